@@ -1,0 +1,7217 @@
+/* gputensor.h - PyTorch's devices, tensors and streams in plain C: your arrays, on the GPU or on the
+   CPU, from one source.                                  version 0.1.0, 2026-11-21. MIT licence, below.
+
+   A complete program:
+
+       #define GPUTENSOR_IMPLEMENTATION             // in exactly one C file
+       #include "gputensor.h"
+       #include <stdio.h>
+       int main(void) {
+         gt_device dev = gt_best_device();          // cuda:0 where there is one, else the CPU
+         GT_SCOPE {                                 // frees at its end all that was made inside
+           gt_tensor *x = gt_randn(GT_SHAPE(1000, 64), GT_FLOAT32, dev, NULL);
+           gt_tensor *w = gt_randn(GT_SHAPE(64, 10), GT_FLOAT32, dev, NULL);
+           gt_tensor *y = gt_matmul_eval(NULL, x, w, "relu(a) * 0.125");
+           gt_tensor *m = gt_mean(NULL, y, GT_DIM(0), 0);
+           gt_print(m);                             // waits for the GPU, prints as PyTorch does
+         }
+         if (gt_error()) { fprintf(stderr, "%s\n", gt_error_message()); return 1; }
+         return 0;
+       }
+
+       cc   -O3 -fopenmp app.c -lm -lpthread -o app                             # CPU only
+       nvcc -O3 -Xcompiler -fopenmp -arch=native app.c gputensor_kernels.cu     # and the GPU
+
+   On Hopper write -arch=sm_90a. No other library is needed: no cuBLAS, no NVRTC, no driver library.
+
+   What it is: four primitives - copy, map, reduce, matmul - on two devices, and one expression
+   language that stands in three of them:
+
+       gt_eval(out, "a*b + c", x, y, z);                        // one pass over memory
+       gt_reduce(out, GT_MEAN, GT_ALL, 0, "(a-b)*(a-b)", p, q); // mean squared error in one pass
+       gt_matmul_eval(out, x, w, "relu(a + b)", bias);          // a is the product, b the bias
+
+   What it is not: autograd, convolution, FFT, quantised types, managed memory.
+
+   CONTENTS   (search for >>word)
+       >>errors      >>devices     >>dtypes      >>tensors     >>views       >>copies
+       >>operations  >>expressions >>reductions  >>products    >>random      >>streams
+       >>files       >>program
+     and under GPUTENSOR_IMPLEMENTATION
+       >>shared      >>math        >>machine     >>state       >>storage     >>handles
+       >>moving      >>parser      >>compiler    >>front       >>cpu-backend >>cuda-backend
+       >>submit      >>stream-code >>npy         >>print       >>licence
+
+   CONVENTIONS
+     - Shapes are row-major, strides count elements, matrices are M x K times K x N.
+     - The output comes first. NULL there makes the result, which the caller then owns; in place is
+       gt_add(a, a, b). Other overlap of output and inputs is computed through a temporary.
+     - A call that fails returns NULL (or a status other than GT_OK) and keeps the thread's first
+       error. While an error is pending, a call given any NULL tensor, the output included, does
+       nothing and returns NULL: a chain of calls is checked once, at its end.
+     - Work on a GPU is enqueued on the current stream and the call returns before it is done.
+       gt_data, gt_item, gt_to_array, gt_print and the synchronize functions wait; work of two
+       streams that meets in one tensor is put in order by the library. Calls on CPU tensors return
+       when the work is done.
+     - Every function may be called from several threads at once, also on one tensor, as long as at
+       most one of them writes it or frees it. Current device, current stream, scopes, generator
+       and error belong to the calling thread.
+
+   OPTIONS   (define before including the implementation)
+     GPUTENSOR_IMPLEMENTATION   in one file: compile the library here
+     GPUTENSOR_STATIC           everything is static to that file
+     GPUTENSOR_CUDA             use CUDA also when nvcc does not drive the compilation
+     GPUTENSOR_NO_CUDA          never use CUDA
+     GPUTENSOR_NO_SIMD          only the baseline instruction set (default: chosen at run time)
+     GPUTENSOR_MALLOC(n) GPUTENSOR_REALLOC(p, n) GPUTENSOR_FREE(p)   all three or none (C library)
+*/
+#ifndef GPUTENSOR_H
+#define GPUTENSOR_H
+
+#define GPUTENSOR_VERSION_MAJOR 0
+#define GPUTENSOR_VERSION_MINOR 1
+#define GPUTENSOR_VERSION_PATCH 0
+#define GPUTENSOR_VERSION "0.1.0"
+
+#if defined(__FAST_MATH__)
+#error "gputensor gives the same bits everywhere and needs NaN: build this file without -ffast-math"
+#endif
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#if defined(GPUTENSOR_STATIC) && (defined(__GNUC__) || defined(__clang__))
+#define GT_API static __attribute__((unused))
+#elif defined(GPUTENSOR_STATIC)
+#define GT_API static
+#else
+#define GT_API extern
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- >>errors ----------------------------------------------------------------------------------
+   A failed call keeps the first error of its thread until gt_clear_error. The message names the
+   function, the shapes, dtypes and devices, and the way out. Nothing here allocates. */
+typedef enum gt_status {
+  GT_OK = 0,
+  GT_ERROR_ARGUMENT,    /* a value that cannot be meant: NULL, a bad dim, an index out of range */
+  GT_ERROR_SHAPE,       /* sizes that do not fit together */
+  GT_ERROR_DTYPE,       /* an element type that the operation does not have */
+  GT_ERROR_DEVICE,      /* tensors on different devices, or a device that is not there */
+  GT_ERROR_MEMORY,      /* out of memory */
+  GT_ERROR_EXPRESSION,  /* the text of an expression */
+  GT_ERROR_FILE,        /* the operating system's word on a file */
+  GT_ERROR_FORMAT,      /* the content of a file */
+  GT_ERROR_STATE,       /* a call out of order: an event never recorded, a stream in use */
+  GT_ERROR_CUDA,        /* the CUDA runtime's word */
+  GT_ERROR_DEVICE_LOST, /* an earlier CUDA fault; the CPU keeps working */
+  GT_ERROR_VERSION      /* gputensor.h and gputensor_kernels.cu differ */
+} gt_status;
+
+GT_API gt_status gt_error(void);                /* GT_OK, or the pending error */
+GT_API const char *gt_error_message(void);      /* "" without one; valid until the next error */
+GT_API void gt_clear_error(void);
+GT_API const char *gt_status_string(gt_status status);
+/* Called once for each first error, on the thread that failed, with no lock held. One a process;
+   NULL removes it. It may stop the program; if it returns, the call fails as usual. */
+typedef void (*gt_error_handler)(gt_status status, const char *message, void *user);
+GT_API void gt_set_error_handler(gt_error_handler handler, void *user);
+
+/* ---- >>devices ---------------------------------------------------------------------------------
+   A device is a value. Asking for one that is not there is an error that says why, and returns the
+   device of type GT_NO_DEVICE, which every call refuses. Nothing falls back silently: only
+   gt_best_device chooses, and what it chose can be printed. */
+typedef enum gt_device_type { GT_NO_DEVICE = 0, GT_CPU = 1, GT_CUDA = 2 } gt_device_type;
+typedef struct gt_device {
+  int32_t type, index;
+} gt_device;
+typedef struct gt_properties {
+  char name[128];
+  int major, minor;         /* CUDA compute capability; 0 on the CPU */
+  int multiprocessors;      /* SMs, or CPU cores in use */
+  size_t total_memory;      /* bytes */
+  size_t l2_bytes;          /* 0 where unknown */
+  char pci_bus_id[32];      /* as nvidia-smi prints it; "" on the CPU */
+  char instructions[32];    /* "sm_90a", "avx512", "avx2", "baseline" */
+} gt_properties;
+
+GT_API gt_device gt_cpu(void);
+GT_API gt_device gt_cuda(int index);
+GT_API gt_device gt_parse_device(const char *text); /* "cpu", "cuda" (the current one) or "cuda:1" */
+GT_API gt_device gt_best_device(void);              /* cuda:0 where there is one, else the CPU */
+GT_API int gt_cuda_is_available(void);              /* never fails, sets no error */
+GT_API const char *gt_cuda_unavailable_reason(void); /* "" if it is available */
+GT_API int gt_cuda_device_count(void);              /* 0 where there is none; sets no error */
+GT_API const char *gt_device_string(gt_device device); /* "cuda:0"; valid for the next 3 calls */
+GT_API const char *gt_device_name(gt_device device);   /* "NVIDIA H200"; likewise */
+GT_API gt_status gt_device_properties(gt_device device, gt_properties *out);
+/* The thread's current device: what "cuda" means, and a place to keep the choice (as
+   torch.cuda.device). It is the CPU until set; tensors are made where their call says. */
+GT_API gt_device gt_current_device(void);
+GT_API gt_status gt_set_device(gt_device device);
+/* GT_WITH_DEVICE(d) { ... } sets it for the block, also on break, continue and return. */
+
+/* ---- >>dtypes ----------------------------------------------------------------------------------
+   Promotion is PyTorch's: of tensors with dimensions first; 0-d tensors and then numbers count only
+   where they are of a higher kind (bool < integer < floating). */
+typedef enum gt_dtype {
+  GT_BOOL, GT_UINT8, GT_INT8, GT_INT16, GT_INT32, GT_INT64,
+  GT_FLOAT16, GT_BFLOAT16, GT_FLOAT32, GT_FLOAT64, GT_DTYPES
+} gt_dtype;
+
+GT_API size_t gt_dtype_size(gt_dtype dtype);            /* bytes; 0 for a bad value */
+GT_API const char *gt_dtype_string(gt_dtype dtype);     /* "float32" */
+GT_API int gt_is_floating(gt_dtype dtype);
+GT_API gt_dtype gt_promote_types(gt_dtype a, gt_dtype b);
+
+/* ---- >>tensors ---------------------------------------------------------------------------------
+   A tensor is a handle on a storage, which views share. A handle has one owner: whoever made it
+   frees it, or a GT_SCOPE around the making does. The first fields may be read by everyone. */
+enum { GT_MAX_DIMS = 8 };
+typedef struct gt_shape {
+  int ndim;
+  int64_t size[GT_MAX_DIMS];
+} gt_shape;
+
+struct gt_storage;
+struct gt_scope;
+typedef struct gt_tensor {
+  gt_dtype dtype;
+  gt_device device;
+  int ndim;
+  int64_t shape[GT_MAX_DIMS], stride[GT_MAX_DIMS]; /* strides in elements */
+  int64_t offset;                                  /* of the first element, in elements */
+  struct gt_storage *storage;
+  struct gt_tensor *gt__next, *gt__prev;           /* all handles alive */
+  struct gt_tensor *gt__scope_next, *gt__scope_prev;
+  struct gt_scope *gt__scope;
+  int gt__number;                                  /* made by gt_scalar: promotes as a number */
+} gt_tensor;
+
+typedef struct gt_generator { /* see >>random */
+  uint64_t seed, offset;
+} gt_generator;
+
+/* Making. `shape` is GT_SHAPE(2, 3) or GT_SHAPE_0D; sizes are checked for overflow. gt_empty does
+   not set its elements. On a GPU all of these return before the work is done. */
+GT_API gt_tensor *gt_empty(gt_shape shape, gt_dtype dtype, gt_device device);
+GT_API gt_tensor *gt_zeros(gt_shape shape, gt_dtype dtype, gt_device device);
+GT_API gt_tensor *gt_ones(gt_shape shape, gt_dtype dtype, gt_device device);
+GT_API gt_tensor *gt_full(gt_shape shape, double value, gt_dtype dtype, gt_device device);
+GT_API gt_tensor *gt_empty_like(const gt_tensor *x);
+GT_API gt_tensor *gt_zeros_like(const gt_tensor *x);
+/* A number: 0-d on the CPU, read when it is used, welcome beside tensors of any device. */
+GT_API gt_tensor *gt_scalar(double value);
+GT_API gt_tensor *gt_scalar_int64(int64_t value);
+/* ceil((end - start) / step) elements start + i*step, computed in float64 (int64 for integers). */
+GT_API gt_tensor *gt_arange(double start, double end, double step, gt_dtype dtype, gt_device device);
+GT_API gt_tensor *gt_linspace(double start, double end, int64_t steps, gt_dtype dtype,
+                              gt_device device);
+GT_API gt_tensor *gt_eye(int64_t rows, int64_t columns, gt_dtype dtype, gt_device device);
+/* Copies row-major host memory; `data` may be reused on return. */
+GT_API gt_tensor *gt_from_array(const void *data, gt_shape shape, gt_dtype dtype, gt_device device);
+/* Wraps memory of that device without copying. `deleter(data, context)`, which may be NULL, is
+   called when the last view is gone and all work on it is done. */
+GT_API gt_tensor *gt_from_ptr(void *data, gt_shape shape, gt_dtype dtype, gt_device device,
+                              void (*deleter)(void *data, void *context), void *context);
+/* A CPU tensor in page-locked memory where CUDA is there (else ordinary memory): copies between it
+   and a GPU do not block the host. */
+GT_API gt_tensor *gt_empty_pinned(gt_shape shape, gt_dtype dtype);
+
+GT_API gt_tensor *gt_retain(const gt_tensor *x); /* another handle on the same elements */
+GT_API void gt_free(gt_tensor *x);               /* NULL is fine; pending work is not disturbed */
+GT_API gt_tensor *gt_keep(gt_tensor *x);         /* hands x to the scope outside, or to the caller */
+/* GT_SCOPE { ... } frees what this thread made inside and did not keep, also on break and return.
+   C needs GCC's or Clang's cleanup attribute for it; C++ a destructor. */
+
+GT_API int64_t gt_numel(const gt_tensor *x);
+GT_API size_t gt_nbytes(const gt_tensor *x);     /* numel x element size */
+GT_API gt_shape gt_shape_of(const gt_tensor *x);
+GT_API int gt_is_contiguous(const gt_tensor *x);
+GT_API int gt_is_pinned(const gt_tensor *x);
+
+/* Reading. gt_data is the address of the first element (NULL for no elements); for memory of the
+   host it waits for pending work, so call it again before each new round of host access. The
+   others wait for what they read, from any device. */
+GT_API void *gt_data(const gt_tensor *x);
+GT_API double gt_item(const gt_tensor *x);          /* the one element of x; NaN on error */
+GT_API int64_t gt_item_int64(const gt_tensor *x);   /* 0 on error */
+GT_API gt_status gt_to_array(const gt_tensor *x, void *host, size_t bytes); /* row-major, x's dtype */
+GT_API gt_status gt_print(const gt_tensor *x);      /* to stdout, as PyTorch prints */
+GT_API gt_status gt_fprint(FILE *file, const gt_tensor *x);
+/* Writes at most `size` bytes with the final 0; returns the length that all of it needs, or -1. */
+GT_API int64_t gt_to_string(const gt_tensor *x, char *text, size_t size);
+
+/* ---- >>views -----------------------------------------------------------------------------------
+   New handles on the same elements, to be freed as any other. A dim may be negative: -1 is the last. */
+GT_API gt_tensor *gt_reshape(const gt_tensor *x, gt_shape shape); /* one size may be -1; an error if
+                            only a copy could do it: gt_contiguous first */
+GT_API gt_tensor *gt_transpose(const gt_tensor *x, int dim0, int dim1);
+GT_API gt_tensor *gt_permute(const gt_tensor *x, gt_shape order); /* GT_SHAPE(2, 0, 1) */
+GT_API gt_tensor *gt_slice(const gt_tensor *x, int dim, int64_t start, int64_t end, int64_t step);
+                            /* Python's x[start:end:step]; step >= 1; ends are clipped */
+GT_API gt_tensor *gt_select(const gt_tensor *x, int dim, int64_t index);
+GT_API gt_tensor *gt_expand(const gt_tensor *x, gt_shape shape);  /* -1 keeps a size */
+GT_API gt_tensor *gt_squeeze(const gt_tensor *x, int dim);        /* unchanged if not of size 1 */
+GT_API gt_tensor *gt_unsqueeze(const gt_tensor *x, int dim);
+GT_API gt_tensor *gt_diagonal(const gt_tensor *x, int64_t offset, int dim0, int dim1);
+
+/* ---- >>copies ----------------------------------------------------------------------------------
+   gt_copy converts between any devices, dtypes and strides; src is broadcast to dst's shape, and a
+   NULL dst makes a contiguous clone. Host memory that is not pinned is read before the call returns,
+   and written before it returns. */
+GT_API gt_tensor *gt_copy(gt_tensor *dst, const gt_tensor *src);
+GT_API gt_tensor *gt_to(const gt_tensor *x, gt_device device);     /* shares x if it is there already */
+GT_API gt_tensor *gt_to_dtype(const gt_tensor *x, gt_dtype dtype); /* likewise */
+GT_API gt_tensor *gt_contiguous(const gt_tensor *x);               /* likewise */
+GT_API gt_tensor *gt_fill(gt_tensor *x, double value);
+GT_API gt_tensor *gt_cat(gt_tensor *out, int n, const gt_tensor *const *x, int dim);
+GT_API gt_tensor *gt_stack(gt_tensor *out, int n, const gt_tensor *const *x, int dim);
+/* Picks the entries of dim `dim` that `index` (1-d, int32 or int64) names. An index out of range is
+   an error at the call on the CPU; on a GPU its entries are zero and the next wait reports it. */
+GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
+                                  const gt_tensor *index);
+
+/* ---- >>operations ------------------------------------------------------------------------------
+   THE TABLE. Each line defines one elementwise operation for every device, for the expression
+   language (by its name) and as a function gt_NAME(out, a[, b[, c]]) with broadcasting:
+
+       name, number of operands, result, cost, formula for floating numbers, formula for int64
+
+   Result: ARITH the promoted dtype · FLOAT the same, float32 for integers · BOOL a bool, from
+   operands of the promoted dtype · INT integers and bool only · WHERE the promoted dtype of b and c.
+   Cost: LIGHT or HEAVY (the GPU keeps two kernels, so that light programs need few registers).
+   A program computes in one type: float32 (also for float16 and bfloat16), float64 or int64; what is
+   stored is converted then. GT__F(exp) is that type's exp, GT__ADD its correctly rounded sum: no
+   formula leaves rounding to the compiler, which is why every device gives the same bits.
+
+   Semantics, where languages differ: NaN goes through maximum, minimum, clamp, relu and sign;
+   maximum(+0, -0) = +0, minimum = -0; round goes to even; remainder has the divisor's sign, fmod the
+   dividend's; floor_div is PyTorch's; integers wrap; integer x//0, x%0 are 0; / of integers is
+   float32; integer pow with a negative exponent is 0 but for 1 and -1; shifts by the width or more
+   give 0 or the sign; gelu is the erf form; sign(NaN) is NaN, as the formula says. float to integer
+   truncates and saturates, NaN becomes 0; integer to integer wraps; to bool is "not zero". */
+#define GT__OPERATIONS(X) \
+  X(add, 2, ARITH, LIGHT, GT__ADD(a, b), gt__add_i64(a, b)) \
+  X(sub, 2, ARITH, LIGHT, GT__SUB(a, b), gt__sub_i64(a, b)) \
+  X(rsub, 2, ARITH, LIGHT, GT__SUB(b, a), gt__sub_i64(b, a)) \
+  X(mul, 2, ARITH, LIGHT, GT__MUL(a, b), gt__mul_i64(a, b)) \
+  X(div, 2, FLOAT, LIGHT, GT__DIV(a, b), a) \
+  X(rdiv, 2, FLOAT, LIGHT, GT__DIV(b, a), a) \
+  X(floor_div, 2, ARITH, HEAVY, GT__F(floor_div)(a, b), gt__floor_div_i64(a, b)) \
+  X(remainder, 2, ARITH, HEAVY, GT__F(remainder)(a, b), gt__remainder_i64(a, b)) \
+  X(fmod, 2, ARITH, HEAVY, GT__F(fmod)(a, b), gt__fmod_i64(a, b)) \
+  X(pow, 2, ARITH, HEAVY, GT__F(pow)(a, b), gt__pow_i64(a, b)) \
+  X(maximum, 2, ARITH, LIGHT, GT__F(maximum)(a, b), (a > b ? a : b)) \
+  X(minimum, 2, ARITH, LIGHT, GT__F(minimum)(a, b), (a < b ? a : b)) \
+  X(atan2, 2, FLOAT, HEAVY, GT__F(atan2)(a, b), a) \
+  X(hypot, 2, FLOAT, HEAVY, GT__F(hypot)(a, b), a) \
+  X(leaky_relu, 2, ARITH, LIGHT, (a > 0 ? a : GT__MUL(a, b)), (a > 0 ? a : gt__mul_i64(a, b))) \
+  X(neg, 1, ARITH, LIGHT, -a, gt__neg_i64(a)) \
+  X(abs, 1, ARITH, LIGHT, GT__F(abs)(a), gt__abs_i64(a)) \
+  X(sign, 1, ARITH, LIGHT, GT__F(sign)(a), gt__sign_i64(a)) \
+  X(floor, 1, ARITH, LIGHT, GT__F(floor)(a), a) \
+  X(ceil, 1, ARITH, LIGHT, GT__F(ceil)(a), a) \
+  X(round, 1, ARITH, LIGHT, GT__F(rint)(a), a) \
+  X(trunc, 1, ARITH, LIGHT, GT__F(trunc)(a), a) \
+  X(square, 1, ARITH, LIGHT, GT__MUL(a, a), gt__mul_i64(a, a)) \
+  X(relu, 1, ARITH, LIGHT, (((a > 0) | (a != a)) ? a : 0), (a > 0 ? a : 0)) \
+  X(sqrt, 1, FLOAT, LIGHT, GT__F(sqrt)(a), a) \
+  X(rsqrt, 1, FLOAT, LIGHT, GT__F(rsqrt)(a), a) \
+  X(reciprocal, 1, FLOAT, LIGHT, GT__F(reciprocal)(a), a) \
+  X(exp, 1, FLOAT, HEAVY, GT__F(exp)(a), a) \
+  X(exp2, 1, FLOAT, HEAVY, GT__F(exp2)(a), a) \
+  X(expm1, 1, FLOAT, HEAVY, GT__F(expm1)(a), a) \
+  X(log, 1, FLOAT, HEAVY, GT__F(log)(a), a) \
+  X(log2, 1, FLOAT, HEAVY, GT__F(log2)(a), a) \
+  X(log10, 1, FLOAT, HEAVY, GT__F(log10)(a), a) \
+  X(log1p, 1, FLOAT, HEAVY, GT__F(log1p)(a), a) \
+  X(sin, 1, FLOAT, HEAVY, GT__F(sin)(a), a) \
+  X(cos, 1, FLOAT, HEAVY, GT__F(cos)(a), a) \
+  X(tan, 1, FLOAT, HEAVY, GT__F(tan)(a), a) \
+  X(asin, 1, FLOAT, HEAVY, GT__F(asin)(a), a) \
+  X(acos, 1, FLOAT, HEAVY, GT__F(acos)(a), a) \
+  X(atan, 1, FLOAT, HEAVY, GT__F(atan)(a), a) \
+  X(sinh, 1, FLOAT, HEAVY, GT__F(sinh)(a), a) \
+  X(cosh, 1, FLOAT, HEAVY, GT__F(cosh)(a), a) \
+  X(tanh, 1, FLOAT, HEAVY, GT__F(tanh)(a), a) \
+  X(sigmoid, 1, FLOAT, HEAVY, GT__F(sigmoid)(a), a) \
+  X(gelu, 1, FLOAT, HEAVY, GT__F(gelu)(a), a) \
+  X(silu, 1, FLOAT, HEAVY, GT__F(silu)(a), a) \
+  X(softplus, 1, FLOAT, HEAVY, GT__F(softplus)(a), a) \
+  X(erf, 1, FLOAT, HEAVY, GT__F(erf)(a), a) \
+  X(eq, 2, BOOL, LIGHT, (a == b), (a == b)) \
+  X(ne, 2, BOOL, LIGHT, (a != b), (a != b)) \
+  X(lt, 2, BOOL, LIGHT, (a < b), (a < b)) \
+  X(le, 2, BOOL, LIGHT, (a <= b), (a <= b)) \
+  X(gt, 2, BOOL, LIGHT, (a > b), (a > b)) \
+  X(ge, 2, BOOL, LIGHT, (a >= b), (a >= b)) \
+  X(logical_and, 2, BOOL, LIGHT, ((a != 0) & (b != 0)), ((a != 0) & (b != 0))) \
+  X(logical_or, 2, BOOL, LIGHT, ((a != 0) | (b != 0)), ((a != 0) | (b != 0))) \
+  X(logical_xor, 2, BOOL, LIGHT, ((a != 0) ^ (b != 0)), ((a != 0) ^ (b != 0))) \
+  X(logical_not, 1, BOOL, LIGHT, (a == 0), (a == 0)) \
+  X(isnan, 1, BOOL, LIGHT, (a != a), 0) \
+  X(isinf, 1, BOOL, LIGHT, (GT__F(abs)(a) > GT__F(max)()), 0) \
+  X(isfinite, 1, BOOL, LIGHT, (GT__F(abs)(a) <= GT__F(max)()), 1) \
+  X(bitwise_and, 2, INT, LIGHT, a, (a & b)) \
+  X(bitwise_or, 2, INT, LIGHT, a, (a | b)) \
+  X(bitwise_xor, 2, INT, LIGHT, a, (a ^ b)) \
+  X(bitwise_not, 1, INT, LIGHT, a, ~a) \
+  X(bitwise_left_shift, 2, INT, LIGHT, a, gt__shl_i64(a, b)) \
+  X(bitwise_right_shift, 2, INT, LIGHT, a, gt__shr_i64(a, b)) \
+  X(where, 3, WHERE, LIGHT, (a != 0 ? b : c), (a != 0 ? b : c)) \
+  X(clamp, 3, ARITH, LIGHT, GT__F(minimum)(GT__F(maximum)(a, b), c), \
+    (a < b ? (b > c ? c : b) : (a > c ? c : a))) \
+  X(lerp, 3, FLOAT, LIGHT, GT__F(lerp)(a, b, c), a) \
+  X(fma, 3, ARITH, LIGHT, GT__F(fma)(a, b, c), gt__add_i64(gt__mul_i64(a, b), c))
+
+#define GT__PARAMETERS_1 const gt_tensor *a
+#define GT__PARAMETERS_2 const gt_tensor *a, const gt_tensor *b
+#define GT__PARAMETERS_3 const gt_tensor *a, const gt_tensor *b, const gt_tensor *c
+#define GT__DECLARE(name, arity, result, cost, f, i) \
+  GT_API gt_tensor *gt_##name(gt_tensor *out, GT__PARAMETERS_##arity);
+GT__OPERATIONS(GT__DECLARE)
+
+/* ---- >>expressions -----------------------------------------------------------------------------
+   gt_eval(out, text, ...) computes a formula over the operands a, b, c... in the order passed, 26 at
+   most, in one pass over memory. By precedence, tightest first:
+
+       name(x, y)  ( )  numbers  pi  operands
+       x ** y                 power, from the right, above unary minus: -a**2 is -(a**2)
+       -x  +x  !x             minus, plus, logical not
+       x * y  x / y  x % y    % is remainder
+       x + y  x - y
+       x < y  <= > >=         then  x == y  !=        comparisons give bool
+       x && y                 then  x || y            both sides are evaluated
+       x ? y : z              where, from the right; both sides are evaluated
+
+   `name` is any operation of the table. Numbers are 64-bit; integers without point or exponent are
+   exact. All tensors are on one device, except numbers (gt_scalar) and other 0-d CPU tensors, which
+   are read at the call. A bad text is refused with its column. Programs larger than the machine
+   (8 inputs, 16 slots, 64 instructions) are computed in several passes. A chain keeps its compute
+   type between steps, so it is more exact than the same chain of separate calls: float16 is rounded
+   once, integers wrap at the end. */
+GT_API gt_tensor *gt_eval_n(gt_tensor *out, const char *text, int n, const gt_tensor *const *operands);
+
+/* ---- >>reductions ------------------------------------------------------------------------------
+   `dims` is GT_DIM(0) | GT_DIM(-1), or GT_ALL. sum and prod of integers and bool are int64; mean of
+   integers is float32; argmax counts in the row-major order of the reduced dims, the first of
+   equals, and a NaN wins; any and all give bool. Empty: sum 0, prod 1, mean and var NaN, any 0, all
+   1; max, min, argmax, argmin are an error. The order of additions depends on the shape alone, so
+   the result has the same bits on every device and in every run. Output never overlaps an input. */
+typedef enum gt_reduction {
+  GT_SUM, GT_PROD, GT_MEAN, GT_MAX, GT_MIN, GT_ARGMAX, GT_ARGMIN, GT_ANY_TRUE, GT_ALL_TRUE
+} gt_reduction;
+#define GT_DIM(d) ((d) >= -8 && (d) < 8 ? 1u << ((d) & 15) : 1u << 31)
+#define GT_ALL (1u << 30)
+
+GT_API gt_tensor *gt_reduce_n(gt_tensor *out, gt_reduction reduction, uint32_t dims, int keepdim,
+                              const char *text, int n, const gt_tensor *const *operands);
+GT_API gt_tensor *gt_sum(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim);
+GT_API gt_tensor *gt_prod(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim);
+GT_API gt_tensor *gt_mean(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim);
+GT_API gt_tensor *gt_max(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim);
+GT_API gt_tensor *gt_min(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim);
+GT_API gt_tensor *gt_argmax(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim);
+GT_API gt_tensor *gt_argmin(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim);
+GT_API gt_tensor *gt_any(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim);
+GT_API gt_tensor *gt_all(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim);
+/* sum((x - mean)^2) / max(0, n - correction): 1 is the sample's variance, 0 the population's. */
+GT_API gt_tensor *gt_var(gt_tensor *out, const gt_tensor *x, uint32_t dims, double correction,
+                         int keepdim);
+GT_API gt_tensor *gt_std(gt_tensor *out, const gt_tensor *x, uint32_t dims, double correction,
+                         int keepdim);
+/* (sum |x|^p)^(1/p); p = 0 counts what is not zero, INFINITY and -INFINITY give max and min of |x|. */
+GT_API gt_tensor *gt_norm(gt_tensor *out, const gt_tensor *x, double p, uint32_t dims, int keepdim);
+GT_API gt_tensor *gt_logsumexp(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim);
+GT_API gt_tensor *gt_softmax(gt_tensor *out, const gt_tensor *x, int dim);
+GT_API gt_tensor *gt_log_softmax(gt_tensor *out, const gt_tensor *x, int dim);
+
+/* ---- >>products --------------------------------------------------------------------------------
+   torch.matmul's shapes: (n)x(n) a number, (m,k)x(k), (k)x(k,n), (m,k)x(k,n), and batches of these,
+   broadcast. Transposed and strided operands are read in place. float16 and bfloat16 add up in
+   float32, integers in int64 (and wrap). The same in every run; not bit-equal across devices. */
+GT_API gt_tensor *gt_matmul(gt_tensor *out, const gt_tensor *a, const gt_tensor *b);
+/* beta*c + alpha*(a x b), c broadcast; with beta 0 c is never read and may be NULL. */
+GT_API gt_tensor *gt_addmm(gt_tensor *out, const gt_tensor *c, const gt_tensor *a, const gt_tensor *b,
+                           double beta, double alpha);
+/* x (..., in) times w (out, in) transposed, plus bias (out), which may be NULL. */
+GT_API gt_tensor *gt_linear(gt_tensor *out, const gt_tensor *x, const gt_tensor *w,
+                            const gt_tensor *bias);
+/* The product, then an expression in which a is the product and b, c... the operands. */
+GT_API gt_tensor *gt_matmul_eval_n(gt_tensor *out, const gt_tensor *x, const gt_tensor *w,
+                                   const char *text, int n, const gt_tensor *const *operands);
+/* The thread's float32 precision, as in PyTorch. HIGHEST, the default, is float32 accuracy; the
+   others allow less and are never less exact than PyTorch's of that name. */
+typedef enum gt_precision { GT_HIGHEST, GT_HIGH, GT_MEDIUM } gt_precision;
+GT_API gt_status gt_set_float32_matmul_precision(gt_precision precision);
+GT_API gt_precision gt_float32_matmul_precision(void);
+
+/* ---- >>random ----------------------------------------------------------------------------------
+   Philox4x32-10 (Salmon et al., SC 2011) with the element's index as counter: the same numbers on
+   every device. A generator is a seed and how many numbers were drawn; NULL is the thread's. */
+GT_API void gt_manual_seed(uint64_t seed); /* of the thread's generator, which starts at seed 0 */
+GT_API gt_tensor *gt_rand(gt_shape shape, gt_dtype dtype, gt_device device, gt_generator *generator);
+GT_API gt_tensor *gt_randn(gt_shape shape, gt_dtype dtype, gt_device device, gt_generator *generator);
+GT_API gt_tensor *gt_randint(int64_t low, int64_t high, gt_shape shape, gt_dtype dtype,
+                             gt_device device, gt_generator *generator); /* low <= x < high */
+GT_API gt_tensor *gt_randperm(int64_t n, gt_device device, gt_generator *generator); /* int64 */
+
+/* ---- >>streams ---------------------------------------------------------------------------------
+   A stream is a queue of work in order; streams of one device may overlap. The current stream
+   belongs to the thread and the device. Work of another stream is waited for on the device where
+   both touch one tensor; the host does not wait. A negative priority is more urgent.
+   Events mark a point of a stream; waiting for one that was never recorded is an error. */
+typedef struct gt_stream gt_stream;
+typedef struct gt_event gt_event;
+GT_API gt_stream *gt_stream_create(gt_device device, int priority);
+/* Wraps a cudaStream_t, which must outlive it. */
+GT_API gt_stream *gt_stream_from_native(gt_device device, void *native);
+GT_API void gt_stream_free(gt_stream *stream);         /* at once; its work still finishes */
+GT_API gt_status gt_stream_synchronize(gt_stream *stream);
+GT_API int gt_stream_query(gt_stream *stream);         /* 1 all done, 0 not yet, -1 error */
+GT_API gt_device gt_stream_device(const gt_stream *stream);
+GT_API void *gt_stream_native(gt_stream *stream);      /* cudaStream_t; NULL on the CPU */
+GT_API gt_stream *gt_current_stream(gt_device device); /* not to be freed if it is the default */
+GT_API gt_status gt_set_stream(gt_stream *stream);     /* and the device; NULL: the default ones */
+GT_API gt_status gt_stream_wait_event(gt_stream *stream, gt_event *event);
+GT_API gt_status gt_stream_wait_stream(gt_stream *stream, gt_stream *other);
+GT_API gt_status gt_synchronize(gt_device device);     /* all streams of the device */
+/* GT_WITH_STREAM(s) { ... } sets stream and device for the block (torch.cuda.stream). */
+GT_API gt_event *gt_event_create(void);
+GT_API void gt_event_free(gt_event *event);
+GT_API gt_status gt_event_record(gt_event *event, gt_stream *stream);
+GT_API int gt_event_query(gt_event *event);            /* 1 passed, 0 not yet, -1 error */
+GT_API gt_status gt_event_synchronize(gt_event *event);
+GT_API double gt_event_elapsed_ms(gt_event *start, gt_event *end); /* waits for end; NaN on error */
+
+/* ---- >>files -----------------------------------------------------------------------------------
+   NumPy's .npy, versions 1 to 3, either byte order, C and Fortran order. bfloat16 is saved as
+   float32. Everything else, hostile headers included, is refused with a message. */
+GT_API gt_tensor *gt_load_npy(const char *path, gt_device device);
+GT_API gt_status gt_save_npy(const char *path, const gt_tensor *x);
+
+/* ---- >>program ---------------------------------------------------------------------------------- */
+GT_API size_t gt_memory_allocated(gt_device device);     /* bytes in tensors now */
+GT_API int64_t gt_report_leaks(FILE *file);              /* handles alive, a line each; NULL: counts */
+GT_API void gt_shutdown(void); /* waits, then lets go of streams, pools and caches; tensors stay valid
+                                  to free. Other threads must be outside the library. */
+GT_API const char *gt_version(void);
+GT_API const char *gt_build_info(void); /* compiler, OpenMP, CUDA, kernels built in */
+
+/* ---- what the macros above are made of --------------------------------------------------------- */
+typedef struct gt_scope {
+  int on;
+  gt_tensor *gt__first;
+  struct gt_scope *gt__outer;
+} gt_scope;
+GT_API gt_scope *gt_scope_push(gt_scope *scope);
+GT_API void gt_scope_pop(gt_scope *scope);
+typedef struct gt_with {
+  int on;
+  gt_device device;   /* what to go back to */
+  gt_stream *stream;
+  int slot;           /* of the stream, from 1; 0: only the device */
+} gt_with;
+GT_API gt_with gt_with_device(gt_device device);
+GT_API gt_with gt_with_stream(gt_stream *stream);
+GT_API void gt_with_pop(gt_with *with);
+
+#ifdef __cplusplus
+}
+#endif
+
+#define GT__JOIN2(a, b) a##b
+#define GT__JOIN(a, b) GT__JOIN2(a, b)
+#ifdef __cplusplus
+struct gt__scope_guard {
+  gt_scope scope;
+  gt__scope_guard() { gt_scope_push(&scope); }
+  ~gt__scope_guard() { gt_scope_pop(&scope); }
+};
+struct gt__with_guard {
+  gt_with with;
+  explicit gt__with_guard(gt_with w) : with(w) {}
+  ~gt__with_guard() { gt_with_pop(&with); }
+};
+#define GT_SCOPE \
+  for (gt__scope_guard GT__JOIN(gt__s, __LINE__); GT__JOIN(gt__s, __LINE__).scope.on; \
+       GT__JOIN(gt__s, __LINE__).scope.on = 0)
+#define GT__WITH(value) \
+  for (gt__with_guard GT__JOIN(gt__w, __LINE__)(value); GT__JOIN(gt__w, __LINE__).with.on; \
+       GT__JOIN(gt__w, __LINE__).with.on = 0)
+template <class... T> static inline gt_shape gt__shape(T... size) {
+  static_assert(sizeof...(T) <= GT_MAX_DIMS, "at most 8 dimensions");
+  gt_shape s = {(int)sizeof...(size), {(int64_t)size...}};
+  return s;
+}
+#define GT_SHAPE(...) gt__shape(__VA_ARGS__)
+#define GT_SHAPE_0D gt_shape()
+template <class... T>
+static inline gt_tensor *gt_eval(gt_tensor *out, const char *text, T *...x) {
+  const gt_tensor *const v[] = {x..., nullptr};
+  return gt_eval_n(out, text, (int)sizeof...(x), v);
+}
+template <class... T>
+static inline gt_tensor *gt_reduce(gt_tensor *out, gt_reduction reduction, uint32_t dims, int keepdim,
+                                   const char *text, T *...x) {
+  const gt_tensor *const v[] = {x..., nullptr};
+  return gt_reduce_n(out, reduction, dims, keepdim, text, (int)sizeof...(x), v);
+}
+template <class... T>
+static inline gt_tensor *gt_matmul_eval(gt_tensor *out, const gt_tensor *a, const gt_tensor *b,
+                                        const char *text, T *...x) {
+  const gt_tensor *const v[] = {x..., nullptr};
+  return gt_matmul_eval_n(out, a, b, text, (int)sizeof...(x), v);
+}
+#else
+#define GT_SCOPE \
+  for (gt_scope GT__JOIN(gt__s, __LINE__) __attribute__((cleanup(gt_scope_pop))) = {1, NULL, NULL}, \
+                *GT__JOIN(gt__p, __LINE__) = gt_scope_push(&GT__JOIN(gt__s, __LINE__)); \
+       GT__JOIN(gt__p, __LINE__)->on; GT__JOIN(gt__p, __LINE__)->on = 0)
+#define GT__WITH(value) \
+  for (gt_with GT__JOIN(gt__w, __LINE__) __attribute__((cleanup(gt_with_pop))) = (value); \
+       GT__JOIN(gt__w, __LINE__).on; GT__JOIN(gt__w, __LINE__).on = 0)
+#define GT_SHAPE(...) \
+  ((gt_shape){(int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), {__VA_ARGS__}})
+#define GT_SHAPE_0D ((gt_shape){0, {0}})
+/* The text is the first of the arguments and the operands are the rest, followed by a NULL so that
+   the list is never empty; in an array of tensors the compiler checks that each is one. The copy of
+   the list in sizeof is not evaluated. */
+#define GT__FIRST(first, ...) (first)
+#define GT__REST(first, ...) __VA_ARGS__
+#define GT__TEXT(...) GT__FIRST(__VA_ARGS__, NULL)
+#define GT__LIST(...) ((const gt_tensor *const[]){GT__REST(__VA_ARGS__, NULL)})
+#define GT__COUNT(...) ((int)(sizeof(GT__LIST(__VA_ARGS__)) / sizeof(void *)) - 1)
+#define GT__OPERANDS(...) GT__TEXT(__VA_ARGS__), GT__COUNT(__VA_ARGS__), GT__LIST(__VA_ARGS__)
+#define gt_eval(out, ...) gt_eval_n(out, GT__OPERANDS(__VA_ARGS__))
+#define gt_reduce(out, reduction, dims, keepdim, ...) \
+  gt_reduce_n(out, reduction, dims, keepdim, GT__OPERANDS(__VA_ARGS__))
+#define gt_matmul_eval(out, a, b, ...) gt_matmul_eval_n(out, a, b, GT__OPERANDS(__VA_ARGS__))
+#endif
+#define GT_WITH_DEVICE(device) GT__WITH(gt_with_device(device))
+#define GT_WITH_STREAM(stream) GT__WITH(gt_with_stream(stream))
+
+#endif /* GPUTENSOR_H */
+
+#if (defined(GPUTENSOR_IMPLEMENTATION) || defined(GPUTENSOR_KERNELS)) && !defined(GT__IMPLEMENTED)
+#define GT__IMPLEMENTED
+/* ---- >>shared ----------------------------------------------------------------------------------
+   From here to >>state: compiled by the file with GPUTENSOR_IMPLEMENTATION and by
+   gputensor_kernels.cu, which must agree on every bit of it. gcc fuses a*b + c where the machine can,
+   also where its flags say otherwise by default, so that is switched off for what follows. */
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
+#pragma GCC push_options
+#pragma GCC optimize("fp-contract=off")
+#endif
+/* ---- strict arithmetic: what every float formula is written in ------------------------------- */
+#include <stdint.h>
+
+#if defined(__CUDACC__) && defined(GPUTENSOR_KERNELS)
+#  define GT__DEVICE_MATH 1
+#  define GT__FN   static __device__ __forceinline__ __attribute__((unused))
+#  define GT__FN64 static __device__ __noinline__ __attribute__((unused))
+#  define GT__STRICT
+#  define GT__LIBM(f) f                /* double functions of CUDA */
+GT__FN float  gt__add_rn(float a, float b)   { return __fadd_rn(a, b); }
+GT__FN double gt__add_rn(double a, double b) { return __dadd_rn(a, b); }
+GT__FN float  gt__sub_rn(float a, float b)   { return __fsub_rn(a, b); }
+GT__FN double gt__sub_rn(double a, double b) { return __dsub_rn(a, b); }
+GT__FN float  gt__mul_rn(float a, float b)   { return __fmul_rn(a, b); }
+GT__FN double gt__mul_rn(double a, double b) { return __dmul_rn(a, b); }
+GT__FN float  gt__div_rn(float a, float b)   { return __fdiv_rn(a, b); }
+GT__FN double gt__div_rn(double a, double b) { return __ddiv_rn(a, b); }
+#  define GT__ADD(a, b) gt__add_rn(a, b)
+#  define GT__SUB(a, b) gt__sub_rn(a, b)
+#  define GT__MUL(a, b) gt__mul_rn(a, b)
+#  define GT__DIV(a, b) gt__div_rn(a, b)
+GT__FN float  gt__fma_f32(float a, float b, float c)    { return __fmaf_rn(a, b, c); }
+GT__FN double gt__fma_f64(double a, double b, double c) { return __fma_rn(a, b, c); }
+GT__FN float  gt__sqrt_f32(float x)          { return __fsqrt_rn(x); }
+GT__FN double gt__sqrt_f64(double x)         { return __dsqrt_rn(x); }
+GT__FN int32_t gt__bits_f32(float x)         { return __float_as_int(x); }
+GT__FN float   gt__float_f32(int32_t b)      { return __int_as_float(b); }
+GT__FN int64_t gt__bits_f64(double x)        { return (int64_t)__double_as_longlong(x); }
+GT__FN double  gt__float_f64(int64_t b)      { return __longlong_as_double((long long)b); }
+#else
+#  define GT__FN   static inline __attribute__((always_inline, unused))
+#  define GT__FN64 GT__FN
+#  ifdef __clang__
+#    define GT__STRICT _Pragma("clang fp contract(off)")
+#  else
+#    define GT__STRICT                 /* gcc: fp-contract=off, as pragma or attribute */
+#  endif
+#  define GT__LIBM(f) __builtin_##f
+#  define GT__ADD(a, b) ((a) + (b))
+#  define GT__SUB(a, b) ((a) - (b))
+#  define GT__MUL(a, b) ((a) * (b))
+#  define GT__DIV(a, b) ((a) / (b))
+GT__FN float  gt__fma_f32(float a, float b, float c)    { return __builtin_fmaf(a, b, c); }
+GT__FN double gt__fma_f64(double a, double b, double c) { return __builtin_fma(a, b, c); }
+GT__FN float  gt__sqrt_f32(float x)          { return __builtin_sqrtf(x); }
+GT__FN double gt__sqrt_f64(double x)         { return __builtin_sqrt(x); }
+GT__FN int32_t gt__bits_f32(float x)         { int32_t b; __builtin_memcpy(&b, &x, 4); return b; }
+GT__FN float   gt__float_f32(int32_t b)      { float x; __builtin_memcpy(&x, &b, 4); return x; }
+GT__FN int64_t gt__bits_f64(double x)        { int64_t b; __builtin_memcpy(&b, &x, 8); return b; }
+GT__FN double  gt__float_f64(int64_t b)      { double x; __builtin_memcpy(&x, &b, 8); return x; }
+#endif
+
+/* Exact everywhere, so the platform's own may be used. */
+#define GT__EXACT1(name, fn) \
+    GT__FN float  gt__##name##_f32(float x)  { return GT__LIBM(fn##f)(x); } \
+    GT__FN double gt__##name##_f64(double x) { return GT__LIBM(fn)(x); }
+GT__EXACT1(floor, floor) GT__EXACT1(ceil, ceil) GT__EXACT1(rint, rint) GT__EXACT1(trunc, trunc)
+GT__EXACT1(abs, fabs)
+#undef GT__EXACT1
+GT__FN float  gt__copysign_f32(float x, float s)   { return GT__LIBM(copysignf)(x, s); }
+GT__FN double gt__copysign_f64(double x, double s) { return GT__LIBM(copysign)(x, s); }
+GT__FN float  gt__fmod_f32(float a, float b)       { return GT__LIBM(fmodf)(a, b); }
+GT__FN double gt__fmod_f64(double a, double b)     { return GT__LIBM(fmod)(a, b); }
+/* ---- float32 functions, the same bits everywhere ---------------------------------------------
+ *
+ * Only + - * / sqrt fma, comparisons, selects and integer operations, rounded the same on every
+ * machine. Both sides of a select are evaluated, so a loop over any of these (fmod and its
+ * relatives excepted) becomes vector code. Polynomials are minimax fits of the named function on
+ * the named interval, their coefficients rounded to float one after the other; "fit 2^-k" is the
+ * relative error that remains. Worst errors found, in ULP of the exact result and with denormals,
+ * for one argument over every third float or every float, for two over two million pairs:
+ *   exp 1.04  exp2 1.03  expm1 1.53  log 0.87  log2 1.10  log10 1.01  log1p 1.53  sin 1.29  cos 1.30
+ *   tan 1.45  asin 2.3  acos 1.11  atan 1.30  sinh 1.63  cosh 1.49  tanh 1.50  sigmoid 1.50
+ *   softplus 1.74  silu 2.5  gelu 3.7  erf 1.05  rsqrt 1.50  pow 1.11  atan2 1.5  hypot 0.94 */
+
+#define GT__INF gt__float_f32(0x7f800000)
+#define GT__MAX 0x1.fffffep+127f
+#define GT__NAN gt__float_f32(0x7fc00000)
+#define GT__P2(z, a, b) gt__fma_f32(z, b, a)                /* a + b z, in Horner steps */
+#define GT__P3(z, a, ...) gt__fma_f32(z, GT__P2(z, __VA_ARGS__), a)
+#define GT__P4(z, a, ...) gt__fma_f32(z, GT__P3(z, __VA_ARGS__), a)
+#define GT__P5(z, a, ...) gt__fma_f32(z, GT__P4(z, __VA_ARGS__), a)
+#define GT__P6(z, a, ...) gt__fma_f32(z, GT__P5(z, __VA_ARGS__), a)
+#define GT__P7(z, a, ...) gt__fma_f32(z, GT__P6(z, __VA_ARGS__), a)
+#define GT__P8(z, a, ...) gt__fma_f32(z, GT__P7(z, __VA_ARGS__), a)
+#define GT__P9(z, a, ...) gt__fma_f32(z, GT__P8(z, __VA_ARGS__), a)
+#define GT__P10(z, a, ...) gt__fma_f32(z, GT__P9(z, __VA_ARGS__), a)
+#define GT__PIO2_HI 0x1.921fb6p+0f                        /* pi/2 = HI + MID + LO, 24 bits each */
+#define GT__PIO2_MID -0x1.777a5cp-25f
+#define GT__PIO2_LO -0x1.ee59dap-50f
+#define GT__ROUNDER 0x1.8p+23f                            /* x + ROUNDER rounds x to an integer */
+
+/* A NaN passes through: both comparisons are false for it. */
+GT__FN float gt__clamp_f32(float x, float lo, float hi) { return x < lo ? lo : x > hi ? hi : x; }
+GT__FN float gt__neg_if_f32(float x, int32_t sign_bit) {
+    return gt__float_f32(gt__bits_f32(x) ^ sign_bit);
+}
+#define GT__SIGN_BIT (-0x7fffffff - 1)
+/* 2^k for k in -126 .. 127, from its bits. */
+GT__FN float gt__pow2i_f32(int32_t k) {
+    return gt__float_f32((int32_t)(((uint32_t)k + 127u) << 23));
+}
+/* y 2^n for any n that exp below produces: two factors, so that only the last product can round. */
+GT__FN float gt__scale_f32(float y, int32_t n) {
+    GT__STRICT
+    int32_t half = n >> 1;
+    n = (int32_t)((uint32_t)n - (uint32_t)half);
+    return GT__MUL(GT__MUL(y, gt__pow2i_f32(half)), gt__pow2i_f32(n));
+}
+/* The integer in a sum with ROUNDER; wraps for a NaN, whose result is a NaN whatever n is. */
+GT__FN int32_t gt__rounded_i32(float k) {
+    return (int32_t)((uint32_t)gt__bits_f32(k) - (uint32_t)gt__bits_f32(GT__ROUNDER));
+}
+
+/* e^r - 1 for |r| <= ln2/2: r + r^2 q(r), fit 2^-26. */
+GT__FN float gt__expm1_poly(float r) {
+    GT__STRICT
+    float p;
+    p = GT__P5(r, 0x1.fffffep-2f, 0x1.5554b2p-3f, 0x1.5556fep-5f, 0x1.1226b6p-7f,
+        0x1.6b900cp-10f);
+    return gt__fma_f32(GT__MUL(r, r), p, r);
+}
+/* hi + lo = n ln2 + r with |r| <= ln2/2; |hi| <= 300. hi - n LN2_HI is exact. */
+GT__FN int32_t gt__exp_split(float hi, float lo, float *r) {
+    GT__STRICT
+    float k = gt__fma_f32(hi, 0x1.715476p+0f, GT__ROUNDER), n = GT__SUB(k, GT__ROUNDER);
+    float d = gt__fma_f32(n, -0x1.62e430p-1f, hi);
+    *r = gt__fma_f32(n, 0x1.05c610p-29f, GT__ADD(d, lo));
+    return gt__rounded_i32(k);
+}
+/* e^(hi+lo), no clamp. */
+GT__FN float gt__exp_of(float hi, float lo) {
+    GT__STRICT
+    float r;
+    int32_t n = gt__exp_split(hi, lo, &r);
+    return gt__scale_f32(GT__ADD(1.0f, gt__expm1_poly(r)), n);
+}
+GT__FN float gt__exp_f32(float x) { return gt__exp_of(gt__clamp_f32(x, -104.0f, 89.0f), 0.0f); }
+/* 2^(hi+lo): the rest of hi after rounding is exact, times ln2 it goes into the same polynomial. */
+GT__FN float gt__exp2_of(float hi, float lo) {
+    GT__STRICT
+    float c = gt__clamp_f32(hi, -160.0f, 160.0f), l = c == hi ? lo : 0.0f;
+    float k = GT__ADD(c, GT__ROUNDER);
+    float r = GT__MUL(GT__ADD(GT__SUB(c, GT__SUB(k, GT__ROUNDER)), l), 0x1.62e430p-1f);
+    return gt__scale_f32(GT__ADD(1.0f, gt__expm1_poly(r)), gt__rounded_i32(k));
+}
+GT__FN float gt__exp2_f32(float x) { return gt__exp2_of(x, 0.0f); }
+/* 2^n t + (2^n - 1), halved until the end because 2^128 is no float. */
+GT__FN float gt__expm1_f32(float x) {
+    GT__STRICT
+    float r, s, y;
+    int32_t n = gt__exp_split(gt__clamp_f32(x, -20.0f, 89.0f), 0.0f, &r);
+    s = gt__pow2i_f32((int32_t)((uint32_t)n - 1u));
+    y = GT__MUL(2.0f, gt__fma_f32(s, gt__expm1_poly(r), GT__SUB(s, 0.5f)));
+    return gt__abs_f32(x) < 0x1p-25f ? x : y;             /* keeps -0 and all bits of tiny x */
+}
+/* num / (1 + e^-x); for x < 0 as num e^x / (1 + e^x), scaled last so that denormals round once.
+ * What the sum and the product with 1/d lost is put back by one step with the remainder. */
+GT__FN float gt__logistic_f32(float num, float x) {
+    GT__STRICT
+    float r, p, e, d, i, q, rest;
+    int32_t neg = x < 0.0f;
+    int32_t n = gt__exp_split(-gt__clamp_f32(gt__abs_f32(x), 0.0f, 130.0f), 0.0f, &r);
+    p = GT__ADD(1.0f, gt__expm1_poly(r));
+    e = gt__scale_f32(p, n);
+    d = GT__ADD(1.0f, e);
+    i = GT__DIV(1.0f, d);
+    p = neg ? GT__MUL(num, p) : num;
+    q = GT__MUL(p, i);
+    rest = gt__fma_f32(-q, GT__SUB(e, GT__SUB(d, 1.0f)), gt__fma_f32(-q, d, p));
+    return gt__scale_f32(gt__fma_f32(rest, i, q), neg ? n : 0);
+}
+GT__FN float gt__sigmoid_f32(float x) { return gt__logistic_f32(1.0f, x); }
+/* silu(-inf) is the limit, -0; above 20 the result is x to the last bit, and -0 stays. */
+GT__FN float gt__silu_f32(float x) {
+    return ((x > 20.0f) | (x == 0.0f)) ? x : gt__logistic_f32(x < -130.0f ? -130.0f : x, x);
+}
+/* 1 - 2/(e^2|x| + 1), and x + x^3 p(x^2) below 0.55, fit 2^-29.7. */
+GT__FN float gt__tanh_f32(float x) {
+    GT__STRICT
+    float a = gt__abs_f32(x), z = GT__MUL(a, a), p, small, big;
+    p = GT__P5(z, -0x1.55554ap-2f, 0x1.110cf4p-3f, -0x1.b9209ap-5f, 0x1.58ff3ap-6f,
+        -0x1.99e326p-8f);
+    small = gt__fma_f32(GT__MUL(a, z), p, a);
+    big = gt__exp_of(a > 10.0f ? 20.0f : GT__MUL(2.0f, a), 0.0f);
+    big = GT__SUB(1.0f, GT__DIV(2.0f, GT__ADD(big, 1.0f)));
+    return gt__copysign_f32(a < 0.55f ? small : big, x);
+}
+/* e^|x| / 2 without overflow before the result overflows. */
+GT__FN float gt__half_exp_f32(float a) {
+    GT__STRICT
+    float r;
+    int32_t n = gt__exp_split(a > 90.0f ? 90.0f : a, 0.0f, &r);
+    return gt__scale_f32(GT__ADD(1.0f, gt__expm1_poly(r)), (int32_t)((uint32_t)n - 1u));
+}
+GT__FN float gt__cosh_f32(float x) {
+    GT__STRICT
+    float h = gt__half_exp_f32(gt__abs_f32(x));
+    return GT__ADD(h, GT__DIV(0.25f, h));
+}
+/* Below 1 the difference would cancel: x + x^3 p(x^2), fit 2^-31. */
+GT__FN float gt__sinh_f32(float x) {
+    GT__STRICT
+    float a = gt__abs_f32(x), z = GT__MUL(a, a), h = gt__half_exp_f32(a), p, y;
+    p = GT__P4(z, 0x1.555556p-3f, 0x1.1110e0p-7f, 0x1.a022bcp-13f, 0x1.756c58p-19f);
+    y = gt__fma_f32(GT__MUL(a, z), p, a);
+    return gt__copysign_f32(a < 1.0f ? y : GT__SUB(h, GT__DIV(0.25f, h)), x);
+}
+
+/* log(1+f) - f for f in [sqrt(1/2)-1, sqrt(2)-1]: f^2 (-1/2 + f p(f)), fit 2^-27. */
+GT__FN float gt__log_tail(float f) {
+    GT__STRICT
+    float p;
+    p = GT__P8(f, 0x1.555554p-2f, -0x1.000226p-2f, 0x1.99a01cp-3f, -0x1.54728ap-3f,
+        0x1.22d940p-3f, -0x1.0d825cp-3f, 0x1.055e2ep-3f, -0x1.38c78cp-4f);
+    return GT__MUL(GT__MUL(f, f), gt__fma_f32(f, p, -0.5f));
+}
+/* The exponent bits of u relative to sqrt(1/2): subtracting them leaves [sqrt(1/2), sqrt(2)). */
+GT__FN int32_t gt__log_exponent(float u) {
+    return (int32_t)(((uint32_t)gt__bits_f32(u) - 0x3f3504f3u) & 0xff800000u);
+}
+GT__FN float gt__minus_exponent(float x, int32_t e) {
+    return gt__float_f32((int32_t)((uint32_t)gt__bits_f32(x) - (uint32_t)e));
+}
+/* x = 2^e (1 + f), exactly. Denormals are first multiplied by 2^23. */
+GT__FN float gt__log_split(float x, float *e) {
+    GT__STRICT
+    int32_t tiny = x < 0x1p-126f, k;
+    float u = tiny ? GT__MUL(x, 0x1p+23f) : x;
+    k = gt__log_exponent(u);
+    *e = (float)((k >> 23) - (tiny ? 23 : 0));
+    return GT__SUB(gt__minus_exponent(u, k), 1.0f);
+}
+/* The logarithm's values where y, computed for a positive finite x, does not hold. */
+GT__FN float gt__log_edges(float x, float y) {
+    float edge = x == 0.0f ? -GT__INF : x < 0.0f ? GT__NAN : x;
+    return ((x > 0.0f) & (x <= GT__MAX)) ? y : edge;
+}
+GT__FN float gt__log_join(float f, float e) {
+    GT__STRICT
+    float low = gt__fma_f32(e, -0x1.05c610p-29f, gt__log_tail(f));
+    return gt__fma_f32(e, 0x1.62e430p-1f, GT__ADD(f, low));
+}
+GT__FN float gt__log_f32(float x) {
+    float e, f = gt__log_split(x, &e);
+    return gt__log_edges(x, gt__log_join(f, e));
+}
+/* Base b: log(1+f) times l+l_lo, the product with f in two floats, plus e times k+k_lo. */
+GT__FN float gt__log_base(float x, float l, float l_lo, float k, float k_lo) {
+    GT__STRICT
+    float e, f = gt__log_split(x, &e), h = GT__MUL(f, l);
+    float low = gt__fma_f32(f, l_lo, gt__fma_f32(f, l, -h));
+    low = gt__fma_f32(gt__log_tail(f), l, gt__fma_f32(e, k_lo, low));
+    return gt__log_edges(x, gt__fma_f32(e, k, GT__ADD(h, low)));
+}
+GT__FN float gt__log2_f32(float x) {
+    return gt__log_base(x, 0x1.715476p+0f, 0x1.4ae0c0p-26f, 1.0f, 0.0f);
+}
+GT__FN float gt__log10_f32(float x) {
+    return gt__log_base(x, 0x1.bcb7b2p-2f, -0x1.5b235ep-27f, 0x1.344000p-2f, 0x1.3509f8p-18f);
+}
+/* 1 + x = 2^e (1 + f) with f = x 2^-e + (2^-e - 1): x itself for e = 0, one rounding otherwise. */
+GT__FN float gt__log1p_f32(float x) {
+    GT__STRICT
+    float u = GT__ADD(1.0f, x), y;
+    int32_t k = gt__log_exponent(u);
+    float s = gt__fma_f32(0.25f, gt__minus_exponent(4.0f, k), -1.0f);
+    y = gt__log_join(GT__ADD(gt__minus_exponent(x, k), s), (float)(k >> 23));
+    y = gt__log_edges(u, y);
+    return gt__abs_f32(x) < 0x1p-25f ? x : y;
+}
+/* log(1 + e^x) = max(x,0) + log(1 + e^-|x|) */
+GT__FN float gt__softplus_f32(float x) {
+    GT__STRICT
+    float a = gt__abs_f32(x), e = gt__exp_of(a > 110.0f ? -110.0f : -a, 0.0f);
+    return GT__ADD(x > 0.0f ? x : 0.0f, gt__log1p_f32(e));
+}
+
+/* a = n pi/2 + r + r_lo for 0 <= a < 2^15 (Cody and Waite). r1 is exact, a multiple of 2^-24 < 1,
+ * and a multiple of the last bit of p, which makes the error of r exact as well. */
+GT__FN int32_t gt__trig_near(float a, float *r, float *r_lo) {
+    GT__STRICT
+    float k = gt__fma_f32(a, 0x1.45f306p-1f, GT__ROUNDER), n = GT__SUB(k, GT__ROUNDER);
+    float r1 = gt__fma_f32(n, -GT__PIO2_HI, a), p = GT__MUL(n, GT__PIO2_MID);
+    float p_lo = gt__fma_f32(n, GT__PIO2_MID, -p);
+    *r = GT__SUB(r1, p);
+    *r_lo = gt__fma_f32(n, -GT__PIO2_LO, GT__SUB(GT__SUB(GT__SUB(r1, *r), p), p_lo));
+    return gt__rounded_i32(k);
+}
+/* The same for 2^15 <= a < inf (Payne and Hanek): a = M 2^k with a 24-bit M. Bits of 2/pi that make
+ * multiples of 4 are skipped; the next 96 times M leave the quadrant and its fraction in 64 bits.
+ * Floats stay 2^-30 away from multiples of pi/2, so more than 30 correct bits remain. The words are
+ * picked by masks, because a table would need a gather. */
+#define GT__PICK(mask, p, q) ((p) ^ (((p) ^ (q)) & (mask)))
+GT__FN int32_t gt__trig_far(float a, float *r, float *r_lo) {
+    GT__STRICT
+    const uint32_t w1 = 0xa2f9836eu, w2 = 0x4e441529u, w3 = 0xfc2757d1u, w4 = 0xf534ddc0u;
+    const uint32_t w5 = 0xdb629599u, w6 = 0x3c439041u, w7 = 0xfe5163abu;
+    uint32_t bits = (uint32_t)gt__bits_f32(a), m = (bits & 0x7fffffu) | 0x800000u, e = bits >> 23;
+    uint32_t start = e < 120u ? 0u : e - 120u, sh = start & 31u, ush = 31u - sh;  /* start <= 135 */
+    uint32_t by1 = 0u - (start >> 5 & 1u), by2 = 0u - (start >> 6 & 1u), by4 = 0u - (start >> 7);
+    uint32_t s1 = GT__PICK(by2, w1, w3), s2 = GT__PICK(by2, w2, w4), s3 = GT__PICK(by2, w3, w5);
+    uint32_t t0 = GT__PICK(by4, GT__PICK(by1, w2 & by2, s1), w4);
+    uint32_t t1 = GT__PICK(by4, GT__PICK(by1, s1, s2), w5);
+    uint32_t t2 = GT__PICK(by4, GT__PICK(by1, s2, s3), w6);
+    uint32_t t3 = GT__PICK(by4, GT__PICK(by1, s3, GT__PICK(by2, w4, w6)), w7);
+    uint32_t u0 = (t0 << sh) | ((t1 >> 1) >> ush), u1 = (t1 << sh) | ((t2 >> 1) >> ush);
+    uint32_t u2 = (t2 << sh) | ((t3 >> 1) >> ush);
+    uint64_t q = ((uint64_t)(m * u0) << 32) + (uint64_t)m * u1 + (((uint64_t)m * u2) >> 32);
+    int32_t n = (int32_t)(((uint32_t)(q >> 32) + 0x20000000u) >> 30);
+    uint32_t neg = 0u - (uint32_t)(q >> 61 & 1u), hi, lo;
+    float s, b, c;
+    q = (q << 2) ^ (((uint64_t)neg << 32) | neg);         /* |fraction|, one unit of 2^-64 off */
+    hi = (uint32_t)(q >> 32);
+    lo = (uint32_t)q;
+    c = GT__MUL((float)(int32_t)(hi >> 8), 0x1p-24f);     /* 64 bits as three exact floats */
+    b = GT__MUL((float)(int32_t)(((hi & 255u) << 16) | (lo >> 16)), 0x1p-48f);
+    b = gt__fma_f32((float)(int32_t)(lo & 0xffffu), 0x1p-64f, b);
+    s = GT__ADD(c, b);
+    b = GT__SUB(b, GT__SUB(s, c));
+    c = GT__MUL(s, GT__PIO2_HI);
+    b = gt__fma_f32(b, GT__PIO2_HI, gt__fma_f32(s, GT__PIO2_MID, gt__fma_f32(s, GT__PIO2_HI, -c)));
+    *r = gt__neg_if_f32(c, (int32_t)(neg & 0x80000000u));
+    *r_lo = gt__neg_if_f32(b, (int32_t)(neg & 0x80000000u));
+    return n;
+}
+#undef GT__PICK
+/* Which way is a matter of a alone, so a branch on the GPU and a select on the CPU agree. An
+ * infinity goes near, where it becomes a NaN. A caller that knows a < GT__TRIG_NEAR for all its
+ * arguments passes near_only = 1 and saves four fifths of the time for the same bits. */
+#define GT__TRIG_NEAR 0x1p+15f
+GT__FN int32_t gt__trig_reduce(float a, int near_only, float *r, float *r_lo) {
+    int32_t far = (a >= GT__TRIG_NEAR) & (a <= GT__MAX), n, fn;
+    float fr, fl;
+#ifdef GT__DEVICE_MATH
+    if (!far) near_only = 1;
+#endif
+    n = gt__trig_near(a, r, r_lo);
+    if (near_only) return n;
+    fn = gt__trig_far(a, &fr, &fl);
+    *r = far ? fr : *r;
+    *r_lo = far ? fl : *r_lo;
+    return far ? fn : n;
+}
+/* sin(r + r_lo + n pi/2), |r| <= pi/4, by r + r^3 p(r^2), fit 2^-27.9, or 1 - r^2/2 + r^4 p(r^2),
+ * fit 2^-33. */
+GT__FN float gt__sin_quadrant(int32_t n, float r, float r_lo) {
+    GT__STRICT
+    float z = GT__MUL(r, r), s, c;
+    s = GT__P3(z, -0x1.555546p-3f, 0x1.110778p-7f, -0x1.995400p-13f);
+    s = GT__ADD(r, gt__fma_f32(GT__MUL(r, z), s, r_lo));
+    c = GT__P3(z, 0x1.55554ap-5f, -0x1.6c0c2ap-10f, 0x1.99e910p-16f);
+    c = gt__fma_f32(GT__MUL(z, z), c, gt__fma_f32(-0.5f, z, -GT__MUL(r, r_lo)));
+    c = GT__ADD(1.0f, c);
+    return gt__neg_if_f32(n & 1 ? c : s, (int32_t)(((uint32_t)n & 2u) << 30));
+}
+GT__FN float gt__sin_any(float x, int near_only) {
+    float r, r_lo;
+    int32_t n = gt__trig_reduce(gt__abs_f32(x), near_only, &r, &r_lo);
+    return gt__neg_if_f32(gt__sin_quadrant(n, r, r_lo), gt__bits_f32(x) & GT__SIGN_BIT);
+}
+GT__FN float gt__cos_any(float x, int near_only) {
+    float r, r_lo;
+    int32_t n = gt__trig_reduce(gt__abs_f32(x), near_only, &r, &r_lo);
+    return gt__sin_quadrant((int32_t)((uint32_t)n + 1u), r, r_lo);
+}
+/* t = r + r^3 p(r^2), fit 2^-29; in odd quadrants -1/t, corrected for the rounding of t. */
+GT__FN float gt__tan_any(float x, int near_only) {
+    GT__STRICT
+    float r, r_lo, z, p, t, q;
+    int32_t n = gt__trig_reduce(gt__abs_f32(x), near_only, &r, &r_lo);
+    z = GT__MUL(r, r);
+    p = GT__P7(z, 0x1.555560p-2f, 0x1.110da0p-3f, 0x1.bad946p-5f, 0x1.5cc660p-6f, 0x1.62ad22p-7f,
+        0x1.af79d0p-14f, 0x1.1e6b20p-8f);
+    p = gt__fma_f32(GT__MUL(r, z), p, gt__fma_f32(r_lo, z, r_lo));
+    t = GT__ADD(r, p);
+    p = GT__SUB(p, GT__SUB(t, r));
+    q = GT__DIV(-1.0f, t);
+    q = gt__fma_f32(q, gt__fma_f32(q, p, gt__fma_f32(q, t, 1.0f)), q);
+    return gt__neg_if_f32(n & 1 ? q : t, gt__bits_f32(x) & GT__SIGN_BIT);
+}
+GT__FN float gt__sin_f32(float x) { return gt__sin_any(x, 0); }
+GT__FN float gt__cos_f32(float x) { return gt__cos_any(x, 0); }
+GT__FN float gt__tan_f32(float x) { return gt__tan_any(x, 0); }
+GT__FN float gt__sin_near_f32(float x) { return gt__sin_any(x, 1); }
+GT__FN float gt__cos_near_f32(float x) { return gt__cos_any(x, 1); }
+GT__FN float gt__tan_near_f32(float x) { return gt__tan_any(x, 1); }
+
+/* asin(s) for s <= 1/2: s + s^3 p(s^2), fit 2^-27.6. Above: pi/2 - 2 asin(sqrt((1-a)/2)). */
+GT__FN float gt__asin_core(float a) {
+    GT__STRICT
+    float z = a > 0.5f ? GT__MUL(GT__SUB(1.0f, a), 0.5f) : GT__MUL(a, a);
+    float s = a > 0.5f ? gt__sqrt_f32(z) : a, p;
+    p = GT__P5(z, 0x1.5555c8p-3f, 0x1.3301fep-4f, 0x1.747cc0p-5f, 0x1.8c30a0p-6f, 0x1.596a96p-5f);
+    return gt__fma_f32(GT__MUL(s, z), p, s);
+}
+/* pi/2 - t */
+GT__FN float gt__from_pio2(float t) {
+    GT__STRICT
+    return GT__SUB(GT__PIO2_HI, GT__SUB(t, GT__PIO2_MID));
+}
+GT__FN float gt__asin_f32(float x) {
+    GT__STRICT
+    float a = gt__abs_f32(x), t = gt__asin_core(a);
+    return gt__copysign_f32(a > 0.5f ? gt__from_pio2(GT__MUL(2.0f, t)) : t, x);
+}
+GT__FN float gt__acos_f32(float x) {
+    GT__STRICT
+    float a = gt__abs_f32(x), t = gt__asin_core(a);
+    float big = x < 0.0f ? GT__MUL(2.0f, gt__from_pio2(t)) : GT__MUL(2.0f, t);
+    return a > 0.5f ? big : gt__from_pio2(gt__copysign_f32(t, x));
+}
+/* atan(q) for 0 <= q <= 1: q + q^3 p(q^2), fit 2^-26.6 */
+GT__FN float gt__atan_core(float q) {
+    GT__STRICT
+    float z = GT__MUL(q, q), p;
+    p = GT__P9(z, -0x1.55553ep-2f, 0x1.9991e6p-3f, -0x1.2420b4p-3f, 0x1.c08f2ep-4f,
+        -0x1.58147ap-4f, 0x1.da5af6p-5f, -0x1.fdf30ap-6f, 0x1.64b6d6p-7f, -0x1.d482ccp-10f);
+    return gt__fma_f32(GT__MUL(q, z), p, q);
+}
+GT__FN float gt__atan_f32(float x) {
+    GT__STRICT
+    float a = gt__abs_f32(x), t = gt__atan_core(a > 1.0f ? GT__DIV(1.0f, a) : a);
+    return gt__copysign_f32(a > 1.0f ? gt__from_pio2(t) : t, x);
+}
+GT__FN float gt__atan2_f32(float y, float x) {
+    GT__STRICT
+    float a = gt__abs_f32(y), b = gt__abs_f32(x), mx = a > b ? a : b, mn = a > b ? b : a;
+    float q = mx == 0.0f ? 0.0f : mn == GT__INF ? 1.0f : GT__DIV(mn, mx), t = gt__atan_core(q);
+    t = a > b ? gt__from_pio2(t) : t;
+    t = gt__bits_f32(x) < 0 ? GT__MUL(2.0f, gt__from_pio2(GT__MUL(0.5f, t))) : t;
+    return ((x != x) | (y != y)) ? GT__ADD(x, y) : gt__copysign_f32(t, y);
+}
+
+/* Phi(-a) e^(a^2/2) for 0 <= a <= 15, Phi the normal distribution: p(q)/(a+k), k = 4.25,
+ * q = (a-k)/(a+k) in [-1, 0.56], fit 2^-27.7. p is steep and q = 1 - 2k/(a+k), so what a+k and its
+ * reciprocal v lost goes into both. */
+GT__FN float gt__phi_tail(float a) {
+    GT__STRICT
+    float g = GT__ADD(a, 4.25f), v = GT__DIV(1.0f, g), v_lo, q, p;
+    v_lo = gt__fma_f32(-v, GT__SUB(a, GT__SUB(g, 4.25f)), gt__fma_f32(-v, g, 1.0f));
+    v_lo = GT__MUL(v, v_lo);
+    q = gt__fma_f32(-8.5f, v_lo, gt__fma_f32(-8.5f, v, 1.0f));
+    p = GT__P10(q, 0x1.84e44ap-1f, -0x1.401104p-1f, 0x1.ac43dcp-2f, -0x1.c39d3ep-3f,
+        0x1.5d459ap-4f, -0x1.3d5a3ap-6f, -0x1.892d46p-11f, 0x1.1efd94p-9f, -0x1.7ce7e2p-12f,
+        -0x1.ed567cp-13f);
+    return gt__fma_f32(p, v, GT__MUL(p, v_lo));
+}
+/* Below 1: x + x p(x^2), fit 2^-27.8. Above: 1 - 2 Phi(-a sqrt 2) with a^2 in two floats. */
+GT__FN float gt__erf_f32(float x) {
+    GT__STRICT
+    float a = gt__clamp_f32(gt__abs_f32(x), 0.0f, 4.2f), z = GT__MUL(a, a), p, e;
+    p = GT__P7(z, 0x1.06eba8p-3f, -0x1.81273ep-2f, 0x1.ce2ce6p-4f, -0x1.b7f730p-6f, 0x1.53f320p-8f,
+        -0x1.a35aacp-11f, 0x1.4790c0p-14f);
+    e = GT__MUL(gt__exp_of(-z, -gt__fma_f32(a, a, -z)), gt__phi_tail(GT__MUL(a, 0x1.6a09e6p+0f)));
+    return gt__copysign_f32(a < 1.0f ? gt__fma_f32(a, p, a) : gt__fma_f32(-2.0f, e, 1.0f), x);
+}
+/* x Phi(x): no cancellation on the negative side, where the power of two comes last. gelu(-inf) is
+ * the limit, -0. */
+GT__FN float gt__gelu_f32(float x) {
+    GT__STRICT
+    float a = gt__clamp_f32(gt__abs_f32(x), 0.0f, 15.0f), z = GT__MUL(a, a), r, t;
+    float z_lo = gt__fma_f32(a, a, -z);
+    int32_t n = gt__exp_split(GT__MUL(-0.5f, z), GT__MUL(-0.5f, z_lo), &r);
+    t = gt__phi_tail(a);
+    t = gt__fma_f32(t, gt__expm1_poly(r), t);
+    return x < 0.0f ? gt__scale_f32(GT__MUL(-a, t), n) : gt__fma_f32(-a, gt__scale_f32(t, n), x);
+}
+
+/* log2 of 2^e (1+f) in two floats, relative error below 2^-33. With s = f/(2+f), |s| < 0.172:
+ * 2/ln2 atanh(s) = s (K + s^2 (K/3 + s^2 p(s^2))), K and K/3 and s and s^2 in two floats each. */
+GT__FN float gt__log2_two(float x, float *lo) {
+    GT__STRICT
+    const float k = 0x1.715476p+1f, k3 = 0x1.ec709ep-1f;  /* 2/ln2 and a third of it */
+    float e, f = gt__log_split(x, &e), g = GT__ADD(f, 2.0f), i = GT__DIV(1.0f, g);
+    float s = GT__MUL(f, i);
+    float g_lo = GT__SUB(f, GT__SUB(g, 2.0f));
+    float s_lo = GT__MUL(gt__fma_f32(-s, g_lo, gt__fma_f32(-s, g, f)), i);
+    float z = GT__MUL(s, s), z_lo = gt__fma_f32(GT__MUL(2.0f, s), s_lo, gt__fma_f32(s, s, -z));
+    float p, t, t_lo, a, a_lo, b, b_lo, h;
+    p = GT__P4(z, 0x1.2776c4p-1f, 0x1.a6194ep-2f, 0x1.47b1f2p-2f, 0x1.20675ep-2f);
+    t = GT__MUL(z, k3);
+    t_lo = gt__fma_f32(z_lo, k3, gt__fma_f32(z, -0x1.e2fe02p-28f, gt__fma_f32(z, k3, -t)));
+    t_lo = gt__fma_f32(GT__MUL(z, z), p, t_lo);
+    a = GT__MUL(s, k);
+    a_lo = gt__fma_f32(s_lo, k, gt__fma_f32(s, 0x1.4ae0c0p-25f, gt__fma_f32(s, k, -a)));
+    b = GT__MUL(s, t);
+    b_lo = gt__fma_f32(s_lo, t, gt__fma_f32(s, t_lo, gt__fma_f32(s, t, -b)));
+    h = GT__ADD(a, b);
+    b_lo = GT__ADD(GT__ADD(GT__SUB(a, h), b), GT__ADD(a_lo, b_lo));
+    a = GT__ADD(e, h);
+    *lo = GT__ADD(GT__ADD(GT__SUB(e, a), h), b_lo);
+    return a;
+}
+/* 2^(y log2|x|); zeros and infinities pass through log2 as -inf and inf. */
+GT__FN float gt__pow_f32(float x, float y) {
+    GT__STRICT
+    float ax = gt__abs_f32(x), l_lo, l = gt__log2_two(ax, &l_lo), h, r, half = GT__MUL(0.5f, y);
+    int32_t whole = gt__rint_f32(y) == y, odd = whole & (gt__rint_f32(half) != half);
+    l = ax == 0.0f ? -GT__INF : ax == GT__INF ? GT__INF : l;
+    h = GT__MUL(l, y);
+    r = gt__exp2_of(h, gt__fma_f32(l_lo, y, gt__fma_f32(l, y, -h)));
+    r = ax == 1.0f ? 1.0f : r;                            /* also y = inf */
+    r = ((x != x) | (y != y)) ? GT__ADD(x, y) : r;
+    r = gt__neg_if_f32(r, odd ? gt__bits_f32(x) & GT__SIGN_BIT : 0);
+    r = ((x < 0.0f) & (x >= -GT__MAX) & (whole == 0)) ? GT__NAN : r;
+    return ((x == 1.0f) | (y == 0.0f)) ? 1.0f : r;
+}
+
+/* ---- float32: the small ones ----------------------------------------------------------------- */
+
+GT__FN float gt__rsqrt_f32(float x) { GT__STRICT return GT__DIV(1.0f, gt__sqrt_f32(x)); }
+GT__FN float gt__reciprocal_f32(float x) { GT__STRICT return GT__DIV(1.0f, x); }
+/* Scaled by 2^96 either way where squares would leave the range. */
+GT__FN float gt__hypot_f32(float x, float y) {
+    GT__STRICT
+    float p = gt__abs_f32(x), q = gt__abs_f32(y), a = p > q ? p : q, b = p > q ? q : p, r;
+    float s = a > 0x1p+63f ? 0x1p-96f : a < 0x1p-40f ? 0x1p+96f : 1.0f;
+    float back = a > 0x1p+63f ? 0x1p+96f : a < 0x1p-40f ? 0x1p-96f : 1.0f;
+    a = GT__MUL(a, s);
+    b = GT__MUL(b, s);
+    r = GT__MUL(gt__sqrt_f32(gt__fma_f32(a, a, GT__MUL(b, b))), back);
+    r = ((x != x) | (y != y)) ? GT__ADD(x, y) : r;
+    return ((p > GT__MAX) | (q > GT__MAX)) ? GT__INF : r;
+}
+/* For + - * / the sign bits of equal numbers decide: max(+0,-0) = +0, min = -0. NaN propagates. */
+GT__FN float gt__maximum_f32(float a, float b) {
+    GT__STRICT
+    float eq = gt__float_f32(gt__bits_f32(a) & gt__bits_f32(b));
+    return a > b ? a : b > a ? b : a == b ? eq : GT__ADD(a, b);
+}
+GT__FN float gt__minimum_f32(float a, float b) {
+    GT__STRICT
+    float eq = gt__float_f32(gt__bits_f32(a) | gt__bits_f32(b));
+    return a < b ? a : b < a ? b : a == b ? eq : GT__ADD(a, b);
+}
+/* From whichever end is nearer, so that both ends are met exactly. */
+GT__FN float gt__lerp_f32(float a, float b, float w) {
+    GT__STRICT
+    float d = GT__SUB(b, a);
+    return w < 0.5f ? gt__fma_f32(w, d, a) : gt__fma_f32(GT__SUB(w, 1.0f), d, b);
+}
+/* 0 for zeros and for NaN */
+GT__FN float gt__sign_f32(float x) { return (float)((x > 0.0f) - (x < 0.0f)); }
+
+/* % with the divisor's sign, // from the exact remainder; float and double alike. */
+#define GT__FLOORED(T, S, HALF, ZERO, ONE) \
+    GT__FN T gt__remainder_##S(T a, T b) { \
+        GT__STRICT \
+        T m = gt__fmod_##S(a, b); \
+        return ((m != ZERO) & ((b < ZERO) != (m < ZERO))) ? GT__ADD(m, b) : m; \
+    } \
+    GT__FN T gt__floor_div_##S(T a, T b) { \
+        GT__STRICT \
+        T m = gt__fmod_##S(a, b), q = GT__DIV(a, b), d = GT__DIV(GT__SUB(a, m), b), f; \
+        d = ((m != ZERO) & ((b < ZERO) != (m < ZERO))) ? GT__SUB(d, ONE) : d; \
+        f = gt__floor_##S(d); \
+        f = GT__SUB(d, f) > HALF ? GT__ADD(f, ONE) : f; \
+        f = d == ZERO ? gt__copysign_##S(ZERO, q) : f; \
+        return b == ZERO ? q : f; \
+    }
+GT__FLOORED(float, f32, 0.5f, 0.0f, 1.0f)
+GT__FLOORED(double, f64, 0.5, 0.0, 1.0)
+#undef GT__FLOORED
+
+/* ---- float64: the platform's functions, within 2 ULP, not promised to be bit-equal ----------- */
+
+#define GT__F64_1(name) GT__FN64 double gt__##name##_f64(double x) { return GT__LIBM(name)(x); }
+#define GT__F64_2(name) \
+    GT__FN64 double gt__##name##_f64(double x, double y) { return GT__LIBM(name)(x, y); }
+GT__F64_1(exp) GT__F64_1(exp2) GT__F64_1(expm1) GT__F64_1(log) GT__F64_1(log2) GT__F64_1(log10)
+GT__F64_1(log1p) GT__F64_1(sin) GT__F64_1(cos) GT__F64_1(tan) GT__F64_1(asin) GT__F64_1(acos)
+GT__F64_1(atan) GT__F64_1(sinh) GT__F64_1(cosh) GT__F64_1(tanh) GT__F64_1(erf) GT__F64_1(erfc)
+GT__F64_2(pow) GT__F64_2(atan2) GT__F64_2(hypot)
+#undef GT__F64_1
+#undef GT__F64_2
+GT__FN double gt__rsqrt_f64(double x) { GT__STRICT return GT__DIV(1.0, gt__sqrt_f64(x)); }
+GT__FN double gt__reciprocal_f64(double x) { GT__STRICT return GT__DIV(1.0, x); }
+GT__FN double gt__sign_f64(double x) { return (double)((x > 0.0) - (x < 0.0)); }
+GT__FN double gt__maximum_f64(double a, double b) {
+    GT__STRICT
+    double eq = gt__float_f64(gt__bits_f64(a) & gt__bits_f64(b));
+    return a > b ? a : b > a ? b : a == b ? eq : GT__ADD(a, b);
+}
+GT__FN double gt__minimum_f64(double a, double b) {
+    GT__STRICT
+    double eq = gt__float_f64(gt__bits_f64(a) | gt__bits_f64(b));
+    return a < b ? a : b < a ? b : a == b ? eq : GT__ADD(a, b);
+}
+GT__FN double gt__lerp_f64(double a, double b, double w) {
+    GT__STRICT
+    double d = GT__SUB(b, a);
+    return w < 0.5 ? gt__fma_f64(w, d, a) : gt__fma_f64(GT__SUB(w, 1.0), d, b);
+}
+GT__FN64 double gt__sigmoid_f64(double x) {
+    GT__STRICT
+    double e = gt__exp_f64(-gt__abs_f64(x));
+    return GT__DIV(x < 0.0 ? e : 1.0, GT__ADD(1.0, e));
+}
+/* Below zero the root of e^x enters twice: e^x itself is denormal long before x e^x is. */
+GT__FN64 double gt__silu_f64(double x) {
+    GT__STRICT
+    double a = gt__abs_f64(x), d = GT__ADD(1.0, gt__exp_f64(-a)), h;
+    if (!(x < -700.0)) return GT__DIV(x < 0.0 ? GT__MUL(x, gt__exp_f64(x)) : x, d);
+    x = x < -800.0 ? -800.0 : x;
+    h = gt__exp_f64(GT__MUL(0.5, x));
+    return GT__MUL(GT__MUL(x, h), h);
+}
+GT__FN64 double gt__softplus_f64(double x) {
+    GT__STRICT
+    return GT__ADD(x > 0.0 ? x : 0.0, gt__log1p_f64(gt__exp_f64(-gt__abs_f64(x))));
+}
+/* x erfc(-x/sqrt 2)/2. erfc multiplies a relative error of t by 2 t^2, so the rounding of t is put
+ * right with the derivative, -2/sqrt(pi) e^(-t^2). */
+GT__FN64 double gt__gelu_f64(double x) {
+    GT__STRICT
+    double c = 0x1.6a09e667f3bcdp-1, a = x < -40.0 ? 40.0 : -x, t = GT__MUL(a, c);
+    double t_lo = gt__fma_f64(a, -0x1.bdd3413b26456p-55, gt__fma_f64(a, c, -t)), e;
+    e = GT__MUL(GT__MUL(1.1283791670955126, t_lo), gt__exp_f64(-GT__MUL(t, t)));
+    e = a < -40.0 ? 2.0 : GT__SUB(gt__erfc_f64(t), e);
+    return GT__MUL(x < -40.0 ? -40.0 : x, GT__MUL(0.5, e));
+}
+
+/* ---- conversions ----------------------------------------------------------------------------- */
+
+/* The exponent is moved by an exact product with 2^112, which also makes denormals normal. */
+GT__FN float gt__f16_to_f32(uint16_t h) {
+    GT__STRICT
+    uint32_t m = h & 0x7fffu, sign = (uint32_t)(h & 0x8000u) << 16;
+    uint32_t b = (uint32_t)gt__bits_f32(GT__MUL(gt__float_f32((int32_t)(m << 13)), 0x1p+112f));
+    b = m >= 0x7c00u ? 0x7f800000u | m << 13 | (m > 0x7c00u ? 0x400000u : 0u) : b;
+    return gt__float_f32((int32_t)(b | sign));
+}
+/* Below 2^-14 a sum with 1/2 rounds at 2^-24, the step of denormals; above, integer arithmetic
+ * rounds to even and may carry into the exponent, up to infinity. */
+GT__FN uint16_t gt__f32_to_f16(float x) {
+    GT__STRICT
+    uint32_t b = (uint32_t)gt__bits_f32(x), sign = (b >> 16) & 0x8000u, a = b & 0x7fffffffu, r;
+    uint32_t low = (uint32_t)gt__bits_f32(GT__ADD(gt__float_f32((int32_t)a), 0.5f)) - 0x3f000000u;
+    r = (a - 0x38000000u + 0xfffu + ((a >> 13) & 1u)) >> 13;
+    r = a < 0x38800000u ? low : a >= 0x477ff000u ? 0x7c00u : r;
+    r = a > 0x7f800000u ? 0x7e00u : r;
+    return (uint16_t)(r | sign);
+}
+GT__FN float gt__bf16_to_f32(uint16_t h) { return gt__float_f32((int32_t)((uint32_t)h << 16)); }
+GT__FN uint16_t gt__f32_to_bf16(float x) {
+    uint32_t b = (uint32_t)gt__bits_f32(x), r = (b + 0x7fffu + ((b >> 16) & 1u)) >> 16;
+    return (uint16_t)((b & 0x7fffffffu) > 0x7f800000u ? (b >> 16 & 0x8000u) | 0x7fc0u : r);
+}
+/* Through float, so rounded twice. */
+GT__FN uint16_t gt__f64_to_f16(double x) { return gt__f32_to_f16((float)x); }
+GT__FN uint16_t gt__f64_to_bf16(double x) { return gt__f32_to_bf16((float)x); }
+
+/* Truncate and saturate to lo .. hi, the limits of an integer type; NaN gives 0. The bounds it
+ * compares with are lo and hi + 1, powers of two and so exact; what is cast lies between them. */
+#define GT__TO_INT(name, T, I, U, ZERO) \
+    GT__FN I name(T x, I lo, I hi) { \
+        T below = (T)lo, above = (T)((U)hi + 1u); \
+        I v = (I)(((x >= below) & (x < above)) ? x : ZERO); \
+        return x >= above ? hi : x < below ? lo : v; \
+    }
+GT__TO_INT(gt__f32_to_i64, float, int64_t, uint64_t, 0.0f)
+GT__TO_INT(gt__f64_to_i64, double, int64_t, uint64_t, 0.0)
+GT__TO_INT(gt__f32_to_i32, float, int32_t, uint32_t, 0.0f)
+#undef GT__TO_INT
+
+/* ---- int64: everything wraps, nothing is undefined ------------------------------------------- */
+
+GT__FN int64_t gt__add_i64(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
+GT__FN int64_t gt__sub_i64(int64_t a, int64_t b) { return (int64_t)((uint64_t)a - (uint64_t)b); }
+GT__FN int64_t gt__mul_i64(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint64_t)b); }
+GT__FN int64_t gt__neg_i64(int64_t a) { return (int64_t)(0u - (uint64_t)a); }
+GT__FN int64_t gt__abs_i64(int64_t a) { return a < 0 ? gt__neg_i64(a) : a; }
+GT__FN int64_t gt__sign_i64(int64_t a) { return (a > 0) - (a < 0); }
+/* The sign of the dividend; x % 0 = 0. A divisor of -1 becomes 1: same result, no overflow. */
+GT__FN int64_t gt__fmod_i64(int64_t a, int64_t b) {
+    int64_t d = ((b == 0) | (b == -1)) ? 1 : b;
+    return a % d;
+}
+GT__FN int64_t gt__remainder_i64(int64_t a, int64_t b) {
+    int64_t m = gt__fmod_i64(a, b);
+    return ((m != 0) & ((m < 0) != (b < 0))) ? m + b : m;
+}
+/* Rounded down; x // 0 = 0, INT64_MIN // -1 = INT64_MIN. */
+GT__FN int64_t gt__floor_div_i64(int64_t a, int64_t b) {
+    int64_t d = ((b == 0) | (b == -1)) ? 1 : b, q = a / d, m = a % d;
+    q = ((m != 0) & ((m < 0) != (b < 0))) ? q - 1 : q;
+    return b == 0 ? 0 : b == -1 ? gt__neg_i64(a) : q;
+}
+/* Square and multiply; a negative exponent leaves only what 1 and -1 give, all else is 0. */
+GT__FN int64_t gt__pow_i64(int64_t a, int64_t n) {
+    uint64_t r = 1u, s = (uint64_t)a, e = (uint64_t)n;
+    int i;
+    for (i = 0; i < 64; i++) {
+        r = e & 1u ? r * s : r;
+        s *= s;
+        e >>= 1;
+    }
+    if (n < 0) return a == 1 ? 1 : a == -1 ? (n & 1 ? -1 : 1) : 0;
+    return (int64_t)r;
+}
+/* A count below 0 or above 63 shifts everything out: 0, or the sign. */
+GT__FN int64_t gt__shl_i64(int64_t a, int64_t n) {
+    return (uint64_t)n > 63u ? 0 : (int64_t)((uint64_t)a << (n & 63));
+}
+GT__FN int64_t gt__shr_i64(int64_t a, int64_t n) { return a >> ((uint64_t)n > 63u ? 63 : n); }
+
+/* ---- random numbers -------------------------------------------------------------------------- */
+
+/* Philox4x32-10 (Salmon, Moraes, Dror and Shaw, 2011): counter words {lo, hi, 0, 0}. */
+GT__FN void gt__philox_words(uint32_t k0, uint32_t k1, uint32_t c[4]) {
+    int i;
+    for (i = 0; i < 10; i++) {
+        uint64_t p = (uint64_t)0xd2511f53u * c[0], q = (uint64_t)0xcd9e8d57u * c[2];
+        c[0] = (uint32_t)(q >> 32) ^ c[1] ^ k0;
+        c[2] = (uint32_t)(p >> 32) ^ c[3] ^ k1;
+        c[1] = (uint32_t)q;
+        c[3] = (uint32_t)p;
+        k0 += 0x9e3779b9u;
+        k1 += 0xbb67ae85u;
+    }
+}
+GT__FN void gt__philox(uint64_t seed, uint64_t counter, uint32_t out[4]) {
+    out[0] = (uint32_t)counter;
+    out[1] = (uint32_t)(counter >> 32);
+    out[2] = out[3] = 0u;
+    gt__philox_words((uint32_t)seed, (uint32_t)(seed >> 32), out);
+}
+/* [0, 1) with 24 and with 53 bits */
+GT__FN float gt__uniform_f32(uint32_t w) {
+    GT__STRICT
+    return GT__MUL((float)(int32_t)(w >> 8), 0x1p-24f);
+}
+GT__FN double gt__uniform_f64(uint32_t hi, uint32_t lo) {
+    GT__STRICT
+    return GT__MUL((double)(int64_t)(((uint64_t)hi << 21) | (lo >> 11)), 0x1p-53);
+}
+/* Box-Muller: sqrt(-2 log u) cos(2 pi v), u in (0,1] in steps of 2^-32 rounded to float, v of 24
+ * bits. The quarter turn is the top of v, the rest is exact. */
+GT__FN float gt__normal_f32(uint32_t w0, uint32_t w1) {
+    GT__STRICT
+    float u = GT__ADD(GT__MUL((float)(int32_t)(w0 >> 16), 0x1p-16f),
+                      GT__MUL((float)(int32_t)((w0 & 0xffffu) + 1u), 0x1p-32f)), e, f, r;
+    int32_t v = (int32_t)(w1 >> 8), n = (int32_t)(((uint32_t)v + 0x200000u) >> 22);
+    f = gt__log_split(u, &e);
+    r = gt__sqrt_f32(GT__MUL(-2.0f, gt__log_join(f, e)));
+    f = GT__MUL((float)(v - n * 0x400000), 0x1.921fb6p-22f);
+    return GT__MUL(r, gt__sin_quadrant(n + 1, f, 0.0f));
+}
+/* The same in double from strict operations alone, so equal everywhere too (4 ULP). log(1+f) =
+ * f - s (f - r) with s = f/(2+f), r = 2 s^2/3 + 2 s^4/5 ...; sine and cosine by their series. */
+GT__FN64 double gt__log_unit_f64(double u) {
+    GT__STRICT
+    uint64_t b = (uint64_t)gt__bits_f64(u), k = (b - 0x3fe6a09e667f3bcdu) & 0xfff0000000000000u;
+    double f = GT__SUB(gt__float_f64((int64_t)(b - k)), 1.0), e = (double)((int64_t)k >> 52);
+    double s = GT__DIV(f, GT__ADD(2.0, f)), z = GT__MUL(s, s), r = 2.0 / 21;
+    r = gt__fma_f64(r, z, 2.0 / 19);
+    r = gt__fma_f64(r, z, 2.0 / 17);
+    r = gt__fma_f64(r, z, 2.0 / 15);
+    r = gt__fma_f64(r, z, 2.0 / 13);
+    r = gt__fma_f64(r, z, 2.0 / 11);
+    r = gt__fma_f64(r, z, 2.0 / 9);
+    r = gt__fma_f64(r, z, 2.0 / 7);
+    r = gt__fma_f64(r, z, 2.0 / 5);
+    r = GT__MUL(z, gt__fma_f64(r, z, 2.0 / 3));
+    r = gt__fma_f64(s, GT__SUB(f, r), GT__MUL(e, -0x1.9ef35793c7673p-41));
+    return gt__fma_f64(e, 0x1.62e42fefa2p-1, GT__SUB(f, r));
+}
+/* cos of v 2^-53 turns */
+GT__FN64 double gt__cos_turns_f64(int64_t v) {
+    GT__STRICT
+    int64_t n = (v + 0x4000000000000) >> 51;
+    double t = GT__MUL((double)(v - n * 0x8000000000000), 0x1.921fb54442d18p-51), z = GT__MUL(t, t);
+    double s = 1.0 / 355687428096000, c = 1.0 / 20922789888000;
+    s = gt__fma_f64(s, z, -1.0 / 1307674368000);
+    c = gt__fma_f64(c, z, -1.0 / 87178291200);
+    s = gt__fma_f64(s, z, 1.0 / 6227020800);
+    c = gt__fma_f64(c, z, 1.0 / 479001600);
+    s = gt__fma_f64(s, z, -1.0 / 39916800);
+    c = gt__fma_f64(c, z, -1.0 / 3628800);
+    s = gt__fma_f64(s, z, 1.0 / 362880);
+    c = gt__fma_f64(c, z, 1.0 / 40320);
+    s = gt__fma_f64(s, z, -1.0 / 5040);
+    c = gt__fma_f64(c, z, -1.0 / 720);
+    s = gt__fma_f64(s, z, 1.0 / 120);
+    c = gt__fma_f64(c, z, 1.0 / 24);
+    s = gt__fma_f64(s, z, -1.0 / 6);
+    s = gt__fma_f64(GT__MUL(s, z), t, t);
+    c = GT__ADD(1.0, gt__fma_f64(GT__MUL(z, z), c, GT__MUL(-0.5, z)));
+    c = n & 1 ? -s : c;
+    return n & 2 ? -c : c;
+}
+GT__FN64 double gt__normal_f64(const uint32_t w[4]) {
+    GT__STRICT
+    double u = (double)(int64_t)((((uint64_t)w[0] << 21) | (w[1] >> 11)) + 1u);
+    double r = gt__sqrt_f64(GT__MUL(-2.0, gt__log_unit_f64(GT__MUL(u, 0x1p-53))));
+    return GT__MUL(r, gt__cos_turns_f64((int64_t)(((uint64_t)w[2] << 21) | (w[3] >> 11))));
+}
+#undef GT__P2
+#undef GT__P3
+#undef GT__P4
+#undef GT__P5
+#undef GT__P6
+#undef GT__P7
+#undef GT__P8
+#undef GT__P9
+#undef GT__P10
+#undef GT__ROUNDER
+#undef GT__PIO2_HI
+#undef GT__PIO2_MID
+#undef GT__PIO2_LO
+GT__FN float gt__inf_f32(void) { return gt__float_f32(0x7f800000); }
+GT__FN float gt__max_f32(void) { return gt__float_f32(0x7f7fffff); }
+GT__FN double gt__inf_f64(void) { return gt__float_f64((int64_t)0x7ff0000000000000); }
+GT__FN double gt__max_f64(void) { return gt__float_f64((int64_t)0x7fefffffffffffff); }
+
+/* ---- >>machine ---------------------------------------------------------------------------------
+   What the front end and the back ends share: the program of an expression and the arguments of the
+   four primitives. All of it is plain data, copied by value into kernel parameters.
+
+   The accumulator machine: acc = op(acc, slot[b], slot[c]). Slots hold, in this order, the inputs,
+   the constants and the temporaries. A loader fills input slots, converting to the compute type;
+   the store converts acc to the output's dtype. */
+enum { GT__F32, GT__F64, GT__I64 };                /* compute types: float, double, int64_t */
+enum { GT__VECTOR, GT__SCALAR, GT__STRIDED };      /* how an operand is read, see gt__operand */
+enum { GT__CODE = 64, GT__SLOTS = 16, GT__INPUTS = 8 };
+
+enum {
+  GT__LOAD,    /* acc = slot[b] */
+  GT__SAVE,    /* slot[d] = acc */
+  GT__INDEX,   /* acc = logical index of the element, row-major in the output's shape */
+  GT__UNIFORM, /* acc = uniform in [0, 1), Philox(seed, offset + index)  (float types) */
+  GT__NORMAL,  /* acc = standard normal, likewise                        (float types) */
+  GT__INTEGER, /* acc = slot[b] + 64 random bits scaled to 0 <= r < slot[c] (GT__I64) */
+#define GT__ENUM(name, arity, result, cost, f, i) GT__OP_##name,
+  GT__OPERATIONS(GT__ENUM)
+  GT__OPS
+};
+#undef GT__ENUM
+
+typedef struct { uint8_t op, b, c, d; } gt__ins;
+typedef union { float s; double f; int64_t i; } gt__num;   /* s, f or i by the compute type */
+typedef struct {
+  uint8_t compute, heavy;          /* heavy: contains an operation of cost HEAVY */
+  uint8_t n_ins, n_in, n_const, n_slot, pad[2];
+  uint64_t seed, offset;           /* of the generator, for GT__UNIFORM and its like */
+  gt__ins ins[GT__CODE];
+  gt__num constant[GT__SLOTS];     /* constant[k] fills slot n_in + k */
+} gt__program;
+
+/* data points at element 0. stride[d] counts elements of `dtype` along size[d]; 0 broadcasts.
+   VECTOR: element i of the collapsed shape is data[i]. SCALAR: all elements are data[0]. */
+typedef struct {
+  char *data;
+  int64_t stride[GT_MAX_DIMS];
+  uint8_t dtype, mode, align_log2, pad[5]; /* data is aligned to 1 << align_log2 bytes, at most 16 */
+} gt__operand;
+
+typedef struct {
+  int64_t count, size[GT_MAX_DIMS];  /* count = product of size[0..ndim); after collapsing */
+  int32_t ndim, narrow;              /* narrow: count and all byte offsets are below 2^31 */
+  gt__operand out, in[GT__INPUTS];
+  gt__program program;
+} gt__map_args;
+
+/* Folds the inner n of outer x n elements. pre.size is the kept dims (n_kept of them), then the
+   folded ones; element (o, k) has logical index o*n + k there, and pre.program makes its value.
+   pre.out is not used; `out` has strides along the kept dims.
+
+   THE PLAN, a function of `inner` and n alone, is what makes the bits the same everywhere. A chunk
+   is `chunk` consecutive k's. inner (the fastest dimension of the shape is folded): chunk is
+   GT__CHUNK = 4096; element j of a chunk goes to lane j mod 256; a lane starts at the fold's
+   identity and folds its elements in order; lanes combine by halving: lane i with lane i + 128, then
+   i + 64, ... 1. Not inner: chunk is GT__ROWS = 32, one lane, in order. Then, both, the values of
+   the chunks combine pairwise: neighbours (0,1) (2,3) ..., a last odd one is carried up; repeat. */
+enum { GT__LANES = 256, GT__CHUNK = 4096, GT__ROWS = 32 };
+enum { GT__FOLD_SUM, GT__FOLD_PROD, GT__FOLD_MAX, GT__FOLD_MIN, GT__FOLD_ARGMAX, GT__FOLD_ARGMIN,
+       GT__FOLD_ANY, GT__FOLD_ALL };
+enum { GT__DIVIDE = 1, GT__ROOT = 2 };   /* then: value / divisor, then sqrt */
+typedef struct { gt__num value; int64_t index; } gt__partial; /* index: of argmax and argmin */
+typedef struct {
+  gt__map_args pre;
+  int32_t fold, inner, n_kept, finish;
+  int64_t outer, n, chunk, n_chunk;
+  gt__num divisor;
+  gt__operand out;
+  void *scratch;                         /* outer x n_chunk gt__partial when n_chunk > 1 */
+} gt__reduce_args;
+
+/* C(batch, M, N) = A(batch, M, K) x B(batch, K, N), then post.program over C: post.size is the batch
+   dims (n_batch of them), M, N; its input 0 is the product, in post.program.compute's type; the
+   other inputs and out are operands of that shape. a and b have strides along the batch dims; the
+   matrix strides are separate. compute is the type that products are added in. */
+typedef struct {
+  int64_t m, n, k, batch;                /* batch: product of the batch sizes */
+  int64_t a_row, a_col, b_row, b_col;
+  int32_t n_batch, compute;
+  gt__operand a, b;
+  gt__map_args post;
+} gt__matmul_args;
+
+/* GT__BYTES: `bytes` from src to dst, both contiguous, on any devices (the index of each is its CUDA
+   device, or -1 for host memory). GT__ELEMENTS: dst and src on one device, of one dtype, with any
+   strides along size; with index.data set, size[gather_dim] counts the index and the source's
+   coordinate there is index[i], which must be in 0..gather_size-1: others give 0 and set *fault. */
+enum { GT__BYTES, GT__ELEMENTS };
+typedef struct {
+  int32_t kind, dst_index, src_index, gather_dim;
+  int64_t bytes, gather_size, count, size[GT_MAX_DIMS];
+  int32_t ndim, narrow;
+  gt__operand dst, src, index;           /* index: 1-d, GT_INT32 or GT_INT64, stride[0] */
+  int32_t *fault;                        /* host-visible word, or NULL */
+} gt__copy_args;
+
+enum { GT__COPY, GT__MAP, GT__REDUCE, GT__MATMUL, GT__KINDS };
+enum { GT__TOUCH = GT__INPUTS + 3 };
+typedef struct {
+  uint8_t kind, n_touch, n_write;
+  gt_device device;                      /* where it runs */
+  const char *text;                      /* the function's name, for messages */
+  struct gt_storage *touch[GT__TOUCH];   /* storages used, those written first */
+  void *scratch;
+  size_t scratch_bytes;
+  union {
+    gt__copy_args copy;
+    gt__map_args map;
+    gt__reduce_args reduce;
+    gt__matmul_args matmul;
+  } u;
+} gt__op;
+
+/* What gputensor_kernels.cu says of itself; a header that expects anything else refuses it. */
+typedef struct {
+  char version[16];
+  int size_map, size_reduce, size_matmul, size_copy;
+  int n_arch, arch[16];                  /* 75, 80, ... as built in; Hopper's own features: 900 + 'a' */
+} gt__build;
+
+/* gputensor_kernels.cu defines these. Each starts work on `stream` (a cudaStream_t) of the current
+   device and returns a cudaError_t; none allocates or waits. */
+#ifdef __cplusplus
+extern "C" {
+#endif
+int gt__cuda_copy(const gt__copy_args *args, void *stream);    /* GT__ELEMENTS only */
+int gt__cuda_map(const gt__map_args *args, void *stream);
+int gt__cuda_reduce(const gt__reduce_args *args, void *stream);
+int gt__cuda_matmul(const gt__matmul_args *args, void *stream);
+int gt__cuda_build(gt__build *build);
+int gt__cuda_warmup(void);                                     /* loads every kernel */
+#ifdef __cplusplus
+}
+#endif
+
+/* The element offset of logical index i under one operand's strides. */
+GT__FN int64_t gt__offset(int64_t i, int ndim, const int64_t *size, const int64_t *stride) {
+  int64_t offset = 0;
+  for (int d = ndim - 1; d > 0; d--) {
+    const int64_t q = i / size[d];
+    offset += (i - q * size[d]) * stride[d];
+    i = q;
+  }
+  return ndim > 0 ? offset + i * stride[0] : 0;
+}
+
+/* 64 random bits scaled to 0 <= r < range: the high word of their product (range 0: all 2^64). */
+GT__FN uint64_t gt__mul_high(uint64_t a, uint64_t b) {
+  const uint64_t al = (uint32_t)a, ah = a >> 32, bl = (uint32_t)b, bh = b >> 32;
+  const uint64_t mid = ah * bl + ((al * bl) >> 32), low = al * bh + (uint32_t)mid;
+  return ah * bh + (mid >> 32) + (low >> 32);
+}
+GT__FN float gt__random_f32(int op, uint64_t seed, uint64_t counter) {
+  uint32_t w[4];
+  gt__philox(seed, counter, w);
+  return op == GT__UNIFORM ? gt__uniform_f32(w[0]) : gt__normal_f32(w[0], w[1]);
+}
+GT__FN double gt__random_f64(int op, uint64_t seed, uint64_t counter) {
+  uint32_t w[4];
+  gt__philox(seed, counter, w);
+  return op == GT__UNIFORM ? gt__uniform_f64(w[0], w[1]) : gt__normal_f64(w);
+}
+GT__FN int64_t gt__random_i64(uint64_t seed, uint64_t counter, int64_t low, int64_t range) {
+  uint32_t w[4];
+  gt__philox(seed, counter, w);
+  const uint64_t bits = (uint64_t)w[0] << 32 | w[1];
+  return gt__add_i64(low, (int64_t)(range ? gt__mul_high(bits, (uint64_t)range) : bits));
+}
+
+/* One step of a fold, and its identity, for the three compute types. argmax and argmin keep the
+   first of equals whatever the order of combination, since the index decides; a NaN wins. */
+#define GT__FOLDS(T, suffix, LOWEST, HIGHEST, ADD, MUL, MAX, MIN) \
+  GT__FN T gt__identity_##suffix(int fold) { \
+    return fold == GT__FOLD_PROD || fold == GT__FOLD_ALL ? (T)1 \
+         : fold == GT__FOLD_MAX || fold == GT__FOLD_ARGMAX ? LOWEST \
+         : fold == GT__FOLD_MIN || fold == GT__FOLD_ARGMIN ? HIGHEST : (T)0; \
+  } \
+  GT__FN T gt__fold_##suffix(int fold, T a, T b) { \
+    GT__STRICT \
+    switch (fold) { \
+      case GT__FOLD_SUM: return ADD(a, b); \
+      case GT__FOLD_PROD: return MUL(a, b); \
+      case GT__FOLD_MAX: return MAX(a, b); \
+      case GT__FOLD_MIN: return MIN(a, b); \
+      case GT__FOLD_ANY: return (T)((a != 0) | (b != 0)); \
+      default: return (T)((a != 0) & (b != 0)); \
+    } \
+  } \
+  /* 1 if (b, j) takes the place of (a, i); an index of -1 is "nothing yet" */ \
+  GT__FN int gt__beats_##suffix(int fold, T a, int64_t i, T b, int64_t j) { \
+    const int an = a != a, bn = b != b, better = fold == GT__FOLD_ARGMAX ? b > a : b < a; \
+    if (j < 0 || i < 0) return j >= 0; \
+    if (an | bn) return bn & (!an | (j < i)); \
+    return better | ((a == b) & (j < i)); \
+  }
+#define GT__LARGER(a, b) ((a) > (b) ? (a) : (b))
+#define GT__SMALLER(a, b) ((a) < (b) ? (a) : (b))
+GT__FOLDS(float, f32, -gt__inf_f32(), gt__inf_f32(), GT__ADD, GT__MUL, gt__maximum_f32,
+          gt__minimum_f32)
+GT__FOLDS(double, f64, -gt__inf_f64(), gt__inf_f64(), GT__ADD, GT__MUL, gt__maximum_f64,
+          gt__minimum_f64)
+GT__FOLDS(int64_t, i64, INT64_MIN, INT64_MAX, gt__add_i64, gt__mul_i64, GT__LARGER, GT__SMALLER)
+#undef GT__FOLDS
+
+#ifdef GPUTENSOR_IMPLEMENTATION
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#if (defined(__NVCC__) || defined(GPUTENSOR_CUDA)) && !defined(GPUTENSOR_NO_CUDA)
+#define GT__CUDA
+#endif
+#if defined(GPUTENSOR_CUDA) && defined(GPUTENSOR_NO_CUDA)
+#error "GPUTENSOR_CUDA and GPUTENSOR_NO_CUDA are both defined: choose one"
+#endif
+#if !defined(GPUTENSOR_MALLOC) && !defined(GPUTENSOR_REALLOC) && !defined(GPUTENSOR_FREE)
+#define GPUTENSOR_MALLOC(n) malloc(n)
+#define GPUTENSOR_REALLOC(p, n) realloc(p, n)
+#define GPUTENSOR_FREE(p) free(p)
+#elif !defined(GPUTENSOR_MALLOC) || !defined(GPUTENSOR_REALLOC) || !defined(GPUTENSOR_FREE)
+#error "define all of GPUTENSOR_MALLOC, GPUTENSOR_REALLOC and GPUTENSOR_FREE, or none"
+#endif
+#ifdef _MSC_VER
+#define GT__THREAD __declspec(thread)
+#else
+#define GT__THREAD __thread
+#endif
+#if defined(__GNUC__) || defined(__clang__)
+#define GT__PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+#define GT__PRINTF(text, first)
+#endif
+enum { gt__out_of_host_memory = -2000 };
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A back end is a table of functions. `index` is the device's number; a queue is the back end's own
+   (a cudaStream_t; NULL on the CPU), an event likewise. Each returns 0 or the back end's error code,
+   which classify and text explain. Nothing but gt__submit and the code of streams and storages calls
+   them. run starts an operation and returns; it never waits for a device. */
+typedef struct gt__backend {
+  const char *name;
+  int (*count)(void);
+  int (*properties)(int index, gt_properties *out);
+  int (*alloc)(int index, void *queue, size_t bytes, int pinned, void **out);
+  int (*release)(int index, void *queue, void *p, int pinned);
+  size_t (*scratch)(const gt__op *op);          /* bytes of op->scratch that run will need */
+  int (*run)(int index, void *queue, const gt__op *op);
+  int (*queue_create)(int index, int priority, void **queue);
+  int (*queue_destroy)(int index, void *queue);
+  int (*queue_query)(int index, void *queue);   /* 0 all done, -1 not yet, else an error code */
+  int (*queue_wait)(int index, void *queue);    /* the host waits */
+  int (*queue_wait_event)(int index, void *queue, void *event);
+  int (*event_create)(int index, void **event); /* with times */
+  int (*event_destroy)(int index, void *event);
+  int (*event_record)(int index, void *event, void *queue);
+  int (*event_query)(int index, void *event);   /* as queue_query */
+  int (*event_wait)(int index, void *event);
+  int (*event_elapsed)(int index, void *start, void *end, float *ms);
+  gt_status (*classify)(int code);
+  const char *(*text)(int code);
+} gt__backend;
+
+/* ---- >>cpu-backend -----------------------------------------------------------------------------
+   Values pass in blocks of 512, small enough that all slots stay in the L1 and L2 caches. A step of
+   a program is one loop over a block; each loop exists once for every instruction set, and the best
+   one that the processor has is used. Inputs that already have the compute type are read in place.
+   Loops run over whole groups of 64 values, so that none of them has a remainder; what stands
+   behind the last value is a copy of it, which can raise no floating-point trap of its own. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#if defined(__unix__) || defined(__APPLE__)
+#include <sys/time.h>
+#include <unistd.h>
+#endif
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#if defined(__clang__)
+/* assume_safety says "one element does not touch another", but also "warn if not vectorised" */
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wpass-failed"
+#define GT__IVDEP _Pragma("clang loop vectorize(assume_safety)")
+#define GT__OPTIMIZE
+#define GT__FUSE _Pragma("clang fp contract(fast)")
+#define GT__OPTIMIZE_FUSE
+#else
+#define GT__IVDEP _Pragma("GCC ivdep")
+#define GT__OPTIMIZE \
+  __attribute__((optimize("O3", "fp-contract=off", "no-math-errno", "no-trapping-math")))
+#define GT__FUSE
+#define GT__OPTIMIZE_FUSE __attribute__((optimize("O3", "fp-contract=fast")))
+#endif
+
+enum { GT__BLOCK = 512, GT__GROUP = 64, GT__CPU_NO_MEMORY = 1 };
+enum { GT__MICRO_ROWS = 6, GT__K_BLOCK = 256, GT__M_BLOCK = 192, GT__N_BLOCK = 256 };
+enum { GT__TREE = 5 };   /* levels of a tree over 16 chunks */
+
+/* ---- loops over values, written once for each type ---- */
+#define GT__LET_1(T) const T a = pa[i];
+#define GT__LET_2(T) const T a = pa[i], b = pb[i];
+#define GT__LET_3(T) const T a = pa[i], b = pb[i], c = pc[i];
+#define GT__USE_1 (void)a; (void)pb; (void)pc;
+#define GT__USE_2 (void)a; (void)b; (void)pc;
+#define GT__USE_3 (void)a; (void)b; (void)c;
+#define GT__STEP(T, type, name, arity, formula) \
+  GT__FN void gt__step_##name##_##type(T *out, const T *pa, const T *pb, const T *pc, int64_t n) { \
+    GT__STRICT \
+    n &= ~(int64_t)(GT__GROUP - 1); \
+    GT__IVDEP \
+    for (int64_t i = 0; i < n; i++) { \
+      GT__LET_##arity(T) \
+      GT__USE_##arity \
+      out[i] = (T)(formula); \
+    } \
+  }
+#define GT__F(name) gt__##name##_f32
+#define GT__STEP_F32(name, arity, result, cost, f, i) GT__STEP(float, f32, name, arity, f)
+GT__OPERATIONS(GT__STEP_F32)
+#undef GT__F
+#define GT__F(name) gt__##name##_f64
+#define GT__STEP_F64(name, arity, result, cost, f, i) GT__STEP(double, f64, name, arity, f)
+GT__OPERATIONS(GT__STEP_F64)
+#undef GT__F
+#define GT__STEP_I64(name, arity, result, cost, f, i) GT__STEP(int64_t, i64, name, arity, i)
+GT__OPERATIONS(GT__STEP_I64)
+#undef GT__STEP
+#undef GT__STEP_F32
+#undef GT__STEP_F64
+#undef GT__STEP_I64
+
+/* a[i] = fold(a[i], b[i]); ai and bi, the indices, are used by argmax and argmin only */
+#define GT__FOLD_LOOP(name, T, type) \
+    case GT__FOLD_##name: \
+      GT__IVDEP \
+      for (int64_t i = 0; i < n; i++) a[i] = gt__fold_##type(GT__FOLD_##name, a[i], b[i]); \
+      break;
+#define GT__BEATS_LOOP(name, T, type) \
+    case GT__FOLD_##name: \
+      GT__IVDEP \
+      for (int64_t i = 0; i < n; i++) { \
+        const int wins = gt__beats_##type(GT__FOLD_##name, a[i], ai[i], b[i], bi[i]); \
+        a[i] = wins ? b[i] : a[i]; \
+        ai[i] = wins ? bi[i] : ai[i]; \
+      } \
+      break;
+#define GT__FOLD_BODY(T, type) \
+  GT__FN void gt__folding_##type(int fold, T *a, int64_t *ai, const T *b, const int64_t *bi, \
+                                 int64_t n) { \
+    GT__STRICT \
+    switch (fold) { \
+      GT__FOLD_LOOP(SUM, T, type) GT__FOLD_LOOP(PROD, T, type) GT__FOLD_LOOP(MAX, T, type) \
+      GT__FOLD_LOOP(MIN, T, type) GT__FOLD_LOOP(ANY, T, type) GT__FOLD_LOOP(ALL, T, type) \
+      GT__BEATS_LOOP(ARGMAX, T, type) GT__BEATS_LOOP(ARGMIN, T, type) \
+      default: break; \
+    } \
+  }
+GT__FOLD_BODY(float, f32)
+GT__FOLD_BODY(double, f64)
+GT__FOLD_BODY(int64_t, i64)
+#undef GT__FOLD_LOOP
+#undef GT__BEATS_LOOP
+#undef GT__FOLD_BODY
+
+/* Values made from the index of the element, which is first + i*step. */
+#define GT__MAKE_BODY(T, type) \
+  GT__FN void gt__making_##type(const gt__program *p, int op, T *out, int64_t first, int64_t step, \
+                                int64_t n) { \
+    GT__STRICT \
+    const uint64_t counter = p->offset + (uint64_t)first; \
+    if (op == GT__INDEX) \
+      for (int64_t i = 0; i < n; i++) out[i] = (T)(first + i * step); \
+    else if (op == GT__UNIFORM) \
+      for (int64_t i = 0; i < n; i++) \
+        out[i] = gt__random_##type(GT__UNIFORM, p->seed, counter + (uint64_t)(i * step)); \
+    else \
+      for (int64_t i = 0; i < n; i++) \
+        out[i] = gt__random_##type(GT__NORMAL, p->seed, counter + (uint64_t)(i * step)); \
+  }
+GT__MAKE_BODY(float, f32)
+GT__MAKE_BODY(double, f64)
+#undef GT__MAKE_BODY
+GT__FN void gt__making_i64(const gt__program *p, int op, int64_t *out, const int64_t *low,
+                           const int64_t *range, int64_t first, int64_t step, int64_t n) {
+  const uint64_t counter = p->offset + (uint64_t)first;
+  if (op == GT__INDEX)
+    for (int64_t i = 0; i < n; i++) out[i] = first + i * step;
+  else
+    for (int64_t i = 0; i < n; i++)
+      out[i] = gt__random_i64(p->seed, counter + (uint64_t)(i * step), low[i], range[i]);
+}
+
+/* Conversions between a dtype in memory and the three compute types. Memory may have been written
+   through another type of that size (long and long long), so its types alias everything. */
+typedef uint8_t gt__u8 __attribute__((may_alias));
+typedef int8_t gt__i8 __attribute__((may_alias));
+typedef int16_t gt__i16 __attribute__((may_alias));
+typedef uint16_t gt__u16 __attribute__((may_alias));
+typedef int32_t gt__i32 __attribute__((may_alias));
+typedef int64_t gt__i64 __attribute__((may_alias));
+typedef float gt__f32 __attribute__((may_alias));
+typedef double gt__f64 __attribute__((may_alias));
+#define GT__LIMITED(S, lo, hi) \
+  (S)gt__f32_to_i64(x, lo, hi), (S)gt__f64_to_i64(x, lo, hi), (S)x
+/*    dtype, type in memory, to float, to double, to int64, from float, from double, from int64 */
+#define GT__MEMORY_TYPES(X) \
+  X(BOOL, gt__u8, x != 0, x != 0, x != 0, x != 0, x != 0, x != 0) \
+  X(UINT8, gt__u8, x, x, x, GT__LIMITED(uint8_t, 0, 255)) \
+  X(INT8, gt__i8, x, x, x, GT__LIMITED(int8_t, -128, 127)) \
+  X(INT16, gt__i16, x, x, x, GT__LIMITED(int16_t, -32768, 32767)) \
+  X(INT32, gt__i32, (float)x, x, x, GT__LIMITED(int32_t, INT32_MIN, INT32_MAX)) \
+  X(INT64, gt__i64, (float)x, (double)x, x, GT__LIMITED(int64_t, INT64_MIN, INT64_MAX)) \
+  X(FLOAT16, gt__u16, gt__f16_to_f32(x), gt__f16_to_f32(x), \
+    gt__f32_to_i64(gt__f16_to_f32(x), INT64_MIN, INT64_MAX), \
+    gt__f32_to_f16(x), gt__f64_to_f16(x), gt__f32_to_f16((float)x)) \
+  X(BFLOAT16, gt__u16, gt__bf16_to_f32(x), gt__bf16_to_f32(x), \
+    gt__f32_to_i64(gt__bf16_to_f32(x), INT64_MIN, INT64_MAX), \
+    gt__f32_to_bf16(x), gt__f64_to_bf16(x), gt__f32_to_bf16((float)x)) \
+  X(FLOAT32, gt__f32, x, x, gt__f32_to_i64(x, INT64_MIN, INT64_MAX), x, (float)x, (float)x) \
+  X(FLOAT64, gt__f64, (float)x, x, gt__f64_to_i64(x, INT64_MIN, INT64_MAX), x, x, (double)x)
+#define GT__CONVERT(name, D, S, formula) \
+  GT__FN void gt__##name(D *to, const S *from, int64_t n) { \
+    GT__STRICT \
+    GT__IVDEP \
+    for (int64_t i = 0; i < n; i++) { \
+      const S x = from[i]; \
+      to[i] = (D)(formula); \
+    } \
+  }
+#define GT__CONVERTS_(dtype, M, af, ad, ai, fa, da, ia) \
+  GT__CONVERT(dtype##_to_f32, float, M, af) GT__CONVERT(f32_to_##dtype, M, float, fa) \
+  GT__CONVERT(dtype##_to_f64, double, M, ad) GT__CONVERT(f64_to_##dtype, M, double, da) \
+  GT__CONVERT(dtype##_to_i64, int64_t, M, ai) GT__CONVERT(i64_to_##dtype, M, int64_t, ia)
+#define GT__CONVERTS(...) GT__CONVERTS_(__VA_ARGS__)
+GT__MEMORY_TYPES(GT__CONVERTS)
+#undef GT__LIMITED
+#undef GT__CONVERT
+#undef GT__CONVERTS
+#undef GT__CONVERTS_
+
+/* ---- the same loops as functions, once for every instruction set ---- */
+typedef struct {
+  const char *name;
+  int panel[3];   /* columns of the micro-kernel, by compute type */
+  void (*step[3][GT__OPS])(void *out, const void *a, const void *b, const void *c, int64_t n);
+  void (*load[3][GT_DTYPES])(void *values, const void *memory, int64_t n);
+  void (*store[3][GT_DTYPES])(void *memory, const void *values, int64_t n);
+  void (*fold[3])(int fold, void *a, int64_t *ai, const void *b, const int64_t *bi, int64_t n);
+  void (*make[3])(const gt__program *p, int op, void *out, const void *b, const void *c,
+                  int64_t first, int64_t step, int64_t n);
+  void (*micro[3])(void *c, const void *a, const void *b, int64_t k, int64_t pitch);
+} gt__cpu_isa;
+
+#define GT__CPU(name) GT__JOIN(gt__cpu_##name##_, GT__ISA)
+#define GT__CPU_STEP(T, name, type) \
+  static GT__TARGET void GT__CPU(step_##name##_##type)(void *out, const void *a, const void *b, \
+                                                       const void *c, int64_t n) { \
+    gt__step_##name##_##type((T *)out, (const T *)a, (const T *)b, (const T *)c, n); \
+  }
+#define GT__CPU_STEPS(name, arity, result, cost, f, i) \
+  GT__CPU_STEP(float, name, f32) GT__CPU_STEP(double, name, f64) GT__CPU_STEP(int64_t, name, i64)
+#define GT__CPU_CONVERT(T, type, M, dtype) \
+  static GT__TARGET void GT__CPU(load_##dtype##_##type)(void *v, const void *m, int64_t n) { \
+    gt__##dtype##_to_##type((T *)v, (const M *)m, n); \
+  } \
+  static GT__TARGET void GT__CPU(store_##dtype##_##type)(void *m, const void *v, int64_t n) { \
+    gt__##type##_to_##dtype((M *)m, (const T *)v, n); \
+  }
+#define GT__CPU_CONVERTS_(dtype, M, ...) \
+  GT__CPU_CONVERT(float, f32, M, dtype) GT__CPU_CONVERT(double, f64, M, dtype) \
+  GT__CPU_CONVERT(int64_t, i64, M, dtype)
+#define GT__CPU_CONVERTS(...) GT__CPU_CONVERTS_(__VA_ARGS__)
+#define GT__CPU_FOLD(T, type) \
+  static GT__TARGET void GT__CPU(fold_##type)(int fold, void *a, int64_t *ai, const void *b, \
+                                              const int64_t *bi, int64_t n) { \
+    gt__folding_##type(fold, (T *)a, ai, (const T *)b, bi, n); \
+  }
+#define GT__CPU_MAKE(T, type) \
+  static GT__TARGET void GT__CPU(make_##type)(const gt__program *p, int op, void *out, \
+                                              const void *b, const void *c, int64_t first, \
+                                              int64_t step, int64_t n) { \
+    (void)b; \
+    (void)c; \
+    gt__making_##type(p, op, (T *)out, first, step, n); \
+  }
+/* The matmul micro-kernel: c[6][2 vectors] += a[k][6] x b[k][2 vectors]. Twelve accumulators hide
+   the latency of a fused multiply-add and leave room in 16 registers for what they read. */
+#define GT__MICRO_ROW(i) c##i##0 += a[i] * b0, c##i##1 += a[i] * b1;
+#define GT__MICRO_PUT(i) \
+  ((U *)(c + (i) * pitch))[0] += c##i##0, ((U *)(c + (i) * pitch))[1] += c##i##1;
+#define GT__CPU_MICRO(T, type) \
+  static GT__TARGET_FUSE void GT__CPU(micro_##type)(void *pc, const void *pa, const void *pb, \
+                                                    int64_t k, int64_t pitch) { \
+    GT__FUSE \
+    typedef T V __attribute__((vector_size(GT__VECTOR_BYTES))); \
+    typedef T U __attribute__((vector_size(GT__VECTOR_BYTES), aligned(8), may_alias)); \
+    T *c = (T *)pc; \
+    const T *a = (const T *)pa; \
+    const U *b = (const U *)pb; \
+    V c00 = {0}, c01 = {0}, c10 = {0}, c11 = {0}, c20 = {0}, c21 = {0}; \
+    V c30 = {0}, c31 = {0}, c40 = {0}, c41 = {0}, c50 = {0}, c51 = {0}; \
+    for (; k > 0; k--, a += GT__MICRO_ROWS, b += 2) { \
+      const V b0 = b[0], b1 = b[1]; \
+      GT__MICRO_ROW(0) GT__MICRO_ROW(1) GT__MICRO_ROW(2) \
+      GT__MICRO_ROW(3) GT__MICRO_ROW(4) GT__MICRO_ROW(5) \
+    } \
+    GT__MICRO_PUT(0) GT__MICRO_PUT(1) GT__MICRO_PUT(2) \
+    GT__MICRO_PUT(3) GT__MICRO_PUT(4) GT__MICRO_PUT(5) \
+  }
+#define GT__ENTRY_STEP_F32(name, arity, result, cost, f, i) GT__CPU(step_##name##_f32),
+#define GT__ENTRY_STEP_F64(name, arity, result, cost, f, i) GT__CPU(step_##name##_f64),
+#define GT__ENTRY_STEP_I64(name, arity, result, cost, f, i) GT__CPU(step_##name##_i64),
+#define GT__NO_STEPS NULL, NULL, NULL, NULL, NULL, NULL,   /* GT__LOAD ... GT__INTEGER */
+#define GT__ENTRIES(way, type) { \
+  GT__CPU(way##_BOOL_##type), GT__CPU(way##_UINT8_##type), GT__CPU(way##_INT8_##type), \
+  GT__CPU(way##_INT16_##type), GT__CPU(way##_INT32_##type), GT__CPU(way##_INT64_##type), \
+  GT__CPU(way##_FLOAT16_##type), GT__CPU(way##_BFLOAT16_##type), \
+  GT__CPU(way##_FLOAT32_##type), GT__CPU(way##_FLOAT64_##type)}
+#define GT__CPU_FUNCTIONS(isa_name) \
+  GT__OPERATIONS(GT__CPU_STEPS) \
+  GT__MEMORY_TYPES(GT__CPU_CONVERTS) \
+  GT__CPU_FOLD(float, f32) GT__CPU_FOLD(double, f64) GT__CPU_FOLD(int64_t, i64) \
+  GT__CPU_MAKE(float, f32) GT__CPU_MAKE(double, f64) \
+  static GT__TARGET void GT__CPU(make_i64)(const gt__program *p, int op, void *out, const void *b, \
+                                           const void *c, int64_t first, int64_t step, \
+                                           int64_t n) { \
+    gt__making_i64(p, op, (int64_t *)out, (const int64_t *)b, (const int64_t *)c, first, step, n); \
+  } \
+  GT__CPU_MICRO(float, f32) GT__CPU_MICRO(double, f64) GT__CPU_MICRO(uint64_t, i64) \
+  static const gt__cpu_isa GT__CPU(functions) = { \
+    isa_name, {GT__VECTOR_BYTES / 2, GT__VECTOR_BYTES / 4, GT__VECTOR_BYTES / 4}, \
+    {{GT__NO_STEPS GT__OPERATIONS(GT__ENTRY_STEP_F32)}, \
+     {GT__NO_STEPS GT__OPERATIONS(GT__ENTRY_STEP_F64)}, \
+     {GT__NO_STEPS GT__OPERATIONS(GT__ENTRY_STEP_I64)}}, \
+    {GT__ENTRIES(load, f32), GT__ENTRIES(load, f64), GT__ENTRIES(load, i64)}, \
+    {GT__ENTRIES(store, f32), GT__ENTRIES(store, f64), GT__ENTRIES(store, i64)}, \
+    {GT__CPU(fold_f32), GT__CPU(fold_f64), GT__CPU(fold_i64)}, \
+    {GT__CPU(make_f32), GT__CPU(make_f64), GT__CPU(make_i64)}, \
+    {GT__CPU(micro_f32), GT__CPU(micro_f64), GT__CPU(micro_i64)}};
+
+#define GT__ISA baseline
+#define GT__TARGET GT__OPTIMIZE
+#define GT__TARGET_FUSE GT__OPTIMIZE_FUSE
+#define GT__VECTOR_BYTES 16
+#ifdef __ARM_NEON
+GT__CPU_FUNCTIONS("neon")
+#else
+GT__CPU_FUNCTIONS("baseline")
+#endif
+#undef GT__ISA
+#undef GT__TARGET
+#undef GT__TARGET_FUSE
+#undef GT__VECTOR_BYTES
+
+#if defined(__x86_64__) && !defined(GPUTENSOR_NO_SIMD)
+#define GT__ISA avx2
+#define GT__TARGET __attribute__((target("avx2,fma"))) GT__OPTIMIZE
+#define GT__TARGET_FUSE __attribute__((target("avx2,fma"))) GT__OPTIMIZE_FUSE
+#define GT__VECTOR_BYTES 32
+GT__CPU_FUNCTIONS("avx2")
+#undef GT__ISA
+#undef GT__TARGET
+#undef GT__TARGET_FUSE
+#undef GT__VECTOR_BYTES
+#define GT__ISA avx512
+#define GT__AVX512 __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,avx2,fma")))
+#define GT__TARGET GT__AVX512 GT__OPTIMIZE
+#define GT__TARGET_FUSE GT__AVX512 GT__OPTIMIZE_FUSE
+#define GT__VECTOR_BYTES 64
+GT__CPU_FUNCTIONS("avx512")
+#undef GT__ISA
+#undef GT__AVX512
+#undef GT__TARGET
+#undef GT__TARGET_FUSE
+#undef GT__VECTOR_BYTES
+#endif
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
+
+static int gt__cpu_isa_limit = 2;   /* tests lower it: 0 baseline, 1 avx2 */
+static const gt__cpu_isa *gt__cpu_choose(void) {
+#if defined(__x86_64__) && !defined(GPUTENSOR_NO_SIMD)
+  const int avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  const int avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
+                     __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+                     __builtin_cpu_supports("avx512bw");
+  if (avx512 && gt__cpu_isa_limit >= 2) return &gt__cpu_functions_avx512;
+  if (avx2 && gt__cpu_isa_limit >= 1) return &gt__cpu_functions_avx2;
+#endif
+  return gt__cpu_isa_limit >= 0 ? &gt__cpu_functions_baseline : NULL;
+}
+
+/* ---- threads: every thread gets one range of the items; results never depend on their number ---- */
+typedef void (*gt__cpu_task)(const void *context, int thread, int64_t begin, int64_t end);
+enum { GT__CPU_PARALLEL = 1 << 16 };  /* steps worth waking threads for, some microseconds of work */
+
+static int gt__cpu_threads(int64_t work) {
+#ifdef _OPENMP
+  if (work >= GT__CPU_PARALLEL && !omp_in_parallel()) return omp_get_max_threads();
+#endif
+  (void)work;
+  return 1;
+}
+
+static void gt__cpu_split(gt__cpu_task task, const void *context, int64_t items, int threads) {
+#ifdef _OPENMP
+  if (threads > 1 && items > 1) {
+#pragma omp parallel num_threads(threads)
+    {
+      /* the first items % n threads take one more, without a product that could overflow */
+      const int t = omp_get_thread_num(), n = omp_get_num_threads();
+      const int64_t each = items / n, more = items % n;
+      const int64_t begin = each * t + (t < more ? t : more);
+      task(context, t, begin, begin + each + (t < more));
+    }
+    return;
+  }
+#endif
+  (void)threads;
+  task(context, 0, 0, items);
+}
+
+/* ---- moving elements of 1, 2, 4 or 8 bytes ---- */
+#define GT__MOVE(S) { \
+    S *d = (S *)dst; \
+    const S *s = (const S *)src; \
+    if (to == 1 && from == 0) for (const S v = *s; n > 0; n--) *d++ = v; \
+    else if (to == 1) for (; n > 0; n--, s += from) *d++ = *s; \
+    else for (; n > 0; n--, d += to, s += from) *d = *s; \
+  }
+static void gt__cpu_move(size_t size, void *dst, int64_t to, const void *src, int64_t from,
+                         int64_t n) {
+  if (to == 1 && from == 1) memcpy(dst, src, (size_t)n * size);
+  else if (size == 1) GT__MOVE(gt__u8)
+  else if (size == 2) GT__MOVE(gt__u16)
+  else if (size == 4) GT__MOVE(gt__i32)
+  else GT__MOVE(gt__i64)
+}
+#undef GT__MOVE
+
+/* Moves the elements first, first + 1, ... of a box of size[0..ndim). Strides that are NULL mean
+   that side holds just these n elements, packed. */
+static void gt__cpu_walk(size_t size, int ndim, const int64_t *box, int64_t first, int64_t n,
+                         char *dst, const int64_t *to, const char *src, const int64_t *from) {
+  int64_t at[GT_MAX_DIMS], done = 0;
+  const int last = ndim - 1;
+  if (n <= 0) return;
+  if (ndim == 0) {
+    memcpy(dst, src, size);
+    return;
+  }
+  if (to) dst += gt__offset(first, ndim, box, to) * (int64_t)size;
+  if (from) src += gt__offset(first, ndim, box, from) * (int64_t)size;
+  for (int d = last; d >= 0; d--) {
+    at[d] = first % box[d];
+    first /= box[d];
+  }
+  const int64_t inner_to = to ? to[last] : 1, inner_from = from ? from[last] : 1;
+  for (;;) {
+    const int64_t run = n - done < box[last] - at[last] ? n - done : box[last] - at[last];
+    gt__cpu_move(size, dst, inner_to, src, inner_from, run);
+    done += run;
+    if (done >= n) return;
+    at[last] += run;
+    dst += inner_to * run * (int64_t)size;
+    src += inner_from * run * (int64_t)size;
+    for (int d = last; d > 0 && at[d] == box[d]; d--) {  /* carry into the next dimension */
+      at[d] = 0;
+      at[d - 1]++;
+      if (to) dst += (to[d - 1] - to[d] * box[d]) * (int64_t)size;
+      if (from) src += (from[d - 1] - from[d] * box[d]) * (int64_t)size;
+    }
+  }
+}
+
+/* ---- the evaluator: one block of values through a program ---- */
+enum { GT__ACC = GT__SLOTS };
+/* Buffers lie 128 bytes off the power of two: loads that share the low 12 address bits with a
+   pending store would wait for it. */
+enum { GT__PITCH = GT__BLOCK * 8 + 128 };
+typedef struct {
+  const gt__cpu_isa *isa;
+  const gt__map_args *m;
+  int width, given;                     /* bytes of a value; slots that the caller fills: 0 or 1 */
+  int64_t first, row, column, columns;  /* value j is element first + j/columns*row + j%columns*column */
+  char *slot[GT__SLOTS];
+  char buffer[GT__SLOTS + 1][GT__PITCH] __attribute__((aligned(64)));
+  char raw[GT__PITCH] __attribute__((aligned(64)));  /* elements before or after a conversion */
+} gt__cpu_eval;
+
+static int gt__cpu_width(int compute) { return compute == GT__F32 ? 4 : 8; }
+static int gt__cpu_native(int compute) {
+  return compute == GT__F32 ? GT_FLOAT32 : compute == GT__F64 ? GT_FLOAT64 : GT_INT64;
+}
+static int64_t gt__cpu_padded(int64_t n) { return (n + GT__GROUP - 1) & ~(int64_t)(GT__GROUP - 1); }
+static int64_t gt__cpu_least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* An operand's strides, also where its mode makes them needless. */
+static void gt__cpu_strides(const gt__operand *x, int ndim, const int64_t *size, int64_t *stride) {
+  int64_t packed = 1;
+  for (int d = ndim - 1; d >= 0; packed *= size[d], d--)
+    stride[d] = x->mode == GT__VECTOR ? packed : x->mode == GT__SCALAR ? 0 : x->stride[d];
+}
+
+static void gt__cpu_pad(const gt__cpu_eval *e, char *values, int64_t n) {
+  char *end = values + n * e->width;
+  gt__cpu_move((size_t)e->width, end, 1, end - e->width, 0, gt__cpu_padded(n) - n);
+}
+
+/* Fills the slots that stay the same in all blocks, which have at most `most` values. */
+static void gt__cpu_begin(gt__cpu_eval *e, const gt__cpu_isa *isa, const gt__map_args *m, int given,
+                          int64_t most) {
+  const gt__program *p = &m->program;
+  const int64_t n = gt__cpu_padded(gt__cpu_least(most, GT__BLOCK));
+  e->isa = isa;
+  e->m = m;
+  e->width = gt__cpu_width(p->compute);
+  e->given = given;
+  for (int k = 0; k < GT__SLOTS; k++) e->slot[k] = e->buffer[k];
+  for (int k = given; k < p->n_in; k++)
+    if (m->in[k].mode == GT__SCALAR && n > 0) {
+      isa->load[p->compute][m->in[k].dtype](e->slot[k], m->in[k].data, 1);
+      gt__cpu_move((size_t)e->width, e->slot[k], 1, e->slot[k], 0, n);
+    }
+  for (int k = 0; k < p->n_const; k++)
+    gt__cpu_move((size_t)e->width, e->slot[p->n_in + k], 1, &p->constant[k], 0, n);
+}
+
+/* Fills the other input slots with n elements from `first` on. */
+static void gt__cpu_fetch(gt__cpu_eval *e, int64_t first, int64_t n) {
+  const gt__map_args *m = e->m;
+  const int compute = m->program.compute;
+  e->first = first;
+  e->row = 0;
+  e->column = 1;
+  e->columns = n;
+  for (int k = e->given; k < m->program.n_in; k++) {
+    const gt__operand *in = &m->in[k];
+    const size_t size = gt_dtype_size((gt_dtype)in->dtype);
+    const int native = in->dtype == gt__cpu_native(compute);
+    if (in->mode == GT__SCALAR) continue;
+    e->slot[k] = e->buffer[k];
+    if (in->mode == GT__VECTOR && native && first + gt__cpu_padded(n) <= m->count) {
+      e->slot[k] = in->data + first * e->width;
+      continue;
+    }
+    if (in->mode == GT__VECTOR) {
+      e->isa->load[compute][in->dtype](e->slot[k], in->data + first * (int64_t)size, n);
+    } else {
+      char *packed = native ? e->slot[k] : e->raw;
+      gt__cpu_walk(size, m->ndim, m->size, first, n, packed, NULL, in->data, in->stride);
+      if (!native) e->isa->load[compute][in->dtype](e->slot[k], packed, n);
+    }
+    gt__cpu_pad(e, e->slot[k], n);
+  }
+}
+
+static void gt__cpu_make(const gt__cpu_eval *e, const gt__ins *x, char *to, int64_t n) {
+  const gt__program *p = &e->m->program;
+  int64_t first = e->first;
+  for (int64_t j = 0; j < n; j += e->columns, first += e->row) {
+    const int64_t at = j * e->width;
+    e->isa->make[p->compute](p, x->op, to + at, e->slot[x->b] + at, e->slot[x->c] + at, first,
+                             e->column, gt__cpu_least(e->columns, n - j));
+  }
+  gt__cpu_pad(e, to, n);
+}
+
+/* Runs the program over n values and says where they are. With `last`, the last step puts them
+   there; n is then a multiple of 64. GT__LOAD copies nothing: the next step reads the slot. */
+static char *gt__cpu_compute(gt__cpu_eval *e, int64_t n, char *last) {
+  const gt__program *p = &e->m->program;
+  const int64_t padded = gt__cpu_padded(n);
+  char *a = e->slot[0];
+  for (int i = 0; i < p->n_ins; i++) {
+    const gt__ins *x = &p->ins[i];
+    char *to = last && i == p->n_ins - 1 ? last : e->buffer[GT__ACC];
+    if (x->op == GT__LOAD) {
+      a = e->slot[x->b];
+    } else if (x->op == GT__SAVE) {
+      e->slot[x->d] = e->buffer[x->d];
+      if (a != e->slot[x->d]) memcpy(e->slot[x->d], a, (size_t)(padded * e->width));
+    } else {
+      if (x->op <= GT__INTEGER) gt__cpu_make(e, x, to, n);
+      else e->isa->step[p->compute][x->op](to, a, e->slot[x->b], e->slot[x->c], padded);
+      a = to;
+    }
+  }
+  return a;
+}
+
+/* Stores n values of type `compute` as elements first, first + 1, ... of out. */
+static void gt__cpu_put(gt__cpu_eval *e, const gt__operand *out, int ndim, const int64_t *size,
+                        int compute, int64_t first, int64_t n, const char *values) {
+  const size_t bytes = gt_dtype_size((gt_dtype)out->dtype);
+  const int native = out->dtype == gt__cpu_native(compute);
+  int64_t stride[GT_MAX_DIMS];
+  if (out->mode == GT__VECTOR) {
+    char *to = out->data + first * (int64_t)bytes;
+    if (!native) e->isa->store[compute][out->dtype](to, values, n);
+    else if (to != values) memcpy(to, values, (size_t)n * bytes);
+    return;
+  }
+  if (!native) e->isa->store[compute][out->dtype](e->raw, values, n);
+  gt__cpu_strides(out, ndim, size, stride);
+  gt__cpu_walk(bytes, ndim, size, first, n, out->data, stride, native ? values : e->raw, NULL);
+}
+
+/* ---- map ---- */
+typedef struct { const gt__map_args *m; const gt__cpu_isa *isa; } gt__cpu_mapping;
+
+/* Runs the program over elements whose given slots are filled, and stores them. */
+static void gt__cpu_block(gt__cpu_eval *e, int64_t first, int64_t n) {
+  const gt__map_args *m = e->m;
+  const int in_place = m->out.mode == GT__VECTOR && n % GT__GROUP == 0 &&
+                       m->out.dtype == gt__cpu_native(m->program.compute);
+  gt__cpu_fetch(e, first, n);
+  const char *values = gt__cpu_compute(e, n, in_place ? m->out.data + first * e->width : NULL);
+  gt__cpu_put(e, &m->out, m->ndim, m->size, m->program.compute, first, n, values);
+}
+
+static void gt__cpu_map_task(const void *context, int thread, int64_t begin, int64_t end) {
+  const gt__cpu_mapping *c = (const gt__cpu_mapping *)context;
+  gt__cpu_eval e;
+  (void)thread;
+  if (begin >= end) return;
+  gt__cpu_begin(&e, c->isa, c->m, 0, c->m->count - begin * GT__BLOCK);
+  for (int64_t b = begin; b < end; b++)
+    gt__cpu_block(&e, b * GT__BLOCK, gt__cpu_least(GT__BLOCK, c->m->count - b * GT__BLOCK));
+}
+
+/* Steps of a program over `count` elements, about; a heavy one counts for sixteen. */
+static int64_t gt__cpu_work(const gt__program *p, int64_t count) {
+  const int64_t each = p->n_ins + (p->heavy ? 16 : 0);
+  return count > INT64_MAX / 128 ? INT64_MAX : count * each;
+}
+
+static int gt__cpu_map(const gt__map_args *m, const gt__cpu_isa *isa) {
+  const gt__cpu_mapping c = {m, isa};
+  const int64_t blocks = (m->count + GT__BLOCK - 1) / GT__BLOCK;
+  gt__cpu_split(gt__cpu_map_task, &c, blocks, gt__cpu_threads(gt__cpu_work(&m->program, m->count)));
+  return 0;
+}
+
+/* ---- reduce: the plan is in >>machine ----
+   A thread takes `columns` outputs and one group of at most 16 chunks, and adds the chunks' values
+   as they come: after chunk c, the two newest subtrees merge as often as c + 1 can be halved, as
+   carries do in a binary counter, and what is left merges from the newest to the oldest. That is
+   the plan's tree: there the node i of level L covers the chunks i*2^L to (i+1)*2^L - 1 that exist,
+   and joins nodes 2i and 2i+1 of level L - 1, or is node 2i alone; the counter makes a node when its
+   last chunk arrives, and the incomplete nodes at the end. A group of 2^g chunks is a node of level
+   g, so the groups' values may be joined by the rest of the same tree, whatever g is. */
+typedef struct {
+  const gt__reduce_args *r;
+  const gt__cpu_isa *isa;
+  int64_t columns, blocks, n_chunk, group, n_group;
+  gt__partial *partial;                 /* [outer][n_group] */
+} gt__cpu_reduction;
+typedef struct {
+  char value[GT__BLOCK * 8];
+  int64_t index[GT__BLOCK];
+} gt__cpu_column;
+typedef struct {
+  gt__cpu_eval e;
+  const gt__cpu_reduction *c;
+  gt__cpu_column tree[GT__TREE] __attribute__((aligned(64))), lane;
+  int64_t k[GT__BLOCK];                 /* indices of a run of values, for argmax and argmin */
+} gt__cpu_folder;
+
+static int gt__cpu_indexed(const gt__reduce_args *r) {
+  return r->fold == GT__FOLD_ARGMAX || r->fold == GT__FOLD_ARGMIN;
+}
+
+/* a[i] = fold(a[i], b[i]) for n values, from a[at_a] and b[at_b] on */
+static void gt__cpu_join(const gt__cpu_folder *f, gt__cpu_column *a, int64_t at_a,
+                         const gt__cpu_column *b, int64_t at_b, int64_t n) {
+  const gt__reduce_args *r = f->c->r;
+  f->c->isa->fold[r->pre.program.compute](r->fold, a->value + at_a * f->e.width, a->index + at_a,
+                                          b->value + at_b * f->e.width, b->index + at_b, n);
+}
+
+/* a[i] = fold(a[i], values[i]); values[i] is at k + i*step of the fold */
+static void gt__cpu_absorb(gt__cpu_folder *f, gt__cpu_column *a, const char *values, int64_t k,
+                           int64_t step, int64_t n) {
+  const gt__reduce_args *r = f->c->r;
+  if (gt__cpu_indexed(r))
+    for (int64_t i = 0; i < n; i++) f->k[i] = k + i * step;
+  f->c->isa->fold[r->pre.program.compute](r->fold, a->value, a->index, values, f->k, n);
+}
+
+static void gt__cpu_reset(const gt__cpu_folder *f, gt__cpu_column *a, int64_t n) {
+  const gt__reduce_args *r = f->c->r;
+  gt__num identity;
+  if (r->pre.program.compute == GT__F32) identity.s = gt__identity_f32(r->fold);
+  else if (r->pre.program.compute == GT__F64) identity.f = gt__identity_f64(r->fold);
+  else identity.i = gt__identity_i64(r->fold);
+  gt__cpu_move((size_t)f->e.width, a->value, 1, &identity, 0, n);
+  if (gt__cpu_indexed(r))
+    for (int64_t i = 0; i < n; i++) a->index[i] = -1;
+}
+
+/* Combines the lanes by halving and puts the value at to[at]. Lanes behind `used` hold the
+   identity, which changes no value that a lane can have, so they are left out. */
+static void gt__cpu_halve(gt__cpu_folder *f, int64_t used, gt__cpu_column *to, int64_t at) {
+  for (int64_t half = GT__LANES / 2; half > 0; half /= 2)
+    if (used > half) {
+      gt__cpu_join(f, &f->lane, 0, &f->lane, half, used - half);
+      used = half;
+    }
+  memcpy(to->value + at * f->e.width, f->lane.value, (size_t)f->e.width);
+  to->index[at] = f->lane.index[0];
+}
+
+/* The values of one chunk of outputs o ... o + columns - 1, which are more than one only if each
+   has a single chunk and all of them fit one block. */
+static void gt__cpu_chunk_inner(gt__cpu_folder *f, gt__cpu_column *to, int64_t o, int64_t columns,
+                                int64_t begin, int64_t end) {
+  const int64_t n = f->c->r->n, lanes = gt__cpu_least(end - begin, GT__LANES);
+  const char *values = NULL;
+  if (columns > 1) {
+    gt__cpu_fetch(&f->e, o * n, columns * n);
+    values = gt__cpu_compute(&f->e, columns * n, NULL);
+  }
+  for (int64_t c = 0; c < columns; c++) {
+    gt__cpu_reset(f, &f->lane, lanes);
+    for (int64_t k = begin; k < end; k += GT__LANES) {
+      const int64_t block = (k - begin) % GT__BLOCK;
+      if (columns == 1 && block == 0) {
+        const int64_t more = gt__cpu_least(GT__BLOCK, end - k);
+        gt__cpu_fetch(&f->e, o * n + k, more);
+        values = gt__cpu_compute(&f->e, more, NULL);
+      }
+      gt__cpu_absorb(f, &f->lane, values + (c * n + block) * f->e.width, k, 1,
+                     gt__cpu_least(GT__LANES, end - k));
+    }
+    gt__cpu_halve(f, lanes, to, c);
+  }
+}
+
+/* Fills the input slots with the elements (o + j, k + i) at j + i*columns. */
+static void gt__cpu_fetch_columns(gt__cpu_eval *e, const gt__reduce_args *r, int64_t o,
+                                  int64_t columns, int64_t k, int64_t rows) {
+  const gt__map_args *m = e->m;
+  const int compute = m->program.compute, kept = r->n_kept;
+  const int64_t n = rows * columns;
+  e->first = o * r->n + k;
+  e->row = 1;
+  e->column = r->n;
+  e->columns = columns;
+  for (int s = 0; s < m->program.n_in; s++) {
+    const gt__operand *in = &m->in[s];
+    const size_t size = gt_dtype_size((gt_dtype)in->dtype);
+    const int native = in->dtype == gt__cpu_native(compute);
+    int64_t stride[GT_MAX_DIMS];
+    if (in->mode == GT__SCALAR) continue;
+    gt__cpu_strides(in, m->ndim, m->size, stride);
+    e->slot[s] = e->buffer[s];
+    char *packed = native ? e->slot[s] : e->raw;
+    for (int64_t i = 0; i < rows; i++) {
+      const char *row = in->data + (int64_t)size * gt__offset(k + i, m->ndim - kept,
+                                                              m->size + kept, stride + kept);
+      if (native && rows == 1 && kept == 1 && stride[0] == 1 &&
+          o + gt__cpu_padded(n) <= r->outer) {
+        e->slot[s] = (char *)(uintptr_t)row + o * (int64_t)size;   /* read in place */
+        break;
+      }
+      gt__cpu_walk(size, kept, m->size, o, columns, packed + i * columns * (int64_t)size, NULL, row,
+                   stride);
+    }
+    if (e->slot[s] != e->buffer[s]) continue;
+    if (!native) e->isa->load[compute][in->dtype](e->slot[s], packed, n);
+    gt__cpu_pad(e, e->slot[s], n);
+  }
+}
+
+static void gt__cpu_chunk_outer(gt__cpu_folder *f, gt__cpu_column *to, int64_t o, int64_t columns,
+                                int64_t begin, int64_t end) {
+  const int64_t most = GT__BLOCK / columns;
+  gt__cpu_reset(f, to, columns);
+  for (int64_t k = begin; k < end; k += most) {
+    const int64_t rows = gt__cpu_least(most, end - k);
+    gt__cpu_fetch_columns(&f->e, f->c->r, o, columns, k, rows);
+    const char *values = gt__cpu_compute(&f->e, rows * columns, NULL);
+    for (int64_t i = 0; i < rows; i++)
+      gt__cpu_absorb(f, to, values + i * columns * f->e.width, k + i, 0, columns);
+  }
+}
+
+/* Leaves the fold of a group of chunks in tree[0]. */
+static void gt__cpu_fold_group(gt__cpu_folder *f, int64_t o, int64_t columns, int64_t group) {
+  const gt__reduce_args *r = f->c->r;
+  const int64_t last = gt__cpu_least((group + 1) * f->c->group, f->c->n_chunk);
+  int depth = 0;
+  for (int64_t c = group * f->c->group; c < last; c++) {
+    const int64_t begin = c * r->chunk, end = gt__cpu_least(begin + r->chunk, r->n);
+    if (r->inner) gt__cpu_chunk_inner(f, &f->tree[depth++], o, columns, begin, end);
+    else gt__cpu_chunk_outer(f, &f->tree[depth++], o, columns, begin, end);
+    for (int64_t bit = c - group * f->c->group; bit & 1; bit >>= 1, depth--)
+      gt__cpu_join(f, &f->tree[depth - 2], 0, &f->tree[depth - 1], 0, columns);
+  }
+  if (depth == 0) gt__cpu_reset(f, &f->tree[0], columns);
+  for (; depth > 1; depth--)
+    gt__cpu_join(f, &f->tree[depth - 2], 0, &f->tree[depth - 1], 0, columns);
+}
+
+static void gt__cpu_finish(gt__cpu_folder *f, int64_t o, int64_t columns) {
+  const gt__reduce_args *r = f->c->r;
+  const int indexed = gt__cpu_indexed(r), compute = indexed ? GT__I64 : r->pre.program.compute;
+  char *values = indexed ? (char *)f->tree[0].index : f->tree[0].value;
+  if (compute == GT__F32)
+    for (int64_t i = 0; i < columns; i++) {
+      float *v = (float *)(void *)values + i;
+      if (r->finish & GT__DIVIDE) *v = GT__DIV(*v, r->divisor.s);
+      if (r->finish & GT__ROOT) *v = gt__sqrt_f32(*v);
+    }
+  if (compute == GT__F64)
+    for (int64_t i = 0; i < columns; i++) {
+      double *v = (double *)(void *)values + i;
+      if (r->finish & GT__DIVIDE) *v = GT__DIV(*v, r->divisor.f);
+      if (r->finish & GT__ROOT) *v = gt__sqrt_f64(*v);
+    }
+  gt__cpu_put(&f->e, &r->out, r->n_kept, r->pre.size, compute, o, columns, values);
+}
+
+static void gt__cpu_start(gt__cpu_folder *f, const gt__cpu_reduction *c) {
+  f->c = c;
+  gt__cpu_begin(&f->e, c->isa, &c->r->pre, 0, c->r->pre.count);
+}
+
+static void gt__cpu_group_task(const void *context, int thread, int64_t begin, int64_t end) {
+  const gt__cpu_reduction *c = (const gt__cpu_reduction *)context;
+  gt__cpu_folder f;
+  (void)thread;
+  if (begin >= end) return;
+  gt__cpu_start(&f, c);
+  for (int64_t item = begin; item < end; item++) {
+    const int64_t o = item / c->n_group * c->columns, group = item % c->n_group;
+    const int64_t columns = gt__cpu_least(c->columns, c->r->outer - o);
+    gt__cpu_fold_group(&f, o, columns, group);
+    if (!c->partial) gt__cpu_finish(&f, o, columns);
+    for (int64_t i = 0; c->partial && i < columns; i++) {
+      gt__partial *p = &c->partial[(o + i) * c->n_group + group];
+      memcpy(&p->value, f.tree[0].value + i * f.e.width, (size_t)f.e.width);
+      p->index = gt__cpu_indexed(c->r) ? f.tree[0].index[i] : 0;
+    }
+  }
+}
+
+/* The rest of the tree: neighbours, an odd last one carried up, until one is left. */
+static void gt__cpu_tree_task(const void *context, int thread, int64_t begin, int64_t end) {
+  const gt__cpu_reduction *c = (const gt__cpu_reduction *)context;
+  const int compute = c->r->pre.program.compute;
+  gt__cpu_folder f;
+  (void)thread;
+  if (begin >= end) return;
+  gt__cpu_start(&f, c);
+  for (int64_t o = begin; o < end; o++) {
+    gt__partial *p = c->partial + o * c->n_group;
+    for (int64_t n = c->n_group; n > 1; n = (n + 1) / 2)
+      for (int64_t i = 0; i < (n + 1) / 2; i++) {
+        p[i] = p[2 * i];
+        if (2 * i + 1 < n)
+          c->isa->fold[compute](c->r->fold, &p[i].value, &p[i].index, &p[2 * i + 1].value,
+                                &p[2 * i + 1].index, 1);
+      }
+    const int64_t i = (o - begin) % GT__BLOCK;
+    memcpy(f.tree[0].value + i * f.e.width, &p[0].value, (size_t)f.e.width);
+    f.tree[0].index[i] = p[0].index;
+    if (i == GT__BLOCK - 1 || o == end - 1) gt__cpu_finish(&f, o - i, i + 1);
+  }
+}
+
+static int gt__cpu_reduce(const gt__reduce_args *r, const gt__cpu_isa *isa) {
+  gt__cpu_reduction c = {r, isa, GT__BLOCK, 0, 0, 1 << (GT__TREE - 1), 0, NULL};
+  const int threads = gt__cpu_threads(gt__cpu_work(&r->pre.program, r->pre.count));
+  if (r->outer <= 0) return 0;
+  if (r->inner) c.columns = r->n > GT__BLOCK ? 1 : r->n > 0 ? GT__BLOCK / r->n : GT__BLOCK;
+  c.columns = gt__cpu_least(c.columns, r->outer);
+  c.blocks = (r->outer - 1) / c.columns + 1;
+  c.n_chunk = r->n > 0 ? (r->n - 1) / r->chunk + 1 : 0;
+  while (c.group > 1 && c.blocks * ((c.n_chunk + c.group - 1) / c.group) < 4 * threads)
+    c.group /= 2;
+  c.n_group = c.n_chunk ? (c.n_chunk - 1) / c.group + 1 : 1;
+  if (c.n_group > 1) {
+    const uint64_t n = (uint64_t)r->outer * (uint64_t)c.n_group;   /* at most n/32 elements */
+    if (n <= SIZE_MAX / sizeof *c.partial)
+      c.partial = (gt__partial *)GPUTENSOR_MALLOC((size_t)n * sizeof *c.partial);
+    if (!c.partial) return GT__CPU_NO_MEMORY;
+  }
+  gt__cpu_split(gt__cpu_group_task, &c, c.blocks * c.n_group, threads);
+  if (c.partial) gt__cpu_split(gt__cpu_tree_task, &c, r->outer, threads);
+  GPUTENSOR_FREE(c.partial);
+  return 0;
+}
+
+/* ---- matmul ----
+   A task makes one tile of C, up to 192 x 256, in a buffer of its own. For each 256 of K it packs
+   panels of A (6 rows) and B (2 vectors of columns), converted and in the order in which the
+   micro-kernel reads them. An element's sums do not depend on the tile that it is in. */
+typedef struct {
+  const gt__matmul_args *x;
+  const gt__cpu_isa *isa;
+  int width, panel;
+  int64_t mb, nb, tiles_m, tiles_n, pitch, depth;  /* pitch: of the tile; depth: of the panels */
+  size_t tile_bytes, a_bytes, b_bytes;
+  char *memory;                                    /* tile, A, B for each thread */
+} gt__cpu_product;
+
+static int64_t gt__cpu_round(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
+
+/* n elements of a strided line as values: in place where they already are that. */
+static const char *gt__cpu_line(const gt__cpu_product *c, int dtype, const char *data,
+                                int64_t stride, int64_t n, char *raw, char *values) {
+  const int compute = c->x->compute;
+  const char *packed = data;
+  if (stride != 1) {
+    gt__cpu_move(gt_dtype_size((gt_dtype)dtype), raw, 1, data, stride, n);
+    packed = raw;
+  }
+  if (dtype == gt__cpu_native(compute)) return packed;
+  c->isa->load[compute][dtype](values, packed, n);
+  return values;
+}
+
+/* Packs `count` lines along K as panels of `panel` lines, [panel][k][line], the rest zeros. Reading
+   goes along the dimension with the smaller stride. */
+static void gt__cpu_pack(const gt__cpu_product *c, char *to, int dtype, const char *data,
+                         int64_t line, int64_t along, int64_t count, int64_t depth, int64_t panel) {
+  char raw[GT__N_BLOCK * 8] __attribute__((aligned(64)));
+  char values[GT__N_BLOCK * 8] __attribute__((aligned(64)));
+  const int64_t size = (int64_t)gt_dtype_size((gt_dtype)dtype), width = c->width;
+  if (count % panel)
+    memset(to + count / panel * panel * depth * width, 0, (size_t)(panel * depth * width));
+  if (along < line || count == 1) {
+    for (int64_t p = 0; p < count; p++)
+      gt__cpu_move((size_t)width, to + (p / panel * panel * depth + p % panel) * width, panel,
+                   gt__cpu_line(c, dtype, data + p * line * size, along, depth, raw, values), 1,
+                   depth);
+    return;
+  }
+  for (int64_t k = 0; k < depth; k++) {
+    const char *from = gt__cpu_line(c, dtype, data + k * along * size, line, count, raw, values);
+    for (int64_t p = 0; p < count; p += panel)
+      memcpy(to + (p * depth + k * panel) * width, from + p * width,
+             (size_t)(gt__cpu_least(panel, count - p) * width));
+  }
+}
+
+/* tile = A[m ... m + rows) x B[n ... n + columns) of one batch */
+static void gt__cpu_multiply(const gt__cpu_product *c, char *tile, int64_t batch, int64_t m,
+                             int64_t rows, int64_t n, int64_t columns) {
+  const gt__matmul_args *x = c->x;
+  const int64_t a_size = (int64_t)gt_dtype_size((gt_dtype)x->a.dtype);
+  const int64_t b_size = (int64_t)gt_dtype_size((gt_dtype)x->b.dtype);
+  const char *a = x->a.data + a_size * (m * x->a_row + gt__offset(batch, x->n_batch, x->post.size,
+                                                                  x->a.stride));
+  const char *b = x->b.data + b_size * (n * x->b_col + gt__offset(batch, x->n_batch, x->post.size,
+                                                                  x->b.stride));
+  char *pa = tile + c->tile_bytes, *pb = pa + c->a_bytes;
+  memset(tile, 0, c->tile_bytes);
+  for (int64_t k = 0; k < x->k; k += GT__K_BLOCK) {
+    const int64_t depth = gt__cpu_least(GT__K_BLOCK, x->k - k);
+    gt__cpu_pack(c, pa, x->a.dtype, a + k * x->a_col * a_size, x->a_row, x->a_col, rows, depth,
+                 GT__MICRO_ROWS);
+    gt__cpu_pack(c, pb, x->b.dtype, b + k * x->b_row * b_size, x->b_col, x->b_row, columns, depth,
+                 c->panel);
+    for (int64_t j = 0; j < columns; j += c->panel)       /* a panel of B stays in L1 */
+      for (int64_t i = 0; i < rows; i += GT__MICRO_ROWS)
+        c->isa->micro[x->compute](tile + (i * c->pitch + j) * c->width, pa + i * depth * c->width,
+                                  pb + j * depth * c->width, depth, c->pitch);
+  }
+}
+
+/* Runs post.program over n finished products, elements first, first + 1, ... of C. */
+static void gt__cpu_post(gt__cpu_eval *e, int compute, int64_t first, int64_t n, char *products) {
+  for (int64_t j = 0; j < n; j += GT__BLOCK) {
+    const int64_t some = gt__cpu_least(GT__BLOCK, n - j);
+    const int to = e->m->program.compute;
+    char *from = products + j * gt__cpu_width(compute);
+    e->slot[0] = from;
+    if (compute != to) {
+      e->slot[0] = e->buffer[0];
+      e->isa->load[to][gt__cpu_native(compute)](e->slot[0], from, some);
+      gt__cpu_pad(e, e->slot[0], some);
+    }
+    gt__cpu_block(e, first + j, some);
+  }
+}
+
+static void gt__cpu_matmul_task(const void *context, int thread, int64_t begin, int64_t end) {
+  const gt__cpu_product *c = (const gt__cpu_product *)context;
+  const gt__matmul_args *x = c->x;
+  char *tile = c->memory + (size_t)thread * (c->tile_bytes + c->a_bytes + c->b_bytes);
+  gt__cpu_eval e;
+  if (begin >= end) return;
+  gt__cpu_begin(&e, c->isa, &x->post, 1, GT__BLOCK);
+  for (int64_t item = begin; item < end; item++) {
+    const int64_t n = item % c->tiles_n * c->nb, m = item / c->tiles_n % c->tiles_m * c->mb;
+    const int64_t batch = item / c->tiles_n / c->tiles_m;
+    const int64_t rows = gt__cpu_least(c->mb, x->m - m), columns = gt__cpu_least(c->nb, x->n - n);
+    const int64_t first = (batch * x->m + m) * x->n + n;
+    gt__cpu_multiply(c, tile, batch, m, rows, n, columns);
+    if (columns < x->n) {
+      for (int64_t i = 0; i < rows; i++)
+        gt__cpu_post(&e, x->compute, first + i * x->n, columns, tile + i * c->pitch * c->width);
+    } else {                            /* whole rows: without the gaps they are one run */
+      for (int64_t i = 1; i < rows && c->pitch > columns; i++)
+        memmove(tile + i * columns * c->width, tile + i * c->pitch * c->width,
+                (size_t)(columns * c->width));
+      gt__cpu_post(&e, x->compute, first, rows * columns, tile);
+    }
+  }
+}
+
+static int64_t gt__cpu_tiles(gt__cpu_product *c) {
+  c->tiles_m = (c->x->m - 1) / c->mb + 1;
+  c->tiles_n = (c->x->n - 1) / c->nb + 1;
+  return c->tiles_m * c->tiles_n * c->x->batch;
+}
+
+static int gt__cpu_matmul(const gt__matmul_args *x, const gt__cpu_isa *isa) {
+  gt__cpu_product c;
+  if (x->m <= 0 || x->n <= 0 || x->batch <= 0) return 0;
+  memset(&c, 0, sizeof c);
+  c.x = x;
+  c.isa = isa;
+  c.width = gt__cpu_width(x->compute);
+  c.panel = isa->panel[x->compute];
+  c.mb = gt__cpu_least(GT__M_BLOCK, gt__cpu_round(x->m, GT__MICRO_ROWS));
+  c.nb = gt__cpu_least(GT__N_BLOCK, gt__cpu_round(x->n, c.panel));
+  const double work = (double)x->m * (double)x->n * (double)x->k * (double)x->batch / 8
+                    + (double)gt__cpu_work(&x->post.program, x->post.count);
+  int threads = gt__cpu_threads(work < 1e18 ? (int64_t)work : (int64_t)1e18);
+  while (threads > 1 && gt__cpu_tiles(&c) < 3 * threads && (c.mb > 48 || c.nb > 64)) {
+    if (c.nb > 64 && c.nb >= c.mb) c.nb = gt__cpu_round(c.nb / 2, c.panel);
+    else c.mb = gt__cpu_round(c.mb / 2, GT__MICRO_ROWS);
+  }
+  const int64_t tiles = gt__cpu_tiles(&c), depth = gt__cpu_least(GT__K_BLOCK, x->k);
+  if (threads > tiles) threads = (int)tiles;
+  c.pitch = c.nb;
+  c.depth = depth;
+  /* 64 values behind the tile may be read, when the last group of a block is rounded up */
+  c.tile_bytes = (size_t)gt__cpu_round((c.mb * c.pitch + GT__GROUP) * c.width, 64);
+  c.a_bytes = (size_t)gt__cpu_round(c.mb * depth * c.width, 64);
+  c.b_bytes = (size_t)gt__cpu_round(c.nb * depth * c.width, 64);
+  c.memory = (char *)GPUTENSOR_MALLOC((size_t)threads * (c.tile_bytes + c.a_bytes + c.b_bytes));
+  if (!c.memory) return GT__CPU_NO_MEMORY;
+  gt__cpu_split(gt__cpu_matmul_task, &c, tiles, threads);
+  GPUTENSOR_FREE(c.memory);
+  return 0;
+}
+
+/* ---- copy ---- */
+enum { GT__CPU_PIECE = 1 << 15 };   /* bytes or elements of one item */
+static void gt__cpu_bytes_task(const void *context, int thread, int64_t begin, int64_t end) {
+  const gt__copy_args *c = (const gt__copy_args *)context;
+  const int64_t from = begin * GT__CPU_PIECE, to = gt__cpu_least(end * GT__CPU_PIECE, c->bytes);
+  (void)thread;
+  if (to > from) memcpy(c->dst.data + from, c->src.data + from, (size_t)(to - from));
+}
+
+static void gt__cpu_elements_task(const void *context, int thread, int64_t begin, int64_t end) {
+  const gt__copy_args *c = (const gt__copy_args *)context;
+  const int64_t from = begin * GT__BLOCK, to = gt__cpu_least(end * GT__BLOCK, c->count);
+  int64_t dst[GT_MAX_DIMS], src[GT_MAX_DIMS];
+  (void)thread;
+  gt__cpu_strides(&c->dst, c->ndim, c->size, dst);
+  gt__cpu_strides(&c->src, c->ndim, c->size, src);
+  gt__cpu_walk(gt_dtype_size((gt_dtype)c->dst.dtype), c->ndim, c->size, from, to - from,
+               c->dst.data, dst, c->src.data, src);
+}
+
+static int64_t gt__cpu_pick(const gt__operand *index, int64_t i) {
+  const char *at = index->data + i * index->stride[0] * (index->dtype == GT_INT32 ? 4 : 8);
+  return index->dtype == GT_INT32 ? *(const gt__i32 *)at : *(const gt__i64 *)at;
+}
+
+/* An item is one entry of the index under one place of the dims before it: it moves the box of the
+   dims behind. The source does not move along gather_dim but by the index. */
+static void gt__cpu_gather_task(const void *context, int thread, int64_t begin, int64_t end) {
+  static const int64_t zero = 0, still[GT_MAX_DIMS] = {0};
+  const gt__copy_args *c = (const gt__copy_args *)context;
+  const int g = c->gather_dim, behind = c->ndim - g - 1;
+  const int64_t *box = c->size + g + 1;
+  const size_t size = gt_dtype_size((gt_dtype)c->dst.dtype);
+  int64_t dst[GT_MAX_DIMS], src[GT_MAX_DIMS], inner = 1;
+  (void)thread;
+  gt__cpu_strides(&c->dst, c->ndim, c->size, dst);
+  gt__cpu_strides(&c->src, c->ndim, c->size, src);
+  for (int d = 0; d < behind; d++) inner *= box[d];
+  for (int64_t item = begin; item < end; item++) {
+    const int64_t before = item / c->size[g], i = item % c->size[g], k = gt__cpu_pick(&c->index, i);
+    const int good = k >= 0 && k < c->gather_size;
+    char *to = c->dst.data + (gt__offset(before, g, c->size, dst) + i * dst[g]) * (int64_t)size;
+    const char *from = c->src.data;
+    if (good) from += (gt__offset(before, g, c->size, src) + k * src[g]) * (int64_t)size;
+    else if (c->fault) *c->fault = 1;
+    if (inner == 1) memcpy(to, good ? from : (const char *)&zero, size);
+    else gt__cpu_walk(size, behind, box, 0, inner, to, dst + g + 1,
+                      good ? from : (const char *)&zero, good ? src + g + 1 : still);
+  }
+}
+
+static int gt__cpu_copy(const gt__copy_args *c) {
+  if (c->kind == GT__BYTES) {
+    const int64_t pieces = c->bytes > 0 ? (c->bytes - 1) / GT__CPU_PIECE + 1 : 0;
+    gt__cpu_split(gt__cpu_bytes_task, c, pieces, gt__cpu_threads(c->bytes / 8));
+  } else if (!c->index.data) {
+    const int64_t blocks = (c->count + GT__BLOCK - 1) / GT__BLOCK;
+    gt__cpu_split(gt__cpu_elements_task, c, blocks, gt__cpu_threads(c->count));
+  } else if (c->count > 0) {
+    int64_t items = 1;
+    for (int d = 0; d <= c->gather_dim; d++) items *= c->size[d];
+    gt__cpu_split(gt__cpu_gather_task, c, items, gt__cpu_threads(c->count));
+  }
+  return 0;
+}
+
+/* ---- the back end ---- */
+static int gt__cpu_run(int index, void *queue, const gt__op *op) {
+  const gt__cpu_isa *isa = gt__cpu_choose();
+  (void)index;
+  (void)queue;
+  switch (op->kind) {
+    case GT__COPY: return gt__cpu_copy(&op->u.copy);
+    case GT__MAP: return gt__cpu_map(&op->u.map, isa);
+    case GT__REDUCE: return gt__cpu_reduce(&op->u.reduce, isa);
+    default: return gt__cpu_matmul(&op->u.matmul, isa);
+  }
+}
+
+/* Memory begins on a multiple of 64, a cache line and the widest vector; the pointer to give back
+   stands in front of it. */
+static int gt__cpu_alloc(int index, void *queue, size_t bytes, int pinned, void **out) {
+  char *base = bytes <= SIZE_MAX - 128 ? (char *)GPUTENSOR_MALLOC(bytes + 128) : NULL;
+  (void)index;
+  (void)queue;
+  (void)pinned;
+  *out = NULL;
+  if (!base) return GT__CPU_NO_MEMORY;
+  char *p = base + (128 - ((uintptr_t)base & 63));
+  memcpy(p - sizeof base, &base, sizeof base);
+  *out = p;
+  return 0;
+}
+static int gt__cpu_release(int index, void *queue, void *p, int pinned) {
+  char *base = NULL;
+  (void)index;
+  (void)queue;
+  (void)pinned;
+  if (p) memcpy(&base, (char *)p - sizeof base, sizeof base);
+  GPUTENSOR_FREE(base);
+  return 0;
+}
+
+static int gt__cpu_count(void) { return 1; }
+static void gt__cpu_name(char *name, size_t size) {
+  char line[256];
+  FILE *file = fopen("/proc/cpuinfo", "r");
+  snprintf(name, size, "CPU");
+  if (!file) return;
+  while (fgets(line, sizeof line, file)) {
+    char *value = strchr(line, ':');
+    if (strncmp(line, "model name", 10) || !value) continue;
+    value += 1 + strspn(value + 1, " \t");
+    value[strcspn(value, "\n")] = 0;
+    snprintf(name, size, "%.120s", value);
+    break;
+  }
+  fclose(file);
+}
+static int gt__cpu_properties(int index, gt_properties *out) {
+  (void)index;
+  memset(out, 0, sizeof *out);
+  gt__cpu_name(out->name, sizeof out->name);
+  out->multiprocessors = 1;
+#ifdef _OPENMP
+  out->multiprocessors = omp_get_max_threads();
+#elif defined(_SC_NPROCESSORS_ONLN)
+  out->multiprocessors = (int)sysconf(_SC_NPROCESSORS_ONLN);
+#endif
+#if defined(_SC_PHYS_PAGES) && defined(_SC_PAGESIZE)
+  out->total_memory = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+#endif
+  snprintf(out->instructions, sizeof out->instructions, "%s", gt__cpu_choose()->name);
+  return 0;
+}
+
+static size_t gt__cpu_scratch(const gt__op *op) {
+  (void)op;
+  return 0;
+}
+
+/* Work is done when run returns, so queues have nothing in them and events only keep a time. */
+static double gt__cpu_now(void) {
+#ifdef CLOCK_MONOTONIC
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+#elif defined(__unix__) || defined(__APPLE__)
+  struct timeval t;   /* strict C99 hides clock_gettime */
+  gettimeofday(&t, NULL);
+  return (double)t.tv_sec * 1e3 + (double)t.tv_usec * 1e-3;
+#else
+  return (double)clock() * (1e3 / CLOCKS_PER_SEC);
+#endif
+}
+static int gt__cpu_queue_create(int index, int priority, void **queue) {
+  (void)index;
+  (void)priority;
+  *queue = NULL;
+  return 0;
+}
+static int gt__cpu_done(int index, void *x) {
+  (void)index;
+  (void)x;
+  return 0;
+}
+static int gt__cpu_wait_event(int index, void *queue, void *event) {
+  (void)index;
+  (void)queue;
+  (void)event;
+  return 0;
+}
+static int gt__cpu_event_create(int index, void **event) {
+  double *ms = (double *)GPUTENSOR_MALLOC(sizeof *ms);
+  (void)index;
+  if (ms) *ms = 0;
+  *event = ms;
+  return ms ? 0 : GT__CPU_NO_MEMORY;
+}
+static int gt__cpu_event_destroy(int index, void *event) {
+  (void)index;
+  GPUTENSOR_FREE(event);
+  return 0;
+}
+static int gt__cpu_event_record(int index, void *event, void *queue) {
+  (void)index;
+  (void)queue;
+  *(double *)event = gt__cpu_now();
+  return 0;
+}
+static int gt__cpu_event_elapsed(int index, void *start, void *end, float *ms) {
+  (void)index;
+  *ms = (float)(*(double *)end - *(double *)start);
+  return 0;
+}
+static gt_status gt__cpu_classify(int code) { return code ? GT_ERROR_MEMORY : GT_OK; }
+static const char *gt__cpu_text(int code) { return code ? "out of memory" : "no error"; }
+
+static const gt__backend gt__cpu_backend = {
+  "cpu", gt__cpu_count, gt__cpu_properties, gt__cpu_alloc, gt__cpu_release, gt__cpu_scratch,
+  gt__cpu_run, gt__cpu_queue_create, gt__cpu_done, gt__cpu_done, gt__cpu_done, gt__cpu_wait_event,
+  gt__cpu_event_create, gt__cpu_event_destroy, gt__cpu_event_record, gt__cpu_done, gt__cpu_done,
+  gt__cpu_event_elapsed, gt__cpu_classify, gt__cpu_text
+};
+#ifdef GT__CUDA
+/* ---- >>cuda-backend ----------------------------------------------------------------------------
+   The host side of CUDA, in plain C; the kernels are in gputensor_kernels.cu. It uses the runtime
+   API alone, never the legacy stream, and waits only where a function's name says so. Each function
+   leaves the thread on the device where it found it, and takes out of the runtime's last-error slot
+   what it caused itself. */
+#ifdef GT__CUDA
+#ifndef CUDART_VERSION
+#ifdef __GNUC__
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic" /* the header has anonymous structures and long enums */
+#endif
+#include <cuda_runtime_api.h>
+#ifdef __GNUC__
+#pragma GCC diagnostic pop
+#endif
+#endif
+
+enum { GT__CUDA_DEVICES = 32, GT__CUDA_OTHER_VERSION = -1000, GT__CUDA_NO_IMAGE = 209 };
+
+static struct {
+  pthread_once_t once;
+  int count, used;                     /* used: some device has a context of ours */
+  char reason[256];                    /* why count is 0 */
+  int (*context_get)(void **);         /* the driver's cuCtxGetCurrent, or NULL */
+  int checked[GT__CUDA_DEVICES];       /* 1 after its first use was found right */
+  cudaMemPool_t pool[GT__CUDA_DEVICES];
+  char no_image[384], other_version[256];
+} gt__gpu = {PTHREAD_ONCE_INIT, 0, 0, "", NULL, {0}, {NULL}, "", ""};
+
+/* The result of a runtime call; a failure is ours to report, so it leaves the last-error slot. */
+static int gt__cuda_done(cudaError_t error) {
+  if (error != cudaSuccess) (void)cudaGetLastError();
+  return (int)error;
+}
+
+/* -- which devices, and the current one -- */
+static void gt__cuda_find_context_get(void) {
+  enum cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
+  void *function = NULL;
+#if CUDART_VERSION >= 12050
+  const cudaError_t error = cudaGetDriverEntryPointByVersion("cuCtxGetCurrent", &function, 12000,
+                                                             cudaEnableDefault, &found);
+#elif CUDART_VERSION >= 12000
+  const cudaError_t error =
+      cudaGetDriverEntryPoint("cuCtxGetCurrent", &function, cudaEnableDefault, &found);
+#else
+  const cudaError_t error =
+      cudaGetDriverEntryPoint("cuCtxGetCurrent", &function, cudaEnableDefault);
+  found = cudaDriverEntryPointSuccess;
+#endif
+  /* copied byte by byte: C has no cast from a data pointer to a function */
+  if (!gt__cuda_done(error) && found == cudaDriverEntryPointSuccess && function)
+    memcpy(&gt__gpu.context_get, &function, sizeof function);
+}
+static void gt__cuda_find(void) {
+  int n = 0, version = 0; /* a failing cudaGetDeviceCount may leave n as it is */
+  const int code = gt__cuda_done(cudaGetDeviceCount(&n));
+  gt__cuda_done(cudaRuntimeGetVersion(&version));
+  if (!code && n > 0) {
+    gt__gpu.count = n < GT__CUDA_DEVICES ? n : GT__CUDA_DEVICES;
+    gt__cuda_find_context_get();
+    return;
+  }
+  snprintf(gt__gpu.reason, sizeof gt__gpu.reason, "%s (CUDA %d.%d: %s)",
+           code == 35 ? "no NVIDIA driver, or one that is too old"
+           : code == 0 || code == 100 ? "no NVIDIA GPU is visible" : "CUDA does not start",
+           version / 1000, version % 1000 / 10,
+           code ? cudaGetErrorString((cudaError_t)code) : "0 devices");
+}
+static int gt__cuda_count(void) {
+  pthread_once(&gt__gpu.once, gt__cuda_find);
+  return gt__gpu.count;
+}
+/* Why there is no device; "" if there is one. */
+static const char *gt__cuda_reason(void) { return gt__cuda_count() > 0 ? "" : gt__gpu.reason; }
+
+/* Does this thread have a context? Where that cannot be asked: yes, the ordinary case. */
+static int gt__cuda_has_context(void) {
+  void *context = NULL;
+  return !gt__gpu.context_get || (gt__gpu.context_get(&context) == 0 && context);
+}
+
+/* -- the first use of a device: do header, kernels and GPU fit together? -- */
+static int gt__cuda_check_version(const gt__build *b) {
+  const int sizes = b->size_map == (int)sizeof(gt__map_args) &&
+                    b->size_reduce == (int)sizeof(gt__reduce_args) &&
+                    b->size_matmul == (int)sizeof(gt__matmul_args) &&
+                    b->size_copy == (int)sizeof(gt__copy_args);
+  const int same = strncmp(b->version, GPUTENSOR_VERSION, sizeof b->version) == 0;
+  if (same && sizes) return 0;
+  snprintf(gt__gpu.other_version, sizeof gt__gpu.other_version,
+           "gputensor_kernels.cu is %.15s, gputensor.h is %s%s: copy both files", b->version,
+           GPUTENSOR_VERSION, same ? ", but their structures differ" : "");
+  return GT__CUDA_OTHER_VERSION;
+}
+static void gt__cuda_explain_image(int index, const gt__build *b) {
+  int major = 0, minor = 0;
+  char *text = gt__gpu.no_image;
+  const size_t size = sizeof gt__gpu.no_image;
+  size_t n;
+  gt__cuda_done(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, index));
+  gt__cuda_done(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, index));
+  n = (size_t)snprintf(text, size, "gputensor_kernels.cu was built for");
+  for (int i = 0; i < b->n_arch && n < size - 160; i++)
+    n += b->arch[i] >= 900 ? (size_t)snprintf(text + n, size - n, " sm_90a")
+                           : (size_t)snprintf(text + n, size - n, " sm_%d", b->arch[i]);
+  n += (size_t)snprintf(text + n, size - n, ", but this GPU is sm_%d%d: build it with nvcc ", major,
+                        minor);
+  if (major == 9 && minor == 0)
+    snprintf(text + n, size - n, "-arch=sm_90a");
+  else
+    snprintf(text + n, size - n, "-gencode=arch=compute_%d%d,code=sm_%d%d", major, minor, major,
+             minor);
+}
+static int gt__cuda_first_use(int index) {
+  gt__build build;
+  int code = gt__cuda_build(&build);
+  gt__gpu.used = 1;
+  if (!code) code = gt__cuda_check_version(&build);
+  if (!code) code = gt__cuda_warmup(); /* loading one later may wait for the device */
+  if (code == GT__CUDA_NO_IMAGE) gt__cuda_explain_image(index, &build);
+  gt__gpu.checked[index] = !code;
+  return code;
+}
+
+/* Every function enters its device and leaves it again. */
+typedef struct {
+  int before, back;
+} gt__cuda_guard;
+static int gt__cuda_enter_unchecked(gt__cuda_guard *g, int index) {
+  int code;
+  g->before = g->back = 0;
+  if (index < 0 || index >= gt__cuda_count()) return (int)cudaErrorInvalidDevice;
+  code = gt__cuda_done(cudaGetDevice(&g->before));
+  if (code || g->before == index) return code;
+  /* Going back would create a context on a device that had none, so only if there was one. */
+  g->back = gt__cuda_has_context();
+  return gt__cuda_done(cudaSetDevice(index));
+}
+static int gt__cuda_enter(gt__cuda_guard *g, int index) {
+  const int code = gt__cuda_enter_unchecked(g, index);
+  return code || gt__gpu.checked[index] ? code : gt__cuda_first_use(index);
+}
+static int gt__cuda_leave(const gt__cuda_guard *g, int code) {
+  if (g->back) gt__cuda_done(cudaSetDevice(g->before));
+  return code;
+}
+/* The body of a function that is one runtime call on a device. */
+#define GT__ON(index, call) \
+  gt__cuda_guard guard; \
+  int code = gt__cuda_enter(&guard, index); \
+  if (!code) code = gt__cuda_done(call); \
+  return gt__cuda_leave(&guard, code);
+
+static int gt__cuda_properties(int index, gt_properties *out) {
+  struct cudaDeviceProp *p = (struct cudaDeviceProp *)GPUTENSOR_MALLOC(sizeof *p);
+  gt__cuda_guard guard;
+  gt__build build;
+  int l2 = 0, code = p ? gt__cuda_enter_unchecked(&guard, index) : (int)cudaErrorMemoryAllocation;
+  memset(out, 0, sizeof *out);
+  if (!p) return code;
+  if (!code) code = gt__cuda_done(cudaGetDeviceProperties(p, index));
+  if (!code) code = gt__cuda_done(cudaDeviceGetAttribute(&l2, cudaDevAttrL2CacheSize, index));
+  if (!code) code = gt__cuda_done(cudaDeviceGetPCIBusId(out->pci_bus_id, 32, index));
+  if (!code) {
+    const char *own = "";
+    gt__cuda_build(&build);
+    for (int i = 0; i < build.n_arch; i++)
+      if (build.arch[i] >= 900 && p->major == 9 && p->minor == 0) own = "a";
+    snprintf(out->name, sizeof out->name, "%.127s", p->name);
+    snprintf(out->instructions, sizeof out->instructions, "sm_%d%d%s", p->major, p->minor, own);
+    out->major = p->major;
+    out->minor = p->minor;
+    out->multiprocessors = p->multiProcessorCount;
+    out->total_memory = p->totalGlobalMem;
+    out->l2_bytes = (size_t)l2;
+  }
+  GPUTENSOR_FREE(p);
+  return gt__cuda_leave(&guard, code);
+}
+
+/* -- memory: a private stream-ordered pool per device, which keeps what it once had -- */
+static int gt__cuda_pool(int index, cudaMemPool_t *pool) {
+  struct cudaMemPoolProps props;
+  unsigned long long keep = UINT64_MAX;
+  int supported = 0, code;
+  *pool = gt__gpu.pool[index];
+  if (*pool) return 0;
+  code = gt__cuda_done(cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, index));
+  if (code || !supported) return code;
+  memset(&props, 0, sizeof props);
+  props.allocType = cudaMemAllocationTypePinned;
+  props.location.type = cudaMemLocationTypeDevice;
+  props.location.id = index;
+  code = gt__cuda_done(cudaMemPoolCreate(pool, &props));
+  if (!code)
+    code = gt__cuda_done(cudaMemPoolSetAttribute(*pool, cudaMemPoolAttrReleaseThreshold, &keep));
+  if (!code) gt__gpu.pool[index] = *pool;
+  return code;
+}
+/* Without a queue, the thread's own stream: the legacy stream would wait for all the others. */
+static cudaStream_t gt__cuda_stream(void *queue) {
+  return queue ? (cudaStream_t)queue : cudaStreamPerThread;
+}
+static int gt__cuda_alloc(int index, void *queue, size_t bytes, int pinned, void **out) {
+  gt__cuda_guard guard;
+  cudaMemPool_t pool = NULL;
+  int code;
+  *out = NULL;
+  if (bytes == 0) return 0;
+  if (pinned) {
+    if (gt__cuda_count() == 0) return (int)cudaErrorNoDevice;
+    gt__gpu.used = 1;
+    return gt__cuda_done(cudaHostAlloc(out, bytes, cudaHostAllocPortable));
+  }
+  code = gt__cuda_enter(&guard, index);
+  if (!code) code = gt__cuda_pool(index, &pool);
+  if (!code)
+    code = gt__cuda_done(pool ? cudaMallocFromPoolAsync(out, bytes, pool, gt__cuda_stream(queue))
+                              : cudaMalloc(out, bytes));
+  return gt__cuda_leave(&guard, code);
+}
+static int gt__cuda_release(int index, void *queue, void *p, int pinned) {
+  if (!p) return 0;
+  if (pinned) return gt__cuda_done(cudaFreeHost(p));
+  GT__ON(index, gt__gpu.pool[index] ? cudaFreeAsync(p, gt__cuda_stream(queue)) : cudaFree(p))
+}
+/* Is this host memory page-locked? A process that has not used CUDA yet has none that matters, and
+   asking would create a context. */
+static int gt__cuda_pinned(const void *p) {
+  struct cudaPointerAttributes attributes;
+  if (!p || gt__cuda_count() == 0) return 0;
+  if (!gt__gpu.used && !gt__cuda_has_context()) return 0;
+  if (gt__cuda_done(cudaPointerGetAttributes(&attributes, p))) return 0;
+  return attributes.type == cudaMemoryTypeHost;
+}
+
+/* -- work -- */
+static size_t gt__cuda_scratch(const gt__op *op) {
+  const gt__reduce_args *r = &op->u.reduce;
+  if (op->kind != GT__REDUCE || r->n_chunk <= 1) return 0;
+  return (size_t)r->outer * (size_t)r->n_chunk * sizeof(gt__partial);
+}
+static int gt__cuda_bytes(const gt__copy_args *c, cudaStream_t stream) {
+  const int device_to_device = c->dst_index >= 0 && c->src_index >= 0;
+  if (c->bytes == 0) return 0;
+  if (device_to_device && c->dst_index != c->src_index)
+    return gt__cuda_done(cudaMemcpyPeerAsync(c->dst.data, c->dst_index, c->src.data, c->src_index,
+                                             (size_t)c->bytes, stream));
+  return gt__cuda_done(cudaMemcpyAsync(c->dst.data, c->src.data, (size_t)c->bytes,
+                                       device_to_device    ? cudaMemcpyDeviceToDevice
+                                       : c->dst_index >= 0 ? cudaMemcpyHostToDevice
+                                                           : cudaMemcpyDeviceToHost,
+                                       stream));
+}
+static int gt__cuda_start(const gt__op *op, cudaStream_t stream) {
+  switch (op->kind) {
+    case GT__MAP: return gt__cuda_map(&op->u.map, stream);
+    case GT__REDUCE: return gt__cuda_reduce(&op->u.reduce, stream);
+    case GT__MATMUL: return gt__cuda_matmul(&op->u.matmul, stream);
+    default:
+      return op->u.copy.kind == GT__BYTES ? gt__cuda_bytes(&op->u.copy, stream)
+                                          : gt__cuda_copy(&op->u.copy, stream);
+  }
+}
+static int gt__cuda_run(int index, void *queue, const gt__op *op) {
+  gt__cuda_guard guard;
+  int code = gt__cuda_enter(&guard, index);
+  if (!code) code = gt__cuda_start(op, gt__cuda_stream(queue));
+  return gt__cuda_leave(&guard, code);
+}
+
+/* -- queues and events -- */
+static int gt__cuda_queue_create(int index, int priority, void **queue) {
+  gt__cuda_guard guard;
+  cudaStream_t stream = NULL;
+  int least = 0, greatest = 0, code = gt__cuda_enter(&guard, index); /* greatest is the smallest */
+  if (!code) code = gt__cuda_done(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+  if (priority > least) priority = least;
+  if (priority < greatest) priority = greatest;
+  if (!code)
+    code = gt__cuda_done(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, priority));
+  *queue = stream;
+  return gt__cuda_leave(&guard, code);
+}
+static int gt__cuda_queue_destroy(int index, void *queue) {
+  GT__ON(index, cudaStreamDestroy((cudaStream_t)queue))
+}
+static int gt__cuda_not_ready(int code) { return code == (int)cudaErrorNotReady ? -1 : code; }
+static int gt__cuda_queue_asked(int index, void *queue) {
+  GT__ON(index, cudaStreamQuery(gt__cuda_stream(queue)))
+}
+static int gt__cuda_queue_query(int index, void *queue) {
+  return gt__cuda_not_ready(gt__cuda_queue_asked(index, queue));
+}
+static int gt__cuda_queue_wait(int index, void *queue) {
+  GT__ON(index, cudaStreamSynchronize(gt__cuda_stream(queue)))
+}
+static int gt__cuda_queue_wait_event(int index, void *queue, void *event) {
+  GT__ON(index, cudaStreamWaitEvent(gt__cuda_stream(queue), (cudaEvent_t)event, 0))
+}
+static int gt__cuda_event_create(int index, void **event) {
+  cudaEvent_t *out = (cudaEvent_t *)(void *)event;
+  GT__ON(index, cudaEventCreate(out))
+}
+static int gt__cuda_event_destroy(int index, void *event) {
+  GT__ON(index, cudaEventDestroy((cudaEvent_t)event))
+}
+static int gt__cuda_event_record(int index, void *event, void *queue) {
+  GT__ON(index, cudaEventRecord((cudaEvent_t)event, gt__cuda_stream(queue)))
+}
+static int gt__cuda_event_asked(int index, void *event) {
+  GT__ON(index, cudaEventQuery((cudaEvent_t)event))
+}
+static int gt__cuda_event_query(int index, void *event) {
+  return gt__cuda_not_ready(gt__cuda_event_asked(index, event));
+}
+static int gt__cuda_event_wait(int index, void *event) {
+  GT__ON(index, cudaEventSynchronize((cudaEvent_t)event))
+}
+static int gt__cuda_event_elapsed(int index, void *start, void *end, float *ms) {
+  GT__ON(index, cudaEventElapsedTime(ms, (cudaEvent_t)start, (cudaEvent_t)end))
+}
+#undef GT__ON
+
+/* -- errors -- */
+static gt_status gt__cuda_classify(int code) {
+  switch (code) { /* numbers, since older runtimes lack some of the names */
+    case 0: return GT_OK;
+    case 2: return GT_ERROR_MEMORY;
+    case GT__CUDA_OTHER_VERSION: return GT_ERROR_VERSION;
+    case 214: case 220: case 226:                                         /* ECC, NVLink */
+    case 700: case 702: case 709: case 710:               /* address, time, assert */
+    case 714: case 715: case 716: case 717: case 718: case 719: case 721: /* faults of kernels */
+      return GT_ERROR_DEVICE_LOST;
+    default: return GT_ERROR_CUDA;
+  }
+}
+static const char *gt__cuda_text(int code) {
+  static GT__THREAD char text[256];
+  if (code == GT__CUDA_OTHER_VERSION) return gt__gpu.other_version;
+  if (code == GT__CUDA_NO_IMAGE && gt__gpu.no_image[0]) return gt__gpu.no_image;
+  snprintf(text, sizeof text, "%.80s: %.160s", cudaGetErrorName((cudaError_t)code),
+           cudaGetErrorString((cudaError_t)code));
+  return text;
+}
+
+static const gt__backend gt__cuda_backend = {
+  "cuda", gt__cuda_count, gt__cuda_properties, gt__cuda_alloc, gt__cuda_release, gt__cuda_scratch,
+  gt__cuda_run, gt__cuda_queue_create, gt__cuda_queue_destroy, gt__cuda_queue_query,
+  gt__cuda_queue_wait, gt__cuda_queue_wait_event, gt__cuda_event_create, gt__cuda_event_destroy,
+  gt__cuda_event_record, gt__cuda_event_query, gt__cuda_event_wait, gt__cuda_event_elapsed,
+  gt__cuda_classify, gt__cuda_text};
+#endif /* GT__CUDA */
+#endif /* GT__CUDA */
+
+/* ---- >>state -----------------------------------------------------------------------------------
+   One lock guards the lists of handles and streams and every call that enqueues work: with finer
+   locks another thread could record an event before the launch that it should cover. What belongs to
+   a thread is fixed in size and owns no memory. */
+enum { GT__GPUS = 32, GT__RECENT = 4 };
+
+struct gt_stream {
+  gt_device device;
+  void *queue, *mark;            /* mark: an event for joins, made on first use */
+  int owned;                     /* the queue is ours to destroy */
+  uint64_t number;               /* operations so far */
+  const char *recent[GT__RECENT];
+  struct gt_stream *next;
+};
+struct gt_event {
+  gt_device device;              /* GT_NO_DEVICE: never recorded */
+  void *native;
+};
+struct gt_storage {
+  void *data;
+  size_t bytes;
+  gt_device device;
+  int64_t refs;
+  int pinned;                    /* host memory that a GPU may still be using when a copy returns */
+  struct gt_stream *last;        /* the stream that used it last, NULL: nothing is pending */
+  void (*deleter)(void *data, void *context);
+  void *context;
+  int foreign;                   /* not from our allocator */
+};
+
+static struct {
+  pthread_mutex_t lock;
+  gt_tensor *tensors;
+  gt_stream *streams, *fallback[1 + GT__GPUS];  /* fallback: the default stream of each device */
+  size_t allocated[1 + GT__GPUS];
+  int lost[1 + GT__GPUS];
+  int32_t *fault;                /* set by a kernel that met a bad index */
+  gt_error_handler handler;
+  void *handler_user;
+} gt__all = {PTHREAD_MUTEX_INITIALIZER, NULL, NULL, {NULL}, {0}, {0}, NULL, NULL, NULL};
+
+static GT__THREAD struct {
+  gt_status status;
+  char message[768];
+  gt_scope *scope;
+  gt_device device;
+  gt_stream *stream[1 + GT__GPUS];
+  gt_generator generator;
+  gt_precision precision;
+  char text[4][160];
+  unsigned text_turn;
+} gt__me;
+
+static void gt__lock(void) { pthread_mutex_lock(&gt__all.lock); }
+static void gt__unlock(void) { pthread_mutex_unlock(&gt__all.lock); }
+
+GT_API gt_status gt_error(void) { return gt__me.status; }
+GT_API const char *gt_error_message(void) { return gt__me.message; }
+GT_API void gt_clear_error(void) {
+  gt__me.status = GT_OK;
+  gt__me.message[0] = 0;
+}
+GT_API void gt_set_error_handler(gt_error_handler handler, void *user) {
+  gt__lock();
+  gt__all.handler = handler;
+  gt__all.handler_user = user;
+  gt__unlock();
+}
+GT_API const char *gt_status_string(gt_status status) {
+  static const char *const name[] = {"no error",     "bad argument",  "bad shape",  "bad dtype",
+                                     "bad device",   "out of memory", "bad expression", "file error",
+                                     "bad format",   "bad state",     "CUDA error", "device lost",
+                                     "versions differ"};
+  const int n = (int)(sizeof name / sizeof *name);
+  return (int)status >= 0 && (int)status < n ? name[status] : "unknown status";
+}
+
+/* Keeps the thread's first error and calls the handler. Called with no lock held. */
+GT__PRINTF(2, 3)
+static gt_status gt__fail(gt_status status, const char *format, ...) {
+  gt_error_handler handler;
+  void *user;
+  va_list list;
+  if (gt__me.status) return status;
+  va_start(list, format);
+  vsnprintf(gt__me.message, sizeof gt__me.message, format, list);
+  va_end(list);
+  gt__me.status = status;
+  gt__lock();
+  handler = gt__all.handler;
+  user = gt__all.handler_user;
+  gt__unlock();
+  if (handler) handler(status, gt__me.message, user);
+  return status;
+}
+#define GT__NULL(...) (gt__fail(__VA_ARGS__), (gt_tensor *)NULL) /* for calls that return a tensor */
+static void *gt__malloc(const char *function, size_t bytes) {
+  void *p = GPUTENSOR_MALLOC(bytes ? bytes : 1);
+  if (!p) gt__fail(GT_ERROR_MEMORY, "%s: out of host memory, asked for %zu bytes", function, bytes);
+  return p;
+}
+
+/* The rule on NULL: true if the call shall do nothing. `quiet` counts NULLs that are no error by
+   themselves (an output to allocate), but that stop the call while an error is pending. */
+static int gt__refuse(const char *function, int quiet, int bad) {
+  if (gt__me.status && (quiet || bad)) return 1;
+  if (bad) gt__fail(GT_ERROR_ARGUMENT, "%s: operand %d is NULL", function, bad);
+  return bad;
+}
+static int gt__first_null(int n, const gt_tensor *const *x) {
+  for (int i = 0; i < n; i++)
+    if (!x[i]) return i + 1;
+  return 0;
+}
+
+/* A small text that lives until three more are made on this thread. */
+static char *gt__scrap(void) { return gt__me.text[gt__me.text_turn++ & 3]; }
+static const char *gt__sizes(int ndim, const int64_t *size) {
+  char *text = gt__scrap();
+  size_t n = 0;
+  text[n++] = '(';
+  for (int d = 0; d < ndim && n < 140; d++)
+    n += (size_t)snprintf(text + n, 158 - n, d ? ", %lld" : "%lld", (long long)size[d]);
+  if (ndim == 1) text[n++] = ',';
+  text[n++] = ')';
+  text[n] = 0;
+  return text;
+}
+static const char *gt__shape_text(const gt_tensor *x) { return gt__sizes(x->ndim, x->shape); }
+
+/* -- devices -- */
+static const gt__backend *gt__backend_of(gt_device device) {
+#ifdef GT__CUDA
+  if (device.type == GT_CUDA) return &gt__cuda_backend;
+#endif
+  (void)device;
+  return &gt__cpu_backend;
+}
+static int gt__slot(gt_device device) { return device.type == GT_CUDA ? 1 + device.index : 0; }
+static int gt__same_device(gt_device a, gt_device b) {
+  return a.type == b.type && a.index == b.index;
+}
+static gt_device gt__device(int type, int index) {
+  gt_device device;
+  device.type = type;
+  device.index = index;
+  return device;
+}
+GT_API gt_device gt_cpu(void) { return gt__device(GT_CPU, 0); }
+GT_API int gt_cuda_device_count(void) {
+#ifdef GT__CUDA
+  const int n = gt__cuda_backend.count();
+  return n < GT__GPUS ? n : GT__GPUS;
+#else
+  return 0;
+#endif
+}
+GT_API int gt_cuda_is_available(void) { return gt_cuda_device_count() > 0; }
+GT_API const char *gt_cuda_unavailable_reason(void) {
+#ifdef GT__CUDA
+  return gt_cuda_is_available() ? "" : gt__cuda_reason();
+#else
+  return "built without CUDA: build with nvcc, or define GPUTENSOR_CUDA in the file that has "
+         "GPUTENSOR_IMPLEMENTATION and link gputensor_kernels.cu";
+#endif
+}
+/* GT_OK if the device is there; else an error that says why it is not. */
+static gt_status gt__check_device(const char *function, gt_device device) {
+  const int n = gt_cuda_device_count();
+  if (device.type == GT_CPU && device.index == 0) return GT_OK;
+  if (device.type == GT_CUDA && device.index >= 0 && device.index < n) return GT_OK;
+  if (device.type == GT_CUDA && n > 0)
+    return gt__fail(GT_ERROR_DEVICE, "%s: there is no cuda:%d: %d device%s here, counted from 0",
+                    function, (int)device.index, n, n == 1 ? "" : "s");
+  if (device.type == GT_CUDA)
+    return gt__fail(GT_ERROR_DEVICE, "%s: no GPU: %s; gt_best_device() chooses what there is",
+                    function, gt_cuda_unavailable_reason());
+  return gt__fail(GT_ERROR_DEVICE, "%s: not a device (type %d, index %d)", function,
+                  (int)device.type, (int)device.index);
+}
+GT_API gt_device gt_cuda(int index) {
+  const gt_device device = gt__device(GT_CUDA, index);
+  return gt__check_device("gt_cuda", device) ? gt__device(GT_NO_DEVICE, 0) : device;
+}
+GT_API gt_device gt_best_device(void) { return gt__device(gt_cuda_is_available() ? GT_CUDA : GT_CPU, 0); }
+GT_API gt_device gt_current_device(void) { return gt__me.device.type ? gt__me.device : gt_cpu(); }
+GT_API gt_status gt_set_device(gt_device device) {
+  const gt_status status = gt__check_device("gt_set_device", device);
+  if (!status) gt__me.device = device;
+  return status;
+}
+GT_API gt_device gt_parse_device(const char *text) {
+  long index = 0;
+  const char *p = text;
+  if (!text) return gt__fail(GT_ERROR_ARGUMENT, "gt_parse_device: text is NULL"), gt__device(0, 0);
+  if (!strcmp(text, "cpu")) return gt_cpu();
+  if (!strcmp(text, "cuda"))
+    return gt_current_device().type == GT_CUDA ? gt_current_device() : gt_cuda(0);
+  if (!strncmp(text, "cuda:", 5) && text[5]) {
+    for (p = text + 5; *p >= '0' && *p <= '9' && index < 100000; p++) index = index * 10 + (*p - '0');
+    if (!*p) return gt_cuda((int)index);
+  }
+  gt__fail(GT_ERROR_ARGUMENT, "gt_parse_device: \"%.40s\" is not cpu, cuda or cuda:N", text);
+  return gt__device(GT_NO_DEVICE, 0);
+}
+GT_API const char *gt_device_string(gt_device device) {
+  char *text = gt__scrap();
+  if (device.type == GT_CPU) return "cpu";
+  if (device.type != GT_CUDA) return "no device";
+  snprintf(text, 32, "cuda:%d", (int)device.index);
+  return text;
+}
+GT_API gt_status gt_device_properties(gt_device device, gt_properties *out) {
+  const char *const function = "gt_device_properties";
+  const gt_status status = gt__check_device(function, device);
+  int code;
+  if (status) return status;
+  if (!out) return gt__fail(GT_ERROR_ARGUMENT, "%s: out is NULL", function);
+  memset(out, 0, sizeof *out);
+  code = gt__backend_of(device)->properties(device.index, out);
+  if (!code) return GT_OK;
+  return gt__fail(gt__backend_of(device)->classify(code), "%s: %s: %s", function,
+                  gt_device_string(device), gt__backend_of(device)->text(code));
+}
+GT_API const char *gt_device_name(gt_device device) {
+  gt_properties p;
+  char *text = gt__scrap();
+  if (gt_device_properties(device, &p)) return "no device";
+  snprintf(text, 128, "%s", p.name);
+  return text;
+}
+
+/* -- dtypes -- */
+static const struct { const char *name; uint8_t size, kind; } gt__dtype[GT_DTYPES] = {
+    {"bool", 1, 0},    {"uint8", 1, 1},    {"int8", 1, 1},     {"int16", 2, 1},   {"int32", 4, 1},
+    {"int64", 8, 1},   {"float16", 2, 2},  {"bfloat16", 2, 2}, {"float32", 4, 2}, {"float64", 8, 2}};
+static int gt__is_dtype(gt_dtype d) { return (int)d >= 0 && d < GT_DTYPES; }
+GT_API size_t gt_dtype_size(gt_dtype d) { return gt__is_dtype(d) ? gt__dtype[d].size : 0; }
+GT_API const char *gt_dtype_string(gt_dtype d) { return gt__is_dtype(d) ? gt__dtype[d].name : "?"; }
+GT_API int gt_is_floating(gt_dtype d) { return gt__is_dtype(d) && gt__dtype[d].kind == 2; }
+static int gt__compute_of(gt_dtype d) {
+  return d == GT_FLOAT64 ? GT__F64 : gt_is_floating(d) ? GT__F32 : GT__I64;
+}
+/* PyTorch's table. The enum is in promotion order but for two pairs of equals: uint8 with int8
+   needs int16, and float16 with bfloat16 float32. */
+GT_API gt_dtype gt_promote_types(gt_dtype a, gt_dtype b) {
+  const gt_dtype low = a < b ? a : b, high = a < b ? b : a;
+  if (!gt__is_dtype(a) || !gt__is_dtype(b)) {
+    gt__fail(GT_ERROR_DTYPE, "gt_promote_types: %d and %d are not both dtypes", (int)a, (int)b);
+    return GT_FLOAT32;
+  }
+  if (low == GT_UINT8 && high == GT_INT8) return GT_INT16;
+  if (low == GT_FLOAT16 && high == GT_BFLOAT16) return GT_FLOAT32;
+  return high;
+}
+
+/* -- streams, as far as storages need them -- */
+static int gt__lost(gt_device device) { return gt__all.lost[gt__slot(device)]; }
+
+/* Reports a back end's error code; called without the lock. */
+static gt_status gt__backend_error(const char *function, gt_device device, const gt_stream *stream,
+                                   int code) {
+  const gt__backend *backend = gt__backend_of(device);
+  const gt_status status = backend->classify(code);
+  char recent[160] = "";
+  size_t n = 0;
+  if (status == GT_ERROR_DEVICE_LOST) gt__all.lost[gt__slot(device)] = 1;
+  for (int i = 1; stream && i <= GT__RECENT && stream->number >= (uint64_t)i; i++) {
+    const char *text = stream->recent[(stream->number - (uint64_t)i) % GT__RECENT];
+    n += (size_t)snprintf(recent + n, sizeof recent - n, "%s%.30s", i > 1 ? ", " : "", text);
+  }
+  return gt__fail(status, "%s: %s: %s%s%s", function, gt_device_string(device), backend->text(code),
+                  n ? "; last operations on this stream, newest first: " : "", recent);
+}
+/* The default stream of a device; NULL and *code if it cannot be made. Called with the lock. */
+static gt_stream *gt__default_stream(gt_device device, int *code) {
+  gt_stream **place = &gt__all.fallback[gt__slot(device)];
+  gt_stream *s;
+  *code = 0;
+  if (*place) return *place;
+  s = (gt_stream *)GPUTENSOR_MALLOC(sizeof *s);
+  if (!s) return NULL;
+  memset(s, 0, sizeof *s);
+  s->device = device;
+  s->owned = 1;
+  if (device.type != GT_CPU)
+    *code = gt__backend_of(device)->queue_create(device.index, 0, &s->queue);
+  if (*code) {
+    GPUTENSOR_FREE(s);
+    return NULL;
+  }
+  s->next = gt__all.streams;
+  gt__all.streams = s;
+  return *place = s;
+}
+static gt_stream *gt__stream_now(gt_device device, int *code) {
+  gt_stream *s = gt__me.stream[gt__slot(device)];
+  *code = 0;
+  return s ? s : gt__default_stream(device, code);
+}
+/* Makes `after` wait for all that `before` holds now; both on GPUs. Called with the lock. */
+static int gt__join(gt_stream *after, gt_stream *before) {
+  const gt__backend *b = gt__backend_of(before->device);
+  int code = 0;
+  if (!before->mark) code = b->event_create(before->device.index, &before->mark);
+  if (!code) code = b->event_record(before->device.index, before->mark, before->queue);
+  if (!code)
+    code = gt__backend_of(after->device)
+               ->queue_wait_event(after->device.index, after->queue, before->mark);
+  return code;
+}
+/* Orders a use of `storage` on `stream` (NULL or a CPU stream: by the host) after what is pending on
+   it. A stream that meets another's work joins all of it. Called with the lock. */
+static int gt__order(gt_stream *stream, struct gt_storage *storage) {
+  gt_stream *last = storage->last;
+  int code;
+  if (!last || last == stream) return 0;
+  if (stream && stream->device.type != GT_CPU) return gt__join(stream, last);
+  code = gt__backend_of(last->device)->queue_wait(last->device.index, last->queue);
+  if (!code) storage->last = NULL;
+  return code;
+}
+/* After a wait: was there a bad index on a device since the last one? */
+static gt_status gt__check_fault(void) {
+  if (!gt__all.fault || !*(volatile int32_t *)gt__all.fault) return GT_OK;
+  *(volatile int32_t *)gt__all.fault = 0;
+  return gt__fail(GT_ERROR_ARGUMENT, "gt_index_select: an index on the GPU was out of range; the "
+                                     "entries that it named are 0");
+}
+/* Lets the host read or write the storage's memory. */
+static gt_status gt__host_wait(const char *function, struct gt_storage *storage) {
+  gt_stream *last;
+  int code;
+  gt__lock();
+  last = storage->last;
+  code = gt__order(NULL, storage);
+  gt__unlock();
+  if (code) return gt__backend_error(function, last->device, last, code);
+  return last ? gt__check_fault() : GT_OK;
+}
+
+/* ---- >>storage --------------------------------------------------------------------------------- */
+static struct gt_storage *gt__storage_new(const char *function, size_t bytes, gt_device device,
+                                          int pinned) {
+  struct gt_storage *s = (struct gt_storage *)gt__malloc(function, sizeof *s);
+  int code = 0;
+  gt_stream *stream = NULL;
+  if (!s) return NULL;
+  memset(s, 0, sizeof *s);
+  s->bytes = bytes;
+  s->device = device;
+  s->refs = 1;
+  s->pinned = pinned;
+  gt__lock();
+  if (device.type == GT_CUDA) {
+    stream = gt__stream_now(device, &code);
+    if (stream)
+      code = gt__backend_of(device)->alloc(device.index, stream->queue, bytes, 0, &s->data);
+    else if (!code)
+      code = gt__out_of_host_memory;
+    s->last = stream;
+  } else {
+#ifdef GT__CUDA
+    if (pinned) code = gt__cuda_backend.alloc(-1, NULL, bytes, 1, &s->data);
+    else
+#endif
+    code = gt__cpu_backend.alloc(0, NULL, bytes, 0, &s->data);
+  }
+  if (!code) gt__all.allocated[gt__slot(device)] += bytes;
+  gt__unlock();
+  if (!code) return s;
+  GPUTENSOR_FREE(s);
+  if (code == gt__out_of_host_memory || gt__backend_of(device)->classify(code) == GT_ERROR_MEMORY)
+    gt__fail(GT_ERROR_MEMORY, "%s: out of memory on %s: asked for %zu bytes, %zu are in tensors",
+             function, gt_device_string(device), bytes, gt__all.allocated[gt__slot(device)]);
+  else
+    gt__backend_error(function, device, stream, code);
+  return NULL;
+}
+/* Gives the memory back when its last handle is gone. Device memory returns to its pool in stream
+   order; host memory that a GPU may be using, and memory that is not ours, is waited for. */
+static void gt__storage_release(struct gt_storage *s) {
+  int code = 0;
+  gt_stream *stream;
+  gt__lock();
+  if (!s->foreign) gt__all.allocated[gt__slot(s->device)] -= s->bytes;
+  if (s->device.type == GT_CPU || s->foreign) gt__order(NULL, s);
+  stream = s->last;
+  if (s->foreign) {
+    gt__unlock();
+    if (s->deleter) s->deleter(s->data, s->context);
+    GPUTENSOR_FREE(s);
+    return;
+  }
+  if (s->device.type == GT_CUDA) {
+    if (!stream || !gt__same_device(stream->device, s->device)) { /* used last from another GPU */
+      gt_stream *own = gt__default_stream(s->device, &code);
+      if (own && stream) gt__join(own, stream);
+      stream = own;
+    }
+    gt__backend_of(s->device)->release(s->device.index, stream ? stream->queue : NULL, s->data, 0);
+  } else {
+#ifdef GT__CUDA
+    if (s->pinned) gt__cuda_backend.release(-1, NULL, s->data, 1);
+    else
+#endif
+    gt__cpu_backend.release(0, NULL, s->data, 0);
+  }
+  gt__unlock();
+  GPUTENSOR_FREE(s);
+}
+
+/* ---- >>handles --------------------------------------------------------------------------------- */
+GT_API gt_scope *gt_scope_push(gt_scope *scope) {
+  scope->on = 1;
+  scope->gt__first = NULL;
+  scope->gt__outer = gt__me.scope;
+  return gt__me.scope = scope;
+}
+GT_API void gt_scope_pop(gt_scope *scope) {
+  while (scope->gt__first) gt_free(scope->gt__first);
+  gt__me.scope = scope->gt__outer;
+}
+static void gt__scope_leave(gt_tensor *x) { /* with the lock */
+  if (!x->gt__scope) return;
+  if (x->gt__scope_prev) x->gt__scope_prev->gt__scope_next = x->gt__scope_next;
+  else x->gt__scope->gt__first = x->gt__scope_next;
+  if (x->gt__scope_next) x->gt__scope_next->gt__scope_prev = x->gt__scope_prev;
+  x->gt__scope = NULL;
+}
+static void gt__scope_enter(gt_tensor *x, gt_scope *scope) { /* with the lock */
+  x->gt__scope = scope;
+  x->gt__scope_prev = NULL;
+  x->gt__scope_next = scope ? scope->gt__first : NULL;
+  if (x->gt__scope_next) x->gt__scope_next->gt__scope_prev = x;
+  if (scope) scope->gt__first = x;
+}
+GT_API gt_tensor *gt_keep(gt_tensor *x) {
+  gt_scope *scope;
+  if (gt__refuse("gt_keep", 0, !x)) return NULL;
+  gt__lock();
+  scope = x->gt__scope ? x->gt__scope->gt__outer : NULL;
+  gt__scope_leave(x);
+  gt__scope_enter(x, scope);
+  gt__unlock();
+  return x;
+}
+/* Makes a handle like `model` on `storage`, whose count the caller has already raised. */
+static gt_tensor *gt__handle(const char *function, const gt_tensor *model,
+                             struct gt_storage *storage) {
+  gt_tensor *x = (gt_tensor *)gt__malloc(function, sizeof *x);
+  if (!x) return NULL;
+  *x = *model;
+  x->storage = storage;
+  gt__lock();
+  x->gt__prev = NULL;
+  x->gt__next = gt__all.tensors;
+  if (x->gt__next) x->gt__next->gt__prev = x;
+  gt__all.tensors = x;
+  gt__scope_enter(x, gt__me.scope);
+  gt__unlock();
+  return x;
+}
+GT_API void gt_free(gt_tensor *x) {
+  struct gt_storage *storage;
+  int64_t left;
+  if (!x) return;
+  gt__lock();
+  gt__scope_leave(x);
+  if (x->gt__prev) x->gt__prev->gt__next = x->gt__next;
+  else gt__all.tensors = x->gt__next;
+  if (x->gt__next) x->gt__next->gt__prev = x->gt__prev;
+  storage = x->storage;
+  left = --storage->refs;
+  gt__unlock();
+  if (!left) gt__storage_release(storage);
+  GPUTENSOR_FREE(x);
+}
+/* A handle on x's storage with the sizes and strides of `view`. */
+static gt_tensor *gt__view(const char *function, const gt_tensor *x, const gt_tensor *view) {
+  gt_tensor *y;
+  gt__lock();
+  x->storage->refs++;
+  gt__unlock();
+  y = gt__handle(function, view, x->storage);
+  if (!y) {
+    gt__lock();
+    x->storage->refs--;
+    gt__unlock();
+  }
+  return y;
+}
+GT_API gt_tensor *gt_retain(const gt_tensor *x) {
+  return gt__refuse("gt_retain", 0, !x) ? NULL : gt__view("gt_retain", x, x);
+}
+
+static void gt__contiguous_strides(gt_tensor *x) {
+  int64_t stride = 1;
+  for (int d = x->ndim - 1; d >= 0; d--) {
+    x->stride[d] = stride;
+    stride *= x->shape[d] > 1 ? x->shape[d] : 1;
+  }
+}
+/* Checks a shape and a dtype and fills a model of a contiguous tensor. Sizes are multiplied without
+   the zeros, so that views of an empty tensor cannot overflow either. */
+static gt_status gt__model(const char *function, gt_tensor *x, gt_shape shape, gt_dtype dtype,
+                           gt_device device) {
+  int64_t n = 1, limit;
+  if (!gt__is_dtype(dtype))
+    return gt__fail(GT_ERROR_DTYPE, "%s: %d is not a dtype", function, (int)dtype);
+  if (shape.ndim < 0 || shape.ndim > GT_MAX_DIMS)
+    return gt__fail(GT_ERROR_SHAPE, "%s: %d dimensions; 0 to %d are possible", function, shape.ndim,
+                    (int)GT_MAX_DIMS);
+  memset(x, 0, sizeof *x);
+  limit = INT64_MAX / (int64_t)gt_dtype_size(dtype);
+  for (int d = 0; d < shape.ndim; d++) {
+    if (shape.size[d] < 0)
+      return gt__fail(GT_ERROR_SHAPE, "%s: negative size in %s", function,
+                      gt__sizes(shape.ndim, shape.size));
+    if (shape.size[d] > 1 && n > limit / shape.size[d])
+      return gt__fail(GT_ERROR_SHAPE, "%s: %s elements of %s are more than memory can address",
+                      function, gt__sizes(shape.ndim, shape.size), gt_dtype_string(dtype));
+    n *= shape.size[d] > 1 ? shape.size[d] : 1;
+    x->shape[d] = shape.size[d];
+  }
+  x->ndim = shape.ndim;
+  x->dtype = dtype;
+  x->device = device;
+  gt__contiguous_strides(x);
+  return gt__check_device(function, device);
+}
+static int64_t gt__count(int ndim, const int64_t *size) {
+  int64_t n = 1;
+  for (int d = 0; d < ndim; d++) n *= size[d];
+  return n;
+}
+static gt_tensor *gt__new(const char *function, gt_shape shape, gt_dtype dtype, gt_device device,
+                          int pinned) {
+  gt_tensor model, *x;
+  struct gt_storage *s;
+  if (gt__model(function, &model, shape, dtype, device)) return NULL;
+  s = gt__storage_new(function, (size_t)gt__count(model.ndim, model.shape) * gt_dtype_size(dtype),
+                      device, pinned);
+  if (!s) return NULL;
+  x = gt__handle(function, &model, s);
+  if (!x) gt__storage_release(s);
+  return x;
+}
+GT_API gt_tensor *gt_empty(gt_shape shape, gt_dtype dtype, gt_device device) {
+  return gt__new("gt_empty", shape, dtype, device, 0);
+}
+GT_API gt_tensor *gt_empty_pinned(gt_shape shape, gt_dtype dtype) {
+  return gt__new("gt_empty_pinned", shape, dtype, gt_cpu(), gt_cuda_is_available());
+}
+GT_API gt_tensor *gt_empty_like(const gt_tensor *x) {
+  if (gt__refuse("gt_empty_like", 0, !x)) return NULL;
+  return gt__new("gt_empty_like", gt_shape_of(x), x->dtype, x->device, 0);
+}
+GT_API gt_tensor *gt_from_ptr(void *data, gt_shape shape, gt_dtype dtype, gt_device device,
+                              void (*deleter)(void *data, void *context), void *context) {
+  const char *const function = "gt_from_ptr";
+  gt_tensor model, *x;
+  struct gt_storage *s;
+  if (gt__model(function, &model, shape, dtype, device)) return NULL;
+  if (!data && gt_numel(&model))
+    return GT__NULL(GT_ERROR_ARGUMENT, "%s: data is NULL", function);
+  if ((uintptr_t)data % gt_dtype_size(dtype))
+    return GT__NULL(GT_ERROR_ARGUMENT, "%s: data is not aligned to its %s elements", function,
+                    gt_dtype_string(dtype));
+  s = (struct gt_storage *)gt__malloc(function, sizeof *s);
+  if (!s) return NULL;
+  memset(s, 0, sizeof *s);
+  s->data = data;
+  s->bytes = gt_nbytes(&model);
+  s->device = device;
+  s->refs = s->foreign = 1;
+  s->deleter = deleter;
+  s->context = context;
+#ifdef GT__CUDA
+  if (device.type == GT_CPU) s->pinned = gt__cuda_pinned(data);
+#endif
+  x = gt__handle(function, &model, s);
+  if (!x) GPUTENSOR_FREE(s); /* the caller still owns data */
+  return x;
+}
+GT_API int64_t gt_numel(const gt_tensor *x) {
+  return gt__refuse("gt_numel", 0, !x) ? 0 : gt__count(x->ndim, x->shape);
+}
+GT_API size_t gt_nbytes(const gt_tensor *x) {
+  return gt__refuse("gt_nbytes", 0, !x) ? 0 : (size_t)gt_numel(x) * gt_dtype_size(x->dtype);
+}
+GT_API gt_shape gt_shape_of(const gt_tensor *x) {
+  gt_shape shape;
+  memset(&shape, 0, sizeof shape);
+  if (gt__refuse("gt_shape_of", 0, !x)) return shape;
+  shape.ndim = x->ndim;
+  memcpy(shape.size, x->shape, sizeof shape.size);
+  return shape;
+}
+GT_API int gt_is_contiguous(const gt_tensor *x) {
+  int64_t stride = 1;
+  if (gt__refuse("gt_is_contiguous", 0, !x)) return 0;
+  for (int d = x->ndim - 1; d >= 0; d--) {
+    if (x->shape[d] == 0) return 1;
+    if (x->shape[d] > 1 && x->stride[d] != stride) return 0;
+    stride *= x->shape[d];
+  }
+  return 1;
+}
+GT_API int gt_is_pinned(const gt_tensor *x) {
+  return gt__refuse("gt_is_pinned", 0, !x) ? 0 : x->storage->pinned;
+}
+GT_API size_t gt_memory_allocated(gt_device device) {
+  size_t n;
+  if (gt__check_device("gt_memory_allocated", device)) return 0;
+  gt__lock();
+  n = gt__all.allocated[gt__slot(device)];
+  gt__unlock();
+  return n;
+}
+GT_API int64_t gt_report_leaks(FILE *file) {
+  int64_t n = 0;
+  gt__lock();
+  for (gt_tensor *x = gt__all.tensors; x; x = x->gt__next, n++)
+    if (file)
+      fprintf(file, "alive: %s %s on %s, a storage of %zu bytes with %lld handle%s\n",
+              gt_dtype_string(x->dtype), gt__shape_text(x), gt_device_string(x->device),
+              x->storage->bytes, (long long)x->storage->refs, x->storage->refs == 1 ? "" : "s");
+  gt__unlock();
+  return n;
+}
+
+/* -- views -- */
+static int gt__dim(const char *function, int dim, int ndim) { /* -1 and an error if out of range */
+  if (dim >= -ndim && dim < ndim) return dim < 0 ? dim + ndim : dim;
+  gt__fail(GT_ERROR_ARGUMENT, "%s: dim %d is out of range for %d dimensions", function, dim, ndim);
+  return -1;
+}
+static char *gt__address(const gt_tensor *x) {
+  return (char *)x->storage->data + x->offset * (int64_t)gt_dtype_size(x->dtype);
+}
+/* Strides that give x the sizes of `y` without copying: each run of x's dims that is contiguous in
+   itself is cut anew. 0 if that is impossible. */
+static int gt__restride(const gt_tensor *x, gt_tensor *y) {
+  int d = y->ndim - 1;
+  for (int e = x->ndim - 1; e >= 0;) {
+    int64_t run = x->shape[e], left, stride = x->stride[e];
+    int first = e;
+    while (first > 0 && (x->shape[first - 1] == 1 || run == 1 ||
+                         x->stride[first - 1] == run * stride)) {
+      first--;
+      if (run == 1) stride = x->stride[first];
+      run *= x->shape[first];
+    }
+    for (left = run; d >= 0 && (left > 1 || y->shape[d] == 1); d--) {
+      if (left % y->shape[d]) return 0;
+      y->stride[d] = stride;
+      stride *= y->shape[d];
+      left /= y->shape[d];
+    }
+    if (left > 1) return 0;
+    e = first - 1;
+  }
+  for (; d >= 0; d--) y->stride[d] = 1;
+  return 1;
+}
+/* Replaces a size of -1 by what the other sizes leave of n elements. */
+static gt_status gt__fill_hole(const char *function, gt_shape *shape, int64_t n) {
+  int hole = -1;
+  int64_t rest = 1;
+  for (int d = 0; d < shape->ndim && d < GT_MAX_DIMS; d++) {
+    const int64_t size = shape->size[d];
+    if (size == -1 && hole >= 0)
+      return gt__fail(GT_ERROR_SHAPE, "%s: only one size may be -1", function);
+    if (size == -1) hole = d;
+    else rest = size > 0 && rest <= n / size ? rest * size : 0;
+  }
+  if (hole >= 0) shape->size[hole] = rest > 0 ? n / rest : 0;
+  return GT_OK;
+}
+GT_API gt_tensor *gt_reshape(const gt_tensor *x, gt_shape shape) {
+  const char *const function = "gt_reshape";
+  gt_tensor y;
+  if (gt__refuse(function, 0, !x) || gt__fill_hole(function, &shape, gt_numel(x))) return NULL;
+  if (gt__model(function, &y, shape, x->dtype, x->device)) return NULL;
+  if (gt_numel(&y) != gt_numel(x))
+    return GT__NULL(GT_ERROR_SHAPE, "%s: %s has %lld elements, %s has %lld", function,
+                    gt__shape_text(x), (long long)gt_numel(x), gt__shape_text(&y),
+                    (long long)gt_numel(&y));
+  y.offset = x->offset;
+  y.gt__number = x->gt__number;
+  if (gt_numel(x) > 0 && !gt__restride(x, &y))
+    return GT__NULL(GT_ERROR_SHAPE, "%s: the strides of %s do not allow a view as %s; call "
+                    "gt_contiguous first", function, gt__shape_text(x), gt__shape_text(&y));
+  return gt__view(function, x, &y);
+}
+static void gt__swap_dims(gt_tensor *y, int i, int j) {
+  const int64_t size = y->shape[i], stride = y->stride[i];
+  y->shape[i] = y->shape[j];
+  y->stride[i] = y->stride[j];
+  y->shape[j] = size;
+  y->stride[j] = stride;
+}
+GT_API gt_tensor *gt_transpose(const gt_tensor *x, int dim0, int dim1) {
+  gt_tensor y;
+  if (gt__refuse("gt_transpose", 0, !x)) return NULL;
+  if ((dim0 = gt__dim("gt_transpose", dim0, x->ndim)) < 0) return NULL;
+  if ((dim1 = gt__dim("gt_transpose", dim1, x->ndim)) < 0) return NULL;
+  y = *x;
+  gt__swap_dims(&y, dim0, dim1);
+  return gt__view("gt_transpose", x, &y);
+}
+GT_API gt_tensor *gt_permute(const gt_tensor *x, gt_shape order) {
+  const char *const function = "gt_permute";
+  gt_tensor y;
+  unsigned seen = 0;
+  if (gt__refuse(function, 0, !x)) return NULL;
+  y = *x;
+  if (order.ndim != x->ndim)
+    return GT__NULL(GT_ERROR_ARGUMENT, "%s: %d dims named for the %d of %s", function, order.ndim,
+                    x->ndim, gt__shape_text(x));
+  for (int d = 0; d < x->ndim; d++) {
+    const int e = gt__dim(function, (int)order.size[d], x->ndim);
+    if (e < 0) return NULL;
+    if (seen >> e & 1)
+      return GT__NULL(GT_ERROR_ARGUMENT, "%s: dim %d is named twice", function, e);
+    seen |= 1u << e;
+    y.shape[d] = x->shape[e];
+    y.stride[d] = x->stride[e];
+  }
+  return gt__view(function, x, &y);
+}
+GT_API gt_tensor *gt_slice(const gt_tensor *x, int dim, int64_t start, int64_t end, int64_t step) {
+  const char *const function = "gt_slice";
+  gt_tensor y;
+  int64_t n;
+  if (gt__refuse(function, 0, !x) || (dim = gt__dim(function, dim, x->ndim)) < 0) return NULL;
+  if (step < 1)
+    return GT__NULL(GT_ERROR_ARGUMENT, "%s: step %lld; it must be 1 or more", function,
+                    (long long)step);
+  n = x->shape[dim];
+  start = start < 0 ? (start < -n ? 0 : start + n) : start > n ? n : start;
+  end = end < 0 ? (end < -n ? 0 : end + n) : end > n ? n : end;
+  y = *x;
+  y.offset += start * x->stride[dim];
+  y.shape[dim] = end > start ? (end - start - 1) / step + 1 : 0;
+  if (y.shape[dim] > 1) y.stride[dim] *= step; /* else step may overflow and does not matter */
+  return gt__view(function, x, &y);
+}
+static void gt__drop_dim(gt_tensor *y, int dim) {
+  y->ndim--;
+  for (int d = dim; d < y->ndim; d++) {
+    y->shape[d] = y->shape[d + 1];
+    y->stride[d] = y->stride[d + 1];
+  }
+}
+GT_API gt_tensor *gt_select(const gt_tensor *x, int dim, int64_t index) {
+  const char *const function = "gt_select";
+  gt_tensor y;
+  if (gt__refuse(function, 0, !x) || (dim = gt__dim(function, dim, x->ndim)) < 0) return NULL;
+  if (index < -x->shape[dim] || index >= x->shape[dim])
+    return GT__NULL(GT_ERROR_ARGUMENT, "%s: index %lld is out of range for dim %d of %s", function,
+                    (long long)index, dim, gt__shape_text(x));
+  y = *x;
+  y.offset += (index < 0 ? index + x->shape[dim] : index) * x->stride[dim];
+  gt__drop_dim(&y, dim);
+  return gt__view(function, x, &y);
+}
+/* Gives y the sizes `size`, broadcasting x: strides 0 where x has size 1 or no dim. 0 if it cannot. */
+static int gt__broadcast_to(const gt_tensor *x, int ndim, const int64_t *size, gt_tensor *y) {
+  const int lead = ndim - x->ndim;
+  if (lead < 0) return 0;
+  if (y != x) *y = *x;
+  for (int d = ndim - 1; d >= 0; d--) {
+    const int64_t n = d < lead ? 1 : x->shape[d - lead];
+    const int64_t stride = d < lead ? 0 : x->stride[d - lead];
+    if (n != size[d] && n != 1) return 0;
+    y->stride[d] = n == size[d] && n != 1 ? stride : 0;
+    y->shape[d] = size[d];
+  }
+  y->ndim = ndim;
+  return 1;
+}
+GT_API gt_tensor *gt_expand(const gt_tensor *x, gt_shape shape) {
+  const char *const function = "gt_expand";
+  gt_tensor y, model;
+  if (gt__refuse(function, 0, !x)) return NULL;
+  for (int d = 0; d < shape.ndim && d < GT_MAX_DIMS; d++) {
+    const int e = d - (shape.ndim - x->ndim);
+    if (shape.size[d] == -1 && e >= 0 && e < x->ndim) shape.size[d] = x->shape[e];
+  }
+  if (gt__model(function, &model, shape, x->dtype, x->device)) return NULL;
+  if (!gt__broadcast_to(x, shape.ndim, shape.size, &y))
+    return GT__NULL(GT_ERROR_SHAPE, "%s: %s does not expand to %s", function, gt__shape_text(x),
+                    gt__sizes(shape.ndim, shape.size));
+  return gt__view(function, x, &y);
+}
+GT_API gt_tensor *gt_squeeze(const gt_tensor *x, int dim) {
+  gt_tensor y;
+  if (gt__refuse("gt_squeeze", 0, !x) || (dim = gt__dim("gt_squeeze", dim, x->ndim)) < 0) return NULL;
+  y = *x;
+  if (x->shape[dim] == 1) gt__drop_dim(&y, dim);
+  return gt__view("gt_squeeze", x, &y);
+}
+static void gt__insert_dim(gt_tensor *y, int dim) {
+  for (int d = y->ndim; d > dim; d--) {
+    y->shape[d] = y->shape[d - 1];
+    y->stride[d] = y->stride[d - 1];
+  }
+  y->ndim++;
+  y->shape[dim] = 1;
+  y->stride[dim] = dim + 1 < y->ndim ? y->stride[dim + 1] * y->shape[dim + 1] : 1;
+}
+GT_API gt_tensor *gt_unsqueeze(const gt_tensor *x, int dim) {
+  const char *const function = "gt_unsqueeze";
+  gt_tensor y;
+  if (gt__refuse(function, 0, !x)) return NULL;
+  if (x->ndim == GT_MAX_DIMS)
+    return GT__NULL(GT_ERROR_SHAPE, "%s: %s already has %d dimensions", function, gt__shape_text(x),
+                    (int)GT_MAX_DIMS);
+  if ((dim = gt__dim(function, dim, x->ndim + 1)) < 0) return NULL;
+  y = *x;
+  gt__insert_dim(&y, dim);
+  return gt__view(function, x, &y);
+}
+GT_API gt_tensor *gt_diagonal(const gt_tensor *x, int64_t offset, int dim0, int dim1) {
+  const char *const function = "gt_diagonal";
+  gt_tensor y;
+  int64_t rows, columns, stride, n;
+  if (gt__refuse(function, 0, !x)) return NULL;
+  if ((dim0 = gt__dim(function, dim0, x->ndim)) < 0) return NULL;
+  if ((dim1 = gt__dim(function, dim1, x->ndim)) < 0) return NULL;
+  if (dim0 == dim1)
+    return GT__NULL(GT_ERROR_ARGUMENT, "%s: dim %d is named twice", function, dim0);
+  y = *x;
+  rows = x->shape[dim0];
+  columns = x->shape[dim1];
+  stride = x->stride[dim0] + x->stride[dim1];
+  if (offset >= 0) n = offset >= columns ? 0 : columns - offset < rows ? columns - offset : rows;
+  else n = offset <= -rows ? 0 : rows + offset < columns ? rows + offset : columns;
+  if (n) y.offset += offset >= 0 ? offset * x->stride[dim1] : -offset * x->stride[dim0];
+  gt__drop_dim(&y, dim0 > dim1 ? dim0 : dim1);
+  gt__drop_dim(&y, dim0 > dim1 ? dim1 : dim0);
+  y.shape[y.ndim] = n;
+  y.stride[y.ndim++] = stride;
+  return gt__view(function, x, &y);
+}
+
+/* ---- >>submit ----------------------------------------------------------------------------------
+   The one way to a back end: order after what is pending on the storages, give scratch, run, number,
+   and mark the storages. Operations on the CPU run outside the lock. */
+static gt_status gt__submit(gt__op *op) {
+  const gt__backend *backend = gt__backend_of(op->device);
+  const int index = op->device.index, on_cpu = op->device.type == GT_CPU;
+  gt_stream *s;
+  int code = 0, late = 0;
+  if (gt__lost(op->device))
+    return gt__fail(GT_ERROR_DEVICE_LOST, "%s: %s was lost to an earlier fault; only a new process "
+                    "can use it again", op->text, gt_device_string(op->device));
+  gt__lock();
+  s = gt__stream_now(op->device, &code);
+  if (!s && !code) code = gt__out_of_host_memory;
+  for (int i = 0; i < op->n_touch && !code; i++) {
+    late |= on_cpu && op->touch[i]->last;
+    code = gt__order(s, op->touch[i]);
+  }
+  op->scratch_bytes = code ? 0 : backend->scratch(op);
+  if (op->scratch_bytes) {
+    code = backend->alloc(index, s->queue, op->scratch_bytes, 0, &op->scratch);
+    if (op->kind == GT__REDUCE) op->u.reduce.scratch = op->scratch;
+  }
+  if (on_cpu) gt__unlock();
+  if (!code) code = backend->run(index, s->queue, op);
+  if (on_cpu) gt__lock();
+  if (op->scratch) backend->release(index, s->queue, op->scratch, 0);
+  if (!code) s->recent[s->number++ % GT__RECENT] = op->text;
+  for (int i = 0; i < op->n_touch && !on_cpu && !code; i++)
+    if (op->touch[i]->device.type == GT_CUDA || op->touch[i]->pinned) op->touch[i]->last = s;
+  gt__unlock();
+  if (!code) return late ? gt__check_fault() : GT_OK;
+  if (code == gt__out_of_host_memory)
+    return gt__fail(GT_ERROR_MEMORY, "%s: out of host memory", op->text);
+  return gt__backend_error(op->text, op->device, s, code);
+}
+static gt__op *gt__op_new(gt__op *op, int kind, const char *text, gt_device device) {
+  memset(op, 0, sizeof *op);
+  op->kind = (uint8_t)kind;
+  op->text = text;
+  op->device = device;
+  return op;
+}
+/* Adds a storage; what is written is added first. */
+static void gt__touch(gt__op *op, struct gt_storage *storage) {
+  for (int i = 0; i < op->n_touch; i++)
+    if (op->touch[i] == storage) return;
+  op->touch[op->n_touch++] = storage;
+}
+
+/* -- operands: tensors as the back ends see them -- */
+static void gt__operand_of(gt__operand *o, const gt_tensor *x) {
+  memset(o, 0, sizeof *o);
+  if (x->storage) o->data = gt__address(x);
+  memcpy(o->stride, x->stride, sizeof o->stride);
+  o->dtype = (uint8_t)x->dtype;
+  while (o->align_log2 < 4 && !((uintptr_t)o->data >> o->align_log2 & 1)) o->align_log2++;
+}
+/* Drops sizes of 1 and merges neighbours that every operand walks evenly. Nothing merges across
+   dim `wall`, whose new place is returned. One dim at least is left. */
+static int gt__collapse(int32_t *ndim, int64_t *size, int wall, int n, gt__operand *const *o) {
+  int out = 0, new_wall = 0;
+  for (int d = 0; d < *ndim; d++) {
+    int merge;
+    if (d == wall) new_wall = out;
+    if (size[d] == 1) continue;
+    merge = out > (d < wall ? 0 : new_wall);
+    for (int k = 0; k < n && merge; k++)
+      merge = o[k]->stride[out - 1] == o[k]->stride[d] * size[d];
+    if (!merge) out++;
+    size[out - 1] = merge ? size[out - 1] * size[d] : size[d];
+    for (int k = 0; k < n; k++) o[k]->stride[out - 1] = o[k]->stride[d];
+  }
+  if (wall >= *ndim) new_wall = out;
+  if (!out) {
+    size[0] = out = 1;
+    for (int k = 0; k < n; k++) o[k]->stride[0] = 0;
+    if (wall > 0) new_wall = 1;
+  }
+  *ndim = out;
+  return new_wall;
+}
+static void gt__set_mode(gt__operand *o, int ndim) {
+  int scalar = 1;
+  for (int d = 0; d < ndim; d++) scalar &= o->stride[d] == 0;
+  o->mode = scalar ? GT__SCALAR : ndim == 1 && o->stride[0] == 1 ? GT__VECTOR : GT__STRIDED;
+}
+/* All byte offsets below 2^31? */
+static int gt__is_narrow(int ndim, const int64_t *size, int n, gt__operand *const *o) {
+  if (gt__count(ndim, size) > INT32_MAX) return 0;
+  for (int k = 0; k < n; k++) {
+    int64_t last = 0;
+    for (int d = 0; d < ndim; d++) {
+      if (o[k]->stride[d] > INT32_MAX) return 0;
+      last += (size[d] - 1) * o[k]->stride[d];
+    }
+    if (last * 8 > INT32_MAX) return 0;
+  }
+  return 1;
+}
+/* Walks the dims in the order of the output's strides, so that what lies densely is read densely. */
+static void gt__sort_dims(int ndim, int64_t *size, int n, gt__operand *const *o) {
+  for (int i = 1; i < ndim; i++)
+    for (int j = i; j > 0 && o[0]->stride[j - 1] < o[0]->stride[j] && size[j] > 1; j--) {
+      const int64_t s = size[j];
+      size[j] = size[j - 1];
+      size[j - 1] = s;
+      for (int k = 0; k < n; k++) {
+        const int64_t t = o[k]->stride[j];
+        o[k]->stride[j] = o[k]->stride[j - 1];
+        o[k]->stride[j - 1] = t;
+      }
+    }
+}
+
+/* Do the bytes of x and y meet? By their outer bounds, which may say yes too often. */
+static void gt__bounds(const gt_tensor *x, int64_t *low, int64_t *high) {
+  const int64_t size = (int64_t)gt_dtype_size(x->dtype);
+  *low = x->offset * size;
+  *high = *low + size;
+  for (int d = 0; d < x->ndim; d++) {
+    if (x->shape[d] == 0) *high = *low;
+    if (x->shape[d] == 0) return;
+    *high += (x->shape[d] - 1) * x->stride[d] * size;
+  }
+}
+static int gt__overlaps(const gt_tensor *x, const gt_tensor *y) {
+  int64_t xl, xh, yl, yh;
+  gt__bounds(x, &xl, &xh);
+  gt__bounds(y, &yl, &yh);
+  if (x->storage != y->storage) {
+    /* two wrappers of one piece of foreign memory */
+    if (!x->storage || !y->storage || !x->storage->foreign || !y->storage->foreign) return 0;
+    xl += (int64_t)(uintptr_t)x->storage->data, xh += (int64_t)(uintptr_t)x->storage->data;
+    yl += (int64_t)(uintptr_t)y->storage->data, yh += (int64_t)(uintptr_t)y->storage->data;
+  }
+  return xl < yh && yl < xh;
+}
+static int gt__same_view(const gt_tensor *x, const gt_tensor *y) {
+  int same = x->storage == y->storage && x->dtype == y->dtype && x->offset == y->offset &&
+             x->ndim == y->ndim;
+  for (int d = 0; d < x->ndim && same; d++)
+    same = x->shape[d] == y->shape[d] && (x->stride[d] == y->stride[d] || x->shape[d] == 1);
+  return same;
+}
+static int gt__is_constant(const gt_tensor *x) { return x->ndim == 0 && x->device.type == GT_CPU; }
+static gt_status gt__check_own(const char *function, const gt_tensor *out) {
+  for (int d = 0; d < out->ndim; d++)
+    if (out->stride[d] == 0 && out->shape[d] > 1)
+      return gt__fail(GT_ERROR_ARGUMENT, "%s: the output's elements share memory (stride 0 in dim %d);"
+                      " give a tensor of its own", function, d);
+  return GT_OK;
+}
+/* Where a result goes: `out` is given or made, `place` is out, or a temporary if out overlaps an
+   operand in a way that the operation does not stand. */
+typedef struct {
+  const char *function;
+  gt_tensor *out, *place;
+  int made;
+} gt__result;
+
+static gt_status gt__check_output(const char *function, const gt_tensor *out, int ndim,
+                                  const int64_t *size, gt_dtype dtype, gt_device device) {
+  if (!gt__same_device(out->device, device))
+    return gt__fail(GT_ERROR_DEVICE, "%s: the output is on %s, the operands on %s; gt_to moves them",
+                    function, gt_device_string(out->device), gt_device_string(device));
+  if (out->ndim != ndim || memcmp(out->shape, size, (size_t)ndim * sizeof *size))
+    return gt__fail(GT_ERROR_SHAPE, "%s: the output is %s, the result %s", function,
+                    gt__shape_text(out), gt__sizes(ndim, size));
+  if (gt__dtype[out->dtype].kind < gt__dtype[dtype].kind) /* as in PyTorch */
+    return gt__fail(GT_ERROR_DTYPE, "%s: a %s result is not stored in a %s output; convert it with "
+                    "gt_to_dtype or gt_copy", function, gt_dtype_string(dtype),
+                    gt_dtype_string(out->dtype));
+  return gt__check_own(function, out);
+}
+static gt_tensor *gt__new_sized(const char *function, int ndim, const int64_t *size, gt_dtype dtype,
+                                gt_device device) {
+  gt_shape shape;
+  memset(&shape, 0, sizeof shape);
+  shape.ndim = ndim;
+  memcpy(shape.size, size, (size_t)ndim * sizeof *size);
+  return gt__new(function, shape, dtype, device, 0);
+}
+/* `in_place`: the very elements of an operand may be written over. */
+static gt_status gt__begin(gt__result *r, const char *function, gt_tensor *out, int ndim,
+                           const int64_t *size, gt_dtype dtype, gt_device device, int n,
+                           const gt_tensor *const *x, int in_place) {
+  gt_tensor wide;
+  r->function = function;
+  r->made = !out;
+  r->out = r->place = out ? out : gt__new_sized(function, ndim, size, dtype, device);
+  if (!r->out || (out && gt__check_output(function, out, ndim, size, dtype, device)))
+    return gt__me.status;
+  for (int i = 0; i < n && out && r->place == out; i++) {
+    if (!x[i]->storage || !gt__overlaps(out, x[i])) continue;
+    if (in_place && (gt__is_constant(x[i]) || (gt__broadcast_to(x[i], ndim, size, &wide) &&
+                                               gt__same_view(out, &wide))))
+      continue;
+    r->place = gt__new_sized(function, ndim, size, out->dtype, device);
+    if (!r->place) return gt__me.status;
+  }
+  return GT_OK;
+}
+static gt_status gt__copy_elements(const char *function, const gt_tensor *dst, const gt_tensor *src);
+/* The end of every operation: out if all went well; else nothing is left behind. */
+static gt_tensor *gt__end(gt__result *r, gt_status status) {
+  if (r->place != r->out) {
+    if (!status) status = gt__copy_elements(r->function, r->out, r->place);
+    gt_free(r->place);
+  }
+  if (!status) return r->out;
+  if (r->made) gt_free(r->out);
+  return NULL;
+}
+
+/* ---- >>moving ---------------------------------------------------------------------------------- */
+/* dst = src, both on one device, of one dtype and of one shape. */
+static gt_status gt__copy_elements(const char *function, const gt_tensor *dst, const gt_tensor *src) {
+  gt__op op;
+  gt__copy_args *a = &gt__op_new(&op, GT__COPY, function, dst->device)->u.copy;
+  gt__operand *o[2];
+  a->count = gt_numel(dst);
+  if (!a->count) return GT_OK;
+  a->kind = GT__ELEMENTS;
+  a->gather_dim = -1;
+  a->ndim = dst->ndim;
+  memcpy(a->size, dst->shape, sizeof a->size);
+  gt__operand_of(o[0] = &a->dst, dst);
+  gt__operand_of(o[1] = &a->src, src);
+  gt__sort_dims(a->ndim, a->size, 2, o);
+  gt__collapse(&a->ndim, a->size, 0, 2, o);
+  gt__set_mode(o[0], a->ndim);
+  gt__set_mode(o[1], a->ndim);
+  a->narrow = gt__is_narrow(a->ndim, a->size, 2, o);
+  op.n_write = 1;
+  gt__touch(&op, dst->storage);
+  gt__touch(&op, src->storage);
+  return gt__submit(&op);
+}
+/* Bytes between devices, or between a device and plain host memory (storage NULL). */
+static gt_status gt__copy_bytes(const char *function, char *dst, gt_device to,
+                                struct gt_storage *dst_storage, const char *src, gt_device from,
+                                struct gt_storage *src_storage, size_t bytes) {
+  gt__op op;
+  gt__copy_args *a =
+      &gt__op_new(&op, GT__COPY, function, to.type == GT_CUDA ? to : from)->u.copy;
+  if (!bytes) return GT_OK;
+  a->kind = GT__BYTES;
+  a->bytes = (int64_t)bytes;
+  a->dst.data = dst;
+  a->src.data = (char *)(uintptr_t)src;
+  a->dst_index = to.type == GT_CUDA ? to.index : -1;
+  a->src_index = from.type == GT_CUDA ? from.index : -1;
+  op.n_write = dst_storage != NULL;
+  if (dst_storage) gt__touch(&op, dst_storage);
+  if (src_storage) gt__touch(&op, src_storage);
+  return gt__submit(&op);
+}
+static gt_tensor *gt__map1(const char *function, gt_tensor *out, const gt_tensor *x);
+
+/* dst = src of the same shape: converts where src is, crosses as contiguous bytes, scatters where
+   dst is. */
+static gt_status gt__copy_into(const char *function, gt_tensor *dst, const gt_tensor *src) {
+  gt_tensor *near = NULL, *far = NULL;
+  gt_status status;
+  if (gt__same_device(dst->device, src->device)) {
+    if (dst->dtype != src->dtype) return gt__map1(function, dst, src) ? GT_OK : gt__me.status;
+    if (gt__same_view(dst, src)) return GT_OK;
+    if (!gt__overlaps(dst, src)) return gt__copy_elements(function, dst, src);
+  }
+  if (!gt_is_contiguous(src) || src->dtype != dst->dtype ||
+      gt__same_device(dst->device, src->device)) {
+    near = gt__new(function, gt_shape_of(src), dst->dtype, src->device, 0);
+    if (!near) return gt__me.status;
+    status = gt__copy_into(function, near, src);
+  } else {
+    status = GT_OK;
+  }
+  if (!near) near = (gt_tensor *)(uintptr_t)src;
+  if (!status && gt__same_device(dst->device, src->device)) {
+    status = gt__copy_elements(function, dst, near);
+  } else if (!status && gt_is_contiguous(dst)) {
+    status = gt__copy_bytes(function, gt__address(dst), dst->device, dst->storage, gt__address(near),
+                            near->device, near->storage, gt_nbytes(dst));
+  } else if (!status) {
+    far = gt__new(function, gt_shape_of(dst), dst->dtype, dst->device, 0);
+    status = !far ? gt__me.status
+                  : gt__copy_bytes(function, gt__address(far), far->device, far->storage,
+                                   gt__address(near), near->device, near->storage, gt_nbytes(far));
+    if (!status) status = gt__copy_elements(function, dst, far);
+  }
+  if (near != src) gt_free(near);
+  gt_free(far);
+  return status;
+}
+GT_API gt_tensor *gt_copy(gt_tensor *dst, const gt_tensor *src) {
+  const char *const function = "gt_copy";
+  gt_tensor wide;
+  const int made = !dst;
+  if (gt__refuse(function, !dst, !src)) return NULL;
+  if (made && !(dst = gt__new(function, gt_shape_of(src), src->dtype, src->device, 0))) return NULL;
+  if (!gt__broadcast_to(src, dst->ndim, dst->shape, &wide))
+    return GT__NULL(GT_ERROR_SHAPE, "%s: the source %s does not broadcast to %s", function,
+                    gt__shape_text(src), gt__shape_text(dst));
+  if (!gt__check_own(function, dst) && !gt__copy_into(function, dst, &wide)) return dst;
+  if (made) gt_free(dst);
+  return NULL;
+}
+static gt_tensor *gt__converted(const char *function, const gt_tensor *x, gt_dtype dtype,
+                                gt_device device, int pinned) {
+  gt_tensor *y = gt__new(function, gt_shape_of(x), dtype, device, pinned);
+  if (y && gt__copy_into(function, y, x)) {
+    gt_free(y);
+    return NULL;
+  }
+  return y;
+}
+GT_API gt_tensor *gt_to(const gt_tensor *x, gt_device device) {
+  if (gt__refuse("gt_to", 0, !x) || gt__check_device("gt_to", device)) return NULL;
+  if (gt__same_device(x->device, device)) return gt__view("gt_to", x, x);
+  return gt__converted("gt_to", x, x->dtype, device, 0);
+}
+GT_API gt_tensor *gt_to_dtype(const gt_tensor *x, gt_dtype dtype) {
+  if (gt__refuse("gt_to_dtype", 0, !x)) return NULL;
+  if (x->dtype == dtype) return gt__view("gt_to_dtype", x, x);
+  return gt__converted("gt_to_dtype", x, dtype, x->device, 0);
+}
+GT_API gt_tensor *gt_contiguous(const gt_tensor *x) {
+  if (gt__refuse("gt_contiguous", 0, !x)) return NULL;
+  if (gt_is_contiguous(x)) return gt__view("gt_contiguous", x, x);
+  return gt__converted("gt_contiguous", x, x->dtype, x->device, 0);
+}
+GT_API gt_tensor *gt_from_array(const void *data, gt_shape shape, gt_dtype dtype, gt_device device) {
+  const char *const function = "gt_from_array";
+  gt_tensor *x = gt__new(function, shape, dtype, device, 0);
+  gt_status status = GT_OK;
+  if (!x || !gt_numel(x)) return x;
+  if (!data) status = gt__fail(GT_ERROR_ARGUMENT, "%s: data is NULL", function);
+  else if (device.type == GT_CPU) memcpy(x->storage->data, data, gt_nbytes(x));
+  else {
+    status = gt__copy_bytes(function, gt__address(x), device, x->storage, (const char *)data,
+                            gt_cpu(), NULL, gt_nbytes(x));
+#ifdef GT__CUDA
+    if (!status && gt__cuda_pinned(data)) status = gt__host_wait(function, x->storage);
+#endif
+  }
+  if (!status) return x;
+  gt_free(x);
+  return NULL;
+}
+static gt_status gt__read_bytes(const char *function, const gt_tensor *x, void *host) {
+  gt_status status = gt__host_wait(function, x->storage);
+  if (status || !gt_numel(x)) return status;
+  if (x->device.type == GT_CPU) {
+    memcpy(host, gt__address(x), gt_nbytes(x));
+    return GT_OK;
+  }
+  status = gt__copy_bytes(function, (char *)host, gt_cpu(), NULL, gt__address(x), x->device,
+                          x->storage, gt_nbytes(x));
+  return status ? status : gt__host_wait(function, x->storage);
+}
+GT_API gt_status gt_to_array(const gt_tensor *x, void *host, size_t bytes) {
+  const char *const function = "gt_to_array";
+  gt_tensor *dense;
+  gt_status status;
+  if (gt__refuse(function, 0, !x)) return gt__me.status;
+  if (bytes != gt_nbytes(x))
+    return gt__fail(GT_ERROR_ARGUMENT, "%s: %zu bytes given, %s of %s has %zu", function, bytes,
+                    gt__shape_text(x), gt_dtype_string(x->dtype), gt_nbytes(x));
+  if (!host && bytes) return gt__fail(GT_ERROR_ARGUMENT, "%s: host is NULL", function);
+  if (gt_is_contiguous(x)) return gt__read_bytes(function, x, host);
+  dense = gt__converted(function, x, x->dtype, x->device, 0);
+  status = dense ? gt__read_bytes(function, dense, host) : gt__me.status;
+  gt_free(dense);
+  return status;
+}
+GT_API void *gt_data(const gt_tensor *x) {
+  if (gt__refuse("gt_data", 0, !x) || !gt_numel(x)) return NULL;
+  if (x->device.type == GT_CPU && gt__host_wait("gt_data", x->storage)) return NULL;
+  return gt__address(x);
+}
+
+/* One element as a number: its exact value, integers in i, floating numbers in f. */
+static gt__num gt__decode(gt_dtype dtype, const void *p) {
+  gt__num v;
+  uint16_t h;
+  float s;
+  memcpy(&h, p, dtype == GT_FLOAT16 || dtype == GT_BFLOAT16 ? 2 : 1);
+  switch (dtype) {
+    case GT_BOOL: v.i = *(const uint8_t *)p != 0; break;
+    case GT_UINT8: v.i = *(const uint8_t *)p; break;
+    case GT_INT8: v.i = *(const int8_t *)p; break;
+    case GT_INT16: v.i = *(const int16_t *)p; break;
+    case GT_INT32: v.i = *(const int32_t *)p; break;
+    case GT_FLOAT16: v.f = gt__f16_to_f32(h); break;
+    case GT_BFLOAT16: v.f = gt__bf16_to_f32(h); break;
+    case GT_FLOAT32: memcpy(&s, p, 4), v.f = s; break;
+    default: memcpy(&v, p, 8); break;
+  }
+  return v;
+}
+static gt_status gt__one(const char *function, const gt_tensor *x, gt__num *v) {
+  unsigned char bytes[8];
+  gt_status status;
+  if (gt__refuse(function, 0, !x)) return gt__me.status;
+  if (gt_numel(x) != 1)
+    return gt__fail(GT_ERROR_SHAPE, "%s: %s has %lld elements, one is needed", function,
+                    gt__shape_text(x), (long long)gt_numel(x));
+  status = gt__read_bytes(function, x, bytes);
+  if (!status) *v = gt__decode(x->dtype, bytes);
+  return status;
+}
+GT_API double gt_item(const gt_tensor *x) {
+  gt__num v;
+  if (gt__one("gt_item", x, &v)) return (double)NAN;
+  return gt_is_floating(x->dtype) ? v.f : (double)v.i;
+}
+GT_API int64_t gt_item_int64(const gt_tensor *x) {
+  gt__num v;
+  if (gt__one("gt_item_int64", x, &v)) return 0;
+  return gt_is_floating(x->dtype) ? gt__f64_to_i64(v.f, INT64_MIN, INT64_MAX) : v.i;
+}
+
+/* ---- >>parser ----------------------------------------------------------------------------------
+   Text becomes a tree of nodes, children before parents. Leaves are operands, numbers, and the
+   element's index; the rest are operations of the table. */
+enum { GT__OPERAND = GT__OPS, GT__WHOLE, GT__REAL };
+enum { GT__ARITH, GT__FLOAT, GT__BOOL, GT__INT, GT__WHERE };
+static const struct { const char *name; uint8_t arity, rule, heavy; } gt__table[GT__OPS] = {
+    {"", 0, 0, 0}, {"", 0, 0, 0}, {"", 0, 0, 0}, {"", 0, 0, 1}, {"", 0, 0, 1}, {"", 2, 0, 1},
+#define GT__LIGHT 0
+#define GT__HEAVY 1
+#define GT__ROW(name, arity, result, cost, f, i) {#name, arity, GT__##result, GT__##cost},
+    GT__OPERATIONS(GT__ROW)};
+#undef GT__ROW
+#undef GT__LIGHT
+#undef GT__HEAVY
+
+enum { GT__NUMBER, GT__ZERO_D, GT__DIMENSIONED }; /* promotion levels */
+typedef struct {
+  uint8_t op, dtype, level, natural; /* natural: the compute type of the operation by itself */
+  int32_t column, child[3];
+  gt__num value;                     /* GT__WHOLE: i; GT__REAL: f; GT__OPERAND: i, its number */
+} gt__node;
+typedef struct {
+  const char *function, *text;
+  gt__node *node, small_node[24];
+  int n, room, root, n_in, in_room, n_given, ndim;
+  int64_t size[GT_MAX_DIMS];           /* of the whole expression */
+  const gt_tensor **in, *small_in[28]; /* the first n_given are the caller's, the rest temporaries */
+} gt__tree;
+
+static void gt__tree_begin(gt__tree *t, const char *function, const char *text, int n,
+                           const gt_tensor *const *in) {
+  t->function = function;
+  t->text = text;
+  t->node = t->small_node;
+  t->in = t->small_in;
+  t->n = t->root = 0;
+  t->room = 24;
+  t->in_room = 28;
+  t->n_in = t->n_given = n;
+  if (n) memcpy(t->small_in, in, (size_t)n * sizeof *in);
+}
+static void gt__tree_end(gt__tree *t) {
+  for (int i = t->n_given; i < t->n_in; i++) gt_free((gt_tensor *)(uintptr_t)t->in[i]);
+  if (t->node != t->small_node) GPUTENSOR_FREE(t->node);
+  if (t->in != t->small_in) GPUTENSOR_FREE(t->in);
+}
+/* Adds a node; -1 when out of memory. */
+static int gt__add_node(gt__tree *t, int op, int column, int c0, int c1, int c2) {
+  if (t->n == t->room) {
+    gt__node *more = (gt__node *)gt__malloc(t->function, (size_t)t->room * 2 * sizeof *more);
+    if (!more) return -1;
+    memcpy(more, t->node, (size_t)t->n * sizeof *more);
+    if (t->node != t->small_node) GPUTENSOR_FREE(t->node);
+    t->node = more;
+    t->room *= 2;
+  }
+  memset(&t->node[t->n], 0, sizeof *t->node);
+  t->node[t->n].op = (uint8_t)op;
+  t->node[t->n].column = column;
+  t->node[t->n].child[0] = c0;
+  t->node[t->n].child[1] = c1;
+  t->node[t->n].child[2] = c2;
+  return t->root = t->n++;
+}
+
+typedef struct {
+  gt__tree *t;
+  const char *text;
+  int at, depth;
+} gt__parse;
+
+static int gt__bad_text(gt__parse *p, int at, const char *what) {
+  gt__fail(GT_ERROR_EXPRESSION, "%s: \"%.300s%s\"  at column %d: %s", p->t->function, p->text,
+           strlen(p->text) > 300 ? "..." : "", at + 1, what);
+  return -1;
+}
+static int gt__peek(gt__parse *p) {
+  while (p->text[p->at] == ' ' || p->text[p->at] == '\t' || p->text[p->at] == '\n') p->at++;
+  return (unsigned char)p->text[p->at];
+}
+static int gt__take(gt__parse *p, const char *token) {
+  const int n = (int)strlen(token);
+  gt__peek(p);
+  if (strncmp(p->text + p->at, token, (size_t)n)) return 0;
+  p->at += n;
+  return 1;
+}
+static int gt__is_letter(int c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+static int gt__is_digit(int c) { return c >= '0' && c <= '9'; }
+
+static int gt__parse_choice(gt__parse *p);
+static int gt__parse_unary(gt__parse *p);
+
+/* strtod rounds correctly but reads the locale's decimal point: if it stops at our point, it is
+   given a comma. */
+static int gt__parse_literal(gt__parse *p) {
+  const int start = p->at;
+  const char *s = p->text;
+  char token[64], *end;
+  int n = 0, point = -1, whole = 1, node;
+  uint64_t value = 0;
+  for (; gt__is_digit(s[p->at]) || s[p->at] == '.' || s[p->at] == 'e' || s[p->at] == 'E'; p->at++) {
+    const int exponent = s[p->at] == 'e' || s[p->at] == 'E';
+    if (n > 60) return gt__bad_text(p, start, "a number of more than 60 characters");
+    if (s[p->at] == '.') point = n;
+    if (gt__is_digit(s[p->at]) && whole) {
+      const uint64_t digit = (uint64_t)(s[p->at] - '0');
+      whole = value <= ((uint64_t)INT64_MAX - digit) / 10;
+      value = value * 10 + digit;
+    } else {
+      whole = 0;
+    }
+    token[n++] = s[p->at];
+    if (exponent && (s[p->at + 1] == '-' || s[p->at + 1] == '+')) token[n++] = s[++p->at];
+  }
+  token[n] = 0;
+  node = gt__add_node(p->t, whole ? GT__WHOLE : GT__REAL, start, -1, -1, -1);
+  if (node < 0) return -1;
+  if (whole) {
+    p->t->node[node].value.i = (int64_t)value;
+    return node;
+  }
+  p->t->node[node].value.f = strtod(token, &end);
+  if (end == token + point) {
+    token[point] = ',';
+    p->t->node[node].value.f = strtod(token, &end);
+  }
+  if (end != token + n || gt__is_letter(s[p->at]))
+    return gt__bad_text(p, start, "a malformed number");
+  return node;
+}
+/* name(x, y): an operation; a single letter: an operand; pi; index. */
+static int gt__parse_name(gt__parse *p) {
+  const int start = p->at;
+  const char *s = p->text + start;
+  char what[120];
+  int n = 0, op, node, child[4] = {-1, -1, -1, -1}, given = 0;
+  while (gt__is_letter(s[n]) || gt__is_digit(s[n])) n++;
+  p->at += n;
+  if (n == 1 && s[0] >= 'a' && s[0] <= 'z') {
+    if (s[0] - 'a' >= p->t->n_given) {
+      snprintf(what, sizeof what, "operand %c, but %d operand%s given", s[0], p->t->n_given,
+               p->t->n_given == 1 ? " was" : "s were");
+      return gt__bad_text(p, start, what);
+    }
+    node = gt__add_node(p->t, GT__OPERAND, start, -1, -1, -1);
+    if (node >= 0) p->t->node[node].value.i = s[0] - 'a';
+    return node;
+  }
+  if (n == 2 && !strncmp(s, "pi", 2)) {
+    node = gt__add_node(p->t, GT__REAL, start, -1, -1, -1);
+    if (node >= 0) p->t->node[node].value.f = 3.14159265358979323846;
+    return node;
+  }
+  if (n == 5 && !strncmp(s, "index", 5)) return gt__add_node(p->t, GT__INDEX, start, -1, -1, -1);
+  for (op = GT__INTEGER + 1; op < GT__OPS; op++)
+    if (!strncmp(gt__table[op].name, s, (size_t)n) && !gt__table[op].name[n]) break;
+  if (op == GT__OPS) {
+    snprintf(what, sizeof what, "no operation is called %.40s%.*s", "", n > 40 ? 40 : n, s);
+    return gt__bad_text(p, start, what);
+  }
+  if (!gt__take(p, "(")) return gt__bad_text(p, p->at, "expected ( after the operation's name");
+  do {
+    const int c = gt__parse_choice(p);
+    if (c < 0) return -1;
+    if (given < 4) child[given++] = c;
+  } while (gt__take(p, ","));
+  if (!gt__take(p, ")")) return gt__bad_text(p, p->at, "expected ) or ,");
+  if (given != gt__table[op].arity) {
+    snprintf(what, sizeof what, "%s takes %d operand%s", gt__table[op].name, gt__table[op].arity,
+             gt__table[op].arity == 1 ? "" : "s");
+    return gt__bad_text(p, start, what);
+  }
+  return gt__add_node(p->t, op, start, child[0], child[1], child[2]);
+}
+static int gt__parse_primary(gt__parse *p) {
+  const int c = gt__peek(p);
+  int node;
+  if (gt__is_digit(c) || (c == '.' && gt__is_digit(p->text[p->at + 1]))) return gt__parse_literal(p);
+  if (gt__is_letter(c)) return gt__parse_name(p);
+  if (!gt__take(p, "(")) return gt__bad_text(p, p->at, "expected an operand");
+  node = gt__parse_choice(p);
+  if (node >= 0 && !gt__take(p, ")")) return gt__bad_text(p, p->at, "expected )");
+  return node;
+}
+/* x ** y binds tighter than the sign before it and takes a signed exponent. */
+static int gt__parse_power(gt__parse *p) {
+  int left = gt__parse_primary(p), right, at;
+  if (left < 0) return -1;
+  gt__peek(p);
+  at = p->at;
+  if (!gt__take(p, "**")) return left;
+  right = gt__parse_unary(p);
+  return right < 0 ? -1 : gt__add_node(p->t, GT__OP_pow, at, left, right, -1);
+}
+static int gt__parse_unary(gt__parse *p) {
+  const int c = gt__peek(p), at = p->at;
+  int node;
+  if (c != '-' && c != '+' && (c != '!' || p->text[at + 1] == '=')) return gt__parse_power(p);
+  if (++p->depth > 500) return gt__bad_text(p, at, "nested more than 500 deep");
+  p->at++;
+  node = gt__parse_unary(p);
+  p->depth--;
+  if (node < 0 || c == '+') return node;
+  if (c == '-' && p->t->node[node].op == GT__REAL && p->t->n == node + 1) {
+    p->t->node[node].value.f = -p->t->node[node].value.f;
+    return node;
+  }
+  if (c == '-' && p->t->node[node].op == GT__WHOLE && p->t->n == node + 1) {
+    p->t->node[node].value.i = -p->t->node[node].value.i;
+    return node;
+  }
+  return gt__add_node(p->t, c == '-' ? GT__OP_neg : GT__OP_logical_not, at, node, -1, -1);
+}
+/* Binary operators by level, loosest first; all of these group from the left. */
+static int gt__parse_binary(gt__parse *p, int level) {
+  static const struct { const char *token; uint8_t level, op; } sign[] = {
+      {"||", 0, GT__OP_logical_or}, {"&&", 1, GT__OP_logical_and},
+      {"==", 2, GT__OP_eq},         {"!=", 2, GT__OP_ne},
+      {"<=", 3, GT__OP_le},         {">=", 3, GT__OP_ge},
+      {"<", 3, GT__OP_lt},          {">", 3, GT__OP_gt},
+      {"+", 4, GT__OP_add},         {"-", 4, GT__OP_sub},
+      {"*", 5, GT__OP_mul},         {"/", 5, GT__OP_div},
+      {"%", 5, GT__OP_remainder}};
+  int left = level < 5 ? gt__parse_binary(p, level + 1) : gt__parse_unary(p);
+  for (unsigned k = 0; left >= 0 && k < sizeof sign / sizeof *sign; k++) {
+    int at, right;
+    gt__peek(p);
+    at = p->at;
+    if (sign[k].level != level || !gt__take(p, sign[k].token)) continue;
+    right = level < 5 ? gt__parse_binary(p, level + 1) : gt__parse_unary(p);
+    left = right < 0 ? -1 : gt__add_node(p->t, sign[k].op, at, left, right, -1);
+    k = (unsigned)-1;
+  }
+  return left;
+}
+static int gt__parse_choice(gt__parse *p) {
+  int condition, yes, no, at;
+  if (++p->depth > 500) return gt__bad_text(p, p->at, "nested more than 500 deep");
+  condition = gt__parse_binary(p, 0);
+  gt__peek(p);
+  at = p->at;
+  if (condition >= 0 && gt__take(p, "?")) {
+    if ((yes = gt__parse_choice(p)) < 0) return -1;
+    if (!gt__take(p, ":")) return gt__bad_text(p, p->at, "expected :");
+    if ((no = gt__parse_choice(p)) < 0) return -1;
+    condition = gt__add_node(p->t, GT__OP_where, at, condition, yes, no);
+  }
+  p->depth--;
+  return condition;
+}
+
+/* What was parsed is kept by its content, 128 texts at most; the operands' number matters too, since
+   a letter beyond it is an error. */
+typedef struct {
+  char *text;
+  gt__node *node;
+  int n, root, letters;
+} gt__known;
+static gt__known gt__cache[128];
+
+static gt__known *gt__cache_place(const char *text) {
+  uint64_t hash = 1469598103934665603u; /* FNV-1a */
+  for (const char *s = text; *s; s++) hash = (hash ^ (unsigned char)*s) * 1099511628211u;
+  return &gt__cache[hash >> 57];
+}
+static int gt__cache_find(gt__tree *t, const char *text) { /* with the lock */
+  const gt__known *k = gt__cache_place(text);
+  if (!k->text || strcmp(k->text, text) || k->letters > t->n_given || k->n > t->room) return 0;
+  memcpy(t->node, k->node, (size_t)k->n * sizeof *k->node);
+  t->n = k->n;
+  t->root = k->root;
+  return 1;
+}
+static void gt__cache_drop(gt__known *k) {
+  if (k->text) GPUTENSOR_FREE(k->text);
+  if (k->node) GPUTENSOR_FREE(k->node);
+  memset(k, 0, sizeof *k);
+}
+static void gt__cache_keep(const gt__tree *t, const char *text) { /* with the lock */
+  gt__known *k = gt__cache_place(text);
+  gt__cache_drop(k);
+  if (t->n > t->room || t->n > 24) return;
+  k->text = (char *)GPUTENSOR_MALLOC(strlen(text) + 1);
+  k->node = (gt__node *)GPUTENSOR_MALLOC((size_t)t->n * sizeof *k->node);
+  if (!k->text || !k->node) {
+    gt__cache_drop(k);
+    return;
+  }
+  memcpy(k->text, text, strlen(text) + 1);
+  memcpy(k->node, t->node, (size_t)t->n * sizeof *k->node);
+  k->n = t->n;
+  k->root = t->root;
+  for (int i = 0; i < t->n; i++)
+    if (t->node[i].op == GT__OPERAND && t->node[i].value.i + 1 > k->letters)
+      k->letters = (int)t->node[i].value.i + 1;
+}
+static gt_status gt__parse_text(gt__tree *t) {
+  gt__parse p;
+  int found;
+  p.t = t;
+  p.text = t->text;
+  p.at = p.depth = 0;
+  gt__lock();
+  found = gt__cache_find(t, t->text);
+  gt__unlock();
+  if (found) return GT_OK;
+  if (strlen(t->text) > 65535)
+    return gt__fail(GT_ERROR_EXPRESSION, "%s: a text of more than 65535 characters", t->function);
+  t->root = gt__parse_choice(&p);
+  if (t->root >= 0 && gt__peek(&p)) t->root = gt__bad_text(&p, p.at, "expected an operator");
+  if (t->root < 0) return gt__me.status;
+  gt__lock();
+  gt__cache_keep(t, t->text);
+  gt__unlock();
+  return GT_OK;
+}
+
+/* ---- >>compiler --------------------------------------------------------------------------------
+   A tree becomes a program in three steps: each node gets PyTorch's dtype; the tree is cut where
+   integers must stay exact beside floating numbers; what is larger than the machine is cut too. What
+   is cut off is computed into a temporary tensor first and becomes an operand. */
+static int gt__rank(int compute) { return compute == GT__I64 ? 0 : compute == GT__F32 ? 1 : 2; }
+
+/* PyTorch's result type (ATen/native/TypeProperties.cpp tells the rule): levels are combined from
+   above, a lower level counts only where its kind is higher. */
+static int gt__combine(int high, int low) { /* dtypes, or -1 */
+  if (high < 0 || low < 0) return high < 0 ? low : high;
+  if (gt__dtype[high].kind == 2) return high;
+  if (gt__dtype[high].kind == 0 || gt__dtype[low].kind == 2)
+    return (int)gt_promote_types((gt_dtype)high, (gt_dtype)low);
+  return high;
+}
+static gt_dtype gt__promote(const gt__tree *t, const gt__node *v, int first, int last) {
+  int best[3] = {-1, -1, -1};
+  for (int k = first; k < last; k++) {
+    const gt__node *c = &t->node[v->child[k]];
+    const int is_real_number = c->level == GT__NUMBER && gt__dtype[c->dtype].kind == 2;
+    const int d = is_real_number ? (int)GT_FLOAT32 : c->dtype;
+    best[c->level] = best[c->level] < 0 ? d : (int)gt_promote_types((gt_dtype)best[c->level],
+                                                                     (gt_dtype)d);
+  }
+  return (gt_dtype)gt__combine(best[GT__DIMENSIONED], gt__combine(best[GT__ZERO_D], best[GT__NUMBER]));
+}
+static gt_status gt__annotate_leaf(gt__tree *t, gt__node *v) {
+  const gt_tensor *x;
+  v->level = GT__NUMBER;
+  v->dtype = v->op == GT__REAL || v->op == GT__UNIFORM || v->op == GT__NORMAL ? GT_FLOAT32 : GT_INT64;
+  if (v->op == GT__OPERAND) {
+    x = t->in[v->value.i];
+    v->dtype = (uint8_t)x->dtype;
+    v->level = x->ndim ? GT__DIMENSIONED : x->gt__number ? GT__NUMBER : GT__ZERO_D;
+  }
+  v->natural = (uint8_t)gt__compute_of((gt_dtype)v->dtype);
+  return GT_OK;
+}
+static gt_status gt__annotate(gt__tree *t) {
+  for (int i = 0; i < t->n; i++) {
+    gt__node *v = &t->node[i];
+    const int arity = v->op < GT__OPS ? gt__table[v->op].arity : 0, rule = v->op < GT__OPS
+                                                                               ? gt__table[v->op].rule : 0;
+    gt_dtype d;
+    if (v->op >= GT__OPS || v->op <= GT__INTEGER) {
+      gt__annotate_leaf(t, v);
+      continue;
+    }
+    d = gt__promote(t, v, rule == GT__WHERE, arity);
+    v->level = GT__NUMBER;
+    for (int k = 0; k < arity; k++)
+      if (t->node[v->child[k]].level > v->level) v->level = t->node[v->child[k]].level;
+    if (rule == GT__FLOAT && !gt_is_floating(d)) d = GT_FLOAT32;
+    v->natural = (uint8_t)gt__compute_of(d);
+    if (rule == GT__INT && gt_is_floating(d))
+      return gt__fail(GT_ERROR_DTYPE, "%s: %s has no meaning for %s; it takes integers and bool",
+                      t->function, gt__table[v->op].name, gt_dtype_string(d));
+    if (v->op == GT__OP_bitwise_not && d == GT_BOOL) v->op = GT__OP_logical_not;
+    if (rule == GT__WHERE && t->node[v->child[0]].natural == GT__F64 && v->natural == GT__F32)
+      v->natural = GT__F64; /* a tiny double is still true */
+    v->dtype = (uint8_t)(rule == GT__BOOL ? GT_BOOL : d);
+  }
+  return GT_OK;
+}
+
+/* Is an integer node exact in float or double? Then it need not be cut off. Comparisons and logic of
+   small integers are; sums and products may grow and are not asked about. */
+static int gt__exact_in(const gt__tree *t, int i, int compute) {
+  const gt__node *v = &t->node[i];
+  const int64_t limit = compute == GT__F32 ? (int64_t)1 << 24 : (int64_t)1 << 53;
+  if (v->op == GT__WHOLE) return v->value.i >= -limit && v->value.i <= limit;
+  if (v->op == GT__OPERAND) {
+    const gt_tensor *x = t->in[v->value.i];
+    gt__num number;
+    if (!gt__is_constant(x) || !x->storage || gt_is_floating(x->dtype))
+      return gt__dtype[x->dtype].size <= (compute == GT__F32 ? 2 : 4);
+    number = gt__decode(x->dtype, gt__address(x));
+    return number.i >= -limit && number.i <= limit;
+  }
+  if (v->natural != GT__I64) return gt__rank(v->natural) <= gt__rank(compute);
+  if (v->dtype != GT_BOOL || v->op <= GT__INTEGER) return 0;
+  for (int k = 0; k < gt__table[v->op].arity; k++)
+    if (!gt__exact_in(t, v->child[k], compute)) return 0;
+  return 1;
+}
+/* The highest floating compute type below node i, or GT__I64. */
+static int gt__highest(const gt__tree *t, int i) {
+  const gt__node *v = &t->node[i];
+  int best = v->natural;
+  if (v->op >= GT__OPS)
+    return v->level != GT__DIMENSIONED && v->natural == GT__F64 ? (int)GT__F32 : v->natural;
+  if (v->op <= GT__INTEGER) return best;
+  for (int k = 0; k < gt__table[v->op].arity; k++) {
+    const int c = gt__highest(t, v->child[k]);
+    if (gt__rank(c) > gt__rank(best)) best = c;
+  }
+  return best;
+}
+/* The compute type of a program for node i: integers stay integers unless nothing is lost. */
+static int gt__choose_compute(const gt__tree *t, int i, int at_least) {
+  const gt__node *v = &t->node[i];
+  int compute = gt__highest(t, i);
+  if (v->op < GT__OPS && v->natural == GT__I64 && compute != GT__I64 &&
+      !gt__exact_in(t, i, compute))
+    compute = GT__I64;
+  if (v->op == GT__OPERAND) compute = v->natural;
+  return gt__rank(compute) < gt__rank(at_least) ? at_least : compute;
+}
+/* Must node i, below a node of a program of this compute type, be cut off? */
+static int gt__must_cut(const gt__tree *t, int i, int compute, int is_condition) {
+  const gt__node *v = &t->node[i];
+  if (compute == GT__I64)
+    return v->natural != GT__I64 && (v->op < GT__OPS || is_condition);
+  return v->op < GT__OPS && v->op > GT__INTEGER && v->natural == GT__I64 &&
+         !gt__exact_in(t, i, compute);
+}
+
+/* -- code -- */
+enum { GT__CONSTANT_AT = 32, GT__TEMPORARY_AT = 64 }; /* provisional slot numbers */
+typedef struct {
+  gt__program p;
+  const gt_tensor *in[GT__INPUTS];
+  const gt__tree *t;
+  int n_temporary, most_temporaries, over;
+} gt__code;
+
+static void gt__emit(gt__code *g, int op, int b, int c, int d) {
+  gt__ins *ins = &g->p.ins[g->p.n_ins];
+  if (g->p.n_ins == GT__CODE) {
+    g->over = 1;
+    return;
+  }
+  g->p.n_ins++;
+  ins->op = (uint8_t)op;
+  ins->b = (uint8_t)b;
+  ins->c = (uint8_t)c;
+  ins->d = (uint8_t)d;
+  if (op < GT__OPS && gt__table[op].heavy) g->p.heavy = 1;
+}
+static int gt__constant_slot(gt__code *g, gt__num value, int is_real) {
+  gt__num v;
+  memset(&v, 0, sizeof v);
+  if (g->p.compute == GT__I64) v.i = is_real ? gt__f64_to_i64(value.f, INT64_MIN, INT64_MAX) : value.i;
+  else if (g->p.compute == GT__F64) v.f = is_real ? value.f : (double)value.i;
+  else v.s = is_real ? (float)value.f : (float)value.i;
+  for (int k = 0; k < g->p.n_const; k++)
+    if (!memcmp(&g->p.constant[k], &v, sizeof v)) return GT__CONSTANT_AT + k;
+  if (g->p.n_const == GT__SLOTS) {
+    g->over = 1;
+    return 0;
+  }
+  g->p.constant[g->p.n_const] = v;
+  return GT__CONSTANT_AT + g->p.n_const++;
+}
+static int gt__leaf_slot(gt__code *g, const gt__node *v) {
+  const gt_tensor *x;
+  if (v->op != GT__OPERAND) return gt__constant_slot(g, v->value, v->op == GT__REAL);
+  x = g->t->in[v->value.i];
+  if (gt__is_constant(x) && x->storage)
+    return gt__constant_slot(g, gt__decode(x->dtype, gt__address(x)), gt_is_floating(x->dtype));
+  for (int k = 0; k < g->p.n_in; k++)
+    if (g->in[k] == x) return k;
+  if (g->p.n_in == GT__INPUTS) {
+    g->over = 1;
+    return 0;
+  }
+  g->in[g->p.n_in] = x;
+  return g->p.n_in++;
+}
+static int gt__equal_trees(const gt__tree *t, int i, int j) {
+  const gt__node *v = &t->node[i], *w = &t->node[j];
+  if (v->op != w->op || memcmp(&v->value, &w->value, sizeof v->value)) return 0;
+  if (v->op >= GT__OPS || v->op <= GT__INTEGER) return v->op >= GT__OPS;
+  for (int k = 0; k < gt__table[v->op].arity; k++)
+    if (!gt__equal_trees(t, v->child[k], w->child[k])) return 0;
+  return 1;
+}
+static int gt__exchanged(int op) { /* the operation with its two operands exchanged, or 0 */
+  switch (op) {
+    case GT__OP_sub: return GT__OP_rsub;
+    case GT__OP_rsub: return GT__OP_sub;
+    case GT__OP_div: return GT__OP_rdiv;
+    case GT__OP_rdiv: return GT__OP_div;
+    case GT__OP_lt: return GT__OP_gt;
+    case GT__OP_gt: return GT__OP_lt;
+    case GT__OP_le: return GT__OP_ge;
+    case GT__OP_ge: return GT__OP_le;
+    case GT__OP_add: case GT__OP_mul: case GT__OP_eq: case GT__OP_ne: return op;
+    case GT__OP_maximum: case GT__OP_minimum: case GT__OP_hypot: return op;
+    case GT__OP_logical_and: case GT__OP_logical_or: case GT__OP_logical_xor: return op;
+    case GT__OP_bitwise_and: case GT__OP_bitwise_or: case GT__OP_bitwise_xor: return op;
+    default: return 0;
+  }
+}
+static int gt__save(gt__code *g) {
+  const int slot = GT__TEMPORARY_AT + g->n_temporary++;
+  if (g->n_temporary > g->most_temporaries) g->most_temporaries = g->n_temporary;
+  if (g->n_temporary > GT__SLOTS) g->over = 1;
+  gt__emit(g, GT__SAVE, 0, 0, slot);
+  return slot;
+}
+/* Code that leaves node i in acc. Operands that are not leaves are computed into temporaries first;
+   the left one last, since it stays in acc. */
+static void gt__generate(gt__code *g, int i) {
+  const gt__node *v = &g->t->node[i];
+  const int arity = v->op < GT__OPS ? gt__table[v->op].arity : 0, before = g->n_temporary;
+  int slot[3] = {0, 0, 0}, leaf[3] = {0, 0, 0};
+  if (g->over) return;
+  if (v->op >= GT__OPS) {
+    gt__emit(g, GT__LOAD, gt__leaf_slot(g, v), 0, 0);
+    return;
+  }
+  for (int k = 0; k < arity; k++) leaf[k] = g->t->node[v->child[k]].op >= GT__OPS;
+  if (arity == 2 && leaf[0] && !leaf[1] && gt__exchanged(v->op)) {
+    gt__generate(g, v->child[1]);
+    gt__emit(g, gt__exchanged(v->op), gt__leaf_slot(g, &g->t->node[v->child[0]]), 0, 0);
+    return;
+  }
+  if (arity == 2 && !leaf[0] && gt__equal_trees(g->t, v->child[0], v->child[1])) {
+    gt__generate(g, v->child[0]);
+    gt__emit(g, v->op, gt__save(g), 0, 0);
+    g->n_temporary = before;
+    return;
+  }
+  for (int k = arity - 1; k > 0 && !g->over; k--) {
+    if (leaf[k]) continue;
+    gt__generate(g, v->child[k]);
+    slot[k] = gt__save(g);
+  }
+  if (v->op == GT__INTEGER) slot[0] = gt__leaf_slot(g, &g->t->node[v->child[0]]);
+  else if (arity) gt__generate(g, v->child[0]);
+  for (int k = 1; k < arity; k++)
+    if (leaf[k]) slot[k] = gt__leaf_slot(g, &g->t->node[v->child[k]]);
+  if (v->op == GT__INTEGER) gt__emit(g, v->op, slot[0], slot[1], 0);
+  else gt__emit(g, v->op, slot[1], slot[2], 0);
+  g->n_temporary = before;
+}
+static uint8_t gt__final_slot(const gt__code *g, int slot) {
+  if (slot >= GT__TEMPORARY_AT) slot += g->p.n_in + g->p.n_const - GT__TEMPORARY_AT;
+  else if (slot >= GT__CONSTANT_AT) slot += g->p.n_in - GT__CONSTANT_AT;
+  return (uint8_t)slot;
+}
+/* A program for node i; 0 if it does not fit the machine. */
+static int gt__compile(const gt__tree *t, int i, int compute, gt__code *g) {
+  memset(g, 0, sizeof *g);
+  g->t = t;
+  g->p.compute = (uint8_t)compute;
+  if (t->n_given && !t->in[0]->storage) { /* the product of a matmul is always input 0 */
+    g->in[0] = t->in[0];
+    g->p.n_in = 1;
+  }
+  gt__generate(g, i);
+  g->p.n_slot = (uint8_t)(g->p.n_in + g->p.n_const + g->most_temporaries);
+  if (g->over || g->p.n_slot > GT__SLOTS) return 0;
+  for (int k = 0; k < g->p.n_ins; k++) {
+    gt__ins *ins = &g->p.ins[k];
+    ins->b = gt__final_slot(g, ins->b);
+    ins->c = gt__final_slot(g, ins->c);
+    ins->d = gt__final_slot(g, ins->d);
+  }
+  return 1;
+}
+
+/* -- shapes of trees -- */
+static int gt__merge_shape(int *ndim, int64_t *size, const gt_tensor *x) { /* 0: cannot broadcast */
+  const int n = x->ndim > *ndim ? x->ndim : *ndim, shift = n - *ndim;
+  for (int d = n - 1; d >= 0; d--) {
+    const int64_t have = d >= shift ? size[d - shift] : 1;
+    const int64_t want = d >= n - x->ndim ? x->shape[d - (n - x->ndim)] : 1;
+    if (have != want && have != 1 && want != 1) return 0;
+    size[d] = have == 1 ? want : have;
+  }
+  *ndim = n;
+  return 1;
+}
+static int gt__tree_shape(const gt__tree *t, int i, int *ndim, int64_t *size) {
+  const gt__node *v = &t->node[i];
+  if (v->op == GT__OPERAND) return gt__merge_shape(ndim, size, t->in[v->value.i]);
+  for (int k = 0; v->op < GT__OPS && k < gt__table[v->op].arity; k++)
+    if (!gt__tree_shape(t, v->child[k], ndim, size)) return 0;
+  return 1;
+}
+static int gt__uses_index(const gt__tree *t, int i) {
+  const gt__node *v = &t->node[i];
+  if (v->op >= GT__OPS || v->op <= GT__INTEGER) return v->op >= GT__INDEX && v->op <= GT__INTEGER;
+  for (int k = 0; k < gt__table[v->op].arity; k++)
+    if (gt__uses_index(t, v->child[k])) return 1;
+  return 0;
+}
+
+/* -- launch of a map -- */
+static gt_status gt__launch_map(const char *function, const gt__code *g, const gt_tensor *out,
+                                uint64_t seed, uint64_t offset, int keep_order) {
+  gt__op op;
+  gt__map_args *m = &gt__op_new(&op, GT__MAP, function, out->device)->u.map;
+  gt__operand *o[1 + GT__INPUTS];
+  gt_tensor wide;
+  m->count = gt_numel(out);
+  if (!m->count) return GT_OK;
+  m->ndim = out->ndim;
+  memcpy(m->size, out->shape, sizeof m->size);
+  m->program = g->p;
+  m->program.seed = seed;
+  m->program.offset = offset;
+  gt__operand_of(o[0] = &m->out, out);
+  op.n_write = 1;
+  gt__touch(&op, out->storage);
+  for (int k = 0; k < g->p.n_in; k++) {
+    gt__broadcast_to(g->in[k], out->ndim, out->shape, &wide);
+    gt__operand_of(o[k + 1] = &m->in[k], &wide);
+    gt__touch(&op, g->in[k]->storage);
+  }
+  if (!keep_order) gt__sort_dims(m->ndim, m->size, 1 + g->p.n_in, o);
+  gt__collapse(&m->ndim, m->size, 0, 1 + g->p.n_in, o);
+  for (int k = 0; k <= g->p.n_in; k++) gt__set_mode(o[k], m->ndim);
+  if (m->count == 1) m->out.stride[0] = 1;
+  if (m->count == 1 || (m->ndim == 1 && m->out.stride[0] == 1)) m->out.mode = GT__VECTOR;
+  else m->out.mode = GT__STRIDED;
+  m->narrow = gt__is_narrow(m->ndim, m->size, 1 + g->p.n_in, o);
+  return gt__submit(&op);
+}
+
+static gt_status gt__prepare(gt__tree *t, int i, int compute, gt_device device, gt__code *g);
+
+/* Computes node i into a temporary and makes it an operand. */
+static gt_status gt__cut(gt__tree *t, int i, gt_device device) {
+  gt__node *v = &t->node[i];
+  gt__code *g;
+  gt_shape shape;
+  gt_tensor *x = NULL;
+  int indexed;
+  const int compute = gt__choose_compute(t, i, GT__I64);
+  gt_dtype dtype = v->dtype == GT_BOOL ? GT_BOOL : compute == GT__I64 ? GT_INT64
+                 : compute == GT__F64 ? GT_FLOAT64 : GT_FLOAT32;
+  if (v->op >= GT__OPS) dtype = GT_BOOL; /* a condition: only "not zero" matters */
+  if (t->n_in == t->in_room) {
+    const gt_tensor **more =
+        (const gt_tensor **)gt__malloc(t->function, (size_t)t->in_room * 2 * sizeof *more);
+    if (!more) return gt__me.status;
+    memcpy(more, t->in, (size_t)t->n_in * sizeof *more);
+    if (t->in != t->small_in) GPUTENSOR_FREE(t->in);
+    t->in = more;
+    t->in_room *= 2;
+  }
+  g = (gt__code *)gt__malloc(t->function, sizeof *g);
+  if (!g) return gt__me.status;
+  memset(&shape, 0, sizeof shape);
+  indexed = gt__uses_index(t, i); /* counts in the shape of the whole */
+  shape.ndim = indexed ? t->ndim : 0;
+  if (indexed) memcpy(shape.size, t->size, sizeof shape.size);
+  gt__tree_shape(t, i, &shape.ndim, shape.size);
+  if (!gt__prepare(t, i, compute, device, g))
+    x = gt__new(t->function, shape, dtype, device, 0);
+  if (x && gt__launch_map(t->function, g, x, 0, 0, indexed)) {
+    gt_free(x);
+    x = NULL;
+  }
+  GPUTENSOR_FREE(g);
+  if (!x) return gt__me.status;
+  t->in[t->n_in] = x;
+  v->op = GT__OPERAND;
+  v->value.i = t->n_in++;
+  v->level = x->ndim ? GT__DIMENSIONED : GT__ZERO_D;
+  v->natural = (uint8_t)gt__compute_of(x->dtype);
+  return GT_OK;
+}
+/* Cuts what this compute type cannot carry. */
+static gt_status gt__settle(gt__tree *t, int i, int compute, gt_device device) {
+  const int op = t->node[i].op;
+  if (op >= GT__OPS || op <= GT__INTEGER) return GT_OK;
+  for (int k = 0; k < gt__table[op].arity; k++) {
+    const int c = t->node[i].child[k];
+    const gt_status status = gt__must_cut(t, c, compute, op == GT__OP_where && k == 0)
+                                 ? gt__cut(t, c, device)
+                                 : gt__settle(t, c, compute, device);
+    if (status) return status;
+  }
+  return GT_OK;
+}
+static int gt__largest_fit(const gt__tree *t, int i, int compute, gt__code *g) {
+  const gt__node *v = &t->node[i];
+  int best = -1;
+  if (v->op >= GT__OPS) return -1;
+  if (gt__compile(t, i, compute, g)) return i;
+  for (int k = 0; k < gt__table[v->op].arity; k++) {
+    const int c = gt__largest_fit(t, v->child[k], compute, g);
+    if (c > best) best = c; /* later nodes are larger or further right: either will do */
+  }
+  return best;
+}
+static gt_status gt__prepare(gt__tree *t, int i, int compute, gt_device device, gt__code *g) {
+  gt_status status = gt__settle(t, i, compute, device);
+  while (!status && !gt__compile(t, i, compute, g)) {
+    const int cut = gt__largest_fit(t, i, compute, g);
+    status = cut < 0 ? gt__fail(GT_ERROR_EXPRESSION, "%s: \"%.300s\" cannot be cut to fit", t->function,
+                                t->text)
+                     : gt__cut(t, cut, device);
+  }
+  return status;
+}
+
+/* ---- >>front ----------------------------------------------------------------------------------- */
+/* Where an expression runs, and its shape; checks that the operands fit together. 0-d CPU tensors
+   are waited for, since the compiler reads them. */
+static gt_status gt__place(gt__tree *t, const gt_tensor *out, gt_device *device, int *ndim,
+                           int64_t *size) {
+  int found = -1;
+  *ndim = 0;
+  memset(size, 0, sizeof t->size);
+  for (int i = 0; i < t->n_given; i++) {
+    const gt_tensor *x = t->in[i];
+    if (gt__is_constant(x) && x->storage) {
+      const gt_status status = gt__host_wait(t->function, x->storage);
+      if (status) return status;
+      continue;
+    }
+    if (found >= 0 && !gt__same_device(x->device, *device))
+      return gt__fail(GT_ERROR_DEVICE, "%s: operand %d %s is on %s, operand %d %s on %s; gt_to moves "
+                      "a tensor", t->function, found + 1, gt__shape_text(t->in[found]),
+                      gt_device_string(*device), i + 1, gt__shape_text(x),
+                      gt_device_string(x->device));
+    if (found < 0) *device = x->device;
+    if (!gt__merge_shape(ndim, size, x))
+      return gt__fail(GT_ERROR_SHAPE, "%s: operand %d %s does not broadcast with %s", t->function,
+                      i + 1, gt__shape_text(x), gt__sizes(*ndim, size));
+    if (found < 0) found = i;
+  }
+  if (found < 0) *device = out ? out->device : gt_cpu();
+  if (found < 0 && out && out->ndim) { /* numbers alone fill the output */
+    *ndim = out->ndim;
+    memcpy(size, out->shape, sizeof out->shape);
+  }
+  t->ndim = *ndim;
+  memcpy(t->size, size, sizeof t->size);
+  return GT_OK;
+}
+/* The dtype of a map's result. Numbers alone take the output's. */
+static gt_dtype gt__result_dtype(const gt__tree *t, const gt_tensor *out) {
+  const gt__node *v = &t->node[t->root];
+  gt_dtype d = (gt_dtype)v->dtype;
+  if (v->level == GT__NUMBER && v->op != GT__OPERAND && gt_is_floating(d)) d = GT_FLOAT32;
+  if (v->level == GT__NUMBER && out && gt__dtype[out->dtype].kind >= gt__dtype[d].kind)
+    return out->dtype;
+  return d;
+}
+/* Computes the tree into `out`, through a temporary if it overlaps an operand. */
+static gt_tensor *gt__run_tree(gt__tree *t, gt_tensor *out, int at_least, uint64_t seed,
+                               uint64_t offset, int any_dtype) {
+  gt_device device;
+  gt__result r;
+  gt__code g;
+  int ndim, compute;
+  int64_t size[GT_MAX_DIMS];
+  gt_dtype dtype;
+  gt_status status;
+  if (gt__place(t, out, &device, &ndim, size) || gt__annotate(t)) return NULL;
+  dtype = any_dtype ? out->dtype : gt__result_dtype(t, out);
+  compute = gt__choose_compute(t, t->root, at_least);
+  if (t->node[t->root].level == GT__NUMBER && gt__rank(gt__compute_of(dtype)) > gt__rank(compute))
+    compute = gt__compute_of(dtype);
+  status = gt__begin(&r, t->function, out, ndim, size, dtype, device, t->n_given, t->in, 1);
+  if (status) return NULL;
+  status = gt__prepare(t, t->root, compute, device, &g);
+  if (!status)
+    status = gt__launch_map(t->function, &g, r.place, seed, offset, gt__uses_index(t, t->root));
+  return gt__end(&r, status);
+}
+static int gt__check_text(const char *function, const char *text, int n) {
+  if (!text) return gt__fail(GT_ERROR_ARGUMENT, "%s: the text is NULL", function) != GT_OK;
+  if (n < 0 || n > 26)
+    return gt__fail(GT_ERROR_ARGUMENT, "%s: %d operands; the letters a to z name 26", function, n) !=
+           GT_OK;
+  return 0;
+}
+static gt_tensor *gt__eval_at(const char *function, gt_tensor *out, const char *text, int n,
+                              const gt_tensor *const *x, int at_least) {
+  gt__tree t;
+  if (gt__check_text(function, text, n)) return NULL;
+  if (gt__refuse(function, !out, gt__first_null(n, x))) return NULL;
+  gt__tree_begin(&t, function, text, n, x);
+  out = gt__parse_text(&t) ? NULL : gt__run_tree(&t, out, at_least, 0, 0, 0);
+  gt__tree_end(&t);
+  return out;
+}
+GT_API gt_tensor *gt_eval_n(gt_tensor *out, const char *text, int n, const gt_tensor *const *x) {
+  return gt__eval_at("gt_eval", out, text, n, x, GT__I64);
+}
+/* One operation of the table on n operands. */
+static gt_tensor *gt__apply(const char *function, gt_tensor *out, int op, int n,
+                            const gt_tensor *const *x) {
+  gt__tree t;
+  if (gt__refuse(function, !out, gt__first_null(n, x))) return NULL;
+  gt__tree_begin(&t, function, "", n, x);
+  for (int i = 0; i < n; i++) t.node[gt__add_node(&t, GT__OPERAND, 0, -1, -1, -1)].value.i = i;
+  gt__add_node(&t, op, 0, 0, 1, 2);
+  out = gt__run_tree(&t, out, GT__I64, 0, 0, 0);
+  gt__tree_end(&t);
+  return out;
+}
+#define GT__ARGUMENTS_1 a
+#define GT__ARGUMENTS_2 a, b
+#define GT__ARGUMENTS_3 a, b, c
+#define GT__DEFINE(name, arity, result, cost, f, i) \
+  GT_API gt_tensor *gt_##name(gt_tensor *out, GT__PARAMETERS_##arity) { \
+    const gt_tensor *const x[] = {GT__ARGUMENTS_##arity}; \
+    return gt__apply("gt_" #name, out, GT__OP_##name, arity, x); \
+  }
+GT__OPERATIONS(GT__DEFINE)
+#undef GT__DEFINE
+#undef GT__ARGUMENTS_1
+#undef GT__ARGUMENTS_2
+#undef GT__ARGUMENTS_3
+
+/* A conversion: dst of any dtype = x. */
+static gt_tensor *gt__map1(const char *function, gt_tensor *out, const gt_tensor *x) {
+  gt__tree t;
+  gt__code g;
+  gt_tensor *spare = NULL;
+  gt_status status;
+  const int from = gt__compute_of(x->dtype), to = gt__compute_of(out->dtype);
+  const int compute = from == GT__I64 && to != GT__I64 ? to : from;
+  gt__tree_begin(&t, function, "a", 1, &x);
+  t.node[gt__add_node(&t, GT__OPERAND, 0, -1, -1, -1)].value.i = 0;
+  memset(&g, 0, sizeof g);
+  g.t = &t;
+  g.p.compute = (uint8_t)compute;
+  g.p.n_in = g.p.n_slot = 1;
+  g.in[0] = x;
+  gt__emit(&g, GT__LOAD, 0, 0, 0);
+  if (gt__overlaps(out, x)) {
+    spare = gt__new(function, gt_shape_of(out), out->dtype, out->device, 0);
+    if (!spare) return NULL;
+  }
+  status = gt__launch_map(function, &g, spare ? spare : out, 0, 0, 0);
+  if (!status && spare) status = gt__copy_elements(function, out, spare);
+  gt_free(spare);
+  gt__tree_end(&t);
+  return status ? NULL : out;
+}
+
+/* -- making -- */
+/* A new tensor from a text over numbers, which it may compute in float64. */
+static gt_tensor *gt__make(const char *function, const char *text, gt_shape shape, gt_dtype dtype,
+                           gt_device device, int n, const gt__num *number, int at_least) {
+  gt_tensor *out = gt__new(function, shape, dtype, device, 0), *done = NULL;
+  gt__tree t;
+  if (!out) return NULL;
+  gt__tree_begin(&t, function, text, 0, NULL);
+  t.n_given = n; /* letters, made numbers below */
+  if (!gt__parse_text(&t)) {
+    for (int i = 0; i < t.n; i++)
+      if (t.node[i].op == GT__OPERAND) {
+        t.node[i].op = at_least == GT__I64 ? GT__WHOLE : GT__REAL;
+        t.node[i].value = number[t.node[i].value.i];
+      }
+    t.n_given = 0;
+    done = gt__run_tree(&t, out, at_least, 0, 0, 1);
+  }
+  t.n_given = 0;
+  gt__tree_end(&t);
+  if (!done) gt_free(out);
+  return done;
+}
+static gt_tensor *gt__full(const char *function, gt_shape shape, double value, gt_dtype dtype,
+                           gt_device device) {
+  gt__num v;
+  v.f = value;
+  return gt__make(function, "a", shape, dtype, device, 1, &v,
+                  gt_is_floating(dtype) ? gt__compute_of(dtype) : GT__F64);
+}
+GT_API gt_tensor *gt_full(gt_shape shape, double value, gt_dtype dtype, gt_device device) {
+  return gt__full("gt_full", shape, value, dtype, device);
+}
+GT_API gt_tensor *gt_zeros(gt_shape shape, gt_dtype dtype, gt_device device) {
+  return gt__full("gt_zeros", shape, 0, dtype, device);
+}
+GT_API gt_tensor *gt_ones(gt_shape shape, gt_dtype dtype, gt_device device) {
+  return gt__full("gt_ones", shape, 1, dtype, device);
+}
+GT_API gt_tensor *gt_zeros_like(const gt_tensor *x) {
+  if (gt__refuse("gt_zeros_like", 0, !x)) return NULL;
+  return gt__full("gt_zeros_like", gt_shape_of(x), 0, x->dtype, x->device);
+}
+GT_API gt_tensor *gt_fill(gt_tensor *x, double value) {
+  gt_tensor number, *out;
+  struct gt_storage s;
+  if (gt__refuse("gt_fill", 0, !x)) return NULL;
+  if (!gt_is_floating(x->dtype) && value != value) value = 0;
+  memset(&s, 0, sizeof s);
+  memset(&number, 0, sizeof number);
+  s.data = &value;
+  number.dtype = GT_FLOAT64;
+  number.device = s.device = gt_cpu();
+  number.storage = &s;
+  {
+    gt__tree t;
+    const gt_tensor *in = &number;
+    gt__tree_begin(&t, "gt_fill", "a", 1, &in);
+    number.gt__number = 1;
+    t.node[gt__add_node(&t, GT__OPERAND, 0, -1, -1, -1)].value.i = 0;
+    out = gt__run_tree(&t, x, gt_is_floating(x->dtype) ? gt__compute_of(x->dtype) : GT__F64, 0, 0, 1);
+    gt__tree_end(&t);
+  }
+  return out;
+}
+static gt_tensor *gt__new_number(const char *function, gt_dtype dtype, const void *value) {
+  gt_tensor *x = gt__new(function, GT_SHAPE_0D, dtype, gt_cpu(), 0);
+  if (!x) return NULL;
+  memcpy(x->storage->data, value, 8);
+  x->gt__number = 1;
+  return x;
+}
+GT_API gt_tensor *gt_scalar(double value) { return gt__new_number("gt_scalar", GT_FLOAT64, &value); }
+GT_API gt_tensor *gt_scalar_int64(int64_t value) {
+  return gt__new_number("gt_scalar_int64", GT_INT64, &value);
+}
+static gt_shape gt__shape1(int64_t n) {
+  gt_shape shape = GT_SHAPE_0D;
+  shape.ndim = 1;
+  shape.size[0] = n;
+  return shape;
+}
+GT_API gt_tensor *gt_arange(double start, double end, double step, gt_dtype dtype, gt_device device) {
+  const char *const function = "gt_arange";
+  const double n = ceil((end - start) / step);
+  const int whole = !gt_is_floating(dtype) && start == floor(start) && step == floor(step);
+  gt__num v[2];
+  if (!(step != 0) || !(n >= 0) || !(n < 9e18))
+    return GT__NULL(GT_ERROR_ARGUMENT, "%s: from %g to %g in steps of %g is no finite sequence",
+                    function, start, end, step);
+  v[0].f = start;
+  v[1].f = step;
+  if (whole && fabs(start) < 9e18 && fabs(step) < 9e18) {
+    v[0].i = (int64_t)start;
+    v[1].i = (int64_t)step;
+    return gt__make(function, "a + index*b", gt__shape1((int64_t)n), dtype, device, 2, v, GT__I64);
+  }
+  return gt__make(function, "a + index*b", gt__shape1((int64_t)n), dtype, device, 2, v, GT__F64);
+}
+/* From both ends, so that the last element is `end` itself. */
+GT_API gt_tensor *gt_linspace(double start, double end, int64_t steps, gt_dtype dtype,
+                              gt_device device) {
+  gt__num v[5];
+  v[0].f = start;
+  v[1].f = steps > 1 ? (end - start) / (double)(steps - 1) : 0;
+  v[2].f = end;
+  v[3].f = (double)(steps - 1);
+  v[4].f = (double)(steps / 2);
+  if (steps == 1) v[2].f = start;
+  return gt__make("gt_linspace", "index < e ? a + index*b : c - (d - index)*b", gt__shape1(steps),
+                  dtype, device, 5, v, GT__F64);
+}
+GT_API gt_tensor *gt_eye(int64_t rows, int64_t columns, gt_dtype dtype, gt_device device) {
+  gt__num v[1];
+  gt_shape shape = gt__shape1(rows);
+  shape.ndim = 2;
+  shape.size[1] = columns;
+  v[0].i = columns;
+  return gt__make("gt_eye", "remainder(index, a) == floor_div(index, a)", shape, dtype, device, 1, v,
+                  GT__I64);
+}
+
+/* -- random -- */
+GT_API void gt_manual_seed(uint64_t seed) {
+  gt__me.generator.seed = seed;
+  gt__me.generator.offset = 0;
+}
+static gt_tensor *gt__random(const char *function, int op, gt_shape shape, gt_dtype dtype,
+                             gt_device device, gt_generator *generator, int64_t low,
+                             uint64_t range) {
+  gt_generator *source = generator ? generator : &gt__me.generator;
+  gt_tensor *out = gt__new(function, shape, dtype, device, 0), *done;
+  gt__tree t;
+  if (!out) return NULL;
+  gt__tree_begin(&t, function, "", 0, NULL);
+  if (op == GT__INTEGER) {
+    t.node[gt__add_node(&t, GT__WHOLE, 0, -1, -1, -1)].value.i = low;
+    t.node[gt__add_node(&t, GT__WHOLE, 0, -1, -1, -1)].value.i = (int64_t)range;
+  }
+  gt__add_node(&t, op, 0, 0, 1, -1);
+  done = gt__run_tree(&t, out, op == GT__INTEGER ? GT__I64 : gt__compute_of(dtype), source->seed,
+                      source->offset, 1);
+  gt__tree_end(&t);
+  if (done) source->offset += (uint64_t)gt_numel(out);
+  else gt_free(out);
+  return done;
+}
+static int gt__needs_floating(const char *function, gt_dtype dtype) {
+  if (gt_is_floating(dtype) || !gt__is_dtype(dtype)) return 0;
+  gt__fail(GT_ERROR_DTYPE, "%s: %s cannot hold these numbers; choose a floating dtype, or gt_randint",
+           function, gt_dtype_string(dtype));
+  return 1;
+}
+GT_API gt_tensor *gt_rand(gt_shape shape, gt_dtype dtype, gt_device device, gt_generator *generator) {
+  if (gt__needs_floating("gt_rand", dtype)) return NULL;
+  return gt__random("gt_rand", GT__UNIFORM, shape, dtype, device, generator, 0, 0);
+}
+GT_API gt_tensor *gt_randn(gt_shape shape, gt_dtype dtype, gt_device device, gt_generator *generator) {
+  if (gt__needs_floating("gt_randn", dtype)) return NULL;
+  return gt__random("gt_randn", GT__NORMAL, shape, dtype, device, generator, 0, 0);
+}
+GT_API gt_tensor *gt_randint(int64_t low, int64_t high, gt_shape shape, gt_dtype dtype,
+                             gt_device device, gt_generator *generator) {
+  if (low >= high)
+    return GT__NULL(GT_ERROR_ARGUMENT, "gt_randint: no integer is from %lld to below %lld",
+                    (long long)low, (long long)high);
+  return gt__random("gt_randint", GT__INTEGER, shape, dtype, device, generator, low,
+                    (uint64_t)high - (uint64_t)low);
+}
+/* Fisher and Yates's shuffle, on the host: exactly uniform, and the same on every device. */
+GT_API gt_tensor *gt_randperm(int64_t n, gt_device device, gt_generator *generator) {
+  const char *const function = "gt_randperm";
+  gt_generator *source = generator ? generator : &gt__me.generator;
+  gt_tensor *host = gt__new(function, gt__shape1(n), GT_INT64, gt_cpu(), 0), *out;
+  int64_t *p;
+  if (!host) return NULL;
+  p = (int64_t *)host->storage->data;
+  for (int64_t i = 0; i < n; i++) {
+    const int64_t j =
+        gt__random_i64(source->seed, source->offset + (uint64_t)i, 0, i + 1);
+    p[i] = p[j];
+    p[j] = i;
+  }
+  if (gt__check_device(function, device)) out = NULL;
+  else out = device.type == GT_CPU ? host : gt__converted(function, host, GT_INT64, device, 0);
+  if (out) source->offset += (uint64_t)n;
+  if (out != host) gt_free(host);
+  return out;
+}
+
+/* -- gathering and joining -- */
+static gt_status gt__check_index(const char *function, const gt_tensor *index, int64_t size) {
+  const char *p = gt__address(index);
+  const gt_status status = gt__host_wait(function, index->storage);
+  for (int64_t i = 0; i < index->shape[0] && !status; i++) {
+    const int64_t at = i * index->stride[0];
+    const int64_t v = gt__decode(index->dtype, p + at * (int64_t)gt_dtype_size(index->dtype)).i;
+    if (v < 0 || v >= size)
+      return gt__fail(GT_ERROR_ARGUMENT, "%s: index[%lld] is %lld, the dim has %lld entries", function,
+                      (long long)i, (long long)v, (long long)size);
+  }
+  return status;
+}
+static gt_status gt__launch_gather(const char *function, const gt_tensor *out, const gt_tensor *x,
+                                   int dim, const gt_tensor *index) {
+  gt__op op;
+  gt__copy_args *a = &gt__op_new(&op, GT__COPY, function, out->device)->u.copy;
+  gt__operand *o[2];
+  a->count = gt_numel(out);
+  if (!a->count) return GT_OK;
+#ifdef GT__CUDA
+  if (out->device.type == GT_CUDA && !gt__all.fault) {
+    void *word = NULL;
+    gt__lock();
+    if (!gt__all.fault && !gt__cuda_backend.alloc(-1, NULL, 8, 1, &word)) {
+      memset(word, 0, 8);
+      gt__all.fault = (int32_t *)word;
+    }
+    gt__unlock();
+  }
+  if (out->device.type == GT_CUDA) a->fault = gt__all.fault;
+#endif
+  a->kind = GT__ELEMENTS;
+  a->gather_dim = dim;
+  a->gather_size = x->shape[dim];
+  a->ndim = out->ndim;
+  memcpy(a->size, out->shape, sizeof a->size);
+  gt__operand_of(o[0] = &a->dst, out);
+  gt__operand_of(o[1] = &a->src, x);
+  gt__operand_of(&a->index, index);
+  gt__set_mode(o[0], a->ndim);
+  o[1]->mode = GT__STRIDED;
+  a->narrow = 0;
+  op.n_write = 1;
+  gt__touch(&op, out->storage);
+  gt__touch(&op, x->storage);
+  gt__touch(&op, index->storage);
+  return gt__submit(&op);
+}
+GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
+                                  const gt_tensor *index) {
+  const char *const function = "gt_index_select";
+  int64_t size[GT_MAX_DIMS];
+  gt__result r;
+  gt_status status;
+  gt_tensor *picked;
+  const gt_tensor *in[2];
+  if (gt__refuse(function, !out, !x ? 1 : !index ? 2 : 0)) return NULL;
+  if ((dim = gt__dim(function, dim, x->ndim)) < 0) return NULL;
+  if (index->ndim != 1 || (index->dtype != GT_INT64 && index->dtype != GT_INT32))
+    return GT__NULL(GT_ERROR_ARGUMENT, "%s: the index must be 1-d int32 or int64, not %s %s", function,
+                    gt_dtype_string(index->dtype), gt__shape_text(index));
+  if (!gt__same_device(x->device, index->device))
+    return GT__NULL(GT_ERROR_DEVICE, "%s: x is on %s, the index on %s; gt_to moves a tensor", function,
+                    gt_device_string(x->device), gt_device_string(index->device));
+  if (x->device.type == GT_CPU && gt__check_index(function, index, x->shape[dim])) return NULL;
+  memcpy(size, x->shape, sizeof size);
+  size[dim] = index->shape[0];
+  in[0] = x;
+  in[1] = index;
+  if (gt__begin(&r, function, out, x->ndim, size, x->dtype, x->device, 2, in, 0)) return NULL;
+  if (r.place->dtype == x->dtype) return gt__end(&r, gt__launch_gather(function, r.place, x, dim, index));
+  picked = gt__new_sized(function, x->ndim, size, x->dtype, x->device);
+  status = picked ? gt__launch_gather(function, picked, x, dim, index) : gt__me.status;
+  if (!status) status = gt__copy_into(function, r.place, picked);
+  gt_free(picked);
+  return gt__end(&r, status);
+}
+/* Copies each input into its part of the output; stack gives each a dim of size 1 first. */
+static gt_tensor *gt__join_tensors(const char *function, gt_tensor *out, int n,
+                                   const gt_tensor *const *x, int dim, int stack) {
+  gt_tensor part, piece;
+  gt__result r;
+  int64_t size[GT_MAX_DIMS], at = 0;
+  gt_dtype dtype;
+  gt_status status = GT_OK;
+  int ndim;
+  if (n < 1 || !x)
+    return GT__NULL(GT_ERROR_ARGUMENT, "%s: no tensors given", function);
+  if (gt__refuse(function, !out, gt__first_null(n, x))) return NULL;
+  ndim = x[0]->ndim + stack;
+  if (ndim > GT_MAX_DIMS || !ndim)
+    return GT__NULL(GT_ERROR_SHAPE, "%s: tensors of %d dimensions cannot be joined", function,
+                    x[0]->ndim);
+  if ((dim = gt__dim(function, dim, ndim)) < 0) return NULL;
+  dtype = x[0]->dtype;
+  for (int i = 0; i < n; i++) {
+    dtype = gt_promote_types(dtype, x[i]->dtype);
+    piece = *x[i];
+    if (stack && piece.ndim == x[0]->ndim) gt__insert_dim(&piece, dim);
+    if (i == 0) memcpy(size, piece.shape, sizeof size);
+    for (int d = 0; d < ndim; d++)
+      if (piece.ndim != ndim || (piece.shape[d] != size[d] && (d != dim || stack)))
+        return GT__NULL(GT_ERROR_SHAPE, "%s: tensor 1 is %s, tensor %d %s; only dim %d may differ",
+                        function, gt__shape_text(x[0]), i + 1, gt__shape_text(x[i]), stack ? -1 : dim);
+    if (!gt__same_device(x[i]->device, x[0]->device))
+      return GT__NULL(GT_ERROR_DEVICE, "%s: tensor 1 is on %s, tensor %d on %s", function,
+                      gt_device_string(x[0]->device), i + 1, gt_device_string(x[i]->device));
+    at += piece.shape[dim];
+  }
+  size[dim] = at;
+  if (gt__begin(&r, function, out, ndim, size, dtype, x[0]->device, n, x, 0)) return NULL;
+  at = 0;
+  for (int i = 0; i < n && !status; i++) {
+    piece = *x[i];
+    if (stack) gt__insert_dim(&piece, dim);
+    part = *r.place;
+    part.offset += at * part.stride[dim];
+    part.shape[dim] = piece.shape[dim];
+    at += piece.shape[dim];
+    if (gt_numel(&part)) status = gt__copy_into(function, &part, &piece);
+  }
+  return gt__end(&r, status);
+}
+GT_API gt_tensor *gt_cat(gt_tensor *out, int n, const gt_tensor *const *x, int dim) {
+  return gt__join_tensors("gt_cat", out, n, x, dim, 0);
+}
+GT_API gt_tensor *gt_stack(gt_tensor *out, int n, const gt_tensor *const *x, int dim) {
+  return gt__join_tensors("gt_stack", out, n, x, dim, 1);
+}
+
+/* -- reductions -- */
+/* Turns GT_DIM bits into one bit a dim; 0 dims named means none, as GT_ALL of a 0-d tensor. */
+static gt_status gt__dim_set(const char *function, uint32_t dims, int ndim, uint32_t *set) {
+  *set = 0;
+  for (int b = 0; b < 16; b++) {
+    const int d = b < 8 ? b : b - 16 + ndim;
+    if (!(dims >> b & 1)) continue;
+    if (d < 0 || d >= (ndim ? ndim : 1))
+      return gt__fail(GT_ERROR_ARGUMENT, "%s: dim %d is out of range for %d dimensions", function,
+                      b < 8 ? b : b - 16, ndim);
+    *set |= 1u << d;
+  }
+  if (dims >> 31 || (dims & 0x3FFF0000u) || !dims)
+    return gt__fail(GT_ERROR_ARGUMENT, "%s: dims 0x%x is not GT_ALL or a sum of GT_DIM(d), d from -8 "
+                    "to 7", function, (unsigned)dims);
+  if (dims & GT_ALL) *set = (1u << ndim) - 1;
+  return GT_OK;
+}
+typedef struct {
+  const char *function;
+  int fold, finish, keepdim, at_least; /* at_least: the lowest compute type */
+  uint32_t dims;
+  gt_dtype dtype;                      /* of a new output; GT_DTYPES: the usual one */
+  double correction;                   /* DIVIDE by n - correction */
+} gt__folding;
+
+static gt_status gt__launch_fold(const gt__folding *f, const gt__code *g, const gt_tensor *out,
+                                 int ndim, const int64_t *size, uint32_t set) {
+  gt__op op;
+  gt__reduce_args *r = &gt__op_new(&op, GT__REDUCE, f->function, out->device)->u.reduce;
+  gt__map_args *m = &r->pre;
+  gt__operand *o[1 + GT__INPUTS];
+  gt_tensor wide;
+  int kept = 0, at = 0, k, d, last = 1, order[GT_MAX_DIMS];
+  int64_t out_stride[GT_MAX_DIMS], full[GT_MAX_DIMS];
+  if (!gt_numel(out)) return GT_OK;
+  for (d = 0; d < ndim; d++)
+    if (!(set >> d & 1)) order[kept++] = d;
+  for (at = kept, d = 0; d < ndim; d++)
+    if (set >> d & 1) order[at++] = d;
+  for (d = 0; d < ndim; d++)
+    if (size[d] != 1) last = set >> d & 1; /* the plan: is the fastest dim folded? */
+  r->n = 1;
+  for (d = 0; d < ndim; d++) {
+    full[d] = size[order[d]];
+    if (d >= kept) r->n *= full[d];
+    out_stride[d] = d >= kept ? 0 : out->stride[f->keepdim ? order[d] : d];
+  }
+  r->outer = gt_numel(out);
+  gt__operand_of(o[0] = &r->out, out);
+  memcpy(o[0]->stride, out_stride, (size_t)ndim * sizeof *out_stride);
+  op.n_write = 1;
+  gt__touch(&op, out->storage);
+  for (k = 0; k < g->p.n_in; k++) {
+    gt__broadcast_to(g->in[k], ndim, size, &wide);
+    gt__operand_of(o[k + 1] = &m->in[k], &wide);
+    for (d = 0; d < ndim; d++) o[k + 1]->stride[d] = wide.stride[order[d]];
+    gt__touch(&op, g->in[k]->storage);
+  }
+  m->ndim = ndim;
+  memcpy(m->size, full, (size_t)ndim * sizeof *full);
+  m->count = r->outer * r->n;
+  r->n_kept = gt__collapse(&m->ndim, m->size, kept, 1 + g->p.n_in, o);
+  for (k = 1; k <= g->p.n_in; k++) gt__set_mode(o[k], m->ndim);
+  gt__set_mode(o[0], r->n_kept);
+  m->narrow = gt__is_narrow(m->ndim, m->size, 1 + g->p.n_in, o);
+  m->program = g->p;
+  r->fold = f->fold;
+  r->inner = last;
+  r->finish = f->finish;
+  r->chunk = last ? GT__CHUNK : GT__ROWS;
+  r->n_chunk = r->n ? (r->n - 1) / r->chunk + 1 : 1;
+  {
+    const double left = (double)r->n - f->correction, divisor = left > 0 ? left : 0;
+    if (g->p.compute == GT__F32) r->divisor.s = (float)divisor;
+    else r->divisor.f = divisor;
+  }
+  return gt__submit(&op);
+}
+static gt_tensor *gt__run_fold(const gt__folding *f, gt__tree *t, gt_tensor *out) {
+  gt_device device;
+  gt__result r;
+  gt__code g;
+  int ndim, compute, out_ndim = 0, floating, is_arg;
+  int64_t size[GT_MAX_DIMS], out_size[GT_MAX_DIMS], n = 1;
+  uint32_t set;
+  gt_dtype dtype;
+  gt_status status;
+  if (gt__place(t, NULL, &device, &ndim, size) || gt__annotate(t)) return NULL;
+  if (gt__uses_index(t, t->root))
+    return GT__NULL(GT_ERROR_EXPRESSION, "%s: index has no meaning before a fold; use gt_eval first",
+                    t->function);
+  if (gt__dim_set(f->function, f->dims, ndim, &set)) return NULL;
+  for (int d = 0; d < ndim; d++) {
+    if (set >> d & 1) n *= size[d];
+    if (!(set >> d & 1) || f->keepdim) out_size[out_ndim++] = set >> d & 1 ? 1 : size[d];
+  }
+  is_arg = f->fold == GT__FOLD_ARGMAX || f->fold == GT__FOLD_ARGMIN;
+  if (!n && (is_arg || f->fold == GT__FOLD_MAX || f->fold == GT__FOLD_MIN) &&
+      gt__count(out_ndim, out_size))
+    return GT__NULL(GT_ERROR_SHAPE, "%s: no elements to choose from in %s", f->function,
+                    gt__sizes(ndim, size));
+  dtype = (gt_dtype)t->node[t->root].dtype;
+  floating = gt_is_floating(dtype);
+  compute = gt__choose_compute(t, t->root, f->at_least);
+  if (f->fold <= GT__FOLD_PROD && !floating) {
+    if (f->finish || compute != GT__I64) compute = GT__F64; /* counts stay exact beyond 2^24 */
+    dtype = f->finish ? GT_FLOAT32 : GT_INT64;
+  }
+  if (is_arg) dtype = GT_INT64;
+  if (f->fold >= GT__FOLD_ANY) dtype = GT_BOOL;
+  if (f->dtype != GT_DTYPES) dtype = f->dtype;
+  status = gt__begin(&r, f->function, out, out_ndim, out_size, dtype, device, t->n_given, t->in, 0);
+  if (status) return NULL;
+  status = gt__prepare(t, t->root, compute, device, &g);
+  if (!status) status = gt__launch_fold(f, &g, r.place, ndim, size, set);
+  return gt__end(&r, status);
+}
+static gt_tensor *gt__fold_text(const gt__folding *f, gt_tensor *out, const char *text, int n,
+                                const gt_tensor *const *x) {
+  gt__tree t;
+  if (gt__check_text(f->function, text, n)) return NULL;
+  if (gt__refuse(f->function, !out, gt__first_null(n, x))) return NULL;
+  gt__tree_begin(&t, f->function, text, n, x);
+  out = gt__parse_text(&t) ? NULL : gt__run_fold(f, &t, out);
+  gt__tree_end(&t);
+  return out;
+}
+static gt__folding gt__folding_of(const char *function, gt_reduction reduction, uint32_t dims,
+                                  int keepdim) {
+  gt__folding f;
+  f.function = function;
+  f.fold = reduction < GT_MEAN ? (int)reduction : reduction == GT_MEAN ? GT__FOLD_SUM
+                                                                        : (int)reduction - 1;
+  f.finish = reduction == GT_MEAN ? GT__DIVIDE : 0;
+  f.keepdim = keepdim;
+  f.at_least = GT__I64;
+  f.dims = dims;
+  f.dtype = GT_DTYPES;
+  f.correction = 0;
+  return f;
+}
+GT_API gt_tensor *gt_reduce_n(gt_tensor *out, gt_reduction reduction, uint32_t dims, int keepdim,
+                              const char *text, int n, const gt_tensor *const *x) {
+  const gt__folding f = gt__folding_of("gt_reduce", reduction, dims, keepdim);
+  if ((int)reduction < GT_SUM || (int)reduction > GT_ALL_TRUE)
+    return GT__NULL(GT_ERROR_ARGUMENT, "gt_reduce: %d is not a reduction", (int)reduction);
+  return gt__fold_text(&f, out, text, n, x);
+}
+#define GT__REDUCTION(name, reduction) \
+  GT_API gt_tensor *gt_##name(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim) { \
+    const gt__folding f = gt__folding_of("gt_" #name, reduction, dims, keepdim); \
+    return gt__fold_text(&f, out, "a", 1, &x); \
+  }
+GT__REDUCTION(sum, GT_SUM)
+GT__REDUCTION(prod, GT_PROD)
+GT__REDUCTION(mean, GT_MEAN)
+GT__REDUCTION(max, GT_MAX)
+GT__REDUCTION(min, GT_MIN)
+GT__REDUCTION(argmax, GT_ARGMAX)
+GT__REDUCTION(argmin, GT_ARGMIN)
+GT__REDUCTION(any, GT_ANY_TRUE)
+GT__REDUCTION(all, GT_ALL_TRUE)
+#undef GT__REDUCTION
+
+/* The dtype in which a reduction keeps an intermediate result of x: never less than float32. */
+static gt_dtype gt__wide_dtype(const gt_tensor *x) {
+  return x->dtype == GT_FLOAT64 ? GT_FLOAT64 : GT_FLOAT32;
+}
+static gt_dtype gt__float_dtype(const gt_tensor *x) {
+  return gt_is_floating(x->dtype) ? x->dtype : GT_FLOAT32;
+}
+/* The mean first, then the squares of what is left: as exact as float32 allows, in two reads. */
+static gt_tensor *gt__spread(const char *function, gt_tensor *out, const gt_tensor *x, uint32_t dims,
+                             double correction, int keepdim, int finish) {
+  gt__folding f = gt__folding_of(function, GT_MEAN, dims, 1);
+  const gt_tensor *in[2];
+  gt_tensor *mean;
+  if (gt__refuse(function, !out, !x)) return NULL;
+  f.at_least = GT__F32;
+  f.dtype = gt__wide_dtype(x);
+  mean = gt__fold_text(&f, NULL, "a", 1, &x);
+  if (!mean) return NULL;
+  in[0] = x;
+  in[1] = mean;
+  f.keepdim = keepdim;
+  f.finish = finish;
+  f.correction = correction;
+  f.dtype = gt__float_dtype(x);
+  out = gt__fold_text(&f, out, "(a-b)*(a-b)", 2, in);
+  gt_free(mean);
+  return out;
+}
+GT_API gt_tensor *gt_var(gt_tensor *out, const gt_tensor *x, uint32_t dims, double correction,
+                         int keepdim) {
+  return gt__spread("gt_var", out, x, dims, correction, keepdim, GT__DIVIDE);
+}
+GT_API gt_tensor *gt_std(gt_tensor *out, const gt_tensor *x, uint32_t dims, double correction,
+                         int keepdim) {
+  return gt__spread("gt_std", out, x, dims, correction, keepdim, GT__DIVIDE | GT__ROOT);
+}
+GT_API gt_tensor *gt_norm(gt_tensor *out, const gt_tensor *x, double p, uint32_t dims, int keepdim) {
+  const char *const function = "gt_norm";
+  gt__folding f = gt__folding_of(function, GT_SUM, dims, keepdim);
+  const gt_tensor *in[2];
+  gt_tensor *power, *sum, *result = NULL;
+  if (gt__refuse(function, !out, !x)) return NULL;
+  f.at_least = GT__F32;
+  f.dtype = gt__float_dtype(x);
+  if (p != p) return GT__NULL(GT_ERROR_ARGUMENT, "%s: p is NaN", function);
+  if (p == 1) return gt__fold_text(&f, out, "abs(a)", 1, &x);
+  if (p == 2) {
+    f.finish = GT__ROOT;
+    return gt__fold_text(&f, out, "a*a", 1, &x);
+  }
+  if (isinf(p)) {
+    f.fold = p > 0 ? GT__FOLD_MAX : GT__FOLD_MIN;
+    return gt__fold_text(&f, out, "abs(a)", 1, &x);
+  }
+  if (p == 0) {
+    f.at_least = gt__compute_of(gt__wide_dtype(x));
+    return gt__fold_text(&f, out, "a != 0", 1, &x);
+  }
+  power = gt_scalar(p);
+  in[0] = x;
+  in[1] = power;
+  f.dtype = gt__wide_dtype(x);
+  sum = power ? gt__fold_text(&f, NULL, "abs(a)**b", 2, in) : NULL;
+  in[0] = sum;
+  if (sum && !out) {
+    gt_tensor *made = gt__new(function, gt_shape_of(sum), gt__float_dtype(x), x->device, 0);
+    result = made ? gt__eval_at(function, made, "a**(1/b)", 2, in, GT__F32) : NULL;
+    if (made && !result) gt_free(made);
+  } else if (sum) {
+    result = gt__eval_at(function, out, "a**(1/b)", 2, in, GT__F32);
+  }
+  gt_free(sum);
+  gt_free(power);
+  return result;
+}
+/* The largest of each row, in at least float32, for the softmax family; infinities become 0 there if
+   `finite`, so that inf - inf does not arise. */
+static gt_tensor *gt__row_max(const char *function, const gt_tensor *x, uint32_t dims, int finite) {
+  gt__folding f = gt__folding_of(function, GT_MAX, dims, 1);
+  gt_tensor *m;
+  const gt_tensor *in;
+  f.at_least = GT__F32;
+  f.dtype = gt__wide_dtype(x);
+  m = gt__fold_text(&f, NULL, "a", 1, &x);
+  in = m;
+  if (m && finite && !gt__eval_at(function, m, "isinf(a) ? 0 : a", 1, &in, GT__F32)) {
+    gt_free(m);
+    m = NULL;
+  }
+  return m;
+}
+static gt_tensor *gt__row_sum(const char *function, const gt_tensor *x, const gt_tensor *m,
+                              uint32_t dims) {
+  gt__folding f = gt__folding_of(function, GT_SUM, dims, 1);
+  const gt_tensor *in[2];
+  in[0] = x;
+  in[1] = m;
+  f.at_least = GT__F32;
+  f.dtype = gt__wide_dtype(x);
+  return gt__fold_text(&f, NULL, "exp(a-b)", 2, in);
+}
+/* text over a: x, b: the row's maximum, c: the row's sum of exp(x - maximum). */
+static gt_tensor *gt__soft(const char *function, gt_tensor *out, const gt_tensor *x, int dim,
+                           const char *text) {
+  gt_tensor *m, *s, *done = NULL;
+  gt__result r;
+  const gt_tensor *in[3];
+  uint32_t dims = GT_ALL;
+  if (gt__refuse(function, !out, !x)) return NULL;
+  if (x->ndim && (dim = gt__dim(function, dim, x->ndim)) < 0) return NULL;
+  if (x->ndim) dims = GT_DIM(dim);
+  if (gt__begin(&r, function, out, x->ndim, x->shape, gt__float_dtype(x), x->device, 1, &x, 1))
+    return NULL;
+  if (!gt_numel(x)) return gt__end(&r, GT_OK);
+  m = gt__row_max(function, x, dims, 0);
+  s = m ? gt__row_sum(function, x, m, dims) : NULL;
+  in[0] = x;
+  in[1] = m;
+  in[2] = s;
+  if (s) done = gt__eval_at(function, r.place, text, 3, in, GT__F32);
+  gt_free(m);
+  gt_free(s);
+  return gt__end(&r, done ? GT_OK : gt__me.status);
+}
+GT_API gt_tensor *gt_softmax(gt_tensor *out, const gt_tensor *x, int dim) {
+  return gt__soft("gt_softmax", out, x, dim, "exp(a-b)/c");
+}
+GT_API gt_tensor *gt_log_softmax(gt_tensor *out, const gt_tensor *x, int dim) {
+  return gt__soft("gt_log_softmax", out, x, dim, "(a-b)-log(c)");
+}
+GT_API gt_tensor *gt_logsumexp(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim) {
+  const char *const function = "gt_logsumexp";
+  gt__folding f = gt__folding_of(function, GT_SUM, dims, 1);
+  gt_tensor *m = NULL, *s, *done = NULL, sum, most;
+  gt__result r;
+  const gt_tensor *in[2];
+  int n = 0;
+  int64_t size[GT_MAX_DIMS];
+  uint32_t set;
+  if (gt__refuse(function, !out, !x) || gt__dim_set(function, dims, x->ndim, &set)) return NULL;
+  for (int d = 0; d < x->ndim; d++)
+    if (!(set >> d & 1) || keepdim) size[n++] = set >> d & 1 ? 1 : x->shape[d];
+  if (gt__begin(&r, function, out, n, size, gt__float_dtype(x), x->device, 1, &x, 0)) return NULL;
+  f.at_least = GT__F32;
+  f.dtype = gt__wide_dtype(x);
+  /* nothing to add up: the sum is 0 and its logarithm -inf */
+  if (gt_numel(x)) m = gt__row_max(function, x, dims, 1);
+  s = m ? gt__row_sum(function, x, m, dims) : gt_numel(x) ? NULL : gt__fold_text(&f, NULL, "a", 1, &x);
+  if (s) {
+    sum = *s; /* both are contiguous: the kept dims alone are the same elements */
+    sum.ndim = n;
+    memcpy(sum.shape, size, sizeof size);
+    gt__contiguous_strides(&sum);
+    most = sum;
+    if (m) most.storage = m->storage;
+    in[0] = &sum;
+    in[1] = &most;
+    done = gt__eval_at(function, r.place, m ? "log(a)+b" : "log(a)", m ? 2 : 1, in, GT__F32);
+  }
+  gt_free(m);
+  gt_free(s);
+  return gt__end(&r, done ? GT_OK : gt__me.status);
+}
+
+/* -- products -- */
+GT_API gt_precision gt_float32_matmul_precision(void) { return gt__me.precision; }
+GT_API gt_status gt_set_float32_matmul_precision(gt_precision precision) {
+  if ((int)precision < GT_HIGHEST || (int)precision > GT_MEDIUM)
+    return gt__fail(GT_ERROR_ARGUMENT, "gt_set_float32_matmul_precision: %d is not a precision",
+                    (int)precision);
+  gt__me.precision = precision;
+  return GT_OK;
+}
+typedef struct {             /* a product's sizes; vectors have had a dim of size 1 inserted */
+  gt_tensor a, b;            /* local views, at least 2-d */
+  int ndim, drop_m, drop_n;  /* ndim: of the result */
+  int64_t size[GT_MAX_DIMS], m, n, k;
+  int n_batch;
+  int64_t batch[GT_MAX_DIMS];
+  gt_dtype dtype;
+} gt__product;
+
+static gt_status gt__product_shape(const char *function, const gt_tensor *a, const gt_tensor *b,
+                                   gt__product *p) {
+  gt_tensor batch;
+  p->a = *a;
+  p->b = *b;
+  p->drop_m = a->ndim == 1;
+  p->drop_n = b->ndim == 1;
+  if (!a->ndim || !b->ndim)
+    return gt__fail(GT_ERROR_SHAPE, "%s: %s x %s: both need one dimension at least; gt_mul multiplies "
+                    "by a number", function, gt__shape_text(a), gt__shape_text(b));
+  if (!gt__same_device(a->device, b->device))
+    return gt__fail(GT_ERROR_DEVICE, "%s: %s is on %s, %s on %s; gt_to moves a tensor", function,
+                    gt__shape_text(a), gt_device_string(a->device), gt__shape_text(b),
+                    gt_device_string(b->device));
+  if (p->drop_m) gt__insert_dim(&p->a, 0);
+  if (p->drop_n) gt__insert_dim(&p->b, 1);
+  p->m = p->a.shape[p->a.ndim - 2];
+  p->k = p->a.shape[p->a.ndim - 1];
+  p->n = p->b.shape[p->b.ndim - 1];
+  if (p->b.shape[p->b.ndim - 2] != p->k)
+    return gt__fail(GT_ERROR_SHAPE, "%s: %s x %s: inner sizes %lld and %lld differ%s", function,
+                    gt__shape_text(a), gt__shape_text(b), (long long)p->k,
+                    (long long)p->b.shape[p->b.ndim - 2],
+                    p->n == p->k ? "; transpose the second operand?" : "");
+  p->n_batch = 0;
+  batch = p->a;
+  batch.ndim -= 2;
+  gt__merge_shape(&p->n_batch, p->batch, &batch);
+  batch = p->b;
+  batch.ndim -= 2;
+  if (!gt__merge_shape(&p->n_batch, p->batch, &batch))
+    return gt__fail(GT_ERROR_SHAPE, "%s: %s x %s: the batches do not broadcast", function,
+                    gt__shape_text(a), gt__shape_text(b));
+  memcpy(p->size, p->batch, sizeof p->size);
+  p->ndim = p->n_batch;
+  if (!p->drop_m) p->size[p->ndim++] = p->m;
+  if (!p->drop_n) p->size[p->ndim++] = p->n;
+  p->dtype = gt_promote_types(a->dtype, b->dtype);
+  return GT_OK;
+}
+/* x, broadcast to the result's shape, as the kernel wants it: batch, M, N. */
+static void gt__as_product(const gt__product *p, const gt_tensor *x, gt_tensor *y) {
+  gt__broadcast_to(x, p->ndim, p->size, y);
+  if (p->drop_m) gt__insert_dim(y, p->n_batch);
+  if (p->drop_n) gt__insert_dim(y, p->n_batch + 1);
+}
+static gt_status gt__launch_product(const char *function, const gt__product *p, const gt__code *g,
+                                    const gt_tensor *out) {
+  gt__op op;
+  gt__matmul_args *x = &gt__op_new(&op, GT__MATMUL, function, out->device)->u.matmul;
+  gt_tensor view;
+  gt__operand *o[1 + GT__INPUTS];
+  const int nb = p->n_batch;
+  int n_o = 0;
+  if (!gt_numel(out)) return GT_OK;
+  x->m = p->m;
+  x->n = p->n;
+  x->k = p->k;
+  x->n_batch = nb;
+  x->batch = gt__count(nb, p->batch);
+  x->compute = g->p.compute;
+  gt__operand_of(&x->a, &p->a);
+  gt__operand_of(&x->b, &p->b);
+  x->a_row = p->a.stride[p->a.ndim - 2];
+  x->a_col = p->a.stride[p->a.ndim - 1];
+  x->b_row = p->b.stride[p->b.ndim - 2];
+  x->b_col = p->b.stride[p->b.ndim - 1];
+  view = p->a;
+  view.ndim -= 2;
+  gt__broadcast_to(&view, nb, p->batch, &view);
+  memcpy(x->a.stride, view.stride, sizeof x->a.stride);
+  view = p->b;
+  view.ndim -= 2;
+  gt__broadcast_to(&view, nb, p->batch, &view);
+  memcpy(x->b.stride, view.stride, sizeof x->b.stride);
+  gt__as_product(p, out, &view);
+  x->post.ndim = view.ndim;
+  memcpy(x->post.size, view.shape, sizeof x->post.size);
+  x->post.count = gt_numel(out);
+  x->post.program = g->p;
+  gt__operand_of(o[n_o++] = &x->post.out, &view);
+  op.n_write = 1;
+  gt__touch(&op, out->storage);
+  gt__touch(&op, p->a.storage);
+  gt__touch(&op, p->b.storage);
+  for (int k = 1; k < g->p.n_in; k++) {
+    gt__as_product(p, g->in[k], &view);
+    gt__operand_of(o[n_o++] = &x->post.in[k], &view);
+    gt__touch(&op, g->in[k]->storage);
+  }
+  for (int k = 0; k < n_o; k++) o[k]->mode = GT__STRIDED;
+  x->post.narrow = gt__is_narrow(x->post.ndim, x->post.size, n_o, o);
+  return gt__submit(&op);
+}
+/* Does the tree fit behind the product without cutting, in the type that products add up in? */
+static int gt__fits_behind(const gt__tree *t, int i, int compute) {
+  const gt__node *v = &t->node[i];
+  if (v->op >= GT__OPS) return 1;
+  for (int k = 0; k < gt__table[v->op].arity; k++)
+    if (gt__must_cut(t, v->child[k], compute, v->op == GT__OP_where && k == 0) ||
+        !gt__fits_behind(t, v->child[k], compute))
+      return 0;
+  return 1;
+}
+/* The product by itself, in the type that products add up in, then the expression. */
+static gt_status gt__product_apart(gt__tree *t, const gt__product *p, gt_tensor *place) {
+  static const gt_dtype wide[] = {GT_FLOAT32, GT_FLOAT64, GT_INT64}; /* by compute type */
+  const int add_type = gt__compute_of(p->dtype);
+  gt_tensor *product = gt__new_sized(t->function, p->ndim, p->size, wide[add_type], place->device);
+  gt_status status = GT_OK;
+  gt__tree plain;
+  gt__code g;
+  if (!product) return gt__me.status;
+  gt__tree_begin(&plain, t->function, "a", 1, t->in);
+  plain.node[gt__add_node(&plain, GT__OPERAND, 0, -1, -1, -1)].value.i = 0;
+  gt__compile(&plain, 0, add_type, &g);
+  status = gt__launch_product(t->function, p, &g, product);
+  t->in[0] = product;
+  if (!status && !gt__run_tree(t, place, GT__I64, 0, 0, 0)) status = gt__me.status;
+  gt_free(product);
+  return status;
+}
+static gt_tensor *gt__matmul_tree(gt__tree *t, gt__product *p, gt_tensor *out) {
+  gt_device device = p->a.device;
+  gt__result r;
+  gt__code g;
+  const gt_tensor *in[28];
+  int ndim, direct;
+  const int add_type = gt__compute_of(p->dtype);
+  int64_t size[GT_MAX_DIMS];
+  gt_status status;
+  if (gt__place(t, NULL, &device, &ndim, size) || gt__annotate(t)) return NULL;
+  if (gt__uses_index(t, t->root))
+    return GT__NULL(GT_ERROR_EXPRESSION, "%s: index has no meaning behind a product; use gt_eval",
+                    t->function);
+  direct = gt__choose_compute(t, t->root, GT__I64) == add_type &&
+           gt__fits_behind(t, t->root, add_type) && gt__compile(t, t->root, add_type, &g) &&
+           ndim == p->ndim && !memcmp(size, p->size, (size_t)ndim * sizeof *size);
+  memcpy(in, t->in, (size_t)t->n_given * sizeof *in);
+  in[t->n_given] = &p->a;
+  in[t->n_given + 1] = &p->b;
+  status = gt__begin(&r, t->function, out, ndim, size, (gt_dtype)t->node[t->root].dtype, device,
+                     t->n_given + 2, in, 0);
+  if (status) return NULL;
+  if (direct) status = gt__launch_product(t->function, p, &g, r.place);
+  else status = gt__product_apart(t, p, r.place);
+  return gt__end(&r, status);
+}
+static gt_tensor *gt__matmul_text(const char *function, gt_tensor *out, const gt_tensor *a,
+                                  const gt_tensor *b, const char *text, int n,
+                                  const gt_tensor *const *x) {
+  gt__tree t;
+  gt__product p;
+  gt_tensor stand_in;
+  const gt_tensor *in[26];
+  if (gt__check_text(function, text, n < 0 ? n : n + 1)) return NULL;
+  if (gt__refuse(function, !out, !a ? 1 : !b ? 2 : gt__first_null(n, x) ? 2 + gt__first_null(n, x) : 0))
+    return NULL;
+  if (gt__product_shape(function, a, b, &p)) return NULL;
+  memset(&stand_in, 0, sizeof stand_in); /* the product: a tensor without storage */
+  stand_in.dtype = p.dtype;
+  stand_in.device = a->device;
+  stand_in.ndim = p.ndim;
+  memcpy(stand_in.shape, p.size, sizeof p.size);
+  in[0] = &stand_in;
+  for (int i = 0; i < n; i++) in[i + 1] = x[i];
+  gt__tree_begin(&t, function, text, n + 1, in);
+  out = gt__parse_text(&t) ? NULL : gt__matmul_tree(&t, &p, out);
+  gt__tree_end(&t);
+  return out;
+}
+GT_API gt_tensor *gt_matmul_eval_n(gt_tensor *out, const gt_tensor *a, const gt_tensor *b,
+                                   const char *text, int n, const gt_tensor *const *x) {
+  return gt__matmul_text("gt_matmul_eval", out, a, b, text, n, x);
+}
+GT_API gt_tensor *gt_matmul(gt_tensor *out, const gt_tensor *a, const gt_tensor *b) {
+  return gt__matmul_text("gt_matmul", out, a, b, "a", 0, NULL);
+}
+GT_API gt_tensor *gt_addmm(gt_tensor *out, const gt_tensor *c, const gt_tensor *a, const gt_tensor *b,
+                           double beta, double alpha) {
+  const char *const function = "gt_addmm";
+  const gt_tensor *in[3];
+  gt_tensor *x, *y, *result = NULL;
+  if (gt__refuse(function, !out || (!c && beta == 0), !a ? 2 : !b ? 3 : !c && beta != 0 ? 1 : 0))
+    return NULL;
+  x = gt_scalar(alpha);
+  y = gt_scalar(beta);
+  in[0] = x;
+  in[1] = c;
+  in[2] = y;
+  if (x && y && beta == 0) result = gt__matmul_text(function, out, a, b, "a*b", 1, in);
+  else if (x && y) result = gt__matmul_text(function, out, a, b, "a*b + c*d", 3, in);
+  gt_free(x);
+  gt_free(y);
+  return result;
+}
+GT_API gt_tensor *gt_linear(gt_tensor *out, const gt_tensor *x, const gt_tensor *w,
+                            const gt_tensor *bias) {
+  const char *const function = "gt_linear";
+  gt_tensor wt;
+  if (gt__refuse(function, !out || !bias, !x ? 1 : !w ? 2 : 0)) return NULL;
+  if (w->ndim != 2)
+    return GT__NULL(GT_ERROR_SHAPE, "%s: w is %s; it must be (out, in)", function, gt__shape_text(w));
+  wt = *w;
+  gt__swap_dims(&wt, 0, 1);
+  return gt__matmul_text(function, out, x, &wt, bias ? "a + b" : "a", bias != NULL, &bias);
+}
+
+/* ---- >>stream-code ----------------------------------------------------------------------------- */
+static gt_stream *gt__stream_new(const char *function, gt_device device, int priority, void *native,
+                                 int owned) {
+  gt_stream *s;
+  int code = 0;
+  if (gt__check_device(function, device)) return NULL;
+  s = (gt_stream *)gt__malloc(function, sizeof *s);
+  if (!s) return NULL;
+  memset(s, 0, sizeof *s);
+  s->device = device;
+  s->queue = native;
+  s->owned = owned;
+  if (owned && device.type != GT_CPU)
+    code = gt__backend_of(device)->queue_create(device.index, priority, &s->queue);
+  if (code) {
+    GPUTENSOR_FREE(s);
+    gt__backend_error(function, device, NULL, code);
+    return NULL;
+  }
+  gt__lock();
+  s->next = gt__all.streams;
+  gt__all.streams = s;
+  gt__unlock();
+  return s;
+}
+GT_API gt_stream *gt_stream_create(gt_device device, int priority) {
+  return gt__stream_new("gt_stream_create", device, priority, NULL, 1);
+}
+GT_API gt_stream *gt_stream_from_native(gt_device device, void *native) {
+  return gt__stream_new("gt_stream_from_native", device, 0, native, 0);
+}
+static void gt__stream_destroy(gt_stream *s) { /* with the lock, out of the list */
+  const gt__backend *b = gt__backend_of(s->device);
+  if (s->mark) b->event_destroy(s->device.index, s->mark);
+  if (s->owned && s->device.type != GT_CPU) b->queue_destroy(s->device.index, s->queue);
+  GPUTENSOR_FREE(s);
+}
+/* What is still to be done on it passes to the device's default stream, which waits for it. */
+GT_API void gt_stream_free(gt_stream *stream) {
+  gt_stream *heir, **p;
+  int code = 0;
+  if (!stream || stream == gt__all.fallback[gt__slot(stream->device)]) return;
+  gt__lock();
+  for (int i = 0; i <= GT__GPUS; i++)
+    if (gt__me.stream[i] == stream) gt__me.stream[i] = NULL;
+  heir = stream->device.type == GT_CUDA ? gt__default_stream(stream->device, &code) : NULL;
+  if (heir && gt__join(heir, stream)) heir = NULL;
+  if (!heir && stream->device.type == GT_CUDA)
+    gt__backend_of(stream->device)->queue_wait(stream->device.index, stream->queue);
+  for (gt_tensor *x = gt__all.tensors; x; x = x->gt__next)
+    if (x->storage->last == stream) x->storage->last = heir;
+  for (p = &gt__all.streams; *p && *p != stream; p = &(*p)->next) {}
+  if (*p) *p = stream->next;
+  gt__stream_destroy(stream);
+  gt__unlock();
+}
+GT_API gt_status gt_stream_synchronize(gt_stream *stream) {
+  const char *const function = "gt_stream_synchronize";
+  int code = 0;
+  if (!stream) return gt__fail(GT_ERROR_ARGUMENT, "%s: stream is NULL", function);
+  if (stream->device.type == GT_CUDA)
+    code = gt__backend_of(stream->device)->queue_wait(stream->device.index, stream->queue);
+  return code ? gt__backend_error(function, stream->device, stream, code) : gt__check_fault();
+}
+static int gt__query(const char *function, gt_device device, const gt_stream *s, int code) {
+  if (code <= 0) return code == 0;
+  gt__backend_error(function, device, s, code);
+  return -1;
+}
+GT_API int gt_stream_query(gt_stream *stream) {
+  const char *const function = "gt_stream_query";
+  if (!stream) return gt__fail(GT_ERROR_ARGUMENT, "%s: stream is NULL", function), -1;
+  if (stream->device.type == GT_CPU) return 1;
+  return gt__query(function, stream->device, stream,
+                   gt__backend_of(stream->device)->queue_query(stream->device.index, stream->queue));
+}
+GT_API gt_device gt_stream_device(const gt_stream *stream) {
+  return stream ? stream->device : gt__device(GT_NO_DEVICE, 0);
+}
+GT_API void *gt_stream_native(gt_stream *stream) { return stream ? stream->queue : NULL; }
+GT_API gt_stream *gt_current_stream(gt_device device) {
+  gt_stream *s;
+  int code;
+  if (gt__check_device("gt_current_stream", device)) return NULL;
+  gt__lock();
+  s = gt__stream_now(device, &code);
+  gt__unlock();
+  if (code) gt__backend_error("gt_current_stream", device, NULL, code);
+  else if (!s) gt__fail(GT_ERROR_MEMORY, "gt_current_stream: out of host memory");
+  return s;
+}
+GT_API gt_status gt_set_stream(gt_stream *stream) {
+  if (stream) gt__me.stream[gt__slot(stream->device)] = stream;
+  else memset(gt__me.stream, 0, sizeof gt__me.stream);
+  return stream ? gt_set_device(stream->device) : GT_OK;
+}
+GT_API gt_status gt_stream_wait_stream(gt_stream *stream, gt_stream *other) {
+  const char *const function = "gt_stream_wait_stream";
+  int code = 0;
+  if (!stream || !other) return gt__fail(GT_ERROR_ARGUMENT, "%s: a stream is NULL", function);
+  if (other->device.type == GT_CPU) return GT_OK; /* its work is done */
+  if (stream->device.type == GT_CPU) return gt_stream_synchronize(other);
+  gt__lock();
+  code = stream == other ? 0 : gt__join(stream, other);
+  gt__unlock();
+  return code ? gt__backend_error(function, other->device, other, code) : GT_OK;
+}
+GT_API gt_event *gt_event_create(void) {
+  gt_event *e = (gt_event *)gt__malloc("gt_event_create", sizeof *e);
+  if (e) memset(e, 0, sizeof *e);
+  return e;
+}
+static void gt__event_clear(gt_event *e) {
+  if (e->native) gt__backend_of(e->device)->event_destroy(e->device.index, e->native);
+  e->native = NULL;
+  e->device = gt__device(GT_NO_DEVICE, 0);
+}
+GT_API void gt_event_free(gt_event *event) {
+  if (!event) return;
+  gt__event_clear(event);
+  GPUTENSOR_FREE(event);
+}
+GT_API gt_status gt_event_record(gt_event *event, gt_stream *stream) {
+  const char *const function = "gt_event_record";
+  int code = 0;
+  if (!event || !stream)
+    return gt__fail(GT_ERROR_ARGUMENT, "%s: the %s is NULL", function, event ? "stream" : "event");
+  gt__lock();
+  if (event->native && !gt__same_device(event->device, stream->device)) gt__event_clear(event);
+  if (!event->native)
+    code = gt__backend_of(stream->device)->event_create(stream->device.index, &event->native);
+  if (!code) event->device = stream->device;
+  if (!code)
+    code = gt__backend_of(stream->device)
+               ->event_record(stream->device.index, event->native, stream->queue);
+  gt__unlock();
+  return code ? gt__backend_error(function, stream->device, stream, code) : GT_OK;
+}
+static int gt__no_event(const char *function, const gt_event *event) {
+  if (event && event->native) return 0;
+  gt__fail(event ? GT_ERROR_STATE : GT_ERROR_ARGUMENT, "%s: the event %s", function,
+           event ? "was never recorded; gt_event_record comes first" : "is NULL");
+  return 1;
+}
+GT_API gt_status gt_stream_wait_event(gt_stream *stream, gt_event *event) {
+  const char *const function = "gt_stream_wait_event";
+  int code;
+  if (!stream) return gt__fail(GT_ERROR_ARGUMENT, "%s: stream is NULL", function);
+  if (gt__no_event(function, event)) return gt__me.status;
+  if (event->device.type == GT_CPU) return GT_OK;
+  if (stream->device.type == GT_CPU) return gt_event_synchronize(event);
+  code = gt__backend_of(stream->device)
+             ->queue_wait_event(stream->device.index, stream->queue, event->native);
+  return code ? gt__backend_error(function, stream->device, stream, code) : GT_OK;
+}
+GT_API int gt_event_query(gt_event *event) {
+  if (gt__no_event("gt_event_query", event)) return -1;
+  return gt__query("gt_event_query", event->device, NULL,
+                   gt__backend_of(event->device)->event_query(event->device.index, event->native));
+}
+GT_API gt_status gt_event_synchronize(gt_event *event) {
+  int code;
+  if (gt__no_event("gt_event_synchronize", event)) return gt__me.status;
+  code = gt__backend_of(event->device)->event_wait(event->device.index, event->native);
+  return code ? gt__backend_error("gt_event_synchronize", event->device, NULL, code)
+              : gt__check_fault();
+}
+GT_API double gt_event_elapsed_ms(gt_event *start, gt_event *end) {
+  const char *const function = "gt_event_elapsed_ms";
+  float ms = 0;
+  int code;
+  if (gt__no_event(function, start) || gt__no_event(function, end)) return (double)NAN;
+  if (!gt__same_device(start->device, end->device))
+    return gt__fail(GT_ERROR_DEVICE, "%s: the events are of %s and %s; their clocks differ", function,
+                    gt_device_string(start->device), gt_device_string(end->device)), (double)NAN;
+  if (gt_event_synchronize(end) || gt_event_synchronize(start)) return (double)NAN;
+  code = gt__backend_of(end->device)->event_elapsed(end->device.index, start->native, end->native, &ms);
+  if (!code) return (double)ms;
+  gt__backend_error(function, end->device, NULL, code);
+  return (double)NAN;
+}
+GT_API gt_status gt_synchronize(gt_device device) {
+  const char *const function = "gt_synchronize";
+  const gt_stream *bad = NULL;
+  int code = 0;
+  if (gt__check_device(function, device)) return gt__me.status;
+  if (device.type == GT_CPU) return GT_OK;
+  gt__lock();
+  for (gt_stream *s = gt__all.streams; s && !code; s = s->next)
+    if (gt__same_device(s->device, device)) {
+      code = gt__backend_of(device)->queue_wait(device.index, s->queue);
+      bad = s;
+    }
+  gt__unlock();
+  return code ? gt__backend_error(function, device, bad, code) : gt__check_fault();
+}
+GT_API gt_with gt_with_device(gt_device device) {
+  gt_with w;
+  w.device = gt__me.device;
+  w.stream = NULL;
+  w.on = gt_set_device(device) == GT_OK ? 1 : 0;
+  return w;
+}
+/* `on` is 2 where a stream has to be put back. */
+GT_API gt_with gt_with_stream(gt_stream *stream) {
+  gt_with w;
+  memset(&w, 0, sizeof w);
+  w.device = gt__me.device;
+  if (!stream) {
+    gt__fail(GT_ERROR_ARGUMENT, "GT_WITH_STREAM: stream is NULL");
+    return w;
+  }
+  w.stream = gt__me.stream[gt__slot(stream->device)];
+  w.slot = 1 + gt__slot(stream->device);
+  w.on = gt_set_stream(stream) == GT_OK;
+  return w;
+}
+GT_API void gt_with_pop(gt_with *with) {
+  gt__me.device = with->device;
+  if (with->slot) gt__me.stream[with->slot - 1] = with->stream;
+}
+
+/* -- program -- */
+GT_API const char *gt_version(void) { return GPUTENSOR_VERSION; }
+GT_API const char *gt_build_info(void) {
+  return "gputensor " GPUTENSOR_VERSION
+#if defined(__clang__)
+         ", clang " __clang_version__
+#elif defined(__GNUC__)
+         ", gcc " __VERSION__
+#endif
+#ifdef _OPENMP
+         ", OpenMP"
+#else
+         ", no OpenMP: one CPU thread"
+#endif
+#ifdef GT__CUDA
+         ", CUDA";
+#else
+         ", without CUDA";
+#endif
+}
+GT_API void gt_shutdown(void) {
+  for (int i = 0; i < gt_cuda_device_count(); i++)
+    if (gt__all.fallback[1 + i] || gt__all.streams) gt_synchronize(gt__device(GT_CUDA, i));
+  gt__lock();
+  for (gt_tensor *x = gt__all.tensors; x; x = x->gt__next) x->storage->last = NULL;
+  while (gt__all.streams) {
+    gt_stream *s = gt__all.streams;
+    gt__all.streams = s->next;
+    gt__stream_destroy(s);
+  }
+  memset(gt__all.fallback, 0, sizeof gt__all.fallback);
+  for (int i = 0; i < 128; i++) gt__cache_drop(&gt__cache[i]);
+#ifdef GT__CUDA
+  if (gt__all.fault) gt__cuda_backend.release(-1, NULL, gt__all.fault, 1);
+#endif
+  gt__all.fault = NULL;
+  gt__unlock();
+  memset(gt__me.stream, 0, sizeof gt__me.stream);
+}
+
+/* ---- >>npy -------------------------------------------------------------------------------------
+   A .npy file is the magic, a version, the length of a header, the header - a Python dict of descr,
+   fortran_order and shape - and the elements. A file is believed in nothing: every size is compared
+   with the length of the file before memory is asked for, and every message names the file. */
+#include <sys/stat.h>
+
+enum { GT__NPY_HEADER = 1 << 20, GT__NPY_ALIGN = 64 };
+
+/* By dtype; bfloat16, which NumPy does not have, is written as float32. */
+static const char gt__npy_type[GT_DTYPES][3] = {"b1", "u1", "i1", "i2", "i4",
+                                                "i8", "f2", "f4", "f4", "f8"};
+
+typedef struct {
+  const char *path, *p, *end; /* p..end: the header that is still unread */
+  int seen_type, seen_order, seen_shape;
+  gt_dtype dtype;
+  int swap, fortran;
+  gt_shape shape;
+} gt__npy;
+
+static int gt__little_endian(void) {
+  const uint16_t one = 1;
+  unsigned char first;
+  memcpy(&first, &one, 1);
+  return first;
+}
+
+/* ftell's long is 64 bits wide where files can be large, but for Windows. */
+static int gt__seek_end(FILE *file, int64_t *length) {
+#ifdef _WIN32
+  if (_fseeki64(file, 0, SEEK_END)) return 0;
+  *length = (int64_t)_ftelli64(file);
+#else
+  if (fseek(file, 0, SEEK_END)) return 0;
+  *length = (int64_t)ftell(file);
+#endif
+  return *length >= 0 && fseek(file, 0, SEEK_SET) == 0;
+}
+
+static gt_status gt__npy_read(const char *path, FILE *file, void *to, size_t bytes) {
+  if (fread(to, 1, bytes, file) == bytes) return GT_OK;
+  if (ferror(file)) return gt__fail(GT_ERROR_FILE, "gt_load_npy: %s: %s", path, strerror(errno));
+  return gt__fail(GT_ERROR_FORMAT, "gt_load_npy: %s: the file ends too early", path);
+}
+
+/* Words of the header: after spaces, one character or one word if it is there. */
+static void gt__npy_space(gt__npy *h) {
+  while (h->p < h->end && (*h->p == ' ' || *h->p == '\t' || *h->p == '\n' || *h->p == '\r')) h->p++;
+}
+static int gt__npy_char(gt__npy *h, char c) {
+  gt__npy_space(h);
+  if (h->p == h->end || *h->p != c) return 0;
+  h->p++;
+  return 1;
+}
+static int gt__npy_word(gt__npy *h, const char *word) {
+  const size_t n = strlen(word);
+  gt__npy_space(h);
+  if ((size_t)(h->end - h->p) < n || memcmp(h->p, word, n) != 0) return 0;
+  h->p += n;
+  return 1;
+}
+
+/* A quoted string without escapes, cut to `size`; what is not printable ASCII becomes '?', since it
+   may end up in a message. */
+static int gt__npy_string(gt__npy *h, char *text, size_t size) {
+  size_t n = 0;
+  const char quote = gt__npy_char(h, '\'') ? '\'' : gt__npy_char(h, '"') ? '"' : 0;
+  if (!quote) return 0;
+  for (; h->p < h->end && *h->p != quote; h->p++) {
+    if (*h->p == '\\' || *h->p == '\n') return 0;
+    if (n + 1 < size) text[n++] = *h->p >= ' ' && *h->p <= '~' ? *h->p : '?';
+  }
+  text[n] = 0;
+  return gt__npy_char(h, quote);
+}
+
+static gt_status gt__npy_malformed(const gt__npy *h, const char *what) {
+  return gt__fail(GT_ERROR_FORMAT, "gt_load_npy: %s: malformed header: %s", h->path, what);
+}
+
+static gt_status gt__npy_descr(gt__npy *h) {
+  char text[24];
+  gt__npy_space(h);
+  if (h->p < h->end && *h->p == '[')
+    return gt__fail(GT_ERROR_FORMAT, "gt_load_npy: %s: structured arrays are not supported; save "
+                    "one field at a time", h->path);
+  if (!gt__npy_string(h, text, sizeof text)) return gt__npy_malformed(h, "descr is not a string");
+  const int ordered = text[0] && strchr("<>=|", text[0]) != NULL;
+  h->swap = text[0] == (gt__little_endian() ? '>' : '<');
+  for (int d = 0; d < GT_DTYPES; d++) {
+    if (d == GT_BFLOAT16 || strcmp(text + ordered, gt__npy_type[d]) != 0) continue;
+    h->dtype = (gt_dtype)d;
+    return GT_OK;
+  }
+  return gt__fail(GT_ERROR_FORMAT, "gt_load_npy: %s: dtype '%s' is not one of b1 u1 i1 i2 i4 i8 f2 "
+                  "f4 f8; convert it in NumPy first (astype)", h->path, text);
+}
+
+static gt_status gt__npy_order(gt__npy *h) {
+  h->fortran = gt__npy_word(h, "True");
+  if (h->fortran || gt__npy_word(h, "False")) return GT_OK;
+  return gt__npy_malformed(h, "fortran_order is neither True nor False");
+}
+
+static gt_status gt__npy_size(gt__npy *h, int64_t *size) {
+  gt__npy_space(h);
+  if (h->p < h->end && *h->p == '-') return gt__npy_malformed(h, "a size is negative");
+  if (h->p == h->end || *h->p < '0' || *h->p > '9')
+    return gt__npy_malformed(h, "shape is not a tuple of integers");
+  for (*size = 0; h->p < h->end && *h->p >= '0' && *h->p <= '9'; h->p++) {
+    const int digit = *h->p - '0';
+    if (*size > (INT64_MAX - digit) / 10) return gt__npy_malformed(h, "a size exceeds 64 bits");
+    *size = *size * 10 + digit;
+  }
+  if (h->p < h->end && *h->p == 'L') h->p++; /* as Python 2 wrote long integers */
+  return GT_OK;
+}
+
+static gt_status gt__npy_shape(gt__npy *h) {
+  int n = 0, comma = 1;
+  if (!gt__npy_char(h, '(')) return gt__npy_malformed(h, "shape is not a tuple");
+  while (!gt__npy_char(h, ')')) {
+    if (!comma) return gt__npy_malformed(h, "no comma between two sizes");
+    if (n == GT_MAX_DIMS)
+      return gt__fail(GT_ERROR_FORMAT, "gt_load_npy: %s: more than %d dimensions", h->path,
+                      (int)GT_MAX_DIMS);
+    const gt_status status = gt__npy_size(h, &h->shape.size[n]);
+    if (status) return status;
+    n++;
+    comma = gt__npy_char(h, ',');
+  }
+  if (n == 1 && !comma) return gt__npy_malformed(h, "shape is not a tuple");
+  h->shape.ndim = n;
+  return GT_OK;
+}
+
+static gt_status gt__npy_entry(gt__npy *h) {
+  char key[24];
+  if (!gt__npy_string(h, key, sizeof key)) return gt__npy_malformed(h, "a key is not a string");
+  const int type = strcmp(key, "descr") == 0, order = strcmp(key, "fortran_order") == 0;
+  int *seen = type ? &h->seen_type : order ? &h->seen_order : &h->seen_shape;
+  if (!type && !order && strcmp(key, "shape") != 0)
+    return gt__fail(GT_ERROR_FORMAT, "gt_load_npy: %s: malformed header: unknown key '%s'", h->path,
+                    key);
+  if ((*seen)++) return gt__npy_malformed(h, "a key stands there twice");
+  if (!gt__npy_char(h, ':')) return gt__npy_malformed(h, "no colon after a key");
+  return type ? gt__npy_descr(h) : order ? gt__npy_order(h) : gt__npy_shape(h);
+}
+
+static gt_status gt__npy_parse(gt__npy *h) {
+  int comma = 1;
+  if (!gt__npy_char(h, '{')) return gt__npy_malformed(h, "it does not begin with a brace");
+  while (!gt__npy_char(h, '}')) {
+    if (!comma) return gt__npy_malformed(h, "no comma between two entries");
+    const gt_status status = gt__npy_entry(h);
+    if (status) return status;
+    comma = gt__npy_char(h, ',');
+  }
+  gt__npy_space(h);
+  if (h->p != h->end) return gt__npy_malformed(h, "text after the closing brace");
+  if (!h->seen_type) return gt__npy_malformed(h, "descr is missing");
+  if (!h->seen_order) return gt__npy_malformed(h, "fortran_order is missing");
+  return h->seen_shape ? GT_OK : gt__npy_malformed(h, "shape is missing");
+}
+
+/* Reads up to the first element. `length` is the file's; on return it counts what follows. */
+static gt_status gt__npy_header(gt__npy *h, FILE *file, int64_t *length) {
+  unsigned char head[12] = {0};
+  gt_status status = gt__npy_read(h->path, file, head, 8);
+  if (status) return status;
+  if (memcmp(head, "\x93NUMPY", 6) != 0)
+    return gt__fail(GT_ERROR_FORMAT, "gt_load_npy: %s: not a .npy file", h->path);
+  if (head[6] < 1 || head[6] > 3 || head[7] != 0)
+    return gt__fail(GT_ERROR_FORMAT, "gt_load_npy: %s: version %d.%d is not 1.0, 2.0 or 3.0",
+                    h->path, head[6], head[7]);
+  const int width = head[6] == 1 ? 2 : 4;
+  status = gt__npy_read(h->path, file, head + 8, (size_t)width);
+  if (status) return status;
+  const int64_t bytes = head[8] | head[9] << 8 | head[10] << 16 | (int64_t)head[11] << 24;
+  *length -= 8 + width + bytes;
+  if (bytes > GT__NPY_HEADER || *length < 0)
+    return gt__fail(GT_ERROR_FORMAT, "gt_load_npy: %s: a header of %lld bytes is %s",
+                    h->path, (long long)bytes, *length < 0 ? "longer than the file" : "too long");
+  char *text = (char *)gt__malloc("gt_load_npy", (size_t)bytes);
+  if (!text) return GT_ERROR_MEMORY;
+  h->p = text;
+  h->end = text + bytes;
+  status = gt__npy_read(h->path, file, text, (size_t)bytes);
+  if (!status) status = gt__npy_parse(h);
+  GPUTENSOR_FREE(text);
+  return status;
+}
+
+/* Sizes of 0 count as 1 here: what the other sizes say together must be representable too. */
+static gt_status gt__npy_check_length(const gt__npy *h, int64_t length) {
+  int64_t bytes = (int64_t)gt_dtype_size(h->dtype);
+  int empty = 0;
+  for (int d = 0; d < h->shape.ndim; d++) {
+    const int64_t size = h->shape.size[d];
+    empty |= size == 0;
+    if (size > 1 && bytes > INT64_MAX / size)
+      return gt__fail(GT_ERROR_FORMAT, "gt_load_npy: %s: the shape holds more than 2^63 bytes",
+                      h->path);
+    if (size > 1) bytes *= size;
+  }
+  if (empty || bytes <= length) return GT_OK;
+  return gt__fail(GT_ERROR_FORMAT, "gt_load_npy: %s: truncated: %lld bytes of elements, the "
+                  "shape needs %lld", h->path, (long long)length, (long long)bytes);
+}
+
+static void gt__swap_bytes(unsigned char *p, size_t bytes, size_t width) {
+  for (size_t i = 0; i < bytes; i += width)
+    for (size_t a = i, b = i + width - 1; a < b; a++, b--) {
+      const unsigned char t = p[a];
+      p[a] = p[b];
+      p[b] = t;
+    }
+}
+
+static gt_status gt__npy_elements(const gt__npy *h, FILE *file, gt_tensor *x) {
+  const size_t bytes = gt_nbytes(x);
+  unsigned char *p = (unsigned char *)gt_data(x);
+  const gt_status status = bytes ? gt__npy_read(h->path, file, p, bytes) : GT_OK;
+  if (status) return status;
+  if (h->swap) gt__swap_bytes(p, bytes, gt_dtype_size(h->dtype));
+  if (h->dtype == GT_BOOL)
+    for (size_t i = 0; i < bytes; i++) p[i] = p[i] != 0;
+  return GT_OK;
+}
+
+/* The dimensions in the opposite order: how Fortran order is read, and undone. */
+static gt_shape gt__reversed(gt_shape shape) {
+  gt_shape r = shape;
+  for (int d = 0; d < shape.ndim; d++) r.size[d] = shape.size[shape.ndim - 1 - d];
+  return r;
+}
+
+static gt_tensor *gt__npy_to_c_order(gt_tensor *x) {
+  gt_shape order = {x->ndim, {0}};
+  for (int d = 0; d < x->ndim; d++) order.size[d] = x->ndim - 1 - d;
+  gt_tensor *view = gt_permute(x, order), *y = view ? gt_contiguous(view) : NULL;
+  gt_free(view);
+  gt_free(x);
+  return y;
+}
+
+static gt_tensor *gt__npy_load(gt__npy *h, FILE *file, gt_device device) {
+  int64_t length = 0;
+  if (!gt__seek_end(file, &length)) {
+    gt__fail(GT_ERROR_FILE, "gt_load_npy: %s: not a file with a length", h->path);
+    return NULL;
+  }
+  if (gt__npy_header(h, file, &length) || gt__npy_check_length(h, length)) return NULL;
+  const gt_shape shape = h->fortran ? gt__reversed(h->shape) : h->shape;
+  gt_tensor *host = gt_empty(shape, h->dtype, gt_cpu());
+  gt_tensor *x = host && !gt__npy_elements(h, file, host) ? gt_to(host, device) : NULL;
+  gt_free(host);
+  return x && h->fortran ? gt__npy_to_c_order(x) : x;
+}
+
+GT_API gt_tensor *gt_load_npy(const char *path, gt_device device) {
+  gt__npy h;
+  memset(&h, 0, sizeof h);
+  h.path = path;
+  FILE *file = path ? fopen(path, "rb") : NULL;
+  if (!file) {
+    if (path) gt__fail(GT_ERROR_FILE, "gt_load_npy: %s: %s", path, strerror(errno));
+    else gt__fail(GT_ERROR_ARGUMENT, "gt_load_npy: the path is NULL");
+    return NULL;
+  }
+  gt_tensor *x = gt__npy_load(&h, file, device);
+  fclose(file);
+  return x;
+}
+
+/* Writes magic to newline into `text` and returns how many bytes, a multiple of 64. */
+static int gt__npy_make_header(const gt_tensor *x, char text[4 * GT__NPY_ALIGN]) {
+  const char order = gt_dtype_size(x->dtype) == 1 ? '|' : gt__little_endian() ? '<' : '>';
+  const size_t room = 4 * GT__NPY_ALIGN - 10; /* 8 sizes of 19 digits need 222 */
+  char *header = text + 10;
+  int n = snprintf(header, room, "{'descr': '%c%s', 'fortran_order': False, 'shape': (", order,
+                   gt__npy_type[x->dtype]);
+  for (int d = 0; d < x->ndim; d++)
+    n += snprintf(header + n, room - (size_t)n, "%lld%s", (long long)x->shape[d],
+                  x->ndim == 1 ? "," : d + 1 < x->ndim ? ", " : "");
+  n += snprintf(header + n, room - (size_t)n, "), }");
+  while ((10 + n + 1) % GT__NPY_ALIGN) header[n++] = ' ';
+  header[n++] = '\n';
+  memcpy(text, "\x93NUMPY\x01", 8); /* with the minor version, 0 */
+  text[8] = (char)(n & 255);
+  text[9] = (char)(n >> 8);
+  return 10 + n;
+}
+
+/* The elements on the CPU, in C order, in a dtype that NumPy has; to be freed. */
+static gt_tensor *gt__npy_host(const gt_tensor *x) {
+  gt_tensor *packed = gt_contiguous(x), *host = packed ? gt_to(packed, gt_cpu()) : NULL;
+  gt_tensor *y = host ? gt_to_dtype(host, x->dtype == GT_BFLOAT16 ? GT_FLOAT32 : x->dtype) : NULL;
+  gt_free(packed);
+  gt_free(host);
+  return y;
+}
+
+/* 0 and errno if it failed; then there is no such file. */
+static int gt__npy_write(const char *path, const gt_tensor *host) {
+  char header[4 * GT__NPY_ALIGN];
+  const size_t n = (size_t)gt__npy_make_header(host, header), bytes = gt_nbytes(host);
+  const void *data = gt_data(host);
+  FILE *file = fopen(path, "wb");
+  if (!file) return 0;
+  int ok = fwrite(header, 1, n, file) == n;
+  ok = ok && (!bytes || fwrite(data, 1, bytes, file) == bytes) && fflush(file) == 0;
+  int error = ok ? 0 : errno; /* fclose may change it */
+  if (fclose(file) != 0 && ok) error = errno;
+  if (!error && ok) return 1;
+  remove(path);
+  errno = error;
+  return 0;
+}
+
+/* A device file must not be replaced by the rename. */
+static int gt__npy_may_replace(const char *path) {
+#ifdef S_ISREG
+  struct stat info;
+  return stat(path, &info) != 0 || S_ISREG(info.st_mode);
+#else
+  (void)path;
+  return 1;
+#endif
+}
+
+static int gt__rename_over(const char *from, const char *to) {
+#ifdef _WIN32
+  remove(to); /* rename refuses there what it replaces elsewhere */
+#endif
+  return rename(from, to) == 0;
+}
+
+static gt_status gt__npy_save(const char *path, const char *temporary, const gt_tensor *host) {
+  if (!gt__npy_may_replace(path))
+    return gt__fail(GT_ERROR_FILE, "gt_save_npy: %s: not a regular file", path);
+  errno = 0;
+  if (!gt__npy_write(temporary, host))
+    return gt__fail(GT_ERROR_FILE, "gt_save_npy: writing %s for %s: %s; an older file is untouched",
+                    temporary, path, errno ? strerror(errno) : "unknown error");
+  if (gt__rename_over(temporary, path)) return GT_OK;
+  const int error = errno;
+  remove(temporary);
+  return gt__fail(GT_ERROR_FILE, "gt_save_npy: renaming %s to %s: %s", temporary, path,
+                  strerror(error));
+}
+
+/* A reader never sees half a file: it is written as PATH.tmp, then renamed. */
+GT_API gt_status gt_save_npy(const char *path, const gt_tensor *x) {
+  if (gt__refuse("gt_save_npy", 0, !x)) return gt_error();
+  if (!path) return gt__fail(GT_ERROR_ARGUMENT, "gt_save_npy: the path is NULL");
+  const size_t n = strlen(path);
+  char *temporary = (char *)gt__malloc("gt_save_npy", n + 5);
+  if (!temporary) return GT_ERROR_MEMORY;
+  memcpy(temporary, path, n);
+  memcpy(temporary + n, ".tmp", 5);
+  gt_tensor *host = gt__npy_host(x);
+  const gt_status status = host ? gt__npy_save(path, temporary, host) : gt_error();
+  gt_free(host);
+  GPUTENSOR_FREE(temporary);
+  return status;
+}
+/* ---- >>print -----------------------------------------------------------------------------------
+   A tensor as PyTorch 2 prints it with its default options: 4 digits, 80 columns, and of more than
+   1000 elements only the first and last three along each dimension. */
+enum { GT__PRINT_DIGITS = 4, GT__PRINT_COLUMNS = 80, GT__PRINT_ALL = 1000, GT__PRINT_EDGE = 3 };
+enum { GT__PRINT_NUMBER = 64 }; /* the longest here is -9223372036854775808 */
+
+typedef struct {
+  char *p;
+  size_t n, room;
+  int failed; /* out of memory; what follows is dropped */
+} gt__buffer;
+
+static void gt__buffer_add(gt__buffer *t, const char *s, size_t n) {
+  if (!t->failed && t->n + n + 1 > t->room) {
+    const size_t room = 2 * t->room + n + 256;
+    char *p = (char *)GPUTENSOR_REALLOC(t->p, room);
+    t->failed = p == NULL;
+    if (p) t->p = p, t->room = room;
+  }
+  if (t->failed) return;
+  memcpy(t->p + t->n, s, n);
+  t->n += n;
+  t->p[t->n] = 0;
+}
+static void gt__buffer_put(gt__buffer *t, const char *s) { gt__buffer_add(t, s, strlen(s)); }
+static void gt__buffer_repeat(gt__buffer *t, char c, int64_t n) {
+  for (int64_t i = 0; i < n; i++) gt__buffer_add(t, &c, 1);
+}
+
+/* What is shown of a tensor, on the host: `full` is its shape, `shown` that of `data`. */
+typedef struct {
+  gt_dtype dtype;
+  gt_shape full, shown;
+  int64_t count;
+  unsigned char *data;
+  int integer, scientific; /* of floating dtypes: "1." for all, "1.0000e+00" for all */
+  int64_t width;
+} gt__shown;
+
+static double gt__shown_float(const gt__shown *s, int64_t i) {
+  const unsigned char *p = s->data + (size_t)i * gt_dtype_size(s->dtype);
+  uint16_t half;
+  float single;
+  double value;
+  switch (s->dtype) {
+    case GT_FLOAT16: memcpy(&half, p, 2); return (double)gt__f16_to_f32(half);
+    case GT_BFLOAT16: memcpy(&half, p, 2); return (double)gt__bf16_to_f32(half);
+    case GT_FLOAT32: memcpy(&single, p, 4); return (double)single;
+    default: memcpy(&value, p, 8); return value;
+  }
+}
+
+static int64_t gt__shown_int(const gt__shown *s, int64_t i) {
+  const unsigned char *p = s->data + (size_t)i * gt_dtype_size(s->dtype);
+  int16_t i16;
+  int32_t i32;
+  int64_t i64;
+  switch (s->dtype) {
+    case GT_INT8: return *p < 128 ? *p : *p - 256;
+    case GT_INT16: memcpy(&i16, p, 2); return i16;
+    case GT_INT32: memcpy(&i32, p, 4); return i32;
+    case GT_INT64: memcpy(&i64, p, 8); return i64;
+    default: return *p;
+  }
+}
+
+/* The decimal point of snprintf is the locale's, of one or more bytes. */
+static void gt__plain_point(char *text) {
+  char *to = text;
+  int point = 0;
+  for (const char *from = text; *from; from++) {
+    const int other = strchr("0123456789+-e", *from) == NULL;
+    if (!other) *to++ = *from;
+    else if (!point++) *to++ = '.';
+  }
+  *to = 0;
+}
+
+static void gt__format_float(const gt__shown *s, double x, char text[GT__PRINT_NUMBER]) {
+  if (x != x || x - x != 0) { /* NaN or infinite */
+    strcpy(text, x != x ? "nan" : x < 0 ? "-inf" : "inf");
+    return;
+  }
+  const int digits = s->integer && !s->scientific ? 0 : GT__PRINT_DIGITS;
+  snprintf(text, GT__PRINT_NUMBER, s->scientific ? "%.*e" : "%.*f", digits, x);
+  gt__plain_point(text);
+  if (!digits) strcat(text, ".");
+}
+
+static void gt__format(const gt__shown *s, int64_t i, char text[GT__PRINT_NUMBER]) {
+  if (gt_is_floating(s->dtype)) gt__format_float(s, gt__shown_float(s, i), text);
+  else if (s->dtype == GT_BOOL) strcpy(text, s->data[i] ? "True" : "False");
+  else snprintf(text, GT__PRINT_NUMBER, "%lld", (long long)gt__shown_int(s, i));
+}
+
+/* Chooses the notation; zeros, NaN and infinities have no say in it, nor in the width. */
+static void gt__choose_notation(gt__shown *s) {
+  double least = 0, most = 0;
+  s->integer = 1;
+  for (int64_t i = 0; i < s->count && gt_is_floating(s->dtype); i++) {
+    const double x = gt__shown_float(s, i), size = x < 0 ? -x : x;
+    if (!(size > 0) || size - size != 0) continue;
+    if (size > most) most = size;
+    if (least == 0 || size < least) least = size;
+    if (x != gt__trunc_f64(x)) s->integer = 0;
+  }
+  s->scientific = most / (least > 0 ? least : 1) > 1000 || most > 1e8 ||
+                  (!s->integer && least < 1e-4);
+}
+
+static void gt__choose_width(gt__shown *s) {
+  char text[GT__PRINT_NUMBER];
+  s->width = 1;
+  for (int64_t i = 0; i < s->count; i++) {
+    if (gt_is_floating(s->dtype)) {
+      const double x = gt__shown_float(s, i);
+      if (x == 0 || x - x != 0) continue;
+    }
+    gt__format(s, i, text);
+    if ((int64_t)strlen(text) > s->width) s->width = (int64_t)strlen(text);
+  }
+}
+
+static void gt__print_number(gt__buffer *t, const gt__shown *s, int64_t i) {
+  char text[GT__PRINT_NUMBER];
+  gt__format(s, i, text);
+  gt__buffer_repeat(t, ' ', s->width - (int64_t)strlen(text));
+  gt__buffer_put(t, text);
+}
+
+/* The innermost brackets: s->shown.size[last] numbers from index `first` on, in lines. */
+static void gt__print_row(gt__buffer *t, const gt__shown *s, int64_t first, int64_t indent) {
+  const int last = s->shown.ndim - 1;
+  const int64_t n = s->shown.size[last], cut = n < s->full.size[last] ? GT__PRINT_EDGE : -1;
+  int64_t per_line = (GT__PRINT_COLUMNS - indent) / (s->width + 2), column = 0;
+  if (per_line < 1) per_line = 1;
+  for (int64_t i = 0; i < n + (cut >= 0); i++, column++) {
+    if (column == per_line) {
+      gt__buffer_put(t, ",\n");
+      gt__buffer_repeat(t, ' ', indent + 1);
+      column = 0;
+    } else if (i > 0) {
+      gt__buffer_put(t, ", ");
+    }
+    if (i == cut) gt__buffer_put(t, " ...");
+    else gt__print_number(t, s, first + i - (cut >= 0 && i > cut));
+  }
+}
+
+/* What stands between two blocks of `inner` dimensions. */
+static void gt__print_break(gt__buffer *t, int inner, int64_t indent) {
+  gt__buffer_put(t, ",");
+  gt__buffer_repeat(t, '\n', inner);
+  gt__buffer_repeat(t, ' ', indent + 1);
+}
+
+/* Dimension `dim` and all inside it, from index `first` on; returns the index behind it. */
+static int64_t gt__print_level(gt__buffer *t, const gt__shown *s, int dim, int64_t first,
+                               int64_t indent) {
+  const int64_t n = s->shown.size[dim], cut = n < s->full.size[dim] ? GT__PRINT_EDGE : -1;
+  const int inner = s->shown.ndim - 1 - dim;
+  gt__buffer_put(t, "[");
+  if (!inner) gt__print_row(t, s, first, indent);
+  for (int64_t i = 0; inner && i < n; i++) {
+    if (i > 0) gt__print_break(t, inner, indent);
+    if (i == cut) {
+      gt__buffer_put(t, "...");
+      gt__print_break(t, inner, indent);
+    }
+    first = gt__print_level(t, s, dim + 1, first, indent + 1);
+  }
+  gt__buffer_put(t, "]");
+  return inner ? first : first + n;
+}
+
+/* A line that would grow too long breaks before a suffix. */
+static void gt__print_suffix(gt__buffer *t, int64_t *column, int64_t indent, const char *suffix) {
+  const int64_t n = (int64_t)strlen(suffix);
+  const int fits = *column + n + 2 <= GT__PRINT_COLUMNS;
+  gt__buffer_put(t, fits ? ", " : ",\n");
+  if (!fits) gt__buffer_repeat(t, ' ', indent);
+  gt__buffer_add(t, suffix, (size_t)n);
+  *column = fits ? *column + n + 2 : indent + n;
+}
+
+/* Only what another default would not say: PyTorch's rules, but for the torch. of the dtype. */
+static void gt__print_suffixes(gt__buffer *t, const gt_tensor *x, int64_t indent) {
+  char text[256];
+  const int empty = gt_numel(x) == 0;
+  const int inferred = x->dtype == GT_INT64 || x->dtype == GT_BOOL;
+  int64_t line = 0;
+  for (size_t i = 0; i < t->n; i++) line = t->p[i] == '\n' ? 0 : line + 1;
+  int64_t column = line + 2;
+  if (x->device.type != GT_CPU) {
+    snprintf(text, sizeof text, "device='%s'", gt_device_string(x->device));
+    gt__print_suffix(t, &column, indent, text);
+  }
+  if (empty && x->ndim != 1) {
+    snprintf(text, sizeof text, "size=%s", gt__sizes(x->ndim, x->shape));
+    gt__print_suffix(t, &column, indent, text);
+  }
+  if (x->dtype == GT_FLOAT32 || (inferred && !empty)) return;
+  snprintf(text, sizeof text, "dtype=%s", gt_dtype_string(x->dtype));
+  gt__print_suffix(t, &column, indent, text);
+}
+
+/* Copies src into dst, on one device; where dst is smaller, the first and last entries of src. */
+static int gt__copy_edges(gt_tensor *dst, const gt_tensor *src, int dim) {
+  const int64_t edge = GT__PRINT_EDGE;
+  while (dim < src->ndim && dst->shape[dim] == src->shape[dim]) dim++;
+  if (dim == src->ndim) return gt_copy(dst, src) != NULL;
+  int ok = 1;
+  for (int last = 0; ok && last < 2; last++) {
+    const int64_t n = src->shape[dim], start = last ? n - edge : 0;
+    gt_tensor *to = gt_slice(dst, dim, last * edge, last * edge + edge, 1);
+    gt_tensor *from = gt_slice(src, dim, start, start + edge, 1);
+    ok = to && from && gt__copy_edges(to, from, dim + 1);
+    gt_free(to);
+    gt_free(from);
+  }
+  return ok;
+}
+
+/* What is shown of x, on x's device: x itself, or a small copy of its edges. */
+static gt_tensor *gt__print_part(const gt_tensor *x) {
+  gt_shape shape = gt_shape_of(x);
+  if (gt_numel(x) <= GT__PRINT_ALL) return gt_retain(x);
+  for (int d = 0; d < shape.ndim; d++)
+    if (shape.size[d] > 2 * GT__PRINT_EDGE) shape.size[d] = 2 * GT__PRINT_EDGE;
+  gt_tensor *part = gt_empty(shape, x->dtype, x->device);
+  if (!part || gt__copy_edges(part, x, 0)) return part;
+  gt_free(part);
+  return NULL;
+}
+
+static int gt__fetch_shown(gt__shown *s, const gt_tensor *x) {
+  gt_tensor *part = gt__print_part(x);
+  if (!part) return 0;
+  const size_t bytes = gt_nbytes(part);
+  s->dtype = x->dtype;
+  s->full = gt_shape_of(x);
+  s->shown = gt_shape_of(part);
+  s->count = gt_numel(part);
+  s->data = (unsigned char *)gt__malloc("gt_print", bytes);
+  const int ok = s->data && gt_to_array(part, s->data, bytes) == GT_OK;
+  gt_free(part);
+  return ok;
+}
+
+/* The text of x in t->p, to be freed also on failure. */
+static int gt__print(gt__buffer *t, const gt_tensor *x, const char *function) {
+  gt__shown s;
+  memset(&s, 0, sizeof s);
+  memset(t, 0, sizeof *t);
+  if (gt__refuse(function, 0, !x)) return 0;
+  const int ok = gt__fetch_shown(&s, x);
+  if (ok) {
+    gt__choose_notation(&s);
+    gt__choose_width(&s);
+    gt__buffer_put(t, "tensor(");
+    const int64_t indent = (int64_t)t->n;
+    if (!s.count) gt__buffer_put(t, "[]");
+    else if (s.full.ndim) gt__print_level(t, &s, 0, 0, indent);
+    else gt__print_number(t, &s, 0);
+    gt__print_suffixes(t, x, indent);
+    gt__buffer_put(t, ")");
+    if (t->failed) gt__fail(GT_ERROR_MEMORY, "%s: out of memory", function);
+  }
+  GPUTENSOR_FREE(s.data);
+  return ok && !t->failed;
+}
+
+GT_API gt_status gt_fprint(FILE *file, const gt_tensor *x) {
+  gt__buffer t;
+  const int ok = gt__print(&t, x, "gt_print");
+  gt_status status = ok ? GT_OK : gt_error();
+  if (ok && !file) status = gt__fail(GT_ERROR_ARGUMENT, "gt_fprint: the file is NULL");
+  else if (ok && fprintf(file, "%s\n", t.p) < 0)
+    status = gt__fail(GT_ERROR_FILE, "gt_print: %s", strerror(errno));
+  GPUTENSOR_FREE(t.p);
+  return status;
+}
+
+GT_API gt_status gt_print(const gt_tensor *x) { return gt_fprint(stdout, x); }
+
+GT_API int64_t gt_to_string(const gt_tensor *x, char *text, size_t size) {
+  gt__buffer t;
+  const int64_t length = gt__print(&t, x, "gt_to_string") ? (int64_t)t.n : -1;
+  if (text && size) {
+    const size_t n = length < 0 ? 0 : (size_t)length < size ? (size_t)length : size - 1;
+    if (n) memcpy(text, t.p, n);
+    text[n] = 0;
+  }
+  GPUTENSOR_FREE(t.p);
+  return length;
+}
+#ifdef __cplusplus
+}
+#endif
+#endif /* GPUTENSOR_IMPLEMENTATION */
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
+#pragma GCC pop_options
+#endif
+#endif /* GPUTENSOR_IMPLEMENTATION or GPUTENSOR_KERNELS */
+
+/* ---- >>licence ---------------------------------------------------------------------------------
+   MIT License
+
+   Copyright (c) 2026 the gputensor authors
+
+   Permission is hereby granted, free of charge, to any person obtaining a copy of this software and
+   associated documentation files (the "Software"), to deal in the Software without restriction,
+   including without limitation the rights to use, copy, modify, merge, publish, distribute,
+   sublicense, and/or sell copies of the Software, and to permit persons to whom the Software is
+   furnished to do so, subject to the following conditions:
+
+   The above copyright notice and this permission notice shall be included in all copies or
+   substantial portions of the Software.
+
+   THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT
+   NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND
+   NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM,
+   DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT
+   OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
+
+   HISTORY
+     0.1.0  tensors, expressions, copy, map, reduce and matmul on the CPU and with CUDA
+*/

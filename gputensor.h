@@ -289,12 +289,12 @@ GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
    stored is converted then. GT__F(exp) is that type's exp, GT__ADD its correctly rounded sum: no
    formula leaves rounding to the compiler, which is why every device gives the same bits.
 
-   Semantics, where languages differ: NaN goes through maximum, minimum, clamp, relu and sign;
+   Semantics, where languages differ: NaN goes through maximum, minimum, clamp and relu, sign makes it 0;
    maximum(+0, -0) = +0, minimum = -0; round goes to even; remainder has the divisor's sign, fmod the
    dividend's; floor_div is PyTorch's; integers wrap; integer x//0, x%0 are 0; / of integers is
    float32; integer pow with a negative exponent is 0 but for 1 and -1; shifts by the width or more
-   give 0 or the sign; gelu is the erf form; sign(NaN) is NaN, as the formula says. float to integer
-   truncates and saturates, NaN becomes 0; integer to integer wraps; to bool is "not zero". */
+   give 0 or the sign; gelu is the erf form. float to integer truncates and saturates, NaN becomes 0;
+   integer to integer wraps; to bool is "not zero". */
 #define GT__OPERATIONS(X) \
   X(add, 2, ARITH, LIGHT, GT__ADD(a, b), gt__add_i64(a, b)) \
   X(sub, 2, ARITH, LIGHT, GT__SUB(a, b), gt__sub_i64(a, b)) \
@@ -602,20 +602,22 @@ static inline gt_tensor *gt_matmul_eval(gt_tensor *out, const gt_tensor *a, cons
 #define GT__IMPLEMENTED
 /* ---- >>shared ----------------------------------------------------------------------------------
    From here to >>state: compiled by the file with GPUTENSOR_IMPLEMENTATION and by
-   gputensor_kernels.cu, which must agree on every bit of it. gcc fuses a*b + c where the machine can,
-   also where its flags say otherwise by default, so that is switched off for what follows. */
-#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
+   gputensor_kernels.cu, which must agree on every bit of it. Compilers fuse a*b + c where the machine
+   can, whatever their users' flags, so that is switched off up to the end of this file. */
+#if defined(__clang__)
+#pragma clang fp contract(off)
+#elif defined(__GNUC__) && !defined(__CUDACC__)
 #pragma GCC push_options
 #pragma GCC optimize("fp-contract=off")
 #endif
-/* ---- strict arithmetic: what every float formula is written in ------------------------------- */
-#include <stdint.h>
+
+/* ---- >>math ------------------------------------------------------------------------------------
+   Strict arithmetic first: what every formula of floats is written in. */
 
 #if defined(__CUDACC__) && defined(GPUTENSOR_KERNELS)
-#  define GT__DEVICE_MATH 1
 #  define GT__FN   static __device__ __forceinline__ __attribute__((unused))
 #  define GT__FN64 static __device__ __noinline__ __attribute__((unused))
-#  define GT__STRICT
+#  define GT__DEVICE_MATH
 #  define GT__LIBM(f) f                /* double functions of CUDA */
 GT__FN float  gt__add_rn(float a, float b)   { return __fadd_rn(a, b); }
 GT__FN double gt__add_rn(double a, double b) { return __dadd_rn(a, b); }
@@ -640,11 +642,6 @@ GT__FN double  gt__float_f64(int64_t b)      { return __longlong_as_double((long
 #else
 #  define GT__FN   static inline __attribute__((always_inline, unused))
 #  define GT__FN64 GT__FN
-#  ifdef __clang__
-#    define GT__STRICT _Pragma("clang fp contract(off)")
-#  else
-#    define GT__STRICT                 /* gcc: fp-contract=off, as pragma or attribute */
-#  endif
 #  define GT__LIBM(f) __builtin_##f
 #  define GT__ADD(a, b) ((a) + (b))
 #  define GT__SUB(a, b) ((a) - (b))
@@ -671,17 +668,23 @@ GT__FN float  gt__copysign_f32(float x, float s)   { return GT__LIBM(copysignf)(
 GT__FN double gt__copysign_f64(double x, double s) { return GT__LIBM(copysign)(x, s); }
 GT__FN float  gt__fmod_f32(float a, float b)       { return GT__LIBM(fmodf)(a, b); }
 GT__FN double gt__fmod_f64(double a, double b)     { return GT__LIBM(fmod)(a, b); }
-/* ---- float32 functions, the same bits everywhere ---------------------------------------------
+GT__FN float gt__inf_f32(void) { return gt__float_f32(0x7f800000); }
+GT__FN float gt__max_f32(void) { return gt__float_f32(0x7f7fffff); }
+GT__FN double gt__inf_f64(void) { return gt__float_f64((int64_t)0x7ff0000000000000); }
+GT__FN double gt__max_f64(void) { return gt__float_f64((int64_t)0x7fefffffffffffff); }
+
+/* -- float32 functions, the same bits everywhere --
  *
  * Only + - * / sqrt fma, comparisons, selects and integer operations, rounded the same on every
  * machine. Both sides of a select are evaluated, so a loop over any of these (fmod and its
  * relatives excepted) becomes vector code. Polynomials are minimax fits of the named function on
  * the named interval, their coefficients rounded to float one after the other; "fit 2^-k" is the
- * relative error that remains. Worst errors found, in ULP of the exact result and with denormals,
- * for one argument over every third float or every float, for two over two million pairs:
- *   exp 1.04  exp2 1.03  expm1 1.53  log 0.87  log2 1.10  log10 1.01  log1p 1.53  sin 1.29  cos 1.30
- *   tan 1.45  asin 2.3  acos 1.11  atan 1.30  sinh 1.63  cosh 1.49  tanh 1.50  sigmoid 1.50
- *   softplus 1.74  silu 2.5  gelu 3.7  erf 1.05  rsqrt 1.50  pow 1.11  atan2 1.5  hypot 0.94 */
+ * relative error that remains. The worst errors found, in ULP, denormals included, over at least
+ * every third float, or two million pairs:
+ *   exp 1.04  exp2 1.04  expm1 1.53  log 0.90  log2 1.14  log10 1.02  log1p 1.53  sin 1.29
+ *   cos 1.30  tan 1.47  asin 2.33  acos 1.12  atan 1.31  sinh 1.62  cosh 1.50  tanh 1.50
+ *   sigmoid 1.50  softplus 1.77  silu 2.51  gelu 3.67  erf 1.09  rsqrt 1.50  pow 1.11  atan2 1.46
+ *   hypot 0.94 */
 
 #define GT__INF gt__float_f32(0x7f800000)
 #define GT__MAX 0x1.fffffep+127f
@@ -703,199 +706,178 @@ GT__FN double gt__fmod_f64(double a, double b)     { return GT__LIBM(fmod)(a, b)
 /* A NaN passes through: both comparisons are false for it. */
 GT__FN float gt__clamp_f32(float x, float lo, float hi) { return x < lo ? lo : x > hi ? hi : x; }
 GT__FN float gt__neg_if_f32(float x, int32_t sign_bit) {
-    return gt__float_f32(gt__bits_f32(x) ^ sign_bit);
+  return gt__float_f32(gt__bits_f32(x) ^ sign_bit);
 }
 #define GT__SIGN_BIT (-0x7fffffff - 1)
 /* 2^k for k in -126 .. 127, from its bits. */
 GT__FN float gt__pow2i_f32(int32_t k) {
-    return gt__float_f32((int32_t)(((uint32_t)k + 127u) << 23));
+  return gt__float_f32((int32_t)(((uint32_t)k + 127u) << 23));
 }
 /* y 2^n for any n that exp below produces: two factors, so that only the last product can round. */
 GT__FN float gt__scale_f32(float y, int32_t n) {
-    GT__STRICT
-    int32_t half = n >> 1;
-    n = (int32_t)((uint32_t)n - (uint32_t)half);
-    return GT__MUL(GT__MUL(y, gt__pow2i_f32(half)), gt__pow2i_f32(n));
+  int32_t half = n >> 1;
+  n = (int32_t)((uint32_t)n - (uint32_t)half);
+  return GT__MUL(GT__MUL(y, gt__pow2i_f32(half)), gt__pow2i_f32(n));
 }
 /* The integer in a sum with ROUNDER; wraps for a NaN, whose result is a NaN whatever n is. */
 GT__FN int32_t gt__rounded_i32(float k) {
-    return (int32_t)((uint32_t)gt__bits_f32(k) - (uint32_t)gt__bits_f32(GT__ROUNDER));
+  return (int32_t)((uint32_t)gt__bits_f32(k) - (uint32_t)gt__bits_f32(GT__ROUNDER));
 }
-
 /* e^r - 1 for |r| <= ln2/2: r + r^2 q(r), fit 2^-26. */
 GT__FN float gt__expm1_poly(float r) {
-    GT__STRICT
-    float p;
-    p = GT__P5(r, 0x1.fffffep-2f, 0x1.5554b2p-3f, 0x1.5556fep-5f, 0x1.1226b6p-7f,
-        0x1.6b900cp-10f);
-    return gt__fma_f32(GT__MUL(r, r), p, r);
+  float p;
+  p = GT__P5(r, 0x1.fffffep-2f, 0x1.5554b2p-3f, 0x1.5556fep-5f, 0x1.1226b6p-7f,
+    0x1.6b900cp-10f);
+  return gt__fma_f32(GT__MUL(r, r), p, r);
 }
 /* hi + lo = n ln2 + r with |r| <= ln2/2; |hi| <= 300. hi - n LN2_HI is exact. */
 GT__FN int32_t gt__exp_split(float hi, float lo, float *r) {
-    GT__STRICT
-    float k = gt__fma_f32(hi, 0x1.715476p+0f, GT__ROUNDER), n = GT__SUB(k, GT__ROUNDER);
-    float d = gt__fma_f32(n, -0x1.62e430p-1f, hi);
+  float k = gt__fma_f32(hi, 0x1.715476p+0f, GT__ROUNDER), n = GT__SUB(k, GT__ROUNDER);
+  float d = gt__fma_f32(n, -0x1.62e430p-1f, hi);
     *r = gt__fma_f32(n, 0x1.05c610p-29f, GT__ADD(d, lo));
-    return gt__rounded_i32(k);
+  return gt__rounded_i32(k);
 }
 /* e^(hi+lo), no clamp. */
 GT__FN float gt__exp_of(float hi, float lo) {
-    GT__STRICT
-    float r;
-    int32_t n = gt__exp_split(hi, lo, &r);
-    return gt__scale_f32(GT__ADD(1.0f, gt__expm1_poly(r)), n);
+  float r;
+  int32_t n = gt__exp_split(hi, lo, &r);
+  return gt__scale_f32(GT__ADD(1.0f, gt__expm1_poly(r)), n);
 }
 GT__FN float gt__exp_f32(float x) { return gt__exp_of(gt__clamp_f32(x, -104.0f, 89.0f), 0.0f); }
 /* 2^(hi+lo): the rest of hi after rounding is exact, times ln2 it goes into the same polynomial. */
 GT__FN float gt__exp2_of(float hi, float lo) {
-    GT__STRICT
-    float c = gt__clamp_f32(hi, -160.0f, 160.0f), l = c == hi ? lo : 0.0f;
-    float k = GT__ADD(c, GT__ROUNDER);
-    float r = GT__MUL(GT__ADD(GT__SUB(c, GT__SUB(k, GT__ROUNDER)), l), 0x1.62e430p-1f);
-    return gt__scale_f32(GT__ADD(1.0f, gt__expm1_poly(r)), gt__rounded_i32(k));
+  float c = gt__clamp_f32(hi, -160.0f, 160.0f), l = c == hi ? lo : 0.0f;
+  float k = GT__ADD(c, GT__ROUNDER);
+  float r = GT__MUL(GT__ADD(GT__SUB(c, GT__SUB(k, GT__ROUNDER)), l), 0x1.62e430p-1f);
+  return gt__scale_f32(GT__ADD(1.0f, gt__expm1_poly(r)), gt__rounded_i32(k));
 }
 GT__FN float gt__exp2_f32(float x) { return gt__exp2_of(x, 0.0f); }
 /* 2^n t + (2^n - 1), halved until the end because 2^128 is no float. */
 GT__FN float gt__expm1_f32(float x) {
-    GT__STRICT
-    float r, s, y;
-    int32_t n = gt__exp_split(gt__clamp_f32(x, -20.0f, 89.0f), 0.0f, &r);
-    s = gt__pow2i_f32((int32_t)((uint32_t)n - 1u));
-    y = GT__MUL(2.0f, gt__fma_f32(s, gt__expm1_poly(r), GT__SUB(s, 0.5f)));
-    return gt__abs_f32(x) < 0x1p-25f ? x : y;             /* keeps -0 and all bits of tiny x */
+  float r, s, y;
+  int32_t n = gt__exp_split(gt__clamp_f32(x, -20.0f, 89.0f), 0.0f, &r);
+  s = gt__pow2i_f32((int32_t)((uint32_t)n - 1u));
+  y = GT__MUL(2.0f, gt__fma_f32(s, gt__expm1_poly(r), GT__SUB(s, 0.5f)));
+  return gt__abs_f32(x) < 0x1p-25f ? x : y;             /* keeps -0 and all bits of tiny x */
 }
 /* num / (1 + e^-x); for x < 0 as num e^x / (1 + e^x), scaled last so that denormals round once.
  * What the sum and the product with 1/d lost is put back by one step with the remainder. */
 GT__FN float gt__logistic_f32(float num, float x) {
-    GT__STRICT
-    float r, p, e, d, i, q, rest;
-    int32_t neg = x < 0.0f;
-    int32_t n = gt__exp_split(-gt__clamp_f32(gt__abs_f32(x), 0.0f, 130.0f), 0.0f, &r);
-    p = GT__ADD(1.0f, gt__expm1_poly(r));
-    e = gt__scale_f32(p, n);
-    d = GT__ADD(1.0f, e);
-    i = GT__DIV(1.0f, d);
-    p = neg ? GT__MUL(num, p) : num;
-    q = GT__MUL(p, i);
-    rest = gt__fma_f32(-q, GT__SUB(e, GT__SUB(d, 1.0f)), gt__fma_f32(-q, d, p));
-    return gt__scale_f32(gt__fma_f32(rest, i, q), neg ? n : 0);
+  float r, p, e, d, i, q, rest;
+  int32_t neg = x < 0.0f;
+  int32_t n = gt__exp_split(-gt__clamp_f32(gt__abs_f32(x), 0.0f, 130.0f), 0.0f, &r);
+  p = GT__ADD(1.0f, gt__expm1_poly(r));
+  e = gt__scale_f32(p, n);
+  d = GT__ADD(1.0f, e);
+  i = GT__DIV(1.0f, d);
+  p = neg ? GT__MUL(num, p) : num;
+  q = GT__MUL(p, i);
+  rest = gt__fma_f32(-q, GT__SUB(e, GT__SUB(d, 1.0f)), gt__fma_f32(-q, d, p));
+  return gt__scale_f32(gt__fma_f32(rest, i, q), neg ? n : 0);
 }
 GT__FN float gt__sigmoid_f32(float x) { return gt__logistic_f32(1.0f, x); }
 /* silu(-inf) is the limit, -0; above 20 the result is x to the last bit, and -0 stays. */
 GT__FN float gt__silu_f32(float x) {
-    return ((x > 20.0f) | (x == 0.0f)) ? x : gt__logistic_f32(x < -130.0f ? -130.0f : x, x);
+  return ((x > 20.0f) | (x == 0.0f)) ? x : gt__logistic_f32(x < -130.0f ? -130.0f : x, x);
 }
 /* 1 - 2/(e^2|x| + 1), and x + x^3 p(x^2) below 0.55, fit 2^-29.7. */
 GT__FN float gt__tanh_f32(float x) {
-    GT__STRICT
-    float a = gt__abs_f32(x), z = GT__MUL(a, a), p, small, big;
-    p = GT__P5(z, -0x1.55554ap-2f, 0x1.110cf4p-3f, -0x1.b9209ap-5f, 0x1.58ff3ap-6f,
-        -0x1.99e326p-8f);
-    small = gt__fma_f32(GT__MUL(a, z), p, a);
-    big = gt__exp_of(a > 10.0f ? 20.0f : GT__MUL(2.0f, a), 0.0f);
-    big = GT__SUB(1.0f, GT__DIV(2.0f, GT__ADD(big, 1.0f)));
-    return gt__copysign_f32(a < 0.55f ? small : big, x);
+  float a = gt__abs_f32(x), z = GT__MUL(a, a), p, small, big;
+  p = GT__P5(z, -0x1.55554ap-2f, 0x1.110cf4p-3f, -0x1.b9209ap-5f, 0x1.58ff3ap-6f,
+    -0x1.99e326p-8f);
+  small = gt__fma_f32(GT__MUL(a, z), p, a);
+  big = gt__exp_of(a > 10.0f ? 20.0f : GT__MUL(2.0f, a), 0.0f);
+  big = GT__SUB(1.0f, GT__DIV(2.0f, GT__ADD(big, 1.0f)));
+  return gt__copysign_f32(a < 0.55f ? small : big, x);
 }
 /* e^|x| / 2 without overflow before the result overflows. */
 GT__FN float gt__half_exp_f32(float a) {
-    GT__STRICT
-    float r;
-    int32_t n = gt__exp_split(a > 90.0f ? 90.0f : a, 0.0f, &r);
-    return gt__scale_f32(GT__ADD(1.0f, gt__expm1_poly(r)), (int32_t)((uint32_t)n - 1u));
+  float r;
+  int32_t n = gt__exp_split(a > 90.0f ? 90.0f : a, 0.0f, &r);
+  return gt__scale_f32(GT__ADD(1.0f, gt__expm1_poly(r)), (int32_t)((uint32_t)n - 1u));
 }
 GT__FN float gt__cosh_f32(float x) {
-    GT__STRICT
-    float h = gt__half_exp_f32(gt__abs_f32(x));
-    return GT__ADD(h, GT__DIV(0.25f, h));
+  float h = gt__half_exp_f32(gt__abs_f32(x));
+  return GT__ADD(h, GT__DIV(0.25f, h));
 }
 /* Below 1 the difference would cancel: x + x^3 p(x^2), fit 2^-31. */
 GT__FN float gt__sinh_f32(float x) {
-    GT__STRICT
-    float a = gt__abs_f32(x), z = GT__MUL(a, a), h = gt__half_exp_f32(a), p, y;
-    p = GT__P4(z, 0x1.555556p-3f, 0x1.1110e0p-7f, 0x1.a022bcp-13f, 0x1.756c58p-19f);
-    y = gt__fma_f32(GT__MUL(a, z), p, a);
-    return gt__copysign_f32(a < 1.0f ? y : GT__SUB(h, GT__DIV(0.25f, h)), x);
+  float a = gt__abs_f32(x), z = GT__MUL(a, a), h = gt__half_exp_f32(a), p, y;
+  p = GT__P4(z, 0x1.555556p-3f, 0x1.1110e0p-7f, 0x1.a022bcp-13f, 0x1.756c58p-19f);
+  y = gt__fma_f32(GT__MUL(a, z), p, a);
+  return gt__copysign_f32(a < 1.0f ? y : GT__SUB(h, GT__DIV(0.25f, h)), x);
 }
-
 /* log(1+f) - f for f in [sqrt(1/2)-1, sqrt(2)-1]: f^2 (-1/2 + f p(f)), fit 2^-27. */
 GT__FN float gt__log_tail(float f) {
-    GT__STRICT
-    float p;
-    p = GT__P8(f, 0x1.555554p-2f, -0x1.000226p-2f, 0x1.99a01cp-3f, -0x1.54728ap-3f,
-        0x1.22d940p-3f, -0x1.0d825cp-3f, 0x1.055e2ep-3f, -0x1.38c78cp-4f);
-    return GT__MUL(GT__MUL(f, f), gt__fma_f32(f, p, -0.5f));
+  float p;
+  p = GT__P8(f, 0x1.555554p-2f, -0x1.000226p-2f, 0x1.99a01cp-3f, -0x1.54728ap-3f,
+    0x1.22d940p-3f, -0x1.0d825cp-3f, 0x1.055e2ep-3f, -0x1.38c78cp-4f);
+  return GT__MUL(GT__MUL(f, f), gt__fma_f32(f, p, -0.5f));
 }
 /* The exponent bits of u relative to sqrt(1/2): subtracting them leaves [sqrt(1/2), sqrt(2)). */
 GT__FN int32_t gt__log_exponent(float u) {
-    return (int32_t)(((uint32_t)gt__bits_f32(u) - 0x3f3504f3u) & 0xff800000u);
+  return (int32_t)(((uint32_t)gt__bits_f32(u) - 0x3f3504f3u) & 0xff800000u);
 }
 GT__FN float gt__minus_exponent(float x, int32_t e) {
-    return gt__float_f32((int32_t)((uint32_t)gt__bits_f32(x) - (uint32_t)e));
+  return gt__float_f32((int32_t)((uint32_t)gt__bits_f32(x) - (uint32_t)e));
 }
 /* x = 2^e (1 + f), exactly. Denormals are first multiplied by 2^23. */
 GT__FN float gt__log_split(float x, float *e) {
-    GT__STRICT
-    int32_t tiny = x < 0x1p-126f, k;
-    float u = tiny ? GT__MUL(x, 0x1p+23f) : x;
-    k = gt__log_exponent(u);
+  int32_t tiny = x < 0x1p-126f, k;
+  float u = tiny ? GT__MUL(x, 0x1p+23f) : x;
+  k = gt__log_exponent(u);
     *e = (float)((k >> 23) - (tiny ? 23 : 0));
-    return GT__SUB(gt__minus_exponent(u, k), 1.0f);
+  return GT__SUB(gt__minus_exponent(u, k), 1.0f);
 }
 /* The logarithm's values where y, computed for a positive finite x, does not hold. */
 GT__FN float gt__log_edges(float x, float y) {
-    float edge = x == 0.0f ? -GT__INF : x < 0.0f ? GT__NAN : x;
-    return ((x > 0.0f) & (x <= GT__MAX)) ? y : edge;
+  float edge = x == 0.0f ? -GT__INF : x < 0.0f ? GT__NAN : x;
+  return ((x > 0.0f) & (x <= GT__MAX)) ? y : edge;
 }
 GT__FN float gt__log_join(float f, float e) {
-    GT__STRICT
-    float low = gt__fma_f32(e, -0x1.05c610p-29f, gt__log_tail(f));
-    return gt__fma_f32(e, 0x1.62e430p-1f, GT__ADD(f, low));
+  float low = gt__fma_f32(e, -0x1.05c610p-29f, gt__log_tail(f));
+  return gt__fma_f32(e, 0x1.62e430p-1f, GT__ADD(f, low));
 }
 GT__FN float gt__log_f32(float x) {
-    float e, f = gt__log_split(x, &e);
-    return gt__log_edges(x, gt__log_join(f, e));
+  float e, f = gt__log_split(x, &e);
+  return gt__log_edges(x, gt__log_join(f, e));
 }
 /* Base b: log(1+f) times l+l_lo, the product with f in two floats, plus e times k+k_lo. */
 GT__FN float gt__log_base(float x, float l, float l_lo, float k, float k_lo) {
-    GT__STRICT
-    float e, f = gt__log_split(x, &e), h = GT__MUL(f, l);
-    float low = gt__fma_f32(f, l_lo, gt__fma_f32(f, l, -h));
-    low = gt__fma_f32(gt__log_tail(f), l, gt__fma_f32(e, k_lo, low));
-    return gt__log_edges(x, gt__fma_f32(e, k, GT__ADD(h, low)));
+  float e, f = gt__log_split(x, &e), h = GT__MUL(f, l);
+  float low = gt__fma_f32(f, l_lo, gt__fma_f32(f, l, -h));
+  low = gt__fma_f32(gt__log_tail(f), l, gt__fma_f32(e, k_lo, low));
+  return gt__log_edges(x, gt__fma_f32(e, k, GT__ADD(h, low)));
 }
 GT__FN float gt__log2_f32(float x) {
-    return gt__log_base(x, 0x1.715476p+0f, 0x1.4ae0c0p-26f, 1.0f, 0.0f);
+  return gt__log_base(x, 0x1.715476p+0f, 0x1.4ae0c0p-26f, 1.0f, 0.0f);
 }
 GT__FN float gt__log10_f32(float x) {
-    return gt__log_base(x, 0x1.bcb7b2p-2f, -0x1.5b235ep-27f, 0x1.344000p-2f, 0x1.3509f8p-18f);
+  return gt__log_base(x, 0x1.bcb7b2p-2f, -0x1.5b235ep-27f, 0x1.344000p-2f, 0x1.3509f8p-18f);
 }
 /* 1 + x = 2^e (1 + f) with f = x 2^-e + (2^-e - 1): x itself for e = 0, one rounding otherwise. */
 GT__FN float gt__log1p_f32(float x) {
-    GT__STRICT
-    float u = GT__ADD(1.0f, x), y;
-    int32_t k = gt__log_exponent(u);
-    float s = gt__fma_f32(0.25f, gt__minus_exponent(4.0f, k), -1.0f);
-    y = gt__log_join(GT__ADD(gt__minus_exponent(x, k), s), (float)(k >> 23));
-    y = gt__log_edges(u, y);
-    return gt__abs_f32(x) < 0x1p-25f ? x : y;
+  float u = GT__ADD(1.0f, x), y;
+  int32_t k = gt__log_exponent(u);
+  float s = gt__fma_f32(0.25f, gt__minus_exponent(4.0f, k), -1.0f);
+  y = gt__log_join(GT__ADD(gt__minus_exponent(x, k), s), (float)(k >> 23));
+  y = gt__log_edges(u, y);
+  return gt__abs_f32(x) < 0x1p-25f ? x : y;
 }
 /* log(1 + e^x) = max(x,0) + log(1 + e^-|x|) */
 GT__FN float gt__softplus_f32(float x) {
-    GT__STRICT
-    float a = gt__abs_f32(x), e = gt__exp_of(a > 110.0f ? -110.0f : -a, 0.0f);
-    return GT__ADD(x > 0.0f ? x : 0.0f, gt__log1p_f32(e));
+  float a = gt__abs_f32(x), e = gt__exp_of(a > 110.0f ? -110.0f : -a, 0.0f);
+  return GT__ADD(x > 0.0f ? x : 0.0f, gt__log1p_f32(e));
 }
-
 /* a = n pi/2 + r + r_lo for 0 <= a < 2^15 (Cody and Waite). r1 is exact, a multiple of 2^-24 < 1,
  * and a multiple of the last bit of p, which makes the error of r exact as well. */
 GT__FN int32_t gt__trig_near(float a, float *r, float *r_lo) {
-    GT__STRICT
-    float k = gt__fma_f32(a, 0x1.45f306p-1f, GT__ROUNDER), n = GT__SUB(k, GT__ROUNDER);
-    float r1 = gt__fma_f32(n, -GT__PIO2_HI, a), p = GT__MUL(n, GT__PIO2_MID);
-    float p_lo = gt__fma_f32(n, GT__PIO2_MID, -p);
+  float k = gt__fma_f32(a, 0x1.45f306p-1f, GT__ROUNDER), n = GT__SUB(k, GT__ROUNDER);
+  float r1 = gt__fma_f32(n, -GT__PIO2_HI, a), p = GT__MUL(n, GT__PIO2_MID);
+  float p_lo = gt__fma_f32(n, GT__PIO2_MID, -p);
     *r = GT__SUB(r1, p);
     *r_lo = gt__fma_f32(n, -GT__PIO2_LO, GT__SUB(GT__SUB(GT__SUB(r1, *r), p), p_lo));
-    return gt__rounded_i32(k);
+  return gt__rounded_i32(k);
 }
 /* The same for 2^15 <= a < inf (Payne and Hanek): a = M 2^k with a 24-bit M. Bits of 2/pi that make
  * multiples of 4 are skipped; the next 96 times M leave the quadrant and its fraction in 64 bits.
@@ -903,36 +885,35 @@ GT__FN int32_t gt__trig_near(float a, float *r, float *r_lo) {
  * picked by masks, because a table would need a gather. */
 #define GT__PICK(mask, p, q) ((p) ^ (((p) ^ (q)) & (mask)))
 GT__FN int32_t gt__trig_far(float a, float *r, float *r_lo) {
-    GT__STRICT
-    const uint32_t w1 = 0xa2f9836eu, w2 = 0x4e441529u, w3 = 0xfc2757d1u, w4 = 0xf534ddc0u;
-    const uint32_t w5 = 0xdb629599u, w6 = 0x3c439041u, w7 = 0xfe5163abu;
-    uint32_t bits = (uint32_t)gt__bits_f32(a), m = (bits & 0x7fffffu) | 0x800000u, e = bits >> 23;
-    uint32_t start = e < 120u ? 0u : e - 120u, sh = start & 31u, ush = 31u - sh;  /* start <= 135 */
-    uint32_t by1 = 0u - (start >> 5 & 1u), by2 = 0u - (start >> 6 & 1u), by4 = 0u - (start >> 7);
-    uint32_t s1 = GT__PICK(by2, w1, w3), s2 = GT__PICK(by2, w2, w4), s3 = GT__PICK(by2, w3, w5);
-    uint32_t t0 = GT__PICK(by4, GT__PICK(by1, w2 & by2, s1), w4);
-    uint32_t t1 = GT__PICK(by4, GT__PICK(by1, s1, s2), w5);
-    uint32_t t2 = GT__PICK(by4, GT__PICK(by1, s2, s3), w6);
-    uint32_t t3 = GT__PICK(by4, GT__PICK(by1, s3, GT__PICK(by2, w4, w6)), w7);
-    uint32_t u0 = (t0 << sh) | ((t1 >> 1) >> ush), u1 = (t1 << sh) | ((t2 >> 1) >> ush);
-    uint32_t u2 = (t2 << sh) | ((t3 >> 1) >> ush);
-    uint64_t q = ((uint64_t)(m * u0) << 32) + (uint64_t)m * u1 + (((uint64_t)m * u2) >> 32);
-    int32_t n = (int32_t)(((uint32_t)(q >> 32) + 0x20000000u) >> 30);
-    uint32_t neg = 0u - (uint32_t)(q >> 61 & 1u), hi, lo;
-    float s, b, c;
-    q = (q << 2) ^ (((uint64_t)neg << 32) | neg);         /* |fraction|, one unit of 2^-64 off */
-    hi = (uint32_t)(q >> 32);
-    lo = (uint32_t)q;
-    c = GT__MUL((float)(int32_t)(hi >> 8), 0x1p-24f);     /* 64 bits as three exact floats */
-    b = GT__MUL((float)(int32_t)(((hi & 255u) << 16) | (lo >> 16)), 0x1p-48f);
-    b = gt__fma_f32((float)(int32_t)(lo & 0xffffu), 0x1p-64f, b);
-    s = GT__ADD(c, b);
-    b = GT__SUB(b, GT__SUB(s, c));
-    c = GT__MUL(s, GT__PIO2_HI);
-    b = gt__fma_f32(b, GT__PIO2_HI, gt__fma_f32(s, GT__PIO2_MID, gt__fma_f32(s, GT__PIO2_HI, -c)));
+  const uint32_t w1 = 0xa2f9836eu, w2 = 0x4e441529u, w3 = 0xfc2757d1u, w4 = 0xf534ddc0u;
+  const uint32_t w5 = 0xdb629599u, w6 = 0x3c439041u, w7 = 0xfe5163abu;
+  uint32_t bits = (uint32_t)gt__bits_f32(a), m = (bits & 0x7fffffu) | 0x800000u, e = bits >> 23;
+  uint32_t start = e < 120u ? 0u : e - 120u, sh = start & 31u, ush = 31u - sh;  /* start <= 135 */
+  uint32_t by1 = 0u - (start >> 5 & 1u), by2 = 0u - (start >> 6 & 1u), by4 = 0u - (start >> 7);
+  uint32_t s1 = GT__PICK(by2, w1, w3), s2 = GT__PICK(by2, w2, w4), s3 = GT__PICK(by2, w3, w5);
+  uint32_t t0 = GT__PICK(by4, GT__PICK(by1, w2 & by2, s1), w4);
+  uint32_t t1 = GT__PICK(by4, GT__PICK(by1, s1, s2), w5);
+  uint32_t t2 = GT__PICK(by4, GT__PICK(by1, s2, s3), w6);
+  uint32_t t3 = GT__PICK(by4, GT__PICK(by1, s3, GT__PICK(by2, w4, w6)), w7);
+  uint32_t u0 = (t0 << sh) | ((t1 >> 1) >> ush), u1 = (t1 << sh) | ((t2 >> 1) >> ush);
+  uint32_t u2 = (t2 << sh) | ((t3 >> 1) >> ush);
+  uint64_t q = ((uint64_t)(m * u0) << 32) + (uint64_t)m * u1 + (((uint64_t)m * u2) >> 32);
+  int32_t n = (int32_t)(((uint32_t)(q >> 32) + 0x20000000u) >> 30);
+  uint32_t neg = 0u - (uint32_t)(q >> 61 & 1u), hi, lo;
+  float s, b, c;
+  q = (q << 2) ^ (((uint64_t)neg << 32) | neg);         /* |fraction|, one unit of 2^-64 off */
+  hi = (uint32_t)(q >> 32);
+  lo = (uint32_t)q;
+  c = GT__MUL((float)(int32_t)(hi >> 8), 0x1p-24f);     /* 64 bits as three exact floats */
+  b = GT__MUL((float)(int32_t)(((hi & 255u) << 16) | (lo >> 16)), 0x1p-48f);
+  b = gt__fma_f32((float)(int32_t)(lo & 0xffffu), 0x1p-64f, b);
+  s = GT__ADD(c, b);
+  b = GT__SUB(b, GT__SUB(s, c));
+  c = GT__MUL(s, GT__PIO2_HI);
+  b = gt__fma_f32(b, GT__PIO2_HI, gt__fma_f32(s, GT__PIO2_MID, gt__fma_f32(s, GT__PIO2_HI, -c)));
     *r = gt__neg_if_f32(c, (int32_t)(neg & 0x80000000u));
     *r_lo = gt__neg_if_f32(b, (int32_t)(neg & 0x80000000u));
-    return n;
+  return n;
 }
 #undef GT__PICK
 /* Which way is a matter of a alone, so a branch on the GPU and a select on the CPU agree. An
@@ -940,54 +921,52 @@ GT__FN int32_t gt__trig_far(float a, float *r, float *r_lo) {
  * arguments passes near_only = 1 and saves four fifths of the time for the same bits. */
 #define GT__TRIG_NEAR 0x1p+15f
 GT__FN int32_t gt__trig_reduce(float a, int near_only, float *r, float *r_lo) {
-    int32_t far = (a >= GT__TRIG_NEAR) & (a <= GT__MAX), n, fn;
-    float fr, fl;
+  int32_t far = (a >= GT__TRIG_NEAR) & (a <= GT__MAX), n, fn;
+  float fr, fl;
 #ifdef GT__DEVICE_MATH
-    if (!far) near_only = 1;
+  if (!far) near_only = 1;
 #endif
-    n = gt__trig_near(a, r, r_lo);
-    if (near_only) return n;
-    fn = gt__trig_far(a, &fr, &fl);
+  n = gt__trig_near(a, r, r_lo);
+  if (near_only) return n;
+  fn = gt__trig_far(a, &fr, &fl);
     *r = far ? fr : *r;
     *r_lo = far ? fl : *r_lo;
-    return far ? fn : n;
+  return far ? fn : n;
 }
 /* sin(r + r_lo + n pi/2), |r| <= pi/4, by r + r^3 p(r^2), fit 2^-27.9, or 1 - r^2/2 + r^4 p(r^2),
  * fit 2^-33. */
 GT__FN float gt__sin_quadrant(int32_t n, float r, float r_lo) {
-    GT__STRICT
-    float z = GT__MUL(r, r), s, c;
-    s = GT__P3(z, -0x1.555546p-3f, 0x1.110778p-7f, -0x1.995400p-13f);
-    s = GT__ADD(r, gt__fma_f32(GT__MUL(r, z), s, r_lo));
-    c = GT__P3(z, 0x1.55554ap-5f, -0x1.6c0c2ap-10f, 0x1.99e910p-16f);
-    c = gt__fma_f32(GT__MUL(z, z), c, gt__fma_f32(-0.5f, z, -GT__MUL(r, r_lo)));
-    c = GT__ADD(1.0f, c);
-    return gt__neg_if_f32(n & 1 ? c : s, (int32_t)(((uint32_t)n & 2u) << 30));
+  float z = GT__MUL(r, r), s, c;
+  s = GT__P3(z, -0x1.555546p-3f, 0x1.110778p-7f, -0x1.995400p-13f);
+  s = GT__ADD(r, gt__fma_f32(GT__MUL(r, z), s, r_lo));
+  c = GT__P3(z, 0x1.55554ap-5f, -0x1.6c0c2ap-10f, 0x1.99e910p-16f);
+  c = gt__fma_f32(GT__MUL(z, z), c, gt__fma_f32(-0.5f, z, -GT__MUL(r, r_lo)));
+  c = GT__ADD(1.0f, c);
+  return gt__neg_if_f32(n & 1 ? c : s, (int32_t)(((uint32_t)n & 2u) << 30));
 }
 GT__FN float gt__sin_any(float x, int near_only) {
-    float r, r_lo;
-    int32_t n = gt__trig_reduce(gt__abs_f32(x), near_only, &r, &r_lo);
-    return gt__neg_if_f32(gt__sin_quadrant(n, r, r_lo), gt__bits_f32(x) & GT__SIGN_BIT);
+  float r, r_lo;
+  int32_t n = gt__trig_reduce(gt__abs_f32(x), near_only, &r, &r_lo);
+  return gt__neg_if_f32(gt__sin_quadrant(n, r, r_lo), gt__bits_f32(x) & GT__SIGN_BIT);
 }
 GT__FN float gt__cos_any(float x, int near_only) {
-    float r, r_lo;
-    int32_t n = gt__trig_reduce(gt__abs_f32(x), near_only, &r, &r_lo);
-    return gt__sin_quadrant((int32_t)((uint32_t)n + 1u), r, r_lo);
+  float r, r_lo;
+  int32_t n = gt__trig_reduce(gt__abs_f32(x), near_only, &r, &r_lo);
+  return gt__sin_quadrant((int32_t)((uint32_t)n + 1u), r, r_lo);
 }
 /* t = r + r^3 p(r^2), fit 2^-29; in odd quadrants -1/t, corrected for the rounding of t. */
 GT__FN float gt__tan_any(float x, int near_only) {
-    GT__STRICT
-    float r, r_lo, z, p, t, q;
-    int32_t n = gt__trig_reduce(gt__abs_f32(x), near_only, &r, &r_lo);
-    z = GT__MUL(r, r);
-    p = GT__P7(z, 0x1.555560p-2f, 0x1.110da0p-3f, 0x1.bad946p-5f, 0x1.5cc660p-6f, 0x1.62ad22p-7f,
-        0x1.af79d0p-14f, 0x1.1e6b20p-8f);
-    p = gt__fma_f32(GT__MUL(r, z), p, gt__fma_f32(r_lo, z, r_lo));
-    t = GT__ADD(r, p);
-    p = GT__SUB(p, GT__SUB(t, r));
-    q = GT__DIV(-1.0f, t);
-    q = gt__fma_f32(q, gt__fma_f32(q, p, gt__fma_f32(q, t, 1.0f)), q);
-    return gt__neg_if_f32(n & 1 ? q : t, gt__bits_f32(x) & GT__SIGN_BIT);
+  float r, r_lo, z, p, t, q;
+  int32_t n = gt__trig_reduce(gt__abs_f32(x), near_only, &r, &r_lo);
+  z = GT__MUL(r, r);
+  p = GT__P7(z, 0x1.555560p-2f, 0x1.110da0p-3f, 0x1.bad946p-5f, 0x1.5cc660p-6f, 0x1.62ad22p-7f,
+    0x1.af79d0p-14f, 0x1.1e6b20p-8f);
+  p = gt__fma_f32(GT__MUL(r, z), p, gt__fma_f32(r_lo, z, r_lo));
+  t = GT__ADD(r, p);
+  p = GT__SUB(p, GT__SUB(t, r));
+  q = GT__DIV(-1.0f, t);
+  q = gt__fma_f32(q, gt__fma_f32(q, p, gt__fma_f32(q, t, 1.0f)), q);
+  return gt__neg_if_f32(n & 1 ? q : t, gt__bits_f32(x) & GT__SIGN_BIT);
 }
 GT__FN float gt__sin_f32(float x) { return gt__sin_any(x, 0); }
 GT__FN float gt__cos_f32(float x) { return gt__cos_any(x, 0); }
@@ -998,264 +977,221 @@ GT__FN float gt__tan_near_f32(float x) { return gt__tan_any(x, 1); }
 
 /* asin(s) for s <= 1/2: s + s^3 p(s^2), fit 2^-27.6. Above: pi/2 - 2 asin(sqrt((1-a)/2)). */
 GT__FN float gt__asin_core(float a) {
-    GT__STRICT
-    float z = a > 0.5f ? GT__MUL(GT__SUB(1.0f, a), 0.5f) : GT__MUL(a, a);
-    float s = a > 0.5f ? gt__sqrt_f32(z) : a, p;
-    p = GT__P5(z, 0x1.5555c8p-3f, 0x1.3301fep-4f, 0x1.747cc0p-5f, 0x1.8c30a0p-6f, 0x1.596a96p-5f);
-    return gt__fma_f32(GT__MUL(s, z), p, s);
+  float z = a > 0.5f ? GT__MUL(GT__SUB(1.0f, a), 0.5f) : GT__MUL(a, a);
+  float s = a > 0.5f ? gt__sqrt_f32(z) : a, p;
+  p = GT__P5(z, 0x1.5555c8p-3f, 0x1.3301fep-4f, 0x1.747cc0p-5f, 0x1.8c30a0p-6f, 0x1.596a96p-5f);
+  return gt__fma_f32(GT__MUL(s, z), p, s);
 }
 /* pi/2 - t */
-GT__FN float gt__from_pio2(float t) {
-    GT__STRICT
-    return GT__SUB(GT__PIO2_HI, GT__SUB(t, GT__PIO2_MID));
-}
+GT__FN float gt__from_pio2(float t) { return GT__SUB(GT__PIO2_HI, GT__SUB(t, GT__PIO2_MID)); }
 GT__FN float gt__asin_f32(float x) {
-    GT__STRICT
-    float a = gt__abs_f32(x), t = gt__asin_core(a);
-    return gt__copysign_f32(a > 0.5f ? gt__from_pio2(GT__MUL(2.0f, t)) : t, x);
+  float a = gt__abs_f32(x), t = gt__asin_core(a);
+  return gt__copysign_f32(a > 0.5f ? gt__from_pio2(GT__MUL(2.0f, t)) : t, x);
 }
 GT__FN float gt__acos_f32(float x) {
-    GT__STRICT
-    float a = gt__abs_f32(x), t = gt__asin_core(a);
-    float big = x < 0.0f ? GT__MUL(2.0f, gt__from_pio2(t)) : GT__MUL(2.0f, t);
-    return a > 0.5f ? big : gt__from_pio2(gt__copysign_f32(t, x));
+  float a = gt__abs_f32(x), t = gt__asin_core(a);
+  float big = x < 0.0f ? GT__MUL(2.0f, gt__from_pio2(t)) : GT__MUL(2.0f, t);
+  return a > 0.5f ? big : gt__from_pio2(gt__copysign_f32(t, x));
 }
 /* atan(q) for 0 <= q <= 1: q + q^3 p(q^2), fit 2^-26.6 */
 GT__FN float gt__atan_core(float q) {
-    GT__STRICT
-    float z = GT__MUL(q, q), p;
-    p = GT__P9(z, -0x1.55553ep-2f, 0x1.9991e6p-3f, -0x1.2420b4p-3f, 0x1.c08f2ep-4f,
-        -0x1.58147ap-4f, 0x1.da5af6p-5f, -0x1.fdf30ap-6f, 0x1.64b6d6p-7f, -0x1.d482ccp-10f);
-    return gt__fma_f32(GT__MUL(q, z), p, q);
+  float z = GT__MUL(q, q), p;
+  p = GT__P9(z, -0x1.55553ep-2f, 0x1.9991e6p-3f, -0x1.2420b4p-3f, 0x1.c08f2ep-4f,
+    -0x1.58147ap-4f, 0x1.da5af6p-5f, -0x1.fdf30ap-6f, 0x1.64b6d6p-7f, -0x1.d482ccp-10f);
+  return gt__fma_f32(GT__MUL(q, z), p, q);
 }
 GT__FN float gt__atan_f32(float x) {
-    GT__STRICT
-    float a = gt__abs_f32(x), t = gt__atan_core(a > 1.0f ? GT__DIV(1.0f, a) : a);
-    return gt__copysign_f32(a > 1.0f ? gt__from_pio2(t) : t, x);
+  float a = gt__abs_f32(x), t = gt__atan_core(a > 1.0f ? GT__DIV(1.0f, a) : a);
+  return gt__copysign_f32(a > 1.0f ? gt__from_pio2(t) : t, x);
 }
 GT__FN float gt__atan2_f32(float y, float x) {
-    GT__STRICT
-    float a = gt__abs_f32(y), b = gt__abs_f32(x), mx = a > b ? a : b, mn = a > b ? b : a;
-    float q = mx == 0.0f ? 0.0f : mn == GT__INF ? 1.0f : GT__DIV(mn, mx), t = gt__atan_core(q);
-    t = a > b ? gt__from_pio2(t) : t;
-    t = gt__bits_f32(x) < 0 ? GT__MUL(2.0f, gt__from_pio2(GT__MUL(0.5f, t))) : t;
-    return ((x != x) | (y != y)) ? GT__ADD(x, y) : gt__copysign_f32(t, y);
+  float a = gt__abs_f32(y), b = gt__abs_f32(x), mx = a > b ? a : b, mn = a > b ? b : a;
+  float q = mx == 0.0f ? 0.0f : mn == GT__INF ? 1.0f : GT__DIV(mn, mx), t = gt__atan_core(q);
+  t = a > b ? gt__from_pio2(t) : t;
+  t = gt__bits_f32(x) < 0 ? GT__MUL(2.0f, gt__from_pio2(GT__MUL(0.5f, t))) : t;
+  return ((x != x) | (y != y)) ? GT__ADD(x, y) : gt__copysign_f32(t, y);
 }
-
 /* Phi(-a) e^(a^2/2) for 0 <= a <= 15, Phi the normal distribution: p(q)/(a+k), k = 4.25,
  * q = (a-k)/(a+k) in [-1, 0.56], fit 2^-27.7. p is steep and q = 1 - 2k/(a+k), so what a+k and its
  * reciprocal v lost goes into both. */
 GT__FN float gt__phi_tail(float a) {
-    GT__STRICT
-    float g = GT__ADD(a, 4.25f), v = GT__DIV(1.0f, g), v_lo, q, p;
-    v_lo = gt__fma_f32(-v, GT__SUB(a, GT__SUB(g, 4.25f)), gt__fma_f32(-v, g, 1.0f));
-    v_lo = GT__MUL(v, v_lo);
-    q = gt__fma_f32(-8.5f, v_lo, gt__fma_f32(-8.5f, v, 1.0f));
-    p = GT__P10(q, 0x1.84e44ap-1f, -0x1.401104p-1f, 0x1.ac43dcp-2f, -0x1.c39d3ep-3f,
-        0x1.5d459ap-4f, -0x1.3d5a3ap-6f, -0x1.892d46p-11f, 0x1.1efd94p-9f, -0x1.7ce7e2p-12f,
-        -0x1.ed567cp-13f);
-    return gt__fma_f32(p, v, GT__MUL(p, v_lo));
+  float g = GT__ADD(a, 4.25f), v = GT__DIV(1.0f, g), v_lo, q, p;
+  v_lo = gt__fma_f32(-v, GT__SUB(a, GT__SUB(g, 4.25f)), gt__fma_f32(-v, g, 1.0f));
+  v_lo = GT__MUL(v, v_lo);
+  q = gt__fma_f32(-8.5f, v_lo, gt__fma_f32(-8.5f, v, 1.0f));
+  p = GT__P10(q, 0x1.84e44ap-1f, -0x1.401104p-1f, 0x1.ac43dcp-2f, -0x1.c39d3ep-3f,
+    0x1.5d459ap-4f, -0x1.3d5a3ap-6f, -0x1.892d46p-11f, 0x1.1efd94p-9f, -0x1.7ce7e2p-12f,
+    -0x1.ed567cp-13f);
+  return gt__fma_f32(p, v, GT__MUL(p, v_lo));
 }
 /* Below 1: x + x p(x^2), fit 2^-27.8. Above: 1 - 2 Phi(-a sqrt 2) with a^2 in two floats. */
 GT__FN float gt__erf_f32(float x) {
-    GT__STRICT
-    float a = gt__clamp_f32(gt__abs_f32(x), 0.0f, 4.2f), z = GT__MUL(a, a), p, e;
-    p = GT__P7(z, 0x1.06eba8p-3f, -0x1.81273ep-2f, 0x1.ce2ce6p-4f, -0x1.b7f730p-6f, 0x1.53f320p-8f,
-        -0x1.a35aacp-11f, 0x1.4790c0p-14f);
-    e = GT__MUL(gt__exp_of(-z, -gt__fma_f32(a, a, -z)), gt__phi_tail(GT__MUL(a, 0x1.6a09e6p+0f)));
-    return gt__copysign_f32(a < 1.0f ? gt__fma_f32(a, p, a) : gt__fma_f32(-2.0f, e, 1.0f), x);
+  float a = gt__clamp_f32(gt__abs_f32(x), 0.0f, 4.2f), z = GT__MUL(a, a), p, e;
+  p = GT__P7(z, 0x1.06eba8p-3f, -0x1.81273ep-2f, 0x1.ce2ce6p-4f, -0x1.b7f730p-6f, 0x1.53f320p-8f,
+    -0x1.a35aacp-11f, 0x1.4790c0p-14f);
+  e = GT__MUL(gt__exp_of(-z, -gt__fma_f32(a, a, -z)), gt__phi_tail(GT__MUL(a, 0x1.6a09e6p+0f)));
+  return gt__copysign_f32(a < 1.0f ? gt__fma_f32(a, p, a) : gt__fma_f32(-2.0f, e, 1.0f), x);
 }
 /* x Phi(x): no cancellation on the negative side, where the power of two comes last. gelu(-inf) is
  * the limit, -0. */
 GT__FN float gt__gelu_f32(float x) {
-    GT__STRICT
-    float a = gt__clamp_f32(gt__abs_f32(x), 0.0f, 15.0f), z = GT__MUL(a, a), r, t;
-    float z_lo = gt__fma_f32(a, a, -z);
-    int32_t n = gt__exp_split(GT__MUL(-0.5f, z), GT__MUL(-0.5f, z_lo), &r);
-    t = gt__phi_tail(a);
-    t = gt__fma_f32(t, gt__expm1_poly(r), t);
-    return x < 0.0f ? gt__scale_f32(GT__MUL(-a, t), n) : gt__fma_f32(-a, gt__scale_f32(t, n), x);
+  float a = gt__clamp_f32(gt__abs_f32(x), 0.0f, 15.0f), z = GT__MUL(a, a), r, t;
+  float z_lo = gt__fma_f32(a, a, -z);
+  int32_t n = gt__exp_split(GT__MUL(-0.5f, z), GT__MUL(-0.5f, z_lo), &r);
+  t = gt__phi_tail(a);
+  t = gt__fma_f32(t, gt__expm1_poly(r), t);
+  return x < 0.0f ? gt__scale_f32(GT__MUL(-a, t), n) : gt__fma_f32(-a, gt__scale_f32(t, n), x);
 }
-
 /* log2 of 2^e (1+f) in two floats, relative error below 2^-33. With s = f/(2+f), |s| < 0.172:
  * 2/ln2 atanh(s) = s (K + s^2 (K/3 + s^2 p(s^2))), K and K/3 and s and s^2 in two floats each. */
 GT__FN float gt__log2_two(float x, float *lo) {
-    GT__STRICT
-    const float k = 0x1.715476p+1f, k3 = 0x1.ec709ep-1f;  /* 2/ln2 and a third of it */
-    float e, f = gt__log_split(x, &e), g = GT__ADD(f, 2.0f), i = GT__DIV(1.0f, g);
-    float s = GT__MUL(f, i);
-    float g_lo = GT__SUB(f, GT__SUB(g, 2.0f));
-    float s_lo = GT__MUL(gt__fma_f32(-s, g_lo, gt__fma_f32(-s, g, f)), i);
-    float z = GT__MUL(s, s), z_lo = gt__fma_f32(GT__MUL(2.0f, s), s_lo, gt__fma_f32(s, s, -z));
-    float p, t, t_lo, a, a_lo, b, b_lo, h;
-    p = GT__P4(z, 0x1.2776c4p-1f, 0x1.a6194ep-2f, 0x1.47b1f2p-2f, 0x1.20675ep-2f);
-    t = GT__MUL(z, k3);
-    t_lo = gt__fma_f32(z_lo, k3, gt__fma_f32(z, -0x1.e2fe02p-28f, gt__fma_f32(z, k3, -t)));
-    t_lo = gt__fma_f32(GT__MUL(z, z), p, t_lo);
-    a = GT__MUL(s, k);
-    a_lo = gt__fma_f32(s_lo, k, gt__fma_f32(s, 0x1.4ae0c0p-25f, gt__fma_f32(s, k, -a)));
-    b = GT__MUL(s, t);
-    b_lo = gt__fma_f32(s_lo, t, gt__fma_f32(s, t_lo, gt__fma_f32(s, t, -b)));
-    h = GT__ADD(a, b);
-    b_lo = GT__ADD(GT__ADD(GT__SUB(a, h), b), GT__ADD(a_lo, b_lo));
-    a = GT__ADD(e, h);
+  const float k = 0x1.715476p+1f, k3 = 0x1.ec709ep-1f;  /* 2/ln2 and a third of it */
+  float e, f = gt__log_split(x, &e), g = GT__ADD(f, 2.0f), i = GT__DIV(1.0f, g);
+  float s = GT__MUL(f, i);
+  float g_lo = GT__SUB(f, GT__SUB(g, 2.0f));
+  float s_lo = GT__MUL(gt__fma_f32(-s, g_lo, gt__fma_f32(-s, g, f)), i);
+  float z = GT__MUL(s, s), z_lo = gt__fma_f32(GT__MUL(2.0f, s), s_lo, gt__fma_f32(s, s, -z));
+  float p, t, t_lo, a, a_lo, b, b_lo, h;
+  p = GT__P4(z, 0x1.2776c4p-1f, 0x1.a6194ep-2f, 0x1.47b1f2p-2f, 0x1.20675ep-2f);
+  t = GT__MUL(z, k3);
+  t_lo = gt__fma_f32(z_lo, k3, gt__fma_f32(z, -0x1.e2fe02p-28f, gt__fma_f32(z, k3, -t)));
+  t_lo = gt__fma_f32(GT__MUL(z, z), p, t_lo);
+  a = GT__MUL(s, k);
+  a_lo = gt__fma_f32(s_lo, k, gt__fma_f32(s, 0x1.4ae0c0p-25f, gt__fma_f32(s, k, -a)));
+  b = GT__MUL(s, t);
+  b_lo = gt__fma_f32(s_lo, t, gt__fma_f32(s, t_lo, gt__fma_f32(s, t, -b)));
+  h = GT__ADD(a, b);
+  b_lo = GT__ADD(GT__ADD(GT__SUB(a, h), b), GT__ADD(a_lo, b_lo));
+  a = GT__ADD(e, h);
     *lo = GT__ADD(GT__ADD(GT__SUB(e, a), h), b_lo);
-    return a;
+  return a;
 }
 /* 2^(y log2|x|); zeros and infinities pass through log2 as -inf and inf. */
 GT__FN float gt__pow_f32(float x, float y) {
-    GT__STRICT
-    float ax = gt__abs_f32(x), l_lo, l = gt__log2_two(ax, &l_lo), h, r, half = GT__MUL(0.5f, y);
-    int32_t whole = gt__rint_f32(y) == y, odd = whole & (gt__rint_f32(half) != half);
-    l = ax == 0.0f ? -GT__INF : ax == GT__INF ? GT__INF : l;
-    h = GT__MUL(l, y);
-    r = gt__exp2_of(h, gt__fma_f32(l_lo, y, gt__fma_f32(l, y, -h)));
-    r = ax == 1.0f ? 1.0f : r;                            /* also y = inf */
-    r = ((x != x) | (y != y)) ? GT__ADD(x, y) : r;
-    r = gt__neg_if_f32(r, odd ? gt__bits_f32(x) & GT__SIGN_BIT : 0);
-    r = ((x < 0.0f) & (x >= -GT__MAX) & (whole == 0)) ? GT__NAN : r;
-    return ((x == 1.0f) | (y == 0.0f)) ? 1.0f : r;
+  float ax = gt__abs_f32(x), l_lo, l = gt__log2_two(ax, &l_lo), h, r, half = GT__MUL(0.5f, y);
+  int32_t whole = gt__rint_f32(y) == y, odd = whole & (gt__rint_f32(half) != half);
+  l = ax == 0.0f ? -GT__INF : ax == GT__INF ? GT__INF : l;
+  h = GT__MUL(l, y);
+  r = gt__exp2_of(h, gt__fma_f32(l_lo, y, gt__fma_f32(l, y, -h)));
+  r = ax == 1.0f ? 1.0f : r;                            /* also y = inf */
+  r = ((x != x) | (y != y)) ? GT__ADD(x, y) : r;
+  r = gt__neg_if_f32(r, odd ? gt__bits_f32(x) & GT__SIGN_BIT : 0);
+  r = ((x < 0.0f) & (x >= -GT__MAX) & (whole == 0)) ? GT__NAN : r;
+  return ((x == 1.0f) | (y == 0.0f)) ? 1.0f : r;
 }
 
-/* ---- float32: the small ones ----------------------------------------------------------------- */
+/* -- float32: the small ones -- */
 
-GT__FN float gt__rsqrt_f32(float x) { GT__STRICT return GT__DIV(1.0f, gt__sqrt_f32(x)); }
-GT__FN float gt__reciprocal_f32(float x) { GT__STRICT return GT__DIV(1.0f, x); }
 /* Scaled by 2^96 either way where squares would leave the range. */
 GT__FN float gt__hypot_f32(float x, float y) {
-    GT__STRICT
-    float p = gt__abs_f32(x), q = gt__abs_f32(y), a = p > q ? p : q, b = p > q ? q : p, r;
-    float s = a > 0x1p+63f ? 0x1p-96f : a < 0x1p-40f ? 0x1p+96f : 1.0f;
-    float back = a > 0x1p+63f ? 0x1p+96f : a < 0x1p-40f ? 0x1p-96f : 1.0f;
-    a = GT__MUL(a, s);
-    b = GT__MUL(b, s);
-    r = GT__MUL(gt__sqrt_f32(gt__fma_f32(a, a, GT__MUL(b, b))), back);
-    r = ((x != x) | (y != y)) ? GT__ADD(x, y) : r;
-    return ((p > GT__MAX) | (q > GT__MAX)) ? GT__INF : r;
+  float p = gt__abs_f32(x), q = gt__abs_f32(y), a = p > q ? p : q, b = p > q ? q : p, r;
+  float s = a > 0x1p+63f ? 0x1p-96f : a < 0x1p-40f ? 0x1p+96f : 1.0f;
+  float back = a > 0x1p+63f ? 0x1p+96f : a < 0x1p-40f ? 0x1p-96f : 1.0f;
+  a = GT__MUL(a, s);
+  b = GT__MUL(b, s);
+  r = GT__MUL(gt__sqrt_f32(gt__fma_f32(a, a, GT__MUL(b, b))), back);
+  r = ((x != x) | (y != y)) ? GT__ADD(x, y) : r;
+  return ((p > GT__MAX) | (q > GT__MAX)) ? GT__INF : r;
 }
-/* For + - * / the sign bits of equal numbers decide: max(+0,-0) = +0, min = -0. NaN propagates. */
-GT__FN float gt__maximum_f32(float a, float b) {
-    GT__STRICT
-    float eq = gt__float_f32(gt__bits_f32(a) & gt__bits_f32(b));
-    return a > b ? a : b > a ? b : a == b ? eq : GT__ADD(a, b);
-}
-GT__FN float gt__minimum_f32(float a, float b) {
-    GT__STRICT
-    float eq = gt__float_f32(gt__bits_f32(a) | gt__bits_f32(b));
-    return a < b ? a : b < a ? b : a == b ? eq : GT__ADD(a, b);
-}
-/* From whichever end is nearer, so that both ends are met exactly. */
-GT__FN float gt__lerp_f32(float a, float b, float w) {
-    GT__STRICT
-    float d = GT__SUB(b, a);
-    return w < 0.5f ? gt__fma_f32(w, d, a) : gt__fma_f32(GT__SUB(w, 1.0f), d, b);
-}
-/* 0 for zeros and for NaN */
-GT__FN float gt__sign_f32(float x) { return (float)((x > 0.0f) - (x < 0.0f)); }
+/* Float and double alike. Of equal numbers the sign bits decide: max(+0,-0) = +0, min = -0; NaN
+ * propagates, but sign gives 0 for it. lerp goes from whichever end is nearer, so that both ends are
+ * met exactly. % has the divisor's sign, // comes from the exact remainder. */
+#define GT__BOTH(T, S) \
+  GT__FN T gt__rsqrt_##S(T x) { return GT__DIV((T)1, gt__sqrt_##S(x)); } \
+  GT__FN T gt__reciprocal_##S(T x) { return GT__DIV((T)1, x); } \
+  GT__FN T gt__sign_##S(T x) { return (T)((x > 0) - (x < 0)); } \
+  GT__FN T gt__maximum_##S(T a, T b) { \
+    T eq = gt__float_##S(gt__bits_##S(a) & gt__bits_##S(b)); \
+    return a > b ? a : b > a ? b : a == b ? eq : GT__ADD(a, b); \
+  } \
+  GT__FN T gt__minimum_##S(T a, T b) { \
+    T eq = gt__float_##S(gt__bits_##S(a) | gt__bits_##S(b)); \
+    return a < b ? a : b < a ? b : a == b ? eq : GT__ADD(a, b); \
+  } \
+  GT__FN T gt__lerp_##S(T a, T b, T w) { \
+    T d = GT__SUB(b, a); \
+    return w < (T)0.5 ? gt__fma_##S(w, d, a) : gt__fma_##S(GT__SUB(w, (T)1), d, b); \
+  } \
+  GT__FN T gt__remainder_##S(T a, T b) { \
+    T m = gt__fmod_##S(a, b); \
+    return ((m != 0) & ((b < 0) != (m < 0))) ? GT__ADD(m, b) : m; \
+  } \
+  GT__FN T gt__floor_div_##S(T a, T b) { \
+    T m = gt__fmod_##S(a, b), q = GT__DIV(a, b), d = GT__DIV(GT__SUB(a, m), b), f; \
+    d = ((m != 0) & ((b < 0) != (m < 0))) ? GT__SUB(d, (T)1) : d; \
+    f = gt__floor_##S(d); \
+    f = GT__SUB(d, f) > (T)0.5 ? GT__ADD(f, (T)1) : f; \
+    f = d == 0 ? gt__copysign_##S((T)0, q) : f; \
+    return b == 0 ? q : f; \
+  }
+GT__BOTH(float, f32)
+GT__BOTH(double, f64)
+#undef GT__BOTH
 
-/* % with the divisor's sign, // from the exact remainder; float and double alike. */
-#define GT__FLOORED(T, S, HALF, ZERO, ONE) \
-    GT__FN T gt__remainder_##S(T a, T b) { \
-        GT__STRICT \
-        T m = gt__fmod_##S(a, b); \
-        return ((m != ZERO) & ((b < ZERO) != (m < ZERO))) ? GT__ADD(m, b) : m; \
-    } \
-    GT__FN T gt__floor_div_##S(T a, T b) { \
-        GT__STRICT \
-        T m = gt__fmod_##S(a, b), q = GT__DIV(a, b), d = GT__DIV(GT__SUB(a, m), b), f; \
-        d = ((m != ZERO) & ((b < ZERO) != (m < ZERO))) ? GT__SUB(d, ONE) : d; \
-        f = gt__floor_##S(d); \
-        f = GT__SUB(d, f) > HALF ? GT__ADD(f, ONE) : f; \
-        f = d == ZERO ? gt__copysign_##S(ZERO, q) : f; \
-        return b == ZERO ? q : f; \
-    }
-GT__FLOORED(float, f32, 0.5f, 0.0f, 1.0f)
-GT__FLOORED(double, f64, 0.5, 0.0, 1.0)
-#undef GT__FLOORED
-
-/* ---- float64: the platform's functions, within 2 ULP, not promised to be bit-equal ----------- */
+/* -- float64: the platform's functions, within 2 ULP, not promised to be bit-equal -- */
 
 #define GT__F64_1(name) GT__FN64 double gt__##name##_f64(double x) { return GT__LIBM(name)(x); }
 #define GT__F64_2(name) \
-    GT__FN64 double gt__##name##_f64(double x, double y) { return GT__LIBM(name)(x, y); }
+  GT__FN64 double gt__##name##_f64(double x, double y) { return GT__LIBM(name)(x, y); }
 GT__F64_1(exp) GT__F64_1(exp2) GT__F64_1(expm1) GT__F64_1(log) GT__F64_1(log2) GT__F64_1(log10)
 GT__F64_1(log1p) GT__F64_1(sin) GT__F64_1(cos) GT__F64_1(tan) GT__F64_1(asin) GT__F64_1(acos)
 GT__F64_1(atan) GT__F64_1(sinh) GT__F64_1(cosh) GT__F64_1(tanh) GT__F64_1(erf) GT__F64_1(erfc)
 GT__F64_2(pow) GT__F64_2(atan2) GT__F64_2(hypot)
 #undef GT__F64_1
 #undef GT__F64_2
-GT__FN double gt__rsqrt_f64(double x) { GT__STRICT return GT__DIV(1.0, gt__sqrt_f64(x)); }
-GT__FN double gt__reciprocal_f64(double x) { GT__STRICT return GT__DIV(1.0, x); }
-GT__FN double gt__sign_f64(double x) { return (double)((x > 0.0) - (x < 0.0)); }
-GT__FN double gt__maximum_f64(double a, double b) {
-    GT__STRICT
-    double eq = gt__float_f64(gt__bits_f64(a) & gt__bits_f64(b));
-    return a > b ? a : b > a ? b : a == b ? eq : GT__ADD(a, b);
+/* num / (1 + e^-x) with the roundings of product, sum and quotient put back, as in float32. */
+GT__FN64 double gt__logistic_f64(double num, double x) {
+  double e = gt__exp_f64(-gt__abs_f64(x)), d = GT__ADD(1.0, e), f = x < 0.0 ? e : 1.0;
+  double p = GT__MUL(num, f), q = GT__DIV(p, d), rest = gt__fma_f64(num, f, -p);
+  rest = GT__ADD(rest, gt__fma_f64(-q, GT__SUB(e, GT__SUB(d, 1.0)), gt__fma_f64(-q, d, p)));
+  return GT__ADD(q, GT__DIV(rest, d));
 }
-GT__FN double gt__minimum_f64(double a, double b) {
-    GT__STRICT
-    double eq = gt__float_f64(gt__bits_f64(a) | gt__bits_f64(b));
-    return a < b ? a : b < a ? b : a == b ? eq : GT__ADD(a, b);
-}
-GT__FN double gt__lerp_f64(double a, double b, double w) {
-    GT__STRICT
-    double d = GT__SUB(b, a);
-    return w < 0.5 ? gt__fma_f64(w, d, a) : gt__fma_f64(GT__SUB(w, 1.0), d, b);
-}
-GT__FN64 double gt__sigmoid_f64(double x) {
-    GT__STRICT
-    double e = gt__exp_f64(-gt__abs_f64(x));
-    return GT__DIV(x < 0.0 ? e : 1.0, GT__ADD(1.0, e));
-}
-/* Below zero the root of e^x enters twice: e^x itself is denormal long before x e^x is. */
+GT__FN64 double gt__sigmoid_f64(double x) { return gt__logistic_f64(1.0, x); }
+/* Far below zero the root of e^x enters twice: e^x itself is denormal long before x e^x is. */
 GT__FN64 double gt__silu_f64(double x) {
-    GT__STRICT
-    double a = gt__abs_f64(x), d = GT__ADD(1.0, gt__exp_f64(-a)), h;
-    if (!(x < -700.0)) return GT__DIV(x < 0.0 ? GT__MUL(x, gt__exp_f64(x)) : x, d);
-    x = x < -800.0 ? -800.0 : x;
-    h = gt__exp_f64(GT__MUL(0.5, x));
-    return GT__MUL(GT__MUL(x, h), h);
+  double h;
+  if (x > 40.0 || x == 0.0) return x;
+  if (!(x < -650.0)) return gt__logistic_f64(x, x);
+  x = x < -800.0 ? -800.0 : x;
+  h = gt__exp_f64(GT__MUL(0.5, x));
+  return GT__MUL(GT__MUL(x, h), h);
 }
 GT__FN64 double gt__softplus_f64(double x) {
-    GT__STRICT
-    return GT__ADD(x > 0.0 ? x : 0.0, gt__log1p_f64(gt__exp_f64(-gt__abs_f64(x))));
+  return GT__ADD(x > 0.0 ? x : 0.0, gt__log1p_f64(gt__exp_f64(-gt__abs_f64(x))));
 }
 /* x erfc(-x/sqrt 2)/2. erfc multiplies a relative error of t by 2 t^2, so the rounding of t is put
  * right with the derivative, -2/sqrt(pi) e^(-t^2). */
 GT__FN64 double gt__gelu_f64(double x) {
-    GT__STRICT
-    double c = 0x1.6a09e667f3bcdp-1, a = x < -40.0 ? 40.0 : -x, t = GT__MUL(a, c);
-    double t_lo = gt__fma_f64(a, -0x1.bdd3413b26456p-55, gt__fma_f64(a, c, -t)), e;
-    e = GT__MUL(GT__MUL(1.1283791670955126, t_lo), gt__exp_f64(-GT__MUL(t, t)));
-    e = a < -40.0 ? 2.0 : GT__SUB(gt__erfc_f64(t), e);
-    return GT__MUL(x < -40.0 ? -40.0 : x, GT__MUL(0.5, e));
+  double c = 0x1.6a09e667f3bcdp-1, a = x < -40.0 ? 40.0 : -x, t = GT__MUL(a, c);
+  double t_lo = gt__fma_f64(a, -0x1.bdd3413b26456p-55, gt__fma_f64(a, c, -t)), e;
+  e = GT__MUL(GT__MUL(1.1283791670955126, t_lo), gt__exp_f64(-GT__MUL(t, t)));
+  e = a < -40.0 ? 2.0 : GT__SUB(gt__erfc_f64(t), e);
+  return GT__MUL(x < -40.0 ? -40.0 : x, GT__MUL(0.5, e));
 }
 
-/* ---- conversions ----------------------------------------------------------------------------- */
+/* -- conversions -- */
 
 /* The exponent is moved by an exact product with 2^112, which also makes denormals normal. */
 GT__FN float gt__f16_to_f32(uint16_t h) {
-    GT__STRICT
-    uint32_t m = h & 0x7fffu, sign = (uint32_t)(h & 0x8000u) << 16;
-    uint32_t b = (uint32_t)gt__bits_f32(GT__MUL(gt__float_f32((int32_t)(m << 13)), 0x1p+112f));
-    b = m >= 0x7c00u ? 0x7f800000u | m << 13 | (m > 0x7c00u ? 0x400000u : 0u) : b;
-    return gt__float_f32((int32_t)(b | sign));
+  uint32_t m = h & 0x7fffu, sign = (uint32_t)(h & 0x8000u) << 16;
+  uint32_t b = (uint32_t)gt__bits_f32(GT__MUL(gt__float_f32((int32_t)(m << 13)), 0x1p+112f));
+  b = m >= 0x7c00u ? 0x7f800000u | m << 13 | (m > 0x7c00u ? 0x400000u : 0u) : b;
+  return gt__float_f32((int32_t)(b | sign));
 }
 /* Below 2^-14 a sum with 1/2 rounds at 2^-24, the step of denormals; above, integer arithmetic
  * rounds to even and may carry into the exponent, up to infinity. */
 GT__FN uint16_t gt__f32_to_f16(float x) {
-    GT__STRICT
-    uint32_t b = (uint32_t)gt__bits_f32(x), sign = (b >> 16) & 0x8000u, a = b & 0x7fffffffu, r;
-    uint32_t low = (uint32_t)gt__bits_f32(GT__ADD(gt__float_f32((int32_t)a), 0.5f)) - 0x3f000000u;
-    r = (a - 0x38000000u + 0xfffu + ((a >> 13) & 1u)) >> 13;
-    r = a < 0x38800000u ? low : a >= 0x477ff000u ? 0x7c00u : r;
-    r = a > 0x7f800000u ? 0x7e00u : r;
-    return (uint16_t)(r | sign);
+  uint32_t b = (uint32_t)gt__bits_f32(x), sign = (b >> 16) & 0x8000u, a = b & 0x7fffffffu, r;
+  uint32_t low = (uint32_t)gt__bits_f32(GT__ADD(gt__float_f32((int32_t)a), 0.5f)) - 0x3f000000u;
+  r = (a - 0x38000000u + 0xfffu + ((a >> 13) & 1u)) >> 13;
+  r = a < 0x38800000u ? low : a >= 0x477ff000u ? 0x7c00u : r;
+  r = a > 0x7f800000u ? 0x7e00u : r;
+  return (uint16_t)(r | sign);
 }
 GT__FN float gt__bf16_to_f32(uint16_t h) { return gt__float_f32((int32_t)((uint32_t)h << 16)); }
 GT__FN uint16_t gt__f32_to_bf16(float x) {
-    uint32_t b = (uint32_t)gt__bits_f32(x), r = (b + 0x7fffu + ((b >> 16) & 1u)) >> 16;
-    return (uint16_t)((b & 0x7fffffffu) > 0x7f800000u ? (b >> 16 & 0x8000u) | 0x7fc0u : r);
+  uint32_t b = (uint32_t)gt__bits_f32(x), r = (b + 0x7fffu + ((b >> 16) & 1u)) >> 16;
+  return (uint16_t)((b & 0x7fffffffu) > 0x7f800000u ? (b >> 16 & 0x8000u) | 0x7fc0u : r);
 }
 /* Through float, so rounded twice. */
 GT__FN uint16_t gt__f64_to_f16(double x) { return gt__f32_to_f16((float)x); }
@@ -1264,17 +1200,17 @@ GT__FN uint16_t gt__f64_to_bf16(double x) { return gt__f32_to_bf16((float)x); }
 /* Truncate and saturate to lo .. hi, the limits of an integer type; NaN gives 0. The bounds it
  * compares with are lo and hi + 1, powers of two and so exact; what is cast lies between them. */
 #define GT__TO_INT(name, T, I, U, ZERO) \
-    GT__FN I name(T x, I lo, I hi) { \
-        T below = (T)lo, above = (T)((U)hi + 1u); \
-        I v = (I)(((x >= below) & (x < above)) ? x : ZERO); \
-        return x >= above ? hi : x < below ? lo : v; \
-    }
+  GT__FN I name(T x, I lo, I hi) { \
+    T below = (T)lo, above = (T)((U)hi + 1u); \
+    I v = (I)(((x >= below) & (x < above)) ? x : ZERO); \
+    return x >= above ? hi : x < below ? lo : v; \
+  }
 GT__TO_INT(gt__f32_to_i64, float, int64_t, uint64_t, 0.0f)
 GT__TO_INT(gt__f64_to_i64, double, int64_t, uint64_t, 0.0)
 GT__TO_INT(gt__f32_to_i32, float, int32_t, uint32_t, 0.0f)
 #undef GT__TO_INT
 
-/* ---- int64: everything wraps, nothing is undefined ------------------------------------------- */
+/* -- int64: everything wraps, nothing is undefined -- */
 
 GT__FN int64_t gt__add_i64(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
 GT__FN int64_t gt__sub_i64(int64_t a, int64_t b) { return (int64_t)((uint64_t)a - (uint64_t)b); }
@@ -1284,127 +1220,119 @@ GT__FN int64_t gt__abs_i64(int64_t a) { return a < 0 ? gt__neg_i64(a) : a; }
 GT__FN int64_t gt__sign_i64(int64_t a) { return (a > 0) - (a < 0); }
 /* The sign of the dividend; x % 0 = 0. A divisor of -1 becomes 1: same result, no overflow. */
 GT__FN int64_t gt__fmod_i64(int64_t a, int64_t b) {
-    int64_t d = ((b == 0) | (b == -1)) ? 1 : b;
-    return a % d;
+  int64_t d = ((b == 0) | (b == -1)) ? 1 : b;
+  return a % d;
 }
 GT__FN int64_t gt__remainder_i64(int64_t a, int64_t b) {
-    int64_t m = gt__fmod_i64(a, b);
-    return ((m != 0) & ((m < 0) != (b < 0))) ? m + b : m;
+  int64_t m = gt__fmod_i64(a, b);
+  return ((m != 0) & ((m < 0) != (b < 0))) ? m + b : m;
 }
 /* Rounded down; x // 0 = 0, INT64_MIN // -1 = INT64_MIN. */
 GT__FN int64_t gt__floor_div_i64(int64_t a, int64_t b) {
-    int64_t d = ((b == 0) | (b == -1)) ? 1 : b, q = a / d, m = a % d;
-    q = ((m != 0) & ((m < 0) != (b < 0))) ? q - 1 : q;
-    return b == 0 ? 0 : b == -1 ? gt__neg_i64(a) : q;
+  int64_t d = ((b == 0) | (b == -1)) ? 1 : b, q = a / d, m = a % d;
+  q = ((m != 0) & ((m < 0) != (b < 0))) ? q - 1 : q;
+  return b == 0 ? 0 : b == -1 ? gt__neg_i64(a) : q;
 }
 /* Square and multiply; a negative exponent leaves only what 1 and -1 give, all else is 0. */
 GT__FN int64_t gt__pow_i64(int64_t a, int64_t n) {
-    uint64_t r = 1u, s = (uint64_t)a, e = (uint64_t)n;
-    int i;
-    for (i = 0; i < 64; i++) {
-        r = e & 1u ? r * s : r;
-        s *= s;
-        e >>= 1;
-    }
-    if (n < 0) return a == 1 ? 1 : a == -1 ? (n & 1 ? -1 : 1) : 0;
-    return (int64_t)r;
+  uint64_t r = 1u, s = (uint64_t)a, e = (uint64_t)n;
+  int i;
+  for (i = 0; i < 64; i++) {
+    r = e & 1u ? r * s : r;
+    s *= s;
+    e >>= 1;
+  }
+  if (n < 0) return a == 1 ? 1 : a == -1 ? (n & 1 ? -1 : 1) : 0;
+  return (int64_t)r;
 }
 /* A count below 0 or above 63 shifts everything out: 0, or the sign. */
 GT__FN int64_t gt__shl_i64(int64_t a, int64_t n) {
-    return (uint64_t)n > 63u ? 0 : (int64_t)((uint64_t)a << (n & 63));
+  return (uint64_t)n > 63u ? 0 : (int64_t)((uint64_t)a << (n & 63));
 }
 GT__FN int64_t gt__shr_i64(int64_t a, int64_t n) { return a >> ((uint64_t)n > 63u ? 63 : n); }
 
-/* ---- random numbers -------------------------------------------------------------------------- */
+/* -- random numbers -- */
 
 /* Philox4x32-10 (Salmon, Moraes, Dror and Shaw, 2011): counter words {lo, hi, 0, 0}. */
 GT__FN void gt__philox_words(uint32_t k0, uint32_t k1, uint32_t c[4]) {
-    int i;
-    for (i = 0; i < 10; i++) {
-        uint64_t p = (uint64_t)0xd2511f53u * c[0], q = (uint64_t)0xcd9e8d57u * c[2];
-        c[0] = (uint32_t)(q >> 32) ^ c[1] ^ k0;
-        c[2] = (uint32_t)(p >> 32) ^ c[3] ^ k1;
-        c[1] = (uint32_t)q;
-        c[3] = (uint32_t)p;
-        k0 += 0x9e3779b9u;
-        k1 += 0xbb67ae85u;
-    }
+  int i;
+  for (i = 0; i < 10; i++) {
+    uint64_t p = (uint64_t)0xd2511f53u * c[0], q = (uint64_t)0xcd9e8d57u * c[2];
+    c[0] = (uint32_t)(q >> 32) ^ c[1] ^ k0;
+    c[2] = (uint32_t)(p >> 32) ^ c[3] ^ k1;
+    c[1] = (uint32_t)q;
+    c[3] = (uint32_t)p;
+    k0 += 0x9e3779b9u;
+    k1 += 0xbb67ae85u;
+  }
 }
 GT__FN void gt__philox(uint64_t seed, uint64_t counter, uint32_t out[4]) {
-    out[0] = (uint32_t)counter;
-    out[1] = (uint32_t)(counter >> 32);
-    out[2] = out[3] = 0u;
-    gt__philox_words((uint32_t)seed, (uint32_t)(seed >> 32), out);
+  out[0] = (uint32_t)counter;
+  out[1] = (uint32_t)(counter >> 32);
+  out[2] = out[3] = 0u;
+  gt__philox_words((uint32_t)seed, (uint32_t)(seed >> 32), out);
 }
 /* [0, 1) with 24 and with 53 bits */
-GT__FN float gt__uniform_f32(uint32_t w) {
-    GT__STRICT
-    return GT__MUL((float)(int32_t)(w >> 8), 0x1p-24f);
-}
+GT__FN float gt__uniform_f32(uint32_t w) { return GT__MUL((float)(int32_t)(w >> 8), 0x1p-24f); }
 GT__FN double gt__uniform_f64(uint32_t hi, uint32_t lo) {
-    GT__STRICT
-    return GT__MUL((double)(int64_t)(((uint64_t)hi << 21) | (lo >> 11)), 0x1p-53);
+  return GT__MUL((double)(int64_t)(((uint64_t)hi << 21) | (lo >> 11)), 0x1p-53);
 }
 /* Box-Muller: sqrt(-2 log u) cos(2 pi v), u in (0,1] in steps of 2^-32 rounded to float, v of 24
  * bits. The quarter turn is the top of v, the rest is exact. */
 GT__FN float gt__normal_f32(uint32_t w0, uint32_t w1) {
-    GT__STRICT
-    float u = GT__ADD(GT__MUL((float)(int32_t)(w0 >> 16), 0x1p-16f),
-                      GT__MUL((float)(int32_t)((w0 & 0xffffu) + 1u), 0x1p-32f)), e, f, r;
-    int32_t v = (int32_t)(w1 >> 8), n = (int32_t)(((uint32_t)v + 0x200000u) >> 22);
-    f = gt__log_split(u, &e);
-    r = gt__sqrt_f32(GT__MUL(-2.0f, gt__log_join(f, e)));
-    f = GT__MUL((float)(v - n * 0x400000), 0x1.921fb6p-22f);
-    return GT__MUL(r, gt__sin_quadrant(n + 1, f, 0.0f));
+  float u = GT__ADD(GT__MUL((float)(int32_t)(w0 >> 16), 0x1p-16f),
+           GT__MUL((float)(int32_t)((w0 & 0xffffu) + 1u), 0x1p-32f)), e, f, r;
+  int32_t v = (int32_t)(w1 >> 8), n = (int32_t)(((uint32_t)v + 0x200000u) >> 22);
+  f = gt__log_split(u, &e);
+  r = gt__sqrt_f32(GT__MUL(-2.0f, gt__log_join(f, e)));
+  f = GT__MUL((float)(v - n * 0x400000), 0x1.921fb6p-22f);
+  return GT__MUL(r, gt__sin_quadrant(n + 1, f, 0.0f));
 }
 /* The same in double from strict operations alone, so equal everywhere too (4 ULP). log(1+f) =
  * f - s (f - r) with s = f/(2+f), r = 2 s^2/3 + 2 s^4/5 ...; sine and cosine by their series. */
 GT__FN64 double gt__log_unit_f64(double u) {
-    GT__STRICT
-    uint64_t b = (uint64_t)gt__bits_f64(u), k = (b - 0x3fe6a09e667f3bcdu) & 0xfff0000000000000u;
-    double f = GT__SUB(gt__float_f64((int64_t)(b - k)), 1.0), e = (double)((int64_t)k >> 52);
-    double s = GT__DIV(f, GT__ADD(2.0, f)), z = GT__MUL(s, s), r = 2.0 / 21;
-    r = gt__fma_f64(r, z, 2.0 / 19);
-    r = gt__fma_f64(r, z, 2.0 / 17);
-    r = gt__fma_f64(r, z, 2.0 / 15);
-    r = gt__fma_f64(r, z, 2.0 / 13);
-    r = gt__fma_f64(r, z, 2.0 / 11);
-    r = gt__fma_f64(r, z, 2.0 / 9);
-    r = gt__fma_f64(r, z, 2.0 / 7);
-    r = gt__fma_f64(r, z, 2.0 / 5);
-    r = GT__MUL(z, gt__fma_f64(r, z, 2.0 / 3));
-    r = gt__fma_f64(s, GT__SUB(f, r), GT__MUL(e, -0x1.9ef35793c7673p-41));
-    return gt__fma_f64(e, 0x1.62e42fefa2p-1, GT__SUB(f, r));
+  uint64_t b = (uint64_t)gt__bits_f64(u), k = (b - 0x3fe6a09e667f3bcdu) & 0xfff0000000000000u;
+  double f = GT__SUB(gt__float_f64((int64_t)(b - k)), 1.0), e = (double)((int64_t)k >> 52);
+  double s = GT__DIV(f, GT__ADD(2.0, f)), z = GT__MUL(s, s), r = 2.0 / 21;
+  r = gt__fma_f64(r, z, 2.0 / 19);
+  r = gt__fma_f64(r, z, 2.0 / 17);
+  r = gt__fma_f64(r, z, 2.0 / 15);
+  r = gt__fma_f64(r, z, 2.0 / 13);
+  r = gt__fma_f64(r, z, 2.0 / 11);
+  r = gt__fma_f64(r, z, 2.0 / 9);
+  r = gt__fma_f64(r, z, 2.0 / 7);
+  r = gt__fma_f64(r, z, 2.0 / 5);
+  r = GT__MUL(z, gt__fma_f64(r, z, 2.0 / 3));
+  r = gt__fma_f64(s, GT__SUB(f, r), GT__MUL(e, -0x1.9ef35793c7673p-41));
+  return gt__fma_f64(e, 0x1.62e42fefa2p-1, GT__SUB(f, r));
 }
 /* cos of v 2^-53 turns */
 GT__FN64 double gt__cos_turns_f64(int64_t v) {
-    GT__STRICT
-    int64_t n = (v + 0x4000000000000) >> 51;
-    double t = GT__MUL((double)(v - n * 0x8000000000000), 0x1.921fb54442d18p-51), z = GT__MUL(t, t);
-    double s = 1.0 / 355687428096000, c = 1.0 / 20922789888000;
-    s = gt__fma_f64(s, z, -1.0 / 1307674368000);
-    c = gt__fma_f64(c, z, -1.0 / 87178291200);
-    s = gt__fma_f64(s, z, 1.0 / 6227020800);
-    c = gt__fma_f64(c, z, 1.0 / 479001600);
-    s = gt__fma_f64(s, z, -1.0 / 39916800);
-    c = gt__fma_f64(c, z, -1.0 / 3628800);
-    s = gt__fma_f64(s, z, 1.0 / 362880);
-    c = gt__fma_f64(c, z, 1.0 / 40320);
-    s = gt__fma_f64(s, z, -1.0 / 5040);
-    c = gt__fma_f64(c, z, -1.0 / 720);
-    s = gt__fma_f64(s, z, 1.0 / 120);
-    c = gt__fma_f64(c, z, 1.0 / 24);
-    s = gt__fma_f64(s, z, -1.0 / 6);
-    s = gt__fma_f64(GT__MUL(s, z), t, t);
-    c = GT__ADD(1.0, gt__fma_f64(GT__MUL(z, z), c, GT__MUL(-0.5, z)));
-    c = n & 1 ? -s : c;
-    return n & 2 ? -c : c;
+  int64_t n = (v + 0x4000000000000) >> 51;
+  double t = GT__MUL((double)(v - n * 0x8000000000000), 0x1.921fb54442d18p-51), z = GT__MUL(t, t);
+  double s = 1.0 / 355687428096000, c = 1.0 / 20922789888000;
+  s = gt__fma_f64(s, z, -1.0 / 1307674368000);
+  c = gt__fma_f64(c, z, -1.0 / 87178291200);
+  s = gt__fma_f64(s, z, 1.0 / 6227020800);
+  c = gt__fma_f64(c, z, 1.0 / 479001600);
+  s = gt__fma_f64(s, z, -1.0 / 39916800);
+  c = gt__fma_f64(c, z, -1.0 / 3628800);
+  s = gt__fma_f64(s, z, 1.0 / 362880);
+  c = gt__fma_f64(c, z, 1.0 / 40320);
+  s = gt__fma_f64(s, z, -1.0 / 5040);
+  c = gt__fma_f64(c, z, -1.0 / 720);
+  s = gt__fma_f64(s, z, 1.0 / 120);
+  c = gt__fma_f64(c, z, 1.0 / 24);
+  s = gt__fma_f64(s, z, -1.0 / 6);
+  s = gt__fma_f64(GT__MUL(s, z), t, t);
+  c = GT__ADD(1.0, gt__fma_f64(GT__MUL(z, z), c, GT__MUL(-0.5, z)));
+  c = n & 1 ? -s : c;
+  return n & 2 ? -c : c;
 }
 GT__FN64 double gt__normal_f64(const uint32_t w[4]) {
-    GT__STRICT
-    double u = (double)(int64_t)((((uint64_t)w[0] << 21) | (w[1] >> 11)) + 1u);
-    double r = gt__sqrt_f64(GT__MUL(-2.0, gt__log_unit_f64(GT__MUL(u, 0x1p-53))));
-    return GT__MUL(r, gt__cos_turns_f64((int64_t)(((uint64_t)w[2] << 21) | (w[3] >> 11))));
+  double u = (double)(int64_t)((((uint64_t)w[0] << 21) | (w[1] >> 11)) + 1u);
+  double r = gt__sqrt_f64(GT__MUL(-2.0, gt__log_unit_f64(GT__MUL(u, 0x1p-53))));
+  return GT__MUL(r, gt__cos_turns_f64((int64_t)(((uint64_t)w[2] << 21) | (w[3] >> 11))));
 }
 #undef GT__P2
 #undef GT__P3
@@ -1419,11 +1347,6 @@ GT__FN64 double gt__normal_f64(const uint32_t w[4]) {
 #undef GT__PIO2_HI
 #undef GT__PIO2_MID
 #undef GT__PIO2_LO
-GT__FN float gt__inf_f32(void) { return gt__float_f32(0x7f800000); }
-GT__FN float gt__max_f32(void) { return gt__float_f32(0x7f7fffff); }
-GT__FN double gt__inf_f64(void) { return gt__float_f64((int64_t)0x7ff0000000000000); }
-GT__FN double gt__max_f64(void) { return gt__float_f64((int64_t)0x7fefffffffffffff); }
-
 /* ---- >>machine ---------------------------------------------------------------------------------
    What the front end and the back ends share: the program of an expression and the arguments of the
    four primitives. All of it is plain data, copied by value into kernel parameters.
@@ -1498,9 +1421,9 @@ typedef struct {
 } gt__reduce_args;
 
 /* C(batch, M, N) = A(batch, M, K) x B(batch, K, N), then post.program over C: post.size is the batch
-   dims (n_batch of them), M, N; its input 0 is the product, in post.program.compute's type; the
-   other inputs and out are operands of that shape. a and b have strides along the batch dims; the
-   matrix strides are separate. compute is the type that products are added in. */
+   dims (n_batch of them), M, N; its input 0 is the product; the other inputs and
+   out are operands of that shape. a and b have strides along the batch dims; the matrix strides are
+   separate. Products are added in `compute`, which is post.program.compute too. */
 typedef struct {
   int64_t m, n, k, batch;                /* batch: product of the batch sizes */
   int64_t a_row, a_col, b_row, b_col;
@@ -1604,7 +1527,6 @@ GT__FN int64_t gt__random_i64(uint64_t seed, uint64_t counter, int64_t low, int6
          : fold == GT__FOLD_MIN || fold == GT__FOLD_ARGMIN ? HIGHEST : (T)0; \
   } \
   GT__FN T gt__fold_##suffix(int fold, T a, T b) { \
-    GT__STRICT \
     switch (fold) { \
       case GT__FOLD_SUM: return ADD(a, b); \
       case GT__FOLD_PROD: return MUL(a, b); \
@@ -1705,15 +1627,9 @@ typedef struct gt__backend {
    one that the processor has is used. Inputs that already have the compute type are read in place.
    Loops run over whole groups of 64 values, so that none of them has a remainder; what stands
    behind the last value is a copy of it, which can raise no floating-point trap of its own. */
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 #if defined(__unix__) || defined(__APPLE__)
 #include <sys/time.h>
 #include <unistd.h>
-#endif
-#ifdef _OPENMP
-#include <omp.h>
 #endif
 
 #if defined(__clang__)
@@ -1745,7 +1661,6 @@ enum { GT__TREE = 5 };   /* levels of a tree over 16 chunks */
 #define GT__USE_3 (void)a; (void)b; (void)c;
 #define GT__STEP(T, type, name, arity, formula) \
   GT__FN void gt__step_##name##_##type(T *out, const T *pa, const T *pb, const T *pc, int64_t n) { \
-    GT__STRICT \
     n &= ~(int64_t)(GT__GROUP - 1); \
     GT__IVDEP \
     for (int64_t i = 0; i < n; i++) { \
@@ -1787,7 +1702,6 @@ GT__OPERATIONS(GT__STEP_I64)
 #define GT__FOLD_BODY(T, type) \
   GT__FN void gt__folding_##type(int fold, T *a, int64_t *ai, const T *b, const int64_t *bi, \
                                  int64_t n) { \
-    GT__STRICT \
     switch (fold) { \
       GT__FOLD_LOOP(SUM, T, type) GT__FOLD_LOOP(PROD, T, type) GT__FOLD_LOOP(MAX, T, type) \
       GT__FOLD_LOOP(MIN, T, type) GT__FOLD_LOOP(ANY, T, type) GT__FOLD_LOOP(ALL, T, type) \
@@ -1806,7 +1720,6 @@ GT__FOLD_BODY(int64_t, i64)
 #define GT__MAKE_BODY(T, type) \
   GT__FN void gt__making_##type(const gt__program *p, int op, T *out, int64_t first, int64_t step, \
                                 int64_t n) { \
-    GT__STRICT \
     const uint64_t counter = p->offset + (uint64_t)first; \
     if (op == GT__INDEX) \
       for (int64_t i = 0; i < n; i++) out[i] = (T)(first + i * step); \
@@ -1829,7 +1742,6 @@ GT__FN void gt__making_i64(const gt__program *p, int op, int64_t *out, const int
     for (int64_t i = 0; i < n; i++)
       out[i] = gt__random_i64(p->seed, counter + (uint64_t)(i * step), low[i], range[i]);
 }
-
 /* Conversions between a dtype in memory and the three compute types. Memory may have been written
    through another type of that size (long and long long), so its types alias everything. */
 typedef uint8_t gt__u8 __attribute__((may_alias));
@@ -1860,7 +1772,6 @@ typedef double gt__f64 __attribute__((may_alias));
   X(FLOAT64, gt__f64, (float)x, x, gt__f64_to_i64(x, INT64_MIN, INT64_MAX), x, x, (double)x)
 #define GT__CONVERT(name, D, S, formula) \
   GT__FN void gt__##name(D *to, const S *from, int64_t n) { \
-    GT__STRICT \
     GT__IVDEP \
     for (int64_t i = 0; i < n; i++) { \
       const S x = from[i]; \
@@ -2042,7 +1953,6 @@ static int gt__cpu_threads(int64_t work) {
   (void)work;
   return 1;
 }
-
 static void gt__cpu_split(gt__cpu_task task, const void *context, int64_t items, int threads) {
 #ifdef _OPENMP
   if (threads > 1 && items > 1) {
@@ -2142,12 +2052,10 @@ static void gt__cpu_strides(const gt__operand *x, int ndim, const int64_t *size,
   for (int d = ndim - 1; d >= 0; packed *= size[d], d--)
     stride[d] = x->mode == GT__VECTOR ? packed : x->mode == GT__SCALAR ? 0 : x->stride[d];
 }
-
 static void gt__cpu_pad(const gt__cpu_eval *e, char *values, int64_t n) {
   char *end = values + n * e->width;
   gt__cpu_move((size_t)e->width, end, 1, end - e->width, 0, gt__cpu_padded(n) - n);
 }
-
 /* Fills the slots that stay the same in all blocks, which have at most `most` values. */
 static void gt__cpu_begin(gt__cpu_eval *e, const gt__cpu_isa *isa, const gt__map_args *m, int given,
                           int64_t most) {
@@ -2166,7 +2074,6 @@ static void gt__cpu_begin(gt__cpu_eval *e, const gt__cpu_isa *isa, const gt__map
   for (int k = 0; k < p->n_const; k++)
     gt__cpu_move((size_t)e->width, e->slot[p->n_in + k], 1, &p->constant[k], 0, n);
 }
-
 /* Fills the other input slots with n elements from `first` on. */
 static void gt__cpu_fetch(gt__cpu_eval *e, int64_t first, int64_t n) {
   const gt__map_args *m = e->m;
@@ -2195,7 +2102,6 @@ static void gt__cpu_fetch(gt__cpu_eval *e, int64_t first, int64_t n) {
     gt__cpu_pad(e, e->slot[k], n);
   }
 }
-
 static void gt__cpu_make(const gt__cpu_eval *e, const gt__ins *x, char *to, int64_t n) {
   const gt__program *p = &e->m->program;
   int64_t first = e->first;
@@ -2206,7 +2112,6 @@ static void gt__cpu_make(const gt__cpu_eval *e, const gt__ins *x, char *to, int6
   }
   gt__cpu_pad(e, to, n);
 }
-
 /* Runs the program over n values and says where they are. With `last`, the last step puts them
    there; n is then a multiple of 64. GT__LOAD copies nothing: the next step reads the slot. */
 static char *gt__cpu_compute(gt__cpu_eval *e, int64_t n, char *last) {
@@ -2229,7 +2134,6 @@ static char *gt__cpu_compute(gt__cpu_eval *e, int64_t n, char *last) {
   }
   return a;
 }
-
 /* Stores n values of type `compute` as elements first, first + 1, ... of out. */
 static void gt__cpu_put(gt__cpu_eval *e, const gt__operand *out, int ndim, const int64_t *size,
                         int compute, int64_t first, int64_t n, const char *values) {
@@ -2259,7 +2163,6 @@ static void gt__cpu_block(gt__cpu_eval *e, int64_t first, int64_t n) {
   const char *values = gt__cpu_compute(e, n, in_place ? m->out.data + first * e->width : NULL);
   gt__cpu_put(e, &m->out, m->ndim, m->size, m->program.compute, first, n, values);
 }
-
 static void gt__cpu_map_task(const void *context, int thread, int64_t begin, int64_t end) {
   const gt__cpu_mapping *c = (const gt__cpu_mapping *)context;
   gt__cpu_eval e;
@@ -2269,13 +2172,11 @@ static void gt__cpu_map_task(const void *context, int thread, int64_t begin, int
   for (int64_t b = begin; b < end; b++)
     gt__cpu_block(&e, b * GT__BLOCK, gt__cpu_least(GT__BLOCK, c->m->count - b * GT__BLOCK));
 }
-
 /* Steps of a program over `count` elements, about; a heavy one counts for sixteen. */
 static int64_t gt__cpu_work(const gt__program *p, int64_t count) {
   const int64_t each = p->n_ins + (p->heavy ? 16 : 0);
   return count > INT64_MAX / 128 ? INT64_MAX : count * each;
 }
-
 static int gt__cpu_map(const gt__map_args *m, const gt__cpu_isa *isa) {
   const gt__cpu_mapping c = {m, isa};
   const int64_t blocks = (m->count + GT__BLOCK - 1) / GT__BLOCK;
@@ -2311,7 +2212,6 @@ typedef struct {
 static int gt__cpu_indexed(const gt__reduce_args *r) {
   return r->fold == GT__FOLD_ARGMAX || r->fold == GT__FOLD_ARGMIN;
 }
-
 /* a[i] = fold(a[i], b[i]) for n values, from a[at_a] and b[at_b] on */
 static void gt__cpu_join(const gt__cpu_folder *f, gt__cpu_column *a, int64_t at_a,
                          const gt__cpu_column *b, int64_t at_b, int64_t n) {
@@ -2319,7 +2219,6 @@ static void gt__cpu_join(const gt__cpu_folder *f, gt__cpu_column *a, int64_t at_
   f->c->isa->fold[r->pre.program.compute](r->fold, a->value + at_a * f->e.width, a->index + at_a,
                                           b->value + at_b * f->e.width, b->index + at_b, n);
 }
-
 /* a[i] = fold(a[i], values[i]); values[i] is at k + i*step of the fold */
 static void gt__cpu_absorb(gt__cpu_folder *f, gt__cpu_column *a, const char *values, int64_t k,
                            int64_t step, int64_t n) {
@@ -2328,7 +2227,6 @@ static void gt__cpu_absorb(gt__cpu_folder *f, gt__cpu_column *a, const char *val
     for (int64_t i = 0; i < n; i++) f->k[i] = k + i * step;
   f->c->isa->fold[r->pre.program.compute](r->fold, a->value, a->index, values, f->k, n);
 }
-
 static void gt__cpu_reset(const gt__cpu_folder *f, gt__cpu_column *a, int64_t n) {
   const gt__reduce_args *r = f->c->r;
   gt__num identity;
@@ -2339,7 +2237,6 @@ static void gt__cpu_reset(const gt__cpu_folder *f, gt__cpu_column *a, int64_t n)
   if (gt__cpu_indexed(r))
     for (int64_t i = 0; i < n; i++) a->index[i] = -1;
 }
-
 /* Combines the lanes by halving and puts the value at to[at]. Lanes behind `used` hold the
    identity, which changes no value that a lane can have, so they are left out. */
 static void gt__cpu_halve(gt__cpu_folder *f, int64_t used, gt__cpu_column *to, int64_t at) {
@@ -2351,7 +2248,6 @@ static void gt__cpu_halve(gt__cpu_folder *f, int64_t used, gt__cpu_column *to, i
   memcpy(to->value + at * f->e.width, f->lane.value, (size_t)f->e.width);
   to->index[at] = f->lane.index[0];
 }
-
 /* The values of one chunk of outputs o ... o + columns - 1, which are more than one only if each
    has a single chunk and all of them fit one block. */
 static void gt__cpu_chunk_inner(gt__cpu_folder *f, gt__cpu_column *to, int64_t o, int64_t columns,
@@ -2377,7 +2273,6 @@ static void gt__cpu_chunk_inner(gt__cpu_folder *f, gt__cpu_column *to, int64_t o
     gt__cpu_halve(f, lanes, to, c);
   }
 }
-
 /* Fills the input slots with the elements (o + j, k + i) at j + i*columns. */
 static void gt__cpu_fetch_columns(gt__cpu_eval *e, const gt__reduce_args *r, int64_t o,
                                   int64_t columns, int64_t k, int64_t rows) {
@@ -2413,7 +2308,6 @@ static void gt__cpu_fetch_columns(gt__cpu_eval *e, const gt__reduce_args *r, int
     gt__cpu_pad(e, e->slot[s], n);
   }
 }
-
 static void gt__cpu_chunk_outer(gt__cpu_folder *f, gt__cpu_column *to, int64_t o, int64_t columns,
                                 int64_t begin, int64_t end) {
   const int64_t most = GT__BLOCK / columns;
@@ -2426,7 +2320,6 @@ static void gt__cpu_chunk_outer(gt__cpu_folder *f, gt__cpu_column *to, int64_t o
       gt__cpu_absorb(f, to, values + i * columns * f->e.width, k + i, 0, columns);
   }
 }
-
 /* Leaves the fold of a group of chunks in tree[0]. */
 static void gt__cpu_fold_group(gt__cpu_folder *f, int64_t o, int64_t columns, int64_t group) {
   const gt__reduce_args *r = f->c->r;
@@ -2443,10 +2336,9 @@ static void gt__cpu_fold_group(gt__cpu_folder *f, int64_t o, int64_t columns, in
   for (; depth > 1; depth--)
     gt__cpu_join(f, &f->tree[depth - 2], 0, &f->tree[depth - 1], 0, columns);
 }
-
 static void gt__cpu_finish(gt__cpu_folder *f, int64_t o, int64_t columns) {
   const gt__reduce_args *r = f->c->r;
-  const int indexed = gt__cpu_indexed(r), compute = indexed ? GT__I64 : r->pre.program.compute;
+  const int indexed = gt__cpu_indexed(r), compute = indexed ? (int)GT__I64 : r->pre.program.compute;
   char *values = indexed ? (char *)f->tree[0].index : f->tree[0].value;
   if (compute == GT__F32)
     for (int64_t i = 0; i < columns; i++) {
@@ -2462,12 +2354,10 @@ static void gt__cpu_finish(gt__cpu_folder *f, int64_t o, int64_t columns) {
     }
   gt__cpu_put(&f->e, &r->out, r->n_kept, r->pre.size, compute, o, columns, values);
 }
-
 static void gt__cpu_start(gt__cpu_folder *f, const gt__cpu_reduction *c) {
   f->c = c;
   gt__cpu_begin(&f->e, c->isa, &c->r->pre, 0, c->r->pre.count);
 }
-
 static void gt__cpu_group_task(const void *context, int thread, int64_t begin, int64_t end) {
   const gt__cpu_reduction *c = (const gt__cpu_reduction *)context;
   gt__cpu_folder f;
@@ -2486,7 +2376,6 @@ static void gt__cpu_group_task(const void *context, int thread, int64_t begin, i
     }
   }
 }
-
 /* The rest of the tree: neighbours, an odd last one carried up, until one is left. */
 static void gt__cpu_tree_task(const void *context, int thread, int64_t begin, int64_t end) {
   const gt__cpu_reduction *c = (const gt__cpu_reduction *)context;
@@ -2510,12 +2399,11 @@ static void gt__cpu_tree_task(const void *context, int thread, int64_t begin, in
     if (i == GT__BLOCK - 1 || o == end - 1) gt__cpu_finish(&f, o - i, i + 1);
   }
 }
-
 static int gt__cpu_reduce(const gt__reduce_args *r, const gt__cpu_isa *isa) {
   gt__cpu_reduction c = {r, isa, GT__BLOCK, 0, 0, 1 << (GT__TREE - 1), 0, NULL};
   const int threads = gt__cpu_threads(gt__cpu_work(&r->pre.program, r->pre.count));
   if (r->outer <= 0) return 0;
-  if (r->inner) c.columns = r->n > GT__BLOCK ? 1 : r->n > 0 ? GT__BLOCK / r->n : GT__BLOCK;
+  if (r->inner) c.columns = r->n > GT__BLOCK ? 1 : r->n > 0 ? GT__BLOCK / r->n : (int64_t)GT__BLOCK;
   c.columns = gt__cpu_least(c.columns, r->outer);
   c.blocks = (r->outer - 1) / c.columns + 1;
   c.n_chunk = r->n > 0 ? (r->n - 1) / r->chunk + 1 : 0;
@@ -2562,7 +2450,6 @@ static const char *gt__cpu_line(const gt__cpu_product *c, int dtype, const char 
   c->isa->load[compute][dtype](values, packed, n);
   return values;
 }
-
 /* Packs `count` lines along K as panels of `panel` lines, [panel][k][line], the rest zeros. Reading
    goes along the dimension with the smaller stride. */
 static void gt__cpu_pack(const gt__cpu_product *c, char *to, int dtype, const char *data,
@@ -2586,7 +2473,6 @@ static void gt__cpu_pack(const gt__cpu_product *c, char *to, int dtype, const ch
              (size_t)(gt__cpu_least(panel, count - p) * width));
   }
 }
-
 /* tile = A[m ... m + rows) x B[n ... n + columns) of one batch */
 static void gt__cpu_multiply(const gt__cpu_product *c, char *tile, int64_t batch, int64_t m,
                              int64_t rows, int64_t n, int64_t columns) {
@@ -2611,23 +2497,13 @@ static void gt__cpu_multiply(const gt__cpu_product *c, char *tile, int64_t batch
                                   pb + j * depth * c->width, depth, c->pitch);
   }
 }
-
 /* Runs post.program over n finished products, elements first, first + 1, ... of C. */
-static void gt__cpu_post(gt__cpu_eval *e, int compute, int64_t first, int64_t n, char *products) {
+static void gt__cpu_post(gt__cpu_eval *e, int64_t first, int64_t n, char *products) {
   for (int64_t j = 0; j < n; j += GT__BLOCK) {
-    const int64_t some = gt__cpu_least(GT__BLOCK, n - j);
-    const int to = e->m->program.compute;
-    char *from = products + j * gt__cpu_width(compute);
-    e->slot[0] = from;
-    if (compute != to) {
-      e->slot[0] = e->buffer[0];
-      e->isa->load[to][gt__cpu_native(compute)](e->slot[0], from, some);
-      gt__cpu_pad(e, e->slot[0], some);
-    }
-    gt__cpu_block(e, first + j, some);
+    e->slot[0] = products + j * e->width;
+    gt__cpu_block(e, first + j, gt__cpu_least(GT__BLOCK, n - j));
   }
 }
-
 static void gt__cpu_matmul_task(const void *context, int thread, int64_t begin, int64_t end) {
   const gt__cpu_product *c = (const gt__cpu_product *)context;
   const gt__matmul_args *x = c->x;
@@ -2643,22 +2519,20 @@ static void gt__cpu_matmul_task(const void *context, int thread, int64_t begin, 
     gt__cpu_multiply(c, tile, batch, m, rows, n, columns);
     if (columns < x->n) {
       for (int64_t i = 0; i < rows; i++)
-        gt__cpu_post(&e, x->compute, first + i * x->n, columns, tile + i * c->pitch * c->width);
+        gt__cpu_post(&e, first + i * x->n, columns, tile + i * c->pitch * c->width);
     } else {                            /* whole rows: without the gaps they are one run */
       for (int64_t i = 1; i < rows && c->pitch > columns; i++)
         memmove(tile + i * columns * c->width, tile + i * c->pitch * c->width,
                 (size_t)(columns * c->width));
-      gt__cpu_post(&e, x->compute, first, rows * columns, tile);
+      gt__cpu_post(&e, first, rows * columns, tile);
     }
   }
 }
-
 static int64_t gt__cpu_tiles(gt__cpu_product *c) {
   c->tiles_m = (c->x->m - 1) / c->mb + 1;
   c->tiles_n = (c->x->n - 1) / c->nb + 1;
   return c->tiles_m * c->tiles_n * c->x->batch;
 }
-
 static int gt__cpu_matmul(const gt__matmul_args *x, const gt__cpu_isa *isa) {
   gt__cpu_product c;
   if (x->m <= 0 || x->n <= 0 || x->batch <= 0) return 0;
@@ -2699,7 +2573,6 @@ static void gt__cpu_bytes_task(const void *context, int thread, int64_t begin, i
   (void)thread;
   if (to > from) memcpy(c->dst.data + from, c->src.data + from, (size_t)(to - from));
 }
-
 static void gt__cpu_elements_task(const void *context, int thread, int64_t begin, int64_t end) {
   const gt__copy_args *c = (const gt__copy_args *)context;
   const int64_t from = begin * GT__BLOCK, to = gt__cpu_least(end * GT__BLOCK, c->count);
@@ -2710,12 +2583,10 @@ static void gt__cpu_elements_task(const void *context, int thread, int64_t begin
   gt__cpu_walk(gt_dtype_size((gt_dtype)c->dst.dtype), c->ndim, c->size, from, to - from,
                c->dst.data, dst, c->src.data, src);
 }
-
 static int64_t gt__cpu_pick(const gt__operand *index, int64_t i) {
   const char *at = index->data + i * index->stride[0] * (index->dtype == GT_INT32 ? 4 : 8);
   return index->dtype == GT_INT32 ? *(const gt__i32 *)at : *(const gt__i64 *)at;
 }
-
 /* An item is one entry of the index under one place of the dims before it: it moves the box of the
    dims behind. The source does not move along gather_dim but by the index. */
 static void gt__cpu_gather_task(const void *context, int thread, int64_t begin, int64_t end) {
@@ -2741,7 +2612,6 @@ static void gt__cpu_gather_task(const void *context, int thread, int64_t begin, 
                       good ? from : (const char *)&zero, good ? src + g + 1 : still);
   }
 }
-
 static int gt__cpu_copy(const gt__copy_args *c) {
   if (c->kind == GT__BYTES) {
     const int64_t pieces = c->bytes > 0 ? (c->bytes - 1) / GT__CPU_PIECE + 1 : 0;
@@ -2760,8 +2630,7 @@ static int gt__cpu_copy(const gt__copy_args *c) {
 /* ---- the back end ---- */
 static int gt__cpu_run(int index, void *queue, const gt__op *op) {
   const gt__cpu_isa *isa = gt__cpu_choose();
-  (void)index;
-  (void)queue;
+  (void)index, (void)queue;
   switch (op->kind) {
     case GT__COPY: return gt__cpu_copy(&op->u.copy);
     case GT__MAP: return gt__cpu_map(&op->u.map, isa);
@@ -2769,14 +2638,11 @@ static int gt__cpu_run(int index, void *queue, const gt__op *op) {
     default: return gt__cpu_matmul(&op->u.matmul, isa);
   }
 }
-
 /* Memory begins on a multiple of 64, a cache line and the widest vector; the pointer to give back
    stands in front of it. */
 static int gt__cpu_alloc(int index, void *queue, size_t bytes, int pinned, void **out) {
   char *base = bytes <= SIZE_MAX - 128 ? (char *)GPUTENSOR_MALLOC(bytes + 128) : NULL;
-  (void)index;
-  (void)queue;
-  (void)pinned;
+  (void)index, (void)queue, (void)pinned;
   *out = NULL;
   if (!base) return GT__CPU_NO_MEMORY;
   char *p = base + (128 - ((uintptr_t)base & 63));
@@ -2786,14 +2652,11 @@ static int gt__cpu_alloc(int index, void *queue, size_t bytes, int pinned, void 
 }
 static int gt__cpu_release(int index, void *queue, void *p, int pinned) {
   char *base = NULL;
-  (void)index;
-  (void)queue;
-  (void)pinned;
+  (void)index, (void)queue, (void)pinned;
   if (p) memcpy(&base, (char *)p - sizeof base, sizeof base);
   GPUTENSOR_FREE(base);
   return 0;
 }
-
 static int gt__cpu_count(void) { return 1; }
 static void gt__cpu_name(char *name, size_t size) {
   char line[256];
@@ -2826,12 +2689,10 @@ static int gt__cpu_properties(int index, gt_properties *out) {
   snprintf(out->instructions, sizeof out->instructions, "%s", gt__cpu_choose()->name);
   return 0;
 }
-
 static size_t gt__cpu_scratch(const gt__op *op) {
   (void)op;
   return 0;
 }
-
 /* Work is done when run returns, so queues have nothing in them and events only keep a time. */
 static double gt__cpu_now(void) {
 #ifdef CLOCK_MONOTONIC
@@ -2847,20 +2708,16 @@ static double gt__cpu_now(void) {
 #endif
 }
 static int gt__cpu_queue_create(int index, int priority, void **queue) {
-  (void)index;
-  (void)priority;
+  (void)index, (void)priority;
   *queue = NULL;
   return 0;
 }
 static int gt__cpu_done(int index, void *x) {
-  (void)index;
-  (void)x;
+  (void)index, (void)x;
   return 0;
 }
 static int gt__cpu_wait_event(int index, void *queue, void *event) {
-  (void)index;
-  (void)queue;
-  (void)event;
+  (void)index, (void)queue, (void)event;
   return 0;
 }
 static int gt__cpu_event_create(int index, void **event) {
@@ -2876,8 +2733,7 @@ static int gt__cpu_event_destroy(int index, void *event) {
   return 0;
 }
 static int gt__cpu_event_record(int index, void *event, void *queue) {
-  (void)index;
-  (void)queue;
+  (void)index, (void)queue;
   *(double *)event = gt__cpu_now();
   return 0;
 }
@@ -2986,6 +2842,11 @@ static int gt__cuda_check_version(const gt__build *b) {
                     b->size_copy == (int)sizeof(gt__copy_args);
   const int same = strncmp(b->version, GPUTENSOR_VERSION, sizeof b->version) == 0;
   if (same && sizes) return 0;
+  if (!strcmp(b->version, "fast-math")) {
+    snprintf(gt__gpu.other_version, sizeof gt__gpu.other_version,
+             "gputensor_kernels.cu flushes tiny numbers to zero: build it without --use_fast_math");
+    return GT__CUDA_OTHER_VERSION;
+  }
   snprintf(gt__gpu.other_version, sizeof gt__gpu.other_version,
            "gputensor_kernels.cu is %.15s, gputensor.h is %s%s: copy both files", b->version,
            GPUTENSOR_VERSION, same ? ", but their structures differ" : "");
@@ -3140,16 +3001,15 @@ static size_t gt__cuda_scratch(const gt__op *op) {
   return (size_t)r->outer * (size_t)r->n_chunk * sizeof(gt__partial);
 }
 static int gt__cuda_bytes(const gt__copy_args *c, cudaStream_t stream) {
-  const int device_to_device = c->dst_index >= 0 && c->src_index >= 0;
-  if (c->bytes == 0) return 0;
-  if (device_to_device && c->dst_index != c->src_index)
-    return gt__cuda_done(cudaMemcpyPeerAsync(c->dst.data, c->dst_index, c->src.data, c->src_index,
-                                             (size_t)c->bytes, stream));
-  return gt__cuda_done(cudaMemcpyAsync(c->dst.data, c->src.data, (size_t)c->bytes,
-                                       device_to_device    ? cudaMemcpyDeviceToDevice
-                                       : c->dst_index >= 0 ? cudaMemcpyHostToDevice
-                                                           : cudaMemcpyDeviceToHost,
-                                       stream));
+  const size_t bytes = (size_t)c->bytes;
+  const enum cudaMemcpyKind kind = c->dst_index < 0   ? cudaMemcpyDeviceToHost
+                                   : c->src_index < 0 ? cudaMemcpyHostToDevice
+                                                      : cudaMemcpyDeviceToDevice;
+  if (bytes == 0) return 0;
+  if (kind != cudaMemcpyDeviceToDevice || c->dst_index == c->src_index)
+    return gt__cuda_done(cudaMemcpyAsync(c->dst.data, c->src.data, bytes, kind, stream));
+  return gt__cuda_done(cudaMemcpyPeerAsync(c->dst.data, c->dst_index, c->src.data, c->src_index,
+                                           bytes, stream));
 }
 static int gt__cuda_start(const gt__op *op, cudaStream_t stream) {
   switch (op->kind) {
@@ -4363,35 +4223,27 @@ static gt_tensor *gt__map1(const char *function, gt_tensor *out, const gt_tensor
 /* dst = src of the same shape: converts where src is, crosses as contiguous bytes, scatters where
    dst is. */
 static gt_status gt__copy_into(const char *function, gt_tensor *dst, const gt_tensor *src) {
-  gt_tensor *near = NULL, *far = NULL;
-  gt_status status;
-  if (gt__same_device(dst->device, src->device)) {
-    if (dst->dtype != src->dtype) return gt__map1(function, dst, src) ? GT_OK : gt__me.status;
-    if (gt__same_view(dst, src)) return GT_OK;
-    if (!gt__overlaps(dst, src)) return gt__copy_elements(function, dst, src);
-  }
-  if (!gt_is_contiguous(src) || src->dtype != dst->dtype ||
-      gt__same_device(dst->device, src->device)) {
+  const int crosses = !gt__same_device(dst->device, src->device);
+  gt_tensor *near = NULL, *far = NULL, *to = dst;
+  gt_status status = GT_OK;
+  if (!crosses && dst->dtype != src->dtype)
+    return gt__map1(function, dst, src) ? GT_OK : gt__me.status;
+  if (!crosses && gt__same_view(dst, src)) return GT_OK;
+  if (!crosses && !gt__overlaps(dst, src)) return gt__copy_elements(function, dst, src);
+  if (!crosses || !gt_is_contiguous(src) || src->dtype != dst->dtype) {
     near = gt__new(function, gt_shape_of(src), dst->dtype, src->device, 0);
-    if (!near) return gt__me.status;
-    status = gt__copy_into(function, near, src);
-  } else {
-    status = GT_OK;
+    status = near ? gt__copy_into(function, near, src) : gt__me.status;
+    src = near;
   }
-  if (!near) near = (gt_tensor *)(uintptr_t)src;
-  if (!status && gt__same_device(dst->device, src->device)) {
-    status = gt__copy_elements(function, dst, near);
-  } else if (!status && gt_is_contiguous(dst)) {
-    status = gt__copy_bytes(function, gt__address(dst), dst->device, dst->storage, gt__address(near),
-                            near->device, near->storage, gt_nbytes(dst));
-  } else if (!status) {
-    far = gt__new(function, gt_shape_of(dst), dst->dtype, dst->device, 0);
-    status = !far ? gt__me.status
-                  : gt__copy_bytes(function, gt__address(far), far->device, far->storage,
-                                   gt__address(near), near->device, near->storage, gt_nbytes(far));
-    if (!status) status = gt__copy_elements(function, dst, far);
+  if (!status && crosses && !gt_is_contiguous(dst)) {
+    to = far = gt__new(function, gt_shape_of(dst), dst->dtype, dst->device, 0);
+    if (!far) status = gt__me.status;
   }
-  if (near != src) gt_free(near);
+  if (!status && crosses)
+    status = gt__copy_bytes(function, gt__address(to), to->device, to->storage, gt__address(src),
+                            src->device, src->storage, gt_nbytes(to));
+  if (!status && (far || !crosses)) status = gt__copy_elements(function, dst, far ? far : src);
+  gt_free(near);
   gt_free(far);
   return status;
 }
@@ -4569,15 +4421,22 @@ static void gt__tree_end(gt__tree *t) {
   if (t->node != t->small_node) GPUTENSOR_FREE(t->node);
   if (t->in != t->small_in) GPUTENSOR_FREE(t->in);
 }
+/* A copy of the array with twice the room; NULL when out of memory. */
+static void *gt__grow(const char *function, const void *array, const void *small, int *room,
+                      size_t size) {
+  void *more = gt__malloc(function, (size_t)*room * 2 * size);
+  if (!more) return NULL;
+  memcpy(more, array, (size_t)*room * size);
+  if (array != small) GPUTENSOR_FREE((void *)(uintptr_t)array);
+  *room *= 2;
+  return more;
+}
 /* Adds a node; -1 when out of memory. */
 static int gt__add_node(gt__tree *t, int op, int column, int c0, int c1, int c2) {
   if (t->n == t->room) {
-    gt__node *more = (gt__node *)gt__malloc(t->function, (size_t)t->room * 2 * sizeof *more);
+    void *more = gt__grow(t->function, t->node, t->small_node, &t->room, sizeof *t->node);
     if (!more) return -1;
-    memcpy(more, t->node, (size_t)t->n * sizeof *more);
-    if (t->node != t->small_node) GPUTENSOR_FREE(t->node);
-    t->node = more;
-    t->room *= 2;
+    t->node = (gt__node *)more;
   }
   memset(&t->node[t->n], 0, sizeof *t->node);
   t->node[t->n].op = (uint8_t)op;
@@ -4673,8 +4532,8 @@ static int gt__parse_name(gt__parse *p) {
     return node;
   }
   if (n == 2 && !strncmp(s, "pi", 2)) {
-    node = gt__add_node(p->t, GT__REAL, start, -1, -1, -1);
-    if (node >= 0) p->t->node[node].value.f = 3.14159265358979323846;
+    if ((node = gt__add_node(p->t, GT__REAL, start, -1, -1, -1)) < 0) return -1;
+    p->t->node[node].value.f = 3.14159265358979323846;
     return node;
   }
   if (n == 5 && !strncmp(s, "index", 5)) return gt__add_node(p->t, GT__INDEX, start, -1, -1, -1);
@@ -4867,7 +4726,7 @@ static gt_dtype gt__promote(const gt__tree *t, const gt__node *v, int first, int
   }
   return (gt_dtype)gt__combine(best[GT__DIMENSIONED], gt__combine(best[GT__ZERO_D], best[GT__NUMBER]));
 }
-static gt_status gt__annotate_leaf(gt__tree *t, gt__node *v) {
+static void gt__annotate_leaf(const gt__tree *t, gt__node *v) {
   const gt_tensor *x;
   v->level = GT__NUMBER;
   v->dtype = v->op == GT__REAL || v->op == GT__UNIFORM || v->op == GT__NORMAL ? GT_FLOAT32 : GT_INT64;
@@ -4877,18 +4736,18 @@ static gt_status gt__annotate_leaf(gt__tree *t, gt__node *v) {
     v->level = x->ndim ? GT__DIMENSIONED : x->gt__number ? GT__NUMBER : GT__ZERO_D;
   }
   v->natural = (uint8_t)gt__compute_of((gt_dtype)v->dtype);
-  return GT_OK;
 }
 static gt_status gt__annotate(gt__tree *t) {
   for (int i = 0; i < t->n; i++) {
     gt__node *v = &t->node[i];
-    const int arity = v->op < GT__OPS ? gt__table[v->op].arity : 0, rule = v->op < GT__OPS
-                                                                               ? gt__table[v->op].rule : 0;
+    int arity, rule;
     gt_dtype d;
     if (v->op >= GT__OPS || v->op <= GT__INTEGER) {
       gt__annotate_leaf(t, v);
       continue;
     }
+    arity = gt__table[v->op].arity;
+    rule = gt__table[v->op].rule;
     d = gt__promote(t, v, rule == GT__WHERE, arity);
     v->level = GT__NUMBER;
     for (int k = 0; k < arity; k++)
@@ -5177,13 +5036,9 @@ static gt_status gt__cut(gt__tree *t, int i, gt_device device) {
                  : compute == GT__F64 ? GT_FLOAT64 : GT_FLOAT32;
   if (v->op >= GT__OPS) dtype = GT_BOOL; /* a condition: only "not zero" matters */
   if (t->n_in == t->in_room) {
-    const gt_tensor **more =
-        (const gt_tensor **)gt__malloc(t->function, (size_t)t->in_room * 2 * sizeof *more);
+    void *more = gt__grow(t->function, t->in, t->small_in, &t->in_room, sizeof *t->in);
     if (!more) return gt__me.status;
-    memcpy(more, t->in, (size_t)t->n_in * sizeof *more);
-    if (t->in != t->small_in) GPUTENSOR_FREE(t->in);
-    t->in = more;
-    t->in_room *= 2;
+    t->in = (const gt_tensor **)more;
   }
   g = (gt__code *)gt__malloc(t->function, sizeof *g);
   if (!g) return gt__me.status;
@@ -5308,12 +5163,10 @@ static gt_tensor *gt__run_tree(gt__tree *t, gt_tensor *out, int at_least, uint64
     status = gt__launch_map(t->function, &g, r.place, seed, offset, gt__uses_index(t, t->root));
   return gt__end(&r, status);
 }
-static int gt__check_text(const char *function, const char *text, int n) {
-  if (!text) return gt__fail(GT_ERROR_ARGUMENT, "%s: the text is NULL", function) != GT_OK;
-  if (n < 0 || n > 26)
-    return gt__fail(GT_ERROR_ARGUMENT, "%s: %d operands; the letters a to z name 26", function, n) !=
-           GT_OK;
-  return 0;
+static gt_status gt__check_text(const char *function, const char *text, int n) {
+  if (!text) return gt__fail(GT_ERROR_ARGUMENT, "%s: the text is NULL", function);
+  if (n >= 0 && n <= 26) return GT_OK;
+  return gt__fail(GT_ERROR_ARGUMENT, "%s: %d operands; the letters a to z name 26", function, n);
 }
 static gt_tensor *gt__eval_at(const char *function, gt_tensor *out, const char *text, int n,
                               const gt_tensor *const *x, int at_least) {
@@ -5425,26 +5278,12 @@ GT_API gt_tensor *gt_zeros_like(const gt_tensor *x) {
   return gt__full("gt_zeros_like", gt_shape_of(x), 0, x->dtype, x->device);
 }
 GT_API gt_tensor *gt_fill(gt_tensor *x, double value) {
-  gt_tensor number, *out;
-  struct gt_storage s;
+  gt__tree t;
+  const int floating = x && gt_is_floating(x->dtype);
   if (gt__refuse("gt_fill", 0, !x)) return NULL;
-  if (!gt_is_floating(x->dtype) && value != value) value = 0;
-  memset(&s, 0, sizeof s);
-  memset(&number, 0, sizeof number);
-  s.data = &value;
-  number.dtype = GT_FLOAT64;
-  number.device = s.device = gt_cpu();
-  number.storage = &s;
-  {
-    gt__tree t;
-    const gt_tensor *in = &number;
-    gt__tree_begin(&t, "gt_fill", "a", 1, &in);
-    number.gt__number = 1;
-    t.node[gt__add_node(&t, GT__OPERAND, 0, -1, -1, -1)].value.i = 0;
-    out = gt__run_tree(&t, x, gt_is_floating(x->dtype) ? gt__compute_of(x->dtype) : GT__F64, 0, 0, 1);
-    gt__tree_end(&t);
-  }
-  return out;
+  gt__tree_begin(&t, "gt_fill", "", 0, NULL);
+  t.node[gt__add_node(&t, GT__REAL, 0, -1, -1, -1)].value.f = value;
+  return gt__run_tree(&t, x, floating ? gt__compute_of(x->dtype) : GT__F64, 0, 0, 1);
 }
 static gt_tensor *gt__new_number(const char *function, gt_dtype dtype, const void *value) {
   gt_tensor *x = gt__new(function, GT_SHAPE_0D, dtype, gt_cpu(), 0);
@@ -5908,6 +5747,7 @@ GT_API gt_tensor *gt_norm(gt_tensor *out, const gt_tensor *x, double p, uint32_t
   gt__folding f = gt__folding_of(function, GT_SUM, dims, keepdim);
   const gt_tensor *in[2];
   gt_tensor *power, *sum, *result = NULL;
+  gt__result r;
   if (gt__refuse(function, !out, !x)) return NULL;
   f.at_least = GT__F32;
   f.dtype = gt__float_dtype(x);
@@ -5931,13 +5771,9 @@ GT_API gt_tensor *gt_norm(gt_tensor *out, const gt_tensor *x, double p, uint32_t
   f.dtype = gt__wide_dtype(x);
   sum = power ? gt__fold_text(&f, NULL, "abs(a)**b", 2, in) : NULL;
   in[0] = sum;
-  if (sum && !out) {
-    gt_tensor *made = gt__new(function, gt_shape_of(sum), gt__float_dtype(x), x->device, 0);
-    result = made ? gt__eval_at(function, made, "a**(1/b)", 2, in, GT__F32) : NULL;
-    if (made && !result) gt_free(made);
-  } else if (sum) {
-    result = gt__eval_at(function, out, "a**(1/b)", 2, in, GT__F32);
-  }
+  if (sum && !gt__begin(&r, function, out, sum->ndim, sum->shape, gt__float_dtype(x), x->device, 1, &x, 0))
+    result = gt__end(&r, gt__eval_at(function, r.place, "a**(1/b)", 2, in, GT__F32) ? GT_OK
+                                                                                   : gt__me.status);
   gt_free(sum);
   gt_free(power);
   return result;
@@ -6051,7 +5887,7 @@ typedef struct {             /* a product's sizes; vectors have had a dim of siz
 
 static gt_status gt__product_shape(const char *function, const gt_tensor *a, const gt_tensor *b,
                                    gt__product *p) {
-  gt_tensor batch;
+  int fits;
   p->a = *a;
   p->b = *b;
   p->drop_m = a->ndim == 1;
@@ -6074,12 +5910,12 @@ static gt_status gt__product_shape(const char *function, const gt_tensor *a, con
                     (long long)p->b.shape[p->b.ndim - 2],
                     p->n == p->k ? "; transpose the second operand?" : "");
   p->n_batch = 0;
-  batch = p->a;
-  batch.ndim -= 2;
-  gt__merge_shape(&p->n_batch, p->batch, &batch);
-  batch = p->b;
-  batch.ndim -= 2;
-  if (!gt__merge_shape(&p->n_batch, p->batch, &batch))
+  p->a.ndim -= 2;
+  p->b.ndim -= 2;
+  fits = gt__merge_shape(&p->n_batch, p->batch, &p->a) && gt__merge_shape(&p->n_batch, p->batch, &p->b);
+  p->a.ndim += 2;
+  p->b.ndim += 2;
+  if (!fits)
     return gt__fail(GT_ERROR_SHAPE, "%s: %s x %s: the batches do not broadcast", function,
                     gt__shape_text(a), gt__shape_text(b));
   memcpy(p->size, p->batch, sizeof p->size);
@@ -6095,35 +5931,32 @@ static void gt__as_product(const gt__product *p, const gt_tensor *x, gt_tensor *
   if (p->drop_m) gt__insert_dim(y, p->n_batch);
   if (p->drop_n) gt__insert_dim(y, p->n_batch + 1);
 }
+/* One of the two matrices: its own strides apart, those of the batch broadcast. */
+static void gt__factor(const gt__product *p, const gt_tensor *x, gt__operand *o, int64_t *row,
+                       int64_t *col) {
+  gt_tensor batch = *x;
+  *row = x->stride[x->ndim - 2];
+  *col = x->stride[x->ndim - 1];
+  batch.ndim -= 2;
+  gt__broadcast_to(&batch, p->n_batch, p->batch, &batch);
+  gt__operand_of(o, &batch);
+}
 static gt_status gt__launch_product(const char *function, const gt__product *p, const gt__code *g,
                                     const gt_tensor *out) {
   gt__op op;
   gt__matmul_args *x = &gt__op_new(&op, GT__MATMUL, function, out->device)->u.matmul;
   gt_tensor view;
   gt__operand *o[1 + GT__INPUTS];
-  const int nb = p->n_batch;
   int n_o = 0;
   if (!gt_numel(out)) return GT_OK;
   x->m = p->m;
   x->n = p->n;
   x->k = p->k;
-  x->n_batch = nb;
-  x->batch = gt__count(nb, p->batch);
+  x->n_batch = p->n_batch;
+  x->batch = gt__count(p->n_batch, p->batch);
   x->compute = g->p.compute;
-  gt__operand_of(&x->a, &p->a);
-  gt__operand_of(&x->b, &p->b);
-  x->a_row = p->a.stride[p->a.ndim - 2];
-  x->a_col = p->a.stride[p->a.ndim - 1];
-  x->b_row = p->b.stride[p->b.ndim - 2];
-  x->b_col = p->b.stride[p->b.ndim - 1];
-  view = p->a;
-  view.ndim -= 2;
-  gt__broadcast_to(&view, nb, p->batch, &view);
-  memcpy(x->a.stride, view.stride, sizeof x->a.stride);
-  view = p->b;
-  view.ndim -= 2;
-  gt__broadcast_to(&view, nb, p->batch, &view);
-  memcpy(x->b.stride, view.stride, sizeof x->b.stride);
+  gt__factor(p, &p->a, &x->a, &x->a_row, &x->a_col);
+  gt__factor(p, &p->b, &x->b, &x->b_row, &x->b_col);
   gt__as_product(p, out, &view);
   x->post.ndim = view.ndim;
   memcpy(x->post.size, view.shape, sizeof x->post.size);
@@ -6313,6 +6146,9 @@ GT_API void gt_stream_free(gt_stream *stream) {
   gt__stream_destroy(stream);
   gt__unlock();
 }
+static gt_status gt__done(const char *function, const gt_stream *stream, int code) {
+  return code ? gt__backend_error(function, stream->device, stream, code) : GT_OK;
+}
 GT_API gt_status gt_stream_synchronize(gt_stream *stream) {
   const char *const function = "gt_stream_synchronize";
   int code = 0;
@@ -6362,7 +6198,7 @@ GT_API gt_status gt_stream_wait_stream(gt_stream *stream, gt_stream *other) {
   gt__lock();
   code = stream == other ? 0 : gt__join(stream, other);
   gt__unlock();
-  return code ? gt__backend_error(function, other->device, other, code) : GT_OK;
+  return gt__done(function, other, code);
 }
 GT_API gt_event *gt_event_create(void) {
   gt_event *e = (gt_event *)gt__malloc("gt_event_create", sizeof *e);
@@ -6393,7 +6229,7 @@ GT_API gt_status gt_event_record(gt_event *event, gt_stream *stream) {
     code = gt__backend_of(stream->device)
                ->event_record(stream->device.index, event->native, stream->queue);
   gt__unlock();
-  return code ? gt__backend_error(function, stream->device, stream, code) : GT_OK;
+  return gt__done(function, stream, code);
 }
 static int gt__no_event(const char *function, const gt_event *event) {
   if (event && event->native) return 0;
@@ -6410,7 +6246,7 @@ GT_API gt_status gt_stream_wait_event(gt_stream *stream, gt_event *event) {
   if (stream->device.type == GT_CPU) return gt_event_synchronize(event);
   code = gt__backend_of(stream->device)
              ->queue_wait_event(stream->device.index, stream->queue, event->native);
-  return code ? gt__backend_error(function, stream->device, stream, code) : GT_OK;
+  return gt__done(function, stream, code);
 }
 GT_API int gt_event_query(gt_event *event) {
   if (gt__no_event("gt_event_query", event)) return -1;
@@ -6455,12 +6291,11 @@ GT_API gt_status gt_synchronize(gt_device device) {
 }
 GT_API gt_with gt_with_device(gt_device device) {
   gt_with w;
+  memset(&w, 0, sizeof w);
   w.device = gt__me.device;
-  w.stream = NULL;
-  w.on = gt_set_device(device) == GT_OK ? 1 : 0;
+  w.on = gt_set_device(device) == GT_OK;
   return w;
 }
-/* `on` is 2 where a stream has to be put back. */
 GT_API gt_with gt_with_stream(gt_stream *stream) {
   gt_with w;
   memset(&w, 0, sizeof w);
@@ -6545,7 +6380,6 @@ static int gt__little_endian(void) {
   memcpy(&first, &one, 1);
   return first;
 }
-
 /* ftell's long is 64 bits wide where files can be large, but for Windows. */
 static int gt__seek_end(FILE *file, int64_t *length) {
 #ifdef _WIN32
@@ -6557,13 +6391,11 @@ static int gt__seek_end(FILE *file, int64_t *length) {
 #endif
   return *length >= 0 && fseek(file, 0, SEEK_SET) == 0;
 }
-
 static gt_status gt__npy_read(const char *path, FILE *file, void *to, size_t bytes) {
   if (fread(to, 1, bytes, file) == bytes) return GT_OK;
   if (ferror(file)) return gt__fail(GT_ERROR_FILE, "gt_load_npy: %s: %s", path, strerror(errno));
   return gt__fail(GT_ERROR_FORMAT, "gt_load_npy: %s: the file ends too early", path);
 }
-
 /* Words of the header: after spaces, one character or one word if it is there. */
 static void gt__npy_space(gt__npy *h) {
   while (h->p < h->end && (*h->p == ' ' || *h->p == '\t' || *h->p == '\n' || *h->p == '\r')) h->p++;
@@ -6581,7 +6413,6 @@ static int gt__npy_word(gt__npy *h, const char *word) {
   h->p += n;
   return 1;
 }
-
 /* A quoted string without escapes, cut to `size`; what is not printable ASCII becomes '?', since it
    may end up in a message. */
 static int gt__npy_string(gt__npy *h, char *text, size_t size) {
@@ -6595,11 +6426,9 @@ static int gt__npy_string(gt__npy *h, char *text, size_t size) {
   text[n] = 0;
   return gt__npy_char(h, quote);
 }
-
 static gt_status gt__npy_malformed(const gt__npy *h, const char *what) {
   return gt__fail(GT_ERROR_FORMAT, "gt_load_npy: %s: malformed header: %s", h->path, what);
 }
-
 static gt_status gt__npy_descr(gt__npy *h) {
   char text[24];
   gt__npy_space(h);
@@ -6617,13 +6446,11 @@ static gt_status gt__npy_descr(gt__npy *h) {
   return gt__fail(GT_ERROR_FORMAT, "gt_load_npy: %s: dtype '%s' is not one of b1 u1 i1 i2 i4 i8 f2 "
                   "f4 f8; convert it in NumPy first (astype)", h->path, text);
 }
-
 static gt_status gt__npy_order(gt__npy *h) {
   h->fortran = gt__npy_word(h, "True");
   if (h->fortran || gt__npy_word(h, "False")) return GT_OK;
   return gt__npy_malformed(h, "fortran_order is neither True nor False");
 }
-
 static gt_status gt__npy_size(gt__npy *h, int64_t *size) {
   gt__npy_space(h);
   if (h->p < h->end && *h->p == '-') return gt__npy_malformed(h, "a size is negative");
@@ -6637,7 +6464,6 @@ static gt_status gt__npy_size(gt__npy *h, int64_t *size) {
   if (h->p < h->end && *h->p == 'L') h->p++; /* as Python 2 wrote long integers */
   return GT_OK;
 }
-
 static gt_status gt__npy_shape(gt__npy *h) {
   int n = 0, comma = 1;
   if (!gt__npy_char(h, '(')) return gt__npy_malformed(h, "shape is not a tuple");
@@ -6655,7 +6481,6 @@ static gt_status gt__npy_shape(gt__npy *h) {
   h->shape.ndim = n;
   return GT_OK;
 }
-
 static gt_status gt__npy_entry(gt__npy *h) {
   char key[24];
   if (!gt__npy_string(h, key, sizeof key)) return gt__npy_malformed(h, "a key is not a string");
@@ -6668,7 +6493,6 @@ static gt_status gt__npy_entry(gt__npy *h) {
   if (!gt__npy_char(h, ':')) return gt__npy_malformed(h, "no colon after a key");
   return type ? gt__npy_descr(h) : order ? gt__npy_order(h) : gt__npy_shape(h);
 }
-
 static gt_status gt__npy_parse(gt__npy *h) {
   int comma = 1;
   if (!gt__npy_char(h, '{')) return gt__npy_malformed(h, "it does not begin with a brace");
@@ -6684,7 +6508,6 @@ static gt_status gt__npy_parse(gt__npy *h) {
   if (!h->seen_order) return gt__npy_malformed(h, "fortran_order is missing");
   return h->seen_shape ? GT_OK : gt__npy_malformed(h, "shape is missing");
 }
-
 /* Reads up to the first element. `length` is the file's; on return it counts what follows. */
 static gt_status gt__npy_header(gt__npy *h, FILE *file, int64_t *length) {
   unsigned char head[12] = {0};
@@ -6712,7 +6535,6 @@ static gt_status gt__npy_header(gt__npy *h, FILE *file, int64_t *length) {
   GPUTENSOR_FREE(text);
   return status;
 }
-
 /* Sizes of 0 count as 1 here: what the other sizes say together must be representable too. */
 static gt_status gt__npy_check_length(const gt__npy *h, int64_t length) {
   int64_t bytes = (int64_t)gt_dtype_size(h->dtype);
@@ -6729,7 +6551,6 @@ static gt_status gt__npy_check_length(const gt__npy *h, int64_t length) {
   return gt__fail(GT_ERROR_FORMAT, "gt_load_npy: %s: truncated: %lld bytes of elements, the "
                   "shape needs %lld", h->path, (long long)length, (long long)bytes);
 }
-
 static void gt__swap_bytes(unsigned char *p, size_t bytes, size_t width) {
   for (size_t i = 0; i < bytes; i += width)
     for (size_t a = i, b = i + width - 1; a < b; a++, b--) {
@@ -6738,7 +6559,6 @@ static void gt__swap_bytes(unsigned char *p, size_t bytes, size_t width) {
       p[b] = t;
     }
 }
-
 static gt_status gt__npy_elements(const gt__npy *h, FILE *file, gt_tensor *x) {
   const size_t bytes = gt_nbytes(x);
   unsigned char *p = (unsigned char *)gt_data(x);
@@ -6749,14 +6569,12 @@ static gt_status gt__npy_elements(const gt__npy *h, FILE *file, gt_tensor *x) {
     for (size_t i = 0; i < bytes; i++) p[i] = p[i] != 0;
   return GT_OK;
 }
-
 /* The dimensions in the opposite order: how Fortran order is read, and undone. */
 static gt_shape gt__reversed(gt_shape shape) {
   gt_shape r = shape;
   for (int d = 0; d < shape.ndim; d++) r.size[d] = shape.size[shape.ndim - 1 - d];
   return r;
 }
-
 static gt_tensor *gt__npy_to_c_order(gt_tensor *x) {
   gt_shape order = {x->ndim, {0}};
   for (int d = 0; d < x->ndim; d++) order.size[d] = x->ndim - 1 - d;
@@ -6765,7 +6583,6 @@ static gt_tensor *gt__npy_to_c_order(gt_tensor *x) {
   gt_free(x);
   return y;
 }
-
 static gt_tensor *gt__npy_load(gt__npy *h, FILE *file, gt_device device) {
   int64_t length = 0;
   if (!gt__seek_end(file, &length)) {
@@ -6779,7 +6596,6 @@ static gt_tensor *gt__npy_load(gt__npy *h, FILE *file, gt_device device) {
   gt_free(host);
   return x && h->fortran ? gt__npy_to_c_order(x) : x;
 }
-
 GT_API gt_tensor *gt_load_npy(const char *path, gt_device device) {
   gt__npy h;
   memset(&h, 0, sizeof h);
@@ -6794,7 +6610,6 @@ GT_API gt_tensor *gt_load_npy(const char *path, gt_device device) {
   fclose(file);
   return x;
 }
-
 /* Writes magic to newline into `text` and returns how many bytes, a multiple of 64. */
 static int gt__npy_make_header(const gt_tensor *x, char text[4 * GT__NPY_ALIGN]) {
   const char order = gt_dtype_size(x->dtype) == 1 ? '|' : gt__little_endian() ? '<' : '>';
@@ -6813,7 +6628,6 @@ static int gt__npy_make_header(const gt_tensor *x, char text[4 * GT__NPY_ALIGN])
   text[9] = (char)(n >> 8);
   return 10 + n;
 }
-
 /* The elements on the CPU, in C order, in a dtype that NumPy has; to be freed. */
 static gt_tensor *gt__npy_host(const gt_tensor *x) {
   gt_tensor *packed = gt_contiguous(x), *host = packed ? gt_to(packed, gt_cpu()) : NULL;
@@ -6822,7 +6636,6 @@ static gt_tensor *gt__npy_host(const gt_tensor *x) {
   gt_free(host);
   return y;
 }
-
 /* 0 and errno if it failed; then there is no such file. */
 static int gt__npy_write(const char *path, const gt_tensor *host) {
   char header[4 * GT__NPY_ALIGN];
@@ -6839,7 +6652,6 @@ static int gt__npy_write(const char *path, const gt_tensor *host) {
   errno = error;
   return 0;
 }
-
 /* A device file must not be replaced by the rename. */
 static int gt__npy_may_replace(const char *path) {
 #ifdef S_ISREG
@@ -6850,14 +6662,12 @@ static int gt__npy_may_replace(const char *path) {
   return 1;
 #endif
 }
-
 static int gt__rename_over(const char *from, const char *to) {
 #ifdef _WIN32
   remove(to); /* rename refuses there what it replaces elsewhere */
 #endif
   return rename(from, to) == 0;
 }
-
 static gt_status gt__npy_save(const char *path, const char *temporary, const gt_tensor *host) {
   if (!gt__npy_may_replace(path))
     return gt__fail(GT_ERROR_FILE, "gt_save_npy: %s: not a regular file", path);
@@ -6871,7 +6681,6 @@ static gt_status gt__npy_save(const char *path, const char *temporary, const gt_
   return gt__fail(GT_ERROR_FILE, "gt_save_npy: renaming %s to %s: %s", temporary, path,
                   strerror(error));
 }
-
 /* A reader never sees half a file: it is written as PATH.tmp, then renamed. */
 GT_API gt_status gt_save_npy(const char *path, const gt_tensor *x) {
   if (gt__refuse("gt_save_npy", 0, !x)) return gt_error();
@@ -6915,7 +6724,6 @@ static void gt__buffer_put(gt__buffer *t, const char *s) { gt__buffer_add(t, s, 
 static void gt__buffer_repeat(gt__buffer *t, char c, int64_t n) {
   for (int64_t i = 0; i < n; i++) gt__buffer_add(t, &c, 1);
 }
-
 /* What is shown of a tensor, on the host: `full` is its shape, `shown` that of `data`. */
 typedef struct {
   gt_dtype dtype;
@@ -6938,7 +6746,6 @@ static double gt__shown_float(const gt__shown *s, int64_t i) {
     default: memcpy(&value, p, 8); return value;
   }
 }
-
 static int64_t gt__shown_int(const gt__shown *s, int64_t i) {
   const unsigned char *p = s->data + (size_t)i * gt_dtype_size(s->dtype);
   int16_t i16;
@@ -6952,7 +6759,6 @@ static int64_t gt__shown_int(const gt__shown *s, int64_t i) {
     default: return *p;
   }
 }
-
 /* The decimal point of snprintf is the locale's, of one or more bytes. */
 static void gt__plain_point(char *text) {
   char *to = text;
@@ -6964,7 +6770,6 @@ static void gt__plain_point(char *text) {
   }
   *to = 0;
 }
-
 static void gt__format_float(const gt__shown *s, double x, char text[GT__PRINT_NUMBER]) {
   if (x != x || x - x != 0) { /* NaN or infinite */
     strcpy(text, x != x ? "nan" : x < 0 ? "-inf" : "inf");
@@ -6975,13 +6780,11 @@ static void gt__format_float(const gt__shown *s, double x, char text[GT__PRINT_N
   gt__plain_point(text);
   if (!digits) strcat(text, ".");
 }
-
 static void gt__format(const gt__shown *s, int64_t i, char text[GT__PRINT_NUMBER]) {
   if (gt_is_floating(s->dtype)) gt__format_float(s, gt__shown_float(s, i), text);
   else if (s->dtype == GT_BOOL) strcpy(text, s->data[i] ? "True" : "False");
   else snprintf(text, GT__PRINT_NUMBER, "%lld", (long long)gt__shown_int(s, i));
 }
-
 /* Chooses the notation; zeros, NaN and infinities have no say in it, nor in the width. */
 static void gt__choose_notation(gt__shown *s) {
   double least = 0, most = 0;
@@ -6996,7 +6799,6 @@ static void gt__choose_notation(gt__shown *s) {
   s->scientific = most / (least > 0 ? least : 1) > 1000 || most > 1e8 ||
                   (!s->integer && least < 1e-4);
 }
-
 static void gt__choose_width(gt__shown *s) {
   char text[GT__PRINT_NUMBER];
   s->width = 1;
@@ -7009,14 +6811,12 @@ static void gt__choose_width(gt__shown *s) {
     if ((int64_t)strlen(text) > s->width) s->width = (int64_t)strlen(text);
   }
 }
-
 static void gt__print_number(gt__buffer *t, const gt__shown *s, int64_t i) {
   char text[GT__PRINT_NUMBER];
   gt__format(s, i, text);
   gt__buffer_repeat(t, ' ', s->width - (int64_t)strlen(text));
   gt__buffer_put(t, text);
 }
-
 /* The innermost brackets: s->shown.size[last] numbers from index `first` on, in lines. */
 static void gt__print_row(gt__buffer *t, const gt__shown *s, int64_t first, int64_t indent) {
   const int last = s->shown.ndim - 1;
@@ -7035,14 +6835,12 @@ static void gt__print_row(gt__buffer *t, const gt__shown *s, int64_t first, int6
     else gt__print_number(t, s, first + i - (cut >= 0 && i > cut));
   }
 }
-
 /* What stands between two blocks of `inner` dimensions. */
 static void gt__print_break(gt__buffer *t, int inner, int64_t indent) {
   gt__buffer_put(t, ",");
   gt__buffer_repeat(t, '\n', inner);
   gt__buffer_repeat(t, ' ', indent + 1);
 }
-
 /* Dimension `dim` and all inside it, from index `first` on; returns the index behind it. */
 static int64_t gt__print_level(gt__buffer *t, const gt__shown *s, int dim, int64_t first,
                                int64_t indent) {
@@ -7061,7 +6859,6 @@ static int64_t gt__print_level(gt__buffer *t, const gt__shown *s, int dim, int64
   gt__buffer_put(t, "]");
   return inner ? first : first + n;
 }
-
 /* A line that would grow too long breaks before a suffix. */
 static void gt__print_suffix(gt__buffer *t, int64_t *column, int64_t indent, const char *suffix) {
   const int64_t n = (int64_t)strlen(suffix);
@@ -7071,7 +6868,6 @@ static void gt__print_suffix(gt__buffer *t, int64_t *column, int64_t indent, con
   gt__buffer_add(t, suffix, (size_t)n);
   *column = fits ? *column + n + 2 : indent + n;
 }
-
 /* Only what another default would not say: PyTorch's rules, but for the torch. of the dtype. */
 static void gt__print_suffixes(gt__buffer *t, const gt_tensor *x, int64_t indent) {
   char text[256];
@@ -7092,7 +6888,6 @@ static void gt__print_suffixes(gt__buffer *t, const gt_tensor *x, int64_t indent
   snprintf(text, sizeof text, "dtype=%s", gt_dtype_string(x->dtype));
   gt__print_suffix(t, &column, indent, text);
 }
-
 /* Copies src into dst, on one device; where dst is smaller, the first and last entries of src. */
 static int gt__copy_edges(gt_tensor *dst, const gt_tensor *src, int dim) {
   const int64_t edge = GT__PRINT_EDGE;
@@ -7109,7 +6904,6 @@ static int gt__copy_edges(gt_tensor *dst, const gt_tensor *src, int dim) {
   }
   return ok;
 }
-
 /* What is shown of x, on x's device: x itself, or a small copy of its edges. */
 static gt_tensor *gt__print_part(const gt_tensor *x) {
   gt_shape shape = gt_shape_of(x);
@@ -7121,7 +6915,6 @@ static gt_tensor *gt__print_part(const gt_tensor *x) {
   gt_free(part);
   return NULL;
 }
-
 static int gt__fetch_shown(gt__shown *s, const gt_tensor *x) {
   gt_tensor *part = gt__print_part(x);
   if (!part) return 0;
@@ -7135,7 +6928,6 @@ static int gt__fetch_shown(gt__shown *s, const gt_tensor *x) {
   gt_free(part);
   return ok;
 }
-
 /* The text of x in t->p, to be freed also on failure. */
 static int gt__print(gt__buffer *t, const gt_tensor *x, const char *function) {
   gt__shown s;
@@ -7158,7 +6950,6 @@ static int gt__print(gt__buffer *t, const gt_tensor *x, const char *function) {
   GPUTENSOR_FREE(s.data);
   return ok && !t->failed;
 }
-
 GT_API gt_status gt_fprint(FILE *file, const gt_tensor *x) {
   gt__buffer t;
   const int ok = gt__print(&t, x, "gt_print");
@@ -7169,7 +6960,6 @@ GT_API gt_status gt_fprint(FILE *file, const gt_tensor *x) {
   GPUTENSOR_FREE(t.p);
   return status;
 }
-
 GT_API gt_status gt_print(const gt_tensor *x) { return gt_fprint(stdout, x); }
 
 GT_API int64_t gt_to_string(const gt_tensor *x, char *text, size_t size) {
@@ -7187,7 +6977,9 @@ GT_API int64_t gt_to_string(const gt_tensor *x, char *text, size_t size) {
 }
 #endif
 #endif /* GPUTENSOR_IMPLEMENTATION */
-#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
+#if defined(__clang__)
+#pragma clang fp contract(on)
+#elif defined(__GNUC__) && !defined(__CUDACC__)
 #pragma GCC pop_options
 #endif
 #endif /* GPUTENSOR_IMPLEMENTATION or GPUTENSOR_KERNELS */

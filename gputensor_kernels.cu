@@ -1,5 +1,5 @@
-/* gputensor_kernels.cu - what gputensor.h runs on an NVIDIA GPU: kernels and their launchers, nothing
-   else. Build it with nvcc beside the file that has GPUTENSOR_IMPLEMENTATION. MIT licence, see there.
+/* gputensor_kernels.cu - what gputensor.h runs on an NVIDIA GPU: kernels and their launchers,
+   nothing else. nvcc builds it beside the file with GPUTENSOR_IMPLEMENTATION. MIT licence: there.
 
    CONTENTS   (search for >>word)
      >>traits       vectors of 16 bytes, batches of 32, and the ten dtypes
@@ -27,10 +27,17 @@
 #error "gputensor gives the same bits everywhere and needs NaN: build without --use_fast_math"
 #endif
 
+/* Blocks of 256 threads that a multiprocessor shall hold at once: occupancy hides the latency of
+   memory. What more would need spills registers (seen with nvcc 13: 6 of floats, 4 of doubles). */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
+#define GT__RESIDENT(T) (sizeof(T) == 4 ? 4 : 3)         /* Turing has 1024 threads for them */
+#else
+#define GT__RESIDENT(T) (sizeof(T) == 4 ? 5 : 3)
+#endif
 #define GT__DEV static __device__ __forceinline__
 #define GT__EACH _Pragma("unroll") for (int i = 0; i < gt__lot<T>::N; i++)
 
-/* ---- >>traits ---------------------------------------------------------------------------------- */
+/* ---- >>traits ------------------------------------------------------------------------------- */
 template <class T> struct gt__lot {
   static constexpr int W = 16 / sizeof(T); /* elements of a vector: the widest load and store */
   static constexpr int N = 2 * W;          /* of a batch: two vectors keep more loads in flight */
@@ -181,7 +188,7 @@ template <class T> GT__DEV void gt__fill_constants(const gt__program &p, const g
   }
 }
 
-/* ---- >>loading --------------------------------------------------------------------------------- */
+/* ---- >>loading ------------------------------------------------------------------------------ */
 /* The element offset of logical index i, and how many elements from it on lie on one line of the
    last dimension. I: 32 bits where `narrow` allows, since 64-bit division costs four times more. */
 template <class I> GT__DEV int64_t gt__locate_as(I i, int ndim, const int64_t *size,
@@ -245,8 +252,8 @@ template <class S, int W> GT__DEV void gt__store_line(char *to, const S (&x)[W])
   #pragma unroll
   for (int i = 0; i < BYTES / PART; i++) __stcs((Part *)to + i, part[i]);
 }
-/* A spot in bytes, and whether both vectors may be moved whole. Addresses are tested, not align_log2:
-   the product's epilogue and broadcast rows start anywhere, and the test is two instructions. */
+/* A spot in bytes, and whether both vectors may be moved whole. Addresses are tested instead of
+   align_log2: a product's tiles and broadcast rows start anywhere, and the test costs little. */
 struct gt__lines {
   char *p[2];
   int64_t stride;
@@ -279,8 +286,8 @@ template <class T> GT__DEV void gt__store_one(char *p, int dtype, T x) {
   });
 }
 
-/* A straight batch of elements of type S. All loads are issued before the first is used. `once`: each
-   element of a VECTOR operand is read by one thread only. */
+/* A straight batch of elements of type S. All loads are issued before the first is used. `once`: no
+   other thread reads these elements, as is so for VECTOR operands. */
 template <class T, class S>
 GT__DEV void gt__load_lines(const gt__lines &l, bool once, const gt__batch &b,
                             T (&y)[gt__lot<T>::N]) {
@@ -326,7 +333,7 @@ template <class T> GT__DEV void gt__fill(const gt__map_args &p, const gt__operan
   }
 }
 
-/* ---- >>storing --------------------------------------------------------------------------------- */
+/* ---- >>storing ------------------------------------------------------------------------------ */
 template <class T, class S>
 GT__DEV void gt__store_lines(const gt__lines &l, const gt__batch &b, const T (&y)[gt__lot<T>::N]) {
   constexpr int W = gt__lot<T>::W;
@@ -370,7 +377,7 @@ template <class T> GT__DEV void gt__store(const gt__map_args &p, const gt__batch
 }
 
 /* ---- >>interpreter -----------------------------------------------------------------------------
-   One formula structure for each line of THE TABLE and compute type: gt__formula<OP, T>::of(a, b, c).
+   One structure for each line of THE TABLE and compute type: gt__formula<OP, T>::of(a, b, c).
    What a formula does not use is cast to void, so that it draws no warning. */
 template <int OP, class T> struct gt__formula;
 #define GT__FORMULA(name, T, formula) \
@@ -461,8 +468,8 @@ GT__DEV void gt__heavy(uint32_t word, const gt__program &p, const gt__slots &s, 
 }
 
 /* Runs a program over a batch. HEAVY: 0 leaves the heavy cases out, which keeps registers few and
-   occupancy high; else the U of gt__heavy. The operand b is read before the branch on the operation,
-   so that its latency hides behind it. */
+   occupancy high; else the U of gt__heavy. Operand b is read before the branch on the operation, so
+   that its latency hides behind it. */
 template <class T, int HEAVY>
 GT__DEV void gt__run(const gt__program &p, const gt__slots &s, const gt__batch &at,
                      T (&acc)[gt__lot<T>::N]) {
@@ -481,7 +488,8 @@ GT__DEV void gt__run(const gt__program &p, const gt__slots &s, const gt__batch &
 #define GT__CASE_LIGHT(name, arity) \
       case GT__OP_##name: \
         if (arity == 3) gt__get<T>(s, word >> 16 & 255, z); \
-        GT__EACH acc[i] = gt__formula<GT__OP_##name, T>::of(acc[i], y[i], arity == 3 ? z[i] : y[i]); \
+        GT__EACH acc[i] = \
+          gt__formula<GT__OP_##name, T>::of(acc[i], y[i], arity == 3 ? z[i] : y[i]); \
         break;
 #undef GT__LINE
 #define GT__LINE(name, arity, result, cost, f, i) GT__CASE_##cost(name, arity)
@@ -501,10 +509,10 @@ template <class T> GT__DEV void gt__fill_inputs(const gt__map_args &p, int from,
 }
 
 /* ---- >>map -------------------------------------------------------------------------------------
-   Grid: one tile of blockDim x N elements a block, block 64, 128 or 256 threads. Consecutive threads
+   Grid: a tile of blockDim x N elements a block; block: 64, 128 or 256 threads. Consecutive threads
    take consecutive 16-byte vectors; a thread's second vector lies blockDim vectors further on, so
    every load and store of a warp covers 512 bytes in a row. */
-template <class T, int HEAVY> __global__ void __launch_bounds__(256)
+template <class T, int HEAVY> __global__ void __launch_bounds__(256, GT__RESIDENT(T))
 gt__map_kernel(const __grid_constant__ gt__map_args p) {
   constexpr int W = gt__lot<T>::W;
   const gt__slots s = gt__my_slots(blockDim.x);
@@ -527,7 +535,7 @@ gt__map_kernel(const __grid_constant__ gt__map_args p) {
   }
 }
 
-/* ---- >>reduce ---------------------------------------------------------------------------------- */
+/* ---- >>reduce ------------------------------------------------------------------------------- */
 /* gt__identity_f32 and its like, by type. */
 template <class T> struct gt__folds;
 #define GT__FOLDS_OF(T, suffix) \
@@ -550,7 +558,7 @@ GT__DEV double gt__finished(double x, int finish, gt__num divisor) {
   if (finish & GT__DIVIDE) x = GT__DIV(x, divisor.f);
   return finish & GT__ROOT ? gt__sqrt_f64(x) : x;
 }
-GT__DEV int64_t gt__finished(int64_t x, int, gt__num) { return x; } /* the mean of integers is float */
+GT__DEV int64_t gt__finished(int64_t x, int, gt__num) { return x; } /* means are float */
 
 __host__ __device__ __forceinline__ bool gt__is_arg(int fold) {
   return fold == GT__FOLD_ARGMAX || fold == GT__FOLD_ARGMIN;
@@ -576,8 +584,9 @@ GT__DEV gt__part<T> gt__join(int fold, const gt__part<T> &a, const gt__part<T> &
 
 /* Folds the elements of a batch in order; element i is k + i*step. The branch on the fold stands
    outside of the loop: inside, it would cost more than the folding. */
-template <class T> GT__DEV void gt__fold_batch(int fold, gt__part<T> &r, const T (&x)[gt__lot<T>::N],
-                                               int total, int64_t k, int64_t step) {
+template <class T>
+GT__DEV void gt__fold_batch(int fold, gt__part<T> &r, const T (&x)[gt__lot<T>::N], int total,
+                            int64_t k, int64_t step) {
   switch (fold) {
 #define GT__FOLD(name) \
     case GT__FOLD_##name: \
@@ -659,13 +668,13 @@ GT__DEV gt__part<T> gt__fold_lane(const gt__reduce_args &p, const gt__slots &s, 
   return r;
 }
 
-/* inner: a block a chunk. Lane l takes elements l, l + 256, ... of the chunk, so the lanes of a warp
-   read neighbours. A block of fewer than 256 threads, for programs with many slots, plays several
-   lanes a thread, one after the other: the plan, and the bits, stay those of 256 lanes.
+/* inner: a block a chunk. Lane l takes elements l, l + 256, ... of the chunk: the lanes of a warp
+   read neighbours. A block of fewer than 256 threads, for short rows and for programs with many
+   slots, plays several lanes a thread, one after the other: the plan, and the bits, stay the same.
    Not inner: a thread an output and chunk of 32 rows, which it folds alone. Consecutive threads are
    consecutive outputs, which lie side by side in memory. One loop serves both, because the loader
    and the interpreter inside of it are most of the kernel's code. */
-template <class T, int HEAVY> __global__ void __launch_bounds__(256)
+template <class T, int HEAVY> __global__ void __launch_bounds__(256, sizeof(T) == 4 ? 4 : 3)
 gt__reduce_kernel(const __grid_constant__ gt__reduce_args p) {
   __shared__ T value[GT__LANES];
   __shared__ int64_t index[GT__LANES];
@@ -676,15 +685,17 @@ gt__reduce_kernel(const __grid_constant__ gt__reduce_args p) {
   gt__fill_constants<T>(p.pre.program, s);
   for (int64_t at = blockIdx.x * per_block; at < jobs; at += gridDim.x * per_block) {
     const int64_t job = inner ? at : at + threadIdx.x, many = inner ? n_chunk : p.outer;
-    const int64_t q = job / many, o = inner ? q : job - q * many, chunk = inner ? job - q * many : q;
+    const int64_t quotient = job / many, rest = job - quotient * many;
+    const int64_t o = inner ? quotient : rest, chunk = inner ? rest : quotient;
     const int64_t base = chunk * size, end = base + size < p.n ? base + size : p.n;
     gt__part<T> r = gt__nothing<T>(p.fold);
-    if (job < jobs) /* once, or for each lane that this thread plays */
-      for (int lane = inner ? threadIdx.x : GT__LANES - 1; lane < GT__LANES; lane += blockDim.x) {
-        r = gt__fold_lane<T, HEAVY>(p, s, o, base + (inner ? lane : 0), end, inner ? GT__LANES : 1);
-        value[lane] = r.value;
-        index[lane] = r.index;
-      }
+    for (int lane = inner ? threadIdx.x : 0; lane < (inner ? GT__LANES : 1); lane += blockDim.x) {
+      if (job < jobs)
+        r = gt__fold_lane<T, HEAVY>(p, s, o, base + lane, end, inner ? GT__LANES : 1);
+      if (!inner) break;
+      value[lane] = r.value;
+      index[lane] = r.index;
+    }
     for (int half = inner ? GT__LANES / 2 : 0; half > 0; half /= 2) {
       __syncthreads();
       for (int lane = threadIdx.x; lane < half; lane += blockDim.x) {
@@ -702,8 +713,8 @@ gt__reduce_kernel(const __grid_constant__ gt__reduce_args p) {
 
 /* The tree over the chunks of an output: neighbours (0,1) (2,3) ..., a last odd one moves up.
    8 neighbours, aligned to 8, make a subtree of their own, cut off at the end of the row; a thread
-   folds one in registers and leaves the result in the place of its first leaf. So a pass shrinks the
-   row to an eighth: 65536 chunks take six passes. Block: 256 threads, of which `lanes` share a row. */
+   folds one in registers and leaves the result in the place of its first leaf. So a pass shrinks
+   the row to an eighth: 65536 chunks take six passes. Block: 256 threads; `lanes` share a row. */
 enum { GT__GROUP = 8 };
 template <class T>
 GT__DEV gt__part<T> gt__tree(const gt__chunks<T> &c, int64_t o, int64_t first, int64_t gap, int n) {
@@ -721,16 +732,17 @@ GT__DEV gt__part<T> gt__tree(const gt__chunks<T> &c, int64_t o, int64_t first, i
       if (i + d < n) x[i] = gt__join<T>(c.fold, x[i], x[i + d]);
   return x[0];
 }
-template <class T> __global__ void __launch_bounds__(256)
+template <class T> __global__ void __launch_bounds__(256, 2)
 gt__combine_kernel(const __grid_constant__ gt__reduce_args p, int lanes) {
   const gt__chunks<T> c = gt__chunks<T>::of(p);
-  /* neighbouring threads share a row if its chunks lie side by side, else they take neighbour rows */
+  /* neighbouring threads share a row if its chunks lie side by side, else take neighbouring rows */
   const int rows = 256 / lanes;
   const int row = p.inner ? threadIdx.x / lanes : threadIdx.x % rows;
   const int lane = p.inner ? threadIdx.x % lanes : threadIdx.x / rows;
-  for (int64_t base = (int64_t)blockIdx.x * rows; base < p.outer; base += (int64_t)gridDim.x * rows) {
+  const int64_t stride = (int64_t)gridDim.x * rows;
+  for (int64_t base = (int64_t)blockIdx.x * rows; base < p.outer; base += stride) {
     const int64_t o = base + row;
-    int64_t left = p.n_chunk, gap = 1;   /* nodes of this level, and how far apart their places are */
+    int64_t left = p.n_chunk, gap = 1;   /* nodes of this level, and the distance of their places */
     while (left > 1) {                   /* the same number of passes for all threads of a block */
       for (int64_t g = lane; o < p.outer && g * GT__GROUP < left; g += lanes) {
         const int64_t n = left - g * GT__GROUP, first = g * GT__GROUP * gap;
@@ -738,7 +750,7 @@ gt__combine_kernel(const __grid_constant__ gt__reduce_args p, int lanes) {
       }
       left = (left + GT__GROUP - 1) / GT__GROUP;
       gap *= GT__GROUP;
-      __syncthreads();                   /* the next pass reads what other threads of the row wrote */
+      __syncthreads();                   /* the next pass reads what other threads wrote */
     }
     if (o < p.outer && lane == 0) gt__finish<T>(p, o, c.get(o, 0));
   }
@@ -784,12 +796,12 @@ gt__copy_kernel(const __grid_constant__ gt__copy_args p) {
 }
 
 /* ---- >>matmul ----------------------------------------------------------------------------------
-   A block of 256 threads makes a 64 x 64 tile of C, 16 of K at a time: it copies a 64 x 16 piece of A
-   and a 16 x 64 piece of B into shared memory, converted to the compute type T, and each thread adds
-   a 4 x 4 square of products. A value read from global memory is thus used 64 times, one read from
-   shared memory 4 times. While a step is computed, the next one's values are on their way to
-   registers. Any strides and sizes: what lies outside of a matrix is 0. The sums run over K in order,
-   with fused multiply-adds, so they are the same in every run. */
+   A block of 256 threads makes a 64 x 64 tile of C, 16 of K at a time: it copies a 64 x 16 piece of
+   A and a 16 x 64 piece of B into shared memory, converted to the compute type T, and each thread
+   adds a 4 x 4 square of products. A value read from global memory is thus used 64 times, one read
+   from shared memory 4 times. While a step is computed, the next one's values are on their way to
+   registers. Any strides and sizes: what lies outside of a matrix is 0. The sums run over K in
+   order, with fused multiply-adds, so they are the same in every run. */
 enum { GT__TILE = 64, GT__STEP = 16, GT__PITCH = GT__TILE + 4, GT__QUAD = 4 };
 static_assert(GT__TILE * GT__STEP == 4 * 256, "a thread moves four values of each piece a step");
 static_assert(GT__TILE * GT__TILE == GT__QUAD * GT__QUAD * 256, "256 squares of 4 x 4 make a tile");
@@ -885,16 +897,16 @@ GT__DEV void gt__multiply(const gt__piece &a, const gt__piece &b, int64_t k_size
 }
 
 /* Runs post.program over the tile and stores it, `active` threads at a time: as many rows as their
-   batches hold. Slot 0 of a pass is those rows of the tile, element after element, since vector q of
-   a slot belongs to thread q % active: so the products change hands where they have to lie anyway. */
-template <class P, int HEAVY>
-GT__DEV void gt__epilogue(const gt__matmul_args &p, const P (&sum)[16], int64_t batch, int64_t row0,
+   batches hold. Slot 0 of a pass is those rows of the tile, element after element, since vector q
+   of a slot belongs to thread q % active: the products change hands where they must lie anyway. */
+template <class T, int HEAVY>
+GT__DEV void gt__epilogue(const gt__matmul_args &p, const T (&sum)[16], int64_t batch, int64_t row0,
                           int64_t col0, int active) {
-  constexpr int W = gt__lot<P>::W;
+  constexpr int W = gt__lot<T>::W;
   const gt__slots s = gt__my_slots(active);
   const int ty = threadIdx.x / 16, tx = threadIdx.x % 16;
   const int rows = active * 2 * W / GT__TILE, hop = active * W / GT__TILE;
-  P *slot0 = (P *)gt__shared;
+  T *slot0 = (T *)gt__shared;
   #pragma unroll 1
   for (int r = 0; r < GT__TILE && row0 + r < p.m; r += rows) {
     __syncthreads();                     /* the pieces, or the pass before, are no longer needed */
@@ -910,31 +922,22 @@ GT__DEV void gt__epilogue(const gt__matmul_args &p, const P (&sum)[16], int64_t 
       const int64_t row = row0 + r + e / GT__TILE, col = col0 + e % GT__TILE, left = p.n - col;
       const int wide = left >= W ? W : left > 0 ? (int)left : 0;
       gt__batch b;
-      P acc[gt__lot<P>::N];
+      T acc[gt__lot<T>::N];
       b.first = (batch * p.m + row) * p.n + col;
       b.hop = hop * p.n;
       b.step = 1;
       b.valid[0] = row < p.m ? wide : 0;
       b.valid[1] = row + hop < p.m ? wide : 0;
-      gt__fill_constants<P>(p.post.program, s);
-      gt__fill_inputs<P>(p.post, 1, b, s);
-      gt__run<P, HEAVY>(p.post.program, s, b, acc);
-      gt__store<P>(p.post, b, s, acc);
+      gt__fill_constants<T>(p.post.program, s);
+      gt__fill_inputs<T>(p.post, 1, b, s);
+      gt__run<T, HEAVY>(p.post.program, s, b, acc);
+      gt__store<T>(p.post, b, s, acc);
     }
   }
 }
 
-/* The products in type T, converted to the epilogue's type P. */
-template <class T, class P> GT__DEV void gt__multiply_as(const gt__piece &a, const gt__piece &b,
-                                                         int64_t k_size, P (&sum)[16]) {
-  T own[16];
-  gt__multiply<T>(a, b, k_size, own);
-  #pragma unroll
-  for (int i = 0; i < 16; i++) sum[i] = gt__cast<P, T>::of(own[i]);
-}
-/* Grid: x tiles, z batches. ANY: products of every compute type, three loops in one kernel, for rare
-   pairs such as int64 products and a float bias; else their type is the epilogue's, P. */
-template <class P, int HEAVY, bool ANY> __global__ void __launch_bounds__(256)
+/* Grid: x tiles, z batches. */
+template <class T, int HEAVY> __global__ void __launch_bounds__(256, 2)
 gt__matmul_kernel(const __grid_constant__ gt__matmul_args p, int64_t tiles, int active) {
   const int64_t across = (p.n + GT__TILE - 1) / GT__TILE;
   for (int64_t batch = blockIdx.z; batch < p.batch; batch += gridDim.z)
@@ -944,21 +947,15 @@ gt__matmul_kernel(const __grid_constant__ gt__matmul_args p, int64_t tiles, int 
                                          p.a_row, p.a_col, row0, p.m, p.k);
       const gt__piece b = gt__make_piece(p.b, gt__offset(batch, p.n_batch, p.post.size, p.b.stride),
                                          p.b_col, p.b_row, col0, p.n, p.k);
-      P sum[16];
-      if (!ANY) gt__multiply<P>(a, b, p.k, sum);
-      else if (p.compute == GT__F32) gt__multiply_as<float, P>(a, b, p.k, sum);
-      else if (p.compute == GT__F64) gt__multiply_as<double, P>(a, b, p.k, sum);
-      else gt__multiply_as<int64_t, P>(a, b, p.k, sum);
-      gt__epilogue<P, HEAVY>(p, sum, batch, row0, col0, active);
+      T sum[16];
+      gt__multiply<T>(a, b, p.k, sum);
+      gt__epilogue<T, HEAVY>(p, sum, batch, row0, col0, active);
     }
 }
 
 /* ---- >>launchers -------------------------------------------------------------------------------
    Each: check, return at once for nothing to do, choose, launch on the caller's stream, report. */
 #define GT__POINTER(...) ((const void *)(__VA_ARGS__))
-#define GT__MATMULS(P) \
-  { GT__POINTER(gt__matmul_kernel<P, 0, false>), GT__POINTER(gt__matmul_kernel<P, 1, false>), \
-    GT__POINTER(gt__matmul_kernel<P, 1, true>) }
 /* [compute type][heavy], a heavy instruction taking a vector at a time */
 static const void *const gt__map_kernels[3][2] = {
   {GT__POINTER(gt__map_kernel<float, 0>), GT__POINTER(gt__map_kernel<float, 4>)},
@@ -971,10 +968,11 @@ static const void *const gt__reduce_kernels[3][2] = {
 static const void *const gt__combine_kernels[3] = {GT__POINTER(gt__combine_kernel<float>),
                                                    GT__POINTER(gt__combine_kernel<double>),
                                                    GT__POINTER(gt__combine_kernel<int64_t>)};
-/* [epilogue's type][light, heavy, products of another type]; one heavy element at a time: behind a
-   product it does not show, and the code is a quarter */
-static const void *const gt__matmul_kernels[3][3] = {GT__MATMULS(float), GT__MATMULS(double),
-                                                     GT__MATMULS(int64_t)};
+/* one heavy element at a time: behind a product it does not show, and the code is a quarter */
+static const void *const gt__matmul_kernels[3][2] = {
+  {GT__POINTER(gt__matmul_kernel<float, 0>), GT__POINTER(gt__matmul_kernel<float, 1>)},
+  {GT__POINTER(gt__matmul_kernel<double, 0>), GT__POINTER(gt__matmul_kernel<double, 1>)},
+  {GT__POINTER(gt__matmul_kernel<int64_t, 0>), GT__POINTER(gt__matmul_kernel<int64_t, 1>)}};
 static const void *const gt__copy_kernels[5] = { /* by the logarithm of the element's size */
   GT__POINTER(gt__copy_kernel<uint8_t>), GT__POINTER(gt__copy_kernel<uint16_t>),
   GT__POINTER(gt__copy_kernel<uint32_t>), GT__POINTER(gt__copy_kernel<uint2>),
@@ -1042,9 +1040,10 @@ extern "C" int gt__cuda_reduce(const gt__reduce_args *args, void *stream) {
   if (args->n_chunk > 1 && !args->scratch) return cudaErrorInvalidValue;
   if (args->outer == 0) return cudaSuccess;
   const int64_t jobs = args->outer * (args->n_chunk > 1 ? args->n_chunk : 1);
-  /* 4 KB of the shared memory are taken by the lanes' values */
-  const unsigned threads = args->inner ? gt__threads(p, GT__SHARED - 4096, INT64_MAX, 1)
-                                       : gt__threads(p, GT__SHARED - 4096, jobs, 1);
+  /* The lanes' values take 4 KB of shared memory. Short rows leave most lanes without an element:
+     blocks of 64 threads, of which more fit on a multiprocessor, waste less on them. */
+  const unsigned threads =
+      gt__threads(p, GT__SHARED - 4096, !args->inner ? jobs : args->n > 512 ? INT64_MAX : 0, 1);
   void *parameters[] = {(void *)args};
   const int error = gt__launch(gt__reduce_kernels[p->compute][gt__is_heavy(p)],
                                gt__blocks(jobs, args->inner ? 1 : threads), threads,
@@ -1058,18 +1057,17 @@ extern "C" int gt__cuda_reduce(const gt__reduce_args *args, void *stream) {
 
 extern "C" int gt__cuda_matmul(const gt__matmul_args *args, void *stream) {
   const gt__program *p = &args->post.program;
-  if (!gt__is_program(p) || p->n_in < 1 || args->compute < 0 || args->compute > GT__I64 ||
+  if (!gt__is_program(p) || p->n_in < 1 || args->compute != p->compute ||
       args->m < 0 || args->n < 0 || args->k < 0 || args->batch < 0)
     return cudaErrorInvalidValue;
   if (args->m == 0 || args->n == 0 || args->batch == 0) return cudaSuccess;
   int64_t tiles = ((args->m - 1) / GT__TILE + 1) * ((args->n - 1) / GT__TILE + 1);
   int active = (int)gt__threads(p, GT__SHARED, INT64_MAX, 1);
-  const int variant = args->compute == p->compute ? gt__is_heavy(p) : 2;
   const size_t pieces = 2 * GT__STEP * GT__PITCH * (args->compute == GT__F32 ? 4 : 8);
   const size_t slots = (size_t)active * 32 * gt__slot_count(p);
   const dim3 grid(gt__blocks(tiles, 1), 1, (unsigned)(args->batch < 65535 ? args->batch : 65535));
   void *parameters[] = {(void *)args, &tiles, &active};
-  return gt__launch(gt__matmul_kernels[p->compute][variant], grid, 256,
+  return gt__launch(gt__matmul_kernels[p->compute][gt__is_heavy(p)], grid, 256,
                     pieces > slots ? pieces : slots, stream, parameters);
 }
 
@@ -1089,7 +1087,8 @@ static int gt__widen(gt__copy_args *a, int size_log2) {
   if (last < 0 || a->dst.stride[last] != 1 || a->src.stride[last] != 1 ||
       (a->index.data && a->gather_dim == last))
     return size_log2;
-  while (size_log2 + n_log2 < 4 && gt__can_join(a, 2 << n_log2, 2 << (size_log2 + n_log2))) n_log2++;
+  while (size_log2 + n_log2 < 4 && gt__can_join(a, 2 << n_log2, 2 << (size_log2 + n_log2)))
+    n_log2++;
   a->size[last] >>= n_log2;
   a->count >>= n_log2;
   for (int d = 0; d < last; d++) {
@@ -1107,36 +1106,45 @@ extern "C" int gt__cuda_copy(const gt__copy_args *args, void *stream) {
   gt__copy_args wide = *args;
   const int size = gt__widen(&wide, size_log2[args->dst.dtype]);
   void *parameters[] = {&wide};
-  return gt__launch(gt__copy_kernels[size], gt__blocks(wide.count, 256), 256, 0, stream, parameters);
+  return gt__launch(gt__copy_kernels[size], gt__blocks(wide.count, 256), 256, 0, stream,
+                    parameters);
 }
 
-/* The host cannot see whether Hopper's own features (sm_90a) were on. A kernel that then takes more
-   shared memory tells, by its attributes. It is never launched. */
+/* What no macro tells the host: were Hopper's own features (sm_90a) on, and are tiny numbers
+   flushed to zero (--use_fast_math, -ftz)? A kernel that is never launched answers by how much
+   shared memory it takes, since the compiler drops the arrays that it does not touch. */
+extern "C" __device__ int __nvvm_reflect(const char *question);
+enum { GT__PROBE_HOPPER = 8192, GT__PROBE_FLUSHES = 16384 };
 __global__ void gt__probe_kernel(int i) {
+  __shared__ volatile char hopper[GT__PROBE_HOPPER], flushes[GT__PROBE_FLUSHES];
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-  __shared__ volatile char mark[8192];
+  hopper[i] = 0;
 #else
-  __shared__ volatile char mark[16];
+  (void)hopper;
 #endif
-  mark[i] = 0;
+  if (__nvvm_reflect("__CUDA_FTZ")) flushes[i] = 0;
 }
-static bool gt__has_sm90a(void) {
+/* The answers for the current device; none if there is no device. */
+static int gt__probe(void) {
   cudaFuncAttributes attributes;
   if (cudaFuncGetAttributes(&attributes, GT__POINTER(gt__probe_kernel)) == cudaSuccess)
-    return attributes.binaryVersion == 90 && attributes.sharedSizeBytes >= 8192;
+    return (int)attributes.sharedSizeBytes;
   (void)cudaGetLastError();
-  return false;
+  return 0;
 }
 extern "C" int gt__cuda_build(gt__build *build) {
   static const int list[] = {__CUDA_ARCH_LIST__};
+  const int probe = gt__probe();
   memset(build, 0, sizeof *build);
-  strncpy(build->version, GPUTENSOR_VERSION, sizeof build->version - 1);
+  strncpy(build->version, probe & GT__PROBE_FLUSHES ? "fast-math" : GPUTENSOR_VERSION,
+          sizeof build->version - 1);
   build->size_map = sizeof(gt__map_args);
   build->size_reduce = sizeof(gt__reduce_args);
   build->size_matmul = sizeof(gt__matmul_args);
   build->size_copy = sizeof(gt__copy_args);
   for (size_t i = 0; i < sizeof list / sizeof *list && build->n_arch < 16; i++)
-    build->arch[build->n_arch++] = list[i] == 900 && gt__has_sm90a() ? 900 + 'a' : list[i] / 10;
+    build->arch[build->n_arch++] =
+        list[i] == 900 && probe & GT__PROBE_HOPPER ? 900 + 'a' : list[i] / 10;
   return cudaSuccess;
 }
 
@@ -1155,12 +1163,12 @@ extern "C" int gt__cuda_warmup(void) {
   int error = gt__warm(gt__map_kernels[0], 6);
   if (!error) error = gt__warm(gt__reduce_kernels[0], 6);
   if (!error) error = gt__warm(gt__combine_kernels, 3);
-  if (!error) error = gt__warm(gt__matmul_kernels[0], 9);
+  if (!error) error = gt__warm(gt__matmul_kernels[0], 6);
   return error ? error : gt__warm(gt__copy_kernels, 5);
 }
 
 #undef GT__POINTER
-#undef GT__MATMULS
 #undef GT__SATURATE
 #undef GT__EACH
+#undef GT__RESIDENT
 #undef GT__DEV

@@ -608,7 +608,7 @@ static inline gt_tensor *gt_matmul_eval(gt_tensor *out, const gt_tensor *a, cons
 #pragma clang fp contract(off)
 #elif defined(__GNUC__) && !defined(__CUDACC__)
 #pragma GCC push_options
-#pragma GCC optimize("fp-contract=off")
+#pragma GCC optimize("fp-contract=off", "no-math-errno", "no-trapping-math")
 #endif
 
 /* ---- >>math ------------------------------------------------------------------------------------
@@ -1646,6 +1646,9 @@ typedef struct gt__backend {
   __attribute__((optimize("O3", "fp-contract=off", "no-math-errno", "no-trapping-math")))
 #define GT__FUSE
 #define GT__OPTIMIZE_FUSE __attribute__((optimize("O3", "fp-contract=fast")))
+/* gcc decides about errno before it sees the options above; const says that there is none */
+float __builtin_sqrtf(float) __attribute__((const));
+double __builtin_sqrt(double) __attribute__((const));
 #endif
 
 enum { GT__BLOCK = 512, GT__GROUP = 64, GT__CPU_NO_MEMORY = 1 };
@@ -1928,6 +1931,34 @@ GT__CPU_FUNCTIONS("avx512")
 #if defined(__clang__)
 #pragma clang diagnostic pop
 #endif
+#undef GT__IVDEP
+#undef GT__OPTIMIZE
+#undef GT__FUSE
+#undef GT__OPTIMIZE_FUSE
+#undef GT__LET_1
+#undef GT__LET_2
+#undef GT__LET_3
+#undef GT__USE_1
+#undef GT__USE_2
+#undef GT__USE_3
+#undef GT__MEMORY_TYPES
+#undef GT__CPU
+#undef GT__CPU_STEP
+#undef GT__CPU_STEPS
+#undef GT__CPU_CONVERT
+#undef GT__CPU_CONVERTS_
+#undef GT__CPU_CONVERTS
+#undef GT__CPU_FOLD
+#undef GT__CPU_MAKE
+#undef GT__MICRO_ROW
+#undef GT__MICRO_PUT
+#undef GT__CPU_MICRO
+#undef GT__ENTRY_STEP_F32
+#undef GT__ENTRY_STEP_F64
+#undef GT__ENTRY_STEP_I64
+#undef GT__NO_STEPS
+#undef GT__ENTRIES
+#undef GT__CPU_FUNCTIONS
 
 static int gt__cpu_isa_limit = 2;   /* tests lower it: 0 baseline, 1 avx2 */
 static const gt__cpu_isa *gt__cpu_choose(void) {
@@ -1942,9 +1973,9 @@ static const gt__cpu_isa *gt__cpu_choose(void) {
   return gt__cpu_isa_limit >= 0 ? &gt__cpu_functions_baseline : NULL;
 }
 
-/* ---- threads: every thread gets one range of the items; results never depend on their number ---- */
+/* ---- threads: each gets one range of the items; results never depend on their number ---- */
 typedef void (*gt__cpu_task)(const void *context, int thread, int64_t begin, int64_t end);
-enum { GT__CPU_PARALLEL = 1 << 16 };  /* steps worth waking threads for, some microseconds of work */
+enum { GT__CPU_PARALLEL = 1 << 16 };  /* steps worth waking threads for: some microseconds */
 
 static int gt__cpu_threads(int64_t work) {
 #ifdef _OPENMP
@@ -2033,7 +2064,8 @@ typedef struct {
   const gt__cpu_isa *isa;
   const gt__map_args *m;
   int width, given;                     /* bytes of a value; slots that the caller fills: 0 or 1 */
-  int64_t first, row, column, columns;  /* value j is element first + j/columns*row + j%columns*column */
+  /* value j is element first + j / columns * row + j % columns * column */
+  int64_t first, row, column, columns;
   char *slot[GT__SLOTS];
   char buffer[GT__SLOTS + 1][GT__PITCH] __attribute__((aligned(64)));
   char raw[GT__PITCH] __attribute__((aligned(64)));  /* elements before or after a conversion */
@@ -2189,9 +2221,9 @@ static int gt__cpu_map(const gt__map_args *m, const gt__cpu_isa *isa) {
    as they come: after chunk c, the two newest subtrees merge as often as c + 1 can be halved, as
    carries do in a binary counter, and what is left merges from the newest to the oldest. That is
    the plan's tree: there the node i of level L covers the chunks i*2^L to (i+1)*2^L - 1 that exist,
-   and joins nodes 2i and 2i+1 of level L - 1, or is node 2i alone; the counter makes a node when its
-   last chunk arrives, and the incomplete nodes at the end. A group of 2^g chunks is a node of level
-   g, so the groups' values may be joined by the rest of the same tree, whatever g is. */
+   and joins nodes 2i and 2i+1 of level L - 1, or is node 2i alone; the counter makes a node when
+   its last chunk arrives, and the incomplete nodes at the end. A group of 2^g chunks is a node
+   of level g, so the groups' values may be joined by the rest of the same tree, whatever g is. */
 typedef struct {
   const gt__reduce_args *r;
   const gt__cpu_isa *isa;
@@ -3222,6 +3254,7 @@ static int gt__refuse(const char *function, int quiet, int bad) {
   return bad;
 }
 static int gt__first_null(int n, const gt_tensor *const *x) {
+  if (!x) return n > 0;
   for (int i = 0; i < n; i++)
     if (!x[i]) return i + 1;
   return 0;
@@ -4393,7 +4426,7 @@ static const struct { const char *name; uint8_t arity, rule, heavy; } gt__table[
 enum { GT__NUMBER, GT__ZERO_D, GT__DIMENSIONED }; /* promotion levels */
 typedef struct {
   uint8_t op, dtype, level, natural; /* natural: the compute type of the operation by itself */
-  int32_t column, child[3];
+  int32_t column, weight, child[3];
   gt__num value;                     /* GT__WHOLE: i; GT__REAL: f; GT__OPERAND: i, its number */
 } gt__node;
 typedef struct {
@@ -4574,7 +4607,9 @@ static int gt__parse_power(gt__parse *p) {
   gt__peek(p);
   at = p->at;
   if (!gt__take(p, "**")) return left;
+  if (++p->depth > 500) return gt__bad_text(p, at, "nested more than 500 deep");
   right = gt__parse_unary(p);
+  p->depth--;
   return right < 0 ? -1 : gt__add_node(p->t, GT__OP_pow, at, left, right, -1);
 }
 static int gt__parse_unary(gt__parse *p) {
@@ -5075,24 +5110,34 @@ static gt_status gt__settle(gt__tree *t, int i, int compute, gt_device device) {
   }
   return GT_OK;
 }
-static int gt__largest_fit(const gt__tree *t, int i, int compute, gt__code *g) {
-  const gt__node *v = &t->node[i];
-  int best = -1;
-  if (v->op >= GT__OPS) return -1;
-  if (gt__compile(t, i, compute, g)) return i;
-  for (int k = 0; k < gt__table[v->op].arity; k++) {
-    const int c = gt__largest_fit(t, v->child[k], compute, g);
-    if (c > best) best = c; /* later nodes are larger or further right: either will do */
+/* Counts the operations below each node; children stand before their parents. */
+static void gt__weigh(gt__tree *t) {
+  for (int i = 0; i < t->n; i++) {
+    gt__node *v = &t->node[i];
+    v->weight = v->op < GT__OPS;
+    for (int k = 0; v->op < GT__OPS && k < gt__table[v->op].arity; k++)
+      v->weight += t->node[v->child[k]].weight;
   }
-  return best;
+}
+/* What to cut off below node i, which is too large: down the heaviest path to a part that fits. Parts
+   of some forty operations do, unless they have many operands. */
+static int gt__choose_cut(gt__tree *t, int i, int compute, gt__code *g) {
+  for (;;) {
+    const gt__node *v = &t->node[i];
+    int best = v->child[0];
+    for (int k = 1; k < gt__table[v->op].arity; k++)
+      if (t->node[v->child[k]].weight > t->node[best].weight) best = v->child[k];
+    if (t->node[best].weight == 0) return i;
+    if (t->node[best].weight <= 40 && gt__compile(t, best, compute, g)) return best;
+    i = best;
+  }
 }
 static gt_status gt__prepare(gt__tree *t, int i, int compute, gt_device device, gt__code *g) {
   gt_status status = gt__settle(t, i, compute, device);
-  while (!status && !gt__compile(t, i, compute, g)) {
-    const int cut = gt__largest_fit(t, i, compute, g);
-    status = cut < 0 ? gt__fail(GT_ERROR_EXPRESSION, "%s: \"%.300s\" cannot be cut to fit", t->function,
-                                t->text)
-                     : gt__cut(t, cut, device);
+  gt__weigh(t);
+  while (!status && (t->node[i].weight > GT__CODE || !gt__compile(t, i, compute, g))) {
+    status = gt__cut(t, gt__choose_cut(t, i, compute, g), device);
+    gt__weigh(t);
   }
   return status;
 }
@@ -5154,7 +5199,8 @@ static gt_tensor *gt__run_tree(gt__tree *t, gt_tensor *out, int at_least, uint64
   if (gt__place(t, out, &device, &ndim, size) || gt__annotate(t)) return NULL;
   dtype = any_dtype ? out->dtype : gt__result_dtype(t, out);
   compute = gt__choose_compute(t, t->root, at_least);
-  if (t->node[t->root].level == GT__NUMBER && gt__rank(gt__compute_of(dtype)) > gt__rank(compute))
+  if (!any_dtype && t->node[t->root].level == GT__NUMBER &&
+      gt__rank(gt__compute_of(dtype)) > gt__rank(compute))
     compute = gt__compute_of(dtype);
   status = gt__begin(&r, t->function, out, ndim, size, dtype, device, t->n_given, t->in, 1);
   if (status) return NULL;
@@ -5360,6 +5406,13 @@ static gt_tensor *gt__random(const char *function, int op, gt_shape shape, gt_dt
     t.node[gt__add_node(&t, GT__WHOLE, 0, -1, -1, -1)].value.i = (int64_t)range;
   }
   gt__add_node(&t, op, 0, 0, 1, -1);
+  if (op == GT__UNIFORM && gt_dtype_size(dtype) == 2) { /* cut, not rounded: 1 is excluded */
+    const double steps = dtype == GT_FLOAT16 ? 2048 : 256;
+    t.node[gt__add_node(&t, GT__REAL, 0, -1, -1, -1)].value.f = steps;
+    gt__add_node(&t, GT__OP_mul, 0, 0, 1, -1);
+    gt__add_node(&t, GT__OP_floor, 0, 2, -1, -1);
+    gt__add_node(&t, GT__OP_div, 0, 3, 1, -1);
+  }
   done = gt__run_tree(&t, out, op == GT__INTEGER ? GT__I64 : gt__compute_of(dtype), source->seed,
                       source->offset, 1);
   gt__tree_end(&t);
@@ -5546,9 +5599,9 @@ GT_API gt_tensor *gt_stack(gt_tensor *out, int n, const gt_tensor *const *x, int
 static gt_status gt__dim_set(const char *function, uint32_t dims, int ndim, uint32_t *set) {
   *set = 0;
   for (int b = 0; b < 16; b++) {
-    const int d = b < 8 ? b : b - 16 + ndim;
+    const int most = ndim ? ndim : 1, d = b < 8 ? b : b - 16 + most; /* 0-d has dims 0 and -1 */
     if (!(dims >> b & 1)) continue;
-    if (d < 0 || d >= (ndim ? ndim : 1))
+    if (d < 0 || d >= most)
       return gt__fail(GT_ERROR_ARGUMENT, "%s: dim %d is out of range for %d dimensions", function,
                       b < 8 ? b : b - 16, ndim);
     *set |= 1u << d;
@@ -5812,7 +5865,7 @@ static gt_tensor *gt__soft(const char *function, gt_tensor *out, const gt_tensor
   const gt_tensor *in[3];
   uint32_t dims = GT_ALL;
   if (gt__refuse(function, !out, !x)) return NULL;
-  if (x->ndim && (dim = gt__dim(function, dim, x->ndim)) < 0) return NULL;
+  if ((dim = gt__dim(function, dim, x->ndim ? x->ndim : 1)) < 0) return NULL;
   if (x->ndim) dims = GT_DIM(dim);
   if (gt__begin(&r, function, out, x->ndim, x->shape, gt__float_dtype(x), x->device, 1, &x, 1))
     return NULL;
@@ -6060,6 +6113,12 @@ GT_API gt_tensor *gt_matmul_eval_n(gt_tensor *out, const gt_tensor *a, const gt_
 GT_API gt_tensor *gt_matmul(gt_tensor *out, const gt_tensor *a, const gt_tensor *b) {
   return gt__matmul_text("gt_matmul", out, a, b, "a", 0, NULL);
 }
+/* A whole factor of integer matrices is an integer, so that their product stays one. */
+static gt_tensor *gt__factor_of(const gt_tensor *a, const gt_tensor *b, double value) {
+  const int whole = !gt_is_floating(a->dtype) && !gt_is_floating(b->dtype) && value == floor(value) &&
+                    fabs(value) < 9e18;
+  return whole ? gt_scalar_int64((int64_t)value) : gt_scalar(value);
+}
 GT_API gt_tensor *gt_addmm(gt_tensor *out, const gt_tensor *c, const gt_tensor *a, const gt_tensor *b,
                            double beta, double alpha) {
   const char *const function = "gt_addmm";
@@ -6067,8 +6126,8 @@ GT_API gt_tensor *gt_addmm(gt_tensor *out, const gt_tensor *c, const gt_tensor *
   gt_tensor *x, *y, *result = NULL;
   if (gt__refuse(function, !out || (!c && beta == 0), !a ? 2 : !b ? 3 : !c && beta != 0 ? 1 : 0))
     return NULL;
-  x = gt_scalar(alpha);
-  y = gt_scalar(beta);
+  x = gt__factor_of(a, b, alpha);
+  y = gt__factor_of(a, b, beta);
   in[0] = x;
   in[1] = c;
   in[2] = y;
@@ -6380,6 +6439,9 @@ static int gt__little_endian(void) {
   memcpy(&first, &one, 1);
   return first;
 }
+/* What a call reports that failed inside another: the handler may have cleared the error. */
+static gt_status gt__failed(void) { return gt_error() ? gt_error() : GT_ERROR_STATE; }
+
 /* ftell's long is 64 bits wide where files can be large, but for Windows. */
 static int gt__seek_end(FILE *file, int64_t *length) {
 #ifdef _WIN32
@@ -6683,7 +6745,7 @@ static gt_status gt__npy_save(const char *path, const char *temporary, const gt_
 }
 /* A reader never sees half a file: it is written as PATH.tmp, then renamed. */
 GT_API gt_status gt_save_npy(const char *path, const gt_tensor *x) {
-  if (gt__refuse("gt_save_npy", 0, !x)) return gt_error();
+  if (gt__refuse("gt_save_npy", 0, !x)) return gt__failed();
   if (!path) return gt__fail(GT_ERROR_ARGUMENT, "gt_save_npy: the path is NULL");
   const size_t n = strlen(path);
   char *temporary = (char *)gt__malloc("gt_save_npy", n + 5);
@@ -6691,7 +6753,7 @@ GT_API gt_status gt_save_npy(const char *path, const gt_tensor *x) {
   memcpy(temporary, path, n);
   memcpy(temporary + n, ".tmp", 5);
   gt_tensor *host = gt__npy_host(x);
-  const gt_status status = host ? gt__npy_save(path, temporary, host) : gt_error();
+  const gt_status status = host ? gt__npy_save(path, temporary, host) : gt__failed();
   gt_free(host);
   GPUTENSOR_FREE(temporary);
   return status;
@@ -6953,7 +7015,7 @@ static int gt__print(gt__buffer *t, const gt_tensor *x, const char *function) {
 GT_API gt_status gt_fprint(FILE *file, const gt_tensor *x) {
   gt__buffer t;
   const int ok = gt__print(&t, x, "gt_print");
-  gt_status status = ok ? GT_OK : gt_error();
+  gt_status status = ok ? GT_OK : gt__failed();
   if (ok && !file) status = gt__fail(GT_ERROR_ARGUMENT, "gt_fprint: the file is NULL");
   else if (ok && fprintf(file, "%s\n", t.p) < 0)
     status = gt__fail(GT_ERROR_FILE, "gt_print: %s", strerror(errno));

@@ -1,0 +1,301 @@
+/* 09_train_digits.c - a neural network learns to read handwritten digits.
+
+   You learn: how the pieces fit together in a real program. The network has 64 inputs, 128 hidden
+   units and 10 classes; there is no autograd here, so the backward pass is written out, which is
+   four lines. Everything stays on the device: the host enqueues the steps of an epoch and waits
+   only at its end, when it reads the loss.
+
+       cc -O3 -fopenmp -I. examples/09_train_digits.c -lm -lpthread -o digits
+       nvcc -O3 -Xcompiler -fopenmp -arch=native -I. examples/09_train_digits.c \
+            gputensor_kernels.cu -o digits
+       ./digits [--device cpu|cuda|cuda:N] [--epochs N] [--seed N] [--data DIRECTORY]
+
+   Output (its end; the last digits and the times differ between machines):
+
+       1198 digits to learn from, 599 held out, on cpu (AMD EPYC)
+       epoch   1   loss 1.2517   held out 89.98 %   7.3 ms
+       ...
+       epoch  38   loss 0.1595   held out 98.16 %   7.1 ms
+       epoch  39   loss 0.1838   held out 97.83 %   7.0 ms
+       epoch  40   loss 0.1727   held out 97.83 %   8.1 ms
+
+       rows: what it is; columns: what it was read as
+              0   1   2   3   4   5   6   7   8   9
+          0  55   .   .   .   .   .   .   .   .   .
+          1   .  57   .   .   .   .   .   .   .   .
+          2   .   .  52   .   .   .   .   .   .   .
+          3   .   .   .  60   .   1   .   .   .   .
+          4   .   .   .   .  59   .   .   .   .   .
+          5   .   .   .   .   .  64   .   .   .   1
+          6   1   .   .   .   .   .  57   .   .   .
+          7   .   .   .   .   .   .   .  65   .   .
+          8   .   6   1   1   .   .   .   .  59   .
+          9   .   .   .   1   .   1   .   .   .  58
+
+        8 read as 1   8 read as 2   8 read as 1   8 read as 1   5 read as 9   6 read as 0
+          .%%.          .%%.           =#+          :*=           *+             *@*
+         .*%+#        .@@*@-          +%@%          *@:#-         #@@#          :@+@:
+         .@#*#         %--#          :%:=#          .%@*          #@%+         .%+ =
+          -@@+         :##+          =# #-           +@-          *@@-         :@+
+          :@#           -@-           %#*            %@-           :-@-        =@@+
+          #@*           -%#=          #@#           =@@*            :@+        .@+@-
+          #@%           =*-@          *+%-          *@@+          ::*@:         *@@-
+          .%+           :%@#          .+@:          -**.          +@@+           =#
+*/
+#define GPUTENSOR_IMPLEMENTATION
+#include "gputensor.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { PIXELS = 64, HIDDEN = 128, CLASSES = 10, SIDE = 8, BATCH = 32, SHOWN = 6 };
+static const double learning_rate = 0.1, momentum = 0.9, noise = 0.3;
+
+typedef struct {
+  gt_device device;
+  int epochs;
+  uint64_t seed;
+  const char *data;
+} options;
+
+typedef struct {
+  gt_tensor *w1, *b1, *w2, *b2; /* (128, 64) (128) (10, 128) (10) */
+} network;
+
+typedef struct {
+  gt_tensor *x, *label; /* (n, 64) float32 from 0 to 1, (n, 1) uint8 */
+} samples;
+
+static void stop(gt_status status, const char *message, void *user) {
+  (void)user;
+  fprintf(stderr, "%s: %s\n", gt_status_string(status), message);
+  exit(1);
+}
+
+static double now(void) {
+  struct timespec t;
+  timespec_get(&t, TIME_UTC);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* ---- parameters ---- */
+
+/* The numbers depend on the seed alone: every device starts with the same bits. */
+static gt_tensor *random_weights(int64_t rows, int64_t columns, gt_generator *generator) {
+  gt_tensor *w = gt_randn(GT_SHAPE(rows, columns), GT_FLOAT32, gt_cpu(), generator);
+  return gt_mul(w, w, gt_scalar(sqrt(2.0 / (double)columns)));
+}
+
+static network random_network(gt_generator *generator) {
+  network p;
+  p.w1 = random_weights(HIDDEN, PIXELS, generator);
+  p.w2 = random_weights(CLASSES, HIDDEN, generator);
+  p.b1 = gt_zeros(GT_SHAPE(HIDDEN), GT_FLOAT32, gt_cpu());
+  p.b2 = gt_zeros(GT_SHAPE(CLASSES), GT_FLOAT32, gt_cpu());
+  return p;
+}
+
+static network network_to(const network *p, gt_device device) {
+  const network q = {gt_to(p->w1, device), gt_to(p->b1, device), gt_to(p->w2, device),
+                     gt_to(p->b2, device)};
+  return q;
+}
+
+static network zeros_like(const network *p) {
+  const network q = {gt_zeros_like(p->w1), gt_zeros_like(p->b1), gt_zeros_like(p->w2),
+                     gt_zeros_like(p->b2)};
+  return q;
+}
+
+/* ---- data ---- */
+
+static gt_tensor *load(const char *directory, const char *name, gt_device device) {
+  char path[1024];
+  snprintf(path, sizeof path, "%s/%s", directory, name);
+  return gt_load_npy(path, device);
+}
+
+static samples load_samples(const options *o) {
+  samples all;
+  gt_tensor *images = load(o->data, "digits_images.npy", o->device);
+  gt_tensor *labels = load(o->data, "digits_labels.npy", o->device);
+  const int64_t n = gt_numel(labels);
+  all.x = gt_eval(NULL, "a / 16", gt_reshape(images, GT_SHAPE(n, PIXELS)));
+  all.label = gt_reshape(labels, GT_SHAPE(n, 1));
+  return all;
+}
+
+static samples pick(const samples *from, const gt_tensor *index) {
+  const samples s = {gt_index_select(NULL, from->x, 0, index),
+                     gt_index_select(NULL, from->label, 0, index)};
+  return s;
+}
+
+/* A view: no copy is made. */
+static samples part(const samples *from, int64_t start, int64_t end) {
+  const samples s = {gt_slice(from->x, 0, start, end, 1), gt_slice(from->label, 0, start, end, 1)};
+  return s;
+}
+
+/* ---- learning ---- */
+
+static gt_tensor *hidden_layer(const network *p, const samples *s) {
+  return gt_matmul_eval(NULL, s->x, gt_transpose(p->w1, 0, 1), "relu(a + b)", p->b1);
+}
+
+/* v = momentum*v + gradient, then p = p - rate*v, both in place. */
+static void update(gt_tensor *p, gt_tensor *v, const gt_tensor *gradient, double rate) {
+  gt_eval(v, "a*b + c", v, gt_scalar(momentum), gradient);
+  gt_eval(p, "a - b*c", p, v, gt_scalar(rate));
+}
+
+/* One step on one batch; adds the sum of its losses to `loss`, which stays on the device. */
+static void step(network *p, network *v, const samples *s, const gt_tensor *classes, double rate,
+                 gt_tensor *loss) {
+  GT_SCOPE {
+    gt_tensor *hot = gt_eval(NULL, "a == b", s->label, classes); /* (n, 1) and (10): (n, 10) */
+    gt_tensor *h = hidden_layer(p, s);
+    gt_tensor *log_p = gt_log_softmax(NULL, gt_linear(NULL, h, p->w2, p->b2), 1);
+    gt_add(loss, loss, gt_reduce(NULL, GT_SUM, GT_ALL, 0, "a ? -b : 0", hot, log_p));
+
+    gt_tensor *count = gt_scalar((double)gt_numel(s->label));
+    gt_tensor *d = gt_eval(NULL, "(exp(a) - b) / c", log_p, hot, count);   /* of the logits */
+    gt_tensor *dh = gt_matmul_eval(NULL, d, p->w2, "b > 0 ? a : 0", h);    /* before the relu */
+    gt_tensor *dw2 = gt_matmul(NULL, gt_transpose(d, 0, 1), h);
+    gt_tensor *dw1 = gt_matmul(NULL, gt_transpose(dh, 0, 1), s->x);
+
+    update(p->w2, v->w2, dw2, rate);
+    update(p->b2, v->b2, gt_sum(NULL, d, GT_DIM(0), 0), rate);
+    update(p->w1, v->w1, dw1, rate);
+    update(p->b1, v->b1, gt_sum(NULL, dh, GT_DIM(0), 0), rate);
+  }
+}
+
+/* All samples once, in a new order and with new noise, so that none is learned by heart; returns
+   their mean loss. */
+static double train_epoch(network *p, network *v, const samples *training,
+                          const gt_tensor *classes, double rate, gt_generator *generator) {
+  const int64_t n = gt_numel(training->label);
+  double mean = 0;
+  GT_SCOPE {
+    gt_tensor *loss = gt_zeros(GT_SHAPE_0D, GT_FLOAT32, classes->device);
+    const samples mixed = pick(training, gt_randperm(n, classes->device, generator));
+    gt_tensor *grain = gt_randn(gt_shape_of(mixed.x), GT_FLOAT32, classes->device, generator);
+    gt_eval(mixed.x, "a + b*c", mixed.x, grain, gt_scalar(noise));
+    for (int64_t i = 0; i < n; i += BATCH) {
+      GT_SCOPE {
+        const samples batch = part(&mixed, i, i + BATCH); /* the last one may be smaller */
+        step(p, v, &batch, classes, rate, loss);
+      }
+    }
+    mean = gt_item(loss) / (double)n; /* the one place where the host waits */
+  }
+  return mean;
+}
+
+/* (n, 1) int64 */
+static gt_tensor *predict(const network *p, const samples *s) {
+  return gt_argmax(NULL, gt_linear(NULL, hidden_layer(p, s), p->w2, p->b2), GT_DIM(1), 1);
+}
+
+static double accuracy(const network *p, const samples *s) {
+  double value = 0;
+  GT_SCOPE {
+    value = gt_item(gt_reduce(NULL, GT_MEAN, GT_ALL, 0, "a == b", predict(p, s), s->label));
+  }
+  return value;
+}
+
+/* ---- results ---- */
+
+static void print_confusion(int64_t n, const uint8_t *label, const int64_t *guess) {
+  int count[CLASSES][CLASSES] = {{0}};
+  for (int64_t i = 0; i < n; i++) count[label[i]][guess[i]]++;
+  printf("\nrows: what it is; columns: what it was read as\n    ");
+  for (int c = 0; c < CLASSES; c++) printf("%4d", c);
+  for (int r = 0; r < CLASSES; r++) {
+    printf("\n%4d", r);
+    for (int c = 0; c < CLASSES; c++)
+      if (count[r][c]) printf("%4d", count[r][c]);
+      else printf("   .");
+  }
+  printf("\n");
+}
+
+static void print_misread(int64_t n, const uint8_t *label, const int64_t *guess, const float *x) {
+  int64_t wrong[SHOWN];
+  int shown = 0;
+  for (int64_t i = 0; i < n && shown < SHOWN; i++)
+    if (guess[i] != label[i]) wrong[shown++] = i;
+  printf("\n");
+  for (int k = 0; k < shown; k++) printf(" %d read as %d  ", label[wrong[k]], (int)guess[wrong[k]]);
+  for (int row = 0; row < SIDE; row++) {
+    printf("\n");
+    for (int k = 0; k < shown; k++) {
+      printf(" ");
+      for (int c = 0; c < SIDE; c++)
+        putchar(" .:-=+*#%@"[(int)(x[wrong[k] * PIXELS + row * SIDE + c] * 9.0f)]);
+      printf("     ");
+    }
+  }
+  printf("\n");
+}
+
+/* gt_data waits for the copy and gives the address; all three are contiguous. */
+static void report(const network *p, const samples *held_out) {
+  const int64_t n = gt_numel(held_out->label);
+  const int64_t *guess = (const int64_t *)gt_data(gt_to(predict(p, held_out), gt_cpu()));
+  const uint8_t *label = (const uint8_t *)gt_data(gt_to(held_out->label, gt_cpu()));
+  print_confusion(n, label, guess);
+  print_misread(n, label, guess, (const float *)gt_data(gt_to(held_out->x, gt_cpu())));
+}
+
+static void train(const options *o) {
+  gt_generator generator = {o->seed, 0};
+  const samples all = load_samples(o);
+  const int64_t n = gt_numel(all.label), kept = n - n / 3; /* a third is held out */
+  const samples mixed = pick(&all, gt_randperm(n, o->device, &generator));
+  const samples training = part(&mixed, 0, kept), held_out = part(&mixed, kept, n);
+  gt_tensor *classes = gt_arange(0, CLASSES, 1, GT_UINT8, o->device);
+  const network start = random_network(&generator);
+  network p = network_to(&start, o->device), v = zeros_like(&p);
+
+  printf("%d digits to learn from, %d held out, on %s (%s)\n", (int)kept, (int)(n - kept),
+         gt_device_string(o->device), gt_device_name(o->device));
+  for (int epoch = 1; epoch <= o->epochs; epoch++) {
+    const double began = now();
+    const double rate = learning_rate * 0.5 * (1 + cos(3.14159265 * (epoch - 1) / o->epochs));
+    const double loss = train_epoch(&p, &v, &training, classes, rate, &generator);
+    const double took = now() - began;
+    printf("epoch %3d   loss %.4f   held out %.2f %%   %.1f ms\n", epoch, loss,
+           100 * accuracy(&p, &held_out), 1e3 * took);
+  }
+  report(&p, &held_out);
+}
+
+static int parse_options(options *o, int argc, char **argv) {
+  for (int i = 1; i < argc; i += 2) {
+    char *end = NULL;
+    if (i + 1 == argc) return 0;
+    if (strcmp(argv[i], "--device") == 0) o->device = gt_parse_device(argv[i + 1]);
+    else if (strcmp(argv[i], "--data") == 0) o->data = argv[i + 1];
+    else if (strcmp(argv[i], "--epochs") == 0) o->epochs = (int)strtol(argv[i + 1], &end, 10);
+    else if (strcmp(argv[i], "--seed") == 0) o->seed = strtoull(argv[i + 1], &end, 10);
+    else return 0;
+    if (end && (*end || end == argv[i + 1])) return 0;
+  }
+  return 1;
+}
+
+int main(int argc, char **argv) {
+  gt_set_error_handler(stop, NULL);
+  options o = {gt_best_device(), 40, 0, "examples/data"};
+  if (!parse_options(&o, argc, argv)) {
+    fprintf(stderr, "usage: %s [--device D] [--epochs N] [--seed N] [--data DIRECTORY]\n", argv[0]);
+    return 2;
+  }
+  GT_SCOPE { train(&o); }
+  return 0;
+}

@@ -1,0 +1,64 @@
+#include "hooks.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int64_t live, calls, fail_from, fail_to;
+static int failed;
+
+static int64_t locked_read(const int64_t *p) {
+  int64_t v;
+  pthread_mutex_lock(&lock);
+  v = *p;
+  pthread_mutex_unlock(&lock);
+  return v;
+}
+int64_t hooks_live(void) { return locked_read(&live); }
+int64_t hooks_calls(void) { return locked_read(&calls); }
+int hooks_failed(void) { return failed; }
+
+static void fail_between(int64_t first, int64_t last) {
+  pthread_mutex_lock(&lock);
+  fail_from = first ? calls + first : 0;
+  fail_to = last ? calls + last : 0;
+  failed = 0;
+  pthread_mutex_unlock(&lock);
+}
+void hooks_fail_at(int64_t nth) { fail_between(nth, nth ? INT64_MAX / 2 : 0); }
+void hooks_fail_once(int64_t nth) { fail_between(nth, nth); }
+
+/* 1 if the allocation may go on. */
+static int admit(int fresh) {
+  int ok;
+  pthread_mutex_lock(&lock);
+  calls++;
+  ok = !(fail_from && calls >= fail_from && calls <= fail_to);
+  if (ok) live += fresh;
+  else failed++;
+  pthread_mutex_unlock(&lock);
+  return ok;
+}
+void *hooks_malloc(size_t size) {
+  void *p;
+  if (!admit(1)) return NULL;
+  p = malloc(size ? size : 1);
+  if (!p) {
+    pthread_mutex_lock(&lock);
+    live--;
+    pthread_mutex_unlock(&lock);
+  }
+  if (p && size <= (1u << 20)) memset(p, 0xCD, size);
+  return p;
+}
+void *hooks_realloc(void *p, size_t size) {
+  return admit(p == NULL) ? realloc(p, size ? size : 1) : NULL;
+}
+void hooks_free(void *p) {
+  if (!p) return;
+  pthread_mutex_lock(&lock);
+  live--;
+  pthread_mutex_unlock(&lock);
+  free(p);
+}

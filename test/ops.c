@@ -1,0 +1,542 @@
+/* Every operation of the table against reference.h: values, dtypes, layouts, sizes, broadcasting, in
+   place, overlap. On a GPU the same cases are also compared with the CPU, bit by bit. */
+#include "check.h"
+#include "reference.h"
+
+typedef gt_tensor *(*op1)(gt_tensor *, const gt_tensor *);
+typedef gt_tensor *(*op2)(gt_tensor *, const gt_tensor *, const gt_tensor *);
+typedef gt_tensor *(*op3)(gt_tensor *, const gt_tensor *, const gt_tensor *, const gt_tensor *);
+typedef struct op {
+  const char *name, *result;
+  int arity;
+  op1 f1;
+  op2 f2;
+  op3 f3;
+} op;
+#define CALL_1(f) f, NULL, NULL
+#define CALL_2(f) NULL, f, NULL
+#define CALL_3(f) NULL, NULL, f
+#define ROW(name, arity, result, cost, f, i) {#name, #result, arity, CALL_##arity(gt_##name)},
+static const op table[] = {GT__OPERATIONS(ROW)};
+enum { OPS = sizeof table / sizeof *table };
+
+static gt_tensor *call(const op *o, gt_tensor *out, gt_tensor *const *x) {
+  return o->arity == 1 ? o->f1(out, x[0])
+       : o->arity == 2 ? o->f2(out, x[0], x[1]) : o->f3(out, x[0], x[1], x[2]);
+}
+static const char *text_of(const op *o) {
+  static const char *const list[] = {"", "a", "a, b", "a, b, c"};
+  static char text[64];
+  snprintf(text, sizeof text, "%s(%s)", o->name, list[o->arity]);
+  return text;
+}
+static int has(const op *o, gt_dtype t) { return strcmp(o->result, "INT") != 0 || !is_float(t); }
+static gt_dtype result_of(const op *o, gt_dtype t) {
+  if (!strcmp(o->result, "BOOL")) return GT_BOOL;
+  if (!strcmp(o->result, "FLOAT") && !is_float(t)) return GT_FLOAT32;
+  return t;
+}
+
+/* ---- values ---- */
+typedef struct inputs { /* n elements of each operand, row-major in memory */
+  gt_dtype dtype;
+  int64_t n;
+  void *x[3];
+} inputs;
+static inputs inputs_make(gt_dtype dtype, int64_t n) {
+  inputs in;
+  int k;
+  in.dtype = dtype;
+  in.n = n;
+  for (k = 0; k < 3; k++) in.x[k] = calloc((size_t)n + 1, 8);
+  return in;
+}
+static void inputs_free(inputs in) {
+  int k;
+  for (k = 0; k < 3; k++) free(in.x[k]);
+}
+
+static const float special32[] = {
+    0.f, -0.f, 1.f, -1.f, INFINITY, -INFINITY, NAN, 2.f, -2.f, 0.5f, -3.7f, 3.f, 0x1.fffffep127f,
+    -0x1.fffffep127f, 0x1p-126f, 0x1p-149f, -0x1p-149f, 1e-40f, -1e-20f, 1e-20f, 88.5f, -88.f, 89.f,
+    -104.f, 10.f, -10.f, 127.f, 128.f, -126.5f, -149.5f, 1e10f, -1e10f, 16777216.f, 16777217.f,
+    0x1p31f, 0x1p62f, -0x1p63f, 1.57079637f, 3.14159274f, 0x1.000002p0f, 0x1.fffffep-1f, -0.25f,
+    1e30f, -7.f, 5.f, 2.5f, -1.5f, 1.5f, 0.49999997f, 8388607.5f, 4194304.5f, -0x1.fffffep-127f};
+enum { SPECIAL = sizeof special32 / sizeof *special32 };
+
+static double special(gt_dtype t, int i) {
+  static const double d[] = {709.9, -745.5, -745.2, 0x1p-1022, 0x1p-1074, 0x1.fffffffffffffp1023,
+                             1e300, -1e-300, 1023.5, -1074.5, 9007199254740993.0, 36.7, -36.7};
+  if (t == GT_FLOAT64 && i < (int)(sizeof d / sizeof *d)) return d[i];
+  if (t == GT_FLOAT64) i -= (int)(sizeof d / sizeof *d);
+  return special32[i % SPECIAL];
+}
+static double random_float(gt_dtype t) {
+  switch (rnd() % 6) {
+    case 0: return rnd_between(-1, 1);
+    case 1: return rnd_between(-20, 20);
+    case 2: return rnd_between(-1000, 1000);
+    case 3: return ldexp(rnd_between(-2, 2), (int)rnd_below(t == GT_FLOAT64 ? 140 : 60) - 30);
+    case 4: return (double)(rnd_below(41) - 20);
+    default: return t == GT_FLOAT64 ? double_of(rnd()) : (double)float_of((uint32_t)rnd());
+  }
+}
+/* Special values with each other, then random ones; for one operand also a walk over all exponents. */
+static inputs float_inputs(gt_dtype t, int arity) {
+  const int n_special = arity == 1 ? SPECIAL + 13 : arity == 2 ? SPECIAL + 13 : 14;
+  const int64_t cross = arity == 1 ? n_special
+                      : arity == 2 ? n_special * n_special : n_special * n_special * n_special;
+  const int64_t walk = arity == 1 ? (QUICK ? 1 << 12 : 1 << 16) : 0;
+  const int64_t n = cross + walk + (QUICK ? 3000 : 40000);
+  inputs in = inputs_make(t, n);
+  int64_t i;
+  int k;
+  for (i = 0; i < n; i++) {
+    int64_t place = i;
+    for (k = 0; k < 3; k++) {
+      double v;
+      if (i < cross) v = special(t, (int)(place % n_special)), place /= n_special;
+      else if (i < cross + walk && t == GT_FLOAT64)
+        v = double_of(((uint64_t)(i - cross) * (uint64_t)(0x100000000 / walk) << 32) | (rnd() >> 32));
+      else if (i < cross + walk)
+        v = (double)float_of((uint32_t)(i - cross) * (uint32_t)(0x100000000 / walk) +
+                             (uint32_t)rnd() % (uint32_t)(0x100000000 / walk));
+      else v = random_float(t);
+      store(t, in.x[k], i, v);
+    }
+  }
+  return in;
+}
+/* All pairs of the two bytes, or edges and random values. */
+static inputs int_inputs(gt_dtype t) {
+  static const int64_t edge[] = {0, 1, -1, 2, -2, 3, 7, -7, 63, 64, 65, 31, 32, 127, -128, 255, 32767,
+                                 -32768, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, INT64_MAX - 1};
+  const int n_edge = (int)(sizeof edge / sizeof *edge);
+  const int64_t n = t == GT_BOOL ? 8 : t <= GT_INT8 ? 65536 : n_edge * n_edge + 5000;
+  inputs in = inputs_make(t, n);
+  int64_t i;
+  for (i = 0; i < n; i++) {
+    if (t == GT_BOOL || t <= GT_INT8) {
+      store_int(t, in.x[0], i, t == GT_BOOL ? i & 1 : i & 255);
+      store_int(t, in.x[1], i, t == GT_BOOL ? i >> 1 & 1 : i >> 8);
+      store_int(t, in.x[2], i, t == GT_BOOL ? i >> 2 : (int64_t)(rnd() & 255));
+    } else if (i < n_edge * n_edge) {
+      store_int(t, in.x[0], i, edge[i % n_edge]);
+      store_int(t, in.x[1], i, edge[i / n_edge]);
+      store_int(t, in.x[2], i, edge[(i * 7) % n_edge]);
+    } else {
+      store_int(t, in.x[0], i, (int64_t)rnd() >> rnd_below(64));
+      store_int(t, in.x[1], i, (int64_t)rnd() >> rnd_below(64));
+      store_int(t, in.x[2], i, (int64_t)rnd() >> rnd_below(64));
+    }
+  }
+  return in;
+}
+
+/* The operation over these inputs on a device; the result's elements, to be freed. */
+static void *compute(const op *o, inputs in, gt_device device, gt_dtype *dtype) {
+  void *p = NULL;
+  GT_SCOPE {
+    gt_tensor *x[3] = {NULL, NULL, NULL}, *y, *z;
+    int k;
+    for (k = 0; k < o->arity; k++) x[k] = gt_from_array(in.x[k], GT_SHAPE(in.n), in.dtype, device);
+    y = call(o, NULL, x);
+    z = gt_eval_n(NULL, text_of(o), o->arity, (const gt_tensor *const *)x);
+    CHECK_SAME(y, z);
+    *dtype = y ? y->dtype : GT_DTYPES;
+    if (y) p = values_of(y);
+  }
+  return p;
+}
+
+static double worst;
+static char worst_place[160];
+static void note(double error, const inputs *in, int64_t i, double got, double ref) {
+  if (!(error > worst)) return;
+  worst = error;
+  snprintf(worst_place, sizeof worst_place, "(%.9g, %.9g, %.9g) -> %.9g, exact %.9g",
+           load(in->dtype, in->x[0], i), load(in->dtype, in->x[1], i), load(in->dtype, in->x[2], i),
+           got, ref);
+}
+/* gelu and silu have an absolute bound below zero, lerp one relative to what it adds. */
+static double allowance(const char *name, const double *v, double bound, int digits, int low) {
+  const double eps = ldexp(1, -digits);
+  long double unit;
+  if ((!strcmp(name, "gelu") || !strcmp(name, "silu")) && v[0] < 0) {
+    unit = eps * fabs(v[0]);
+  } else if (!strcmp(name, "lerp")) {
+    unit = 4 * eps * (fabs(v[0]) + fabs(v[1]) + fabs(v[2]) * (fabs(v[0]) + fabs(v[1])));
+  } else {
+    return 0;
+  }
+  (void)low, (void)bound;
+  return (double)unit;
+}
+
+/* What the library computes float16 and bfloat16 in: the reference in float, rounded once. */
+static double check_float(const reference *r, const op *o, const inputs *in, const void *out,
+                          gt_dtype type, int64_t i) {
+  const int boolean = !strcmp(o->result, "BOOL"), wide64 = in->dtype == GT_FLOAT64;
+  const int digits = wide64 ? 53 : 24, low = wide64 ? -1022 : -126;
+  const double v[3] = {load(in->dtype, in->x[0], i), load(in->dtype, in->x[1], i),
+                       load(in->dtype, in->x[2], i)};
+  const double got = load(type, out, i);
+  const int small = in->dtype == GT_FLOAT16 || in->dtype == GT_BFLOAT16;
+  if (!r->close) {
+    double ref = wide64 ? r->f64(v[0], v[1], v[2])
+                        : (double)r->f32((float)v[0], (float)v[1], (float)v[2]);
+    unsigned char cell[8];
+    if (!boolean) {
+      store(type, cell, 0, ref);
+      ref = load(type, cell, 0);
+    }
+    if (got != got && ref != ref) return 0;
+    if (got != ref) return 1e30;
+    return !boolean && ref == 0 && signbit(got) != signbit(ref) && strcmp(o->name, "sign") ? 1e30 : 0;
+  } else {
+    long double ref = r->close(v[0], v[1], v[2]);
+    double error, slack = allowance(o->name, v, 0, digits, low);
+    if (!strcmp(o->name, "lerp") && !(fabs(v[0]) + fabs(v[1]) + fabs(v[2]) < 1e30)) return 0;
+    if (small) { /* half a unit from rounding, and a trace of float32's error */
+      const int d = in->dtype == GT_FLOAT16 ? 11 : 8, l = in->dtype == GT_FLOAT16 ? -14 : -126;
+      const long double limit = in->dtype == GT_FLOAT16 ? 65520.L : 0x1.ffp127L;
+      long double unit;
+      int e;
+      if (ref != ref || got != got) return ref != ref && got != got ? 0 : 1e30;
+      if (fabsl(ref) >= limit || isinf(got))
+        return isinf(got) && fabsl(ref) > limit * 0.9999L && (got > 0) == (ref > 0) ? 0 : 1e30;
+      e = ref == 0 ? l : ilogbl(ref);
+      if (e < l) e = l;
+      unit = ldexpl(1, e - d + 1);
+      error = (double)((fabsl(got - ref) - slack) / unit);
+      return error <= 0.501 + (d == 8 ? 0.001 : 0.004) ? 0 : error;
+    }
+    error = ulp_error(ref, got, digits, low);
+    if (error > 0 && slack > 0 && fabsl(got - ref) <= slack) error = 0;
+    if (got == 0 && ref == 0 && signbit(got) != signbit((double)ref) && slack == 0 &&
+        strcmp(o->name, "lerp"))
+      error = 1e30;
+    return error;
+  }
+}
+
+static void test_values(const op *o, gt_dtype t) {
+  const reference r = ref_find(o->name);
+  inputs in;
+  gt_dtype type = GT_DTYPES;
+  void *out;
+  int64_t i, bad = 0;
+  case_begin("%s %s values", o->name, gt_dtype_string(t));
+  worst = 0;
+  worst_place[0] = 0;
+  in = is_float(t) ? float_inputs(t, o->arity) : int_inputs(t);
+  out = compute(o, in, DEV, &type);
+  CHECK_INT(type, result_of(o, t));
+  CHECK_TEXT(r.name != NULL, "reference.h lacks %s", o->name);
+  for (i = 0; out && r.name && type == result_of(o, t) && i < in.n && bad < 5; i++) {
+    double error, bound = 0, ref = 0;
+    if (!is_float(t) && type != GT_FLOAT32) {
+      unsigned char cell[8];
+      store_int(type, cell, 0, r.i64(load_int(t, in.x[0], i), load_int(t, in.x[1], i),
+                                     load_int(t, in.x[2], i)));
+      if (t == GT_BOOL && !strcmp(o->name, "bitwise_not")) cell[0] = !load_int(t, in.x[0], i);
+      error = memcmp(cell, (char *)out + (size_t)i * gt_dtype_size(type), gt_dtype_size(type)) ? 1e30 : 0;
+      ref = load(type, cell, 0);
+    } else if (!is_float(t)) { /* integers go through float32 */
+      inputs f = inputs_make(GT_FLOAT32, 1);
+      int k;
+      for (k = 0; k < 3; k++) ((float *)f.x[k])[0] = (float)load_int(t, in.x[k], i);
+      error = check_float(&r, o, &f, (char *)out + i * 4, GT_FLOAT32, 0);
+      bound = r.bound32;
+      inputs_free(f);
+    } else {
+      error = check_float(&r, o, &in, out, type, i);
+      bound = t == GT_FLOAT64 ? r.bound64 : t == GT_FLOAT32 ? r.bound32 : 0;
+      if (r.close)
+        ref = (double)r.close(load(t, in.x[0], i), load(t, in.x[1], i), load(t, in.x[2], i));
+      else ref = r.f64(load(t, in.x[0], i), load(t, in.x[1], i), load(t, in.x[2], i));
+    }
+    note(error, &in, i, load(type, out, i), ref);
+    if (error > bound) {
+      bad++;
+      check_report(__FILE__, __LINE__, "%.3g ULP: (%.17g, %.17g, %.17g) gives %.17g, exact %.17g",
+                   error, load(t, in.x[0], i), load(t, in.x[1], i), load(t, in.x[2], i),
+                   load(type, out, i), ref);
+    }
+  }
+  if (is_float(t) && r.close && t >= GT_FLOAT32)
+    printf("  %-10s %s  %8.3f ULP at %s\n", o->name, gt_dtype_string(t), worst, worst_place);
+  /* float64 functions are not promised to be the same bits everywhere */
+  if (out && !(t == GT_FLOAT64 && r.close)) digest(type, out, in.n);
+  if (out && DEV.type == GT_CUDA) {
+    gt_dtype cpu_type;
+    void *cpu = compute(o, in, gt_cpu(), &cpu_type);
+    for (i = 0; cpu && i < in.n; i++) {
+      if (same(type, cpu, out, i)) continue;
+      if (t == GT_FLOAT64 && r.close &&
+          (ulp_error(load(type, cpu, i), load(type, out, i), 53, -1022) <= 4 ||
+           !strcmp(o->name, "gelu") || !strcmp(o->name, "silu") || !strcmp(o->name, "lerp")))
+        continue;
+      check_report(__FILE__, __LINE__, "(%.17g, %.17g, %.17g): CPU %.17g, CUDA %.17g",
+                   load(t, in.x[0], i), load(t, in.x[1], i), load(t, in.x[2], i), load(type, cpu, i),
+                   load(type, out, i));
+      break;
+    }
+    free(cpu);
+  }
+  free(out);
+  inputs_free(in);
+  case_end();
+}
+
+static void test_refused_dtype(const op *o, gt_dtype t) {
+  case_begin("%s %s refused", o->name, gt_dtype_string(t));
+  GT_SCOPE {
+    gt_tensor *x[3];
+    x[0] = x[1] = x[2] = random_tensor(GT_SHAPE(3), t, DEV);
+    REFUSED(call(o, NULL, x), GT_ERROR_DTYPE, o->name);
+    REFUSED(gt_eval_n(NULL, text_of(o), o->arity, (const gt_tensor *const *)x), GT_ERROR_DTYPE,
+            o->name);
+  }
+  case_end();
+}
+
+/* ---- float16 and bfloat16: every pattern ---- */
+static void test_all_halves(const op *o, gt_dtype t) {
+  const gt_dtype out_type = result_of(o, t);
+  uint16_t *bits = (uint16_t *)malloc(65536 * 2);
+  float *wide32 = (float *)malloc(65536 * 4);
+  int i;
+  case_begin("%s %s all 65536", o->name, gt_dtype_string(t));
+  for (i = 0; i < 65536; i++) {
+    bits[i] = (uint16_t)i;
+    wide32[i] = (float)load(t, bits, i);
+  }
+  GT_SCOPE {
+    gt_tensor *x[1], *y[1], *fx, *fy;
+    void *p, *q;
+    x[0] = gt_from_array(bits, GT_SHAPE(65536), t, DEV);
+    y[0] = gt_from_array(wide32, GT_SHAPE(65536), GT_FLOAT32, DEV);
+    fx = call(o, NULL, x);
+    fy = call(o, NULL, y);
+    if (fx && fy) {
+      p = values_of(fx);
+      q = values_of(fy);
+      for (i = 0; i < 65536; i++) {
+        unsigned char cell[8];
+        store(out_type, cell, 0, load(fy->dtype, q, i));
+        if (!same(out_type, cell, (char *)p + (size_t)i * gt_dtype_size(out_type), 0)) {
+          check_report(__FILE__, __LINE__, "%#x: %.9g, float32 gives %.9g", i, load(out_type, p, i),
+                       load(fy->dtype, q, i));
+          break;
+        }
+      }
+      digest(out_type, p, 65536);
+      free(p);
+      free(q);
+    }
+  }
+  free(bits);
+  free(wide32);
+  case_end();
+}
+
+/* ---- sizes, layouts, outputs ---- */
+static const int64_t sizes[] = {0, 1, 2, 23, 63, 64, 65, 127, 128, 129, 1000, 1023};
+enum { SIZES = sizeof sizes / sizeof *sizes };
+
+/* A slice of `big` that is as large as `shape`, to write into; what is around it stays. */
+static gt_tensor *poisoned_out(gt_shape shape, gt_dtype t, int layout, gt_tensor **base) {
+  gt_shape big = shape;
+  gt_tensor *y = NULL;
+  int d;
+  for (d = 0; d < shape.ndim; d++) big.size[d] = shape.size[d] * (layout % 2 + 1) + 5;
+  *base = gt_full(big, t == GT_BOOL ? 1 : 113, t, DEV);
+  y = *base;
+  for (d = 0; d < shape.ndim; d++)
+    y = gt_slice(y, d, 2, 2 + shape.size[d] * (layout % 2 + 1), layout % 2 + 1);
+  if (layout >= 2 && shape.ndim == 2 && shape.size[0] == shape.size[1]) y = gt_transpose(y, 0, 1);
+  return y;
+}
+static int64_t count_poison(const gt_tensor *base) {
+  void *p = values_of(base);
+  const int64_t count = gt_numel(base);
+  int64_t i, n = 0;
+  for (i = 0; i < count; i++)
+    n += load(base->dtype, p, i) == (base->dtype == GT_BOOL ? 1 : 113);
+  free(p);
+  return n;
+}
+static int64_t poison_in(const gt_tensor *x) { return count_poison(x); }
+
+static void check_layouts(const op *o, gt_dtype t, gt_shape shape, int layout) {
+  GT_SCOPE {
+    gt_tensor *x[3], *v[3], *expected, *y, *base, *out;
+    int k;
+    for (k = 0; k < 3; k++) {
+      x[k] = random_tensor(shape, t, DEV);
+      v[k] = relayout(x[k], (layout + k) % LAYOUTS);
+    }
+    expected = call(o, NULL, x);
+    y = call(o, NULL, v);
+    CHECK_SAME(y, expected);
+    CHECK(!y || gt_is_contiguous(y));
+    if (expected) {
+      out = poisoned_out(shape, expected->dtype, layout, &base);
+      CHECK(call(o, out, v) == out);
+      CHECK_SAME(out, expected);
+      CHECK_INT(count_poison(base) - poison_in(out), gt_numel(base) - gt_numel(out));
+      if (expected->dtype == t) { /* in place, on strided elements */
+        CHECK(call(o, v[0], v) == v[0]);
+        CHECK_SAME(v[0], expected);
+        for (k = 1; k < o->arity; k++) { /* the inputs are as they were */
+          CHECK_SAME(v[k], x[k]);
+        }
+      }
+    }
+  }
+}
+static gt_dtype pick_dtype(const op *o, int turn) {
+  static const gt_dtype order[] = {GT_FLOAT32, GT_INT32, GT_FLOAT16, GT_INT64, GT_FLOAT64, GT_UINT8,
+                                   GT_BFLOAT16, GT_INT16, GT_BOOL, GT_INT8};
+  gt_dtype t;
+  do t = order[turn++ % 10];
+  while (!has(o, t));
+  return t;
+}
+static void test_layouts(const op *o) {
+  int i, layout, turn = 0;
+  case_begin("%s sizes and layouts", o->name);
+  for (i = 0; i < SIZES; i++)
+    for (layout = 0; layout < LAYOUTS; layout++) {
+      if (QUICK && (i + layout) % 4) continue;
+      check_layouts(o, pick_dtype(o, layout == 0 ? 0 : turn++), GT_SHAPE(sizes[i]), layout);
+      check_layouts(o, pick_dtype(o, layout == 0 ? 0 : turn++), GT_SHAPE(3, sizes[i]), layout);
+    }
+  for (layout = 0; layout < LAYOUTS; layout++) {
+    check_layouts(o, pick_dtype(o, layout), GT_SHAPE(33, 33), layout);
+    check_layouts(o, pick_dtype(o, layout), GT_SHAPE(2, 3, 5, 7), layout);
+    check_layouts(o, pick_dtype(o, layout), GT_SHAPE(2, 1, 2, 1, 3, 2, 1, 5), layout);
+    check_layouts(o, pick_dtype(o, layout), GT_SHAPE_0D, layout);
+  }
+  case_end();
+}
+
+static void test_broadcast(const op *o) {
+  static const int which[][3] = {{0, 1, 2}, {1, 0, 3}, {2, 1, 0}, {3, 0, 1}, {1, 2, 3}, {0, 3, 1}};
+  int i;
+  case_begin("%s broadcast", o->name);
+  for (i = 0; i < 6; i++) GT_SCOPE {
+      const gt_dtype t = pick_dtype(o, i);
+      const int64_t m = 5 + 30 * (i % 2), n = 129;
+      gt_tensor *x[3], *e[3];
+      gt_shape full = GT_SHAPE(m, n);
+      int k, max = 0;
+      for (k = 0; k < 3; k++) {
+        const gt_shape s = which[i][k] == 0 ? full : which[i][k] == 1 ? GT_SHAPE(n)
+                         : which[i][k] == 2 ? GT_SHAPE(m, 1) : GT_SHAPE(1, 1);
+        x[k] = random_tensor(s, t, DEV);
+        if (k < o->arity && s.size[0] > max) max = (int)s.size[0];
+      }
+      { /* the shape that the operands used have together */
+        int64_t rows = 1, columns = 1;
+        int dims = 1;
+        for (k = 0; k < o->arity; k++) {
+          if (which[i][k] == 0 || which[i][k] == 2) rows = m;
+          if (which[i][k] <= 1) columns = n;
+          if (which[i][k] != 1) dims = 2;
+        }
+        full = dims == 2 ? GT_SHAPE(rows, columns) : GT_SHAPE(columns);
+      }
+      for (k = 0; k < 3; k++)
+        e[k] = k < o->arity ? gt_copy(NULL, gt_expand(x[k], full)) : x[k];
+      CHECK_SAME(call(o, NULL, x), call(o, NULL, e));
+    }
+  case_end();
+}
+
+/* Outputs that overlap inputs, shifted by one element or transposed. */
+static void test_overlap(const op *o) {
+  int shift;
+  case_begin("%s overlapping output", o->name);
+  for (shift = 0; shift < 4; shift++) GT_SCOPE {
+      const gt_dtype t = strcmp(o->result, "BOOL") ? GT_FLOAT32 : GT_BOOL;
+      const gt_dtype u = has(o, t) ? t : GT_INT32;
+      gt_tensor *base = random_tensor(GT_SHAPE(40, 40), u, DEV), *x[3], *e[3], *out, *expected;
+      int k;
+      for (k = 0; k < 3; k++) x[k] = random_tensor(GT_SHAPE(38, 38), u, DEV);
+      x[shift % o->arity] = gt_slice(gt_slice(base, 0, 1, 39, 1), 1, 1, 39, 1);
+      for (k = 0; k < 3; k++) e[k] = gt_copy(NULL, x[k]);
+      out = gt_slice(gt_slice(base, 0, shift & 1, (shift & 1) + 38, 1), 1, shift >> 1 & 1,
+                     (shift >> 1 & 1) + 38, 1);
+      if (shift == 3) out = gt_transpose(x[shift % o->arity], 0, 1);
+      expected = call(o, NULL, e);
+      if (expected && expected->dtype == u) {
+        CHECK(call(o, out, x) == out);
+        CHECK_SAME(out, expected);
+      }
+    }
+  case_end();
+}
+
+/* A larger array on all threads gives the bits of small pieces. */
+static void test_large(const op *o) {
+  const int64_t n = QUICK ? 70001 : 300007;
+  case_begin("%s large", o->name);
+  GT_SCOPE {
+    const gt_dtype t = has(o, GT_FLOAT32) ? GT_FLOAT32 : GT_INT32;
+    gt_tensor *x[3], *piece[3], *y;
+    int64_t i, step = 9973;
+    int k;
+    for (k = 0; k < 3; k++) x[k] = random_tensor(GT_SHAPE(n), t, DEV);
+    y = call(o, NULL, x);
+    for (i = 0; y && i < n; i += 7 * step) GT_SCOPE {
+        for (k = 0; k < 3; k++) piece[k] = gt_copy(NULL, gt_slice(x[k], 0, i + 1, i + step, 1));
+        CHECK_SAME(gt_slice(y, 0, i + 1, i + step, 1), call(o, NULL, piece));
+      }
+  }
+  case_end();
+}
+
+static void test_guards(void) { /* raw memory of the host around input and output */
+  int i;
+  if (DEV.type != GT_CPU) return;
+  for (i = 0; i < SIZES; i++) GT_SCOPE {
+      const int64_t n = sizes[i];
+      buffer in = buffer_make((size_t)n * 4), out = buffer_make((size_t)n * 4);
+      gt_tensor *x, *y;
+      memset(buffer_data(in), 0, (size_t)n * 4);
+      x = gt_from_ptr(buffer_data(in), GT_SHAPE(n), GT_FLOAT32, gt_cpu(), NULL, NULL);
+      y = gt_from_ptr(buffer_data(out), GT_SHAPE(n), GT_FLOAT32, gt_cpu(), NULL, NULL);
+      gt_exp(y, x);
+      gt_eval(y, "(a*a + b) * b", x, y);
+      CHECK_SAME(y, gt_ones(GT_SHAPE(n), GT_FLOAT32, gt_cpu()));
+      CHECK(buffer_guards_hold(in) && buffer_guards_hold(out));
+      gt_free(x);
+      gt_free(y);
+      buffer_free(in);
+      buffer_free(out);
+    }
+}
+
+int main(int argc, char **argv) {
+  int i, t;
+  check_start("ops", argc, argv);
+  printf("  operation  dtype     largest error, and where (inputs -> result)\n");
+  for (i = 0; i < OPS; i++) {
+    const op *o = &table[i];
+    for (t = 0; t < GT_DTYPES; t++)
+      if (has(o, (gt_dtype)t)) test_values(o, (gt_dtype)t);
+      else test_refused_dtype(o, (gt_dtype)t);
+    if (o->arity == 1 && has(o, GT_FLOAT16)) {
+      test_all_halves(o, GT_FLOAT16);
+      test_all_halves(o, GT_BFLOAT16);
+    }
+    test_layouts(o);
+    test_broadcast(o);
+    test_overlap(o);
+    test_large(o);
+  }
+  RUN(guards);
+  return check_finish();
+}

@@ -1,0 +1,212 @@
+#!/bin/bash
+# Builds and runs all that this machine can run, two jobs at a time, and counts. Parts that it cannot
+# run are named. "run.sh quick" takes one compiler and short runs.
+#
+# Every test/NAME.c with a main is a program. The library is compiled once for each of these:
+#   gcc        optimised, OpenMP                       all programs in full
+#   clang      the same                                all with --quick
+#   sanitized  gcc, ASan and UBSan, baseline code      all with --quick
+#   race       gcc, TSan, baseline code                stream with --quick
+# The digests that programs print must be equal in all --quick runs: other compiler, other
+# instruction set, other number of threads, same bits.
+cd "$(dirname "$0")" || exit 1
+mode=${1:-all}
+build=build
+jobs_at_once=2
+time_limit=280                 # a guard against hanging, in seconds for one program
+export LC_ALL=C
+export OMP_WAIT_POLICY=passive # two programs share the cores: waiting threads must not spin
+
+# ---- what this machine has ----
+have() { command -v "$1" > /dev/null 2>&1; }
+limited() { if have timeout; then timeout "$time_limit" "$@"; else "$@"; fi; }
+# Does a program built with these options start? Sanitizers may link and still refuse the kernel.
+works() {
+  local probe=$build/probe/$RANDOM$RANDOM
+  echo 'int main(void) { return 0; }' > "$probe.c"
+  "$@" "$probe.c" -o "$probe" > /dev/null 2>&1 && "$probe" > /dev/null 2>&1
+}
+programs() { grep -l '^int main' -- *.c | sed 's/\.c$//'; }
+
+# Sets CC, FLAGS (for library and programs) and LIBRARY_FLAGS (the library must be free of warnings;
+# sanitizers mislead gcc's).
+configure() {
+  local strict="-std=c99 -Wall -Wextra -Wpedantic -Werror"
+  case $1 in
+    gcc) CC=gcc FLAGS="-O2 $gcc_openmp" LIBRARY_FLAGS=$strict ;;
+    clang) CC=clang FLAGS="-O2 $clang_openmp" LIBRARY_FLAGS=$strict ;;
+    sanitized)
+      CC=gcc LIBRARY_FLAGS=-std=c99
+      FLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -DGPUTENSOR_NO_SIMD" ;;
+    race) CC=gcc LIBRARY_FLAGS=-std=c99 FLAGS="-O1 -g -fsanitize=thread -DGPUTENSOR_NO_SIMD" ;;
+  esac
+}
+
+# ---- jobs ----
+# A job writes its output to a log, its counts to a file and its lines to the screen when it is over.
+start() {
+  while [ "$(jobs -rp | wc -l)" -ge "$jobs_at_once" ]; do wait -n; done
+  "$@" &
+}
+count() { echo "$2 $3 $4" > "$build/counts/$1"; } # NAME passed failed skipped
+skip() {
+  printf 'skipped: %s\n' "$1"
+  count "skip-${1//[^a-z0-9]/-}" 0 0 1
+}
+log_of() { echo "$build/logs/${1// /-}.log"; }
+
+complaint='^[^ ]+:[0-9]+: |^FAILED|runtime error:|ERROR: |WARNING: ThreadSan'
+failed_job() { # TITLE REASON: with the end of its log
+  printf '%s: 0 passed, 1 failed (%s)\n%s\n' "$1" "$2" "$(tail -n 30 "$(log_of "$1")" | sed 's/^/    /')"
+  count "${1// /-}" 0 1 0
+}
+# Reads "...: N passed, N failed[, N skipped]" from the log. An exit code that says otherwise (a
+# sanitizer's report at exit, say) is a failure of its own.
+finished_job() { # TITLE EXIT-CODE
+  local log line p f s
+  log=$(log_of "$1")
+  line=$(grep -E '^[A-Za-z0-9_ -]+: [0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1)
+  if [ -z "$line" ]; then failed_job "$1" "ended without its line, exit code $2"; return; fi
+  read -r p f s < <(echo "${line##*: }" | tr -dc '0-9 \n')
+  if [ "$2" -ne 0 ] && [ "$f" -eq 0 ]; then failed_job "$1" "exit code $2"; return; fi
+  if [ "$f" -ne 0 ]; then
+    printf '%s\n' "$(grep -E -A 3 "$complaint" "$log" | head -n 60 | sed 's/^/    /')"
+  fi
+  printf '%s\n' "$(grep '^skipped:' "$log"; echo "$1: ${line##*: }, $(($(date +%s) - began)) s")"
+  count "${1// /-}" "$p" "$f" "${s:-0}"
+}
+
+# ---- the library and the programs ----
+build_library() { # CONFIG
+  local title="$1 library" began
+  began=$(date +%s)
+  configure "$1"
+  mkdir -p "$build/$1"
+  # shellcheck disable=SC2086
+  if $CC $FLAGS $LIBRARY_FLAGS -c lib.c -o "$build/$1/lib.o" > "$(log_of "$title")" 2>&1 &&
+      $CC $FLAGS -c hooks.c -o "$build/$1/hooks.o" >> "$(log_of "$title")" 2>&1; then
+    printf '%s: built, %s s\n' "$title" $(($(date +%s) - began))
+    echo yes > "$build/$1/done"
+  else
+    failed_job "$title" "does not build"
+    echo no > "$build/$1/done"
+  fi
+}
+library_is_there() { # CONFIG; its job was started before, so this ends
+  while [ ! -s "$build/$1/done" ]; do sleep 0.2; done
+  [ "$(cat "$build/$1/done")" = yes ]
+}
+
+run_program() { # CONFIG NAME VARIANT ARGUMENTS...: the variant names the log and the program's file
+  local config=$1 name=$2 variant=$3 title="$2 $1 $3" log program code began
+  shift 3
+  log=$(log_of "$title")
+  program=$build/$config/$name-$variant
+  began=$(date +%s)
+  library_is_there "$config" || return
+  configure "$config"
+  # shellcheck disable=SC2086
+  $CC $FLAGS -std=gnu11 -Wall -Wextra "$name.c" "$build/$config/lib.o" "$build/$config/hooks.o" \
+    -lm -lpthread -o "$program" > "$log" 2>&1
+  code=$?
+  if [ $code -ne 0 ]; then failed_job "$title" "does not build"; return; fi
+  limited "./$program" "$@" >> "$log" 2>&1
+  finished_job "$title" $?
+}
+run_with_threads() { # THREADS NAME
+  export OMP_NUM_THREADS=$1
+  run_program gcc "$2" "quick-$1-threads" --quick
+}
+run_script() { # TITLE COMMAND...
+  local title=$1 began
+  shift
+  began=$(date +%s)
+  "$@" > "$(log_of "$title")" 2>&1
+  finished_job "$title" $?
+}
+
+# ---- after all programs ----
+compare_digests() {
+  local name digests
+  for name in $(programs); do
+    digests=$(cat "$build"/logs/"$name"-*-quick*.log 2> /dev/null |
+              sed -n "s/^digest $name //p" | sort -u | grep -v cbf29ce484222325)
+    # A product is within its bound on each instruction set, not bit-equal.
+    if [ "$name" = matmul ] || [ -z "$digests" ]; then continue; fi
+    if [ "$(echo "$digests" | wc -l)" -eq 1 ]; then count "digest-$name" 1 0 0; continue; fi
+    grep -H "^digest $name" "$build"/logs/"$name"-*-quick*.log
+    echo "digest of $name: 0 passed, 1 failed (not equal in all --quick runs)"
+    count "digest-$name" 0 1 0
+  done
+}
+total() { # the last line and the exit code
+  cat "$build"/counts/* | awk '
+    { p += $1; f += $2; s += $3 }
+    END {
+      printf "%d passed, %d failed", p, f
+      if (s) printf ", %d skipped", s
+      print ""
+      exit f != 0 || p == 0
+    }'
+}
+
+# ---- the plan ----
+prepare() {
+  rm -rf "$build"
+  mkdir -p "$build/probe" "$build/logs" "$build/counts" "$build/messages"
+  gcc_openmp="" clang_openmp=""
+  if works gcc -fopenmp; then gcc_openmp=-fopenmp; else skip "OpenMP with gcc"; fi
+  if ! have clang; then skip "clang"
+  elif works clang -fopenmp; then clang_openmp=-fopenmp
+  else skip "OpenMP with clang"
+  fi
+  # Hostile sizes must come back as a NULL, as from the C library, and not stop the program.
+  local options=allocator_may_return_null=1
+  export UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=$options:halt_on_error=1
+  if ASAN_OPTIONS=detect_leaks=1 works gcc -fsanitize=address; then options=$options:detect_leaks=1
+  else options=$options:detect_leaks=0; skip "LeakSanitizer"
+  fi
+  export ASAN_OPTIONS=$options
+}
+run_all() {
+  local name sanitized=0 race=0
+  if works gcc -fsanitize=address,undefined; then sanitized=1; else skip "ASan and UBSan"; fi
+  if ! [ -f stream.c ]; then skip "stream: not there"
+  elif works gcc -fsanitize=thread; then race=1
+  else skip "TSan"
+  fi
+  start build_library gcc
+  if have clang; then start build_library clang; fi
+  if [ $sanitized = 1 ]; then start build_library sanitized; fi
+  if [ $race = 1 ]; then start build_library race; fi
+  if [ -f compile.sh ]; then
+    for name in cuda standards documents; do start run_script "compile $name" bash compile.sh "$name"; done
+  fi
+  for name in $(programs); do
+    start run_program gcc "$name" full --messages "$build/messages/$name"
+  done
+  for name in $(programs); do
+    if [ $sanitized = 1 ]; then start run_program sanitized "$name" quick --quick; fi
+    if have clang; then start run_program clang "$name" quick --quick; fi
+  done
+  if [ -f reduce.c ]; then
+    start run_with_threads 1 reduce
+    start run_with_threads 3 reduce
+  else skip "reduce: not there"
+  fi
+  if [ $race = 1 ]; then start run_program race stream quick --quick; fi
+  wait
+  if [ -f errors.sh ]; then run_script "errors" sh errors.sh "$build/messages"; fi
+  compare_digests
+}
+run_quick() {
+  local name
+  start build_library gcc
+  for name in $(programs); do start run_program gcc "$name" quick --quick; done
+  wait
+}
+
+have gcc || { echo "gcc is needed"; echo "0 passed, 1 failed"; exit 1; }
+prepare
+"run_$mode"
+total

@@ -186,10 +186,10 @@ typedef struct gt_tensor {
   int64_t shape[GT_MAX_DIMS], stride[GT_MAX_DIMS]; /* strides in elements */
   int64_t offset;                                  /* of the first element, in elements */
   struct gt_storage *storage;
-  struct gt_tensor *gt__next, *gt__prev;           /* all handles alive */
+  int gt__number;                                  /* made by gt_scalar: promotes as a number */
+  struct gt_tensor *gt__next, *gt__prev;           /* all handles alive; guarded by the lock */
   struct gt_tensor *gt__scope_next, *gt__scope_prev;
   struct gt_scope *gt__scope;
-  int gt__number;                                  /* made by gt_scalar: promotes as a number */
 } gt_tensor;
 
 typedef struct gt_generator { /* see >>random */
@@ -477,7 +477,7 @@ GT_API int gt_stream_query(gt_stream *stream);         /* 1 all done, 0 not yet,
 GT_API gt_device gt_stream_device(const gt_stream *stream);
 GT_API void *gt_stream_native(gt_stream *stream);      /* cudaStream_t; NULL on the CPU */
 GT_API gt_stream *gt_current_stream(gt_device device); /* not to be freed if it is the default */
-GT_API gt_status gt_set_stream(gt_stream *stream);     /* and the device; NULL: the default ones */
+GT_API gt_status gt_set_stream(gt_stream *stream);     /* and the device; NULL: the default streams */
 GT_API gt_status gt_stream_wait_event(gt_stream *stream, gt_event *event);
 GT_API gt_status gt_stream_wait_stream(gt_stream *stream, gt_stream *other);
 GT_API gt_status gt_synchronize(gt_device device);     /* all streams of the device */
@@ -498,8 +498,9 @@ GT_API gt_status gt_save_npy(const char *path, const gt_tensor *x);
 /* ---- >>program ---------------------------------------------------------------------------------- */
 GT_API size_t gt_memory_allocated(gt_device device);     /* bytes in tensors now */
 GT_API int64_t gt_report_leaks(FILE *file);              /* handles alive, a line each; NULL: counts */
-GT_API void gt_shutdown(void); /* waits, then lets go of streams, pools and caches; tensors stay valid
-                                  to free. Other threads must be outside the library. */
+GT_API void gt_shutdown(void); /* waits, then lets go of all streams (also those made by the caller),
+                                  pools and caches; tensors and events stay valid to free. Other
+                                  threads must be outside the library. */
 GT_API const char *gt_version(void);
 GT_API const char *gt_build_info(void); /* compiler, OpenMP, CUDA, kernels built in */
 
@@ -734,7 +735,7 @@ GT__FN float gt__expm1_poly(float r) {
 GT__FN int32_t gt__exp_split(float hi, float lo, float *r) {
   float k = gt__fma_f32(hi, 0x1.715476p+0f, GT__ROUNDER), n = GT__SUB(k, GT__ROUNDER);
   float d = gt__fma_f32(n, -0x1.62e430p-1f, hi);
-    *r = gt__fma_f32(n, 0x1.05c610p-29f, GT__ADD(d, lo));
+  *r = gt__fma_f32(n, 0x1.05c610p-29f, GT__ADD(d, lo));
   return gt__rounded_i32(k);
 }
 /* e^(hi+lo), no clamp. */
@@ -826,7 +827,7 @@ GT__FN float gt__log_split(float x, float *e) {
   int32_t tiny = x < 0x1p-126f, k;
   float u = tiny ? GT__MUL(x, 0x1p+23f) : x;
   k = gt__log_exponent(u);
-    *e = (float)((k >> 23) - (tiny ? 23 : 0));
+  *e = (float)((k >> 23) - (tiny ? 23 : 0));
   return GT__SUB(gt__minus_exponent(u, k), 1.0f);
 }
 /* The logarithm's values where y, computed for a positive finite x, does not hold. */
@@ -875,8 +876,8 @@ GT__FN int32_t gt__trig_near(float a, float *r, float *r_lo) {
   float k = gt__fma_f32(a, 0x1.45f306p-1f, GT__ROUNDER), n = GT__SUB(k, GT__ROUNDER);
   float r1 = gt__fma_f32(n, -GT__PIO2_HI, a), p = GT__MUL(n, GT__PIO2_MID);
   float p_lo = gt__fma_f32(n, GT__PIO2_MID, -p);
-    *r = GT__SUB(r1, p);
-    *r_lo = gt__fma_f32(n, -GT__PIO2_LO, GT__SUB(GT__SUB(GT__SUB(r1, *r), p), p_lo));
+  *r = GT__SUB(r1, p);
+  *r_lo = gt__fma_f32(n, -GT__PIO2_LO, GT__SUB(GT__SUB(GT__SUB(r1, *r), p), p_lo));
   return gt__rounded_i32(k);
 }
 /* The same for 2^15 <= a < inf (Payne and Hanek): a = M 2^k with a 24-bit M. Bits of 2/pi that make
@@ -911,26 +912,22 @@ GT__FN int32_t gt__trig_far(float a, float *r, float *r_lo) {
   b = GT__SUB(b, GT__SUB(s, c));
   c = GT__MUL(s, GT__PIO2_HI);
   b = gt__fma_f32(b, GT__PIO2_HI, gt__fma_f32(s, GT__PIO2_MID, gt__fma_f32(s, GT__PIO2_HI, -c)));
-    *r = gt__neg_if_f32(c, (int32_t)(neg & 0x80000000u));
-    *r_lo = gt__neg_if_f32(b, (int32_t)(neg & 0x80000000u));
+  *r = gt__neg_if_f32(c, (int32_t)(neg & 0x80000000u));
+  *r_lo = gt__neg_if_f32(b, (int32_t)(neg & 0x80000000u));
   return n;
 }
 #undef GT__PICK
 /* Which way is a matter of a alone, so a branch on the GPU and a select on the CPU agree. An
- * infinity goes near, where it becomes a NaN. A caller that knows a < GT__TRIG_NEAR for all its
- * arguments passes near_only = 1 and saves four fifths of the time for the same bits. */
-#define GT__TRIG_NEAR 0x1p+15f
-GT__FN int32_t gt__trig_reduce(float a, int near_only, float *r, float *r_lo) {
-  int32_t far = (a >= GT__TRIG_NEAR) & (a <= GT__MAX), n, fn;
+ * infinity goes near, where it becomes a NaN. */
+GT__FN int32_t gt__trig_reduce(float a, float *r, float *r_lo) {
+  int32_t far = (a >= 0x1p+15f) & (a <= GT__MAX), n = gt__trig_near(a, r, r_lo), fn;
   float fr, fl;
 #ifdef GT__DEVICE_MATH
-  if (!far) near_only = 1;
+  if (!far) return n;
 #endif
-  n = gt__trig_near(a, r, r_lo);
-  if (near_only) return n;
   fn = gt__trig_far(a, &fr, &fl);
-    *r = far ? fr : *r;
-    *r_lo = far ? fl : *r_lo;
+  *r = far ? fr : *r;
+  *r_lo = far ? fl : *r_lo;
   return far ? fn : n;
 }
 /* sin(r + r_lo + n pi/2), |r| <= pi/4, by r + r^3 p(r^2), fit 2^-27.9, or 1 - r^2/2 + r^4 p(r^2),
@@ -944,20 +941,20 @@ GT__FN float gt__sin_quadrant(int32_t n, float r, float r_lo) {
   c = GT__ADD(1.0f, c);
   return gt__neg_if_f32(n & 1 ? c : s, (int32_t)(((uint32_t)n & 2u) << 30));
 }
-GT__FN float gt__sin_any(float x, int near_only) {
+GT__FN float gt__sin_f32(float x) {
   float r, r_lo;
-  int32_t n = gt__trig_reduce(gt__abs_f32(x), near_only, &r, &r_lo);
+  int32_t n = gt__trig_reduce(gt__abs_f32(x), &r, &r_lo);
   return gt__neg_if_f32(gt__sin_quadrant(n, r, r_lo), gt__bits_f32(x) & GT__SIGN_BIT);
 }
-GT__FN float gt__cos_any(float x, int near_only) {
+GT__FN float gt__cos_f32(float x) {
   float r, r_lo;
-  int32_t n = gt__trig_reduce(gt__abs_f32(x), near_only, &r, &r_lo);
+  int32_t n = gt__trig_reduce(gt__abs_f32(x), &r, &r_lo);
   return gt__sin_quadrant((int32_t)((uint32_t)n + 1u), r, r_lo);
 }
 /* t = r + r^3 p(r^2), fit 2^-29; in odd quadrants -1/t, corrected for the rounding of t. */
-GT__FN float gt__tan_any(float x, int near_only) {
+GT__FN float gt__tan_f32(float x) {
   float r, r_lo, z, p, t, q;
-  int32_t n = gt__trig_reduce(gt__abs_f32(x), near_only, &r, &r_lo);
+  int32_t n = gt__trig_reduce(gt__abs_f32(x), &r, &r_lo);
   z = GT__MUL(r, r);
   p = GT__P7(z, 0x1.555560p-2f, 0x1.110da0p-3f, 0x1.bad946p-5f, 0x1.5cc660p-6f, 0x1.62ad22p-7f,
     0x1.af79d0p-14f, 0x1.1e6b20p-8f);
@@ -968,12 +965,6 @@ GT__FN float gt__tan_any(float x, int near_only) {
   q = gt__fma_f32(q, gt__fma_f32(q, p, gt__fma_f32(q, t, 1.0f)), q);
   return gt__neg_if_f32(n & 1 ? q : t, gt__bits_f32(x) & GT__SIGN_BIT);
 }
-GT__FN float gt__sin_f32(float x) { return gt__sin_any(x, 0); }
-GT__FN float gt__cos_f32(float x) { return gt__cos_any(x, 0); }
-GT__FN float gt__tan_f32(float x) { return gt__tan_any(x, 0); }
-GT__FN float gt__sin_near_f32(float x) { return gt__sin_any(x, 1); }
-GT__FN float gt__cos_near_f32(float x) { return gt__cos_any(x, 1); }
-GT__FN float gt__tan_near_f32(float x) { return gt__tan_any(x, 1); }
 
 /* asin(s) for s <= 1/2: s + s^3 p(s^2), fit 2^-27.6. Above: pi/2 - 2 asin(sqrt((1-a)/2)). */
 GT__FN float gt__asin_core(float a) {
@@ -1063,7 +1054,7 @@ GT__FN float gt__log2_two(float x, float *lo) {
   h = GT__ADD(a, b);
   b_lo = GT__ADD(GT__ADD(GT__SUB(a, h), b), GT__ADD(a_lo, b_lo));
   a = GT__ADD(e, h);
-    *lo = GT__ADD(GT__ADD(GT__SUB(e, a), h), b_lo);
+  *lo = GT__ADD(GT__ADD(GT__SUB(e, a), h), b_lo);
   return a;
 }
 /* 2^(y log2|x|); zeros and infinities pass through log2 as -inf and inf. */
@@ -1135,10 +1126,16 @@ GT__BOTH(double, f64)
   GT__FN64 double gt__##name##_f64(double x, double y) { return GT__LIBM(name)(x, y); }
 GT__F64_1(exp) GT__F64_1(exp2) GT__F64_1(expm1) GT__F64_1(log) GT__F64_1(log2) GT__F64_1(log10)
 GT__F64_1(log1p) GT__F64_1(sin) GT__F64_1(cos) GT__F64_1(tan) GT__F64_1(asin) GT__F64_1(acos)
-GT__F64_1(atan) GT__F64_1(sinh) GT__F64_1(cosh) GT__F64_1(tanh) GT__F64_1(erf) GT__F64_1(erfc)
+GT__F64_1(atan) GT__F64_1(sinh) GT__F64_1(cosh) GT__F64_1(erf) GT__F64_1(erfc)
 GT__F64_2(pow) GT__F64_2(atan2) GT__F64_2(hypot)
 #undef GT__F64_1
 #undef GT__F64_2
+/* glibc's misses by 2.1 ULP; here the error of the function inside never grows. */
+GT__FN64 double gt__tanh_f64(double x) {
+  double a = gt__abs_f64(x), t = gt__expm1_f64(a < 0.55 ? GT__MUL(2.0, a) : 1.0);
+  double e = gt__exp_f64(a > 20.0 ? 40.0 : GT__MUL(2.0, a)), far = GT__DIV(2.0, GT__ADD(e, 1.0));
+  return gt__copysign_f64(a < 0.55 ? GT__DIV(t, GT__ADD(t, 2.0)) : GT__SUB(1.0, far), x);
+}
 /* num / (1 + e^-x) with the roundings of product, sum and quotient put back, as in float32. */
 GT__FN64 double gt__logistic_f64(double num, double x) {
   double e = gt__exp_f64(-gt__abs_f64(x)), d = GT__ADD(1.0, e), f = x < 0.0 ? e : 1.0;
@@ -1350,14 +1347,12 @@ GT__FN64 double gt__normal_f64(const uint32_t w[4]) {
 /* ---- >>machine ---------------------------------------------------------------------------------
    What the front end and the back ends share: the program of an expression and the arguments of the
    four primitives. All of it is plain data, copied by value into kernel parameters.
-
    The accumulator machine: acc = op(acc, slot[b], slot[c]). Slots hold, in this order, the inputs,
    the constants and the temporaries. A loader fills input slots, converting to the compute type;
    the store converts acc to the output's dtype. */
 enum { GT__F32, GT__F64, GT__I64 };                /* compute types: float, double, int64_t */
 enum { GT__VECTOR, GT__SCALAR, GT__STRIDED };      /* how an operand is read, see gt__operand */
 enum { GT__CODE = 64, GT__SLOTS = 16, GT__INPUTS = 8 };
-
 enum {
   GT__LOAD,    /* acc = slot[b] */
   GT__SAVE,    /* slot[d] = acc */
@@ -1370,7 +1365,6 @@ enum {
   GT__OPS
 };
 #undef GT__ENUM
-
 typedef struct { uint8_t op, b, c, d; } gt__ins;
 typedef union { float s; double f; int64_t i; } gt__num;   /* s, f or i by the compute type */
 typedef struct {
@@ -1380,7 +1374,6 @@ typedef struct {
   gt__ins ins[GT__CODE];
   gt__num constant[GT__SLOTS];     /* constant[k] fills slot n_in + k */
 } gt__program;
-
 /* data points at element 0. stride[d] counts elements of `dtype` along size[d]; 0 broadcasts.
    VECTOR: element i of the collapsed shape is data[i]. SCALAR: all elements are data[0]. */
 typedef struct {
@@ -1388,20 +1381,17 @@ typedef struct {
   int64_t stride[GT_MAX_DIMS];
   uint8_t dtype, mode, align_log2, pad[5]; /* data is aligned to 1 << align_log2 bytes, at most 16 */
 } gt__operand;
-
 typedef struct {
   int64_t count, size[GT_MAX_DIMS];  /* count = product of size[0..ndim); after collapsing */
   int32_t ndim, narrow;              /* narrow: count and all byte offsets are below 2^31 */
   gt__operand out, in[GT__INPUTS];
   gt__program program;
 } gt__map_args;
-
 /* Folds the inner n of outer x n elements. pre.size is the kept dims (n_kept of them), then the
    folded ones; element (o, k) has logical index o*n + k there, and pre.program makes its value.
    pre.out is not used; `out` has strides along the kept dims.
-
    THE PLAN, a function of `inner` and n alone, is what makes the bits the same everywhere. A chunk
-   is `chunk` consecutive k's. inner (the fastest dimension of the shape is folded): chunk is
+   is `chunk` consecutive k's. inner (the last dimension of the shape that is not of size 1 is folded): chunk is
    GT__CHUNK = 4096; element j of a chunk goes to lane j mod 256; a lane starts at the fold's
    identity and folds its elements in order; lanes combine by halving: lane i with lane i + 128, then
    i + 64, ... 1. Not inner: chunk is GT__ROWS = 32, one lane, in order. Then, both, the values of
@@ -1419,7 +1409,6 @@ typedef struct {
   gt__operand out;
   void *scratch;                         /* outer x n_chunk gt__partial when n_chunk > 1 */
 } gt__reduce_args;
-
 /* C(batch, M, N) = A(batch, M, K) x B(batch, K, N), then post.program over C: post.size is the batch
    dims (n_batch of them), M, N; its input 0 is the product; the other inputs and
    out are operands of that shape. a and b have strides along the batch dims; the matrix strides are
@@ -1431,7 +1420,6 @@ typedef struct {
   gt__operand a, b;
   gt__map_args post;
 } gt__matmul_args;
-
 /* GT__BYTES: `bytes` from src to dst, both contiguous, on any devices (the index of each is its CUDA
    device, or -1 for host memory). GT__ELEMENTS: dst and src on one device, of one dtype, with any
    strides along size; with index.data set, size[gather_dim] counts the index and the source's
@@ -1444,7 +1432,6 @@ typedef struct {
   gt__operand dst, src, index;           /* index: 1-d, GT_INT32 or GT_INT64, stride[0] */
   int32_t *fault;                        /* host-visible word, or NULL */
 } gt__copy_args;
-
 enum { GT__COPY, GT__MAP, GT__REDUCE, GT__MATMUL, GT__KINDS };
 enum { GT__TOUCH = GT__INPUTS + 3 };
 typedef struct {
@@ -1461,14 +1448,12 @@ typedef struct {
     gt__matmul_args matmul;
   } u;
 } gt__op;
-
 /* What gputensor_kernels.cu says of itself; a header that expects anything else refuses it. */
 typedef struct {
   char version[16];
   int size_map, size_reduce, size_matmul, size_copy;
   int n_arch, arch[16];                  /* 75, 80, ... as built in; Hopper's own features: 900 + 'a' */
 } gt__build;
-
 /* gputensor_kernels.cu defines these. Each starts work on `stream` (a cudaStream_t) of the current
    device and returns a cudaError_t; none allocates or waits. */
 #ifdef __cplusplus
@@ -1483,7 +1468,6 @@ int gt__cuda_warmup(void);                                     /* loads every ke
 #ifdef __cplusplus
 }
 #endif
-
 /* The element offset of logical index i under one operand's strides. */
 GT__FN int64_t gt__offset(int64_t i, int ndim, const int64_t *size, const int64_t *stride) {
   int64_t offset = 0;
@@ -1494,7 +1478,6 @@ GT__FN int64_t gt__offset(int64_t i, int ndim, const int64_t *size, const int64_
   }
   return ndim > 0 ? offset + i * stride[0] : 0;
 }
-
 /* 64 random bits scaled to 0 <= r < range: the high word of their product (range 0: all 2^64). */
 GT__FN uint64_t gt__mul_high(uint64_t a, uint64_t b) {
   const uint64_t al = (uint32_t)a, ah = a >> 32, bl = (uint32_t)b, bh = b >> 32;
@@ -1517,7 +1500,6 @@ GT__FN int64_t gt__random_i64(uint64_t seed, uint64_t counter, int64_t low, int6
   const uint64_t bits = (uint64_t)w[0] << 32 | w[1];
   return gt__add_i64(low, (int64_t)(range ? gt__mul_high(bits, (uint64_t)range) : bits));
 }
-
 /* One step of a fold, and its identity, for the three compute types. argmax and argmin keep the
    first of equals whatever the order of combination, since the index decides; a NaN wins. */
 #define GT__FOLDS(T, suffix, LOWEST, HIGHEST, ADD, MUL, MAX, MIN) \
@@ -1551,7 +1533,6 @@ GT__FOLDS(double, f64, -gt__inf_f64(), gt__inf_f64(), GT__ADD, GT__MUL, gt__maxi
           gt__minimum_f64)
 GT__FOLDS(int64_t, i64, INT64_MIN, INT64_MAX, gt__add_i64, gt__mul_i64, GT__LARGER, GT__SMALLER)
 #undef GT__FOLDS
-
 #ifdef GPUTENSOR_IMPLEMENTATION
 #include <errno.h>
 #include <limits.h>
@@ -1560,6 +1541,7 @@ GT__FOLDS(int64_t, i64, INT64_MIN, INT64_MAX, gt__add_i64, gt__mul_i64, GT__LARG
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #ifdef _OPENMP
 #include <omp.h>
@@ -1588,7 +1570,6 @@ GT__FOLDS(int64_t, i64, INT64_MIN, INT64_MAX, gt__add_i64, gt__mul_i64, GT__LARG
 #else
 #define GT__PRINTF(text, first)
 #endif
-enum { gt__out_of_host_memory = -2000 };
 
 #ifdef __cplusplus
 extern "C" {
@@ -1631,7 +1612,6 @@ typedef struct gt__backend {
 #include <sys/time.h>
 #include <unistd.h>
 #endif
-
 #if defined(__clang__)
 /* assume_safety says "one element does not touch another", but also "warn if not vectorised" */
 #pragma clang diagnostic push
@@ -1650,7 +1630,6 @@ typedef struct gt__backend {
 float __builtin_sqrtf(float) __attribute__((const));
 double __builtin_sqrt(double) __attribute__((const));
 #endif
-
 enum { GT__BLOCK = 512, GT__GROUP = 64, GT__CPU_NO_MEMORY = 1 };
 enum { GT__MICRO_ROWS = 6, GT__K_BLOCK = 256, GT__M_BLOCK = 192, GT__N_BLOCK = 256 };
 enum { GT__TREE = 5 };   /* levels of a tree over 16 chunks */
@@ -1686,7 +1665,6 @@ GT__OPERATIONS(GT__STEP_I64)
 #undef GT__STEP_F32
 #undef GT__STEP_F64
 #undef GT__STEP_I64
-
 /* a[i] = fold(a[i], b[i]); ai and bi, the indices, are used by argmax and argmin only */
 #define GT__FOLD_LOOP(name, T, type) \
     case GT__FOLD_##name: \
@@ -1718,7 +1696,6 @@ GT__FOLD_BODY(int64_t, i64)
 #undef GT__FOLD_LOOP
 #undef GT__BEATS_LOOP
 #undef GT__FOLD_BODY
-
 /* Values made from the index of the element, which is first + i*step. */
 #define GT__MAKE_BODY(T, type) \
   GT__FN void gt__making_##type(const gt__program *p, int op, T *out, int64_t first, int64_t step, \
@@ -1804,7 +1781,6 @@ typedef struct {
                   int64_t first, int64_t step, int64_t n);
   void (*micro[3])(void *c, const void *a, const void *b, int64_t k, int64_t pitch);
 } gt__cpu_isa;
-
 #define GT__CPU(name) GT__JOIN(gt__cpu_##name##_, GT__ISA)
 #define GT__CPU_STEP(T, name, type) \
   static GT__TARGET void GT__CPU(step_##name##_##type)(void *out, const void *a, const void *b, \
@@ -1891,7 +1867,6 @@ typedef struct {
     {GT__CPU(fold_f32), GT__CPU(fold_f64), GT__CPU(fold_i64)}, \
     {GT__CPU(make_f32), GT__CPU(make_f64), GT__CPU(make_i64)}, \
     {GT__CPU(micro_f32), GT__CPU(micro_f64), GT__CPU(micro_i64)}};
-
 #define GT__ISA baseline
 #define GT__TARGET GT__OPTIMIZE
 #define GT__TARGET_FUSE GT__OPTIMIZE_FUSE
@@ -1905,7 +1880,6 @@ GT__CPU_FUNCTIONS("baseline")
 #undef GT__TARGET
 #undef GT__TARGET_FUSE
 #undef GT__VECTOR_BYTES
-
 #if defined(__x86_64__) && !defined(GPUTENSOR_NO_SIMD)
 #define GT__ISA avx2
 #define GT__TARGET __attribute__((target("avx2,fma"))) GT__OPTIMIZE
@@ -1959,7 +1933,6 @@ GT__CPU_FUNCTIONS("avx512")
 #undef GT__NO_STEPS
 #undef GT__ENTRIES
 #undef GT__CPU_FUNCTIONS
-
 static int gt__cpu_isa_limit = 2;   /* tests lower it: 0 baseline, 1 avx2 */
 static const gt__cpu_isa *gt__cpu_choose(void) {
 #if defined(__x86_64__) && !defined(GPUTENSOR_NO_SIMD)
@@ -1976,7 +1949,6 @@ static const gt__cpu_isa *gt__cpu_choose(void) {
 /* ---- threads: each gets one range of the items; results never depend on their number ---- */
 typedef void (*gt__cpu_task)(const void *context, int thread, int64_t begin, int64_t end);
 enum { GT__CPU_PARALLEL = 1 << 16 };  /* steps worth waking threads for: some microseconds */
-
 static int gt__cpu_threads(int64_t work) {
 #ifdef _OPENMP
   if (work >= GT__CPU_PARALLEL && !omp_in_parallel()) return omp_get_max_threads();
@@ -2019,7 +1991,6 @@ static void gt__cpu_move(size_t size, void *dst, int64_t to, const void *src, in
   else GT__MOVE(gt__i64)
 }
 #undef GT__MOVE
-
 /* Moves the elements first, first + 1, ... of a box of size[0..ndim). Strides that are NULL mean
    that side holds just these n elements, packed. */
 static void gt__cpu_walk(size_t size, int ndim, const int64_t *box, int64_t first, int64_t n,
@@ -2070,14 +2041,12 @@ typedef struct {
   char buffer[GT__SLOTS + 1][GT__PITCH] __attribute__((aligned(64)));
   char raw[GT__PITCH] __attribute__((aligned(64)));  /* elements before or after a conversion */
 } gt__cpu_eval;
-
 static int gt__cpu_width(int compute) { return compute == GT__F32 ? 4 : 8; }
 static int gt__cpu_native(int compute) {
   return compute == GT__F32 ? GT_FLOAT32 : compute == GT__F64 ? GT_FLOAT64 : GT_INT64;
 }
 static int64_t gt__cpu_padded(int64_t n) { return (n + GT__GROUP - 1) & ~(int64_t)(GT__GROUP - 1); }
 static int64_t gt__cpu_least(int64_t a, int64_t b) { return a < b ? a : b; }
-
 /* An operand's strides, also where its mode makes them needless. */
 static void gt__cpu_strides(const gt__operand *x, int ndim, const int64_t *size, int64_t *stride) {
   int64_t packed = 1;
@@ -2185,7 +2154,6 @@ static void gt__cpu_put(gt__cpu_eval *e, const gt__operand *out, int ndim, const
 
 /* ---- map ---- */
 typedef struct { const gt__map_args *m; const gt__cpu_isa *isa; } gt__cpu_mapping;
-
 /* Runs the program over elements whose given slots are filled, and stores them. */
 static void gt__cpu_block(gt__cpu_eval *e, int64_t first, int64_t n) {
   const gt__map_args *m = e->m;
@@ -2240,7 +2208,6 @@ typedef struct {
   gt__cpu_column tree[GT__TREE] __attribute__((aligned(64))), lane;
   int64_t k[GT__BLOCK];                 /* indices of a run of values, for argmax and argmin */
 } gt__cpu_folder;
-
 static int gt__cpu_indexed(const gt__reduce_args *r) {
   return r->fold == GT__FOLD_ARGMAX || r->fold == GT__FOLD_ARGMIN;
 }
@@ -2466,9 +2433,7 @@ typedef struct {
   size_t tile_bytes, a_bytes, b_bytes;
   char *memory;                                    /* tile, A, B for each thread */
 } gt__cpu_product;
-
 static int64_t gt__cpu_round(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
-
 /* n elements of a strided line as values: in place where they already are that. */
 static const char *gt__cpu_line(const gt__cpu_product *c, int dtype, const char *data,
                                 int64_t stride, int64_t n, char *raw, char *values) {
@@ -2776,7 +2741,6 @@ static int gt__cpu_event_elapsed(int index, void *start, void *end, float *ms) {
 }
 static gt_status gt__cpu_classify(int code) { return code ? GT_ERROR_MEMORY : GT_OK; }
 static const char *gt__cpu_text(int code) { return code ? "out of memory" : "no error"; }
-
 static const gt__backend gt__cpu_backend = {
   "cpu", gt__cpu_count, gt__cpu_properties, gt__cpu_alloc, gt__cpu_release, gt__cpu_scratch,
   gt__cpu_run, gt__cpu_queue_create, gt__cpu_done, gt__cpu_done, gt__cpu_done, gt__cpu_wait_event,
@@ -2800,9 +2764,7 @@ static const gt__backend gt__cpu_backend = {
 #pragma GCC diagnostic pop
 #endif
 #endif
-
 enum { GT__CUDA_DEVICES = 32, GT__CUDA_OTHER_VERSION = -1000, GT__CUDA_NO_IMAGE = 209 };
-
 static struct {
   pthread_once_t once;
   int count, used;                     /* used: some device has a context of ours */
@@ -2812,7 +2774,6 @@ static struct {
   cudaMemPool_t pool[GT__CUDA_DEVICES];
   char no_image[384], other_version[256];
 } gt__gpu = {PTHREAD_ONCE_INIT, 0, 0, "", NULL, {0}, {NULL}, "", ""};
-
 /* The result of a runtime call; a failure is ours to report, so it leaves the last-error slot. */
 static int gt__cuda_done(cudaError_t error) {
   if (error != cudaSuccess) (void)cudaGetLastError();
@@ -2859,7 +2820,6 @@ static int gt__cuda_count(void) {
 }
 /* Why there is no device; "" if there is one. */
 static const char *gt__cuda_reason(void) { return gt__cuda_count() > 0 ? "" : gt__gpu.reason; }
-
 /* Does this thread have a context? Where that cannot be asked: yes, the ordinary case. */
 static int gt__cuda_has_context(void) {
   void *context = NULL;
@@ -2913,7 +2873,6 @@ static int gt__cuda_first_use(int index) {
   gt__gpu.checked[index] = !code;
   return code;
 }
-
 /* Every function enters its device and leaves it again. */
 typedef struct {
   int before, back;
@@ -2942,7 +2901,6 @@ static int gt__cuda_leave(const gt__cuda_guard *g, int code) {
   int code = gt__cuda_enter(&guard, index); \
   if (!code) code = gt__cuda_done(call); \
   return gt__cuda_leave(&guard, code);
-
 static int gt__cuda_properties(int index, gt_properties *out) {
   struct cudaDeviceProp *p = (struct cudaDeviceProp *)GPUTENSOR_MALLOC(sizeof *p);
   gt__cuda_guard guard;
@@ -3134,7 +3092,6 @@ static const char *gt__cuda_text(int code) {
            cudaGetErrorString((cudaError_t)code));
   return text;
 }
-
 static const gt__backend gt__cuda_backend = {
   "cuda", gt__cuda_count, gt__cuda_properties, gt__cuda_alloc, gt__cuda_release, gt__cuda_scratch,
   gt__cuda_run, gt__cuda_queue_create, gt__cuda_queue_destroy, gt__cuda_queue_query,
@@ -3177,13 +3134,14 @@ struct gt_storage {
 static struct {
   pthread_mutex_t lock;
   gt_tensor *tensors;
-  gt_stream *streams, *fallback[1 + GT__GPUS];  /* fallback: the default stream of each device */
+  gt_stream *streams, fallback[1 + GT__GPUS];   /* fallback: the default stream of each device */
   size_t allocated[1 + GT__GPUS];
   int lost[1 + GT__GPUS];
   int32_t *fault;                /* set by a kernel that met a bad index */
   gt_error_handler handler;
   void *handler_user;
-} gt__all = {PTHREAD_MUTEX_INITIALIZER, NULL, NULL, {NULL}, {0}, {0}, NULL, NULL, NULL};
+} gt__all = {PTHREAD_MUTEX_INITIALIZER, NULL, NULL, {{{0, 0}, NULL, NULL, 0, 0, {NULL}, NULL}},
+             {0}, {0}, NULL, NULL, NULL};
 
 static GT__THREAD struct {
   gt_status status;
@@ -3239,6 +3197,8 @@ static gt_status gt__fail(gt_status status, const char *format, ...) {
   if (handler) handler(status, gt__me.message, user);
   return status;
 }
+/* What a call reports that failed inside another: a handler may have cleared the error. */
+static gt_status gt__failed(void) { return gt__me.status ? gt__me.status : GT_ERROR_STATE; }
 #define GT__NULL(...) (gt__fail(__VA_ARGS__), (gt_tensor *)NULL) /* for calls that return a tensor */
 static void *gt__malloc(const char *function, size_t bytes) {
   void *p = GPUTENSOR_MALLOC(bytes ? bytes : 1);
@@ -3421,24 +3381,16 @@ static gt_status gt__backend_error(const char *function, gt_device device, const
 }
 /* The default stream of a device; NULL and *code if it cannot be made. Called with the lock. */
 static gt_stream *gt__default_stream(gt_device device, int *code) {
-  gt_stream **place = &gt__all.fallback[gt__slot(device)];
-  gt_stream *s;
+  gt_stream *s = &gt__all.fallback[gt__slot(device)];
   *code = 0;
-  if (*place) return *place;
-  s = (gt_stream *)GPUTENSOR_MALLOC(sizeof *s);
-  if (!s) return NULL;
-  memset(s, 0, sizeof *s);
-  s->device = device;
-  s->owned = 1;
+  if (s->device.type) return s;
   if (device.type != GT_CPU)
     *code = gt__backend_of(device)->queue_create(device.index, 0, &s->queue);
-  if (*code) {
-    GPUTENSOR_FREE(s);
-    return NULL;
-  }
+  if (*code) return NULL;
+  s->device = device;
+  s->owned = 1;
   s->next = gt__all.streams;
-  gt__all.streams = s;
-  return *place = s;
+  return gt__all.streams = s;
 }
 static gt_stream *gt__stream_now(gt_device device, int *code) {
   gt_stream *s = gt__me.stream[gt__slot(device)];
@@ -3491,6 +3443,7 @@ static struct gt_storage *gt__storage_new(const char *function, size_t bytes, gt
                                           int pinned) {
   struct gt_storage *s = (struct gt_storage *)gt__malloc(function, sizeof *s);
   int code = 0;
+  size_t held;
   gt_stream *stream = NULL;
   if (!s) return NULL;
   memset(s, 0, sizeof *s);
@@ -3503,8 +3456,6 @@ static struct gt_storage *gt__storage_new(const char *function, size_t bytes, gt
     stream = gt__stream_now(device, &code);
     if (stream)
       code = gt__backend_of(device)->alloc(device.index, stream->queue, bytes, 0, &s->data);
-    else if (!code)
-      code = gt__out_of_host_memory;
     s->last = stream;
   } else {
 #ifdef GT__CUDA
@@ -3514,22 +3465,22 @@ static struct gt_storage *gt__storage_new(const char *function, size_t bytes, gt
     code = gt__cpu_backend.alloc(0, NULL, bytes, 0, &s->data);
   }
   if (!code) gt__all.allocated[gt__slot(device)] += bytes;
+  held = gt__all.allocated[gt__slot(device)];
   gt__unlock();
   if (!code) return s;
   GPUTENSOR_FREE(s);
-  if (code == gt__out_of_host_memory || gt__backend_of(device)->classify(code) == GT_ERROR_MEMORY)
+  if (gt__backend_of(device)->classify(code) == GT_ERROR_MEMORY)
     gt__fail(GT_ERROR_MEMORY, "%s: out of memory on %s: asked for %zu bytes, %zu are in tensors",
-             function, gt_device_string(device), bytes, gt__all.allocated[gt__slot(device)]);
+             function, gt_device_string(device), bytes, held);
   else
     gt__backend_error(function, device, stream, code);
   return NULL;
 }
 /* Gives the memory back when its last handle is gone. Device memory returns to its pool in stream
    order; host memory that a GPU may be using, and memory that is not ours, is waited for. */
-static void gt__storage_release(struct gt_storage *s) {
+static void gt__storage_release(struct gt_storage *s) { /* with the lock, which it gives up */
   int code = 0;
   gt_stream *stream;
-  gt__lock();
   if (!s->foreign) gt__all.allocated[gt__slot(s->device)] -= s->bytes;
   if (s->device.type == GT_CPU || s->foreign) gt__order(NULL, s);
   stream = s->last;
@@ -3592,12 +3543,19 @@ GT_API gt_tensor *gt_keep(gt_tensor *x) {
   gt__unlock();
   return x;
 }
+/* A tensor's description without its links, which other threads may be changing. */
+static gt_tensor gt__plain(const gt_tensor *x) {
+  gt_tensor y;
+  memset(&y, 0, sizeof y);
+  memcpy(&y, x, offsetof(gt_tensor, gt__next));
+  return y;
+}
 /* Makes a handle like `model` on `storage`, whose count the caller has already raised. */
 static gt_tensor *gt__handle(const char *function, const gt_tensor *model,
                              struct gt_storage *storage) {
   gt_tensor *x = (gt_tensor *)gt__malloc(function, sizeof *x);
   if (!x) return NULL;
-  *x = *model;
+  *x = gt__plain(model);
   x->storage = storage;
   gt__lock();
   x->gt__prev = NULL;
@@ -3609,18 +3567,14 @@ static gt_tensor *gt__handle(const char *function, const gt_tensor *model,
   return x;
 }
 GT_API void gt_free(gt_tensor *x) {
-  struct gt_storage *storage;
-  int64_t left;
   if (!x) return;
   gt__lock();
   gt__scope_leave(x);
   if (x->gt__prev) x->gt__prev->gt__next = x->gt__next;
   else gt__all.tensors = x->gt__next;
   if (x->gt__next) x->gt__next->gt__prev = x->gt__prev;
-  storage = x->storage;
-  left = --storage->refs;
-  gt__unlock();
-  if (!left) gt__storage_release(storage);
+  if (--x->storage->refs) gt__unlock();
+  else gt__storage_release(x->storage);
   GPUTENSOR_FREE(x);
 }
 /* A handle on x's storage with the sizes and strides of `view`. */
@@ -3653,12 +3607,12 @@ static void gt__contiguous_strides(gt_tensor *x) {
 static gt_status gt__model(const char *function, gt_tensor *x, gt_shape shape, gt_dtype dtype,
                            gt_device device) {
   int64_t n = 1, limit;
+  memset(x, 0, sizeof *x);
   if (!gt__is_dtype(dtype))
     return gt__fail(GT_ERROR_DTYPE, "%s: %d is not a dtype", function, (int)dtype);
   if (shape.ndim < 0 || shape.ndim > GT_MAX_DIMS)
     return gt__fail(GT_ERROR_SHAPE, "%s: %d dimensions; 0 to %d are possible", function, shape.ndim,
                     (int)GT_MAX_DIMS);
-  memset(x, 0, sizeof *x);
   limit = INT64_MAX / (int64_t)gt_dtype_size(dtype);
   for (int d = 0; d < shape.ndim; d++) {
     if (shape.size[d] < 0)
@@ -3690,8 +3644,10 @@ static gt_tensor *gt__new(const char *function, gt_shape shape, gt_dtype dtype, 
                       device, pinned);
   if (!s) return NULL;
   x = gt__handle(function, &model, s);
-  if (!x) gt__storage_release(s);
-  return x;
+  if (x) return x;
+  gt__lock();
+  gt__storage_release(s);
+  return NULL;
 }
 GT_API gt_tensor *gt_empty(gt_shape shape, gt_dtype dtype, gt_device device) {
   return gt__new("gt_empty", shape, dtype, device, 0);
@@ -3709,8 +3665,7 @@ GT_API gt_tensor *gt_from_ptr(void *data, gt_shape shape, gt_dtype dtype, gt_dev
   gt_tensor model, *x;
   struct gt_storage *s;
   if (gt__model(function, &model, shape, dtype, device)) return NULL;
-  if (!data && gt_numel(&model))
-    return GT__NULL(GT_ERROR_ARGUMENT, "%s: data is NULL", function);
+  if (!data && gt_numel(&model)) return GT__NULL(GT_ERROR_ARGUMENT, "%s: data is NULL", function);
   if ((uintptr_t)data % gt_dtype_size(dtype))
     return GT__NULL(GT_ERROR_ARGUMENT, "%s: data is not aligned to its %s elements", function,
                     gt_dtype_string(dtype));
@@ -3853,7 +3808,7 @@ GT_API gt_tensor *gt_transpose(const gt_tensor *x, int dim0, int dim1) {
   if (gt__refuse("gt_transpose", 0, !x)) return NULL;
   if ((dim0 = gt__dim("gt_transpose", dim0, x->ndim)) < 0) return NULL;
   if ((dim1 = gt__dim("gt_transpose", dim1, x->ndim)) < 0) return NULL;
-  y = *x;
+  y = gt__plain(x);
   gt__swap_dims(&y, dim0, dim1);
   return gt__view("gt_transpose", x, &y);
 }
@@ -3862,15 +3817,14 @@ GT_API gt_tensor *gt_permute(const gt_tensor *x, gt_shape order) {
   gt_tensor y;
   unsigned seen = 0;
   if (gt__refuse(function, 0, !x)) return NULL;
-  y = *x;
+  y = gt__plain(x);
   if (order.ndim != x->ndim)
     return GT__NULL(GT_ERROR_ARGUMENT, "%s: %d dims named for the %d of %s", function, order.ndim,
                     x->ndim, gt__shape_text(x));
   for (int d = 0; d < x->ndim; d++) {
     const int e = gt__dim(function, (int)order.size[d], x->ndim);
     if (e < 0) return NULL;
-    if (seen >> e & 1)
-      return GT__NULL(GT_ERROR_ARGUMENT, "%s: dim %d is named twice", function, e);
+    if (seen >> e & 1) return GT__NULL(GT_ERROR_ARGUMENT, "%s: dim %d is named twice", function, e);
     seen |= 1u << e;
     y.shape[d] = x->shape[e];
     y.stride[d] = x->stride[e];
@@ -3888,7 +3842,7 @@ GT_API gt_tensor *gt_slice(const gt_tensor *x, int dim, int64_t start, int64_t e
   n = x->shape[dim];
   start = start < 0 ? (start < -n ? 0 : start + n) : start > n ? n : start;
   end = end < 0 ? (end < -n ? 0 : end + n) : end > n ? n : end;
-  y = *x;
+  y = gt__plain(x);
   y.offset += start * x->stride[dim];
   y.shape[dim] = end > start ? (end - start - 1) / step + 1 : 0;
   if (y.shape[dim] > 1) y.stride[dim] *= step; /* else step may overflow and does not matter */
@@ -3908,7 +3862,7 @@ GT_API gt_tensor *gt_select(const gt_tensor *x, int dim, int64_t index) {
   if (index < -x->shape[dim] || index >= x->shape[dim])
     return GT__NULL(GT_ERROR_ARGUMENT, "%s: index %lld is out of range for dim %d of %s", function,
                     (long long)index, dim, gt__shape_text(x));
-  y = *x;
+  y = gt__plain(x);
   y.offset += (index < 0 ? index + x->shape[dim] : index) * x->stride[dim];
   gt__drop_dim(&y, dim);
   return gt__view(function, x, &y);
@@ -3917,7 +3871,7 @@ GT_API gt_tensor *gt_select(const gt_tensor *x, int dim, int64_t index) {
 static int gt__broadcast_to(const gt_tensor *x, int ndim, const int64_t *size, gt_tensor *y) {
   const int lead = ndim - x->ndim;
   if (lead < 0) return 0;
-  if (y != x) *y = *x;
+  if (y != x) *y = gt__plain(x);
   for (int d = ndim - 1; d >= 0; d--) {
     const int64_t n = d < lead ? 1 : x->shape[d - lead];
     const int64_t stride = d < lead ? 0 : x->stride[d - lead];
@@ -3945,7 +3899,7 @@ GT_API gt_tensor *gt_expand(const gt_tensor *x, gt_shape shape) {
 GT_API gt_tensor *gt_squeeze(const gt_tensor *x, int dim) {
   gt_tensor y;
   if (gt__refuse("gt_squeeze", 0, !x) || (dim = gt__dim("gt_squeeze", dim, x->ndim)) < 0) return NULL;
-  y = *x;
+  y = gt__plain(x);
   if (x->shape[dim] == 1) gt__drop_dim(&y, dim);
   return gt__view("gt_squeeze", x, &y);
 }
@@ -3966,7 +3920,7 @@ GT_API gt_tensor *gt_unsqueeze(const gt_tensor *x, int dim) {
     return GT__NULL(GT_ERROR_SHAPE, "%s: %s already has %d dimensions", function, gt__shape_text(x),
                     (int)GT_MAX_DIMS);
   if ((dim = gt__dim(function, dim, x->ndim + 1)) < 0) return NULL;
-  y = *x;
+  y = gt__plain(x);
   gt__insert_dim(&y, dim);
   return gt__view(function, x, &y);
 }
@@ -3977,9 +3931,8 @@ GT_API gt_tensor *gt_diagonal(const gt_tensor *x, int64_t offset, int dim0, int 
   if (gt__refuse(function, 0, !x)) return NULL;
   if ((dim0 = gt__dim(function, dim0, x->ndim)) < 0) return NULL;
   if ((dim1 = gt__dim(function, dim1, x->ndim)) < 0) return NULL;
-  if (dim0 == dim1)
-    return GT__NULL(GT_ERROR_ARGUMENT, "%s: dim %d is named twice", function, dim0);
-  y = *x;
+  if (dim0 == dim1) return GT__NULL(GT_ERROR_ARGUMENT, "%s: dim %d is named twice", function, dim0);
+  y = gt__plain(x);
   rows = x->shape[dim0];
   columns = x->shape[dim1];
   stride = x->stride[dim0] + x->stride[dim1];
@@ -4006,7 +3959,6 @@ static gt_status gt__submit(gt__op *op) {
                     "can use it again", op->text, gt_device_string(op->device));
   gt__lock();
   s = gt__stream_now(op->device, &code);
-  if (!s && !code) code = gt__out_of_host_memory;
   for (int i = 0; i < op->n_touch && !code; i++) {
     late |= on_cpu && op->touch[i]->last;
     code = gt__order(s, op->touch[i]);
@@ -4025,8 +3977,6 @@ static gt_status gt__submit(gt__op *op) {
     if (op->touch[i]->device.type == GT_CUDA || op->touch[i]->pinned) op->touch[i]->last = s;
   gt__unlock();
   if (!code) return late ? gt__check_fault() : GT_OK;
-  if (code == gt__out_of_host_memory)
-    return gt__fail(GT_ERROR_MEMORY, "%s: out of host memory", op->text);
   return gt__backend_error(op->text, op->device, s, code);
 }
 static gt__op *gt__op_new(gt__op *op, int kind, const char *text, gt_device device) {
@@ -4060,8 +4010,7 @@ static int gt__collapse(int32_t *ndim, int64_t *size, int wall, int n, gt__opera
     if (d == wall) new_wall = out;
     if (size[d] == 1) continue;
     merge = out > (d < wall ? 0 : new_wall);
-    for (int k = 0; k < n && merge; k++)
-      merge = o[k]->stride[out - 1] == o[k]->stride[d] * size[d];
+    for (int k = 0; k < n && merge; k++) merge = o[k]->stride[out - 1] == o[k]->stride[d] * size[d];
     if (!merge) out++;
     size[out - 1] = merge ? size[out - 1] * size[d] : size[d];
     for (int k = 0; k < n; k++) o[k]->stride[out - 1] = o[k]->stride[d];
@@ -4185,14 +4134,14 @@ static gt_status gt__begin(gt__result *r, const char *function, gt_tensor *out, 
   r->made = !out;
   r->out = r->place = out ? out : gt__new_sized(function, ndim, size, dtype, device);
   if (!r->out || (out && gt__check_output(function, out, ndim, size, dtype, device)))
-    return gt__me.status;
+    return gt__failed();
   for (int i = 0; i < n && out && r->place == out; i++) {
     if (!x[i]->storage || !gt__overlaps(out, x[i])) continue;
     if (in_place && (gt__is_constant(x[i]) || (gt__broadcast_to(x[i], ndim, size, &wide) &&
                                                gt__same_view(out, &wide))))
       continue;
     r->place = gt__new_sized(function, ndim, size, out->dtype, device);
-    if (!r->place) return gt__me.status;
+    if (!r->place) return gt__failed();
   }
   return GT_OK;
 }
@@ -4209,28 +4158,52 @@ static gt_tensor *gt__end(gt__result *r, gt_status status) {
 }
 
 /* ---- >>moving ---------------------------------------------------------------------------------- */
-/* dst = src, both on one device, of one dtype and of one shape. */
-static gt_status gt__copy_elements(const char *function, const gt_tensor *dst, const gt_tensor *src) {
+/* The word that kernels set when they meet a bad index; NULL on the CPU, where the call checks. */
+static int32_t *gt__fault_word(gt_device device) {
+#ifdef GT__CUDA
+  void *word = NULL;
+  gt__lock();
+  if (device.type == GT_CUDA && !gt__all.fault && !gt__cuda_backend.alloc(-1, NULL, 8, 1, &word))
+    gt__all.fault = (int32_t *)memset(word, 0, 8);
+  gt__unlock();
+#endif
+  return device.type == GT_CUDA ? gt__all.fault : NULL;
+}
+/* dst = src, both on one device and of one dtype and shape; or, with an index, dst = the entries of
+   src's dim `dim` that it names. */
+static gt_status gt__move_elements(const char *function, const gt_tensor *dst, const gt_tensor *src,
+                                   int dim, const gt_tensor *index) {
   gt__op op;
   gt__copy_args *a = &gt__op_new(&op, GT__COPY, function, dst->device)->u.copy;
   gt__operand *o[2];
   a->count = gt_numel(dst);
   if (!a->count) return GT_OK;
   a->kind = GT__ELEMENTS;
-  a->gather_dim = -1;
+  a->gather_dim = dim;
   a->ndim = dst->ndim;
   memcpy(a->size, dst->shape, sizeof a->size);
   gt__operand_of(o[0] = &a->dst, dst);
   gt__operand_of(o[1] = &a->src, src);
-  gt__sort_dims(a->ndim, a->size, 2, o);
-  gt__collapse(&a->ndim, a->size, 0, 2, o);
-  gt__set_mode(o[0], a->ndim);
-  gt__set_mode(o[1], a->ndim);
-  a->narrow = gt__is_narrow(a->ndim, a->size, 2, o);
   op.n_write = 1;
   gt__touch(&op, dst->storage);
   gt__touch(&op, src->storage);
+  if (index) {
+    a->gather_size = src->shape[dim];
+    a->fault = gt__fault_word(dst->device);
+    gt__operand_of(&a->index, index);
+    gt__touch(&op, index->storage);
+  } else {
+    gt__sort_dims(a->ndim, a->size, 2, o);
+    gt__collapse(&a->ndim, a->size, 0, 2, o);
+    a->narrow = gt__is_narrow(a->ndim, a->size, 2, o);
+  }
+  gt__set_mode(o[0], a->ndim);
+  gt__set_mode(o[1], a->ndim);
+  if (index) o[1]->mode = GT__STRIDED;
   return gt__submit(&op);
+}
+static gt_status gt__copy_elements(const char *function, const gt_tensor *dst, const gt_tensor *src) {
+  return gt__move_elements(function, dst, src, -1, NULL);
 }
 /* Bytes between devices, or between a device and plain host memory (storage NULL). */
 static gt_status gt__copy_bytes(const char *function, char *dst, gt_device to,
@@ -4260,17 +4233,17 @@ static gt_status gt__copy_into(const char *function, gt_tensor *dst, const gt_te
   gt_tensor *near = NULL, *far = NULL, *to = dst;
   gt_status status = GT_OK;
   if (!crosses && dst->dtype != src->dtype)
-    return gt__map1(function, dst, src) ? GT_OK : gt__me.status;
+    return gt__map1(function, dst, src) ? GT_OK : gt__failed();
   if (!crosses && gt__same_view(dst, src)) return GT_OK;
   if (!crosses && !gt__overlaps(dst, src)) return gt__copy_elements(function, dst, src);
   if (!crosses || !gt_is_contiguous(src) || src->dtype != dst->dtype) {
     near = gt__new(function, gt_shape_of(src), dst->dtype, src->device, 0);
-    status = near ? gt__copy_into(function, near, src) : gt__me.status;
+    status = near ? gt__copy_into(function, near, src) : gt__failed();
     src = near;
   }
   if (!status && crosses && !gt_is_contiguous(dst)) {
     to = far = gt__new(function, gt_shape_of(dst), dst->dtype, dst->device, 0);
-    if (!far) status = gt__me.status;
+    if (!far) status = gt__failed();
   }
   if (!status && crosses)
     status = gt__copy_bytes(function, gt__address(to), to->device, to->storage, gt__address(src),
@@ -4350,14 +4323,14 @@ GT_API gt_status gt_to_array(const gt_tensor *x, void *host, size_t bytes) {
   const char *const function = "gt_to_array";
   gt_tensor *dense;
   gt_status status;
-  if (gt__refuse(function, 0, !x)) return gt__me.status;
+  if (gt__refuse(function, 0, !x)) return gt__failed();
   if (bytes != gt_nbytes(x))
     return gt__fail(GT_ERROR_ARGUMENT, "%s: %zu bytes given, %s of %s has %zu", function, bytes,
                     gt__shape_text(x), gt_dtype_string(x->dtype), gt_nbytes(x));
   if (!host && bytes) return gt__fail(GT_ERROR_ARGUMENT, "%s: host is NULL", function);
   if (gt_is_contiguous(x)) return gt__read_bytes(function, x, host);
   dense = gt__converted(function, x, x->dtype, x->device, 0);
-  status = dense ? gt__read_bytes(function, dense, host) : gt__me.status;
+  status = dense ? gt__read_bytes(function, dense, host) : gt__failed();
   gt_free(dense);
   return status;
 }
@@ -4389,7 +4362,7 @@ static gt__num gt__decode(gt_dtype dtype, const void *p) {
 static gt_status gt__one(const char *function, const gt_tensor *x, gt__num *v) {
   unsigned char bytes[8];
   gt_status status;
-  if (gt__refuse(function, 0, !x)) return gt__me.status;
+  if (gt__refuse(function, 0, !x)) return gt__failed();
   if (gt_numel(x) != 1)
     return gt__fail(GT_ERROR_SHAPE, "%s: %s has %lld elements, one is needed", function,
                     gt__shape_text(x), (long long)gt_numel(x));
@@ -4398,12 +4371,12 @@ static gt_status gt__one(const char *function, const gt_tensor *x, gt__num *v) {
   return status;
 }
 GT_API double gt_item(const gt_tensor *x) {
-  gt__num v;
+  gt__num v = {0};
   if (gt__one("gt_item", x, &v)) return (double)NAN;
   return gt_is_floating(x->dtype) ? v.f : (double)v.i;
 }
 GT_API int64_t gt_item_int64(const gt_tensor *x) {
-  gt__num v;
+  gt__num v = {0};
   if (gt__one("gt_item_int64", x, &v)) return 0;
   return gt_is_floating(x->dtype) ? gt__f64_to_i64(v.f, INT64_MIN, INT64_MAX) : v.i;
 }
@@ -4728,7 +4701,7 @@ static gt_status gt__parse_text(gt__tree *t) {
     return gt__fail(GT_ERROR_EXPRESSION, "%s: a text of more than 65535 characters", t->function);
   t->root = gt__parse_choice(&p);
   if (t->root >= 0 && gt__peek(&p)) t->root = gt__bad_text(&p, p.at, "expected an operator");
-  if (t->root < 0) return gt__me.status;
+  if (t->root < 0) return gt__failed();
   gt__lock();
   gt__cache_keep(t, t->text);
   gt__unlock();
@@ -4846,8 +4819,7 @@ static int gt__choose_compute(const gt__tree *t, int i, int at_least) {
 /* Must node i, below a node of a program of this compute type, be cut off? */
 static int gt__must_cut(const gt__tree *t, int i, int compute, int is_condition) {
   const gt__node *v = &t->node[i];
-  if (compute == GT__I64)
-    return v->natural != GT__I64 && (v->op < GT__OPS || is_condition);
+  if (compute == GT__I64) return v->natural != GT__I64 && (v->op < GT__OPS || is_condition);
   return v->op < GT__OPS && v->op > GT__INTEGER && v->natural == GT__I64 &&
          !gt__exact_in(t, i, compute);
 }
@@ -5072,24 +5044,23 @@ static gt_status gt__cut(gt__tree *t, int i, gt_device device) {
   if (v->op >= GT__OPS) dtype = GT_BOOL; /* a condition: only "not zero" matters */
   if (t->n_in == t->in_room) {
     void *more = gt__grow(t->function, t->in, t->small_in, &t->in_room, sizeof *t->in);
-    if (!more) return gt__me.status;
+    if (!more) return gt__failed();
     t->in = (const gt_tensor **)more;
   }
   g = (gt__code *)gt__malloc(t->function, sizeof *g);
-  if (!g) return gt__me.status;
+  if (!g) return gt__failed();
   memset(&shape, 0, sizeof shape);
   indexed = gt__uses_index(t, i); /* counts in the shape of the whole */
   shape.ndim = indexed ? t->ndim : 0;
   if (indexed) memcpy(shape.size, t->size, sizeof shape.size);
   gt__tree_shape(t, i, &shape.ndim, shape.size);
-  if (!gt__prepare(t, i, compute, device, g))
-    x = gt__new(t->function, shape, dtype, device, 0);
+  if (!gt__prepare(t, i, compute, device, g)) x = gt__new(t->function, shape, dtype, device, 0);
   if (x && gt__launch_map(t->function, g, x, 0, 0, indexed)) {
     gt_free(x);
     x = NULL;
   }
   GPUTENSOR_FREE(g);
-  if (!x) return gt__me.status;
+  if (!x) return gt__failed();
   t->in[t->n_in] = x;
   v->op = GT__OPERAND;
   v->value.i = t->n_in++;
@@ -5476,42 +5447,6 @@ static gt_status gt__check_index(const char *function, const gt_tensor *index, i
   }
   return status;
 }
-static gt_status gt__launch_gather(const char *function, const gt_tensor *out, const gt_tensor *x,
-                                   int dim, const gt_tensor *index) {
-  gt__op op;
-  gt__copy_args *a = &gt__op_new(&op, GT__COPY, function, out->device)->u.copy;
-  gt__operand *o[2];
-  a->count = gt_numel(out);
-  if (!a->count) return GT_OK;
-#ifdef GT__CUDA
-  if (out->device.type == GT_CUDA && !gt__all.fault) {
-    void *word = NULL;
-    gt__lock();
-    if (!gt__all.fault && !gt__cuda_backend.alloc(-1, NULL, 8, 1, &word)) {
-      memset(word, 0, 8);
-      gt__all.fault = (int32_t *)word;
-    }
-    gt__unlock();
-  }
-  if (out->device.type == GT_CUDA) a->fault = gt__all.fault;
-#endif
-  a->kind = GT__ELEMENTS;
-  a->gather_dim = dim;
-  a->gather_size = x->shape[dim];
-  a->ndim = out->ndim;
-  memcpy(a->size, out->shape, sizeof a->size);
-  gt__operand_of(o[0] = &a->dst, out);
-  gt__operand_of(o[1] = &a->src, x);
-  gt__operand_of(&a->index, index);
-  gt__set_mode(o[0], a->ndim);
-  o[1]->mode = GT__STRIDED;
-  a->narrow = 0;
-  op.n_write = 1;
-  gt__touch(&op, out->storage);
-  gt__touch(&op, x->storage);
-  gt__touch(&op, index->storage);
-  return gt__submit(&op);
-}
 GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
                                   const gt_tensor *index) {
   const char *const function = "gt_index_select";
@@ -5534,9 +5469,9 @@ GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
   in[0] = x;
   in[1] = index;
   if (gt__begin(&r, function, out, x->ndim, size, x->dtype, x->device, 2, in, 0)) return NULL;
-  if (r.place->dtype == x->dtype) return gt__end(&r, gt__launch_gather(function, r.place, x, dim, index));
+  if (r.place->dtype == x->dtype) return gt__end(&r, gt__move_elements(function, r.place, x, dim, index));
   picked = gt__new_sized(function, x->ndim, size, x->dtype, x->device);
-  status = picked ? gt__launch_gather(function, picked, x, dim, index) : gt__me.status;
+  status = picked ? gt__move_elements(function, picked, x, dim, index) : gt__failed();
   if (!status) status = gt__copy_into(function, r.place, picked);
   gt_free(picked);
   return gt__end(&r, status);
@@ -5550,8 +5485,7 @@ static gt_tensor *gt__join_tensors(const char *function, gt_tensor *out, int n,
   gt_dtype dtype;
   gt_status status = GT_OK;
   int ndim;
-  if (n < 1 || !x)
-    return GT__NULL(GT_ERROR_ARGUMENT, "%s: no tensors given", function);
+  if (n < 1 || !x) return GT__NULL(GT_ERROR_ARGUMENT, "%s: no tensors given", function);
   if (gt__refuse(function, !out, gt__first_null(n, x))) return NULL;
   ndim = x[0]->ndim + stack;
   if (ndim > GT_MAX_DIMS || !ndim)
@@ -5561,13 +5495,14 @@ static gt_tensor *gt__join_tensors(const char *function, gt_tensor *out, int n,
   dtype = x[0]->dtype;
   for (int i = 0; i < n; i++) {
     dtype = gt_promote_types(dtype, x[i]->dtype);
-    piece = *x[i];
-    if (stack && piece.ndim == x[0]->ndim) gt__insert_dim(&piece, dim);
+    piece = gt__plain(x[i]);
+    if (stack && piece.ndim < GT_MAX_DIMS) gt__insert_dim(&piece, dim);
     if (i == 0) memcpy(size, piece.shape, sizeof size);
     for (int d = 0; d < ndim; d++)
       if (piece.ndim != ndim || (piece.shape[d] != size[d] && (d != dim || stack)))
-        return GT__NULL(GT_ERROR_SHAPE, "%s: tensor 1 is %s, tensor %d %s; only dim %d may differ",
-                        function, gt__shape_text(x[0]), i + 1, gt__shape_text(x[i]), stack ? -1 : dim);
+        return GT__NULL(GT_ERROR_SHAPE, "%s: tensor 1 is %s, tensor %d %s; %s", function,
+                        gt__shape_text(x[0]), i + 1, gt__shape_text(x[i]),
+                        stack ? "all must be alike" : "only the joined dim may differ");
     if (!gt__same_device(x[i]->device, x[0]->device))
       return GT__NULL(GT_ERROR_DEVICE, "%s: tensor 1 is on %s, tensor %d on %s", function,
                       gt_device_string(x[0]->device), i + 1, gt_device_string(x[i]->device));
@@ -5577,9 +5512,9 @@ static gt_tensor *gt__join_tensors(const char *function, gt_tensor *out, int n,
   if (gt__begin(&r, function, out, ndim, size, dtype, x[0]->device, n, x, 0)) return NULL;
   at = 0;
   for (int i = 0; i < n && !status; i++) {
-    piece = *x[i];
+    piece = gt__plain(x[i]);
     if (stack) gt__insert_dim(&piece, dim);
-    part = *r.place;
+    part = gt__plain(r.place);
     part.offset += at * part.stride[dim];
     part.shape[dim] = piece.shape[dim];
     at += piece.shape[dim];
@@ -5826,7 +5761,7 @@ GT_API gt_tensor *gt_norm(gt_tensor *out, const gt_tensor *x, double p, uint32_t
   in[0] = sum;
   if (sum && !gt__begin(&r, function, out, sum->ndim, sum->shape, gt__float_dtype(x), x->device, 1, &x, 0))
     result = gt__end(&r, gt__eval_at(function, r.place, "a**(1/b)", 2, in, GT__F32) ? GT_OK
-                                                                                   : gt__me.status);
+                                                                                   : gt__failed());
   gt_free(sum);
   gt_free(power);
   return result;
@@ -5878,7 +5813,7 @@ static gt_tensor *gt__soft(const char *function, gt_tensor *out, const gt_tensor
   if (s) done = gt__eval_at(function, r.place, text, 3, in, GT__F32);
   gt_free(m);
   gt_free(s);
-  return gt__end(&r, done ? GT_OK : gt__me.status);
+  return gt__end(&r, done ? GT_OK : gt__failed());
 }
 GT_API gt_tensor *gt_softmax(gt_tensor *out, const gt_tensor *x, int dim) {
   return gt__soft("gt_softmax", out, x, dim, "exp(a-b)/c");
@@ -5905,7 +5840,7 @@ GT_API gt_tensor *gt_logsumexp(gt_tensor *out, const gt_tensor *x, uint32_t dims
   if (gt_numel(x)) m = gt__row_max(function, x, dims, 1);
   s = m ? gt__row_sum(function, x, m, dims) : gt_numel(x) ? NULL : gt__fold_text(&f, NULL, "a", 1, &x);
   if (s) {
-    sum = *s; /* both are contiguous: the kept dims alone are the same elements */
+    sum = gt__plain(s); /* both are contiguous: the kept dims alone are the same elements */
     sum.ndim = n;
     memcpy(sum.shape, size, sizeof size);
     gt__contiguous_strides(&sum);
@@ -5917,7 +5852,7 @@ GT_API gt_tensor *gt_logsumexp(gt_tensor *out, const gt_tensor *x, uint32_t dims
   }
   gt_free(m);
   gt_free(s);
-  return gt__end(&r, done ? GT_OK : gt__me.status);
+  return gt__end(&r, done ? GT_OK : gt__failed());
 }
 
 /* -- products -- */
@@ -5941,8 +5876,8 @@ typedef struct {             /* a product's sizes; vectors have had a dim of siz
 static gt_status gt__product_shape(const char *function, const gt_tensor *a, const gt_tensor *b,
                                    gt__product *p) {
   int fits;
-  p->a = *a;
-  p->b = *b;
+  p->a = gt__plain(a);
+  p->b = gt__plain(b);
   p->drop_m = a->ndim == 1;
   p->drop_n = b->ndim == 1;
   if (!a->ndim || !b->ndim)
@@ -6047,13 +5982,13 @@ static gt_status gt__product_apart(gt__tree *t, const gt__product *p, gt_tensor 
   gt_status status = GT_OK;
   gt__tree plain;
   gt__code g;
-  if (!product) return gt__me.status;
+  if (!product) return gt__failed();
   gt__tree_begin(&plain, t->function, "a", 1, t->in);
   plain.node[gt__add_node(&plain, GT__OPERAND, 0, -1, -1, -1)].value.i = 0;
   gt__compile(&plain, 0, add_type, &g);
   status = gt__launch_product(t->function, p, &g, product);
   t->in[0] = product;
-  if (!status && !gt__run_tree(t, place, GT__I64, 0, 0, 0)) status = gt__me.status;
+  if (!status && !gt__run_tree(t, place, GT__I64, 0, 0, 0)) status = gt__failed();
   gt_free(product);
   return status;
 }
@@ -6144,7 +6079,7 @@ GT_API gt_tensor *gt_linear(gt_tensor *out, const gt_tensor *x, const gt_tensor 
   if (gt__refuse(function, !out || !bias, !x ? 1 : !w ? 2 : 0)) return NULL;
   if (w->ndim != 2)
     return GT__NULL(GT_ERROR_SHAPE, "%s: w is %s; it must be (out, in)", function, gt__shape_text(w));
-  wt = *w;
+  wt = gt__plain(w);
   gt__swap_dims(&wt, 0, 1);
   return gt__matmul_text(function, out, x, &wt, bias ? "a + b" : "a", bias != NULL, &bias);
 }
@@ -6184,13 +6119,14 @@ static void gt__stream_destroy(gt_stream *s) { /* with the lock, out of the list
   const gt__backend *b = gt__backend_of(s->device);
   if (s->mark) b->event_destroy(s->device.index, s->mark);
   if (s->owned && s->device.type != GT_CPU) b->queue_destroy(s->device.index, s->queue);
-  GPUTENSOR_FREE(s);
+  if (s == &gt__all.fallback[gt__slot(s->device)]) memset(s, 0, sizeof *s);
+  else GPUTENSOR_FREE(s);
 }
 /* What is still to be done on it passes to the device's default stream, which waits for it. */
 GT_API void gt_stream_free(gt_stream *stream) {
   gt_stream *heir, **p;
   int code = 0;
-  if (!stream || stream == gt__all.fallback[gt__slot(stream->device)]) return;
+  if (!stream || stream == &gt__all.fallback[gt__slot(stream->device)]) return;
   gt__lock();
   for (int i = 0; i <= GT__GPUS; i++)
     if (gt__me.stream[i] == stream) gt__me.stream[i] = NULL;
@@ -6205,16 +6141,20 @@ GT_API void gt_stream_free(gt_stream *stream) {
   gt__stream_destroy(stream);
   gt__unlock();
 }
+#define GT__OF(x) gt__backend_of((x)->device)
 static gt_status gt__done(const char *function, const gt_stream *stream, int code) {
   return code ? gt__backend_error(function, stream->device, stream, code) : GT_OK;
 }
+static int gt__no_stream(const char *function, const gt_stream *stream) {
+  if (!stream) gt__fail(GT_ERROR_ARGUMENT, "%s: the stream is NULL", function);
+  return !stream;
+}
 GT_API gt_status gt_stream_synchronize(gt_stream *stream) {
   const char *const function = "gt_stream_synchronize";
-  int code = 0;
-  if (!stream) return gt__fail(GT_ERROR_ARGUMENT, "%s: stream is NULL", function);
-  if (stream->device.type == GT_CUDA)
-    code = gt__backend_of(stream->device)->queue_wait(stream->device.index, stream->queue);
-  return code ? gt__backend_error(function, stream->device, stream, code) : gt__check_fault();
+  gt_status status;
+  if (gt__no_stream(function, stream)) return gt__failed();
+  status = gt__done(function, stream, GT__OF(stream)->queue_wait(stream->device.index, stream->queue));
+  return status ? status : gt__check_fault();
 }
 static int gt__query(const char *function, gt_device device, const gt_stream *s, int code) {
   if (code <= 0) return code == 0;
@@ -6223,10 +6163,9 @@ static int gt__query(const char *function, gt_device device, const gt_stream *s,
 }
 GT_API int gt_stream_query(gt_stream *stream) {
   const char *const function = "gt_stream_query";
-  if (!stream) return gt__fail(GT_ERROR_ARGUMENT, "%s: stream is NULL", function), -1;
-  if (stream->device.type == GT_CPU) return 1;
+  if (gt__no_stream(function, stream)) return -1;
   return gt__query(function, stream->device, stream,
-                   gt__backend_of(stream->device)->queue_query(stream->device.index, stream->queue));
+                   GT__OF(stream)->queue_query(stream->device.index, stream->queue));
 }
 GT_API gt_device gt_stream_device(const gt_stream *stream) {
   return stream ? stream->device : gt__device(GT_NO_DEVICE, 0);
@@ -6240,7 +6179,6 @@ GT_API gt_stream *gt_current_stream(gt_device device) {
   s = gt__stream_now(device, &code);
   gt__unlock();
   if (code) gt__backend_error("gt_current_stream", device, NULL, code);
-  else if (!s) gt__fail(GT_ERROR_MEMORY, "gt_current_stream: out of host memory");
   return s;
 }
 GT_API gt_status gt_set_stream(gt_stream *stream) {
@@ -6250,12 +6188,12 @@ GT_API gt_status gt_set_stream(gt_stream *stream) {
 }
 GT_API gt_status gt_stream_wait_stream(gt_stream *stream, gt_stream *other) {
   const char *const function = "gt_stream_wait_stream";
-  int code = 0;
-  if (!stream || !other) return gt__fail(GT_ERROR_ARGUMENT, "%s: a stream is NULL", function);
-  if (other->device.type == GT_CPU) return GT_OK; /* its work is done */
+  int code;
+  if (gt__no_stream(function, stream) || gt__no_stream(function, other)) return gt__failed();
+  if (other->device.type == GT_CPU || stream == other) return GT_OK; /* its work is done */
   if (stream->device.type == GT_CPU) return gt_stream_synchronize(other);
   gt__lock();
-  code = stream == other ? 0 : gt__join(stream, other);
+  code = gt__join(stream, other);
   gt__unlock();
   return gt__done(function, other, code);
 }
@@ -6265,9 +6203,8 @@ GT_API gt_event *gt_event_create(void) {
   return e;
 }
 static void gt__event_clear(gt_event *e) {
-  if (e->native) gt__backend_of(e->device)->event_destroy(e->device.index, e->native);
-  e->native = NULL;
-  e->device = gt__device(GT_NO_DEVICE, 0);
+  if (e->native) GT__OF(e)->event_destroy(e->device.index, e->native);
+  memset(e, 0, sizeof *e);
 }
 GT_API void gt_event_free(gt_event *event) {
   if (!event) return;
@@ -6277,16 +6214,13 @@ GT_API void gt_event_free(gt_event *event) {
 GT_API gt_status gt_event_record(gt_event *event, gt_stream *stream) {
   const char *const function = "gt_event_record";
   int code = 0;
-  if (!event || !stream)
-    return gt__fail(GT_ERROR_ARGUMENT, "%s: the %s is NULL", function, event ? "stream" : "event");
+  if (gt__no_stream(function, stream)) return gt__failed();
+  if (!event) return gt__fail(GT_ERROR_ARGUMENT, "%s: the event is NULL", function);
   gt__lock();
-  if (event->native && !gt__same_device(event->device, stream->device)) gt__event_clear(event);
-  if (!event->native)
-    code = gt__backend_of(stream->device)->event_create(stream->device.index, &event->native);
+  if (!gt__same_device(event->device, stream->device)) gt__event_clear(event);
+  if (!event->native) code = GT__OF(stream)->event_create(stream->device.index, &event->native);
   if (!code) event->device = stream->device;
-  if (!code)
-    code = gt__backend_of(stream->device)
-               ->event_record(stream->device.index, event->native, stream->queue);
+  if (!code) code = GT__OF(stream)->event_record(stream->device.index, event->native, stream->queue);
   gt__unlock();
   return gt__done(function, stream, code);
 }
@@ -6296,28 +6230,26 @@ static int gt__no_event(const char *function, const gt_event *event) {
            event ? "was never recorded; gt_event_record comes first" : "is NULL");
   return 1;
 }
+GT_API gt_status gt_event_synchronize(gt_event *event) {
+  const char *const function = "gt_event_synchronize";
+  int code;
+  if (gt__no_event(function, event)) return gt__failed();
+  code = GT__OF(event)->event_wait(event->device.index, event->native);
+  return code ? gt__backend_error(function, event->device, NULL, code) : gt__check_fault();
+}
 GT_API gt_status gt_stream_wait_event(gt_stream *stream, gt_event *event) {
   const char *const function = "gt_stream_wait_event";
-  int code;
-  if (!stream) return gt__fail(GT_ERROR_ARGUMENT, "%s: stream is NULL", function);
-  if (gt__no_event(function, event)) return gt__me.status;
+  if (gt__no_stream(function, stream) || gt__no_event(function, event)) return gt__failed();
   if (event->device.type == GT_CPU) return GT_OK;
   if (stream->device.type == GT_CPU) return gt_event_synchronize(event);
-  code = gt__backend_of(stream->device)
-             ->queue_wait_event(stream->device.index, stream->queue, event->native);
-  return gt__done(function, stream, code);
+  return gt__done(function, stream, GT__OF(stream)->queue_wait_event(stream->device.index,
+                                                                     stream->queue, event->native));
 }
 GT_API int gt_event_query(gt_event *event) {
-  if (gt__no_event("gt_event_query", event)) return -1;
-  return gt__query("gt_event_query", event->device, NULL,
-                   gt__backend_of(event->device)->event_query(event->device.index, event->native));
-}
-GT_API gt_status gt_event_synchronize(gt_event *event) {
-  int code;
-  if (gt__no_event("gt_event_synchronize", event)) return gt__me.status;
-  code = gt__backend_of(event->device)->event_wait(event->device.index, event->native);
-  return code ? gt__backend_error("gt_event_synchronize", event->device, NULL, code)
-              : gt__check_fault();
+  const char *const function = "gt_event_query";
+  if (gt__no_event(function, event)) return -1;
+  return gt__query(function, event->device, NULL,
+                   GT__OF(event)->event_query(event->device.index, event->native));
 }
 GT_API double gt_event_elapsed_ms(gt_event *start, gt_event *end) {
   const char *const function = "gt_event_elapsed_ms";
@@ -6328,25 +6260,22 @@ GT_API double gt_event_elapsed_ms(gt_event *start, gt_event *end) {
     return gt__fail(GT_ERROR_DEVICE, "%s: the events are of %s and %s; their clocks differ", function,
                     gt_device_string(start->device), gt_device_string(end->device)), (double)NAN;
   if (gt_event_synchronize(end) || gt_event_synchronize(start)) return (double)NAN;
-  code = gt__backend_of(end->device)->event_elapsed(end->device.index, start->native, end->native, &ms);
-  if (!code) return (double)ms;
-  gt__backend_error(function, end->device, NULL, code);
-  return (double)NAN;
+  code = GT__OF(end)->event_elapsed(end->device.index, start->native, end->native, &ms);
+  if (code) gt__backend_error(function, end->device, NULL, code);
+  return code ? (double)NAN : (double)ms;
 }
 GT_API gt_status gt_synchronize(gt_device device) {
   const char *const function = "gt_synchronize";
-  const gt_stream *bad = NULL;
+  const gt_stream *s;
   int code = 0;
-  if (gt__check_device(function, device)) return gt__me.status;
-  if (device.type == GT_CPU) return GT_OK;
+  if (gt__check_device(function, device)) return gt__failed();
   gt__lock();
-  for (gt_stream *s = gt__all.streams; s && !code; s = s->next)
-    if (gt__same_device(s->device, device)) {
-      code = gt__backend_of(device)->queue_wait(device.index, s->queue);
-      bad = s;
-    }
+  for (s = gt__all.streams; s; s = s->next) {
+    if (gt__same_device(s->device, device)) code = GT__OF(s)->queue_wait(device.index, s->queue);
+    if (code) break;
+  }
   gt__unlock();
-  return code ? gt__backend_error(function, device, bad, code) : gt__check_fault();
+  return code ? gt__done(function, s, code) : gt__check_fault();
 }
 GT_API gt_with gt_with_device(gt_device device) {
   gt_with w;
@@ -6395,7 +6324,7 @@ GT_API const char *gt_build_info(void) {
 }
 GT_API void gt_shutdown(void) {
   for (int i = 0; i < gt_cuda_device_count(); i++)
-    if (gt__all.fallback[1 + i] || gt__all.streams) gt_synchronize(gt__device(GT_CUDA, i));
+    if (gt__all.streams) gt_synchronize(gt__device(GT_CUDA, i));
   gt__lock();
   for (gt_tensor *x = gt__all.tensors; x; x = x->gt__next) x->storage->last = NULL;
   while (gt__all.streams) {
@@ -6403,7 +6332,6 @@ GT_API void gt_shutdown(void) {
     gt__all.streams = s->next;
     gt__stream_destroy(s);
   }
-  memset(gt__all.fallback, 0, sizeof gt__all.fallback);
   for (int i = 0; i < 128; i++) gt__cache_drop(&gt__cache[i]);
 #ifdef GT__CUDA
   if (gt__all.fault) gt__cuda_backend.release(-1, NULL, gt__all.fault, 1);
@@ -6417,7 +6345,6 @@ GT_API void gt_shutdown(void) {
    A .npy file is the magic, a version, the length of a header, the header - a Python dict of descr,
    fortran_order and shape - and the elements. A file is believed in nothing: every size is compared
    with the length of the file before memory is asked for, and every message names the file. */
-#include <sys/stat.h>
 
 enum { GT__NPY_HEADER = 1 << 20, GT__NPY_ALIGN = 64 };
 
@@ -6439,8 +6366,6 @@ static int gt__little_endian(void) {
   memcpy(&first, &one, 1);
   return first;
 }
-/* What a call reports that failed inside another: the handler may have cleared the error. */
-static gt_status gt__failed(void) { return gt_error() ? gt_error() : GT_ERROR_STATE; }
 
 /* ftell's long is 64 bits wide where files can be large, but for Windows. */
 static int gt__seek_end(FILE *file, int64_t *length) {
@@ -6662,6 +6587,7 @@ GT_API gt_tensor *gt_load_npy(const char *path, gt_device device) {
   gt__npy h;
   memset(&h, 0, sizeof h);
   h.path = path;
+  if (gt__check_device("gt_load_npy", device)) return NULL;
   FILE *file = path ? fopen(path, "rb") : NULL;
   if (!file) {
     if (path) gt__fail(GT_ERROR_FILE, "gt_load_npy: %s: %s", path, strerror(errno));

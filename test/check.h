@@ -12,6 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
 #include "../gputensor.h"
 #include "hooks.h"
 
@@ -137,6 +141,17 @@ UNUSED static uint64_t rnd(void) { /* splitmix64 */
 UNUSED static int64_t rnd_below(int64_t n) { return (int64_t)(rnd() % (uint64_t)n); }
 UNUSED static double rnd_between(double low, double high) {
   return low + (high - low) * ((double)(rnd() >> 11) * 0x1p-53);
+}
+
+/* A double of any size between about 2^-bits and 2^bits, and an integer of any size. One call each:
+   the order in which C computes two operands is the compiler's. */
+UNUSED static double rnd_scaled(int bits) {
+  const int e = (int)rnd_below(2 * bits) - bits;
+  return ldexp(rnd_between(-2, 2), e);
+}
+UNUSED static int64_t rnd_int(void) {
+  const int shift = (int)rnd_below(64);
+  return (int64_t)rnd() >> shift;
 }
 
 /* ---- bits ---- */
@@ -444,6 +459,10 @@ static int check_finish(void) {
 static void check_start(const char *program, int argc, char **argv) {
   int i;
   setvbuf(stdout, NULL, _IOLBF, 0);
+#if defined(__GLIBC__) /* keep freed memory: giving it back costs half of the time */
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+#endif
   check_program = program;
   DEV = gt_cpu();
   for (i = 1; i < argc; i++) {

@@ -184,7 +184,6 @@ static void test_joining(void) {
 static void test_memory(void) {
   gt_tensor *x = ones(GT_SHAPE(3), GT_FLOAT32);
   char text[100];
-  gt_stream *s;
   REFUSED(gt_empty(GT_SHAPE(INT64_C(1) << 50), GT_FLOAT64, DEV), GT_ERROR_MEMORY, "gt_empty: out of memory");
   hooks_fail_at(1);
   REFUSED(gt_retain(x), GT_ERROR_MEMORY, "gt_retain: out of host memory, asked for");
@@ -194,14 +193,11 @@ static void test_memory(void) {
   REFUSED_IF(gt_to_string(x, text, sizeof text) == -1, GT_ERROR_MEMORY, "out of memory");
   CHECK_STR(text, "");
   hooks_fail_at(0);
-  gt_shutdown(); /* so that the default stream is made anew */
+  gt_shutdown(); /* the default stream is made anew */
   hooks_fail_at(1);
-  s = gt_current_stream(DEV);
-  REFUSED_IF(s == NULL, GT_ERROR_MEMORY, "gt_current_stream: out of host memory");
-  REFUSED(gt_add(x, x, x), GT_ERROR_MEMORY, "gt_add: out of host memory");
+  CHECK(gt_current_stream(DEV) != NULL); /* neither that nor a map in place takes memory */
+  CHECK_VALUES(gt_add(x, x, x), 2, 2, 2);
   hooks_fail_at(0);
-  CHECK(gt_current_stream(DEV) != NULL);
-  CHECK_VALUES(x, 1, 1, 1);
 }
 
 /* ---- what an error does: the first one stays, and calls with a NULL do nothing ---- */

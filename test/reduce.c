@@ -786,8 +786,9 @@ static void check_norms(precision p, const gt_tensor *x, uint32_t dims, const lo
   for (i = 0; i < 7; i++) {
     gt_tensor *y = gt_norm(NULL, x, powers[i], dims, 0);
     void *got = values_of(y);
-    if (DEV.type == GT_CUDA) CHECK_SAME(gt_to(y, gt_cpu()),
-                                        gt_norm(NULL, gt_to(x, gt_cpu()), powers[i], dims, 0));
+    /* pow of float64 is each platform's own: 3 and 0.5 are within the bound, not bit-equal */
+    if (DEV.type == GT_CUDA && (x->dtype != GT_FLOAT64 || i < 3 || i > 4))
+      CHECK_SAME(gt_to(y, gt_cpu()), gt_norm(NULL, gt_to(x, gt_cpu()), powers[i], dims, 0));
     for (o = 0; o < rows; o++) {
       const long double want = norm_of(v + o * n, n, powers[i]);
       close_to("norm", load(y->dtype, got, o), want, norm_tolerance(p, n, powers[i], want), p);

@@ -55,7 +55,7 @@ REF_REMAINDERS(double, M_f64)
   X(fmod, M(fmod)(a, b)) \
   X(maximum, ref_maximum_##T(a, b)) X(minimum, ref_minimum_##T(a, b)) \
   X(leaky_relu, a > 0 ? a : a * b) X(neg, -a) X(abs, M(fabs)(a)) \
-  X(sign, a != a ? a : (T)((a > 0) - (a < 0))) \
+  X(sign, (T)((a > 0) - (a < 0))) \
   X(floor, M(floor)(a)) X(ceil, M(ceil)(a)) X(round, ref_round_##T(a)) X(trunc, M(trunc)(a)) \
   X(square, a * a) X(relu, a != a ? a : a > 0 ? a : 0) \
   X(sqrt, M(sqrt)(a)) X(reciprocal, 1 / a) \

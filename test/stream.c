@@ -228,8 +228,8 @@ static void test_refused(void) {
   REFUSED_IF(gt_stream_query(NULL) == -1, GT_ERROR_ARGUMENT, "stream is NULL");
   CHECK_INT(gt_stream_device(NULL).type, GT_NO_DEVICE);
   CHECK(gt_stream_native(NULL) == NULL);
-  REFUSED_STATUS(gt_stream_wait_stream(NULL, s), GT_ERROR_ARGUMENT, "a stream is NULL");
-  REFUSED_STATUS(gt_stream_wait_stream(s, NULL), GT_ERROR_ARGUMENT, "a stream is NULL");
+  REFUSED_STATUS(gt_stream_wait_stream(NULL, s), GT_ERROR_ARGUMENT, "the stream is NULL");
+  REFUSED_STATUS(gt_stream_wait_stream(s, NULL), GT_ERROR_ARGUMENT, "the stream is NULL");
   REFUSED_STATUS(gt_stream_wait_event(NULL, done), GT_ERROR_ARGUMENT, "stream is NULL");
   REFUSED_STATUS(gt_stream_wait_event(s, NULL), GT_ERROR_ARGUMENT, "the event is NULL");
   REFUSED_STATUS(gt_stream_wait_event(s, e), GT_ERROR_STATE, "never recorded");

@@ -513,8 +513,8 @@ static void test_conversions(void) {
         int64_t i;
         for (i = 0; i < RANDOM + n; i++)
           if (i < n) store((gt_dtype)from, p, i, v[i]);
-          else if (!is_float((gt_dtype)from)) store_int((gt_dtype)from, p, i, (int64_t)rnd() >> rnd_below(64));
-          else store((gt_dtype)from, p, i, i & 1 ? double_of(rnd()) : ldexp(rnd_between(-2, 2), (int)rnd_below(100) - 50));
+          else if (!is_float((gt_dtype)from)) store_int((gt_dtype)from, p, i, rnd_int());
+          else store((gt_dtype)from, p, i, i & 1 ? double_of(rnd()) : rnd_scaled(50));
         x = gt_from_array(p, GT_SHAPE(RANDOM + n), (gt_dtype)from, DEV);
         y = gt_to_dtype(x, (gt_dtype)to);
         CHECK(y && y->dtype == (gt_dtype)to);

@@ -1,0 +1,379 @@
+#!/bin/bash
+# Small compile tests: standards and compilers, options, refusals, names that leave the files, marks
+# and lengths, the programs in the documentation, and CUDA where nvcc is.
+#   compile.sh [standards|documents|cuda]...       without arguments: all
+cd "$(dirname "$0")/.." || exit 1
+export LC_ALL=C
+root=$PWD
+header=gputensor.h
+kernels=gputensor_kernels.cu
+strict="-Wall -Wextra -Wpedantic -Werror"
+passed=0 failed=0 skipped=0
+# Code that no instruction set is chosen for compiles three times as fast; the programs of run.sh are
+# built with all of it.
+fast="-O0 -DGPUTENSOR_NO_SIMD"
+
+# ---- checks ----
+have() { command -v "$1" > /dev/null 2>&1; }
+skip() {
+  printf 'skipped: compile: %s\n' "$1"
+  skipped=$((skipped + 1))
+}
+pass() { passed=$((passed + 1)); }
+fail() { # NAME [LOG]
+  printf 'FAILED %s\n' "$1"
+  if [ -n "$2" ]; then head -n 20 "$2" | sed 's/^/    /'; fi
+  failed=$((failed + 1))
+}
+check() { # NAME COMMAND...: the command succeeds
+  local name=$1
+  shift
+  if "$@" > "$work/log" 2>&1; then pass; else fail "$name: $*" "$work/log"; fi
+}
+refuse() { # NAME SENTENCE COMMAND...: it fails, and says so
+  local name=$1 sentence=$2
+  shift 2
+  if "$@" > "$work/log" 2>&1; then fail "$name: was not refused: $*"
+  elif ! grep -qF -- "$sentence" "$work/log"; then fail "$name: does not say \"$sentence\"" "$work/log"
+  else pass
+  fi
+}
+empty() { # NAME COMMAND...: it prints nothing; what it prints is what is wrong
+  local name=$1
+  shift
+  "$@" > "$work/lines"
+  if [ -s "$work/lines" ]; then fail "$name" "$work/lines"; else pass; fi
+}
+c_compilers() { for c in gcc clang; do if have $c; then echo $c; fi; done; }
+cpp_compilers() { for c in g++ clang++; do if have $c; then echo $c; fi; done; }
+name_missing_compilers() {
+  for c in gcc clang g++ clang++; do if ! have $c; then skip "$c: not there"; fi; done
+}
+
+# ---- sources ----
+# Every macro of the public part, as a user writes it; C and C++.
+write_user() { # FILE
+  cat > "$1" << 'END'
+#include "gputensor.h"
+int user(gt_stream *stream);
+int user(gt_stream *stream) {
+  const int64_t four = 4;
+  double total = 0;
+  GT_WITH_DEVICE(gt_cpu()) {
+    GT_SCOPE {
+      gt_tensor *x = gt_full(GT_SHAPE(3, four), 2, GT_FLOAT32, gt_current_device());
+      gt_tensor *y = gt_eval(NULL, "a*b + c", x, x, gt_scalar(0.5));
+      gt_tensor *s = gt_reduce(NULL, GT_SUM, GT_DIM(0) | GT_DIM(-1), 0, "a", y);
+      gt_tensor *p = gt_matmul_eval(NULL, x, gt_transpose(x, 0, 1), "a");
+      total = gt_item(s) + gt_item(gt_sum(NULL, p, GT_ALL, 0));
+    }
+  }
+  if (stream) {
+    GT_WITH_STREAM(stream) { gt_stream_synchronize(stream); }
+    gt_synchronize(gt_stream_device(stream));
+  }
+  return total == 54 + 144 && gt_numel(NULL) == 0 ? 0 : 1;
+}
+END
+}
+write_sources() {
+  write_user "$work/user.c"
+  write_user "$work/user.cpp"
+  cat > "$work/whole.c" << 'END'
+#include "gputensor.h"
+#define GPUTENSOR_IMPLEMENTATION
+#include "gputensor.h"
+#include "gputensor.h"
+END
+  cat > "$work/own.c" << 'END'
+#include <stddef.h>
+void *own_malloc(size_t n);
+void *own_realloc(void *p, size_t n);
+void own_free(void *p);
+#define GPUTENSOR_MALLOC(n) own_malloc(n)
+#define GPUTENSOR_REALLOC(p, n) own_realloc(p, n)
+#define GPUTENSOR_FREE(p) own_free(p)
+#define GPUTENSOR_IMPLEMENTATION
+#include "gputensor.h"
+END
+  cat > "$work/number.c" << 'END'
+#include "gputensor.h"
+gt_tensor *f(gt_tensor *x);
+gt_tensor *f(gt_tensor *x) { return gt_eval(x, "a*b", x, 0.5); }
+END
+  cat > "$work/stream.c" << 'END'
+#include "gputensor.h"
+gt_status f(gt_stream *stream);
+gt_status f(gt_stream *stream) { return gt_synchronize(stream); }
+END
+  cat > "$work/main.c" << 'END'
+#define GPUTENSOR_IMPLEMENTATION
+#include "gputensor.h"
+#ifdef __cplusplus
+extern "C"
+#endif
+int visit(void);
+int main(void) { return visit(); }
+END
+  # The other file of a program of two: it calls through the linker, in the other language.
+  { write_user "$work/visit.c"
+    cat >> "$work/visit.c" << 'END'
+#ifdef __cplusplus
+extern "C"
+#endif
+int visit(void);
+int visit(void) {
+  gt_stream *stream = gt_stream_create(gt_cpu(), 0);
+  const int bad = user(stream);
+  gt_stream_free(stream);
+  gt_clear_error();
+  return bad;
+}
+END
+  }
+  for f in whole own number stream main visit; do cp "$work/$f.c" "$work/$f.cpp"; done
+}
+
+# ---- standards and options ----
+each_standard() { # NAME OPTIONS FILE: with every compiler and every standard
+  local c s
+  for c in $(c_compilers); do
+    for s in c99 c11 c17; do
+      # shellcheck disable=SC2086
+      check "$1" "$c" -std=$s $strict -fsyntax-only -I. $2 "$work/$3.c"
+    done
+  done
+  for c in $(cpp_compilers); do
+    # shellcheck disable=SC2086
+    check "$1" "$c" -std=c++17 $strict -fsyntax-only -I. $2 "$work/$3.cpp"
+  done
+}
+standards() {
+  each_standard "declarations" "" user
+  each_standard "included three times, then the implementation" "" whole
+  each_standard "implementation by -D" "-DGPUTENSOR_IMPLEMENTATION" user
+  each_standard "GPUTENSOR_STATIC" "-DGPUTENSOR_STATIC -DGPUTENSOR_IMPLEMENTATION" user
+  each_standard "GPUTENSOR_NO_CUDA" "-DGPUTENSOR_NO_CUDA" whole
+  each_standard "GPUTENSOR_NO_SIMD" "-DGPUTENSOR_NO_SIMD" whole
+  each_standard "own allocator" "" own
+}
+symbols() { # NM-OPTIONS OBJECT PATTERN: defined symbols that do not match
+  # shellcheck disable=SC2086
+  nm $1 --defined-only "$2" | awk '{ print $3 }' | grep -vE "$3"
+}
+# gcc looks for what is unused only when it makes code.
+static_library() {
+  # shellcheck disable=SC2086
+  check "GPUTENSOR_STATIC makes no warning" gcc -std=c99 $strict $fast -I. -DGPUTENSOR_STATIC \
+    -DGPUTENSOR_IMPLEMENTATION -c "$work/user.c" -o "$work/static.o"
+  empty "GPUTENSOR_STATIC leaves these symbols" symbols -g "$work/static.o" '^user$'
+}
+two_languages() {
+  local flags="$fast -I. $strict"
+  have g++ || return
+  # shellcheck disable=SC2086
+  {
+    check "implementation in C" gcc $flags -c "$work/main.c" -o "$work/main_c.o"
+    check "user in C++" g++ -std=c++17 $flags -c "$work/visit.cpp" -o "$work/visit_cpp.o"
+    check "links" g++ "$work/main_c.o" "$work/visit_cpp.o" -lm -lpthread -o "$work/c_cpp"
+    check "runs" "$work/c_cpp"
+    check "implementation in C++" g++ -std=c++17 $flags -c "$work/main.cpp" -o "$work/main_cpp.o"
+    check "user in C" gcc $flags -c "$work/visit.c" -o "$work/visit_c.o"
+    check "links" g++ "$work/main_cpp.o" "$work/visit_c.o" -lm -lpthread -o "$work/cpp_c"
+    check "runs" "$work/cpp_c"
+  }
+}
+refusals() {
+  local c
+  for c in $(c_compilers) $(cpp_compilers); do
+    local ending=c
+    case $c in *++) ending=cpp ;; esac
+    refuse "-ffast-math" "build this file without -ffast-math" \
+      "$c" -ffast-math -fsyntax-only -I. "$work/user.$ending"
+    refuse "only GPUTENSOR_MALLOC" "define all of GPUTENSOR_MALLOC, GPUTENSOR_REALLOC" \
+      "$c" "-DGPUTENSOR_MALLOC(n)=malloc(n)" -fsyntax-only -I. "$work/whole.$ending"
+    refuse "only GPUTENSOR_FREE" "define all of GPUTENSOR_MALLOC, GPUTENSOR_REALLOC" \
+      "$c" "-DGPUTENSOR_FREE(p)=free(p)" -fsyntax-only -I. "$work/whole.$ending"
+    refuse "CUDA and no CUDA" "GPUTENSOR_CUDA and GPUTENSOR_NO_CUDA are both defined" \
+      "$c" -DGPUTENSOR_CUDA -DGPUTENSOR_NO_CUDA -fsyntax-only -I. "$work/whole.$ending"
+    refuse "a number among tensors" "error" "$c" -fsyntax-only -I. "$work/number.$ending"
+    refuse "a stream for a device" "error" "$c" -fsyntax-only -I. "$work/stream.$ending"
+  done
+}
+
+# ---- names ----
+standard_includes() { # without CUDA's
+  grep -hE '^ *# *include <' $header | grep -vE 'cuda|omp\.h' | sort -u | while read -r line; do
+    name=${line#*<}
+    name=${name%>*}
+    # those of other systems stand behind an #if
+    printf '#if __has_include(<%s>)\n#include <%s>\n#endif\n' "$name" "$name"
+  done
+}
+macros_of() { gcc -std=gnu99 -dM -E -I. "$1" | awk '{ print $2 }' | sed 's/(.*//' | sort -u; }
+leaked_macros() {
+  standard_includes > "$work/includes.c"
+  comm -13 <(macros_of "$work/includes.c") <(macros_of "$work/whole.c") | grep -vE "$ours"
+}
+leaked_types() {
+  grep -nE '^(typedef )?(struct|union|enum) [A-Za-z_]+|^} [A-Za-z_]+;' $header $kernels |
+    grep -vE ':(typedef )?(struct|union|enum) gt_|:} gt_'
+}
+names() {
+  local ours='^(gt_|GT_|GPUTENSOR_)'
+  empty "these macros leave $header" leaked_macros
+  # Static data and functions too; "name.5" is a variable inside a function.
+  empty "these symbols leave $header" symbols "" "$work/main_c.o" "$ours|\\.|^main$"
+  empty "these types leave the files" leaked_types
+}
+
+# ---- the files' own order ----
+contents_of() { # the words of the table of contents
+  awk '/^ *CONTENTS/ { on = 1; sub(/\(.*\)/, "") } /CONVENTIONS|How to read it/ { on = 0 } on' "$1" |
+    grep -oE '>>[a-z][a-z-]*' | sort
+}
+marks_of() { grep -oE '^/\* ---- >>[a-z][a-z-]*' "$1" | grep -oE '>>.*' | sort; }
+unequal_contents() { diff <(contents_of "$1") <(marks_of "$1") | grep '^[<>]'; }
+# A >>word anywhere leads to a section of one of the files.
+lost_references() {
+  grep -oE '>>[a-z][a-z-]+' "$1" | grep -vx '>>word' | sort -u |
+    comm -23 - <(sort -u <(marks_of $header) <(marks_of $kernels))
+}
+long_lines() { awk -v f="$1" 'length > 120 { print f ":" FNR ": " length " columns" }' "$1"; }
+too_long() { awk -v limit="$2" 'END { if (NR > limit) print NR " lines, " limit " allowed" }' "$1"; }
+order() {
+  local f
+  for f in $header $kernels; do
+    if [ -z "$(marks_of "$f")" ]; then fail "$f has no marks"; fi
+    empty "$f: contents (<) and sections (>) differ" unequal_contents "$f"
+    empty "$f: no such section" lost_references "$f"
+    empty "$f: long lines" long_lines "$f"
+    empty "$f: tabs, or blanks at line ends" grep -nE '[[:space:]]$|	' "$f"
+  done
+  empty "$header is too long" too_long $header 7000
+  empty "$kernels is too long" too_long $kernels 2500
+}
+
+# ---- the programs in the documentation ----
+quick_start() { # the first program in the header's first comment
+  awk '/#define GPUTENSOR_IMPLEMENTATION/ { on = 1 } on { sub(/^       /, ""); print } on && /^}/ { exit }' \
+    $header > "$work/quick_start.c"
+}
+# Every ```c block becomes a file; one without main is put into one.
+readme_blocks() {
+  awk -v out="$work/readme" '
+    /^```c$/ { n++; on = 1; next }
+    /^```/ { on = 0 }
+    on { print > (out n ".c") }' README.md
+  local f
+  for f in "$work"/readme*.c; do
+    [ -f "$f" ] || continue
+    if grep -q 'int main' "$f"; then continue; fi
+    { printf '#define GPUTENSOR_IMPLEMENTATION\n#include "gputensor.h"\n#include <stdio.h>\n'
+      printf 'int main(void) {\n'; cat "$f"; printf 'return gt_error() != GT_OK;\n}\n'
+    } > "$f.tmp" && mv "$f.tmp" "$f"
+  done
+}
+build_and_run() { # NAME FILE
+  # shellcheck disable=SC2086
+  check "$1 builds" gcc $fast -I. "$2" -lm -lpthread -o "${2%.c}" || return
+  [ -x "${2%.c}" ] || return
+  check "$1 runs" "${2%.c}"
+  if [ ! -s "$work/log" ]; then fail "$1 prints nothing"; fi
+}
+documents() {
+  local f
+  order
+  quick_start
+  build_and_run "the header's first program" "$work/quick_start.c"
+  if ! [ -f README.md ]; then skip "README.md: not there"; else readme_blocks; fi
+  for f in "$work"/readme*.c; do
+    if [ -f "$f" ]; then build_and_run "README.md's $(basename "$f" .c)" "$f"; fi
+  done
+  for f in examples/*.c; do
+    [ -f "$f" ] || continue
+    cp "$f" "$work/example_$(basename "$f")"
+    build_and_run "$f" "$work/example_$(basename "$f")"
+  done
+}
+
+# ---- CUDA ----
+# No GPU is needed to compile. -Ofc max leaves out the device compiler's optimisations: they would
+# take a minute for each architecture. Speed and results are test/gpu.sh's business.
+cuda_include() { # where nvcc's own headers are
+  local f
+  f=$(echo '#include <cuda_runtime_api.h>' | nvcc -x cu -M - 2> /dev/null |
+      tr ' ' '\n' | grep '/cuda_runtime_api\.h$' | head -n 1)
+  dirname "$f"
+}
+quick_nvcc() { # options that make this nvcc fast
+  if nvcc --help | grep -q -- '--Ofast-compile'; then echo "-Ofc max"; else echo "-O0 -Xptxas -O0"; fi
+}
+no_gpu_program() {
+  cat > "$work/app.c" << 'END'
+#define GPUTENSOR_IMPLEMENTATION
+#include "gputensor.h"
+#include <string.h>
+int main(void) {
+  const gt_device best = gt_best_device(), asked = gt_cuda(0);
+  printf("available: %d, reason: \"%s\"\n", gt_cuda_is_available(), gt_cuda_unavailable_reason());
+  printf("asked for cuda:0: \"%s\"\n", gt_error_message());
+  printf("built: %s\n", gt_build_info());
+  if (!gt_cuda_is_available()) {
+    if (asked.type != GT_NO_DEVICE || gt_error() != GT_ERROR_DEVICE) return 1;
+    if (!*gt_cuda_unavailable_reason() || best.type != GT_CPU) return 2;
+    gt_clear_error();
+  }
+  GT_SCOPE {
+    gt_tensor *x = gt_eval(NULL, "a + 1", gt_ones(GT_SHAPE(3), GT_FLOAT32, best));
+    if (gt_item(gt_sum(NULL, x, GT_ALL, 0)) != 6) return 3;
+  }
+  return gt_error() ? 4 : 0;
+}
+END
+  # shellcheck disable=SC2086
+  check "nvcc builds a C file" nvcc $fast -Xcompiler -Wall,-Wextra -I. "$work/app.c" \
+    "$work/kernels_80.o" -o "$work/app" -lpthread
+  check "it runs, without a GPU on the CPU" "$work/app"
+  sed 's/^/  /' "$work/log"
+}
+cuda() {
+  local fast_options include arch
+  if ! have nvcc; then skip "CUDA: no nvcc"; return; fi
+  fast_options=$(quick_nvcc)
+  include=$(cuda_include)
+  # shellcheck disable=SC2086
+  check "C99 with CUDA's headers" gcc -std=c99 $strict -DGPUTENSOR_CUDA "-I$include" -I. \
+    -fsyntax-only "$work/whole.c"
+  # shellcheck disable=SC2086
+  check "C++17 with CUDA's headers" g++ -std=c++17 $strict -DGPUTENSOR_CUDA "-I$include" -I. \
+    -fsyntax-only "$work/whole.cpp"
+  # shellcheck disable=SC2086
+  refuse "--use_fast_math" "build without --use_fast_math" \
+    nvcc --use_fast_math $fast_options -arch=sm_80 -I. -c $kernels -o "$work/kernels_fast.o"
+  for arch in 75 80 90a; do
+    # shellcheck disable=SC2086
+    check "kernels for sm_$arch" nvcc $fast_options -Xcompiler -Wall,-Wextra --Werror all-warnings \
+      -arch=sm_$arch -I. -c $kernels -o "$work/kernels_$arch.o"
+  done
+  no_gpu_program
+}
+
+# ---- the plan ----
+run_part() {
+  work=$root/test/build/compile/$1
+  rm -rf "$work"
+  mkdir -p "$work"
+  write_sources
+  case $1 in
+    standards) name_missing_compilers; standards; static_library; two_languages; refusals; names ;;
+    documents) documents ;;
+    cuda) cuda ;;
+    *) fail "there is no part $1" ;;
+  esac
+}
+for part in "${@:-standards documents cuda}"; do
+  for one in $part; do run_part "$one"; done
+done
+printf 'compile: %d passed, %d failed, %d skipped\n' $passed $failed $skipped
+[ $failed = 0 ]

@@ -1,4 +1,5 @@
-/* What every test program shares: cases that are counted, checks that print values, a generator with
+/* What every test program shares: cases that are counted, checks that print values, a generator
+   with
    a printed seed, buffers with guard bytes, and conversions written apart from the library's. */
 #ifndef CHECK_H
 #define CHECK_H
@@ -69,7 +70,8 @@ UNUSED static void check_int(const char *file, int line, const char *what, int64
   if (x != y) check_report(file, line, "%s is %" PRId64 ", not %" PRId64, what, x, y);
 }
 UNUSED static void check_num(const char *file, int line, const char *what, double x, double y) {
-  if (!(x == y || (x != x && y != y))) check_report(file, line, "%s is %.17g, not %.17g", what, x, y);
+  if (!(x == y || (x != x && y != y)))
+    check_report(file, line, "%s is %.17g, not %.17g", what, x, y);
 }
 UNUSED static void check_near(const char *file, int line, const char *what, double x, double y,
                               double tolerance) {
@@ -78,7 +80,8 @@ UNUSED static void check_near(const char *file, int line, const char *what, doub
 }
 UNUSED static void check_str(const char *file, int line, const char *what, const char *x,
                              const char *y) {
-  if (!x || strcmp(x, y)) check_report(file, line, "%s is\n  %s\nnot\n  %s", what, x ? x : "NULL", y);
+  if (!x || strcmp(x, y))
+    check_report(file, line, "%s is\n  %s\nnot\n  %s", what, x ? x : "NULL", y);
 }
 UNUSED static void check_refused(const char *file, int line, const char *what, int refused,
                                  gt_status status, const char *text) {
@@ -168,7 +171,8 @@ UNUSED static uint64_t hash_bytes(uint64_t h, const void *data, size_t n) { /* F
 
 /* The two small floats, both directions, by the definition: sign, exponent, `man` bits. */
 UNUSED static uint16_t small_encode(double x, int man, int bias) {
-  const uint16_t sign = (uint16_t)(signbit(x) ? 0x8000 : 0), inf = (uint16_t)((2 * bias + 1) << man);
+  const uint16_t sign = (uint16_t)(signbit(x) ? 0x8000 : 0),
+                 inf = (uint16_t)((2 * bias + 1) << man);
   int e;
   double q;
   if (x != x) return (uint16_t)(inf | 1u << (man - 1));
@@ -257,11 +261,22 @@ UNUSED static void store(gt_dtype t, void *p, int64_t i, double x) {
     default: store_int(t, p, i, to_int(x, t)); break;
   }
 }
+/* The bits of an element. */
+UNUSED static uint64_t bits_at(gt_dtype t, const void *p, int64_t i) {
+  const char *at = (const char *)p + i * (int64_t)gt_dtype_size(t);
+  uint64_t b = 0;
+  uint32_t b4;
+  uint16_t b2;
+  switch (gt_dtype_size(t)) {
+    case 1: return *(const unsigned char *)at;
+    case 2: memcpy(&b2, at, 2); return b2;
+    case 4: memcpy(&b4, at, 4); return b4;
+    default: memcpy(&b, at, 8); return b;
+  }
+}
 /* Same bits, where all NaNs are one. */
 UNUSED static int same(gt_dtype t, const void *p, const void *q, int64_t i) {
-  const size_t size = gt_dtype_size(t);
-  if (memcmp((const char *)p + i * (int64_t)size, (const char *)q + i * (int64_t)size, size) == 0)
-    return 1;
+  if (bits_at(t, p, i) == bits_at(t, q, i)) return 1;
   return is_float(t) && load(t, p, i) != load(t, p, i) && load(t, q, i) != load(t, q, i);
 }
 /* A hash of values, one for all NaNs: equal on every compiler, instruction set and device. */
@@ -325,7 +340,8 @@ UNUSED static void check_values(const char *file, int line, const char *what, co
   for (i = 0; i < n; i++) {
     const double v = load(x->dtype, p, i);
     if (!(v == expected[i] || (v != v && expected[i] != expected[i]))) {
-      check_report(file, line, "%s: element %" PRId64 " is %.17g, not %.17g", what, i, v, expected[i]);
+      check_report(file, line, "%s: element %" PRId64 " is %.17g, not %.17g", what, i, v,
+                   expected[i]);
       break;
     }
   }
@@ -337,8 +353,8 @@ UNUSED static void check_values(const char *file, int line, const char *what, co
     check_shape(__FILE__, __LINE__, #x, x, (int)(sizeof gt_expected_ / 8), gt_expected_); \
   } while (0)
 #define CHECK_SHAPE_0D(x) check_shape(__FILE__, __LINE__, #x, x, 0, NULL)
-UNUSED static void check_shape(const char *file, int line, const char *what, const gt_tensor *x, int n,
-                               const int64_t *expected) {
+UNUSED static void check_shape(const char *file, int line, const char *what, const gt_tensor *x,
+                               int n, const int64_t *expected) {
   int d;
   if (!x || x->ndim != n) {
     check_report(file, line, "%s: %d dims, not %d (%s)", what, x ? x->ndim : -1, n,
@@ -475,8 +491,8 @@ static void check_start(const char *program, int argc, char **argv) {
     exit(1);
   }
   gt_set_error_handler(check_handler, NULL);
-  printf("%s: on %s, seed %" PRIu64 "\n", program, DEV.type == GT_CUDA ? gt_device_name(DEV) : "cpu",
-         rnd_state);
+  printf("%s: on %s, seed %" PRIu64 "\n", program,
+         DEV.type == GT_CUDA ? gt_device_name(DEV) : "cpu", rnd_state);
 }
 
 #endif

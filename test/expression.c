@@ -1,10 +1,13 @@
-/* The expression language: grammar, errors, types, and programs that are larger than the machine. */
+/* The expression language: grammar, errors, types, and programs that are larger than the
+   machine. */
 #include "check.h"
 
-static double number(const char *text) { /* the value of a text over a = 2, b = 3, c = -5 (float64) */
+/* the value of a text over a = 2, b = 3, c = -5 (float64) */
+static double number(const char *text) {
   double v = (double)NAN;
   GT_SCOPE {
-    gt_tensor *a = gt_full(GT_SHAPE(1), 2, GT_FLOAT64, DEV), *b = gt_full(GT_SHAPE(1), 3, GT_FLOAT64, DEV);
+    gt_tensor *a = gt_full(GT_SHAPE(1), 2, GT_FLOAT64, DEV),
+              *b = gt_full(GT_SHAPE(1), 3, GT_FLOAT64, DEV);
     gt_tensor *c = gt_full(GT_SHAPE(1), -5, GT_FLOAT64, DEV);
     v = gt_item(gt_eval(NULL, text, a, b, c));
   }
@@ -15,7 +18,8 @@ static void test_grammar(void) {
   static const struct { const char *text; double value; } table[] = {
       {"a + b * c", -13}, {"(a + b) * c", -25}, {"a - b - c", 4}, {"a - (b - c)", -6},
       {"a / b / c", 2.0 / 3 / -5}, {"a * b % 4", 2}, {"c % a", 1}, {"c % -b", -2}, {"-c % b", 2},
-      {"a ** b ** a", 512}, {"(a ** b) ** a", 64}, {"-a ** 2", -4}, {"(-a) ** 2", 4}, {"a ** -1", 0.5},
+      {"a ** b ** a", 512}, {"(a ** b) ** a", 64}, {"-a ** 2", -4}, {"(-a) ** 2", 4},
+      {"a ** -1", 0.5},
       {"a ** -a ** 0", 0.5}, {"2 ** 3 ** 2", 512}, {"- - a", 2}, {"-+-a", 2}, {"+c", -5}, {"!a", 0},
       {"!0 + 1.5", 2.5}, {"!(a > b) * 4.0", 4}, {"a < b", 1}, {"a < b < c", 0}, {"c < b == 1", 1},
       {"a > b == c < 0", 0}, {"a != b", 1}, {"a <= 2", 1}, {"a >= 3", 0}, {"a == 2 && b == 3", 1},
@@ -23,18 +27,20 @@ static void test_grammar(void) {
       {"a > b ? 1 : c > b ? 2 : 3", 3}, {"a < b ? c < 0 ? 7 : 8 : 9", 7}, {"a < b ? a : b", 2},
       {"a + b > 4 ? a : b", 2}, {"1 ? 2.5 : 3", 2.5}, {"where(a > b, 1, 2.5)", 2.5},
       {"fma(a, b, c)", 1}, {"maximum(a, b) - minimum(a, b)", 1}, {"clamp(c, -1, 1)", -1},
-      {"pi + a*0", 3.14159265358979323846}, {"pi * 0 + 1e3", 1000}, {"1.5e-3 * 1E3", 1.5}, {".5 + 0.", 0.5},
+      {"pi + a*0", 3.14159265358979323846}, {"pi * 0 + 1e3", 1000}, {"1.5e-3 * 1E3", 1.5},
+      {".5 + 0.", 0.5},
       {"1e+2", 100}, {"00012", 12}, {"a*1+b*1", 5}, {"  a\t+\nb ", 5}, {"a+b", 5}, {"sqrt(a*8)", 4},
       {"abs(c)**a", 25}, {"a-1", 1}, {"a -1", 1}, {"a- -1", 3}, {"a--1", 3}, {"(((((a)))))", 2},
       {"square(c)+square(b)", 34}, {"1e400 > 1", 1}, {"1e-400", 0}, {"a!=2", 0}, {"!a!=1", 1},
-      {"0.1 + 0.2 + a*0", 0.1 + 0.2}, {"1 / 3.0 + a*0", 1 / 3.0}, {"floor_div(c, a)", -3}, {"fmod(c, a)", -1},
+      {"0.1 + 0.2 + a*0", 0.1 + 0.2}, {"1 / 3.0 + a*0", 1 / 3.0}, {"floor_div(c, a)", -3},
+      {"fmod(c, a)", -1},
       {"hypot(3.0, 4.0)", 5}, {"gt(a, b) + 0.5", 0.5}, {"logical_xor(a, 0) + 0.5", 1.5}};
   size_t i;
   for (i = 0; i < sizeof table / sizeof *table; i++) {
     const double v = number(table[i].text);
     if (v != table[i].value)
-      check_report(__FILE__, __LINE__, "%s is %.17g, not %.17g (%s)", table[i].text, v, table[i].value,
-                   gt_error_message());
+      check_report(__FILE__, __LINE__, "%s is %.17g, not %.17g (%s)", table[i].text, v,
+                   table[i].value, gt_error_message());
     gt_clear_error();
   }
 }
@@ -46,16 +52,17 @@ static void test_integers(void) {
       {"a - 9007199254740993", INT64_C(7) - 9007199254740993}, {"a % 4", 3}, {"-a % 4", 1},
       {"a ** 20", 79792266297612001}, {"a ** -1", 0}, {"a * -1 % 0", 0}, {"floor_div(a, 0)", 0},
       {"bitwise_and(a, 5) + bitwise_left_shift(a, 3)", 61}, {"bitwise_not(a)", -8},
-      {"a > 3 ? 9007199254740993 : 0", 9007199254740993}, {"(a > 3) + 9007199254740992", 9007199254740993},
+      {"a > 3 ? 9007199254740993 : 0", 9007199254740993},
+      {"(a > 3) + 9007199254740992", 9007199254740993},
       {"!a + 9007199254740993", 9007199254740993}, {"abs(-9223372036854775807) + a * 0", INT64_MAX},
       {"a + -9223372036854775807 - 8", INT64_MIN}};
   size_t i;
   for (i = 0; i < sizeof table / sizeof *table; i++) {
     y = gt_eval(NULL, table[i].text, a);
     if (!y || y->dtype != GT_INT64 || gt_item_int64(y) != table[i].value)
-      check_report(__FILE__, __LINE__, "%s is %" PRId64 " (%s), not %" PRId64 " (%s)", table[i].text,
-                   y ? gt_item_int64(y) : 0, y ? gt_dtype_string(y->dtype) : "NULL", table[i].value,
-                   gt_error_message());
+      check_report(__FILE__, __LINE__, "%s is %" PRId64 " (%s), not %" PRId64 " (%s)",
+                   table[i].text, y ? gt_item_int64(y) : 0, y ? gt_dtype_string(y->dtype) : "NULL",
+                   table[i].value, gt_error_message());
     gt_clear_error();
   }
 }
@@ -68,7 +75,8 @@ static void test_bad_texts(void) {
       {"a + * b", "at column 5: expected an operand"}, {"(a", "at column 3: expected )"},
       {"(a + b c", "at column 8: expected )"}, {"a b", "at column 3: expected an operator"},
       {"a )", "at column 3: expected an operator"}, {"a = b", "at column 3: expected an operator"},
-      {"a & b", "at column 3: expected an operator"}, {"a | b", "at column 3: expected an operator"},
+      {"a & b", "at column 3: expected an operator"},
+      {"a | b", "at column 3: expected an operator"},
       {"a # b", "at column 3: expected an operator"}, {"2 a", "at column 3: expected an operator"},
       {"2a", "at column 2: expected an operator"}, {"a ? b", "at column 6: expected :"},
       {"a ? b c", "at column 7: expected :"}, {"a ? : c", "at column 5: expected an operand"},
@@ -77,13 +85,16 @@ static void test_bad_texts(void) {
       {"A", "at column 1: no operation is called A"},
       {"foo(a)", "at column 1: no operation is called foo"},
       {"a + sine(b)", "at column 5: no operation is called sine"},
-      {"ab", "at column 1: no operation is called ab"}, {"_", "at column 1: no operation is called _"},
+      {"ab", "at column 1: no operation is called ab"},
+      {"_", "at column 1: no operation is called _"},
       {"pie", "at column 1: no operation is called pie"},
       {"exp a", "at column 5: expected ( after the operation's name"},
       {"exp", "at column 4: expected ( after the operation's name"},
       {"exp(a", "at column 6: expected ) or ,"}, {"exp(a b)", "at column 7: expected ) or ,"},
-      {"exp()", "at column 5: expected an operand"}, {"exp(a,)", "at column 7: expected an operand"},
-      {"exp(a, b)", "at column 1: exp takes 1 operand"}, {"add(a)", "at column 1: add takes 2 operands"},
+      {"exp()", "at column 5: expected an operand"},
+      {"exp(a,)", "at column 7: expected an operand"},
+      {"exp(a, b)", "at column 1: exp takes 1 operand"},
+      {"add(a)", "at column 1: add takes 2 operands"},
       {"a + fma(a, b)", "at column 5: fma takes 3 operands"},
       {"where(a, b, c, a, b, c)", "at column 1: where takes 3 operands"},
       {"1.2.3", "at column 1: a malformed number"}, {"a + 1e", "at column 5: a malformed number"},
@@ -91,11 +102,15 @@ static void test_bad_texts(void) {
       {".", "at column 1: expected an operand"}, {"a..b", "at column 2: expected an operator"},
       {"1234567890123456789012345678901234567890123456789012345678901234567890",
        "at column 1: a number of more than 60 characters"},
-      {"a ** ** b", "at column 6: expected an operand"}, {"a !b", "at column 3: expected an operator"},
-      {"a == = b", "at column 6: expected an operand"}, {"\xc3\xa4", "at column 1: expected an operand"},
-      {"a + \x01", "at column 5: expected an operand"}, {"a, b", "at column 2: expected an operator"},
+      {"a ** ** b", "at column 6: expected an operand"},
+      {"a !b", "at column 3: expected an operator"},
+      {"a == = b", "at column 6: expected an operand"},
+      {"\xc3\xa4", "at column 1: expected an operand"},
+      {"a + \x01", "at column 5: expected an operand"},
+      {"a, b", "at column 2: expected an operator"},
       {"\"a\"", "at column 1: expected an operand"}, {"%d", "at column 1: expected an operand"}};
-  gt_tensor *x = gt_ones(GT_SHAPE(2), GT_FLOAT32, DEV), *out = gt_ones(GT_SHAPE(2), GT_FLOAT32, DEV);
+  gt_tensor *x = gt_ones(GT_SHAPE(2), GT_FLOAT32, DEV),
+            *out = gt_ones(GT_SHAPE(2), GT_FLOAT32, DEV);
   size_t i;
   int turn;
   char want[300];
@@ -112,7 +127,8 @@ static void test_bad_texts(void) {
 }
 
 static char *repeated(const char *head, const char *middle, int n, const char *tail) {
-  char *text = (char *)malloc(strlen(head) + strlen(middle) * (size_t)n + strlen(tail) + 1), *p = text;
+  char *text = (char *)malloc(strlen(head) + strlen(middle) * (size_t)n + strlen(tail) + 1),
+       *p = text;
   p += sprintf(p, "%s", head);
   while (n-- > 0) p += sprintf(p, "%s", middle);
   sprintf(p, "%s", tail);
@@ -155,7 +171,8 @@ static void test_limits(void) {
   text = repeated("", "(", 300, "a");
   REFUSED(gt_eval(NULL, text, x), GT_ERROR_EXPRESSION, "...");
   free(text);
-  REFUSED(gt_eval_n(NULL, "a", 27, list), GT_ERROR_ARGUMENT, "27 operands; the letters a to z name 26");
+  REFUSED(gt_eval_n(NULL, "a", 27, list), GT_ERROR_ARGUMENT,
+          "27 operands; the letters a to z name 26");
   REFUSED(gt_eval_n(NULL, "a", -1, list), GT_ERROR_ARGUMENT, "-1 operands");
   REFUSED(gt_eval_n(NULL, NULL, 1, list), GT_ERROR_ARGUMENT, "the text is NULL");
   list[1] = NULL;
@@ -198,7 +215,8 @@ static void test_many_operands(void) {
   CHECK_SAME(y, gt_full(GT_SHAPE(5, 33), 325, GT_FLOAT32, DEV));
 }
 
-static char *balanced(char *p, int depth, int *leaf) { /* (((a+b)*(c-a))...: needs depth temporaries */
+/* (((a+b)*(c-a))...: needs depth temporaries */
+static char *balanced(char *p, int depth, int *leaf) {
   if (depth == 0) return p + sprintf(p, "%c", 'a' + (*leaf)++ % 5);
   *p++ = '(';
   p = balanced(p, depth - 1, leaf);
@@ -235,7 +253,7 @@ static void test_deep(void) {
   }
 }
 
-/* ---- random expressions against a plain interpreter, on whole numbers small enough to be exact ---- */
+/* ---- random expressions against a plain interpreter, on numbers small enough to be exact ---- */
 enum { OPERANDS = 12, N = 70 };
 static double data[OPERANDS][N];
 typedef struct { double v[N], bound; int boolean; } value;
@@ -273,7 +291,6 @@ static value grow(char **text, int depth) {
     for (i = 0; i < N; i++)
       r.v[i] = k == 0 ? x.v[i] + y.v[i] : k == 1 ? x.v[i] - y.v[i] : x.v[i] * y.v[i];
     r.bound = k == 2 ? x.bound * y.bound + 1 : x.bound + y.bound;
-    (void)named;
   } else if (kind <= 10) {
     static const char *const sign[] = {"<", "<=", ">", ">=", "==", "!=", "&&", "||"};
     const int k = (int)rnd_below(8);
@@ -353,7 +370,8 @@ static void test_random_expressions(void) {
       for (i = 0; y && y->ndim && i < N; i++) {
         const double got = load(y->dtype, v, i);
         if (got != want.v[i]) {
-          check_report(__FILE__, __LINE__, "%.1500s [%d] is %.17g, not %.17g", text, i, got, want.v[i]);
+          check_report(__FILE__, __LINE__, "%.1500s [%d] is %.17g, not %.17g", text, i, got,
+                       want.v[i]);
           break;
         }
       }
@@ -446,7 +464,8 @@ static void test_runtime_numbers(void) {
   if (DEV.type == GT_CUDA) {
     REFUSED(gt_eval(NULL, "a * b", x, gt_ones(GT_SHAPE(3), GT_FLOAT32, gt_cpu())), GT_ERROR_DEVICE,
             "gt_eval: operand 1 (3,) is on cuda:0, operand 2 (3,) on cpu; gt_to moves a tensor");
-    REFUSED(gt_eval(gt_ones(GT_SHAPE(3), GT_FLOAT32, gt_cpu()), "a", x), GT_ERROR_DEVICE, "the output");
+    REFUSED(gt_eval(gt_ones(GT_SHAPE(3), GT_FLOAT32, gt_cpu()), "a", x), GT_ERROR_DEVICE,
+            "the output");
   }
 }
 
@@ -465,8 +484,10 @@ static void test_cache(void) {
   CHECK_TEXT(most < 600, "%" PRId64 " blocks", most);
   /* the same text with other operands, dtypes, and fewer operands than it names */
   CHECK_VALUES(gt_eval(NULL, "a + b", x, x), 2, 2, 2, 2);
-  CHECK_INT(gt_eval(NULL, "a + b", gt_ones(GT_SHAPE(4), GT_INT8, DEV), gt_ones(GT_SHAPE(4), GT_BOOL, DEV))->dtype,
-            GT_INT8);
+  CHECK_INT(
+      gt_eval(NULL, "a + b", gt_ones(GT_SHAPE(4), GT_INT8, DEV), gt_ones(GT_SHAPE(4), GT_BOOL, DEV))
+          ->dtype,
+      GT_INT8);
   REFUSED(gt_eval(NULL, "a + b", x), GT_ERROR_EXPRESSION, "operand b, but 1 operand was given");
   text[0] = 'a', text[1] = 0;
   CHECK_VALUES(gt_eval(NULL, text, x, gt_neg(NULL, x)), 1, 1, 1, 1);
@@ -476,14 +497,16 @@ static void test_cache(void) {
 
 /* The other places where expressions stand. */
 static void test_in_reduce_and_matmul(void) {
-  gt_tensor *p = TENSOR(GT_FLOAT32, GT_SHAPE(2, 2), 1, 2, 3, 4), *q = TENSOR(GT_FLOAT32, GT_SHAPE(2), 1, 1);
+  gt_tensor *p = TENSOR(GT_FLOAT32, GT_SHAPE(2, 2), 1, 2, 3, 4),
+            *q = TENSOR(GT_FLOAT32, GT_SHAPE(2), 1, 1);
   CHECK_VALUES(gt_reduce(NULL, GT_MEAN, GT_ALL, 0, "(a-b)*(a-b)", p, q), 3.5);
   CHECK_VALUES(gt_reduce(NULL, GT_SUM, GT_DIM(0), 0, "a > 1.5 ? a : b*10", p, q), 13, 6);
   CHECK_VALUES(gt_matmul_eval(NULL, p, p, "relu(a - b)", gt_full(GT_SHAPE(2), 8, GT_FLOAT32, DEV)),
                0, 2, 7, 14);
   REFUSED(gt_reduce(NULL, GT_SUM, GT_ALL, 0, "a +", p), GT_ERROR_EXPRESSION,
           "gt_reduce: \"a +\"  at column 4: expected an operand");
-  REFUSED(gt_matmul_eval(NULL, p, p, "a + b"), GT_ERROR_EXPRESSION, "gt_matmul_eval: \"a + b\"  at column 5");
+  REFUSED(gt_matmul_eval(NULL, p, p, "a + b"), GT_ERROR_EXPRESSION,
+          "gt_matmul_eval: \"a + b\"  at column 5");
 }
 
 static void test_no_list(void) {

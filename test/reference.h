@@ -1,4 +1,5 @@
-/* The operations once more, written apart from the library: plain C where IEEE 754 decides the bits,
+/* The operations once more, written apart from the library: plain C where IEEE 754 decides the
+   bits,
    long double where a bound in ULP holds, __int128 or unsigned words for integers. A name of the
    library's table that is missing here fails the tests. */
 #ifndef REFERENCE_H
@@ -87,13 +88,15 @@ static long double ref_gelu(long double x) {
 static long double ref_softplus(long double x) {
   return x > 0 ? x + log1pl(expl(-x)) : log1pl(expl(x));
 }
-/* Some powl go wrong for exponents beyond 2^62; there the result is 0, 1 or infinite in double too. */
+/* Some powl go wrong for exponents beyond 2^62; there the result is 0, 1 or infinite in double
+   too. */
 static long double ref_pow(long double a, long double b) {
   return fabsl(b) >= 0x1p62L || isinf(a) ? pow((double)a, (double)b) : powl(a, b);
 }
 #define REF_CLOSE(X) \
   X(exp, 2, 2, expl(a)) X(exp2, 2, 2, exp2l(a)) X(expm1, 2, 2, expm1l(a)) \
-  X(log, 2, 2, logl(a)) X(log2, 2, 2, log2l(a)) X(log10, 2, 2, log10l(a)) X(log1p, 2, 2, log1pl(a)) \
+  X(log, 2, 2, logl(a)) X(log2, 2, 2, log2l(a)) X(log10, 2, 2, log10l(a)) \
+  X(log1p, 2, 2, log1pl(a)) \
   X(sin, 2, 2, sinl(a)) X(cos, 2, 2, cosl(a)) X(tan, 2, 2, tanl(a)) \
   X(asin, 4, 2, asinl(a)) X(acos, 4, 2, acosl(a)) X(atan, 4, 2, atanl(a)) \
   X(sinh, 2, 2, sinhl(a)) X(cosh, 2, 2, coshl(a)) X(tanh, 2, 2, tanhl(a)) \
@@ -200,7 +203,8 @@ static reference ref_find(const char *name) {
 }
 
 /* Distance of `got` from `ref` in ULP of a format with `digits` bits and smallest exponent `low`:
-   0 for equal infinities and for two NaNs, huge where one of them is special and the other is not. */
+   0 for equal infinities and for two NaNs, huge where one of them is special and the other is
+   not. */
 static double ulp_error(long double ref, double got, int digits, int low) {
   const int high = digits == 24 ? 128 : 1024; /* values from 2^high on are infinite */
   const long double limit = ldexpl(1, high);

@@ -182,11 +182,14 @@ run_all() {
   if [ -f compile.sh ]; then
     for name in cuda standards documents; do start run_script "compile $name" bash compile.sh "$name"; done
   fi
+  # the slowest first, so that no long one is alone at the end
+  for name in $(programs); do
+    if [ $sanitized = 1 ]; then start run_program sanitized "$name" quick --quick; fi
+  done
   for name in $(programs); do
     start run_program gcc "$name" full --messages "$build/messages/$name"
   done
   for name in $(programs); do
-    if [ $sanitized = 1 ]; then start run_program sanitized "$name" quick --quick; fi
     if have clang; then start run_program clang "$name" quick --quick; fi
   done
   if [ -f reduce.c ]; then

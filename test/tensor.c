@@ -77,7 +77,8 @@ static void test_sequences(void) {
   CHECK_VALUES(gt_eye(3, 2, GT_BOOL, DEV), 1, 0, 0, 1, 0, 0);
   CHECK_SHAPE(gt_eye(0, 4, GT_INT64, DEV), 0, 4);
   { /* the last point is the end, and i*step is one rounding in float64 */
-    gt_tensor *x = gt_linspace(0, 0.3, 7, GT_FLOAT64, DEV), *y = gt_arange(0.1, 100, 0.1, GT_FLOAT64, DEV);
+    gt_tensor *x = gt_linspace(0, 0.3, 7, GT_FLOAT64, DEV),
+              *y = gt_arange(0.1, 100, 0.1, GT_FLOAT64, DEV);
     double *p = (double *)values_of(x), *q = (double *)values_of(y);
     int i;
     CHECK_NUM(p[6], 0.3);
@@ -235,12 +236,14 @@ static void test_views(void) {
   REFUSED(gt_select(x, 1, 3), GT_ERROR_ARGUMENT, "index 3 is out of range for dim 1 of (2, 3, 4)");
   REFUSED(gt_select(x, 1, -4), GT_ERROR_ARGUMENT, "index -4");
   REFUSED(gt_select(gt_scalar(1), 0, 0), GT_ERROR_ARGUMENT, "out of range");
-  REFUSED(gt_expand(x, GT_SHAPE(2, 3, 5)), GT_ERROR_SHAPE, "(2, 3, 4) does not expand to (2, 3, 5)");
+  REFUSED(gt_expand(x, GT_SHAPE(2, 3, 5)), GT_ERROR_SHAPE,
+          "(2, 3, 4) does not expand to (2, 3, 5)");
   REFUSED(gt_expand(x, GT_SHAPE(3, 4)), GT_ERROR_SHAPE, "does not expand");
   REFUSED(gt_expand(x, GT_SHAPE(-1, 2, 3, 4)), GT_ERROR_SHAPE, "gt_expand");
   REFUSED(gt_squeeze(x, 3), GT_ERROR_ARGUMENT, "gt_squeeze");
   REFUSED(gt_diagonal(x, 0, 1, 1), GT_ERROR_ARGUMENT, "dim 1 is named twice");
-  REFUSED(gt_diagonal(gt_ones(GT_SHAPE(2), GT_INT8, DEV), 0, 0, 1), GT_ERROR_ARGUMENT, "out of range");
+  REFUSED(gt_diagonal(gt_ones(GT_SHAPE(2), GT_INT8, DEV), 0, 0, 1), GT_ERROR_ARGUMENT,
+          "out of range");
   REFUSED(gt_transpose(NULL, 0, 1), GT_ERROR_ARGUMENT, "NULL");
   REFUSED(gt_slice(NULL, 0, 0, 1, 1), GT_ERROR_ARGUMENT, "NULL");
   REFUSED(gt_reshape(NULL, GT_SHAPE(1)), GT_ERROR_ARGUMENT, "NULL");
@@ -257,12 +260,14 @@ static void test_reshape(void) {
   CHECK_SHAPE(gt_reshape(gt_zeros(GT_SHAPE(0, 3), GT_INT8, DEV), GT_SHAPE(-1, 3)), 0, 3);
   t = gt_transpose(x, 0, 1); /* (6, 4), strides 1 and 6: dims may split, not merge */
   CHECK_SHAPE(gt_reshape(t, GT_SHAPE(2, 3, 2, 2)), 2, 3, 2, 2);
-  CHECK_VALUES(gt_select(gt_select(gt_reshape(t, GT_SHAPE(2, 3, 2, 2)), 0, 1), 0, 2), 5, 11, 17, 23);
+  CHECK_VALUES(gt_select(gt_select(gt_reshape(t, GT_SHAPE(2, 3, 2, 2)), 0, 1), 0, 2), 5, 11, 17,
+               23);
   REFUSED(gt_reshape(t, GT_SHAPE(24)), GT_ERROR_SHAPE,
           "the strides of (6, 4) do not allow a view as (24,); call gt_contiguous first");
   REFUSED(gt_reshape(t, GT_SHAPE(3, 8)), GT_ERROR_SHAPE, "do not allow a view");
   s = gt_slice(x, 1, 0, 4, 1); /* (4, 4), rows 6 apart */
-  CHECK_VALUES(gt_select(gt_reshape(s, GT_SHAPE(2, 2, 2, 2)), 0, 1), 12, 13, 14, 15, 18, 19, 20, 21);
+  CHECK_VALUES(gt_select(gt_reshape(s, GT_SHAPE(2, 2, 2, 2)), 0, 1), 12, 13, 14, 15, 18, 19, 20,
+               21);
   REFUSED(gt_reshape(s, GT_SHAPE(16)), GT_ERROR_SHAPE, "strides");
   CHECK_SHAPE(gt_reshape(gt_slice(x, 1, 0, 1, 1), GT_SHAPE(2, 2)), 2, 2);
   CHECK_VALUES(gt_reshape(gt_slice(x, 1, 0, 1, 1), GT_SHAPE(2, 2)), 0, 6, 12, 18);
@@ -279,7 +284,8 @@ static void test_reshape(void) {
   REFUSED(gt_reshape(x, GT_SHAPE(INT64_C(1) << 62, 4, 6)), GT_ERROR_SHAPE, "gt_reshape");
 }
 
-/* All ways through sizes 1..3 in 1 to 4 dims: a view agrees with the reshaped copy or is refused. */
+/* All ways through sizes 1..3 in 1 to 4 dims: a view agrees with the reshaped copy or is
+   refused. */
 static void test_reshape_of_views(void) {
   int i;
   for (i = 0; i < 600; i++) GT_SCOPE {
@@ -496,13 +502,14 @@ static double convert_reference(gt_dtype from, gt_dtype to, const void *p, int64
   return load(to, out, 0);
 }
 static void test_conversions(void) {
-  static const double v[] = {0, -0.0, 1, -1, 0.5, -0.5, 1.5, 2.5, 127, 128, -128, -129, 255, 256, 257,
-                             -1.99, 300.99, 32767, 32768, -32769, 65503, 65519.9, 65520, 65535, 70000,
-                             2147483647, 2147483648.0, -2147483649.0, 4294967296.0, 16777217,
-                             9223372036854775807.0, -9223372036854775808.0, 1e19, -1e19, 3.3e38,
-                             3.4e38, 3.5e38, 1e300, -1e300, 1e-5, 6e-8, 2.9e-8, 3e-8, 1e-40, 1e-46,
-                             1e-320, INFINITY, -INFINITY, NAN, 1.00048828125, 1.00146484375, 1.00390625,
-                             1.01171875, 0.1, 1.000000059604644775390625, 1.0000001788139343};
+  static const double v[] = {
+      0, -0.0, 1, -1, 0.5, -0.5, 1.5, 2.5, 127, 128, -128, -129, 255, 256, 257, -1.99,
+      300.99, 32767, 32768, -32769, 65503, 65519.9, 65520, 65535, 70000, 2147483647,
+      2147483648.0, -2147483649.0, 4294967296.0, 16777217, 9223372036854775807.0,
+      -9223372036854775808.0, 1e19, -1e19, 3.3e38, 3.4e38, 3.5e38, 1e300, -1e300, 1e-5,
+      6e-8, 2.9e-8, 3e-8, 1e-40, 1e-46, 1e-320, INFINITY, -INFINITY, NAN, 1.00048828125,
+      1.00146484375, 1.00390625, 1.01171875, 0.1, 1.000000059604644775390625,
+      1.0000001788139343};
   const int n = (int)(sizeof v / sizeof *v);
   enum { RANDOM = 3000 };
   int from, to;
@@ -524,7 +531,8 @@ static void test_conversions(void) {
           if (!same((gt_dtype)to, cell, q + (size_t)i * gt_dtype_size((gt_dtype)to), 0)) {
             check_report(__FILE__, __LINE__, "%s to %s: %.17g gives %.17g, not %.17g",
                          gt_dtype_string((gt_dtype)from), gt_dtype_string((gt_dtype)to),
-                         load((gt_dtype)from, p, i), load((gt_dtype)to, q, i), load((gt_dtype)to, cell, 0));
+                         load((gt_dtype)from, p, i), load((gt_dtype)to, q, i),
+                         load((gt_dtype)to, cell, 0));
             break;
           }
         }
@@ -550,8 +558,8 @@ static void test_every_float16(void) {
     for (i = 0; i < 65536; i++) {
       const float want = (float)load((gt_dtype)t, h, i);
       if (bits_of(f[i]) != bits_of(want) && (f[i] == f[i] || want == want)) {
-        check_report(__FILE__, __LINE__, "%s %#x is %.9g, not %.9g", gt_dtype_string((gt_dtype)t), i,
-                     f[i], want);
+        check_report(__FILE__, __LINE__, "%s %#x is %.9g, not %.9g", gt_dtype_string((gt_dtype)t),
+                     i, f[i], want);
         break;
       }
     }
@@ -573,7 +581,8 @@ static void test_copies(void) {
   CHECK_VALUES(gt_copy(gt_empty(GT_SHAPE(2, 2), GT_INT64, DEV), gt_scalar_int64(INT64_C(1) << 60)),
                0x1p60, 0x1p60, 0x1p60, 0x1p60);
   CHECK_INT(gt_item_int64(gt_copy(gt_empty(GT_SHAPE(1), GT_INT64, DEV),
-                                  gt_scalar_int64((INT64_C(1) << 60) + 1))), (INT64_C(1) << 60) + 1);
+                                  gt_scalar_int64((INT64_C(1) << 60) + 1))),
+            (INT64_C(1) << 60) + 1);
   y = gt_contiguous(x);
   CHECK(y != x && y->storage == x->storage);
   y = gt_contiguous(gt_transpose(x, 0, 1));
@@ -598,7 +607,8 @@ static void test_copies(void) {
   REFUSED(gt_copy(gt_expand(gt_ones(GT_SHAPE(1), GT_INT8, DEV), GT_SHAPE(4)), gt_scalar(1)),
           GT_ERROR_ARGUMENT, "gt_copy: the output's elements share memory (stride 0 in dim 0)");
   REFUSED(gt_fill(gt_expand(x, GT_SHAPE(2, 2, 3)), 1), GT_ERROR_ARGUMENT, "share memory");
-  REFUSED(gt_neg(gt_expand(gt_select(x, 0, 0), GT_SHAPE(2, 3)), x), GT_ERROR_ARGUMENT, "share memory");
+  REFUSED(gt_neg(gt_expand(gt_select(x, 0, 0), GT_SHAPE(2, 3)), x), GT_ERROR_ARGUMENT,
+          "share memory");
   REFUSED(gt_neg(y, x), GT_ERROR_SHAPE, "gt_neg: the output is (3, 2), the result (2, 3)");
   REFUSED(gt_neg(gt_empty(GT_SHAPE(1, 2, 3), GT_FLOAT32, DEV), x), GT_ERROR_SHAPE, "gt_neg");
   REFUSED(gt_neg(gt_empty(GT_SHAPE(2, 3), GT_INT64, DEV), x), GT_ERROR_DTYPE,
@@ -621,7 +631,8 @@ static void test_copies(void) {
 }
 
 static void test_cat_and_stack(void) {
-  gt_tensor *a = TENSOR(GT_INT32, GT_SHAPE(2, 2), 1, 2, 3, 4), *b = TENSOR(GT_INT8, GT_SHAPE(2, 1), 5, 6);
+  gt_tensor *a = TENSOR(GT_INT32, GT_SHAPE(2, 2), 1, 2, 3, 4),
+            *b = TENSOR(GT_INT8, GT_SHAPE(2, 1), 5, 6);
   gt_tensor *e = gt_zeros(GT_SHAPE(2, 0), GT_INT32, DEV), *out;
   const gt_tensor *list[4], *many[40];
   int i;
@@ -666,7 +677,8 @@ static void test_cat_and_stack(void) {
 
 static void test_index_select(void) {
   gt_tensor *x = gt_reshape(gt_arange(0, 12, 1, GT_FLOAT32, DEV), GT_SHAPE(3, 4)), *out;
-  gt_tensor *i64 = TENSOR(GT_INT64, GT_SHAPE(3), 2, 0, 2), *i32 = TENSOR(GT_INT32, GT_SHAPE(2), 3, 1);
+  gt_tensor *i64 = TENSOR(GT_INT64, GT_SHAPE(3), 2, 0, 2),
+            *i32 = TENSOR(GT_INT32, GT_SHAPE(2), 3, 1);
   CHECK_VALUES(gt_index_select(NULL, x, 0, i64), 8, 9, 10, 11, 0, 1, 2, 3, 8, 9, 10, 11);
   CHECK_VALUES(gt_index_select(NULL, x, -1, i32), 3, 1, 7, 5, 11, 9);
   CHECK_VALUES(gt_index_select(NULL, gt_transpose(x, 0, 1), 0, i32), 3, 7, 11, 1, 5, 9);
@@ -677,7 +689,8 @@ static void test_index_select(void) {
   out = gt_full(GT_SHAPE(3, 3), -1, GT_FLOAT32, DEV);
   CHECK(gt_index_select(gt_slice(out, 1, 0, 2, 1), x, 1, i32) != NULL);
   CHECK_VALUES(out, 3, 1, -1, 7, 5, -1, 11, 9, -1);
-  CHECK(gt_index_select(x, x, 0, gt_from_array((const int64_t[]){1, 2, 0}, GT_SHAPE(3), GT_INT64, DEV)) == x);
+  CHECK(gt_index_select(
+            x, x, 0, gt_from_array((const int64_t[]){1, 2, 0}, GT_SHAPE(3), GT_INT64, DEV)) == x);
   CHECK_VALUES(gt_select(x, 1, 0), 4, 8, 0);
   REFUSED(gt_index_select(NULL, x, 0, TENSOR(GT_FLOAT32, GT_SHAPE(1), 0)), GT_ERROR_ARGUMENT,
           "the index must be 1-d int32 or int64, not float32 (1,)");
@@ -687,7 +700,8 @@ static void test_index_select(void) {
   REFUSED(gt_index_select(NULL, NULL, 0, i64), GT_ERROR_ARGUMENT, "NULL");
   REFUSED(gt_index_select(NULL, x, 0, NULL), GT_ERROR_ARGUMENT, "NULL");
   if (DEV.type == GT_CPU) {
-    REFUSED(gt_index_select(NULL, x, 0, i32), GT_ERROR_ARGUMENT, "index[0] is 3, the dim has 3 entries");
+    REFUSED(gt_index_select(NULL, x, 0, i32), GT_ERROR_ARGUMENT,
+            "index[0] is 3, the dim has 3 entries");
     REFUSED(gt_index_select(NULL, x, 0, TENSOR(GT_INT64, GT_SHAPE(2), 1, -1)), GT_ERROR_ARGUMENT,
             "index[1] is -1");
   } else { /* zeros, and the next wait reports it */
@@ -711,18 +725,21 @@ static void test_promotion(void) {
   int a, b;
   for (a = 0; a < 10; a++)
     for (b = 0; b < 10; b++) GT_SCOPE {
-        gt_tensor *x = gt_ones(GT_SHAPE(2), (gt_dtype)a, DEV), *y = gt_ones(GT_SHAPE(2), (gt_dtype)b, DEV);
+        gt_tensor *x = gt_ones(GT_SHAPE(2), (gt_dtype)a, DEV),
+                  *y = gt_ones(GT_SHAPE(2), (gt_dtype)b, DEV);
         gt_tensor *zero = gt_ones(GT_SHAPE_0D, (gt_dtype)b, DEV);
         const int ka = a == 0 ? 0 : a < 6 ? 1 : 2, kb = b == 0 ? 0 : b < 6 ? 1 : 2;
         CHECK_INT(gt_promote_types((gt_dtype)a, (gt_dtype)b), torch[a][b]);
         CHECK_INT(gt_add(NULL, x, y)->dtype, torch[a][b]);
-        /* a 0-d tensor counts only where its kind is higher, and then as PyTorch's: by its own dtype */
+        /* a 0-d tensor counts only where its kind is higher, and then as PyTorch's: by its own
+           dtype */
         CHECK_INT(gt_mul(NULL, x, zero)->dtype, kb > ka ? torch[a][b] : a);
         CHECK_INT(gt_mul(NULL, zero, x)->dtype, kb > ka ? torch[a][b] : a);
         CHECK_INT(gt_mul(NULL, gt_select(x, 0, 0), zero)->dtype, torch[a][b]);
       }
   for (a = 0; a < 10; a++) GT_SCOPE { /* numbers */
-      gt_tensor *x = gt_ones(GT_SHAPE(2), (gt_dtype)a, DEV), *x0 = gt_ones(GT_SHAPE_0D, (gt_dtype)a, DEV);
+      gt_tensor *x = gt_ones(GT_SHAPE(2), (gt_dtype)a, DEV),
+                *x0 = gt_ones(GT_SHAPE_0D, (gt_dtype)a, DEV);
       CHECK_INT(gt_mul(NULL, x, gt_scalar(2))->dtype, a < 6 ? GT_FLOAT32 : a);
       CHECK_INT(gt_mul(NULL, x0, gt_scalar(2))->dtype, a < 6 ? GT_FLOAT32 : a);
       CHECK_INT(gt_mul(NULL, gt_scalar_int64(2), x)->dtype, a == 0 ? GT_INT64 : a);
@@ -733,7 +750,8 @@ static void test_promotion(void) {
       CHECK_INT(gt_where(NULL, gt_ones(GT_SHAPE(2), GT_FLOAT64, DEV), x, x)->dtype, a);
     }
   CHECK_INT(gt_mul(NULL, gt_scalar(1), gt_scalar(2))->dtype, GT_FLOAT32);
-  REFUSED_IF(gt_promote_types((gt_dtype)-1, GT_INT8) == GT_FLOAT32, GT_ERROR_DTYPE, "gt_promote_types");
+  REFUSED_IF(gt_promote_types((gt_dtype)-1, GT_INT8) == GT_FLOAT32, GT_ERROR_DTYPE,
+             "gt_promote_types");
 }
 
 /* ---- printing, as PyTorch 2 prints ---- */
@@ -748,8 +766,10 @@ static void test_printing(void) {
   const char *cuda = DEV.type == GT_CUDA ? ", device='cuda:0'" : "";
   char want[200];
   FILE *file = tmpfile();
-  gt_tensor *x = TENSOR(GT_FLOAT32, GT_SHAPE(2, 2), 1, 2.5, -3, 1000), *i = gt_arange(0, 3, 1, GT_INT64, DEV);
-  snprintf(want, sizeof want, "tensor([[   1.0000,    2.5000],\n        [  -3.0000, 1000.0000]]%s)", cuda);
+  gt_tensor *x = TENSOR(GT_FLOAT32, GT_SHAPE(2, 2), 1, 2.5, -3, 1000),
+            *i = gt_arange(0, 3, 1, GT_INT64, DEV);
+  snprintf(want, sizeof want, "tensor([[   1.0000,    2.5000],\n        [  -3.0000, 1000.0000]]%s)",
+           cuda);
   CHECK_STR(printed(x), want);
   snprintf(want, sizeof want, "tensor([0, 1, 2]%s)", cuda);
   CHECK_STR(printed(i), want);

@@ -1,0 +1,300 @@
+#!/bin/bash
+# For a machine with a GPU: builds everything with nvcc, runs all test programs and examples on the
+# GPU, compares their results with the CPU's, and looks for faults with compute-sanitizer.
+#   gpu.sh [tests|sanitizers|examples|all]
+cd "$(dirname "$0")/.." || exit 1
+part=${1:-all}
+build=test/build/gpu
+builds_at_once=8
+runs_at_once=4                 # they share one GPU, and a program uses several cores
+time_limit=240                 # a guard against hanging, in seconds for one step
+export LC_ALL=C
+export OMP_WAIT_POLICY=passive # programs share the cores: waiting threads must not spin
+export OMP_NUM_THREADS=${OMP_NUM_THREADS:-4}
+
+# ---- steps ----
+# A step writes to a log, leaves its counts in a file and prints one line; on failure also its log.
+have() { command -v "$1" > /dev/null 2>&1; }
+limited() { timeout "$time_limit" "$@"; }
+log_of() { echo "$build/logs/${1//[^A-Za-z0-9_]/-}.log"; }
+count() { echo "$2 $3 $4" > "$build/counts/${1//[^A-Za-z0-9_]/-}"; } # TITLE passed failed skipped
+passed() { # TITLE [WHAT]
+  printf 'ok      %s%s\n' "$1" "${2:+: $2}"
+  count "$1" 1 0 0
+}
+failed() { # TITLE WHAT
+  printf 'FAILED  %s: %s\n%s\n' "$1" "$2" "$(tail -n 40 "$(log_of "$1")" 2> /dev/null | sed 's/^/    /')"
+  count "$1" 0 1 0
+}
+at_most() { # N: waits until fewer jobs than that run
+  while [ "$(jobs -rp | wc -l)" -ge "$1" ]; do wait -n; done
+}
+seconds() { echo "$(($(date +%s) - $1)) s"; }
+step() { # TITLE COMMAND...: it succeeds
+  local title=$1 began code
+  shift
+  began=$(date +%s)
+  limited "$@" > "$(log_of "$title")" 2>&1
+  code=$?
+  if [ $code = 0 ]; then passed "$title" "$(seconds "$began")"
+  else failed "$title" "exit code $code after $(seconds "$began")"
+  fi
+  return $code
+}
+# A test program, whose last line has the counts.
+program_step() { # TITLE COMMAND...
+  local title=$1 began code line p f s
+  shift
+  began=$(date +%s)
+  limited "$@" > "$(log_of "$title")" 2>&1
+  code=$?
+  line=$(grep -E '^[a-z_]+: [0-9]+ passed, [0-9]+ failed' "$(log_of "$title")" | tail -n 1)
+  read -r p f s < <(echo "${line##*: }" | tr -dc '0-9 \n')
+  if [ -z "$line" ] || { [ $code != 0 ] && [ "$f" = 0 ]; }; then
+    failed "$title" "exit code $code after $(seconds "$began")"
+    return
+  fi
+  grep '^skipped:' "$(log_of "$title")"
+  if [ "$f" != 0 ]; then
+    failed "$title" "${line##*: }"
+    grep -E -A 3 '^[^ ]+\.[ch]:[0-9]+: ' "$(log_of "$title")" | head -n 60
+  else passed "$title" "${line##*: }, $(seconds "$began")"
+  fi
+  count "$title" "$p" "$f" "${s:-0}"
+}
+
+# ---- building ----
+programs() { (cd test && grep -l '^int main' -- *.c | sed 's/\.c$//'); }
+examples() { (cd examples && grep -l '^int main' -- *.c | sed 's/\.c$//'); }
+architecture() {
+  local capability
+  capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -dc 0-9)
+  # the instructions of Hopper that the kernels use exist only under this name
+  if [ "$capability" = 90 ]; then echo sm_90a; else echo "sm_$capability"; fi
+}
+build_objects() {
+  step "build kernels for $(architecture)" nvcc -O3 -lineinfo -arch="$(architecture)" \
+    -Xcompiler -Wall,-Wextra -I. -c gputensor_kernels.cu -o $build/kernels.o &
+  step "build library" nvcc -O2 -Xcompiler -fopenmp,-Wall,-Wextra -c test/lib.c -o $build/lib.o &
+  step "build hooks" nvcc -O2 -c test/hooks.c -o $build/hooks.o &
+}
+build_program_object() { # NAME
+  step "compile $1" nvcc -O2 -Xcompiler -Wall,-Wextra -c "test/$1.c" -o "$build/$1.o"
+}
+build_example_object() { # NAME
+  step "compile example $1" nvcc -O2 -Xcompiler -fopenmp -I. -c "examples/$1.c" -o "$build/example-$1.o"
+}
+link_with_kernels() { # TITLE PROGRAM OBJECTS...
+  local title=$1 program=$2
+  shift 2
+  step "$title" nvcc -Xcompiler -fopenmp -arch="$(architecture)" "$@" $build/kernels.o -lpthread \
+    -o "$program"
+}
+# All that is slow to compile at once; linking comes when the kernels are there.
+build_all() {
+  local name
+  build_objects
+  for name in $(programs); do at_most $builds_at_once; build_program_object "$name" & done
+  if [ "$part" != tests ]; then
+    for name in $(examples); do at_most $builds_at_once; build_example_object "$name" & done
+  fi
+  wait
+  for name in $(programs); do
+    at_most $builds_at_once
+    if [ -f "$build/$name.o" ]; then
+      link_with_kernels "link $name" "$build/$name" "$build/$name.o" $build/lib.o $build/hooks.o &
+    fi
+  done
+  for name in $(examples); do
+    at_most $builds_at_once
+    if [ -f "$build/example-$name.o" ]; then
+      link_with_kernels "link example $name" "$build/example-$name" "$build/example-$name.o" &
+    fi
+  done
+  wait
+}
+
+# ---- tests ----
+run_tests() {
+  local name
+  for name in $(programs); do
+    [ -x "$build/$name" ] || continue
+    at_most $runs_at_once
+    program_step "$name on cuda" "$build/$name" --device cuda &
+  done
+  for name in $(programs); do
+    [ -x "$build/$name" ] || continue
+    at_most $runs_at_once
+    program_step "$name quick on cuda" "$build/$name" --device cuda --quick &
+    at_most $runs_at_once
+    program_step "$name quick on cpu" "$build/$name" --device cpu --quick &
+  done
+  wait
+  for name in $(programs); do compare_digests "$name"; done
+}
+digest_of() { grep "^digest $1" "$(log_of "$2")" 2> /dev/null | awk '{ print $3 }'; }
+compare_digests() { # NAME: the same bits on both devices
+  local cuda cpu
+  cuda=$(digest_of "$1" "$1 quick on cuda")
+  cpu=$(digest_of "$1" "$1 quick on cpu")
+  # Products are within their bound on each device, not bit-equal; cbf2... is a digest of nothing.
+  if [ "$1" = matmul ] || [ "$cpu" = cbf29ce484222325 ] || [ -z "$cpu" ]; then return; fi
+  if [ "$cuda" = "$cpu" ]; then passed "digest of $1" "$cpu on both devices"
+  else failed "digest of $1" "$cuda on cuda, $cpu on cpu"
+  fi
+}
+
+# ---- examples ----
+run_examples() {
+  local name
+  for name in $(examples); do
+    if [ "$name" != 09_train_digits ] && [ -x "$build/example-$name" ]; then
+      step "example $name" "$build/example-$name"
+    fi
+  done
+  compare_training
+}
+losses() { sed -n 's/^epoch *\([0-9]*\) *loss *\([0-9.]*\).*/\1 \2/p' "$(log_of "$1")"; }
+# The same seed trains the same network on both devices; products differ in their last bits, and ten
+# epochs let that grow. What is printed has 4 decimals, so one unit of the last is allowed beside.
+compare_training() {
+  local program=$build/example-09_train_digits device
+  [ -x "$program" ] || return
+  for device in cpu cuda; do
+    step "train on $device" "$program" --device $device --seed 1 --epochs 10 || return
+  done
+  join <(losses "train on cpu" | sort) <(losses "train on cuda" | sort) > "$build/losses"
+  if awk '
+      { allowed = ($1 == 1 ? 1e-5 : 1e-3) * $2 + 1.001e-4; d = $2 - $3; if (d < 0) d = -d }
+      ($1 == 1 || $1 == 10) { seen++; if (d > allowed) bad++; print "epoch " $1 ": " $2 ", " $3 }
+      END { exit bad || seen != 2 }' "$build/losses" > "$(log_of "training agrees")"; then
+    passed "training agrees" "$(tr '\n' ' ' < "$(log_of "training agrees")")"
+  else failed "training agrees" "losses on cpu and cuda differ"
+  fi
+}
+
+# ---- sanitizers ----
+write_faults() { # one fault for each tool; no argument: none
+  cat > $build/faults.cu << 'END'
+#include <cstdio>
+#include <cstring>
+enum { N = 64 };
+__global__ void write(int *p, int shift) { p[threadIdx.x + shift] = 1; }
+__global__ void copy(const int *in, int *out) { out[threadIdx.x] = in[threadIdx.x]; }
+__global__ void reverse(int *p, int wait) { /* two warps exchange through shared memory */
+  __shared__ int s[N];
+  s[threadIdx.x] = p[threadIdx.x];
+  if (wait) __syncthreads();
+  p[threadIdx.x] = s[N - 1 - threadIdx.x];
+}
+__global__ void meet(int *p, int first) { /* all threads of a warp must come to the same barrier */
+  if (threadIdx.x < first) {
+    p[threadIdx.x] += 1;
+    __syncthreads();
+    p[threadIdx.x] += 1;
+  } else {
+    p[threadIdx.x] += 2;
+    __syncthreads();
+    p[threadIdx.x] += 3;
+  }
+}
+int main(int argc, char **argv) {
+  const char *fault = argc > 1 ? argv[1] : "";
+  int *p, *q;
+  if (cudaMalloc(&p, N * sizeof *p) || cudaMalloc(&q, N * sizeof *q)) return 1;
+  if (strcmp(fault, "initcheck")) cudaMemset(p, 0, N * sizeof *p);
+  copy<<<1, N>>>(p, q);
+  cudaMemset(p, 0, N * sizeof *p);
+  write<<<1, N>>>(p, strcmp(fault, "memcheck") ? 0 : N);
+  reverse<<<1, N>>>(p, strcmp(fault, "racecheck") != 0);
+  meet<<<1, N>>>(p, strcmp(fault, "synccheck") ? N : N / 4);
+  cudaDeviceSynchronize();
+  cudaFree(p);
+  cudaFree(q);
+  printf("done\n");
+  return 0;
+}
+END
+}
+sanitizer() { # TOOL COMMAND...
+  local tool=$1
+  shift
+  # tests make calls fail on purpose; what the library does then is checked by them
+  case $tool in memcheck) set -- --report-api-errors no "$@" ;; esac
+  compute-sanitizer --tool "$tool" --error-exitcode 9 "$@"
+}
+export -f sanitizer
+catches() { # TOOL: it is silent about a good program and finds the fault planted for it
+  local title="$1 catches its fault" code
+  limited bash -c 'sanitizer "$@"' - "$1" $build/faults > "$(log_of "$title")" 2>&1
+  code=$?
+  if [ $code != 0 ]; then failed "$title" "exit code $code for a program without fault"; return; fi
+  limited bash -c 'sanitizer "$@"' - "$1" $build/faults "$1" > "$(log_of "$title")" 2>&1
+  code=$?
+  if [ $code = 9 ]; then passed "$title"; else failed "$title" "exit code $code, not 9"; fi
+}
+programs_for() { # TOOL: what exercises it most; each tool is to take about a minute
+  case $1 in
+    memcheck) echo ops tensor expression reduce matmul random npy stream ;;
+    racecheck) echo expression matmul random ;;
+    initcheck) echo tensor expression reduce matmul random npy ;;
+    synccheck) echo expression reduce matmul tensor ;;
+  esac
+}
+run_sanitizers() {
+  local tool name
+  if ! have compute-sanitizer; then failed "sanitizers" "no compute-sanitizer"; return; fi
+  write_faults
+  step "build faults" nvcc -O1 -lineinfo -arch="$(architecture)" $build/faults.cu -o $build/faults || return
+  for tool in memcheck racecheck initcheck synccheck; do
+    at_most $runs_at_once
+    catches $tool &
+  done
+  wait
+  for tool in memcheck racecheck initcheck synccheck; do
+    for name in $(programs_for $tool); do
+      [ -x "$build/$name" ] || continue
+      at_most $runs_at_once
+      program_step "$tool $name" bash -c 'sanitizer "$@"' - $tool "$build/$name" --device cuda --quick &
+    done
+  done
+  # the lanes of reductions meet in shared memory; the tests of reduce would take racecheck minutes
+  [ -x "$build/example-09_train_digits" ] &&
+    step "racecheck training" bash -c 'sanitizer "$@"' - racecheck "$build/example-09_train_digits" \
+      --device cuda --epochs 1 &
+  wait
+}
+
+# ---- the plan ----
+total() {
+  cat $build/counts/* 2> /dev/null | awk '
+    { p += $1; f += $2; s += $3 }
+    END {
+      printf "%d passed, %d failed", p, f
+      if (s) printf ", %d skipped", s
+      print ""
+      exit f != 0 || p == 0
+    }'
+}
+nothing_to_run() { # REASON
+  echo "$1"
+  echo "0 passed, 1 failed"
+  exit 1
+}
+case $part in
+  all|tests|sanitizers|examples) ;;
+  *) nothing_to_run "there is no part $part: tests, sanitizers, examples or all" ;;
+esac
+have nvcc || nothing_to_run "no nvcc"
+have nvidia-smi || nothing_to_run "no GPU: no nvidia-smi"
+nvidia-smi --query-gpu=name,compute_cap,driver_version --format=csv,noheader ||
+  nothing_to_run "no GPU: nvidia-smi finds none"
+began_all=$(date +%s)
+rm -rf $build
+mkdir -p $build/logs $build/counts
+build_all
+case $part in all|tests) run_tests ;; esac
+case $part in all|examples) run_examples ;; esac
+case $part in all|sanitizers) run_sanitizers ;; esac
+echo "$(seconds "$began_all") in all"
+total

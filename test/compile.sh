@@ -337,6 +337,17 @@ END
   check "it runs, without a GPU on the CPU" "$work/app"
   sed 's/^/  /' "$work/log"
 }
+# How the library learns what its kernels were built with: the shared memory of a kernel that is never
+# launched, here from the compiler's report. --use_fast_math is refused by it at the first use.
+expect_probe() { # NAME [CONSTANT-OF-THE-KERNELS]
+  local expected=0 found
+  if [ -n "$2" ]; then expected=$(grep -oE "$2 = [0-9]+" $kernels | head -n 1 | tr -dc 0-9); fi
+  found=$(awk '/Compiling entry.*gt__probe_kernel/ { on = 1 } on && /Used/ {
+    print match($0, /[0-9]+ bytes smem/) ? substr($0, RSTART, RLENGTH - 11) : 0; exit }' "$work/log")
+  if [ "$found" = "$expected" ]; then pass
+  else fail "$1: the probe kernel has $found bytes of shared memory, not $expected"
+  fi
+}
 cuda() {
   local fast_options include arch
   if ! have nvcc; then skip "CUDA: no nvcc"; return; fi
@@ -351,8 +362,13 @@ cuda() {
   for arch in 75 80 90a; do
     # shellcheck disable=SC2086
     check "kernels for sm_$arch" nvcc $fast_options -Xcompiler -Wall,-Wextra --Werror all-warnings \
-      -arch=sm_$arch -I. -c $kernels -o "$work/kernels_$arch.o"
+      -Xptxas -v -arch=sm_$arch -I. -c $kernels -o "$work/kernels_$arch.o"
+    expect_probe "sm_$arch" "$(if [ $arch = 90a ]; then echo GT__PROBE_HOPPER; fi)"
   done
+  # shellcheck disable=SC2086
+  check "kernels with --use_fast_math" nvcc --use_fast_math $fast_options -Xptxas -v -arch=sm_75 -I. \
+    -c $kernels -o "$work/kernels_fast.o"
+  expect_probe "--use_fast_math" GT__PROBE_FLUSHES
   no_gpu_program
 }
 

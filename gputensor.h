@@ -19,7 +19,7 @@
          return 0;
        }
 
-       cc   -O3 -fopenmp app.c -lm -lpthread -o app                             # CPU only
+       cc   -O2 -fopenmp app.c -lm -lpthread -o app                             # CPU only
        nvcc -O3 -Xcompiler -fopenmp -arch=native app.c gputensor_kernels.cu     # and the GPU
 
    On Hopper write -arch=sm_90a. No other library is needed: no cuBLAS, no NVRTC, no driver library.

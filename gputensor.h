@@ -5033,17 +5033,17 @@ static gt_status gt__launch_map(const char *function, const gt__code *g, const g
 
 static gt_status gt__prepare(gt__tree *t, int i, int compute, gt_device device, gt__code *g);
 
-/* Computes node i into a temporary and makes it an operand. */
-static gt_status gt__cut(gt__tree *t, int i, gt_device device) {
+/* Computes node i into a temporary and makes it an operand. Of a condition only "not zero" matters;
+   the program that reads it may not see fractions. */
+static gt_status gt__cut(gt__tree *t, int i, int is_condition, gt_device device) {
   gt__node *v = &t->node[i];
   gt__code *g;
   gt_shape shape;
   gt_tensor *x = NULL;
   int indexed;
   const int compute = gt__choose_compute(t, i, GT__I64);
-  gt_dtype dtype = v->dtype == GT_BOOL ? GT_BOOL : compute == GT__I64 ? GT_INT64
-                 : compute == GT__F64 ? GT_FLOAT64 : GT_FLOAT32;
-  if (v->op >= GT__OPS) dtype = GT_BOOL; /* a condition: only "not zero" matters */
+  const gt_dtype dtype = v->dtype == GT_BOOL || is_condition ? GT_BOOL : compute == GT__I64 ? GT_INT64
+                       : compute == GT__F64 ? GT_FLOAT64 : GT_FLOAT32;
   if (t->n_in == t->in_room) {
     void *more = gt__grow(t->function, t->in, t->small_in, &t->in_room, sizeof *t->in);
     if (!more) return gt__failed();
@@ -5075,9 +5075,9 @@ static gt_status gt__settle(gt__tree *t, int i, int compute, gt_device device) {
   const int op = t->node[i].op;
   if (op >= GT__OPS || op <= GT__INTEGER) return GT_OK;
   for (int k = 0; k < gt__table[op].arity; k++) {
-    const int c = t->node[i].child[k];
-    const gt_status status = gt__must_cut(t, c, compute, op == GT__OP_where && k == 0)
-                                 ? gt__cut(t, c, device)
+    const int c = t->node[i].child[k], is_condition = op == GT__OP_where && k == 0;
+    const gt_status status = gt__must_cut(t, c, compute, is_condition)
+                                 ? gt__cut(t, c, is_condition, device)
                                  : gt__settle(t, c, compute, device);
     if (status) return status;
   }
@@ -5109,7 +5109,7 @@ static gt_status gt__prepare(gt__tree *t, int i, int compute, gt_device device, 
   gt_status status = gt__settle(t, i, compute, device);
   gt__weigh(t);
   while (!status && (t->node[i].weight > GT__CODE || !gt__compile(t, i, compute, g))) {
-    status = gt__cut(t, gt__choose_cut(t, i, compute, g), device);
+    status = gt__cut(t, gt__choose_cut(t, i, compute, g), 0, device);
     gt__weigh(t);
   }
   return status;

@@ -404,6 +404,9 @@ static void test_mixed_types(void) {
   /* where: the condition has a type of its own */
   y = gt_where(NULL, f, a, a);
   CHECK(y && y->dtype == GT_INT64 && gt_item_int64(gt_select(y, 0, 1)) == big);
+  y = gt_eval(NULL, "a/4 ? b : b + 1", TENSOR(GT_FLOAT32, GT_SHAPE(2), 1, 0),
+              TENSOR(GT_INT64, GT_SHAPE(2), 5, 5));
+  CHECK_VALUES(y, 5, 6); /* a quarter is not zero, also where integers compute */
   y = gt_where(NULL, TENSOR(GT_INT64, GT_SHAPE(2), 0x1p40, 0), f, f);
   CHECK_SAME(y, f);
   y = gt_where(NULL, TENSOR(GT_FLOAT64, GT_SHAPE(2), 1e-300, 0), f, gt_scalar(7));

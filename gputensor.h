@@ -4386,228 +4386,190 @@ GT_API int64_t gt_item_int64(const gt_tensor *x) {
 /* ---- >>parser ----------------------------------------------------------------------------------
    Text becomes a tree of nodes, children before parents. Leaves are operands, numbers, and the
    element's index; the rest are operations of the table. */
-enum { GT__OPERAND = GT__OPS, GT__WHOLE, GT__REAL };
+enum { GT__OPERAND = GT__OPS, GT__WHOLE, GT__REAL, GT__NODES };
 enum { GT__ARITH, GT__FLOAT, GT__BOOL, GT__INT, GT__WHERE };
-static const struct { const char *name; uint8_t arity, rule, heavy; } gt__table[GT__OPS] = {
+static const struct { const char *name; uint8_t arity, rule, heavy; } gt__table[GT__NODES] = {
     {"", 0, 0, 0}, {"", 0, 0, 0}, {"", 0, 0, 0}, {"", 0, 0, 1}, {"", 0, 0, 1}, {"", 2, 0, 1},
 #define GT__LIGHT 0
 #define GT__HEAVY 1
 #define GT__ROW(name, arity, result, cost, f, i) {#name, arity, GT__##result, GT__##cost},
-    GT__OPERATIONS(GT__ROW)};
+    GT__OPERATIONS(GT__ROW)}; /* and zeros for operands and numbers */
 #undef GT__ROW
 #undef GT__LIGHT
 #undef GT__HEAVY
 
 enum { GT__NUMBER, GT__ZERO_D, GT__DIMENSIONED }; /* promotion levels */
+enum { GT__FEW = 24 };                            /* nodes that need no memory of their own */
 typedef struct {
   uint8_t op, dtype, level, natural; /* natural: the compute type of the operation by itself */
-  int32_t column, weight, child[3];
-  gt__num value;                     /* GT__WHOLE: i; GT__REAL: f; GT__OPERAND: i, its number */
+  int32_t weight, child[3];
+  gt__num value;      /* GT__WHOLE: i; GT__REAL: f; GT__OPERAND: i, its number; the caller's come first */
+  const gt_tensor *x; /* GT__OPERAND */
 } gt__node;
 typedef struct {
   const char *function, *text;
-  gt__node *node, small_node[24];
-  int n, room, root, n_in, in_room, n_given, ndim;
-  int64_t size[GT_MAX_DIMS];           /* of the whole expression */
-  const gt_tensor **in, *small_in[28]; /* the first n_given are the caller's, the rest temporaries */
+  int at, depth, n, root, n_in, ndim; /* at, depth: of the parser; n: nodes; n_in: operands */
+  gt__node *node, few[GT__FEW];
+  const gt_tensor *const *in;
+  int64_t size[GT_MAX_DIMS];          /* of the whole expression */
+  gt_device device;
 } gt__tree;
 
 static void gt__tree_begin(gt__tree *t, const char *function, const char *text, int n,
                            const gt_tensor *const *in) {
   t->function = function;
   t->text = text;
-  t->node = t->small_node;
-  t->in = t->small_in;
-  t->n = t->root = 0;
-  t->room = 24;
-  t->in_room = 28;
-  t->n_in = t->n_given = n;
-  if (n) memcpy(t->small_in, in, (size_t)n * sizeof *in);
+  t->at = t->depth = t->n = 0;
+  t->node = t->few;
+  t->n_in = n;
+  t->in = in;
 }
-static void gt__tree_end(gt__tree *t) {
-  for (int i = t->n_given; i < t->n_in; i++) gt_free((gt_tensor *)(uintptr_t)t->in[i]);
-  if (t->node != t->small_node) GPUTENSOR_FREE(t->node);
-  if (t->in != t->small_in) GPUTENSOR_FREE(t->in);
+static void gt__tree_end(gt__tree *t) { /* and of the temporaries */
+  for (int i = 0; i < t->n; i++)
+    if (t->node[i].op == GT__OPERAND && t->node[i].value.i >= t->n_in)
+      gt_free((gt_tensor *)(uintptr_t)t->node[i].x);
+  if (t->node != t->few) GPUTENSOR_FREE(t->node);
 }
-/* A copy of the array with twice the room; NULL when out of memory. */
-static void *gt__grow(const char *function, const void *array, const void *small, int *room,
-                      size_t size) {
-  void *more = gt__malloc(function, (size_t)*room * 2 * size);
-  if (!more) return NULL;
-  memcpy(more, array, (size_t)*room * size);
-  if (array != small) GPUTENSOR_FREE((void *)(uintptr_t)array);
-  *room *= 2;
-  return more;
-}
-/* Adds a node; -1 when out of memory. */
-static int gt__add_node(gt__tree *t, int op, int column, int c0, int c1, int c2) {
-  if (t->n == t->room) {
-    void *more = gt__grow(t->function, t->node, t->small_node, &t->room, sizeof *t->node);
-    if (!more) return -1;
-    t->node = (gt__node *)more;
-  }
-  memset(&t->node[t->n], 0, sizeof *t->node);
-  t->node[t->n].op = (uint8_t)op;
-  t->node[t->n].column = column;
-  t->node[t->n].child[0] = c0;
-  t->node[t->n].child[1] = c1;
-  t->node[t->n].child[2] = c2;
+static int gt__add_node(gt__tree *t, int op, int c0, int c1, int c2) {
+  gt__node *v = &t->node[t->n];
+  memset(v, 0, sizeof *v);
+  v->op = (uint8_t)op;
+  v->child[0] = c0;
+  v->child[1] = c1;
+  v->child[2] = c2;
   return t->root = t->n++;
 }
+/* GT__OPERAND or GT__WHOLE. */
+static int gt__add_whole(gt__tree *t, int op, int64_t value) {
+  t->node[gt__add_node(t, op, 0, 0, 0)].value.i = value;
+  return t->root;
+}
+static int gt__add_real(gt__tree *t, double value) {
+  t->node[gt__add_node(t, GT__REAL, 0, 0, 0)].value.f = value;
+  return t->root;
+}
 
-typedef struct {
-  gt__tree *t;
-  const char *text;
-  int at, depth;
-} gt__parse;
-
-static int gt__bad_text(gt__parse *p, int at, const char *what) {
-  gt__fail(GT_ERROR_EXPRESSION, "%s: \"%.300s%s\"  at column %d: %s", p->t->function, p->text,
-           strlen(p->text) > 300 ? "..." : "", at + 1, what);
+/* What parses returns its node, or -1 and an error. */
+static int gt__bad_text(const gt__tree *t, int at, const char *what) {
+  gt__fail(GT_ERROR_EXPRESSION, "%s: \"%.300s%s\"  at column %d: %s", t->function, t->text,
+           strlen(t->text) > 300 ? "..." : "", at + 1, what);
   return -1;
 }
-static int gt__peek(gt__parse *p) {
-  while (p->text[p->at] == ' ' || p->text[p->at] == '\t' || p->text[p->at] == '\n') p->at++;
-  return (unsigned char)p->text[p->at];
+static int gt__peek(gt__tree *t) {
+  while (t->text[t->at] == ' ' || t->text[t->at] == '\t' || t->text[t->at] == '\n') t->at++;
+  return (unsigned char)t->text[t->at];
 }
-static int gt__take(gt__parse *p, const char *token) {
-  const int n = (int)strlen(token);
-  gt__peek(p);
-  if (strncmp(p->text + p->at, token, (size_t)n)) return 0;
-  p->at += n;
+static int gt__take(gt__tree *t, const char *token) {
+  const size_t n = strlen(token);
+  gt__peek(t);
+  if (strncmp(t->text + t->at, token, n)) return 0;
+  t->at += (int)n;
   return 1;
 }
 static int gt__is_letter(int c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 static int gt__is_digit(int c) { return c >= '0' && c <= '9'; }
 
-static int gt__parse_choice(gt__parse *p);
-static int gt__parse_unary(gt__parse *p);
+static int gt__parse_choice(gt__tree *t);
+static int gt__parse_unary(gt__tree *t);
 
 /* strtod rounds correctly but reads the locale's decimal point: if it stops at our point, it is
    given a comma. */
-static int gt__parse_literal(gt__parse *p) {
-  const int start = p->at;
-  const char *s = p->text;
+static int gt__parse_literal(gt__tree *t) {
+  const int start = t->at;
+  const char *s = t->text;
   char token[64], *end;
-  int n = 0, point = -1, whole = 1, node;
-  uint64_t value = 0;
-  for (; gt__is_digit(s[p->at]) || s[p->at] == '.' || s[p->at] == 'e' || s[p->at] == 'E'; p->at++) {
-    const int exponent = s[p->at] == 'e' || s[p->at] == 'E';
-    if (n > 60) return gt__bad_text(p, start, "a number of more than 60 characters");
-    if (s[p->at] == '.') point = n;
-    if (gt__is_digit(s[p->at]) && whole) {
-      const uint64_t digit = (uint64_t)(s[p->at] - '0');
-      whole = value <= ((uint64_t)INT64_MAX - digit) / 10;
-      value = value * 10 + digit;
-    } else {
-      whole = 0;
-    }
-    token[n++] = s[p->at];
-    if (exponent && (s[p->at + 1] == '-' || s[p->at + 1] == '+')) token[n++] = s[++p->at];
+  int n = 0;
+  int64_t whole;
+  double value;
+  for (; gt__is_digit(s[t->at]) || s[t->at] == '.' || s[t->at] == 'e' || s[t->at] == 'E'; t->at++) {
+    const int is_exponent = s[t->at] == 'e' || s[t->at] == 'E';
+    if (n > 60) return gt__bad_text(t, start, "a number of more than 60 characters");
+    token[n++] = s[t->at];
+    if (is_exponent && (s[t->at + 1] == '-' || s[t->at + 1] == '+')) token[n++] = s[++t->at];
   }
   token[n] = 0;
-  node = gt__add_node(p->t, whole ? GT__WHOLE : GT__REAL, start, -1, -1, -1);
-  if (node < 0) return -1;
-  if (whole) {
-    p->t->node[node].value.i = (int64_t)value;
-    return node;
+  errno = 0;
+  whole = strtoll(token, &end, 10);
+  if (!*end && !errno) return gt__add_whole(t, GT__WHOLE, whole);
+  value = strtod(token, &end);
+  if (*end == '.') {
+    *end = ',';
+    value = strtod(token, &end);
   }
-  p->t->node[node].value.f = strtod(token, &end);
-  if (end == token + point) {
-    token[point] = ',';
-    p->t->node[node].value.f = strtod(token, &end);
-  }
-  if (end != token + n || gt__is_letter(s[p->at]))
-    return gt__bad_text(p, start, "a malformed number");
-  return node;
+  if (*end || gt__is_letter(s[t->at])) return gt__bad_text(t, start, "a malformed number");
+  return gt__add_real(t, value);
 }
 /* name(x, y): an operation; a single letter: an operand; pi; index. */
-static int gt__parse_name(gt__parse *p) {
-  const int start = p->at;
-  const char *s = p->text + start;
-  char what[120];
-  int n = 0, op, node, child[4] = {-1, -1, -1, -1}, given = 0;
-  while (gt__is_letter(s[n]) || gt__is_digit(s[n])) n++;
-  p->at += n;
-  if (n == 1 && s[0] >= 'a' && s[0] <= 'z') {
-    if (s[0] - 'a' >= p->t->n_given) {
-      snprintf(what, sizeof what, "operand %c, but %d operand%s given", s[0], p->t->n_given,
-               p->t->n_given == 1 ? " was" : "s were");
-      return gt__bad_text(p, start, what);
-    }
-    node = gt__add_node(p->t, GT__OPERAND, start, -1, -1, -1);
-    if (node >= 0) p->t->node[node].value.i = s[0] - 'a';
-    return node;
+static int gt__parse_name(gt__tree *t) {
+  const int start = t->at;
+  char name[41], what[120]; /* no operation's name is as long */
+  int c, n = 0, op = GT__INTEGER + 1, given = 0, child[3] = {0, 0, 0};
+  for (; gt__is_letter(c = t->text[t->at]) || gt__is_digit(c); t->at++)
+    if (n < 40) name[n++] = (char)c;
+  name[n] = 0;
+  if (n == 1 && name[0] >= 'a' && name[0] <= 'z') {
+    if (name[0] - 'a' < t->n_in) return gt__add_whole(t, GT__OPERAND, name[0] - 'a');
+    snprintf(what, sizeof what, "operand %c, but %d operand%s given", name[0], t->n_in,
+             t->n_in == 1 ? " was" : "s were");
+    return gt__bad_text(t, start, what);
   }
-  if (n == 2 && !strncmp(s, "pi", 2)) {
-    if ((node = gt__add_node(p->t, GT__REAL, start, -1, -1, -1)) < 0) return -1;
-    p->t->node[node].value.f = 3.14159265358979323846;
-    return node;
-  }
-  if (n == 5 && !strncmp(s, "index", 5)) return gt__add_node(p->t, GT__INDEX, start, -1, -1, -1);
-  for (op = GT__INTEGER + 1; op < GT__OPS; op++)
-    if (!strncmp(gt__table[op].name, s, (size_t)n) && !gt__table[op].name[n]) break;
+  if (!strcmp(name, "pi")) return gt__add_real(t, 3.14159265358979323846);
+  if (!strcmp(name, "index")) return gt__add_node(t, GT__INDEX, 0, 0, 0);
+  while (op < GT__OPS && strcmp(gt__table[op].name, name)) op++;
   if (op == GT__OPS) {
-    snprintf(what, sizeof what, "no operation is called %.40s%.*s", "", n > 40 ? 40 : n, s);
-    return gt__bad_text(p, start, what);
+    snprintf(what, sizeof what, "no operation is called %s", name);
+    return gt__bad_text(t, start, what);
   }
-  if (!gt__take(p, "(")) return gt__bad_text(p, p->at, "expected ( after the operation's name");
+  if (!gt__take(t, "(")) return gt__bad_text(t, t->at, "expected ( after the operation's name");
   do {
-    const int c = gt__parse_choice(p);
-    if (c < 0) return -1;
-    if (given < 4) child[given++] = c;
-  } while (gt__take(p, ","));
-  if (!gt__take(p, ")")) return gt__bad_text(p, p->at, "expected ) or ,");
-  if (given != gt__table[op].arity) {
-    snprintf(what, sizeof what, "%s takes %d operand%s", gt__table[op].name, gt__table[op].arity,
-             gt__table[op].arity == 1 ? "" : "s");
-    return gt__bad_text(p, start, what);
-  }
-  return gt__add_node(p->t, op, start, child[0], child[1], child[2]);
+    if ((c = gt__parse_choice(t)) < 0) return -1;
+    if (given < 3) child[given] = c;
+    given++;
+  } while (gt__take(t, ","));
+  if (!gt__take(t, ")")) return gt__bad_text(t, t->at, "expected ) or ,");
+  if (given == gt__table[op].arity) return gt__add_node(t, op, child[0], child[1], child[2]);
+  snprintf(what, sizeof what, "%s takes %d operand%s", name, gt__table[op].arity,
+           gt__table[op].arity == 1 ? "" : "s");
+  return gt__bad_text(t, start, what);
 }
-static int gt__parse_primary(gt__parse *p) {
-  const int c = gt__peek(p);
+static int gt__parse_primary(gt__tree *t) {
+  const int c = gt__peek(t);
   int node;
-  if (gt__is_digit(c) || (c == '.' && gt__is_digit(p->text[p->at + 1]))) return gt__parse_literal(p);
-  if (gt__is_letter(c)) return gt__parse_name(p);
-  if (!gt__take(p, "(")) return gt__bad_text(p, p->at, "expected an operand");
-  node = gt__parse_choice(p);
-  if (node >= 0 && !gt__take(p, ")")) return gt__bad_text(p, p->at, "expected )");
+  if (gt__is_digit(c) || (c == '.' && gt__is_digit(t->text[t->at + 1]))) return gt__parse_literal(t);
+  if (gt__is_letter(c)) return gt__parse_name(t);
+  if (!gt__take(t, "(")) return gt__bad_text(t, t->at, "expected an operand");
+  node = gt__parse_choice(t);
+  if (node >= 0 && !gt__take(t, ")")) return gt__bad_text(t, t->at, "expected )");
   return node;
 }
 /* x ** y binds tighter than the sign before it and takes a signed exponent. */
-static int gt__parse_power(gt__parse *p) {
-  int left = gt__parse_primary(p), right, at;
-  if (left < 0) return -1;
-  gt__peek(p);
-  at = p->at;
-  if (!gt__take(p, "**")) return left;
-  if (++p->depth > 500) return gt__bad_text(p, at, "nested more than 500 deep");
-  right = gt__parse_unary(p);
-  p->depth--;
-  return right < 0 ? -1 : gt__add_node(p->t, GT__OP_pow, at, left, right, -1);
+static int gt__parse_power(gt__tree *t) {
+  const int left = gt__parse_primary(t);
+  int right;
+  if (left < 0 || !gt__take(t, "**")) return left;
+  if (++t->depth > 500) return gt__bad_text(t, t->at - 2, "nested more than 500 deep");
+  right = gt__parse_unary(t);
+  t->depth--;
+  return right < 0 ? -1 : gt__add_node(t, GT__OP_pow, left, right, 0);
 }
-static int gt__parse_unary(gt__parse *p) {
-  const int c = gt__peek(p), at = p->at;
-  int node;
-  if (c != '-' && c != '+' && (c != '!' || p->text[at + 1] == '=')) return gt__parse_power(p);
-  if (++p->depth > 500) return gt__bad_text(p, at, "nested more than 500 deep");
-  p->at++;
-  node = gt__parse_unary(p);
-  p->depth--;
+static int gt__parse_unary(gt__tree *t) {
+  const int c = gt__peek(t);
+  int node, op;
+  if (c != '-' && c != '+' && (c != '!' || t->text[t->at + 1] == '=')) return gt__parse_power(t);
+  if (++t->depth > 500) return gt__bad_text(t, t->at, "nested more than 500 deep");
+  t->at++;
+  node = gt__parse_unary(t);
+  t->depth--;
   if (node < 0 || c == '+') return node;
-  if (c == '-' && p->t->node[node].op == GT__REAL && p->t->n == node + 1) {
-    p->t->node[node].value.f = -p->t->node[node].value.f;
-    return node;
-  }
-  if (c == '-' && p->t->node[node].op == GT__WHOLE && p->t->n == node + 1) {
-    p->t->node[node].value.i = -p->t->node[node].value.i;
-    return node;
-  }
-  return gt__add_node(p->t, c == '-' ? GT__OP_neg : GT__OP_logical_not, at, node, -1, -1);
+  op = t->node[node].op;
+  if (c == '!') return gt__add_node(t, GT__OP_logical_not, node, 0, 0);
+  if (op == GT__REAL) t->node[node].value.f = -t->node[node].value.f;
+  else if (op == GT__WHOLE) t->node[node].value.i = -t->node[node].value.i;
+  else return gt__add_node(t, GT__OP_neg, node, 0, 0);
+  return node;
 }
-/* Binary operators by level, loosest first; all of these group from the left. */
-static int gt__parse_binary(gt__parse *p, int level) {
+/* Operators of this level and of those that bind tighter; all of these group from the left. */
+static int gt__parse_binary(gt__tree *t, int level) {
   static const struct { const char *token; uint8_t level, op; } sign[] = {
       {"||", 0, GT__OP_logical_or}, {"&&", 1, GT__OP_logical_and},
       {"==", 2, GT__OP_eq},         {"!=", 2, GT__OP_ne},
@@ -4616,40 +4578,37 @@ static int gt__parse_binary(gt__parse *p, int level) {
       {"+", 4, GT__OP_add},         {"-", 4, GT__OP_sub},
       {"*", 5, GT__OP_mul},         {"/", 5, GT__OP_div},
       {"%", 5, GT__OP_remainder}};
-  int left = level < 5 ? gt__parse_binary(p, level + 1) : gt__parse_unary(p);
-  for (unsigned k = 0; left >= 0 && k < sizeof sign / sizeof *sign; k++) {
-    int at, right;
-    gt__peek(p);
-    at = p->at;
-    if (sign[k].level != level || !gt__take(p, sign[k].token)) continue;
-    right = level < 5 ? gt__parse_binary(p, level + 1) : gt__parse_unary(p);
-    left = right < 0 ? -1 : gt__add_node(p->t, sign[k].op, at, left, right, -1);
-    k = (unsigned)-1;
+  const int n = (int)(sizeof sign / sizeof *sign);
+  int left = gt__parse_unary(t);
+  while (left >= 0) {
+    int right, k = 0;
+    while (k < n && (sign[k].level < level || !gt__take(t, sign[k].token))) k++;
+    if (k == n) break;
+    right = gt__parse_binary(t, sign[k].level + 1);
+    left = right < 0 ? -1 : gt__add_node(t, sign[k].op, left, right, 0);
   }
   return left;
 }
-static int gt__parse_choice(gt__parse *p) {
-  int condition, yes, no, at;
-  if (++p->depth > 500) return gt__bad_text(p, p->at, "nested more than 500 deep");
-  condition = gt__parse_binary(p, 0);
-  gt__peek(p);
-  at = p->at;
-  if (condition >= 0 && gt__take(p, "?")) {
-    if ((yes = gt__parse_choice(p)) < 0) return -1;
-    if (!gt__take(p, ":")) return gt__bad_text(p, p->at, "expected :");
-    if ((no = gt__parse_choice(p)) < 0) return -1;
-    condition = gt__add_node(p->t, GT__OP_where, at, condition, yes, no);
+static int gt__parse_choice(gt__tree *t) {
+  int node, yes, no;
+  if (++t->depth > 500) return gt__bad_text(t, t->at, "nested more than 500 deep");
+  node = gt__parse_binary(t, 0);
+  if (node >= 0 && gt__take(t, "?")) {
+    if ((yes = gt__parse_choice(t)) < 0) return -1;
+    if (!gt__take(t, ":")) return gt__bad_text(t, t->at, "expected :");
+    if ((no = gt__parse_choice(t)) < 0) return -1;
+    node = gt__add_node(t, GT__OP_where, node, yes, no);
   }
-  p->depth--;
-  return condition;
+  t->depth--;
+  return node;
 }
 
 /* What was parsed is kept by its content, 128 texts at most; the operands' number matters too, since
    a letter beyond it is an error. */
 typedef struct {
-  char *text;
   gt__node *node;
-  int n, root, letters;
+  char *text; /* behind the nodes, in the same memory */
+  int n, n_in;
 } gt__known;
 static gt__known gt__cache[128];
 
@@ -4658,55 +4617,52 @@ static gt__known *gt__cache_place(const char *text) {
   for (const char *s = text; *s; s++) hash = (hash ^ (unsigned char)*s) * 1099511628211u;
   return &gt__cache[hash >> 57];
 }
-static int gt__cache_find(gt__tree *t, const char *text) { /* with the lock */
-  const gt__known *k = gt__cache_place(text);
-  if (!k->text || strcmp(k->text, text) || k->letters > t->n_given || k->n > t->room) return 0;
-  memcpy(t->node, k->node, (size_t)k->n * sizeof *k->node);
-  t->n = k->n;
-  t->root = k->root;
-  return 1;
+static int gt__cache_find(gt__tree *t) {
+  const gt__known *k = gt__cache_place(t->text);
+  gt__lock();
+  if (k->node && !strcmp(k->text, t->text) && k->n_in <= t->n_in) {
+    memcpy(t->node, k->node, (size_t)k->n * sizeof *k->node);
+    t->n = k->n;
+    t->root = k->n - 1;
+  }
+  gt__unlock();
+  return t->n;
 }
 static void gt__cache_drop(gt__known *k) {
-  if (k->text) GPUTENSOR_FREE(k->text);
   if (k->node) GPUTENSOR_FREE(k->node);
   memset(k, 0, sizeof *k);
 }
-static void gt__cache_keep(const gt__tree *t, const char *text) { /* with the lock */
-  gt__known *k = gt__cache_place(text);
+static void gt__cache_keep(const gt__tree *t) {
+  const size_t length = strlen(t->text) + 1;
+  gt__known *k = gt__cache_place(t->text);
+  if (t->n > GT__FEW) return;
+  gt__lock();
   gt__cache_drop(k);
-  if (t->n > t->room || t->n > 24) return;
-  k->text = (char *)GPUTENSOR_MALLOC(strlen(text) + 1);
-  k->node = (gt__node *)GPUTENSOR_MALLOC((size_t)t->n * sizeof *k->node);
-  if (!k->text || !k->node) {
-    gt__cache_drop(k);
-    return;
+  k->node = (gt__node *)GPUTENSOR_MALLOC((size_t)t->n * sizeof *k->node + length);
+  if (k->node) {
+    memcpy(k->node, t->node, (size_t)t->n * sizeof *k->node);
+    k->text = (char *)memcpy(k->node + t->n, t->text, length);
+    k->n = t->n;
+    k->n_in = t->n_in;
   }
-  memcpy(k->text, text, strlen(text) + 1);
-  memcpy(k->node, t->node, (size_t)t->n * sizeof *k->node);
-  k->n = t->n;
-  k->root = t->root;
-  for (int i = 0; i < t->n; i++)
-    if (t->node[i].op == GT__OPERAND && t->node[i].value.i + 1 > k->letters)
-      k->letters = (int)t->node[i].value.i + 1;
+  gt__unlock();
 }
 static gt_status gt__parse_text(gt__tree *t) {
-  gt__parse p;
-  int found;
-  p.t = t;
-  p.text = t->text;
-  p.at = p.depth = 0;
-  gt__lock();
-  found = gt__cache_find(t, t->text);
-  gt__unlock();
-  if (found) return GT_OK;
-  if (strlen(t->text) > 65535)
+  size_t length;
+  int root;
+  if (gt__cache_find(t)) return GT_OK;
+  length = strlen(t->text);
+  if (length > 65535)
     return gt__fail(GT_ERROR_EXPRESSION, "%s: a text of more than 65535 characters", t->function);
-  t->root = gt__parse_choice(&p);
-  if (t->root >= 0 && gt__peek(&p)) t->root = gt__bad_text(&p, p.at, "expected an operator");
-  if (t->root < 0) return gt__failed();
-  gt__lock();
-  gt__cache_keep(t, t->text);
-  gt__unlock();
+  if (length > GT__FEW) { /* each node has a character of its own */
+    gt__node *many = (gt__node *)gt__malloc(t->function, length * sizeof *many);
+    if (!many) return gt__failed();
+    t->node = many;
+  }
+  root = gt__parse_choice(t);
+  if (root >= 0 && gt__peek(t)) root = gt__bad_text(t, t->at, "expected an operator");
+  if (root < 0) return gt__failed();
+  gt__cache_keep(t);
   return GT_OK;
 }
 
@@ -4714,50 +4670,44 @@ static gt_status gt__parse_text(gt__tree *t) {
    A tree becomes a program in three steps: each node gets PyTorch's dtype; the tree is cut where
    integers must stay exact beside floating numbers; what is larger than the machine is cut too. What
    is cut off is computed into a temporary tensor first and becomes an operand. */
-static int gt__rank(int compute) { return compute == GT__I64 ? 0 : compute == GT__F32 ? 1 : 2; }
 
-/* PyTorch's result type (ATen/native/TypeProperties.cpp tells the rule): levels are combined from
-   above, a lower level counts only where its kind is higher. */
-static int gt__combine(int high, int low) { /* dtypes, or -1 */
-  if (high < 0 || low < 0) return high < 0 ? low : high;
-  if (gt__dtype[high].kind == 2) return high;
-  if (gt__dtype[high].kind == 0 || gt__dtype[low].kind == 2)
-    return (int)gt_promote_types((gt_dtype)high, (gt_dtype)low);
-  return high;
-}
+/* Of two compute types: int64_t, float, double in this order. */
+static int gt__higher(int a, int b) { return a == GT__F64 || b == GT__I64 ? a : b; }
+
+/* PyTorch's result type (ATen/native/TypeProperties.cpp tells the rule): the operands of a level are
+   promoted among themselves, and a lower level counts only where its kind is higher. */
 static gt_dtype gt__promote(const gt__tree *t, const gt__node *v, int first, int last) {
-  int best[3] = {-1, -1, -1};
+  int own[3] = {-1, -1, -1}, best = -1;
   for (int k = first; k < last; k++) {
     const gt__node *c = &t->node[v->child[k]];
     const int is_real_number = c->level == GT__NUMBER && gt__dtype[c->dtype].kind == 2;
-    const int d = is_real_number ? (int)GT_FLOAT32 : c->dtype;
-    best[c->level] = best[c->level] < 0 ? d : (int)gt_promote_types((gt_dtype)best[c->level],
-                                                                     (gt_dtype)d);
+    const int d = is_real_number ? (int)GT_FLOAT32 : c->dtype, have = own[c->level];
+    own[c->level] = have < 0 ? d : (int)gt_promote_types((gt_dtype)have, (gt_dtype)d);
   }
-  return (gt_dtype)gt__combine(best[GT__DIMENSIONED], gt__combine(best[GT__ZERO_D], best[GT__NUMBER]));
+  for (int level = GT__DIMENSIONED; level >= GT__NUMBER; level--)
+    if (own[level] >= 0 && (best < 0 || gt__dtype[own[level]].kind > gt__dtype[best].kind))
+      best = own[level];
+  return (gt_dtype)best;
 }
 static void gt__annotate_leaf(const gt__tree *t, gt__node *v) {
-  const gt_tensor *x;
   v->level = GT__NUMBER;
   v->dtype = v->op == GT__REAL || v->op == GT__UNIFORM || v->op == GT__NORMAL ? GT_FLOAT32 : GT_INT64;
   if (v->op == GT__OPERAND) {
-    x = t->in[v->value.i];
-    v->dtype = (uint8_t)x->dtype;
-    v->level = x->ndim ? GT__DIMENSIONED : x->gt__number ? GT__NUMBER : GT__ZERO_D;
+    v->x = t->in[v->value.i];
+    v->dtype = (uint8_t)v->x->dtype;
+    v->level = v->x->ndim ? GT__DIMENSIONED : v->x->gt__number ? GT__NUMBER : GT__ZERO_D;
   }
   v->natural = (uint8_t)gt__compute_of((gt_dtype)v->dtype);
 }
 static gt_status gt__annotate(gt__tree *t) {
   for (int i = 0; i < t->n; i++) {
     gt__node *v = &t->node[i];
-    int arity, rule;
+    const int arity = gt__table[v->op].arity, rule = gt__table[v->op].rule;
     gt_dtype d;
     if (v->op >= GT__OPS || v->op <= GT__INTEGER) {
       gt__annotate_leaf(t, v);
       continue;
     }
-    arity = gt__table[v->op].arity;
-    rule = gt__table[v->op].rule;
     d = gt__promote(t, v, rule == GT__WHERE, arity);
     v->level = GT__NUMBER;
     for (int k = 0; k < arity; k++)
@@ -4780,16 +4730,15 @@ static gt_status gt__annotate(gt__tree *t) {
 static int gt__exact_in(const gt__tree *t, int i, int compute) {
   const gt__node *v = &t->node[i];
   const int64_t limit = compute == GT__F32 ? (int64_t)1 << 24 : (int64_t)1 << 53;
-  if (v->op == GT__WHOLE) return v->value.i >= -limit && v->value.i <= limit;
+  gt__num number = v->value;
   if (v->op == GT__OPERAND) {
-    const gt_tensor *x = t->in[v->value.i];
-    gt__num number;
+    const gt_tensor *x = v->x;
     if (!gt__is_constant(x) || !x->storage || gt_is_floating(x->dtype))
       return gt__dtype[x->dtype].size <= (compute == GT__F32 ? 2 : 4);
     number = gt__decode(x->dtype, gt__address(x));
-    return number.i >= -limit && number.i <= limit;
   }
-  if (v->natural != GT__I64) return gt__rank(v->natural) <= gt__rank(compute);
+  if (v->op == GT__OPERAND || v->op == GT__WHOLE) return number.i >= -limit && number.i <= limit;
+  if (v->natural != GT__I64) return gt__higher(v->natural, compute) == compute;
   if (v->dtype != GT_BOOL || v->op <= GT__INTEGER) return 0;
   for (int k = 0; k < gt__table[v->op].arity; k++)
     if (!gt__exact_in(t, v->child[k], compute)) return 0;
@@ -4799,24 +4748,19 @@ static int gt__exact_in(const gt__tree *t, int i, int compute) {
 static int gt__highest(const gt__tree *t, int i) {
   const gt__node *v = &t->node[i];
   int best = v->natural;
-  if (v->op >= GT__OPS)
-    return v->level != GT__DIMENSIONED && v->natural == GT__F64 ? (int)GT__F32 : v->natural;
-  if (v->op <= GT__INTEGER) return best;
-  for (int k = 0; k < gt__table[v->op].arity; k++) {
-    const int c = gt__highest(t, v->child[k]);
-    if (gt__rank(c) > gt__rank(best)) best = c;
-  }
+  if (v->op >= GT__OPS && v->level != GT__DIMENSIONED && best == GT__F64) return GT__F32;
+  for (int k = 0; k < gt__table[v->op].arity; k++)
+    best = gt__higher(best, gt__highest(t, v->child[k]));
   return best;
 }
 /* The compute type of a program for node i: integers stay integers unless nothing is lost. */
 static int gt__choose_compute(const gt__tree *t, int i, int at_least) {
   const gt__node *v = &t->node[i];
-  int compute = gt__highest(t, i);
+  int compute = v->op == GT__OPERAND ? v->natural : gt__highest(t, i);
   if (v->op < GT__OPS && v->natural == GT__I64 && compute != GT__I64 &&
       !gt__exact_in(t, i, compute))
     compute = GT__I64;
-  if (v->op == GT__OPERAND) compute = v->natural;
-  return gt__rank(compute) < gt__rank(at_least) ? at_least : compute;
+  return gt__higher(compute, at_least);
 }
 /* Must node i, below a node of a program of this compute type, be cut off? */
 static int gt__must_cut(const gt__tree *t, int i, int compute, int is_condition) {
@@ -4846,7 +4790,7 @@ static void gt__emit(gt__code *g, int op, int b, int c, int d) {
   ins->b = (uint8_t)b;
   ins->c = (uint8_t)c;
   ins->d = (uint8_t)d;
-  if (op < GT__OPS && gt__table[op].heavy) g->p.heavy = 1;
+  g->p.heavy |= gt__table[op].heavy;
 }
 static int gt__constant_slot(gt__code *g, gt__num value, int is_real) {
   gt__num v;
@@ -4863,10 +4807,10 @@ static int gt__constant_slot(gt__code *g, gt__num value, int is_real) {
   g->p.constant[g->p.n_const] = v;
   return GT__CONSTANT_AT + g->p.n_const++;
 }
-static int gt__leaf_slot(gt__code *g, const gt__node *v) {
-  const gt_tensor *x;
+static int gt__leaf_slot(gt__code *g, int i) {
+  const gt__node *v = &g->t->node[i];
+  const gt_tensor *x = v->x;
   if (v->op != GT__OPERAND) return gt__constant_slot(g, v->value, v->op == GT__REAL);
-  x = g->t->in[v->value.i];
   if (gt__is_constant(x) && x->storage)
     return gt__constant_slot(g, gt__decode(x->dtype, gt__address(x)), gt_is_floating(x->dtype));
   for (int k = 0; k < g->p.n_in; k++)
@@ -4880,28 +4824,24 @@ static int gt__leaf_slot(gt__code *g, const gt__node *v) {
 }
 static int gt__equal_trees(const gt__tree *t, int i, int j) {
   const gt__node *v = &t->node[i], *w = &t->node[j];
-  if (v->op != w->op || memcmp(&v->value, &w->value, sizeof v->value)) return 0;
-  if (v->op >= GT__OPS || v->op <= GT__INTEGER) return v->op >= GT__OPS;
+  if (v->op != w->op || v->op <= GT__INTEGER || memcmp(&v->value, &w->value, sizeof v->value)) return 0;
   for (int k = 0; k < gt__table[v->op].arity; k++)
     if (!gt__equal_trees(t, v->child[k], w->child[k])) return 0;
   return 1;
 }
 static int gt__exchanged(int op) { /* the operation with its two operands exchanged, or 0 */
-  switch (op) {
-    case GT__OP_sub: return GT__OP_rsub;
-    case GT__OP_rsub: return GT__OP_sub;
-    case GT__OP_div: return GT__OP_rdiv;
-    case GT__OP_rdiv: return GT__OP_div;
-    case GT__OP_lt: return GT__OP_gt;
-    case GT__OP_gt: return GT__OP_lt;
-    case GT__OP_le: return GT__OP_ge;
-    case GT__OP_ge: return GT__OP_le;
-    case GT__OP_add: case GT__OP_mul: case GT__OP_eq: case GT__OP_ne: return op;
-    case GT__OP_maximum: case GT__OP_minimum: case GT__OP_hypot: return op;
-    case GT__OP_logical_and: case GT__OP_logical_or: case GT__OP_logical_xor: return op;
-    case GT__OP_bitwise_and: case GT__OP_bitwise_or: case GT__OP_bitwise_xor: return op;
-    default: return 0;
-  }
+  static const uint8_t pair[][2] = {
+      {GT__OP_sub, GT__OP_rsub}, {GT__OP_div, GT__OP_rdiv}, {GT__OP_lt, GT__OP_gt},
+      {GT__OP_le, GT__OP_ge}, {GT__OP_add, GT__OP_add}, {GT__OP_mul, GT__OP_mul},
+      {GT__OP_eq, GT__OP_eq}, {GT__OP_ne, GT__OP_ne}, {GT__OP_hypot, GT__OP_hypot},
+      {GT__OP_maximum, GT__OP_maximum}, {GT__OP_minimum, GT__OP_minimum},
+      {GT__OP_logical_and, GT__OP_logical_and}, {GT__OP_logical_or, GT__OP_logical_or},
+      {GT__OP_logical_xor, GT__OP_logical_xor}, {GT__OP_bitwise_and, GT__OP_bitwise_and},
+      {GT__OP_bitwise_or, GT__OP_bitwise_or}, {GT__OP_bitwise_xor, GT__OP_bitwise_xor}};
+  for (unsigned k = 0; k < sizeof pair / sizeof *pair; k++)
+    for (int side = 0; side < 2; side++)
+      if (op == pair[k][side]) return pair[k][!side];
+  return 0;
 }
 static int gt__save(gt__code *g) {
   const int slot = GT__TEMPORARY_AT + g->n_temporary++;
@@ -4914,36 +4854,33 @@ static int gt__save(gt__code *g) {
    the left one last, since it stays in acc. */
 static void gt__generate(gt__code *g, int i) {
   const gt__node *v = &g->t->node[i];
-  const int arity = v->op < GT__OPS ? gt__table[v->op].arity : 0, before = g->n_temporary;
+  const int32_t *child = v->child;
+  const int arity = gt__table[v->op].arity, before = g->n_temporary;
   int slot[3] = {0, 0, 0}, leaf[3] = {0, 0, 0};
   if (g->over) return;
+  for (int k = 0; k < arity; k++) leaf[k] = g->t->node[child[k]].op >= GT__OPS;
   if (v->op >= GT__OPS) {
-    gt__emit(g, GT__LOAD, gt__leaf_slot(g, v), 0, 0);
-    return;
-  }
-  for (int k = 0; k < arity; k++) leaf[k] = g->t->node[v->child[k]].op >= GT__OPS;
-  if (arity == 2 && leaf[0] && !leaf[1] && gt__exchanged(v->op)) {
-    gt__generate(g, v->child[1]);
-    gt__emit(g, gt__exchanged(v->op), gt__leaf_slot(g, &g->t->node[v->child[0]]), 0, 0);
-    return;
-  }
-  if (arity == 2 && !leaf[0] && gt__equal_trees(g->t, v->child[0], v->child[1])) {
-    gt__generate(g, v->child[0]);
+    gt__emit(g, GT__LOAD, gt__leaf_slot(g, i), 0, 0);
+  } else if (v->op == GT__INTEGER) {
+    slot[0] = gt__leaf_slot(g, child[0]);
+    gt__emit(g, v->op, slot[0], gt__leaf_slot(g, child[1]), 0);
+  } else if (arity == 2 && leaf[0] && !leaf[1] && gt__exchanged(v->op)) {
+    gt__generate(g, child[1]);
+    gt__emit(g, gt__exchanged(v->op), gt__leaf_slot(g, child[0]), 0, 0);
+  } else if (arity == 2 && !leaf[0] && gt__equal_trees(g->t, child[0], child[1])) {
+    gt__generate(g, child[0]);
     gt__emit(g, v->op, gt__save(g), 0, 0);
-    g->n_temporary = before;
-    return;
+  } else {
+    for (int k = arity - 1; k > 0 && !g->over; k--) {
+      if (leaf[k]) continue;
+      gt__generate(g, child[k]);
+      slot[k] = gt__save(g);
+    }
+    if (arity) gt__generate(g, child[0]);
+    for (int k = 1; k < arity; k++)
+      if (leaf[k]) slot[k] = gt__leaf_slot(g, child[k]);
+    gt__emit(g, v->op, slot[1], slot[2], 0);
   }
-  for (int k = arity - 1; k > 0 && !g->over; k--) {
-    if (leaf[k]) continue;
-    gt__generate(g, v->child[k]);
-    slot[k] = gt__save(g);
-  }
-  if (v->op == GT__INTEGER) slot[0] = gt__leaf_slot(g, &g->t->node[v->child[0]]);
-  else if (arity) gt__generate(g, v->child[0]);
-  for (int k = 1; k < arity; k++)
-    if (leaf[k]) slot[k] = gt__leaf_slot(g, &g->t->node[v->child[k]]);
-  if (v->op == GT__INTEGER) gt__emit(g, v->op, slot[0], slot[1], 0);
-  else gt__emit(g, v->op, slot[1], slot[2], 0);
   g->n_temporary = before;
 }
 static uint8_t gt__final_slot(const gt__code *g, int slot) {
@@ -4956,10 +4893,7 @@ static int gt__compile(const gt__tree *t, int i, int compute, gt__code *g) {
   memset(g, 0, sizeof *g);
   g->t = t;
   g->p.compute = (uint8_t)compute;
-  if (t->n_given && !t->in[0]->storage) { /* the product of a matmul is always input 0 */
-    g->in[0] = t->in[0];
-    g->p.n_in = 1;
-  }
+  if (t->n_in && !t->in[0]->storage) g->in[g->p.n_in++] = t->in[0]; /* a product is input 0 always */
   gt__generate(g, i);
   g->p.n_slot = (uint8_t)(g->p.n_in + g->p.n_const + g->most_temporaries);
   if (g->over || g->p.n_slot > GT__SLOTS) return 0;
@@ -4984,28 +4918,35 @@ static int gt__merge_shape(int *ndim, int64_t *size, const gt_tensor *x) { /* 0:
   *ndim = n;
   return 1;
 }
-static int gt__tree_shape(const gt__tree *t, int i, int *ndim, int64_t *size) {
+static void gt__tree_shape(const gt__tree *t, int i, int *ndim, int64_t *size) {
   const gt__node *v = &t->node[i];
-  if (v->op == GT__OPERAND) return gt__merge_shape(ndim, size, t->in[v->value.i]);
-  for (int k = 0; v->op < GT__OPS && k < gt__table[v->op].arity; k++)
-    if (!gt__tree_shape(t, v->child[k], ndim, size)) return 0;
-  return 1;
+  if (v->op == GT__OPERAND) gt__merge_shape(ndim, size, v->x);
+  for (int k = 0; k < gt__table[v->op].arity; k++) gt__tree_shape(t, v->child[k], ndim, size);
 }
 static int gt__uses_index(const gt__tree *t, int i) {
   const gt__node *v = &t->node[i];
-  if (v->op >= GT__OPS || v->op <= GT__INTEGER) return v->op >= GT__INDEX && v->op <= GT__INTEGER;
-  for (int k = 0; k < gt__table[v->op].arity; k++)
-    if (gt__uses_index(t, v->child[k])) return 1;
-  return 0;
+  int uses = v->op >= GT__INDEX && v->op <= GT__INTEGER;
+  for (int k = 0; k < gt__table[v->op].arity && !uses; k++) uses = gt__uses_index(t, v->child[k]);
+  return uses;
 }
 
 /* -- launch of a map -- */
+/* Makes x an input of this shape, whose dims are taken in this order (NULL: as they are). */
+static gt__operand *gt__bind(gt__op *op, gt__operand *o, const gt_tensor *x, int ndim,
+                             const int64_t *size, const int *order) {
+  gt_tensor wide;
+  gt__broadcast_to(x, ndim, size, &wide);
+  gt__operand_of(o, &wide);
+  for (int d = 0; d < ndim && order; d++) o->stride[d] = wide.stride[order[d]];
+  gt__touch(op, x->storage);
+  return o;
+}
 static gt_status gt__launch_map(const char *function, const gt__code *g, const gt_tensor *out,
                                 uint64_t seed, uint64_t offset, int keep_order) {
   gt__op op;
   gt__map_args *m = &gt__op_new(&op, GT__MAP, function, out->device)->u.map;
   gt__operand *o[1 + GT__INPUTS];
-  gt_tensor wide;
+  const int n = 1 + g->p.n_in;
   m->count = gt_numel(out);
   if (!m->count) return GT_OK;
   m->ndim = out->ndim;
@@ -5016,80 +4957,62 @@ static gt_status gt__launch_map(const char *function, const gt__code *g, const g
   gt__operand_of(o[0] = &m->out, out);
   op.n_write = 1;
   gt__touch(&op, out->storage);
-  for (int k = 0; k < g->p.n_in; k++) {
-    gt__broadcast_to(g->in[k], out->ndim, out->shape, &wide);
-    gt__operand_of(o[k + 1] = &m->in[k], &wide);
-    gt__touch(&op, g->in[k]->storage);
-  }
-  if (!keep_order) gt__sort_dims(m->ndim, m->size, 1 + g->p.n_in, o);
-  gt__collapse(&m->ndim, m->size, 0, 1 + g->p.n_in, o);
-  for (int k = 0; k <= g->p.n_in; k++) gt__set_mode(o[k], m->ndim);
+  for (int k = 1; k < n; k++)
+    o[k] = gt__bind(&op, &m->in[k - 1], g->in[k - 1], out->ndim, out->shape, NULL);
+  if (!keep_order) gt__sort_dims(m->ndim, m->size, n, o);
+  gt__collapse(&m->ndim, m->size, 0, n, o);
+  for (int k = 1; k < n; k++) gt__set_mode(o[k], m->ndim);
   if (m->count == 1) m->out.stride[0] = 1;
-  if (m->count == 1 || (m->ndim == 1 && m->out.stride[0] == 1)) m->out.mode = GT__VECTOR;
-  else m->out.mode = GT__STRIDED;
-  m->narrow = gt__is_narrow(m->ndim, m->size, 1 + g->p.n_in, o);
+  m->out.mode = m->ndim == 1 && m->out.stride[0] == 1 ? GT__VECTOR : GT__STRIDED;
+  m->narrow = gt__is_narrow(m->ndim, m->size, n, o);
   return gt__submit(&op);
 }
 
-static gt_status gt__prepare(gt__tree *t, int i, int compute, gt_device device, gt__code *g);
+static gt_status gt__prepare(gt__tree *t, int i, int compute, gt__code *g);
+static const gt_dtype gt__widest[] = {GT_FLOAT32, GT_FLOAT64, GT_INT64}; /* by compute type */
 
 /* Computes node i into a temporary and makes it an operand. Of a condition only "not zero" matters;
-   the program that reads it may not see fractions. */
-static gt_status gt__cut(gt__tree *t, int i, int is_condition, gt_device device) {
+   the program that reads it may not see fractions. `g` is for programs on the way. */
+static gt_status gt__cut(gt__tree *t, int i, int is_condition, gt__code *g) {
   gt__node *v = &t->node[i];
-  gt__code *g;
-  gt_shape shape;
-  gt_tensor *x = NULL;
-  int indexed;
-  const int compute = gt__choose_compute(t, i, GT__I64);
-  const gt_dtype dtype = v->dtype == GT_BOOL || is_condition ? GT_BOOL : compute == GT__I64 ? GT_INT64
-                       : compute == GT__F64 ? GT_FLOAT64 : GT_FLOAT32;
-  if (t->n_in == t->in_room) {
-    void *more = gt__grow(t->function, t->in, t->small_in, &t->in_room, sizeof *t->in);
-    if (!more) return gt__failed();
-    t->in = (const gt_tensor **)more;
-  }
-  g = (gt__code *)gt__malloc(t->function, sizeof *g);
-  if (!g) return gt__failed();
-  memset(&shape, 0, sizeof shape);
-  indexed = gt__uses_index(t, i); /* counts in the shape of the whole */
-  shape.ndim = indexed ? t->ndim : 0;
-  if (indexed) memcpy(shape.size, t->size, sizeof shape.size);
-  gt__tree_shape(t, i, &shape.ndim, shape.size);
-  if (!gt__prepare(t, i, compute, device, g)) x = gt__new(t->function, shape, dtype, device, 0);
-  if (x && gt__launch_map(t->function, g, x, 0, 0, indexed)) {
+  const int compute = gt__choose_compute(t, i, GT__I64), indexed = gt__uses_index(t, i);
+  const gt_dtype dtype = v->dtype == GT_BOOL || is_condition ? GT_BOOL : gt__widest[compute];
+  int ndim = indexed ? t->ndim : 0; /* index counts in the shape of the whole */
+  int64_t size[GT_MAX_DIMS];
+  gt_tensor *x;
+  memcpy(size, t->size, sizeof size);
+  gt__tree_shape(t, i, &ndim, size);
+  if (gt__prepare(t, i, compute, g)) return gt__failed();
+  x = gt__new_sized(t->function, ndim, size, dtype, t->device);
+  if (!x || gt__launch_map(t->function, g, x, 0, 0, indexed)) {
     gt_free(x);
-    x = NULL;
+    return gt__failed();
   }
-  GPUTENSOR_FREE(g);
-  if (!x) return gt__failed();
-  t->in[t->n_in] = x;
   v->op = GT__OPERAND;
-  v->value.i = t->n_in++;
+  v->value.i = t->n_in + i; /* a number of its own */
+  v->x = x;
   v->level = x->ndim ? GT__DIMENSIONED : GT__ZERO_D;
-  v->natural = (uint8_t)gt__compute_of(x->dtype);
+  v->natural = (uint8_t)gt__compute_of(dtype);
   return GT_OK;
 }
-/* Cuts what this compute type cannot carry. */
-static gt_status gt__settle(gt__tree *t, int i, int compute, gt_device device) {
+/* Cuts off what this compute type cannot carry below node i. Without `g` nothing is cut, and an
+   error tells that something would be. */
+static gt_status gt__settle(gt__tree *t, int i, int compute, gt__code *g) {
   const int op = t->node[i].op;
-  if (op >= GT__OPS || op <= GT__INTEGER) return GT_OK;
-  for (int k = 0; k < gt__table[op].arity; k++) {
+  gt_status status = GT_OK;
+  for (int k = 0; k < gt__table[op].arity && !status; k++) {
     const int c = t->node[i].child[k], is_condition = op == GT__OP_where && k == 0;
-    const gt_status status = gt__must_cut(t, c, compute, is_condition)
-                                 ? gt__cut(t, c, is_condition, device)
-                                 : gt__settle(t, c, compute, device);
-    if (status) return status;
+    if (!gt__must_cut(t, c, compute, is_condition)) status = gt__settle(t, c, compute, g);
+    else status = g ? gt__cut(t, c, is_condition, g) : GT_ERROR_STATE;
   }
-  return GT_OK;
+  return status;
 }
 /* Counts the operations below each node; children stand before their parents. */
 static void gt__weigh(gt__tree *t) {
   for (int i = 0; i < t->n; i++) {
     gt__node *v = &t->node[i];
     v->weight = v->op < GT__OPS;
-    for (int k = 0; v->op < GT__OPS && k < gt__table[v->op].arity; k++)
-      v->weight += t->node[v->child[k]].weight;
+    for (int k = 0; k < gt__table[v->op].arity; k++) v->weight += t->node[v->child[k]].weight;
   }
 }
 /* What to cut off below node i, which is too large: down the heaviest path to a part that fits. Parts
@@ -5105,11 +5028,11 @@ static int gt__choose_cut(gt__tree *t, int i, int compute, gt__code *g) {
     i = best;
   }
 }
-static gt_status gt__prepare(gt__tree *t, int i, int compute, gt_device device, gt__code *g) {
-  gt_status status = gt__settle(t, i, compute, device);
+static gt_status gt__prepare(gt__tree *t, int i, int compute, gt__code *g) {
+  gt_status status = gt__settle(t, i, compute, g);
   gt__weigh(t);
   while (!status && (t->node[i].weight > GT__CODE || !gt__compile(t, i, compute, g))) {
-    status = gt__cut(t, gt__choose_cut(t, i, compute, g), 0, device);
+    status = gt__cut(t, gt__choose_cut(t, i, compute, g), 0, g);
     gt__weigh(t);
   }
   return status;
@@ -5118,36 +5041,34 @@ static gt_status gt__prepare(gt__tree *t, int i, int compute, gt_device device, 
 /* ---- >>front ----------------------------------------------------------------------------------- */
 /* Where an expression runs, and its shape; checks that the operands fit together. 0-d CPU tensors
    are waited for, since the compiler reads them. */
-static gt_status gt__place(gt__tree *t, const gt_tensor *out, gt_device *device, int *ndim,
-                           int64_t *size) {
+static gt_status gt__place(gt__tree *t, const gt_tensor *out) {
   int found = -1;
-  *ndim = 0;
-  memset(size, 0, sizeof t->size);
-  for (int i = 0; i < t->n_given; i++) {
+  t->ndim = 0;
+  memset(t->size, 0, sizeof t->size);
+  for (int i = 0; i < t->n_in; i++) {
     const gt_tensor *x = t->in[i];
     if (gt__is_constant(x) && x->storage) {
       const gt_status status = gt__host_wait(t->function, x->storage);
       if (status) return status;
       continue;
     }
-    if (found >= 0 && !gt__same_device(x->device, *device))
+    if (found >= 0 && !gt__same_device(x->device, t->device))
       return gt__fail(GT_ERROR_DEVICE, "%s: operand %d %s is on %s, operand %d %s on %s; gt_to moves "
                       "a tensor", t->function, found + 1, gt__shape_text(t->in[found]),
-                      gt_device_string(*device), i + 1, gt__shape_text(x),
+                      gt_device_string(t->device), i + 1, gt__shape_text(x),
                       gt_device_string(x->device));
-    if (found < 0) *device = x->device;
-    if (!gt__merge_shape(ndim, size, x))
+    if (!gt__merge_shape(&t->ndim, t->size, x))
       return gt__fail(GT_ERROR_SHAPE, "%s: operand %d %s does not broadcast with %s", t->function,
-                      i + 1, gt__shape_text(x), gt__sizes(*ndim, size));
+                      i + 1, gt__shape_text(x), gt__sizes(t->ndim, t->size));
+    t->device = x->device;
     if (found < 0) found = i;
   }
-  if (found < 0) *device = out ? out->device : gt_cpu();
-  if (found < 0 && out && out->ndim) { /* numbers alone fill the output */
-    *ndim = out->ndim;
-    memcpy(size, out->shape, sizeof out->shape);
+  if (found >= 0) return GT_OK;
+  t->device = out ? out->device : gt_cpu();
+  if (out) { /* numbers alone fill the output */
+    t->ndim = out->ndim;
+    memcpy(t->size, out->shape, sizeof t->size);
   }
-  t->ndim = *ndim;
-  memcpy(t->size, size, sizeof t->size);
   return GT_OK;
 }
 /* The dtype of a map's result. Numbers alone take the output's. */
@@ -5159,25 +5080,23 @@ static gt_dtype gt__result_dtype(const gt__tree *t, const gt_tensor *out) {
     return out->dtype;
   return d;
 }
-/* Computes the tree into `out`, through a temporary if it overlaps an operand. */
-static gt_tensor *gt__run_tree(gt__tree *t, gt_tensor *out, int at_least, uint64_t seed,
-                               uint64_t offset, int any_dtype) {
-  gt_device device;
+/* Computes the tree into `out`, or into a new tensor. The result's dtype, and the shape of numbers
+   alone, are those of `like`, or NULL: as the tree and `out` have it. */
+static gt_tensor *gt__run_tree(gt__tree *t, gt_tensor *out, const gt_tensor *like, int at_least,
+                               uint64_t seed, uint64_t offset) {
   gt__result r;
   gt__code g;
-  int ndim, compute;
-  int64_t size[GT_MAX_DIMS];
+  int compute;
   gt_dtype dtype;
   gt_status status;
-  if (gt__place(t, out, &device, &ndim, size) || gt__annotate(t)) return NULL;
-  dtype = any_dtype ? out->dtype : gt__result_dtype(t, out);
+  if (gt__place(t, like ? like : out) || gt__annotate(t)) return NULL;
+  dtype = like ? like->dtype : gt__result_dtype(t, out);
   compute = gt__choose_compute(t, t->root, at_least);
-  if (!any_dtype && t->node[t->root].level == GT__NUMBER &&
-      gt__rank(gt__compute_of(dtype)) > gt__rank(compute))
-    compute = gt__compute_of(dtype);
-  status = gt__begin(&r, t->function, out, ndim, size, dtype, device, t->n_given, t->in, 1);
-  if (status) return NULL;
-  status = gt__prepare(t, t->root, compute, device, &g);
+  if (!like && t->node[t->root].level == GT__NUMBER)
+    compute = gt__higher(compute, gt__compute_of(dtype));
+  if (gt__begin(&r, t->function, out, t->ndim, t->size, dtype, t->device, t->n_in, t->in, 1))
+    return NULL;
+  status = gt__prepare(t, t->root, compute, &g);
   if (!status)
     status = gt__launch_map(t->function, &g, r.place, seed, offset, gt__uses_index(t, t->root));
   return gt__end(&r, status);
@@ -5193,7 +5112,7 @@ static gt_tensor *gt__eval_at(const char *function, gt_tensor *out, const char *
   if (gt__check_text(function, text, n)) return NULL;
   if (gt__refuse(function, !out, gt__first_null(n, x))) return NULL;
   gt__tree_begin(&t, function, text, n, x);
-  out = gt__parse_text(&t) ? NULL : gt__run_tree(&t, out, at_least, 0, 0, 0);
+  out = gt__parse_text(&t) ? NULL : gt__run_tree(&t, out, NULL, at_least, 0, 0);
   gt__tree_end(&t);
   return out;
 }
@@ -5206,9 +5125,9 @@ static gt_tensor *gt__apply(const char *function, gt_tensor *out, int op, int n,
   gt__tree t;
   if (gt__refuse(function, !out, gt__first_null(n, x))) return NULL;
   gt__tree_begin(&t, function, "", n, x);
-  for (int i = 0; i < n; i++) t.node[gt__add_node(&t, GT__OPERAND, 0, -1, -1, -1)].value.i = i;
-  gt__add_node(&t, op, 0, 0, 1, 2);
-  out = gt__run_tree(&t, out, GT__I64, 0, 0, 0);
+  for (int i = 0; i < n; i++) gt__add_whole(&t, GT__OPERAND, i);
+  gt__add_node(&t, op, 0, 1, 2);
+  out = gt__run_tree(&t, out, NULL, GT__I64, 0, 0);
   gt__tree_end(&t);
   return out;
 }
@@ -5226,62 +5145,48 @@ GT__OPERATIONS(GT__DEFINE)
 #undef GT__ARGUMENTS_2
 #undef GT__ARGUMENTS_3
 
-/* A conversion: dst of any dtype = x. */
+/* A conversion: out of any dtype = x of the same shape. */
 static gt_tensor *gt__map1(const char *function, gt_tensor *out, const gt_tensor *x) {
+  const int whole = gt__compute_of(x->dtype) == GT__I64;
   gt__tree t;
-  gt__code g;
-  gt_tensor *spare = NULL;
-  gt_status status;
-  const int from = gt__compute_of(x->dtype), to = gt__compute_of(out->dtype);
-  const int compute = from == GT__I64 && to != GT__I64 ? to : from;
-  gt__tree_begin(&t, function, "a", 1, &x);
-  t.node[gt__add_node(&t, GT__OPERAND, 0, -1, -1, -1)].value.i = 0;
-  memset(&g, 0, sizeof g);
-  g.t = &t;
-  g.p.compute = (uint8_t)compute;
-  g.p.n_in = g.p.n_slot = 1;
-  g.in[0] = x;
-  gt__emit(&g, GT__LOAD, 0, 0, 0);
-  if (gt__overlaps(out, x)) {
-    spare = gt__new(function, gt_shape_of(out), out->dtype, out->device, 0);
-    if (!spare) return NULL;
-  }
-  status = gt__launch_map(function, &g, spare ? spare : out, 0, 0, 0);
-  if (!status && spare) status = gt__copy_elements(function, out, spare);
-  gt_free(spare);
-  gt__tree_end(&t);
-  return status ? NULL : out;
+  gt__tree_begin(&t, function, "", 1, &x);
+  gt__add_whole(&t, GT__OPERAND, 0);
+  return gt__run_tree(&t, out, out, whole ? gt__compute_of(out->dtype) : GT__I64, 0, 0);
 }
 
 /* -- making -- */
 /* A new tensor from a text over numbers, which it may compute in float64. */
 static gt_tensor *gt__make(const char *function, const char *text, gt_shape shape, gt_dtype dtype,
                            gt_device device, int n, const gt__num *number, int at_least) {
-  gt_tensor *out = gt__new(function, shape, dtype, device, 0), *done = NULL;
+  gt_tensor model, *out = NULL;
   gt__tree t;
-  if (!out) return NULL;
-  gt__tree_begin(&t, function, text, 0, NULL);
-  t.n_given = n; /* letters, made numbers below */
+  if (gt__model(function, &model, shape, dtype, device)) return NULL;
+  gt__tree_begin(&t, function, text, n, NULL); /* letters, made numbers below */
   if (!gt__parse_text(&t)) {
     for (int i = 0; i < t.n; i++)
       if (t.node[i].op == GT__OPERAND) {
         t.node[i].op = at_least == GT__I64 ? GT__WHOLE : GT__REAL;
         t.node[i].value = number[t.node[i].value.i];
       }
-    t.n_given = 0;
-    done = gt__run_tree(&t, out, at_least, 0, 0, 1);
+    t.n_in = 0;
+    out = gt__run_tree(&t, NULL, &model, at_least, 0, 0);
   }
-  t.n_given = 0;
   gt__tree_end(&t);
-  if (!done) gt_free(out);
-  return done;
+  return out;
+}
+/* Fills x, or a new tensor like `model`. */
+static gt_tensor *gt__fill(const char *function, gt_tensor *x, const gt_tensor *model, double value) {
+  gt__tree t;
+  gt__tree_begin(&t, function, "", 0, NULL);
+  gt__add_real(&t, value);
+  return gt__run_tree(&t, x, model,
+                      gt_is_floating(model->dtype) ? gt__compute_of(model->dtype) : GT__F64, 0, 0);
 }
 static gt_tensor *gt__full(const char *function, gt_shape shape, double value, gt_dtype dtype,
                            gt_device device) {
-  gt__num v;
-  v.f = value;
-  return gt__make(function, "a", shape, dtype, device, 1, &v,
-                  gt_is_floating(dtype) ? gt__compute_of(dtype) : GT__F64);
+  gt_tensor model;
+  if (gt__model(function, &model, shape, dtype, device)) return NULL;
+  return gt__fill(function, NULL, &model, value);
 }
 GT_API gt_tensor *gt_full(gt_shape shape, double value, gt_dtype dtype, gt_device device) {
   return gt__full("gt_full", shape, value, dtype, device);
@@ -5297,12 +5202,7 @@ GT_API gt_tensor *gt_zeros_like(const gt_tensor *x) {
   return gt__full("gt_zeros_like", gt_shape_of(x), 0, x->dtype, x->device);
 }
 GT_API gt_tensor *gt_fill(gt_tensor *x, double value) {
-  gt__tree t;
-  const int floating = x && gt_is_floating(x->dtype);
-  if (gt__refuse("gt_fill", 0, !x)) return NULL;
-  gt__tree_begin(&t, "gt_fill", "", 0, NULL);
-  t.node[gt__add_node(&t, GT__REAL, 0, -1, -1, -1)].value.f = value;
-  return gt__run_tree(&t, x, floating ? gt__compute_of(x->dtype) : GT__F64, 0, 0, 1);
+  return gt__refuse("gt_fill", 0, !x) ? NULL : gt__fill("gt_fill", x, x, value);
 }
 static gt_tensor *gt__new_number(const char *function, gt_dtype dtype, const void *value) {
   gt_tensor *x = gt__new(function, GT_SHAPE_0D, dtype, gt_cpu(), 0);
@@ -5324,19 +5224,18 @@ static gt_shape gt__shape1(int64_t n) {
 GT_API gt_tensor *gt_arange(double start, double end, double step, gt_dtype dtype, gt_device device) {
   const char *const function = "gt_arange";
   const double n = ceil((end - start) / step);
-  const int whole = !gt_is_floating(dtype) && start == floor(start) && step == floor(step);
+  const int whole = !gt_is_floating(dtype) && start == floor(start) && step == floor(step) &&
+                    fabs(start) < 9e18 && fabs(step) < 9e18;
   gt__num v[2];
   if (!(step != 0) || !(n >= 0) || !(n < 9e18))
     return GT__NULL(GT_ERROR_ARGUMENT, "%s: from %g to %g in steps of %g is no finite sequence",
                     function, start, end, step);
   v[0].f = start;
   v[1].f = step;
-  if (whole && fabs(start) < 9e18 && fabs(step) < 9e18) {
-    v[0].i = (int64_t)start;
-    v[1].i = (int64_t)step;
-    return gt__make(function, "a + index*b", gt__shape1((int64_t)n), dtype, device, 2, v, GT__I64);
-  }
-  return gt__make(function, "a + index*b", gt__shape1((int64_t)n), dtype, device, 2, v, GT__F64);
+  if (whole) v[0].i = (int64_t)start;
+  if (whole) v[1].i = (int64_t)step;
+  return gt__make(function, "a + index*b", gt__shape1((int64_t)n), dtype, device, 2, v,
+                  whole ? GT__I64 : GT__F64);
 }
 /* From both ends, so that the last element is `end` itself. */
 GT_API gt_tensor *gt_linspace(double start, double end, int64_t steps, gt_dtype dtype,
@@ -5370,41 +5269,31 @@ static gt_tensor *gt__random(const char *function, int op, gt_shape shape, gt_dt
                              gt_device device, gt_generator *generator, int64_t low,
                              uint64_t range) {
   gt_generator *source = generator ? generator : &gt__me.generator;
-  gt_tensor *out = gt__new(function, shape, dtype, device, 0), *done;
+  gt_tensor model, *out;
   gt__tree t;
-  if (!out) return NULL;
+  if (op != GT__INTEGER && gt__is_dtype(dtype) && !gt_is_floating(dtype))
+    return GT__NULL(GT_ERROR_DTYPE, "%s: %s cannot hold these numbers; choose a floating dtype, or "
+                    "gt_randint", function, gt_dtype_string(dtype));
+  if (gt__model(function, &model, shape, dtype, device)) return NULL;
   gt__tree_begin(&t, function, "", 0, NULL);
-  if (op == GT__INTEGER) {
-    t.node[gt__add_node(&t, GT__WHOLE, 0, -1, -1, -1)].value.i = low;
-    t.node[gt__add_node(&t, GT__WHOLE, 0, -1, -1, -1)].value.i = (int64_t)range;
-  }
-  gt__add_node(&t, op, 0, 0, 1, -1);
+  gt__add_whole(&t, GT__WHOLE, low);
+  gt__add_whole(&t, GT__WHOLE, (int64_t)range);
+  gt__add_node(&t, op, 0, 1, 0);
   if (op == GT__UNIFORM && gt_dtype_size(dtype) == 2) { /* cut, not rounded: 1 is excluded */
-    const double steps = dtype == GT_FLOAT16 ? 2048 : 256;
-    t.node[gt__add_node(&t, GT__REAL, 0, -1, -1, -1)].value.f = steps;
-    gt__add_node(&t, GT__OP_mul, 0, 0, 1, -1);
-    gt__add_node(&t, GT__OP_floor, 0, 2, -1, -1);
-    gt__add_node(&t, GT__OP_div, 0, 3, 1, -1);
+    const int number = t.root, steps = gt__add_real(&t, dtype == GT_FLOAT16 ? 2048 : 256);
+    gt__add_node(&t, GT__OP_floor, gt__add_node(&t, GT__OP_mul, number, steps, 0), 0, 0);
+    gt__add_node(&t, GT__OP_div, t.root, steps, 0);
   }
-  done = gt__run_tree(&t, out, op == GT__INTEGER ? GT__I64 : gt__compute_of(dtype), source->seed,
-                      source->offset, 1);
+  out = gt__run_tree(&t, NULL, &model, op == GT__INTEGER ? GT__I64 : gt__compute_of(dtype),
+                     source->seed, source->offset);
   gt__tree_end(&t);
-  if (done) source->offset += (uint64_t)gt_numel(out);
-  else gt_free(out);
-  return done;
-}
-static int gt__needs_floating(const char *function, gt_dtype dtype) {
-  if (gt_is_floating(dtype) || !gt__is_dtype(dtype)) return 0;
-  gt__fail(GT_ERROR_DTYPE, "%s: %s cannot hold these numbers; choose a floating dtype, or gt_randint",
-           function, gt_dtype_string(dtype));
-  return 1;
+  if (out) source->offset += (uint64_t)gt_numel(out);
+  return out;
 }
 GT_API gt_tensor *gt_rand(gt_shape shape, gt_dtype dtype, gt_device device, gt_generator *generator) {
-  if (gt__needs_floating("gt_rand", dtype)) return NULL;
   return gt__random("gt_rand", GT__UNIFORM, shape, dtype, device, generator, 0, 0);
 }
 GT_API gt_tensor *gt_randn(gt_shape shape, gt_dtype dtype, gt_device device, gt_generator *generator) {
-  if (gt__needs_floating("gt_randn", dtype)) return NULL;
   return gt__random("gt_randn", GT__NORMAL, shape, dtype, device, generator, 0, 0);
 }
 GT_API gt_tensor *gt_randint(int64_t low, int64_t high, gt_shape shape, gt_dtype dtype,
@@ -5557,96 +5446,83 @@ typedef struct {
   double correction;                   /* DIVIDE by n - correction */
 } gt__folding;
 
-static gt_status gt__launch_fold(const gt__folding *f, const gt__code *g, const gt_tensor *out,
-                                 int ndim, const int64_t *size, uint32_t set) {
+static gt_status gt__launch_fold(const gt__folding *f, const gt__tree *t, const gt__code *g,
+                                 const gt_tensor *out, uint32_t set) {
   gt__op op;
   gt__reduce_args *r = &gt__op_new(&op, GT__REDUCE, f->function, out->device)->u.reduce;
   gt__map_args *m = &r->pre;
   gt__operand *o[1 + GT__INPUTS];
-  gt_tensor wide;
-  int kept = 0, at = 0, k, d, last = 1, order[GT_MAX_DIMS];
-  int64_t out_stride[GT_MAX_DIMS], full[GT_MAX_DIMS];
+  const int n = 1 + g->p.n_in;
+  int kept = 0, at, order[GT_MAX_DIMS]; /* the kept dims first */
+  double divisor;
   if (!gt_numel(out)) return GT_OK;
-  for (d = 0; d < ndim; d++)
+  for (int d = 0; d < t->ndim; d++)
     if (!(set >> d & 1)) order[kept++] = d;
-  for (at = kept, d = 0; d < ndim; d++)
+  at = kept;
+  for (int d = 0; d < t->ndim; d++)
     if (set >> d & 1) order[at++] = d;
-  for (d = 0; d < ndim; d++)
-    if (size[d] != 1) last = set >> d & 1; /* the plan: is the fastest dim folded? */
-  r->n = 1;
-  for (d = 0; d < ndim; d++) {
-    full[d] = size[order[d]];
-    if (d >= kept) r->n *= full[d];
-    out_stride[d] = d >= kept ? 0 : out->stride[f->keepdim ? order[d] : d];
-  }
-  r->outer = gt_numel(out);
   gt__operand_of(o[0] = &r->out, out);
-  memcpy(o[0]->stride, out_stride, (size_t)ndim * sizeof *out_stride);
   op.n_write = 1;
   gt__touch(&op, out->storage);
-  for (k = 0; k < g->p.n_in; k++) {
-    gt__broadcast_to(g->in[k], ndim, size, &wide);
-    gt__operand_of(o[k + 1] = &m->in[k], &wide);
-    for (d = 0; d < ndim; d++) o[k + 1]->stride[d] = wide.stride[order[d]];
-    gt__touch(&op, g->in[k]->storage);
+  for (int k = 1; k < n; k++)
+    o[k] = gt__bind(&op, &m->in[k - 1], g->in[k - 1], t->ndim, t->size, order);
+  r->n = r->inner = 1;
+  for (int d = 0; d < t->ndim; d++) {
+    m->size[d] = t->size[order[d]];
+    r->out.stride[d] = d >= kept ? 0 : out->stride[f->keepdim ? order[d] : d];
+    if (d >= kept) r->n *= m->size[d];
+    if (t->size[d] != 1) r->inner = set >> d & 1; /* the plan: is the fastest dim folded? */
   }
-  m->ndim = ndim;
-  memcpy(m->size, full, (size_t)ndim * sizeof *full);
+  r->outer = gt_numel(out);
   m->count = r->outer * r->n;
-  r->n_kept = gt__collapse(&m->ndim, m->size, kept, 1 + g->p.n_in, o);
-  for (k = 1; k <= g->p.n_in; k++) gt__set_mode(o[k], m->ndim);
+  m->ndim = t->ndim;
+  r->n_kept = gt__collapse(&m->ndim, m->size, kept, n, o);
+  for (int k = 1; k < n; k++) gt__set_mode(o[k], m->ndim);
   gt__set_mode(o[0], r->n_kept);
-  m->narrow = gt__is_narrow(m->ndim, m->size, 1 + g->p.n_in, o);
+  m->narrow = gt__is_narrow(m->ndim, m->size, n, o);
   m->program = g->p;
   r->fold = f->fold;
-  r->inner = last;
   r->finish = f->finish;
-  r->chunk = last ? GT__CHUNK : GT__ROWS;
+  r->chunk = r->inner ? GT__CHUNK : GT__ROWS;
   r->n_chunk = r->n ? (r->n - 1) / r->chunk + 1 : 1;
-  {
-    const double left = (double)r->n - f->correction, divisor = left > 0 ? left : 0;
-    if (g->p.compute == GT__F32) r->divisor.s = (float)divisor;
-    else r->divisor.f = divisor;
-  }
+  divisor = (double)r->n > f->correction ? (double)r->n - f->correction : 0;
+  if (g->p.compute == GT__F32) r->divisor.s = (float)divisor;
+  else r->divisor.f = divisor;
   return gt__submit(&op);
 }
 static gt_tensor *gt__run_fold(const gt__folding *f, gt__tree *t, gt_tensor *out) {
-  gt_device device;
+  const int is_arg = f->fold == GT__FOLD_ARGMAX || f->fold == GT__FOLD_ARGMIN;
   gt__result r;
   gt__code g;
-  int ndim, compute, out_ndim = 0, floating, is_arg;
-  int64_t size[GT_MAX_DIMS], out_size[GT_MAX_DIMS], n = 1;
+  int compute, ndim = 0;
+  int64_t size[GT_MAX_DIMS], n = 1;
   uint32_t set;
   gt_dtype dtype;
   gt_status status;
-  if (gt__place(t, NULL, &device, &ndim, size) || gt__annotate(t)) return NULL;
+  if (gt__place(t, NULL) || gt__annotate(t)) return NULL;
   if (gt__uses_index(t, t->root))
     return GT__NULL(GT_ERROR_EXPRESSION, "%s: index has no meaning before a fold; use gt_eval first",
                     t->function);
-  if (gt__dim_set(f->function, f->dims, ndim, &set)) return NULL;
-  for (int d = 0; d < ndim; d++) {
-    if (set >> d & 1) n *= size[d];
-    if (!(set >> d & 1) || f->keepdim) out_size[out_ndim++] = set >> d & 1 ? 1 : size[d];
+  if (gt__dim_set(f->function, f->dims, t->ndim, &set)) return NULL;
+  for (int d = 0; d < t->ndim; d++) {
+    if (set >> d & 1) n *= t->size[d];
+    if (!(set >> d & 1) || f->keepdim) size[ndim++] = set >> d & 1 ? 1 : t->size[d];
   }
-  is_arg = f->fold == GT__FOLD_ARGMAX || f->fold == GT__FOLD_ARGMIN;
-  if (!n && (is_arg || f->fold == GT__FOLD_MAX || f->fold == GT__FOLD_MIN) &&
-      gt__count(out_ndim, out_size))
+  if (!n && (is_arg || f->fold == GT__FOLD_MAX || f->fold == GT__FOLD_MIN) && gt__count(ndim, size))
     return GT__NULL(GT_ERROR_SHAPE, "%s: no elements to choose from in %s", f->function,
-                    gt__sizes(ndim, size));
+                    gt__sizes(t->ndim, t->size));
   dtype = (gt_dtype)t->node[t->root].dtype;
-  floating = gt_is_floating(dtype);
   compute = gt__choose_compute(t, t->root, f->at_least);
-  if (f->fold <= GT__FOLD_PROD && !floating) {
+  if (f->fold <= GT__FOLD_PROD && !gt_is_floating(dtype)) {
     if (f->finish || compute != GT__I64) compute = GT__F64; /* counts stay exact beyond 2^24 */
     dtype = f->finish ? GT_FLOAT32 : GT_INT64;
   }
   if (is_arg) dtype = GT_INT64;
   if (f->fold >= GT__FOLD_ANY) dtype = GT_BOOL;
   if (f->dtype != GT_DTYPES) dtype = f->dtype;
-  status = gt__begin(&r, f->function, out, out_ndim, out_size, dtype, device, t->n_given, t->in, 0);
-  if (status) return NULL;
-  status = gt__prepare(t, t->root, compute, device, &g);
-  if (!status) status = gt__launch_fold(f, &g, r.place, ndim, size, set);
+  if (gt__begin(&r, f->function, out, ndim, size, dtype, t->device, t->n_in, t->in, 0)) return NULL;
+  status = gt__prepare(t, t->root, compute, &g);
+  if (!status) status = gt__launch_fold(f, t, &g, r.place, set);
   return gt__end(&r, status);
 }
 static gt_tensor *gt__fold_text(const gt__folding *f, gt_tensor *out, const char *text, int n,
@@ -5661,16 +5537,10 @@ static gt_tensor *gt__fold_text(const gt__folding *f, gt_tensor *out, const char
 }
 static gt__folding gt__folding_of(const char *function, gt_reduction reduction, uint32_t dims,
                                   int keepdim) {
-  gt__folding f;
-  f.function = function;
-  f.fold = reduction < GT_MEAN ? (int)reduction : reduction == GT_MEAN ? GT__FOLD_SUM
-                                                                        : (int)reduction - 1;
-  f.finish = reduction == GT_MEAN ? GT__DIVIDE : 0;
-  f.keepdim = keepdim;
-  f.at_least = GT__I64;
-  f.dims = dims;
-  f.dtype = GT_DTYPES;
-  f.correction = 0;
+  const int fold = reduction == GT_MEAN ? (int)GT__FOLD_SUM
+                                        : (int)reduction - (reduction > GT_MEAN);
+  gt__folding f = {function, fold, reduction == GT_MEAN ? GT__DIVIDE : 0, keepdim, GT__I64, dims,
+                   GT_DTYPES, 0};
   return f;
 }
 GT_API gt_tensor *gt_reduce_n(gt_tensor *out, gt_reduction reduction, uint32_t dims, int keepdim,
@@ -5703,20 +5573,35 @@ static gt_dtype gt__wide_dtype(const gt_tensor *x) {
 static gt_dtype gt__float_dtype(const gt_tensor *x) {
   return gt_is_floating(x->dtype) ? x->dtype : GT_FLOAT32;
 }
+/* An intermediate result: the text over x and y (or NULL), folded. */
+static gt_tensor *gt__inner(const char *function, gt_reduction reduction, uint32_t dims, int keepdim,
+                            const char *text, const gt_tensor *x, const gt_tensor *y) {
+  const gt_tensor *const in[] = {x, y};
+  gt__folding f = gt__folding_of(function, reduction, dims, keepdim);
+  f.at_least = GT__F32;
+  f.dtype = gt__wide_dtype(x);
+  return gt__fold_text(&f, NULL, text, y ? 2 : 1, in);
+}
+/* The last step of a function of x: a text over intermediate results, with the shape of `like`. */
+static gt_tensor *gt__outer(const char *function, gt_tensor *out, const gt_tensor *x,
+                            const gt_tensor *like, const char *text, int n,
+                            const gt_tensor *const *in) {
+  gt__result r;
+  if (gt__begin(&r, function, out, like->ndim, like->shape, gt__float_dtype(x), x->device, 0, NULL, 0))
+    return NULL;
+  return gt__end(&r, gt__eval_at(function, r.place, text, n, in, GT__F32) ? GT_OK : gt__failed());
+}
 /* The mean first, then the squares of what is left: as exact as float32 allows, in two reads. */
 static gt_tensor *gt__spread(const char *function, gt_tensor *out, const gt_tensor *x, uint32_t dims,
                              double correction, int keepdim, int finish) {
-  gt__folding f = gt__folding_of(function, GT_MEAN, dims, 1);
+  gt__folding f = gt__folding_of(function, GT_MEAN, dims, keepdim);
   const gt_tensor *in[2];
   gt_tensor *mean;
   if (gt__refuse(function, !out, !x)) return NULL;
-  f.at_least = GT__F32;
-  f.dtype = gt__wide_dtype(x);
-  mean = gt__fold_text(&f, NULL, "a", 1, &x);
-  if (!mean) return NULL;
+  if (!(mean = gt__inner(function, GT_MEAN, dims, 1, "a", x, NULL))) return NULL;
   in[0] = x;
   in[1] = mean;
-  f.keepdim = keepdim;
+  f.at_least = GT__F32;
   f.finish = finish;
   f.correction = correction;
   f.dtype = gt__float_dtype(x);
@@ -5735,87 +5620,44 @@ GT_API gt_tensor *gt_std(gt_tensor *out, const gt_tensor *x, uint32_t dims, doub
 GT_API gt_tensor *gt_norm(gt_tensor *out, const gt_tensor *x, double p, uint32_t dims, int keepdim) {
   const char *const function = "gt_norm";
   gt__folding f = gt__folding_of(function, GT_SUM, dims, keepdim);
+  gt_tensor *power, *sum;
   const gt_tensor *in[2];
-  gt_tensor *power, *sum, *result = NULL;
-  gt__result r;
   if (gt__refuse(function, !out, !x)) return NULL;
-  f.at_least = GT__F32;
-  f.dtype = gt__float_dtype(x);
   if (p != p) return GT__NULL(GT_ERROR_ARGUMENT, "%s: p is NaN", function);
-  if (p == 1) return gt__fold_text(&f, out, "abs(a)", 1, &x);
-  if (p == 2) {
-    f.finish = GT__ROOT;
-    return gt__fold_text(&f, out, "a*a", 1, &x);
-  }
-  if (isinf(p)) {
-    f.fold = p > 0 ? GT__FOLD_MAX : GT__FOLD_MIN;
-    return gt__fold_text(&f, out, "abs(a)", 1, &x);
-  }
-  if (p == 0) {
-    f.at_least = gt__compute_of(gt__wide_dtype(x));
-    return gt__fold_text(&f, out, "a != 0", 1, &x);
-  }
+  f.at_least = p == 0 && x->dtype == GT_FLOAT64 ? GT__F64 : GT__F32;
+  f.dtype = gt__float_dtype(x);
+  if (isinf(p)) f.fold = p > 0 ? GT__FOLD_MAX : GT__FOLD_MIN;
+  if (p == 2) f.finish = GT__ROOT;
+  if (p == 0 || p == 1 || p == 2 || isinf(p))
+    return gt__fold_text(&f, out, p == 0 ? "a != 0" : p == 2 ? "a*a" : "abs(a)", 1, &x);
   power = gt_scalar(p);
-  in[0] = x;
-  in[1] = power;
-  f.dtype = gt__wide_dtype(x);
-  sum = power ? gt__fold_text(&f, NULL, "abs(a)**b", 2, in) : NULL;
+  sum = power ? gt__inner(function, GT_SUM, dims, keepdim, "abs(a)**b", x, power) : NULL;
   in[0] = sum;
-  if (sum && !gt__begin(&r, function, out, sum->ndim, sum->shape, gt__float_dtype(x), x->device, 1, &x, 0))
-    result = gt__end(&r, gt__eval_at(function, r.place, "a**(1/b)", 2, in, GT__F32) ? GT_OK
-                                                                                   : gt__failed());
+  in[1] = power;
+  out = sum ? gt__outer(function, out, x, sum, "a**(1/b)", 2, in) : NULL;
   gt_free(sum);
   gt_free(power);
-  return result;
-}
-/* The largest of each row, in at least float32, for the softmax family; infinities become 0 there if
-   `finite`, so that inf - inf does not arise. */
-static gt_tensor *gt__row_max(const char *function, const gt_tensor *x, uint32_t dims, int finite) {
-  gt__folding f = gt__folding_of(function, GT_MAX, dims, 1);
-  gt_tensor *m;
-  const gt_tensor *in;
-  f.at_least = GT__F32;
-  f.dtype = gt__wide_dtype(x);
-  m = gt__fold_text(&f, NULL, "a", 1, &x);
-  in = m;
-  if (m && finite && !gt__eval_at(function, m, "isinf(a) ? 0 : a", 1, &in, GT__F32)) {
-    gt_free(m);
-    m = NULL;
-  }
-  return m;
-}
-static gt_tensor *gt__row_sum(const char *function, const gt_tensor *x, const gt_tensor *m,
-                              uint32_t dims) {
-  gt__folding f = gt__folding_of(function, GT_SUM, dims, 1);
-  const gt_tensor *in[2];
-  in[0] = x;
-  in[1] = m;
-  f.at_least = GT__F32;
-  f.dtype = gt__wide_dtype(x);
-  return gt__fold_text(&f, NULL, "exp(a-b)", 2, in);
+  return out;
 }
 /* text over a: x, b: the row's maximum, c: the row's sum of exp(x - maximum). */
 static gt_tensor *gt__soft(const char *function, gt_tensor *out, const gt_tensor *x, int dim,
                            const char *text) {
-  gt_tensor *m, *s, *done = NULL;
-  gt__result r;
+  gt_tensor *m, *s;
   const gt_tensor *in[3];
-  uint32_t dims = GT_ALL;
+  uint32_t dims;
   if (gt__refuse(function, !out, !x)) return NULL;
   if ((dim = gt__dim(function, dim, x->ndim ? x->ndim : 1)) < 0) return NULL;
-  if (x->ndim) dims = GT_DIM(dim);
-  if (gt__begin(&r, function, out, x->ndim, x->shape, gt__float_dtype(x), x->device, 1, &x, 1))
-    return NULL;
-  if (!gt_numel(x)) return gt__end(&r, GT_OK);
-  m = gt__row_max(function, x, dims, 0);
-  s = m ? gt__row_sum(function, x, m, dims) : NULL;
+  if (!gt_numel(x)) return gt__outer(function, out, x, x, "a", 1, &x);
+  dims = x->ndim ? GT_DIM(dim) : GT_ALL;
+  m = gt__inner(function, GT_MAX, dims, 1, "a", x, NULL);
+  s = m ? gt__inner(function, GT_SUM, dims, 1, "exp(a-b)", x, m) : NULL;
   in[0] = x;
   in[1] = m;
   in[2] = s;
-  if (s) done = gt__eval_at(function, r.place, text, 3, in, GT__F32);
+  out = s ? gt__outer(function, out, x, x, text, 3, in) : NULL;
   gt_free(m);
   gt_free(s);
-  return gt__end(&r, done ? GT_OK : gt__failed());
+  return out;
 }
 GT_API gt_tensor *gt_softmax(gt_tensor *out, const gt_tensor *x, int dim) {
   return gt__soft("gt_softmax", out, x, dim, "exp(a-b)/c");
@@ -5825,36 +5667,25 @@ GT_API gt_tensor *gt_log_softmax(gt_tensor *out, const gt_tensor *x, int dim) {
 }
 GT_API gt_tensor *gt_logsumexp(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim) {
   const char *const function = "gt_logsumexp";
-  gt__folding f = gt__folding_of(function, GT_SUM, dims, 1);
-  gt_tensor *m = NULL, *s, *done = NULL, sum, most;
-  gt__result r;
+  gt_tensor *m, *s = NULL, most;
   const gt_tensor *in[2];
-  int n = 0;
-  int64_t size[GT_MAX_DIMS];
-  uint32_t set;
-  if (gt__refuse(function, !out, !x) || gt__dim_set(function, dims, x->ndim, &set)) return NULL;
-  for (int d = 0; d < x->ndim; d++)
-    if (!(set >> d & 1) || keepdim) size[n++] = set >> d & 1 ? 1 : x->shape[d];
-  if (gt__begin(&r, function, out, n, size, gt__float_dtype(x), x->device, 1, &x, 0)) return NULL;
-  f.at_least = GT__F32;
-  f.dtype = gt__wide_dtype(x);
+  if (gt__refuse(function, !out, !x)) return NULL;
   /* nothing to add up: the sum is 0 and its logarithm -inf */
-  if (gt_numel(x)) m = gt__row_max(function, x, dims, 1);
-  s = m ? gt__row_sum(function, x, m, dims) : gt_numel(x) ? NULL : gt__fold_text(&f, NULL, "a", 1, &x);
+  m = gt__inner(function, gt_numel(x) ? GT_MAX : GT_SUM, dims, 1, "a", x, NULL);
+  in[0] = m;
+  /* inf - inf shall not arise */
+  if (m && gt__eval_at(function, m, "isinf(a) ? 0 : a", 1, in, GT__F32))
+    s = gt__inner(function, GT_SUM, dims, keepdim, "exp(a-b)", x, m);
   if (s) {
-    sum = gt__plain(s); /* both are contiguous: the kept dims alone are the same elements */
-    sum.ndim = n;
-    memcpy(sum.shape, size, sizeof size);
-    gt__contiguous_strides(&sum);
-    most = sum;
-    if (m) most.storage = m->storage;
-    in[0] = &sum;
+    most = gt__plain(s); /* both are contiguous: with or without the folded dims */
+    most.storage = m->storage;
+    in[0] = s;
     in[1] = &most;
-    done = gt__eval_at(function, r.place, m ? "log(a)+b" : "log(a)", m ? 2 : 1, in, GT__F32);
   }
+  out = s ? gt__outer(function, out, x, s, "log(a)+b", 2, in) : NULL;
   gt_free(m);
   gt_free(s);
-  return gt__end(&r, done ? GT_OK : gt__failed());
+  return out;
 }
 
 /* -- products -- */
@@ -5866,18 +5697,16 @@ GT_API gt_status gt_set_float32_matmul_precision(gt_precision precision) {
   gt__me.precision = precision;
   return GT_OK;
 }
-typedef struct {             /* a product's sizes; vectors have had a dim of size 1 inserted */
-  gt_tensor a, b;            /* local views, at least 2-d */
-  int ndim, drop_m, drop_n;  /* ndim: of the result */
-  int64_t size[GT_MAX_DIMS], m, n, k;
+typedef struct {
+  gt_tensor a, b;     /* views of the batch; behind its dims those of the matrix, 1 for a vector */
+  gt_tensor result;   /* without storage until it is computed by itself */
+  int drop_m, drop_n; /* the result has no such dim */
   int n_batch;
-  int64_t batch[GT_MAX_DIMS];
-  gt_dtype dtype;
+  int64_t batch[GT_MAX_DIMS], m, n, k;
 } gt__product;
 
 static gt_status gt__product_shape(const char *function, const gt_tensor *a, const gt_tensor *b,
                                    gt__product *p) {
-  int fits;
   p->a = gt__plain(a);
   p->b = gt__plain(b);
   p->drop_m = a->ndim == 1;
@@ -5891,45 +5720,37 @@ static gt_status gt__product_shape(const char *function, const gt_tensor *a, con
                     gt_device_string(b->device));
   if (p->drop_m) gt__insert_dim(&p->a, 0);
   if (p->drop_n) gt__insert_dim(&p->b, 1);
-  p->m = p->a.shape[p->a.ndim - 2];
-  p->k = p->a.shape[p->a.ndim - 1];
-  p->n = p->b.shape[p->b.ndim - 1];
-  if (p->b.shape[p->b.ndim - 2] != p->k)
-    return gt__fail(GT_ERROR_SHAPE, "%s: %s x %s: inner sizes %lld and %lld differ%s", function,
-                    gt__shape_text(a), gt__shape_text(b), (long long)p->k,
-                    (long long)p->b.shape[p->b.ndim - 2],
-                    p->n == p->k ? "; transpose the second operand?" : "");
-  p->n_batch = 0;
   p->a.ndim -= 2;
   p->b.ndim -= 2;
-  fits = gt__merge_shape(&p->n_batch, p->batch, &p->a) && gt__merge_shape(&p->n_batch, p->batch, &p->b);
-  p->a.ndim += 2;
-  p->b.ndim += 2;
-  if (!fits)
+  p->m = p->a.shape[p->a.ndim];
+  p->k = p->a.shape[p->a.ndim + 1];
+  p->n = p->b.shape[p->b.ndim + 1];
+  if (p->b.shape[p->b.ndim] != p->k)
+    return gt__fail(GT_ERROR_SHAPE, "%s: %s x %s: inner sizes %lld and %lld differ%s", function,
+                    gt__shape_text(a), gt__shape_text(b), (long long)p->k,
+                    (long long)p->b.shape[p->b.ndim],
+                    p->n == p->k ? "; transpose the second operand?" : "");
+  p->n_batch = 0;
+  if (!gt__merge_shape(&p->n_batch, p->batch, &p->a) ||
+      !gt__merge_shape(&p->n_batch, p->batch, &p->b))
     return gt__fail(GT_ERROR_SHAPE, "%s: %s x %s: the batches do not broadcast", function,
                     gt__shape_text(a), gt__shape_text(b));
-  memcpy(p->size, p->batch, sizeof p->size);
-  p->ndim = p->n_batch;
-  if (!p->drop_m) p->size[p->ndim++] = p->m;
-  if (!p->drop_n) p->size[p->ndim++] = p->n;
-  p->dtype = gt_promote_types(a->dtype, b->dtype);
+  memset(&p->result, 0, sizeof p->result);
+  p->result.dtype = gt_promote_types(a->dtype, b->dtype);
+  p->result.device = a->device;
+  p->result.ndim = p->n_batch;
+  memcpy(p->result.shape, p->batch, (size_t)p->n_batch * sizeof *p->batch);
+  if (!p->drop_m) p->result.shape[p->result.ndim++] = p->m;
+  if (!p->drop_n) p->result.shape[p->result.ndim++] = p->n;
   return GT_OK;
 }
 /* x, broadcast to the result's shape, as the kernel wants it: batch, M, N. */
-static void gt__as_product(const gt__product *p, const gt_tensor *x, gt_tensor *y) {
-  gt__broadcast_to(x, p->ndim, p->size, y);
-  if (p->drop_m) gt__insert_dim(y, p->n_batch);
-  if (p->drop_n) gt__insert_dim(y, p->n_batch + 1);
-}
-/* One of the two matrices: its own strides apart, those of the batch broadcast. */
-static void gt__factor(const gt__product *p, const gt_tensor *x, gt__operand *o, int64_t *row,
-                       int64_t *col) {
-  gt_tensor batch = *x;
-  *row = x->stride[x->ndim - 2];
-  *col = x->stride[x->ndim - 1];
-  batch.ndim -= 2;
-  gt__broadcast_to(&batch, p->n_batch, p->batch, &batch);
-  gt__operand_of(o, &batch);
+static gt_tensor gt__as_product(const gt__product *p, const gt_tensor *x) {
+  gt_tensor y;
+  gt__broadcast_to(x, p->result.ndim, p->result.shape, &y);
+  if (p->drop_m) gt__insert_dim(&y, p->n_batch);
+  if (p->drop_n) gt__insert_dim(&y, p->n_batch + 1);
+  return y;
 }
 static gt_status gt__launch_product(const char *function, const gt__product *p, const gt__code *g,
                                     const gt_tensor *out) {
@@ -5937,7 +5758,7 @@ static gt_status gt__launch_product(const char *function, const gt__product *p, 
   gt__matmul_args *x = &gt__op_new(&op, GT__MATMUL, function, out->device)->u.matmul;
   gt_tensor view;
   gt__operand *o[1 + GT__INPUTS];
-  int n_o = 0;
+  const int n = g->p.n_in > 1 ? g->p.n_in : 1; /* the product itself is no operand */
   if (!gt_numel(out)) return GT_OK;
   x->m = p->m;
   x->n = p->n;
@@ -5945,99 +5766,81 @@ static gt_status gt__launch_product(const char *function, const gt__product *p, 
   x->n_batch = p->n_batch;
   x->batch = gt__count(p->n_batch, p->batch);
   x->compute = g->p.compute;
-  gt__factor(p, &p->a, &x->a, &x->a_row, &x->a_col);
-  gt__factor(p, &p->b, &x->b, &x->b_row, &x->b_col);
-  gt__as_product(p, out, &view);
+  x->a_row = p->a.stride[p->a.ndim];
+  x->a_col = p->a.stride[p->a.ndim + 1];
+  x->b_row = p->b.stride[p->b.ndim];
+  x->b_col = p->b.stride[p->b.ndim + 1];
+  view = gt__as_product(p, out);
   x->post.ndim = view.ndim;
   memcpy(x->post.size, view.shape, sizeof x->post.size);
   x->post.count = gt_numel(out);
   x->post.program = g->p;
-  gt__operand_of(o[n_o++] = &x->post.out, &view);
   op.n_write = 1;
-  gt__touch(&op, out->storage);
-  gt__touch(&op, p->a.storage);
-  gt__touch(&op, p->b.storage);
-  for (int k = 1; k < g->p.n_in; k++) {
-    gt__as_product(p, g->in[k], &view);
-    gt__operand_of(o[n_o++] = &x->post.in[k], &view);
-    gt__touch(&op, g->in[k]->storage);
+  o[0] = gt__bind(&op, &x->post.out, &view, view.ndim, x->post.size, NULL);
+  gt__bind(&op, &x->a, &p->a, p->n_batch, p->batch, NULL);
+  gt__bind(&op, &x->b, &p->b, p->n_batch, p->batch, NULL);
+  for (int k = 1; k < n; k++) {
+    view = gt__as_product(p, g->in[k]);
+    o[k] = gt__bind(&op, &x->post.in[k], &view, view.ndim, x->post.size, NULL);
   }
-  for (int k = 0; k < n_o; k++) o[k]->mode = GT__STRIDED;
-  x->post.narrow = gt__is_narrow(x->post.ndim, x->post.size, n_o, o);
+  for (int k = 0; k < n; k++) o[k]->mode = GT__STRIDED;
+  x->post.narrow = gt__is_narrow(x->post.ndim, x->post.size, n, o);
   return gt__submit(&op);
 }
-/* Does the tree fit behind the product without cutting, in the type that products add up in? */
-static int gt__fits_behind(const gt__tree *t, int i, int compute) {
-  const gt__node *v = &t->node[i];
-  if (v->op >= GT__OPS) return 1;
-  for (int k = 0; k < gt__table[v->op].arity; k++)
-    if (gt__must_cut(t, v->child[k], compute, v->op == GT__OP_where && k == 0) ||
-        !gt__fits_behind(t, v->child[k], compute))
-      return 0;
-  return 1;
-}
 /* The product by itself, in the type that products add up in, then the expression. */
-static gt_status gt__product_apart(gt__tree *t, const gt__product *p, gt_tensor *place) {
-  static const gt_dtype wide[] = {GT_FLOAT32, GT_FLOAT64, GT_INT64}; /* by compute type */
-  const int add_type = gt__compute_of(p->dtype);
-  gt_tensor *product = gt__new_sized(t->function, p->ndim, p->size, wide[add_type], place->device);
+static gt_status gt__product_apart(gt__tree *t, gt__product *p, gt_tensor *place) {
+  const int add_type = gt__compute_of(p->result.dtype);
+  gt_tensor *product = gt__new_sized(t->function, p->result.ndim, p->result.shape,
+                                     gt__widest[add_type], place->device);
   gt_status status = GT_OK;
   gt__tree plain;
   gt__code g;
   if (!product) return gt__failed();
-  gt__tree_begin(&plain, t->function, "a", 1, t->in);
-  plain.node[gt__add_node(&plain, GT__OPERAND, 0, -1, -1, -1)].value.i = 0;
+  gt__tree_begin(&plain, t->function, "", 1, t->in);
+  gt__add_whole(&plain, GT__OPERAND, 0);
+  gt__annotate(&plain);
   gt__compile(&plain, 0, add_type, &g);
   status = gt__launch_product(t->function, p, &g, product);
-  t->in[0] = product;
-  if (!status && !gt__run_tree(t, place, GT__I64, 0, 0, 0)) status = gt__failed();
+  p->result = gt__plain(product);
+  if (!status && !gt__run_tree(t, place, NULL, GT__I64, 0, 0)) status = gt__failed();
   gt_free(product);
   return status;
 }
+/* Behind the operands in t->in stand the two factors. */
 static gt_tensor *gt__matmul_tree(gt__tree *t, gt__product *p, gt_tensor *out) {
-  gt_device device = p->a.device;
+  const int add_type = gt__compute_of(p->result.dtype);
   gt__result r;
   gt__code g;
-  const gt_tensor *in[28];
-  int ndim, direct;
-  const int add_type = gt__compute_of(p->dtype);
-  int64_t size[GT_MAX_DIMS];
-  gt_status status;
-  if (gt__place(t, NULL, &device, &ndim, size) || gt__annotate(t)) return NULL;
+  int direct;
+  if (gt__place(t, NULL) || gt__annotate(t)) return NULL;
   if (gt__uses_index(t, t->root))
     return GT__NULL(GT_ERROR_EXPRESSION, "%s: index has no meaning behind a product; use gt_eval",
                     t->function);
+  /* does the tree fit behind the product as it is, in the type that products add up in? */
   direct = gt__choose_compute(t, t->root, GT__I64) == add_type &&
-           gt__fits_behind(t, t->root, add_type) && gt__compile(t, t->root, add_type, &g) &&
-           ndim == p->ndim && !memcmp(size, p->size, (size_t)ndim * sizeof *size);
-  memcpy(in, t->in, (size_t)t->n_given * sizeof *in);
-  in[t->n_given] = &p->a;
-  in[t->n_given + 1] = &p->b;
-  status = gt__begin(&r, t->function, out, ndim, size, (gt_dtype)t->node[t->root].dtype, device,
-                     t->n_given + 2, in, 0);
-  if (status) return NULL;
-  if (direct) status = gt__launch_product(t->function, p, &g, r.place);
-  else status = gt__product_apart(t, p, r.place);
-  return gt__end(&r, status);
+           !gt__settle(t, t->root, add_type, NULL) && gt__compile(t, t->root, add_type, &g) &&
+           t->ndim == p->result.ndim && !memcmp(t->size, p->result.shape, sizeof t->size);
+  if (gt__begin(&r, t->function, out, t->ndim, t->size, (gt_dtype)t->node[t->root].dtype, t->device,
+                t->n_in + 2, t->in, 0))
+    return NULL;
+  return gt__end(&r, direct ? gt__launch_product(t->function, p, &g, r.place)
+                            : gt__product_apart(t, p, r.place));
 }
 static gt_tensor *gt__matmul_text(const char *function, gt_tensor *out, const gt_tensor *a,
                                   const gt_tensor *b, const char *text, int n,
                                   const gt_tensor *const *x) {
   gt__tree t;
   gt__product p;
-  gt_tensor stand_in;
-  const gt_tensor *in[26];
+  const gt_tensor *in[28];
+  int null;
   if (gt__check_text(function, text, n < 0 ? n : n + 1)) return NULL;
-  if (gt__refuse(function, !out, !a ? 1 : !b ? 2 : gt__first_null(n, x) ? 2 + gt__first_null(n, x) : 0))
-    return NULL;
+  null = gt__first_null(n, x);
+  if (gt__refuse(function, !out, !a ? 1 : !b ? 2 : null ? 2 + null : 0)) return NULL;
   if (gt__product_shape(function, a, b, &p)) return NULL;
-  memset(&stand_in, 0, sizeof stand_in); /* the product: a tensor without storage */
-  stand_in.dtype = p.dtype;
-  stand_in.device = a->device;
-  stand_in.ndim = p.ndim;
-  memcpy(stand_in.shape, p.size, sizeof p.size);
-  in[0] = &stand_in;
+  in[0] = &p.result;
   for (int i = 0; i < n; i++) in[i + 1] = x[i];
+  in[n + 1] = a;
+  in[n + 2] = b;
   gt__tree_begin(&t, function, text, n + 1, in);
   out = gt__parse_text(&t) ? NULL : gt__matmul_tree(&t, &p, out);
   gt__tree_end(&t);

@@ -4388,23 +4388,20 @@ GT_API int64_t gt_item_int64(const gt_tensor *x) {
    element's index; the rest are operations of the table. */
 enum { GT__OPERAND = GT__OPS, GT__WHOLE, GT__REAL, GT__NODES };
 enum { GT__ARITH, GT__FLOAT, GT__BOOL, GT__INT, GT__WHERE };
+enum { GT__LIGHT, GT__HEAVY };
 static const struct { const char *name; uint8_t arity, rule, heavy; } gt__table[GT__NODES] = {
     {"", 0, 0, 0}, {"", 0, 0, 0}, {"", 0, 0, 0}, {"", 0, 0, 1}, {"", 0, 0, 1}, {"", 2, 0, 1},
-#define GT__LIGHT 0
-#define GT__HEAVY 1
 #define GT__ROW(name, arity, result, cost, f, i) {#name, arity, GT__##result, GT__##cost},
     GT__OPERATIONS(GT__ROW)}; /* and zeros for operands and numbers */
 #undef GT__ROW
-#undef GT__LIGHT
-#undef GT__HEAVY
 
 enum { GT__NUMBER, GT__ZERO_D, GT__DIMENSIONED }; /* promotion levels */
 enum { GT__FEW = 24 };                            /* nodes that need no memory of their own */
 typedef struct {
   uint8_t op, dtype, level, natural; /* natural: the compute type of the operation by itself */
   int32_t weight, child[3];
-  gt__num value;      /* GT__WHOLE: i; GT__REAL: f; GT__OPERAND: i, its number; the caller's come first */
-  const gt_tensor *x; /* GT__OPERAND */
+  gt__num value;      /* GT__WHOLE: i; GT__REAL: f; GT__OPERAND: i, its number */
+  const gt_tensor *x; /* GT__OPERAND; from number n_in of the tree on, a temporary */
 } gt__node;
 typedef struct {
   const char *function, *text;
@@ -4603,8 +4600,8 @@ static int gt__parse_choice(gt__tree *t) {
   return node;
 }
 
-/* What was parsed is kept by its content, 128 texts at most; the operands' number matters too, since
-   a letter beyond it is an error. */
+/* What was parsed is kept by its content, 128 texts at most; the operands' number matters too, as a
+   letter beyond it is an error. */
 typedef struct {
   gt__node *node;
   char *text; /* behind the nodes, in the same memory */
@@ -4671,11 +4668,11 @@ static gt_status gt__parse_text(gt__tree *t) {
    integers must stay exact beside floating numbers; what is larger than the machine is cut too. What
    is cut off is computed into a temporary tensor first and becomes an operand. */
 
-/* Of two compute types: int64_t, float, double in this order. */
+/* The higher of two compute types, from int64_t over float to double. */
 static int gt__higher(int a, int b) { return a == GT__F64 || b == GT__I64 ? a : b; }
 
-/* PyTorch's result type (ATen/native/TypeProperties.cpp tells the rule): the operands of a level are
-   promoted among themselves, and a lower level counts only where its kind is higher. */
+/* PyTorch's result type (ATen/native/TypeProperties.cpp tells the rule): each level by itself, then
+   a lower level counts only where its kind is higher. */
 static gt_dtype gt__promote(const gt__tree *t, const gt__node *v, int first, int last) {
   int own[3] = {-1, -1, -1}, best = -1;
   for (int k = first; k < last; k++) {
@@ -4776,20 +4773,13 @@ typedef struct {
   gt__program p;
   const gt_tensor *in[GT__INPUTS];
   const gt__tree *t;
-  int n_temporary, most_temporaries, over;
+  int n_temporary, most_temporaries, over; /* over: it does not fit */
 } gt__code;
 
 static void gt__emit(gt__code *g, int op, int b, int c, int d) {
-  gt__ins *ins = &g->p.ins[g->p.n_ins];
-  if (g->p.n_ins == GT__CODE) {
-    g->over = 1;
-    return;
-  }
-  g->p.n_ins++;
-  ins->op = (uint8_t)op;
-  ins->b = (uint8_t)b;
-  ins->c = (uint8_t)c;
-  ins->d = (uint8_t)d;
+  const gt__ins ins = {(uint8_t)op, (uint8_t)b, (uint8_t)c, (uint8_t)d};
+  if (g->p.n_ins == GT__CODE) g->over = 1;
+  else g->p.ins[g->p.n_ins++] = ins;
   g->p.heavy |= gt__table[op].heavy;
 }
 static int gt__constant_slot(gt__code *g, gt__num value, int is_real) {
@@ -4800,12 +4790,9 @@ static int gt__constant_slot(gt__code *g, gt__num value, int is_real) {
   else v.s = is_real ? (float)value.f : (float)value.i;
   for (int k = 0; k < g->p.n_const; k++)
     if (!memcmp(&g->p.constant[k], &v, sizeof v)) return GT__CONSTANT_AT + k;
-  if (g->p.n_const == GT__SLOTS) {
-    g->over = 1;
-    return 0;
-  }
-  g->p.constant[g->p.n_const] = v;
-  return GT__CONSTANT_AT + g->p.n_const++;
+  if (g->p.n_const == GT__SLOTS) g->over = 1;
+  else g->p.constant[g->p.n_const++] = v;
+  return GT__CONSTANT_AT + g->p.n_const - 1;
 }
 static int gt__leaf_slot(gt__code *g, int i) {
   const gt__node *v = &g->t->node[i];
@@ -4815,16 +4802,13 @@ static int gt__leaf_slot(gt__code *g, int i) {
     return gt__constant_slot(g, gt__decode(x->dtype, gt__address(x)), gt_is_floating(x->dtype));
   for (int k = 0; k < g->p.n_in; k++)
     if (g->in[k] == x) return k;
-  if (g->p.n_in == GT__INPUTS) {
-    g->over = 1;
-    return 0;
-  }
-  g->in[g->p.n_in] = x;
-  return g->p.n_in++;
+  if (g->p.n_in == GT__INPUTS) g->over = 1;
+  else g->in[g->p.n_in++] = x;
+  return g->p.n_in - 1;
 }
 static int gt__equal_trees(const gt__tree *t, int i, int j) {
   const gt__node *v = &t->node[i], *w = &t->node[j];
-  if (v->op != w->op || v->op <= GT__INTEGER || memcmp(&v->value, &w->value, sizeof v->value)) return 0;
+  if (v->op != w->op || v->op <= GT__INTEGER || v->value.i != w->value.i) return 0;
   for (int k = 0; k < gt__table[v->op].arity; k++)
     if (!gt__equal_trees(t, v->child[k], w->child[k])) return 0;
   return 1;
@@ -4893,7 +4877,7 @@ static int gt__compile(const gt__tree *t, int i, int compute, gt__code *g) {
   memset(g, 0, sizeof *g);
   g->t = t;
   g->p.compute = (uint8_t)compute;
-  if (t->n_in && !t->in[0]->storage) g->in[g->p.n_in++] = t->in[0]; /* a product is input 0 always */
+  if (t->n_in && !t->in[0]->storage) g->in[g->p.n_in++] = t->in[0]; /* a product: input 0 */
   gt__generate(g, i);
   g->p.n_slot = (uint8_t)(g->p.n_in + g->p.n_const + g->most_temporaries);
   if (g->over || g->p.n_slot > GT__SLOTS) return 0;
@@ -4931,7 +4915,7 @@ static int gt__uses_index(const gt__tree *t, int i) {
 }
 
 /* -- launch of a map -- */
-/* Makes x an input of this shape, whose dims are taken in this order (NULL: as they are). */
+/* Makes x an operand of this shape, whose dims are taken in this order (NULL: as they are). */
 static gt__operand *gt__bind(gt__op *op, gt__operand *o, const gt_tensor *x, int ndim,
                              const int64_t *size, const int *order) {
   gt_tensor wide;
@@ -5155,32 +5139,35 @@ static gt_tensor *gt__map1(const char *function, gt_tensor *out, const gt_tensor
 }
 
 /* -- making -- */
-/* A new tensor from a text over numbers, which it may compute in float64. */
+/* A new tensor from a text over numbers, which are integers if it computes in int64. */
 static gt_tensor *gt__make(const char *function, const char *text, gt_shape shape, gt_dtype dtype,
-                           gt_device device, int n, const gt__num *number, int at_least) {
+                           gt_device device, int n, const double *number, int at_least) {
   gt_tensor model, *out = NULL;
   gt__tree t;
   if (gt__model(function, &model, shape, dtype, device)) return NULL;
   gt__tree_begin(&t, function, text, n, NULL); /* letters, made numbers below */
   if (!gt__parse_text(&t)) {
-    for (int i = 0; i < t.n; i++)
-      if (t.node[i].op == GT__OPERAND) {
-        t.node[i].op = at_least == GT__I64 ? GT__WHOLE : GT__REAL;
-        t.node[i].value = number[t.node[i].value.i];
-      }
+    for (int i = 0; i < t.n; i++) {
+      gt__node *v = &t.node[i];
+      const int letter = (int)v->value.i;
+      if (v->op != GT__OPERAND) continue;
+      v->op = at_least == GT__I64 ? GT__WHOLE : GT__REAL;
+      if (v->op == GT__WHOLE) v->value.i = (int64_t)number[letter];
+      else v->value.f = number[letter];
+    }
     t.n_in = 0;
     out = gt__run_tree(&t, NULL, &model, at_least, 0, 0);
   }
   gt__tree_end(&t);
   return out;
 }
-/* Fills x, or a new tensor like `model`. */
-static gt_tensor *gt__fill(const char *function, gt_tensor *x, const gt_tensor *model, double value) {
+/* Fills x, or a new tensor like `like`. */
+static gt_tensor *gt__fill(const char *function, gt_tensor *x, const gt_tensor *like, double value) {
   gt__tree t;
   gt__tree_begin(&t, function, "", 0, NULL);
   gt__add_real(&t, value);
-  return gt__run_tree(&t, x, model,
-                      gt_is_floating(model->dtype) ? gt__compute_of(model->dtype) : GT__F64, 0, 0);
+  return gt__run_tree(&t, x, like, gt_is_floating(like->dtype) ? gt__compute_of(like->dtype) : GT__F64,
+                      0, 0);
 }
 static gt_tensor *gt__full(const char *function, gt_shape shape, double value, gt_dtype dtype,
                            gt_device device) {
@@ -5199,7 +5186,7 @@ GT_API gt_tensor *gt_ones(gt_shape shape, gt_dtype dtype, gt_device device) {
 }
 GT_API gt_tensor *gt_zeros_like(const gt_tensor *x) {
   if (gt__refuse("gt_zeros_like", 0, !x)) return NULL;
-  return gt__full("gt_zeros_like", gt_shape_of(x), 0, x->dtype, x->device);
+  return gt__fill("gt_zeros_like", NULL, x, 0);
 }
 GT_API gt_tensor *gt_fill(gt_tensor *x, double value) {
   return gt__refuse("gt_fill", 0, !x) ? NULL : gt__fill("gt_fill", x, x, value);
@@ -5215,49 +5202,31 @@ GT_API gt_tensor *gt_scalar(double value) { return gt__new_number("gt_scalar", G
 GT_API gt_tensor *gt_scalar_int64(int64_t value) {
   return gt__new_number("gt_scalar_int64", GT_INT64, &value);
 }
-static gt_shape gt__shape1(int64_t n) {
-  gt_shape shape = GT_SHAPE_0D;
-  shape.ndim = 1;
-  shape.size[0] = n;
-  return shape;
-}
 GT_API gt_tensor *gt_arange(double start, double end, double step, gt_dtype dtype, gt_device device) {
   const char *const function = "gt_arange";
   const double n = ceil((end - start) / step);
   const int whole = !gt_is_floating(dtype) && start == floor(start) && step == floor(step) &&
                     fabs(start) < 9e18 && fabs(step) < 9e18;
-  gt__num v[2];
+  const double v[] = {start, step};
   if (!(step != 0) || !(n >= 0) || !(n < 9e18))
     return GT__NULL(GT_ERROR_ARGUMENT, "%s: from %g to %g in steps of %g is no finite sequence",
                     function, start, end, step);
-  v[0].f = start;
-  v[1].f = step;
-  if (whole) v[0].i = (int64_t)start;
-  if (whole) v[1].i = (int64_t)step;
-  return gt__make(function, "a + index*b", gt__shape1((int64_t)n), dtype, device, 2, v,
+  return gt__make(function, "a + index*b", GT_SHAPE((int64_t)n), dtype, device, 2, v,
                   whole ? GT__I64 : GT__F64);
 }
 /* From both ends, so that the last element is `end` itself. */
 GT_API gt_tensor *gt_linspace(double start, double end, int64_t steps, gt_dtype dtype,
                               gt_device device) {
-  gt__num v[5];
-  v[0].f = start;
-  v[1].f = steps > 1 ? (end - start) / (double)(steps - 1) : 0;
-  v[2].f = end;
-  v[3].f = (double)(steps - 1);
-  v[4].f = (double)(steps / 2);
-  if (steps == 1) v[2].f = start;
-  return gt__make("gt_linspace", "index < e ? a + index*b : c - (d - index)*b", gt__shape1(steps),
+  const double last = (double)(steps - 1), half = (double)(steps / 2);
+  const double step = steps > 1 ? (end - start) / last : 0;
+  const double v[] = {start, step, steps == 1 ? start : end, last, half};
+  return gt__make("gt_linspace", "index < e ? a + index*b : c - (d - index)*b", GT_SHAPE(steps),
                   dtype, device, 5, v, GT__F64);
 }
 GT_API gt_tensor *gt_eye(int64_t rows, int64_t columns, gt_dtype dtype, gt_device device) {
-  gt__num v[1];
-  gt_shape shape = gt__shape1(rows);
-  shape.ndim = 2;
-  shape.size[1] = columns;
-  v[0].i = columns;
-  return gt__make("gt_eye", "remainder(index, a) == floor_div(index, a)", shape, dtype, device, 1, v,
-                  GT__I64);
+  const double n = (double)columns;
+  return gt__make("gt_eye", "remainder(index, a) == floor_div(index, a)", GT_SHAPE(rows, columns),
+                  dtype, device, 1, &n, GT__I64);
 }
 
 /* -- random -- */
@@ -5308,18 +5277,16 @@ GT_API gt_tensor *gt_randint(int64_t low, int64_t high, gt_shape shape, gt_dtype
 GT_API gt_tensor *gt_randperm(int64_t n, gt_device device, gt_generator *generator) {
   const char *const function = "gt_randperm";
   gt_generator *source = generator ? generator : &gt__me.generator;
-  gt_tensor *host = gt__new(function, gt__shape1(n), GT_INT64, gt_cpu(), 0), *out;
+  gt_tensor *host = gt__new(function, GT_SHAPE(n), GT_INT64, gt_cpu(), 0), *out = host;
   int64_t *p;
   if (!host) return NULL;
   p = (int64_t *)host->storage->data;
   for (int64_t i = 0; i < n; i++) {
-    const int64_t j =
-        gt__random_i64(source->seed, source->offset + (uint64_t)i, 0, i + 1);
+    const int64_t j = gt__random_i64(source->seed, source->offset + (uint64_t)i, 0, i + 1);
     p[i] = p[j];
     p[j] = i;
   }
-  if (gt__check_device(function, device)) out = NULL;
-  else out = device.type == GT_CPU ? host : gt__converted(function, host, GT_INT64, device, 0);
+  if (!gt__same_device(device, gt_cpu())) out = gt__converted(function, host, GT_INT64, device, 0);
   if (out) source->offset += (uint64_t)n;
   if (out != host) gt_free(host);
   return out;
@@ -5327,11 +5294,10 @@ GT_API gt_tensor *gt_randperm(int64_t n, gt_device device, gt_generator *generat
 
 /* -- gathering and joining -- */
 static gt_status gt__check_index(const char *function, const gt_tensor *index, int64_t size) {
-  const char *p = gt__address(index);
+  const int64_t step = index->stride[0] * (int64_t)gt_dtype_size(index->dtype);
   const gt_status status = gt__host_wait(function, index->storage);
   for (int64_t i = 0; i < index->shape[0] && !status; i++) {
-    const int64_t at = i * index->stride[0];
-    const int64_t v = gt__decode(index->dtype, p + at * (int64_t)gt_dtype_size(index->dtype)).i;
+    const int64_t v = gt__decode(index->dtype, gt__address(index) + i * step).i;
     if (v < 0 || v >= size)
       return gt__fail(GT_ERROR_ARGUMENT, "%s: index[%lld] is %lld, the dim has %lld entries", function,
                       (long long)i, (long long)v, (long long)size);
@@ -5345,8 +5311,8 @@ GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
   gt__result r;
   gt_status status;
   gt_tensor *picked;
-  const gt_tensor *in[2];
-  if (gt__refuse(function, !out, !x ? 1 : !index ? 2 : 0)) return NULL;
+  const gt_tensor *const in[] = {x, index};
+  if (gt__refuse(function, !out, gt__first_null(2, in))) return NULL;
   if ((dim = gt__dim(function, dim, x->ndim)) < 0) return NULL;
   if (index->ndim != 1 || (index->dtype != GT_INT64 && index->dtype != GT_INT32))
     return GT__NULL(GT_ERROR_ARGUMENT, "%s: the index must be 1-d int32 or int64, not %s %s", function,
@@ -5357,10 +5323,9 @@ GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
   if (x->device.type == GT_CPU && gt__check_index(function, index, x->shape[dim])) return NULL;
   memcpy(size, x->shape, sizeof size);
   size[dim] = index->shape[0];
-  in[0] = x;
-  in[1] = index;
   if (gt__begin(&r, function, out, x->ndim, size, x->dtype, x->device, 2, in, 0)) return NULL;
-  if (r.place->dtype == x->dtype) return gt__end(&r, gt__move_elements(function, r.place, x, dim, index));
+  if (r.place->dtype == x->dtype)
+    return gt__end(&r, gt__move_elements(function, r.place, x, dim, index));
   picked = gt__new_sized(function, x->ndim, size, x->dtype, x->device);
   status = picked ? gt__move_elements(function, picked, x, dim, index) : gt__failed();
   if (!status) status = gt__copy_into(function, r.place, picked);
@@ -5453,14 +5418,13 @@ static gt_status gt__launch_fold(const gt__folding *f, const gt__tree *t, const 
   gt__map_args *m = &r->pre;
   gt__operand *o[1 + GT__INPUTS];
   const int n = 1 + g->p.n_in;
-  int kept = 0, at, order[GT_MAX_DIMS]; /* the kept dims first */
+  int kept = 0, folded = 0, order[GT_MAX_DIMS]; /* the kept dims first */
   double divisor;
   if (!gt_numel(out)) return GT_OK;
   for (int d = 0; d < t->ndim; d++)
     if (!(set >> d & 1)) order[kept++] = d;
-  at = kept;
   for (int d = 0; d < t->ndim; d++)
-    if (set >> d & 1) order[at++] = d;
+    if (set >> d & 1) order[kept + folded++] = d;
   gt__operand_of(o[0] = &r->out, out);
   op.n_write = 1;
   gt__touch(&op, out->storage);
@@ -5566,40 +5530,38 @@ GT__REDUCTION(any, GT_ANY_TRUE)
 GT__REDUCTION(all, GT_ALL_TRUE)
 #undef GT__REDUCTION
 
-/* The dtype in which a reduction keeps an intermediate result of x: never less than float32. */
-static gt_dtype gt__wide_dtype(const gt_tensor *x) {
-  return x->dtype == GT_FLOAT64 ? GT_FLOAT64 : GT_FLOAT32;
-}
 static gt_dtype gt__float_dtype(const gt_tensor *x) {
   return gt_is_floating(x->dtype) ? x->dtype : GT_FLOAT32;
 }
-/* An intermediate result: the text over x and y (or NULL), folded. */
+/* An intermediate result, never less than float32: a text over x and y (or NULL), folded. */
 static gt_tensor *gt__inner(const char *function, gt_reduction reduction, uint32_t dims, int keepdim,
                             const char *text, const gt_tensor *x, const gt_tensor *y) {
   const gt_tensor *const in[] = {x, y};
   gt__folding f = gt__folding_of(function, reduction, dims, keepdim);
   f.at_least = GT__F32;
-  f.dtype = gt__wide_dtype(x);
+  f.dtype = x->dtype == GT_FLOAT64 ? GT_FLOAT64 : GT_FLOAT32;
   return gt__fold_text(&f, NULL, text, y ? 2 : 1, in);
 }
-/* The last step of a function of x: a text over intermediate results, with the shape of `like`. */
+/* The last step of a function of x: a text over a, b, c (the last may be NULL) in a's shape. */
 static gt_tensor *gt__outer(const char *function, gt_tensor *out, const gt_tensor *x,
-                            const gt_tensor *like, const char *text, int n,
-                            const gt_tensor *const *in) {
+                            const char *text, const gt_tensor *a, const gt_tensor *b,
+                            const gt_tensor *c) {
+  const gt_tensor *const in[] = {a, b, c};
   gt__result r;
-  if (gt__begin(&r, function, out, like->ndim, like->shape, gt__float_dtype(x), x->device, 0, NULL, 0))
+  if (gt__begin(&r, function, out, a->ndim, a->shape, gt__float_dtype(x), x->device, 0, NULL, 0))
     return NULL;
-  return gt__end(&r, gt__eval_at(function, r.place, text, n, in, GT__F32) ? GT_OK : gt__failed());
+  out = gt__eval_at(function, r.place, text, c ? 3 : b ? 2 : 1, in, GT__F32);
+  return gt__end(&r, out ? GT_OK : gt__failed());
 }
 /* The mean first, then the squares of what is left: as exact as float32 allows, in two reads. */
 static gt_tensor *gt__spread(const char *function, gt_tensor *out, const gt_tensor *x, uint32_t dims,
                              double correction, int keepdim, int finish) {
   gt__folding f = gt__folding_of(function, GT_MEAN, dims, keepdim);
-  const gt_tensor *in[2];
+  const gt_tensor *in[] = {x, NULL};
   gt_tensor *mean;
   if (gt__refuse(function, !out, !x)) return NULL;
-  if (!(mean = gt__inner(function, GT_MEAN, dims, 1, "a", x, NULL))) return NULL;
-  in[0] = x;
+  mean = gt__inner(function, GT_MEAN, dims, 1, "a", x, NULL);
+  if (!mean) return NULL;
   in[1] = mean;
   f.at_least = GT__F32;
   f.finish = finish;
@@ -5621,7 +5583,6 @@ GT_API gt_tensor *gt_norm(gt_tensor *out, const gt_tensor *x, double p, uint32_t
   const char *const function = "gt_norm";
   gt__folding f = gt__folding_of(function, GT_SUM, dims, keepdim);
   gt_tensor *power, *sum;
-  const gt_tensor *in[2];
   if (gt__refuse(function, !out, !x)) return NULL;
   if (p != p) return GT__NULL(GT_ERROR_ARGUMENT, "%s: p is NaN", function);
   f.at_least = p == 0 && x->dtype == GT_FLOAT64 ? GT__F64 : GT__F32;
@@ -5632,9 +5593,7 @@ GT_API gt_tensor *gt_norm(gt_tensor *out, const gt_tensor *x, double p, uint32_t
     return gt__fold_text(&f, out, p == 0 ? "a != 0" : p == 2 ? "a*a" : "abs(a)", 1, &x);
   power = gt_scalar(p);
   sum = power ? gt__inner(function, GT_SUM, dims, keepdim, "abs(a)**b", x, power) : NULL;
-  in[0] = sum;
-  in[1] = power;
-  out = sum ? gt__outer(function, out, x, sum, "a**(1/b)", 2, in) : NULL;
+  out = sum ? gt__outer(function, out, x, "a**(1/b)", sum, power, NULL) : NULL;
   gt_free(sum);
   gt_free(power);
   return out;
@@ -5643,18 +5602,14 @@ GT_API gt_tensor *gt_norm(gt_tensor *out, const gt_tensor *x, double p, uint32_t
 static gt_tensor *gt__soft(const char *function, gt_tensor *out, const gt_tensor *x, int dim,
                            const char *text) {
   gt_tensor *m, *s;
-  const gt_tensor *in[3];
   uint32_t dims;
   if (gt__refuse(function, !out, !x)) return NULL;
   if ((dim = gt__dim(function, dim, x->ndim ? x->ndim : 1)) < 0) return NULL;
-  if (!gt_numel(x)) return gt__outer(function, out, x, x, "a", 1, &x);
+  if (!gt_numel(x)) return gt__outer(function, out, x, "a", x, NULL, NULL);
   dims = x->ndim ? GT_DIM(dim) : GT_ALL;
   m = gt__inner(function, GT_MAX, dims, 1, "a", x, NULL);
   s = m ? gt__inner(function, GT_SUM, dims, 1, "exp(a-b)", x, m) : NULL;
-  in[0] = x;
-  in[1] = m;
-  in[2] = s;
-  out = s ? gt__outer(function, out, x, x, text, 3, in) : NULL;
+  out = s ? gt__outer(function, out, x, text, x, m, s) : NULL;
   gt_free(m);
   gt_free(s);
   return out;
@@ -5668,21 +5623,16 @@ GT_API gt_tensor *gt_log_softmax(gt_tensor *out, const gt_tensor *x, int dim) {
 GT_API gt_tensor *gt_logsumexp(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim) {
   const char *const function = "gt_logsumexp";
   gt_tensor *m, *s = NULL, most;
-  const gt_tensor *in[2];
   if (gt__refuse(function, !out, !x)) return NULL;
   /* nothing to add up: the sum is 0 and its logarithm -inf */
   m = gt__inner(function, gt_numel(x) ? GT_MAX : GT_SUM, dims, 1, "a", x, NULL);
-  in[0] = m;
-  /* inf - inf shall not arise */
-  if (m && gt__eval_at(function, m, "isinf(a) ? 0 : a", 1, in, GT__F32))
+  if (m && gt__outer(function, m, x, "isinf(a) ? 0 : a", m, NULL, NULL)) /* no inf - inf below */
     s = gt__inner(function, GT_SUM, dims, keepdim, "exp(a-b)", x, m);
   if (s) {
     most = gt__plain(s); /* both are contiguous: with or without the folded dims */
     most.storage = m->storage;
-    in[0] = s;
-    in[1] = &most;
   }
-  out = s ? gt__outer(function, out, x, s, "log(a)+b", 2, in) : NULL;
+  out = s ? gt__outer(function, out, x, "log(a)+b", s, &most, NULL) : NULL;
   gt_free(m);
   gt_free(s);
   return out;
@@ -5792,7 +5742,7 @@ static gt_status gt__product_apart(gt__tree *t, gt__product *p, gt_tensor *place
   const int add_type = gt__compute_of(p->result.dtype);
   gt_tensor *product = gt__new_sized(t->function, p->result.ndim, p->result.shape,
                                      gt__widest[add_type], place->device);
-  gt_status status = GT_OK;
+  gt_status status;
   gt__tree plain;
   gt__code g;
   if (!product) return gt__failed();
@@ -5862,20 +5812,18 @@ static gt_tensor *gt__factor_of(const gt_tensor *a, const gt_tensor *b, double v
 GT_API gt_tensor *gt_addmm(gt_tensor *out, const gt_tensor *c, const gt_tensor *a, const gt_tensor *b,
                            double beta, double alpha) {
   const char *const function = "gt_addmm";
-  const gt_tensor *in[3];
-  gt_tensor *x, *y, *result = NULL;
+  const gt_tensor *in[] = {NULL, c, NULL};
+  gt_tensor *x, *y;
   if (gt__refuse(function, !out || (!c && beta == 0), !a ? 2 : !b ? 3 : !c && beta != 0 ? 1 : 0))
     return NULL;
-  x = gt__factor_of(a, b, alpha);
-  y = gt__factor_of(a, b, beta);
-  in[0] = x;
-  in[1] = c;
-  in[2] = y;
-  if (x && y && beta == 0) result = gt__matmul_text(function, out, a, b, "a*b", 1, in);
-  else if (x && y) result = gt__matmul_text(function, out, a, b, "a*b + c*d", 3, in);
+  in[0] = x = gt__factor_of(a, b, alpha);
+  in[2] = y = gt__factor_of(a, b, beta);
+  if (!x || !y) out = NULL;
+  else if (beta == 0) out = gt__matmul_text(function, out, a, b, "a*b", 1, in);
+  else out = gt__matmul_text(function, out, a, b, "a*b + c*d", 3, in);
   gt_free(x);
   gt_free(y);
-  return result;
+  return out;
 }
 GT_API gt_tensor *gt_linear(gt_tensor *out, const gt_tensor *x, const gt_tensor *w,
                             const gt_tensor *bias) {

@@ -1636,94 +1636,20 @@ enum { GT__BLOCK = 512, GT__GROUP = 64, GT__CPU_NO_MEMORY = 1 };
 enum { GT__MICRO_ROWS = 6, GT__K_BLOCK = 256, GT__M_BLOCK = 192, GT__N_BLOCK = 256 };
 enum { GT__TREE = 5 };   /* levels of a tree over 16 chunks */
 
-/* ---- loops over values, written once for each type ---- */
-#define GT__LET_1(T) const T a = pa[i];
-#define GT__LET_2(T) const T a = pa[i], b = pb[i];
-#define GT__LET_3(T) const T a = pa[i], b = pb[i], c = pc[i];
-#define GT__USE_1 (void)a; (void)pb; (void)pc;
-#define GT__USE_2 (void)a; (void)b; (void)pc;
-#define GT__USE_3 (void)a; (void)b; (void)c;
-#define GT__STEP(T, type, name, arity, formula) \
-  GT__FN void gt__step_##name##_##type(T *out, const T *pa, const T *pb, const T *pc, int64_t n) { \
-    n &= ~(int64_t)(GT__GROUP - 1); \
-    GT__IVDEP \
-    for (int64_t i = 0; i < n; i++) { \
-      GT__LET_##arity(T) \
-      GT__USE_##arity \
-      out[i] = (T)(formula); \
-    } \
-  }
-#define GT__F(name) gt__##name##_f32
-#define GT__STEP_F32(name, arity, result, cost, f, i) GT__STEP(float, f32, name, arity, f)
-GT__OPERATIONS(GT__STEP_F32)
-#undef GT__F
-#define GT__F(name) gt__##name##_f64
-#define GT__STEP_F64(name, arity, result, cost, f, i) GT__STEP(double, f64, name, arity, f)
-GT__OPERATIONS(GT__STEP_F64)
-#undef GT__F
-#define GT__STEP_I64(name, arity, result, cost, f, i) GT__STEP(int64_t, i64, name, arity, i)
-GT__OPERATIONS(GT__STEP_I64)
-#undef GT__STEP
-#undef GT__STEP_F32
-#undef GT__STEP_F64
-#undef GT__STEP_I64
-/* a[i] = fold(a[i], b[i]); ai and bi, the indices, are used by argmax and argmin only */
-#define GT__FOLD_LOOP(name, T, type) \
-    case GT__FOLD_##name: \
-      GT__IVDEP \
-      for (int64_t i = 0; i < n; i++) a[i] = gt__fold_##type(GT__FOLD_##name, a[i], b[i]); \
-      break;
-#define GT__BEATS_LOOP(name, T, type) \
-    case GT__FOLD_##name: \
+/* ---- loops over values, written once for all types ----
+   GT__LOOPS makes them for a type, T inside. A chosen loop is a case of its function, and functions
+   for each instruction set, further below, take these in. */
+#define GT__STEP(name, formula) \
+    case GT__OP_##name: \
       GT__IVDEP \
       for (int64_t i = 0; i < n; i++) { \
-        const int wins = gt__beats_##type(GT__FOLD_##name, a[i], ai[i], b[i], bi[i]); \
-        a[i] = wins ? b[i] : a[i]; \
-        ai[i] = wins ? bi[i] : ai[i]; \
+        const T a = ((const T *)pa)[i], b = ((const T *)pb)[i], c = ((const T *)pc)[i]; \
+        (void)a, (void)b, (void)c;   /* what the formula leaves out is never loaded */ \
+        ((T *)out)[i] = (T)(formula); \
       } \
       break;
-#define GT__FOLD_BODY(T, type) \
-  GT__FN void gt__folding_##type(int fold, T *a, int64_t *ai, const T *b, const int64_t *bi, \
-                                 int64_t n) { \
-    switch (fold) { \
-      GT__FOLD_LOOP(SUM, T, type) GT__FOLD_LOOP(PROD, T, type) GT__FOLD_LOOP(MAX, T, type) \
-      GT__FOLD_LOOP(MIN, T, type) GT__FOLD_LOOP(ANY, T, type) GT__FOLD_LOOP(ALL, T, type) \
-      GT__BEATS_LOOP(ARGMAX, T, type) GT__BEATS_LOOP(ARGMIN, T, type) \
-      default: break; \
-    } \
-  }
-GT__FOLD_BODY(float, f32)
-GT__FOLD_BODY(double, f64)
-GT__FOLD_BODY(int64_t, i64)
-#undef GT__FOLD_LOOP
-#undef GT__BEATS_LOOP
-#undef GT__FOLD_BODY
-/* Values made from the index of the element, which is first + i*step. */
-#define GT__MAKE_BODY(T, type) \
-  GT__FN void gt__making_##type(const gt__program *p, int op, T *out, int64_t first, int64_t step, \
-                                int64_t n) { \
-    const uint64_t counter = p->offset + (uint64_t)first; \
-    if (op == GT__INDEX) \
-      for (int64_t i = 0; i < n; i++) out[i] = (T)(first + i * step); \
-    else if (op == GT__UNIFORM) \
-      for (int64_t i = 0; i < n; i++) \
-        out[i] = gt__random_##type(GT__UNIFORM, p->seed, counter + (uint64_t)(i * step)); \
-    else \
-      for (int64_t i = 0; i < n; i++) \
-        out[i] = gt__random_##type(GT__NORMAL, p->seed, counter + (uint64_t)(i * step)); \
-  }
-GT__MAKE_BODY(float, f32)
-GT__MAKE_BODY(double, f64)
-#undef GT__MAKE_BODY
-GT__FN void gt__making_i64(const gt__program *p, int op, int64_t *out, const int64_t *low,
-                           const int64_t *range, int64_t first, int64_t step, int64_t n) {
-  const uint64_t counter = p->offset + (uint64_t)first;
-  if (op == GT__INDEX)
-    for (int64_t i = 0; i < n; i++) out[i] = first + i * step;
-  else
-    for (int64_t i = 0; i < n; i++)
-      out[i] = gt__random_i64(p->seed, counter + (uint64_t)(i * step), low[i], range[i]);
-}
+#define GT__STEP_FLOAT(name, arity, result, cost, f, i) GT__STEP(name, f)
+#define GT__STEP_INT(name, arity, result, cost, f, i) GT__STEP(name, i)
 /* Conversions between a dtype in memory and the three compute types. Memory may have been written
    through another type of that size (long and long long), so its types alias everything. */
 typedef uint8_t gt__u8 __attribute__((may_alias));
@@ -1734,98 +1660,161 @@ typedef int32_t gt__i32 __attribute__((may_alias));
 typedef int64_t gt__i64 __attribute__((may_alias));
 typedef float gt__f32 __attribute__((may_alias));
 typedef double gt__f64 __attribute__((may_alias));
-#define GT__LIMITED(S, lo, hi) \
-  (S)gt__f32_to_i64(x, lo, hi), (S)gt__f64_to_i64(x, lo, hi), (S)x
-/*    dtype, type in memory, to float, to double, to int64, from float, from double, from int64 */
+/* dtype, type in memory, from there to float or double, from there to int64, from a value */
 #define GT__MEMORY_TYPES(X) \
-  X(BOOL, gt__u8, x != 0, x != 0, x != 0, x != 0, x != 0, x != 0) \
-  X(UINT8, gt__u8, x, x, x, GT__LIMITED(uint8_t, 0, 255)) \
-  X(INT8, gt__i8, x, x, x, GT__LIMITED(int8_t, -128, 127)) \
-  X(INT16, gt__i16, x, x, x, GT__LIMITED(int16_t, -32768, 32767)) \
-  X(INT32, gt__i32, (float)x, x, x, GT__LIMITED(int32_t, INT32_MIN, INT32_MAX)) \
-  X(INT64, gt__i64, (float)x, (double)x, x, GT__LIMITED(int64_t, INT64_MIN, INT64_MAX)) \
-  X(FLOAT16, gt__u16, gt__f16_to_f32(x), gt__f16_to_f32(x), \
-    gt__f32_to_i64(gt__f16_to_f32(x), INT64_MIN, INT64_MAX), \
-    gt__f32_to_f16(x), gt__f64_to_f16(x), gt__f32_to_f16((float)x)) \
-  X(BFLOAT16, gt__u16, gt__bf16_to_f32(x), gt__bf16_to_f32(x), \
-    gt__f32_to_i64(gt__bf16_to_f32(x), INT64_MIN, INT64_MAX), \
-    gt__f32_to_bf16(x), gt__f64_to_bf16(x), gt__f32_to_bf16((float)x)) \
-  X(FLOAT32, gt__f32, x, x, gt__f32_to_i64(x, INT64_MIN, INT64_MAX), x, (float)x, (float)x) \
-  X(FLOAT64, gt__f64, (float)x, x, gt__f64_to_i64(x, INT64_MIN, INT64_MAX), x, x, (double)x)
-#define GT__CONVERT(name, D, S, formula) \
-  GT__FN void gt__##name(D *to, const S *from, int64_t n) { \
-    GT__IVDEP \
-    for (int64_t i = 0; i < n; i++) { \
-      const S x = from[i]; \
-      to[i] = (D)(formula); \
+  X(BOOL, gt__u8, x != 0, x != 0, x != 0) \
+  X(UINT8, gt__u8, x, x, GT__WHOLE(0, 255)) \
+  X(INT8, gt__i8, x, x, GT__WHOLE(-128, 127)) \
+  X(INT16, gt__i16, x, x, GT__WHOLE(-32768, 32767)) \
+  X(INT32, gt__i32, x, x, GT__WHOLE(INT32_MIN, INT32_MAX)) \
+  X(INT64, gt__i64, x, x, GT__WHOLE(INT64_MIN, INT64_MAX)) \
+  X(FLOAT16, gt__u16, gt__f16_to_f32(x), \
+    gt__f32_to_i64(gt__f16_to_f32(x), INT64_MIN, INT64_MAX), gt__f32_to_f16((float)x)) \
+  X(BFLOAT16, gt__u16, gt__bf16_to_f32(x), \
+    gt__f32_to_i64(gt__bf16_to_f32(x), INT64_MIN, INT64_MAX), gt__f32_to_bf16((float)x)) \
+  X(FLOAT32, gt__f32, x, gt__f32_to_i64(x, INT64_MIN, INT64_MAX), x) \
+  X(FLOAT64, gt__f64, x, gt__f64_to_i64(x, INT64_MIN, INT64_MAX), x)
+#define GT__CONVERT(dtype, D, S, formula) \
+    case GT_##dtype: \
+      GT__IVDEP \
+      for (int64_t i = 0; i < n; i++) { \
+        const S x = ((const S *)from)[i]; \
+        ((D *)to)[i] = (D)(formula); \
+      } \
+      break;
+#define GT__LOAD_FLOAT(dtype, M, f, i, memory) GT__CONVERT(dtype, T, M, f)
+#define GT__LOAD_INT(dtype, M, f, i, memory) GT__CONVERT(dtype, T, M, i)
+#define GT__STORE(dtype, M, f, i, memory) GT__CONVERT(dtype, M, T, memory)
+/* a[i] = fold(a[i], b[i]); ai and bi, the indices, are used by argmax and argmin only */
+#define GT__FOLD(name, type) \
+    case GT__FOLD_##name: \
+      GT__IVDEP \
+      for (int64_t i = 0; i < n; i++) a[i] = gt__fold_##type(GT__FOLD_##name, a[i], b[i]); \
+      break;
+#define GT__FOLD_INDEX(name, type) \
+    case GT__FOLD_##name: \
+      GT__IVDEP \
+      for (int64_t i = 0; i < n; i++) { \
+        const int wins = gt__beats_##type(GT__FOLD_##name, a[i], ai[i], b[i], bi[i]); \
+        a[i] = wins ? b[i] : a[i]; \
+        ai[i] = wins ? bi[i] : ai[i]; \
+      } \
+      break;
+/* a value made from the index of its element, which is first + i*step */
+#define GT__RANDOM_FLOAT(op) GT__F(random)(op, p->seed, counter + (uint64_t)(i * step))
+#define GT__RANDOM_INT(op) \
+  gt__random_i64(p->seed, counter + (uint64_t)(i * step), ((const T *)pb)[i], ((const T *)pc)[i])
+#define GT__LOOPS(value, type, KIND) \
+  GT__FN void gt__step_##type(int op, void *out, const void *pa, const void *pb, const void *pc, \
+                              int64_t n) { \
+    typedef value T; \
+    n &= ~(int64_t)(GT__GROUP - 1); \
+    switch (op) { GT__OPERATIONS(GT__STEP_##KIND) } \
+  } \
+  GT__FN void gt__load_##type(int dtype, void *to, const void *from, int64_t n) { \
+    typedef value T; \
+    switch (dtype) { GT__MEMORY_TYPES(GT__LOAD_##KIND) } \
+  } \
+  GT__FN void gt__store_##type(int dtype, void *to, const void *from, int64_t n) { \
+    typedef value T; \
+    switch (dtype) { GT__MEMORY_TYPES(GT__STORE) } \
+  } \
+  GT__FN void gt__combine_##type(int fold, void *pa, int64_t *ai, const void *pb, \
+                                 const int64_t *bi, int64_t n) { \
+    value *a = (value *)pa; \
+    const value *b = (const value *)pb; \
+    switch (fold) { \
+      GT__FOLD(SUM, type) GT__FOLD(PROD, type) GT__FOLD(MAX, type) GT__FOLD(MIN, type) \
+      GT__FOLD(ANY, type) GT__FOLD(ALL, type) \
+      GT__FOLD_INDEX(ARGMAX, type) GT__FOLD_INDEX(ARGMIN, type) \
     } \
+  } \
+  GT__FN void gt__make_##type(const gt__program *p, int op, void *to, const void *pb, \
+                              const void *pc, int64_t first, int64_t step, int64_t n) { \
+    typedef value T; \
+    T *out = (T *)to; \
+    const uint64_t counter = p->offset + (uint64_t)first; \
+    (void)pb, (void)pc; \
+    if (op == GT__INDEX) for (int64_t i = 0; i < n; i++) out[i] = (T)(first + i * step); \
+    else if (op == GT__UNIFORM) \
+      for (int64_t i = 0; i < n; i++) out[i] = GT__RANDOM_##KIND(GT__UNIFORM); \
+    else for (int64_t i = 0; i < n; i++) out[i] = GT__RANDOM_##KIND(GT__NORMAL); \
   }
-#define GT__CONVERTS_(dtype, M, af, ad, ai, fa, da, ia) \
-  GT__CONVERT(dtype##_to_f32, float, M, af) GT__CONVERT(f32_to_##dtype, M, float, fa) \
-  GT__CONVERT(dtype##_to_f64, double, M, ad) GT__CONVERT(f64_to_##dtype, M, double, da) \
-  GT__CONVERT(dtype##_to_i64, int64_t, M, ai) GT__CONVERT(i64_to_##dtype, M, int64_t, ia)
-#define GT__CONVERTS(...) GT__CONVERTS_(__VA_ARGS__)
-GT__MEMORY_TYPES(GT__CONVERTS)
-#undef GT__LIMITED
+/* GT__WHOLE: the value x, put into lo ... hi if it is not an integer already */
+#define GT__F(name) gt__##name##_f32
+#define GT__WHOLE(lo, hi) gt__f32_to_i64(x, lo, hi)
+GT__LOOPS(float, f32, FLOAT)
+#undef GT__F
+#undef GT__WHOLE
+#define GT__F(name) gt__##name##_f64
+#define GT__WHOLE(lo, hi) gt__f64_to_i64(x, lo, hi)
+GT__LOOPS(double, f64, FLOAT)
+#undef GT__F
+#undef GT__WHOLE
+#define GT__WHOLE(lo, hi) x
+GT__LOOPS(int64_t, i64, INT)
+#undef GT__WHOLE
+#undef GT__STEP
+#undef GT__STEP_FLOAT
+#undef GT__STEP_INT
+#undef GT__MEMORY_TYPES
 #undef GT__CONVERT
-#undef GT__CONVERTS
-#undef GT__CONVERTS_
+#undef GT__LOAD_FLOAT
+#undef GT__LOAD_INT
+#undef GT__STORE
+#undef GT__FOLD
+#undef GT__FOLD_INDEX
+#undef GT__RANDOM_FLOAT
+#undef GT__RANDOM_INT
+#undef GT__LOOPS
 
-/* ---- the same loops as functions, once for every instruction set ---- */
+/* ---- the same loops as functions, once for every instruction set and type ---- */
+typedef struct {
+  int width, native, panel;   /* bytes of a value; its dtype; columns of the micro-kernel */
+  void (*step)(int op, void *out, const void *a, const void *b, const void *c, int64_t n);
+  void (*load)(int dtype, void *values, const void *memory, int64_t n);
+  void (*store)(int dtype, void *memory, const void *values, int64_t n);
+  void (*fold)(int fold, void *a, int64_t *ai, const void *b, const int64_t *bi, int64_t n);
+  void (*make)(const gt__program *p, int op, void *out, const void *b, const void *c,
+               int64_t first, int64_t step, int64_t n);
+  void (*micro)(void *c, const void *a, const void *b, int64_t k, int64_t pitch);
+} gt__cpu_loops;
 typedef struct {
   const char *name;
-  int panel[3];   /* columns of the micro-kernel, by compute type */
-  void (*step[3][GT__OPS])(void *out, const void *a, const void *b, const void *c, int64_t n);
-  void (*load[3][GT_DTYPES])(void *values, const void *memory, int64_t n);
-  void (*store[3][GT_DTYPES])(void *memory, const void *values, int64_t n);
-  void (*fold[3])(int fold, void *a, int64_t *ai, const void *b, const int64_t *bi, int64_t n);
-  void (*make[3])(const gt__program *p, int op, void *out, const void *b, const void *c,
-                  int64_t first, int64_t step, int64_t n);
-  void (*micro[3])(void *c, const void *a, const void *b, int64_t k, int64_t pitch);
+  gt__cpu_loops loops[3];     /* by compute type */
 } gt__cpu_isa;
-#define GT__CPU(name) GT__JOIN(gt__cpu_##name##_, GT__ISA)
-#define GT__CPU_STEP(T, name, type) \
-  static GT__TARGET void GT__CPU(step_##name##_##type)(void *out, const void *a, const void *b, \
-                                                       const void *c, int64_t n) { \
-    gt__step_##name##_##type((T *)out, (const T *)a, (const T *)b, (const T *)c, n); \
-  }
-#define GT__CPU_STEPS(name, arity, result, cost, f, i) \
-  GT__CPU_STEP(float, name, f32) GT__CPU_STEP(double, name, f64) GT__CPU_STEP(int64_t, name, i64)
-#define GT__CPU_CONVERT(T, type, M, dtype) \
-  static GT__TARGET void GT__CPU(load_##dtype##_##type)(void *v, const void *m, int64_t n) { \
-    gt__##dtype##_to_##type((T *)v, (const M *)m, n); \
-  } \
-  static GT__TARGET void GT__CPU(store_##dtype##_##type)(void *m, const void *v, int64_t n) { \
-    gt__##type##_to_##dtype((M *)m, (const T *)v, n); \
-  }
-#define GT__CPU_CONVERTS_(dtype, M, ...) \
-  GT__CPU_CONVERT(float, f32, M, dtype) GT__CPU_CONVERT(double, f64, M, dtype) \
-  GT__CPU_CONVERT(int64_t, i64, M, dtype)
-#define GT__CPU_CONVERTS(...) GT__CPU_CONVERTS_(__VA_ARGS__)
-#define GT__CPU_FOLD(T, type) \
-  static GT__TARGET void GT__CPU(fold_##type)(int fold, void *a, int64_t *ai, const void *b, \
-                                              const int64_t *bi, int64_t n) { \
-    gt__folding_##type(fold, (T *)a, ai, (const T *)b, bi, n); \
-  }
-#define GT__CPU_MAKE(T, type) \
-  static GT__TARGET void GT__CPU(make_##type)(const gt__program *p, int op, void *out, \
-                                              const void *b, const void *c, int64_t first, \
-                                              int64_t step, int64_t n) { \
-    (void)b; \
-    (void)c; \
-    gt__making_##type(p, op, (T *)out, first, step, n); \
-  }
 /* The matmul micro-kernel: c[6][2 vectors] += a[k][6] x b[k][2 vectors]. Twelve accumulators hide
    the latency of a fused multiply-add and leave room in 16 registers for what they read. */
 #define GT__MICRO_ROW(i) c##i##0 += a[i] * b0, c##i##1 += a[i] * b1;
 #define GT__MICRO_PUT(i) \
   ((U *)(c + (i) * pitch))[0] += c##i##0, ((U *)(c + (i) * pitch))[1] += c##i##1;
-#define GT__CPU_MICRO(T, type) \
-  static GT__TARGET_FUSE void GT__CPU(micro_##type)(void *pc, const void *pa, const void *pb, \
-                                                    int64_t k, int64_t pitch) { \
+#define GT__CPU_TYPE(isa, target, bytes, T, type) \
+  static target GT__OPTIMIZE void gt__cpu_step_##type##_##isa( \
+      int op, void *out, const void *a, const void *b, const void *c, int64_t n) { \
+    gt__step_##type(op, out, a, b, c, n); \
+  } \
+  static target GT__OPTIMIZE void gt__cpu_load_##type##_##isa( \
+      int dtype, void *values, const void *memory, int64_t n) { \
+    gt__load_##type(dtype, values, memory, n); \
+  } \
+  static target GT__OPTIMIZE void gt__cpu_store_##type##_##isa( \
+      int dtype, void *memory, const void *values, int64_t n) { \
+    gt__store_##type(dtype, memory, values, n); \
+  } \
+  static target GT__OPTIMIZE void gt__cpu_fold_##type##_##isa( \
+      int fold, void *a, int64_t *ai, const void *b, const int64_t *bi, int64_t n) { \
+    gt__combine_##type(fold, a, ai, b, bi, n); \
+  } \
+  static target GT__OPTIMIZE void gt__cpu_make_##type##_##isa( \
+      const gt__program *p, int op, void *out, const void *b, const void *c, int64_t first, \
+      int64_t step, int64_t n) { \
+    gt__make_##type(p, op, out, b, c, first, step, n); \
+  } \
+  static target GT__OPTIMIZE_FUSE void gt__cpu_micro_##type##_##isa( \
+      void *pc, const void *pa, const void *pb, int64_t k, int64_t pitch) { \
     GT__FUSE \
-    typedef T V __attribute__((vector_size(GT__VECTOR_BYTES))); \
-    typedef T U __attribute__((vector_size(GT__VECTOR_BYTES), aligned(8), may_alias)); \
+    typedef T V __attribute__((vector_size(bytes))); \
+    typedef T U __attribute__((vector_size(bytes), aligned(8), may_alias)); \
     T *c = (T *)pc; \
     const T *a = (const T *)pa; \
     const U *b = (const U *)pb; \
@@ -1839,70 +1828,28 @@ typedef struct {
     GT__MICRO_PUT(0) GT__MICRO_PUT(1) GT__MICRO_PUT(2) \
     GT__MICRO_PUT(3) GT__MICRO_PUT(4) GT__MICRO_PUT(5) \
   }
-#define GT__ENTRY_STEP_F32(name, arity, result, cost, f, i) GT__CPU(step_##name##_f32),
-#define GT__ENTRY_STEP_F64(name, arity, result, cost, f, i) GT__CPU(step_##name##_f64),
-#define GT__ENTRY_STEP_I64(name, arity, result, cost, f, i) GT__CPU(step_##name##_i64),
-#define GT__NO_STEPS NULL, NULL, NULL, NULL, NULL, NULL,   /* GT__LOAD ... GT__INTEGER */
-#define GT__ENTRIES(way, type) { \
-  GT__CPU(way##_BOOL_##type), GT__CPU(way##_UINT8_##type), GT__CPU(way##_INT8_##type), \
-  GT__CPU(way##_INT16_##type), GT__CPU(way##_INT32_##type), GT__CPU(way##_INT64_##type), \
-  GT__CPU(way##_FLOAT16_##type), GT__CPU(way##_BFLOAT16_##type), \
-  GT__CPU(way##_FLOAT32_##type), GT__CPU(way##_FLOAT64_##type)}
-#define GT__CPU_FUNCTIONS(isa_name) \
-  GT__OPERATIONS(GT__CPU_STEPS) \
-  GT__MEMORY_TYPES(GT__CPU_CONVERTS) \
-  GT__CPU_FOLD(float, f32) GT__CPU_FOLD(double, f64) GT__CPU_FOLD(int64_t, i64) \
-  GT__CPU_MAKE(float, f32) GT__CPU_MAKE(double, f64) \
-  static GT__TARGET void GT__CPU(make_i64)(const gt__program *p, int op, void *out, const void *b, \
-                                           const void *c, int64_t first, int64_t step, \
-                                           int64_t n) { \
-    gt__making_i64(p, op, (int64_t *)out, (const int64_t *)b, (const int64_t *)c, first, step, n); \
-  } \
-  GT__CPU_MICRO(float, f32) GT__CPU_MICRO(double, f64) GT__CPU_MICRO(uint64_t, i64) \
-  static const gt__cpu_isa GT__CPU(functions) = { \
-    isa_name, {GT__VECTOR_BYTES / 2, GT__VECTOR_BYTES / 4, GT__VECTOR_BYTES / 4}, \
-    {{GT__NO_STEPS GT__OPERATIONS(GT__ENTRY_STEP_F32)}, \
-     {GT__NO_STEPS GT__OPERATIONS(GT__ENTRY_STEP_F64)}, \
-     {GT__NO_STEPS GT__OPERATIONS(GT__ENTRY_STEP_I64)}}, \
-    {GT__ENTRIES(load, f32), GT__ENTRIES(load, f64), GT__ENTRIES(load, i64)}, \
-    {GT__ENTRIES(store, f32), GT__ENTRIES(store, f64), GT__ENTRIES(store, i64)}, \
-    {GT__CPU(fold_f32), GT__CPU(fold_f64), GT__CPU(fold_i64)}, \
-    {GT__CPU(make_f32), GT__CPU(make_f64), GT__CPU(make_i64)}, \
-    {GT__CPU(micro_f32), GT__CPU(micro_f64), GT__CPU(micro_i64)}};
-#define GT__ISA baseline
-#define GT__TARGET GT__OPTIMIZE
-#define GT__TARGET_FUSE GT__OPTIMIZE_FUSE
-#define GT__VECTOR_BYTES 16
+#define GT__CPU_ENTRY(isa, bytes, T, type, dtype) \
+  {sizeof(T), dtype, bytes * 2 / sizeof(T), gt__cpu_step_##type##_##isa, \
+   gt__cpu_load_##type##_##isa, gt__cpu_store_##type##_##isa, gt__cpu_fold_##type##_##isa, \
+   gt__cpu_make_##type##_##isa, gt__cpu_micro_##type##_##isa}
+#define GT__CPU_ISA(isa, name, target, bytes) \
+  GT__CPU_TYPE(isa, target, bytes, float, f32) \
+  GT__CPU_TYPE(isa, target, bytes, double, f64) \
+  GT__CPU_TYPE(isa, target, bytes, uint64_t, i64) \
+  static const gt__cpu_isa gt__cpu_##isa = { \
+    name, {GT__CPU_ENTRY(isa, bytes, float, f32, GT_FLOAT32), \
+           GT__CPU_ENTRY(isa, bytes, double, f64, GT_FLOAT64), \
+           GT__CPU_ENTRY(isa, bytes, int64_t, i64, GT_INT64)}};
 #ifdef __ARM_NEON
-GT__CPU_FUNCTIONS("neon")
+GT__CPU_ISA(baseline, "neon", , 16)
 #else
-GT__CPU_FUNCTIONS("baseline")
+GT__CPU_ISA(baseline, "baseline", , 16)
 #endif
-#undef GT__ISA
-#undef GT__TARGET
-#undef GT__TARGET_FUSE
-#undef GT__VECTOR_BYTES
 #if defined(__x86_64__) && !defined(GPUTENSOR_NO_SIMD)
-#define GT__ISA avx2
-#define GT__TARGET __attribute__((target("avx2,fma"))) GT__OPTIMIZE
-#define GT__TARGET_FUSE __attribute__((target("avx2,fma"))) GT__OPTIMIZE_FUSE
-#define GT__VECTOR_BYTES 32
-GT__CPU_FUNCTIONS("avx2")
-#undef GT__ISA
-#undef GT__TARGET
-#undef GT__TARGET_FUSE
-#undef GT__VECTOR_BYTES
-#define GT__ISA avx512
-#define GT__AVX512 __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,avx2,fma")))
-#define GT__TARGET GT__AVX512 GT__OPTIMIZE
-#define GT__TARGET_FUSE GT__AVX512 GT__OPTIMIZE_FUSE
-#define GT__VECTOR_BYTES 64
-GT__CPU_FUNCTIONS("avx512")
-#undef GT__ISA
+#define GT__AVX512 "avx512f,avx512dq,avx512vl,avx512bw,avx2,fma"
+GT__CPU_ISA(avx2, "avx2", __attribute__((target("avx2,fma"))), 32)
+GT__CPU_ISA(avx512, "avx512", __attribute__((target(GT__AVX512))), 64)
 #undef GT__AVX512
-#undef GT__TARGET
-#undef GT__TARGET_FUSE
-#undef GT__VECTOR_BYTES
 #endif
 #if defined(__clang__)
 #pragma clang diagnostic pop
@@ -1911,30 +1858,11 @@ GT__CPU_FUNCTIONS("avx512")
 #undef GT__OPTIMIZE
 #undef GT__FUSE
 #undef GT__OPTIMIZE_FUSE
-#undef GT__LET_1
-#undef GT__LET_2
-#undef GT__LET_3
-#undef GT__USE_1
-#undef GT__USE_2
-#undef GT__USE_3
-#undef GT__MEMORY_TYPES
-#undef GT__CPU
-#undef GT__CPU_STEP
-#undef GT__CPU_STEPS
-#undef GT__CPU_CONVERT
-#undef GT__CPU_CONVERTS_
-#undef GT__CPU_CONVERTS
-#undef GT__CPU_FOLD
-#undef GT__CPU_MAKE
 #undef GT__MICRO_ROW
 #undef GT__MICRO_PUT
-#undef GT__CPU_MICRO
-#undef GT__ENTRY_STEP_F32
-#undef GT__ENTRY_STEP_F64
-#undef GT__ENTRY_STEP_I64
-#undef GT__NO_STEPS
-#undef GT__ENTRIES
-#undef GT__CPU_FUNCTIONS
+#undef GT__CPU_TYPE
+#undef GT__CPU_ENTRY
+#undef GT__CPU_ISA
 static int gt__cpu_isa_limit = 2;   /* tests lower it: 0 baseline, 1 avx2 */
 static const gt__cpu_isa *gt__cpu_choose(void) {
 #if defined(__x86_64__) && !defined(GPUTENSOR_NO_SIMD)
@@ -1942,10 +1870,10 @@ static const gt__cpu_isa *gt__cpu_choose(void) {
   const int avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
                      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
                      __builtin_cpu_supports("avx512bw");
-  if (avx512 && gt__cpu_isa_limit >= 2) return &gt__cpu_functions_avx512;
-  if (avx2 && gt__cpu_isa_limit >= 1) return &gt__cpu_functions_avx2;
+  if (avx512 && gt__cpu_isa_limit >= 2) return &gt__cpu_avx512;
+  if (avx2 && gt__cpu_isa_limit >= 1) return &gt__cpu_avx2;
 #endif
-  return gt__cpu_isa_limit >= 0 ? &gt__cpu_functions_baseline : NULL;
+  return gt__cpu_isa_limit >= 0 ? &gt__cpu_baseline : NULL;
 }
 
 /* ---- threads: each gets one range of the items; results never depend on their number ---- */
@@ -2034,7 +1962,7 @@ enum { GT__ACC = GT__SLOTS };
    pending store would wait for it. */
 enum { GT__PITCH = GT__BLOCK * 8 + 128 };
 typedef struct {
-  const gt__cpu_isa *isa;
+  const gt__cpu_loops *loops;           /* of the program's compute type */
   const gt__map_args *m;
   int width, given;                     /* bytes of a value; slots that the caller fills: 0 or 1 */
   /* value j is element first + j / columns * row + j % columns * column */
@@ -2043,10 +1971,6 @@ typedef struct {
   char buffer[GT__SLOTS + 1][GT__PITCH] __attribute__((aligned(64)));
   char raw[GT__PITCH] __attribute__((aligned(64)));  /* elements before or after a conversion */
 } gt__cpu_eval;
-static int gt__cpu_width(int compute) { return compute == GT__F32 ? 4 : 8; }
-static int gt__cpu_native(int compute) {
-  return compute == GT__F32 ? GT_FLOAT32 : compute == GT__F64 ? GT_FLOAT64 : GT_INT64;
-}
 static int64_t gt__cpu_padded(int64_t n) { return (n + GT__GROUP - 1) & ~(int64_t)(GT__GROUP - 1); }
 static int64_t gt__cpu_least(int64_t a, int64_t b) { return a < b ? a : b; }
 /* An operand's strides, also where its mode makes them needless. */
@@ -2064,14 +1988,14 @@ static void gt__cpu_begin(gt__cpu_eval *e, const gt__cpu_isa *isa, const gt__map
                           int64_t most) {
   const gt__program *p = &m->program;
   const int64_t n = gt__cpu_padded(gt__cpu_least(most, GT__BLOCK));
-  e->isa = isa;
+  e->loops = &isa->loops[p->compute];
   e->m = m;
-  e->width = gt__cpu_width(p->compute);
+  e->width = e->loops->width;
   e->given = given;
   for (int k = 0; k < GT__SLOTS; k++) e->slot[k] = e->buffer[k];
   for (int k = given; k < p->n_in; k++)
     if (m->in[k].mode == GT__SCALAR && n > 0) {
-      isa->load[p->compute][m->in[k].dtype](e->slot[k], m->in[k].data, 1);
+      e->loops->load(m->in[k].dtype, e->slot[k], m->in[k].data, 1);
       gt__cpu_move((size_t)e->width, e->slot[k], 1, e->slot[k], 0, n);
     }
   for (int k = 0; k < p->n_const; k++)
@@ -2080,7 +2004,6 @@ static void gt__cpu_begin(gt__cpu_eval *e, const gt__cpu_isa *isa, const gt__map
 /* Fills the other input slots with n elements from `first` on. */
 static void gt__cpu_fetch(gt__cpu_eval *e, int64_t first, int64_t n) {
   const gt__map_args *m = e->m;
-  const int compute = m->program.compute;
   e->first = first;
   e->row = 0;
   e->column = 1;
@@ -2088,7 +2011,7 @@ static void gt__cpu_fetch(gt__cpu_eval *e, int64_t first, int64_t n) {
   for (int k = e->given; k < m->program.n_in; k++) {
     const gt__operand *in = &m->in[k];
     const size_t size = gt_dtype_size((gt_dtype)in->dtype);
-    const int native = in->dtype == gt__cpu_native(compute);
+    const int native = in->dtype == e->loops->native;
     if (in->mode == GT__SCALAR) continue;
     e->slot[k] = e->buffer[k];
     if (in->mode == GT__VECTOR && native && first + gt__cpu_padded(n) <= m->count) {
@@ -2096,11 +2019,11 @@ static void gt__cpu_fetch(gt__cpu_eval *e, int64_t first, int64_t n) {
       continue;
     }
     if (in->mode == GT__VECTOR) {
-      e->isa->load[compute][in->dtype](e->slot[k], in->data + first * (int64_t)size, n);
+      e->loops->load(in->dtype, e->slot[k], in->data + first * (int64_t)size, n);
     } else {
       char *packed = native ? e->slot[k] : e->raw;
       gt__cpu_walk(size, m->ndim, m->size, first, n, packed, NULL, in->data, in->stride);
-      if (!native) e->isa->load[compute][in->dtype](e->slot[k], packed, n);
+      if (!native) e->loops->load(in->dtype, e->slot[k], packed, n);
     }
     gt__cpu_pad(e, e->slot[k], n);
   }
@@ -2110,8 +2033,8 @@ static void gt__cpu_make(const gt__cpu_eval *e, const gt__ins *x, char *to, int6
   int64_t first = e->first;
   for (int64_t j = 0; j < n; j += e->columns, first += e->row) {
     const int64_t at = j * e->width;
-    e->isa->make[p->compute](p, x->op, to + at, e->slot[x->b] + at, e->slot[x->c] + at, first,
-                             e->column, gt__cpu_least(e->columns, n - j));
+    e->loops->make(p, x->op, to + at, e->slot[x->b] + at, e->slot[x->c] + at, first, e->column,
+                   gt__cpu_least(e->columns, n - j));
   }
   gt__cpu_pad(e, to, n);
 }
@@ -2131,7 +2054,7 @@ static char *gt__cpu_compute(gt__cpu_eval *e, int64_t n, char *last) {
       if (a != e->slot[x->d]) memcpy(e->slot[x->d], a, (size_t)(padded * e->width));
     } else {
       if (x->op <= GT__INTEGER) gt__cpu_make(e, x, to, n);
-      else e->isa->step[p->compute][x->op](to, a, e->slot[x->b], e->slot[x->c], padded);
+      else e->loops->step(x->op, to, a, e->slot[x->b], e->slot[x->c], padded);
       a = to;
     }
   }
@@ -2139,17 +2062,18 @@ static char *gt__cpu_compute(gt__cpu_eval *e, int64_t n, char *last) {
 }
 /* Stores n values of type `compute` as elements first, first + 1, ... of out. */
 static void gt__cpu_put(gt__cpu_eval *e, const gt__operand *out, int ndim, const int64_t *size,
-                        int compute, int64_t first, int64_t n, const char *values) {
+                        const gt__cpu_loops *loops, int64_t first, int64_t n,
+                        const char *values) {
   const size_t bytes = gt_dtype_size((gt_dtype)out->dtype);
-  const int native = out->dtype == gt__cpu_native(compute);
+  const int native = out->dtype == loops->native;
   int64_t stride[GT_MAX_DIMS];
   if (out->mode == GT__VECTOR) {
     char *to = out->data + first * (int64_t)bytes;
-    if (!native) e->isa->store[compute][out->dtype](to, values, n);
+    if (!native) loops->store(out->dtype, to, values, n);
     else if (to != values) memcpy(to, values, (size_t)n * bytes);
     return;
   }
-  if (!native) e->isa->store[compute][out->dtype](e->raw, values, n);
+  if (!native) loops->store(out->dtype, e->raw, values, n);
   gt__cpu_strides(out, ndim, size, stride);
   gt__cpu_walk(bytes, ndim, size, first, n, out->data, stride, native ? values : e->raw, NULL);
 }
@@ -2160,10 +2084,10 @@ typedef struct { const gt__map_args *m; const gt__cpu_isa *isa; } gt__cpu_mappin
 static void gt__cpu_block(gt__cpu_eval *e, int64_t first, int64_t n) {
   const gt__map_args *m = e->m;
   const int in_place = m->out.mode == GT__VECTOR && n % GT__GROUP == 0 &&
-                       m->out.dtype == gt__cpu_native(m->program.compute);
+                       m->out.dtype == e->loops->native;
   gt__cpu_fetch(e, first, n);
   const char *values = gt__cpu_compute(e, n, in_place ? m->out.data + first * e->width : NULL);
-  gt__cpu_put(e, &m->out, m->ndim, m->size, m->program.compute, first, n, values);
+  gt__cpu_put(e, &m->out, m->ndim, m->size, e->loops, first, n, values);
 }
 static void gt__cpu_map_task(const void *context, int thread, int64_t begin, int64_t end) {
   const gt__cpu_mapping *c = (const gt__cpu_mapping *)context;
@@ -2217,8 +2141,8 @@ static int gt__cpu_indexed(const gt__reduce_args *r) {
 static void gt__cpu_join(const gt__cpu_folder *f, gt__cpu_column *a, int64_t at_a,
                          const gt__cpu_column *b, int64_t at_b, int64_t n) {
   const gt__reduce_args *r = f->c->r;
-  f->c->isa->fold[r->pre.program.compute](r->fold, a->value + at_a * f->e.width, a->index + at_a,
-                                          b->value + at_b * f->e.width, b->index + at_b, n);
+  f->e.loops->fold(r->fold, a->value + at_a * f->e.width, a->index + at_a,
+                   b->value + at_b * f->e.width, b->index + at_b, n);
 }
 /* a[i] = fold(a[i], values[i]); values[i] is at k + i*step of the fold */
 static void gt__cpu_absorb(gt__cpu_folder *f, gt__cpu_column *a, const char *values, int64_t k,
@@ -2226,7 +2150,7 @@ static void gt__cpu_absorb(gt__cpu_folder *f, gt__cpu_column *a, const char *val
   const gt__reduce_args *r = f->c->r;
   if (gt__cpu_indexed(r))
     for (int64_t i = 0; i < n; i++) f->k[i] = k + i * step;
-  f->c->isa->fold[r->pre.program.compute](r->fold, a->value, a->index, values, f->k, n);
+  f->e.loops->fold(r->fold, a->value, a->index, values, f->k, n);
 }
 static void gt__cpu_reset(const gt__cpu_folder *f, gt__cpu_column *a, int64_t n) {
   const gt__reduce_args *r = f->c->r;
@@ -2278,7 +2202,7 @@ static void gt__cpu_chunk_inner(gt__cpu_folder *f, gt__cpu_column *to, int64_t o
 static void gt__cpu_fetch_columns(gt__cpu_eval *e, const gt__reduce_args *r, int64_t o,
                                   int64_t columns, int64_t k, int64_t rows) {
   const gt__map_args *m = e->m;
-  const int compute = m->program.compute, kept = r->n_kept;
+  const int kept = r->n_kept;
   const int64_t n = rows * columns;
   e->first = o * r->n + k;
   e->row = 1;
@@ -2287,7 +2211,7 @@ static void gt__cpu_fetch_columns(gt__cpu_eval *e, const gt__reduce_args *r, int
   for (int s = 0; s < m->program.n_in; s++) {
     const gt__operand *in = &m->in[s];
     const size_t size = gt_dtype_size((gt_dtype)in->dtype);
-    const int native = in->dtype == gt__cpu_native(compute);
+    const int native = in->dtype == e->loops->native;
     int64_t stride[GT_MAX_DIMS];
     if (in->mode == GT__SCALAR) continue;
     gt__cpu_strides(in, m->ndim, m->size, stride);
@@ -2305,7 +2229,7 @@ static void gt__cpu_fetch_columns(gt__cpu_eval *e, const gt__reduce_args *r, int
                    stride);
     }
     if (e->slot[s] != e->buffer[s]) continue;
-    if (!native) e->isa->load[compute][in->dtype](e->slot[s], packed, n);
+    if (!native) e->loops->load(in->dtype, e->slot[s], packed, n);
     gt__cpu_pad(e, e->slot[s], n);
   }
 }
@@ -2353,7 +2277,7 @@ static void gt__cpu_finish(gt__cpu_folder *f, int64_t o, int64_t columns) {
       if (r->finish & GT__DIVIDE) *v = GT__DIV(*v, r->divisor.f);
       if (r->finish & GT__ROOT) *v = gt__sqrt_f64(*v);
     }
-  gt__cpu_put(&f->e, &r->out, r->n_kept, r->pre.size, compute, o, columns, values);
+  gt__cpu_put(&f->e, &r->out, r->n_kept, r->pre.size, &f->c->isa->loops[compute], o, columns, values);
 }
 static void gt__cpu_start(gt__cpu_folder *f, const gt__cpu_reduction *c) {
   f->c = c;
@@ -2380,7 +2304,6 @@ static void gt__cpu_group_task(const void *context, int thread, int64_t begin, i
 /* The rest of the tree: neighbours, an odd last one carried up, until one is left. */
 static void gt__cpu_tree_task(const void *context, int thread, int64_t begin, int64_t end) {
   const gt__cpu_reduction *c = (const gt__cpu_reduction *)context;
-  const int compute = c->r->pre.program.compute;
   gt__cpu_folder f;
   (void)thread;
   if (begin >= end) return;
@@ -2391,8 +2314,8 @@ static void gt__cpu_tree_task(const void *context, int thread, int64_t begin, in
       for (int64_t i = 0; i < (n + 1) / 2; i++) {
         p[i] = p[2 * i];
         if (2 * i + 1 < n)
-          c->isa->fold[compute](c->r->fold, &p[i].value, &p[i].index, &p[2 * i + 1].value,
-                                &p[2 * i + 1].index, 1);
+          f.e.loops->fold(c->r->fold, &p[i].value, &p[i].index, &p[2 * i + 1].value,
+                          &p[2 * i + 1].index, 1);
       }
     const int64_t i = (o - begin) % GT__BLOCK;
     memcpy(f.tree[0].value + i * f.e.width, &p[0].value, (size_t)f.e.width);
@@ -2430,6 +2353,7 @@ static int gt__cpu_reduce(const gt__reduce_args *r, const gt__cpu_isa *isa) {
 typedef struct {
   const gt__matmul_args *x;
   const gt__cpu_isa *isa;
+  const gt__cpu_loops *loops;
   int width, panel;
   int64_t mb, nb, tiles_m, tiles_n, pitch, depth;  /* pitch: of the tile; depth: of the panels */
   size_t tile_bytes, a_bytes, b_bytes;
@@ -2439,14 +2363,13 @@ static int64_t gt__cpu_round(int64_t n, int64_t unit) { return (n + unit - 1) / 
 /* n elements of a strided line as values: in place where they already are that. */
 static const char *gt__cpu_line(const gt__cpu_product *c, int dtype, const char *data,
                                 int64_t stride, int64_t n, char *raw, char *values) {
-  const int compute = c->x->compute;
   const char *packed = data;
   if (stride != 1) {
     gt__cpu_move(gt_dtype_size((gt_dtype)dtype), raw, 1, data, stride, n);
     packed = raw;
   }
-  if (dtype == gt__cpu_native(compute)) return packed;
-  c->isa->load[compute][dtype](values, packed, n);
+  if (dtype == c->loops->native) return packed;
+  c->loops->load(dtype, values, packed, n);
   return values;
 }
 /* Packs `count` lines along K as panels of `panel` lines, [panel][k][line], the rest zeros. Reading
@@ -2492,8 +2415,8 @@ static void gt__cpu_multiply(const gt__cpu_product *c, char *tile, int64_t batch
                  c->panel);
     for (int64_t j = 0; j < columns; j += c->panel)       /* a panel of B stays in L1 */
       for (int64_t i = 0; i < rows; i += GT__MICRO_ROWS)
-        c->isa->micro[x->compute](tile + (i * c->pitch + j) * c->width, pa + i * depth * c->width,
-                                  pb + j * depth * c->width, depth, c->pitch);
+        c->loops->micro(tile + (i * c->pitch + j) * c->width, pa + i * depth * c->width,
+                        pb + j * depth * c->width, depth, c->pitch);
   }
 }
 /* Runs post.program over n finished products, elements first, first + 1, ... of C. */
@@ -2538,8 +2461,9 @@ static int gt__cpu_matmul(const gt__matmul_args *x, const gt__cpu_isa *isa) {
   memset(&c, 0, sizeof c);
   c.x = x;
   c.isa = isa;
-  c.width = gt__cpu_width(x->compute);
-  c.panel = isa->panel[x->compute];
+  c.loops = &isa->loops[x->compute];
+  c.width = c.loops->width;
+  c.panel = c.loops->panel;
   c.mb = gt__cpu_least(GT__M_BLOCK, gt__cpu_round(x->m, GT__MICRO_ROWS));
   c.nb = gt__cpu_least(GT__N_BLOCK, gt__cpu_round(x->n, c.panel));
   const double work = (double)x->m * (double)x->n * (double)x->k * (double)x->batch / 8

@@ -1895,13 +1895,13 @@ static void gt__cpu_split(gt__cpu_task task, const void *context, int64_t items,
       const int t = omp_get_thread_num(), n = omp_get_num_threads();
       const int64_t each = items / n, more = items % n;
       const int64_t begin = each * t + (t < more ? t : more);
-      task(context, t, begin, begin + each + (t < more));
+      if (each > 0 || t < more) task(context, t, begin, begin + each + (t < more));
     }
     return;
   }
 #endif
   (void)threads;
-  task(context, 0, 0, items);
+  if (items > 0) task(context, 0, 0, items);
 }
 
 /* ---- moving elements of 1, 2, 4 or 8 bytes ---- */
@@ -1965,8 +1965,10 @@ typedef struct {
   const gt__cpu_loops *loops;           /* of the program's compute type */
   const gt__map_args *m;
   int width, given;                     /* bytes of a value; slots that the caller fills: 0 or 1 */
-  /* value j is element first + j / columns * row + j % columns * column */
-  int64_t first, row, column, columns;
+  /* The elements are outer x inner; kept dims of the shape make up the outer ones. Value j of a
+     block is element (o + j % columns, k + j / columns). */
+  int kept;
+  int64_t outer, inner, o, k, columns, stride[GT__INPUTS][GT_MAX_DIMS];
   char *slot[GT__SLOTS];
   char buffer[GT__SLOTS + 1][GT__PITCH] __attribute__((aligned(64)));
   char raw[GT__PITCH] __attribute__((aligned(64)));  /* elements before or after a conversion */
@@ -1985,57 +1987,62 @@ static void gt__cpu_pad(const gt__cpu_eval *e, char *values, int64_t n) {
 }
 /* Fills the slots that stay the same in all blocks, which have at most `most` values. */
 static void gt__cpu_begin(gt__cpu_eval *e, const gt__cpu_isa *isa, const gt__map_args *m, int given,
-                          int64_t most) {
+                          int kept, int64_t outer, int64_t most) {
   const gt__program *p = &m->program;
   const int64_t n = gt__cpu_padded(gt__cpu_least(most, GT__BLOCK));
   e->loops = &isa->loops[p->compute];
   e->m = m;
   e->width = e->loops->width;
   e->given = given;
+  e->kept = kept;
+  e->outer = outer;
+  e->inner = outer > 0 ? m->count / outer : 0;
   for (int k = 0; k < GT__SLOTS; k++) e->slot[k] = e->buffer[k];
-  for (int k = given; k < p->n_in; k++)
+  for (int k = given; k < p->n_in; k++) {
+    gt__cpu_strides(&m->in[k], m->ndim, m->size, e->stride[k]);
     if (m->in[k].mode == GT__SCALAR && n > 0) {
       e->loops->load(m->in[k].dtype, e->slot[k], m->in[k].data, 1);
       gt__cpu_move((size_t)e->width, e->slot[k], 1, e->slot[k], 0, n);
     }
+  }
   for (int k = 0; k < p->n_const; k++)
     gt__cpu_move((size_t)e->width, e->slot[p->n_in + k], 1, &p->constant[k], 0, n);
 }
-/* Fills the other input slots with n elements from `first` on. */
-static void gt__cpu_fetch(gt__cpu_eval *e, int64_t first, int64_t n) {
+/* Fills the other input slots with `rows` runs of `columns` elements, from (o, k) on. A run is read
+   in place where it lies side by side as values, with what is behind it up to a whole group. */
+static void gt__cpu_fetch(gt__cpu_eval *e, int64_t o, int64_t columns, int64_t k, int64_t rows) {
   const gt__map_args *m = e->m;
-  e->first = first;
-  e->row = 0;
-  e->column = 1;
-  e->columns = n;
-  for (int k = e->given; k < m->program.n_in; k++) {
-    const gt__operand *in = &m->in[k];
-    const size_t size = gt_dtype_size((gt_dtype)in->dtype);
-    const int native = in->dtype == e->loops->native;
+  const int kept = e->kept, folded = m->ndim - kept;
+  const int64_t n = rows * columns, end = o + gt__cpu_padded(n);
+  e->o = o;
+  e->k = k;
+  e->columns = columns;
+  for (int s = e->given; s < m->program.n_in; s++) {
+    const gt__operand *in = &m->in[s];
+    const int64_t *stride = e->stride[s], size = (int64_t)gt_dtype_size((gt_dtype)in->dtype);
+    const int native = in->dtype == e->loops->native, fits = !native || end <= e->outer;
     if (in->mode == GT__SCALAR) continue;
-    e->slot[k] = e->buffer[k];
-    if (in->mode == GT__VECTOR && native && first + gt__cpu_padded(n) <= m->count) {
-      e->slot[k] = in->data + first * e->width;
-      continue;
-    }
-    if (in->mode == GT__VECTOR) {
-      e->loops->load(in->dtype, e->slot[k], in->data + first * (int64_t)size, n);
+    char *from = native ? e->buffer[s] : e->raw;
+    if (fits && folded == 0 && in->mode == GT__VECTOR) {
+      from = in->data + o * size;
+    } else if (fits && rows == 1 && kept == 1 && stride[0] == 1) {
+      from = in->data + (gt__offset(k, folded, m->size + 1, stride + 1) + o) * size;
     } else {
-      char *packed = native ? e->slot[k] : e->raw;
-      gt__cpu_walk(size, m->ndim, m->size, first, n, packed, NULL, in->data, in->stride);
-      if (!native) e->loops->load(in->dtype, e->slot[k], packed, n);
+      for (int64_t i = 0; i < rows; i++)
+        gt__cpu_walk((size_t)size, kept, m->size, o, columns, from + i * columns * size, NULL,
+                     in->data + gt__offset(k + i, folded, m->size + kept, stride + kept) * size,
+                     stride);
     }
-    gt__cpu_pad(e, e->slot[k], n);
+    e->slot[s] = native ? from : e->buffer[s];
+    if (!native) e->loops->load(in->dtype, e->slot[s], from, n);
+    if (e->slot[s] == e->buffer[s]) gt__cpu_pad(e, e->slot[s], n);
   }
 }
 static void gt__cpu_make(const gt__cpu_eval *e, const gt__ins *x, char *to, int64_t n) {
   const gt__program *p = &e->m->program;
-  int64_t first = e->first;
-  for (int64_t j = 0; j < n; j += e->columns, first += e->row) {
-    const int64_t at = j * e->width;
-    e->loops->make(p, x->op, to + at, e->slot[x->b] + at, e->slot[x->c] + at, first, e->column,
-                   gt__cpu_least(e->columns, n - j));
-  }
+  for (int64_t j = 0, first = e->o * e->inner + e->k; j < n; j += e->columns, first++)
+    e->loops->make(p, x->op, to + j * e->width, e->slot[x->b] + j * e->width,
+                   e->slot[x->c] + j * e->width, first, e->inner, e->columns);
   gt__cpu_pad(e, to, n);
 }
 /* Runs the program over n values and says where they are. With `last`, the last step puts them
@@ -2085,7 +2092,7 @@ static void gt__cpu_block(gt__cpu_eval *e, int64_t first, int64_t n) {
   const gt__map_args *m = e->m;
   const int in_place = m->out.mode == GT__VECTOR && n % GT__GROUP == 0 &&
                        m->out.dtype == e->loops->native;
-  gt__cpu_fetch(e, first, n);
+  gt__cpu_fetch(e, first, n, 0, 1);
   const char *values = gt__cpu_compute(e, n, in_place ? m->out.data + first * e->width : NULL);
   gt__cpu_put(e, &m->out, m->ndim, m->size, e->loops, first, n, values);
 }
@@ -2093,8 +2100,7 @@ static void gt__cpu_map_task(const void *context, int thread, int64_t begin, int
   const gt__cpu_mapping *c = (const gt__cpu_mapping *)context;
   gt__cpu_eval e;
   (void)thread;
-  if (begin >= end) return;
-  gt__cpu_begin(&e, c->isa, c->m, 0, c->m->count - begin * GT__BLOCK);
+  gt__cpu_begin(&e, c->isa, c->m, 0, c->m->ndim, c->m->count, c->m->count - begin * GT__BLOCK);
   for (int64_t b = begin; b < end; b++)
     gt__cpu_block(&e, b * GT__BLOCK, gt__cpu_least(GT__BLOCK, c->m->count - b * GT__BLOCK));
 }
@@ -2121,7 +2127,7 @@ static int gt__cpu_map(const gt__map_args *m, const gt__cpu_isa *isa) {
 typedef struct {
   const gt__reduce_args *r;
   const gt__cpu_isa *isa;
-  int64_t columns, blocks, n_chunk, group, n_group;
+  int64_t columns, n_chunk, group, n_group;
   gt__partial *partial;                 /* [outer][n_group] */
 } gt__cpu_reduction;
 typedef struct {
@@ -2173,64 +2179,22 @@ static void gt__cpu_halve(gt__cpu_folder *f, int64_t used, gt__cpu_column *to, i
   memcpy(to->value + at * f->e.width, f->lane.value, (size_t)f->e.width);
   to->index[at] = f->lane.index[0];
 }
-/* The values of one chunk of outputs o ... o + columns - 1, which are more than one only if each
-   has a single chunk and all of them fit one block. */
+/* The fold of one chunk of outputs o ... o + columns - 1, along the inner dim: more than one output
+   only if each has a single chunk and all of them fit one block. */
 static void gt__cpu_chunk_inner(gt__cpu_folder *f, gt__cpu_column *to, int64_t o, int64_t columns,
                                 int64_t begin, int64_t end) {
-  const int64_t n = f->c->r->n, lanes = gt__cpu_least(end - begin, GT__LANES);
-  const char *values = NULL;
-  if (columns > 1) {
-    gt__cpu_fetch(&f->e, o * n, columns * n);
-    values = gt__cpu_compute(&f->e, columns * n, NULL);
-  }
-  for (int64_t c = 0; c < columns; c++) {
-    gt__cpu_reset(f, &f->lane, lanes);
-    for (int64_t k = begin; k < end; k += GT__LANES) {
-      const int64_t block = (k - begin) % GT__BLOCK;
-      if (columns == 1 && block == 0) {
-        const int64_t more = gt__cpu_least(GT__BLOCK, end - k);
-        gt__cpu_fetch(&f->e, o * n + k, more);
-        values = gt__cpu_compute(&f->e, more, NULL);
-      }
-      gt__cpu_absorb(f, &f->lane, values + (c * n + block) * f->e.width, k, 1,
-                     gt__cpu_least(GT__LANES, end - k));
+  const int64_t lanes = gt__cpu_least(end - begin, GT__LANES);
+  for (int64_t k = begin; k < end; k += GT__BLOCK) {
+    const int64_t n = gt__cpu_least(GT__BLOCK, end - k);
+    gt__cpu_fetch(&f->e, o * f->c->r->n + k, columns * n, 0, 1);
+    const char *values = gt__cpu_compute(&f->e, columns * n, NULL);
+    for (int64_t c = 0; c < columns; c++) {
+      if (k == begin) gt__cpu_reset(f, &f->lane, lanes);
+      for (int64_t i = 0; i < n; i += GT__LANES)
+        gt__cpu_absorb(f, &f->lane, values + (c * n + i) * f->e.width, k + i, 1,
+                       gt__cpu_least(GT__LANES, n - i));
+      if (k + n == end) gt__cpu_halve(f, lanes, to, c);
     }
-    gt__cpu_halve(f, lanes, to, c);
-  }
-}
-/* Fills the input slots with the elements (o + j, k + i) at j + i*columns. */
-static void gt__cpu_fetch_columns(gt__cpu_eval *e, const gt__reduce_args *r, int64_t o,
-                                  int64_t columns, int64_t k, int64_t rows) {
-  const gt__map_args *m = e->m;
-  const int kept = r->n_kept;
-  const int64_t n = rows * columns;
-  e->first = o * r->n + k;
-  e->row = 1;
-  e->column = r->n;
-  e->columns = columns;
-  for (int s = 0; s < m->program.n_in; s++) {
-    const gt__operand *in = &m->in[s];
-    const size_t size = gt_dtype_size((gt_dtype)in->dtype);
-    const int native = in->dtype == e->loops->native;
-    int64_t stride[GT_MAX_DIMS];
-    if (in->mode == GT__SCALAR) continue;
-    gt__cpu_strides(in, m->ndim, m->size, stride);
-    e->slot[s] = e->buffer[s];
-    char *packed = native ? e->slot[s] : e->raw;
-    for (int64_t i = 0; i < rows; i++) {
-      const char *row = in->data + (int64_t)size * gt__offset(k + i, m->ndim - kept,
-                                                              m->size + kept, stride + kept);
-      if (native && rows == 1 && kept == 1 && stride[0] == 1 &&
-          o + gt__cpu_padded(n) <= r->outer) {
-        e->slot[s] = (char *)(uintptr_t)row + o * (int64_t)size;   /* read in place */
-        break;
-      }
-      gt__cpu_walk(size, kept, m->size, o, columns, packed + i * columns * (int64_t)size, NULL, row,
-                   stride);
-    }
-    if (e->slot[s] != e->buffer[s]) continue;
-    if (!native) e->loops->load(in->dtype, e->slot[s], packed, n);
-    gt__cpu_pad(e, e->slot[s], n);
   }
 }
 static void gt__cpu_chunk_outer(gt__cpu_folder *f, gt__cpu_column *to, int64_t o, int64_t columns,
@@ -2239,7 +2203,7 @@ static void gt__cpu_chunk_outer(gt__cpu_folder *f, gt__cpu_column *to, int64_t o
   gt__cpu_reset(f, to, columns);
   for (int64_t k = begin; k < end; k += most) {
     const int64_t rows = gt__cpu_least(most, end - k);
-    gt__cpu_fetch_columns(&f->e, f->c->r, o, columns, k, rows);
+    gt__cpu_fetch(&f->e, o, columns, k, rows);
     const char *values = gt__cpu_compute(&f->e, rows * columns, NULL);
     for (int64_t i = 0; i < rows; i++)
       gt__cpu_absorb(f, to, values + i * columns * f->e.width, k + i, 0, columns);
@@ -2277,17 +2241,19 @@ static void gt__cpu_finish(gt__cpu_folder *f, int64_t o, int64_t columns) {
       if (r->finish & GT__DIVIDE) *v = GT__DIV(*v, r->divisor.f);
       if (r->finish & GT__ROOT) *v = gt__sqrt_f64(*v);
     }
-  gt__cpu_put(&f->e, &r->out, r->n_kept, r->pre.size, &f->c->isa->loops[compute], o, columns, values);
+  gt__cpu_put(&f->e, &r->out, r->n_kept, r->pre.size, &f->c->isa->loops[compute], o, columns,
+              values);
 }
 static void gt__cpu_start(gt__cpu_folder *f, const gt__cpu_reduction *c) {
+  const gt__reduce_args *r = c->r;
   f->c = c;
-  gt__cpu_begin(&f->e, c->isa, &c->r->pre, 0, c->r->pre.count);
+  gt__cpu_begin(&f->e, c->isa, &r->pre, 0, r->inner ? r->pre.ndim : r->n_kept,
+                r->inner ? r->pre.count : r->outer, r->pre.count);
 }
 static void gt__cpu_group_task(const void *context, int thread, int64_t begin, int64_t end) {
   const gt__cpu_reduction *c = (const gt__cpu_reduction *)context;
   gt__cpu_folder f;
   (void)thread;
-  if (begin >= end) return;
   gt__cpu_start(&f, c);
   for (int64_t item = begin; item < end; item++) {
     const int64_t o = item / c->n_group * c->columns, group = item % c->n_group;
@@ -2306,7 +2272,6 @@ static void gt__cpu_tree_task(const void *context, int thread, int64_t begin, in
   const gt__cpu_reduction *c = (const gt__cpu_reduction *)context;
   gt__cpu_folder f;
   (void)thread;
-  if (begin >= end) return;
   gt__cpu_start(&f, c);
   for (int64_t o = begin; o < end; o++) {
     gt__partial *p = c->partial + o * c->n_group;
@@ -2324,14 +2289,14 @@ static void gt__cpu_tree_task(const void *context, int thread, int64_t begin, in
   }
 }
 static int gt__cpu_reduce(const gt__reduce_args *r, const gt__cpu_isa *isa) {
-  gt__cpu_reduction c = {r, isa, GT__BLOCK, 0, 0, 1 << (GT__TREE - 1), 0, NULL};
+  gt__cpu_reduction c = {r, isa, GT__BLOCK, 0, 1 << (GT__TREE - 1), 0, NULL};
   const int threads = gt__cpu_threads(gt__cpu_work(&r->pre.program, r->pre.count));
   if (r->outer <= 0) return 0;
   if (r->inner) c.columns = r->n > GT__BLOCK ? 1 : r->n > 0 ? GT__BLOCK / r->n : (int64_t)GT__BLOCK;
   c.columns = gt__cpu_least(c.columns, r->outer);
-  c.blocks = (r->outer - 1) / c.columns + 1;
+  const int64_t blocks = (r->outer - 1) / c.columns + 1;
   c.n_chunk = r->n > 0 ? (r->n - 1) / r->chunk + 1 : 0;
-  while (c.group > 1 && c.blocks * ((c.n_chunk + c.group - 1) / c.group) < 4 * threads)
+  while (c.group > 1 && blocks * ((c.n_chunk + c.group - 1) / c.group) < 4 * threads)
     c.group /= 2;
   c.n_group = c.n_chunk ? (c.n_chunk - 1) / c.group + 1 : 1;
   if (c.n_group > 1) {
@@ -2340,7 +2305,7 @@ static int gt__cpu_reduce(const gt__reduce_args *r, const gt__cpu_isa *isa) {
       c.partial = (gt__partial *)GPUTENSOR_MALLOC((size_t)n * sizeof *c.partial);
     if (!c.partial) return GT__CPU_NO_MEMORY;
   }
-  gt__cpu_split(gt__cpu_group_task, &c, c.blocks * c.n_group, threads);
+  gt__cpu_split(gt__cpu_group_task, &c, blocks * c.n_group, threads);
   if (c.partial) gt__cpu_split(gt__cpu_tree_task, &c, r->outer, threads);
   GPUTENSOR_FREE(c.partial);
   return 0;
@@ -2355,7 +2320,7 @@ typedef struct {
   const gt__cpu_isa *isa;
   const gt__cpu_loops *loops;
   int width, panel;
-  int64_t mb, nb, tiles_m, tiles_n, pitch, depth;  /* pitch: of the tile; depth: of the panels */
+  int64_t mb, nb, tiles_m, tiles_n;                /* size and number of tiles */
   size_t tile_bytes, a_bytes, b_bytes;
   char *memory;                                    /* tile, A, B for each thread */
 } gt__cpu_product;
@@ -2415,8 +2380,8 @@ static void gt__cpu_multiply(const gt__cpu_product *c, char *tile, int64_t batch
                  c->panel);
     for (int64_t j = 0; j < columns; j += c->panel)       /* a panel of B stays in L1 */
       for (int64_t i = 0; i < rows; i += GT__MICRO_ROWS)
-        c->loops->micro(tile + (i * c->pitch + j) * c->width, pa + i * depth * c->width,
-                        pb + j * depth * c->width, depth, c->pitch);
+        c->loops->micro(tile + (i * c->nb + j) * c->width, pa + i * depth * c->width,
+                        pb + j * depth * c->width, depth, c->nb);
   }
 }
 /* Runs post.program over n finished products, elements first, first + 1, ... of C. */
@@ -2431,8 +2396,7 @@ static void gt__cpu_matmul_task(const void *context, int thread, int64_t begin, 
   const gt__matmul_args *x = c->x;
   char *tile = c->memory + (size_t)thread * (c->tile_bytes + c->a_bytes + c->b_bytes);
   gt__cpu_eval e;
-  if (begin >= end) return;
-  gt__cpu_begin(&e, c->isa, &x->post, 1, GT__BLOCK);
+  gt__cpu_begin(&e, c->isa, &x->post, 1, x->post.ndim, x->post.count, GT__BLOCK);
   for (int64_t item = begin; item < end; item++) {
     const int64_t n = item % c->tiles_n * c->nb, m = item / c->tiles_n % c->tiles_m * c->mb;
     const int64_t batch = item / c->tiles_n / c->tiles_m;
@@ -2441,10 +2405,10 @@ static void gt__cpu_matmul_task(const void *context, int thread, int64_t begin, 
     gt__cpu_multiply(c, tile, batch, m, rows, n, columns);
     if (columns < x->n) {
       for (int64_t i = 0; i < rows; i++)
-        gt__cpu_post(&e, first + i * x->n, columns, tile + i * c->pitch * c->width);
+        gt__cpu_post(&e, first + i * x->n, columns, tile + i * c->nb * c->width);
     } else {                            /* whole rows: without the gaps they are one run */
-      for (int64_t i = 1; i < rows && c->pitch > columns; i++)
-        memmove(tile + i * columns * c->width, tile + i * c->pitch * c->width,
+      for (int64_t i = 1; i < rows && c->nb > columns; i++)
+        memmove(tile + i * columns * c->width, tile + i * c->nb * c->width,
                 (size_t)(columns * c->width));
       gt__cpu_post(&e, first, rows * columns, tile);
     }
@@ -2475,10 +2439,8 @@ static int gt__cpu_matmul(const gt__matmul_args *x, const gt__cpu_isa *isa) {
   }
   const int64_t tiles = gt__cpu_tiles(&c), depth = gt__cpu_least(GT__K_BLOCK, x->k);
   if (threads > tiles) threads = (int)tiles;
-  c.pitch = c.nb;
-  c.depth = depth;
   /* 64 values behind the tile may be read, when the last group of a block is rounded up */
-  c.tile_bytes = (size_t)gt__cpu_round((c.mb * c.pitch + GT__GROUP) * c.width, 64);
+  c.tile_bytes = (size_t)gt__cpu_round((c.mb * c.nb + GT__GROUP) * c.width, 64);
   c.a_bytes = (size_t)gt__cpu_round(c.mb * depth * c.width, 64);
   c.b_bytes = (size_t)gt__cpu_round(c.nb * depth * c.width, 64);
   c.memory = (char *)GPUTENSOR_MALLOC((size_t)threads * (c.tile_bytes + c.a_bytes + c.b_bytes));

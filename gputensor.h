@@ -1637,19 +1637,18 @@ enum { GT__MICRO_ROWS = 6, GT__K_BLOCK = 256, GT__M_BLOCK = 192, GT__N_BLOCK = 2
 enum { GT__TREE = 5 };   /* levels of a tree over 16 chunks */
 
 /* ---- loops over values, written once for all types ----
-   GT__LOOPS makes them for a type, T inside. A chosen loop is a case of its function, and functions
-   for each instruction set, further below, take these in. */
-#define GT__STEP(name, formula) \
+   GT__LOOPS makes them for a type, T inside, with GT__F(exp) its exp, GT__EITHER(f, i) f if it is a
+   float and i if not, and GT__CLIP(lo, hi) the value x as an integer of that range. Each loop is a
+   case of its function, and functions for each instruction set, further below, take these in. */
+#define GT__STEP(name, arity, result, cost, f, integer) \
     case GT__OP_##name: \
       GT__IVDEP \
       for (int64_t i = 0; i < n; i++) { \
         const T a = ((const T *)pa)[i], b = ((const T *)pb)[i], c = ((const T *)pc)[i]; \
         (void)a, (void)b, (void)c;   /* what the formula leaves out is never loaded */ \
-        ((T *)out)[i] = (T)(formula); \
+        ((T *)out)[i] = (T)(GT__EITHER(f, integer)); \
       } \
       break;
-#define GT__STEP_FLOAT(name, arity, result, cost, f, i) GT__STEP(name, f)
-#define GT__STEP_INT(name, arity, result, cost, f, i) GT__STEP(name, i)
 /* Conversions between a dtype in memory and the three compute types. Memory may have been written
    through another type of that size (long and long long), so its types alias everything. */
 typedef uint8_t gt__u8 __attribute__((may_alias));
@@ -1660,20 +1659,19 @@ typedef int32_t gt__i32 __attribute__((may_alias));
 typedef int64_t gt__i64 __attribute__((may_alias));
 typedef float gt__f32 __attribute__((may_alias));
 typedef double gt__f64 __attribute__((may_alias));
-/* dtype, type in memory, from there to float or double, from there to int64, from a value */
+#define GT__SINGLE(v) GT__EITHER(v, gt__f32_to_i64(v, INT64_MIN, INT64_MAX))
+/* dtype, type in memory, formula from there to a value, formula from a value */
 #define GT__MEMORY_TYPES(X) \
-  X(BOOL, gt__u8, x != 0, x != 0, x != 0) \
-  X(UINT8, gt__u8, x, x, GT__WHOLE(0, 255)) \
-  X(INT8, gt__i8, x, x, GT__WHOLE(-128, 127)) \
-  X(INT16, gt__i16, x, x, GT__WHOLE(-32768, 32767)) \
-  X(INT32, gt__i32, x, x, GT__WHOLE(INT32_MIN, INT32_MAX)) \
-  X(INT64, gt__i64, x, x, GT__WHOLE(INT64_MIN, INT64_MAX)) \
-  X(FLOAT16, gt__u16, gt__f16_to_f32(x), \
-    gt__f32_to_i64(gt__f16_to_f32(x), INT64_MIN, INT64_MAX), gt__f32_to_f16((float)x)) \
-  X(BFLOAT16, gt__u16, gt__bf16_to_f32(x), \
-    gt__f32_to_i64(gt__bf16_to_f32(x), INT64_MIN, INT64_MAX), gt__f32_to_bf16((float)x)) \
-  X(FLOAT32, gt__f32, x, gt__f32_to_i64(x, INT64_MIN, INT64_MAX), x) \
-  X(FLOAT64, gt__f64, x, gt__f64_to_i64(x, INT64_MIN, INT64_MAX), x)
+  X(BOOL, gt__u8, x != 0, x != 0) \
+  X(UINT8, gt__u8, x, GT__CLIP(0, 255)) \
+  X(INT8, gt__i8, x, GT__CLIP(-128, 127)) \
+  X(INT16, gt__i16, x, GT__CLIP(-32768, 32767)) \
+  X(INT32, gt__i32, x, GT__CLIP(INT32_MIN, INT32_MAX)) \
+  X(INT64, gt__i64, x, GT__CLIP(INT64_MIN, INT64_MAX)) \
+  X(FLOAT16, gt__u16, GT__SINGLE(gt__f16_to_f32(x)), gt__f32_to_f16((float)x)) \
+  X(BFLOAT16, gt__u16, GT__SINGLE(gt__bf16_to_f32(x)), gt__f32_to_bf16((float)x)) \
+  X(FLOAT32, gt__f32, GT__SINGLE(x), x) \
+  X(FLOAT64, gt__f64, GT__EITHER(x, gt__f64_to_i64(x, INT64_MIN, INT64_MAX)), x)
 #define GT__CONVERT(dtype, D, S, formula) \
     case GT_##dtype: \
       GT__IVDEP \
@@ -1682,9 +1680,8 @@ typedef double gt__f64 __attribute__((may_alias));
         ((D *)to)[i] = (D)(formula); \
       } \
       break;
-#define GT__LOAD_FLOAT(dtype, M, f, i, memory) GT__CONVERT(dtype, T, M, f)
-#define GT__LOAD_INT(dtype, M, f, i, memory) GT__CONVERT(dtype, T, M, i)
-#define GT__STORE(dtype, M, f, i, memory) GT__CONVERT(dtype, M, T, memory)
+#define GT__FROM_MEMORY(dtype, M, value, memory) GT__CONVERT(dtype, T, M, value)
+#define GT__TO_MEMORY(dtype, M, value, memory) GT__CONVERT(dtype, M, T, memory)
 /* a[i] = fold(a[i], b[i]); ai and bi, the indices, are used by argmax and argmin only */
 #define GT__FOLD(name, type) \
     case GT__FOLD_##name: \
@@ -1701,23 +1698,23 @@ typedef double gt__f64 __attribute__((may_alias));
       } \
       break;
 /* a value made from the index of its element, which is first + i*step */
-#define GT__RANDOM_FLOAT(op) GT__F(random)(op, p->seed, counter + (uint64_t)(i * step))
-#define GT__RANDOM_INT(op) \
-  gt__random_i64(p->seed, counter + (uint64_t)(i * step), ((const T *)pb)[i], ((const T *)pc)[i])
-#define GT__LOOPS(value, type, KIND) \
+#define GT__RANDOM(op) \
+  GT__EITHER(GT__F(random)(op, p->seed, counter + (uint64_t)(i * step)), \
+           gt__random_i64(p->seed, counter + (uint64_t)(i * step), low[i], range[i]))
+#define GT__LOOPS(value, type) \
   GT__FN void gt__step_##type(int op, void *out, const void *pa, const void *pb, const void *pc, \
                               int64_t n) { \
     typedef value T; \
     n &= ~(int64_t)(GT__GROUP - 1); \
-    switch (op) { GT__OPERATIONS(GT__STEP_##KIND) } \
+    switch (op) { GT__OPERATIONS(GT__STEP) } \
   } \
   GT__FN void gt__load_##type(int dtype, void *to, const void *from, int64_t n) { \
     typedef value T; \
-    switch (dtype) { GT__MEMORY_TYPES(GT__LOAD_##KIND) } \
+    switch (dtype) { GT__MEMORY_TYPES(GT__FROM_MEMORY) } \
   } \
   GT__FN void gt__store_##type(int dtype, void *to, const void *from, int64_t n) { \
     typedef value T; \
-    switch (dtype) { GT__MEMORY_TYPES(GT__STORE) } \
+    switch (dtype) { GT__MEMORY_TYPES(GT__TO_MEMORY) } \
   } \
   GT__FN void gt__combine_##type(int fold, void *pa, int64_t *ai, const void *pb, \
                                  const int64_t *bi, int64_t n) { \
@@ -1731,41 +1728,41 @@ typedef double gt__f64 __attribute__((may_alias));
   } \
   GT__FN void gt__make_##type(const gt__program *p, int op, void *to, const void *pb, \
                               const void *pc, int64_t first, int64_t step, int64_t n) { \
-    typedef value T; \
-    T *out = (T *)to; \
+    value *out = (value *)to; \
+    const value *low = (const value *)pb, *range = (const value *)pc; \
     const uint64_t counter = p->offset + (uint64_t)first; \
-    (void)pb, (void)pc; \
-    if (op == GT__INDEX) for (int64_t i = 0; i < n; i++) out[i] = (T)(first + i * step); \
+    (void)low, (void)range; \
+    if (op == GT__INDEX) for (int64_t i = 0; i < n; i++) out[i] = (value)(first + i * step); \
     else if (op == GT__UNIFORM) \
-      for (int64_t i = 0; i < n; i++) out[i] = GT__RANDOM_##KIND(GT__UNIFORM); \
-    else for (int64_t i = 0; i < n; i++) out[i] = GT__RANDOM_##KIND(GT__NORMAL); \
+      for (int64_t i = 0; i < n; i++) out[i] = GT__RANDOM(GT__UNIFORM); \
+    else for (int64_t i = 0; i < n; i++) out[i] = GT__RANDOM(GT__NORMAL); \
   }
-/* GT__WHOLE: the value x, put into lo ... hi if it is not an integer already */
+#define GT__EITHER(f, i) f
 #define GT__F(name) gt__##name##_f32
-#define GT__WHOLE(lo, hi) gt__f32_to_i64(x, lo, hi)
-GT__LOOPS(float, f32, FLOAT)
+#define GT__CLIP(lo, hi) gt__f32_to_i64(x, lo, hi)
+GT__LOOPS(float, f32)
 #undef GT__F
-#undef GT__WHOLE
+#undef GT__CLIP
 #define GT__F(name) gt__##name##_f64
-#define GT__WHOLE(lo, hi) gt__f64_to_i64(x, lo, hi)
-GT__LOOPS(double, f64, FLOAT)
+#define GT__CLIP(lo, hi) gt__f64_to_i64(x, lo, hi)
+GT__LOOPS(double, f64)
 #undef GT__F
-#undef GT__WHOLE
-#define GT__WHOLE(lo, hi) x
-GT__LOOPS(int64_t, i64, INT)
-#undef GT__WHOLE
+#undef GT__CLIP
+#undef GT__EITHER
+#define GT__EITHER(f, i) i
+#define GT__CLIP(lo, hi) x
+GT__LOOPS(int64_t, i64)
+#undef GT__CLIP
+#undef GT__EITHER
 #undef GT__STEP
-#undef GT__STEP_FLOAT
-#undef GT__STEP_INT
+#undef GT__SINGLE
 #undef GT__MEMORY_TYPES
 #undef GT__CONVERT
-#undef GT__LOAD_FLOAT
-#undef GT__LOAD_INT
-#undef GT__STORE
+#undef GT__FROM_MEMORY
+#undef GT__TO_MEMORY
 #undef GT__FOLD
 #undef GT__FOLD_INDEX
-#undef GT__RANDOM_FLOAT
-#undef GT__RANDOM_INT
+#undef GT__RANDOM
 #undef GT__LOOPS
 
 /* ---- the same loops as functions, once for every instruction set and type ---- */

@@ -1643,14 +1643,15 @@ enum { GT__TREE = 5 };   /* levels of a tree over 16 chunks */
 #define GT__STEP(name, arity, result, cost, f, integer) \
     case GT__OP_##name: \
       GT__IVDEP \
-      for (int64_t i = 0; i < n; i++) { \
+      for (int64_t i = 0; i < whole; i++) { \
         const T a = ((const T *)pa)[i], b = ((const T *)pb)[i], c = ((const T *)pc)[i]; \
         (void)a, (void)b, (void)c;   /* what the formula leaves out is never loaded */ \
         ((T *)out)[i] = (T)(GT__EITHER(f, integer)); \
       } \
       break;
-/* Conversions between a dtype in memory and the three compute types. Memory may have been written
-   through another type of that size (long and long long), so its types alias everything. */
+/* Conversions between a dtype in memory and the three compute types are steps too. Memory may have
+   been written through another type of that size (long and long long), so its types alias all. */
+enum { GT__FROM = GT__OPS, GT__TO = GT__FROM + GT_DTYPES };   /* + dtype */
 typedef uint8_t gt__u8 __attribute__((may_alias));
 typedef int8_t gt__i8 __attribute__((may_alias));
 typedef int16_t gt__i16 __attribute__((may_alias));
@@ -1672,16 +1673,16 @@ typedef double gt__f64 __attribute__((may_alias));
   X(BFLOAT16, gt__u16, GT__SINGLE(gt__bf16_to_f32(x)), gt__f32_to_bf16((float)x)) \
   X(FLOAT32, gt__f32, GT__SINGLE(x), x) \
   X(FLOAT64, gt__f64, GT__EITHER(x, gt__f64_to_i64(x, INT64_MIN, INT64_MAX)), x)
-#define GT__CONVERT(dtype, D, S, formula) \
-    case GT_##dtype: \
+#define GT__CONVERT(op, D, S, formula) \
+    case op: \
       GT__IVDEP \
       for (int64_t i = 0; i < n; i++) { \
-        const S x = ((const S *)from)[i]; \
-        ((D *)to)[i] = (D)(formula); \
+        const S x = ((const S *)pa)[i]; \
+        ((D *)out)[i] = (D)(formula); \
       } \
       break;
-#define GT__FROM_MEMORY(dtype, M, value, memory) GT__CONVERT(dtype, T, M, value)
-#define GT__TO_MEMORY(dtype, M, value, memory) GT__CONVERT(dtype, M, T, memory)
+#define GT__CONVERTS(dtype, M, value, memory) \
+  GT__CONVERT(GT__FROM + GT_##dtype, T, M, value) GT__CONVERT(GT__TO + GT_##dtype, M, T, memory)
 /* a[i] = fold(a[i], b[i]); ai and bi, the indices, are used by argmax and argmin only */
 #define GT__FOLD(name, type) \
     case GT__FOLD_##name: \
@@ -1700,21 +1701,13 @@ typedef double gt__f64 __attribute__((may_alias));
 /* a value made from the index of its element, which is first + i*step */
 #define GT__RANDOM(op) \
   GT__EITHER(GT__F(random)(op, p->seed, counter + (uint64_t)(i * step)), \
-           gt__random_i64(p->seed, counter + (uint64_t)(i * step), low[i], range[i]))
+             gt__random_i64(p->seed, counter + (uint64_t)(i * step), low[i], range[i]))
 #define GT__LOOPS(value, type) \
   GT__FN void gt__step_##type(int op, void *out, const void *pa, const void *pb, const void *pc, \
                               int64_t n) { \
     typedef value T; \
-    n &= ~(int64_t)(GT__GROUP - 1); \
-    switch (op) { GT__OPERATIONS(GT__STEP) } \
-  } \
-  GT__FN void gt__load_##type(int dtype, void *to, const void *from, int64_t n) { \
-    typedef value T; \
-    switch (dtype) { GT__MEMORY_TYPES(GT__FROM_MEMORY) } \
-  } \
-  GT__FN void gt__store_##type(int dtype, void *to, const void *from, int64_t n) { \
-    typedef value T; \
-    switch (dtype) { GT__MEMORY_TYPES(GT__TO_MEMORY) } \
+    const int64_t whole = n & ~(int64_t)(GT__GROUP - 1); \
+    switch (op) { GT__OPERATIONS(GT__STEP) GT__MEMORY_TYPES(GT__CONVERTS) } \
   } \
   GT__FN void gt__combine_##type(int fold, void *pa, int64_t *ai, const void *pb, \
                                  const int64_t *bi, int64_t n) { \
@@ -1758,8 +1751,7 @@ GT__LOOPS(int64_t, i64)
 #undef GT__SINGLE
 #undef GT__MEMORY_TYPES
 #undef GT__CONVERT
-#undef GT__FROM_MEMORY
-#undef GT__TO_MEMORY
+#undef GT__CONVERTS
 #undef GT__FOLD
 #undef GT__FOLD_INDEX
 #undef GT__RANDOM
@@ -1769,8 +1761,6 @@ GT__LOOPS(int64_t, i64)
 typedef struct {
   int width, native, panel;   /* bytes of a value; its dtype; columns of the micro-kernel */
   void (*step)(int op, void *out, const void *a, const void *b, const void *c, int64_t n);
-  void (*load)(int dtype, void *values, const void *memory, int64_t n);
-  void (*store)(int dtype, void *memory, const void *values, int64_t n);
   void (*fold)(int fold, void *a, int64_t *ai, const void *b, const int64_t *bi, int64_t n);
   void (*make)(const gt__program *p, int op, void *out, const void *b, const void *c,
                int64_t first, int64_t step, int64_t n);
@@ -1789,14 +1779,6 @@ typedef struct {
   static target GT__OPTIMIZE void gt__cpu_step_##type##_##isa( \
       int op, void *out, const void *a, const void *b, const void *c, int64_t n) { \
     gt__step_##type(op, out, a, b, c, n); \
-  } \
-  static target GT__OPTIMIZE void gt__cpu_load_##type##_##isa( \
-      int dtype, void *values, const void *memory, int64_t n) { \
-    gt__load_##type(dtype, values, memory, n); \
-  } \
-  static target GT__OPTIMIZE void gt__cpu_store_##type##_##isa( \
-      int dtype, void *memory, const void *values, int64_t n) { \
-    gt__store_##type(dtype, memory, values, n); \
   } \
   static target GT__OPTIMIZE void gt__cpu_fold_##type##_##isa( \
       int fold, void *a, int64_t *ai, const void *b, const int64_t *bi, int64_t n) { \
@@ -1827,8 +1809,7 @@ typedef struct {
   }
 #define GT__CPU_ENTRY(isa, bytes, T, type, dtype) \
   {sizeof(T), dtype, bytes * 2 / sizeof(T), gt__cpu_step_##type##_##isa, \
-   gt__cpu_load_##type##_##isa, gt__cpu_store_##type##_##isa, gt__cpu_fold_##type##_##isa, \
-   gt__cpu_make_##type##_##isa, gt__cpu_micro_##type##_##isa}
+   gt__cpu_fold_##type##_##isa, gt__cpu_make_##type##_##isa, gt__cpu_micro_##type##_##isa}
 #define GT__CPU_ISA(isa, name, target, bytes) \
   GT__CPU_TYPE(isa, target, bytes, float, f32) \
   GT__CPU_TYPE(isa, target, bytes, double, f64) \
@@ -1874,7 +1855,8 @@ static const gt__cpu_isa *gt__cpu_choose(void) {
 }
 
 /* ---- threads: each gets one range of the items; results never depend on their number ---- */
-typedef void (*gt__cpu_task)(const void *context, int thread, int64_t begin, int64_t end);
+typedef struct { int64_t begin, end; int thread; } gt__cpu_range;
+typedef void (*gt__cpu_task)(const void *context, gt__cpu_range items);
 enum { GT__CPU_PARALLEL = 1 << 16 };  /* steps worth waking threads for: some microseconds */
 static int gt__cpu_threads(int64_t work) {
 #ifdef _OPENMP
@@ -1892,16 +1874,19 @@ static void gt__cpu_split(gt__cpu_task task, const void *context, int64_t items,
       const int t = omp_get_thread_num(), n = omp_get_num_threads();
       const int64_t each = items / n, more = items % n;
       const int64_t begin = each * t + (t < more ? t : more);
-      if (each > 0 || t < more) task(context, t, begin, begin + each + (t < more));
+      const gt__cpu_range range = {begin, begin + each + (t < more), t};
+      if (range.begin < range.end) task(context, range);
     }
     return;
   }
 #endif
+  const gt__cpu_range all = {0, items, 0};
   (void)threads;
-  if (items > 0) task(context, 0, 0, items);
+  if (items > 0) task(context, all);
 }
 
 /* ---- moving elements of 1, 2, 4 or 8 bytes ---- */
+static int64_t gt__cpu_least(int64_t a, int64_t b) { return a < b ? a : b; }
 #define GT__MOVE(S) { \
     S *d = (S *)dst; \
     const S *s = (const S *)src; \
@@ -1922,13 +1907,10 @@ static void gt__cpu_move(size_t size, void *dst, int64_t to, const void *src, in
    that side holds just these n elements, packed. */
 static void gt__cpu_walk(size_t size, int ndim, const int64_t *box, int64_t first, int64_t n,
                          char *dst, const int64_t *to, const char *src, const int64_t *from) {
-  int64_t at[GT_MAX_DIMS], done = 0;
+  int64_t at[GT_MAX_DIMS];
   const int last = ndim - 1;
-  if (n <= 0) return;
-  if (ndim == 0) {
-    memcpy(dst, src, size);
-    return;
-  }
+  if (ndim == 0 && n > 0) memcpy(dst, src, size);
+  if (ndim == 0 || n <= 0) return;
   if (to) dst += gt__offset(first, ndim, box, to) * (int64_t)size;
   if (from) src += gt__offset(first, ndim, box, from) * (int64_t)size;
   for (int d = last; d >= 0; d--) {
@@ -1937,10 +1919,10 @@ static void gt__cpu_walk(size_t size, int ndim, const int64_t *box, int64_t firs
   }
   const int64_t inner_to = to ? to[last] : 1, inner_from = from ? from[last] : 1;
   for (;;) {
-    const int64_t run = n - done < box[last] - at[last] ? n - done : box[last] - at[last];
+    const int64_t run = gt__cpu_least(n, box[last] - at[last]);
     gt__cpu_move(size, dst, inner_to, src, inner_from, run);
-    done += run;
-    if (done >= n) return;
+    n -= run;
+    if (n == 0) return;
     at[last] += run;
     dst += inner_to * run * (int64_t)size;
     src += inner_from * run * (int64_t)size;
@@ -1971,7 +1953,6 @@ typedef struct {
   char raw[GT__PITCH] __attribute__((aligned(64)));  /* elements before or after a conversion */
 } gt__cpu_eval;
 static int64_t gt__cpu_padded(int64_t n) { return (n + GT__GROUP - 1) & ~(int64_t)(GT__GROUP - 1); }
-static int64_t gt__cpu_least(int64_t a, int64_t b) { return a < b ? a : b; }
 /* An operand's strides, also where its mode makes them needless. */
 static void gt__cpu_strides(const gt__operand *x, int ndim, const int64_t *size, int64_t *stride) {
   int64_t packed = 1;
@@ -1998,7 +1979,7 @@ static void gt__cpu_begin(gt__cpu_eval *e, const gt__cpu_isa *isa, const gt__map
   for (int k = given; k < p->n_in; k++) {
     gt__cpu_strides(&m->in[k], m->ndim, m->size, e->stride[k]);
     if (m->in[k].mode == GT__SCALAR && n > 0) {
-      e->loops->load(m->in[k].dtype, e->slot[k], m->in[k].data, 1);
+      e->loops->step(GT__FROM + m->in[k].dtype, e->slot[k], m->in[k].data, NULL, NULL, 1);
       gt__cpu_move((size_t)e->width, e->slot[k], 1, e->slot[k], 0, n);
     }
   }
@@ -2031,7 +2012,7 @@ static void gt__cpu_fetch(gt__cpu_eval *e, int64_t o, int64_t columns, int64_t k
                      stride);
     }
     e->slot[s] = native ? from : e->buffer[s];
-    if (!native) e->loops->load(in->dtype, e->slot[s], from, n);
+    if (!native) e->loops->step(GT__FROM + in->dtype, e->slot[s], from, NULL, NULL, n);
     if (e->slot[s] == e->buffer[s]) gt__cpu_pad(e, e->slot[s], n);
   }
 }
@@ -2064,22 +2045,22 @@ static char *gt__cpu_compute(gt__cpu_eval *e, int64_t n, char *last) {
   }
   return a;
 }
-/* Stores n values of type `compute` as elements first, first + 1, ... of out. */
-static void gt__cpu_put(gt__cpu_eval *e, const gt__operand *out, int ndim, const int64_t *size,
-                        const gt__cpu_loops *loops, int64_t first, int64_t n,
-                        const char *values) {
+/* Stores n values of the type of `loops` as elements first, first + 1, ... of out. */
+static void gt__cpu_put(gt__cpu_eval *e, const gt__cpu_loops *loops, const gt__operand *out,
+                        int ndim, int64_t first, int64_t n, const char *values) {
   const size_t bytes = gt_dtype_size((gt_dtype)out->dtype);
   const int native = out->dtype == loops->native;
   int64_t stride[GT_MAX_DIMS];
   if (out->mode == GT__VECTOR) {
     char *to = out->data + first * (int64_t)bytes;
-    if (!native) loops->store(out->dtype, to, values, n);
+    if (!native) loops->step(GT__TO + out->dtype, to, values, NULL, NULL, n);
     else if (to != values) memcpy(to, values, (size_t)n * bytes);
     return;
   }
-  if (!native) loops->store(out->dtype, e->raw, values, n);
-  gt__cpu_strides(out, ndim, size, stride);
-  gt__cpu_walk(bytes, ndim, size, first, n, out->data, stride, native ? values : e->raw, NULL);
+  if (!native) loops->step(GT__TO + out->dtype, e->raw, values, NULL, NULL, n);
+  gt__cpu_strides(out, ndim, e->m->size, stride);
+  gt__cpu_walk(bytes, ndim, e->m->size, first, n, out->data, stride, native ? values : e->raw,
+               NULL);
 }
 
 /* ---- map ---- */
@@ -2091,15 +2072,15 @@ static void gt__cpu_block(gt__cpu_eval *e, int64_t first, int64_t n) {
                        m->out.dtype == e->loops->native;
   gt__cpu_fetch(e, first, n, 0, 1);
   const char *values = gt__cpu_compute(e, n, in_place ? m->out.data + first * e->width : NULL);
-  gt__cpu_put(e, &m->out, m->ndim, m->size, e->loops, first, n, values);
+  gt__cpu_put(e, e->loops, &m->out, m->ndim, first, n, values);
 }
-static void gt__cpu_map_task(const void *context, int thread, int64_t begin, int64_t end) {
+static void gt__cpu_map_task(const void *context, gt__cpu_range items) {
   const gt__cpu_mapping *c = (const gt__cpu_mapping *)context;
   gt__cpu_eval e;
-  (void)thread;
-  gt__cpu_begin(&e, c->isa, c->m, 0, c->m->ndim, c->m->count, c->m->count - begin * GT__BLOCK);
-  for (int64_t b = begin; b < end; b++)
-    gt__cpu_block(&e, b * GT__BLOCK, gt__cpu_least(GT__BLOCK, c->m->count - b * GT__BLOCK));
+  const int64_t count = c->m->count;
+  gt__cpu_begin(&e, c->isa, c->m, 0, c->m->ndim, count, count - items.begin * GT__BLOCK);
+  for (int64_t b = items.begin; b < items.end; b++)
+    gt__cpu_block(&e, b * GT__BLOCK, gt__cpu_least(GT__BLOCK, count - b * GT__BLOCK));
 }
 /* Steps of a program over `count` elements, about; a heavy one counts for sixteen. */
 static int64_t gt__cpu_work(const gt__program *p, int64_t count) {
@@ -2114,13 +2095,11 @@ static int gt__cpu_map(const gt__map_args *m, const gt__cpu_isa *isa) {
 }
 
 /* ---- reduce: the plan is in >>machine ----
-   A thread takes `columns` outputs and one group of at most 16 chunks, and adds the chunks' values
-   as they come: after chunk c, the two newest subtrees merge as often as c + 1 can be halved, as
-   carries do in a binary counter, and what is left merges from the newest to the oldest. That is
-   the plan's tree: there the node i of level L covers the chunks i*2^L to (i+1)*2^L - 1 that exist,
-   and joins nodes 2i and 2i+1 of level L - 1, or is node 2i alone; the counter makes a node when
-   its last chunk arrives, and the incomplete nodes at the end. A group of 2^g chunks is a node
-   of level g, so the groups' values may be joined by the rest of the same tree, whatever g is. */
+   A thread takes `columns` outputs and a group of at most 16 chunks, and joins the chunks' values
+   as they come, as a binary counter carries: after chunk c, the two newest subtrees merge as often
+   as c + 1 can be halved; at the end what is left merges from the newest to the oldest. That is the
+   plan's tree, whose node i of level L covers the chunks i*2^L to (i+1)*2^L - 1 that exist. A group
+   of 2^g chunks is a node of level g, so the rest of the tree joins the groups, whatever g is. */
 typedef struct {
   const gt__reduce_args *r;
   const gt__cpu_isa *isa;
@@ -2222,37 +2201,31 @@ static void gt__cpu_fold_group(gt__cpu_folder *f, int64_t o, int64_t columns, in
   for (; depth > 1; depth--)
     gt__cpu_join(f, &f->tree[depth - 2], 0, &f->tree[depth - 1], 0, columns);
 }
+#define GT__FINISH(T, type, member) \
+  for (T *v = (T *)(void *)values, *end = v + columns; v < end; v++) { \
+    if (r->finish & GT__DIVIDE) *v = GT__DIV(*v, r->divisor.member); \
+    if (r->finish & GT__ROOT) *v = gt__sqrt_##type(*v); \
+  }
 static void gt__cpu_finish(gt__cpu_folder *f, int64_t o, int64_t columns) {
   const gt__reduce_args *r = f->c->r;
   const int indexed = gt__cpu_indexed(r), compute = indexed ? (int)GT__I64 : r->pre.program.compute;
   char *values = indexed ? (char *)f->tree[0].index : f->tree[0].value;
-  if (compute == GT__F32)
-    for (int64_t i = 0; i < columns; i++) {
-      float *v = (float *)(void *)values + i;
-      if (r->finish & GT__DIVIDE) *v = GT__DIV(*v, r->divisor.s);
-      if (r->finish & GT__ROOT) *v = gt__sqrt_f32(*v);
-    }
-  if (compute == GT__F64)
-    for (int64_t i = 0; i < columns; i++) {
-      double *v = (double *)(void *)values + i;
-      if (r->finish & GT__DIVIDE) *v = GT__DIV(*v, r->divisor.f);
-      if (r->finish & GT__ROOT) *v = gt__sqrt_f64(*v);
-    }
-  gt__cpu_put(&f->e, &r->out, r->n_kept, r->pre.size, &f->c->isa->loops[compute], o, columns,
-              values);
+  if (compute == GT__F32) GT__FINISH(float, f32, s)
+  else if (compute == GT__F64) GT__FINISH(double, f64, f)
+  gt__cpu_put(&f->e, &f->c->isa->loops[compute], &r->out, r->n_kept, o, columns, values);
 }
+#undef GT__FINISH
 static void gt__cpu_start(gt__cpu_folder *f, const gt__cpu_reduction *c) {
   const gt__reduce_args *r = c->r;
   f->c = c;
   gt__cpu_begin(&f->e, c->isa, &r->pre, 0, r->inner ? r->pre.ndim : r->n_kept,
                 r->inner ? r->pre.count : r->outer, r->pre.count);
 }
-static void gt__cpu_group_task(const void *context, int thread, int64_t begin, int64_t end) {
+static void gt__cpu_group_task(const void *context, gt__cpu_range items) {
   const gt__cpu_reduction *c = (const gt__cpu_reduction *)context;
   gt__cpu_folder f;
-  (void)thread;
   gt__cpu_start(&f, c);
-  for (int64_t item = begin; item < end; item++) {
+  for (int64_t item = items.begin; item < items.end; item++) {
     const int64_t o = item / c->n_group * c->columns, group = item % c->n_group;
     const int64_t columns = gt__cpu_least(c->columns, c->r->outer - o);
     gt__cpu_fold_group(&f, o, columns, group);
@@ -2265,12 +2238,11 @@ static void gt__cpu_group_task(const void *context, int thread, int64_t begin, i
   }
 }
 /* The rest of the tree: neighbours, an odd last one carried up, until one is left. */
-static void gt__cpu_tree_task(const void *context, int thread, int64_t begin, int64_t end) {
+static void gt__cpu_tree_task(const void *context, gt__cpu_range items) {
   const gt__cpu_reduction *c = (const gt__cpu_reduction *)context;
   gt__cpu_folder f;
-  (void)thread;
   gt__cpu_start(&f, c);
-  for (int64_t o = begin; o < end; o++) {
+  for (int64_t o = items.begin; o < items.end; o++) {
     gt__partial *p = c->partial + o * c->n_group;
     for (int64_t n = c->n_group; n > 1; n = (n + 1) / 2)
       for (int64_t i = 0; i < (n + 1) / 2; i++) {
@@ -2279,10 +2251,10 @@ static void gt__cpu_tree_task(const void *context, int thread, int64_t begin, in
           f.e.loops->fold(c->r->fold, &p[i].value, &p[i].index, &p[2 * i + 1].value,
                           &p[2 * i + 1].index, 1);
       }
-    const int64_t i = (o - begin) % GT__BLOCK;
+    const int64_t i = (o - items.begin) % GT__BLOCK;
     memcpy(f.tree[0].value + i * f.e.width, &p[0].value, (size_t)f.e.width);
     f.tree[0].index[i] = p[0].index;
-    if (i == GT__BLOCK - 1 || o == end - 1) gt__cpu_finish(&f, o - i, i + 1);
+    if (i == GT__BLOCK - 1 || o == items.end - 1) gt__cpu_finish(&f, o - i, i + 1);
   }
 }
 static int gt__cpu_reduce(const gt__reduce_args *r, const gt__cpu_isa *isa) {
@@ -2325,33 +2297,33 @@ static int64_t gt__cpu_round(int64_t n, int64_t unit) { return (n + unit - 1) / 
 /* n elements of a strided line as values: in place where they already are that. */
 static const char *gt__cpu_line(const gt__cpu_product *c, int dtype, const char *data,
                                 int64_t stride, int64_t n, char *raw, char *values) {
-  const char *packed = data;
   if (stride != 1) {
     gt__cpu_move(gt_dtype_size((gt_dtype)dtype), raw, 1, data, stride, n);
-    packed = raw;
+    data = raw;
   }
-  if (dtype == c->loops->native) return packed;
-  c->loops->load(dtype, values, packed, n);
+  if (dtype == c->loops->native) return data;
+  c->loops->step(GT__FROM + dtype, values, data, NULL, NULL, n);
   return values;
 }
-/* Packs `count` lines along K as panels of `panel` lines, [panel][k][line], the rest zeros. Reading
-   goes along the dimension with the smaller stride. */
-static void gt__cpu_pack(const gt__cpu_product *c, char *to, int dtype, const char *data,
+/* Packs `count` lines along K as panels of `panel` lines, [panel][k][line], the rest zeros. `line`
+   and `along` are the strides from line to line and along K. Reading follows the smaller one. */
+static void gt__cpu_pack(const gt__cpu_product *c, char *to, const gt__operand *x, int64_t first,
                          int64_t line, int64_t along, int64_t count, int64_t depth, int64_t panel) {
   char raw[GT__N_BLOCK * 8] __attribute__((aligned(64)));
   char values[GT__N_BLOCK * 8] __attribute__((aligned(64)));
-  const int64_t size = (int64_t)gt_dtype_size((gt_dtype)dtype), width = c->width;
+  const int64_t size = (int64_t)gt_dtype_size((gt_dtype)x->dtype), width = c->width;
+  const char *data = x->data + first * size;
   if (count % panel)
     memset(to + count / panel * panel * depth * width, 0, (size_t)(panel * depth * width));
   if (along < line || count == 1) {
     for (int64_t p = 0; p < count; p++)
       gt__cpu_move((size_t)width, to + (p / panel * panel * depth + p % panel) * width, panel,
-                   gt__cpu_line(c, dtype, data + p * line * size, along, depth, raw, values), 1,
+                   gt__cpu_line(c, x->dtype, data + p * line * size, along, depth, raw, values), 1,
                    depth);
     return;
   }
   for (int64_t k = 0; k < depth; k++) {
-    const char *from = gt__cpu_line(c, dtype, data + k * along * size, line, count, raw, values);
+    const char *from = gt__cpu_line(c, x->dtype, data + k * along * size, line, count, raw, values);
     for (int64_t p = 0; p < count; p += panel)
       memcpy(to + (p * depth + k * panel) * width, from + p * width,
              (size_t)(gt__cpu_least(panel, count - p) * width));
@@ -2361,20 +2333,14 @@ static void gt__cpu_pack(const gt__cpu_product *c, char *to, int dtype, const ch
 static void gt__cpu_multiply(const gt__cpu_product *c, char *tile, int64_t batch, int64_t m,
                              int64_t rows, int64_t n, int64_t columns) {
   const gt__matmul_args *x = c->x;
-  const int64_t a_size = (int64_t)gt_dtype_size((gt_dtype)x->a.dtype);
-  const int64_t b_size = (int64_t)gt_dtype_size((gt_dtype)x->b.dtype);
-  const char *a = x->a.data + a_size * (m * x->a_row + gt__offset(batch, x->n_batch, x->post.size,
-                                                                  x->a.stride));
-  const char *b = x->b.data + b_size * (n * x->b_col + gt__offset(batch, x->n_batch, x->post.size,
-                                                                  x->b.stride));
+  const int64_t a = gt__offset(batch, x->n_batch, x->post.size, x->a.stride) + m * x->a_row;
+  const int64_t b = gt__offset(batch, x->n_batch, x->post.size, x->b.stride) + n * x->b_col;
   char *pa = tile + c->tile_bytes, *pb = pa + c->a_bytes;
   memset(tile, 0, c->tile_bytes);
   for (int64_t k = 0; k < x->k; k += GT__K_BLOCK) {
     const int64_t depth = gt__cpu_least(GT__K_BLOCK, x->k - k);
-    gt__cpu_pack(c, pa, x->a.dtype, a + k * x->a_col * a_size, x->a_row, x->a_col, rows, depth,
-                 GT__MICRO_ROWS);
-    gt__cpu_pack(c, pb, x->b.dtype, b + k * x->b_row * b_size, x->b_col, x->b_row, columns, depth,
-                 c->panel);
+    gt__cpu_pack(c, pa, &x->a, a + k * x->a_col, x->a_row, x->a_col, rows, depth, GT__MICRO_ROWS);
+    gt__cpu_pack(c, pb, &x->b, b + k * x->b_row, x->b_col, x->b_row, columns, depth, c->panel);
     for (int64_t j = 0; j < columns; j += c->panel)       /* a panel of B stays in L1 */
       for (int64_t i = 0; i < rows; i += GT__MICRO_ROWS)
         c->loops->micro(tile + (i * c->nb + j) * c->width, pa + i * depth * c->width,
@@ -2388,13 +2354,13 @@ static void gt__cpu_post(gt__cpu_eval *e, int64_t first, int64_t n, char *produc
     gt__cpu_block(e, first + j, gt__cpu_least(GT__BLOCK, n - j));
   }
 }
-static void gt__cpu_matmul_task(const void *context, int thread, int64_t begin, int64_t end) {
+static void gt__cpu_matmul_task(const void *context, gt__cpu_range items) {
   const gt__cpu_product *c = (const gt__cpu_product *)context;
   const gt__matmul_args *x = c->x;
-  char *tile = c->memory + (size_t)thread * (c->tile_bytes + c->a_bytes + c->b_bytes);
+  char *tile = c->memory + (size_t)items.thread * (c->tile_bytes + c->a_bytes + c->b_bytes);
   gt__cpu_eval e;
   gt__cpu_begin(&e, c->isa, &x->post, 1, x->post.ndim, x->post.count, GT__BLOCK);
-  for (int64_t item = begin; item < end; item++) {
+  for (int64_t item = items.begin; item < items.end; item++) {
     const int64_t n = item % c->tiles_n * c->nb, m = item / c->tiles_n % c->tiles_m * c->mb;
     const int64_t batch = item / c->tiles_n / c->tiles_m;
     const int64_t rows = gt__cpu_least(c->mb, x->m - m), columns = gt__cpu_least(c->nb, x->n - n);
@@ -2417,14 +2383,9 @@ static int64_t gt__cpu_tiles(gt__cpu_product *c) {
   return c->tiles_m * c->tiles_n * c->x->batch;
 }
 static int gt__cpu_matmul(const gt__matmul_args *x, const gt__cpu_isa *isa) {
-  gt__cpu_product c;
+  const gt__cpu_loops *loops = &isa->loops[x->compute];
+  gt__cpu_product c = {x, isa, loops, loops->width, loops->panel, 0, 0, 0, 0, 0, 0, 0, NULL};
   if (x->m <= 0 || x->n <= 0 || x->batch <= 0) return 0;
-  memset(&c, 0, sizeof c);
-  c.x = x;
-  c.isa = isa;
-  c.loops = &isa->loops[x->compute];
-  c.width = c.loops->width;
-  c.panel = c.loops->panel;
   c.mb = gt__cpu_least(GT__M_BLOCK, gt__cpu_round(x->m, GT__MICRO_ROWS));
   c.nb = gt__cpu_least(GT__N_BLOCK, gt__cpu_round(x->n, c.panel));
   const double work = (double)x->m * (double)x->n * (double)x->k * (double)x->batch / 8
@@ -2448,22 +2409,18 @@ static int gt__cpu_matmul(const gt__matmul_args *x, const gt__cpu_isa *isa) {
 }
 
 /* ---- copy ---- */
-enum { GT__CPU_PIECE = 1 << 15 };   /* bytes or elements of one item */
-static void gt__cpu_bytes_task(const void *context, int thread, int64_t begin, int64_t end) {
+static void gt__cpu_copy_task(const void *context, gt__cpu_range items) {
   const gt__copy_args *c = (const gt__copy_args *)context;
-  const int64_t from = begin * GT__CPU_PIECE, to = gt__cpu_least(end * GT__CPU_PIECE, c->bytes);
-  (void)thread;
-  if (to > from) memcpy(c->dst.data + from, c->src.data + from, (size_t)(to - from));
-}
-static void gt__cpu_elements_task(const void *context, int thread, int64_t begin, int64_t end) {
-  const gt__copy_args *c = (const gt__copy_args *)context;
-  const int64_t from = begin * GT__BLOCK, to = gt__cpu_least(end * GT__BLOCK, c->count);
+  const int64_t from = items.begin * GT__BLOCK, to = items.end * GT__BLOCK;
   int64_t dst[GT_MAX_DIMS], src[GT_MAX_DIMS];
-  (void)thread;
+  if (c->kind == GT__BYTES) {
+    memcpy(c->dst.data + from, c->src.data + from, (size_t)(gt__cpu_least(to, c->bytes) - from));
+    return;
+  }
   gt__cpu_strides(&c->dst, c->ndim, c->size, dst);
   gt__cpu_strides(&c->src, c->ndim, c->size, src);
-  gt__cpu_walk(gt_dtype_size((gt_dtype)c->dst.dtype), c->ndim, c->size, from, to - from,
-               c->dst.data, dst, c->src.data, src);
+  gt__cpu_walk(gt_dtype_size((gt_dtype)c->dst.dtype), c->ndim, c->size, from,
+               gt__cpu_least(to, c->count) - from, c->dst.data, dst, c->src.data, src);
 }
 static int64_t gt__cpu_pick(const gt__operand *index, int64_t i) {
   const char *at = index->data + i * index->stride[0] * (index->dtype == GT_INT32 ? 4 : 8);
@@ -2471,18 +2428,17 @@ static int64_t gt__cpu_pick(const gt__operand *index, int64_t i) {
 }
 /* An item is one entry of the index under one place of the dims before it: it moves the box of the
    dims behind. The source does not move along gather_dim but by the index. */
-static void gt__cpu_gather_task(const void *context, int thread, int64_t begin, int64_t end) {
+static void gt__cpu_gather_task(const void *context, gt__cpu_range items) {
   static const int64_t zero = 0, still[GT_MAX_DIMS] = {0};
   const gt__copy_args *c = (const gt__copy_args *)context;
   const int g = c->gather_dim, behind = c->ndim - g - 1;
   const int64_t *box = c->size + g + 1;
   const size_t size = gt_dtype_size((gt_dtype)c->dst.dtype);
   int64_t dst[GT_MAX_DIMS], src[GT_MAX_DIMS], inner = 1;
-  (void)thread;
   gt__cpu_strides(&c->dst, c->ndim, c->size, dst);
   gt__cpu_strides(&c->src, c->ndim, c->size, src);
   for (int d = 0; d < behind; d++) inner *= box[d];
-  for (int64_t item = begin; item < end; item++) {
+  for (int64_t item = items.begin; item < items.end; item++) {
     const int64_t before = item / c->size[g], i = item % c->size[g], k = gt__cpu_pick(&c->index, i);
     const int good = k >= 0 && k < c->gather_size;
     char *to = c->dst.data + (gt__offset(before, g, c->size, dst) + i * dst[g]) * (int64_t)size;
@@ -2495,16 +2451,14 @@ static void gt__cpu_gather_task(const void *context, int thread, int64_t begin, 
   }
 }
 static int gt__cpu_copy(const gt__copy_args *c) {
-  if (c->kind == GT__BYTES) {
-    const int64_t pieces = c->bytes > 0 ? (c->bytes - 1) / GT__CPU_PIECE + 1 : 0;
-    gt__cpu_split(gt__cpu_bytes_task, c, pieces, gt__cpu_threads(c->bytes / 8));
-  } else if (!c->index.data) {
-    const int64_t blocks = (c->count + GT__BLOCK - 1) / GT__BLOCK;
-    gt__cpu_split(gt__cpu_elements_task, c, blocks, gt__cpu_threads(c->count));
-  } else if (c->count > 0) {
-    int64_t items = 1;
+  const int64_t n = c->kind == GT__BYTES ? c->bytes : c->count;
+  if (c->kind != GT__BYTES && c->index.data) {
+    int64_t items = n > 0;
     for (int d = 0; d <= c->gather_dim; d++) items *= c->size[d];
-    gt__cpu_split(gt__cpu_gather_task, c, items, gt__cpu_threads(c->count));
+    gt__cpu_split(gt__cpu_gather_task, c, items, gt__cpu_threads(n));
+  } else {
+    gt__cpu_split(gt__cpu_copy_task, c, (n + GT__BLOCK - 1) / GT__BLOCK,
+                  gt__cpu_threads(c->kind == GT__BYTES ? n / 8 : n));
   }
   return 0;
 }

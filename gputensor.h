@@ -5941,10 +5941,12 @@ enum { GT__NPY_HEADER = 1 << 20, GT__NPY_ALIGN = 64 };
 /* By dtype; bfloat16, which NumPy does not have, is written as float32. */
 static const char gt__npy_type[GT_DTYPES][3] = {"b1", "u1", "i1", "i2", "i4",
                                                 "i8", "f2", "f4", "f4", "f8"};
+enum { GT__NPY_DESCR, GT__NPY_ORDER, GT__NPY_SHAPE, GT__NPY_KEYS };
+static const char *const gt__npy_key[GT__NPY_KEYS] = {"descr", "fortran_order", "shape"};
 
 typedef struct {
-  const char *path, *p, *end; /* p..end: the header that is still unread */
-  int seen_type, seen_order, seen_shape;
+  const char *path, *p, *end; /* p..end: the header that is still unread; *end is 0 */
+  int seen[GT__NPY_KEYS];
   gt_dtype dtype;
   int swap, fortran;
   gt_shape shape;
@@ -5952,41 +5954,31 @@ typedef struct {
 
 static int gt__little_endian(void) {
   const uint16_t one = 1;
-  unsigned char first;
-  memcpy(&first, &one, 1);
-  return first;
+  return *(const unsigned char *)&one;
 }
-
-/* ftell's long is 64 bits wide where files can be large, but for Windows. */
-static int gt__seek_end(FILE *file, int64_t *length) {
+/* ftell's long is 64 bits wide where files can be large, but for Windows. -1: it has no length. */
+static int64_t gt__file_length(FILE *file) {
 #ifdef _WIN32
-  if (_fseeki64(file, 0, SEEK_END)) return 0;
-  *length = (int64_t)_ftelli64(file);
+  const int64_t length = _fseeki64(file, 0, SEEK_END) ? -1 : (int64_t)_ftelli64(file);
 #else
-  if (fseek(file, 0, SEEK_END)) return 0;
-  *length = (int64_t)ftell(file);
+  const int64_t length = fseek(file, 0, SEEK_END) ? -1 : (int64_t)ftell(file);
 #endif
-  return *length >= 0 && fseek(file, 0, SEEK_SET) == 0;
+  return fseek(file, 0, SEEK_SET) ? -1 : length;
 }
 static gt_status gt__npy_read(const char *path, FILE *file, void *to, size_t bytes) {
   if (fread(to, 1, bytes, file) == bytes) return GT_OK;
   if (ferror(file)) return gt__fail(GT_ERROR_FILE, "gt_load_npy: %s: %s", path, strerror(errno));
   return gt__fail(GT_ERROR_FORMAT, "gt_load_npy: %s: the file ends too early", path);
 }
-/* Words of the header: after spaces, one character or one word if it is there. */
-static void gt__npy_space(gt__npy *h) {
-  while (h->p < h->end && (*h->p == ' ' || *h->p == '\t' || *h->p == '\n' || *h->p == '\r')) h->p++;
-}
-static int gt__npy_char(gt__npy *h, char c) {
-  gt__npy_space(h);
-  if (h->p == h->end || *h->p != c) return 0;
-  h->p++;
-  return 1;
+/* After spaces: the next character, which stays unread, and a word, if it is there. */
+static char gt__npy_peek(gt__npy *h) {
+  h->p += strspn(h->p, " \t\r\n");
+  return *h->p;
 }
 static int gt__npy_word(gt__npy *h, const char *word) {
   const size_t n = strlen(word);
-  gt__npy_space(h);
-  if ((size_t)(h->end - h->p) < n || memcmp(h->p, word, n) != 0) return 0;
+  gt__npy_peek(h);
+  if (strncmp(h->p, word, n) != 0) return 0;
   h->p += n;
   return 1;
 }
@@ -5994,22 +5986,23 @@ static int gt__npy_word(gt__npy *h, const char *word) {
    may end up in a message. */
 static int gt__npy_string(gt__npy *h, char *text, size_t size) {
   size_t n = 0;
-  const char quote = gt__npy_char(h, '\'') ? '\'' : gt__npy_char(h, '"') ? '"' : 0;
-  if (!quote) return 0;
-  for (; h->p < h->end && *h->p != quote; h->p++) {
+  const char quote = gt__npy_peek(h);
+  if (quote != '\'' && quote != '"') return 0;
+  for (h->p++; h->p < h->end && *h->p != quote; h->p++) {
     if (*h->p == '\\' || *h->p == '\n') return 0;
     if (n + 1 < size) text[n++] = *h->p >= ' ' && *h->p <= '~' ? *h->p : '?';
   }
   text[n] = 0;
-  return gt__npy_char(h, quote);
+  if (h->p == h->end) return 0;
+  h->p++;
+  return 1;
 }
 static gt_status gt__npy_malformed(const gt__npy *h, const char *what) {
   return gt__fail(GT_ERROR_FORMAT, "gt_load_npy: %s: malformed header: %s", h->path, what);
 }
 static gt_status gt__npy_descr(gt__npy *h) {
   char text[24];
-  gt__npy_space(h);
-  if (h->p < h->end && *h->p == '[')
+  if (gt__npy_peek(h) == '[')
     return gt__fail(GT_ERROR_FORMAT, "gt_load_npy: %s: structured arrays are not supported; save "
                     "one field at a time", h->path);
   if (!gt__npy_string(h, text, sizeof text)) return gt__npy_malformed(h, "descr is not a string");
@@ -6029,61 +6022,62 @@ static gt_status gt__npy_order(gt__npy *h) {
   return gt__npy_malformed(h, "fortran_order is neither True nor False");
 }
 static gt_status gt__npy_size(gt__npy *h, int64_t *size) {
-  gt__npy_space(h);
-  if (h->p < h->end && *h->p == '-') return gt__npy_malformed(h, "a size is negative");
-  if (h->p == h->end || *h->p < '0' || *h->p > '9')
-    return gt__npy_malformed(h, "shape is not a tuple of integers");
-  for (*size = 0; h->p < h->end && *h->p >= '0' && *h->p <= '9'; h->p++) {
+  const char first = gt__npy_peek(h);
+  if (first == '-') return gt__npy_malformed(h, "a size is negative");
+  if (first < '0' || first > '9') return gt__npy_malformed(h, "shape is not a tuple of integers");
+  for (*size = 0; *h->p >= '0' && *h->p <= '9'; h->p++) {
     const int digit = *h->p - '0';
     if (*size > (INT64_MAX - digit) / 10) return gt__npy_malformed(h, "a size exceeds 64 bits");
     *size = *size * 10 + digit;
   }
-  if (h->p < h->end && *h->p == 'L') h->p++; /* as Python 2 wrote long integers */
+  if (*h->p == 'L') h->p++; /* as Python 2 wrote long integers */
   return GT_OK;
 }
 static gt_status gt__npy_shape(gt__npy *h) {
   int n = 0, comma = 1;
-  if (!gt__npy_char(h, '(')) return gt__npy_malformed(h, "shape is not a tuple");
-  while (!gt__npy_char(h, ')')) {
+  if (!gt__npy_word(h, "(")) return gt__npy_malformed(h, "shape is not a tuple");
+  while (!gt__npy_word(h, ")")) {
     if (!comma) return gt__npy_malformed(h, "no comma between two sizes");
     if (n == GT_MAX_DIMS)
       return gt__fail(GT_ERROR_FORMAT, "gt_load_npy: %s: more than %d dimensions", h->path,
                       (int)GT_MAX_DIMS);
-    const gt_status status = gt__npy_size(h, &h->shape.size[n]);
+    const gt_status status = gt__npy_size(h, &h->shape.size[n++]);
     if (status) return status;
-    n++;
-    comma = gt__npy_char(h, ',');
+    comma = gt__npy_word(h, ",");
   }
   if (n == 1 && !comma) return gt__npy_malformed(h, "shape is not a tuple");
   h->shape.ndim = n;
   return GT_OK;
 }
 static gt_status gt__npy_entry(gt__npy *h) {
-  char key[24];
-  if (!gt__npy_string(h, key, sizeof key)) return gt__npy_malformed(h, "a key is not a string");
-  const int type = strcmp(key, "descr") == 0, order = strcmp(key, "fortran_order") == 0;
-  int *seen = type ? &h->seen_type : order ? &h->seen_order : &h->seen_shape;
-  if (!type && !order && strcmp(key, "shape") != 0)
+  char text[24];
+  int key = 0;
+  if (!gt__npy_string(h, text, sizeof text)) return gt__npy_malformed(h, "a key is not a string");
+  while (key < GT__NPY_KEYS && strcmp(text, gt__npy_key[key]) != 0) key++;
+  if (key == GT__NPY_KEYS)
     return gt__fail(GT_ERROR_FORMAT, "gt_load_npy: %s: malformed header: unknown key '%s'", h->path,
-                    key);
-  if ((*seen)++) return gt__npy_malformed(h, "a key stands there twice");
-  if (!gt__npy_char(h, ':')) return gt__npy_malformed(h, "no colon after a key");
-  return type ? gt__npy_descr(h) : order ? gt__npy_order(h) : gt__npy_shape(h);
+                    text);
+  if (h->seen[key]++) return gt__npy_malformed(h, "a key stands there twice");
+  if (!gt__npy_word(h, ":")) return gt__npy_malformed(h, "no colon after a key");
+  return key == GT__NPY_DESCR ? gt__npy_descr(h)
+       : key == GT__NPY_ORDER ? gt__npy_order(h) : gt__npy_shape(h);
 }
 static gt_status gt__npy_parse(gt__npy *h) {
   int comma = 1;
-  if (!gt__npy_char(h, '{')) return gt__npy_malformed(h, "it does not begin with a brace");
-  while (!gt__npy_char(h, '}')) {
+  if (!gt__npy_word(h, "{")) return gt__npy_malformed(h, "it does not begin with a brace");
+  while (!gt__npy_word(h, "}")) {
     if (!comma) return gt__npy_malformed(h, "no comma between two entries");
     const gt_status status = gt__npy_entry(h);
     if (status) return status;
-    comma = gt__npy_char(h, ',');
+    comma = gt__npy_word(h, ",");
   }
-  gt__npy_space(h);
+  gt__npy_peek(h);
   if (h->p != h->end) return gt__npy_malformed(h, "text after the closing brace");
-  if (!h->seen_type) return gt__npy_malformed(h, "descr is missing");
-  if (!h->seen_order) return gt__npy_malformed(h, "fortran_order is missing");
-  return h->seen_shape ? GT_OK : gt__npy_malformed(h, "shape is missing");
+  for (int key = 0; key < GT__NPY_KEYS; key++)
+    if (!h->seen[key])
+      return gt__fail(GT_ERROR_FORMAT, "gt_load_npy: %s: malformed header: %s is missing", h->path,
+                      gt__npy_key[key]);
+  return GT_OK;
 }
 /* Reads up to the first element. `length` is the file's; on return it counts what follows. */
 static gt_status gt__npy_header(gt__npy *h, FILE *file, int64_t *length) {
@@ -6103,10 +6097,11 @@ static gt_status gt__npy_header(gt__npy *h, FILE *file, int64_t *length) {
   if (bytes > GT__NPY_HEADER || *length < 0)
     return gt__fail(GT_ERROR_FORMAT, "gt_load_npy: %s: a header of %lld bytes is %s",
                     h->path, (long long)bytes, *length < 0 ? "longer than the file" : "too long");
-  char *text = (char *)gt__malloc("gt_load_npy", (size_t)bytes);
+  char *text = (char *)gt__malloc("gt_load_npy", (size_t)bytes + 1);
   if (!text) return GT_ERROR_MEMORY;
   h->p = text;
   h->end = text + bytes;
+  text[bytes] = 0;
   status = gt__npy_read(h->path, file, text, (size_t)bytes);
   if (!status) status = gt__npy_parse(h);
   GPUTENSOR_FREE(text);
@@ -6128,62 +6123,48 @@ static gt_status gt__npy_check_length(const gt__npy *h, int64_t length) {
   return gt__fail(GT_ERROR_FORMAT, "gt_load_npy: %s: truncated: %lld bytes of elements, the "
                   "shape needs %lld", h->path, (long long)length, (long long)bytes);
 }
-static void gt__swap_bytes(unsigned char *p, size_t bytes, size_t width) {
-  for (size_t i = 0; i < bytes; i += width)
+static gt_status gt__npy_elements(const gt__npy *h, FILE *file, gt_tensor *x) {
+  const size_t bytes = gt_nbytes(x), width = gt_dtype_size(h->dtype);
+  unsigned char *p = (unsigned char *)gt_data(x);
+  const gt_status status = bytes ? gt__npy_read(h->path, file, p, bytes) : GT_OK;
+  if (status) return status;
+  for (size_t i = 0; h->swap && i < bytes; i += width)
     for (size_t a = i, b = i + width - 1; a < b; a++, b--) {
       const unsigned char t = p[a];
       p[a] = p[b];
       p[b] = t;
     }
-}
-static gt_status gt__npy_elements(const gt__npy *h, FILE *file, gt_tensor *x) {
-  const size_t bytes = gt_nbytes(x);
-  unsigned char *p = (unsigned char *)gt_data(x);
-  const gt_status status = bytes ? gt__npy_read(h->path, file, p, bytes) : GT_OK;
-  if (status) return status;
-  if (h->swap) gt__swap_bytes(p, bytes, gt_dtype_size(h->dtype));
-  if (h->dtype == GT_BOOL)
-    for (size_t i = 0; i < bytes; i++) p[i] = p[i] != 0;
+  for (size_t i = 0; h->dtype == GT_BOOL && i < bytes; i++) p[i] = p[i] != 0;
   return GT_OK;
 }
-/* The dimensions in the opposite order: how Fortran order is read, and undone. */
-static gt_shape gt__reversed(gt_shape shape) {
-  gt_shape r = shape;
-  for (int d = 0; d < shape.ndim; d++) r.size[d] = shape.size[shape.ndim - 1 - d];
-  return r;
-}
-static gt_tensor *gt__npy_to_c_order(gt_tensor *x) {
-  gt_shape order = {x->ndim, {0}};
-  for (int d = 0; d < x->ndim; d++) order.size[d] = x->ndim - 1 - d;
+/* Elements in Fortran order are those of the reversed shape in C order: read so, then turned. */
+static gt_tensor *gt__npy_load(gt__npy *h, FILE *file, gt_device device) {
+  int64_t length = gt__file_length(file);
+  if (length < 0)
+    return GT__NULL(GT_ERROR_FILE, "gt_load_npy: %s: not a file with a length", h->path);
+  if (gt__npy_header(h, file, &length) || gt__npy_check_length(h, length)) return NULL;
+  gt_shape shape = h->shape, order = h->shape;
+  for (int d = 0; d < shape.ndim; d++) {
+    order.size[d] = shape.ndim - 1 - d;
+    if (h->fortran) shape.size[d] = h->shape.size[order.size[d]];
+  }
+  gt_tensor *host = gt_empty(shape, h->dtype, gt_cpu());
+  gt_tensor *x = host && !gt__npy_elements(h, file, host) ? gt_to(host, device) : NULL;
+  gt_free(host);
+  if (!x || !h->fortran) return x;
   gt_tensor *view = gt_permute(x, order), *y = view ? gt_contiguous(view) : NULL;
   gt_free(view);
   gt_free(x);
   return y;
-}
-static gt_tensor *gt__npy_load(gt__npy *h, FILE *file, gt_device device) {
-  int64_t length = 0;
-  if (!gt__seek_end(file, &length)) {
-    gt__fail(GT_ERROR_FILE, "gt_load_npy: %s: not a file with a length", h->path);
-    return NULL;
-  }
-  if (gt__npy_header(h, file, &length) || gt__npy_check_length(h, length)) return NULL;
-  const gt_shape shape = h->fortran ? gt__reversed(h->shape) : h->shape;
-  gt_tensor *host = gt_empty(shape, h->dtype, gt_cpu());
-  gt_tensor *x = host && !gt__npy_elements(h, file, host) ? gt_to(host, device) : NULL;
-  gt_free(host);
-  return x && h->fortran ? gt__npy_to_c_order(x) : x;
 }
 GT_API gt_tensor *gt_load_npy(const char *path, gt_device device) {
   gt__npy h;
   memset(&h, 0, sizeof h);
   h.path = path;
   if (gt__check_device("gt_load_npy", device)) return NULL;
-  FILE *file = path ? fopen(path, "rb") : NULL;
-  if (!file) {
-    if (path) gt__fail(GT_ERROR_FILE, "gt_load_npy: %s: %s", path, strerror(errno));
-    else gt__fail(GT_ERROR_ARGUMENT, "gt_load_npy: the path is NULL");
-    return NULL;
-  }
+  if (!path) return GT__NULL(GT_ERROR_ARGUMENT, "gt_load_npy: the path is NULL");
+  FILE *file = fopen(path, "rb");
+  if (!file) return GT__NULL(GT_ERROR_FILE, "gt_load_npy: %s: %s", path, strerror(errno));
   gt_tensor *x = gt__npy_load(&h, file, device);
   fclose(file);
   return x;
@@ -6191,20 +6172,15 @@ GT_API gt_tensor *gt_load_npy(const char *path, gt_device device) {
 /* Writes magic to newline into `text` and returns how many bytes, a multiple of 64. */
 static int gt__npy_make_header(const gt_tensor *x, char text[4 * GT__NPY_ALIGN]) {
   const char order = gt_dtype_size(x->dtype) == 1 ? '|' : gt__little_endian() ? '<' : '>';
-  const size_t room = 4 * GT__NPY_ALIGN - 10; /* 8 sizes of 19 digits need 222 */
-  char *header = text + 10;
-  int n = snprintf(header, room, "{'descr': '%c%s', 'fortran_order': False, 'shape': (", order,
-                   gt__npy_type[x->dtype]);
-  for (int d = 0; d < x->ndim; d++)
-    n += snprintf(header + n, room - (size_t)n, "%lld%s", (long long)x->shape[d],
-                  x->ndim == 1 ? "," : d + 1 < x->ndim ? ", " : "");
-  n += snprintf(header + n, room - (size_t)n, "), }");
-  while ((10 + n + 1) % GT__NPY_ALIGN) header[n++] = ' ';
-  header[n++] = '\n';
+  int n = 10 + snprintf(text + 10, 4 * GT__NPY_ALIGN - 10,
+                        "{'descr': '%c%s', 'fortran_order': False, 'shape': %s, }", order,
+                        gt__npy_type[x->dtype], gt__shape_text(x));
+  while ((n + 1) % GT__NPY_ALIGN) text[n++] = ' ';
+  text[n++] = '\n';
   memcpy(text, "\x93NUMPY\x01", 8); /* with the minor version, 0 */
-  text[8] = (char)(n & 255);
-  text[9] = (char)(n >> 8);
-  return 10 + n;
+  text[8] = (char)((n - 10) & 255);
+  text[9] = (char)((n - 10) >> 8);
+  return n;
 }
 /* The elements on the CPU, in C order, in a dtype that NumPy has; to be freed. */
 static gt_tensor *gt__npy_host(const gt_tensor *x) {
@@ -6230,30 +6206,20 @@ static int gt__npy_write(const char *path, const gt_tensor *host) {
   errno = error;
   return 0;
 }
-/* A device file must not be replaced by the rename. */
-static int gt__npy_may_replace(const char *path) {
-#ifdef S_ISREG
-  struct stat info;
-  return stat(path, &info) != 0 || S_ISREG(info.st_mode);
-#else
-  (void)path;
-  return 1;
-#endif
-}
-static int gt__rename_over(const char *from, const char *to) {
-#ifdef _WIN32
-  remove(to); /* rename refuses there what it replaces elsewhere */
-#endif
-  return rename(from, to) == 0;
-}
 static gt_status gt__npy_save(const char *path, const char *temporary, const gt_tensor *host) {
-  if (!gt__npy_may_replace(path))
+#ifdef S_ISREG
+  struct stat info; /* a device file must not be replaced by the rename */
+  if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
     return gt__fail(GT_ERROR_FILE, "gt_save_npy: %s: not a regular file", path);
+#endif
   errno = 0;
   if (!gt__npy_write(temporary, host))
     return gt__fail(GT_ERROR_FILE, "gt_save_npy: writing %s for %s: %s; an older file is untouched",
                     temporary, path, errno ? strerror(errno) : "unknown error");
-  if (gt__rename_over(temporary, path)) return GT_OK;
+#ifdef _WIN32
+  remove(path); /* rename refuses there what it replaces elsewhere */
+#endif
+  if (rename(temporary, path) == 0) return GT_OK;
   const int error = errno;
   remove(temporary);
   return gt__fail(GT_ERROR_FILE, "gt_save_npy: renaming %s to %s: %s", temporary, path,
@@ -6286,7 +6252,14 @@ typedef struct {
   int failed; /* out of memory; what follows is dropped */
 } gt__buffer;
 
-static void gt__buffer_add(gt__buffer *t, const char *s, size_t n) {
+/* Adds a text of less than 256 characters. */
+GT__PRINTF(2, 3)
+static void gt__put(gt__buffer *t, const char *format, ...) {
+  char text[256];
+  va_list list;
+  va_start(list, format);
+  const size_t n = (size_t)vsnprintf(text, sizeof text, format, list);
+  va_end(list);
   if (!t->failed && t->n + n + 1 > t->room) {
     const size_t room = 2 * t->room + n + 256;
     char *p = (char *)GPUTENSOR_REALLOC(t->p, room);
@@ -6294,13 +6267,8 @@ static void gt__buffer_add(gt__buffer *t, const char *s, size_t n) {
     if (p) t->p = p, t->room = room;
   }
   if (t->failed) return;
-  memcpy(t->p + t->n, s, n);
+  memcpy(t->p + t->n, text, n + 1);
   t->n += n;
-  t->p[t->n] = 0;
-}
-static void gt__buffer_put(gt__buffer *t, const char *s) { gt__buffer_add(t, s, strlen(s)); }
-static void gt__buffer_repeat(gt__buffer *t, char c, int64_t n) {
-  for (int64_t i = 0; i < n; i++) gt__buffer_add(t, &c, 1);
 }
 /* What is shown of a tensor, on the host: `full` is its shape, `shown` that of `data`. */
 typedef struct {
@@ -6309,66 +6277,41 @@ typedef struct {
   int64_t count;
   unsigned char *data;
   int integer, scientific; /* of floating dtypes: "1." for all, "1.0000e+00" for all */
-  int64_t width;
+  int width;
 } gt__shown;
 
-static double gt__shown_float(const gt__shown *s, int64_t i) {
-  const unsigned char *p = s->data + (size_t)i * gt_dtype_size(s->dtype);
-  uint16_t half;
-  float single;
-  double value;
-  switch (s->dtype) {
-    case GT_FLOAT16: memcpy(&half, p, 2); return (double)gt__f16_to_f32(half);
-    case GT_BFLOAT16: memcpy(&half, p, 2); return (double)gt__bf16_to_f32(half);
-    case GT_FLOAT32: memcpy(&single, p, 4); return (double)single;
-    default: memcpy(&value, p, 8); return value;
-  }
-}
-static int64_t gt__shown_int(const gt__shown *s, int64_t i) {
-  const unsigned char *p = s->data + (size_t)i * gt_dtype_size(s->dtype);
-  int16_t i16;
-  int32_t i32;
-  int64_t i64;
-  switch (s->dtype) {
-    case GT_INT8: return *p < 128 ? *p : *p - 256;
-    case GT_INT16: memcpy(&i16, p, 2); return i16;
-    case GT_INT32: memcpy(&i32, p, 4); return i32;
-    case GT_INT64: memcpy(&i64, p, 8); return i64;
-    default: return *p;
-  }
+static gt__num gt__shown_value(const gt__shown *s, int64_t i) {
+  return gt__decode(s->dtype, s->data + (size_t)i * gt_dtype_size(s->dtype));
 }
 /* The decimal point of snprintf is the locale's, of one or more bytes. */
 static void gt__plain_point(char *text) {
-  char *to = text;
-  int point = 0;
-  for (const char *from = text; *from; from++) {
-    const int other = strchr("0123456789+-e", *from) == NULL;
-    if (!other) *to++ = *from;
-    else if (!point++) *to++ = '.';
-  }
-  *to = 0;
-}
-static void gt__format_float(const gt__shown *s, double x, char text[GT__PRINT_NUMBER]) {
-  if (x != x || x - x != 0) { /* NaN or infinite */
-    strcpy(text, x != x ? "nan" : x < 0 ? "-inf" : "inf");
-    return;
-  }
-  const int digits = s->integer && !s->scientific ? 0 : GT__PRINT_DIGITS;
-  snprintf(text, GT__PRINT_NUMBER, s->scientific ? "%.*e" : "%.*f", digits, x);
-  gt__plain_point(text);
-  if (!digits) strcat(text, ".");
+  char *point = text + strspn(text, "-0123456789");
+  const char *rest = point + strcspn(point, "0123456789");
+  if (!*point) return;
+  *point++ = '.';
+  memmove(point, rest, strlen(rest) + 1);
 }
 static void gt__format(const gt__shown *s, int64_t i, char text[GT__PRINT_NUMBER]) {
-  if (gt_is_floating(s->dtype)) gt__format_float(s, gt__shown_float(s, i), text);
-  else if (s->dtype == GT_BOOL) strcpy(text, s->data[i] ? "True" : "False");
-  else snprintf(text, GT__PRINT_NUMBER, "%lld", (long long)gt__shown_int(s, i));
+  const gt__num v = gt__shown_value(s, i);
+  if (s->dtype == GT_BOOL) {
+    strcpy(text, v.i ? "True" : "False");
+  } else if (!gt_is_floating(s->dtype)) {
+    snprintf(text, GT__PRINT_NUMBER, "%lld", (long long)v.i);
+  } else if (v.f - v.f != 0) { /* NaN or infinite */
+    strcpy(text, v.f != v.f ? "nan" : v.f < 0 ? "-inf" : "inf");
+  } else {
+    const int digits = s->integer && !s->scientific ? 0 : GT__PRINT_DIGITS;
+    snprintf(text, GT__PRINT_NUMBER, s->scientific ? "%.*e" : "%.*f", digits, v.f);
+    gt__plain_point(text);
+    if (!digits) strcat(text, ".");
+  }
 }
 /* Chooses the notation; zeros, NaN and infinities have no say in it, nor in the width. */
 static void gt__choose_notation(gt__shown *s) {
   double least = 0, most = 0;
   s->integer = 1;
   for (int64_t i = 0; i < s->count && gt_is_floating(s->dtype); i++) {
-    const double x = gt__shown_float(s, i), size = x < 0 ? -x : x;
+    const double x = gt__shown_value(s, i).f, size = x < 0 ? -x : x;
     if (!(size > 0) || size - size != 0) continue;
     if (size > most) most = size;
     if (least == 0 || size < least) least = size;
@@ -6381,90 +6324,59 @@ static void gt__choose_width(gt__shown *s) {
   char text[GT__PRINT_NUMBER];
   s->width = 1;
   for (int64_t i = 0; i < s->count; i++) {
-    if (gt_is_floating(s->dtype)) {
-      const double x = gt__shown_float(s, i);
-      if (x == 0 || x - x != 0) continue;
-    }
+    const double x = gt_is_floating(s->dtype) ? gt__shown_value(s, i).f : 1;
+    if (x == 0 || x - x != 0) continue;
     gt__format(s, i, text);
-    if ((int64_t)strlen(text) > s->width) s->width = (int64_t)strlen(text);
+    if ((int)strlen(text) > s->width) s->width = (int)strlen(text);
   }
 }
-static void gt__print_number(gt__buffer *t, const gt__shown *s, int64_t i) {
-  char text[GT__PRINT_NUMBER];
-  gt__format(s, i, text);
-  gt__buffer_repeat(t, ' ', s->width - (int64_t)strlen(text));
-  gt__buffer_put(t, text);
+/* What stands between two entries: so many line breaks and an indent, or a space. */
+static void gt__print_gap(gt__buffer *t, int breaks, int indent) {
+  if (breaks) gt__put(t, ",%.*s%*s", breaks, "\n\n\n\n\n\n\n\n", indent, "");
+  else gt__put(t, ", ");
 }
-/* The innermost brackets: s->shown.size[last] numbers from index `first` on, in lines. */
-static void gt__print_row(gt__buffer *t, const gt__shown *s, int64_t first, int64_t indent) {
-  const int last = s->shown.ndim - 1;
-  const int64_t n = s->shown.size[last], cut = n < s->full.size[last] ? GT__PRINT_EDGE : -1;
-  int64_t per_line = (GT__PRINT_COLUMNS - indent) / (s->width + 2), column = 0;
-  if (per_line < 1) per_line = 1;
-  for (int64_t i = 0; i < n + (cut >= 0); i++, column++) {
-    if (column == per_line) {
-      gt__buffer_put(t, ",\n");
-      gt__buffer_repeat(t, ' ', indent + 1);
-      column = 0;
-    } else if (i > 0) {
-      gt__buffer_put(t, ", ");
-    }
-    if (i == cut) gt__buffer_put(t, " ...");
-    else gt__print_number(t, s, first + i - (cut >= 0 && i > cut));
-  }
-}
-/* What stands between two blocks of `inner` dimensions. */
-static void gt__print_break(gt__buffer *t, int inner, int64_t indent) {
-  gt__buffer_put(t, ",");
-  gt__buffer_repeat(t, '\n', inner);
-  gt__buffer_repeat(t, ' ', indent + 1);
-}
-/* Dimension `dim` and all inside it, from index `first` on; returns the index behind it. */
+/* Dimension `dim` and all inside it, from element `first` on; returns the element behind it. */
 static int64_t gt__print_level(gt__buffer *t, const gt__shown *s, int dim, int64_t first,
-                               int64_t indent) {
-  const int64_t n = s->shown.size[dim], cut = n < s->full.size[dim] ? GT__PRINT_EDGE : -1;
-  const int inner = s->shown.ndim - 1 - dim;
-  gt__buffer_put(t, "[");
-  if (!inner) gt__print_row(t, s, first, indent);
-  for (int64_t i = 0; inner && i < n; i++) {
-    if (i > 0) gt__print_break(t, inner, indent);
-    if (i == cut) {
-      gt__buffer_put(t, "...");
-      gt__print_break(t, inner, indent);
-    }
-    first = gt__print_level(t, s, dim + 1, first, indent + 1);
+                               int indent) {
+  const int inner = s->shown.ndim - 1 - dim, room = (GT__PRINT_COLUMNS - indent) / (s->width + 2);
+  const int per_line = room < 1 ? 1 : room; /* numbers */
+  if (inner < 0) {
+    char text[GT__PRINT_NUMBER];
+    gt__format(s, first, text);
+    gt__put(t, "%*s", s->width, text);
+    return first + 1;
   }
-  gt__buffer_put(t, "]");
-  return inner ? first : first + n;
+  const int64_t n = s->shown.size[dim], cut = n < s->full.size[dim] ? (int64_t)GT__PRINT_EDGE : n;
+  gt__put(t, "[");
+  for (int64_t i = 0; i < n + (cut < n); i++) {
+    if (i > 0) gt__print_gap(t, inner ? inner : i % per_line == 0, indent + 1);
+    if (i == cut) gt__put(t, inner ? "..." : " ...");
+    else first = gt__print_level(t, s, dim + 1, first, indent + 1);
+  }
+  gt__put(t, "]");
+  return first;
 }
 /* A line that would grow too long breaks before a suffix. */
-static void gt__print_suffix(gt__buffer *t, int64_t *column, int64_t indent, const char *suffix) {
-  const int64_t n = (int64_t)strlen(suffix);
+static void gt__print_suffix(gt__buffer *t, int *column, int indent, const char *name,
+                             const char *quote, const char *value) {
+  const int n = (int)(strlen(name) + strlen(value) + 2 * strlen(quote)) + 1;
   const int fits = *column + n + 2 <= GT__PRINT_COLUMNS;
-  gt__buffer_put(t, fits ? ", " : ",\n");
-  if (!fits) gt__buffer_repeat(t, ' ', indent);
-  gt__buffer_add(t, suffix, (size_t)n);
+  gt__print_gap(t, !fits, indent);
+  gt__put(t, "%s=%s%s%s", name, quote, value, quote);
   *column = fits ? *column + n + 2 : indent + n;
 }
 /* Only what another default would not say: PyTorch's rules, but for the torch. of the dtype. */
-static void gt__print_suffixes(gt__buffer *t, const gt_tensor *x, int64_t indent) {
-  char text[256];
+static void gt__print_suffixes(gt__buffer *t, const gt_tensor *x, int indent) {
   const int empty = gt_numel(x) == 0;
   const int inferred = x->dtype == GT_INT64 || x->dtype == GT_BOOL;
-  int64_t line = 0;
-  for (size_t i = 0; i < t->n; i++) line = t->p[i] == '\n' ? 0 : line + 1;
-  int64_t column = line + 2;
-  if (x->device.type != GT_CPU) {
-    snprintf(text, sizeof text, "device='%s'", gt_device_string(x->device));
-    gt__print_suffix(t, &column, indent, text);
-  }
-  if (empty && x->ndim != 1) {
-    snprintf(text, sizeof text, "size=%s", gt__sizes(x->ndim, x->shape));
-    gt__print_suffix(t, &column, indent, text);
-  }
-  if (x->dtype == GT_FLOAT32 || (inferred && !empty)) return;
-  snprintf(text, sizeof text, "dtype=%s", gt_dtype_string(x->dtype));
-  gt__print_suffix(t, &column, indent, text);
+  int column = 2;
+  for (size_t i = 0; i < t->n; i++) column = t->p[i] == '\n' ? 2 : column + 1;
+  if (x->device.type != GT_CPU)
+    gt__print_suffix(t, &column, indent, "device", "'", gt_device_string(x->device));
+  if (empty && x->ndim != 1)
+    gt__print_suffix(t, &column, indent, "size", "", gt__shape_text(x));
+  if (x->dtype != GT_FLOAT32 && (!inferred || empty))
+    gt__print_suffix(t, &column, indent, "dtype", "", gt_dtype_string(x->dtype));
 }
 /* Copies src into dst, on one device; where dst is smaller, the first and last entries of src. */
 static int gt__copy_edges(gt_tensor *dst, const gt_tensor *src, int dim) {
@@ -6473,7 +6385,7 @@ static int gt__copy_edges(gt_tensor *dst, const gt_tensor *src, int dim) {
   if (dim == src->ndim) return gt_copy(dst, src) != NULL;
   int ok = 1;
   for (int last = 0; ok && last < 2; last++) {
-    const int64_t n = src->shape[dim], start = last ? n - edge : 0;
+    const int64_t start = last ? src->shape[dim] - edge : 0;
     gt_tensor *to = gt_slice(dst, dim, last * edge, last * edge + edge, 1);
     gt_tensor *from = gt_slice(src, dim, start, start + edge, 1);
     ok = to && from && gt__copy_edges(to, from, dim + 1);
@@ -6482,32 +6394,26 @@ static int gt__copy_edges(gt_tensor *dst, const gt_tensor *src, int dim) {
   }
   return ok;
 }
-/* What is shown of x, on x's device: x itself, or a small copy of its edges. */
-static gt_tensor *gt__print_part(const gt_tensor *x) {
-  gt_shape shape = gt_shape_of(x);
-  if (gt_numel(x) <= GT__PRINT_ALL) return gt_retain(x);
-  for (int d = 0; d < shape.ndim; d++)
-    if (shape.size[d] > 2 * GT__PRINT_EDGE) shape.size[d] = 2 * GT__PRINT_EDGE;
-  gt_tensor *part = gt_empty(shape, x->dtype, x->device);
-  if (!part || gt__copy_edges(part, x, 0)) return part;
-  gt_free(part);
-  return NULL;
-}
+/* Takes what is shown to the host: all of x, or a small copy of its edges made on x's device. */
 static int gt__fetch_shown(gt__shown *s, const gt_tensor *x) {
-  gt_tensor *part = gt__print_part(x);
-  if (!part) return 0;
-  const size_t bytes = gt_nbytes(part);
+  const int all = gt_numel(x) <= GT__PRINT_ALL;
   s->dtype = x->dtype;
-  s->full = gt_shape_of(x);
-  s->shown = gt_shape_of(part);
-  s->count = gt_numel(part);
-  s->data = (unsigned char *)gt__malloc("gt_print", bytes);
-  const int ok = s->data && gt_to_array(part, s->data, bytes) == GT_OK;
+  s->full = s->shown = gt_shape_of(x);
+  for (int d = 0; d < x->ndim && !all; d++)
+    if (x->shape[d] > 2 * GT__PRINT_EDGE) s->shown.size[d] = 2 * GT__PRINT_EDGE;
+  gt_tensor *part = all ? gt_retain(x) : gt_empty(s->shown, x->dtype, x->device);
+  if (part && (all || gt__copy_edges(part, x, 0))) {
+    s->count = gt_numel(part);
+    s->data = (unsigned char *)gt__malloc("gt_print", gt_nbytes(part));
+  }
+  const int ok = s->data && gt_to_array(part, s->data, gt_nbytes(part)) == GT_OK;
   gt_free(part);
   return ok;
 }
 /* The text of x in t->p, to be freed also on failure. */
 static int gt__print(gt__buffer *t, const gt_tensor *x, const char *function) {
+  const char *const head = "tensor(";
+  const int indent = (int)strlen(head);
   gt__shown s;
   memset(&s, 0, sizeof s);
   memset(t, 0, sizeof *t);
@@ -6516,13 +6422,11 @@ static int gt__print(gt__buffer *t, const gt_tensor *x, const char *function) {
   if (ok) {
     gt__choose_notation(&s);
     gt__choose_width(&s);
-    gt__buffer_put(t, "tensor(");
-    const int64_t indent = (int64_t)t->n;
-    if (!s.count) gt__buffer_put(t, "[]");
-    else if (s.full.ndim) gt__print_level(t, &s, 0, 0, indent);
-    else gt__print_number(t, &s, 0);
+    gt__put(t, "%s", head);
+    if (s.count) gt__print_level(t, &s, 0, 0, indent);
+    else gt__put(t, "[]");
     gt__print_suffixes(t, x, indent);
-    gt__buffer_put(t, ")");
+    gt__put(t, ")");
     if (t->failed) gt__fail(GT_ERROR_MEMORY, "%s: out of memory", function);
   }
   GPUTENSOR_FREE(s.data);

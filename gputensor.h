@@ -618,28 +618,18 @@ static inline gt_tensor *gt_matmul_eval(gt_tensor *out, const gt_tensor *a, cons
 #if defined(__CUDACC__) && defined(GPUTENSOR_KERNELS)
 #  define GT__FN   static __device__ __forceinline__ __attribute__((unused))
 #  define GT__FN64 static __device__ __noinline__ __attribute__((unused))
-#  define GT__DEVICE_MATH
-#  define GT__LIBM(f) f                /* double functions of CUDA */
-GT__FN float  gt__add_rn(float a, float b)   { return __fadd_rn(a, b); }
-GT__FN double gt__add_rn(double a, double b) { return __dadd_rn(a, b); }
-GT__FN float  gt__sub_rn(float a, float b)   { return __fsub_rn(a, b); }
-GT__FN double gt__sub_rn(double a, double b) { return __dsub_rn(a, b); }
-GT__FN float  gt__mul_rn(float a, float b)   { return __fmul_rn(a, b); }
-GT__FN double gt__mul_rn(double a, double b) { return __dmul_rn(a, b); }
-GT__FN float  gt__div_rn(float a, float b)   { return __fdiv_rn(a, b); }
-GT__FN double gt__div_rn(double a, double b) { return __ddiv_rn(a, b); }
+#  define GT__LIBM(f) f                /* CUDA's own */
+#  define GT__ROUNDED(op) \
+    GT__FN float  gt__##op##_rn(float a, float b)   { return __f##op##_rn(a, b); } \
+    GT__FN double gt__##op##_rn(double a, double b) { return __d##op##_rn(a, b); }
+GT__ROUNDED(add) GT__ROUNDED(sub) GT__ROUNDED(mul) GT__ROUNDED(div)
+#  undef GT__ROUNDED
 #  define GT__ADD(a, b) gt__add_rn(a, b)
 #  define GT__SUB(a, b) gt__sub_rn(a, b)
 #  define GT__MUL(a, b) gt__mul_rn(a, b)
 #  define GT__DIV(a, b) gt__div_rn(a, b)
-GT__FN float  gt__fma_f32(float a, float b, float c)    { return __fmaf_rn(a, b, c); }
-GT__FN double gt__fma_f64(double a, double b, double c) { return __fma_rn(a, b, c); }
-GT__FN float  gt__sqrt_f32(float x)          { return __fsqrt_rn(x); }
-GT__FN double gt__sqrt_f64(double x)         { return __dsqrt_rn(x); }
-GT__FN int32_t gt__bits_f32(float x)         { return __float_as_int(x); }
-GT__FN float   gt__float_f32(int32_t b)      { return __int_as_float(b); }
-GT__FN int64_t gt__bits_f64(double x)        { return (int64_t)__double_as_longlong(x); }
-GT__FN double  gt__float_f64(int64_t b)      { return __longlong_as_double((long long)b); }
+GT__FN float  gt__sqrt_f32(float x)  { return __fsqrt_rn(x); }
+GT__FN double gt__sqrt_f64(double x) { return __dsqrt_rn(x); }
 #else
 #  define GT__FN   static inline __attribute__((always_inline, unused))
 #  define GT__FN64 GT__FN
@@ -648,15 +638,15 @@ GT__FN double  gt__float_f64(int64_t b)      { return __longlong_as_double((long
 #  define GT__SUB(a, b) ((a) - (b))
 #  define GT__MUL(a, b) ((a) * (b))
 #  define GT__DIV(a, b) ((a) / (b))
-GT__FN float  gt__fma_f32(float a, float b, float c)    { return __builtin_fmaf(a, b, c); }
-GT__FN double gt__fma_f64(double a, double b, double c) { return __builtin_fma(a, b, c); }
-GT__FN float  gt__sqrt_f32(float x)          { return __builtin_sqrtf(x); }
-GT__FN double gt__sqrt_f64(double x)         { return __builtin_sqrt(x); }
-GT__FN int32_t gt__bits_f32(float x)         { int32_t b; __builtin_memcpy(&b, &x, 4); return b; }
-GT__FN float   gt__float_f32(int32_t b)      { float x; __builtin_memcpy(&x, &b, 4); return x; }
-GT__FN int64_t gt__bits_f64(double x)        { int64_t b; __builtin_memcpy(&b, &x, 8); return b; }
-GT__FN double  gt__float_f64(int64_t b)      { double x; __builtin_memcpy(&x, &b, 8); return x; }
+GT__FN float  gt__sqrt_f32(float x)  { return __builtin_sqrtf(x); }
+GT__FN double gt__sqrt_f64(double x) { return __builtin_sqrt(x); }
 #endif
+GT__FN int32_t gt__bits_f32(float x)    { int32_t b; GT__LIBM(memcpy)(&b, &x, 4); return b; }
+GT__FN float   gt__float_f32(int32_t b) { float x; GT__LIBM(memcpy)(&x, &b, 4); return x; }
+GT__FN int64_t gt__bits_f64(double x)   { int64_t b; GT__LIBM(memcpy)(&b, &x, 8); return b; }
+GT__FN double  gt__float_f64(int64_t b) { double x; GT__LIBM(memcpy)(&x, &b, 8); return x; }
+GT__FN float  gt__fma_f32(float a, float b, float c)    { return GT__LIBM(fmaf)(a, b, c); }
+GT__FN double gt__fma_f64(double a, double b, double c) { return GT__LIBM(fma)(a, b, c); }
 
 /* Exact everywhere, so the platform's own may be used. */
 #define GT__EXACT1(name, fn) \
@@ -922,7 +912,7 @@ GT__FN int32_t gt__trig_far(float a, float *r, float *r_lo) {
 GT__FN int32_t gt__trig_reduce(float a, float *r, float *r_lo) {
   int32_t far = (a >= 0x1p+15f) & (a <= GT__MAX), n = gt__trig_near(a, r, r_lo), fn;
   float fr, fl;
-#ifdef GT__DEVICE_MATH
+#ifdef __CUDA_ARCH__
   if (!far) return n;
 #endif
   fn = gt__trig_far(a, &fr, &fl);

@@ -680,20 +680,22 @@ GT__FN double gt__max_f64(void) { return gt__float_f64((int64_t)0x7fefffffffffff
 #define GT__INF gt__float_f32(0x7f800000)
 #define GT__MAX 0x1.fffffep+127f
 #define GT__NAN gt__float_f32(0x7fc00000)
-#define GT__P2(z, a, b) gt__fma_f32(z, b, a)                /* a + b z, in Horner steps */
-#define GT__P3(z, a, ...) gt__fma_f32(z, GT__P2(z, __VA_ARGS__), a)
-#define GT__P4(z, a, ...) gt__fma_f32(z, GT__P3(z, __VA_ARGS__), a)
-#define GT__P5(z, a, ...) gt__fma_f32(z, GT__P4(z, __VA_ARGS__), a)
-#define GT__P6(z, a, ...) gt__fma_f32(z, GT__P5(z, __VA_ARGS__), a)
-#define GT__P7(z, a, ...) gt__fma_f32(z, GT__P6(z, __VA_ARGS__), a)
-#define GT__P8(z, a, ...) gt__fma_f32(z, GT__P7(z, __VA_ARGS__), a)
-#define GT__P9(z, a, ...) gt__fma_f32(z, GT__P8(z, __VA_ARGS__), a)
-#define GT__P10(z, a, ...) gt__fma_f32(z, GT__P9(z, __VA_ARGS__), a)
 #define GT__PIO2_HI 0x1.921fb6p+0f                        /* pi/2 = HI + MID + LO, 24 bits each */
 #define GT__PIO2_MID -0x1.777a5cp-25f
 #define GT__PIO2_LO -0x1.ee59dap-50f
 #define GT__ROUNDER 0x1.8p+23f                            /* x + ROUNDER rounds x to an integer */
 
+/* c[0] + c[1] z + c[2] z^2 ... in Horner steps, for a table c; compilers unroll it. */
+#define GT__POLY(S, z, c) gt__poly_##S(z, c, (int)(sizeof c / sizeof *c))
+#define GT__POLYNOMIAL(T, S) \
+  GT__FN T gt__poly_##S(T z, const T *c, int n) { \
+    T p = c[--n]; \
+    while (n > 0) p = gt__fma_##S(z, p, c[--n]); \
+    return p; \
+  }
+GT__POLYNOMIAL(float, f32)
+GT__POLYNOMIAL(double, f64)
+#undef GT__POLYNOMIAL
 /* A NaN passes through: both comparisons are false for it. */
 GT__FN float gt__clamp_f32(float x, float lo, float hi) { return x < lo ? lo : x > hi ? hi : x; }
 GT__FN float gt__neg_if_f32(float x, int32_t sign_bit) {
@@ -716,10 +718,9 @@ GT__FN int32_t gt__rounded_i32(float k) {
 }
 /* e^r - 1 for |r| <= ln2/2: r + r^2 q(r), fit 2^-26. */
 GT__FN float gt__expm1_poly(float r) {
-  float p;
-  p = GT__P5(r, 0x1.fffffep-2f, 0x1.5554b2p-3f, 0x1.5556fep-5f, 0x1.1226b6p-7f,
-    0x1.6b900cp-10f);
-  return gt__fma_f32(GT__MUL(r, r), p, r);
+  static const float c[] = {0x1.fffffep-2f, 0x1.5554b2p-3f, 0x1.5556fep-5f, 0x1.1226b6p-7f,
+                            0x1.6b900cp-10f};
+  return gt__fma_f32(GT__MUL(r, r), GT__POLY(f32, r, c), r);
 }
 /* hi + lo = n ln2 + r with |r| <= ln2/2; |hi| <= 300. hi - n LN2_HI is exact. */
 GT__FN int32_t gt__exp_split(float hi, float lo, float *r) {
@@ -728,13 +729,13 @@ GT__FN int32_t gt__exp_split(float hi, float lo, float *r) {
   *r = gt__fma_f32(n, 0x1.05c610p-29f, GT__ADD(d, lo));
   return gt__rounded_i32(k);
 }
-/* e^(hi+lo), no clamp. */
-GT__FN float gt__exp_of(float hi, float lo) {
+/* 2^k e^(hi+lo), no clamp. */
+GT__FN float gt__exp_of(float hi, float lo, int32_t k) {
   float r;
   int32_t n = gt__exp_split(hi, lo, &r);
-  return gt__scale_f32(GT__ADD(1.0f, gt__expm1_poly(r)), n);
+  return gt__scale_f32(GT__ADD(1.0f, gt__expm1_poly(r)), (int32_t)((uint32_t)n + (uint32_t)k));
 }
-GT__FN float gt__exp_f32(float x) { return gt__exp_of(gt__clamp_f32(x, -104.0f, 89.0f), 0.0f); }
+GT__FN float gt__exp_f32(float x) { return gt__exp_of(gt__clamp_f32(x, -104.0f, 89.0f), 0.0f, 0); }
 /* 2^(hi+lo): the rest of hi after rounding is exact, times ln2 it goes into the same polynomial. */
 GT__FN float gt__exp2_of(float hi, float lo) {
   float c = gt__clamp_f32(hi, -160.0f, 160.0f), l = c == hi ? lo : 0.0f;
@@ -773,37 +774,32 @@ GT__FN float gt__silu_f32(float x) {
 }
 /* 1 - 2/(e^2|x| + 1), and x + x^3 p(x^2) below 0.55, fit 2^-29.7. */
 GT__FN float gt__tanh_f32(float x) {
-  float a = gt__abs_f32(x), z = GT__MUL(a, a), p, small, big;
-  p = GT__P5(z, -0x1.55554ap-2f, 0x1.110cf4p-3f, -0x1.b9209ap-5f, 0x1.58ff3ap-6f,
-    -0x1.99e326p-8f);
-  small = gt__fma_f32(GT__MUL(a, z), p, a);
-  big = gt__exp_of(a > 10.0f ? 20.0f : GT__MUL(2.0f, a), 0.0f);
+  static const float c[] = {-0x1.55554ap-2f, 0x1.110cf4p-3f, -0x1.b9209ap-5f, 0x1.58ff3ap-6f,
+                            -0x1.99e326p-8f};
+  float a = gt__abs_f32(x), z = GT__MUL(a, a);
+  float small = gt__fma_f32(GT__MUL(a, z), GT__POLY(f32, z, c), a);
+  float big = gt__exp_of(a > 10.0f ? 20.0f : GT__MUL(2.0f, a), 0.0f, 0);
   big = GT__SUB(1.0f, GT__DIV(2.0f, GT__ADD(big, 1.0f)));
   return gt__copysign_f32(a < 0.55f ? small : big, x);
 }
 /* e^|x| / 2 without overflow before the result overflows. */
-GT__FN float gt__half_exp_f32(float a) {
-  float r;
-  int32_t n = gt__exp_split(a > 90.0f ? 90.0f : a, 0.0f, &r);
-  return gt__scale_f32(GT__ADD(1.0f, gt__expm1_poly(r)), (int32_t)((uint32_t)n - 1u));
-}
+GT__FN float gt__half_exp_f32(float a) { return gt__exp_of(a > 90.0f ? 90.0f : a, 0.0f, -1); }
 GT__FN float gt__cosh_f32(float x) {
   float h = gt__half_exp_f32(gt__abs_f32(x));
   return GT__ADD(h, GT__DIV(0.25f, h));
 }
 /* Below 1 the difference would cancel: x + x^3 p(x^2), fit 2^-31. */
 GT__FN float gt__sinh_f32(float x) {
-  float a = gt__abs_f32(x), z = GT__MUL(a, a), h = gt__half_exp_f32(a), p, y;
-  p = GT__P4(z, 0x1.555556p-3f, 0x1.1110e0p-7f, 0x1.a022bcp-13f, 0x1.756c58p-19f);
-  y = gt__fma_f32(GT__MUL(a, z), p, a);
+  static const float c[] = {0x1.555556p-3f, 0x1.1110e0p-7f, 0x1.a022bcp-13f, 0x1.756c58p-19f};
+  float a = gt__abs_f32(x), z = GT__MUL(a, a), h = gt__half_exp_f32(a);
+  float y = gt__fma_f32(GT__MUL(a, z), GT__POLY(f32, z, c), a);
   return gt__copysign_f32(a < 1.0f ? y : GT__SUB(h, GT__DIV(0.25f, h)), x);
 }
 /* log(1+f) - f for f in [sqrt(1/2)-1, sqrt(2)-1]: f^2 (-1/2 + f p(f)), fit 2^-27. */
 GT__FN float gt__log_tail(float f) {
-  float p;
-  p = GT__P8(f, 0x1.555554p-2f, -0x1.000226p-2f, 0x1.99a01cp-3f, -0x1.54728ap-3f,
-    0x1.22d940p-3f, -0x1.0d825cp-3f, 0x1.055e2ep-3f, -0x1.38c78cp-4f);
-  return GT__MUL(GT__MUL(f, f), gt__fma_f32(f, p, -0.5f));
+  static const float c[] = {-0.5f, 0x1.555554p-2f, -0x1.000226p-2f, 0x1.99a01cp-3f, -0x1.54728ap-3f,
+                            0x1.22d940p-3f, -0x1.0d825cp-3f, 0x1.055e2ep-3f, -0x1.38c78cp-4f};
+  return GT__MUL(GT__MUL(f, f), GT__POLY(f32, f, c));
 }
 /* The exponent bits of u relative to sqrt(1/2): subtracting them leaves [sqrt(1/2), sqrt(2)). */
 GT__FN int32_t gt__log_exponent(float u) {
@@ -857,7 +853,7 @@ GT__FN float gt__log1p_f32(float x) {
 }
 /* log(1 + e^x) = max(x,0) + log(1 + e^-|x|) */
 GT__FN float gt__softplus_f32(float x) {
-  float a = gt__abs_f32(x), e = gt__exp_of(a > 110.0f ? -110.0f : -a, 0.0f);
+  float a = gt__abs_f32(x), e = gt__exp_of(a > 110.0f ? -110.0f : -a, 0.0f, 0);
   return GT__ADD(x > 0.0f ? x : 0.0f, gt__log1p_f32(e));
 }
 /* a = n pi/2 + r + r_lo for 0 <= a < 2^15 (Cody and Waite). r1 is exact, a multiple of 2^-24 < 1,
@@ -923,10 +919,10 @@ GT__FN int32_t gt__trig_reduce(float a, float *r, float *r_lo) {
 /* sin(r + r_lo + n pi/2), |r| <= pi/4, by r + r^3 p(r^2), fit 2^-27.9, or 1 - r^2/2 + r^4 p(r^2),
  * fit 2^-33. */
 GT__FN float gt__sin_quadrant(int32_t n, float r, float r_lo) {
-  float z = GT__MUL(r, r), s, c;
-  s = GT__P3(z, -0x1.555546p-3f, 0x1.110778p-7f, -0x1.995400p-13f);
+  static const float sines[] = {-0x1.555546p-3f, 0x1.110778p-7f, -0x1.995400p-13f};
+  static const float cosines[] = {0x1.55554ap-5f, -0x1.6c0c2ap-10f, 0x1.99e910p-16f};
+  float z = GT__MUL(r, r), s = GT__POLY(f32, z, sines), c = GT__POLY(f32, z, cosines);
   s = GT__ADD(r, gt__fma_f32(GT__MUL(r, z), s, r_lo));
-  c = GT__P3(z, 0x1.55554ap-5f, -0x1.6c0c2ap-10f, 0x1.99e910p-16f);
   c = gt__fma_f32(GT__MUL(z, z), c, gt__fma_f32(-0.5f, z, -GT__MUL(r, r_lo)));
   c = GT__ADD(1.0f, c);
   return gt__neg_if_f32(n & 1 ? c : s, (int32_t)(((uint32_t)n & 2u) << 30));
@@ -943,12 +939,12 @@ GT__FN float gt__cos_f32(float x) {
 }
 /* t = r + r^3 p(r^2), fit 2^-29; in odd quadrants -1/t, corrected for the rounding of t. */
 GT__FN float gt__tan_f32(float x) {
+  static const float c[] = {0x1.555560p-2f, 0x1.110da0p-3f, 0x1.bad946p-5f, 0x1.5cc660p-6f,
+                            0x1.62ad22p-7f, 0x1.af79d0p-14f, 0x1.1e6b20p-8f};
   float r, r_lo, z, p, t, q;
   int32_t n = gt__trig_reduce(gt__abs_f32(x), &r, &r_lo);
   z = GT__MUL(r, r);
-  p = GT__P7(z, 0x1.555560p-2f, 0x1.110da0p-3f, 0x1.bad946p-5f, 0x1.5cc660p-6f, 0x1.62ad22p-7f,
-    0x1.af79d0p-14f, 0x1.1e6b20p-8f);
-  p = gt__fma_f32(GT__MUL(r, z), p, gt__fma_f32(r_lo, z, r_lo));
+  p = gt__fma_f32(GT__MUL(r, z), GT__POLY(f32, z, c), gt__fma_f32(r_lo, z, r_lo));
   t = GT__ADD(r, p);
   p = GT__SUB(p, GT__SUB(t, r));
   q = GT__DIV(-1.0f, t);
@@ -958,10 +954,11 @@ GT__FN float gt__tan_f32(float x) {
 
 /* asin(s) for s <= 1/2: s + s^3 p(s^2), fit 2^-27.6. Above: pi/2 - 2 asin(sqrt((1-a)/2)). */
 GT__FN float gt__asin_core(float a) {
+  static const float c[] = {0x1.5555c8p-3f, 0x1.3301fep-4f, 0x1.747cc0p-5f, 0x1.8c30a0p-6f,
+                            0x1.596a96p-5f};
   float z = a > 0.5f ? GT__MUL(GT__SUB(1.0f, a), 0.5f) : GT__MUL(a, a);
-  float s = a > 0.5f ? gt__sqrt_f32(z) : a, p;
-  p = GT__P5(z, 0x1.5555c8p-3f, 0x1.3301fep-4f, 0x1.747cc0p-5f, 0x1.8c30a0p-6f, 0x1.596a96p-5f);
-  return gt__fma_f32(GT__MUL(s, z), p, s);
+  float s = a > 0.5f ? gt__sqrt_f32(z) : a;
+  return gt__fma_f32(GT__MUL(s, z), GT__POLY(f32, z, c), s);
 }
 /* pi/2 - t */
 GT__FN float gt__from_pio2(float t) { return GT__SUB(GT__PIO2_HI, GT__SUB(t, GT__PIO2_MID)); }
@@ -976,10 +973,11 @@ GT__FN float gt__acos_f32(float x) {
 }
 /* atan(q) for 0 <= q <= 1: q + q^3 p(q^2), fit 2^-26.6 */
 GT__FN float gt__atan_core(float q) {
-  float z = GT__MUL(q, q), p;
-  p = GT__P9(z, -0x1.55553ep-2f, 0x1.9991e6p-3f, -0x1.2420b4p-3f, 0x1.c08f2ep-4f,
-    -0x1.58147ap-4f, 0x1.da5af6p-5f, -0x1.fdf30ap-6f, 0x1.64b6d6p-7f, -0x1.d482ccp-10f);
-  return gt__fma_f32(GT__MUL(q, z), p, q);
+  static const float c[] = {-0x1.55553ep-2f, 0x1.9991e6p-3f, -0x1.2420b4p-3f,
+                            0x1.c08f2ep-4f, -0x1.58147ap-4f, 0x1.da5af6p-5f,
+                            -0x1.fdf30ap-6f, 0x1.64b6d6p-7f, -0x1.d482ccp-10f};
+  float z = GT__MUL(q, q);
+  return gt__fma_f32(GT__MUL(q, z), GT__POLY(f32, z, c), q);
 }
 GT__FN float gt__atan_f32(float x) {
   float a = gt__abs_f32(x), t = gt__atan_core(a > 1.0f ? GT__DIV(1.0f, a) : a);
@@ -996,22 +994,23 @@ GT__FN float gt__atan2_f32(float y, float x) {
  * q = (a-k)/(a+k) in [-1, 0.56], fit 2^-27.7. p is steep and q = 1 - 2k/(a+k), so what a+k and its
  * reciprocal v lost goes into both. */
 GT__FN float gt__phi_tail(float a) {
-  float g = GT__ADD(a, 4.25f), v = GT__DIV(1.0f, g), v_lo, q, p;
+  static const float c[] = {0x1.84e44ap-1f, -0x1.401104p-1f, 0x1.ac43dcp-2f, -0x1.c39d3ep-3f,
+                            0x1.5d459ap-4f, -0x1.3d5a3ap-6f, -0x1.892d46p-11f, 0x1.1efd94p-9f,
+                            -0x1.7ce7e2p-12f, -0x1.ed567cp-13f};
+  float g = GT__ADD(a, 4.25f), v = GT__DIV(1.0f, g), v_lo, p;
   v_lo = gt__fma_f32(-v, GT__SUB(a, GT__SUB(g, 4.25f)), gt__fma_f32(-v, g, 1.0f));
   v_lo = GT__MUL(v, v_lo);
-  q = gt__fma_f32(-8.5f, v_lo, gt__fma_f32(-8.5f, v, 1.0f));
-  p = GT__P10(q, 0x1.84e44ap-1f, -0x1.401104p-1f, 0x1.ac43dcp-2f, -0x1.c39d3ep-3f,
-    0x1.5d459ap-4f, -0x1.3d5a3ap-6f, -0x1.892d46p-11f, 0x1.1efd94p-9f, -0x1.7ce7e2p-12f,
-    -0x1.ed567cp-13f);
+  p = GT__POLY(f32, gt__fma_f32(-8.5f, v_lo, gt__fma_f32(-8.5f, v, 1.0f)), c);
   return gt__fma_f32(p, v, GT__MUL(p, v_lo));
 }
 /* Below 1: x + x p(x^2), fit 2^-27.8. Above: 1 - 2 Phi(-a sqrt 2) with a^2 in two floats. */
 GT__FN float gt__erf_f32(float x) {
-  float a = gt__clamp_f32(gt__abs_f32(x), 0.0f, 4.2f), z = GT__MUL(a, a), p, e;
-  p = GT__P7(z, 0x1.06eba8p-3f, -0x1.81273ep-2f, 0x1.ce2ce6p-4f, -0x1.b7f730p-6f, 0x1.53f320p-8f,
-    -0x1.a35aacp-11f, 0x1.4790c0p-14f);
-  e = GT__MUL(gt__exp_of(-z, -gt__fma_f32(a, a, -z)), gt__phi_tail(GT__MUL(a, 0x1.6a09e6p+0f)));
-  return gt__copysign_f32(a < 1.0f ? gt__fma_f32(a, p, a) : gt__fma_f32(-2.0f, e, 1.0f), x);
+  static const float c[] = {0x1.06eba8p-3f, -0x1.81273ep-2f, 0x1.ce2ce6p-4f, -0x1.b7f730p-6f,
+                            0x1.53f320p-8f, -0x1.a35aacp-11f, 0x1.4790c0p-14f};
+  float a = gt__clamp_f32(gt__abs_f32(x), 0.0f, 4.2f), z = GT__MUL(a, a);
+  float small = gt__fma_f32(a, GT__POLY(f32, z, c), a), z_lo = gt__fma_f32(a, a, -z);
+  float e = GT__MUL(gt__exp_of(-z, -z_lo, 0), gt__phi_tail(GT__MUL(a, 0x1.6a09e6p+0f)));
+  return gt__copysign_f32(a < 1.0f ? small : gt__fma_f32(-2.0f, e, 1.0f), x);
 }
 /* x Phi(x): no cancellation on the negative side, where the power of two comes last. gelu(-inf) is
  * the limit, -0. */
@@ -1026,17 +1025,17 @@ GT__FN float gt__gelu_f32(float x) {
 /* log2 of 2^e (1+f) in two floats, relative error below 2^-33. With s = f/(2+f), |s| < 0.172:
  * 2/ln2 atanh(s) = s (K + s^2 (K/3 + s^2 p(s^2))), K and K/3 and s and s^2 in two floats each. */
 GT__FN float gt__log2_two(float x, float *lo) {
+  static const float c[] = {0x1.2776c4p-1f, 0x1.a6194ep-2f, 0x1.47b1f2p-2f, 0x1.20675ep-2f};
   const float k = 0x1.715476p+1f, k3 = 0x1.ec709ep-1f;  /* 2/ln2 and a third of it */
   float e, f = gt__log_split(x, &e), g = GT__ADD(f, 2.0f), i = GT__DIV(1.0f, g);
   float s = GT__MUL(f, i);
   float g_lo = GT__SUB(f, GT__SUB(g, 2.0f));
   float s_lo = GT__MUL(gt__fma_f32(-s, g_lo, gt__fma_f32(-s, g, f)), i);
   float z = GT__MUL(s, s), z_lo = gt__fma_f32(GT__MUL(2.0f, s), s_lo, gt__fma_f32(s, s, -z));
-  float p, t, t_lo, a, a_lo, b, b_lo, h;
-  p = GT__P4(z, 0x1.2776c4p-1f, 0x1.a6194ep-2f, 0x1.47b1f2p-2f, 0x1.20675ep-2f);
+  float t, t_lo, a, a_lo, b, b_lo, h;
   t = GT__MUL(z, k3);
   t_lo = gt__fma_f32(z_lo, k3, gt__fma_f32(z, -0x1.e2fe02p-28f, gt__fma_f32(z, k3, -t)));
-  t_lo = gt__fma_f32(GT__MUL(z, z), p, t_lo);
+  t_lo = gt__fma_f32(GT__MUL(z, z), GT__POLY(f32, z, c), t_lo);
   a = GT__MUL(s, k);
   a_lo = gt__fma_f32(s_lo, k, gt__fma_f32(s, 0x1.4ae0c0p-25f, gt__fma_f32(s, k, -a)));
   b = GT__MUL(s, t);
@@ -1280,39 +1279,23 @@ GT__FN float gt__normal_f32(uint32_t w0, uint32_t w1) {
 /* The same in double from strict operations alone, so equal everywhere too (4 ULP). log(1+f) =
  * f - s (f - r) with s = f/(2+f), r = 2 s^2/3 + 2 s^4/5 ...; sine and cosine by their series. */
 GT__FN64 double gt__log_unit_f64(double u) {
+  static const double c[] = {2.0 / 3, 2.0 / 5, 2.0 / 7, 2.0 / 9, 2.0 / 11, 2.0 / 13, 2.0 / 15,
+                             2.0 / 17, 2.0 / 19, 2.0 / 21};
   uint64_t b = (uint64_t)gt__bits_f64(u), k = (b - 0x3fe6a09e667f3bcdu) & 0xfff0000000000000u;
   double f = GT__SUB(gt__float_f64((int64_t)(b - k)), 1.0), e = (double)((int64_t)k >> 52);
-  double s = GT__DIV(f, GT__ADD(2.0, f)), z = GT__MUL(s, s), r = 2.0 / 21;
-  r = gt__fma_f64(r, z, 2.0 / 19);
-  r = gt__fma_f64(r, z, 2.0 / 17);
-  r = gt__fma_f64(r, z, 2.0 / 15);
-  r = gt__fma_f64(r, z, 2.0 / 13);
-  r = gt__fma_f64(r, z, 2.0 / 11);
-  r = gt__fma_f64(r, z, 2.0 / 9);
-  r = gt__fma_f64(r, z, 2.0 / 7);
-  r = gt__fma_f64(r, z, 2.0 / 5);
-  r = GT__MUL(z, gt__fma_f64(r, z, 2.0 / 3));
+  double s = GT__DIV(f, GT__ADD(2.0, f)), z = GT__MUL(s, s), r = GT__MUL(z, GT__POLY(f64, z, c));
   r = gt__fma_f64(s, GT__SUB(f, r), GT__MUL(e, -0x1.9ef35793c7673p-41));
   return gt__fma_f64(e, 0x1.62e42fefa2p-1, GT__SUB(f, r));
 }
 /* cos of v 2^-53 turns */
 GT__FN64 double gt__cos_turns_f64(int64_t v) {
+  static const double sines[] = {-1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880, -1.0 / 39916800,
+                                 1.0 / 6227020800, -1.0 / 1307674368000, 1.0 / 355687428096000};
+  static const double cosines[] = {1.0 / 24, -1.0 / 720, 1.0 / 40320, -1.0 / 3628800,
+                                   1.0 / 479001600, -1.0 / 87178291200, 1.0 / 20922789888000};
   int64_t n = (v + 0x4000000000000) >> 51;
   double t = GT__MUL((double)(v - n * 0x8000000000000), 0x1.921fb54442d18p-51), z = GT__MUL(t, t);
-  double s = 1.0 / 355687428096000, c = 1.0 / 20922789888000;
-  s = gt__fma_f64(s, z, -1.0 / 1307674368000);
-  c = gt__fma_f64(c, z, -1.0 / 87178291200);
-  s = gt__fma_f64(s, z, 1.0 / 6227020800);
-  c = gt__fma_f64(c, z, 1.0 / 479001600);
-  s = gt__fma_f64(s, z, -1.0 / 39916800);
-  c = gt__fma_f64(c, z, -1.0 / 3628800);
-  s = gt__fma_f64(s, z, 1.0 / 362880);
-  c = gt__fma_f64(c, z, 1.0 / 40320);
-  s = gt__fma_f64(s, z, -1.0 / 5040);
-  c = gt__fma_f64(c, z, -1.0 / 720);
-  s = gt__fma_f64(s, z, 1.0 / 120);
-  c = gt__fma_f64(c, z, 1.0 / 24);
-  s = gt__fma_f64(s, z, -1.0 / 6);
+  double s = GT__POLY(f64, z, sines), c = GT__POLY(f64, z, cosines);
   s = gt__fma_f64(GT__MUL(s, z), t, t);
   c = GT__ADD(1.0, gt__fma_f64(GT__MUL(z, z), c, GT__MUL(-0.5, z)));
   c = n & 1 ? -s : c;
@@ -1323,15 +1306,6 @@ GT__FN64 double gt__normal_f64(const uint32_t w[4]) {
   double r = gt__sqrt_f64(GT__MUL(-2.0, gt__log_unit_f64(GT__MUL(u, 0x1p-53))));
   return GT__MUL(r, gt__cos_turns_f64((int64_t)(((uint64_t)w[2] << 21) | (w[3] >> 11))));
 }
-#undef GT__P2
-#undef GT__P3
-#undef GT__P4
-#undef GT__P5
-#undef GT__P6
-#undef GT__P7
-#undef GT__P8
-#undef GT__P9
-#undef GT__P10
 #undef GT__ROUNDER
 #undef GT__PIO2_HI
 #undef GT__PIO2_MID

@@ -661,6 +661,7 @@ GT__FN float  gt__fmod_f32(float a, float b)       { return GT__LIBM(fmodf)(a, b
 GT__FN double gt__fmod_f64(double a, double b)     { return GT__LIBM(fmod)(a, b); }
 GT__FN float gt__inf_f32(void) { return gt__float_f32(0x7f800000); }
 GT__FN float gt__max_f32(void) { return gt__float_f32(0x7f7fffff); }
+GT__FN float gt__nan_f32(void) { return gt__float_f32(0x7fc00000); }
 GT__FN double gt__inf_f64(void) { return gt__float_f64((int64_t)0x7ff0000000000000); }
 GT__FN double gt__max_f64(void) { return gt__float_f64((int64_t)0x7fefffffffffffff); }
 
@@ -677,14 +678,10 @@ GT__FN double gt__max_f64(void) { return gt__float_f64((int64_t)0x7fefffffffffff
  *   sigmoid 1.50  softplus 1.77  silu 2.51  gelu 3.67  erf 1.09  rsqrt 1.50  pow 1.11  atan2 1.46
  *   hypot 0.94 */
 
-#define GT__INF gt__float_f32(0x7f800000)
-#define GT__MAX 0x1.fffffep+127f
-#define GT__NAN gt__float_f32(0x7fc00000)
-#define GT__PIO2_HI 0x1.921fb6p+0f                        /* pi/2 = HI + MID + LO, 24 bits each */
-#define GT__PIO2_MID -0x1.777a5cp-25f
-#define GT__PIO2_LO -0x1.ee59dap-50f
-#define GT__ROUNDER 0x1.8p+23f                            /* x + ROUNDER rounds x to an integer */
-
+static const float gt__pio2_hi = 0x1.921fb6p+0f;         /* pi/2 = hi + mid + lo, 24 bits each */
+static const float gt__pio2_mid = -0x1.777a5cp-25f, gt__pio2_lo = -0x1.ee59dap-50f;
+static const float gt__flt_max = 0x1.fffffep+127f;
+static const float gt__rounder = 0x1.8p+23f;              /* x + rounder rounds x to an integer */
 /* c[0] + c[1] z + c[2] z^2 ... in Horner steps, for a table c; compilers unroll it. */
 #define GT__POLY(S, z, c) gt__poly_##S(z, c, (int)(sizeof c / sizeof *c))
 #define GT__POLYNOMIAL(T, S) \
@@ -701,7 +698,6 @@ GT__FN float gt__clamp_f32(float x, float lo, float hi) { return x < lo ? lo : x
 GT__FN float gt__neg_if_f32(float x, int32_t sign_bit) {
   return gt__float_f32(gt__bits_f32(x) ^ sign_bit);
 }
-#define GT__SIGN_BIT (-0x7fffffff - 1)
 /* 2^k for k in -126 .. 127, from its bits. */
 GT__FN float gt__pow2i_f32(int32_t k) {
   return gt__float_f32((int32_t)(((uint32_t)k + 127u) << 23));
@@ -712,9 +708,9 @@ GT__FN float gt__scale_f32(float y, int32_t n) {
   n = (int32_t)((uint32_t)n - (uint32_t)half);
   return GT__MUL(GT__MUL(y, gt__pow2i_f32(half)), gt__pow2i_f32(n));
 }
-/* The integer in a sum with ROUNDER; wraps for a NaN, whose result is a NaN whatever n is. */
+/* The integer in a sum with rounder; wraps for a NaN, whose result is a NaN whatever n is. */
 GT__FN int32_t gt__rounded_i32(float k) {
-  return (int32_t)((uint32_t)gt__bits_f32(k) - (uint32_t)gt__bits_f32(GT__ROUNDER));
+  return (int32_t)((uint32_t)gt__bits_f32(k) - (uint32_t)gt__bits_f32(gt__rounder));
 }
 /* e^r - 1 for |r| <= ln2/2: r + r^2 q(r), fit 2^-26. */
 GT__FN float gt__expm1_poly(float r) {
@@ -724,7 +720,7 @@ GT__FN float gt__expm1_poly(float r) {
 }
 /* hi + lo = n ln2 + r with |r| <= ln2/2; |hi| <= 300. hi - n LN2_HI is exact. */
 GT__FN int32_t gt__exp_split(float hi, float lo, float *r) {
-  float k = gt__fma_f32(hi, 0x1.715476p+0f, GT__ROUNDER), n = GT__SUB(k, GT__ROUNDER);
+  float k = gt__fma_f32(hi, 0x1.715476p+0f, gt__rounder), n = GT__SUB(k, gt__rounder);
   float d = gt__fma_f32(n, -0x1.62e430p-1f, hi);
   *r = gt__fma_f32(n, 0x1.05c610p-29f, GT__ADD(d, lo));
   return gt__rounded_i32(k);
@@ -739,8 +735,8 @@ GT__FN float gt__exp_f32(float x) { return gt__exp_of(gt__clamp_f32(x, -104.0f, 
 /* 2^(hi+lo): the rest of hi after rounding is exact, times ln2 it goes into the same polynomial. */
 GT__FN float gt__exp2_of(float hi, float lo) {
   float c = gt__clamp_f32(hi, -160.0f, 160.0f), l = c == hi ? lo : 0.0f;
-  float k = GT__ADD(c, GT__ROUNDER);
-  float r = GT__MUL(GT__ADD(GT__SUB(c, GT__SUB(k, GT__ROUNDER)), l), 0x1.62e430p-1f);
+  float k = GT__ADD(c, gt__rounder);
+  float r = GT__MUL(GT__ADD(GT__SUB(c, GT__SUB(k, gt__rounder)), l), 0x1.62e430p-1f);
   return gt__scale_f32(GT__ADD(1.0f, gt__expm1_poly(r)), gt__rounded_i32(k));
 }
 GT__FN float gt__exp2_f32(float x) { return gt__exp2_of(x, 0.0f); }
@@ -818,8 +814,8 @@ GT__FN float gt__log_split(float x, float *e) {
 }
 /* The logarithm's values where y, computed for a positive finite x, does not hold. */
 GT__FN float gt__log_edges(float x, float y) {
-  float edge = x == 0.0f ? -GT__INF : x < 0.0f ? GT__NAN : x;
-  return ((x > 0.0f) & (x <= GT__MAX)) ? y : edge;
+  float edge = x == 0.0f ? -gt__inf_f32() : x < 0.0f ? gt__nan_f32() : x;
+  return ((x > 0.0f) & (x <= gt__flt_max)) ? y : edge;
 }
 GT__FN float gt__log_join(float f, float e) {
   float low = gt__fma_f32(e, -0x1.05c610p-29f, gt__log_tail(f));
@@ -859,32 +855,28 @@ GT__FN float gt__softplus_f32(float x) {
 /* a = n pi/2 + r + r_lo for 0 <= a < 2^15 (Cody and Waite). r1 is exact, a multiple of 2^-24 < 1,
  * and a multiple of the last bit of p, which makes the error of r exact as well. */
 GT__FN int32_t gt__trig_near(float a, float *r, float *r_lo) {
-  float k = gt__fma_f32(a, 0x1.45f306p-1f, GT__ROUNDER), n = GT__SUB(k, GT__ROUNDER);
-  float r1 = gt__fma_f32(n, -GT__PIO2_HI, a), p = GT__MUL(n, GT__PIO2_MID);
-  float p_lo = gt__fma_f32(n, GT__PIO2_MID, -p);
+  float k = gt__fma_f32(a, 0x1.45f306p-1f, gt__rounder), n = GT__SUB(k, gt__rounder);
+  float r1 = gt__fma_f32(n, -gt__pio2_hi, a), p = GT__MUL(n, gt__pio2_mid);
+  float p_lo = gt__fma_f32(n, gt__pio2_mid, -p);
   *r = GT__SUB(r1, p);
-  *r_lo = gt__fma_f32(n, -GT__PIO2_LO, GT__SUB(GT__SUB(GT__SUB(r1, *r), p), p_lo));
+  *r_lo = gt__fma_f32(n, -gt__pio2_lo, GT__SUB(GT__SUB(GT__SUB(r1, *r), p), p_lo));
   return gt__rounded_i32(k);
 }
 /* The same for 2^15 <= a < inf (Payne and Hanek): a = M 2^k with a 24-bit M. Bits of 2/pi that make
  * multiples of 4 are skipped; the next 96 times M leave the quadrant and its fraction in 64 bits.
  * Floats stay 2^-30 away from multiples of pi/2, so more than 30 correct bits remain. The words are
  * picked by masks, because a table would need a gather. */
-#define GT__PICK(mask, p, q) ((p) ^ (((p) ^ (q)) & (mask)))
 GT__FN int32_t gt__trig_far(float a, float *r, float *r_lo) {
-  const uint32_t w1 = 0xa2f9836eu, w2 = 0x4e441529u, w3 = 0xfc2757d1u, w4 = 0xf534ddc0u;
-  const uint32_t w5 = 0xdb629599u, w6 = 0x3c439041u, w7 = 0xfe5163abu;
+  uint32_t w[8] = {0u, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u,
+                   0xfe5163abu};
   uint32_t bits = (uint32_t)gt__bits_f32(a), m = (bits & 0x7fffffu) | 0x800000u, e = bits >> 23;
   uint32_t start = e < 120u ? 0u : e - 120u, sh = start & 31u, ush = 31u - sh;  /* start <= 135 */
   uint32_t by1 = 0u - (start >> 5 & 1u), by2 = 0u - (start >> 6 & 1u), by4 = 0u - (start >> 7);
-  uint32_t s1 = GT__PICK(by2, w1, w3), s2 = GT__PICK(by2, w2, w4), s3 = GT__PICK(by2, w3, w5);
-  uint32_t t0 = GT__PICK(by4, GT__PICK(by1, w2 & by2, s1), w4);
-  uint32_t t1 = GT__PICK(by4, GT__PICK(by1, s1, s2), w5);
-  uint32_t t2 = GT__PICK(by4, GT__PICK(by1, s2, s3), w6);
-  uint32_t t3 = GT__PICK(by4, GT__PICK(by1, s3, GT__PICK(by2, w4, w6)), w7);
-  uint32_t u0 = (t0 << sh) | ((t1 >> 1) >> ush), u1 = (t1 << sh) | ((t2 >> 1) >> ush);
-  uint32_t u2 = (t2 << sh) | ((t3 >> 1) >> ush);
-  uint64_t q = ((uint64_t)(m * u0) << 32) + (uint64_t)m * u1 + (((uint64_t)m * u2) >> 32);
+  for (int i = 0; i < 4; i++) w[i] ^= (w[i] ^ w[i + 4]) & by4;
+  for (int i = 0; i < 5; i++) w[i] ^= (w[i] ^ w[i + 2]) & by2;
+  for (int i = 0; i < 4; i++) w[i] ^= (w[i] ^ w[i + 1]) & by1;
+  for (int i = 0; i < 3; i++) w[i] = (w[i] << sh) | ((w[i + 1] >> 1) >> ush);
+  uint64_t q = ((uint64_t)(m * w[0]) << 32) + (uint64_t)m * w[1] + (((uint64_t)m * w[2]) >> 32);
   int32_t n = (int32_t)(((uint32_t)(q >> 32) + 0x20000000u) >> 30);
   uint32_t neg = 0u - (uint32_t)(q >> 61 & 1u), hi, lo;
   float s, b, c;
@@ -896,17 +888,16 @@ GT__FN int32_t gt__trig_far(float a, float *r, float *r_lo) {
   b = gt__fma_f32((float)(int32_t)(lo & 0xffffu), 0x1p-64f, b);
   s = GT__ADD(c, b);
   b = GT__SUB(b, GT__SUB(s, c));
-  c = GT__MUL(s, GT__PIO2_HI);
-  b = gt__fma_f32(b, GT__PIO2_HI, gt__fma_f32(s, GT__PIO2_MID, gt__fma_f32(s, GT__PIO2_HI, -c)));
+  c = GT__MUL(s, gt__pio2_hi);
+  b = gt__fma_f32(b, gt__pio2_hi, gt__fma_f32(s, gt__pio2_mid, gt__fma_f32(s, gt__pio2_hi, -c)));
   *r = gt__neg_if_f32(c, (int32_t)(neg & 0x80000000u));
   *r_lo = gt__neg_if_f32(b, (int32_t)(neg & 0x80000000u));
   return n;
 }
-#undef GT__PICK
 /* Which way is a matter of a alone, so a branch on the GPU and a select on the CPU agree. An
  * infinity goes near, where it becomes a NaN. */
 GT__FN int32_t gt__trig_reduce(float a, float *r, float *r_lo) {
-  int32_t far = (a >= 0x1p+15f) & (a <= GT__MAX), n = gt__trig_near(a, r, r_lo), fn;
+  int32_t far = (a >= 0x1p+15f) & (a <= gt__flt_max), n = gt__trig_near(a, r, r_lo), fn;
   float fr, fl;
 #ifdef __CUDA_ARCH__
   if (!far) return n;
@@ -930,7 +921,7 @@ GT__FN float gt__sin_quadrant(int32_t n, float r, float r_lo) {
 GT__FN float gt__sin_f32(float x) {
   float r, r_lo;
   int32_t n = gt__trig_reduce(gt__abs_f32(x), &r, &r_lo);
-  return gt__neg_if_f32(gt__sin_quadrant(n, r, r_lo), gt__bits_f32(x) & GT__SIGN_BIT);
+  return gt__neg_if_f32(gt__sin_quadrant(n, r, r_lo), gt__bits_f32(x) & INT32_MIN);
 }
 GT__FN float gt__cos_f32(float x) {
   float r, r_lo;
@@ -949,7 +940,7 @@ GT__FN float gt__tan_f32(float x) {
   p = GT__SUB(p, GT__SUB(t, r));
   q = GT__DIV(-1.0f, t);
   q = gt__fma_f32(q, gt__fma_f32(q, p, gt__fma_f32(q, t, 1.0f)), q);
-  return gt__neg_if_f32(n & 1 ? q : t, gt__bits_f32(x) & GT__SIGN_BIT);
+  return gt__neg_if_f32(n & 1 ? q : t, gt__bits_f32(x) & INT32_MIN);
 }
 
 /* asin(s) for s <= 1/2: s + s^3 p(s^2), fit 2^-27.6. Above: pi/2 - 2 asin(sqrt((1-a)/2)). */
@@ -961,7 +952,7 @@ GT__FN float gt__asin_core(float a) {
   return gt__fma_f32(GT__MUL(s, z), GT__POLY(f32, z, c), s);
 }
 /* pi/2 - t */
-GT__FN float gt__from_pio2(float t) { return GT__SUB(GT__PIO2_HI, GT__SUB(t, GT__PIO2_MID)); }
+GT__FN float gt__from_pio2(float t) { return GT__SUB(gt__pio2_hi, GT__SUB(t, gt__pio2_mid)); }
 GT__FN float gt__asin_f32(float x) {
   float a = gt__abs_f32(x), t = gt__asin_core(a);
   return gt__copysign_f32(a > 0.5f ? gt__from_pio2(GT__MUL(2.0f, t)) : t, x);
@@ -985,7 +976,7 @@ GT__FN float gt__atan_f32(float x) {
 }
 GT__FN float gt__atan2_f32(float y, float x) {
   float a = gt__abs_f32(y), b = gt__abs_f32(x), mx = a > b ? a : b, mn = a > b ? b : a;
-  float q = mx == 0.0f ? 0.0f : mn == GT__INF ? 1.0f : GT__DIV(mn, mx), t = gt__atan_core(q);
+  float q = mx == 0.0f ? 0.0f : mn == gt__inf_f32() ? 1.0f : GT__DIV(mn, mx), t = gt__atan_core(q);
   t = a > b ? gt__from_pio2(t) : t;
   t = gt__bits_f32(x) < 0 ? GT__MUL(2.0f, gt__from_pio2(GT__MUL(0.5f, t))) : t;
   return ((x != x) | (y != y)) ? GT__ADD(x, y) : gt__copysign_f32(t, y);
@@ -1050,13 +1041,13 @@ GT__FN float gt__log2_two(float x, float *lo) {
 GT__FN float gt__pow_f32(float x, float y) {
   float ax = gt__abs_f32(x), l_lo, l = gt__log2_two(ax, &l_lo), h, r, half = GT__MUL(0.5f, y);
   int32_t whole = gt__rint_f32(y) == y, odd = whole & (gt__rint_f32(half) != half);
-  l = ax == 0.0f ? -GT__INF : ax == GT__INF ? GT__INF : l;
+  l = ax == 0.0f ? -gt__inf_f32() : ax == gt__inf_f32() ? gt__inf_f32() : l;
   h = GT__MUL(l, y);
   r = gt__exp2_of(h, gt__fma_f32(l_lo, y, gt__fma_f32(l, y, -h)));
   r = ax == 1.0f ? 1.0f : r;                            /* also y = inf */
   r = ((x != x) | (y != y)) ? GT__ADD(x, y) : r;
-  r = gt__neg_if_f32(r, odd ? gt__bits_f32(x) & GT__SIGN_BIT : 0);
-  r = ((x < 0.0f) & (x >= -GT__MAX) & (whole == 0)) ? GT__NAN : r;
+  r = gt__neg_if_f32(r, odd ? gt__bits_f32(x) & INT32_MIN : 0);
+  r = ((x < 0.0f) & (x >= -gt__flt_max) & (whole == 0)) ? gt__nan_f32() : r;
   return ((x == 1.0f) | (y == 0.0f)) ? 1.0f : r;
 }
 
@@ -1071,7 +1062,7 @@ GT__FN float gt__hypot_f32(float x, float y) {
   b = GT__MUL(b, s);
   r = GT__MUL(gt__sqrt_f32(gt__fma_f32(a, a, GT__MUL(b, b))), back);
   r = ((x != x) | (y != y)) ? GT__ADD(x, y) : r;
-  return ((p > GT__MAX) | (q > GT__MAX)) ? GT__INF : r;
+  return ((p > gt__flt_max) | (q > gt__flt_max)) ? gt__inf_f32() : r;
 }
 /* Float and double alike. Of equal numbers the sign bits decide: max(+0,-0) = +0, min = -0; NaN
  * propagates, but sign gives 0 for it. lerp goes from whichever end is nearer, so that both ends are
@@ -1187,16 +1178,15 @@ GT__FN uint16_t gt__f64_to_bf16(double x) { return gt__f32_to_bf16((float)x); }
 
 /* Truncate and saturate to lo .. hi, the limits of an integer type; NaN gives 0. The bounds it
  * compares with are lo and hi + 1, powers of two and so exact; what is cast lies between them. */
-#define GT__TO_INT(name, T, I, U, ZERO) \
-  GT__FN I name(T x, I lo, I hi) { \
-    T below = (T)lo, above = (T)((U)hi + 1u); \
-    I v = (I)(((x >= below) & (x < above)) ? x : ZERO); \
+#define GT__TO_I64(T, S) \
+  GT__FN int64_t gt__##S##_to_i64(T x, int64_t lo, int64_t hi) { \
+    T below = (T)lo, above = (T)((uint64_t)hi + 1u); \
+    int64_t v = (int64_t)(((x >= below) & (x < above)) ? x : (T)0); \
     return x >= above ? hi : x < below ? lo : v; \
   }
-GT__TO_INT(gt__f32_to_i64, float, int64_t, uint64_t, 0.0f)
-GT__TO_INT(gt__f64_to_i64, double, int64_t, uint64_t, 0.0)
-GT__TO_INT(gt__f32_to_i32, float, int32_t, uint32_t, 0.0f)
-#undef GT__TO_INT
+GT__TO_I64(float, f32)
+GT__TO_I64(double, f64)
+#undef GT__TO_I64
 
 /* -- int64: everything wraps, nothing is undefined -- */
 
@@ -1206,11 +1196,10 @@ GT__FN int64_t gt__mul_i64(int64_t a, int64_t b) { return (int64_t)((uint64_t)a 
 GT__FN int64_t gt__neg_i64(int64_t a) { return (int64_t)(0u - (uint64_t)a); }
 GT__FN int64_t gt__abs_i64(int64_t a) { return a < 0 ? gt__neg_i64(a) : a; }
 GT__FN int64_t gt__sign_i64(int64_t a) { return (a > 0) - (a < 0); }
+GT__FN int64_t gt__maximum_i64(int64_t a, int64_t b) { return a > b ? a : b; }
+GT__FN int64_t gt__minimum_i64(int64_t a, int64_t b) { return a < b ? a : b; }
 /* The sign of the dividend; x % 0 = 0. A divisor of -1 becomes 1: same result, no overflow. */
-GT__FN int64_t gt__fmod_i64(int64_t a, int64_t b) {
-  int64_t d = ((b == 0) | (b == -1)) ? 1 : b;
-  return a % d;
-}
+GT__FN int64_t gt__fmod_i64(int64_t a, int64_t b) { return a % (((b == 0) | (b == -1)) ? 1 : b); }
 GT__FN int64_t gt__remainder_i64(int64_t a, int64_t b) {
   int64_t m = gt__fmod_i64(a, b);
   return ((m != 0) & ((m < 0) != (b < 0))) ? m + b : m;
@@ -1224,8 +1213,7 @@ GT__FN int64_t gt__floor_div_i64(int64_t a, int64_t b) {
 /* Square and multiply; a negative exponent leaves only what 1 and -1 give, all else is 0. */
 GT__FN int64_t gt__pow_i64(int64_t a, int64_t n) {
   uint64_t r = 1u, s = (uint64_t)a, e = (uint64_t)n;
-  int i;
-  for (i = 0; i < 64; i++) {
+  for (int i = 0; i < 64; i++) {
     r = e & 1u ? r * s : r;
     s *= s;
     e >>= 1;
@@ -1242,9 +1230,12 @@ GT__FN int64_t gt__shr_i64(int64_t a, int64_t n) { return a >> ((uint64_t)n > 63
 /* -- random numbers -- */
 
 /* Philox4x32-10 (Salmon, Moraes, Dror and Shaw, 2011): counter words {lo, hi, 0, 0}. */
-GT__FN void gt__philox_words(uint32_t k0, uint32_t k1, uint32_t c[4]) {
-  int i;
-  for (i = 0; i < 10; i++) {
+GT__FN void gt__philox(uint64_t seed, uint64_t counter, uint32_t c[4]) {
+  uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
+  c[0] = (uint32_t)counter;
+  c[1] = (uint32_t)(counter >> 32);
+  c[2] = c[3] = 0u;
+  for (int i = 0; i < 10; i++) {
     uint64_t p = (uint64_t)0xd2511f53u * c[0], q = (uint64_t)0xcd9e8d57u * c[2];
     c[0] = (uint32_t)(q >> 32) ^ c[1] ^ k0;
     c[2] = (uint32_t)(p >> 32) ^ c[3] ^ k1;
@@ -1254,16 +1245,8 @@ GT__FN void gt__philox_words(uint32_t k0, uint32_t k1, uint32_t c[4]) {
     k1 += 0xbb67ae85u;
   }
 }
-GT__FN void gt__philox(uint64_t seed, uint64_t counter, uint32_t out[4]) {
-  out[0] = (uint32_t)counter;
-  out[1] = (uint32_t)(counter >> 32);
-  out[2] = out[3] = 0u;
-  gt__philox_words((uint32_t)seed, (uint32_t)(seed >> 32), out);
-}
-/* [0, 1) with 24 and with 53 bits */
-GT__FN float gt__uniform_f32(uint32_t w) { return GT__MUL((float)(int32_t)(w >> 8), 0x1p-24f); }
-GT__FN double gt__uniform_f64(uint32_t hi, uint32_t lo) {
-  return GT__MUL((double)(int64_t)(((uint64_t)hi << 21) | (lo >> 11)), 0x1p-53);
+GT__FN int64_t gt__53_bits(const uint32_t w[2]) {
+  return (int64_t)(((uint64_t)w[0] << 21) | (w[1] >> 11));
 }
 /* Box-Muller: sqrt(-2 log u) cos(2 pi v), u in (0,1] in steps of 2^-32 rounded to float, v of 24
  * bits. The quarter turn is the top of v, the rest is exact. */
@@ -1302,14 +1285,10 @@ GT__FN64 double gt__cos_turns_f64(int64_t v) {
   return n & 2 ? -c : c;
 }
 GT__FN64 double gt__normal_f64(const uint32_t w[4]) {
-  double u = (double)(int64_t)((((uint64_t)w[0] << 21) | (w[1] >> 11)) + 1u);
-  double r = gt__sqrt_f64(GT__MUL(-2.0, gt__log_unit_f64(GT__MUL(u, 0x1p-53))));
-  return GT__MUL(r, gt__cos_turns_f64((int64_t)(((uint64_t)w[2] << 21) | (w[3] >> 11))));
+  double u = GT__MUL((double)(gt__53_bits(w) + 1), 0x1p-53);
+  double r = gt__sqrt_f64(GT__MUL(-2.0, gt__log_unit_f64(u)));
+  return GT__MUL(r, gt__cos_turns_f64(gt__53_bits(w + 2)));
 }
-#undef GT__ROUNDER
-#undef GT__PIO2_HI
-#undef GT__PIO2_MID
-#undef GT__PIO2_LO
 /* ---- >>machine ---------------------------------------------------------------------------------
    What the front end and the back ends share: the program of an expression and the arguments of the
    four primitives. All of it is plain data, copied by value into kernel parameters.
@@ -1450,15 +1429,17 @@ GT__FN uint64_t gt__mul_high(uint64_t a, uint64_t b) {
   const uint64_t mid = ah * bl + ((al * bl) >> 32), low = al * bh + (uint32_t)mid;
   return ah * bh + (mid >> 32) + (low >> 32);
 }
+/* Uniform in [0, 1), with 24 and with 53 bits, or normal. */
 GT__FN float gt__random_f32(int op, uint64_t seed, uint64_t counter) {
   uint32_t w[4];
   gt__philox(seed, counter, w);
-  return op == GT__UNIFORM ? gt__uniform_f32(w[0]) : gt__normal_f32(w[0], w[1]);
+  if (op == GT__NORMAL) return gt__normal_f32(w[0], w[1]);
+  return GT__MUL((float)(int32_t)(w[0] >> 8), 0x1p-24f);
 }
 GT__FN double gt__random_f64(int op, uint64_t seed, uint64_t counter) {
   uint32_t w[4];
   gt__philox(seed, counter, w);
-  return op == GT__UNIFORM ? gt__uniform_f64(w[0], w[1]) : gt__normal_f64(w);
+  return op == GT__NORMAL ? gt__normal_f64(w) : GT__MUL((double)gt__53_bits(w), 0x1p-53);
 }
 GT__FN int64_t gt__random_i64(uint64_t seed, uint64_t counter, int64_t low, int64_t range) {
   uint32_t w[4];
@@ -1468,7 +1449,7 @@ GT__FN int64_t gt__random_i64(uint64_t seed, uint64_t counter, int64_t low, int6
 }
 /* One step of a fold, and its identity, for the three compute types. argmax and argmin keep the
    first of equals whatever the order of combination, since the index decides; a NaN wins. */
-#define GT__FOLDS(T, suffix, LOWEST, HIGHEST, ADD, MUL, MAX, MIN) \
+#define GT__FOLDS(T, suffix, LOWEST, HIGHEST, ADD, MUL) \
   GT__FN T gt__identity_##suffix(int fold) { \
     return fold == GT__FOLD_PROD || fold == GT__FOLD_ALL ? (T)1 \
          : fold == GT__FOLD_MAX || fold == GT__FOLD_ARGMAX ? LOWEST \
@@ -1478,8 +1459,8 @@ GT__FN int64_t gt__random_i64(uint64_t seed, uint64_t counter, int64_t low, int6
     switch (fold) { \
       case GT__FOLD_SUM: return ADD(a, b); \
       case GT__FOLD_PROD: return MUL(a, b); \
-      case GT__FOLD_MAX: return MAX(a, b); \
-      case GT__FOLD_MIN: return MIN(a, b); \
+      case GT__FOLD_MAX: return gt__maximum_##suffix(a, b); \
+      case GT__FOLD_MIN: return gt__minimum_##suffix(a, b); \
       case GT__FOLD_ANY: return (T)((a != 0) | (b != 0)); \
       default: return (T)((a != 0) & (b != 0)); \
     } \
@@ -1491,13 +1472,9 @@ GT__FN int64_t gt__random_i64(uint64_t seed, uint64_t counter, int64_t low, int6
     if (an | bn) return bn & (!an | (j < i)); \
     return better | ((a == b) & (j < i)); \
   }
-#define GT__LARGER(a, b) ((a) > (b) ? (a) : (b))
-#define GT__SMALLER(a, b) ((a) < (b) ? (a) : (b))
-GT__FOLDS(float, f32, -gt__inf_f32(), gt__inf_f32(), GT__ADD, GT__MUL, gt__maximum_f32,
-          gt__minimum_f32)
-GT__FOLDS(double, f64, -gt__inf_f64(), gt__inf_f64(), GT__ADD, GT__MUL, gt__maximum_f64,
-          gt__minimum_f64)
-GT__FOLDS(int64_t, i64, INT64_MIN, INT64_MAX, gt__add_i64, gt__mul_i64, GT__LARGER, GT__SMALLER)
+GT__FOLDS(float, f32, -gt__inf_f32(), gt__inf_f32(), GT__ADD, GT__MUL)
+GT__FOLDS(double, f64, -gt__inf_f64(), gt__inf_f64(), GT__ADD, GT__MUL)
+GT__FOLDS(int64_t, i64, INT64_MIN, INT64_MAX, gt__add_i64, gt__mul_i64)
 #undef GT__FOLDS
 #ifdef GPUTENSOR_IMPLEMENTATION
 #include <errno.h>
@@ -1526,16 +1503,8 @@ GT__FOLDS(int64_t, i64, INT64_MIN, INT64_MAX, gt__add_i64, gt__mul_i64, GT__LARG
 #elif !defined(GPUTENSOR_MALLOC) || !defined(GPUTENSOR_REALLOC) || !defined(GPUTENSOR_FREE)
 #error "define all of GPUTENSOR_MALLOC, GPUTENSOR_REALLOC and GPUTENSOR_FREE, or none"
 #endif
-#ifdef _MSC_VER
-#define GT__THREAD __declspec(thread)
-#else
 #define GT__THREAD __thread
-#endif
-#if defined(__GNUC__) || defined(__clang__)
 #define GT__PRINTF(text, first) __attribute__((format(printf, text, first)))
-#else
-#define GT__PRINTF(text, first)
-#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -5980,11 +5949,6 @@ static gt_status gt__npy_descr(gt__npy *h) {
   return gt__fail(GT_ERROR_FORMAT, "gt_load_npy: %s: dtype '%s' is not one of b1 u1 i1 i2 i4 i8 f2 "
                   "f4 f8; convert it in NumPy first (astype)", h->path, text);
 }
-static gt_status gt__npy_order(gt__npy *h) {
-  h->fortran = gt__npy_word(h, "True");
-  if (h->fortran || gt__npy_word(h, "False")) return GT_OK;
-  return gt__npy_malformed(h, "fortran_order is neither True nor False");
-}
 static gt_status gt__npy_size(gt__npy *h, int64_t *size) {
   const char first = gt__npy_peek(h);
   if (first == '-') return gt__npy_malformed(h, "a size is negative");
@@ -6023,8 +5987,10 @@ static gt_status gt__npy_entry(gt__npy *h) {
                     text);
   if (h->seen[key]++) return gt__npy_malformed(h, "a key stands there twice");
   if (!gt__npy_word(h, ":")) return gt__npy_malformed(h, "no colon after a key");
-  return key == GT__NPY_DESCR ? gt__npy_descr(h)
-       : key == GT__NPY_ORDER ? gt__npy_order(h) : gt__npy_shape(h);
+  if (key != GT__NPY_ORDER) return key == GT__NPY_DESCR ? gt__npy_descr(h) : gt__npy_shape(h);
+  h->fortran = gt__npy_word(h, "True");
+  if (h->fortran || gt__npy_word(h, "False")) return GT_OK;
+  return gt__npy_malformed(h, "fortran_order is neither True nor False");
 }
 static gt_status gt__npy_parse(gt__npy *h) {
   int comma = 1;
@@ -6193,11 +6159,10 @@ static gt_status gt__npy_save(const char *path, const char *temporary, const gt_
 GT_API gt_status gt_save_npy(const char *path, const gt_tensor *x) {
   if (gt__refuse("gt_save_npy", 0, !x)) return gt__failed();
   if (!path) return gt__fail(GT_ERROR_ARGUMENT, "gt_save_npy: the path is NULL");
-  const size_t n = strlen(path);
-  char *temporary = (char *)gt__malloc("gt_save_npy", n + 5);
+  const size_t n = strlen(path) + sizeof ".tmp";
+  char *temporary = (char *)gt__malloc("gt_save_npy", n);
   if (!temporary) return GT_ERROR_MEMORY;
-  memcpy(temporary, path, n);
-  memcpy(temporary + n, ".tmp", 5);
+  snprintf(temporary, n, "%s.tmp", path);
   gt_tensor *host = gt__npy_host(x);
   const gt_status status = host ? gt__npy_save(path, temporary, host) : gt__failed();
   gt_free(host);

@@ -1336,7 +1336,7 @@ typedef struct {
    folded ones; element (o, k) has logical index o*n + k there, and pre.program makes its value.
    pre.out is not used; `out` has strides along the kept dims.
    THE PLAN, a function of `inner` and n alone, is what makes the bits the same everywhere. A chunk
-   is `chunk` consecutive k's. inner (the last dimension of the shape that is not of size 1 is folded): chunk is
+   is `chunk` consecutive k's. inner (the last dimension that is not of size 1 is folded): chunk is
    GT__CHUNK = 4096; element j of a chunk goes to lane j mod 256; a lane starts at the fold's
    identity and folds its elements in order; lanes combine by halving: lane i with lane i + 128, then
    i + 64, ... 1. Not inner: chunk is GT__ROWS = 32, one lane, in order. Then, both, the values of

@@ -1570,9 +1570,9 @@ enum { GT__MICRO_ROWS = 6, GT__K_BLOCK = 256, GT__M_BLOCK = 192, GT__N_BLOCK = 2
 enum { GT__TREE = 5 };   /* levels of a tree over 16 chunks */
 
 /* ---- loops over values, written once for all types ----
-   GT__LOOPS makes them for a type, T inside, with GT__F(exp) its exp, GT__EITHER(f, i) f if it is a
-   float and i if not, and GT__CLIP(lo, hi) the value x as an integer of that range. Each loop is a
-   case of its function, and functions for each instruction set, further below, take these in. */
+   GT__LOOPS makes them for a type, T inside, with GT__F(exp) its exp and GT__EITHER(f, i) f for
+   floats and i for integers. Each loop is a case of its function, and functions for each
+   instruction set, further below, take these in. */
 #define GT__STEP(name, arity, result, cost, f, integer) \
     case GT__OP_##name: \
       GT__IVDEP \
@@ -1593,6 +1593,9 @@ typedef int32_t gt__i32 __attribute__((may_alias));
 typedef int64_t gt__i64 __attribute__((may_alias));
 typedef float gt__f32 __attribute__((may_alias));
 typedef double gt__f64 __attribute__((may_alias));
+GT__FN int64_t gt__clip_f32(float x, int64_t lo, int64_t hi) { return gt__f32_to_i64(x, lo, hi); }
+GT__FN int64_t gt__clip_f64(double x, int64_t lo, int64_t hi) { return gt__f64_to_i64(x, lo, hi); }
+#define GT__CLIP(lo, hi) GT__EITHER(GT__F(clip)(x, lo, hi), x)
 #define GT__SINGLE(v) GT__EITHER(v, gt__f32_to_i64(v, INT64_MIN, INT64_MAX))
 /* dtype, type in memory, formula from there to a value, formula from a value */
 #define GT__MEMORY_TYPES(X) \
@@ -1665,22 +1668,17 @@ typedef double gt__f64 __attribute__((may_alias));
   }
 #define GT__EITHER(f, i) f
 #define GT__F(name) gt__##name##_f32
-#define GT__CLIP(lo, hi) gt__f32_to_i64(x, lo, hi)
 GT__LOOPS(float, f32)
 #undef GT__F
-#undef GT__CLIP
 #define GT__F(name) gt__##name##_f64
-#define GT__CLIP(lo, hi) gt__f64_to_i64(x, lo, hi)
 GT__LOOPS(double, f64)
 #undef GT__F
-#undef GT__CLIP
 #undef GT__EITHER
 #define GT__EITHER(f, i) i
-#define GT__CLIP(lo, hi) x
 GT__LOOPS(int64_t, i64)
-#undef GT__CLIP
 #undef GT__EITHER
 #undef GT__STEP
+#undef GT__CLIP
 #undef GT__SINGLE
 #undef GT__MEMORY_TYPES
 #undef GT__CONVERT
@@ -1701,14 +1699,14 @@ typedef struct {
 } gt__cpu_loops;
 typedef struct {
   const char *name;
-  gt__cpu_loops loops[3];     /* by compute type */
+  const gt__cpu_loops *loops[3];   /* by compute type */
 } gt__cpu_isa;
 /* The matmul micro-kernel: c[6][2 vectors] += a[k][6] x b[k][2 vectors]. Twelve accumulators hide
    the latency of a fused multiply-add and leave room in 16 registers for what they read. */
 #define GT__MICRO_ROW(i) c##i##0 += a[i] * b0, c##i##1 += a[i] * b1;
 #define GT__MICRO_PUT(i) \
   ((U *)(c + (i) * pitch))[0] += c##i##0, ((U *)(c + (i) * pitch))[1] += c##i##1;
-#define GT__CPU_TYPE(isa, target, bytes, T, type) \
+#define GT__CPU_TYPE(isa, target, bytes, T, type, dtype) \
   static target GT__OPTIMIZE void gt__cpu_step_##type##_##isa( \
       int op, void *out, const void *a, const void *b, const void *c, int64_t n) { \
     gt__step_##type(op, out, a, b, c, n); \
@@ -1739,28 +1737,25 @@ typedef struct {
     } \
     GT__MICRO_PUT(0) GT__MICRO_PUT(1) GT__MICRO_PUT(2) \
     GT__MICRO_PUT(3) GT__MICRO_PUT(4) GT__MICRO_PUT(5) \
-  }
-#define GT__CPU_ENTRY(isa, bytes, T, type, dtype) \
-  {sizeof(T), dtype, bytes * 2 / sizeof(T), gt__cpu_step_##type##_##isa, \
-   gt__cpu_fold_##type##_##isa, gt__cpu_make_##type##_##isa, gt__cpu_micro_##type##_##isa}
+  } \
+  static const gt__cpu_loops gt__cpu_##type##_##isa = { \
+    sizeof(T), dtype, bytes * 2 / sizeof(T), gt__cpu_step_##type##_##isa, \
+    gt__cpu_fold_##type##_##isa, gt__cpu_make_##type##_##isa, gt__cpu_micro_##type##_##isa};
 #define GT__CPU_ISA(isa, name, target, bytes) \
-  GT__CPU_TYPE(isa, target, bytes, float, f32) \
-  GT__CPU_TYPE(isa, target, bytes, double, f64) \
-  GT__CPU_TYPE(isa, target, bytes, uint64_t, i64) \
+  GT__CPU_TYPE(isa, target, bytes, float, f32, GT_FLOAT32) \
+  GT__CPU_TYPE(isa, target, bytes, double, f64, GT_FLOAT64) \
+  GT__CPU_TYPE(isa, target, bytes, uint64_t, i64, GT_INT64) \
   static const gt__cpu_isa gt__cpu_##isa = { \
-    name, {GT__CPU_ENTRY(isa, bytes, float, f32, GT_FLOAT32), \
-           GT__CPU_ENTRY(isa, bytes, double, f64, GT_FLOAT64), \
-           GT__CPU_ENTRY(isa, bytes, int64_t, i64, GT_INT64)}};
+    name, {&gt__cpu_f32_##isa, &gt__cpu_f64_##isa, &gt__cpu_i64_##isa}};
 #ifdef __ARM_NEON
 GT__CPU_ISA(baseline, "neon", , 16)
 #else
 GT__CPU_ISA(baseline, "baseline", , 16)
 #endif
 #if defined(__x86_64__) && !defined(GPUTENSOR_NO_SIMD)
-#define GT__AVX512 "avx512f,avx512dq,avx512vl,avx512bw,avx2,fma"
 GT__CPU_ISA(avx2, "avx2", __attribute__((target("avx2,fma"))), 32)
-GT__CPU_ISA(avx512, "avx512", __attribute__((target(GT__AVX512))), 64)
-#undef GT__AVX512
+GT__CPU_ISA(avx512, "avx512",
+            __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,avx2,fma"))), 64)
 #endif
 #if defined(__clang__)
 #pragma clang diagnostic pop
@@ -1772,7 +1767,6 @@ GT__CPU_ISA(avx512, "avx512", __attribute__((target(GT__AVX512))), 64)
 #undef GT__MICRO_ROW
 #undef GT__MICRO_PUT
 #undef GT__CPU_TYPE
-#undef GT__CPU_ENTRY
 #undef GT__CPU_ISA
 static int gt__cpu_isa_limit = 2;   /* tests lower it: 0 baseline, 1 avx2 */
 static const gt__cpu_isa *gt__cpu_choose(void) {
@@ -1901,7 +1895,7 @@ static void gt__cpu_begin(gt__cpu_eval *e, const gt__cpu_isa *isa, const gt__map
                           int kept, int64_t outer, int64_t most) {
   const gt__program *p = &m->program;
   const int64_t n = gt__cpu_padded(gt__cpu_least(most, GT__BLOCK));
-  e->loops = &isa->loops[p->compute];
+  e->loops = isa->loops[p->compute];
   e->m = m;
   e->width = e->loops->width;
   e->given = given;
@@ -2052,12 +2046,10 @@ typedef struct {
 static int gt__cpu_indexed(const gt__reduce_args *r) {
   return r->fold == GT__FOLD_ARGMAX || r->fold == GT__FOLD_ARGMIN;
 }
-/* a[i] = fold(a[i], b[i]) for n values, from a[at_a] and b[at_b] on */
-static void gt__cpu_join(const gt__cpu_folder *f, gt__cpu_column *a, int64_t at_a,
-                         const gt__cpu_column *b, int64_t at_b, int64_t n) {
-  const gt__reduce_args *r = f->c->r;
-  f->e.loops->fold(r->fold, a->value + at_a * f->e.width, a->index + at_a,
-                   b->value + at_b * f->e.width, b->index + at_b, n);
+/* a[i] = fold(a[i], b[at + i]) for n values */
+static void gt__cpu_join(const gt__cpu_folder *f, gt__cpu_column *a, const gt__cpu_column *b,
+                         int64_t at, int64_t n) {
+  f->e.loops->fold(f->c->r->fold, a->value, a->index, b->value + at * f->e.width, b->index + at, n);
 }
 /* a[i] = fold(a[i], values[i]); values[i] is at k + i*step of the fold */
 static void gt__cpu_absorb(gt__cpu_folder *f, gt__cpu_column *a, const char *values, int64_t k,
@@ -2082,7 +2074,7 @@ static void gt__cpu_reset(const gt__cpu_folder *f, gt__cpu_column *a, int64_t n)
 static void gt__cpu_halve(gt__cpu_folder *f, int64_t used, gt__cpu_column *to, int64_t at) {
   for (int64_t half = GT__LANES / 2; half > 0; half /= 2)
     if (used > half) {
-      gt__cpu_join(f, &f->lane, 0, &f->lane, half, used - half);
+      gt__cpu_join(f, &f->lane, &f->lane, half, used - half);
       used = half;
     }
   memcpy(to->value + at * f->e.width, f->lane.value, (size_t)f->e.width);
@@ -2128,11 +2120,11 @@ static void gt__cpu_fold_group(gt__cpu_folder *f, int64_t o, int64_t columns, in
     if (r->inner) gt__cpu_chunk_inner(f, &f->tree[depth++], o, columns, begin, end);
     else gt__cpu_chunk_outer(f, &f->tree[depth++], o, columns, begin, end);
     for (int64_t bit = c - group * f->c->group; bit & 1; bit >>= 1, depth--)
-      gt__cpu_join(f, &f->tree[depth - 2], 0, &f->tree[depth - 1], 0, columns);
+      gt__cpu_join(f, &f->tree[depth - 2], &f->tree[depth - 1], 0, columns);
   }
   if (depth == 0) gt__cpu_reset(f, &f->tree[0], columns);
   for (; depth > 1; depth--)
-    gt__cpu_join(f, &f->tree[depth - 2], 0, &f->tree[depth - 1], 0, columns);
+    gt__cpu_join(f, &f->tree[depth - 2], &f->tree[depth - 1], 0, columns);
 }
 #define GT__FINISH(T, type, member) \
   for (T *v = (T *)(void *)values, *end = v + columns; v < end; v++) { \
@@ -2145,7 +2137,7 @@ static void gt__cpu_finish(gt__cpu_folder *f, int64_t o, int64_t columns) {
   char *values = indexed ? (char *)f->tree[0].index : f->tree[0].value;
   if (compute == GT__F32) GT__FINISH(float, f32, s)
   else if (compute == GT__F64) GT__FINISH(double, f64, f)
-  gt__cpu_put(&f->e, &f->c->isa->loops[compute], &r->out, r->n_kept, o, columns, values);
+  gt__cpu_put(&f->e, f->c->isa->loops[compute], &r->out, r->n_kept, o, columns, values);
 }
 #undef GT__FINISH
 static void gt__cpu_start(gt__cpu_folder *f, const gt__cpu_reduction *c) {
@@ -2316,7 +2308,7 @@ static int64_t gt__cpu_tiles(gt__cpu_product *c) {
   return c->tiles_m * c->tiles_n * c->x->batch;
 }
 static int gt__cpu_matmul(const gt__matmul_args *x, const gt__cpu_isa *isa) {
-  const gt__cpu_loops *loops = &isa->loops[x->compute];
+  const gt__cpu_loops *loops = isa->loops[x->compute];
   gt__cpu_product c = {x, isa, loops, loops->width, loops->panel, 0, 0, 0, 0, 0, 0, 0, NULL};
   if (x->m <= 0 || x->n <= 0 || x->batch <= 0) return 0;
   c.mb = gt__cpu_least(GT__M_BLOCK, gt__cpu_round(x->m, GT__MICRO_ROWS));

@@ -4331,12 +4331,10 @@ static int gt__parse_unary(gt__tree *t) {
 static int gt__parse_binary(gt__tree *t, int level) {
   static const struct { const char *token; uint8_t level, op; } sign[] = {
       {"||", 0, GT__OP_logical_or}, {"&&", 1, GT__OP_logical_and},
-      {"==", 2, GT__OP_eq},         {"!=", 2, GT__OP_ne},
-      {"<=", 3, GT__OP_le},         {">=", 3, GT__OP_ge},
-      {"<", 3, GT__OP_lt},          {">", 3, GT__OP_gt},
-      {"+", 4, GT__OP_add},         {"-", 4, GT__OP_sub},
-      {"*", 5, GT__OP_mul},         {"/", 5, GT__OP_div},
-      {"%", 5, GT__OP_remainder}};
+      {"==", 2, GT__OP_eq}, {"!=", 2, GT__OP_ne},
+      {"<=", 3, GT__OP_le}, {">=", 3, GT__OP_ge}, {"<", 3, GT__OP_lt}, {">", 3, GT__OP_gt},
+      {"+", 4, GT__OP_add}, {"-", 4, GT__OP_sub},
+      {"*", 5, GT__OP_mul}, {"/", 5, GT__OP_div}, {"%", 5, GT__OP_remainder}};
   const int n = (int)(sizeof sign / sizeof *sign);
   int left = gt__parse_unary(t);
   while (left >= 0) {
@@ -4539,9 +4537,14 @@ typedef struct {
 } gt__code;
 
 static void gt__emit(gt__code *g, int op, int b, int c, int d) {
-  const gt__ins ins = {(uint8_t)op, (uint8_t)b, (uint8_t)c, (uint8_t)d};
+  gt__ins *ins = &g->p.ins[g->p.n_ins];
   if (g->p.n_ins == GT__CODE) g->over = 1;
-  else g->p.ins[g->p.n_ins++] = ins;
+  if (g->over) return;
+  ins->op = (uint8_t)op;
+  ins->b = (uint8_t)b;
+  ins->c = (uint8_t)c;
+  ins->d = (uint8_t)d;
+  g->p.n_ins++;
   g->p.heavy |= gt__table[op].heavy;
 }
 static int gt__constant_slot(gt__code *g, gt__num value, int is_real) {
@@ -4578,8 +4581,8 @@ static int gt__equal_trees(const gt__tree *t, int i, int j) {
 static int gt__exchanged(int op) { /* the operation with its two operands exchanged, or 0 */
   static const uint8_t pair[][2] = {
       {GT__OP_sub, GT__OP_rsub}, {GT__OP_div, GT__OP_rdiv}, {GT__OP_lt, GT__OP_gt},
-      {GT__OP_le, GT__OP_ge}, {GT__OP_add, GT__OP_add}, {GT__OP_mul, GT__OP_mul},
-      {GT__OP_eq, GT__OP_eq}, {GT__OP_ne, GT__OP_ne}, {GT__OP_hypot, GT__OP_hypot},
+      {GT__OP_le, GT__OP_ge}, {GT__OP_eq, GT__OP_eq}, {GT__OP_ne, GT__OP_ne},
+      {GT__OP_add, GT__OP_add}, {GT__OP_mul, GT__OP_mul}, {GT__OP_hypot, GT__OP_hypot},
       {GT__OP_maximum, GT__OP_maximum}, {GT__OP_minimum, GT__OP_minimum},
       {GT__OP_logical_and, GT__OP_logical_and}, {GT__OP_logical_or, GT__OP_logical_or},
       {GT__OP_logical_xor, GT__OP_logical_xor}, {GT__OP_bitwise_and, GT__OP_bitwise_and},
@@ -4794,8 +4797,7 @@ static gt_status gt__place(gt__tree *t, const gt_tensor *out) {
   for (int i = 0; i < t->n_in; i++) {
     const gt_tensor *x = t->in[i];
     if (gt__is_constant(x) && x->storage) {
-      const gt_status status = gt__host_wait(t->function, x->storage);
-      if (status) return status;
+      if (gt__host_wait(t->function, x->storage)) return gt__failed();
       continue;
     }
     if (found >= 0 && !gt__same_device(x->device, t->device))

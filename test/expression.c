@@ -389,6 +389,7 @@ static void test_mixed_types(void) {
       {"b ? a : a - 1", 0, 0}, {"where(b, a, a - 1)", 0, 0}, {"b > 0 ? a : a - 1", 0, -1},
       {"a + (b == 0.5 && a > 5)", 1, 0}, {"a + (exp(b) > 1)", 1, 0}, {"a + isnan(b)", 0, 0},
       {"a + !b", 0, 0}, {"a + (sqrt(b*b) + b > 0.9)", 1, 0}};
+  const gt_tensor *in[26];
   size_t i;
   for (i = 0; i < sizeof table / sizeof *table; i++) {
     int64_t *v;
@@ -407,6 +408,10 @@ static void test_mixed_types(void) {
   y = gt_eval(NULL, "a/4 ? b : b + 1", TENSOR(GT_FLOAT32, GT_SHAPE(2), 1, 0),
               TENSOR(GT_INT64, GT_SHAPE(2), 5, 5));
   CHECK_VALUES(y, 5, 6); /* a quarter is not zero, also where integers compute */
+  /* three temporaries, each cut out of the next, beside as many operands as there are letters */
+  for (i = 0; i < 26; i++) in[i] = i == 1 ? TENSOR(GT_INT64, GT_SHAPE(2), 5, 6) : f;
+  y = gt_eval_n(NULL, "a + (b*b + (a/2 + b*b ? b : b + 1))", 26, in);
+  CHECK_VALUES(y, 30.5, 41.5);
   y = gt_where(NULL, TENSOR(GT_INT64, GT_SHAPE(2), 0x1p40, 0), f, f);
   CHECK_SAME(y, f);
   y = gt_where(NULL, TENSOR(GT_FLOAT64, GT_SHAPE(2), 1e-300, 0), f, gt_scalar(7));

@@ -52,16 +52,16 @@
      - Work on a GPU is enqueued on the current stream and the call returns before it is done.
        gt_data, gt_item, gt_to_array, gt_print and the synchronize functions wait; work of two
        streams that meets in one tensor is put in order by the library. Calls on CPU tensors return
-       when the work is done.
-     - Every function may be called from several threads at once, also on one tensor, as long as at
-       most one of them writes it or frees it. Current device, current stream, scopes, generator
-       and error belong to the calling thread.
+       when the work is done, except on a CPU stream that was created.
+     - Every function may be called by several threads at once, also on one tensor that at most one
+       of them writes or frees. Device, stream, scopes, generator and error belong to the thread.
 
    OPTIONS   (define before including the implementation)
      GPUTENSOR_IMPLEMENTATION   in one file: compile the library here
      GPUTENSOR_STATIC           everything is static to that file
      GPUTENSOR_CUDA             use CUDA also when nvcc does not drive the compilation
      GPUTENSOR_NO_CUDA          never use CUDA
+     GPUTENSOR_NO_THREADS       CPU streams run their work at once
      GPUTENSOR_NO_SIMD          only the baseline instruction set (default: chosen at run time)
      GPUTENSOR_MALLOC(n) GPUTENSOR_REALLOC(p, n) GPUTENSOR_FREE(p)   all three or none (C library)
 */
@@ -122,9 +122,8 @@ typedef void (*gt_error_handler)(gt_status status, const char *message, void *us
 GT_API void gt_set_error_handler(gt_error_handler handler, void *user);
 
 /* ---- >>devices ---------------------------------------------------------------------------------
-   A device is a value. Asking for one that is not there is an error that says why, and returns the
-   device of type GT_NO_DEVICE, which every call refuses. Nothing falls back silently: only
-   gt_best_device chooses, and what it chose can be printed. */
+   A device is a value. Asking for one that is not there is an error that says why, and returns type
+   GT_NO_DEVICE, which every call refuses. Only gt_best_device falls back; print what it chose. */
 typedef enum gt_device_type { GT_NO_DEVICE = 0, GT_CPU = 1, GT_CUDA = 2 } gt_device_type;
 typedef struct gt_device {
   int32_t type, index;
@@ -218,8 +217,7 @@ GT_API gt_tensor *gt_from_array(const void *data, gt_shape shape, gt_dtype dtype
    called when the last view is gone and all work on it is done. */
 GT_API gt_tensor *gt_from_ptr(void *data, gt_shape shape, gt_dtype dtype, gt_device device,
                               void (*deleter)(void *data, void *context), void *context);
-/* A CPU tensor in page-locked memory where CUDA is there (else ordinary memory): copies between it
-   and a GPU do not block the host. */
+/* On the CPU, page-locked where there is CUDA: copies to and from a GPU do not block the host. */
 GT_API gt_tensor *gt_empty_pinned(gt_shape shape, gt_dtype dtype);
 
 GT_API gt_tensor *gt_retain(const gt_tensor *x); /* another handle on the same elements */
@@ -234,9 +232,8 @@ GT_API gt_shape gt_shape_of(const gt_tensor *x);
 GT_API int gt_is_contiguous(const gt_tensor *x);
 GT_API int gt_is_pinned(const gt_tensor *x);
 
-/* Reading. gt_data is the address of the first element (NULL for no elements); for memory of the
-   host it waits for pending work, so call it again before each new round of host access. The
-   others wait for what they read, from any device. */
+/* Reading. gt_data is the first element's address (NULL without one); on the CPU it waits for what
+   is pending: call it before each new round of host access. The others wait for what they read. */
 GT_API void *gt_data(const gt_tensor *x);
 GT_API double gt_item(const gt_tensor *x);          /* the one element of x; NaN on error */
 GT_API int64_t gt_item_int64(const gt_tensor *x);   /* 0 on error */
@@ -262,8 +259,8 @@ GT_API gt_tensor *gt_diagonal(const gt_tensor *x, int64_t offset, int dim0, int 
 
 /* ---- >>copies ----------------------------------------------------------------------------------
    gt_copy converts between any devices, dtypes and strides; src is broadcast to dst's shape, and a
-   NULL dst makes a contiguous clone. Host memory that is not pinned is read before the call returns,
-   and written before it returns. */
+   NULL dst makes a contiguous clone. Copies between a GPU and pinned memory return at once. Ordinary
+   host memory is read and written before the call returns; what gt_to brings to the host is pinned. */
 GT_API gt_tensor *gt_copy(gt_tensor *dst, const gt_tensor *src);
 GT_API gt_tensor *gt_to(const gt_tensor *x, gt_device device);     /* shares x if it is there already */
 GT_API gt_tensor *gt_to_dtype(const gt_tensor *x, gt_dtype dtype); /* likewise */
@@ -391,10 +388,9 @@ GT__OPERATIONS(GT__DECLARE)
 
    `name` is any operation of the table. Numbers are 64-bit; integers without point or exponent are
    exact. All tensors are on one device, except numbers (gt_scalar) and other 0-d CPU tensors, which
-   are read at the call. A bad text is refused with its column. Programs larger than the machine
-   (8 inputs, 16 slots, 64 instructions) are computed in several passes. A chain keeps its compute
-   type between steps, so it is more exact than the same chain of separate calls: float16 is rounded
-   once, integers wrap at the end. */
+   are read at the call. A bad text is refused with its column. Programs larger than the machine (8
+   inputs, 16 slots, 64 instructions) take several passes. A chain keeps its compute type between
+   steps, which is more exact than separate calls: float16 is rounded, integers wrap at the end. */
 GT_API gt_tensor *gt_eval_n(gt_tensor *out, const char *text, int n, const gt_tensor *const *operands);
 
 /* ---- >>reductions ------------------------------------------------------------------------------
@@ -411,15 +407,13 @@ typedef enum gt_reduction {
 
 GT_API gt_tensor *gt_reduce_n(gt_tensor *out, gt_reduction reduction, uint32_t dims, int keepdim,
                               const char *text, int n, const gt_tensor *const *operands);
-GT_API gt_tensor *gt_sum(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim);
-GT_API gt_tensor *gt_prod(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim);
-GT_API gt_tensor *gt_mean(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim);
-GT_API gt_tensor *gt_max(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim);
-GT_API gt_tensor *gt_min(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim);
-GT_API gt_tensor *gt_argmax(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim);
-GT_API gt_tensor *gt_argmin(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim);
-GT_API gt_tensor *gt_any(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim);
-GT_API gt_tensor *gt_all(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim);
+/* Each of these is also a function gt_NAME(out, x, dims, keepdim). */
+#define GT__REDUCTIONS(X) \
+  X(sum, GT_SUM) X(prod, GT_PROD) X(mean, GT_MEAN) X(max, GT_MAX) X(min, GT_MIN) \
+  X(argmax, GT_ARGMAX) X(argmin, GT_ARGMIN) X(any, GT_ANY_TRUE) X(all, GT_ALL_TRUE)
+#define GT__DECLARE_REDUCTION(name, reduction) \
+  GT_API gt_tensor *gt_##name(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim);
+GT__REDUCTIONS(GT__DECLARE_REDUCTION)
 /* sum((x - mean)^2) / max(0, n - correction): 1 is the sample's variance, 0 the population's. */
 GT_API gt_tensor *gt_var(gt_tensor *out, const gt_tensor *x, uint32_t dims, double correction,
                          int keepdim);
@@ -463,8 +457,12 @@ GT_API gt_tensor *gt_randperm(int64_t n, gt_device device, gt_generator *generat
 
 /* ---- >>streams ---------------------------------------------------------------------------------
    A stream is a queue of work in order; streams of one device may overlap. The current stream
-   belongs to the thread and the device. Work of another stream is waited for on the device where
-   both touch one tensor; the host does not wait. A negative priority is more urgent.
+   belongs to the thread and the device. A created CPU stream is a thread with a queue: calls on CPU
+   tensors then return before the work is done, and wait only while 64 operations are queued. The
+   default CPU stream works at once, in the caller. A negative priority is more urgent.
+   Streams cannot race: an operation waits for the work of other streams on the same tensors, reads
+   after writes, writes after reads and writes, on the device where it can; freed memory is not
+   used again before all streams are done with it. At most 256 streams live at a time.
    Events mark a point of a stream; waiting for one that was never recorded is an error. */
 typedef struct gt_stream gt_stream;
 typedef struct gt_event gt_event;
@@ -482,6 +480,19 @@ GT_API gt_status gt_stream_wait_event(gt_stream *stream, gt_event *event);
 GT_API gt_status gt_stream_wait_stream(gt_stream *stream, gt_stream *other);
 GT_API gt_status gt_synchronize(gt_device device);     /* all streams of the device */
 /* GT_WITH_STREAM(s) { ... } sets stream and device for the block (torch.cuda.stream). */
+/* Call these right before a kernel of your own is launched on `stream`: one for each tensor that it
+   touches. The launch is then ordered like an operation of the library. */
+GT_API gt_status gt_stream_reads(gt_stream *stream, const gt_tensor *x);
+GT_API gt_status gt_stream_writes(gt_stream *stream, const gt_tensor *x);
+/* Of the calling thread. GT_REPORT waits for nothing that it was not told to wait for, and keeps a
+   note of each race: the two operations, their streams, the tensor. GT_OFF does neither. In both the
+   caller orders all streams, as in PyTorch; frees stay safe, and what reads on the host waits for the
+   thread's current stream alone. */
+typedef enum gt_safety { GT_ORDER, GT_REPORT, GT_OFF } gt_safety;
+GT_API gt_status gt_set_stream_safety(gt_safety safety);
+GT_API gt_safety gt_stream_safety(void);
+GT_API int64_t gt_report_races(FILE *file); /* since the last call, the newest 32 a line each (NULL:
+                                               none); returns how many, and forgets them */
 GT_API gt_event *gt_event_create(void);
 GT_API void gt_event_free(gt_event *event);
 GT_API gt_status gt_event_record(gt_event *event, gt_stream *stream);
@@ -496,7 +507,27 @@ GT_API gt_tensor *gt_load_npy(const char *path, gt_device device);
 GT_API gt_status gt_save_npy(const char *path, const gt_tensor *x);
 
 /* ---- >>program ---------------------------------------------------------------------------------- */
-GT_API size_t gt_memory_allocated(gt_device device);     /* bytes in tensors now */
+/* Bytes: in tensors now, at most since the start or the last reset, and held by the library. A GPU's
+   memory stays in a pool of ours until gt_empty_cache, which waits for all devices, or until memory
+   runs out: then the pool is trimmed and the call repeated before it fails. */
+GT_API size_t gt_memory_allocated(gt_device device);
+GT_API size_t gt_max_memory_allocated(gt_device device);
+GT_API size_t gt_memory_reserved(gt_device device);
+GT_API gt_status gt_reset_peak_memory_stats(gt_device device);
+GT_API gt_status gt_empty_cache(void);
+/* What happened since the start or gt_reset_stats, in all threads: copies between devices by direction
+   and by how they went, operations, waits between streams, and waits of the host for a stream that
+   the library put in (not those that the caller asked for by a synchronize function). ASYNC: with
+   pinned memory or between GPUs; the call returned at once. STAGED: from ordinary memory, through
+   pinned memory; the call returned when it was read. BLOCKING: to ordinary memory; when it was there. */
+enum { GT_HOST_TO_DEVICE, GT_DEVICE_TO_HOST, GT_DEVICE_TO_DEVICE };
+enum { GT_COPY_ASYNC, GT_COPY_STAGED, GT_COPY_BLOCKING };
+typedef struct gt_statistics {
+  struct { uint64_t count, bytes; } copies[3][3]; /* [direction][kind] */
+  uint64_t operations, stream_waits, host_waits;
+} gt_statistics;
+GT_API gt_status gt_stats(gt_statistics *out);
+GT_API void gt_reset_stats(void);
 GT_API int64_t gt_report_leaks(FILE *file);              /* handles alive, a line each; NULL: counts */
 GT_API void gt_shutdown(void); /* waits, then lets go of all streams (also those made by the caller),
                                   pools and caches; tensors and events stay valid to free. Other
@@ -580,9 +611,8 @@ static inline gt_tensor *gt_matmul_eval(gt_tensor *out, const gt_tensor *a, cons
 #define GT_SHAPE(...) \
   ((gt_shape){(int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), {__VA_ARGS__}})
 #define GT_SHAPE_0D ((gt_shape){0, {0}})
-/* The text is the first of the arguments and the operands are the rest, followed by a NULL so that
-   the list is never empty; in an array of tensors the compiler checks that each is one. The copy of
-   the list in sizeof is not evaluated. */
+/* First the text, then the operands, and a NULL so that their list is never empty; in an array of
+   tensors the compiler checks that each is one. The list's copy in sizeof is not evaluated. */
 #define GT__FIRST(first, ...) (first)
 #define GT__REST(first, ...) __VA_ARGS__
 #define GT__TEXT(...) GT__FIRST(__VA_ARGS__, NULL)
@@ -1383,6 +1413,7 @@ typedef struct {
   uint8_t kind, n_touch, n_write;
   gt_device device;                      /* where it runs */
   const char *text;                      /* the function's name, for messages */
+  uint64_t number;                       /* on its stream */
   struct gt_storage *touch[GT__TOUCH];   /* storages used, those written first */
   void *scratch;
   size_t scratch_bytes;
@@ -1510,32 +1541,40 @@ GT__FOLDS(int64_t, i64, INT64_MIN, INT64_MAX, gt__add_i64, gt__mul_i64)
 extern "C" {
 #endif
 
+enum { GT__NOT_YET = -1 };
 /* A back end is a table of functions. `index` is the device's number; a queue is the back end's own
-   (a cudaStream_t; NULL on the CPU), an event likewise. Each returns 0 or the back end's error code,
-   which classify and text explain. Nothing but gt__submit and the code of streams and storages calls
-   them. run starts an operation and returns; it never waits for a device. */
+   (a cudaStream_t; on the CPU a thread, or NULL: the caller does the work), an event likewise. Each
+   returns 0 or the back end's error code, which classify and text explain. Nothing but gt__submit and
+   the code of streams and storages calls them. run starts an operation and returns; only a CPU
+   without a queue does the work itself. */
 typedef struct gt__backend {
   const char *name;
   int (*count)(void);
   int (*properties)(int index, gt_properties *out);
+  int (*memory)(int index, size_t *reserved, size_t *free_bytes, size_t *total);
   int (*alloc)(int index, void *queue, size_t bytes, int pinned, void **out);
   int (*release)(int index, void *queue, void *p, int pinned);
-  size_t (*scratch)(const gt__op *op);          /* bytes of op->scratch that run will need */
+  int (*trim)(int index);                       /* gives back what is kept for later; or NULL */
+  size_t (*scratch)(const gt__op *op);          /* bytes of op->scratch that run will need; or NULL */
   int (*run)(int index, void *queue, const gt__op *op);
   int (*queue_create)(int index, int priority, void **queue);
   int (*queue_destroy)(int index, void *queue);
-  int (*queue_query)(int index, void *queue);   /* 0 all done, -1 not yet, else an error code */
-  int (*queue_wait)(int index, void *queue);    /* the host waits */
+  int (*queue_ask)(int index, void *queue, int wait); /* 0 all done, else a code; without wait also
+                                                         GT__NOT_YET */
   int (*queue_wait_event)(int index, void *queue, void *event);
   int (*event_create)(int index, void **event); /* with times */
   int (*event_destroy)(int index, void *event);
   int (*event_record)(int index, void *event, void *queue);
-  int (*event_query)(int index, void *event);   /* as queue_query */
-  int (*event_wait)(int index, void *event);
+  int (*event_ask)(int index, void *event, int wait);
   int (*event_elapsed)(int index, void *start, void *end, float *ms);
   gt_status (*classify)(int code);
   const char *(*text)(int code);
 } gt__backend;
+
+/* After fork only the calling thread goes on in the child: OpenMP's threads, those of CPU streams and
+   CUDA stay with the parent. */
+static int gt__forked;
+static void gt__watch_fork(void);
 
 /* ---- >>cpu-backend -----------------------------------------------------------------------------
    Values pass in blocks of 512, small enough that all slots stay in the L1 and L2 caches. A step of
@@ -1543,36 +1582,44 @@ typedef struct gt__backend {
    one that the processor has is used. Inputs that already have the compute type are read in place.
    Loops run over whole groups of 64 values, so that none of them has a remainder; what stands
    behind the last value is a copy of it, which can raise no floating-point trap of its own. */
-#if defined(__unix__) || defined(__APPLE__)
 #include <sys/time.h>
 #include <unistd.h>
-#endif
 #if defined(__clang__)
 /* assume_safety says "one element does not touch another", but also "warn if not vectorised" */
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wpass-failed"
 #define GT__IVDEP _Pragma("clang loop vectorize(assume_safety)")
-#define GT__OPTIMIZE
+#define GT__OPTIMIZE(contract)
 #define GT__FUSE _Pragma("clang fp contract(fast)")
-#define GT__OPTIMIZE_FUSE
 #else
 #define GT__IVDEP _Pragma("GCC ivdep")
-#define GT__OPTIMIZE \
-  __attribute__((optimize("O3", "fp-contract=off", "no-math-errno", "no-trapping-math")))
+#define GT__OPTIMIZE(contract) __attribute__( \
+  (optimize("O3", "fp-contract=" contract, "no-math-errno", "no-trapping-math")))
 #define GT__FUSE
-#define GT__OPTIMIZE_FUSE __attribute__((optimize("O3", "fp-contract=fast")))
 /* gcc decides about errno before it sees the options above; const says that there is none */
 float __builtin_sqrtf(float) __attribute__((const));
 double __builtin_sqrt(double) __attribute__((const));
 #endif
-enum { GT__BLOCK = 512, GT__GROUP = 64, GT__CPU_NO_MEMORY = 1 };
+enum { GT__BLOCK = 512, GT__GROUP = 64, GT__CPU_NO_MEMORY = 1, GT__CPU_NO_THREAD,
+       GT__CPU_OTHER, GT__CPU_FORKED };
 enum { GT__MICRO_ROWS = 6, GT__K_BLOCK = 256, GT__M_BLOCK = 192, GT__N_BLOCK = 256 };
-enum { GT__TREE = 5 };   /* levels of a tree over 16 chunks */
+static int64_t gt__count(int ndim, const int64_t *size);
 
-/* ---- loops over values, written once for all types ----
+/* ---- loops over values, written once for all types and instruction sets ----
    GT__LOOPS makes them for a type, T inside, with GT__F(exp) its exp and GT__EITHER(f, i) f for
-   floats and i for integers. Each loop is a case of its function, and functions for each
-   instruction set, further below, take these in. */
+   floats and i for integers. Each loop is a case of its function. */
+typedef struct {
+  int width, native, panel;   /* bytes of a value; its dtype; columns of the micro-kernel */
+  void (*step)(int op, void *out, const void *pa, const void *pb, const void *pc, int64_t n);
+  void (*fold)(int fold, void *pa, int64_t *ai, const void *pb, const int64_t *bi, int64_t n);
+  void (*make)(const gt__program *p, int op, void *to, const void *pb, const void *pc,
+               int64_t first, int64_t step, int64_t n);
+  void (*micro)(void *pc, const void *pa, const void *pb, int64_t k, int64_t pitch);
+} gt__cpu_loops;
+typedef struct {
+  const char *name;
+  const gt__cpu_loops *loops[3];   /* by compute type */
+} gt__cpu_isa;
 #define GT__STEP(name, arity, result, cost, f, integer) \
     case GT__OP_##name: \
       GT__IVDEP \
@@ -1585,26 +1632,22 @@ enum { GT__TREE = 5 };   /* levels of a tree over 16 chunks */
 /* Conversions between a dtype in memory and the three compute types are steps too. Memory may have
    been written through another type of that size (long and long long), so its types alias all. */
 enum { GT__FROM = GT__OPS, GT__TO = GT__FROM + GT_DTYPES };   /* + dtype */
-typedef uint8_t gt__u8 __attribute__((may_alias));
-typedef int8_t gt__i8 __attribute__((may_alias));
 typedef int16_t gt__i16 __attribute__((may_alias));
 typedef uint16_t gt__u16 __attribute__((may_alias));
 typedef int32_t gt__i32 __attribute__((may_alias));
 typedef int64_t gt__i64 __attribute__((may_alias));
 typedef float gt__f32 __attribute__((may_alias));
 typedef double gt__f64 __attribute__((may_alias));
-GT__FN int64_t gt__clip_f32(float x, int64_t lo, int64_t hi) { return gt__f32_to_i64(x, lo, hi); }
-GT__FN int64_t gt__clip_f64(double x, int64_t lo, int64_t hi) { return gt__f64_to_i64(x, lo, hi); }
-#define GT__CLIP(lo, hi) GT__EITHER(GT__F(clip)(x, lo, hi), x)
+#define GT__CLIP(type, lo, hi) GT__EITHER(gt__##type##_to_i64(x, lo, hi), x)
 #define GT__SINGLE(v) GT__EITHER(v, gt__f32_to_i64(v, INT64_MIN, INT64_MAX))
 /* dtype, type in memory, formula from there to a value, formula from a value */
-#define GT__MEMORY_TYPES(X) \
-  X(BOOL, gt__u8, x != 0, x != 0) \
-  X(UINT8, gt__u8, x, GT__CLIP(0, 255)) \
-  X(INT8, gt__i8, x, GT__CLIP(-128, 127)) \
-  X(INT16, gt__i16, x, GT__CLIP(-32768, 32767)) \
-  X(INT32, gt__i32, x, GT__CLIP(INT32_MIN, INT32_MAX)) \
-  X(INT64, gt__i64, x, GT__CLIP(INT64_MIN, INT64_MAX)) \
+#define GT__MEMORY_TYPES(X, type) \
+  X(BOOL, uint8_t, x != 0, x != 0) \
+  X(UINT8, uint8_t, x, GT__CLIP(type, 0, 255)) \
+  X(INT8, int8_t, x, GT__CLIP(type, -128, 127)) \
+  X(INT16, gt__i16, x, GT__CLIP(type, -32768, 32767)) \
+  X(INT32, gt__i32, x, GT__CLIP(type, INT32_MIN, INT32_MAX)) \
+  X(INT64, gt__i64, x, GT__CLIP(type, INT64_MIN, INT64_MAX)) \
   X(FLOAT16, gt__u16, GT__SINGLE(gt__f16_to_f32(x)), gt__f32_to_f16((float)x)) \
   X(BFLOAT16, gt__u16, GT__SINGLE(gt__bf16_to_f32(x)), gt__f32_to_bf16((float)x)) \
   X(FLOAT32, gt__f32, GT__SINGLE(x), x) \
@@ -1619,6 +1662,7 @@ GT__FN int64_t gt__clip_f64(double x, int64_t lo, int64_t hi) { return gt__f64_t
       break;
 #define GT__CONVERTS(dtype, M, value, memory) \
   GT__CONVERT(GT__FROM + GT_##dtype, T, M, value) GT__CONVERT(GT__TO + GT_##dtype, M, T, memory)
+static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold == GT__FOLD_ARGMIN; }
 /* a[i] = fold(a[i], b[i]); ai and bi, the indices, are used by argmax and argmin only */
 #define GT__FOLD(name, type) \
     case GT__FOLD_##name: \
@@ -1638,15 +1682,20 @@ GT__FN int64_t gt__clip_f64(double x, int64_t lo, int64_t hi) { return gt__f64_t
 #define GT__RANDOM(op) \
   GT__EITHER(GT__F(random)(op, p->seed, counter + (uint64_t)(i * step)), \
              gt__random_i64(p->seed, counter + (uint64_t)(i * step), low[i], range[i]))
-#define GT__LOOPS(value, type) \
-  GT__FN void gt__step_##type(int op, void *out, const void *pa, const void *pb, const void *pc, \
-                              int64_t n) { \
+/* The matmul micro-kernel: c[6][2 vectors] += a[k][6] x b[k][2 vectors]. Twelve accumulators hide
+   the latency of a fused multiply-add and leave room in 16 registers for what they read. */
+#define GT__MICRO_ROW(i) c##i##0 += a[i] * b0, c##i##1 += a[i] * b1;
+#define GT__MICRO_PUT(i) \
+  ((U *)(c + (i) * pitch))[0] += c##i##0, ((U *)(c + (i) * pitch))[1] += c##i##1;
+#define GT__LOOPS(isa, target, bytes, value, type, dtype) \
+  static target GT__OPTIMIZE("off") void gt__cpu_step_##type##_##isa( \
+      int op, void *out, const void *pa, const void *pb, const void *pc, int64_t n) { \
     typedef value T; \
     const int64_t whole = n & ~(int64_t)(GT__GROUP - 1); \
-    switch (op) { GT__OPERATIONS(GT__STEP) GT__MEMORY_TYPES(GT__CONVERTS) } \
+    switch (op) { GT__OPERATIONS(GT__STEP) GT__MEMORY_TYPES(GT__CONVERTS, type) } \
   } \
-  GT__FN void gt__combine_##type(int fold, void *pa, int64_t *ai, const void *pb, \
-                                 const int64_t *bi, int64_t n) { \
+  static target GT__OPTIMIZE("off") void gt__cpu_fold_##type##_##isa( \
+      int fold, void *pa, int64_t *ai, const void *pb, const int64_t *bi, int64_t n) { \
     value *a = (value *)pa; \
     const value *b = (const value *)pb; \
     switch (fold) { \
@@ -1655,8 +1704,9 @@ GT__FN int64_t gt__clip_f64(double x, int64_t lo, int64_t hi) { return gt__f64_t
       GT__FOLD_INDEX(ARGMAX, type) GT__FOLD_INDEX(ARGMIN, type) \
     } \
   } \
-  GT__FN void gt__make_##type(const gt__program *p, int op, void *to, const void *pb, \
-                              const void *pc, int64_t first, int64_t step, int64_t n) { \
+  static target GT__OPTIMIZE("off") void gt__cpu_make_##type##_##isa( \
+      const gt__program *p, int op, void *to, const void *pb, const void *pc, int64_t first, \
+      int64_t step, int64_t n) { \
     value *out = (value *)to; \
     const value *low = (const value *)pb, *range = (const value *)pc; \
     const uint64_t counter = p->offset + (uint64_t)first; \
@@ -1665,64 +1715,11 @@ GT__FN int64_t gt__clip_f64(double x, int64_t lo, int64_t hi) { return gt__f64_t
     else if (op == GT__UNIFORM) \
       for (int64_t i = 0; i < n; i++) out[i] = GT__RANDOM(GT__UNIFORM); \
     else for (int64_t i = 0; i < n; i++) out[i] = GT__RANDOM(GT__NORMAL); \
-  }
-#define GT__EITHER(f, i) f
-#define GT__F(name) gt__##name##_f32
-GT__LOOPS(float, f32)
-#undef GT__F
-#define GT__F(name) gt__##name##_f64
-GT__LOOPS(double, f64)
-#undef GT__F
-#undef GT__EITHER
-#define GT__EITHER(f, i) i
-GT__LOOPS(int64_t, i64)
-#undef GT__EITHER
-#undef GT__STEP
-#undef GT__CLIP
-#undef GT__SINGLE
-#undef GT__MEMORY_TYPES
-#undef GT__CONVERT
-#undef GT__CONVERTS
-#undef GT__FOLD
-#undef GT__FOLD_INDEX
-#undef GT__RANDOM
-#undef GT__LOOPS
-
-/* ---- the same loops as functions, once for every instruction set and type ---- */
-typedef struct {
-  int width, native, panel;   /* bytes of a value; its dtype; columns of the micro-kernel */
-  void (*step)(int op, void *out, const void *a, const void *b, const void *c, int64_t n);
-  void (*fold)(int fold, void *a, int64_t *ai, const void *b, const int64_t *bi, int64_t n);
-  void (*make)(const gt__program *p, int op, void *out, const void *b, const void *c,
-               int64_t first, int64_t step, int64_t n);
-  void (*micro)(void *c, const void *a, const void *b, int64_t k, int64_t pitch);
-} gt__cpu_loops;
-typedef struct {
-  const char *name;
-  const gt__cpu_loops *loops[3];   /* by compute type */
-} gt__cpu_isa;
-/* The matmul micro-kernel: c[6][2 vectors] += a[k][6] x b[k][2 vectors]. Twelve accumulators hide
-   the latency of a fused multiply-add and leave room in 16 registers for what they read. */
-#define GT__MICRO_ROW(i) c##i##0 += a[i] * b0, c##i##1 += a[i] * b1;
-#define GT__MICRO_PUT(i) \
-  ((U *)(c + (i) * pitch))[0] += c##i##0, ((U *)(c + (i) * pitch))[1] += c##i##1;
-#define GT__CPU_TYPE(isa, target, bytes, T, type, dtype) \
-  static target GT__OPTIMIZE void gt__cpu_step_##type##_##isa( \
-      int op, void *out, const void *a, const void *b, const void *c, int64_t n) { \
-    gt__step_##type(op, out, a, b, c, n); \
   } \
-  static target GT__OPTIMIZE void gt__cpu_fold_##type##_##isa( \
-      int fold, void *a, int64_t *ai, const void *b, const int64_t *bi, int64_t n) { \
-    gt__combine_##type(fold, a, ai, b, bi, n); \
-  } \
-  static target GT__OPTIMIZE void gt__cpu_make_##type##_##isa( \
-      const gt__program *p, int op, void *out, const void *b, const void *c, int64_t first, \
-      int64_t step, int64_t n) { \
-    gt__make_##type(p, op, out, b, c, first, step, n); \
-  } \
-  static target GT__OPTIMIZE_FUSE void gt__cpu_micro_##type##_##isa( \
+  static target GT__OPTIMIZE("fast") void gt__cpu_micro_##type##_##isa( \
       void *pc, const void *pa, const void *pb, int64_t k, int64_t pitch) { \
     GT__FUSE \
+    typedef GT__EITHER(value, uint64_t) T;   /* integers wrap */ \
     typedef T V __attribute__((vector_size(bytes))); \
     typedef T U __attribute__((vector_size(bytes), aligned(8), may_alias)); \
     T *c = (T *)pc; \
@@ -1739,60 +1736,87 @@ typedef struct {
     GT__MICRO_PUT(3) GT__MICRO_PUT(4) GT__MICRO_PUT(5) \
   } \
   static const gt__cpu_loops gt__cpu_##type##_##isa = { \
-    sizeof(T), dtype, bytes * 2 / sizeof(T), gt__cpu_step_##type##_##isa, \
+    sizeof(value), dtype, bytes * 2 / sizeof(value), gt__cpu_step_##type##_##isa, \
     gt__cpu_fold_##type##_##isa, gt__cpu_make_##type##_##isa, gt__cpu_micro_##type##_##isa};
-#define GT__CPU_ISA(isa, name, target, bytes) \
-  GT__CPU_TYPE(isa, target, bytes, float, f32, GT_FLOAT32) \
-  GT__CPU_TYPE(isa, target, bytes, double, f64, GT_FLOAT64) \
-  GT__CPU_TYPE(isa, target, bytes, uint64_t, i64, GT_INT64) \
-  static const gt__cpu_isa gt__cpu_##isa = { \
-    name, {&gt__cpu_f32_##isa, &gt__cpu_f64_##isa, &gt__cpu_i64_##isa}};
-#ifdef __ARM_NEON
-GT__CPU_ISA(baseline, "neon", , 16)
-#else
-GT__CPU_ISA(baseline, "baseline", , 16)
-#endif
 #if defined(__x86_64__) && !defined(GPUTENSOR_NO_SIMD)
-GT__CPU_ISA(avx2, "avx2", __attribute__((target("avx2,fma"))), 32)
-GT__CPU_ISA(avx512, "avx512",
-            __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,avx2,fma"))), 64)
+#define GT__LOOPS_ALL(T, type, dtype) \
+  GT__LOOPS(baseline, , 16, T, type, dtype) \
+  GT__LOOPS(avx2, __attribute__((target("avx2,fma"))), 32, T, type, dtype) \
+  GT__LOOPS(avx512, __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,avx2,fma"))), \
+            64, T, type, dtype)
+#else
+#define GT__LOOPS_ALL(T, type, dtype) GT__LOOPS(baseline, , 16, T, type, dtype)
 #endif
+#define GT__EITHER(f, i) f
+#define GT__F(name) gt__##name##_f32
+GT__LOOPS_ALL(float, f32, GT_FLOAT32)
+#undef GT__F
+#define GT__F(name) gt__##name##_f64
+GT__LOOPS_ALL(double, f64, GT_FLOAT64)
+#undef GT__F
+#undef GT__EITHER
+#define GT__EITHER(f, i) i
+GT__LOOPS_ALL(int64_t, i64, GT_INT64)
 #if defined(__clang__)
 #pragma clang diagnostic pop
 #endif
+#undef GT__EITHER
+#undef GT__STEP
+#undef GT__CLIP
+#undef GT__SINGLE
+#undef GT__MEMORY_TYPES
+#undef GT__CONVERT
+#undef GT__CONVERTS
+#undef GT__FOLD
+#undef GT__FOLD_INDEX
+#undef GT__RANDOM
+#undef GT__MICRO_ROW
+#undef GT__MICRO_PUT
+#undef GT__LOOPS
+#undef GT__LOOPS_ALL
 #undef GT__IVDEP
 #undef GT__OPTIMIZE
 #undef GT__FUSE
-#undef GT__OPTIMIZE_FUSE
-#undef GT__MICRO_ROW
-#undef GT__MICRO_PUT
-#undef GT__CPU_TYPE
-#undef GT__CPU_ISA
-static int gt__cpu_isa_limit = 2;   /* tests lower it: 0 baseline, 1 avx2 */
+#define GT__CPU_ISA(isa, name) {name, {&gt__cpu_f32_##isa, &gt__cpu_f64_##isa, &gt__cpu_i64_##isa}}
 static const gt__cpu_isa *gt__cpu_choose(void) {
-#if defined(__x86_64__) && !defined(GPUTENSOR_NO_SIMD)
-  const int avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  const int avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
-                     __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-                     __builtin_cpu_supports("avx512bw");
-  if (avx512 && gt__cpu_isa_limit >= 2) return &gt__cpu_avx512;
-  if (avx2 && gt__cpu_isa_limit >= 1) return &gt__cpu_avx2;
+#ifdef __ARM_NEON
+  static const gt__cpu_isa baseline = GT__CPU_ISA(baseline, "neon");
+#else
+  static const gt__cpu_isa baseline = GT__CPU_ISA(baseline, "baseline");
 #endif
-  return gt__cpu_isa_limit >= 0 ? &gt__cpu_baseline : NULL;
+#if defined(__x86_64__) && !defined(GPUTENSOR_NO_SIMD)
+  static const gt__cpu_isa avx2 = GT__CPU_ISA(avx2, "avx2"), avx512 = GT__CPU_ISA(avx512, "avx512");
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return &baseline;
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw")) return &avx512;
+  return &avx2;
+#else
+  return &baseline;
+#endif
 }
+#undef GT__CPU_ISA
 
 /* ---- threads: each gets one range of the items; results never depend on their number ---- */
 typedef struct { int64_t begin, end; int thread; } gt__cpu_range;
 typedef void (*gt__cpu_task)(const void *context, gt__cpu_range items);
 enum { GT__CPU_PARALLEL = 1 << 16 };  /* steps worth waking threads for: some microseconds */
-static int gt__cpu_threads(int64_t work) {
+static GT__THREAD int gt__cpu_share;  /* of a stream's thread: how many streams share the cores */
+static int gt__cpu_threads(double work) {
 #ifdef _OPENMP
-  if (work >= GT__CPU_PARALLEL && !omp_in_parallel()) return omp_get_max_threads();
+  if (work >= GT__CPU_PARALLEL && !gt__forked && !omp_in_parallel()) {
+    const int n = omp_get_max_threads() / (gt__cpu_share > 1 ? gt__cpu_share : 1);
+    return n > 1 ? n : 1;
+  }
 #endif
   (void)work;
   return 1;
 }
+/* Steps of a program over all its elements, about; a heavy one counts for sixteen. */
+static double gt__cpu_work(const gt__map_args *m) {
+  return (double)m->count * (m->program.n_ins + (m->program.heavy ? 16 : 0));
+}
 static void gt__cpu_split(gt__cpu_task task, const void *context, int64_t items, int threads) {
+  const gt__cpu_range all = {0, items, 0};
 #ifdef _OPENMP
   if (threads > 1 && items > 1) {
 #pragma omp parallel num_threads(threads)
@@ -1807,13 +1831,14 @@ static void gt__cpu_split(gt__cpu_task task, const void *context, int64_t items,
     return;
   }
 #endif
-  const gt__cpu_range all = {0, items, 0};
   (void)threads;
   if (items > 0) task(context, all);
 }
 
 /* ---- moving elements of 1, 2, 4 or 8 bytes ---- */
 static int64_t gt__cpu_least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t gt__cpu_parts(int64_t n, int64_t unit) { return (n + unit - 1) / unit; }
+static int64_t gt__cpu_round(int64_t n, int64_t unit) { return gt__cpu_parts(n, unit) * unit; }
 #define GT__MOVE(S) { \
     S *d = (S *)dst; \
     const S *s = (const S *)src; \
@@ -1824,7 +1849,7 @@ static int64_t gt__cpu_least(int64_t a, int64_t b) { return a < b ? a : b; }
 static void gt__cpu_move(size_t size, void *dst, int64_t to, const void *src, int64_t from,
                          int64_t n) {
   if (to == 1 && from == 1) memcpy(dst, src, (size_t)n * size);
-  else if (size == 1) GT__MOVE(gt__u8)
+  else if (size == 1) GT__MOVE(uint8_t)
   else if (size == 2) GT__MOVE(gt__u16)
   else if (size == 4) GT__MOVE(gt__i32)
   else GT__MOVE(gt__i64)
@@ -1836,8 +1861,10 @@ static void gt__cpu_walk(size_t size, int ndim, const int64_t *box, int64_t firs
                          char *dst, const int64_t *to, const char *src, const int64_t *from) {
   int64_t at[GT_MAX_DIMS];
   const int last = ndim - 1;
-  if (ndim == 0 && n > 0) memcpy(dst, src, size);
-  if (ndim == 0 || n <= 0) return;
+  if (ndim == 0) {
+    memcpy(dst, src, size);
+    return;
+  }
   if (to) dst += gt__offset(first, ndim, box, to) * (int64_t)size;
   if (from) src += gt__offset(first, ndim, box, from) * (int64_t)size;
   for (int d = last; d >= 0; d--) {
@@ -1863,10 +1890,9 @@ static void gt__cpu_walk(size_t size, int ndim, const int64_t *box, int64_t firs
 }
 
 /* ---- the evaluator: one block of values through a program ---- */
-enum { GT__ACC = GT__SLOTS };
 /* Buffers lie 128 bytes off the power of two: loads that share the low 12 address bits with a
    pending store would wait for it. */
-enum { GT__PITCH = GT__BLOCK * 8 + 128 };
+enum { GT__ACC = GT__SLOTS, GT__PITCH = GT__BLOCK * 8 + 128 };
 typedef struct {
   const gt__cpu_loops *loops;           /* of the program's compute type */
   const gt__map_args *m;
@@ -1874,42 +1900,32 @@ typedef struct {
   /* The elements are outer x inner; kept dims of the shape make up the outer ones. Value j of a
      block is element (o + j % columns, k + j / columns). */
   int kept;
-  int64_t outer, inner, o, k, columns, stride[GT__INPUTS][GT_MAX_DIMS];
+  int64_t outer, inner, o, k, columns;
   char *slot[GT__SLOTS];
   char buffer[GT__SLOTS + 1][GT__PITCH] __attribute__((aligned(64)));
   char raw[GT__PITCH] __attribute__((aligned(64)));  /* elements before or after a conversion */
 } gt__cpu_eval;
-static int64_t gt__cpu_padded(int64_t n) { return (n + GT__GROUP - 1) & ~(int64_t)(GT__GROUP - 1); }
-/* An operand's strides, also where its mode makes them needless. */
-static void gt__cpu_strides(const gt__operand *x, int ndim, const int64_t *size, int64_t *stride) {
-  int64_t packed = 1;
-  for (int d = ndim - 1; d >= 0; packed *= size[d], d--)
-    stride[d] = x->mode == GT__VECTOR ? packed : x->mode == GT__SCALAR ? 0 : x->stride[d];
-}
 static void gt__cpu_pad(const gt__cpu_eval *e, char *values, int64_t n) {
   char *end = values + n * e->width;
-  gt__cpu_move((size_t)e->width, end, 1, end - e->width, 0, gt__cpu_padded(n) - n);
+  gt__cpu_move((size_t)e->width, end, 1, end - e->width, 0, gt__cpu_round(n, GT__GROUP) - n);
 }
-/* Fills the slots that stay the same in all blocks, which have at most `most` values. */
-static void gt__cpu_begin(gt__cpu_eval *e, const gt__cpu_isa *isa, const gt__map_args *m, int given,
-                          int kept, int64_t outer, int64_t most) {
+/* Fills the slots that stay the same in all blocks. */
+static void gt__cpu_begin(gt__cpu_eval *e, const gt__map_args *m, int given, int kept) {
   const gt__program *p = &m->program;
-  const int64_t n = gt__cpu_padded(gt__cpu_least(most, GT__BLOCK));
-  e->loops = isa->loops[p->compute];
+  const int64_t n = gt__cpu_round(gt__cpu_least(m->count, GT__BLOCK), GT__GROUP);
+  e->loops = gt__cpu_choose()->loops[p->compute];
   e->m = m;
   e->width = e->loops->width;
   e->given = given;
   e->kept = kept;
-  e->outer = outer;
-  e->inner = outer > 0 ? m->count / outer : 0;
+  e->outer = gt__count(kept, m->size);
+  e->inner = gt__count(m->ndim - kept, m->size + kept);
   for (int k = 0; k < GT__SLOTS; k++) e->slot[k] = e->buffer[k];
-  for (int k = given; k < p->n_in; k++) {
-    gt__cpu_strides(&m->in[k], m->ndim, m->size, e->stride[k]);
+  for (int k = given; k < p->n_in; k++)
     if (m->in[k].mode == GT__SCALAR && n > 0) {
       e->loops->step(GT__FROM + m->in[k].dtype, e->slot[k], m->in[k].data, NULL, NULL, 1);
       gt__cpu_move((size_t)e->width, e->slot[k], 1, e->slot[k], 0, n);
     }
-  }
   for (int k = 0; k < p->n_const; k++)
     gt__cpu_move((size_t)e->width, e->slot[p->n_in + k], 1, &p->constant[k], 0, n);
 }
@@ -1918,43 +1934,33 @@ static void gt__cpu_begin(gt__cpu_eval *e, const gt__cpu_isa *isa, const gt__map
 static void gt__cpu_fetch(gt__cpu_eval *e, int64_t o, int64_t columns, int64_t k, int64_t rows) {
   const gt__map_args *m = e->m;
   const int kept = e->kept, folded = m->ndim - kept;
-  const int64_t n = rows * columns, end = o + gt__cpu_padded(n);
+  const int64_t n = rows * columns, end = o + gt__cpu_round(n, GT__GROUP);
   e->o = o;
   e->k = k;
   e->columns = columns;
   for (int s = e->given; s < m->program.n_in; s++) {
     const gt__operand *in = &m->in[s];
-    const int64_t *stride = e->stride[s], size = (int64_t)gt_dtype_size((gt_dtype)in->dtype);
+    const int64_t *stride = in->stride, size = (int64_t)gt_dtype_size((gt_dtype)in->dtype);
     const int native = in->dtype == e->loops->native, fits = !native || end <= e->outer;
     if (in->mode == GT__SCALAR) continue;
     char *from = native ? e->buffer[s] : e->raw;
-    if (fits && folded == 0 && in->mode == GT__VECTOR) {
-      from = in->data + o * size;
-    } else if (fits && rows == 1 && kept == 1 && stride[0] == 1) {
+    if (fits && rows == 1 && kept == 1 && stride[0] == 1)
       from = in->data + (gt__offset(k, folded, m->size + 1, stride + 1) + o) * size;
-    } else {
+    else
       for (int64_t i = 0; i < rows; i++)
         gt__cpu_walk((size_t)size, kept, m->size, o, columns, from + i * columns * size, NULL,
                      in->data + gt__offset(k + i, folded, m->size + kept, stride + kept) * size,
                      stride);
-    }
     e->slot[s] = native ? from : e->buffer[s];
     if (!native) e->loops->step(GT__FROM + in->dtype, e->slot[s], from, NULL, NULL, n);
     if (e->slot[s] == e->buffer[s]) gt__cpu_pad(e, e->slot[s], n);
   }
 }
-static void gt__cpu_make(const gt__cpu_eval *e, const gt__ins *x, char *to, int64_t n) {
-  const gt__program *p = &e->m->program;
-  for (int64_t j = 0, first = e->o * e->inner + e->k; j < n; j += e->columns, first++)
-    e->loops->make(p, x->op, to + j * e->width, e->slot[x->b] + j * e->width,
-                   e->slot[x->c] + j * e->width, first, e->inner, e->columns);
-  gt__cpu_pad(e, to, n);
-}
 /* Runs the program over n values and says where they are. With `last`, the last step puts them
    there; n is then a multiple of 64. GT__LOAD copies nothing: the next step reads the slot. */
 static char *gt__cpu_compute(gt__cpu_eval *e, int64_t n, char *last) {
   const gt__program *p = &e->m->program;
-  const int64_t padded = gt__cpu_padded(n);
+  const int64_t padded = gt__cpu_round(n, GT__GROUP);
   char *a = e->slot[0];
   for (int i = 0; i < p->n_ins; i++) {
     const gt__ins *x = &p->ins[i];
@@ -1964,9 +1970,14 @@ static char *gt__cpu_compute(gt__cpu_eval *e, int64_t n, char *last) {
     } else if (x->op == GT__SAVE) {
       e->slot[x->d] = e->buffer[x->d];
       if (a != e->slot[x->d]) memcpy(e->slot[x->d], a, (size_t)(padded * e->width));
+    } else if (x->op <= GT__INTEGER) {
+      for (int64_t j = 0, first = e->o * e->inner + e->k; j < n; j += e->columns, first++)
+        e->loops->make(p, x->op, to + j * e->width, e->slot[x->b] + j * e->width,
+                       e->slot[x->c] + j * e->width, first, e->inner, e->columns);
+      gt__cpu_pad(e, to, n);
+      a = to;
     } else {
-      if (x->op <= GT__INTEGER) gt__cpu_make(e, x, to, n);
-      else e->loops->step(x->op, to, a, e->slot[x->b], e->slot[x->c], padded);
+      e->loops->step(x->op, to, a, e->slot[x->b], e->slot[x->c], padded);
       a = to;
     }
   }
@@ -1976,22 +1987,17 @@ static char *gt__cpu_compute(gt__cpu_eval *e, int64_t n, char *last) {
 static void gt__cpu_put(gt__cpu_eval *e, const gt__cpu_loops *loops, const gt__operand *out,
                         int ndim, int64_t first, int64_t n, const char *values) {
   const size_t bytes = gt_dtype_size((gt_dtype)out->dtype);
-  const int native = out->dtype == loops->native;
-  int64_t stride[GT_MAX_DIMS];
-  if (out->mode == GT__VECTOR) {
-    char *to = out->data + first * (int64_t)bytes;
-    if (!native) loops->step(GT__TO + out->dtype, to, values, NULL, NULL, n);
-    else if (to != values) memcpy(to, values, (size_t)n * bytes);
-    return;
+  char *to = out->mode == GT__VECTOR ? out->data + first * (int64_t)bytes : e->raw;
+  if (out->dtype != loops->native) {
+    loops->step(GT__TO + out->dtype, to, values, NULL, NULL, n);
+    values = to;
   }
-  if (!native) loops->step(GT__TO + out->dtype, e->raw, values, NULL, NULL, n);
-  gt__cpu_strides(out, ndim, e->m->size, stride);
-  gt__cpu_walk(bytes, ndim, e->m->size, first, n, out->data, stride, native ? values : e->raw,
-               NULL);
+  if (out->mode != GT__VECTOR)
+    gt__cpu_walk(bytes, ndim, e->m->size, first, n, out->data, out->stride, values, NULL);
+  else if (values != to) memcpy(to, values, (size_t)n * bytes);
 }
 
 /* ---- map ---- */
-typedef struct { const gt__map_args *m; const gt__cpu_isa *isa; } gt__cpu_mapping;
 /* Runs the program over elements whose given slots are filled, and stores them. */
 static void gt__cpu_block(gt__cpu_eval *e, int64_t first, int64_t n) {
   const gt__map_args *m = e->m;
@@ -2002,35 +2008,29 @@ static void gt__cpu_block(gt__cpu_eval *e, int64_t first, int64_t n) {
   gt__cpu_put(e, e->loops, &m->out, m->ndim, first, n, values);
 }
 static void gt__cpu_map_task(const void *context, gt__cpu_range items) {
-  const gt__cpu_mapping *c = (const gt__cpu_mapping *)context;
+  const gt__map_args *m = (const gt__map_args *)context;
+  const int64_t end = gt__cpu_least(items.end * GT__BLOCK, m->count);
   gt__cpu_eval e;
-  const int64_t count = c->m->count;
-  gt__cpu_begin(&e, c->isa, c->m, 0, c->m->ndim, count, count - items.begin * GT__BLOCK);
-  for (int64_t b = items.begin; b < items.end; b++)
-    gt__cpu_block(&e, b * GT__BLOCK, gt__cpu_least(GT__BLOCK, count - b * GT__BLOCK));
+  gt__cpu_begin(&e, m, 0, m->ndim);
+  for (int64_t i = items.begin * GT__BLOCK; i < end; i += GT__BLOCK)
+    gt__cpu_block(&e, i, gt__cpu_least(GT__BLOCK, end - i));
 }
-/* Steps of a program over `count` elements, about; a heavy one counts for sixteen. */
-static int64_t gt__cpu_work(const gt__program *p, int64_t count) {
-  const int64_t each = p->n_ins + (p->heavy ? 16 : 0);
-  return count > INT64_MAX / 128 ? INT64_MAX : count * each;
-}
-static int gt__cpu_map(const gt__map_args *m, const gt__cpu_isa *isa) {
-  const gt__cpu_mapping c = {m, isa};
-  const int64_t blocks = (m->count + GT__BLOCK - 1) / GT__BLOCK;
-  gt__cpu_split(gt__cpu_map_task, &c, blocks, gt__cpu_threads(gt__cpu_work(&m->program, m->count)));
+static int gt__cpu_map(const gt__map_args *m) {
+  const int threads = gt__cpu_threads(gt__cpu_work(m));
+  gt__cpu_split(gt__cpu_map_task, m, gt__cpu_parts(m->count, GT__BLOCK), threads);
   return 0;
 }
 
 /* ---- reduce: the plan is in >>machine ----
    A thread takes `columns` outputs and a group of at most 16 chunks, and joins the chunks' values
    as they come, as a binary counter carries: after chunk c, the two newest subtrees merge as often
-   as c + 1 can be halved; at the end what is left merges from the newest to the oldest. That is the
+   as c + 1 can be halved; at the last all that are left merge, from the newest on. That is the
    plan's tree, whose node i of level L covers the chunks i*2^L to (i+1)*2^L - 1 that exist. A group
    of 2^g chunks is a node of level g, so the rest of the tree joins the groups, whatever g is. */
+enum { GT__TREE = 5 };   /* levels of a tree over 16 chunks */
 typedef struct {
   const gt__reduce_args *r;
-  const gt__cpu_isa *isa;
-  int64_t columns, n_chunk, group, n_group;
+  int64_t columns, group, n_group;
   gt__partial *partial;                 /* [outer][n_group] */
 } gt__cpu_reduction;
 typedef struct {
@@ -2043,21 +2043,10 @@ typedef struct {
   gt__cpu_column tree[GT__TREE] __attribute__((aligned(64))), lane;
   int64_t k[GT__BLOCK];                 /* indices of a run of values, for argmax and argmin */
 } gt__cpu_folder;
-static int gt__cpu_indexed(const gt__reduce_args *r) {
-  return r->fold == GT__FOLD_ARGMAX || r->fold == GT__FOLD_ARGMIN;
-}
-/* a[i] = fold(a[i], b[at + i]) for n values */
-static void gt__cpu_join(const gt__cpu_folder *f, gt__cpu_column *a, const gt__cpu_column *b,
-                         int64_t at, int64_t n) {
-  f->e.loops->fold(f->c->r->fold, a->value, a->index, b->value + at * f->e.width, b->index + at, n);
-}
-/* a[i] = fold(a[i], values[i]); values[i] is at k + i*step of the fold */
-static void gt__cpu_absorb(gt__cpu_folder *f, gt__cpu_column *a, const char *values, int64_t k,
-                           int64_t step, int64_t n) {
-  const gt__reduce_args *r = f->c->r;
-  if (gt__cpu_indexed(r))
-    for (int64_t i = 0; i < n; i++) f->k[i] = k + i * step;
-  f->e.loops->fold(r->fold, a->value, a->index, values, f->k, n);
+/* a[i] = fold(a[i], b[i]) for n values */
+static void gt__cpu_join(const gt__cpu_folder *f, gt__cpu_column *a, const char *b,
+                         const int64_t *index, int64_t n) {
+  f->e.loops->fold(f->c->r->fold, a->value, a->index, b, index, n);
 }
 static void gt__cpu_reset(const gt__cpu_folder *f, gt__cpu_column *a, int64_t n) {
   const gt__reduce_args *r = f->c->r;
@@ -2066,65 +2055,52 @@ static void gt__cpu_reset(const gt__cpu_folder *f, gt__cpu_column *a, int64_t n)
   else if (r->pre.program.compute == GT__F64) identity.f = gt__identity_f64(r->fold);
   else identity.i = gt__identity_i64(r->fold);
   gt__cpu_move((size_t)f->e.width, a->value, 1, &identity, 0, n);
-  if (gt__cpu_indexed(r))
+  if (gt__cpu_indexed(r->fold))
     for (int64_t i = 0; i < n; i++) a->index[i] = -1;
+}
+/* a[i] = fold(a[i], values[i]); values[i] is at k + i*step of the fold */
+static void gt__cpu_absorb(gt__cpu_folder *f, gt__cpu_column *a, const char *values, int64_t k,
+                           int64_t step, int64_t n) {
+  if (gt__cpu_indexed(f->c->r->fold))
+    for (int64_t i = 0; i < n; i++) f->k[i] = k + i * step;
+  gt__cpu_join(f, a, values, f->k, n);
 }
 /* Combines the lanes by halving and puts the value at to[at]. Lanes behind `used` hold the
    identity, which changes no value that a lane can have, so they are left out. */
 static void gt__cpu_halve(gt__cpu_folder *f, int64_t used, gt__cpu_column *to, int64_t at) {
   for (int64_t half = GT__LANES / 2; half > 0; half /= 2)
     if (used > half) {
-      gt__cpu_join(f, &f->lane, &f->lane, half, used - half);
+      gt__cpu_join(f, &f->lane, f->lane.value + half * f->e.width, f->lane.index + half,
+                   used - half);
       used = half;
     }
   memcpy(to->value + at * f->e.width, f->lane.value, (size_t)f->e.width);
   to->index[at] = f->lane.index[0];
 }
-/* The fold of one chunk of outputs o ... o + columns - 1, along the inner dim: more than one output
-   only if each has a single chunk and all of them fit one block. */
-static void gt__cpu_chunk_inner(gt__cpu_folder *f, gt__cpu_column *to, int64_t o, int64_t columns,
-                                int64_t begin, int64_t end) {
+/* Leaves the fold of one chunk of outputs o ... o + columns - 1 in `to`. Along the inner dim, a
+   block has more than one output only if each has a single chunk and all of them fit the block. */
+static void gt__cpu_chunk(gt__cpu_folder *f, gt__cpu_column *to, int64_t o, int64_t columns,
+                          int64_t begin) {
+  const int inner = f->c->r->inner, width = f->e.width;
+  const int64_t most = GT__BLOCK / (inner ? 1 : columns);
+  const int64_t end = gt__cpu_least(begin + f->c->r->chunk, f->c->r->n);
   const int64_t lanes = gt__cpu_least(end - begin, GT__LANES);
-  for (int64_t k = begin; k < end; k += GT__BLOCK) {
-    const int64_t n = gt__cpu_least(GT__BLOCK, end - k);
-    gt__cpu_fetch(&f->e, o * f->c->r->n + k, columns * n, 0, 1);
+  if (!inner || begin == end) gt__cpu_reset(f, to, columns);
+  for (int64_t k = begin; k < end; k += most) {
+    const int64_t n = gt__cpu_least(most, end - k);
+    if (inner) gt__cpu_fetch(&f->e, o * f->c->r->n + k, columns * n, 0, 1);
+    else gt__cpu_fetch(&f->e, o, columns, k, n);
     const char *values = gt__cpu_compute(&f->e, columns * n, NULL);
-    for (int64_t c = 0; c < columns; c++) {
+    for (int64_t i = 0; i < n && !inner; i++)
+      gt__cpu_absorb(f, to, values + i * columns * width, k + i, 0, columns);
+    for (int64_t c = 0; c < columns && inner; c++) {
       if (k == begin) gt__cpu_reset(f, &f->lane, lanes);
       for (int64_t i = 0; i < n; i += GT__LANES)
-        gt__cpu_absorb(f, &f->lane, values + (c * n + i) * f->e.width, k + i, 1,
+        gt__cpu_absorb(f, &f->lane, values + (c * n + i) * width, k + i, 1,
                        gt__cpu_least(GT__LANES, n - i));
       if (k + n == end) gt__cpu_halve(f, lanes, to, c);
     }
   }
-}
-static void gt__cpu_chunk_outer(gt__cpu_folder *f, gt__cpu_column *to, int64_t o, int64_t columns,
-                                int64_t begin, int64_t end) {
-  const int64_t most = GT__BLOCK / columns;
-  gt__cpu_reset(f, to, columns);
-  for (int64_t k = begin; k < end; k += most) {
-    const int64_t rows = gt__cpu_least(most, end - k);
-    gt__cpu_fetch(&f->e, o, columns, k, rows);
-    const char *values = gt__cpu_compute(&f->e, rows * columns, NULL);
-    for (int64_t i = 0; i < rows; i++)
-      gt__cpu_absorb(f, to, values + i * columns * f->e.width, k + i, 0, columns);
-  }
-}
-/* Leaves the fold of a group of chunks in tree[0]. */
-static void gt__cpu_fold_group(gt__cpu_folder *f, int64_t o, int64_t columns, int64_t group) {
-  const gt__reduce_args *r = f->c->r;
-  const int64_t last = gt__cpu_least((group + 1) * f->c->group, f->c->n_chunk);
-  int depth = 0;
-  for (int64_t c = group * f->c->group; c < last; c++) {
-    const int64_t begin = c * r->chunk, end = gt__cpu_least(begin + r->chunk, r->n);
-    if (r->inner) gt__cpu_chunk_inner(f, &f->tree[depth++], o, columns, begin, end);
-    else gt__cpu_chunk_outer(f, &f->tree[depth++], o, columns, begin, end);
-    for (int64_t bit = c - group * f->c->group; bit & 1; bit >>= 1, depth--)
-      gt__cpu_join(f, &f->tree[depth - 2], &f->tree[depth - 1], 0, columns);
-  }
-  if (depth == 0) gt__cpu_reset(f, &f->tree[0], columns);
-  for (; depth > 1; depth--)
-    gt__cpu_join(f, &f->tree[depth - 2], &f->tree[depth - 1], 0, columns);
 }
 #define GT__FINISH(T, type, member) \
   for (T *v = (T *)(void *)values, *end = v + columns; v < end; v++) { \
@@ -2133,66 +2109,65 @@ static void gt__cpu_fold_group(gt__cpu_folder *f, int64_t o, int64_t columns, in
   }
 static void gt__cpu_finish(gt__cpu_folder *f, int64_t o, int64_t columns) {
   const gt__reduce_args *r = f->c->r;
-  const int indexed = gt__cpu_indexed(r), compute = indexed ? (int)GT__I64 : r->pre.program.compute;
+  const int indexed = gt__cpu_indexed(r->fold);
+  const int compute = indexed ? (int)GT__I64 : r->pre.program.compute;
   char *values = indexed ? (char *)f->tree[0].index : f->tree[0].value;
   if (compute == GT__F32) GT__FINISH(float, f32, s)
   else if (compute == GT__F64) GT__FINISH(double, f64, f)
-  gt__cpu_put(&f->e, f->c->isa->loops[compute], &r->out, r->n_kept, o, columns, values);
+  gt__cpu_put(&f->e, gt__cpu_choose()->loops[compute], &r->out, r->n_kept, o, columns, values);
 }
 #undef GT__FINISH
-static void gt__cpu_start(gt__cpu_folder *f, const gt__cpu_reduction *c) {
-  const gt__reduce_args *r = c->r;
-  f->c = c;
-  gt__cpu_begin(&f->e, c->isa, &r->pre, 0, r->inner ? r->pre.ndim : r->n_kept,
-                r->inner ? r->pre.count : r->outer, r->pre.count);
-}
 static void gt__cpu_group_task(const void *context, gt__cpu_range items) {
   const gt__cpu_reduction *c = (const gt__cpu_reduction *)context;
+  const gt__reduce_args *r = c->r;
   gt__cpu_folder f;
-  gt__cpu_start(&f, c);
+  f.c = c;
+  gt__cpu_begin(&f.e, &r->pre, 0, r->inner ? r->pre.ndim : r->n_kept);
   for (int64_t item = items.begin; item < items.end; item++) {
     const int64_t o = item / c->n_group * c->columns, group = item % c->n_group;
-    const int64_t columns = gt__cpu_least(c->columns, c->r->outer - o);
-    gt__cpu_fold_group(&f, o, columns, group);
+    const int64_t columns = gt__cpu_least(c->columns, r->outer - o), first = group * c->group;
+    const int64_t n = gt__cpu_least(c->group, r->n_chunk - first);
+    gt__cpu_column *top = f.tree;       /* the newest subtree */
+    for (int64_t i = 0; i < n; i++, top++) {
+      gt__cpu_chunk(&f, top, o, columns, (first + i) * r->chunk);
+      for (int64_t bit = i; top > f.tree && (bit & 1 || i + 1 == n); bit >>= 1, top--)
+        gt__cpu_join(&f, top - 1, top->value, top->index, columns);
+    }
     if (!c->partial) gt__cpu_finish(&f, o, columns);
     for (int64_t i = 0; c->partial && i < columns; i++) {
       gt__partial *p = &c->partial[(o + i) * c->n_group + group];
       memcpy(&p->value, f.tree[0].value + i * f.e.width, (size_t)f.e.width);
-      p->index = gt__cpu_indexed(c->r) ? f.tree[0].index[i] : 0;
+      p->index = gt__cpu_indexed(r->fold) ? f.tree[0].index[i] : 0;
     }
   }
 }
-/* The rest of the tree: neighbours, an odd last one carried up, until one is left. */
+/* The rest of the tree: node i of a level, over `step` groups each, is in partial i * step. */
 static void gt__cpu_tree_task(const void *context, gt__cpu_range items) {
   const gt__cpu_reduction *c = (const gt__cpu_reduction *)context;
   gt__cpu_folder f;
-  gt__cpu_start(&f, c);
+  f.c = c;
+  gt__cpu_begin(&f.e, &c->r->pre, 0, c->r->n_kept);
   for (int64_t o = items.begin; o < items.end; o++) {
     gt__partial *p = c->partial + o * c->n_group;
-    for (int64_t n = c->n_group; n > 1; n = (n + 1) / 2)
-      for (int64_t i = 0; i < (n + 1) / 2; i++) {
-        p[i] = p[2 * i];
-        if (2 * i + 1 < n)
-          f.e.loops->fold(c->r->fold, &p[i].value, &p[i].index, &p[2 * i + 1].value,
-                          &p[2 * i + 1].index, 1);
-      }
     const int64_t i = (o - items.begin) % GT__BLOCK;
+    for (int64_t step = 1; step < c->n_group; step *= 2)
+      for (int64_t k = 0; k + step < c->n_group; k += 2 * step)
+        f.e.loops->fold(c->r->fold, &p[k].value, &p[k].index, &p[k + step].value,
+                        &p[k + step].index, 1);
     memcpy(f.tree[0].value + i * f.e.width, &p[0].value, (size_t)f.e.width);
     f.tree[0].index[i] = p[0].index;
     if (i == GT__BLOCK - 1 || o == items.end - 1) gt__cpu_finish(&f, o - i, i + 1);
   }
 }
-static int gt__cpu_reduce(const gt__reduce_args *r, const gt__cpu_isa *isa) {
-  gt__cpu_reduction c = {r, isa, GT__BLOCK, 0, 1 << (GT__TREE - 1), 0, NULL};
-  const int threads = gt__cpu_threads(gt__cpu_work(&r->pre.program, r->pre.count));
+static int gt__cpu_reduce(const gt__reduce_args *r) {
+  gt__cpu_reduction c = {r, GT__BLOCK, 1 << (GT__TREE - 1), 0, NULL};
+  const int threads = gt__cpu_threads(gt__cpu_work(&r->pre));
   if (r->outer <= 0) return 0;
-  if (r->inner) c.columns = r->n > GT__BLOCK ? 1 : r->n > 0 ? GT__BLOCK / r->n : (int64_t)GT__BLOCK;
+  if (r->inner && r->n) c.columns = r->n > GT__BLOCK ? 1 : GT__BLOCK / r->n;
   c.columns = gt__cpu_least(c.columns, r->outer);
-  const int64_t blocks = (r->outer - 1) / c.columns + 1;
-  c.n_chunk = r->n > 0 ? (r->n - 1) / r->chunk + 1 : 0;
-  while (c.group > 1 && blocks * ((c.n_chunk + c.group - 1) / c.group) < 4 * threads)
-    c.group /= 2;
-  c.n_group = c.n_chunk ? (c.n_chunk - 1) / c.group + 1 : 1;
+  const int64_t blocks = gt__cpu_parts(r->outer, c.columns);
+  while (c.group > 1 && blocks * gt__cpu_parts(r->n_chunk, c.group) < 4 * threads) c.group /= 2;
+  c.n_group = gt__cpu_parts(r->n_chunk, c.group);
   if (c.n_group > 1) {
     const uint64_t n = (uint64_t)r->outer * (uint64_t)c.n_group;   /* at most n/32 elements */
     if (n <= SIZE_MAX / sizeof *c.partial)
@@ -2211,47 +2186,41 @@ static int gt__cpu_reduce(const gt__reduce_args *r, const gt__cpu_isa *isa) {
    micro-kernel reads them. An element's sums do not depend on the tile that it is in. */
 typedef struct {
   const gt__matmul_args *x;
-  const gt__cpu_isa *isa;
   const gt__cpu_loops *loops;
   int width, panel;
   int64_t mb, nb, tiles_m, tiles_n;                /* size and number of tiles */
   size_t tile_bytes, a_bytes, b_bytes;
   char *memory;                                    /* tile, A, B for each thread */
 } gt__cpu_product;
-static int64_t gt__cpu_round(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
-/* n elements of a strided line as values: in place where they already are that. */
-static const char *gt__cpu_line(const gt__cpu_product *c, int dtype, const char *data,
-                                int64_t stride, int64_t n, char *raw, char *values) {
-  if (stride != 1) {
-    gt__cpu_move(gt_dtype_size((gt_dtype)dtype), raw, 1, data, stride, n);
-    data = raw;
-  }
-  if (dtype == c->loops->native) return data;
-  c->loops->step(GT__FROM + dtype, values, data, NULL, NULL, n);
-  return values;
-}
 /* Packs `count` lines along K as panels of `panel` lines, [panel][k][line], the rest zeros. `line`
    and `along` are the strides from line to line and along K. Reading follows the smaller one. */
 static void gt__cpu_pack(const gt__cpu_product *c, char *to, const gt__operand *x, int64_t first,
                          int64_t line, int64_t along, int64_t count, int64_t depth, int64_t panel) {
   char raw[GT__N_BLOCK * 8] __attribute__((aligned(64)));
   char values[GT__N_BLOCK * 8] __attribute__((aligned(64)));
+  const int by_line = along < line || count == 1;
+  const int64_t runs = by_line ? count : depth, next = by_line ? line : along;
+  const int64_t run = by_line ? depth : count, stride = by_line ? along : line;
   const int64_t size = (int64_t)gt_dtype_size((gt_dtype)x->dtype), width = c->width;
-  const char *data = x->data + first * size;
   if (count % panel)
     memset(to + count / panel * panel * depth * width, 0, (size_t)(panel * depth * width));
-  if (along < line || count == 1) {
-    for (int64_t p = 0; p < count; p++)
-      gt__cpu_move((size_t)width, to + (p / panel * panel * depth + p % panel) * width, panel,
-                   gt__cpu_line(c, x->dtype, data + p * line * size, along, depth, raw, values), 1,
-                   depth);
-    return;
-  }
-  for (int64_t k = 0; k < depth; k++) {
-    const char *from = gt__cpu_line(c, x->dtype, data + k * along * size, line, count, raw, values);
-    for (int64_t p = 0; p < count; p += panel)
-      memcpy(to + (p * depth + k * panel) * width, from + p * width,
-             (size_t)(gt__cpu_least(panel, count - p) * width));
+  for (int64_t i = 0; i < runs; i++) {
+    const char *from = x->data + (first + i * next) * size;
+    if (stride != 1) {
+      gt__cpu_move((size_t)size, raw, 1, from, stride, run);
+      from = raw;
+    }
+    if (x->dtype != c->loops->native) {
+      c->loops->step(GT__FROM + x->dtype, values, from, NULL, NULL, run);
+      from = values;
+    }
+    if (by_line)
+      gt__cpu_move((size_t)width, to + (i / panel * panel * depth + i % panel) * width, panel, from,
+                   1, run);
+    else
+      for (int64_t p = 0; p < run; p += panel)
+        memcpy(to + (p * depth + i * panel) * width, from + p * width,
+               (size_t)(gt__cpu_least(panel, run - p) * width));
   }
 }
 /* tile = A[m ... m + rows) x B[n ... n + columns) of one batch */
@@ -2272,56 +2241,49 @@ static void gt__cpu_multiply(const gt__cpu_product *c, char *tile, int64_t batch
                         pb + j * depth * c->width, depth, c->nb);
   }
 }
-/* Runs post.program over n finished products, elements first, first + 1, ... of C. */
-static void gt__cpu_post(gt__cpu_eval *e, int64_t first, int64_t n, char *products) {
-  for (int64_t j = 0; j < n; j += GT__BLOCK) {
-    e->slot[0] = products + j * e->width;
-    gt__cpu_block(e, first + j, gt__cpu_least(GT__BLOCK, n - j));
-  }
-}
 static void gt__cpu_matmul_task(const void *context, gt__cpu_range items) {
   const gt__cpu_product *c = (const gt__cpu_product *)context;
   const gt__matmul_args *x = c->x;
   char *tile = c->memory + (size_t)items.thread * (c->tile_bytes + c->a_bytes + c->b_bytes);
   gt__cpu_eval e;
-  gt__cpu_begin(&e, c->isa, &x->post, 1, x->post.ndim, x->post.count, GT__BLOCK);
+  gt__cpu_begin(&e, &x->post, 1, x->post.ndim);
   for (int64_t item = items.begin; item < items.end; item++) {
     const int64_t n = item % c->tiles_n * c->nb, m = item / c->tiles_n % c->tiles_m * c->mb;
     const int64_t batch = item / c->tiles_n / c->tiles_m;
     const int64_t rows = gt__cpu_least(c->mb, x->m - m), columns = gt__cpu_least(c->nb, x->n - n);
     const int64_t first = (batch * x->m + m) * x->n + n;
+    const int whole = columns == x->n;  /* rows: without the gaps they are one run */
+    const int64_t runs = whole ? 1 : rows, run = whole ? rows * columns : columns;
     gt__cpu_multiply(c, tile, batch, m, rows, n, columns);
-    if (columns < x->n) {
-      for (int64_t i = 0; i < rows; i++)
-        gt__cpu_post(&e, first + i * x->n, columns, tile + i * c->nb * c->width);
-    } else {                            /* whole rows: without the gaps they are one run */
-      for (int64_t i = 1; i < rows && c->nb > columns; i++)
-        memmove(tile + i * columns * c->width, tile + i * c->nb * c->width,
-                (size_t)(columns * c->width));
-      gt__cpu_post(&e, first, rows * columns, tile);
-    }
+    for (int64_t i = 1; i < rows && whole && c->nb > columns; i++)
+      memmove(tile + i * columns * c->width, tile + i * c->nb * c->width,
+              (size_t)(columns * c->width));
+    for (int64_t i = 0; i < runs; i++)
+      for (int64_t j = 0; j < run; j += GT__BLOCK) {
+        e.slot[0] = tile + (i * c->nb + j) * c->width;
+        gt__cpu_block(&e, first + i * x->n + j, gt__cpu_least(GT__BLOCK, run - j));
+      }
   }
 }
-static int64_t gt__cpu_tiles(gt__cpu_product *c) {
-  c->tiles_m = (c->x->m - 1) / c->mb + 1;
-  c->tiles_n = (c->x->n - 1) / c->nb + 1;
-  return c->tiles_m * c->tiles_n * c->x->batch;
-}
-static int gt__cpu_matmul(const gt__matmul_args *x, const gt__cpu_isa *isa) {
-  const gt__cpu_loops *loops = isa->loops[x->compute];
-  gt__cpu_product c = {x, isa, loops, loops->width, loops->panel, 0, 0, 0, 0, 0, 0, 0, NULL};
+static int gt__cpu_matmul(const gt__matmul_args *x) {
+  const gt__cpu_loops *loops = gt__cpu_choose()->loops[x->compute];
+  gt__cpu_product c = {x, loops, loops->width, loops->panel, 0, 0, 0, 0, 0, 0, 0, NULL};
+  const double products = (double)x->m * (double)x->n * (double)x->k * (double)x->batch;
+  const int64_t depth = gt__cpu_least(GT__K_BLOCK, x->k);
+  int threads = gt__cpu_threads(products / 8 + gt__cpu_work(&x->post));
+  int64_t tiles;
   if (x->m <= 0 || x->n <= 0 || x->batch <= 0) return 0;
   c.mb = gt__cpu_least(GT__M_BLOCK, gt__cpu_round(x->m, GT__MICRO_ROWS));
   c.nb = gt__cpu_least(GT__N_BLOCK, gt__cpu_round(x->n, c.panel));
-  const double work = (double)x->m * (double)x->n * (double)x->k * (double)x->batch / 8
-                    + (double)gt__cpu_work(&x->post.program, x->post.count);
-  int threads = gt__cpu_threads(work < 1e18 ? (int64_t)work : (int64_t)1e18);
-  while (threads > 1 && gt__cpu_tiles(&c) < 3 * threads && (c.mb > 48 || c.nb > 64)) {
+  for (;;) {
+    c.tiles_m = gt__cpu_parts(x->m, c.mb);
+    c.tiles_n = gt__cpu_parts(x->n, c.nb);
+    tiles = c.tiles_m * c.tiles_n * x->batch;
+    if (threads == 1 || tiles >= 3 * threads || (c.mb <= 48 && c.nb <= 64)) break;
     if (c.nb > 64 && c.nb >= c.mb) c.nb = gt__cpu_round(c.nb / 2, c.panel);
     else c.mb = gt__cpu_round(c.mb / 2, GT__MICRO_ROWS);
   }
-  const int64_t tiles = gt__cpu_tiles(&c), depth = gt__cpu_least(GT__K_BLOCK, x->k);
-  if (threads > tiles) threads = (int)tiles;
+  threads = (int)gt__cpu_least(threads, tiles);
   /* 64 values behind the tile may be read, when the last group of a block is rounded up */
   c.tile_bytes = (size_t)gt__cpu_round((c.mb * c.nb + GT__GROUP) * c.width, 64);
   c.a_bytes = (size_t)gt__cpu_round(c.mb * depth * c.width, 64);
@@ -2337,19 +2299,12 @@ static int gt__cpu_matmul(const gt__matmul_args *x, const gt__cpu_isa *isa) {
 static void gt__cpu_copy_task(const void *context, gt__cpu_range items) {
   const gt__copy_args *c = (const gt__copy_args *)context;
   const int64_t from = items.begin * GT__BLOCK, to = items.end * GT__BLOCK;
-  int64_t dst[GT_MAX_DIMS], src[GT_MAX_DIMS];
-  if (c->kind == GT__BYTES) {
+  if (c->kind == GT__BYTES)
     memcpy(c->dst.data + from, c->src.data + from, (size_t)(gt__cpu_least(to, c->bytes) - from));
-    return;
-  }
-  gt__cpu_strides(&c->dst, c->ndim, c->size, dst);
-  gt__cpu_strides(&c->src, c->ndim, c->size, src);
-  gt__cpu_walk(gt_dtype_size((gt_dtype)c->dst.dtype), c->ndim, c->size, from,
-               gt__cpu_least(to, c->count) - from, c->dst.data, dst, c->src.data, src);
-}
-static int64_t gt__cpu_pick(const gt__operand *index, int64_t i) {
-  const char *at = index->data + i * index->stride[0] * (index->dtype == GT_INT32 ? 4 : 8);
-  return index->dtype == GT_INT32 ? *(const gt__i32 *)at : *(const gt__i64 *)at;
+  else
+    gt__cpu_walk(gt_dtype_size((gt_dtype)c->dst.dtype), c->ndim, c->size, from,
+                 gt__cpu_least(to, c->count) - from, c->dst.data, c->dst.stride, c->src.data,
+                 c->src.stride);
 }
 /* An item is one entry of the index under one place of the dims before it: it moves the box of the
    dims behind. The source does not move along gather_dim but by the index. */
@@ -2358,45 +2313,43 @@ static void gt__cpu_gather_task(const void *context, gt__cpu_range items) {
   const gt__copy_args *c = (const gt__copy_args *)context;
   const int g = c->gather_dim, behind = c->ndim - g - 1;
   const int64_t *box = c->size + g + 1;
+  const int64_t *dst = c->dst.stride, *src = c->src.stride;
   const size_t size = gt_dtype_size((gt_dtype)c->dst.dtype);
-  int64_t dst[GT_MAX_DIMS], src[GT_MAX_DIMS], inner = 1;
-  gt__cpu_strides(&c->dst, c->ndim, c->size, dst);
-  gt__cpu_strides(&c->src, c->ndim, c->size, src);
-  for (int d = 0; d < behind; d++) inner *= box[d];
+  const int64_t inner = gt__count(behind, box);
   for (int64_t item = items.begin; item < items.end; item++) {
-    const int64_t before = item / c->size[g], i = item % c->size[g], k = gt__cpu_pick(&c->index, i);
+    const int64_t before = item / c->size[g], i = item % c->size[g], at = i * c->index.stride[0];
+    const int64_t k = c->index.dtype == GT_INT32 ? ((const gt__i32 *)(void *)c->index.data)[at]
+                                                 : ((const gt__i64 *)(void *)c->index.data)[at];
     const int good = k >= 0 && k < c->gather_size;
     char *to = c->dst.data + (gt__offset(before, g, c->size, dst) + i * dst[g]) * (int64_t)size;
-    const char *from = c->src.data;
-    if (good) from += (gt__offset(before, g, c->size, src) + k * src[g]) * (int64_t)size;
+    const char *from = (const char *)&zero;
+    if (good)
+      from = c->src.data + (gt__offset(before, g, c->size, src) + k * src[g]) * (int64_t)size;
     else if (c->fault) *c->fault = 1;
-    if (inner == 1) memcpy(to, good ? from : (const char *)&zero, size);
-    else gt__cpu_walk(size, behind, box, 0, inner, to, dst + g + 1,
-                      good ? from : (const char *)&zero, good ? src + g + 1 : still);
+    if (inner == 1) memcpy(to, from, size);
+    else
+      gt__cpu_walk(size, behind, box, 0, inner, to, dst + g + 1, from, good ? src + g + 1 : still);
   }
 }
 static int gt__cpu_copy(const gt__copy_args *c) {
   const int64_t n = c->kind == GT__BYTES ? c->bytes : c->count;
   if (c->kind != GT__BYTES && c->index.data) {
-    int64_t items = n > 0;
-    for (int d = 0; d <= c->gather_dim; d++) items *= c->size[d];
-    gt__cpu_split(gt__cpu_gather_task, c, items, gt__cpu_threads(n));
+    const int64_t items = n > 0 ? gt__count(c->gather_dim + 1, c->size) : 0;
+    gt__cpu_split(gt__cpu_gather_task, c, items, gt__cpu_threads((double)n));
   } else {
-    gt__cpu_split(gt__cpu_copy_task, c, (n + GT__BLOCK - 1) / GT__BLOCK,
-                  gt__cpu_threads(c->kind == GT__BYTES ? n / 8 : n));
+    gt__cpu_split(gt__cpu_copy_task, c, gt__cpu_parts(n, GT__BLOCK),
+                  gt__cpu_threads((double)(c->kind == GT__BYTES ? n / 8 : n)));
   }
   return 0;
 }
 
 /* ---- the back end ---- */
-static int gt__cpu_run(int index, void *queue, const gt__op *op) {
-  const gt__cpu_isa *isa = gt__cpu_choose();
-  (void)index, (void)queue;
+static int gt__cpu_execute(const gt__op *op) {
   switch (op->kind) {
     case GT__COPY: return gt__cpu_copy(&op->u.copy);
-    case GT__MAP: return gt__cpu_map(&op->u.map, isa);
-    case GT__REDUCE: return gt__cpu_reduce(&op->u.reduce, isa);
-    default: return gt__cpu_matmul(&op->u.matmul, isa);
+    case GT__MAP: return gt__cpu_map(&op->u.map);
+    case GT__REDUCE: return gt__cpu_reduce(&op->u.reduce);
+    default: return gt__cpu_matmul(&op->u.matmul);
   }
 }
 /* Memory begins on a multiple of 64, a cache line and the widest vector; the pointer to give back
@@ -2406,38 +2359,26 @@ static int gt__cpu_alloc(int index, void *queue, size_t bytes, int pinned, void 
   (void)index, (void)queue, (void)pinned;
   *out = NULL;
   if (!base) return GT__CPU_NO_MEMORY;
-  char *p = base + (128 - ((uintptr_t)base & 63));
-  memcpy(p - sizeof base, &base, sizeof base);
+  void **p = (void **)(void *)(base + (128 - ((uintptr_t)base & 63)));
+  p[-1] = base;
   *out = p;
   return 0;
 }
 static int gt__cpu_release(int index, void *queue, void *p, int pinned) {
-  char *base = NULL;
   (void)index, (void)queue, (void)pinned;
-  if (p) memcpy(&base, (char *)p - sizeof base, sizeof base);
-  GPUTENSOR_FREE(base);
+  GPUTENSOR_FREE(p ? ((void **)p)[-1] : NULL);
   return 0;
 }
 static int gt__cpu_count(void) { return 1; }
-static void gt__cpu_name(char *name, size_t size) {
+static int gt__cpu_properties(int index, gt_properties *out) {
   char line[256];
   FILE *file = fopen("/proc/cpuinfo", "r");
-  snprintf(name, size, "CPU");
-  if (!file) return;
-  while (fgets(line, sizeof line, file)) {
-    char *value = strchr(line, ':');
-    if (strncmp(line, "model name", 10) || !value) continue;
-    value += 1 + strspn(value + 1, " \t");
-    value[strcspn(value, "\n")] = 0;
-    snprintf(name, size, "%.120s", value);
-    break;
-  }
-  fclose(file);
-}
-static int gt__cpu_properties(int index, gt_properties *out) {
   (void)index;
   memset(out, 0, sizeof *out);
-  gt__cpu_name(out->name, sizeof out->name);
+  snprintf(out->name, sizeof out->name, "CPU");
+  while (file && fgets(line, sizeof line, file))
+    if (sscanf(line, "model name : %120[^\n]", out->name) == 1) break;
+  if (file) fclose(file);
   out->multiprocessors = 1;
 #ifdef _OPENMP
   out->multiprocessors = omp_get_max_threads();
@@ -2450,66 +2391,281 @@ static int gt__cpu_properties(int index, gt_properties *out) {
   snprintf(out->instructions, sizeof out->instructions, "%s", gt__cpu_choose()->name);
   return 0;
 }
-static size_t gt__cpu_scratch(const gt__op *op) {
-  (void)op;
+static int gt__cpu_memory(int index, size_t *reserved, size_t *free_bytes, size_t *total) {
+  gt_properties p;
+  gt__cpu_properties(index, &p);
+  *reserved = *free_bytes = 0;
+  *total = p.total_memory;
+#if defined(_SC_AVPHYS_PAGES) && defined(_SC_PAGESIZE)
+  *free_bytes = (size_t)sysconf(_SC_AVPHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+#endif
   return 0;
 }
-/* Work is done when run returns, so queues have nothing in them and events only keep a time. */
+/* ---- queues: a created CPU stream is a thread that takes its items one after the other ----
+   An item runs an operation, lets an event pass, or waits for one. The threads take no lock of the
+   core, so who waits for them may hold it. A failed operation's code stays until the queue is waited
+   for or asked; events that pass meanwhile, and queues that wait for those, get it too. */
+enum { GT__CPU_FULL = 64 };      /* items waiting, from which on callers have to wait too */
+typedef struct {                 /* one record of an event, which who waits for it keeps alive */
+  double ms;                     /* when a thread came by */
+  int passed, code, refs;
+} gt__cpu_record;
+typedef struct { gt__cpu_record *now; } gt__cpu_event;   /* the newest; NULL: none */
+typedef struct gt__cpu_item {
+  struct gt__cpu_item *next;
+  gt__cpu_record *pass, *wait;   /* let it pass, or wait for it */
+  const gt__backend *other;      /* or wait for this one's event, and destroy it */
+  void *event;
+  int index;
+  gt__op op;                     /* or run this */
+} gt__cpu_item;
+typedef struct {
+  pthread_t thread;
+  gt__cpu_item *first, *last;
+  uint64_t pushed, popped, finished;  /* finished: the number of the last operation done */
+  int code, closed;
+} gt__cpu_queue;
+static struct {
+  pthread_mutex_t lock;
+  pthread_cond_t changed;        /* something was pushed, has passed or is done */
+  int busy;                      /* threads that run an operation */
+} gt__cpu_all = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
+static void gt__cpu_lock(void) { pthread_mutex_lock(&gt__cpu_all.lock); }
+static void gt__cpu_unlock(void) { pthread_mutex_unlock(&gt__cpu_all.lock); }
+static void gt__cpu_sleep(void) { pthread_cond_wait(&gt__cpu_all.changed, &gt__cpu_all.lock); }
 static double gt__cpu_now(void) {
 #ifdef CLOCK_MONOTONIC
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-#elif defined(__unix__) || defined(__APPLE__)
+#else
   struct timeval t;   /* strict C99 hides clock_gettime */
   gettimeofday(&t, NULL);
   return (double)t.tv_sec * 1e3 + (double)t.tv_usec * 1e-3;
-#else
-  return (double)clock() * (1e3 / CLOCKS_PER_SEC);
 #endif
 }
+static void gt__cpu_drop(gt__cpu_record *r) { /* with the lock */
+  if (r && --r->refs == 0) GPUTENSOR_FREE(r);
+}
+static void gt__cpu_pass(gt__cpu_record *r, int code) { /* with the lock */
+  r->passed = 1;
+  r->code = code;
+  r->ms = gt__cpu_now();
+}
+/* One item, without its lock where it takes time. */
+static void gt__cpu_take(gt__cpu_queue *q, gt__cpu_item *x) {
+  int code = 0;
+  if (x->pass) {
+    gt__cpu_pass(x->pass, q->code);
+  } else if (x->wait) {
+    while (!x->wait->passed) gt__cpu_sleep();
+    code = x->wait->code;
+  } else {
+    gt__cpu_share = x->other ? 1 : ++gt__cpu_all.busy;
+    gt__cpu_unlock();
+    if (!x->other) code = gt__cpu_execute(&x->op);
+    else {
+      code = x->other->event_ask(x->index, x->event, 1) ? GT__CPU_OTHER : 0;
+      x->other->event_destroy(x->index, x->event);
+    }
+    gt__cpu_lock();
+    if (!x->other) gt__cpu_all.busy--, q->finished = x->op.number;
+  }
+  if (code) q->code = code;
+}
+static void *gt__cpu_serve(void *argument) {
+  gt__cpu_queue *q = (gt__cpu_queue *)argument;
+  gt__cpu_lock();
+  for (;;) {
+    gt__cpu_item *x = q->first;
+    if (!x && q->closed) break;
+    if (!x) {
+      gt__cpu_sleep();
+      continue;
+    }
+    gt__cpu_take(q, x);
+    q->first = x->next;
+    q->popped++;
+    gt__cpu_drop(x->pass);
+    gt__cpu_drop(x->wait);
+    GPUTENSOR_FREE(x);
+    pthread_cond_broadcast(&gt__cpu_all.changed);
+  }
+  gt__cpu_unlock();
+  return NULL;
+}
+static int gt__cpu_push(gt__cpu_queue *q, gt__cpu_record *pass, gt__cpu_record *wait, const gt__op *op,
+                        const gt__backend *other, int index, void *event) {
+  gt__cpu_item *x = gt__forked ? NULL : (gt__cpu_item *)GPUTENSOR_MALLOC(sizeof *x);
+  if (!x) return gt__forked ? GT__CPU_FORKED : GT__CPU_NO_MEMORY;
+  x->next = NULL;
+  x->pass = pass;
+  x->wait = wait;
+  x->other = other;
+  x->index = index;
+  x->event = event;
+  if (op) x->op = *op;
+  gt__cpu_lock();
+  if (pass) pass->refs++;
+  if (wait) wait->refs++;
+  if (q->first) q->last->next = x;
+  else q->first = x;
+  q->last = x;
+  q->pushed++;
+  pthread_cond_broadcast(&gt__cpu_all.changed);
+  gt__cpu_unlock();
+  return 0;
+}
+/* Waits while the queue holds `most` items or more, those pushed later not counted. */
+static void gt__cpu_until(gt__cpu_queue *q, uint64_t most) {
+  gt__cpu_lock();
+  for (uint64_t goal = q->pushed; goal - q->popped >= most && q->popped < goal && !gt__forked;)
+    gt__cpu_sleep();
+  gt__cpu_unlock();
+}
+static uint64_t gt__cpu_finished(gt__cpu_queue *q) {
+  uint64_t number;
+  gt__cpu_lock();
+  number = q->first ? q->finished : UINT64_MAX;
+  gt__cpu_unlock();
+  return number;
+}
 static int gt__cpu_queue_create(int index, int priority, void **queue) {
+  gt__cpu_queue *q = NULL;
   (void)index, (void)priority;
   *queue = NULL;
+#ifdef GPUTENSOR_NO_THREADS
+  return 0;
+#endif
+  if (gt__forked) return GT__CPU_FORKED;
+  q = (gt__cpu_queue *)GPUTENSOR_MALLOC(sizeof *q);
+  if (!q) return GT__CPU_NO_MEMORY;
+  memset(q, 0, sizeof *q);
+  if (pthread_create(&q->thread, NULL, gt__cpu_serve, q)) {
+    GPUTENSOR_FREE(q);
+    return GT__CPU_NO_THREAD;
+  }
+  *queue = q;
   return 0;
 }
-static int gt__cpu_done(int index, void *x) {
-  (void)index, (void)x;
+static int gt__cpu_queue_destroy(int index, void *queue) {
+  gt__cpu_queue *q = (gt__cpu_queue *)queue;
+  (void)index;
+  if (!q) return 0;
+  gt__cpu_lock();
+  q->closed = 1;
+  pthread_cond_broadcast(&gt__cpu_all.changed);
+  gt__cpu_unlock();
+  if (!gt__forked) pthread_join(q->thread, NULL);
+  GPUTENSOR_FREE(q);
   return 0;
 }
-static int gt__cpu_wait_event(int index, void *queue, void *event) {
-  (void)index, (void)queue, (void)event;
-  return 0;
+static int gt__cpu_queue_ask(int index, void *queue, int wait) {
+  gt__cpu_queue *q = (gt__cpu_queue *)queue;
+  int code;
+  (void)index;
+  if (!q) return 0;
+  if (wait) gt__cpu_until(q, 1);
+  gt__cpu_lock(); /* behind a wait there may be newer items, pushed by another thread */
+  code = !q->first || (wait && !gt__forked) ? q->code : gt__forked ? (int)GT__CPU_FORKED : GT__NOT_YET;
+  if (code == q->code) q->code = 0;
+  gt__cpu_unlock();
+  return code;
+}
+/* The record as it is now; the caller drops it. */
+static gt__cpu_record *gt__cpu_newest(void *event) {
+  gt__cpu_record *r;
+  gt__cpu_lock();
+  r = ((gt__cpu_event *)event)->now;
+  if (r) r->refs++;
+  gt__cpu_unlock();
+  return r;
+}
+static void gt__cpu_let_go(gt__cpu_record *r) {
+  gt__cpu_lock();
+  gt__cpu_drop(r);
+  gt__cpu_unlock();
+}
+static int gt__cpu_queue_wait_event(int index, void *queue, void *event) {
+  gt__cpu_record *r = gt__cpu_newest(event);
+  const int code = r && queue ? gt__cpu_push((gt__cpu_queue *)queue, NULL, r, NULL, NULL, 0, NULL) : 0;
+  (void)index;
+  gt__cpu_let_go(r);
+  return code;
 }
 static int gt__cpu_event_create(int index, void **event) {
-  double *ms = (double *)GPUTENSOR_MALLOC(sizeof *ms);
+  gt__cpu_event *e = (gt__cpu_event *)GPUTENSOR_MALLOC(sizeof *e);
   (void)index;
-  if (ms) *ms = 0;
-  *event = ms;
-  return ms ? 0 : GT__CPU_NO_MEMORY;
+  if (e) e->now = NULL;
+  *event = e;
+  return e ? 0 : GT__CPU_NO_MEMORY;
 }
 static int gt__cpu_event_destroy(int index, void *event) {
   (void)index;
+  gt__cpu_let_go(((gt__cpu_event *)event)->now);
   GPUTENSOR_FREE(event);
   return 0;
 }
 static int gt__cpu_event_record(int index, void *event, void *queue) {
-  (void)index, (void)queue;
-  *(double *)event = gt__cpu_now();
-  return 0;
+  gt__cpu_event *e = (gt__cpu_event *)event;
+  gt__cpu_record *r = (gt__cpu_record *)GPUTENSOR_MALLOC(sizeof *r), *before = r;
+  int code = 0;
+  (void)index;
+  if (!r) return GT__CPU_NO_MEMORY;
+  memset(r, 0, sizeof *r);
+  r->refs = 1;
+  if (queue) code = gt__cpu_push((gt__cpu_queue *)queue, r, NULL, NULL, NULL, 0, NULL);
+  gt__cpu_lock();
+  if (!queue) gt__cpu_pass(r, 0);
+  if (!code) {
+    before = e->now;
+    e->now = r;
+  }
+  gt__cpu_drop(before);
+  gt__cpu_unlock();
+  return code;
+}
+static int gt__cpu_event_ask(int index, void *event, int wait) {
+  gt__cpu_record *r = gt__cpu_newest(event);
+  int code;
+  (void)index;
+  if (!r) return 0;
+  gt__cpu_lock();
+  while (wait && !r->passed && !gt__forked) gt__cpu_sleep();
+  code = r->passed ? r->code : gt__forked ? (int)GT__CPU_FORKED : GT__NOT_YET;
+  gt__cpu_drop(r);
+  gt__cpu_unlock();
+  return code;
 }
 static int gt__cpu_event_elapsed(int index, void *start, void *end, float *ms) {
+  gt__cpu_record *a = gt__cpu_newest(start), *b = gt__cpu_newest(end);
   (void)index;
-  *ms = (float)(*(double *)end - *(double *)start);
+  *ms = a && b ? (float)(b->ms - a->ms) : 0; /* both have passed */
+  gt__cpu_let_go(a);
+  gt__cpu_let_go(b);
   return 0;
 }
-static gt_status gt__cpu_classify(int code) { return code ? GT_ERROR_MEMORY : GT_OK; }
-static const char *gt__cpu_text(int code) { return code ? "out of memory" : "no error"; }
+static int gt__cpu_run(int index, void *queue, const gt__op *op) {
+  (void)index;
+  return queue ? gt__cpu_push((gt__cpu_queue *)queue, NULL, NULL, op, NULL, 0, NULL)
+               : gt__cpu_execute(op);
+}
+static gt_status gt__cpu_classify(int code) {
+  return code == GT__CPU_NO_MEMORY ? GT_ERROR_MEMORY : code ? GT_ERROR_STATE : GT_OK;
+}
+static const char *gt__cpu_text(int code) {
+  return code == GT__CPU_NO_MEMORY   ? "out of memory"
+         : code == GT__CPU_NO_THREAD ? "the system gives no more threads"
+         : code == GT__CPU_FORKED    ? "this process was forked: CPU streams stayed with its parent; the "
+                                       "default CPU stream works here"
+         : code                      ? "a GPU's work, for which this stream waited, failed"
+                                     : "no error";
+}
 static const gt__backend gt__cpu_backend = {
-  "cpu", gt__cpu_count, gt__cpu_properties, gt__cpu_alloc, gt__cpu_release, gt__cpu_scratch,
-  gt__cpu_run, gt__cpu_queue_create, gt__cpu_done, gt__cpu_done, gt__cpu_done, gt__cpu_wait_event,
-  gt__cpu_event_create, gt__cpu_event_destroy, gt__cpu_event_record, gt__cpu_done, gt__cpu_done,
-  gt__cpu_event_elapsed, gt__cpu_classify, gt__cpu_text
+  "cpu", gt__cpu_count, gt__cpu_properties, gt__cpu_memory, gt__cpu_alloc, gt__cpu_release, NULL, NULL,
+  gt__cpu_run, gt__cpu_queue_create, gt__cpu_queue_destroy, gt__cpu_queue_ask,
+  gt__cpu_queue_wait_event, gt__cpu_event_create, gt__cpu_event_destroy, gt__cpu_event_record,
+  gt__cpu_event_ask, gt__cpu_event_elapsed, gt__cpu_classify, gt__cpu_text
 };
 #ifdef GT__CUDA
 /* ---- >>cuda-backend ----------------------------------------------------------------------------
@@ -2517,7 +2673,6 @@ static const gt__backend gt__cpu_backend = {
    API alone, never the legacy stream, and waits only where a function's name says so. Each function
    leaves the thread on the device where it found it, and takes out of the runtime's last-error slot
    what it caused itself. */
-#ifdef GT__CUDA
 #ifndef CUDART_VERSION
 #ifdef __GNUC__
 #pragma GCC diagnostic push
@@ -2528,48 +2683,54 @@ static const gt__backend gt__cpu_backend = {
 #pragma GCC diagnostic pop
 #endif
 #endif
-enum { GT__CUDA_DEVICES = 32, GT__CUDA_OTHER_VERSION = -1000, GT__CUDA_NO_IMAGE = 209 };
+enum { GT__CUDA_DEVICES = 32, GT__CUDA_OTHER_VERSION = -1000, GT__CUDA_FORKED = -1001,
+       GT__CUDA_NO_IMAGE = 209 };
 static struct {
   pthread_once_t once;
-  int count, used;                     /* used: some device has a context of ours */
+  int count, forked;                   /* forked: a child of a process that has used CUDA */
+  int used;                            /* 1 + a device on which we have a context, or 0 */
   char reason[256];                    /* why count is 0 */
-  int (*context_get)(void **);         /* the driver's cuCtxGetCurrent, or NULL */
+  int (*get)(void **), (*push)(void *), (*pop)(void **), (*retain)(void **, int);
+  void *context[GT__CUDA_DEVICES];     /* the primary one, from the device's first use on */
   int checked[GT__CUDA_DEVICES];       /* 1 after its first use was found right */
   cudaMemPool_t pool[GT__CUDA_DEVICES];
   char no_image[384], other_version[256];
-} gt__gpu = {PTHREAD_ONCE_INIT, 0, 0, "", NULL, {0}, {NULL}, "", ""};
+} gt__gpu = {PTHREAD_ONCE_INIT, 0, 0, 0, "", NULL, NULL, NULL, NULL, {NULL}, {0}, {NULL}, "", ""};
 /* The result of a runtime call; a failure is ours to report, so it leaves the last-error slot. */
 static int gt__cuda_done(cudaError_t error) {
   if (error != cudaSuccess) (void)cudaGetLastError();
-  return (int)error;
+  return error == cudaErrorNotReady ? (int)GT__NOT_YET : (int)error;
 }
 
-/* -- which devices, and the current one -- */
-static void gt__cuda_find_context_get(void) {
+/* -- which devices, and the current one --
+   The runtime's cudaSetDevice creates a context where there is none, also when it only sets back what
+   was. So we put a device's context on top of the thread's stack of contexts and take it off again,
+   by four functions of the driver that the runtime hands out. */
+static int gt__cuda_driver(const char *name, void *function) {
   enum cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
-  void *function = NULL;
+  void *p = NULL;
 #if CUDART_VERSION >= 12050
-  const cudaError_t error = cudaGetDriverEntryPointByVersion("cuCtxGetCurrent", &function, 12000,
-                                                             cudaEnableDefault, &found);
-#elif CUDART_VERSION >= 12000
   const cudaError_t error =
-      cudaGetDriverEntryPoint("cuCtxGetCurrent", &function, cudaEnableDefault, &found);
+      cudaGetDriverEntryPointByVersion(name, &p, 12000, cudaEnableDefault, &found);
 #else
-  const cudaError_t error =
-      cudaGetDriverEntryPoint("cuCtxGetCurrent", &function, cudaEnableDefault);
-  found = cudaDriverEntryPointSuccess;
+  const cudaError_t error = cudaGetDriverEntryPoint(name, &p, cudaEnableDefault, &found);
 #endif
-  /* copied byte by byte: C has no cast from a data pointer to a function */
-  if (!gt__cuda_done(error) && found == cudaDriverEntryPointSuccess && function)
-    memcpy(&gt__gpu.context_get, &function, sizeof function);
+  if (gt__cuda_done(error) || found != cudaDriverEntryPointSuccess || !p) return 0;
+  memcpy(function, &p, sizeof p); /* C has no cast from a data pointer to a function */
+  return 1;
 }
 static void gt__cuda_find(void) {
   int n = 0, version = 0; /* a failing cudaGetDeviceCount may leave n as it is */
+  gt__watch_fork();
   const int code = gt__cuda_done(cudaGetDeviceCount(&n));
   gt__cuda_done(cudaRuntimeGetVersion(&version));
   if (!code && n > 0) {
-    gt__gpu.count = n < GT__CUDA_DEVICES ? n : GT__CUDA_DEVICES;
-    gt__cuda_find_context_get();
+    if (gt__cuda_driver("cuCtxGetCurrent", &gt__gpu.get) &&
+        gt__cuda_driver("cuCtxPushCurrent", &gt__gpu.push) &&
+        gt__cuda_driver("cuCtxPopCurrent", &gt__gpu.pop) &&
+        gt__cuda_driver("cuDevicePrimaryCtxRetain", &gt__gpu.retain))
+      gt__gpu.count = n < GT__CUDA_DEVICES ? n : GT__CUDA_DEVICES;
+    else snprintf(gt__gpu.reason, sizeof gt__gpu.reason, "the NVIDIA driver is too old");
     return;
   }
   snprintf(gt__gpu.reason, sizeof gt__gpu.reason, "%s (CUDA %d.%d: %s)",
@@ -2580,135 +2741,119 @@ static void gt__cuda_find(void) {
 }
 static int gt__cuda_count(void) {
   pthread_once(&gt__gpu.once, gt__cuda_find);
-  return gt__gpu.count;
+  return gt__gpu.forked ? 0 : gt__gpu.count;
 }
+#define GT__FORKED "this process was forked after CUDA was used; use the CPU, or fork before"
 /* Why there is no device; "" if there is one. */
-static const char *gt__cuda_reason(void) { return gt__cuda_count() > 0 ? "" : gt__gpu.reason; }
-/* Does this thread have a context? Where that cannot be asked: yes, the ordinary case. */
-static int gt__cuda_has_context(void) {
-  void *context = NULL;
-  return !gt__gpu.context_get || (gt__gpu.context_get(&context) == 0 && context);
+static const char *gt__cuda_reason(void) {
+  if (gt__cuda_count() > 0) return "";
+  return gt__gpu.forked ? GT__FORKED : gt__gpu.reason;
 }
-
 /* -- the first use of a device: do header, kernels and GPU fit together? -- */
 static int gt__cuda_check_version(const gt__build *b) {
-  const int sizes = b->size_map == (int)sizeof(gt__map_args) &&
-                    b->size_reduce == (int)sizeof(gt__reduce_args) &&
-                    b->size_matmul == (int)sizeof(gt__matmul_args) &&
-                    b->size_copy == (int)sizeof(gt__copy_args);
   const int same = strncmp(b->version, GPUTENSOR_VERSION, sizeof b->version) == 0;
-  if (same && sizes) return 0;
-  if (!strcmp(b->version, "fast-math")) {
+  if (same && b->size_map == (int)sizeof(gt__map_args) &&
+      b->size_reduce == (int)sizeof(gt__reduce_args) &&
+      b->size_matmul == (int)sizeof(gt__matmul_args) && b->size_copy == (int)sizeof(gt__copy_args))
+    return 0;
+  if (strcmp(b->version, "fast-math"))
     snprintf(gt__gpu.other_version, sizeof gt__gpu.other_version,
-             "gputensor_kernels.cu flushes tiny numbers to zero: build it without --use_fast_math");
-    return GT__CUDA_OTHER_VERSION;
-  }
-  snprintf(gt__gpu.other_version, sizeof gt__gpu.other_version,
-           "gputensor_kernels.cu is %.15s, gputensor.h is %s%s: copy both files", b->version,
-           GPUTENSOR_VERSION, same ? ", but their structures differ" : "");
+             "gputensor_kernels.cu is %.15s, gputensor.h is %s%s: copy both files", b->version,
+             GPUTENSOR_VERSION, same ? ", but their structures differ" : "");
+  else
+    snprintf(gt__gpu.other_version, sizeof gt__gpu.other_version, "gputensor_kernels.cu flushes tiny "
+             "numbers to zero: build it without --use_fast_math");
   return GT__CUDA_OTHER_VERSION;
 }
-static void gt__cuda_explain_image(int index, const gt__build *b) {
-  int major = 0, minor = 0;
+static void gt__cuda_explain_image(const gt__build *b) {
   char *text = gt__gpu.no_image;
   const size_t size = sizeof gt__gpu.no_image;
-  size_t n;
-  gt__cuda_done(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, index));
-  gt__cuda_done(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, index));
-  n = (size_t)snprintf(text, size, "gputensor_kernels.cu was built for");
-  for (int i = 0; i < b->n_arch && n < size - 160; i++)
-    n += b->arch[i] >= 900 ? (size_t)snprintf(text + n, size - n, " sm_90a")
-                           : (size_t)snprintf(text + n, size - n, " sm_%d", b->arch[i]);
-  n += (size_t)snprintf(text + n, size - n, ", but this GPU is sm_%d%d: build it with nvcc ", major,
-                        minor);
-  if (major == 9 && minor == 0)
-    snprintf(text + n, size - n, "-arch=sm_90a");
-  else
-    snprintf(text + n, size - n, "-gencode=arch=compute_%d%d,code=sm_%d%d", major, minor, major,
-             minor);
+  size_t n = (size_t)snprintf(text, size, "gputensor_kernels.cu was built for");
+  for (int i = 0; i < b->n_arch; i++)
+    n += (size_t)snprintf(text + n, size - n, " sm_%d%s", b->arch[i] < 900 ? b->arch[i] : 90,
+                          b->arch[i] < 900 ? "" : "a");
+  snprintf(text + n, size - n, ", not for this GPU: build it with nvcc -arch=native, or with "
+           "-arch=sm_90a for Hopper");
 }
 static int gt__cuda_first_use(int index) {
   gt__build build;
   int code = gt__cuda_build(&build);
-  gt__gpu.used = 1;
   if (!code) code = gt__cuda_check_version(&build);
   if (!code) code = gt__cuda_warmup(); /* loading one later may wait for the device */
-  if (code == GT__CUDA_NO_IMAGE) gt__cuda_explain_image(index, &build);
+  if (code == GT__CUDA_NO_IMAGE) gt__cuda_explain_image(&build);
   gt__gpu.checked[index] = !code;
   return code;
 }
 /* Every function enters its device and leaves it again. */
 typedef struct {
-  int before, back;
+  int back;
 } gt__cuda_guard;
-static int gt__cuda_enter_unchecked(gt__cuda_guard *g, int index) {
-  int code;
-  g->before = g->back = 0;
-  if (index < 0 || index >= gt__cuda_count()) return (int)cudaErrorInvalidDevice;
-  code = gt__cuda_done(cudaGetDevice(&g->before));
-  if (code || g->before == index) return code;
-  /* Going back would create a context on a device that had none, so only if there was one. */
-  g->back = gt__cuda_has_context();
-  return gt__cuda_done(cudaSetDevice(index));
-}
 static int gt__cuda_enter(gt__cuda_guard *g, int index) {
-  const int code = gt__cuda_enter_unchecked(g, index);
-  return code || gt__gpu.checked[index] ? code : gt__cuda_first_use(index);
+  void *current = NULL;
+  int code = 0;
+  g->back = 0;
+  if (gt__gpu.forked) return GT__CUDA_FORKED;
+  if (index < 0 || index >= gt__cuda_count()) return (int)cudaErrorInvalidDevice;
+  if (!gt__gpu.context[index]) code = gt__gpu.retain(&gt__gpu.context[index], index);
+  if (!code) code = gt__gpu.get(&current);
+  if (!code && current != gt__gpu.context[index]) {
+    code = gt__gpu.push(gt__gpu.context[index]);
+    g->back = !code;
+  }
+  if (code) return code;
+  if (!gt__gpu.used) gt__gpu.used = 1 + index;
+  return gt__gpu.checked[index] ? 0 : gt__cuda_first_use(index);
 }
 static int gt__cuda_leave(const gt__cuda_guard *g, int code) {
-  if (g->back) gt__cuda_done(cudaSetDevice(g->before));
+  void *ours;
+  if (g->back) gt__gpu.pop(&ours);
   return code;
 }
-/* The body of a function that is one runtime call on a device. */
-#define GT__ON(index, call) \
+/* The body of a function that is one runtime call on a device. What gives something back is called
+   even where the device could not be entered. */
+#define GT__ON_IF(index, condition, call) \
   gt__cuda_guard guard; \
   int code = gt__cuda_enter(&guard, index); \
-  if (!code) code = gt__cuda_done(call); \
+  if (condition) code = gt__cuda_done(call); \
   return gt__cuda_leave(&guard, code);
+#define GT__ON(index, call) GT__ON_IF(index, !code, call)
+#define GT__GIVE_BACK(index, call) GT__ON_IF(index, code != GT__CUDA_FORKED, call)
 static int gt__cuda_properties(int index, gt_properties *out) {
-  struct cudaDeviceProp *p = (struct cudaDeviceProp *)GPUTENSOR_MALLOC(sizeof *p);
-  gt__cuda_guard guard;
+  struct cudaDeviceProp p;
   gt__build build;
-  int l2 = 0, code = p ? gt__cuda_enter_unchecked(&guard, index) : (int)cudaErrorMemoryAllocation;
-  memset(out, 0, sizeof *out);
-  if (!p) return code;
-  if (!code) code = gt__cuda_done(cudaGetDeviceProperties(p, index));
-  if (!code) code = gt__cuda_done(cudaDeviceGetAttribute(&l2, cudaDevAttrL2CacheSize, index));
+  const char *own = "";
+  int code = gt__cuda_done(cudaGetDeviceProperties(&p, index));
   if (!code) code = gt__cuda_done(cudaDeviceGetPCIBusId(out->pci_bus_id, 32, index));
-  if (!code) {
-    const char *own = "";
-    gt__cuda_build(&build);
-    for (int i = 0; i < build.n_arch; i++)
-      if (build.arch[i] >= 900 && p->major == 9 && p->minor == 0) own = "a";
-    snprintf(out->name, sizeof out->name, "%.127s", p->name);
-    snprintf(out->instructions, sizeof out->instructions, "sm_%d%d%s", p->major, p->minor, own);
-    out->major = p->major;
-    out->minor = p->minor;
-    out->multiprocessors = p->multiProcessorCount;
-    out->total_memory = p->totalGlobalMem;
-    out->l2_bytes = (size_t)l2;
-  }
-  GPUTENSOR_FREE(p);
-  return gt__cuda_leave(&guard, code);
+  if (code) return code;
+  gt__cuda_build(&build);
+  for (int i = 0; i < build.n_arch; i++)
+    if (build.arch[i] >= 900 && p.major == 9 && p.minor == 0) own = "a";
+  snprintf(out->name, sizeof out->name, "%.127s", p.name);
+  snprintf(out->instructions, sizeof out->instructions, "sm_%d%d%s", p.major, p.minor, own);
+  out->major = p.major;
+  out->minor = p.minor;
+  out->multiprocessors = p.multiProcessorCount;
+  out->total_memory = p.totalGlobalMem;
+  out->l2_bytes = (size_t)p.l2CacheSize;
+  return 0;
 }
 
 /* -- memory: a private stream-ordered pool per device, which keeps what it once had -- */
-static int gt__cuda_pool(int index, cudaMemPool_t *pool) {
+static int gt__cuda_pool(int index) {
   struct cudaMemPoolProps props;
   unsigned long long keep = UINT64_MAX;
-  int supported = 0, code;
-  *pool = gt__gpu.pool[index];
-  if (*pool) return 0;
-  code = gt__cuda_done(cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, index));
-  if (code || !supported) return code;
+  cudaMemPool_t pool;
+  int code;
+  if (gt__gpu.pool[index]) return 0;
   memset(&props, 0, sizeof props);
   props.allocType = cudaMemAllocationTypePinned;
   props.location.type = cudaMemLocationTypeDevice;
   props.location.id = index;
-  code = gt__cuda_done(cudaMemPoolCreate(pool, &props));
-  if (!code)
-    code = gt__cuda_done(cudaMemPoolSetAttribute(*pool, cudaMemPoolAttrReleaseThreshold, &keep));
-  if (!code) gt__gpu.pool[index] = *pool;
+  code = gt__cuda_done(cudaMemPoolCreate(&pool, &props));
+  if (code) return code;
+  code = gt__cuda_done(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
+  if (!code) gt__gpu.pool[index] = pool;
+  else gt__cuda_done(cudaMemPoolDestroy(pool));
   return code;
 }
 /* Without a queue, the thread's own stream: the legacy stream would wait for all the others. */
@@ -2717,35 +2862,52 @@ static cudaStream_t gt__cuda_stream(void *queue) {
 }
 static int gt__cuda_alloc(int index, void *queue, size_t bytes, int pinned, void **out) {
   gt__cuda_guard guard;
-  cudaMemPool_t pool = NULL;
   int code;
   *out = NULL;
   if (bytes == 0) return 0;
-  if (pinned) {
-    if (gt__cuda_count() == 0) return (int)cudaErrorNoDevice;
-    gt__gpu.used = 1;
-    return gt__cuda_done(cudaHostAlloc(out, bytes, cudaHostAllocPortable));
-  }
+  if (pinned) index = gt__gpu.used ? gt__gpu.used - 1 : index; /* on any device that is in use */
   code = gt__cuda_enter(&guard, index);
-  if (!code) code = gt__cuda_pool(index, &pool);
+  if (!code && !pinned) code = gt__cuda_pool(index);
   if (!code)
-    code = gt__cuda_done(pool ? cudaMallocFromPoolAsync(out, bytes, pool, gt__cuda_stream(queue))
-                              : cudaMalloc(out, bytes));
+    code = gt__cuda_done(pinned ? cudaHostAlloc(out, bytes, cudaHostAllocPortable)
+                                : cudaMallocFromPoolAsync(out, bytes, gt__gpu.pool[index],
+                                                          gt__cuda_stream(queue)));
   return gt__cuda_leave(&guard, code);
 }
+#define GT__USED (gt__gpu.used - 1)
+static int gt__cuda_free_pinned(void *p) { GT__GIVE_BACK(GT__USED, cudaFreeHost(p)) }
 static int gt__cuda_release(int index, void *queue, void *p, int pinned) {
   if (!p) return 0;
-  if (pinned) return gt__cuda_done(cudaFreeHost(p));
-  GT__ON(index, gt__gpu.pool[index] ? cudaFreeAsync(p, gt__cuda_stream(queue)) : cudaFree(p))
+  if (pinned) return gt__cuda_free_pinned(p);
+  GT__GIVE_BACK(index, gt__gpu.pool[index] ? cudaFreeAsync(p, gt__cuda_stream(queue)) : cudaFree(p))
 }
-/* Is this host memory page-locked? A process that has not used CUDA yet has none that matters, and
-   asking would create a context. */
+static int gt__cuda_trim(int index) {
+  if (!gt__gpu.pool[index]) return 0;
+  GT__ON(index, cudaMemPoolTrimTo(gt__gpu.pool[index], 0))
+}
+static int gt__cuda_memory(int index, size_t *reserved, size_t *free_bytes, size_t *total) {
+  gt__cuda_guard guard;
+  uint64_t held = 0;
+  int code;
+  *reserved = *free_bytes = *total = 0;
+  if (!gt__gpu.context[index]) return 0; /* asking would create one */
+  code = gt__cuda_enter(&guard, index);
+  if (!code && gt__gpu.pool[index])
+    code = gt__cuda_done(
+        cudaMemPoolGetAttribute(gt__gpu.pool[index], cudaMemPoolAttrReservedMemCurrent, &held));
+  if (!code) code = gt__cuda_done(cudaMemGetInfo(free_bytes, total));
+  *reserved = (size_t)held;
+  return gt__cuda_leave(&guard, code);
+}
+static int gt__cuda_attributes(struct cudaPointerAttributes *out, const void *p) {
+  GT__ON(GT__USED, cudaPointerGetAttributes(out, p))
+}
+/* Is this host memory page-locked? A process that has not used CUDA yet has none that matters. Where
+   it cannot be told: yes, so that copies are waited for. */
 static int gt__cuda_pinned(const void *p) {
   struct cudaPointerAttributes attributes;
-  if (!p || gt__cuda_count() == 0) return 0;
-  if (!gt__gpu.used && !gt__cuda_has_context()) return 0;
-  if (gt__cuda_done(cudaPointerGetAttributes(&attributes, p))) return 0;
-  return attributes.type == cudaMemoryTypeHost;
+  if (!p || !gt__gpu.used) return 0;
+  return gt__cuda_attributes(&attributes, p) || attributes.type == cudaMemoryTypeHost;
 }
 
 /* -- work -- */
@@ -2765,20 +2927,16 @@ static int gt__cuda_bytes(const gt__copy_args *c, cudaStream_t stream) {
   return gt__cuda_done(cudaMemcpyPeerAsync(c->dst.data, c->dst_index, c->src.data, c->src_index,
                                            bytes, stream));
 }
-static int gt__cuda_start(const gt__op *op, cudaStream_t stream) {
-  switch (op->kind) {
-    case GT__MAP: return gt__cuda_map(&op->u.map, stream);
-    case GT__REDUCE: return gt__cuda_reduce(&op->u.reduce, stream);
-    case GT__MATMUL: return gt__cuda_matmul(&op->u.matmul, stream);
-    default:
-      return op->u.copy.kind == GT__BYTES ? gt__cuda_bytes(&op->u.copy, stream)
-                                          : gt__cuda_copy(&op->u.copy, stream);
-  }
-}
 static int gt__cuda_run(int index, void *queue, const gt__op *op) {
   gt__cuda_guard guard;
+  const cudaStream_t stream = gt__cuda_stream(queue);
   int code = gt__cuda_enter(&guard, index);
-  if (!code) code = gt__cuda_start(op, gt__cuda_stream(queue));
+  if (!code)
+    code = op->kind == GT__MAP                 ? gt__cuda_map(&op->u.map, stream)
+           : op->kind == GT__REDUCE            ? gt__cuda_reduce(&op->u.reduce, stream)
+           : op->kind == GT__MATMUL            ? gt__cuda_matmul(&op->u.matmul, stream)
+           : op->u.copy.kind == GT__ELEMENTS ? gt__cuda_copy(&op->u.copy, stream)
+                                               : gt__cuda_bytes(&op->u.copy, stream);
   return gt__cuda_leave(&guard, code);
 }
 
@@ -2796,17 +2954,11 @@ static int gt__cuda_queue_create(int index, int priority, void **queue) {
   return gt__cuda_leave(&guard, code);
 }
 static int gt__cuda_queue_destroy(int index, void *queue) {
-  GT__ON(index, cudaStreamDestroy((cudaStream_t)queue))
+  GT__GIVE_BACK(index, cudaStreamDestroy((cudaStream_t)queue))
 }
-static int gt__cuda_not_ready(int code) { return code == (int)cudaErrorNotReady ? -1 : code; }
-static int gt__cuda_queue_asked(int index, void *queue) {
-  GT__ON(index, cudaStreamQuery(gt__cuda_stream(queue)))
-}
-static int gt__cuda_queue_query(int index, void *queue) {
-  return gt__cuda_not_ready(gt__cuda_queue_asked(index, queue));
-}
-static int gt__cuda_queue_wait(int index, void *queue) {
-  GT__ON(index, cudaStreamSynchronize(gt__cuda_stream(queue)))
+static int gt__cuda_queue_ask(int index, void *queue, int wait) {
+  GT__ON(index, wait ? cudaStreamSynchronize(gt__cuda_stream(queue))
+                     : cudaStreamQuery(gt__cuda_stream(queue)))
 }
 static int gt__cuda_queue_wait_event(int index, void *queue, void *event) {
   GT__ON(index, cudaStreamWaitEvent(gt__cuda_stream(queue), (cudaEvent_t)event, 0))
@@ -2816,24 +2968,32 @@ static int gt__cuda_event_create(int index, void **event) {
   GT__ON(index, cudaEventCreate(out))
 }
 static int gt__cuda_event_destroy(int index, void *event) {
-  GT__ON(index, cudaEventDestroy((cudaEvent_t)event))
+  GT__GIVE_BACK(index, cudaEventDestroy((cudaEvent_t)event))
 }
 static int gt__cuda_event_record(int index, void *event, void *queue) {
   GT__ON(index, cudaEventRecord((cudaEvent_t)event, gt__cuda_stream(queue)))
 }
-static int gt__cuda_event_asked(int index, void *event) {
-  GT__ON(index, cudaEventQuery((cudaEvent_t)event))
-}
-static int gt__cuda_event_query(int index, void *event) {
-  return gt__cuda_not_ready(gt__cuda_event_asked(index, event));
-}
-static int gt__cuda_event_wait(int index, void *event) {
-  GT__ON(index, cudaEventSynchronize((cudaEvent_t)event))
+static int gt__cuda_event_ask(int index, void *event, int wait) {
+  GT__ON(index, wait ? cudaEventSynchronize((cudaEvent_t)event) : cudaEventQuery((cudaEvent_t)event))
 }
 static int gt__cuda_event_elapsed(int index, void *start, void *end, float *ms) {
   GT__ON(index, cudaEventElapsedTime(ms, (cudaEvent_t)start, (cudaEvent_t)end))
 }
+#undef GT__ON_IF
 #undef GT__ON
+#undef GT__GIVE_BACK
+#undef GT__USED
+
+/* Lets go of the pools; memory that is still in tensors goes when they do. */
+static void gt__cuda_shutdown(void) {
+  gt__cuda_guard guard;
+  for (int i = 0; i < gt__gpu.count && !gt__gpu.forked; i++) {
+    if (!gt__gpu.context[i] || gt__cuda_enter(&guard, i)) continue;
+    if (gt__gpu.pool[i]) gt__cuda_done(cudaMemPoolDestroy(gt__gpu.pool[i]));
+    gt__gpu.pool[i] = NULL;
+    gt__cuda_leave(&guard, 0);
+  }
+}
 
 /* -- errors -- */
 static gt_status gt__cuda_classify(int code) {
@@ -2841,6 +3001,7 @@ static gt_status gt__cuda_classify(int code) {
     case 0: return GT_OK;
     case 2: return GT_ERROR_MEMORY;
     case GT__CUDA_OTHER_VERSION: return GT_ERROR_VERSION;
+    case GT__CUDA_FORKED: return GT_ERROR_STATE;
     case 214: case 220: case 226:                                         /* ECC, NVLink */
     case 700: case 702: case 709: case 710:               /* address, time, assert */
     case 714: case 715: case 716: case 717: case 718: case 719: case 721: /* faults of kernels */
@@ -2851,37 +3012,58 @@ static gt_status gt__cuda_classify(int code) {
 static const char *gt__cuda_text(int code) {
   static GT__THREAD char text[256];
   if (code == GT__CUDA_OTHER_VERSION) return gt__gpu.other_version;
+  if (code == GT__CUDA_FORKED) return GT__FORKED;
   if (code == GT__CUDA_NO_IMAGE && gt__gpu.no_image[0]) return gt__gpu.no_image;
   snprintf(text, sizeof text, "%.80s: %.160s", cudaGetErrorName((cudaError_t)code),
            cudaGetErrorString((cudaError_t)code));
   return text;
 }
 static const gt__backend gt__cuda_backend = {
-  "cuda", gt__cuda_count, gt__cuda_properties, gt__cuda_alloc, gt__cuda_release, gt__cuda_scratch,
-  gt__cuda_run, gt__cuda_queue_create, gt__cuda_queue_destroy, gt__cuda_queue_query,
-  gt__cuda_queue_wait, gt__cuda_queue_wait_event, gt__cuda_event_create, gt__cuda_event_destroy,
-  gt__cuda_event_record, gt__cuda_event_query, gt__cuda_event_wait, gt__cuda_event_elapsed,
-  gt__cuda_classify, gt__cuda_text};
-#endif /* GT__CUDA */
+  "cuda", gt__cuda_count, gt__cuda_properties, gt__cuda_memory, gt__cuda_alloc, gt__cuda_release,
+  gt__cuda_trim, gt__cuda_scratch, gt__cuda_run, gt__cuda_queue_create, gt__cuda_queue_destroy,
+  gt__cuda_queue_ask, gt__cuda_queue_wait_event, gt__cuda_event_create, gt__cuda_event_destroy,
+  gt__cuda_event_record, gt__cuda_event_ask, gt__cuda_event_elapsed, gt__cuda_classify, gt__cuda_text
+};
 #endif /* GT__CUDA */
 
 /* ---- >>state -----------------------------------------------------------------------------------
    One lock guards the lists of handles and streams and every call that enqueues work: with finer
    locks another thread could record an event before the launch that it should cover. What belongs to
-   a thread is fixed in size and owns no memory. */
-enum { GT__GPUS = 32, GT__RECENT = 4 };
+   a thread is fixed in size and owns no memory.
+
+   ORDER. A stream numbers its operations; the pair (stream, number) is a point. A storage knows the
+   point that wrote it last and those that have read it since. A stream knows of every other one up to
+   which number it has waited for it, and so does the host (a vector clock: Fidge 1988, Mattern 1989).
+   An operation compares the points of what it touches with the clock of its stream: on one stream
+   that is all. Only where a point is not reached yet, an event is recorded on the point's stream, at
+   that moment, and waited for; it covers all that this stream holds by then and has waited for. */
+enum { GT__GPUS = 32, GT__RECENT = 4, GT__STREAMS = 256, GT__READS = 4, GT__RACES = 32 };
+enum { GT__TOO_MANY = -2000 };   /* beside the back ends' codes */
+enum { GT__CLASSES = 48 };       /* of pinned memory: powers of two */
+
+typedef struct {
+  uint64_t number;               /* 0: never */
+  const char *text;              /* the operation's name */
+  int slot;                      /* of the stream */
+} gt__point;
+typedef struct { uint64_t at[GT__STREAMS]; } gt__clock;
 
 struct gt_stream {
   gt_device device;
-  void *queue, *mark;            /* mark: an event for joins, made on first use */
-  int owned;                     /* the queue is ours to destroy */
-  uint64_t number;               /* operations so far */
+  int slot, name;                /* name: for messages; 0: the default stream */
+  void *queue, *mark;            /* NULL: the caller does its work; an event, made on first use */
+  uint64_t number, marked;       /* operations so far; how many of them the mark covers, if any */
+  int owned, freed, gone;        /* gone: the native stream that it wrapped may not exist any more */
+  int held;                      /* threads that wait for it with the lock given up */
+  unsigned n_recent;
   const char *recent[GT__RECENT];
-  struct gt_stream *next;
+  gt__clock seen;                /* what of the other streams is waited for */
 };
 struct gt_event {
   gt_device device;              /* GT_NO_DEVICE: never recorded */
   void *native;
+  gt__point at;
+  gt__clock seen;
 };
 struct gt_storage {
   void *data;
@@ -2889,23 +3071,38 @@ struct gt_storage {
   gt_device device;
   int64_t refs;
   int pinned;                    /* host memory that a GPU may still be using when a copy returns */
-  struct gt_stream *last;        /* the stream that used it last, NULL: nothing is pending */
+  int pooled;                    /* pinned memory of ours; 1 + its class */
+  int foreign, internal;         /* not from our allocator; not the caller's */
+  gt__point write, read[GT__READS];
+  int n_read, crowded;           /* crowded: more streams have read it than fit here */
+  int readers, writers;          /* threads that work on it at this moment, outside the lock */
   void (*deleter)(void *data, void *context);
   void *context;
-  int foreign;                   /* not from our allocator */
+  struct gt_storage *next;       /* in a list of memory that waits for its points */
 };
 
+static pthread_mutex_t gt__mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t gt__idle = PTHREAD_COND_INITIALIZER; /* a thread has done what it did outside */
 static struct {
-  pthread_mutex_t lock;
   gt_tensor *tensors;
-  gt_stream *streams, fallback[1 + GT__GPUS];   /* fallback: the default stream of each device */
-  size_t allocated[1 + GT__GPUS];
+  gt_stream *slot[GT__STREAMS];  /* freed ones too, until their work is done */
+  uint64_t number[GT__STREAMS];  /* where the slot's next stream goes on counting */
+  int top;                       /* slots that were ever used */
+  gt__clock done;                /* the host's clock */
+  int names;
+  gt_stream fallback[1 + GT__GPUS], bin[1 + GT__GPUS]; /* default streams; where memory is freed that
+                                                          several streams have used */
+  struct gt_storage *limbo;      /* freed CPU memory that work may still use */
+  struct { struct gt_storage *first, *last; int count; } pool[GT__CLASSES]; /* pinned, oldest first */
+  size_t allocated[1 + GT__GPUS], peak[1 + GT__GPUS];
   int lost[1 + GT__GPUS];
   int32_t *fault;                /* set by a kernel that met a bad index */
   gt_error_handler handler;
   void *handler_user;
-} gt__all = {PTHREAD_MUTEX_INITIALIZER, NULL, NULL, {{{0, 0}, NULL, NULL, 0, 0, {NULL}, NULL}},
-             {0}, {0}, NULL, NULL, NULL};
+  gt_statistics stats;
+  char race[GT__RACES][320];
+  int64_t n_race;
+} gt__all;
 
 static GT__THREAD struct {
   gt_status status;
@@ -2915,12 +3112,29 @@ static GT__THREAD struct {
   gt_stream *stream[1 + GT__GPUS];
   gt_generator generator;
   gt_precision precision;
+  gt_safety safety;
   char text[4][160];
   unsigned text_turn;
 } gt__me;
 
-static void gt__lock(void) { pthread_mutex_lock(&gt__all.lock); }
-static void gt__unlock(void) { pthread_mutex_unlock(&gt__all.lock); }
+/* In the child of a fork. Other threads of the parent may have held the locks. */
+static void gt__after_fork(void) {
+  const pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  const pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+  gt__forked = 1;
+  gt__mutex = gt__cpu_all.lock = mutex;
+  gt__idle = gt__cpu_all.changed = cond;
+#ifdef GT__CUDA
+  gt__gpu.forked = gt__gpu.count > 0;
+#endif
+}
+static void gt__watch_fork_once(void) { pthread_atfork(NULL, NULL, gt__after_fork); }
+static void gt__watch_fork(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, gt__watch_fork_once);
+}
+static void gt__lock(void) { pthread_mutex_lock(&gt__mutex); }
+static void gt__unlock(void) { pthread_mutex_unlock(&gt__mutex); }
 
 GT_API gt_status gt_error(void) { return gt__me.status; }
 GT_API const char *gt_error_message(void) { return gt__me.message; }
@@ -2935,10 +3149,10 @@ GT_API void gt_set_error_handler(gt_error_handler handler, void *user) {
   gt__unlock();
 }
 GT_API const char *gt_status_string(gt_status status) {
-  static const char *const name[] = {"no error",     "bad argument",  "bad shape",  "bad dtype",
-                                     "bad device",   "out of memory", "bad expression", "file error",
-                                     "bad format",   "bad state",     "CUDA error", "device lost",
-                                     "versions differ"};
+  static const char *const name[] = {
+      "no error", "bad argument", "bad shape", "bad dtype", "bad device", "out of memory",
+      "bad expression", "file error", "bad format", "bad state", "CUDA error", "device lost",
+      "versions differ"};
   const int n = (int)(sizeof name / sizeof *name);
   return (int)status >= 0 && (int)status < n ? name[status] : "unknown status";
 }
@@ -3126,62 +3340,269 @@ GT_API gt_dtype gt_promote_types(gt_dtype a, gt_dtype b) {
 }
 
 /* -- streams, as far as storages need them -- */
-static int gt__lost(gt_device device) { return gt__all.lost[gt__slot(device)]; }
-
 /* Reports a back end's error code; called without the lock. */
 static gt_status gt__backend_error(const char *function, gt_device device, const gt_stream *stream,
                                    int code) {
   const gt__backend *backend = gt__backend_of(device);
-  const gt_status status = backend->classify(code);
+  const gt_status status = code == GT__TOO_MANY ? GT_ERROR_STATE : backend->classify(code);
   char recent[160] = "";
   size_t n = 0;
-  if (status == GT_ERROR_DEVICE_LOST) gt__all.lost[gt__slot(device)] = 1;
-  for (int i = 1; stream && i <= GT__RECENT && stream->number >= (uint64_t)i; i++) {
-    const char *text = stream->recent[(stream->number - (uint64_t)i) % GT__RECENT];
+  if (code == GT__TOO_MANY)
+    return gt__fail(status, "%s: %d streams are in use; gt_stream_free gives one back", function,
+                    (int)GT__STREAMS);
+  if (status == GT_ERROR_DEVICE_LOST) {
+    gt__lock();
+    gt__all.lost[gt__slot(device)] = 1;
+    gt__unlock();
+  }
+  for (unsigned i = 1; stream && i <= GT__RECENT && stream->n_recent >= i; i++) {
+    const char *text = stream->recent[(stream->n_recent - i) % GT__RECENT];
     n += (size_t)snprintf(recent + n, sizeof recent - n, "%s%.30s", i > 1 ? ", " : "", text);
   }
   return gt__fail(status, "%s: %s: %s%s%s", function, gt_device_string(device), backend->text(code),
                   n ? "; last operations on this stream, newest first: " : "", recent);
 }
-/* The default stream of a device; NULL and *code if it cannot be made. Called with the lock. */
-static gt_stream *gt__default_stream(gt_device device, int *code) {
-  gt_stream *s = &gt__all.fallback[gt__slot(device)];
-  *code = 0;
-  if (s->device.type) return s;
-  if (device.type != GT_CPU)
-    *code = gt__backend_of(device)->queue_create(device.index, 0, &s->queue);
-  if (*code) return NULL;
+/* Records t's mark, unless it covers `number` operations already. */
+static int gt__set_mark(gt_stream *t, uint64_t number) {
+  const gt__backend *b = gt__backend_of(t->device);
+  int code = 0;
+  if (t->gone || (t->marked && t->marked >= number)) return 0;
+  if (!t->mark) code = b->event_create(t->device.index, &t->mark);
+  if (!code) code = b->event_record(t->device.index, t->mark, t->queue);
+  if (!code) t->marked = t->number;
+  return code;
+}
+static void gt__learn(gt__clock *c, const gt__clock *more, int slot, uint64_t number) {
+  for (int i = 0; i < gt__all.top; i++)
+    if (c->at[i] < more->at[i]) c->at[i] = more->at[i];
+  if (c->at[slot] < number) c->at[slot] = number;
+}
+/* The host waits for what t holds up to `number`, or for all of it where no mark can be recorded; the
+   lock is given up meanwhile. */
+static int gt__await(gt_stream *t, uint64_t number) {
+  const gt__backend *b = gt__backend_of(t->device);
+  const gt__clock seen = t->seen;
+  int code, whole = !t->gone && (number >= t->number || gt__set_mark(t, number));
+  number = whole ? t->number : t->marked;
+  t->held++;
+  gt__unlock();
+  code = whole ? b->queue_ask(t->device.index, t->queue, 1) : b->event_ask(t->device.index, t->mark, 1);
+  gt__lock();
+  t->held--;
+  if (!code) gt__learn(&gt__all.done, &seen, t->slot, number);
+  return code;
+}
+/* Makes s wait for what t holds up to `number`. A mark that was recorded before t began to wait for
+   others does not cover them, so whoever starts to wait forgets its mark. */
+static int gt__join(gt_stream *s, gt_stream *t, uint64_t number) {
+  const gt__backend *b = gt__backend_of(t->device);
+  const int index = t->device.index;
+  void *event = NULL;
+  int code;
+  if (s->device.type == t->device.type) {
+    code = gt__set_mark(t, number);
+    if (!code) code = b->queue_wait_event(s->device.index, s->queue, t->mark);
+    number = t->marked;
+  } else { /* a CPU stream's thread waits for a GPU: for an event of its own, since marks move on */
+    code = b->event_create(index, &event);
+    if (!code) code = b->event_record(index, event, t->queue);
+    if (!code) code = gt__cpu_push((gt__cpu_queue *)s->queue, NULL, NULL, NULL, b, index, event);
+    if (code && event) b->event_destroy(index, event);
+    number = t->number;
+  }
+  if (code) return code;
+  gt__learn(&s->seen, &t->seen, t->slot, number);
+  s->marked = 0;
+  gt__all.stats.stream_waits++;
+  return 0;
+}
+/* Is this point behind all that s (NULL: the host) does from now on? */
+static int gt__knows(const gt_stream *s, gt__point p) {
+  return p.number <= gt__all.done.at[p.slot] ||
+         (s && (p.slot == s->slot || p.number <= s->seen.at[p.slot]));
+}
+/* Brings s behind p. A GPU does not wait for a CPU stream: the host does, without the lock: *away. */
+static int gt__reach(gt_stream *s, gt__point p, int *away) {
+  gt_stream *t = gt__all.slot[p.slot];
+  if (gt__knows(s, p)) return 0;
+  if (s && (s->device.type == t->device.type || (s->device.type == GT_CPU && !t->gone)))
+    return gt__join(s, t, p.number);
+  *away = 1;
+  gt__all.stats.host_waits++;
+  return gt__await(t, p.number);
+}
+/* What is known of t's progress without waiting. */
+static void gt__poll(gt_stream *t) {
+  const gt__backend *b = gt__backend_of(t->device);
+  uint64_t number = 0;
+  if (t->device.type == GT_CPU) number = gt__cpu_finished((gt__cpu_queue *)t->queue);
+  else if (!t->gone && b->queue_ask(t->device.index, t->queue, 0) == 0) number = t->number;
+  else if (t->marked && b->event_ask(t->device.index, t->mark, 0) == 0) number = t->marked;
+  if (number > t->number) number = t->number;
+  if (number > gt__all.done.at[t->slot]) gt__all.done.at[t->slot] = number;
+}
+/* Has all work on x been done? Asks the streams only if `ask`. */
+static int gt__settled(const struct gt_storage *x, int ask) {
+  for (int k = -1; k < x->n_read; k++) {
+    const gt__point p = k < 0 ? x->write : x->read[k];
+    if (!gt__knows(NULL, p) && ask) gt__poll(gt__all.slot[p.slot]);
+    if (!gt__knows(NULL, p)) return 0;
+  }
+  for (int i = 0; i < gt__all.top && x->crowded; i++)
+    if (gt__all.slot[i] && gt__all.done.at[i] < gt__all.slot[i]->number) return 0;
+  return 1;
+}
+static int gt__await_storage(struct gt_storage *x) { /* the lock is given up */
+  int code = 0, away;
+  for (int k = -1; k < x->n_read && !code; k++)
+    code = gt__reach(NULL, k < 0 ? x->write : x->read[k], &away);
+  for (int i = 0; i < gt__all.top && x->crowded && !code; i++)
+    if (gt__all.slot[i]) code = gt__await(gt__all.slot[i], gt__all.slot[i]->number);
+  return code;
+}
+
+/* -- making and ending them; all with the lock -- */
+static void gt__stream_destroy(gt_stream *s) {
+  const gt__backend *b = gt__backend_of(s->device);
+  const int slot = gt__slot(s->device), held = s == &gt__all.fallback[slot] || s == &gt__all.bin[slot];
+  if (s->mark) b->event_destroy(s->device.index, s->mark);
+  if (s->owned && s->queue) b->queue_destroy(s->device.index, s->queue);
+  gt__all.number[s->slot] = s->number;
+  gt__all.slot[s->slot] = NULL;
+  if (held) memset(s, 0, sizeof *s);
+  else GPUTENSOR_FREE(s);
+}
+/* Ends freed streams whose work is done. */
+static void gt__reap(void) {
+  for (int i = 0; i < gt__all.top; i++) {
+    gt_stream *t = gt__all.slot[i];
+    if (!t || !t->freed || t->held) continue;
+    if (gt__all.done.at[i] < t->number) gt__poll(t);
+    if (gt__all.done.at[i] >= t->number) gt__stream_destroy(t);
+  }
+}
+/* Fills in s. A CPU stream has a queue only if it is asked for one. */
+static int gt__stream_open(gt_stream *s, gt_device device, int priority, void *native, int queued) {
+  int code = 0, slot = 0;
+  gt__reap();
+  while (slot < GT__STREAMS && gt__all.slot[slot]) slot++;
+  memset(s, 0, sizeof *s);
+  if (slot == GT__STREAMS) return GT__TOO_MANY;
+  s->queue = native;
+  s->owned = !native;
+  if (queued && !native)
+    code = gt__backend_of(device)->queue_create(device.index, priority, &s->queue);
+  if (code) return code;
+  if (gt__all.top <= slot) gt__all.top = slot + 1;
+  gt__all.slot[slot] = s;
+  s->number = gt__all.number[slot];
+  s->slot = slot;
   s->device = device;
-  s->owned = 1;
-  s->next = gt__all.streams;
-  return gt__all.streams = s;
+  return 0;
+}
+/* The default stream of a device, or its bin; NULL and *code if it cannot be made. */
+static gt_stream *gt__own_stream(gt_stream *s, gt_device device, int *code) {
+  *code = s->device.type ? 0 : gt__stream_open(s, device, 0, NULL, device.type != GT_CPU);
+  return *code ? NULL : s;
 }
 static gt_stream *gt__stream_now(gt_device device, int *code) {
   gt_stream *s = gt__me.stream[gt__slot(device)];
   *code = 0;
-  return s ? s : gt__default_stream(device, code);
+  return s ? s : gt__own_stream(&gt__all.fallback[gt__slot(device)], device, code);
 }
-/* Makes `after` wait for all that `before` holds now; both on GPUs. Called with the lock. */
-static int gt__join(gt_stream *after, gt_stream *before) {
-  const gt__backend *b = gt__backend_of(before->device);
-  int code = 0;
-  if (!before->mark) code = b->event_create(before->device.index, &before->mark);
-  if (!code) code = b->event_record(before->device.index, before->mark, before->queue);
-  if (!code)
-    code = gt__backend_of(after->device)
-               ->queue_wait_event(after->device.index, after->queue, before->mark);
+
+/* -- races, and the order that avoids them -- */
+static void gt__stream_text(char *text, const gt_stream *s) {
+  if (!s || !s->queue) snprintf(text, 64, "the host");
+  else if (s->name) snprintf(text, 64, "stream %d of %s", s->name, gt_device_string(s->device));
+  else snprintf(text, 64, "the default stream of %s", gt_device_string(s->device));
+}
+static void gt__race(const gt_stream *s, const char *text, int writes, const struct gt_storage *x,
+                     gt__point p) {
+  char *line = gt__all.race[gt__all.n_race++ % GT__RACES], here[64], there[64];
+  const gt_tensor *t = gt__all.tensors;
+  while (t && t->storage != x) t = t->gt__next;
+  gt__stream_text(here, s);
+  gt__stream_text(there, gt__all.slot[p.slot]);
+  snprintf(line, sizeof gt__all.race[0],
+           "race: %.40s on %s %s %s %s, which %.40s on %s may still be %s", text, here,
+           writes ? "writes" : "reads", t ? gt_dtype_string(t->dtype) : "memory",
+           t ? gt__shape_text(t) : "", p.text, there,
+           p.number == x->write.number && p.slot == x->write.slot ? "writing" : "reading");
+}
+/* What the library made for itself is ordered in any case; and the host never overtakes the thread's
+   current stream, so that what one stream computes in order is read in order. */
+static int gt__follow(gt_stream *s, const char *text, int writes, const struct gt_storage *x,
+                      gt__point p, int *away) {
+  const gt_stream *t = gt__all.slot[p.slot], *own;
+  if (gt__knows(s, p)) return 0;
+  own = gt__me.stream[gt__slot(t->device)];
+  if (!own) own = &gt__all.fallback[gt__slot(t->device)];
+  if (gt__me.safety == GT_ORDER || x->internal || (!s && t == own)) return gt__reach(s, p, away);
+  if (gt__me.safety == GT_REPORT) gt__race(s, text, writes, x, p);
+  return 0;
+}
+/* Brings what s (NULL: the host) is about to do with n storages, of which it writes the first
+   n_write, behind all that it must follow. Whenever the lock was given up meanwhile, other threads
+   may have gone on, so it looks again; *waited says that this happened. */
+static int gt__order(gt_stream *s, const char *text, int n, int n_write,
+                     struct gt_storage *const *touch, int *waited) {
+  int away, code = 0;
+  if (s && !s->queue) s = NULL;
+  do {
+    away = 0;
+    for (int i = 0; i < n && !code; i++) {
+      struct gt_storage *x = touch[i];
+      const int writes = i < n_write;
+      while (gt__me.safety == GT_ORDER && (x->writers || (writes && x->readers))) {
+        away = 1;
+        pthread_cond_wait(&gt__idle, &gt__mutex);
+      }
+      code = gt__follow(s, text, writes, x, x->write, &away);
+      for (int k = 0; k < x->n_read && writes && !code; k++)
+        code = gt__follow(s, text, 1, x, x->read[k], &away);
+      for (int k = 0; k < gt__all.top && writes && x->crowded && !code; k++)
+        if (gt__all.slot[k] && gt__me.safety == GT_ORDER) {
+          gt__point all = {0, "", 0};
+          all.number = gt__all.slot[k]->number;
+          all.slot = k;
+          code = gt__reach(s, all, &away);
+        }
+    }
+    *waited |= away;
+  } while (away && !code);
   return code;
 }
-/* Orders a use of `storage` on `stream` (NULL or a CPU stream: by the host) after what is pending on
-   it. A stream that meets another's work joins all of it. Called with the lock. */
-static int gt__order(gt_stream *stream, struct gt_storage *storage) {
-  gt_stream *last = storage->last;
-  int code;
-  if (!last || last == stream) return 0;
-  if (stream && stream->device.type != GT_CPU) return gt__join(stream, last);
-  code = gt__backend_of(last->device)->queue_wait(last->device.index, last->queue);
-  if (!code) storage->last = NULL;
-  return code;
+/* Begins (1) or ends (-1) work outside the lock. */
+static void gt__claim(int n, int n_write, struct gt_storage *const *touch, int by) {
+  for (int i = 0; i < n; i++)
+    if (i < n_write) touch[i]->writers += by;
+    else touch[i]->readers += by;
+  if (by < 0) pthread_cond_broadcast(&gt__idle);
+}
+/* A reader that s knows of needs no place beside one that is on s. */
+static void gt__add_reader(struct gt_storage *x, const gt_stream *s, gt__point p) {
+  int k = 0;
+  while (k < x->n_read && x->read[k].slot != p.slot && !gt__knows(s, x->read[k])) k++;
+  if (k < GT__READS) x->read[k] = p;
+  else x->crowded = 1;
+  if (k == x->n_read && k < GT__READS) x->n_read++;
+}
+/* Notes that s's newest operation writes or reads x. Where nothing was ordered, earlier uses may
+   still be going on; they are kept, since x's memory must wait for them when it is freed. */
+static void gt__note(struct gt_storage *x, const gt_stream *s, const char *text, int writes) {
+  const gt__point before = x->write;
+  gt__point p;
+  p.number = s->number;
+  p.text = text;
+  p.slot = s->slot;
+  if (!writes) {
+    gt__add_reader(x, s, p);
+    return;
+  }
+  if (gt__me.safety == GT_ORDER) x->n_read = x->crowded = 0;
+  else if (!gt__knows(s, before)) gt__add_reader(x, s, before);
+  x->write = p;
 }
 /* After a wait: was there a bad index on a device since the last one? */
 static gt_status gt__check_fault(void) {
@@ -3191,85 +3612,228 @@ static gt_status gt__check_fault(void) {
                                      "entries that it named are 0");
 }
 /* Lets the host read or write the storage's memory. */
-static gt_status gt__host_wait(const char *function, struct gt_storage *storage) {
-  gt_stream *last;
-  int code;
+static gt_status gt__host_access(const char *function, struct gt_storage *storage, int writes) {
+  const gt_stream *last;
+  int code, waited = 0;
   gt__lock();
-  last = storage->last;
-  code = gt__order(NULL, storage);
+  last = gt__all.slot[storage->write.slot];
+  code = gt__order(NULL, function, 1, writes, &storage, &waited);
   gt__unlock();
-  if (code) return gt__backend_error(function, last->device, last, code);
-  return last ? gt__check_fault() : GT_OK;
+  if (code) return gt__backend_error(function, last ? last->device : gt_cpu(), last, code);
+  return waited ? gt__check_fault() : GT_OK;
+}
+static gt_status gt__host_wait(const char *function, struct gt_storage *storage) {
+  return gt__host_access(function, storage, 0);
+}
+static void gt__claim_host(struct gt_storage *storage, int writes, int by) {
+  gt__lock();
+  gt__claim(1, writes, &storage, by);
+  gt__unlock();
+}
+/* Is memory of the caller's page-locked? */
+static int gt__is_pinned(const void *p) {
+  int pinned = 0;
+#ifdef GT__CUDA
+  gt__lock();
+  pinned = gt__cuda_pinned(p);
+  gt__unlock();
+#endif
+  (void)p;
+  return pinned;
 }
 
-/* ---- >>storage --------------------------------------------------------------------------------- */
+/* ---- >>storage ---------------------------------------------------------------------------------
+   Device memory is taken and given back in stream order, from pools that keep it. Memory of the host
+   that other work may still use is kept until that is done: ordinary memory in a list, `limbo`,
+   pinned memory in the pool for the next one who asks. */
+static void gt__storage_drop(struct gt_storage *s) { /* its memory goes for good; with the lock */
+#ifdef GT__CUDA
+  if (s->pooled) gt__cuda_backend.release(-1, NULL, s->data, 1);
+  else
+#endif
+    gt__cpu_backend.release(0, NULL, s->data, 0);
+  GPUTENSOR_FREE(s);
+}
+static struct gt_storage *gt__pool_take(int c) { /* the oldest of a class */
+  struct gt_storage *s = gt__all.pool[c].first;
+  if (!s) return NULL;
+  gt__all.pool[c].first = s->next;
+  gt__all.pool[c].count--;
+  return s;
+}
+static void gt__pool_give(struct gt_storage *s) {
+  const int c = s->pooled - 1;
+  s->next = NULL;
+  if (gt__all.pool[c].first) gt__all.pool[c].last->next = s;
+  else gt__all.pool[c].first = s;
+  gt__all.pool[c].last = s;
+  gt__all.pool[c].count++;
+}
+/* Frees what has settled. With `wait` it waits for the rest, and frees the pinned pool too; the lock
+   is given up then. What cannot be waited for stays. */
+static void gt__sweep(int wait) {
+  struct gt_storage *todo = gt__all.limbo, *s;
+  gt__all.limbo = NULL;
+  for (int c = 0; c < GT__CLASSES && wait; c++)
+    while ((s = gt__pool_take(c)) != NULL) {
+      s->next = todo;
+      todo = s;
+    }
+  while ((s = todo) != NULL) {
+    todo = s->next;
+    if (gt__settled(s, 1) || (wait && !gt__await_storage(s))) {
+      gt__storage_drop(s);
+    } else if (s->pooled) {
+      gt__pool_give(s);
+    } else {
+      s->next = gt__all.limbo;
+      gt__all.limbo = s;
+    }
+  }
+}
+#ifdef GT__CUDA
+static int gt__pinned_class(size_t bytes) { /* powers of two from a page on */
+  int c = 12;
+  while (c < GT__CLASSES - 1 && (size_t)1 << c < bytes) c++;
+  return c;
+}
+/* Pinned memory from the pool, or fresh. If the oldest block still waits for its work there may be
+   32 MiB more of them; then it is waited for, so that a program that runs ahead of its GPU does not
+   pin ever more. */
+static int gt__take_pinned(struct gt_storage *s) {
+  const int c = gt__pinned_class(s->bytes), most = c > 23 ? 2 : c < 15 ? 1024 : 1 << (25 - c);
+  const gt_device now = gt_current_device();
+  struct gt_storage *found = gt__all.pool[c].first;
+  int code;
+  if (found && (gt__settled(found, 1) || gt__all.pool[c].count >= most)) {
+    gt__pool_take(c);
+    code = gt__await_storage(found);
+    if (code) gt__pool_give(found);
+    if (code) return code;
+    s->data = found->data;
+    s->pooled = 1 + c;
+    GPUTENSOR_FREE(found);
+    return 0;
+  }
+  code = gt__cuda_backend.alloc(now.type == GT_CUDA ? now.index : 0, NULL, (size_t)1 << c, 1, &s->data);
+  s->pooled = code ? 0 : 1 + c;
+  return code;
+}
+#endif
+static int gt__sync_device(gt_device device);
+/* One attempt; with the lock. */
+static int gt__storage_fill(struct gt_storage *s, const char *function) {
+  gt_stream *stream;
+  int code = 0;
+  gt__watch_fork();
+  if (s->device.type == GT_CPU) {
+    if (gt__all.limbo) gt__sweep(0);
+#ifdef GT__CUDA
+    if (s->pinned && s->bytes) return gt__take_pinned(s);
+#endif
+    return gt__cpu_backend.alloc(0, NULL, s->bytes, 0, &s->data);
+  }
+  stream = gt__stream_now(s->device, &code);
+  if (!code)
+    code = gt__backend_of(s->device)->alloc(s->device.index, stream->queue, s->bytes, 0, &s->data);
+  if (code) return code;
+  stream->number++; /* an allocation is an operation that writes */
+  gt__note(s, stream, function, 1);
+  return 0;
+}
+/* Out of memory: what was asked, what there is, and who holds most. */
+static void gt__no_memory(const char *function, gt_device device, size_t bytes) {
+  const struct gt_storage *last = NULL;
+  char owners[400] = "";
+  size_t n = 0, reserved, available, total, held;
+  gt__lock();
+  held = gt__all.allocated[gt__slot(device)];
+  for (int i = 0; i < 3; i++) {
+    const gt_tensor *most = NULL;
+    for (const gt_tensor *x = gt__all.tensors; x; x = x->gt__next)
+      if (gt__same_device(x->device, device) && x->storage->bytes > 0 &&
+          (!last || x->storage->bytes < last->bytes) &&
+          (!most || x->storage->bytes > most->storage->bytes))
+        most = x;
+    if (!most) break;
+    last = most->storage;
+    n += (size_t)snprintf(owners + n, sizeof owners - n, "%s%s %.70s %zu", n ? ", " : "; largest: ",
+                          gt_dtype_string(most->dtype), gt__shape_text(most), last->bytes);
+  }
+  gt__backend_of(device)->memory(device.index, &reserved, &available, &total);
+  gt__unlock();
+  gt__fail(GT_ERROR_MEMORY, "%s: out of memory on %s: asked for %zu bytes, %zu of %zu are free, %zu "
+           "are in tensors%s", function, gt_device_string(device), bytes, available, total, held, owners);
+}
 static struct gt_storage *gt__storage_new(const char *function, size_t bytes, gt_device device,
                                           int pinned) {
   struct gt_storage *s = (struct gt_storage *)gt__malloc(function, sizeof *s);
-  int code = 0;
-  size_t held;
-  gt_stream *stream = NULL;
+  const gt__backend *b = gt__backend_of(device);
+  const int slot = gt__slot(device);
+  int code;
   if (!s) return NULL;
   memset(s, 0, sizeof *s);
   s->bytes = bytes;
   s->device = device;
-  s->refs = 1;
   s->pinned = pinned;
   gt__lock();
-  if (device.type == GT_CUDA) {
-    stream = gt__stream_now(device, &code);
-    if (stream)
-      code = gt__backend_of(device)->alloc(device.index, stream->queue, bytes, 0, &s->data);
-    s->last = stream;
-  } else {
-#ifdef GT__CUDA
-    if (pinned) code = gt__cuda_backend.alloc(-1, NULL, bytes, 1, &s->data);
-    else
-#endif
-    code = gt__cpu_backend.alloc(0, NULL, bytes, 0, &s->data);
+  code = gt__storage_fill(s, function);
+  if (code && (b->classify(code) == GT_ERROR_MEMORY || pinned)) { /* give back all that is cached */
+    gt__sync_device(device);
+    gt__sweep(1);
+    if (b->trim) b->trim(device.index);
+    code = gt__storage_fill(s, function);
+    if (code && pinned) { /* page-locked memory is scarcer: ordinary memory does it too, slower */
+      s->pinned = 0;
+      code = gt__storage_fill(s, function);
+    }
   }
-  if (!code) gt__all.allocated[gt__slot(device)] += bytes;
-  held = gt__all.allocated[gt__slot(device)];
+  if (!code) {
+    gt__all.allocated[slot] += bytes;
+    if (gt__all.peak[slot] < gt__all.allocated[slot]) gt__all.peak[slot] = gt__all.allocated[slot];
+  }
   gt__unlock();
   if (!code) return s;
   GPUTENSOR_FREE(s);
-  if (gt__backend_of(device)->classify(code) == GT_ERROR_MEMORY)
-    gt__fail(GT_ERROR_MEMORY, "%s: out of memory on %s: asked for %zu bytes, %zu are in tensors",
-             function, gt_device_string(device), bytes, held);
-  else
-    gt__backend_error(function, device, stream, code);
+  if (b->classify(code) == GT_ERROR_MEMORY) gt__no_memory(function, device, bytes);
+  else gt__backend_error(function, device, NULL, code);
   return NULL;
 }
-/* Gives the memory back when its last handle is gone. Device memory returns to its pool in stream
-   order; host memory that a GPU may be using, and memory that is not ours, is waited for. */
+/* Gives device memory back: on the stream that used it last, if all other uses are behind that; else
+   on the device's bin, which waits for them so that no stream of the user's has to. What cannot be
+   waited for stays where it is. */
+static void gt__release_device(struct gt_storage *s) {
+  gt_stream *t = gt__all.slot[s->write.slot];
+  int code = 0, away = 0, fits = t && !t->freed && gt__same_device(t->device, s->device) && !s->crowded;
+  for (int k = -1; k < s->n_read && fits; k++) fits = gt__knows(t, k < 0 ? s->write : s->read[k]);
+  if (!fits) t = gt__own_stream(&gt__all.bin[gt__slot(s->device)], s->device, &code);
+  for (int k = -1; k < s->n_read && !code; k++)
+    code = gt__reach(t, k < 0 ? s->write : s->read[k], &away);
+  if (code || s->crowded) code = gt__await_storage(s);
+  if (!code) gt__backend_of(s->device)->release(s->device.index, t ? t->queue : NULL, s->data, 0);
+}
+/* Gives the memory back when its last handle is gone. */
 static void gt__storage_release(struct gt_storage *s) { /* with the lock, which it gives up */
-  int code = 0;
-  gt_stream *stream;
   if (!s->foreign) gt__all.allocated[gt__slot(s->device)] -= s->bytes;
-  if (s->device.type == GT_CPU || s->foreign) gt__order(NULL, s);
-  stream = s->last;
   if (s->foreign) {
+    gt__await_storage(s);
     gt__unlock();
     if (s->deleter) s->deleter(s->data, s->context);
     GPUTENSOR_FREE(s);
     return;
   }
   if (s->device.type == GT_CUDA) {
-    if (!stream || !gt__same_device(stream->device, s->device)) { /* used last from another GPU */
-      gt_stream *own = gt__default_stream(s->device, &code);
-      if (own && stream) gt__join(own, stream);
-      stream = own;
-    }
-    gt__backend_of(s->device)->release(s->device.index, stream ? stream->queue : NULL, s->data, 0);
+    if (s->data) gt__release_device(s);
+    GPUTENSOR_FREE(s);
+  } else if (s->pooled) {
+    gt__pool_give(s);
+  } else if (gt__settled(s, 1)) {
+    gt__storage_drop(s);
   } else {
-#ifdef GT__CUDA
-    if (s->pinned) gt__cuda_backend.release(-1, NULL, s->data, 1);
-    else
-#endif
-    gt__cpu_backend.release(0, NULL, s->data, 0);
+    s->next = gt__all.limbo;
+    gt__all.limbo = s;
   }
   gt__unlock();
-  GPUTENSOR_FREE(s);
 }
 
 /* ---- >>handles --------------------------------------------------------------------------------- */
@@ -3283,14 +3847,11 @@ GT_API void gt_scope_pop(gt_scope *scope) {
   while (scope->gt__first) gt_free(scope->gt__first);
   gt__me.scope = scope->gt__outer;
 }
-static void gt__scope_leave(gt_tensor *x) { /* with the lock */
-  if (!x->gt__scope) return;
-  if (x->gt__scope_prev) x->gt__scope_prev->gt__scope_next = x->gt__scope_next;
-  else x->gt__scope->gt__first = x->gt__scope_next;
+/* Takes x out of its scope, if any, and puts it into `scope`, if any. With the lock. */
+static void gt__set_scope(gt_tensor *x, gt_scope *scope) {
   if (x->gt__scope_next) x->gt__scope_next->gt__scope_prev = x->gt__scope_prev;
-  x->gt__scope = NULL;
-}
-static void gt__scope_enter(gt_tensor *x, gt_scope *scope) { /* with the lock */
+  if (x->gt__scope_prev) x->gt__scope_prev->gt__scope_next = x->gt__scope_next;
+  else if (x->gt__scope) x->gt__scope->gt__first = x->gt__scope_next;
   x->gt__scope = scope;
   x->gt__scope_prev = NULL;
   x->gt__scope_next = scope ? scope->gt__first : NULL;
@@ -3298,12 +3859,9 @@ static void gt__scope_enter(gt_tensor *x, gt_scope *scope) { /* with the lock */
   if (scope) scope->gt__first = x;
 }
 GT_API gt_tensor *gt_keep(gt_tensor *x) {
-  gt_scope *scope;
   if (gt__refuse("gt_keep", 0, !x)) return NULL;
   gt__lock();
-  scope = x->gt__scope ? x->gt__scope->gt__outer : NULL;
-  gt__scope_leave(x);
-  gt__scope_enter(x, scope);
+  gt__set_scope(x, x->gt__scope ? x->gt__scope->gt__outer : NULL);
   gt__unlock();
   return x;
 }
@@ -3314,26 +3872,25 @@ static gt_tensor gt__plain(const gt_tensor *x) {
   memcpy(&y, x, offsetof(gt_tensor, gt__next));
   return y;
 }
-/* Makes a handle like `model` on `storage`, whose count the caller has already raised. */
-static gt_tensor *gt__handle(const char *function, const gt_tensor *model,
-                             struct gt_storage *storage) {
+/* A new handle like `model`, on the same storage. */
+static gt_tensor *gt__handle(const char *function, const gt_tensor *model) {
   gt_tensor *x = (gt_tensor *)gt__malloc(function, sizeof *x);
   if (!x) return NULL;
   *x = gt__plain(model);
-  x->storage = storage;
   gt__lock();
+  x->storage->refs++;
   x->gt__prev = NULL;
   x->gt__next = gt__all.tensors;
   if (x->gt__next) x->gt__next->gt__prev = x;
   gt__all.tensors = x;
-  gt__scope_enter(x, gt__me.scope);
+  gt__set_scope(x, gt__me.scope);
   gt__unlock();
   return x;
 }
 GT_API void gt_free(gt_tensor *x) {
   if (!x) return;
   gt__lock();
-  gt__scope_leave(x);
+  gt__set_scope(x, NULL);
   if (x->gt__prev) x->gt__prev->gt__next = x->gt__next;
   else gt__all.tensors = x->gt__next;
   if (x->gt__next) x->gt__next->gt__prev = x->gt__prev;
@@ -3341,31 +3898,10 @@ GT_API void gt_free(gt_tensor *x) {
   else gt__storage_release(x->storage);
   GPUTENSOR_FREE(x);
 }
-/* A handle on x's storage with the sizes and strides of `view`. */
-static gt_tensor *gt__view(const char *function, const gt_tensor *x, const gt_tensor *view) {
-  gt_tensor *y;
-  gt__lock();
-  x->storage->refs++;
-  gt__unlock();
-  y = gt__handle(function, view, x->storage);
-  if (!y) {
-    gt__lock();
-    x->storage->refs--;
-    gt__unlock();
-  }
-  return y;
-}
 GT_API gt_tensor *gt_retain(const gt_tensor *x) {
-  return gt__refuse("gt_retain", 0, !x) ? NULL : gt__view("gt_retain", x, x);
+  return gt__refuse("gt_retain", 0, !x) ? NULL : gt__handle("gt_retain", x);
 }
 
-static void gt__contiguous_strides(gt_tensor *x) {
-  int64_t stride = 1;
-  for (int d = x->ndim - 1; d >= 0; d--) {
-    x->stride[d] = stride;
-    stride *= x->shape[d] > 1 ? x->shape[d] : 1;
-  }
-}
 /* Checks a shape and a dtype and fills a model of a contiguous tensor. Sizes are multiplied without
    the zeros, so that views of an empty tensor cannot overflow either. */
 static gt_status gt__model(const char *function, gt_tensor *x, gt_shape shape, gt_dtype dtype,
@@ -3379,19 +3915,21 @@ static gt_status gt__model(const char *function, gt_tensor *x, gt_shape shape, g
                     (int)GT_MAX_DIMS);
   limit = INT64_MAX / (int64_t)gt_dtype_size(dtype);
   for (int d = 0; d < shape.ndim; d++) {
-    if (shape.size[d] < 0)
+    const int64_t size = shape.size[d], factor = size > 1 ? size : 1;
+    if (size < 0)
       return gt__fail(GT_ERROR_SHAPE, "%s: negative size in %s", function,
                       gt__sizes(shape.ndim, shape.size));
-    if (shape.size[d] > 1 && n > limit / shape.size[d])
+    if (n > limit / factor)
       return gt__fail(GT_ERROR_SHAPE, "%s: %s elements of %s are more than memory can address",
                       function, gt__sizes(shape.ndim, shape.size), gt_dtype_string(dtype));
-    n *= shape.size[d] > 1 ? shape.size[d] : 1;
-    x->shape[d] = shape.size[d];
+    n *= factor;
+    for (int e = 0; e < d; e++) x->stride[e] *= factor;
+    x->stride[d] = 1;
+    x->shape[d] = size;
   }
   x->ndim = shape.ndim;
   x->dtype = dtype;
   x->device = device;
-  gt__contiguous_strides(x);
   return gt__check_device(function, device);
 }
 static int64_t gt__count(int ndim, const int64_t *size) {
@@ -3404,10 +3942,10 @@ static gt_tensor *gt__new(const char *function, gt_shape shape, gt_dtype dtype, 
   gt_tensor model, *x;
   struct gt_storage *s;
   if (gt__model(function, &model, shape, dtype, device)) return NULL;
-  s = gt__storage_new(function, (size_t)gt__count(model.ndim, model.shape) * gt_dtype_size(dtype),
-                      device, pinned);
+  s = gt__storage_new(function, gt_nbytes(&model), device, pinned);
   if (!s) return NULL;
-  x = gt__handle(function, &model, s);
+  model.storage = s;
+  x = gt__handle(function, &model);
   if (x) return x;
   gt__lock();
   gt__storage_release(s);
@@ -3433,19 +3971,19 @@ GT_API gt_tensor *gt_from_ptr(void *data, gt_shape shape, gt_dtype dtype, gt_dev
   if ((uintptr_t)data % gt_dtype_size(dtype))
     return GT__NULL(GT_ERROR_ARGUMENT, "%s: data is not aligned to its %s elements", function,
                     gt_dtype_string(dtype));
-  s = (struct gt_storage *)gt__malloc(function, sizeof *s);
+  model.storage = s = (struct gt_storage *)gt__malloc(function, sizeof *s);
   if (!s) return NULL;
   memset(s, 0, sizeof *s);
   s->data = data;
   s->bytes = gt_nbytes(&model);
   s->device = device;
-  s->refs = s->foreign = 1;
+  s->foreign = 1;
   s->deleter = deleter;
   s->context = context;
 #ifdef GT__CUDA
-  if (device.type == GT_CPU) s->pinned = gt__cuda_pinned(data);
+  if (device.type == GT_CPU) s->pinned = gt__is_pinned(data);
 #endif
-  x = gt__handle(function, &model, s);
+  x = gt__handle(function, &model);
   if (!x) GPUTENSOR_FREE(s); /* the caller still owns data */
   return x;
 }
@@ -3476,13 +4014,51 @@ GT_API int gt_is_contiguous(const gt_tensor *x) {
 GT_API int gt_is_pinned(const gt_tensor *x) {
   return gt__refuse("gt_is_pinned", 0, !x) ? 0 : x->storage->pinned;
 }
-GT_API size_t gt_memory_allocated(gt_device device) {
-  size_t n;
-  if (gt__check_device("gt_memory_allocated", device)) return 0;
+/* What is on a device: tensors now, tensors at most, or all that the library keeps for it. */
+static size_t gt__memory_now(const char *function, gt_device device, int which) {
+  const int slot = gt__slot(device);
+  size_t n, available, total;
+  if (gt__check_device(function, device)) return 0;
   gt__lock();
-  n = gt__all.allocated[gt__slot(device)];
+  n = which == 1 ? gt__all.peak[slot] : gt__all.allocated[slot];
+  if (which == 2 && device.type == GT_CUDA)
+    gt__backend_of(device)->memory(device.index, &n, &available, &total);
+  if (which == 2 && device.type == GT_CPU) {
+    for (const struct gt_storage *s = gt__all.limbo; s; s = s->next) n += s->bytes;
+    for (int c = 0; c < GT__CLASSES; c++) n += (size_t)gt__all.pool[c].count << c;
+  }
   gt__unlock();
   return n;
+}
+GT_API size_t gt_memory_allocated(gt_device device) {
+  return gt__memory_now("gt_memory_allocated", device, 0);
+}
+GT_API size_t gt_max_memory_allocated(gt_device device) {
+  return gt__memory_now("gt_max_memory_allocated", device, 1);
+}
+GT_API size_t gt_memory_reserved(gt_device device) {
+  return gt__memory_now("gt_memory_reserved", device, 2);
+}
+GT_API gt_status gt_reset_peak_memory_stats(gt_device device) {
+  const gt_status status = gt__check_device("gt_reset_peak_memory_stats", device);
+  if (status) return status;
+  gt__lock();
+  gt__all.peak[gt__slot(device)] = gt__all.allocated[gt__slot(device)];
+  gt__unlock();
+  return GT_OK;
+}
+GT_API gt_status gt_empty_cache(void) {
+  gt_device device = gt_cpu();
+  int code = 0;
+  gt__lock();
+  gt__sweep(1);
+  for (int i = 0; i < gt_cuda_device_count() && !code; i++) {
+    device = gt__device(GT_CUDA, i);
+    code = gt__sync_device(device);
+    if (!code) code = gt__backend_of(device)->trim(i);
+  }
+  gt__unlock();
+  return code ? gt__backend_error("gt_empty_cache", device, NULL, code) : GT_OK;
 }
 GT_API int64_t gt_report_leaks(FILE *file) {
   int64_t n = 0;
@@ -3505,29 +4081,26 @@ static int gt__dim(const char *function, int dim, int ndim) { /* -1 and an error
 static char *gt__address(const gt_tensor *x) {
   return (char *)x->storage->data + x->offset * (int64_t)gt_dtype_size(x->dtype);
 }
-/* Strides that give x the sizes of `y` without copying: each run of x's dims that is contiguous in
-   itself is cut anew. 0 if that is impossible. */
+/* Strides that give x the sizes of `y`, which has as many elements, without copying. From the last
+   dim on, y's dims are cut from x's; where one needs more than is `left` of these, x's next dim has
+   to continue them. 0 if it does not. */
 static int gt__restride(const gt_tensor *x, gt_tensor *y) {
-  int d = y->ndim - 1;
-  for (int e = x->ndim - 1; e >= 0;) {
-    int64_t run = x->shape[e], left, stride = x->stride[e];
-    int first = e;
-    while (first > 0 && (x->shape[first - 1] == 1 || run == 1 ||
-                         x->stride[first - 1] == run * stride)) {
-      first--;
-      if (run == 1) stride = x->stride[first];
-      run *= x->shape[first];
-    }
-    for (left = run; d >= 0 && (left > 1 || y->shape[d] == 1); d--) {
-      if (left % y->shape[d]) return 0;
-      y->stride[d] = stride;
-      stride *= y->shape[d];
-      left /= y->shape[d];
-    }
-    if (left > 1) return 0;
-    e = first - 1;
+  int64_t left = 1, stride = 1;
+  int e = x->ndim;
+  while (left == 1 && e > 0) {
+    stride = x->stride[--e];
+    left = x->shape[e];
   }
-  for (; d >= 0; d--) y->stride[d] = 1;
+  for (int d = y->ndim - 1; d >= 0; d--) {
+    while (left % y->shape[d]) {
+      if (left == 1) stride = x->stride[e - 1];
+      else if (x->shape[e - 1] > 1 && x->stride[e - 1] != left * stride) return 0;
+      left *= x->shape[--e];
+    }
+    y->stride[d] = stride;
+    stride *= y->shape[d];
+    left /= y->shape[d];
+  }
   return 1;
 }
 /* Replaces a size of -1 by what the other sizes leave of n elements. */
@@ -3554,11 +4127,12 @@ GT_API gt_tensor *gt_reshape(const gt_tensor *x, gt_shape shape) {
                     gt__shape_text(x), (long long)gt_numel(x), gt__shape_text(&y),
                     (long long)gt_numel(&y));
   y.offset = x->offset;
+  y.storage = x->storage;
   y.gt__number = x->gt__number;
   if (gt_numel(x) > 0 && !gt__restride(x, &y))
     return GT__NULL(GT_ERROR_SHAPE, "%s: the strides of %s do not allow a view as %s; call "
                     "gt_contiguous first", function, gt__shape_text(x), gt__shape_text(&y));
-  return gt__view(function, x, &y);
+  return gt__handle(function, &y);
 }
 static void gt__swap_dims(gt_tensor *y, int i, int j) {
   const int64_t size = y->shape[i], stride = y->stride[i];
@@ -3567,6 +4141,14 @@ static void gt__swap_dims(gt_tensor *y, int i, int j) {
   y->shape[j] = size;
   y->stride[j] = stride;
 }
+static void gt__drop_dim(gt_tensor *y, int dim) {
+  for (y->ndim--; dim < y->ndim; dim++) gt__swap_dims(y, dim, dim + 1);
+}
+static void gt__insert_dim(gt_tensor *y, int dim) { /* of size 1 */
+  y->shape[y->ndim] = 1;
+  y->stride[y->ndim] = dim < y->ndim ? y->stride[dim] * y->shape[dim] : 1;
+  for (int d = y->ndim++; d > dim; d--) gt__swap_dims(y, d, d - 1);
+}
 GT_API gt_tensor *gt_transpose(const gt_tensor *x, int dim0, int dim1) {
   gt_tensor y;
   if (gt__refuse("gt_transpose", 0, !x)) return NULL;
@@ -3574,7 +4156,7 @@ GT_API gt_tensor *gt_transpose(const gt_tensor *x, int dim0, int dim1) {
   if ((dim1 = gt__dim("gt_transpose", dim1, x->ndim)) < 0) return NULL;
   y = gt__plain(x);
   gt__swap_dims(&y, dim0, dim1);
-  return gt__view("gt_transpose", x, &y);
+  return gt__handle("gt_transpose", &y);
 }
 GT_API gt_tensor *gt_permute(const gt_tensor *x, gt_shape order) {
   const char *const function = "gt_permute";
@@ -3593,7 +4175,7 @@ GT_API gt_tensor *gt_permute(const gt_tensor *x, gt_shape order) {
     y.shape[d] = x->shape[e];
     y.stride[d] = x->stride[e];
   }
-  return gt__view(function, x, &y);
+  return gt__handle(function, &y);
 }
 GT_API gt_tensor *gt_slice(const gt_tensor *x, int dim, int64_t start, int64_t end, int64_t step) {
   const char *const function = "gt_slice";
@@ -3610,14 +4192,7 @@ GT_API gt_tensor *gt_slice(const gt_tensor *x, int dim, int64_t start, int64_t e
   y.offset += start * x->stride[dim];
   y.shape[dim] = end > start ? (end - start - 1) / step + 1 : 0;
   if (y.shape[dim] > 1) y.stride[dim] *= step; /* else step may overflow and does not matter */
-  return gt__view(function, x, &y);
-}
-static void gt__drop_dim(gt_tensor *y, int dim) {
-  y->ndim--;
-  for (int d = dim; d < y->ndim; d++) {
-    y->shape[d] = y->shape[d + 1];
-    y->stride[d] = y->stride[d + 1];
-  }
+  return gt__handle(function, &y);
 }
 GT_API gt_tensor *gt_select(const gt_tensor *x, int dim, int64_t index) {
   const char *const function = "gt_select";
@@ -3629,7 +4204,7 @@ GT_API gt_tensor *gt_select(const gt_tensor *x, int dim, int64_t index) {
   y = gt__plain(x);
   y.offset += (index < 0 ? index + x->shape[dim] : index) * x->stride[dim];
   gt__drop_dim(&y, dim);
-  return gt__view(function, x, &y);
+  return gt__handle(function, &y);
 }
 /* Gives y the sizes `size`, broadcasting x: strides 0 where x has size 1 or no dim. 0 if it cannot. */
 static int gt__broadcast_to(const gt_tensor *x, int ndim, const int64_t *size, gt_tensor *y) {
@@ -3658,23 +4233,14 @@ GT_API gt_tensor *gt_expand(const gt_tensor *x, gt_shape shape) {
   if (!gt__broadcast_to(x, shape.ndim, shape.size, &y))
     return GT__NULL(GT_ERROR_SHAPE, "%s: %s does not expand to %s", function, gt__shape_text(x),
                     gt__sizes(shape.ndim, shape.size));
-  return gt__view(function, x, &y);
+  return gt__handle(function, &y);
 }
 GT_API gt_tensor *gt_squeeze(const gt_tensor *x, int dim) {
   gt_tensor y;
   if (gt__refuse("gt_squeeze", 0, !x) || (dim = gt__dim("gt_squeeze", dim, x->ndim)) < 0) return NULL;
   y = gt__plain(x);
   if (x->shape[dim] == 1) gt__drop_dim(&y, dim);
-  return gt__view("gt_squeeze", x, &y);
-}
-static void gt__insert_dim(gt_tensor *y, int dim) {
-  for (int d = y->ndim; d > dim; d--) {
-    y->shape[d] = y->shape[d - 1];
-    y->stride[d] = y->stride[d - 1];
-  }
-  y->ndim++;
-  y->shape[dim] = 1;
-  y->stride[dim] = dim + 1 < y->ndim ? y->stride[dim + 1] * y->shape[dim + 1] : 1;
+  return gt__handle("gt_squeeze", &y);
 }
 GT_API gt_tensor *gt_unsqueeze(const gt_tensor *x, int dim) {
   const char *const function = "gt_unsqueeze";
@@ -3686,7 +4252,7 @@ GT_API gt_tensor *gt_unsqueeze(const gt_tensor *x, int dim) {
   if ((dim = gt__dim(function, dim, x->ndim + 1)) < 0) return NULL;
   y = gt__plain(x);
   gt__insert_dim(&y, dim);
-  return gt__view(function, x, &y);
+  return gt__handle(function, &y);
 }
 GT_API gt_tensor *gt_diagonal(const gt_tensor *x, int64_t offset, int dim0, int dim1) {
   const char *const function = "gt_diagonal";
@@ -3707,45 +4273,74 @@ GT_API gt_tensor *gt_diagonal(const gt_tensor *x, int64_t offset, int dim0, int 
   gt__drop_dim(&y, dim0 > dim1 ? dim1 : dim0);
   y.shape[y.ndim] = n;
   y.stride[y.ndim++] = stride;
-  return gt__view(function, x, &y);
+  return gt__handle(function, &y);
 }
 
 /* ---- >>submit ----------------------------------------------------------------------------------
    The one way to a back end: order after what is pending on the storages, give scratch, run, number,
-   and mark the storages. Operations on the CPU run outside the lock. */
+   and mark the storages. What the calling thread does itself, on a CPU stream without a thread, runs
+   outside the lock, its storages claimed. */
+/* Scratch memory for op on s; once more after giving back what is cached. */
+static int gt__give_scratch(gt_stream *s, gt__op *op) {
+  const gt__backend *b = gt__backend_of(op->device);
+  int code;
+  op->scratch_bytes = b->scratch ? b->scratch(op) : 0;
+  if (!op->scratch_bytes) return 0;
+  code = b->alloc(op->device.index, s->queue, op->scratch_bytes, 0, &op->scratch);
+  if (code && b->classify(code) == GT_ERROR_MEMORY) {
+    gt__sync_device(op->device);
+    b->trim(op->device.index);
+    code = b->alloc(op->device.index, s->queue, op->scratch_bytes, 0, &op->scratch);
+  }
+  if (op->kind == GT__REDUCE) op->u.reduce.scratch = op->scratch;
+  return code;
+}
 static gt_status gt__submit(gt__op *op) {
   const gt__backend *backend = gt__backend_of(op->device);
-  const int index = op->device.index, on_cpu = op->device.type == GT_CPU;
-  gt_stream *s;
-  int code = 0, late = 0;
-  if (gt__lost(op->device))
+  const int index = op->device.index;
+  gt_stream *s = gt__me.stream[gt__slot(op->device)];
+  int code = 0, waited = 0, apart, ordered;
+  if (s && s->device.type == GT_CPU && s->queue)
+    gt__cpu_until((gt__cpu_queue *)s->queue, GT__CPU_FULL); /* the queue is bounded */
+  gt__lock();
+  if (gt__all.lost[gt__slot(op->device)]) {
+    gt__unlock();
     return gt__fail(GT_ERROR_DEVICE_LOST, "%s: %s was lost to an earlier fault; only a new process "
                     "can use it again", op->text, gt_device_string(op->device));
-  gt__lock();
+  }
   s = gt__stream_now(op->device, &code);
-  for (int i = 0; i < op->n_touch && !code; i++) {
-    late |= on_cpu && op->touch[i]->last;
-    code = gt__order(s, op->touch[i]);
+  if (!code) code = gt__give_scratch(s, op);
+  if (!code) code = gt__order(s, op->text, op->n_touch, op->n_write, op->touch, &waited);
+  ordered = !code;
+  apart = ordered && !s->queue;
+  if (ordered) op->number = s->number + 1;
+  if (apart) {
+    gt__claim(op->n_touch, op->n_write, op->touch, 1);
+    gt__unlock();
   }
-  op->scratch_bytes = code ? 0 : backend->scratch(op);
-  if (op->scratch_bytes) {
-    code = backend->alloc(index, s->queue, op->scratch_bytes, 0, &op->scratch);
-    if (op->kind == GT__REDUCE) op->u.reduce.scratch = op->scratch;
+  if (ordered) code = backend->run(index, s->queue, op);
+  if (apart) {
+    gt__lock();
+    gt__claim(op->n_touch, op->n_write, op->touch, -1);
   }
-  if (on_cpu) gt__unlock();
-  if (!code) code = backend->run(index, s->queue, op);
-  if (on_cpu) gt__lock();
   if (op->scratch) backend->release(index, s->queue, op->scratch, 0);
-  if (!code) s->recent[s->number++ % GT__RECENT] = op->text;
-  for (int i = 0; i < op->n_touch && !on_cpu && !code; i++)
-    if (op->touch[i]->device.type == GT_CUDA || op->touch[i]->pinned) op->touch[i]->last = s;
+  if (!code) {
+    s->recent[s->n_recent++ % GT__RECENT] = op->text;
+    gt__all.stats.operations++;
+  }
+  if (ordered && s->queue) { /* also if it failed: part of it may be under way */
+    s->number++;
+    for (int i = 0; i < op->n_touch; i++) gt__note(op->touch[i], s, op->text, i < op->n_write);
+  }
   gt__unlock();
-  if (!code) return late ? gt__check_fault() : GT_OK;
+  if (!code) return waited ? gt__check_fault() : GT_OK;
   return gt__backend_error(op->text, op->device, s, code);
 }
 static gt__op *gt__op_new(gt__op *op, int kind, const char *text, gt_device device) {
-  memset(op, 0, sizeof *op);
   op->kind = (uint8_t)kind;
+  op->n_touch = op->n_write = 0;
+  op->scratch = NULL;
+  if (kind == GT__COPY) memset(&op->u.copy, 0, sizeof op->u.copy); /* the others set all fields */
   op->text = text;
   op->device = device;
   return op;
@@ -3759,10 +4354,10 @@ static void gt__touch(gt__op *op, struct gt_storage *storage) {
 
 /* -- operands: tensors as the back ends see them -- */
 static void gt__operand_of(gt__operand *o, const gt_tensor *x) {
-  memset(o, 0, sizeof *o);
-  if (x->storage) o->data = gt__address(x);
+  o->data = x->storage ? gt__address(x) : NULL;
   memcpy(o->stride, x->stride, sizeof o->stride);
   o->dtype = (uint8_t)x->dtype;
+  o->mode = o->align_log2 = 0;
   while (o->align_log2 < 4 && !((uintptr_t)o->data >> o->align_log2 & 1)) o->align_log2++;
 }
 /* Drops sizes of 1 and merges neighbours that every operand walks evenly. Nothing merges across
@@ -3969,66 +4564,126 @@ static gt_status gt__move_elements(const char *function, const gt_tensor *dst, c
 static gt_status gt__copy_elements(const char *function, const gt_tensor *dst, const gt_tensor *src) {
   return gt__move_elements(function, dst, src, -1, NULL);
 }
-/* Bytes between devices, or between a device and plain host memory (storage NULL). */
-static gt_status gt__copy_bytes(const char *function, char *dst, gt_device to,
-                                struct gt_storage *dst_storage, const char *src, gt_device from,
-                                struct gt_storage *src_storage, size_t bytes) {
+/* One side of a copy: an address on a device, in a storage or (NULL) in memory of the caller's. */
+typedef struct {
+  char *data;
+  gt_device device;
+  struct gt_storage *storage;
+} gt__side;
+static gt__side gt__side_of(const gt_tensor *x) {
+  const gt__side side = {gt__address(x), x->device, x->storage};
+  return side;
+}
+/* Bytes between devices; memory of the host is pinned. */
+static gt_status gt__copy_bytes(const char *function, gt__side to, gt__side from, size_t bytes) {
   gt__op op;
   gt__copy_args *a =
-      &gt__op_new(&op, GT__COPY, function, to.type == GT_CUDA ? to : from)->u.copy;
-  if (!bytes) return GT_OK;
+      &gt__op_new(&op, GT__COPY, function, to.device.type == GT_CUDA ? to.device : from.device)->u.copy;
   a->kind = GT__BYTES;
   a->bytes = (int64_t)bytes;
-  a->dst.data = dst;
-  a->src.data = (char *)(uintptr_t)src;
-  a->dst_index = to.type == GT_CUDA ? to.index : -1;
-  a->src_index = from.type == GT_CUDA ? from.index : -1;
-  op.n_write = dst_storage != NULL;
-  if (dst_storage) gt__touch(&op, dst_storage);
-  if (src_storage) gt__touch(&op, src_storage);
+  a->dst.data = to.data;
+  a->src.data = from.data;
+  a->dst_index = to.device.type == GT_CUDA ? to.device.index : -1;
+  a->src_index = from.device.type == GT_CUDA ? from.device.index : -1;
+  op.n_write = to.storage != NULL;
+  if (to.storage) gt__touch(&op, to.storage);
+  if (from.storage) gt__touch(&op, from.storage);
   return gt__submit(&op);
+}
+enum { GT__PIECES = 8, GT__PIECE = 1 << 21 };
+static void gt__copy_host(char *dst, char *src, int64_t bytes) {
+  const int threads = gt__cpu_threads(bytes / 8), half = threads > 8 ? threads / 2 : 4;
+  gt__copy_args c;
+  memset(&c, 0, sizeof c);
+  c.dst.data = dst;
+  c.src.data = src;
+  c.bytes = bytes;
+  gt__cpu_split(gt__cpu_copy_task, &c, (bytes + GT__BLOCK - 1) / GT__BLOCK,
+                threads < half ? threads : half < 8 ? half : 8);
+}
+/* Bytes between a device and ordinary memory of the host, by pieces of pinned memory from the pool:
+   while the GPU copies some of them, the caller fills or empties others, with four cores, or half of
+   them up to eight. What comes from the device is emptied GT__PIECES - 1 pieces late. */
+static gt_status gt__copy_staged(const char *function, gt__side to, gt__side from, size_t bytes) {
+  const int up = from.device.type == GT_CPU;
+  struct gt_storage *host = up ? from.storage : to.storage, *piece[GT__PIECES] = {NULL};
+  const int64_t total = (int64_t)bytes, behind = up ? 0 : GT__PIECES - 1;
+  gt_status status = host ? gt__host_access(function, host, !up) : GT_OK;
+  gt__side far = up ? to : from;
+  if (host) gt__claim_host(host, !up, 1);
+  for (int64_t i = 0; (i - behind) * GT__PIECE < total; i++) {
+    const int64_t at = i * GT__PIECE, back = at - behind * GT__PIECE;
+    struct gt_storage **p = &piece[i % GT__PIECES];
+    if (at < total && !status) {
+      const int64_t n = gt__cpu_least(GT__PIECE, total - at);
+      *p = gt__storage_new(function, (size_t)n, gt_cpu(), 1);
+      if (!*p) status = gt__failed();
+      else {
+        const gt__side near = {(char *)(*p)->data, gt_cpu(), *p};
+        (*p)->internal = 1;
+        far.data = (up ? to.data : from.data) + at;
+        if (up) gt__copy_host(near.data, from.data + at, n);
+        status = gt__copy_bytes(function, up ? far : near, up ? near : far, (size_t)n);
+      }
+    }
+    p = &piece[(i - behind + GT__PIECES) % GT__PIECES];
+    if (back < 0 || !*p) continue;
+    if (!up && !status) status = gt__host_wait(function, *p);
+    if (!up && !status)
+      gt__copy_host(to.data + back, (char *)(*p)->data, gt__cpu_least(GT__PIECE, total - back));
+    gt__lock();
+    gt__storage_release(*p);
+    *p = NULL;
+  }
+  if (host) gt__claim_host(host, !up, -1);
+  return status;
+}
+/* Bytes between any two devices, counted; *ready if the copy is done on return. */
+static gt_status gt__copy_across(const char *function, gt__side to, gt__side from, size_t bytes,
+                                 int *ready) {
+  const int direction = from.device.type == GT_CPU ? GT_HOST_TO_DEVICE
+                        : to.device.type == GT_CPU ? GT_DEVICE_TO_HOST
+                                                   : GT_DEVICE_TO_DEVICE;
+  const gt__side host = direction == GT_HOST_TO_DEVICE ? from : to;
+  const int pinned = direction == GT_DEVICE_TO_DEVICE ||
+                     (host.storage ? host.storage->pinned : gt__is_pinned(host.data));
+  const int kind = pinned ? GT_COPY_ASYNC : direction == GT_HOST_TO_DEVICE ? GT_COPY_STAGED
+                                                                           : GT_COPY_BLOCKING;
+  gt_status status;
+  *ready = !pinned;
+  if (!bytes) return GT_OK;
+  status = pinned ? gt__copy_bytes(function, to, from, bytes)
+                  : gt__copy_staged(function, to, from, bytes);
+  gt__lock();
+  gt__all.stats.copies[direction][kind].count += !status;
+  gt__all.stats.copies[direction][kind].bytes += status ? 0 : bytes;
+  gt__unlock();
+  return status;
 }
 static gt_tensor *gt__map1(const char *function, gt_tensor *out, const gt_tensor *x);
 
-/* dst = src of the same shape: converts where src is, crosses as contiguous bytes, scatters where
-   dst is. */
+/* dst = src of the same shape. Between devices only dense bytes of one dtype go: src is converted
+   and made dense where it is, what arrives is scattered where dst is. */
 static gt_status gt__copy_into(const char *function, gt_tensor *dst, const gt_tensor *src) {
   const int crosses = !gt__same_device(dst->device, src->device);
-  gt_tensor *near = NULL, *far = NULL, *to = dst;
-  gt_status status = GT_OK;
+  const int sent = crosses && gt_is_contiguous(src) && src->dtype == dst->dtype;
+  const gt_device device = sent ? dst->device : src->device;
+  gt_tensor *between;
+  gt_status status;
+  int ready;
   if (!crosses && dst->dtype != src->dtype)
     return gt__map1(function, dst, src) ? GT_OK : gt__failed();
   if (!crosses && gt__same_view(dst, src)) return GT_OK;
   if (!crosses && !gt__overlaps(dst, src)) return gt__copy_elements(function, dst, src);
-  if (!crosses || !gt_is_contiguous(src) || src->dtype != dst->dtype) {
-    near = gt__new(function, gt_shape_of(src), dst->dtype, src->device, 0);
-    status = near ? gt__copy_into(function, near, src) : gt__failed();
-    src = near;
-  }
-  if (!status && crosses && !gt_is_contiguous(dst)) {
-    to = far = gt__new(function, gt_shape_of(dst), dst->dtype, dst->device, 0);
-    if (!far) status = gt__failed();
-  }
-  if (!status && crosses)
-    status = gt__copy_bytes(function, gt__address(to), to->device, to->storage, gt__address(src),
-                            src->device, src->storage, gt_nbytes(to));
-  if (!status && (far || !crosses)) status = gt__copy_elements(function, dst, far ? far : src);
-  gt_free(near);
-  gt_free(far);
+  if (sent && gt_is_contiguous(dst))
+    return gt__copy_across(function, gt__side_of(dst), gt__side_of(src), gt_nbytes(dst), &ready);
+  between = gt__new(function, gt_shape_of(src), dst->dtype, device, sent && device.type == GT_CPU);
+  if (!between) return gt__failed();
+  between->storage->internal = 1;
+  status = gt__copy_into(function, between, src);
+  if (!status) status = gt__copy_into(function, dst, between);
+  gt_free(between);
   return status;
-}
-GT_API gt_tensor *gt_copy(gt_tensor *dst, const gt_tensor *src) {
-  const char *const function = "gt_copy";
-  gt_tensor wide;
-  const int made = !dst;
-  if (gt__refuse(function, !dst, !src)) return NULL;
-  if (made && !(dst = gt__new(function, gt_shape_of(src), src->dtype, src->device, 0))) return NULL;
-  if (!gt__broadcast_to(src, dst->ndim, dst->shape, &wide))
-    return GT__NULL(GT_ERROR_SHAPE, "%s: the source %s does not broadcast to %s", function,
-                    gt__shape_text(src), gt__shape_text(dst));
-  if (!gt__check_own(function, dst) && !gt__copy_into(function, dst, &wide)) return dst;
-  if (made) gt_free(dst);
-  return NULL;
 }
 static gt_tensor *gt__converted(const char *function, const gt_tensor *x, gt_dtype dtype,
                                 gt_device device, int pinned) {
@@ -4039,49 +4694,67 @@ static gt_tensor *gt__converted(const char *function, const gt_tensor *x, gt_dty
   }
   return y;
 }
+GT_API gt_tensor *gt_copy(gt_tensor *dst, const gt_tensor *src) {
+  const char *const function = "gt_copy";
+  gt_tensor wide;
+  if (gt__refuse(function, !dst, !src)) return NULL;
+  if (!dst) return gt__converted(function, src, src->dtype, src->device, 0);
+  if (!gt__broadcast_to(src, dst->ndim, dst->shape, &wide))
+    return GT__NULL(GT_ERROR_SHAPE, "%s: the source %s does not broadcast to %s", function,
+                    gt__shape_text(src), gt__shape_text(dst));
+  return gt__check_own(function, dst) || gt__copy_into(function, dst, &wide) ? NULL : dst;
+}
 GT_API gt_tensor *gt_to(const gt_tensor *x, gt_device device) {
   if (gt__refuse("gt_to", 0, !x) || gt__check_device("gt_to", device)) return NULL;
-  if (gt__same_device(x->device, device)) return gt__view("gt_to", x, x);
-  return gt__converted("gt_to", x, x->dtype, device, 0);
+  if (gt__same_device(x->device, device)) return gt__handle("gt_to", x);
+  return gt__converted("gt_to", x, x->dtype, device, device.type == GT_CPU); /* pinned: at once */
 }
 GT_API gt_tensor *gt_to_dtype(const gt_tensor *x, gt_dtype dtype) {
   if (gt__refuse("gt_to_dtype", 0, !x)) return NULL;
-  if (x->dtype == dtype) return gt__view("gt_to_dtype", x, x);
+  if (x->dtype == dtype) return gt__handle("gt_to_dtype", x);
   return gt__converted("gt_to_dtype", x, dtype, x->device, 0);
 }
 GT_API gt_tensor *gt_contiguous(const gt_tensor *x) {
   if (gt__refuse("gt_contiguous", 0, !x)) return NULL;
-  if (gt_is_contiguous(x)) return gt__view("gt_contiguous", x, x);
+  if (gt_is_contiguous(x)) return gt__handle("gt_contiguous", x);
   return gt__converted("gt_contiguous", x, x->dtype, x->device, 0);
 }
 GT_API gt_tensor *gt_from_array(const void *data, gt_shape shape, gt_dtype dtype, gt_device device) {
   const char *const function = "gt_from_array";
   gt_tensor *x = gt__new(function, shape, dtype, device, 0);
+  const gt__side host = {(char *)(uintptr_t)data, gt_cpu(), NULL};
   gt_status status = GT_OK;
+  int ready = 1;
   if (!x || !gt_numel(x)) return x;
   if (!data) status = gt__fail(GT_ERROR_ARGUMENT, "%s: data is NULL", function);
   else if (device.type == GT_CPU) memcpy(x->storage->data, data, gt_nbytes(x));
-  else {
-    status = gt__copy_bytes(function, gt__address(x), device, x->storage, (const char *)data,
-                            gt_cpu(), NULL, gt_nbytes(x));
-#ifdef GT__CUDA
-    if (!status && gt__cuda_pinned(data)) status = gt__host_wait(function, x->storage);
-#endif
-  }
+  else status = gt__copy_across(function, gt__side_of(x), host, gt_nbytes(x), &ready);
+  if (!status && !ready) status = gt__host_wait(function, x->storage); /* to have read data */
   if (!status) return x;
   gt_free(x);
   return NULL;
 }
-static gt_status gt__read_bytes(const char *function, const gt_tensor *x, void *host) {
-  gt_status status = gt__host_wait(function, x->storage);
-  if (status || !gt_numel(x)) return status;
+/* Copies x's elements, which are contiguous, to memory of the caller's, and waits for that. */
+static gt_status gt__read_bytes(const char *function, const gt_tensor *x, void *data) {
+  gt__side host = {(char *)data, gt_cpu(), NULL};
+  gt_status status;
+  gt_stream *s;
+  int code = 0, ready;
   if (x->device.type == GT_CPU) {
-    memcpy(host, gt__address(x), gt_nbytes(x));
+    status = gt__host_wait(function, x->storage);
+    if (status || !gt_numel(x)) return status;
+    gt__claim_host(x->storage, 0, 1);
+    memcpy(data, gt__address(x), gt_nbytes(x));
+    gt__claim_host(x->storage, 0, -1);
     return GT_OK;
   }
-  status = gt__copy_bytes(function, (char *)host, gt_cpu(), NULL, gt__address(x), x->device,
-                          x->storage, gt_nbytes(x));
-  return status ? status : gt__host_wait(function, x->storage);
+  status = gt__copy_across(function, host, gt__side_of(x), gt_nbytes(x), &ready);
+  if (status || ready) return status;
+  gt__lock();
+  s = gt__stream_now(x->device, &code);
+  if (!code) code = gt__await(s, s->number);
+  gt__unlock();
+  return code ? gt__backend_error(function, x->device, s, code) : gt__check_fault();
 }
 GT_API gt_status gt_to_array(const gt_tensor *x, void *host, size_t bytes) {
   const char *const function = "gt_to_array";
@@ -4100,38 +4773,25 @@ GT_API gt_status gt_to_array(const gt_tensor *x, void *host, size_t bytes) {
 }
 GT_API void *gt_data(const gt_tensor *x) {
   if (gt__refuse("gt_data", 0, !x) || !gt_numel(x)) return NULL;
-  if (x->device.type == GT_CPU && gt__host_wait("gt_data", x->storage)) return NULL;
+  if (x->device.type == GT_CPU && gt__host_access("gt_data", x->storage, 1)) return NULL;
   return gt__address(x);
 }
 
 /* One element as a number: its exact value, integers in i, floating numbers in f. */
 static gt__num gt__decode(gt_dtype dtype, const void *p) {
+  const int compute = gt_is_floating(dtype) ? GT__F64 : GT__I64;
   gt__num v;
-  uint16_t h;
-  float s;
-  memcpy(&h, p, dtype == GT_FLOAT16 || dtype == GT_BFLOAT16 ? 2 : 1);
-  switch (dtype) {
-    case GT_BOOL: v.i = *(const uint8_t *)p != 0; break;
-    case GT_UINT8: v.i = *(const uint8_t *)p; break;
-    case GT_INT8: v.i = *(const int8_t *)p; break;
-    case GT_INT16: v.i = *(const int16_t *)p; break;
-    case GT_INT32: v.i = *(const int32_t *)p; break;
-    case GT_FLOAT16: v.f = gt__f16_to_f32(h); break;
-    case GT_BFLOAT16: v.f = gt__bf16_to_f32(h); break;
-    case GT_FLOAT32: memcpy(&s, p, 4), v.f = s; break;
-    default: memcpy(&v, p, 8); break;
-  }
+  gt__cpu_choose()->loops[compute]->step(GT__FROM + (int)dtype, &v, p, NULL, NULL, 1);
   return v;
 }
 static gt_status gt__one(const char *function, const gt_tensor *x, gt__num *v) {
-  unsigned char bytes[8];
   gt_status status;
   if (gt__refuse(function, 0, !x)) return gt__failed();
   if (gt_numel(x) != 1)
     return gt__fail(GT_ERROR_SHAPE, "%s: %s has %lld elements, one is needed", function,
                     gt__shape_text(x), (long long)gt_numel(x));
-  status = gt__read_bytes(function, x, bytes);
-  if (!status) *v = gt__decode(x->dtype, bytes);
+  status = gt__read_bytes(function, x, v);
+  if (!status) *v = gt__decode(x->dtype, v);
   return status;
 }
 GT_API double gt_item(const gt_tensor *x) {
@@ -4161,6 +4821,7 @@ enum { GT__NUMBER, GT__ZERO_D, GT__DIMENSIONED }; /* promotion levels */
 enum { GT__FEW = 24 };                            /* nodes that need no memory of their own */
 typedef struct {
   uint8_t op, dtype, level, natural; /* natural: the compute type of the operation by itself */
+  uint8_t indexed;                   /* depends on the element's index */
   int32_t weight, child[3];
   gt__num value;      /* GT__WHOLE: i; GT__REAL: f; GT__OPERAND: i, its number */
   const gt_tensor *x; /* GT__OPERAND; from number n_in of the tree on, a temporary */
@@ -4172,6 +4833,7 @@ typedef struct {
   const gt_tensor *const *in;
   int64_t size[GT_MAX_DIMS];          /* of the whole expression */
   gt_device device;
+  uint64_t seed, offset;              /* of the random numbers in it */
 } gt__tree;
 
 static void gt__tree_begin(gt__tree *t, const char *function, const char *text, int n,
@@ -4179,6 +4841,7 @@ static void gt__tree_begin(gt__tree *t, const char *function, const char *text, 
   t->function = function;
   t->text = text;
   t->at = t->depth = t->n = 0;
+  t->seed = t->offset = 0;
   t->node = t->few;
   t->n_in = n;
   t->in = in;
@@ -4360,55 +5023,30 @@ static int gt__parse_choice(gt__tree *t) {
   return node;
 }
 
-/* What was parsed is kept by its content, 128 texts at most; the operands' number matters too, as a
-   letter beyond it is an error. */
+/* What was parsed is kept by its content, 128 short texts at most. The number of operands matters
+   too: a letter beyond it is an error. */
 typedef struct {
-  gt__node *node;
-  char *text; /* behind the nodes, in the same memory */
+  gt__node node[GT__FEW];
+  char text[128];
   int n, n_in;
 } gt__known;
 static gt__known gt__cache[128];
 
-static gt__known *gt__cache_place(const char *text) {
+static gt_status gt__parse_text(gt__tree *t) {
+  const size_t length = strlen(t->text);
   uint64_t hash = 1469598103934665603u; /* FNV-1a */
-  for (const char *s = text; *s; s++) hash = (hash ^ (unsigned char)*s) * 1099511628211u;
-  return &gt__cache[hash >> 57];
-}
-static int gt__cache_find(gt__tree *t) {
-  const gt__known *k = gt__cache_place(t->text);
+  gt__known *k;
+  int root;
+  for (size_t i = 0; i < length; i++) hash = (hash ^ (unsigned char)t->text[i]) * 1099511628211u;
+  k = &gt__cache[hash >> 57];
   gt__lock();
-  if (k->node && !strcmp(k->text, t->text) && k->n_in <= t->n_in) {
+  if (!strcmp(k->text, t->text) && k->n_in <= t->n_in) {
     memcpy(t->node, k->node, (size_t)k->n * sizeof *k->node);
     t->n = k->n;
     t->root = k->n - 1;
   }
   gt__unlock();
-  return t->n;
-}
-static void gt__cache_drop(gt__known *k) {
-  if (k->node) GPUTENSOR_FREE(k->node);
-  memset(k, 0, sizeof *k);
-}
-static void gt__cache_keep(const gt__tree *t) {
-  const size_t length = strlen(t->text) + 1;
-  gt__known *k = gt__cache_place(t->text);
-  if (t->n > GT__FEW) return;
-  gt__lock();
-  gt__cache_drop(k);
-  k->node = (gt__node *)GPUTENSOR_MALLOC((size_t)t->n * sizeof *k->node + length);
-  if (k->node) {
-    memcpy(k->node, t->node, (size_t)t->n * sizeof *k->node);
-    k->text = (char *)memcpy(k->node + t->n, t->text, length);
-    k->n = t->n;
-    k->n_in = t->n_in;
-  }
-  gt__unlock();
-}
-static gt_status gt__parse_text(gt__tree *t) {
-  size_t length;
-  int root;
-  if (gt__cache_find(t)) return GT_OK;
-  length = strlen(t->text);
+  if (t->n) return GT_OK;
   if (length > 65535)
     return gt__fail(GT_ERROR_EXPRESSION, "%s: a text of more than 65535 characters", t->function);
   if (length > GT__FEW) { /* each node has a character of its own */
@@ -4419,7 +5057,13 @@ static gt_status gt__parse_text(gt__tree *t) {
   root = gt__parse_choice(t);
   if (root >= 0 && gt__peek(t)) root = gt__bad_text(t, t->at, "expected an operator");
   if (root < 0) return gt__failed();
-  gt__cache_keep(t);
+  if (t->n > GT__FEW || length >= sizeof k->text) return GT_OK;
+  gt__lock();
+  memcpy(k->node, t->node, (size_t)t->n * sizeof *k->node);
+  memcpy(k->text, t->text, length + 1);
+  k->n = t->n;
+  k->n_in = t->n_in;
+  gt__unlock();
   return GT_OK;
 }
 
@@ -4446,29 +5090,33 @@ static gt_dtype gt__promote(const gt__tree *t, const gt__node *v, int first, int
       best = own[level];
   return (gt_dtype)best;
 }
-static void gt__annotate_leaf(const gt__tree *t, gt__node *v) {
-  v->level = GT__NUMBER;
-  v->dtype = v->op == GT__REAL || v->op == GT__UNIFORM || v->op == GT__NORMAL ? GT_FLOAT32 : GT_INT64;
-  if (v->op == GT__OPERAND) {
-    v->x = t->in[v->value.i];
-    v->dtype = (uint8_t)v->x->dtype;
-    v->level = v->x->ndim ? GT__DIMENSIONED : v->x->gt__number ? GT__NUMBER : GT__ZERO_D;
-  }
-  v->natural = (uint8_t)gt__compute_of((gt_dtype)v->dtype);
+/* The numbers that live in 0-d CPU tensors become constants. */
+static void gt__set_operand(gt__node *v, const gt_tensor *x) {
+  v->x = x;
+  v->dtype = (uint8_t)x->dtype;
+  v->natural = (uint8_t)gt__compute_of(x->dtype);
+  v->level = x->ndim ? GT__DIMENSIONED : x->gt__number ? GT__NUMBER : GT__ZERO_D;
+  if (!gt__is_constant(x) || !x->storage) return;
+  v->op = gt_is_floating(x->dtype) ? GT__REAL : GT__WHOLE;
+  v->value = gt__decode(x->dtype, gt__address(x));
 }
 static gt_status gt__annotate(gt__tree *t) {
   for (int i = 0; i < t->n; i++) {
     gt__node *v = &t->node[i];
     const int arity = gt__table[v->op].arity, rule = gt__table[v->op].rule;
-    gt_dtype d;
-    if (v->op >= GT__OPS || v->op <= GT__INTEGER) {
-      gt__annotate_leaf(t, v);
+    gt_dtype d = v->op == GT__WHOLE || v->op == GT__INDEX ? GT_INT64 : GT_FLOAT32;
+    if (v->op == GT__OPERAND || v->x) {
+      gt__set_operand(v, v->x ? v->x : t->in[v->value.i]);
       continue;
     }
-    d = gt__promote(t, v, rule == GT__WHERE, arity);
+    if (arity) d = gt__promote(t, v, rule == GT__WHERE, arity);
     v->level = GT__NUMBER;
-    for (int k = 0; k < arity; k++)
-      if (t->node[v->child[k]].level > v->level) v->level = t->node[v->child[k]].level;
+    v->indexed = v->op >= GT__INDEX && v->op <= GT__INTEGER;
+    for (int k = 0; k < arity; k++) {
+      const gt__node *c = &t->node[v->child[k]];
+      if (c->level > v->level) v->level = c->level;
+      v->indexed |= c->indexed;
+    }
     if (rule == GT__FLOAT && !gt_is_floating(d)) d = GT_FLOAT32;
     v->natural = (uint8_t)gt__compute_of(d);
     if (rule == GT__INT && gt_is_floating(d))
@@ -4487,15 +5135,9 @@ static gt_status gt__annotate(gt__tree *t) {
 static int gt__exact_in(const gt__tree *t, int i, int compute) {
   const gt__node *v = &t->node[i];
   const int64_t limit = compute == GT__F32 ? (int64_t)1 << 24 : (int64_t)1 << 53;
-  gt__num number = v->value;
-  if (v->op == GT__OPERAND) {
-    const gt_tensor *x = v->x;
-    if (!gt__is_constant(x) || !x->storage || gt_is_floating(x->dtype))
-      return gt__dtype[x->dtype].size <= (compute == GT__F32 ? 2 : 4);
-    number = gt__decode(x->dtype, gt__address(x));
-  }
-  if (v->op == GT__OPERAND || v->op == GT__WHOLE) return number.i >= -limit && number.i <= limit;
   if (v->natural != GT__I64) return gt__higher(v->natural, compute) == compute;
+  if (v->op == GT__WHOLE) return v->value.i >= -limit && v->value.i <= limit;
+  if (v->op == GT__OPERAND) return gt__dtype[v->dtype].size <= (compute == GT__F32 ? 2 : 4);
   if (v->dtype != GT_BOOL || v->op <= GT__INTEGER) return 0;
   for (int k = 0; k < gt__table[v->op].arity; k++)
     if (!gt__exact_in(t, v->child[k], compute)) return 0;
@@ -4513,63 +5155,50 @@ static int gt__highest(const gt__tree *t, int i) {
 /* The compute type of a program for node i: integers stay integers unless nothing is lost. */
 static int gt__choose_compute(const gt__tree *t, int i, int at_least) {
   const gt__node *v = &t->node[i];
-  int compute = v->op == GT__OPERAND ? v->natural : gt__highest(t, i);
-  if (v->op < GT__OPS && v->natural == GT__I64 && compute != GT__I64 &&
-      !gt__exact_in(t, i, compute))
-    compute = GT__I64;
-  return gt__higher(compute, at_least);
-}
-/* Must node i, below a node of a program of this compute type, be cut off? */
-static int gt__must_cut(const gt__tree *t, int i, int compute, int is_condition) {
-  const gt__node *v = &t->node[i];
-  if (compute == GT__I64) return v->natural != GT__I64 && (v->op < GT__OPS || is_condition);
-  return v->op < GT__OPS && v->op > GT__INTEGER && v->natural == GT__I64 &&
-         !gt__exact_in(t, i, compute);
+  const int best = gt__highest(t, i);
+  const int stays = v->op >= GT__OPS || (v->natural == GT__I64 && !gt__exact_in(t, i, best));
+  return gt__higher(stays ? v->natural : best, at_least);
 }
 
 /* -- code -- */
-enum { GT__CONSTANT_AT = 32, GT__TEMPORARY_AT = 64 }; /* provisional slot numbers */
+/* Slots get their numbers in the end: until then inputs count from 0, the others from these. */
+enum { GT__CONSTANT_AT = 32, GT__TEMPORARY_AT = 64 };
 typedef struct {
-  gt__program p;
-  const gt_tensor *in[GT__INPUTS];
   const gt__tree *t;
   int n_temporary, most_temporaries, over; /* over: it does not fit */
+  int indexed;                             /* it needs the elements in their logical order */
+  gt__program p;
+  const gt_tensor *in[GT__INPUTS];
 } gt__code;
 
 static void gt__emit(gt__code *g, int op, int b, int c, int d) {
-  gt__ins *ins = &g->p.ins[g->p.n_ins];
+  const gt__ins ins = {(uint8_t)op, (uint8_t)b, (uint8_t)c, (uint8_t)d};
   if (g->p.n_ins == GT__CODE) g->over = 1;
   if (g->over) return;
-  ins->op = (uint8_t)op;
-  ins->b = (uint8_t)b;
-  ins->c = (uint8_t)c;
-  ins->d = (uint8_t)d;
-  g->p.n_ins++;
+  g->p.ins[g->p.n_ins++] = ins;
   g->p.heavy |= gt__table[op].heavy;
-}
-static int gt__constant_slot(gt__code *g, gt__num value, int is_real) {
-  gt__num v;
-  memset(&v, 0, sizeof v);
-  if (g->p.compute == GT__I64) v.i = is_real ? gt__f64_to_i64(value.f, INT64_MIN, INT64_MAX) : value.i;
-  else if (g->p.compute == GT__F64) v.f = is_real ? value.f : (double)value.i;
-  else v.s = is_real ? (float)value.f : (float)value.i;
-  for (int k = 0; k < g->p.n_const; k++)
-    if (!memcmp(&g->p.constant[k], &v, sizeof v)) return GT__CONSTANT_AT + k;
-  if (g->p.n_const == GT__SLOTS) g->over = 1;
-  else g->p.constant[g->p.n_const++] = v;
-  return GT__CONSTANT_AT + g->p.n_const - 1;
+  g->indexed |= op >= GT__INDEX && op <= GT__INTEGER;
 }
 static int gt__leaf_slot(gt__code *g, int i) {
   const gt__node *v = &g->t->node[i];
-  const gt_tensor *x = v->x;
-  if (v->op != GT__OPERAND) return gt__constant_slot(g, v->value, v->op == GT__REAL);
-  if (gt__is_constant(x) && x->storage)
-    return gt__constant_slot(g, gt__decode(x->dtype, gt__address(x)), gt_is_floating(x->dtype));
-  for (int k = 0; k < g->p.n_in; k++)
-    if (g->in[k] == x) return k;
-  if (g->p.n_in == GT__INPUTS) g->over = 1;
-  else g->in[g->p.n_in++] = x;
-  return g->p.n_in - 1;
+  const int is_real = v->op == GT__REAL, compute = g->p.compute;
+  const gt__num in = v->value;
+  gt__num c;
+  int k = 0;
+  if (v->op == GT__OPERAND) {
+    while (k < g->p.n_in && g->in[k] != v->x) k++;
+    if (k == GT__INPUTS) g->over = 1;
+    else if (k == g->p.n_in) g->in[g->p.n_in++] = v->x;
+    return k;
+  }
+  memset(&c, 0, sizeof c);
+  if (compute == GT__F32) c.s = is_real ? (float)in.f : (float)in.i;
+  else if (compute == GT__F64) c.f = is_real ? in.f : (double)in.i;
+  else c.i = is_real ? gt__f64_to_i64(in.f, INT64_MIN, INT64_MAX) : in.i;
+  while (k < g->p.n_const && memcmp(&g->p.constant[k], &c, sizeof c)) k++;
+  if (k == GT__SLOTS) g->over = 1;
+  else if (k == g->p.n_const) g->p.constant[g->p.n_const++] = c;
+  return GT__CONSTANT_AT + k;
 }
 static int gt__equal_trees(const gt__tree *t, int i, int j) {
   const gt__node *v = &t->node[i], *w = &t->node[j];
@@ -4579,18 +5208,15 @@ static int gt__equal_trees(const gt__tree *t, int i, int j) {
   return 1;
 }
 static int gt__exchanged(int op) { /* the operation with its two operands exchanged, or 0 */
-  static const uint8_t pair[][2] = {
-      {GT__OP_sub, GT__OP_rsub}, {GT__OP_div, GT__OP_rdiv}, {GT__OP_lt, GT__OP_gt},
-      {GT__OP_le, GT__OP_ge}, {GT__OP_eq, GT__OP_eq}, {GT__OP_ne, GT__OP_ne},
-      {GT__OP_add, GT__OP_add}, {GT__OP_mul, GT__OP_mul}, {GT__OP_hypot, GT__OP_hypot},
-      {GT__OP_maximum, GT__OP_maximum}, {GT__OP_minimum, GT__OP_minimum},
-      {GT__OP_logical_and, GT__OP_logical_and}, {GT__OP_logical_or, GT__OP_logical_or},
-      {GT__OP_logical_xor, GT__OP_logical_xor}, {GT__OP_bitwise_and, GT__OP_bitwise_and},
-      {GT__OP_bitwise_or, GT__OP_bitwise_or}, {GT__OP_bitwise_xor, GT__OP_bitwise_xor}};
-  for (unsigned k = 0; k < sizeof pair / sizeof *pair; k++)
-    for (int side = 0; side < 2; side++)
-      if (op == pair[k][side]) return pair[k][!side];
-  return 0;
+  static const uint8_t pair[][2] = {{GT__OP_sub, GT__OP_rsub}, {GT__OP_div, GT__OP_rdiv},
+                                    {GT__OP_lt, GT__OP_gt},    {GT__OP_le, GT__OP_ge}};
+  static const uint8_t same[] = {
+      GT__OP_eq, GT__OP_ne, GT__OP_add, GT__OP_mul, GT__OP_hypot, GT__OP_maximum, GT__OP_minimum,
+      GT__OP_logical_and, GT__OP_logical_or, GT__OP_logical_xor, GT__OP_bitwise_and,
+      GT__OP_bitwise_or, GT__OP_bitwise_xor};
+  for (int k = 0; k < 8; k++)
+    if (op == pair[k / 2][k % 2]) return pair[k / 2][1 - k % 2];
+  return memchr(same, op, sizeof same) ? op : 0;
 }
 static int gt__save(gt__code *g) {
   const int slot = GT__TEMPORARY_AT + g->n_temporary++;
@@ -4632,35 +5258,34 @@ static void gt__generate(gt__code *g, int i) {
   }
   g->n_temporary = before;
 }
-static uint8_t gt__final_slot(const gt__code *g, int slot) {
-  if (slot >= GT__TEMPORARY_AT) slot += g->p.n_in + g->p.n_const - GT__TEMPORARY_AT;
-  else if (slot >= GT__CONSTANT_AT) slot += g->p.n_in - GT__CONSTANT_AT;
-  return (uint8_t)slot;
-}
 /* A program for node i; 0 if it does not fit the machine. */
 static int gt__compile(const gt__tree *t, int i, int compute, gt__code *g) {
-  memset(g, 0, sizeof *g);
+  int move[3] = {0, 0, 0};
+  memset(g, 0, offsetof(gt__code, p) + offsetof(gt__program, ins));
   g->t = t;
   g->p.compute = (uint8_t)compute;
+  g->p.seed = t->seed;
+  g->p.offset = t->offset;
   if (t->n_in && !t->in[0]->storage) g->in[g->p.n_in++] = t->in[0]; /* a product: input 0 */
   gt__generate(g, i);
   g->p.n_slot = (uint8_t)(g->p.n_in + g->p.n_const + g->most_temporaries);
   if (g->over || g->p.n_slot > GT__SLOTS) return 0;
-  for (int k = 0; k < g->p.n_ins; k++) {
-    gt__ins *ins = &g->p.ins[k];
-    ins->b = gt__final_slot(g, ins->b);
-    ins->c = gt__final_slot(g, ins->c);
-    ins->d = gt__final_slot(g, ins->d);
+  move[1] = g->p.n_in - GT__CONSTANT_AT;
+  move[2] = g->p.n_in + g->p.n_const - GT__TEMPORARY_AT;
+  for (gt__ins *ins = g->p.ins; ins < g->p.ins + g->p.n_ins; ins++) {
+    ins->b = (uint8_t)(ins->b + move[ins->b / 32]);
+    ins->c = (uint8_t)(ins->c + move[ins->c / 32]);
+    ins->d = (uint8_t)(ins->d + move[ins->d / 32]);
   }
   return 1;
 }
 
 /* -- shapes of trees -- */
 static int gt__merge_shape(int *ndim, int64_t *size, const gt_tensor *x) { /* 0: cannot broadcast */
-  const int n = x->ndim > *ndim ? x->ndim : *ndim, shift = n - *ndim;
+  const int n = x->ndim > *ndim ? x->ndim : *ndim, lead = n - *ndim, x_lead = n - x->ndim;
   for (int d = n - 1; d >= 0; d--) {
-    const int64_t have = d >= shift ? size[d - shift] : 1;
-    const int64_t want = d >= n - x->ndim ? x->shape[d - (n - x->ndim)] : 1;
+    const int64_t have = d < lead ? 1 : size[d - lead];
+    const int64_t want = d < x_lead ? 1 : x->shape[d - x_lead];
     if (have != want && have != 1 && want != 1) return 0;
     size[d] = have == 1 ? want : have;
   }
@@ -4672,47 +5297,43 @@ static void gt__tree_shape(const gt__tree *t, int i, int *ndim, int64_t *size) {
   if (v->op == GT__OPERAND) gt__merge_shape(ndim, size, v->x);
   for (int k = 0; k < gt__table[v->op].arity; k++) gt__tree_shape(t, v->child[k], ndim, size);
 }
-static int gt__uses_index(const gt__tree *t, int i) {
-  const gt__node *v = &t->node[i];
-  int uses = v->op >= GT__INDEX && v->op <= GT__INTEGER;
-  for (int k = 0; k < gt__table[v->op].arity && !uses; k++) uses = gt__uses_index(t, v->child[k]);
-  return uses;
-}
-
 /* -- launch of a map -- */
-/* Makes x an operand of this shape, whose dims are taken in this order (NULL: as they are). */
-static gt__operand *gt__bind(gt__op *op, gt__operand *o, const gt_tensor *x, int ndim,
-                             const int64_t *size, const int *order) {
-  gt_tensor wide;
-  gt__broadcast_to(x, ndim, size, &wide);
-  gt__operand_of(o, &wide);
-  for (int d = 0; d < ndim && order; d++) o->stride[d] = wide.stride[order[d]];
+static const int gt__as_it_is[GT_MAX_DIMS] = {0, 1, 2, 3, 4, 5, 6, 7};
+/* Makes x an operand of n dims. `order` tells which dim each is of the shape, of `ndim` dims, to
+   which x broadcasts; -1: none. */
+static gt__operand *gt__bind(gt__op *op, gt__operand *o, const gt_tensor *x, int ndim, int n,
+                             const int *order) {
+  gt__operand_of(o, x);
+  for (int i = 0; i < n; i++) {
+    const int d = order[i] - (ndim - x->ndim);
+    o->stride[i] = d < 0 || x->shape[d] == 1 ? 0 : x->stride[d];
+  }
   gt__touch(op, x->storage);
   return o;
 }
-static gt_status gt__launch_map(const char *function, const gt__code *g, const gt_tensor *out,
-                                uint64_t seed, uint64_t offset, int keep_order) {
+/* Gives m what is used of a program: a fraction of it, as a rule. */
+static void gt__set_program(gt__map_args *m, const gt__program *p) {
+  memcpy(&m->program, p, offsetof(gt__program, ins) + p->n_ins * sizeof *p->ins);
+  memcpy(m->program.constant, p->constant, p->n_const * sizeof *p->constant);
+}
+static gt_status gt__launch_map(const char *function, const gt__code *g, const gt_tensor *out) {
   gt__op op;
   gt__map_args *m = &gt__op_new(&op, GT__MAP, function, out->device)->u.map;
   gt__operand *o[1 + GT__INPUTS];
-  const int n = 1 + g->p.n_in;
+  const int n = 1 + g->p.n_in, ndim = out->ndim;
   m->count = gt_numel(out);
   if (!m->count) return GT_OK;
-  m->ndim = out->ndim;
+  m->ndim = ndim;
   memcpy(m->size, out->shape, sizeof m->size);
-  m->program = g->p;
-  m->program.seed = seed;
-  m->program.offset = offset;
-  gt__operand_of(o[0] = &m->out, out);
+  gt__set_program(m, &g->p);
   op.n_write = 1;
-  gt__touch(&op, out->storage);
+  o[0] = gt__bind(&op, &m->out, out, ndim, ndim, gt__as_it_is);
   for (int k = 1; k < n; k++)
-    o[k] = gt__bind(&op, &m->in[k - 1], g->in[k - 1], out->ndim, out->shape, NULL);
-  if (!keep_order) gt__sort_dims(m->ndim, m->size, n, o);
+    o[k] = gt__bind(&op, &m->in[k - 1], g->in[k - 1], ndim, ndim, gt__as_it_is);
+  if (!g->indexed) gt__sort_dims(ndim, m->size, n, o);
   gt__collapse(&m->ndim, m->size, 0, n, o);
-  for (int k = 1; k < n; k++) gt__set_mode(o[k], m->ndim);
   if (m->count == 1) m->out.stride[0] = 1;
-  m->out.mode = m->ndim == 1 && m->out.stride[0] == 1 ? GT__VECTOR : GT__STRIDED;
+  for (int k = 0; k < n; k++) gt__set_mode(o[k], m->ndim);
   m->narrow = gt__is_narrow(m->ndim, m->size, n, o);
   return gt__submit(&op);
 }
@@ -4724,24 +5345,25 @@ static const gt_dtype gt__widest[] = {GT_FLOAT32, GT_FLOAT64, GT_INT64}; /* by c
    the program that reads it may not see fractions. `g` is for programs on the way. */
 static gt_status gt__cut(gt__tree *t, int i, int is_condition, gt__code *g) {
   gt__node *v = &t->node[i];
-  const int compute = gt__choose_compute(t, i, GT__I64), indexed = gt__uses_index(t, i);
+  const int compute = gt__choose_compute(t, i, GT__I64);
   const gt_dtype dtype = v->dtype == GT_BOOL || is_condition ? GT_BOOL : gt__widest[compute];
-  int ndim = indexed ? t->ndim : 0; /* index counts in the shape of the whole */
+  int ndim = v->indexed ? t->ndim : 0; /* index counts in the shape of the whole */
   int64_t size[GT_MAX_DIMS];
   gt_tensor *x;
   memcpy(size, t->size, sizeof size);
   gt__tree_shape(t, i, &ndim, size);
   if (gt__prepare(t, i, compute, g)) return gt__failed();
   x = gt__new_sized(t->function, ndim, size, dtype, t->device);
-  if (!x || gt__launch_map(t->function, g, x, 0, 0, indexed)) {
+  if (x) x->storage->internal = 1;
+  if (!x || gt__launch_map(t->function, g, x) ||
+      (gt__is_constant(x) && gt__host_wait(t->function, x->storage))) { /* it is read now */
     gt_free(x);
     return gt__failed();
   }
   v->op = GT__OPERAND;
   v->value.i = t->n_in + i; /* a number of its own */
-  v->x = x;
-  v->level = x->ndim ? GT__DIMENSIONED : GT__ZERO_D;
-  v->natural = (uint8_t)gt__compute_of(dtype);
+  gt__set_operand(v, x);
+  if (v->op != GT__OPERAND) gt_free(x);
   return GT_OK;
 }
 /* Cuts off what this compute type cannot carry below node i. Without `g` nothing is cut, and an
@@ -4751,18 +5373,22 @@ static gt_status gt__settle(gt__tree *t, int i, int compute, gt__code *g) {
   gt_status status = GT_OK;
   for (int k = 0; k < gt__table[op].arity && !status; k++) {
     const int c = t->node[i].child[k], is_condition = op == GT__OP_where && k == 0;
-    if (!gt__must_cut(t, c, compute, is_condition)) status = gt__settle(t, c, compute, g);
+    const gt__node *v = &t->node[c];
+    int cut = v->op < GT__OPS && v->op > GT__INTEGER && v->natural == GT__I64;
+    if (compute == GT__I64) cut = v->natural != GT__I64 && (v->op < GT__OPS || is_condition);
+    else if (cut) cut = !gt__exact_in(t, c, compute);
+    if (!cut) status = gt__settle(t, c, compute, g);
     else status = g ? gt__cut(t, c, is_condition, g) : GT_ERROR_STATE;
   }
   return status;
 }
-/* Counts the operations below each node; children stand before their parents. */
-static void gt__weigh(gt__tree *t) {
-  for (int i = 0; i < t->n; i++) {
-    gt__node *v = &t->node[i];
+/* Counts the operations below each node up to node i; children stand before their parents. */
+static int gt__weigh(gt__tree *t, int i) {
+  for (gt__node *v = t->node; v <= t->node + i; v++) {
     v->weight = v->op < GT__OPS;
     for (int k = 0; k < gt__table[v->op].arity; k++) v->weight += t->node[v->child[k]].weight;
   }
+  return t->node[i].weight;
 }
 /* What to cut off below node i, which is too large: down the heaviest path to a part that fits. Parts
    of some forty operations do, unless they have many operands. */
@@ -4779,11 +5405,8 @@ static int gt__choose_cut(gt__tree *t, int i, int compute, gt__code *g) {
 }
 static gt_status gt__prepare(gt__tree *t, int i, int compute, gt__code *g) {
   gt_status status = gt__settle(t, i, compute, g);
-  gt__weigh(t);
-  while (!status && (t->node[i].weight > GT__CODE || !gt__compile(t, i, compute, g))) {
+  while (!status && (gt__weigh(t, i) > GT__CODE || !gt__compile(t, i, compute, g)))
     status = gt__cut(t, gt__choose_cut(t, i, compute, g), 0, g);
-    gt__weigh(t);
-  }
   return status;
 }
 
@@ -4819,34 +5442,26 @@ static gt_status gt__place(gt__tree *t, const gt_tensor *out) {
   }
   return GT_OK;
 }
-/* The dtype of a map's result. Numbers alone take the output's. */
-static gt_dtype gt__result_dtype(const gt__tree *t, const gt_tensor *out) {
-  const gt__node *v = &t->node[t->root];
-  gt_dtype d = (gt_dtype)v->dtype;
-  if (v->level == GT__NUMBER && v->op != GT__OPERAND && gt_is_floating(d)) d = GT_FLOAT32;
-  if (v->level == GT__NUMBER && out && gt__dtype[out->dtype].kind >= gt__dtype[d].kind)
-    return out->dtype;
-  return d;
-}
 /* Computes the tree into `out`, or into a new tensor. The result's dtype, and the shape of numbers
-   alone, are those of `like`, or NULL: as the tree and `out` have it. */
-static gt_tensor *gt__run_tree(gt__tree *t, gt_tensor *out, const gt_tensor *like, int at_least,
-                               uint64_t seed, uint64_t offset) {
+   alone, are those of `like`, or NULL: as the tree has it, or for numbers alone `out`. */
+static gt_tensor *gt__run_tree(gt__tree *t, gt_tensor *out, const gt_tensor *like, int at_least) {
+  const gt__node *v = &t->node[t->root];
   gt__result r;
   gt__code g;
   int compute;
   gt_dtype dtype;
   gt_status status;
   if (gt__place(t, like ? like : out) || gt__annotate(t)) return NULL;
-  dtype = like ? like->dtype : gt__result_dtype(t, out);
+  dtype = like ? like->dtype : (gt_dtype)v->dtype;
   compute = gt__choose_compute(t, t->root, at_least);
-  if (!like && t->node[t->root].level == GT__NUMBER)
+  if (!like && v->level == GT__NUMBER) {
+    if (out && gt__dtype[out->dtype].kind >= gt__dtype[dtype].kind) dtype = out->dtype;
     compute = gt__higher(compute, gt__compute_of(dtype));
+  }
   if (gt__begin(&r, t->function, out, t->ndim, t->size, dtype, t->device, t->n_in, t->in, 1))
     return NULL;
   status = gt__prepare(t, t->root, compute, &g);
-  if (!status)
-    status = gt__launch_map(t->function, &g, r.place, seed, offset, gt__uses_index(t, t->root));
+  if (!status) status = gt__launch_map(t->function, &g, r.place);
   return gt__end(&r, status);
 }
 static gt_status gt__check_text(const char *function, const char *text, int n) {
@@ -4854,18 +5469,18 @@ static gt_status gt__check_text(const char *function, const char *text, int n) {
   if (n >= 0 && n <= 26) return GT_OK;
   return gt__fail(GT_ERROR_ARGUMENT, "%s: %d operands; the letters a to z name 26", function, n);
 }
-static gt_tensor *gt__eval_at(const char *function, gt_tensor *out, const char *text, int n,
-                              const gt_tensor *const *x, int at_least) {
+static gt_tensor *gt__eval_at(const char *function, gt_tensor *out, const gt_tensor *like,
+                              const char *text, int n, const gt_tensor *const *x, int at_least) {
   gt__tree t;
   if (gt__check_text(function, text, n)) return NULL;
   if (gt__refuse(function, !out, gt__first_null(n, x))) return NULL;
   gt__tree_begin(&t, function, text, n, x);
-  out = gt__parse_text(&t) ? NULL : gt__run_tree(&t, out, NULL, at_least, 0, 0);
+  out = gt__parse_text(&t) ? NULL : gt__run_tree(&t, out, like, at_least);
   gt__tree_end(&t);
   return out;
 }
 GT_API gt_tensor *gt_eval_n(gt_tensor *out, const char *text, int n, const gt_tensor *const *x) {
-  return gt__eval_at("gt_eval", out, text, n, x, GT__I64);
+  return gt__eval_at("gt_eval", out, NULL, text, n, x, GT__I64);
 }
 /* One operation of the table on n operands. */
 static gt_tensor *gt__apply(const char *function, gt_tensor *out, int op, int n,
@@ -4875,7 +5490,7 @@ static gt_tensor *gt__apply(const char *function, gt_tensor *out, int op, int n,
   gt__tree_begin(&t, function, "", n, x);
   for (int i = 0; i < n; i++) gt__add_whole(&t, GT__OPERAND, i);
   gt__add_node(&t, op, 0, 1, 2);
-  out = gt__run_tree(&t, out, NULL, GT__I64, 0, 0);
+  out = gt__run_tree(&t, out, NULL, GT__I64);
   gt__tree_end(&t);
   return out;
 }
@@ -4899,7 +5514,7 @@ static gt_tensor *gt__map1(const char *function, gt_tensor *out, const gt_tensor
   gt__tree t;
   gt__tree_begin(&t, function, "", 1, &x);
   gt__add_whole(&t, GT__OPERAND, 0);
-  return gt__run_tree(&t, out, out, whole ? gt__compute_of(out->dtype) : GT__I64, 0, 0);
+  return gt__run_tree(&t, out, out, whole ? gt__compute_of(out->dtype) : GT__I64);
 }
 
 /* -- making -- */
@@ -4920,7 +5535,7 @@ static gt_tensor *gt__make(const char *function, const char *text, gt_shape shap
       else v->value.f = number[letter];
     }
     t.n_in = 0;
-    out = gt__run_tree(&t, NULL, &model, at_least, 0, 0);
+    out = gt__run_tree(&t, NULL, &model, at_least);
   }
   gt__tree_end(&t);
   return out;
@@ -4930,8 +5545,8 @@ static gt_tensor *gt__fill(const char *function, gt_tensor *x, const gt_tensor *
   gt__tree t;
   gt__tree_begin(&t, function, "", 0, NULL);
   gt__add_real(&t, value);
-  return gt__run_tree(&t, x, like, gt_is_floating(like->dtype) ? gt__compute_of(like->dtype) : GT__F64,
-                      0, 0);
+  return gt__run_tree(&t, x, like,
+                      gt_is_floating(like->dtype) ? gt__compute_of(like->dtype) : GT__F64);
 }
 static gt_tensor *gt__full(const char *function, gt_shape shape, double value, gt_dtype dtype,
                            gt_device device) {
@@ -4967,15 +5582,14 @@ GT_API gt_tensor *gt_scalar_int64(int64_t value) {
   return gt__new_number("gt_scalar_int64", GT_INT64, &value);
 }
 GT_API gt_tensor *gt_arange(double start, double end, double step, gt_dtype dtype, gt_device device) {
-  const char *const function = "gt_arange";
   const double n = ceil((end - start) / step);
   const int whole = !gt_is_floating(dtype) && start == floor(start) && step == floor(step) &&
                     fabs(start) < 9e18 && fabs(step) < 9e18;
   const double v[] = {start, step};
   if (!(step != 0) || !(n >= 0) || !(n < 9e18))
     return GT__NULL(GT_ERROR_ARGUMENT, "%s: from %g to %g in steps of %g is no finite sequence",
-                    function, start, end, step);
-  return gt__make(function, "a + index*b", GT_SHAPE((int64_t)n), dtype, device, 2, v,
+                    __func__, start, end, step);
+  return gt__make(__func__, "a + index*b", GT_SHAPE((int64_t)n), dtype, device, 2, v,
                   whole ? GT__I64 : GT__F64);
 }
 /* From both ends, so that the last element is `end` itself. */
@@ -5017,8 +5631,9 @@ static gt_tensor *gt__random(const char *function, int op, gt_shape shape, gt_dt
     gt__add_node(&t, GT__OP_floor, gt__add_node(&t, GT__OP_mul, number, steps, 0), 0, 0);
     gt__add_node(&t, GT__OP_div, t.root, steps, 0);
   }
-  out = gt__run_tree(&t, NULL, &model, op == GT__INTEGER ? GT__I64 : gt__compute_of(dtype),
-                     source->seed, source->offset);
+  t.seed = source->seed;
+  t.offset = source->offset;
+  out = gt__run_tree(&t, NULL, &model, op == GT__INTEGER ? GT__I64 : gt__compute_of(dtype));
   gt__tree_end(&t);
   if (out) source->offset += (uint64_t)gt_numel(out);
   return out;
@@ -5039,9 +5654,8 @@ GT_API gt_tensor *gt_randint(int64_t low, int64_t high, gt_shape shape, gt_dtype
 }
 /* Fisher and Yates's shuffle, on the host: exactly uniform, and the same on every device. */
 GT_API gt_tensor *gt_randperm(int64_t n, gt_device device, gt_generator *generator) {
-  const char *const function = "gt_randperm";
   gt_generator *source = generator ? generator : &gt__me.generator;
-  gt_tensor *host = gt__new(function, GT_SHAPE(n), GT_INT64, gt_cpu(), 0), *out = host;
+  gt_tensor *host = gt__new(__func__, GT_SHAPE(n), GT_INT64, gt_cpu(), 0), *out = host;
   int64_t *p;
   if (!host) return NULL;
   p = (int64_t *)host->storage->data;
@@ -5050,7 +5664,7 @@ GT_API gt_tensor *gt_randperm(int64_t n, gt_device device, gt_generator *generat
     p[i] = p[j];
     p[j] = i;
   }
-  if (!gt__same_device(device, gt_cpu())) out = gt__converted(function, host, GT_INT64, device, 0);
+  if (!gt__same_device(device, gt_cpu())) out = gt__converted(__func__, host, GT_INT64, device, 0);
   if (out) source->offset += (uint64_t)n;
   if (out != host) gt_free(host);
   return out;
@@ -5061,7 +5675,8 @@ static gt_status gt__check_index(const char *function, const gt_tensor *index, i
   const int64_t step = index->stride[0] * (int64_t)gt_dtype_size(index->dtype);
   const gt_status status = gt__host_wait(function, index->storage);
   for (int64_t i = 0; i < index->shape[0] && !status; i++) {
-    const int64_t v = gt__decode(index->dtype, gt__address(index) + i * step).i;
+    const char *p = gt__address(index) + i * step;
+    const int64_t v = index->dtype == GT_INT32 ? *(const gt__i32 *)p : *(const gt__i64 *)p;
     if (v < 0 || v >= size)
       return gt__fail(GT_ERROR_ARGUMENT, "%s: index[%lld] is %lld, the dim has %lld entries", function,
                       (long long)i, (long long)v, (long long)size);
@@ -5070,29 +5685,28 @@ static gt_status gt__check_index(const char *function, const gt_tensor *index, i
 }
 GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
                                   const gt_tensor *index) {
-  const char *const function = "gt_index_select";
   int64_t size[GT_MAX_DIMS];
   gt__result r;
   gt_status status;
   gt_tensor *picked;
   const gt_tensor *const in[] = {x, index};
-  if (gt__refuse(function, !out, gt__first_null(2, in))) return NULL;
-  if ((dim = gt__dim(function, dim, x->ndim)) < 0) return NULL;
+  if (gt__refuse(__func__, !out, gt__first_null(2, in))) return NULL;
+  if ((dim = gt__dim(__func__, dim, x->ndim)) < 0) return NULL;
   if (index->ndim != 1 || (index->dtype != GT_INT64 && index->dtype != GT_INT32))
-    return GT__NULL(GT_ERROR_ARGUMENT, "%s: the index must be 1-d int32 or int64, not %s %s", function,
-                    gt_dtype_string(index->dtype), gt__shape_text(index));
+    return GT__NULL(GT_ERROR_ARGUMENT, "%s: the index must be 1-d int32 or int64, not %s %s",
+                    __func__, gt_dtype_string(index->dtype), gt__shape_text(index));
   if (!gt__same_device(x->device, index->device))
-    return GT__NULL(GT_ERROR_DEVICE, "%s: x is on %s, the index on %s; gt_to moves a tensor", function,
-                    gt_device_string(x->device), gt_device_string(index->device));
-  if (x->device.type == GT_CPU && gt__check_index(function, index, x->shape[dim])) return NULL;
+    return GT__NULL(GT_ERROR_DEVICE, "%s: x is on %s, the index on %s; gt_to moves a tensor",
+                    __func__, gt_device_string(x->device), gt_device_string(index->device));
+  if (x->device.type == GT_CPU && gt__check_index(__func__, index, x->shape[dim])) return NULL;
   memcpy(size, x->shape, sizeof size);
   size[dim] = index->shape[0];
-  if (gt__begin(&r, function, out, x->ndim, size, x->dtype, x->device, 2, in, 0)) return NULL;
+  if (gt__begin(&r, __func__, out, x->ndim, size, x->dtype, x->device, 2, in, 0)) return NULL;
   if (r.place->dtype == x->dtype)
-    return gt__end(&r, gt__move_elements(function, r.place, x, dim, index));
-  picked = gt__new_sized(function, x->ndim, size, x->dtype, x->device);
-  status = picked ? gt__move_elements(function, picked, x, dim, index) : gt__failed();
-  if (!status) status = gt__copy_into(function, r.place, picked);
+    return gt__end(&r, gt__move_elements(__func__, r.place, x, dim, index));
+  picked = gt__new_sized(__func__, x->ndim, size, x->dtype, x->device);
+  status = picked ? gt__move_elements(__func__, picked, x, dim, index) : gt__failed();
+  if (!status) status = gt__copy_into(__func__, r.place, picked);
   gt_free(picked);
   return gt__end(&r, status);
 }
@@ -5189,15 +5803,14 @@ static gt_status gt__launch_fold(const gt__folding *f, const gt__tree *t, const 
     if (!(set >> d & 1)) order[kept++] = d;
   for (int d = 0; d < t->ndim; d++)
     if (set >> d & 1) order[kept + folded++] = d;
-  gt__operand_of(o[0] = &r->out, out);
   op.n_write = 1;
-  gt__touch(&op, out->storage);
+  o[0] = gt__bind(&op, &r->out, out, out->ndim, kept, f->keepdim ? order : gt__as_it_is);
   for (int k = 1; k < n; k++)
-    o[k] = gt__bind(&op, &m->in[k - 1], g->in[k - 1], t->ndim, t->size, order);
+    o[k] = gt__bind(&op, &m->in[k - 1], g->in[k - 1], t->ndim, t->ndim, order);
   r->n = r->inner = 1;
   for (int d = 0; d < t->ndim; d++) {
     m->size[d] = t->size[order[d]];
-    r->out.stride[d] = d >= kept ? 0 : out->stride[f->keepdim ? order[d] : d];
+    if (d >= kept) r->out.stride[d] = 0;
     if (d >= kept) r->n *= m->size[d];
     if (t->size[d] != 1) r->inner = set >> d & 1; /* the plan: is the fastest dim folded? */
   }
@@ -5208,7 +5821,7 @@ static gt_status gt__launch_fold(const gt__folding *f, const gt__tree *t, const 
   for (int k = 1; k < n; k++) gt__set_mode(o[k], m->ndim);
   gt__set_mode(o[0], r->n_kept);
   m->narrow = gt__is_narrow(m->ndim, m->size, n, o);
-  m->program = g->p;
+  gt__set_program(m, &g->p);
   r->fold = f->fold;
   r->finish = f->finish;
   r->chunk = r->inner ? GT__CHUNK : GT__ROWS;
@@ -5228,7 +5841,7 @@ static gt_tensor *gt__run_fold(const gt__folding *f, gt__tree *t, gt_tensor *out
   gt_dtype dtype;
   gt_status status;
   if (gt__place(t, NULL) || gt__annotate(t)) return NULL;
-  if (gt__uses_index(t, t->root))
+  if (t->node[t->root].indexed)
     return GT__NULL(GT_ERROR_EXPRESSION, "%s: index has no meaning before a fold; use gt_eval first",
                     t->function);
   if (gt__dim_set(f->function, f->dims, t->ndim, &set)) return NULL;
@@ -5283,15 +5896,7 @@ GT_API gt_tensor *gt_reduce_n(gt_tensor *out, gt_reduction reduction, uint32_t d
     const gt__folding f = gt__folding_of("gt_" #name, reduction, dims, keepdim); \
     return gt__fold_text(&f, out, "a", 1, &x); \
   }
-GT__REDUCTION(sum, GT_SUM)
-GT__REDUCTION(prod, GT_PROD)
-GT__REDUCTION(mean, GT_MEAN)
-GT__REDUCTION(max, GT_MAX)
-GT__REDUCTION(min, GT_MIN)
-GT__REDUCTION(argmax, GT_ARGMAX)
-GT__REDUCTION(argmin, GT_ARGMIN)
-GT__REDUCTION(any, GT_ANY_TRUE)
-GT__REDUCTION(all, GT_ALL_TRUE)
+GT__REDUCTIONS(GT__REDUCTION)
 #undef GT__REDUCTION
 
 static gt_dtype gt__float_dtype(const gt_tensor *x) {
@@ -5311,11 +5916,9 @@ static gt_tensor *gt__outer(const char *function, gt_tensor *out, const gt_tenso
                             const char *text, const gt_tensor *a, const gt_tensor *b,
                             const gt_tensor *c) {
   const gt_tensor *const in[] = {a, b, c};
-  gt__result r;
-  if (gt__begin(&r, function, out, a->ndim, a->shape, gt__float_dtype(x), x->device, 0, NULL, 0))
-    return NULL;
-  out = gt__eval_at(function, r.place, text, c ? 3 : b ? 2 : 1, in, GT__F32);
-  return gt__end(&r, out ? GT_OK : gt__failed());
+  gt_tensor like = gt__plain(a);
+  like.dtype = gt__float_dtype(x);
+  return gt__eval_at(function, out, &like, text, c ? 3 : b ? 2 : 1, in, GT__F32);
 }
 /* The mean first, then the squares of what is left: as exact as float32 allows, in two reads. */
 static gt_tensor *gt__spread(const char *function, gt_tensor *out, const gt_tensor *x, uint32_t dims,
@@ -5344,11 +5947,10 @@ GT_API gt_tensor *gt_std(gt_tensor *out, const gt_tensor *x, uint32_t dims, doub
   return gt__spread("gt_std", out, x, dims, correction, keepdim, GT__DIVIDE | GT__ROOT);
 }
 GT_API gt_tensor *gt_norm(gt_tensor *out, const gt_tensor *x, double p, uint32_t dims, int keepdim) {
-  const char *const function = "gt_norm";
-  gt__folding f = gt__folding_of(function, GT_SUM, dims, keepdim);
+  gt__folding f = gt__folding_of(__func__, GT_SUM, dims, keepdim);
   gt_tensor *power, *sum;
-  if (gt__refuse(function, !out, !x)) return NULL;
-  if (p != p) return GT__NULL(GT_ERROR_ARGUMENT, "%s: p is NaN", function);
+  if (gt__refuse(__func__, !out, !x)) return NULL;
+  if (p != p) return GT__NULL(GT_ERROR_ARGUMENT, "%s: p is NaN", __func__);
   f.at_least = p == 0 && x->dtype == GT_FLOAT64 ? GT__F64 : GT__F32;
   f.dtype = gt__float_dtype(x);
   if (isinf(p)) f.fold = p > 0 ? GT__FOLD_MAX : GT__FOLD_MIN;
@@ -5356,8 +5958,8 @@ GT_API gt_tensor *gt_norm(gt_tensor *out, const gt_tensor *x, double p, uint32_t
   if (p == 0 || p == 1 || p == 2 || isinf(p))
     return gt__fold_text(&f, out, p == 0 ? "a != 0" : p == 2 ? "a*a" : "abs(a)", 1, &x);
   power = gt_scalar(p);
-  sum = power ? gt__inner(function, GT_SUM, dims, keepdim, "abs(a)**b", x, power) : NULL;
-  out = sum ? gt__outer(function, out, x, "a**(1/b)", sum, power, NULL) : NULL;
+  sum = power ? gt__inner(__func__, GT_SUM, dims, keepdim, "abs(a)**b", x, power) : NULL;
+  out = sum ? gt__outer(__func__, out, x, "a**(1/b)", sum, power, NULL) : NULL;
   gt_free(sum);
   gt_free(power);
   return out;
@@ -5385,18 +5987,17 @@ GT_API gt_tensor *gt_log_softmax(gt_tensor *out, const gt_tensor *x, int dim) {
   return gt__soft("gt_log_softmax", out, x, dim, "(a-b)-log(c)");
 }
 GT_API gt_tensor *gt_logsumexp(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim) {
-  const char *const function = "gt_logsumexp";
   gt_tensor *m, *s = NULL, most;
-  if (gt__refuse(function, !out, !x)) return NULL;
+  if (gt__refuse(__func__, !out, !x)) return NULL;
   /* nothing to add up: the sum is 0 and its logarithm -inf */
-  m = gt__inner(function, gt_numel(x) ? GT_MAX : GT_SUM, dims, 1, "a", x, NULL);
-  if (m && gt__outer(function, m, x, "isinf(a) ? 0 : a", m, NULL, NULL)) /* no inf - inf below */
-    s = gt__inner(function, GT_SUM, dims, keepdim, "exp(a-b)", x, m);
+  m = gt__inner(__func__, gt_numel(x) ? GT_MAX : GT_SUM, dims, 1, "a", x, NULL);
+  if (m && gt__outer(__func__, m, x, "isinf(a) ? 0 : a", m, NULL, NULL)) /* no inf - inf below */
+    s = gt__inner(__func__, GT_SUM, dims, keepdim, "exp(a-b)", x, m);
   if (s) {
     most = gt__plain(s); /* both are contiguous: with or without the folded dims */
     most.storage = m->storage;
   }
-  out = s ? gt__outer(function, out, x, "log(a)+b", s, &most, NULL) : NULL;
+  out = s ? gt__outer(__func__, out, x, "log(a)+b", s, &most, NULL) : NULL;
   gt_free(m);
   gt_free(s);
   return out;
@@ -5412,15 +6013,16 @@ GT_API gt_status gt_set_float32_matmul_precision(gt_precision precision) {
   return GT_OK;
 }
 typedef struct {
+  gt__op op;
   gt_tensor a, b;     /* views of the batch; behind its dims those of the matrix, 1 for a vector */
   gt_tensor result;   /* without storage until it is computed by itself */
   int drop_m, drop_n; /* the result has no such dim */
-  int n_batch;
-  int64_t batch[GT_MAX_DIMS], m, n, k;
 } gt__product;
 
+/* Fills p, but for what comes behind the product. */
 static gt_status gt__product_shape(const char *function, const gt_tensor *a, const gt_tensor *b,
                                    gt__product *p) {
+  gt__matmul_args *x = &gt__op_new(&p->op, GT__MATMUL, function, a->device)->u.matmul;
   p->a = gt__plain(a);
   p->b = gt__plain(b);
   p->drop_m = a->ndim == 1;
@@ -5436,89 +6038,74 @@ static gt_status gt__product_shape(const char *function, const gt_tensor *a, con
   if (p->drop_n) gt__insert_dim(&p->b, 1);
   p->a.ndim -= 2;
   p->b.ndim -= 2;
-  p->m = p->a.shape[p->a.ndim];
-  p->k = p->a.shape[p->a.ndim + 1];
-  p->n = p->b.shape[p->b.ndim + 1];
-  if (p->b.shape[p->b.ndim] != p->k)
-    return gt__fail(GT_ERROR_SHAPE, "%s: %s x %s: inner sizes %lld and %lld differ%s", function,
-                    gt__shape_text(a), gt__shape_text(b), (long long)p->k,
-                    (long long)p->b.shape[p->b.ndim],
-                    p->n == p->k ? "; transpose the second operand?" : "");
-  p->n_batch = 0;
-  if (!gt__merge_shape(&p->n_batch, p->batch, &p->a) ||
-      !gt__merge_shape(&p->n_batch, p->batch, &p->b))
-    return gt__fail(GT_ERROR_SHAPE, "%s: %s x %s: the batches do not broadcast", function,
-                    gt__shape_text(a), gt__shape_text(b));
-  memset(&p->result, 0, sizeof p->result);
-  p->result.dtype = gt_promote_types(a->dtype, b->dtype);
-  p->result.device = a->device;
-  p->result.ndim = p->n_batch;
-  memcpy(p->result.shape, p->batch, (size_t)p->n_batch * sizeof *p->batch);
-  if (!p->drop_m) p->result.shape[p->result.ndim++] = p->m;
-  if (!p->drop_n) p->result.shape[p->result.ndim++] = p->n;
-  return GT_OK;
-}
-/* x, broadcast to the result's shape, as the kernel wants it: batch, M, N. */
-static gt_tensor gt__as_product(const gt__product *p, const gt_tensor *x) {
-  gt_tensor y;
-  gt__broadcast_to(x, p->result.ndim, p->result.shape, &y);
-  if (p->drop_m) gt__insert_dim(&y, p->n_batch);
-  if (p->drop_n) gt__insert_dim(&y, p->n_batch + 1);
-  return y;
-}
-static gt_status gt__launch_product(const char *function, const gt__product *p, const gt__code *g,
-                                    const gt_tensor *out) {
-  gt__op op;
-  gt__matmul_args *x = &gt__op_new(&op, GT__MATMUL, function, out->device)->u.matmul;
-  gt_tensor view;
-  gt__operand *o[1 + GT__INPUTS];
-  const int n = g->p.n_in > 1 ? g->p.n_in : 1; /* the product itself is no operand */
-  if (!gt_numel(out)) return GT_OK;
-  x->m = p->m;
-  x->n = p->n;
-  x->k = p->k;
-  x->n_batch = p->n_batch;
-  x->batch = gt__count(p->n_batch, p->batch);
-  x->compute = g->p.compute;
+  x->m = p->a.shape[p->a.ndim];
+  x->k = p->a.shape[p->a.ndim + 1];
+  x->n = p->b.shape[p->b.ndim + 1];
   x->a_row = p->a.stride[p->a.ndim];
   x->a_col = p->a.stride[p->a.ndim + 1];
   x->b_row = p->b.stride[p->b.ndim];
   x->b_col = p->b.stride[p->b.ndim + 1];
-  view = gt__as_product(p, out);
-  x->post.ndim = view.ndim;
-  memcpy(x->post.size, view.shape, sizeof x->post.size);
+  if (p->b.shape[p->b.ndim] != x->k)
+    return gt__fail(GT_ERROR_SHAPE, "%s: %s x %s: inner sizes %lld and %lld differ%s", function,
+                    gt__shape_text(a), gt__shape_text(b), (long long)x->k,
+                    (long long)p->b.shape[p->b.ndim],
+                    x->n == x->k ? "; transpose the second operand?" : "");
+  x->n_batch = 0;
+  if (!gt__merge_shape(&x->n_batch, x->post.size, &p->a) ||
+      !gt__merge_shape(&x->n_batch, x->post.size, &p->b))
+    return gt__fail(GT_ERROR_SHAPE, "%s: %s x %s: the batches do not broadcast", function,
+                    gt__shape_text(a), gt__shape_text(b));
+  x->batch = gt__count(x->n_batch, x->post.size);
+  memset(&p->result, 0, sizeof p->result);
+  p->result.dtype = gt_promote_types(a->dtype, b->dtype);
+  p->result.device = a->device;
+  p->result.ndim = x->n_batch;
+  memcpy(p->result.shape, x->post.size, (size_t)x->n_batch * sizeof *x->post.size);
+  if (!p->drop_m) p->result.shape[p->result.ndim++] = x->m;
+  if (!p->drop_n) p->result.shape[p->result.ndim++] = x->n;
+  return GT_OK;
+}
+static gt_status gt__launch_product(gt__product *p, const gt__code *g, const gt_tensor *out) {
+  gt__matmul_args *x = &p->op.u.matmul;
+  gt__operand *o[1 + GT__INPUTS];
+  const int n = g->p.n_in > 1 ? g->p.n_in : 1, batch = x->n_batch; /* input 0: the product */
+  const int ndim = p->result.ndim;
+  int order[GT_MAX_DIMS]; /* the kernel's dims: batch, M, N */
+  if (!gt_numel(out)) return GT_OK;
+  memcpy(order, gt__as_it_is, sizeof gt__as_it_is);
+  order[batch] = p->drop_m ? -1 : batch;
+  order[batch + 1] = p->drop_n ? -1 : ndim - 1;
+  x->compute = g->p.compute;
+  x->post.ndim = batch + 2;
+  x->post.size[batch] = x->m;
+  x->post.size[batch + 1] = x->n;
   x->post.count = gt_numel(out);
-  x->post.program = g->p;
-  op.n_write = 1;
-  o[0] = gt__bind(&op, &x->post.out, &view, view.ndim, x->post.size, NULL);
-  gt__bind(&op, &x->a, &p->a, p->n_batch, p->batch, NULL);
-  gt__bind(&op, &x->b, &p->b, p->n_batch, p->batch, NULL);
-  for (int k = 1; k < n; k++) {
-    view = gt__as_product(p, g->in[k]);
-    o[k] = gt__bind(&op, &x->post.in[k], &view, view.ndim, x->post.size, NULL);
-  }
+  gt__set_program(&x->post, &g->p);
+  p->op.n_write = 1;
+  o[0] = gt__bind(&p->op, &x->post.out, out, ndim, batch + 2, order);
+  gt__bind(&p->op, &x->a, &p->a, batch, batch, order);
+  gt__bind(&p->op, &x->b, &p->b, batch, batch, order);
+  for (int k = 1; k < n; k++)
+    o[k] = gt__bind(&p->op, &x->post.in[k], g->in[k], ndim, batch + 2, order);
   for (int k = 0; k < n; k++) o[k]->mode = GT__STRIDED;
   x->post.narrow = gt__is_narrow(x->post.ndim, x->post.size, n, o);
-  return gt__submit(&op);
+  return gt__submit(&p->op);
 }
+static gt_tensor *gt__matmul_text(const char *function, gt_tensor *out, const gt_tensor *a,
+                                  const gt_tensor *b, const char *text, int n,
+                                  const gt_tensor *const *x);
 /* The product by itself, in the type that products add up in, then the expression. */
-static gt_status gt__product_apart(gt__tree *t, gt__product *p, gt_tensor *place) {
-  const int add_type = gt__compute_of(p->result.dtype);
-  gt_tensor *product = gt__new_sized(t->function, p->result.ndim, p->result.shape,
-                                     gt__widest[add_type], place->device);
-  gt_status status;
-  gt__tree plain;
-  gt__code g;
-  if (!product) return gt__failed();
-  gt__tree_begin(&plain, t->function, "", 1, t->in);
-  gt__add_whole(&plain, GT__OPERAND, 0);
-  gt__annotate(&plain);
-  gt__compile(&plain, 0, add_type, &g);
-  status = gt__launch_product(t->function, p, &g, product);
-  p->result = gt__plain(product);
-  if (!status && !gt__run_tree(t, place, NULL, GT__I64, 0, 0)) status = gt__failed();
+static gt_status gt__product_apart(gt__tree *t, gt__product *p, gt_dtype dtype, gt_tensor *place) {
+  const gt_tensor *const *factor = t->in + t->n_in;
+  gt_tensor *product =
+      gt__new_sized(t->function, p->result.ndim, p->result.shape, dtype, place->device);
+  int done = product && gt__matmul_text(t->function, product, factor[0], factor[1], "a", 0, NULL);
+  if (done) {
+    p->result = gt__plain(product);
+    done = gt__run_tree(t, place, NULL, GT__I64) != NULL;
+  }
   gt_free(product);
-  return status;
+  return done ? GT_OK : gt__failed();
 }
 /* Behind the operands in t->in stand the two factors. */
 static gt_tensor *gt__matmul_tree(gt__tree *t, gt__product *p, gt_tensor *out) {
@@ -5527,7 +6114,7 @@ static gt_tensor *gt__matmul_tree(gt__tree *t, gt__product *p, gt_tensor *out) {
   gt__code g;
   int direct;
   if (gt__place(t, NULL) || gt__annotate(t)) return NULL;
-  if (gt__uses_index(t, t->root))
+  if (t->node[t->root].indexed)
     return GT__NULL(GT_ERROR_EXPRESSION, "%s: index has no meaning behind a product; use gt_eval",
                     t->function);
   /* does the tree fit behind the product as it is, in the type that products add up in? */
@@ -5537,8 +6124,8 @@ static gt_tensor *gt__matmul_tree(gt__tree *t, gt__product *p, gt_tensor *out) {
   if (gt__begin(&r, t->function, out, t->ndim, t->size, (gt_dtype)t->node[t->root].dtype, t->device,
                 t->n_in + 2, t->in, 0))
     return NULL;
-  return gt__end(&r, direct ? gt__launch_product(t->function, p, &g, r.place)
-                            : gt__product_apart(t, p, r.place));
+  return gt__end(&r, direct ? gt__launch_product(p, &g, r.place)
+                            : gt__product_apart(t, p, gt__widest[add_type], r.place));
 }
 static gt_tensor *gt__matmul_text(const char *function, gt_tensor *out, const gt_tensor *a,
                                   const gt_tensor *b, const char *text, int n,
@@ -5575,87 +6162,72 @@ static gt_tensor *gt__factor_of(const gt_tensor *a, const gt_tensor *b, double v
 }
 GT_API gt_tensor *gt_addmm(gt_tensor *out, const gt_tensor *c, const gt_tensor *a, const gt_tensor *b,
                            double beta, double alpha) {
-  const char *const function = "gt_addmm";
   const gt_tensor *in[] = {NULL, c, NULL};
   gt_tensor *x, *y;
-  if (gt__refuse(function, !out || (!c && beta == 0), !a ? 2 : !b ? 3 : !c && beta != 0 ? 1 : 0))
+  if (gt__refuse(__func__, !out || (!c && beta == 0), !a ? 2 : !b ? 3 : !c && beta != 0 ? 1 : 0))
     return NULL;
   in[0] = x = gt__factor_of(a, b, alpha);
   in[2] = y = gt__factor_of(a, b, beta);
-  if (!x || !y) out = NULL;
-  else if (beta == 0) out = gt__matmul_text(function, out, a, b, "a*b", 1, in);
-  else out = gt__matmul_text(function, out, a, b, "a*b + c*d", 3, in);
+  out = !x || !y    ? NULL
+        : beta == 0 ? gt__matmul_text(__func__, out, a, b, "a*b", 1, in)
+                    : gt__matmul_text(__func__, out, a, b, "a*b + c*d", 3, in);
   gt_free(x);
   gt_free(y);
   return out;
 }
 GT_API gt_tensor *gt_linear(gt_tensor *out, const gt_tensor *x, const gt_tensor *w,
                             const gt_tensor *bias) {
-  const char *const function = "gt_linear";
   gt_tensor wt;
-  if (gt__refuse(function, !out || !bias, !x ? 1 : !w ? 2 : 0)) return NULL;
+  if (gt__refuse(__func__, !out || !bias, !x ? 1 : !w ? 2 : 0)) return NULL;
   if (w->ndim != 2)
-    return GT__NULL(GT_ERROR_SHAPE, "%s: w is %s; it must be (out, in)", function, gt__shape_text(w));
+    return GT__NULL(GT_ERROR_SHAPE, "%s: w is %s; it must be (out, in)", __func__,
+                    gt__shape_text(w));
   wt = gt__plain(w);
   gt__swap_dims(&wt, 0, 1);
-  return gt__matmul_text(function, out, x, &wt, bias ? "a + b" : "a", bias != NULL, &bias);
+  return gt__matmul_text(__func__, out, x, &wt, bias ? "a + b" : "a", bias != NULL, &bias);
 }
 
 /* ---- >>stream-code ----------------------------------------------------------------------------- */
 static gt_stream *gt__stream_new(const char *function, gt_device device, int priority, void *native,
-                                 int owned) {
+                                 int queued) {
   gt_stream *s;
-  int code = 0;
+  int code;
   if (gt__check_device(function, device)) return NULL;
   s = (gt_stream *)gt__malloc(function, sizeof *s);
   if (!s) return NULL;
-  memset(s, 0, sizeof *s);
-  s->device = device;
-  s->queue = native;
-  s->owned = owned;
-  if (owned && device.type != GT_CPU)
-    code = gt__backend_of(device)->queue_create(device.index, priority, &s->queue);
-  if (code) {
-    GPUTENSOR_FREE(s);
-    gt__backend_error(function, device, NULL, code);
-    return NULL;
-  }
   gt__lock();
-  s->next = gt__all.streams;
-  gt__all.streams = s;
+  code = gt__stream_open(s, device, priority, native, queued);
+  if (!code) s->name = ++gt__all.names;
   gt__unlock();
-  return s;
+  if (!code) return s;
+  GPUTENSOR_FREE(s);
+  gt__backend_error(function, device, NULL, code);
+  return NULL;
 }
 GT_API gt_stream *gt_stream_create(gt_device device, int priority) {
   return gt__stream_new("gt_stream_create", device, priority, NULL, 1);
 }
 GT_API gt_stream *gt_stream_from_native(gt_device device, void *native) {
-  return gt__stream_new("gt_stream_from_native", device, 0, native, 0);
+  const char *const function = "gt_stream_from_native";
+  if (device.type == GT_CUDA && !native) {
+    gt__fail(GT_ERROR_ARGUMENT, "%s: native is NULL, the legacy default stream, which waits for all "
+             "others; make one with cudaStreamNonBlocking", function);
+    return NULL;
+  }
+  return gt__stream_new(function, device, 0, device.type == GT_CPU ? NULL : native, 0);
 }
-static void gt__stream_destroy(gt_stream *s) { /* with the lock, out of the list */
-  const gt__backend *b = gt__backend_of(s->device);
-  if (s->mark) b->event_destroy(s->device.index, s->mark);
-  if (s->owned && s->device.type != GT_CPU) b->queue_destroy(s->device.index, s->queue);
-  if (s == &gt__all.fallback[gt__slot(s->device)]) memset(s, 0, sizeof *s);
-  else GPUTENSOR_FREE(s);
-}
-/* What is still to be done on it passes to the device's default stream, which waits for it. */
+/* The stream stays in its slot until its work is done. A native stream that it wraps may end before
+   that; a mark covers what it holds. */
 GT_API void gt_stream_free(gt_stream *stream) {
-  gt_stream *heir, **p;
-  int code = 0;
   if (!stream || stream == &gt__all.fallback[gt__slot(stream->device)]) return;
   gt__lock();
   for (int i = 0; i <= GT__GPUS; i++)
     if (gt__me.stream[i] == stream) gt__me.stream[i] = NULL;
-  heir = stream->device.type == GT_CUDA ? gt__default_stream(stream->device, &code) : NULL;
-  if (heir && gt__join(heir, stream)) heir = NULL;
-  if (!heir && stream->device.type == GT_CUDA)
-    gt__backend_of(stream->device)->queue_wait(stream->device.index, stream->queue);
-  for (gt_tensor *x = gt__all.tensors; x; x = x->gt__next)
-    if (x->storage->last == stream) x->storage->last = heir;
-  for (p = &gt__all.streams; *p && *p != stream; p = &(*p)->next) {}
-  if (*p) *p = stream->next;
-  gt__stream_destroy(stream);
+  stream->freed = 1;
+  if (!stream->owned && gt__set_mark(stream, stream->number) && gt__await(stream, stream->number))
+    gt__all.done.at[stream->slot] = stream->number; /* there is no way left to know */
+  stream->gone = !stream->owned;
+  gt__reap();
   gt__unlock();
 }
 #define GT__OF(x) gt__backend_of((x)->device)
@@ -5668,26 +6240,34 @@ static int gt__no_stream(const char *function, const gt_stream *stream) {
 }
 GT_API gt_status gt_stream_synchronize(gt_stream *stream) {
   const char *const function = "gt_stream_synchronize";
-  gt_status status;
+  int code;
   if (gt__no_stream(function, stream)) return gt__failed();
-  status = gt__done(function, stream, GT__OF(stream)->queue_wait(stream->device.index, stream->queue));
-  return status ? status : gt__check_fault();
+  gt__lock();
+  code = gt__await(stream, stream->number);
+  gt__unlock();
+  return code ? gt__done(function, stream, code) : gt__check_fault();
 }
 static int gt__query(const char *function, gt_device device, const gt_stream *s, int code) {
-  if (code <= 0) return code == 0;
+  if (!code || code == GT__NOT_YET) return !code;
   gt__backend_error(function, device, s, code);
   return -1;
 }
 GT_API int gt_stream_query(gt_stream *stream) {
   const char *const function = "gt_stream_query";
+  int code;
   if (gt__no_stream(function, stream)) return -1;
-  return gt__query(function, stream->device, stream,
-                   GT__OF(stream)->queue_query(stream->device.index, stream->queue));
+  gt__lock();
+  code = GT__OF(stream)->queue_ask(stream->device.index, stream->queue, 0);
+  if (!code) gt__learn(&gt__all.done, &stream->seen, stream->slot, stream->number);
+  gt__unlock();
+  return gt__query(function, stream->device, stream, code);
 }
 GT_API gt_device gt_stream_device(const gt_stream *stream) {
   return stream ? stream->device : gt__device(GT_NO_DEVICE, 0);
 }
-GT_API void *gt_stream_native(gt_stream *stream) { return stream ? stream->queue : NULL; }
+GT_API void *gt_stream_native(gt_stream *stream) {
+  return stream && stream->device.type == GT_CUDA ? stream->queue : NULL;
+}
 GT_API gt_stream *gt_current_stream(gt_device device) {
   gt_stream *s;
   int code;
@@ -5703,16 +6283,73 @@ GT_API gt_status gt_set_stream(gt_stream *stream) {
   else memset(gt__me.stream, 0, sizeof gt__me.stream);
   return stream ? gt_set_device(stream->device) : GT_OK;
 }
+/* The user may have put work of his own on either stream, so this never relies on an old mark. */
 GT_API gt_status gt_stream_wait_stream(gt_stream *stream, gt_stream *other) {
   const char *const function = "gt_stream_wait_stream";
-  int code;
+  int code = 0;
   if (gt__no_stream(function, stream) || gt__no_stream(function, other)) return gt__failed();
-  if (other->device.type == GT_CPU || stream == other) return GT_OK; /* its work is done */
-  if (stream->device.type == GT_CPU) return gt_stream_synchronize(other);
+  if (stream == other || !other->queue) return GT_OK;
   gt__lock();
-  code = gt__join(stream, other);
+  other->marked = 0;
+  if (stream->queue && (stream->device.type == other->device.type || stream->device.type == GT_CPU))
+    code = gt__join(stream, other, other->number);
+  else
+    code = gt__await(other, other->number);
   gt__unlock();
   return gt__done(function, other, code);
+}
+/* What a stream's own work, enqueued next, is going to do with x: one operation that touches it. */
+static gt_status gt__declare(const char *function, gt_stream *stream, const gt_tensor *x, int writes) {
+  int code, waited = 0;
+  struct gt_storage *touch;
+  if (gt__no_stream(function, stream) || gt__refuse(function, 0, !x)) return gt__failed();
+  touch = x->storage;
+  gt__lock();
+  code = gt__order(stream, function, 1, writes, &touch, &waited);
+  if (!code && stream->queue) {
+    stream->number++;
+    gt__note(touch, stream, function, writes);
+  }
+  gt__unlock();
+  return gt__done(function, stream, code);
+}
+GT_API gt_status gt_stream_reads(gt_stream *stream, const gt_tensor *x) {
+  return gt__declare("gt_stream_reads", stream, x, 0);
+}
+GT_API gt_status gt_stream_writes(gt_stream *stream, const gt_tensor *x) {
+  return gt__declare("gt_stream_writes", stream, x, 1);
+}
+GT_API gt_safety gt_stream_safety(void) { return gt__me.safety; }
+GT_API gt_status gt_set_stream_safety(gt_safety safety) {
+  if ((int)safety < GT_ORDER || (int)safety > GT_OFF)
+    return gt__fail(GT_ERROR_ARGUMENT, "gt_set_stream_safety: %d is not a choice", (int)safety);
+  gt__me.safety = safety;
+  return GT_OK;
+}
+GT_API int64_t gt_report_races(FILE *file) {
+  int64_t n;
+  gt__lock();
+  n = gt__all.n_race;
+  for (int64_t i = 0; file && i < n && i < GT__RACES; i++) {
+    const int64_t first = n > GT__RACES ? n - GT__RACES : 0;
+    fprintf(file, "%s\n", gt__all.race[(first + i) % GT__RACES]);
+  }
+  if (file && n > GT__RACES) fprintf(file, "and %lld before these\n", (long long)(n - GT__RACES));
+  gt__all.n_race = 0;
+  gt__unlock();
+  return n;
+}
+GT_API gt_status gt_stats(gt_statistics *out) {
+  if (!out) return gt__fail(GT_ERROR_ARGUMENT, "gt_stats: out is NULL");
+  gt__lock();
+  *out = gt__all.stats;
+  gt__unlock();
+  return GT_OK;
+}
+GT_API void gt_reset_stats(void) {
+  gt__lock();
+  memset(&gt__all.stats, 0, sizeof gt__all.stats);
+  gt__unlock();
 }
 GT_API gt_event *gt_event_create(void) {
   gt_event *e = (gt_event *)gt__malloc("gt_event_create", sizeof *e);
@@ -5738,35 +6375,63 @@ GT_API gt_status gt_event_record(gt_event *event, gt_stream *stream) {
   if (!event->native) code = GT__OF(stream)->event_create(stream->device.index, &event->native);
   if (!code) event->device = stream->device;
   if (!code) code = GT__OF(stream)->event_record(stream->device.index, event->native, stream->queue);
+  if (!code) {
+    event->at.number = stream->number;
+    event->at.slot = stream->slot;
+    event->seen = stream->seen;
+  }
   gt__unlock();
   return gt__done(function, stream, code);
 }
 static int gt__no_event(const char *function, const gt_event *event) {
-  if (event && event->native) return 0;
+  int recorded = 0;
+  gt__lock();
+  if (event) recorded = event->native != NULL;
+  gt__unlock();
+  if (recorded) return 0;
   gt__fail(event ? GT_ERROR_STATE : GT_ERROR_ARGUMENT, "%s: the event %s", function,
            event ? "was never recorded; gt_event_record comes first" : "is NULL");
   return 1;
+}
+/* Waits, or asks, for an event; what it covers is then behind the host. */
+static int gt__event_ask(gt_event *event, int wait) {
+  gt_event now;
+  int code;
+  gt__lock();
+  now = *event;
+  gt__unlock();
+  code = GT__OF(&now)->event_ask(now.device.index, now.native, wait);
+  gt__lock();
+  if (!code) gt__learn(&gt__all.done, &now.seen, now.at.slot, now.at.number);
+  gt__unlock();
+  return code;
 }
 GT_API gt_status gt_event_synchronize(gt_event *event) {
   const char *const function = "gt_event_synchronize";
   int code;
   if (gt__no_event(function, event)) return gt__failed();
-  code = GT__OF(event)->event_wait(event->device.index, event->native);
+  code = gt__event_ask(event, 1);
   return code ? gt__backend_error(function, event->device, NULL, code) : gt__check_fault();
 }
 GT_API gt_status gt_stream_wait_event(gt_stream *stream, gt_event *event) {
   const char *const function = "gt_stream_wait_event";
+  int code, away = 0;
   if (gt__no_stream(function, stream) || gt__no_event(function, event)) return gt__failed();
-  if (event->device.type == GT_CPU) return GT_OK;
-  if (stream->device.type == GT_CPU) return gt_event_synchronize(event);
-  return gt__done(function, stream, GT__OF(stream)->queue_wait_event(stream->device.index,
-                                                                     stream->queue, event->native));
+  if (!stream->queue || (stream->device.type == GT_CUDA && event->device.type == GT_CPU))
+    return gt_event_synchronize(event);
+  gt__lock();
+  if (stream->device.type == event->device.type) {
+    code = GT__OF(stream)->queue_wait_event(stream->device.index, stream->queue, event->native);
+    if (!code) gt__learn(&stream->seen, &event->seen, event->at.slot, event->at.number);
+    stream->marked = 0;
+  } else code = gt__reach(stream, event->at, &away);
+  gt__unlock();
+  return gt__done(function, stream, code);
 }
 GT_API int gt_event_query(gt_event *event) {
   const char *const function = "gt_event_query";
   if (gt__no_event(function, event)) return -1;
-  return gt__query(function, event->device, NULL,
-                   GT__OF(event)->event_query(event->device.index, event->native));
+  return gt__query(function, event->device, NULL, gt__event_ask(event, 0));
 }
 GT_API double gt_event_elapsed_ms(gt_event *start, gt_event *end) {
   const char *const function = "gt_event_elapsed_ms";
@@ -5781,18 +6446,24 @@ GT_API double gt_event_elapsed_ms(gt_event *start, gt_event *end) {
   if (code) gt__backend_error(function, end->device, NULL, code);
   return code ? (double)NAN : (double)ms;
 }
+/* All streams of a device; with the lock, which is given up meanwhile. */
+static int gt__sync_device(gt_device device) {
+  int code = 0;
+  for (int i = 0; i < gt__all.top && !code; i++) {
+    gt_stream *s = gt__all.slot[i];
+    if (s && gt__same_device(s->device, device)) code = gt__await(s, s->number);
+  }
+  return code;
+}
 GT_API gt_status gt_synchronize(gt_device device) {
   const char *const function = "gt_synchronize";
-  const gt_stream *s;
-  int code = 0;
+  int code;
   if (gt__check_device(function, device)) return gt__failed();
   gt__lock();
-  for (s = gt__all.streams; s; s = s->next) {
-    if (gt__same_device(s->device, device)) code = GT__OF(s)->queue_wait(device.index, s->queue);
-    if (code) break;
-  }
+  code = gt__sync_device(device);
+  gt__reap();
   gt__unlock();
-  return code ? gt__done(function, s, code) : gt__check_fault();
+  return code ? gt__backend_error(function, device, NULL, code) : gt__check_fault();
 }
 GT_API gt_with gt_with_device(gt_device device) {
   gt_with w;
@@ -5840,18 +6511,18 @@ GT_API const char *gt_build_info(void) {
 #endif
 }
 GT_API void gt_shutdown(void) {
-  for (int i = 0; i < gt_cuda_device_count(); i++)
-    if (gt__all.streams) gt_synchronize(gt__device(GT_CUDA, i));
   gt__lock();
-  for (gt_tensor *x = gt__all.tensors; x; x = x->gt__next) x->storage->last = NULL;
-  while (gt__all.streams) {
-    gt_stream *s = gt__all.streams;
-    gt__all.streams = s->next;
-    gt__stream_destroy(s);
+  for (int i = 0; i < gt__all.top; i++)
+    if (gt__all.slot[i]) gt__await(gt__all.slot[i], gt__all.slot[i]->number);
+  for (int i = 0; i < gt__all.top; i++) {
+    if (!gt__all.slot[i]) continue;
+    gt__all.done.at[i] = gt__all.slot[i]->number;
+    gt__stream_destroy(gt__all.slot[i]);
   }
-  for (int i = 0; i < 128; i++) gt__cache_drop(&gt__cache[i]);
+  gt__sweep(1);
 #ifdef GT__CUDA
   if (gt__all.fault) gt__cuda_backend.release(-1, NULL, gt__all.fault, 1);
+  gt__cuda_shutdown();
 #endif
   gt__all.fault = NULL;
   gt__unlock();
@@ -5862,18 +6533,15 @@ GT_API void gt_shutdown(void) {
    A .npy file is the magic, a version, the length of a header, the header - a Python dict of descr,
    fortran_order and shape - and the elements. A file is believed in nothing: every size is compared
    with the length of the file before memory is asked for, and every message names the file. */
-
 enum { GT__NPY_HEADER = 1 << 20, GT__NPY_ALIGN = 64 };
 
 /* By dtype; bfloat16, which NumPy does not have, is written as float32. */
 static const char gt__npy_type[GT_DTYPES][3] = {"b1", "u1", "i1", "i2", "i4",
                                                 "i8", "f2", "f4", "f4", "f8"};
-enum { GT__NPY_DESCR, GT__NPY_ORDER, GT__NPY_SHAPE, GT__NPY_KEYS };
-static const char *const gt__npy_key[GT__NPY_KEYS] = {"descr", "fortran_order", "shape"};
-
 typedef struct {
-  const char *path, *p, *end; /* p..end: the header that is still unread; *end is 0 */
-  int seen[GT__NPY_KEYS];
+  const char *path;
+  FILE *file;
+  char *p, *end; /* p..end: the header that is still unread; *end is 0 */
   gt_dtype dtype;
   int swap, fortran;
   gt_shape shape;
@@ -5892,166 +6560,137 @@ static int64_t gt__file_length(FILE *file) {
 #endif
   return fseek(file, 0, SEEK_SET) ? -1 : length;
 }
-static gt_status gt__npy_read(const char *path, FILE *file, void *to, size_t bytes) {
-  if (fread(to, 1, bytes, file) == bytes) return GT_OK;
-  if (ferror(file)) return gt__fail(GT_ERROR_FILE, "gt_load_npy: %s: %s", path, strerror(errno));
-  return gt__fail(GT_ERROR_FORMAT, "gt_load_npy: %s: the file ends too early", path);
+/* A message with the path and what else it takes. */
+#define GT__NPY_BAD(...) gt__fail(GT_ERROR_FORMAT, "gt_load_npy: %s: " __VA_ARGS__)
+static gt_status gt__npy_read(const gt__npy *h, void *to, size_t bytes) {
+  if (fread(to, 1, bytes, h->file) == bytes) return GT_OK;
+  if (!ferror(h->file)) return GT__NPY_BAD("the file ends too early", h->path);
+  return gt__fail(GT_ERROR_FILE, "gt_load_npy: %s: %s", h->path, strerror(errno));
 }
-/* After spaces: the next character, which stays unread, and a word, if it is there. */
-static char gt__npy_peek(gt__npy *h) {
-  h->p += strspn(h->p, " \t\r\n");
-  return *h->p;
+static gt_status gt__npy_malformed(const gt__npy *h, const char *what) {
+  return GT__NPY_BAD("malformed header: %s", h->path, what);
 }
+/* Skips spaces, then the word, if it is there. */
 static int gt__npy_word(gt__npy *h, const char *word) {
   const size_t n = strlen(word);
-  gt__npy_peek(h);
+  h->p += strspn(h->p, " \t\r\n");
   if (strncmp(h->p, word, n) != 0) return 0;
   h->p += n;
   return 1;
 }
-/* A quoted string without escapes, cut to `size`; what is not printable ASCII becomes '?', since it
-   may end up in a message. */
-static int gt__npy_string(gt__npy *h, char *text, size_t size) {
-  size_t n = 0;
-  const char quote = gt__npy_peek(h);
-  if (quote != '\'' && quote != '"') return 0;
-  for (h->p++; h->p < h->end && *h->p != quote; h->p++) {
-    if (*h->p == '\\' || *h->p == '\n') return 0;
-    if (n + 1 < size) text[n++] = *h->p >= ' ' && *h->p <= '~' ? *h->p : '?';
+/* A quoted string without escapes, ended in place, or NULL. What is not printable ASCII becomes
+   '?', since it may end up in a message. */
+static char *gt__npy_string(gt__npy *h) {
+  const char quote = gt__npy_word(h, "'") ? '\'' : gt__npy_word(h, "\"") ? '"' : 0;
+  char *const text = h->p;
+  for (; quote && h->p < h->end && *h->p != quote; h->p++) {
+    if (*h->p == '\\' || *h->p == '\n') return NULL;
+    if (*h->p < ' ' || *h->p > '~') *h->p = '?';
   }
-  text[n] = 0;
-  if (h->p == h->end) return 0;
-  h->p++;
-  return 1;
-}
-static gt_status gt__npy_malformed(const gt__npy *h, const char *what) {
-  return gt__fail(GT_ERROR_FORMAT, "gt_load_npy: %s: malformed header: %s", h->path, what);
+  if (!quote || h->p == h->end) return NULL;
+  *h->p++ = 0;
+  return text;
 }
 static gt_status gt__npy_descr(gt__npy *h) {
-  char text[24];
-  if (gt__npy_peek(h) == '[')
-    return gt__fail(GT_ERROR_FORMAT, "gt_load_npy: %s: structured arrays are not supported; save "
-                    "one field at a time", h->path);
-  if (!gt__npy_string(h, text, sizeof text)) return gt__npy_malformed(h, "descr is not a string");
-  const int ordered = text[0] && strchr("<>=|", text[0]) != NULL;
-  h->swap = text[0] == (gt__little_endian() ? '>' : '<');
-  for (int d = 0; d < GT_DTYPES; d++) {
-    if (d == GT_BFLOAT16 || strcmp(text + ordered, gt__npy_type[d]) != 0) continue;
-    h->dtype = (gt_dtype)d;
-    return GT_OK;
-  }
-  return gt__fail(GT_ERROR_FORMAT, "gt_load_npy: %s: dtype '%s' is not one of b1 u1 i1 i2 i4 i8 f2 "
-                  "f4 f8; convert it in NumPy first (astype)", h->path, text);
-}
-static gt_status gt__npy_size(gt__npy *h, int64_t *size) {
-  const char first = gt__npy_peek(h);
-  if (first == '-') return gt__npy_malformed(h, "a size is negative");
-  if (first < '0' || first > '9') return gt__npy_malformed(h, "shape is not a tuple of integers");
-  for (*size = 0; *h->p >= '0' && *h->p <= '9'; h->p++) {
-    const int digit = *h->p - '0';
-    if (*size > (INT64_MAX - digit) / 10) return gt__npy_malformed(h, "a size exceeds 64 bits");
-    *size = *size * 10 + digit;
-  }
-  if (*h->p == 'L') h->p++; /* as Python 2 wrote long integers */
+  if (gt__npy_word(h, "["))
+    return GT__NPY_BAD("structured arrays are not supported; save one field at a time", h->path);
+  const char *const text = gt__npy_string(h);
+  if (!text) return gt__npy_malformed(h, "descr is not a string");
+  const int ordered = strspn(text, "<>=|") > 0;
+  int d = GT_DTYPES - 1; /* downwards, so that f4 is float32 and not bfloat16 */
+  while (d >= 0 && strcmp(text + ordered, gt__npy_type[d]) != 0) d--;
+  if (d < 0)
+    return GT__NPY_BAD("dtype '%.23s' is not one of b1 u1 i1 i2 i4 i8 f2 f4 f8; convert it in "
+                       "NumPy first (astype)", h->path, text);
+  h->dtype = (gt_dtype)d;
+  h->swap = *text == (gt__little_endian() ? '>' : '<');
   return GT_OK;
 }
-static gt_status gt__npy_shape(gt__npy *h) {
-  int n = 0, comma = 1;
-  if (!gt__npy_word(h, "(")) return gt__npy_malformed(h, "shape is not a tuple");
-  while (!gt__npy_word(h, ")")) {
-    if (!comma) return gt__npy_malformed(h, "no comma between two sizes");
-    if (n == GT_MAX_DIMS)
-      return gt__fail(GT_ERROR_FORMAT, "gt_load_npy: %s: more than %d dimensions", h->path,
-                      (int)GT_MAX_DIMS);
-    const gt_status status = gt__npy_size(h, &h->shape.size[n++]);
-    if (status) return status;
-    comma = gt__npy_word(h, ",");
-  }
-  if (n == 1 && !comma) return gt__npy_malformed(h, "shape is not a tuple");
-  h->shape.ndim = n;
-  return GT_OK;
-}
-static gt_status gt__npy_entry(gt__npy *h) {
-  char text[24];
-  int key = 0;
-  if (!gt__npy_string(h, text, sizeof text)) return gt__npy_malformed(h, "a key is not a string");
-  while (key < GT__NPY_KEYS && strcmp(text, gt__npy_key[key]) != 0) key++;
-  if (key == GT__NPY_KEYS)
-    return gt__fail(GT_ERROR_FORMAT, "gt_load_npy: %s: malformed header: unknown key '%s'", h->path,
-                    text);
-  if (h->seen[key]++) return gt__npy_malformed(h, "a key stands there twice");
-  if (!gt__npy_word(h, ":")) return gt__npy_malformed(h, "no colon after a key");
-  if (key != GT__NPY_ORDER) return key == GT__NPY_DESCR ? gt__npy_descr(h) : gt__npy_shape(h);
+static gt_status gt__npy_order(gt__npy *h) {
   h->fortran = gt__npy_word(h, "True");
   if (h->fortran || gt__npy_word(h, "False")) return GT_OK;
   return gt__npy_malformed(h, "fortran_order is neither True nor False");
 }
-static gt_status gt__npy_parse(gt__npy *h) {
-  int comma = 1;
-  if (!gt__npy_word(h, "{")) return gt__npy_malformed(h, "it does not begin with a brace");
-  while (!gt__npy_word(h, "}")) {
-    if (!comma) return gt__npy_malformed(h, "no comma between two entries");
-    const gt_status status = gt__npy_entry(h);
-    if (status) return status;
-    comma = gt__npy_word(h, ",");
+static gt_status gt__npy_shape(gt__npy *h) {
+  int n = 0, comma = 1;
+  if (!gt__npy_word(h, "(")) return gt__npy_malformed(h, "shape is not a tuple");
+  for (; !gt__npy_word(h, ")"); comma = gt__npy_word(h, ",")) {
+    if (!comma) return gt__npy_malformed(h, "no comma between two sizes");
+    if (n == GT_MAX_DIMS) return GT__NPY_BAD("more than %d dimensions", h->path, n);
+    if (*h->p == '-') return gt__npy_malformed(h, "a size is negative");
+    if (*h->p < '0' || *h->p > '9') return gt__npy_malformed(h, "shape is not a tuple of integers");
+    errno = 0;
+    h->shape.size[n++] = strtoll(h->p, &h->p, 10);
+    if (errno) return gt__npy_malformed(h, "a size exceeds 64 bits");
+    h->p += *h->p == 'L'; /* as Python 2 wrote long integers */
   }
-  gt__npy_peek(h);
+  h->shape.ndim = n;
+  return n == 1 && !comma ? gt__npy_malformed(h, "shape is not a tuple") : GT_OK;
+}
+static gt_status gt__npy_parse(gt__npy *h) {
+  static const struct {
+    const char *name;
+    gt_status (*read)(gt__npy *h);
+  } key[] = {{"descr", gt__npy_descr}, {"fortran_order", gt__npy_order}, {"shape", gt__npy_shape}};
+  int seen[3] = {0, 0, 0}, comma = 1, k;
+  if (!gt__npy_word(h, "{")) return gt__npy_malformed(h, "it does not begin with a brace");
+  for (; !gt__npy_word(h, "}"); comma = gt__npy_word(h, ",")) {
+    if (!comma) return gt__npy_malformed(h, "no comma between two entries");
+    const char *const name = gt__npy_string(h);
+    if (!name) return gt__npy_malformed(h, "a key is not a string");
+    for (k = 0; k < 3 && strcmp(name, key[k].name) != 0;) k++;
+    if (k == 3) return GT__NPY_BAD("malformed header: unknown key '%.23s'", h->path, name);
+    if (seen[k]++) return gt__npy_malformed(h, "a key stands there twice");
+    if (!gt__npy_word(h, ":")) return gt__npy_malformed(h, "no colon after a key");
+    if (key[k].read(h)) return gt__failed();
+  }
+  gt__npy_word(h, ""); /* spaces may follow */
   if (h->p != h->end) return gt__npy_malformed(h, "text after the closing brace");
-  for (int key = 0; key < GT__NPY_KEYS; key++)
-    if (!h->seen[key])
-      return gt__fail(GT_ERROR_FORMAT, "gt_load_npy: %s: malformed header: %s is missing", h->path,
-                      gt__npy_key[key]);
+  for (k = 0; k < 3; k++)
+    if (!seen[k]) return GT__NPY_BAD("malformed header: %s is missing", h->path, key[k].name);
   return GT_OK;
 }
 /* Reads up to the first element. `length` is the file's; on return it counts what follows. */
-static gt_status gt__npy_header(gt__npy *h, FILE *file, int64_t *length) {
+static gt_status gt__npy_header(gt__npy *h, int64_t *length) {
   unsigned char head[12] = {0};
-  gt_status status = gt__npy_read(h->path, file, head, 8);
-  if (status) return status;
-  if (memcmp(head, "\x93NUMPY", 6) != 0)
-    return gt__fail(GT_ERROR_FORMAT, "gt_load_npy: %s: not a .npy file", h->path);
+  if (gt__npy_read(h, head, 8)) return gt__failed();
+  if (memcmp(head, "\x93NUMPY", 6) != 0) return GT__NPY_BAD("not a .npy file", h->path);
   if (head[6] < 1 || head[6] > 3 || head[7] != 0)
-    return gt__fail(GT_ERROR_FORMAT, "gt_load_npy: %s: version %d.%d is not 1.0, 2.0 or 3.0",
-                    h->path, head[6], head[7]);
+    return GT__NPY_BAD("version %d.%d is not 1.0, 2.0 or 3.0", h->path, head[6], head[7]);
   const int width = head[6] == 1 ? 2 : 4;
-  status = gt__npy_read(h->path, file, head + 8, (size_t)width);
-  if (status) return status;
+  if (gt__npy_read(h, head + 8, (size_t)width)) return gt__failed();
   const int64_t bytes = head[8] | head[9] << 8 | head[10] << 16 | (int64_t)head[11] << 24;
   *length -= 8 + width + bytes;
   if (bytes > GT__NPY_HEADER || *length < 0)
-    return gt__fail(GT_ERROR_FORMAT, "gt_load_npy: %s: a header of %lld bytes is %s",
-                    h->path, (long long)bytes, *length < 0 ? "longer than the file" : "too long");
-  char *text = (char *)gt__malloc("gt_load_npy", (size_t)bytes + 1);
+    return GT__NPY_BAD("a header of %lld bytes is %s", h->path, (long long)bytes,
+                       *length < 0 ? "longer than the file" : "too long");
+  char *const text = (char *)gt__malloc("gt_load_npy", (size_t)bytes + 1);
   if (!text) return GT_ERROR_MEMORY;
   h->p = text;
   h->end = text + bytes;
-  text[bytes] = 0;
-  status = gt__npy_read(h->path, file, text, (size_t)bytes);
-  if (!status) status = gt__npy_parse(h);
+  *h->end = 0;
+  const int failed = gt__npy_read(h, text, (size_t)bytes) || gt__npy_parse(h);
   GPUTENSOR_FREE(text);
-  return status;
+  return failed ? gt__failed() : GT_OK;
 }
 /* Sizes of 0 count as 1 here: what the other sizes say together must be representable too. */
 static gt_status gt__npy_check_length(const gt__npy *h, int64_t length) {
-  int64_t bytes = (int64_t)gt_dtype_size(h->dtype);
-  int empty = 0;
+  int64_t bytes = (int64_t)gt_dtype_size(h->dtype), empty = 0;
   for (int d = 0; d < h->shape.ndim; d++) {
-    const int64_t size = h->shape.size[d];
-    empty |= size == 0;
-    if (size > 1 && bytes > INT64_MAX / size)
-      return gt__fail(GT_ERROR_FORMAT, "gt_load_npy: %s: the shape holds more than 2^63 bytes",
-                      h->path);
-    if (size > 1) bytes *= size;
+    const int64_t size = h->shape.size[d] > 0 ? h->shape.size[d] : 1;
+    if (bytes > INT64_MAX / size)
+      return GT__NPY_BAD("the shape holds more than 2^63 bytes", h->path);
+    bytes *= size;
+    empty |= h->shape.size[d] == 0;
   }
   if (empty || bytes <= length) return GT_OK;
-  return gt__fail(GT_ERROR_FORMAT, "gt_load_npy: %s: truncated: %lld bytes of elements, the "
-                  "shape needs %lld", h->path, (long long)length, (long long)bytes);
+  return GT__NPY_BAD("truncated: %lld bytes of elements, the shape needs %lld", h->path,
+                     (long long)length, (long long)bytes);
 }
-static gt_status gt__npy_elements(const gt__npy *h, FILE *file, gt_tensor *x) {
+static gt_status gt__npy_elements(const gt__npy *h, gt_tensor *x) {
   const size_t bytes = gt_nbytes(x), width = gt_dtype_size(h->dtype);
   unsigned char *p = (unsigned char *)gt_data(x);
-  const gt_status status = bytes ? gt__npy_read(h->path, file, p, bytes) : GT_OK;
-  if (status) return status;
+  if (bytes && gt__npy_read(h, p, bytes)) return gt__failed();
   for (size_t i = 0; h->swap && i < bytes; i += width)
     for (size_t a = i, b = i + width - 1; a < b; a++, b--) {
       const unsigned char t = p[a];
@@ -6062,23 +6701,22 @@ static gt_status gt__npy_elements(const gt__npy *h, FILE *file, gt_tensor *x) {
   return GT_OK;
 }
 /* Elements in Fortran order are those of the reversed shape in C order: read so, then turned. */
-static gt_tensor *gt__npy_load(gt__npy *h, FILE *file, gt_device device) {
-  int64_t length = gt__file_length(file);
+static gt_tensor *gt__npy_load(gt__npy *h, gt_device device) {
+  int64_t length = gt__file_length(h->file);
   if (length < 0)
     return GT__NULL(GT_ERROR_FILE, "gt_load_npy: %s: not a file with a length", h->path);
-  if (gt__npy_header(h, file, &length) || gt__npy_check_length(h, length)) return NULL;
+  if (gt__npy_header(h, &length) || gt__npy_check_length(h, length)) return NULL;
   gt_shape shape = h->shape, order = h->shape;
   for (int d = 0; d < shape.ndim; d++) {
-    order.size[d] = shape.ndim - 1 - d;
-    if (h->fortran) shape.size[d] = h->shape.size[order.size[d]];
+    order.size[d] = h->fortran ? shape.ndim - 1 - d : d;
+    shape.size[d] = h->shape.size[order.size[d]];
   }
   gt_tensor *host = gt_empty(shape, h->dtype, gt_cpu());
-  gt_tensor *x = host && !gt__npy_elements(h, file, host) ? gt_to(host, device) : NULL;
+  gt_tensor *x = host && !gt__npy_elements(h, host) ? gt_to(host, device) : NULL;
+  gt_tensor *view = x ? gt_permute(x, order) : NULL, *y = view ? gt_contiguous(view) : NULL;
   gt_free(host);
-  if (!x || !h->fortran) return x;
-  gt_tensor *view = gt_permute(x, order), *y = view ? gt_contiguous(view) : NULL;
-  gt_free(view);
   gt_free(x);
+  gt_free(view);
   return y;
 }
 GT_API gt_tensor *gt_load_npy(const char *path, gt_device device) {
@@ -6087,48 +6725,31 @@ GT_API gt_tensor *gt_load_npy(const char *path, gt_device device) {
   h.path = path;
   if (gt__check_device("gt_load_npy", device)) return NULL;
   if (!path) return GT__NULL(GT_ERROR_ARGUMENT, "gt_load_npy: the path is NULL");
-  FILE *file = fopen(path, "rb");
-  if (!file) return GT__NULL(GT_ERROR_FILE, "gt_load_npy: %s: %s", path, strerror(errno));
-  gt_tensor *x = gt__npy_load(&h, file, device);
-  fclose(file);
+  h.file = fopen(path, "rb");
+  if (!h.file) return GT__NULL(GT_ERROR_FILE, "gt_load_npy: %s: %s", path, strerror(errno));
+  gt_tensor *x = gt__npy_load(&h, device);
+  fclose(h.file);
   return x;
 }
-/* Writes magic to newline into `text` and returns how many bytes, a multiple of 64. */
-static int gt__npy_make_header(const gt_tensor *x, char text[4 * GT__NPY_ALIGN]) {
-  const char order = gt_dtype_size(x->dtype) == 1 ? '|' : gt__little_endian() ? '<' : '>';
-  int n = 10 + snprintf(text + 10, 4 * GT__NPY_ALIGN - 10,
-                        "{'descr': '%c%s', 'fortran_order': False, 'shape': %s, }", order,
-                        gt__npy_type[x->dtype], gt__shape_text(x));
-  while ((n + 1) % GT__NPY_ALIGN) text[n++] = ' ';
-  text[n++] = '\n';
-  memcpy(text, "\x93NUMPY\x01", 8); /* with the minor version, 0 */
-  text[8] = (char)((n - 10) & 255);
-  text[9] = (char)((n - 10) >> 8);
-  return n;
-}
-/* The elements on the CPU, in C order, in a dtype that NumPy has; to be freed. */
-static gt_tensor *gt__npy_host(const gt_tensor *x) {
-  gt_tensor *packed = gt_contiguous(x), *host = packed ? gt_to(packed, gt_cpu()) : NULL;
-  gt_tensor *y = host ? gt_to_dtype(host, x->dtype == GT_BFLOAT16 ? GT_FLOAT32 : x->dtype) : NULL;
-  gt_free(packed);
-  gt_free(host);
-  return y;
-}
-/* 0 and errno if it failed; then there is no such file. */
-static int gt__npy_write(const char *path, const gt_tensor *host) {
-  char header[4 * GT__NPY_ALIGN];
-  const size_t n = (size_t)gt__npy_make_header(host, header), bytes = gt_nbytes(host);
-  const void *data = gt_data(host);
-  FILE *file = fopen(path, "wb");
-  if (!file) return 0;
-  int ok = fwrite(header, 1, n, file) == n;
-  ok = ok && (!bytes || fwrite(data, 1, bytes, file) == bytes) && fflush(file) == 0;
+static gt_status gt__npy_write(const char *path, const char *temporary, const gt_tensor *host) {
+  char text[4 * GT__NPY_ALIGN];
+  const char order = gt_dtype_size(host->dtype) == 1 ? '|' : gt__little_endian() ? '<' : '>';
+  const int n = snprintf(text, sizeof text,
+                         "{'descr': '%c%s', 'fortran_order': False, 'shape': %s, }", order,
+                         gt__npy_type[host->dtype], gt__shape_text(host));
+  const int padded = (10 + n) / GT__NPY_ALIGN * GT__NPY_ALIGN + GT__NPY_ALIGN - 10; /* + newline */
+  const size_t bytes = gt_nbytes(host);
+  errno = EIO; /* if nobody says more */
+  FILE *file = fopen(temporary, "wb");
+  const int ok = file && fprintf(file, "%s%c%c%c%-*s\n", "\x93NUMPY\x01", 0, padded & 255,
+                                 padded >> 8, padded - 1, text) > 0 &&
+                 (!bytes || fwrite(gt_data(host), 1, bytes, file) == bytes) && fflush(file) == 0;
   int error = ok ? 0 : errno; /* fclose may change it */
-  if (fclose(file) != 0 && ok) error = errno;
-  if (!error && ok) return 1;
-  remove(path);
-  errno = error;
-  return 0;
+  if (file && fclose(file) != 0 && ok) error = errno;
+  if (!error) return GT_OK;
+  if (file) remove(temporary);
+  return gt__fail(GT_ERROR_FILE, "gt_save_npy: writing %s for %s: %s; an older file is untouched",
+                  temporary, path, strerror(error));
 }
 static gt_status gt__npy_save(const char *path, const char *temporary, const gt_tensor *host) {
 #ifdef S_ISREG
@@ -6136,10 +6757,7 @@ static gt_status gt__npy_save(const char *path, const char *temporary, const gt_
   if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
     return gt__fail(GT_ERROR_FILE, "gt_save_npy: %s: not a regular file", path);
 #endif
-  errno = 0;
-  if (!gt__npy_write(temporary, host))
-    return gt__fail(GT_ERROR_FILE, "gt_save_npy: writing %s for %s: %s; an older file is untouched",
-                    temporary, path, errno ? strerror(errno) : "unknown error");
+  if (gt__npy_write(path, temporary, host)) return gt__failed();
 #ifdef _WIN32
   remove(path); /* rename refuses there what it replaces elsewhere */
 #endif
@@ -6149,7 +6767,8 @@ static gt_status gt__npy_save(const char *path, const char *temporary, const gt_
   return gt__fail(GT_ERROR_FILE, "gt_save_npy: renaming %s to %s: %s", temporary, path,
                   strerror(error));
 }
-/* A reader never sees half a file: it is written as PATH.tmp, then renamed. */
+/* The elements are saved in C order, in a dtype that NumPy has. A reader never sees half a file: it
+   is written as PATH.tmp, then renamed. */
 GT_API gt_status gt_save_npy(const char *path, const gt_tensor *x) {
   if (gt__refuse("gt_save_npy", 0, !x)) return gt__failed();
   if (!path) return gt__fail(GT_ERROR_ARGUMENT, "gt_save_npy: the path is NULL");
@@ -6157,8 +6776,12 @@ GT_API gt_status gt_save_npy(const char *path, const gt_tensor *x) {
   char *temporary = (char *)gt__malloc("gt_save_npy", n);
   if (!temporary) return GT_ERROR_MEMORY;
   snprintf(temporary, n, "%s.tmp", path);
-  gt_tensor *host = gt__npy_host(x);
+  const gt_dtype dtype = x->dtype == GT_BFLOAT16 ? GT_FLOAT32 : x->dtype;
+  gt_tensor *packed = gt_contiguous(x), *near = packed ? gt_to(packed, gt_cpu()) : NULL;
+  gt_tensor *host = near ? gt_to_dtype(near, dtype) : NULL;
   const gt_status status = host ? gt__npy_save(path, temporary, host) : gt__failed();
+  gt_free(packed);
+  gt_free(near);
   gt_free(host);
   GPUTENSOR_FREE(temporary);
   return status;
@@ -6166,149 +6789,123 @@ GT_API gt_status gt_save_npy(const char *path, const gt_tensor *x) {
 /* ---- >>print -----------------------------------------------------------------------------------
    A tensor as PyTorch 2 prints it with its default options: 4 digits, 80 columns, and of more than
    1000 elements only the first and last three along each dimension. */
-enum { GT__PRINT_DIGITS = 4, GT__PRINT_COLUMNS = 80, GT__PRINT_ALL = 1000, GT__PRINT_EDGE = 3 };
-enum { GT__PRINT_NUMBER = 64 }; /* the longest here is -9223372036854775808 */
+enum { GT__PRINT_DIGITS = 4, GT__PRINT_COLUMNS = 80, GT__PRINT_ALL = 1000, GT__PRINT_EDGE = 3,
+       GT__PRINT_INDENT = sizeof "tensor(" - 1 };
 
 typedef struct {
-  char *p;
+  const gt_tensor *x;
+  gt_shape shown;      /* what is shown of x: its shape, and on the host its elements */
+  unsigned char *data;
+  int64_t count, next; /* of those elements: how many, and the one to be printed next */
+  int width, integer, scientific; /* of floating dtypes: "1." for all, "1.0000e+00" for all */
+  char number[64]; /* the longest is -9223372036854775808 */
+  char *text;
   size_t n, room;
   int failed; /* out of memory; what follows is dropped */
-} gt__buffer;
+} gt__printer;
 
 /* Adds a text of less than 256 characters. */
 GT__PRINTF(2, 3)
-static void gt__put(gt__buffer *t, const char *format, ...) {
-  char text[256];
+static void gt__put(gt__printer *t, const char *format, ...) {
   va_list list;
-  va_start(list, format);
-  const size_t n = (size_t)vsnprintf(text, sizeof text, format, list);
-  va_end(list);
-  if (!t->failed && t->n + n + 1 > t->room) {
-    const size_t room = 2 * t->room + n + 256;
-    char *p = (char *)GPUTENSOR_REALLOC(t->p, room);
-    t->failed = p == NULL;
-    if (p) t->p = p, t->room = room;
+  if (t->room - t->n < 256) {
+    t->room = 2 * t->room + 512;
+    char *text = (char *)GPUTENSOR_REALLOC(t->text, t->room);
+    if (text) t->text = text;
+    else t->failed = 1;
   }
   if (t->failed) return;
-  memcpy(t->p + t->n, text, n + 1);
-  t->n += n;
+  va_start(list, format);
+  t->n += (size_t)vsnprintf(t->text + t->n, 256, format, list);
+  va_end(list);
 }
-/* What is shown of a tensor, on the host: `full` is its shape, `shown` that of `data`. */
-typedef struct {
-  gt_dtype dtype;
-  gt_shape full, shown;
-  int64_t count;
-  unsigned char *data;
-  int integer, scientific; /* of floating dtypes: "1." for all, "1.0000e+00" for all */
-  int width;
-} gt__shown;
-
-static gt__num gt__shown_value(const gt__shown *s, int64_t i) {
-  return gt__decode(s->dtype, s->data + (size_t)i * gt_dtype_size(s->dtype));
+static gt__num gt__shown_value(const gt__printer *t, int64_t i) {
+  return gt__decode(t->x->dtype, t->data + (size_t)i * gt_dtype_size(t->x->dtype));
 }
-/* The decimal point of snprintf is the locale's, of one or more bytes. */
-static void gt__plain_point(char *text) {
-  char *point = text + strspn(text, "-0123456789");
-  const char *rest = point + strcspn(point, "0123456789");
-  if (!*point) return;
-  *point++ = '.';
-  memmove(point, rest, strlen(rest) + 1);
-}
-static void gt__format(const gt__shown *s, int64_t i, char text[GT__PRINT_NUMBER]) {
-  const gt__num v = gt__shown_value(s, i);
-  if (s->dtype == GT_BOOL) {
-    strcpy(text, v.i ? "True" : "False");
-  } else if (!gt_is_floating(s->dtype)) {
-    snprintf(text, GT__PRINT_NUMBER, "%lld", (long long)v.i);
+static const char *gt__format(gt__printer *t, int64_t i) {
+  const gt__num v = gt__shown_value(t, i);
+  if (t->x->dtype == GT_BOOL) {
+    strcpy(t->number, v.i ? "True" : "False");
+  } else if (!gt_is_floating(t->x->dtype)) {
+    snprintf(t->number, sizeof t->number, "%lld", (long long)v.i);
   } else if (v.f - v.f != 0) { /* NaN or infinite */
-    strcpy(text, v.f != v.f ? "nan" : v.f < 0 ? "-inf" : "inf");
+    strcpy(t->number, v.f != v.f ? "nan" : v.f < 0 ? "-inf" : "inf");
   } else {
-    const int digits = s->integer && !s->scientific ? 0 : GT__PRINT_DIGITS;
-    snprintf(text, GT__PRINT_NUMBER, s->scientific ? "%.*e" : "%.*f", digits, v.f);
-    gt__plain_point(text);
-    if (!digits) strcat(text, ".");
+    const int digits = t->integer && !t->scientific ? 0 : GT__PRINT_DIGITS;
+    snprintf(t->number, sizeof t->number, t->scientific ? "%.*e" : "%.*f", digits, v.f);
+    /* The locale's decimal point, of one byte or more, becomes ours; without one ours is added. */
+    char *const point = t->number + strspn(t->number, "-0123456789");
+    const char *const rest = point + strcspn(point, "0123456789");
+    memmove(point + 1, rest, strlen(rest) + 1);
+    *point = '.';
   }
+  return t->number;
 }
-/* Chooses the notation; zeros, NaN and infinities have no say in it, nor in the width. */
-static void gt__choose_notation(gt__shown *s) {
-  double least = 0, most = 0;
-  s->integer = 1;
-  for (int64_t i = 0; i < s->count && gt_is_floating(s->dtype); i++) {
-    const double x = gt__shown_value(s, i).f, size = x < 0 ? -x : x;
+/* Chooses notation and width; zeros, NaN and infinities have no say in them. */
+static void gt__choose_format(gt__printer *t) {
+  const int floating = gt_is_floating(t->x->dtype);
+  double least = HUGE_VAL, most = 0;
+  t->integer = t->width = 1;
+  for (int64_t i = 0; i < t->count && floating; i++) {
+    const double x = gt__shown_value(t, i).f, size = x < 0 ? -x : x;
     if (!(size > 0) || size - size != 0) continue;
     if (size > most) most = size;
-    if (least == 0 || size < least) least = size;
-    if (x != gt__trunc_f64(x)) s->integer = 0;
+    if (size < least) least = size;
+    if (x != gt__trunc_f64(x)) t->integer = 0;
   }
-  s->scientific = most / (least > 0 ? least : 1) > 1000 || most > 1e8 ||
-                  (!s->integer && least < 1e-4);
-}
-static void gt__choose_width(gt__shown *s) {
-  char text[GT__PRINT_NUMBER];
-  s->width = 1;
-  for (int64_t i = 0; i < s->count; i++) {
-    const double x = gt_is_floating(s->dtype) ? gt__shown_value(s, i).f : 1;
+  t->scientific = most / least > 1000 || most > 1e8 || (!t->integer && least < 1e-4);
+  for (int64_t i = 0; i < t->count; i++) {
+    const double x = floating ? gt__shown_value(t, i).f : 1;
     if (x == 0 || x - x != 0) continue;
-    gt__format(s, i, text);
-    if ((int)strlen(text) > s->width) s->width = (int)strlen(text);
+    const int n = (int)strlen(gt__format(t, i));
+    if (n > t->width) t->width = n;
   }
 }
-/* What stands between two entries: so many line breaks and an indent, or a space. */
-static void gt__print_gap(gt__buffer *t, int breaks, int indent) {
-  if (breaks) gt__put(t, ",%.*s%*s", breaks, "\n\n\n\n\n\n\n\n", indent, "");
-  else gt__put(t, ", ");
-}
-/* Dimension `dim` and all inside it, from element `first` on; returns the element behind it. */
-static int64_t gt__print_level(gt__buffer *t, const gt__shown *s, int dim, int64_t first,
-                               int indent) {
-  const int inner = s->shown.ndim - 1 - dim, room = (GT__PRINT_COLUMNS - indent) / (s->width + 2);
-  const int per_line = room < 1 ? 1 : room; /* numbers */
+/* Dimension `dim` and all inside it, from element `next` on. */
+static void gt__print_level(gt__printer *t, int dim) {
+  const int inner = t->shown.ndim - 1 - dim, indent = GT__PRINT_INDENT + dim;
+  const int room = (GT__PRINT_COLUMNS - indent) / (t->width + 2), per_line = room < 1 ? 1 : room;
   if (inner < 0) {
-    char text[GT__PRINT_NUMBER];
-    gt__format(s, first, text);
-    gt__put(t, "%*s", s->width, text);
-    return first + 1;
+    gt__put(t, "%*s", t->width, gt__format(t, t->next++));
+    return;
   }
-  const int64_t n = s->shown.size[dim], cut = n < s->full.size[dim] ? (int64_t)GT__PRINT_EDGE : n;
+  const int64_t n = t->shown.size[dim], cut = n < t->x->shape[dim] ? (int64_t)GT__PRINT_EDGE : n;
   gt__put(t, "[");
   for (int64_t i = 0; i < n + (cut < n); i++) {
-    if (i > 0) gt__print_gap(t, inner ? inner : i % per_line == 0, indent + 1);
+    const int breaks = inner ? inner : i % per_line == 0;
+    if (i > 0) gt__put(t, ",%.*s%*s", breaks, "\n\n\n\n\n\n\n\n", breaks ? indent + 1 : 1, "");
     if (i == cut) gt__put(t, inner ? "..." : " ...");
-    else first = gt__print_level(t, s, dim + 1, first, indent + 1);
+    else gt__print_level(t, dim + 1);
   }
   gt__put(t, "]");
-  return first;
 }
 /* A line that would grow too long breaks before a suffix. */
-static void gt__print_suffix(gt__buffer *t, int *column, int indent, const char *name,
-                             const char *quote, const char *value) {
-  const int n = (int)(strlen(name) + strlen(value) + 2 * strlen(quote)) + 1;
+static void gt__print_suffix(gt__printer *t, int *column, const char *format, const char *value) {
+  char text[200];
+  const int n = snprintf(text, sizeof text, format, value);
   const int fits = *column + n + 2 <= GT__PRINT_COLUMNS;
-  gt__print_gap(t, !fits, indent);
-  gt__put(t, "%s=%s%s%s", name, quote, value, quote);
-  *column = fits ? *column + n + 2 : indent + n;
+  gt__put(t, ",%s%*s%s", fits ? "" : "\n", fits ? 1 : GT__PRINT_INDENT, "", text);
+  *column = fits ? *column + n + 2 : GT__PRINT_INDENT + n;
 }
 /* Only what another default would not say: PyTorch's rules, but for the torch. of the dtype. */
-static void gt__print_suffixes(gt__buffer *t, const gt_tensor *x, int indent) {
-  const int empty = gt_numel(x) == 0;
-  const int inferred = x->dtype == GT_INT64 || x->dtype == GT_BOOL;
+static void gt__print_suffixes(gt__printer *t) {
+  const gt_tensor *x = t->x;
+  const int inferred = t->count && (x->dtype == GT_INT64 || x->dtype == GT_BOOL);
   int column = 2;
-  for (size_t i = 0; i < t->n; i++) column = t->p[i] == '\n' ? 2 : column + 1;
+  for (size_t i = 0; i < t->n; i++) column = t->text[i] == '\n' ? 2 : column + 1;
   if (x->device.type != GT_CPU)
-    gt__print_suffix(t, &column, indent, "device", "'", gt_device_string(x->device));
-  if (empty && x->ndim != 1)
-    gt__print_suffix(t, &column, indent, "size", "", gt__shape_text(x));
-  if (x->dtype != GT_FLOAT32 && (!inferred || empty))
-    gt__print_suffix(t, &column, indent, "dtype", "", gt_dtype_string(x->dtype));
+    gt__print_suffix(t, &column, "device='%s'", gt_device_string(x->device));
+  if (!t->count && x->ndim != 1) gt__print_suffix(t, &column, "size=%s", gt__shape_text(x));
+  if (x->dtype != GT_FLOAT32 && !inferred)
+    gt__print_suffix(t, &column, "dtype=%s", gt_dtype_string(x->dtype));
 }
 /* Copies src into dst, on one device; where dst is smaller, the first and last entries of src. */
 static int gt__copy_edges(gt_tensor *dst, const gt_tensor *src, int dim) {
-  const int64_t edge = GT__PRINT_EDGE;
   while (dim < src->ndim && dst->shape[dim] == src->shape[dim]) dim++;
   if (dim == src->ndim) return gt_copy(dst, src) != NULL;
   int ok = 1;
-  for (int last = 0; ok && last < 2; last++) {
-    const int64_t start = last ? src->shape[dim] - edge : 0;
+  for (int64_t last = 0; ok && last < 2; last++) {
+    const int64_t edge = GT__PRINT_EDGE, start = last * (src->shape[dim] - edge);
     gt_tensor *to = gt_slice(dst, dim, last * edge, last * edge + edge, 1);
     gt_tensor *from = gt_slice(src, dim, start, start + edge, 1);
     ok = to && from && gt__copy_edges(to, from, dim + 1);
@@ -6318,64 +6915,53 @@ static int gt__copy_edges(gt_tensor *dst, const gt_tensor *src, int dim) {
   return ok;
 }
 /* Takes what is shown to the host: all of x, or a small copy of its edges made on x's device. */
-static int gt__fetch_shown(gt__shown *s, const gt_tensor *x) {
+static gt_status gt__fetch_shown(gt__printer *t, const gt_tensor *x) {
   const int all = gt_numel(x) <= GT__PRINT_ALL;
-  s->dtype = x->dtype;
-  s->full = s->shown = gt_shape_of(x);
+  t->x = x;
+  t->shown = gt_shape_of(x);
   for (int d = 0; d < x->ndim && !all; d++)
-    if (x->shape[d] > 2 * GT__PRINT_EDGE) s->shown.size[d] = 2 * GT__PRINT_EDGE;
-  gt_tensor *part = all ? gt_retain(x) : gt_empty(s->shown, x->dtype, x->device);
-  if (part && (all || gt__copy_edges(part, x, 0))) {
-    s->count = gt_numel(part);
-    s->data = (unsigned char *)gt__malloc("gt_print", gt_nbytes(part));
-  }
-  const int ok = s->data && gt_to_array(part, s->data, gt_nbytes(part)) == GT_OK;
+    if (x->shape[d] > 2 * GT__PRINT_EDGE) t->shown.size[d] = 2 * GT__PRINT_EDGE;
+  gt_tensor *part = all ? gt_retain(x) : gt_empty(t->shown, x->dtype, x->device);
+  t->count = gt__count(x->ndim, t->shown.size);
+  if (part && (all || gt__copy_edges(part, x, 0)))
+    t->data = (unsigned char *)gt__malloc("gt_print", gt_nbytes(part));
+  const gt_status status = t->data ? gt_to_array(part, t->data, gt_nbytes(part)) : gt__failed();
   gt_free(part);
-  return ok;
+  return status;
 }
-/* The text of x in t->p, to be freed also on failure. */
-static int gt__print(gt__buffer *t, const gt_tensor *x, const char *function) {
-  const char *const head = "tensor(";
-  const int indent = (int)strlen(head);
-  gt__shown s;
-  memset(&s, 0, sizeof s);
+/* Makes t->text, to be freed also on failure. */
+static gt_status gt__print(gt__printer *t, const gt_tensor *x, const char *function) {
   memset(t, 0, sizeof *t);
-  if (gt__refuse(function, 0, !x)) return 0;
-  const int ok = gt__fetch_shown(&s, x);
-  if (ok) {
-    gt__choose_notation(&s);
-    gt__choose_width(&s);
-    gt__put(t, "%s", head);
-    if (s.count) gt__print_level(t, &s, 0, 0, indent);
-    else gt__put(t, "[]");
-    gt__print_suffixes(t, x, indent);
+  if (gt__refuse(function, 0, !x)) return gt__failed();
+  gt_status status = gt__fetch_shown(t, x);
+  if (!status) {
+    gt__choose_format(t);
+    gt__put(t, t->count ? "tensor(" : "tensor([]");
+    if (t->count) gt__print_level(t, 0);
+    gt__print_suffixes(t);
     gt__put(t, ")");
-    if (t->failed) gt__fail(GT_ERROR_MEMORY, "%s: out of memory", function);
+    if (t->failed) status = gt__fail(GT_ERROR_MEMORY, "%s: out of memory", function);
   }
-  GPUTENSOR_FREE(s.data);
-  return ok && !t->failed;
+  GPUTENSOR_FREE(t->data);
+  return status;
 }
 GT_API gt_status gt_fprint(FILE *file, const gt_tensor *x) {
-  gt__buffer t;
-  const int ok = gt__print(&t, x, "gt_print");
-  gt_status status = ok ? GT_OK : gt__failed();
-  if (ok && !file) status = gt__fail(GT_ERROR_ARGUMENT, "gt_fprint: the file is NULL");
-  else if (ok && fprintf(file, "%s\n", t.p) < 0)
+  gt__printer t;
+  gt_status status = gt__print(&t, x, "gt_print");
+  if (!status && !file) status = gt__fail(GT_ERROR_ARGUMENT, "gt_fprint: the file is NULL");
+  if (!status && fprintf(file, "%s\n", t.text) < 0)
     status = gt__fail(GT_ERROR_FILE, "gt_print: %s", strerror(errno));
-  GPUTENSOR_FREE(t.p);
+  GPUTENSOR_FREE(t.text);
   return status;
 }
 GT_API gt_status gt_print(const gt_tensor *x) { return gt_fprint(stdout, x); }
 
 GT_API int64_t gt_to_string(const gt_tensor *x, char *text, size_t size) {
-  gt__buffer t;
-  const int64_t length = gt__print(&t, x, "gt_to_string") ? (int64_t)t.n : -1;
-  if (text && size) {
-    const size_t n = length < 0 ? 0 : (size_t)length < size ? (size_t)length : size - 1;
-    if (n) memcpy(text, t.p, n);
-    text[n] = 0;
-  }
-  GPUTENSOR_FREE(t.p);
+  gt__printer t;
+  const int64_t length = gt__print(&t, x, "gt_to_string") ? -1 : (int64_t)t.n;
+  if (text && size) *text = 0;
+  if (text && size && length > 0) strncat(text, t.text, size - 1);
+  GPUTENSOR_FREE(t.text);
   return length;
 }
 #ifdef __cplusplus

@@ -155,6 +155,7 @@ standards() {
   each_standard "GPUTENSOR_STATIC" "-DGPUTENSOR_STATIC -DGPUTENSOR_IMPLEMENTATION" user
   each_standard "GPUTENSOR_NO_CUDA" "-DGPUTENSOR_NO_CUDA" whole
   each_standard "GPUTENSOR_NO_SIMD" "-DGPUTENSOR_NO_SIMD" whole
+  each_standard "GPUTENSOR_NO_THREADS" "-DGPUTENSOR_NO_THREADS" whole
   each_standard "own allocator" "" own
 }
 symbols() { # NM-OPTIONS OBJECT PATTERN: defined symbols that do not match
@@ -181,6 +182,17 @@ two_languages() {
     check "user in C" gcc $flags -c "$work/visit.c" -o "$work/visit_c.o"
     check "links" g++ "$work/main_cpp.o" "$work/visit_c.o" -lm -lpthread -o "$work/cpp_c"
     check "runs" "$work/cpp_c"
+  }
+}
+# Created CPU streams then work at once, which a test program is built to expect.
+no_threads() {
+  # shellcheck disable=SC2086
+  {
+    check "GPUTENSOR_NO_THREADS makes no warning" gcc -std=c99 $strict $fast -DGPUTENSOR_NO_THREADS \
+      -c test/lib.c -o "$work/no_threads_lib.o"
+    check "async without threads" gcc -std=gnu11 -O0 -DGPUTENSOR_NO_THREADS test/async.c \
+      test/hooks.c "$work/no_threads_lib.o" -lm -lpthread -o "$work/async"
+    check "async without threads runs" "$work/async" --quick
   }
 }
 refusals() {
@@ -379,7 +391,8 @@ run_part() {
   mkdir -p "$work"
   write_sources
   case $1 in
-    standards) name_missing_compilers; standards; static_library; two_languages; refusals; names ;;
+    standards) name_missing_compilers; standards; static_library; two_languages; no_threads
+      refusals; names ;;
     documents) documents ;;
     cuda) cuda ;;
     *) fail "there is no part $1" ;;

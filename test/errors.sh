@@ -16,6 +16,7 @@ cat > "$work/exceptions" << 'END'
 %s: %s: %s%s%s	an error code of the CUDA runtime
 %s: %s: %s	the properties of a device that stops answering
 %s: %s was lost to an earlier fault	needs a GPU that has failed
+%s: native is NULL, the legacy default stream	needs a GPU
 gt_index_select: an index on the GPU was out of range	needs a GPU
 %s: the events are of %s and %s	needs two devices
 %s: the output is on %s, the operands on %s	needs two devices
@@ -29,9 +30,10 @@ END
 # about an expression and about a header stand behind a fixed beginning.
 awk '
 function emit(name, format) {
-  if (format == "") return
+  if (format == "" || format == npy) return
   if (name == "gt__bad_text" || name == "what") print "column %d: " format
   else if (name == "gt__npy_malformed") print "malformed header: " format
+  else if (name == "GT__NPY_BAD") print npy format
   else print format
 }
 function calls(name, opening,    rest, at, depth, c, i, text, inside, done, in_text) {
@@ -58,6 +60,7 @@ function calls(name, opening,    rest, at, depth, c, i, text, inside, done, in_t
 }
 { sub(/^[ \t]+/, ""); all = all $0 " " }
 END {
+  npy = "gt_load_npy: %s: "             # what GT__NPY_BAD begins with
   gsub(/\\ /, "", all)                  # lines of macros that go on
   while (match(all, /\/\*([^*]|\*+[^*\/])*\*+\//))
     all = substr(all, 1, RSTART - 1) " " substr(all, RSTART + RLENGTH)
@@ -66,6 +69,7 @@ END {
   calls("gt__bad_text", "gt__bad_text(")
   calls("what", "snprintf(what, sizeof what, ")
   calls("gt__npy_malformed", "gt__npy_malformed(")
+  calls("GT__NPY_BAD", "GT__NPY_BAD(")
 }' ../gputensor.h | sort -u > "$work/formats"
 
 # A format as an extended regular expression. \001 stands for a conversion while the rest is escaped.

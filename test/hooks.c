@@ -5,8 +5,10 @@
 #include <string.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t let_go = PTHREAD_COND_INITIALIZER;
 static int64_t live, calls, fail_from, fail_to;
-static int failed;
+static int failed, holding;
+static pthread_t holder;
 
 static int64_t locked_read(const int64_t *p) {
   int64_t v;
@@ -29,10 +31,19 @@ static void fail_between(int64_t first, int64_t last) {
 void hooks_fail_at(int64_t nth) { fail_between(nth, nth ? INT64_MAX / 2 : 0); }
 void hooks_fail_once(int64_t nth) { fail_between(nth, nth); }
 
+void hooks_hold(int on) {
+  pthread_mutex_lock(&lock);
+  holding = on;
+  if (on) holder = pthread_self();
+  pthread_cond_broadcast(&let_go);
+  pthread_mutex_unlock(&lock);
+}
+
 /* 1 if the allocation may go on. */
 static int admit(int fresh) {
   int ok;
   pthread_mutex_lock(&lock);
+  while (holding && !pthread_equal(pthread_self(), holder)) pthread_cond_wait(&let_go, &lock);
   calls++;
   ok = !(fail_from && calls >= fail_from && calls <= fail_to);
   if (ok) live += fresh;

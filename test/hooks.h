@@ -12,4 +12,5 @@ int64_t hooks_calls(void);       /* allocations asked for so far */
 void hooks_fail_at(int64_t nth); /* the nth allocation from now fails, and all after it; 0: none */
 void hooks_fail_once(int64_t nth); /* only the nth one */
 int hooks_failed(void);          /* how many failed since */
+void hooks_hold(int on); /* while on, allocations of all threads but the caller's wait */
 #endif

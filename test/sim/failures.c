@@ -1,0 +1,303 @@
+/* Every CUDA call that can fail, fails: one program that touches the whole library, run again for
+   each function and each of its calls, which fails once or from then on. It must end with an error
+   that has a message, or with the right results; and whatever happened, gt_shutdown leaves nothing
+   behind. Each run is a process of its own, since the library asks some things only once.
+     failures [--quick] [FUNCTION NTH STICKY [CODE]]      the latter: one run, in this process */
+#define _GNU_SOURCE
+#include "../check.h"
+#include "cuda_runtime_api.h"
+#include "sim.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { N = 1000, SIDE = 24, SECONDS = 20 };
+static char npy[64];
+
+/* ---- the scenario ---- */
+static int wrong; /* a result that is not right */
+static void expect(const char *what, double x, double y) {
+  if (x == y || gt_error()) return;
+  if (!wrong++) printf("%s is %.17g, not %.17g; ", what, x, y);
+}
+static gt_tensor *counted(int64_t rows, int64_t columns, gt_device device) {
+  float v[N];
+  int64_t i;
+  for (i = 0; i < rows * columns; i++) v[i] = (float)(i % 7);
+  return gt_from_array(v, GT_SHAPE(rows, columns), GT_FLOAT32, device);
+}
+static double counted_sum(int64_t n) {
+  double sum = 0;
+  int64_t i;
+  for (i = 0; i < n; i++) sum += (double)(i % 7);
+  return sum;
+}
+static void one_device(gt_device device) {
+  gt_stream *s = gt_stream_create(device, 0), *t = gt_stream_create(device, -1);
+  gt_event *e = gt_event_create(), *f = gt_event_create();
+  const int64_t pick[] = {3, 0, 3};
+  float host[SIDE * SIDE];
+  GT_SCOPE {
+    gt_tensor *x = NULL, *y = NULL, *z = NULL, *pinned = gt_empty_pinned(GT_SHAPE(N), GT_FLOAT32);
+    float *p = (float *)gt_data(pinned);
+    int i;
+    for (i = 0; p && i < N; i++) p[i] = 2;
+    GT_WITH_STREAM(s) {
+      x = counted(10, N / 10, device);
+      y = gt_exp(NULL, x);
+      y = gt_eval(y, "a*2 + 1", x);
+      if (s) gt_event_record(e, s);
+    }
+    GT_WITH_STREAM(t) {
+      z = gt_sum(NULL, y, GT_ALL, 0); /* waits for s */
+      expect("the sum", gt_item(z), 2 * counted_sum(N) + N);
+      z = gt_to(pinned, device);      /* an upload from pinned memory */
+      z = gt_add(NULL, gt_reshape(z, GT_SHAPE(10, N / 10)), y);
+      if (t) gt_event_record(f, t);
+    }
+    z = gt_sum(NULL, z, GT_DIM(1), 0);
+    expect("the second sum", gt_item(gt_sum(NULL, z, GT_ALL, 0)), 2 * counted_sum(N) + 3 * N);
+    z = gt_reduce(NULL, GT_SUM, GT_ALL, 0, "a*0 + 1", gt_zeros(GT_SHAPE(9000), GT_FLOAT32, device));
+    expect("the long sum", gt_item(z), 9000);
+    if (s && t) gt_stream_wait_stream(s, t);
+    GT_WITH_STREAM(s) {
+      gt_tensor *one = gt_eye(SIDE, SIDE, GT_FLOAT32, device);
+      x = counted(SIDE, SIDE, device);
+      y = gt_matmul(NULL, x, one);
+      y = gt_matmul_eval(NULL, y, one, "a + b", x);
+      gt_fill(x, 9);                  /* after the product has read it */
+      gt_copy(gt_transpose(x, 0, 1), y);
+    }
+    if (t && e && !gt_error()) gt_stream_wait_event(t, e);
+    memset(host, 0, sizeof host);
+    if (!gt_to_array(y, host, sizeof host)) expect("the product", host[5], 10);
+    y = gt_contiguous(gt_transpose(x, 0, 1));
+    y = gt_to(y, gt_cpu());
+    p = (float *)gt_data(y);
+    if (p) expect("the transposed product", p[5], 10);
+    y = gt_index_select(NULL, x, 0, gt_from_array(pick, GT_SHAPE(3), GT_INT64, device));
+    y = gt_slice(gt_select(y, 0, 1), 0, 5, 6, 1);
+    expect("the chosen row", gt_item(y), 2 * (5 * SIDE % 7));
+    y = gt_load_npy(npy, device);
+    expect("the file", gt_item_int64(gt_sum(NULL, y, GT_ALL, 0)), 10);
+    if (e && f && !gt_error()) expect("the time", gt_event_elapsed_ms(e, f) >= 0, 1);
+    if (f && !gt_error()) gt_event_synchronize(f);
+    if (f && !gt_error()) expect("the query", gt_event_query(f), 1);
+    if (s) gt_stream_query(s);
+    gt_free(gt_randn(GT_SHAPE(N), GT_FLOAT32, device, NULL));
+    gt_free(gt_empty(GT_SHAPE(100000), GT_FLOAT32, device));
+  }
+  if (t) gt_stream_synchronize(t);
+  gt_stream_free(t);
+  gt_event_free(e);
+  gt_event_free(f);
+  gt_synchronize(device);
+  gt_stream_free(s);
+}
+static void both_devices(gt_device a, gt_device b) {
+  gt_properties properties;
+  gt_device_properties(b, &properties);
+  GT_SCOPE {
+    gt_tensor *x = counted(SIDE, SIDE, a), *y = gt_to(x, b), *z;
+    gt_add(x, x, x);
+    z = gt_to(gt_add(NULL, y, y), a);
+    expect("the difference", gt_item(gt_sum(NULL, gt_sub(NULL, x, z), GT_ALL, 0)), 0);
+    gt_copy(y, x);
+    z = gt_empty_pinned(GT_SHAPE(SIDE, SIDE), GT_FLOAT32);
+    gt_copy(z, y);
+    if (gt_data(z)) expect("the copy", ((float *)gt_data(z))[6], 12);
+  }
+}
+/* What is let go while work still needs it. */
+static gt_tensor *twos(gt_device device) { return gt_full(GT_SHAPE(N), 2, GT_FLOAT32, device); }
+static void let_go(gt_device a, gt_device b) {
+  gt_stream *s = gt_stream_create(a, 0);
+  gt_tensor *x = gt_empty_pinned(GT_SHAPE(N), GT_FLOAT32), *y, *z, *sum;
+  float *p = (float *)gt_data(x);
+  int i;
+  for (i = 0; p && i < N; i++) p[i] = 2;
+  y = p ? gt_from_array(p, GT_SHAPE(N), GT_FLOAT32, a) : NULL;
+  if (p) p[N - 1] = 7; /* the call has read it */
+  sum = gt_sum(NULL, y, GT_ALL, 0);
+  expect("the sum of twos", gt_item(sum), 2 * N);
+  gt_free(y);
+  gt_free(sum);
+  y = gt_to(x, a);     /* pinned, and freed while the copy is on its way */
+  gt_free(x);
+  sum = gt_sum(NULL, y, GT_ALL, 0);
+  expect("the sum with a seven", gt_item(sum), 2 * N + 5);
+  gt_free(y);
+  gt_free(sum);
+  y = twos(a);         /* freed while the other device reads it, and its memory is used again */
+  z = gt_to(y, b);
+  gt_free(y);
+  y = gt_full(GT_SHAPE(N), 5, GT_FLOAT32, a);
+  sum = gt_sum(NULL, z, GT_ALL, 0);
+  expect("the sum over there", gt_item(sum), 2 * N);
+  gt_free(y);
+  gt_free(z);
+  gt_free(sum);
+  x = y = NULL;
+  GT_WITH_STREAM(s) x = twos(a), y = gt_exp(NULL, gt_log(x, x));
+  gt_stream_free(s);   /* its work is not lost, and is waited for */
+  sum = gt_sum(NULL, y, GT_ALL, 0);
+  expect("the sum of a stream that is gone", gt_item(sum), 2 * N);
+  gt_free(x);
+  gt_free(y);
+  gt_free(sum);
+}
+static void scenario(void) {
+  int64_t v[] = {1, 2, 3, 4};
+  gt_device a, b;
+  int before;
+  GT_SCOPE gt_save_npy(npy, gt_from_array(v, GT_SHAPE(4), GT_INT64, gt_cpu()));
+  a = gt_cuda(0);
+  b = gt_cuda(1);
+  if (gt_error()) return;
+  one_device(a);
+  one_device(b);
+  before = sim_device();
+  both_devices(a, b);
+  let_go(a, b);
+  expect("the current device", sim_device(), before);
+  if (!gt_error()) gt_empty_cache(); /* after an error gt_from_array may still read what it was given */
+}
+
+/* ---- one run ---- */
+static void left_behind(void) {
+  const sim_counts c = sim_live();
+  if (hooks_live()) printf("%d host blocks left; ", (int)hooks_live());
+  if (c.device_allocations) printf("%d device allocations left; ", (int)c.device_allocations);
+  if (c.host_allocations) printf("%d pinned allocations left; ", (int)c.host_allocations);
+  if (c.streams) printf("%d streams left; ", (int)c.streams);
+  if (c.events) printf("%d events left; ", (int)c.events);
+  if (c.pools) printf("%d pools left; ", (int)c.pools);
+  if (gt_report_leaks(NULL)) printf("%d handles left; ", (int)gt_report_leaks(NULL));
+}
+/* Without these the library cannot get to a device, also not to free what is there. */
+static int enters(const char *function) {
+  return !strncmp(function, "cuCtx", 5) || !strcmp(function, "cudaGetDevice") ||
+         !strcmp(function, "cudaSetDevice") || !strcmp(function, "cuDevicePrimaryCtxRetain");
+}
+/* Prints what is not as it must be. Without a function nothing fails, and nth is another seed. */
+static void run(const char *function, int nth, int sticky, int code) {
+  char text[1000];
+  sim_reset((uint64_t)nth * 31 + (uint64_t)sticky, 2);
+  if (function) sim_fail(function, nth, sticky);
+  sim_fail_code(code);
+  scenario();
+  if (gt_error() && !gt_error_message()[0]) printf("an error without a message; ");
+  if (gt_error() && !sim_failed()) printf("an error though nothing failed; ");
+  if (cudaPeekAtLastError()) printf("CUDA's last error is left at %d; ", (int)cudaGetLastError());
+  if (getenv("FAILURES_SAY")) printf("[%s] ", gt_error_message());
+  if (function) sim_fail(function, 0, 0);
+  gt_clear_error();
+  gt_shutdown();
+  if (!sticky || !enters(function)) left_behind();
+  if (sim_violations(text, sizeof text))
+    printf("violation: %.*s; ", (int)strcspn(text, "\n"), text);
+}
+
+/* ---- all of them ---- */
+static void died(int signal_number) { /* what was printed so far says more than the signal */
+  char text[40];
+  const int n = snprintf(text, sizeof text, "signal %d; ", signal_number);
+  fflush(stdout);
+  if (write(1, text, (size_t)n) != n) _exit(2);
+  _exit(1);
+}
+/* Runs it in a child and returns what that has printed. */
+static const char *report_of(void (*child)(const void *), const void *what) {
+  static char report[8192];
+  size_t n = 0;
+  ssize_t more;
+  int ends[2], status = 0;
+  pid_t pid;
+  fflush(NULL);
+  if (pipe(ends)) exit(2);
+  pid = fork();
+  if (pid == 0) {
+    dup2(ends[1], 1);
+    close(ends[0]);
+    close(ends[1]);
+    setvbuf(stdout, NULL, _IOFBF, 8192);
+    signal(SIGALRM, died);
+    signal(SIGABRT, died);
+    alarm(SECONDS);
+    child(what);
+    fflush(stdout);
+    _exit(0);
+  }
+  close(ends[1]);
+  while ((more = read(ends[0], report + n, sizeof report - 1 - n)) > 0) n += (size_t)more;
+  close(ends[0]);
+  waitpid(pid, &status, 0);
+  if (WIFSIGNALED(status))
+    n += (size_t)snprintf(report + n, sizeof report - n, "signal %d; ", WTERMSIG(status));
+  else if (WEXITSTATUS(status) && !n)
+    n += (size_t)snprintf(report + n, sizeof report - n, "exit code %d; ", WEXITSTATUS(status));
+  report[n] = 0;
+  return report;
+}
+typedef struct { const char *function; int nth, sticky, code; } one_case;
+static void child_run(const void *what) {
+  const one_case *c = (const one_case *)what;
+  run(c->function, c->nth, c->sticky, c->code);
+}
+/* What the scenario calls, and how often, when nothing fails. */
+static void child_survey(const void *what) {
+  const char *names[SIM_FUNCTION_COUNT];
+  int n, k;
+  (void)what;
+  sim_reset(0, 2);
+  scenario();
+  gt_shutdown();
+  n = sim_seen(names, SIM_FUNCTION_COUNT);
+  for (k = 0; k < n; k++) printf("%s %d\n", names[k], (int)sim_calls(names[k]));
+}
+static void check_case(const char *function, int nth, int sticky, int code) {
+  one_case c;
+  const char *report;
+  c.function = function;
+  c.nth = nth;
+  c.sticky = sticky;
+  c.code = code;
+  report = report_of(child_run, &c);
+  CHECK_TEXT(!*report, "call %d%s, code %d: %s", nth, sticky ? " and later ones" : "", code,
+             report);
+}
+static void check_function(const char *function, int n) {
+  const int step = QUICK && n > 20 ? n / 20 : 1;
+  int nth;
+  case_begin("%s, %d calls", function, n);
+  for (nth = 1; nth <= n; nth += step) {
+    check_case(function, nth, 0, 0);
+    check_case(function, nth, 1, 0);
+  }
+  /* a lost device: it says so from now on, and nothing else breaks */
+  check_case(function, 1, 0, cudaErrorLaunchFailure);
+  check_case(function, (n + 1) / 2, 1, cudaErrorLaunchFailure);
+  case_end();
+}
+int main(int argc, char **argv) {
+  char name[64], *list, *line;
+  int n;
+  snprintf(npy, sizeof npy, "/tmp/gputensor-failures-%d.npy", (int)getpid());
+  if (argc >= 4) {
+    run(argv[1], atoi(argv[2]), atoi(argv[3]), argc > 4 ? atoi(argv[4]) : 0);
+    printf("\n");
+    remove(npy);
+    return 0;
+  }
+  check_start("sim-failures", argc, argv);
+  case_begin("nothing fails");
+  for (n = 0; n < (QUICK ? 20 : 100); n++) check_case(NULL, n, 0, 0);
+  case_end();
+  list = strdup(report_of(child_survey, NULL));
+  for (line = strtok(list, "\n"); line; line = strtok(NULL, "\n"))
+    if (sscanf(line, "%63s %d", name, &n) == 2) check_function(name, n);
+  free(list);
+  remove(npy);
+  return check_finish();
+}

@@ -1,0 +1,149 @@
+/* The library as one object with its CUDA back end, on top of the simulated runtime and of the
+   allocator of hooks.h. The kernels' entry points stand here: they enqueue the operation, and when
+   it is executed the CPU back end computes it in the other mapping of device memory. */
+#include "../hooks.h"
+#include "sim.h"
+
+/* What a kernel needs comes from elsewhere: a GPU would not ask the host for it. */
+static void *lib_malloc(size_t bytes);
+static void *lib_realloc(void *p, size_t bytes);
+static void lib_free(void *p);
+#define GPUTENSOR_CUDA
+#define GPUTENSOR_MALLOC(n) lib_malloc(n)
+#define GPUTENSOR_REALLOC(p, n) lib_realloc(p, n)
+#define GPUTENSOR_FREE(p) lib_free(p)
+#define GPUTENSOR_IMPLEMENTATION
+#include "../../gputensor.h"
+
+static __thread int in_kernel;
+static void *lib_malloc(size_t bytes) { return in_kernel ? malloc(bytes) : hooks_malloc(bytes); }
+static void *lib_realloc(void *p, size_t bytes) {
+  return in_kernel ? realloc(p, bytes) : hooks_realloc(p, bytes);
+}
+static void lib_free(void *p) {
+  if (in_kernel) free(p);
+  else hooks_free(p);
+}
+
+/* The operand's data becomes the address where the host finds it; all that its strides can reach
+   must be its own. 0 if it is not. */
+static int reach(gt__operand *o, int ndim, const int64_t *size, const char *what) {
+  const int64_t width = (int64_t)gt_dtype_size((gt_dtype)o->dtype);
+  int64_t low = 0, high = 0;
+  char *p;
+  if (!o->data) return 1;
+  for (int d = 0; d < ndim; d++) {
+    const int64_t way = (size[d] - 1) * o->stride[d];
+    if (size[d] <= 0) return 1;
+    if (way < 0) low += way;
+    else high += way;
+  }
+  if (o->data && (uintptr_t)o->data % (uintptr_t)width)
+    sim_complain("%s is not aligned to its elements", what);
+  if (o->align_log2 && (uintptr_t)o->data % ((uintptr_t)1 << o->align_log2))
+    sim_complain("%s is not aligned as its align_log2 says", what);
+  p = (char *)sim_touch(o->data + low * width, (size_t)((high - low + 1) * width), what);
+  if (p) o->data = p - low * width;
+  return p != NULL;
+}
+static int reach_map(gt__map_args *m, int first) {
+  static const char *const name[GT__INPUTS] = {"input 0", "input 1", "input 2", "input 3",
+                                               "input 4", "input 5", "input 6", "input 7"};
+  int good = 1;
+  for (int i = first; i < m->program.n_in; i++)
+    good &= reach(&m->in[i], m->ndim, m->size, name[i]);
+  return good;
+}
+static void finish(int code) {
+  in_kernel = 0;
+  if (code) sim_complain("a kernel found no memory");
+}
+
+static void run_map(void *args) {
+  gt__map_args *m = (gt__map_args *)args;
+  if (!(reach_map(m, 0) & reach(&m->out, m->ndim, m->size, "the output"))) return;
+  in_kernel = 1;
+  finish(gt__cpu_map(m));
+}
+static void run_reduce(void *args) {
+  gt__reduce_args *r = (gt__reduce_args *)args;
+  const size_t scratch = (size_t)r->outer * (size_t)r->n_chunk * sizeof(gt__partial);
+  int good = reach_map(&r->pre, 0) & reach(&r->out, r->n_kept, r->pre.size, "the output");
+  if (r->n_chunk > 1) {
+    void *p = sim_touch(r->scratch, scratch, "scratch");
+    good &= p != NULL;
+    if (p) memset(p, 0xee, scratch); /* where a kernel would write */
+  }
+  if (!good) return;
+  in_kernel = 1;
+  finish(gt__cpu_reduce(r));
+}
+/* A matrix operand: the batch dims, then its two own. */
+static int reach_matrix(gt__operand *o, const gt__matmul_args *x, int64_t rows, int64_t row,
+                        int64_t columns, int64_t column, const char *what) {
+  gt__operand wide = *o;
+  int64_t size[GT_MAX_DIMS + 2];
+  const int64_t down = (rows - 1) * row, along = (columns - 1) * column;
+  int good;
+  if (rows <= 0 || columns <= 0) return 1;
+  /* one more dim as long as the matrix, since an operand has no room for two */
+  memcpy(size, x->post.size, sizeof x->post.size);
+  size[x->n_batch] = down + along + 1;
+  wide.stride[x->n_batch] = 1;
+  good = reach(&wide, x->n_batch + 1, size, what);
+  o->data = wide.data;
+  return good;
+}
+static void run_matmul(void *args) {
+  gt__matmul_args *x = (gt__matmul_args *)args;
+  const int good = reach_matrix(&x->a, x, x->m, x->a_row, x->k, x->a_col, "the first matrix") &
+                   reach_matrix(&x->b, x, x->k, x->b_row, x->n, x->b_col, "the second matrix") &
+                   reach_map(&x->post, 1) &
+                   reach(&x->post.out, x->post.ndim, x->post.size, "the output");
+  if (!good) return;
+  in_kernel = 1;
+  finish(gt__cpu_matmul(x));
+}
+static void run_copy(void *args) {
+  gt__copy_args *c = (gt__copy_args *)args;
+  int64_t size[GT_MAX_DIMS];
+  int good = reach(&c->dst, c->ndim, c->size, "the output");
+  memcpy(size, c->size, sizeof size);
+  if (c->index.data) {
+    size[c->gather_dim] = c->gather_size;
+    good &= reach(&c->index, 1, &c->size[c->gather_dim], "the index");
+  }
+  good &= reach(&c->src, c->ndim, size, "the source");
+  if (c->fault) {
+    c->fault = (int32_t *)sim_touch(c->fault, sizeof *c->fault, "the fault word");
+    good &= c->fault != NULL;
+  }
+  if (!good) return;
+  in_kernel = 1;
+  finish(gt__cpu_copy(c));
+}
+
+int gt__cuda_map(const gt__map_args *args, void *stream) {
+  return sim_launch(SIM_gt__cuda_map, stream, args, sizeof *args, run_map);
+}
+int gt__cuda_reduce(const gt__reduce_args *args, void *stream) {
+  return sim_launch(SIM_gt__cuda_reduce, stream, args, sizeof *args, run_reduce);
+}
+int gt__cuda_matmul(const gt__matmul_args *args, void *stream) {
+  return sim_launch(SIM_gt__cuda_matmul, stream, args, sizeof *args, run_matmul);
+}
+int gt__cuda_copy(const gt__copy_args *args, void *stream) {
+  return sim_launch(SIM_gt__cuda_copy, stream, args, sizeof *args, run_copy);
+}
+int gt__cuda_build(gt__build *build) {
+  memset(build, 0, sizeof *build);
+  snprintf(build->version, sizeof build->version, "%s", GPUTENSOR_VERSION);
+  build->size_map = (int)sizeof(gt__map_args);
+  build->size_reduce = (int)sizeof(gt__reduce_args);
+  build->size_matmul = (int)sizeof(gt__matmul_args);
+  build->size_copy = (int)sizeof(gt__copy_args);
+  build->n_arch = 1;
+  build->arch[0] = 900 + 'a';
+  return sim_call(SIM_gt__cuda_build);
+}
+int gt__cuda_warmup(void) { return sim_call(SIM_gt__cuda_warmup); }

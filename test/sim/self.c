@@ -1,0 +1,782 @@
+/* The simulated CUDA runtime by itself: what it promises to the tests that stand on it. */
+#define _GNU_SOURCE
+#include "../check.h"
+#include "cuda_runtime_api.h"
+#include "sim.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { SEEDS = 64, SIZE = 4096, MIB = 1 << 20 };
+#define OK(call) CHECK_INT(call, cudaSuccess)
+
+static cudaStream_t new_stream(void) {
+  cudaStream_t s = NULL;
+  OK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+  return s;
+}
+static cudaEvent_t new_event(void) {
+  cudaEvent_t e = NULL;
+  OK(cudaEventCreate(&e));
+  return e;
+}
+static unsigned char *new_memory(size_t bytes, cudaStream_t s) {
+  void *p = NULL;
+  OK(cudaMallocAsync(&p, bytes, s));
+  return (unsigned char *)p;
+}
+static unsigned char *new_pinned(size_t bytes) {
+  void *p = NULL;
+  OK(cudaHostAlloc(&p, bytes, cudaHostAllocDefault));
+  return (unsigned char *)p;
+}
+static cudaMemPool_t new_pool(int device) {
+  struct cudaMemPoolProps props;
+  cudaMemPool_t pool = NULL;
+  memset(&props, 0, sizeof props);
+  props.allocType = cudaMemAllocationTypePinned;
+  props.location.type = cudaMemLocationTypeDevice;
+  props.location.id = device;
+  OK(cudaMemPoolCreate(&pool, &props));
+  return pool;
+}
+static size_t pool_says(cudaMemPool_t pool, enum cudaMemPoolAttr attribute) {
+  unsigned long long v = 0;
+  OK(cudaMemPoolGetAttribute(pool, attribute, &v));
+  return (size_t)v;
+}
+/* Exactly this many violations since the last question, and the text names this. */
+static void complained(int line, int n, const char *words) {
+  char text[2000];
+  const int found = sim_violations(text, sizeof text);
+  if (found != n || !strstr(text, words))
+    check_report(__FILE__, line, "%d violations, not %d with \"%s\":\n%s", found, n, words, text);
+}
+#define CLEAN() complained(__LINE__, 0, "")
+#define COMPLAINED(words) complained(__LINE__, 1, words)
+
+/* ---- order ---- */
+static char note[64];
+static int notes;
+static void write_note(void *args) {
+  note[notes++ % 63] = *(const char *)args;
+}
+static void say(cudaStream_t s, char c) {
+  OK(sim_launch(SIM_gt__cuda_map, s, &c, 1, write_note));
+}
+
+/* Four streams of four notes each; d waits for the second of a. */
+static void play(uint64_t seed) {
+  cudaStream_t s[4];
+  cudaEvent_t e;
+  int i, k;
+  sim_reset(seed, 1);
+  memset(note, 0, sizeof note);
+  notes = 0;
+  e = new_event();
+  for (k = 0; k < 4; k++) s[k] = new_stream();
+  for (i = 0; i < 4; i++) {
+    if (i == 2) {
+      OK(cudaEventRecord(e, s[0]));
+      OK(cudaStreamWaitEvent(s[3], e, 0));
+    }
+    for (k = 0; k < 4; k++) say(s[k], (char)("aAwW"[k] + i));
+  }
+  OK(cudaDeviceSynchronize());
+  CHECK_INT(notes, 16);
+  CHECK_INT(sim_pending(), 0);
+}
+static void test_order(void) {
+  char seen[SEEDS][20];
+  int seed, k, different = 0;
+  for (seed = 0; seed < SEEDS; seed++) {
+    play((uint64_t)seed);
+    for (k = 0; k < 3; k++) {
+      CHECK(strchr(note, 'a' + k) < strchr(note, 'a' + k + 1));
+      CHECK(strchr(note, 'w' + k) < strchr(note, 'w' + k + 1));
+    }
+    CHECK(strchr(note, 'b') < strchr(note, 'W' + 2));
+    memcpy(seen[seed], note, 17);
+    for (k = 0; k < seed && strcmp(seen[k], note) != 0; k++) {}
+    different += k == seed;
+  }
+  CHECK_TEXT(different > SEEDS / 2, "%d orders in %d seeds", different, SEEDS);
+  play(7);
+  CHECK_STR(note, seen[7]); /* the same seed, the same order */
+  CLEAN();
+}
+
+/* Pinned memory changes after the copy from it was enqueued: some seeds must see it late, others
+   early, and after an event never. */
+static void test_late(void) {
+  int seed, late = 0;
+  for (seed = 0; seed < SEEDS; seed++) {
+    cudaStream_t s, other;
+    unsigned char *from, *to, *memory;
+    sim_reset((uint64_t)seed, 1);
+    s = new_stream();
+    other = new_stream();
+    from = new_pinned(SIZE);
+    to = new_pinned(SIZE);
+    memset(from, 1, SIZE);
+    memory = new_memory(SIZE, s);
+    OK(cudaMemcpyAsync(memory, from, SIZE, cudaMemcpyHostToDevice, s));
+    say(other, 'x');
+    memset(from, 2, SIZE);
+    OK(cudaMemcpyAsync(to, memory, SIZE, cudaMemcpyDeviceToHost, s));
+    OK(cudaStreamSynchronize(s));
+    late += to[0] == 2;
+    memset(from, 3, SIZE);
+    OK(cudaMemcpyAsync(memory, from, SIZE, cudaMemcpyHostToDevice, s));
+    OK(cudaStreamSynchronize(s));
+    memset(from, 4, SIZE);
+    CHECK_INT(((unsigned char *)sim_peek(memory))[SIZE - 1], 3);
+  }
+  CHECK_TEXT(late > SEEDS / 8 && late < SEEDS * 7 / 8, "late in %d of %d", late, SEEDS);
+  CLEAN();
+}
+
+/* What one stream writes, another reads. */
+static void test_missing_wait(void) {
+  int seed, with_event, wrong[2] = {0, 0};
+  for (with_event = 0; with_event < 2; with_event++)
+    for (seed = 0; seed < SEEDS; seed++) {
+      cudaStream_t s, t;
+      cudaEvent_t e;
+      unsigned char *memory, *to;
+      sim_reset((uint64_t)seed, 1);
+      s = new_stream();
+      t = new_stream();
+      e = new_event();
+      to = new_pinned(SIZE);
+      memory = new_memory(SIZE, s);
+      OK(cudaStreamSynchronize(s));
+      OK(cudaMemsetAsync(memory, 5, SIZE, s));
+      OK(cudaEventRecord(e, s));
+      if (with_event) OK(cudaStreamWaitEvent(t, e, 0));
+      OK(cudaMemcpyAsync(to, memory, SIZE, cudaMemcpyDeviceToHost, t));
+      OK(cudaStreamSynchronize(t));
+      wrong[with_event] += to[0] != 5;
+    }
+  CHECK_TEXT(wrong[0] > 0 && wrong[0] < SEEDS, "%d of %d", wrong[0], SEEDS);
+  CHECK_INT(wrong[1], 0);
+  CLEAN();
+}
+static void test_stream_destroyed(void) {
+  int seed;
+  for (seed = 0; seed < 16; seed++) {
+    cudaStream_t s;
+    cudaEvent_t e, destroyed;
+    sim_reset((uint64_t)seed, 1);
+    notes = 0;
+    s = new_stream();
+    e = new_event();
+    destroyed = new_event();
+    say(s, 'x');
+    OK(cudaEventRecord(destroyed, s));
+    OK(cudaEventDestroy(destroyed));
+    OK(cudaEventRecord(e, s));
+    OK(cudaStreamDestroy(s));
+    CHECK_INT(sim_live().streams, 0);
+    CHECK_INT(sim_live().events, 1);
+    OK(cudaEventSynchronize(e));
+    CHECK_INT(notes, 1);
+    CHECK_INT(cudaStreamQuery(s), cudaErrorInvalidResourceHandle);
+    COMPLAINED("no such stream");
+  }
+}
+
+/* ---- copies ---- */
+static void test_pageable(void) {
+  int seed;
+  for (seed = 0; seed < SEEDS; seed++) {
+    unsigned char from[SIZE], to[SIZE] = {0}, *memory;
+    cudaStream_t s;
+    sim_reset((uint64_t)seed, 1);
+    s = new_stream();
+    memory = new_memory(SIZE, s);
+    memset(from, 1, SIZE);
+    OK(cudaMemcpyAsync(memory, from, SIZE, cudaMemcpyHostToDevice, s));
+    memset(from, 2, SIZE);
+    OK(cudaMemcpyAsync(to, memory, SIZE, cudaMemcpyDefault, s));
+    CHECK_INT(to[0], 1); /* at once */
+    CHECK_INT(to[SIZE - 1], 1);
+  }
+  CLEAN();
+}
+static void test_two_devices(void) {
+  unsigned char *here, *there, to[SIZE];
+  cudaStream_t s, t;
+  cudaEvent_t e;
+  int d = 7;
+  sim_reset(1, 2);
+  OK(cudaGetDevice(&d));
+  CHECK_INT(d, 0);
+  CHECK_INT(sim_contexts(0) + sim_contexts(1), 0);
+  s = new_stream();
+  CHECK_INT(sim_contexts(0), 1);
+  CHECK_INT(sim_contexts(1), 0);
+  here = new_memory(SIZE, s);
+  OK(cudaMemsetAsync(here, 3, SIZE, s));
+  OK(cudaSetDevice(1));
+  CHECK_INT(sim_contexts(1), 1);
+  t = new_stream();
+  e = new_event();
+  there = new_memory(SIZE, t);
+  CHECK_INT(cudaEventRecord(e, s), cudaErrorInvalidResourceHandle);
+  CHECK_INT(cudaGetLastError(), cudaErrorInvalidResourceHandle);
+  CHECK_INT(cudaGetLastError(), cudaSuccess);
+  OK(cudaStreamSynchronize(s));
+  OK(cudaMemcpyPeerAsync(there, 1, here, 0, SIZE, t));
+  OK(cudaMemcpyAsync(to, there, SIZE, cudaMemcpyDeviceToHost, t));
+  CHECK_INT(to[SIZE - 1], 3);
+  CLEAN();
+  CHECK_INT(cudaMemcpyPeerAsync(there, 0, here, 0, SIZE, t), cudaErrorInvalidValue);
+  COMPLAINED("cudaMemcpyPeerAsync");
+  CHECK_INT(cudaSetDevice(2), cudaErrorInvalidDevice);
+}
+static void test_no_devices(void) {
+  int n = 5;
+  sim_reset(1, 0);
+  CHECK_INT(cudaGetDeviceCount(&n), cudaErrorNoDevice);
+  CHECK_INT(cudaMalloc((void **)&n, 1), cudaErrorNoDevice);
+  sim_reset(1, -1);
+  CHECK_INT(cudaGetDeviceCount(&n), cudaErrorInsufficientDriver);
+  OK(cudaRuntimeGetVersion(&n));
+  CHECK_INT(n, CUDART_VERSION);
+  OK(cudaDriverGetVersion(&n));
+  CHECK_INT(n, 0);
+}
+static void test_driver_functions(void) {
+  enum cudaDriverEntryPointQueryResult found;
+  int (*current)(void **) = NULL, (*state)(int, unsigned int *, int *) = NULL, on = 7, d = -1;
+  int (*push)(void *) = NULL, (*pop)(void **) = NULL, (*retain)(void **, int) = NULL;
+  void *p = NULL, *context = &p, *own = NULL;
+  unsigned int flags;
+  sim_reset(1, 2);
+  OK(cudaGetDriverEntryPointByVersion("cuCtxGetCurrent", &p, 12000, 0, &found));
+  CHECK_INT(found, cudaDriverEntryPointSuccess);
+  memcpy(&current, &p, sizeof p);
+  OK(cudaGetDriverEntryPoint("cuDevicePrimaryCtxGetState", &p, 0, &found));
+  memcpy(&state, &p, sizeof p);
+  CHECK_INT(current(&context), 0);
+  CHECK(context == NULL);
+  CHECK_INT(state(1, &flags, &on), 0);
+  CHECK_INT(on, 0);
+  OK(cudaSetDevice(1));
+  CHECK_INT(current(&context), 0);
+  CHECK(context != NULL);
+  CHECK_INT(state(1, &flags, &on), 0);
+  CHECK_INT(on, 1);
+  OK(cudaGetDriverEntryPoint("cuCtxPushCurrent", &p, 0, &found));
+  memcpy(&push, &p, sizeof p);
+  OK(cudaGetDriverEntryPoint("cuCtxPopCurrent", &p, 0, &found));
+  memcpy(&pop, &p, sizeof p);
+  OK(cudaGetDriverEntryPoint("cuDevicePrimaryCtxRetain", &p, 0, &found));
+  memcpy(&retain, &p, sizeof p);
+  sim_reset(1, 2);
+  CHECK(pop(&context) != 0); /* nothing there */
+  CHECK_INT(retain(&own, 1), 0);
+  CHECK_INT(sim_contexts(1), 1);
+  CHECK_INT(push(own), 0);
+  OK(cudaGetDevice(&d));
+  CHECK_INT(d, 1);
+  CHECK_INT(current(&context), 0);
+  CHECK(context == own);
+  OK(cudaStreamDestroy(new_stream()));
+  CHECK_INT(pop(&context), 0);
+  CHECK(context == own);
+  OK(cudaGetDevice(&d));
+  CHECK_INT(d, 0);
+  CHECK_INT(current(&context), 0);
+  CHECK(context == NULL); /* none was made on the way */
+  CHECK_INT(sim_contexts(0), 0);
+  CHECK(push(&d) != 0);
+  COMPLAINED("not a context");
+  OK(cudaGetDriverEntryPoint("cuSomething", &p, 0, &found));
+  CHECK_INT(found, cudaDriverEntryPointSymbolNotFound);
+}
+
+/* ---- events ---- */
+static void test_events(void) {
+  cudaStream_t s;
+  cudaEvent_t a, b, untimed = NULL;
+  float ms = -1;
+  int turns = 0;
+  sim_reset(3, 1);
+  s = new_stream();
+  a = new_event();
+  b = new_event();
+  OK(cudaEventQuery(a)); /* never recorded: nothing to wait for */
+  OK(cudaEventSynchronize(a));
+  OK(cudaStreamWaitEvent(s, a, 0));
+  CHECK_INT(cudaEventElapsedTime(&ms, a, b), cudaErrorInvalidResourceHandle);
+  OK(cudaEventRecord(a, s));
+  say(s, 'x');
+  OK(cudaEventRecord(b, s));
+  while (cudaEventQuery(b) == cudaErrorNotReady) turns++;
+  CHECK_TEXT(turns < 100, "%d turns", turns);
+  OK(cudaEventElapsedTime(&ms, a, b));
+  CHECK_TEXT(ms > 0 && ms < 1, "%g ms", (double)ms);
+  OK(cudaEventElapsedTime(&ms, b, a));
+  CHECK(ms < 0);
+  OK(cudaEventCreateWithFlags(&untimed, cudaEventDisableTiming));
+  OK(cudaEventRecord(untimed, s));
+  OK(cudaEventSynchronize(untimed));
+  CHECK_INT(cudaEventElapsedTime(&ms, untimed, b), cudaErrorInvalidResourceHandle);
+  CLEAN();
+}
+/* A wait is for the record that was the last one at the time of the call. */
+static void test_event_again(void) {
+  int seed, early = 0;
+  for (seed = 0; seed < SEEDS; seed++) {
+    cudaStream_t s, t;
+    cudaEvent_t e;
+    sim_reset((uint64_t)seed, 1);
+    memset(note, 0, sizeof note);
+    notes = 0;
+    s = new_stream();
+    t = new_stream();
+    e = new_event();
+    say(s, 'a');
+    OK(cudaEventRecord(e, s));
+    OK(cudaStreamWaitEvent(t, e, 0));
+    say(s, 'b');
+    OK(cudaEventRecord(e, s));
+    say(t, 'x');
+    OK(cudaStreamSynchronize(t));
+    OK(cudaDeviceSynchronize());
+    CHECK(strchr(note, 'a') < strchr(note, 'x'));
+    early += strchr(note, 'x') < strchr(note, 'b');
+  }
+  CHECK_TEXT(early > 0 && early < SEEDS, "%d of %d", early, SEEDS);
+  CLEAN();
+}
+
+/* ---- memory ---- */
+static void test_reuse(void) {
+  int seed, waited = 0;
+  for (seed = 0; seed < SEEDS; seed++) {
+    cudaStream_t s, t;
+    unsigned char *p, *q, *r;
+    sim_reset((uint64_t)seed, 1);
+    s = new_stream();
+    t = new_stream();
+    p = new_memory(SIZE, s);
+    OK(cudaMemsetAsync(p, 1, SIZE, s));
+    OK(cudaFreeAsync(p, s));
+    q = new_memory(SIZE, t);
+    r = new_memory(SIZE, s);
+    CHECK(q != r);
+    CHECK(p == q || p == r);
+    waited += p == q; /* only behind the free: the wait was inserted, or the free is done */
+    OK(cudaMemsetAsync(q, 2, SIZE, t));
+    OK(cudaMemsetAsync(r, 3, SIZE, s));
+    OK(cudaDeviceSynchronize());
+    CHECK_INT(((unsigned char *)sim_peek(q))[9], 2);
+    CHECK_INT(((unsigned char *)sim_peek(r))[9], 3);
+    OK(cudaFreeAsync(q, t));
+    OK(cudaFreeAsync(r, t));
+    CHECK_INT(sim_live().device_allocations, 0);
+    CHECK_INT(sim_live().device_bytes, 0);
+    OK(cudaDeviceSynchronize());
+    CHECK(((float *)sim_peek(q))[3] != ((float *)sim_peek(q))[3]); /* NaN */
+  }
+  CHECK_TEXT(waited > 0 && waited < SEEDS, "%d of %d", waited, SEEDS);
+  CLEAN();
+}
+/* Any pieces, in any order, on any stream: they never share an address, and all come back. */
+static void test_many_pieces(void) {
+  enum { PIECES = 40 };
+  unsigned char *p[PIECES] = {0};
+  cudaStream_t s[3];
+  int seed, i, k;
+  for (seed = 0; seed < SEEDS; seed++) {
+    sim_reset((uint64_t)seed, 1);
+    sim_memory(MIB);
+    for (k = 0; k < 3; k++) s[k] = new_stream();
+    for (i = 0; i < 400; i++) {
+      const int at = (int)rnd_below(PIECES);
+      cudaStream_t stream = s[at % 3];
+      if (!p[at] && cudaMallocAsync((void **)&p[at], (size_t)(1 + rnd_below(60000)), stream)) {
+        p[at] = NULL;
+        CHECK_INT(cudaGetLastError(), cudaErrorMemoryAllocation);
+        k++;
+      } else if (rnd_below(2)) {
+        OK(cudaMemsetAsync(p[at], at, 1, stream));
+        OK(cudaFreeAsync(p[at], stream));
+        p[at] = NULL;
+      }
+    }
+    for (i = 0; i < PIECES; i++) {
+      if (p[i]) OK(cudaFreeAsync(p[i], s[0]));
+      p[i] = NULL;
+      if (i == 0) OK(cudaDeviceSynchronize());
+    }
+    OK(cudaDeviceSynchronize());
+    OK(cudaMalloc((void **)&p[0], MIB));
+    OK(cudaFree(p[0]));
+    p[0] = NULL;
+    CLEAN();
+  }
+}
+static void test_memory_runs_out(void) {
+  void *p = NULL, *q = NULL;
+  size_t available = 0, total = 0;
+  cudaStream_t s;
+  cudaMemPool_t pool;
+  unsigned long long keep = UINT64_MAX;
+  sim_reset(4, 1);
+  sim_memory(8 * MIB);
+  s = new_stream();
+  pool = new_pool(0);
+  OK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
+  CHECK_INT(pool_says(pool, cudaMemPoolAttrReleaseThreshold), (size_t)keep);
+  OK(cudaMallocFromPoolAsync(&p, 5 * MIB, pool, s));
+  CHECK_INT(pool_says(pool, cudaMemPoolAttrUsedMemCurrent), 5 * MIB);
+  CHECK_INT(pool_says(pool, cudaMemPoolAttrReservedMemCurrent), 6 * MIB);
+  CHECK_INT(cudaMallocFromPoolAsync(&q, 5 * MIB, pool, s), cudaErrorMemoryAllocation);
+  OK(cudaFreeAsync(p, s));
+  OK(cudaStreamSynchronize(s));
+  CHECK_INT(pool_says(pool, cudaMemPoolAttrUsedMemCurrent), 0);
+  CHECK_INT(pool_says(pool, cudaMemPoolAttrReservedMemCurrent), 6 * MIB);
+  CHECK_INT(cudaMalloc(&q, 5 * MIB), cudaErrorMemoryAllocation); /* the pool holds it */
+  OK(cudaMemPoolTrimTo(pool, 0));
+  OK(cudaMemGetInfo(&available, &total));
+  CHECK_INT(available, 8 * MIB);
+  CHECK_INT(total, 8 * MIB);
+  OK(cudaMalloc(&q, 5 * MIB));
+  OK(cudaFree(q));
+  keep = 0; /* now a synchronize gives it back */
+  OK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
+  OK(cudaMallocFromPoolAsync(&p, 5 * MIB, pool, s));
+  OK(cudaFreeAsync(p, s));
+  OK(cudaStreamSynchronize(s));
+  CHECK_INT(pool_says(pool, cudaMemPoolAttrReservedMemCurrent), 0);
+  CHECK_INT(sim_live().pools, 1);
+  OK(cudaMallocFromPoolAsync(&p, MIB, pool, s));
+  OK(cudaMemPoolDestroy(pool)); /* goes with its last allocation */
+  CHECK_INT(sim_live().pools, 0);
+  OK(cudaMemGetInfo(&available, &total));
+  CHECK_INT(available, 7 * MIB);
+  OK(cudaFreeAsync(p, s));
+  OK(cudaMemGetInfo(&available, &total));
+  CHECK_INT(available, 8 * MIB);
+  CHECK_INT(cudaMalloc(&q, (size_t)1 << 40), cudaErrorMemoryAllocation);
+  CHECK_INT(cudaMalloc(&q, 0), cudaErrorInvalidValue);
+  CLEAN();
+}
+/* A stray access by the host faults, whether or not the memory is allocated. */
+static void test_stray_access(void) {
+  unsigned char *p;
+  int status = 0, written;
+  for (written = 0; written < 2; written++) {
+    pid_t child;
+    sim_reset(1, 1);
+    OK(cudaMalloc((void **)&p, SIZE));
+    fflush(NULL);
+    child = fork();
+    if (child == 0) {
+      signal(SIGSEGV, SIG_DFL);
+      signal(SIGBUS, SIG_DFL);
+      if (written) *(volatile unsigned char *)p = 1;
+      else (void)*(volatile unsigned char *)p;
+      _exit(0);
+    }
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFSIGNALED(status));
+  }
+}
+static void test_pinned(void) {
+  struct cudaPointerAttributes attributes;
+  unsigned char own[SIZE], *p, *memory;
+  sim_reset(1, 1);
+  p = new_pinned(SIZE);
+  OK(cudaMalloc((void **)&memory, SIZE));
+  OK(cudaPointerGetAttributes(&attributes, p + SIZE - 1));
+  CHECK_INT(attributes.type, cudaMemoryTypeHost);
+  OK(cudaPointerGetAttributes(&attributes, own));
+  CHECK_INT(attributes.type, cudaMemoryTypeUnregistered);
+  OK(cudaPointerGetAttributes(&attributes, memory + 1));
+  CHECK_INT(attributes.type, cudaMemoryTypeDevice);
+  OK(cudaHostRegister(own, SIZE, 0));
+  OK(cudaPointerGetAttributes(&attributes, own));
+  CHECK_INT(attributes.type, cudaMemoryTypeHost);
+  CHECK_INT(cudaHostRegister(own + 8, 8, 0), cudaErrorHostMemoryAlreadyRegistered);
+  CHECK_INT(sim_live().host_allocations, 2);
+  OK(cudaHostUnregister(own));
+  OK(cudaFreeHost(p));
+  CHECK_INT(sim_live().host_allocations, 0);
+  CLEAN();
+  CHECK_INT(cudaFreeHost(p), cudaErrorInvalidValue);
+  COMPLAINED("not its memory");
+}
+
+/* ---- mistakes ---- */
+static void kernel(void *args) {
+  unsigned char *const *p = (unsigned char *const *)args;
+  unsigned char *q = (unsigned char *)sim_touch(*p, SIZE, "the output");
+  if (q) q[0]++;
+}
+static int launch(cudaStream_t s, unsigned char *p) {
+  return sim_launch(SIM_gt__cuda_map, s, &p, sizeof p, kernel);
+}
+static void calls_cuda(void *user) { cudaStreamSynchronize((cudaStream_t)user); }
+static void test_mistakes(void) {
+  unsigned char own[SIZE], *p, *q, *other;
+  cudaStream_t s, t;
+  cudaEvent_t e;
+  int value;
+  sim_reset(5, 2);
+  s = new_stream();
+  t = new_stream();
+  e = new_event();
+  p = new_memory(SIZE, s);
+  OK(launch(s, p));
+  OK(cudaDeviceSynchronize());
+  CLEAN();
+
+  CHECK_INT(cudaStreamSynchronize(NULL), cudaErrorInvalidResourceHandle);
+  COMPLAINED("legacy stream");
+  CHECK_INT(cudaMemsetAsync(p, 0, 1, cudaStreamLegacy), cudaErrorInvalidResourceHandle);
+  COMPLAINED("legacy stream");
+  OK(cudaMemsetAsync(p, 0, 1, cudaStreamPerThread));
+  OK(cudaStreamSynchronize(cudaStreamPerThread));
+  OK(cudaMemsetAsync(p + 1, 0, SIZE, s)); /* one too many */
+  OK(cudaDeviceSynchronize());
+  COMPLAINED("run over the end");
+  OK(launch(s, p + 1));
+  OK(cudaDeviceSynchronize());
+  COMPLAINED("the output: 4096 bytes");
+  OK(launch(s, own));
+  OK(cudaDeviceSynchronize());
+  COMPLAINED("ordinary host memory");
+  OK(launch(s, p + 64 * SIZE));
+  OK(cudaDeviceSynchronize());
+  COMPLAINED("nobody allocated");
+  CHECK_INT(cudaMemcpyAsync(p, own, 1, cudaMemcpyDeviceToHost, s), cudaErrorInvalidValue);
+  COMPLAINED("does not fit the addresses");
+  CHECK_INT(cudaMemsetAsync(own, 0, 1, s), cudaErrorInvalidValue);
+  COMPLAINED("ordinary host memory");
+  CHECK_INT(cudaFreeAsync(p + 512, s), cudaErrorInvalidValue);
+  COMPLAINED("is not device memory");
+  CHECK_INT(cudaFree(own), cudaErrorInvalidValue);
+  COMPLAINED("is not device memory");
+  CHECK_INT(cudaDeviceGetAttribute(&value, (enum cudaDeviceAttr)9999, 0), cudaErrorInvalidValue);
+  COMPLAINED("attribute 9999");
+
+  OK(cudaFreeAsync(p, s)); /* freed, then used */
+  OK(launch(t, p));
+  OK(cudaDeviceSynchronize());
+  COMPLAINED("freed");
+  CHECK_INT(cudaFreeAsync(p, s), cudaErrorInvalidValue);
+  COMPLAINED("freed already");
+
+  p = new_memory(SIZE, s); /* used on another stream that does not wait, then freed and reused */
+  OK(cudaDeviceSynchronize());
+  OK(launch(t, p));
+  OK(cudaFreeAsync(p, s));
+  OK(cudaStreamSynchronize(s));
+  q = new_memory(SIZE, s);
+  CHECK(p == q);
+  OK(cudaStreamSynchronize(s));
+  OK(cudaDeviceSynchronize());
+  value = sim_violations(NULL, 0);
+  CHECK_TEXT(value <= 1, "%d", value); /* whether it was late is the seed's choice */
+
+  OK(cudaLaunchHostFunc(s, calls_cuda, t));
+  OK(cudaDeviceSynchronize());
+  COMPLAINED("called by a host function");
+  OK(cudaSetDevice(1));
+  CHECK_INT(launch(s, p), cudaErrorInvalidResourceHandle); /* a stream of the other device */
+  other = new_memory(SIZE, cudaStreamPerThread);
+  OK(launch(cudaStreamPerThread, q));
+  OK(cudaDeviceSynchronize());
+  COMPLAINED("the kernel on 1");
+  OK(cudaFree(other));
+  OK(cudaEventDestroy(e));
+  CHECK_INT(cudaEventQuery(e), cudaErrorInvalidResourceHandle);
+  COMPLAINED("no such event");
+}
+/* Mistakes that depend on the order are found by some seeds. */
+static void test_mistakes_of_order(void) {
+  int seed, kind, found[4] = {0, 0, 0, 0};
+  for (kind = 0; kind < 4; kind++)
+    for (seed = 0; seed < SEEDS; seed++) {
+      cudaStream_t s, t;
+      unsigned char *p, *pinned;
+      sim_reset((uint64_t)seed, 1);
+      s = new_stream();
+      t = new_stream();
+      p = new_memory(SIZE, s);
+      pinned = new_pinned(SIZE);
+      if (kind == 0) OK(launch(t, p)); /* before the allocation */
+      if (kind == 1) OK(cudaFreeAsync(p, t));
+      if (kind >= 2) OK(cudaDeviceSynchronize());
+      if (kind == 2) { /* in another stream's hands, and given away before it is done */
+        OK(launch(t, p));
+        OK(cudaFreeAsync(p, s));
+        p = new_memory(SIZE, s);
+        OK(cudaMemsetAsync(p, 1, SIZE, s));
+      }
+      if (kind == 3) {
+        OK(cudaMemcpyAsync(pinned, p, SIZE, cudaMemcpyDeviceToHost, s));
+        OK(cudaFreeHost(pinned));
+      }
+      OK(cudaDeviceSynchronize());
+      found[kind] += sim_violations(NULL, 0) > 0;
+    }
+  for (kind = 0; kind < 4; kind++)
+    CHECK_TEXT(found[kind] > 4 && found[kind] < SEEDS, "mistake %d: found by %d of %d seeds", kind,
+               found[kind], SEEDS);
+}
+
+/* ---- failures ---- */
+static void test_failures(void) {
+  const char *names[SIM_FUNCTION_COUNT];
+  void *p = NULL;
+  unsigned char *q;
+  cudaStream_t s;
+  cudaEvent_t e;
+  int n, k;
+  sim_reset(6, 1);
+  s = new_stream();
+  sim_fail("cudaMallocAsync", 2, 0);
+  OK(cudaMallocAsync(&p, SIZE, s));
+  CHECK_INT(cudaMallocAsync(&p, SIZE, s), cudaErrorMemoryAllocation);
+  OK(cudaMallocAsync(&p, SIZE, s));
+  sim_fail("cudaEventCreate", 1, 1);
+  CHECK_INT(cudaEventCreate(&e), cudaErrorUnknown);
+  CHECK_INT(cudaEventCreate(&e), cudaErrorUnknown);
+  CHECK_INT(cudaPeekAtLastError(), cudaErrorUnknown);
+  CHECK_STR(cudaGetErrorName(cudaErrorUnknown), "cudaErrorUnknown");
+  CHECK(strlen(cudaGetErrorString(cudaErrorUnknown)) > 0);
+  sim_fail("cudaEventCreate", 0, 0);
+  e = new_event();
+  sim_fail("*", 2, 0);
+  OK(cudaEventQuery(e));
+  CHECK_INT(cudaEventRecord(e, s), cudaErrorUnknown);
+  OK(cudaEventRecord(e, s));
+  sim_fail_code(cudaErrorLaunchFailure);
+  sim_fail("gt__cuda_map", 1, 0);
+  CHECK_INT(launch(s, (unsigned char *)p), cudaErrorLaunchFailure);
+  sim_fail_code(0);
+  CHECK_INT(sim_failed(), 5);
+  CHECK_INT(sim_calls("cudaMallocAsync"), 3);
+  n = sim_seen(names, SIM_FUNCTION_COUNT);
+  CHECK_INT(n, 6);
+  for (k = 0; k < n; k++) CHECK(strcmp(names[k], "cudaGetErrorName") != 0);
+  /* what could not be given back is no longer the program's */
+  q = new_pinned(8);
+  CHECK_INT(sim_live().device_allocations, 2);
+  sim_fail("*", 1, 1);
+  CHECK(cudaFreeAsync(p, s) != cudaSuccess);
+  CHECK(cudaFreeAsync(p, s) != cudaSuccess);
+  CHECK(cudaFreeHost(q) != cudaSuccess);
+  CHECK(cudaEventDestroy(e) != cudaSuccess);
+  CHECK(cudaStreamDestroy(s) != cudaSuccess);
+  sim_fail("*", 0, 0);
+  CHECK_INT(sim_live().device_allocations, 1);
+  CHECK_INT(sim_live().host_allocations, 0);
+  CHECK_INT(sim_live().events, 0);
+  CHECK_INT(sim_live().streams, 0);
+  OK(cudaDeviceSynchronize());
+  CLEAN();
+}
+
+/* ---- threads ---- */
+static void *work(void *user) {
+  unsigned char *p = (unsigned char *)user, to[64];
+  cudaStream_t s = new_stream();
+  cudaEvent_t e = new_event();
+  int i;
+  for (i = 0; i < 200; i++) {
+    unsigned char *memory = new_memory(64, s);
+    OK(cudaMemsetAsync(memory, i, 64, s));
+    OK(cudaEventRecord(e, s));
+    OK(cudaStreamWaitEvent(cudaStreamPerThread, e, 0));
+    OK(cudaMemcpyAsync(p, memory, 64, cudaMemcpyDeviceToHost, cudaStreamPerThread));
+    OK(cudaMemcpyAsync(to, memory, 64, cudaMemcpyDeviceToHost, cudaStreamPerThread));
+    OK(cudaStreamSynchronize(cudaStreamPerThread));
+    say(s, 'x');
+    OK(cudaFreeAsync(memory, s));
+    if (p[5] != (unsigned char)i || to[5] != (unsigned char)i) return user;
+  }
+  OK(cudaStreamSynchronize(s));
+  OK(cudaEventDestroy(e));
+  OK(cudaStreamDestroy(s));
+  return NULL;
+}
+static pthread_mutex_t own_lock = PTHREAD_MUTEX_INITIALIZER;
+static int own_count;
+static void count_locked(void *user) {
+  (void)user;
+  pthread_mutex_lock(&own_lock);
+  own_count++;
+  pthread_mutex_unlock(&own_lock);
+}
+/* A host function may take a lock that a thread holds while it calls CUDA. */
+static void *count(void *user) {
+  cudaStream_t s = new_stream();
+  int i;
+  for (i = 0; i < 200; i++) {
+    OK(cudaLaunchHostFunc(s, count_locked, NULL));
+    pthread_mutex_lock(&own_lock);
+    OK(cudaLaunchHostFunc(s, count_locked, user));
+    pthread_mutex_unlock(&own_lock);
+    OK(cudaStreamSynchronize(s));
+  }
+  OK(cudaStreamDestroy(s));
+  return NULL;
+}
+static void run_threads(void *(*function)(void *)) {
+  pthread_t thread[4];
+  unsigned char *p[4];
+  void *wrong;
+  int k;
+  for (k = 0; k < 4; k++) p[k] = new_pinned(64);
+  for (k = 0; k < 4; k++) pthread_create(&thread[k], NULL, function, p[k]);
+  for (k = 0; k < 4; k++) {
+    pthread_join(thread[k], &wrong);
+    CHECK(wrong == NULL);
+  }
+  CHECK_INT(sim_live().streams, 0);
+  CHECK_INT(sim_live().events, 0);
+  CLEAN();
+}
+static void test_threads(void) {
+  int seed;
+  for (seed = 0; seed < 8; seed++) {
+    sim_reset((uint64_t)seed, 1);
+    run_threads(work);
+    sim_reset((uint64_t)seed, 1);
+    run_threads(count);
+  }
+}
+
+int main(int argc, char **argv) {
+  check_start("sim-self", argc, argv);
+  RUN(order);
+  RUN(late);
+  RUN(missing_wait);
+  RUN(stream_destroyed);
+  RUN(pageable);
+  RUN(two_devices);
+  RUN(no_devices);
+  RUN(driver_functions);
+  RUN(events);
+  RUN(event_again);
+  RUN(reuse);
+  RUN(many_pieces);
+  RUN(memory_runs_out);
+  RUN(stray_access);
+  RUN(pinned);
+  RUN(mistakes);
+  RUN(mistakes_of_order);
+  RUN(failures);
+  RUN(threads);
+  sim_reset(1, 1);
+  return check_finish();
+}

@@ -131,6 +131,7 @@ run_tests() {
     program_step "$name quick on cpu" "$build/$name" --device cpu --quick &
   done
   wait
+  program_step "random programs for a minute" $build/programs --device cuda --minutes 1 --seed 1000
   for name in $(programs); do compare_digests "$name"; done
 }
 # Kernels that flush tiny numbers to zero must be refused at the first use of the device.
@@ -168,6 +169,7 @@ run_examples() {
   for name in $(examples); do
     if [ "$name" != 09_train_digits ] && [ -x "$build/example-$name" ]; then
       step "example $name" "$build/example-$name"
+      case $name in 0[5-8]*) cat "$(log_of "example $name")" ;; esac
     fi
   done
   compare_training
@@ -253,9 +255,9 @@ catches() { # TOOL: it is silent about a good program and finds the fault plante
 }
 programs_for() { # TOOL: what exercises it most; each tool is to take about a minute
   case $1 in
-    memcheck) echo ops tensor expression reduce matmul random npy stream ;;
+    memcheck) echo ops tensor expression reduce matmul random npy stream async programs ;;
     racecheck) echo expression matmul random ;;
-    initcheck) echo tensor expression reduce matmul random npy ;;
+    initcheck) echo tensor expression reduce matmul random npy stream ;;
     synccheck) echo expression reduce matmul tensor ;;
   esac
 }

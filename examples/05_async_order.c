@@ -1,0 +1,163 @@
+/* 05_async_order.c - what a call enqueues, when it returns, and when the work is done.
+
+   You learn: that a call returns before its work is done and the host is free meanwhile; that
+   asynchronous is not parallel, because one stream runs in the order of the calls; that a second
+   stream may overtake; and that a clock stopped without a synchronisation measures the enqueueing.
+
+       cc -O2 -fopenmp -I. examples/05_async_order.c -lm -lpthread -o order
+       nvcc -O3 -Xcompiler -fopenmp -arch=native -I. examples/05_async_order.c \
+            gputensor_kernels.cu -o order
+       ./order [--device cpu|cuda|cuda:N]
+
+   Output (times differ; where the long work fills the device, the short work on the second stream
+   may have to wait for it all the same):
+
+       on cpu (AMD EPYC)
+       one stream: in the order of calls  issued at   finished at (ms)
+         long:  product                       0.072      34.816
+         short: mean of rows                  0.080      35.166
+         long:  product                       0.103      50.272
+         short: mean of rows                  0.108      62.560
+         meanwhile the host added up 6964000 terms of its own
+       two streams: short on the second   issued at   finished at (ms)
+         long:  product                       0.052       8.955
+         short: mean of rows                  0.059       8.123
+         long:  product                       0.067      17.472
+         short: mean of rows                  0.073       8.408
+         meanwhile the host added up 6101000 terms of its own
+       20 times r + a*b over 1048576 elements
+         clock stopped without waiting:      0.055 ms,     6108.4 GB/s, which is false
+         clock stopped after waiting:        8.010 ms,       41.9 GB/s
+*/
+#define GPUTENSOR_IMPLEMENTATION
+#include "gputensor.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { STEPS = 4, ROUNDS = 20 };
+
+static void stop(gt_status status, const char *message, void *user) {
+  (void)user;
+  fprintf(stderr, "%s: %s\n", gt_status_string(status), message);
+  exit(1);
+}
+
+static void check(int ok, const char *what) {
+  if (ok) return;
+  fprintf(stderr, "wrong: %s\n", what);
+  exit(1);
+}
+
+static double now_ms(void) {
+  struct timespec t;
+  timespec_get(&t, TIME_UTC);
+  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+static gt_device choose(int argc, char **argv) {
+  if (argc == 1) return gt_best_device();
+  if (argc == 3 && strcmp(argv[1], "--device") == 0) return gt_parse_device(argv[2]);
+  fprintf(stderr, "usage: %s [--device cpu|cuda|cuda:N]\n", argv[0]);
+  exit(2);
+}
+
+/* What the host does with its time: terms of a series for pi, until the event has passed. */
+static int64_t work_of_the_host(gt_event *last) {
+  int64_t terms = 0;
+  double quarter = 0;
+  while (gt_event_query(last) == 0)
+    for (int i = 0; i < 1000; i++, terms++)
+      quarter += (terms % 2 ? -1.0 : 1.0) / (double)(2 * terms + 1);
+  check(terms == 0 || fabs(4 * quarter - 3.14159265) < 1e-2, "pi");
+  return terms;
+}
+
+/* Four pieces of work, long and short in turn: the long ones on one stream, the short ones on
+   another or on the same. An event after each says when it was finished. */
+static void long_and_short(const char *title, gt_stream *first, gt_stream *second,
+                           const gt_tensor *x, const gt_tensor *w) {
+  gt_event *start = gt_event_create(), *done[STEPS];
+  double issued[STEPS], finished[STEPS];
+  gt_tensor *y[STEPS];
+  gt_synchronize(x->device);
+  gt_event_record(start, first);
+  gt_event_synchronize(start); /* it has passed: both clocks begin here */
+  const double began = now_ms();
+  for (int i = 0; i < STEPS; i++) {
+    gt_stream *stream = i % 2 ? second : first;
+    GT_WITH_STREAM(stream) y[i] = i % 2 ? gt_mean(NULL, x, GT_DIM(1), 0) : gt_matmul(NULL, x, w);
+    done[i] = gt_event_create();
+    gt_event_record(done[i], stream);
+    issued[i] = now_ms() - began;
+  }
+  const int64_t terms = work_of_the_host(done[STEPS - 2]); /* the last long one */
+
+  printf("%-34s issued at   finished at (ms)\n", title);
+  for (int i = 0; i < STEPS; i++) {
+    finished[i] = gt_event_elapsed_ms(start, done[i]); /* waits for it */
+    printf("  %-32s %9.3f %11.3f\n", i % 2 ? "short: mean of rows" : "long:  product", issued[i],
+           finished[i]);
+    check(first != second || i == 0 || finished[i] >= finished[i - 1], "the order of a stream");
+    gt_event_free(done[i]);
+  }
+  printf("  meanwhile the host added up %lld terms of its own\n", (long long)terms);
+  gt_event_free(start);
+
+  /* x is all ones and w all halves, so every result is known. */
+  const double n = (double)x->shape[1];
+  for (int i = 0; i < STEPS; i++) {
+    const double expected = i % 2 ? 1 : n / 2;
+    check(gt_item(gt_max(NULL, y[i], GT_ALL, 0)) == expected, "a largest element");
+    check(gt_item(gt_min(NULL, y[i], GT_ALL, 0)) == expected, "a smallest element");
+  }
+}
+
+/* r = r + a*b, over and over: 16 bytes move for each element. */
+static void two_clocks(gt_stream *stream, gt_device device, int64_t n) {
+  gt_tensor *a = gt_full(GT_SHAPE(n), 0.5, GT_FLOAT32, device);
+  gt_tensor *b = gt_full(GT_SHAPE(n), 0.25, GT_FLOAT32, device);
+  gt_tensor *r = gt_zeros(GT_SHAPE(n), GT_FLOAT32, device);
+  GT_WITH_STREAM(stream) {
+    gt_fma(r, a, b, r); /* the first use of anything costs more */
+    gt_stream_synchronize(stream);
+    const double start = now_ms();
+    for (int i = 0; i < ROUNDS; i++) gt_fma(r, a, b, r);
+    const double returned = now_ms() - start;
+    gt_stream_synchronize(stream);
+    const double done = now_ms() - start, gigabytes = 16.0 * ROUNDS * (double)n * 1e-9;
+    printf("%d times r + a*b over %lld elements\n", ROUNDS, (long long)n);
+    printf("  clock stopped without waiting:  %9.3f ms, %10.1f GB/s, which is false\n", returned,
+           gigabytes / returned * 1e3);
+    printf("  clock stopped after waiting:    %9.3f ms, %10.1f GB/s\n", done,
+           gigabytes / done * 1e3);
+    check(gt_item(gt_max(NULL, r, GT_ALL, 0)) == 0.125 * (ROUNDS + 1), "the largest sum");
+    check(gt_item(gt_min(NULL, r, GT_ALL, 0)) == 0.125 * (ROUNDS + 1), "the smallest sum");
+  }
+}
+
+int main(int argc, char **argv) {
+  gt_set_error_handler(stop, NULL);
+  const gt_device device = choose(argc, argv);
+  const int64_t n = device.type == GT_CUDA ? 8192 : 512; /* some milliseconds a product */
+
+  /* A created CPU stream is a thread with a queue. The default CPU stream has none and works at
+     once, in the caller: nothing could be seen there. On a GPU every stream is a queue. */
+  gt_stream *first = gt_stream_create(device, 0), *second = gt_stream_create(device, 0);
+  GT_SCOPE {
+    gt_tensor *x = gt_ones(GT_SHAPE(n, n), GT_FLOAT32, device);
+    gt_tensor *w = gt_full(GT_SHAPE(n, n), 0.5, GT_FLOAT32, device);
+    GT_WITH_STREAM(first) gt_matmul(NULL, x, w); /* warms up */
+    gt_synchronize(device);
+
+    printf("on %s (%s)\n", gt_device_string(device), gt_device_name(device));
+    long_and_short("one stream: in the order of calls", first, first, x, w);
+    long_and_short("two streams: short on the second", first, second, x, w);
+    two_clocks(first, device, device.type == GT_CUDA ? 1 << 26 : 1 << 20);
+  }
+  gt_stream_free(second);
+  gt_stream_free(first);
+  return 0;
+}

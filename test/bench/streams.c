@@ -1,0 +1,230 @@
+/* What streams cost and gain on a GPU: the host's time for one small operation beside that of the
+   bare launch, and 16 chunks that are uploaded, put through 40 elementwise operations and
+   downloaded. As a program it prints its own figures; streams.py loads it as a shared object and
+   alternates with PyTorch.
+
+   nvcc -O3 -Xcompiler -fopenmp -arch=sm_90a -I. test/bench/streams.c gputensor_kernels.cu -o streams */
+#define _POSIX_C_SOURCE 199309L
+#define GPUTENSOR_IMPLEMENTATION
+#include "gputensor.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+enum { CHUNKS = 16, CHUNK = 1 << 22, PAIRS = 20, MOST_STREAMS = 4 }; /* 16 MiB of float32, 40 kernels */
+
+static double now_us(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+}
+static gt_device gpu(void) { return gt__device(GT_CUDA, 0); }
+
+/* ---- one operation of 1024 elements ---- */
+static gt_tensor *small_a, *small_b, *small_out;
+static void small_begin(void) {
+  if (small_a) return;
+  small_a = gt_rand(GT_SHAPE(1024), GT_FLOAT32, gpu(), NULL);
+  small_b = gt_rand(GT_SHAPE(1024), GT_FLOAT32, gpu(), NULL);
+  small_out = gt_empty(GT_SHAPE(1024), GT_FLOAT32, gpu());
+}
+/* Microseconds of host time a call, over `calls` of gt_add into a given tensor. */
+double bench_add(int calls) {
+  double t;
+  small_begin();
+  gt_synchronize(gpu());
+  t = now_us();
+  for (int i = 0; i < calls; i++) gt_add(small_out, small_a, small_b);
+  t = now_us() - t;
+  gt_synchronize(gpu());
+  return t / calls;
+}
+/* The same with a new tensor for each result. */
+double bench_add_new(int calls) {
+  double t;
+  small_begin();
+  gt_synchronize(gpu());
+  t = now_us();
+  for (int i = 0; i < calls; i++) gt_free(gt_add(NULL, small_a, small_b));
+  t = now_us() - t;
+  gt_synchronize(gpu());
+  return t / calls;
+}
+/* The same kernel launched with finished arguments: what no library can do without. */
+double bench_launch(int calls) {
+  gt__map_args m;
+  gt__operand *const o[] = {&m.out, &m.in[0], &m.in[1]};
+  const gt_tensor *x[3];
+  void *queue;
+  double t;
+  small_begin();
+  memset(&m, 0, sizeof m);
+  x[0] = small_out, x[1] = small_a, x[2] = small_b;
+  for (int i = 0; i < 3; i++) {
+    gt__operand_of(o[i], x[i]);
+    o[i]->mode = GT__VECTOR;
+  }
+  m.count = m.size[0] = 1024;
+  m.ndim = m.narrow = 1;
+  m.program.compute = GT__F32;
+  m.program.n_in = m.program.n_slot = m.program.n_ins = 2;
+  m.program.ins[0].op = GT__LOAD;
+  m.program.ins[1].op = GT__OP_add;
+  m.program.ins[1].b = 1;
+  queue = gt_stream_native(gt_current_stream(gpu()));
+  gt_synchronize(gpu());
+  t = now_us();
+  for (int i = 0; i < calls; i++) gt__cuda_map(&m, queue);
+  t = now_us() - t;
+  gt_synchronize(gpu());
+  return t / calls;
+}
+/* What gt__submit itself adds: order and number, without front end and launch. */
+double bench_order(int calls) {
+  struct gt_storage *touch[3];
+  gt_stream *s;
+  double t;
+  int waited = 0;
+  small_begin();
+  s = gt_current_stream(gpu());
+  touch[0] = small_out->storage, touch[1] = small_a->storage, touch[2] = small_b->storage;
+  gt_synchronize(gpu());
+  t = now_us();
+  for (int i = 0; i < calls; i++) {
+    gt__lock();
+    gt__order(s, "gt_add", 3, 1, touch, &waited);
+    s->number++;
+    for (int k = 0; k < 3; k++) gt__note(touch[k], s, "gt_add", k < 1);
+    gt__unlock();
+  }
+  return (now_us() - t) / calls;
+}
+
+/* ---- the pipeline ---- */
+static gt_tensor *source[2][CHUNKS], *target[2][CHUNKS], *chunk[CHUNKS], *factor, *term;
+static gt_stream *stream[MOST_STREAMS];
+static void chunks_begin(void) {
+  if (factor) return;
+  factor = gt_scalar(1.0001);
+  term = gt_scalar(1e-6);
+  for (int i = 0; i < MOST_STREAMS; i++) stream[i] = gt_stream_create(gpu(), 0);
+  for (int i = 0; i < CHUNKS; i++) {
+    for (int pinned = 0; pinned < 2; pinned++) {
+      const gt_shape shape = GT_SHAPE(CHUNK);
+      source[pinned][i] = pinned ? gt_empty_pinned(shape, GT_FLOAT32)
+                                 : gt_from_ptr(malloc(CHUNK * 4), shape, GT_FLOAT32, gt_cpu(), NULL, NULL);
+      target[pinned][i] = pinned ? gt_empty_pinned(shape, GT_FLOAT32)
+                                 : gt_from_ptr(malloc(CHUNK * 4), shape, GT_FLOAT32, gt_cpu(), NULL, NULL);
+      gt_copy(source[pinned][i], gt_rand(shape, GT_FLOAT32, gt_cpu(), NULL));
+      gt_fill(target[pinned][i], 0);
+    }
+    chunk[i] = gt_empty(GT_SHAPE(CHUNK), GT_FLOAT32, gpu());
+  }
+  gt_synchronize(gpu());
+}
+enum { UPLOAD = 1, COMPUTE = 2, DOWNLOAD = 4 };
+static void steps(int what, int i, int pinned) {
+  if (what & UPLOAD) gt_copy(chunk[i], source[pinned][i]);
+  for (int k = 0; k < PAIRS && what & COMPUTE; k++) {
+    gt_mul(chunk[i], chunk[i], factor);
+    gt_add(chunk[i], chunk[i], term);
+  }
+  if (what & DOWNLOAD) gt_copy(target[pinned][i], chunk[i]);
+}
+/* Microseconds for all chunks on n streams, from the first call until all is done. what: UPLOAD,
+   COMPUTE, DOWNLOAD. Downloads into ordinary memory block, so they come after all else. */
+double bench_chunks(int n, int what, int pinned) {
+  const int together = pinned ? what : what & ~DOWNLOAD;
+  double t;
+  chunks_begin();
+  t = now_us();
+  for (int i = 0; i < CHUNKS; i++)
+    GT_WITH_STREAM(stream[i % n]) steps(together, i, pinned);
+  for (int i = 0; i < CHUNKS && together != what; i++)
+    GT_WITH_STREAM(stream[i % n]) steps(DOWNLOAD, i, pinned);
+  gt_synchronize(gpu());
+  return now_us() - t;
+}
+/* From ordinary memory; results as gt_to brings them to the host. */
+double bench_chunks_to(int n) {
+  gt_tensor *result[CHUNKS];
+  double t;
+  chunks_begin();
+  t = now_us();
+  for (int i = 0; i < CHUNKS; i++)
+    GT_WITH_STREAM(stream[i % n]) {
+      steps(UPLOAD | COMPUTE, i, 0);
+      result[i] = gt_to(chunk[i], gt_cpu());
+    }
+  for (int i = 0; i < CHUNKS; i++) gt_data(result[i]);
+  t = now_us() - t;
+  for (int i = 0; i < CHUNKS; i++) gt_free(result[i]);
+  return t;
+}
+/* Copies in both directions at once, of different chunks on two streams. */
+double bench_both(void) {
+  double t;
+  chunks_begin();
+  t = now_us();
+  for (int i = 0; i < CHUNKS; i++) {
+    GT_WITH_STREAM(stream[0]) gt_copy(chunk[i / 2], source[1][i]);
+    GT_WITH_STREAM(stream[1]) gt_copy(target[1][i], chunk[CHUNKS / 2 + i / 2]);
+  }
+  gt_synchronize(gpu());
+  return now_us() - t;
+}
+/* Are the results those of the CPU, in pinned and in ordinary memory? */
+int bench_right(void) {
+  int right = 1;
+  for (int pinned = 0; pinned < 2; pinned++) {
+    bench_chunks(MOST_STREAMS, UPLOAD | COMPUTE | DOWNLOAD, pinned);
+    for (int i = 0; i < CHUNKS; i += 5) GT_SCOPE {
+      gt_tensor *x = gt_copy(NULL, source[pinned][i]), *same;
+      for (int k = 0; k < PAIRS; k++) {
+        gt_mul(x, x, factor);
+        gt_add(x, x, term);
+      }
+      same = gt_all(NULL, gt_eq(NULL, x, target[pinned][i]), GT_ALL, 0);
+      right &= gt_item(same) == 1;
+    }
+  }
+  return right && !gt_error();
+}
+
+static int by_size(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+#define MEDIAN(rounds, call) \
+  do { \
+    double t_[64]; \
+    for (int i_ = 0; i_ < (rounds); i_++) t_[i_] = (call); \
+    qsort(t_, (size_t)(rounds), sizeof *t_, by_size); \
+    printf("%-58s %10.2f us\n", #call, t_[(rounds) / 2]); \
+  } while (0)
+int main(void) {
+  if (!gt_cuda_is_available()) {
+    printf("no GPU: %s\n", gt_cuda_unavailable_reason());
+    return 1;
+  }
+  bench_launch(1000);
+  bench_add(1000);
+  MEDIAN(21, bench_launch(1000));
+  MEDIAN(21, bench_add(1000));
+  MEDIAN(21, bench_add_new(1000));
+  MEDIAN(21, bench_order(100000));
+  printf("results are %s\n", bench_right() ? "right" : "WRONG");
+  MEDIAN(11, bench_chunks(1, UPLOAD, 1));
+  MEDIAN(11, bench_chunks(1, DOWNLOAD, 1));
+  MEDIAN(11, bench_both());
+  MEDIAN(11, bench_chunks(1, COMPUTE, 1));
+  MEDIAN(11, bench_chunks(4, COMPUTE, 1));
+  MEDIAN(11, bench_chunks(1, UPLOAD | COMPUTE | DOWNLOAD, 1));
+  MEDIAN(11, bench_chunks(4, UPLOAD | COMPUTE | DOWNLOAD, 1));
+  MEDIAN(11, bench_chunks(1, UPLOAD, 0));
+  MEDIAN(11, bench_chunks(1, DOWNLOAD, 0));
+  MEDIAN(11, bench_chunks(4, UPLOAD | COMPUTE | DOWNLOAD, 0));
+  MEDIAN(11, bench_chunks_to(4));
+  if (gt_error()) printf("%s\n", gt_error_message());
+  return gt_error() != GT_OK;
+}

@@ -135,7 +135,7 @@ typedef struct gt_properties {
   size_t total_memory;      /* bytes */
   size_t l2_bytes;          /* 0 where unknown */
   char pci_bus_id[32];      /* as nvidia-smi prints it; "" on the CPU */
-  char instructions[32];    /* "sm_90a", "avx512", "avx2", "baseline" */
+  char instructions[32];    /* "sm_90", "sm_90a" (a GPU in use), "avx512", "avx2", "baseline" */
 } gt_properties;
 
 GT_API gt_device gt_cpu(void);
@@ -2694,8 +2694,10 @@ static struct {
   void *context[GT__CUDA_DEVICES];     /* the primary one, from the device's first use on */
   int checked[GT__CUDA_DEVICES];       /* 1 after its first use was found right */
   cudaMemPool_t pool[GT__CUDA_DEVICES];
+  gt__build build;                     /* from the first use of any on; asking takes a context */
   char no_image[384], other_version[256];
-} gt__gpu = {PTHREAD_ONCE_INIT, 0, 0, 0, "", NULL, NULL, NULL, NULL, {NULL}, {0}, {NULL}, "", ""};
+} gt__gpu = {PTHREAD_ONCE_INIT, 0, 0, 0, "", NULL, NULL, NULL, NULL, {NULL}, {0}, {NULL},
+            {"", 0, 0, 0, 0, 0, {0}}, "", ""};
 /* The result of a runtime call; a failure is ours to report, so it leaves the last-error slot. */
 static int gt__cuda_done(cudaError_t error) {
   if (error != cudaSuccess) (void)cudaGetLastError();
@@ -2776,11 +2778,10 @@ static void gt__cuda_explain_image(const gt__build *b) {
            "-arch=sm_90a for Hopper");
 }
 static int gt__cuda_first_use(int index) {
-  gt__build build;
-  int code = gt__cuda_build(&build);
-  if (!code) code = gt__cuda_check_version(&build);
+  int code = gt__cuda_build(&gt__gpu.build);
+  if (!code) code = gt__cuda_check_version(&gt__gpu.build);
   if (!code) code = gt__cuda_warmup(); /* loading one later may wait for the device */
-  if (code == GT__CUDA_NO_IMAGE) gt__cuda_explain_image(&build);
+  if (code == GT__CUDA_NO_IMAGE) gt__cuda_explain_image(&gt__gpu.build);
   gt__gpu.checked[index] = !code;
   return code;
 }
@@ -2820,14 +2821,12 @@ static int gt__cuda_leave(const gt__cuda_guard *g, int code) {
 #define GT__GIVE_BACK(index, call) GT__ON_IF(index, code != GT__CUDA_FORKED, call)
 static int gt__cuda_properties(int index, gt_properties *out) {
   struct cudaDeviceProp p;
-  gt__build build;
   const char *own = "";
   int code = gt__cuda_done(cudaGetDeviceProperties(&p, index));
   if (!code) code = gt__cuda_done(cudaDeviceGetPCIBusId(out->pci_bus_id, 32, index));
   if (code) return code;
-  gt__cuda_build(&build);
-  for (int i = 0; i < build.n_arch; i++)
-    if (build.arch[i] >= 900 && p.major == 9 && p.minor == 0) own = "a";
+  for (int i = 0; i < gt__gpu.build.n_arch; i++)
+    if (gt__gpu.build.arch[i] >= 900 && p.major == 9 && p.minor == 0) own = "a";
   snprintf(out->name, sizeof out->name, "%.127s", p.name);
   snprintf(out->instructions, sizeof out->instructions, "sm_%d%d%s", p.major, p.minor, own);
   out->major = p.major;

@@ -33,7 +33,7 @@ static double use(gt_device device) {
   GT_SCOPE {
     gt_stream *s = gt_stream_create(device, 0);
     gt_event *e = gt_event_create();
-    gt_tensor *x, *y, *big = gt_ones(GT_SHAPE(1 << 20), GT_FLOAT32, gt_cpu());
+    gt_tensor *x = NULL, *y = NULL, *big = gt_ones(GT_SHAPE(1 << 20), GT_FLOAT32, gt_cpu());
     gt_tensor *pinned = gt_empty_pinned(GT_SHAPE(64, 64), GT_FLOAT32);
     gt_fill(pinned, 2);
     GT_WITH_STREAM(s) {

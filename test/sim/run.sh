@@ -59,7 +59,7 @@ run_program() { # TITLE PROGRAM ARGUMENTS...
 run_source() { # NAME SOURCE ARGUMENTS...
   local name=$1 source=$2
   shift 2
-  if compile "$name" -std=gnu11 -Wall -Wextra "$source" "$build"/{lib,sim,hooks}.o -lm -lpthread; then
+  if compile "$name" -std=gnu11 -Wall -Wextra -DGPUTENSOR_CUDA "$source" "$build"/{lib,sim,hooks}.o -lm -lpthread; then
     run_program "$name" "$name" "$@"
     return
   fi

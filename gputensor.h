@@ -2794,7 +2794,8 @@ static int gt__cuda_enter(gt__cuda_guard *g, int index) {
   int code = 0;
   g->back = 0;
   if (gt__gpu.forked) return GT__CUDA_FORKED;
-  if (index < 0 || index >= gt__cuda_count()) return (int)cudaErrorInvalidDevice;
+  if (index < 0 || index >= GT__CUDA_DEVICES) return (int)cudaErrorInvalidDevice;
+  if (!gt__gpu.context[index] && index >= gt__cuda_count()) return (int)cudaErrorInvalidDevice;
   if (!gt__gpu.context[index]) code = gt__gpu.retain(&gt__gpu.context[index], index);
   if (!code) code = gt__gpu.get(&current);
   if (!code && current != gt__gpu.context[index]) {
@@ -4353,11 +4354,11 @@ static void gt__touch(gt__op *op, struct gt_storage *storage) {
 
 /* -- operands: tensors as the back ends see them -- */
 static void gt__operand_of(gt__operand *o, const gt_tensor *x) {
-  o->data = x->storage ? gt__address(x) : NULL;
+  const uintptr_t at = (uintptr_t)(o->data = x->storage ? gt__address(x) : NULL);
   memcpy(o->stride, x->stride, sizeof o->stride);
   o->dtype = (uint8_t)x->dtype;
-  o->mode = o->align_log2 = 0;
-  while (o->align_log2 < 4 && !((uintptr_t)o->data >> o->align_log2 & 1)) o->align_log2++;
+  o->mode = 0;
+  o->align_log2 = (uint8_t)(at & 1 ? 0 : at & 2 ? 1 : at & 4 ? 2 : at & 8 ? 3 : 4);
 }
 /* Drops sizes of 1 and merges neighbours that every operand walks evenly. Nothing merges across
    dim `wall`, whose new place is returned. One dim at least is left. */
@@ -4427,16 +4428,14 @@ static void gt__bounds(const gt_tensor *x, int64_t *low, int64_t *high) {
   }
 }
 static int gt__overlaps(const gt_tensor *x, const gt_tensor *y) {
-  int64_t xl, xh, yl, yh;
+  int64_t xl, xh, yl, yh, shift = 0;
+  if (x->storage != y->storage) { /* two wrappers of one piece of foreign memory? */
+    if (!x->storage || !y->storage || !x->storage->foreign || !y->storage->foreign) return 0;
+    shift = (int64_t)((intptr_t)x->storage->data - (intptr_t)y->storage->data);
+  }
   gt__bounds(x, &xl, &xh);
   gt__bounds(y, &yl, &yh);
-  if (x->storage != y->storage) {
-    /* two wrappers of one piece of foreign memory */
-    if (!x->storage || !y->storage || !x->storage->foreign || !y->storage->foreign) return 0;
-    xl += (int64_t)(uintptr_t)x->storage->data, xh += (int64_t)(uintptr_t)x->storage->data;
-    yl += (int64_t)(uintptr_t)y->storage->data, yh += (int64_t)(uintptr_t)y->storage->data;
-  }
-  return xl < yh && yl < xh;
+  return xl + shift < yh && yl < xh + shift;
 }
 static int gt__same_view(const gt_tensor *x, const gt_tensor *y) {
   int same = x->storage == y->storage && x->dtype == y->dtype && x->offset == y->offset &&
@@ -5404,7 +5403,8 @@ static int gt__choose_cut(gt__tree *t, int i, int compute, gt__code *g) {
 }
 static gt_status gt__prepare(gt__tree *t, int i, int compute, gt__code *g) {
   gt_status status = gt__settle(t, i, compute, g);
-  while (!status && (gt__weigh(t, i) > GT__CODE || !gt__compile(t, i, compute, g)))
+  while (!status && ((t->n > GT__CODE && gt__weigh(t, i) > GT__CODE) ||
+                     (!gt__compile(t, i, compute, g) && gt__weigh(t, i))))
     status = gt__cut(t, gt__choose_cut(t, i, compute, g), 0, g);
   return status;
 }

@@ -14,20 +14,20 @@
 
        on cpu (AMD EPYC)
        one stream: in the order of calls  issued at   finished at (ms)
-         long:  product                       0.072      34.816
-         short: mean of rows                  0.080      35.166
-         long:  product                       0.103      50.272
-         short: mean of rows                  0.108      62.560
-         meanwhile the host added up 6964000 terms of its own
+         long:  product                       0.024       5.244
+         short: mean of rows                  1.237       5.421
+         long:  product                       1.261       7.859
+         short: mean of rows                  1.266       7.975
+         meanwhile the host added up 2649000 terms of its own
        two streams: short on the second   issued at   finished at (ms)
-         long:  product                       0.052       8.955
-         short: mean of rows                  0.059       8.123
-         long:  product                       0.067      17.472
-         short: mean of rows                  0.073       8.408
-         meanwhile the host added up 6101000 terms of its own
+         long:  product                       0.057       2.102
+         short: mean of rows                  0.236       0.693
+         long:  product                       0.245       4.278
+         short: mean of rows                  0.247       0.799
+         meanwhile the host added up 6052000 terms of its own
        20 times r + a*b over 1048576 elements
-         clock stopped without waiting:      0.055 ms,     6108.4 GB/s, which is false
-         clock stopped after waiting:        8.010 ms,       41.9 GB/s
+         clock stopped without waiting:      0.027 ms,    12381.9 GB/s, which is false
+         clock stopped after waiting:        2.970 ms,      113.0 GB/s
 */
 #define GPUTENSOR_IMPLEMENTATION
 #include "gputensor.h"

@@ -218,6 +218,7 @@ int main(void) {
   MEDIAN(11, bench_chunks(1, DOWNLOAD, 1));
   MEDIAN(11, bench_both());
   MEDIAN(11, bench_chunks(1, COMPUTE, 1));
+  MEDIAN(11, bench_chunks(2, COMPUTE, 1));
   MEDIAN(11, bench_chunks(4, COMPUTE, 1));
   MEDIAN(11, bench_chunks(1, UPLOAD | COMPUTE | DOWNLOAD, 1));
   MEDIAN(11, bench_chunks(4, UPLOAD | COMPUTE | DOWNLOAD, 1));

@@ -87,6 +87,15 @@ def torch_chunks(n_streams, source, target, late):
     return timed(go)
 
 
+def torch_compute(n_streams):
+    def go():
+        for i in range(n):
+            with torch.cuda.stream(streams[i % n_streams]):
+                for _ in range(20):
+                    buffers[i].mul_(1.0001).add_(1e-6)
+    return timed(go)
+
+
 def torch_chunks_to():
     def go():
         result = []
@@ -113,12 +122,15 @@ print(f"add with a new result            {ours_new:8.3f}                        
 print(f"order, number and lock, of these {order:8.3f}")
 
 print("\n16 chunks of 16 MiB: upload, 40 elementwise kernels, download, us")
-up, down, both, comp1, comp4 = alternate(11, [
-    lambda: lib.bench_chunks(1, UPLOAD, 1), lambda: lib.bench_chunks(1, DOWNLOAD, 1), lib.bench_both,
-    lambda: lib.bench_chunks(1, COMPUTE, 1), lambda: lib.bench_chunks(4, COMPUTE, 1)])
-compute = min(comp1, comp4)
-ideal = max(both, compute) + min(both, compute) / n
-print(f"uploads {up:.0f}, downloads {down:.0f}, both at once {both:.0f}, compute alone {compute:.0f}; ideal {ideal:.0f}")
+up, down, both = alternate(11, [
+    lambda: lib.bench_chunks(1, UPLOAD, 1), lambda: lib.bench_chunks(1, DOWNLOAD, 1), lib.bench_both])
+comp = alternate(11, [lambda: lib.bench_chunks(1, COMPUTE, 1), lambda: lib.bench_chunks(2, COMPUTE, 1),
+                      lambda: lib.bench_chunks(4, COMPUTE, 1), lambda: torch_compute(1),
+                      lambda: torch_compute(2), lambda: torch_compute(4)])
+print(f"uploads {up:.0f}, downloads {down:.0f}, copies in both directions at once {both:.0f}")
+print("compute alone on 1, 2, 4 streams {:.0f} {:.0f} {:.0f}           PyTorch {:.0f} {:.0f} {:.0f}".format(*comp))
+ideal = max(both, comp[2]) + min(both, comp[2]) / n
+print(f"ideal, of the copies and the compute on four streams: the longer, and a chunk of the other: {ideal:.0f}")
 one, four, torch_one, torch_four = alternate(21, [
     lambda: lib.bench_chunks(1, ALL, 1), lambda: lib.bench_chunks(4, ALL, 1),
     lambda: torch_chunks(1, pinned, pinned_out, False), lambda: torch_chunks(4, pinned, pinned_out, False)])

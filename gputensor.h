@@ -909,14 +909,13 @@ GT__FN int32_t gt__trig_far(float a, float *r, float *r_lo) {
   uint64_t q = ((uint64_t)(m * w[0]) << 32) + (uint64_t)m * w[1] + (((uint64_t)m * w[2]) >> 32);
   int32_t n = (int32_t)(((uint32_t)(q >> 32) + 0x20000000u) >> 30);
   uint32_t neg = 0u - (uint32_t)(q >> 61 & 1u), hi, lo;
-  float s, b, c;
   q = (q << 2) ^ (((uint64_t)neg << 32) | neg);         /* |fraction|, one unit of 2^-64 off */
   hi = (uint32_t)(q >> 32);
   lo = (uint32_t)q;
-  c = GT__MUL((float)(int32_t)(hi >> 8), 0x1p-24f);     /* 64 bits as three exact floats */
-  b = GT__MUL((float)(int32_t)(((hi & 255u) << 16) | (lo >> 16)), 0x1p-48f);
+  float c = GT__MUL((float)(int32_t)(hi >> 8), 0x1p-24f);     /* 64 bits as three exact floats */
+  float b = GT__MUL((float)(int32_t)(((hi & 255u) << 16) | (lo >> 16)), 0x1p-48f);
   b = gt__fma_f32((float)(int32_t)(lo & 0xffffu), 0x1p-64f, b);
-  s = GT__ADD(c, b);
+  float s = GT__ADD(c, b);
   b = GT__SUB(b, GT__SUB(s, c));
   c = GT__MUL(s, gt__pio2_hi);
   b = gt__fma_f32(b, gt__pio2_hi, gt__fma_f32(s, gt__pio2_mid, gt__fma_f32(s, gt__pio2_hi, -c)));
@@ -1053,15 +1052,14 @@ GT__FN float gt__log2_two(float x, float *lo) {
   float g_lo = GT__SUB(f, GT__SUB(g, 2.0f));
   float s_lo = GT__MUL(gt__fma_f32(-s, g_lo, gt__fma_f32(-s, g, f)), i);
   float z = GT__MUL(s, s), z_lo = gt__fma_f32(GT__MUL(2.0f, s), s_lo, gt__fma_f32(s, s, -z));
-  float t, t_lo, a, a_lo, b, b_lo, h;
-  t = GT__MUL(z, k3);
-  t_lo = gt__fma_f32(z_lo, k3, gt__fma_f32(z, -0x1.e2fe02p-28f, gt__fma_f32(z, k3, -t)));
+  float t = GT__MUL(z, k3);
+  float t_lo = gt__fma_f32(z_lo, k3, gt__fma_f32(z, -0x1.e2fe02p-28f, gt__fma_f32(z, k3, -t)));
   t_lo = gt__fma_f32(GT__MUL(z, z), GT__POLY(f32, z, c), t_lo);
-  a = GT__MUL(s, k);
-  a_lo = gt__fma_f32(s_lo, k, gt__fma_f32(s, 0x1.4ae0c0p-25f, gt__fma_f32(s, k, -a)));
-  b = GT__MUL(s, t);
-  b_lo = gt__fma_f32(s_lo, t, gt__fma_f32(s, t_lo, gt__fma_f32(s, t, -b)));
-  h = GT__ADD(a, b);
+  float a = GT__MUL(s, k);
+  float a_lo = gt__fma_f32(s_lo, k, gt__fma_f32(s, 0x1.4ae0c0p-25f, gt__fma_f32(s, k, -a)));
+  float b = GT__MUL(s, t);
+  float b_lo = gt__fma_f32(s_lo, t, gt__fma_f32(s, t_lo, gt__fma_f32(s, t, -b)));
+  float h = GT__ADD(a, b);
   b_lo = GT__ADD(GT__ADD(GT__SUB(a, h), b), GT__ADD(a_lo, b_lo));
   a = GT__ADD(e, h);
   *lo = GT__ADD(GT__ADD(GT__SUB(e, a), h), b_lo);
@@ -1158,11 +1156,10 @@ GT__FN64 double gt__logistic_f64(double num, double x) {
 GT__FN64 double gt__sigmoid_f64(double x) { return gt__logistic_f64(1.0, x); }
 /* Far below zero the root of e^x enters twice: e^x itself is denormal long before x e^x is. */
 GT__FN64 double gt__silu_f64(double x) {
-  double h;
   if (x > 40.0 || x == 0.0) return x;
   if (!(x < -650.0)) return gt__logistic_f64(x, x);
   x = x < -800.0 ? -800.0 : x;
-  h = gt__exp_f64(GT__MUL(0.5, x));
+  const double h = gt__exp_f64(GT__MUL(0.5, x));
   return GT__MUL(GT__MUL(x, h), h);
 }
 GT__FN64 double gt__softplus_f64(double x) {
@@ -2843,13 +2840,12 @@ static int gt__cuda_pool(int index) {
   struct cudaMemPoolProps props;
   unsigned long long keep = UINT64_MAX;
   cudaMemPool_t pool;
-  int code;
   if (gt__gpu.pool[index]) return 0;
   memset(&props, 0, sizeof props);
   props.allocType = cudaMemAllocationTypePinned;
   props.location.type = cudaMemLocationTypeDevice;
   props.location.id = index;
-  code = gt__cuda_done(cudaMemPoolCreate(&pool, &props));
+  int code = gt__cuda_done(cudaMemPoolCreate(&pool, &props));
   if (code) return code;
   code = gt__cuda_done(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
   if (!code) gt__gpu.pool[index] = pool;
@@ -2862,11 +2858,10 @@ static cudaStream_t gt__cuda_stream(void *queue) {
 }
 static int gt__cuda_alloc(int index, void *queue, size_t bytes, int pinned, void **out) {
   gt__cuda_guard guard;
-  int code;
   *out = NULL;
   if (bytes == 0) return 0;
   if (pinned) index = gt__gpu.used ? gt__gpu.used - 1 : index; /* on any device that is in use */
-  code = gt__cuda_enter(&guard, index);
+  int code = gt__cuda_enter(&guard, index);
   if (!code && !pinned) code = gt__cuda_pool(index);
   if (!code)
     code = gt__cuda_done(pinned ? cudaHostAlloc(out, bytes, cudaHostAllocPortable)
@@ -2888,10 +2883,9 @@ static int gt__cuda_trim(int index) {
 static int gt__cuda_memory(int index, size_t *reserved, size_t *free_bytes, size_t *total) {
   gt__cuda_guard guard;
   uint64_t held = 0;
-  int code;
   *reserved = *free_bytes = *total = 0;
   if (!gt__gpu.context[index]) return 0; /* asking would create one */
-  code = gt__cuda_enter(&guard, index);
+  int code = gt__cuda_enter(&guard, index);
   if (!code && gt__gpu.pool[index])
     code = gt__cuda_done(
         cudaMemPoolGetAttribute(gt__gpu.pool[index], cudaMemPoolAttrReservedMemCurrent, &held));
@@ -3160,8 +3154,6 @@ GT_API const char *gt_status_string(gt_status status) {
 /* Keeps the thread's first error and calls the handler. Called with no lock held. */
 GT__PRINTF(2, 3)
 static gt_status gt__fail(gt_status status, const char *format, ...) {
-  gt_error_handler handler;
-  void *user;
   va_list list;
   if (gt__me.status) return status;
   va_start(list, format);
@@ -3169,8 +3161,8 @@ static gt_status gt__fail(gt_status status, const char *format, ...) {
   va_end(list);
   gt__me.status = status;
   gt__lock();
-  handler = gt__all.handler;
-  user = gt__all.handler_user;
+  gt_error_handler handler = gt__all.handler;
+  void *user = gt__all.handler_user;
   gt__unlock();
   if (handler) handler(status, gt__me.message, user);
   return status;
@@ -3298,11 +3290,10 @@ GT_API const char *gt_device_string(gt_device device) {
 GT_API gt_status gt_device_properties(gt_device device, gt_properties *out) {
   const char *const function = "gt_device_properties";
   const gt_status status = gt__check_device(function, device);
-  int code;
   if (status) return status;
   if (!out) return gt__fail(GT_ERROR_ARGUMENT, "%s: out is NULL", function);
   memset(out, 0, sizeof *out);
-  code = gt__backend_of(device)->properties(device.index, out);
+  const int code = gt__backend_of(device)->properties(device.index, out);
   if (!code) return GT_OK;
   return gt__fail(gt__backend_of(device)->classify(code), "%s: %s: %s", function,
                   gt_device_string(device), gt__backend_of(device)->text(code));
@@ -3613,10 +3604,9 @@ static gt_status gt__check_fault(void) {
 }
 /* Lets the host read or write the storage's memory. */
 static gt_status gt__host_access(const char *function, struct gt_storage *storage, int writes) {
-  const gt_stream *last;
   int code, waited = 0;
   gt__lock();
-  last = gt__all.slot[storage->write.slot];
+  const gt_stream *last = gt__all.slot[storage->write.slot];
   code = gt__order(NULL, function, 1, writes, &storage, &waited);
   gt__unlock();
   if (code) return gt__backend_error(function, last ? last->device : gt_cpu(), last, code);
@@ -3723,7 +3713,6 @@ static int gt__take_pinned(struct gt_storage *s) {
 static int gt__sync_device(gt_device device);
 /* One attempt; with the lock. */
 static int gt__storage_fill(struct gt_storage *s, const char *function) {
-  gt_stream *stream;
   int code = 0;
   gt__watch_fork();
   if (s->device.type == GT_CPU) {
@@ -3733,7 +3722,7 @@ static int gt__storage_fill(struct gt_storage *s, const char *function) {
 #endif
     return gt__cpu_backend.alloc(0, NULL, s->bytes, 0, &s->data);
   }
-  stream = gt__stream_now(s->device, &code);
+  gt_stream *stream = gt__stream_now(s->device, &code);
   if (!code)
     code = gt__backend_of(s->device)->alloc(s->device.index, stream->queue, s->bytes, 0, &s->data);
   if (code) return code;
@@ -3770,14 +3759,13 @@ static struct gt_storage *gt__storage_new(const char *function, size_t bytes, gt
   struct gt_storage *s = (struct gt_storage *)gt__malloc(function, sizeof *s);
   const gt__backend *b = gt__backend_of(device);
   const int slot = gt__slot(device);
-  int code;
   if (!s) return NULL;
   memset(s, 0, sizeof *s);
   s->bytes = bytes;
   s->device = device;
   s->pinned = pinned;
   gt__lock();
-  code = gt__storage_fill(s, function);
+  int code = gt__storage_fill(s, function);
   if (code && (b->classify(code) == GT_ERROR_MEMORY || pinned)) { /* give back all that is cached */
     gt__sync_device(device);
     gt__sweep(1);
@@ -3940,9 +3928,8 @@ static int64_t gt__count(int ndim, const int64_t *size) {
 static gt_tensor *gt__new(const char *function, gt_shape shape, gt_dtype dtype, gt_device device,
                           int pinned) {
   gt_tensor model, *x;
-  struct gt_storage *s;
   if (gt__model(function, &model, shape, dtype, device)) return NULL;
-  s = gt__storage_new(function, gt_nbytes(&model), device, pinned);
+  struct gt_storage *s = gt__storage_new(function, gt_nbytes(&model), device, pinned);
   if (!s) return NULL;
   model.storage = s;
   x = gt__handle(function, &model);
@@ -4150,20 +4137,18 @@ static void gt__insert_dim(gt_tensor *y, int dim) { /* of size 1 */
   for (int d = y->ndim++; d > dim; d--) gt__swap_dims(y, d, d - 1);
 }
 GT_API gt_tensor *gt_transpose(const gt_tensor *x, int dim0, int dim1) {
-  gt_tensor y;
   if (gt__refuse("gt_transpose", 0, !x)) return NULL;
   if ((dim0 = gt__dim("gt_transpose", dim0, x->ndim)) < 0) return NULL;
   if ((dim1 = gt__dim("gt_transpose", dim1, x->ndim)) < 0) return NULL;
-  y = gt__plain(x);
+  gt_tensor y = gt__plain(x);
   gt__swap_dims(&y, dim0, dim1);
   return gt__handle("gt_transpose", &y);
 }
 GT_API gt_tensor *gt_permute(const gt_tensor *x, gt_shape order) {
   const char *const function = "gt_permute";
-  gt_tensor y;
   unsigned seen = 0;
   if (gt__refuse(function, 0, !x)) return NULL;
-  y = gt__plain(x);
+  gt_tensor y = gt__plain(x);
   if (order.ndim != x->ndim)
     return GT__NULL(GT_ERROR_ARGUMENT, "%s: %d dims named for the %d of %s", function, order.ndim,
                     x->ndim, gt__shape_text(x));
@@ -4179,16 +4164,14 @@ GT_API gt_tensor *gt_permute(const gt_tensor *x, gt_shape order) {
 }
 GT_API gt_tensor *gt_slice(const gt_tensor *x, int dim, int64_t start, int64_t end, int64_t step) {
   const char *const function = "gt_slice";
-  gt_tensor y;
-  int64_t n;
   if (gt__refuse(function, 0, !x) || (dim = gt__dim(function, dim, x->ndim)) < 0) return NULL;
   if (step < 1)
     return GT__NULL(GT_ERROR_ARGUMENT, "%s: step %lld; it must be 1 or more", function,
                     (long long)step);
-  n = x->shape[dim];
+  const int64_t n = x->shape[dim];
   start = start < 0 ? (start < -n ? 0 : start + n) : start > n ? n : start;
   end = end < 0 ? (end < -n ? 0 : end + n) : end > n ? n : end;
-  y = gt__plain(x);
+  gt_tensor y = gt__plain(x);
   y.offset += start * x->stride[dim];
   y.shape[dim] = end > start ? (end - start - 1) / step + 1 : 0;
   if (y.shape[dim] > 1) y.stride[dim] *= step; /* else step may overflow and does not matter */
@@ -4196,12 +4179,11 @@ GT_API gt_tensor *gt_slice(const gt_tensor *x, int dim, int64_t start, int64_t e
 }
 GT_API gt_tensor *gt_select(const gt_tensor *x, int dim, int64_t index) {
   const char *const function = "gt_select";
-  gt_tensor y;
   if (gt__refuse(function, 0, !x) || (dim = gt__dim(function, dim, x->ndim)) < 0) return NULL;
   if (index < -x->shape[dim] || index >= x->shape[dim])
     return GT__NULL(GT_ERROR_ARGUMENT, "%s: index %lld is out of range for dim %d of %s", function,
                     (long long)index, dim, gt__shape_text(x));
-  y = gt__plain(x);
+  gt_tensor y = gt__plain(x);
   y.offset += (index < 0 ? index + x->shape[dim] : index) * x->stride[dim];
   gt__drop_dim(&y, dim);
   return gt__handle(function, &y);
@@ -4236,33 +4218,30 @@ GT_API gt_tensor *gt_expand(const gt_tensor *x, gt_shape shape) {
   return gt__handle(function, &y);
 }
 GT_API gt_tensor *gt_squeeze(const gt_tensor *x, int dim) {
-  gt_tensor y;
   if (gt__refuse("gt_squeeze", 0, !x) || (dim = gt__dim("gt_squeeze", dim, x->ndim)) < 0) return NULL;
-  y = gt__plain(x);
+  gt_tensor y = gt__plain(x);
   if (x->shape[dim] == 1) gt__drop_dim(&y, dim);
   return gt__handle("gt_squeeze", &y);
 }
 GT_API gt_tensor *gt_unsqueeze(const gt_tensor *x, int dim) {
   const char *const function = "gt_unsqueeze";
-  gt_tensor y;
   if (gt__refuse(function, 0, !x)) return NULL;
   if (x->ndim == GT_MAX_DIMS)
     return GT__NULL(GT_ERROR_SHAPE, "%s: %s already has %d dimensions", function, gt__shape_text(x),
                     (int)GT_MAX_DIMS);
   if ((dim = gt__dim(function, dim, x->ndim + 1)) < 0) return NULL;
-  y = gt__plain(x);
+  gt_tensor y = gt__plain(x);
   gt__insert_dim(&y, dim);
   return gt__handle(function, &y);
 }
 GT_API gt_tensor *gt_diagonal(const gt_tensor *x, int64_t offset, int dim0, int dim1) {
   const char *const function = "gt_diagonal";
-  gt_tensor y;
   int64_t rows, columns, stride, n;
   if (gt__refuse(function, 0, !x)) return NULL;
   if ((dim0 = gt__dim(function, dim0, x->ndim)) < 0) return NULL;
   if ((dim1 = gt__dim(function, dim1, x->ndim)) < 0) return NULL;
   if (dim0 == dim1) return GT__NULL(GT_ERROR_ARGUMENT, "%s: dim %d is named twice", function, dim0);
-  y = gt__plain(x);
+  gt_tensor y = gt__plain(x);
   rows = x->shape[dim0];
   columns = x->shape[dim1];
   stride = x->stride[dim0] + x->stride[dim1];
@@ -4283,10 +4262,9 @@ GT_API gt_tensor *gt_diagonal(const gt_tensor *x, int64_t offset, int dim0, int 
 /* Scratch memory for op on s; once more after giving back what is cached. */
 static int gt__give_scratch(gt_stream *s, gt__op *op) {
   const gt__backend *b = gt__backend_of(op->device);
-  int code;
   op->scratch_bytes = b->scratch ? b->scratch(op) : 0;
   if (!op->scratch_bytes) return 0;
-  code = b->alloc(op->device.index, s->queue, op->scratch_bytes, 0, &op->scratch);
+  int code = b->alloc(op->device.index, s->queue, op->scratch_bytes, 0, &op->scratch);
   if (code && b->classify(code) == GT_ERROR_MEMORY) {
     gt__sync_device(op->device);
     b->trim(op->device.index);
@@ -4647,11 +4625,10 @@ static gt_status gt__copy_across(const char *function, gt__side to, gt__side fro
                      (host.storage ? host.storage->pinned : gt__is_pinned(host.data));
   const int kind = pinned ? GT_COPY_ASYNC : direction == GT_HOST_TO_DEVICE ? GT_COPY_STAGED
                                                                            : GT_COPY_BLOCKING;
-  gt_status status;
   *ready = !pinned;
   if (!bytes) return GT_OK;
-  status = pinned ? gt__copy_bytes(function, to, from, bytes)
-                  : gt__copy_staged(function, to, from, bytes);
+  const gt_status status = pinned ? gt__copy_bytes(function, to, from, bytes)
+                                  : gt__copy_staged(function, to, from, bytes);
   gt__lock();
   gt__all.stats.copies[direction][kind].count += !status;
   gt__all.stats.copies[direction][kind].bytes += status ? 0 : bytes;
@@ -4666,8 +4643,6 @@ static gt_status gt__copy_into(const char *function, gt_tensor *dst, const gt_te
   const int crosses = !gt__same_device(dst->device, src->device);
   const int sent = crosses && gt_is_contiguous(src) && src->dtype == dst->dtype;
   const gt_device device = sent ? dst->device : src->device;
-  gt_tensor *between;
-  gt_status status;
   int ready;
   if (!crosses && dst->dtype != src->dtype)
     return gt__map1(function, dst, src) ? GT_OK : gt__failed();
@@ -4675,10 +4650,11 @@ static gt_status gt__copy_into(const char *function, gt_tensor *dst, const gt_te
   if (!crosses && !gt__overlaps(dst, src)) return gt__copy_elements(function, dst, src);
   if (sent && gt_is_contiguous(dst))
     return gt__copy_across(function, gt__side_of(dst), gt__side_of(src), gt_nbytes(dst), &ready);
-  between = gt__new(function, gt_shape_of(src), dst->dtype, device, sent && device.type == GT_CPU);
+  gt_tensor *between = gt__new(function, gt_shape_of(src), dst->dtype, device,
+                               sent && device.type == GT_CPU);
   if (!between) return gt__failed();
   between->storage->internal = 1;
-  status = gt__copy_into(function, between, src);
+  gt_status status = gt__copy_into(function, between, src);
   if (!status) status = gt__copy_into(function, dst, between);
   gt_free(between);
   return status;
@@ -4736,7 +4712,6 @@ GT_API gt_tensor *gt_from_array(const void *data, gt_shape shape, gt_dtype dtype
 static gt_status gt__read_bytes(const char *function, const gt_tensor *x, void *data) {
   gt__side host = {(char *)data, gt_cpu(), NULL};
   gt_status status;
-  gt_stream *s;
   int code = 0, ready;
   if (x->device.type == GT_CPU) {
     status = gt__host_wait(function, x->storage);
@@ -4749,23 +4724,21 @@ static gt_status gt__read_bytes(const char *function, const gt_tensor *x, void *
   status = gt__copy_across(function, host, gt__side_of(x), gt_nbytes(x), &ready);
   if (status || ready) return status;
   gt__lock();
-  s = gt__stream_now(x->device, &code);
+  gt_stream *s = gt__stream_now(x->device, &code);
   if (!code) code = gt__await(s, s->number);
   gt__unlock();
   return code ? gt__backend_error(function, x->device, s, code) : gt__check_fault();
 }
 GT_API gt_status gt_to_array(const gt_tensor *x, void *host, size_t bytes) {
   const char *const function = "gt_to_array";
-  gt_tensor *dense;
-  gt_status status;
   if (gt__refuse(function, 0, !x)) return gt__failed();
   if (bytes != gt_nbytes(x))
     return gt__fail(GT_ERROR_ARGUMENT, "%s: %zu bytes given, %s of %s has %zu", function, bytes,
                     gt__shape_text(x), gt_dtype_string(x->dtype), gt_nbytes(x));
   if (!host && bytes) return gt__fail(GT_ERROR_ARGUMENT, "%s: host is NULL", function);
   if (gt_is_contiguous(x)) return gt__read_bytes(function, x, host);
-  dense = gt__converted(function, x, x->dtype, x->device, 0);
-  status = dense ? gt__read_bytes(function, dense, host) : gt__failed();
+  gt_tensor *dense = gt__converted(function, x, x->dtype, x->device, 0);
+  const gt_status status = dense ? gt__read_bytes(function, dense, host) : gt__failed();
   gt_free(dense);
   return status;
 }
@@ -4783,12 +4756,11 @@ static gt__num gt__decode(gt_dtype dtype, const void *p) {
   return v;
 }
 static gt_status gt__one(const char *function, const gt_tensor *x, gt__num *v) {
-  gt_status status;
   if (gt__refuse(function, 0, !x)) return gt__failed();
   if (gt_numel(x) != 1)
     return gt__fail(GT_ERROR_SHAPE, "%s: %s has %lld elements, one is needed", function,
                     gt__shape_text(x), (long long)gt_numel(x));
-  status = gt__read_bytes(function, x, v);
+  const gt_status status = gt__read_bytes(function, x, v);
   if (!status) *v = gt__decode(x->dtype, v);
   return status;
 }
@@ -4899,8 +4871,6 @@ static int gt__parse_literal(gt__tree *t) {
   const char *s = t->text;
   char token[64], *end;
   int n = 0;
-  int64_t whole;
-  double value;
   for (; gt__is_digit(s[t->at]) || s[t->at] == '.' || s[t->at] == 'e' || s[t->at] == 'E'; t->at++) {
     const int is_exponent = s[t->at] == 'e' || s[t->at] == 'E';
     if (n > 60) return gt__bad_text(t, start, "a number of more than 60 characters");
@@ -4909,9 +4879,9 @@ static int gt__parse_literal(gt__tree *t) {
   }
   token[n] = 0;
   errno = 0;
-  whole = strtoll(token, &end, 10);
+  const int64_t whole = strtoll(token, &end, 10);
   if (!*end && !errno) return gt__add_whole(t, GT__WHOLE, whole);
-  value = strtod(token, &end);
+  double value = strtod(token, &end);
   if (*end == '.') {
     *end = ',';
     value = strtod(token, &end);
@@ -4954,34 +4924,31 @@ static int gt__parse_name(gt__tree *t) {
 }
 static int gt__parse_primary(gt__tree *t) {
   const int c = gt__peek(t);
-  int node;
   if (gt__is_digit(c) || (c == '.' && gt__is_digit(t->text[t->at + 1]))) return gt__parse_literal(t);
   if (gt__is_letter(c)) return gt__parse_name(t);
   if (!gt__take(t, "(")) return gt__bad_text(t, t->at, "expected an operand");
-  node = gt__parse_choice(t);
+  const int node = gt__parse_choice(t);
   if (node >= 0 && !gt__take(t, ")")) return gt__bad_text(t, t->at, "expected )");
   return node;
 }
 /* x ** y binds tighter than the sign before it and takes a signed exponent. */
 static int gt__parse_power(gt__tree *t) {
   const int left = gt__parse_primary(t);
-  int right;
   if (left < 0 || !gt__take(t, "**")) return left;
   if (++t->depth > 500) return gt__bad_text(t, t->at - 2, "nested more than 500 deep");
-  right = gt__parse_unary(t);
+  const int right = gt__parse_unary(t);
   t->depth--;
   return right < 0 ? -1 : gt__add_node(t, GT__OP_pow, left, right, 0);
 }
 static int gt__parse_unary(gt__tree *t) {
   const int c = gt__peek(t);
-  int node, op;
   if (c != '-' && c != '+' && (c != '!' || t->text[t->at + 1] == '=')) return gt__parse_power(t);
   if (++t->depth > 500) return gt__bad_text(t, t->at, "nested more than 500 deep");
   t->at++;
-  node = gt__parse_unary(t);
+  const int node = gt__parse_unary(t);
   t->depth--;
   if (node < 0 || c == '+') return node;
-  op = t->node[node].op;
+  const int op = t->node[node].op;
   if (c == '!') return gt__add_node(t, GT__OP_logical_not, node, 0, 0);
   if (op == GT__REAL) t->node[node].value.f = -t->node[node].value.f;
   else if (op == GT__WHOLE) t->node[node].value.i = -t->node[node].value.i;
@@ -5033,10 +5000,8 @@ static gt__known gt__cache[128];
 static gt_status gt__parse_text(gt__tree *t) {
   const size_t length = strlen(t->text);
   uint64_t hash = 1469598103934665603u; /* FNV-1a */
-  gt__known *k;
-  int root;
   for (size_t i = 0; i < length; i++) hash = (hash ^ (unsigned char)t->text[i]) * 1099511628211u;
-  k = &gt__cache[hash >> 57];
+  gt__known *k = &gt__cache[hash >> 57];
   gt__lock();
   if (!strcmp(k->text, t->text) && k->n_in <= t->n_in) {
     memcpy(t->node, k->node, (size_t)k->n * sizeof *k->node);
@@ -5052,7 +5017,7 @@ static gt_status gt__parse_text(gt__tree *t) {
     if (!many) return gt__failed();
     t->node = many;
   }
-  root = gt__parse_choice(t);
+  int root = gt__parse_choice(t);
   if (root >= 0 && gt__peek(t)) root = gt__bad_text(t, t->at, "expected an operator");
   if (root < 0) return gt__failed();
   if (t->n > GT__FEW || length >= sizeof k->text) return GT_OK;
@@ -5347,11 +5312,10 @@ static gt_status gt__cut(gt__tree *t, int i, int is_condition, gt__code *g) {
   const gt_dtype dtype = v->dtype == GT_BOOL || is_condition ? GT_BOOL : gt__widest[compute];
   int ndim = v->indexed ? t->ndim : 0; /* index counts in the shape of the whole */
   int64_t size[GT_MAX_DIMS];
-  gt_tensor *x;
   memcpy(size, t->size, sizeof size);
   gt__tree_shape(t, i, &ndim, size);
   if (gt__prepare(t, i, compute, g)) return gt__failed();
-  x = gt__new_sized(t->function, ndim, size, dtype, t->device);
+  gt_tensor *x = gt__new_sized(t->function, ndim, size, dtype, t->device);
   if (x) x->storage->internal = 1;
   if (!x || gt__launch_map(t->function, g, x) ||
       (gt__is_constant(x) && gt__host_wait(t->function, x->storage))) { /* it is read now */
@@ -5447,19 +5411,16 @@ static gt_tensor *gt__run_tree(gt__tree *t, gt_tensor *out, const gt_tensor *lik
   const gt__node *v = &t->node[t->root];
   gt__result r;
   gt__code g;
-  int compute;
-  gt_dtype dtype;
-  gt_status status;
   if (gt__place(t, like ? like : out) || gt__annotate(t)) return NULL;
-  dtype = like ? like->dtype : (gt_dtype)v->dtype;
-  compute = gt__choose_compute(t, t->root, at_least);
+  gt_dtype dtype = like ? like->dtype : (gt_dtype)v->dtype;
+  int compute = gt__choose_compute(t, t->root, at_least);
   if (!like && v->level == GT__NUMBER) {
     if (out && gt__dtype[out->dtype].kind >= gt__dtype[dtype].kind) dtype = out->dtype;
     compute = gt__higher(compute, gt__compute_of(dtype));
   }
   if (gt__begin(&r, t->function, out, t->ndim, t->size, dtype, t->device, t->n_in, t->in, 1))
     return NULL;
-  status = gt__prepare(t, t->root, compute, &g);
+  gt_status status = gt__prepare(t, t->root, compute, &g);
   if (!status) status = gt__launch_map(t->function, &g, r.place);
   return gt__end(&r, status);
 }
@@ -5655,9 +5616,8 @@ GT_API gt_tensor *gt_randint(int64_t low, int64_t high, gt_shape shape, gt_dtype
 GT_API gt_tensor *gt_randperm(int64_t n, gt_device device, gt_generator *generator) {
   gt_generator *source = generator ? generator : &gt__me.generator;
   gt_tensor *host = gt__new(__func__, GT_SHAPE(n), GT_INT64, gt_cpu(), 0), *out = host;
-  int64_t *p;
   if (!host) return NULL;
-  p = (int64_t *)host->storage->data;
+  int64_t *p = (int64_t *)host->storage->data;
   for (int64_t i = 0; i < n; i++) {
     const int64_t j = gt__random_i64(source->seed, source->offset + (uint64_t)i, 0, i + 1);
     p[i] = p[j];
@@ -5686,8 +5646,6 @@ GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
                                   const gt_tensor *index) {
   int64_t size[GT_MAX_DIMS];
   gt__result r;
-  gt_status status;
-  gt_tensor *picked;
   const gt_tensor *const in[] = {x, index};
   if (gt__refuse(__func__, !out, gt__first_null(2, in))) return NULL;
   if ((dim = gt__dim(__func__, dim, x->ndim)) < 0) return NULL;
@@ -5703,8 +5661,8 @@ GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
   if (gt__begin(&r, __func__, out, x->ndim, size, x->dtype, x->device, 2, in, 0)) return NULL;
   if (r.place->dtype == x->dtype)
     return gt__end(&r, gt__move_elements(__func__, r.place, x, dim, index));
-  picked = gt__new_sized(__func__, x->ndim, size, x->dtype, x->device);
-  status = picked ? gt__move_elements(__func__, picked, x, dim, index) : gt__failed();
+  gt_tensor *picked = gt__new_sized(__func__, x->ndim, size, x->dtype, x->device);
+  gt_status status = picked ? gt__move_elements(__func__, picked, x, dim, index) : gt__failed();
   if (!status) status = gt__copy_into(__func__, r.place, picked);
   gt_free(picked);
   return gt__end(&r, status);
@@ -5715,17 +5673,15 @@ static gt_tensor *gt__join_tensors(const char *function, gt_tensor *out, int n,
   gt_tensor part, piece;
   gt__result r;
   int64_t size[GT_MAX_DIMS], at = 0;
-  gt_dtype dtype;
   gt_status status = GT_OK;
-  int ndim;
   if (n < 1 || !x) return GT__NULL(GT_ERROR_ARGUMENT, "%s: no tensors given", function);
   if (gt__refuse(function, !out, gt__first_null(n, x))) return NULL;
-  ndim = x[0]->ndim + stack;
+  const int ndim = x[0]->ndim + stack;
   if (ndim > GT_MAX_DIMS || !ndim)
     return GT__NULL(GT_ERROR_SHAPE, "%s: tensors of %d dimensions cannot be joined", function,
                     x[0]->ndim);
   if ((dim = gt__dim(function, dim, ndim)) < 0) return NULL;
-  dtype = x[0]->dtype;
+  gt_dtype dtype = x[0]->dtype;
   for (int i = 0; i < n; i++) {
     dtype = gt_promote_types(dtype, x[i]->dtype);
     piece = gt__plain(x[i]);
@@ -5837,8 +5793,6 @@ static gt_tensor *gt__run_fold(const gt__folding *f, gt__tree *t, gt_tensor *out
   int compute, ndim = 0;
   int64_t size[GT_MAX_DIMS], n = 1;
   uint32_t set;
-  gt_dtype dtype;
-  gt_status status;
   if (gt__place(t, NULL) || gt__annotate(t)) return NULL;
   if (t->node[t->root].indexed)
     return GT__NULL(GT_ERROR_EXPRESSION, "%s: index has no meaning before a fold; use gt_eval first",
@@ -5851,7 +5805,7 @@ static gt_tensor *gt__run_fold(const gt__folding *f, gt__tree *t, gt_tensor *out
   if (!n && (is_arg || f->fold == GT__FOLD_MAX || f->fold == GT__FOLD_MIN) && gt__count(ndim, size))
     return GT__NULL(GT_ERROR_SHAPE, "%s: no elements to choose from in %s", f->function,
                     gt__sizes(t->ndim, t->size));
-  dtype = (gt_dtype)t->node[t->root].dtype;
+  gt_dtype dtype = (gt_dtype)t->node[t->root].dtype;
   compute = gt__choose_compute(t, t->root, f->at_least);
   if (f->fold <= GT__FOLD_PROD && !gt_is_floating(dtype)) {
     if (f->finish || compute != GT__I64) compute = GT__F64; /* counts stay exact beyond 2^24 */
@@ -5861,7 +5815,7 @@ static gt_tensor *gt__run_fold(const gt__folding *f, gt__tree *t, gt_tensor *out
   if (f->fold >= GT__FOLD_ANY) dtype = GT_BOOL;
   if (f->dtype != GT_DTYPES) dtype = f->dtype;
   if (gt__begin(&r, f->function, out, ndim, size, dtype, t->device, t->n_in, t->in, 0)) return NULL;
-  status = gt__prepare(t, t->root, compute, &g);
+  gt_status status = gt__prepare(t, t->root, compute, &g);
   if (!status) status = gt__launch_fold(f, t, &g, r.place, set);
   return gt__end(&r, status);
 }
@@ -5924,9 +5878,8 @@ static gt_tensor *gt__spread(const char *function, gt_tensor *out, const gt_tens
                              double correction, int keepdim, int finish) {
   gt__folding f = gt__folding_of(function, GT_MEAN, dims, keepdim);
   const gt_tensor *in[] = {x, NULL};
-  gt_tensor *mean;
   if (gt__refuse(function, !out, !x)) return NULL;
-  mean = gt__inner(function, GT_MEAN, dims, 1, "a", x, NULL);
+  gt_tensor *mean = gt__inner(function, GT_MEAN, dims, 1, "a", x, NULL);
   if (!mean) return NULL;
   in[1] = mean;
   f.at_least = GT__F32;
@@ -5947,7 +5900,6 @@ GT_API gt_tensor *gt_std(gt_tensor *out, const gt_tensor *x, uint32_t dims, doub
 }
 GT_API gt_tensor *gt_norm(gt_tensor *out, const gt_tensor *x, double p, uint32_t dims, int keepdim) {
   gt__folding f = gt__folding_of(__func__, GT_SUM, dims, keepdim);
-  gt_tensor *power, *sum;
   if (gt__refuse(__func__, !out, !x)) return NULL;
   if (p != p) return GT__NULL(GT_ERROR_ARGUMENT, "%s: p is NaN", __func__);
   f.at_least = p == 0 && x->dtype == GT_FLOAT64 ? GT__F64 : GT__F32;
@@ -5956,8 +5908,8 @@ GT_API gt_tensor *gt_norm(gt_tensor *out, const gt_tensor *x, double p, uint32_t
   if (p == 2) f.finish = GT__ROOT;
   if (p == 0 || p == 1 || p == 2 || isinf(p))
     return gt__fold_text(&f, out, p == 0 ? "a != 0" : p == 2 ? "a*a" : "abs(a)", 1, &x);
-  power = gt_scalar(p);
-  sum = power ? gt__inner(__func__, GT_SUM, dims, keepdim, "abs(a)**b", x, power) : NULL;
+  gt_tensor *power = gt_scalar(p);
+  gt_tensor *sum = power ? gt__inner(__func__, GT_SUM, dims, keepdim, "abs(a)**b", x, power) : NULL;
   out = sum ? gt__outer(__func__, out, x, "a**(1/b)", sum, power, NULL) : NULL;
   gt_free(sum);
   gt_free(power);
@@ -6111,15 +6063,15 @@ static gt_tensor *gt__matmul_tree(gt__tree *t, gt__product *p, gt_tensor *out) {
   const int add_type = gt__compute_of(p->result.dtype);
   gt__result r;
   gt__code g;
-  int direct;
   if (gt__place(t, NULL) || gt__annotate(t)) return NULL;
   if (t->node[t->root].indexed)
     return GT__NULL(GT_ERROR_EXPRESSION, "%s: index has no meaning behind a product; use gt_eval",
                     t->function);
   /* does the tree fit behind the product as it is, in the type that products add up in? */
-  direct = gt__choose_compute(t, t->root, GT__I64) == add_type &&
-           !gt__settle(t, t->root, add_type, NULL) && gt__compile(t, t->root, add_type, &g) &&
-           t->ndim == p->result.ndim && !memcmp(t->size, p->result.shape, sizeof t->size);
+  const int direct =
+      gt__choose_compute(t, t->root, GT__I64) == add_type && !gt__settle(t, t->root, add_type, NULL) &&
+      gt__compile(t, t->root, add_type, &g) && t->ndim == p->result.ndim &&
+      !memcmp(t->size, p->result.shape, sizeof t->size);
   if (gt__begin(&r, t->function, out, t->ndim, t->size, (gt_dtype)t->node[t->root].dtype, t->device,
                 t->n_in + 2, t->in, 0))
     return NULL;
@@ -6132,9 +6084,8 @@ static gt_tensor *gt__matmul_text(const char *function, gt_tensor *out, const gt
   gt__tree t;
   gt__product p;
   const gt_tensor *in[28];
-  int null;
   if (gt__check_text(function, text, n < 0 ? n : n + 1)) return NULL;
-  null = gt__first_null(n, x);
+  const int null = gt__first_null(n, x);
   if (gt__refuse(function, !out, !a ? 1 : !b ? 2 : null ? 2 + null : 0)) return NULL;
   if (gt__product_shape(function, a, b, &p)) return NULL;
   in[0] = &p.result;
@@ -6176,12 +6127,11 @@ GT_API gt_tensor *gt_addmm(gt_tensor *out, const gt_tensor *c, const gt_tensor *
 }
 GT_API gt_tensor *gt_linear(gt_tensor *out, const gt_tensor *x, const gt_tensor *w,
                             const gt_tensor *bias) {
-  gt_tensor wt;
   if (gt__refuse(__func__, !out || !bias, !x ? 1 : !w ? 2 : 0)) return NULL;
   if (w->ndim != 2)
     return GT__NULL(GT_ERROR_SHAPE, "%s: w is %s; it must be (out, in)", __func__,
                     gt__shape_text(w));
-  wt = gt__plain(w);
+  gt_tensor wt = gt__plain(w);
   gt__swap_dims(&wt, 0, 1);
   return gt__matmul_text(__func__, out, x, &wt, bias ? "a + b" : "a", bias != NULL, &bias);
 }
@@ -6190,12 +6140,11 @@ GT_API gt_tensor *gt_linear(gt_tensor *out, const gt_tensor *x, const gt_tensor 
 static gt_stream *gt__stream_new(const char *function, gt_device device, int priority, void *native,
                                  int queued) {
   gt_stream *s;
-  int code;
   if (gt__check_device(function, device)) return NULL;
   s = (gt_stream *)gt__malloc(function, sizeof *s);
   if (!s) return NULL;
   gt__lock();
-  code = gt__stream_open(s, device, priority, native, queued);
+  const int code = gt__stream_open(s, device, priority, native, queued);
   if (!code) s->name = ++gt__all.names;
   gt__unlock();
   if (!code) return s;
@@ -6239,10 +6188,9 @@ static int gt__no_stream(const char *function, const gt_stream *stream) {
 }
 GT_API gt_status gt_stream_synchronize(gt_stream *stream) {
   const char *const function = "gt_stream_synchronize";
-  int code;
   if (gt__no_stream(function, stream)) return gt__failed();
   gt__lock();
-  code = gt__await(stream, stream->number);
+  const int code = gt__await(stream, stream->number);
   gt__unlock();
   return code ? gt__done(function, stream, code) : gt__check_fault();
 }
@@ -6253,10 +6201,9 @@ static int gt__query(const char *function, gt_device device, const gt_stream *s,
 }
 GT_API int gt_stream_query(gt_stream *stream) {
   const char *const function = "gt_stream_query";
-  int code;
   if (gt__no_stream(function, stream)) return -1;
   gt__lock();
-  code = GT__OF(stream)->queue_ask(stream->device.index, stream->queue, 0);
+  const int code = GT__OF(stream)->queue_ask(stream->device.index, stream->queue, 0);
   if (!code) gt__learn(&gt__all.done, &stream->seen, stream->slot, stream->number);
   gt__unlock();
   return gt__query(function, stream->device, stream, code);
@@ -6268,11 +6215,10 @@ GT_API void *gt_stream_native(gt_stream *stream) {
   return stream && stream->device.type == GT_CUDA ? stream->queue : NULL;
 }
 GT_API gt_stream *gt_current_stream(gt_device device) {
-  gt_stream *s;
   int code;
   if (gt__check_device("gt_current_stream", device)) return NULL;
   gt__lock();
-  s = gt__stream_now(device, &code);
+  gt_stream *s = gt__stream_now(device, &code);
   gt__unlock();
   if (code) gt__backend_error("gt_current_stream", device, NULL, code);
   return s;
@@ -6300,9 +6246,8 @@ GT_API gt_status gt_stream_wait_stream(gt_stream *stream, gt_stream *other) {
 /* What a stream's own work, enqueued next, is going to do with x: one operation that touches it. */
 static gt_status gt__declare(const char *function, gt_stream *stream, const gt_tensor *x, int writes) {
   int code, waited = 0;
-  struct gt_storage *touch;
   if (gt__no_stream(function, stream) || gt__refuse(function, 0, !x)) return gt__failed();
-  touch = x->storage;
+  struct gt_storage *touch = x->storage;
   gt__lock();
   code = gt__order(stream, function, 1, writes, &touch, &waited);
   if (!code && stream->queue) {
@@ -6326,9 +6271,8 @@ GT_API gt_status gt_set_stream_safety(gt_safety safety) {
   return GT_OK;
 }
 GT_API int64_t gt_report_races(FILE *file) {
-  int64_t n;
   gt__lock();
-  n = gt__all.n_race;
+  const int64_t n = gt__all.n_race;
   for (int64_t i = 0; file && i < n && i < GT__RACES; i++) {
     const int64_t first = n > GT__RACES ? n - GT__RACES : 0;
     fprintf(file, "%s\n", gt__all.race[(first + i) % GT__RACES]);
@@ -6394,12 +6338,10 @@ static int gt__no_event(const char *function, const gt_event *event) {
 }
 /* Waits, or asks, for an event; what it covers is then behind the host. */
 static int gt__event_ask(gt_event *event, int wait) {
-  gt_event now;
-  int code;
   gt__lock();
-  now = *event;
+  gt_event now = *event;
   gt__unlock();
-  code = GT__OF(&now)->event_ask(now.device.index, now.native, wait);
+  const int code = GT__OF(&now)->event_ask(now.device.index, now.native, wait);
   gt__lock();
   if (!code) gt__learn(&gt__all.done, &now.seen, now.at.slot, now.at.number);
   gt__unlock();
@@ -6407,9 +6349,8 @@ static int gt__event_ask(gt_event *event, int wait) {
 }
 GT_API gt_status gt_event_synchronize(gt_event *event) {
   const char *const function = "gt_event_synchronize";
-  int code;
   if (gt__no_event(function, event)) return gt__failed();
-  code = gt__event_ask(event, 1);
+  const int code = gt__event_ask(event, 1);
   return code ? gt__backend_error(function, event->device, NULL, code) : gt__check_fault();
 }
 GT_API gt_status gt_stream_wait_event(gt_stream *stream, gt_event *event) {
@@ -6435,13 +6376,12 @@ GT_API int gt_event_query(gt_event *event) {
 GT_API double gt_event_elapsed_ms(gt_event *start, gt_event *end) {
   const char *const function = "gt_event_elapsed_ms";
   float ms = 0;
-  int code;
   if (gt__no_event(function, start) || gt__no_event(function, end)) return (double)NAN;
   if (!gt__same_device(start->device, end->device))
     return gt__fail(GT_ERROR_DEVICE, "%s: the events are of %s and %s; their clocks differ", function,
                     gt_device_string(start->device), gt_device_string(end->device)), (double)NAN;
   if (gt_event_synchronize(end) || gt_event_synchronize(start)) return (double)NAN;
-  code = GT__OF(end)->event_elapsed(end->device.index, start->native, end->native, &ms);
+  const int code = GT__OF(end)->event_elapsed(end->device.index, start->native, end->native, &ms);
   if (code) gt__backend_error(function, end->device, NULL, code);
   return code ? (double)NAN : (double)ms;
 }
@@ -6456,10 +6396,9 @@ static int gt__sync_device(gt_device device) {
 }
 GT_API gt_status gt_synchronize(gt_device device) {
   const char *const function = "gt_synchronize";
-  int code;
   if (gt__check_device(function, device)) return gt__failed();
   gt__lock();
-  code = gt__sync_device(device);
+  const int code = gt__sync_device(device);
   gt__reap();
   gt__unlock();
   return code ? gt__backend_error(function, device, NULL, code) : gt__check_fault();

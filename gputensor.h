@@ -3288,14 +3288,13 @@ GT_API const char *gt_device_string(gt_device device) {
   return text;
 }
 GT_API gt_status gt_device_properties(gt_device device, gt_properties *out) {
-  const char *const function = "gt_device_properties";
-  const gt_status status = gt__check_device(function, device);
+  const gt_status status = gt__check_device(__func__, device);
   if (status) return status;
-  if (!out) return gt__fail(GT_ERROR_ARGUMENT, "%s: out is NULL", function);
+  if (!out) return gt__fail(GT_ERROR_ARGUMENT, "%s: out is NULL", __func__);
   memset(out, 0, sizeof *out);
   const int code = gt__backend_of(device)->properties(device.index, out);
   if (!code) return GT_OK;
-  return gt__fail(gt__backend_of(device)->classify(code), "%s: %s: %s", function,
+  return gt__fail(gt__backend_of(device)->classify(code), "%s: %s: %s", __func__,
                   gt_device_string(device), gt__backend_of(device)->text(code));
 }
 GT_API const char *gt_device_name(gt_device device) {
@@ -3950,15 +3949,14 @@ GT_API gt_tensor *gt_empty_like(const gt_tensor *x) {
 }
 GT_API gt_tensor *gt_from_ptr(void *data, gt_shape shape, gt_dtype dtype, gt_device device,
                               void (*deleter)(void *data, void *context), void *context) {
-  const char *const function = "gt_from_ptr";
   gt_tensor model, *x;
   struct gt_storage *s;
-  if (gt__model(function, &model, shape, dtype, device)) return NULL;
-  if (!data && gt_numel(&model)) return GT__NULL(GT_ERROR_ARGUMENT, "%s: data is NULL", function);
+  if (gt__model(__func__, &model, shape, dtype, device)) return NULL;
+  if (!data && gt_numel(&model)) return GT__NULL(GT_ERROR_ARGUMENT, "%s: data is NULL", __func__);
   if ((uintptr_t)data % gt_dtype_size(dtype))
-    return GT__NULL(GT_ERROR_ARGUMENT, "%s: data is not aligned to its %s elements", function,
+    return GT__NULL(GT_ERROR_ARGUMENT, "%s: data is not aligned to its %s elements", __func__,
                     gt_dtype_string(dtype));
-  model.storage = s = (struct gt_storage *)gt__malloc(function, sizeof *s);
+  model.storage = s = (struct gt_storage *)gt__malloc(__func__, sizeof *s);
   if (!s) return NULL;
   memset(s, 0, sizeof *s);
   s->data = data;
@@ -3970,7 +3968,7 @@ GT_API gt_tensor *gt_from_ptr(void *data, gt_shape shape, gt_dtype dtype, gt_dev
 #ifdef GT__CUDA
   if (device.type == GT_CPU) s->pinned = gt__is_pinned(data);
 #endif
-  x = gt__handle(function, &model);
+  x = gt__handle(__func__, &model);
   if (!x) GPUTENSOR_FREE(s); /* the caller still owns data */
   return x;
 }
@@ -4105,12 +4103,11 @@ static gt_status gt__fill_hole(const char *function, gt_shape *shape, int64_t n)
   return GT_OK;
 }
 GT_API gt_tensor *gt_reshape(const gt_tensor *x, gt_shape shape) {
-  const char *const function = "gt_reshape";
   gt_tensor y;
-  if (gt__refuse(function, 0, !x) || gt__fill_hole(function, &shape, gt_numel(x))) return NULL;
-  if (gt__model(function, &y, shape, x->dtype, x->device)) return NULL;
+  if (gt__refuse(__func__, 0, !x) || gt__fill_hole(__func__, &shape, gt_numel(x))) return NULL;
+  if (gt__model(__func__, &y, shape, x->dtype, x->device)) return NULL;
   if (gt_numel(&y) != gt_numel(x))
-    return GT__NULL(GT_ERROR_SHAPE, "%s: %s has %lld elements, %s has %lld", function,
+    return GT__NULL(GT_ERROR_SHAPE, "%s: %s has %lld elements, %s has %lld", __func__,
                     gt__shape_text(x), (long long)gt_numel(x), gt__shape_text(&y),
                     (long long)gt_numel(&y));
   y.offset = x->offset;
@@ -4118,8 +4115,8 @@ GT_API gt_tensor *gt_reshape(const gt_tensor *x, gt_shape shape) {
   y.gt__number = x->gt__number;
   if (gt_numel(x) > 0 && !gt__restride(x, &y))
     return GT__NULL(GT_ERROR_SHAPE, "%s: the strides of %s do not allow a view as %s; call "
-                    "gt_contiguous first", function, gt__shape_text(x), gt__shape_text(&y));
-  return gt__handle(function, &y);
+                    "gt_contiguous first", __func__, gt__shape_text(x), gt__shape_text(&y));
+  return gt__handle(__func__, &y);
 }
 static void gt__swap_dims(gt_tensor *y, int i, int j) {
   const int64_t size = y->shape[i], stride = y->stride[i];
@@ -4145,28 +4142,26 @@ GT_API gt_tensor *gt_transpose(const gt_tensor *x, int dim0, int dim1) {
   return gt__handle("gt_transpose", &y);
 }
 GT_API gt_tensor *gt_permute(const gt_tensor *x, gt_shape order) {
-  const char *const function = "gt_permute";
   unsigned seen = 0;
-  if (gt__refuse(function, 0, !x)) return NULL;
+  if (gt__refuse(__func__, 0, !x)) return NULL;
   gt_tensor y = gt__plain(x);
   if (order.ndim != x->ndim)
-    return GT__NULL(GT_ERROR_ARGUMENT, "%s: %d dims named for the %d of %s", function, order.ndim,
+    return GT__NULL(GT_ERROR_ARGUMENT, "%s: %d dims named for the %d of %s", __func__, order.ndim,
                     x->ndim, gt__shape_text(x));
   for (int d = 0; d < x->ndim; d++) {
-    const int e = gt__dim(function, (int)order.size[d], x->ndim);
+    const int e = gt__dim(__func__, (int)order.size[d], x->ndim);
     if (e < 0) return NULL;
-    if (seen >> e & 1) return GT__NULL(GT_ERROR_ARGUMENT, "%s: dim %d is named twice", function, e);
+    if (seen >> e & 1) return GT__NULL(GT_ERROR_ARGUMENT, "%s: dim %d is named twice", __func__, e);
     seen |= 1u << e;
     y.shape[d] = x->shape[e];
     y.stride[d] = x->stride[e];
   }
-  return gt__handle(function, &y);
+  return gt__handle(__func__, &y);
 }
 GT_API gt_tensor *gt_slice(const gt_tensor *x, int dim, int64_t start, int64_t end, int64_t step) {
-  const char *const function = "gt_slice";
-  if (gt__refuse(function, 0, !x) || (dim = gt__dim(function, dim, x->ndim)) < 0) return NULL;
+  if (gt__refuse(__func__, 0, !x) || (dim = gt__dim(__func__, dim, x->ndim)) < 0) return NULL;
   if (step < 1)
-    return GT__NULL(GT_ERROR_ARGUMENT, "%s: step %lld; it must be 1 or more", function,
+    return GT__NULL(GT_ERROR_ARGUMENT, "%s: step %lld; it must be 1 or more", __func__,
                     (long long)step);
   const int64_t n = x->shape[dim];
   start = start < 0 ? (start < -n ? 0 : start + n) : start > n ? n : start;
@@ -4175,18 +4170,17 @@ GT_API gt_tensor *gt_slice(const gt_tensor *x, int dim, int64_t start, int64_t e
   y.offset += start * x->stride[dim];
   y.shape[dim] = end > start ? (end - start - 1) / step + 1 : 0;
   if (y.shape[dim] > 1) y.stride[dim] *= step; /* else step may overflow and does not matter */
-  return gt__handle(function, &y);
+  return gt__handle(__func__, &y);
 }
 GT_API gt_tensor *gt_select(const gt_tensor *x, int dim, int64_t index) {
-  const char *const function = "gt_select";
-  if (gt__refuse(function, 0, !x) || (dim = gt__dim(function, dim, x->ndim)) < 0) return NULL;
+  if (gt__refuse(__func__, 0, !x) || (dim = gt__dim(__func__, dim, x->ndim)) < 0) return NULL;
   if (index < -x->shape[dim] || index >= x->shape[dim])
-    return GT__NULL(GT_ERROR_ARGUMENT, "%s: index %lld is out of range for dim %d of %s", function,
+    return GT__NULL(GT_ERROR_ARGUMENT, "%s: index %lld is out of range for dim %d of %s", __func__,
                     (long long)index, dim, gt__shape_text(x));
   gt_tensor y = gt__plain(x);
   y.offset += (index < 0 ? index + x->shape[dim] : index) * x->stride[dim];
   gt__drop_dim(&y, dim);
-  return gt__handle(function, &y);
+  return gt__handle(__func__, &y);
 }
 /* Gives y the sizes `size`, broadcasting x: strides 0 where x has size 1 or no dim. 0 if it cannot. */
 static int gt__broadcast_to(const gt_tensor *x, int ndim, const int64_t *size, gt_tensor *y) {
@@ -4204,18 +4198,17 @@ static int gt__broadcast_to(const gt_tensor *x, int ndim, const int64_t *size, g
   return 1;
 }
 GT_API gt_tensor *gt_expand(const gt_tensor *x, gt_shape shape) {
-  const char *const function = "gt_expand";
   gt_tensor y, model;
-  if (gt__refuse(function, 0, !x)) return NULL;
+  if (gt__refuse(__func__, 0, !x)) return NULL;
   for (int d = 0; d < shape.ndim && d < GT_MAX_DIMS; d++) {
     const int e = d - (shape.ndim - x->ndim);
     if (shape.size[d] == -1 && e >= 0 && e < x->ndim) shape.size[d] = x->shape[e];
   }
-  if (gt__model(function, &model, shape, x->dtype, x->device)) return NULL;
+  if (gt__model(__func__, &model, shape, x->dtype, x->device)) return NULL;
   if (!gt__broadcast_to(x, shape.ndim, shape.size, &y))
-    return GT__NULL(GT_ERROR_SHAPE, "%s: %s does not expand to %s", function, gt__shape_text(x),
+    return GT__NULL(GT_ERROR_SHAPE, "%s: %s does not expand to %s", __func__, gt__shape_text(x),
                     gt__sizes(shape.ndim, shape.size));
-  return gt__handle(function, &y);
+  return gt__handle(__func__, &y);
 }
 GT_API gt_tensor *gt_squeeze(const gt_tensor *x, int dim) {
   if (gt__refuse("gt_squeeze", 0, !x) || (dim = gt__dim("gt_squeeze", dim, x->ndim)) < 0) return NULL;
@@ -4224,23 +4217,21 @@ GT_API gt_tensor *gt_squeeze(const gt_tensor *x, int dim) {
   return gt__handle("gt_squeeze", &y);
 }
 GT_API gt_tensor *gt_unsqueeze(const gt_tensor *x, int dim) {
-  const char *const function = "gt_unsqueeze";
-  if (gt__refuse(function, 0, !x)) return NULL;
+  if (gt__refuse(__func__, 0, !x)) return NULL;
   if (x->ndim == GT_MAX_DIMS)
-    return GT__NULL(GT_ERROR_SHAPE, "%s: %s already has %d dimensions", function, gt__shape_text(x),
+    return GT__NULL(GT_ERROR_SHAPE, "%s: %s already has %d dimensions", __func__, gt__shape_text(x),
                     (int)GT_MAX_DIMS);
-  if ((dim = gt__dim(function, dim, x->ndim + 1)) < 0) return NULL;
+  if ((dim = gt__dim(__func__, dim, x->ndim + 1)) < 0) return NULL;
   gt_tensor y = gt__plain(x);
   gt__insert_dim(&y, dim);
-  return gt__handle(function, &y);
+  return gt__handle(__func__, &y);
 }
 GT_API gt_tensor *gt_diagonal(const gt_tensor *x, int64_t offset, int dim0, int dim1) {
-  const char *const function = "gt_diagonal";
   int64_t rows, columns, stride, n;
-  if (gt__refuse(function, 0, !x)) return NULL;
-  if ((dim0 = gt__dim(function, dim0, x->ndim)) < 0) return NULL;
-  if ((dim1 = gt__dim(function, dim1, x->ndim)) < 0) return NULL;
-  if (dim0 == dim1) return GT__NULL(GT_ERROR_ARGUMENT, "%s: dim %d is named twice", function, dim0);
+  if (gt__refuse(__func__, 0, !x)) return NULL;
+  if ((dim0 = gt__dim(__func__, dim0, x->ndim)) < 0) return NULL;
+  if ((dim1 = gt__dim(__func__, dim1, x->ndim)) < 0) return NULL;
+  if (dim0 == dim1) return GT__NULL(GT_ERROR_ARGUMENT, "%s: dim %d is named twice", __func__, dim0);
   gt_tensor y = gt__plain(x);
   rows = x->shape[dim0];
   columns = x->shape[dim1];
@@ -4252,7 +4243,7 @@ GT_API gt_tensor *gt_diagonal(const gt_tensor *x, int64_t offset, int dim0, int 
   gt__drop_dim(&y, dim0 > dim1 ? dim1 : dim0);
   y.shape[y.ndim] = n;
   y.stride[y.ndim++] = stride;
-  return gt__handle(function, &y);
+  return gt__handle(__func__, &y);
 }
 
 /* ---- >>submit ----------------------------------------------------------------------------------
@@ -4669,14 +4660,13 @@ static gt_tensor *gt__converted(const char *function, const gt_tensor *x, gt_dty
   return y;
 }
 GT_API gt_tensor *gt_copy(gt_tensor *dst, const gt_tensor *src) {
-  const char *const function = "gt_copy";
   gt_tensor wide;
-  if (gt__refuse(function, !dst, !src)) return NULL;
-  if (!dst) return gt__converted(function, src, src->dtype, src->device, 0);
+  if (gt__refuse(__func__, !dst, !src)) return NULL;
+  if (!dst) return gt__converted(__func__, src, src->dtype, src->device, 0);
   if (!gt__broadcast_to(src, dst->ndim, dst->shape, &wide))
-    return GT__NULL(GT_ERROR_SHAPE, "%s: the source %s does not broadcast to %s", function,
+    return GT__NULL(GT_ERROR_SHAPE, "%s: the source %s does not broadcast to %s", __func__,
                     gt__shape_text(src), gt__shape_text(dst));
-  return gt__check_own(function, dst) || gt__copy_into(function, dst, &wide) ? NULL : dst;
+  return gt__check_own(__func__, dst) || gt__copy_into(__func__, dst, &wide) ? NULL : dst;
 }
 GT_API gt_tensor *gt_to(const gt_tensor *x, gt_device device) {
   if (gt__refuse("gt_to", 0, !x) || gt__check_device("gt_to", device)) return NULL;
@@ -4694,16 +4684,15 @@ GT_API gt_tensor *gt_contiguous(const gt_tensor *x) {
   return gt__converted("gt_contiguous", x, x->dtype, x->device, 0);
 }
 GT_API gt_tensor *gt_from_array(const void *data, gt_shape shape, gt_dtype dtype, gt_device device) {
-  const char *const function = "gt_from_array";
-  gt_tensor *x = gt__new(function, shape, dtype, device, 0);
+  gt_tensor *x = gt__new(__func__, shape, dtype, device, 0);
   const gt__side host = {(char *)(uintptr_t)data, gt_cpu(), NULL};
   gt_status status = GT_OK;
   int ready = 1;
   if (!x || !gt_numel(x)) return x;
-  if (!data) status = gt__fail(GT_ERROR_ARGUMENT, "%s: data is NULL", function);
+  if (!data) status = gt__fail(GT_ERROR_ARGUMENT, "%s: data is NULL", __func__);
   else if (device.type == GT_CPU) memcpy(x->storage->data, data, gt_nbytes(x));
-  else status = gt__copy_across(function, gt__side_of(x), host, gt_nbytes(x), &ready);
-  if (!status && !ready) status = gt__host_wait(function, x->storage); /* to have read data */
+  else status = gt__copy_across(__func__, gt__side_of(x), host, gt_nbytes(x), &ready);
+  if (!status && !ready) status = gt__host_wait(__func__, x->storage); /* to have read data */
   if (!status) return x;
   gt_free(x);
   return NULL;
@@ -4730,15 +4719,14 @@ static gt_status gt__read_bytes(const char *function, const gt_tensor *x, void *
   return code ? gt__backend_error(function, x->device, s, code) : gt__check_fault();
 }
 GT_API gt_status gt_to_array(const gt_tensor *x, void *host, size_t bytes) {
-  const char *const function = "gt_to_array";
-  if (gt__refuse(function, 0, !x)) return gt__failed();
+  if (gt__refuse(__func__, 0, !x)) return gt__failed();
   if (bytes != gt_nbytes(x))
-    return gt__fail(GT_ERROR_ARGUMENT, "%s: %zu bytes given, %s of %s has %zu", function, bytes,
+    return gt__fail(GT_ERROR_ARGUMENT, "%s: %zu bytes given, %s of %s has %zu", __func__, bytes,
                     gt__shape_text(x), gt_dtype_string(x->dtype), gt_nbytes(x));
-  if (!host && bytes) return gt__fail(GT_ERROR_ARGUMENT, "%s: host is NULL", function);
-  if (gt_is_contiguous(x)) return gt__read_bytes(function, x, host);
-  gt_tensor *dense = gt__converted(function, x, x->dtype, x->device, 0);
-  const gt_status status = dense ? gt__read_bytes(function, dense, host) : gt__failed();
+  if (!host && bytes) return gt__fail(GT_ERROR_ARGUMENT, "%s: host is NULL", __func__);
+  if (gt_is_contiguous(x)) return gt__read_bytes(__func__, x, host);
+  gt_tensor *dense = gt__converted(__func__, x, x->dtype, x->device, 0);
+  const gt_status status = dense ? gt__read_bytes(__func__, dense, host) : gt__failed();
   gt_free(dense);
   return status;
 }
@@ -6156,13 +6144,10 @@ GT_API gt_stream *gt_stream_create(gt_device device, int priority) {
   return gt__stream_new("gt_stream_create", device, priority, NULL, 1);
 }
 GT_API gt_stream *gt_stream_from_native(gt_device device, void *native) {
-  const char *const function = "gt_stream_from_native";
-  if (device.type == GT_CUDA && !native) {
-    gt__fail(GT_ERROR_ARGUMENT, "%s: native is NULL, the legacy default stream, which waits for all "
-             "others; make one with cudaStreamNonBlocking", function);
-    return NULL;
-  }
-  return gt__stream_new(function, device, 0, device.type == GT_CPU ? NULL : native, 0);
+  if (device.type == GT_CUDA && !native)
+    return gt__fail(GT_ERROR_ARGUMENT, "%s: native is NULL, the legacy default stream, which waits for "
+                    "all others; make one with cudaStreamNonBlocking", __func__), (gt_stream *)NULL;
+  return gt__stream_new(__func__, device, 0, device.type == GT_CPU ? NULL : native, 0);
 }
 /* The stream stays in its slot until its work is done. A native stream that it wraps may end before
    that; a mark covers what it holds. */
@@ -6187,12 +6172,11 @@ static int gt__no_stream(const char *function, const gt_stream *stream) {
   return !stream;
 }
 GT_API gt_status gt_stream_synchronize(gt_stream *stream) {
-  const char *const function = "gt_stream_synchronize";
-  if (gt__no_stream(function, stream)) return gt__failed();
+  if (gt__no_stream(__func__, stream)) return gt__failed();
   gt__lock();
   const int code = gt__await(stream, stream->number);
   gt__unlock();
-  return code ? gt__done(function, stream, code) : gt__check_fault();
+  return code ? gt__done(__func__, stream, code) : gt__check_fault();
 }
 static int gt__query(const char *function, gt_device device, const gt_stream *s, int code) {
   if (!code || code == GT__NOT_YET) return !code;
@@ -6200,13 +6184,12 @@ static int gt__query(const char *function, gt_device device, const gt_stream *s,
   return -1;
 }
 GT_API int gt_stream_query(gt_stream *stream) {
-  const char *const function = "gt_stream_query";
-  if (gt__no_stream(function, stream)) return -1;
+  if (gt__no_stream(__func__, stream)) return -1;
   gt__lock();
   const int code = GT__OF(stream)->queue_ask(stream->device.index, stream->queue, 0);
   if (!code) gt__learn(&gt__all.done, &stream->seen, stream->slot, stream->number);
   gt__unlock();
-  return gt__query(function, stream->device, stream, code);
+  return gt__query(__func__, stream->device, stream, code);
 }
 GT_API gt_device gt_stream_device(const gt_stream *stream) {
   return stream ? stream->device : gt__device(GT_NO_DEVICE, 0);
@@ -6230,9 +6213,8 @@ GT_API gt_status gt_set_stream(gt_stream *stream) {
 }
 /* The user may have put work of his own on either stream, so this never relies on an old mark. */
 GT_API gt_status gt_stream_wait_stream(gt_stream *stream, gt_stream *other) {
-  const char *const function = "gt_stream_wait_stream";
   int code = 0;
-  if (gt__no_stream(function, stream) || gt__no_stream(function, other)) return gt__failed();
+  if (gt__no_stream(__func__, stream) || gt__no_stream(__func__, other)) return gt__failed();
   if (stream == other || !other->queue) return GT_OK;
   gt__lock();
   other->marked = 0;
@@ -6241,7 +6223,7 @@ GT_API gt_status gt_stream_wait_stream(gt_stream *stream, gt_stream *other) {
   else
     code = gt__await(other, other->number);
   gt__unlock();
-  return gt__done(function, other, code);
+  return gt__done(__func__, other, code);
 }
 /* What a stream's own work, enqueued next, is going to do with x: one operation that touches it. */
 static gt_status gt__declare(const char *function, gt_stream *stream, const gt_tensor *x, int writes) {
@@ -6309,22 +6291,22 @@ GT_API void gt_event_free(gt_event *event) {
   GPUTENSOR_FREE(event);
 }
 GT_API gt_status gt_event_record(gt_event *event, gt_stream *stream) {
-  const char *const function = "gt_event_record";
   int code = 0;
-  if (gt__no_stream(function, stream)) return gt__failed();
-  if (!event) return gt__fail(GT_ERROR_ARGUMENT, "%s: the event is NULL", function);
+  if (gt__no_stream(__func__, stream)) return gt__failed();
+  if (!event) return gt__fail(GT_ERROR_ARGUMENT, "%s: the event is NULL", __func__);
   gt__lock();
   if (!gt__same_device(event->device, stream->device)) gt__event_clear(event);
   if (!event->native) code = GT__OF(stream)->event_create(stream->device.index, &event->native);
   if (!code) event->device = stream->device;
-  if (!code) code = GT__OF(stream)->event_record(stream->device.index, event->native, stream->queue);
+  if (!code)
+    code = GT__OF(stream)->event_record(stream->device.index, event->native, stream->queue);
   if (!code) {
     event->at.number = stream->number;
     event->at.slot = stream->slot;
     event->seen = stream->seen;
   }
   gt__unlock();
-  return gt__done(function, stream, code);
+  return gt__done(__func__, stream, code);
 }
 static int gt__no_event(const char *function, const gt_event *event) {
   int recorded = 0;
@@ -6348,15 +6330,13 @@ static int gt__event_ask(gt_event *event, int wait) {
   return code;
 }
 GT_API gt_status gt_event_synchronize(gt_event *event) {
-  const char *const function = "gt_event_synchronize";
-  if (gt__no_event(function, event)) return gt__failed();
+  if (gt__no_event(__func__, event)) return gt__failed();
   const int code = gt__event_ask(event, 1);
-  return code ? gt__backend_error(function, event->device, NULL, code) : gt__check_fault();
+  return code ? gt__backend_error(__func__, event->device, NULL, code) : gt__check_fault();
 }
 GT_API gt_status gt_stream_wait_event(gt_stream *stream, gt_event *event) {
-  const char *const function = "gt_stream_wait_event";
   int code, away = 0;
-  if (gt__no_stream(function, stream) || gt__no_event(function, event)) return gt__failed();
+  if (gt__no_stream(__func__, stream) || gt__no_event(__func__, event)) return gt__failed();
   if (!stream->queue || (stream->device.type == GT_CUDA && event->device.type == GT_CPU))
     return gt_event_synchronize(event);
   gt__lock();
@@ -6366,23 +6346,22 @@ GT_API gt_status gt_stream_wait_event(gt_stream *stream, gt_event *event) {
     stream->marked = 0;
   } else code = gt__reach(stream, event->at, &away);
   gt__unlock();
-  return gt__done(function, stream, code);
+  return gt__done(__func__, stream, code);
 }
 GT_API int gt_event_query(gt_event *event) {
-  const char *const function = "gt_event_query";
-  if (gt__no_event(function, event)) return -1;
-  return gt__query(function, event->device, NULL, gt__event_ask(event, 0));
+  if (gt__no_event(__func__, event)) return -1;
+  return gt__query(__func__, event->device, NULL, gt__event_ask(event, 0));
 }
 GT_API double gt_event_elapsed_ms(gt_event *start, gt_event *end) {
-  const char *const function = "gt_event_elapsed_ms";
   float ms = 0;
-  if (gt__no_event(function, start) || gt__no_event(function, end)) return (double)NAN;
+  if (gt__no_event(__func__, start) || gt__no_event(__func__, end)) return (double)NAN;
   if (!gt__same_device(start->device, end->device))
-    return gt__fail(GT_ERROR_DEVICE, "%s: the events are of %s and %s; their clocks differ", function,
-                    gt_device_string(start->device), gt_device_string(end->device)), (double)NAN;
+    return gt__fail(GT_ERROR_DEVICE, "%s: the events are of %s and %s; their clocks differ",
+                    __func__, gt_device_string(start->device), gt_device_string(end->device)),
+           (double)NAN;
   if (gt_event_synchronize(end) || gt_event_synchronize(start)) return (double)NAN;
   const int code = GT__OF(end)->event_elapsed(end->device.index, start->native, end->native, &ms);
-  if (code) gt__backend_error(function, end->device, NULL, code);
+  if (code) gt__backend_error(__func__, end->device, NULL, code);
   return code ? (double)NAN : (double)ms;
 }
 /* All streams of a device; with the lock, which is given up meanwhile. */
@@ -6395,13 +6374,12 @@ static int gt__sync_device(gt_device device) {
   return code;
 }
 GT_API gt_status gt_synchronize(gt_device device) {
-  const char *const function = "gt_synchronize";
-  if (gt__check_device(function, device)) return gt__failed();
+  if (gt__check_device(__func__, device)) return gt__failed();
   gt__lock();
   const int code = gt__sync_device(device);
   gt__reap();
   gt__unlock();
-  return code ? gt__backend_error(function, device, NULL, code) : gt__check_fault();
+  return code ? gt__backend_error(__func__, device, NULL, code) : gt__check_fault();
 }
 GT_API gt_with gt_with_device(gt_device device) {
   gt_with w;

@@ -2682,8 +2682,8 @@ static const gt__backend gt__cpu_backend = {
 #endif
 enum { GT__CUDA_DEVICES = 32, GT__CUDA_OTHER_VERSION = -1000, GT__CUDA_FORKED = -1001,
        GT__CUDA_NO_IMAGE = 209 };
+static pthread_once_t gt__gpu_once = PTHREAD_ONCE_INIT;
 static struct {
-  pthread_once_t once;
   int count, forked;                   /* forked: a child of a process that has used CUDA */
   int used;                            /* 1 + a device on which we have a context, or 0 */
   char reason[256];                    /* why count is 0 */
@@ -2693,8 +2693,7 @@ static struct {
   cudaMemPool_t pool[GT__CUDA_DEVICES];
   gt__build build;                     /* from the first use of any on; asking takes a context */
   char no_image[384], other_version[256];
-} gt__gpu = {PTHREAD_ONCE_INIT, 0, 0, 0, "", NULL, NULL, NULL, NULL, {NULL}, {0}, {NULL},
-            {"", 0, 0, 0, 0, 0, {0}}, "", ""};
+} gt__gpu;
 /* The result of a runtime call; a failure is ours to report, so it leaves the last-error slot. */
 static int gt__cuda_done(cudaError_t error) {
   if (error != cudaSuccess) (void)cudaGetLastError();
@@ -2739,7 +2738,7 @@ static void gt__cuda_find(void) {
            code ? cudaGetErrorString((cudaError_t)code) : "0 devices");
 }
 static int gt__cuda_count(void) {
-  pthread_once(&gt__gpu.once, gt__cuda_find);
+  pthread_once(&gt__gpu_once, gt__cuda_find);
   return gt__gpu.forked ? 0 : gt__gpu.count;
 }
 #define GT__FORKED "this process was forked after CUDA was used; use the CPU, or fork before"
@@ -2782,14 +2781,11 @@ static int gt__cuda_first_use(int index) {
   gt__gpu.checked[index] = !code;
   return code;
 }
-/* Every function enters its device and leaves it again. */
-typedef struct {
-  int back;
-} gt__cuda_guard;
-static int gt__cuda_enter(gt__cuda_guard *g, int index) {
+/* Every function enters its device and leaves it again, if it was `away` from it. */
+static int gt__cuda_enter(int *away, int index) {
   void *current = NULL;
   int code = 0;
-  g->back = 0;
+  *away = 0;
   if (gt__gpu.forked) return GT__CUDA_FORKED;
   if (index < 0 || index >= GT__CUDA_DEVICES) return (int)cudaErrorInvalidDevice;
   if (!gt__gpu.context[index] && index >= gt__cuda_count()) return (int)cudaErrorInvalidDevice;
@@ -2797,24 +2793,23 @@ static int gt__cuda_enter(gt__cuda_guard *g, int index) {
   if (!code) code = gt__gpu.get(&current);
   if (!code && current != gt__gpu.context[index]) {
     code = gt__gpu.push(gt__gpu.context[index]);
-    g->back = !code;
+    *away = !code;
   }
   if (code) return code;
   if (!gt__gpu.used) gt__gpu.used = 1 + index;
   return gt__gpu.checked[index] ? 0 : gt__cuda_first_use(index);
 }
-static int gt__cuda_leave(const gt__cuda_guard *g, int code) {
+static int gt__cuda_leave(int away, int code) {
   void *ours;
-  if (g->back) gt__gpu.pop(&ours);
+  if (away) gt__gpu.pop(&ours);
   return code;
 }
 /* The body of a function that is one runtime call on a device. What gives something back is called
    even where the device could not be entered. */
 #define GT__ON_IF(index, condition, call) \
-  gt__cuda_guard guard; \
-  int code = gt__cuda_enter(&guard, index); \
+  int away, code = gt__cuda_enter(&away, index); \
   if (condition) code = gt__cuda_done(call); \
-  return gt__cuda_leave(&guard, code);
+  return gt__cuda_leave(away, code);
 #define GT__ON(index, call) GT__ON_IF(index, !code, call)
 #define GT__GIVE_BACK(index, call) GT__ON_IF(index, code != GT__CUDA_FORKED, call)
 static int gt__cuda_properties(int index, gt_properties *out) {
@@ -2857,41 +2852,41 @@ static cudaStream_t gt__cuda_stream(void *queue) {
   return queue ? (cudaStream_t)queue : cudaStreamPerThread;
 }
 static int gt__cuda_alloc(int index, void *queue, size_t bytes, int pinned, void **out) {
-  gt__cuda_guard guard;
+  int away;
   *out = NULL;
   if (bytes == 0) return 0;
   if (pinned) index = gt__gpu.used ? gt__gpu.used - 1 : index; /* on any device that is in use */
-  int code = gt__cuda_enter(&guard, index);
+  int code = gt__cuda_enter(&away, index);
   if (!code && !pinned) code = gt__cuda_pool(index);
   if (!code)
     code = gt__cuda_done(pinned ? cudaHostAlloc(out, bytes, cudaHostAllocPortable)
                                 : cudaMallocFromPoolAsync(out, bytes, gt__gpu.pool[index],
                                                           gt__cuda_stream(queue)));
-  return gt__cuda_leave(&guard, code);
+  return gt__cuda_leave(away, code);
 }
 #define GT__USED (gt__gpu.used - 1)
-static int gt__cuda_free_pinned(void *p) { GT__GIVE_BACK(GT__USED, cudaFreeHost(p)) }
 static int gt__cuda_release(int index, void *queue, void *p, int pinned) {
   if (!p) return 0;
-  if (pinned) return gt__cuda_free_pinned(p);
-  GT__GIVE_BACK(index, gt__gpu.pool[index] ? cudaFreeAsync(p, gt__cuda_stream(queue)) : cudaFree(p))
+  GT__GIVE_BACK(pinned ? GT__USED : index,
+                pinned ? cudaFreeHost(p)
+                : gt__gpu.pool[index] ? cudaFreeAsync(p, gt__cuda_stream(queue)) : cudaFree(p))
 }
 static int gt__cuda_trim(int index) {
   if (!gt__gpu.pool[index]) return 0;
   GT__ON(index, cudaMemPoolTrimTo(gt__gpu.pool[index], 0))
 }
 static int gt__cuda_memory(int index, size_t *reserved, size_t *free_bytes, size_t *total) {
-  gt__cuda_guard guard;
   uint64_t held = 0;
+  int away;
   *reserved = *free_bytes = *total = 0;
   if (!gt__gpu.context[index]) return 0; /* asking would create one */
-  int code = gt__cuda_enter(&guard, index);
+  int code = gt__cuda_enter(&away, index);
   if (!code && gt__gpu.pool[index])
     code = gt__cuda_done(
         cudaMemPoolGetAttribute(gt__gpu.pool[index], cudaMemPoolAttrReservedMemCurrent, &held));
   if (!code) code = gt__cuda_done(cudaMemGetInfo(free_bytes, total));
   *reserved = (size_t)held;
-  return gt__cuda_leave(&guard, code);
+  return gt__cuda_leave(away, code);
 }
 static int gt__cuda_attributes(struct cudaPointerAttributes *out, const void *p) {
   GT__ON(GT__USED, cudaPointerGetAttributes(out, p))
@@ -2915,37 +2910,35 @@ static int gt__cuda_bytes(const gt__copy_args *c, cudaStream_t stream) {
   const enum cudaMemcpyKind kind = c->dst_index < 0   ? cudaMemcpyDeviceToHost
                                    : c->src_index < 0 ? cudaMemcpyHostToDevice
                                                       : cudaMemcpyDeviceToDevice;
-  if (bytes == 0) return 0;
   if (kind != cudaMemcpyDeviceToDevice || c->dst_index == c->src_index)
     return gt__cuda_done(cudaMemcpyAsync(c->dst.data, c->src.data, bytes, kind, stream));
   return gt__cuda_done(cudaMemcpyPeerAsync(c->dst.data, c->dst_index, c->src.data, c->src_index,
                                            bytes, stream));
 }
 static int gt__cuda_run(int index, void *queue, const gt__op *op) {
-  gt__cuda_guard guard;
   const cudaStream_t stream = gt__cuda_stream(queue);
-  int code = gt__cuda_enter(&guard, index);
+  int away, code = gt__cuda_enter(&away, index);
   if (!code)
     code = op->kind == GT__MAP                 ? gt__cuda_map(&op->u.map, stream)
            : op->kind == GT__REDUCE            ? gt__cuda_reduce(&op->u.reduce, stream)
            : op->kind == GT__MATMUL            ? gt__cuda_matmul(&op->u.matmul, stream)
            : op->u.copy.kind == GT__ELEMENTS ? gt__cuda_copy(&op->u.copy, stream)
                                                : gt__cuda_bytes(&op->u.copy, stream);
-  return gt__cuda_leave(&guard, code);
+  return gt__cuda_leave(away, code);
 }
 
 /* -- queues and events -- */
 static int gt__cuda_queue_create(int index, int priority, void **queue) {
-  gt__cuda_guard guard;
   cudaStream_t stream = NULL;
-  int least = 0, greatest = 0, code = gt__cuda_enter(&guard, index); /* greatest is the smallest */
+  int least = 0, greatest = 0; /* greatest is the smallest */
+  int away, code = gt__cuda_enter(&away, index);
   if (!code) code = gt__cuda_done(cudaDeviceGetStreamPriorityRange(&least, &greatest));
   if (priority > least) priority = least;
   if (priority < greatest) priority = greatest;
   if (!code)
     code = gt__cuda_done(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, priority));
   *queue = stream;
-  return gt__cuda_leave(&guard, code);
+  return gt__cuda_leave(away, code);
 }
 static int gt__cuda_queue_destroy(int index, void *queue) {
   GT__GIVE_BACK(index, cudaStreamDestroy((cudaStream_t)queue))
@@ -2958,8 +2951,7 @@ static int gt__cuda_queue_wait_event(int index, void *queue, void *event) {
   GT__ON(index, cudaStreamWaitEvent(gt__cuda_stream(queue), (cudaEvent_t)event, 0))
 }
 static int gt__cuda_event_create(int index, void **event) {
-  cudaEvent_t *out = (cudaEvent_t *)(void *)event;
-  GT__ON(index, cudaEventCreate(out))
+  GT__ON(index, cudaEventCreate((cudaEvent_t *)(void *)event))
 }
 static int gt__cuda_event_destroy(int index, void *event) {
   GT__GIVE_BACK(index, cudaEventDestroy((cudaEvent_t)event))
@@ -2980,12 +2972,12 @@ static int gt__cuda_event_elapsed(int index, void *start, void *end, float *ms) 
 
 /* Lets go of the pools; memory that is still in tensors goes when they do. */
 static void gt__cuda_shutdown(void) {
-  gt__cuda_guard guard;
+  int away;
   for (int i = 0; i < gt__gpu.count && !gt__gpu.forked; i++) {
-    if (!gt__gpu.context[i] || gt__cuda_enter(&guard, i)) continue;
+    if (!gt__gpu.context[i] || gt__cuda_enter(&away, i)) continue;
     if (gt__gpu.pool[i]) gt__cuda_done(cudaMemPoolDestroy(gt__gpu.pool[i]));
     gt__gpu.pool[i] = NULL;
-    gt__cuda_leave(&guard, 0);
+    gt__cuda_leave(away, 0);
   }
 }
 
@@ -3170,10 +3162,11 @@ static gt_status gt__fail(gt_status status, const char *format, ...) {
 /* What a call reports that failed inside another: a handler may have cleared the error. */
 static gt_status gt__failed(void) { return gt__me.status ? gt__me.status : GT_ERROR_STATE; }
 #define GT__NULL(...) (gt__fail(__VA_ARGS__), (gt_tensor *)NULL) /* for calls that return a tensor */
-static void *gt__malloc(const char *function, size_t bytes) {
+static void *gt__malloc(const char *function, size_t bytes) { /* filled with zeros */
   void *p = GPUTENSOR_MALLOC(bytes ? bytes : 1);
-  if (!p) gt__fail(GT_ERROR_MEMORY, "%s: out of host memory, asked for %zu bytes", function, bytes);
-  return p;
+  if (p) return memset(p, 0, bytes);
+  gt__fail(GT_ERROR_MEMORY, "%s: out of host memory, asked for %zu bytes", function, bytes);
+  return NULL;
 }
 
 /* The rule on NULL: true if the call shall do nothing. `quiet` counts NULLs that are no error by
@@ -3218,16 +3211,13 @@ static int gt__same_device(gt_device a, gt_device b) {
   return a.type == b.type && a.index == b.index;
 }
 static gt_device gt__device(int type, int index) {
-  gt_device device;
-  device.type = type;
-  device.index = index;
+  const gt_device device = {type, index};
   return device;
 }
 GT_API gt_device gt_cpu(void) { return gt__device(GT_CPU, 0); }
 GT_API int gt_cuda_device_count(void) {
 #ifdef GT__CUDA
-  const int n = gt__cuda_backend.count();
-  return n < GT__GPUS ? n : GT__GPUS;
+  return gt__cuda_count();
 #else
   return 0;
 #endif
@@ -3287,23 +3277,6 @@ GT_API const char *gt_device_string(gt_device device) {
   snprintf(text, 32, "cuda:%d", (int)device.index);
   return text;
 }
-GT_API gt_status gt_device_properties(gt_device device, gt_properties *out) {
-  const gt_status status = gt__check_device(__func__, device);
-  if (status) return status;
-  if (!out) return gt__fail(GT_ERROR_ARGUMENT, "%s: out is NULL", __func__);
-  memset(out, 0, sizeof *out);
-  const int code = gt__backend_of(device)->properties(device.index, out);
-  if (!code) return GT_OK;
-  return gt__fail(gt__backend_of(device)->classify(code), "%s: %s: %s", __func__,
-                  gt_device_string(device), gt__backend_of(device)->text(code));
-}
-GT_API const char *gt_device_name(gt_device device) {
-  gt_properties p;
-  char *text = gt__scrap();
-  if (gt_device_properties(device, &p)) return "no device";
-  snprintf(text, 128, "%s", p.name);
-  return text;
-}
 
 /* -- dtypes -- */
 static const struct { const char *name; uint8_t size, kind; } gt__dtype[GT_DTYPES] = {
@@ -3351,6 +3324,20 @@ static gt_status gt__backend_error(const char *function, gt_device device, const
   }
   return gt__fail(status, "%s: %s: %s%s%s", function, gt_device_string(device), backend->text(code),
                   n ? "; last operations on this stream, newest first: " : "", recent);
+}
+GT_API gt_status gt_device_properties(gt_device device, gt_properties *out) {
+  if (gt__check_device(__func__, device)) return gt__failed();
+  if (!out) return gt__fail(GT_ERROR_ARGUMENT, "%s: out is NULL", __func__);
+  memset(out, 0, sizeof *out);
+  const int code = gt__backend_of(device)->properties(device.index, out);
+  return code ? gt__backend_error(__func__, device, NULL, code) : GT_OK;
+}
+GT_API const char *gt_device_name(gt_device device) {
+  gt_properties p;
+  char *text = gt__scrap();
+  if (gt_device_properties(device, &p)) return "no device";
+  snprintf(text, 128, "%s", p.name);
+  return text;
 }
 /* Records t's mark, unless it covers `number` operations already. */
 static int gt__set_mark(gt_stream *t, uint64_t number) {
@@ -3471,12 +3458,11 @@ static void gt__reap(void) {
     if (gt__all.done.at[i] >= t->number) gt__stream_destroy(t);
   }
 }
-/* Fills in s. A CPU stream has a queue only if it is asked for one. */
+/* Fills in s, which is all 0. A CPU stream has a queue only if it is asked for one. */
 static int gt__stream_open(gt_stream *s, gt_device device, int priority, void *native, int queued) {
   int code = 0, slot = 0;
   gt__reap();
   while (slot < GT__STREAMS && gt__all.slot[slot]) slot++;
-  memset(s, 0, sizeof *s);
   if (slot == GT__STREAMS) return GT__TOO_MANY;
   s->queue = native;
   s->owned = !native;
@@ -3553,9 +3539,7 @@ static int gt__order(gt_stream *s, const char *text, int n, int n_write,
         code = gt__follow(s, text, 1, x, x->read[k], &away);
       for (int k = 0; k < gt__all.top && writes && x->crowded && !code; k++)
         if (gt__all.slot[k] && gt__me.safety == GT_ORDER) {
-          gt__point all = {0, "", 0};
-          all.number = gt__all.slot[k]->number;
-          all.slot = k;
+          const gt__point all = {gt__all.slot[k]->number, "", k};
           code = gt__reach(s, all, &away);
         }
     }
@@ -3581,18 +3565,11 @@ static void gt__add_reader(struct gt_storage *x, const gt_stream *s, gt__point p
 /* Notes that s's newest operation writes or reads x. Where nothing was ordered, earlier uses may
    still be going on; they are kept, since x's memory must wait for them when it is freed. */
 static void gt__note(struct gt_storage *x, const gt_stream *s, const char *text, int writes) {
-  const gt__point before = x->write;
-  gt__point p;
-  p.number = s->number;
-  p.text = text;
-  p.slot = s->slot;
-  if (!writes) {
-    gt__add_reader(x, s, p);
-    return;
-  }
-  if (gt__me.safety == GT_ORDER) x->n_read = x->crowded = 0;
-  else if (!gt__knows(s, before)) gt__add_reader(x, s, before);
-  x->write = p;
+  const gt__point now = {s->number, text, s->slot};
+  if (!writes) gt__add_reader(x, s, now);
+  else if (gt__me.safety == GT_ORDER) x->n_read = x->crowded = 0;
+  else if (!gt__knows(s, x->write)) gt__add_reader(x, s, x->write);
+  if (writes) x->write = now;
 }
 /* After a wait: was there a bad index on a device since the last one? */
 static gt_status gt__check_fault(void) {
@@ -3610,9 +3587,6 @@ static gt_status gt__host_access(const char *function, struct gt_storage *storag
   gt__unlock();
   if (code) return gt__backend_error(function, last ? last->device : gt_cpu(), last, code);
   return waited ? gt__check_fault() : GT_OK;
-}
-static gt_status gt__host_wait(const char *function, struct gt_storage *storage) {
-  return gt__host_access(function, storage, 0);
 }
 static void gt__claim_host(struct gt_storage *storage, int writes, int by) {
   gt__lock();
@@ -3759,7 +3733,6 @@ static struct gt_storage *gt__storage_new(const char *function, size_t bytes, gt
   const gt__backend *b = gt__backend_of(device);
   const int slot = gt__slot(device);
   if (!s) return NULL;
-  memset(s, 0, sizeof *s);
   s->bytes = bytes;
   s->device = device;
   s->pinned = pinned;
@@ -3863,10 +3836,9 @@ static gt_tensor gt__plain(const gt_tensor *x) {
 static gt_tensor *gt__handle(const char *function, const gt_tensor *model) {
   gt_tensor *x = (gt_tensor *)gt__malloc(function, sizeof *x);
   if (!x) return NULL;
-  *x = gt__plain(model);
+  memcpy(x, model, offsetof(gt_tensor, gt__next));
   gt__lock();
   x->storage->refs++;
-  x->gt__prev = NULL;
   x->gt__next = gt__all.tensors;
   if (x->gt__next) x->gt__next->gt__prev = x;
   gt__all.tensors = x;
@@ -3958,16 +3930,13 @@ GT_API gt_tensor *gt_from_ptr(void *data, gt_shape shape, gt_dtype dtype, gt_dev
                     gt_dtype_string(dtype));
   model.storage = s = (struct gt_storage *)gt__malloc(__func__, sizeof *s);
   if (!s) return NULL;
-  memset(s, 0, sizeof *s);
   s->data = data;
   s->bytes = gt_nbytes(&model);
   s->device = device;
   s->foreign = 1;
   s->deleter = deleter;
   s->context = context;
-#ifdef GT__CUDA
-  if (device.type == GT_CPU) s->pinned = gt__is_pinned(data);
-#endif
+  s->pinned = device.type == GT_CPU && gt__is_pinned(data);
   x = gt__handle(__func__, &model);
   if (!x) GPUTENSOR_FREE(s); /* the caller still owns data */
   return x;
@@ -4025,8 +3994,7 @@ GT_API size_t gt_memory_reserved(gt_device device) {
   return gt__memory_now("gt_memory_reserved", device, 2);
 }
 GT_API gt_status gt_reset_peak_memory_stats(gt_device device) {
-  const gt_status status = gt__check_device("gt_reset_peak_memory_stats", device);
-  if (status) return status;
+  if (gt__check_device(__func__, device)) return gt__failed();
   gt__lock();
   gt__all.peak[gt__slot(device)] = gt__all.allocated[gt__slot(device)];
   gt__unlock();
@@ -4595,7 +4563,7 @@ static gt_status gt__copy_staged(const char *function, gt__side to, gt__side fro
     }
     p = &piece[(i - behind + GT__PIECES) % GT__PIECES];
     if (back < 0 || !*p) continue;
-    if (!up && !status) status = gt__host_wait(function, *p);
+    if (!up && !status) status = gt__host_access(function, *p, 0);
     if (!up && !status)
       gt__copy_host(to.data + back, (char *)(*p)->data, gt__cpu_least(GT__PIECE, total - back));
     gt__lock();
@@ -4692,7 +4660,7 @@ GT_API gt_tensor *gt_from_array(const void *data, gt_shape shape, gt_dtype dtype
   if (!data) status = gt__fail(GT_ERROR_ARGUMENT, "%s: data is NULL", __func__);
   else if (device.type == GT_CPU) memcpy(x->storage->data, data, gt_nbytes(x));
   else status = gt__copy_across(__func__, gt__side_of(x), host, gt_nbytes(x), &ready);
-  if (!status && !ready) status = gt__host_wait(__func__, x->storage); /* to have read data */
+  if (!status && !ready) status = gt__host_access(__func__, x->storage, 0); /* to have read data */
   if (!status) return x;
   gt_free(x);
   return NULL;
@@ -4703,7 +4671,7 @@ static gt_status gt__read_bytes(const char *function, const gt_tensor *x, void *
   gt_status status;
   int code = 0, ready;
   if (x->device.type == GT_CPU) {
-    status = gt__host_wait(function, x->storage);
+    status = gt__host_access(function, x->storage, 0);
     if (status || !gt_numel(x)) return status;
     gt__claim_host(x->storage, 0, 1);
     memcpy(data, gt__address(x), gt_nbytes(x));
@@ -5306,7 +5274,7 @@ static gt_status gt__cut(gt__tree *t, int i, int is_condition, gt__code *g) {
   gt_tensor *x = gt__new_sized(t->function, ndim, size, dtype, t->device);
   if (x) x->storage->internal = 1;
   if (!x || gt__launch_map(t->function, g, x) ||
-      (gt__is_constant(x) && gt__host_wait(t->function, x->storage))) { /* it is read now */
+      (gt__is_constant(x) && gt__host_access(t->function, x->storage, 0))) { /* it is read now */
     gt_free(x);
     return gt__failed();
   }
@@ -5371,7 +5339,7 @@ static gt_status gt__place(gt__tree *t, const gt_tensor *out) {
   for (int i = 0; i < t->n_in; i++) {
     const gt_tensor *x = t->in[i];
     if (gt__is_constant(x) && x->storage) {
-      if (gt__host_wait(t->function, x->storage)) return gt__failed();
+      if (gt__host_access(t->function, x->storage, 0)) return gt__failed();
       continue;
     }
     if (found >= 0 && !gt__same_device(x->device, t->device))
@@ -5620,7 +5588,7 @@ GT_API gt_tensor *gt_randperm(int64_t n, gt_device device, gt_generator *generat
 /* -- gathering and joining -- */
 static gt_status gt__check_index(const char *function, const gt_tensor *index, int64_t size) {
   const int64_t step = index->stride[0] * (int64_t)gt_dtype_size(index->dtype);
-  const gt_status status = gt__host_wait(function, index->storage);
+  const gt_status status = gt__host_access(function, index->storage, 0);
   for (int64_t i = 0; i < index->shape[0] && !status; i++) {
     const char *p = gt__address(index) + i * step;
     const int64_t v = index->dtype == GT_INT32 ? *(const gt__i32 *)p : *(const gt__i64 *)p;
@@ -6277,9 +6245,7 @@ GT_API void gt_reset_stats(void) {
   gt__unlock();
 }
 GT_API gt_event *gt_event_create(void) {
-  gt_event *e = (gt_event *)gt__malloc("gt_event_create", sizeof *e);
-  if (e) memset(e, 0, sizeof *e);
-  return e;
+  return (gt_event *)gt__malloc(__func__, sizeof(gt_event));
 }
 static void gt__event_clear(gt_event *e) {
   if (e->native) GT__OF(e)->event_destroy(e->device.index, e->native);
@@ -6382,16 +6348,12 @@ GT_API gt_status gt_synchronize(gt_device device) {
   return code ? gt__backend_error(__func__, device, NULL, code) : gt__check_fault();
 }
 GT_API gt_with gt_with_device(gt_device device) {
-  gt_with w;
-  memset(&w, 0, sizeof w);
-  w.device = gt__me.device;
+  gt_with w = {0, gt__me.device, NULL, 0};
   w.on = gt_set_device(device) == GT_OK;
   return w;
 }
 GT_API gt_with gt_with_stream(gt_stream *stream) {
-  gt_with w;
-  memset(&w, 0, sizeof w);
-  w.device = gt__me.device;
+  gt_with w = {0, gt__me.device, NULL, 0};
   if (!stream) {
     gt__fail(GT_ERROR_ARGUMENT, "GT_WITH_STREAM: stream is NULL");
     return w;

@@ -14,7 +14,6 @@ trap 'rm -rf "$work"' EXIT
 cat > "$work/exceptions" << 'END'
 %s: there is no cuda:%d	needs a GPU
 %s: %s: %s%s%s	an error code of the CUDA runtime
-%s: %s: %s	the properties of a device that stops answering
 %s: %s was lost to an earlier fault	needs a GPU that has failed
 %s: native is NULL, the legacy default stream	needs a GPU
 gt_index_select: an index on the GPU was out of range	needs a GPU

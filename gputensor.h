@@ -125,9 +125,7 @@ GT_API void gt_set_error_handler(gt_error_handler handler, void *user);
    A device is a value. Asking for one that is not there is an error that says why, and returns type
    GT_NO_DEVICE, which every call refuses. Only gt_best_device falls back; print what it chose. */
 typedef enum gt_device_type { GT_NO_DEVICE = 0, GT_CPU = 1, GT_CUDA = 2 } gt_device_type;
-typedef struct gt_device {
-  int32_t type, index;
-} gt_device;
+typedef struct gt_device { int32_t type, index; } gt_device;
 typedef struct gt_properties {
   char name[128];
   int major, minor;         /* CUDA compute capability; 0 on the CPU */
@@ -171,10 +169,7 @@ GT_API gt_dtype gt_promote_types(gt_dtype a, gt_dtype b);
    A tensor is a handle on a storage, which views share. A handle has one owner: whoever made it
    frees it, or a GT_SCOPE around the making does. The first fields may be read by everyone. */
 enum { GT_MAX_DIMS = 8 };
-typedef struct gt_shape {
-  int ndim;
-  int64_t size[GT_MAX_DIMS];
-} gt_shape;
+typedef struct gt_shape { int ndim; int64_t size[GT_MAX_DIMS]; } gt_shape;
 
 struct gt_storage;
 struct gt_scope;
@@ -191,9 +186,7 @@ typedef struct gt_tensor {
   struct gt_scope *gt__scope;
 } gt_tensor;
 
-typedef struct gt_generator { /* see >>random */
-  uint64_t seed, offset;
-} gt_generator;
+typedef struct gt_generator { uint64_t seed, offset; } gt_generator; /* see >>random */
 
 /* Making. `shape` is GT_SHAPE(2, 3) or GT_SHAPE_0D; sizes are checked for overflow. gt_empty does
    not set its elements. On a GPU all of these return before the work is done. */
@@ -1538,7 +1531,7 @@ GT__FOLDS(int64_t, i64, INT64_MIN, INT64_MAX, gt__add_i64, gt__mul_i64)
 extern "C" {
 #endif
 
-enum { GT__NOT_YET = -1 };
+enum { GT__NOT_YET = -1, GT__GPUS = 32 };
 /* A back end is a table of functions. `index` is the device's number; a queue is the back end's own
    (a cudaStream_t; on the CPU a thread, or NULL: the caller does the work), an event likewise. Each
    returns 0 or the back end's error code, which classify and text explain. Nothing but gt__submit and
@@ -2680,17 +2673,16 @@ static const gt__backend gt__cpu_backend = {
 #pragma GCC diagnostic pop
 #endif
 #endif
-enum { GT__CUDA_DEVICES = 32, GT__CUDA_OTHER_VERSION = -1000, GT__CUDA_FORKED = -1001,
-       GT__CUDA_NO_IMAGE = 209 };
+enum { GT__CUDA_OTHER_VERSION = -1000, GT__CUDA_FORKED = -1001, GT__CUDA_NO_IMAGE = 209 };
 static pthread_once_t gt__gpu_once = PTHREAD_ONCE_INIT;
 static struct {
   int count, forked;                   /* forked: a child of a process that has used CUDA */
   int used;                            /* 1 + a device on which we have a context, or 0 */
   char reason[256];                    /* why count is 0 */
   int (*get)(void **), (*push)(void *), (*pop)(void **), (*retain)(void **, int);
-  void *context[GT__CUDA_DEVICES];     /* the primary one, from the device's first use on */
-  int checked[GT__CUDA_DEVICES];       /* 1 after its first use was found right */
-  cudaMemPool_t pool[GT__CUDA_DEVICES];
+  void *context[GT__GPUS];             /* the primary one, from the device's first use on */
+  int checked[GT__GPUS];               /* 1 after its first use was found right */
+  cudaMemPool_t pool[GT__GPUS];
   gt__build build;                     /* from the first use of any on; asking takes a context */
   char no_image[384], other_version[256];
 } gt__gpu;
@@ -2727,7 +2719,7 @@ static void gt__cuda_find(void) {
         gt__cuda_driver("cuCtxPushCurrent", &gt__gpu.push) &&
         gt__cuda_driver("cuCtxPopCurrent", &gt__gpu.pop) &&
         gt__cuda_driver("cuDevicePrimaryCtxRetain", &gt__gpu.retain))
-      gt__gpu.count = n < GT__CUDA_DEVICES ? n : GT__CUDA_DEVICES;
+      gt__gpu.count = n < GT__GPUS ? n : GT__GPUS;
     else snprintf(gt__gpu.reason, sizeof gt__gpu.reason, "the NVIDIA driver is too old");
     return;
   }
@@ -2787,7 +2779,7 @@ static int gt__cuda_enter(int *away, int index) {
   int code = 0;
   *away = 0;
   if (gt__gpu.forked) return GT__CUDA_FORKED;
-  if (index < 0 || index >= GT__CUDA_DEVICES) return (int)cudaErrorInvalidDevice;
+  if (index < 0 || index >= GT__GPUS) return (int)cudaErrorInvalidDevice;
   if (!gt__gpu.context[index] && index >= gt__cuda_count()) return (int)cudaErrorInvalidDevice;
   if (!gt__gpu.context[index]) code = gt__gpu.retain(&gt__gpu.context[index], index);
   if (!code) code = gt__gpu.get(&current);
@@ -3023,9 +3015,9 @@ static const gt__backend gt__cuda_backend = {
    An operation compares the points of what it touches with the clock of its stream: on one stream
    that is all. Only where a point is not reached yet, an event is recorded on the point's stream, at
    that moment, and waited for; it covers all that this stream holds by then and has waited for. */
-enum { GT__GPUS = 32, GT__RECENT = 4, GT__STREAMS = 256, GT__READS = 4, GT__RACES = 32 };
+enum { GT__RECENT = 4, GT__STREAMS = 256, GT__READS = 4, GT__RACES = 32 };
 enum { GT__TOO_MANY = -2000 };   /* beside the back ends' codes */
-enum { GT__CLASSES = 48 };       /* of pinned memory: powers of two */
+enum { GT__CLASSES = 48 };       /* of freed memory: 0, not pinned; else pinned, 2^class bytes */
 
 typedef struct {
   uint64_t number;               /* 0: never */
@@ -3057,7 +3049,7 @@ struct gt_storage {
   gt_device device;
   int64_t refs;
   int pinned;                    /* host memory that a GPU may still be using when a copy returns */
-  int pooled;                    /* pinned memory of ours; 1 + its class */
+  int pooled;                    /* the class of pinned memory of ours, or 0 */
   int foreign, internal;         /* not from our allocator; not the caller's */
   gt__point write, read[GT__READS];
   int n_read, crowded;           /* crowded: more streams have read it than fit here */
@@ -3078,8 +3070,7 @@ static struct {
   int names;
   gt_stream fallback[1 + GT__GPUS], bin[1 + GT__GPUS]; /* default streams; where memory is freed that
                                                           several streams have used */
-  struct gt_storage *limbo;      /* freed CPU memory that work may still use */
-  struct { struct gt_storage *first, *last; int count; } pool[GT__CLASSES]; /* pinned, oldest first */
+  struct { struct gt_storage *first, *last; int count; } pool[GT__CLASSES]; /* oldest first */
   size_t allocated[1 + GT__GPUS], peak[1 + GT__GPUS];
   int lost[1 + GT__GPUS];
   int32_t *fault;                /* set by a kernel that met a bad index */
@@ -3607,14 +3598,13 @@ static int gt__is_pinned(const void *p) {
 
 /* ---- >>storage ---------------------------------------------------------------------------------
    Device memory is taken and given back in stream order, from pools that keep it. Memory of the host
-   that other work may still use is kept until that is done: ordinary memory in a list, `limbo`,
-   pinned memory in the pool for the next one who asks. */
+   that other work may still use is kept until that is done; pinned memory also longer, for the next
+   one who asks. */
+static const gt__backend *gt__pinned_backend(int pinned) { /* who allocates memory of the host */
+  return gt__backend_of(gt__device(pinned ? GT_CUDA : GT_CPU, 0));
+}
 static void gt__storage_drop(struct gt_storage *s) { /* its memory goes for good; with the lock */
-#ifdef GT__CUDA
-  if (s->pooled) gt__cuda_backend.release(-1, NULL, s->data, 1);
-  else
-#endif
-    gt__cpu_backend.release(0, NULL, s->data, 0);
+  gt__pinned_backend(s->pooled)->release(-1, NULL, s->data, s->pooled);
   GPUTENSOR_FREE(s);
 }
 static struct gt_storage *gt__pool_take(int c) { /* the oldest of a class */
@@ -3625,36 +3615,24 @@ static struct gt_storage *gt__pool_take(int c) { /* the oldest of a class */
   return s;
 }
 static void gt__pool_give(struct gt_storage *s) {
-  const int c = s->pooled - 1;
+  const int c = s->pooled;
   s->next = NULL;
   if (gt__all.pool[c].first) gt__all.pool[c].last->next = s;
   else gt__all.pool[c].first = s;
   gt__all.pool[c].last = s;
   gt__all.pool[c].count++;
 }
-/* Frees what has settled. With `wait` it waits for the rest, and frees the pinned pool too; the lock
-   is given up then. What cannot be waited for stays. */
+/* Frees ordinary memory that has settled. With `wait` it waits for the rest, and frees the pinned
+   pool too; the lock is given up then. What cannot be waited for stays. */
 static void gt__sweep(int wait) {
-  struct gt_storage *todo = gt__all.limbo, *s;
-  gt__all.limbo = NULL;
-  for (int c = 0; c < GT__CLASSES && wait; c++)
-    while ((s = gt__pool_take(c)) != NULL) {
-      s->next = todo;
-      todo = s;
+  for (int c = 0; c < (wait ? (int)GT__CLASSES : 1); c++)
+    for (int n = gt__all.pool[c].count; n > 0; n--) {
+      struct gt_storage *s = gt__pool_take(c);
+      if (!s) break; /* another thread has them */
+      if (gt__settled(s, 1) || (wait && !gt__await_storage(s))) gt__storage_drop(s);
+      else gt__pool_give(s);
     }
-  while ((s = todo) != NULL) {
-    todo = s->next;
-    if (gt__settled(s, 1) || (wait && !gt__await_storage(s))) {
-      gt__storage_drop(s);
-    } else if (s->pooled) {
-      gt__pool_give(s);
-    } else {
-      s->next = gt__all.limbo;
-      gt__all.limbo = s;
-    }
-  }
 }
-#ifdef GT__CUDA
 static int gt__pinned_class(size_t bytes) { /* powers of two from a page on */
   int c = 12;
   while (c < GT__CLASSES - 1 && (size_t)1 << c < bytes) c++;
@@ -3674,25 +3652,23 @@ static int gt__take_pinned(struct gt_storage *s) {
     if (code) gt__pool_give(found);
     if (code) return code;
     s->data = found->data;
-    s->pooled = 1 + c;
+    s->pooled = c;
     GPUTENSOR_FREE(found);
     return 0;
   }
-  code = gt__cuda_backend.alloc(now.type == GT_CUDA ? now.index : 0, NULL, (size_t)1 << c, 1, &s->data);
-  s->pooled = code ? 0 : 1 + c;
+  code = gt__pinned_backend(1)->alloc(now.type == GT_CUDA ? now.index : 0, NULL, (size_t)1 << c, 1,
+                                      &s->data);
+  s->pooled = code ? 0 : c;
   return code;
 }
-#endif
 static int gt__sync_device(gt_device device);
 /* One attempt; with the lock. */
 static int gt__storage_fill(struct gt_storage *s, const char *function) {
   int code = 0;
   gt__watch_fork();
   if (s->device.type == GT_CPU) {
-    if (gt__all.limbo) gt__sweep(0);
-#ifdef GT__CUDA
+    gt__sweep(0);
     if (s->pinned && s->bytes) return gt__take_pinned(s);
-#endif
     return gt__cpu_backend.alloc(0, NULL, s->bytes, 0, &s->data);
   }
   gt_stream *stream = gt__stream_now(s->device, &code);
@@ -3785,13 +3761,10 @@ static void gt__storage_release(struct gt_storage *s) { /* with the lock, which 
   if (s->device.type == GT_CUDA) {
     if (s->data) gt__release_device(s);
     GPUTENSOR_FREE(s);
-  } else if (s->pooled) {
-    gt__pool_give(s);
-  } else if (gt__settled(s, 1)) {
+  } else if (!s->pooled && gt__settled(s, 1)) {
     gt__storage_drop(s);
   } else {
-    s->next = gt__all.limbo;
-    gt__all.limbo = s;
+    gt__pool_give(s);
   }
   gt__unlock();
 }
@@ -3948,8 +3921,7 @@ GT_API size_t gt_nbytes(const gt_tensor *x) {
   return gt__refuse("gt_nbytes", 0, !x) ? 0 : (size_t)gt_numel(x) * gt_dtype_size(x->dtype);
 }
 GT_API gt_shape gt_shape_of(const gt_tensor *x) {
-  gt_shape shape;
-  memset(&shape, 0, sizeof shape);
+  gt_shape shape = {0, {0}};
   if (gt__refuse("gt_shape_of", 0, !x)) return shape;
   shape.ndim = x->ndim;
   memcpy(shape.size, x->shape, sizeof shape.size);
@@ -3978,8 +3950,8 @@ static size_t gt__memory_now(const char *function, gt_device device, int which) 
   if (which == 2 && device.type == GT_CUDA)
     gt__backend_of(device)->memory(device.index, &n, &available, &total);
   if (which == 2 && device.type == GT_CPU) {
-    for (const struct gt_storage *s = gt__all.limbo; s; s = s->next) n += s->bytes;
-    for (int c = 0; c < GT__CLASSES; c++) n += (size_t)gt__all.pool[c].count << c;
+    for (const struct gt_storage *s = gt__all.pool[0].first; s; s = s->next) n += s->bytes;
+    for (int c = 1; c < GT__CLASSES; c++) n += (size_t)gt__all.pool[c].count << c;
   }
   gt__unlock();
   return n;
@@ -4195,18 +4167,17 @@ GT_API gt_tensor *gt_unsqueeze(const gt_tensor *x, int dim) {
   return gt__handle(__func__, &y);
 }
 GT_API gt_tensor *gt_diagonal(const gt_tensor *x, int64_t offset, int dim0, int dim1) {
-  int64_t rows, columns, stride, n;
   if (gt__refuse(__func__, 0, !x)) return NULL;
   if ((dim0 = gt__dim(__func__, dim0, x->ndim)) < 0) return NULL;
   if ((dim1 = gt__dim(__func__, dim1, x->ndim)) < 0) return NULL;
   if (dim0 == dim1) return GT__NULL(GT_ERROR_ARGUMENT, "%s: dim %d is named twice", __func__, dim0);
   gt_tensor y = gt__plain(x);
-  rows = x->shape[dim0];
-  columns = x->shape[dim1];
-  stride = x->stride[dim0] + x->stride[dim1];
-  if (offset >= 0) n = offset >= columns ? 0 : columns - offset < rows ? columns - offset : rows;
-  else n = offset <= -rows ? 0 : rows + offset < columns ? rows + offset : columns;
-  if (n) y.offset += offset >= 0 ? offset * x->stride[dim1] : -offset * x->stride[dim0];
+  const int64_t rows = x->shape[dim0], columns = x->shape[dim1];
+  const int64_t stride = x->stride[dim0] + x->stride[dim1];
+  const int64_t down = offset >= 0 ? 0 : offset < -rows ? rows : -offset;
+  const int64_t right = offset <= 0 ? 0 : offset > columns ? columns : offset;
+  const int64_t n = rows - down < columns - right ? rows - down : columns - right;
+  if (n) y.offset += right * x->stride[dim1] + down * x->stride[dim0];
   gt__drop_dim(&y, dim0 > dim1 ? dim0 : dim1);
   gt__drop_dim(&y, dim0 > dim1 ? dim1 : dim0);
   y.shape[y.ndim] = n;
@@ -4358,11 +4329,8 @@ static void gt__bounds(const gt_tensor *x, int64_t *low, int64_t *high) {
   const int64_t size = (int64_t)gt_dtype_size(x->dtype);
   *low = x->offset * size;
   *high = *low + size;
-  for (int d = 0; d < x->ndim; d++) {
-    if (x->shape[d] == 0) *high = *low;
-    if (x->shape[d] == 0) return;
-    *high += (x->shape[d] - 1) * x->stride[d] * size;
-  }
+  for (int d = 0; d < x->ndim; d++) *high += (x->shape[d] - 1) * x->stride[d] * size;
+  if (!gt_numel(x)) *high = *low;
 }
 static int gt__overlaps(const gt_tensor *x, const gt_tensor *y) {
   int64_t xl, xh, yl, yh, shift = 0;
@@ -4413,9 +4381,7 @@ static gt_status gt__check_output(const char *function, const gt_tensor *out, in
 }
 static gt_tensor *gt__new_sized(const char *function, int ndim, const int64_t *size, gt_dtype dtype,
                                 gt_device device) {
-  gt_shape shape;
-  memset(&shape, 0, sizeof shape);
-  shape.ndim = ndim;
+  gt_shape shape = {ndim, {0}};
   memcpy(shape.size, size, (size_t)ndim * sizeof *size);
   return gt__new(function, shape, dtype, device, 0);
 }
@@ -4439,11 +4405,12 @@ static gt_status gt__begin(gt__result *r, const char *function, gt_tensor *out, 
   }
   return GT_OK;
 }
-static gt_status gt__copy_elements(const char *function, const gt_tensor *dst, const gt_tensor *src);
+static gt_status gt__move_elements(const char *function, const gt_tensor *dst, const gt_tensor *src,
+                                   int dim, const gt_tensor *index);
 /* The end of every operation: out if all went well; else nothing is left behind. */
 static gt_tensor *gt__end(gt__result *r, gt_status status) {
   if (r->place != r->out) {
-    if (!status) status = gt__copy_elements(r->function, r->out, r->place);
+    if (!status) status = gt__move_elements(r->function, r->out, r->place, -1, NULL);
     gt_free(r->place);
   }
   if (!status) return r->out;
@@ -4454,14 +4421,13 @@ static gt_tensor *gt__end(gt__result *r, gt_status status) {
 /* ---- >>moving ---------------------------------------------------------------------------------- */
 /* The word that kernels set when they meet a bad index; NULL on the CPU, where the call checks. */
 static int32_t *gt__fault_word(gt_device device) {
-#ifdef GT__CUDA
   void *word = NULL;
+  if (device.type != GT_CUDA) return NULL;
   gt__lock();
-  if (device.type == GT_CUDA && !gt__all.fault && !gt__cuda_backend.alloc(-1, NULL, 8, 1, &word))
+  if (!gt__all.fault && !gt__pinned_backend(1)->alloc(-1, NULL, 8, 1, &word))
     gt__all.fault = (int32_t *)memset(word, 0, 8);
   gt__unlock();
-#endif
-  return device.type == GT_CUDA ? gt__all.fault : NULL;
+  return gt__all.fault;
 }
 /* dst = src, both on one device and of one dtype and shape; or, with an index, dst = the entries of
    src's dim `dim` that it names. */
@@ -4495,9 +4461,6 @@ static gt_status gt__move_elements(const char *function, const gt_tensor *dst, c
   gt__set_mode(o[1], a->ndim);
   if (index) o[1]->mode = GT__STRIDED;
   return gt__submit(&op);
-}
-static gt_status gt__copy_elements(const char *function, const gt_tensor *dst, const gt_tensor *src) {
-  return gt__move_elements(function, dst, src, -1, NULL);
 }
 /* One side of a copy: an address on a device, in a storage or (NULL) in memory of the caller's. */
 typedef struct {
@@ -4606,7 +4569,7 @@ static gt_status gt__copy_into(const char *function, gt_tensor *dst, const gt_te
   if (!crosses && dst->dtype != src->dtype)
     return gt__map1(function, dst, src) ? GT_OK : gt__failed();
   if (!crosses && gt__same_view(dst, src)) return GT_OK;
-  if (!crosses && !gt__overlaps(dst, src)) return gt__copy_elements(function, dst, src);
+  if (!crosses && !gt__overlaps(dst, src)) return gt__move_elements(function, dst, src, -1, NULL);
   if (sent && gt_is_contiguous(dst))
     return gt__copy_across(function, gt__side_of(dst), gt__side_of(src), gt_nbytes(dst), &ready);
   gt_tensor *between = gt__new(function, gt_shape_of(src), dst->dtype, device,

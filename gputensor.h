@@ -94,8 +94,8 @@ extern "C" {
 #endif
 
 /* ---- >>errors ----------------------------------------------------------------------------------
-   A failed call keeps the first error of its thread until gt_clear_error. The message names the
-   function, the shapes, dtypes and devices, and the way out. Nothing here allocates. */
+   The first error stays until gt_clear_error. Its message names the function, the shapes, dtypes
+   and devices, and the way out. Nothing here allocates. */
 typedef enum gt_status {
   GT_OK = 0,
   GT_ERROR_ARGUMENT,    /* a value that cannot be meant: NULL, a bad dim, an index out of range */
@@ -703,7 +703,6 @@ GT__FN double gt__max_f64(void) { return gt__float_f64((int64_t)0x7fefffffffffff
 
 static const float gt__pio2_hi = 0x1.921fb6p+0f;         /* pi/2 = hi + mid + lo, 24 bits each */
 static const float gt__pio2_mid = -0x1.777a5cp-25f, gt__pio2_lo = -0x1.ee59dap-50f;
-static const float gt__flt_max = 0x1.fffffep+127f;
 static const float gt__rounder = 0x1.8p+23f;              /* x + rounder rounds x to an integer */
 /* c[0] + c[1] z + c[2] z^2 ... in Horner steps, for a table c; compilers unroll it. */
 #define GT__POLY(S, z, c) gt__poly_##S(z, c, (int)(sizeof c / sizeof *c))
@@ -713,8 +712,7 @@ static const float gt__rounder = 0x1.8p+23f;              /* x + rounder rounds 
     while (n > 0) p = gt__fma_##S(z, p, c[--n]); \
     return p; \
   }
-GT__POLYNOMIAL(float, f32)
-GT__POLYNOMIAL(double, f64)
+GT__POLYNOMIAL(float, f32) GT__POLYNOMIAL(double, f64)
 #undef GT__POLYNOMIAL
 /* A NaN passes through: both comparisons are false for it. */
 GT__FN float gt__clamp_f32(float x, float lo, float hi) { return x < lo ? lo : x > hi ? hi : x; }
@@ -838,7 +836,7 @@ GT__FN float gt__log_split(float x, float *e) {
 /* The logarithm's values where y, computed for a positive finite x, does not hold. */
 GT__FN float gt__log_edges(float x, float y) {
   float edge = x == 0.0f ? -gt__inf_f32() : x < 0.0f ? gt__nan_f32() : x;
-  return ((x > 0.0f) & (x <= gt__flt_max)) ? y : edge;
+  return ((x > 0.0f) & (x <= gt__max_f32())) ? y : edge;
 }
 GT__FN float gt__log_join(float f, float e) {
   float low = gt__fma_f32(e, -0x1.05c610p-29f, gt__log_tail(f));
@@ -901,11 +899,10 @@ GT__FN int32_t gt__trig_far(float a, float *r, float *r_lo) {
   for (int i = 0; i < 3; i++) w[i] = (w[i] << sh) | ((w[i + 1] >> 1) >> ush);
   uint64_t q = ((uint64_t)(m * w[0]) << 32) + (uint64_t)m * w[1] + (((uint64_t)m * w[2]) >> 32);
   int32_t n = (int32_t)(((uint32_t)(q >> 32) + 0x20000000u) >> 30);
-  uint32_t neg = 0u - (uint32_t)(q >> 61 & 1u), hi, lo;
+  uint32_t neg = 0u - (uint32_t)(q >> 61 & 1u);
   q = (q << 2) ^ (((uint64_t)neg << 32) | neg);         /* |fraction|, one unit of 2^-64 off */
-  hi = (uint32_t)(q >> 32);
-  lo = (uint32_t)q;
-  float c = GT__MUL((float)(int32_t)(hi >> 8), 0x1p-24f);     /* 64 bits as three exact floats */
+  uint32_t hi = (uint32_t)(q >> 32), lo = (uint32_t)q;
+  float c = GT__MUL((float)(int32_t)(hi >> 8), 0x1p-24f); /* 64 bits as three exact floats */
   float b = GT__MUL((float)(int32_t)(((hi & 255u) << 16) | (lo >> 16)), 0x1p-48f);
   b = gt__fma_f32((float)(int32_t)(lo & 0xffffu), 0x1p-64f, b);
   float s = GT__ADD(c, b);
@@ -919,7 +916,7 @@ GT__FN int32_t gt__trig_far(float a, float *r, float *r_lo) {
 /* Which way is a matter of a alone, so a branch on the GPU and a select on the CPU agree. An
  * infinity goes near, where it becomes a NaN. */
 GT__FN int32_t gt__trig_reduce(float a, float *r, float *r_lo) {
-  int32_t far = (a >= 0x1p+15f) & (a <= gt__flt_max), n = gt__trig_near(a, r, r_lo), fn;
+  int32_t far = (a >= 0x1p+15f) & (a <= gt__max_f32()), n = gt__trig_near(a, r, r_lo), fn;
   float fr, fl;
 #ifdef __CUDA_ARCH__
   if (!far) return n;
@@ -1068,7 +1065,7 @@ GT__FN float gt__pow_f32(float x, float y) {
   r = ax == 1.0f ? 1.0f : r;                            /* also y = inf */
   r = ((x != x) | (y != y)) ? GT__ADD(x, y) : r;
   r = gt__neg_if_f32(r, odd ? gt__bits_f32(x) & INT32_MIN : 0);
-  r = ((x < 0.0f) & (x >= -gt__flt_max) & (whole == 0)) ? gt__nan_f32() : r;
+  r = ((x < 0.0f) & (x >= -gt__max_f32()) & (whole == 0)) ? gt__nan_f32() : r;
   return ((x == 1.0f) | (y == 0.0f)) ? 1.0f : r;
 }
 
@@ -1083,7 +1080,7 @@ GT__FN float gt__hypot_f32(float x, float y) {
   b = GT__MUL(b, s);
   r = GT__MUL(gt__sqrt_f32(gt__fma_f32(a, a, GT__MUL(b, b))), back);
   r = ((x != x) | (y != y)) ? GT__ADD(x, y) : r;
-  return ((p > gt__flt_max) | (q > gt__flt_max)) ? gt__inf_f32() : r;
+  return ((p > gt__max_f32()) | (q > gt__max_f32())) ? gt__inf_f32() : r;
 }
 /* Float and double alike. Of equal numbers the sign bits decide: max(+0,-0) = +0, min = -0; NaN
  * propagates, but sign gives 0 for it. lerp goes from whichever end is nearer, so that both ends are
@@ -1116,8 +1113,7 @@ GT__FN float gt__hypot_f32(float x, float y) {
     f = d == 0 ? gt__copysign_##S((T)0, q) : f; \
     return b == 0 ? q : f; \
   }
-GT__BOTH(float, f32)
-GT__BOTH(double, f64)
+GT__BOTH(float, f32) GT__BOTH(double, f64)
 #undef GT__BOTH
 
 /* -- float64: the platform's functions, within 2 ULP, not promised to be bit-equal -- */
@@ -1204,8 +1200,7 @@ GT__FN uint16_t gt__f64_to_bf16(double x) { return gt__f32_to_bf16((float)x); }
     int64_t v = (int64_t)(((x >= below) & (x < above)) ? x : (T)0); \
     return x >= above ? hi : x < below ? lo : v; \
   }
-GT__TO_I64(float, f32)
-GT__TO_I64(double, f64)
+GT__TO_I64(float, f32) GT__TO_I64(double, f64)
 #undef GT__TO_I64
 
 /* -- int64: everything wraps, nothing is undefined -- */
@@ -1309,6 +1304,40 @@ GT__FN64 double gt__normal_f64(const uint32_t w[4]) {
   double r = gt__sqrt_f64(GT__MUL(-2.0, gt__log_unit_f64(u)));
   return GT__MUL(r, gt__cos_turns_f64(gt__53_bits(w + 2)));
 }
+#ifdef GPUTENSOR_IMPLEMENTATION
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#if (defined(__NVCC__) || defined(GPUTENSOR_CUDA)) && !defined(GPUTENSOR_NO_CUDA)
+#define GT__CUDA
+#endif
+#if defined(GPUTENSOR_CUDA) && defined(GPUTENSOR_NO_CUDA)
+#error "GPUTENSOR_CUDA and GPUTENSOR_NO_CUDA are both defined: choose one"
+#endif
+#if !defined(GPUTENSOR_MALLOC) && !defined(GPUTENSOR_REALLOC) && !defined(GPUTENSOR_FREE)
+#define GPUTENSOR_MALLOC(n) malloc(n)
+#define GPUTENSOR_REALLOC(p, n) realloc(p, n)
+#define GPUTENSOR_FREE(p) free(p)
+#elif !defined(GPUTENSOR_MALLOC) || !defined(GPUTENSOR_REALLOC) || !defined(GPUTENSOR_FREE)
+#error "define all of GPUTENSOR_MALLOC, GPUTENSOR_REALLOC and GPUTENSOR_FREE, or none"
+#endif
+#define GT__THREAD __thread
+#define GT__PRINTF(text, first) __attribute__((format(printf, text, first)))
+#endif /* GPUTENSOR_IMPLEMENTATION */
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* ---- >>machine ---------------------------------------------------------------------------------
    What the front end and the back ends share: the program of an expression and the arguments of the
    four primitives. All of it is plain data, copied by value into kernel parameters.
@@ -1422,18 +1451,12 @@ typedef struct {
 } gt__build;
 /* gputensor_kernels.cu defines these. Each starts work on `stream` (a cudaStream_t) of the current
    device and returns a cudaError_t; none allocates or waits. */
-#ifdef __cplusplus
-extern "C" {
-#endif
 int gt__cuda_copy(const gt__copy_args *args, void *stream);    /* GT__ELEMENTS only */
 int gt__cuda_map(const gt__map_args *args, void *stream);
 int gt__cuda_reduce(const gt__reduce_args *args, void *stream);
 int gt__cuda_matmul(const gt__matmul_args *args, void *stream);
 int gt__cuda_build(gt__build *build);
 int gt__cuda_warmup(void);                                     /* loads every kernel */
-#ifdef __cplusplus
-}
-#endif
 /* The element offset of logical index i under one operand's strides. */
 GT__FN int64_t gt__offset(int64_t i, int ndim, const int64_t *size, const int64_t *stride) {
   int64_t offset = 0;
@@ -1498,39 +1521,6 @@ GT__FOLDS(double, f64, -gt__inf_f64(), gt__inf_f64(), GT__ADD, GT__MUL)
 GT__FOLDS(int64_t, i64, INT64_MIN, INT64_MAX, gt__add_i64, gt__mul_i64)
 #undef GT__FOLDS
 #ifdef GPUTENSOR_IMPLEMENTATION
-#include <errno.h>
-#include <limits.h>
-#include <math.h>
-#include <pthread.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <time.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
-#if (defined(__NVCC__) || defined(GPUTENSOR_CUDA)) && !defined(GPUTENSOR_NO_CUDA)
-#define GT__CUDA
-#endif
-#if defined(GPUTENSOR_CUDA) && defined(GPUTENSOR_NO_CUDA)
-#error "GPUTENSOR_CUDA and GPUTENSOR_NO_CUDA are both defined: choose one"
-#endif
-#if !defined(GPUTENSOR_MALLOC) && !defined(GPUTENSOR_REALLOC) && !defined(GPUTENSOR_FREE)
-#define GPUTENSOR_MALLOC(n) malloc(n)
-#define GPUTENSOR_REALLOC(p, n) realloc(p, n)
-#define GPUTENSOR_FREE(p) free(p)
-#elif !defined(GPUTENSOR_MALLOC) || !defined(GPUTENSOR_REALLOC) || !defined(GPUTENSOR_FREE)
-#error "define all of GPUTENSOR_MALLOC, GPUTENSOR_REALLOC and GPUTENSOR_FREE, or none"
-#endif
-#define GT__THREAD __thread
-#define GT__PRINTF(text, first) __attribute__((format(printf, text, first)))
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum { GT__NOT_YET = -1, GT__GPUS = 32 };
 /* A back end is a table of functions. `index` is the device's number; a queue is the back end's own
    (a cudaStream_t; on the CPU a thread, or NULL: the caller does the work), an event likewise. Each
@@ -3135,8 +3125,7 @@ GT_API const char *gt_status_string(gt_status status) {
 }
 
 /* Keeps the thread's first error and calls the handler. Called with no lock held. */
-GT__PRINTF(2, 3)
-static gt_status gt__fail(gt_status status, const char *format, ...) {
+GT__PRINTF(2, 3) static gt_status gt__fail(gt_status status, const char *format, ...) {
   va_list list;
   if (gt__me.status) return status;
   va_start(list, format);
@@ -3428,6 +3417,14 @@ static int gt__await_storage(struct gt_storage *x) { /* the lock is given up */
     if (gt__all.slot[i]) code = gt__await(gt__all.slot[i], gt__all.slot[i]->number);
   return code;
 }
+static int gt__sync_device(gt_device device) { /* all its streams; the lock is given up */
+  int code = 0;
+  for (int i = 0; i < gt__all.top && !code; i++) {
+    gt_stream *s = gt__all.slot[i];
+    if (s && gt__same_device(s->device, device)) code = gt__await(s, s->number);
+  }
+  return code;
+}
 
 /* -- making and ending them; all with the lock -- */
 static void gt__stream_destroy(gt_stream *s) {
@@ -3661,7 +3658,6 @@ static int gt__take_pinned(struct gt_storage *s) {
   s->pooled = code ? 0 : c;
   return code;
 }
-static int gt__sync_device(gt_device device);
 /* One attempt; with the lock. */
 static int gt__storage_fill(struct gt_storage *s, const char *function) {
   int code = 0;
@@ -3761,11 +3757,8 @@ static void gt__storage_release(struct gt_storage *s) { /* with the lock, which 
   if (s->device.type == GT_CUDA) {
     if (s->data) gt__release_device(s);
     GPUTENSOR_FREE(s);
-  } else if (!s->pooled && gt__settled(s, 1)) {
-    gt__storage_drop(s);
-  } else {
-    gt__pool_give(s);
-  }
+  } else if (!s->pooled && gt__settled(s, 1)) gt__storage_drop(s);
+  else gt__pool_give(s);
   gt__unlock();
 }
 
@@ -4058,12 +4051,14 @@ GT_API gt_tensor *gt_reshape(const gt_tensor *x, gt_shape shape) {
                     "gt_contiguous first", __func__, gt__shape_text(x), gt__shape_text(&y));
   return gt__handle(__func__, &y);
 }
+static void gt__swap(int64_t *a, int64_t *b) {
+  const int64_t t = *a;
+  *a = *b;
+  *b = t;
+}
 static void gt__swap_dims(gt_tensor *y, int i, int j) {
-  const int64_t size = y->shape[i], stride = y->stride[i];
-  y->shape[i] = y->shape[j];
-  y->stride[i] = y->stride[j];
-  y->shape[j] = size;
-  y->stride[j] = stride;
+  gt__swap(&y->shape[i], &y->shape[j]);
+  gt__swap(&y->stride[i], &y->stride[j]);
 }
 static void gt__drop_dim(gt_tensor *y, int dim) {
   for (y->ndim--; dim < y->ndim; dim++) gt__swap_dims(y, dim, dim + 1);
@@ -4074,12 +4069,11 @@ static void gt__insert_dim(gt_tensor *y, int dim) { /* of size 1 */
   for (int d = y->ndim++; d > dim; d--) gt__swap_dims(y, d, d - 1);
 }
 GT_API gt_tensor *gt_transpose(const gt_tensor *x, int dim0, int dim1) {
-  if (gt__refuse("gt_transpose", 0, !x)) return NULL;
-  if ((dim0 = gt__dim("gt_transpose", dim0, x->ndim)) < 0) return NULL;
-  if ((dim1 = gt__dim("gt_transpose", dim1, x->ndim)) < 0) return NULL;
+  if (gt__refuse(__func__, 0, !x) || (dim0 = gt__dim(__func__, dim0, x->ndim)) < 0) return NULL;
+  if ((dim1 = gt__dim(__func__, dim1, x->ndim)) < 0) return NULL;
   gt_tensor y = gt__plain(x);
   gt__swap_dims(&y, dim0, dim1);
-  return gt__handle("gt_transpose", &y);
+  return gt__handle(__func__, &y);
 }
 GT_API gt_tensor *gt_permute(const gt_tensor *x, gt_shape order) {
   unsigned seen = 0;
@@ -4167,8 +4161,7 @@ GT_API gt_tensor *gt_unsqueeze(const gt_tensor *x, int dim) {
   return gt__handle(__func__, &y);
 }
 GT_API gt_tensor *gt_diagonal(const gt_tensor *x, int64_t offset, int dim0, int dim1) {
-  if (gt__refuse(__func__, 0, !x)) return NULL;
-  if ((dim0 = gt__dim(__func__, dim0, x->ndim)) < 0) return NULL;
+  if (gt__refuse(__func__, 0, !x) || (dim0 = gt__dim(__func__, dim0, x->ndim)) < 0) return NULL;
   if ((dim1 = gt__dim(__func__, dim1, x->ndim)) < 0) return NULL;
   if (dim0 == dim1) return GT__NULL(GT_ERROR_ARGUMENT, "%s: dim %d is named twice", __func__, dim0);
   gt_tensor y = gt__plain(x);
@@ -4313,14 +4306,8 @@ static int gt__is_narrow(int ndim, const int64_t *size, int n, gt__operand *cons
 static void gt__sort_dims(int ndim, int64_t *size, int n, gt__operand *const *o) {
   for (int i = 1; i < ndim; i++)
     for (int j = i; j > 0 && o[0]->stride[j - 1] < o[0]->stride[j] && size[j] > 1; j--) {
-      const int64_t s = size[j];
-      size[j] = size[j - 1];
-      size[j - 1] = s;
-      for (int k = 0; k < n; k++) {
-        const int64_t t = o[k]->stride[j];
-        o[k]->stride[j] = o[k]->stride[j - 1];
-        o[k]->stride[j - 1] = t;
-      }
+      gt__swap(&size[j], &size[j - 1]);
+      for (int k = 0; k < n; k++) gt__swap(&o[k]->stride[j], &o[k]->stride[j - 1]);
     }
 }
 
@@ -4540,8 +4527,7 @@ static gt_status gt__copy_staged(const char *function, gt__side to, gt__side fro
 static gt_status gt__copy_across(const char *function, gt__side to, gt__side from, size_t bytes,
                                  int *ready) {
   const int direction = from.device.type == GT_CPU ? GT_HOST_TO_DEVICE
-                        : to.device.type == GT_CPU ? GT_DEVICE_TO_HOST
-                                                   : GT_DEVICE_TO_DEVICE;
+                        : to.device.type == GT_CPU ? GT_DEVICE_TO_HOST : GT_DEVICE_TO_DEVICE;
   const gt__side host = direction == GT_HOST_TO_DEVICE ? from : to;
   const int pinned = direction == GT_DEVICE_TO_DEVICE ||
                      (host.storage ? host.storage->pinned : gt__is_pinned(host.data));
@@ -6186,11 +6172,9 @@ GT_API gt_status gt_set_stream_safety(gt_safety safety) {
 GT_API int64_t gt_report_races(FILE *file) {
   gt__lock();
   const int64_t n = gt__all.n_race;
-  for (int64_t i = 0; file && i < n && i < GT__RACES; i++) {
-    const int64_t first = n > GT__RACES ? n - GT__RACES : 0;
-    fprintf(file, "%s\n", gt__all.race[(first + i) % GT__RACES]);
-  }
-  if (file && n > GT__RACES) fprintf(file, "and %lld before these\n", (long long)(n - GT__RACES));
+  const int64_t first = n > GT__RACES ? n - GT__RACES : 0;
+  for (int64_t i = first; file && i < n; i++) fprintf(file, "%s\n", gt__all.race[i % GT__RACES]);
+  if (file && first) fprintf(file, "and %lld before these\n", (long long)first);
   gt__all.n_race = 0;
   gt__unlock();
   return n;
@@ -6238,9 +6222,8 @@ GT_API gt_status gt_event_record(gt_event *event, gt_stream *stream) {
   return gt__done(__func__, stream, code);
 }
 static int gt__no_event(const char *function, const gt_event *event) {
-  int recorded = 0;
   gt__lock();
-  if (event) recorded = event->native != NULL;
+  const int recorded = event && event->native;
   gt__unlock();
   if (recorded) return 0;
   gt__fail(event ? GT_ERROR_STATE : GT_ERROR_ARGUMENT, "%s: the event %s", function,
@@ -6293,15 +6276,6 @@ GT_API double gt_event_elapsed_ms(gt_event *start, gt_event *end) {
   if (code) gt__backend_error(__func__, end->device, NULL, code);
   return code ? (double)NAN : (double)ms;
 }
-/* All streams of a device; with the lock, which is given up meanwhile. */
-static int gt__sync_device(gt_device device) {
-  int code = 0;
-  for (int i = 0; i < gt__all.top && !code; i++) {
-    gt_stream *s = gt__all.slot[i];
-    if (s && gt__same_device(s->device, device)) code = gt__await(s, s->number);
-  }
-  return code;
-}
 GT_API gt_status gt_synchronize(gt_device device) {
   if (gt__check_device(__func__, device)) return gt__failed();
   gt__lock();
@@ -6317,10 +6291,7 @@ GT_API gt_with gt_with_device(gt_device device) {
 }
 GT_API gt_with gt_with_stream(gt_stream *stream) {
   gt_with w = {0, gt__me.device, NULL, 0};
-  if (!stream) {
-    gt__fail(GT_ERROR_ARGUMENT, "GT_WITH_STREAM: stream is NULL");
-    return w;
-  }
+  if (gt__no_stream("GT_WITH_STREAM", stream)) return w;
   w.stream = gt__me.stream[gt__slot(stream->device)];
   w.slot = 1 + gt__slot(stream->device);
   w.on = gt_set_stream(stream) == GT_OK;
@@ -6374,7 +6345,8 @@ GT_API void gt_shutdown(void) {
    A .npy file is the magic, a version, the length of a header, the header - a Python dict of descr,
    fortran_order and shape - and the elements. A file is believed in nothing: every size is compared
    with the length of the file before memory is asked for, and every message names the file. */
-enum { GT__NPY_HEADER = 1 << 20, GT__NPY_ALIGN = 64 };
+enum { GT__NPY_HEADER = 1 << 20, GT__NPY_ALIGN = 64,
+       GT__LITTLE_ENDIAN = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ };
 
 /* By dtype; bfloat16, which NumPy does not have, is written as float32. */
 static const char gt__npy_type[GT_DTYPES][3] = {"b1", "u1", "i1", "i2", "i4",
@@ -6388,10 +6360,6 @@ typedef struct {
   gt_shape shape;
 } gt__npy;
 
-static int gt__little_endian(void) {
-  const uint16_t one = 1;
-  return *(const unsigned char *)&one;
-}
 /* ftell's long is 64 bits wide where files can be large, but for Windows. -1: it has no length. */
 static int64_t gt__file_length(FILE *file) {
 #ifdef _WIN32
@@ -6444,7 +6412,7 @@ static gt_status gt__npy_descr(gt__npy *h) {
     return GT__NPY_BAD("dtype '%.23s' is not one of b1 u1 i1 i2 i4 i8 f2 f4 f8; convert it in "
                        "NumPy first (astype)", h->path, text);
   h->dtype = (gt_dtype)d;
-  h->swap = *text == (gt__little_endian() ? '>' : '<');
+  h->swap = *text == (GT__LITTLE_ENDIAN ? '>' : '<');
   return GT_OK;
 }
 static gt_status gt__npy_order(gt__npy *h) {
@@ -6574,7 +6542,7 @@ GT_API gt_tensor *gt_load_npy(const char *path, gt_device device) {
 }
 static gt_status gt__npy_write(const char *path, const char *temporary, const gt_tensor *host) {
   char text[4 * GT__NPY_ALIGN];
-  const char order = gt_dtype_size(host->dtype) == 1 ? '|' : gt__little_endian() ? '<' : '>';
+  const char order = gt_dtype_size(host->dtype) == 1 ? '|' : GT__LITTLE_ENDIAN ? '<' : '>';
   const int n = snprintf(text, sizeof text,
                          "{'descr': '%c%s', 'fortran_order': False, 'shape': %s, }", order,
                          gt__npy_type[host->dtype], gt__shape_text(host));
@@ -6646,8 +6614,7 @@ typedef struct {
 } gt__printer;
 
 /* Adds a text of less than 256 characters. */
-GT__PRINTF(2, 3)
-static void gt__put(gt__printer *t, const char *format, ...) {
+GT__PRINTF(2, 3) static void gt__put(gt__printer *t, const char *format, ...) {
   va_list list;
   if (t->room - t->n < 256) {
     t->room = 2 * t->room + 512;
@@ -6805,10 +6772,10 @@ GT_API int64_t gt_to_string(const gt_tensor *x, char *text, size_t size) {
   GPUTENSOR_FREE(t.text);
   return length;
 }
+#endif /* GPUTENSOR_IMPLEMENTATION */
 #ifdef __cplusplus
 }
 #endif
-#endif /* GPUTENSOR_IMPLEMENTATION */
 #if defined(__clang__)
 #pragma clang fp contract(on)
 #elif defined(__GNUC__) && !defined(__CUDACC__)

@@ -477,10 +477,9 @@ GT_API gt_status gt_synchronize(gt_device device);     /* all streams of the dev
    touches. The launch is then ordered like an operation of the library. */
 GT_API gt_status gt_stream_reads(gt_stream *stream, const gt_tensor *x);
 GT_API gt_status gt_stream_writes(gt_stream *stream, const gt_tensor *x);
-/* Of the calling thread. GT_REPORT waits for nothing that it was not told to wait for, and keeps a
-   note of each race: the two operations, their streams, the tensor. GT_OFF does neither. In both the
-   caller orders all streams, as in PyTorch; frees stay safe, and what reads on the host waits for the
-   thread's current stream alone. */
+/* Of the calling thread. GT_REPORT waits only where it was told to and keeps a note of each race: the
+   two operations, their streams, the tensor. GT_OFF does neither. In both the caller orders streams,
+   as in PyTorch; frees stay safe, reads on the host wait for the thread's current stream alone. */
 typedef enum gt_safety { GT_ORDER, GT_REPORT, GT_OFF } gt_safety;
 GT_API gt_status gt_set_stream_safety(gt_safety safety);
 GT_API gt_safety gt_stream_safety(void);
@@ -522,9 +521,8 @@ typedef struct gt_statistics {
 GT_API gt_status gt_stats(gt_statistics *out);
 GT_API void gt_reset_stats(void);
 GT_API int64_t gt_report_leaks(FILE *file);              /* handles alive, a line each; NULL: counts */
-GT_API void gt_shutdown(void); /* waits, then lets go of all streams (also those made by the caller),
-                                  pools and caches; tensors and events stay valid to free. Other
-                                  threads must be outside the library. */
+GT_API void gt_shutdown(void); /* waits, then lets go of all streams (the caller's too), pools and
+        caches; tensors and events stay valid to free. Other threads must be outside the library. */
 GT_API const char *gt_version(void);
 GT_API const char *gt_build_info(void); /* compiler, OpenMP, CUDA, kernels built in */
 
@@ -689,17 +687,15 @@ GT__FN double gt__inf_f64(void) { return gt__float_f64((int64_t)0x7ff00000000000
 GT__FN double gt__max_f64(void) { return gt__float_f64((int64_t)0x7fefffffffffffff); }
 
 /* -- float32 functions, the same bits everywhere --
- *
  * Only + - * / sqrt fma, comparisons, selects and integer operations, rounded the same on every
  * machine. Both sides of a select are evaluated, so a loop over any of these (fmod and its
  * relatives excepted) becomes vector code. Polynomials are minimax fits of the named function on
  * the named interval, their coefficients rounded to float one after the other; "fit 2^-k" is the
  * relative error that remains. The worst errors found, in ULP, denormals included, over at least
  * every third float, or two million pairs:
- *   exp 1.04  exp2 1.04  expm1 1.53  log 0.90  log2 1.14  log10 1.02  log1p 1.53  sin 1.29
- *   cos 1.30  tan 1.47  asin 2.33  acos 1.12  atan 1.31  sinh 1.62  cosh 1.50  tanh 1.50
- *   sigmoid 1.50  softplus 1.77  silu 2.51  gelu 3.67  erf 1.09  rsqrt 1.50  pow 1.11  atan2 1.46
- *   hypot 0.94 */
+ *  exp 1.04  exp2 1.04  expm1 1.53  log 0.90  log2 1.14  log10 1.02  log1p 1.53  sin 1.29  cos 1.30
+ *  tan 1.47  asin 2.33  acos 1.12  atan 1.31  sinh 1.62  cosh 1.50  tanh 1.50  sigmoid 1.50
+ *  softplus 1.77  silu 2.51  gelu 3.67  erf 1.09  rsqrt 1.50  pow 1.11  atan2 1.46  hypot 0.94 */
 
 static const float gt__pio2_hi = 0x1.921fb6p+0f;         /* pi/2 = hi + mid + lo, 24 bits each */
 static const float gt__pio2_mid = -0x1.777a5cp-25f, gt__pio2_lo = -0x1.ee59dap-50f;
@@ -926,8 +922,7 @@ GT__FN int32_t gt__trig_reduce(float a, float *r, float *r_lo) {
   *r_lo = far ? fl : *r_lo;
   return far ? fn : n;
 }
-/* sin(r + r_lo + n pi/2), |r| <= pi/4, by r + r^3 p(r^2), fit 2^-27.9, or 1 - r^2/2 + r^4 p(r^2),
- * fit 2^-33. */
+/* sin(r + r_lo + n pi/2), |r| <= pi/4: r + r^3 p(r^2), fit 2^-27.9; 1 - r^2/2 + r^4 p(r^2), 2^-33 */
 GT__FN float gt__sin_quadrant(int32_t n, float r, float r_lo) {
   static const float sines[] = {-0x1.555546p-3f, 0x1.110778p-7f, -0x1.995400p-13f};
   static const float cosines[] = {0x1.55554ap-5f, -0x1.6c0c2ap-10f, 0x1.99e910p-16f};
@@ -1022,8 +1017,7 @@ GT__FN float gt__erf_f32(float x) {
   float e = GT__MUL(gt__exp_of(-z, -z_lo, 0), gt__phi_tail(GT__MUL(a, 0x1.6a09e6p+0f)));
   return gt__copysign_f32(a < 1.0f ? small : gt__fma_f32(-2.0f, e, 1.0f), x);
 }
-/* x Phi(x): no cancellation on the negative side, where the power of two comes last. gelu(-inf) is
- * the limit, -0. */
+/* x Phi(x): no cancellation below 0, where the power of two comes last. gelu(-inf) = -0, the limit. */
 GT__FN float gt__gelu_f32(float x) {
   float a = gt__clamp_f32(gt__abs_f32(x), 0.0f, 15.0f), z = GT__MUL(a, a), r, t;
   float z_lo = gt__fma_f32(a, a, -z);
@@ -1524,9 +1518,8 @@ GT__FOLDS(int64_t, i64, INT64_MIN, INT64_MAX, gt__add_i64, gt__mul_i64)
 enum { GT__NOT_YET = -1, GT__GPUS = 32 };
 /* A back end is a table of functions. `index` is the device's number; a queue is the back end's own
    (a cudaStream_t; on the CPU a thread, or NULL: the caller does the work), an event likewise. Each
-   returns 0 or the back end's error code, which classify and text explain. Nothing but gt__submit and
-   the code of streams and storages calls them. run starts an operation and returns; only a CPU
-   without a queue does the work itself. */
+   returns 0 or an error code, which classify and text explain. Only gt__submit and the code of
+   streams and storages call them. run returns at once; on a CPU without a queue it does the work. */
 typedef struct gt__backend {
   const char *name;
   int (*count)(void);
@@ -1539,8 +1532,7 @@ typedef struct gt__backend {
   int (*run)(int index, void *queue, const gt__op *op);
   int (*queue_create)(int index, int priority, void **queue);
   int (*queue_destroy)(int index, void *queue);
-  int (*queue_ask)(int index, void *queue, int wait); /* 0 all done, else a code; without wait also
-                                                         GT__NOT_YET */
+  int (*queue_ask)(int index, void *queue, int wait); /* 0 all done, else a code, or GT__NOT_YET */
   int (*queue_wait_event)(int index, void *queue, void *event);
   int (*event_create)(int index, void **event); /* with times */
   int (*event_destroy)(int index, void *event);
@@ -1551,8 +1543,7 @@ typedef struct gt__backend {
   const char *(*text)(int code);
 } gt__backend;
 
-/* After fork only the calling thread goes on in the child: OpenMP's threads, those of CPU streams and
-   CUDA stay with the parent. */
+/* After fork the calling thread alone goes on: OpenMP's, those of streams and CUDA do not. */
 static int gt__forked;
 static void gt__watch_fork(void);
 
@@ -3334,8 +3325,7 @@ static void gt__learn(gt__clock *c, const gt__clock *more, int slot, uint64_t nu
     if (c->at[i] < more->at[i]) c->at[i] = more->at[i];
   if (c->at[slot] < number) c->at[slot] = number;
 }
-/* The host waits for what t holds up to `number`, or for all of it where no mark can be recorded; the
-   lock is given up meanwhile. */
+/* Gives up the lock and waits for what t holds up to `number`; for all of it, without a mark. */
 static int gt__await(gt_stream *t, uint64_t number) {
   const gt__backend *b = gt__backend_of(t->device);
   const gt__clock seen = t->seen;
@@ -3595,8 +3585,7 @@ static int gt__is_pinned(const void *p) {
 
 /* ---- >>storage ---------------------------------------------------------------------------------
    Device memory is taken and given back in stream order, from pools that keep it. Memory of the host
-   that other work may still use is kept until that is done; pinned memory also longer, for the next
-   one who asks. */
+   is kept until the work that uses it is done, pinned memory longer, for the next who asks. */
 static const gt__backend *gt__pinned_backend(int pinned) { /* who allocates memory of the host */
   return gt__backend_of(gt__device(pinned ? GT_CUDA : GT_CPU, 0));
 }
@@ -3635,9 +3624,8 @@ static int gt__pinned_class(size_t bytes) { /* powers of two from a page on */
   while (c < GT__CLASSES - 1 && (size_t)1 << c < bytes) c++;
   return c;
 }
-/* Pinned memory from the pool, or fresh. If the oldest block still waits for its work there may be
-   32 MiB more of them; then it is waited for, so that a program that runs ahead of its GPU does not
-   pin ever more. */
+/* Pinned memory from the pool, or fresh. If the oldest block still waits for its work, 32 MiB more;
+   then it is waited for: a program that runs ahead of its GPU must not pin ever more. */
 static int gt__take_pinned(struct gt_storage *s) {
   const int c = gt__pinned_class(s->bytes), most = c > 23 ? 2 : c < 15 ? 1024 : 1 << (25 - c);
   const gt_device now = gt_current_device();
@@ -4180,8 +4168,7 @@ GT_API gt_tensor *gt_diagonal(const gt_tensor *x, int64_t offset, int dim0, int 
 
 /* ---- >>submit ----------------------------------------------------------------------------------
    The one way to a back end: order after what is pending on the storages, give scratch, run, number,
-   and mark the storages. What the calling thread does itself, on a CPU stream without a thread, runs
-   outside the lock, its storages claimed. */
+   mark the storages. What the calling thread does itself runs outside the lock, with claims. */
 /* Scratch memory for op on s; once more after giving back what is cached. */
 static int gt__give_scratch(gt_stream *s, gt__op *op) {
   const gt__backend *b = gt__backend_of(op->device);
@@ -4416,8 +4403,7 @@ static int32_t *gt__fault_word(gt_device device) {
   gt__unlock();
   return gt__all.fault;
 }
-/* dst = src, both on one device and of one dtype and shape; or, with an index, dst = the entries of
-   src's dim `dim` that it names. */
+/* dst = src of one device, dtype and shape, or the entries of src's dim `dim` that `index` names. */
 static gt_status gt__move_elements(const char *function, const gt_tensor *dst, const gt_tensor *src,
                                    int dim, const gt_tensor *index) {
   gt__op op;
@@ -4769,8 +4755,7 @@ static int gt__is_digit(int c) { return c >= '0' && c <= '9'; }
 static int gt__parse_choice(gt__tree *t);
 static int gt__parse_unary(gt__tree *t);
 
-/* strtod rounds correctly but reads the locale's decimal point: if it stops at our point, it is
-   given a comma. */
+/* strtod rounds correctly but reads the locale's point: if it stops at ours it is given a comma. */
 static int gt__parse_literal(gt__tree *t) {
   const int start = t->at;
   const char *s = t->text;
@@ -5167,8 +5152,7 @@ static void gt__tree_shape(const gt__tree *t, int i, int *ndim, int64_t *size) {
 }
 /* -- launch of a map -- */
 static const int gt__as_it_is[GT_MAX_DIMS] = {0, 1, 2, 3, 4, 5, 6, 7};
-/* Makes x an operand of n dims. `order` tells which dim each is of the shape, of `ndim` dims, to
-   which x broadcasts; -1: none. */
+/* Makes x an operand of n dims: dim order[i], or -1: none, of the `ndim` to which x broadcasts. */
 static gt__operand *gt__bind(gt__op *op, gt__operand *o, const gt_tensor *x, int ndim, int n,
                              const int *order) {
   gt__operand_of(o, x);
@@ -5233,8 +5217,7 @@ static gt_status gt__cut(gt__tree *t, int i, int is_condition, gt__code *g) {
   if (v->op != GT__OPERAND) gt_free(x);
   return GT_OK;
 }
-/* Cuts off what this compute type cannot carry below node i. Without `g` nothing is cut, and an
-   error tells that something would be. */
+/* Cuts off what this compute type cannot carry below node i; without `g`, it is an error. */
 static gt_status gt__settle(gt__tree *t, int i, int compute, gt__code *g) {
   const int op = t->node[i].op;
   gt_status status = GT_OK;
@@ -6066,8 +6049,7 @@ GT_API gt_stream *gt_stream_from_native(gt_device device, void *native) {
                     "all others; make one with cudaStreamNonBlocking", __func__), (gt_stream *)NULL;
   return gt__stream_new(__func__, device, 0, device.type == GT_CPU ? NULL : native, 0);
 }
-/* The stream stays in its slot until its work is done. A native stream that it wraps may end before
-   that; a mark covers what it holds. */
+/* It keeps its slot until its work is done. A native stream may end before: a mark covers it. */
 GT_API void gt_stream_free(gt_stream *stream) {
   if (!stream || stream == &gt__all.fallback[gt__slot(stream->device)]) return;
   gt__lock();
@@ -6387,8 +6369,7 @@ static int gt__npy_word(gt__npy *h, const char *word) {
   h->p += n;
   return 1;
 }
-/* A quoted string without escapes, ended in place, or NULL. What is not printable ASCII becomes
-   '?', since it may end up in a message. */
+/* A quoted string without escapes, ended in place, or NULL; in a message it must be printable. */
 static char *gt__npy_string(gt__npy *h) {
   const char quote = gt__npy_word(h, "'") ? '\'' : gt__npy_word(h, "\"") ? '"' : 0;
   char *const text = h->p;
@@ -6576,8 +6557,7 @@ static gt_status gt__npy_save(const char *path, const char *temporary, const gt_
   return gt__fail(GT_ERROR_FILE, "gt_save_npy: renaming %s to %s: %s", temporary, path,
                   strerror(error));
 }
-/* The elements are saved in C order, in a dtype that NumPy has. A reader never sees half a file: it
-   is written as PATH.tmp, then renamed. */
+/* Saves in C order. A reader never sees half a file: it is written as PATH.tmp, then renamed. */
 GT_API gt_status gt_save_npy(const char *path, const gt_tensor *x) {
   if (gt__refuse("gt_save_npy", 0, !x)) return gt__failed();
   if (!path) return gt__fail(GT_ERROR_ARGUMENT, "gt_save_npy: the path is NULL");

@@ -477,8 +477,8 @@ GT_API gt_status gt_synchronize(gt_device device);     /* all streams of the dev
    touches. The launch is then ordered like an operation of the library. */
 GT_API gt_status gt_stream_reads(gt_stream *stream, const gt_tensor *x);
 GT_API gt_status gt_stream_writes(gt_stream *stream, const gt_tensor *x);
-/* Of the calling thread. GT_REPORT waits only where it was told to and keeps a note of each race: the
-   two operations, their streams, the tensor. GT_OFF does neither. In both the caller orders streams,
+/* Of the calling thread. GT_REPORT waits only where it was told to and notes each race: the two
+   operations, their streams, the tensor. GT_OFF does neither. In both the caller orders streams,
    as in PyTorch; frees stay safe, reads on the host wait for the thread's current stream alone. */
 typedef enum gt_safety { GT_ORDER, GT_REPORT, GT_OFF } gt_safety;
 GT_API gt_status gt_set_stream_safety(gt_safety safety);
@@ -699,6 +699,7 @@ GT__FN double gt__max_f64(void) { return gt__float_f64((int64_t)0x7fefffffffffff
 
 static const float gt__pio2_hi = 0x1.921fb6p+0f;         /* pi/2 = hi + mid + lo, 24 bits each */
 static const float gt__pio2_mid = -0x1.777a5cp-25f, gt__pio2_lo = -0x1.ee59dap-50f;
+static const float gt__flt_max = 0x1.fffffep+127f;
 static const float gt__rounder = 0x1.8p+23f;              /* x + rounder rounds x to an integer */
 /* c[0] + c[1] z + c[2] z^2 ... in Horner steps, for a table c; compilers unroll it. */
 #define GT__POLY(S, z, c) gt__poly_##S(z, c, (int)(sizeof c / sizeof *c))
@@ -832,7 +833,7 @@ GT__FN float gt__log_split(float x, float *e) {
 /* The logarithm's values where y, computed for a positive finite x, does not hold. */
 GT__FN float gt__log_edges(float x, float y) {
   float edge = x == 0.0f ? -gt__inf_f32() : x < 0.0f ? gt__nan_f32() : x;
-  return ((x > 0.0f) & (x <= gt__max_f32())) ? y : edge;
+  return ((x > 0.0f) & (x <= gt__flt_max)) ? y : edge;
 }
 GT__FN float gt__log_join(float f, float e) {
   float low = gt__fma_f32(e, -0x1.05c610p-29f, gt__log_tail(f));
@@ -912,7 +913,7 @@ GT__FN int32_t gt__trig_far(float a, float *r, float *r_lo) {
 /* Which way is a matter of a alone, so a branch on the GPU and a select on the CPU agree. An
  * infinity goes near, where it becomes a NaN. */
 GT__FN int32_t gt__trig_reduce(float a, float *r, float *r_lo) {
-  int32_t far = (a >= 0x1p+15f) & (a <= gt__max_f32()), n = gt__trig_near(a, r, r_lo), fn;
+  int32_t far = (a >= 0x1p+15f) & (a <= gt__flt_max), n = gt__trig_near(a, r, r_lo), fn;
   float fr, fl;
 #ifdef __CUDA_ARCH__
   if (!far) return n;
@@ -922,7 +923,7 @@ GT__FN int32_t gt__trig_reduce(float a, float *r, float *r_lo) {
   *r_lo = far ? fl : *r_lo;
   return far ? fn : n;
 }
-/* sin(r + r_lo + n pi/2), |r| <= pi/4: r + r^3 p(r^2), fit 2^-27.9; 1 - r^2/2 + r^4 p(r^2), 2^-33 */
+/* sin(r + r_lo + n pi/2), |r| < pi/4: r + r^3 p(r^2), fit 2^-27.9; 1 - r^2/2 + r^4 p(r^2): 2^-33 */
 GT__FN float gt__sin_quadrant(int32_t n, float r, float r_lo) {
   static const float sines[] = {-0x1.555546p-3f, 0x1.110778p-7f, -0x1.995400p-13f};
   static const float cosines[] = {0x1.55554ap-5f, -0x1.6c0c2ap-10f, 0x1.99e910p-16f};
@@ -1017,7 +1018,7 @@ GT__FN float gt__erf_f32(float x) {
   float e = GT__MUL(gt__exp_of(-z, -z_lo, 0), gt__phi_tail(GT__MUL(a, 0x1.6a09e6p+0f)));
   return gt__copysign_f32(a < 1.0f ? small : gt__fma_f32(-2.0f, e, 1.0f), x);
 }
-/* x Phi(x): no cancellation below 0, where the power of two comes last. gelu(-inf) = -0, the limit. */
+/* x Phi(x): no cancellation below 0, where the power of two comes last. gelu(-inf) is -0. */
 GT__FN float gt__gelu_f32(float x) {
   float a = gt__clamp_f32(gt__abs_f32(x), 0.0f, 15.0f), z = GT__MUL(a, a), r, t;
   float z_lo = gt__fma_f32(a, a, -z);
@@ -1059,7 +1060,7 @@ GT__FN float gt__pow_f32(float x, float y) {
   r = ax == 1.0f ? 1.0f : r;                            /* also y = inf */
   r = ((x != x) | (y != y)) ? GT__ADD(x, y) : r;
   r = gt__neg_if_f32(r, odd ? gt__bits_f32(x) & INT32_MIN : 0);
-  r = ((x < 0.0f) & (x >= -gt__max_f32()) & (whole == 0)) ? gt__nan_f32() : r;
+  r = ((x < 0.0f) & (x >= -gt__flt_max) & (whole == 0)) ? gt__nan_f32() : r;
   return ((x == 1.0f) | (y == 0.0f)) ? 1.0f : r;
 }
 
@@ -1074,7 +1075,7 @@ GT__FN float gt__hypot_f32(float x, float y) {
   b = GT__MUL(b, s);
   r = GT__MUL(gt__sqrt_f32(gt__fma_f32(a, a, GT__MUL(b, b))), back);
   r = ((x != x) | (y != y)) ? GT__ADD(x, y) : r;
-  return ((p > gt__max_f32()) | (q > gt__max_f32())) ? gt__inf_f32() : r;
+  return ((p > gt__flt_max) | (q > gt__flt_max)) ? gt__inf_f32() : r;
 }
 /* Float and double alike. Of equal numbers the sign bits decide: max(+0,-0) = +0, min = -0; NaN
  * propagates, but sign gives 0 for it. lerp goes from whichever end is nearer, so that both ends are
@@ -1519,7 +1520,7 @@ enum { GT__NOT_YET = -1, GT__GPUS = 32 };
 /* A back end is a table of functions. `index` is the device's number; a queue is the back end's own
    (a cudaStream_t; on the CPU a thread, or NULL: the caller does the work), an event likewise. Each
    returns 0 or an error code, which classify and text explain. Only gt__submit and the code of
-   streams and storages call them. run returns at once; on a CPU without a queue it does the work. */
+   streams and storages call them. run returns at once, but a CPU without a queue does the work. */
 typedef struct gt__backend {
   const char *name;
   int (*count)(void);
@@ -4403,7 +4404,7 @@ static int32_t *gt__fault_word(gt_device device) {
   gt__unlock();
   return gt__all.fault;
 }
-/* dst = src of one device, dtype and shape, or the entries of src's dim `dim` that `index` names. */
+/* dst = src of one device, dtype and shape, or the entries of src's dim that `index` names. */
 static gt_status gt__move_elements(const char *function, const gt_tensor *dst, const gt_tensor *src,
                                    int dim, const gt_tensor *index) {
   gt__op op;

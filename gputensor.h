@@ -3219,12 +3219,12 @@ static gt_status gt__check_device(const char *function, gt_device device) {
 }
 GT_API gt_device gt_cuda(int index) {
   const gt_device device = gt__device(GT_CUDA, index);
-  return gt__check_device("gt_cuda", device) ? gt__device(GT_NO_DEVICE, 0) : device;
+  return gt__check_device(__func__, device) ? gt__device(GT_NO_DEVICE, 0) : device;
 }
 GT_API gt_device gt_best_device(void) { return gt__device(gt_cuda_is_available() ? GT_CUDA : GT_CPU, 0); }
 GT_API gt_device gt_current_device(void) { return gt__me.device.type ? gt__me.device : gt_cpu(); }
 GT_API gt_status gt_set_device(gt_device device) {
-  const gt_status status = gt__check_device("gt_set_device", device);
+  const gt_status status = gt__check_device(__func__, device);
   if (!status) gt__me.device = device;
   return status;
 }
@@ -3774,7 +3774,7 @@ static void gt__set_scope(gt_tensor *x, gt_scope *scope) {
   if (scope) scope->gt__first = x;
 }
 GT_API gt_tensor *gt_keep(gt_tensor *x) {
-  if (gt__refuse("gt_keep", 0, !x)) return NULL;
+  if (gt__refuse(__func__, 0, !x)) return NULL;
   gt__lock();
   gt__set_scope(x, x->gt__scope ? x->gt__scope->gt__outer : NULL);
   gt__unlock();
@@ -3813,7 +3813,7 @@ GT_API void gt_free(gt_tensor *x) {
   GPUTENSOR_FREE(x);
 }
 GT_API gt_tensor *gt_retain(const gt_tensor *x) {
-  return gt__refuse("gt_retain", 0, !x) ? NULL : gt__handle("gt_retain", x);
+  return gt__refuse(__func__, 0, !x) ? NULL : gt__handle(__func__, x);
 }
 
 /* Checks a shape and a dtype and fills a model of a contiguous tensor. Sizes are multiplied without
@@ -3865,14 +3865,14 @@ static gt_tensor *gt__new(const char *function, gt_shape shape, gt_dtype dtype, 
   return NULL;
 }
 GT_API gt_tensor *gt_empty(gt_shape shape, gt_dtype dtype, gt_device device) {
-  return gt__new("gt_empty", shape, dtype, device, 0);
+  return gt__new(__func__, shape, dtype, device, 0);
 }
 GT_API gt_tensor *gt_empty_pinned(gt_shape shape, gt_dtype dtype) {
-  return gt__new("gt_empty_pinned", shape, dtype, gt_cpu(), gt_cuda_is_available());
+  return gt__new(__func__, shape, dtype, gt_cpu(), gt_cuda_is_available());
 }
 GT_API gt_tensor *gt_empty_like(const gt_tensor *x) {
-  if (gt__refuse("gt_empty_like", 0, !x)) return NULL;
-  return gt__new("gt_empty_like", gt_shape_of(x), x->dtype, x->device, 0);
+  if (gt__refuse(__func__, 0, !x)) return NULL;
+  return gt__new(__func__, gt_shape_of(x), x->dtype, x->device, 0);
 }
 GT_API gt_tensor *gt_from_ptr(void *data, gt_shape shape, gt_dtype dtype, gt_device device,
                               void (*deleter)(void *data, void *context), void *context) {
@@ -3897,21 +3897,21 @@ GT_API gt_tensor *gt_from_ptr(void *data, gt_shape shape, gt_dtype dtype, gt_dev
   return x;
 }
 GT_API int64_t gt_numel(const gt_tensor *x) {
-  return gt__refuse("gt_numel", 0, !x) ? 0 : gt__count(x->ndim, x->shape);
+  return gt__refuse(__func__, 0, !x) ? 0 : gt__count(x->ndim, x->shape);
 }
 GT_API size_t gt_nbytes(const gt_tensor *x) {
-  return gt__refuse("gt_nbytes", 0, !x) ? 0 : (size_t)gt_numel(x) * gt_dtype_size(x->dtype);
+  return gt__refuse(__func__, 0, !x) ? 0 : (size_t)gt_numel(x) * gt_dtype_size(x->dtype);
 }
 GT_API gt_shape gt_shape_of(const gt_tensor *x) {
   gt_shape shape = {0, {0}};
-  if (gt__refuse("gt_shape_of", 0, !x)) return shape;
+  if (gt__refuse(__func__, 0, !x)) return shape;
   shape.ndim = x->ndim;
   memcpy(shape.size, x->shape, sizeof shape.size);
   return shape;
 }
 GT_API int gt_is_contiguous(const gt_tensor *x) {
   int64_t stride = 1;
-  if (gt__refuse("gt_is_contiguous", 0, !x)) return 0;
+  if (gt__refuse(__func__, 0, !x)) return 0;
   for (int d = x->ndim - 1; d >= 0; d--) {
     if (x->shape[d] == 0) return 1;
     if (x->shape[d] > 1 && x->stride[d] != stride) return 0;
@@ -3920,7 +3920,7 @@ GT_API int gt_is_contiguous(const gt_tensor *x) {
   return 1;
 }
 GT_API int gt_is_pinned(const gt_tensor *x) {
-  return gt__refuse("gt_is_pinned", 0, !x) ? 0 : x->storage->pinned;
+  return gt__refuse(__func__, 0, !x) ? 0 : x->storage->pinned;
 }
 /* What is on a device: tensors now, tensors at most, or all that the library keeps for it. */
 static size_t gt__memory_now(const char *function, gt_device device, int which) {
@@ -3938,15 +3938,11 @@ static size_t gt__memory_now(const char *function, gt_device device, int which) 
   gt__unlock();
   return n;
 }
-GT_API size_t gt_memory_allocated(gt_device device) {
-  return gt__memory_now("gt_memory_allocated", device, 0);
-}
+GT_API size_t gt_memory_allocated(gt_device device) { return gt__memory_now(__func__, device, 0); }
 GT_API size_t gt_max_memory_allocated(gt_device device) {
-  return gt__memory_now("gt_max_memory_allocated", device, 1);
+  return gt__memory_now(__func__, device, 1);
 }
-GT_API size_t gt_memory_reserved(gt_device device) {
-  return gt__memory_now("gt_memory_reserved", device, 2);
-}
+GT_API size_t gt_memory_reserved(gt_device device) { return gt__memory_now(__func__, device, 2); }
 GT_API gt_status gt_reset_peak_memory_stats(gt_device device) {
   if (gt__check_device(__func__, device)) return gt__failed();
   gt__lock();
@@ -3965,7 +3961,7 @@ GT_API gt_status gt_empty_cache(void) {
     if (!code) code = gt__backend_of(device)->trim(i);
   }
   gt__unlock();
-  return code ? gt__backend_error("gt_empty_cache", device, NULL, code) : GT_OK;
+  return code ? gt__backend_error(__func__, device, NULL, code) : GT_OK;
 }
 GT_API int64_t gt_report_leaks(FILE *file) {
   int64_t n = 0;
@@ -4134,10 +4130,10 @@ GT_API gt_tensor *gt_expand(const gt_tensor *x, gt_shape shape) {
   return gt__handle(__func__, &y);
 }
 GT_API gt_tensor *gt_squeeze(const gt_tensor *x, int dim) {
-  if (gt__refuse("gt_squeeze", 0, !x) || (dim = gt__dim("gt_squeeze", dim, x->ndim)) < 0) return NULL;
+  if (gt__refuse(__func__, 0, !x) || (dim = gt__dim(__func__, dim, x->ndim)) < 0) return NULL;
   gt_tensor y = gt__plain(x);
   if (x->shape[dim] == 1) gt__drop_dim(&y, dim);
-  return gt__handle("gt_squeeze", &y);
+  return gt__handle(__func__, &y);
 }
 GT_API gt_tensor *gt_unsqueeze(const gt_tensor *x, int dim) {
   if (gt__refuse(__func__, 0, !x)) return NULL;
@@ -4573,19 +4569,19 @@ GT_API gt_tensor *gt_copy(gt_tensor *dst, const gt_tensor *src) {
   return gt__check_own(__func__, dst) || gt__copy_into(__func__, dst, &wide) ? NULL : dst;
 }
 GT_API gt_tensor *gt_to(const gt_tensor *x, gt_device device) {
-  if (gt__refuse("gt_to", 0, !x) || gt__check_device("gt_to", device)) return NULL;
-  if (gt__same_device(x->device, device)) return gt__handle("gt_to", x);
-  return gt__converted("gt_to", x, x->dtype, device, device.type == GT_CPU); /* pinned: at once */
+  if (gt__refuse(__func__, 0, !x) || gt__check_device(__func__, device)) return NULL;
+  if (gt__same_device(x->device, device)) return gt__handle(__func__, x);
+  return gt__converted(__func__, x, x->dtype, device, device.type == GT_CPU); /* pinned: at once */
 }
 GT_API gt_tensor *gt_to_dtype(const gt_tensor *x, gt_dtype dtype) {
-  if (gt__refuse("gt_to_dtype", 0, !x)) return NULL;
-  if (x->dtype == dtype) return gt__handle("gt_to_dtype", x);
-  return gt__converted("gt_to_dtype", x, dtype, x->device, 0);
+  if (gt__refuse(__func__, 0, !x)) return NULL;
+  if (x->dtype == dtype) return gt__handle(__func__, x);
+  return gt__converted(__func__, x, dtype, x->device, 0);
 }
 GT_API gt_tensor *gt_contiguous(const gt_tensor *x) {
-  if (gt__refuse("gt_contiguous", 0, !x)) return NULL;
-  if (gt_is_contiguous(x)) return gt__handle("gt_contiguous", x);
-  return gt__converted("gt_contiguous", x, x->dtype, x->device, 0);
+  if (gt__refuse(__func__, 0, !x)) return NULL;
+  if (gt_is_contiguous(x)) return gt__handle(__func__, x);
+  return gt__converted(__func__, x, x->dtype, x->device, 0);
 }
 GT_API gt_tensor *gt_from_array(const void *data, gt_shape shape, gt_dtype dtype, gt_device device) {
   gt_tensor *x = gt__new(__func__, shape, dtype, device, 0);
@@ -4635,8 +4631,8 @@ GT_API gt_status gt_to_array(const gt_tensor *x, void *host, size_t bytes) {
   return status;
 }
 GT_API void *gt_data(const gt_tensor *x) {
-  if (gt__refuse("gt_data", 0, !x) || !gt_numel(x)) return NULL;
-  if (x->device.type == GT_CPU && gt__host_access("gt_data", x->storage, 1)) return NULL;
+  if (gt__refuse(__func__, 0, !x) || !gt_numel(x)) return NULL;
+  if (x->device.type == GT_CPU && gt__host_access(__func__, x->storage, 1)) return NULL;
   return gt__address(x);
 }
 
@@ -4658,12 +4654,12 @@ static gt_status gt__one(const char *function, const gt_tensor *x, gt__num *v) {
 }
 GT_API double gt_item(const gt_tensor *x) {
   gt__num v = {0};
-  if (gt__one("gt_item", x, &v)) return (double)NAN;
+  if (gt__one(__func__, x, &v)) return (double)NAN;
   return gt_is_floating(x->dtype) ? v.f : (double)v.i;
 }
 GT_API int64_t gt_item_int64(const gt_tensor *x) {
   gt__num v = {0};
-  if (gt__one("gt_item_int64", x, &v)) return 0;
+  if (gt__one(__func__, x, &v)) return 0;
   return gt_is_floating(x->dtype) ? gt__f64_to_i64(v.f, INT64_MIN, INT64_MAX) : v.i;
 }
 
@@ -4881,18 +4877,17 @@ static int gt__parse_choice(gt__tree *t) {
 
 /* What was parsed is kept by its content, 128 short texts at most. The number of operands matters
    too: a letter beyond it is an error. */
-typedef struct {
+static struct gt__known {
   gt__node node[GT__FEW];
   char text[128];
   int n, n_in;
-} gt__known;
-static gt__known gt__cache[128];
+} gt__cache[128];
 
 static gt_status gt__parse_text(gt__tree *t) {
   const size_t length = strlen(t->text);
   uint64_t hash = 1469598103934665603u; /* FNV-1a */
   for (size_t i = 0; i < length; i++) hash = (hash ^ (unsigned char)t->text[i]) * 1099511628211u;
-  gt__known *k = &gt__cache[hash >> 57];
+  struct gt__known *k = &gt__cache[hash >> 57];
   gt__lock();
   if (!strcmp(k->text, t->text) && k->n_in <= t->n_in) {
     memcpy(t->node, k->node, (size_t)k->n * sizeof *k->node);
@@ -5404,20 +5399,20 @@ static gt_tensor *gt__full(const char *function, gt_shape shape, double value, g
   return gt__fill(function, NULL, &model, value);
 }
 GT_API gt_tensor *gt_full(gt_shape shape, double value, gt_dtype dtype, gt_device device) {
-  return gt__full("gt_full", shape, value, dtype, device);
+  return gt__full(__func__, shape, value, dtype, device);
 }
 GT_API gt_tensor *gt_zeros(gt_shape shape, gt_dtype dtype, gt_device device) {
-  return gt__full("gt_zeros", shape, 0, dtype, device);
+  return gt__full(__func__, shape, 0, dtype, device);
 }
 GT_API gt_tensor *gt_ones(gt_shape shape, gt_dtype dtype, gt_device device) {
-  return gt__full("gt_ones", shape, 1, dtype, device);
+  return gt__full(__func__, shape, 1, dtype, device);
 }
 GT_API gt_tensor *gt_zeros_like(const gt_tensor *x) {
-  if (gt__refuse("gt_zeros_like", 0, !x)) return NULL;
-  return gt__fill("gt_zeros_like", NULL, x, 0);
+  if (gt__refuse(__func__, 0, !x)) return NULL;
+  return gt__fill(__func__, NULL, x, 0);
 }
 GT_API gt_tensor *gt_fill(gt_tensor *x, double value) {
-  return gt__refuse("gt_fill", 0, !x) ? NULL : gt__fill("gt_fill", x, x, value);
+  return gt__refuse(__func__, 0, !x) ? NULL : gt__fill(__func__, x, x, value);
 }
 static gt_tensor *gt__new_number(const char *function, gt_dtype dtype, const void *value) {
   gt_tensor *x = gt__new(function, GT_SHAPE_0D, dtype, gt_cpu(), 0);
@@ -5428,7 +5423,7 @@ static gt_tensor *gt__new_number(const char *function, gt_dtype dtype, const voi
 }
 GT_API gt_tensor *gt_scalar(double value) { return gt__new_number("gt_scalar", GT_FLOAT64, &value); }
 GT_API gt_tensor *gt_scalar_int64(int64_t value) {
-  return gt__new_number("gt_scalar_int64", GT_INT64, &value);
+  return gt__new_number(__func__, GT_INT64, &value);
 }
 GT_API gt_tensor *gt_arange(double start, double end, double step, gt_dtype dtype, gt_device device) {
   const double n = ceil((end - start) / step);
@@ -5447,12 +5442,12 @@ GT_API gt_tensor *gt_linspace(double start, double end, int64_t steps, gt_dtype 
   const double last = (double)(steps - 1), half = (double)(steps / 2);
   const double step = steps > 1 ? (end - start) / last : 0;
   const double v[] = {start, step, steps == 1 ? start : end, last, half};
-  return gt__make("gt_linspace", "index < e ? a + index*b : c - (d - index)*b", GT_SHAPE(steps),
+  return gt__make(__func__, "index < e ? a + index*b : c - (d - index)*b", GT_SHAPE(steps),
                   dtype, device, 5, v, GT__F64);
 }
 GT_API gt_tensor *gt_eye(int64_t rows, int64_t columns, gt_dtype dtype, gt_device device) {
   const double n = (double)columns;
-  return gt__make("gt_eye", "remainder(index, a) == floor_div(index, a)", GT_SHAPE(rows, columns),
+  return gt__make(__func__, "remainder(index, a) == floor_div(index, a)", GT_SHAPE(rows, columns),
                   dtype, device, 1, &n, GT__I64);
 }
 
@@ -5488,17 +5483,17 @@ static gt_tensor *gt__random(const char *function, int op, gt_shape shape, gt_dt
   return out;
 }
 GT_API gt_tensor *gt_rand(gt_shape shape, gt_dtype dtype, gt_device device, gt_generator *generator) {
-  return gt__random("gt_rand", GT__UNIFORM, shape, dtype, device, generator, 0, 0);
+  return gt__random(__func__, GT__UNIFORM, shape, dtype, device, generator, 0, 0);
 }
 GT_API gt_tensor *gt_randn(gt_shape shape, gt_dtype dtype, gt_device device, gt_generator *generator) {
-  return gt__random("gt_randn", GT__NORMAL, shape, dtype, device, generator, 0, 0);
+  return gt__random(__func__, GT__NORMAL, shape, dtype, device, generator, 0, 0);
 }
 GT_API gt_tensor *gt_randint(int64_t low, int64_t high, gt_shape shape, gt_dtype dtype,
                              gt_device device, gt_generator *generator) {
   if (low >= high)
     return GT__NULL(GT_ERROR_ARGUMENT, "gt_randint: no integer is from %lld to below %lld",
                     (long long)low, (long long)high);
-  return gt__random("gt_randint", GT__INTEGER, shape, dtype, device, generator, low,
+  return gt__random(__func__, GT__INTEGER, shape, dtype, device, generator, low,
                     (uint64_t)high - (uint64_t)low);
 }
 /* Fisher and Yates's shuffle, on the host: exactly uniform, and the same on every device. */
@@ -5601,10 +5596,10 @@ static gt_tensor *gt__join_tensors(const char *function, gt_tensor *out, int n,
   return gt__end(&r, status);
 }
 GT_API gt_tensor *gt_cat(gt_tensor *out, int n, const gt_tensor *const *x, int dim) {
-  return gt__join_tensors("gt_cat", out, n, x, dim, 0);
+  return gt__join_tensors(__func__, out, n, x, dim, 0);
 }
 GT_API gt_tensor *gt_stack(gt_tensor *out, int n, const gt_tensor *const *x, int dim) {
-  return gt__join_tensors("gt_stack", out, n, x, dim, 1);
+  return gt__join_tensors(__func__, out, n, x, dim, 1);
 }
 
 /* -- reductions -- */
@@ -5781,11 +5776,11 @@ static gt_tensor *gt__spread(const char *function, gt_tensor *out, const gt_tens
 }
 GT_API gt_tensor *gt_var(gt_tensor *out, const gt_tensor *x, uint32_t dims, double correction,
                          int keepdim) {
-  return gt__spread("gt_var", out, x, dims, correction, keepdim, GT__DIVIDE);
+  return gt__spread(__func__, out, x, dims, correction, keepdim, GT__DIVIDE);
 }
 GT_API gt_tensor *gt_std(gt_tensor *out, const gt_tensor *x, uint32_t dims, double correction,
                          int keepdim) {
-  return gt__spread("gt_std", out, x, dims, correction, keepdim, GT__DIVIDE | GT__ROOT);
+  return gt__spread(__func__, out, x, dims, correction, keepdim, GT__DIVIDE | GT__ROOT);
 }
 GT_API gt_tensor *gt_norm(gt_tensor *out, const gt_tensor *x, double p, uint32_t dims, int keepdim) {
   gt__folding f = gt__folding_of(__func__, GT_SUM, dims, keepdim);
@@ -5991,7 +5986,7 @@ GT_API gt_tensor *gt_matmul_eval_n(gt_tensor *out, const gt_tensor *a, const gt_
   return gt__matmul_text("gt_matmul_eval", out, a, b, text, n, x);
 }
 GT_API gt_tensor *gt_matmul(gt_tensor *out, const gt_tensor *a, const gt_tensor *b) {
-  return gt__matmul_text("gt_matmul", out, a, b, "a", 0, NULL);
+  return gt__matmul_text(__func__, out, a, b, "a", 0, NULL);
 }
 /* A whole factor of integer matrices is an integer, so that their product stays one. */
 static gt_tensor *gt__factor_of(const gt_tensor *a, const gt_tensor *b, double value) {
@@ -6042,7 +6037,7 @@ static gt_stream *gt__stream_new(const char *function, gt_device device, int pri
   return NULL;
 }
 GT_API gt_stream *gt_stream_create(gt_device device, int priority) {
-  return gt__stream_new("gt_stream_create", device, priority, NULL, 1);
+  return gt__stream_new(__func__, device, priority, NULL, 1);
 }
 GT_API gt_stream *gt_stream_from_native(gt_device device, void *native) {
   if (device.type == GT_CUDA && !native)
@@ -6099,11 +6094,11 @@ GT_API void *gt_stream_native(gt_stream *stream) {
 }
 GT_API gt_stream *gt_current_stream(gt_device device) {
   int code;
-  if (gt__check_device("gt_current_stream", device)) return NULL;
+  if (gt__check_device(__func__, device)) return NULL;
   gt__lock();
   gt_stream *s = gt__stream_now(device, &code);
   gt__unlock();
-  if (code) gt__backend_error("gt_current_stream", device, NULL, code);
+  if (code) gt__backend_error(__func__, device, NULL, code);
   return s;
 }
 GT_API gt_status gt_set_stream(gt_stream *stream) {
@@ -6140,10 +6135,10 @@ static gt_status gt__declare(const char *function, gt_stream *stream, const gt_t
   return gt__done(function, stream, code);
 }
 GT_API gt_status gt_stream_reads(gt_stream *stream, const gt_tensor *x) {
-  return gt__declare("gt_stream_reads", stream, x, 0);
+  return gt__declare(__func__, stream, x, 0);
 }
 GT_API gt_status gt_stream_writes(gt_stream *stream, const gt_tensor *x) {
-  return gt__declare("gt_stream_writes", stream, x, 1);
+  return gt__declare(__func__, stream, x, 1);
 }
 GT_API gt_safety gt_stream_safety(void) { return gt__me.safety; }
 GT_API gt_status gt_set_stream_safety(gt_safety safety) {
@@ -6514,7 +6509,7 @@ GT_API gt_tensor *gt_load_npy(const char *path, gt_device device) {
   gt__npy h;
   memset(&h, 0, sizeof h);
   h.path = path;
-  if (gt__check_device("gt_load_npy", device)) return NULL;
+  if (gt__check_device(__func__, device)) return NULL;
   if (!path) return GT__NULL(GT_ERROR_ARGUMENT, "gt_load_npy: the path is NULL");
   h.file = fopen(path, "rb");
   if (!h.file) return GT__NULL(GT_ERROR_FILE, "gt_load_npy: %s: %s", path, strerror(errno));
@@ -6560,10 +6555,10 @@ static gt_status gt__npy_save(const char *path, const char *temporary, const gt_
 }
 /* Saves in C order. A reader never sees half a file: it is written as PATH.tmp, then renamed. */
 GT_API gt_status gt_save_npy(const char *path, const gt_tensor *x) {
-  if (gt__refuse("gt_save_npy", 0, !x)) return gt__failed();
+  if (gt__refuse(__func__, 0, !x)) return gt__failed();
   if (!path) return gt__fail(GT_ERROR_ARGUMENT, "gt_save_npy: the path is NULL");
   const size_t n = strlen(path) + sizeof ".tmp";
-  char *temporary = (char *)gt__malloc("gt_save_npy", n);
+  char *temporary = (char *)gt__malloc(__func__, n);
   if (!temporary) return GT_ERROR_MEMORY;
   snprintf(temporary, n, "%s.tmp", path);
   const gt_dtype dtype = x->dtype == GT_BFLOAT16 ? GT_FLOAT32 : x->dtype;
@@ -6747,7 +6742,7 @@ GT_API gt_status gt_print(const gt_tensor *x) { return gt_fprint(stdout, x); }
 
 GT_API int64_t gt_to_string(const gt_tensor *x, char *text, size_t size) {
   gt__printer t;
-  const int64_t length = gt__print(&t, x, "gt_to_string") ? -1 : (int64_t)t.n;
+  const int64_t length = gt__print(&t, x, __func__) ? -1 : (int64_t)t.n;
   if (text && size) *text = 0;
   if (text && size && length > 0) strncat(text, t.text, size - 1);
   GPUTENSOR_FREE(t.text);

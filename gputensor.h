@@ -923,7 +923,8 @@ GT__FN int32_t gt__trig_reduce(float a, float *r, float *r_lo) {
   *r_lo = far ? fl : *r_lo;
   return far ? fn : n;
 }
-/* sin(r + r_lo + n pi/2), |r| < pi/4: r + r^3 p(r^2), fit 2^-27.9; 1 - r^2/2 + r^4 p(r^2): 2^-33 */
+/* sin(r + r_lo + n pi/2), |r| <= pi/4, by r + r^3 p(r^2), fit 2^-27.9, or 1 - r^2/2 + r^4 p(r^2),
+ * fit 2^-33. */
 GT__FN float gt__sin_quadrant(int32_t n, float r, float r_lo) {
   static const float sines[] = {-0x1.555546p-3f, 0x1.110778p-7f, -0x1.995400p-13f};
   static const float cosines[] = {0x1.55554ap-5f, -0x1.6c0c2ap-10f, 0x1.99e910p-16f};
@@ -2755,7 +2756,7 @@ static int gt__cuda_first_use(int index) {
   gt__gpu.checked[index] = !code;
   return code;
 }
-/* Every function enters its device and leaves it again, if it was `away` from it. */
+/* Every function enters its device and leaves it again if the thread was `away` from it. */
 static int gt__cuda_enter(int *away, int index) {
   void *current = NULL;
   int code = 0;
@@ -3050,8 +3051,7 @@ static struct {
   int top;                       /* slots that were ever used */
   gt__clock done;                /* the host's clock */
   int names;
-  gt_stream fallback[1 + GT__GPUS], bin[1 + GT__GPUS]; /* default streams; where memory is freed that
-                                                          several streams have used */
+  gt_stream fallback[1 + GT__GPUS], bin[1 + GT__GPUS]; /* default; to free what several used */
   struct { struct gt_storage *first, *last; int count; } pool[GT__CLASSES]; /* oldest first */
   size_t allocated[1 + GT__GPUS], peak[1 + GT__GPUS];
   int lost[1 + GT__GPUS];
@@ -3720,9 +3720,8 @@ static struct gt_storage *gt__storage_new(const char *function, size_t bytes, gt
   else gt__backend_error(function, device, NULL, code);
   return NULL;
 }
-/* Gives device memory back: on the stream that used it last, if all other uses are behind that; else
-   on the device's bin, which waits for them so that no stream of the user's has to. What cannot be
-   waited for stays where it is. */
+/* Gives device memory back: on the stream that used it last, if other uses are behind that; else on
+   the device's bin, which waits so that no user's stream must. What cannot be waited for stays. */
 static void gt__release_device(struct gt_storage *s) {
   gt_stream *t = gt__all.slot[s->write.slot];
   int code = 0, away = 0, fits = t && !t->freed && gt__same_device(t->device, s->device) && !s->crowded;

@@ -3620,18 +3620,14 @@ static void gt__sweep(int wait) {
       else gt__pool_give(s);
     }
 }
-static int gt__pinned_class(size_t bytes) { /* powers of two from a page on */
-  int c = 12;
-  while (c < GT__CLASSES - 1 && (size_t)1 << c < bytes) c++;
-  return c;
-}
 /* Pinned memory from the pool, or fresh. If the oldest block still waits for its work, 32 MiB more;
    then it is waited for: a program that runs ahead of its GPU must not pin ever more. */
 static int gt__take_pinned(struct gt_storage *s) {
-  const int c = gt__pinned_class(s->bytes), most = c > 23 ? 2 : c < 15 ? 1024 : 1 << (25 - c);
   const gt_device now = gt_current_device();
+  int code, c = 12; /* from a page on */
+  while (c < GT__CLASSES - 1 && (size_t)1 << c < s->bytes) c++;
+  const int most = c > 23 ? 2 : c < 15 ? 1024 : 1 << (25 - c);
   struct gt_storage *found = gt__all.pool[c].first;
-  int code;
   if (found && (gt__settled(found, 1) || gt__all.pool[c].count >= most)) {
     gt__pool_take(c);
     code = gt__await_storage(found);
@@ -5424,10 +5420,10 @@ GT_API gt_tensor *gt_scalar(double value) { return gt__new_number("gt_scalar", G
 GT_API gt_tensor *gt_scalar_int64(int64_t value) {
   return gt__new_number(__func__, GT_INT64, &value);
 }
+static int gt__is_whole(double x) { return x == floor(x) && fabs(x) < 9e18; }
 GT_API gt_tensor *gt_arange(double start, double end, double step, gt_dtype dtype, gt_device device) {
   const double n = ceil((end - start) / step);
-  const int whole = !gt_is_floating(dtype) && start == floor(start) && step == floor(step) &&
-                    fabs(start) < 9e18 && fabs(step) < 9e18;
+  const int whole = !gt_is_floating(dtype) && gt__is_whole(start) && gt__is_whole(step);
   const double v[] = {start, step};
   if (!(step != 0) || !(n >= 0) || !(n < 9e18))
     return GT__NULL(GT_ERROR_ARGUMENT, "%s: from %g to %g in steps of %g is no finite sequence",
@@ -5989,8 +5985,7 @@ GT_API gt_tensor *gt_matmul(gt_tensor *out, const gt_tensor *a, const gt_tensor 
 }
 /* A whole factor of integer matrices is an integer, so that their product stays one. */
 static gt_tensor *gt__factor_of(const gt_tensor *a, const gt_tensor *b, double value) {
-  const int whole = !gt_is_floating(a->dtype) && !gt_is_floating(b->dtype) && value == floor(value) &&
-                    fabs(value) < 9e18;
+  const int whole = !gt_is_floating(a->dtype) && !gt_is_floating(b->dtype) && gt__is_whole(value);
   return whole ? gt_scalar_int64((int64_t)value) : gt_scalar(value);
 }
 GT_API gt_tensor *gt_addmm(gt_tensor *out, const gt_tensor *c, const gt_tensor *a, const gt_tensor *b,

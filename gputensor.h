@@ -4894,9 +4894,8 @@ static gt_status gt__parse_text(gt__tree *t) {
   if (length > 65535)
     return gt__fail(GT_ERROR_EXPRESSION, "%s: a text of more than 65535 characters", t->function);
   if (length > GT__FEW) { /* each node has a character of its own */
-    gt__node *many = (gt__node *)gt__malloc(t->function, length * sizeof *many);
-    if (!many) return gt__failed();
-    t->node = many;
+    t->node = (gt__node *)gt__malloc(t->function, length * sizeof *t->node);
+    if (!t->node) return gt__failed();
   }
   int root = gt__parse_choice(t);
   if (root >= 0 && gt__peek(t)) root = gt__bad_text(t, t->at, "expected an operator");
@@ -6109,8 +6108,7 @@ GT_API gt_status gt_stream_wait_stream(gt_stream *stream, gt_stream *other) {
   other->marked = 0;
   if (stream->queue && (stream->device.type == other->device.type || stream->device.type == GT_CPU))
     code = gt__join(stream, other, other->number);
-  else
-    code = gt__await(other, other->number);
+  else code = gt__await(other, other->number);
   gt__unlock();
   return gt__done(__func__, other, code);
 }

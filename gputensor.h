@@ -1004,10 +1004,9 @@ GT__FN float gt__phi_tail(float a) {
   static const float c[] = {0x1.84e44ap-1f, -0x1.401104p-1f, 0x1.ac43dcp-2f, -0x1.c39d3ep-3f,
                             0x1.5d459ap-4f, -0x1.3d5a3ap-6f, -0x1.892d46p-11f, 0x1.1efd94p-9f,
                             -0x1.7ce7e2p-12f, -0x1.ed567cp-13f};
-  float g = GT__ADD(a, 4.25f), v = GT__DIV(1.0f, g), v_lo, p;
-  v_lo = gt__fma_f32(-v, GT__SUB(a, GT__SUB(g, 4.25f)), gt__fma_f32(-v, g, 1.0f));
-  v_lo = GT__MUL(v, v_lo);
-  p = GT__POLY(f32, gt__fma_f32(-8.5f, v_lo, gt__fma_f32(-8.5f, v, 1.0f)), c);
+  float g = GT__ADD(a, 4.25f), v = GT__DIV(1.0f, g), lost = GT__SUB(a, GT__SUB(g, 4.25f));
+  float v_lo = GT__MUL(v, gt__fma_f32(-v, lost, gt__fma_f32(-v, g, 1.0f)));
+  float p = GT__POLY(f32, gt__fma_f32(-8.5f, v_lo, gt__fma_f32(-8.5f, v, 1.0f)), c);
   return gt__fma_f32(p, v, GT__MUL(p, v_lo));
 }
 /* Below 1: x + x p(x^2), fit 2^-27.8. Above: 1 - 2 Phi(-a sqrt 2) with a^2 in two floats. */
@@ -1034,8 +1033,7 @@ GT__FN float gt__log2_two(float x, float *lo) {
   static const float c[] = {0x1.2776c4p-1f, 0x1.a6194ep-2f, 0x1.47b1f2p-2f, 0x1.20675ep-2f};
   const float k = 0x1.715476p+1f, k3 = 0x1.ec709ep-1f;  /* 2/ln2 and a third of it */
   float e, f = gt__log_split(x, &e), g = GT__ADD(f, 2.0f), i = GT__DIV(1.0f, g);
-  float s = GT__MUL(f, i);
-  float g_lo = GT__SUB(f, GT__SUB(g, 2.0f));
+  float s = GT__MUL(f, i), g_lo = GT__SUB(f, GT__SUB(g, 2.0f));
   float s_lo = GT__MUL(gt__fma_f32(-s, g_lo, gt__fma_f32(-s, g, f)), i);
   float z = GT__MUL(s, s), z_lo = gt__fma_f32(GT__MUL(2.0f, s), s_lo, gt__fma_f32(s, s, -z));
   float t = GT__MUL(z, k3);

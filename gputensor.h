@@ -1084,12 +1084,14 @@ GT__FN float gt__hypot_f32(float x, float y) {
   GT__FN T gt__reciprocal_##S(T x) { return GT__DIV((T)1, x); } \
   GT__FN T gt__sign_##S(T x) { return (T)((x > 0) - (x < 0)); } \
   GT__FN T gt__maximum_##S(T a, T b) { \
-    T eq = gt__float_##S(gt__bits_##S(a) & gt__bits_##S(b)); \
-    return a > b ? a : b > a ? b : a == b ? eq : GT__ADD(a, b); \
+    T eq = gt__float_##S(gt__bits_##S(a) & gt__bits_##S(b)), best = a > b ? a : b; \
+    best = a == b ? eq : best; \
+    return a != a ? a : best; \
   } \
   GT__FN T gt__minimum_##S(T a, T b) { \
-    T eq = gt__float_##S(gt__bits_##S(a) | gt__bits_##S(b)); \
-    return a < b ? a : b < a ? b : a == b ? eq : GT__ADD(a, b); \
+    T eq = gt__float_##S(gt__bits_##S(a) | gt__bits_##S(b)), best = a < b ? a : b; \
+    best = a == b ? eq : best; \
+    return a != a ? a : best; \
   } \
   GT__FN T gt__lerp_##S(T a, T b, T w) { \
     T d = GT__SUB(b, a); \
@@ -1582,7 +1584,9 @@ static int64_t gt__count(int ndim, const int64_t *size);
 typedef struct {
   int width, native, panel;   /* bytes of a value; its dtype; columns of the micro-kernel */
   void (*step)(int op, void *out, const void *pa, const void *pb, const void *pc, int64_t n);
-  void (*fold)(int fold, void *pa, int64_t *ai, const void *pb, const int64_t *bi, int64_t n);
+  void (*fold)(int fold, void *pa, void *at, const void *pb, int64_t n, int64_t rows, int64_t pitch,
+               int64_t row);
+  void (*lanes)(int fold, void *pa, void *at, const void *pb, int64_t n, int64_t count);
   void (*make)(const gt__program *p, int op, void *to, const void *pb, const void *pc,
                int64_t first, int64_t step, int64_t n);
   void (*micro)(void *pc, const void *pa, const void *pb, int64_t k, int64_t pitch);
@@ -1634,21 +1638,47 @@ typedef double gt__f64 __attribute__((may_alias));
 #define GT__CONVERTS(dtype, M, value, memory) \
   GT__CONVERT(GT__FROM + GT_##dtype, T, M, value) GT__CONVERT(GT__TO + GT_##dtype, M, T, memory)
 static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold == GT__FOLD_ARGMIN; }
-/* a[i] = fold(a[i], b[i]); ai and bi, the indices, are used by argmax and argmin only */
+/* a[i] takes in b[i], b[i + pitch], ... of so many rows, in order. argmax and argmin note in at[i], as
+   a value, the row that won; rows count from `row`, and row 0 always wins. */
 #define GT__FOLD(name, type) \
     case GT__FOLD_##name: \
-      GT__IVDEP \
-      for (int64_t i = 0; i < n; i++) a[i] = gt__fold_##type(GT__FOLD_##name, a[i], b[i]); \
+      for (; rows >= 4; rows -= 4, b += 4 * pitch) \
+        GT__IVDEP \
+        for (int64_t i = 0; i < n; i++) { \
+          T x = gt__fold_##type(GT__FOLD_##name, a[i], b[i]); \
+          x = gt__fold_##type(GT__FOLD_##name, x, b[i + pitch]); \
+          x = gt__fold_##type(GT__FOLD_##name, x, b[i + 2 * pitch]); \
+          a[i] = gt__fold_##type(GT__FOLD_##name, x, b[i + 3 * pitch]); \
+        } \
+      for (; rows > 0; rows--, b += pitch) \
+        GT__IVDEP \
+        for (int64_t i = 0; i < n; i++) a[i] = gt__fold_##type(GT__FOLD_##name, a[i], b[i]); \
       break;
-#define GT__FOLD_INDEX(name, type) \
+#define GT__FOLD_INDEX(name, better) \
     case GT__FOLD_##name: \
-      GT__IVDEP \
-      for (int64_t i = 0; i < n; i++) { \
-        const int wins = gt__beats_##type(GT__FOLD_##name, a[i], ai[i], b[i], bi[i]); \
-        a[i] = wins ? b[i] : a[i]; \
-        ai[i] = wins ? bi[i] : ai[i]; \
-      } \
+      for (; rows > 0; rows--, row++, b += pitch) \
+        GT__IVDEP \
+        for (int64_t i = 0; i < n; i++) { \
+          const int wins = (row == 0) | (b[i] better a[i]) | ((b[i] != b[i]) & (a[i] == a[i])); \
+          a[i] = wins ? b[i] : a[i]; \
+          place[i] = wins ? (T)row : place[i]; \
+        } \
       break;
+/* Lanes combine by halving. Those behind `most`, a power of two, hold the identity, which changes no
+   value that a lane can have, so they are left out. */
+#define GT__HALVE(name, type, count) \
+          GT__IVDEP \
+          for (int64_t i = 0; i < (count); i++) \
+            lane[i] = gt__fold_##type(GT__FOLD_##name, lane[i], lane[i + (count)]);
+#define GT__LANE(name, type, self) \
+      case GT__FOLD_##name: \
+        for (int64_t i = 0; i < most; i++) lane[i] = gt__identity_##type(GT__FOLD_##name); \
+        self(fold, lane, NULL, b, GT__LANES, rows, GT__LANES, 0); \
+        self(fold, lane, NULL, b + rows * GT__LANES, rest, 1, 0, 0); \
+        for (int64_t half = most / 2; half >= 16; half /= 2) { GT__HALVE(name, type, half & ~15) } \
+        GT__HALVE(name, type, 8) GT__HALVE(name, type, 4) \
+        GT__HALVE(name, type, 2) GT__HALVE(name, type, 1) \
+        break;
 /* a value made from the index of its element, which is first + i*step */
 #define GT__RANDOM(op) \
   GT__EITHER(GT__F(random)(op, p->seed, counter + (uint64_t)(i * step)), \
@@ -1666,13 +1696,45 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
     switch (op) { GT__OPERATIONS(GT__STEP) GT__MEMORY_TYPES(GT__CONVERTS, type) } \
   } \
   static target GT__OPTIMIZE("off") void gt__cpu_fold_##type##_##isa( \
-      int fold, void *pa, int64_t *ai, const void *pb, const int64_t *bi, int64_t n) { \
-    value *a = (value *)pa; \
-    const value *b = (const value *)pb; \
+      int fold, void *pa, void *at, const void *pb, int64_t n, int64_t rows, int64_t pitch, \
+      int64_t row) { \
+    typedef value T; \
+    T *a = (T *)pa, *place = (T *)at; \
+    const T *b = (const T *)pb; \
     switch (fold) { \
       GT__FOLD(SUM, type) GT__FOLD(PROD, type) GT__FOLD(MAX, type) GT__FOLD(MIN, type) \
-      GT__FOLD(ANY, type) GT__FOLD(ALL, type) \
-      GT__FOLD_INDEX(ARGMAX, type) GT__FOLD_INDEX(ARGMIN, type) \
+      GT__FOLD(ANY, type) GT__FOLD(ALL, type) GT__FOLD_INDEX(ARGMAX, >) GT__FOLD_INDEX(ARGMIN, <) \
+    } \
+  } \
+  /* a[c] becomes the fold of chunk c of `count`, n values each, at[c] the place in it */ \
+  static target GT__OPTIMIZE("off") void gt__cpu_lanes_##type##_##isa( \
+      int fold, void *pa, void *at, const void *pb, int64_t n, int64_t count) { \
+    value lane[GT__LANES], place[GT__LANES], *a = (value *)pa; \
+    const value *b = (const value *)pb; \
+    const int64_t rows = n / GT__LANES, rest = n % GT__LANES, used = rows ? (int)GT__LANES : n; \
+    int64_t most = 16; \
+    while (most < used) most *= 2; \
+    for (int64_t c = 0; c < count; c++, b += n) { \
+      switch (fold) { \
+        GT__LANE(SUM, type, gt__cpu_fold_##type##_##isa) \
+        GT__LANE(PROD, type, gt__cpu_fold_##type##_##isa) \
+        GT__LANE(MAX, type, gt__cpu_fold_##type##_##isa) \
+        GT__LANE(MIN, type, gt__cpu_fold_##type##_##isa) \
+        GT__LANE(ANY, type, gt__cpu_fold_##type##_##isa) \
+        GT__LANE(ALL, type, gt__cpu_fold_##type##_##isa) \
+        default:  /* the first of the best: the order in which they are found is free */ \
+          gt__cpu_fold_##type##_##isa(fold, lane, place, b, GT__LANES, rows, GT__LANES, 0); \
+          gt__cpu_fold_##type##_##isa(fold, lane, place, b + n - rest, rest, 1, 0, rows); \
+          gt__cpu_lanes_##type##_##isa(fold == GT__FOLD_ARGMAX ? GT__FOLD_MAX : GT__FOLD_MIN, a + c, \
+                                       NULL, lane, used, 1); \
+          for (int32_t i = 0; i < used; i++) { \
+            const int best = (lane[i] == a[c]) | ((lane[i] != lane[i]) & (a[c] != a[c])); \
+            place[i] = best ? place[i] * GT__LANES + (value)i : (value)GT__CHUNK; \
+          } \
+          gt__cpu_lanes_##type##_##isa(GT__FOLD_MIN, (value *)at + c, NULL, place, used, 1); \
+          continue; \
+      } \
+      a[c] = lane[0]; \
     } \
   } \
   static target GT__OPTIMIZE("off") void gt__cpu_make_##type##_##isa( \
@@ -1708,7 +1770,8 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
   } \
   static const gt__cpu_loops gt__cpu_##type##_##isa = { \
     sizeof(value), dtype, bytes * 2 / sizeof(value), gt__cpu_step_##type##_##isa, \
-    gt__cpu_fold_##type##_##isa, gt__cpu_make_##type##_##isa, gt__cpu_micro_##type##_##isa};
+    gt__cpu_fold_##type##_##isa, gt__cpu_lanes_##type##_##isa, gt__cpu_make_##type##_##isa, \
+    gt__cpu_micro_##type##_##isa};
 #if defined(__x86_64__) && !defined(GPUTENSOR_NO_SIMD)
 #define GT__LOOPS_ALL(T, type, dtype) \
   GT__LOOPS(baseline, , 16, T, type, dtype) \
@@ -1740,13 +1803,14 @@ GT__LOOPS_ALL(int64_t, i64, GT_INT64)
 #undef GT__CONVERTS
 #undef GT__FOLD
 #undef GT__FOLD_INDEX
+#undef GT__HALVE
+#undef GT__LANE
 #undef GT__RANDOM
 #undef GT__MICRO_ROW
 #undef GT__MICRO_PUT
 #undef GT__LOOPS
 #undef GT__LOOPS_ALL
 #undef GT__IVDEP
-#undef GT__OPTIMIZE
 #undef GT__FUSE
 #define GT__CPU_ISA(isa, name) {name, {&gt__cpu_f32_##isa, &gt__cpu_f64_##isa, &gt__cpu_i64_##isa}}
 static const gt__cpu_isa *gt__cpu_choose(void) {
@@ -1817,7 +1881,7 @@ static int64_t gt__cpu_round(int64_t n, int64_t unit) { return gt__cpu_parts(n, 
     else if (to == 1) for (; n > 0; n--, s += from) *d++ = *s; \
     else for (; n > 0; n--, d += to, s += from) *d = *s; \
   }
-static void gt__cpu_move(size_t size, void *dst, int64_t to, const void *src, int64_t from,
+static GT__OPTIMIZE("off") void gt__cpu_move(size_t size, void *dst, int64_t to, const void *src, int64_t from,
                          int64_t n) {
   if (to == 1 && from == 1) memcpy(dst, src, (size_t)n * size);
   else if (size == 1) GT__MOVE(uint8_t)
@@ -1826,6 +1890,7 @@ static void gt__cpu_move(size_t size, void *dst, int64_t to, const void *src, in
   else GT__MOVE(gt__i64)
 }
 #undef GT__MOVE
+#undef GT__OPTIMIZE
 /* Moves the elements first, first + 1, ... of a box of size[0..ndim). Strides that are NULL mean
    that side holds just these n elements, packed. */
 static void gt__cpu_walk(size_t size, int ndim, const int64_t *box, int64_t first, int64_t n,
@@ -1872,6 +1937,7 @@ typedef struct {
      block is element (o + j % columns, k + j / columns). */
   int kept;
   int64_t outer, inner, o, k, columns;
+  uint8_t flat[GT__INPUTS];             /* inputs whose elements lie side by side in their order */
   char *slot[GT__SLOTS];
   char buffer[GT__SLOTS + 1][GT__PITCH] __attribute__((aligned(64)));
   char raw[GT__PITCH] __attribute__((aligned(64)));  /* elements before or after a conversion */
@@ -1879,6 +1945,12 @@ typedef struct {
 static void gt__cpu_pad(const gt__cpu_eval *e, char *values, int64_t n) {
   char *end = values + n * e->width;
   gt__cpu_move((size_t)e->width, end, 1, end - e->width, 0, gt__cpu_round(n, GT__GROUP) - n);
+}
+static int gt__cpu_flat(const gt__map_args *m, const gt__operand *x) {
+  int64_t next = 1;
+  for (int d = m->ndim - 1; d >= 0; next *= m->size[d--])
+    if (x->stride[d] != next) return 0;
+  return x->mode != GT__SCALAR;
 }
 /* Fills the slots that stay the same in all blocks. */
 static void gt__cpu_begin(gt__cpu_eval *e, const gt__map_args *m, int given, int kept) {
@@ -1892,6 +1964,7 @@ static void gt__cpu_begin(gt__cpu_eval *e, const gt__map_args *m, int given, int
   e->outer = gt__count(kept, m->size);
   e->inner = gt__count(m->ndim - kept, m->size + kept);
   for (int k = 0; k < GT__SLOTS; k++) e->slot[k] = e->buffer[k];
+  for (int k = given; k < p->n_in; k++) e->flat[k] = (uint8_t)gt__cpu_flat(m, &m->in[k]);
   for (int k = given; k < p->n_in; k++)
     if (m->in[k].mode == GT__SCALAR && n > 0) {
       e->loops->step(GT__FROM + m->in[k].dtype, e->slot[k], m->in[k].data, NULL, NULL, 1);
@@ -1915,7 +1988,8 @@ static void gt__cpu_fetch(gt__cpu_eval *e, int64_t o, int64_t columns, int64_t k
     const int native = in->dtype == e->loops->native, fits = !native || end <= e->outer;
     if (in->mode == GT__SCALAR) continue;
     char *from = native ? e->buffer[s] : e->raw;
-    if (fits && rows == 1 && kept == 1 && stride[0] == 1)
+    if (fits && kept == m->ndim && e->flat[s]) from = in->data + o * size;
+    else if (fits && rows == 1 && kept == 1 && stride[0] == 1)
       from = in->data + (gt__offset(k, folded, m->size + 1, stride + 1) + o) * size;
     else
       for (int64_t i = 0; i < rows; i++)
@@ -1953,6 +2027,28 @@ static char *gt__cpu_compute(gt__cpu_eval *e, int64_t n, char *last) {
     }
   }
   return a;
+}
+static int gt__cpu_bare(const gt__cpu_eval *e) {   /* the program is its one operand */
+  return e->m->program.n_ins == 1 && e->m->program.ins[0].op == GT__LOAD && e->m->program.n_in == 1;
+}
+/* Says where n values of the program are, from element `first` on: in `room`, which has space for n and
+   a block, or in memory, where an operand that needs no change lies there side by side. */
+static const char *gt__cpu_values(gt__cpu_eval *e, char *room, int64_t first, int64_t n) {
+  const gt__operand *in = &e->m->in[0];
+  if (gt__cpu_bare(e) && e->flat[0]) {
+    const char *from = in->data + first * (int64_t)gt_dtype_size((gt_dtype)in->dtype);
+    if (in->dtype == e->loops->native) return from;
+    e->loops->step(GT__FROM + in->dtype, room, from, NULL, NULL, n);
+    return room;
+  }
+  for (int64_t i = 0; i < n; i += GT__BLOCK) {
+    const int64_t run = gt__cpu_least(GT__BLOCK, n - i);
+    char *to = room + i * e->width;
+    gt__cpu_fetch(e, first + i, run, 0, 1);
+    const char *values = gt__cpu_compute(e, run, to);
+    if (values != to) memcpy(to, values, (size_t)(run * e->width));
+  }
+  return room;
 }
 /* Stores n values of the type of `loops` as elements first, first + 1, ... of out. */
 static void gt__cpu_put(gt__cpu_eval *e, const gt__cpu_loops *loops, const gt__operand *out,
@@ -2001,23 +2097,29 @@ static int gt__cpu_map(const gt__map_args *m) {
 enum { GT__TREE = 5 };   /* levels of a tree over 16 chunks */
 typedef struct {
   const gt__reduce_args *r;
-  int64_t columns, group, n_group;
+  int64_t columns, chunk, n_chunk, group, n_group;
   gt__partial *partial;                 /* [outer][n_group] */
 } gt__cpu_reduction;
 typedef struct {
   char value[GT__BLOCK * 8];
-  int64_t index[GT__BLOCK];
+  int64_t index[GT__BLOCK];             /* of argmax and argmin */
 } gt__cpu_column;
 typedef struct {
   gt__cpu_eval e;
   const gt__cpu_reduction *c;
-  gt__cpu_column tree[GT__TREE] __attribute__((aligned(64))), lane;
-  int64_t k[GT__BLOCK];                 /* indices of a run of values, for argmax and argmin */
+  gt__cpu_column tree[GT__TREE] __attribute__((aligned(64)));
+  char at[GT__BLOCK * 8] __attribute__((aligned(64)));     /* rows or places that won, as values */
+  char chunk[GT__CHUNK * 8 + GT__PITCH] __attribute__((aligned(64)));
 } gt__cpu_folder;
-/* a[i] = fold(a[i], b[i]) for n values */
-static void gt__cpu_join(const gt__cpu_folder *f, gt__cpu_column *a, const char *b,
-                         const int64_t *index, int64_t n) {
-  f->e.loops->fold(f->c->r->fold, a->value, a->index, b, index, n);
+/* Takes in n values that stand behind those of a, with their indices. */
+static void gt__cpu_join(gt__cpu_folder *f, void *a, int64_t *ai, const void *b, const int64_t *bi,
+                         int64_t n) {
+  const int fold = f->c->r->fold, width = f->e.width;
+  if (gt__cpu_indexed(fold)) memset(f->at, 0, (size_t)(n * width));
+  f->e.loops->fold(fold, a, f->at, b, n, 1, 0, 1);
+  for (int64_t i = 0; i < n && gt__cpu_indexed(fold); i++)
+    if (width == 4 ? ((gt__i32 *)(void *)f->at)[i] != 0 : ((gt__i64 *)(void *)f->at)[i] != 0)
+      ai[i] = bi[i];
 }
 static void gt__cpu_reset(const gt__cpu_folder *f, gt__cpu_column *a, int64_t n) {
   const gt__reduce_args *r = f->c->r;
@@ -2026,52 +2128,42 @@ static void gt__cpu_reset(const gt__cpu_folder *f, gt__cpu_column *a, int64_t n)
   else if (r->pre.program.compute == GT__F64) identity.f = gt__identity_f64(r->fold);
   else identity.i = gt__identity_i64(r->fold);
   gt__cpu_move((size_t)f->e.width, a->value, 1, &identity, 0, n);
-  if (gt__cpu_indexed(r->fold))
-    for (int64_t i = 0; i < n; i++) a->index[i] = -1;
 }
-/* a[i] = fold(a[i], values[i]); values[i] is at k + i*step of the fold */
-static void gt__cpu_absorb(gt__cpu_folder *f, gt__cpu_column *a, const char *values, int64_t k,
-                           int64_t step, int64_t n) {
-  if (gt__cpu_indexed(f->c->r->fold))
-    for (int64_t i = 0; i < n; i++) f->k[i] = k + i * step;
-  gt__cpu_join(f, a, values, f->k, n);
+/* Folds rows begin ... begin + n - 1 of `columns` outputs side by side, in place where they lie so. */
+static void gt__cpu_columns(gt__cpu_folder *f, gt__cpu_column *to, int64_t o, int64_t columns,
+                            int64_t begin, int64_t n) {
+  const gt__operand *in = &f->e.m->in[0];
+  const int fold = f->c->r->fold, width = f->e.width;
+  const int64_t most = GT__BLOCK / columns;
+  gt__cpu_reset(f, to, columns);
+  if (gt__cpu_bare(&f->e) && in->dtype == f->e.loops->native && f->e.kept == 1 &&
+      f->e.m->ndim == 2 && in->stride[0] == 1) {
+    f->e.loops->fold(fold, to->value, f->at, in->data + (o + begin * in->stride[1]) * width, columns, n,
+                     in->stride[1], 0);
+    return;
+  }
+  for (int64_t k = 0; k < n; k += most) {
+    const int64_t rows = gt__cpu_least(most, n - k);
+    gt__cpu_fetch(&f->e, o, columns, begin + k, rows);
+    f->e.loops->fold(fold, to->value, f->at, gt__cpu_compute(&f->e, columns * rows, NULL), columns, rows,
+                     columns, k);
+  }
 }
-/* Combines the lanes by halving and puts the value at to[at]. Lanes behind `used` hold the
-   identity, which changes no value that a lane can have, so they are left out. */
-static void gt__cpu_halve(gt__cpu_folder *f, int64_t used, gt__cpu_column *to, int64_t at) {
-  for (int64_t half = GT__LANES / 2; half > 0; half /= 2)
-    if (used > half) {
-      gt__cpu_join(f, &f->lane, f->lane.value + half * f->e.width, f->lane.index + half,
-                   used - half);
-      used = half;
-    }
-  memcpy(to->value + at * f->e.width, f->lane.value, (size_t)f->e.width);
-  to->index[at] = f->lane.index[0];
-}
-/* Leaves the fold of one chunk of outputs o ... o + columns - 1 in `to`. Along the inner dim, a
-   block has more than one output only if each has a single chunk and all of them fit the block. */
+/* Leaves the fold of one chunk of outputs o ... o + columns - 1 in `to`. Along the inner dim there is
+   more than one output only if each has a single chunk. */
 static void gt__cpu_chunk(gt__cpu_folder *f, gt__cpu_column *to, int64_t o, int64_t columns,
                           int64_t begin) {
-  const int inner = f->c->r->inner, width = f->e.width;
-  const int64_t most = GT__BLOCK / (inner ? 1 : columns);
-  const int64_t end = gt__cpu_least(begin + f->c->r->chunk, f->c->r->n);
-  const int64_t lanes = gt__cpu_least(end - begin, GT__LANES);
-  if (!inner || begin == end) gt__cpu_reset(f, to, columns);
-  for (int64_t k = begin; k < end; k += most) {
-    const int64_t n = gt__cpu_least(most, end - k);
-    if (inner) gt__cpu_fetch(&f->e, o * f->c->r->n + k, columns * n, 0, 1);
-    else gt__cpu_fetch(&f->e, o, columns, k, n);
-    const char *values = gt__cpu_compute(&f->e, columns * n, NULL);
-    for (int64_t i = 0; i < n && !inner; i++)
-      gt__cpu_absorb(f, to, values + i * columns * width, k + i, 0, columns);
-    for (int64_t c = 0; c < columns && inner; c++) {
-      if (k == begin) gt__cpu_reset(f, &f->lane, lanes);
-      for (int64_t i = 0; i < n; i += GT__LANES)
-        gt__cpu_absorb(f, &f->lane, values + (c * n + i) * width, k + i, 1,
-                       gt__cpu_least(GT__LANES, n - i));
-      if (k + n == end) gt__cpu_halve(f, lanes, to, c);
-    }
+  const gt__reduce_args *r = f->c->r;
+  const int64_t n = gt__cpu_least(f->c->chunk, r->n - begin), most = n ? GT__CHUNK / n : columns;
+  if (!r->inner) gt__cpu_columns(f, to, o, columns, begin, n);
+  for (int64_t c = 0; c < columns && r->inner; c += most) {
+    const int64_t count = gt__cpu_least(most, columns - c);
+    const char *values = gt__cpu_values(&f->e, f->chunk, (o + c) * r->n + begin, count * n);
+    f->e.loops->lanes(r->fold, to->value + c * f->e.width, f->at + c * f->e.width, values, n, count);
   }
+  if (!gt__cpu_indexed(r->fold)) return;
+  f->e.loops->step(GT__TO + GT_INT64, to->index, f->at, NULL, NULL, columns);
+  for (int64_t i = 0; i < columns; i++) to->index[i] += begin;
 }
 #define GT__FINISH(T, type, member) \
   for (T *v = (T *)(void *)values, *end = v + columns; v < end; v++) { \
@@ -2097,12 +2189,12 @@ static void gt__cpu_group_task(const void *context, gt__cpu_range items) {
   for (int64_t item = items.begin; item < items.end; item++) {
     const int64_t o = item / c->n_group * c->columns, group = item % c->n_group;
     const int64_t columns = gt__cpu_least(c->columns, r->outer - o), first = group * c->group;
-    const int64_t n = gt__cpu_least(c->group, r->n_chunk - first);
+    const int64_t n = gt__cpu_least(c->group, c->n_chunk - first);
     gt__cpu_column *top = f.tree;       /* the newest subtree */
     for (int64_t i = 0; i < n; i++, top++) {
-      gt__cpu_chunk(&f, top, o, columns, (first + i) * r->chunk);
+      gt__cpu_chunk(&f, top, o, columns, (first + i) * c->chunk);
       for (int64_t bit = i; top > f.tree && (bit & 1 || i + 1 == n); bit >>= 1, top--)
-        gt__cpu_join(&f, top - 1, top->value, top->index, columns);
+        gt__cpu_join(&f, top[-1].value, top[-1].index, top->value, top->index, columns);
     }
     if (!c->partial) gt__cpu_finish(&f, o, columns);
     for (int64_t i = 0; c->partial && i < columns; i++) {
@@ -2123,22 +2215,25 @@ static void gt__cpu_tree_task(const void *context, gt__cpu_range items) {
     const int64_t i = (o - items.begin) % GT__BLOCK;
     for (int64_t step = 1; step < c->n_group; step *= 2)
       for (int64_t k = 0; k + step < c->n_group; k += 2 * step)
-        f.e.loops->fold(c->r->fold, &p[k].value, &p[k].index, &p[k + step].value,
-                        &p[k + step].index, 1);
+        gt__cpu_join(&f, &p[k].value, &p[k].index, &p[k + step].value, &p[k + step].index, 1);
     memcpy(f.tree[0].value + i * f.e.width, &p[0].value, (size_t)f.e.width);
     f.tree[0].index[i] = p[0].index;
     if (i == GT__BLOCK - 1 || o == items.end - 1) gt__cpu_finish(&f, o - i, i + 1);
   }
 }
 static int gt__cpu_reduce(const gt__reduce_args *r) {
-  gt__cpu_reduction c = {r, GT__BLOCK, 1 << (GT__TREE - 1), 0, NULL};
+  gt__cpu_reduction c = {r, GT__BLOCK, r->chunk, r->n_chunk, 1 << (GT__TREE - 1), 0, NULL};
   const int threads = gt__cpu_threads(gt__cpu_work(&r->pre));
   if (r->outer <= 0) return 0;
-  if (r->inner && r->n) c.columns = r->n > GT__BLOCK ? 1 : GT__BLOCK / r->n;
-  c.columns = gt__cpu_least(c.columns, r->outer);
+  if (gt__cpu_indexed(r->fold) && !r->inner) {   /* the order of joining is free: fewer chunks */
+    c.chunk *= 4;
+    c.n_chunk = gt__cpu_parts(r->n, c.chunk);
+  }
+  if (r->inner && r->n) c.columns = r->n > GT__CHUNK ? 1 : gt__cpu_parts(4 * GT__CHUNK, r->n);
+  c.columns = gt__cpu_least(gt__cpu_least(c.columns, GT__BLOCK), r->outer);
   const int64_t blocks = gt__cpu_parts(r->outer, c.columns);
-  while (c.group > 1 && blocks * gt__cpu_parts(r->n_chunk, c.group) < 4 * threads) c.group /= 2;
-  c.n_group = gt__cpu_parts(r->n_chunk, c.group);
+  while (c.group > 1 && blocks * gt__cpu_parts(c.n_chunk, c.group) < 4 * threads) c.group /= 2;
+  c.n_group = gt__cpu_parts(c.n_chunk, c.group);
   if (c.n_group > 1) {
     const uint64_t n = (uint64_t)r->outer * (uint64_t)c.n_group;   /* at most n/32 elements */
     if (n <= SIZE_MAX / sizeof *c.partial)

@@ -1379,21 +1379,26 @@ typedef struct {
 } gt__map_args;
 /* Folds the inner n of outer x n elements. pre.size is the kept dims (n_kept of them), then the
    folded ones; element (o, k) has logical index o*n + k there, and pre.program makes its value.
-   pre.out is not used; `out` has strides along the kept dims.
+   pre.out is for softmax alone; `out` has strides along the kept dims.
    THE PLAN, a function of `inner` and n alone, is what makes the bits the same everywhere. A chunk
    is `chunk` consecutive k's. inner (the last dimension that is not of size 1 is folded): chunk is
    GT__CHUNK = 4096; element j of a chunk goes to lane j mod 256; a lane starts at the fold's
    identity and folds its elements in order; lanes combine by halving: lane i with lane i + 128, then
    i + 64, ... 1. Not inner: chunk is GT__ROWS = 32, one lane, in order. Then, both, the values of
-   the chunks combine pairwise: neighbours (0,1) (2,3) ..., a last odd one is carried up; repeat. */
-enum { GT__LANES = 256, GT__CHUNK = 4096, GT__ROWS = 32 };
+   the chunks combine pairwise: neighbours (0,1) (2,3) ..., a last odd one is carried up; repeat.
+   With `soft`, inner is 1, fold is SUM, pre.program yields floats and a row, the n values v of an
+   outer index, takes GT__SOFT_BYTES at most. m = their maximum (LOGSUMEXP: 0 for an infinite one),
+   s = the SUM of e = exp(v - m). The results e / s, or (v - m) - log(s), go through pre.out, as a
+   map's over pre.size; LOGSUMEXP's log(s) + m goes through `out`. */
+enum { GT__LANES = 256, GT__CHUNK = 4096, GT__ROWS = 32, GT__SOFT_BYTES = 131072 };
+enum { GT__SOFTMAX = 1, GT__LOG_SOFTMAX, GT__LOGSUMEXP };
 enum { GT__FOLD_SUM, GT__FOLD_PROD, GT__FOLD_MAX, GT__FOLD_MIN, GT__FOLD_ARGMAX, GT__FOLD_ARGMIN,
        GT__FOLD_ANY, GT__FOLD_ALL };
 enum { GT__DIVIDE = 1, GT__ROOT = 2 };   /* then: value / divisor, then sqrt */
 typedef struct { gt__num value; int64_t index; } gt__partial; /* index: of argmax and argmin */
 typedef struct {
   gt__map_args pre;
-  int32_t fold, inner, n_kept, finish;
+  int32_t fold, inner, n_kept, finish, soft;   /* soft: 0 is an ordinary fold */
   int64_t outer, n, chunk, n_chunk;
   gt__num divisor;
   gt__operand out;
@@ -1996,6 +2001,8 @@ static void gt__cpu_fetch(gt__cpu_eval *e, int64_t o, int64_t columns, int64_t k
         gt__cpu_walk((size_t)size, kept, m->size, o, columns, from + i * columns * size, NULL,
                      in->data + gt__offset(k + i, folded, m->size + kept, stride + kept) * size,
                      stride);
+    if (from != e->raw && from != e->buffer[s])   /* the next block, before the steps of this one */
+      for (int64_t p = 0; p < n * size; p += 64) __builtin_prefetch(from + n * size + p);
     e->slot[s] = native ? from : e->buffer[s];
     if (!native) e->loops->step(GT__FROM + in->dtype, e->slot[s], from, NULL, NULL, n);
     if (e->slot[s] == e->buffer[s]) gt__cpu_pad(e, e->slot[s], n);
@@ -2221,10 +2228,87 @@ static void gt__cpu_tree_task(const void *context, gt__cpu_range items) {
     if (i == GT__BLOCK - 1 || o == items.end - 1) gt__cpu_finish(&f, o - i, i + 1);
   }
 }
+/* ---- softmax and its like: a row stays in the caches from its read to its store ---- */
+typedef struct {
+  const gt__reduce_args *r;
+  char *memory;
+  size_t bytes;                         /* of a row of each thread, with a block behind it */
+} gt__cpu_soft;
+/* to[i] = op(from[i], number) over whole groups; the number may be a NULL, for an op of one operand */
+static void gt__cpu_each(gt__cpu_eval *e, int op, char *to, const char *from, const void *number,
+                         int64_t n) {
+  char *b = e->buffer[GT__ACC];
+  if (number) gt__cpu_move((size_t)e->width, b, 1, number, 0, GT__BLOCK);
+  for (int64_t k = 0; k < n; k += GT__BLOCK)
+    e->loops->step(op, to + k * e->width, from + k * e->width, b, b,
+                   gt__cpu_round(gt__cpu_least(GT__BLOCK, n - k), GT__GROUP));
+}
+/* The sum of exp(row), which becomes that, or by the way if `keep` is 0. */
+static gt__num gt__cpu_sum_exp(gt__cpu_eval *e, char *row, int64_t n, int keep, char *room) {
+  gt__num part[GT__SOFT_BYTES / 4 / GT__CHUNK];
+  const int64_t parts = gt__cpu_parts(n, GT__CHUNK);
+  for (int64_t c = 0; c < parts; c++) {
+    const int64_t run = gt__cpu_least(GT__CHUNK, n - c * GT__CHUNK);
+    char *from = row + c * GT__CHUNK * e->width, *to = keep ? from : room;
+    gt__cpu_each(e, GT__OP_exp, to, from, NULL, run);
+    e->loops->lanes(GT__FOLD_SUM, &part[c], NULL, to, run, 1);
+  }
+  for (int64_t step = 1; step < parts; step *= 2)
+    for (int64_t c = 0; c + step < parts; c += 2 * step)
+      e->loops->fold(GT__FOLD_SUM, &part[c], NULL, &part[c + step], 1, 1, 0, 0);
+  return part[0];
+}
+static void gt__cpu_soft_row(gt__cpu_eval *e, const gt__reduce_args *r, char *row, char *room,
+                             const gt__operand *out, int64_t o) {
+  const int single = r->pre.program.compute == GT__F32;
+  const int64_t n = r->n;
+  char group[GT__GROUP * 8] __attribute__((aligned(64)));
+  gt__num m, s;
+  const char *values = gt__cpu_values(e, row, o * n, n);
+  e->loops->lanes(GT__FOLD_MAX, &m, NULL, values, n, 1);
+  if (r->soft == GT__LOGSUMEXP && (single ? isinf(m.s) : isinf(m.f))) memset(&m, 0, sizeof m);
+  if (values != row && n % GT__GROUP) values = (char *)memcpy(row, values, (size_t)(n * e->width));
+  if (values == row) gt__cpu_pad(e, row, n);
+  gt__cpu_each(e, GT__OP_sub, row, values, &m, n);
+  s = gt__cpu_sum_exp(e, row, n, r->soft == GT__SOFTMAX, room);
+  if (r->soft != GT__SOFTMAX) {
+    gt__cpu_move((size_t)e->width, group, 1, &s, 0, GT__GROUP);
+    gt__cpu_each(e, GT__OP_log, group, group, NULL, 1);
+    memcpy(&s, group, sizeof s);
+  }
+  if (r->soft == GT__LOGSUMEXP) {
+    gt__cpu_each(e, GT__OP_add, group, group, &m, 1);
+    gt__cpu_put(e, e->loops, out, r->n_kept, o, 1, group);
+    return;
+  }
+  gt__cpu_each(e, r->soft == GT__SOFTMAX ? GT__OP_div : GT__OP_sub, row, row, &s, n);
+  for (int64_t k = 0; k < n; k += GT__BLOCK)
+    gt__cpu_put(e, e->loops, out, r->pre.ndim, o * n + k, gt__cpu_least(GT__BLOCK, n - k),
+                row + k * e->width);
+}
+static void gt__cpu_soft_task(const void *context, gt__cpu_range items) {
+  const gt__cpu_soft *c = (const gt__cpu_soft *)context;
+  gt__operand out = c->r->soft == GT__LOGSUMEXP ? c->r->out : c->r->pre.out;
+  char room[GT__CHUNK * 8] __attribute__((aligned(64)));
+  gt__cpu_eval e;
+  gt__cpu_begin(&e, &c->r->pre, 0, c->r->pre.ndim);
+  if (c->r->soft != GT__LOGSUMEXP && gt__cpu_flat(&c->r->pre, &out)) out.mode = GT__VECTOR;
+  for (int64_t o = items.begin; o < items.end; o++)
+    gt__cpu_soft_row(&e, c->r, c->memory + (size_t)items.thread * c->bytes, room, &out, o);
+}
+static int gt__cpu_softmax(const gt__reduce_args *r, int threads) {
+  gt__cpu_soft c = {r, NULL, (size_t)r->n * 8 + GT__PITCH};
+  c.memory = (char *)GPUTENSOR_MALLOC((size_t)threads * c.bytes);
+  if (!c.memory) return GT__CPU_NO_MEMORY;
+  gt__cpu_split(gt__cpu_soft_task, &c, r->outer, threads);
+  GPUTENSOR_FREE(c.memory);
+  return 0;
+}
 static int gt__cpu_reduce(const gt__reduce_args *r) {
   gt__cpu_reduction c = {r, GT__BLOCK, r->chunk, r->n_chunk, 1 << (GT__TREE - 1), 0, NULL};
   const int threads = gt__cpu_threads(gt__cpu_work(&r->pre));
   if (r->outer <= 0) return 0;
+  if (r->soft) return gt__cpu_softmax(r, gt__cpu_threads(gt__cpu_work(&r->pre) * 16));
   if (gt__cpu_indexed(r->fold) && !r->inner) {   /* the order of joining is free: fewer chunks */
     c.chunk *= 4;
     c.n_chunk = gt__cpu_parts(r->n, c.chunk);
@@ -5713,7 +5797,10 @@ typedef struct {
   uint32_t dims;
   gt_dtype dtype;                      /* of a new output; GT_DTYPES: the usual one */
   double correction;                   /* DIVIDE by n - correction */
+  int soft;                            /* GT__SOFTMAX ..., or 0 */
 } gt__folding;
+/* Do softmax and log_softmax, whose result has all the dims? */
+static int gt__keeps_all(const gt__folding *f) { return f->soft && f->soft != GT__LOGSUMEXP; }
 
 static gt_status gt__launch_fold(const gt__folding *f, const gt__tree *t, const gt__code *g,
                                  const gt_tensor *out, uint32_t set) {
@@ -5730,22 +5817,24 @@ static gt_status gt__launch_fold(const gt__folding *f, const gt__tree *t, const 
   for (int d = 0; d < t->ndim; d++)
     if (set >> d & 1) order[kept + folded++] = d;
   op.n_write = 1;
-  o[0] = gt__bind(&op, &r->out, out, out->ndim, kept, f->keepdim ? order : gt__as_it_is);
+  if (gt__keeps_all(f)) o[0] = gt__bind(&op, &m->out, out, t->ndim, t->ndim, order);
+  else o[0] = gt__bind(&op, &r->out, out, out->ndim, kept, f->keepdim ? order : gt__as_it_is);
   for (int k = 1; k < n; k++)
     o[k] = gt__bind(&op, &m->in[k - 1], g->in[k - 1], t->ndim, t->ndim, order);
   r->n = r->inner = 1;
   for (int d = 0; d < t->ndim; d++) {
     m->size[d] = t->size[order[d]];
-    if (d >= kept) r->out.stride[d] = 0;
+    if (d >= kept && !gt__keeps_all(f)) r->out.stride[d] = 0;
     if (d >= kept) r->n *= m->size[d];
     if (t->size[d] != 1) r->inner = set >> d & 1; /* the plan: is the fastest dim folded? */
   }
-  r->outer = gt_numel(out);
+  r->soft = f->soft;
+  r->outer = gt__keeps_all(f) ? gt_numel(out) / r->n : gt_numel(out);
   m->count = r->outer * r->n;
   m->ndim = t->ndim;
   r->n_kept = gt__collapse(&m->ndim, m->size, kept, n, o);
   for (int k = 1; k < n; k++) gt__set_mode(o[k], m->ndim);
-  gt__set_mode(o[0], r->n_kept);
+  gt__set_mode(o[0], gt__keeps_all(f) ? m->ndim : r->n_kept);
   m->narrow = gt__is_narrow(m->ndim, m->size, n, o);
   gt__set_program(m, &g->p);
   r->fold = f->fold;
@@ -5771,7 +5860,8 @@ static gt_tensor *gt__run_fold(const gt__folding *f, gt__tree *t, gt_tensor *out
   if (gt__dim_set(f->function, f->dims, t->ndim, &set)) return NULL;
   for (int d = 0; d < t->ndim; d++) {
     if (set >> d & 1) n *= t->size[d];
-    if (!(set >> d & 1) || f->keepdim) size[ndim++] = set >> d & 1 ? 1 : t->size[d];
+    if (!(set >> d & 1) || f->keepdim)
+      size[ndim++] = (set >> d & 1) && !gt__keeps_all(f) ? 1 : t->size[d];
   }
   if (!n && (is_arg || f->fold == GT__FOLD_MAX || f->fold == GT__FOLD_MIN) && gt__count(ndim, size))
     return GT__NULL(GT_ERROR_SHAPE, "%s: no elements to choose from in %s", f->function,
@@ -5785,7 +5875,8 @@ static gt_tensor *gt__run_fold(const gt__folding *f, gt__tree *t, gt_tensor *out
   if (is_arg) dtype = GT_INT64;
   if (f->fold >= GT__FOLD_ANY) dtype = GT_BOOL;
   if (f->dtype != GT_DTYPES) dtype = f->dtype;
-  if (gt__begin(&r, f->function, out, ndim, size, dtype, t->device, t->n_in, t->in, 0)) return NULL;
+  if (gt__begin(&r, f->function, out, ndim, size, dtype, t->device, t->n_in, t->in, gt__keeps_all(f)))
+    return NULL;
   gt_status status = gt__prepare(t, t->root, compute, &g);
   if (!status) status = gt__launch_fold(f, t, &g, r.place, set);
   return gt__end(&r, status);
@@ -5805,7 +5896,7 @@ static gt__folding gt__folding_of(const char *function, gt_reduction reduction, 
   const int fold = reduction == GT_MEAN ? (int)GT__FOLD_SUM
                                         : (int)reduction - (reduction > GT_MEAN);
   gt__folding f = {function, fold, reduction == GT_MEAN ? GT__DIVIDE : 0, keepdim, GT__I64, dims,
-                   GT_DTYPES, 0};
+                   GT_DTYPES, 0, 0};
   return f;
 }
 GT_API gt_tensor *gt_reduce_n(gt_tensor *out, gt_reduction reduction, uint32_t dims, int keepdim,
@@ -5886,8 +5977,28 @@ GT_API gt_tensor *gt_norm(gt_tensor *out, const gt_tensor *x, double p, uint32_t
   gt_free(power);
   return out;
 }
+/* Does a row of x along these dims take one read and stay on the chip? See gt__reduce_args. */
+static int gt__is_row(const gt_tensor *x, uint32_t dims) {
+  const int64_t most = GT__SOFT_BYTES / (x->dtype == GT_FLOAT64 ? 8 : 4);
+  uint32_t set;
+  int64_t n = 1;
+  int inner = 0;
+  if (!gt_is_floating(x->dtype) || gt__dim_set("", dims, x->ndim, &set)) return 0;
+  for (int d = 0; d < x->ndim; d++) {
+    if (set >> d & 1) n *= x->shape[d];
+    if (x->shape[d] != 1) inner = set >> d & 1;
+  }
+  return inner && n <= most && gt_numel(x);
+}
+static gt_tensor *gt__soft_rows(const char *function, gt_tensor *out, const gt_tensor *x,
+                                uint32_t dims, int keepdim, int soft) {
+  gt__folding f = gt__folding_of(function, GT_SUM, dims, keepdim);
+  f.at_least = GT__F32;
+  f.soft = soft;
+  return gt__fold_text(&f, out, "a", 1, &x);
+}
 /* text over a: x, b: the row's maximum, c: the row's sum of exp(x - maximum). */
-static gt_tensor *gt__soft(const char *function, gt_tensor *out, const gt_tensor *x, int dim,
+static gt_tensor *gt__soft(const char *function, gt_tensor *out, const gt_tensor *x, int dim, int soft,
                            const char *text) {
   gt_tensor *m, *s;
   uint32_t dims;
@@ -5895,6 +6006,7 @@ static gt_tensor *gt__soft(const char *function, gt_tensor *out, const gt_tensor
   if ((dim = gt__dim(function, dim, x->ndim ? x->ndim : 1)) < 0) return NULL;
   if (!gt_numel(x)) return gt__outer(function, out, x, "a", x, NULL, NULL);
   dims = x->ndim ? GT_DIM(dim) : GT_ALL;
+  if (gt__is_row(x, dims)) return gt__soft_rows(function, out, x, dims, 1, soft);
   m = gt__inner(function, GT_MAX, dims, 1, "a", x, NULL);
   s = m ? gt__inner(function, GT_SUM, dims, 1, "exp(a-b)", x, m) : NULL;
   out = s ? gt__outer(function, out, x, text, x, m, s) : NULL;
@@ -5903,14 +6015,17 @@ static gt_tensor *gt__soft(const char *function, gt_tensor *out, const gt_tensor
   return out;
 }
 GT_API gt_tensor *gt_softmax(gt_tensor *out, const gt_tensor *x, int dim) {
-  return gt__soft("gt_softmax", out, x, dim, "exp(a-b)/c");
+  return gt__soft("gt_softmax", out, x, dim, GT__SOFTMAX, "exp(a-b)/c");
 }
 GT_API gt_tensor *gt_log_softmax(gt_tensor *out, const gt_tensor *x, int dim) {
-  return gt__soft("gt_log_softmax", out, x, dim, "(a-b)-log(c)");
+  return gt__soft("gt_log_softmax", out, x, dim, GT__LOG_SOFTMAX, "(a-b)-log(c)");
 }
 GT_API gt_tensor *gt_logsumexp(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim) {
   gt_tensor *m, *s = NULL, most;
+  uint32_t set;
   if (gt__refuse(__func__, !out, !x)) return NULL;
+  if (gt__dim_set(__func__, dims, x->ndim, &set)) return NULL;
+  if (gt__is_row(x, dims)) return gt__soft_rows(__func__, out, x, dims, keepdim, GT__LOGSUMEXP);
   /* nothing to add up: the sum is 0 and its logarithm -inf */
   m = gt__inner(__func__, gt_numel(x) ? GT_MAX : GT_SUM, dims, 1, "a", x, NULL);
   if (m && gt__outer(__func__, m, x, "isinf(a) ? 0 : a", m, NULL, NULL)) /* no inf - inf below */

@@ -976,6 +976,44 @@ static void test_statistics_into_outputs(void) {
 }
 
 /* ---- large, threads ---- */
+/* Softmax and its like read a short row once: the same bits as by their three steps apart. */
+static void check_soft_steps(const gt_tensor *x, gt_tensor *out) {
+  const gt_tensor *wide = x->dtype == GT_FLOAT64 ? x : gt_to_dtype(x, GT_FLOAT32);
+  const gt_tensor *m = gt_max(NULL, wide, GT_DIM(-1), 1);
+  const gt_tensor *finite = gt_eval(NULL, "isinf(a) ? 0 : a", m);
+  const gt_tensor *s = gt_reduce(NULL, GT_SUM, GT_DIM(-1), 1, "exp(a-b)", wide, m);
+  const gt_tensor *t = gt_reduce(NULL, GT_SUM, GT_DIM(-1), 1, "exp(a-b)", wide, finite);
+  const gt_tensor *soft = gt_to_dtype(gt_eval(NULL, "exp(a-b)/c", wide, m, s), x->dtype);
+  const gt_tensor *log_soft = gt_to_dtype(gt_eval(NULL, "(a-b)-log(c)", wide, m, s), x->dtype);
+  void *p = values_of(soft);
+  CHECK_SAME(gt_logsumexp(NULL, x, GT_DIM(-1), 1),
+             gt_to_dtype(gt_eval(NULL, "log(a)+b", t, finite), x->dtype));
+  CHECK_SAME(gt_log_softmax(NULL, x, -1), log_soft);
+  CHECK_SAME(gt_softmax(out, x, -1), soft);
+  if (x->dtype != GT_FLOAT64) digest(x->dtype, p, gt_numel(x));
+  free(p);
+}
+static void test_soft_rows(void) {
+  static const int64_t length[] = {1,    2,    63,   64,   65,   255,   256,   257,   1000,
+                                   4095, 4096, 4097, 9000, 16384, 16385, 32768, 32769};
+  static const gt_dtype types[] = {GT_FLOAT32, GT_FLOAT64, GT_FLOAT16, GT_BFLOAT16};
+  const int most = sizeof length / sizeof *length * 4;
+  int i, kind, layout;
+  for (i = 0; i < most; i++)
+    for (kind = 0; kind < 3; kind++)
+      for (layout = 0; layout < (length[i / 4] < 1000 || kind == 2 ? (int)LAYOUTS : 1); layout++)
+        GT_SCOPE {
+          const int64_t n = length[i / 4];
+          gt_tensor *x = values_for(GT_SUM, GT_SHAPE(3, n), types[i % 4], kind);
+          if (kind == 1) gt_mul(x, x, gt_scalar(40));
+          if (kind == 2) gt_fill(gt_select(x, 0, 1), layout % 2 ? (double)INFINITY : -(double)INFINITY);
+          x = relayout(x, layout);
+          check_soft_steps(gt_expand(gt_select(x, 0, 0), GT_SHAPE(2, n)), NULL);
+          check_soft_steps(x, relayout(gt_full(GT_SHAPE(3, n), 7, x->dtype, DEV), kind + 1));
+          check_soft_steps(x, x);
+        }
+}
+
 static void test_large(void) {
   static const int64_t sizes[] = {1000000, (1 << 20) + 1};
   static const int types[] = {GT_FLOAT32, GT_FLOAT64, GT_INT64, GT_FLOAT16};
@@ -1096,6 +1134,7 @@ int main(int argc, char **argv) {
   RUN(statistics);
   RUN(statistics_of_specials);
   RUN(statistics_into_outputs);
+  RUN(soft_rows);
   RUN(large);
   RUN(number_of_threads);
   RUN(errors);

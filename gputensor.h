@@ -62,7 +62,9 @@
      GPUTENSOR_CUDA             use CUDA also when nvcc does not drive the compilation
      GPUTENSOR_NO_CUDA          never use CUDA
      GPUTENSOR_NO_THREADS       CPU streams run their work at once
-     GPUTENSOR_NO_SIMD          only the baseline instruction set (default: chosen at run time)
+     GPUTENSOR_NO_SIMD          only the baseline instruction set (default: chosen at run time, the
+                                best or that named by the environment's GPUTENSOR_CPU, baseline,
+                                avx2 or avx512, if the machine has it)
      GPUTENSOR_MALLOC(n) GPUTENSOR_REALLOC(p, n) GPUTENSOR_FREE(p)   all three or none (C library)
 */
 #ifndef GPUTENSOR_H
@@ -1818,19 +1820,28 @@ GT__LOOPS_ALL(int64_t, i64, GT_INT64)
 #undef GT__IVDEP
 #undef GT__FUSE
 #define GT__CPU_ISA(isa, name) {name, {&gt__cpu_f32_##isa, &gt__cpu_f64_##isa, &gt__cpu_i64_##isa}}
+/* The best set that the machine has, or a lesser one that GPUTENSOR_CPU names. */
 static const gt__cpu_isa *gt__cpu_choose(void) {
-#ifdef __ARM_NEON
-  static const gt__cpu_isa baseline = GT__CPU_ISA(baseline, "neon");
+#if defined(__x86_64__) && !defined(GPUTENSOR_NO_SIMD)
+  static const gt__cpu_isa set[] = {GT__CPU_ISA(baseline, "baseline"), GT__CPU_ISA(avx2, "avx2"),
+                                    GT__CPU_ISA(avx512, "avx512")};
+  static int chosen = -1;
+  int best = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
+  if (best < 0) {
+    const char *asked = getenv("GPUTENSOR_CPU");
+    best = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    best += best && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
+    for (int i = 0; asked && i < best; i++)
+      if (!strcmp(asked, set[i].name)) best = i;
+    __atomic_store_n(&chosen, best, __ATOMIC_RELAXED);
+  }
+  return &set[best];
+#elif defined(__ARM_NEON)
+  static const gt__cpu_isa neon = GT__CPU_ISA(baseline, "neon");
+  return &neon;
 #else
   static const gt__cpu_isa baseline = GT__CPU_ISA(baseline, "baseline");
-#endif
-#if defined(__x86_64__) && !defined(GPUTENSOR_NO_SIMD)
-  static const gt__cpu_isa avx2 = GT__CPU_ISA(avx2, "avx2"), avx512 = GT__CPU_ISA(avx512, "avx512");
-  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return &baseline;
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw")) return &avx512;
-  return &avx2;
-#else
   return &baseline;
 #endif
 }

@@ -114,9 +114,9 @@ run_program() { # CONFIG NAME VARIANT ARGUMENTS...: the variant names the log an
   limited "./$program" "$@" >> "$log" 2>&1
   finished_job "$title" $?
 }
-run_with_threads() { # THREADS NAME
-  export OMP_NUM_THREADS=$1
-  run_program gcc "$2" "quick-$1-threads" --quick
+run_as() { # INSTRUCTIONS THREADS NAME: a set that the machine lacks is ignored by the library
+  export GPUTENSOR_CPU=$1 OMP_NUM_THREADS=$2
+  run_program gcc "$3" "quick-$1-$2-threads" --quick
 }
 run_script() { # TITLE COMMAND...
   local title=$1 began
@@ -193,11 +193,11 @@ run_all() {
   for name in $(programs); do
     if have clang; then start run_program clang "$name" quick --quick; fi
   done
-  if [ -f reduce.c ]; then
-    start run_with_threads 1 reduce
-    start run_with_threads 3 reduce
-  else skip "reduce: not there"
-  fi
+  for name in ops random reduce tensor; do
+    start run_as baseline 1 $name
+    start run_as avx2 2 $name
+    start run_as avx512 5 $name
+  done
   for name in stream async programs; do
     if [ $race = 1 ] && [ -f $name.c ]; then start run_program race $name quick --quick; fi
   done

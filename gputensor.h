@@ -2456,7 +2456,58 @@ static int gt__cpu_matmul(const gt__matmul_args *x) {
   return 0;
 }
 
-/* ---- copy ---- */
+/* ---- copy ----
+   Where the source runs along another dim `cross` than the last, along which the destination runs,
+   tiles of 64 x 64 elements are read line by line, turned over in the L1 cache and written line by
+   line, so that no cache line comes twice. */
+enum { GT__TILE = 64, GT__TILE_PITCH = 72 };   /* off the power of two, as above */
+typedef struct {
+  const gt__copy_args *c;
+  int cross, n_rest, rest[GT_MAX_DIMS];
+  int64_t size[GT_MAX_DIMS], across, along;       /* sizes of the rest; tiles of the two dims */
+} gt__cpu_tiles;
+static void gt__cpu_tile_task(const void *context, gt__cpu_range items) {
+  const gt__cpu_tiles *t = (const gt__cpu_tiles *)context;
+  const gt__copy_args *c = t->c;
+  const int last = c->ndim - 1, x = t->cross;
+  const int64_t size = (int64_t)gt_dtype_size((gt_dtype)c->dst.dtype);
+  char tile[GT__TILE * GT__TILE_PITCH * 8] __attribute__((aligned(64)));
+  for (int64_t item = items.begin; item < items.end; item++) {
+    const int64_t i = item / t->along % t->across * GT__TILE, j = item % t->along * GT__TILE;
+    const int64_t rows = gt__cpu_least(GT__TILE, c->size[x] - i);
+    const int64_t columns = gt__cpu_least(GT__TILE, c->size[last] - j);
+    int64_t o = item / t->along / t->across;
+    int64_t to = i * c->dst.stride[x] + j, from = i * c->src.stride[x] + j * c->src.stride[last];
+    for (int k = t->n_rest - 1; k >= 0; o /= t->size[k--]) {
+      to += o % t->size[k] * c->dst.stride[t->rest[k]];
+      from += o % t->size[k] * c->src.stride[t->rest[k]];
+    }
+    for (int64_t k = 0; k < columns; k++)
+      gt__cpu_move((size_t)size, tile + k * GT__TILE_PITCH * size, 1,
+                   c->src.data + (from + k * c->src.stride[last]) * size, c->src.stride[x], rows);
+    for (int64_t k = 0; k < rows; k++)
+      gt__cpu_move((size_t)size, c->dst.data + (to + k * c->dst.stride[x]) * size, 1, tile + k * size,
+                   GT__TILE_PITCH, columns);
+  }
+}
+/* The number of tiles, or 0 where lines as they stand are as good. */
+static int64_t gt__cpu_tiled(const gt__copy_args *c, gt__cpu_tiles *t) {
+  const int last = c->ndim - 1;
+  t->c = c;
+  t->cross = t->n_rest = 0;
+  for (int d = 1; d < last; d++)
+    if (c->src.stride[d] < c->src.stride[t->cross]) t->cross = d;
+  if (c->ndim < 2 || c->dst.stride[last] != 1 || c->size[t->cross] < 8 || c->size[last] < 8 ||
+      c->src.stride[t->cross] * 8 > c->src.stride[last]) return 0;
+  for (int d = 0; d < last; d++)
+    if (d != t->cross) {
+      t->size[t->n_rest] = c->size[d];
+      t->rest[t->n_rest++] = d;
+    }
+  t->across = gt__cpu_parts(c->size[t->cross], GT__TILE);
+  t->along = gt__cpu_parts(c->size[last], GT__TILE);
+  return gt__count(t->n_rest, t->size) * t->across * t->along;
+}
 static void gt__cpu_copy_task(const void *context, gt__cpu_range items) {
   const gt__copy_args *c = (const gt__copy_args *)context;
   const int64_t from = items.begin * GT__BLOCK, to = items.end * GT__BLOCK;
@@ -2494,7 +2545,11 @@ static void gt__cpu_gather_task(const void *context, gt__cpu_range items) {
 }
 static int gt__cpu_copy(const gt__copy_args *c) {
   const int64_t n = c->kind == GT__BYTES ? c->bytes : c->count;
-  if (c->kind != GT__BYTES && c->index.data) {
+  gt__cpu_tiles t;
+  const int64_t tiles = c->kind == GT__BYTES || c->index.data || n <= 0 ? 0 : gt__cpu_tiled(c, &t);
+  if (tiles) {
+    gt__cpu_split(gt__cpu_tile_task, &t, tiles, gt__cpu_threads((double)n));
+  } else if (c->kind != GT__BYTES && c->index.data) {
     const int64_t items = n > 0 ? gt__count(c->gather_dim + 1, c->size) : 0;
     gt__cpu_split(gt__cpu_gather_task, c, items, gt__cpu_threads((double)n));
   } else {

@@ -1613,7 +1613,8 @@ typedef struct {
       break;
 /* Conversions between a dtype in memory and the three compute types are steps too. Memory may have
    been written through another type of that size (long and long long), so its types alias all. */
-enum { GT__FROM = GT__OPS, GT__TO = GT__FROM + GT_DTYPES };   /* + dtype */
+enum { GT__FROM = GT__OPS, GT__TO = GT__FROM + GT_DTYPES,     /* + dtype */
+       GT__MUL_ADD = GT__TO + GT_DTYPES };                    /* two steps in one loop, both rounded */
 typedef int16_t gt__i16 __attribute__((may_alias));
 typedef uint16_t gt__u16 __attribute__((may_alias));
 typedef int32_t gt__i32 __attribute__((may_alias));
@@ -1700,7 +1701,16 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
       int op, void *out, const void *pa, const void *pb, const void *pc, int64_t n) { \
     typedef value T; \
     const int64_t whole = n & ~(int64_t)(GT__GROUP - 1); \
-    switch (op) { GT__OPERATIONS(GT__STEP) GT__MEMORY_TYPES(GT__CONVERTS, type) } \
+    switch (op) { \
+      GT__OPERATIONS(GT__STEP) \
+      GT__MEMORY_TYPES(GT__CONVERTS, type) \
+      case GT__MUL_ADD: \
+        GT__IVDEP \
+        for (int64_t i = 0; i < whole; i++) { \
+          const T a = ((const T *)pa)[i], b = ((const T *)pb)[i], c = ((const T *)pc)[i]; \
+          ((T *)out)[i] = GT__EITHER(GT__ADD(GT__MUL(a, b), c), gt__add_i64(gt__mul_i64(a, b), c)); \
+        } \
+    } \
   } \
   static target GT__OPTIMIZE("off") void gt__cpu_fold_##type##_##isa( \
       int fold, void *pa, void *at, const void *pb, int64_t n, int64_t rows, int64_t pitch, \
@@ -2005,14 +2015,16 @@ static void gt__cpu_fetch(gt__cpu_eval *e, int64_t o, int64_t columns, int64_t k
     if (in->mode == GT__SCALAR) continue;
     char *from = native ? e->buffer[s] : e->raw;
     if (fits && kept == m->ndim && e->flat[s]) from = in->data + o * size;
-    else if (fits && rows == 1 && kept == 1 && stride[0] == 1)
-      from = in->data + (gt__offset(k, folded, m->size + 1, stride + 1) + o) * size;
+    else if (rows == 1 && kept && stride[kept - 1] == 1 &&
+             o % m->size[kept - 1] + (native ? end - o : n) <= m->size[kept - 1])
+      from = in->data + (gt__offset(k, folded, m->size + kept, stride + kept) +
+                         gt__offset(o, kept, m->size, stride)) * size;
     else
       for (int64_t i = 0; i < rows; i++)
         gt__cpu_walk((size_t)size, kept, m->size, o, columns, from + i * columns * size, NULL,
                      in->data + gt__offset(k + i, folded, m->size + kept, stride + kept) * size,
                      stride);
-    if (from != e->raw && from != e->buffer[s])   /* the next block, before the steps of this one */
+    if (from != e->raw && from != e->buffer[s] && n <= GT__BLOCK)   /* the next block, before the steps of this one */
       for (int64_t p = 0; p < n * size; p += 64) __builtin_prefetch(from + n * size + p);
     e->slot[s] = native ? from : e->buffer[s];
     if (!native) e->loops->step(GT__FROM + in->dtype, e->slot[s], from, NULL, NULL, n);
@@ -2027,7 +2039,8 @@ static char *gt__cpu_compute(gt__cpu_eval *e, int64_t n, char *last) {
   char *a = e->slot[0];
   for (int i = 0; i < p->n_ins; i++) {
     const gt__ins *x = &p->ins[i];
-    char *to = last && i == p->n_ins - 1 ? last : e->buffer[GT__ACC];
+    const int pair = x->op == GT__OP_mul && i + 1 < p->n_ins && x[1].op == GT__OP_add;
+    char *to = last && i + pair == p->n_ins - 1 ? last : e->buffer[GT__ACC];
     if (x->op == GT__LOAD) {
       a = e->slot[x->b];
     } else if (x->op == GT__SAVE) {
@@ -2040,7 +2053,9 @@ static char *gt__cpu_compute(gt__cpu_eval *e, int64_t n, char *last) {
       gt__cpu_pad(e, to, n);
       a = to;
     } else {
-      e->loops->step(x->op, to, a, e->slot[x->b], e->slot[x->c], padded);
+      e->loops->step(pair ? (int)GT__MUL_ADD : x->op, to, a, e->slot[x->b], e->slot[pair ? x[1].b : x->c],
+                     padded);
+      i += pair;
       a = to;
     }
   }
@@ -2092,13 +2107,26 @@ static void gt__cpu_block(gt__cpu_eval *e, int64_t first, int64_t n) {
   const char *values = gt__cpu_compute(e, n, in_place ? m->out.data + first * e->width : NULL);
   gt__cpu_put(e, e->loops, &m->out, m->ndim, first, n, values);
 }
+/* How many elements a block may have: many, if one loop from memory to memory is all there is. */
+static int64_t gt__cpu_run_length(const gt__cpu_eval *e) {
+  const gt__program *p = &e->m->program;
+  int one = p->n_ins == 2 || (p->n_ins == 3 && p->ins[1].op == GT__OP_mul && p->ins[2].op == GT__OP_add);
+  one &= p->ins[0].op == GT__LOAD && p->ins[1].op > GT__INTEGER && p->n_const == 0;
+  one &= e->m->out.mode == GT__VECTOR && e->m->out.dtype == e->loops->native;
+  for (int k = 0; k < p->n_in; k++) one &= e->flat[k] && e->m->in[k].dtype == e->loops->native;
+  return one ? 32 * GT__BLOCK : GT__BLOCK;
+}
 static void gt__cpu_map_task(const void *context, gt__cpu_range items) {
   const gt__map_args *m = (const gt__map_args *)context;
   const int64_t end = gt__cpu_least(items.end * GT__BLOCK, m->count);
   gt__cpu_eval e;
   gt__cpu_begin(&e, m, 0, m->ndim);
-  for (int64_t i = items.begin * GT__BLOCK; i < end; i += GT__BLOCK)
-    gt__cpu_block(&e, i, gt__cpu_least(GT__BLOCK, end - i));
+  const int64_t most = gt__cpu_run_length(&e);
+  for (int64_t i = items.begin * GT__BLOCK, n; i < end; i += n) {
+    n = gt__cpu_least(most, end - i);
+    if (n > GT__BLOCK) n -= n % GT__GROUP;
+    gt__cpu_block(&e, i, n);
+  }
 }
 static int gt__cpu_map(const gt__map_args *m) {
   const int threads = gt__cpu_threads(gt__cpu_work(m));

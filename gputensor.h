@@ -661,8 +661,21 @@ GT__FN double gt__sqrt_f64(double x) { return __dsqrt_rn(x); }
 #  define GT__SUB(a, b) ((a) - (b))
 #  define GT__MUL(a, b) ((a) * (b))
 #  define GT__DIV(a, b) ((a) / (b))
+#if defined(__clang__) && defined(__GLIBC__) && !defined(__CUDACC__)
+/* To clang they may set errno, and then no loop with them becomes one of vectors; const denies it. */
+#ifdef __cplusplus
+extern "C" float sqrtf(float) noexcept __attribute__((const));
+extern "C" double sqrt(double) noexcept __attribute__((const));
+#else
+float sqrtf(float) __attribute__((const));
+double sqrt(double) __attribute__((const));
+#endif
+GT__FN float  gt__sqrt_f32(float x)  { return sqrtf(x); }
+GT__FN double gt__sqrt_f64(double x) { return sqrt(x); }
+#else
 GT__FN float  gt__sqrt_f32(float x)  { return __builtin_sqrtf(x); }
 GT__FN double gt__sqrt_f64(double x) { return __builtin_sqrt(x); }
+#endif
 #endif
 GT__FN int32_t gt__bits_f32(float x)    { int32_t b; GT__LIBM(memcpy)(&b, &x, 4); return b; }
 GT__FN float   gt__float_f32(int32_t b) { float x; GT__LIBM(memcpy)(&x, &b, 4); return x; }

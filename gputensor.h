@@ -1627,7 +1627,7 @@ typedef struct {
 /* Conversions between a dtype in memory and the three compute types are steps too. Memory may have
    been written through another type of that size (long and long long), so its types alias all. */
 enum { GT__FROM = GT__OPS, GT__TO = GT__FROM + GT_DTYPES,     /* + dtype */
-       GT__MUL_ADD = GT__TO + GT_DTYPES };                    /* two steps in one loop, both rounded */
+       GT__MUL_ADD = GT__TO + GT_DTYPES };   /* two steps in one loop, each of them rounded */
 typedef int16_t gt__i16 __attribute__((may_alias));
 typedef uint16_t gt__u16 __attribute__((may_alias));
 typedef int32_t gt__i32 __attribute__((may_alias));
@@ -1659,8 +1659,8 @@ typedef double gt__f64 __attribute__((may_alias));
 #define GT__CONVERTS(dtype, M, value, memory) \
   GT__CONVERT(GT__FROM + GT_##dtype, T, M, value) GT__CONVERT(GT__TO + GT_##dtype, M, T, memory)
 static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold == GT__FOLD_ARGMIN; }
-/* a[i] takes in b[i], b[i + pitch], ... of so many rows, in order. argmax and argmin note in at[i], as
-   a value, the row that won; rows count from `row`, and row 0 always wins. */
+/* a[i] takes in b[i], b[i + pitch], ... of so many rows, in order. argmax and argmin note in at[i],
+   as a value, the row that won; rows count from `row`, and row 0 always wins. */
 #define GT__FOLD(name, type) \
     case GT__FOLD_##name: \
       for (; rows >= 4; rows -= 4, b += 4 * pitch) \
@@ -1685,8 +1685,8 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
           place[i] = wins ? (T)row : place[i]; \
         } \
       break;
-/* Lanes combine by halving. Those behind `most`, a power of two, hold the identity, which changes no
-   value that a lane can have, so they are left out. */
+/* Lanes combine by halving. Those behind `most`, a power of two, would hold the identity, which
+   changes no value that a lane can have, so they are left out. */
 #define GT__HALVE(name, type, count) \
           GT__IVDEP \
           for (int64_t i = 0; i < (count); i++) \
@@ -1721,7 +1721,8 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
         GT__IVDEP \
         for (int64_t i = 0; i < whole; i++) { \
           const T a = ((const T *)pa)[i], b = ((const T *)pb)[i], c = ((const T *)pc)[i]; \
-          ((T *)out)[i] = GT__EITHER(GT__ADD(GT__MUL(a, b), c), gt__add_i64(gt__mul_i64(a, b), c)); \
+          ((T *)out)[i] = \
+              GT__EITHER(GT__ADD(GT__MUL(a, b), c), gt__add_i64(gt__mul_i64(a, b), c)); \
         } \
     } \
   } \
@@ -1755,8 +1756,8 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
         default:  /* the first of the best: the order in which they are found is free */ \
           gt__cpu_fold_##type##_##isa(fold, lane, place, b, GT__LANES, rows, GT__LANES, 0); \
           gt__cpu_fold_##type##_##isa(fold, lane, place, b + n - rest, rest, 1, 0, rows); \
-          gt__cpu_lanes_##type##_##isa(fold == GT__FOLD_ARGMAX ? GT__FOLD_MAX : GT__FOLD_MIN, a + c, \
-                                       NULL, lane, used, 1); \
+          gt__cpu_lanes_##type##_##isa(fold == GT__FOLD_ARGMAX ? GT__FOLD_MAX : GT__FOLD_MIN, \
+                                       a + c, NULL, lane, used, 1); \
           for (int32_t i = 0; i < used; i++) { \
             const int best = (lane[i] == a[c]) | ((lane[i] != lane[i]) & (a[c] != a[c])); \
             place[i] = best ? place[i] * GT__LANES + (value)i : (value)GT__CHUNK; \
@@ -1920,8 +1921,8 @@ static int64_t gt__cpu_round(int64_t n, int64_t unit) { return gt__cpu_parts(n, 
     else if (to == 1) for (; n > 0; n--, s += from) *d++ = *s; \
     else for (; n > 0; n--, d += to, s += from) *d = *s; \
   }
-static GT__OPTIMIZE("off") void gt__cpu_move(size_t size, void *dst, int64_t to, const void *src, int64_t from,
-                         int64_t n) {
+static GT__OPTIMIZE("off") void gt__cpu_move(size_t size, void *dst, int64_t to, const void *src,
+                                             int64_t from, int64_t n) {
   if (to == 1 && from == 1) memcpy(dst, src, (size_t)n * size);
   else if (size == 1) GT__MOVE(uint8_t)
   else if (size == 2) GT__MOVE(gt__u16)
@@ -2037,7 +2038,8 @@ static void gt__cpu_fetch(gt__cpu_eval *e, int64_t o, int64_t columns, int64_t k
         gt__cpu_walk((size_t)size, kept, m->size, o, columns, from + i * columns * size, NULL,
                      in->data + gt__offset(k + i, folded, m->size + kept, stride + kept) * size,
                      stride);
-    if (from != e->raw && from != e->buffer[s] && n <= GT__BLOCK)   /* the next block, before the steps of this one */
+    /* Short runs of several operands outwit the processor's own prefetching: ask for the next. */
+    if (from != e->raw && from != e->buffer[s] && n <= GT__BLOCK)
       for (int64_t p = 0; p < n * size; p += 64) __builtin_prefetch(from + n * size + p);
     e->slot[s] = native ? from : e->buffer[s];
     if (!native) e->loops->step(GT__FROM + in->dtype, e->slot[s], from, NULL, NULL, n);
@@ -2066,8 +2068,8 @@ static char *gt__cpu_compute(gt__cpu_eval *e, int64_t n, char *last) {
       gt__cpu_pad(e, to, n);
       a = to;
     } else {
-      e->loops->step(pair ? (int)GT__MUL_ADD : x->op, to, a, e->slot[x->b], e->slot[pair ? x[1].b : x->c],
-                     padded);
+      e->loops->step(pair ? (int)GT__MUL_ADD : x->op, to, a, e->slot[x->b],
+                     e->slot[pair ? x[1].b : x->c], padded);
       i += pair;
       a = to;
     }
@@ -2077,8 +2079,8 @@ static char *gt__cpu_compute(gt__cpu_eval *e, int64_t n, char *last) {
 static int gt__cpu_bare(const gt__cpu_eval *e) {   /* the program is its one operand */
   return e->m->program.n_ins == 1 && e->m->program.ins[0].op == GT__LOAD && e->m->program.n_in == 1;
 }
-/* Says where n values of the program are, from element `first` on: in `room`, which has space for n and
-   a block, or in memory, where an operand that needs no change lies there side by side. */
+/* Says where n values of the program are, from element `first` on: in `room`, which has space for n
+   and a block, or in memory, where an operand that needs no change lies there side by side. */
 static const char *gt__cpu_values(gt__cpu_eval *e, char *room, int64_t first, int64_t n) {
   const gt__operand *in = &e->m->in[0];
   if (gt__cpu_bare(e) && e->flat[0]) {
@@ -2123,7 +2125,8 @@ static void gt__cpu_block(gt__cpu_eval *e, int64_t first, int64_t n) {
 /* How many elements a block may have: many, if one loop from memory to memory is all there is. */
 static int64_t gt__cpu_run_length(const gt__cpu_eval *e) {
   const gt__program *p = &e->m->program;
-  int one = p->n_ins == 2 || (p->n_ins == 3 && p->ins[1].op == GT__OP_mul && p->ins[2].op == GT__OP_add);
+  int one = p->n_ins == 2 ||
+            (p->n_ins == 3 && p->ins[1].op == GT__OP_mul && p->ins[2].op == GT__OP_add);
   one &= p->ins[0].op == GT__LOAD && p->ins[1].op > GT__INTEGER && p->n_const == 0;
   one &= e->m->out.mode == GT__VECTOR && e->m->out.dtype == e->loops->native;
   for (int k = 0; k < p->n_in; k++) one &= e->flat[k] && e->m->in[k].dtype == e->loops->native;
@@ -2188,7 +2191,7 @@ static void gt__cpu_reset(const gt__cpu_folder *f, gt__cpu_column *a, int64_t n)
   else identity.i = gt__identity_i64(r->fold);
   gt__cpu_move((size_t)f->e.width, a->value, 1, &identity, 0, n);
 }
-/* Folds rows begin ... begin + n - 1 of `columns` outputs side by side, in place where they lie so. */
+/* Folds rows begin ... begin + n - 1 of `columns` outputs, in place where possible. */
 static void gt__cpu_columns(gt__cpu_folder *f, gt__cpu_column *to, int64_t o, int64_t columns,
                             int64_t begin, int64_t n) {
   const gt__operand *in = &f->e.m->in[0];
@@ -2197,19 +2200,19 @@ static void gt__cpu_columns(gt__cpu_folder *f, gt__cpu_column *to, int64_t o, in
   gt__cpu_reset(f, to, columns);
   if (gt__cpu_bare(&f->e) && in->dtype == f->e.loops->native && f->e.kept == 1 &&
       f->e.m->ndim == 2 && in->stride[0] == 1) {
-    f->e.loops->fold(fold, to->value, f->at, in->data + (o + begin * in->stride[1]) * width, columns, n,
-                     in->stride[1], 0);
+    f->e.loops->fold(fold, to->value, f->at, in->data + (o + begin * in->stride[1]) * width,
+                     columns, n, in->stride[1], 0);
     return;
   }
   for (int64_t k = 0; k < n; k += most) {
     const int64_t rows = gt__cpu_least(most, n - k);
     gt__cpu_fetch(&f->e, o, columns, begin + k, rows);
-    f->e.loops->fold(fold, to->value, f->at, gt__cpu_compute(&f->e, columns * rows, NULL), columns, rows,
-                     columns, k);
+    const char *values = gt__cpu_compute(&f->e, columns * rows, NULL);
+    f->e.loops->fold(fold, to->value, f->at, values, columns, rows, columns, k);
   }
 }
-/* Leaves the fold of one chunk of outputs o ... o + columns - 1 in `to`. Along the inner dim there is
-   more than one output only if each has a single chunk. */
+/* Leaves the fold of one chunk of outputs o ... o + columns - 1 in `to`. Along the inner dim there
+   is more than one output only if each has a single chunk. */
 static void gt__cpu_chunk(gt__cpu_folder *f, gt__cpu_column *to, int64_t o, int64_t columns,
                           int64_t begin) {
   const gt__reduce_args *r = f->c->r;
@@ -2218,7 +2221,8 @@ static void gt__cpu_chunk(gt__cpu_folder *f, gt__cpu_column *to, int64_t o, int6
   for (int64_t c = 0; c < columns && r->inner; c += most) {
     const int64_t count = gt__cpu_least(most, columns - c);
     const char *values = gt__cpu_values(&f->e, f->chunk, (o + c) * r->n + begin, count * n);
-    f->e.loops->lanes(r->fold, to->value + c * f->e.width, f->at + c * f->e.width, values, n, count);
+    const int64_t at = c * f->e.width;
+    f->e.loops->lanes(r->fold, to->value + at, f->at + at, values, n, count);
   }
   if (!gt__cpu_indexed(r->fold)) return;
   f->e.loops->step(GT__TO + GT_INT64, to->index, f->at, NULL, NULL, columns);
@@ -2286,7 +2290,7 @@ typedef struct {
   char *memory;
   size_t bytes;                         /* of a row of each thread, with a block behind it */
 } gt__cpu_soft;
-/* to[i] = op(from[i], number) over whole groups; the number may be a NULL, for an op of one operand */
+/* to[i] = op(from[i], number) over whole groups; no number (NULL) for an op of one operand */
 static void gt__cpu_each(gt__cpu_eval *e, int op, char *to, const char *from, const void *number,
                          int64_t n) {
   char *b = e->buffer[GT__ACC];
@@ -2295,7 +2299,7 @@ static void gt__cpu_each(gt__cpu_eval *e, int op, char *to, const char *from, co
     e->loops->step(op, to + k * e->width, from + k * e->width, b, b,
                    gt__cpu_round(gt__cpu_least(GT__BLOCK, n - k), GT__GROUP));
 }
-/* The sum of exp(row), which becomes that, or by the way if `keep` is 0. */
+/* The sum of exp(row); with `keep` the row itself becomes exp(row). */
 static gt__num gt__cpu_sum_exp(gt__cpu_eval *e, char *row, int64_t n, int keep, char *room) {
   gt__num part[GT__SOFT_BYTES / 4 / GT__CHUNK];
   const int64_t parts = gt__cpu_parts(n, GT__CHUNK);
@@ -2527,8 +2531,8 @@ static void gt__cpu_tile_task(const void *context, gt__cpu_range items) {
       gt__cpu_move((size_t)size, tile + k * GT__TILE_PITCH * size, 1,
                    c->src.data + (from + k * c->src.stride[last]) * size, c->src.stride[x], rows);
     for (int64_t k = 0; k < rows; k++)
-      gt__cpu_move((size_t)size, c->dst.data + (to + k * c->dst.stride[x]) * size, 1, tile + k * size,
-                   GT__TILE_PITCH, columns);
+      gt__cpu_move((size_t)size, c->dst.data + (to + k * c->dst.stride[x]) * size, 1,
+                   tile + k * size, GT__TILE_PITCH, columns);
   }
 }
 /* The number of tiles, or 0 where lines as they stand are as good. */

@@ -68,7 +68,10 @@ static void run_map(void *args) {
 static void run_reduce(void *args) {
   gt__reduce_args *r = (gt__reduce_args *)args;
   const size_t scratch = (size_t)r->outer * (size_t)r->n_chunk * sizeof(gt__partial);
-  int good = reach_map(&r->pre, 0) & reach(&r->out, r->n_kept, r->pre.size, "the output");
+  const int whole = r->soft && r->soft != GT__LOGSUMEXP; /* the result has all dims */
+  int good = reach_map(&r->pre, 0) &
+             reach(whole ? &r->pre.out : &r->out, whole ? r->pre.ndim : r->n_kept, r->pre.size,
+                   "the output");
   if (r->n_chunk > 1) {
     void *p = sim_touch(r->scratch, scratch, "scratch");
     good &= p != NULL;

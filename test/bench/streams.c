@@ -8,16 +8,10 @@
 #define GPUTENSOR_IMPLEMENTATION
 #include "gputensor.h"
 
-#include <stdlib.h>
-#include <time.h>
+#include "rounds.h"
 
 enum { CHUNKS = 16, CHUNK = 1 << 22, PAIRS = 20, MOST_STREAMS = 4 }; /* 16 MiB of float32, 40 kernels */
 
-static double now_us(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
-}
 static gt_device gpu(void) { return gt__device(GT_CUDA, 0); }
 
 /* ---- one operation of 1024 elements ---- */
@@ -191,16 +185,11 @@ int bench_right(void) {
   return right && !gt_error();
 }
 
-static int by_size(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
 #define MEDIAN(rounds, call) \
   do { \
     double t_[64]; \
     for (int i_ = 0; i_ < (rounds); i_++) t_[i_] = (call); \
-    qsort(t_, (size_t)(rounds), sizeof *t_, by_size); \
-    printf("%-58s %10.2f us\n", #call, t_[(rounds) / 2]); \
+    printf("%-58s %10.2f us\n", #call, median(t_, rounds)); \
   } while (0)
 int main(void) {
   if (!gt_cuda_is_available()) {

@@ -5,11 +5,12 @@ in which the two alternate.
     python3 test/bench/streams.py ./streams.so
 """
 import ctypes
-import statistics
 import sys
 import time
 
 import torch
+
+from rounds import alternate
 
 lib = ctypes.CDLL(sys.argv[1])
 for name in ("bench_add", "bench_add_new", "bench_launch", "bench_order", "bench_chunks",
@@ -18,17 +19,6 @@ for name in ("bench_add", "bench_add_new", "bench_launch", "bench_order", "bench
 UPLOAD, COMPUTE, DOWNLOAD = 1, 2, 4
 ALL = UPLOAD | COMPUTE | DOWNLOAD
 dev = torch.device("cuda:0")
-
-
-def alternate(rounds, functions):
-    """The median of each function's results, in the order given."""
-    results = [[] for _ in functions]
-    for f in functions:
-        f()
-    for _ in range(rounds):
-        for r, f in zip(results, functions):
-            r.append(f())
-    return [statistics.median(r) for r in results]
 
 
 def timed(f):

@@ -1,0 +1,24 @@
+"""What the benchmarks share: rounds in which several functions take turns, and their medians."""
+import statistics
+
+
+def take_turns(rounds, functions):
+    """The results of each function: one a round, after one that warms up and is not counted."""
+    results = [[] for _ in functions]
+    for f in functions:
+        f()
+    for _ in range(rounds):
+        for r, f in zip(results, functions):
+            r.append(f())
+    return results
+
+
+def alternate(rounds, functions):
+    """The median of each function's results, in the order given."""
+    return [statistics.median(r) for r in take_turns(rounds, functions)]
+
+
+def compare(rounds, ours, theirs):
+    """Medians of both, and the median of each round's ratio: above 1, ours is the faster."""
+    a, b = take_turns(rounds, [ours, theirs])
+    return statistics.median(a), statistics.median(b), statistics.median(y / x for x, y in zip(a, b))

@@ -361,7 +361,7 @@ expect_probe() { # NAME [CONSTANT-OF-THE-KERNELS]
   fi
 }
 cuda() {
-  local fast_options include arch
+  local fast_options include arch bench
   if ! have nvcc; then skip "CUDA: no nvcc"; return; fi
   fast_options=$(quick_nvcc)
   include=$(cuda_include)
@@ -381,7 +381,24 @@ cuda() {
   check "kernels with --use_fast_math" nvcc --use_fast_math $fast_options -Xptxas -v -arch=sm_75 -I. \
     -c $kernels -o "$work/kernels_fast.o"
   expect_probe "--use_fast_math" GT__PROBE_FLUSHES
+  for bench in peers streams; do
+    # shellcheck disable=SC2086
+    check "bench/$bench.c with CUDA" gcc -Wall -Wextra -Werror $fast -DGPUTENSOR_CUDA "-I$include" \
+      -I. -fsyntax-only test/bench/$bench.c
+  done
   no_gpu_program
+}
+
+# ---- benchmarks ----
+# They compile, so that they are there when they are wanted. Running them takes a quiet machine.
+benchmarks() {
+  local f
+  # shellcheck disable=SC2086
+  check "bench/peers.c" gcc -std=c99 $strict $fast -fsyntax-only -I. test/bench/peers.c
+  if ! have python3; then skip "test/bench/*.py: no python3"; return; fi
+  for f in test/bench/*.py; do
+    check "$f" python3 -c 'import sys; compile(open(sys.argv[1]).read(), sys.argv[1], "exec")' "$f"
+  done
 }
 
 # ---- the plan ----
@@ -393,7 +410,7 @@ run_part() {
   case $1 in
     standards) name_missing_compilers; standards; static_library; two_languages; no_threads
       refusals; names ;;
-    documents) documents ;;
+    documents) documents; benchmarks ;;
     cuda) cuda ;;
     *) fail "there is no part $1" ;;
   esac

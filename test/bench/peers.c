@@ -1,6 +1,7 @@
-/* How close the library comes to the memory's speed: every map, reduce and copy of one table, beside
-   a peer that takes turns with it. As a program the peer is a loop written by hand, or a copy of as
-   many bytes; peers.py loads this file as a shared object and puts PyTorch, NumPy and numexpr there.
+/* How close the library comes to the memory's speed: the maps, reductions and copies of one table,
+   beside a peer that takes turns with it. As a program the peer is a loop written by hand, or a
+   copy of as many bytes; peers.py loads this file as a shared object and puts PyTorch, NumPy and
+   numexpr there.
 
    cc   -O2 -fopenmp -I. test/bench/peers.c -lm -lpthread -o peers
    nvcc -O3 -Xcompiler -fopenmp -arch=sm_90a -I. test/bench/peers.c gputensor_kernels.cu -o peers
@@ -8,8 +9,8 @@
 
    --only keeps the lines in whose name, shape and dtype the text occurs; OMP_NUM_THREADS says how
    many threads the CPU uses. On a GPU each figure is the time between two events around several
-   launches on one stream; at 2^24 elements these go through several sets of tensors in turn, so that
-   nothing is found in the L2 cache. */
+   launches on one stream; at 2^24 elements these go through several sets of tensors in turn, so
+   that nothing is found in the L2 cache. result + t1*t2 is the step of the article's loop. */
 #define _POSIX_C_SOURCE 199309L
 #define GPUTENSOR_IMPLEMENTATION
 #include "gputensor.h"
@@ -24,13 +25,13 @@ typedef void by_hand(const float *a, const float *b, const float *c, float *o, i
 #define BY_HAND(name, formula) \
   static void name(const float *a, const float *b, const float *c, float *o, int64_t n) { \
     (void)b, (void)c; \
-    GT__OMP_LOOP \
+    IN_PARALLEL \
     for (int64_t i = 0; i < n; i++) o[i] = formula; \
   }
 #ifdef _OPENMP
-#define GT__OMP_LOOP _Pragma("omp parallel for")
+#define IN_PARALLEL _Pragma("omp parallel for")
 #else
-#define GT__OMP_LOOP
+#define IN_PARALLEL
 #endif
 static float sigmoid(float x) { return 1 / (1 + expf(-x)); }
 BY_HAND(hand_add, a[i] + b[i])
@@ -207,7 +208,7 @@ void bench_dtype_text(const bench_case *c, char *text, size_t size) {
 
 /* ---- running ---- */
 static gt_device device_of(int cuda) { return cuda ? gt_cuda(0) : gt_cpu(); }
-/* The tensor of operand k on `data`, which stays the caller's; NULL: on random memory of our own. */
+/* The tensor of operand k on `data`, which stays the caller's; NULL: it has its own. */
 gt_tensor *bench_tensor(const bench_case *c, int k, int cuda, void *data) {
   gt_shape shape = {0, {0}};
   gt_tensor *x = NULL;
@@ -259,7 +260,7 @@ void bench_copy(void *to, const void *from, size_t bytes, int cuda) {
                             (cudaStream_t)gt_stream_native(gt_current_stream(gt_cuda(0))));
 #endif
   if (cuda) return;
-  GT__OMP_LOOP
+  IN_PARALLEL
   for (int64_t i = 0; i < (int64_t)bytes; i += piece)
     memcpy((char *)to + i, (const char *)from + i,
            (size_t)((int64_t)bytes - i < piece ? (int64_t)bytes - i : piece));
@@ -377,7 +378,7 @@ int main(int argc, char **argv) {
     else if (strcmp(argv[i], "--device") == 0) cuda = strcmp(argv[++i], "cpu") != 0;
     else return usage(argv[0]);
   }
-  const size_t room = (size_t)1 << (cuda ? 32 : 29);
+  const size_t room = (size_t)1 << (cuda ? 32 : 30);
   const int n = bench_cases(cuda, quick, NULL);
   bench_case *cases = (bench_case *)malloc((size_t)n * sizeof *cases);
   gt_tensor *copies = gt_ones(GT_SHAPE((int64_t)room), GT_UINT8, device_of(cuda));

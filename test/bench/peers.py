@@ -1,19 +1,19 @@
 """The library beside PyTorch, NumPy and numexpr, in one process and on the same memory.
 
-    python3 test/bench/peers.py [--device cpu|cuda] [--only REGEX] [--quick] [--threads N] [library.so]
+    python3 test/bench/peers.py [--device cpu|cuda] [--only REGEX] [--quick] [--threads N] [LIBRARY]
 
-peers.c has the table of lines; without a library given it is built into test/build, with nvcc for a
-GPU. Each peer and the library take turns for some rounds, on the same buffers and into given outputs
-where the peer can. Printed are both medians and the median of the rounds' ratios: above 1, the
-library is the faster. The results are compared, too: "WRONG" in the last column is a difference.
+peers.c has the table of lines; without a library given it is built into test/build, with nvcc for
+a GPU. Each peer and the library take turns for some rounds, on the same buffers and into given
+outputs where the peer can. Printed are both medians and the median of the rounds' ratios: above 1,
+the library is the faster. Results are compared, too: "WRONG" in the last column is a difference.
 
-On a GPU both enqueue on one stream of PyTorch's, several launches a round between two events, behind
-a sleeping kernel that lasts until they are enqueued: no host time is counted. At 2^24 elements the
-launches go through several sets of tensors, so that nothing is found in the L2 cache. On the CPU a
-round is one or more calls by the clock, each round after a pause in which idle threads fall asleep.
+On a GPU both enqueue on one stream of PyTorch's, several launches a round between two events,
+behind a sleeping kernel that lasts until they are enqueued: no host time is counted. At 2^24
+elements the launches go through several sets of tensors, so that nothing is found in the L2 cache.
+On the CPU a round is one or more calls by the clock, after a pause in which idle threads fall asleep.
 
-"of rate" is the share of the rate of a copy of 1 GiB (on the CPU 512 MiB, by all threads) in the same
-run; for reductions on a GPU of the read rate, the fastest of PyTorch's sum, maximum and norm.
+"of rate" is the share of the rate of a copy of 1 GiB (on the CPU 512 MiB, by all threads) in the
+same run; for reductions on a GPU of the read rate, the fastest of PyTorch's sum, maximum and norm.
 """
 import argparse
 import ctypes
@@ -119,7 +119,7 @@ def all_cases():
 
 # ---- memory ----
 def new_array(shape, dtype):
-    """Random, between 0.1 and 1.1, so that sums and quotients are harmless; bool: half of it true."""
+    """Random from 0.1 to 1.1, so that sums and quotients are harmless; bool: half of it true."""
     if torch:
         kind, device = getattr(torch, dtype), options.device
         if dtype in ("bool", "int64"):
@@ -513,8 +513,8 @@ def run_case(case, peers, rates):
     name = lib.bench_name(ctypes.byref(case)).decode()
     group = lib.bench_group(ctypes.byref(case)).decode()
     shape, dtype = case.text(lib.bench_shape_text), case.text(lib.bench_dtype_text)
-    chosen = {peer: f for peer, f in peers.get(name, {}).items()
-              if has_dtype(peer, dtype) and re.search(options.only, f"{name} {shape} {dtype} {peer}")}
+    chosen = {peer: f for peer, f in peers.get(name, {}).items() if has_dtype(peer, dtype)
+              and re.search(options.only, f"{name} {shape} {dtype} {peer}")}
     if not chosen or not CUDA and case.n >> 25 and "float32" != dtype:
         return
     operands = Operands(case)
@@ -564,7 +564,8 @@ def versions():
     found = [f"{m.__name__} {m.__version__}" for m in (torch, np, numexpr) if m]
     if CUDA:
         found.append(f"CUDA {torch.version.cuda}")
-    return ", ".join([lib.bench_device_name(CUDA).decode()] + found + [f"{options.threads} threads"])
+    found.append(f"{options.threads} threads")
+    return ", ".join([lib.bench_device_name(CUDA).decode()] + found)
 
 
 def means():
@@ -583,7 +584,7 @@ def main():
     peers, rates = all_peers(), measured_rates()
     print(versions())
     print(lib.gt_build_info().decode())
-    print("copy {:.0f} GB/s read and written, reading {:.0f} GB/s\n".format(*(r / 1e3 for r in rates)))
+    print(f"copy {rates[0] / 1e3:.0f} GB/s read and written, reading {rates[1] / 1e3:.0f} GB/s\n")
     print(ROW.format("what", "shape", "dtype", "peer", "ours us", "peer us", "ratio", "of rate",
                      "wanted", "ok").rstrip())
     for case in all_cases():

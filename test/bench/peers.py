@@ -10,7 +10,7 @@ the library is the faster. Results are compared, too: "WRONG" in the last column
 On a GPU both enqueue on one stream of PyTorch's, several launches a round between two events,
 behind a sleeping kernel that lasts until they are enqueued: no host time is counted. At 2^24
 elements the launches go through several sets of tensors, so that nothing is found in the L2 cache.
-On the CPU a round is one or more calls by the clock, after a pause in which idle threads fall asleep.
+On the CPU a round is one or more calls by the clock, after a pause in which threads fall asleep.
 
 "of rate" is the share of the rate of a copy of 1 GiB (on the CPU 512 MiB, by all threads) in the
 same run; for reductions on a GPU of the read rate, the fastest of PyTorch's sum, maximum and norm.
@@ -131,35 +131,34 @@ def new_array(shape, dtype):
     return np.asarray(generator.random(shape, np.float32) + np.float32(0.1)).astype(dtype)
 
 
+def address(array):
+    return array.data_ptr() if torch else array.ctypes.data
+
+
 class Operands:
-    """Sets of operands of one case, the output first: `arrays` for the peers, `handles` for us."""
+    """Sets of operands of one case, the output first: `tuples` for the peers, `handles` for us."""
 
     def __init__(self, case):
         self.case = case
         self.size = lib.bench_operands(ctypes.byref(case))
         self.sets = lib.bench_sets(ctypes.byref(case), CUDA)
-        self.base, self.arrays, handles = [], [], []
-        for i in range(self.sets * self.size):
-            base, array, handle = self.operand(i % self.size)
-            self.base.append(base)
-            self.arrays.append(array)
-            handles.append(handle)
+        made = [self.operand(i % self.size) for i in range(self.sets * self.size)]
+        arrays, handles = zip(*made)
         self.handles = (ctypes.c_void_p * len(handles))(*handles)
-        self.tuples = [tuple(self.arrays[i:i + self.size])
-                       for i in range(0, len(self.arrays), self.size)]
+        self.tuples = [arrays[i:i + self.size] for i in range(0, len(arrays), self.size)]
 
     def operand(self, k):
         shape, dtype, exchanged = (ctypes.c_int64 * 8)(), ctypes.c_int(), ctypes.c_int()
         ndim = lib.bench_base(ctypes.byref(self.case), k, shape, ctypes.byref(dtype),
                               ctypes.byref(exchanged))
-        base = new_array(tuple(shape[:ndim]), DTYPES[dtype.value])
-        pointer = base.data_ptr() if torch else base.ctypes.data
+        array = new_array(tuple(shape[:ndim]), DTYPES[dtype.value])
+        pointer = address(array)
         handle = lib.bench_tensor(ctypes.byref(self.case), k, CUDA, ctypes.c_void_p(pointer))
         if not handle:
             sys.exit("the library: " + lib.bench_error().decode())
         if exchanged.value:
-            return base, base.transpose(-2, -1) if torch else base.swapaxes(-2, -1), handle
-        return base, base, handle
+            return array.swapaxes(-2, -1), handle
+        return array, handle
 
     def ours(self, times):
         lib.bench_run(ctypes.byref(self.case), self.handles, self.sets, times)
@@ -544,16 +543,12 @@ def measured_rates():
     """Bytes a microsecond: of a copy, read and written, and of reading."""
     n = 1 << (28 if CUDA else 27)
     x, y = (new_array((n,), "float32") for _ in range(2))
-    if not torch:
-        source, target = x.ctypes.data, y.ctypes.data
-    else:
-        source, target = x.data_ptr(), y.data_ptr()
 
     def median(f):
         return alternate(11, [lambda: to_the_end(lambda times: [f() for _ in range(times)], 4)])[0]
 
     if not CUDA:
-        copy = 8 * n / median(lambda: lib.bench_copy(target, source, 4 * n, 0))
+        copy = 8 * n / median(lambda: lib.bench_copy(address(y), address(x), 4 * n, 0))
         return copy, copy
     copy = 8 * n / median(lambda: y.copy_(x))
     readers = (torch.sum, torch.amax, torch.linalg.vector_norm)

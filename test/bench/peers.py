@@ -443,9 +443,11 @@ def sample(array):
     return torch.as_tensor(x).double().cpu().clone() if torch else x.astype("float64")
 
 
-def differs(case, group, name, operands, f):
-    """Do the results differ by more than their dtype explains? Of equal maxima any may be named."""
-    if group in ("loop", "call") or name.startswith("argmax"):
+def differs(case, group, name, peer, operands, f):
+    """Do the results differ by more than their dtype explains? Of equal maxima any may be named;
+    numexpr adds up float32 one after the other, which stalls before 2^26 elements are added."""
+    one_by_one = peer == "numexpr" and group in ("reduce", "mse")
+    if group in ("loop", "call") or name.startswith("argmax") or one_by_one:
         return False
     out = operands.tuples[0][0]
     result = f(*operands.tuples[0])
@@ -519,7 +521,7 @@ def run_case(case, peers, rates):
     operands = Operands(case)
     for peer, f in chosen.items():
         try:
-            wrong = differs(case, group, name, operands, f)
+            wrong = differs(case, group, name, peer, operands, f)
         except Exception as error:  # a peer that does not run here
             print(f"{name}, {dtype}: {peer}: {type(error).__name__}: {str(error)[:200]}")
             continue

@@ -1384,7 +1384,7 @@ typedef struct {
 typedef struct {
   char *data;
   int64_t stride[GT_MAX_DIMS];
-  uint8_t dtype, mode, align_log2, pad[5]; /* data is aligned to 1 << align_log2 bytes, at most 16 */
+  uint8_t dtype, mode, size_log2, pad[5]; /* an element has 1 << size_log2 bytes */
 } gt__operand;
 typedef struct {
   int64_t count, size[GT_MAX_DIMS];  /* count = product of size[0..ndim); after collapsing */
@@ -4522,11 +4522,11 @@ static void gt__touch(gt__op *op, struct gt_storage *storage) {
 
 /* -- operands: tensors as the back ends see them -- */
 static void gt__operand_of(gt__operand *o, const gt_tensor *x) {
-  const uintptr_t at = (uintptr_t)(o->data = x->storage ? gt__address(x) : NULL);
+  o->data = x->storage ? gt__address(x) : NULL;
   memcpy(o->stride, x->stride, sizeof o->stride);
   o->dtype = (uint8_t)x->dtype;
   o->mode = 0;
-  o->align_log2 = (uint8_t)(at & 1 ? 0 : at & 2 ? 1 : at & 4 ? 2 : at & 8 ? 3 : 4);
+  o->size_log2 = (uint8_t)__builtin_ctz((unsigned)gt_dtype_size(x->dtype));
 }
 /* Drops sizes of 1 and merges neighbours that every operand walks evenly. Nothing merges across
    dim `wall`, whose new place is returned. One dim at least is left. */

@@ -40,8 +40,8 @@ static int reach(gt__operand *o, int ndim, const int64_t *size, const char *what
   }
   if (o->data && (uintptr_t)o->data % (uintptr_t)width)
     sim_complain("%s is not aligned to its elements", what);
-  if (o->align_log2 && (uintptr_t)o->data % ((uintptr_t)1 << o->align_log2))
-    sim_complain("%s is not aligned as its align_log2 says", what);
+  if ((int64_t)1 << o->size_log2 != width)
+    sim_complain("%s has elements of another size than its size_log2 says", what);
   p = (char *)sim_touch(o->data + low * width, (size_t)((high - low + 1) * width), what);
   if (p) o->data = p - low * width;
   return p != NULL;

@@ -3821,10 +3821,12 @@ static void gt__claim(int n, int n_write, struct gt_storage *const *touch, int b
     else touch[i]->readers += by;
   if (by < 0) pthread_cond_broadcast(&gt__idle);
 }
-/* A reader that s knows of needs no place beside one that is on s. */
+/* A reader that s knows of needs no place beside one that is on s. An unordered write may be older
+   than the reader that stands for its stream: the newer one stays. */
 static void gt__add_reader(struct gt_storage *x, const gt_stream *s, gt__point p) {
   int k = 0;
   while (k < x->n_read && x->read[k].slot != p.slot && !gt__knows(s, x->read[k])) k++;
+  if (k < x->n_read && x->read[k].slot == p.slot && x->read[k].number > p.number) return;
   if (k < GT__READS) x->read[k] = p;
   else x->crowded = 1;
   if (k == x->n_read && k < GT__READS) x->n_read++;

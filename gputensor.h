@@ -6582,7 +6582,7 @@ GT_API gt_with gt_with_device(gt_device device) {
 }
 GT_API gt_with gt_with_stream(gt_stream *stream) {
   gt_with w = {0, gt__me.device, NULL, 0};
-  if (gt__no_stream("GT_WITH_STREAM", stream)) return w;
+  if (!stream) return gt__fail(GT_ERROR_ARGUMENT, "GT_WITH_STREAM: stream is NULL"), w;
   w.stream = gt__me.stream[gt__slot(stream->device)];
   w.slot = 1 + gt__slot(stream->device);
   w.on = gt_set_stream(stream) == GT_OK;

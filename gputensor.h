@@ -1659,10 +1659,12 @@ typedef double gt__f64 __attribute__((may_alias));
 #define GT__CONVERTS(dtype, M, value, memory) \
   GT__CONVERT(GT__FROM + GT_##dtype, T, M, value) GT__CONVERT(GT__TO + GT_##dtype, M, T, memory)
 static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold == GT__FOLD_ARGMIN; }
-/* a[i] takes in b[i], b[i + pitch], ... of so many rows, in order. argmax and argmin note in at[i],
-   as a value, the row that won; rows count from `row`, and row 0 always wins. */
+/* a[i] takes in b[i], b[i + pitch], ... of so many rows, in order. Rows count from `row`: at 0, a[i]
+   begins as the identity. argmax and argmin note in at[i], as a value, the row that won; row 0 does
+   always. */
 #define GT__FOLD(name, type) \
     case GT__FOLD_##name: \
+      for (int64_t i = 0; i < n && row == 0; i++) a[i] = gt__identity_##type(GT__FOLD_##name); \
       for (; rows >= 4; rows -= 4, b += 4 * pitch) \
         GT__IVDEP \
         for (int64_t i = 0; i < n; i++) { \
@@ -1694,8 +1696,8 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
 #define GT__LANE(name, type, self) \
       case GT__FOLD_##name: \
         for (int64_t i = 0; i < most; i++) lane[i] = gt__identity_##type(GT__FOLD_##name); \
-        self(fold, lane, NULL, b, GT__LANES, rows, GT__LANES, 0); \
-        self(fold, lane, NULL, b + rows * GT__LANES, rest, 1, 0, 0); \
+        self(fold, lane, NULL, b, GT__LANES, rows, GT__LANES, 1); \
+        self(fold, lane, NULL, b + rows * GT__LANES, rest, 1, 0, 1); \
         for (int64_t half = most / 2; half >= 16; half /= 2) { GT__HALVE(name, type, half & ~15) } \
         GT__HALVE(name, type, 8) GT__HALVE(name, type, 4) \
         GT__HALVE(name, type, 2) GT__HALVE(name, type, 1) \
@@ -2183,21 +2185,13 @@ static void gt__cpu_join(gt__cpu_folder *f, void *a, int64_t *ai, const void *b,
     if (width == 4 ? ((gt__i32 *)(void *)f->at)[i] != 0 : ((gt__i64 *)(void *)f->at)[i] != 0)
       ai[i] = bi[i];
 }
-static void gt__cpu_reset(const gt__cpu_folder *f, gt__cpu_column *a, int64_t n) {
-  const gt__reduce_args *r = f->c->r;
-  gt__num identity;
-  if (r->pre.program.compute == GT__F32) identity.s = gt__identity_f32(r->fold);
-  else if (r->pre.program.compute == GT__F64) identity.f = gt__identity_f64(r->fold);
-  else identity.i = gt__identity_i64(r->fold);
-  gt__cpu_move((size_t)f->e.width, a->value, 1, &identity, 0, n);
-}
 /* Folds rows begin ... begin + n - 1 of `columns` outputs, in place where possible. */
 static void gt__cpu_columns(gt__cpu_folder *f, gt__cpu_column *to, int64_t o, int64_t columns,
                             int64_t begin, int64_t n) {
   const gt__operand *in = &f->e.m->in[0];
   const int fold = f->c->r->fold, width = f->e.width;
   const int64_t most = GT__BLOCK / columns;
-  gt__cpu_reset(f, to, columns);
+  f->e.loops->fold(fold, to->value, f->at, NULL, columns, 0, 0, 0);
   if (gt__cpu_bare(&f->e) && in->dtype == f->e.loops->native && f->e.kept == 1 &&
       f->e.m->ndim == 2 && in->stride[0] == 1) {
     f->e.loops->fold(fold, to->value, f->at, in->data + (o + begin * in->stride[1]) * width,
@@ -2311,7 +2305,7 @@ static gt__num gt__cpu_sum_exp(gt__cpu_eval *e, char *row, int64_t n, int keep, 
   }
   for (int64_t step = 1; step < parts; step *= 2)
     for (int64_t c = 0; c + step < parts; c += 2 * step)
-      e->loops->fold(GT__FOLD_SUM, &part[c], NULL, &part[c + step], 1, 1, 0, 0);
+      e->loops->fold(GT__FOLD_SUM, &part[c], NULL, &part[c + step], 1, 1, 0, 1);
   return part[0];
 }
 static void gt__cpu_soft_row(gt__cpu_eval *e, const gt__reduce_args *r, char *row, char *room,

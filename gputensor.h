@@ -1098,16 +1098,12 @@ GT__FN float gt__hypot_f32(float x, float y) {
   GT__FN T gt__rsqrt_##S(T x) { return GT__DIV((T)1, gt__sqrt_##S(x)); } \
   GT__FN T gt__reciprocal_##S(T x) { return GT__DIV((T)1, x); } \
   GT__FN T gt__sign_##S(T x) { return (T)((x > 0) - (x < 0)); } \
-  GT__FN T gt__maximum_##S(T a, T b) { \
-    T eq = gt__float_##S(gt__bits_##S(a) & gt__bits_##S(b)), best = a > b ? a : b; \
-    best = a == b ? eq : best; \
-    return a != a ? a : best; \
-  } \
+  /* two instructions of x86; "or" joins the signs of zeros, keeps equals, and a NaN a NaN */ \
   GT__FN T gt__minimum_##S(T a, T b) { \
-    T eq = gt__float_##S(gt__bits_##S(a) | gt__bits_##S(b)), best = a < b ? a : b; \
-    best = a == b ? eq : best; \
-    return a != a ? a : best; \
+    T x = a < b ? a : b, y = b < a ? b : a; \
+    return gt__float_##S(gt__bits_##S(x) | gt__bits_##S(y)); \
   } \
+  GT__FN T gt__maximum_##S(T a, T b) { return -gt__minimum_##S(-a, -b); } \
   GT__FN T gt__lerp_##S(T a, T b, T w) { \
     T d = GT__SUB(b, a); \
     return w < (T)0.5 ? gt__fma_##S(w, d, a) : gt__fma_##S(GT__SUB(w, (T)1), d, b); \

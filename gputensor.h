@@ -1593,6 +1593,7 @@ enum { GT__BLOCK = 512, GT__GROUP = 64, GT__CPU_NO_MEMORY = 1, GT__CPU_NO_THREAD
        GT__CPU_OTHER, GT__CPU_FORKED };
 enum { GT__MICRO_ROWS = 6, GT__K_BLOCK = 256, GT__M_BLOCK = 192, GT__N_BLOCK = 256 };
 static int64_t gt__count(int ndim, const int64_t *size);
+static void gt__swap(int64_t *a, int64_t *b);
 
 /* ---- loops over values, written once for all types and instruction sets ----
    GT__LOOPS makes them for a type, T inside, with GT__F(exp) its exp and GT__EITHER(f, i) f for
@@ -2496,52 +2497,41 @@ static int gt__cpu_matmul(const gt__matmul_args *x) {
    tiles of 64 x 64 elements are read line by line, turned over in the L1 cache and written line by
    line, so that no cache line comes twice. */
 enum { GT__TILE = 64, GT__TILE_PITCH = 72 };   /* off the power of two, as above */
-typedef struct {
-  const gt__copy_args *c;
-  int cross, n_rest, rest[GT_MAX_DIMS];
-  int64_t size[GT_MAX_DIMS], across, along;       /* sizes of the rest; tiles of the two dims */
-} gt__cpu_tiles;
 static void gt__cpu_tile_task(const void *context, gt__cpu_range items) {
-  const gt__cpu_tiles *t = (const gt__cpu_tiles *)context;
-  const gt__copy_args *c = t->c;
-  const int last = c->ndim - 1, x = t->cross;
+  const gt__copy_args *c = (const gt__copy_args *)context;
+  const int x = c->ndim - 2, y = c->ndim - 1;
+  const int64_t *to = c->dst.stride, *from = c->src.stride;
   const int64_t size = (int64_t)gt_dtype_size((gt_dtype)c->dst.dtype);
+  const int64_t across = gt__cpu_parts(c->size[x], GT__TILE), along = gt__cpu_parts(c->size[y], GT__TILE);
   char tile[GT__TILE * GT__TILE_PITCH * 8] __attribute__((aligned(64)));
   for (int64_t item = items.begin; item < items.end; item++) {
-    const int64_t i = item / t->along % t->across * GT__TILE, j = item % t->along * GT__TILE;
+    const int64_t i = item / along % across * GT__TILE, j = item % along * GT__TILE;
     const int64_t rows = gt__cpu_least(GT__TILE, c->size[x] - i);
-    const int64_t columns = gt__cpu_least(GT__TILE, c->size[last] - j);
-    int64_t o = item / t->along / t->across;
-    int64_t to = i * c->dst.stride[x] + j, from = i * c->src.stride[x] + j * c->src.stride[last];
-    for (int k = t->n_rest - 1; k >= 0; o /= t->size[k--]) {
-      to += o % t->size[k] * c->dst.stride[t->rest[k]];
-      from += o % t->size[k] * c->src.stride[t->rest[k]];
-    }
+    const int64_t columns = gt__cpu_least(GT__TILE, c->size[y] - j), o = item / along / across;
+    char *dst = c->dst.data + (gt__offset(o, x, c->size, to) + i * to[x] + j) * size;
+    char *src = c->src.data + (gt__offset(o, x, c->size, from) + i * from[x] + j * from[y]) * size;
     for (int64_t k = 0; k < columns; k++)
-      gt__cpu_move((size_t)size, tile + k * GT__TILE_PITCH * size, 1,
-                   c->src.data + (from + k * c->src.stride[last]) * size, c->src.stride[x], rows);
+      gt__cpu_move((size_t)size, tile + k * GT__TILE_PITCH * size, 1, src + k * from[y] * size, from[x],
+                   rows);
     for (int64_t k = 0; k < rows; k++)
-      gt__cpu_move((size_t)size, c->dst.data + (to + k * c->dst.stride[x]) * size, 1,
-                   tile + k * size, GT__TILE_PITCH, columns);
+      gt__cpu_move((size_t)size, dst + k * to[x] * size, 1, tile + k * size, GT__TILE_PITCH, columns);
   }
 }
-/* The number of tiles, or 0 where lines as they stand are as good. */
-static int64_t gt__cpu_tiled(const gt__copy_args *c, gt__cpu_tiles *t) {
+/* The number of tiles, with `cross` brought before the last dim; or 0 where lines are as good. */
+static int64_t gt__cpu_tiled(gt__copy_args *c) {
   const int last = c->ndim - 1;
-  t->c = c;
-  t->cross = t->n_rest = 0;
+  int cross = 0;
   for (int d = 1; d < last; d++)
-    if (c->src.stride[d] < c->src.stride[t->cross]) t->cross = d;
-  if (c->ndim < 2 || c->dst.stride[last] != 1 || c->size[t->cross] < 8 || c->size[last] < 8 ||
-      c->src.stride[t->cross] * 8 > c->src.stride[last]) return 0;
-  for (int d = 0; d < last; d++)
-    if (d != t->cross) {
-      t->size[t->n_rest] = c->size[d];
-      t->rest[t->n_rest++] = d;
-    }
-  t->across = gt__cpu_parts(c->size[t->cross], GT__TILE);
-  t->along = gt__cpu_parts(c->size[last], GT__TILE);
-  return gt__count(t->n_rest, t->size) * t->across * t->along;
+    if (c->src.stride[d] < c->src.stride[cross]) cross = d;
+  if (c->ndim < 2 || c->dst.stride[last] != 1 || c->size[cross] < 8 || c->size[last] < 8 ||
+      c->src.stride[cross] * 8 > c->src.stride[last]) return 0;
+  for (int d = cross; d < last - 1; d++) {
+    gt__swap(&c->size[d], &c->size[d + 1]);
+    gt__swap(&c->dst.stride[d], &c->dst.stride[d + 1]);
+    gt__swap(&c->src.stride[d], &c->src.stride[d + 1]);
+  }
+  return gt__count(last - 1, c->size) * gt__cpu_parts(c->size[last - 1], GT__TILE) *
+         gt__cpu_parts(c->size[last], GT__TILE);
 }
 static void gt__cpu_copy_task(const void *context, gt__cpu_range items) {
   const gt__copy_args *c = (const gt__copy_args *)context;
@@ -2579,18 +2569,16 @@ static void gt__cpu_gather_task(const void *context, gt__cpu_range items) {
   }
 }
 static int gt__cpu_copy(const gt__copy_args *c) {
-  const int64_t n = c->kind == GT__BYTES ? c->bytes : c->count;
-  gt__cpu_tiles t;
-  const int64_t tiles = c->kind == GT__BYTES || c->index.data || n <= 0 ? 0 : gt__cpu_tiled(c, &t);
-  if (tiles) {
-    gt__cpu_split(gt__cpu_tile_task, &t, tiles, gt__cpu_threads((double)n));
-  } else if (c->kind != GT__BYTES && c->index.data) {
-    const int64_t items = n > 0 ? gt__count(c->gather_dim + 1, c->size) : 0;
-    gt__cpu_split(gt__cpu_gather_task, c, items, gt__cpu_threads((double)n));
-  } else {
-    gt__cpu_split(gt__cpu_copy_task, c, gt__cpu_parts(n, GT__BLOCK),
-                  gt__cpu_threads((double)(c->kind == GT__BYTES ? n / 8 : n)));
-  }
+  const int bytes = c->kind == GT__BYTES;
+  const int64_t n = bytes ? c->bytes : c->count;
+  const int threads = gt__cpu_threads((double)(bytes ? n / 8 : n));
+  gt__copy_args turned = *c;
+  if (n <= 0) return 0;
+  const int64_t tiles = bytes || c->index.data ? 0 : gt__cpu_tiled(&turned);
+  if (tiles) gt__cpu_split(gt__cpu_tile_task, &turned, tiles, threads);
+  else if (bytes || !c->index.data)
+    gt__cpu_split(gt__cpu_copy_task, c, gt__cpu_parts(n, GT__BLOCK), threads);
+  else gt__cpu_split(gt__cpu_gather_task, c, gt__count(c->gather_dim + 1, c->size), threads);
   return 0;
 }
 

@@ -2160,6 +2160,8 @@ typedef struct {
   const gt__reduce_args *r;
   int64_t columns, chunk, n_chunk, group, n_group;
   gt__partial *partial;                 /* [outer][n_group] */
+  char *rows;                           /* for softmax: two a thread, of `pitch` bytes */
+  size_t pitch;
 } gt__cpu_reduction;
 typedef struct {
   char value[GT__BLOCK * 8];
@@ -2276,11 +2278,6 @@ static void gt__cpu_tree_task(const void *context, gt__cpu_range items) {
   }
 }
 /* ---- softmax and its like: a row stays in the caches from its read to its store ---- */
-typedef struct {
-  const gt__reduce_args *r;
-  char *memory;
-  size_t bytes;                         /* of a row of each thread, with a block behind it */
-} gt__cpu_soft;
 /* to[i] = op(from[i], number) over whole groups; no number (NULL) for an op of one operand */
 static void gt__cpu_each(gt__cpu_eval *e, int op, char *to, const char *from, const void *number,
                          int64_t n) {
@@ -2290,72 +2287,60 @@ static void gt__cpu_each(gt__cpu_eval *e, int op, char *to, const char *from, co
     e->loops->step(op, to + k * e->width, from + k * e->width, b, b,
                    gt__cpu_round(gt__cpu_least(GT__BLOCK, n - k), GT__GROUP));
 }
-/* The sum of exp(row); with `keep` the row itself becomes exp(row). */
-static gt__num gt__cpu_sum_exp(gt__cpu_eval *e, char *row, int64_t n, int keep, char *room) {
-  gt__num part[GT__SOFT_BYTES / 4 / GT__CHUNK];
-  const int64_t parts = gt__cpu_parts(n, GT__CHUNK);
-  for (int64_t c = 0; c < parts; c++) {
-    const int64_t run = gt__cpu_least(GT__CHUNK, n - c * GT__CHUNK);
-    char *from = row + c * GT__CHUNK * e->width, *to = keep ? from : room;
-    gt__cpu_each(e, GT__OP_exp, to, from, NULL, run);
-    e->loops->lanes(GT__FOLD_SUM, &part[c], NULL, to, run, 1);
-  }
-  for (int64_t step = 1; step < parts; step *= 2)
-    for (int64_t c = 0; c + step < parts; c += 2 * step)
-      e->loops->fold(GT__FOLD_SUM, &part[c], NULL, &part[c + step], 1, 1, 0, 1);
-  return part[0];
-}
-static void gt__cpu_soft_row(gt__cpu_eval *e, const gt__reduce_args *r, char *row, char *room,
+/* `row` has space for two rows, each of `pitch` bytes: log_softmax needs v - m after exp(v - m). */
+static void gt__cpu_soft_row(gt__cpu_eval *e, const gt__reduce_args *r, char *row, size_t pitch,
                              const gt__operand *out, int64_t o) {
-  const int single = r->pre.program.compute == GT__F32;
-  const int64_t n = r->n;
-  char group[GT__GROUP * 8] __attribute__((aligned(64)));
-  gt__num m, s;
+  const int64_t n = r->n, width = e->width, whole = n / GT__CHUNK, rest = n % GT__CHUNK;
+  char group[GT__GROUP * 8] __attribute__((aligned(64))), *exps = row;
+  gt__num m, part[GT__SOFT_BYTES / 4 / GT__CHUNK];
+  char *sum = (char *)part;
   const char *values = gt__cpu_values(e, row, o * n, n);
   e->loops->lanes(GT__FOLD_MAX, &m, NULL, values, n, 1);
-  if (r->soft == GT__LOGSUMEXP && (single ? isinf(m.s) : isinf(m.f))) memset(&m, 0, sizeof m);
-  if (values != row && n % GT__GROUP) values = (char *)memcpy(row, values, (size_t)(n * e->width));
+  if (r->soft == GT__LOGSUMEXP && (width == 4 ? isinf(m.s) : isinf(m.f))) memset(&m, 0, sizeof m);
+  if (values != row && n % GT__GROUP) values = (char *)memcpy(row, values, (size_t)(n * width));
   if (values == row) gt__cpu_pad(e, row, n);
+  if (r->soft == GT__LOG_SOFTMAX) exps += pitch;
   gt__cpu_each(e, GT__OP_sub, row, values, &m, n);
-  s = gt__cpu_sum_exp(e, row, n, r->soft == GT__SOFTMAX, room);
-  if (r->soft != GT__SOFTMAX) {
-    gt__cpu_move((size_t)e->width, group, 1, &s, 0, GT__GROUP);
-    gt__cpu_each(e, GT__OP_log, group, group, NULL, 1);
-    memcpy(&s, group, sizeof s);
-  }
+  gt__cpu_each(e, GT__OP_exp, exps, row, NULL, n);
+  e->loops->lanes(GT__FOLD_SUM, sum, NULL, exps, GT__CHUNK, whole);
+  if (rest)
+    e->loops->lanes(GT__FOLD_SUM, sum + whole * width, NULL, exps + (n - rest) * width, rest, 1);
+  for (int64_t step = 1; step < whole + (rest > 0); step *= 2)
+    for (int64_t c = 0; c + step < whole + (rest > 0); c += 2 * step)
+      e->loops->fold(GT__FOLD_SUM, sum + c * width, NULL, sum + (c + step) * width, 1, 1, 0, 1);
+  gt__cpu_move((size_t)width, group, 1, sum, 0, GT__GROUP);
+  if (r->soft != GT__SOFTMAX) gt__cpu_each(e, GT__OP_log, group, group, NULL, 1);
   if (r->soft == GT__LOGSUMEXP) {
     gt__cpu_each(e, GT__OP_add, group, group, &m, 1);
     gt__cpu_put(e, e->loops, out, r->n_kept, o, 1, group);
     return;
   }
-  gt__cpu_each(e, r->soft == GT__SOFTMAX ? GT__OP_div : GT__OP_sub, row, row, &s, n);
+  gt__cpu_each(e, r->soft == GT__SOFTMAX ? GT__OP_div : GT__OP_sub, row, row, group, n);
   for (int64_t k = 0; k < n; k += GT__BLOCK)
     gt__cpu_put(e, e->loops, out, r->pre.ndim, o * n + k, gt__cpu_least(GT__BLOCK, n - k),
-                row + k * e->width);
+                row + k * width);
 }
 static void gt__cpu_soft_task(const void *context, gt__cpu_range items) {
-  const gt__cpu_soft *c = (const gt__cpu_soft *)context;
+  const gt__cpu_reduction *c = (const gt__cpu_reduction *)context;
   gt__operand out = c->r->soft == GT__LOGSUMEXP ? c->r->out : c->r->pre.out;
-  char room[GT__CHUNK * 8] __attribute__((aligned(64)));
   gt__cpu_eval e;
   gt__cpu_begin(&e, &c->r->pre, 0, c->r->pre.ndim);
   if (c->r->soft != GT__LOGSUMEXP && gt__cpu_flat(&c->r->pre, &out)) out.mode = GT__VECTOR;
   for (int64_t o = items.begin; o < items.end; o++)
-    gt__cpu_soft_row(&e, c->r, c->memory + (size_t)items.thread * c->bytes, room, &out, o);
-}
-static int gt__cpu_softmax(const gt__reduce_args *r, int threads) {
-  gt__cpu_soft c = {r, NULL, (size_t)r->n * 8 + GT__PITCH};
-  c.memory = (char *)GPUTENSOR_MALLOC((size_t)threads * c.bytes);
-  if (!c.memory) return GT__CPU_NO_MEMORY;
-  gt__cpu_split(gt__cpu_soft_task, &c, r->outer, threads);
-  GPUTENSOR_FREE(c.memory);
-  return 0;
+    gt__cpu_soft_row(&e, c->r, c->rows + (size_t)items.thread * 2 * c->pitch, c->pitch, &out, o);
 }
 static int gt__cpu_reduce(const gt__reduce_args *r) {
-  gt__cpu_reduction c = {r, GT__BLOCK, r->chunk, r->n_chunk, 1 << (GT__TREE - 1), 0, NULL};
-  const int threads = gt__cpu_threads(gt__cpu_work(&r->pre));
+  gt__cpu_reduction c = {r, GT__BLOCK, r->chunk, r->n_chunk, 1 << (GT__TREE - 1), 0, NULL,
+                         NULL, (size_t)r->n * 8 + GT__PITCH};
+  const int threads = gt__cpu_threads(gt__cpu_work(&r->pre) * (r->soft ? 16 : 1));
   if (r->outer <= 0) return 0;
-  if (r->soft) return gt__cpu_softmax(r, gt__cpu_threads(gt__cpu_work(&r->pre) * 16));
+  if (r->soft) {
+    c.rows = (char *)GPUTENSOR_MALLOC((size_t)threads * 2 * c.pitch);
+    if (!c.rows) return GT__CPU_NO_MEMORY;
+    gt__cpu_split(gt__cpu_soft_task, &c, r->outer, threads);
+    GPUTENSOR_FREE(c.rows);
+    return 0;
+  }
   if (gt__cpu_indexed(r->fold) && !r->inner) {   /* the order of joining is free: fewer chunks */
     c.chunk *= 4;
     c.n_chunk = gt__cpu_parts(r->n, c.chunk);

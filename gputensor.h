@@ -1552,9 +1552,8 @@ typedef struct gt__backend {
   int (*queue_destroy)(int index, void *queue);
   int (*queue_ask)(int index, void *queue, int wait); /* 0 all done, else a code, or GT__NOT_YET */
   int (*queue_wait_event)(int index, void *queue, void *event);
-  int (*event_create)(int index, void **event); /* with times */
   int (*event_destroy)(int index, void *event);
-  int (*event_record)(int index, void *event, void *queue);
+  int (*event_record)(int index, void **event, void *queue); /* makes one, with times, of a NULL */
   int (*event_ask)(int index, void *event, int wait);
   int (*event_elapsed)(int index, void *start, void *end, float *ms);
   gt_status (*classify)(int code);
@@ -2817,25 +2816,21 @@ static int gt__cpu_queue_wait_event(int index, void *queue, void *event) {
   gt__cpu_let_go(r);
   return code;
 }
-static int gt__cpu_event_create(int index, void **event) {
-  gt__cpu_event *e = (gt__cpu_event *)GPUTENSOR_MALLOC(sizeof *e);
-  (void)index;
-  if (e) e->now = NULL;
-  *event = e;
-  return e ? 0 : GT__CPU_NO_MEMORY;
-}
 static int gt__cpu_event_destroy(int index, void *event) {
   (void)index;
   gt__cpu_let_go(((gt__cpu_event *)event)->now);
   GPUTENSOR_FREE(event);
   return 0;
 }
-static int gt__cpu_event_record(int index, void *event, void *queue) {
-  gt__cpu_event *e = (gt__cpu_event *)event;
+static int gt__cpu_event_record(int index, void **event, void *queue) {
+  gt__cpu_event *e = (gt__cpu_event *)(*event ? *event : GPUTENSOR_MALLOC(sizeof *e));
   gt__cpu_record *r = (gt__cpu_record *)GPUTENSOR_MALLOC(sizeof *r), *before = r;
   int code = 0;
   (void)index;
-  if (!r) return GT__CPU_NO_MEMORY;
+  if (e && !*event) e->now = NULL;
+  *event = e;
+  if (!e) GPUTENSOR_FREE(r);
+  if (!e || !r) return GT__CPU_NO_MEMORY;
   memset(r, 0, sizeof *r);
   r->refs = 1;
   if (queue) code = gt__cpu_push((gt__cpu_queue *)queue, r, NULL, NULL, NULL, 0, NULL);
@@ -2888,7 +2883,7 @@ static const char *gt__cpu_text(int code) {
 static const gt__backend gt__cpu_backend = {
   "cpu", gt__cpu_count, gt__cpu_properties, gt__cpu_memory, gt__cpu_alloc, gt__cpu_release, NULL, NULL,
   gt__cpu_run, gt__cpu_queue_create, gt__cpu_queue_destroy, gt__cpu_queue_ask,
-  gt__cpu_queue_wait_event, gt__cpu_event_create, gt__cpu_event_destroy, gt__cpu_event_record,
+  gt__cpu_queue_wait_event, gt__cpu_event_destroy, gt__cpu_event_record,
   gt__cpu_event_ask, gt__cpu_event_elapsed, gt__cpu_classify, gt__cpu_text
 };
 #ifdef GT__CUDA
@@ -3176,14 +3171,16 @@ static int gt__cuda_queue_ask(int index, void *queue, int wait) {
 static int gt__cuda_queue_wait_event(int index, void *queue, void *event) {
   GT__ON(index, cudaStreamWaitEvent(gt__cuda_stream(queue), (cudaEvent_t)event, 0))
 }
-static int gt__cuda_event_create(int index, void **event) {
-  GT__ON(index, cudaEventCreate((cudaEvent_t *)(void *)event))
-}
 static int gt__cuda_event_destroy(int index, void *event) {
   GT__GIVE_BACK(index, cudaEventDestroy((cudaEvent_t)event))
 }
-static int gt__cuda_event_record(int index, void *event, void *queue) {
-  GT__ON(index, cudaEventRecord((cudaEvent_t)event, gt__cuda_stream(queue)))
+static int gt__cuda_event_record(int index, void **event, void *queue) {
+  cudaEvent_t e = (cudaEvent_t)*event;
+  int away, code = gt__cuda_enter(&away, index);
+  if (!code && !e) code = gt__cuda_done(cudaEventCreate(&e));
+  if (!code) code = gt__cuda_done(cudaEventRecord(e, gt__cuda_stream(queue)));
+  *event = e;
+  return gt__cuda_leave(away, code);
 }
 static int gt__cuda_event_ask(int index, void *event, int wait) {
   GT__ON(index, wait ? cudaEventSynchronize((cudaEvent_t)event) : cudaEventQuery((cudaEvent_t)event))
@@ -3233,8 +3230,8 @@ static const char *gt__cuda_text(int code) {
 static const gt__backend gt__cuda_backend = {
   "cuda", gt__cuda_count, gt__cuda_properties, gt__cuda_memory, gt__cuda_alloc, gt__cuda_release,
   gt__cuda_trim, gt__cuda_scratch, gt__cuda_run, gt__cuda_queue_create, gt__cuda_queue_destroy,
-  gt__cuda_queue_ask, gt__cuda_queue_wait_event, gt__cuda_event_create, gt__cuda_event_destroy,
-  gt__cuda_event_record, gt__cuda_event_ask, gt__cuda_event_elapsed, gt__cuda_classify, gt__cuda_text
+  gt__cuda_queue_ask, gt__cuda_queue_wait_event, gt__cuda_event_destroy, gt__cuda_event_record,
+  gt__cuda_event_ask, gt__cuda_event_elapsed, gt__cuda_classify, gt__cuda_text
 };
 #endif /* GT__CUDA */
 
@@ -3565,10 +3562,8 @@ GT_API const char *gt_device_name(gt_device device) {
 /* Records t's mark, unless it covers `number` operations already. */
 static int gt__set_mark(gt_stream *t, uint64_t number) {
   const gt__backend *b = gt__backend_of(t->device);
-  int code = 0;
   if (t->gone || (t->marked && t->marked >= number)) return 0;
-  if (!t->mark) code = b->event_create(t->device.index, &t->mark);
-  if (!code) code = b->event_record(t->device.index, t->mark, t->queue);
+  const int code = b->event_record(t->device.index, &t->mark, t->queue);
   if (!code) t->marked = t->number;
   return code;
 }
@@ -3603,8 +3598,7 @@ static int gt__join(gt_stream *s, gt_stream *t, uint64_t number) {
     if (!code) code = b->queue_wait_event(s->device.index, s->queue, t->mark);
     number = t->marked;
   } else { /* a CPU stream's thread waits for a GPU: for an event of its own, since marks move on */
-    code = b->event_create(index, &event);
-    if (!code) code = b->event_record(index, event, t->queue);
+    code = b->event_record(index, &event, t->queue);
     if (!code) code = gt__cpu_push((gt__cpu_queue *)s->queue, NULL, NULL, NULL, b, index, event);
     if (code && event) b->event_destroy(index, event);
     number = t->number;
@@ -6054,66 +6048,55 @@ GT_API gt_tensor *gt_norm(gt_tensor *out, const gt_tensor *x, double p, uint32_t
   return out;
 }
 /* Does a row of x along these dims take one read and stay on the chip? See gt__reduce_args. */
-static int gt__is_row(const gt_tensor *x, uint32_t dims) {
-  const int64_t most = GT__SOFT_BYTES / (x->dtype == GT_FLOAT64 ? 8 : 4);
-  uint32_t set;
-  int64_t n = 1;
+static int gt__is_row(const gt_tensor *x, uint32_t set) {
+  int64_t bytes = x->dtype == GT_FLOAT64 ? 8 : 4;
   int inner = 0;
-  if (!gt_is_floating(x->dtype) || gt__dim_set("", dims, x->ndim, &set)) return 0;
   for (int d = 0; d < x->ndim; d++) {
-    if (set >> d & 1) n *= x->shape[d];
+    if (set >> d & 1) bytes *= x->shape[d];
     if (x->shape[d] != 1) inner = set >> d & 1;
   }
-  return inner && n <= most && gt_numel(x);
+  return inner && bytes && bytes <= GT__SOFT_BYTES && gt_is_floating(x->dtype);
 }
-static gt_tensor *gt__soft_rows(const char *function, gt_tensor *out, const gt_tensor *x,
-                                uint32_t dims, int keepdim, int soft) {
+/* In one read, or: m, the maximum of a row, s, the sum of exp(x - m), and then the result. */
+static gt_tensor *gt__soft(const char *function, gt_tensor *out, const gt_tensor *x, uint32_t dims,
+                           int keepdim, int soft) {
   gt__folding f = gt__folding_of(function, GT_SUM, dims, keepdim);
-  f.at_least = GT__F32;
-  f.soft = soft;
-  return gt__fold_text(&f, out, "a", 1, &x);
-}
-/* text over a: x, b: the row's maximum, c: the row's sum of exp(x - maximum). */
-static gt_tensor *gt__soft(const char *function, gt_tensor *out, const gt_tensor *x, int dim, int soft,
-                           const char *text) {
-  gt_tensor *m, *s;
-  uint32_t dims;
-  if (gt__refuse(function, !out, !x)) return NULL;
-  if ((dim = gt__dim(function, dim, x->ndim ? x->ndim : 1)) < 0) return NULL;
-  if (!gt_numel(x)) return gt__outer(function, out, x, "a", x, NULL, NULL);
-  dims = x->ndim ? GT_DIM(dim) : GT_ALL;
-  if (gt__is_row(x, dims)) return gt__soft_rows(function, out, x, dims, 1, soft);
-  m = gt__inner(function, GT_MAX, dims, 1, "a", x, NULL);
-  s = m ? gt__inner(function, GT_SUM, dims, 1, "exp(a-b)", x, m) : NULL;
-  out = s ? gt__outer(function, out, x, text, x, m, s) : NULL;
-  gt_free(m);
-  gt_free(s);
-  return out;
-}
-GT_API gt_tensor *gt_softmax(gt_tensor *out, const gt_tensor *x, int dim) {
-  return gt__soft("gt_softmax", out, x, dim, GT__SOFTMAX, "exp(a-b)/c");
-}
-GT_API gt_tensor *gt_log_softmax(gt_tensor *out, const gt_tensor *x, int dim) {
-  return gt__soft("gt_log_softmax", out, x, dim, GT__LOG_SOFTMAX, "(a-b)-log(c)");
-}
-GT_API gt_tensor *gt_logsumexp(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim) {
   gt_tensor *m, *s = NULL, most;
   uint32_t set;
-  if (gt__refuse(__func__, !out, !x)) return NULL;
-  if (gt__dim_set(__func__, dims, x->ndim, &set)) return NULL;
-  if (gt__is_row(x, dims)) return gt__soft_rows(__func__, out, x, dims, keepdim, GT__LOGSUMEXP);
+  if (gt__dim_set(function, dims, x->ndim, &set)) return NULL;
+  f.at_least = GT__F32;
+  f.soft = soft;
+  if (gt__is_row(x, set)) return gt__fold_text(&f, out, "a", 1, &x);
   /* nothing to add up: the sum is 0 and its logarithm -inf */
-  m = gt__inner(__func__, gt_numel(x) ? GT_MAX : GT_SUM, dims, 1, "a", x, NULL);
-  if (m && gt__outer(__func__, m, x, "isinf(a) ? 0 : a", m, NULL, NULL)) /* no inf - inf below */
-    s = gt__inner(__func__, GT_SUM, dims, keepdim, "exp(a-b)", x, m);
-  if (s) {
+  m = gt__inner(function, gt_numel(x) ? GT_MAX : GT_SUM, dims, 1, "a", x, NULL);
+  if (m && (soft != GT__LOGSUMEXP || /* no inf - inf below */
+            gt__outer(function, m, x, "isinf(a) ? 0 : a", m, NULL, NULL)))
+    s = gt__inner(function, GT_SUM, dims, keepdim, "exp(a-b)", x, m);
+  if (s && soft == GT__LOGSUMEXP) {
     most = gt__plain(s); /* both are contiguous: with or without the folded dims */
     most.storage = m->storage;
-  }
-  out = s ? gt__outer(__func__, out, x, "log(a)+b", s, &most, NULL) : NULL;
+    out = gt__outer(function, out, x, "log(a)+b", s, &most, NULL);
+  } else if (s)
+    out = gt__outer(function, out, x, soft == GT__SOFTMAX ? "exp(a-b)/c" : "(a-b)-log(c)", x, m, s);
   gt_free(m);
   gt_free(s);
-  return out;
+  return s ? out : NULL;
+}
+static gt_tensor *gt__soft_along(const char *function, gt_tensor *out, const gt_tensor *x, int dim,
+                                 int soft) {
+  if (gt__refuse(function, !out, !x)) return NULL;
+  if ((dim = gt__dim(function, dim, x->ndim ? x->ndim : 1)) < 0) return NULL;
+  return gt__soft(function, out, x, GT_DIM(dim), 1, soft);
+}
+GT_API gt_tensor *gt_softmax(gt_tensor *out, const gt_tensor *x, int dim) {
+  return gt__soft_along(__func__, out, x, dim, GT__SOFTMAX);
+}
+GT_API gt_tensor *gt_log_softmax(gt_tensor *out, const gt_tensor *x, int dim) {
+  return gt__soft_along(__func__, out, x, dim, GT__LOG_SOFTMAX);
+}
+GT_API gt_tensor *gt_logsumexp(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim) {
+  if (gt__refuse(__func__, !out, !x)) return NULL;
+  return gt__soft(__func__, out, x, dims, keepdim, GT__LOGSUMEXP);
 }
 
 /* -- products -- */
@@ -6458,15 +6441,13 @@ GT_API void gt_event_free(gt_event *event) {
   GPUTENSOR_FREE(event);
 }
 GT_API gt_status gt_event_record(gt_event *event, gt_stream *stream) {
-  int code = 0;
   if (gt__no_stream(__func__, stream)) return gt__failed();
   if (!event) return gt__fail(GT_ERROR_ARGUMENT, "%s: the event is NULL", __func__);
   gt__lock();
   if (!gt__same_device(event->device, stream->device)) gt__event_clear(event);
-  if (!event->native) code = GT__OF(stream)->event_create(stream->device.index, &event->native);
-  if (!code) event->device = stream->device;
-  if (!code)
-    code = GT__OF(stream)->event_record(stream->device.index, event->native, stream->queue);
+  event->device = stream->device;
+  const int code =
+      GT__OF(stream)->event_record(stream->device.index, &event->native, stream->queue);
   if (!code) {
     event->at.number = stream->number;
     event->at.slot = stream->slot;

@@ -663,13 +663,10 @@ GT__FN double gt__sqrt_f64(double x) { return __dsqrt_rn(x); }
 #  define GT__DIV(a, b) ((a) / (b))
 #if defined(__clang__) && defined(__GLIBC__) && !defined(__CUDACC__)
 /* To clang they may set errno, and then no loop with them becomes one of vectors; const denies it. */
-#ifdef __cplusplus
-extern "C" float sqrtf(float) noexcept __attribute__((const));
-extern "C" double sqrt(double) noexcept __attribute__((const));
-#else
-float sqrtf(float) __attribute__((const));
-double sqrt(double) __attribute__((const));
-#endif
+__BEGIN_DECLS
+float sqrtf(float) __THROW __attribute__((const));
+double sqrt(double) __THROW __attribute__((const));
+__END_DECLS
 GT__FN float  gt__sqrt_f32(float x)  { return sqrtf(x); }
 GT__FN double gt__sqrt_f64(double x) { return sqrt(x); }
 #else
@@ -1591,8 +1588,16 @@ double __builtin_sqrt(double) __attribute__((const));
 enum { GT__BLOCK = 512, GT__GROUP = 64, GT__CPU_NO_MEMORY = 1, GT__CPU_NO_THREAD,
        GT__CPU_OTHER, GT__CPU_FORKED };
 enum { GT__MICRO_ROWS = 6, GT__K_BLOCK = 256, GT__M_BLOCK = 192, GT__N_BLOCK = 256 };
-static int64_t gt__count(int ndim, const int64_t *size);
-static void gt__swap(int64_t *a, int64_t *b);
+static int64_t gt__count(int ndim, const int64_t *size) {
+  int64_t n = 1;
+  for (int d = 0; d < ndim; d++) n *= size[d];
+  return n;
+}
+static void gt__swap(int64_t *a, int64_t *b) {
+  const int64_t t = *a;
+  *a = *b;
+  *b = t;
+}
 
 /* ---- loops over values, written once for all types and instruction sets ----
    GT__LOOPS makes them for a type, T inside, with GT__F(exp) its exp and GT__EITHER(f, i) f for
@@ -1623,7 +1628,7 @@ typedef struct {
 /* Conversions between a dtype in memory and the three compute types are steps too. Memory may have
    been written through another type of that size (long and long long), so its types alias all. */
 enum { GT__FROM = GT__OPS, GT__TO = GT__FROM + GT_DTYPES,     /* + dtype */
-       GT__MUL_ADD = GT__TO + GT_DTYPES };   /* two steps in one loop, each of them rounded */
+       GT__OP_mul_add = GT__TO + GT_DTYPES };   /* two steps in one loop, each of them rounded */
 typedef int16_t gt__i16 __attribute__((may_alias));
 typedef uint16_t gt__u16 __attribute__((may_alias));
 typedef int32_t gt__i32 __attribute__((may_alias));
@@ -1689,11 +1694,11 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
           GT__IVDEP \
           for (int64_t i = 0; i < (count); i++) \
             lane[i] = gt__fold_##type(GT__FOLD_##name, lane[i], lane[i + (count)]);
-#define GT__LANE(name, type, self) \
+#define GT__LANE(name, type, isa) \
       case GT__FOLD_##name: \
         for (int64_t i = 0; i < most; i++) lane[i] = gt__identity_##type(GT__FOLD_##name); \
-        self(fold, lane, NULL, b, GT__LANES, rows, GT__LANES, 1); \
-        self(fold, lane, NULL, b + rows * GT__LANES, rest, 1, 0, 1); \
+        gt__cpu_fold_##type##_##isa(fold, lane, NULL, b, GT__LANES, rows, GT__LANES, 1); \
+        gt__cpu_fold_##type##_##isa(fold, lane, NULL, b + rows * GT__LANES, rest, 1, 0, 1); \
         for (int64_t half = most / 2; half >= 16; half /= 2) { GT__HALVE(name, type, half & ~15) } \
         GT__HALVE(name, type, 8) GT__HALVE(name, type, 4) \
         GT__HALVE(name, type, 2) GT__HALVE(name, type, 1) \
@@ -1715,13 +1720,8 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
     switch (op) { \
       GT__OPERATIONS(GT__STEP) \
       GT__MEMORY_TYPES(GT__CONVERTS, type) \
-      case GT__MUL_ADD: \
-        GT__IVDEP \
-        for (int64_t i = 0; i < whole; i++) { \
-          const T a = ((const T *)pa)[i], b = ((const T *)pb)[i], c = ((const T *)pc)[i]; \
-          ((T *)out)[i] = \
-              GT__EITHER(GT__ADD(GT__MUL(a, b), c), gt__add_i64(gt__mul_i64(a, b), c)); \
-        } \
+      GT__STEP(mul_add, 3, ARITH, LIGHT, GT__ADD(GT__MUL(a, b), c), \
+               gt__add_i64(gt__mul_i64(a, b), c)) \
     } \
   } \
   static target GT__OPTIMIZE("off") void gt__cpu_fold_##type##_##isa( \
@@ -1745,12 +1745,8 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
     while (most < used) most *= 2; \
     for (int64_t c = 0; c < count; c++, b += n) { \
       switch (fold) { \
-        GT__LANE(SUM, type, gt__cpu_fold_##type##_##isa) \
-        GT__LANE(PROD, type, gt__cpu_fold_##type##_##isa) \
-        GT__LANE(MAX, type, gt__cpu_fold_##type##_##isa) \
-        GT__LANE(MIN, type, gt__cpu_fold_##type##_##isa) \
-        GT__LANE(ANY, type, gt__cpu_fold_##type##_##isa) \
-        GT__LANE(ALL, type, gt__cpu_fold_##type##_##isa) \
+        GT__LANE(SUM, type, isa) GT__LANE(PROD, type, isa) GT__LANE(MAX, type, isa) \
+        GT__LANE(MIN, type, isa) GT__LANE(ANY, type, isa) GT__LANE(ALL, type, isa) \
         default:  /* the first of the best: the order in which they are found is free */ \
           gt__cpu_fold_##type##_##isa(fold, lane, place, b, GT__LANES, rows, GT__LANES, 0); \
           gt__cpu_fold_##type##_##isa(fold, lane, place, b + n - rest, rest, 1, 0, rows); \
@@ -2066,7 +2062,7 @@ static char *gt__cpu_compute(gt__cpu_eval *e, int64_t n, char *last) {
       gt__cpu_pad(e, to, n);
       a = to;
     } else {
-      e->loops->step(pair ? (int)GT__MUL_ADD : x->op, to, a, e->slot[x->b],
+      e->loops->step(pair ? (int)GT__OP_mul_add : x->op, to, a, e->slot[x->b],
                      e->slot[pair ? x[1].b : x->c], padded);
       i += pair;
       a = to;
@@ -2220,21 +2216,26 @@ static void gt__cpu_chunk(gt__cpu_folder *f, gt__cpu_column *to, int64_t o, int6
   f->e.loops->step(GT__TO + GT_INT64, to->index, f->at, NULL, NULL, columns);
   for (int64_t i = 0; i < columns; i++) to->index[i] += begin;
 }
-#define GT__FINISH(T, type, member) \
-  for (T *v = (T *)(void *)values, *end = v + columns; v < end; v++) { \
-    if (r->finish & GT__DIVIDE) *v = GT__DIV(*v, r->divisor.member); \
-    if (r->finish & GT__ROOT) *v = gt__sqrt_##type(*v); \
-  }
+/* to[i] = op(from[i], number) over whole groups; no number (NULL) for an op of one operand */
+static void gt__cpu_each(gt__cpu_eval *e, int op, char *to, const char *from, const void *number,
+                         int64_t n) {
+  char *b = e->buffer[GT__ACC];
+  if (number) gt__cpu_move((size_t)e->width, b, 1, number, 0, GT__BLOCK);
+  for (int64_t k = 0; k < n; k += GT__BLOCK)
+    e->loops->step(op, to + k * e->width, from + k * e->width, b, b,
+                   gt__cpu_round(gt__cpu_least(GT__BLOCK, n - k), GT__GROUP));
+}
 static void gt__cpu_finish(gt__cpu_folder *f, int64_t o, int64_t columns) {
   const gt__reduce_args *r = f->c->r;
   const int indexed = gt__cpu_indexed(r->fold);
-  const int compute = indexed ? (int)GT__I64 : r->pre.program.compute;
   char *values = indexed ? (char *)f->tree[0].index : f->tree[0].value;
-  if (compute == GT__F32) GT__FINISH(float, f32, s)
-  else if (compute == GT__F64) GT__FINISH(double, f64, f)
-  gt__cpu_put(&f->e, gt__cpu_choose()->loops[compute], &r->out, r->n_kept, o, columns, values);
+  if (r->finish) gt__cpu_pad(&f->e, values, columns);
+  if (r->finish & GT__DIVIDE)
+    gt__cpu_each(&f->e, GT__OP_div, values, values, &r->divisor, columns);
+  if (r->finish & GT__ROOT) gt__cpu_each(&f->e, GT__OP_sqrt, values, values, NULL, columns);
+  gt__cpu_put(&f->e, indexed ? gt__cpu_choose()->loops[GT__I64] : f->e.loops, &r->out, r->n_kept, o,
+              columns, values);
 }
-#undef GT__FINISH
 static void gt__cpu_group_task(const void *context, gt__cpu_range items) {
   const gt__cpu_reduction *c = (const gt__cpu_reduction *)context;
   const gt__reduce_args *r = c->r;
@@ -2277,15 +2278,6 @@ static void gt__cpu_tree_task(const void *context, gt__cpu_range items) {
   }
 }
 /* ---- softmax and its like: a row stays in the caches from its read to its store ---- */
-/* to[i] = op(from[i], number) over whole groups; no number (NULL) for an op of one operand */
-static void gt__cpu_each(gt__cpu_eval *e, int op, char *to, const char *from, const void *number,
-                         int64_t n) {
-  char *b = e->buffer[GT__ACC];
-  if (number) gt__cpu_move((size_t)e->width, b, 1, number, 0, GT__BLOCK);
-  for (int64_t k = 0; k < n; k += GT__BLOCK)
-    e->loops->step(op, to + k * e->width, from + k * e->width, b, b,
-                   gt__cpu_round(gt__cpu_least(GT__BLOCK, n - k), GT__GROUP));
-}
 /* `row` has space for two rows, each of `pitch` bytes: log_softmax needs v - m after exp(v - m). */
 static void gt__cpu_soft_row(gt__cpu_eval *e, const gt__reduce_args *r, char *row, size_t pitch,
                              const gt__operand *out, int64_t o) {
@@ -2547,9 +2539,7 @@ static void gt__cpu_gather_task(const void *context, gt__cpu_range items) {
     if (good)
       from = c->src.data + (gt__offset(before, g, c->size, src) + k * src[g]) * (int64_t)size;
     else if (c->fault) *c->fault = 1;
-    if (inner == 1) memcpy(to, from, size);
-    else
-      gt__cpu_walk(size, behind, box, 0, inner, to, dst + g + 1, from, good ? src + g + 1 : still);
+    gt__cpu_walk(size, behind, box, 0, inner, to, dst + g + 1, from, good ? src + g + 1 : still);
   }
 }
 static int gt__cpu_copy(const gt__copy_args *c) {
@@ -4088,11 +4078,6 @@ static gt_status gt__model(const char *function, gt_tensor *x, gt_shape shape, g
   x->device = device;
   return gt__check_device(function, device);
 }
-static int64_t gt__count(int ndim, const int64_t *size) {
-  int64_t n = 1;
-  for (int d = 0; d < ndim; d++) n *= size[d];
-  return n;
-}
 static gt_tensor *gt__new(const char *function, gt_shape shape, gt_dtype dtype, gt_device device,
                           int pinned) {
   gt_tensor model, *x;
@@ -4277,11 +4262,6 @@ GT_API gt_tensor *gt_reshape(const gt_tensor *x, gt_shape shape) {
     return GT__NULL(GT_ERROR_SHAPE, "%s: the strides of %s do not allow a view as %s; call "
                     "gt_contiguous first", __func__, gt__shape_text(x), gt__shape_text(&y));
   return gt__handle(__func__, &y);
-}
-static void gt__swap(int64_t *a, int64_t *b) {
-  const int64_t t = *a;
-  *a = *b;
-  *b = t;
 }
 static void gt__swap_dims(gt_tensor *y, int i, int j) {
   gt__swap(&y->shape[i], &y->shape[j]);

@@ -529,11 +529,7 @@ GT_API const char *gt_version(void);
 GT_API const char *gt_build_info(void); /* compiler, OpenMP, CUDA, kernels built in */
 
 /* ---- what the macros above are made of --------------------------------------------------------- */
-typedef struct gt_scope {
-  int on;
-  gt_tensor *gt__first;
-  struct gt_scope *gt__outer;
-} gt_scope;
+typedef struct gt_scope { int on; gt_tensor *gt__first; struct gt_scope *gt__outer; } gt_scope;
 GT_API gt_scope *gt_scope_push(gt_scope *scope);
 GT_API void gt_scope_pop(gt_scope *scope);
 typedef struct gt_with {
@@ -1445,12 +1441,7 @@ typedef struct {
   struct gt_storage *touch[GT__TOUCH];   /* storages used, those written first */
   void *scratch;
   size_t scratch_bytes;
-  union {
-    gt__copy_args copy;
-    gt__map_args map;
-    gt__reduce_args reduce;
-    gt__matmul_args matmul;
-  } u;
+  union { gt__copy_args copy; gt__map_args map; gt__reduce_args reduce; gt__matmul_args matmul; } u;
 } gt__op;
 /* What gputensor_kernels.cu says of itself; a header that expects anything else refuses it. */
 typedef struct {
@@ -1612,10 +1603,7 @@ typedef struct {
                int64_t first, int64_t step, int64_t n);
   void (*micro)(void *pc, const void *pa, const void *pb, int64_t k, int64_t pitch);
 } gt__cpu_loops;
-typedef struct {
-  const char *name;
-  const gt__cpu_loops *loops[3];   /* by compute type */
-} gt__cpu_isa;
+typedef struct { const char *name; const gt__cpu_loops *loops[3]; } gt__cpu_isa;  /* by compute type */
 #define GT__STEP(name, arity, result, cost, f, integer) \
     case GT__OP_##name: \
       GT__IVDEP \
@@ -2158,10 +2146,7 @@ typedef struct {
   char *rows;                           /* for softmax: two a thread, of `pitch` bytes */
   size_t pitch;
 } gt__cpu_reduction;
-typedef struct {
-  char value[GT__BLOCK * 8];
-  int64_t index[GT__BLOCK];             /* of argmax and argmin */
-} gt__cpu_column;
+typedef struct { char value[GT__BLOCK * 8]; int64_t index[GT__BLOCK]; } gt__cpu_column;
 typedef struct {
   gt__cpu_eval e;
   const gt__cpu_reduction *c;
@@ -2737,21 +2722,19 @@ static void gt__cpu_until(gt__cpu_queue *q, uint64_t most) {
   gt__cpu_unlock();
 }
 static uint64_t gt__cpu_finished(gt__cpu_queue *q) {
-  uint64_t number;
   gt__cpu_lock();
-  number = q->first ? q->finished : UINT64_MAX;
+  const uint64_t number = q->first ? q->finished : UINT64_MAX;
   gt__cpu_unlock();
   return number;
 }
 static int gt__cpu_queue_create(int index, int priority, void **queue) {
-  gt__cpu_queue *q = NULL;
   (void)index, (void)priority;
   *queue = NULL;
 #ifdef GPUTENSOR_NO_THREADS
   return 0;
 #endif
   if (gt__forked) return GT__CPU_FORKED;
-  q = (gt__cpu_queue *)GPUTENSOR_MALLOC(sizeof *q);
+  gt__cpu_queue *q = (gt__cpu_queue *)GPUTENSOR_MALLOC(sizeof *q);
   if (!q) return GT__CPU_NO_MEMORY;
   memset(q, 0, sizeof *q);
   if (pthread_create(&q->thread, NULL, gt__cpu_serve, q)) {
@@ -2775,21 +2758,20 @@ static int gt__cpu_queue_destroy(int index, void *queue) {
 }
 static int gt__cpu_queue_ask(int index, void *queue, int wait) {
   gt__cpu_queue *q = (gt__cpu_queue *)queue;
-  int code;
   (void)index;
   if (!q) return 0;
   if (wait) gt__cpu_until(q, 1);
   gt__cpu_lock(); /* behind a wait there may be newer items, pushed by another thread */
-  code = !q->first || (wait && !gt__forked) ? q->code : gt__forked ? (int)GT__CPU_FORKED : GT__NOT_YET;
+  const int code = !q->first || (wait && !gt__forked) ? q->code
+                   : gt__forked ? (int)GT__CPU_FORKED : GT__NOT_YET;
   if (code == q->code) q->code = 0;
   gt__cpu_unlock();
   return code;
 }
 /* The record as it is now; the caller drops it. */
 static gt__cpu_record *gt__cpu_newest(void *event) {
-  gt__cpu_record *r;
   gt__cpu_lock();
-  r = ((gt__cpu_event *)event)->now;
+  gt__cpu_record *r = ((gt__cpu_event *)event)->now;
   if (r) r->refs++;
   gt__cpu_unlock();
   return r;
@@ -2836,12 +2818,11 @@ static int gt__cpu_event_record(int index, void **event, void *queue) {
 }
 static int gt__cpu_event_ask(int index, void *event, int wait) {
   gt__cpu_record *r = gt__cpu_newest(event);
-  int code;
   (void)index;
   if (!r) return 0;
   gt__cpu_lock();
   while (wait && !r->passed && !gt__forked) gt__cpu_sleep();
-  code = r->passed ? r->code : gt__forked ? (int)GT__CPU_FORKED : GT__NOT_YET;
+  const int code = r->passed ? r->code : gt__forked ? (int)GT__CPU_FORKED : GT__NOT_YET;
   gt__cpu_drop(r);
   gt__cpu_unlock();
   return code;
@@ -4552,11 +4533,7 @@ static gt_status gt__check_own(const char *function, const gt_tensor *out) {
 }
 /* Where a result goes: `out` is given or made, `place` is out, or a temporary if out overlaps an
    operand in a way that the operation does not stand. */
-typedef struct {
-  const char *function;
-  gt_tensor *out, *place;
-  int made;
-} gt__result;
+typedef struct { const char *function; gt_tensor *out, *place; int made; } gt__result;
 
 static gt_status gt__check_output(const char *function, const gt_tensor *out, int ndim,
                                   const int64_t *size, gt_dtype dtype, gt_device device) {
@@ -4655,11 +4632,7 @@ static gt_status gt__move_elements(const char *function, const gt_tensor *dst, c
   return gt__submit(&op);
 }
 /* One side of a copy: an address on a device, in a storage or (NULL) in memory of the caller's. */
-typedef struct {
-  char *data;
-  gt_device device;
-  struct gt_storage *storage;
-} gt__side;
+typedef struct { char *data; gt_device device; struct gt_storage *storage; } gt__side;
 static gt__side gt__side_of(const gt_tensor *x) {
   const gt__side side = {gt__address(x), x->device, x->storage};
   return side;
@@ -5099,11 +5072,7 @@ static int gt__parse_choice(gt__tree *t) {
 
 /* What was parsed is kept by its content, 128 short texts at most. The number of operands matters
    too: a letter beyond it is an error. */
-static struct gt__known {
-  gt__node node[GT__FEW];
-  char text[128];
-  int n, n_in;
-} gt__cache[128];
+static struct gt__known { gt__node node[GT__FEW]; char text[128]; int n, n_in; } gt__cache[128];
 
 static gt_status gt__parse_text(gt__tree *t) {
   const size_t length = strlen(t->text);
@@ -5860,7 +5829,6 @@ static gt_status gt__launch_fold(const gt__folding *f, const gt__tree *t, const 
   gt__operand *o[1 + GT__INPUTS];
   const int n = 1 + g->p.n_in;
   int kept = 0, folded = 0, order[GT_MAX_DIMS]; /* the kept dims first */
-  double divisor;
   if (!gt_numel(out)) return GT_OK;
   for (int d = 0; d < t->ndim; d++)
     if (!(set >> d & 1)) order[kept++] = d;
@@ -5891,7 +5859,7 @@ static gt_status gt__launch_fold(const gt__folding *f, const gt__tree *t, const 
   r->finish = f->finish;
   r->chunk = r->inner ? GT__CHUNK : GT__ROWS;
   r->n_chunk = r->n ? (r->n - 1) / r->chunk + 1 : 1;
-  divisor = (double)r->n > f->correction ? (double)r->n - f->correction : 0;
+  const double divisor = (double)r->n > f->correction ? (double)r->n - f->correction : 0;
   if (g->p.compute == GT__F32) r->divisor.s = (float)divisor;
   else r->divisor.f = divisor;
   return gt__submit(&op);
@@ -6041,14 +6009,14 @@ static int gt__is_row(const gt_tensor *x, uint32_t set) {
 static gt_tensor *gt__soft(const char *function, gt_tensor *out, const gt_tensor *x, uint32_t dims,
                            int keepdim, int soft) {
   gt__folding f = gt__folding_of(function, GT_SUM, dims, keepdim);
-  gt_tensor *m, *s = NULL, most;
+  gt_tensor *s = NULL, most;
   uint32_t set;
   if (gt__dim_set(function, dims, x->ndim, &set)) return NULL;
   f.at_least = GT__F32;
   f.soft = soft;
   if (gt__is_row(x, set)) return gt__fold_text(&f, out, "a", 1, &x);
   /* nothing to add up: the sum is 0 and its logarithm -inf */
-  m = gt__inner(function, gt_numel(x) ? GT_MAX : GT_SUM, dims, 1, "a", x, NULL);
+  gt_tensor *m = gt__inner(function, gt_numel(x) ? GT_MAX : GT_SUM, dims, 1, "a", x, NULL);
   if (m && (soft != GT__LOGSUMEXP || /* no inf - inf below */
             gt__outer(function, m, x, "isinf(a) ? 0 : a", m, NULL, NULL)))
     s = gt__inner(function, GT_SUM, dims, keepdim, "exp(a-b)", x, m);

@@ -658,7 +658,7 @@ GT__FN double gt__sqrt_f64(double x) { return __dsqrt_rn(x); }
 #  define GT__MUL(a, b) ((a) * (b))
 #  define GT__DIV(a, b) ((a) / (b))
 #if defined(__clang__) && defined(__GLIBC__) && !defined(__CUDACC__)
-/* To clang they may set errno, and then no loop with them becomes one of vectors; const denies it. */
+/* To clang they may set errno, and then no loop with them is made of vectors; const denies it. */
 __BEGIN_DECLS
 float sqrtf(float) __THROW __attribute__((const));
 double sqrt(double) __THROW __attribute__((const));
@@ -1603,7 +1603,7 @@ typedef struct {
                int64_t first, int64_t step, int64_t n);
   void (*micro)(void *pc, const void *pa, const void *pb, int64_t k, int64_t pitch);
 } gt__cpu_loops;
-typedef struct { const char *name; const gt__cpu_loops *loops[3]; } gt__cpu_isa;  /* by compute type */
+typedef struct { const char *name; const gt__cpu_loops *loops[3]; } gt__cpu_isa;
 #define GT__STEP(name, arity, result, cost, f, integer) \
     case GT__OP_##name: \
       GT__IVDEP \
@@ -1648,9 +1648,9 @@ typedef double gt__f64 __attribute__((may_alias));
 #define GT__CONVERTS(dtype, M, value, memory) \
   GT__CONVERT(GT__FROM + GT_##dtype, T, M, value) GT__CONVERT(GT__TO + GT_##dtype, M, T, memory)
 static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold == GT__FOLD_ARGMIN; }
-/* a[i] takes in b[i], b[i + pitch], ... of so many rows, in order. Rows count from `row`: at 0, a[i]
-   begins as the identity. argmax and argmin note in at[i], as a value, the row that won; row 0 does
-   always. */
+/* a[i] takes in b[i], b[i + pitch], ... of so many rows, in order. Rows count from `row`; at 0, a
+   begins as the identity. argmax and argmin note in at[i], as a value, the row that won, as row 0
+   always does. */
 #define GT__FOLD(name, type) \
     case GT__FOLD_##name: \
       for (int64_t i = 0; i < n && row == 0; i++) a[i] = gt__identity_##type(GT__FOLD_##name); \
@@ -2463,7 +2463,8 @@ static void gt__cpu_tile_task(const void *context, gt__cpu_range items) {
   const int x = c->ndim - 2, y = c->ndim - 1;
   const int64_t *to = c->dst.stride, *from = c->src.stride;
   const int64_t size = (int64_t)gt_dtype_size((gt_dtype)c->dst.dtype);
-  const int64_t across = gt__cpu_parts(c->size[x], GT__TILE), along = gt__cpu_parts(c->size[y], GT__TILE);
+  const int64_t across = gt__cpu_parts(c->size[x], GT__TILE);
+  const int64_t along = gt__cpu_parts(c->size[y], GT__TILE);
   char tile[GT__TILE * GT__TILE_PITCH * 8] __attribute__((aligned(64)));
   for (int64_t item = items.begin; item < items.end; item++) {
     const int64_t i = item / along % across * GT__TILE, j = item % along * GT__TILE;
@@ -2471,11 +2472,10 @@ static void gt__cpu_tile_task(const void *context, gt__cpu_range items) {
     const int64_t columns = gt__cpu_least(GT__TILE, c->size[y] - j), o = item / along / across;
     char *dst = c->dst.data + (gt__offset(o, x, c->size, to) + i * to[x] + j) * size;
     char *src = c->src.data + (gt__offset(o, x, c->size, from) + i * from[x] + j * from[y]) * size;
-    for (int64_t k = 0; k < columns; k++)
-      gt__cpu_move((size_t)size, tile + k * GT__TILE_PITCH * size, 1, src + k * from[y] * size, from[x],
-                   rows);
-    for (int64_t k = 0; k < rows; k++)
-      gt__cpu_move((size_t)size, dst + k * to[x] * size, 1, tile + k * size, GT__TILE_PITCH, columns);
+    for (int64_t k = 0; k < columns; k++, src += from[y] * size)
+      gt__cpu_move((size_t)size, tile + k * GT__TILE_PITCH * size, 1, src, from[x], rows);
+    for (int64_t k = 0; k < rows; k++, dst += to[x] * size)
+      gt__cpu_move((size_t)size, dst, 1, tile + k * size, GT__TILE_PITCH, columns);
   }
 }
 /* The number of tiles, with `cross` brought before the last dim; or 0 where lines are as good. */
@@ -4534,7 +4534,6 @@ static gt_status gt__check_own(const char *function, const gt_tensor *out) {
 /* Where a result goes: `out` is given or made, `place` is out, or a temporary if out overlaps an
    operand in a way that the operation does not stand. */
 typedef struct { const char *function; gt_tensor *out, *place; int made; } gt__result;
-
 static gt_status gt__check_output(const char *function, const gt_tensor *out, int ndim,
                                   const int64_t *size, gt_dtype dtype, gt_device device) {
   if (!gt__same_device(out->device, device))
@@ -4888,7 +4887,6 @@ typedef struct {
   gt_device device;
   uint64_t seed, offset;              /* of the random numbers in it */
 } gt__tree;
-
 static void gt__tree_begin(gt__tree *t, const char *function, const char *text, int n,
                            const gt_tensor *const *in) {
   t->function = function;
@@ -5073,7 +5071,6 @@ static int gt__parse_choice(gt__tree *t) {
 /* What was parsed is kept by its content, 128 short texts at most. The number of operands matters
    too: a letter beyond it is an error. */
 static struct gt__known { gt__node node[GT__FEW]; char text[128]; int n, n_in; } gt__cache[128];
-
 static gt_status gt__parse_text(gt__tree *t) {
   const size_t length = strlen(t->text);
   uint64_t hash = 1469598103934665603u; /* FNV-1a */
@@ -5819,8 +5816,7 @@ typedef struct {
   int soft;                            /* GT__SOFTMAX ..., or 0 */
 } gt__folding;
 /* Do softmax and log_softmax, whose result has all the dims? */
-static int gt__keeps_all(const gt__folding *f) { return f->soft && f->soft != GT__LOGSUMEXP; }
-
+static int gt__all_kept(const gt__folding *f) { return f->soft && f->soft != GT__LOGSUMEXP; }
 static gt_status gt__launch_fold(const gt__folding *f, const gt__tree *t, const gt__code *g,
                                  const gt_tensor *out, uint32_t set) {
   gt__op op;
@@ -5835,24 +5831,24 @@ static gt_status gt__launch_fold(const gt__folding *f, const gt__tree *t, const 
   for (int d = 0; d < t->ndim; d++)
     if (set >> d & 1) order[kept + folded++] = d;
   op.n_write = 1;
-  if (gt__keeps_all(f)) o[0] = gt__bind(&op, &m->out, out, t->ndim, t->ndim, order);
+  if (gt__all_kept(f)) o[0] = gt__bind(&op, &m->out, out, t->ndim, t->ndim, order);
   else o[0] = gt__bind(&op, &r->out, out, out->ndim, kept, f->keepdim ? order : gt__as_it_is);
   for (int k = 1; k < n; k++)
     o[k] = gt__bind(&op, &m->in[k - 1], g->in[k - 1], t->ndim, t->ndim, order);
   r->n = r->inner = 1;
   for (int d = 0; d < t->ndim; d++) {
     m->size[d] = t->size[order[d]];
-    if (d >= kept && !gt__keeps_all(f)) r->out.stride[d] = 0;
+    if (d >= kept && !gt__all_kept(f)) r->out.stride[d] = 0;
     if (d >= kept) r->n *= m->size[d];
     if (t->size[d] != 1) r->inner = set >> d & 1; /* the plan: is the fastest dim folded? */
   }
   r->soft = f->soft;
-  r->outer = gt__keeps_all(f) ? gt_numel(out) / r->n : gt_numel(out);
+  r->outer = gt__all_kept(f) ? gt_numel(out) / r->n : gt_numel(out);
   m->count = r->outer * r->n;
   m->ndim = t->ndim;
   r->n_kept = gt__collapse(&m->ndim, m->size, kept, n, o);
   for (int k = 1; k < n; k++) gt__set_mode(o[k], m->ndim);
-  gt__set_mode(o[0], gt__keeps_all(f) ? m->ndim : r->n_kept);
+  gt__set_mode(o[0], gt__all_kept(f) ? m->ndim : r->n_kept);
   m->narrow = gt__is_narrow(m->ndim, m->size, n, o);
   gt__set_program(m, &g->p);
   r->fold = f->fold;
@@ -5879,7 +5875,7 @@ static gt_tensor *gt__run_fold(const gt__folding *f, gt__tree *t, gt_tensor *out
   for (int d = 0; d < t->ndim; d++) {
     if (set >> d & 1) n *= t->size[d];
     if (!(set >> d & 1) || f->keepdim)
-      size[ndim++] = (set >> d & 1) && !gt__keeps_all(f) ? 1 : t->size[d];
+      size[ndim++] = (set >> d & 1) && !gt__all_kept(f) ? 1 : t->size[d];
   }
   if (!n && (is_arg || f->fold == GT__FOLD_MAX || f->fold == GT__FOLD_MIN) && gt__count(ndim, size))
     return GT__NULL(GT_ERROR_SHAPE, "%s: no elements to choose from in %s", f->function,
@@ -5893,8 +5889,8 @@ static gt_tensor *gt__run_fold(const gt__folding *f, gt__tree *t, gt_tensor *out
   if (is_arg) dtype = GT_INT64;
   if (f->fold >= GT__FOLD_ANY) dtype = GT_BOOL;
   if (f->dtype != GT_DTYPES) dtype = f->dtype;
-  if (gt__begin(&r, f->function, out, ndim, size, dtype, t->device, t->n_in, t->in, gt__keeps_all(f)))
-    return NULL;
+  if (gt__begin(&r, f->function, out, ndim, size, dtype, t->device, t->n_in, t->in,
+                gt__all_kept(f))) return NULL;
   gt_status status = gt__prepare(t, t->root, compute, &g);
   if (!status) status = gt__launch_fold(f, t, &g, r.place, set);
   return gt__end(&r, status);
@@ -5931,7 +5927,6 @@ GT_API gt_tensor *gt_reduce_n(gt_tensor *out, gt_reduction reduction, uint32_t d
   }
 GT__REDUCTIONS(GT__REDUCTION)
 #undef GT__REDUCTION
-
 static gt_dtype gt__float_dtype(const gt_tensor *x) {
   return gt_is_floating(x->dtype) ? x->dtype : GT_FLOAT32;
 }
@@ -6062,7 +6057,6 @@ typedef struct {
   gt_tensor result;   /* without storage until it is computed by itself */
   int drop_m, drop_n; /* the result has no such dim */
 } gt__product;
-
 /* Fills p, but for what comes behind the product. */
 static gt_status gt__product_shape(const char *function, const gt_tensor *a, const gt_tensor *b,
                                    gt__product *p) {
@@ -6161,10 +6155,10 @@ static gt_tensor *gt__matmul_tree(gt__tree *t, gt__product *p, gt_tensor *out) {
     return GT__NULL(GT_ERROR_EXPRESSION, "%s: index has no meaning behind a product; use gt_eval",
                     t->function);
   /* does the tree fit behind the product as it is, in the type that products add up in? */
-  const int direct =
-      gt__choose_compute(t, t->root, GT__I64) == add_type && !gt__settle(t, t->root, add_type, NULL) &&
-      gt__compile(t, t->root, add_type, &g) && t->ndim == p->result.ndim &&
-      !memcmp(t->size, p->result.shape, sizeof t->size);
+  const int direct = gt__choose_compute(t, t->root, GT__I64) == add_type &&
+                     !gt__settle(t, t->root, add_type, NULL) &&
+                     gt__compile(t, t->root, add_type, &g) && t->ndim == p->result.ndim &&
+                     !memcmp(t->size, p->result.shape, sizeof t->size);
   if (gt__begin(&r, t->function, out, t->ndim, t->size, (gt_dtype)t->node[t->root].dtype, t->device,
                 t->n_in + 2, t->in, 0))
     return NULL;
@@ -6249,8 +6243,9 @@ GT_API gt_stream *gt_stream_create(gt_device device, int priority) {
 }
 GT_API gt_stream *gt_stream_from_native(gt_device device, void *native) {
   if (device.type == GT_CUDA && !native)
-    return gt__fail(GT_ERROR_ARGUMENT, "%s: native is NULL, the legacy default stream, which waits for "
-                    "all others; make one with cudaStreamNonBlocking", __func__), (gt_stream *)NULL;
+    return gt__fail(GT_ERROR_ARGUMENT, "%s: native is NULL, the legacy default stream, which waits "
+                    "for all others; make one with cudaStreamNonBlocking", __func__),
+           (gt_stream *)NULL;
   return gt__stream_new(__func__, device, 0, device.type == GT_CPU ? NULL : native, 0);
 }
 /* It keeps its slot until its work is done. A native stream may end before: a mark covers it. */

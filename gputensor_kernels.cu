@@ -2,7 +2,7 @@
    nothing else. nvcc builds it beside the file with GPUTENSOR_IMPLEMENTATION. MIT licence: there.
 
    CONTENTS   (search for >>word)
-     >>traits       vectors of 16 bytes, batches of 32, and the ten dtypes
+     >>traits       vectors of 16 bytes, batches of them, and the ten dtypes
      >>converting   a dtype to a compute type and back
      >>slots        an operand's column in shared memory
      >>loading      the loader: any dtype, any strides, into a slot
@@ -14,12 +14,13 @@
      >>matmul       a tiled product with an expression behind it
      >>launchers    extern "C": check, return at once, choose, launch, report
 
-   How to read it. A thread owns 32 bytes of elements at a time, a batch: 8 floats, or 4 doubles or
-   int64s. The accumulator of a batch is in registers; every operand, constant and temporary is a
+   How to read it. A thread owns a few vectors of 16 bytes at a time, a batch: four in a map, two in
+   all else. The accumulator of a batch is in registers; every operand, constant and temporary is a
    slot in shared memory, where each thread has a column of its own. So no barrier is needed, one
-   kernel runs every program, and a program costs one indirect branch an instruction and batch. */
+   kernel runs every program, and a program costs one branch an instruction and batch. */
 #define GPUTENSOR_KERNELS
 #include "gputensor.h"
+#include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 #include <string.h>
 
@@ -28,14 +29,10 @@
 #endif
 
 /* Blocks of 256 threads that a multiprocessor shall hold at once: occupancy hides the latency of
-   memory. What more would need spills registers (seen with nvcc 13: 6 of floats, 4 of doubles). */
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
-#define GT__RESIDENT(T) (sizeof(T) == 4 ? 4 : 3)         /* Turing has 1024 threads for them */
-#else
-#define GT__RESIDENT(T) (sizeof(T) == 4 ? 5 : 3)
-#endif
+   memory. What more would need spills registers (seen with nvcc 13: 5 of floats). */
+#define GT__RESIDENT(T) (sizeof(T) == 4 ? 4 : 3)
 #define GT__DEV static __device__ __forceinline__
-#define GT__EACH _Pragma("unroll") for (int i = 0; i < gt__lot<T>::N; i++)
+#define GT__EACH _Pragma("unroll") for (int i = 0; i < N; i++)
 
 /* ---- >>traits ------------------------------------------------------------------------------- */
 template <class T> struct gt__lot {
@@ -47,39 +44,51 @@ template <class T> struct gt__lot {
 struct gt__bool { uint8_t bits; };
 struct gt__half { uint16_t bits; };
 struct gt__bfloat { uint16_t bits; };
+/* elements of copies, which are bits without a meaning: behind the dtypes of gt_dtype */
+template <class I> struct gt__raw { I bits; };
+enum { GT__RAW_8 = GT_DTYPES, GT__RAW_16 };
 
 /* Calls f with a value whose type is that of `dtype`: one switch in place of ten functions. */
 template <class F> GT__DEV void gt__by_dtype(int dtype, F f) {
-  switch (dtype) {
+  if (dtype == GT_FLOAT32) f(float());   /* the usual ones first, since a switch is a tree */
+  else if (dtype == GT_BFLOAT16) f(gt__bfloat());
+  else if (dtype == GT_FLOAT16) f(gt__half());
+  else switch (dtype) {
     case GT_BOOL: f(gt__bool()); break;
     case GT_UINT8: f(uint8_t()); break;
     case GT_INT8: f(int8_t()); break;
     case GT_INT16: f(int16_t()); break;
     case GT_INT32: f(int32_t()); break;
     case GT_INT64: f(int64_t()); break;
-    case GT_FLOAT16: f(gt__half()); break;
-    case GT_BFLOAT16: f(gt__bfloat()); break;
-    case GT_FLOAT32: f(float()); break;
+    case GT__RAW_8: f(gt__raw<uint8_t>()); break;
+    case GT__RAW_16: f(gt__raw<uint16_t>()); break;
     default: f(double()); break;
   }
 }
-GT__DEV int gt__size_log2(int dtype) { /* a nibble a dtype, in the order of gt_dtype */
-  return (int)(0x3211321000ull >> (4 * dtype)) & 15;
-}
 
-/* The batch of a thread: element j of vector v has logical index first + v*hop + j*step, and exists
-   if j < valid[v]. Map, both kinds of reduction and the epilogue of matmul differ in this alone. */
+/* The batch of a thread: two vectors of W elements. The dims of a tensor are split at `cut` into
+   outer and inner ones, the latter `width` elements together. Vector v begins at outer index
+   o + r + v*dr and inner index k + c + v*dc; it runs along the last inner dim, or with `down` along
+   the last outer one. valid[v] of its elements exist. straight: no vector goes on in the next line
+   of its dim. */
 struct gt__batch {
-  int64_t first, hop, step;
-  int valid[2];
+  int64_t width, o, k;
+  int r, c, dr, dc, cut, valid[2];
+  bool down, straight;
+  __device__ __forceinline__ int64_t index(int v, int j) const { /* of element j of vector v */
+    return (o + (r + v * dr)) * width + k + (c + v * dc) + j * (down ? width : 1);
+  }
+  __device__ __forceinline__ gt__batch now() const { /* a copy that is not worked with before */
+    gt__batch b = *this;
+    asm volatile("" : "+l"(b.o), "+l"(b.k), "+r"(b.r), "+r"(b.c));
+    return b;
+  }
 };
-/* Splits `total` valid elements of a batch over its two vectors. */
-template <class T> GT__DEV void gt__set_valid(gt__batch &b, int64_t total) {
-  const int W = gt__lot<T>::W, n = (int)(total < 0 ? 0 : total > 2 * W ? 2 * W : total);
-  b.valid[0] = n < W ? n : W;
-  b.valid[1] = n - b.valid[0];
+/* How many of the W elements of a vector exist if `left` do from its first on. */
+template <class T> GT__DEV int gt__valid(int64_t left) {
+  const int W = gt__lot<T>::W;
+  return left >= W ? W : left > 0 ? (int)left : 0;
 }
-
 /* The built-in type of so many bytes, which is what a single load or store instruction moves. */
 template <int BYTES> struct gt__bits;
 template <> struct gt__bits<1> { typedef unsigned char type; };
@@ -98,7 +107,11 @@ template <class T> struct gt__cast<T, gt__bool> {
   GT__DEV T of(gt__bool x) { return (T)(x.bits != 0); }
 };
 template <class T> struct gt__cast<T, gt__half> {
-  GT__DEV T of(gt__half x) { return gt__cast<T, float>::of(gt__f16_to_f32(x.bits)); }
+  GT__DEV T of(gt__half x) {
+    float y;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits));
+    return gt__cast<T, float>::of(y);
+  }
 };
 template <class T> struct gt__cast<T, gt__bfloat> {
   GT__DEV T of(gt__bfloat x) { return gt__cast<T, float>::of(gt__bf16_to_f32(x.bits)); }
@@ -107,10 +120,28 @@ template <class X> struct gt__cast<gt__bool, X> {
   GT__DEV gt__bool of(X x) { gt__bool r; r.bits = x != 0; return r; }
 };
 template <class X> struct gt__cast<gt__half, X> {
-  GT__DEV gt__half of(X x) { gt__half r; r.bits = gt__f32_to_f16((float)x); return r; }
+  GT__DEV gt__half of(X x) {
+    gt__half r;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(r.bits) : "f"((float)x));
+    return r;
+  }
 };
 template <class X> struct gt__cast<gt__bfloat, X> {
-  GT__DEV gt__bfloat of(X x) { gt__bfloat r; r.bits = gt__f32_to_bf16((float)x); return r; }
+  GT__DEV gt__bfloat of(X x) {
+    gt__bfloat r;
+#if __CUDA_ARCH__ >= 800
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(r.bits) : "f"((float)x));
+#else
+    r.bits = gt__f32_to_bf16((float)x);
+#endif
+    return r;
+  }
+};
+template <class T, class I> struct gt__cast<T, gt__raw<I>> {
+  GT__DEV T of(gt__raw<I> x) { return (T)__int_as_float(x.bits); }
+};
+template <class I, class X> struct gt__cast<gt__raw<I>, X> {
+  GT__DEV gt__raw<I> of(X x) { gt__raw<I> r; r.bits = (I)__float_as_int((float)x); return r; }
 };
 #define GT__SATURATE(I, lo, hi) \
   template <> struct gt__cast<I, float> { \
@@ -131,8 +162,8 @@ template <> __device__ __forceinline__ double gt__constant<double>(gt__num x) { 
 template <> __device__ __forceinline__ int64_t gt__constant<int64_t>(gt__num x) { return x.i; }
 
 /* ---- >>slots -----------------------------------------------------------------------------------
-   Vector v of slot s of this thread is at mine + (2s + v)*pitch. Neighbouring threads are 16 bytes
-   apart, so a warp reads 512 bytes in a row, four wavefronts and no bank conflict. */
+   Vector v of V of slot s of this thread is at mine + (V*s + v)*pitch. Neighbouring threads are 16
+   bytes apart, so a warp reads 512 bytes in a row, four wavefronts and no bank conflict. */
 extern __shared__ uint4 gt__shared[];
 struct gt__slots {
   char *mine;
@@ -144,12 +175,12 @@ GT__DEV gt__slots gt__my_slots(unsigned threads) {
   s.pitch = threads * 16;
   return s;
 }
-GT__DEV char *gt__at(const gt__slots &s, unsigned slot, int v) {
-  return s.mine + (2 * slot + v) * s.pitch;
+template <int V> GT__DEV char *gt__at(const gt__slots &s, unsigned slot, int v) {
+  return s.mine + (V * slot + v) * s.pitch;
 }
 /* Element i of a slot, i not known to the compiler: shared memory can be indexed, registers not. */
-template <class T> GT__DEV T *gt__element(const gt__slots &s, unsigned slot, int i) {
-  return (T *)gt__at(s, slot, i / gt__lot<T>::W) + i % gt__lot<T>::W;
+template <class T, int V> GT__DEV T *gt__element(const gt__slots &s, unsigned slot, int i) {
+  return (T *)gt__at<V>(s, slot, i / gt__lot<T>::W) + i % gt__lot<T>::W;
 }
 GT__DEV void gt__get16(const char *p, float *x) {
   const float4 q = *(const float4 *)p;
@@ -169,108 +200,92 @@ GT__DEV void gt__put16(char *p, const float *x) {
 GT__DEV void gt__put16(char *p, const double *x) { *(double2 *)p = make_double2(x[0], x[1]); }
 GT__DEV void gt__put16(char *p, const int64_t *x) { *(longlong2 *)p = make_longlong2(x[0], x[1]); }
 
-template <class T> GT__DEV void gt__get(const gt__slots &s, unsigned slot, T (&x)[gt__lot<T>::N]) {
-  gt__get16(gt__at(s, slot, 0), x);
-  gt__get16(gt__at(s, slot, 1), x + gt__lot<T>::W);
+template <class T, int N> GT__DEV void gt__get(const gt__slots &s, unsigned slot, T (&x)[N]) {
+  constexpr int W = gt__lot<T>::W;
+  #pragma unroll
+  for (int i = 0; i < N; i += W) gt__get16(gt__at<N / W>(s, slot, i / W), x + i);
 }
-template <class T>
-GT__DEV void gt__put(const gt__slots &s, unsigned slot, const T (&x)[gt__lot<T>::N]) {
-  gt__put16(gt__at(s, slot, 0), x);
-  gt__put16(gt__at(s, slot, 1), x + gt__lot<T>::W);
+template <class T, int N>
+GT__DEV void gt__put(const gt__slots &s, unsigned slot, const T (&x)[N]) {
+  constexpr int W = gt__lot<T>::W;
+  #pragma unroll
+  for (int i = 0; i < N; i += W) gt__put16(gt__at<N / W>(s, slot, i / W), x + i);
 }
-template <class T> GT__DEV void gt__fill_constants(const gt__program &p, const gt__slots &s) {
+template <class T, int N>
+GT__DEV void gt__fill_constants(const gt__program &p, const gt__slots &s) {
   #pragma unroll 1
   for (int k = 0; k < p.n_const; k++) {
-    T x[gt__lot<T>::N];
+    T x[N];
     const T c = gt__constant<T>(p.constant[k]);
-    GT__EACH x[i] = c;
-    gt__put<T>(s, p.n_in + k, x);
+    #pragma unroll
+    for (int i = 0; i < N; i++) x[i] = c;
+    gt__put(s, p.n_in + k, x);
   }
 }
 
-/* ---- >>loading ------------------------------------------------------------------------------ */
-/* The element offset of logical index i, and how many elements from it on lie on one line of the
-   last dimension. I: 32 bits where `narrow` allows, since 64-bit division costs four times more. */
-template <class I> GT__DEV int64_t gt__locate_as(I i, int ndim, const int64_t *size,
-                                                 const int64_t *stride, int64_t *room) {
+/* ---- >>loading ---------------------------------------------------------------------------------
+   In two halves, so that the elements of all operands are on their way at once: gt__start_inputs
+   begins copies to the slots that no thread waits for; gt__await_inputs fetches what cannot be
+   copied so, waits, and converts in place what is not of type T. */
+
+/* The element offset of index i among the dims [from, to). One dim, or none, is the usual case;
+   more are out of line, so that they take no registers from it, and in 32 bits where `narrow`
+   allows, since 64-bit division costs four times more. */
+template <class I>
+GT__DEV int64_t gt__locate_as(I i, int from, int to, const int64_t *size, const int64_t *stride) {
   int64_t at = 0;
-  *room = 1;
   #pragma unroll 1
-  for (int d = ndim - 1; d >= 0; d--) {
-    const I n = (I)size[d], q = d ? i / n : 0, r = i - q * n;
-    at += (int64_t)r * stride[d];
-    if (d == ndim - 1) *room = n - r;
+  for (int d = to - 1; d > from; d--) {
+    const I n = (I)size[d], q = i / n;
+    at += (int64_t)(i - q * n) * stride[d];
     i = q;
   }
-  return at;
+  return at + (int64_t)i * stride[from];
 }
-GT__DEV int64_t gt__locate(const gt__map_args &p, int64_t i, const int64_t *stride, int64_t *room) {
-  return p.narrow ? gt__locate_as<uint32_t>((uint32_t)i, p.ndim, p.size, stride, room)
-                  : gt__locate_as<uint64_t>((uint64_t)i, p.ndim, p.size, stride, room);
+static __device__ __noinline__ int64_t gt__locate_among(const gt__map_args &p, int64_t i, int from,
+                                                        int to, const int64_t *stride) {
+  return p.narrow ? gt__locate_as<uint32_t>((uint32_t)i, from, to, p.size, stride)
+                  : gt__locate_as<uint64_t>((uint64_t)i, from, to, p.size, stride);
 }
-
-/* Where a batch lies in an operand: straight if each vector is a line, element j of vector v at
-   at[v] + j*stride. */
-struct gt__spot {
-  int64_t at[2], stride;
-  bool straight;
-};
-GT__DEV gt__spot gt__find(const gt__map_args &p, const gt__operand &x, const gt__batch &b) {
-  gt__spot s;
-  const bool scalar = x.mode == GT__SCALAR;
-  s.straight = true;
-  s.at[0] = scalar ? 0 : b.first;
-  s.at[1] = scalar ? 0 : b.first + b.hop;
-  s.stride = scalar ? 0 : b.step;
-  if (x.mode == GT__STRIDED) {
-    #pragma unroll
-    for (int v = 0; v < 2; v++) {
-      int64_t room;
-      s.at[v] = b.valid[v] ? gt__locate(p, b.first + v * b.hop, x.stride, &room) : 0;
-      s.straight = s.straight && (!b.valid[v] || (b.valid[v] - 1) * b.step < room);
-    }
-    s.stride = p.ndim ? b.step * x.stride[p.ndim - 1] : 0;
-  }
-  return s;
+GT__DEV int64_t gt__locate(const gt__map_args &p, int64_t i, int from, int to,
+                           const int64_t *stride) {
+  return to <= from ? 0 : to - from == 1 ? i * stride[from]
+                                         : gt__locate_among(p, i, from, to, stride);
 }
 
-/* W elements by 16-byte instructions, or one narrower. `once`: marked to leave the caches first. */
-template <class S, int W> GT__DEV void gt__load_line(const char *from, bool once, S (&x)[W]) {
-  constexpr int BYTES = sizeof x, PART = BYTES < 16 ? BYTES : 16;
-  typedef typename gt__bits<PART>::type Part;
-  Part part[BYTES / PART];
-  #pragma unroll
-  for (int i = 0; i < BYTES / PART; i++)
-    part[i] = once ? __ldcs((const Part *)from + i) : ((const Part *)from)[i];
-  memcpy(x, part, BYTES);
-}
-template <class S, int W> GT__DEV void gt__store_line(char *to, const S (&x)[W]) {
-  constexpr int BYTES = sizeof x, PART = BYTES < 16 ? BYTES : 16;
-  typedef typename gt__bits<PART>::type Part;
-  Part part[BYTES / PART];
-  memcpy(part, x, BYTES);
-  #pragma unroll
-  for (int i = 0; i < BYTES / PART; i++) __stcs((Part *)to + i, part[i]);
-}
-/* A spot in bytes, and whether both vectors may be moved whole. Addresses are tested instead of
-   align_log2: a product's tiles and broadcast rows start anywhere, and the test costs little. */
+/* Where a straight batch lies in an operand: element j of vector v is at p[v] + j*stride, in bytes.
+   whole: both vectors exist, lie side by side and may be moved by their widest instructions. The
+   addresses are tested here because rows start anywhere. */
 struct gt__lines {
   char *p[2];
   int64_t stride;
   bool whole;
 };
-template <int W>
-GT__DEV gt__lines gt__make_lines(const gt__operand &x, const gt__spot &s, const gt__batch &b) {
-  const int size_log2 = gt__size_log2(x.dtype), bytes = W << size_log2;
+GT__DEV int64_t gt__place(const gt__map_args &p, const gt__operand &x, const gt__batch &b, int v) {
+  return gt__locate(p, b.o + (b.r + v * b.dr), 0, b.cut, x.stride) +
+         gt__locate(p, b.k + (b.c + v * b.dc), b.cut, p.ndim, x.stride);
+}
+template <class T>
+GT__DEV gt__lines gt__find(const gt__map_args &p, const gt__operand &x, const gt__batch &b) {
+  constexpr int W = gt__lot<T>::W;
   gt__lines l;
-  l.p[0] = x.data + (s.at[0] << size_log2);
-  l.p[1] = x.data + (s.at[1] << size_log2);
-  l.stride = s.stride << size_log2;
-  l.whole = s.stride == 1 && b.valid[0] == W && b.valid[1] == W &&
-            (((uintptr_t)l.p[0] | (uintptr_t)l.p[1]) & ((bytes < 16 ? bytes : 16) - 1)) == 0;
+  const int64_t stride = x.stride[b.down ? b.cut - 1 : p.ndim - 1];
+  const int bytes = W << x.size_log2;
+  l.p[0] = x.data + (gt__place(p, x, b, 0) << x.size_log2);
+  l.p[1] = x.data + (gt__place(p, x, b, 1) << x.size_log2);
+  l.stride = stride << x.size_log2;
+  l.whole = stride == 1 && b.valid[0] == W && b.valid[1] == W && b.straight &&
+            (((unsigned)(uintptr_t)l.p[0] | (unsigned)(uintptr_t)l.p[1]) &
+             (bytes < 16 ? bytes - 1 : 15)) == 0;
   return l;
 }
-
+/* The address of one element, by itself. */
+static __device__ __noinline__ char *gt__find_one(const gt__map_args &p, const gt__operand &x,
+                                                  int64_t i, int cut, int64_t width) {
+  const int64_t o = i / width, k = i - o * width;
+  const int64_t at = gt__locate(p, o, 0, cut, x.stride) + gt__locate(p, k, cut, p.ndim, x.stride);
+  return x.data + (at << x.size_log2);
+}
 template <class T> GT__DEV T gt__load_one(const char *p, int dtype) {
   T x;
   gt__by_dtype(dtype, [&](auto tag) {
@@ -285,95 +300,173 @@ template <class T> GT__DEV void gt__store_one(char *p, int dtype, T x) {
     *(S *)p = gt__cast<S, T>::of(x);
   });
 }
+/* W elements, by 16-byte instructions or one narrower. */
+template <class S, int W> GT__DEV void gt__load_line(const char *from, S (&x)[W]) {
+  constexpr int BYTES = sizeof x, PART = BYTES < 16 ? BYTES : 16;
+  typedef typename gt__bits<PART>::type Part;
+  Part part[BYTES / PART];
+  #pragma unroll
+  for (int i = 0; i < BYTES / PART; i++) part[i] = ((const Part *)from)[i];
+  memcpy(x, part, BYTES);
+}
+template <class S> GT__DEV void gt__store_line(char *to, const S &x) {
+  constexpr int BYTES = sizeof x, PART = BYTES < 16 ? BYTES : 16;
+  typedef typename gt__bits<PART>::type Part;
+  Part part[BYTES / PART];
+  memcpy(part, x, BYTES);
+  #pragma unroll
+  for (int i = 0; i < BYTES / PART; i++) __stcs((Part *)to + i, part[i]);
+}
 
-/* A straight batch of elements of type S. All loads are issued before the first is used. `once`: no
-   other thread reads these elements, as is so for VECTOR operands. */
-template <class T, class S>
-GT__DEV void gt__load_lines(const gt__lines &l, bool once, const gt__batch &b,
-                            T (&y)[gt__lot<T>::N]) {
+/* Begins to copy the vectors of input k and those behind it, unconverted, to the beginning of their
+   places in the slots. The bits of the result say for which inputs. */
+template <class T> GT__DEV uint32_t gt__start_inputs(const gt__map_args &p, int from,
+                                                     const gt__batch &b, const gt__slots &s) {
   constexpr int W = gt__lot<T>::W;
-  S u[W], v[W];
-  if (l.whole) {
-    gt__load_line(l.p[0], once, u);
-    gt__load_line(l.p[1], once, v);
-  } else {
+  uint32_t started = 0;
+  #pragma unroll 1
+  for (int k = from; k < p.program.n_in; k++) {
+    const gt__lines l = gt__find<T>(p, p.in[k], b);
+    const int bytes = W << p.in[k].size_log2;
+    if (!l.whole || bytes > 16 || bytes < 4) continue;
+    started |= 1u << k;
     #pragma unroll
-    for (int j = 0; j < W; j++) {
-      u[j] = j < b.valid[0] ? *(const S *)(l.p[0] + j * l.stride) : S();
-      v[j] = j < b.valid[1] ? *(const S *)(l.p[1] + j * l.stride) : S();
+    for (int v = 0; v < 2; v++) {
+      char *to = gt__at<2>(s, k, v);
+      if (bytes == 16) __pipeline_memcpy_async(to, l.p[v], 16);
+      else if (bytes == 8) __pipeline_memcpy_async(to, l.p[v], 8);
+      else __pipeline_memcpy_async(to, l.p[v], 4);
     }
   }
-  #pragma unroll
-  for (int j = 0; j < W; j++) {
-    y[j] = gt__cast<T, S>::of(u[j]);
-    y[W + j] = gt__cast<T, S>::of(v[j]);
-  }
+  __pipeline_commit();
+  return started;
 }
-/* Fills a slot with the batch's elements of one operand, converted to T. */
-template <class T> GT__DEV void gt__fill(const gt__map_args &p, const gt__operand &x, unsigned slot,
-                                         const gt__batch &b, const gt__slots &s) {
+/* Fills a slot with elements of any strides. Like all that is not the usual case, out of line and
+   with its arguments by value, so that it costs the kernel no registers. */
+template <class T>
+static __device__ __noinline__ void gt__fetch_input(const gt__map_args &p, int slot, gt__batch b,
+                                                    gt__slots s) {
   constexpr int W = gt__lot<T>::W;
-  const gt__spot spot = gt__find(p, x, b);
-  if (spot.straight) {
-    const gt__lines l = gt__make_lines<W>(x, spot, b);
-    const bool once = x.mode == GT__VECTOR;
-    T y[gt__lot<T>::N];
-    gt__by_dtype(x.dtype, [&](auto tag) { gt__load_lines<T, decltype(tag)>(l, once, b, y); });
-    gt__put<T>(s, slot, y);
+  const gt__operand &x = p.in[slot];
+  if (b.straight) {
+    const gt__lines l = gt__find<T>(p, x, b);
+    gt__by_dtype(x.dtype, [&](auto tag) {
+      typedef decltype(tag) S;
+      S u[2][W];
+      T y[2 * W];
+      #pragma unroll
+      for (int v = 0; v < 2; v++) {
+        if (l.stride == 0) {             /* a number, or one for the whole row */
+          const S one = b.valid[v] ? *(const S *)l.p[v] : S();
+          #pragma unroll
+          for (int j = 0; j < W; j++) u[v][j] = one;
+        } else if (l.whole) {
+          gt__load_line(l.p[v], u[v]);
+        } else {
+          #pragma unroll
+          for (int j = 0; j < W; j++)
+            u[v][j] = j < b.valid[v] ? *(const S *)(l.p[v] + j * l.stride) : S();
+        }
+      }
+      #pragma unroll
+      for (int i = 0; i < 2 * W; i++) y[i] = gt__cast<T, S>::of(u[i / W][i % W]);
+      gt__put(s, slot, y);
+    });
     return;
   }
-  /* A line of the last dimension ends inside the batch: each element is located by itself. */
   #pragma unroll 1
-  for (int i = 0; i < 2 * W; i++) {
-    const int v = i / W, j = i % W;
-    int64_t room;
-    if (j >= (v ? b.valid[1] : b.valid[0])) continue;
-    const int64_t at = gt__locate(p, b.first + v * b.hop + j * b.step, x.stride, &room);
-    *gt__element<T>(s, slot, i) = gt__load_one<T>(x.data + (at << gt__size_log2(x.dtype)), x.dtype);
+  for (int i = 0; i < 2 * W; i++)
+    if (i % W < (i < W ? b.valid[0] : b.valid[1]))
+      *gt__element<T, 2>(s, slot, i) =
+          gt__load_one<T>(gt__find_one(p, x, b.index(i / W, i % W), b.cut, b.width), x.dtype);
+}
+/* Converts a slot in place from dtype S, whose vectors were copied to the beginning of their
+   places; joined: those of two to that of the first. */
+template <class T, class S, int V>
+GT__DEV void gt__convert(const gt__slots &s, int slot, bool joined) {
+  constexpr int W = gt__lot<T>::W;
+  if constexpr (sizeof(S) <= sizeof(T))
+    #pragma unroll
+    for (int v = 0; v < V; v += 2) {
+      S u[2][W];
+      T y[2][W];
+      char *p = gt__at<V>(s, slot, v), *q = p + s.pitch;
+      gt__load_line(p, u[0]);
+      gt__load_line(joined && sizeof u[0] == 8 ? p + 8 : q, u[1]);
+      #pragma unroll
+      for (int i = 0; i < 2 * W; i++) y[i / W][i % W] = gt__cast<T, S>::of(u[i / W][i % W]);
+      gt__put16(p, y[0]);
+      gt__put16(q, y[1]);
+    }
+}
+template <class T, int V>
+static __device__ __noinline__ void gt__convert_other(int dtype, gt__slots s, int slot,
+                                                      bool joined) {
+  gt__by_dtype(dtype, [&](auto tag) { gt__convert<T, decltype(tag), V>(s, slot, joined); });
+}
+template <class T> struct gt__native {
+  static constexpr int DTYPE = sizeof(T) == 4 ? GT_FLOAT32 : (T)0.5 == 0 ? GT_INT64 : GT_FLOAT64;
+};
+template <class T>
+GT__DEV void gt__await_inputs(const gt__map_args &p, int from, uint32_t started,
+                              const gt__batch &b, const gt__slots &s) {
+  const uint32_t all = (1u << p.program.n_in) - (1u << from);
+  if (started != all)
+    #pragma unroll 1
+    for (int k = from; k < p.program.n_in; k++)
+      if (!(started >> k & 1)) gt__fetch_input<T>(p, k, b, s);
+  __pipeline_wait_prior(0);
+  #pragma unroll 1
+  for (int k = from; k < p.program.n_in; k++) {
+    const int dtype = p.in[k].dtype;
+    if (dtype == gt__native<T>::DTYPE || !(started >> k & 1)) continue;
+    if (sizeof(T) == 4 && dtype == GT_BFLOAT16) gt__convert<T, gt__bfloat, 2>(s, k, false);
+    else if (sizeof(T) == 4 && dtype == GT_FLOAT16) gt__convert<T, gt__half, 2>(s, k, false);
+    else gt__convert_other<T, 2>(dtype, s, k, false);
   }
 }
 
-/* ---- >>storing ------------------------------------------------------------------------------ */
+/* ---- >>storing ---------------------------------------------------------------------------------
+   Stores the accumulator. It may overwrite slot 0: the program is done with it. */
 template <class T, class S>
-GT__DEV void gt__store_lines(const gt__lines &l, const gt__batch &b, const T (&y)[gt__lot<T>::N]) {
+GT__DEV void gt__store_lines(const gt__lines &l, const gt__batch &b, const T (&x)[gt__lot<T>::N]) {
   constexpr int W = gt__lot<T>::W;
-  S u[W], v[W];
   #pragma unroll
-  for (int j = 0; j < W; j++) {
-    u[j] = gt__cast<S, T>::of(y[j]);
-    v[j] = gt__cast<S, T>::of(y[W + j]);
-  }
-  if (l.whole) {
-    gt__store_line(l.p[0], u);
-    gt__store_line(l.p[1], v);
-    return;
-  }
-  #pragma unroll
-  for (int j = 0; j < W; j++) {
-    if (j < b.valid[0]) *(S *)(l.p[0] + j * l.stride) = u[j];
-    if (j < b.valid[1]) *(S *)(l.p[1] + j * l.stride) = v[j];
+  for (int v = 0; v < 2; v++) {
+    S u[W];
+    #pragma unroll
+    for (int j = 0; j < W; j++) u[j] = gt__cast<S, T>::of(x[v * W + j]);
+    if (l.whole) gt__store_line(l.p[v], u);
+    else
+      #pragma unroll
+      for (int j = 0; j < W; j++)
+        if (j < b.valid[v]) *(S *)(l.p[v] + j * l.stride) = u[j];
   }
 }
-/* Stores the accumulator. It may overwrite slot 0: the program is done with it. */
-template <class T> GT__DEV void gt__store(const gt__map_args &p, const gt__batch &b,
-                                          const gt__slots &s, const T (&acc)[gt__lot<T>::N]) {
+/* Stores slot 0, to any dtype and strides. */
+template <class T>
+static __device__ __noinline__ void gt__store_slot(const gt__map_args &p, gt__batch b,
+                                                   gt__slots s) {
   constexpr int W = gt__lot<T>::W;
   const gt__operand &x = p.out;
-  const gt__spot spot = gt__find(p, x, b);
-  if (spot.straight) {
-    const gt__lines l = gt__make_lines<W>(x, spot, b);
-    gt__by_dtype(x.dtype, [&](auto tag) { gt__store_lines<T, decltype(tag)>(l, b, acc); });
+  if (b.straight) {
+    const gt__lines l = gt__find<T>(p, x, b);
+    T y[2 * W];
+    gt__get(s, 0, y);
+    gt__by_dtype(x.dtype, [&](auto tag) { gt__store_lines<T, decltype(tag)>(l, b, y); });
     return;
   }
-  gt__put<T>(s, 0, acc);
   #pragma unroll 1
-  for (int i = 0; i < 2 * W; i++) {
-    const int v = i / W, j = i % W;
-    int64_t room;
-    if (j >= (v ? b.valid[1] : b.valid[0])) continue;
-    const int64_t at = gt__locate(p, b.first + v * b.hop + j * b.step, x.stride, &room);
-    gt__store_one<T>(x.data + (at << gt__size_log2(x.dtype)), x.dtype, *gt__element<T>(s, 0, i));
-  }
+  for (int i = 0; i < 2 * W; i++)
+    if (i % W < (i < W ? b.valid[0] : b.valid[1]))
+      gt__store_one<T>(gt__find_one(p, x, b.index(i / W, i % W), b.cut, b.width), x.dtype,
+                       *gt__element<T, 2>(s, 0, i));
+}
+template <class T>
+GT__DEV void gt__store(const gt__map_args &p, const gt__batch &b, const gt__slots &s,
+                       const T (&acc)[gt__lot<T>::N]) {
+  gt__put(s, 0, acc);
+  gt__store_slot<T>(p, b, s);
 }
 
 /* ---- >>interpreter -----------------------------------------------------------------------------
@@ -419,40 +512,55 @@ template <> __device__ __forceinline__ int64_t gt__random<int64_t>(int, const gt
   return gt__random_i64(p.seed, p.offset + index, low, range);
 }
 
-/* U elements of a slot from element k on: a whole vector, or one. */
-template <class T, int U>
+/* U elements of a slot from element k on: whole vectors, or one. */
+template <class T, int V, int U>
 GT__DEV void gt__get_some(const gt__slots &s, unsigned slot, int k, T (&x)[U]) {
-  static_assert(U == 1 || U == gt__lot<T>::W, "a part of a vector would conflict in the banks");
-  if constexpr (U == 1) x[0] = *gt__element<T>(s, slot, k);
-  else gt__get16((const char *)gt__element<T>(s, slot, k), x);
+  constexpr int W = gt__lot<T>::W;
+  static_assert(U == 1 || U % W == 0, "a part of a vector would conflict in the banks");
+  if constexpr (U == 1) x[0] = *gt__element<T, V>(s, slot, k);
+  else
+    #pragma unroll
+    for (int i = 0; i < U; i += W)
+      gt__get16((const char *)gt__element<T, V>(s, slot, k + i), x + i);
 }
-
-/* A heavy instruction (exp, pow, random numbers...) takes U elements of the batch at a time: a loop
-   with the body U times, after which the accumulator turns by U, since registers cannot be indexed.
-   Eight copies of each body would double code and compile time for one move an element less. */
-template <class T, int U>
-GT__DEV void gt__heavy(uint32_t word, const gt__program &p, const gt__slots &s, const gt__batch &at,
-                       T (&acc)[gt__lot<T>::N]) {
-  constexpr int N = gt__lot<T>::N, W = gt__lot<T>::W;
+/* A heavy instruction (exp, pow, random numbers...) on U elements at a time, all N or fewer: then a
+   loop has the body U times, after which the accumulator turns by U, since registers cannot be
+   indexed. What the elements' places are is asked for inside of the case that needs them: nvcc
+   would take all that it can out of the loop over instructions, in front of all programs. */
+template <class T, int U, class At, int N>
+GT__DEV void gt__heavy(uint32_t word, const gt__program &p, const gt__slots &s, const At &at,
+                       T (&acc)[N]) {
+  constexpr int W = gt__lot<T>::W;
   const int op = word & 255;
   #pragma unroll 1
   for (int k = 0; k < N; k += U) {
-    const uint64_t index = at.first + k / W * at.hop + k % W * at.step;
     T y[U], z[U], r[U];
-    gt__get_some<T, U>(s, word >> 8 & 255, k, y);
-    gt__get_some<T, U>(s, word >> 16 & 255, k, z);
     switch (op) {
-      case GT__UNIFORM: case GT__NORMAL: case GT__INTEGER:
+      case GT__INDEX: {
+        const auto b = at.now();
         #pragma unroll
-        for (int i = 0; i < U; i++) r[i] = gt__random<T>(op, p, index + i * at.step, y[i], z[i]);
+        for (int i = 0; i < U; i++) r[i] = (T)b.index((k + i) / W, (k + i) % W);
         break;
-#define GT__CASE_LIGHT(name)
-#define GT__CASE_HEAVY(name) \
+      }
+      case GT__UNIFORM: case GT__NORMAL: case GT__INTEGER: {
+        const auto b = at.now();
+        gt__get_some<T, N / W, U>(s, word >> 8 & 255, k, y);
+        gt__get_some<T, N / W, U>(s, word >> 16 & 255, k, z);
+        #pragma unroll
+        for (int i = 0; i < U; i++)
+          r[i] = gt__random<T>(op, p, b.index((k + i) / W, (k + i) % W), y[i], z[i]);
+        break;
+      }
+#define GT__CASE_LIGHT(name, arity)
+#define GT__CASE_HEAVY(name, arity) \
       case GT__OP_##name: \
+        if (arity > 1) gt__get_some<T, N / W, U>(s, word >> 8 & 255, k, y); \
+        if (arity > 2) gt__get_some<T, N / W, U>(s, word >> 16 & 255, k, z); \
         _Pragma("unroll") for (int i = 0; i < U; i++) \
-          r[i] = gt__formula<GT__OP_##name, T>::of(acc[i], y[i], z[i]); \
+          r[i] = gt__formula<GT__OP_##name, T>::of(acc[i], arity > 1 ? y[i] : acc[i], \
+                                                   arity > 2 ? z[i] : acc[i]); \
         break;
-#define GT__LINE(name, arity, result, cost, f, i) GT__CASE_##cost(name)
+#define GT__LINE(name, arity, result, cost, f, i) GT__CASE_##cost(name, arity)
       GT__OPERATIONS(GT__LINE)
 #undef GT__CASE_LIGHT
 #undef GT__CASE_HEAVY
@@ -470,24 +578,23 @@ GT__DEV void gt__heavy(uint32_t word, const gt__program &p, const gt__slots &s, 
 /* Runs a program over a batch. HEAVY: 0 leaves the heavy cases out, which keeps registers few and
    occupancy high; else the U of gt__heavy. Operand b is read before the branch on the operation, so
    that its latency hides behind it. */
-template <class T, int HEAVY>
-GT__DEV void gt__run(const gt__program &p, const gt__slots &s, const gt__batch &at,
-                     T (&acc)[gt__lot<T>::N]) {
-  constexpr int W = gt__lot<T>::W;
+template <class T, int HEAVY, class At, int N>
+GT__DEV void gt__run(const gt__program &p, const gt__slots &s, const At &at, T (&acc)[N]) {
+  int pc = 0;
   GT__EACH acc[i] = 0;
+  if ((gt__fetch(p, 0) & 255) == GT__LOAD) gt__get(s, gt__fetch(p, pc++) >> 8 & 255, acc);
   #pragma unroll 1
-  for (int pc = 0; pc < p.n_ins; pc++) {
+  for (; pc < p.n_ins; pc++) {
     const uint32_t word = gt__fetch(p, pc);
-    T y[gt__lot<T>::N], z[gt__lot<T>::N];
-    gt__get<T>(s, word >> 8 & 255, y);
+    T y[N], z[N];
+    gt__get(s, word >> 8 & 255, y);
     switch (word & 255) {
       case GT__LOAD: GT__EACH acc[i] = y[i]; break;
-      case GT__SAVE: gt__put<T>(s, word >> 24, acc); break;
-      case GT__INDEX: GT__EACH acc[i] = (T)(at.first + i / W * at.hop + i % W * at.step); break;
+      case GT__SAVE: gt__put(s, word >> 24, acc); break;
 #define GT__CASE_HEAVY(name, arity)
 #define GT__CASE_LIGHT(name, arity) \
       case GT__OP_##name: \
-        if (arity == 3) gt__get<T>(s, word >> 16 & 255, z); \
+        if (arity == 3) gt__get(s, word >> 16 & 255, z); \
         GT__EACH acc[i] = \
           gt__formula<GT__OP_##name, T>::of(acc[i], y[i], arity == 3 ? z[i] : y[i]); \
         break;
@@ -502,41 +609,362 @@ GT__DEV void gt__run(const gt__program &p, const gt__slots &s, const gt__batch &
     }
   }
 }
-template <class T> GT__DEV void gt__fill_inputs(const gt__map_args &p, int from,
-                                                const gt__batch &b, const gt__slots &s) {
-  #pragma unroll 1
-  for (int k = from; k < p.program.n_in; k++) gt__fill<T>(p, p.in[k], k, b, s);
-}
 
 /* ---- >>map -------------------------------------------------------------------------------------
-   Grid: a tile of blockDim x N elements a block; block: 64, 128 or 256 threads. Consecutive threads
-   take consecutive 16-byte vectors; a thread's second vector lies blockDim vectors further on, so
-   every load and store of a warp covers 512 bytes in a row. */
-template <class T, int HEAVY> __global__ void __launch_bounds__(256, GT__RESIDENT(T))
-gt__map_kernel(const __grid_constant__ gt__map_args p) {
-  constexpr int W = gt__lot<T>::W;
-  const gt__slots s = gt__my_slots(blockDim.x);
-  const int64_t tile = (int64_t)blockDim.x * 2 * W, stride = tile * gridDim.x;
-  for (int64_t base = blockIdx.x * tile; base < p.count; base += stride) {
-    gt__batch b;
-    T acc[gt__lot<T>::N];
-    b.first = base + threadIdx.x * W;
-    b.hop = blockDim.x * W;
-    b.step = 1;
-    #pragma unroll
-    for (int v = 0; v < 2; v++) {
-      const int64_t left = p.count - b.first - v * b.hop;
-      b.valid[v] = left >= W ? W : left > 0 ? (int)left : 0;
+   A block makes a tile of rows x columns: all dims but the last are rows, one after the other. So
+   rows that repeat, columns that repeat and plain arrays, which are one long row, are the same to
+   it. Neighbouring threads take neighbouring vectors; a thread's second vector lies half a tile
+   further on, so that a warp's loads and stores cover 512 bytes in a row; or next to the first, if
+   that makes 16 bytes of two vectors of 16-bit elements (joined).
+   A map is limited by the instructions around the expression as soon as by memory: at the rate of
+   an H200's memory there is time for 500 instructions of a warp on 256 floats. So the usual map,
+   WHOLE, finds its places by steps that the host worked out; any other takes gt__batch. */
+struct gt__step {                        /* how an operand moves, in bytes */
+  int64_t down, along, next;             /* to the tile below, the one beside, the next vector */
+  int row, column;                       /* to the next row and column within a tile */
+  int copy;                              /* asynchronously, so many bytes at once; or 0 */
+  bool both;                             /* they are two vectors, `next` leads to the next two */
+  bool crossed;                          /* its elements lie side by side down the rows */
+};
+struct gt__tiling {
+  int columns_log2, joined;
+  unsigned across;                       /* tiles that make up a row */
+  unsigned full_down, full_along;        /* the tiles before these have all their elements */
+  int64_t rows;                          /* of a batch: all dims before the last two are batches */
+  unsigned batches;
+  unsigned tiles;                        /* of a batch */
+  bool crossed;                          /* some operand is; the tile is 64 rows of 16 vectors */
+  gt__step step[1 + GT__INPUTS];         /* of out and the inputs, if whole */
+};
+enum { GT__VECTORS = 4 };                /* of a thread in a whole map */
+enum { GT__ANY, GT__WHOLE, GT__TURNED }; /* TURNED: whole, with batches or crossed operands */
+/* Where a thread works. */
+template <class T, bool TURNED> struct gt__seat {
+  unsigned down, along;                  /* the block's tile */
+  int first, r, c;                       /* the first element in it, its row and column */
+  GT__DEV gt__seat of(const gt__tiling &t, unsigned tile) {
+    gt__seat q;
+    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(q.first)); /* so that it need not be kept */
+    if (TURNED && t.crossed) q.first ^= q.first >> 4 & 7;           /* see gt__fill_crossed */
+    q.first = q.first * gt__lot<T>::W << t.joined;
+    q.down = q.r = 0;
+    q.along = tile;
+    q.c = q.first;
+    if (t.rows > 1) {
+      q.down = q.along;
+      q.along = 0;
+      if (t.across > 1) {
+        q.along = q.down % t.across;
+        q.down /= t.across;
+      }
+      q.r = q.first >> t.columns_log2;
+      q.c = q.first & ((1 << t.columns_log2) - 1);
     }
-    gt__fill_constants<T>(p.program, s); /* each time, since a ragged store reuses slot 0 */
-    gt__fill_inputs<T>(p, 0, b, s);
-    gt__run<T, HEAVY>(p.program, s, b, acc);
-    gt__store<T>(p, b, s, acc);
+    return q;
+  }
+  __device__ __forceinline__ char *place(const gt__map_args &p, const gt__operand &x,
+                                         const gt__step &m) const {
+    char *at = x.data + along * m.along + c * (int64_t)m.column;
+    if (down | r) at += down * m.down + r * (int64_t)m.row;
+    if (TURNED && gridDim.y > 1)
+      at += gt__locate(p, blockIdx.y, 0, p.ndim - 2, x.stride) << x.size_log2;
+    return at;
+  }
+  __device__ __forceinline__ bool is_full(const gt__tiling &t) const {
+    return down < t.full_down && along < t.full_along;
+  }
+};
+/* The places of a map's elements, vector by vector. */
+template <class T, int V, bool TURNED> struct gt__places {
+  gt__seat<T, TURNED> q;
+  int64_t rows, width, o, k;
+  int hop, log2, joined;
+  GT__DEV gt__places of(const gt__map_args &p, const gt__tiling &t, unsigned tile) {
+    gt__places a;
+    a.q = gt__seat<T, TURNED>::of(t, tile);
+    a.hop = blockDim.x * gt__lot<T>::W;
+    a.joined = t.joined;
+    a.log2 = t.rows > 1 ? t.columns_log2 : 31;
+    a.rows = t.rows;
+    a.width = p.size[p.ndim - 1];
+    a.o = t.rows > 1 ? (int64_t)a.q.down * (V * a.hop >> t.columns_log2) : 0;
+    a.k = (int64_t)a.q.along << t.columns_log2;
+    return a;
+  }
+  __device__ __forceinline__ int offset(int v) const { /* of vector v in the tile */
+    return q.first + (joined ? v / 2 * 2 * hop + v % 2 * gt__lot<T>::W : v * hop);
+  }
+  __device__ __forceinline__ int row(int v) const { return offset(v) >> log2; }
+  __device__ __forceinline__ int column(int v) const {
+    return offset(v) - (int)((int64_t)row(v) << log2);
+  }
+  __device__ __forceinline__ int64_t index(int v, int j) const {
+    return ((TURNED ? blockIdx.y * rows : 0) + o + row(v)) * width + k + column(v) + j;
+  }
+};
+template <class P> struct gt__lazy { /* P, made when an instruction asks for indices */
+  const gt__map_args &p;
+  const gt__tiling &t;
+  unsigned tile;
+  __device__ __forceinline__ P now() const { return P::of(p, t, tile); }
+};
+/* Which of a thread's vectors exist, a bit each. */
+template <class P, int V>
+static __device__ __noinline__ int gt__which_exist(const gt__map_args &p, const gt__tiling &t,
+                                                   unsigned tile) {
+  const P a = P::of(p, t, tile);
+  int bits = 0;
+  #pragma unroll
+  for (int v = 0; v < V; v++)
+    bits |= (a.o + a.row(v) < t.rows && a.k + a.column(v) < a.width) << v;
+  return bits;
+}
+template <class T>
+static __device__ __noinline__ T gt__load_any(const char *p, int dtype) {
+  return gt__load_one<T>(p, dtype);
+}
+/* Begins to copy the existing vectors of an operand to slot k. */
+template <int V, int BYTES>
+GT__DEV void gt__copy_vectors(const gt__slots &s, int k, const char *from, int64_t next, bool both,
+                              int exist) {
+  char *to = gt__at<V>(s, k, 0);
+  #pragma unroll
+  for (int v = 0; v < V; v++, to += s.pitch) {
+    if (both && v % 2) continue;
+    if (exist >> v & 1) __pipeline_memcpy_async(to, from, BYTES);
+    from += next;
   }
 }
+template <class T, class S, int N>
+GT__DEV void gt__store_vectors(char *to, int64_t next, bool both, int exist, const T (&acc)[N]) {
+  constexpr int W = gt__lot<T>::W;
+  #pragma unroll
+  for (int v = 0; v < N / W; v += 2) {
+    S u[2][W];
+    #pragma unroll
+    for (int i = 0; i < 2 * W; i++) u[i / W][i % W] = gt__cast<S, T>::of(acc[v * W + i]);
+    if (both && sizeof u == 16) {
+      if (exist >> v & 1) gt__store_line(to, u);
+      to += next;
+      continue;
+    }
+    if (exist >> v & 1) gt__store_line(to, u[0]);
+    to += next;
+    if (exist >> v & 2) gt__store_line(to, u[1]);
+    to += next;
+  }
+}
+template <class T, int N>
+static __device__ __noinline__ void gt__store_other(int dtype, char *to, int64_t next, bool both,
+                                                    int exist, gt__slots s) {
+  T y[N];
+  gt__get(s, 0, y);
+  gt__by_dtype(dtype, [&](auto tag) {
+    gt__store_vectors<T, decltype(tag)>(to, next, both, exist, y);
+  });
+}
+/* Fills slot k with a transposed operand. A warp reads elements that lie side by side, 64 rows of
+   one column, in pairs if they have 16 bits, and puts each where the thread works that it belongs
+   to. So that these places are in different banks, the 16 vectors of row r are dealt to 16
+   neighbouring threads in the order q ^ (r & 7), and lanes that would meet take the columns of a
+   vector in turn. */
+template <class T, class S, int PAIR>
+GT__DEV void gt__turn(const char *from, char *slot, const gt__step &m, unsigned pitch, int64_t rows,
+                      int64_t columns) {
+  constexpr int W = gt__lot<T>::W, STEP = 2 / PAIR, TASKS = 16 * STEP / 8; /* of each of 8 warps */
+  typedef typename gt__bits<sizeof(S) * PAIR>::type Bits;
+  Bits x[TASKS][W];
+  const int lane = threadIdx.x % 32;
+  #pragma unroll
+  for (int n = 0; n < TASKS; n++)
+    #pragma unroll
+    for (int i = 0; i < W; i++) {
+      const int task = threadIdx.x / 32 + 8 * n, r = (task % STEP * 32 + lane) * PAIR;
+      const int c = task / STEP * W + (i + lane / 8) % W;
+      const char *at = from + r * (int)sizeof(S) + c * (int64_t)m.column;
+      x[n][i] = Bits();
+      if (r + PAIR <= rows && c < columns) x[n][i] = *(const Bits *)at;
+      else if (r < rows && c < columns) memcpy(&x[n][i], at, sizeof(S));
+    }
+  #pragma unroll
+  for (int n = 0; n < TASKS; n++)
+    #pragma unroll
+    for (int i = 0; i < W * PAIR; i++) {
+      const int task = threadIdx.x / 32 + 8 * n, r = (task % STEP * 32 + lane) * PAIR + i % PAIR;
+      const int place = r % 16 * 16 + (task / STEP ^ (r & 7)), j = (i / PAIR + lane / 8) % W;
+      S y[PAIR];
+      memcpy(y, &x[n][i / PAIR], sizeof y);
+      ((T *)(slot + r / 16 * pitch + place * 16))[j] = gt__cast<T, S>::of(y[i % PAIR]);
+    }
+}
+template <class T, class F> GT__DEV void gt__by_usual_dtype(int dtype, F f) {
+  if (dtype == gt__native<T>::DTYPE) f(T());
+  else if constexpr (sizeof(T) == 4) {
+    if (dtype == GT_BFLOAT16) f(gt__bfloat());
+    else if (dtype == GT_FLOAT16) f(gt__half());
+    else if (dtype == GT__RAW_8) f(gt__raw<uint8_t>());
+    else f(gt__raw<uint16_t>());
+  }
+}
+template <class T>
+static __device__ __noinline__ void gt__fill_crossed(const gt__map_args &p, const gt__tiling &t,
+                                                     gt__slots s, int k) {
+  const gt__step &m = t.step[1 + k];
+  const gt__seat<T, true> q = gt__seat<T, true>::of(t, blockIdx.x);
+  const int64_t rows = t.rows - (int64_t)q.down * 64;
+  const int64_t columns = p.size[p.ndim - 1] - (int64_t)q.along * 16 * gt__lot<T>::W;
+  const char *from = q.place(p, p.in[k], m) - q.r * (int64_t)m.row - q.c * (int64_t)m.column;
+  char *slot = gt__at<GT__VECTORS>(s, k, 0) - threadIdx.x * 16;
+  gt__by_usual_dtype<T>(p.in[k].dtype, [&](auto tag) {
+    typedef decltype(tag) S;
+    if (sizeof(S) == 2 && ((uintptr_t)from | (unsigned)m.column) % 4 == 0)
+      gt__turn<T, S, sizeof(S) == 2 ? 2 : 1>(from, slot, m, s.pitch, rows, columns);
+    else
+      gt__turn<T, S, 1>(from, slot, m, s.pitch, rows, columns);
+  });
+}
+/* Begins to copy a tile's inputs to a set of slots; which of the thread's vectors exist. */
+template <class T, bool TURNED>
+GT__DEV int gt__start_tile(const gt__map_args &p, const gt__tiling &t, unsigned tile,
+                           const gt__slots &s) {
+  constexpr int V = GT__VECTORS;
+  const gt__seat<T, TURNED> q = gt__seat<T, TURNED>::of(t, tile);
+  int exist = (1 << V) - 1;
+  if (!q.is_full(t)) exist = gt__which_exist<gt__places<T, V, TURNED>, V>(p, t, tile);
+  #pragma unroll 1
+  for (int k = 0; k < p.program.n_in; k++) {
+    const gt__step &m = t.step[1 + k];
+    if (!m.copy) continue;
+    const char *from = q.place(p, p.in[k], m);
+    if (m.copy == 16) gt__copy_vectors<V, 16>(s, k, from, m.next, m.both, exist);
+    else if (m.copy == 8) gt__copy_vectors<V, 8>(s, k, from, m.next, false, exist);
+    else gt__copy_vectors<V, 4>(s, k, from, m.next, false, exist);
+  }
+  return exist;
+}
+/* Fetches what cannot be copied so, and converts what was. */
+template <class T, bool TURNED>
+GT__DEV void gt__end_tile(const gt__map_args &p, const gt__tiling &t, unsigned tile, int exist,
+                          const gt__slots &s) {
+  constexpr int W = gt__lot<T>::W, V = GT__VECTORS;
+  #pragma unroll 1
+  for (int k = 0; k < p.program.n_in; k++) {
+    const gt__step &m = t.step[1 + k];
+    const int dtype = p.in[k].dtype;
+    if (m.copy) {
+      if (dtype == gt__native<T>::DTYPE) continue;
+      if (sizeof(T) == 4 && dtype == GT_BFLOAT16) gt__convert<T, gt__bfloat, V>(s, k, m.both);
+      else if (sizeof(T) == 4 && dtype == GT_FLOAT16) gt__convert<T, gt__half, V>(s, k, m.both);
+      else gt__convert_other<T, V>(dtype, s, k, m.both);
+      continue;
+    }
+    if (TURNED && m.crossed) {
+      gt__fill_crossed<T>(p, t, s, k);
+      continue;
+    }
+    const char *from = gt__seat<T, TURNED>::of(t, tile).place(p, p.in[k], m);
+    #pragma unroll 1
+    for (int v = 0; v < V; v++) {        /* the same along the row, or of a wide dtype */
+      const char *at = from + (t.joined ? v / 2 * m.next + v % 2 * W * m.column : v * m.next);
+      T x = 0, *to = gt__element<T, V>(s, k, v * W);
+      if (!(exist >> v & 1)) continue;
+      #pragma unroll 1
+      for (int j = 0; j < W; j++) {
+        if (!j || m.column) x = gt__load_any<T>(at + j * m.column, dtype);
+        to[j] = x;
+      }
+    }
+  }
+}
+/* A block makes several tiles if there are many, and begins to copy the next one's inputs to a
+   second set of slots before it works on a tile, so that memory does not wait for arithmetic. */
+template <class T, int HEAVY, bool TURNED>
+GT__DEV void gt__map_whole(const gt__map_args &p, const gt__tiling &t, gt__slots s) {
+  constexpr int W = gt__lot<T>::W, V = GT__VECTORS, N = V * W;
+  int other = t.tiles > gridDim.x ? p.program.n_slot * V * s.pitch : 0; /* from set to set */
+  unsigned tile = blockIdx.x;
+  int exist = gt__start_tile<T, TURNED>(p, t, tile, s);
+  __pipeline_commit();
+  gt__fill_constants<T, N>(p.program, s);
+  if (other) {
+    s.mine += other;
+    gt__fill_constants<T, N>(p.program, s);
+    s.mine -= other;
+  }
+  #pragma unroll 1
+  for (;;) {
+    T acc[N];
+    const unsigned next = tile + gridDim.x;
+    int exist_next = 0;
+    s.mine += other;
+    if (next < t.tiles) exist_next = gt__start_tile<T, TURNED>(p, t, next, s);
+    s.mine -= other;
+    __pipeline_commit();
+    __pipeline_wait_prior(1);
+    gt__end_tile<T, TURNED>(p, t, tile, exist, s);
+    if (TURNED && t.crossed) __syncthreads();
+    const gt__lazy<gt__places<T, V, TURNED>> at = {p, t, tile};
+    gt__run<T, HEAVY>(p.program, s, at, acc);
 
-/* ---- >>reduce ------------------------------------------------------------------------------- */
-/* gt__identity_f32 and its like, by type. */
+    const gt__step &m = t.step[0];
+    char *to = gt__seat<T, TURNED>::of(t, tile).place(p, p.out, m);
+    const int dtype = p.out.dtype;
+    if (dtype == gt__native<T>::DTYPE) {
+      gt__store_vectors<T, T>(to, m.next, false, exist, acc);
+    } else if (sizeof(T) == 4 && dtype == GT_BFLOAT16) {
+      gt__store_vectors<T, gt__bfloat>(to, m.next, m.both, exist, acc);
+    } else if (sizeof(T) == 4 && dtype == GT_FLOAT16) {
+      gt__store_vectors<T, gt__half>(to, m.next, m.both, exist, acc);
+    } else {
+      gt__put(s, 0, acc);
+      gt__store_other<T, N>(dtype, to, m.next, m.both, exist, s);
+    }
+    if (next >= t.tiles) return;
+    tile = next;
+    exist = exist_next;
+    s.mine += other;
+    other = -other;
+  }
+}
+template <class T, int HEAVY>
+GT__DEV void gt__map_any(const gt__map_args &p, const gt__tiling &t, const gt__slots &s) {
+  constexpr int W = gt__lot<T>::W;
+  const auto a = gt__places<T, 2, false>::of(p, t, blockIdx.x);
+  gt__batch b;
+  T acc[2 * W];
+  b.width = a.width;
+  b.o = a.o;
+  b.k = a.k;
+  b.r = a.row(0);
+  b.c = a.column(0);
+  b.dr = a.row(1) - b.r;
+  b.dc = a.column(1) - b.c;
+  b.cut = p.ndim - 1;
+  #pragma unroll
+  for (int v = 0; v < 2; v++)
+    b.valid[v] = a.o + a.row(v) < t.rows ? gt__valid<T>(a.width - a.k - a.column(v)) : 0;
+  b.down = false;
+  b.straight = true;
+  const uint32_t started = gt__start_inputs<T>(p, 0, b, s);
+  gt__fill_constants<T, 2 * W>(p.program, s);
+  gt__await_inputs<T>(p, 0, started, b, s);
+  gt__run<T, HEAVY>(p.program, s, b, acc);
+  gt__store<T>(p, b, s, acc);
+}
+template <class T, int HEAVY, int MODE>
+__global__ void __launch_bounds__(256, GT__RESIDENT(T))
+gt__map_kernel(const __grid_constant__ gt__map_args p, const __grid_constant__ gt__tiling t) {
+  const gt__slots s = gt__my_slots(blockDim.x);
+  if (MODE == GT__ANY) gt__map_any<T, HEAVY>(p, t, s);
+  else gt__map_whole<T, HEAVY, MODE == GT__TURNED>(p, t, s);
+}
+
+/* ---- >>reduce ----------------------------------------------------------------------------------
+   A team of threads makes a chunk of THE PLAN, of one output or, not inner, of some that lie side
+   by side; the teams of a block join the chunks of an output in shared memory; what is left of the
+   tree over chunks is a second, small kernel. Where the values come from is apart from that: sums
+   and the like of a tensor itself load 16 bytes at a time to registers, several loads on their
+   way (gt__fold_direct); all else goes through slots and the interpreter (gt__fold_any). */
 template <class T> struct gt__folds;
 #define GT__FOLDS_OF(T, suffix) \
   template <> struct gt__folds<T> { \
@@ -545,222 +973,807 @@ template <class T> struct gt__folds;
     GT__DEV bool beats(int fold, T a, int64_t i, T b, int64_t j) { \
       return gt__beats_##suffix(fold, a, i, b, j); \
     } \
+    GT__DEV T exp(T x) { return gt__formula<GT__OP_exp, T>::of(x, x, x); } \
+    GT__DEV T log(T x) { return gt__formula<GT__OP_log, T>::of(x, x, x); } \
+    GT__DEV T sqrt(T x) { return gt__formula<GT__OP_sqrt, T>::of(x, x, x); } \
+    GT__DEV T number(gt__num x) { return gt__constant<T>(x); } \
   };
 GT__FOLDS_OF(float, f32)
 GT__FOLDS_OF(double, f64)
 GT__FOLDS_OF(int64_t, i64)
 #undef GT__FOLDS_OF
-GT__DEV float gt__finished(float x, int finish, gt__num divisor) {
-  if (finish & GT__DIVIDE) x = GT__DIV(x, divisor.s);
-  return finish & GT__ROOT ? gt__sqrt_f32(x) : x;
-}
-GT__DEV double gt__finished(double x, int finish, gt__num divisor) {
-  if (finish & GT__DIVIDE) x = GT__DIV(x, divisor.f);
-  return finish & GT__ROOT ? gt__sqrt_f64(x) : x;
-}
-GT__DEV int64_t gt__finished(int64_t x, int, gt__num) { return x; } /* means are float */
+template <class T> GT__DEV T gt__ratio(T a, T b) { return gt__formula<GT__OP_div, T>::of(a, b, b); }
 
 __host__ __device__ __forceinline__ bool gt__is_arg(int fold) {
   return fold == GT__FOLD_ARGMAX || fold == GT__FOLD_ARGMIN;
 }
-/* A running result: the value, and for argmax and argmin the index k that it came from. */
-template <class T> struct gt__part {
+/* A running result: the value, and for argmax and argmin where it was found. A lane or column
+   starts with the identity at its own first place: an equal element does not take its place, and
+   need not. */
+template <class T, class I> struct gt__part {
   T value;
-  int64_t index;
+  I index;
 };
-template <class T> GT__DEV gt__part<T> gt__nothing(int fold) {
-  gt__part<T> r;
-  r.value = gt__folds<T>::identity(fold);
-  r.index = -1;
+/* A fold of two values. What the GPU's own maximum does with NaN and -0 is what ours does. */
+template <int FOLD, class T> GT__DEV T gt__fold_two(T a, T b) {
+  return gt__folds<T>::fold(FOLD, a, b);
+}
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+template <> __device__ __forceinline__ float gt__fold_two<GT__FOLD_MAX, float>(float a, float b) {
+  float r;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
   return r;
 }
-template <class T>
-GT__DEV gt__part<T> gt__join(int fold, const gt__part<T> &a, const gt__part<T> &b) {
-  gt__part<T> r = a;
-  if (!gt__is_arg(fold)) r.value = gt__folds<T>::fold(fold, a.value, b.value);
-  else if (gt__folds<T>::beats(fold, a.value, a.index, b.value, b.index)) r = b;
+template <> __device__ __forceinline__ float gt__fold_two<GT__FOLD_MIN, float>(float a, float b) {
+  float r;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
   return r;
 }
-
-/* Folds the elements of a batch in order; element i is k + i*step. The branch on the fold stands
-   outside of the loop: inside, it would cost more than the folding. */
-template <class T>
-GT__DEV void gt__fold_batch(int fold, gt__part<T> &r, const T (&x)[gt__lot<T>::N], int total,
-                            int64_t k, int64_t step) {
-  switch (fold) {
-#define GT__FOLD(name) \
-    case GT__FOLD_##name: \
-      GT__EACH if (i < total) r.value = gt__folds<T>::fold(GT__FOLD_##name, r.value, x[i]); \
-      break;
-    GT__FOLD(SUM) GT__FOLD(PROD) GT__FOLD(MAX) GT__FOLD(MIN) GT__FOLD(ANY) GT__FOLD(ALL)
-#undef GT__FOLD
-    default:
-      GT__EACH if (i < total &&
-                   gt__folds<T>::beats(fold, r.value, r.index, x[i], k + i * step)) {
-        r.value = x[i];
-        r.index = k + i * step;
-      }
+#endif
+/* Calls f with the fold as a constant. KNOWN is the fold, or says among which it
+   must be asked for, outside of loops over elements: argmax and argmin; any, all and product; all
+   but the first two; all. */
+enum { GT__ARG = 100, GT__OTHER, GT__PLAIN, GT__UNKNOWN };
+template <int FOLD> struct gt__fold_tag { static constexpr int value = FOLD; };
+template <int KNOWN, class F> GT__DEV void gt__by_fold(int fold, F f) {
+  constexpr bool plain = KNOWN == GT__PLAIN || KNOWN == GT__UNKNOWN;
+  if constexpr (KNOWN < GT__ARG) {
+    f(gt__fold_tag<KNOWN>());
+    return;
+  }
+  if (plain && fold == GT__FOLD_SUM) f(gt__fold_tag<GT__FOLD_SUM>());
+  else if (plain && fold == GT__FOLD_MAX) f(gt__fold_tag<GT__FOLD_MAX>());
+  else if (plain && fold == GT__FOLD_MIN) f(gt__fold_tag<GT__FOLD_MIN>());
+  else if (KNOWN != GT__ARG && fold == GT__FOLD_PROD) f(gt__fold_tag<GT__FOLD_PROD>());
+  else if (KNOWN != GT__ARG && fold == GT__FOLD_ANY) f(gt__fold_tag<GT__FOLD_ANY>());
+  else if (KNOWN != GT__ARG && fold == GT__FOLD_ALL) f(gt__fold_tag<GT__FOLD_ALL>());
+  else if (KNOWN != GT__OTHER && KNOWN != GT__PLAIN) {
+    if (fold == GT__FOLD_ARGMAX) f(gt__fold_tag<GT__FOLD_ARGMAX>());
+    else f(gt__fold_tag<GT__FOLD_ARGMIN>());
+  }
+}
+template <int KNOWN> GT__DEV bool gt__may_be_arg(int fold) {
+  return KNOWN == GT__ARG || (KNOWN == GT__UNKNOWN && gt__is_arg(fold));
+}
+template <int FOLD, class T, class I>
+GT__DEV void gt__join(gt__part<T, I> &a, const gt__part<T, I> &b) {
+  if (!gt__is_arg(FOLD)) a.value = gt__fold_two<FOLD, T>(a.value, b.value);
+  else if (gt__folds<T>::beats(FOLD, a.value, a.index, b.value, b.index)) a = b;
+}
+/* The same for the next element of a lane, which takes the place of an equal one never, and of
+   anything but NaN if it is NaN: one comparison that is false for NaN tells both. */
+template <int FOLD, class T> GT__DEV void gt__take(gt__part<T, int> &a, T x, int index) {
+  const bool better = FOLD == GT__FOLD_ARGMAX ? !(x <= a.value) : !(x >= a.value);
+  const bool wins = better & (a.value == a.value);
+  if (!gt__is_arg(FOLD)) {
+    a.value = gt__fold_two<FOLD, T>(a.value, x);
+  } else {
+    a.value = wins ? x : a.value;
+    a.index = wins ? index : a.index;
   }
 }
 
-/* The values of chunks wait in scratch as an array of T, and behind it, for argmax and argmin only,
-   one of indices: a sum moves 4 bytes a chunk in place of the 16 of a gt__partial. Chunks of an
-   output are neighbours where a block makes a chunk, and outputs are where a thread makes one. */
-template <class T> struct gt__chunks {
+/* How the launcher cuts the work.
+     GT__LONG   inner: a team is a warp, and has 8 lanes of the 256 in a thread.
+     GT__SHORT  inner, rows of one vector a thread of a team, which may be less than a warp.
+     GT__DOWN   not inner: a thread has a vector of outputs and folds down the rows.
+   A block has 1 << chunks_log2 teams for as many neighbouring chunks of the same outputs; inner:
+   its other teams have other outputs, and each has `repeat` of them, one after the other. */
+enum { GT__LONG, GT__SHORT, GT__DOWN };
+enum { GT__RESULTS = 2048 };              /* of a direct block: 8 a thread */
+struct gt__cut {
+  int32_t kind, team_log2, chunks_log2, repeat;
+  int64_t groups, line, across;          /* groups of chunks; DOWN: outputs side by side in memory,
+                                            and the blocks that have them */
+};
+struct gt__seat_of_fold {
+  int64_t first, group, base, line;      /* the block's first output; the team's first element */
+  int outs, here;                        /* outputs of the block, and how many of them exist */
+  int rows, row, chunk, thread, size;    /* teams for different outputs; which this thread is */
+};
+GT__DEV gt__seat_of_fold gt__sit(const gt__reduce_args &p, const gt__cut &w, int own) {
+  gt__seat_of_fold q;
+  unsigned thread, block;                  /* volatile, so that they can be forgotten meanwhile */
+  asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+  asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(block));
+  const int team = thread >> w.team_log2;
+  q.thread = thread & ((1 << w.team_log2) - 1);
+  q.chunk = team & ((1 << w.chunks_log2) - 1);
+  q.row = team >> w.chunks_log2;
+  q.rows = blockDim.x >> w.team_log2 >> w.chunks_log2;
+  int64_t left;
+  if (w.kind == GT__DOWN) {
+    const unsigned rest = block / (unsigned)w.across;
+    q.outs = own << w.team_log2;
+    const int64_t column = (int64_t)(block - rest * (unsigned)w.across) * q.outs;
+    const unsigned lines = (unsigned)(p.outer / w.line);
+    q.group = lines == 1 ? rest : rest / lines;
+    q.line = rest - q.group * lines;
+    q.first = q.line * w.line + column;
+    left = w.line - column;
+  } else {
+    const unsigned rest = w.groups == 1 ? block : block / (unsigned)w.groups;
+    q.outs = q.rows * w.repeat;
+    q.group = block - rest * w.groups;
+    q.first = (int64_t)rest * q.outs;
+    q.line = 0;
+    left = p.outer - q.first;
+  }
+  q.here = left < q.outs ? (int)left : q.outs;
+  q.base = ((q.group << w.chunks_log2) + q.chunk) * p.chunk;
+  const int64_t size = p.n - q.base;
+  q.size = size < 0 ? 0 : size < p.chunk ? (int)size : (int)p.chunk;
+  return q;
+}
+/* The chunks' results of a block: [chunk][output]. An index counts from the block's first chunk. */
+template <class T> struct gt__board {
   T *value;
-  int64_t *index, per_output, per_chunk;
-  int fold;
-  GT__DEV gt__chunks of(const gt__reduce_args &p) {
-    gt__chunks c;
-    c.value = (T *)p.scratch;
-    c.index = (int64_t *)p.scratch + p.outer * p.n_chunk;
-    c.per_output = p.inner ? p.n_chunk : 1;
-    c.per_chunk = p.inner ? 1 : p.outer;
-    c.fold = p.fold;
-    return c;
-  }
-  __device__ __forceinline__ void put(int64_t o, int64_t chunk, const gt__part<T> &r) const {
-    const int64_t at = o * per_output + chunk * per_chunk;
+  int *index;
+  __device__ __forceinline__ void put(bool arg, int at, int chunk_begin,
+                                      const gt__part<T, int> &r) const {
     value[at] = r.value;
-    if (gt__is_arg(fold)) index[at] = r.index;
+    if (arg) index[at] = chunk_begin + r.index;
   }
-  __device__ __forceinline__ gt__part<T> get(int64_t o, int64_t chunk) const {
-    const int64_t at = o * per_output + chunk * per_chunk;
-    gt__part<T> r;
-    r.value = value[at];
-    r.index = gt__is_arg(fold) ? index[at] : 0;
-    return r;
+};
+
+template <int FOLD, class T> GT__DEV gt__part<T, int> gt__from(const gt__part<T, int> &r, int m) {
+  gt__part<T, int> other;
+  other.value = __shfl_xor_sync(~0u, r.value, m);
+  other.index = gt__is_arg(FOLD) ? __shfl_xor_sync(~0u, r.index, m) : 0;
+  return other;
+}
+/* Halves the 256 lanes of a warp: r[i] of thread t is lane i/V*32V + t*V + i%V. So that not all
+   threads do the same, they first share out the V values that they hold, then collect them. */
+template <int FOLD, int V, class T> GT__DEV void gt__halve_long(gt__part<T, int> (&r)[8]) {
+  #pragma unroll
+  for (int c = 4; c >= V; c /= 2)
+    #pragma unroll
+    for (int i = 0; i < c; i++) gt__join<FOLD>(r[i], r[i + c]);
+  int m = 16;
+  #pragma unroll
+  for (int c = V / 2; c > 0; c /= 2, m /= 2) {
+    const bool upper = threadIdx.x & m;
+    #pragma unroll
+    for (int i = 0; i < c; i++) {
+      const gt__part<T, int> away = upper ? r[i] : r[i + c];
+      r[i] = upper ? r[i + c] : r[i];
+      gt__join<FOLD>(r[i], gt__from<FOLD>(away, m));
+    }
+  }
+  #pragma unroll
+  for (; m > 0; m /= 2) gt__join<FOLD>(r[0], gt__from<FOLD>(r[0], m));
+  m = 16;
+  #pragma unroll
+  for (int c = V / 2; c > 0; c /= 2, m /= 2) gt__join<FOLD>(r[0], gt__from<FOLD>(r[0], m));
+}
+/* Halves C/V rows of a team together, V lanes a thread, in the same way: row u's result comes to
+   r[0] of the threads from u*V*team/C on, if they have one row each or less, else row
+   t*C/team/V + i to r[i*V] of thread t. */
+template <int FOLD, int C, int V, class T>
+GT__DEV void gt__halve_short(int team, gt__part<T, int> *r) {
+  const int t = threadIdx.x & (team - 1);
+  #pragma unroll
+  for (int level = 1; level < 6; level++) {
+    const int m = team >> level;
+    const bool upper = t & m;
+    if (m > 0 && C >> level == 0) gt__join<FOLD>(r[0], gt__from<FOLD>(r[0], m));
+    if (m > 0)
+      #pragma unroll
+      for (int i = 0; i < C / 2; i++)
+        if (i < C >> level) {
+          const gt__part<T, int> other = r[(i + (C >> level)) % C], away = upper ? r[i] : other;
+          r[i] = upper ? other : r[i];
+          gt__join<FOLD>(r[i], gt__from<FOLD>(away, m));
+        }
+  }
+  const int own = team < C ? C / team : 1;
+  #pragma unroll
+  for (int h = V / 2; h > 0; h /= 2) {
+    if (own <= h) {
+      #pragma unroll
+      for (int i = 0; i < h; i++)
+        if (i < own) gt__join<FOLD>(r[i], gt__from<FOLD>(r[i], h * team / C));
+    } else {
+      #pragma unroll
+      for (int i = 0; i < C; i++)
+        if (i % (2 * h) < h && i < own) gt__join<FOLD>(r[i], r[(i + h) % C]);
+    }
+  }
+}
+/* Which row of those is in r[i*V], or -1 if that of another thread is as good. */
+template <int C, int V> GT__DEV int gt__row_of(int team, int t, int i) {
+  const int own = team < C ? C / team : 1, first = t * C / team;
+  if (own >= V) return i * V < own ? first / V + i : -1;
+  return i || t % (V * team / C) ? -1 : first / V;
+}
+
+/* The results of groups wait in scratch as an array of T, and behind it, for argmax and argmin
+   only, one of indices. Groups of an output are neighbours if inner, else outputs are. */
+template <class T> struct gt__groups {
+  T *value;
+  int64_t *index, per_output, per_group;
+  GT__DEV gt__groups of(const gt__reduce_args &p, const gt__cut &w) {
+    gt__groups c;
+    c.value = (T *)p.scratch;
+    c.index = (int64_t *)p.scratch + p.outer * w.groups;
+    c.per_output = p.inner ? w.groups : 1;
+    c.per_group = p.inner ? 1 : p.outer;
+    return c;
   }
 };
 /* The end of output o: finish, convert, store. */
-template <class T> GT__DEV void gt__finish(const gt__reduce_args &p, int64_t o, gt__part<T> r) {
-  const int64_t at = gt__offset(o, p.n_kept, p.pre.size, p.out.stride);
-  char *to = p.out.data + (at << gt__size_log2(p.out.dtype));
-  if (gt__is_arg(p.fold)) gt__store_one<int64_t>(to, p.out.dtype, r.index);
-  else gt__store_one<T>(to, p.out.dtype, gt__finished(r.value, p.finish, p.divisor));
-}
 template <class T>
-GT__DEV void gt__emit(const gt__reduce_args &p, int64_t o, int64_t chunk, const gt__part<T> &r) {
-  if (p.n_chunk > 1) gt__chunks<T>::of(p).put(o, chunk, r);
-  else gt__finish<T>(p, o, r);
+GT__DEV void gt__finish(const gt__reduce_args &p, int64_t o, bool arg, T value,
+                        int64_t index) {
+  const int64_t at = p.n_kept == 1 ? o * p.out.stride[0]
+                                   : gt__offset(o, p.n_kept, p.pre.size, p.out.stride);
+  char *to = p.out.data + (at << p.out.size_log2);
+  if (p.finish & GT__DIVIDE) value = gt__ratio(value, gt__folds<T>::number(p.divisor));
+  if (p.finish & GT__ROOT) value = gt__folds<T>::sqrt(value);
+  if (arg) gt__store_one<int64_t>(to, p.out.dtype, index);
+  else if (p.out.dtype == gt__native<T>::DTYPE) *(T *)to = value;
+  else gt__store_one<T>(to, p.out.dtype, value);
 }
-
-/* The element values of a lane: k = from, from + step, ... below `end`, folded in order. */
-template <class T, int HEAVY>
-GT__DEV gt__part<T> gt__fold_lane(const gt__reduce_args &p, const gt__slots &s, int64_t o,
-                                  int64_t from, int64_t end, int step) {
-  constexpr int W = gt__lot<T>::W, N = gt__lot<T>::N;
-  gt__part<T> r = gt__nothing<T>(p.fold);
-  #pragma unroll 1
-  for (int64_t k = from; k < end; k += N * step) {
-    const int64_t left = (end - k + step - 1) / step;
-    const int total = left < N ? (int)left : N;
-    gt__batch b;
-    T acc[N];
-    b.first = o * p.n + k;
-    b.step = step;
-    b.hop = W * step;
-    gt__set_valid<T>(b, total);
-    gt__fill_inputs<T>(p.pre, 0, b, s);
-    gt__run<T, HEAVY>(p.pre.program, s, b, acc);
-    gt__fold_batch<T>(p.fold, r, acc, total, k, step);
-  }
-  return r;
-}
-
-/* inner: a block a chunk. Lane l takes elements l, l + 256, ... of the chunk: the lanes of a warp
-   read neighbours. A block of fewer than 256 threads, for short rows and for programs with many
-   slots, plays several lanes a thread, one after the other: the plan, and the bits, stay the same.
-   Not inner: a thread an output and chunk of 32 rows, which it folds alone. Consecutive threads are
-   consecutive outputs, which lie side by side in memory. One loop serves both, because the loader
-   and the interpreter inside of it are most of the kernel's code. */
-template <class T, int HEAVY> __global__ void __launch_bounds__(256, sizeof(T) == 4 ? 4 : 3)
-gt__reduce_kernel(const __grid_constant__ gt__reduce_args p) {
-  __shared__ T value[GT__LANES];
-  __shared__ int64_t index[GT__LANES];
-  const gt__slots s = gt__my_slots(blockDim.x);
-  const bool inner = p.inner;
-  const int64_t n_chunk = p.n_chunk > 1 ? p.n_chunk : 1, jobs = p.outer * n_chunk;
-  const int64_t size = inner ? GT__CHUNK : GT__ROWS, per_block = inner ? 1 : blockDim.x;
-  gt__fill_constants<T>(p.pre.program, s);
-  for (int64_t at = blockIdx.x * per_block; at < jobs; at += gridDim.x * per_block) {
-    const int64_t job = inner ? at : at + threadIdx.x, many = inner ? n_chunk : p.outer;
-    const int64_t quotient = job / many, rest = job - quotient * many;
-    const int64_t o = inner ? quotient : rest, chunk = inner ? rest : quotient;
-    const int64_t base = chunk * size, end = base + size < p.n ? base + size : p.n;
-    gt__part<T> r = gt__nothing<T>(p.fold);
-    for (int lane = inner ? threadIdx.x : 0; lane < (inner ? GT__LANES : 1); lane += blockDim.x) {
-      if (job < jobs)
-        r = gt__fold_lane<T, HEAVY>(p, s, o, base + lane, end, inner ? GT__LANES : 1);
-      if (!inner) break;
-      value[lane] = r.value;
-      index[lane] = r.index;
+/* The pairwise tree over n values of each of `outs` outputs in shared memory, in place. */
+template <class T, int KNOWN, class I>
+GT__DEV void gt__join_shared(int fold, T *value, I *index, int outs, int n) {
+  const bool arg = gt__may_be_arg<KNOWN>(fold);
+  for (int d = 1; d < n; d *= 2) {
+    __syncthreads();
+    for (int i = threadIdx.x; i < (n / (2 * d) + 1) * outs; i += blockDim.x) {
+      const int pair = (unsigned)i / (unsigned)outs, at = i + (2 * d - 1) * pair * outs;
+      if (pair * 2 * d + d >= n) break;
+      gt__part<T, I> a, b;
+      a.value = value[at];
+      b.value = value[at + d * outs];
+      a.index = arg ? index[at] : 0;
+      b.index = arg ? index[at + d * outs] : 0;
+      gt__by_fold<KNOWN>(fold, [&](auto tag) { gt__join<decltype(tag)::value>(a, b); });
+      value[at] = a.value;
+      if (arg) index[at] = a.index;
     }
-    for (int half = inner ? GT__LANES / 2 : 0; half > 0; half /= 2) {
-      __syncthreads();
-      for (int lane = threadIdx.x; lane < half; lane += blockDim.x) {
-        const gt__part<T> a = {value[lane], index[lane]};
-        const gt__part<T> b = {value[lane + half], index[lane + half]};
-        r = gt__join<T>(p.fold, a, b);
-        value[lane] = r.value;
-        index[lane] = r.index;
+  }
+  __syncthreads();
+}
+template <class T, int KNOWN>
+GT__DEV void gt__leave(const gt__reduce_args &p, const gt__cut &w, const gt__seat_of_fold &q,
+                       const gt__board<T> &board) {
+  const bool arg = gt__may_be_arg<KNOWN>(p.fold);
+  const int64_t begin = q.group << w.chunks_log2, left = p.n_chunk - begin;
+  const int n = left < 1 << w.chunks_log2 ? (int)left : 1 << w.chunks_log2;
+  gt__join_shared<T, KNOWN, int>(p.fold, board.value, board.index, q.outs, n);
+  for (int i = threadIdx.x; i < q.here; i += blockDim.x) {
+    const int64_t o = q.first + i;
+    const int64_t index = arg ? begin * p.chunk + board.index[i] : 0;
+    if (w.groups == 1) {
+      gt__finish<T>(p, o, arg, board.value[i], index);
+    } else {
+      const gt__groups<T> c = gt__groups<T>::of(p, w);
+      const int64_t at = o * c.per_output + q.group * c.per_group;
+      c.value[at] = board.value[i];
+      if (arg) c.index[at] = index;
+    }
+  }
+}
+
+/* -- direct: vectors of V elements S of one operand, 8 of them on their way a thread -- */
+template <class S, int V> GT__DEV void gt__load_some(const S *from, S (&x)[V]) {
+  if constexpr (V == 1) x[0] = *from;
+  else gt__load_line((const char *)from, x);
+}
+template <int FOLD, class T, class S, int V>
+GT__DEV void gt__take_some(gt__part<T, int> *r, const S (&x)[V], int index) {
+  #pragma unroll
+  for (int i = 0; i < V; i++) gt__take<FOLD>(r[i], gt__cast<T, S>::of(x[i]), index);
+}
+template <class T, class S, int V, int FOLD, int KIND>
+__global__ void
+__launch_bounds__(256, FOLD == GT__ARG || (FOLD == GT__UNKNOWN && V > 1) ? 2
+                       : KIND == GT__DOWN && sizeof(T) == 4               ? 4 : 3)
+gt__direct_kernel(const __grid_constant__ gt__reduce_args p, const __grid_constant__ gt__cut w) {
+  constexpr bool few = FOLD == GT__ARG || FOLD == GT__UNKNOWN || (KIND == GT__SHORT && V == 8);
+  constexpr int U = few && V > 1 ? 4 : 8, LANES = 32 * V;
+  constexpr int R = KIND == GT__LONG ? 8 : KIND == GT__SHORT ? U * V : V;
+  constexpr bool MAY = FOLD == GT__ARG || FOLD == GT__UNKNOWN;
+  const bool ARG = gt__may_be_arg<FOLD>(p.fold);
+  __shared__ T value[GT__RESULTS];
+  __shared__ int index[MAY ? GT__RESULTS : 1];
+  const gt__board<T> board = {value, index};
+  const gt__seat_of_fold q = gt__sit(p, w, V);
+  const gt__operand &x = p.pre.in[0];
+  const int64_t deep = p.n_kept < p.pre.ndim ? x.stride[p.n_kept] : 0;
+  const int64_t wide = p.n_kept ? x.stride[p.n_kept - 1] : 0;
+  const T identity = gt__folds<T>::identity(p.fold);
+  const int begin = q.chunk * (int)p.chunk, t = q.thread;
+  gt__part<T, int> r[R];
+  S y[U][V];
+  if constexpr (KIND == GT__LONG)
+    for (int row = q.row; row < q.here && q.size; row += q.rows) {
+      const int64_t at = gt__offset(q.first + row, p.n_kept, p.pre.size, x.stride);
+      const int64_t hop = V > 1 ? 1 : deep;
+      const S *from = (const S *)x.data + at + (q.base + t * V) * hop;
+      int left = q.size - t * V;
+      #pragma unroll
+      for (int i = 0; i < R; i++) {
+        r[i].value = identity;
+        r[i].index = i / V * LANES;
+      }
+      #pragma unroll 1
+      for (int k = 0; k < q.size; k += U * LANES, left -= U * LANES, from += U * LANES * hop) {
+        #pragma unroll
+        for (int u = 0; u < U; u++)
+          if (left > u * LANES) gt__load_some(from + u * LANES * hop, y[u]);
+        gt__by_fold<FOLD>(p.fold, [&](auto tag) {
+          #pragma unroll
+          for (int u = 0; u < U; u++)
+            if (left > u * LANES)
+              gt__take_some<decltype(tag)::value>(r + u * V % 8, y[u], k + u * LANES);
+        });
+      }
+      #pragma unroll
+      for (int i = 0; i < R; i++) r[i].index += t * V + i % V;
+      gt__by_fold<FOLD>(p.fold, [&](auto tag) { gt__halve_long<decltype(tag)::value, V>(r); });
+      if (t == 0) board.put(ARG, q.chunk * q.outs + row, begin, r[0]);
+    }
+  if constexpr (KIND == GT__SHORT) {
+    const S *from = (const S *)x.data + (q.first + q.row) * wide + t * V * (V > 1 ? 1 : deep);
+    const int64_t hop = q.rows * wide;
+    #pragma unroll 1
+    for (int row = q.row; row < q.outs; row += U * q.rows, from += U * hop) {
+      const bool inside = t * V < p.n;
+      #pragma unroll
+      for (int u = 0; u < U; u++)
+        if (inside && row + u * q.rows < q.here) gt__load_some(from + u * hop, y[u]);
+      gt__by_fold<FOLD>(p.fold, [&](auto tag) {
+        #pragma unroll
+        for (int i = 0; i < R; i++) {
+          r[i].value = identity;
+          r[i].index = t * V + i % V;
+        }
+        #pragma unroll
+        for (int u = 0; u < U; u++)
+          if (inside) {
+            #pragma unroll
+            for (int i = 0; i < V; i++) {
+              gt__part<T, int> &z = r[u * V + i];
+              gt__take<decltype(tag)::value>(z, gt__cast<T, S>::of(y[u][i]), z.index);
+            }
+          }
+        gt__halve_short<decltype(tag)::value, U * V, V>(1 << w.team_log2, r);
+      });
+      #pragma unroll
+      for (int i = 0; i < U; i++) {
+        const int u = gt__row_of<U * V, V>(1 << w.team_log2, t, i);
+        if (u >= 0) board.put(ARG, row + u * q.rows, 0, r[i * V]);
       }
     }
-    if (inner ? threadIdx.x == 0 : job < jobs) gt__emit<T>(p, o, chunk, r);
-    __syncthreads(); /* before the next job writes value[] again */
   }
-}
-
-/* The tree over the chunks of an output: neighbours (0,1) (2,3) ..., a last odd one moves up.
-   8 neighbours, aligned to 8, make a subtree of their own, cut off at the end of the row; a thread
-   folds one in registers and leaves the result in the place of its first leaf. So a pass shrinks
-   the row to an eighth: 65536 chunks take six passes. Block: 256 threads; `lanes` share a row. */
-enum { GT__GROUP = 8 };
-template <class T>
-GT__DEV gt__part<T> gt__tree(const gt__chunks<T> &c, int64_t o, int64_t first, int64_t gap, int n) {
-  gt__part<T> x[GT__GROUP];
-  #pragma unroll
-  for (int i = 0; i < GT__GROUP; i++) {
-    x[i].value = 0;
-    x[i].index = -1;
-    if (i < n) x[i] = c.get(o, first + i * gap);
-  }
-  #pragma unroll
-  for (int d = 1; d < GT__GROUP; d *= 2)
+  if constexpr (KIND == GT__DOWN) {
+    const int64_t column = q.first - q.line * w.line + t * V;
+    const S *from = (const S *)x.data + q.base * deep + column * (V > 1 ? 1 : wide) +
+                    (p.n_kept > 1 ? gt__offset(q.line, p.n_kept - 1, p.pre.size, x.stride) : 0);
+    const int size = column < w.line ? q.size : 0;
     #pragma unroll
-    for (int i = 0; i + d < GT__GROUP; i += 2 * d)
-      if (i + d < n) x[i] = gt__join<T>(c.fold, x[i], x[i + d]);
-  return x[0];
-}
-template <class T> __global__ void __launch_bounds__(256, 2)
-gt__combine_kernel(const __grid_constant__ gt__reduce_args p, int lanes) {
-  const gt__chunks<T> c = gt__chunks<T>::of(p);
-  /* neighbouring threads share a row if its chunks lie side by side, else take neighbouring rows */
-  const int rows = 256 / lanes;
-  const int row = p.inner ? threadIdx.x / lanes : threadIdx.x % rows;
-  const int lane = p.inner ? threadIdx.x % lanes : threadIdx.x / rows;
-  const int64_t stride = (int64_t)gridDim.x * rows;
-  for (int64_t base = (int64_t)blockIdx.x * rows; base < p.outer; base += stride) {
-    const int64_t o = base + row;
-    int64_t left = p.n_chunk, gap = 1;   /* nodes of this level, and the distance of their places */
-    while (left > 1) {                   /* the same number of passes for all threads of a block */
-      for (int64_t g = lane; o < p.outer && g * GT__GROUP < left; g += lanes) {
-        const int64_t n = left - g * GT__GROUP, first = g * GT__GROUP * gap;
-        c.put(o, first, gt__tree<T>(c, o, first, gap, n < GT__GROUP ? (int)n : GT__GROUP));
-      }
-      left = (left + GT__GROUP - 1) / GT__GROUP;
-      gap *= GT__GROUP;
-      __syncthreads();                   /* the next pass reads what other threads wrote */
+    for (int i = 0; i < R; i++) {
+      r[i].value = identity;
+      r[i].index = 0;
     }
-    if (o < p.outer && lane == 0) gt__finish<T>(p, o, c.get(o, 0));
+    #pragma unroll 1
+    for (int k = 0; k < size; k += U, from += U * deep) {
+      #pragma unroll
+      for (int u = 0; u < U; u++)
+        if (k + u < size) gt__load_some(from + u * deep, y[u]);
+      gt__by_fold<FOLD>(p.fold, [&](auto tag) {
+        #pragma unroll
+        for (int u = 0; u < U; u++)
+          if (k + u < size) gt__take_some<decltype(tag)::value>(r, y[u], k + u);
+      });
+    }
+    #pragma unroll
+    for (int i = 0; i < R; i++)
+      board.put(ARG, q.chunk * q.outs + t * V + i, begin, r[i]);
   }
+  gt__leave<T, FOLD>(p, w, gt__sit(p, w, V), board);
+}
+
+/* -- any program and strides. One loop serves the three kinds, since the loader and the interpreter
+   in it are most of the code. The second vector of a batch is LONG: 32 vectors further on; SHORT:
+   in the team's next row; DOWN: a team's width further on. -- */
+/* Halves a row, or two short ones to r[0] and r[W]. Out of line, once a chunk, so that the loop
+   over batches has the registers for itself. */
+template <class T, int KNOWN>
+static __device__ __noinline__ void gt__close_rows(int fold, bool is_long, int team,
+                                                   gt__part<T, int> *rows) {
+  constexpr int W = gt__lot<T>::W;
+  gt__part<T, int> r[8];
+  #pragma unroll
+  for (int i = 0; i < 8; i++) r[i] = rows[i];
+  gt__by_fold<KNOWN>(fold, [&](auto tag) {
+    if (is_long) gt__halve_long<decltype(tag)::value, W>(r);
+    else gt__halve_short<decltype(tag)::value, 2 * W, W>(team, r);
+  });
+  rows[0] = r[0];
+  rows[W] = r[W];
+}
+template <class T, int KNOWN>
+GT__DEV void gt__close(int fold, bool is_long, int team, gt__part<T, int> (&r)[8]) {
+  constexpr int W = gt__lot<T>::W;
+  gt__part<T, int> rows[8];
+  #pragma unroll
+  for (int i = 0; i < 8; i++) {
+    rows[i].value = r[i].value;
+    if (gt__may_be_arg<KNOWN>(fold)) rows[i].index = r[i].index;
+  }
+  gt__close_rows<T, KNOWN>(fold, is_long, team, rows);
+  r[0].value = rows[0].value;
+  r[W].value = rows[W].value;
+  if (gt__may_be_arg<KNOWN>(fold)) {
+    r[0].index = rows[0].index;
+    r[W].index = rows[W].index;
+  }
+}
+/* How an operand of the usual case moves, in bytes. That case has no calls in its loop: they would
+   take the registers that hold lanes to memory and back. */
+struct gt__stride {
+  int64_t wide, deep, next;              /* by an output, by an element, to the second vector */
+  int copy;                              /* 16 or 8 bytes, asynchronously; 0: one T, repeated */
+};
+struct gt__strides { gt__stride in[GT__INPUTS]; };
+template <class T>
+GT__DEV void gt__start_whole(const gt__map_args &p, const gt__strides &w, const gt__batch &b,
+                             const gt__slots &s) {
+  const bool first = b.valid[0], second = b.valid[1];
+  const int64_t o = b.o + b.r, k = b.k + b.c;
+  #pragma unroll 1
+  for (int slot = 0; slot < p.program.n_in; slot++) {
+    const gt__stride &m = w.in[slot];
+    const char *from = p.in[slot].data + (o * m.wide + k * m.deep);
+    char *to = gt__at<2>(s, slot, 0);
+    if (m.copy == 16) {
+      if (first) __pipeline_memcpy_async(to, from, 16);
+      if (second) __pipeline_memcpy_async(to + s.pitch, from + m.next, 16);
+    } else if (m.copy == 8) {
+      if (first) __pipeline_memcpy_async(to, from, 8);
+      if (second) __pipeline_memcpy_async(to + s.pitch, from + m.next, 8);
+    } else {
+      constexpr int W = gt__lot<T>::W, N = 2 * W;
+      T x[N];
+      GT__EACH x[i] = b.valid[i / W] ? *(const T *)(i < W ? from : from + m.next) : (T)0;
+      gt__put(s, slot, x);
+    }
+  }
+  __pipeline_commit();
+}
+template <class T>
+GT__DEV void gt__await_whole(const gt__map_args &p, const gt__strides &w, const gt__slots &s) {
+  __pipeline_wait_prior(0);
+  #pragma unroll 1
+  for (int i = 0; i < p.program.n_in; i++) {
+    const int dtype = p.in[i].dtype;
+    if (dtype == gt__native<T>::DTYPE) continue;
+    if (dtype == GT_BFLOAT16) gt__convert<T, gt__bfloat, 2>(s, i, false);
+    else gt__convert<T, gt__half, 2>(s, i, false);
+  }
+}
+template <class T, int HEAVY, bool WHOLE, int KNOWN>
+__global__ void __launch_bounds__(256, sizeof(T) == 8 ? 3 : KNOWN == GT__PLAIN ? 4 : 2)
+gt__reduce_kernel(const __grid_constant__ gt__reduce_args p, const __grid_constant__ gt__cut w,
+                  const __grid_constant__ gt__strides strides) {
+  constexpr int W = gt__lot<T>::W, N = gt__lot<T>::N;
+  __shared__ T value[256 * N];
+  __shared__ int index[KNOWN == GT__PLAIN ? 1 : 256 * N];
+  const bool arg = gt__may_be_arg<KNOWN>(p.fold);
+  const gt__board<T> board = {value, index};
+  const gt__seat_of_fold q = gt__sit(p, w, N);
+  const gt__slots s = gt__my_slots(blockDim.x);
+  const T identity = gt__folds<T>::identity(p.fold);
+  const int t = q.thread, team = 1 << w.team_log2;
+  const bool down = w.kind == GT__DOWN, is_long = w.kind == GT__LONG;
+  const int step = down ? 1 : is_long ? 32 * N : GT__LANES;
+  const int size = is_long ? (q.size + GT__LANES - 1) & -GT__LANES : q.size;
+  const int rows = down ? q.outs : is_long ? q.here : q.outs;
+  gt__part<T, int> r[8];
+  gt__batch b;
+  int k = 0;
+  b.width = p.n;
+  b.cut = p.n_kept;
+  b.down = down;
+  b.straight = down ? p.pre.size[p.n_kept - 1] % W == 0
+                    : p.pre.ndim - p.n_kept <= 1 || p.pre.size[p.pre.ndim - 1] % W == 0;
+  b.dr = down ? team * W : is_long ? 0 : q.rows;
+  b.dc = is_long ? 32 * W : 0;
+  b.o = q.first;
+  b.r = down ? t * W : q.row;
+  b.c = down ? 0 : t * W;
+  gt__fill_constants<T, gt__lot<T>::N>(p.pre.program, s);
+  #pragma unroll 1
+  while (b.r < rows && k < size) {
+    T acc[N];
+    b.k = q.base + k;
+    b.valid[0] = gt__valid<T>(down ? q.here - b.r : b.r < q.here ? q.size - k - b.c : 0);
+    b.valid[1] = gt__valid<T>(down ? q.here - b.r - b.dr
+                                   : b.r + b.dr < q.here ? q.size - k - b.c - b.dc : 0);
+    uint32_t started;
+    if constexpr (WHOLE) gt__start_whole<T>(p.pre, strides, b, s);
+    else started = gt__start_inputs<T>(p.pre, 0, b, s);
+    if (k == 0) {
+      #pragma unroll
+      for (int i = 0; i < 8; i++) {
+        r[i].value = identity;
+        r[i].index = is_long ? i / W * 32 * W + t * W + i % W : down ? 0 : t * W + i % W;
+      }
+    }
+    if constexpr (WHOLE) gt__await_whole<T>(p.pre, strides, s);
+    else gt__await_inputs<T>(p.pre, 0, started, b, s);
+    gt__run<T, HEAVY>(p.pre.program, s, b, acc);
+    if (b.valid[0] + b.valid[1] < N) {
+      GT__EACH if (i % W >= b.valid[i / W]) acc[i] = identity;
+    }
+    gt__by_fold<KNOWN>(p.fold, [&](auto tag) {
+      GT__EACH gt__take<decltype(tag)::value>(r[i], acc[i],
+                                              down ? k : k + t * W + i / W * b.dc + i % W);
+    });
+    if (N < 8 && is_long)                  /* lanes 0 to 127 and 128 to 255 take turns */
+      #pragma unroll
+      for (int i = 0; i < 4; i++) {
+        const gt__part<T, int> first = r[i];
+        r[i] = r[i + 4];
+        r[i + 4] = first;
+      }
+    k += step;
+    if (k < size) continue;
+    const gt__seat_of_fold z = gt__sit(p, w, N);
+    const int begin = z.chunk * (int)p.chunk;
+    if (down) {
+      GT__EACH board.put(arg, z.chunk * z.outs + b.r + i / W * b.dr + i % W, begin, r[i]);
+      break;
+    }
+    k = 0;
+    if constexpr (WHOLE)
+      gt__by_fold<KNOWN>(p.fold, [&](auto tag) {
+        if (is_long) gt__halve_long<decltype(tag)::value, W>(r);
+        else gt__halve_short<decltype(tag)::value, 2 * W, W>(team, r);
+      });
+    else gt__close<T, KNOWN>(p.fold, is_long, team, r);
+    if (is_long && t == 0) board.put(arg, z.chunk * z.outs + b.r, begin, r[0]);
+    for (int i = 0; !is_long && i < 2; i++) {
+      const int u = gt__row_of<2 * W, W>(team, t, i);
+      if (u >= 0) board.put(arg, b.r + u * z.rows, 0, i ? r[W] : r[0]);
+    }
+    b.r += is_long ? z.rows : 2 * z.rows;
+  }
+  if (!p.n)                                /* nothing to fold */
+    for (int i = threadIdx.x; i < q.outs; i += blockDim.x)
+      board.put(arg, i, 0, gt__part<T, int>{identity, -1});
+  gt__leave<T, KNOWN>(p, w, gt__sit(p, w, N), board);
+}
+
+/* The rest of the tree: of neighbours (0,1) (2,3) ..., a last odd one moves up. A thread folds
+   1 << span_log2 groups of an output, 8 at a time, then a block the results of its threads. `lanes`
+   threads share an output; neighbours take the groups of one that lie side by side, else
+   neighbouring outputs. */
+enum { GT__TREE_THREADS = 512, GT__LEAVES = 8 };
+template <class T> __global__ void __launch_bounds__(GT__TREE_THREADS)
+gt__combine_kernel(const __grid_constant__ gt__reduce_args p, const __grid_constant__ gt__cut w,
+                   int lanes, int span_log2) {
+  __shared__ T value[GT__TREE_THREADS];
+  __shared__ int64_t index[GT__TREE_THREADS];
+  const gt__groups<T> c = gt__groups<T>::of(p, w);
+  const int outs = GT__TREE_THREADS / lanes;
+  const int row = p.inner ? threadIdx.x / lanes : threadIdx.x % outs;
+  const int lane = p.inner ? threadIdx.x % lanes : threadIdx.x / outs;
+  const int64_t o = (int64_t)blockIdx.x * outs + row, begin = (int64_t)lane << span_log2;
+  const int64_t left = w.groups - begin, n = left < 1ll << span_log2 ? left : 1ll << span_log2;
+  gt__part<T, int64_t> x[GT__LEAVES], tree[32];
+  int level = 0;
+  #pragma unroll 1
+  for (int64_t k = 0; o < p.outer && k < n; k += GT__LEAVES) {
+    #pragma unroll
+    for (int i = 0; i < GT__LEAVES; i++) {
+      const int64_t at = o * c.per_output + (begin + k + i) * c.per_group;
+      x[i].value = k + i < n ? c.value[at] : (T)0;
+      x[i].index = k + i < n && gt__is_arg(p.fold) ? c.index[at] : 0;
+    }
+    gt__by_fold<GT__UNKNOWN>(p.fold, [&](auto tag) {
+      #pragma unroll
+      for (int d = 1; d < GT__LEAVES; d *= 2)
+        #pragma unroll
+        for (int i = 0; i + d < GT__LEAVES; i += 2 * d)
+          if (k + i + d < n) gt__join<decltype(tag)::value>(x[i], x[i + d]);
+      /* as a binary counter carries; at the last all that are left join, from the newest on */
+      const bool last = k + GT__LEAVES >= n;
+      for (int64_t bits = k / GT__LEAVES; level > 0 && (bits & 1 || last); bits >>= 1) {
+        gt__part<T, int64_t> older = tree[--level];
+        gt__join<decltype(tag)::value>(older, x[0]);
+        x[0] = older;
+      }
+    });
+    tree[level++] = x[0];
+  }
+  if (o < p.outer && n > 0) {
+    value[lane * outs + row] = tree[0].value;
+    index[lane * outs + row] = tree[0].index;
+  }
+  gt__join_shared<T, GT__UNKNOWN, int64_t>(p.fold, value, index, outs,
+                              (int)((w.groups + (1ll << span_log2) - 1) >> span_log2));
+  if (o < p.outer && lane == 0) gt__finish<T>(p, o, gt__is_arg(p.fold), value[row], index[row]);
+}
+
+/* -- softmax and its kind, in one read and with one exp an element; the sum follows THE PLAN -- */
+/* A row of up to 1024 values in the registers of a warp. The quotients have a common divisor s,
+   from 1 to 1024, so they take its reciprocal and two corrections, as a division does, which rounds
+   correctly unless remainders are subnormal: then they are divisions. */
+enum { GT__SOFT_ROW = 1024 };
+template <class S, int V> __global__ void __launch_bounds__(256, sizeof(S) == 4 ? 2 : 4)
+gt__soft_row_kernel(const __grid_constant__ gt__reduce_args p) {
+  constexpr int LANES = 32 * V, N = GT__SOFT_ROW / 32;
+  const int t = threadIdx.x % 32, n = (int)p.n - t * V;
+  const int64_t o = (int64_t)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+  if (o >= p.outer) return;
+  const S *from = (const S *)p.pre.in[0].data + t * V +
+                  gt__offset(o, p.n_kept, p.pre.size, p.pre.in[0].stride);
+  const float none = gt__folds<float>::identity(GT__FOLD_MAX);
+  gt__part<float, int> r[8], most;
+  S y[N / V][V];
+  float e[N], lowest = 0;
+  #pragma unroll
+  for (int u = 0; u < N / V; u++)
+    if (n > u * LANES) gt__load_some(from + u * LANES, y[u]);
+  most.value = none;
+  most.index = 0;
+  #pragma unroll
+  for (int u = 0; u < N / V; u++)
+    if (n > u * LANES) {
+      #pragma unroll
+      for (int i = u * V; i < u * V + V; i++) {
+        e[i] = gt__cast<float, S>::of(y[u][i % V]);
+        gt__take<GT__FOLD_MAX>(most, e[i], 0);
+      }
+    }
+  #pragma unroll
+  for (int m = 16; m > 0; m /= 2)
+    gt__join<GT__FOLD_MAX>(most, gt__from<GT__FOLD_MAX>(most, m));
+  if (p.soft == GT__LOGSUMEXP && isinf(most.value)) most.value = 0;
+  #pragma unroll
+  for (int i = 0; i < 8; i++) r[i].value = 0;
+  #pragma unroll
+  for (int u = 0; u < N / V; u++)
+    if (n > u * LANES) {
+      #pragma unroll
+      for (int i = u * V; i < u * V + V; i++) {
+        const float v = GT__SUB(e[i], most.value), x = gt__exp_f32(v);
+        gt__take<GT__FOLD_SUM>(r[i % 8], x, 0);
+        lowest = fminf(lowest, v);
+        e[i] = p.soft == GT__SOFTMAX ? x : v;
+      }
+    }
+  gt__halve_long<GT__FOLD_SUM, V>(r);
+  const float s = r[0].value;
+  if (p.soft == GT__LOGSUMEXP) {
+    if (t == 0) gt__finish<float>(p, o, false, GT__ADD(gt__log_f32(s), most.value), 0);
+    return;
+  }
+  const float log_s = p.soft == GT__LOG_SOFTMAX ? gt__log_f32(s) : 0, once = GT__DIV(1.0f, s);
+  if (p.soft == GT__LOG_SOFTMAX) {
+    #pragma unroll
+    for (int i = 0; i < N; i++) e[i] = GT__SUB(e[i], log_s);
+  } else if (lowest < -64) {
+    #pragma unroll
+    for (int i = 0; i < N; i++) e[i] = GT__DIV(e[i], s);
+  } else {
+    #pragma unroll
+    for (int i = 0; i < N; i++) {
+      float x = GT__MUL(e[i], once);
+      x = gt__fma_f32(gt__fma_f32(-x, s, e[i]), once, x);
+      e[i] = gt__fma_f32(gt__fma_f32(-x, s, e[i]), once, x);
+    }
+  }
+  S *to = (S *)p.pre.out.data + t * V + gt__offset(o, p.n_kept, p.pre.size, p.pre.out.stride);
+  #pragma unroll
+  for (int u = 0; u < N / V; u++) {
+    S z[V];
+    #pragma unroll
+    for (int i = 0; i < V; i++) z[i] = gt__cast<S, float>::of(e[u * V + i]);
+    if (n > u * LANES) gt__store_line((char *)(to + u * LANES), z);
+  }
+}
+/* Any other: a warp has a chunk, a block the chunks of a row or rows of one chunk. Values wait in
+   slots, one a batch; where shared memory has no room for them, `keep` is 0, they are made
+   again. */
+template <class T> __global__ void __launch_bounds__(256)
+gt__soft_kernel(const __grid_constant__ gt__reduce_args p, int keep) {
+  constexpr int W = gt__lot<T>::W, N = gt__lot<T>::N;
+  __shared__ T joined[2][8];
+  const int t = threadIdx.x % 32, warp = threadIdx.x / 32, chunks = (int)p.n_chunk;
+  const int64_t o = chunks > 1 ? blockIdx.x : (int64_t)blockIdx.x * (blockDim.x / 32) + warp;
+  const int64_t base = chunks > 1 ? warp * GT__CHUNK : 0, left = o < p.outer ? p.n - base : 0;
+  const int size = left < GT__CHUNK ? (int)left : (int)GT__CHUNK;
+  gt__slots s = gt__my_slots(blockDim.x), work = s;
+  gt__part<T, int> r[8], most;
+  T sum = 0, log_sum = 0;
+  gt__batch b;
+  work.mine += keep * 2 * s.pitch;
+  gt__fill_constants<T, gt__lot<T>::N>(p.pre.program, work);
+  b.width = p.n;
+  b.cut = p.n_kept;
+  b.down = false;
+  b.straight = p.pre.ndim - p.n_kept <= 1 || p.pre.size[p.pre.ndim - 1] % W == 0;
+  b.o = o;
+  b.r = b.dr = 0;
+  b.c = t * W;
+  b.dc = 32 * W;
+  most.value = gt__folds<T>::identity(GT__FOLD_MAX);
+  most.index = 0;
+  #pragma unroll
+  for (int i = 0; i < 8; i++) r[i].value = 0;
+  #pragma unroll 1
+  for (int step = 0; step < (p.soft == GT__LOGSUMEXP ? 2 : 3); step++) {
+    #pragma unroll 1
+    for (int k = 0; k < ((size + GT__LANES - 1) & -GT__LANES); k += 32 * N) {
+      gt__slots own = work;
+      T v[N];
+      if (keep) own.mine = s.mine + k / (32 * N) * 2 * s.pitch;
+      b.k = base + k;
+      b.valid[0] = gt__valid<T>(size - k - b.c);
+      b.valid[1] = gt__valid<T>(size - k - b.c - b.dc);
+      if (step && keep) {
+        gt__get(own, 0, v);
+      } else {
+        const uint32_t started = gt__start_inputs<T>(p.pre, 0, b, work);
+        gt__await_inputs<T>(p.pre, 0, started, b, work);
+        gt__run<T, 1>(p.pre.program, work, b, v);
+      }
+      if (step == 0) {
+        GT__EACH if (i % W < b.valid[i / W]) gt__take<GT__FOLD_MAX>(most, v[i], 0);
+      } else {
+        const bool is_exp = step == 2 && keep && p.soft == GT__SOFTMAX;
+        #pragma unroll 1
+        for (int i = 0; i < N; i++) {      /* one at a time: registers turn */
+          const T x = is_exp ? v[0] : GT__SUB(v[0], most.value);
+          const T e = is_exp || (step == 2 && p.soft != GT__SOFTMAX) ? x : gt__folds<T>::exp(x);
+          const T last = step == 1 ? (p.soft == GT__SOFTMAX && keep ? e : v[0])
+                         : p.soft == GT__SOFTMAX ? gt__ratio(e, sum) : GT__SUB(x, log_sum);
+          if (step == 1 && i % W < b.valid[i / W]) r[0].value = GT__ADD(r[0].value, e);
+          const gt__part<T, int> lane = r[0];
+          #pragma unroll
+          for (int j = 0; j < N - 1; j++) v[j] = v[j + 1];
+          v[N - 1] = last;
+          #pragma unroll
+          for (int j = 0; j < 7; j++) r[j] = r[j + 1];
+          r[7] = lane;
+        }
+      }
+      if (step < 2 && keep) gt__put(own, 0, v);
+      if (step == 2) gt__store<T>(p.pre, b, own, v);
+    }
+    if (step == 2) break;
+    if (step == 0) {
+      #pragma unroll
+      for (int m = 16; m > 0; m /= 2)
+        gt__join<GT__FOLD_MAX>(most, gt__from<GT__FOLD_MAX>(most, m));
+    } else {
+      gt__halve_long<GT__FOLD_SUM, W>(r);
+    }
+    T result = step ? r[0].value : most.value;
+    if (chunks > 1) {
+      if (t == 0) joined[step][warp] = result;
+      if (step) gt__join_shared<T, GT__FOLD_SUM, int>(0, joined[1], NULL, 1, chunks);
+      else gt__join_shared<T, GT__FOLD_MAX, int>(0, joined[0], NULL, 1, chunks);
+      result = joined[step][0];
+    }
+    if (step) sum = result;
+    else most.value = p.soft == GT__LOGSUMEXP && isinf((double)result) ? (T)0 : result;
+    if (step) log_sum = gt__folds<T>::log(sum);
+  }
+  if (p.soft == GT__LOGSUMEXP && t == 0 && base == 0 && o < p.outer)
+    gt__finish<T>(p, o, false, GT__ADD(log_sum, most.value), 0);
 }
 
 /* ---- >>copy ------------------------------------------------------------------------------------
-   Elements of one size, whatever they mean, between any strides. A thread takes elements a grid
-   apart; its coordinates come from divisions, in 32 bits where the tensor allows. */
-template <class S, class I> GT__DEV void gt__copy_one(const gt__copy_args &p, I i) {
-  const bool gather = p.index.data != NULL;
+   Elements of one size, whatever they mean, where an index picks along a dim of the source; other
+   copies are maps. A thread takes elements a grid apart; its coordinates come from divisions, in 32
+   bits where the tensor allows. */
+template <class S, class I> GT__DEV void gt__pick_one(const gt__copy_args &p, I i) {
   int64_t to = 0, from = 0;
   bool inside = true;
   #pragma unroll 1
@@ -769,14 +1782,11 @@ template <class S, class I> GT__DEV void gt__copy_one(const gt__copy_args &p, I 
     int64_t r = (int64_t)(i - q * n);
     i = q;
     to += r * p.dst.stride[d];
-    if (gather && d == p.gather_dim) {
+    if (d == p.gather_dim) {
       const int64_t at = r * p.index.stride[0];
       r = p.index.dtype == GT_INT32 ? ((const int32_t *)p.index.data)[at]
                                     : ((const int64_t *)p.index.data)[at];
-      if (r < 0 || r >= p.gather_size) {
-        inside = false;
-        r = 0;
-      }
+      inside = r >= 0 && r < p.gather_size;
     }
     from += r * p.src.stride[d];
   }
@@ -790,8 +1800,8 @@ template <class S> __global__ void __launch_bounds__(256)
 gt__copy_kernel(const __grid_constant__ gt__copy_args p) {
   const int64_t stride = (int64_t)gridDim.x * blockDim.x;
   for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < p.count; i += stride) {
-    if (p.narrow) gt__copy_one<S, uint32_t>(p, (uint32_t)i);
-    else gt__copy_one<S, uint64_t>(p, (uint64_t)i);
+    if (p.narrow) gt__pick_one<S, uint32_t>(p, (uint32_t)i);
+    else gt__pick_one<S, uint64_t>(p, (uint64_t)i);
   }
 }
 
@@ -817,7 +1827,7 @@ GT__DEV int64_t gt__mad(int64_t a, int64_t b, int64_t c) {
 struct gt__piece {
   const char *data;                      /* the batch's matrix */
   int64_t wide_stride, deep_stride, wide_left, deep_size;
-  int dtype, wide[4], deep[4];           /* of this thread's four values, within the piece */
+  int dtype, size_log2, wide[4], deep[4]; /* of this thread's four values, within the piece */
 };
 GT__DEV gt__piece gt__make_piece(const gt__operand &x, int64_t offset, int64_t wide_stride,
                                  int64_t deep_stride, int64_t from, int64_t wide, int64_t deep) {
@@ -826,7 +1836,8 @@ GT__DEV gt__piece gt__make_piece(const gt__operand &x, int64_t offset, int64_t w
   const bool along_k = (deep_stride < 0 ? -deep_stride : deep_stride) <
                        (wide_stride < 0 ? -wide_stride : wide_stride);
   p.dtype = x.dtype;
-  p.data = x.data + ((offset + from * wide_stride) << gt__size_log2(x.dtype));
+  p.size_log2 = x.size_log2;
+  p.data = x.data + ((offset + from * wide_stride) << x.size_log2);
   p.wide_stride = wide_stride;
   p.deep_stride = deep_stride;
   p.wide_left = wide - from;
@@ -844,7 +1855,7 @@ template <class T> GT__DEV void gt__grab(const gt__piece &p, int64_t k, T (&x)[4
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     const int64_t at = p.wide[i] * p.wide_stride + (k + p.deep[i]) * p.deep_stride;
-    from[i] = p.data + (at << gt__size_log2(p.dtype));
+    from[i] = p.data + (at << p.size_log2);
     inside[i] = p.wide[i] < p.wide_left && k + p.deep[i] < p.deep_size;
   }
   gt__by_dtype(p.dtype, [&](auto tag) {
@@ -920,16 +1931,22 @@ GT__DEV void gt__epilogue(const gt__matmul_args &p, const T (&sum)[16], int64_t 
     if (threadIdx.x < active) {
       const int e = threadIdx.x * W;     /* of the first vector, within the pass */
       const int64_t row = row0 + r + e / GT__TILE, col = col0 + e % GT__TILE, left = p.n - col;
-      const int wide = left >= W ? W : left > 0 ? (int)left : 0;
+      const int wide = gt__valid<T>(left);
       gt__batch b;
       T acc[gt__lot<T>::N];
-      b.first = (batch * p.m + row) * p.n + col;
-      b.hop = hop * p.n;
-      b.step = 1;
+      b.width = p.n;
+      b.cut = p.post.ndim - 1;
+      b.down = false;
+      b.straight = true;
+      b.o = batch * p.m + row;
+      b.k = col;
+      b.r = b.c = b.dc = 0;
+      b.dr = hop;
       b.valid[0] = row < p.m ? wide : 0;
       b.valid[1] = row + hop < p.m ? wide : 0;
-      gt__fill_constants<T>(p.post.program, s);
-      gt__fill_inputs<T>(p.post, 1, b, s);
+      const uint32_t started = gt__start_inputs<T>(p.post, 1, b, s);
+      gt__fill_constants<T, gt__lot<T>::N>(p.post.program, s);
+      gt__await_inputs<T>(p.post, 1, started, b, s);
       gt__run<T, HEAVY>(p.post.program, s, b, acc);
       gt__store<T>(p.post, b, s, acc);
     }
@@ -956,15 +1973,24 @@ gt__matmul_kernel(const __grid_constant__ gt__matmul_args p, int64_t tiles, int 
 /* ---- >>launchers -------------------------------------------------------------------------------
    Each: check, return at once for nothing to do, choose, launch on the caller's stream, report. */
 #define GT__POINTER(...) ((const void *)(__VA_ARGS__))
-/* [compute type][heavy], a heavy instruction taking a vector at a time */
-static const void *const gt__map_kernels[3][2] = {
-  {GT__POINTER(gt__map_kernel<float, 0>), GT__POINTER(gt__map_kernel<float, 4>)},
-  {GT__POINTER(gt__map_kernel<double, 0>), GT__POINTER(gt__map_kernel<double, 2>)},
-  {GT__POINTER(gt__map_kernel<int64_t, 0>), GT__POINTER(gt__map_kernel<int64_t, 2>)}};
-static const void *const gt__reduce_kernels[3][2] = {
-  {GT__POINTER(gt__reduce_kernel<float, 0>), GT__POINTER(gt__reduce_kernel<float, 4>)},
-  {GT__POINTER(gt__reduce_kernel<double, 0>), GT__POINTER(gt__reduce_kernel<double, 2>)},
-  {GT__POINTER(gt__reduce_kernel<int64_t, 0>), GT__POINTER(gt__reduce_kernel<int64_t, 2>)}};
+/* [compute type][heavy][mode]. The rarer a mode, the fewer elements a heavy instruction takes at a
+   time, for the sake of compile time; 8-byte elements take the code for TURNED if whole, too. */
+#define GT__MAPS(T, FEW, SOME, MANY, M) \
+  {GT__POINTER(gt__map_kernel<T, FEW, GT__ANY>), GT__POINTER(gt__map_kernel<T, MANY, M>), \
+   GT__POINTER(gt__map_kernel<T, SOME, GT__TURNED>)}
+static const void *const gt__map_kernels[3][2][3] = {
+  {GT__MAPS(float, 0, 0, 0, GT__WHOLE), GT__MAPS(float, 1, 4, 8, GT__WHOLE)},
+  {GT__MAPS(double, 0, 0, 0, GT__TURNED), GT__MAPS(double, 1, 2, 2, GT__TURNED)},
+  {GT__MAPS(int64_t, 0, 0, 0, GT__TURNED), GT__MAPS(int64_t, 1, 2, 2, GT__TURNED)}};
+#undef GT__MAPS
+#define GT__REDUCES(T, U) \
+  {GT__POINTER(gt__reduce_kernel<T, U, false, GT__UNKNOWN>), \
+   GT__POINTER(gt__reduce_kernel<T, 0, false, GT__UNKNOWN>), \
+   GT__POINTER(gt__reduce_kernel<T, 0, true, GT__UNKNOWN>), \
+   GT__POINTER(gt__reduce_kernel<T, 0, true, GT__PLAIN>)}
+static const void *const gt__reduce_kernels[3][4] = { /* [compute type][how usual] */
+  GT__REDUCES(float, 4), GT__REDUCES(double, 2), GT__REDUCES(int64_t, 2)};
+#undef GT__REDUCES
 static const void *const gt__combine_kernels[3] = {GT__POINTER(gt__combine_kernel<float>),
                                                    GT__POINTER(gt__combine_kernel<double>),
                                                    GT__POINTER(gt__combine_kernel<int64_t>)};
@@ -984,15 +2010,6 @@ static unsigned gt__blocks(int64_t items, int64_t per_block) {
   return (unsigned)(blocks < INT32_MAX ? blocks : INT32_MAX);
 }
 static unsigned gt__slot_count(const gt__program *p) { return p->n_slot > 1 ? p->n_slot : 1; }
-/* Threads a block so that the slots fit into `room` bytes: 256, 128 or, always, 64. Work that would
-   not give each multiprocessor two blocks is cut finer. `per_thread` items go to a thread. */
-static unsigned gt__threads(const gt__program *p, int64_t room, int64_t items, int per_thread) {
-  unsigned threads = 256;
-  while (threads > 64 && (32ll * threads * gt__slot_count(p) > room ||
-                          items < 256ll * threads * per_thread))
-    threads /= 2;
-  return threads;
-}
 static bool gt__is_program(const gt__program *p) {
   return p->compute <= GT__I64 && p->n_ins <= GT__CODE && p->n_in <= GT__INPUTS &&
          p->n_in + p->n_const <= p->n_slot && p->n_slot <= GT__SLOTS;
@@ -1000,7 +2017,7 @@ static bool gt__is_program(const gt__program *p) {
 static int gt__is_heavy(const gt__program *p) {
   for (int i = 0; i < p->n_ins; i++) {
     const int op = p->ins[i].op;
-    if (op == GT__UNIFORM || op == GT__NORMAL || op == GT__INTEGER) return 1;
+    if (op >= GT__INDEX && op <= GT__INTEGER) return 1;
   }
   return p->heavy != 0;
 }
@@ -1014,45 +2031,331 @@ static int gt__launch(const void *kernel, dim3 grid, unsigned threads, size_t sh
   return (int)error;
 }
 
+/* Does x lie side by side down the rows, in a dtype of gt__by_usual_dtype? */
+static bool gt__lies_across(const gt__operand *x, int line, int W) {
+  const int t = x->dtype;
+  const bool usual = W == 2 ? t == GT_FLOAT64 || t == GT_INT64
+                            : t >= GT_FLOAT16 && t != GT_FLOAT64;
+  return usual && line > 0 && x->stride[line - 1] == 1 && x->stride[line] > 1;
+}
+/* Has a matrix that is worth turning such inputs? */
+static bool gt__is_crossed(const gt__map_args *args) {
+  const int line = args->ndim - 1, W = args->program.compute == GT__F32 ? 4 : 2;
+  bool crossed = false;
+  for (int k = 0; k < args->program.n_in; k++)
+    crossed = crossed || gt__lies_across(&args->in[k], line, W);
+  return crossed && args->size[line] >= 16 && args->size[line - 1] >= 16;
+}
+/* How an operand moves in whole vectors, of W elements or joined twice as many; false if it cannot.
+   The tile has `rows`, and dr rows and dc columns lead from a thread's vector to its next. */
+static bool gt__set_step(gt__step *m, const gt__operand *x, int line, int W, const gt__tiling *t,
+                         int rows, int dr, int dc) {
+  const int bytes = (W << x->size_log2) << t->joined, align = bytes < 16 ? bytes : 16;
+  const int64_t size = 1ll << x->size_log2, row = line ? x->stride[line - 1] * size : 0;
+  const int64_t column = x->stride[line] * size;
+  bool aligned = (uintptr_t)x->data % align == 0 && row % align == 0;
+  for (int d = 0; d < line - 1; d++) aligned = aligned && x->stride[d] * size % align == 0;
+  m->column = (int)column;
+  m->row = (int)row;
+  m->down = row * rows;
+  m->along = column * (1ll << t->columns_log2);
+  m->next = row * dr + column * dc;
+  m->crossed = t->crossed && gt__lies_across(x, line, W);
+  m->copy = x->stride[line] == 1 && W << x->size_log2 <= 16 && bytes >= 4 ? align : 0;
+  m->both = t->joined && m->copy;
+  return row == m->row && column == m->column &&
+         (column == 0 || m->crossed || (x->stride[line] == 1 && aligned));
+}
+/* The tile's columns: the more the better, unless an eighth of its elements would be useless; but
+   at most those of one vector of each thread, so that the next vector lies straight below. */
+static void gt__set_columns(gt__tiling *t, const gt__map_args *args, int elements, int hop, int W) {
+  const int64_t width = args->size[args->ndim - 1];
+  int64_t least = INT64_MAX;
+  for (int log2 = 12; log2 > 0; log2--) {
+    const int64_t columns = 1ll << log2, across = (width - 1) / columns + 1;
+    if (t->crossed ? columns != 16 * W
+        : t->rows == 1 ? columns != elements : columns > hop || columns < W)
+      continue;
+    if (across * columns < least - least / 8) {
+      least = across * columns;
+      t->columns_log2 = log2;
+      t->across = (unsigned)across;
+    }
+  }
+}
+/* All but scalars have elements of 16 bits, and there are pairs of vectors? */
+static bool gt__is_joined(const gt__map_args *args, int W) {
+  const int line = args->ndim - 1;
+  bool joined = args->out.size_log2 == 1 && args->size[line] % (2 * W) == 0 && W == 4;
+  for (int k = 0; k < args->program.n_in; k++)
+    joined = joined && (args->in[k].size_log2 == 1 || args->in[k].stride[line] == 0);
+  return joined;
+}
+/* Lays the tiles for threads of so many vectors; `whole`: in whole ones, or false if it cannot. */
+static bool gt__set_tiling(gt__tiling *t, const gt__map_args *args, int threads, int vectors,
+                           bool whole) {
+  const int W = args->program.compute == GT__F32 ? 4 : 2, line = args->ndim - 1;
+  const int elements = threads * vectors * W;
+  int64_t batches = 1;
+  t->crossed = whole && gt__is_crossed(args);
+  t->joined = whole && !t->crossed && gt__is_joined(args, W);
+  const int hop = threads * W << t->joined;
+  t->rows = args->count / args->size[line];
+  if (whole)
+    for (int d = 0; d < line - 1; d++) batches *= args->size[d];
+  if (batches > 65535 || (batches > 1 && t->rows / batches < 64)) return false;
+  t->rows /= batches;
+  t->batches = (unsigned)batches;
+  gt__set_columns(t, args, elements, hop, W << t->joined);
+  const bool one = t->rows == 1;
+  const int rows = one ? 1 : elements >> t->columns_log2;
+  const int dr = one ? 0 : hop >> t->columns_log2, dc = one ? hop : 0;
+  t->full_down = (unsigned)(t->rows / rows);
+  t->full_along = (unsigned)(args->size[line] >> t->columns_log2);
+  if (!whole) return false;
+  if (args->size[line] % W || args->out.stride[line] != 1 ||
+      !gt__set_step(&t->step[0], &args->out, line, W, t, rows, dr, dc) || t->step[0].crossed)
+    return false;
+  for (int k = 0; k < args->program.n_in; k++)
+    if (!gt__set_step(&t->step[1 + k], &args->in[k], line, W, t, rows, dr, dc)) return false;
+  return true;
+}
 extern "C" int gt__cuda_map(const gt__map_args *args, void *stream) {
   const gt__program *p = &args->program;
   if (!gt__is_program(p) || args->count < 0) return cudaErrorInvalidValue;
   if (args->count == 0) return cudaSuccess;
-  const int per_thread = p->compute == GT__F32 ? 8 : 4;
-  const unsigned threads = gt__threads(p, GT__SHARED, args->count, per_thread);
-  void *parameters[] = {(void *)args};
-  return gt__launch(gt__map_kernels[p->compute][gt__is_heavy(p)],
-                    gt__blocks(args->count, threads * per_thread), threads,
-                    threads * 32 * gt__slot_count(p), stream, parameters);
+  const int W = p->compute == GT__F32 ? 4 : 2;
+  const int64_t slots = 16ll * gt__slot_count(p);
+  gt__tiling t;
+  int vectors = GT__VECTORS, threads = gt__is_crossed(args) ? 256 : 128;
+  /* work that would not give each multiprocessor some blocks is cut finer */
+  while (threads == 128 && (slots * threads * vectors > GT__SHARED ||
+                            args->count < 256ll * threads * vectors * W))
+    threads /= 2;
+  bool whole = slots * threads * vectors <= GT__SHARED;
+  whole = gt__set_tiling(&t, args, threads, vectors, whole);
+  if (!whole) {
+    threads = threads < 128 ? threads : slots * 256 > GT__SHARED ? 64 : 128;
+    gt__set_tiling(&t, args, threads, vectors = 2, false);
+  }
+  const int64_t rows = t.rows == 1 ? 1 : (threads * vectors * W) >> t.columns_log2;
+  const int mode = !whole ? GT__ANY : t.crossed || t.batches > 1 ? GT__TURNED : GT__WHOLE;
+  const int64_t tiles = gt__blocks(t.rows, rows) * (int64_t)t.across;
+  /* Several tiles a block where arithmetic or 16-bit elements would leave memory waiting, if the
+     second set of slots does not cost too many blocks. */
+  const bool waits = t.joined || gt__is_heavy(p);
+  const int turns = mode == GT__WHOLE && waits && p->n_slot <= 2 && tiles >= 16384 ? 4 : 1;
+  const size_t shared = (size_t)(slots * threads * vectors) * (turns > 1 ? 2 : 1);
+  t.tiles = (unsigned)tiles;
+  void *parameters[] = {(void *)args, &t};
+  return gt__launch(gt__map_kernels[p->compute][gt__is_heavy(p)][mode],
+                    dim3(gt__blocks(tiles, turns), t.batches), threads, shared, stream,
+                    parameters);
 }
 
-/* Threads that share a row in the tree: one for each 8 chunks; but where outputs lie side by side,
-   up to 32 rows a block as long as 64 blocks are left, since a warp then reads whole lines. */
-static int gt__tree_lanes(const gt__reduce_args *args) {
-  int lanes = 1;
-  while (lanes < 256 && (int64_t)lanes * GT__GROUP < args->n_chunk) lanes *= 2;
-  while (!args->inner && lanes > 8 && args->outer >= 64 * (256 / lanes)) lanes /= 2;
-  return lanes;
+/* The operand of a reduction that needs no program; NULL: it needs one. */
+static const gt__operand *gt__direct_operand(const gt__reduce_args *args) {
+  const gt__map_args *m = &args->pre;
+  const gt__operand *x = &m->in[0];
+  const int compute = m->program.compute;
+  const bool floats = x->dtype == GT_FLOAT32 || x->dtype == GT_BFLOAT16 || x->dtype == GT_FLOAT16;
+  const bool fits = compute == GT__F32 ? floats : compute == GT__F64 ? x->dtype == GT_FLOAT64
+                                                                     : x->dtype == GT_INT64;
+  return m->program.n_ins == 1 && m->program.ins[0].op == GT__LOAD && m->program.n_in == 1 &&
+         fits && args->n > 0 && m->ndim - args->n_kept <= 1 ? x : NULL;
+}
+/* May x be read in vectors of V elements, along the last kept dim or the folded one? */
+static bool gt__has_vectors(const gt__reduce_args *args, const gt__operand *x, int V) {
+  const gt__map_args *m = &args->pre;
+  const int along = args->inner ? args->n_kept : args->n_kept - 1;
+  const int bytes = V << x->size_log2;
+  bool has = (uintptr_t)x->data % (bytes < 16 ? bytes : 16) == 0 && along >= 0 &&
+             along < m->ndim && m->size[along] % V == 0;
+  for (int d = 0; d < m->ndim && has; d++)
+    has = d == along ? x->stride[d] == 1 : x->stride[d] % V == 0;
+  return has;
+}
+/* The usual case, with one kept and one folded dim at most: all vectors are whole or numbers. */
+static bool gt__set_strides(const gt__reduce_args *args, const gt__cut *w, int W, int threads,
+                            gt__strides *strides) {
+  const gt__map_args *m = &args->pre;
+  const int n_kept = args->n_kept, along = args->inner ? n_kept : n_kept - 1;
+  const int team = 1 << w->team_log2, rows = threads >> w->team_log2 >> w->chunks_log2;
+  bool whole = n_kept <= 1 && m->ndim - n_kept <= 1 && along >= 0 && along < m->ndim &&
+               m->size[along] % W == 0;
+  for (int k = 0; k < m->program.n_in && whole; k++) {
+    const gt__operand *x = &m->in[k];
+    gt__stride *s = &strides->in[k];
+    const int64_t size = 1 << x->size_log2, still = x->stride[along] == 0;
+    whole = whole && (still || gt__has_vectors(args, x, W));
+    s->wide = n_kept ? x->stride[0] * size : 0;
+    s->deep = n_kept < m->ndim ? x->stride[n_kept] * size : 0;
+    s->next = w->kind == GT__LONG ? 32 * W * s->deep
+                                  : s->wide * (w->kind == GT__DOWN ? team * W : rows);
+    const int compute = m->program.compute, native = compute == GT__F32   ? GT_FLOAT32
+                                                     : compute == GT__F64 ? GT_FLOAT64
+                                                                          : GT_INT64;
+    s->copy = still ? 0 : x->dtype == native ? 16 : 8;
+    whole = whole && (x->dtype == native || (!still && compute == GT__F32 &&
+                                             (x->dtype == GT_BFLOAT16 || x->dtype == GT_FLOAT16)));
+  }
+  return whole;
+}
+static int gt__log2_above(int64_t x) {     /* the least power of two that is x or more */
+  int log2 = 0;
+  while (log2 < 40 && 1ll << log2 < x) log2++;
+  return log2;
+}
+static int gt__least(int a, int b) { return a < b ? a : b; }
+/* V: elements of a vector, `own` of a thread. DOWN takes 8 chunks a block, if there are as many,
+   and more where lines are narrow; inner 8 too. */
+static gt__cut gt__cut_work(const gt__reduce_args *args, bool direct, int V, int own,
+                            int threads_log2, int64_t line, unsigned *blocks) {
+  gt__cut w;
+  const int chunks_log2 = gt__log2_above(args->n_chunk);
+  w.kind = !args->inner ? GT__DOWN : args->n <= 32 * V && (!direct || args->n_kept <= 1)
+                                         ? GT__SHORT : GT__LONG;
+  w.line = line;
+  w.repeat = 1;
+  if (w.kind == GT__DOWN) {
+    const int narrow = gt__least(5, gt__log2_above((line - 1) / own + 1));
+    w.chunks_log2 = gt__least(chunks_log2, threads_log2 - narrow);
+    w.team_log2 = threads_log2 - w.chunks_log2;
+  } else {
+    w.team_log2 = w.kind == GT__SHORT ? gt__log2_above((args->n - 1) / V + 1) : 5;
+    w.chunks_log2 = gt__least(chunks_log2, threads_log2 - w.team_log2);
+  }
+  w.groups = (args->n_chunk - 1) / (1ll << w.chunks_log2) + 1;
+  w.across = 1;
+  if (w.kind == GT__DOWN) {
+    w.across = (line - 1) / (own << w.team_log2) + 1;
+    *blocks = (unsigned)(args->outer / line * w.across * w.groups);
+    return w;
+  }
+  const int rows_log2 = threads_log2 - w.team_log2 - w.chunks_log2;
+  while (w.repeat < 4 && args->n * w.repeat < 4096 &&
+         args->outer >> rows_log2 >= w.repeat * 4096) w.repeat *= 2;
+  if (w.kind == GT__SHORT) w.repeat = direct ? 8 : own;
+  *blocks = gt__blocks(args->outer, (int64_t)w.repeat << rows_log2) * (unsigned)w.groups;
+  return w;
+}
+#define GT__KINDS_OF(T, S, V, FOLD) \
+  {GT__POINTER(gt__direct_kernel<T, S, V, FOLD, GT__LONG>), \
+   GT__POINTER(gt__direct_kernel<T, S, V, FOLD, GT__SHORT>), \
+   GT__POINTER(gt__direct_kernel<T, S, V, FOLD, GT__DOWN>)}
+#define GT__SOURCE(T, S, SUM, MAX, MIN, ARG, OTHER) \
+  {GT__KINDS_OF(T, S, (int)(16 / sizeof(S)), SUM), GT__KINDS_OF(T, S, (int)(16 / sizeof(S)), MAX), \
+   GT__KINDS_OF(T, S, (int)(16 / sizeof(S)), MIN), GT__KINDS_OF(T, S, (int)(16 / sizeof(S)), ARG), \
+   GT__KINDS_OF(T, S, (int)(16 / sizeof(S)), OTHER), GT__KINDS_OF(T, S, 1, GT__UNKNOWN)}
+#define GT__USUAL(S) \
+  GT__SOURCE(float, S, GT__FOLD_SUM, GT__FOLD_MAX, GT__FOLD_MIN, GT__ARG, GT__OTHER)
+#define GT__RARE(T, S) \
+  GT__SOURCE(T, S, GT__UNKNOWN, GT__UNKNOWN, GT__UNKNOWN, GT__UNKNOWN, GT__UNKNOWN)
+/* [float, bfloat16, float16, double, int64][fold by 16 bytes, or any by elements][kind] */
+static const void *const gt__direct_kernels[5][6][3] = {
+  GT__USUAL(float), GT__USUAL(gt__bfloat), GT__RARE(float, gt__half), GT__RARE(double, double),
+  GT__RARE(int64_t, int64_t)};
+#undef GT__USUAL
+#undef GT__RARE
+#undef GT__KINDS_OF
+#undef GT__SOURCE
+static int gt__launch_direct(const gt__reduce_args *args, const gt__operand *x, gt__cut *w,
+                             void *stream) {
+  static const signed char fold[] = {0, 4, 1, 2, 3, 3, 4, 4};
+  const int source = args->pre.program.compute == GT__F64   ? 3
+                     : args->pre.program.compute == GT__I64 ? 4
+                     : x->dtype == GT_BFLOAT16 ? 1 : x->dtype == GT_FLOAT16 ? 2 : 0;
+  const int widest = 16 >> x->size_log2;
+  const int vectors = gt__has_vectors(args, x, widest), V = vectors ? widest : 1;
+  unsigned blocks;
+  const int64_t line = args->n_kept ? args->pre.size[args->n_kept - 1] : 1;
+  *w = gt__cut_work(args, true, V, V, 8, line, &blocks);
+  void *parameters[] = {(void *)args, w};
+  const int which = vectors ? fold[args->fold] : 5;
+  return gt__launch(gt__direct_kernels[source][which][w->kind], blocks, 256, 0, stream, parameters);
+}
+/* Threads that share an output in the tree: one for each 8 groups; but where outputs lie side by
+   side, up to 16 of them a block, so that a warp reads whole sectors. */
+static int gt__launch_tree(const gt__reduce_args *args, gt__cut *w, void *stream) {
+  int lanes = 1, span_log2 = 3;
+  while (lanes < GT__TREE_THREADS && (int64_t)lanes * GT__LEAVES < w->groups) lanes *= 2;
+  while (!args->inner && lanes > GT__TREE_THREADS / 16 &&
+         args->outer >= 2 * GT__TREE_THREADS / lanes)
+    lanes /= 2;
+  while ((int64_t)lanes << span_log2 < w->groups) span_log2++;
+  void *parameters[] = {(void *)args, w, &lanes, &span_log2};
+  return gt__launch(gt__combine_kernels[args->pre.program.compute],
+                    gt__blocks(args->outer, GT__TREE_THREADS / lanes), GT__TREE_THREADS, 0, stream,
+                    parameters);
+}
+static const void *const gt__soft_kernels[5] = {
+  GT__POINTER(gt__soft_row_kernel<float, 4>), GT__POINTER(gt__soft_row_kernel<gt__bfloat, 8>),
+  GT__POINTER(gt__soft_row_kernel<gt__half, 8>), GT__POINTER(gt__soft_kernel<float>),
+  GT__POINTER(gt__soft_kernel<double>)};
+static int gt__launch_soft(const gt__reduce_args *args, void *stream) {
+  const gt__program *p = &args->pre.program;
+  const gt__operand *x = gt__direct_operand(args);
+  const int doubles = p->compute == GT__F64, chunks = (int)args->n_chunk;
+  if (x && !doubles && args->n <= GT__SOFT_ROW && gt__has_vectors(args, x, 16 >> x->size_log2) &&
+      (args->soft == GT__LOGSUMEXP ||
+       (args->pre.out.dtype == x->dtype &&
+        gt__has_vectors(args, &args->pre.out, 16 >> x->size_log2)))) {
+    void *parameters[] = {(void *)args};
+    const int kernel = x->dtype == GT_BFLOAT16 ? 1 : x->dtype == GT_FLOAT16 ? 2 : 0;
+    return gt__launch(gt__soft_kernels[kernel], gt__blocks(args->outer, 8), 256, 0, stream,
+                      parameters);
+  }
+  const void *kernel = gt__soft_kernels[3 + doubles];
+  const int n = chunks > 1 ? (int)GT__CHUNK : (int)args->n, slots = (int)gt__slot_count(p);
+  int keep = ((n - 1) / GT__LANES + 1) * (doubles ? 2 : 1), device = 0, most = 0;
+  int threads = chunks > 1 ? 32 * chunks : 256;
+  while (chunks == 1 && threads > 32 && (keep + slots) * 32 * threads > GT__SHARED - 1024)
+    threads /= 2;
+  cudaError_t error = cudaGetDevice(&device);
+  if (!error)
+    error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  if ((keep + slots) * 32 * threads > most - 1024) keep = 0;
+  const int bytes = (keep + slots) * 32 * threads;
+  if (!error && bytes > GT__SHARED - 1024)
+    error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  if (error) {
+    (void)cudaGetLastError();
+    return (int)error;
+  }
+  void *parameters[] = {(void *)args, &keep};
+  return gt__launch(kernel, gt__blocks(args->outer, chunks > 1 ? 1 : threads / 32), threads, bytes,
+                    stream, parameters);
 }
 extern "C" int gt__cuda_reduce(const gt__reduce_args *args, void *stream) {
   const gt__program *p = &args->pre.program;
   if (!gt__is_program(p) || args->outer < 0 || args->n < 0) return cudaErrorInvalidValue;
   if (args->n_chunk > 1 && !args->scratch) return cudaErrorInvalidValue;
+  if (args->soft && (args->n < 1 || args->n * (p->compute == GT__F32 ? 4 : 8) > GT__SOFT_BYTES ||
+                     p->compute == GT__I64 || !args->inner || args->fold != GT__FOLD_SUM))
+    return cudaErrorInvalidValue;
   if (args->outer == 0) return cudaSuccess;
-  const int64_t jobs = args->outer * (args->n_chunk > 1 ? args->n_chunk : 1);
-  /* The lanes' values take 4 KB of shared memory. Short rows leave most lanes without an element:
-     blocks of 64 threads, of which more fit on a multiprocessor, waste less on them. */
-  const unsigned threads =
-      gt__threads(p, GT__SHARED - 4096, !args->inner ? jobs : args->n > 512 ? INT64_MAX : 0, 1);
-  void *parameters[] = {(void *)args};
-  const int error = gt__launch(gt__reduce_kernels[p->compute][gt__is_heavy(p)],
-                               gt__blocks(jobs, args->inner ? 1 : threads), threads,
-                               threads * 32 * gt__slot_count(p), stream, parameters);
-  if (error || args->n_chunk <= 1) return error;
-  int lanes = gt__tree_lanes(args);
-  void *more[] = {(void *)args, &lanes};
-  return gt__launch(gt__combine_kernels[p->compute], gt__blocks(args->outer, 256 / lanes), 256, 0,
-                    stream, more);
+  if (args->soft) return gt__launch_soft(args, stream);
+  const gt__operand *x = gt__direct_operand(args);
+  gt__cut cut;
+  int error;
+  if (x) {
+    error = gt__launch_direct(args, x, &cut, stream);
+  } else {
+    const int W = p->compute == GT__F32 ? 4 : 2;
+    unsigned blocks;
+    int threads_log2 = 8;
+    while (threads_log2 > 6 && gt__slot_count(p) * 32 << threads_log2 > GT__SHARED - (16 << 10))
+      threads_log2--;
+    cut = gt__cut_work(args, false, W, 2 * W, threads_log2, args->outer, &blocks);
+    gt__strides strides;
+    const bool whole = gt__set_strides(args, &cut, W, 1 << threads_log2, &strides);
+    const int kernel = gt__is_heavy(p) ? 0 : !whole ? 1 : gt__is_arg(args->fold) ? 2 : 3;
+    void *parameters[] = {(void *)args, &cut, &strides};
+    error = gt__launch(gt__reduce_kernels[p->compute][kernel], blocks, 1 << threads_log2,
+                       gt__slot_count(p) * 32 << threads_log2, stream, parameters);
+  }
+  if (error || cut.groups <= 1) return error;
+  return gt__launch_tree(args, &cut, stream);
 }
 
 extern "C" int gt__cuda_matmul(const gt__matmul_args *args, void *stream) {
@@ -1062,7 +2365,8 @@ extern "C" int gt__cuda_matmul(const gt__matmul_args *args, void *stream) {
     return cudaErrorInvalidValue;
   if (args->m == 0 || args->n == 0 || args->batch == 0) return cudaSuccess;
   int64_t tiles = ((args->m - 1) / GT__TILE + 1) * ((args->n - 1) / GT__TILE + 1);
-  int active = (int)gt__threads(p, GT__SHARED, INT64_MAX, 1);
+  int active = 256;                      /* threads in the epilogue: as many as the slots allow */
+  while (active > 64 && active * 32 * gt__slot_count(p) > GT__SHARED) active /= 2;
   const size_t pieces = 2 * GT__STEP * GT__PITCH * (args->compute == GT__F32 ? 4 : 8);
   const size_t slots = (size_t)active * 32 * gt__slot_count(p);
   const dim3 grid(gt__blocks(tiles, 1), 1, (unsigned)(args->batch < 65535 ? args->batch : 65535));
@@ -1080,14 +2384,14 @@ static bool gt__can_join(const gt__copy_args *a, int n, int bytes) {
     can = can && a->dst.stride[d] % n == 0 && a->src.stride[d] % n == 0;
   return can;
 }
-/* Makes elements as wide as 16 bytes where possible: rows picked by an index move much faster. */
-static int gt__widen(gt__copy_args *a, int size_log2) {
+/* Makes elements as wide as 1 << most bytes where possible: rows picked by an index move faster. */
+static int gt__widen(gt__copy_args *a, int size_log2, int most) {
   const int last = a->ndim - 1;
   int n_log2 = 0;
   if (last < 0 || a->dst.stride[last] != 1 || a->src.stride[last] != 1 ||
       (a->index.data && a->gather_dim == last))
     return size_log2;
-  while (size_log2 + n_log2 < 4 && gt__can_join(a, 2 << n_log2, 2 << (size_log2 + n_log2)))
+  while (size_log2 + n_log2 < most && gt__can_join(a, 2 << n_log2, 2 << (size_log2 + n_log2)))
     n_log2++;
   a->size[last] >>= n_log2;
   a->count >>= n_log2;
@@ -1097,14 +2401,34 @@ static int gt__widen(gt__copy_args *a, int size_log2) {
   }
   return size_log2 + n_log2;
 }
+/* Elements of the same size are copied by a map that loads and stores bits. */
+static int gt__copy_by_map(const gt__copy_args *c, int size_log2, void *stream) {
+  static const uint8_t dtype[] = {GT__RAW_8, GT__RAW_16, GT_FLOAT32, GT_FLOAT64};
+  gt__map_args m;
+  m.count = c->count;
+  m.ndim = c->ndim ? c->ndim : 1;
+  m.size[0] = 1;
+  memcpy(m.size, c->size, c->ndim * sizeof *m.size);
+  m.narrow = c->narrow;
+  m.out = c->dst;
+  m.in[0] = c->src;
+  m.out.size_log2 = m.in[0].size_log2 = (uint8_t)size_log2;
+  m.out.dtype = m.in[0].dtype = dtype[size_log2];
+  m.program.compute = size_log2 == 3 ? GT__F64 : GT__F32;
+  m.program.heavy = m.program.n_const = 0;
+  m.program.n_in = m.program.n_slot = m.program.n_ins = 1;
+  m.program.ins[0].op = GT__LOAD;
+  m.program.ins[0].b = 0;
+  return gt__cuda_map(&m, stream);
+}
 extern "C" int gt__cuda_copy(const gt__copy_args *args, void *stream) {
-  static const unsigned char size_log2[GT_DTYPES] = {0, 0, 0, 1, 2, 3, 1, 1, 2, 3};
   if (args->kind != GT__ELEMENTS || args->count < 0 || args->dst.dtype != args->src.dtype ||
       args->dst.dtype >= GT_DTYPES)
     return cudaErrorInvalidValue;
   if (args->count == 0) return cudaSuccess;
   gt__copy_args wide = *args;
-  const int size = gt__widen(&wide, size_log2[args->dst.dtype]);
+  const int size = gt__widen(&wide, args->dst.size_log2, args->index.data ? 4 : 3);
+  if (!args->index.data) return gt__copy_by_map(&wide, size, stream);
   void *parameters[] = {&wide};
   return gt__launch(gt__copy_kernels[size], gt__blocks(wide.count, 256), 256, 0, stream,
                     parameters);
@@ -1160,8 +2484,10 @@ static int gt__warm(const void *const *kernels, int n) {
 }
 /* Kernels load at their first use, which may wait for the device; this loads all of them. */
 extern "C" int gt__cuda_warmup(void) {
-  int error = gt__warm(gt__map_kernels[0], 6);
-  if (!error) error = gt__warm(gt__reduce_kernels[0], 6);
+  int error = gt__warm(gt__map_kernels[0][0], 18);
+  if (!error) error = gt__warm(gt__reduce_kernels[0], 12);
+  if (!error) error = gt__warm(gt__direct_kernels[0][0], 90);
+  if (!error) error = gt__warm(gt__soft_kernels, 5);
   if (!error) error = gt__warm(gt__combine_kernels, 3);
   if (!error) error = gt__warm(gt__matmul_kernels[0], 6);
   return error ? error : gt__warm(gt__copy_kernels, 5);

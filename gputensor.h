@@ -2814,7 +2814,7 @@ static int gt__cpu_event_record(int index, void **event, void *queue) {
   int code = 0;
   (void)index;
   if (e && !*event) e->now = NULL;
-  *event = e;
+  if (!*event) *event = e; /* only then: another thread may be asking for the event */
   if (!e) GPUTENSOR_FREE(r);
   if (!e || !r) return GT__CPU_NO_MEMORY;
   memset(r, 0, sizeof *r);
@@ -3164,7 +3164,7 @@ static int gt__cuda_event_record(int index, void **event, void *queue) {
   int away, code = gt__cuda_enter(&away, index);
   if (!code && !e) code = gt__cuda_done(cudaEventCreate(&e));
   if (!code) code = gt__cuda_done(cudaEventRecord(e, gt__cuda_stream(queue)));
-  *event = e;
+  if (!*event) *event = e; /* only then: another thread may be asking for the event */
   return gt__cuda_leave(away, code);
 }
 static int gt__cuda_event_ask(int index, void *event, int wait) {

@@ -798,6 +798,7 @@ GT__FN float gt__logistic_f32(float num, float x) {
   rest = gt__fma_f32(-q, GT__SUB(e, GT__SUB(d, 1.0f)), gt__fma_f32(-q, d, p));
   return gt__scale_f32(gt__fma_f32(rest, i, q), neg ? n : 0);
 }
+/* The same for num 1, whose denormal results are e itself, so that nothing is left to scale. */
 GT__FN float gt__sigmoid_f32(float x) {
   float a = gt__abs_f32(x), e = gt__exp_of(a > 104.0f ? -104.0f : -a, 0.0f, 0), d = GT__ADD(1.0f, e);
   float num = x < 0.0f ? e : 1.0f, i = gt__easy_div(1.0f, d), q = GT__MUL(num, i);

@@ -10,14 +10,14 @@
      >>interpreter  the accumulator machine, the heart of map, reduce and matmul
      >>map          each output element from the inputs at its place
      >>reduce       folding by THE PLAN of gputensor.h, and the tree over chunks
-     >>copy         moving elements between strides, and gathering
+     >>copy         elements picked by an index; all other copies are maps
      >>matmul       a tiled product with an expression behind it
      >>launchers    extern "C": check, return at once, choose, launch, report
 
    How to read it. A thread owns a few vectors of 16 bytes at a time, a batch: four in a map, two in
    all else. The accumulator of a batch is in registers; every operand, constant and temporary is a
-   slot in shared memory, where each thread has a column of its own. So no barrier is needed, one
-   kernel runs every program, and a program costs one branch an instruction and batch. */
+   slot in shared memory, where each thread has a column of its own. So only transposed operands
+   need a barrier, one kernel runs every program, and an instruction costs one branch a batch. */
 #define GPUTENSOR_KERNELS
 #include "gputensor.h"
 #include <cuda_pipeline.h>

@@ -4093,9 +4093,11 @@ GT_API gt_tensor *gt_empty(gt_shape shape, gt_dtype dtype, gt_device device) {
 GT_API gt_tensor *gt_empty_pinned(gt_shape shape, gt_dtype dtype) {
   return gt__new(__func__, shape, dtype, gt_cpu(), gt_cuda_is_available());
 }
+static gt_tensor *gt__new_like(const char *function, const gt_tensor *x) {
+  return gt__new(function, gt_shape_of(x), x->dtype, x->device, 0);
+}
 GT_API gt_tensor *gt_empty_like(const gt_tensor *x) {
-  if (gt__refuse(__func__, 0, !x)) return NULL;
-  return gt__new(__func__, gt_shape_of(x), x->dtype, x->device, 0);
+  return gt__refuse(__func__, 0, !x) ? NULL : gt__new_like(__func__, x);
 }
 GT_API gt_tensor *gt_from_ptr(void *data, gt_shape shape, gt_dtype dtype, gt_device device,
                               void (*deleter)(void *data, void *context), void *context) {
@@ -4319,20 +4321,18 @@ GT_API gt_tensor *gt_select(const gt_tensor *x, int dim, int64_t index) {
   gt__drop_dim(&y, dim);
   return gt__handle(__func__, &y);
 }
-/* Gives y the sizes `size`, broadcasting x: strides 0 where x has size 1 or no dim. 0 if it cannot. */
-static int gt__broadcast_to(const gt_tensor *x, int ndim, const int64_t *size, gt_tensor *y) {
-  const int lead = ndim - x->ndim;
-  if (lead < 0) return 0;
-  if (y != x) *y = gt__plain(x);
-  for (int d = ndim - 1; d >= 0; d--) {
-    const int64_t n = d < lead ? 1 : x->shape[d - lead];
-    const int64_t stride = d < lead ? 0 : x->stride[d - lead];
-    if (n != size[d] && n != 1) return 0;
-    y->stride[d] = n == size[d] && n != 1 ? stride : 0;
-    y->shape[d] = size[d];
+/* Makes y of x, broadcast to the shape of `like`: stride 0 where x has size 1 or no dim. Or 0. */
+static int gt__broadcast_to(const gt_tensor *x, const gt_tensor *like, gt_tensor *y) {
+  const int lead = like->ndim - x->ndim;
+  *y = gt__plain(x);
+  for (int d = 0; d < like->ndim; d++) {
+    const int64_t n = d < lead || lead < 0 ? 1 : x->shape[d - lead];
+    if (n != like->shape[d] && n != 1) return 0;
+    y->stride[d] = n == 1 ? 0 : x->stride[d - lead];
+    y->shape[d] = like->shape[d];
   }
-  y->ndim = ndim;
-  return 1;
+  y->ndim = like->ndim;
+  return lead >= 0;
 }
 GT_API gt_tensor *gt_expand(const gt_tensor *x, gt_shape shape) {
   gt_tensor y, model;
@@ -4342,9 +4342,9 @@ GT_API gt_tensor *gt_expand(const gt_tensor *x, gt_shape shape) {
     if (shape.size[d] == -1 && e >= 0 && e < x->ndim) shape.size[d] = x->shape[e];
   }
   if (gt__model(__func__, &model, shape, x->dtype, x->device)) return NULL;
-  if (!gt__broadcast_to(x, shape.ndim, shape.size, &y))
+  if (!gt__broadcast_to(x, &model, &y))
     return GT__NULL(GT_ERROR_SHAPE, "%s: %s does not expand to %s", __func__, gt__shape_text(x),
-                    gt__sizes(shape.ndim, shape.size));
+                    gt__shape_text(&model));
   return gt__handle(__func__, &y);
 }
 GT_API gt_tensor *gt_squeeze(const gt_tensor *x, int dim) {
@@ -4531,11 +4531,13 @@ static int gt__overlaps(const gt_tensor *x, const gt_tensor *y) {
   gt__bounds(y, &yl, &yh);
   return xl + shift < yh && yl < xh + shift;
 }
+static int gt__same_shape(const gt_tensor *x, const gt_tensor *y) {
+  return x->ndim == y->ndim && !memcmp(x->shape, y->shape, (size_t)x->ndim * sizeof *x->shape);
+}
 static int gt__same_view(const gt_tensor *x, const gt_tensor *y) {
   int same = x->storage == y->storage && x->dtype == y->dtype && x->offset == y->offset &&
-             x->ndim == y->ndim;
-  for (int d = 0; d < x->ndim && same; d++)
-    same = x->shape[d] == y->shape[d] && (x->stride[d] == y->stride[d] || x->shape[d] == 1);
+             gt__same_shape(x, y);
+  for (int d = 0; d < x->ndim && same; d++) same = x->stride[d] == y->stride[d] || x->shape[d] == 1;
   return same;
 }
 static int gt__is_constant(const gt_tensor *x) { return x->ndim == 0 && x->device.type == GT_CPU; }
@@ -4549,42 +4551,33 @@ static gt_status gt__check_own(const char *function, const gt_tensor *out) {
 /* Where a result goes: `out` is given or made, `place` is out, or a temporary if out overlaps an
    operand in a way that the operation does not stand. */
 typedef struct { const char *function; gt_tensor *out, *place; int made; } gt__result;
-static gt_status gt__check_output(const char *function, const gt_tensor *out, int ndim,
-                                  const int64_t *size, gt_dtype dtype, gt_device device) {
-  if (!gt__same_device(out->device, device))
+static gt_status gt__check_output(const char *function, const gt_tensor *out, const gt_tensor *like) {
+  if (!gt__same_device(out->device, like->device))
     return gt__fail(GT_ERROR_DEVICE, "%s: the output is on %s, the operands on %s; gt_to moves them",
-                    function, gt_device_string(out->device), gt_device_string(device));
-  if (out->ndim != ndim || memcmp(out->shape, size, (size_t)ndim * sizeof *size))
+                    function, gt_device_string(out->device), gt_device_string(like->device));
+  if (!gt__same_shape(out, like))
     return gt__fail(GT_ERROR_SHAPE, "%s: the output is %s, the result %s", function,
-                    gt__shape_text(out), gt__sizes(ndim, size));
-  if (gt__dtype[out->dtype].kind < gt__dtype[dtype].kind) /* as in PyTorch */
+                    gt__shape_text(out), gt__shape_text(like));
+  if (gt__dtype[out->dtype].kind < gt__dtype[like->dtype].kind) /* as in PyTorch */
     return gt__fail(GT_ERROR_DTYPE, "%s: a %s result is not stored in a %s output; convert it with "
-                    "gt_to_dtype or gt_copy", function, gt_dtype_string(dtype),
+                    "gt_to_dtype or gt_copy", function, gt_dtype_string(like->dtype),
                     gt_dtype_string(out->dtype));
   return gt__check_own(function, out);
 }
-static gt_tensor *gt__new_sized(const char *function, int ndim, const int64_t *size, gt_dtype dtype,
-                                gt_device device) {
-  gt_shape shape = {ndim, {0}};
-  memcpy(shape.size, size, (size_t)ndim * sizeof *size);
-  return gt__new(function, shape, dtype, device, 0);
-}
-/* `in_place`: the very elements of an operand may be written over. */
-static gt_status gt__begin(gt__result *r, const char *function, gt_tensor *out, int ndim,
-                           const int64_t *size, gt_dtype dtype, gt_device device, int n,
-                           const gt_tensor *const *x, int in_place) {
+/* `like` describes the result; `in_place`: the very elements of an operand may be written over. */
+static gt_status gt__begin(gt__result *r, const char *function, gt_tensor *out, const gt_tensor *like,
+                           int n, const gt_tensor *const *x, int in_place) {
   gt_tensor wide;
   r->function = function;
   r->made = !out;
-  r->out = r->place = out ? out : gt__new_sized(function, ndim, size, dtype, device);
-  if (!r->out || (out && gt__check_output(function, out, ndim, size, dtype, device)))
-    return gt__failed();
+  r->out = r->place = out ? out : gt__new_like(function, like);
+  if (!r->out || (out && gt__check_output(function, out, like))) return gt__failed();
   for (int i = 0; i < n && out && r->place == out; i++) {
     if (!x[i]->storage || !gt__overlaps(out, x[i])) continue;
-    if (in_place && (gt__is_constant(x[i]) || (gt__broadcast_to(x[i], ndim, size, &wide) &&
+    if (in_place && (gt__is_constant(x[i]) || (gt__broadcast_to(x[i], like, &wide) &&
                                                gt__same_view(out, &wide))))
       continue;
-    r->place = gt__new_sized(function, ndim, size, out->dtype, device);
+    r->place = gt__new_like(function, out);
     if (!r->place) return gt__failed();
   }
   return GT_OK;
@@ -4772,7 +4765,7 @@ GT_API gt_tensor *gt_copy(gt_tensor *dst, const gt_tensor *src) {
   gt_tensor wide;
   if (gt__refuse(__func__, !dst, !src)) return NULL;
   if (!dst) return gt__converted(__func__, src, src->dtype, src->device, 0);
-  if (!gt__broadcast_to(src, dst->ndim, dst->shape, &wide))
+  if (!gt__broadcast_to(src, dst, &wide))
     return GT__NULL(GT_ERROR_SHAPE, "%s: the source %s does not broadcast to %s", __func__,
                     gt__shape_text(src), gt__shape_text(dst));
   return gt__check_own(__func__, dst) || gt__copy_into(__func__, dst, &wide) ? NULL : dst;
@@ -4895,11 +4888,10 @@ typedef struct {
 } gt__node;
 typedef struct {
   const char *function, *text;
-  int at, depth, n, root, n_in, ndim; /* at, depth: of the parser; n: nodes; n_in: operands */
+  int at, depth, n, root, n_in;       /* at, depth: of the parser; n: nodes; n_in: operands */
   gt__node *node, few[GT__FEW];
   const gt_tensor *const *in;
-  int64_t size[GT_MAX_DIMS];          /* of the whole expression */
-  gt_device device;
+  gt_tensor whole;                    /* describes the result: device, shape and dtype */
   uint64_t seed, offset;              /* of the random numbers in it */
 } gt__tree;
 static void gt__tree_begin(gt__tree *t, const char *function, const char *text, int n,
@@ -5332,21 +5324,21 @@ static int gt__compile(const gt__tree *t, int i, int compute, gt__code *g) {
 }
 
 /* -- shapes of trees -- */
-static int gt__merge_shape(int *ndim, int64_t *size, const gt_tensor *x) { /* 0: cannot broadcast */
-  const int n = x->ndim > *ndim ? x->ndim : *ndim, lead = n - *ndim, x_lead = n - x->ndim;
+static int gt__merge_shape(gt_tensor *y, const gt_tensor *x) { /* 0: cannot broadcast */
+  const int n = x->ndim > y->ndim ? x->ndim : y->ndim, lead = n - y->ndim, x_lead = n - x->ndim;
   for (int d = n - 1; d >= 0; d--) {
-    const int64_t have = d < lead ? 1 : size[d - lead];
+    const int64_t have = d < lead ? 1 : y->shape[d - lead];
     const int64_t want = d < x_lead ? 1 : x->shape[d - x_lead];
     if (have != want && have != 1 && want != 1) return 0;
-    size[d] = have == 1 ? want : have;
+    y->shape[d] = have == 1 ? want : have;
   }
-  *ndim = n;
+  y->ndim = n;
   return 1;
 }
-static void gt__tree_shape(const gt__tree *t, int i, int *ndim, int64_t *size) {
+static void gt__tree_shape(const gt__tree *t, int i, gt_tensor *y) {
   const gt__node *v = &t->node[i];
-  if (v->op == GT__OPERAND) gt__merge_shape(ndim, size, v->x);
-  for (int k = 0; k < gt__table[v->op].arity; k++) gt__tree_shape(t, v->child[k], ndim, size);
+  if (v->op == GT__OPERAND) gt__merge_shape(y, v->x);
+  for (int k = 0; k < gt__table[v->op].arity; k++) gt__tree_shape(t, v->child[k], y);
 }
 /* -- launch of a map -- */
 static const int gt__as_it_is[GT_MAX_DIMS] = {0, 1, 2, 3, 4, 5, 6, 7};
@@ -5396,13 +5388,12 @@ static const gt_dtype gt__widest[] = {GT_FLOAT32, GT_FLOAT64, GT_INT64}; /* by c
 static gt_status gt__cut(gt__tree *t, int i, int is_condition, gt__code *g) {
   gt__node *v = &t->node[i];
   const int compute = gt__choose_compute(t, i, GT__I64);
-  const gt_dtype dtype = v->dtype == GT_BOOL || is_condition ? GT_BOOL : gt__widest[compute];
-  int ndim = v->indexed ? t->ndim : 0; /* index counts in the shape of the whole */
-  int64_t size[GT_MAX_DIMS];
-  memcpy(size, t->size, sizeof size);
-  gt__tree_shape(t, i, &ndim, size);
+  gt_tensor part = t->whole;
+  if (!v->indexed) part.ndim = 0; /* index counts in the shape of the whole */
+  gt__tree_shape(t, i, &part);
+  part.dtype = v->dtype == GT_BOOL || is_condition ? GT_BOOL : gt__widest[compute];
   if (gt__prepare(t, i, compute, g)) return gt__failed();
-  gt_tensor *x = gt__new_sized(t->function, ndim, size, dtype, t->device);
+  gt_tensor *x = gt__new_like(t->function, &part);
   if (x) x->storage->internal = 1;
   if (!x || gt__launch_map(t->function, g, x) ||
       (gt__is_constant(x) && gt__host_access(t->function, x->storage, 0))) { /* it is read now */
@@ -5463,32 +5454,28 @@ static gt_status gt__prepare(gt__tree *t, int i, int compute, gt__code *g) {
 /* Where an expression runs, and its shape; checks that the operands fit together. 0-d CPU tensors
    are waited for, since the compiler reads them. */
 static gt_status gt__place(gt__tree *t, const gt_tensor *out) {
+  gt_tensor *whole = &t->whole;
   int found = -1;
-  t->ndim = 0;
-  memset(t->size, 0, sizeof t->size);
+  memset(whole, 0, sizeof *whole);
   for (int i = 0; i < t->n_in; i++) {
     const gt_tensor *x = t->in[i];
     if (gt__is_constant(x) && x->storage) {
       if (gt__host_access(t->function, x->storage, 0)) return gt__failed();
       continue;
     }
-    if (found >= 0 && !gt__same_device(x->device, t->device))
+    if (found >= 0 && !gt__same_device(x->device, whole->device))
       return gt__fail(GT_ERROR_DEVICE, "%s: operand %d %s is on %s, operand %d %s on %s; gt_to moves "
                       "a tensor", t->function, found + 1, gt__shape_text(t->in[found]),
-                      gt_device_string(t->device), i + 1, gt__shape_text(x),
+                      gt_device_string(whole->device), i + 1, gt__shape_text(x),
                       gt_device_string(x->device));
-    if (!gt__merge_shape(&t->ndim, t->size, x))
+    if (!gt__merge_shape(whole, x))
       return gt__fail(GT_ERROR_SHAPE, "%s: operand %d %s does not broadcast with %s", t->function,
-                      i + 1, gt__shape_text(x), gt__sizes(t->ndim, t->size));
-    t->device = x->device;
+                      i + 1, gt__shape_text(x), gt__shape_text(whole));
+    whole->device = x->device;
     if (found < 0) found = i;
   }
-  if (found >= 0) return GT_OK;
-  t->device = out ? out->device : gt_cpu();
-  if (out) { /* numbers alone fill the output */
-    t->ndim = out->ndim;
-    memcpy(t->size, out->shape, sizeof t->size);
-  }
+  if (found < 0 && out) *whole = gt__plain(out); /* numbers alone fill the output */
+  else if (found < 0) whole->device = gt_cpu();
   return GT_OK;
 }
 /* Computes the tree into `out`, or into a new tensor. The result's dtype, and the shape of numbers
@@ -5504,8 +5491,8 @@ static gt_tensor *gt__run_tree(gt__tree *t, gt_tensor *out, const gt_tensor *lik
     if (out && gt__dtype[out->dtype].kind >= gt__dtype[dtype].kind) dtype = out->dtype;
     compute = gt__higher(compute, gt__compute_of(dtype));
   }
-  if (gt__begin(&r, t->function, out, t->ndim, t->size, dtype, t->device, t->n_in, t->in, 1))
-    return NULL;
+  t->whole.dtype = dtype;
+  if (gt__begin(&r, t->function, out, &t->whole, t->n_in, t->in, 1)) return NULL;
   gt_status status = gt__prepare(t, t->root, compute, &g);
   if (!status) status = gt__launch_map(t->function, &g, r.place);
   return gt__end(&r, status);
@@ -5730,7 +5717,6 @@ static gt_status gt__check_index(const char *function, const gt_tensor *index, i
 }
 GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
                                   const gt_tensor *index) {
-  int64_t size[GT_MAX_DIMS];
   gt__result r;
   const gt_tensor *const in[] = {x, index};
   if (gt__refuse(__func__, !out, gt__first_null(2, in))) return NULL;
@@ -5742,12 +5728,12 @@ GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
     return GT__NULL(GT_ERROR_DEVICE, "%s: x is on %s, the index on %s; gt_to moves a tensor",
                     __func__, gt_device_string(x->device), gt_device_string(index->device));
   if (x->device.type == GT_CPU && gt__check_index(__func__, index, x->shape[dim])) return NULL;
-  memcpy(size, x->shape, sizeof size);
-  size[dim] = index->shape[0];
-  if (gt__begin(&r, __func__, out, x->ndim, size, x->dtype, x->device, 2, in, 0)) return NULL;
+  gt_tensor like = gt__plain(x);
+  like.shape[dim] = index->shape[0];
+  if (gt__begin(&r, __func__, out, &like, 2, in, 0)) return NULL;
   if (r.place->dtype == x->dtype)
     return gt__end(&r, gt__move_elements(__func__, r.place, x, dim, index));
-  gt_tensor *picked = gt__new_sized(__func__, x->ndim, size, x->dtype, x->device);
+  gt_tensor *picked = gt__new_like(__func__, &like);
   gt_status status = picked ? gt__move_elements(__func__, picked, x, dim, index) : gt__failed();
   if (!status) status = gt__copy_into(__func__, r.place, picked);
   gt_free(picked);
@@ -5756,9 +5742,9 @@ GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
 /* Copies each input into its part of the output; stack gives each a dim of size 1 first. */
 static gt_tensor *gt__join_tensors(const char *function, gt_tensor *out, int n,
                                    const gt_tensor *const *x, int dim, int stack) {
-  gt_tensor part, piece;
+  gt_tensor part, piece, like;
   gt__result r;
-  int64_t size[GT_MAX_DIMS], at = 0;
+  int64_t at = 0;
   gt_status status = GT_OK;
   if (n < 1 || !x) return GT__NULL(GT_ERROR_ARGUMENT, "%s: no tensors given", function);
   if (gt__refuse(function, !out, gt__first_null(n, x))) return NULL;
@@ -5767,14 +5753,13 @@ static gt_tensor *gt__join_tensors(const char *function, gt_tensor *out, int n,
     return GT__NULL(GT_ERROR_SHAPE, "%s: tensors of %d dimensions cannot be joined", function,
                     x[0]->ndim);
   if ((dim = gt__dim(function, dim, ndim)) < 0) return NULL;
-  gt_dtype dtype = x[0]->dtype;
   for (int i = 0; i < n; i++) {
-    dtype = gt_promote_types(dtype, x[i]->dtype);
     piece = gt__plain(x[i]);
     if (stack && piece.ndim < GT_MAX_DIMS) gt__insert_dim(&piece, dim);
-    if (i == 0) memcpy(size, piece.shape, sizeof size);
+    if (i == 0) like = piece;
+    like.dtype = gt_promote_types(like.dtype, piece.dtype);
     for (int d = 0; d < ndim; d++)
-      if (piece.ndim != ndim || (piece.shape[d] != size[d] && (d != dim || stack)))
+      if (piece.ndim != ndim || (piece.shape[d] != like.shape[d] && (d != dim || stack)))
         return GT__NULL(GT_ERROR_SHAPE, "%s: tensor 1 is %s, tensor %d %s; %s", function,
                         gt__shape_text(x[0]), i + 1, gt__shape_text(x[i]),
                         stack ? "all must be alike" : "only the joined dim may differ");
@@ -5783,8 +5768,8 @@ static gt_tensor *gt__join_tensors(const char *function, gt_tensor *out, int n,
                       gt_device_string(x[0]->device), i + 1, gt_device_string(x[i]->device));
     at += piece.shape[dim];
   }
-  size[dim] = at;
-  if (gt__begin(&r, function, out, ndim, size, dtype, x[0]->device, n, x, 0)) return NULL;
+  like.shape[dim] = at;
+  if (gt__begin(&r, function, out, &like, n, x, 0)) return NULL;
   at = 0;
   for (int i = 0; i < n && !status; i++) {
     piece = gt__plain(x[i]);
@@ -5838,29 +5823,29 @@ static gt_status gt__launch_fold(const gt__folding *f, const gt__tree *t, const 
   gt__reduce_args *r = &gt__op_new(&op, GT__REDUCE, f->function, out->device)->u.reduce;
   gt__map_args *m = &r->pre;
   gt__operand *o[1 + GT__INPUTS];
-  const int n = 1 + g->p.n_in;
+  const int n = 1 + g->p.n_in, ndim = t->whole.ndim;
   int kept = 0, folded = 0, order[GT_MAX_DIMS]; /* the kept dims first */
   if (!gt_numel(out)) return GT_OK;
-  for (int d = 0; d < t->ndim; d++)
+  for (int d = 0; d < ndim; d++)
     if (!(set >> d & 1)) order[kept++] = d;
-  for (int d = 0; d < t->ndim; d++)
+  for (int d = 0; d < ndim; d++)
     if (set >> d & 1) order[kept + folded++] = d;
   op.n_write = 1;
-  if (gt__all_kept(f)) o[0] = gt__bind(&op, &m->out, out, t->ndim, t->ndim, order);
+  if (gt__all_kept(f)) o[0] = gt__bind(&op, &m->out, out, ndim, ndim, order);
   else o[0] = gt__bind(&op, &r->out, out, out->ndim, kept, f->keepdim ? order : gt__as_it_is);
   for (int k = 1; k < n; k++)
-    o[k] = gt__bind(&op, &m->in[k - 1], g->in[k - 1], t->ndim, t->ndim, order);
+    o[k] = gt__bind(&op, &m->in[k - 1], g->in[k - 1], ndim, ndim, order);
   r->n = r->inner = 1;
-  for (int d = 0; d < t->ndim; d++) {
-    m->size[d] = t->size[order[d]];
+  for (int d = 0; d < ndim; d++) {
+    m->size[d] = t->whole.shape[order[d]];
     if (d >= kept && !gt__all_kept(f)) r->out.stride[d] = 0;
     if (d >= kept) r->n *= m->size[d];
-    if (t->size[d] != 1) r->inner = set >> d & 1; /* the plan: is the fastest dim folded? */
+    if (t->whole.shape[d] != 1) r->inner = set >> d & 1; /* the plan: is the fastest dim folded? */
   }
   r->soft = f->soft;
   r->outer = gt__all_kept(f) ? gt_numel(out) / r->n : gt_numel(out);
   m->count = r->outer * r->n;
-  m->ndim = t->ndim;
+  m->ndim = ndim;
   r->n_kept = gt__collapse(&m->ndim, m->size, kept, n, o);
   for (int k = 1; k < n; k++) gt__set_mode(o[k], m->ndim);
   gt__set_mode(o[0], gt__all_kept(f) ? m->ndim : r->n_kept);
@@ -5879,33 +5864,34 @@ static gt_tensor *gt__run_fold(const gt__folding *f, gt__tree *t, gt_tensor *out
   const int is_arg = f->fold == GT__FOLD_ARGMAX || f->fold == GT__FOLD_ARGMIN;
   gt__result r;
   gt__code g;
-  int compute, ndim = 0;
-  int64_t size[GT_MAX_DIMS], n = 1;
+  int64_t n = 1;
   uint32_t set;
   if (gt__place(t, NULL) || gt__annotate(t)) return NULL;
   if (t->node[t->root].indexed)
     return GT__NULL(GT_ERROR_EXPRESSION, "%s: index has no meaning before a fold; use gt_eval first",
                     t->function);
-  if (gt__dim_set(f->function, f->dims, t->ndim, &set)) return NULL;
-  for (int d = 0; d < t->ndim; d++) {
-    if (set >> d & 1) n *= t->size[d];
-    if (!(set >> d & 1) || f->keepdim)
-      size[ndim++] = (set >> d & 1) && !gt__all_kept(f) ? 1 : t->size[d];
+  gt_tensor like = t->whole;
+  if (gt__dim_set(f->function, f->dims, like.ndim, &set)) return NULL;
+  like.ndim = 0;
+  for (int d = 0; d < t->whole.ndim; d++) {
+    const int folded = set >> d & 1;
+    if (folded) n *= t->whole.shape[d];
+    if (!folded || f->keepdim)
+      like.shape[like.ndim++] = folded && !gt__all_kept(f) ? 1 : t->whole.shape[d];
   }
-  if (!n && (is_arg || f->fold == GT__FOLD_MAX || f->fold == GT__FOLD_MIN) && gt__count(ndim, size))
+  if (!n && (is_arg || f->fold == GT__FOLD_MAX || f->fold == GT__FOLD_MIN) && gt_numel(&like))
     return GT__NULL(GT_ERROR_SHAPE, "%s: no elements to choose from in %s", f->function,
-                    gt__sizes(t->ndim, t->size));
-  gt_dtype dtype = (gt_dtype)t->node[t->root].dtype;
-  compute = gt__choose_compute(t, t->root, f->at_least);
-  if (f->fold <= GT__FOLD_PROD && !gt_is_floating(dtype)) {
+                    gt__shape_text(&t->whole));
+  int compute = gt__choose_compute(t, t->root, f->at_least);
+  like.dtype = (gt_dtype)t->node[t->root].dtype;
+  if (f->fold <= GT__FOLD_PROD && !gt_is_floating(like.dtype)) {
     if (f->finish || compute != GT__I64) compute = GT__F64; /* counts stay exact beyond 2^24 */
-    dtype = f->finish ? GT_FLOAT32 : GT_INT64;
+    like.dtype = f->finish ? GT_FLOAT32 : GT_INT64;
   }
-  if (is_arg) dtype = GT_INT64;
-  if (f->fold >= GT__FOLD_ANY) dtype = GT_BOOL;
-  if (f->dtype != GT_DTYPES) dtype = f->dtype;
-  if (gt__begin(&r, f->function, out, ndim, size, dtype, t->device, t->n_in, t->in,
-                gt__all_kept(f))) return NULL;
+  if (is_arg) like.dtype = GT_INT64;
+  if (f->fold >= GT__FOLD_ANY) like.dtype = GT_BOOL;
+  if (f->dtype != GT_DTYPES) like.dtype = f->dtype;
+  if (gt__begin(&r, f->function, out, &like, t->n_in, t->in, gt__all_kept(f))) return NULL;
   gt_status status = gt__prepare(t, t->root, compute, &g);
   if (!status) status = gt__launch_fold(f, t, &g, r.place, set);
   return gt__end(&r, status);
@@ -6103,17 +6089,15 @@ static gt_status gt__product_shape(const char *function, const gt_tensor *a, con
                     gt__shape_text(a), gt__shape_text(b), (long long)x->k,
                     (long long)p->b.shape[p->b.ndim],
                     x->n == x->k ? "; transpose the second operand?" : "");
-  x->n_batch = 0;
-  if (!gt__merge_shape(&x->n_batch, x->post.size, &p->a) ||
-      !gt__merge_shape(&x->n_batch, x->post.size, &p->b))
+  memset(&p->result, 0, sizeof p->result);
+  if (!gt__merge_shape(&p->result, &p->a) || !gt__merge_shape(&p->result, &p->b))
     return gt__fail(GT_ERROR_SHAPE, "%s: %s x %s: the batches do not broadcast", function,
                     gt__shape_text(a), gt__shape_text(b));
-  x->batch = gt__count(x->n_batch, x->post.size);
-  memset(&p->result, 0, sizeof p->result);
   p->result.dtype = gt_promote_types(a->dtype, b->dtype);
   p->result.device = a->device;
-  p->result.ndim = x->n_batch;
-  memcpy(p->result.shape, x->post.size, (size_t)x->n_batch * sizeof *x->post.size);
+  x->n_batch = p->result.ndim;
+  x->batch = gt_numel(&p->result);
+  memcpy(x->post.size, p->result.shape, sizeof x->post.size);
   if (!p->drop_m) p->result.shape[p->result.ndim++] = x->m;
   if (!p->drop_n) p->result.shape[p->result.ndim++] = x->n;
   return GT_OK;
@@ -6150,8 +6134,7 @@ static gt_tensor *gt__matmul_text(const char *function, gt_tensor *out, const gt
 /* The product by itself, in the type that products add up in, then the expression. */
 static gt_status gt__product_apart(gt__tree *t, gt__product *p, gt_dtype dtype, gt_tensor *place) {
   const gt_tensor *const *factor = t->in + t->n_in;
-  gt_tensor *product =
-      gt__new_sized(t->function, p->result.ndim, p->result.shape, dtype, place->device);
+  gt_tensor *product = gt__new(t->function, gt_shape_of(&p->result), dtype, place->device, 0);
   int done = product && gt__matmul_text(t->function, product, factor[0], factor[1], "a", 0, NULL);
   if (done) {
     p->result = gt__plain(product);
@@ -6172,11 +6155,9 @@ static gt_tensor *gt__matmul_tree(gt__tree *t, gt__product *p, gt_tensor *out) {
   /* does the tree fit behind the product as it is, in the type that products add up in? */
   const int direct = gt__choose_compute(t, t->root, GT__I64) == add_type &&
                      !gt__settle(t, t->root, add_type, NULL) &&
-                     gt__compile(t, t->root, add_type, &g) && t->ndim == p->result.ndim &&
-                     !memcmp(t->size, p->result.shape, sizeof t->size);
-  if (gt__begin(&r, t->function, out, t->ndim, t->size, (gt_dtype)t->node[t->root].dtype, t->device,
-                t->n_in + 2, t->in, 0))
-    return NULL;
+                     gt__compile(t, t->root, add_type, &g) && gt__same_shape(&t->whole, &p->result);
+  t->whole.dtype = (gt_dtype)t->node[t->root].dtype;
+  if (gt__begin(&r, t->function, out, &t->whole, t->n_in + 2, t->in, 0)) return NULL;
   return gt__end(&r, direct ? gt__launch_product(p, &g, r.place)
                             : gt__product_apart(t, p, gt__widest[add_type], r.place));
 }

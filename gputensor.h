@@ -219,7 +219,7 @@ GT_API gt_tensor *gt_retain(const gt_tensor *x); /* another handle on the same e
 GT_API void gt_free(gt_tensor *x);               /* NULL is fine; pending work is not disturbed */
 GT_API gt_tensor *gt_keep(gt_tensor *x);         /* hands x to the scope outside, or to the caller */
 /* GT_SCOPE { ... } frees what this thread made inside and did not keep, also on break and return.
-   C needs GCC's or Clang's cleanup attribute for it; C++ a destructor. */
+   It needs the cleanup attribute of GCC and Clang. */
 
 GT_API int64_t gt_numel(const gt_tensor *x);
 GT_API size_t gt_nbytes(const gt_tensor *x);     /* numel x element size */
@@ -548,23 +548,16 @@ GT_API void gt_with_pop(gt_with *with);
 
 #define GT__JOIN2(a, b) a##b
 #define GT__JOIN(a, b) GT__JOIN2(a, b)
-#ifdef __cplusplus
-struct gt__scope_guard {
-  gt_scope scope;
-  gt__scope_guard() { gt_scope_push(&scope); }
-  ~gt__scope_guard() { gt_scope_pop(&scope); }
-};
-struct gt__with_guard {
-  gt_with with;
-  explicit gt__with_guard(gt_with w) : with(w) {}
-  ~gt__with_guard() { gt_with_pop(&with); }
-};
 #define GT_SCOPE \
-  for (gt__scope_guard GT__JOIN(gt__s, __LINE__); GT__JOIN(gt__s, __LINE__).scope.on; \
-       GT__JOIN(gt__s, __LINE__).scope.on = 0)
+  for (gt_scope GT__JOIN(gt__s, __LINE__) __attribute__((cleanup(gt_scope_pop))) = {1, NULL, NULL}, \
+                *GT__JOIN(gt__p, __LINE__) = gt_scope_push(&GT__JOIN(gt__s, __LINE__)); \
+       GT__JOIN(gt__p, __LINE__)->on; GT__JOIN(gt__p, __LINE__)->on = 0)
 #define GT__WITH(value) \
-  for (gt__with_guard GT__JOIN(gt__w, __LINE__)(value); GT__JOIN(gt__w, __LINE__).with.on; \
-       GT__JOIN(gt__w, __LINE__).with.on = 0)
+  for (gt_with GT__JOIN(gt__w, __LINE__) __attribute__((cleanup(gt_with_pop))) = (value); \
+       GT__JOIN(gt__w, __LINE__).on; GT__JOIN(gt__w, __LINE__).on = 0)
+#define GT_WITH_DEVICE(device) GT__WITH(gt_with_device(device))
+#define GT_WITH_STREAM(stream) GT__WITH(gt_with_stream(stream))
+#ifdef __cplusplus
 template <class... T> static inline gt_shape gt__shape(T... size) {
   static_assert(sizeof...(T) <= GT_MAX_DIMS, "at most 8 dimensions");
   gt_shape s = {(int)sizeof...(size), {(int64_t)size...}};
@@ -590,13 +583,6 @@ static inline gt_tensor *gt_matmul_eval(gt_tensor *out, const gt_tensor *a, cons
   return gt_matmul_eval_n(out, a, b, text, (int)sizeof...(x), v);
 }
 #else
-#define GT_SCOPE \
-  for (gt_scope GT__JOIN(gt__s, __LINE__) __attribute__((cleanup(gt_scope_pop))) = {1, NULL, NULL}, \
-                *GT__JOIN(gt__p, __LINE__) = gt_scope_push(&GT__JOIN(gt__s, __LINE__)); \
-       GT__JOIN(gt__p, __LINE__)->on; GT__JOIN(gt__p, __LINE__)->on = 0)
-#define GT__WITH(value) \
-  for (gt_with GT__JOIN(gt__w, __LINE__) __attribute__((cleanup(gt_with_pop))) = (value); \
-       GT__JOIN(gt__w, __LINE__).on; GT__JOIN(gt__w, __LINE__).on = 0)
 #define GT_SHAPE(...) \
   ((gt_shape){(int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), {__VA_ARGS__}})
 #define GT_SHAPE_0D ((gt_shape){0, {0}})
@@ -613,8 +599,6 @@ static inline gt_tensor *gt_matmul_eval(gt_tensor *out, const gt_tensor *a, cons
   gt_reduce_n(out, reduction, dims, keepdim, GT__OPERANDS(__VA_ARGS__))
 #define gt_matmul_eval(out, a, b, ...) gt_matmul_eval_n(out, a, b, GT__OPERANDS(__VA_ARGS__))
 #endif
-#define GT_WITH_DEVICE(device) GT__WITH(gt_with_device(device))
-#define GT_WITH_STREAM(stream) GT__WITH(gt_with_stream(stream))
 
 #endif /* GPUTENSOR_H */
 
@@ -679,24 +663,62 @@ GT__FN float  gt__sqrt_f32(float x)  { return __builtin_sqrtf(x); }
 GT__FN double gt__sqrt_f64(double x) { return __builtin_sqrt(x); }
 #endif
 #endif
-GT__FN int32_t gt__bits_f32(float x)    { int32_t b; GT__LIBM(memcpy)(&b, &x, 4); return b; }
-GT__FN float   gt__float_f32(int32_t b) { float x; GT__LIBM(memcpy)(&x, &b, 4); return x; }
-GT__FN int64_t gt__bits_f64(double x)   { int64_t b; GT__LIBM(memcpy)(&b, &x, 8); return b; }
-GT__FN double  gt__float_f64(int64_t b) { double x; GT__LIBM(memcpy)(&x, &b, 8); return x; }
-GT__FN float  gt__fma_f32(float a, float b, float c)    { return GT__LIBM(fmaf)(a, b, c); }
-GT__FN double gt__fma_f64(double a, double b, double c) { return GT__LIBM(fma)(a, b, c); }
-
-/* Exact everywhere, so the platform's own may be used. */
-#define GT__EXACT1(name, fn) \
-    GT__FN float  gt__##name##_f32(float x)  { return GT__LIBM(fn##f)(x); } \
-    GT__FN double gt__##name##_f64(double x) { return GT__LIBM(fn)(x); }
-GT__EXACT1(floor, floor) GT__EXACT1(ceil, ceil) GT__EXACT1(rint, rint) GT__EXACT1(trunc, trunc)
-GT__EXACT1(abs, fabs)
-#undef GT__EXACT1
-GT__FN float  gt__copysign_f32(float x, float s)   { return GT__LIBM(copysignf)(x, s); }
-GT__FN double gt__copysign_f64(double x, double s) { return GT__LIBM(copysign)(x, s); }
-GT__FN float  gt__fmod_f32(float a, float b)       { return GT__LIBM(fmodf)(a, b); }
-GT__FN double gt__fmod_f64(double a, double b)     { return GT__LIBM(fmod)(a, b); }
+/* Float and double alike: S and s are T's endings here and in C's library. What that rounds exactly,
+ * or need not round, is its own. Of equal numbers the sign bits decide: max(+0,-0) = +0, min = -0; NaN
+ * propagates, but sign gives 0 for it. % has the divisor's sign, // comes from the exact remainder.
+ * to_i64 truncates and saturates to lo .. hi, the limits of an integer type; NaN gives 0. Its bounds
+ * are lo and hi + 1, powers of two and so exact; what is cast lies between them. */
+#define GT__POLY(S, z, c) gt__poly_##S(z, c, (int)(sizeof c / sizeof *c))
+#define GT__BOTH(T, S, s, I) \
+  GT__FN I gt__bits_##S(T x)  { I b; GT__LIBM(memcpy)(&b, &x, sizeof b); return b; } \
+  GT__FN T gt__float_##S(I b) { T x; GT__LIBM(memcpy)(&x, &b, sizeof x); return x; } \
+  GT__FN T gt__fma_##S(T a, T b, T c)  { return GT__LIBM(fma##s)(a, b, c); } \
+  GT__FN T gt__fmod_##S(T a, T b)      { return GT__LIBM(fmod##s)(a, b); } \
+  GT__FN T gt__copysign_##S(T x, T y)  { return GT__LIBM(copysign##s)(x, y); } \
+  GT__FN T gt__floor_##S(T x)          { return GT__LIBM(floor##s)(x); } \
+  GT__FN T gt__ceil_##S(T x)           { return GT__LIBM(ceil##s)(x); } \
+  GT__FN T gt__rint_##S(T x)           { return GT__LIBM(rint##s)(x); } \
+  GT__FN T gt__trunc_##S(T x)          { return GT__LIBM(trunc##s)(x); } \
+  GT__FN T gt__abs_##S(T x)            { return GT__LIBM(fabs##s)(x); } \
+  GT__FN T gt__rsqrt_##S(T x)          { return GT__DIV((T)1, gt__sqrt_##S(x)); } \
+  GT__FN T gt__reciprocal_##S(T x)     { return GT__DIV((T)1, x); } \
+  GT__FN T gt__sign_##S(T x)           { return (T)((x > 0) - (x < 0)); } \
+  /* two instructions of x86; "or" joins the signs of zeros, keeps equals, and a NaN a NaN */ \
+  GT__FN T gt__minimum_##S(T a, T b) { \
+    T x = a < b ? a : b, y = b < a ? b : a; \
+    return gt__float_##S(gt__bits_##S(x) | gt__bits_##S(y)); \
+  } \
+  GT__FN T gt__maximum_##S(T a, T b)   { return -gt__minimum_##S(-a, -b); } \
+  /* from whichever end is nearer, so that both ends are met exactly */ \
+  GT__FN T gt__lerp_##S(T a, T b, T w) { \
+    T d = GT__SUB(b, a); \
+    return w < (T)0.5 ? gt__fma_##S(w, d, a) : gt__fma_##S(GT__SUB(w, (T)1), d, b); \
+  } \
+  GT__FN T gt__remainder_##S(T a, T b) { \
+    T m = gt__fmod_##S(a, b); \
+    return ((m != 0) & ((b < 0) != (m < 0))) ? GT__ADD(m, b) : m; \
+  } \
+  GT__FN T gt__floor_div_##S(T a, T b) { \
+    T m = gt__fmod_##S(a, b), q = GT__DIV(a, b), d = GT__DIV(GT__SUB(a, m), b), f; \
+    d = ((m != 0) & ((b < 0) != (m < 0))) ? GT__SUB(d, (T)1) : d; \
+    f = gt__floor_##S(d); \
+    f = GT__SUB(d, f) > (T)0.5 ? GT__ADD(f, (T)1) : f; \
+    f = d == 0 ? gt__copysign_##S((T)0, q) : f; \
+    return b == 0 ? q : f; \
+  } \
+  GT__FN int64_t gt__##S##_to_i64(T x, int64_t lo, int64_t hi) { \
+    T below = (T)lo, above = (T)((uint64_t)hi + 1u); \
+    int64_t v = (int64_t)(((x >= below) & (x < above)) ? x : (T)0); \
+    return x >= above ? hi : x < below ? lo : v; \
+  } \
+  /* c[0] + c[1] z + c[2] z^2 ... in Horner steps, for a table c; compilers unroll it */ \
+  GT__FN T gt__poly_##S(T z, const T *c, int n) { \
+    T p = c[--n]; \
+    while (n > 0) p = gt__fma_##S(z, p, c[--n]); \
+    return p; \
+  }
+GT__BOTH(float, f32, f, int32_t) GT__BOTH(double, f64, , int64_t)
+#undef GT__BOTH
 GT__FN float gt__inf_f32(void) { return gt__float_f32(0x7f800000); }
 GT__FN float gt__max_f32(void) { return gt__float_f32(0x7f7fffff); }
 GT__FN float gt__nan_f32(void) { return gt__float_f32(0x7fc00000); }
@@ -718,16 +740,6 @@ static const float gt__pio2_hi = 0x1.921fb6p+0f;         /* pi/2 = hi + mid + lo
 static const float gt__pio2_mid = -0x1.777a5cp-25f, gt__pio2_lo = -0x1.ee59dap-50f;
 static const float gt__flt_max = 0x1.fffffep+127f;
 static const float gt__rounder = 0x1.8p+23f;              /* x + rounder rounds x to an integer */
-/* c[0] + c[1] z + c[2] z^2 ... in Horner steps, for a table c; compilers unroll it. */
-#define GT__POLY(S, z, c) gt__poly_##S(z, c, (int)(sizeof c / sizeof *c))
-#define GT__POLYNOMIAL(T, S) \
-  GT__FN T gt__poly_##S(T z, const T *c, int n) { \
-    T p = c[--n]; \
-    while (n > 0) p = gt__fma_##S(z, p, c[--n]); \
-    return p; \
-  }
-GT__POLYNOMIAL(float, f32) GT__POLYNOMIAL(double, f64)
-#undef GT__POLYNOMIAL
 /* A NaN passes through: both comparisons are false for it. */
 GT__FN float gt__clamp_f32(float x, float lo, float hi) { return x < lo ? lo : x > hi ? hi : x; }
 GT__FN float gt__neg_if_f32(float x, int32_t sign_bit) {
@@ -1099,38 +1111,6 @@ GT__FN float gt__hypot_f32(float x, float y) {
   r = ((x != x) | (y != y)) ? GT__ADD(x, y) : r;
   return ((p > gt__flt_max) | (q > gt__flt_max)) ? gt__inf_f32() : r;
 }
-/* Float and double alike. Of equal numbers the sign bits decide: max(+0,-0) = +0, min = -0; NaN
- * propagates, but sign gives 0 for it. lerp goes from whichever end is nearer, so that both ends are
- * met exactly. % has the divisor's sign, // comes from the exact remainder. */
-#define GT__BOTH(T, S) \
-  GT__FN T gt__rsqrt_##S(T x) { return GT__DIV((T)1, gt__sqrt_##S(x)); } \
-  GT__FN T gt__reciprocal_##S(T x) { return GT__DIV((T)1, x); } \
-  GT__FN T gt__sign_##S(T x) { return (T)((x > 0) - (x < 0)); } \
-  /* two instructions of x86; "or" joins the signs of zeros, keeps equals, and a NaN a NaN */ \
-  GT__FN T gt__minimum_##S(T a, T b) { \
-    T x = a < b ? a : b, y = b < a ? b : a; \
-    return gt__float_##S(gt__bits_##S(x) | gt__bits_##S(y)); \
-  } \
-  GT__FN T gt__maximum_##S(T a, T b) { return -gt__minimum_##S(-a, -b); } \
-  GT__FN T gt__lerp_##S(T a, T b, T w) { \
-    T d = GT__SUB(b, a); \
-    return w < (T)0.5 ? gt__fma_##S(w, d, a) : gt__fma_##S(GT__SUB(w, (T)1), d, b); \
-  } \
-  GT__FN T gt__remainder_##S(T a, T b) { \
-    T m = gt__fmod_##S(a, b); \
-    return ((m != 0) & ((b < 0) != (m < 0))) ? GT__ADD(m, b) : m; \
-  } \
-  GT__FN T gt__floor_div_##S(T a, T b) { \
-    T m = gt__fmod_##S(a, b), q = GT__DIV(a, b), d = GT__DIV(GT__SUB(a, m), b), f; \
-    d = ((m != 0) & ((b < 0) != (m < 0))) ? GT__SUB(d, (T)1) : d; \
-    f = gt__floor_##S(d); \
-    f = GT__SUB(d, f) > (T)0.5 ? GT__ADD(f, (T)1) : f; \
-    f = d == 0 ? gt__copysign_##S((T)0, q) : f; \
-    return b == 0 ? q : f; \
-  }
-GT__BOTH(float, f32) GT__BOTH(double, f64)
-#undef GT__BOTH
-
 /* -- float64: the platform's functions, within 2 ULP, not promised to be bit-equal -- */
 
 #define GT__F64_1(name) GT__FN64 double gt__##name##_f64(double x) { return GT__LIBM(name)(x); }
@@ -1206,17 +1186,6 @@ GT__FN uint16_t gt__f32_to_bf16(float x) {
 /* Through float, so rounded twice. */
 GT__FN uint16_t gt__f64_to_f16(double x) { return gt__f32_to_f16((float)x); }
 GT__FN uint16_t gt__f64_to_bf16(double x) { return gt__f32_to_bf16((float)x); }
-
-/* Truncate and saturate to lo .. hi, the limits of an integer type; NaN gives 0. The bounds it
- * compares with are lo and hi + 1, powers of two and so exact; what is cast lies between them. */
-#define GT__TO_I64(T, S) \
-  GT__FN int64_t gt__##S##_to_i64(T x, int64_t lo, int64_t hi) { \
-    T below = (T)lo, above = (T)((uint64_t)hi + 1u); \
-    int64_t v = (int64_t)(((x >= below) & (x < above)) ? x : (T)0); \
-    return x >= above ? hi : x < below ? lo : v; \
-  }
-GT__TO_I64(float, f32) GT__TO_I64(double, f64)
-#undef GT__TO_I64
 
 /* -- int64: everything wraps, nothing is undefined -- */
 

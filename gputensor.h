@@ -1511,8 +1511,6 @@ enum { GT__NOT_YET = -1, GT__GPUS = 32 };
    returns 0 or an error code, which classify and text explain. Only gt__submit and the code of
    streams and storages call them. run returns at once, but a CPU without a queue does the work. */
 typedef struct gt__backend {
-  const char *name;
-  int (*count)(void);
   int (*properties)(int index, gt_properties *out);
   int (*memory)(int index, size_t *reserved, size_t *free_bytes, size_t *total);
   int (*alloc)(int index, void *queue, size_t bytes, int pinned, void **out);
@@ -2526,6 +2524,8 @@ static int gt__cpu_copy(const gt__copy_args *c) {
 }
 
 /* ---- the back end ---- */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter" /* all back ends' functions have the same ones */
 static int gt__cpu_execute(const gt__op *op) {
   switch (op->kind) {
     case GT__COPY: return gt__cpu_copy(&op->u.copy);
@@ -2538,7 +2538,6 @@ static int gt__cpu_execute(const gt__op *op) {
    stands in front of it. */
 static int gt__cpu_alloc(int index, void *queue, size_t bytes, int pinned, void **out) {
   char *base = bytes <= SIZE_MAX - 128 ? (char *)GPUTENSOR_MALLOC(bytes + 128) : NULL;
-  (void)index, (void)queue, (void)pinned;
   *out = NULL;
   if (!base) return GT__CPU_NO_MEMORY;
   void **p = (void **)(void *)(base + (128 - ((uintptr_t)base & 63)));
@@ -2547,15 +2546,12 @@ static int gt__cpu_alloc(int index, void *queue, size_t bytes, int pinned, void 
   return 0;
 }
 static int gt__cpu_release(int index, void *queue, void *p, int pinned) {
-  (void)index, (void)queue, (void)pinned;
   GPUTENSOR_FREE(p ? ((void **)p)[-1] : NULL);
   return 0;
 }
-static int gt__cpu_count(void) { return 1; }
 static int gt__cpu_properties(int index, gt_properties *out) {
   char line[256];
   FILE *file = fopen("/proc/cpuinfo", "r");
-  (void)index;
   memset(out, 0, sizeof *out);
   snprintf(out->name, sizeof out->name, "CPU");
   while (file && fgets(line, sizeof line, file))
@@ -2584,23 +2580,20 @@ static int gt__cpu_memory(int index, size_t *reserved, size_t *free_bytes, size_
   return 0;
 }
 /* ---- queues: a created CPU stream is a thread that takes its items one after the other ----
-   An item runs an operation, lets an event pass, or waits for one. The threads take no lock of the
-   core, so who waits for them may hold it. A failed operation's code stays until the queue is waited
-   for or asked; events that pass meanwhile, and queues that wait for those, get it too. */
+   An item runs an operation, waits for another item or a GPU, or only passes by, as a record of an
+   event. The threads take no lock of the core, so who waits for them may hold it. A failed operation's
+   code stays until the queue is waited for or asked; items that pass meanwhile, and queues that wait
+   for those, get it too. */
 enum { GT__CPU_FULL = 64 };      /* items waiting, from which on callers have to wait too */
-typedef struct {                 /* one record of an event, which who waits for it keeps alive */
-  double ms;                     /* when a thread came by */
-  int passed, code, refs;
-} gt__cpu_record;
-typedef struct { gt__cpu_record *now; } gt__cpu_event;   /* the newest; NULL: none */
 typedef struct gt__cpu_item {
-  struct gt__cpu_item *next;
-  gt__cpu_record *pass, *wait;   /* let it pass, or wait for it */
-  const gt__backend *other;      /* or wait for this one's event, and destroy it */
+  struct gt__cpu_item *next, *wait;
+  gt__op *op;                    /* stands behind the item */
+  const gt__backend *other;      /* whose event to wait for, and to destroy */
   void *event;
-  int index;
-  gt__op op;                     /* or run this */
+  int index, refs, passed, code;
+  double ms;                     /* when it passed */
 } gt__cpu_item;
+typedef struct { gt__cpu_item *now; } gt__cpu_event;   /* the newest record; NULL: none */
 typedef struct {
   pthread_t thread;
   gt__cpu_item *first, *last;
@@ -2626,34 +2619,29 @@ static double gt__cpu_now(void) {
   return (double)t.tv_sec * 1e3 + (double)t.tv_usec * 1e-3;
 #endif
 }
-static void gt__cpu_drop(gt__cpu_record *r) { /* with the lock */
-  if (r && --r->refs == 0) GPUTENSOR_FREE(r);
-}
-static void gt__cpu_pass(gt__cpu_record *r, int code) { /* with the lock */
-  r->passed = 1;
-  r->code = code;
-  r->ms = gt__cpu_now();
+static void gt__cpu_drop(gt__cpu_item *x) { /* with the lock */
+  if (x && --x->refs == 0) GPUTENSOR_FREE(x);
 }
 /* One item, without its lock where it takes time. */
 static void gt__cpu_take(gt__cpu_queue *q, gt__cpu_item *x) {
   int code = 0;
-  if (x->pass) {
-    gt__cpu_pass(x->pass, q->code);
-  } else if (x->wait) {
-    while (!x->wait->passed) gt__cpu_sleep();
-    code = x->wait->code;
-  } else {
-    gt__cpu_share = x->other ? 1 : ++gt__cpu_all.busy;
+  while (x->wait && !x->wait->passed) gt__cpu_sleep();
+  if (x->wait) code = x->wait->code;
+  if (x->op || x->other) {
+    gt__cpu_share = x->op ? ++gt__cpu_all.busy : 1;
     gt__cpu_unlock();
-    if (!x->other) code = gt__cpu_execute(&x->op);
+    if (x->op) code = gt__cpu_execute(x->op);
     else {
       code = x->other->event_ask(x->index, x->event, 1) ? GT__CPU_OTHER : 0;
       x->other->event_destroy(x->index, x->event);
     }
     gt__cpu_lock();
-    if (!x->other) gt__cpu_all.busy--, q->finished = x->op.number;
+    if (x->op) gt__cpu_all.busy--, q->finished = x->op->number;
   }
   if (code) q->code = code;
+  x->code = q->code;
+  x->ms = gt__cpu_now();
+  x->passed = 1;
 }
 static void *gt__cpu_serve(void *argument) {
   gt__cpu_queue *q = (gt__cpu_queue *)argument;
@@ -2668,28 +2656,28 @@ static void *gt__cpu_serve(void *argument) {
     gt__cpu_take(q, x);
     q->first = x->next;
     q->popped++;
-    gt__cpu_drop(x->pass);
     gt__cpu_drop(x->wait);
-    GPUTENSOR_FREE(x);
+    gt__cpu_drop(x);
     pthread_cond_broadcast(&gt__cpu_all.changed);
   }
   gt__cpu_unlock();
   return NULL;
 }
-static int gt__cpu_push(gt__cpu_queue *q, gt__cpu_record *pass, gt__cpu_record *wait, const gt__op *op,
-                        const gt__backend *other, int index, void *event) {
-  gt__cpu_item *x = gt__forked ? NULL : (gt__cpu_item *)GPUTENSOR_MALLOC(sizeof *x);
-  if (!x) return gt__forked ? GT__CPU_FORKED : GT__CPU_NO_MEMORY;
-  x->next = NULL;
-  x->pass = pass;
-  x->wait = wait;
-  x->other = other;
-  x->index = index;
-  x->event = event;
-  if (op) x->op = *op;
+/* Adds what `like` and `op` say; without a queue it has passed at once. Who wants to keep it drops it. */
+static int gt__cpu_push(gt__cpu_queue *q, const gt__cpu_item *like, const gt__op *op,
+                        gt__cpu_item **keep) {
+  if (q && gt__forked) return GT__CPU_FORKED;
+  gt__cpu_item *x = (gt__cpu_item *)GPUTENSOR_MALLOC(sizeof *x + (op ? sizeof *op : 0));
+  if (!x) return GT__CPU_NO_MEMORY;
+  *x = *like;
+  if (op) x->op = (gt__op *)memcpy(x + 1, op, sizeof *op);
+  x->refs = (q != NULL) + (keep != NULL);
+  x->passed = !q;
+  x->ms = gt__cpu_now();
+  if (keep) *keep = x;
+  if (!q) return 0;
   gt__cpu_lock();
-  if (pass) pass->refs++;
-  if (wait) wait->refs++;
+  if (x->wait) x->wait->refs++;
   if (q->first) q->last->next = x;
   else q->first = x;
   q->last = x;
@@ -2712,7 +2700,6 @@ static uint64_t gt__cpu_finished(gt__cpu_queue *q) {
   return number;
 }
 static int gt__cpu_queue_create(int index, int priority, void **queue) {
-  (void)index, (void)priority;
   *queue = NULL;
 #ifdef GPUTENSOR_NO_THREADS
   return 0;
@@ -2730,7 +2717,6 @@ static int gt__cpu_queue_create(int index, int priority, void **queue) {
 }
 static int gt__cpu_queue_destroy(int index, void *queue) {
   gt__cpu_queue *q = (gt__cpu_queue *)queue;
-  (void)index;
   if (!q) return 0;
   gt__cpu_lock();
   q->closed = 1;
@@ -2742,7 +2728,6 @@ static int gt__cpu_queue_destroy(int index, void *queue) {
 }
 static int gt__cpu_queue_ask(int index, void *queue, int wait) {
   gt__cpu_queue *q = (gt__cpu_queue *)queue;
-  (void)index;
   if (!q) return 0;
   if (wait) gt__cpu_until(q, 1);
   gt__cpu_lock(); /* behind a wait there may be newer items, pushed by another thread */
@@ -2752,77 +2737,68 @@ static int gt__cpu_queue_ask(int index, void *queue, int wait) {
   gt__cpu_unlock();
   return code;
 }
-/* The record as it is now; the caller drops it. */
-static gt__cpu_record *gt__cpu_newest(void *event) {
-  gt__cpu_lock();
-  gt__cpu_record *r = ((gt__cpu_event *)event)->now;
-  if (r) r->refs++;
-  gt__cpu_unlock();
-  return r;
+static gt__cpu_item *gt__cpu_newest(void *event) { /* with the lock; the caller drops it */
+  gt__cpu_item *x = ((gt__cpu_event *)event)->now;
+  if (x) x->refs++;
+  return x;
 }
-static void gt__cpu_let_go(gt__cpu_record *r) {
+static void gt__cpu_let_go(gt__cpu_item *x) {
   gt__cpu_lock();
-  gt__cpu_drop(r);
+  gt__cpu_drop(x);
   gt__cpu_unlock();
 }
 static int gt__cpu_queue_wait_event(int index, void *queue, void *event) {
-  gt__cpu_record *r = gt__cpu_newest(event);
-  const int code = r && queue ? gt__cpu_push((gt__cpu_queue *)queue, NULL, r, NULL, NULL, 0, NULL) : 0;
-  (void)index;
-  gt__cpu_let_go(r);
+  gt__cpu_item like;
+  memset(&like, 0, sizeof like);
+  gt__cpu_lock();
+  like.wait = gt__cpu_newest(event);
+  gt__cpu_unlock();
+  const int code =
+      like.wait && queue ? gt__cpu_push((gt__cpu_queue *)queue, &like, NULL, NULL) : 0;
+  gt__cpu_let_go(like.wait);
   return code;
 }
 static int gt__cpu_event_destroy(int index, void *event) {
-  (void)index;
   gt__cpu_let_go(((gt__cpu_event *)event)->now);
   GPUTENSOR_FREE(event);
   return 0;
 }
 static int gt__cpu_event_record(int index, void **event, void *queue) {
   gt__cpu_event *e = (gt__cpu_event *)(*event ? *event : GPUTENSOR_MALLOC(sizeof *e));
-  gt__cpu_record *r = (gt__cpu_record *)GPUTENSOR_MALLOC(sizeof *r), *before = r;
-  int code = 0;
-  (void)index;
-  if (e && !*event) e->now = NULL;
-  if (!*event) *event = e; /* only then: another thread may be asking for the event */
-  if (!e) GPUTENSOR_FREE(r);
-  if (!e || !r) return GT__CPU_NO_MEMORY;
-  memset(r, 0, sizeof *r);
-  r->refs = 1;
-  if (queue) code = gt__cpu_push((gt__cpu_queue *)queue, r, NULL, NULL, NULL, 0, NULL);
+  gt__cpu_item like, *x, *before;
+  memset(&like, 0, sizeof like);
+  if (!e) return GT__CPU_NO_MEMORY;
+  if (!*event) e->now = NULL;
+  *event = e;
+  const int code = gt__cpu_push((gt__cpu_queue *)queue, &like, NULL, &x);
+  if (code) return code;
   gt__cpu_lock();
-  if (!queue) gt__cpu_pass(r, 0);
-  if (!code) {
-    before = e->now;
-    e->now = r;
-  }
+  before = e->now;
+  e->now = x;
   gt__cpu_drop(before);
   gt__cpu_unlock();
-  return code;
+  return 0;
 }
 static int gt__cpu_event_ask(int index, void *event, int wait) {
-  gt__cpu_record *r = gt__cpu_newest(event);
-  (void)index;
-  if (!r) return 0;
   gt__cpu_lock();
-  while (wait && !r->passed && !gt__forked) gt__cpu_sleep();
-  const int code = r->passed ? r->code : gt__forked ? (int)GT__CPU_FORKED : GT__NOT_YET;
-  gt__cpu_drop(r);
+  gt__cpu_item *x = gt__cpu_newest(event);
+  while (wait && x && !x->passed && !gt__forked) gt__cpu_sleep();
+  const int code = !x ? 0 : x->passed ? x->code : gt__forked ? (int)GT__CPU_FORKED : GT__NOT_YET;
+  gt__cpu_drop(x);
   gt__cpu_unlock();
   return code;
 }
 static int gt__cpu_event_elapsed(int index, void *start, void *end, float *ms) {
-  gt__cpu_record *a = gt__cpu_newest(start), *b = gt__cpu_newest(end);
-  (void)index;
+  gt__cpu_lock();
+  const gt__cpu_item *a = ((gt__cpu_event *)start)->now, *b = ((gt__cpu_event *)end)->now;
   *ms = a && b ? (float)(b->ms - a->ms) : 0; /* both have passed */
-  gt__cpu_let_go(a);
-  gt__cpu_let_go(b);
+  gt__cpu_unlock();
   return 0;
 }
 static int gt__cpu_run(int index, void *queue, const gt__op *op) {
-  (void)index;
-  return queue ? gt__cpu_push((gt__cpu_queue *)queue, NULL, NULL, op, NULL, 0, NULL)
-               : gt__cpu_execute(op);
+  gt__cpu_item like;
+  memset(&like, 0, sizeof like);
+  return queue ? gt__cpu_push((gt__cpu_queue *)queue, &like, op, NULL) : gt__cpu_execute(op);
 }
 static gt_status gt__cpu_classify(int code) {
   return code == GT__CPU_NO_MEMORY ? GT_ERROR_MEMORY : code ? GT_ERROR_STATE : GT_OK;
@@ -2836,11 +2812,12 @@ static const char *gt__cpu_text(int code) {
                                      : "no error";
 }
 static const gt__backend gt__cpu_backend = {
-  "cpu", gt__cpu_count, gt__cpu_properties, gt__cpu_memory, gt__cpu_alloc, gt__cpu_release, NULL, NULL,
-  gt__cpu_run, gt__cpu_queue_create, gt__cpu_queue_destroy, gt__cpu_queue_ask,
-  gt__cpu_queue_wait_event, gt__cpu_event_destroy, gt__cpu_event_record,
-  gt__cpu_event_ask, gt__cpu_event_elapsed, gt__cpu_classify, gt__cpu_text
+  gt__cpu_properties, gt__cpu_memory, gt__cpu_alloc, gt__cpu_release, NULL, NULL, gt__cpu_run,
+  gt__cpu_queue_create, gt__cpu_queue_destroy, gt__cpu_queue_ask, gt__cpu_queue_wait_event,
+  gt__cpu_event_destroy, gt__cpu_event_record, gt__cpu_event_ask, gt__cpu_event_elapsed,
+  gt__cpu_classify, gt__cpu_text
 };
+#pragma GCC diagnostic pop
 #ifdef GT__CUDA
 /* ---- >>cuda-backend ----------------------------------------------------------------------------
    The host side of CUDA, in plain C; the kernels are in gputensor_kernels.cu. It uses the runtime
@@ -3183,10 +3160,10 @@ static const char *gt__cuda_text(int code) {
   return text;
 }
 static const gt__backend gt__cuda_backend = {
-  "cuda", gt__cuda_count, gt__cuda_properties, gt__cuda_memory, gt__cuda_alloc, gt__cuda_release,
-  gt__cuda_trim, gt__cuda_scratch, gt__cuda_run, gt__cuda_queue_create, gt__cuda_queue_destroy,
-  gt__cuda_queue_ask, gt__cuda_queue_wait_event, gt__cuda_event_destroy, gt__cuda_event_record,
-  gt__cuda_event_ask, gt__cuda_event_elapsed, gt__cuda_classify, gt__cuda_text
+  gt__cuda_properties, gt__cuda_memory, gt__cuda_alloc, gt__cuda_release, gt__cuda_trim,
+  gt__cuda_scratch, gt__cuda_run, gt__cuda_queue_create, gt__cuda_queue_destroy, gt__cuda_queue_ask,
+  gt__cuda_queue_wait_event, gt__cuda_event_destroy, gt__cuda_event_record, gt__cuda_event_ask,
+  gt__cuda_event_elapsed, gt__cuda_classify, gt__cuda_text
 };
 #endif /* GT__CUDA */
 
@@ -3545,17 +3522,19 @@ static int gt__await(gt_stream *t, uint64_t number) {
    others does not cover them, so whoever starts to wait forgets its mark. */
 static int gt__join(gt_stream *s, gt_stream *t, uint64_t number) {
   const gt__backend *b = gt__backend_of(t->device);
-  const int index = t->device.index;
-  void *event = NULL;
+  gt__cpu_item like;
   int code;
   if (s->device.type == t->device.type) {
     code = gt__set_mark(t, number);
     if (!code) code = b->queue_wait_event(s->device.index, s->queue, t->mark);
     number = t->marked;
   } else { /* a CPU stream's thread waits for a GPU: for an event of its own, since marks move on */
-    code = b->event_record(index, &event, t->queue);
-    if (!code) code = gt__cpu_push((gt__cpu_queue *)s->queue, NULL, NULL, NULL, b, index, event);
-    if (code && event) b->event_destroy(index, event);
+    memset(&like, 0, sizeof like);
+    like.other = b;
+    like.index = t->device.index;
+    code = b->event_record(like.index, &like.event, t->queue);
+    if (!code) code = gt__cpu_push((gt__cpu_queue *)s->queue, &like, NULL, NULL);
+    if (code && like.event) b->event_destroy(like.index, like.event);
     number = t->number;
   }
   if (code) return code;

@@ -664,8 +664,8 @@ GT__FN double gt__sqrt_f64(double x) { return __builtin_sqrt(x); }
 #endif
 #endif
 /* Float and double alike: S and s are T's endings here and in C's library. What that rounds exactly,
- * or need not round, is its own. Of equal numbers the sign bits decide: max(+0,-0) = +0, min = -0; NaN
- * propagates, but sign gives 0 for it. % has the divisor's sign, // comes from the exact remainder.
+ * or need not round, is its own. Of equal numbers the sign bits decide: max(+0,-0) = +0, min = -0;
+ * NaN propagates, but sign gives 0 for it. % has the divisor's sign, // comes from the exact rest.
  * to_i64 truncates and saturates to lo .. hi, the limits of an integer type; NaN gives 0. Its bounds
  * are lo and hi + 1, powers of two and so exact; what is cast lies between them. */
 #define GT__POLY(S, z, c) gt__poly_##S(z, c, (int)(sizeof c / sizeof *c))
@@ -1423,8 +1423,6 @@ typedef struct {
   const char *text;                      /* the function's name, for messages */
   uint64_t number;                       /* on its stream */
   struct gt_storage *touch[GT__TOUCH];   /* storages used, those written first */
-  void *scratch;
-  size_t scratch_bytes;
   union { gt__copy_args copy; gt__map_args map; gt__reduce_args reduce; gt__matmul_args matmul; } u;
 } gt__op;
 /* What gputensor_kernels.cu says of itself; a header that expects anything else refuses it. */
@@ -1516,7 +1514,7 @@ typedef struct gt__backend {
   int (*alloc)(int index, void *queue, size_t bytes, int pinned, void **out);
   int (*release)(int index, void *queue, void *p, int pinned);
   int (*trim)(int index);                       /* gives back what is kept for later; or NULL */
-  size_t (*scratch)(const gt__op *op);          /* bytes of op->scratch that run will need; or NULL */
+  size_t (*scratch)(const gt__op *op);          /* bytes that u.reduce.scratch needs; or NULL */
   int (*run)(int index, void *queue, const gt__op *op);
   int (*queue_create)(int index, int priority, void **queue);
   int (*queue_destroy)(int index, void *queue);
@@ -1532,7 +1530,6 @@ typedef struct gt__backend {
 
 /* After fork the calling thread alone goes on: OpenMP's, those of streams and CUDA do not. */
 static int gt__forked;
-static void gt__watch_fork(void);
 
 /* ---- >>cpu-backend -----------------------------------------------------------------------------
    Values pass in blocks of 512, small enough that all slots stay in the L1 and L2 caches. A step of
@@ -2580,10 +2577,10 @@ static int gt__cpu_memory(int index, size_t *reserved, size_t *free_bytes, size_
   return 0;
 }
 /* ---- queues: a created CPU stream is a thread that takes its items one after the other ----
-   An item runs an operation, waits for another item or a GPU, or only passes by, as a record of an
-   event. The threads take no lock of the core, so who waits for them may hold it. A failed operation's
-   code stays until the queue is waited for or asked; items that pass meanwhile, and queues that wait
-   for those, get it too. */
+   An item runs an operation, waits for another item or a GPU, or only passes by, to record an event.
+   The threads take no lock of the core, so who waits for them may hold it. A failed operation's code
+   stays until the queue is waited for or asked; items that pass meanwhile, and queues that wait for
+   those, get it too. */
 enum { GT__CPU_FULL = 64 };      /* items waiting, from which on callers have to wait too */
 typedef struct gt__cpu_item {
   struct gt__cpu_item *next, *wait;
@@ -2593,6 +2590,7 @@ typedef struct gt__cpu_item {
   int index, refs, passed, code;
   double ms;                     /* when it passed */
 } gt__cpu_item;
+static gt__cpu_item gt__cpu_blank; /* all 0, never written */
 typedef struct { gt__cpu_item *now; } gt__cpu_event;   /* the newest record; NULL: none */
 typedef struct {
   pthread_t thread;
@@ -2663,7 +2661,7 @@ static void *gt__cpu_serve(void *argument) {
   gt__cpu_unlock();
   return NULL;
 }
-/* Adds what `like` and `op` say; without a queue it has passed at once. Who wants to keep it drops it. */
+/* Adds what `like` and `op` say; without a queue it passes at once. Who keeps it has to drop it. */
 static int gt__cpu_push(gt__cpu_queue *q, const gt__cpu_item *like, const gt__op *op,
                         gt__cpu_item **keep) {
   if (q && gt__forked) return GT__CPU_FORKED;
@@ -2748,13 +2746,12 @@ static void gt__cpu_let_go(gt__cpu_item *x) {
   gt__cpu_unlock();
 }
 static int gt__cpu_queue_wait_event(int index, void *queue, void *event) {
-  gt__cpu_item like;
-  memset(&like, 0, sizeof like);
+  gt__cpu_item like = gt__cpu_blank;
+  int code = 0;
   gt__cpu_lock();
   like.wait = gt__cpu_newest(event);
   gt__cpu_unlock();
-  const int code =
-      like.wait && queue ? gt__cpu_push((gt__cpu_queue *)queue, &like, NULL, NULL) : 0;
+  if (like.wait && queue) code = gt__cpu_push((gt__cpu_queue *)queue, &like, NULL, NULL);
   gt__cpu_let_go(like.wait);
   return code;
 }
@@ -2765,17 +2762,15 @@ static int gt__cpu_event_destroy(int index, void *event) {
 }
 static int gt__cpu_event_record(int index, void **event, void *queue) {
   gt__cpu_event *e = (gt__cpu_event *)(*event ? *event : GPUTENSOR_MALLOC(sizeof *e));
-  gt__cpu_item like, *x, *before;
-  memset(&like, 0, sizeof like);
+  gt__cpu_item *x;
   if (!e) return GT__CPU_NO_MEMORY;
   if (!*event) e->now = NULL;
   *event = e;
-  const int code = gt__cpu_push((gt__cpu_queue *)queue, &like, NULL, &x);
+  const int code = gt__cpu_push((gt__cpu_queue *)queue, &gt__cpu_blank, NULL, &x);
   if (code) return code;
   gt__cpu_lock();
-  before = e->now;
+  gt__cpu_drop(e->now);
   e->now = x;
-  gt__cpu_drop(before);
   gt__cpu_unlock();
   return 0;
 }
@@ -2796,9 +2791,7 @@ static int gt__cpu_event_elapsed(int index, void *start, void *end, float *ms) {
   return 0;
 }
 static int gt__cpu_run(int index, void *queue, const gt__op *op) {
-  gt__cpu_item like;
-  memset(&like, 0, sizeof like);
-  return queue ? gt__cpu_push((gt__cpu_queue *)queue, &like, op, NULL) : gt__cpu_execute(op);
+  return queue ? gt__cpu_push((gt__cpu_queue *)queue, &gt__cpu_blank, op, NULL) : gt__cpu_execute(op);
 }
 static gt_status gt__cpu_classify(int code) {
   return code == GT__CPU_NO_MEMORY ? GT_ERROR_MEMORY : code ? GT_ERROR_STATE : GT_OK;
@@ -2872,7 +2865,6 @@ static int gt__cuda_driver(const char *name, void *function) {
 }
 static void gt__cuda_find(void) {
   int n = 0, version = 0; /* a failing cudaGetDeviceCount may leave n as it is */
-  gt__watch_fork();
   const int code = gt__cuda_done(cudaGetDeviceCount(&n));
   gt__cuda_done(cudaRuntimeGetVersion(&version));
   if (!code && n > 0) {
@@ -2895,11 +2887,6 @@ static int gt__cuda_count(void) {
   return gt__gpu.forked ? 0 : gt__gpu.count;
 }
 #define GT__FORKED "this process was forked after CUDA was used; use the CPU, or fork before"
-/* Why there is no device; "" if there is one. */
-static const char *gt__cuda_reason(void) {
-  if (gt__cuda_count() > 0) return "";
-  return gt__gpu.forked ? GT__FORKED : gt__gpu.reason;
-}
 /* -- the first use of a device: do header, kernels and GPU fit together? -- */
 static int gt__cuda_check_version(const gt__build *b) {
   const int same = strncmp(b->version, GPUTENSOR_VERSION, sizeof b->version) == 0;
@@ -3267,10 +3254,8 @@ static void gt__after_fork(void) {
   gt__gpu.forked = gt__gpu.count > 0;
 #endif
 }
-static void gt__watch_fork_once(void) { pthread_atfork(NULL, NULL, gt__after_fork); }
-static void gt__watch_fork(void) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, gt__watch_fork_once);
+__attribute__((constructor)) static void gt__watch_fork(void) {
+  pthread_atfork(NULL, NULL, gt__after_fork);
 }
 static void gt__lock(void) { pthread_mutex_lock(&gt__mutex); }
 static void gt__unlock(void) { pthread_mutex_unlock(&gt__mutex); }
@@ -3377,7 +3362,7 @@ GT_API int gt_cuda_device_count(void) {
 GT_API int gt_cuda_is_available(void) { return gt_cuda_device_count() > 0; }
 GT_API const char *gt_cuda_unavailable_reason(void) {
 #ifdef GT__CUDA
-  return gt_cuda_is_available() ? "" : gt__cuda_reason();
+  return gt_cuda_is_available() ? "" : gt__gpu.forked ? GT__FORKED : gt__gpu.reason;
 #else
   return "built without CUDA: build with nvcc, or define GPUTENSOR_CUDA in the file that has "
          "GPUTENSOR_IMPLEMENTATION and link gputensor_kernels.cu";
@@ -3522,14 +3507,13 @@ static int gt__await(gt_stream *t, uint64_t number) {
    others does not cover them, so whoever starts to wait forgets its mark. */
 static int gt__join(gt_stream *s, gt_stream *t, uint64_t number) {
   const gt__backend *b = gt__backend_of(t->device);
-  gt__cpu_item like;
+  gt__cpu_item like = gt__cpu_blank;
   int code;
   if (s->device.type == t->device.type) {
     code = gt__set_mark(t, number);
     if (!code) code = b->queue_wait_event(s->device.index, s->queue, t->mark);
     number = t->marked;
   } else { /* a CPU stream's thread waits for a GPU: for an event of its own, since marks move on */
-    memset(&like, 0, sizeof like);
     like.other = b;
     like.index = t->device.index;
     code = b->event_record(like.index, &like.event, t->queue);
@@ -3827,7 +3811,6 @@ static int gt__take_pinned(struct gt_storage *s) {
 /* One attempt; with the lock. */
 static int gt__storage_fill(struct gt_storage *s, const char *function) {
   int code = 0;
-  gt__watch_fork();
   if (s->device.type == GT_CPU) {
     gt__sweep(0);
     if (s->pinned && s->bytes) return gt__take_pinned(s);
@@ -3925,6 +3908,10 @@ static void gt__storage_release(struct gt_storage *s) { /* with the lock, which 
   } else if (!s->pooled && gt__settled(s, 1)) gt__storage_drop(s);
   else gt__pool_give(s);
   gt__unlock();
+}
+static void gt__storage_end(struct gt_storage *s) {
+  gt__lock();
+  gt__storage_release(s);
 }
 
 /* ---- >>handles --------------------------------------------------------------------------------- */
@@ -4030,10 +4017,8 @@ static gt_tensor *gt__new(const char *function, gt_shape shape, gt_dtype dtype, 
   if (!s) return NULL;
   model.storage = s;
   x = gt__handle(function, &model);
-  if (x) return x;
-  gt__lock();
-  gt__storage_release(s);
-  return NULL;
+  if (!x) gt__storage_end(s);
+  return x;
 }
 GT_API gt_tensor *gt_empty(gt_shape shape, gt_dtype dtype, gt_device device) {
   return gt__new(__func__, shape, dtype, device, 0);
@@ -4332,35 +4317,28 @@ GT_API gt_tensor *gt_diagonal(const gt_tensor *x, int64_t offset, int dim0, int 
 /* ---- >>submit ----------------------------------------------------------------------------------
    The one way to a back end: order after what is pending on the storages, give scratch, run, number,
    mark the storages. What the calling thread does itself runs outside the lock, with claims. */
-/* Scratch memory for op on s; once more after giving back what is cached. */
-static int gt__give_scratch(gt_stream *s, gt__op *op) {
-  const gt__backend *b = gt__backend_of(op->device);
-  op->scratch_bytes = b->scratch ? b->scratch(op) : 0;
-  if (!op->scratch_bytes) return 0;
-  int code = b->alloc(op->device.index, s->queue, op->scratch_bytes, 0, &op->scratch);
-  if (code && b->classify(code) == GT_ERROR_MEMORY) {
-    gt__sync_device(op->device);
-    b->trim(op->device.index);
-    code = b->alloc(op->device.index, s->queue, op->scratch_bytes, 0, &op->scratch);
-  }
-  if (op->kind == GT__REDUCE) op->u.reduce.scratch = op->scratch;
-  return code;
-}
 static gt_status gt__submit(gt__op *op) {
   const gt__backend *backend = gt__backend_of(op->device);
   const int index = op->device.index;
   gt_stream *s = gt__me.stream[gt__slot(op->device)];
+  struct gt_storage *scratch = NULL;
+  const size_t bytes = backend->scratch ? backend->scratch(op) : 0;
   int code = 0, waited = 0, apart, ordered;
   if (s && s->device.type == GT_CPU && s->queue)
     gt__cpu_until((gt__cpu_queue *)s->queue, GT__CPU_FULL); /* the queue is bounded */
+  if (bytes && !(scratch = gt__storage_new(op->text, bytes, op->device, 0))) return gt__failed();
+  if (scratch) {
+    op->touch[op->n_touch++] = scratch;
+    op->u.reduce.scratch = scratch->data;
+  }
   gt__lock();
   if (gt__all.lost[gt__slot(op->device)]) {
     gt__unlock();
+    if (scratch) gt__storage_end(scratch);
     return gt__fail(GT_ERROR_DEVICE_LOST, "%s: %s was lost to an earlier fault; only a new process "
                     "can use it again", op->text, gt_device_string(op->device));
   }
   s = gt__stream_now(op->device, &code);
-  if (!code) code = gt__give_scratch(s, op);
   if (!code) code = gt__order(s, op->text, op->n_touch, op->n_write, op->touch, &waited);
   ordered = !code;
   apart = ordered && !s->queue;
@@ -4374,7 +4352,6 @@ static gt_status gt__submit(gt__op *op) {
     gt__lock();
     gt__claim(op->n_touch, op->n_write, op->touch, -1);
   }
-  if (op->scratch) backend->release(index, s->queue, op->scratch, 0);
   if (!code) {
     s->recent[s->n_recent++ % GT__RECENT] = op->text;
     gt__all.stats.operations++;
@@ -4384,13 +4361,13 @@ static gt_status gt__submit(gt__op *op) {
     for (int i = 0; i < op->n_touch; i++) gt__note(op->touch[i], s, op->text, i < op->n_write);
   }
   gt__unlock();
+  if (scratch) gt__storage_end(scratch);
   if (!code) return waited ? gt__check_fault() : GT_OK;
   return gt__backend_error(op->text, op->device, s, code);
 }
 static gt__op *gt__op_new(gt__op *op, int kind, const char *text, gt_device device) {
   op->kind = (uint8_t)kind;
   op->n_touch = op->n_write = 0;
-  op->scratch = NULL;
   if (kind == GT__COPY) memset(&op->u.copy, 0, sizeof op->u.copy); /* the others set all fields */
   op->text = text;
   op->device = device;
@@ -4649,8 +4626,7 @@ static gt_status gt__copy_staged(const char *function, gt__side to, gt__side fro
     if (!up && !status) status = gt__host_access(function, *p, 0);
     if (!up && !status)
       gt__copy_host(to.data + back, (char *)(*p)->data, gt__cpu_least(GT__PIECE, total - back));
-    gt__lock();
-    gt__storage_release(*p);
+    gt__storage_end(*p);
     *p = NULL;
   }
   if (host) gt__claim_host(host, !up, -1);
@@ -5744,9 +5720,7 @@ static gt_status gt__dim_set(const char *function, uint32_t dims, int ndim, uint
   for (int b = 0; b < 16; b++) {
     const int most = ndim ? ndim : 1, d = b < 8 ? b : b - 16 + most; /* 0-d has dims 0 and -1 */
     if (!(dims >> b & 1)) continue;
-    if (d < 0 || d >= most)
-      return gt__fail(GT_ERROR_ARGUMENT, "%s: dim %d is out of range for %d dimensions", function,
-                      b < 8 ? b : b - 16, ndim);
+    if (d < 0 || d >= most) return gt__dim(function, b < 8 ? b : b - 16, ndim), gt__failed();
     *set |= 1u << d;
   }
   if (dims >> 31 || (dims & 0x3FFF0000u) || !dims)
@@ -6482,15 +6456,6 @@ typedef struct {
   gt_shape shape;
 } gt__npy;
 
-/* ftell's long is 64 bits wide where files can be large, but for Windows. -1: it has no length. */
-static int64_t gt__file_length(FILE *file) {
-#ifdef _WIN32
-  const int64_t length = _fseeki64(file, 0, SEEK_END) ? -1 : (int64_t)_ftelli64(file);
-#else
-  const int64_t length = fseek(file, 0, SEEK_END) ? -1 : (int64_t)ftell(file);
-#endif
-  return fseek(file, 0, SEEK_SET) ? -1 : length;
-}
 /* A message with the path and what else it takes. */
 #define GT__NPY_BAD(...) gt__fail(GT_ERROR_FORMAT, "gt_load_npy: %s: " __VA_ARGS__)
 static gt_status gt__npy_read(const gt__npy *h, void *to, size_t bytes) {
@@ -6558,26 +6523,24 @@ static gt_status gt__npy_shape(gt__npy *h) {
   return n == 1 && !comma ? gt__npy_malformed(h, "shape is not a tuple") : GT_OK;
 }
 static gt_status gt__npy_parse(gt__npy *h) {
-  static const struct {
-    const char *name;
-    gt_status (*read)(gt__npy *h);
-  } key[] = {{"descr", gt__npy_descr}, {"fortran_order", gt__npy_order}, {"shape", gt__npy_shape}};
+  static const char *const key[] = {"descr", "fortran_order", "shape"};
+  static gt_status (*const read[])(gt__npy *h) = {gt__npy_descr, gt__npy_order, gt__npy_shape};
   int seen[3] = {0, 0, 0}, comma = 1, k;
   if (!gt__npy_word(h, "{")) return gt__npy_malformed(h, "it does not begin with a brace");
   for (; !gt__npy_word(h, "}"); comma = gt__npy_word(h, ",")) {
     if (!comma) return gt__npy_malformed(h, "no comma between two entries");
     const char *const name = gt__npy_string(h);
     if (!name) return gt__npy_malformed(h, "a key is not a string");
-    for (k = 0; k < 3 && strcmp(name, key[k].name) != 0;) k++;
+    for (k = 0; k < 3 && strcmp(name, key[k]) != 0;) k++;
     if (k == 3) return GT__NPY_BAD("malformed header: unknown key '%.23s'", h->path, name);
     if (seen[k]++) return gt__npy_malformed(h, "a key stands there twice");
     if (!gt__npy_word(h, ":")) return gt__npy_malformed(h, "no colon after a key");
-    if (key[k].read(h)) return gt__failed();
+    if (read[k](h)) return gt__failed();
   }
   gt__npy_word(h, ""); /* spaces may follow */
   if (h->p != h->end) return gt__npy_malformed(h, "text after the closing brace");
   for (k = 0; k < 3; k++)
-    if (!seen[k]) return GT__NPY_BAD("malformed header: %s is missing", h->path, key[k].name);
+    if (!seen[k]) return GT__NPY_BAD("malformed header: %s is missing", h->path, key[k]);
   return GT_OK;
 }
 /* Reads up to the first element. `length` is the file's; on return it counts what follows. */
@@ -6632,22 +6595,24 @@ static gt_status gt__npy_elements(const gt__npy *h, gt_tensor *x) {
 }
 /* Elements in Fortran order are those of the reversed shape in C order: read so, then turned. */
 static gt_tensor *gt__npy_load(gt__npy *h, gt_device device) {
-  int64_t length = gt__file_length(h->file);
-  if (length < 0)
+  struct stat info;
+  if (stat(h->path, &info) || S_ISFIFO(info.st_mode))
     return GT__NULL(GT_ERROR_FILE, "gt_load_npy: %s: not a file with a length", h->path);
+  int64_t length = (int64_t)info.st_size;
   if (gt__npy_header(h, &length) || gt__npy_check_length(h, length)) return NULL;
-  gt_shape shape = h->shape, order = h->shape;
-  for (int d = 0; d < shape.ndim; d++) {
-    order.size[d] = h->fortran ? shape.ndim - 1 - d : d;
-    shape.size[d] = h->shape.size[order.size[d]];
+  gt_shape shape = h->shape;
+  const int last = shape.ndim - 1;
+  for (int d = 0; d <= last && h->fortran; d++) shape.size[d] = h->shape.size[last - d];
+  gt_tensor *host = gt_empty(shape, h->dtype, gt_cpu()), *x = NULL;
+  if (host && !gt__npy_elements(h, host)) {
+    gt_tensor turned = gt__plain(host);
+    for (int d = 0; d < last - d && h->fortran; d++) gt__swap_dims(&turned, d, last - d);
+    const int stays = gt_is_contiguous(&turned) && device.type == GT_CPU;
+    x = stays ? gt__handle("gt_load_npy", &turned)
+              : gt__converted("gt_load_npy", &turned, h->dtype, device, 0);
   }
-  gt_tensor *host = gt_empty(shape, h->dtype, gt_cpu());
-  gt_tensor *x = host && !gt__npy_elements(h, host) ? gt_to(host, device) : NULL;
-  gt_tensor *view = x ? gt_permute(x, order) : NULL, *y = view ? gt_contiguous(view) : NULL;
   gt_free(host);
-  gt_free(x);
-  gt_free(view);
-  return y;
+  return x;
 }
 GT_API gt_tensor *gt_load_npy(const char *path, gt_device device) {
   gt__npy h;
@@ -6682,11 +6647,9 @@ static gt_status gt__npy_write(const char *path, const char *temporary, const gt
                   temporary, path, strerror(error));
 }
 static gt_status gt__npy_save(const char *path, const char *temporary, const gt_tensor *host) {
-#ifdef S_ISREG
   struct stat info; /* a device file must not be replaced by the rename */
   if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
     return gt__fail(GT_ERROR_FILE, "gt_save_npy: %s: not a regular file", path);
-#endif
   if (gt__npy_write(path, temporary, host)) return gt__failed();
 #ifdef _WIN32
   remove(path); /* rename refuses there what it replaces elsewhere */
@@ -6706,15 +6669,15 @@ GT_API gt_status gt_save_npy(const char *path, const gt_tensor *x) {
   if (!temporary) return GT_ERROR_MEMORY;
   snprintf(temporary, n, "%s.tmp", path);
   const gt_dtype dtype = x->dtype == GT_BFLOAT16 ? GT_FLOAT32 : x->dtype;
-  gt_tensor *packed = gt_contiguous(x), *near = packed ? gt_to(packed, gt_cpu()) : NULL;
-  gt_tensor *host = near ? gt_to_dtype(near, dtype) : NULL;
+  const int as_it_is = gt_is_contiguous(x) && x->dtype == dtype && x->device.type == GT_CPU;
+  gt_tensor *host =
+      as_it_is ? gt__handle(__func__, x) : gt__converted(__func__, x, dtype, gt_cpu(), 0);
   const gt_status status = host ? gt__npy_save(path, temporary, host) : gt__failed();
-  gt_free(packed);
-  gt_free(near);
   gt_free(host);
   GPUTENSOR_FREE(temporary);
   return status;
 }
+
 /* ---- >>print -----------------------------------------------------------------------------------
    A tensor as PyTorch 2 prints it with its default options: 4 digits, 80 columns, and of more than
    1000 elements only the first and last three along each dimension. */

@@ -546,6 +546,10 @@ GT_API void gt_with_pop(gt_with *with);
 }
 #endif
 
+/* First the text, then the operands, and a NULL so that their list is never empty; in an array of
+   tensors the compiler checks that each is one. The list's copy in sizeof is not evaluated. */
+#define GT__FIRST(first, ...) (first)
+#define GT__TEXT(...) GT__FIRST(__VA_ARGS__, NULL)
 #define GT__JOIN2(a, b) a##b
 #define GT__JOIN(a, b) GT__JOIN2(a, b)
 #define GT_SCOPE \
@@ -565,40 +569,26 @@ template <class... T> static inline gt_shape gt__shape(T... size) {
 }
 #define GT_SHAPE(...) gt__shape(__VA_ARGS__)
 #define GT_SHAPE_0D gt_shape()
-template <class... T>
-static inline gt_tensor *gt_eval(gt_tensor *out, const char *text, T *...x) {
-  const gt_tensor *const v[] = {x..., nullptr};
-  return gt_eval_n(out, text, (int)sizeof...(x), v);
-}
-template <class... T>
-static inline gt_tensor *gt_reduce(gt_tensor *out, gt_reduction reduction, uint32_t dims, int keepdim,
-                                   const char *text, T *...x) {
-  const gt_tensor *const v[] = {x..., nullptr};
-  return gt_reduce_n(out, reduction, dims, keepdim, text, (int)sizeof...(x), v);
-}
-template <class... T>
-static inline gt_tensor *gt_matmul_eval(gt_tensor *out, const gt_tensor *a, const gt_tensor *b,
-                                        const char *text, T *...x) {
-  const gt_tensor *const v[] = {x..., nullptr};
-  return gt_matmul_eval_n(out, a, b, text, (int)sizeof...(x), v);
-}
+template <class... T> char (&gt__count(const char *text, T *...x))[sizeof...(T) + 1];
+struct gt__list {
+  const gt_tensor *x[27];
+  template <class... T> explicit gt__list(const char *, T *...t) : x{t...} {}
+};
+#define GT__COUNT(...) ((int)sizeof(gt__count(__VA_ARGS__)) - 1)
+#define GT__LIST(...) gt__list(__VA_ARGS__).x
 #else
 #define GT_SHAPE(...) \
   ((gt_shape){(int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), {__VA_ARGS__}})
 #define GT_SHAPE_0D ((gt_shape){0, {0}})
-/* First the text, then the operands, and a NULL so that their list is never empty; in an array of
-   tensors the compiler checks that each is one. The list's copy in sizeof is not evaluated. */
-#define GT__FIRST(first, ...) (first)
 #define GT__REST(first, ...) __VA_ARGS__
-#define GT__TEXT(...) GT__FIRST(__VA_ARGS__, NULL)
 #define GT__LIST(...) ((const gt_tensor *const[]){GT__REST(__VA_ARGS__, NULL)})
 #define GT__COUNT(...) ((int)(sizeof(GT__LIST(__VA_ARGS__)) / sizeof(void *)) - 1)
+#endif
 #define GT__OPERANDS(...) GT__TEXT(__VA_ARGS__), GT__COUNT(__VA_ARGS__), GT__LIST(__VA_ARGS__)
 #define gt_eval(out, ...) gt_eval_n(out, GT__OPERANDS(__VA_ARGS__))
 #define gt_reduce(out, reduction, dims, keepdim, ...) \
   gt_reduce_n(out, reduction, dims, keepdim, GT__OPERANDS(__VA_ARGS__))
 #define gt_matmul_eval(out, a, b, ...) gt_matmul_eval_n(out, a, b, GT__OPERANDS(__VA_ARGS__))
-#endif
 
 #endif /* GPUTENSOR_H */
 

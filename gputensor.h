@@ -83,10 +83,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#if defined(GPUTENSOR_STATIC) && (defined(__GNUC__) || defined(__clang__))
+#ifdef GPUTENSOR_STATIC
 #define GT_API static __attribute__((unused))
-#elif defined(GPUTENSOR_STATIC)
-#define GT_API static
 #else
 #define GT_API extern
 #endif
@@ -622,8 +620,7 @@ GT__ROUNDED(add) GT__ROUNDED(sub) GT__ROUNDED(mul) GT__ROUNDED(div)
 #  define GT__MUL(a, b) gt__mul_rn(a, b)
 #  define GT__DIV(a, b) gt__div_rn(a, b)
 GT__FN float  gt__sqrt_f32(float x)  { return __fsqrt_rn(x); }
-/* a/b, rounded as GT__DIV does, for b in [1, 2^64) and a quotient that is normal or a itself: what
-   CUDA's division does after it has looked for the difficult cases, which costs a branch. */
+/* GT__DIV without a branch for difficult cases: b in [1, 2^64), the quotient normal or a itself. */
 GT__FN float gt__easy_div(float a, float b) {
   float r;
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(b));
@@ -935,8 +932,7 @@ GT__FN int32_t gt__trig_far(float a, float *r, float *r_lo) {
   *r_lo = gt__neg_if_f32(b, (int32_t)(neg & 0x80000000u));
   return n;
 }
-/* Which way is a matter of a alone, so a branch on the GPU and a select on the CPU agree. An
- * infinity goes near, where it becomes a NaN. */
+/* a alone decides, so the GPU's branch and the CPU's select agree. Near, infinity becomes a NaN. */
 GT__FN int32_t gt__trig_reduce(float a, float *r, float *r_lo) {
   int32_t far = (a >= 0x1p+15f) & (a <= gt__flt_max), n = gt__trig_near(a, r, r_lo), fn;
   float fr, fl;
@@ -948,8 +944,7 @@ GT__FN int32_t gt__trig_reduce(float a, float *r, float *r_lo) {
   *r_lo = far ? fl : *r_lo;
   return far ? fn : n;
 }
-/* sin(r + r_lo + n pi/2), |r| <= pi/4, by r + r^3 p(r^2), fit 2^-27.9, or 1 - r^2/2 + r^4 p(r^2),
- * fit 2^-33. */
+/* sin(r + r_lo + n pi/2), |r| <= pi/4: r + r^3 p(r^2), fit 2^-27.9; 1 - r^2/2 + r^4 p(r^2), 2^-33. */
 GT__FN float gt__sin_quadrant(int32_t n, float r, float r_lo) {
   static const float sines[] = {-0x1.555546p-3f, 0x1.110778p-7f, -0x1.995400p-13f};
   static const float cosines[] = {0x1.55554ap-5f, -0x1.6c0c2ap-10f, 0x1.99e910p-16f};
@@ -1305,7 +1300,6 @@ GT__FN64 double gt__normal_f64(const uint32_t w[4]) {
 #elif !defined(GPUTENSOR_MALLOC) || !defined(GPUTENSOR_REALLOC) || !defined(GPUTENSOR_FREE)
 #error "define all of GPUTENSOR_MALLOC, GPUTENSOR_REALLOC and GPUTENSOR_FREE, or none"
 #endif
-#define GT__THREAD __thread
 #define GT__PRINTF(text, first) __attribute__((format(printf, text, first)))
 #endif /* GPUTENSOR_IMPLEMENTATION */
 #ifdef __cplusplus
@@ -1463,8 +1457,7 @@ GT__FN int64_t gt__random_i64(uint64_t seed, uint64_t counter, int64_t low, int6
   const uint64_t bits = (uint64_t)w[0] << 32 | w[1];
   return gt__add_i64(low, (int64_t)(range ? gt__mul_high(bits, (uint64_t)range) : bits));
 }
-/* One step of a fold, and its identity, for the three compute types. argmax and argmin keep the
-   first of equals whatever the order of combination, since the index decides; a NaN wins. */
+/* A fold's identity and step. Of equals argmax and argmin take the lowest index; a NaN wins. */
 #define GT__FOLDS(T, suffix, LOWEST, HIGHEST, ADD, MUL) \
   GT__FN T gt__identity_##suffix(int fold) { \
     return fold == GT__FOLD_PROD || fold == GT__FOLD_ALL ? (T)1 \
@@ -1826,7 +1819,7 @@ static const gt__cpu_isa *gt__cpu_choose(void) {
 typedef struct { int64_t begin, end; int thread; } gt__cpu_range;
 typedef void (*gt__cpu_task)(const void *context, gt__cpu_range items);
 enum { GT__CPU_PARALLEL = 1 << 16 };  /* steps worth waking threads for: some microseconds */
-static GT__THREAD int gt__cpu_share;  /* of a stream's thread: how many streams share the cores */
+static __thread int gt__cpu_share;  /* of a stream's thread: how many streams share the cores */
 static int gt__cpu_threads(double work) {
 #ifdef _OPENMP
   if (work >= GT__CPU_PARALLEL && !gt__forked && !omp_in_parallel()) {
@@ -1882,8 +1875,7 @@ static GT__OPTIMIZE("off") void gt__cpu_move(size_t size, void *dst, int64_t to,
 }
 #undef GT__MOVE
 #undef GT__OPTIMIZE
-/* Moves the elements first, first + 1, ... of a box of size[0..ndim). Strides that are NULL mean
-   that side holds just these n elements, packed. */
+/* Moves n elements of a box from `first` on. A side without strides holds just these, packed. */
 static void gt__cpu_walk(size_t size, int ndim, const int64_t *box, int64_t first, int64_t n,
                          char *dst, const int64_t *to, const char *src, const int64_t *from) {
   int64_t at[GT_MAX_DIMS];
@@ -1917,8 +1909,7 @@ static void gt__cpu_walk(size_t size, int ndim, const int64_t *box, int64_t firs
 }
 
 /* ---- the evaluator: one block of values through a program ---- */
-/* Buffers lie 128 bytes off the power of two: loads that share the low 12 address bits with a
-   pending store would wait for it. */
+/* 128 bytes off the power of two: a load waits for a pending store with the same 12 address bits. */
 enum { GT__ACC = GT__SLOTS, GT__PITCH = GT__BLOCK * 8 + 128 };
 typedef struct {
   const gt__cpu_loops *loops;           /* of the program's compute type */
@@ -2153,8 +2144,7 @@ static void gt__cpu_columns(gt__cpu_folder *f, gt__cpu_column *to, int64_t o, in
     f->e.loops->fold(fold, to->value, f->at, values, columns, rows, columns, k);
   }
 }
-/* Leaves the fold of one chunk of outputs o ... o + columns - 1 in `to`. Along the inner dim there
-   is more than one output only if each has a single chunk. */
+/* Folds one chunk of each of `columns` outputs; if inner, more than one only with one chunk each. */
 static void gt__cpu_chunk(gt__cpu_folder *f, gt__cpu_column *to, int64_t o, int64_t columns,
                           int64_t begin) {
   const gt__reduce_args *r = f->c->r;
@@ -2521,8 +2511,7 @@ static int gt__cpu_execute(const gt__op *op) {
     default: return gt__cpu_matmul(&op->u.matmul);
   }
 }
-/* Memory begins on a multiple of 64, a cache line and the widest vector; the pointer to give back
-   stands in front of it. */
+/* On a multiple of 64, a cache line and the widest vector; what to give back stands in front. */
 static int gt__cpu_alloc(int index, void *queue, size_t bytes, int pinned, void **out) {
   char *base = bytes <= SIZE_MAX - 128 ? (char *)GPUTENSOR_MALLOC(bytes + 128) : NULL;
   *out = NULL;
@@ -2808,14 +2797,10 @@ static const gt__backend gt__cpu_backend = {
    leaves the thread on the device where it found it, and takes out of the runtime's last-error slot
    what it caused itself. */
 #ifndef CUDART_VERSION
-#ifdef __GNUC__
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic" /* the header has anonymous structures and long enums */
-#endif
 #include <cuda_runtime_api.h>
-#ifdef __GNUC__
 #pragma GCC diagnostic pop
-#endif
 #endif
 enum { GT__CUDA_OTHER_VERSION = -1000, GT__CUDA_FORKED = -1001, GT__CUDA_NO_IMAGE = 209 };
 static pthread_once_t gt__gpu_once = PTHREAD_ONCE_INIT;
@@ -2934,8 +2919,7 @@ static int gt__cuda_leave(int away, int code) {
   if (away) gt__gpu.pop(&ours);
   return code;
 }
-/* The body of a function that is one runtime call on a device. What gives something back is called
-   even where the device could not be entered. */
+/* A body of one runtime call on a device. What gives back is called even if it cannot be entered. */
 #define GT__ON_IF(index, condition, call) \
   int away, code = gt__cuda_enter(&away, index); \
   if (condition) code = gt__cuda_done(call); \
@@ -3021,8 +3005,7 @@ static int gt__cuda_memory(int index, size_t *reserved, size_t *free_bytes, size
 static int gt__cuda_attributes(struct cudaPointerAttributes *out, const void *p) {
   GT__ON(GT__USED, cudaPointerGetAttributes(out, p))
 }
-/* Is this host memory page-locked? A process that has not used CUDA yet has none that matters. Where
-   it cannot be told: yes, so that copies are waited for. */
+/* Page-locked? Nothing before CUDA is used; what cannot be told is, so that copies are waited for. */
 static int gt__cuda_pinned(const void *p) {
   struct cudaPointerAttributes attributes;
   if (!p || !gt__gpu.used) return 0;
@@ -3128,7 +3111,7 @@ static gt_status gt__cuda_classify(int code) {
   }
 }
 static const char *gt__cuda_text(int code) {
-  static GT__THREAD char text[256];
+  static __thread char text[256];
   if (code == GT__CUDA_OTHER_VERSION) return gt__gpu.other_version;
   if (code == GT__CUDA_FORKED) return GT__FORKED;
   if (code == GT__CUDA_NO_IMAGE && gt__gpu.no_image[0]) return gt__gpu.no_image;
@@ -3220,7 +3203,7 @@ static struct {
   int64_t n_race;
 } gt__all;
 
-static GT__THREAD struct {
+static __thread struct {
   gt_status status;
   char message[768];
   gt_scope *scope;
@@ -3650,9 +3633,8 @@ static int gt__follow(gt_stream *s, const char *text, int writes, const struct g
   if (gt__me.safety == GT_REPORT) gt__race(s, text, writes, x, p);
   return 0;
 }
-/* Brings what s (NULL: the host) is about to do with n storages, of which it writes the first
-   n_write, behind all that it must follow. Whenever the lock was given up meanwhile, other threads
-   may have gone on, so it looks again; *waited says that this happened. */
+/* Orders what s (NULL: the host) is about to do with n storages, writing the first n_write. Where the
+   lock was given up meanwhile others may have gone on: it looks again, and *waited says so. */
 static int gt__order(gt_stream *s, const char *text, int n, int n_write,
                      struct gt_storage *const *touch, int *waited) {
   int away, code = 0;
@@ -3696,8 +3678,7 @@ static void gt__add_reader(struct gt_storage *x, const gt_stream *s, gt__point p
   else x->crowded = 1;
   if (k == x->n_read && k < GT__READS) x->n_read++;
 }
-/* Notes that s's newest operation writes or reads x. Where nothing was ordered, earlier uses may
-   still be going on; they are kept, since x's memory must wait for them when it is freed. */
+/* s's newest operation writes or reads x. Uses that nothing ordered stay, for a free to wait for. */
 static void gt__note(struct gt_storage *x, const gt_stream *s, const char *text, int writes) {
   const gt__point now = {s->number, text, s->slot};
   if (!writes) gt__add_reader(x, s, now);
@@ -4463,8 +4444,7 @@ static gt_status gt__check_own(const char *function, const gt_tensor *out) {
                       " give a tensor of its own", function, d);
   return GT_OK;
 }
-/* Where a result goes: `out` is given or made, `place` is out, or a temporary if out overlaps an
-   operand in a way that the operation does not stand. */
+/* Where a result goes: out, given or made; first to `place` if out overlaps operands badly. */
 typedef struct { const char *function; gt_tensor *out, *place; int made; } gt__result;
 static gt_status gt__check_output(const char *function, const gt_tensor *out, const gt_tensor *like) {
   if (!gt__same_device(out->device, like->device))
@@ -4989,8 +4969,7 @@ static int gt__parse_choice(gt__tree *t) {
   return node;
 }
 
-/* What was parsed is kept by its content, 128 short texts at most. The number of operands matters
-   too: a letter beyond it is an error. */
+/* Short texts already parsed, by content; n_in matters too: a letter beyond it is an error. */
 static struct gt__known { gt__node node[GT__FEW]; char text[128]; int n, n_in; } gt__cache[128];
 static gt_status gt__parse_text(gt__tree *t) {
   const size_t length = strlen(t->text);

@@ -2743,8 +2743,10 @@ static int gt__cpu_event_record(int index, void **event, void *queue) {
   gt__cpu_event *e = (gt__cpu_event *)(*event ? *event : GPUTENSOR_MALLOC(sizeof *e));
   gt__cpu_item *x;
   if (!e) return GT__CPU_NO_MEMORY;
-  if (!*event) e->now = NULL;
-  *event = e;
+  if (!*event) { /* only then: another thread may be asking for the event */
+    e->now = NULL;
+    *event = e;
+  }
   const int code = gt__cpu_push((gt__cpu_queue *)queue, &gt__cpu_blank, NULL, &x);
   if (code) return code;
   gt__cpu_lock();

@@ -722,7 +722,6 @@ GT__FN double gt__max_f64(void) { return gt__float_f64((int64_t)0x7fefffffffffff
  *  exp 1.04  exp2 1.04  expm1 1.53  log 0.90  log2 1.14  log10 1.02  log1p 1.53  sin 1.29  cos 1.30
  *  tan 1.47  asin 2.33  acos 1.12  atan 1.31  sinh 1.62  cosh 1.50  tanh 1.50  sigmoid 1.44
  *  softplus 1.77  silu 2.51  gelu 3.67  erf 1.09  rsqrt 1.50  pow 1.11  atan2 1.46  hypot 0.94 */
-
 static const float gt__pio2_hi = 0x1.921fb6p+0f;         /* pi/2 = hi + mid + lo, 24 bits each */
 static const float gt__pio2_mid = -0x1.777a5cp-25f, gt__pio2_lo = -0x1.ee59dap-50f;
 static const float gt__flt_max = 0x1.fffffep+127f;
@@ -978,7 +977,6 @@ GT__FN float gt__tan_f32(float x) {
   q = gt__fma_f32(q, gt__fma_f32(q, p, gt__fma_f32(q, t, 1.0f)), q);
   return gt__neg_if_f32(n & 1 ? q : t, gt__bits_f32(x) & INT32_MIN);
 }
-
 /* asin(s) for s <= 1/2: s + s^3 p(s^2), fit 2^-27.6. Above: pi/2 - 2 asin(sqrt((1-a)/2)). */
 GT__FN float gt__asin_core(float a) {
   static const float c[] = {0x1.5555c8p-3f, 0x1.3301fep-4f, 0x1.747cc0p-5f, 0x1.8c30a0p-6f,
@@ -1084,7 +1082,6 @@ GT__FN float gt__pow_f32(float x, float y) {
 }
 
 /* -- float32: the small ones -- */
-
 /* Scaled by 2^96 either way where squares would leave the range. */
 GT__FN float gt__hypot_f32(float x, float y) {
   float p = gt__abs_f32(x), q = gt__abs_f32(y), a = p > q ? p : q, b = p > q ? q : p, r;
@@ -1097,7 +1094,6 @@ GT__FN float gt__hypot_f32(float x, float y) {
   return ((p > gt__flt_max) | (q > gt__flt_max)) ? gt__inf_f32() : r;
 }
 /* -- float64: the platform's functions, within 2 ULP, not promised to be bit-equal -- */
-
 #define GT__F64_1(name) GT__FN64 double gt__##name##_f64(double x) { return GT__LIBM(name)(x); }
 #define GT__F64_2(name) \
   GT__FN64 double gt__##name##_f64(double x, double y) { return GT__LIBM(name)(x, y); }
@@ -1145,7 +1141,6 @@ GT__FN64 double gt__gelu_f64(double x) {
 }
 
 /* -- conversions -- */
-
 /* The exponent is moved by an exact product with 2^112, which also makes denormals normal. */
 GT__FN float gt__f16_to_f32(uint16_t h) {
   uint32_t m = h & 0x7fffu, sign = (uint32_t)(h & 0x8000u) << 16;
@@ -1173,7 +1168,6 @@ GT__FN uint16_t gt__f64_to_f16(double x) { return gt__f32_to_f16((float)x); }
 GT__FN uint16_t gt__f64_to_bf16(double x) { return gt__f32_to_bf16((float)x); }
 
 /* -- int64: everything wraps, nothing is undefined -- */
-
 GT__FN int64_t gt__add_i64(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
 GT__FN int64_t gt__sub_i64(int64_t a, int64_t b) { return (int64_t)((uint64_t)a - (uint64_t)b); }
 GT__FN int64_t gt__mul_i64(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint64_t)b); }
@@ -1212,7 +1206,6 @@ GT__FN int64_t gt__shl_i64(int64_t a, int64_t n) {
 GT__FN int64_t gt__shr_i64(int64_t a, int64_t n) { return a >> ((uint64_t)n > 63u ? 63 : n); }
 
 /* -- random numbers -- */
-
 /* Philox4x32-10 (Salmon, Moraes, Dror and Shaw, 2011): counter words {lo, hi, 0, 0}. */
 GT__FN void gt__philox(uint64_t seed, uint64_t counter, uint32_t c[4]) {
   uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
@@ -1510,7 +1503,6 @@ typedef struct gt__backend {
   gt_status (*classify)(int code);
   const char *(*text)(int code);
 } gt__backend;
-
 /* After fork the calling thread alone goes on: OpenMP's, those of streams and CUDA do not. */
 static int gt__forked;
 
@@ -3086,7 +3078,6 @@ static int gt__cuda_event_elapsed(int index, void *start, void *end, float *ms) 
 #undef GT__ON
 #undef GT__GIVE_BACK
 #undef GT__USED
-
 /* Lets go of the pools; memory that is still in tensors goes when they do. */
 static void gt__cuda_shutdown(void) {
   int away;
@@ -3143,14 +3134,12 @@ static const gt__backend gt__cuda_backend = {
 enum { GT__RECENT = 4, GT__STREAMS = 256, GT__READS = 4, GT__RACES = 32 };
 enum { GT__TOO_MANY = -2000 };   /* beside the back ends' codes */
 enum { GT__CLASSES = 48 };       /* of freed memory: 0, not pinned; else pinned, 2^class bytes */
-
 typedef struct {
   uint64_t number;               /* 0: never */
   const char *text;              /* the operation's name */
   int slot;                      /* of the stream */
 } gt__point;
 typedef struct { uint64_t at[GT__STREAMS]; } gt__clock;
-
 struct gt_stream {
   gt_device device;
   int slot, name;                /* name: for messages; 0: the default stream */
@@ -3183,7 +3172,6 @@ struct gt_storage {
   void *context;
   struct gt_storage *next;       /* in a list of memory that waits for its points */
 };
-
 static pthread_mutex_t gt__mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t gt__idle = PTHREAD_COND_INITIALIZER; /* a thread has done what it did outside */
 static struct {
@@ -3204,7 +3192,6 @@ static struct {
   char race[GT__RACES][320];
   int64_t n_race;
 } gt__all;
-
 static __thread struct {
   gt_status status;
   char message[768];
@@ -3217,7 +3204,6 @@ static __thread struct {
   char text[4][160];
   unsigned text_turn;
 } gt__me;
-
 /* In the child of a fork. Other threads of the parent may have held the locks. */
 static void gt__after_fork(void) {
   const pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -3234,7 +3220,6 @@ __attribute__((constructor)) static void gt__watch_fork(void) {
 }
 static void gt__lock(void) { pthread_mutex_lock(&gt__mutex); }
 static void gt__unlock(void) { pthread_mutex_unlock(&gt__mutex); }
-
 GT_API gt_status gt_error(void) { return gt__me.status; }
 GT_API const char *gt_error_message(void) { return gt__me.message; }
 GT_API void gt_clear_error(void) {
@@ -3255,7 +3240,6 @@ GT_API const char *gt_status_string(gt_status status) {
   const int n = (int)(sizeof name / sizeof *name);
   return (int)status >= 0 && (int)status < n ? name[status] : "unknown status";
 }
-
 /* Keeps the thread's first error and calls the handler. Called with no lock held. */
 GT__PRINTF(2, 3) static gt_status gt__fail(gt_status status, const char *format, ...) {
   va_list list;
@@ -3280,7 +3264,6 @@ static void *gt__malloc(const char *function, size_t bytes) { /* filled with zer
   gt__fail(GT_ERROR_MEMORY, "%s: out of host memory, asked for %zu bytes", function, bytes);
   return NULL;
 }
-
 /* The rule on NULL: true if the call shall do nothing. `quiet` counts NULLs that are no error by
    themselves (an output to allocate), but that stop the call while an error is pending. */
 static int gt__refuse(const char *function, int quiet, int bad) {
@@ -3294,7 +3277,6 @@ static int gt__first_null(int n, const gt_tensor *const *x) {
     if (!x[i]) return i + 1;
   return 0;
 }
-
 /* A small text that lives until three more are made on this thread. */
 static char *gt__scrap(void) { return gt__me.text[gt__me.text_turn++ & 3]; }
 static const char *gt__sizes(int ndim, const int64_t *size) {
@@ -3527,11 +3509,11 @@ static void gt__poll(gt_stream *t) {
   if (number > t->number) number = t->number;
   if (number > gt__all.done.at[t->slot]) gt__all.done.at[t->slot] = number;
 }
-/* Has all work on x been done? Asks the streams only if `ask`. */
-static int gt__settled(const struct gt_storage *x, int ask) {
+/* Has all work on x been done? */
+static int gt__settled(const struct gt_storage *x) {
   for (int k = -1; k < x->n_read; k++) {
     const gt__point p = k < 0 ? x->write : x->read[k];
-    if (!gt__knows(NULL, p) && ask) gt__poll(gt__all.slot[p.slot]);
+    if (!gt__knows(NULL, p)) gt__poll(gt__all.slot[p.slot]);
     if (!gt__knows(NULL, p)) return 0;
   }
   for (int i = 0; i < gt__all.top && x->crowded; i++)
@@ -3754,7 +3736,7 @@ static void gt__sweep(int wait) {
     for (int n = gt__all.pool[c].count; n > 0; n--) {
       struct gt_storage *s = gt__pool_take(c);
       if (!s) break; /* another thread has them */
-      if (gt__settled(s, 1) || (wait && !gt__await_storage(s))) gt__storage_drop(s);
+      if (gt__settled(s) || (wait && !gt__await_storage(s))) gt__storage_drop(s);
       else gt__pool_give(s);
     }
 }
@@ -3766,7 +3748,7 @@ static int gt__take_pinned(struct gt_storage *s) {
   while (c < GT__CLASSES - 1 && (size_t)1 << c < s->bytes) c++;
   const int most = c > 23 ? 2 : c < 15 ? 1024 : 1 << (25 - c);
   struct gt_storage *found = gt__all.pool[c].first;
-  if (found && (gt__settled(found, 1) || gt__all.pool[c].count >= most)) {
+  if (found && (gt__settled(found) || gt__all.pool[c].count >= most)) {
     gt__pool_take(c);
     code = gt__await_storage(found);
     if (code) gt__pool_give(found);
@@ -3878,7 +3860,7 @@ static void gt__storage_release(struct gt_storage *s) { /* with the lock, which 
   if (s->device.type == GT_CUDA) {
     if (s->data) gt__release_device(s);
     GPUTENSOR_FREE(s);
-  } else if (!s->pooled && gt__settled(s, 1)) gt__storage_drop(s);
+  } else if (!s->pooled && gt__settled(s)) gt__storage_drop(s);
   else gt__pool_give(s);
   gt__unlock();
 }
@@ -3951,7 +3933,6 @@ GT_API void gt_free(gt_tensor *x) {
 GT_API gt_tensor *gt_retain(const gt_tensor *x) {
   return gt__refuse(__func__, 0, !x) ? NULL : gt__handle(__func__, x);
 }
-
 /* Checks a shape and a dtype and fills a model of a contiguous tensor. Sizes are multiplied without
    the zeros, so that views of an empty tensor cannot overflow either. */
 static gt_status gt__model(const char *function, gt_tensor *x, gt_shape shape, gt_dtype dtype,
@@ -4410,7 +4391,6 @@ static void gt__sort_dims(int ndim, int64_t *size, int n, gt__operand *const *o)
       for (int k = 0; k < n; k++) gt__swap(&o[k]->stride[j], &o[k]->stride[j - 1]);
     }
 }
-
 /* Do the bytes of x and y meet? By their outer bounds, which may say yes too often. */
 static void gt__bounds(const gt_tensor *x, int64_t *low, int64_t *high) {
   const int64_t size = (int64_t)gt_dtype_size(x->dtype);
@@ -4625,7 +4605,6 @@ static gt_status gt__copy_across(const char *function, gt__side to, gt__side fro
   return status;
 }
 static gt_tensor *gt__map1(const char *function, gt_tensor *out, const gt_tensor *x);
-
 /* dst = src of the same shape. Between devices only dense bytes of one dtype go: src is converted
    and made dense where it is, what arrives is scattered where dst is. */
 static gt_status gt__copy_into(const char *function, gt_tensor *dst, const gt_tensor *src) {
@@ -4733,7 +4712,6 @@ GT_API void *gt_data(const gt_tensor *x) {
   if (x->device.type == GT_CPU && gt__host_access(__func__, x->storage, 1)) return NULL;
   return gt__address(x);
 }
-
 /* One element as a number: its exact value, integers in i, floating numbers in f. */
 static gt__num gt__decode(gt_dtype dtype, const void *p) {
   const int compute = gt_is_floating(dtype) ? GT__F64 : GT__I64;
@@ -4772,7 +4750,6 @@ static const struct { const char *name; uint8_t arity, rule, heavy; } gt__table[
 #define GT__ROW(name, arity, result, cost, f, i) {#name, arity, GT__##result, GT__##cost},
     GT__OPERATIONS(GT__ROW)}; /* and zeros for operands and numbers */
 #undef GT__ROW
-
 enum { GT__NUMBER, GT__ZERO_D, GT__DIMENSIONED }; /* promotion levels */
 enum { GT__FEW = 24 };                            /* nodes that need no memory of their own */
 typedef struct {
@@ -4824,7 +4801,6 @@ static int gt__add_real(gt__tree *t, double value) {
   t->node[gt__add_node(t, GT__REAL, 0, 0, 0)].value.f = value;
   return t->root;
 }
-
 /* What parses returns its node, or -1 and an error. */
 static int gt__bad_text(const gt__tree *t, int at, const char *what) {
   gt__fail(GT_ERROR_EXPRESSION, "%s: \"%.300s%s\"  at column %d: %s", t->function, t->text,
@@ -4844,10 +4820,8 @@ static int gt__take(gt__tree *t, const char *token) {
 }
 static int gt__is_letter(int c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 static int gt__is_digit(int c) { return c >= '0' && c <= '9'; }
-
 static int gt__parse_choice(gt__tree *t);
 static int gt__parse_unary(gt__tree *t);
-
 /* strtod rounds correctly but reads the locale's point: if it stops at ours it is given a comma. */
 static int gt__parse_literal(gt__tree *t) {
   const int start = t->at;
@@ -4970,7 +4944,6 @@ static int gt__parse_choice(gt__tree *t) {
   t->depth--;
   return node;
 }
-
 /* Short texts already parsed, by content; n_in matters too: a letter beyond it is an error. */
 static struct gt__known { gt__node node[GT__FEW]; char text[128]; int n, n_in; } gt__cache[128];
 static gt_status gt__parse_text(gt__tree *t) {
@@ -5009,10 +4982,8 @@ static gt_status gt__parse_text(gt__tree *t) {
    A tree becomes a program in three steps: each node gets PyTorch's dtype; the tree is cut where
    integers must stay exact beside floating numbers; what is larger than the machine is cut too. What
    is cut off is computed into a temporary tensor first and becomes an operand. */
-
 /* The higher of two compute types, from int64_t over float to double. */
 static int gt__higher(int a, int b) { return a == GT__F64 || b == GT__I64 ? a : b; }
-
 /* PyTorch's result type (ATen/native/TypeProperties.cpp tells the rule): each level by itself, then
    a lower level counts only where its kind is higher. */
 static gt_dtype gt__promote(const gt__tree *t, const gt__node *v, int first, int last) {
@@ -5067,7 +5038,6 @@ static gt_status gt__annotate(gt__tree *t) {
   }
   return GT_OK;
 }
-
 /* Is an integer node exact in float or double? Then it need not be cut off. Comparisons and logic of
    small integers are; sums and products may grow and are not asked about. */
 static int gt__exact_in(const gt__tree *t, int i, int compute) {
@@ -5108,7 +5078,6 @@ typedef struct {
   gt__program p;
   const gt_tensor *in[GT__INPUTS];
 } gt__code;
-
 static void gt__emit(gt__code *g, int op, int b, int c, int d) {
   const gt__ins ins = {(uint8_t)op, (uint8_t)b, (uint8_t)c, (uint8_t)d};
   if (g->p.n_ins == GT__CODE) g->over = 1;
@@ -5274,10 +5243,8 @@ static gt_status gt__launch_map(const char *function, const gt__code *g, const g
   m->narrow = gt__is_narrow(m->ndim, m->size, n, o);
   return gt__submit(&op);
 }
-
 static gt_status gt__prepare(gt__tree *t, int i, int compute, gt__code *g);
 static const gt_dtype gt__widest[] = {GT_FLOAT32, GT_FLOAT64, GT_INT64}; /* by compute type */
-
 /* Computes node i into a temporary and makes it an operand. Of a condition only "not zero" matters;
    the program that reads it may not see fractions. `g` is for programs on the way. */
 static gt_status gt__cut(gt__tree *t, int i, int is_condition, gt__code *g) {
@@ -5435,7 +5402,6 @@ GT__OPERATIONS(GT__DEFINE)
 #undef GT__ARGUMENTS_1
 #undef GT__ARGUMENTS_2
 #undef GT__ARGUMENTS_3
-
 /* A conversion: out of any dtype = x of the same shape. */
 static gt_tensor *gt__map1(const char *function, gt_tensor *out, const gt_tensor *x) {
   const int whole = gt__compute_of(x->dtype) == GT__I64;
@@ -6414,7 +6380,6 @@ GT_API void gt_shutdown(void) {
    with the length of the file before memory is asked for, and every message names the file. */
 enum { GT__NPY_HEADER = 1 << 20, GT__NPY_ALIGN = 64,
        GT__LITTLE_ENDIAN = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ };
-
 /* By dtype; bfloat16, which NumPy does not have, is written as float32. */
 static const char gt__npy_type[GT_DTYPES][3] = {"b1", "u1", "i1", "i2", "i4",
                                                 "i8", "f2", "f4", "f4", "f8"};
@@ -6426,7 +6391,6 @@ typedef struct {
   int swap, fortran;
   gt_shape shape;
 } gt__npy;
-
 /* A message with the path and what else it takes. */
 #define GT__NPY_BAD(...) gt__fail(GT_ERROR_FORMAT, "gt_load_npy: %s: " __VA_ARGS__)
 static gt_status gt__npy_read(const gt__npy *h, void *to, size_t bytes) {
@@ -6654,7 +6618,6 @@ GT_API gt_status gt_save_npy(const char *path, const gt_tensor *x) {
    1000 elements only the first and last three along each dimension. */
 enum { GT__PRINT_DIGITS = 4, GT__PRINT_COLUMNS = 80, GT__PRINT_ALL = 1000, GT__PRINT_EDGE = 3,
        GT__PRINT_INDENT = sizeof "tensor(" - 1 };
-
 typedef struct {
   const gt_tensor *x;
   gt_shape shown;      /* what is shown of x: its shape, and on the host its elements */
@@ -6666,7 +6629,6 @@ typedef struct {
   size_t n, room;
   int failed; /* out of memory; what follows is dropped */
 } gt__printer;
-
 /* Adds a text of less than 256 characters. */
 GT__PRINTF(2, 3) static void gt__put(gt__printer *t, const char *format, ...) {
   va_list list;
@@ -6817,7 +6779,6 @@ GT_API gt_status gt_fprint(FILE *file, const gt_tensor *x) {
   return status;
 }
 GT_API gt_status gt_print(const gt_tensor *x) { return gt_fprint(stdout, x); }
-
 GT_API int64_t gt_to_string(const gt_tensor *x, char *text, size_t size) {
   gt__printer t;
   const int64_t length = gt__print(&t, x, __func__) ? -1 : (int64_t)t.n;

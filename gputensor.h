@@ -267,7 +267,7 @@ GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
                                   const gt_tensor *index);
 
 /* ---- >>operations ------------------------------------------------------------------------------
-   THE TABLE. Each line defines one elementwise operation for every device, for the expression
+   THE TABLE. Each entry defines one elementwise operation for every device, for the expression
    language (by its name) and as a function gt_NAME(out, a[, b[, c]]) with broadcasting:
 
        name, number of operands, result, cost, formula for floating numbers, formula for int64
@@ -285,6 +285,8 @@ GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
    float32; integer pow with a negative exponent is 0 but for 1 and -1; shifts by the width or more
    give 0 or the sign; gelu is the erf form, it and silu are -0 at -inf. float to integer truncates and
    saturates, NaN becomes 0; integer to integer wraps; to bool is "not zero". */
+#define GT__MATH(X, name) X(name, 1, FLOAT, HEAVY, GT__F(name)(a), a)
+#define GT__COMPARE(X, name, sign) X(name, 2, BOOL, LIGHT, (a sign b), (a sign b))
 #define GT__OPERATIONS(X) \
   X(add, 2, ARITH, LIGHT, GT__ADD(a, b), gt__add_i64(a, b)) \
   X(sub, 2, ARITH, LIGHT, GT__SUB(a, b), gt__sub_i64(a, b)) \
@@ -313,33 +315,13 @@ GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
   X(sqrt, 1, FLOAT, LIGHT, GT__F(sqrt)(a), a) \
   X(rsqrt, 1, FLOAT, LIGHT, GT__F(rsqrt)(a), a) \
   X(reciprocal, 1, FLOAT, LIGHT, GT__F(reciprocal)(a), a) \
-  X(exp, 1, FLOAT, HEAVY, GT__F(exp)(a), a) \
-  X(exp2, 1, FLOAT, HEAVY, GT__F(exp2)(a), a) \
-  X(expm1, 1, FLOAT, HEAVY, GT__F(expm1)(a), a) \
-  X(log, 1, FLOAT, HEAVY, GT__F(log)(a), a) \
-  X(log2, 1, FLOAT, HEAVY, GT__F(log2)(a), a) \
-  X(log10, 1, FLOAT, HEAVY, GT__F(log10)(a), a) \
-  X(log1p, 1, FLOAT, HEAVY, GT__F(log1p)(a), a) \
-  X(sin, 1, FLOAT, HEAVY, GT__F(sin)(a), a) \
-  X(cos, 1, FLOAT, HEAVY, GT__F(cos)(a), a) \
-  X(tan, 1, FLOAT, HEAVY, GT__F(tan)(a), a) \
-  X(asin, 1, FLOAT, HEAVY, GT__F(asin)(a), a) \
-  X(acos, 1, FLOAT, HEAVY, GT__F(acos)(a), a) \
-  X(atan, 1, FLOAT, HEAVY, GT__F(atan)(a), a) \
-  X(sinh, 1, FLOAT, HEAVY, GT__F(sinh)(a), a) \
-  X(cosh, 1, FLOAT, HEAVY, GT__F(cosh)(a), a) \
-  X(tanh, 1, FLOAT, HEAVY, GT__F(tanh)(a), a) \
-  X(sigmoid, 1, FLOAT, HEAVY, GT__F(sigmoid)(a), a) \
-  X(gelu, 1, FLOAT, HEAVY, GT__F(gelu)(a), a) \
-  X(silu, 1, FLOAT, HEAVY, GT__F(silu)(a), a) \
-  X(softplus, 1, FLOAT, HEAVY, GT__F(softplus)(a), a) \
-  X(erf, 1, FLOAT, HEAVY, GT__F(erf)(a), a) \
-  X(eq, 2, BOOL, LIGHT, (a == b), (a == b)) \
-  X(ne, 2, BOOL, LIGHT, (a != b), (a != b)) \
-  X(lt, 2, BOOL, LIGHT, (a < b), (a < b)) \
-  X(le, 2, BOOL, LIGHT, (a <= b), (a <= b)) \
-  X(gt, 2, BOOL, LIGHT, (a > b), (a > b)) \
-  X(ge, 2, BOOL, LIGHT, (a >= b), (a >= b)) \
+  GT__MATH(X, exp) GT__MATH(X, exp2) GT__MATH(X, expm1) GT__MATH(X, log) GT__MATH(X, log2) \
+  GT__MATH(X, log10) GT__MATH(X, log1p) GT__MATH(X, sin) GT__MATH(X, cos) GT__MATH(X, tan) \
+  GT__MATH(X, asin) GT__MATH(X, acos) GT__MATH(X, atan) GT__MATH(X, sinh) GT__MATH(X, cosh) \
+  GT__MATH(X, tanh) GT__MATH(X, sigmoid) GT__MATH(X, gelu) GT__MATH(X, silu) GT__MATH(X, softplus) \
+  GT__MATH(X, erf) \
+  GT__COMPARE(X, eq, ==) GT__COMPARE(X, ne, !=) GT__COMPARE(X, lt, <) GT__COMPARE(X, le, <=) \
+  GT__COMPARE(X, gt, >) GT__COMPARE(X, ge, >=) \
   X(logical_and, 2, BOOL, LIGHT, ((a != 0) & (b != 0)), ((a != 0) & (b != 0))) \
   X(logical_or, 2, BOOL, LIGHT, ((a != 0) | (b != 0)), ((a != 0) | (b != 0))) \
   X(logical_xor, 2, BOOL, LIGHT, ((a != 0) ^ (b != 0)), ((a != 0) ^ (b != 0))) \

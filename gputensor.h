@@ -2520,12 +2520,10 @@ static int gt__cpu_properties(int index, gt_properties *out) {
   return 0;
 }
 static int gt__cpu_memory(int index, size_t *reserved, size_t *free_bytes, size_t *total) {
-  gt_properties p;
-  gt__cpu_properties(index, &p);
-  *reserved = *free_bytes = 0;
-  *total = p.total_memory;
+  *reserved = *free_bytes = *total = 0;
 #if defined(_SC_AVPHYS_PAGES) && defined(_SC_PAGESIZE)
   *free_bytes = (size_t)sysconf(_SC_AVPHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+  *total = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
 #endif
   return 0;
 }
@@ -4744,17 +4742,16 @@ typedef struct {
 typedef struct {
   const char *function, *text;
   int at, depth, n, root, n_in;       /* at, depth: of the parser; n: nodes; n_in: operands */
-  gt__node *node, few[GT__FEW];
+  uint64_t seed, offset;              /* of the random numbers in it */
   const gt_tensor *const *in;
   gt_tensor whole;                    /* describes the result: device, shape and dtype */
-  uint64_t seed, offset;              /* of the random numbers in it */
+  gt__node *node, few[GT__FEW];
 } gt__tree;
 static void gt__tree_begin(gt__tree *t, const char *function, const char *text, int n,
                            const gt_tensor *const *in) {
+  memset(t, 0, offsetof(gt__tree, whole));
   t->function = function;
   t->text = text;
-  t->at = t->depth = t->n = 0;
-  t->seed = t->offset = 0;
   t->node = t->few;
   t->n_in = n;
   t->in = in;
@@ -5702,7 +5699,7 @@ static gt_status gt__launch_fold(const gt__folding *f, const gt__tree *t, const 
   return gt__submit(&op);
 }
 static gt_tensor *gt__run_fold(const gt__folding *f, gt__tree *t, gt_tensor *out) {
-  const int is_arg = f->fold == GT__FOLD_ARGMAX || f->fold == GT__FOLD_ARGMIN;
+  const int is_arg = gt__cpu_indexed(f->fold);
   gt__result r;
   gt__code g;
   int64_t n = 1;
@@ -6062,9 +6059,8 @@ GT_API gt_tensor *gt_linear(gt_tensor *out, const gt_tensor *x, const gt_tensor 
 /* ---- >>stream-code ----------------------------------------------------------------------------- */
 static gt_stream *gt__stream_new(const char *function, gt_device device, int priority, void *native,
                                  int queued) {
-  gt_stream *s;
   if (gt__check_device(function, device)) return NULL;
-  s = (gt_stream *)gt__malloc(function, sizeof *s);
+  gt_stream *s = (gt_stream *)gt__malloc(function, sizeof *s);
   if (!s) return NULL;
   gt__lock();
   const int code = gt__stream_open(s, device, priority, native, queued);

@@ -2836,6 +2836,8 @@ static int gt__cuda_count(void) {
   return gt__gpu.forked ? 0 : gt__gpu.count;
 }
 #define GT__FORKED "this process was forked after CUDA was used; use the CPU, or fork before"
+static const char *gt__cuda_reason(void) { return gt__gpu.forked ? GT__FORKED : gt__gpu.reason; }
+static void gt__cuda_after_fork(void) { gt__gpu.forked = gt__gpu.count > 0; }
 /* -- the first use of a device: do header, kernels and GPU fit together? -- */
 static int gt__cuda_check_version(const gt__build *b) {
   const int same = strncmp(b->version, GPUTENSOR_VERSION, sizeof b->version) == 0;
@@ -3098,6 +3100,16 @@ static const gt__backend gt__cuda_backend = {
   gt__cuda_queue_wait_event, gt__cuda_event_destroy, gt__cuda_event_record, gt__cuda_event_ask,
   gt__cuda_event_elapsed, gt__cuda_classify, gt__cuda_text
 };
+#else
+#define gt__cuda_backend gt__cpu_backend /* no device leads to it */
+static int gt__cuda_count(void) { return 0; }
+static int gt__cuda_pinned(const void *p) { return p && 0; }
+static void gt__cuda_after_fork(void) {}
+static void gt__cuda_shutdown(void) {}
+static const char *gt__cuda_reason(void) {
+  return "built without CUDA: build with nvcc, or define GPUTENSOR_CUDA in the file that has "
+         "GPUTENSOR_IMPLEMENTATION and link gputensor_kernels.cu";
+}
 #endif /* GT__CUDA */
 
 /* ---- >>state -----------------------------------------------------------------------------------
@@ -3191,9 +3203,7 @@ static void gt__after_fork(void) {
   gt__forked = 1;
   gt__mutex = gt__cpu_all.lock = mutex;
   gt__idle = gt__cpu_all.changed = cond;
-#ifdef GT__CUDA
-  gt__gpu.forked = gt__gpu.count > 0;
-#endif
+  gt__cuda_after_fork();
 }
 __attribute__((constructor)) static void gt__watch_fork(void) {
   pthread_atfork(NULL, NULL, gt__after_fork);
@@ -3274,11 +3284,7 @@ static const char *gt__shape_text(const gt_tensor *x) { return gt__sizes(x->ndim
 
 /* -- devices -- */
 static const gt__backend *gt__backend_of(gt_device device) {
-#ifdef GT__CUDA
-  if (device.type == GT_CUDA) return &gt__cuda_backend;
-#endif
-  (void)device;
-  return &gt__cpu_backend;
+  return device.type == GT_CUDA ? &gt__cuda_backend : &gt__cpu_backend;
 }
 static int gt__slot(gt_device device) { return device.type == GT_CUDA ? 1 + device.index : 0; }
 static int gt__same_device(gt_device a, gt_device b) {
@@ -3289,21 +3295,10 @@ static gt_device gt__device(int type, int index) {
   return device;
 }
 GT_API gt_device gt_cpu(void) { return gt__device(GT_CPU, 0); }
-GT_API int gt_cuda_device_count(void) {
-#ifdef GT__CUDA
-  return gt__cuda_count();
-#else
-  return 0;
-#endif
-}
+GT_API int gt_cuda_device_count(void) { return gt__cuda_count(); }
 GT_API int gt_cuda_is_available(void) { return gt_cuda_device_count() > 0; }
 GT_API const char *gt_cuda_unavailable_reason(void) {
-#ifdef GT__CUDA
-  return gt_cuda_is_available() ? "" : gt__gpu.forked ? GT__FORKED : gt__gpu.reason;
-#else
-  return "built without CUDA: build with nvcc, or define GPUTENSOR_CUDA in the file that has "
-         "GPUTENSOR_IMPLEMENTATION and link gputensor_kernels.cu";
-#endif
+  return gt_cuda_is_available() ? "" : gt__cuda_reason();
 }
 /* GT_OK if the device is there; else an error that says why it is not. */
 static gt_status gt__check_device(const char *function, gt_device device) {
@@ -3674,13 +3669,9 @@ static void gt__claim_host(struct gt_storage *storage, int writes, int by) {
 }
 /* Is memory of the caller's page-locked? */
 static int gt__is_pinned(const void *p) {
-  int pinned = 0;
-#ifdef GT__CUDA
   gt__lock();
-  pinned = gt__cuda_pinned(p);
+  const int pinned = gt__cuda_pinned(p);
   gt__unlock();
-#endif
-  (void)p;
   return pinned;
 }
 
@@ -6343,11 +6334,9 @@ GT_API void gt_shutdown(void) {
     gt__stream_destroy(gt__all.slot[i]);
   }
   gt__sweep(1);
-#ifdef GT__CUDA
   if (gt__all.fault) gt__cuda_backend.release(-1, NULL, gt__all.fault, 1);
-  gt__cuda_shutdown();
-#endif
   gt__all.fault = NULL;
+  gt__cuda_shutdown();
   gt__unlock();
   memset(gt__me.stream, 0, sizeof gt__me.stream);
 }

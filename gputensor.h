@@ -596,7 +596,6 @@ struct gt__list {
     GT__FN float  gt__##op##_rn(float a, float b)   { return __f##op##_rn(a, b); } \
     GT__FN double gt__##op##_rn(double a, double b) { return __d##op##_rn(a, b); }
 GT__ROUNDED(add) GT__ROUNDED(sub) GT__ROUNDED(mul) GT__ROUNDED(div)
-#  undef GT__ROUNDED
 #  define GT__ADD(a, b) gt__add_rn(a, b)
 #  define GT__SUB(a, b) gt__sub_rn(a, b)
 #  define GT__MUL(a, b) gt__mul_rn(a, b)
@@ -687,7 +686,6 @@ GT__FN double gt__sqrt_f64(double x) { return __builtin_sqrt(x); }
     return p; \
   }
 GT__BOTH(float, f32, f, int32_t) GT__BOTH(double, f64, , int64_t)
-#undef GT__BOTH
 GT__FN float gt__inf_f32(void) { return gt__float_f32(0x7f800000); }
 GT__FN float gt__max_f32(void) { return gt__float_f32(0x7f7fffff); }
 GT__FN float gt__nan_f32(void) { return gt__float_f32(0x7fc00000); }
@@ -1083,8 +1081,6 @@ GT__F64_1(exp) GT__F64_1(exp2) GT__F64_1(expm1) GT__F64_1(log) GT__F64_1(log2) G
 GT__F64_1(log1p) GT__F64_1(sin) GT__F64_1(cos) GT__F64_1(tan) GT__F64_1(asin) GT__F64_1(acos)
 GT__F64_1(atan) GT__F64_1(sinh) GT__F64_1(cosh) GT__F64_1(erf) GT__F64_1(erfc)
 GT__F64_2(pow) GT__F64_2(atan2) GT__F64_2(hypot)
-#undef GT__F64_1
-#undef GT__F64_2
 /* glibc's misses by 2.1 ULP. Near 0 the roundings of sum and quotient are put back. */
 GT__FN64 double gt__tanh_f64(double x) {
   double a = gt__abs_f64(x), t = gt__expm1_f64(a < 0.55 ? GT__MUL(2.0, a) : 1.0);
@@ -1301,7 +1297,6 @@ enum {
   GT__OPERATIONS(GT__ENUM)
   GT__OPS
 };
-#undef GT__ENUM
 typedef struct { uint8_t op, b, c, d; } gt__ins;
 typedef union { float s; double f; int64_t i; } gt__num;   /* s, f or i by the compute type */
 typedef struct {
@@ -1459,7 +1454,6 @@ GT__FN int64_t gt__random_i64(uint64_t seed, uint64_t counter, int64_t low, int6
 GT__FOLDS(float, f32, -gt__inf_f32(), gt__inf_f32(), GT__ADD, GT__MUL)
 GT__FOLDS(double, f64, -gt__inf_f64(), gt__inf_f64(), GT__ADD, GT__MUL)
 GT__FOLDS(int64_t, i64, INT64_MIN, INT64_MAX, gt__add_i64, gt__mul_i64)
-#undef GT__FOLDS
 #ifdef GPUTENSOR_IMPLEMENTATION
 enum { GT__NOT_YET = -1, GT__GPUS = 32 };
 /* A back end is a table of functions. `index` is the device's number; a queue is the back end's own
@@ -1744,23 +1738,6 @@ GT__LOOPS_ALL(int64_t, i64, GT_INT64)
 #pragma clang diagnostic pop
 #endif
 #undef GT__EITHER
-#undef GT__STEP
-#undef GT__CLIP
-#undef GT__SINGLE
-#undef GT__MEMORY_TYPES
-#undef GT__CONVERT
-#undef GT__CONVERTS
-#undef GT__FOLD
-#undef GT__FOLD_INDEX
-#undef GT__HALVE
-#undef GT__LANE
-#undef GT__RANDOM
-#undef GT__MICRO_ROW
-#undef GT__MICRO_PUT
-#undef GT__LOOPS
-#undef GT__LOOPS_ALL
-#undef GT__IVDEP
-#undef GT__FUSE
 #define GT__CPU_ISA(isa, name) {name, {&gt__cpu_f32_##isa, &gt__cpu_f64_##isa, &gt__cpu_i64_##isa}}
 /* The best set that the machine has, or a lesser one that GPUTENSOR_CPU names. */
 static const gt__cpu_isa *gt__cpu_choose(void) {
@@ -1787,7 +1764,6 @@ static const gt__cpu_isa *gt__cpu_choose(void) {
   return &baseline;
 #endif
 }
-#undef GT__CPU_ISA
 
 /* ---- threads: each gets one range of the items; results never depend on their number ---- */
 typedef struct { int64_t begin, end; int thread; } gt__cpu_range;
@@ -1847,8 +1823,6 @@ static GT__OPTIMIZE("off") void gt__cpu_move(size_t size, void *dst, int64_t to,
   else if (size == 4) GT__MOVE(gt__i32)
   else GT__MOVE(gt__i64)
 }
-#undef GT__MOVE
-#undef GT__OPTIMIZE
 /* Moves n elements of a box from `first` on. A side without strides holds just these, packed. */
 static void gt__cpu_walk(size_t size, int ndim, const int64_t *box, int64_t first, int64_t n,
                          char *dst, const int64_t *to, const char *src, const int64_t *from) {
@@ -3056,10 +3030,6 @@ static int gt__cuda_event_ask(int index, void *event, int wait) {
 static int gt__cuda_event_elapsed(int index, void *start, void *end, float *ms) {
   GT__ON(index, cudaEventElapsedTime(ms, (cudaEvent_t)start, (cudaEvent_t)end))
 }
-#undef GT__ON_IF
-#undef GT__ON
-#undef GT__GIVE_BACK
-#undef GT__USED
 /* Lets go of the pools; memory that is still in tensors goes when they do. */
 static void gt__cuda_shutdown(void) {
   int away;
@@ -4720,7 +4690,6 @@ static const struct { const char *name; uint8_t arity, rule, heavy; } gt__table[
     {"", 0, 0, 0}, {"", 0, 0, 0}, {"", 0, 0, 0}, {"", 0, 0, 1}, {"", 0, 0, 1}, {"", 2, 0, 1},
 #define GT__ROW(name, arity, result, cost, f, i) {#name, arity, GT__##result, GT__##cost},
     GT__OPERATIONS(GT__ROW)}; /* and zeros for operands and numbers */
-#undef GT__ROW
 enum { GT__NUMBER, GT__ZERO_D, GT__DIMENSIONED }; /* promotion levels */
 enum { GT__FEW = 24 };                            /* nodes that need no memory of their own */
 typedef struct {
@@ -5368,10 +5337,6 @@ static gt_tensor *gt__apply(const char *function, gt_tensor *out, int op, int n,
     return gt__apply("gt_" #name, out, GT__OP_##name, arity, x); \
   }
 GT__OPERATIONS(GT__DEFINE)
-#undef GT__DEFINE
-#undef GT__ARGUMENTS_1
-#undef GT__ARGUMENTS_2
-#undef GT__ARGUMENTS_3
 /* A conversion: out of any dtype = x of the same shape. */
 static gt_tensor *gt__map1(const char *function, gt_tensor *out, const gt_tensor *x) {
   const int whole = gt__compute_of(x->dtype) == GT__I64;
@@ -5756,7 +5721,6 @@ GT_API gt_tensor *gt_reduce_n(gt_tensor *out, gt_reduction reduction, uint32_t d
     return gt__fold_text(&f, out, "a", 1, &x); \
   }
 GT__REDUCTIONS(GT__REDUCTION)
-#undef GT__REDUCTION
 static gt_dtype gt__float_dtype(const gt_tensor *x) {
   return gt_is_floating(x->dtype) ? x->dtype : GT_FLOAT32;
 }

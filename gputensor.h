@@ -608,6 +608,17 @@ GT__FN float gt__easy_div(float a, float b) {
   r = __fmaf_rn(r, __fmaf_rn(-b, r, 1.0f), r);
   return __fmaf_rn(__fmaf_rn(-b, __fmul_rn(a, r), a), r, __fmul_rn(a, r));
 }
+/* The lesser and the greater of x and a number; x if that is NaN. */
+#  if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+GT__FN float gt__at_most(float hi, float x) {
+  asm("min.NaN.f32 %0, %0, %1;" : "+f"(x) : "f"(hi));
+  return x;
+}
+GT__FN float gt__at_least(float lo, float x) {
+  asm("max.NaN.f32 %0, %0, %1;" : "+f"(x) : "f"(lo));
+  return x;
+}
+#  endif
 GT__FN double gt__sqrt_f64(double x) { return __dsqrt_rn(x); }
 #else
 #  define GT__FN   static inline __attribute__((always_inline, unused))
@@ -706,24 +717,24 @@ static const float gt__pio2_hi = 0x1.921fb6p+0f;         /* pi/2 = hi + mid + lo
 static const float gt__pio2_mid = -0x1.777a5cp-25f, gt__pio2_lo = -0x1.ee59dap-50f;
 static const float gt__flt_max = 0x1.fffffep+127f;
 static const float gt__rounder = 0x1.8p+23f;              /* x + rounder rounds x to an integer */
-/* A NaN passes through: both comparisons are false for it. */
-GT__FN float gt__clamp_f32(float x, float lo, float hi) { return x < lo ? lo : x > hi ? hi : x; }
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ < 800 /* one instruction each there, too */
+GT__FN float gt__at_most(float hi, float x) { return hi < x ? hi : x; }
+GT__FN float gt__at_least(float lo, float x) { return lo > x ? lo : x; }
+#endif
 GT__FN float gt__neg_if_f32(float x, int32_t sign_bit) {
   return gt__float_f32(gt__bits_f32(x) ^ sign_bit);
 }
-/* 2^k for k in -126 .. 127, from its bits. */
-GT__FN float gt__pow2i_f32(int32_t k) {
-  return gt__float_f32((int32_t)(((uint32_t)k + 127u) << 23));
+/* 2^(n + more) if that is normal. Of n the low nine bits suffice, such as those of k = n + rounder:
+ * the exponent wraps to the right value. */
+GT__FN float gt__pow2_f32(int32_t n, int32_t more) {
+  return gt__float_f32((int32_t)(((uint32_t)n << 23) + ((uint32_t)(127 + more) << 23)));
 }
-/* y 2^n for any n that exp below produces: two factors, so that only the last product can round. */
-GT__FN float gt__scale_f32(float y, int32_t n) {
-  int32_t half = n >> 1;
-  n = (int32_t)((uint32_t)n - (uint32_t)half);
-  return GT__MUL(GT__MUL(y, gt__pow2i_f32(half)), gt__pow2i_f32(n));
-}
-/* The integer in a sum with rounder; wraps for a NaN, whose result is a NaN whatever n is. */
-GT__FN int32_t gt__rounded_i32(float k) {
-  return (int32_t)((uint32_t)gt__bits_f32(k) - (uint32_t)gt__bits_f32(gt__rounder));
+/* y 2^n for |n| <= 190, n as above, in two factors, so that only the last product can round. For
+ * n > 0 the sign bit of `sign` is 0, for n < 0 it is 1; it picks 2^64 or 2^-64 as the last one. */
+GT__FN float gt__scale_f32(float y, int32_t n, int32_t sign) {
+  uint32_t first = ((uint32_t)sign >> 1 & 0x40000000u) | 0x1f800000u; /* the bits of the other */
+  float last = gt__float_f32((int32_t)(0x7f000000u - first));
+  return GT__MUL(GT__MUL(y, gt__float_f32((int32_t)(((uint32_t)n << 23) + first))), last);
 }
 /* e^r - 1 for |r| <= ln2/2: r + r^2 q(r), fit 2^-26. */
 GT__FN float gt__expm1_poly(float r) {
@@ -731,33 +742,41 @@ GT__FN float gt__expm1_poly(float r) {
                             0x1.6b900cp-10f};
   return gt__fma_f32(GT__MUL(r, r), GT__POLY(f32, r, c), r);
 }
-/* hi + lo = n ln2 + r with |r| <= ln2/2; |hi| <= 300. hi - n LN2_HI is exact. */
+/* hi + lo = n ln2 + r with |r| <= ln2/2; |hi| <= 300. hi - n LN2_HI is exact. n: as above. */
 GT__FN int32_t gt__exp_split(float hi, float lo, float *r) {
   float k = gt__fma_f32(hi, 0x1.715476p+0f, gt__rounder), n = GT__SUB(k, gt__rounder);
   float d = gt__fma_f32(n, -0x1.62e430p-1f, hi);
   *r = gt__fma_f32(n, 0x1.05c610p-29f, lo == 0.0f ? d : GT__ADD(d, lo));
-  return gt__rounded_i32(k);
+  return gt__bits_f32(k);
 }
-/* 2^k e^(hi+lo), no clamp. */
-GT__FN float gt__exp_of(float hi, float lo, int32_t k) {
+/* e^(hi+lo), no clamp. */
+GT__FN float gt__exp_of(float hi, float lo) {
   float r;
   int32_t n = gt__exp_split(hi, lo, &r);
-  return gt__scale_f32(GT__ADD(1.0f, gt__expm1_poly(r)), (int32_t)((uint32_t)n + (uint32_t)k));
+  return gt__scale_f32(GT__ADD(1.0f, gt__expm1_poly(r)), n, gt__bits_f32(hi));
 }
-GT__FN float gt__exp_f32(float x) { return gt__exp_of(gt__clamp_f32(x, -104.0f, 89.0f), 0.0f, 0); }
+GT__FN float gt__exp_f32(float x) {
+  return gt__exp_of(gt__at_most(89.0f, gt__at_least(-104.0f, x)), 0.0f);
+}
+/* e^x, which is to be normal. */
+GT__FN float gt__exp_normal(float x) {
+  float r;
+  int32_t n = gt__exp_split(x, 0.0f, &r);
+  return GT__MUL(GT__ADD(1.0f, gt__expm1_poly(r)), gt__pow2_f32(n, 0));
+}
 /* 2^(hi+lo): the rest of hi after rounding is exact, times ln2 it goes into the same polynomial. */
 GT__FN float gt__exp2_of(float hi, float lo) {
-  float c = gt__clamp_f32(hi, -160.0f, 160.0f), l = c == hi ? lo : 0.0f;
+  float c = gt__at_most(160.0f, gt__at_least(-160.0f, hi)), l = c == hi ? lo : 0.0f;
   float k = GT__ADD(c, gt__rounder);
   float r = GT__MUL(GT__ADD(GT__SUB(c, GT__SUB(k, gt__rounder)), l), 0x1.62e430p-1f);
-  return gt__scale_f32(GT__ADD(1.0f, gt__expm1_poly(r)), gt__rounded_i32(k));
+  return gt__scale_f32(GT__ADD(1.0f, gt__expm1_poly(r)), gt__bits_f32(k), gt__bits_f32(c));
 }
 GT__FN float gt__exp2_f32(float x) { return gt__exp2_of(x, 0.0f); }
 /* 2^n t + (2^n - 1), halved until the end because 2^128 is no float. */
 GT__FN float gt__expm1_f32(float x) {
   float r, s, y;
-  int32_t n = gt__exp_split(gt__clamp_f32(x, -20.0f, 89.0f), 0.0f, &r);
-  s = gt__pow2i_f32((int32_t)((uint32_t)n - 1u));
+  int32_t n = gt__exp_split(gt__at_most(89.0f, gt__at_least(-20.0f, x)), 0.0f, &r);
+  s = gt__pow2_f32(n, -1);
   y = GT__MUL(2.0f, gt__fma_f32(s, gt__expm1_poly(r), GT__SUB(s, 0.5f)));
   return gt__abs_f32(x) < 0x1p-25f ? x : y;             /* keeps -0 and all bits of tiny x */
 }
@@ -766,19 +785,19 @@ GT__FN float gt__expm1_f32(float x) {
 GT__FN float gt__logistic_f32(float num, float x) {
   float r, p, e, d, i, q, rest;
   int32_t neg = x < 0.0f;
-  int32_t n = gt__exp_split(-gt__clamp_f32(gt__abs_f32(x), 0.0f, 130.0f), 0.0f, &r);
+  int32_t n = gt__exp_split(-gt__at_most(130.0f, gt__abs_f32(x)), 0.0f, &r);
   p = GT__ADD(1.0f, gt__expm1_poly(r));
-  e = gt__scale_f32(p, n);
+  e = gt__scale_f32(p, n, INT32_MIN);
   d = GT__ADD(1.0f, e);
   i = gt__easy_div(1.0f, d);
   p = neg ? GT__MUL(num, p) : num;
   q = GT__MUL(p, i);
   rest = gt__fma_f32(-q, GT__SUB(e, GT__SUB(d, 1.0f)), gt__fma_f32(-q, d, p));
-  return gt__scale_f32(gt__fma_f32(rest, i, q), neg ? n : 0);
+  return gt__scale_f32(gt__fma_f32(rest, i, q), neg ? n : 0, INT32_MIN);
 }
 /* The same for num 1, whose denormal results are e itself, so that nothing is left to scale. */
 GT__FN float gt__sigmoid_f32(float x) {
-  float a = gt__abs_f32(x), e = gt__exp_of(a > 104.0f ? -104.0f : -a, 0.0f, 0), d = GT__ADD(1.0f, e);
+  float e = gt__exp_of(-gt__at_most(104.0f, gt__abs_f32(x)), 0.0f), d = GT__ADD(1.0f, e);
   float num = x < 0.0f ? e : 1.0f, i = gt__easy_div(1.0f, d), q = GT__MUL(num, i);
   float rest = gt__fma_f32(-q, GT__SUB(e, GT__SUB(d, 1.0f)), gt__fma_f32(-q, d, num));
   return gt__fma_f32(rest, i, q);
@@ -793,12 +812,16 @@ GT__FN float gt__tanh_f32(float x) {
                             -0x1.99e326p-8f};
   float a = gt__abs_f32(x), z = GT__MUL(a, a);
   float small = gt__fma_f32(GT__MUL(a, z), GT__POLY(f32, z, c), a);
-  float big = gt__exp_of(a > 10.0f ? 20.0f : GT__MUL(2.0f, a), 0.0f, 0);
+  float big = gt__exp_normal(gt__at_most(20.0f, GT__MUL(2.0f, a)));
   big = GT__SUB(1.0f, gt__easy_div(2.0f, GT__ADD(big, 1.0f)));
   return gt__copysign_f32(a < 0.55f ? small : big, x);
 }
 /* e^|x| / 2 without overflow before the result overflows. */
-GT__FN float gt__half_exp_f32(float a) { return gt__exp_of(a > 90.0f ? 90.0f : a, 0.0f, -1); }
+GT__FN float gt__half_exp_f32(float a) {
+  float r;
+  int32_t n = gt__exp_split(gt__at_most(90.0f, a), 0.0f, &r);
+  return gt__scale_f32(GT__ADD(1.0f, gt__expm1_poly(r)), n - 1, 0);
+}
 GT__FN float gt__cosh_f32(float x) {
   float h = gt__half_exp_f32(gt__abs_f32(x));
   return GT__ADD(h, GT__DIV(0.25f, h));
@@ -868,7 +891,7 @@ GT__FN float gt__log1p_f32(float x) {
 }
 /* log(1 + e^x) = max(x,0) + log(1 + e^-|x|) */
 GT__FN float gt__softplus_f32(float x) {
-  float a = gt__abs_f32(x), e = gt__exp_of(a > 110.0f ? -110.0f : -a, 0.0f, 0);
+  float a = gt__abs_f32(x), e = gt__exp_of(-gt__at_most(110.0f, a), 0.0f);
   return GT__ADD(x > 0.0f ? x : 0.0f, gt__log1p_f32(e));
 }
 /* a = n pi/2 + r + r_lo for 0 <= a < 2^15 (Cody and Waite). r1 is exact, a multiple of 2^-24 < 1,
@@ -879,7 +902,7 @@ GT__FN int32_t gt__trig_near(float a, float *r, float *r_lo) {
   float p_lo = gt__fma_f32(n, gt__pio2_mid, -p);
   *r = GT__SUB(r1, p);
   *r_lo = gt__fma_f32(n, -gt__pio2_lo, GT__SUB(GT__SUB(GT__SUB(r1, *r), p), p_lo));
-  return gt__rounded_i32(k);
+  return gt__bits_f32(k);
 }
 /* The same for 2^15 <= a < inf (Payne and Hanek): a = M 2^k with a 24-bit M. Bits of 2/pi that make
  * multiples of 4 are skipped; the next 96 times M leave the quadrant and its fraction in 64 bits.
@@ -1011,19 +1034,20 @@ GT__FN float gt__phi_tail(float a) {
 GT__FN float gt__erf_f32(float x) {
   static const float c[] = {0x1.06eba8p-3f, -0x1.81273ep-2f, 0x1.ce2ce6p-4f, -0x1.b7f730p-6f,
                             0x1.53f320p-8f, -0x1.a35aacp-11f, 0x1.4790c0p-14f};
-  float a = gt__clamp_f32(gt__abs_f32(x), 0.0f, 4.2f), z = GT__MUL(a, a);
+  float a = gt__at_most(4.2f, gt__abs_f32(x)), z = GT__MUL(a, a);
   float small = gt__fma_f32(a, GT__POLY(f32, z, c), a), z_lo = gt__fma_f32(a, a, -z);
-  float e = GT__MUL(gt__exp_of(-z, -z_lo, 0), gt__phi_tail(GT__MUL(a, 0x1.6a09e6p+0f)));
+  float e = GT__MUL(gt__exp_of(-z, -z_lo), gt__phi_tail(GT__MUL(a, 0x1.6a09e6p+0f)));
   return gt__copysign_f32(a < 1.0f ? small : gt__fma_f32(-2.0f, e, 1.0f), x);
 }
 /* x Phi(x): no cancellation below 0, where the power of two comes last. gelu(-inf) is -0. */
 GT__FN float gt__gelu_f32(float x) {
-  float a = gt__clamp_f32(gt__abs_f32(x), 0.0f, 15.0f), z = GT__MUL(a, a), r, t;
+  float a = gt__at_most(15.0f, gt__abs_f32(x)), z = GT__MUL(a, a), r, t;
   float z_lo = gt__fma_f32(a, a, -z);
   int32_t n = gt__exp_split(GT__MUL(-0.5f, z), GT__MUL(-0.5f, z_lo), &r);
   t = gt__phi_tail(a);
   t = gt__fma_f32(t, gt__expm1_poly(r), t);
-  return x < 0.0f ? gt__scale_f32(GT__MUL(-a, t), n) : gt__fma_f32(-a, gt__scale_f32(t, n), x);
+  t = gt__scale_f32(x < 0.0f ? GT__MUL(-a, t) : t, n, INT32_MIN);
+  return x < 0.0f ? t : gt__fma_f32(-a, t, x);
 }
 /* log2 of 2^e (1+f) in two floats, relative error below 2^-33. With s = f/(2+f), |s| < 0.172:
  * 2/ln2 atanh(s) = s (K + s^2 (K/3 + s^2 p(s^2))), K and K/3 and s and s^2 in two floats each. */

@@ -315,7 +315,7 @@ template <class S> GT__DEV void gt__store_line(char *to, const S &x) {
   Part part[BYTES / PART];
   memcpy(part, x, BYTES);
   #pragma unroll
-  for (int i = 0; i < BYTES / PART; i++) __stcs((Part *)to + i, part[i]);
+  for (int i = 0; i < BYTES / PART; i++) ((Part *)to)[i] = part[i];
 }
 
 /* Begins to copy the vectors of input k and those behind it, unconverted, to the beginning of their

@@ -521,6 +521,33 @@ static void test_large(const op *o) {
   case_end();
 }
 
+/* Millions of elements of 16 bits, which a GPU looks up in a table, are what 65,536 of them are. */
+static void test_tables(void) {
+  const int64_t n = (1 << 22) + 11;
+  const gt_dtype types[] = {GT_BFLOAT16, GT_FLOAT16};
+  uint16_t *bits = (uint16_t *)malloc((size_t)n * 2);
+  int from, to;
+  int64_t i;
+  for (i = 0; i < n; i++) bits[i] = (uint16_t)(i < 65536 ? i : i * 40503 >> 5);
+  for (from = 0; from < 2; from++)
+    for (to = 0; to < 2; to++) GT_SCOPE {
+        const char *text = to == from ? "gelu(a)" : "tanh(a * 0.5) + 1";
+        gt_tensor *x = gt_from_array(bits, GT_SHAPE(n), types[from], DEV);
+        gt_tensor *y = gt_empty(GT_SHAPE(65536), types[to], DEV);
+        gt_tensor *all = to == from ? x : gt_empty(GT_SHAPE(n), types[to], DEV); /* or in place */
+        uint16_t *few, *many;
+        gt_eval(y, text, gt_slice(x, 0, 0, 65536, 1));
+        few = (uint16_t *)values_of(y);
+        CHECK(gt_eval(all, text, x) == all);
+        many = (uint16_t *)values_of(all);
+        for (i = 0; i < n && few[bits[i]] == many[i]; i++) {}
+        CHECK_INT(i, n);
+        free(few);
+        free(many);
+      }
+  free(bits);
+}
+
 static void test_guards(void) { /* raw memory of the host around input and output */
   int i;
   if (DEV.type != GT_CPU) return;
@@ -560,6 +587,7 @@ int main(int argc, char **argv) {
     test_overlap(o);
     test_large(o);
   }
+  RUN(tables);
   RUN(guards);
   return check_finish();
 }

@@ -934,13 +934,15 @@ GT__FN int32_t gt__trig_far(float a, float *r, float *r_lo) {
   *r_lo = gt__neg_if_f32(b, (int32_t)(neg & 0x80000000u));
   return n;
 }
-/* a alone decides, so the GPU's branch and the CPU's select agree. Near, infinity becomes a NaN. */
-GT__FN int32_t gt__trig_reduce(float a, float *r, float *r_lo) {
-  int32_t far = (a >= 0x1p+15f) & (a <= gt__flt_max), n = gt__trig_near(a, r, r_lo), fn;
+/* a alone decides, so the GPU's branch and the CPU's select agree; a caller who knows that no `a` is
+ * far leaves the rest out. Near, infinity becomes a NaN. */
+GT__FN int32_t gt__trig_reduce(float a, int32_t any, float *r, float *r_lo) {
+  int32_t far = any & (a >= 0x1p+15f) & (a <= gt__flt_max), n = gt__trig_near(a, r, r_lo), fn;
   float fr, fl;
 #ifdef __CUDA_ARCH__
   if (!far) return n;
 #endif
+  if (!any) return n;
   fn = gt__trig_far(a, &fr, &fl);
   *r = far ? fr : *r;
   *r_lo = far ? fl : *r_lo;
@@ -956,22 +958,22 @@ GT__FN float gt__sin_quadrant(int32_t n, float r, float r_lo) {
   c = GT__ADD(1.0f, c);
   return gt__neg_if_f32(n & 1 ? c : s, (int32_t)(((uint32_t)n & 2u) << 30));
 }
-GT__FN float gt__sin_f32(float x) {
+GT__FN float gt__sin_of(float x, int32_t any) {
   float r, r_lo;
-  int32_t n = gt__trig_reduce(gt__abs_f32(x), &r, &r_lo);
+  int32_t n = gt__trig_reduce(gt__abs_f32(x), any, &r, &r_lo);
   return gt__neg_if_f32(gt__sin_quadrant(n, r, r_lo), gt__bits_f32(x) & INT32_MIN);
 }
-GT__FN float gt__cos_f32(float x) {
+GT__FN float gt__cos_of(float x, int32_t any) {
   float r, r_lo;
-  int32_t n = gt__trig_reduce(gt__abs_f32(x), &r, &r_lo);
+  int32_t n = gt__trig_reduce(gt__abs_f32(x), any, &r, &r_lo);
   return gt__sin_quadrant((int32_t)((uint32_t)n + 1u), r, r_lo);
 }
 /* t = r + r^3 p(r^2), fit 2^-29; in odd quadrants -1/t, corrected for the rounding of t. */
-GT__FN float gt__tan_f32(float x) {
+GT__FN float gt__tan_of(float x, int32_t any) {
   static const float c[] = {0x1.555560p-2f, 0x1.110da0p-3f, 0x1.bad946p-5f, 0x1.5cc660p-6f,
                             0x1.62ad22p-7f, 0x1.af79d0p-14f, 0x1.1e6b20p-8f};
   float r, r_lo, z, p, t, q;
-  int32_t n = gt__trig_reduce(gt__abs_f32(x), &r, &r_lo);
+  int32_t n = gt__trig_reduce(gt__abs_f32(x), any, &r, &r_lo);
   z = GT__MUL(r, r);
   p = gt__fma_f32(GT__MUL(r, z), GT__POLY(f32, z, c), gt__fma_f32(r_lo, z, r_lo));
   t = GT__ADD(r, p);
@@ -980,6 +982,9 @@ GT__FN float gt__tan_f32(float x) {
   q = gt__fma_f32(q, gt__fma_f32(q, p, gt__fma_f32(q, t, 1.0f)), q);
   return gt__neg_if_f32(n & 1 ? q : t, gt__bits_f32(x) & INT32_MIN);
 }
+GT__FN float gt__sin_f32(float x) { return gt__sin_of(x, 1); }
+GT__FN float gt__cos_f32(float x) { return gt__cos_of(x, 1); }
+GT__FN float gt__tan_f32(float x) { return gt__tan_of(x, 1); }
 /* asin(s) for s <= 1/2: s + s^3 p(s^2), fit 2^-27.6. Above: pi/2 - 2 asin(sqrt((1-a)/2)). */
 GT__FN float gt__asin_core(float a) {
   static const float c[] = {0x1.5555c8p-3f, 0x1.3301fep-4f, 0x1.747cc0p-5f, 0x1.8c30a0p-6f,
@@ -1570,7 +1575,12 @@ typedef struct { const char *name; const gt__cpu_loops *loops[3]; } gt__cpu_isa;
 /* Conversions between a dtype in memory and the three compute types are steps too. Memory may have
    been written through another type of that size (long and long long), so its types alias all. */
 enum { GT__FROM = GT__OPS, GT__TO = GT__FROM + GT_DTYPES,     /* + dtype */
-       GT__OP_mul_add = GT__TO + GT_DTYPES };   /* two steps in one loop, each of them rounded */
+       GT__OP_mul_add = GT__TO + GT_DTYPES,     /* two steps in one loop, each of them rounded */
+       GT__OP_near_sin, GT__OP_near_cos, GT__OP_near_tan };  /* of floats below 2^15 */
+static int gt__cpu_near(int op) {
+  return op == GT__OP_sin ? GT__OP_near_sin : op == GT__OP_cos ? GT__OP_near_cos
+         : op == GT__OP_tan ? GT__OP_near_tan : op;
+}
 typedef int16_t gt__i16 __attribute__((may_alias));
 typedef uint16_t gt__u16 __attribute__((may_alias));
 typedef int32_t gt__i32 __attribute__((may_alias));
@@ -1659,11 +1669,20 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
       int op, void *out, const void *pa, const void *pb, const void *pc, int64_t n) { \
     typedef value T; \
     const int64_t whole = n & ~(int64_t)(GT__GROUP - 1); \
+    if (sizeof(T) == 4 && gt__cpu_near(op) != op) { \
+      int far = 0; \
+      for (int64_t i = 0; i < whole; i++) \
+        far |= !(gt__abs_f32(((const gt__f32 *)pa)[i]) < 0x1p15f); \
+      if (!far) op = gt__cpu_near(op); \
+    } \
     switch (op) { \
       GT__OPERATIONS(GT__STEP) \
       GT__MEMORY_TYPES(GT__CONVERTS, type) \
       GT__STEP(mul_add, 3, ARITH, LIGHT, GT__ADD(GT__MUL(a, b), c), \
                gt__add_i64(gt__mul_i64(a, b), c)) \
+      GT__STEP(near_sin, 1, FLOAT, HEAVY, gt__sin_of((float)a, 0), a) \
+      GT__STEP(near_cos, 1, FLOAT, HEAVY, gt__cos_of((float)a, 0), a) \
+      GT__STEP(near_tan, 1, FLOAT, HEAVY, gt__tan_of((float)a, 0), a) \
     } \
   } \
   static target GT__OPTIMIZE("off") void gt__cpu_fold_##type##_##isa( \

@@ -4305,7 +4305,8 @@ static gt_status gt__submit(gt__op *op) {
 }
 static gt__op *gt__op_new(gt__op *op, int kind, const char *text, gt_device device) {
   op->kind = (uint8_t)kind;
-  op->n_touch = op->n_write = 0;
+  op->n_touch = 0;
+  op->n_write = 1;
   if (kind == GT__COPY) memset(&op->u.copy, 0, sizeof op->u.copy); /* the others set all fields */
   op->text = text;
   op->device = device;
@@ -4319,15 +4320,28 @@ static void gt__touch(gt__op *op, struct gt_storage *storage) {
 }
 
 /* -- operands: tensors as the back ends see them -- */
-static void gt__operand_of(gt__operand *o, const gt_tensor *x) {
-  o->data = x->storage ? gt__address(x) : NULL;
-  memcpy(o->stride, x->stride, sizeof o->stride);
+static const int gt__as_it_is[GT_MAX_DIMS] = {0, 1, 2, 3, 4, 5, 6, 7};
+/* Makes x an operand of n dims: dim order[i], or -1: none, of the `ndim` to which x broadcasts. */
+static gt__operand *gt__bind(gt__op *op, gt__operand *o, const gt_tensor *x, int ndim, int n,
+                             const int *order) {
+  o->data = gt__address(x);
   o->dtype = (uint8_t)x->dtype;
   o->mode = 0;
   o->size_log2 = (uint8_t)__builtin_ctz((unsigned)gt_dtype_size(x->dtype));
+  for (int i = 0; i < n; i++) {
+    const int d = order[i] - (ndim - x->ndim);
+    o->stride[i] = d < 0 || x->shape[d] == 1 ? 0 : x->stride[d];
+  }
+  gt__touch(op, x->storage);
+  return o;
+}
+static void gt__set_mode(gt__operand *o, int ndim) {
+  int scalar = 1;
+  for (int d = 0; d < ndim; d++) scalar &= o->stride[d] == 0;
+  o->mode = scalar ? GT__SCALAR : ndim == 1 && o->stride[0] == 1 ? GT__VECTOR : GT__STRIDED;
 }
 /* Drops sizes of 1 and merges neighbours that every operand walks evenly. Nothing merges across
-   dim `wall`, whose new place is returned. One dim at least is left. */
+   dim `wall`, whose new place is returned. One dim at least is left. Then sets the modes. */
 static int gt__collapse(int32_t *ndim, int64_t *size, int wall, int n, gt__operand *const *o) {
   int out = 0, new_wall = 0;
   for (int d = 0; d < *ndim; d++) {
@@ -4347,12 +4361,8 @@ static int gt__collapse(int32_t *ndim, int64_t *size, int wall, int n, gt__opera
     if (wall > 0) new_wall = 1;
   }
   *ndim = out;
+  for (int k = 0; k < n; k++) gt__set_mode(o[k], out);
   return new_wall;
-}
-static void gt__set_mode(gt__operand *o, int ndim) {
-  int scalar = 1;
-  for (int d = 0; d < ndim; d++) scalar &= o->stride[d] == 0;
-  o->mode = scalar ? GT__SCALAR : ndim == 1 && o->stride[0] == 1 ? GT__VECTOR : GT__STRIDED;
 }
 /* All byte offsets below 2^31? */
 static int gt__is_narrow(int ndim, const int64_t *size, int n, gt__operand *const *o) {
@@ -4479,24 +4489,17 @@ static gt_status gt__move_elements(const char *function, const gt_tensor *dst, c
   a->gather_dim = dim;
   a->ndim = dst->ndim;
   memcpy(a->size, dst->shape, sizeof a->size);
-  gt__operand_of(o[0] = &a->dst, dst);
-  gt__operand_of(o[1] = &a->src, src);
-  op.n_write = 1;
-  gt__touch(&op, dst->storage);
-  gt__touch(&op, src->storage);
+  o[0] = gt__bind(&op, &a->dst, dst, a->ndim, a->ndim, gt__as_it_is);
+  o[1] = gt__bind(&op, &a->src, src, a->ndim, a->ndim, gt__as_it_is);
   if (index) {
     a->gather_size = src->shape[dim];
     a->fault = gt__fault_word(dst->device);
-    gt__operand_of(&a->index, index);
-    gt__touch(&op, index->storage);
+    gt__bind(&op, &a->index, index, 1, 1, gt__as_it_is);
   } else {
     gt__sort_dims(a->ndim, a->size, 2, o);
     gt__collapse(&a->ndim, a->size, 0, 2, o);
     a->narrow = gt__is_narrow(a->ndim, a->size, 2, o);
   }
-  gt__set_mode(o[0], a->ndim);
-  gt__set_mode(o[1], a->ndim);
-  if (index) o[1]->mode = GT__STRIDED;
   return gt__submit(&op);
 }
 /* One side of a copy: an address on a device, in a storage or (NULL) in memory of the caller's. */
@@ -5187,18 +5190,6 @@ static void gt__tree_shape(const gt__tree *t, int i, gt_tensor *y) {
   for (int k = 0; k < gt__table[v->op].arity; k++) gt__tree_shape(t, v->child[k], y);
 }
 /* -- launch of a map -- */
-static const int gt__as_it_is[GT_MAX_DIMS] = {0, 1, 2, 3, 4, 5, 6, 7};
-/* Makes x an operand of n dims: dim order[i], or -1: none, of the `ndim` to which x broadcasts. */
-static gt__operand *gt__bind(gt__op *op, gt__operand *o, const gt_tensor *x, int ndim, int n,
-                             const int *order) {
-  gt__operand_of(o, x);
-  for (int i = 0; i < n; i++) {
-    const int d = order[i] - (ndim - x->ndim);
-    o->stride[i] = d < 0 || x->shape[d] == 1 ? 0 : x->stride[d];
-  }
-  gt__touch(op, x->storage);
-  return o;
-}
 /* Gives m what is used of a program: a fraction of it, as a rule. */
 static void gt__set_program(gt__map_args *m, const gt__program *p) {
   memcpy(&m->program, p, offsetof(gt__program, ins) + p->n_ins * sizeof *p->ins);
@@ -5214,14 +5205,13 @@ static gt_status gt__launch_map(const char *function, const gt__code *g, const g
   m->ndim = ndim;
   memcpy(m->size, out->shape, sizeof m->size);
   gt__set_program(m, &g->p);
-  op.n_write = 1;
   o[0] = gt__bind(&op, &m->out, out, ndim, ndim, gt__as_it_is);
   for (int k = 1; k < n; k++)
     o[k] = gt__bind(&op, &m->in[k - 1], g->in[k - 1], ndim, ndim, gt__as_it_is);
   if (!g->indexed) gt__sort_dims(ndim, m->size, n, o);
   gt__collapse(&m->ndim, m->size, 0, n, o);
   if (m->count == 1) m->out.stride[0] = 1;
-  for (int k = 0; k < n; k++) gt__set_mode(o[k], m->ndim);
+  gt__set_mode(&m->out, m->ndim);
   m->narrow = gt__is_narrow(m->ndim, m->size, n, o);
   return gt__submit(&op);
 }
@@ -5667,7 +5657,6 @@ static gt_status gt__launch_fold(const gt__folding *f, const gt__tree *t, const 
     if (!(set >> d & 1)) order[kept++] = d;
   for (int d = 0; d < ndim; d++)
     if (set >> d & 1) order[kept + folded++] = d;
-  op.n_write = 1;
   if (gt__all_kept(f)) o[0] = gt__bind(&op, &m->out, out, ndim, ndim, order);
   else o[0] = gt__bind(&op, &r->out, out, out->ndim, kept, f->keepdim ? order : gt__as_it_is);
   for (int k = 1; k < n; k++)
@@ -5684,8 +5673,7 @@ static gt_status gt__launch_fold(const gt__folding *f, const gt__tree *t, const 
   m->count = r->outer * r->n;
   m->ndim = ndim;
   r->n_kept = gt__collapse(&m->ndim, m->size, kept, n, o);
-  for (int k = 1; k < n; k++) gt__set_mode(o[k], m->ndim);
-  gt__set_mode(o[0], gt__all_kept(f) ? m->ndim : r->n_kept);
+  if (!gt__all_kept(f)) gt__set_mode(&r->out, r->n_kept);
   m->narrow = gt__is_narrow(m->ndim, m->size, n, o);
   gt__set_program(m, &g->p);
   r->fold = f->fold;
@@ -5954,7 +5942,6 @@ static gt_status gt__launch_product(gt__product *p, const gt__code *g, const gt_
   x->post.size[batch + 1] = x->n;
   x->post.count = gt_numel(out);
   gt__set_program(&x->post, &g->p);
-  p->op.n_write = 1;
   o[0] = gt__bind(&p->op, &x->post.out, out, ndim, batch + 2, order);
   gt__bind(&p->op, &x->a, &p->a, batch, batch, order);
   gt__bind(&p->op, &x->b, &p->b, batch, batch, order);

@@ -2553,8 +2553,8 @@ enum { GT__CPU_FULL = 64 };      /* items waiting, from which on callers have to
 typedef struct gt__cpu_item {
   struct gt__cpu_item *next, *wait;
   gt__op *op;                    /* stands behind the item */
-  const gt__backend *other;      /* whose event to wait for, and to destroy */
-  void *event;
+  const gt__backend *other;      /* whose event to wait for, and to destroy; NULL: the CPU's */
+  void *event;                   /* of that back end, or NULL; ours becomes `wait` */
   int index, refs, passed, code;
   double ms;                     /* when it passed */
 } gt__cpu_item;
@@ -2643,6 +2643,7 @@ static int gt__cpu_push(gt__cpu_queue *q, const gt__cpu_item *like, const gt__op
   if (keep) *keep = x;
   if (!q) return 0;
   gt__cpu_lock();
+  if (x->event && !x->other) x->wait = ((gt__cpu_event *)x->event)->now;
   if (x->wait) x->wait->refs++;
   if (q->first) q->last->next = x;
   else q->first = x;
@@ -2703,28 +2704,15 @@ static int gt__cpu_queue_ask(int index, void *queue, int wait) {
   gt__cpu_unlock();
   return code;
 }
-static gt__cpu_item *gt__cpu_newest(void *event) { /* with the lock; the caller drops it */
-  gt__cpu_item *x = ((gt__cpu_event *)event)->now;
-  if (x) x->refs++;
-  return x;
-}
-static void gt__cpu_let_go(gt__cpu_item *x) {
-  gt__cpu_lock();
-  gt__cpu_drop(x);
-  gt__cpu_unlock();
-}
 static int gt__cpu_queue_wait_event(int index, void *queue, void *event) {
   gt__cpu_item like = gt__cpu_blank;
-  int code = 0;
-  gt__cpu_lock();
-  like.wait = gt__cpu_newest(event);
-  gt__cpu_unlock();
-  if (like.wait && queue) code = gt__cpu_push((gt__cpu_queue *)queue, &like, NULL, NULL);
-  gt__cpu_let_go(like.wait);
-  return code;
+  like.event = event;
+  return queue ? gt__cpu_push((gt__cpu_queue *)queue, &like, NULL, NULL) : 0;
 }
 static int gt__cpu_event_destroy(int index, void *event) {
-  gt__cpu_let_go(((gt__cpu_event *)event)->now);
+  gt__cpu_lock();
+  gt__cpu_drop(((gt__cpu_event *)event)->now);
+  gt__cpu_unlock();
   GPUTENSOR_FREE(event);
   return 0;
 }
@@ -2746,7 +2734,8 @@ static int gt__cpu_event_record(int index, void **event, void *queue) {
 }
 static int gt__cpu_event_ask(int index, void *event, int wait) {
   gt__cpu_lock();
-  gt__cpu_item *x = gt__cpu_newest(event);
+  gt__cpu_item *x = ((gt__cpu_event *)event)->now;
+  if (x) x->refs++; /* it may be recorded again */
   while (wait && x && !x->passed && !gt__forked) gt__cpu_sleep();
   const int code = !x ? 0 : x->passed ? x->code : gt__forked ? (int)GT__CPU_FORKED : GT__NOT_YET;
   gt__cpu_drop(x);
@@ -3147,7 +3136,7 @@ typedef struct {
 typedef struct { uint64_t at[GT__STREAMS]; } gt__clock;
 struct gt_stream {
   gt_device device;
-  int slot, name;                /* name: for messages; 0: the default stream */
+  int slot, name;                /* name: for messages; 0: not the caller's */
   void *queue, *mark;            /* NULL: the caller does its work; an event, made on first use */
   uint64_t number, marked;       /* operations so far; how many of them the mark covers, if any */
   int owned, freed, gone;        /* gone: the native stream that it wrapped may not exist any more */
@@ -3170,7 +3159,7 @@ struct gt_storage {
   int pinned;                    /* host memory that a GPU may still be using when a copy returns */
   int pooled;                    /* the class of pinned memory of ours, or 0 */
   int foreign, internal;         /* not from our allocator; not the caller's */
-  gt__point write, read[GT__READS];
+  gt__point use[1 + GT__READS];  /* its last write, then who has read it since */
   int n_read, crowded;           /* crowded: more streams have read it than fit here */
   int readers, writers;          /* threads that work on it at this moment, outside the lock */
   void (*deleter)(void *data, void *context);
@@ -3499,8 +3488,8 @@ static void gt__poll(gt_stream *t) {
 }
 /* Has all work on x been done? */
 static int gt__settled(const struct gt_storage *x) {
-  for (int k = -1; k < x->n_read; k++) {
-    const gt__point p = k < 0 ? x->write : x->read[k];
+  for (int k = 0; k <= x->n_read; k++) {
+    const gt__point p = x->use[k];
     if (!gt__knows(NULL, p)) gt__poll(gt__all.slot[p.slot]);
     if (!gt__knows(NULL, p)) return 0;
   }
@@ -3508,10 +3497,10 @@ static int gt__settled(const struct gt_storage *x) {
     if (gt__all.slot[i] && gt__all.done.at[i] < gt__all.slot[i]->number) return 0;
   return 1;
 }
-static int gt__await_storage(struct gt_storage *x) { /* the lock is given up */
+/* Brings s (NULL: the host, without the lock) behind all work on x. */
+static int gt__reach_all(gt_stream *s, struct gt_storage *x) {
   int code = 0, away;
-  for (int k = -1; k < x->n_read && !code; k++)
-    code = gt__reach(NULL, k < 0 ? x->write : x->read[k], &away);
+  for (int k = 0; k <= x->n_read && !code; k++) code = gt__reach(s, x->use[k], &away);
   for (int i = 0; i < gt__all.top && x->crowded && !code; i++)
     if (gt__all.slot[i]) code = gt__await(gt__all.slot[i], gt__all.slot[i]->number);
   return code;
@@ -3528,13 +3517,12 @@ static int gt__sync_device(gt_device device) { /* all its streams; the lock is g
 /* -- making and ending them; all with the lock -- */
 static void gt__stream_destroy(gt_stream *s) {
   const gt__backend *b = gt__backend_of(s->device);
-  const int slot = gt__slot(s->device), held = s == &gt__all.fallback[slot] || s == &gt__all.bin[slot];
   if (s->mark) b->event_destroy(s->device.index, s->mark);
   if (s->owned && s->queue) b->queue_destroy(s->device.index, s->queue);
   gt__all.number[s->slot] = s->number;
   gt__all.slot[s->slot] = NULL;
-  if (held) memset(s, 0, sizeof *s);
-  else GPUTENSOR_FREE(s);
+  if (s->name) GPUTENSOR_FREE(s);
+  else memset(s, 0, sizeof *s);
 }
 /* Ends freed streams whose work is done. */
 static void gt__reap(void) {
@@ -3591,7 +3579,7 @@ static void gt__race(const gt_stream *s, const char *text, int writes, const str
            "race: %.40s on %s %s %s %s, which %.40s on %s may still be %s", text, here,
            writes ? "writes" : "reads", t ? gt_dtype_string(t->dtype) : "memory",
            t ? gt__shape_text(t) : "", p.text, there,
-           p.number == x->write.number && p.slot == x->write.slot ? "writing" : "reading");
+           p.number == x->use[0].number && p.slot == x->use[0].slot ? "writing" : "reading");
 }
 /* What the library made for itself is ordered in any case; and the host never overtakes the thread's
    current stream, so that what one stream computes in order is read in order. */
@@ -3620,9 +3608,8 @@ static int gt__order(gt_stream *s, const char *text, int n, int n_write,
         away = 1;
         pthread_cond_wait(&gt__idle, &gt__mutex);
       }
-      code = gt__follow(s, text, writes, x, x->write, &away);
-      for (int k = 0; k < x->n_read && writes && !code; k++)
-        code = gt__follow(s, text, 1, x, x->read[k], &away);
+      for (int k = 0; k <= (writes ? x->n_read : 0) && !code; k++)
+        code = gt__follow(s, text, writes, x, x->use[k], &away);
       for (int k = 0; k < gt__all.top && writes && x->crowded && !code; k++)
         if (gt__all.slot[k] && gt__me.safety == GT_ORDER) {
           const gt__point all = {gt__all.slot[k]->number, "", k};
@@ -3643,20 +3630,20 @@ static void gt__claim(int n, int n_write, struct gt_storage *const *touch, int b
 /* A reader that s knows of needs no place beside one that is on s. An unordered write may be older
    than the reader that stands for its stream: the newer one stays. */
 static void gt__add_reader(struct gt_storage *x, const gt_stream *s, gt__point p) {
-  int k = 0;
-  while (k < x->n_read && x->read[k].slot != p.slot && !gt__knows(s, x->read[k])) k++;
-  if (k < x->n_read && x->read[k].slot == p.slot && x->read[k].number > p.number) return;
-  if (k < GT__READS) x->read[k] = p;
-  else x->crowded = 1;
-  if (k == x->n_read && k < GT__READS) x->n_read++;
+  int k = 1;
+  while (k <= x->n_read && x->use[k].slot != p.slot && !gt__knows(s, x->use[k])) k++;
+  if (k <= x->n_read && x->use[k].slot == p.slot && x->use[k].number > p.number) return;
+  if (k > GT__READS) x->crowded = 1;
+  else x->use[k] = p;
+  if (k > x->n_read && k <= GT__READS) x->n_read = k;
 }
 /* s's newest operation writes or reads x. Uses that nothing ordered stay, for a free to wait for. */
 static void gt__note(struct gt_storage *x, const gt_stream *s, const char *text, int writes) {
   const gt__point now = {s->number, text, s->slot};
   if (!writes) gt__add_reader(x, s, now);
   else if (gt__me.safety == GT_ORDER) x->n_read = x->crowded = 0;
-  else if (!gt__knows(s, x->write)) gt__add_reader(x, s, x->write);
-  if (writes) x->write = now;
+  else if (!gt__knows(s, x->use[0])) gt__add_reader(x, s, x->use[0]);
+  if (writes) x->use[0] = now;
 }
 /* After a wait: was there a bad index on a device since the last one? */
 static gt_status gt__check_fault(void) {
@@ -3669,7 +3656,7 @@ static gt_status gt__check_fault(void) {
 static gt_status gt__host_access(const char *function, struct gt_storage *storage, int writes) {
   int code, waited = 0;
   gt__lock();
-  const gt_stream *last = gt__all.slot[storage->write.slot];
+  const gt_stream *last = gt__all.slot[storage->use[0].slot];
   code = gt__order(NULL, function, 1, writes, &storage, &waited);
   gt__unlock();
   if (code) return gt__backend_error(function, last ? last->device : gt_cpu(), last, code);
@@ -3720,7 +3707,7 @@ static void gt__sweep(int wait) {
     for (int n = gt__all.pool[c].count; n > 0; n--) {
       struct gt_storage *s = gt__pool_take(c);
       if (!s) break; /* another thread has them */
-      if (gt__settled(s) || (wait && !gt__await_storage(s))) gt__storage_drop(s);
+      if (gt__settled(s) || (wait && !gt__reach_all(NULL, s))) gt__storage_drop(s);
       else gt__pool_give(s);
     }
 }
@@ -3734,7 +3721,7 @@ static int gt__take_pinned(struct gt_storage *s) {
   struct gt_storage *found = gt__all.pool[c].first;
   if (found && (gt__settled(found) || gt__all.pool[c].count >= most)) {
     gt__pool_take(c);
-    code = gt__await_storage(found);
+    code = gt__reach_all(NULL, found);
     if (code) gt__pool_give(found);
     if (code) return code;
     s->data = found->data;
@@ -3822,20 +3809,18 @@ static struct gt_storage *gt__storage_new(const char *function, size_t bytes, gt
 /* Gives device memory back: on the stream that used it last, if other uses are behind that; else on
    the device's bin, which waits so that no user's stream must. What cannot be waited for stays. */
 static void gt__release_device(struct gt_storage *s) {
-  gt_stream *t = gt__all.slot[s->write.slot];
-  int code = 0, away = 0, fits = t && !t->freed && gt__same_device(t->device, s->device) && !s->crowded;
-  for (int k = -1; k < s->n_read && fits; k++) fits = gt__knows(t, k < 0 ? s->write : s->read[k]);
+  gt_stream *t = gt__all.slot[s->use[0].slot];
+  int code = 0, fits = t && !t->freed && gt__same_device(t->device, s->device) && !s->crowded;
+  for (int k = 0; k <= s->n_read && fits; k++) fits = gt__knows(t, s->use[k]);
   if (!fits) t = gt__own_stream(&gt__all.bin[gt__slot(s->device)], s->device, &code);
-  for (int k = -1; k < s->n_read && !code; k++)
-    code = gt__reach(t, k < 0 ? s->write : s->read[k], &away);
-  if (code || s->crowded) code = gt__await_storage(s);
+  if (code || gt__reach_all(t, s)) code = gt__reach_all(NULL, s);
   if (!code) gt__backend_of(s->device)->release(s->device.index, t ? t->queue : NULL, s->data, 0);
 }
 /* Gives the memory back when its last handle is gone. */
 static void gt__storage_release(struct gt_storage *s) { /* with the lock, which it gives up */
   if (!s->foreign) gt__all.allocated[gt__slot(s->device)] -= s->bytes;
   if (s->foreign) {
-    gt__await_storage(s);
+    gt__reach_all(NULL, s);
     gt__unlock();
     if (s->deleter) s->deleter(s->data, s->context);
     GPUTENSOR_FREE(s);
@@ -6068,7 +6053,7 @@ GT_API gt_stream *gt_stream_from_native(gt_device device, void *native) {
 }
 /* It keeps its slot until its work is done. A native stream may end before: a mark covers it. */
 GT_API void gt_stream_free(gt_stream *stream) {
-  if (!stream || stream == &gt__all.fallback[gt__slot(stream->device)]) return;
+  if (!stream || !stream->name) return;
   gt__lock();
   for (int i = 0; i <= GT__GPUS; i++)
     if (gt__me.stream[i] == stream) gt__me.stream[i] = NULL;

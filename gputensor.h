@@ -4599,9 +4599,15 @@ static gt_status gt__copy_into(const char *function, gt_tensor *dst, const gt_te
   gt_free(between);
   return status;
 }
+/* Another handle on x, if it is like that already, and dense if that is asked for; else a copy. */
+enum { GT__ANY_STRIDES, GT__DENSE, GT__FRESH };
 static gt_tensor *gt__converted(const char *function, const gt_tensor *x, gt_dtype dtype,
-                                gt_device device, int pinned) {
-  gt_tensor *y = gt__new(function, gt_shape_of(x), dtype, device, pinned);
+                                gt_device device, int share) {
+  const int same = x->dtype == dtype && gt__same_device(x->device, device);
+  if (same && (share == GT__ANY_STRIDES || (share == GT__DENSE && gt_is_contiguous(x))))
+    return gt__handle(function, x);
+  gt_tensor *y = gt__new(function, gt_shape_of(x), dtype, device, /* pinned memory comes at once */
+                         device.type == GT_CPU && x->device.type == GT_CUDA);
   if (y && gt__copy_into(function, y, x)) {
     gt_free(y);
     return NULL;
@@ -4611,7 +4617,7 @@ static gt_tensor *gt__converted(const char *function, const gt_tensor *x, gt_dty
 GT_API gt_tensor *gt_copy(gt_tensor *dst, const gt_tensor *src) {
   gt_tensor wide;
   if (gt__refuse(__func__, !dst, !src)) return NULL;
-  if (!dst) return gt__converted(__func__, src, src->dtype, src->device, 0);
+  if (!dst) return gt__converted(__func__, src, src->dtype, src->device, GT__FRESH);
   if (!gt__broadcast_to(src, dst, &wide))
     return GT__NULL(GT_ERROR_SHAPE, "%s: the source %s does not broadcast to %s", __func__,
                     gt__shape_text(src), gt__shape_text(dst));
@@ -4619,18 +4625,15 @@ GT_API gt_tensor *gt_copy(gt_tensor *dst, const gt_tensor *src) {
 }
 GT_API gt_tensor *gt_to(const gt_tensor *x, gt_device device) {
   if (gt__refuse(__func__, 0, !x) || gt__check_device(__func__, device)) return NULL;
-  if (gt__same_device(x->device, device)) return gt__handle(__func__, x);
-  return gt__converted(__func__, x, x->dtype, device, device.type == GT_CPU); /* pinned: at once */
+  return gt__converted(__func__, x, x->dtype, device, GT__ANY_STRIDES);
 }
 GT_API gt_tensor *gt_to_dtype(const gt_tensor *x, gt_dtype dtype) {
   if (gt__refuse(__func__, 0, !x)) return NULL;
-  if (x->dtype == dtype) return gt__handle(__func__, x);
-  return gt__converted(__func__, x, dtype, x->device, 0);
+  return gt__converted(__func__, x, dtype, x->device, GT__ANY_STRIDES);
 }
 GT_API gt_tensor *gt_contiguous(const gt_tensor *x) {
   if (gt__refuse(__func__, 0, !x)) return NULL;
-  if (gt_is_contiguous(x)) return gt__handle(__func__, x);
-  return gt__converted(__func__, x, x->dtype, x->device, 0);
+  return gt__converted(__func__, x, x->dtype, x->device, GT__DENSE);
 }
 GT_API gt_tensor *gt_from_array(const void *data, gt_shape shape, gt_dtype dtype, gt_device device) {
   gt_tensor *x = gt__new(__func__, shape, dtype, device, 0);
@@ -4674,7 +4677,7 @@ GT_API gt_status gt_to_array(const gt_tensor *x, void *host, size_t bytes) {
                     gt__shape_text(x), gt_dtype_string(x->dtype), gt_nbytes(x));
   if (!host && bytes) return gt__fail(GT_ERROR_ARGUMENT, "%s: host is NULL", __func__);
   if (gt_is_contiguous(x)) return gt__read_bytes(__func__, x, host);
-  gt_tensor *dense = gt__converted(__func__, x, x->dtype, x->device, 0);
+  gt_tensor *dense = gt__converted(__func__, x, x->dtype, x->device, GT__DENSE);
   const gt_status status = dense ? gt__read_bytes(__func__, dense, host) : gt__failed();
   gt_free(dense);
   return status;
@@ -5502,7 +5505,7 @@ GT_API gt_tensor *gt_randint(int64_t low, int64_t high, gt_shape shape, gt_dtype
 /* Fisher and Yates's shuffle, on the host: exactly uniform, and the same on every device. */
 GT_API gt_tensor *gt_randperm(int64_t n, gt_device device, gt_generator *generator) {
   gt_generator *source = generator ? generator : &gt__me.generator;
-  gt_tensor *host = gt__new(__func__, GT_SHAPE(n), GT_INT64, gt_cpu(), 0), *out = host;
+  gt_tensor *host = gt__new(__func__, GT_SHAPE(n), GT_INT64, gt_cpu(), 0), *out;
   if (!host) return NULL;
   int64_t *p = (int64_t *)host->storage->data;
   for (int64_t i = 0; i < n; i++) {
@@ -5510,9 +5513,9 @@ GT_API gt_tensor *gt_randperm(int64_t n, gt_device device, gt_generator *generat
     p[i] = p[j];
     p[j] = i;
   }
-  if (!gt__same_device(device, gt_cpu())) out = gt__converted(__func__, host, GT_INT64, device, 0);
+  out = gt__converted(__func__, host, GT_INT64, device, GT__DENSE);
   if (out) source->offset += (uint64_t)n;
-  if (out != host) gt_free(host);
+  gt_free(host);
   return out;
 }
 
@@ -6488,9 +6491,7 @@ static gt_tensor *gt__npy_load(gt__npy *h, gt_device device) {
   if (host && !gt__npy_elements(h, host)) {
     gt_tensor turned = gt__plain(host);
     for (int d = 0; d < last - d && h->fortran; d++) gt__swap_dims(&turned, d, last - d);
-    const int stays = gt_is_contiguous(&turned) && device.type == GT_CPU;
-    x = stays ? gt__handle("gt_load_npy", &turned)
-              : gt__converted("gt_load_npy", &turned, h->dtype, device, 0);
+    x = gt__converted("gt_load_npy", &turned, h->dtype, device, GT__DENSE);
   }
   gt_free(host);
   return x;
@@ -6550,9 +6551,7 @@ GT_API gt_status gt_save_npy(const char *path, const gt_tensor *x) {
   if (!temporary) return GT_ERROR_MEMORY;
   snprintf(temporary, n, "%s.tmp", path);
   const gt_dtype dtype = x->dtype == GT_BFLOAT16 ? GT_FLOAT32 : x->dtype;
-  const int as_it_is = gt_is_contiguous(x) && x->dtype == dtype && x->device.type == GT_CPU;
-  gt_tensor *host =
-      as_it_is ? gt__handle(__func__, x) : gt__converted(__func__, x, dtype, gt_cpu(), 0);
+  gt_tensor *host = gt__converted(__func__, x, dtype, gt_cpu(), GT__DENSE);
   const gt_status status = host ? gt__npy_save(path, temporary, host) : gt__failed();
   gt_free(host);
   GPUTENSOR_FREE(temporary);

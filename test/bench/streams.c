@@ -46,6 +46,7 @@ double bench_add_new(int calls) {
 }
 /* The same kernel launched with finished arguments: what no library can do without. */
 double bench_launch(int calls) {
+  gt__op op;
   gt__map_args m;
   gt__operand *const o[] = {&m.out, &m.in[0], &m.in[1]};
   const gt_tensor *x[3];
@@ -53,9 +54,10 @@ double bench_launch(int calls) {
   double t;
   small_begin();
   memset(&m, 0, sizeof m);
+  op.n_touch = 0;
   x[0] = small_out, x[1] = small_a, x[2] = small_b;
   for (int i = 0; i < 3; i++) {
-    gt__operand_of(o[i], x[i]);
+    gt__bind(&op, o[i], x[i], 1, 1, gt__as_it_is);
     o[i]->mode = GT__VECTOR;
   }
   m.count = m.size[0] = 1024;

@@ -960,813 +960,611 @@ gt__map_kernel(const __grid_constant__ gt__map_args p, const __grid_constant__ g
 }
 
 /* ---- >>reduce ----------------------------------------------------------------------------------
-   A team of threads makes a chunk of THE PLAN, of one output or, not inner, of some that lie side
-   by side; the teams of a block join the chunks of an output in shared memory; what is left of the
-   tree over chunks is a second, small kernel. Where the values come from is apart from that: sums
-   and the like of a tensor itself load 16 bytes at a time to registers, several loads on their
-   way (gt__fold_direct); all else goes through slots and the interpreter (gt__fold_any). */
+   THE PLAN of gputensor.h, by teams of threads. A team makes a chunk of one output; not inner, of
+   some outputs that lie side by side. The teams of a block join the chunks of an output in shared
+   memory; what is left of the tree over chunks is a second, small kernel.
+   To a thread its work is a stream of vectors that lie a constant `hop` apart: inner, across a row,
+   the team side by side; else down the rows. One skeleton folds the stream, U vectors at a time.
+   Three sources fill them: DIRECT, loads to registers, for the plain sum of a tensor; STEADY,
+   asynchronous copies to slots and the interpreter; ANYHOW, the loader of maps, for the rest. */
 template <class T> struct gt__folds;
-#define GT__FOLDS_OF(T, suffix) \
+#define GT__FOLDS_OF(T, suffix, opposite_of_x) \
   template <> struct gt__folds<T> { \
     GT__DEV T identity(int fold) { return gt__identity_##suffix(fold); } \
     GT__DEV T fold(int fold, T a, T b) { return gt__fold_##suffix(fold, a, b); } \
-    GT__DEV bool beats(int fold, T a, int64_t i, T b, int64_t j) { \
-      return gt__beats_##suffix(fold, a, i, b, j); \
+    GT__DEV T opposite(T x) { return opposite_of_x; } \
+    GT__DEV bool beats(T a, int64_t i, T b, int64_t j) { \
+      return gt__beats_##suffix(GT__FOLD_ARGMAX, a, i, b, j); \
     } \
-    GT__DEV T exp(T x) { return gt__formula<GT__OP_exp, T>::of(x, x, x); } \
-    GT__DEV T log(T x) { return gt__formula<GT__OP_log, T>::of(x, x, x); } \
-    GT__DEV T sqrt(T x) { return gt__formula<GT__OP_sqrt, T>::of(x, x, x); } \
-    GT__DEV T number(gt__num x) { return gt__constant<T>(x); } \
   };
-GT__FOLDS_OF(float, f32)
-GT__FOLDS_OF(double, f64)
-GT__FOLDS_OF(int64_t, i64)
+GT__FOLDS_OF(float, f32, -x)
+GT__FOLDS_OF(double, f64, -x)
+GT__FOLDS_OF(int64_t, i64, ~x)
 #undef GT__FOLDS_OF
-template <class T> GT__DEV T gt__ratio(T a, T b) { return gt__formula<GT__OP_div, T>::of(a, b, b); }
+/* The value of a formula of one operand, or of two. */
+template <int OP, class T> GT__DEV T gt__apply(T a, T b) { return gt__formula<OP, T>::of(a, b, b); }
 
-__host__ __device__ __forceinline__ bool gt__is_arg(int fold) {
-  return fold == GT__FOLD_ARGMAX || fold == GT__FOLD_ARGMIN;
+/* Eight folds are four: min, argmin, any and all are maxima of values turned, turned back at the
+   end: the opposite, "is it not zero", "is it zero". Twice is once, or nothing. */
+__host__ __device__ __forceinline__ int gt__base_fold(int fold) {
+  return fold == GT__FOLD_ARGMIN ? GT__FOLD_ARGMAX : fold > GT__FOLD_ARGMAX || fold == GT__FOLD_MIN
+                                                   ? GT__FOLD_MAX : fold;
 }
-/* A running result: the value, and for argmax and argmin where it was found. A lane or column
-   starts with the identity at its own first place: an equal element does not take its place, and
-   need not. */
+template <class T, int N> GT__DEV void gt__turn(int fold, T (&x)[N]) {
+  if (fold == GT__FOLD_MIN || fold == GT__FOLD_ARGMIN) {
+    GT__EACH x[i] = gt__folds<T>::opposite(x[i]);
+  } else if (fold == GT__FOLD_ANY || fold == GT__FOLD_ALL) {
+    GT__EACH x[i] = (T)((x[i] != 0) == (fold == GT__FOLD_ANY));
+  }
+}
+template <class T> GT__DEV T gt__turned(int fold, T x) {
+  T y[1] = {x};
+  gt__turn(fold, y);
+  return y[0];
+}
+/* A running result: the value, and for argmax where it was found. A lane starts with the identity
+   at its own first place: an equal element does not take its place, and need not. */
 template <class T, class I> struct gt__part {
   T value;
   I index;
 };
-/* A fold of two values. What the GPU's own maximum does with NaN and -0 is what ours does. */
-template <int FOLD, class T> GT__DEV T gt__fold_two(T a, T b) {
-  return gt__folds<T>::fold(FOLD, a, b);
-}
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-template <> __device__ __forceinline__ float gt__fold_two<GT__FOLD_MAX, float>(float a, float b) {
-  float r;
-  asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
-  return r;
-}
-template <> __device__ __forceinline__ float gt__fold_two<GT__FOLD_MIN, float>(float a, float b) {
-  float r;
-  asm("min.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
-  return r;
-}
-#endif
-/* Calls f with the fold as a constant. KNOWN is the fold, or says among which it
-   must be asked for, outside of loops over elements: argmax and argmin; any, all and product; all
-   but the first two; all. */
-enum { GT__ARG = 100, GT__OTHER, GT__PLAIN, GT__UNKNOWN };
+/* Calls f with the fold as a constant, outside of loops over elements. */
+enum { GT__PLAIN, GT__ARG, GT__BOTH };
 template <int FOLD> struct gt__fold_tag { static constexpr int value = FOLD; };
-template <int KNOWN, class F> GT__DEV void gt__by_fold(int fold, F f) {
-  constexpr bool plain = KNOWN == GT__PLAIN || KNOWN == GT__UNKNOWN;
-  if constexpr (KNOWN < GT__ARG) {
-    f(gt__fold_tag<KNOWN>());
-    return;
-  }
-  if (plain && fold == GT__FOLD_SUM) f(gt__fold_tag<GT__FOLD_SUM>());
-  else if (plain && fold == GT__FOLD_MAX) f(gt__fold_tag<GT__FOLD_MAX>());
-  else if (plain && fold == GT__FOLD_MIN) f(gt__fold_tag<GT__FOLD_MIN>());
-  else if (KNOWN != GT__ARG && fold == GT__FOLD_PROD) f(gt__fold_tag<GT__FOLD_PROD>());
-  else if (KNOWN != GT__ARG && fold == GT__FOLD_ANY) f(gt__fold_tag<GT__FOLD_ANY>());
-  else if (KNOWN != GT__ARG && fold == GT__FOLD_ALL) f(gt__fold_tag<GT__FOLD_ALL>());
-  else if (KNOWN != GT__OTHER && KNOWN != GT__PLAIN) {
-    if (fold == GT__FOLD_ARGMAX) f(gt__fold_tag<GT__FOLD_ARGMAX>());
-    else f(gt__fold_tag<GT__FOLD_ARGMIN>());
-  }
+template <int FOLDS, class F> GT__DEV void gt__by_fold(int fold, F f) {
+  if (FOLDS == GT__ARG || (FOLDS == GT__BOTH && fold == GT__FOLD_ARGMAX))
+    f(gt__fold_tag<GT__FOLD_ARGMAX>());
+  else if (fold == GT__FOLD_SUM) f(gt__fold_tag<GT__FOLD_SUM>());
+  else if (fold == GT__FOLD_MAX) f(gt__fold_tag<GT__FOLD_MAX>());
+  else f(gt__fold_tag<GT__FOLD_PROD>());
 }
-template <int KNOWN> GT__DEV bool gt__may_be_arg(int fold) {
-  return KNOWN == GT__ARG || (KNOWN == GT__UNKNOWN && gt__is_arg(fold));
+/* What the GPU's own maximum does with NaN and -0 is what ours does. */
+template <int FOLD, class T> GT__DEV T gt__fold_two(T a, T b) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  if constexpr (FOLD == GT__FOLD_MAX && sizeof(T) == 4) {
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(a) : "f"(a), "f"(b));
+    return a;
+  }
+#endif
+  return gt__folds<T>::fold(FOLD, a, b);
 }
 template <int FOLD, class T, class I>
 GT__DEV void gt__join(gt__part<T, I> &a, const gt__part<T, I> &b) {
-  if (!gt__is_arg(FOLD)) a.value = gt__fold_two<FOLD, T>(a.value, b.value);
-  else if (gt__folds<T>::beats(FOLD, a.value, a.index, b.value, b.index)) a = b;
+  if (FOLD != GT__FOLD_ARGMAX) a.value = gt__fold_two<FOLD, T>(a.value, b.value);
+  else if (gt__folds<T>::beats(a.value, a.index, b.value, b.index)) a = b;
 }
 /* The same for the next element of a lane, which takes the place of an equal one never, and of
    anything but NaN if it is NaN: one comparison that is false for NaN tells both. */
 template <int FOLD, class T> GT__DEV void gt__take(gt__part<T, int> &a, T x, int index) {
-  const bool better = FOLD == GT__FOLD_ARGMAX ? !(x <= a.value) : !(x >= a.value);
-  const bool wins = better & (a.value == a.value);
-  if (!gt__is_arg(FOLD)) {
+  if (FOLD != GT__FOLD_ARGMAX) {
     a.value = gt__fold_two<FOLD, T>(a.value, x);
   } else {
+    const bool wins = !(x <= a.value) & (a.value == a.value);
     a.value = wins ? x : a.value;
     a.index = wins ? index : a.index;
   }
 }
+/* Does the order count? A maximum is the same in any. */
+template <int FOLD> struct gt__in_order {
+  static constexpr bool value = FOLD == GT__FOLD_SUM || FOLD == GT__FOLD_PROD;
+};
 
-/* How the launcher cuts the work.
-     GT__LONG   inner: a team is a warp, and has 8 lanes of the 256 in a thread.
-     GT__SHORT  inner, rows of one vector a thread of a team, which may be less than a warp.
-     GT__DOWN   not inner: a thread has a vector of outputs and folds down the rows.
-   A block has 1 << chunks_log2 teams for as many neighbouring chunks of the same outputs; inner:
-   its other teams have other outputs, and each has `repeat` of them, one after the other. */
+/* How the launcher cuts the work. A block has 1 << chunks_log2 teams for neighbouring chunks of the
+   same outputs. DOWN: that is all, and a thread has a vector of outputs. Inner: the other teams
+   have other outputs, `outs` together, and take turns if these are more. SHORT: a thread of the team has
+   so few elements of a row that all are in registers at once; LONG: a team is a warp, and a thread
+   has 8 of the 256 lanes. Outputs of a block lie in one line, the last kept dim. */
 enum { GT__LONG, GT__SHORT, GT__DOWN };
-enum { GT__RESULTS = 2048 };              /* of a direct block: 8 a thread */
+enum { GT__DIRECT, GT__STEADY, GT__ANYHOW };
+struct gt__stride {                      /* how an operand moves, in bytes: by */
+  int64_t wide, deep, hop, next;         /* an output, an element, a vector, and within a vector */
+  int copy;                              /* bytes of a vector; 0: its elements are apart or one */
+};
 struct gt__cut {
-  int32_t kind, team_log2, chunks_log2, repeat;
-  int64_t groups, line, across;          /* groups of chunks; DOWN: outputs side by side in memory,
-                                            and the blocks that have them */
+  int32_t way, fold, team_log2, chunks_log2, outs;
+  unsigned groups, across;               /* groups of chunks; blocks that share a line */
+  int64_t line;                          /* outputs */
+  gt__stride in[GT__INPUTS];
 };
-struct gt__seat_of_fold {
-  int64_t first, group, base, line;      /* the block's first output; the team's first element */
-  int outs, here;                        /* outputs of the block, and how many of them exist */
-  int rows, row, chunk, thread, size;    /* teams for different outputs; which this thread is */
-};
-GT__DEV gt__seat_of_fold gt__sit(const gt__reduce_args &p, const gt__cut &w, int own) {
-  gt__seat_of_fold q;
-  unsigned thread, block;                  /* volatile, so that they can be forgotten meanwhile */
-  asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
-  asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(block));
-  const int team = thread >> w.team_log2;
-  q.thread = thread & ((1 << w.team_log2) - 1);
-  q.chunk = team & ((1 << w.chunks_log2) - 1);
-  q.row = team >> w.chunks_log2;
-  q.rows = blockDim.x >> w.team_log2 >> w.chunks_log2;
-  int64_t left;
-  if (w.kind == GT__DOWN) {
-    const unsigned rest = block / (unsigned)w.across;
-    q.outs = own << w.team_log2;
-    const int64_t column = (int64_t)(block - rest * (unsigned)w.across) * q.outs;
-    const unsigned lines = (unsigned)(p.outer / w.line);
-    q.group = lines == 1 ? rest : rest / lines;
-    q.line = rest - q.group * lines;
-    q.first = q.line * w.line + column;
-    left = w.line - column;
-  } else {
-    const unsigned rest = w.groups == 1 ? block : block / (unsigned)w.groups;
-    q.outs = q.rows * w.repeat;
-    q.group = block - rest * w.groups;
-    q.first = (int64_t)rest * q.outs;
-    q.line = 0;
-    left = p.outer - q.first;
+/* The vectors of a stream that are left: `full` have all elements, those behind, up to `count`,
+   only `valid`. */
+template <int W> struct gt__extent {
+  int full, count, valid;
+  __device__ __forceinline__ gt__extent(int vectors, int elements, bool all) { /* all: likewise */
+    count = vectors;
+    valid = elements < W ? elements : W;
+    full = valid == W ? count : all ? 0 : count - 1;
   }
-  q.here = left < q.outs ? (int)left : q.outs;
-  q.base = ((q.group << w.chunks_log2) + q.chunk) * p.chunk;
-  const int64_t size = p.n - q.base;
-  q.size = size < 0 ? 0 : size < p.chunk ? (int)size : (int)p.chunk;
-  return q;
+  __device__ __forceinline__ void pass(int n) { full -= n, count -= n; }
+  __device__ __forceinline__ int of(int j) const { return j < full ? W : j < count ? valid : 0; }
+};
+template <int W> struct gt__log2_of { static constexpr int value = W == 8 ? 3 : W / 2; };
+/* Of `left` elements of a row, for a thread whose vectors lie `step` elements apart. */
+template <int W> GT__DEV gt__extent<W> gt__across_row(int left, int step_log2) {
+  const int count = left > 0 ? ((left - 1) >> step_log2) + 1 : 0;
+  return gt__extent<W>(count, left - ((count - 1) << step_log2), false);
 }
-/* The chunks' results of a block: [chunk][output]. An index counts from the block's first chunk. */
-template <class T> struct gt__board {
-  T *value;
-  int *index;
-  __device__ __forceinline__ void put(bool arg, int at, int chunk_begin,
-                                      const gt__part<T, int> &r) const {
-    value[at] = r.value;
-    if (arg) index[at] = chunk_begin + r.index;
-  }
-};
 
-template <int FOLD, class T> GT__DEV gt__part<T, int> gt__from(const gt__part<T, int> &r, int m) {
-  gt__part<T, int> other;
-  other.value = __shfl_xor_sync(~0u, r.value, m);
-  other.index = gt__is_arg(FOLD) ? __shfl_xor_sync(~0u, r.index, m) : 0;
-  return other;
-}
-/* Halves the 256 lanes of a warp: r[i] of thread t is lane i/V*32V + t*V + i%V. So that not all
-   threads do the same, they first share out the V values that they hold, then collect them. */
-template <int FOLD, int V, class T> GT__DEV void gt__halve_long(gt__part<T, int> (&r)[8]) {
-  #pragma unroll
-  for (int c = 4; c >= V; c /= 2)
-    #pragma unroll
-    for (int i = 0; i < c; i++) gt__join<FOLD>(r[i], r[i + c]);
-  int m = 16;
-  #pragma unroll
-  for (int c = V / 2; c > 0; c /= 2, m /= 2) {
-    const bool upper = threadIdx.x & m;
-    #pragma unroll
-    for (int i = 0; i < c; i++) {
-      const gt__part<T, int> away = upper ? r[i] : r[i + c];
-      r[i] = upper ? r[i + c] : r[i];
-      gt__join<FOLD>(r[i], gt__from<FOLD>(away, m));
-    }
+/* Calls f with a value of the dtype, one of those that reductions read and write by vectors. */
+template <class T, int W, class F> GT__DEV void gt__by_usual(int dtype, F f) {
+  if constexpr (sizeof(T) == 8) {
+    f(T());
+  } else {
+    if constexpr (W == 4)
+      if (dtype == GT_FLOAT32) return f(T());
+    if (dtype == GT_BFLOAT16) f(gt__bfloat());
+    else f(gt__half());
   }
-  #pragma unroll
-  for (; m > 0; m /= 2) gt__join<FOLD>(r[0], gt__from<FOLD>(r[0], m));
-  m = 16;
-  #pragma unroll
-  for (int c = V / 2; c > 0; c /= 2, m /= 2) gt__join<FOLD>(r[0], gt__from<FOLD>(r[0], m));
 }
-/* Halves C/V rows of a team together, V lanes a thread, in the same way: row u's result comes to
-   r[0] of the threads from u*V*team/C on, if they have one row each or less, else row
-   t*C/team/V + i to r[i*V] of thread t. */
-template <int FOLD, int C, int V, class T>
-GT__DEV void gt__halve_short(int team, gt__part<T, int> *r) {
-  const int t = threadIdx.x & (team - 1);
-  #pragma unroll
-  for (int level = 1; level < 6; level++) {
-    const int m = team >> level;
-    const bool upper = t & m;
-    if (m > 0 && C >> level == 0) gt__join<FOLD>(r[0], gt__from<FOLD>(r[0], m));
-    if (m > 0)
+/* The next U vectors from memory, what there is of them; else `none`. */
+template <class T, int W, int E>
+GT__DEV void gt__load_stream(int dtype, const char *from, const gt__stride &m,
+                             const gt__extent<W> &x, T none, T (&e)[E]) {
+  constexpr int U = E / W;
+  gt__by_usual<T, W>(dtype, [&](auto tag) {
+    typedef decltype(tag) S;
+    S y[U][W];
+    if (m.copy && x.full >= U) {
       #pragma unroll
-      for (int i = 0; i < C / 2; i++)
-        if (i < C >> level) {
-          const gt__part<T, int> other = r[(i + (C >> level)) % C], away = upper ? r[i] : other;
-          r[i] = upper ? other : r[i];
-          gt__join<FOLD>(r[i], gt__from<FOLD>(away, m));
-        }
-  }
-  const int own = team < C ? C / team : 1;
-  #pragma unroll
-  for (int h = V / 2; h > 0; h /= 2) {
-    if (own <= h) {
-      #pragma unroll
-      for (int i = 0; i < h; i++)
-        if (i < own) gt__join<FOLD>(r[i], gt__from<FOLD>(r[i], h * team / C));
+      for (int j = 0; j < U; j++) gt__load_line(from + j * m.hop, y[j]);
     } else {
       #pragma unroll
-      for (int i = 0; i < C; i++)
-        if (i % (2 * h) < h && i < own) gt__join<FOLD>(r[i], r[(i + h) % C]);
+      for (int j = 0; j < U; j++)
+        if (m.copy && j < x.full) gt__load_line(from + j * m.hop, y[j]);
+        else
+          #pragma unroll
+          for (int i = 0; i < W; i++)
+            y[j][i] = i < x.of(j) ? *(const S *)(from + j * m.hop + i * m.next)
+                                  : gt__cast<S, T>::of(none);
+    }
+    #pragma unroll
+    for (int i = 0; i < E; i++) e[i] = gt__cast<T, S>::of(y[i / W][i % W]);
+  });
+}
+/* The same through slots and a program. There are no calls in it: they would take the registers
+   that hold lanes to memory and back. */
+template <class T, int W, int E>
+GT__DEV void gt__run_stream(const gt__reduce_args &p, const gt__cut &w, const gt__slots &s,
+                            int64_t o, int64_t k, const gt__extent<W> &x, T (&e)[E]) {
+  constexpr int U = E / W;
+  #pragma unroll 1
+  for (int slot = 0; slot < p.pre.program.n_in; slot++) {
+    const gt__stride &m = w.in[slot];
+    const char *from = p.pre.in[slot].data + (o * m.wide + k * m.deep);
+    char *to = gt__at<U>(s, slot, 0);
+    if (m.copy == 16) {
+      #pragma unroll
+      for (int j = 0; j < U; j++)
+        if (j < x.full) __pipeline_memcpy_async(to + j * s.pitch, from + j * m.hop, 16);
+    } else if (m.copy) {
+      #pragma unroll
+      for (int j = 0; j < U; j++)
+        if (j < x.full) __pipeline_memcpy_async(to + j * s.pitch, from + j * m.hop, 8);
+    } else {
+      T y[E];
+      #pragma unroll
+      for (int i = 0; i < E; i++) y[i] = i / W < x.full ? *(const T *)(from + i / W * m.hop) : (T)0;
+      gt__put(s, slot, y);
     }
   }
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  #pragma unroll 1
+  for (int slot = 0; slot < p.pre.program.n_in; slot++) {
+    if (p.pre.in[slot].dtype == GT_BFLOAT16) gt__convert<T, gt__bfloat, U>(s, slot, false);
+    if (p.pre.in[slot].dtype == GT_FLOAT16) gt__convert<T, gt__half, U>(s, slot, false);
+  }
+  gt__run<T, 0>(p.pre.program, s, gt__batch(), e);
 }
-/* Which row of those is in r[i*V], or -1 if that of another thread is as good. */
-template <int C, int V> GT__DEV int gt__row_of(int team, int t, int i) {
-  const int own = team < C ? C / team : 1, first = t * C / team;
-  if (own >= V) return i * V < own ? first / V + i : -1;
-  return i || t % (V * team / C) ? -1 : first / V;
+/* Vectors j and j + 1 of the stream from output o and element k on, as a batch. */
+template <int W>
+GT__DEV gt__batch gt__batch_of(const gt__reduce_args &p, int64_t o, int64_t k, int j, int hop,
+                               const gt__extent<W> &x) {
+  const int last = p.inner ? p.pre.ndim - 1 : p.n_kept - 1;
+  gt__batch b;
+  b.width = p.n;
+  b.cut = p.n_kept;
+  b.down = !p.inner;
+  b.straight = (p.inner ? p.pre.ndim - p.n_kept : p.n_kept) <= 1 || p.pre.size[last] % W == 0;
+  b.o = o;
+  b.k = k;
+  b.r = b.dr = 0;
+  b.c = j * hop;
+  b.dc = hop;
+  b.valid[0] = x.of(j);
+  b.valid[1] = x.of(j + 1);
+  return b;
+}
+/* The same for any strides and dtypes, two vectors at a time, from output o and element k on. */
+template <class T, int W, int E>
+GT__DEV void gt__run_any(const gt__reduce_args &p, const gt__slots &s, int64_t o, int64_t k,
+                         int hop, const gt__extent<W> &x, T (&e)[E]) {
+  #pragma unroll 1
+  for (int j = 0; j < E / W; j += 2) {
+    T acc[2 * W];
+    const gt__batch b = gt__batch_of<W>(p, o, k, j, hop, x);
+    const uint32_t started = gt__start_inputs<T>(p.pre, 0, b, s);
+    gt__await_inputs<T>(p.pre, 0, started, b, s);
+    gt__run<T, W>(p.pre.program, s, b, acc);
+    #pragma unroll
+    for (int i = 0; i < E; i++) e[i] = i + 2 * W < E ? e[i + 2 * W] : acc[i % (2 * W)];
+  }
 }
 
-/* The results of groups wait in scratch as an array of T, and behind it, for argmax and argmin
-   only, one of indices. Groups of an output are neighbours if inner, else outputs are. */
-template <class T> struct gt__groups {
+/* Folds a thread's elements to its lanes, vectors being `hop` elements apart. SHORT, in order: the
+   lanes of a row are halved until 8 are left. */
+template <int FOLD, int W, class T, int E>
+GT__DEV void gt__take_all(int way, gt__part<T, int> (&r)[8], const T (&e)[E], int k, int hop) {
+  if (way == GT__DOWN) {
+    #pragma unroll
+    for (int i = 0; i < E; i++) gt__take<FOLD>(r[i % W], e[i], k + i / W);
+  } else if (way == GT__SHORT && gt__in_order<FOLD>::value) {
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      T x[E / 8];
+      #pragma unroll
+      for (int c = 0; c < E / 8; c++) x[c] = e[i + 8 * c];
+      #pragma unroll
+      for (int c = E / 16; c > 0; c /= 2)
+        #pragma unroll
+        for (int j = 0; j < c; j++) x[j] = gt__fold_two<FOLD>(x[j], x[j + c]);
+      gt__take<FOLD>(r[i], x[0], 0);
+    }
+  } else {
+    #pragma unroll
+    for (int i = 0; i < E; i++) gt__take<FOLD>(r[i % 8], e[i], k + i / W * hop);
+  }
+}
+/* Halves the lanes of a team: r[i] of thread t is lane i/W * team*W + t*W + i%W. In order, the W
+   neighbours of a thread come last. All threads have the result in r[0]. */
+template <int FOLD, int W, class T>
+GT__DEV void gt__fold_team(gt__part<T, int> (&r)[8], int team) {
+  constexpr int C = gt__in_order<FOLD>::value ? W : 1;
+  constexpr int VALUE = FOLD == GT__FOLD_ARGMAX ? GT__FOLD_MAX : FOLD;
+  T x[8];
+  #pragma unroll
+  for (int i = 0; i < 8; i++) x[i] = r[i].value;
+  #pragma unroll
+  for (int c = 4; c >= C; c /= 2)
+    #pragma unroll
+    for (int i = 0; i < c; i++) x[i] = gt__fold_two<VALUE>(x[i], x[i + c]);
+  #pragma unroll 1
+  for (int m = team / 2; m > 0; m /= 2)
+    #pragma unroll
+    for (int i = 0; i < C; i++) x[i] = gt__fold_two<VALUE>(x[i], __shfl_xor_sync(~0u, x[i], m));
+  #pragma unroll
+  for (int c = C / 2; c > 0; c /= 2)
+    #pragma unroll
+    for (int i = 0; i < c; i++) x[i] = gt__fold_two<VALUE>(x[i], x[i + c]);
+  if (FOLD == GT__FOLD_ARGMAX) {         /* the first place of the maximum, or of a NaN */
+    int first = INT32_MAX;
+    #pragma unroll
+    for (int i = 0; i < 8; i++)
+      if (r[i].value == x[0] || r[i].value != r[i].value)
+        first = r[i].index < first ? r[i].index : first;
+    #pragma unroll 1
+    for (int m = team / 2; m > 0; m /= 2) {
+      const int other = __shfl_xor_sync(~0u, first, m);
+      first = other < first ? other : first;
+    }
+    r[0].index = first;
+  }
+  r[0].value = x[0];
+}
+/* Results of chunks, [chunk][output], in a block's shared memory; those of groups in scratch,
+   [group][output]. Without indices unless they count. */
+template <class T> struct gt__board {
   T *value;
-  int64_t *index, per_output, per_group;
-  GT__DEV gt__groups of(const gt__reduce_args &p, const gt__cut &w) {
-    gt__groups c;
-    c.value = (T *)p.scratch;
-    c.index = (int64_t *)p.scratch + p.outer * w.groups;
-    c.per_output = p.inner ? w.groups : 1;
-    c.per_group = p.inner ? 1 : p.outer;
-    return c;
+  int64_t *index;
+  __device__ __forceinline__ void put(int64_t at, const gt__part<T, int64_t> &r) const {
+    value[at] = r.value;
+    if (index) index[at] = r.index;
+  }
+  __device__ __forceinline__ gt__part<T, int64_t> get(int64_t at) const {
+    return gt__part<T, int64_t>{value[at], index ? index[at] : 0};
   }
 };
-/* The end of output o: finish, convert, store. */
+struct gt__level {                       /* of the tree over chunks, a board in scratch */
+  int64_t at;                            /* it begins behind so many partials */
+  unsigned groups;
+};
+template <class T> GT__DEV gt__board<T> gt__board_of(const gt__reduce_args &p, const gt__level &l,
+                                                     bool arg) {
+  char *from = (char *)p.scratch + l.at * (int64_t)sizeof(gt__partial);
+  return gt__board<T>{(T *)from, arg ? (int64_t *)from + p.outer * l.groups : NULL};
+}
+/* The end of output o: turn back, finish, convert, store. */
 template <class T>
-GT__DEV void gt__finish(const gt__reduce_args &p, int64_t o, bool arg, T value,
-                        int64_t index) {
+GT__DEV void gt__finish(const gt__reduce_args &p, int64_t o, bool arg,
+                        const gt__part<T, int64_t> &r) {
   const int64_t at = p.n_kept == 1 ? o * p.out.stride[0]
                                    : gt__offset(o, p.n_kept, p.pre.size, p.out.stride);
   char *to = p.out.data + (at << p.out.size_log2);
-  if (p.finish & GT__DIVIDE) value = gt__ratio(value, gt__folds<T>::number(p.divisor));
-  if (p.finish & GT__ROOT) value = gt__folds<T>::sqrt(value);
-  if (arg) gt__store_one<int64_t>(to, p.out.dtype, index);
-  else if (p.out.dtype == gt__native<T>::DTYPE) *(T *)to = value;
+  T value = gt__turned(p.fold, r.value);
+  if (p.finish & GT__DIVIDE)
+    value = gt__apply<GT__OP_div, T>(value, gt__constant<T>(p.divisor));
+  if (p.finish & GT__ROOT) value = gt__apply<GT__OP_sqrt, T>(value, value);
+  if (arg) gt__store_one<int64_t>(to, p.out.dtype, r.index);
   else gt__store_one<T>(to, p.out.dtype, value);
 }
-/* The pairwise tree over n values of each of `outs` outputs in shared memory, in place. */
-template <class T, int KNOWN, class I>
-GT__DEV void gt__join_shared(int fold, T *value, I *index, int outs, int n) {
-  const bool arg = gt__may_be_arg<KNOWN>(fold);
+/* The pairwise tree over n results of each of `outs` outputs on a board, of which `here` exist from
+   output `first` on; then they are finished, or left for the next level. */
+template <int FOLDS, class T>
+GT__DEV void gt__leave(const gt__reduce_args &p, int fold, const gt__board<T> &board, int outs,
+                       int n, int64_t first, int here, int64_t group, const gt__level &next) {
   for (int d = 1; d < n; d *= 2) {
     __syncthreads();
     for (int i = threadIdx.x; i < (n / (2 * d) + 1) * outs; i += blockDim.x) {
       const int pair = (unsigned)i / (unsigned)outs, at = i + (2 * d - 1) * pair * outs;
       if (pair * 2 * d + d >= n) break;
-      gt__part<T, I> a, b;
-      a.value = value[at];
-      b.value = value[at + d * outs];
-      a.index = arg ? index[at] : 0;
-      b.index = arg ? index[at + d * outs] : 0;
-      gt__by_fold<KNOWN>(fold, [&](auto tag) { gt__join<decltype(tag)::value>(a, b); });
-      value[at] = a.value;
-      if (arg) index[at] = a.index;
+      gt__part<T, int64_t> a = board.get(at);
+      const gt__part<T, int64_t> b = board.get(at + d * outs);
+      gt__by_fold<FOLDS>(fold, [&](auto tag) { gt__join<decltype(tag)::value>(a, b); });
+      board.put(at, a);
     }
   }
   __syncthreads();
-}
-template <class T, int KNOWN>
-GT__DEV void gt__leave(const gt__reduce_args &p, const gt__cut &w, const gt__seat_of_fold &q,
-                       const gt__board<T> &board) {
-  const bool arg = gt__may_be_arg<KNOWN>(p.fold);
-  const int64_t begin = q.group << w.chunks_log2, left = p.n_chunk - begin;
-  const int n = left < 1 << w.chunks_log2 ? (int)left : 1 << w.chunks_log2;
-  gt__join_shared<T, KNOWN, int>(p.fold, board.value, board.index, q.outs, n);
-  for (int i = threadIdx.x; i < q.here; i += blockDim.x) {
-    const int64_t o = q.first + i;
-    const int64_t index = arg ? begin * p.chunk + board.index[i] : 0;
-    if (w.groups == 1) {
-      gt__finish<T>(p, o, arg, board.value[i], index);
-    } else {
-      const gt__groups<T> c = gt__groups<T>::of(p, w);
-      const int64_t at = o * c.per_output + q.group * c.per_group;
-      c.value[at] = board.value[i];
-      if (arg) c.index[at] = index;
-    }
+  for (int i = threadIdx.x; i < here; i += blockDim.x) {
+    const bool arg = FOLDS && fold == GT__FOLD_ARGMAX;
+    if (next.groups == 1) gt__finish<T>(p, first + i, arg, board.get(i));
+    else gt__board_of<T>(p, next, arg).put(group * p.outer + first + i, board.get(i));
   }
 }
 
-/* -- direct: vectors of V elements S of one operand, 8 of them on their way a thread -- */
-template <class S, int V> GT__DEV void gt__load_some(const S *from, S (&x)[V]) {
-  if constexpr (V == 1) x[0] = *from;
-  else gt__load_line((const char *)from, x);
-}
-template <int FOLD, class T, class S, int V>
-GT__DEV void gt__take_some(gt__part<T, int> *r, const S (&x)[V], int index) {
-  #pragma unroll
-  for (int i = 0; i < V; i++) gt__take<FOLD>(r[i], gt__cast<T, S>::of(x[i]), index);
-}
-template <class T, class S, int V, int FOLD, int KIND>
-__global__ void
-__launch_bounds__(256, FOLD == GT__ARG || (FOLD == GT__UNKNOWN && V > 1) ? 2
-                       : KIND == GT__DOWN && sizeof(T) == 4               ? 4 : 3)
-gt__direct_kernel(const __grid_constant__ gt__reduce_args p, const __grid_constant__ gt__cut w) {
-  constexpr bool few = FOLD == GT__ARG || FOLD == GT__UNKNOWN || (KIND == GT__SHORT && V == 8);
-  constexpr int U = few && V > 1 ? 4 : 8, LANES = 32 * V;
-  constexpr int R = KIND == GT__LONG ? 8 : KIND == GT__SHORT ? U * V : V;
-  constexpr bool MAY = FOLD == GT__ARG || FOLD == GT__UNKNOWN;
-  const bool ARG = gt__may_be_arg<FOLD>(p.fold);
-  __shared__ T value[GT__RESULTS];
-  __shared__ int index[MAY ? GT__RESULTS : 1];
-  const gt__board<T> board = {value, index};
-  const gt__seat_of_fold q = gt__sit(p, w, V);
+template <class T, int W, int SOURCE, int FOLDS>
+__global__ void __launch_bounds__(256, SOURCE == GT__DIRECT                       ? 3
+                                       : SOURCE == GT__STEADY && sizeof(T) == 4 ? 4 : 2)
+gt__reduce_kernel(const __grid_constant__ gt__reduce_args p, const __grid_constant__ gt__cut w) {
+  constexpr int U = SOURCE == GT__STEADY || W == 8 ? 4 : SOURCE == GT__DIRECT ? 8 : 8 / W;
+  const bool down = w.way == GT__DOWN, arg = FOLDS && w.fold == GT__FOLD_ARGMAX;
   const gt__operand &x = p.pre.in[0];
-  const int64_t deep = p.n_kept < p.pre.ndim ? x.stride[p.n_kept] : 0;
-  const int64_t wide = p.n_kept ? x.stride[p.n_kept - 1] : 0;
-  const T identity = gt__folds<T>::identity(p.fold);
-  const int begin = q.chunk * (int)p.chunk, t = q.thread;
-  gt__part<T, int> r[R];
-  S y[U][V];
-  if constexpr (KIND == GT__LONG)
-    for (int row = q.row; row < q.here && q.size; row += q.rows) {
-      const int64_t at = gt__offset(q.first + row, p.n_kept, p.pre.size, x.stride);
-      const int64_t hop = V > 1 ? 1 : deep;
-      const S *from = (const S *)x.data + at + (q.base + t * V) * hop;
-      int left = q.size - t * V;
-      #pragma unroll
-      for (int i = 0; i < R; i++) {
-        r[i].value = identity;
-        r[i].index = i / V * LANES;
-      }
-      #pragma unroll 1
-      for (int k = 0; k < q.size; k += U * LANES, left -= U * LANES, from += U * LANES * hop) {
-        #pragma unroll
-        for (int u = 0; u < U; u++)
-          if (left > u * LANES) gt__load_some(from + u * LANES * hop, y[u]);
-        gt__by_fold<FOLD>(p.fold, [&](auto tag) {
-          #pragma unroll
-          for (int u = 0; u < U; u++)
-            if (left > u * LANES)
-              gt__take_some<decltype(tag)::value>(r + u * V % 8, y[u], k + u * LANES);
-        });
-      }
-      #pragma unroll
-      for (int i = 0; i < R; i++) r[i].index += t * V + i % V;
-      gt__by_fold<FOLD>(p.fold, [&](auto tag) { gt__halve_long<decltype(tag)::value, V>(r); });
-      if (t == 0) board.put(ARG, q.chunk * q.outs + row, begin, r[0]);
-    }
-  if constexpr (KIND == GT__SHORT) {
-    const S *from = (const S *)x.data + (q.first + q.row) * wide + t * V * (V > 1 ? 1 : deep);
-    const int64_t hop = q.rows * wide;
-    #pragma unroll 1
-    for (int row = q.row; row < q.outs; row += U * q.rows, from += U * hop) {
-      const bool inside = t * V < p.n;
-      #pragma unroll
-      for (int u = 0; u < U; u++)
-        if (inside && row + u * q.rows < q.here) gt__load_some(from + u * hop, y[u]);
-      gt__by_fold<FOLD>(p.fold, [&](auto tag) {
-        #pragma unroll
-        for (int i = 0; i < R; i++) {
-          r[i].value = identity;
-          r[i].index = t * V + i % V;
-        }
-        #pragma unroll
-        for (int u = 0; u < U; u++)
-          if (inside) {
-            #pragma unroll
-            for (int i = 0; i < V; i++) {
-              gt__part<T, int> &z = r[u * V + i];
-              gt__take<decltype(tag)::value>(z, gt__cast<T, S>::of(y[u][i]), z.index);
-            }
-          }
-        gt__halve_short<decltype(tag)::value, U * V, V>(1 << w.team_log2, r);
-      });
-      #pragma unroll
-      for (int i = 0; i < U; i++) {
-        const int u = gt__row_of<U * V, V>(1 << w.team_log2, t, i);
-        if (u >= 0) board.put(ARG, row + u * q.rows, 0, r[i * V]);
-      }
-    }
-  }
-  if constexpr (KIND == GT__DOWN) {
-    const int64_t column = q.first - q.line * w.line + t * V;
-    const S *from = (const S *)x.data + q.base * deep + column * (V > 1 ? 1 : wide) +
-                    (p.n_kept > 1 ? gt__offset(q.line, p.n_kept - 1, p.pre.size, x.stride) : 0);
-    const int size = column < w.line ? q.size : 0;
+  const int t = threadIdx.x & ((1 << w.team_log2) - 1), chunks = 1 << w.chunks_log2;
+  const int step_log2 = w.team_log2 + gt__log2_of<W>::value, hop = down ? 1 : 1 << step_log2;
+  const unsigned rest = blockIdx.x / w.groups, line = rest / w.across;
+  const int64_t group = blockIdx.x - rest * w.groups, first = group << w.chunks_log2;
+  const int64_t o0 = (int64_t)(rest - line * w.across) * w.outs;
+  const int here = w.line - o0 < w.outs ? (int)(w.line - o0) : w.outs;
+  const int64_t before = p.n_kept < 2 || SOURCE != GT__DIRECT ? 0
+                         : gt__offset(line, p.n_kept - 1, p.pre.size, x.stride) << x.size_log2;
+  const T none = gt__folds<T>::identity(p.fold), identity = gt__turned(p.fold, none);
+  gt__board<T> board;
+  gt__slots s = gt__my_slots(blockDim.x);
+  board.value = (T *)gt__shared;
+  board.index = arg ? (int64_t *)(board.value + 8 * blockDim.x) : NULL;
+  s.mine += (sizeof(T) + (arg ? 8 : 0)) * 8 * blockDim.x;
+  if (SOURCE == GT__STEADY) gt__fill_constants<T, 4 * W>(p.pre.program, s);
+  if (SOURCE == GT__ANYHOW) gt__fill_constants<T, 2 * W>(p.pre.program, s);
+  const int team = threadIdx.x >> w.team_log2, chunk = team & (chunks - 1);
+  const int rows = blockDim.x >> w.team_log2 >> w.chunks_log2;
+  const int64_t begin = (first + chunk) * p.chunk, most = p.n - begin;
+  const int size = most < 0 ? 0 : most < p.chunk ? (int)most : (int)p.chunk;
+  #pragma unroll 1
+  for (int row = team >> w.chunks_log2; row < (down ? 1 : w.outs); row += rows) {
+    const int c = down ? t * W : row;
+    const int64_t o = o0 + c, k0 = begin + (down ? 0 : t * W);
+    gt__extent<W> left = down ? gt__extent<W>(here > c ? size : 0, here - c, true)
+                              : gt__across_row<W>(row < here ? size - t * W : 0, step_log2);
+    gt__part<T, int> r[8];
     #pragma unroll
-    for (int i = 0; i < R; i++) {
-      r[i].value = identity;
-      r[i].index = 0;
+    for (int j = 0; j < 8; j++) {
+      r[j].value = identity;
+      r[j].index = down ? 0 : j / W * hop;
     }
     #pragma unroll 1
-    for (int k = 0; k < size; k += U, from += U * deep) {
-      #pragma unroll
-      for (int u = 0; u < U; u++)
-        if (k + u < size) gt__load_some(from + u * deep, y[u]);
-      gt__by_fold<FOLD>(p.fold, [&](auto tag) {
+    for (int k = 0; k < size; k += U * hop) {
+      T e[U * W];
+      if constexpr (SOURCE == GT__DIRECT)
+        gt__load_stream(x.dtype, x.data + (before + o * w.in[0].wide + (k0 + k) * w.in[0].deep),
+                        w.in[0], left, none, e);
+      else if constexpr (SOURCE == GT__STEADY) gt__run_stream(p, w, s, o, k0 + k, left, e);
+      else gt__run_any(p, s, o, k0 + k, hop, left, e);
+      if (SOURCE != GT__DIRECT && left.full < U)
         #pragma unroll
-        for (int u = 0; u < U; u++)
-          if (k + u < size) gt__take_some<decltype(tag)::value>(r, y[u], k + u);
+        for (int j = 0; j < U * W; j++) e[j] = j % W < left.of(j / W) ? e[j] : none;
+      gt__turn(p.fold, e);
+      gt__by_fold<FOLDS>(w.fold, [&](auto fold) {
+        gt__take_all<decltype(fold)::value, W>(w.way, r, e, k, hop);
       });
+      left.pass(U);
     }
+    if (!down)
+      gt__by_fold<FOLDS>(w.fold, [&](auto fold) {
+        #pragma unroll
+        for (int j = 0; j < 8; j++) r[j].index += t * W + j % W;
+        gt__fold_team<decltype(fold)::value, W>(r, 1 << w.team_log2);
+      });
     #pragma unroll
-    for (int i = 0; i < R; i++)
-      board.put(ARG, q.chunk * q.outs + t * V + i, begin, r[i]);
+    for (int j = 0; j < W; j++)
+      if (down || (t == 0 && j == 0))
+        board.put(chunk * w.outs + c + j, gt__part<T, int64_t>{r[j].value, begin + r[j].index});
   }
-  gt__leave<T, FOLD>(p, w, gt__sit(p, w, V), board);
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");  /* the tree's kernel may get ready */
+#endif
+  const int n = p.n_chunk - first < chunks ? (int)(p.n_chunk - first) : chunks;
+  gt__leave<FOLDS>(p, w.fold, board, w.outs, n, line * w.line + o0, here, group,
+                   gt__level{0, w.groups});
 }
 
-/* -- any program and strides. One loop serves the three kinds, since the loader and the interpreter
-   in it are most of the code. The second vector of a batch is LONG: 32 vectors further on; SHORT:
-   in the team's next row; DOWN: a team's width further on. -- */
-/* Halves a row, or two short ones to r[0] and r[W]. Out of line, once a chunk, so that the loop
-   over batches has the registers for itself. */
-template <class T, int KNOWN>
-static __device__ __noinline__ void gt__close_rows(int fold, bool is_long, int team,
-                                                   gt__part<T, int> *rows) {
-  constexpr int W = gt__lot<T>::W;
-  gt__part<T, int> r[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) r[i] = rows[i];
-  gt__by_fold<KNOWN>(fold, [&](auto tag) {
-    if (is_long) gt__halve_long<decltype(tag)::value, W>(r);
-    else gt__halve_short<decltype(tag)::value, 2 * W, W>(team, r);
-  });
-  rows[0] = r[0];
-  rows[W] = r[W];
-}
-template <class T, int KNOWN>
-GT__DEV void gt__close(int fold, bool is_long, int team, gt__part<T, int> (&r)[8]) {
-  constexpr int W = gt__lot<T>::W;
-  gt__part<T, int> rows[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    rows[i].value = r[i].value;
-    if (gt__may_be_arg<KNOWN>(fold)) rows[i].index = r[i].index;
-  }
-  gt__close_rows<T, KNOWN>(fold, is_long, team, rows);
-  r[0].value = rows[0].value;
-  r[W].value = rows[W].value;
-  if (gt__may_be_arg<KNOWN>(fold)) {
-    r[0].index = rows[0].index;
-    r[W].index = rows[W].index;
-  }
-}
-/* How an operand of the usual case moves, in bytes. That case has no calls in its loop: they would
-   take the registers that hold lanes to memory and back. */
-struct gt__stride {
-  int64_t wide, deep, next;              /* by an output, by an element, to the second vector */
-  int copy;                              /* 16 or 8 bytes, asynchronously; 0: one T, repeated */
-};
-struct gt__strides { gt__stride in[GT__INPUTS]; };
-template <class T>
-GT__DEV void gt__start_whole(const gt__map_args &p, const gt__strides &w, const gt__batch &b,
-                             const gt__slots &s) {
-  const bool first = b.valid[0], second = b.valid[1];
-  const int64_t o = b.o + b.r, k = b.k + b.c;
-  #pragma unroll 1
-  for (int slot = 0; slot < p.program.n_in; slot++) {
-    const gt__stride &m = w.in[slot];
-    const char *from = p.in[slot].data + (o * m.wide + k * m.deep);
-    char *to = gt__at<2>(s, slot, 0);
-    if (m.copy == 16) {
-      if (first) __pipeline_memcpy_async(to, from, 16);
-      if (second) __pipeline_memcpy_async(to + s.pitch, from + m.next, 16);
-    } else if (m.copy == 8) {
-      if (first) __pipeline_memcpy_async(to, from, 8);
-      if (second) __pipeline_memcpy_async(to + s.pitch, from + m.next, 8);
-    } else {
-      constexpr int W = gt__lot<T>::W, N = 2 * W;
-      T x[N];
-      GT__EACH x[i] = b.valid[i / W] ? *(const T *)(i < W ? from : from + m.next) : (T)0;
-      gt__put(s, slot, x);
-    }
-  }
-  __pipeline_commit();
-}
-template <class T>
-GT__DEV void gt__await_whole(const gt__map_args &p, const gt__strides &w, const gt__slots &s) {
-  __pipeline_wait_prior(0);
-  #pragma unroll 1
-  for (int i = 0; i < p.program.n_in; i++) {
-    const int dtype = p.in[i].dtype;
-    if (dtype == gt__native<T>::DTYPE) continue;
-    if (dtype == GT_BFLOAT16) gt__convert<T, gt__bfloat, 2>(s, i, false);
-    else gt__convert<T, gt__half, 2>(s, i, false);
-  }
-}
-template <class T, int HEAVY, bool WHOLE, int KNOWN>
-__global__ void __launch_bounds__(256, sizeof(T) == 8 ? 3 : KNOWN == GT__PLAIN ? 4 : 2)
-gt__reduce_kernel(const __grid_constant__ gt__reduce_args p, const __grid_constant__ gt__cut w,
-                  const __grid_constant__ gt__strides strides) {
-  constexpr int W = gt__lot<T>::W, N = gt__lot<T>::N;
-  __shared__ T value[256 * N];
-  __shared__ int index[KNOWN == GT__PLAIN ? 1 : 256 * N];
-  const bool arg = gt__may_be_arg<KNOWN>(p.fold);
-  const gt__board<T> board = {value, index};
-  const gt__seat_of_fold q = gt__sit(p, w, N);
-  const gt__slots s = gt__my_slots(blockDim.x);
-  const T identity = gt__folds<T>::identity(p.fold);
-  const int t = q.thread, team = 1 << w.team_log2;
-  const bool down = w.kind == GT__DOWN, is_long = w.kind == GT__LONG;
-  const int step = down ? 1 : is_long ? 32 * N : GT__LANES;
-  const int size = is_long ? (q.size + GT__LANES - 1) & -GT__LANES : q.size;
-  const int rows = down ? q.outs : is_long ? q.here : q.outs;
-  gt__part<T, int> r[8];
-  gt__batch b;
-  int k = 0;
-  b.width = p.n;
-  b.cut = p.n_kept;
-  b.down = down;
-  b.straight = down ? p.pre.size[p.n_kept - 1] % W == 0
-                    : p.pre.ndim - p.n_kept <= 1 || p.pre.size[p.pre.ndim - 1] % W == 0;
-  b.dr = down ? team * W : is_long ? 0 : q.rows;
-  b.dc = is_long ? 32 * W : 0;
-  b.o = q.first;
-  b.r = down ? t * W : q.row;
-  b.c = down ? 0 : t * W;
-  gt__fill_constants<T, gt__lot<T>::N>(p.pre.program, s);
-  #pragma unroll 1
-  while (b.r < rows && k < size) {
-    T acc[N];
-    b.k = q.base + k;
-    b.valid[0] = gt__valid<T>(down ? q.here - b.r : b.r < q.here ? q.size - k - b.c : 0);
-    b.valid[1] = gt__valid<T>(down ? q.here - b.r - b.dr
-                                   : b.r + b.dr < q.here ? q.size - k - b.c - b.dc : 0);
-    uint32_t started;
-    if constexpr (WHOLE) gt__start_whole<T>(p.pre, strides, b, s);
-    else started = gt__start_inputs<T>(p.pre, 0, b, s);
-    if (k == 0) {
+/* The rest of the tree, from one level to the next: a thread joins 8 neighbouring groups of an
+   output, a leaf; a block `leaves` of them of each of `outs` outputs. */
+enum { GT__LEAVES = 2048 };
+template <class T> __global__ void __launch_bounds__(512)
+gt__combine_kernel(const __grid_constant__ gt__reduce_args p, int fold, gt__level from,
+                   gt__level to, int outs, int leaves) {
+  __shared__ T value[GT__LEAVES];
+  __shared__ int64_t index[GT__LEAVES];
+  const bool arg = fold == GT__FOLD_ARGMAX;
+  const gt__board<T> board = {value, arg ? index : NULL}, source = gt__board_of<T>(p, from, arg);
+  const unsigned rest = blockIdx.x / to.groups, group = blockIdx.x - rest * to.groups;
+  const int64_t first = (int64_t)rest * outs, begin = (int64_t)group * leaves * 8;
+  const int here = p.outer - first < outs ? (int)(p.outer - first) : outs;
+  const int64_t left = (from.groups - begin + 7) / 8;
+  const int n = left < leaves ? (int)left : leaves;
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" : : : "memory");
+#endif
+  for (int i = threadIdx.x; i < n * outs; i += blockDim.x) {
+    const int leaf = i / outs, out = i - leaf * outs;
+    const int64_t g = begin + leaf * 8;
+    const int exist = from.groups - g < 8 ? (int)(from.groups - g) : 8;
+    gt__part<T, int64_t> x[8];
+    if (out >= here) continue;
+    #pragma unroll
+    for (int j = 0; j < 8; j++)
+      if (j < exist) x[j] = source.get((g + j) * p.outer + first + out);
+    gt__by_fold<GT__BOTH>(fold, [&](auto tag) {
       #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        r[i].value = identity;
-        r[i].index = is_long ? i / W * 32 * W + t * W + i % W : down ? 0 : t * W + i % W;
-      }
-    }
-    if constexpr (WHOLE) gt__await_whole<T>(p.pre, strides, s);
-    else gt__await_inputs<T>(p.pre, 0, started, b, s);
-    gt__run<T, HEAVY>(p.pre.program, s, b, acc);
-    if (b.valid[0] + b.valid[1] < N) {
-      GT__EACH if (i % W >= b.valid[i / W]) acc[i] = identity;
-    }
-    gt__by_fold<KNOWN>(p.fold, [&](auto tag) {
-      GT__EACH gt__take<decltype(tag)::value>(r[i], acc[i],
-                                              down ? k : k + t * W + i / W * b.dc + i % W);
+      for (int d = 1; d < 8; d *= 2)
+        #pragma unroll
+        for (int j = 0; j + d < 8; j += 2 * d)
+          if (j + d < exist) gt__join<decltype(tag)::value>(x[j], x[j + d]);
     });
-    if (N < 8 && is_long)                  /* lanes 0 to 127 and 128 to 255 take turns */
+    board.put(i, x[0]);
+  }
+  gt__leave<GT__BOTH>(p, fold, board, outs, n, first, here, group, to);
+}
+
+/* Softmax and its kind: a row in registers, read once, with one exp an element. A team of threads
+   has a row; where one warp is not enough, a block has it, and as the lanes of THE PLAN are folded
+   in order, the warps of a chunk take turns at adding. WHOLE: input and output by vectors. */
+/* Divides by s. Floats take its reciprocal and two corrections, as a division does, which rounds
+   correctly unless remainders are subnormal: then, `tiny`, they are divisions. */
+template <class T, int N> GT__DEV void gt__divide_all(T (&e)[N], T s, bool tiny) {
+  if constexpr (sizeof(T) == 4) {
+    const float once = GT__DIV(1.0f, s);
+    if (!tiny) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        const gt__part<T, int> first = r[i];
-        r[i] = r[i + 4];
-        r[i + 4] = first;
+      for (int i = 0; i < N; i++) {
+        float x = GT__MUL(e[i], once);
+        x = gt__fma_f32(gt__fma_f32(-x, s, e[i]), once, x);
+        e[i] = gt__fma_f32(gt__fma_f32(-x, s, e[i]), once, x);
       }
-    k += step;
-    if (k < size) continue;
-    const gt__seat_of_fold z = gt__sit(p, w, N);
-    const int begin = z.chunk * (int)p.chunk;
-    if (down) {
-      GT__EACH board.put(arg, z.chunk * z.outs + b.r + i / W * b.dr + i % W, begin, r[i]);
+      return;
+    }
+  }
+  GT__EACH e[i] = gt__apply<GT__OP_div, T>(e[i], s);
+}
+template <class T, int W, bool WHOLE> __global__ void __launch_bounds__(1024)
+gt__soft_kernel(const __grid_constant__ gt__reduce_args p, const __grid_constant__ gt__cut w,
+                gt__stride result) {
+  constexpr int N = 128 / sizeof(T), U = N / W, ROW = 32 * N, PARTS = GT__CHUNK / ROW;
+  __shared__ T lane[GT__SOFT_BYTES / sizeof(T) / GT__CHUNK][GT__LANES], joined[32];
+  const bool shared = p.n > ROW;
+  const int team = 1 << w.team_log2, t = threadIdx.x & (team - 1), warp = threadIdx.x / 32;
+  const int chunk = warp / PARTS, part = warp % PARTS;
+  const int step_log2 = w.team_log2 + gt__log2_of<W>::value;
+  const int64_t o = shared ? blockIdx.x : (int64_t)blockIdx.x * (blockDim.x >> w.team_log2) +
+                                          (threadIdx.x >> w.team_log2);
+  const int step = 1 << step_log2, k = (shared ? warp * ROW : 0) + t * W;
+  const gt__extent<W> x = gt__across_row<W>(o < p.outer ? (int)p.n - k : 0, step_log2);
+  const gt__slots s = gt__my_slots(blockDim.x);
+  const gt__operand &in = p.pre.in[0], &out = p.pre.out;
+  const T none = gt__folds<T>::identity(GT__FOLD_MAX);
+  T e[N], most, lowest = 0, log_s = 0;
+  gt__part<T, int> r[8];
+  #pragma unroll 1
+  for (int pass = 0; pass < 2; pass++) {
+    if constexpr (WHOLE) {
+      const int64_t row = gt__offset(o, p.n_kept, p.pre.size, in.stride) << in.size_log2;
+      gt__load_stream(in.dtype, in.data + (row + k * w.in[0].deep), w.in[0], x, none, e);
+    } else {
+      #pragma unroll
+      for (int j = 0; j < U; j += 2) {
+        T y[2 * W];
+        if (j < x.count) gt__fetch_input<T>(p.pre, 0, gt__batch_of<W>(p, o, k, j, step, x), s);
+        gt__get(s, 0, y);
+        #pragma unroll
+        for (int i = 0; i < 2 * W; i++) e[j * W + i] = i % W < x.of(j + i / W) ? y[i] : none;
+      }
+    }
+    if (pass) break;
+    most = e[0];
+    GT__EACH most = gt__fold_two<GT__FOLD_MAX>(most, e[i]);
+    #pragma unroll 1
+    for (int m = team / 2; m > 0; m /= 2)
+      most = gt__fold_two<GT__FOLD_MAX>(most, __shfl_xor_sync(~0u, most, m));
+    if (shared) {
+      joined[warp] = most;
+      __syncthreads();
+      for (int i = 0; i < blockDim.x / 32; i++) most = gt__fold_two<GT__FOLD_MAX>(most, joined[i]);
+      __syncthreads();
+    }
+    if (p.soft == GT__LOGSUMEXP && isinf((double)most)) most = 0;
+    GT__EACH {
+      const T v = GT__SUB(e[i], most);
+      if (i / W < x.count) lowest = v < lowest ? v : lowest;
+      e[i] = gt__apply<GT__OP_exp, T>(v, v);
+    }
+    #pragma unroll
+    for (int i = 0; i < 8; i++) r[i].value = 0;
+    if (!shared) {
+      gt__take_all<GT__FOLD_SUM, W>(w.way, r, e, 0, 0);
+    } else {
+      for (int turn = 0; turn < PARTS; turn++) {
+        if (turn == part) {
+          #pragma unroll
+          for (int i = 0; i < 8; i++)
+            if (turn) r[i].value = lane[chunk][i * 32 + t];
+          gt__take_all<GT__FOLD_SUM, W>(GT__LONG, r, e, 0, 0);
+          #pragma unroll
+          for (int i = 0; i < 8; i++) lane[chunk][i * 32 + t] = r[i].value;
+        }
+        __syncthreads();
+      }
+      #pragma unroll
+      for (int i = 0; i < 8; i++) r[i].value = lane[chunk][i * 32 + t];
+    }
+    gt__fold_team<GT__FOLD_SUM, W>(r, team);
+    T sum = r[0].value;
+    if (shared) {
+      const int chunks = (int)p.n_chunk;
+      T c[8];
+      joined[chunk] = sum;
+      __syncthreads();
+      #pragma unroll
+      for (int i = 0; i < 8; i++) c[i] = joined[i];
+      #pragma unroll
+      for (int d = 1; d < 8; d *= 2)
+        #pragma unroll
+        for (int i = 0; i + d < 8; i += 2 * d)
+          if (i + d < chunks) c[i] = GT__ADD(c[i], c[i + d]);
+      sum = c[0];
+    }
+    if (p.soft == GT__SOFTMAX) {
+      gt__divide_all(e, sum, lowest < -64);
       break;
     }
-    k = 0;
-    if constexpr (WHOLE)
-      gt__by_fold<KNOWN>(p.fold, [&](auto tag) {
-        if (is_long) gt__halve_long<decltype(tag)::value, W>(r);
-        else gt__halve_short<decltype(tag)::value, 2 * W, W>(team, r);
-      });
-    else gt__close<T, KNOWN>(p.fold, is_long, team, r);
-    if (is_long && t == 0) board.put(arg, z.chunk * z.outs + b.r, begin, r[0]);
-    for (int i = 0; !is_long && i < 2; i++) {
-      const int u = gt__row_of<2 * W, W>(team, t, i);
-      if (u >= 0) board.put(arg, b.r + u * z.rows, 0, i ? r[W] : r[0]);
+    log_s = gt__apply<GT__OP_log, T>(sum, sum);
+    if (p.soft == GT__LOGSUMEXP) {
+      if (k == 0 && o < p.outer)
+        gt__finish<T>(p, o, false, gt__part<T, int64_t>{GT__ADD(log_s, most), 0});
+      return;
     }
-    b.r += is_long ? z.rows : 2 * z.rows;
   }
-  if (!p.n)                                /* nothing to fold */
-    for (int i = threadIdx.x; i < q.outs; i += blockDim.x)
-      board.put(arg, i, 0, gt__part<T, int>{identity, -1});
-  gt__leave<T, KNOWN>(p, w, gt__sit(p, w, N), board);
-}
-
-/* The rest of the tree: of neighbours (0,1) (2,3) ..., a last odd one moves up. A thread folds
-   1 << span_log2 groups of an output, 8 at a time, then a block the results of its threads. `lanes`
-   threads share an output; neighbours take the groups of one that lie side by side, else
-   neighbouring outputs. */
-enum { GT__TREE_THREADS = 512, GT__LEAVES = 8 };
-template <class T> __global__ void __launch_bounds__(GT__TREE_THREADS)
-gt__combine_kernel(const __grid_constant__ gt__reduce_args p, const __grid_constant__ gt__cut w,
-                   int lanes, int span_log2) {
-  __shared__ T value[GT__TREE_THREADS];
-  __shared__ int64_t index[GT__TREE_THREADS];
-  const gt__groups<T> c = gt__groups<T>::of(p, w);
-  const int outs = GT__TREE_THREADS / lanes;
-  const int row = p.inner ? threadIdx.x / lanes : threadIdx.x % outs;
-  const int lane = p.inner ? threadIdx.x % lanes : threadIdx.x / outs;
-  const int64_t o = (int64_t)blockIdx.x * outs + row, begin = (int64_t)lane << span_log2;
-  const int64_t left = w.groups - begin, n = left < 1ll << span_log2 ? left : 1ll << span_log2;
-  gt__part<T, int64_t> x[GT__LEAVES], tree[32];
-  int level = 0;
-  #pragma unroll 1
-  for (int64_t k = 0; o < p.outer && k < n; k += GT__LEAVES) {
-    #pragma unroll
-    for (int i = 0; i < GT__LEAVES; i++) {
-      const int64_t at = o * c.per_output + (begin + k + i) * c.per_group;
-      x[i].value = k + i < n ? c.value[at] : (T)0;
-      x[i].index = k + i < n && gt__is_arg(p.fold) ? c.index[at] : 0;
-    }
-    gt__by_fold<GT__UNKNOWN>(p.fold, [&](auto tag) {
+  if (p.soft == GT__LOG_SOFTMAX) GT__EACH e[i] = GT__SUB(GT__SUB(e[i], most), log_s);
+  if constexpr (WHOLE) {
+    const int64_t row = gt__offset(o, p.n_kept, p.pre.size, out.stride) << out.size_log2;
+    char *to = out.data + (row + k * result.deep);
+    gt__by_usual<T, W>(out.dtype, [&](auto tag) {
+      typedef decltype(tag) S;
       #pragma unroll
-      for (int d = 1; d < GT__LEAVES; d *= 2)
+      for (int j = 0; j < U; j++) {
+        S y[W];
         #pragma unroll
-        for (int i = 0; i + d < GT__LEAVES; i += 2 * d)
-          if (k + i + d < n) gt__join<decltype(tag)::value>(x[i], x[i + d]);
-      /* as a binary counter carries; at the last all that are left join, from the newest on */
-      const bool last = k + GT__LEAVES >= n;
-      for (int64_t bits = k / GT__LEAVES; level > 0 && (bits & 1 || last); bits >>= 1) {
-        gt__part<T, int64_t> older = tree[--level];
-        gt__join<decltype(tag)::value>(older, x[0]);
-        x[0] = older;
+        for (int i = 0; i < W; i++) y[i] = gt__cast<S, T>::of(e[j * W + i]);
+        if (j < x.full) gt__store_line(to + j * result.hop, y);
       }
     });
-    tree[level++] = x[0];
-  }
-  if (o < p.outer && n > 0) {
-    value[lane * outs + row] = tree[0].value;
-    index[lane * outs + row] = tree[0].index;
-  }
-  gt__join_shared<T, GT__UNKNOWN, int64_t>(p.fold, value, index, outs,
-                              (int)((w.groups + (1ll << span_log2) - 1) >> span_log2));
-  if (o < p.outer && lane == 0) gt__finish<T>(p, o, gt__is_arg(p.fold), value[row], index[row]);
-}
-
-/* -- softmax and its kind, in one read and with one exp an element; the sum follows THE PLAN -- */
-/* A row of up to 1024 values in the registers of a warp. The quotients have a common divisor s,
-   from 1 to 1024, so they take its reciprocal and two corrections, as a division does, which rounds
-   correctly unless remainders are subnormal: then they are divisions. */
-enum { GT__SOFT_ROW = 1024 };
-template <class S, int V> __global__ void __launch_bounds__(256, sizeof(S) == 4 ? 2 : 4)
-gt__soft_row_kernel(const __grid_constant__ gt__reduce_args p) {
-  constexpr int LANES = 32 * V, N = GT__SOFT_ROW / 32;
-  const int t = threadIdx.x % 32, n = (int)p.n - t * V;
-  const int64_t o = (int64_t)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
-  if (o >= p.outer) return;
-  const S *from = (const S *)p.pre.in[0].data + t * V +
-                  gt__offset(o, p.n_kept, p.pre.size, p.pre.in[0].stride);
-  const float none = gt__folds<float>::identity(GT__FOLD_MAX);
-  gt__part<float, int> r[8], most;
-  S y[N / V][V];
-  float e[N], lowest = 0;
-  #pragma unroll
-  for (int u = 0; u < N / V; u++)
-    if (n > u * LANES) gt__load_some(from + u * LANES, y[u]);
-  most.value = none;
-  most.index = 0;
-  #pragma unroll
-  for (int u = 0; u < N / V; u++)
-    if (n > u * LANES) {
-      #pragma unroll
-      for (int i = u * V; i < u * V + V; i++) {
-        e[i] = gt__cast<float, S>::of(y[u][i % V]);
-        gt__take<GT__FOLD_MAX>(most, e[i], 0);
-      }
-    }
-  #pragma unroll
-  for (int m = 16; m > 0; m /= 2)
-    gt__join<GT__FOLD_MAX>(most, gt__from<GT__FOLD_MAX>(most, m));
-  if (p.soft == GT__LOGSUMEXP && isinf(most.value)) most.value = 0;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) r[i].value = 0;
-  #pragma unroll
-  for (int u = 0; u < N / V; u++)
-    if (n > u * LANES) {
-      #pragma unroll
-      for (int i = u * V; i < u * V + V; i++) {
-        const float v = GT__SUB(e[i], most.value), x = gt__exp_f32(v);
-        gt__take<GT__FOLD_SUM>(r[i % 8], x, 0);
-        lowest = fminf(lowest, v);
-        e[i] = p.soft == GT__SOFTMAX ? x : v;
-      }
-    }
-  gt__halve_long<GT__FOLD_SUM, V>(r);
-  const float s = r[0].value;
-  if (p.soft == GT__LOGSUMEXP) {
-    if (t == 0) gt__finish<float>(p, o, false, GT__ADD(gt__log_f32(s), most.value), 0);
-    return;
-  }
-  const float log_s = p.soft == GT__LOG_SOFTMAX ? gt__log_f32(s) : 0, once = GT__DIV(1.0f, s);
-  if (p.soft == GT__LOG_SOFTMAX) {
-    #pragma unroll
-    for (int i = 0; i < N; i++) e[i] = GT__SUB(e[i], log_s);
-  } else if (lowest < -64) {
-    #pragma unroll
-    for (int i = 0; i < N; i++) e[i] = GT__DIV(e[i], s);
   } else {
     #pragma unroll
-    for (int i = 0; i < N; i++) {
-      float x = GT__MUL(e[i], once);
-      x = gt__fma_f32(gt__fma_f32(-x, s, e[i]), once, x);
-      e[i] = gt__fma_f32(gt__fma_f32(-x, s, e[i]), once, x);
-    }
-  }
-  S *to = (S *)p.pre.out.data + t * V + gt__offset(o, p.n_kept, p.pre.size, p.pre.out.stride);
-  #pragma unroll
-  for (int u = 0; u < N / V; u++) {
-    S z[V];
-    #pragma unroll
-    for (int i = 0; i < V; i++) z[i] = gt__cast<S, float>::of(e[u * V + i]);
-    if (n > u * LANES) gt__store_line((char *)(to + u * LANES), z);
-  }
-}
-/* Any other: a warp has a chunk, a block the chunks of a row or rows of one chunk. Values wait in
-   slots, one a batch; where shared memory has no room for them, `keep` is 0, they are made
-   again. */
-template <class T> __global__ void __launch_bounds__(256)
-gt__soft_kernel(const __grid_constant__ gt__reduce_args p, int keep) {
-  constexpr int W = gt__lot<T>::W, N = gt__lot<T>::N;
-  __shared__ T joined[2][8];
-  const int t = threadIdx.x % 32, warp = threadIdx.x / 32, chunks = (int)p.n_chunk;
-  const int64_t o = chunks > 1 ? blockIdx.x : (int64_t)blockIdx.x * (blockDim.x / 32) + warp;
-  const int64_t base = chunks > 1 ? warp * GT__CHUNK : 0, left = o < p.outer ? p.n - base : 0;
-  const int size = left < GT__CHUNK ? (int)left : (int)GT__CHUNK;
-  gt__slots s = gt__my_slots(blockDim.x), work = s;
-  gt__part<T, int> r[8], most;
-  T sum = 0, log_sum = 0;
-  gt__batch b;
-  work.mine += keep * 2 * s.pitch;
-  gt__fill_constants<T, gt__lot<T>::N>(p.pre.program, work);
-  b.width = p.n;
-  b.cut = p.n_kept;
-  b.down = false;
-  b.straight = p.pre.ndim - p.n_kept <= 1 || p.pre.size[p.pre.ndim - 1] % W == 0;
-  b.o = o;
-  b.r = b.dr = 0;
-  b.c = t * W;
-  b.dc = 32 * W;
-  most.value = gt__folds<T>::identity(GT__FOLD_MAX);
-  most.index = 0;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) r[i].value = 0;
-  #pragma unroll 1
-  for (int step = 0; step < (p.soft == GT__LOGSUMEXP ? 2 : 3); step++) {
-    #pragma unroll 1
-    for (int k = 0; k < ((size + GT__LANES - 1) & -GT__LANES); k += 32 * N) {
-      gt__slots own = work;
-      T v[N];
-      if (keep) own.mine = s.mine + k / (32 * N) * 2 * s.pitch;
-      b.k = base + k;
-      b.valid[0] = gt__valid<T>(size - k - b.c);
-      b.valid[1] = gt__valid<T>(size - k - b.c - b.dc);
-      if (step && keep) {
-        gt__get(own, 0, v);
-      } else {
-        const uint32_t started = gt__start_inputs<T>(p.pre, 0, b, work);
-        gt__await_inputs<T>(p.pre, 0, started, b, work);
-        gt__run<T, 1>(p.pre.program, work, b, v);
-      }
-      if (step == 0) {
-        GT__EACH if (i % W < b.valid[i / W]) gt__take<GT__FOLD_MAX>(most, v[i], 0);
-      } else {
-        const bool is_exp = step == 2 && keep && p.soft == GT__SOFTMAX;
-        #pragma unroll 1
-        for (int i = 0; i < N; i++) {      /* one at a time: registers turn */
-          const T x = is_exp ? v[0] : GT__SUB(v[0], most.value);
-          const T e = is_exp || (step == 2 && p.soft != GT__SOFTMAX) ? x : gt__folds<T>::exp(x);
-          const T last = step == 1 ? (p.soft == GT__SOFTMAX && keep ? e : v[0])
-                         : p.soft == GT__SOFTMAX ? gt__ratio(e, sum) : GT__SUB(x, log_sum);
-          if (step == 1 && i % W < b.valid[i / W]) r[0].value = GT__ADD(r[0].value, e);
-          const gt__part<T, int> lane = r[0];
-          #pragma unroll
-          for (int j = 0; j < N - 1; j++) v[j] = v[j + 1];
-          v[N - 1] = last;
-          #pragma unroll
-          for (int j = 0; j < 7; j++) r[j] = r[j + 1];
-          r[7] = lane;
-        }
-      }
-      if (step < 2 && keep) gt__put(own, 0, v);
-      if (step == 2) gt__store<T>(p.pre, b, own, v);
-    }
-    if (step == 2) break;
-    if (step == 0) {
+    for (int j = 0; j < U; j += 2) {
+      T y[2 * W];
       #pragma unroll
-      for (int m = 16; m > 0; m /= 2)
-        gt__join<GT__FOLD_MAX>(most, gt__from<GT__FOLD_MAX>(most, m));
-    } else {
-      gt__halve_long<GT__FOLD_SUM, W>(r);
+      for (int i = 0; i < 2 * W; i++) y[i] = e[j * W + i];
+      if (j < x.count) gt__store<T>(p.pre, gt__batch_of<W>(p, o, k, j, step, x), s, y);
     }
-    T result = step ? r[0].value : most.value;
-    if (chunks > 1) {
-      if (t == 0) joined[step][warp] = result;
-      if (step) gt__join_shared<T, GT__FOLD_SUM, int>(0, joined[1], NULL, 1, chunks);
-      else gt__join_shared<T, GT__FOLD_MAX, int>(0, joined[0], NULL, 1, chunks);
-      result = joined[step][0];
-    }
-    if (step) sum = result;
-    else most.value = p.soft == GT__LOGSUMEXP && isinf((double)result) ? (T)0 : result;
-    if (step) log_sum = gt__folds<T>::log(sum);
   }
-  if (p.soft == GT__LOGSUMEXP && t == 0 && base == 0 && o < p.outer)
-    gt__finish<T>(p, o, false, GT__ADD(log_sum, most.value), 0);
 }
 
 /* ---- >>copy ------------------------------------------------------------------------------------
@@ -1983,17 +1781,23 @@ static const void *const gt__map_kernels[3][2][3] = {
   {GT__MAPS(double, 0, 0, 0, GT__TURNED), GT__MAPS(double, 1, 2, 2, GT__TURNED)},
   {GT__MAPS(int64_t, 0, 0, 0, GT__TURNED), GT__MAPS(int64_t, 1, 2, 2, GT__TURNED)}};
 #undef GT__MAPS
-#define GT__REDUCES(T, U) \
-  {GT__POINTER(gt__reduce_kernel<T, U, false, GT__UNKNOWN>), \
-   GT__POINTER(gt__reduce_kernel<T, 0, false, GT__UNKNOWN>), \
-   GT__POINTER(gt__reduce_kernel<T, 0, true, GT__UNKNOWN>), \
-   GT__POINTER(gt__reduce_kernel<T, 0, true, GT__PLAIN>)}
-static const void *const gt__reduce_kernels[3][4] = { /* [compute type][how usual] */
-  GT__REDUCES(float, 4), GT__REDUCES(double, 2), GT__REDUCES(int64_t, 2)};
+#define GT__REDUCES(T, W, WIDE) \
+  {GT__POINTER(gt__reduce_kernel<T, W, GT__DIRECT, GT__PLAIN>), \
+   GT__POINTER(gt__reduce_kernel<T, W, GT__DIRECT, GT__ARG>), \
+   GT__POINTER(gt__reduce_kernel<T, W, GT__STEADY, GT__PLAIN>), \
+   GT__POINTER(gt__reduce_kernel<T, W, GT__ANYHOW, GT__BOTH>), \
+   GT__POINTER(gt__reduce_kernel<T, WIDE, GT__DIRECT, GT__PLAIN>), \
+   GT__POINTER(gt__reduce_kernel<T, WIDE, GT__DIRECT, GT__ARG>)}
+static const void *const gt__reduce_kernels[3][6] = { /* [compute type][source, fold and width] */
+  GT__REDUCES(float, 4, 8), GT__REDUCES(double, 2, 2), GT__REDUCES(int64_t, 2, 2)};
 #undef GT__REDUCES
 static const void *const gt__combine_kernels[3] = {GT__POINTER(gt__combine_kernel<float>),
                                                    GT__POINTER(gt__combine_kernel<double>),
                                                    GT__POINTER(gt__combine_kernel<int64_t>)};
+static const void *const gt__soft_kernels[5] = {
+  GT__POINTER(gt__soft_kernel<float, 4, false>), GT__POINTER(gt__soft_kernel<float, 4, true>),
+  GT__POINTER(gt__soft_kernel<float, 8, true>), GT__POINTER(gt__soft_kernel<double, 2, false>),
+  GT__POINTER(gt__soft_kernel<double, 2, true>)};
 /* one heavy element at a time: behind a product it does not show, and the code is a quarter */
 static const void *const gt__matmul_kernels[3][2] = {
   {GT__POINTER(gt__matmul_kernel<float, 0>), GT__POINTER(gt__matmul_kernel<float, 1>)},
@@ -2153,53 +1957,46 @@ extern "C" int gt__cuda_map(const gt__map_args *args, void *stream) {
                     parameters);
 }
 
-/* The operand of a reduction that needs no program; NULL: it needs one. */
-static const gt__operand *gt__direct_operand(const gt__reduce_args *args) {
-  const gt__map_args *m = &args->pre;
-  const gt__operand *x = &m->in[0];
-  const int compute = m->program.compute;
-  const bool floats = x->dtype == GT_FLOAT32 || x->dtype == GT_BFLOAT16 || x->dtype == GT_FLOAT16;
-  const bool fits = compute == GT__F32 ? floats : compute == GT__F64 ? x->dtype == GT_FLOAT64
-                                                                     : x->dtype == GT_INT64;
-  return m->program.n_ins == 1 && m->program.ins[0].op == GT__LOAD && m->program.n_in == 1 &&
-         fits && args->n > 0 && m->ndim - args->n_kept <= 1 ? x : NULL;
+/* Does the launcher of DIRECT know the dtype? It is a float's own or the compute type. */
+static bool gt__is_usual(int compute, int dtype) {
+  return compute == GT__F32 ? dtype == GT_FLOAT32 || dtype == GT_BFLOAT16 || dtype == GT_FLOAT16
+                            : dtype == (compute == GT__F64 ? GT_FLOAT64 : GT_INT64);
 }
-/* May x be read in vectors of V elements, along the last kept dim or the folded one? */
-static bool gt__has_vectors(const gt__reduce_args *args, const gt__operand *x, int V) {
+/* Is the program nothing but its operand, with one folded dim at most? */
+static bool gt__is_direct(const gt__reduce_args *args) {
+  const gt__program *p = &args->pre.program;
+  return p->n_ins == 1 && p->ins[0].op == GT__LOAD && p->n_in == 1 && args->n > 0 &&
+         gt__is_usual(p->compute, args->pre.in[0].dtype) && args->pre.ndim - args->n_kept <= 1;
+}
+/* The dim that vectors lie along: the last kept or folded one. */
+static int gt__along(const gt__reduce_args *args) {
+  return args->inner ? args->n_kept : args->n_kept - 1;
+}
+/* May x be read in vectors of W elements? */
+static bool gt__has_vectors(const gt__reduce_args *args, const gt__operand *x, int W) {
   const gt__map_args *m = &args->pre;
-  const int along = args->inner ? args->n_kept : args->n_kept - 1;
-  const int bytes = V << x->size_log2;
-  bool has = (uintptr_t)x->data % (bytes < 16 ? bytes : 16) == 0 && along >= 0 &&
-             along < m->ndim && m->size[along] % V == 0;
+  const int along = gt__along(args);
+  bool has = (uintptr_t)x->data % ((unsigned)W << x->size_log2) == 0 && along >= 0 &&
+             along < m->ndim && m->size[along] % W == 0;
   for (int d = 0; d < m->ndim && has; d++)
-    has = d == along ? x->stride[d] == 1 : x->stride[d] % V == 0;
+    has = d == along ? x->stride[d] == 1 : x->stride[d] % W == 0;
   return has;
 }
-/* The usual case, with one kept and one folded dim at most: all vectors are whole or numbers. */
-static bool gt__set_strides(const gt__reduce_args *args, const gt__cut *w, int W, int threads,
-                            gt__strides *strides) {
-  const gt__map_args *m = &args->pre;
-  const int n_kept = args->n_kept, along = args->inner ? n_kept : n_kept - 1;
-  const int team = 1 << w->team_log2, rows = threads >> w->team_log2 >> w->chunks_log2;
-  bool whole = n_kept <= 1 && m->ndim - n_kept <= 1 && along >= 0 && along < m->ndim &&
-               m->size[along] % W == 0;
-  for (int k = 0; k < m->program.n_in && whole; k++) {
-    const gt__operand *x = &m->in[k];
-    gt__stride *s = &strides->in[k];
-    const int64_t size = 1 << x->size_log2, still = x->stride[along] == 0;
-    whole = whole && (still || gt__has_vectors(args, x, W));
-    s->wide = n_kept ? x->stride[0] * size : 0;
-    s->deep = n_kept < m->ndim ? x->stride[n_kept] * size : 0;
-    s->next = w->kind == GT__LONG ? 32 * W * s->deep
-                                  : s->wide * (w->kind == GT__DOWN ? team * W : rows);
-    const int compute = m->program.compute, native = compute == GT__F32   ? GT_FLOAT32
-                                                     : compute == GT__F64 ? GT_FLOAT64
-                                                                          : GT_INT64;
-    s->copy = still ? 0 : x->dtype == native ? 16 : 8;
-    whole = whole && (x->dtype == native || (!still && compute == GT__F32 &&
-                                             (x->dtype == GT_BFLOAT16 || x->dtype == GT_FLOAT16)));
-  }
-  return whole;
+/* Elements of a vector of x: 16 bytes, or of 16-bit elements 8 where rows allow no more. */
+static int gt__width(const gt__reduce_args *args, const gt__operand *x) {
+  if (x->size_log2 == 3) return 2;
+  return x->size_log2 == 1 && gt__has_vectors(args, x, 8) ? 8 : 4;
+}
+static gt__stride gt__stride_of(const gt__reduce_args *args, const gt__operand *x, int W,
+                                int team_log2) {
+  const int n_kept = args->n_kept, size = 1 << x->size_log2;
+  gt__stride s;
+  s.wide = n_kept ? x->stride[n_kept - 1] * size : 0;
+  s.deep = n_kept < args->pre.ndim ? x->stride[n_kept] * size : 0;
+  s.hop = args->inner ? s.deep * (W << team_log2) : s.deep;
+  s.next = args->inner ? s.deep : s.wide;
+  s.copy = gt__has_vectors(args, x, W) ? W * size : 0;
+  return s;
 }
 static int gt__log2_above(int64_t x) {     /* the least power of two that is x or more */
   int log2 = 0;
@@ -2207,124 +2004,106 @@ static int gt__log2_above(int64_t x) {     /* the least power of two that is x o
   return log2;
 }
 static int gt__least(int a, int b) { return a < b ? a : b; }
-/* V: elements of a vector, `own` of a thread. DOWN takes 8 chunks a block, if there are as many,
-   and more where lines are narrow; inner 8 too. */
-static gt__cut gt__cut_work(const gt__reduce_args *args, bool direct, int V, int own,
-                            int threads_log2, int64_t line, unsigned *blocks) {
-  gt__cut w;
+/* Cuts the work for threads with `own` elements at a time. DOWN takes 8 chunks a block, if there
+   are as many, and more where lines are narrow; inner 8 too, and several short rows a team. */
+static void gt__cut_work(gt__cut *w, const gt__reduce_args *args, int W, int own,
+                         int threads_log2) {
   const int chunks_log2 = gt__log2_above(args->n_chunk);
-  w.kind = !args->inner ? GT__DOWN : args->n <= 32 * V && (!direct || args->n_kept <= 1)
-                                         ? GT__SHORT : GT__LONG;
-  w.line = line;
-  w.repeat = 1;
-  if (w.kind == GT__DOWN) {
-    const int narrow = gt__least(5, gt__log2_above((line - 1) / own + 1));
-    w.chunks_log2 = gt__least(chunks_log2, threads_log2 - narrow);
-    w.team_log2 = threads_log2 - w.chunks_log2;
-  } else {
-    w.team_log2 = w.kind == GT__SHORT ? gt__log2_above((args->n - 1) / V + 1) : 5;
-    w.chunks_log2 = gt__least(chunks_log2, threads_log2 - w.team_log2);
-  }
-  w.groups = (args->n_chunk - 1) / (1ll << w.chunks_log2) + 1;
-  w.across = 1;
-  if (w.kind == GT__DOWN) {
-    w.across = (line - 1) / (own << w.team_log2) + 1;
-    *blocks = (unsigned)(args->outer / line * w.across * w.groups);
-    return w;
-  }
-  const int rows_log2 = threads_log2 - w.team_log2 - w.chunks_log2;
-  while (w.repeat < 4 && args->n * w.repeat < 4096 &&
-         args->outer >> rows_log2 >= w.repeat * 4096) w.repeat *= 2;
-  if (w.kind == GT__SHORT) w.repeat = direct ? 8 : own;
-  *blocks = gt__blocks(args->outer, (int64_t)w.repeat << rows_log2) * (unsigned)w.groups;
-  return w;
+  const int narrow = gt__least(5, gt__log2_above((w->line - 1) / W + 1));
+  w->fold = gt__base_fold(args->fold);
+  w->way = !args->inner ? GT__DOWN : args->n <= 16 * own ? GT__SHORT : GT__LONG;
+  w->team_log2 = w->way == GT__LONG    ? 5
+                 : w->way == GT__SHORT ? gt__log2_above((args->n - 1) / own + 1)
+                                       : threads_log2 - gt__least(chunks_log2,
+                                                                  threads_log2 - narrow);
+  w->chunks_log2 = gt__least(chunks_log2, threads_log2 - w->team_log2);
+  w->outs = w->way == GT__DOWN ? W << w->team_log2
+                               : 1 << (threads_log2 - w->team_log2 - w->chunks_log2);
+  for (int i = 0; i < 3 && args->inner && args->n * w->outs < 16384 &&
+                  args->outer / w->outs >= 2048; i++)
+    w->outs *= 2;
+  w->groups = (unsigned)((args->n_chunk - 1) / (1ll << w->chunks_log2) + 1);
+  w->across = (unsigned)((w->line - 1) / w->outs + 1);
+  for (int k = 0; k < args->pre.program.n_in; k++)
+    w->in[k] = gt__stride_of(args, &args->pre.in[k], W, w->team_log2);
 }
-#define GT__KINDS_OF(T, S, V, FOLD) \
-  {GT__POINTER(gt__direct_kernel<T, S, V, FOLD, GT__LONG>), \
-   GT__POINTER(gt__direct_kernel<T, S, V, FOLD, GT__SHORT>), \
-   GT__POINTER(gt__direct_kernel<T, S, V, FOLD, GT__DOWN>)}
-#define GT__SOURCE(T, S, SUM, MAX, MIN, ARG, OTHER) \
-  {GT__KINDS_OF(T, S, (int)(16 / sizeof(S)), SUM), GT__KINDS_OF(T, S, (int)(16 / sizeof(S)), MAX), \
-   GT__KINDS_OF(T, S, (int)(16 / sizeof(S)), MIN), GT__KINDS_OF(T, S, (int)(16 / sizeof(S)), ARG), \
-   GT__KINDS_OF(T, S, (int)(16 / sizeof(S)), OTHER), GT__KINDS_OF(T, S, 1, GT__UNKNOWN)}
-#define GT__USUAL(S) \
-  GT__SOURCE(float, S, GT__FOLD_SUM, GT__FOLD_MAX, GT__FOLD_MIN, GT__ARG, GT__OTHER)
-#define GT__RARE(T, S) \
-  GT__SOURCE(T, S, GT__UNKNOWN, GT__UNKNOWN, GT__UNKNOWN, GT__UNKNOWN, GT__UNKNOWN)
-/* [float, bfloat16, float16, double, int64][fold by 16 bytes, or any by elements][kind] */
-static const void *const gt__direct_kernels[5][6][3] = {
-  GT__USUAL(float), GT__USUAL(gt__bfloat), GT__RARE(float, gt__half), GT__RARE(double, double),
-  GT__RARE(int64_t, int64_t)};
-#undef GT__USUAL
-#undef GT__RARE
-#undef GT__KINDS_OF
-#undef GT__SOURCE
-static int gt__launch_direct(const gt__reduce_args *args, const gt__operand *x, gt__cut *w,
-                             void *stream) {
-  static const signed char fold[] = {0, 4, 1, 2, 3, 3, 4, 4};
-  const int source = args->pre.program.compute == GT__F64   ? 3
-                     : args->pre.program.compute == GT__I64 ? 4
-                     : x->dtype == GT_BFLOAT16 ? 1 : x->dtype == GT_FLOAT16 ? 2 : 0;
-  const int widest = 16 >> x->size_log2;
-  const int vectors = gt__has_vectors(args, x, widest), V = vectors ? widest : 1;
-  unsigned blocks;
-  const int64_t line = args->n_kept ? args->pre.size[args->n_kept - 1] : 1;
-  *w = gt__cut_work(args, true, V, V, 8, line, &blocks);
-  void *parameters[] = {(void *)args, w};
-  const int which = vectors ? fold[args->fold] : 5;
-  return gt__launch(gt__direct_kernels[source][which][w->kind], blocks, 256, 0, stream, parameters);
-}
-/* Threads that share an output in the tree: one for each 8 groups; but where outputs lie side by
-   side, up to 16 of them a block, so that a warp reads whole sectors. */
-static int gt__launch_tree(const gt__reduce_args *args, gt__cut *w, void *stream) {
-  int lanes = 1, span_log2 = 3;
-  while (lanes < GT__TREE_THREADS && (int64_t)lanes * GT__LEAVES < w->groups) lanes *= 2;
-  while (!args->inner && lanes > GT__TREE_THREADS / 16 &&
-         args->outer >= 2 * GT__TREE_THREADS / lanes)
-    lanes /= 2;
-  while ((int64_t)lanes << span_log2 < w->groups) span_log2++;
-  void *parameters[] = {(void *)args, w, &lanes, &span_log2};
-  return gt__launch(gt__combine_kernels[args->pre.program.compute],
-                    gt__blocks(args->outer, GT__TREE_THREADS / lanes), GT__TREE_THREADS, 0, stream,
-                    parameters);
-}
-static const void *const gt__soft_kernels[5] = {
-  GT__POINTER(gt__soft_row_kernel<float, 4>), GT__POINTER(gt__soft_row_kernel<gt__bfloat, 8>),
-  GT__POINTER(gt__soft_row_kernel<gt__half, 8>), GT__POINTER(gt__soft_kernel<float>),
-  GT__POINTER(gt__soft_kernel<double>)};
-static int gt__launch_soft(const gt__reduce_args *args, void *stream) {
-  const gt__program *p = &args->pre.program;
-  const gt__operand *x = gt__direct_operand(args);
-  const int doubles = p->compute == GT__F64, chunks = (int)args->n_chunk;
-  if (x && !doubles && args->n <= GT__SOFT_ROW && gt__has_vectors(args, x, 16 >> x->size_log2) &&
-      (args->soft == GT__LOGSUMEXP ||
-       (args->pre.out.dtype == x->dtype &&
-        gt__has_vectors(args, &args->pre.out, 16 >> x->size_log2)))) {
-    void *parameters[] = {(void *)args};
-    const int kernel = x->dtype == GT_BFLOAT16 ? 1 : x->dtype == GT_FLOAT16 ? 2 : 0;
-    return gt__launch(gt__soft_kernels[kernel], gt__blocks(args->outer, 8), 256, 0, stream,
-                      parameters);
+/* How the values come. Lines that would leave a block next to nothing to do are for ANYHOW, to
+   which all outputs are one line. STEADY has at most one kept and one folded dim, and operands that are
+   vectors or a number for each vector. */
+static int gt__source(const gt__reduce_args *args, int W) {
+  const gt__map_args *m = &args->pre;
+  const int n_kept = args->n_kept, along = gt__along(args);
+  const int64_t line = n_kept ? m->size[n_kept - 1] : 1;
+  if (gt__is_direct(args) && (n_kept <= 1 || line * (args->inner ? args->n : 64) >= 2048))
+    return GT__DIRECT;
+  bool whole = n_kept <= 1 && m->ndim - n_kept <= 1 && along >= 0 && along < m->ndim &&
+               m->size[along] % W == 0 && gt__slot_count(&m->program) <= 8 &&
+               !gt__is_heavy(&m->program) && gt__base_fold(args->fold) != GT__FOLD_ARGMAX;
+  for (int k = 0; k < m->program.n_in && whole; k++) {
+    const gt__operand *x = &m->in[k];
+    const bool number = x->stride[along] == 0 && x->size_log2 == (W == 4 ? 2 : 3);
+    whole = gt__is_usual(m->program.compute, x->dtype) && (number || gt__has_vectors(args, x, W));
   }
-  const void *kernel = gt__soft_kernels[3 + doubles];
-  const int n = chunks > 1 ? (int)GT__CHUNK : (int)args->n, slots = (int)gt__slot_count(p);
-  int keep = ((n - 1) / GT__LANES + 1) * (doubles ? 2 : 1), device = 0, most = 0;
-  int threads = chunks > 1 ? 32 * chunks : 256;
-  while (chunks == 1 && threads > 32 && (keep + slots) * 32 * threads > GT__SHARED - 1024)
-    threads /= 2;
+  return whole ? GT__STEADY : GT__ANYHOW;
+}
+/* A kernel that may be launched while the one before still runs, and itself waits for its end. */
+static int gt__launch_behind(const void *kernel, unsigned blocks, unsigned threads, void *stream,
+                             void **parameters) {
+  cudaLaunchAttribute early;
+  cudaLaunchConfig_t config;
+  int device = 0, major = 0;
+  memset(&config, 0, sizeof config);
+  memset(&early, 0, sizeof early);
   cudaError_t error = cudaGetDevice(&device);
-  if (!error)
-    error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-  if ((keep + slots) * 32 * threads > most - 1024) keep = 0;
-  const int bytes = (keep + slots) * 32 * threads;
-  if (!error && bytes > GT__SHARED - 1024)
-    error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-  if (error) {
-    (void)cudaGetLastError();
-    return (int)error;
+  if (!error) error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+  config.gridDim = dim3(blocks);
+  config.blockDim = dim3(threads);
+  config.stream = (cudaStream_t)stream;
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  config.attrs = &early;
+  config.numAttrs = major >= 9;
+  if (!error) error = cudaLaunchKernelExC(&config, kernel, parameters);
+  if (error) (void)cudaGetLastError();
+  return (int)error;
+}
+/* The tree's levels; all but the first, which the kernel before left, are behind it in scratch.
+   Where there are many outputs, at least 16 neighbours a block, so that it reads whole sectors. */
+static int gt__launch_tree(const gt__reduce_args *args, int fold, unsigned groups, void *stream) {
+  gt__level from = {0, groups};
+  int error = 0;
+  while (from.groups > 1 && !error) {
+    const unsigned wanted = (from.groups - 1) / 8 + 1;
+    int leaves = wanted < GT__LEAVES ? (int)wanted : (int)GT__LEAVES, outs = 1;
+    while (leaves < GT__LEAVES && leaves & (leaves - 1)) leaves++;
+    while (outs * leaves < 512 || (outs < 16 && outs * leaves < GT__LEAVES)) outs *= 2;
+    gt__level to = {from.at + args->outer * from.groups, (wanted - 1) / leaves + 1};
+    void *parameters[] = {(void *)args, &fold, &from, &to, &outs, &leaves};
+    error = gt__launch_behind(gt__combine_kernels[args->pre.program.compute],
+                              gt__blocks(args->outer, outs) * to.groups, 512, stream, parameters);
+    from = to;
   }
-  void *parameters[] = {(void *)args, &keep};
-  return gt__launch(kernel, gt__blocks(args->outer, chunks > 1 ? 1 : threads / 32), threads, bytes,
-                    stream, parameters);
+  return error;
+}
+static int gt__launch_soft(const gt__reduce_args *args, void *stream) {
+  const gt__map_args *m = &args->pre;
+  const int doubles = m->program.compute == GT__F64, own = doubles ? 16 : 32;
+  const int compute = m->program.compute, row = 32 * own;
+  int W = gt__width(args, &m->in[0]);
+  if (W == 8 && args->soft != GT__LOGSUMEXP && gt__width(args, &m->out) < 8) W = 4;
+  gt__cut w;
+  if (m->program.n_ins != 1 || m->program.n_in != 1) return cudaErrorInvalidValue;
+  w.line = args->outer;
+  gt__cut_work(&w, args, W, own, 8);
+  gt__stride result = gt__stride_of(args, &m->out, W, w.team_log2);
+  const bool whole = gt__is_direct(args) && w.in[0].copy &&
+               (args->soft == GT__LOGSUMEXP ||
+                (result.copy && gt__is_usual(compute, m->out.dtype)));
+  const int threads = args->n <= row ? 256 : 32 * (int)((args->n - 1) / row + 1);
+  void *parameters[] = {(void *)args, &w, &result};
+  return gt__launch(gt__soft_kernels[doubles ? 3 + whole : !whole ? 0 : W / 4],
+                    gt__blocks(args->outer, args->n <= row ? 256 >> w.team_log2 : 1), threads,
+                    whole ? 0 : threads * 32, stream, parameters);
 }
 extern "C" int gt__cuda_reduce(const gt__reduce_args *args, void *stream) {
   const gt__program *p = &args->pre.program;
@@ -2335,27 +2114,26 @@ extern "C" int gt__cuda_reduce(const gt__reduce_args *args, void *stream) {
     return cudaErrorInvalidValue;
   if (args->outer == 0) return cudaSuccess;
   if (args->soft) return gt__launch_soft(args, stream);
-  const gt__operand *x = gt__direct_operand(args);
-  gt__cut cut;
-  int error;
-  if (x) {
-    error = gt__launch_direct(args, x, &cut, stream);
-  } else {
-    const int W = p->compute == GT__F32 ? 4 : 2;
-    unsigned blocks;
-    int threads_log2 = 8;
-    while (threads_log2 > 6 && gt__slot_count(p) * 32 << threads_log2 > GT__SHARED - (16 << 10))
-      threads_log2--;
-    cut = gt__cut_work(args, false, W, 2 * W, threads_log2, args->outer, &blocks);
-    gt__strides strides;
-    const bool whole = gt__set_strides(args, &cut, W, 1 << threads_log2, &strides);
-    const int kernel = gt__is_heavy(p) ? 0 : !whole ? 1 : gt__is_arg(args->fold) ? 2 : 3;
-    void *parameters[] = {(void *)args, &cut, &strides};
-    error = gt__launch(gt__reduce_kernels[p->compute][kernel], blocks, 1 << threads_log2,
-                       gt__slot_count(p) * 32 << threads_log2, stream, parameters);
-  }
-  if (error || cut.groups <= 1) return error;
-  return gt__launch_tree(args, &cut, stream);
+  const int source = gt__source(args, p->compute == GT__F32 ? 4 : 2);
+  const int W = source == GT__DIRECT ? gt__width(args, &args->pre.in[0])
+                                     : p->compute == GT__F32 ? 4 : 2;
+  const int arg = gt__base_fold(args->fold) == GT__FOLD_ARGMAX;
+  const int vectors = source == GT__DIRECT ? 0 : source == GT__STEADY ? 4 : 2;
+  const int bytes = 8 * ((p->compute == GT__F32 ? 4 : 8) + (arg ? 8 : 0)) +
+                    16 * vectors * (int)gt__slot_count(p);
+  int threads_log2 = 8;                  /* bytes: of a thread, for its results and its slots */
+  while (threads_log2 > 6 && bytes << threads_log2 > GT__SHARED) threads_log2--;
+  gt__cut w;
+  w.line = source == GT__ANYHOW || !args->n_kept ? args->outer
+                                                 : args->pre.size[args->n_kept - 1];
+  const int own = source == GT__DIRECT ? (W == 2 ? 16 : 32) : source == GT__STEADY ? 4 * W : 8;
+  gt__cut_work(&w, args, W, own, threads_log2);
+  void *parameters[] = {(void *)args, &w};
+  const int kernel = source == GT__DIRECT ? arg + (W == 8) * 4 : source == GT__STEADY ? 2 : 3;
+  const int error = gt__launch(gt__reduce_kernels[p->compute][kernel],
+                               (unsigned)(args->outer / w.line) * w.across * w.groups,
+                               1 << threads_log2, bytes << threads_log2, stream, parameters);
+  return error ? error : gt__launch_tree(args, w.fold, w.groups, stream);
 }
 
 extern "C" int gt__cuda_matmul(const gt__matmul_args *args, void *stream) {
@@ -2485,8 +2263,7 @@ static int gt__warm(const void *const *kernels, int n) {
 /* Kernels load at their first use, which may wait for the device; this loads all of them. */
 extern "C" int gt__cuda_warmup(void) {
   int error = gt__warm(gt__map_kernels[0][0], 18);
-  if (!error) error = gt__warm(gt__reduce_kernels[0], 12);
-  if (!error) error = gt__warm(gt__direct_kernels[0][0], 90);
+  if (!error) error = gt__warm(gt__reduce_kernels[0], 18);
   if (!error) error = gt__warm(gt__soft_kernels, 5);
   if (!error) error = gt__warm(gt__combine_kernels, 3);
   if (!error) error = gt__warm(gt__matmul_kernels[0], 6);

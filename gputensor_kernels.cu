@@ -1051,9 +1051,9 @@ template <int FOLD> struct gt__in_order {
 
 /* How the launcher cuts the work. A block has 1 << chunks_log2 teams for neighbouring chunks of the
    same outputs. DOWN: that is all, and a thread has a vector of outputs. Inner: the other teams
-   have other outputs, `outs` together, and take turns if these are more. SHORT: a thread of the team has
-   so few elements of a row that all are in registers at once; LONG: a team is a warp, and a thread
-   has 8 of the 256 lanes. Outputs of a block lie in one line, the last kept dim. */
+   have other outputs, `outs` together; teams take turns if there are more. SHORT: a thread of the
+   team has so few elements of a row that all are in registers at once; LONG: a team is a warp, and
+   a thread has 8 of the 256 lanes. Outputs of a block lie in one line, the last kept dim. */
 enum { GT__LONG, GT__SHORT, GT__DOWN };
 enum { GT__DIRECT, GT__STEADY, GT__ANYHOW };
 struct gt__stride {                      /* how an operand moves, in bytes: by */
@@ -1334,13 +1334,12 @@ gt__reduce_kernel(const __grid_constant__ gt__reduce_args p, const __grid_consta
   s.mine += (sizeof(T) + (arg ? 8 : 0)) * 8 * blockDim.x;
   if (SOURCE == GT__STEADY) gt__fill_constants<T, 4 * W>(p.pre.program, s);
   if (SOURCE == GT__ANYHOW) gt__fill_constants<T, 2 * W>(p.pre.program, s);
-  const int team = threadIdx.x >> w.team_log2, chunk = team & (chunks - 1);
-  const int rows = blockDim.x >> w.team_log2 >> w.chunks_log2;
-  const int64_t begin = (first + chunk) * p.chunk, most = p.n - begin;
-  const int size = most < 0 ? 0 : most < p.chunk ? (int)most : (int)p.chunk;
   #pragma unroll 1
-  for (int row = team >> w.chunks_log2; row < (down ? 1 : w.outs); row += rows) {
-    const int c = down ? t * W : row;
+  for (int i = threadIdx.x >> w.team_log2; i < chunks * (down ? 1 : w.outs);
+       i += blockDim.x >> w.team_log2) {
+    const int chunk = i & (chunks - 1), row = i >> w.chunks_log2, c = down ? t * W : row;
+    const int64_t begin = (first + chunk) * p.chunk, most = p.n - begin;
+    const int size = most < 0 ? 0 : most < p.chunk ? (int)most : (int)p.chunk;
     const int64_t o = o0 + c, k0 = begin + (down ? 0 : t * W);
     gt__extent<W> left = down ? gt__extent<W>(here > c ? size : 0, here - c, true)
                               : gt__across_row<W>(row < here ? size - t * W : 0, step_log2);
@@ -2019,6 +2018,9 @@ static void gt__cut_work(gt__cut *w, const gt__reduce_args *args, int W, int own
   w->chunks_log2 = gt__least(chunks_log2, threads_log2 - w->team_log2);
   w->outs = w->way == GT__DOWN ? W << w->team_log2
                                : 1 << (threads_log2 - w->team_log2 - w->chunks_log2);
+  const int64_t blocks = args->outer * (args->n_chunk >> w->chunks_log2);
+  if (w->way == GT__LONG && w->outs == 1 && blocks >= 512 && blocks <= 1024)
+    w->chunks_log2++;                    /* so that all run at once */
   for (int i = 0; i < 3 && args->inner && args->n * w->outs < 16384 &&
                   args->outer / w->outs >= 2048; i++)
     w->outs *= 2;
@@ -2028,8 +2030,8 @@ static void gt__cut_work(gt__cut *w, const gt__reduce_args *args, int W, int own
     w->in[k] = gt__stride_of(args, &args->pre.in[k], W, w->team_log2);
 }
 /* How the values come. Lines that would leave a block next to nothing to do are for ANYHOW, to
-   which all outputs are one line. STEADY has at most one kept and one folded dim, and operands that are
-   vectors or a number for each vector. */
+   which all outputs are one line. STEADY has at most one kept and one folded dim, and operands that
+   are vectors or a number for each vector. */
 static int gt__source(const gt__reduce_args *args, int W) {
   const gt__map_args *m = &args->pre;
   const int n_kept = args->n_kept, along = gt__along(args);

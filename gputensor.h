@@ -1347,6 +1347,7 @@ typedef struct {
   int32_t ndim, narrow;              /* narrow: count and all byte offsets are below 2^31 */
   gt__operand out, in[GT__INPUTS];
   gt__program program;
+  void *scratch;                     /* what the back end asked for, or NULL */
 } gt__map_args;
 /* Folds the inner n of outer x n elements. pre.size is the kept dims (n_kept of them), then the
    folded ones; element (o, k) has logical index o*n + k there, and pre.program makes its value.
@@ -1373,7 +1374,6 @@ typedef struct {
   int64_t outer, n, chunk, n_chunk;
   gt__num divisor;
   gt__operand out;
-  void *scratch;                         /* outer x n_chunk gt__partial when n_chunk > 1 */
 } gt__reduce_args;
 /* C(batch, M, N) = A(batch, M, K) x B(batch, K, N), then post.program over C: post.size is the batch
    dims (n_batch of them), M, N; its input 0 is the product; the other inputs and
@@ -1398,6 +1398,7 @@ typedef struct {
   gt__operand dst, src, index;           /* index: 1-d, GT_INT32 or GT_INT64, stride[0] */
   int32_t *fault;                        /* host-visible word, or NULL */
 } gt__copy_args;
+enum { GT__TABLE_BYTES = 131072 };       /* a map's scratch: results of all 16-bit values */
 enum { GT__COPY, GT__MAP, GT__REDUCE, GT__MATMUL, GT__KINDS };
 enum { GT__TOUCH = GT__INPUTS + 3 };
 typedef struct {
@@ -1495,7 +1496,7 @@ typedef struct gt__backend {
   int (*alloc)(int index, void *queue, size_t bytes, int pinned, void **out);
   int (*release)(int index, void *queue, void *p, int pinned);
   int (*trim)(int index);                       /* gives back what is kept for later; or NULL */
-  size_t (*scratch)(const gt__op *op);          /* bytes that u.reduce.scratch needs; or NULL */
+  size_t (*scratch)(const gt__op *op);          /* bytes that run needs as scratch; or NULL */
   int (*run)(int index, void *queue, const gt__op *op);
   int (*queue_create)(int index, int priority, void **queue);
   int (*queue_destroy)(int index, void *queue);
@@ -2995,8 +2996,21 @@ static int gt__cuda_pinned(const void *p) {
 }
 
 /* -- work -- */
+/* Is it a heavy function of one array of 16 bits, large enough for a table of all its results? */
+static int gt__is_tabular(const gt__map_args *m) {
+  const gt__operand *x = &m->in[0], *y = &m->out;
+  const gt__program *p = &m->program;
+  int tabular = p->heavy && p->n_in == 1 && p->compute == GT__F32 && m->ndim == 1 &&
+                m->count >= 1 << 22 && x->size_log2 == 1 && y->size_log2 == 1 &&
+                x->stride[0] == 1 && y->stride[0] == 1 &&
+                ((uintptr_t)x->data | (uintptr_t)y->data) % 16 == 0;
+  for (int i = 0; i < p->n_ins; i++)
+    tabular = tabular && (p->ins[i].op < GT__INDEX || p->ins[i].op > GT__INTEGER);
+  return tabular;
+}
 static size_t gt__cuda_scratch(const gt__op *op) {
   const gt__reduce_args *r = &op->u.reduce;
+  if (op->kind == GT__MAP && gt__is_tabular(&op->u.map)) return GT__TABLE_BYTES;
   if (op->kind != GT__REDUCE || r->n_chunk <= 1) return 0;
   return (size_t)r->outer * (size_t)r->n_chunk * sizeof(gt__partial);
 }
@@ -4252,7 +4266,7 @@ static gt_status gt__submit(gt__op *op) {
   if (bytes && !(scratch = gt__storage_new(op->text, bytes, op->device, 0))) return gt__failed();
   if (scratch) {
     op->touch[op->n_touch++] = scratch;
-    op->u.reduce.scratch = scratch->data;
+    op->u.map.scratch = scratch->data;   /* which is u.reduce.pre, too */
   }
   gt__lock();
   if (gt__all.lost[gt__slot(op->device)]) {
@@ -4292,6 +4306,7 @@ static gt__op *gt__op_new(gt__op *op, int kind, const char *text, gt_device devi
   op->kind = (uint8_t)kind;
   op->n_touch = 0;
   op->n_write = 1;
+  op->u.map.scratch = NULL;              /* of reduce, too */
   if (kind == GT__COPY) memset(&op->u.copy, 0, sizeof op->u.copy); /* the others set all fields */
   op->text = text;
   op->device = device;

@@ -8,7 +8,7 @@
      >>loading      the loader: any dtype, any strides, into a slot
      >>storing      the store: the accumulator to any dtype and strides
      >>interpreter  the accumulator machine, the heart of map, reduce and matmul
-     >>map          each output element from the inputs at its place
+     >>map          each output element from the inputs at its place, or from a table
      >>reduce       folding by THE PLAN of gputensor.h, and the tree over chunks
      >>copy         elements picked by an index; all other copies are maps
      >>matmul       a tiled product with an expression behind it
@@ -392,7 +392,7 @@ GT__DEV void gt__convert(const gt__slots &s, int slot, bool joined) {
       T y[2][W];
       char *p = gt__at<V>(s, slot, v), *q = p + s.pitch;
       gt__load_line(p, u[0]);
-      gt__load_line(joined && sizeof u[0] == 8 ? p + 8 : q, u[1]);
+      gt__load_line(joined && sizeof u[0] < 16 ? p + sizeof u[0] : q, u[1]);
       #pragma unroll
       for (int i = 0; i < 2 * W; i++) y[i / W][i % W] = gt__cast<T, S>::of(u[i / W][i % W]);
       gt__put16(p, y[0]);
@@ -837,7 +837,7 @@ GT__DEV int gt__start_tile(const gt__map_args &p, const gt__tiling &t, unsigned 
     if (!m.copy) continue;
     const char *from = q.place(p, p.in[k], m);
     if (m.copy == 16) gt__copy_vectors<V, 16>(s, k, from, m.next, m.both, exist);
-    else if (m.copy == 8) gt__copy_vectors<V, 8>(s, k, from, m.next, false, exist);
+    else if (m.copy == 8) gt__copy_vectors<V, 8>(s, k, from, m.next, m.both, exist);
     else gt__copy_vectors<V, 4>(s, k, from, m.next, false, exist);
   }
   return exist;
@@ -957,6 +957,54 @@ gt__map_kernel(const __grid_constant__ gt__map_args p, const __grid_constant__ g
   const gt__slots s = gt__my_slots(blockDim.x);
   if (MODE == GT__ANY) gt__map_any<T, HEAVY>(p, t, s);
   else gt__map_whole<T, HEAVY, MODE == GT__TURNED>(p, t, s);
+}
+
+/* A function of one operand of 16 bits has 65,536 results. In shared memory they are a table, and
+   then the longest program costs one load an element: memory sets the time again. A map of all that
+   16 bits can be makes the table; each block, one a multiprocessor, has a copy of its own. */
+struct gt__patterns {
+  uint16_t bits[65536];
+  constexpr gt__patterns() : bits() {
+    for (int i = 0; i < 65536; i++) bits[i] = (uint16_t)i;
+  }
+};
+static __device__ const gt__patterns gt__all_patterns;
+
+enum { GT__TABLE_THREADS = 1024, GT__TABLE_LOADS = 4 }; /* vectors on their way to a thread */
+GT__DEV uint4 gt__look_up(const uint16_t *table, uint4 x) {
+  uint32_t u[4] = {x.x, x.y, x.z, x.w};
+  #pragma unroll
+  for (int i = 0; i < 4; i++) u[i] = table[u[i] & 0xffff] | (uint32_t)table[u[i] >> 16] << 16;
+  return make_uint4(u[0], u[1], u[2], u[3]);
+}
+GT__DEV void gt__load_many(uint4 (&x)[GT__TABLE_LOADS], const uint4 *from, int64_t left) {
+  #pragma unroll
+  for (int i = 0; i < GT__TABLE_LOADS; i++)
+    if (i * GT__TABLE_THREADS < left) x[i] = from[i * GT__TABLE_THREADS];
+}
+static __global__ void __launch_bounds__(GT__TABLE_THREADS, 1)
+gt__table_kernel(const uint4 *table, const uint4 *in, uint4 *out, int64_t count) {
+  const int tile = GT__TABLE_THREADS * GT__TABLE_LOADS;
+  const int64_t n = count / 8, step = (int64_t)gridDim.x * tile;
+  const uint16_t *results = (const uint16_t *)gt__shared;
+  int64_t at = (int64_t)blockIdx.x * tile + threadIdx.x;
+  uint4 x[GT__TABLE_LOADS], next[GT__TABLE_LOADS];
+  gt__load_many(next, in + at, n - at);
+  for (int i = threadIdx.x; i < GT__TABLE_BYTES / 16; i += GT__TABLE_THREADS)
+    gt__shared[i] = table[i];
+  __syncthreads();
+  for (; at < n; at += step) {
+    #pragma unroll
+    for (int i = 0; i < GT__TABLE_LOADS; i++) x[i] = next[i];
+    gt__load_many(next, in + at + step, n - at - step);
+    #pragma unroll
+    for (int i = 0; i < GT__TABLE_LOADS; i++)
+      if (i * GT__TABLE_THREADS < n - at)
+        __stcs(out + at + i * GT__TABLE_THREADS, gt__look_up(results, x[i]));
+  }
+  const int64_t last = n * 8 + threadIdx.x;
+  if (blockIdx.x == 0 && last < count)
+    ((uint16_t *)out)[last] = results[((const uint16_t *)in)[last]];
 }
 
 /* ---- >>reduce ----------------------------------------------------------------------------------
@@ -1270,7 +1318,7 @@ struct gt__level {                       /* of the tree over chunks, a board in 
 };
 template <class T> GT__DEV gt__board<T> gt__board_of(const gt__reduce_args &p, const gt__level &l,
                                                      bool arg) {
-  char *from = (char *)p.scratch + l.at * (int64_t)sizeof(gt__partial);
+  char *from = (char *)p.pre.scratch + l.at * (int64_t)sizeof(gt__partial);
   return gt__board<T>{(T *)from, arg ? (int64_t *)from + p.outer * l.groups : NULL};
 }
 /* The end of output o: turn back, finish, convert, store. */
@@ -1886,12 +1934,12 @@ static void gt__set_columns(gt__tiling *t, const gt__map_args *args, int element
     }
   }
 }
-/* All but scalars have elements of 16 bits, and there are pairs of vectors? */
+/* Do results have 16 bits, arrays 16 or 8, and are there pairs of vectors? */
 static bool gt__is_joined(const gt__map_args *args, int W) {
   const int line = args->ndim - 1;
   bool joined = args->out.size_log2 == 1 && args->size[line] % (2 * W) == 0 && W == 4;
   for (int k = 0; k < args->program.n_in; k++)
-    joined = joined && (args->in[k].size_log2 == 1 || args->in[k].stride[line] == 0);
+    joined = joined && (args->in[k].size_log2 <= 1 || args->in[k].stride[line] == 0);
   return joined;
 }
 /* Lays the tiles for threads of so many vectors; `whole`: in whole ones, or false if it cannot. */
@@ -1923,10 +1971,37 @@ static bool gt__set_tiling(gt__tiling *t, const gt__map_args *args, int threads,
     if (!gt__set_step(&t->step[1 + k], &args->in[k], line, W, t, rows, dr, dc)) return false;
   return true;
 }
+/* The multiprocessors of the current device, if they have room for a table; or 0. */
+static int gt__table_blocks(void) {
+  int device, room = 0, blocks = 0;
+  if (cudaGetDevice(&device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) ||
+      cudaDeviceGetAttribute(&blocks, cudaDevAttrMultiProcessorCount, device))
+    (void)cudaGetLastError();
+  return room >= GT__TABLE_BYTES ? blocks : 0;
+}
+static int gt__map_by_table(const gt__map_args *args, int blocks, void *stream) {
+  const void *kernel = GT__POINTER(gt__table_kernel);
+  gt__map_args all = *args;
+  all.count = all.size[0] = 65536;
+  all.out.data = (char *)args->scratch;
+  all.scratch = NULL;
+  int code = cudaGetSymbolAddress((void **)&all.in[0].data, gt__all_patterns);
+  if (!code)
+    code = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                GT__TABLE_BYTES);
+  if (!code) code = gt__cuda_map(&all, stream);
+  if (code) return code;
+  void *parameters[] = {(void *)&args->scratch, (void *)&args->in[0].data,
+                        (void *)&args->out.data, (void *)&args->count};
+  return gt__launch(kernel, blocks, GT__TABLE_THREADS, GT__TABLE_BYTES, stream, parameters);
+}
 extern "C" int gt__cuda_map(const gt__map_args *args, void *stream) {
   const gt__program *p = &args->program;
   if (!gt__is_program(p) || args->count < 0) return cudaErrorInvalidValue;
   if (args->count == 0) return cudaSuccess;
+  const int blocks = args->scratch ? gt__table_blocks() : 0;
+  if (blocks) return gt__map_by_table(args, blocks, stream);
   const int W = p->compute == GT__F32 ? 4 : 2;
   const int64_t slots = 16ll * gt__slot_count(p);
   gt__tiling t;
@@ -2110,7 +2185,7 @@ static int gt__launch_soft(const gt__reduce_args *args, void *stream) {
 extern "C" int gt__cuda_reduce(const gt__reduce_args *args, void *stream) {
   const gt__program *p = &args->pre.program;
   if (!gt__is_program(p) || args->outer < 0 || args->n < 0) return cudaErrorInvalidValue;
-  if (args->n_chunk > 1 && !args->scratch) return cudaErrorInvalidValue;
+  if (args->n_chunk > 1 && !args->pre.scratch) return cudaErrorInvalidValue;
   if (args->soft && (args->n < 1 || args->n * (p->compute == GT__F32 ? 4 : 8) > GT__SOFT_BYTES ||
                      p->compute == GT__I64 || !args->inner || args->fold != GT__FOLD_SUM))
     return cudaErrorInvalidValue;
@@ -2190,6 +2265,7 @@ static int gt__copy_by_map(const gt__copy_args *c, int size_log2, void *stream) 
   m.size[0] = 1;
   memcpy(m.size, c->size, c->ndim * sizeof *m.size);
   m.narrow = c->narrow;
+  m.scratch = NULL;
   m.out = c->dst;
   m.in[0] = c->src;
   m.out.size_log2 = m.in[0].size_log2 = (uint8_t)size_log2;
@@ -2269,6 +2345,8 @@ extern "C" int gt__cuda_warmup(void) {
   if (!error) error = gt__warm(gt__soft_kernels, 5);
   if (!error) error = gt__warm(gt__combine_kernels, 3);
   if (!error) error = gt__warm(gt__matmul_kernels[0], 6);
+  const void *table = GT__POINTER(gt__table_kernel);
+  if (!error) error = gt__warm(&table, 1);
   return error ? error : gt__warm(gt__copy_kernels, 5);
 }
 

@@ -61,7 +61,10 @@ static void finish(int code) {
 
 static void run_map(void *args) {
   gt__map_args *m = (gt__map_args *)args;
+  void *p = m->scratch ? sim_touch(m->scratch, GT__TABLE_BYTES, "scratch") : NULL;
+  if (p) memset(p, 0xee, GT__TABLE_BYTES); /* where a kernel would write */
   if (!(reach_map(m, 0) & reach(&m->out, m->ndim, m->size, "the output"))) return;
+  if (m->scratch && !p) return;
   in_kernel = 1;
   finish(gt__cpu_map(m));
 }
@@ -73,7 +76,7 @@ static void run_reduce(void *args) {
              reach(whole ? &r->pre.out : &r->out, whole ? r->pre.ndim : r->n_kept, r->pre.size,
                    "the output");
   if (r->n_chunk > 1) {
-    void *p = sim_touch(r->scratch, scratch, "scratch");
+    void *p = sim_touch(r->pre.scratch, scratch, "scratch");
     good &= p != NULL;
     if (p) memset(p, 0xee, scratch); /* where a kernel would write */
   }

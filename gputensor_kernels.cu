@@ -1016,18 +1016,19 @@ gt__table_kernel(const uint4 *table, const uint4 *in, uint4 *out, int64_t count)
    Three sources fill them: DIRECT, loads to registers, for the plain sum of a tensor; STEADY,
    asynchronous copies to slots and the interpreter; ANYHOW, the loader of maps, for the rest. */
 template <class T> struct gt__folds;
-#define GT__FOLDS_OF(T, suffix, opposite_of_x) \
+#define GT__FOLDS_OF(T, suffix, word, mask) \
   template <> struct gt__folds<T> { \
+    typedef word bits; \
+    static constexpr word opposite = mask; /* as bits, x ^ opposite orders the other way around */ \
     GT__DEV T identity(int fold) { return gt__identity_##suffix(fold); } \
     GT__DEV T fold(int fold, T a, T b) { return gt__fold_##suffix(fold, a, b); } \
-    GT__DEV T opposite(T x) { return opposite_of_x; } \
     GT__DEV bool beats(T a, int64_t i, T b, int64_t j) { \
       return gt__beats_##suffix(GT__FOLD_ARGMAX, a, i, b, j); \
     } \
   };
-GT__FOLDS_OF(float, f32, -x)
-GT__FOLDS_OF(double, f64, -x)
-GT__FOLDS_OF(int64_t, i64, ~x)
+GT__FOLDS_OF(float, f32, uint32_t, 1u << 31)
+GT__FOLDS_OF(double, f64, uint64_t, 1ull << 63)
+GT__FOLDS_OF(int64_t, i64, uint64_t, ~0ull)
 #undef GT__FOLDS_OF
 /* The value of a formula of one operand, or of two. */
 template <int OP, class T> GT__DEV T gt__apply(T a, T b) { return gt__formula<OP, T>::of(a, b, b); }
@@ -1038,17 +1039,20 @@ __host__ __device__ __forceinline__ int gt__base_fold(int fold) {
   return fold == GT__FOLD_ARGMIN ? GT__FOLD_ARGMAX : fold > GT__FOLD_ARGMAX || fold == GT__FOLD_MIN
                                                    ? GT__FOLD_MAX : fold;
 }
-template <class T, int N> GT__DEV void gt__turn(int fold, T (&x)[N]) {
-  if (fold == GT__FOLD_MIN || fold == GT__FOLD_ARGMIN) {
-    GT__EACH x[i] = gt__folds<T>::opposite(x[i]);
-  } else if (fold == GT__FOLD_ANY || fold == GT__FOLD_ALL) {
-    GT__EACH x[i] = (T)((x[i] != 0) == (fold == GT__FOLD_ANY));
-  }
+GT__DEV bool gt__is_flipped(int fold) { return fold == GT__FOLD_MIN || fold == GT__FOLD_ARGMIN; }
+/* The largest of values turned so is the smallest. */
+template <bool FLIPPED, class T> GT__DEV T gt__flip(T x) {
+  typename gt__folds<T>::bits u;
+  memcpy(&u, &x, sizeof u);
+  if (FLIPPED) u ^= gt__folds<T>::opposite;
+  memcpy(&x, &u, sizeof x);
+  return x;
+}
+template <class T> GT__DEV T gt__truth(int fold, T x) {
+  return fold < GT__FOLD_ANY ? x : (T)((x != 0) == (fold == GT__FOLD_ANY));
 }
 template <class T> GT__DEV T gt__turned(int fold, T x) {
-  T y[1] = {x};
-  gt__turn(fold, y);
-  return y[0];
+  return gt__truth(fold, gt__is_flipped(fold) ? gt__flip<true>(x) : x);
 }
 /* A running result: the value, and for argmax where it was found. A lane starts with the identity
    at its own first place: an equal element does not take its place, and need not. */
@@ -1144,29 +1148,37 @@ template <class T, int W, class F> GT__DEV void gt__by_usual(int dtype, F f) {
     else f(gt__half());
   }
 }
-/* The next U vectors from memory, what there is of them; else `none`. */
-template <class T, int W, int E>
-GT__DEV void gt__load_stream(int dtype, const char *from, const gt__stride &m,
-                             const gt__extent<W> &x, T none, T (&e)[E]) {
+/* The next vectors from memory, what there is of them; else `none`. */
+template <int W, class S, int E>
+GT__DEV void gt__load_stream(const char *from, const gt__stride &m, const gt__extent<W> &x, S none,
+                             S (&e)[E]) {
   constexpr int U = E / W;
+  S y[U][W];
+  if (m.copy && x.full >= U) {
+    #pragma unroll
+    for (int j = 0; j < U; j++) gt__load_line(from + j * m.hop, y[j]);
+  } else {
+    #pragma unroll
+    for (int j = 0; j < U; j++)
+      if (m.copy && j < x.full) gt__load_line(from + j * m.hop, y[j]);
+      else
+        #pragma unroll
+        for (int i = 0; i < W; i++)
+          y[j][i] = i < x.of(j) ? *(const S *)(from + j * m.hop + i * m.next) : none;
+  }
+  #pragma unroll
+  for (int i = 0; i < E; i++) e[i] = y[i / W][i % W];
+}
+/* The same, converted from another dtype where that is known only now. */
+template <int W, class T, int E>
+GT__DEV void gt__load_usual(int dtype, const char *from, const gt__stride &m,
+                            const gt__extent<W> &x, T none, T (&e)[E]) {
   gt__by_usual<T, W>(dtype, [&](auto tag) {
     typedef decltype(tag) S;
-    S y[U][W];
-    if (m.copy && x.full >= U) {
-      #pragma unroll
-      for (int j = 0; j < U; j++) gt__load_line(from + j * m.hop, y[j]);
-    } else {
-      #pragma unroll
-      for (int j = 0; j < U; j++)
-        if (m.copy && j < x.full) gt__load_line(from + j * m.hop, y[j]);
-        else
-          #pragma unroll
-          for (int i = 0; i < W; i++)
-            y[j][i] = i < x.of(j) ? *(const S *)(from + j * m.hop + i * m.next)
-                                  : gt__cast<S, T>::of(none);
-    }
+    S y[E];
+    gt__load_stream<W>(from, m, x, gt__cast<S, T>::of(none), y);
     #pragma unroll
-    for (int i = 0; i < E; i++) e[i] = gt__cast<T, S>::of(y[i / W][i % W]);
+    for (int i = 0; i < E; i++) e[i] = gt__cast<T, S>::of(y[i]);
   });
 }
 /* The same through slots and a program. There are no calls in it: they would take the registers
@@ -1239,19 +1251,20 @@ GT__DEV void gt__run_any(const gt__reduce_args &p, const gt__slots &s, int64_t o
   }
 }
 
-/* Folds a thread's elements to its lanes, vectors being `hop` elements apart. SHORT, in order: the
-   lanes of a row are halved until 8 are left. */
-template <int FOLD, int W, class T, int E>
-GT__DEV void gt__take_all(int way, gt__part<T, int> (&r)[8], const T (&e)[E], int k, int hop) {
+/* Folds a thread's elements, turned, to its lanes, vectors being `hop` elements apart. SHORT, in
+   order: the lanes of a row are halved until 8 are left. */
+template <int FOLD, bool FLIPPED, int W, class T, class S, int E>
+GT__DEV void gt__take_all(int way, gt__part<T, int> (&r)[8], const S (&e)[E], int k, int hop) {
   if (way == GT__DOWN) {
     #pragma unroll
-    for (int i = 0; i < E; i++) gt__take<FOLD>(r[i % W], e[i], k + i / W);
+    for (int i = 0; i < E; i++)
+      gt__take<FOLD>(r[i % W], gt__flip<FLIPPED>(gt__cast<T, S>::of(e[i])), k + i / W);
   } else if (way == GT__SHORT && gt__in_order<FOLD>::value) {
     #pragma unroll
     for (int i = 0; i < 8; i++) {
       T x[E / 8];
       #pragma unroll
-      for (int c = 0; c < E / 8; c++) x[c] = e[i + 8 * c];
+      for (int c = 0; c < E / 8; c++) x[c] = gt__cast<T, S>::of(e[i + 8 * c]);
       #pragma unroll
       for (int c = E / 16; c > 0; c /= 2)
         #pragma unroll
@@ -1260,30 +1273,46 @@ GT__DEV void gt__take_all(int way, gt__part<T, int> (&r)[8], const T (&e)[E], in
     }
   } else {
     #pragma unroll
-    for (int i = 0; i < E; i++) gt__take<FOLD>(r[i % 8], e[i], k + i / W * hop);
+    for (int i = 0; i < E; i++)
+      gt__take<FOLD>(r[i % 8], gt__flip<FLIPPED>(gt__cast<T, S>::of(e[i])), k + i / W * hop);
   }
 }
 /* Halves the lanes of a team: r[i] of thread t is lane i/W * team*W + t*W + i%W. In order, the W
-   neighbours of a thread come last. All threads have the result in r[0]. */
+   neighbours of a thread come last: until then pairs of threads share them out, so that not both
+   do the same, and then they are W apart no longer, but team/2 threads, team/4 and so on. All
+   threads have the result in r[0]. */
 template <int FOLD, int W, class T>
 GT__DEV void gt__fold_team(gt__part<T, int> (&r)[8], int team) {
   constexpr int C = gt__in_order<FOLD>::value ? W : 1;
   constexpr int VALUE = FOLD == GT__FOLD_ARGMAX ? GT__FOLD_MAX : FOLD;
   T x[8];
+  int m = team / 2;
   #pragma unroll
   for (int i = 0; i < 8; i++) x[i] = r[i].value;
   #pragma unroll
   for (int c = 4; c >= C; c /= 2)
     #pragma unroll
     for (int i = 0; i < c; i++) x[i] = gt__fold_two<VALUE>(x[i], x[i + c]);
-  #pragma unroll 1
-  for (int m = team / 2; m > 0; m /= 2)
-    #pragma unroll
-    for (int i = 0; i < C; i++) x[i] = gt__fold_two<VALUE>(x[i], __shfl_xor_sync(~0u, x[i], m));
   #pragma unroll
-  for (int c = C / 2; c > 0; c /= 2)
+  for (int c = C / 2; c > 0; c /= 2, m /= 2)
+    if (m > 0) {
+      const bool upper = threadIdx.x & m;
+      #pragma unroll
+      for (int i = 0; i < c; i++) {
+        const T away = upper ? x[i] : x[i + c];
+        x[i] = gt__fold_two<VALUE>(upper ? x[i + c] : x[i], __shfl_xor_sync(~0u, away, m));
+      }
+    }
+  #pragma unroll 1
+  for (; m > 0; m /= 2) x[0] = gt__fold_two<VALUE>(x[0], __shfl_xor_sync(~0u, x[0], m));
+  m = team / 2;
+  #pragma unroll
+  for (int c = C / 2; c > 0; c /= 2, m /= 2)
     #pragma unroll
-    for (int i = 0; i < c; i++) x[i] = gt__fold_two<VALUE>(x[i], x[i + c]);
+    for (int i = 0; i < C / 2; i++)
+      if (i * team < C)
+        if (m > 0) x[i] = gt__fold_two<VALUE>(x[i], __shfl_xor_sync(~0u, x[i], m));
+        else if (i < c) x[i] = gt__fold_two<VALUE>(x[i], x[i + c]);
   if (FOLD == GT__FOLD_ARGMAX) {         /* the first place of the maximum, or of a NaN */
     int first = INT32_MAX;
     #pragma unroll
@@ -1359,11 +1388,12 @@ GT__DEV void gt__leave(const gt__reduce_args &p, int fold, const gt__board<T> &b
   }
 }
 
-template <class T, int W, int SOURCE, int FOLDS>
+/* DIRECT folds elements S; if these are T, of the operand's dtype, converted at once. */
+template <class T, class S, int W, int SOURCE, int FOLDS>
 __global__ void __launch_bounds__(256, SOURCE == GT__DIRECT                       ? 3
                                        : SOURCE == GT__STEADY && sizeof(T) == 4 ? 4 : 2)
 gt__reduce_kernel(const __grid_constant__ gt__reduce_args p, const __grid_constant__ gt__cut w) {
-  constexpr int U = SOURCE == GT__STEADY || W == 8 ? 4 : SOURCE == GT__DIRECT ? 8 : 8 / W;
+  constexpr int U = SOURCE == GT__STEADY ? 4 : SOURCE == GT__DIRECT ? 8 : 8 / W;
   const bool down = w.way == GT__DOWN, arg = FOLDS && w.fold == GT__FOLD_ARGMAX;
   const gt__operand &x = p.pre.in[0];
   const int t = threadIdx.x & ((1 << w.team_log2) - 1), chunks = 1 << w.chunks_log2;
@@ -1375,6 +1405,7 @@ gt__reduce_kernel(const __grid_constant__ gt__reduce_args p, const __grid_consta
   const int64_t before = p.n_kept < 2 || SOURCE != GT__DIRECT ? 0
                          : gt__offset(line, p.n_kept - 1, p.pre.size, x.stride) << x.size_log2;
   const T none = gt__folds<T>::identity(p.fold), identity = gt__turned(p.fold, none);
+  const bool flipped = gt__is_flipped(p.fold);
   gt__board<T> board;
   gt__slots s = gt__my_slots(blockDim.x);
   board.value = (T *)gt__shared;
@@ -1399,18 +1430,27 @@ gt__reduce_kernel(const __grid_constant__ gt__reduce_args p, const __grid_consta
     }
     #pragma unroll 1
     for (int k = 0; k < size; k += U * hop) {
-      T e[U * W];
-      if constexpr (SOURCE == GT__DIRECT)
-        gt__load_stream(x.dtype, x.data + (before + o * w.in[0].wide + (k0 + k) * w.in[0].deep),
-                        w.in[0], left, none, e);
+      S e[U * W];
+      const char *from = x.data + (before + o * w.in[0].wide + (k0 + k) * w.in[0].deep);
+      if constexpr (SOURCE == GT__DIRECT && sizeof(S) == 2)
+        gt__load_stream(from, w.in[0], left, gt__cast<S, T>::of(none), e);
+      else if constexpr (SOURCE == GT__DIRECT)
+        gt__load_usual(x.dtype, from, w.in[0], left, none, e);
       else if constexpr (SOURCE == GT__STEADY) gt__run_stream(p, w, s, o, k0 + k, left, e);
       else gt__run_any(p, s, o, k0 + k, hop, left, e);
-      if (SOURCE != GT__DIRECT && left.full < U)
-        #pragma unroll
-        for (int j = 0; j < U * W; j++) e[j] = j % W < left.of(j / W) ? e[j] : none;
-      gt__turn(p.fold, e);
+      if constexpr (SOURCE != GT__DIRECT) {
+        if (left.full < U)
+          #pragma unroll
+          for (int j = 0; j < U * W; j++) e[j] = j % W < left.of(j / W) ? e[j] : none;
+        if (p.fold >= GT__FOLD_ANY)
+          #pragma unroll
+          for (int j = 0; j < U * W; j++) e[j] = gt__truth(p.fold, e[j]);
+      }
       gt__by_fold<FOLDS>(w.fold, [&](auto fold) {
-        gt__take_all<decltype(fold)::value, W>(w.way, r, e, k, hop);
+        constexpr int FOLD = decltype(fold)::value;
+        if (!gt__in_order<FOLD>::value && flipped)
+          gt__take_all<FOLD, true, W>(w.way, r, e, k, hop);
+        else gt__take_all<FOLD, false, W>(w.way, r, e, k, hop);
       });
       left.pass(U);
     }
@@ -1514,7 +1554,7 @@ gt__soft_kernel(const __grid_constant__ gt__reduce_args p, const __grid_constant
   for (int pass = 0; pass < 2; pass++) {
     if constexpr (WHOLE) {
       const int64_t row = gt__offset(o, p.n_kept, p.pre.size, in.stride) << in.size_log2;
-      gt__load_stream(in.dtype, in.data + (row + k * w.in[0].deep), w.in[0], x, none, e);
+      gt__load_usual(in.dtype, in.data + (row + k * w.in[0].deep), w.in[0], x, none, e);
     } else {
       #pragma unroll
       for (int j = 0; j < U; j += 2) {
@@ -1546,14 +1586,14 @@ gt__soft_kernel(const __grid_constant__ gt__reduce_args p, const __grid_constant
     #pragma unroll
     for (int i = 0; i < 8; i++) r[i].value = 0;
     if (!shared) {
-      gt__take_all<GT__FOLD_SUM, W>(w.way, r, e, 0, 0);
+      gt__take_all<GT__FOLD_SUM, false, W>(w.way, r, e, 0, 0);
     } else {
       for (int turn = 0; turn < PARTS; turn++) {
         if (turn == part) {
           #pragma unroll
           for (int i = 0; i < 8; i++)
             if (turn) r[i].value = lane[chunk][i * 32 + t];
-          gt__take_all<GT__FOLD_SUM, W>(GT__LONG, r, e, 0, 0);
+          gt__take_all<GT__FOLD_SUM, false, W>(GT__LONG, r, e, 0, 0);
           #pragma unroll
           for (int i = 0; i < 8; i++) lane[chunk][i * 32 + t] = r[i].value;
         }
@@ -1828,15 +1868,18 @@ static const void *const gt__map_kernels[3][2][3] = {
   {GT__MAPS(double, 0, 0, 0, GT__TURNED), GT__MAPS(double, 1, 2, 2, GT__TURNED)},
   {GT__MAPS(int64_t, 0, 0, 0, GT__TURNED), GT__MAPS(int64_t, 1, 2, 2, GT__TURNED)}};
 #undef GT__MAPS
-#define GT__REDUCES(T, W, WIDE) \
-  {GT__POINTER(gt__reduce_kernel<T, W, GT__DIRECT, GT__PLAIN>), \
-   GT__POINTER(gt__reduce_kernel<T, W, GT__DIRECT, GT__ARG>), \
-   GT__POINTER(gt__reduce_kernel<T, W, GT__STEADY, GT__PLAIN>), \
-   GT__POINTER(gt__reduce_kernel<T, W, GT__ANYHOW, GT__BOTH>), \
-   GT__POINTER(gt__reduce_kernel<T, WIDE, GT__DIRECT, GT__PLAIN>), \
-   GT__POINTER(gt__reduce_kernel<T, WIDE, GT__DIRECT, GT__ARG>)}
-static const void *const gt__reduce_kernels[3][6] = { /* [compute type][source, fold and width] */
-  GT__REDUCES(float, 4, 8), GT__REDUCES(double, 2, 2), GT__REDUCES(int64_t, 2, 2)};
+#define GT__REDUCES(T, W) \
+  GT__POINTER(gt__reduce_kernel<T, T, W, GT__DIRECT, GT__PLAIN>), \
+  GT__POINTER(gt__reduce_kernel<T, T, W, GT__DIRECT, GT__ARG>), \
+  GT__POINTER(gt__reduce_kernel<T, T, W, GT__STEADY, GT__PLAIN>), \
+  GT__POINTER(gt__reduce_kernel<T, T, W, GT__ANYHOW, GT__BOTH>)
+#define GT__WIDE(S) \
+  GT__POINTER(gt__reduce_kernel<float, S, 8, GT__DIRECT, GT__PLAIN>), \
+  GT__POINTER(gt__reduce_kernel<float, S, 8, GT__DIRECT, GT__ARG>)
+static const void *const gt__reduce_kernels[] = { /* [compute type][source and fold], wide ones */
+  GT__REDUCES(float, 4), GT__REDUCES(double, 2), GT__REDUCES(int64_t, 2), GT__WIDE(gt__half),
+  GT__WIDE(gt__bfloat)};
+#undef GT__WIDE
 #undef GT__REDUCES
 static const void *const gt__combine_kernels[3] = {GT__POINTER(gt__combine_kernel<float>),
                                                    GT__POINTER(gt__combine_kernel<double>),
@@ -2036,10 +2079,11 @@ static bool gt__is_usual(int compute, int dtype) {
   return compute == GT__F32 ? dtype == GT_FLOAT32 || dtype == GT_BFLOAT16 || dtype == GT_FLOAT16
                             : dtype == (compute == GT__F64 ? GT_FLOAT64 : GT_INT64);
 }
-/* Is the program nothing but its operand, with one folded dim at most? */
+/* Is the program nothing but its operand, with one folded dim at most, folded as it is? */
 static bool gt__is_direct(const gt__reduce_args *args) {
   const gt__program *p = &args->pre.program;
   return p->n_ins == 1 && p->ins[0].op == GT__LOAD && p->n_in == 1 && args->n > 0 &&
+         args->fold < GT__FOLD_ANY &&
          gt__is_usual(p->compute, args->pre.in[0].dtype) && args->pre.ndim - args->n_kept <= 1;
 }
 /* The dim that vectors lie along: the last kept or folded one. */
@@ -2167,15 +2211,15 @@ static int gt__launch_soft(const gt__reduce_args *args, void *stream) {
   const int doubles = m->program.compute == GT__F64, own = doubles ? 16 : 32;
   const int compute = m->program.compute, row = 32 * own;
   int W = gt__width(args, &m->in[0]);
-  if (W == 8 && args->soft != GT__LOGSUMEXP && gt__width(args, &m->out) < 8) W = 4;
+  const bool rows = args->soft != GT__LOGSUMEXP; /* are written; else m->out is not set */
   gt__cut w;
+  if (W == 8 && rows && gt__width(args, &m->out) < 8) W = 4;
   if (m->program.n_ins != 1 || m->program.n_in != 1) return cudaErrorInvalidValue;
   w.line = args->outer;
   gt__cut_work(&w, args, W, own, 8);
-  gt__stride result = gt__stride_of(args, &m->out, W, w.team_log2);
+  gt__stride result = gt__stride_of(args, rows ? &m->out : &m->in[0], W, w.team_log2);
   const bool whole = gt__is_direct(args) && w.in[0].copy &&
-               (args->soft == GT__LOGSUMEXP ||
-                (result.copy && gt__is_usual(compute, m->out.dtype)));
+                     (!rows || (result.copy && gt__is_usual(compute, m->out.dtype)));
   const int threads = args->n <= row ? 256 : 32 * (int)((args->n - 1) / row + 1);
   void *parameters[] = {(void *)args, &w, &result};
   return gt__launch(gt__soft_kernels[doubles ? 3 + whole : !whole ? 0 : W / 4],
@@ -2203,11 +2247,12 @@ extern "C" int gt__cuda_reduce(const gt__reduce_args *args, void *stream) {
   gt__cut w;
   w.line = source == GT__ANYHOW || !args->n_kept ? args->outer
                                                  : args->pre.size[args->n_kept - 1];
-  const int own = source == GT__DIRECT ? (W == 2 ? 16 : 32) : source == GT__STEADY ? 4 * W : 8;
+  const int own = source == GT__DIRECT ? 8 * W : source == GT__STEADY ? 4 * W : 8;
   gt__cut_work(&w, args, W, own, threads_log2);
   void *parameters[] = {(void *)args, &w};
-  const int kernel = source == GT__DIRECT ? arg + (W == 8) * 4 : source == GT__STEADY ? 2 : 3;
-  const int error = gt__launch(gt__reduce_kernels[p->compute][kernel],
+  const int kernel = W == 8 ? 12 + 2 * (args->pre.in[0].dtype == GT_BFLOAT16) + arg
+                            : 4 * p->compute + (source == GT__DIRECT ? arg : source + 1);
+  const int error = gt__launch(gt__reduce_kernels[kernel],
                                (unsigned)(args->outer / w.line) * w.across * w.groups,
                                1 << threads_log2, bytes << threads_log2, stream, parameters);
   return error ? error : gt__launch_tree(args, w.fold, w.groups, stream);
@@ -2341,7 +2386,7 @@ static int gt__warm(const void *const *kernels, int n) {
 /* Kernels load at their first use, which may wait for the device; this loads all of them. */
 extern "C" int gt__cuda_warmup(void) {
   int error = gt__warm(gt__map_kernels[0][0], 18);
-  if (!error) error = gt__warm(gt__reduce_kernels[0], 18);
+  if (!error) error = gt__warm(gt__reduce_kernels, 16);
   if (!error) error = gt__warm(gt__soft_kernels, 5);
   if (!error) error = gt__warm(gt__combine_kernels, 3);
   if (!error) error = gt__warm(gt__matmul_kernels[0], 6);

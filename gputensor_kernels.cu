@@ -2170,11 +2170,9 @@ static int gt__source(const gt__reduce_args *args, int W) {
 /* A kernel that may be launched while the one before still runs, and itself waits for its end. */
 static int gt__launch_behind(const void *kernel, unsigned blocks, unsigned threads, void *stream,
                              void **parameters) {
-  cudaLaunchAttribute early;
-  cudaLaunchConfig_t config;
+  cudaLaunchAttribute early = {};
+  cudaLaunchConfig_t config = {};
   int device = 0, major = 0;
-  memset(&config, 0, sizeof config);
-  memset(&early, 0, sizeof early);
   cudaError_t error = cudaGetDevice(&device);
   if (!error) error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
   config.gridDim = dim3(blocks);

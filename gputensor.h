@@ -3342,16 +3342,12 @@ GT_API gt_status gt_set_device(gt_device device) {
   return status;
 }
 GT_API gt_device gt_parse_device(const char *text) {
-  long index = 0;
-  const char *p = text;
-  if (!text) return gt__fail(GT_ERROR_ARGUMENT, "gt_parse_device: text is NULL"), gt__device(0, 0);
+  char digits[6], more;
+  if (!text) text = "NULL";
   if (!strcmp(text, "cpu")) return gt_cpu();
   if (!strcmp(text, "cuda"))
     return gt_current_device().type == GT_CUDA ? gt_current_device() : gt_cuda(0);
-  if (!strncmp(text, "cuda:", 5) && text[5]) {
-    for (p = text + 5; *p >= '0' && *p <= '9' && index < 100000; p++) index = index * 10 + (*p - '0');
-    if (!*p) return gt_cuda((int)index);
-  }
+  if (sscanf(text, "cuda:%5[0-9]%c", digits, &more) == 1) return gt_cuda(atoi(digits));
   gt__fail(GT_ERROR_ARGUMENT, "gt_parse_device: \"%.40s\" is not cpu, cuda or cuda:N", text);
   return gt__device(GT_NO_DEVICE, 0);
 }
@@ -3361,6 +3357,15 @@ GT_API const char *gt_device_string(gt_device device) {
   if (device.type != GT_CUDA) return "no device";
   snprintf(text, 32, "cuda:%d", (int)device.index);
   return text;
+}
+
+/* Are operands i and j on one device? */
+static gt_status gt__check_devices(const char *function, int i, const gt_tensor *x, int j,
+                                   const gt_tensor *y) {
+  if (gt__same_device(x->device, y->device)) return GT_OK;
+  return gt__fail(GT_ERROR_DEVICE, "%s: operand %d %s is on %s, operand %d %s on %s; gt_to moves a "
+                  "tensor", function, i, gt__shape_text(x), gt_device_string(x->device), j,
+                  gt__shape_text(y), gt_device_string(y->device));
 }
 
 /* -- dtypes -- */
@@ -4385,23 +4390,17 @@ static void gt__sort_dims(int ndim, int64_t *size, int n, gt__operand *const *o)
       for (int k = 0; k < n; k++) gt__swap(&o[k]->stride[j], &o[k]->stride[j - 1]);
     }
 }
-/* Do the bytes of x and y meet? By their outer bounds, which may say yes too often. */
-static void gt__bounds(const gt_tensor *x, int64_t *low, int64_t *high) {
-  const int64_t size = (int64_t)gt_dtype_size(x->dtype);
-  *low = x->offset * size;
-  *high = *low + size;
-  for (int d = 0; d < x->ndim; d++) *high += (x->shape[d] - 1) * x->stride[d] * size;
-  if (!gt_numel(x)) *high = *low;
+static uintptr_t gt__end_of(const gt_tensor *x) { /* the address behind its last element */
+  int64_t n = 1;
+  for (int d = 0; d < x->ndim; d++) n += (x->shape[d] - 1) * x->stride[d];
+  return (uintptr_t)gt__address(x) + (uintptr_t)n * gt_dtype_size(x->dtype);
 }
+/* Do the bytes of x and y meet? By their outer bounds, which may say yes too often. Two storages do
+   where both wrap the same foreign memory. */
 static int gt__overlaps(const gt_tensor *x, const gt_tensor *y) {
-  int64_t xl, xh, yl, yh, shift = 0;
-  if (x->storage != y->storage) { /* two wrappers of one piece of foreign memory? */
-    if (!x->storage || !y->storage || !x->storage->foreign || !y->storage->foreign) return 0;
-    shift = (int64_t)((intptr_t)x->storage->data - (intptr_t)y->storage->data);
-  }
-  gt__bounds(x, &xl, &xh);
-  gt__bounds(y, &yl, &yh);
-  return xl + shift < yh && yl < xh + shift;
+  if (x->storage != y->storage && !(x->storage->foreign && y->storage->foreign)) return 0;
+  return gt_numel(x) && gt_numel(y) && (uintptr_t)gt__address(x) < gt__end_of(y) &&
+         (uintptr_t)gt__address(y) < gt__end_of(x);
 }
 static int gt__same_shape(const gt_tensor *x, const gt_tensor *y) {
   return x->ndim == y->ndim && !memcmp(x->shape, y->shape, (size_t)x->ndim * sizeof *x->shape);
@@ -5300,16 +5299,12 @@ static gt_status gt__place(gt__tree *t, const gt_tensor *out) {
       if (gt__host_access(t->function, x->storage, 0)) return gt__failed();
       continue;
     }
-    if (found >= 0 && !gt__same_device(x->device, whole->device))
-      return gt__fail(GT_ERROR_DEVICE, "%s: operand %d %s is on %s, operand %d %s on %s; gt_to moves "
-                      "a tensor", t->function, found + 1, gt__shape_text(t->in[found]),
-                      gt_device_string(whole->device), i + 1, gt__shape_text(x),
-                      gt_device_string(x->device));
+    if (found < 0) found = i;
+    if (gt__check_devices(t->function, found + 1, t->in[found], i + 1, x)) return gt__failed();
     if (!gt__merge_shape(whole, x))
       return gt__fail(GT_ERROR_SHAPE, "%s: operand %d %s does not broadcast with %s", t->function,
                       i + 1, gt__shape_text(x), gt__shape_text(whole));
     whole->device = x->device;
-    if (found < 0) found = i;
   }
   if (found < 0 && out) *whole = gt__plain(out); /* numbers alone fill the output */
   else if (found < 0) whole->device = gt_cpu();
@@ -5556,9 +5551,7 @@ GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
   if (index->ndim != 1 || (index->dtype != GT_INT64 && index->dtype != GT_INT32))
     return GT__NULL(GT_ERROR_ARGUMENT, "%s: the index must be 1-d int32 or int64, not %s %s",
                     __func__, gt_dtype_string(index->dtype), gt__shape_text(index));
-  if (!gt__same_device(x->device, index->device))
-    return GT__NULL(GT_ERROR_DEVICE, "%s: x is on %s, the index on %s; gt_to moves a tensor",
-                    __func__, gt_device_string(x->device), gt_device_string(index->device));
+  if (gt__check_devices(__func__, 1, x, 2, index)) return NULL;
   if (x->device.type == GT_CPU && gt__check_index(__func__, index, x->shape[dim])) return NULL;
   gt_tensor like = gt__plain(x);
   like.shape[dim] = index->shape[0];
@@ -5595,9 +5588,7 @@ static gt_tensor *gt__join_tensors(const char *function, gt_tensor *out, int n,
         return GT__NULL(GT_ERROR_SHAPE, "%s: tensor 1 is %s, tensor %d %s; %s", function,
                         gt__shape_text(x[0]), i + 1, gt__shape_text(x[i]),
                         stack ? "all must be alike" : "only the joined dim may differ");
-    if (!gt__same_device(x[i]->device, x[0]->device))
-      return GT__NULL(GT_ERROR_DEVICE, "%s: tensor 1 is on %s, tensor %d on %s", function,
-                      gt_device_string(x[0]->device), i + 1, gt_device_string(x[i]->device));
+    if (gt__check_devices(function, 1, x[0], i + 1, x[i])) return NULL;
     at += piece.shape[dim];
   }
   like.shape[dim] = at;
@@ -5634,7 +5625,7 @@ static gt_status gt__dim_set(const char *function, uint32_t dims, int ndim, uint
   if (dims >> 31 || (dims & 0x3FFF0000u) || !dims)
     return gt__fail(GT_ERROR_ARGUMENT, "%s: dims 0x%x is not GT_ALL or a sum of GT_DIM(d), d from -8 "
                     "to 7", function, (unsigned)dims);
-  if (dims & GT_ALL) *set = (1u << ndim) - 1;
+  *set = (dims & GT_ALL ? ~0u : *set) & ((1u << ndim) - 1);
   return GT_OK;
 }
 typedef struct {
@@ -5654,12 +5645,10 @@ static gt_status gt__launch_fold(const gt__folding *f, const gt__tree *t, const 
   gt__map_args *m = &r->pre;
   gt__operand *o[1 + GT__INPUTS];
   const int n = 1 + g->p.n_in, ndim = t->whole.ndim;
-  int kept = 0, folded = 0, order[GT_MAX_DIMS]; /* the kept dims first */
+  const int kept = ndim - __builtin_popcount(set);
+  int order[GT_MAX_DIMS]; /* the kept dims first */
   if (!gt_numel(out)) return GT_OK;
-  for (int d = 0; d < ndim; d++)
-    if (!(set >> d & 1)) order[kept++] = d;
-  for (int d = 0; d < ndim; d++)
-    if (set >> d & 1) order[kept + folded++] = d;
+  for (int d = 0, k = 0; d < ndim; d++) order[set >> d & 1 ? kept + d - k : k++] = d;
   if (gt__all_kept(f)) o[0] = gt__bind(&op, &m->out, out, ndim, ndim, order);
   else o[0] = gt__bind(&op, &r->out, out, out->ndim, kept, f->keepdim ? order : gt__as_it_is);
   for (int k = 1; k < n; k++)

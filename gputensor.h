@@ -5371,64 +5371,52 @@ GT__OPERATIONS(GT__DEFINE)
 /* A conversion: out of any dtype = x of the same shape. */
 static gt_tensor *gt__map1(const char *function, gt_tensor *out, const gt_tensor *x) {
   const int whole = gt__compute_of(x->dtype) == GT__I64;
-  gt__tree t;
-  gt__tree_begin(&t, function, "", 1, &x);
-  gt__add_whole(&t, GT__OPERAND, 0);
-  return gt__run_tree(&t, out, out, whole ? gt__compute_of(out->dtype) : GT__I64);
+  return gt__eval_at(function, out, out, "a", 1, &x, whole ? gt__compute_of(out->dtype) : GT__I64);
 }
 
 /* -- making -- */
-/* A new tensor from a text over numbers, which are integers if it computes in int64. */
-static gt_tensor *gt__make(const char *function, const char *text, gt_shape shape, gt_dtype dtype,
-                           gt_device device, int n, const double *number, int at_least) {
-  gt_tensor model, *out = NULL;
+/* Fills `out`, or a new tensor, from a text over numbers: integers if it computes in int64. */
+static gt_tensor *gt__make(const char *function, gt_tensor *out, const char *text, gt_shape shape,
+                           gt_dtype dtype, gt_device device, int n, const double *number,
+                           int at_least) {
+  gt_tensor like;
   gt__tree t;
-  if (gt__model(function, &model, shape, dtype, device)) return NULL;
   gt__tree_begin(&t, function, text, n, NULL); /* letters, made numbers below */
-  if (!gt__parse_text(&t)) {
-    for (int i = 0; i < t.n; i++) {
-      gt__node *v = &t.node[i];
-      const int letter = (int)v->value.i;
-      if (v->op != GT__OPERAND) continue;
-      v->op = at_least == GT__I64 ? GT__WHOLE : GT__REAL;
-      if (v->op == GT__WHOLE) v->value.i = (int64_t)number[letter];
-      else v->value.f = number[letter];
-    }
-    t.n_in = 0;
-    out = gt__run_tree(&t, NULL, &model, at_least);
+  gt_status status = gt__model(function, &like, shape, dtype, device);
+  if (!status) status = gt__parse_text(&t);
+  for (gt__node *v = t.node; v < t.node + t.n; v++) {
+    const int letter = (int)v->value.i;
+    if (v->op != GT__OPERAND) continue;
+    v->op = at_least == GT__I64 ? GT__WHOLE : GT__REAL;
+    if (v->op == GT__WHOLE) v->value.i = (int64_t)number[letter];
+    else v->value.f = number[letter];
   }
+  t.n_in = 0;
+  out = status ? NULL : gt__run_tree(&t, out, &like, at_least);
   gt__tree_end(&t);
   return out;
 }
-/* Fills x, or a new tensor like `like`. */
-static gt_tensor *gt__fill(const char *function, gt_tensor *x, const gt_tensor *like, double value) {
-  gt__tree t;
-  gt__tree_begin(&t, function, "", 0, NULL);
-  gt__add_real(&t, value);
-  return gt__run_tree(&t, x, like,
-                      gt_is_floating(like->dtype) ? gt__compute_of(like->dtype) : GT__F64);
-}
-static gt_tensor *gt__full(const char *function, gt_shape shape, double value, gt_dtype dtype,
-                           gt_device device) {
-  gt_tensor model;
-  if (gt__model(function, &model, shape, dtype, device)) return NULL;
-  return gt__fill(function, NULL, &model, value);
+static gt_tensor *gt__full(const char *function, gt_tensor *out, gt_shape shape, double value,
+                           gt_dtype dtype, gt_device device) {
+  return gt__make(function, out, "a", shape, dtype, device, 1, &value,
+                  gt_is_floating(dtype) ? gt__compute_of(dtype) : GT__F64);
 }
 GT_API gt_tensor *gt_full(gt_shape shape, double value, gt_dtype dtype, gt_device device) {
-  return gt__full(__func__, shape, value, dtype, device);
+  return gt__full(__func__, NULL, shape, value, dtype, device);
 }
 GT_API gt_tensor *gt_zeros(gt_shape shape, gt_dtype dtype, gt_device device) {
-  return gt__full(__func__, shape, 0, dtype, device);
+  return gt__full(__func__, NULL, shape, 0, dtype, device);
 }
 GT_API gt_tensor *gt_ones(gt_shape shape, gt_dtype dtype, gt_device device) {
-  return gt__full(__func__, shape, 1, dtype, device);
+  return gt__full(__func__, NULL, shape, 1, dtype, device);
 }
 GT_API gt_tensor *gt_zeros_like(const gt_tensor *x) {
   if (gt__refuse(__func__, 0, !x)) return NULL;
-  return gt__fill(__func__, NULL, x, 0);
+  return gt__full(__func__, NULL, gt_shape_of(x), 0, x->dtype, x->device);
 }
 GT_API gt_tensor *gt_fill(gt_tensor *x, double value) {
-  return gt__refuse(__func__, 0, !x) ? NULL : gt__fill(__func__, x, x, value);
+  if (gt__refuse(__func__, 0, !x)) return NULL;
+  return gt__full(__func__, x, gt_shape_of(x), value, x->dtype, x->device);
 }
 static gt_tensor *gt__new_number(const char *function, gt_dtype dtype, const void *value) {
   gt_tensor *x = gt__new(function, GT_SHAPE_0D, dtype, gt_cpu(), 0);
@@ -5449,7 +5437,7 @@ GT_API gt_tensor *gt_arange(double start, double end, double step, gt_dtype dtyp
   if (!(step != 0) || !(n >= 0) || !(n < 9e18))
     return GT__NULL(GT_ERROR_ARGUMENT, "%s: from %g to %g in steps of %g is no finite sequence",
                     __func__, start, end, step);
-  return gt__make(__func__, "a + index*b", GT_SHAPE((int64_t)n), dtype, device, 2, v,
+  return gt__make(__func__, NULL, "a + index*b", GT_SHAPE((int64_t)n), dtype, device, 2, v,
                   whole ? GT__I64 : GT__F64);
 }
 /* From both ends, so that the last element is `end` itself. */
@@ -5458,13 +5446,13 @@ GT_API gt_tensor *gt_linspace(double start, double end, int64_t steps, gt_dtype 
   const double last = (double)(steps - 1), half = (double)(steps / 2);
   const double step = steps > 1 ? (end - start) / last : 0;
   const double v[] = {start, step, steps == 1 ? start : end, last, half};
-  return gt__make(__func__, "index < e ? a + index*b : c - (d - index)*b", GT_SHAPE(steps),
+  return gt__make(__func__, NULL, "index < e ? a + index*b : c - (d - index)*b", GT_SHAPE(steps),
                   dtype, device, 5, v, GT__F64);
 }
 GT_API gt_tensor *gt_eye(int64_t rows, int64_t columns, gt_dtype dtype, gt_device device) {
   const double n = (double)columns;
-  return gt__make(__func__, "remainder(index, a) == floor_div(index, a)", GT_SHAPE(rows, columns),
-                  dtype, device, 1, &n, GT__I64);
+  return gt__make(__func__, NULL, "remainder(index, a) == floor_div(index, a)",
+                  GT_SHAPE(rows, columns), dtype, device, 1, &n, GT__I64);
 }
 
 /* -- random -- */

@@ -2478,17 +2478,15 @@ static void gt__cpu_gather_task(const void *context, gt__cpu_range items) {
     gt__cpu_walk(size, behind, box, 0, inner, to, dst + g + 1, from, good ? src + g + 1 : still);
   }
 }
-static int gt__cpu_copy(const gt__copy_args *c) {
-  const int bytes = c->kind == GT__BYTES;
-  const int64_t n = bytes ? c->bytes : c->count;
-  const int threads = gt__cpu_threads((double)(bytes ? n / 8 : n));
+static int gt__cpu_copy(const gt__copy_args *c) { /* of elements: bytes go between devices */
+  const int threads = gt__cpu_threads((double)c->count);
   gt__copy_args turned = *c;
-  if (n <= 0) return 0;
-  const int64_t tiles = bytes || c->index.data ? 0 : gt__cpu_tiled(&turned);
+  if (c->count <= 0) return 0;
+  const int64_t tiles = c->index.data ? 0 : gt__cpu_tiled(&turned);
   if (tiles) gt__cpu_split(gt__cpu_tile_task, &turned, tiles, threads);
-  else if (bytes || !c->index.data)
-    gt__cpu_split(gt__cpu_copy_task, c, gt__cpu_parts(n, GT__BLOCK), threads);
-  else gt__cpu_split(gt__cpu_gather_task, c, gt__count(c->gather_dim + 1, c->size), threads);
+  else if (c->index.data)
+    gt__cpu_split(gt__cpu_gather_task, c, gt__count(c->gather_dim + 1, c->size), threads);
+  else gt__cpu_split(gt__cpu_copy_task, c, gt__cpu_parts(c->count, GT__BLOCK), threads);
   return 0;
 }
 
@@ -4501,7 +4499,7 @@ static gt_status gt__move_elements(const char *function, const gt_tensor *dst, c
   }
   return gt__submit(&op);
 }
-/* One side of a copy: an address on a device, in a storage or (NULL) in memory of the caller's. */
+/* One side of a copy: an address on a device, in a storage. */
 typedef struct { char *data; gt_device device; struct gt_storage *storage; } gt__side;
 static gt__side gt__side_of(const gt_tensor *x) {
   const gt__side side = {gt__address(x), x->device, x->storage};
@@ -4518,9 +4516,8 @@ static gt_status gt__copy_bytes(const char *function, gt__side to, gt__side from
   a->src.data = from.data;
   a->dst_index = to.device.type == GT_CUDA ? to.device.index : -1;
   a->src_index = from.device.type == GT_CUDA ? from.device.index : -1;
-  op.n_write = to.storage != NULL;
-  if (to.storage) gt__touch(&op, to.storage);
-  if (from.storage) gt__touch(&op, from.storage);
+  gt__touch(&op, to.storage);
+  gt__touch(&op, from.storage);
   return gt__submit(&op);
 }
 enum { GT__PIECES = 8, GT__PIECE = 1 << 21 };
@@ -4541,9 +4538,9 @@ static gt_status gt__copy_staged(const char *function, gt__side to, gt__side fro
   const int up = from.device.type == GT_CPU;
   struct gt_storage *host = up ? from.storage : to.storage, *piece[GT__PIECES] = {NULL};
   const int64_t total = (int64_t)bytes, behind = up ? 0 : GT__PIECES - 1;
-  gt_status status = host ? gt__host_access(function, host, !up) : GT_OK;
+  gt_status status = gt__host_access(function, host, !up);
   gt__side far = up ? to : from;
-  if (host) gt__claim_host(host, !up, 1);
+  gt__claim_host(host, !up, 1);
   for (int64_t i = 0; (i - behind) * GT__PIECE < total; i++) {
     const int64_t at = i * GT__PIECE, back = at - behind * GT__PIECE;
     struct gt_storage **p = &piece[i % GT__PIECES];
@@ -4567,20 +4564,17 @@ static gt_status gt__copy_staged(const char *function, gt__side to, gt__side fro
     gt__storage_end(*p);
     *p = NULL;
   }
-  if (host) gt__claim_host(host, !up, -1);
+  gt__claim_host(host, !up, -1);
   return status;
 }
-/* Bytes between any two devices, counted; *ready if the copy is done on return. */
-static gt_status gt__copy_across(const char *function, gt__side to, gt__side from, size_t bytes,
-                                 int *ready) {
+/* Bytes between any two devices, counted. */
+static gt_status gt__copy_across(const char *function, gt__side to, gt__side from, size_t bytes) {
   const int direction = from.device.type == GT_CPU ? GT_HOST_TO_DEVICE
                         : to.device.type == GT_CPU ? GT_DEVICE_TO_HOST : GT_DEVICE_TO_DEVICE;
   const gt__side host = direction == GT_HOST_TO_DEVICE ? from : to;
-  const int pinned = direction == GT_DEVICE_TO_DEVICE ||
-                     (host.storage ? host.storage->pinned : gt__is_pinned(host.data));
+  const int pinned = direction == GT_DEVICE_TO_DEVICE || host.storage->pinned;
   const int kind = pinned ? GT_COPY_ASYNC : direction == GT_HOST_TO_DEVICE ? GT_COPY_STAGED
                                                                            : GT_COPY_BLOCKING;
-  *ready = !pinned;
   if (!bytes) return GT_OK;
   const gt_status status = pinned ? gt__copy_bytes(function, to, from, bytes)
                                   : gt__copy_staged(function, to, from, bytes);
@@ -4597,13 +4591,12 @@ static gt_status gt__copy_into(const char *function, gt_tensor *dst, const gt_te
   const int crosses = !gt__same_device(dst->device, src->device);
   const int sent = crosses && gt_is_contiguous(src) && src->dtype == dst->dtype;
   const gt_device device = sent ? dst->device : src->device;
-  int ready;
   if (!crosses && dst->dtype != src->dtype)
     return gt__map1(function, dst, src) ? GT_OK : gt__failed();
   if (!crosses && gt__same_view(dst, src)) return GT_OK;
   if (!crosses && !gt__overlaps(dst, src)) return gt__move_elements(function, dst, src, -1, NULL);
   if (sent && gt_is_contiguous(dst))
-    return gt__copy_across(function, gt__side_of(dst), gt__side_of(src), gt_nbytes(dst), &ready);
+    return gt__copy_across(function, gt__side_of(dst), gt__side_of(src), gt_nbytes(dst));
   gt_tensor *between = gt__new(function, gt_shape_of(src), dst->dtype, device,
                                sent && device.type == GT_CPU);
   if (!between) return gt__failed();
@@ -4649,40 +4642,36 @@ GT_API gt_tensor *gt_contiguous(const gt_tensor *x) {
   if (gt__refuse(__func__, 0, !x)) return NULL;
   return gt__converted(__func__, x, x->dtype, x->device, GT__DENSE);
 }
+/* x, contiguous on a GPU, to or (`up`) from memory of the caller's, which is his again on return. */
+static gt_status gt__copy_outside(const char *function, const gt_tensor *x, void *data, int up) {
+  struct gt_storage s;
+  const gt__side host = {(char *)data, gt_cpu(), &s}, far = gt__side_of(x);
+  memset(&s, 0, sizeof s);
+  s.internal = 1;
+  s.pinned = gt__is_pinned(data);
+  gt_status status = gt__copy_across(function, up ? far : host, up ? host : far, gt_nbytes(x));
+  return status ? status : gt__host_access(function, &s, 1);
+}
 GT_API gt_tensor *gt_from_array(const void *data, gt_shape shape, gt_dtype dtype, gt_device device) {
   gt_tensor *x = gt__new(__func__, shape, dtype, device, 0);
-  const gt__side host = {(char *)(uintptr_t)data, gt_cpu(), NULL};
   gt_status status = GT_OK;
-  int ready = 1;
   if (!x || !gt_numel(x)) return x;
   if (!data) status = gt__fail(GT_ERROR_ARGUMENT, "%s: data is NULL", __func__);
   else if (device.type == GT_CPU) memcpy(x->storage->data, data, gt_nbytes(x));
-  else status = gt__copy_across(__func__, gt__side_of(x), host, gt_nbytes(x), &ready);
-  if (!status && !ready) status = gt__host_access(__func__, x->storage, 0); /* to have read data */
+  else status = gt__copy_outside(__func__, x, (void *)(uintptr_t)data, 1);
   if (!status) return x;
   gt_free(x);
   return NULL;
 }
 /* Copies x's elements, which are contiguous, to memory of the caller's, and waits for that. */
 static gt_status gt__read_bytes(const char *function, const gt_tensor *x, void *data) {
-  gt__side host = {(char *)data, gt_cpu(), NULL};
-  gt_status status;
-  int code = 0, ready;
-  if (x->device.type == GT_CPU) {
-    status = gt__host_access(function, x->storage, 0);
-    if (status || !gt_numel(x)) return status;
-    gt__claim_host(x->storage, 0, 1);
-    memcpy(data, gt__address(x), gt_nbytes(x));
-    gt__claim_host(x->storage, 0, -1);
-    return GT_OK;
-  }
-  status = gt__copy_across(function, host, gt__side_of(x), gt_nbytes(x), &ready);
-  if (status || ready) return status;
-  gt__lock();
-  gt_stream *s = gt__stream_now(x->device, &code);
-  if (!code) code = gt__await(s, s->number);
-  gt__unlock();
-  return code ? gt__backend_error(function, x->device, s, code) : gt__check_fault();
+  if (x->device.type != GT_CPU) return gt__copy_outside(function, x, data, 0);
+  const gt_status status = gt__host_access(function, x->storage, 0);
+  if (status || !gt_numel(x)) return status;
+  gt__claim_host(x->storage, 0, 1);
+  memcpy(data, gt__address(x), gt_nbytes(x));
+  gt__claim_host(x->storage, 0, -1);
+  return GT_OK;
 }
 GT_API gt_status gt_to_array(const gt_tensor *x, void *host, size_t bytes) {
   if (gt__refuse(__func__, 0, !x)) return gt__failed();

@@ -2792,7 +2792,6 @@ static struct {
   int checked[GT__GPUS];               /* 1 after its first use was found right */
   cudaMemPool_t pool[GT__GPUS];
   gt__build build;                     /* from the first use of any on; asking takes a context */
-  char no_image[384], other_version[256];
 } gt__gpu;
 /* The result of a runtime call; a failure is ours to report, so it leaves the last-error slot. */
 static int gt__cuda_done(cudaError_t error) {
@@ -2843,37 +2842,16 @@ static int gt__cuda_count(void) {
 #define GT__FORKED "this process was forked after CUDA was used; use the CPU, or fork before"
 static const char *gt__cuda_reason(void) { return gt__gpu.forked ? GT__FORKED : gt__gpu.reason; }
 static void gt__cuda_after_fork(void) { gt__gpu.forked = gt__gpu.count > 0; }
-/* -- the first use of a device: do header, kernels and GPU fit together? -- */
-static int gt__cuda_check_version(const gt__build *b) {
-  const int same = strncmp(b->version, GPUTENSOR_VERSION, sizeof b->version) == 0;
-  if (same && b->size_map == (int)sizeof(gt__map_args) &&
-      b->size_reduce == (int)sizeof(gt__reduce_args) &&
-      b->size_matmul == (int)sizeof(gt__matmul_args) && b->size_copy == (int)sizeof(gt__copy_args))
-    return 0;
-  if (strcmp(b->version, "fast-math"))
-    snprintf(gt__gpu.other_version, sizeof gt__gpu.other_version,
-             "gputensor_kernels.cu is %.15s, gputensor.h is %s%s: copy both files", b->version,
-             GPUTENSOR_VERSION, same ? ", but their structures differ" : "");
-  else
-    snprintf(gt__gpu.other_version, sizeof gt__gpu.other_version, "gputensor_kernels.cu flushes tiny "
-             "numbers to zero: build it without --use_fast_math");
-  return GT__CUDA_OTHER_VERSION;
-}
-static void gt__cuda_explain_image(const gt__build *b) {
-  char *text = gt__gpu.no_image;
-  const size_t size = sizeof gt__gpu.no_image;
-  size_t n = (size_t)snprintf(text, size, "gputensor_kernels.cu was built for");
-  for (int i = 0; i < b->n_arch; i++)
-    n += (size_t)snprintf(text + n, size - n, " sm_%d%s", b->arch[i] < 900 ? b->arch[i] : 90,
-                          b->arch[i] < 900 ? "" : "a");
-  snprintf(text + n, size - n, ", not for this GPU: build it with nvcc -arch=native, or with "
-           "-arch=sm_90a for Hopper");
-}
+/* The first use of a device: do header, kernels and GPU fit together? */
 static int gt__cuda_first_use(int index) {
+  const gt__build *b = &gt__gpu.build;
   int code = gt__cuda_build(&gt__gpu.build);
-  if (!code) code = gt__cuda_check_version(&gt__gpu.build);
+  if (!code && (strncmp(b->version, GPUTENSOR_VERSION, sizeof b->version) ||
+                b->size_map != (int)sizeof(gt__map_args) ||
+                b->size_reduce != (int)sizeof(gt__reduce_args) ||
+                b->size_matmul != (int)sizeof(gt__matmul_args) ||
+                b->size_copy != (int)sizeof(gt__copy_args))) code = GT__CUDA_OTHER_VERSION;
   if (!code) code = gt__cuda_warmup(); /* loading one later may wait for the device */
-  if (code == GT__CUDA_NO_IMAGE) gt__cuda_explain_image(&gt__gpu.build);
   gt__gpu.checked[index] = !code;
   return code;
 }
@@ -3013,14 +2991,11 @@ static size_t gt__cuda_scratch(const gt__op *op) {
   return (size_t)r->outer * (size_t)r->n_chunk * sizeof(gt__partial);
 }
 static int gt__cuda_bytes(const gt__copy_args *c, cudaStream_t stream) {
+  char *dst = c->dst.data, *src = c->src.data;
   const size_t bytes = (size_t)c->bytes;
-  const enum cudaMemcpyKind kind = c->dst_index < 0   ? cudaMemcpyDeviceToHost
-                                   : c->src_index < 0 ? cudaMemcpyHostToDevice
-                                                      : cudaMemcpyDeviceToDevice;
-  if (kind != cudaMemcpyDeviceToDevice || c->dst_index == c->src_index)
-    return gt__cuda_done(cudaMemcpyAsync(c->dst.data, c->src.data, bytes, kind, stream));
-  return gt__cuda_done(cudaMemcpyPeerAsync(c->dst.data, c->dst_index, c->src.data, c->src_index,
-                                           bytes, stream));
+  if (c->dst_index < 0 || c->src_index < 0)
+    return gt__cuda_done(cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDefault, stream));
+  return gt__cuda_done(cudaMemcpyPeerAsync(dst, c->dst_index, src, c->src_index, bytes, stream));
 }
 static int gt__cuda_run(int index, void *queue, const gt__op *op) {
   const cudaStream_t stream = gt__cuda_stream(queue);
@@ -3100,12 +3075,27 @@ static gt_status gt__cuda_classify(int code) {
   }
 }
 static const char *gt__cuda_text(int code) {
-  static __thread char text[256];
-  if (code == GT__CUDA_OTHER_VERSION) return gt__gpu.other_version;
+  static __thread char text[384];
+  const gt__build *b = &gt__gpu.build;
+  const size_t size = sizeof text;
+  size_t n = 0;
   if (code == GT__CUDA_FORKED) return GT__FORKED;
-  if (code == GT__CUDA_NO_IMAGE && gt__gpu.no_image[0]) return gt__gpu.no_image;
-  snprintf(text, sizeof text, "%.80s: %.160s", cudaGetErrorName((cudaError_t)code),
-           cudaGetErrorString((cudaError_t)code));
+  if (code == GT__CUDA_OTHER_VERSION && !strcmp(b->version, "fast-math"))
+    return "gputensor_kernels.cu flushes tiny numbers to zero: build it without --use_fast_math";
+  if (code == GT__CUDA_OTHER_VERSION) {
+    snprintf(text, size, "gputensor_kernels.cu is %.15s, gputensor.h is %s%s: copy both files",
+             b->version, GPUTENSOR_VERSION,
+             strcmp(b->version, GPUTENSOR_VERSION) ? "" : ", but their structures differ");
+  } else if (code == GT__CUDA_NO_IMAGE && b->n_arch) {
+    n = (size_t)snprintf(text, size, "gputensor_kernels.cu was built for");
+    for (int i = 0; i < b->n_arch; i++)
+      n += (size_t)snprintf(text + n, size - n, " sm_%d%s", b->arch[i] < 900 ? b->arch[i] : 90,
+                            b->arch[i] < 900 ? "" : "a");
+    snprintf(text + n, size - n, ", not for this GPU: build it with nvcc -arch=native, or with "
+             "-arch=sm_90a for Hopper");
+  } else
+    snprintf(text, size, "%.80s: %.160s", cudaGetErrorName((cudaError_t)code),
+             cudaGetErrorString((cudaError_t)code));
   return text;
 }
 static const gt__backend gt__cuda_backend = {
@@ -4642,7 +4632,7 @@ GT_API gt_tensor *gt_contiguous(const gt_tensor *x) {
   if (gt__refuse(__func__, 0, !x)) return NULL;
   return gt__converted(__func__, x, x->dtype, x->device, GT__DENSE);
 }
-/* x, contiguous on a GPU, to or (`up`) from memory of the caller's, which is his again on return. */
+/* x, contiguous on a GPU, to or (`up`) from memory of the caller, who has it again on return. */
 static gt_status gt__copy_outside(const char *function, const gt_tensor *x, void *data, int up) {
   struct gt_storage s;
   const gt__side host = {(char *)data, gt_cpu(), &s}, far = gt__side_of(x);

@@ -4858,19 +4858,16 @@ static int gt__parse_primary(gt__tree *t) {
 static int gt__parse_power(gt__tree *t) {
   const int left = gt__parse_primary(t);
   if (left < 0 || !gt__take(t, "**")) return left;
-  if (++t->depth > 500) return gt__bad_text(t, t->at - 2, "nested more than 500 deep");
   const int right = gt__parse_unary(t);
-  t->depth--;
   return right < 0 ? -1 : gt__add_node(t, GT__OP_pow, left, right, 0);
 }
 static int gt__parse_unary(gt__tree *t) {
-  const int c = gt__peek(t);
-  if (c != '-' && c != '+' && (c != '!' || t->text[t->at + 1] == '=')) return gt__parse_power(t);
+  const int c = gt__peek(t), sign = c == '-' || c == '+' || (c == '!' && t->text[t->at + 1] != '=');
   if (++t->depth > 500) return gt__bad_text(t, t->at, "nested more than 500 deep");
-  t->at++;
-  const int node = gt__parse_unary(t);
+  t->at += sign;
+  const int node = sign ? gt__parse_unary(t) : gt__parse_power(t);
   t->depth--;
-  if (node < 0 || c == '+') return node;
+  if (node < 0 || !sign || c == '+') return node;
   const int op = t->node[node].op;
   if (c == '!') return gt__add_node(t, GT__OP_logical_not, node, 0, 0);
   if (op == GT__REAL) t->node[node].value.f = -t->node[node].value.f;
@@ -4898,17 +4895,15 @@ static int gt__parse_binary(gt__tree *t, int level) {
   return left;
 }
 static int gt__parse_choice(gt__tree *t) {
-  int node, yes, no;
+  int yes, no;
+  const int node = gt__parse_binary(t, 0);
+  if (node < 0 || !gt__take(t, "?")) return node;
   if (++t->depth > 500) return gt__bad_text(t, t->at, "nested more than 500 deep");
-  node = gt__parse_binary(t, 0);
-  if (node >= 0 && gt__take(t, "?")) {
-    if ((yes = gt__parse_choice(t)) < 0) return -1;
-    if (!gt__take(t, ":")) return gt__bad_text(t, t->at, "expected :");
-    if ((no = gt__parse_choice(t)) < 0) return -1;
-    node = gt__add_node(t, GT__OP_where, node, yes, no);
-  }
+  if ((yes = gt__parse_choice(t)) < 0) return -1;
+  if (!gt__take(t, ":")) return gt__bad_text(t, t->at, "expected :");
+  if ((no = gt__parse_choice(t)) < 0) return -1;
   t->depth--;
-  return node;
+  return gt__add_node(t, GT__OP_where, node, yes, no);
 }
 /* Short texts already parsed, by content; n_in matters too: a letter beyond it is an error. */
 static struct gt__known { gt__node node[GT__FEW]; char text[128]; int n, n_in; } gt__cache[128];

@@ -6531,9 +6531,10 @@ enum { GT__PRINT_DIGITS = 4, GT__PRINT_COLUMNS = 80, GT__PRINT_ALL = 1000, GT__P
        GT__PRINT_INDENT = sizeof "tensor(" - 1 };
 typedef struct {
   const gt_tensor *x;
-  gt_shape shown;      /* what is shown of x: its shape, and on the host its elements */
-  unsigned char *data;
-  int64_t count, next; /* of those elements: how many, and the one to be printed next */
+  gt_shape shown;      /* what is shown of x, and on the host as float64 or int64 */
+  gt_tensor *host;
+  const gt__num *value;
+  int64_t count, next; /* of these elements: how many, and the one to be printed next */
   int width, integer, scientific; /* of floating dtypes: "1." for all, "1.0000e+00" for all */
   char number[64]; /* the longest is -9223372036854775808 */
   char *text;
@@ -6554,11 +6555,8 @@ GT__PRINTF(2, 3) static void gt__put(gt__printer *t, const char *format, ...) {
   t->n += (size_t)vsnprintf(t->text + t->n, 256, format, list);
   va_end(list);
 }
-static gt__num gt__shown_value(const gt__printer *t, int64_t i) {
-  return gt__decode(t->x->dtype, t->data + (size_t)i * gt_dtype_size(t->x->dtype));
-}
 static const char *gt__format(gt__printer *t, int64_t i) {
-  const gt__num v = gt__shown_value(t, i);
+  const gt__num v = t->value[i];
   if (t->x->dtype == GT_BOOL) {
     strcpy(t->number, v.i ? "True" : "False");
   } else if (!gt_is_floating(t->x->dtype)) {
@@ -6582,7 +6580,7 @@ static void gt__choose_format(gt__printer *t) {
   double least = HUGE_VAL, most = 0;
   t->integer = t->width = 1;
   for (int64_t i = 0; i < t->count && floating; i++) {
-    const double x = gt__shown_value(t, i).f, size = x < 0 ? -x : x;
+    const double x = t->value[i].f, size = x < 0 ? -x : x;
     if (!(size > 0) || size - size != 0) continue;
     if (size > most) most = size;
     if (size < least) least = size;
@@ -6590,7 +6588,7 @@ static void gt__choose_format(gt__printer *t) {
   }
   t->scientific = most / least > 1000 || most > 1e8 || (!t->integer && least < 1e-4);
   for (int64_t i = 0; i < t->count; i++) {
-    const double x = floating ? gt__shown_value(t, i).f : 1;
+    const double x = floating ? t->value[i].f : 1;
     if (x == 0 || x - x != 0) continue;
     const int n = (int)strlen(gt__format(t, i));
     if (n > t->width) t->width = n;
@@ -6634,7 +6632,7 @@ static void gt__print_suffixes(gt__printer *t) {
   if (x->dtype != GT_FLOAT32 && !inferred)
     gt__print_suffix(t, &column, "dtype=%s", gt_dtype_string(x->dtype));
 }
-/* Copies src into dst, on one device; where dst is smaller, the first and last entries of src. */
+/* Copies src into dst; where dst is smaller, the first and last entries of src. */
 static int gt__copy_edges(gt_tensor *dst, const gt_tensor *src, int dim) {
   while (dim < src->ndim && dst->shape[dim] == src->shape[dim]) dim++;
   if (dim == src->ndim) return gt_copy(dst, src) != NULL;
@@ -6649,20 +6647,17 @@ static int gt__copy_edges(gt_tensor *dst, const gt_tensor *src, int dim) {
   }
   return ok;
 }
-/* Takes what is shown to the host: all of x, or a small copy of its edges made on x's device. */
+/* Takes what is shown to the host: all of x, or its edges. */
 static gt_status gt__fetch_shown(gt__printer *t, const gt_tensor *x) {
-  const int all = gt_numel(x) <= GT__PRINT_ALL;
   t->x = x;
   t->shown = gt_shape_of(x);
-  for (int d = 0; d < x->ndim && !all; d++)
+  for (int d = 0; d < x->ndim && gt_numel(x) > GT__PRINT_ALL; d++)
     if (x->shape[d] > 2 * GT__PRINT_EDGE) t->shown.size[d] = 2 * GT__PRINT_EDGE;
-  gt_tensor *part = all ? gt_retain(x) : gt_empty(t->shown, x->dtype, x->device);
-  t->count = gt__count(x->ndim, t->shown.size);
-  if (part && (all || gt__copy_edges(part, x, 0)))
-    t->data = (unsigned char *)gt__malloc("gt_print", gt_nbytes(part));
-  const gt_status status = t->data ? gt_to_array(part, t->data, gt_nbytes(part)) : gt__failed();
-  gt_free(part);
-  return status;
+  t->host = gt_empty(t->shown, gt_is_floating(x->dtype) ? GT_FLOAT64 : GT_INT64, gt_cpu());
+  if (!t->host || !gt__copy_edges(t->host, x, 0)) return gt__failed();
+  t->count = gt_numel(t->host);
+  t->value = (const gt__num *)gt_data(t->host);
+  return t->value || !t->count ? GT_OK : gt__failed();
 }
 /* Makes t->text, to be freed also on failure. */
 static gt_status gt__print(gt__printer *t, const gt_tensor *x, const char *function) {
@@ -6677,7 +6672,7 @@ static gt_status gt__print(gt__printer *t, const gt_tensor *x, const char *funct
     gt__put(t, ")");
     if (t->failed) status = gt__fail(GT_ERROR_MEMORY, "%s: out of memory", function);
   }
-  GPUTENSOR_FREE(t->data);
+  gt_free(t->host);
   return status;
 }
 GT_API gt_status gt_fprint(FILE *file, const gt_tensor *x) {

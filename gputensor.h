@@ -1800,9 +1800,6 @@ static const gt__cpu_isa *gt__cpu_choose(void) {
     __atomic_store_n(&chosen, best, __ATOMIC_RELAXED);
   }
   return &set[best];
-#elif defined(__ARM_NEON)
-  static const gt__cpu_isa neon = GT__CPU_ISA(baseline, "neon");
-  return &neon;
 #else
   static const gt__cpu_isa baseline = GT__CPU_ISA(baseline, "baseline");
   return &baseline;
@@ -2659,12 +2656,6 @@ static void gt__cpu_until(gt__cpu_queue *q, uint64_t most) {
     gt__cpu_sleep();
   gt__cpu_unlock();
 }
-static uint64_t gt__cpu_finished(gt__cpu_queue *q) {
-  gt__cpu_lock();
-  const uint64_t number = q->first ? q->finished : UINT64_MAX;
-  gt__cpu_unlock();
-  return number;
-}
 static int gt__cpu_queue_create(int index, int priority, void **queue) {
   *queue = NULL;
 #ifdef GPUTENSOR_NO_THREADS
@@ -3011,16 +3002,8 @@ static int gt__cuda_run(int index, void *queue, const gt__op *op) {
 
 /* -- queues and events -- */
 static int gt__cuda_queue_create(int index, int priority, void **queue) {
-  cudaStream_t stream = NULL;
-  int least = 0, greatest = 0; /* greatest is the smallest */
-  int away, code = gt__cuda_enter(&away, index);
-  if (!code) code = gt__cuda_done(cudaDeviceGetStreamPriorityRange(&least, &greatest));
-  if (priority > least) priority = least;
-  if (priority < greatest) priority = greatest;
-  if (!code)
-    code = gt__cuda_done(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, priority));
-  *queue = stream;
-  return gt__cuda_leave(away, code);
+  cudaStream_t *out = (cudaStream_t *)queue; /* CUDA brings the priority into its range */
+  GT__ON(index, cudaStreamCreateWithPriority(out, cudaStreamNonBlocking, priority))
 }
 static int gt__cuda_queue_destroy(int index, void *queue) {
   GT__GIVE_BACK(index, cudaStreamDestroy((cudaStream_t)queue))
@@ -3486,11 +3469,14 @@ static int gt__reach(gt_stream *s, gt__point p, int *away) {
 /* What is known of t's progress without waiting. */
 static void gt__poll(gt_stream *t) {
   const gt__backend *b = gt__backend_of(t->device);
+  gt__cpu_queue *q = t->device.type == GT_CPU ? (gt__cpu_queue *)t->queue : NULL;
   uint64_t number = 0;
-  if (t->device.type == GT_CPU) number = gt__cpu_finished((gt__cpu_queue *)t->queue);
-  else if (!t->gone && b->queue_ask(t->device.index, t->queue, 0) == 0) number = t->number;
+  if (q) {
+    gt__cpu_lock();
+    number = q->first ? q->finished : t->number;
+    gt__cpu_unlock();
+  } else if (!t->gone && b->queue_ask(t->device.index, t->queue, 0) == 0) number = t->number;
   else if (t->marked && b->event_ask(t->device.index, t->mark, 0) == 0) number = t->marked;
-  if (number > t->number) number = t->number;
   if (number > gt__all.done.at[t->slot]) gt__all.done.at[t->slot] = number;
 }
 /* Has all work on x been done? */
@@ -6474,8 +6460,12 @@ GT_API gt_tensor *gt_load_npy(const char *path, gt_device device) {
   fclose(h.file);
   return x;
 }
-static gt_status gt__npy_write(const char *path, const char *temporary, const gt_tensor *host) {
+/* Writes PATH.tmp, then renames it: a reader never sees half a file. */
+static gt_status gt__npy_save(const char *path, const char *temporary, const gt_tensor *host) {
   char text[4 * GT__NPY_ALIGN];
+  struct stat info; /* a device file must not be replaced by the rename */
+  if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
+    return gt__fail(GT_ERROR_FILE, "gt_save_npy: %s: not a regular file", path);
   const char order = gt_dtype_size(host->dtype) == 1 ? '|' : GT__LITTLE_ENDIAN ? '<' : '>';
   const int n = snprintf(text, sizeof text,
                          "{'descr': '%c%s', 'fortran_order': False, 'shape': %s, }", order,
@@ -6489,26 +6479,14 @@ static gt_status gt__npy_write(const char *path, const char *temporary, const gt
                  (!bytes || fwrite(gt_data(host), 1, bytes, file) == bytes) && fflush(file) == 0;
   int error = ok ? 0 : errno; /* fclose may change it */
   if (file && fclose(file) != 0 && ok) error = errno;
+  const int written = !error;
+  if (written && rename(temporary, path) != 0) error = errno;
   if (!error) return GT_OK;
   if (file) remove(temporary);
-  return gt__fail(GT_ERROR_FILE, "gt_save_npy: writing %s for %s: %s; an older file is untouched",
-                  temporary, path, strerror(error));
+  return gt__fail(GT_ERROR_FILE, "gt_save_npy: %s %s for %s: %s; an older file is untouched",
+                  written ? "renaming" : "writing", temporary, path, strerror(error));
 }
-static gt_status gt__npy_save(const char *path, const char *temporary, const gt_tensor *host) {
-  struct stat info; /* a device file must not be replaced by the rename */
-  if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
-    return gt__fail(GT_ERROR_FILE, "gt_save_npy: %s: not a regular file", path);
-  if (gt__npy_write(path, temporary, host)) return gt__failed();
-#ifdef _WIN32
-  remove(path); /* rename refuses there what it replaces elsewhere */
-#endif
-  if (rename(temporary, path) == 0) return GT_OK;
-  const int error = errno;
-  remove(temporary);
-  return gt__fail(GT_ERROR_FILE, "gt_save_npy: renaming %s to %s: %s", temporary, path,
-                  strerror(error));
-}
-/* Saves in C order. A reader never sees half a file: it is written as PATH.tmp, then renamed. */
+/* In C order. */
 GT_API gt_status gt_save_npy(const char *path, const gt_tensor *x) {
   if (gt__refuse(__func__, 0, !x)) return gt__failed();
   if (!path) return gt__fail(GT_ERROR_ARGUMENT, "gt_save_npy: the path is NULL");

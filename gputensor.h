@@ -3111,7 +3111,7 @@ static const char *gt__cuda_reason(void) {
    that is all. Only where a point is not reached yet, an event is recorded on the point's stream, at
    that moment, and waited for; it covers all that this stream holds by then and has waited for. */
 enum { GT__RECENT = 4, GT__STREAMS = 256, GT__READS = 4, GT__RACES = 32 };
-enum { GT__TOO_MANY = -2000 };   /* beside the back ends' codes */
+enum { GT__TOO_MANY = -2000, GT__LOST };   /* beside the back ends' codes */
 enum { GT__CLASSES = 48 };       /* of freed memory: 0, not pinned; else pinned, 2^class bytes */
 typedef struct {
   uint64_t number;               /* 0: never */
@@ -3364,16 +3364,20 @@ GT_API gt_dtype gt_promote_types(gt_dtype a, gt_dtype b) {
 }
 
 /* -- streams, as far as storages need them -- */
-/* Reports a back end's error code; called without the lock. */
-static gt_status gt__backend_error(const char *function, gt_device device, const gt_stream *stream,
-                                   int code) {
+/* Reports an error code, if it is one; called without the lock. */
+static gt_status gt__report(const char *function, gt_device device, const gt_stream *stream,
+                            int code) {
   const gt__backend *backend = gt__backend_of(device);
-  const gt_status status = code == GT__TOO_MANY ? GT_ERROR_STATE : backend->classify(code);
+  const gt_status status = backend->classify(code);
   char recent[160] = "";
   size_t n = 0;
+  if (!code) return GT_OK;
   if (code == GT__TOO_MANY)
-    return gt__fail(status, "%s: %d streams are in use; gt_stream_free gives one back", function,
-                    (int)GT__STREAMS);
+    return gt__fail(GT_ERROR_STATE, "%s: %d streams are in use; gt_stream_free gives one back",
+                    function, (int)GT__STREAMS);
+  if (code == GT__LOST)
+    return gt__fail(GT_ERROR_DEVICE_LOST, "%s: %s was lost to an earlier fault; only a new process "
+                    "can use it again", function, gt_device_string(device));
   if (status == GT_ERROR_DEVICE_LOST) {
     gt__lock();
     gt__all.lost[gt__slot(device)] = 1;
@@ -3390,8 +3394,7 @@ GT_API gt_status gt_device_properties(gt_device device, gt_properties *out) {
   if (gt__check_device(__func__, device)) return gt__failed();
   if (!out) return gt__fail(GT_ERROR_ARGUMENT, "%s: out is NULL", __func__);
   memset(out, 0, sizeof *out);
-  const int code = gt__backend_of(device)->properties(device.index, out);
-  return code ? gt__backend_error(__func__, device, NULL, code) : GT_OK;
+  return gt__report(__func__, device, NULL, gt__backend_of(device)->properties(device.index, out));
 }
 GT_API const char *gt_device_name(gt_device device) {
   gt_properties p;
@@ -3652,7 +3655,7 @@ static gt_status gt__host_access(const char *function, struct gt_storage *storag
   const gt_stream *last = gt__all.slot[storage->use[0].slot];
   code = gt__order(NULL, function, 1, writes, &storage, &waited);
   gt__unlock();
-  if (code) return gt__backend_error(function, last ? last->device : gt_cpu(), last, code);
+  if (code) return gt__report(function, last ? last->device : gt_cpu(), last, code);
   return waited ? gt__check_fault() : GT_OK;
 }
 static void gt__claim_host(struct gt_storage *storage, int writes, int by) {
@@ -3796,7 +3799,7 @@ static struct gt_storage *gt__storage_new(const char *function, size_t bytes, gt
   if (!code) return s;
   GPUTENSOR_FREE(s);
   if (b->classify(code) == GT_ERROR_MEMORY) gt__no_memory(function, device, bytes);
-  else gt__backend_error(function, device, NULL, code);
+  else gt__report(function, device, NULL, code);
   return NULL;
 }
 /* Gives device memory back: on the stream that used it last, if other uses are behind that; else on
@@ -4035,7 +4038,7 @@ GT_API gt_status gt_empty_cache(void) {
     if (!code) code = gt__backend_of(device)->trim(i);
   }
   gt__unlock();
-  return code ? gt__backend_error(__func__, device, NULL, code) : GT_OK;
+  return gt__report(__func__, device, NULL, code);
 }
 GT_API int64_t gt_report_leaks(FILE *file) {
   int64_t n = 0;
@@ -4248,13 +4251,8 @@ static gt_status gt__submit(gt__op *op) {
     op->u.map.scratch = scratch->data;   /* which is u.reduce.pre, too */
   }
   gt__lock();
-  if (gt__all.lost[gt__slot(op->device)]) {
-    gt__unlock();
-    if (scratch) gt__storage_end(scratch);
-    return gt__fail(GT_ERROR_DEVICE_LOST, "%s: %s was lost to an earlier fault; only a new process "
-                    "can use it again", op->text, gt_device_string(op->device));
-  }
   s = gt__stream_now(op->device, &code);
+  if (gt__all.lost[gt__slot(op->device)]) code = GT__LOST;
   if (!code) code = gt__order(s, op->text, op->n_touch, op->n_write, op->touch, &waited);
   ordered = !code;
   apart = ordered && !s->queue;
@@ -4279,7 +4277,7 @@ static gt_status gt__submit(gt__op *op) {
   gt__unlock();
   if (scratch) gt__storage_end(scratch);
   if (!code) return waited ? gt__check_fault() : GT_OK;
-  return gt__backend_error(op->text, op->device, s, code);
+  return gt__report(op->text, op->device, s, code);
 }
 static gt__op *gt__op_new(gt__op *op, int kind, const char *text, gt_device device) {
   op->kind = (uint8_t)kind;
@@ -5993,7 +5991,7 @@ static gt_stream *gt__stream_new(const char *function, gt_device device, int pri
   gt__unlock();
   if (!code) return s;
   GPUTENSOR_FREE(s);
-  gt__backend_error(function, device, NULL, code);
+  gt__report(function, device, NULL, code);
   return NULL;
 }
 GT_API gt_stream *gt_stream_create(gt_device device, int priority) {
@@ -6020,9 +6018,6 @@ GT_API void gt_stream_free(gt_stream *stream) {
   gt__unlock();
 }
 #define GT__OF(x) gt__backend_of((x)->device)
-static gt_status gt__done(const char *function, const gt_stream *stream, int code) {
-  return code ? gt__backend_error(function, stream->device, stream, code) : GT_OK;
-}
 static int gt__no_stream(const char *function, const gt_stream *stream) {
   if (!stream) gt__fail(GT_ERROR_ARGUMENT, "%s: the stream is NULL", function);
   return !stream;
@@ -6032,11 +6027,11 @@ GT_API gt_status gt_stream_synchronize(gt_stream *stream) {
   gt__lock();
   const int code = gt__await(stream, stream->number);
   gt__unlock();
-  return code ? gt__done(__func__, stream, code) : gt__check_fault();
+  return code ? gt__report(__func__, stream->device, stream, code) : gt__check_fault();
 }
 static int gt__query(const char *function, gt_device device, const gt_stream *s, int code) {
   if (!code || code == GT__NOT_YET) return !code;
-  gt__backend_error(function, device, s, code);
+  gt__report(function, device, s, code);
   return -1;
 }
 GT_API int gt_stream_query(gt_stream *stream) {
@@ -6059,8 +6054,7 @@ GT_API gt_stream *gt_current_stream(gt_device device) {
   gt__lock();
   gt_stream *s = gt__stream_now(device, &code);
   gt__unlock();
-  if (code) gt__backend_error(__func__, device, NULL, code);
-  return s;
+  return gt__report(__func__, device, NULL, code) ? NULL : s;
 }
 GT_API gt_status gt_set_stream(gt_stream *stream) {
   if (stream) gt__me.stream[gt__slot(stream->device)] = stream;
@@ -6078,7 +6072,7 @@ GT_API gt_status gt_stream_wait_stream(gt_stream *stream, gt_stream *other) {
     code = gt__join(stream, other, other->number);
   else code = gt__await(other, other->number);
   gt__unlock();
-  return gt__done(__func__, other, code);
+  return gt__report(__func__, other->device, other, code);
 }
 /* What a stream's own work, enqueued next, is going to do with x: one operation that touches it. */
 static gt_status gt__declare(const char *function, gt_stream *stream, const gt_tensor *x, int writes) {
@@ -6092,7 +6086,7 @@ static gt_status gt__declare(const char *function, gt_stream *stream, const gt_t
     gt__note(touch, stream, function, writes);
   }
   gt__unlock();
-  return gt__done(function, stream, code);
+  return gt__report(function, stream->device, stream, code);
 }
 GT_API gt_status gt_stream_reads(gt_stream *stream, const gt_tensor *x) {
   return gt__declare(__func__, stream, x, 0);
@@ -6155,7 +6149,7 @@ GT_API gt_status gt_event_record(gt_event *event, gt_stream *stream) {
     event->seen = stream->seen;
   }
   gt__unlock();
-  return gt__done(__func__, stream, code);
+  return gt__report(__func__, stream->device, stream, code);
 }
 static int gt__no_event(const char *function, const gt_event *event) {
   gt__lock();
@@ -6180,7 +6174,7 @@ static int gt__event_ask(gt_event *event, int wait) {
 GT_API gt_status gt_event_synchronize(gt_event *event) {
   if (gt__no_event(__func__, event)) return gt__failed();
   const int code = gt__event_ask(event, 1);
-  return code ? gt__backend_error(__func__, event->device, NULL, code) : gt__check_fault();
+  return code ? gt__report(__func__, event->device, NULL, code) : gt__check_fault();
 }
 GT_API gt_status gt_stream_wait_event(gt_stream *stream, gt_event *event) {
   int code, away = 0;
@@ -6194,7 +6188,7 @@ GT_API gt_status gt_stream_wait_event(gt_stream *stream, gt_event *event) {
     stream->marked = 0;
   } else code = gt__reach(stream, event->at, &away);
   gt__unlock();
-  return gt__done(__func__, stream, code);
+  return gt__report(__func__, stream->device, stream, code);
 }
 GT_API int gt_event_query(gt_event *event) {
   if (gt__no_event(__func__, event)) return -1;
@@ -6209,8 +6203,7 @@ GT_API double gt_event_elapsed_ms(gt_event *start, gt_event *end) {
            (double)NAN;
   if (gt_event_synchronize(end) || gt_event_synchronize(start)) return (double)NAN;
   const int code = GT__OF(end)->event_elapsed(end->device.index, start->native, end->native, &ms);
-  if (code) gt__backend_error(__func__, end->device, NULL, code);
-  return code ? (double)NAN : (double)ms;
+  return gt__report(__func__, end->device, NULL, code) ? (double)NAN : (double)ms;
 }
 GT_API gt_status gt_synchronize(gt_device device) {
   if (gt__check_device(__func__, device)) return gt__failed();
@@ -6218,7 +6211,7 @@ GT_API gt_status gt_synchronize(gt_device device) {
   const int code = gt__sync_device(device);
   gt__reap();
   gt__unlock();
-  return code ? gt__backend_error(__func__, device, NULL, code) : gt__check_fault();
+  return code ? gt__report(__func__, device, NULL, code) : gt__check_fault();
 }
 GT_API gt_with gt_with_device(gt_device device) {
   gt_with w = {0, gt__me.device, NULL, 0};

@@ -304,8 +304,8 @@ GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
   X(hypot, 2, FLOAT, HEAVY, GT__F(hypot)(a, b), a) \
   X(leaky_relu, 2, ARITH, LIGHT, (a > 0 ? a : GT__MUL(a, b)), (a > 0 ? a : gt__mul_i64(a, b))) \
   X(neg, 1, ARITH, LIGHT, -a, gt__neg_i64(a)) \
-  X(abs, 1, ARITH, LIGHT, GT__F(abs)(a), gt__abs_i64(a)) \
-  X(sign, 1, ARITH, LIGHT, GT__F(sign)(a), gt__sign_i64(a)) \
+  X(abs, 1, ARITH, LIGHT, GT__F(abs)(a), (a < 0 ? gt__neg_i64(a) : a)) \
+  X(sign, 1, ARITH, LIGHT, ((a > 0) - (a < 0)), ((a > 0) - (a < 0))) \
   X(floor, 1, ARITH, LIGHT, GT__F(floor)(a), a) \
   X(ceil, 1, ARITH, LIGHT, GT__F(ceil)(a), a) \
   X(round, 1, ARITH, LIGHT, GT__F(rint)(a), a) \
@@ -313,7 +313,7 @@ GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
   X(square, 1, ARITH, LIGHT, GT__MUL(a, a), gt__mul_i64(a, a)) \
   X(relu, 1, ARITH, LIGHT, (((a > 0) | (a != a)) ? a : 0), (a > 0 ? a : 0)) \
   X(sqrt, 1, FLOAT, LIGHT, GT__F(sqrt)(a), a) \
-  X(rsqrt, 1, FLOAT, LIGHT, GT__F(rsqrt)(a), a) \
+  X(rsqrt, 1, FLOAT, LIGHT, GT__F(reciprocal)(GT__F(sqrt)(a)), a) \
   X(reciprocal, 1, FLOAT, LIGHT, GT__F(reciprocal)(a), a) \
   GT__MATH(X, exp) GT__MATH(X, exp2) GT__MATH(X, expm1) GT__MATH(X, log) GT__MATH(X, log2) \
   GT__MATH(X, log10) GT__MATH(X, log1p) GT__MATH(X, sin) GT__MATH(X, cos) GT__MATH(X, tan) \
@@ -644,7 +644,7 @@ GT__FN double gt__sqrt_f64(double x) { return __builtin_sqrt(x); }
 #endif
 /* Float and double alike: S and s are T's endings here and in C's library. What that rounds exactly,
  * or need not round, is its own. Of equal numbers the sign bits decide: max(+0,-0) = +0, min = -0;
- * NaN propagates, but sign gives 0 for it. % has the divisor's sign, // comes from the exact rest.
+ * NaN propagates. % has the divisor's sign, // comes from the exact rest.
  * to_i64 truncates and saturates to lo .. hi, the limits of an integer type; NaN gives 0. Its bounds
  * are lo and hi + 1, powers of two and so exact; what is cast lies between them. */
 #define GT__POLY(S, z, c) gt__poly_##S(z, c, (int)(sizeof c / sizeof *c))
@@ -659,9 +659,7 @@ GT__FN double gt__sqrt_f64(double x) { return __builtin_sqrt(x); }
   GT__FN T gt__rint_##S(T x)           { return GT__LIBM(rint##s)(x); } \
   GT__FN T gt__trunc_##S(T x)          { return GT__LIBM(trunc##s)(x); } \
   GT__FN T gt__abs_##S(T x)            { return GT__LIBM(fabs##s)(x); } \
-  GT__FN T gt__rsqrt_##S(T x)          { return GT__DIV((T)1, gt__sqrt_##S(x)); } \
   GT__FN T gt__reciprocal_##S(T x)     { return GT__DIV((T)1, x); } \
-  GT__FN T gt__sign_##S(T x)           { return (T)((x > 0) - (x < 0)); } \
   /* two instructions of x86; "or" joins the signs of zeros, keeps equals, and a NaN a NaN */ \
   GT__FN T gt__minimum_##S(T a, T b) { \
     T x = a < b ? a : b, y = b < a ? b : a; \
@@ -1170,17 +1168,12 @@ GT__FN uint16_t gt__f32_to_bf16(float x) {
   uint32_t b = (uint32_t)gt__bits_f32(x), r = (b + 0x7fffu + ((b >> 16) & 1u)) >> 16;
   return (uint16_t)((b & 0x7fffffffu) > 0x7f800000u ? (b >> 16 & 0x8000u) | 0x7fc0u : r);
 }
-/* Through float, so rounded twice. */
-GT__FN uint16_t gt__f64_to_f16(double x) { return gt__f32_to_f16((float)x); }
-GT__FN uint16_t gt__f64_to_bf16(double x) { return gt__f32_to_bf16((float)x); }
 
 /* -- int64: everything wraps, nothing is undefined -- */
 GT__FN int64_t gt__add_i64(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
 GT__FN int64_t gt__sub_i64(int64_t a, int64_t b) { return (int64_t)((uint64_t)a - (uint64_t)b); }
 GT__FN int64_t gt__mul_i64(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint64_t)b); }
 GT__FN int64_t gt__neg_i64(int64_t a) { return (int64_t)(0u - (uint64_t)a); }
-GT__FN int64_t gt__abs_i64(int64_t a) { return a < 0 ? gt__neg_i64(a) : a; }
-GT__FN int64_t gt__sign_i64(int64_t a) { return (a > 0) - (a < 0); }
 GT__FN int64_t gt__maximum_i64(int64_t a, int64_t b) { return a > b ? a : b; }
 GT__FN int64_t gt__minimum_i64(int64_t a, int64_t b) { return a < b ? a : b; }
 /* The sign of the dividend; x % 0 = 0. A divisor of -1 becomes 1: same result, no overflow. */
@@ -1578,9 +1571,8 @@ typedef struct { const char *name; const gt__cpu_loops *loops[3]; } gt__cpu_isa;
 enum { GT__FROM = GT__OPS, GT__TO = GT__FROM + GT_DTYPES,     /* + dtype */
        GT__OP_mul_add = GT__TO + GT_DTYPES,     /* two steps in one loop, each of them rounded */
        GT__OP_near_sin, GT__OP_near_cos, GT__OP_near_tan };  /* of floats below 2^15 */
-static int gt__cpu_near(int op) {
-  return op == GT__OP_sin ? GT__OP_near_sin : op == GT__OP_cos ? GT__OP_near_cos
-         : op == GT__OP_tan ? GT__OP_near_tan : op;
+static int gt__cpu_near(int op) { /* these three follow each other in the table, too */
+  return op >= GT__OP_sin && op <= GT__OP_tan ? GT__OP_near_sin + (op - GT__OP_sin) : op;
 }
 typedef int16_t gt__i16 __attribute__((may_alias));
 typedef uint16_t gt__u16 __attribute__((may_alias));
@@ -2586,9 +2578,7 @@ static void gt__cpu_drop(gt__cpu_item *x) { /* with the lock */
 }
 /* One item, without its lock where it takes time. */
 static void gt__cpu_take(gt__cpu_queue *q, gt__cpu_item *x) {
-  int code = 0;
-  while (x->wait && !x->wait->passed) gt__cpu_sleep();
-  if (x->wait) code = x->wait->code;
+  int code = x->wait ? x->wait->code : 0;
   if (x->op || x->other) {
     gt__cpu_share = x->op ? ++gt__cpu_all.busy : 1;
     gt__cpu_unlock();
@@ -2608,10 +2598,9 @@ static void gt__cpu_take(gt__cpu_queue *q, gt__cpu_item *x) {
 static void *gt__cpu_serve(void *argument) {
   gt__cpu_queue *q = (gt__cpu_queue *)argument;
   gt__cpu_lock();
-  for (;;) {
+  while (q->first || !q->closed) {
     gt__cpu_item *x = q->first;
-    if (!x && q->closed) break;
-    if (!x) {
+    if (!x || (x->wait && !x->wait->passed)) {
       gt__cpu_sleep();
       continue;
     }
@@ -3786,15 +3775,13 @@ static struct gt_storage *gt__storage_new(const char *function, size_t bytes, gt
     gt__sweep(1);
     if (b->trim) b->trim(device.index);
     code = gt__storage_fill(s, function);
-    if (code && pinned) { /* page-locked memory is scarcer: ordinary memory does it too, slower */
-      s->pinned = 0;
-      code = gt__storage_fill(s, function);
-    }
   }
-  if (!code) {
-    gt__all.allocated[slot] += bytes;
-    if (gt__all.peak[slot] < gt__all.allocated[slot]) gt__all.peak[slot] = gt__all.allocated[slot];
+  if (code && pinned) { /* page-locked memory is scarcer: ordinary memory does it too, slower */
+    s->pinned = 0;
+    code = gt__storage_fill(s, function);
   }
+  if (!code) gt__all.allocated[slot] += bytes;
+  if (gt__all.peak[slot] < gt__all.allocated[slot]) gt__all.peak[slot] = gt__all.allocated[slot];
   gt__unlock();
   if (!code) return s;
   GPUTENSOR_FREE(s);
@@ -3814,7 +3801,6 @@ static void gt__release_device(struct gt_storage *s) {
 }
 /* Gives the memory back when its last handle is gone. */
 static void gt__storage_release(struct gt_storage *s) { /* with the lock, which it gives up */
-  if (!s->foreign) gt__all.allocated[gt__slot(s->device)] -= s->bytes;
   if (s->foreign) {
     gt__reach_all(NULL, s);
     gt__unlock();
@@ -3822,6 +3808,7 @@ static void gt__storage_release(struct gt_storage *s) { /* with the lock, which 
     GPUTENSOR_FREE(s);
     return;
   }
+  gt__all.allocated[gt__slot(s->device)] -= s->bytes;
   if (s->device.type == GT_CUDA) {
     if (s->data) gt__release_device(s);
     GPUTENSOR_FREE(s);
@@ -5504,9 +5491,8 @@ GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
   if (gt__begin(&r, __func__, out, &like, 2, in, 0)) return NULL;
   if (r.place->dtype == x->dtype)
     return gt__end(&r, gt__move_elements(__func__, r.place, x, dim, index));
-  gt_tensor *picked = gt__new_like(__func__, &like);
-  gt_status status = picked ? gt__move_elements(__func__, picked, x, dim, index) : gt__failed();
-  if (!status) status = gt__copy_into(__func__, r.place, picked);
+  gt_tensor *picked = gt_index_select(NULL, x, dim, index);
+  const gt_status status = picked ? gt__copy_into(__func__, r.place, picked) : gt__failed();
   gt_free(picked);
   return gt__end(&r, status);
 }
@@ -6607,16 +6593,12 @@ static void gt__print_suffixes(gt__printer *t) {
 static int gt__copy_edges(gt_tensor *dst, const gt_tensor *src, int dim) {
   while (dim < src->ndim && dst->shape[dim] == src->shape[dim]) dim++;
   if (dim == src->ndim) return gt_copy(dst, src) != NULL;
-  int ok = 1;
-  for (int64_t last = 0; ok && last < 2; last++) {
-    const int64_t edge = GT__PRINT_EDGE, start = last * (src->shape[dim] - edge);
-    gt_tensor *to = gt_slice(dst, dim, last * edge, last * edge + edge, 1);
-    gt_tensor *from = gt_slice(src, dim, start, start + edge, 1);
-    ok = to && from && gt__copy_edges(to, from, dim + 1);
-    gt_free(to);
-    gt_free(from);
-  }
-  return ok;
+  gt_tensor to = gt__plain(dst), from = gt__plain(src);
+  to.shape[dim] = from.shape[dim] = GT__PRINT_EDGE;
+  if (!gt__copy_edges(&to, &from, dim + 1)) return 0;
+  to.offset += GT__PRINT_EDGE * to.stride[dim];
+  from.offset += (src->shape[dim] - GT__PRINT_EDGE) * from.stride[dim];
+  return gt__copy_edges(&to, &from, dim + 1);
 }
 /* Takes what is shown to the host: all of x, or its edges. */
 static gt_status gt__fetch_shown(gt__printer *t, const gt_tensor *x) {

@@ -4411,26 +4411,12 @@ static gt_status gt__begin(gt__result *r, const char *function, gt_tensor *out, 
   }
   return GT_OK;
 }
-static gt_status gt__move_elements(const char *function, const gt_tensor *dst, const gt_tensor *src,
-                                   int dim, const gt_tensor *index);
-/* The end of every operation: out if all went well; else nothing is left behind. */
-static gt_tensor *gt__end(gt__result *r, gt_status status) {
-  if (r->place != r->out) {
-    if (!status) status = gt__move_elements(r->function, r->out, r->place, -1, NULL);
-    gt_free(r->place);
-  }
-  if (!status) return r->out;
-  if (r->made) gt_free(r->out);
-  return NULL;
-}
-
-/* ---- >>moving ---------------------------------------------------------------------------------- */
 /* The word that kernels set when they meet a bad index; NULL on the CPU, where the call checks. */
 static int32_t *gt__fault_word(gt_device device) {
   void *word = NULL;
   if (device.type != GT_CUDA) return NULL;
   gt__lock();
-  if (!gt__all.fault && !gt__pinned_backend(1)->alloc(-1, NULL, 8, 1, &word))
+  if (!gt__all.fault && !gt__pinned_backend(1)->alloc(device.index, NULL, 8, 1, &word))
     gt__all.fault = (int32_t *)memset(word, 0, 8);
   gt__unlock();
   return gt__all.fault;
@@ -4460,6 +4446,18 @@ static gt_status gt__move_elements(const char *function, const gt_tensor *dst, c
   }
   return gt__submit(&op);
 }
+/* The end of every operation: out if all went well; else nothing is left behind. */
+static gt_tensor *gt__end(gt__result *r, gt_status status) {
+  if (r->place != r->out) {
+    if (!status) status = gt__move_elements(r->function, r->out, r->place, -1, NULL);
+    gt_free(r->place);
+  }
+  if (!status) return r->out;
+  if (r->made) gt_free(r->out);
+  return NULL;
+}
+
+/* ---- >>moving ---------------------------------------------------------------------------------- */
 /* One side of a copy: an address on a device, in a storage. */
 typedef struct { char *data; gt_device device; struct gt_storage *storage; } gt__side;
 static gt__side gt__side_of(const gt_tensor *x) {

@@ -3882,6 +3882,9 @@ GT_API void gt_free(gt_tensor *x) {
   else gt__storage_release(x->storage);
   GPUTENSOR_FREE(x);
 }
+/* A handle that ends with its block. */
+static void gt__end_local(gt_tensor **x) { gt_free(*x); }
+#define GT__LOCAL __attribute__((cleanup(gt__end_local)))
 GT_API gt_tensor *gt_retain(const gt_tensor *x) {
   return gt__refuse(__func__, 0, !x) ? NULL : gt__handle(__func__, x);
 }
@@ -4556,14 +4559,12 @@ static gt_status gt__copy_into(const char *function, gt_tensor *dst, const gt_te
   if (!crosses && !gt__overlaps(dst, src)) return gt__move_elements(function, dst, src, -1, NULL);
   if (sent && gt_is_contiguous(dst))
     return gt__copy_across(function, gt__side_of(dst), gt__side_of(src), gt_nbytes(dst));
-  gt_tensor *between = gt__new(function, gt_shape_of(src), dst->dtype, device,
-                               sent && device.type == GT_CPU);
+  GT__LOCAL gt_tensor *between = gt__new(function, gt_shape_of(src), dst->dtype, device,
+                                         sent && device.type == GT_CPU);
   if (!between) return gt__failed();
   between->storage->internal = 1;
-  gt_status status = gt__copy_into(function, between, src);
-  if (!status) status = gt__copy_into(function, dst, between);
-  gt_free(between);
-  return status;
+  const gt_status status = gt__copy_into(function, between, src);
+  return status ? status : gt__copy_into(function, dst, between);
 }
 /* Another handle on x, if it is like that already, and dense if that is asked for; else a copy. */
 enum { GT__ANY_STRIDES, GT__DENSE, GT__FRESH };
@@ -4639,10 +4640,8 @@ GT_API gt_status gt_to_array(const gt_tensor *x, void *host, size_t bytes) {
                     gt__shape_text(x), gt_dtype_string(x->dtype), gt_nbytes(x));
   if (!host && bytes) return gt__fail(GT_ERROR_ARGUMENT, "%s: host is NULL", __func__);
   if (gt_is_contiguous(x)) return gt__read_bytes(__func__, x, host);
-  gt_tensor *dense = gt__converted(__func__, x, x->dtype, x->device, GT__DENSE);
-  const gt_status status = dense ? gt__read_bytes(__func__, dense, host) : gt__failed();
-  gt_free(dense);
-  return status;
+  GT__LOCAL gt_tensor *dense = gt__converted(__func__, x, x->dtype, x->device, GT__DENSE);
+  return dense ? gt__read_bytes(__func__, dense, host) : gt__failed();
 }
 GT_API void *gt_data(const gt_tensor *x) {
   if (gt__refuse(__func__, 0, !x) || !gt_numel(x)) return NULL;
@@ -4712,12 +4711,15 @@ static void gt__tree_begin(gt__tree *t, const char *function, const char *text, 
   t->n_in = n;
   t->in = in;
 }
-static void gt__tree_end(gt__tree *t) { /* and of the temporaries */
+static void gt__tree_end(gt__tree *t) { /* with its block; and of the temporaries */
   for (int i = 0; i < t->n; i++)
     if (t->node[i].op == GT__OPERAND && t->node[i].value.i >= t->n_in)
       gt_free((gt_tensor *)(uintptr_t)t->node[i].x);
   if (t->node != t->few) GPUTENSOR_FREE(t->node);
 }
+#define GT__TREE(t, function, text, n, in) \
+  gt__tree t __attribute__((cleanup(gt__tree_end))); \
+  gt__tree_begin(&t, function, text, n, in)
 static int gt__add_node(gt__tree *t, int op, int c0, int c1, int c2) {
   gt__node *v = &t->node[t->n];
   memset(v, 0, sizeof *v);
@@ -5279,13 +5281,10 @@ static gt_status gt__check_text(const char *function, const char *text, int n) {
 }
 static gt_tensor *gt__eval_at(const char *function, gt_tensor *out, const gt_tensor *like,
                               const char *text, int n, const gt_tensor *const *x, int at_least) {
-  gt__tree t;
   if (gt__check_text(function, text, n)) return NULL;
   if (gt__refuse(function, !out, gt__first_null(n, x))) return NULL;
-  gt__tree_begin(&t, function, text, n, x);
-  out = gt__parse_text(&t) ? NULL : gt__run_tree(&t, out, like, at_least);
-  gt__tree_end(&t);
-  return out;
+  GT__TREE(t, function, text, n, x);
+  return gt__parse_text(&t) ? NULL : gt__run_tree(&t, out, like, at_least);
 }
 GT_API gt_tensor *gt_eval_n(gt_tensor *out, const char *text, int n, const gt_tensor *const *x) {
   return gt__eval_at("gt_eval", out, NULL, text, n, x, GT__I64);
@@ -5293,14 +5292,11 @@ GT_API gt_tensor *gt_eval_n(gt_tensor *out, const char *text, int n, const gt_te
 /* One operation of the table on n operands. */
 static gt_tensor *gt__apply(const char *function, gt_tensor *out, int op, int n,
                             const gt_tensor *const *x) {
-  gt__tree t;
   if (gt__refuse(function, !out, gt__first_null(n, x))) return NULL;
-  gt__tree_begin(&t, function, "", n, x);
+  GT__TREE(t, function, "", n, x);
   for (int i = 0; i < n; i++) gt__add_whole(&t, GT__OPERAND, i);
   gt__add_node(&t, op, 0, 1, 2);
-  out = gt__run_tree(&t, out, NULL, GT__I64);
-  gt__tree_end(&t);
-  return out;
+  return gt__run_tree(&t, out, NULL, GT__I64);
 }
 #define GT__ARGUMENTS_1 a
 #define GT__ARGUMENTS_2 a, b
@@ -5323,10 +5319,8 @@ static gt_tensor *gt__make(const char *function, gt_tensor *out, const char *tex
                            gt_dtype dtype, gt_device device, int n, const double *number,
                            int at_least) {
   gt_tensor like;
-  gt__tree t;
-  gt__tree_begin(&t, function, text, n, NULL); /* letters, made numbers below */
-  gt_status status = gt__model(function, &like, shape, dtype, device);
-  if (!status) status = gt__parse_text(&t);
+  GT__TREE(t, function, text, n, NULL); /* letters, made numbers below */
+  if (gt__model(function, &like, shape, dtype, device) || gt__parse_text(&t)) return NULL;
   for (gt__node *v = t.node; v < t.node + t.n; v++) {
     const int letter = (int)v->value.i;
     if (v->op != GT__OPERAND) continue;
@@ -5335,9 +5329,7 @@ static gt_tensor *gt__make(const char *function, gt_tensor *out, const char *tex
     else v->value.f = number[letter];
   }
   t.n_in = 0;
-  out = status ? NULL : gt__run_tree(&t, out, &like, at_least);
-  gt__tree_end(&t);
-  return out;
+  return gt__run_tree(&t, out, &like, at_least);
 }
 static gt_tensor *gt__full(const char *function, gt_tensor *out, gt_shape shape, double value,
                            gt_dtype dtype, gt_device device) {
@@ -5407,13 +5399,12 @@ static gt_tensor *gt__random(const char *function, int op, gt_shape shape, gt_dt
                              gt_device device, gt_generator *generator, int64_t low,
                              uint64_t range) {
   gt_generator *source = generator ? generator : &gt__me.generator;
-  gt_tensor model, *out;
-  gt__tree t;
+  gt_tensor like;
   if (op != GT__INTEGER && gt__is_dtype(dtype) && !gt_is_floating(dtype))
     return GT__NULL(GT_ERROR_DTYPE, "%s: %s cannot hold these numbers; choose a floating dtype, or "
                     "gt_randint", function, gt_dtype_string(dtype));
-  if (gt__model(function, &model, shape, dtype, device)) return NULL;
-  gt__tree_begin(&t, function, "", 0, NULL);
+  if (gt__model(function, &like, shape, dtype, device)) return NULL;
+  GT__TREE(t, function, "", 0, NULL);
   gt__add_whole(&t, GT__WHOLE, low);
   gt__add_whole(&t, GT__WHOLE, (int64_t)range);
   gt__add_node(&t, op, 0, 1, 0);
@@ -5424,8 +5415,8 @@ static gt_tensor *gt__random(const char *function, int op, gt_shape shape, gt_dt
   }
   t.seed = source->seed;
   t.offset = source->offset;
-  out = gt__run_tree(&t, NULL, &model, op == GT__INTEGER ? GT__I64 : gt__compute_of(dtype));
-  gt__tree_end(&t);
+  const int compute = op == GT__INTEGER ? (int)GT__I64 : gt__compute_of(dtype);
+  gt_tensor *out = gt__run_tree(&t, NULL, &like, compute);
   if (out) source->offset += (uint64_t)gt_numel(out);
   return out;
 }
@@ -5446,7 +5437,7 @@ GT_API gt_tensor *gt_randint(int64_t low, int64_t high, gt_shape shape, gt_dtype
 /* Fisher and Yates's shuffle, on the host: exactly uniform, and the same on every device. */
 GT_API gt_tensor *gt_randperm(int64_t n, gt_device device, gt_generator *generator) {
   gt_generator *source = generator ? generator : &gt__me.generator;
-  gt_tensor *host = gt__new(__func__, GT_SHAPE(n), GT_INT64, gt_cpu(), 0), *out;
+  GT__LOCAL gt_tensor *host = gt__new(__func__, GT_SHAPE(n), GT_INT64, gt_cpu(), 0);
   if (!host) return NULL;
   int64_t *p = (int64_t *)host->storage->data;
   for (int64_t i = 0; i < n; i++) {
@@ -5454,9 +5445,8 @@ GT_API gt_tensor *gt_randperm(int64_t n, gt_device device, gt_generator *generat
     p[i] = p[j];
     p[j] = i;
   }
-  out = gt__converted(__func__, host, GT_INT64, device, GT__DENSE);
+  gt_tensor *out = gt__converted(__func__, host, GT_INT64, device, GT__DENSE);
   if (out) source->offset += (uint64_t)n;
-  gt_free(host);
   return out;
 }
 
@@ -5489,10 +5479,8 @@ GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
   if (gt__begin(&r, __func__, out, &like, 2, in, 0)) return NULL;
   if (r.place->dtype == x->dtype)
     return gt__end(&r, gt__move_elements(__func__, r.place, x, dim, index));
-  gt_tensor *picked = gt_index_select(NULL, x, dim, index);
-  const gt_status status = picked ? gt__copy_into(__func__, r.place, picked) : gt__failed();
-  gt_free(picked);
-  return gt__end(&r, status);
+  GT__LOCAL gt_tensor *picked = gt_index_select(NULL, x, dim, index);
+  return gt__end(&r, picked ? gt__copy_into(__func__, r.place, picked) : gt__failed());
 }
 /* Copies each input into its part of the output; stack gives each a dim of size 1 first. */
 static gt_tensor *gt__join_tensors(const char *function, gt_tensor *out, int n,
@@ -5645,13 +5633,10 @@ static gt_tensor *gt__run_fold(const gt__folding *f, gt__tree *t, gt_tensor *out
 }
 static gt_tensor *gt__fold_text(const gt__folding *f, gt_tensor *out, const char *text, int n,
                                 const gt_tensor *const *x) {
-  gt__tree t;
   if (gt__check_text(f->function, text, n)) return NULL;
   if (gt__refuse(f->function, !out, gt__first_null(n, x))) return NULL;
-  gt__tree_begin(&t, f->function, text, n, x);
-  out = gt__parse_text(&t) ? NULL : gt__run_fold(f, &t, out);
-  gt__tree_end(&t);
-  return out;
+  GT__TREE(t, f->function, text, n, x);
+  return gt__parse_text(&t) ? NULL : gt__run_fold(f, &t, out);
 }
 static gt__folding gt__folding_of(const char *function, gt_reduction reduction, uint32_t dims,
                                   int keepdim) {
@@ -5699,18 +5684,15 @@ static gt_tensor *gt__outer(const char *function, gt_tensor *out, const gt_tenso
 static gt_tensor *gt__spread(const char *function, gt_tensor *out, const gt_tensor *x, uint32_t dims,
                              double correction, int keepdim, int finish) {
   gt__folding f = gt__folding_of(function, GT_MEAN, dims, keepdim);
-  const gt_tensor *in[] = {x, NULL};
   if (gt__refuse(function, !out, !x)) return NULL;
-  gt_tensor *mean = gt__inner(function, GT_MEAN, dims, 1, "a", x, NULL);
+  GT__LOCAL gt_tensor *mean = gt__inner(function, GT_MEAN, dims, 1, "a", x, NULL);
+  const gt_tensor *const in[] = {x, mean};
   if (!mean) return NULL;
-  in[1] = mean;
   f.at_least = GT__F32;
   f.finish = finish;
   f.correction = correction;
   f.dtype = gt__float_dtype(x);
-  out = gt__fold_text(&f, out, "(a-b)*(a-b)", 2, in);
-  gt_free(mean);
-  return out;
+  return gt__fold_text(&f, out, "(a-b)*(a-b)", 2, in);
 }
 GT_API gt_tensor *gt_var(gt_tensor *out, const gt_tensor *x, uint32_t dims, double correction,
                          int keepdim) {
@@ -5730,12 +5712,10 @@ GT_API gt_tensor *gt_norm(gt_tensor *out, const gt_tensor *x, double p, uint32_t
   if (p == 2) f.finish = GT__ROOT;
   if (p == 0 || p == 1 || p == 2 || isinf(p))
     return gt__fold_text(&f, out, p == 0 ? "a != 0" : p == 2 ? "a*a" : "abs(a)", 1, &x);
-  gt_tensor *power = gt_scalar(p);
-  gt_tensor *sum = power ? gt__inner(__func__, GT_SUM, dims, keepdim, "abs(a)**b", x, power) : NULL;
-  out = sum ? gt__outer(__func__, out, x, "a**(1/b)", sum, power, NULL) : NULL;
-  gt_free(sum);
-  gt_free(power);
-  return out;
+  GT__LOCAL gt_tensor *power = gt_scalar(p);
+  if (!power) return NULL;
+  GT__LOCAL gt_tensor *sum = gt__inner(__func__, GT_SUM, dims, keepdim, "abs(a)**b", x, power);
+  return sum ? gt__outer(__func__, out, x, "a**(1/b)", sum, power, NULL) : NULL;
 }
 /* Does a row of x along these dims take one read and stay on the chip? See gt__reduce_args. */
 static int gt__is_row(const gt_tensor *x, uint32_t set) {
@@ -5751,26 +5731,23 @@ static int gt__is_row(const gt_tensor *x, uint32_t set) {
 static gt_tensor *gt__soft(const char *function, gt_tensor *out, const gt_tensor *x, uint32_t dims,
                            int keepdim, int soft) {
   gt__folding f = gt__folding_of(function, GT_SUM, dims, keepdim);
-  gt_tensor *s = NULL, most;
   uint32_t set;
   if (gt__dim_set(function, dims, x->ndim, &set)) return NULL;
   f.at_least = GT__F32;
   f.soft = soft;
   if (gt__is_row(x, set)) return gt__fold_text(&f, out, "a", 1, &x);
   /* nothing to add up: the sum is 0 and its logarithm -inf */
-  gt_tensor *m = gt__inner(function, gt_numel(x) ? GT_MAX : GT_SUM, dims, 1, "a", x, NULL);
-  if (m && (soft != GT__LOGSUMEXP || /* no inf - inf below */
-            gt__outer(function, m, x, "isinf(a) ? 0 : a", m, NULL, NULL)))
-    s = gt__inner(function, GT_SUM, dims, keepdim, "exp(a-b)", x, m);
-  if (s && soft == GT__LOGSUMEXP) {
-    most = gt__plain(s); /* both are contiguous: with or without the folded dims */
-    most.storage = m->storage;
-    out = gt__outer(function, out, x, "log(a)+b", s, &most, NULL);
-  } else if (s)
-    out = gt__outer(function, out, x, soft == GT__SOFTMAX ? "exp(a-b)/c" : "(a-b)-log(c)", x, m, s);
-  gt_free(m);
-  gt_free(s);
-  return s ? out : NULL;
+  const gt_reduction first = gt_numel(x) ? GT_MAX : GT_SUM;
+  GT__LOCAL gt_tensor *m = gt__inner(function, first, dims, 1, "a", x, NULL);
+  if (!m || (soft == GT__LOGSUMEXP && /* no inf - inf below */
+             !gt__outer(function, m, x, "isinf(a) ? 0 : a", m, NULL, NULL))) return NULL;
+  GT__LOCAL gt_tensor *s = gt__inner(function, GT_SUM, dims, keepdim, "exp(a-b)", x, m);
+  if (!s) return NULL;
+  if (soft == GT__SOFTMAX) return gt__outer(function, out, x, "exp(a-b)/c", x, m, s);
+  if (soft == GT__LOG_SOFTMAX) return gt__outer(function, out, x, "(a-b)-log(c)", x, m, s);
+  gt_tensor most = gt__plain(s); /* both are contiguous: with or without the folded dims */
+  most.storage = m->storage;
+  return gt__outer(function, out, x, "log(a)+b", s, &most, NULL);
 }
 static gt_tensor *gt__soft_along(const char *function, gt_tensor *out, const gt_tensor *x, int dim,
                                  int soft) {
@@ -5879,14 +5856,12 @@ static gt_tensor *gt__matmul_text(const char *function, gt_tensor *out, const gt
 /* The product by itself, in the type that products add up in, then the expression. */
 static gt_status gt__product_apart(gt__tree *t, gt__product *p, gt_dtype dtype, gt_tensor *place) {
   const gt_tensor *const *factor = t->in + t->n_in;
-  gt_tensor *product = gt__new(t->function, gt_shape_of(&p->result), dtype, place->device, 0);
-  int done = product && gt__matmul_text(t->function, product, factor[0], factor[1], "a", 0, NULL);
-  if (done) {
-    p->result = gt__plain(product);
-    done = gt__run_tree(t, place, NULL, GT__I64) != NULL;
-  }
-  gt_free(product);
-  return done ? GT_OK : gt__failed();
+  GT__LOCAL gt_tensor *product =
+      gt__new(t->function, gt_shape_of(&p->result), dtype, place->device, 0);
+  if (!product || !gt__matmul_text(t->function, product, factor[0], factor[1], "a", 0, NULL))
+    return gt__failed();
+  p->result = gt__plain(product);
+  return gt__run_tree(t, place, NULL, GT__I64) ? GT_OK : gt__failed();
 }
 /* Behind the operands in t->in stand the two factors. */
 static gt_tensor *gt__matmul_tree(gt__tree *t, gt__product *p, gt_tensor *out) {
@@ -5909,7 +5884,6 @@ static gt_tensor *gt__matmul_tree(gt__tree *t, gt__product *p, gt_tensor *out) {
 static gt_tensor *gt__matmul_text(const char *function, gt_tensor *out, const gt_tensor *a,
                                   const gt_tensor *b, const char *text, int n,
                                   const gt_tensor *const *x) {
-  gt__tree t;
   gt__product p;
   const gt_tensor *in[28];
   if (gt__check_text(function, text, n < 0 ? n : n + 1)) return NULL;
@@ -5920,10 +5894,8 @@ static gt_tensor *gt__matmul_text(const char *function, gt_tensor *out, const gt
   for (int i = 0; i < n; i++) in[i + 1] = x[i];
   in[n + 1] = a;
   in[n + 2] = b;
-  gt__tree_begin(&t, function, text, n + 1, in);
-  out = gt__parse_text(&t) ? NULL : gt__matmul_tree(&t, &p, out);
-  gt__tree_end(&t);
-  return out;
+  GT__TREE(t, function, text, n + 1, in);
+  return gt__parse_text(&t) ? NULL : gt__matmul_tree(&t, &p, out);
 }
 GT_API gt_tensor *gt_matmul_eval_n(gt_tensor *out, const gt_tensor *a, const gt_tensor *b,
                                    const char *text, int n, const gt_tensor *const *x) {
@@ -5939,18 +5911,13 @@ static gt_tensor *gt__factor_of(const gt_tensor *a, const gt_tensor *b, double v
 }
 GT_API gt_tensor *gt_addmm(gt_tensor *out, const gt_tensor *c, const gt_tensor *a, const gt_tensor *b,
                            double beta, double alpha) {
-  const gt_tensor *in[] = {NULL, c, NULL};
-  gt_tensor *x, *y;
   if (gt__refuse(__func__, !out || (!c && beta == 0), !a ? 2 : !b ? 3 : !c && beta != 0 ? 1 : 0))
     return NULL;
-  in[0] = x = gt__factor_of(a, b, alpha);
-  in[2] = y = gt__factor_of(a, b, beta);
-  out = !x || !y    ? NULL
-        : beta == 0 ? gt__matmul_text(__func__, out, a, b, "a*b", 1, in)
-                    : gt__matmul_text(__func__, out, a, b, "a*b + c*d", 3, in);
-  gt_free(x);
-  gt_free(y);
-  return out;
+  GT__LOCAL gt_tensor *x = gt__factor_of(a, b, alpha), *y = gt__factor_of(a, b, beta);
+  const gt_tensor *const in[] = {x, c, y};
+  if (!x || !y) return NULL;
+  return beta == 0 ? gt__matmul_text(__func__, out, a, b, "a*b", 1, in)
+                   : gt__matmul_text(__func__, out, a, b, "a*b + c*d", 3, in);
 }
 GT_API gt_tensor *gt_linear(gt_tensor *out, const gt_tensor *x, const gt_tensor *w,
                             const gt_tensor *bias) {
@@ -6416,14 +6383,11 @@ static gt_tensor *gt__npy_load(gt__npy *h, gt_device device) {
   gt_shape shape = h->shape;
   const int last = shape.ndim - 1;
   for (int d = 0; d <= last && h->fortran; d++) shape.size[d] = h->shape.size[last - d];
-  gt_tensor *host = gt_empty(shape, h->dtype, gt_cpu()), *x = NULL;
-  if (host && !gt__npy_elements(h, host)) {
-    gt_tensor turned = gt__plain(host);
-    for (int d = 0; d < last - d && h->fortran; d++) gt__swap_dims(&turned, d, last - d);
-    x = gt__converted("gt_load_npy", &turned, h->dtype, device, GT__DENSE);
-  }
-  gt_free(host);
-  return x;
+  GT__LOCAL gt_tensor *host = gt_empty(shape, h->dtype, gt_cpu());
+  if (!host || gt__npy_elements(h, host)) return NULL;
+  gt_tensor turned = gt__plain(host);
+  for (int d = 0; d < last - d && h->fortran; d++) gt__swap_dims(&turned, d, last - d);
+  return gt__converted("gt_load_npy", &turned, h->dtype, device, GT__DENSE);
 }
 GT_API gt_tensor *gt_load_npy(const char *path, gt_device device) {
   gt__npy h;
@@ -6472,9 +6436,8 @@ GT_API gt_status gt_save_npy(const char *path, const gt_tensor *x) {
   if (!temporary) return GT_ERROR_MEMORY;
   snprintf(temporary, n, "%s.tmp", path);
   const gt_dtype dtype = x->dtype == GT_BFLOAT16 ? GT_FLOAT32 : x->dtype;
-  gt_tensor *host = gt__converted(__func__, x, dtype, gt_cpu(), GT__DENSE);
+  GT__LOCAL gt_tensor *host = gt__converted(__func__, x, dtype, gt_cpu(), GT__DENSE);
   const gt_status status = host ? gt__npy_save(path, temporary, host) : gt__failed();
-  gt_free(host);
   GPUTENSOR_FREE(temporary);
   return status;
 }

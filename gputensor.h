@@ -1692,25 +1692,20 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
   /* a[c] becomes the fold of chunk c of `count`, n values each, at[c] the place in it */ \
   static target GT__OPTIMIZE("off") void gt__cpu_lanes_##type##_##isa( \
       int fold, void *pa, void *at, const void *pb, int64_t n, int64_t count) { \
-    value lane[GT__LANES], place[GT__LANES], *a = (value *)pa; \
+    value lane[GT__LANES], *a = (value *)pa; \
     const value *b = (const value *)pb; \
     const int64_t rows = n / GT__LANES, rest = n % GT__LANES, used = rows ? (int)GT__LANES : n; \
-    int64_t most = 16; \
+    int64_t most = 16, first; \
     while (most < used) most *= 2; \
     for (int64_t c = 0; c < count; c++, b += n) { \
       switch (fold) { \
         GT__LANE(SUM, type, isa) GT__LANE(PROD, type, isa) GT__LANE(MAX, type, isa) \
         GT__LANE(MIN, type, isa) GT__LANE(ANY, type, isa) GT__LANE(ALL, type, isa) \
-        default:  /* the first of the best: the order in which they are found is free */ \
-          gt__cpu_fold_##type##_##isa(fold, lane, place, b, GT__LANES, rows, GT__LANES, 0); \
-          gt__cpu_fold_##type##_##isa(fold, lane, place, b + n - rest, rest, 1, 0, rows); \
+        default:  /* the first of the best */ \
           gt__cpu_lanes_##type##_##isa(fold == GT__FOLD_ARGMAX ? GT__FOLD_MAX : GT__FOLD_MIN, \
-                                       a + c, NULL, lane, used, 1); \
-          for (int32_t i = 0; i < used; i++) { \
-            const int best = (lane[i] == a[c]) | ((lane[i] != lane[i]) & (a[c] != a[c])); \
-            place[i] = best ? place[i] * GT__LANES + (value)i : (value)GT__CHUNK; \
-          } \
-          gt__cpu_lanes_##type##_##isa(GT__FOLD_MIN, (value *)at + c, NULL, place, used, 1); \
+                                       a + c, NULL, b, n, 1); \
+          for (first = 0; first < n && b[first] != a[c] && b[first] == b[first];) first++; \
+          ((value *)at)[c] = (value)first; \
           continue; \
       } \
       a[c] = lane[0]; \

@@ -1957,7 +1957,7 @@ static void gt__cpu_fetch(gt__cpu_eval *e, int64_t o, int64_t columns, int64_t k
                      in->data + gt__offset(k + i, folded, m->size + kept, stride + kept) * size,
                      stride);
     /* Short runs of several operands outwit the processor's own prefetching: ask for the next. */
-    if (from != e->raw && from != e->buffer[s] && n <= GT__BLOCK)
+    if (from != e->raw && from != e->buffer[s])
       for (int64_t p = 0; p < n * size; p += 64) __builtin_prefetch(from + n * size + p);
     e->slot[s] = native ? from : e->buffer[s];
     if (!native) e->loops->step(GT__FROM + in->dtype, e->slot[s], from, NULL, NULL, n);
@@ -2040,27 +2040,13 @@ static void gt__cpu_block(gt__cpu_eval *e, int64_t first, int64_t n) {
   const char *values = gt__cpu_compute(e, n, in_place ? m->out.data + first * e->width : NULL);
   gt__cpu_put(e, e->loops, &m->out, m->ndim, first, n, values);
 }
-/* How many elements a block may have: many, if one loop from memory to memory is all there is. */
-static int64_t gt__cpu_run_length(const gt__cpu_eval *e) {
-  const gt__program *p = &e->m->program;
-  int one = p->n_ins == 2 ||
-            (p->n_ins == 3 && p->ins[1].op == GT__OP_mul && p->ins[2].op == GT__OP_add);
-  one &= p->ins[0].op == GT__LOAD && p->ins[1].op > GT__INTEGER && p->n_const == 0;
-  one &= e->m->out.mode == GT__VECTOR && e->m->out.dtype == e->loops->native;
-  for (int k = 0; k < p->n_in; k++) one &= e->flat[k] && e->m->in[k].dtype == e->loops->native;
-  return one ? 32 * GT__BLOCK : GT__BLOCK;
-}
 static void gt__cpu_map_task(const void *context, gt__cpu_range items) {
   const gt__map_args *m = (const gt__map_args *)context;
   const int64_t end = gt__cpu_least(items.end * GT__BLOCK, m->count);
   gt__cpu_eval e;
   gt__cpu_begin(&e, m, 0, m->ndim);
-  const int64_t most = gt__cpu_run_length(&e);
-  for (int64_t i = items.begin * GT__BLOCK, n; i < end; i += n) {
-    n = gt__cpu_least(most, end - i);
-    if (n > GT__BLOCK) n -= n % GT__GROUP;
-    gt__cpu_block(&e, i, n);
-  }
+  for (int64_t i = items.begin * GT__BLOCK; i < end; i += GT__BLOCK)
+    gt__cpu_block(&e, i, gt__cpu_least(GT__BLOCK, end - i));
 }
 static int gt__cpu_map(const gt__map_args *m) {
   const int threads = gt__cpu_threads(gt__cpu_work(m));

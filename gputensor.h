@@ -1088,7 +1088,6 @@ GT__FN float gt__pow_f32(float x, float y) {
   return ((x == 1.0f) | (y == 0.0f)) ? 1.0f : r;
 }
 
-/* -- float32: the small ones -- */
 /* Scaled by 2^96 either way where squares would leave the range. */
 GT__FN float gt__hypot_f32(float x, float y) {
   float p = gt__abs_f32(x), q = gt__abs_f32(y), a = p > q ? p : q, b = p > q ? q : p, r;
@@ -2063,7 +2062,7 @@ static int gt__cpu_map(const gt__map_args *m) {
 enum { GT__TREE = 5 };   /* levels of a tree over 16 chunks */
 typedef struct {
   const gt__reduce_args *r;
-  int64_t columns, chunk, n_chunk, group, n_group;
+  int64_t columns, group, n_group;
   gt__partial *partial;                 /* [outer][n_group] */
   char *rows;                           /* for softmax: two a thread, of `pitch` bytes */
   size_t pitch;
@@ -2110,7 +2109,7 @@ static void gt__cpu_columns(gt__cpu_folder *f, gt__cpu_column *to, int64_t o, in
 static void gt__cpu_chunk(gt__cpu_folder *f, gt__cpu_column *to, int64_t o, int64_t columns,
                           int64_t begin) {
   const gt__reduce_args *r = f->c->r;
-  const int64_t n = gt__cpu_least(f->c->chunk, r->n - begin), most = n ? GT__CHUNK / n : columns;
+  const int64_t n = gt__cpu_least(r->chunk, r->n - begin), most = n ? GT__CHUNK / n : columns;
   if (!r->inner) gt__cpu_columns(f, to, o, columns, begin, n);
   for (int64_t c = 0; c < columns && r->inner; c += most) {
     const int64_t count = gt__cpu_least(most, columns - c);
@@ -2151,10 +2150,10 @@ static void gt__cpu_group_task(const void *context, gt__cpu_range items) {
   for (int64_t item = items.begin; item < items.end; item++) {
     const int64_t o = item / c->n_group * c->columns, group = item % c->n_group;
     const int64_t columns = gt__cpu_least(c->columns, r->outer - o), first = group * c->group;
-    const int64_t n = gt__cpu_least(c->group, c->n_chunk - first);
+    const int64_t n = gt__cpu_least(c->group, r->n_chunk - first);
     gt__cpu_column *top = f.tree;       /* the newest subtree */
     for (int64_t i = 0; i < n; i++, top++) {
-      gt__cpu_chunk(&f, top, o, columns, (first + i) * c->chunk);
+      gt__cpu_chunk(&f, top, o, columns, (first + i) * r->chunk);
       for (int64_t bit = i; top > f.tree && (bit & 1 || i + 1 == n); bit >>= 1, top--)
         gt__cpu_join(&f, top[-1].value, top[-1].index, top->value, top->index, columns);
     }
@@ -2227,8 +2226,8 @@ static void gt__cpu_soft_task(const void *context, gt__cpu_range items) {
     gt__cpu_soft_row(&e, c->r, c->rows + (size_t)items.thread * 2 * c->pitch, c->pitch, &out, o);
 }
 static int gt__cpu_reduce(const gt__reduce_args *r) {
-  gt__cpu_reduction c = {r, GT__BLOCK, r->chunk, r->n_chunk, 1 << (GT__TREE - 1), 0, NULL,
-                         NULL, (size_t)r->n * 8 + GT__PITCH};
+  gt__cpu_reduction c = {r, GT__BLOCK, 1 << (GT__TREE - 1), 0, NULL, NULL,
+                         (size_t)r->n * 8 + GT__PITCH};
   const int threads = gt__cpu_threads(gt__cpu_work(&r->pre) * (r->soft ? 16 : 1));
   if (r->outer <= 0) return 0;
   if (r->soft) {
@@ -2238,19 +2237,13 @@ static int gt__cpu_reduce(const gt__reduce_args *r) {
     GPUTENSOR_FREE(c.rows);
     return 0;
   }
-  if (gt__cpu_indexed(r->fold) && !r->inner) {   /* the order of joining is free: fewer chunks */
-    c.chunk *= 4;
-    c.n_chunk = gt__cpu_parts(r->n, c.chunk);
-  }
   if (r->inner && r->n) c.columns = r->n > GT__CHUNK ? 1 : gt__cpu_parts(4 * GT__CHUNK, r->n);
   c.columns = gt__cpu_least(gt__cpu_least(c.columns, GT__BLOCK), r->outer);
   const int64_t blocks = gt__cpu_parts(r->outer, c.columns);
-  while (c.group > 1 && blocks * gt__cpu_parts(c.n_chunk, c.group) < 4 * threads) c.group /= 2;
-  c.n_group = gt__cpu_parts(c.n_chunk, c.group);
-  if (c.n_group > 1) {
-    const uint64_t n = (uint64_t)r->outer * (uint64_t)c.n_group;   /* at most n/32 elements */
-    if (n <= SIZE_MAX / sizeof *c.partial)
-      c.partial = (gt__partial *)GPUTENSOR_MALLOC((size_t)n * sizeof *c.partial);
+  while (c.group > 1 && blocks * gt__cpu_parts(r->n_chunk, c.group) < 4 * threads) c.group /= 2;
+  c.n_group = gt__cpu_parts(r->n_chunk, c.group);
+  if (c.n_group > 1) { /* one partial for 32 elements at least, so their number does not overflow */
+    c.partial = (gt__partial *)GPUTENSOR_MALLOC((size_t)(r->outer * c.n_group) * sizeof *c.partial);
     if (!c.partial) return GT__CPU_NO_MEMORY;
   }
   gt__cpu_split(gt__cpu_group_task, &c, blocks * c.n_group, threads);
@@ -2868,17 +2861,15 @@ static int gt__cuda_properties(int index, gt_properties *out) {
 static int gt__cuda_pool(int index) {
   struct cudaMemPoolProps props;
   unsigned long long keep = UINT64_MAX;
-  cudaMemPool_t pool;
   if (gt__gpu.pool[index]) return 0;
   memset(&props, 0, sizeof props);
   props.allocType = cudaMemAllocationTypePinned;
   props.location.type = cudaMemLocationTypeDevice;
   props.location.id = index;
-  int code = gt__cuda_done(cudaMemPoolCreate(&pool, &props));
-  if (code) return code;
-  code = gt__cuda_done(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
-  if (!code) gt__gpu.pool[index] = pool;
-  else gt__cuda_done(cudaMemPoolDestroy(pool));
+  cudaMemPool_t *pool = &gt__gpu.pool[index];
+  const int code = gt__cuda_done(cudaMemPoolCreate(pool, &props));
+  if (!code) /* should this fail, memory goes back to the system at each wait */
+    gt__cuda_done(cudaMemPoolSetAttribute(*pool, cudaMemPoolAttrReleaseThreshold, &keep));
   return code;
 }
 /* Without a queue, the thread's own stream: the legacy stream would wait for all the others. */

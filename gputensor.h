@@ -2533,6 +2533,11 @@ static struct {
   pthread_cond_t changed;        /* something was pushed, has passed or is done */
   int busy;                      /* threads that run an operation */
 } gt__cpu_all = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
+/* Holds a lock to the end of the block. */
+static void gt__let_go(pthread_mutex_t **lock) { pthread_mutex_unlock(*lock); }
+#define GT__HOLD(lock) \
+  pthread_mutex_t *gt__held __attribute__((cleanup(gt__let_go))) = &(lock); \
+  pthread_mutex_lock(gt__held)
 static void gt__cpu_lock(void) { pthread_mutex_lock(&gt__cpu_all.lock); }
 static void gt__cpu_unlock(void) { pthread_mutex_unlock(&gt__cpu_all.lock); }
 static void gt__cpu_sleep(void) { pthread_cond_wait(&gt__cpu_all.changed, &gt__cpu_all.lock); }
@@ -2571,7 +2576,7 @@ static void gt__cpu_take(gt__cpu_queue *q, gt__cpu_item *x) {
 }
 static void *gt__cpu_serve(void *argument) {
   gt__cpu_queue *q = (gt__cpu_queue *)argument;
-  gt__cpu_lock();
+  GT__HOLD(gt__cpu_all.lock);
   while (q->first || !q->closed) {
     gt__cpu_item *x = q->first;
     if (!x || (x->wait && !x->wait->passed)) {
@@ -2585,7 +2590,6 @@ static void *gt__cpu_serve(void *argument) {
     gt__cpu_drop(x);
     pthread_cond_broadcast(&gt__cpu_all.changed);
   }
-  gt__cpu_unlock();
   return NULL;
 }
 /* Adds what `like` and `op` say; without a queue it passes at once. Who keeps it has to drop it. */
@@ -2601,7 +2605,7 @@ static int gt__cpu_push(gt__cpu_queue *q, const gt__cpu_item *like, const gt__op
   x->ms = gt__cpu_now();
   if (keep) *keep = x;
   if (!q) return 0;
-  gt__cpu_lock();
+  GT__HOLD(gt__cpu_all.lock);
   if (x->event && !x->other) x->wait = ((gt__cpu_event *)x->event)->now;
   if (x->wait) x->wait->refs++;
   if (q->first) q->last->next = x;
@@ -2609,15 +2613,13 @@ static int gt__cpu_push(gt__cpu_queue *q, const gt__cpu_item *like, const gt__op
   q->last = x;
   q->pushed++;
   pthread_cond_broadcast(&gt__cpu_all.changed);
-  gt__cpu_unlock();
   return 0;
 }
 /* Waits while the queue holds `most` items or more, those pushed later not counted. */
 static void gt__cpu_until(gt__cpu_queue *q, uint64_t most) {
-  gt__cpu_lock();
+  GT__HOLD(gt__cpu_all.lock);
   for (uint64_t goal = q->pushed; goal - q->popped >= most && q->popped < goal && !gt__forked;)
     gt__cpu_sleep();
-  gt__cpu_unlock();
 }
 static int gt__cpu_queue_create(int index, int priority, void **queue) {
   *queue = NULL;
@@ -2650,11 +2652,10 @@ static int gt__cpu_queue_ask(int index, void *queue, int wait) {
   gt__cpu_queue *q = (gt__cpu_queue *)queue;
   if (!q) return 0;
   if (wait) gt__cpu_until(q, 1);
-  gt__cpu_lock(); /* behind a wait there may be newer items, pushed by another thread */
+  GT__HOLD(gt__cpu_all.lock); /* behind a wait there may be newer items, pushed by another thread */
   const int code = !q->first || (wait && !gt__forked) ? q->code
                    : gt__forked ? (int)GT__CPU_FORKED : GT__NOT_YET;
   if (code == q->code) q->code = 0;
-  gt__cpu_unlock();
   return code;
 }
 static int gt__cpu_queue_wait_event(int index, void *queue, void *event) {
@@ -2663,9 +2664,8 @@ static int gt__cpu_queue_wait_event(int index, void *queue, void *event) {
   return queue ? gt__cpu_push((gt__cpu_queue *)queue, &like, NULL, NULL) : 0;
 }
 static int gt__cpu_event_destroy(int index, void *event) {
-  gt__cpu_lock();
+  GT__HOLD(gt__cpu_all.lock);
   gt__cpu_drop(((gt__cpu_event *)event)->now);
-  gt__cpu_unlock();
   GPUTENSOR_FREE(event);
   return 0;
 }
@@ -2679,27 +2679,24 @@ static int gt__cpu_event_record(int index, void **event, void *queue) {
   }
   const int code = gt__cpu_push((gt__cpu_queue *)queue, &gt__cpu_blank, NULL, &x);
   if (code) return code;
-  gt__cpu_lock();
+  GT__HOLD(gt__cpu_all.lock);
   gt__cpu_drop(e->now);
   e->now = x;
-  gt__cpu_unlock();
   return 0;
 }
 static int gt__cpu_event_ask(int index, void *event, int wait) {
-  gt__cpu_lock();
+  GT__HOLD(gt__cpu_all.lock);
   gt__cpu_item *x = ((gt__cpu_event *)event)->now;
   if (x) x->refs++; /* it may be recorded again */
   while (wait && x && !x->passed && !gt__forked) gt__cpu_sleep();
   const int code = !x ? 0 : x->passed ? x->code : gt__forked ? (int)GT__CPU_FORKED : GT__NOT_YET;
   gt__cpu_drop(x);
-  gt__cpu_unlock();
   return code;
 }
 static int gt__cpu_event_elapsed(int index, void *start, void *end, float *ms) {
-  gt__cpu_lock();
+  GT__HOLD(gt__cpu_all.lock);
   const gt__cpu_item *a = ((gt__cpu_event *)start)->now, *b = ((gt__cpu_event *)end)->now;
   *ms = a && b ? (float)(b->ms - a->ms) : 0; /* both have passed */
-  gt__cpu_unlock();
   return 0;
 }
 static int gt__cpu_run(int index, void *queue, const gt__op *op) {
@@ -3165,10 +3162,9 @@ GT_API void gt_clear_error(void) {
   gt__me.message[0] = 0;
 }
 GT_API void gt_set_error_handler(gt_error_handler handler, void *user) {
-  gt__lock();
+  GT__HOLD(gt__mutex);
   gt__all.handler = handler;
   gt__all.handler_user = user;
-  gt__unlock();
 }
 GT_API const char *gt_status_string(gt_status status) {
   static const char *const name[] = {
@@ -3436,9 +3432,8 @@ static void gt__poll(gt_stream *t) {
   gt__cpu_queue *q = t->device.type == GT_CPU ? (gt__cpu_queue *)t->queue : NULL;
   uint64_t number = 0;
   if (q) {
-    gt__cpu_lock();
+    GT__HOLD(gt__cpu_all.lock);
     number = q->first ? q->finished : t->number;
-    gt__cpu_unlock();
   } else if (!t->gone && b->queue_ask(t->device.index, t->queue, 0) == 0) number = t->number;
   else if (t->marked && b->event_ask(t->device.index, t->mark, 0) == 0) number = t->marked;
   if (number > gt__all.done.at[t->slot]) gt__all.done.at[t->slot] = number;
@@ -3620,16 +3615,13 @@ static gt_status gt__host_access(const char *function, struct gt_storage *storag
   return waited ? gt__check_fault() : GT_OK;
 }
 static void gt__claim_host(struct gt_storage *storage, int writes, int by) {
-  gt__lock();
+  GT__HOLD(gt__mutex);
   gt__claim(1, writes, &storage, by);
-  gt__unlock();
 }
 /* Is memory of the caller's page-locked? */
 static int gt__is_pinned(const void *p) {
-  gt__lock();
-  const int pinned = gt__cuda_pinned(p);
-  gt__unlock();
-  return pinned;
+  GT__HOLD(gt__mutex);
+  return gt__cuda_pinned(p);
 }
 
 /* ---- >>storage ---------------------------------------------------------------------------------
@@ -3817,9 +3809,8 @@ static void gt__set_scope(gt_tensor *x, gt_scope *scope) {
 }
 GT_API gt_tensor *gt_keep(gt_tensor *x) {
   if (gt__refuse(__func__, 0, !x)) return NULL;
-  gt__lock();
+  GT__HOLD(gt__mutex);
   gt__set_scope(x, x->gt__scope ? x->gt__scope->gt__outer : NULL);
-  gt__unlock();
   return x;
 }
 /* A tensor's description without its links, which other threads may be changing. */
@@ -3834,13 +3825,12 @@ static gt_tensor *gt__handle(const char *function, const gt_tensor *model) {
   gt_tensor *x = (gt_tensor *)gt__malloc(function, sizeof *x);
   if (!x) return NULL;
   memcpy(x, model, offsetof(gt_tensor, gt__next));
-  gt__lock();
+  GT__HOLD(gt__mutex);
   x->storage->refs++;
   x->gt__next = gt__all.tensors;
   if (x->gt__next) x->gt__next->gt__prev = x;
   gt__all.tensors = x;
   gt__set_scope(x, gt__me.scope);
-  gt__unlock();
   return x;
 }
 GT_API void gt_free(gt_tensor *x) {
@@ -3966,7 +3956,7 @@ static size_t gt__memory_now(const char *function, gt_device device, int which) 
   const int slot = gt__slot(device);
   size_t n, available, total;
   if (gt__check_device(function, device)) return 0;
-  gt__lock();
+  GT__HOLD(gt__mutex);
   n = which == 1 ? gt__all.peak[slot] : gt__all.allocated[slot];
   if (which == 2 && device.type == GT_CUDA)
     gt__backend_of(device)->memory(device.index, &n, &available, &total);
@@ -3974,7 +3964,6 @@ static size_t gt__memory_now(const char *function, gt_device device, int which) 
     for (const struct gt_storage *s = gt__all.pool[0].first; s; s = s->next) n += s->bytes;
     for (int c = 1; c < GT__CLASSES; c++) n += (size_t)gt__all.pool[c].count << c;
   }
-  gt__unlock();
   return n;
 }
 GT_API size_t gt_memory_allocated(gt_device device) { return gt__memory_now(__func__, device, 0); }
@@ -3984,9 +3973,8 @@ GT_API size_t gt_max_memory_allocated(gt_device device) {
 GT_API size_t gt_memory_reserved(gt_device device) { return gt__memory_now(__func__, device, 2); }
 GT_API gt_status gt_reset_peak_memory_stats(gt_device device) {
   if (gt__check_device(__func__, device)) return gt__failed();
-  gt__lock();
+  GT__HOLD(gt__mutex);
   gt__all.peak[gt__slot(device)] = gt__all.allocated[gt__slot(device)];
-  gt__unlock();
   return GT_OK;
 }
 GT_API gt_status gt_empty_cache(void) {
@@ -4004,13 +3992,12 @@ GT_API gt_status gt_empty_cache(void) {
 }
 GT_API int64_t gt_report_leaks(FILE *file) {
   int64_t n = 0;
-  gt__lock();
+  GT__HOLD(gt__mutex);
   for (gt_tensor *x = gt__all.tensors; x; x = x->gt__next, n++)
     if (file)
       fprintf(file, "alive: %s %s on %s, a storage of %zu bytes with %lld handle%s\n",
               gt_dtype_string(x->dtype), gt__shape_text(x), gt_device_string(x->device),
               x->storage->bytes, (long long)x->storage->refs, x->storage->refs == 1 ? "" : "s");
-  gt__unlock();
   return n;
 }
 
@@ -4390,10 +4377,9 @@ static gt_status gt__begin(gt__result *r, const char *function, gt_tensor *out, 
 static int32_t *gt__fault_word(gt_device device) {
   void *word = NULL;
   if (device.type != GT_CUDA) return NULL;
-  gt__lock();
+  GT__HOLD(gt__mutex);
   if (!gt__all.fault && !gt__pinned_backend(1)->alloc(device.index, NULL, 8, 1, &word))
     gt__all.fault = (int32_t *)memset(word, 0, 8);
-  gt__unlock();
   return gt__all.fault;
 }
 /* dst = src of one device, dtype and shape, or the entries of src's dim that `index` names. */
@@ -4512,10 +4498,9 @@ static gt_status gt__copy_across(const char *function, gt__side to, gt__side fro
   if (!bytes) return GT_OK;
   const gt_status status = pinned ? gt__copy_bytes(function, to, from, bytes)
                                   : gt__copy_staged(function, to, from, bytes);
-  gt__lock();
+  GT__HOLD(gt__mutex);
   gt__all.stats.copies[direction][kind].count += !status;
   gt__all.stats.copies[direction][kind].bytes += status ? 0 : bytes;
-  gt__unlock();
   return status;
 }
 static gt_tensor *gt__map1(const char *function, gt_tensor *out, const gt_tensor *x);
@@ -4873,12 +4858,11 @@ static gt_status gt__parse_text(gt__tree *t) {
   if (root >= 0 && gt__peek(t)) root = gt__bad_text(t, t->at, "expected an operator");
   if (root < 0) return gt__failed();
   if (t->n > GT__FEW || length >= sizeof k->text) return GT_OK;
-  gt__lock();
+  GT__HOLD(gt__mutex);
   memcpy(k->node, t->node, (size_t)t->n * sizeof *k->node);
   memcpy(k->text, t->text, length + 1);
   k->n = t->n;
   k->n_in = t->n_in;
-  gt__unlock();
   return GT_OK;
 }
 
@@ -5930,7 +5914,7 @@ GT_API gt_stream *gt_stream_from_native(gt_device device, void *native) {
 /* It keeps its slot until its work is done. A native stream may end before: a mark covers it. */
 GT_API void gt_stream_free(gt_stream *stream) {
   if (!stream || !stream->name) return;
-  gt__lock();
+  GT__HOLD(gt__mutex);
   for (int i = 0; i <= GT__GPUS; i++)
     if (gt__me.stream[i] == stream) gt__me.stream[i] = NULL;
   stream->freed = 1;
@@ -5938,7 +5922,6 @@ GT_API void gt_stream_free(gt_stream *stream) {
     gt__all.done.at[stream->slot] = stream->number; /* there is no way left to know */
   stream->gone = !stream->owned;
   gt__reap();
-  gt__unlock();
 }
 #define GT__OF(x) gt__backend_of((x)->device)
 static int gt__no_stream(const char *function, const gt_stream *stream) {
@@ -6025,26 +6008,23 @@ GT_API gt_status gt_set_stream_safety(gt_safety safety) {
   return GT_OK;
 }
 GT_API int64_t gt_report_races(FILE *file) {
-  gt__lock();
+  GT__HOLD(gt__mutex);
   const int64_t n = gt__all.n_race;
   const int64_t first = n > GT__RACES ? n - GT__RACES : 0;
   for (int64_t i = first; file && i < n; i++) fprintf(file, "%s\n", gt__all.race[i % GT__RACES]);
   if (file && first) fprintf(file, "and %lld before these\n", (long long)first);
   gt__all.n_race = 0;
-  gt__unlock();
   return n;
 }
 GT_API gt_status gt_stats(gt_statistics *out) {
   if (!out) return gt__fail(GT_ERROR_ARGUMENT, "gt_stats: out is NULL");
-  gt__lock();
+  GT__HOLD(gt__mutex);
   *out = gt__all.stats;
-  gt__unlock();
   return GT_OK;
 }
 GT_API void gt_reset_stats(void) {
-  gt__lock();
+  GT__HOLD(gt__mutex);
   memset(&gt__all.stats, 0, sizeof gt__all.stats);
-  gt__unlock();
 }
 GT_API gt_event *gt_event_create(void) {
   return (gt_event *)gt__malloc(__func__, sizeof(gt_event));
@@ -6089,9 +6069,8 @@ static int gt__event_ask(gt_event *event, int wait) {
   gt_event now = *event;
   gt__unlock();
   const int code = GT__OF(&now)->event_ask(now.device.index, now.native, wait);
-  gt__lock();
+  GT__HOLD(gt__mutex);
   if (!code) gt__learn(&gt__all.done, &now.seen, now.at.slot, now.at.number);
-  gt__unlock();
   return code;
 }
 GT_API gt_status gt_event_synchronize(gt_event *event) {

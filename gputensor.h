@@ -2812,7 +2812,6 @@ static int gt__cuda_enter(int *away, int index) {
   int code = 0;
   *away = 0;
   if (gt__gpu.forked) return GT__CUDA_FORKED;
-  if (index < 0 || index >= GT__GPUS) return (int)cudaErrorInvalidDevice;
   if (!gt__gpu.context[index] && index >= gt__cuda_count()) return (int)cudaErrorInvalidDevice;
   if (!gt__gpu.context[index]) code = gt__gpu.retain(&gt__gpu.context[index], index);
   if (!code) code = gt__gpu.get(&current);
@@ -3171,8 +3170,7 @@ GT_API const char *gt_status_string(gt_status status) {
       "no error", "bad argument", "bad shape", "bad dtype", "bad device", "out of memory",
       "bad expression", "file error", "bad format", "bad state", "CUDA error", "device lost",
       "versions differ"};
-  const int n = (int)(sizeof name / sizeof *name);
-  return (int)status >= 0 && (int)status < n ? name[status] : "unknown status";
+  return (size_t)status < sizeof name / sizeof *name ? name[status] : "unknown status";
 }
 /* Keeps the thread's first error and calls the handler. Called with no lock held. */
 GT__PRINTF(2, 3) static gt_status gt__fail(gt_status status, const char *format, ...) {
@@ -3286,7 +3284,6 @@ GT_API const char *gt_device_string(gt_device device) {
   snprintf(text, 32, "cuda:%d", (int)device.index);
   return text;
 }
-
 /* Are operands i and j on one device? */
 static gt_status gt__check_devices(const char *function, int i, const gt_tensor *x, int j,
                                    const gt_tensor *y) {
@@ -3905,14 +3902,14 @@ GT_API gt_tensor *gt_empty_like(const gt_tensor *x) {
 }
 GT_API gt_tensor *gt_from_ptr(void *data, gt_shape shape, gt_dtype dtype, gt_device device,
                               void (*deleter)(void *data, void *context), void *context) {
-  gt_tensor model, *x;
-  struct gt_storage *s;
+  gt_tensor model;
   if (gt__model(__func__, &model, shape, dtype, device)) return NULL;
   if (!data && gt_numel(&model)) return GT__NULL(GT_ERROR_ARGUMENT, "%s: data is NULL", __func__);
   if ((uintptr_t)data % gt_dtype_size(dtype))
     return GT__NULL(GT_ERROR_ARGUMENT, "%s: data is not aligned to its %s elements", __func__,
                     gt_dtype_string(dtype));
-  model.storage = s = (struct gt_storage *)gt__malloc(__func__, sizeof *s);
+  struct gt_storage *s = (struct gt_storage *)gt__malloc(__func__, sizeof *s);
+  model.storage = s;
   if (!s) return NULL;
   s->data = data;
   s->bytes = gt_nbytes(&model);
@@ -3921,7 +3918,7 @@ GT_API gt_tensor *gt_from_ptr(void *data, gt_shape shape, gt_dtype dtype, gt_dev
   s->deleter = deleter;
   s->context = context;
   s->pinned = device.type == GT_CPU && gt__is_pinned(data);
-  x = gt__handle(__func__, &model);
+  gt_tensor *x = gt__handle(__func__, &model);
   if (!x) GPUTENSOR_FREE(s); /* the caller still owns data */
   return x;
 }

@@ -1305,7 +1305,6 @@ extern "C" {
    the constants and the temporaries. A loader fills input slots, converting to the compute type;
    the store converts acc to the output's dtype. */
 enum { GT__F32, GT__F64, GT__I64 };                /* compute types: float, double, int64_t */
-enum { GT__VECTOR, GT__SCALAR, GT__STRIDED };      /* how an operand is read, see gt__operand */
 enum { GT__CODE = 64, GT__SLOTS = 16, GT__INPUTS = 8 };
 enum {
   GT__LOAD,    /* acc = slot[b] */
@@ -1327,12 +1326,11 @@ typedef struct {
   gt__ins ins[GT__CODE];
   gt__num constant[GT__SLOTS];     /* constant[k] fills slot n_in + k */
 } gt__program;
-/* data points at element 0. stride[d] counts elements of `dtype` along size[d]; 0 broadcasts.
-   VECTOR: element i of the collapsed shape is data[i]. SCALAR: all elements are data[0]. */
+/* data points at element 0. stride[d] counts elements of `dtype` along size[d]; 0 broadcasts. */
 typedef struct {
   char *data;
   int64_t stride[GT_MAX_DIMS];
-  uint8_t dtype, mode, size_log2, pad[5]; /* an element has 1 << size_log2 bytes */
+  uint8_t dtype, size_log2, pad[6];  /* an element has 1 << size_log2 bytes */
 } gt__operand;
 typedef struct {
   int64_t count, size[GT_MAX_DIMS];  /* count = product of size[0..ndim); after collapsing */
@@ -1894,7 +1892,7 @@ typedef struct {
      block is element (o + j % columns, k + j / columns). */
   int kept;
   int64_t outer, inner, o, k, columns;
-  uint8_t flat[GT__INPUTS];             /* inputs whose elements lie side by side in their order */
+  int out, in[GT__INPUTS];              /* how the elements of m's operands lie */
   char *slot[GT__SLOTS];
   char buffer[GT__SLOTS + 1][GT__PITCH] __attribute__((aligned(64)));
   char raw[GT__PITCH] __attribute__((aligned(64)));  /* elements before or after a conversion */
@@ -1903,11 +1901,15 @@ static void gt__cpu_pad(const gt__cpu_eval *e, char *values, int64_t n) {
   char *end = values + n * e->width;
   gt__cpu_move((size_t)e->width, end, 1, end - e->width, 0, gt__cpu_round(n, GT__GROUP) - n);
 }
-static int gt__cpu_flat(const gt__map_args *m, const gt__operand *x) {
-  int64_t next = 1;
-  for (int d = m->ndim - 1; d >= 0; next *= m->size[d--])
-    if (x->stride[d] != next) return 0;
-  return x->mode != GT__SCALAR;
+/* How the elements of an operand lie: side by side in their order, all in one place, or else. */
+enum { GT__STRIDED, GT__IN_LINE, GT__ONE };
+static int gt__cpu_lies(const gt__operand *x, int ndim, const int64_t *size) {
+  int line = 1, one = 1;
+  for (int64_t d = ndim - 1, next = 1; d >= 0; next *= size[d--]) {
+    line &= size[d] == 1 || x->stride[d] == next;
+    one &= size[d] == 1 || x->stride[d] == 0;
+  }
+  return line ? GT__IN_LINE : one ? GT__ONE : GT__STRIDED;
 }
 /* Fills the slots that stay the same in all blocks. */
 static void gt__cpu_begin(gt__cpu_eval *e, const gt__map_args *m, int given, int kept) {
@@ -1921,12 +1923,13 @@ static void gt__cpu_begin(gt__cpu_eval *e, const gt__map_args *m, int given, int
   e->outer = gt__count(kept, m->size);
   e->inner = gt__count(m->ndim - kept, m->size + kept);
   for (int k = 0; k < GT__SLOTS; k++) e->slot[k] = e->buffer[k];
-  for (int k = given; k < p->n_in; k++) e->flat[k] = (uint8_t)gt__cpu_flat(m, &m->in[k]);
-  for (int k = given; k < p->n_in; k++)
-    if (m->in[k].mode == GT__SCALAR && n > 0) {
-      e->loops->step(GT__FROM + m->in[k].dtype, e->slot[k], m->in[k].data, NULL, NULL, 1);
-      gt__cpu_move((size_t)e->width, e->slot[k], 1, e->slot[k], 0, n);
-    }
+  e->out = gt__cpu_lies(&m->out, m->ndim, m->size);
+  for (int k = given; k < p->n_in; k++) {
+    e->in[k] = gt__cpu_lies(&m->in[k], m->ndim, m->size);
+    if (e->in[k] != GT__ONE || !n) continue;
+    e->loops->step(GT__FROM + m->in[k].dtype, e->slot[k], m->in[k].data, NULL, NULL, 1);
+    gt__cpu_move((size_t)e->width, e->slot[k], 1, e->slot[k], 0, n);
+  }
   for (int k = 0; k < p->n_const; k++)
     gt__cpu_move((size_t)e->width, e->slot[p->n_in + k], 1, &p->constant[k], 0, n);
 }
@@ -1943,9 +1946,9 @@ static void gt__cpu_fetch(gt__cpu_eval *e, int64_t o, int64_t columns, int64_t k
     const gt__operand *in = &m->in[s];
     const int64_t *stride = in->stride, size = (int64_t)gt_dtype_size((gt_dtype)in->dtype);
     const int native = in->dtype == e->loops->native, fits = !native || end <= e->outer;
-    if (in->mode == GT__SCALAR) continue;
+    if (e->in[s] == GT__ONE) continue;
     char *from = native ? e->buffer[s] : e->raw;
-    if (fits && kept == m->ndim && e->flat[s]) from = in->data + o * size;
+    if (fits && kept == m->ndim && e->in[s] == GT__IN_LINE) from = in->data + o * size;
     else if (rows == 1 && kept && stride[kept - 1] == 1 &&
              o % m->size[kept - 1] + (native ? end - o : n) <= m->size[kept - 1])
       from = in->data + (gt__offset(k, folded, m->size + kept, stride + kept) +
@@ -2000,7 +2003,7 @@ static int gt__cpu_bare(const gt__cpu_eval *e) {   /* the program is its one ope
    and a block, or in memory, where an operand that needs no change lies there side by side. */
 static const char *gt__cpu_values(gt__cpu_eval *e, char *room, int64_t first, int64_t n) {
   const gt__operand *in = &e->m->in[0];
-  if (gt__cpu_bare(e) && e->flat[0]) {
+  if (gt__cpu_bare(e) && e->in[0] == GT__IN_LINE) {
     const char *from = in->data + first * (int64_t)gt_dtype_size((gt_dtype)in->dtype);
     if (in->dtype == e->loops->native) return from;
     e->loops->step(GT__FROM + in->dtype, room, from, NULL, NULL, n);
@@ -2017,14 +2020,14 @@ static const char *gt__cpu_values(gt__cpu_eval *e, char *room, int64_t first, in
 }
 /* Stores n values of the type of `loops` as elements first, first + 1, ... of out. */
 static void gt__cpu_put(gt__cpu_eval *e, const gt__cpu_loops *loops, const gt__operand *out,
-                        int ndim, int64_t first, int64_t n, const char *values) {
+                        int lies, int ndim, int64_t first, int64_t n, const char *values) {
   const size_t bytes = gt_dtype_size((gt_dtype)out->dtype);
-  char *to = out->mode == GT__VECTOR ? out->data + first * (int64_t)bytes : e->raw;
+  char *to = lies == GT__IN_LINE ? out->data + first * (int64_t)bytes : e->raw;
   if (out->dtype != loops->native) {
     loops->step(GT__TO + out->dtype, to, values, NULL, NULL, n);
     values = to;
   }
-  if (out->mode != GT__VECTOR)
+  if (lies != GT__IN_LINE)
     gt__cpu_walk(bytes, ndim, e->m->size, first, n, out->data, out->stride, values, NULL);
   else if (values != to) memcpy(to, values, (size_t)n * bytes);
 }
@@ -2033,11 +2036,11 @@ static void gt__cpu_put(gt__cpu_eval *e, const gt__cpu_loops *loops, const gt__o
 /* Runs the program over elements whose given slots are filled, and stores them. */
 static void gt__cpu_block(gt__cpu_eval *e, int64_t first, int64_t n) {
   const gt__map_args *m = e->m;
-  const int in_place = m->out.mode == GT__VECTOR && n % GT__GROUP == 0 &&
+  const int in_place = e->out == GT__IN_LINE && n % GT__GROUP == 0 &&
                        m->out.dtype == e->loops->native;
   gt__cpu_fetch(e, first, n, 0, 1);
   const char *values = gt__cpu_compute(e, n, in_place ? m->out.data + first * e->width : NULL);
-  gt__cpu_put(e, e->loops, &m->out, m->ndim, first, n, values);
+  gt__cpu_put(e, e->loops, &m->out, e->out, m->ndim, first, n, values);
 }
 static void gt__cpu_map_task(const void *context, gt__cpu_range items) {
   const gt__map_args *m = (const gt__map_args *)context;
@@ -2138,8 +2141,8 @@ static void gt__cpu_finish(gt__cpu_folder *f, int64_t o, int64_t columns) {
   if (r->finish & GT__DIVIDE)
     gt__cpu_each(&f->e, GT__OP_div, values, values, &r->divisor, columns);
   if (r->finish & GT__ROOT) gt__cpu_each(&f->e, GT__OP_sqrt, values, values, NULL, columns);
-  gt__cpu_put(&f->e, indexed ? gt__cpu_choose()->loops[GT__I64] : f->e.loops, &r->out, r->n_kept, o,
-              columns, values);
+  gt__cpu_put(&f->e, indexed ? gt__cpu_choose()->loops[GT__I64] : f->e.loops, &r->out,
+              gt__cpu_lies(&r->out, r->n_kept, r->pre.size), r->n_kept, o, columns, values);
 }
 static void gt__cpu_group_task(const void *context, gt__cpu_range items) {
   const gt__cpu_reduction *c = (const gt__cpu_reduction *)context;
@@ -2185,7 +2188,7 @@ static void gt__cpu_tree_task(const void *context, gt__cpu_range items) {
 /* ---- softmax and its like: a row stays in the caches from its read to its store ---- */
 /* `row` has space for two rows, each of `pitch` bytes: log_softmax needs v - m after exp(v - m). */
 static void gt__cpu_soft_row(gt__cpu_eval *e, const gt__reduce_args *r, char *row, size_t pitch,
-                             const gt__operand *out, int64_t o) {
+                             int64_t o) {
   const int64_t n = r->n, width = e->width, whole = n / GT__CHUNK, rest = n % GT__CHUNK;
   char group[GT__GROUP * 8] __attribute__((aligned(64))), *exps = row;
   gt__num m, part[GT__SOFT_BYTES / 4 / GT__CHUNK];
@@ -2208,22 +2211,20 @@ static void gt__cpu_soft_row(gt__cpu_eval *e, const gt__reduce_args *r, char *ro
   if (r->soft != GT__SOFTMAX) gt__cpu_each(e, GT__OP_log, group, group, NULL, 1);
   if (r->soft == GT__LOGSUMEXP) {
     gt__cpu_each(e, GT__OP_add, group, group, &m, 1);
-    gt__cpu_put(e, e->loops, out, r->n_kept, o, 1, group);
+    gt__cpu_put(e, e->loops, &r->out, GT__STRIDED, r->n_kept, o, 1, group);
     return;
   }
   gt__cpu_each(e, r->soft == GT__SOFTMAX ? GT__OP_div : GT__OP_sub, row, row, group, n);
   for (int64_t k = 0; k < n; k += GT__BLOCK)
-    gt__cpu_put(e, e->loops, out, r->pre.ndim, o * n + k, gt__cpu_least(GT__BLOCK, n - k),
-                row + k * width);
+    gt__cpu_put(e, e->loops, &r->pre.out, e->out, r->pre.ndim, o * n + k,
+                gt__cpu_least(GT__BLOCK, n - k), row + k * width);
 }
 static void gt__cpu_soft_task(const void *context, gt__cpu_range items) {
   const gt__cpu_reduction *c = (const gt__cpu_reduction *)context;
-  gt__operand out = c->r->soft == GT__LOGSUMEXP ? c->r->out : c->r->pre.out;
   gt__cpu_eval e;
   gt__cpu_begin(&e, &c->r->pre, 0, c->r->pre.ndim);
-  if (c->r->soft != GT__LOGSUMEXP && gt__cpu_flat(&c->r->pre, &out)) out.mode = GT__VECTOR;
   for (int64_t o = items.begin; o < items.end; o++)
-    gt__cpu_soft_row(&e, c->r, c->rows + (size_t)items.thread * 2 * c->pitch, c->pitch, &out, o);
+    gt__cpu_soft_row(&e, c->r, c->rows + (size_t)items.thread * 2 * c->pitch, c->pitch, o);
 }
 static int gt__cpu_reduce(const gt__reduce_args *r) {
   gt__cpu_reduction c = {r, GT__BLOCK, 1 << (GT__TREE - 1), 0, NULL, NULL,
@@ -4249,7 +4250,6 @@ static gt__operand *gt__bind(gt__op *op, gt__operand *o, const gt_tensor *x, int
                              const int *order) {
   o->data = gt__address(x);
   o->dtype = (uint8_t)x->dtype;
-  o->mode = 0;
   o->size_log2 = (uint8_t)__builtin_ctz((unsigned)gt_dtype_size(x->dtype));
   for (int i = 0; i < n; i++) {
     const int d = order[i] - (ndim - x->ndim);
@@ -4258,13 +4258,8 @@ static gt__operand *gt__bind(gt__op *op, gt__operand *o, const gt_tensor *x, int
   gt__touch(op, x->storage);
   return o;
 }
-static void gt__set_mode(gt__operand *o, int ndim) {
-  int scalar = 1;
-  for (int d = 0; d < ndim; d++) scalar &= o->stride[d] == 0;
-  o->mode = scalar ? GT__SCALAR : ndim == 1 && o->stride[0] == 1 ? GT__VECTOR : GT__STRIDED;
-}
 /* Drops sizes of 1 and merges neighbours that every operand walks evenly. Nothing merges across
-   dim `wall`, whose new place is returned. One dim at least is left. Then sets the modes. */
+   dim `wall`, whose new place is returned. One dim at least is left. */
 static int gt__collapse(int32_t *ndim, int64_t *size, int wall, int n, gt__operand *const *o) {
   int out = 0, new_wall = 0;
   for (int d = 0; d < *ndim; d++) {
@@ -4284,7 +4279,6 @@ static int gt__collapse(int32_t *ndim, int64_t *size, int wall, int n, gt__opera
     if (wall > 0) new_wall = 1;
   }
   *ndim = out;
-  for (int k = 0; k < n; k++) gt__set_mode(o[k], out);
   return new_wall;
 }
 /* All byte offsets below 2^31? */
@@ -5110,8 +5104,6 @@ static gt_status gt__launch_map(const char *function, const gt__code *g, const g
     o[k] = gt__bind(&op, &m->in[k - 1], g->in[k - 1], ndim, ndim, gt__as_it_is);
   if (!g->indexed) gt__sort_dims(ndim, m->size, n, o);
   gt__collapse(&m->ndim, m->size, 0, n, o);
-  if (m->count == 1) m->out.stride[0] = 1;
-  gt__set_mode(&m->out, m->ndim);
   m->narrow = gt__is_narrow(m->ndim, m->size, n, o);
   return gt__submit(&op);
 }
@@ -5520,6 +5512,7 @@ static gt_status gt__launch_fold(const gt__folding *f, const gt__tree *t, const 
   int order[GT_MAX_DIMS]; /* the kept dims first */
   if (!gt_numel(out)) return GT_OK;
   for (int d = 0, k = 0; d < ndim; d++) order[set >> d & 1 ? kept + d - k : k++] = d;
+  memset(&m->out, 0, sizeof m->out);
   if (gt__all_kept(f)) o[0] = gt__bind(&op, &m->out, out, ndim, ndim, order);
   else o[0] = gt__bind(&op, &r->out, out, out->ndim, kept, f->keepdim ? order : gt__as_it_is);
   for (int k = 1; k < n; k++)
@@ -5536,7 +5529,6 @@ static gt_status gt__launch_fold(const gt__folding *f, const gt__tree *t, const 
   m->count = r->outer * r->n;
   m->ndim = ndim;
   r->n_kept = gt__collapse(&m->ndim, m->size, kept, n, o);
-  if (!gt__all_kept(f)) gt__set_mode(&r->out, r->n_kept);
   m->narrow = gt__is_narrow(m->ndim, m->size, n, o);
   gt__set_program(m, &g->p);
   r->fold = f->fold;
@@ -5799,7 +5791,6 @@ static gt_status gt__launch_product(gt__product *p, const gt__code *g, const gt_
   gt__bind(&p->op, &x->b, &p->b, batch, batch, order);
   for (int k = 1; k < n; k++)
     o[k] = gt__bind(&p->op, &x->post.in[k], g->in[k], ndim, batch + 2, order);
-  for (int k = 0; k < n; k++) o[k]->mode = GT__STRIDED;
   x->post.narrow = gt__is_narrow(x->post.ndim, x->post.size, n, o);
   return gt__submit(&p->op);
 }

@@ -2556,24 +2556,13 @@ static double gt__cpu_now(void) {
 static void gt__cpu_drop(gt__cpu_item *x) { /* with the lock */
   if (x && --x->refs == 0) GPUTENSOR_FREE(x);
 }
-/* One item, without its lock where it takes time. */
-static void gt__cpu_take(gt__cpu_queue *q, gt__cpu_item *x) {
-  int code = x->wait ? x->wait->code : 0;
-  if (x->op || x->other) {
-    gt__cpu_share = x->op ? ++gt__cpu_all.busy : 1;
-    gt__cpu_unlock();
-    if (x->op) code = gt__cpu_execute(x->op);
-    else {
-      code = x->other->event_ask(x->index, x->event, 1) ? GT__CPU_OTHER : 0;
-      x->other->event_destroy(x->index, x->event);
-    }
-    gt__cpu_lock();
-    if (x->op) gt__cpu_all.busy--, q->finished = x->op->number;
-  }
-  if (code) q->code = code;
-  x->code = q->code;
-  x->ms = gt__cpu_now();
-  x->passed = 1;
+/* What an item has to do outside the lock. */
+static int gt__cpu_take(gt__cpu_item *x) {
+  if (x->op) return gt__cpu_execute(x->op);
+  if (!x->other) return x->wait ? x->wait->code : 0;
+  const int code = x->other->event_ask(x->index, x->event, 1);
+  x->other->event_destroy(x->index, x->event);
+  return code ? GT__CPU_OTHER : 0;
 }
 static void *gt__cpu_serve(void *argument) {
   gt__cpu_queue *q = (gt__cpu_queue *)argument;
@@ -2584,7 +2573,17 @@ static void *gt__cpu_serve(void *argument) {
       gt__cpu_sleep();
       continue;
     }
-    gt__cpu_take(q, x);
+    gt__cpu_all.busy += x->op != NULL;
+    gt__cpu_share = gt__cpu_all.busy;
+    gt__cpu_unlock();
+    const int code = gt__cpu_take(x);
+    gt__cpu_lock();
+    gt__cpu_all.busy -= x->op != NULL;
+    if (x->op) q->finished = x->op->number;
+    if (code) q->code = code;
+    x->code = q->code;
+    x->ms = gt__cpu_now();
+    x->passed = 1;
     q->first = x->next;
     q->popped++;
     gt__cpu_drop(x->wait);
@@ -3214,13 +3213,10 @@ static int gt__first_null(int n, const gt_tensor *const *x) {
 static char *gt__scrap(void) { return gt__me.text[gt__me.text_turn++ & 3]; }
 static const char *gt__sizes(int ndim, const int64_t *size) {
   char *text = gt__scrap();
-  size_t n = 0;
-  text[n++] = '(';
-  for (int d = 0; d < ndim && n < 140; d++)
-    n += (size_t)snprintf(text + n, 158 - n, d ? ", %lld" : "%lld", (long long)size[d]);
-  if (ndim == 1) text[n++] = ',';
-  text[n++] = ')';
-  text[n] = 0;
+  size_t n = (size_t)snprintf(text, 160, "(");
+  for (int d = 0; d < ndim && n < 135; d++)
+    n += (size_t)snprintf(text + n, 160 - n, d ? ", %lld" : "%lld", (long long)size[d]);
+  snprintf(text + n, 160 - n, ndim == 1 ? ",)" : ")");
   return text;
 }
 static const char *gt__shape_text(const gt_tensor *x) { return gt__sizes(x->ndim, x->shape); }
@@ -4263,10 +4259,9 @@ static gt__operand *gt__bind(gt__op *op, gt__operand *o, const gt_tensor *x, int
 static int gt__collapse(int32_t *ndim, int64_t *size, int wall, int n, gt__operand *const *o) {
   int out = 0, new_wall = 0;
   for (int d = 0; d < *ndim; d++) {
-    int merge;
     if (d == wall) new_wall = out;
     if (size[d] == 1) continue;
-    merge = out > (d < wall ? 0 : new_wall);
+    int merge = out > (d < wall ? 0 : new_wall);
     for (int k = 0; k < n && merge; k++) merge = o[k]->stride[out - 1] == o[k]->stride[d] * size[d];
     if (!merge) out++;
     size[out - 1] = merge ? size[out - 1] * size[d] : size[d];
@@ -4283,16 +4278,13 @@ static int gt__collapse(int32_t *ndim, int64_t *size, int wall, int n, gt__opera
 }
 /* All byte offsets below 2^31? */
 static int gt__is_narrow(int ndim, const int64_t *size, int n, gt__operand *const *o) {
-  if (gt__count(ndim, size) > INT32_MAX) return 0;
+  int narrow = gt__count(ndim, size) <= INT32_MAX;
   for (int k = 0; k < n; k++) {
-    int64_t last = 0;
-    for (int d = 0; d < ndim; d++) {
-      if (o[k]->stride[d] > INT32_MAX) return 0;
-      last += (size[d] - 1) * o[k]->stride[d];
-    }
-    if (last * 8 > INT32_MAX) return 0;
+    double last = 0; /* in which nothing overflows */
+    for (int d = 0; d < ndim; d++) last += (double)(size[d] - 1) * (double)o[k]->stride[d];
+    narrow &= last * 8 <= INT32_MAX;
   }
-  return 1;
+  return narrow;
 }
 /* Walks the dims in the order of the output's strides, so that what lies densely is read densely. */
 static void gt__sort_dims(int ndim, int64_t *size, int n, gt__operand *const *o) {

@@ -700,7 +700,6 @@ GT__FN float gt__max_f32(void) { return gt__float_f32(0x7f7fffff); }
 GT__FN float gt__nan_f32(void) { return gt__float_f32(0x7fc00000); }
 GT__FN double gt__inf_f64(void) { return gt__float_f64((int64_t)0x7ff0000000000000); }
 GT__FN double gt__max_f64(void) { return gt__float_f64((int64_t)0x7fefffffffffffff); }
-
 /* -- float32 functions, the same bits everywhere --
  * Only + - * / sqrt fma, comparisons, selects and integer operations, rounded the same on every
  * machine. Both sides of a select are evaluated, so a loop over any of these (fmod and its
@@ -1143,7 +1142,6 @@ GT__FN64 double gt__gelu_f64(double x) {
   e = a < -40.0 ? 2.0 : GT__SUB(gt__erfc_f64(t), e);
   return GT__MUL(x < -40.0 ? -40.0 : x, GT__MUL(0.5, e));
 }
-
 /* -- conversions -- */
 /* The exponent is moved by an exact product with 2^112, which also makes denormals normal. */
 GT__FN float gt__f16_to_f32(uint16_t h) {
@@ -1167,7 +1165,6 @@ GT__FN uint16_t gt__f32_to_bf16(float x) {
   uint32_t b = (uint32_t)gt__bits_f32(x), r = (b + 0x7fffu + ((b >> 16) & 1u)) >> 16;
   return (uint16_t)((b & 0x7fffffffu) > 0x7f800000u ? (b >> 16 & 0x8000u) | 0x7fc0u : r);
 }
-
 /* -- int64: everything wraps, nothing is undefined -- */
 GT__FN int64_t gt__add_i64(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
 GT__FN int64_t gt__sub_i64(int64_t a, int64_t b) { return (int64_t)((uint64_t)a - (uint64_t)b); }
@@ -1203,7 +1200,6 @@ GT__FN int64_t gt__shl_i64(int64_t a, int64_t n) {
   return (uint64_t)n > 63u ? 0 : (int64_t)((uint64_t)a << (n & 63));
 }
 GT__FN int64_t gt__shr_i64(int64_t a, int64_t n) { return a >> ((uint64_t)n > 63u ? 63 : n); }
-
 /* -- random numbers -- */
 /* Philox4x32-10 (Salmon, Moraes, Dror and Shaw, 2011): counter words {lo, hi, 0, 0}. */
 GT__FN void gt__philox(uint64_t seed, uint64_t counter, uint32_t c[4]) {
@@ -2749,7 +2745,6 @@ static int gt__cuda_done(cudaError_t error) {
   if (error != cudaSuccess) (void)cudaGetLastError();
   return error == cudaErrorNotReady ? (int)GT__NOT_YET : (int)error;
 }
-
 /* -- which devices, and the current one --
    The runtime's cudaSetDevice creates a context where there is none, also when it only sets back what
    was. So we put a device's context on top of the thread's stack of contexts and take it off again,
@@ -2852,7 +2847,6 @@ static int gt__cuda_properties(int index, gt_properties *out) {
   out->l2_bytes = (size_t)p.l2CacheSize;
   return 0;
 }
-
 /* -- memory: a private stream-ordered pool per device, which keeps what it once had -- */
 static int gt__cuda_pool(int index) {
   struct cudaMemPoolProps props;
@@ -2918,7 +2912,6 @@ static int gt__cuda_pinned(const void *p) {
   if (!p || !gt__gpu.used) return 0;
   return gt__cuda_attributes(&attributes, p) || attributes.type == cudaMemoryTypeHost;
 }
-
 /* -- work -- */
 /* Is it a heavy function of one array of 16 bits, large enough for a table of all its results? */
 static int gt__is_tabular(const gt__map_args *m) {
@@ -2956,7 +2949,6 @@ static int gt__cuda_run(int index, void *queue, const gt__op *op) {
                                                : gt__cuda_bytes(&op->u.copy, stream);
   return gt__cuda_leave(away, code);
 }
-
 /* -- queues and events -- */
 static int gt__cuda_queue_create(int index, int priority, void **queue) {
   cudaStream_t *out = (cudaStream_t *)queue; /* CUDA brings the priority into its range */
@@ -2999,7 +2991,6 @@ static void gt__cuda_shutdown(void) {
     gt__cuda_leave(away, 0);
   }
 }
-
 /* -- errors -- */
 static gt_status gt__cuda_classify(int code) {
   switch (code) { /* numbers, since older runtimes lack some of the names */
@@ -3220,7 +3211,6 @@ static const char *gt__sizes(int ndim, const int64_t *size) {
   return text;
 }
 static const char *gt__shape_text(const gt_tensor *x) { return gt__sizes(x->ndim, x->shape); }
-
 /* -- devices -- */
 static const gt__backend *gt__backend_of(gt_device device) {
   return device.type == GT_CUDA ? &gt__cuda_backend : &gt__cpu_backend;
@@ -3289,7 +3279,6 @@ static gt_status gt__check_devices(const char *function, int i, const gt_tensor 
                   "tensor", function, i, gt__shape_text(x), gt_device_string(x->device), j,
                   gt__shape_text(y), gt_device_string(y->device));
 }
-
 /* -- dtypes -- */
 static const struct { const char *name; uint8_t size, kind; } gt__dtype[GT_DTYPES] = {
     {"bool", 1, 0},    {"uint8", 1, 1},    {"int8", 1, 1},     {"int16", 2, 1},   {"int32", 4, 1},
@@ -3313,7 +3302,6 @@ GT_API gt_dtype gt_promote_types(gt_dtype a, gt_dtype b) {
   if (low == GT_FLOAT16 && high == GT_BFLOAT16) return GT_FLOAT32;
   return high;
 }
-
 /* -- streams, as far as storages need them -- */
 /* Reports an error code, if it is one; called without the lock. */
 static gt_status gt__report(const char *function, gt_device device, const gt_stream *stream,
@@ -3459,7 +3447,6 @@ static int gt__sync_device(gt_device device) { /* all its streams; the lock is g
   }
   return code;
 }
-
 /* -- making and ending them; all with the lock -- */
 static void gt__stream_destroy(gt_stream *s) {
   const gt__backend *b = gt__backend_of(s->device);
@@ -3507,7 +3494,6 @@ static gt_stream *gt__stream_now(gt_device device, int *code) {
   *code = 0;
   return s ? s : gt__own_stream(&gt__all.fallback[gt__slot(device)], device, code);
 }
-
 /* -- races, and the order that avoids them -- */
 static void gt__stream_text(char *text, const gt_stream *s) {
   if (!s || !s->queue) snprintf(text, 64, "the host");
@@ -3994,7 +3980,6 @@ GT_API int64_t gt_report_leaks(FILE *file) {
               x->storage->bytes, (long long)x->storage->refs, x->storage->refs == 1 ? "" : "s");
   return n;
 }
-
 /* -- views -- */
 static int gt__dim(const char *function, int dim, int ndim) { /* -1 and an error if out of range */
   if (dim >= -ndim && dim < ndim) return dim < 0 ? dim + ndim : dim;
@@ -4238,7 +4223,6 @@ static void gt__touch(gt__op *op, struct gt_storage *storage) {
     if (op->touch[i] == storage) return;
   op->touch[op->n_touch++] = storage;
 }
-
 /* -- operands: tensors as the back ends see them -- */
 static const int gt__as_it_is[GT_MAX_DIMS] = {0, 1, 2, 3, 4, 5, 6, 7};
 /* Makes x an operand of n dims: dim order[i], or -1: none, of the `ndim` to which x broadcasts. */
@@ -4938,7 +4922,6 @@ static int gt__choose_compute(const gt__tree *t, int i, int at_least) {
   const int stays = v->op >= GT__OPS || (v->natural == GT__I64 && !gt__exact_in(t, i, best));
   return gt__higher(stays ? v->natural : best, at_least);
 }
-
 /* -- code -- */
 /* Slots get their numbers in the end: until then inputs count from 0, the others from these. */
 enum { GT__CONSTANT_AT = 32, GT__TEMPORARY_AT = 64 };
@@ -5057,7 +5040,6 @@ static int gt__compile(const gt__tree *t, int i, int compute, gt__code *g) {
   }
   return 1;
 }
-
 /* -- shapes of trees -- */
 static int gt__merge_shape(gt_tensor *y, const gt_tensor *x) { /* 0: cannot broadcast */
   const int n = x->ndim > y->ndim ? x->ndim : y->ndim, lead = n - y->ndim, x_lead = n - x->ndim;
@@ -5249,7 +5231,6 @@ static gt_tensor *gt__map1(const char *function, gt_tensor *out, const gt_tensor
   const int whole = gt__compute_of(x->dtype) == GT__I64;
   return gt__eval_at(function, out, out, "a", 1, &x, whole ? gt__compute_of(out->dtype) : GT__I64);
 }
-
 /* -- making -- */
 /* Fills `out`, or a new tensor, from a text over numbers: integers if it computes in int64. */
 static gt_tensor *gt__make(const char *function, gt_tensor *out, const char *text, gt_shape shape,
@@ -5326,7 +5307,6 @@ GT_API gt_tensor *gt_eye(int64_t rows, int64_t columns, gt_dtype dtype, gt_devic
   return gt__make(__func__, NULL, "remainder(index, a) == floor_div(index, a)",
                   GT_SHAPE(rows, columns), dtype, device, 1, &n, GT__I64);
 }
-
 /* -- random -- */
 GT_API void gt_manual_seed(uint64_t seed) {
   gt__me.generator.seed = seed;
@@ -5386,7 +5366,6 @@ GT_API gt_tensor *gt_randperm(int64_t n, gt_device device, gt_generator *generat
   if (out) source->offset += (uint64_t)n;
   return out;
 }
-
 /* -- gathering and joining -- */
 static gt_status gt__check_index(const char *function, const gt_tensor *index, int64_t size) {
   const int64_t step = index->stride[0] * (int64_t)gt_dtype_size(index->dtype);
@@ -5466,7 +5445,6 @@ GT_API gt_tensor *gt_cat(gt_tensor *out, int n, const gt_tensor *const *x, int d
 GT_API gt_tensor *gt_stack(gt_tensor *out, int n, const gt_tensor *const *x, int dim) {
   return gt__join_tensors(__func__, out, n, x, dim, 1);
 }
-
 /* -- reductions -- */
 /* Turns GT_DIM bits into one bit a dim; 0 dims named means none, as GT_ALL of a 0-d tensor. */
 static gt_status gt__dim_set(const char *function, uint32_t dims, int ndim, uint32_t *set) {
@@ -5702,7 +5680,6 @@ GT_API gt_tensor *gt_logsumexp(gt_tensor *out, const gt_tensor *x, uint32_t dims
   if (gt__refuse(__func__, !out, !x)) return NULL;
   return gt__soft(__func__, out, x, dims, keepdim, GT__LOGSUMEXP);
 }
-
 /* -- products -- */
 GT_API gt_precision gt_float32_matmul_precision(void) { return gt__me.precision; }
 GT_API gt_status gt_set_float32_matmul_precision(gt_precision precision) {
@@ -6112,7 +6089,6 @@ GT_API void gt_with_pop(gt_with *with) {
   gt__me.device = with->device;
   if (with->slot) gt__me.stream[with->slot - 1] = with->stream;
 }
-
 /* -- program -- */
 GT_API const char *gt_version(void) { return GPUTENSOR_VERSION; }
 GT_API const char *gt_build_info(void) {

@@ -2478,7 +2478,6 @@ static int gt__cpu_release(int index, void *queue, void *p, int pinned) {
 static int gt__cpu_properties(int index, gt_properties *out) {
   char line[256];
   FILE *file = fopen("/proc/cpuinfo", "r");
-  memset(out, 0, sizeof *out);
   snprintf(out->name, sizeof out->name, "CPU");
   while (file && fgets(line, sizeof line, file))
     if (sscanf(line, "model name : %120[^\n]", out->name) == 1) break;
@@ -3215,6 +3214,7 @@ static const char *gt__shape_text(const gt_tensor *x) { return gt__sizes(x->ndim
 static const gt__backend *gt__backend_of(gt_device device) {
   return device.type == GT_CUDA ? &gt__cuda_backend : &gt__cpu_backend;
 }
+#define GT__OF(x) gt__backend_of((x)->device)
 static int gt__slot(gt_device device) { return device.type == GT_CUDA ? 1 + device.index : 0; }
 static int gt__same_device(gt_device a, gt_device b) {
   return a.type == b.type && a.index == b.index;
@@ -3344,9 +3344,8 @@ GT_API const char *gt_device_name(gt_device device) {
 }
 /* Records t's mark, unless it covers `number` operations already. */
 static int gt__set_mark(gt_stream *t, uint64_t number) {
-  const gt__backend *b = gt__backend_of(t->device);
   if (t->gone || (t->marked && t->marked >= number)) return 0;
-  const int code = b->event_record(t->device.index, &t->mark, t->queue);
+  const int code = GT__OF(t)->event_record(t->device.index, &t->mark, t->queue);
   if (!code) t->marked = t->number;
   return code;
 }
@@ -3357,7 +3356,7 @@ static void gt__learn(gt__clock *c, const gt__clock *more, int slot, uint64_t nu
 }
 /* Gives up the lock and waits for what t holds up to `number`; for all of it, without a mark. */
 static int gt__await(gt_stream *t, uint64_t number) {
-  const gt__backend *b = gt__backend_of(t->device);
+  const gt__backend *b = GT__OF(t);
   const gt__clock seen = t->seen;
   int code, whole = !t->gone && (number >= t->number || gt__set_mark(t, number));
   number = whole ? t->number : t->marked;
@@ -3372,19 +3371,18 @@ static int gt__await(gt_stream *t, uint64_t number) {
 /* Makes s wait for what t holds up to `number`. A mark that was recorded before t began to wait for
    others does not cover them, so whoever starts to wait forgets its mark. */
 static int gt__join(gt_stream *s, gt_stream *t, uint64_t number) {
-  const gt__backend *b = gt__backend_of(t->device);
   gt__cpu_item like = gt__cpu_blank;
   int code;
   if (s->device.type == t->device.type) {
     code = gt__set_mark(t, number);
-    if (!code) code = b->queue_wait_event(s->device.index, s->queue, t->mark);
+    if (!code) code = GT__OF(t)->queue_wait_event(s->device.index, s->queue, t->mark);
     number = t->marked;
   } else { /* a CPU stream's thread waits for a GPU: for an event of its own, since marks move on */
-    like.other = b;
+    like.other = GT__OF(t);
     like.index = t->device.index;
-    code = b->event_record(like.index, &like.event, t->queue);
+    code = like.other->event_record(like.index, &like.event, t->queue);
     if (!code) code = gt__cpu_push((gt__cpu_queue *)s->queue, &like, NULL, NULL);
-    if (code && like.event) b->event_destroy(like.index, like.event);
+    if (code && like.event) like.other->event_destroy(like.index, like.event);
     number = t->number;
   }
   if (code) return code;
@@ -3449,9 +3447,8 @@ static int gt__sync_device(gt_device device) { /* all its streams; the lock is g
 }
 /* -- making and ending them; all with the lock -- */
 static void gt__stream_destroy(gt_stream *s) {
-  const gt__backend *b = gt__backend_of(s->device);
-  if (s->mark) b->event_destroy(s->device.index, s->mark);
-  if (s->owned && s->queue) b->queue_destroy(s->device.index, s->queue);
+  if (s->mark) GT__OF(s)->event_destroy(s->device.index, s->mark);
+  if (s->owned && s->queue) GT__OF(s)->queue_destroy(s->device.index, s->queue);
   gt__all.number[s->slot] = s->number;
   gt__all.slot[s->slot] = NULL;
   if (s->name) GPUTENSOR_FREE(s);
@@ -5872,15 +5869,14 @@ GT_API gt_stream *gt_stream_from_native(gt_device device, void *native) {
 GT_API void gt_stream_free(gt_stream *stream) {
   if (!stream || !stream->name) return;
   GT__HOLD(gt__mutex);
-  for (int i = 0; i <= GT__GPUS; i++)
-    if (gt__me.stream[i] == stream) gt__me.stream[i] = NULL;
+  gt_stream **mine = &gt__me.stream[gt__slot(stream->device)];
+  if (*mine == stream) *mine = NULL;
   stream->freed = 1;
   if (!stream->owned && gt__set_mark(stream, stream->number) && gt__await(stream, stream->number))
     gt__all.done.at[stream->slot] = stream->number; /* there is no way left to know */
   stream->gone = !stream->owned;
   gt__reap();
 }
-#define GT__OF(x) gt__backend_of((x)->device)
 static int gt__no_stream(const char *function, const gt_stream *stream) {
   if (!stream) gt__fail(GT_ERROR_ARGUMENT, "%s: the stream is NULL", function);
   return !stream;

@@ -2407,13 +2407,10 @@ static int64_t gt__cpu_tiled(gt__copy_args *c) {
 }
 static void gt__cpu_copy_task(const void *context, gt__cpu_range items) {
   const gt__copy_args *c = (const gt__copy_args *)context;
-  const int64_t from = items.begin * GT__BLOCK, to = items.end * GT__BLOCK;
-  if (c->kind == GT__BYTES)
-    memcpy(c->dst.data + from, c->src.data + from, (size_t)(gt__cpu_least(to, c->bytes) - from));
-  else
-    gt__cpu_walk(gt_dtype_size((gt_dtype)c->dst.dtype), c->ndim, c->size, from,
-                 gt__cpu_least(to, c->count) - from, c->dst.data, c->dst.stride, c->src.data,
-                 c->src.stride);
+  const int64_t first = items.begin * GT__BLOCK;
+  const int64_t n = gt__cpu_least(items.end * GT__BLOCK, c->count) - first;
+  gt__cpu_walk(gt_dtype_size((gt_dtype)c->dst.dtype), c->ndim, c->size, first, n, c->dst.data,
+               c->dst.stride, c->src.data, c->src.stride);
 }
 /* An item is one entry of the index under one place of the dims before it: it moves the box of the
    dims behind. The source does not move along gather_dim but by the index. */
@@ -4408,10 +4405,12 @@ enum { GT__PIECES = 8, GT__PIECE = 1 << 21 };
 static void gt__copy_host(char *dst, char *src, int64_t bytes) {
   const int threads = gt__cpu_threads(bytes / 8), half = threads > 8 ? threads / 2 : 4;
   gt__copy_args c;
-  memset(&c, 0, sizeof c);
+  memset(&c, 0, sizeof c); /* the dtype is GT_BOOL: elements of one byte */
   c.dst.data = dst;
   c.src.data = src;
-  c.bytes = bytes;
+  c.count = c.size[0] = bytes;
+  c.ndim = 1;
+  c.dst.stride[0] = c.src.stride[0] = 1;
   gt__cpu_split(gt__cpu_copy_task, &c, (bytes + GT__BLOCK - 1) / GT__BLOCK,
                 threads < half ? threads : half < 8 ? half : 8);
 }
@@ -6353,7 +6352,6 @@ enum { GT__PRINT_DIGITS = 4, GT__PRINT_COLUMNS = 80, GT__PRINT_ALL = 1000, GT__P
 typedef struct {
   const gt_tensor *x;
   gt_shape shown;      /* what is shown of x, and on the host as float64 or int64 */
-  gt_tensor *host;
   const gt__num *value;
   int64_t count, next; /* of these elements: how many, and the one to be printed next */
   int width, integer, scientific; /* of floating dtypes: "1." for all, "1.0000e+00" for all */
@@ -6464,33 +6462,26 @@ static int gt__copy_edges(gt_tensor *dst, const gt_tensor *src, int dim) {
   from.offset += (src->shape[dim] - GT__PRINT_EDGE) * from.stride[dim];
   return gt__copy_edges(&to, &from, dim + 1);
 }
-/* Takes what is shown to the host: all of x, or its edges. */
-static gt_status gt__fetch_shown(gt__printer *t, const gt_tensor *x) {
-  t->x = x;
-  t->shown = gt_shape_of(x);
-  for (int d = 0; d < x->ndim && gt_numel(x) > GT__PRINT_ALL; d++)
-    if (x->shape[d] > 2 * GT__PRINT_EDGE) t->shown.size[d] = 2 * GT__PRINT_EDGE;
-  t->host = gt_empty(t->shown, gt_is_floating(x->dtype) ? GT_FLOAT64 : GT_INT64, gt_cpu());
-  if (!t->host || !gt__copy_edges(t->host, x, 0)) return gt__failed();
-  t->count = gt_numel(t->host);
-  t->value = (const gt__num *)gt_data(t->host);
-  return t->value || !t->count ? GT_OK : gt__failed();
-}
 /* Makes t->text, to be freed also on failure. */
 static gt_status gt__print(gt__printer *t, const gt_tensor *x, const char *function) {
   memset(t, 0, sizeof *t);
   if (gt__refuse(function, 0, !x)) return gt__failed();
-  gt_status status = gt__fetch_shown(t, x);
-  if (!status) {
-    gt__choose_format(t);
-    gt__put(t, t->count ? "tensor(" : "tensor([]");
-    if (t->count) gt__print_level(t, 0);
-    gt__print_suffixes(t);
-    gt__put(t, ")");
-    if (t->failed) status = gt__fail(GT_ERROR_MEMORY, "%s: out of memory", function);
-  }
-  gt_free(t->host);
-  return status;
+  t->x = x;
+  t->shown = gt_shape_of(x);
+  for (int d = 0; d < x->ndim && gt_numel(x) > GT__PRINT_ALL; d++)
+    if (x->shape[d] > 2 * GT__PRINT_EDGE) t->shown.size[d] = 2 * GT__PRINT_EDGE;
+  const gt_dtype dtype = gt_is_floating(x->dtype) ? GT_FLOAT64 : GT_INT64;
+  GT__LOCAL gt_tensor *host = gt_empty(t->shown, dtype, gt_cpu());
+  if (!host || !gt__copy_edges(host, x, 0)) return gt__failed();
+  t->count = gt_numel(host);
+  t->value = (const gt__num *)gt_data(host);
+  if (!t->value && t->count) return gt__failed();
+  gt__choose_format(t);
+  gt__put(t, t->count ? "tensor(" : "tensor([]");
+  if (t->count) gt__print_level(t, 0);
+  gt__print_suffixes(t);
+  gt__put(t, ")");
+  return t->failed ? gt__fail(GT_ERROR_MEMORY, "%s: out of memory", function) : GT_OK;
 }
 GT_API gt_status gt_fprint(FILE *file, const gt_tensor *x) {
   gt__printer t;

@@ -1513,18 +1513,21 @@ static int gt__forked;
 #define GT__IVDEP _Pragma("clang loop vectorize(assume_safety)")
 #define GT__OPTIMIZE(contract)
 #define GT__FUSE _Pragma("clang fp contract(fast)")
+#define GT__UNROLL _Pragma("clang loop unroll(full)")
+#define GT__SHUFFLE(x, y, mask, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
 #else
 #define GT__IVDEP _Pragma("GCC ivdep")
 #define GT__OPTIMIZE(contract) __attribute__( \
   (optimize("O3", "fp-contract=" contract, "no-math-errno", "no-trapping-math")))
 #define GT__FUSE
+#define GT__UNROLL _Pragma("GCC unroll 16")
+#define GT__SHUFFLE(x, y, mask, ...) __builtin_shuffle(x, y, mask)
 /* gcc decides about errno before it sees the options above; const says that there is none */
 float __builtin_sqrtf(float) __attribute__((const));
 double __builtin_sqrt(double) __attribute__((const));
 #endif
 enum { GT__BLOCK = 512, GT__GROUP = 64, GT__CPU_NO_MEMORY = 1, GT__CPU_NO_THREAD,
        GT__CPU_OTHER, GT__CPU_FORKED };
-enum { GT__MICRO_ROWS = 6, GT__K_BLOCK = 256, GT__M_BLOCK = 192, GT__N_BLOCK = 256 };
 static int64_t gt__count(int ndim, const int64_t *size) {
   int64_t n = 1;
   for (int d = 0; d < ndim; d++) n *= size[d];
@@ -1539,15 +1542,26 @@ static void gt__swap(int64_t *a, int64_t *b) {
 /* ---- loops over values, written once for all types and instruction sets ----
    GT__LOOPS makes them for a type, T inside, with GT__F(exp) its exp and GT__EITHER(f, i) f for
    floats and i for integers. Each loop is a case of its function. */
+/* What a kernel of matmul works on. Strides count values. */
 typedef struct {
-  int width, native, panel;   /* bytes of a value; its dtype; columns of the micro-kernel */
+  void *c;
+  const void *a, *b;
+  int64_t k, c_row, c_col, a_row, b_row;   /* b_row: of micro, from k to k + 1; of dot, a line's */
+  int rows, columns, add;                  /* add: to what C holds */
+} gt__cpu_tile;
+typedef struct {
+  int width, native;          /* bytes of a value; its dtype */
+  int vector, rows, panel, dots; /* values of one; micro's rows and columns; rows of a dot */
   void (*step)(int op, void *out, const void *pa, const void *pb, const void *pc, int64_t n);
   void (*fold)(int fold, void *pa, void *at, const void *pb, int64_t n, int64_t rows, int64_t pitch,
                int64_t row);
   void (*lanes)(int fold, void *pa, void *at, const void *pb, int64_t n, int64_t count);
   void (*make)(const gt__program *p, int op, void *to, const void *pb, const void *pc,
                int64_t first, int64_t step, int64_t n);
-  void (*micro)(void *pc, const void *pa, const void *pb, int64_t k, int64_t pitch);
+  void (*micro)(const gt__cpu_tile *t);
+  void (*dot)(const gt__cpu_tile *t);
+  void (*pack)(void *to, int64_t panel, const void *from, int64_t line, int64_t along, int64_t n,
+               int64_t k);
 } gt__cpu_loops;
 typedef struct { const char *name; const gt__cpu_loops *loops[3]; } gt__cpu_isa;
 #define GT__STEP(name, arity, result, cost, f, integer) \
@@ -1645,12 +1659,168 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
 #define GT__RANDOM(op) \
   GT__EITHER(GT__F(random)(op, p->seed, counter + (uint64_t)(i * step)), \
              gt__random_i64(p->seed, counter + (uint64_t)(i * step), low[i], range[i]))
-/* The matmul micro-kernel: c[6][2 vectors] += a[k][6] x b[k][2 vectors]. Twelve accumulators hide
-   the latency of a fused multiply-add and leave room in 16 registers for what they read. */
-#define GT__MICRO_ROW(i) c##i##0 += a[i] * b0, c##i##1 += a[i] * b1;
-#define GT__MICRO_PUT(i) \
-  ((U *)(c + (i) * pitch))[0] += c##i##0, ((U *)(c + (i) * pitch))[1] += c##i##1;
-#define GT__LOOPS(isa, target, bytes, value, type, dtype) \
+/* ---- kernels of matmul: register blocks of C, written with the compilers' vector types ---- */
+/* A tile of up to `most` rows and `wide` vectors: its sums stay in registers over all of k, and with
+   vectors of B, and a value of A for all lanes, fill them. A is packed: a[k][rows]; rows is one of
+   the sizes listed in micro. Sums begin at +0, so one of -0 (underflown) becomes +0 in the store. */
+#define GT__PANEL(isa, target, bytes, most, wide, type, T) \
+  static inline target GT__OPTIMIZE("fast") __attribute__((always_inline)) \
+  void gt__cpu_panel_##type##_##isa(const int rows, const int vectors, const gt__cpu_tile *t) { \
+    GT__FUSE \
+    typedef T V __attribute__((vector_size(bytes))); \
+    typedef T U __attribute__((vector_size(bytes), aligned(4), may_alias)); \
+    enum { LANES = bytes / sizeof(T) }; \
+    const V zero = {0}; \
+    const T *a = (const T *)t->a, *b = (const T *)t->b; \
+    T *c = (T *)t->c; \
+    V sum[most][wide], x[wide]; \
+    GT__UNROLL for (int i = 0; i < rows; i++) \
+      GT__UNROLL for (int j = 0; j < vectors; j++) sum[i][j] = zero; \
+    for (int64_t k = t->k; k > 0; k--, a += rows, b += t->b_row) { \
+      GT__UNROLL for (int j = 0; j < vectors; j++) x[j] = *(const U *)(b + j * LANES); \
+      GT__UNROLL for (int i = 0; i < rows; i++) \
+        GT__UNROLL for (int j = 0; j < vectors; j++) sum[i][j] += a[i] * x[j]; \
+    } \
+    GT__UNROLL for (int i = 0; i < rows; i++, c += t->c_row) \
+      GT__UNROLL for (int j = 0; j < vectors; j++) { \
+        U *to = (U *)(c + j * LANES); \
+        *to = sum[i][j] + (t->add ? (V)*to : zero); \
+      } \
+  }
+#define GT__PANEL_CASE(n, most, wide, panel) \
+    case n: if (n <= most) panel(n <= most ? n : 1, wide, t); break; \
+    case n + 16: if (n <= most) panel(n <= most ? n : 1, 1, t); break;
+#define GT__MICRO(isa, target, most, wide, type) \
+  static target GT__OPTIMIZE("fast") void gt__cpu_micro_##type##_##isa(const gt__cpu_tile *t) { \
+    switch (t->rows + (t->columns > 1 ? 0 : 16)) { \
+      GT__PANEL_CASE(1, most, wide, gt__cpu_panel_##type##_##isa) \
+      GT__PANEL_CASE(2, most, wide, gt__cpu_panel_##type##_##isa) \
+      GT__PANEL_CASE(4, most, wide, gt__cpu_panel_##type##_##isa) \
+      GT__PANEL_CASE(6, most, wide, gt__cpu_panel_##type##_##isa) \
+      GT__PANEL_CASE(8, most, wide, gt__cpu_panel_##type##_##isa) \
+      GT__PANEL_CASE(10, most, wide, gt__cpu_panel_##type##_##isa) \
+      GT__PANEL_CASE(12, most, wide, gt__cpu_panel_##type##_##isa) \
+      GT__PANEL_CASE(14, most, wide, gt__cpu_panel_##type##_##isa) \
+    } \
+  }
+#define GT__MASK_f32 int32_t
+#define GT__MASK_f64 int64_t
+#define GT__MASK_i64 int64_t
+/* Two vectors become the lower and the upper half of x0 y0 x1 y1 ... */
+#define GT__LOW_2 0, 2
+#define GT__HIGH_2 1, 3
+#define GT__LOW_4 0, 4, 1, 5
+#define GT__HIGH_4 2, 6, 3, 7
+#define GT__LOW_8 0, 8, 1, 9, 2, 10, 3, 11
+#define GT__HIGH_8 4, 12, 5, 13, 6, 14, 7, 15
+#define GT__LOW_16 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
+#define GT__HIGH_16 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
+/* Dot products of rows of A with rows of B^T, all of whose values lie side by side. At the end two
+   vectors of partial sums become one, x0 + x_half, y0 + y_half, ..., until each lane is a sum. The
+   order of additions is the same for every number of rows and columns, which are powers of two. */
+#define GT__DOT(isa, target, bytes, lanes, dots, type, T) \
+  static inline target GT__OPTIMIZE("fast") __attribute__((always_inline)) \
+  void gt__cpu_dots_##type##_##isa(const int rows, const int columns, const gt__cpu_tile *t) { \
+    GT__FUSE \
+    typedef T V __attribute__((vector_size(bytes))); \
+    typedef T U __attribute__((vector_size(bytes), aligned(4), may_alias)); \
+    const V zero = {0}; \
+    const T *a = (const T *)t->a, *b = (const T *)t->b; \
+    const int64_t whole = t->k & ~(int64_t)(lanes - 1); \
+    const size_t rest = (size_t)(t->k - whole) * sizeof(T); \
+    T *c = (T *)t->c; \
+    V sum[dots * 4], x[4]; \
+    GT__UNROLL for (int i = 0; i < rows * columns; i++) sum[i] = zero; \
+    for (int64_t k = 0; k < whole; k += lanes) { \
+      GT__UNROLL for (int j = 0; j < columns; j++) x[j] = *(const U *)(b + j * t->b_row + k); \
+      GT__UNROLL for (int i = 0; i < rows; i++) { \
+        const V y = *(const U *)(a + i * t->a_row + k); \
+        GT__UNROLL for (int j = 0; j < columns; j++) sum[i * columns + j] += y * x[j]; \
+      } \
+    } \
+    if (rest) { \
+      V last[4], y = zero; \
+      GT__UNROLL for (int j = 0; j < columns; j++) { \
+        last[j] = zero; \
+        memcpy(&last[j], b + j * t->b_row + whole, rest); \
+      } \
+      GT__UNROLL for (int i = 0; i < rows; i++) { \
+        memcpy(&y, a + i * t->a_row + whole, rest); \
+        GT__UNROLL for (int j = 0; j < columns; j++) sum[i * columns + j] += y * last[j]; \
+      } \
+    } \
+    const gt__cpu_mask_##type##_##isa low = {GT__LOW_##lanes}, high = {GT__HIGH_##lanes}; \
+    (void)low, (void)high; \
+    int n = rows * columns; \
+    GT__UNROLL for (int width = 1; width < lanes; width *= 2) { \
+      const int half = n > 1 ? n / 2 : 0; \
+      GT__UNROLL for (int i = 0; i < rows * columns; i++) \
+        if (i == 0 || i < half) sum[i] = \
+          GT__SHUFFLE(sum[i], sum[i + half], low, GT__LOW_##lanes) + \
+          GT__SHUFFLE(sum[i], sum[i + half], high, GT__HIGH_##lanes); \
+      n = half ? half : 1; \
+    } \
+    T done[dots * 4 * lanes]; \
+    memcpy(done, sum, (size_t)n * sizeof(V)); \
+    for (int i = 0; i < rows; i++) \
+      for (int j = 0; j < columns; j++) { \
+        const int r = i * columns + j, used = rows * columns / n; \
+        T *to = c + i * t->c_row + j * t->c_col; \
+        *to = done[r % n * lanes + r / n * (lanes / used)] + (t->add ? *to : 0); \
+      } \
+  } \
+  static target GT__OPTIMIZE("fast") void gt__cpu_dot_##type##_##isa(const gt__cpu_tile *t) { \
+    if (t->rows == 4 && dots == 4) \
+      t->columns == 4 ? gt__cpu_dots_##type##_##isa(dots, 4, t) \
+                      : gt__cpu_dots_##type##_##isa(dots, 1, t); \
+    else if (t->rows == 2) \
+      t->columns == 4 ? gt__cpu_dots_##type##_##isa(2, 4, t) \
+                      : gt__cpu_dots_##type##_##isa(2, 1, t); \
+    else \
+      t->columns == 4 ? gt__cpu_dots_##type##_##isa(1, 4, t) \
+                      : gt__cpu_dots_##type##_##isa(1, 1, t); \
+  }
+/* Packs n lines of k values as to[k][panel]; behind the last line come copies of it. Either each
+   line's values lie side by side (along is 1), or those of a k do (line is 1). The former are turned
+   in squares: after as many rounds of interleaving row i with row i + half as a lane number has bits,
+   rows are columns. What a store puts behind its panel is overwritten by the next one. */
+#define GT__PACK(isa, target, bytes, lanes, type, T) \
+  static target GT__OPTIMIZE("off") void gt__cpu_pack_##type##_##isa( \
+      void *pto, int64_t panel, const void *pfrom, int64_t line, int64_t along, int64_t n, int64_t k) { \
+    typedef T V __attribute__((vector_size(bytes))); \
+    typedef T U __attribute__((vector_size(bytes), aligned(4), may_alias)); \
+    const gt__cpu_mask_##type##_##isa low = {GT__LOW_##lanes}, high = {GT__HIGH_##lanes}; \
+    T *to = (T *)pto; \
+    const T *from = (const T *)pfrom; \
+    (void)low, (void)high; \
+    if (line == 1 && n == panel && panel % lanes == 0) { \
+      for (; k > 0; k--, to += panel, from += along) \
+        for (int64_t i = 0; i < panel; i += lanes) *(U *)(to + i) = *(const U *)(from + i); \
+      return; \
+    } \
+    for (; k >= lanes && along == 1; k -= lanes, from += lanes, to += panel * lanes) \
+      for (int64_t done = 0, i; done < panel; done = i + lanes) { \
+        V x[lanes], y[lanes]; \
+        i = done + lanes > panel && panel > lanes ? panel - lanes : done; \
+        GT__UNROLL for (int r = 0; r < lanes; r++) \
+          x[r] = *(const U *)(from + (i + r < n ? i + r : n - 1) * line); \
+        GT__UNROLL for (int round = 1; round < lanes; round *= 2) { \
+          GT__UNROLL for (int r = 0; r < lanes / 2; r++) { \
+            y[2 * r] = GT__SHUFFLE(x[r], x[r + lanes / 2], low, GT__LOW_##lanes); \
+            y[2 * r + 1] = GT__SHUFFLE(x[r], x[r + lanes / 2], high, GT__HIGH_##lanes); \
+          } \
+          GT__UNROLL for (int r = 0; r < lanes; r++) x[r] = y[r]; \
+        } \
+        GT__UNROLL for (int r = 0; r < lanes; r++) *(U *)(to + r * panel + i) = x[r]; \
+      } \
+    for (; k > 0; k--, to += panel, from += along) \
+      for (int64_t i = 0; i < panel; i++) to[i] = from[(i < n ? i : n - 1) * line]; \
+  }
+#define GT__PRODUCTS(isa, target, bytes, lanes, most, wide, dots, type, T) \
+  typedef GT__MASK_##type gt__cpu_mask_##type##_##isa __attribute__((vector_size(bytes))); \
+  GT__PANEL(isa, target, bytes, most, wide, type, T) GT__MICRO(isa, target, most, wide, type) \
+  GT__DOT(isa, target, bytes, lanes, dots, type, T) GT__PACK(isa, target, bytes, lanes, type, T)
+#define GT__LOOPS(isa, target, bytes, lanes, high, wide, dots, value, type, dtype) \
   static target GT__OPTIMIZE("off") void gt__cpu_step_##type##_##isa( \
       int op, void *out, const void *pa, const void *pb, const void *pc, int64_t n) { \
     typedef value T; \
@@ -1716,48 +1886,35 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
       for (int64_t i = 0; i < n; i++) out[i] = GT__RANDOM(GT__UNIFORM); \
     else for (int64_t i = 0; i < n; i++) out[i] = GT__RANDOM(GT__NORMAL); \
   } \
-  static target GT__OPTIMIZE("fast") void gt__cpu_micro_##type##_##isa( \
-      void *pc, const void *pa, const void *pb, int64_t k, int64_t pitch) { \
-    GT__FUSE \
-    typedef GT__EITHER(value, uint64_t) T;   /* integers wrap */ \
-    typedef T V __attribute__((vector_size(bytes))); \
-    typedef T U __attribute__((vector_size(bytes), aligned(8), may_alias)); \
-    T *c = (T *)pc; \
-    const T *a = (const T *)pa; \
-    const U *b = (const U *)pb; \
-    V c00 = {0}, c01 = {0}, c10 = {0}, c11 = {0}, c20 = {0}, c21 = {0}; \
-    V c30 = {0}, c31 = {0}, c40 = {0}, c41 = {0}, c50 = {0}, c51 = {0}; \
-    for (; k > 0; k--, a += GT__MICRO_ROWS, b += 2) { \
-      const V b0 = b[0], b1 = b[1]; \
-      GT__MICRO_ROW(0) GT__MICRO_ROW(1) GT__MICRO_ROW(2) \
-      GT__MICRO_ROW(3) GT__MICRO_ROW(4) GT__MICRO_ROW(5) \
-    } \
-    GT__MICRO_PUT(0) GT__MICRO_PUT(1) GT__MICRO_PUT(2) \
-    GT__MICRO_PUT(3) GT__MICRO_PUT(4) GT__MICRO_PUT(5) \
-  } \
+  GT__PRODUCTS(isa, target, bytes, lanes, high, wide, dots, type, GT__EITHER(value, uint64_t)) \
   static const gt__cpu_loops gt__cpu_##type##_##isa = { \
-    sizeof(value), dtype, bytes * 2 / sizeof(value), gt__cpu_step_##type##_##isa, \
+    sizeof(value), dtype, lanes, high, lanes * wide, dots, gt__cpu_step_##type##_##isa, \
     gt__cpu_fold_##type##_##isa, gt__cpu_lanes_##type##_##isa, gt__cpu_make_##type##_##isa, \
-    gt__cpu_micro_##type##_##isa};
+    gt__cpu_micro_##type##_##isa, gt__cpu_dot_##type##_##isa, gt__cpu_pack_##type##_##isa};
+/* l16, l32, l64: lanes of vectors of so many bytes. Tiles fill the registers: 32 or 16 of them. */
 #if defined(__x86_64__) && !defined(GPUTENSOR_NO_SIMD)
-#define GT__LOOPS_ALL(T, type, dtype) \
-  GT__LOOPS(baseline, , 16, T, type, dtype) \
-  GT__LOOPS(avx2, __attribute__((target("avx2,fma"))), 32, T, type, dtype) \
+#define GT__LOOPS_ALL(T, type, dtype, l16, l32, l64) \
+  GT__LOOPS(baseline, , 16, l16, 6, 2, 2, T, type, dtype) \
+  GT__LOOPS(avx2, __attribute__((target("avx2,fma"))), 32, l32, 6, 2, 2, T, type, dtype) \
   GT__LOOPS(avx512, __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,avx2,fma"))), \
-            64, T, type, dtype)
+            64, l64, 14, 2, 4, T, type, dtype)
+#elif defined(__aarch64__)
+#define GT__LOOPS_ALL(T, type, dtype, l16, l32, l64) \
+  GT__LOOPS(baseline, , 16, l16, 8, 3, 4, T, type, dtype)
 #else
-#define GT__LOOPS_ALL(T, type, dtype) GT__LOOPS(baseline, , 16, T, type, dtype)
+#define GT__LOOPS_ALL(T, type, dtype, l16, l32, l64) \
+  GT__LOOPS(baseline, , 16, l16, 6, 2, 2, T, type, dtype)
 #endif
 #define GT__EITHER(f, i) f
 #define GT__F(name) gt__##name##_f32
-GT__LOOPS_ALL(float, f32, GT_FLOAT32)
+GT__LOOPS_ALL(float, f32, GT_FLOAT32, 4, 8, 16)
 #undef GT__F
 #define GT__F(name) gt__##name##_f64
-GT__LOOPS_ALL(double, f64, GT_FLOAT64)
+GT__LOOPS_ALL(double, f64, GT_FLOAT64, 2, 4, 8)
 #undef GT__F
 #undef GT__EITHER
 #define GT__EITHER(f, i) i
-GT__LOOPS_ALL(int64_t, i64, GT_INT64)
+GT__LOOPS_ALL(int64_t, i64, GT_INT64, 2, 4, 8)
 #if defined(__clang__)
 #pragma clang diagnostic pop
 #endif
@@ -2250,117 +2407,343 @@ static int gt__cpu_reduce(const gt__reduce_args *r) {
 }
 
 /* ---- matmul ----
-   A task makes one tile of C, up to 192 x 256, in a buffer of its own. For each 256 of K it packs
-   panels of A (6 rows) and B (2 vectors of columns), converted and in the order in which the
-   micro-kernel reads them. An element's sums do not depend on the tile that it is in. */
+   Three ways, chosen by shape and strides alone, so that threads change no sum:
+   - Panels. A block of C takes all of K in pieces of GT__DEPTH. For each, panels of rows of A are
+     packed to stay in the L2 cache, while a panel of columns of B stays in L1 and the micro-kernel
+     goes down the rows. B was packed before, once for all threads, GT__SHARED bytes at a time.
+   - Panels with B in place: where A has few rows, packing B would cost more than it gains.
+   - Dots: with few rows of A, or columns of B, and the other one's values side by side along K,
+     that one is read once and in place, and the small one, where it lies otherwise, is packed.
+   Packing converts, so the kernels know the compute types alone. C takes the sums itself where it
+   can; else a block of them passes through the program behind the product while it is in cache.
+   Items, of all batches, go to threads where there are enough; else threads share each item. */
+enum { GT__DEPTH = 256, GT__SKINNY = 32, GT__LINE_PIECE = 32, GT__M_BLOCK = 168, GT__N_BLOCK = 1024,
+       GT__DEPTH_ONCE = 32, GT__B_IN_PLACE = 1 << 17, GT__SHARED = 1 << 24, GT__DOT_BYTES = 4096, GT__EDGE = 14 * 128 };
 typedef struct {
   const gt__matmul_args *x;
   const gt__cpu_loops *loops;
-  int width, panel;
-  int64_t mb, nb, tiles_m, tiles_n;                /* size and number of tiles */
-  size_t tile_bytes, a_bytes, b_bytes;
-  char *memory;                                    /* tile, A, B for each thread */
+  int64_t width, a_row, a_col, b_row, b_col;
+  int64_t high, broad;                  /* rows and columns of a panel */
+  int64_t rows, columns, depth;         /* of a block */
+  int64_t item_columns, items_n;        /* how B is divided, packed or not */
+  int64_t grid_m, grid_n;               /* parts of an item, one for a thread */
+  int dot, direct, stored;              /* B in place; C takes the sums */
+  int threads;                          /* that share an item */
+  size_t a_bytes, own_bytes, shared_bytes;
+  char *memory;
+  /* of the item at hand */
+  int64_t batch, a, b, first, end, packed; /* offsets; columns, from `packed` on in `memory` */
+  const char *dot_a, *dot_b;            /* rows of A and of B^T, and their strides */
+  int64_t dot_a_row, dot_b_row;
 } gt__cpu_product;
-/* Packs `count` lines along K as panels of `panel` lines, [panel][k][line], the rest zeros. `line`
-   and `along` are the strides from line to line and along K. Reading follows the smaller one. */
-static void gt__cpu_pack(const gt__cpu_product *c, char *to, const gt__operand *x, int64_t first,
-                         int64_t line, int64_t along, int64_t count, int64_t depth, int64_t panel) {
-  char raw[GT__N_BLOCK * 8] __attribute__((aligned(64)));
-  char values[GT__N_BLOCK * 8] __attribute__((aligned(64)));
-  const int by_line = along < line || count == 1;
-  const int64_t runs = by_line ? count : depth, next = by_line ? line : along;
-  const int64_t run = by_line ? depth : count, stride = by_line ? along : line;
-  const int64_t size = (int64_t)gt_dtype_size((gt_dtype)x->dtype), width = c->width;
-  if (count % panel)
-    memset(to + count / panel * panel * depth * width, 0, (size_t)(panel * depth * width));
-  for (int64_t i = 0; i < runs; i++) {
-    const char *from = x->data + (first + i * next) * size;
-    if (stride != 1) {
-      gt__cpu_move((size_t)size, raw, 1, from, stride, run);
-      from = raw;
+/* Packs n lines of k values as one panel, [k][panel]; line and along are strides. What does not lie
+   as the kernel wants it is first gathered and converted, in small squares. */
+static void gt__cpu_pack(const gt__cpu_product *c, char *to, int64_t panel, const gt__operand *x,
+                         int64_t first, int64_t line, int64_t along, int64_t n, int64_t k) {
+  char values[GT__LINE_PIECE * GT__LINE_PIECE * 8] __attribute__((aligned(64)));
+  char raw[GT__LINE_PIECE * 8] __attribute__((aligned(64)));
+  const int64_t size = (int64_t)gt_dtype_size((gt_dtype)x->dtype);
+  const int native = x->dtype == c->loops->native, by_line = along < line || n == 1;
+  const int64_t next = by_line ? line : along, stride = by_line ? along : line;
+  const char *from = x->data + first * size;
+  if (native && (line == 1 || along == 1)) {
+    c->loops->pack(to, panel, from, line, along, n, k);
+    return;
+  }
+  for (int64_t done = 0, depth; done < k; done += depth) {
+    depth = gt__cpu_least(GT__LINE_PIECE, k - done);
+    const int64_t runs = by_line ? n : depth, run = by_line ? depth : n;
+    for (int64_t i = 0; i < runs; i++) {
+      const char *source = from + (done * along + i * next) * size;
+      char *value = values + i * GT__LINE_PIECE * c->width;
+      if (native || stride != 1) {
+        char *gathered = native ? value : raw;
+        gt__cpu_move((size_t)size, gathered, 1, source, stride, run);
+        source = gathered;
+      }
+      if (!native) c->loops->step(GT__FROM + x->dtype, value, source, NULL, NULL, run);
     }
-    if (x->dtype != c->loops->native) {
-      c->loops->step(GT__FROM + x->dtype, values, from, NULL, NULL, run);
-      from = values;
-    }
-    if (by_line)
-      gt__cpu_move((size_t)width, to + (i / panel * panel * depth + i % panel) * width, panel, from,
-                   1, run);
-    else
-      for (int64_t p = 0; p < run; p += panel)
-        memcpy(to + (p * depth + i * panel) * width, from + p * width,
-               (size_t)(gt__cpu_least(panel, run - p) * width));
+    c->loops->pack(to + done * panel * c->width, panel, values, by_line ? GT__LINE_PIECE : 1,
+                   by_line ? 1 : GT__LINE_PIECE, n, depth);
   }
 }
-/* tile = A[m ... m + rows) x B[n ... n + columns) of one batch */
-static void gt__cpu_multiply(const gt__cpu_product *c, char *tile, int64_t batch, int64_t m,
-                             int64_t rows, int64_t n, int64_t columns) {
+/* One panel of A times one of B. At the edges of C it goes by way of a small buffer. */
+static void gt__cpu_tile_of(const gt__cpu_product *c, gt__cpu_tile *t, char *to, int64_t c_row,
+                            int64_t rows, int64_t columns) {
+  char edge[GT__EDGE] __attribute__((aligned(64)));
+  const int64_t broad = t->columns > 1 ? c->broad : c->loops->vector;
+  t->c = to;
+  t->c_row = c_row;
+  if (rows == t->rows && columns == broad) {
+    c->loops->micro(t);
+    return;
+  }
+  const size_t bytes = (size_t)(columns * c->width);
+  for (int64_t i = 0; i < rows && t->add; i++)
+    memcpy(edge + i * broad * c->width, to + i * c_row * c->width, bytes);
+  t->c = edge;
+  t->c_row = broad;
+  c->loops->micro(t);
+  for (int64_t i = 0; i < rows; i++)
+    memcpy(to + i * c_row * c->width, edge + i * broad * c->width, bytes);
+}
+static int64_t gt__cpu_height(int64_t rows) { return rows == 1 ? 1 : rows + (rows & 1); }
+/* C's block (m, n) of rows x columns, at `to`, by panels; pa has space for packed A. */
+static void gt__cpu_by_panels(const gt__cpu_product *c, char *to, int64_t c_row, int64_t m,
+                              int64_t rows, int64_t n, int64_t columns, char *pa) {
   const gt__matmul_args *x = c->x;
-  const int64_t a = gt__offset(batch, x->n_batch, x->post.size, x->a.stride) + m * x->a_row;
-  const int64_t b = gt__offset(batch, x->n_batch, x->post.size, x->b.stride) + n * x->b_col;
-  char *pa = tile + c->tile_bytes, *pb = pa + c->a_bytes;
-  memset(tile, 0, c->tile_bytes);
-  for (int64_t k = 0; k < x->k; k += GT__K_BLOCK) {
-    const int64_t depth = gt__cpu_least(GT__K_BLOCK, x->k - k);
-    gt__cpu_pack(c, pa, &x->a, a + k * x->a_col, x->a_row, x->a_col, rows, depth, GT__MICRO_ROWS);
-    gt__cpu_pack(c, pb, &x->b, b + k * x->b_row, x->b_col, x->b_row, columns, depth, c->panel);
-    for (int64_t j = 0; j < columns; j += c->panel)       /* a panel of B stays in L1 */
-      for (int64_t i = 0; i < rows; i += GT__MICRO_ROWS)
-        c->loops->micro(tile + (i * c->nb + j) * c->width, pa + i * depth * c->width,
-                        pb + j * depth * c->width, depth, c->nb);
+  const int64_t w = c->width, high = c->high;
+  gt__cpu_tile t;
+  memset(&t, 0, sizeof t);
+  for (int64_t k = 0; k < x->k || k == 0; k += c->depth) {
+    t.k = gt__cpu_least(c->depth, x->k - k);
+    t.add = k > 0;
+    for (int64_t i = 0; i < rows && t.k; i += high) {
+      const int64_t some = gt__cpu_least(high, rows - i);
+      gt__cpu_pack(c, pa + i * t.k * w, some < high ? gt__cpu_height(some) : high, &x->a,
+                   c->a + (m + i) * c->a_row + k * c->a_col, c->a_row, c->a_col, some, t.k);
+    }
+    for (int64_t j = 0; j < columns; j += c->broad) {
+      const int64_t some = gt__cpu_least(c->broad, columns - j), at = n + j;
+      t.columns = some > c->loops->vector ? 2 : 1;
+      t.b_row = at < c->packed ? c->b_row : t.columns > 1 ? c->broad : c->loops->vector;
+      t.b = at < c->packed ? x->b.data + (c->b + at * c->b_col + k * c->b_row) * w
+                           : c->memory + ((at - c->packed) * x->k + k * t.b_row) * w;
+      for (int64_t i = 0; i < rows; i += high) {
+        const int64_t left = gt__cpu_least(high, rows - i);
+        t.rows = (int)(left < high ? gt__cpu_height(left) : high);
+        t.a = pa + i * t.k * w;
+        gt__cpu_tile_of(c, &t, to + (i * c_row + j) * w, c_row, left, some);
+      }
+    }
   }
 }
-static void gt__cpu_matmul_task(const void *context, gt__cpu_range items) {
+/* The same by dot products, in pieces of K that stay in L1; C may have any strides. */
+static void gt__cpu_by_dots(const gt__cpu_product *c, char *to, int64_t c_row, int64_t c_col,
+                            int64_t m, int64_t rows, int64_t n, int64_t columns) {
+  const int64_t w = c->width, depth = GT__DOT_BYTES / w;
+  gt__cpu_tile t;
+  memset(&t, 0, sizeof t);
+  t.c_row = c_row;
+  t.c_col = c_col;
+  t.a_row = c->dot_a_row;
+  t.b_row = c->dot_b_row;
+  for (int64_t j = 0; j < columns; j += t.columns) {
+    t.columns = columns - j < 4 ? 1 : 4;
+    for (int64_t k = 0; k < c->x->k; k += depth) {
+      t.k = gt__cpu_least(depth, c->x->k - k);
+      t.add = k > 0;
+      t.b = c->dot_b + ((n + j) * t.b_row + k) * w;
+      for (int64_t i = 0; i < rows; i += t.rows) {
+        t.rows = rows - i < c->loops->dots ? rows - i < 2 ? 1 : 2 : c->loops->dots;
+        t.a = c->dot_a + ((m + i) * t.a_row + k) * w;
+        t.c = to + (i * c_row + j * c_col) * w;
+        c->loops->dot(&t);
+      }
+    }
+  }
+}
+/* Runs the program behind the product over a block of sums and stores it. */
+static void gt__cpu_after(const gt__cpu_product *c, gt__cpu_eval *e, char *sums, int64_t m,
+                          int64_t rows, int64_t n, int64_t columns) {
+  const gt__matmul_args *x = c->x;
+  const int64_t first = (c->batch * x->m + m) * x->n + n;
+  const int64_t runs = columns == x->n ? 1 : rows, run = rows * columns / runs;
+  for (int64_t i = 0; i < runs; i++)
+    for (int64_t j = 0; j < run; j += GT__BLOCK) {
+      e->slot[0] = sums + (i * columns + j) * c->width;
+      gt__cpu_block(e, first + i * x->n + j, gt__cpu_least(GT__BLOCK, run - j));
+    }
+}
+static void gt__cpu_rectangle(const gt__cpu_product *c, gt__cpu_eval *e, char *own, int64_t m,
+                              int64_t m_end, int64_t n, int64_t n_end) {
+  const gt__matmul_args *x = c->x;
+  const int64_t *stride = x->post.out.stride + x->n_batch;
+  char *out = x->post.out.data;
+  if (c->stored)
+    out += gt__offset(c->batch, x->n_batch, x->post.size, x->post.out.stride) * c->width;
+  for (int64_t j = n; j < n_end; j += c->columns)
+    for (int64_t i = m; i < m_end; i += c->rows) {
+      const int64_t rows = gt__cpu_least(c->rows, m_end - i);
+      const int64_t columns = gt__cpu_least(c->columns, n_end - j);
+      const int64_t c_row = c->stored ? stride[0] : columns, c_col = c->stored ? stride[1] : 1;
+      char *to = c->stored ? out + (i * c_row + j * c_col) * c->width : own + c->a_bytes;
+      if (c->dot) gt__cpu_by_dots(c, to, c_row, c_col, i, rows, j, columns);
+      else gt__cpu_by_panels(c, to, c_row, i, rows, j, columns, own);
+      if (!c->stored) gt__cpu_after(c, e, to, i, rows, j, columns);
+    }
+}
+/* Part i of n parts of `size`, in whole units, begins here. */
+static int64_t gt__cpu_part(int64_t size, int64_t unit, int64_t i, int64_t n) {
+  const int64_t units = gt__cpu_parts(size, unit);
+  return gt__cpu_least(size, (units / n * i + gt__cpu_least(i, units % n)) * unit);
+}
+static void gt__cpu_part_task(const void *context, gt__cpu_range items) {
+  const gt__cpu_product *c = (const gt__cpu_product *)context;
+  const int64_t n = c->end - c->first;
+  char *own = c->memory + c->shared_bytes + (size_t)items.thread * c->own_bytes;
+  gt__cpu_eval e;
+  if (!c->stored) gt__cpu_begin(&e, &c->x->post, 1, c->x->post.ndim);
+  for (int64_t item = items.begin; item < items.end; item++) {
+    const int64_t i = item / c->grid_n, j = item % c->grid_n;
+    gt__cpu_rectangle(c, &e, own, gt__cpu_part(c->x->m, c->high, i, c->grid_m),
+                      gt__cpu_part(c->x->m, c->high, i + 1, c->grid_m),
+                      c->first + gt__cpu_part(n, c->broad, j, c->grid_n),
+                      c->first + gt__cpu_part(n, c->broad, j + 1, c->grid_n));
+  }
+}
+/* An item is GT__DEPTH of a panel of B. */
+static void gt__cpu_pack_task(const void *context, gt__cpu_range items) {
   const gt__cpu_product *c = (const gt__cpu_product *)context;
   const gt__matmul_args *x = c->x;
-  char *tile = c->memory + (size_t)items.thread * (c->tile_bytes + c->a_bytes + c->b_bytes);
-  gt__cpu_eval e;
-  gt__cpu_begin(&e, &x->post, 1, x->post.ndim);
+  const int64_t pieces = gt__cpu_parts(x->k, GT__DEPTH), lanes = c->loops->vector;
   for (int64_t item = items.begin; item < items.end; item++) {
-    const int64_t n = item % c->tiles_n * c->nb, m = item / c->tiles_n % c->tiles_m * c->mb;
-    const int64_t batch = item / c->tiles_n / c->tiles_m;
-    const int64_t rows = gt__cpu_least(c->mb, x->m - m), columns = gt__cpu_least(c->nb, x->n - n);
-    const int64_t first = (batch * x->m + m) * x->n + n;
-    const int whole = columns == x->n;  /* rows: without the gaps they are one run */
-    const int64_t runs = whole ? 1 : rows, run = whole ? rows * columns : columns;
-    gt__cpu_multiply(c, tile, batch, m, rows, n, columns);
-    for (int64_t i = 1; i < rows && whole && c->nb > columns; i++)
-      memmove(tile + i * columns * c->width, tile + i * c->nb * c->width,
-              (size_t)(columns * c->width));
-    for (int64_t i = 0; i < runs; i++)
-      for (int64_t j = 0; j < run; j += GT__BLOCK) {
-        e.slot[0] = tile + (i * c->nb + j) * c->width;
-        gt__cpu_block(&e, first + i * x->n + j, gt__cpu_least(GT__BLOCK, run - j));
-      }
+    const int64_t k = item % pieces * GT__DEPTH, n = c->packed + item / pieces * c->broad;
+    const int64_t some = gt__cpu_least(c->broad, c->end - n);
+    const int64_t panel = some > lanes ? c->broad : lanes;
+    gt__cpu_pack(c, c->memory + ((n - c->packed) * x->k + k * panel) * c->width, panel, &x->b,
+                 c->b + n * c->b_col + k * c->b_row, c->b_col, c->b_row, some,
+                 gt__cpu_least(GT__DEPTH, x->k - k));
   }
 }
-static int gt__cpu_matmul(const gt__matmul_args *x) {
-  const gt__cpu_loops *loops = gt__cpu_choose()->loops[x->compute];
-  gt__cpu_product c = {x, loops, loops->width, loops->panel, 0, 0, 0, 0, 0, 0, 0, NULL};
-  const double products = (double)x->m * (double)x->n * (double)x->k * (double)x->batch;
-  const int64_t depth = gt__cpu_least(GT__K_BLOCK, x->k);
-  int threads = gt__cpu_threads(products / 8 + gt__cpu_work(&x->post));
-  int64_t tiles;
-  if (x->m <= 0 || x->n <= 0 || x->batch <= 0) return 0;
-  c.mb = gt__cpu_least(GT__M_BLOCK, gt__cpu_round(x->m, GT__MICRO_ROWS));
-  c.nb = gt__cpu_least(GT__N_BLOCK, gt__cpu_round(x->n, c.panel));
-  for (;;) {
-    c.tiles_m = gt__cpu_parts(x->m, c.mb);
-    c.tiles_n = gt__cpu_parts(x->n, c.nb);
-    tiles = c.tiles_m * c.tiles_n * x->batch;
-    if (threads == 1 || tiles >= 3 * threads || (c.mb <= 48 && c.nb <= 64)) break;
-    if (c.nb > 64 && c.nb >= c.mb) c.nb = gt__cpu_round(c.nb / 2, c.panel);
-    else c.mb = gt__cpu_round(c.mb / 2, GT__MICRO_ROWS);
+/* Where the n lines of k values are that dots read, with which stride: in place or packed. */
+static const char *gt__cpu_lines(const gt__cpu_product *c, const gt__operand *x, int64_t first,
+                                 int64_t line, int64_t along, int64_t n, int64_t *stride) {
+  const int64_t k = c->x->k, w = c->width;
+  const int native = x->dtype == c->loops->native;
+  *stride = line;
+  if (native && along == 1) return x->data + first * w;
+  *stride = k;
+  if (native && line == 1) c->loops->pack(c->memory, k, x->data + first * w, along, 1, k, n);
+  else
+    for (int64_t i = 0; i < n; i++)
+      gt__cpu_pack(c, c->memory + i * k * w, 1, x, first + i * line, 0, along, 1, k);
+  return c->memory;
+}
+static void gt__cpu_one_item(gt__cpu_product *c, int64_t item) {
+  const gt__matmul_args *x = c->x;
+  c->batch = item / c->items_n;
+  c->first = item % c->items_n * c->item_columns;
+  c->end = gt__cpu_least(x->n, c->first + c->item_columns);
+  c->packed = c->direct ? x->n - x->n % c->broad : c->first;
+  c->a = gt__offset(c->batch, x->n_batch, x->post.size, x->a.stride);
+  c->b = gt__offset(c->batch, x->n_batch, x->post.size, x->b.stride);
+  if (c->dot) {
+    c->dot_a = gt__cpu_lines(c, &x->a, c->a, c->a_row, c->a_col, x->m, &c->dot_a_row);
+    c->dot_b = gt__cpu_lines(c, &x->b, c->b, c->b_col, c->b_row, x->n, &c->dot_b_row);
+  } else {
+    gt__cpu_split(gt__cpu_pack_task, c, gt__cpu_parts(c->end - c->packed, c->broad) *
+                  gt__cpu_parts(x->k, GT__DEPTH), c->threads);
   }
-  threads = (int)gt__cpu_least(threads, tiles);
-  /* 64 values behind the tile may be read, when the last group of a block is rounded up */
-  c.tile_bytes = (size_t)gt__cpu_round((c.mb * c.nb + GT__GROUP) * c.width, 64);
-  c.a_bytes = (size_t)gt__cpu_round(c.mb * depth * c.width, 64);
-  c.b_bytes = (size_t)gt__cpu_round(c.nb * depth * c.width, 64);
-  c.memory = (char *)GPUTENSOR_MALLOC((size_t)threads * (c.tile_bytes + c.a_bytes + c.b_bytes));
-  if (!c.memory) return GT__CPU_NO_MEMORY;
-  gt__cpu_split(gt__cpu_matmul_task, &c, tiles, threads);
-  GPUTENSOR_FREE(c.memory);
+  gt__cpu_split(gt__cpu_part_task, c, c->grid_m * c->grid_n, c->threads);
+}
+static void gt__cpu_item_task(const void *context, gt__cpu_range items) {
+  gt__cpu_product c = *(const gt__cpu_product *)context;
+  c.memory += (size_t)items.thread * (c.shared_bytes + (size_t)c.threads * c.own_bytes);
+  for (int64_t item = items.begin; item < items.end; item++) gt__cpu_one_item(&c, item);
+}
+/* Strides along dims of size 1 are never used: 1 is as good, and makes more ways possible. */
+static void gt__cpu_choose_way(gt__cpu_product *c) {
+  const gt__matmul_args *x = c->x;
+  const gt__program *p = &x->post.program;
+  const int64_t b_bytes = gt__cpu_least(x->k, GT__B_IN_PLACE) * gt__cpu_least(x->n, GT__B_IN_PLACE);
+  const int a_native = x->a.dtype == c->loops->native, b_native = x->b.dtype == c->loops->native;
+  c->a_row = x->m == 1 ? 1 : x->a_row;
+  c->a_col = x->k == 1 ? 1 : x->a_col;
+  c->b_row = x->k == 1 ? 1 : x->b_row;
+  c->b_col = x->n == 1 ? 1 : x->b_col;
+  c->dot = x->k >= GT__SKINNY && ((a_native && c->a_col == 1 && x->n <= GT__SKINNY) ||
+                               (b_native && c->b_row == 1 && x->m <= GT__SKINNY));
+  c->direct = !c->dot && x->k > 0 && b_native && c->b_col == 1 &&
+              (x->m <= 2 * c->loops->rows || b_bytes * c->width <= GT__B_IN_PLACE);
+  c->stored = p->n_ins == 1 && p->ins[0].op == GT__LOAD && p->ins[0].b == 0 &&
+              x->post.out.dtype == c->loops->native &&
+              (c->dot || x->n == 1 || x->post.out.stride[x->n_batch + 1] == 1);
+}
+static void gt__cpu_choose_blocks(gt__cpu_product *c) {
+  const gt__matmul_args *x = c->x;
+  const int64_t w = c->width, panels = gt__cpu_parts(x->m, c->loops->rows);
+  const int a_lies = x->a.dtype == c->loops->native && c->a_col == 1;
+  const int b_lies = x->b.dtype == c->loops->native && c->b_row == 1;
+  c->high = c->dot ? c->loops->dots : gt__cpu_height(gt__cpu_parts(x->m, panels));
+  c->broad = c->dot ? 4 : c->loops->panel;
+  c->depth = c->direct && x->m <= c->high ? GT__DEPTH_ONCE : GT__DEPTH;
+  c->rows = gt__cpu_round(gt__cpu_least(x->m, GT__M_BLOCK), c->high);
+  c->columns = gt__cpu_least(x->n, GT__N_BLOCK);
+  c->item_columns = x->n;
+  if (!c->dot && !c->direct && x->k > GT__SHARED / w / x->n)
+    c->item_columns = gt__cpu_least(x->n, gt__cpu_round(GT__SHARED / w / x->k + 1, 4 * c->broad));
+  c->items_n = gt__cpu_parts(x->n, c->item_columns);
+  c->item_columns = gt__cpu_round(gt__cpu_parts(x->n, c->items_n), c->broad);
+  c->a_bytes = c->dot ? 0 : (size_t)gt__cpu_round(c->rows * gt__cpu_least(c->depth, x->k) * w + 64, 64);
+  c->own_bytes = c->a_bytes;
+  /* 64 values behind the sums may be read, when the last group of a block is rounded up */
+  if (!c->stored) c->own_bytes += (size_t)((c->rows * c->columns + GT__GROUP) * w);
+  c->shared_bytes = 64 + (size_t)(x->k * w * (
+      c->dot ? (a_lies ? 0 : x->m) + (b_lies ? 0 : x->n)
+      : c->direct ? (x->n % c->broad ? c->broad : 0)
+      : gt__cpu_round(gt__cpu_least(x->n, c->item_columns), c->broad)));
+  c->own_bytes = (c->own_bytes + 63) & ~(size_t)63;
+  c->shared_bytes = (c->shared_bytes + 63) & ~(size_t)63;
+}
+/* Divides an item among threads, so that the largest part is as small as can be. */
+static void gt__cpu_choose_grid(gt__cpu_product *c) {
+  int64_t best = INT64_MAX;
+  const int64_t m = gt__cpu_parts(c->x->m, c->high);
+  const int64_t n = gt__cpu_parts(gt__cpu_least(c->x->n, c->item_columns), c->broad);
+  for (int64_t i = 1; i <= c->threads; i++) {
+    const int64_t j = c->threads / i, largest = gt__cpu_parts(m, i) * gt__cpu_parts(n, j);
+    if (largest > best || i > m || j > n) continue;
+    if (largest == best && m / i < n / j) continue; 
+    best = largest;
+    c->grid_m = i;
+    c->grid_n = j;
+  }
+}
+/* C^T = B^T x A^T */
+static void gt__cpu_turn(gt__matmul_args *x) {
+  const gt__operand a = x->a;
+  const int d = x->n_batch;
+  x->a = x->b;
+  x->b = a;
+  gt__swap(&x->m, &x->n);
+  gt__swap(&x->a_row, &x->b_col);
+  gt__swap(&x->a_col, &x->b_row);
+  gt__swap(&x->post.size[d], &x->post.size[d + 1]);
+  gt__swap(&x->post.out.stride[d], &x->post.out.stride[d + 1]);
+  for (int k = 1; k < x->post.program.n_in; k++)
+    gt__swap(&x->post.in[k].stride[d], &x->post.in[k].stride[d + 1]);
+}
+static int gt__cpu_matmul(const gt__matmul_args *x) {
+  gt__matmul_args turned;
+  gt__cpu_product c;
+  if (x->m <= 0 || x->n <= 0 || x->batch <= 0) return 0;
+  if (x->n == 1 && x->m > 1 && x->a_row == 1 && x->k > 1) {
+    turned = *x;
+    gt__cpu_turn(&turned);
+    x = &turned;
+  }
+  memset(&c, 0, sizeof c);
+  c.x = x;
+  c.loops = gt__cpu_choose()->loops[x->compute];
+  c.width = c.loops->width;
+  gt__cpu_choose_way(&c);
+  gt__cpu_choose_blocks(&c);
+  const double m = (double)x->m, n = (double)x->n, k = (double)x->k, batch = (double)x->batch;
+  const double work = m * n * k / 32 + (m * k + k * n + m * n) / 4;
+  const int threads = gt__cpu_threads(batch * work + gt__cpu_work(&x->post));
+  const int64_t items = x->batch * c.items_n;
+  const int each = items >= 4 * threads || items % threads == 0 ||
+                   (items > 1 && work < GT__CPU_PARALLEL);
+  c.grid_m = c.grid_n = 1;
+  c.threads = each ? 1 : threads;
+  gt__cpu_choose_grid(&c);
+  const size_t bytes = c.shared_bytes + (size_t)c.threads * c.own_bytes;
+  char *memory = (char *)GPUTENSOR_MALLOC((size_t)(each ? threads : 1) * bytes + 64);
+  if (!memory) return GT__CPU_NO_MEMORY;
+  c.memory = memory + (64 - ((uintptr_t)memory & 63));
+  gt__cpu_split(gt__cpu_item_task, &c, items, each ? threads : 1);
+  GPUTENSOR_FREE(memory);
   return 0;
 }
 

@@ -1673,19 +1673,27 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
     const V zero = {0}; \
     const T *a = (const T *)t->a, *b = (const T *)t->b; \
     T *c = (T *)t->c; \
+    const int64_t c_row = t->c_row, b_row = t->b_row; \
+    const int add = t->add; \
     V sum[most][wide], x[wide]; \
     GT__UNROLL for (int i = 0; i < rows; i++) \
       GT__UNROLL for (int j = 0; j < vectors; j++) sum[i][j] = zero; \
-    for (int64_t k = t->k; k > 0; k--, a += rows, b += t->b_row) { \
+    GT__UNROLL for (int i = 0; i < rows; i++) \
+      GT__UNROLL for (int j = 0; j < vectors * bytes; j += 64) \
+        __builtin_prefetch((char *)(c + i * c_row) + j, 1); \
+    for (int64_t k = t->k; k > 0; k--, a += rows, b += b_row) { \
       GT__UNROLL for (int j = 0; j < vectors; j++) x[j] = *(const U *)(b + j * LANES); \
       GT__UNROLL for (int i = 0; i < rows; i++) \
         GT__UNROLL for (int j = 0; j < vectors; j++) sum[i][j] += a[i] * x[j]; \
     } \
-    GT__UNROLL for (int i = 0; i < rows; i++, c += t->c_row) \
-      GT__UNROLL for (int j = 0; j < vectors; j++) { \
-        U *to = (U *)(c + j * LANES); \
-        *to = sum[i][j] + (t->add ? (V)*to : zero); \
-      } \
+    if (add) \
+      GT__UNROLL for (int i = 0; i < rows; i++) \
+        GT__UNROLL for (int j = 0; j < vectors; j++) \
+          *(U *)(c + i * c_row + j * LANES) += sum[i][j]; \
+    else \
+      GT__UNROLL for (int i = 0; i < rows; i++) \
+        GT__UNROLL for (int j = 0; j < vectors; j++) \
+          *(U *)(c + i * c_row + j * LANES) = sum[i][j] + zero; \
   }
 #define GT__PANEL_CASE(n, most, wide, panel) \
     case n: if (n <= most) panel(n <= most ? n : 1, wide, t); break; \
@@ -1793,11 +1801,10 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
     T *to = (T *)pto; \
     const T *from = (const T *)pfrom; \
     (void)low, (void)high; \
-    if (line == 1 && n == panel && panel % lanes == 0) { \
-      for (; k > 0; k--, to += panel, from += along) \
+    const int64_t last = panel % lanes ? 1 : 0;   /* the k from which nothing lies behind a line */ \
+    if (line == 1 && n == panel && (!last || along >= lanes)) \
+      for (; k > last; k--, to += panel, from += along) \
         for (int64_t i = 0; i < panel; i += lanes) *(U *)(to + i) = *(const U *)(from + i); \
-      return; \
-    } \
     for (; k >= lanes && along == 1; k -= lanes, from += lanes, to += panel * lanes) \
       for (int64_t done = 0, i; done < panel; done = i + lanes) { \
         V x[lanes], y[lanes]; \
@@ -2417,8 +2424,12 @@ static int gt__cpu_reduce(const gt__reduce_args *r) {
    Packing converts, so the kernels know the compute types alone. C takes the sums itself where it
    can; else a block of them passes through the program behind the product while it is in cache.
    Items, of all batches, go to threads where there are enough; else threads share each item. */
-enum { GT__DEPTH = 256, GT__SKINNY = 32, GT__LINE_PIECE = 32, GT__M_BLOCK = 168, GT__N_BLOCK = 1024,
-       GT__DEPTH_ONCE = 32, GT__B_IN_PLACE = 1 << 17, GT__SHARED = 1 << 24, GT__DOT_BYTES = 4096, GT__EDGE = 14 * 128 };
+enum { GT__DEPTH = 512,                  /* of K, for a panel of B in L1 */
+       GT__DEPTH_ONCE = 64,              /* the same where B is read in place, row by row, and once */
+       GT__A_BYTES = 448 << 10,          /* packed A, for an L2 cache of half a megabyte or more */
+       GT__N_BLOCK = 1024, GT__SHARED = 1 << 22, GT__B_IN_PLACE = 1 << 17,
+       GT__DOT_BYTES = 4096,             /* of a line in dots: eight lines stay in L1 */
+       GT__LINE_PIECE = 32, GT__EDGE = 14 * 128 };
 typedef struct {
   const gt__matmul_args *x;
   const gt__cpu_loops *loops;
@@ -2427,7 +2438,8 @@ typedef struct {
   int64_t rows, columns, depth;         /* of a block */
   int64_t item_columns, items_n;        /* how B is divided, packed or not */
   int64_t grid_m, grid_n;               /* parts of an item, one for a thread */
-  int dot, direct, stored;              /* B in place; C takes the sums */
+  int a_lies, b_lies;                   /* side by side along K, in the compute type */
+  int dot, direct, stored;              /* dots; panels of B in place; C takes the sums */
   int threads;                          /* that share an item */
   size_t a_bytes, own_bytes, shared_bytes;
   char *memory;
@@ -2652,10 +2664,19 @@ static void gt__cpu_choose_way(gt__cpu_product *c) {
   c->a_col = x->k == 1 ? 1 : x->a_col;
   c->b_row = x->k == 1 ? 1 : x->b_row;
   c->b_col = x->n == 1 ? 1 : x->b_col;
-  c->dot = x->k >= GT__SKINNY && ((a_native && c->a_col == 1 && x->n <= GT__SKINNY) ||
-                               (b_native && c->b_row == 1 && x->m <= GT__SKINNY));
-  c->direct = !c->dot && x->k > 0 && b_native && c->b_col == 1 &&
+  c->a_lies = a_native && c->a_col == 1;
+  c->b_lies = b_native && c->b_row == 1;
+  c->direct = x->k > 0 && b_native && c->b_col == 1 &&
               (x->m <= 2 * c->loops->rows || b_bytes * c->width <= GT__B_IN_PLACE);
+  /* For each value of C: dots save packing, at some 0.3 cycles a value, and sums in lanes that C has
+     no columns for; they cost 5 cycles to add up their lanes, and a seventh more loads. */
+  const double k = (double)x->k, steps = k / (2 * c->loops->vector);
+  const double wide = (double)gt__cpu_round(x->n, c->loops->vector) / (double)x->n;
+  const double packed = (c->a_lies ? k / (double)x->n : 0) +
+                        (c->b_lies ? k / (double)x->m : c->direct ? -k / (double)x->m : 0);
+  c->dot = (c->a_lies || c->b_lies) && x->k >= c->loops->vector &&
+           0.3 * packed + steps * (wide - 1) > 5 + steps / 7;
+  c->direct &= !c->dot;
   c->stored = p->n_ins == 1 && p->ins[0].op == GT__LOAD && p->ins[0].b == 0 &&
               x->post.out.dtype == c->loops->native &&
               (c->dot || x->n == 1 || x->post.out.stride[x->n_batch + 1] == 1);
@@ -2663,12 +2684,10 @@ static void gt__cpu_choose_way(gt__cpu_product *c) {
 static void gt__cpu_choose_blocks(gt__cpu_product *c) {
   const gt__matmul_args *x = c->x;
   const int64_t w = c->width, panels = gt__cpu_parts(x->m, c->loops->rows);
-  const int a_lies = x->a.dtype == c->loops->native && c->a_col == 1;
-  const int b_lies = x->b.dtype == c->loops->native && c->b_row == 1;
   c->high = c->dot ? c->loops->dots : gt__cpu_height(gt__cpu_parts(x->m, panels));
   c->broad = c->dot ? 4 : c->loops->panel;
-  c->depth = c->direct && x->m <= c->high ? GT__DEPTH_ONCE : GT__DEPTH;
-  c->rows = gt__cpu_round(gt__cpu_least(x->m, GT__M_BLOCK), c->high);
+  c->depth = c->direct && x->m <= 2 * c->loops->rows ? GT__DEPTH_ONCE : GT__DEPTH;
+  c->rows = gt__cpu_round(gt__cpu_least(x->m, GT__A_BYTES / GT__DEPTH / w), c->high);
   c->columns = gt__cpu_least(x->n, GT__N_BLOCK);
   c->item_columns = x->n;
   if (!c->dot && !c->direct && x->k > GT__SHARED / w / x->n)
@@ -2680,7 +2699,7 @@ static void gt__cpu_choose_blocks(gt__cpu_product *c) {
   /* 64 values behind the sums may be read, when the last group of a block is rounded up */
   if (!c->stored) c->own_bytes += (size_t)((c->rows * c->columns + GT__GROUP) * w);
   c->shared_bytes = 64 + (size_t)(x->k * w * (
-      c->dot ? (a_lies ? 0 : x->m) + (b_lies ? 0 : x->n)
+      c->dot ? (c->a_lies ? 0 : x->m) + (c->b_lies ? 0 : x->n)
       : c->direct ? (x->n % c->broad ? c->broad : 0)
       : gt__cpu_round(gt__cpu_least(x->n, c->item_columns), c->broad)));
   c->own_bytes = (c->own_bytes + 63) & ~(size_t)63;

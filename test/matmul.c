@@ -731,6 +731,132 @@ static void test_precision(void) {
   product_free(want);
 }
 
+/* ---- hundreds of random products: alpha*A*B + beta*C by its definition ---- */
+static int64_t rnd_size(void) { /* mostly small, at times larger than any tile or block */
+  static const int64_t most[] = {3, 20, 70, 150};
+  return 1 + rnd_below(most[rnd_below(4)]);
+}
+static void check_addmm(const gt_tensor *got, product want, const gt_tensor *c, double alpha,
+                        double beta) {
+  void *x = values_of(got), *y = values_of(c);
+  const gt_dtype t = got->dtype;
+  int64_t i;
+  for (i = 0; i < want.count; i++) {
+    const long double add = beta == 0 ? 0 : beta * load(t, y, i);
+    const long double right = alpha * want.value[i] + add;
+    const double is = load(t, x, i), error = (double)fabsl(is - right);
+    const double bound = ((double)want.k + 2) * unit_of(t) * fabs(alpha) * (double)want.size[i] +
+                         2 * unit_of(t) * (double)(fabsl(right) + fabsl(add)) +
+                         (t < GT_FLOAT32 ? half_unit(t, (double)right) : 0) + 1e-44;
+    const int64_t sum = (int64_t)((uint64_t)(int64_t)alpha * (uint64_t)want.exact[i]);
+    int good = right != right ? is != is : error <= bound;
+    if (!is_float(t)) {
+      void *exact = malloc((size_t)(i + 1) * 8);
+      store_int(t, exact, i,
+                (int64_t)((uint64_t)sum + (beta == 0 ? 0 : (uint64_t)(int64_t)beta *
+                                                               (uint64_t)load_int(t, y, i))));
+      good = same(t, x, exact, i);
+      free(exact);
+    }
+    if (good) continue;
+    check_report(__FILE__, __LINE__, "%s, K = %" PRId64 ", alpha %g, beta %g: element %" PRId64
+                 " of %" PRId64 " is %.17g, not %.17Lg", gt_dtype_string(t), want.k, alpha, beta, i,
+                 want.count, is, right);
+    break;
+  }
+  free(x);
+  free(y);
+}
+static void test_random_products(void) {
+  static const double factor[] = {1, 0, -1, 0.5, (double)NAN};
+  static const int types[] = {GT_FLOAT32, GT_FLOAT64, GT_FLOAT32, GT_FLOAT64, GT_FLOAT16, GT_BFLOAT16,
+                              GT_INT64, GT_INT32, GT_INT8};
+  int i, run;
+#ifdef _OPENMP
+  const int before = omp_get_max_threads();
+#endif
+  for (i = 0; i < (QUICK ? 60 : 400); i++)
+    GT_SCOPE {
+      static const int counts[] = {1, 2, 5};
+      const gt_dtype t = (gt_dtype)types[rnd_below(9)];
+      const int64_t m = rnd_size(), n = rnd_size();
+      const int64_t k = rnd_below(8) ? rnd_size() : 500 + rnd_below(1000);
+      const double alpha = factor[rnd_below(is_float(t) ? 5 : 3)];
+      const double beta = factor[rnd_below(is_float(t) ? 5 : 3)];
+      gt_tensor *a = relayout(rnd_matrix(m, k, t), (int)rnd_below(LAYOUTS));
+      gt_tensor *b = relayout(rnd_matrix(k, n, t), (int)rnd_below(LAYOUTS));
+      gt_tensor *c = relayout(rnd_matrix(m, n, t), (int)rnd_below(LAYOUTS));
+      gt_tensor *first = NULL, *plain = NULL;
+      const product want = product_of(a, b);
+      for (run = 0; run < 3; run++) {
+        gt_tensor *out = relayout(gt_full(GT_SHAPE(m, n), is_float(t) ? (double)NAN : 77, t, DEV),
+                                  (int)rnd_below(3));
+#ifdef _OPENMP
+        omp_set_num_threads(counts[run]);
+#endif
+        CHECK(gt_addmm(out, c, a, b, beta, alpha) == out);
+        if (!first) {
+          check_addmm(out, want, c, alpha, beta);
+          CHECK_PRODUCT(plain = gt_matmul(NULL, a, b), want, unit_of(want.type));
+          first = out;
+        } else {
+          CHECK_SAME(out, first);
+          CHECK_SAME(gt_matmul(NULL, a, b), plain);
+        }
+        (void)counts;
+      }
+      product_free(want);
+    }
+#ifdef _OPENMP
+  omp_set_num_threads(before);
+#endif
+}
+/* Small integers, and among them NaN, infinities and zeros of both signs: whatever the order of
+   additions, each sum is that of the textbook's three loops. */
+static void test_specials_in_three_loops(void) {
+  static const double special[] = {(double)NAN, (double)INFINITY, -(double)INFINITY, -0.0, 0};
+  int i;
+  for (i = 0; i < (QUICK ? 10 : 60); i++)
+    GT_SCOPE {
+      const gt_dtype t = i % 2 ? GT_FLOAT64 : GT_FLOAT32;
+      const int64_t m = rnd_size(), n = rnd_size(), k = rnd_size();
+      double *a = (double *)malloc((size_t)(m * k) * 8), *b = (double *)malloc((size_t)(k * n) * 8);
+      double *c = (double *)malloc((size_t)(m * n) * 8);
+      int64_t p, q, r;
+      for (p = 0; p < m * k; p++)
+        a[p] = rnd_below(3 * k) ? (double)(rnd_below(9) - 4) : special[rnd_below(5)];
+      for (p = 0; p < k * n; p++)
+        b[p] = rnd_below(3 * k) ? (double)(rnd_below(9) - 4) : special[rnd_below(5)];
+      if (rnd_below(4) == 0)
+        for (p = 0; p < m * k; p++) a[p] = -0.0;
+      for (p = 0; p < m; p++)
+        for (q = 0; q < n; q++) {
+          double sum = 0;
+          for (r = 0; r < k; r++) sum += a[p * k + r] * b[r * n + q];
+          c[p * n + q] = sum;
+        }
+      CHECK_SAME(gt_matmul(NULL, relayout(tensor_of(GT_SHAPE(m, k), t, a), (int)rnd_below(LAYOUTS)),
+                           relayout(tensor_of(GT_SHAPE(k, n), t, b), (int)rnd_below(LAYOUTS))),
+                 tensor_of(GT_SHAPE(m, n), t, c));
+      free(a);
+      free(b);
+      free(c);
+    }
+}
+/* One of each way through the CPU's product, batched and not, and both kinds of edges. */
+static void test_batches_of_every_size(void) {
+  static const int64_t size[][3] = {{1, 70, 90}, {30, 1, 200}, {20, 130, 40}, {64, 64, 64}, {5, 9, 700}};
+  int i, batch, layout;
+  for (i = 0; i < 5; i++)
+    for (batch = 1; batch < 20; batch += 6)
+      for (layout = 0; layout < (QUICK ? 2 : LAYOUTS); layout++)
+        GT_SCOPE {
+          gt_tensor *a = random_tensor(GT_SHAPE(batch, size[i][0], size[i][2]), GT_FLOAT32, DEV);
+          gt_tensor *b = random_tensor(GT_SHAPE(batch, size[i][2], size[i][1]), GT_FLOAT32, DEV);
+          multiply(relayout(a, layout), relayout(b, (int)rnd_below(LAYOUTS)));
+        }
+}
+
 /* ---- errors ---- */
 static gt_tensor *ones(gt_shape s) { return gt_ones(s, GT_FLOAT32, DEV); }
 static void test_errors(void) {
@@ -823,6 +949,9 @@ int main(int argc, char **argv) {
   RUN(overlapping_outputs);
   RUN(same_in_every_run);
   RUN(precision);
+  RUN(random_products);
+  RUN(specials_in_three_loops);
+  RUN(batches_of_every_size);
   RUN(errors);
   printf("matmul: the worst error is %.3f sqrt(K) u |A||B|: %s\n", worst, worst_where);
   return check_finish();

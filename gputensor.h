@@ -1547,6 +1547,7 @@ typedef struct {
   void *c;
   const void *a, *b;
   int64_t k, c_row, c_col, a_row, b_row;   /* b_row: of micro, from k to k + 1; of dot, a line's */
+  int64_t ahead;                           /* from B to what micro fetches into cache meanwhile */
   int rows, columns, add;                  /* add: to what C holds */
 } gt__cpu_tile;
 typedef struct {
@@ -1673,18 +1674,24 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
     const V zero = {0}; \
     const T *a = (const T *)t->a, *b = (const T *)t->b; \
     T *c = (T *)t->c; \
-    const int64_t c_row = t->c_row, b_row = t->b_row; \
+    const int64_t c_row = t->c_row, b_row = t->b_row, ahead = t->ahead, every = t->k / rows + 1; \
     const int add = t->add; \
     V sum[most][wide], x[wide]; \
     GT__UNROLL for (int i = 0; i < rows; i++) \
       GT__UNROLL for (int j = 0; j < vectors; j++) sum[i][j] = zero; \
-    GT__UNROLL for (int i = 0; i < rows; i++) \
-      GT__UNROLL for (int j = 0; j < vectors * bytes; j += 64) \
-        __builtin_prefetch((char *)(c + i * c_row) + j, 1); \
-    for (int64_t k = t->k; k > 0; k--, a += rows, b += b_row) { \
-      GT__UNROLL for (int j = 0; j < vectors; j++) x[j] = *(const U *)(b + j * LANES); \
-      GT__UNROLL for (int i = 0; i < rows; i++) \
-        GT__UNROLL for (int j = 0; j < vectors; j++) sum[i][j] += a[i] * x[j]; \
+    for (int64_t k = 0, i = 0; k < t->k; i++) { \
+      const int64_t end = k + every < t->k ? k + every : t->k; \
+      if (i < rows) \
+        GT__UNROLL for (int j = 0; j < vectors; j++) \
+          __builtin_prefetch(c + i * c_row + j * LANES, 1); \
+      for (; k < end; k++, a += rows, b += b_row) { \
+        GT__UNROLL for (int j = 0; j < vectors; j++) { \
+          x[j] = *(const U *)(b + j * LANES); \
+          __builtin_prefetch(b + ahead + j * LANES); \
+        } \
+        GT__UNROLL for (int i = 0; i < rows; i++) \
+          GT__UNROLL for (int j = 0; j < vectors; j++) sum[i][j] += a[i] * x[j]; \
+      } \
     } \
     if (add) \
       GT__UNROLL for (int i = 0; i < rows; i++) \
@@ -2426,8 +2433,8 @@ static int gt__cpu_reduce(const gt__reduce_args *r) {
    Items, of all batches, go to threads where there are enough; else threads share each item. */
 enum { GT__DEPTH = 512,                  /* of K, for a panel of B in L1 */
        GT__DEPTH_ONCE = 64,              /* the same where B is read in place, row by row, and once */
-       GT__A_BYTES = 448 << 10,          /* packed A, for an L2 cache of half a megabyte or more */
-       GT__N_BLOCK = 1024, GT__SHARED = 1 << 22, GT__B_IN_PLACE = 1 << 17,
+       GT__A_BYTES = 300 << 10,          /* packed A, for an L2 cache of half a megabyte or more */
+       GT__N_BLOCK = 1024, GT__SHARED = 1 << 24, GT__B_IN_PLACE = 1 << 17,
        GT__DOT_BYTES = 4096,             /* of a line in dots: eight lines stay in L1 */
        GT__LINE_PIECE = 32, GT__EDGE = 14 * 128 };
 typedef struct {
@@ -2525,6 +2532,7 @@ static void gt__cpu_by_panels(const gt__cpu_product *c, char *to, int64_t c_row,
         const int64_t left = gt__cpu_least(high, rows - i);
         t.rows = (int)(left < high ? gt__cpu_height(left) : high);
         t.a = pa + i * t.k * w;
+        t.ahead = i > 0 || some < c->broad ? 0 : at < c->packed ? c->broad : c->broad * x->k;
         gt__cpu_tile_of(c, &t, to + (i * c_row + j) * w, c_row, left, some);
       }
     }

@@ -1546,7 +1546,7 @@ static void gt__swap(int64_t *a, int64_t *b) {
 typedef struct {
   void *c;
   const void *a, *b;
-  int64_t k, c_row, c_col, a_row, b_row;   /* b_row: of micro, from k to k + 1; of dot, a line's */
+  int64_t k, c_row, c_col, a_row, a_col, b_row;   /* b_row: of micro, from k to k + 1; of dot, a line's */
   int64_t ahead;                           /* from B to what micro fetches into cache meanwhile */
   int rows, columns, add;                  /* add: to what C holds */
 } gt__cpu_tile;
@@ -1670,10 +1670,14 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
     GT__FUSE \
     typedef T V __attribute__((vector_size(bytes))); \
     typedef T U __attribute__((vector_size(bytes), aligned(4), may_alias)); \
+    typedef T S __attribute__((may_alias)); \
     enum { LANES = bytes / sizeof(T) }; \
     const V zero = {0}; \
-    const T *a = (const T *)t->a, *b = (const T *)t->b; \
+    const S *a[(most + 2) / 3]; \
+    const T *b = (const T *)t->b; \
     T *c = (T *)t->c; \
+    const int64_t a_row = t->a_row, a_col = t->a_col; \
+    GT__UNROLL for (int i = 0; i < rows; i += 3) a[i / 3] = (const S *)t->a + i * a_row; \
     const int64_t c_row = t->c_row, b_row = t->b_row, ahead = t->ahead, every = t->k / rows + 1; \
     const int add = t->add; \
     V sum[most][wide], x[wide]; \
@@ -1684,13 +1688,14 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
       if (i < rows) \
         GT__UNROLL for (int j = 0; j < vectors; j++) \
           __builtin_prefetch(c + i * c_row + j * LANES, 1); \
-      for (; k < end; k++, a += rows, b += b_row) { \
+      for (; k < end; k++, b += b_row) { \
         GT__UNROLL for (int j = 0; j < vectors; j++) { \
           x[j] = *(const U *)(b + j * LANES); \
-          __builtin_prefetch(b + ahead + j * LANES); \
+          if (j * bytes % 64 == 0) __builtin_prefetch(b + ahead + j * LANES); \
         } \
         GT__UNROLL for (int i = 0; i < rows; i++) \
-          GT__UNROLL for (int j = 0; j < vectors; j++) sum[i][j] += a[i] * x[j]; \
+          GT__UNROLL for (int j = 0; j < vectors; j++) sum[i][j] += a[i / 3][i % 3 * a_row] * x[j]; \
+        GT__UNROLL for (int i = 0; i < rows; i += 3) a[i / 3] += a_col; \
       } \
     } \
     if (add) \
@@ -1811,13 +1816,19 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
     const int64_t last = panel % lanes ? 1 : 0;   /* the k from which nothing lies behind a line */ \
     if (line == 1 && n == panel && (!last || along >= lanes)) \
       for (; k > last; k--, to += panel, from += along) \
-        for (int64_t i = 0; i < panel; i += lanes) *(U *)(to + i) = *(const U *)(from + i); \
+        for (int64_t i = 0; i < panel; i += lanes) { \
+          *(U *)(to + i) = *(const U *)(from + i); \
+          __builtin_prefetch(from + 16 * along + i); \
+        } \
     for (; k >= lanes && along == 1; k -= lanes, from += lanes, to += panel * lanes) \
       for (int64_t done = 0, i; done < panel; done = i + lanes) { \
         V x[lanes], y[lanes]; \
         i = done + lanes > panel && panel > lanes ? panel - lanes : done; \
-        GT__UNROLL for (int r = 0; r < lanes; r++) \
-          x[r] = *(const U *)(from + (i + r < n ? i + r : n - 1) * line); \
+        GT__UNROLL for (int r = 0; r < lanes; r++) { \
+          const T *start = from + (i + r < n ? i + r : n - 1) * line; \
+          x[r] = *(const U *)start; \
+          __builtin_prefetch(start + 256 / sizeof(T)); \
+        } \
         GT__UNROLL for (int round = 1; round < lanes; round *= 2) { \
           GT__UNROLL for (int r = 0; r < lanes / 2; r++) { \
             y[2 * r] = GT__SHUFFLE(x[r], x[r + lanes / 2], low, GT__LOW_##lanes); \
@@ -2434,7 +2445,7 @@ static int gt__cpu_reduce(const gt__reduce_args *r) {
 enum { GT__DEPTH = 512,                  /* of K, for a panel of B in L1 */
        GT__DEPTH_ONCE = 64,              /* the same where B is read in place, row by row, and once */
        GT__A_BYTES = 300 << 10,          /* packed A, for an L2 cache of half a megabyte or more */
-       GT__N_BLOCK = 1024, GT__SHARED = 1 << 24, GT__B_IN_PLACE = 1 << 17,
+       GT__N_BLOCK = 1024, GT__SHARED = 1 << 24, GT__A_IN_PLACE = 1 << 18, GT__B_IN_PLACE = 1 << 17,
        GT__DOT_BYTES = 4096,             /* of a line in dots: eight lines stay in L1 */
        GT__LINE_PIECE = 32, GT__EDGE = 14 * 128 };
 typedef struct {
@@ -2446,9 +2457,10 @@ typedef struct {
   int64_t item_columns, items_n;        /* how B is divided, packed or not */
   int64_t grid_m, grid_n;               /* parts of an item, one for a thread */
   int a_lies, b_lies;                   /* side by side along K, in the compute type */
-  int dot, direct, stored;              /* dots; panels of B in place; C takes the sums */
+  int dot, direct, a_direct, stored;    /* dots; B, A in place; C takes the sums */
+  int late;                             /* a panel of B is packed when it is used */
   int threads;                          /* that share an item */
-  size_t a_bytes, own_bytes, shared_bytes;
+  size_t a_bytes, b_bytes, own_bytes, shared_bytes;
   char *memory;
   /* of the item at hand */
   int64_t batch, a, b, first, end, packed; /* offsets; columns, from `packed` on in `memory` */
@@ -2506,34 +2518,51 @@ static void gt__cpu_tile_of(const gt__cpu_product *c, gt__cpu_tile *t, char *to,
   for (int64_t i = 0; i < rows; i++)
     memcpy(to + i * c_row * c->width, edge + i * broad * c->width, bytes);
 }
-static int64_t gt__cpu_height(int64_t rows) { return rows == 1 ? 1 : rows + (rows & 1); }
-/* C's block (m, n) of rows x columns, at `to`, by panels; pa has space for packed A. */
+/* Rows of the next panel, of `rows` that are left: panels are as high as each other, and even. */
+static int gt__cpu_height(const gt__cpu_product *c, int64_t rows) {
+  const int64_t high = gt__cpu_parts(rows, gt__cpu_parts(rows, c->loops->rows));
+  return (int)(high == 1 ? 1 : high + (high & 1));
+}
+/* C's block (m, n) of rows x columns, at `to`, by panels; pb has space for packed B and A. */
 static void gt__cpu_by_panels(const gt__cpu_product *c, char *to, int64_t c_row, int64_t m,
-                              int64_t rows, int64_t n, int64_t columns, char *pa) {
+                              int64_t rows, int64_t n, int64_t columns, char *pb) {
   const gt__matmul_args *x = c->x;
-  const int64_t w = c->width, high = c->high;
+  char *pa = pb + c->b_bytes;
+  const int64_t w = c->width;
   gt__cpu_tile t;
   memset(&t, 0, sizeof t);
   for (int64_t k = 0; k < x->k || k == 0; k += c->depth) {
     t.k = gt__cpu_least(c->depth, x->k - k);
     t.add = k > 0;
-    for (int64_t i = 0; i < rows && t.k; i += high) {
-      const int64_t some = gt__cpu_least(high, rows - i);
-      gt__cpu_pack(c, pa + i * t.k * w, some < high ? gt__cpu_height(some) : high, &x->a,
-                   c->a + (m + i) * c->a_row + k * c->a_col, c->a_row, c->a_col, some, t.k);
+    const int64_t a = c->a + m * c->a_row + k * c->a_col;
+    for (int64_t i = 0; i < rows && t.k; i += t.rows) {
+      t.rows = gt__cpu_height(c, rows - i);
+      if (c->a_direct && t.rows <= rows - i) continue;
+      gt__cpu_pack(c, pa + i * t.k * w, t.rows, &x->a, a + i * c->a_row, c->a_row, c->a_col,
+                   gt__cpu_least(t.rows, rows - i), t.k);
     }
     for (int64_t j = 0; j < columns; j += c->broad) {
       const int64_t some = gt__cpu_least(c->broad, columns - j), at = n + j;
       t.columns = some > c->loops->vector ? 2 : 1;
       t.b_row = at < c->packed ? c->b_row : t.columns > 1 ? c->broad : c->loops->vector;
-      t.b = at < c->packed ? x->b.data + (c->b + at * c->b_col + k * c->b_row) * w
-                           : c->memory + ((at - c->packed) * x->k + k * t.b_row) * w;
-      for (int64_t i = 0; i < rows; i += high) {
-        const int64_t left = gt__cpu_least(high, rows - i);
-        t.rows = (int)(left < high ? gt__cpu_height(left) : high);
-        t.a = pa + i * t.k * w;
-        t.ahead = i > 0 || some < c->broad ? 0 : at < c->packed ? c->broad : c->broad * x->k;
-        gt__cpu_tile_of(c, &t, to + (i * c_row + j) * w, c_row, left, some);
+      const int64_t b = c->b + at * c->b_col + k * c->b_row;
+      if (at < c->packed) t.b = x->b.data + b * w;
+      else if (c->late) {
+        t.b = pb;
+        gt__cpu_pack(c, pb, t.b_row, &x->b, b, c->b_col, c->b_row, some, t.k);
+      } else {
+        t.b = c->memory + ((at - c->packed) * x->k + k * t.b_row) * w;
+      }
+      for (int64_t i = 0; i < rows; i += t.rows) {
+        t.rows = gt__cpu_height(c, rows - i);
+        const int direct = c->a_direct && t.rows <= rows - i;
+        t.a = direct ? x->a.data + (a + i * c->a_row) * w : pa + i * t.k * w;
+        t.a_row = direct ? c->a_row : 1;
+        t.a_col = direct ? c->a_col : t.rows;
+        t.ahead = i > 0 || some < c->broad ? 0
+                  : at < c->packed ? c->broad : c->late ? 0 : c->broad * x->k;
+        gt__cpu_tile_of(c, &t, to + (i * c_row + j) * w, c_row,
+                        gt__cpu_least(t.rows, rows - i), some);
       }
     }
   }
@@ -2548,11 +2577,11 @@ static void gt__cpu_by_dots(const gt__cpu_product *c, char *to, int64_t c_row, i
   t.c_col = c_col;
   t.a_row = c->dot_a_row;
   t.b_row = c->dot_b_row;
-  for (int64_t j = 0; j < columns; j += t.columns) {
-    t.columns = columns - j < 4 ? 1 : 4;
-    for (int64_t k = 0; k < c->x->k; k += depth) {
-      t.k = gt__cpu_least(depth, c->x->k - k);
-      t.add = k > 0;
+  for (int64_t k = 0; k < c->x->k; k += depth) {
+    t.k = gt__cpu_least(depth, c->x->k - k);
+    t.add = k > 0;
+    for (int64_t j = 0; j < columns; j += t.columns) {
+      t.columns = columns - j < 4 ? 1 : 4;
       t.b = c->dot_b + ((n + j) * t.b_row + k) * w;
       for (int64_t i = 0; i < rows; i += t.rows) {
         t.rows = rows - i < c->loops->dots ? rows - i < 2 ? 1 : 2 : c->loops->dots;
@@ -2587,7 +2616,7 @@ static void gt__cpu_rectangle(const gt__cpu_product *c, gt__cpu_eval *e, char *o
       const int64_t rows = gt__cpu_least(c->rows, m_end - i);
       const int64_t columns = gt__cpu_least(c->columns, n_end - j);
       const int64_t c_row = c->stored ? stride[0] : columns, c_col = c->stored ? stride[1] : 1;
-      char *to = c->stored ? out + (i * c_row + j * c_col) * c->width : own + c->a_bytes;
+      char *to = c->stored ? out + (i * c_row + j * c_col) * c->width : own + c->b_bytes + c->a_bytes;
       if (c->dot) gt__cpu_by_dots(c, to, c_row, c_col, i, rows, j, columns);
       else gt__cpu_by_panels(c, to, c_row, i, rows, j, columns, own);
       if (!c->stored) gt__cpu_after(c, e, to, i, rows, j, columns);
@@ -2651,7 +2680,7 @@ static void gt__cpu_one_item(gt__cpu_product *c, int64_t item) {
   if (c->dot) {
     c->dot_a = gt__cpu_lines(c, &x->a, c->a, c->a_row, c->a_col, x->m, &c->dot_a_row);
     c->dot_b = gt__cpu_lines(c, &x->b, c->b, c->b_col, c->b_row, x->n, &c->dot_b_row);
-  } else {
+  } else if (!c->late) {
     gt__cpu_split(gt__cpu_pack_task, c, gt__cpu_parts(c->end - c->packed, c->broad) *
                   gt__cpu_parts(x->k, GT__DEPTH), c->threads);
   }
@@ -2685,31 +2714,37 @@ static void gt__cpu_choose_way(gt__cpu_product *c) {
   c->dot = (c->a_lies || c->b_lies) && x->k >= c->loops->vector &&
            0.3 * packed + steps * (wide - 1) > 5 + steps / 7;
   c->direct &= !c->dot;
+  /* Rows that are a multiple of 4 KB apart would meet in the same lines of the L1 cache. */
+  c->a_direct = a_native && (c->a_row == 1 || (c->a_col == 1 && c->a_row * c->width % 4096)) &&
+                (x->n <= 2 * c->loops->panel ||
+                 gt__cpu_least(x->m, GT__A_IN_PLACE) * gt__cpu_least(x->k, GT__A_IN_PLACE) *
+                     c->width <= GT__A_IN_PLACE);
   c->stored = p->n_ins == 1 && p->ins[0].op == GT__LOAD && p->ins[0].b == 0 &&
               x->post.out.dtype == c->loops->native &&
               (c->dot || x->n == 1 || x->post.out.stride[x->n_batch + 1] == 1);
 }
 static void gt__cpu_choose_blocks(gt__cpu_product *c) {
   const gt__matmul_args *x = c->x;
-  const int64_t w = c->width, panels = gt__cpu_parts(x->m, c->loops->rows);
-  c->high = c->dot ? c->loops->dots : gt__cpu_height(gt__cpu_parts(x->m, panels));
+  const int64_t w = c->width;
+  c->high = c->dot ? c->loops->dots : c->loops->rows;
   c->broad = c->dot ? 4 : c->loops->panel;
   c->depth = c->direct && x->m <= 2 * c->loops->rows ? GT__DEPTH_ONCE : GT__DEPTH;
   c->rows = gt__cpu_round(gt__cpu_least(x->m, GT__A_BYTES / GT__DEPTH / w), c->high);
   c->columns = gt__cpu_least(x->n, GT__N_BLOCK);
+  c->late = c->direct || x->m <= c->rows;
   c->item_columns = x->n;
-  if (!c->dot && !c->direct && x->k > GT__SHARED / w / x->n)
+  if (!c->dot && !c->late && x->k > GT__SHARED / w / x->n)
     c->item_columns = gt__cpu_least(x->n, gt__cpu_round(GT__SHARED / w / x->k + 1, 4 * c->broad));
   c->items_n = gt__cpu_parts(x->n, c->item_columns);
   c->item_columns = gt__cpu_round(gt__cpu_parts(x->n, c->items_n), c->broad);
   c->a_bytes = c->dot ? 0 : (size_t)gt__cpu_round(c->rows * gt__cpu_least(c->depth, x->k) * w + 64, 64);
-  c->own_bytes = c->a_bytes;
+  c->b_bytes = c->late ? (size_t)(c->broad * gt__cpu_least(c->depth, x->k) * w) : 0;
+  c->own_bytes = c->a_bytes + c->b_bytes;
   /* 64 values behind the sums may be read, when the last group of a block is rounded up */
   if (!c->stored) c->own_bytes += (size_t)((c->rows * c->columns + GT__GROUP) * w);
   c->shared_bytes = 64 + (size_t)(x->k * w * (
       c->dot ? (c->a_lies ? 0 : x->m) + (c->b_lies ? 0 : x->n)
-      : c->direct ? (x->n % c->broad ? c->broad : 0)
-      : gt__cpu_round(gt__cpu_least(x->n, c->item_columns), c->broad)));
+      : c->late ? 0 : gt__cpu_round(gt__cpu_least(x->n, c->item_columns), c->broad)));
   c->own_bytes = (c->own_bytes + 63) & ~(size_t)63;
   c->shared_bytes = (c->shared_bytes + 63) & ~(size_t)63;
 }
@@ -2721,7 +2756,7 @@ static void gt__cpu_choose_grid(gt__cpu_product *c) {
   for (int64_t i = 1; i <= c->threads; i++) {
     const int64_t j = c->threads / i, largest = gt__cpu_parts(m, i) * gt__cpu_parts(n, j);
     if (largest > best || i > m || j > n) continue;
-    if (largest == best && m / i < n / j) continue; 
+    if (largest == best && m / i < n / j) continue;
     best = largest;
     c->grid_m = i;
     c->grid_n = j;

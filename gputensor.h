@@ -1661,9 +1661,11 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
   GT__EITHER(GT__F(random)(op, p->seed, counter + (uint64_t)(i * step)), \
              gt__random_i64(p->seed, counter + (uint64_t)(i * step), low[i], range[i]))
 /* ---- kernels of matmul: register blocks of C, written with the compilers' vector types ---- */
-/* A tile of up to `most` rows and `wide` vectors: its sums stay in registers over all of k, and with
-   vectors of B, and a value of A for all lanes, fill them. A is packed: a[k][rows]; rows is one of
-   the sizes listed in micro. Sums begin at +0, so one of -0 (underflown) becomes +0 in the store. */
+/* A tile of up to `most` rows and `wide` vectors: its sums stay in registers over all of k, and
+   with vectors of B, and a value of A for all lanes, fill them. Three rows of A share a pointer, as
+   processors add an index and its double. Meanwhile what comes next is fetched: `ahead` of B, and a
+   row of C now and then, as all at once would hold up the rest. Sums begin at +0, so one of -0
+   (underflown) becomes +0 in the store. */
 #define GT__PANEL(isa, target, bytes, most, wide, type, T) \
   static inline target GT__OPTIMIZE("fast") __attribute__((always_inline)) \
   void gt__cpu_panel_##type##_##isa(const int rows, const int vectors, const gt__cpu_tile *t) { \
@@ -1694,7 +1696,8 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
           if (j * bytes % 64 == 0) __builtin_prefetch(b + ahead + j * LANES); \
         } \
         GT__UNROLL for (int i = 0; i < rows; i++) \
-          GT__UNROLL for (int j = 0; j < vectors; j++) sum[i][j] += a[i / 3][i % 3 * a_row] * x[j]; \
+          GT__UNROLL for (int j = 0; j < vectors; j++) \
+            sum[i][j] += a[i / 3][i % 3 * a_row] * x[j]; \
         GT__UNROLL for (int i = 0; i < rows; i += 3) a[i / 3] += a_col; \
       } \
     } \
@@ -1707,26 +1710,26 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
         GT__UNROLL for (int j = 0; j < vectors; j++) \
           *(U *)(c + i * c_row + j * LANES) = sum[i][j] + zero; \
   }
-#define GT__PANEL_CASE(n, most, wide, panel) \
-    case n: if (n <= most) panel(n <= most ? n : 1, wide, t); break; \
-    case n + 16: if (n <= most) panel(n <= most ? n : 1, 1, t); break;
+#define GT__TILE_CASE(n, most, wide, kernel) \
+    case n: if (n <= most) kernel(n <= most ? n : 1, wide, t); break; \
+    case n + 16: if (n <= most) kernel(n <= most ? n : 1, 1, t); break;
 #define GT__MICRO(isa, target, most, wide, type) \
   static target GT__OPTIMIZE("fast") void gt__cpu_micro_##type##_##isa(const gt__cpu_tile *t) { \
     switch (t->rows + (t->columns > 1 ? 0 : 16)) { \
-      GT__PANEL_CASE(1, most, wide, gt__cpu_panel_##type##_##isa) \
-      GT__PANEL_CASE(2, most, wide, gt__cpu_panel_##type##_##isa) \
-      GT__PANEL_CASE(4, most, wide, gt__cpu_panel_##type##_##isa) \
-      GT__PANEL_CASE(6, most, wide, gt__cpu_panel_##type##_##isa) \
-      GT__PANEL_CASE(8, most, wide, gt__cpu_panel_##type##_##isa) \
-      GT__PANEL_CASE(10, most, wide, gt__cpu_panel_##type##_##isa) \
-      GT__PANEL_CASE(12, most, wide, gt__cpu_panel_##type##_##isa) \
-      GT__PANEL_CASE(14, most, wide, gt__cpu_panel_##type##_##isa) \
+      GT__TILE_CASE(1, most, wide, gt__cpu_panel_##type##_##isa) \
+      GT__TILE_CASE(2, most, wide, gt__cpu_panel_##type##_##isa) \
+      GT__TILE_CASE(4, most, wide, gt__cpu_panel_##type##_##isa) \
+      GT__TILE_CASE(6, most, wide, gt__cpu_panel_##type##_##isa) \
+      GT__TILE_CASE(8, most, wide, gt__cpu_panel_##type##_##isa) \
+      GT__TILE_CASE(10, most, wide, gt__cpu_panel_##type##_##isa) \
+      GT__TILE_CASE(12, most, wide, gt__cpu_panel_##type##_##isa) \
+      GT__TILE_CASE(14, most, wide, gt__cpu_panel_##type##_##isa) \
     } \
   }
+/* Masks: two vectors become the lower and the upper half of x0 y0 x1 y1 ... */
 #define GT__MASK_f32 int32_t
 #define GT__MASK_f64 int64_t
 #define GT__MASK_i64 int64_t
-/* Two vectors become the lower and the upper half of x0 y0 x1 y1 ... */
 #define GT__LOW_2 0, 2
 #define GT__HIGH_2 1, 3
 #define GT__LOW_4 0, 4, 1, 5
@@ -1769,7 +1772,8 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
         GT__UNROLL for (int j = 0; j < columns; j++) sum[i * columns + j] += y * last[j]; \
       } \
     } \
-    const gt__cpu_mask_##type##_##isa low = {GT__LOW_##lanes}, high = {GT__HIGH_##lanes}; \
+    typedef GT__MASK_##type M __attribute__((vector_size(bytes))); \
+    const M low = {GT__LOW_##lanes}, high = {GT__HIGH_##lanes}; \
     (void)low, (void)high; \
     int n = rows * columns; \
     GT__UNROLL for (int width = 1; width < lanes; width *= 2) { \
@@ -1790,15 +1794,11 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
       } \
   } \
   static target GT__OPTIMIZE("fast") void gt__cpu_dot_##type##_##isa(const gt__cpu_tile *t) { \
-    if (t->rows == 4 && dots == 4) \
-      t->columns == 4 ? gt__cpu_dots_##type##_##isa(dots, 4, t) \
-                      : gt__cpu_dots_##type##_##isa(dots, 1, t); \
-    else if (t->rows == 2) \
-      t->columns == 4 ? gt__cpu_dots_##type##_##isa(2, 4, t) \
-                      : gt__cpu_dots_##type##_##isa(2, 1, t); \
-    else \
-      t->columns == 4 ? gt__cpu_dots_##type##_##isa(1, 4, t) \
-                      : gt__cpu_dots_##type##_##isa(1, 1, t); \
+    switch (t->rows + (t->columns > 1 ? 0 : 16)) { \
+      GT__TILE_CASE(1, dots, 4, gt__cpu_dots_##type##_##isa) \
+      GT__TILE_CASE(2, dots, 4, gt__cpu_dots_##type##_##isa) \
+      GT__TILE_CASE(4, dots, 4, gt__cpu_dots_##type##_##isa) \
+    } \
   }
 /* Packs n lines of k values as to[k][panel]; behind the last line come copies of it. Either each
    line's values lie side by side (along is 1), or those of a k do (line is 1). The former are turned
@@ -1806,10 +1806,12 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
    rows are columns. What a store puts behind its panel is overwritten by the next one. */
 #define GT__PACK(isa, target, bytes, lanes, type, T) \
   static target GT__OPTIMIZE("off") void gt__cpu_pack_##type##_##isa( \
-      void *pto, int64_t panel, const void *pfrom, int64_t line, int64_t along, int64_t n, int64_t k) { \
+      void *pto, int64_t panel, const void *pfrom, int64_t line, int64_t along, int64_t n, \
+      int64_t k) { \
     typedef T V __attribute__((vector_size(bytes))); \
     typedef T U __attribute__((vector_size(bytes), aligned(4), may_alias)); \
-    const gt__cpu_mask_##type##_##isa low = {GT__LOW_##lanes}, high = {GT__HIGH_##lanes}; \
+    typedef GT__MASK_##type M __attribute__((vector_size(bytes))); \
+    const M low = {GT__LOW_##lanes}, high = {GT__HIGH_##lanes}; \
     T *to = (T *)pto; \
     const T *from = (const T *)pfrom; \
     (void)low, (void)high; \
@@ -1841,10 +1843,6 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
     for (; k > 0; k--, to += panel, from += along) \
       for (int64_t i = 0; i < panel; i++) to[i] = from[(i < n ? i : n - 1) * line]; \
   }
-#define GT__PRODUCTS(isa, target, bytes, lanes, most, wide, dots, type, T) \
-  typedef GT__MASK_##type gt__cpu_mask_##type##_##isa __attribute__((vector_size(bytes))); \
-  GT__PANEL(isa, target, bytes, most, wide, type, T) GT__MICRO(isa, target, most, wide, type) \
-  GT__DOT(isa, target, bytes, lanes, dots, type, T) GT__PACK(isa, target, bytes, lanes, type, T)
 #define GT__LOOPS(isa, target, bytes, lanes, high, wide, dots, value, type, dtype) \
   static target GT__OPTIMIZE("off") void gt__cpu_step_##type##_##isa( \
       int op, void *out, const void *pa, const void *pb, const void *pc, int64_t n) { \
@@ -1911,7 +1909,10 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
       for (int64_t i = 0; i < n; i++) out[i] = GT__RANDOM(GT__UNIFORM); \
     else for (int64_t i = 0; i < n; i++) out[i] = GT__RANDOM(GT__NORMAL); \
   } \
-  GT__PRODUCTS(isa, target, bytes, lanes, high, wide, dots, type, GT__EITHER(value, uint64_t)) \
+  GT__PANEL(isa, target, bytes, high, wide, type, GT__EITHER(value, uint64_t)) \
+  GT__MICRO(isa, target, high, wide, type) \
+  GT__DOT(isa, target, bytes, lanes, dots, type, GT__EITHER(value, uint64_t)) \
+  GT__PACK(isa, target, bytes, lanes, type, GT__EITHER(value, uint64_t)) \
   static const gt__cpu_loops gt__cpu_##type##_##isa = { \
     sizeof(value), dtype, lanes, high, lanes * wide, dots, gt__cpu_step_##type##_##isa, \
     gt__cpu_fold_##type##_##isa, gt__cpu_lanes_##type##_##isa, gt__cpu_make_##type##_##isa, \
@@ -2432,18 +2433,17 @@ static int gt__cpu_reduce(const gt__reduce_args *r) {
 }
 
 /* ---- matmul ----
-   Three ways, chosen by shape and strides alone, so that threads change no sum:
+   Two ways, chosen by shape and strides alone, so that threads change no sum:
    - Panels. A block of C takes all of K in pieces of GT__DEPTH. For each, panels of rows of A are
-     packed to stay in the L2 cache, while a panel of columns of B stays in L1 and the micro-kernel
-     goes down the rows. B was packed before, once for all threads, GT__SHARED bytes at a time.
-   - Panels with B in place: where A has few rows, packing B would cost more than it gains.
+     packed to stay in the L2 cache, while the micro-kernel takes a panel of columns of B down the
+     rows. B was packed before, once for all threads, GT__SHARED bytes at a time; late, panel by
+     panel, if one block has all rows; not at all if they are few or B is small. So with A.
    - Dots: with few rows of A, or columns of B, and the other one's values side by side along K,
      that one is read once and in place, and the small one, where it lies otherwise, is packed.
    Packing converts, so the kernels know the compute types alone. C takes the sums itself where it
    can; else a block of them passes through the program behind the product while it is in cache.
    Items, of all batches, go to threads where there are enough; else threads share each item. */
-enum { GT__DEPTH = 512,                  /* of K, for a panel of B in L1 */
-       GT__DEPTH_ONCE = 64,              /* the same where B is read in place, row by row, and once */
+enum { GT__DEPTH = 512,                  /* of K; the more, the seldomer C is read and written */
        GT__A_BYTES = 300 << 10,          /* packed A, for an L2 cache of half a megabyte or more */
        GT__N_BLOCK = 1024, GT__SHARED = 1 << 24, GT__A_IN_PLACE = 1 << 18, GT__B_IN_PLACE = 1 << 17,
        GT__DOT_BYTES = 4096,             /* of a line in dots: eight lines stay in L1 */
@@ -2453,17 +2453,18 @@ typedef struct {
   const gt__cpu_loops *loops;
   int64_t width, a_row, a_col, b_row, b_col;
   int64_t high, broad;                  /* rows and columns of a panel */
-  int64_t rows, columns, depth;         /* of a block */
+  int64_t rows, columns;                /* of a block */
   int64_t item_columns, items_n;        /* how B is divided, packed or not */
   int64_t grid_m, grid_n;               /* parts of an item, one for a thread */
   int a_lies, b_lies;                   /* side by side along K, in the compute type */
   int dot, direct, a_direct, stored;    /* dots; B, A in place; C takes the sums */
   int late;                             /* a panel of B is packed when it is used */
   int threads;                          /* that share an item */
-  size_t a_bytes, b_bytes, own_bytes, shared_bytes;
+  int64_t a_bytes, b_bytes;             /* packed */
+  size_t own_bytes, shared_bytes;       /* of a thread, of an item */
   char *memory;
   /* of the item at hand */
-  int64_t batch, a, b, first, end, packed; /* offsets; columns, from `packed` on in `memory` */
+  int64_t batch, a, b, first, end, packed;   /* offsets; columns; up to `packed` B is in place */
   const char *dot_a, *dot_b;            /* rows of A and of B^T, and their strides */
   int64_t dot_a_row, dot_b_row;
 } gt__cpu_product;
@@ -2531,8 +2532,8 @@ static void gt__cpu_by_panels(const gt__cpu_product *c, char *to, int64_t c_row,
   const int64_t w = c->width;
   gt__cpu_tile t;
   memset(&t, 0, sizeof t);
-  for (int64_t k = 0; k < x->k || k == 0; k += c->depth) {
-    t.k = gt__cpu_least(c->depth, x->k - k);
+  for (int64_t k = 0; k < x->k || k == 0; k += GT__DEPTH) {
+    t.k = gt__cpu_least(GT__DEPTH, x->k - k);
     t.add = k > 0;
     const int64_t a = c->a + m * c->a_row + k * c->a_col;
     for (int64_t i = 0; i < rows && t.k; i += t.rows) {
@@ -2608,7 +2609,7 @@ static void gt__cpu_rectangle(const gt__cpu_product *c, gt__cpu_eval *e, char *o
                               int64_t m_end, int64_t n, int64_t n_end) {
   const gt__matmul_args *x = c->x;
   const int64_t *stride = x->post.out.stride + x->n_batch;
-  char *out = x->post.out.data;
+  char *out = x->post.out.data, *sums = own + c->b_bytes + c->a_bytes;
   if (c->stored)
     out += gt__offset(c->batch, x->n_batch, x->post.size, x->post.out.stride) * c->width;
   for (int64_t j = n; j < n_end; j += c->columns)
@@ -2616,7 +2617,7 @@ static void gt__cpu_rectangle(const gt__cpu_product *c, gt__cpu_eval *e, char *o
       const int64_t rows = gt__cpu_least(c->rows, m_end - i);
       const int64_t columns = gt__cpu_least(c->columns, n_end - j);
       const int64_t c_row = c->stored ? stride[0] : columns, c_col = c->stored ? stride[1] : 1;
-      char *to = c->stored ? out + (i * c_row + j * c_col) * c->width : own + c->b_bytes + c->a_bytes;
+      char *to = c->stored ? out + (i * c_row + j * c_col) * c->width : sums;
       if (c->dot) gt__cpu_by_dots(c, to, c_row, c_col, i, rows, j, columns);
       else gt__cpu_by_panels(c, to, c_row, i, rows, j, columns, own);
       if (!c->stored) gt__cpu_after(c, e, to, i, rows, j, columns);
@@ -2695,7 +2696,6 @@ static void gt__cpu_item_task(const void *context, gt__cpu_range items) {
 static void gt__cpu_choose_way(gt__cpu_product *c) {
   const gt__matmul_args *x = c->x;
   const gt__program *p = &x->post.program;
-  const int64_t b_bytes = gt__cpu_least(x->k, GT__B_IN_PLACE) * gt__cpu_least(x->n, GT__B_IN_PLACE);
   const int a_native = x->a.dtype == c->loops->native, b_native = x->b.dtype == c->loops->native;
   c->a_row = x->m == 1 ? 1 : x->a_row;
   c->a_col = x->k == 1 ? 1 : x->a_col;
@@ -2704,9 +2704,9 @@ static void gt__cpu_choose_way(gt__cpu_product *c) {
   c->a_lies = a_native && c->a_col == 1;
   c->b_lies = b_native && c->b_row == 1;
   c->direct = x->k > 0 && b_native && c->b_col == 1 &&
-              (x->m <= 2 * c->loops->rows || b_bytes * c->width <= GT__B_IN_PLACE);
-  /* For each value of C: dots save packing, at some 0.3 cycles a value, and sums in lanes that C has
-     no columns for; they cost 5 cycles to add up their lanes, and a seventh more loads. */
+              (x->m <= 2 * c->loops->rows || x->k <= GT__B_IN_PLACE / c->width / x->n);
+  /* For each value of C: dots save packing, at some 0.3 cycles a value, and sums in lanes that C
+     has no columns for; they cost 5 cycles to add up their lanes, and a seventh more loads. */
   const double k = (double)x->k, steps = k / (2 * c->loops->vector);
   const double wide = (double)gt__cpu_round(x->n, c->loops->vector) / (double)x->n;
   const double packed = (c->a_lies ? k / (double)x->n : 0) +
@@ -2716,37 +2716,32 @@ static void gt__cpu_choose_way(gt__cpu_product *c) {
   c->direct &= !c->dot;
   /* Rows that are a multiple of 4 KB apart would meet in the same lines of the L1 cache. */
   c->a_direct = a_native && (c->a_row == 1 || (c->a_col == 1 && c->a_row * c->width % 4096)) &&
-                (x->n <= 2 * c->loops->panel ||
-                 gt__cpu_least(x->m, GT__A_IN_PLACE) * gt__cpu_least(x->k, GT__A_IN_PLACE) *
-                     c->width <= GT__A_IN_PLACE);
+                (x->n <= 2 * c->loops->panel || x->k <= GT__A_IN_PLACE / c->width / x->m);
   c->stored = p->n_ins == 1 && p->ins[0].op == GT__LOAD && p->ins[0].b == 0 &&
               x->post.out.dtype == c->loops->native &&
               (c->dot || x->n == 1 || x->post.out.stride[x->n_batch + 1] == 1);
 }
 static void gt__cpu_choose_blocks(gt__cpu_product *c) {
   const gt__matmul_args *x = c->x;
-  const int64_t w = c->width;
+  const int64_t w = c->width, depth = gt__cpu_least(GT__DEPTH, x->k);
+  const int64_t most = GT__SHARED / w / (x->k + 1);   /* columns of B that are packed at once */
+  int64_t own, shared = 0;
   c->high = c->dot ? c->loops->dots : c->loops->rows;
   c->broad = c->dot ? 4 : c->loops->panel;
-  c->depth = c->direct && x->m <= 2 * c->loops->rows ? GT__DEPTH_ONCE : GT__DEPTH;
   c->rows = gt__cpu_round(gt__cpu_least(x->m, GT__A_BYTES / GT__DEPTH / w), c->high);
   c->columns = gt__cpu_least(x->n, GT__N_BLOCK);
-  c->late = c->direct || x->m <= c->rows;
-  c->item_columns = x->n;
-  if (!c->dot && !c->late && x->k > GT__SHARED / w / x->n)
-    c->item_columns = gt__cpu_least(x->n, gt__cpu_round(GT__SHARED / w / x->k + 1, 4 * c->broad));
-  c->items_n = gt__cpu_parts(x->n, c->item_columns);
+  c->late = c->direct || x->m <= c->rows || most < 4 * c->broad;
+  c->items_n = c->dot || c->late ? 1 : gt__cpu_parts(x->n, most);
   c->item_columns = gt__cpu_round(gt__cpu_parts(x->n, c->items_n), c->broad);
-  c->a_bytes = c->dot ? 0 : (size_t)gt__cpu_round(c->rows * gt__cpu_least(c->depth, x->k) * w + 64, 64);
-  c->b_bytes = c->late ? (size_t)(c->broad * gt__cpu_least(c->depth, x->k) * w) : 0;
-  c->own_bytes = c->a_bytes + c->b_bytes;
+  if (c->dot) shared = (c->a_lies ? 0 : x->m) + (c->b_lies ? 0 : x->n);
+  else if (!c->late) shared = c->item_columns;
+  c->b_bytes = c->dot || !c->late ? 0 : c->broad * depth * w;
+  c->a_bytes = c->dot ? 0 : c->rows * depth * w + 64;
+  own = c->b_bytes + c->a_bytes;
   /* 64 values behind the sums may be read, when the last group of a block is rounded up */
-  if (!c->stored) c->own_bytes += (size_t)((c->rows * c->columns + GT__GROUP) * w);
-  c->shared_bytes = 64 + (size_t)(x->k * w * (
-      c->dot ? (c->a_lies ? 0 : x->m) + (c->b_lies ? 0 : x->n)
-      : c->late ? 0 : gt__cpu_round(gt__cpu_least(x->n, c->item_columns), c->broad)));
-  c->own_bytes = (c->own_bytes + 63) & ~(size_t)63;
-  c->shared_bytes = (c->shared_bytes + 63) & ~(size_t)63;
+  if (!c->stored) own += (c->rows * c->columns + GT__GROUP) * w;
+  c->own_bytes = (size_t)gt__cpu_round(own, 64);
+  c->shared_bytes = (size_t)gt__cpu_round(shared * x->k * w + 64, 64);
 }
 /* Divides an item among threads, so that the largest part is as small as can be. */
 static void gt__cpu_choose_grid(gt__cpu_product *c) {
@@ -2755,8 +2750,7 @@ static void gt__cpu_choose_grid(gt__cpu_product *c) {
   const int64_t n = gt__cpu_parts(gt__cpu_least(c->x->n, c->item_columns), c->broad);
   for (int64_t i = 1; i <= c->threads; i++) {
     const int64_t j = c->threads / i, largest = gt__cpu_parts(m, i) * gt__cpu_parts(n, j);
-    if (largest > best || i > m || j > n) continue;
-    if (largest == best && m / i < n / j) continue;
+    if (i > m || j > n || largest > best || (largest == best && m / i < n / j)) continue;
     best = largest;
     c->grid_m = i;
     c->grid_n = j;

@@ -7,6 +7,7 @@
 #   clang      the same                                all with --quick
 #   sanitized  gcc, ASan and UBSan, baseline code      all with --quick
 #   race       gcc, TSan, baseline code                those about streams with --quick
+#   arm64      a cross compiler; NEON, by emulation    matmul and ops with --quick
 # sim/run.sh then runs the CUDA side of the library on a simulated CUDA runtime, in three builds.
 # The digests that programs print must be equal in all --quick runs: other compiler, other
 # instruction set, other number of threads, same bits.
@@ -29,10 +30,11 @@ works() {
 }
 programs() { grep -l '^int main' -- *.c | sed 's/\.c$//'; }
 
-# Sets CC, FLAGS (for library and programs) and LIBRARY_FLAGS (the library must be free of warnings;
-# sanitizers mislead gcc's).
+# Sets CC, FLAGS (for library and programs), LIBRARY_FLAGS (the library must be free of warnings;
+# sanitizers mislead gcc's) and what programs run on.
 configure() {
   local strict="-std=c99 -Wall -Wextra -Wpedantic -Werror"
+  EMULATOR=""
   case $1 in
     gcc) CC=gcc FLAGS="-O2 $gcc_openmp" LIBRARY_FLAGS=$strict ;;
     clang) CC=clang FLAGS="-O2 $clang_openmp" LIBRARY_FLAGS=$strict ;;
@@ -40,6 +42,8 @@ configure() {
       CC=gcc LIBRARY_FLAGS=-std=c99
       FLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -DGPUTENSOR_NO_SIMD" ;;
     race) CC=gcc LIBRARY_FLAGS=-std=c99 FLAGS="-O1 -g -fsanitize=thread -DGPUTENSOR_NO_SIMD" ;;
+    arm64)
+      CC=aarch64-linux-gnu-gcc FLAGS="-O2 -static" LIBRARY_FLAGS=$strict EMULATOR=qemu-aarch64 ;;
   esac
 }
 
@@ -111,7 +115,8 @@ run_program() { # CONFIG NAME VARIANT ARGUMENTS...: the variant names the log an
     -lm -lpthread -o "$program" > "$log" 2>&1
   code=$?
   if [ $code -ne 0 ]; then failed_job "$title" "does not build"; return; fi
-  limited "./$program" "$@" >> "$log" 2>&1
+  # shellcheck disable=SC2086
+  limited $EMULATOR "./$program" "$@" >> "$log" 2>&1
   finished_job "$title" $?
 }
 run_as() { # INSTRUCTIONS THREADS NAME: a set that the machine lacks is ignored by the library
@@ -170,13 +175,15 @@ prepare() {
   export ASAN_OPTIONS=$options
 }
 run_all() {
-  local name sanitized=0 race=0
+  local name sanitized=0 race=0 arm64=0
   if works gcc -fsanitize=address,undefined; then sanitized=1; else skip "ASan and UBSan"; fi
   if works gcc -fsanitize=thread; then race=1; else skip "TSan"; fi
+  if have aarch64-linux-gnu-gcc && have qemu-aarch64; then arm64=1; else skip "arm64"; fi
   start build_library gcc
   if have clang; then start build_library clang; fi
   if [ $sanitized = 1 ]; then start build_library sanitized; fi
   if [ $race = 1 ]; then start build_library race; fi
+  if [ $arm64 = 1 ]; then start build_library arm64; fi
   if [ -f compile.sh ]; then
     for name in cuda standards documents; do start run_script "compile $name" bash compile.sh "$name"; done
   fi
@@ -184,6 +191,9 @@ run_all() {
   start run_script "sim gcc" bash sim/run.sh gcc
   if [ $sanitized = 1 ]; then start run_script "sim sanitized" bash sim/run.sh sanitized; fi
   if [ $race = 1 ]; then start run_script "sim race" bash sim/run.sh race; fi
+  for name in matmul ops; do
+    if [ $arm64 = 1 ]; then start run_program arm64 $name quick --quick; fi
+  done
   for name in $(programs); do
     if [ $sanitized = 1 ]; then start run_program sanitized "$name" quick --quick; fi
   done

@@ -2724,7 +2724,8 @@ static void gt__cpu_choose_way(gt__cpu_product *c) {
 static void gt__cpu_choose_blocks(gt__cpu_product *c) {
   const gt__matmul_args *x = c->x;
   const int64_t w = c->width, depth = gt__cpu_least(GT__DEPTH, x->k);
-  const int64_t most = GT__SHARED / w / (x->k + 1);   /* columns of B that are packed at once */
+  const int64_t shares = gt__cpu_least(c->threads, 4) * GT__SHARED / w;
+  const int64_t most = shares / (x->k + !x->k);       /* columns of B that are packed at once */
   int64_t own, shared = 0;
   c->high = c->dot ? c->loops->dots : c->loops->rows;
   c->broad = c->dot ? 4 : c->loops->panel;
@@ -2743,15 +2744,17 @@ static void gt__cpu_choose_blocks(gt__cpu_product *c) {
   c->own_bytes = (size_t)gt__cpu_round(own, 64);
   c->shared_bytes = (size_t)gt__cpu_round(shared * x->k * w + 64, 64);
 }
-/* Divides an item among threads, so that the largest part is as small as can be. */
+/* Divides an item among threads, so that the largest part is as small as can be. Packing a panel of
+   A takes as long as a tile, packing one of B late as long as three. */
 static void gt__cpu_choose_grid(gt__cpu_product *c) {
   int64_t best = INT64_MAX;
   const int64_t m = gt__cpu_parts(c->x->m, c->high);
   const int64_t n = gt__cpu_parts(gt__cpu_least(c->x->n, c->item_columns), c->broad);
-  for (int64_t i = 1; i <= c->threads; i++) {
-    const int64_t j = c->threads / i, largest = gt__cpu_parts(m, i) * gt__cpu_parts(n, j);
-    if (i > m || j > n || largest > best || (largest == best && m / i < n / j)) continue;
-    best = largest;
+  for (int64_t i = 1; i <= c->threads && i <= m; i++) {
+    const int64_t j = gt__cpu_least(n, c->threads / i);
+    const int64_t time = (gt__cpu_parts(m, i) + 3 * c->late) * (gt__cpu_parts(n, j) + 1);
+    if (time >= best) continue;
+    best = time;
     c->grid_m = i;
     c->grid_n = j;
   }
@@ -2783,16 +2786,17 @@ static int gt__cpu_matmul(const gt__matmul_args *x) {
   c.x = x;
   c.loops = gt__cpu_choose()->loops[x->compute];
   c.width = c.loops->width;
-  gt__cpu_choose_way(&c);
-  gt__cpu_choose_blocks(&c);
   const double m = (double)x->m, n = (double)x->n, k = (double)x->k, batch = (double)x->batch;
   const double work = m * n * k / 32 + (m * k + k * n + m * n) / 4;
   const int threads = gt__cpu_threads(batch * work + gt__cpu_work(&x->post));
+  c.threads = threads;
+  gt__cpu_choose_way(&c);
+  gt__cpu_choose_blocks(&c);
   const int64_t items = x->batch * c.items_n;
-  const int each = items >= 4 * threads || items % threads == 0 ||
-                   (items > 1 && work < GT__CPU_PARALLEL);
-  c.grid_m = c.grid_n = 1;
-  c.threads = each ? 1 : threads;
+  const int each = c.shared_bytes <= GT__SHARED / 8 &&
+                   (items >= 4 * threads || items % threads == 0 ||
+                    (items > 1 && work < GT__CPU_PARALLEL));
+  if (each) c.threads = 1;
   gt__cpu_choose_grid(&c);
   const size_t bytes = c.shared_bytes + (size_t)c.threads * c.own_bytes;
   char *memory = (char *)GPUTENSOR_MALLOC((size_t)(each ? threads : 1) * bytes + 64);

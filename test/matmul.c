@@ -769,8 +769,8 @@ static void check_addmm(const gt_tensor *got, product want, const gt_tensor *c, 
 }
 static void test_random_products(void) {
   static const double factor[] = {1, 0, -1, 0.5, (double)NAN};
-  static const int types[] = {GT_FLOAT32, GT_FLOAT64, GT_FLOAT32, GT_FLOAT64, GT_FLOAT16, GT_BFLOAT16,
-                              GT_INT64, GT_INT32, GT_INT8};
+  static const int types[] = {GT_FLOAT32, GT_FLOAT64, GT_FLOAT32, GT_FLOAT64, GT_FLOAT16,
+                              GT_BFLOAT16, GT_INT64, GT_INT32, GT_INT8};
   int i, run;
 #ifdef _OPENMP
   const int before = omp_get_max_threads();
@@ -845,9 +845,10 @@ static void test_specials_in_three_loops(void) {
 }
 /* One of each way through the CPU's product, batched and not, and both kinds of edges. */
 static void test_batches_of_every_size(void) {
-  static const int64_t size[][3] = {{1, 70, 90}, {30, 1, 200}, {20, 130, 40}, {64, 64, 64}, {5, 9, 700}};
+  static const int64_t size[][3] = {{1, 70, 90},  {30, 1, 200}, {20, 130, 40},
+                                    {64, 64, 64}, {5, 9, 700},  {170, 40, 30}};
   int i, batch, layout;
-  for (i = 0; i < 5; i++)
+  for (i = 0; i < 6; i++)
     for (batch = 1; batch < 20; batch += 6)
       for (layout = 0; layout < (QUICK ? 2 : LAYOUTS); layout++)
         GT_SCOPE {

@@ -2,12 +2,13 @@
    fused multiply-adds measured in the same run.
 
        cc -O2 -fopenmp -I. test/bench/matmul.c -ldl -lm -lpthread -o bench
-       ./bench [--threads N] [--only square|small|skinny|shapes] [--shapes FILE] [--library FILE]
-             [--core NAME]
+       ./bench [--threads N] [--only square|small|skinny|shapes] [--most N] [--shapes FILE]
+               [--library FILE] [--core NAME]
 
-   OPENBLAS_CORETYPE is set to NAME, or else to the best kernels that OpenBLAS has for the processor's
-   instructions; by itself it takes those of an older one where it does not know the model. FILE holds lines "source,M,N,K,ta,tb"; a source with _col was published for column-
-   major matrices. K is cut where a product would take more than half a second. */
+   OPENBLAS_CORETYPE is set to NAME, or else to the best kernels that OpenBLAS has for the
+   processor's instructions; by itself it takes those of an older one where it does not know the
+   model. FILE holds lines "source,M,N,K,ta,tb"; a source with _col was published for column-major
+   matrices. K is cut where a product would take more than half a second. */
 #define _GNU_SOURCE
 #define GPUTENSOR_IMPLEMENTATION
 #include "gputensor.h"
@@ -20,14 +21,14 @@
 #include <omp.h>
 #endif
 
-typedef void sgemm(int, int, int, int, int, int, float, const float *, int, const float *, int, float,
-                   float *, int);
+typedef void sgemm(int, int, int, int, int, int, float, const float *, int, const float *, int,
+                   float, float *, int);
 typedef void dgemm(int, int, int, int, int, int, double, const double *, int, const double *, int,
                    double, double *, int);
 static sgemm *peer_s;
 static dgemm *peer_d;
 static double peak;           /* of one thread, float32, GFLOP/s */
-static int threads = 1;
+static int threads = 1, most = 1 << 30;
 
 /* One thread is timed by its own processor time, which other programs at work disturb least. */
 static double time_us(void) {
@@ -78,13 +79,13 @@ typedef struct { const char *name; int64_t m, n, k; int ta, tb; gt_dtype dtype; 
 typedef struct { double ours, theirs; } pair;   /* microseconds */
 static void peer_product(const task *t, const gt_tensor *a, const gt_tensor *b, gt_tensor *c) {
   const int m = (int)t->m, n = (int)t->n, k = (int)t->k;
-  const int lda = t->ta ? m : k, ldb = t->tb ? k : n, ta = t->ta ? 112 : 111, tb = t->tb ? 112 : 111;
+  const int ta = t->ta ? 112 : 111, tb = t->tb ? 112 : 111, lda = t->ta ? m : k, ldb = t->tb ? k : n;
+  const float *x = (const float *)gt_data(a), *y = (const float *)gt_data(b);
   if (t->dtype == GT_FLOAT32)
-    peer_s(101, ta, tb, m, n, k, 1, (const float *)gt_data(a), lda, (const float *)gt_data(b), ldb, 0,
-           (float *)gt_data(c), n);
+    peer_s(101, ta, tb, m, n, k, 1, x, lda, y, ldb, 0, (float *)gt_data(c), n);
   else
-    peer_d(101, ta, tb, m, n, k, 1, (const double *)gt_data(a), lda, (const double *)gt_data(b), ldb,
-           0, (double *)gt_data(c), n);
+    peer_d(101, ta, tb, m, n, k, 1, (const double *)gt_data(a), lda, (const double *)gt_data(b),
+           ldb, 0, (double *)gt_data(c), n);
 }
 static double time_of(int ours, int count, const task *t, const gt_tensor *a, const gt_tensor *b,
                       const gt_tensor *va, const gt_tensor *vb, gt_tensor *c) {
@@ -104,8 +105,10 @@ static pair measure(const task *t) {
   int count = 1;
   pair result = {0, 0};
   GT_SCOPE {
-    gt_tensor *a = gt_randn(GT_SHAPE(t->ta ? t->k : t->m, t->ta ? t->m : t->k), t->dtype, gt_cpu(), NULL);
-    gt_tensor *b = gt_randn(GT_SHAPE(t->tb ? t->n : t->k, t->tb ? t->k : t->n), t->dtype, gt_cpu(), NULL);
+    const gt_shape of_a = t->ta ? GT_SHAPE(t->k, t->m) : GT_SHAPE(t->m, t->k);
+    const gt_shape of_b = t->tb ? GT_SHAPE(t->n, t->k) : GT_SHAPE(t->k, t->n);
+    gt_tensor *a = gt_randn(of_a, t->dtype, gt_cpu(), NULL);
+    gt_tensor *b = gt_randn(of_b, t->dtype, gt_cpu(), NULL);
     gt_tensor *c = gt_zeros(GT_SHAPE(t->m, t->n), t->dtype, gt_cpu());
     gt_tensor *va = t->ta ? gt_transpose(a, 0, 1) : a, *vb = t->tb ? gt_transpose(b, 0, 1) : b;
     const double once = time_of(1, 1, t, a, b, va, vb, c);
@@ -147,7 +150,7 @@ static void report(const char *group, const summary *s) {
 static void squares(const char *group, const int *size, int n) {
   summary s = {0, 0, 0};
   for (int d = 0; d < 2; d++)
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n && size[i] <= most; i++) {
       const task t = {group, size[i], size[i], size[i], 0, 0, d ? GT_FLOAT64 : GT_FLOAT32};
       run(t, &s);
     }
@@ -179,8 +182,8 @@ static void from_file(const char *path) {
     if (sscanf(line, "%199[^,],%lld,%lld,%lld,%d,%d", name, &m, &n, &k, &ta, &tb) != 6) continue;
     task t = {name, m, n, k, ta, tb, GT_FLOAT32};
     if (strstr(name, "_col")) t.m = n, t.n = m, t.ta = tb, t.tb = ta;
-    const double most = peak * threads * 5e8;
-    while (2.0 * (double)t.m * (double)t.n * (double)t.k > most && t.k > 64) t.k = (t.k + 1) / 2;
+    const double flop = peak * threads * 5e8;
+    while (2.0 * (double)t.m * (double)t.n * (double)t.k > flop && t.k > 64) t.k = (t.k + 1) / 2;
     while (4.0 * ((double)t.m * (double)t.k + (double)t.k * (double)t.n) > 2e9) t.k /= 2;
     run(t, &s);
   }
@@ -189,18 +192,20 @@ static void from_file(const char *path) {
   report("shapes", &s);
 }
 int main(int argc, char **argv) {
-  static const int large[] = {512, 1024, 2048, 4096}, small[] = {8, 16, 32, 48, 64, 96, 100, 128, 256};
+  static const int large[] = {512, 1024, 2048, 4096};
+  static const int small[] = {8, 16, 32, 48, 64, 96, 100, 128, 256};
   const char *library = "libopenblas.so.0", *only = "", *file = NULL, *core = NULL;
   for (int i = 1; i + 1 < argc; i += 2) {
     if (!strcmp(argv[i], "--threads")) threads = atoi(argv[i + 1]);
     if (!strcmp(argv[i], "--only")) only = argv[i + 1];
+    if (!strcmp(argv[i], "--most")) most = atoi(argv[i + 1]);
     if (!strcmp(argv[i], "--shapes")) file = argv[i + 1];
     if (!strcmp(argv[i], "--core")) core = argv[i + 1];
     if (!strcmp(argv[i], "--library")) library = argv[i + 1];
   }
 #if defined(__x86_64__)
-  setenv("OPENBLAS_CORETYPE", core ? core : __builtin_cpu_supports("avx512f") ? "SKYLAKEX" : "HASWELL",
-         1);
+  const char *best = __builtin_cpu_supports("avx512f") ? "SKYLAKEX" : "HASWELL";
+  setenv("OPENBLAS_CORETYPE", core ? core : best, 1);
 #endif
   void *blas = dlopen(library, RTLD_NOW);
   if (!blas) {
@@ -226,8 +231,8 @@ int main(int argc, char **argv) {
   printf("%s, gputensor (%s), %s, OPENBLAS_CORETYPE=%s\n", p.name, p.instructions,
          config ? config() : "another library", getenv("OPENBLAS_CORETYPE"));
   printf("peak of fused multiply-adds, one thread, float32: %.1f GFLOP/s\n\n", peak);
-  printf("%-34s %7s %6s %6s  %2s  %3s %2s %11s %9s %9s %6s  %5s\n", "product", "M", "N", "K", "AB", "",
-         "T", "ours us", "GFLOP/s", "peer", "ratio", "peak");
+  printf("%-34s %7s %6s %6s  %2s  %3s %2s %11s %9s %9s %6s  %5s\n", "product", "M", "N", "K", "AB",
+         "", "T", "ours us", "GFLOP/s", "peer", "ratio", "peak");
   if (!*only || !strcmp(only, "square")) squares("square", large, 4);
   if (!*only || !strcmp(only, "small")) squares("small", small, 9);
   if (!*only || !strcmp(only, "skinny")) skinny();

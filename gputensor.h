@@ -1547,7 +1547,7 @@ typedef struct {
   void *c;
   const void *a, *b;
   int64_t k, c_row, c_col, a_row, a_col, b_row;   /* b_row: of micro, from k to k + 1; of dot, a line's */
-  int64_t ahead;                           /* from B to what micro fetches into cache meanwhile */
+  int64_t ahead[2];                        /* from B to lines that micro fetches meanwhile, each k */
   int rows, columns, add;                  /* add: to what C holds */
 } gt__cpu_tile;
 typedef struct {
@@ -1663,7 +1663,7 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
 /* ---- kernels of matmul: register blocks of C, written with the compilers' vector types ---- */
 /* A tile of up to `most` rows and `wide` vectors: its sums stay in registers over all of k, and
    with vectors of B, and a value of A for all lanes, fill them. Three rows of A share a pointer, as
-   processors add an index and its double. Meanwhile what comes next is fetched: `ahead` of B, and a
+   processors add an index and its double. Meanwhile what comes next is fetched: lines of B, and a
    row of C now and then, as all at once would hold up the rest. Sums begin at +0, so one of -0
    (underflown) becomes +0 in the store. */
 #define GT__PANEL(isa, target, bytes, most, wide, type, T) \
@@ -1680,7 +1680,8 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
     T *c = (T *)t->c; \
     const int64_t a_row = t->a_row, a_col = t->a_col; \
     GT__UNROLL for (int i = 0; i < rows; i += 3) a[i / 3] = (const S *)t->a + i * a_row; \
-    const int64_t c_row = t->c_row, b_row = t->b_row, ahead = t->ahead, every = t->k / rows + 1; \
+    const int64_t c_row = t->c_row, b_row = t->b_row, every = t->k / rows + 1; \
+    const int64_t ahead[2] = {t->ahead[0], t->ahead[1]}; \
     const int add = t->add; \
     V sum[most][wide], x[wide]; \
     GT__UNROLL for (int i = 0; i < rows; i++) \
@@ -1693,7 +1694,7 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
       for (; k < end; k++, b += b_row) { \
         GT__UNROLL for (int j = 0; j < vectors; j++) { \
           x[j] = *(const U *)(b + j * LANES); \
-          if (j * bytes % 64 == 0) __builtin_prefetch(b + ahead + j * LANES); \
+          if (j * bytes % 64 == 0) __builtin_prefetch(b + ahead[j & 1] + j * LANES); \
         } \
         GT__UNROLL for (int i = 0; i < rows; i++) \
           GT__UNROLL for (int j = 0; j < vectors; j++) \
@@ -2444,7 +2445,7 @@ static int gt__cpu_reduce(const gt__reduce_args *r) {
    can; else a block of them passes through the program behind the product while it is in cache.
    Items, of all batches, go to threads where there are enough; else threads share each item. */
 enum { GT__DEPTH = 512,                  /* of K; the more, the seldomer C is read and written */
-       GT__A_BYTES = 300 << 10,          /* packed A, for an L2 cache of half a megabyte or more */
+       GT__A_BYTES = 448 << 10,          /* packed A, for an L2 cache of half a megabyte or more */
        GT__N_BLOCK = 1024, GT__SHARED = 1 << 24, GT__A_IN_PLACE = 1 << 18, GT__B_IN_PLACE = 1 << 17,
        GT__DOT_BYTES = 4096,             /* of a line in dots: eight lines stay in L1 */
        GT__LINE_PIECE = 32, GT__EDGE = 14 * 128 };
@@ -2524,6 +2525,19 @@ static int gt__cpu_height(const gt__cpu_product *c, int64_t rows) {
   const int64_t high = gt__cpu_parts(rows, gt__cpu_parts(rows, c->loops->rows));
   return (int)(high == 1 ? 1 : high + (high & 1));
 }
+/* Where the micro-kernel reads `columns` columns of B, of k on: in place, packed before, or packed
+   now. Returns how far it is from there to the next panel, if that can be fetched ahead. */
+static int64_t gt__cpu_panel_of_b(const gt__cpu_product *c, gt__cpu_tile *t, char *pb, int64_t k,
+                                  int64_t n, int64_t columns) {
+  const int64_t first = c->b + n * c->b_col + k * c->b_row, whole = columns == c->broad;
+  t->columns = columns > c->loops->vector ? 2 : 1;
+  t->b_row = n < c->packed ? c->b_row : t->columns > 1 ? c->broad : c->loops->vector;
+  t->b = pb;
+  if (n < c->packed) t->b = c->x->b.data + first * c->width;
+  else if (!c->late) t->b = c->memory + ((n - c->packed) * c->x->k + k * t->b_row) * c->width;
+  else gt__cpu_pack(c, pb, t->b_row, &c->x->b, first, c->b_col, c->b_row, columns, t->k);
+  return n < c->packed ? whole * c->broad : c->late ? 0 : whole * c->broad * c->x->k;
+}
 /* C's block (m, n) of rows x columns, at `to`, by panels; pb has space for packed B and A. */
 static void gt__cpu_by_panels(const gt__cpu_product *c, char *to, int64_t c_row, int64_t m,
                               int64_t rows, int64_t n, int64_t columns, char *pb) {
@@ -2544,24 +2558,15 @@ static void gt__cpu_by_panels(const gt__cpu_product *c, char *to, int64_t c_row,
     }
     for (int64_t j = 0; j < columns; j += c->broad) {
       const int64_t some = gt__cpu_least(c->broad, columns - j), at = n + j;
-      t.columns = some > c->loops->vector ? 2 : 1;
-      t.b_row = at < c->packed ? c->b_row : t.columns > 1 ? c->broad : c->loops->vector;
-      const int64_t b = c->b + at * c->b_col + k * c->b_row;
-      if (at < c->packed) t.b = x->b.data + b * w;
-      else if (c->late) {
-        t.b = pb;
-        gt__cpu_pack(c, pb, t.b_row, &x->b, b, c->b_col, c->b_row, some, t.k);
-      } else {
-        t.b = c->memory + ((at - c->packed) * x->k + k * t.b_row) * w;
-      }
+      const int64_t next = gt__cpu_panel_of_b(c, &t, pb, k, at, some);
       for (int64_t i = 0; i < rows; i += t.rows) {
         t.rows = gt__cpu_height(c, rows - i);
         const int direct = c->a_direct && t.rows <= rows - i;
         t.a = direct ? x->a.data + (a + i * c->a_row) * w : pa + i * t.k * w;
         t.a_row = direct ? c->a_row : 1;
         t.a_col = direct ? c->a_col : t.rows;
-        t.ahead = i > 0 || some < c->broad ? 0
-                  : at < c->packed ? c->broad : c->late ? 0 : c->broad * x->k;
+        t.ahead[0] = i == 0 ? next : 0;
+        t.ahead[1] = i / c->high == (at >= c->packed) ? next : 0;
         gt__cpu_tile_of(c, &t, to + (i * c_row + j) * w, c_row,
                         gt__cpu_least(t.rows, rows - i), some);
       }
@@ -2724,8 +2729,7 @@ static void gt__cpu_choose_way(gt__cpu_product *c) {
 static void gt__cpu_choose_blocks(gt__cpu_product *c) {
   const gt__matmul_args *x = c->x;
   const int64_t w = c->width, depth = gt__cpu_least(GT__DEPTH, x->k);
-  const int64_t shares = gt__cpu_least(c->threads, 4) * GT__SHARED / w;
-  const int64_t most = shares / (x->k + !x->k);       /* columns of B that are packed at once */
+  const int64_t most = GT__SHARED / w / (x->k + !x->k);   /* columns of B that are packed at once */
   int64_t own, shared = 0;
   c->high = c->dot ? c->loops->dots : c->loops->rows;
   c->broad = c->dot ? 4 : c->loops->panel;
@@ -2789,14 +2793,13 @@ static int gt__cpu_matmul(const gt__matmul_args *x) {
   const double m = (double)x->m, n = (double)x->n, k = (double)x->k, batch = (double)x->batch;
   const double work = m * n * k / 32 + (m * k + k * n + m * n) / 4;
   const int threads = gt__cpu_threads(batch * work + gt__cpu_work(&x->post));
-  c.threads = threads;
   gt__cpu_choose_way(&c);
   gt__cpu_choose_blocks(&c);
   const int64_t items = x->batch * c.items_n;
   const int each = c.shared_bytes <= GT__SHARED / 8 &&
                    (items >= 4 * threads || items % threads == 0 ||
                     (items > 1 && work < GT__CPU_PARALLEL));
-  if (each) c.threads = 1;
+  c.threads = each ? 1 : threads;
   gt__cpu_choose_grid(&c);
   const size_t bytes = c.shared_bytes + (size_t)c.threads * c.own_bytes;
   char *memory = (char *)GPUTENSOR_MALLOC((size_t)(each ? threads : 1) * bytes + 64);

@@ -2446,7 +2446,7 @@ static int gt__cpu_reduce(const gt__reduce_args *r) {
    Items, of all batches, go to threads where there are enough; else threads share each item. */
 enum { GT__DEPTH = 512,                  /* of K; the more, the seldomer C is read and written */
        GT__A_BYTES = 448 << 10,          /* packed A, for an L2 cache of half a megabyte or more */
-       GT__N_BLOCK = 1024, GT__SHARED = 1 << 24, GT__A_IN_PLACE = 1 << 18, GT__B_IN_PLACE = 1 << 17,
+       GT__N_BLOCK = 1024, GT__SHARED = 1 << 24, GT__IN_PLACE = 1 << 18,
        GT__DOT_BYTES = 4096,             /* of a line in dots: eight lines stay in L1 */
        GT__LINE_PIECE = 32, GT__EDGE = 14 * 128 };
 typedef struct {
@@ -2709,7 +2709,7 @@ static void gt__cpu_choose_way(gt__cpu_product *c) {
   c->a_lies = a_native && c->a_col == 1;
   c->b_lies = b_native && c->b_row == 1;
   c->direct = x->k > 0 && b_native && c->b_col == 1 &&
-              (x->m <= 2 * c->loops->rows || x->k <= GT__B_IN_PLACE / c->width / x->n);
+              (x->m <= 2 * c->loops->rows || x->k <= GT__IN_PLACE / c->width / x->n);
   /* For each value of C: dots save packing, at some 0.3 cycles a value, and sums in lanes that C
      has no columns for; they cost 5 cycles to add up their lanes, and a seventh more loads. */
   const double k = (double)x->k, steps = k / (2 * c->loops->vector);
@@ -2721,7 +2721,7 @@ static void gt__cpu_choose_way(gt__cpu_product *c) {
   c->direct &= !c->dot;
   /* Rows that are a multiple of 4 KB apart would meet in the same lines of the L1 cache. */
   c->a_direct = a_native && (c->a_row == 1 || (c->a_col == 1 && c->a_row * c->width % 4096)) &&
-                (x->n <= 2 * c->loops->panel || x->k <= GT__A_IN_PLACE / c->width / x->m);
+                (x->n <= 2 * c->loops->panel || x->k <= GT__IN_PLACE / c->width / x->m);
   c->stored = p->n_ins == 1 && p->ins[0].op == GT__LOAD && p->ins[0].b == 0 &&
               x->post.out.dtype == c->loops->native &&
               (c->dot || x->n == 1 || x->post.out.stride[x->n_batch + 1] == 1);
@@ -2733,7 +2733,9 @@ static void gt__cpu_choose_blocks(gt__cpu_product *c) {
   int64_t own, shared = 0;
   c->high = c->dot ? c->loops->dots : c->loops->rows;
   c->broad = c->dot ? 4 : c->loops->panel;
-  c->rows = gt__cpu_round(gt__cpu_least(x->m, GT__A_BYTES / GT__DEPTH / w), c->high);
+  /* with little work for each value of C, its rows are written side by side, not from page to page */
+  c->rows = x->k <= 16 ? c->high
+            : gt__cpu_round(gt__cpu_least(x->m, GT__A_BYTES / GT__DEPTH / w), c->high);
   c->columns = gt__cpu_least(x->n, GT__N_BLOCK);
   c->late = c->direct || x->m <= c->rows || most < 4 * c->broad;
   c->items_n = c->dot || c->late ? 1 : gt__cpu_parts(x->n, most);

@@ -65,6 +65,7 @@
      GPUTENSOR_NO_SIMD          only the baseline instruction set (default: chosen at run time, the
                                 best or that named by the environment's GPUTENSOR_CPU, baseline,
                                 avx2 or avx512, if the machine has it)
+     GPUTENSOR_NO_TENSOR_CORES  gputensor_kernels.cu: products by its general kernel alone
      GPUTENSOR_MALLOC(n) GPUTENSOR_REALLOC(p, n) GPUTENSOR_FREE(p)   all three or none (C library)
 */
 #ifndef GPUTENSOR_H
@@ -1368,7 +1369,7 @@ typedef struct {
 typedef struct {
   int64_t m, n, k, batch;                /* batch: product of the batch sizes */
   int64_t a_row, a_col, b_row, b_col;
-  int32_t n_batch, compute;
+  int32_t n_batch, compute, precision;   /* precision: gt_precision, of float32 */
   gt__operand a, b;
   gt__map_args post;
 } gt__matmul_args;
@@ -1407,6 +1408,7 @@ int gt__cuda_copy(const gt__copy_args *args, void *stream);    /* GT__ELEMENTS o
 int gt__cuda_map(const gt__map_args *args, void *stream);
 int gt__cuda_reduce(const gt__reduce_args *args, void *stream);
 int gt__cuda_matmul(const gt__matmul_args *args, void *stream);
+size_t gt__cuda_matmul_scratch(const gt__matmul_args *args);   /* bytes of post.scratch */
 int gt__cuda_build(gt__build *build);
 int gt__cuda_warmup(void);                                     /* loads every kernel */
 /* The element offset of logical index i under one operand's strides. */
@@ -3371,6 +3373,12 @@ static int gt__is_tabular(const gt__map_args *m) {
 }
 static size_t gt__cuda_scratch(const gt__op *op) {
   const gt__reduce_args *r = &op->u.reduce;
+  int away;
+  if (op->kind == GT__MATMUL) {
+    const int code = gt__cuda_enter(&away, op->device.index);
+    const size_t bytes = code ? 0 : gt__cuda_matmul_scratch(&op->u.matmul);
+    return gt__cuda_leave(away, code), bytes;
+  }
   if (op->kind == GT__MAP && gt__is_tabular(&op->u.map)) return GT__TABLE_BYTES;
   if (op->kind != GT__REDUCE || r->n_chunk <= 1) return 0;
   return (size_t)r->outer * (size_t)r->n_chunk * sizeof(gt__partial);
@@ -4606,6 +4614,9 @@ GT_API gt_tensor *gt_diagonal(const gt_tensor *x, int64_t offset, int dim0, int 
 /* ---- >>submit ----------------------------------------------------------------------------------
    The one way to a back end: order after what is pending on the storages, give scratch, run, number,
    mark the storages. What the calling thread does itself runs outside the lock, with claims. */
+static void **gt__scratch_of(gt__op *op) { /* a reduction begins with a map */
+  return op->kind == GT__MATMUL ? &op->u.matmul.post.scratch : &op->u.map.scratch;
+}
 static gt_status gt__submit(gt__op *op) {
   const gt__backend *backend = gt__backend_of(op->device);
   const int index = op->device.index;
@@ -4618,7 +4629,7 @@ static gt_status gt__submit(gt__op *op) {
   if (bytes && !(scratch = gt__storage_new(op->text, bytes, op->device, 0))) return gt__failed();
   if (scratch) {
     op->touch[op->n_touch++] = scratch;
-    op->u.map.scratch = scratch->data;   /* which is u.reduce.pre, too */
+    *gt__scratch_of(op) = scratch->data;
   }
   gt__lock();
   s = gt__stream_now(op->device, &code);
@@ -4653,7 +4664,7 @@ static gt__op *gt__op_new(gt__op *op, int kind, const char *text, gt_device devi
   op->kind = (uint8_t)kind;
   op->n_touch = 0;
   op->n_write = 1;
-  op->u.map.scratch = NULL;              /* of reduce, too */
+  *gt__scratch_of(op) = NULL;
   if (kind == GT__COPY) memset(&op->u.copy, 0, sizeof op->u.copy); /* the others set all fields */
   op->text = text;
   op->device = device;
@@ -6194,6 +6205,7 @@ static gt_status gt__launch_product(gt__product *p, const gt__code *g, const gt_
   order[batch] = p->drop_m ? -1 : batch;
   order[batch + 1] = p->drop_n ? -1 : ndim - 1;
   x->compute = g->p.compute;
+  x->precision = gt__me.precision;
   x->post.ndim = batch + 2;
   x->post.size[batch] = x->m;
   x->post.size[batch + 1] = x->n;

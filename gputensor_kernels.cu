@@ -12,6 +12,7 @@
      >>reduce       folding by THE PLAN of gputensor.h, and the tree over chunks
      >>copy         elements picked by an index; all other copies are maps
      >>matmul       a tiled product with an expression behind it
+     >>hopper       products on the tensor cores of sm_90a
      >>launchers    extern "C": check, return at once, choose, launch, report
 
    How to read it. A thread owns a few vectors of 16 bytes at a time, a batch: four in a map, two in
@@ -20,8 +21,11 @@
    need a barrier, one kernel runs every program, and an instruction costs one branch a batch. */
 #define GPUTENSOR_KERNELS
 #include "gputensor.h"
+#include <cuda.h>
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
+#include <limits.h>
+#include <math.h>
 #include <string.h>
 
 #if defined(__USE_FAST_MATH__) || defined(__FAST_MATH__)
@@ -1855,6 +1859,626 @@ gt__matmul_kernel(const __grid_constant__ gt__matmul_args p, int64_t tiles, int 
     }
 }
 
+/* ---- >>hopper ----------------------------------------------------------------------------------
+   C = A x B on the tensor cores of sm_90a, for float16, bfloat16 and, in pieces, float32.
+
+   Notation. C is M x N, A is M x K, B is K x N. A block makes one tile of C, 128 x WIDE, 64 of K a
+   step. A brick is 64 x 64 elements of 16 bits, 8 KB, in shared memory: 64 lines of 128 bytes,
+   whose 16-byte chunks are swizzled (chunk c of line r lies at c ^ r % 8), so that neither the
+   tensor cores nor the copy engine meet bank conflicts. The lines run along K, or along M or N, as
+   the operand does in memory: the tensor cores take both, so no transposed form needs a copy. A
+   stage holds the bricks of one step, and the stages are a ring.
+
+   float32: x = p0 + p1 + p2, each a bfloat16, is exact to 2^-25 of x. Of the nine products of
+   pieces six matter; they share the bricks of their stage. The tensor cores cut off what does not
+   fit while they add, so after every step their sum goes to float32 registers, rounded.
+
+   Roles. A block has three warpgroups of 128 threads. One thread of the first starts the copies;
+   the other two compute 64 x WIDE each. Two barriers in shared memory guard a stage: `full` when
+   its bytes are there, `empty` when nobody needs them any longer. Two blocks of a cluster make
+   tiles above each other: each loads half of the bricks of B, which the copy engine lays into both.
+
+   H200, November 2026: bfloat16 4096 x 4096 x 4096 in 172 us, 798 TFLOP/s; float32 of 6 products
+   in 1080 us, 127 TFLOP/s, where float32 units reach 51. */
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL) && !defined(GPUTENSOR_NO_TENSOR_CORES)
+enum { GT__HAS_HOPPER = 1 };
+#else
+enum { GT__HAS_HOPPER = 0 };
+#endif
+enum { GT__HIGH = 128, GT__DEEP = 64, GT__BRICK = 64 * 64 * 2, GT__TEAM = 128 };
+static_assert(GT__HIGH == 2 * 64, "each of two warpgroups multiplies 64 rows");
+enum { GT__ROOM = 227 << 10, GT__RING = 2 };   /* a block's memory; a warpgroup's bricks of C */
+
+struct gt__hopper_args {
+  CUtensorMap a, b, c;                   /* where the operands, or their pieces, and C are */
+  int m, n, k, batches;                  /* batches: of C, times spread */
+  int down, spread;                      /* a cluster is `down` tiles above each other, 1 or 2;
+                                            `spread` batches of C, added up later, share a K */
+  int rows, columns;                     /* of tiles; if down is 2, rows of pairs */
+  int a_step, b_step;                    /* matrices from a batch's to the next one's, or 0 */
+  int as_float, relu;                    /* as_float: C is float32 */
+  float alpha;                           /* C = alpha * sums + bias, then relu */
+  const char *bias;                      /* one for each column, or NULL */
+  int64_t bias_stride;                   /* in bytes */
+  int bias_dtype;
+  int chunks;                            /* float32: per chunk of K, */
+  const uint32_t *a_top, *b_top;         /* the largest |x| of each row of A and column of B, */
+  const float *a_data, *b_data;          /* and the operands themselves */
+  int64_t a_row, a_col, a_batch, b_row, b_col, b_batch;
+};
+
+/* -- instructions -- */
+GT__DEV uint32_t gt__smem(const void *p) { return (uint32_t)__cvta_generic_to_shared(p); }
+GT__DEV unsigned gt__cluster_rank() {
+  unsigned r;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(r));
+  return r;
+}
+GT__DEV unsigned gt__cluster_size() {
+  unsigned r;
+  asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(r));
+  return r;
+}
+GT__DEV void gt__cluster_meet() {        /* promises nothing about memory: that would cost 1 us */
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;\n barrier.cluster.wait.aligned;"
+               ::: "memory");
+}
+GT__DEV void gt__barrier_init(uint64_t *b, int arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(gt__smem(b)), "r"(arrivals));
+}
+/* The phase ends when `bytes` more have landed. */
+GT__DEV void gt__barrier_expect(uint64_t *b, int bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
+               ::"r"(gt__smem(b)), "r"(bytes) : "memory");
+}
+/* Arrives at the same barrier of block `rank` of the cluster. */
+GT__DEV void gt__barrier_arrive(uint64_t *b, int rank) {
+  asm volatile("{ .reg .b32 there; mapa.shared::cluster.u32 there, %0, %1;\n"
+               "mbarrier.arrive.shared::cluster.b64 _, [there]; }"
+               ::"r"(gt__smem(b)), "r"(rank) : "memory");
+}
+GT__DEV void gt__barrier_wait(uint64_t *b, int phase) {
+  asm volatile("{ .reg .pred done;\n"
+               "again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+               "@!done bra again; }" ::"r"(gt__smem(b)), "r"(phase) : "memory");
+}
+/* Waits for the `threads` that name the same number. */
+GT__DEV void gt__team_sync(int number, int threads) {
+  asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");
+}
+GT__DEV bool gt__team_any(int number, int threads, bool x) {
+  int any;
+  asm volatile("{ .reg .pred p, q; setp.ne.b32 p, %3, 0; bar.red.or.pred q, %1, %2, p;\n"
+               "selp.b32 %0, 1, 0, q; }"
+               : "=r"(any) : "r"(number), "r"(threads), "r"((int)x) : "memory");
+  return any != 0;
+}
+/* The copy engine: a box at (x, y, z) of a tensor to shared memory here, ... */
+GT__DEV void gt__load_box(void *to, const CUtensorMap *from, uint64_t *full, int x, int y, int z) {
+  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes"
+               " [%0], [%1, {%3, %4, %5}], [%2];" ::"r"(gt__smem(to)), "l"(from),
+               "r"(gt__smem(full)), "r"(x), "r"(y), "r"(z) : "memory");
+}
+/* ... and to the same place in both blocks of a cluster, telling both of their barriers. */
+GT__DEV void gt__load_both(void *to, const CUtensorMap *from, uint64_t *full, int x, int y, int z) {
+  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes"
+               ".multicast::cluster [%0], [%1, {%3, %4, %5}], [%2], %6;" ::"r"(gt__smem(to)),
+               "l"(from), "r"(gt__smem(full)), "r"(x), "r"(y), "r"(z), "h"((uint16_t)3) : "memory");
+}
+GT__DEV void gt__store_box(const CUtensorMap *to, const void *from, int x, int y, int z) {
+  asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %3, %4}], [%1];\n"
+               "cp.async.bulk.commit_group;"
+               ::"l"(to), "r"(gt__smem(from)), "r"(x), "r"(y), "r"(z) : "memory");
+}
+GT__DEV void gt__await_stores() {        /* the last ones' bytes have been read */
+  asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+}
+/* A kernel may begin while the last blocks of the one before run, but waits for them here. */
+GT__DEV void gt__after_kernel_before() {
+  asm volatile("griddepcontrol.launch_dependents;\n griddepcontrol.wait;" ::: "memory");
+}
+GT__DEV void gt__prefetch_map(const CUtensorMap *m) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(m) : "memory");
+}
+GT__DEV void gt__fence_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+GT__DEV void gt__mma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+GT__DEV void gt__mma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+template <int N> GT__DEV void gt__mma_wait() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(N) : "memory");
+}
+/* Describes bricks: 128-byte swizzle, 1024 bytes from 8 lines to the next 8; where lines run along
+   M or N, 8192 bytes (a brick) from 64 elements to the next 64. */
+GT__DEV uint64_t gt__bricks(uint32_t address) {
+  return (uint64_t)(address >> 4 & 0x3FFF) | (uint64_t)(GT__BRICK >> 4) << 16 |
+         (uint64_t)(1024 >> 4) << 32 | 1ull << 62;
+}
+/* d (64 x 2n for n registers a thread) = A (64 x 16) x B (16 x 2n) + (add ? d : 0). Bricks of A and
+   of B lie along K, or across. A thread has rows lane / 4 and lane / 4 + 8 of its warp's 16, and in
+   d[4j ..] the columns 8j + lane % 4 * 2 and the next of the one row, then of the other. */
+#define GT__TEN(t) "%" #t "0,%" #t "1,%" #t "2,%" #t "3,%" #t "4,%" #t "5,%" #t "6,%" #t "7,%" #t \
+                   "8,%" #t "9"
+#define GT__64 GT__TEN() "," GT__TEN(1) "," GT__TEN(2) "," GT__TEN(3) "," GT__TEN(4) "," \
+               GT__TEN(5) ",%60,%61,%62,%63"
+#define GT__128 GT__TEN() "," GT__TEN(1) "," GT__TEN(2) "," GT__TEN(3) "," GT__TEN(4) "," \
+                GT__TEN(5) "," GT__TEN(6) "," GT__TEN(7) "," GT__TEN(8) "," GT__TEN(9) "," \
+                GT__TEN(10) "," GT__TEN(11) ",%120,%121,%122,%123,%124,%125,%126,%127"
+#define GT__32 GT__TEN() "," GT__TEN(1) "," GT__TEN(2) ",%30,%31"
+#define GT__96 GT__TEN() "," GT__TEN(1) "," GT__TEN(2) "," GT__TEN(3) "," GT__TEN(4) "," \
+               GT__TEN(5) "," GT__TEN(6) "," GT__TEN(7) "," GT__TEN(8) ",%90,%91,%92,%93,%94,%95"
+#define GT__D8(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), \
+                  "+f"(d[i + 5]), "+f"(d[i + 6]), "+f"(d[i + 7])
+#define GT__D64(i) GT__D8(i), GT__D8(i + 8), GT__D8(i + 16), GT__D8(i + 24), GT__D8(i + 32), \
+                   GT__D8(i + 40), GT__D8(i + 48), GT__D8(i + 56)
+#define GT__D32(i) GT__D8(i), GT__D8(i + 8), GT__D8(i + 16), GT__D8(i + 24)
+#define GT__MMA(T, type, count, wide, list, first, second, add_, turn_a, turn_b, ...) \
+  template <bool A_ALONG_K, bool B_ALONG_K> \
+  GT__DEV void gt__mma(T, float (&d)[count], uint64_t a, uint64_t b, int add) { \
+    asm volatile("{ .reg .pred p; setp.ne.b32 p, %" #add_ ", 0;\n" \
+                 "wgmma.mma_async.sync.aligned.m64n" #wide "k16.f32." type "." type " {" list \
+                 "}, %" #first ", %" #second ", p, 1, 1, %" #turn_a ", %" #turn_b "; }" \
+                 : __VA_ARGS__ : "l"(a), "l"(b), "r"(add), "n"(!A_ALONG_K), "n"(!B_ALONG_K)); \
+  }
+GT__MMA(gt__bfloat, "bf16", 32, 64, GT__32, 32, 33, 34, 35, 36, GT__D32(0))
+GT__MMA(gt__bfloat, "bf16", 64, 128, GT__64, 64, 65, 66, 67, 68, GT__D64(0))
+GT__MMA(gt__bfloat, "bf16", 96, 192, GT__96, 96, 97, 98, 99, 100, GT__D64(0), GT__D32(64))
+GT__MMA(gt__bfloat, "bf16", 128, 256, GT__128, 128, 129, 130, 131, 132, GT__D64(0), GT__D64(64))
+GT__MMA(gt__half, "f16", 32, 64, GT__32, 32, 33, 34, 35, 36, GT__D32(0))
+GT__MMA(gt__half, "f16", 64, 128, GT__64, 64, 65, 66, 67, 68, GT__D64(0))
+GT__MMA(gt__half, "f16", 96, 192, GT__96, 96, 97, 98, 99, 100, GT__D64(0), GT__D32(64))
+GT__MMA(gt__half, "f16", 128, 256, GT__128, 128, 129, 130, 131, 132, GT__D64(0), GT__D64(64))
+
+/* -- a kernel's constants -- T: what is multiplied; Out: what C is made of; PRODUCTS: 6, 3 or 1. */
+template <class T_, class Out_, int WIDE_, int PRODUCTS_, bool A_ALONG_K_, bool B_ALONG_K_>
+struct gt__plan {
+  typedef T_ T;
+  typedef Out_ Out;
+  static constexpr int WIDE = WIDE_, PRODUCTS = PRODUCTS_, N = WIDE / 2;    /* N: sums a thread */
+  static constexpr bool A_ALONG_K = A_ALONG_K_, B_ALONG_K = B_ALONG_K_;
+  static constexpr int PIECES = PRODUCTS == 6 ? 3 : PRODUCTS == 3 ? 2 : 1;
+  static constexpr int A_BRICKS = GT__HIGH / 64, B_BRICKS = WIDE / 64;      /* of a piece */
+  static constexpr int STAGE = PIECES * (A_BRICKS + B_BRICKS) * GT__BRICK;
+  static constexpr int FIXED = 2 * GT__RING * GT__BRICK + 1024 + 256;
+  static constexpr int FITTING = (GT__ROOM - FIXED) / STAGE;
+  static constexpr int STAGES = FITTING < 8 ? FITTING : 8;
+  static_assert(STAGES >= 2, "one stage is filled while another is used");
+};
+/* Shared memory: the stages, the bricks of C of two warpgroups, the barriers. */
+struct gt__ring { uint8_t *stages, *out; uint64_t *full, *empty; };
+template <class P> GT__DEV gt__ring gt__make_ring(int arrivals) {
+  gt__ring r;
+  r.stages = (uint8_t *)(((uintptr_t)gt__shared + 1023) & ~(uintptr_t)1023);
+  r.out = r.stages + P::STAGES * P::STAGE;
+  r.full = (uint64_t *)(r.out + 2 * GT__RING * GT__BRICK);
+  r.empty = r.full + P::STAGES;
+  if (threadIdx.x == 32) {
+    for (int s = 0; s < P::STAGES; s++) {
+      gt__barrier_init(&r.full[s], 1);
+      gt__barrier_init(&r.empty[s], arrivals);
+    }
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  }
+  return r;
+}
+/* A position in the ring: stage `slot`, filled for the `phase`th time (0 and 1 in turn). */
+struct gt__spot { int slot, phase; };
+template <class P> GT__DEV void gt__next(gt__spot &t) {
+  if (++t.slot == P::STAGES) t.slot = 0, t.phase ^= 1;
+}
+template <class P> GT__DEV int gt__before(const gt__spot &t) {
+  return (t.slot ? t.slot : P::STAGES) - 1;
+}
+
+/* Which tile, and which steps of K, unit u of work is. Units that run at the same time shall share
+   rows of A and columns of B in the L2 cache: they go through C in bands of 8 rows of tiles. */
+struct gt__work { int batch, m, n, from, to; };
+enum { GT__BAND = 8 };
+template <class P> GT__DEV gt__work gt__find_work(const gt__hopper_args &p, unsigned u) {
+  const unsigned rank = gt__cluster_rank(), each = p.rows * p.columns;
+  const unsigned batch = p.batches > 1 ? u / each : 0, in = u - batch * each;
+  const unsigned band = in / (GT__BAND * p.columns), top = band * GT__BAND;
+  const unsigned high = min((unsigned)GT__BAND, p.rows - top), at = in - top * p.columns;
+  const unsigned steps = (p.k + GT__DEEP - 1) / GT__DEEP;
+  gt__work w;
+  w.batch = batch;
+  w.n = at / high * P::WIDE;
+  w.m = ((top + at % high) * p.down + (p.down > 1 ? rank : 0)) * GT__HIGH;
+  w.from = 0;
+  w.to = steps;
+  if (p.spread > 1) {
+    const unsigned part = batch % p.spread;
+    w.from = steps * part / p.spread;
+    w.to = steps * (part + 1) / p.spread;
+  }
+  return w;
+}
+
+/* One thread: keeps the stages full. */
+template <class P>
+GT__DEV void gt__produce(const gt__hopper_args &p, const gt__ring &r, gt__work w, unsigned units) {
+  const unsigned size = gt__cluster_size(), rank = gt__cluster_rank(), hop = gridDim.x / size;
+  const bool pair = p.down > 1;
+  gt__spot t = {0, 0};
+  for (unsigned u = blockIdx.x / size; u < units; w = gt__find_work<P>(p, u += hop)) {
+    const int batch = p.spread > 1 ? w.batch / p.spread : w.batch;
+    for (int step = w.from; step < w.to; step++, gt__next<P>(t)) {
+      uint64_t *full = &r.full[t.slot];
+      uint8_t *to = r.stages + t.slot * P::STAGE;
+      const int k = step * GT__DEEP;
+      gt__barrier_wait(&r.empty[t.slot], t.phase ^ 1);
+      gt__barrier_expect(full, P::STAGE);
+      #pragma unroll
+      for (int i = 0; i < P::PIECES * P::A_BRICKS; i++, to += GT__BRICK) {
+        const int m = w.m + i % P::A_BRICKS * 64, z = batch * p.a_step + i / P::A_BRICKS;
+        gt__load_box(to, &p.a, full, P::A_ALONG_K ? k : m, P::A_ALONG_K ? m : k, z);
+      }
+      #pragma unroll
+      for (int i = 0; i < P::PIECES * P::B_BRICKS; i++, to += GT__BRICK) {
+        const int n = w.n + i % P::B_BRICKS * 64, z = batch * p.b_step + i / P::B_BRICKS;
+        const int x = P::B_ALONG_K ? k : n, y = P::B_ALONG_K ? n : k;
+        if (!pair) gt__load_box(to, &p.b, full, x, y, z);
+        else if (i % 2 == rank) gt__load_both(to, &p.b, full, x, y, z);
+      }
+    }
+  }
+}
+
+/* The products of one stage, for rows 64 * half ..: pieces (2,0) (1,1) (0,2) (1,0) (0,1) (0,0), of
+   which three products are the last three: small ones are added first. */
+template <class P>
+GT__DEV void gt__multiply_stage(const uint8_t *stage, int half, float (&d)[P::N], bool add) {
+  constexpr int of_a[6] = {2, 1, 0, 1, 0, 0}, of_b[6] = {0, 1, 2, 0, 1, 0};
+  const uint64_t a = gt__bricks(gt__smem(stage) + half * GT__BRICK);
+  const uint64_t b = gt__bricks(gt__smem(stage) + P::PIECES * P::A_BRICKS * GT__BRICK);
+  #pragma unroll
+  for (int q = 6 - P::PRODUCTS; q < 6; q++)
+    #pragma unroll
+    for (int k = 0; k < GT__DEEP; k += 16) {
+      const int over_a = of_a[q] * P::A_BRICKS * GT__BRICK + k * (P::A_ALONG_K ? 2 : 128);
+      const int over_b = of_b[q] * P::B_BRICKS * GT__BRICK + k * (P::B_ALONG_K ? 2 : 128);
+      gt__mma<P::A_ALONG_K, P::B_ALONG_K>(typename P::T(), d, a + (over_a >> 4), b + (over_b >> 4),
+                                          add || q > 6 - P::PRODUCTS || k > 0);
+    }
+}
+/* One warp's word that it is done with a stage, to all blocks that write it. */
+GT__DEV void gt__release(uint64_t *empty, int writers) {
+  const int lane = threadIdx.x % 32;
+  if (lane < writers) gt__barrier_arrive(empty, writers > 1 ? lane : gt__cluster_rank());
+}
+/* float32 that pieces cannot carry. A line (a row of A, a column of B) whose largest |x| is NaN,
+   infinite or above 2^62 may make products of pieces overflow, one below 2^-62 makes those of low
+   pieces vanish. Both teams: does the tile have such a line? */
+template <class P> GT__DEV bool gt__must_be_strict(const gt__hopper_args &p, const gt__work &w) {
+  const int thread = threadIdx.x - GT__TEAM, along_n = thread / GT__HIGH;
+  const int line = (along_n ? w.n : w.m) + thread % GT__HIGH, lines = along_n ? p.n : p.m;
+  const int batch = w.batch / p.spread * ((along_n ? p.b_step : p.a_step) > 0);
+  const uint32_t *top = (along_n ? p.b_top : p.a_top) + (int64_t)batch * p.chunks * lines + line;
+  uint32_t most = 0;
+  static_assert(P::WIDE == GT__HIGH || P::PRODUCTS == 1, "a thread has one row or one column");
+  if (line < lines)
+    #pragma unroll 4
+    for (int i = 0; i < p.chunks; i++) most = max(most, top[(int64_t)i * lines]);
+  return gt__team_any(3, 2 * GT__TEAM, most > 189u << 23 || (most < 65u << 23 && most > 0));
+}
+/* The tile from float32 itself, in the order of the general kernel: K in order, multiply-add. */
+template <class P>
+GT__DEV void gt__multiply_strictly(const gt__hopper_args &p, const gt__work &w, int half,
+                                   float (&sum)[P::N]) {
+  const int k_size = w.from > 0 ? 0 : p.k;     /* where K is spread, the first has all of it */
+  const int lane = threadIdx.x % 32, row = w.m + 64 * half + threadIdx.x / 32 % 4 * 16 + lane / 4;
+  const int batch = w.batch / p.spread;
+  const float *a0 = p.a_data + batch * p.a_batch + min(row, p.m - 1) * p.a_row;
+  const float *a8 = p.a_data + batch * p.a_batch + min(row + 8, p.m - 1) * p.a_row;
+  const float *b = p.b_data + batch * p.b_batch;
+  #pragma unroll
+  for (int i = 0; i < P::N; i += 16) {   /* 16 sums: two rows, eight columns */
+    const float *at[8];
+    float s[16] = {0};
+    #pragma unroll
+    for (int j = 0; j < 8; j++)
+      at[j] = b + min(w.n + 2 * i + j / 2 * 8 + lane % 4 * 2 + j % 2, p.n - 1) * p.b_col;
+    #pragma unroll 1
+    for (int k = 0; k < k_size; k++) {
+      const float x0 = a0[k * p.a_col], x8 = a8[k * p.a_col];
+      #pragma unroll
+      for (int j = 0; j < 8; j++) {
+        const float y = at[j][k * p.b_row];
+        s[j / 2 * 4 + j % 2] = __fmaf_rn(x0, y, s[j / 2 * 4 + j % 2]);
+        s[j / 2 * 4 + 2 + j % 2] = __fmaf_rn(x8, y, s[j / 2 * 4 + 2 + j % 2]);
+      }
+    }
+    #pragma unroll
+    for (int j = 0; j < 16; j++) sum[i + j] = s[j];
+  }
+}
+
+/* -- from registers to C -- */
+GT__DEV uint32_t gt__two(gt__bfloat, float x, float y) {   /* x in the lower half */
+  uint32_t u;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(u) : "f"(y), "f"(x));
+  return u;
+}
+GT__DEV uint32_t gt__two(gt__half, float x, float y) {
+  uint32_t u;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(u) : "f"(y), "f"(x));
+  return u;
+}
+/* What stands behind the product, in registers: a thread has two columns of each eight. The bias of
+   the tile's columns lies in a brick meanwhile. */
+template <class P>
+GT__DEV void gt__finish(const gt__hopper_args &p, const gt__work &w, uint8_t *bricks, int half,
+                        float (&sum)[P::N]) {
+  if (p.bias) {
+    float *bias = (float *)bricks;
+    if (threadIdx.x % GT__TEAM == 0) gt__await_stores();
+    gt__team_sync(1 + half, GT__TEAM);   /* the brick is free */
+    for (int i = threadIdx.x % GT__TEAM; i < P::WIDE && w.n + i < p.n; i += GT__TEAM)
+      bias[i] = gt__load_one<float>(p.bias + (w.n + i) * p.bias_stride, p.bias_dtype);
+    gt__team_sync(1 + half, GT__TEAM);
+    #pragma unroll
+    for (int i = 0; i < P::N; i += 4) {
+      const float2 y = *(const float2 *)(bias + 2 * i + threadIdx.x % 4 * 2);
+      sum[i] = GT__ADD(sum[i], y.x), sum[i + 1] = GT__ADD(sum[i + 1], y.y);
+      sum[i + 2] = GT__ADD(sum[i + 2], y.x), sum[i + 3] = GT__ADD(sum[i + 3], y.y);
+    }
+  }
+  if (p.relu)
+    #pragma unroll
+    for (int i = 0; i < P::N; i++) sum[i] = gt__formula<GT__OP_relu, float>::of(sum[i], 0, 0);
+}
+/* Lays brick i of a team's 64 rows, of S. Chunk c of a line lies at c ^ line % 8. */
+template <class S, int N> GT__DEV void gt__lay_brick(uint8_t *brick, int i, const float (&sum)[N]) {
+  constexpr int GROUPS = 16 / sizeof(S);         /* of 8 columns, 128 bytes in all */
+  const int lane = threadIdx.x % 32, row = threadIdx.x / 32 % 4 * 16 + lane / 4;
+  #pragma unroll
+  for (int j = 0; j < GROUPS; j++)
+    #pragma unroll
+    for (int h = 0; h < 2; h++) {        /* row, and row + 8 */
+      const float x = sum[(i * GROUPS + j) * 4 + h * 2], y = sum[(i * GROUPS + j) * 4 + h * 2 + 1];
+      const int byte = (8 * j + lane % 4 * 2) * (int)sizeof(S), line = row + 8 * h;
+      uint8_t *to = brick + line * 128 + (((byte >> 4) ^ (line & 7)) << 4 | (byte & 15));
+      if constexpr (sizeof(S) == 4) *(float2 *)to = make_float2(x, y);
+      else *(uint32_t *)to = gt__two(S(), x, y);
+    }
+}
+/* A warpgroup's 64 x WIDE of C, two bricks at a time: the copy engine stores the last ones while
+   the next tile is multiplied. */
+template <class P, class S>
+GT__DEV void gt__put_tile(const gt__hopper_args &p, const gt__work &w, uint8_t *bricks, int half,
+                          const float (&sum)[P::N]) {
+  constexpr int WIDTH = 128 / sizeof(S), COUNT = P::WIDE / WIDTH;  /* columns of a brick; bricks */
+  const bool leader = threadIdx.x % GT__TEAM == 0;
+  #pragma unroll
+  for (int i = 0; i < COUNT; i += GT__RING) {
+    if (leader) gt__await_stores();
+    gt__team_sync(1 + half, GT__TEAM);   /* the bricks are free */
+    #pragma unroll
+    for (int j = 0; j < GT__RING && i + j < COUNT; j++)
+      gt__lay_brick<S>(bricks + j * GT__BRICK, i + j, sum);
+    gt__fence_async();
+    gt__team_sync(1 + half, GT__TEAM);
+    #pragma unroll
+    for (int j = 0; j < GT__RING && i + j < COUNT; j++)
+      if (leader)
+        gt__store_box(&p.c, bricks + j * GT__BRICK, w.n + (i + j) * WIDTH, w.m + half * 64,
+                      w.batch);
+  }
+}
+
+/* Adds up the steps of a unit. */
+template <class P>
+GT__DEV void gt__accumulate(const gt__hopper_args &p, const gt__ring &r, int steps, int half,
+                            gt__spot &t, float (&sum)[P::N]) {
+  if constexpr (P::PRODUCTS == 1) {
+    for (int i = 0; i < steps; i++) {
+      gt__barrier_wait(&r.full[t.slot], t.phase);
+      gt__mma_fence();
+      gt__multiply_stage<P>(r.stages + t.slot * P::STAGE, half, sum, i > 0);
+      gt__mma_commit();
+      gt__mma_wait<1>();                 /* the tensor cores have this step before that ends */
+      if (i > 0) gt__release(&r.empty[gt__before<P>(t)], p.down);
+      gt__next<P>(t);
+    }
+    gt__mma_wait<0>();
+    gt__release(&r.empty[gt__before<P>(t)], p.down);
+  } else {
+    #pragma unroll
+    for (int i = 0; i < P::N; i++) sum[i] = 0;
+    for (int i = 0; i < steps; i++, gt__next<P>(t)) {
+      float part[P::N];
+      gt__barrier_wait(&r.full[t.slot], t.phase);
+      gt__mma_fence();
+      gt__multiply_stage<P>(r.stages + t.slot * P::STAGE, half, part, false);
+      gt__mma_commit();
+      gt__mma_wait<0>();
+      gt__release(&r.empty[t.slot], p.down);
+      #pragma unroll
+      for (int j = 0; j < P::N; j++) sum[j] += part[j];
+    }
+  }
+}
+
+/* One warpgroup: multiplies what arrives, and writes its half of each tile. */
+template <class P>
+GT__DEV void gt__consume(const gt__hopper_args &p, const gt__ring &r, gt__work w, unsigned units) {
+  const unsigned size = gt__cluster_size(), hop = gridDim.x / size;
+  const int half = threadIdx.x / GT__TEAM - 1;
+  uint8_t *bricks = r.out + half * GT__RING * GT__BRICK;
+  gt__spot t = {0, 0};
+  for (unsigned u = blockIdx.x / size; u < units; w = gt__find_work<P>(p, u += hop)) {
+    float sum[P::N];
+    const bool strict = P::PRODUCTS > 1 && gt__must_be_strict<P>(p, w);
+    gt__accumulate<P>(p, r, w.to - w.from, half, t, sum);
+    if (P::PRODUCTS > 1 && strict) gt__multiply_strictly<P>(p, w, half, sum);
+    #pragma unroll
+    for (int i = 0; i < P::N; i++) sum[i] = GT__MUL(p.alpha, sum[i]);
+    if (p.bias || p.relu) gt__finish<P>(p, w, bricks, half, sum);
+    if (p.as_float) gt__put_tile<P, float>(p, w, bricks, half, sum);
+    else gt__put_tile<P, typename P::Out>(p, w, bricks, half, sum);
+  }
+  if (threadIdx.x % GT__TEAM == 0) gt__await_stores();
+}
+
+/* Grid: as many clusters as fit, each going through units of work. For a step of 128 x 256 x 64 a
+   block loads 48 KB (32 with a neighbour's help) for 4.2 million operations: 1024 clocks of the
+   tensor cores, 47 (32) bytes a clock from the L2 cache, which gives about 64. */
+template <class P> GT__DEV void gt__run_roles(const gt__hopper_args &p) {
+  const unsigned size = gt__cluster_size(), units = p.rows * p.columns * p.batches;
+  const gt__ring r = gt__make_ring<P>(8 * p.down);     /* by another warp than the first, which */
+  const gt__work first = gt__find_work<P>(p, blockIdx.x / size);      /* finds its work meanwhile */
+  if (threadIdx.x == 64) {
+    gt__prefetch_map(&p.a);
+    gt__prefetch_map(&p.b);
+    gt__prefetch_map(&p.c);
+  }
+  if (size > 1) gt__cluster_meet();      /* nobody writes into a block that has not begun */
+  __syncthreads();
+  gt__after_kernel_before();
+  if (threadIdx.x < GT__TEAM) {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+    if (threadIdx.x == 0) gt__produce<P>(p, r, first, units);
+    __syncwarp();
+  } else {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+    gt__consume<P>(p, r, first, units);
+  }
+  if (size > 1) gt__cluster_meet();      /* nobody writes into a block that has ended */
+}
+template <class P> __global__ void __launch_bounds__(3 * GT__TEAM, 1)
+gt__hopper_kernel(const __grid_constant__ gt__hopper_args p) {
+  if constexpr (GT__HAS_HOPPER) gt__run_roles<P>(p);
+}
+
+/* -- splitting and packing -- */
+/* One operand as lines of `wide` elements; `along_k`: the lines run along K. */
+struct gt__pack_operand {
+  const char *data;
+  uint16_t *to;                          /* [batch][piece][lines][pitch] */
+  uint32_t *top;                         /* [batch][chunk][line of M or N], or NULL */
+  int64_t stride, line_stride, batch_stride;
+  int wide, lines, pitch, batch, along_k, tiles;
+};
+struct gt__pack_args { gt__pack_operand x[2]; int chunk, chunks; };
+template <class S> GT__DEV void gt__grab4(const S *p, int64_t stride, int left, S (&x)[4]) {
+  if (left >= 4 && stride == 1 && (uintptr_t)p % sizeof x == 0) {
+    if constexpr (sizeof(S) == 4) {
+      const uint4 u = *(const uint4 *)p;
+      x[0] = u.x, x[1] = u.y, x[2] = u.z, x[3] = u.w;
+    } else {
+      const uint2 u = *(const uint2 *)p;
+      x[0] = (S)u.x, x[1] = (S)(u.x >> 16), x[2] = (S)u.y, x[3] = (S)(u.y >> 16);
+    }
+  } else {
+    #pragma unroll
+    for (int j = 0; j < 4; j++) x[j] = j < left ? p[j * stride] : 0;
+  }
+}
+/* The first PIECES bfloat16 of four floats, 4 bytes a pair. What 16 bits hold is copied. */
+template <int PIECES> GT__DEV void gt__split4(const uint32_t (&x)[4], uint2 (&piece)[PIECES]) {
+  float f[4];
+  #pragma unroll
+  for (int j = 0; j < 4; j++) f[j] = __uint_as_float(x[j]);
+  #pragma unroll
+  for (int i = 0; i < PIECES; i++) {
+    piece[i] = make_uint2(gt__two(gt__bfloat(), f[0], f[1]), gt__two(gt__bfloat(), f[2], f[3]));
+    f[0] = __fsub_rn(f[0], __uint_as_float(piece[i].x << 16));
+    f[1] = __fsub_rn(f[1], __uint_as_float(piece[i].x & 0xFFFF0000));
+    f[2] = __fsub_rn(f[2], __uint_as_float(piece[i].y << 16));
+    f[3] = __fsub_rn(f[3], __uint_as_float(piece[i].y & 0xFFFF0000));
+  }
+}
+template <int PIECES> GT__DEV void gt__split4(const uint16_t (&x)[4], uint2 (&piece)[PIECES]) {
+  piece[0] = make_uint2(x[0] | (uint32_t)x[1] << 16, x[2] | (uint32_t)x[3] << 16);
+}
+/* Splits float32 into pieces (S is uint32_t), or copies 16-bit elements, into lines that start at
+   16 bytes. Reads each element once and writes 2 bytes a piece: 10 bytes for three, at the speed of
+   memory. Beside it notes the largest |x| of each line of M or N in each chunk of K, as bits, which
+   order floats by size and NaN above all. Grid: x tiles of A, then of B; y chunks of K; z batches.
+   Lines along K: a warp has one line of 8 and a chunk of it. Across: a block has 128 elements of
+   the lines, for a chunk of lines. */
+template <class S, int PIECES> GT__DEV void gt__pack(const gt__pack_args &p) {
+  constexpr int AHEAD = 4;
+  const int second = blockIdx.x >= p.x[0].tiles, tile = blockIdx.x - (second ? p.x[0].tiles : 0);
+  const gt__pack_operand &x = p.x[second];
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, k0 = blockIdx.y * p.chunk;
+  const int rounds = x.along_k ? p.chunk / 128 : p.chunk / 8;
+  __shared__ uint4 tops[8][32];
+  gt__after_kernel_before();
+  if ((int)blockIdx.z >= x.batch) return;
+  const S *from = (const S *)x.data + blockIdx.z * x.batch_stride;
+  uint16_t *to = x.to + (int64_t)blockIdx.z * PIECES * x.lines * x.pitch;
+  uint32_t top[4] = {0, 0, 0, 0};
+  for (int round = 0; round < rounds; round += AHEAD) {
+    S u[AHEAD][4];
+    int e[AHEAD], line[AHEAD];
+    #pragma unroll
+    for (int i = 0; i < AHEAD; i++) {    /* all loads are on their way before the first is used */
+      e[i] = (x.along_k ? k0 + 128 * (round + i) : 128 * tile) + 4 * lane;
+      line[i] = x.along_k ? 8 * tile + warp : k0 + 8 * (round + i) + warp;
+      if (round + i >= rounds || line[i] >= x.lines) e[i] = x.wide;
+      gt__grab4(from + line[i] * x.line_stride + e[i] * x.stride, x.stride, x.wide - e[i], u[i]);
+    }
+    #pragma unroll
+    for (int i = 0; i < AHEAD; i++) {
+      uint2 piece[PIECES];
+      if (e[i] >= x.wide) continue;
+      gt__split4(u[i], piece);
+      #pragma unroll
+      for (int q = 0; q < PIECES; q++)
+        *(uint2 *)(to + ((int64_t)q * x.lines + line[i]) * x.pitch + e[i]) = piece[q];
+      #pragma unroll
+      for (int j = 0; j < 4; j++) top[j] = max(top[j], u[i][j] & 0x7FFFFFFF);
+    }
+  }
+  if (!x.top) return;
+  uint32_t *out = x.top + (int64_t)(blockIdx.z * p.chunks + blockIdx.y) *
+                          (x.along_k ? x.lines : x.wide);
+  if (x.along_k) {
+    const uint32_t most = __reduce_max_sync(~0u, max(max(top[0], top[1]), max(top[2], top[3])));
+    if (lane == 0 && 8 * tile + warp < x.lines) out[8 * tile + warp] = most;
+    return;
+  }
+  tops[warp][lane] = make_uint4(top[0], top[1], top[2], top[3]);
+  __syncthreads();
+  if (threadIdx.x < 128 && 128 * tile + (int)threadIdx.x < x.wide) {
+    uint32_t most = 0;
+    for (int i = 0; i < 8; i++) most = max(most, ((const uint32_t *)tops[i])[threadIdx.x]);
+    out[128 * tile + threadIdx.x] = most;
+  }
+}
+template <class S, int PIECES> __global__ void __launch_bounds__(256)
+gt__pack_kernel(const __grid_constant__ gt__pack_args p) {
+  if constexpr (GT__HAS_HOPPER) gt__pack<S, PIECES>(p);
+}
+
+/* C from float32 in scratch, where the copy engine cannot store it: alpha * the sum of the parts of
+   K, in their order. Grid: x 8 rows, y 128 columns, z batches. */
+struct gt__gather_args {
+  const float *from;                     /* [batch][part][row][pitch] */
+  void *to;
+  int parts, m, n;
+  int64_t part, pitch, row, column, batch;      /* elements: in `from`, then in `to` */
+  float alpha;
+};
+template <class Out> __global__ void __launch_bounds__(256)
+gt__gather_kernel(const __grid_constant__ gt__gather_args p) {
+  if constexpr (GT__HAS_HOPPER) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    const float *from = p.from + blockIdx.z * p.parts * p.part + row * p.pitch;
+    Out *to = (Out *)p.to + blockIdx.z * p.batch + row * p.row;
+    gt__after_kernel_before();
+    if (row >= p.m) return;
+    #pragma unroll
+    for (int j = 0; j < 4; j++) {
+      const int column = blockIdx.y * 128 + j * 32 + threadIdx.x % 32;
+      float sum = 0;
+      if (column >= p.n) return;
+      #pragma unroll 8
+      for (int k = 0; k < p.parts; k++) sum = GT__ADD(sum, from[k * p.part + column]);
+      to[column * p.column] = gt__cast<Out, float>::of(GT__MUL(p.alpha, sum));
+    }
+  }
+}
+
 /* ---- >>launchers -------------------------------------------------------------------------------
    Each: check, return at once for nothing to do, choose, launch on the caller's stream, report. */
 #define GT__POINTER(...) ((const void *)(__VA_ARGS__))
@@ -2168,20 +2792,24 @@ static int gt__source(const gt__reduce_args *args, int W) {
   return whole ? GT__STEADY : GT__ANYHOW;
 }
 /* A kernel that may be launched while the one before still runs, and itself waits for its end. */
-static int gt__launch_behind(const void *kernel, unsigned blocks, unsigned threads, void *stream,
-                             void **parameters) {
-  cudaLaunchAttribute early = {};
+static int gt__launch_behind(const void *kernel, dim3 grid, unsigned threads, size_t shared,
+                             int cluster, void *stream, void **parameters) {
+  cudaLaunchAttribute with[2] = {};
   cudaLaunchConfig_t config = {};
   int device = 0, major = 0;
   cudaError_t error = cudaGetDevice(&device);
   if (!error) error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
-  config.gridDim = dim3(blocks);
+  with[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  with[0].val.programmaticStreamSerializationAllowed = 1;
+  with[1].id = cudaLaunchAttributeClusterDimension;
+  with[1].val.clusterDim.x = cluster;
+  with[1].val.clusterDim.y = with[1].val.clusterDim.z = 1;
+  config.gridDim = grid;
   config.blockDim = dim3(threads);
+  config.dynamicSmemBytes = shared;
   config.stream = (cudaStream_t)stream;
-  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  early.val.programmaticStreamSerializationAllowed = 1;
-  config.attrs = &early;
-  config.numAttrs = major >= 9;
+  config.attrs = with;
+  config.numAttrs = major < 9 ? 0 : cluster > 1 ? 2 : 1;
   if (!error) error = cudaLaunchKernelExC(&config, kernel, parameters);
   if (error) (void)cudaGetLastError();
   return (int)error;
@@ -2199,7 +2827,8 @@ static int gt__launch_tree(const gt__reduce_args *args, int fold, unsigned group
     gt__level to = {from.at + args->outer * from.groups, (wanted - 1) / leaves + 1};
     void *parameters[] = {(void *)args, &fold, &from, &to, &outs, &leaves};
     error = gt__launch_behind(gt__combine_kernels[args->pre.program.compute],
-                              gt__blocks(args->outer, outs) * to.groups, 512, stream, parameters);
+                              gt__blocks(args->outer, outs) * to.groups, 512, 0, 1, stream,
+                              parameters);
     from = to;
   }
   return error;
@@ -2256,12 +2885,354 @@ extern "C" int gt__cuda_reduce(const gt__reduce_args *args, void *stream) {
   return error ? error : gt__launch_tree(args, w.fold, w.groups, stream);
 }
 
+/* What no macro tells the host: were Hopper's own features (sm_90a) on, and are tiny numbers
+   flushed to zero (--use_fast_math, -ftz)? A kernel that is never launched answers by how much
+   shared memory it takes, since the compiler drops the arrays that it does not touch. */
+extern "C" __device__ int __nvvm_reflect(const char *question);
+enum { GT__PROBE_HOPPER = 8192, GT__PROBE_FLUSHES = 16384 };
+__global__ void gt__probe_kernel(int i) {
+  __shared__ volatile char hopper[GT__PROBE_HOPPER], flushes[GT__PROBE_FLUSHES];
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  hopper[i] = 0;
+#else
+  (void)hopper;
+#endif
+  if (__nvvm_reflect("__CUDA_FTZ")) flushes[i] = 0;
+}
+/* The answers for the current device; none if there is no device. */
+static int gt__probe(void) {
+  cudaFuncAttributes attributes;
+  if (cudaFuncGetAttributes(&attributes, GT__POINTER(gt__probe_kernel)) == cudaSuccess)
+    return (int)attributes.sharedSizeBytes;
+  (void)cudaGetLastError();
+  return 0;
+}
+/* -- products on the tensor cores of Hopper -- */
+typedef CUresult (*gt__encode)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *,
+                               const cuuint64_t *, const cuuint64_t *, const cuuint32_t *,
+                               const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle,
+                               CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
+/* A tensor of wide x lines x depth for the copy engine, in boxes of 128 bytes x 64 lines. The
+   encoder is asked of the runtime, so that nobody has to link the driver. */
+static int gt__make_map(CUtensorMap *map, int dtype, const void *data, int64_t wide, int64_t lines,
+                        int64_t depth, int64_t line_stride, int64_t depth_stride) {
+  static void *encoder = NULL;
+  const int size = dtype == GT_FLOAT32 ? 4 : 2;
+  if (depth_stride == 0) depth_stride = line_stride * lines;   /* depth is 1, but it is checked */
+  const cuuint64_t dim[3] = {(cuuint64_t)wide, (cuuint64_t)lines, (cuuint64_t)depth};
+  const cuuint64_t stride[2] = {(cuuint64_t)line_stride * size, (cuuint64_t)depth_stride * size};
+  const cuuint32_t box[3] = {128u / size, 64, 1}, one[3] = {1, 1, 1};
+  cudaDriverEntryPointQueryResult found;
+  void *f = __atomic_load_n(&encoder, __ATOMIC_RELAXED);
+  if (!f) cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &f, 12000, cudaEnableDefault,
+                                           &found);
+  if (!f) return cudaErrorNotSupported;
+  __atomic_store_n(&encoder, f, __ATOMIC_RELAXED);
+  return ((gt__encode)f)(map, dtype == GT_FLOAT32 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32 :
+                         dtype == GT_FLOAT16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 :
+                         CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 3, (void *)data, dim, stride, box, one,
+                         CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                         CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)
+             ? cudaErrorInvalidValue : cudaSuccess;
+}
+static int64_t gt__up(int64_t x, int64_t to) { return (x + to - 1) / to * to; }
+/* The multiprocessors of the current device if it runs these kernels, or 0. */
+static int gt__hopper_blocks(void) {
+  static int known[64];                  /* 1 + the answer */
+  int device = 0, blocks = 0;
+#ifdef GPUTENSOR_NO_TENSOR_CORES
+  return 0;
+#endif
+  if (cudaGetDevice(&device) || device >= 64) return 0;
+  const int answer = __atomic_load_n(&known[device], __ATOMIC_RELAXED);
+  if (answer) return answer - 1;
+  if (gt__probe() & GT__PROBE_HOPPER)
+    cudaDeviceGetAttribute(&blocks, cudaDevAttrMultiProcessorCount, device);
+  __atomic_store_n(&known[device], 1 + blocks, __ATOMIC_RELAXED);
+  return blocks;
+}
+
+/* How a product is cut up: the columns of a tile, and as in gt__hopper_args. */
+struct gt__cut_up { int wide, down, spread; };
+/* One operand, of mn (M or N) by K. */
+struct gt__factor { const gt__operand *x; int64_t mn, mn_stride, k_stride, batch; };
+struct gt__hopper_job {
+  gt__hopper_args p;
+  gt__pack_args pack;
+  gt__gather_args gather;                /* if C, or its parts, go through scratch: */
+  bool through, simple, turned;          /* simple: an elementary copy; turned: B' x A' is made */
+  gt__cut_up cut;
+  int dtype, products, pieces, packs;    /* packs: bit 0 for A, bit 1 for B */
+  bool along_a, along_b;
+  size_t scratch;
+};
+/* The clocks that a product takes if cut up so, by a model: per step the tensor cores' or what 44
+   bytes a clock from the L2 cache take, and what was measured beside the steps. */
+static double gt__clocks(const gt__hopper_job *j, int blocks, gt__cut_up c) {
+  const gt__hopper_args *p = &j->p;
+  const double rows = ceil(p->m / (128.0 * c.down)), columns = ceil(p->n / (double)c.wide);
+  const double units = rows * columns * p->batches * c.spread, room = blocks / c.down;
+  const double steps = ceil((p->k + 63) / 64 / (double)c.spread);
+  const double busy = units < room ? units / room : 1, compute = c.wide * 4.0 * j->products;
+  const double bytes = 128.0 * j->pieces * (128 + c.wide / (double)c.down) * busy;
+  return ceil(units / room) * (steps * fmax(compute, bytes / 44) + 1500) + 6000 +
+         (j->through || c.spread > 1 ? 6000 + c.spread * 8.0 * p->m * p->n / 1500 : 0);
+}
+static gt__cut_up gt__choose(const gt__hopper_job *j, int blocks) {
+  static const gt__cut_up all[] = {      /* 0: parts for all blocks */
+    {128, 1, 1}, {128, 2, 1}, {128, 1, 0}, {64, 1, 1}, {64, 2, 1}, {64, 1, 0},
+    {192, 1, 1}, {192, 2, 1}, {256, 1, 1}, {256, 2, 1}, {256, 1, 0}};
+  const int64_t steps = (j->p.k + 63) / 64;
+  gt__cut_up best = all[0];
+  double least = gt__clocks(j, blocks, best);
+  for (gt__cut_up c : all) {
+    const double tiles = ceil(j->p.m / 128.0) * ceil(j->p.n / (double)c.wide) * j->p.batches;
+    if (c.spread == 0) c.spread = (int)fmin(blocks / tiles, (double)(steps / 4));
+    if (c.spread == 0 || (j->products > 1 && c.wide != 128)) continue;
+    const double clocks = gt__clocks(j, blocks, c);
+    if (clocks < least) least = clocks, best = c;
+  }
+  return best;
+}
+
+/* A part of the scratch memory, which has no address yet when its size is asked for. */
+static char *gt__carve(gt__hopper_job *j, const gt__matmul_args *x, size_t bytes) {
+  char *part = x->post.scratch ? (char *)x->post.scratch + j->scratch : NULL;
+  j->scratch += (bytes + 255) / 256 * 256;
+  return part;
+}
+/* How operand i lies, and whether it must be packed. */
+static void gt__see(gt__hopper_job *j, int i, const gt__matmul_args *x, const gt__factor &f) {
+  gt__pack_operand *o = &j->pack.x[i];
+  const int64_t k = j->p.k;
+  const bool along = f.k_stride == 1 ? f.mn_stride != 1 || k >= f.mn : f.mn_stride != 1;
+  o->data = f.x->data;
+  o->along_k = along;
+  o->wide = (int)(along ? k : f.mn);
+  o->lines = (int)(along ? f.mn : k);
+  o->stride = along ? f.k_stride : f.mn_stride;
+  o->line_stride = along ? f.mn_stride : f.k_stride;
+  o->batch_stride = f.batch;
+  o->batch = f.batch ? (int)x->batch : 1;
+  (i ? j->along_b : j->along_a) = along;
+  (i ? j->p.b_step : j->p.a_step) = f.batch ? j->pieces : 0;
+  if (j->dtype != GT_FLOAT32 && o->stride == 1 && (uintptr_t)o->data % 16 == 0 &&
+      o->line_stride % 8 == 0 && o->line_stride >= o->wide && f.batch % 8 == 0 && f.batch >= 0)
+    return;
+  o->pitch = (int)gt__up(o->wide, 8);
+  o->tiles = along ? (o->lines + 7) / 8 : (o->wide + 127) / 128;
+  o->to = (uint16_t *)gt__carve(j, x, (size_t)o->batch * j->pieces * o->lines * o->pitch * 2);
+  j->packs |= 1 << i;
+  if (j->dtype != GT_FLOAT32) return;
+  o->top = (uint32_t *)gt__carve(j, x, (size_t)o->batch * j->pack.chunks * f.mn * 4);
+  (i ? j->p.b_top : j->p.a_top) = o->top;
+}
+/* Is the program alpha * product [+ an operand][, relu] or less? What there is of it. */
+static bool gt__is_linear(const gt__program *g, float *alpha, int *bias, int *relu) {
+  int pc = 1;
+  *alpha = 1;
+  if (g->n_ins < 1 || g->ins[0].op != GT__LOAD || g->ins[0].b != 0) return false;
+  if (pc < g->n_ins && g->ins[pc].op == GT__OP_mul) {
+    const int k = g->ins[pc++].b - g->n_in;
+    if (k < 0 || k >= g->n_const) return false;
+    *alpha = g->constant[k].s;
+  }
+  if (pc < g->n_ins && g->ins[pc].op == GT__OP_add && g->ins[pc].b > 0 && g->ins[pc].b < g->n_in)
+    *bias = g->ins[pc++].b;
+  if (pc < g->n_ins && g->ins[pc].op == GT__OP_relu) *relu = 1, pc++;
+  return pc == g->n_ins;
+}
+/* Do the batch dims of an operand act as one? Then *stride leads from matrix to matrix. */
+static bool gt__one_batch(const gt__matmul_args *x, const gt__operand *o, int64_t *stride) {
+  int64_t next = 0;
+  bool first = true, one = true;
+  *stride = 0;
+  for (int d = x->n_batch - 1; d >= 0; d--) {
+    if (x->post.size[d] == 1) continue;
+    if (first) *stride = o->stride[d];
+    else one = one && o->stride[d] == next;
+    next = o->stride[d] * x->post.size[d];
+    first = false;
+  }
+  return one;
+}
+/* Where C goes: by the copy engine with alpha, bias and relu, or through scratch. */
+static void gt__plan_output(gt__hopper_job *j, const gt__matmul_args *x, int64_t row,
+                            int64_t column) {
+  const gt__operand *out = &x->post.out;
+  gt__hopper_args *p = &j->p;
+  const int size = out->dtype == GT_FLOAT32 ? 4 : 2, line = x->post.ndim - 1;
+  int64_t batch;
+  int bias = 0;
+  const bool one = gt__one_batch(x, out, &batch);
+  const bool linear = gt__is_linear(&x->post.program, &p->alpha, &bias, &p->relu);
+  const bool known =
+      out->dtype == GT_FLOAT32 || out->dtype == GT_FLOAT16 || out->dtype == GT_BFLOAT16;
+  const int made = j->dtype != GT_FLOAT32 ? j->dtype : j->products > 1 ? GT_FLOAT32 : GT_BFLOAT16;
+  j->gather.row = row, j->gather.column = column, j->gather.batch = batch;
+  j->simple = one && linear && known && !bias && !p->relu;
+  j->through = !one || !linear || column != 1 || (uintptr_t)out->data % 16 != 0 ||
+               row * size % 16 != 0 || batch * size % 16 != 0 || row < p->n || batch < 0 ||
+               p->n * size % 16 != 0 ||  /* it stores 16 bytes at once */
+               (out->dtype != GT_FLOAT32 && out->dtype != made);
+  if (bias) {
+    const gt__operand *o = &x->post.in[bias];
+    for (int d = 0; d < line; d++) j->through = j->through || o->stride[d] != 0;
+    p->bias = o->data;
+    p->bias_stride = o->stride[line] << o->size_log2;
+    p->bias_dtype = o->dtype;
+  }
+}
+/* Works out everything but the tensor maps; false: the general kernel has to do it. */
+static bool gt__plan_hopper(const gt__matmul_args *x, gt__hopper_job *j) {
+  gt__hopper_args *p = &j->p;
+  gt__factor a = {&x->a, x->m, x->a_row, x->a_col, 0}, b = {&x->b, x->n, x->b_col, x->b_row, 0};
+  const int blocks = gt__hopper_blocks();
+  int64_t row = x->post.out.stride[x->n_batch], column = x->post.out.stride[x->n_batch + 1];
+  memset(j, 0, sizeof *j);
+  j->dtype = x->a.dtype;
+  if (blocks == 0 || x->compute != GT__F32 || x->a.dtype != x->b.dtype || x->k < 1 ||
+      (j->dtype != GT_FLOAT16 && j->dtype != GT_BFLOAT16 && j->dtype != GT_FLOAT32) ||
+      x->m > INT_MAX / 4 || x->n > INT_MAX / 4 || x->k > INT_MAX / 4 || x->batch > 65535 ||
+      !gt__one_batch(x, &x->a, &a.batch) || !gt__one_batch(x, &x->b, &b.batch)) return false;
+  j->products = j->dtype != GT_FLOAT32 || x->precision == GT_MEDIUM ? 1
+                : x->precision == GT_HIGH ? 3 : 6;
+  j->pieces = j->products == 6 ? 3 : j->products == 3 ? 2 : 1;
+  j->turned = x->m <= 64 && x->n > x->m;         /* few rows are few columns of C' = B' x A' */
+  if (j->turned) {
+    const gt__factor f = a;
+    const int64_t s = row;
+    a = b, b = f, row = column, column = s;
+  }
+  p->m = (int)a.mn, p->n = (int)b.mn, p->k = (int)x->k, p->batches = (int)x->batch;
+  gt__plan_output(j, x, row, column);
+  j->cut = gt__choose(j, blocks);
+  p->down = j->cut.down, p->spread = j->cut.spread;
+  p->batches *= p->spread;
+  p->columns = (p->n + j->cut.wide - 1) / j->cut.wide;
+  p->rows = (p->m + 128 * p->down - 1) / (128 * p->down);
+  j->through = j->through || p->spread > 1;
+  p->as_float = j->through || x->post.out.dtype == GT_FLOAT32;
+  p->a_data = (const float *)a.x->data, p->b_data = (const float *)b.x->data;
+  p->a_row = a.mn_stride, p->a_col = a.k_stride, p->a_batch = a.batch;
+  p->b_row = b.k_stride, p->b_col = b.mn_stride, p->b_batch = b.batch;
+  j->pack.chunk = (int)gt__up((p->k + 15) / 16, 128);
+  p->chunks = j->pack.chunks = (p->k + j->pack.chunk - 1) / j->pack.chunk;
+  gt__see(j, 0, x, a);
+  gt__see(j, 1, x, b);
+  if (j->through) {
+    gt__gather_args *g = &j->gather;
+    g->to = x->post.out.data;
+    g->parts = p->spread, g->m = p->m, g->n = p->n, g->alpha = p->alpha;
+    g->pitch = gt__up(p->n, 4);
+    g->part = g->pitch * p->m;
+    g->from = (float *)gt__carve(j, x, (size_t)g->part * p->batches * 4);
+    p->alpha = 1, p->bias = NULL, p->relu = 0;
+  }
+  return true;
+}
+
+#define GT__FORMS(T, Out, WIDE, PRODUCTS) \
+  {GT__POINTER(gt__hopper_kernel<gt__plan<T, Out, WIDE, PRODUCTS, false, false>>), \
+   GT__POINTER(gt__hopper_kernel<gt__plan<T, Out, WIDE, PRODUCTS, false, true>>), \
+   GT__POINTER(gt__hopper_kernel<gt__plan<T, Out, WIDE, PRODUCTS, true, false>>), \
+   GT__POINTER(gt__hopper_kernel<gt__plan<T, Out, WIDE, PRODUCTS, true, true>>)}
+#define GT__WIDTHS(T) \
+  GT__FORMS(T, T, 64, 1), GT__FORMS(T, T, 128, 1), GT__FORMS(T, T, 192, 1), GT__FORMS(T, T, 256, 1)
+/* [what][A along K, B along K] */
+static const void *const gt__hopper_kernels[10][4] = {
+  GT__WIDTHS(gt__bfloat), GT__WIDTHS(gt__half), GT__FORMS(gt__bfloat, float, 128, 3),
+  GT__FORMS(gt__bfloat, float, 128, 6)};
+#undef GT__FORMS
+#undef GT__WIDTHS
+static const void *const gt__pack_kernels[4] = { /* for 16 bits, then by pieces */
+  GT__POINTER(gt__pack_kernel<uint16_t, 1>), GT__POINTER(gt__pack_kernel<uint32_t, 1>),
+  GT__POINTER(gt__pack_kernel<uint32_t, 2>), GT__POINTER(gt__pack_kernel<uint32_t, 3>)};
+static const void *const gt__gather_kernels[3] = {GT__POINTER(gt__gather_kernel<float>),
+  GT__POINTER(gt__gather_kernel<gt__half>), GT__POINTER(gt__gather_kernel<gt__bfloat>)};
+static int gt__launch_pack(gt__hopper_job *j, void *stream) {
+  gt__pack_operand *x = j->pack.x;
+  int batches = 1;
+  for (int i = 0; i < 2; i++) {
+    if (!(j->packs >> i & 1)) x[i].tiles = 0;
+    else if (x[i].batch > batches) batches = x[i].batch;
+  }
+  void *parameters[] = {&j->pack};
+  return gt__launch_behind(gt__pack_kernels[j->dtype == GT_FLOAT32 ? j->pieces : 0],
+                           dim3(x[0].tiles + x[1].tiles, j->pack.chunks, batches), 256, 0, 1,
+                           stream, parameters);
+}
+static int gt__launch_gather(gt__gather_args *g, int dtype, int64_t batch, void *stream) {
+  const dim3 grid((g->m + 7) / 8, (g->n + 127) / 128, (unsigned)batch);
+  const int kernel = dtype == GT_FLOAT32 ? 0 : dtype == GT_FLOAT16 ? 1 : 2;
+  void *parameters[] = {g};
+  return gt__launch_behind(gt__gather_kernels[kernel], grid, 256, 0, 1, stream, parameters);
+}
+/* From scratch to C: a plain copy, or a map of the program with the product as its input 0. */
+static int gt__finish_product(const gt__matmul_args *x, gt__hopper_job *j, void *stream) {
+  gt__gather_args *g = &j->gather;
+  const int nb = x->n_batch;
+  int code = 0;
+  if (j->simple) return gt__launch_gather(g, x->post.out.dtype, x->batch, stream);
+  if (g->parts > 1) {                    /* their sum takes the place of the first */
+    gt__gather_args sum = *g;
+    sum.to = (void *)g->from;
+    sum.row = g->pitch, sum.column = 1, sum.batch = g->part * g->parts;
+    sum.alpha = 1;
+    code = gt__launch_gather(&sum, GT_FLOAT32, x->batch, stream);
+  }
+  gt__map_args m = x->post;
+  gt__operand *in = &m.in[0];
+  int64_t stride = g->part * g->parts;
+  in->data = (char *)g->from;
+  in->dtype = GT_FLOAT32;
+  in->mode = GT__STRIDED;
+  in->size_log2 = 2;
+  in->stride[nb] = j->turned ? 1 : g->pitch;
+  in->stride[nb + 1] = j->turned ? g->pitch : 1;
+  for (int d = nb - 1; d >= 0; stride *= m.size[d--]) in->stride[d] = stride;
+  m.narrow = m.narrow && stride < INT32_MAX / 4;
+  m.scratch = NULL;
+  return code ? code : gt__cuda_map(&m, stream);
+}
+static int gt__launch_hopper(const gt__matmul_args *x, gt__hopper_job *j, void *stream) {
+  gt__hopper_args *p = &j->p;
+  const gt__gather_args *g = &j->gather;
+  const int type = j->dtype == GT_FLOAT16 ? GT_FLOAT16 : GT_BFLOAT16;
+  int e = j->packs ? gt__launch_pack(j, stream) : 0;
+  for (int i = 0; i < 2 && !e; i++) {
+    const gt__pack_operand *o = &j->pack.x[i];
+    const bool packed = j->packs >> i & 1;
+    const int64_t line = packed ? o->pitch : o->line_stride;
+    e = gt__make_map(i ? &p->b : &p->a, type, packed ? (const void *)o->to : o->data, o->wide,
+                     o->lines, (int64_t)o->batch * j->pieces, line,
+                     packed ? line * o->lines : o->batch_stride);
+  }
+  if (!e && j->through)
+    e = gt__make_map(&p->c, GT_FLOAT32, g->from, g->pitch, p->m, p->batches, g->pitch, g->part);
+  else if (!e)
+    e = gt__make_map(&p->c, x->post.out.dtype, x->post.out.data, p->n, p->m, p->batches, g->row,
+                     g->batch);
+  if (e) return e;
+  const int what = j->products == 6 ? 9 : j->products == 3 ? 8
+                   : j->cut.wide / 64 - 1 + (type == GT_FLOAT16 ? 4 : 0);
+  const int units = p->rows * p->columns * p->batches, room = gt__hopper_blocks() / p->down;
+  void *parameters[] = {p};
+  e = gt__launch_behind(gt__hopper_kernels[what][2 * j->along_a + j->along_b],
+                        dim3((units < room ? units : room) * p->down), 3 * GT__TEAM, GT__ROOM,
+                         p->down, stream, parameters);
+  return e || !j->through ? e : gt__finish_product(x, j, stream);
+}
+
 extern "C" int gt__cuda_matmul(const gt__matmul_args *args, void *stream) {
   const gt__program *p = &args->post.program;
   if (!gt__is_program(p) || p->n_in < 1 || args->compute != p->compute ||
       args->m < 0 || args->n < 0 || args->k < 0 || args->batch < 0)
     return cudaErrorInvalidValue;
   if (args->m == 0 || args->n == 0 || args->batch == 0) return cudaSuccess;
+  gt__hopper_job job;
+  if (gt__plan_hopper(args, &job) && (job.scratch == 0 || args->post.scratch))
+    return gt__launch_hopper(args, &job, stream);
   int64_t tiles = ((args->m - 1) / GT__TILE + 1) * ((args->n - 1) / GT__TILE + 1);
   int active = 256;                      /* threads in the epilogue: as many as the slots allow */
   while (active > 64 && active * 32 * gt__slot_count(p) > GT__SHARED) active /= 2;
@@ -2271,6 +3242,13 @@ extern "C" int gt__cuda_matmul(const gt__matmul_args *args, void *stream) {
   void *parameters[] = {(void *)args, &tiles, &active};
   return gt__launch(gt__matmul_kernels[p->compute][gt__is_heavy(p)], grid, 256,
                     pieces > slots ? pieces : slots, stream, parameters);
+}
+
+/* Bytes that gt__cuda_matmul needs in post.scratch. */
+extern "C" size_t gt__cuda_matmul_scratch(const gt__matmul_args *args) {
+  gt__hopper_job job;
+  const bool none = args->m == 0 || args->n == 0 || args->batch == 0;
+  return !none && gt__plan_hopper(args, &job) ? job.scratch : 0;
 }
 
 /* Can `n` neighbours along the last dimension, which is dense on both sides, move as one? */
@@ -2333,28 +3311,6 @@ extern "C" int gt__cuda_copy(const gt__copy_args *args, void *stream) {
                     parameters);
 }
 
-/* What no macro tells the host: were Hopper's own features (sm_90a) on, and are tiny numbers
-   flushed to zero (--use_fast_math, -ftz)? A kernel that is never launched answers by how much
-   shared memory it takes, since the compiler drops the arrays that it does not touch. */
-extern "C" __device__ int __nvvm_reflect(const char *question);
-enum { GT__PROBE_HOPPER = 8192, GT__PROBE_FLUSHES = 16384 };
-__global__ void gt__probe_kernel(int i) {
-  __shared__ volatile char hopper[GT__PROBE_HOPPER], flushes[GT__PROBE_FLUSHES];
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-  hopper[i] = 0;
-#else
-  (void)hopper;
-#endif
-  if (__nvvm_reflect("__CUDA_FTZ")) flushes[i] = 0;
-}
-/* The answers for the current device; none if there is no device. */
-static int gt__probe(void) {
-  cudaFuncAttributes attributes;
-  if (cudaFuncGetAttributes(&attributes, GT__POINTER(gt__probe_kernel)) == cudaSuccess)
-    return (int)attributes.sharedSizeBytes;
-  (void)cudaGetLastError();
-  return 0;
-}
 extern "C" int gt__cuda_build(gt__build *build) {
   static const int list[] = {__CUDA_ARCH_LIST__};
   const int probe = gt__probe();
@@ -2381,6 +3337,15 @@ static int gt__warm(const void *const *kernels, int n) {
   }
   return cudaSuccess;
 }
+/* Kernels with much shared memory must say so before they are launched. */
+static int gt__warm_hopper(void) {
+  int error = gt__warm(gt__pack_kernels, 4);
+  if (!error) error = gt__warm(gt__gather_kernels, 3);
+  for (int i = 0; i < 40 && !error && gt__hopper_blocks(); i++)
+    error = cudaFuncSetAttribute(gt__hopper_kernels[i / 4][i % 4],
+                                 cudaFuncAttributeMaxDynamicSharedMemorySize, GT__ROOM);
+  return error;
+}
 /* Kernels load at their first use, which may wait for the device; this loads all of them. */
 extern "C" int gt__cuda_warmup(void) {
   int error = gt__warm(gt__map_kernels[0][0], 18);
@@ -2388,6 +3353,7 @@ extern "C" int gt__cuda_warmup(void) {
   if (!error) error = gt__warm(gt__soft_kernels, 5);
   if (!error) error = gt__warm(gt__combine_kernels, 3);
   if (!error) error = gt__warm(gt__matmul_kernels[0], 6);
+  if (!error) error = gt__warm_hopper();
   const void *table = GT__POINTER(gt__table_kernel);
   if (!error) error = gt__warm(&table, 1);
   return error ? error : gt__warm(gt__copy_kernels, 5);

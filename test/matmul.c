@@ -858,6 +858,68 @@ static void test_batches_of_every_size(void) {
         }
 }
 
+/* ---- random products larger than any kernel's tile, in batches, against the same in float64 ---- */
+static gt_tensor *expression(int which, const gt_tensor *a, const gt_tensor *b, const gt_tensor *row,
+                             const gt_tensor *full) {
+  switch (which) {
+    case 0: return gt_matmul(NULL, a, b);
+    case 1: return gt_matmul_eval(NULL, a, b, "relu(a * 0.5 + b)", row);
+    case 2: return gt_matmul_eval(NULL, a, b, "a + b", row);
+    case 3: return gt_matmul_eval(NULL, a, b, "a * -2");
+    case 4: return gt_matmul_eval(NULL, a, b, "tanh(a) * b - c", row, full);
+    default: return gt_matmul_eval(NULL, a, b, "a + b * 0.5", full);
+  }
+}
+static gt_tensor *in_double(const gt_tensor *x) { return gt_to_dtype(x, GT_FLOAT64); }
+static void test_large_random_products(void) {
+  static const int64_t most[] = {9, 70, 300, 600};
+  int i, which;
+  for (i = 0; i < (QUICK ? 4 : 48); i++)
+    GT_SCOPE {
+      const gt_dtype t = (gt_dtype)(GT_FLOAT16 + rnd_below(3));
+      const int64_t m = 1 + rnd_below(most[rnd_below(4)]), n = 1 + rnd_below(most[rnd_below(4)]);
+      const int64_t k = 1 + rnd_below(most[rnd_below(4)]), batch = rnd_below(3) ? 1 : 3;
+      const int64_t even = rnd_below(2) ? 8 : 1; /* rows of 16 bytes, as the fastest kernels like */
+      const gt_shape as = GT_SHAPE(batch, m * even, k * even);
+      const gt_shape bs = GT_SHAPE(batch, k * even, n * even);
+      const int64_t *size = as.size;
+      gt_tensor *a, *b, *row, *full, *mass;
+      if (size[1] * size[2] > 400000 || bs.size[1] * bs.size[2] > 400000 ||
+          size[1] * bs.size[2] > 400000) continue;
+      a = relayout(random_tensor(as, t, DEV), (int)rnd_below(LAYOUTS));
+      b = relayout(random_tensor(bs, t, DEV), (int)rnd_below(LAYOUTS));
+      if (batch > 1 && rnd_below(2)) b = gt_expand(gt_slice(b, 0, 1, 2, 1), bs);
+      row = random_tensor(GT_SHAPE(n * even), t, DEV);
+      full = random_tensor(GT_SHAPE(batch, m * even, n * even), t, DEV);
+      full = relayout(full, (int)rnd_below(LAYOUTS));
+      mass = gt_matmul(NULL, gt_abs(NULL, in_double(a)), gt_abs(NULL, in_double(b)));
+      for (which = 0; which < 6; which++) GT_SCOPE {
+        gt_tensor *got = expression(which, a, b, row, full);
+        gt_tensor *want = expression(which, in_double(a), in_double(b), in_double(row),
+                                     in_double(full));
+        double *x, *y, *z;
+        int64_t e;
+        CHECK(got && got->dtype == t && want);
+        if (!got || !want) continue;
+        x = (double *)values_of(in_double(got));
+        y = (double *)values_of(want);
+        z = (double *)values_of(mass);
+        for (e = 0; e < gt_numel(want); e++) {
+          const double bound = 4 * sqrt((double)size[2]) * 0x1p-24 * z[e] + 2 * half_unit(t, y[e]) +
+                               8 * 0x1p-24 * fabs(y[e]) + 0x1p-22;
+          if (fabs(x[e] - y[e]) <= bound) continue;
+          check_report(__FILE__, __LINE__, "%s %" PRId64 " x %" PRId64 " x %" PRId64 " of %" PRId64
+                       ", expression %d: element %" PRId64 " is %.9g, not %.9g", gt_dtype_string(t),
+                       size[1], bs.size[2], size[2], batch, which, e, x[e], y[e]);
+          break;
+        }
+        free(x);
+        free(y);
+        free(z);
+      }
+    }
+}
+
 /* ---- errors ---- */
 static gt_tensor *ones(gt_shape s) { return gt_ones(s, GT_FLOAT32, DEV); }
 static void test_errors(void) {
@@ -953,6 +1015,7 @@ int main(int argc, char **argv) {
   RUN(random_products);
   RUN(specials_in_three_loops);
   RUN(batches_of_every_size);
+  RUN(large_random_products);
   RUN(errors);
   printf("matmul: the worst error is %.3f sqrt(K) u |A||B|: %s\n", worst, worst_where);
   return check_finish();

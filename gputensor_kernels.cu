@@ -1695,131 +1695,189 @@ gt__copy_kernel(const __grid_constant__ gt__copy_args p) {
 }
 
 /* ---- >>matmul ----------------------------------------------------------------------------------
-   A block of 256 threads makes a 64 x 64 tile of C, 16 of K at a time: it copies a 64 x 16 piece of
-   A and a 16 x 64 piece of B into shared memory, converted to the compute type T, and each thread
-   adds a 4 x 4 square of products. A value read from global memory is thus used 64 times, one read
-   from shared memory 4 times. While a step is computed, the next one's values are on their way to
-   registers. Any strides and sizes: what lies outside of a matrix is 0. The sums run over K in
-   order, with fused multiply-adds, so they are the same in every run. */
-enum { GT__TILE = 64, GT__STEP = 16, GT__PITCH = GT__TILE + 4, GT__QUAD = 4 };
-static_assert(GT__TILE * GT__STEP == 4 * 256, "a thread moves four values of each piece a step");
-static_assert(GT__TILE * GT__TILE == GT__QUAD * GT__QUAD * 256, "256 squares of 4 x 4 make a tile");
-static_assert(GT__PITCH * 8 % 16 == 0 && GT__PITCH * 4 % 16 == 0, "rows start at 16 bytes");
+   The general kernel: any dtype, size and stride. A block of 256 threads makes a tile of C, 128 x
+   128 or, where those would be too few, 64 x 64, STEP of K at a time: it copies a TILE x STEP piece
+   of A and of B into shared memory, converted to the compute type T, and each thread adds up 64 (16)
+   elements of C, a block of 8 x 8 (4 x 4) of them. So a value read from global memory is used TILE
+   times and one read from shared memory 8 (4) times. While a step is computed the next one's values
+   are on their way to registers, and there are two sets of pieces, so that a step costs one
+   barrier. What lies outside of a matrix is 0. The sums run over K in order, with fused
+   multiply-adds, so they are the same in every run.
+   float64 has tensor cores from sm_90 on; there a warp makes TILE/2 x TILE/4 of the tile, in blocks
+   of 16 x 8, of which a thread has 2 x 2 elements. */
+#if __CUDA_ARCH__ >= 900
+enum { GT__HAS_DMMA = 1 };
+#else
+enum { GT__HAS_DMMA = 0 };
+#endif
+enum { GT__QUAD = 4 };
+template <class T, int Q> struct gt__tile { /* Q x Q squares of 4 x 4 a thread */
+  static constexpr int TILE = 64 * Q, STEP = 64 / sizeof(T), PITCH = TILE + 4, N = 16 * Q * Q;
+  static constexpr int VALUES = TILE * STEP / 256, PIECE = STEP * PITCH;
+  static constexpr bool DMMA = GT__HAS_DMMA && sizeof(T) == 8 && (T)0.5 != 0;
+  static constexpr int BYTES = 4 * PIECE * (int)sizeof(T);
+  static_assert(PITCH * sizeof(T) % 16 == 0, "rows start at 16 bytes");
+  static_assert(BYTES <= 48 << 10, "two sets of two pieces");
+};
 
-GT__DEV float gt__mad(float a, float b, float c) { return gt__fma_f32(a, b, c); }
-GT__DEV double gt__mad(double a, double b, double c) { return gt__fma_f64(a, b, c); }
-GT__DEV int64_t gt__mad(int64_t a, int64_t b, int64_t c) {
-  return gt__add_i64(gt__mul_i64(a, b), c);
-}
 /* One operand's piece of a tile: `wide` runs along M or N, `deep` along K. The faster of the two in
    memory runs over neighbouring threads, so that either order of storage is read coalesced. */
-struct gt__piece {
-  const char *data;                      /* the batch's matrix */
-  int64_t wide_stride, deep_stride, wide_left, deep_size;
-  int dtype, size_log2, wide[4], deep[4]; /* of this thread's four values, within the piece */
-};
-GT__DEV gt__piece gt__make_piece(const gt__operand &x, int64_t offset, int64_t wide_stride,
-                                 int64_t deep_stride, int64_t from, int64_t wide, int64_t deep) {
-  gt__piece p;
-  const int t = threadIdx.x;
-  const bool along_k = (deep_stride < 0 ? -deep_stride : deep_stride) <
-                       (wide_stride < 0 ? -wide_stride : wide_stride);
-  p.dtype = x.dtype;
-  p.size_log2 = x.size_log2;
-  p.data = x.data + ((offset + from * wide_stride) << x.size_log2);
-  p.wide_stride = wide_stride;
-  p.deep_stride = deep_stride;
-  p.wide_left = wide - from;
-  p.deep_size = deep;
-  #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    p.wide[i] = along_k ? t / GT__STEP + 16 * i : t % GT__TILE;
-    p.deep[i] = along_k ? t % GT__STEP : t / GT__TILE + 4 * i;
+template <class P> struct gt__piece {
+  const char *at;                        /* this thread's first value; the others follow by hop */
+  int64_t hop, step;                     /* bytes, step: to the next step */
+  int wide_left, dtype;                  /* wide_left: size from the thread's first value on */
+  bool along;                            /* neighbouring threads go along K */
+  __device__ __forceinline__ int wide(int i) const {
+    return along ? threadIdx.x / P::STEP + i * (256 / P::STEP) : threadIdx.x % P::TILE;
   }
+  __device__ __forceinline__ int deep(int i) const {
+    return along ? threadIdx.x % P::STEP : threadIdx.x / P::TILE + i * (256 / P::TILE);
+  }
+};
+template <class P>
+GT__DEV gt__piece<P> gt__make_piece(const gt__operand &x, int64_t offset, int64_t wide_stride,
+                                    int64_t deep_stride, int64_t from, int64_t wide) {
+  gt__piece<P> p;
+  const int64_t left = wide - from;
+  p.along = (deep_stride < 0 ? -deep_stride : deep_stride) <
+            (wide_stride < 0 ? -wide_stride : wide_stride);
+  p.dtype = x.dtype;
+  p.at = x.data + ((offset + (from + p.wide(0)) * wide_stride + p.deep(0) * deep_stride)
+                   << x.size_log2);
+  p.hop = (p.along ? 256 / P::STEP * wide_stride : 256 / P::TILE * deep_stride) << x.size_log2;
+  p.step = (P::STEP * deep_stride) << x.size_log2;
+  p.wide_left = left < P::TILE ? (int)left : P::TILE;
   return p;
 }
-template <class T> GT__DEV void gt__grab(const gt__piece &p, int64_t k, T (&x)[4]) {
-  const char *from[4];
-  bool inside[4];
-  #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    const int64_t at = p.wide[i] * p.wide_stride + (k + p.deep[i]) * p.deep_stride;
-    from[i] = p.data + (at << p.size_log2);
-    inside[i] = p.wide[i] < p.wide_left && k + p.deep[i] < p.deep_size;
-  }
+/* The thread's values of the next step, of which `left` of K are in the matrix. */
+template <class T, class P, int N>
+GT__DEV void gt__grab(gt__piece<P> &p, int64_t left, T (&x)[N]) {
+  const int deep_left = left < P::STEP ? (int)left : P::STEP;
   gt__by_dtype(p.dtype, [&](auto tag) {
     typedef decltype(tag) S;
-    S u[4];
+    S u[N];
+    const char *at = p.at;
     #pragma unroll
-    for (int i = 0; i < 4; i++) u[i] = inside[i] ? *(const S *)from[i] : S();
+    for (int i = 0; i < N; i++, at += p.hop)
+      u[i] = p.wide(i) < p.wide_left && p.deep(i) < deep_left ? *(const S *)at : S();
     #pragma unroll
-    for (int i = 0; i < 4; i++) x[i] = gt__cast<T, S>::of(u[i]);
+    for (int i = 0; i < N; i++) x[i] = gt__cast<T, S>::of(u[i]);
   });
+  p.at += p.step;
 }
-template <class T> GT__DEV void gt__lay(const gt__piece &p, const T (&x)[4], T *tile) {
+template <class T, class P, int N>
+GT__DEV void gt__lay(const gt__piece<P> &p, const T (&x)[N], T *to) {
   #pragma unroll
-  for (int i = 0; i < 4; i++) tile[p.deep[i] * GT__PITCH + p.wide[i]] = x[i];
+  for (int i = 0; i < N; i++) to[p.deep(i) * P::PITCH + p.wide(i)] = x[i];
 }
-GT__DEV void gt__get4(const float *p, float (&x)[4]) { gt__get16((const char *)p, x); }
-template <class T> GT__DEV void gt__get4(const T *p, T (&x)[4]) {
+GT__DEV void gt__get4(const float *p, float *x) { gt__get16((const char *)p, x); }
+template <class T> GT__DEV void gt__get4(const T *p, T *x) {
   gt__get16((const char *)p, x);
   gt__get16((const char *)(p + 2), x + 2);
 }
-
-/* The tile's products: thread (ty, tx) of 16 x 16 has rows 4*ty + i and columns 4*tx + j. */
-template <class T>
-GT__DEV void gt__multiply(const gt__piece &a, const gt__piece &b, int64_t k_size, T (&sum)[16]) {
-  T *as = (T *)gt__shared, *bs = as + GT__STEP * GT__PITCH;
-  const int ty = threadIdx.x / 16, tx = threadIdx.x % 16;
-  T next_a[4], next_b[4];
+/* Row and column in the tile of a thread's element i: in quads, thread (ty, tx) of 16 x 16 has rows
+   4*ty + 0..3 and those 64 below, and columns likewise. */
+template <class P> GT__DEV int gt__row(int i) {
+  const int t = threadIdx.x, side = GT__QUAD * (P::TILE / 64);
+  if (P::DMMA)
+    return t / 128 * (P::TILE / 2) + i / (P::TILE / 8) * 16 + t % 32 / 4 + i / 2 % 2 * 8;
+  return i / side / 4 * 64 + t / 16 * 4 + i / side % 4;
+}
+template <class P> GT__DEV int gt__column(int i) {
+  const int t = threadIdx.x, side = GT__QUAD * (P::TILE / 64);
+  if (P::DMMA)
+    return t / 32 % 4 * (P::TILE / 4) + i / 4 % (P::TILE / 32) * 8 + t % 4 * 2 + i % 2;
+  return i % side / 4 * 64 + t % 16 * 4 + i % 4;
+}
+/* The products of one step, of float64 by tensor cores, ... */
+template <class P, int N>
+GT__DEV void gt__multiply_dmma(const double *as, const double *bs, double (&sum)[N]) {
+  constexpr int BLOCKS = P::TILE / 32;   /* of 16 rows, and of 8 columns, of a warp */
+  const int k = threadIdx.x % 4, g = threadIdx.x % 32 / 4;
+  const double *a = as + k * P::PITCH + threadIdx.x / 128 * (P::TILE / 2) + g;
+  const double *b = bs + k * P::PITCH + threadIdx.x / 32 % 4 * (P::TILE / 4) + g;
+  double y[BLOCKS][2];
   #pragma unroll
-  for (int i = 0; i < 16; i++) sum[i] = 0;
-  #pragma unroll 1
-  for (int64_t k = -GT__STEP; k < k_size; k += GT__STEP) {
-    if (k >= 0) {                        /* the first round only fetches */
-      __syncthreads();                   /* all are done with the step before */
-      gt__lay<T>(a, next_a, as);
-      gt__lay<T>(b, next_b, bs);
-      __syncthreads();
-    }
-    gt__grab<T>(a, k + GT__STEP, next_a);
-    gt__grab<T>(b, k + GT__STEP, next_b);
-    if (k < 0) continue;
+  for (int j = 0; j < BLOCKS; j++) y[j][0] = b[8 * j], y[j][1] = b[4 * P::PITCH + 8 * j];
+  #pragma unroll
+  for (int i = 0; i < BLOCKS; i++) {
+    const double x0 = a[16 * i], x1 = a[16 * i + 8];
+    const double x2 = a[4 * P::PITCH + 16 * i], x3 = a[4 * P::PITCH + 16 * i + 8];
     #pragma unroll
-    for (int q = 0; q < GT__STEP; q++) {
-      T x[4], y[4];
-      gt__get4(as + q * GT__PITCH + 4 * ty, x);
-      gt__get4(bs + q * GT__PITCH + 4 * tx, y);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) sum[i] = gt__mad(x[i / 4], y[i % 4], sum[i]);
+    for (int j = 0; j < BLOCKS; j++) {
+      double *d = sum + (i * BLOCKS + j) * 4;
+      asm volatile("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, "
+                   "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                   : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
+                   : "d"(x0), "d"(x1), "d"(x2), "d"(x3), "d"(y[j][0]), "d"(y[j][1]));
     }
+  }
+}
+/* ... and of any type. */
+template <class P, class T, int N>
+GT__DEV void gt__multiply_step(const T *as, const T *bs, T (&sum)[N]) {
+  constexpr int SIDE = GT__QUAD * (P::TILE / 64);
+  #pragma unroll
+  for (int q = 0; q < P::STEP; q++) {
+    T x[SIDE], y[SIDE];
+    #pragma unroll
+    for (int i = 0; i < SIDE; i += 4) {
+      gt__get4(as + q * P::PITCH + i * 16 + threadIdx.x / 16 * 4, x + i);
+      gt__get4(bs + q * P::PITCH + i * 16 + threadIdx.x % 16 * 4, y + i);
+    }
+    #pragma unroll
+    for (int i = 0; i < N; i++)
+      sum[i] = gt__formula<GT__OP_fma, T>::of(x[i / SIDE], y[i % SIDE], sum[i]);
+  }
+}
+template <class P, class T, int N>
+GT__DEV void gt__multiply(gt__piece<P> a, gt__piece<P> b, int64_t left, T (&sum)[N]) {
+  T *set = (T *)gt__shared;
+  int other = 2 * P::PIECE;              /* from set to set */
+  T next_a[P::VALUES], next_b[P::VALUES];
+  #pragma unroll
+  for (int i = 0; i < N; i++) sum[i] = 0;
+  gt__grab(a, left, next_a);
+  gt__grab(b, left, next_b);
+  __syncthreads();                       /* the tile before is done with shared memory */
+  #pragma unroll 1
+  for (; left > 0; left -= P::STEP) {
+    gt__lay(a, next_a, set);
+    gt__lay(b, next_b, set + P::PIECE);
+    __syncthreads();                     /* and all are done with the other set */
+    if (left > P::STEP) {
+      gt__grab(a, left - P::STEP, next_a);
+      gt__grab(b, left - P::STEP, next_b);
+    }
+    if constexpr (P::DMMA) gt__multiply_dmma<P>(set, set + P::PIECE, sum);
+    else gt__multiply_step<P>(set, set + P::PIECE, sum);
+    set += other;
+    other = -other;
   }
 }
 
 /* Runs post.program over the tile and stores it, `active` threads at a time: as many rows as their
    batches hold. Slot 0 of a pass is those rows of the tile, element after element, since vector q
    of a slot belongs to thread q % active: the products change hands where they must lie anyway. */
-template <class T, int HEAVY>
-GT__DEV void gt__epilogue(const gt__matmul_args &p, const T (&sum)[16], int64_t batch, int64_t row0,
+template <class P, class T, int HEAVY, int N>
+GT__DEV void gt__epilogue(const gt__matmul_args &p, const T (&sum)[N], int64_t batch, int64_t row0,
                           int64_t col0, int active) {
   constexpr int W = gt__lot<T>::W;
   const gt__slots s = gt__my_slots(active);
-  const int ty = threadIdx.x / 16, tx = threadIdx.x % 16;
-  const int rows = active * 2 * W / GT__TILE, hop = active * W / GT__TILE;
+  const int rows = active * 2 * W / P::TILE, hop = active * W / P::TILE;
   T *slot0 = (T *)gt__shared;
   #pragma unroll 1
-  for (int r = 0; r < GT__TILE && row0 + r < p.m; r += rows) {
+  for (int r = 0; r < P::TILE && row0 + r < p.m; r += rows) {
     __syncthreads();                     /* the pieces, or the pass before, are no longer needed */
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      const int row = 4 * ty + i / 4 - r;
-      if (row >= 0 && row < rows)
-        slot0[row * GT__TILE + 4 * tx + i % 4] = sum[i];
+    for (int i = 0; i < N; i++) {
+      const int row = gt__row<P>(i) - r;
+      if (row >= 0 && row < rows) slot0[row * P::TILE + gt__column<P>(i)] = sum[i];
     }
     __syncthreads();
     if (threadIdx.x < active) {
       const int e = threadIdx.x * W;     /* of the first vector, within the pass */
-      const int64_t row = row0 + r + e / GT__TILE, col = col0 + e % GT__TILE, left = p.n - col;
+      const int64_t row = row0 + r + e / P::TILE, col = col0 + e % P::TILE, left = p.n - col;
       const int wide = gt__valid<T>(left);
       gt__batch b;
       T acc[gt__lot<T>::N];
@@ -1843,19 +1901,20 @@ GT__DEV void gt__epilogue(const gt__matmul_args &p, const T (&sum)[16], int64_t 
 }
 
 /* Grid: x tiles, z batches. */
-template <class T, int HEAVY> __global__ void __launch_bounds__(256, 2)
+template <class T, int Q, int HEAVY>
+__global__ void __launch_bounds__(256, Q * sizeof(T) == 16 ? 1 : 2)
 gt__matmul_kernel(const __grid_constant__ gt__matmul_args p, int64_t tiles, int active) {
-  const int64_t across = (p.n + GT__TILE - 1) / GT__TILE;
+  typedef gt__tile<T, Q> P;
+  const int64_t across = (p.n + P::TILE - 1) / P::TILE;
   for (int64_t batch = blockIdx.z; batch < p.batch; batch += gridDim.z)
     for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-      const int64_t row0 = tile / across * GT__TILE, col0 = tile % across * GT__TILE;
-      const gt__piece a = gt__make_piece(p.a, gt__offset(batch, p.n_batch, p.post.size, p.a.stride),
-                                         p.a_row, p.a_col, row0, p.m, p.k);
-      const gt__piece b = gt__make_piece(p.b, gt__offset(batch, p.n_batch, p.post.size, p.b.stride),
-                                         p.b_col, p.b_row, col0, p.n, p.k);
-      T sum[16];
-      gt__multiply<T>(a, b, p.k, sum);
-      gt__epilogue<T, HEAVY>(p, sum, batch, row0, col0, active);
+      const int64_t row0 = tile / across * P::TILE, col0 = tile % across * P::TILE;
+      const int64_t at_a = gt__offset(batch, p.n_batch, p.post.size, p.a.stride);
+      const int64_t at_b = gt__offset(batch, p.n_batch, p.post.size, p.b.stride);
+      T sum[P::N];
+      gt__multiply<P>(gt__make_piece<P>(p.a, at_a, p.a_row, p.a_col, row0, p.m),
+                      gt__make_piece<P>(p.b, at_b, p.b_col, p.b_row, col0, p.n), p.k, sum);
+      gt__epilogue<P, T, HEAVY>(p, sum, batch, row0, col0, active);
     }
 }
 
@@ -2513,10 +2572,12 @@ static const void *const gt__soft_kernels[5] = {
   GT__POINTER(gt__soft_kernel<float, 8, true>), GT__POINTER(gt__soft_kernel<double, 2, false>),
   GT__POINTER(gt__soft_kernel<double, 2, true>)};
 /* one heavy element at a time: behind a product it does not show, and the code is a quarter */
-static const void *const gt__matmul_kernels[3][2] = {
-  {GT__POINTER(gt__matmul_kernel<float, 0>), GT__POINTER(gt__matmul_kernel<float, 1>)},
-  {GT__POINTER(gt__matmul_kernel<double, 0>), GT__POINTER(gt__matmul_kernel<double, 1>)},
-  {GT__POINTER(gt__matmul_kernel<int64_t, 0>), GT__POINTER(gt__matmul_kernel<int64_t, 1>)}};
+#define GT__MATMULS(T, Q) \
+  {GT__POINTER(gt__matmul_kernel<T, Q, 0>), GT__POINTER(gt__matmul_kernel<T, Q, 1>)}
+static const void *const gt__matmul_kernels[5][2] = { /* [compute type, or large tiles][heavy] */
+  GT__MATMULS(float, 1), GT__MATMULS(double, 1), GT__MATMULS(int64_t, 1), GT__MATMULS(float, 2),
+  GT__MATMULS(double, 2)};
+#undef GT__MATMULS
 static const void *const gt__copy_kernels[5] = { /* by the logarithm of the element's size */
   GT__POINTER(gt__copy_kernel<uint8_t>), GT__POINTER(gt__copy_kernel<uint16_t>),
   GT__POINTER(gt__copy_kernel<uint32_t>), GT__POINTER(gt__copy_kernel<uint2>),
@@ -3233,14 +3294,17 @@ extern "C" int gt__cuda_matmul(const gt__matmul_args *args, void *stream) {
   gt__hopper_job job;
   if (gt__plan_hopper(args, &job) && (job.scratch == 0 || args->post.scratch))
     return gt__launch_hopper(args, &job, stream);
-  int64_t tiles = ((args->m - 1) / GT__TILE + 1) * ((args->n - 1) / GT__TILE + 1);
+  int64_t tiles = ((args->m - 1) / 128 + 1) * ((args->n - 1) / 128 + 1);
+  const bool large = args->compute != GT__I64 && tiles * args->batch >= 64 && args->m > 64 &&
+                     args->n > 64;
+  if (!large) tiles = ((args->m - 1) / 64 + 1) * ((args->n - 1) / 64 + 1);
   int active = 256;                      /* threads in the epilogue: as many as the slots allow */
   while (active > 64 && active * 32 * gt__slot_count(p) > GT__SHARED) active /= 2;
-  const size_t pieces = 2 * GT__STEP * GT__PITCH * (args->compute == GT__F32 ? 4 : 8);
+  const size_t pieces = large ? gt__tile<float, 2>::BYTES : gt__tile<float, 1>::BYTES;
   const size_t slots = (size_t)active * 32 * gt__slot_count(p);
   const dim3 grid(gt__blocks(tiles, 1), 1, (unsigned)(args->batch < 65535 ? args->batch : 65535));
   void *parameters[] = {(void *)args, &tiles, &active};
-  return gt__launch(gt__matmul_kernels[p->compute][gt__is_heavy(p)], grid, 256,
+  return gt__launch(gt__matmul_kernels[p->compute + (large ? 3 : 0)][gt__is_heavy(p)], grid, 256,
                     pieces > slots ? pieces : slots, stream, parameters);
 }
 
@@ -3352,7 +3416,7 @@ extern "C" int gt__cuda_warmup(void) {
   if (!error) error = gt__warm(gt__reduce_kernels, 16);
   if (!error) error = gt__warm(gt__soft_kernels, 5);
   if (!error) error = gt__warm(gt__combine_kernels, 3);
-  if (!error) error = gt__warm(gt__matmul_kernels[0], 6);
+  if (!error) error = gt__warm(gt__matmul_kernels[0], 10);
   if (!error) error = gt__warm_hopper();
   const void *table = GT__POINTER(gt__table_kernel);
   if (!error) error = gt__warm(&table, 1);

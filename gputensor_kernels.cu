@@ -1699,25 +1699,26 @@ gt__copy_kernel(const __grid_constant__ gt__copy_args p) {
    128 or, where those would be too few, 64 x 64, STEP of K at a time: it copies a TILE x STEP piece
    of A and of B into shared memory, converted to the compute type T, and each thread adds up 64 (16)
    elements of C, a block of 8 x 8 (4 x 4) of them. So a value read from global memory is used TILE
-   times and one read from shared memory 8 (4) times. While a step is computed the next one's values
-   are on their way to registers, and there are two sets of pieces, so that a step costs one
+   times and one read from shared memory 8 (4) times. There are two sets of pieces: while a step is
+   computed from one, the next step's values are on their way to the other, and a step costs one
    barrier. What lies outside of a matrix is 0. The sums run over K in order, with fused
    multiply-adds, so they are the same in every run.
    float64 has tensor cores from sm_90 on; there a warp makes TILE/2 x TILE/4 of the tile, in blocks
    of 16 x 8, of which a thread has 2 x 2 elements. */
-#if __CUDA_ARCH__ >= 900
+#if __CUDA_ARCH__ >= 900 && !defined(GPUTENSOR_NO_TENSOR_CORES)
 enum { GT__HAS_DMMA = 1 };
 #else
 enum { GT__HAS_DMMA = 0 };
 #endif
 enum { GT__QUAD = 4 };
 template <class T, int Q> struct gt__tile { /* Q x Q squares of 4 x 4 a thread */
-  static constexpr int TILE = 64 * Q, STEP = 64 / sizeof(T), PITCH = TILE + 4, N = 16 * Q * Q;
-  static constexpr int VALUES = TILE * STEP / 256, PIECE = STEP * PITCH;
+  static constexpr bool WIDE = Q == 2 && sizeof(T) == 8;
+  static constexpr int TILE = 64 * Q, STEP = WIDE ? 32 : 64 / (int)sizeof(T), PITCH = TILE + 4;
+  static constexpr int N = 16 * Q * Q;
+  static constexpr int THREADS = 256, VALUES = TILE * STEP / THREADS, PIECE = STEP * PITCH;
   static constexpr bool DMMA = GT__HAS_DMMA && sizeof(T) == 8 && (T)0.5 != 0;
   static constexpr int BYTES = 4 * PIECE * (int)sizeof(T);
   static_assert(PITCH * sizeof(T) % 16 == 0, "rows start at 16 bytes");
-  static_assert(BYTES <= 48 << 10, "two sets of two pieces");
 };
 
 /* One operand's piece of a tile: `wide` runs along M or N, `deep` along K. The faster of the two in
@@ -1728,10 +1729,10 @@ template <class P> struct gt__piece {
   int wide_left, dtype;                  /* wide_left: size from the thread's first value on */
   bool along;                            /* neighbouring threads go along K */
   __device__ __forceinline__ int wide(int i) const {
-    return along ? threadIdx.x / P::STEP + i * (256 / P::STEP) : threadIdx.x % P::TILE;
+    return along ? threadIdx.x / P::STEP + i * (P::THREADS / P::STEP) : threadIdx.x % P::TILE;
   }
   __device__ __forceinline__ int deep(int i) const {
-    return along ? threadIdx.x % P::STEP : threadIdx.x / P::TILE + i * (256 / P::TILE);
+    return along ? threadIdx.x % P::STEP : threadIdx.x / P::TILE + i * (P::THREADS / P::TILE);
   }
 };
 template <class P>
@@ -1744,31 +1745,42 @@ GT__DEV gt__piece<P> gt__make_piece(const gt__operand &x, int64_t offset, int64_
   p.dtype = x.dtype;
   p.at = x.data + ((offset + (from + p.wide(0)) * wide_stride + p.deep(0) * deep_stride)
                    << x.size_log2);
-  p.hop = (p.along ? 256 / P::STEP * wide_stride : 256 / P::TILE * deep_stride) << x.size_log2;
+  p.hop = (p.along ? P::THREADS / P::STEP * wide_stride : P::THREADS / P::TILE * deep_stride)
+          << x.size_log2;
   p.step = (P::STEP * deep_stride) << x.size_log2;
   p.wide_left = left < P::TILE ? (int)left : P::TILE;
   return p;
 }
-/* The thread's values of the next step, of which `left` of K are in the matrix. */
-template <class T, class P, int N>
-GT__DEV void gt__grab(gt__piece<P> &p, int64_t left, T (&x)[N]) {
-  const int deep_left = left < P::STEP ? (int)left : P::STEP;
-  gt__by_dtype(p.dtype, [&](auto tag) {
+/* Brings the thread's values of a step, of which `left` of K are in the matrix, to shared memory:
+   those of T itself by copies that nobody waits for. FULL: none lies outside of the matrix. */
+template <bool FULL, class T, class P>
+GT__DEV void gt__copy_piece(const gt__piece<P> &p, int left, T *to) {
+  const int hop = p.along ? P::THREADS / P::STEP : P::THREADS / P::TILE * P::PITCH;
+  const char *at = p.at;
+  to += p.deep(0) * P::PITCH + p.wide(0);
+  #pragma unroll
+  for (int i = 0; i < P::VALUES; i++, at += p.hop, to += hop) {
+    const bool inside = FULL || (p.wide(i) < p.wide_left && p.deep(i) < left);
+    __pipeline_memcpy_async(to, at, sizeof(T), inside ? 0 : sizeof(T));
+  }
+}
+template <class T, class P> GT__DEV void gt__fetch(gt__piece<P> &p, int64_t left_of_k, T *to) {
+  const int left = left_of_k < P::STEP ? (int)left_of_k : P::STEP;
+  if (p.dtype == gt__native<T>::DTYPE) {
+    if (left == P::STEP && p.wide_left == P::TILE) gt__copy_piece<true>(p, left, to);
+    else gt__copy_piece<false>(p, left, to);
+  } else gt__by_dtype(p.dtype, [&](auto tag) {
     typedef decltype(tag) S;
-    S u[N];
+    S u[P::VALUES];
     const char *at = p.at;
     #pragma unroll
-    for (int i = 0; i < N; i++, at += p.hop)
-      u[i] = p.wide(i) < p.wide_left && p.deep(i) < deep_left ? *(const S *)at : S();
+    for (int i = 0; i < P::VALUES; i++, at += p.hop)
+      u[i] = p.wide(i) < p.wide_left && p.deep(i) < left ? *(const S *)at : S();
     #pragma unroll
-    for (int i = 0; i < N; i++) x[i] = gt__cast<T, S>::of(u[i]);
+    for (int i = 0; i < P::VALUES; i++)
+      to[p.deep(i) * P::PITCH + p.wide(i)] = gt__cast<T, S>::of(u[i]);
   });
   p.at += p.step;
-}
-template <class T, class P, int N>
-GT__DEV void gt__lay(const gt__piece<P> &p, const T (&x)[N], T *to) {
-  #pragma unroll
-  for (int i = 0; i < N; i++) to[p.deep(i) * P::PITCH + p.wide(i)] = x[i];
 }
 GT__DEV void gt__get4(const float *p, float *x) { gt__get16((const char *)p, x); }
 template <class T> GT__DEV void gt__get4(const T *p, T *x) {
@@ -1793,23 +1805,26 @@ template <class P> GT__DEV int gt__column(int i) {
 template <class P, int N>
 GT__DEV void gt__multiply_dmma(const double *as, const double *bs, double (&sum)[N]) {
   constexpr int BLOCKS = P::TILE / 32;   /* of 16 rows, and of 8 columns, of a warp */
-  const int k = threadIdx.x % 4, g = threadIdx.x % 32 / 4;
-  const double *a = as + k * P::PITCH + threadIdx.x / 128 * (P::TILE / 2) + g;
-  const double *b = bs + k * P::PITCH + threadIdx.x / 32 % 4 * (P::TILE / 4) + g;
-  double y[BLOCKS][2];
+  const int place = threadIdx.x % 4 * P::PITCH + threadIdx.x % 32 / 4;
+  const double *a = as + place + threadIdx.x / 128 * (P::TILE / 2);
+  const double *b = bs + place + threadIdx.x / 32 % 4 * (P::TILE / 4);
   #pragma unroll
-  for (int j = 0; j < BLOCKS; j++) y[j][0] = b[8 * j], y[j][1] = b[4 * P::PITCH + 8 * j];
-  #pragma unroll
-  for (int i = 0; i < BLOCKS; i++) {
-    const double x0 = a[16 * i], x1 = a[16 * i + 8];
-    const double x2 = a[4 * P::PITCH + 16 * i], x3 = a[4 * P::PITCH + 16 * i + 8];
+  for (int q = 0; q < P::STEP; q += 8, a += 8 * P::PITCH, b += 8 * P::PITCH) {
+    double y[BLOCKS][2];
     #pragma unroll
-    for (int j = 0; j < BLOCKS; j++) {
-      double *d = sum + (i * BLOCKS + j) * 4;
-      asm volatile("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, "
-                   "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-                   : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
-                   : "d"(x0), "d"(x1), "d"(x2), "d"(x3), "d"(y[j][0]), "d"(y[j][1]));
+    for (int j = 0; j < BLOCKS; j++) y[j][0] = b[8 * j], y[j][1] = b[4 * P::PITCH + 8 * j];
+    #pragma unroll
+    for (int i = 0; i < BLOCKS; i++) {
+      const double x0 = a[16 * i], x1 = a[16 * i + 8];
+      const double x2 = a[4 * P::PITCH + 16 * i], x3 = a[4 * P::PITCH + 16 * i + 8];
+      #pragma unroll
+      for (int j = 0; j < BLOCKS; j++) {
+        double *d = sum + (i * BLOCKS + j) * 4;
+        asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, "
+            "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+            : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
+            : "d"(x0), "d"(x1), "d"(x2), "d"(x3), "d"(y[j][0]), "d"(y[j][1]));
+      }
     }
   }
 }
@@ -1834,26 +1849,25 @@ template <class P, class T, int N>
 GT__DEV void gt__multiply(gt__piece<P> a, gt__piece<P> b, int64_t left, T (&sum)[N]) {
   T *set = (T *)gt__shared;
   int other = 2 * P::PIECE;              /* from set to set */
-  T next_a[P::VALUES], next_b[P::VALUES];
   #pragma unroll
   for (int i = 0; i < N; i++) sum[i] = 0;
-  gt__grab(a, left, next_a);
-  gt__grab(b, left, next_b);
   __syncthreads();                       /* the tile before is done with shared memory */
+  gt__fetch(a, left, set);
+  gt__fetch(b, left, set + P::PIECE);
+  __pipeline_commit();
   #pragma unroll 1
   for (; left > 0; left -= P::STEP) {
-    gt__lay(a, next_a, set);
-    gt__lay(b, next_b, set + P::PIECE);
-    __syncthreads();                     /* and all are done with the other set */
-    if (left > P::STEP) {
-      gt__grab(a, left - P::STEP, next_a);
-      gt__grab(b, left - P::STEP, next_b);
-    }
+    __pipeline_wait_prior(0);
+    __syncthreads();                     /* this set is there, and nobody needs the other one */
+    gt__fetch(a, left - P::STEP, set + other);
+    gt__fetch(b, left - P::STEP, set + other + P::PIECE);
+    __pipeline_commit();
     if constexpr (P::DMMA) gt__multiply_dmma<P>(set, set + P::PIECE, sum);
     else gt__multiply_step<P>(set, set + P::PIECE, sum);
     set += other;
     other = -other;
   }
+  __pipeline_wait_prior(0);
 }
 
 /* Runs post.program over the tile and stores it, `active` threads at a time: as many rows as their
@@ -1902,7 +1916,7 @@ GT__DEV void gt__epilogue(const gt__matmul_args &p, const T (&sum)[N], int64_t b
 
 /* Grid: x tiles, z batches. */
 template <class T, int Q, int HEAVY>
-__global__ void __launch_bounds__(256, Q * sizeof(T) == 16 ? 1 : 2)
+__global__ void __launch_bounds__(256, 3 - Q)
 gt__matmul_kernel(const __grid_constant__ gt__matmul_args p, int64_t tiles, int active) {
   typedef gt__tile<T, Q> P;
   const int64_t across = (p.n + P::TILE - 1) / P::TILE;
@@ -1916,6 +1930,100 @@ gt__matmul_kernel(const __grid_constant__ gt__matmul_args p, int64_t tiles, int 
                       gt__make_piece<P>(p.b, at_b, p.b_col, p.b_row, col0, p.n), p.k, sum);
       gt__epilogue<P, T, HEAVY>(p, sum, batch, row0, col0, active);
     }
+}
+
+/* Few rows: C in strips of ROWS x 256, at most 16, where reading B is most of the work. Where
+   strips are few, K is dealt to `parts` blocks, so that all multiprocessors read. A thread has two
+   columns and half of the k's of a step. The sums go to scratch, from where gt__gather_kernel or a
+   map makes C. Grid: x strips, y parts, z batches. */
+template <int WIDE> struct gt__strip {
+  static constexpr int TILE = WIDE, STEP = 16, PITCH = WIDE + 4, THREADS = 256;
+  static constexpr int VALUES = TILE * STEP / THREADS, PIECE = STEP * PITCH;
+};
+struct gt__gather_args {                 /* C, or the parts of its K, in scratch; and where it goes */
+  float *from;                           /* [batch][part][row][pitch] */
+  void *to;
+  int parts, m, n;
+  int64_t part, pitch, row, column, batch;      /* elements: in `from`, then in `to` */
+  float alpha;
+};
+template <int ROWS> __global__ void __launch_bounds__(256, 2)
+gt__skinny_kernel(const __grid_constant__ gt__matmul_args p,
+                  const __grid_constant__ gt__gather_args g, int64_t k_part) {
+  typedef gt__strip<16> A;
+  typedef gt__strip<256> B;
+  __shared__ float4 sets[2][(A::PIECE + B::PIECE) / 4];
+  const int pair = threadIdx.x % 128, half = threadIdx.x / 128;
+  const int64_t from = blockIdx.y * k_part, batch = blockIdx.z;
+  const int64_t at_a = gt__offset(batch, p.n_batch, p.post.size, p.a.stride) + from * p.a_col;
+  const int64_t at_b = gt__offset(batch, p.n_batch, p.post.size, p.b.stride) + from * p.b_row;
+  gt__piece<A> a = gt__make_piece<A>(p.a, at_a, p.a_row, p.a_col, 0, p.m);
+  gt__piece<B> b = gt__make_piece<B>(p.b, at_b, p.b_col, p.b_row, blockIdx.x * B::TILE, p.n);
+  int64_t left = p.k - from < k_part ? p.k - from : k_part;
+  float2 sum[ROWS] = {};
+  int i = 0;
+  gt__fetch(a, left, (float *)sets[0]);
+  gt__fetch(b, left, (float *)sets[0] + A::PIECE);
+  __pipeline_commit();
+  #pragma unroll 1
+  for (; left > 0; left -= A::STEP, i ^= 1) {
+    const float *as = (const float *)sets[i] + half * 8 * A::PITCH;
+    const float *bs = (const float *)sets[i] + A::PIECE + half * 8 * B::PITCH + 2 * pair;
+    __pipeline_wait_prior(0);
+    __syncthreads();
+    gt__fetch(a, left - A::STEP, (float *)sets[i ^ 1]);
+    gt__fetch(b, left - A::STEP, (float *)sets[i ^ 1] + A::PIECE);
+    __pipeline_commit();
+    #pragma unroll
+    for (int q = 0; q < 8; q++) {
+      float x[ROWS];
+      const float2 y = *(const float2 *)(bs + q * B::PITCH);
+      #pragma unroll
+      for (int r = 0; r < ROWS; r += 4) gt__get4(as + q * A::PITCH + r, x + r);
+      #pragma unroll
+      for (int r = 0; r < ROWS; r++)
+        sum[r] = make_float2(gt__fma_f32(x[r], y.x, sum[r].x), gt__fma_f32(x[r], y.y, sum[r].y));
+    }
+  }
+  __pipeline_wait_prior(0);
+  __syncthreads();
+  float2 *other = (float2 *)sets;        /* the other half's sums */
+  const int64_t column = blockIdx.x * B::TILE + 2 * pair;
+  float *to = g.from + (batch * g.parts + blockIdx.y) * g.part + column;
+  #pragma unroll
+  for (int r = 0; r < ROWS && half; r++) other[r * 128 + pair] = sum[r];
+  __syncthreads();
+  #pragma unroll
+  for (int r = 0; r < ROWS && !half; r++) {
+    const float2 y = other[r * 128 + pair];
+    if (r < p.m && column < p.n)
+      *(float2 *)(to + r * g.pitch) = make_float2(GT__ADD(sum[r].x, y.x), GT__ADD(sum[r].y, y.y));
+  }
+}
+/* A kernel may begin while the last blocks of the one before run, but waits for them here. */
+GT__DEV void gt__after_kernel_before() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;\n griddepcontrol.wait;" ::: "memory");
+#endif
+}
+/* C from float32 in scratch: alpha * the sum of the parts of K, in their order. Grid: x 8 rows,
+   y 128 columns, z batches. */
+template <class Out> __global__ void __launch_bounds__(256)
+gt__gather_kernel(const __grid_constant__ gt__gather_args p) {
+  const int row = blockIdx.x * 8 + threadIdx.x / 32;
+  const float *from = p.from + blockIdx.z * p.parts * p.part + row * p.pitch;
+  Out *to = (Out *)p.to + blockIdx.z * p.batch + row * p.row;
+  gt__after_kernel_before();
+  if (row >= p.m) return;
+  #pragma unroll
+  for (int j = 0; j < 4; j++) {
+    const int column = blockIdx.y * 128 + j * 32 + threadIdx.x % 32;
+    float sum = 0;
+    if (column >= p.n) return;
+    #pragma unroll 8
+    for (int k = 0; k < p.parts; k++) sum = GT__ADD(sum, from[k * p.part + column]);
+    to[column * p.column] = gt__cast<Out, float>::of(GT__MUL(p.alpha, sum));
+  }
 }
 
 /* ---- >>hopper ----------------------------------------------------------------------------------
@@ -2031,10 +2139,6 @@ GT__DEV void gt__store_box(const CUtensorMap *to, const void *from, int x, int y
 }
 GT__DEV void gt__await_stores() {        /* the last ones' bytes have been read */
   asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
-}
-/* A kernel may begin while the last blocks of the one before run, but waits for them here. */
-GT__DEV void gt__after_kernel_before() {
-  asm volatile("griddepcontrol.launch_dependents;\n griddepcontrol.wait;" ::: "memory");
 }
 GT__DEV void gt__prefetch_map(const CUtensorMap *m) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(m) : "memory");
@@ -2509,35 +2613,6 @@ gt__pack_kernel(const __grid_constant__ gt__pack_args p) {
   if constexpr (GT__HAS_HOPPER) gt__pack<S, PIECES>(p);
 }
 
-/* C from float32 in scratch, where the copy engine cannot store it: alpha * the sum of the parts of
-   K, in their order. Grid: x 8 rows, y 128 columns, z batches. */
-struct gt__gather_args {
-  const float *from;                     /* [batch][part][row][pitch] */
-  void *to;
-  int parts, m, n;
-  int64_t part, pitch, row, column, batch;      /* elements: in `from`, then in `to` */
-  float alpha;
-};
-template <class Out> __global__ void __launch_bounds__(256)
-gt__gather_kernel(const __grid_constant__ gt__gather_args p) {
-  if constexpr (GT__HAS_HOPPER) {
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const float *from = p.from + blockIdx.z * p.parts * p.part + row * p.pitch;
-    Out *to = (Out *)p.to + blockIdx.z * p.batch + row * p.row;
-    gt__after_kernel_before();
-    if (row >= p.m) return;
-    #pragma unroll
-    for (int j = 0; j < 4; j++) {
-      const int column = blockIdx.y * 128 + j * 32 + threadIdx.x % 32;
-      float sum = 0;
-      if (column >= p.n) return;
-      #pragma unroll 8
-      for (int k = 0; k < p.parts; k++) sum = GT__ADD(sum, from[k * p.part + column]);
-      to[column * p.column] = gt__cast<Out, float>::of(GT__MUL(p.alpha, sum));
-    }
-  }
-}
-
 /* ---- >>launchers -------------------------------------------------------------------------------
    Each: check, return at once for nothing to do, choose, launch on the caller's stream, report. */
 #define GT__POINTER(...) ((const void *)(__VA_ARGS__))
@@ -2997,31 +3072,35 @@ static int gt__make_map(CUtensorMap *map, int dtype, const void *data, int64_t w
              ? cudaErrorInvalidValue : cudaSuccess;
 }
 static int64_t gt__up(int64_t x, int64_t to) { return (x + to - 1) / to * to; }
-/* The multiprocessors of the current device if it runs these kernels, or 0. */
-static int gt__hopper_blocks(void) {
-  static int known[64];                  /* 1 + the answer */
+/* The multiprocessors of the current device; *hopper: does it run the kernels for Hopper? */
+static int gt__multiprocessors(bool *hopper) {
+  static int known[64];                  /* twice the answer + *hopper */
   int device = 0, blocks = 0;
-#ifdef GPUTENSOR_NO_TENSOR_CORES
-  return 0;
-#endif
-  if (cudaGetDevice(&device) || device >= 64) return 0;
-  const int answer = __atomic_load_n(&known[device], __ATOMIC_RELAXED);
-  if (answer) return answer - 1;
-  if (gt__probe() & GT__PROBE_HOPPER)
+  *hopper = false;
+  if (cudaGetDevice(&device) || device >= 64) return 1;
+  int answer = __atomic_load_n(&known[device], __ATOMIC_RELAXED);
+  if (!answer) {
     cudaDeviceGetAttribute(&blocks, cudaDevAttrMultiProcessorCount, device);
-  __atomic_store_n(&known[device], 1 + blocks, __ATOMIC_RELAXED);
-  return blocks;
+    answer = 2 * blocks + (gt__probe() & GT__PROBE_HOPPER ? 1 : 0);
+    __atomic_store_n(&known[device], answer, __ATOMIC_RELAXED);
+  }
+#ifndef GPUTENSOR_NO_TENSOR_CORES
+  *hopper = answer & 1;
+#endif
+  return answer / 2;
 }
 
 /* How a product is cut up: the columns of a tile, and as in gt__hopper_args. */
 struct gt__cut_up { int wide, down, spread; };
 /* One operand, of mn (M or N) by K. */
 struct gt__factor { const gt__operand *x; int64_t mn, mn_stride, k_stride, batch; };
-struct gt__hopper_job {
+struct gt__product {
   gt__hopper_args p;
   gt__pack_args pack;
   gt__gather_args gather;                /* if C, or its parts, go through scratch: */
   bool through, simple, turned;          /* simple: an elementary copy; turned: B' x A' is made */
+  bool skinny;                           /* by gt__skinny_kernel, in parts of k_part */
+  int64_t k_part;
   gt__cut_up cut;
   int dtype, products, pieces, packs;    /* packs: bit 0 for A, bit 1 for B */
   bool along_a, along_b;
@@ -3029,7 +3108,7 @@ struct gt__hopper_job {
 };
 /* The clocks that a product takes if cut up so, by a model: per step the tensor cores' or what 44
    bytes a clock from the L2 cache take, and what was measured beside the steps. */
-static double gt__clocks(const gt__hopper_job *j, int blocks, gt__cut_up c) {
+static double gt__clocks(const gt__product *j, int blocks, gt__cut_up c) {
   const gt__hopper_args *p = &j->p;
   const double rows = ceil(p->m / (128.0 * c.down)), columns = ceil(p->n / (double)c.wide);
   const double units = rows * columns * p->batches * c.spread, room = blocks / c.down;
@@ -3039,7 +3118,7 @@ static double gt__clocks(const gt__hopper_job *j, int blocks, gt__cut_up c) {
   return ceil(units / room) * (steps * fmax(compute, bytes / 44) + 1500) + 6000 +
          (j->through || c.spread > 1 ? 6000 + c.spread * 8.0 * p->m * p->n / 1500 : 0);
 }
-static gt__cut_up gt__choose(const gt__hopper_job *j, int blocks) {
+static gt__cut_up gt__choose(const gt__product *j, int blocks) {
   static const gt__cut_up all[] = {      /* 0: parts for all blocks */
     {128, 1, 1}, {128, 2, 1}, {128, 1, 0}, {64, 1, 1}, {64, 2, 1}, {64, 1, 0},
     {192, 1, 1}, {192, 2, 1}, {256, 1, 1}, {256, 2, 1}, {256, 1, 0}};
@@ -3057,13 +3136,13 @@ static gt__cut_up gt__choose(const gt__hopper_job *j, int blocks) {
 }
 
 /* A part of the scratch memory, which has no address yet when its size is asked for. */
-static char *gt__carve(gt__hopper_job *j, const gt__matmul_args *x, size_t bytes) {
+static char *gt__carve(gt__product *j, const gt__matmul_args *x, size_t bytes) {
   char *part = x->post.scratch ? (char *)x->post.scratch + j->scratch : NULL;
   j->scratch += (bytes + 255) / 256 * 256;
   return part;
 }
 /* How operand i lies, and whether it must be packed. */
-static void gt__see(gt__hopper_job *j, int i, const gt__matmul_args *x, const gt__factor &f) {
+static void gt__see(gt__product *j, int i, const gt__matmul_args *x, const gt__factor &f) {
   gt__pack_operand *o = &j->pack.x[i];
   const int64_t k = j->p.k;
   const bool along = f.k_stride == 1 ? f.mn_stride != 1 || k >= f.mn : f.mn_stride != 1;
@@ -3118,7 +3197,7 @@ static bool gt__one_batch(const gt__matmul_args *x, const gt__operand *o, int64_
   return one;
 }
 /* Where C goes: by the copy engine with alpha, bias and relu, or through scratch. */
-static void gt__plan_output(gt__hopper_job *j, const gt__matmul_args *x, int64_t row,
+static void gt__plan_output(gt__product *j, const gt__matmul_args *x, int64_t row,
                             int64_t column) {
   const gt__operand *out = &x->post.out;
   gt__hopper_args *p = &j->p;
@@ -3144,20 +3223,52 @@ static void gt__plan_output(gt__hopper_job *j, const gt__matmul_args *x, int64_t
     p->bias_dtype = o->dtype;
   }
 }
+/* C, in parts, goes through scratch. */
+static void gt__go_through(gt__product *j, const gt__matmul_args *x, int64_t m, int64_t n, int parts) {
+  gt__gather_args *g = &j->gather;
+  j->through = true;
+  g->to = x->post.out.data;
+  g->parts = parts, g->m = (int)m, g->n = (int)n, g->alpha = j->p.alpha;
+  g->pitch = gt__up(n, 4);
+  g->part = g->pitch * m;
+  g->from = (float *)gt__carve(j, x, (size_t)g->part * parts * x->batch * 4);
+}
+/* At most 16 rows or columns. */
+static void gt__plan_skinny(const gt__matmul_args *x, gt__product *j, int blocks) {
+  const int64_t *c = x->post.out.stride + x->n_batch;
+  j->skinny = true;
+  j->turned = x->n < x->m;               /* few columns are few rows of C' = B' x A' */
+  const int64_t m = j->turned ? x->n : x->m, n = j->turned ? x->m : x->n;
+  const int64_t strips = ((n - 1) / 256 + 1) * x->batch;
+  int64_t parts = 2 * blocks / strips;
+  if (parts > x->k / 64) parts = x->k / 64;
+  if (parts < 1) parts = 1;
+  j->k_part = gt__up((x->k - 1) / parts + 1, 16);
+  gt__plan_output(j, x, c[j->turned], c[!j->turned]);
+  gt__go_through(j, x, m, n, (int)((x->k - 1) / j->k_part + 1));
+}
 /* Works out everything but the tensor maps; false: the general kernel has to do it. */
-static bool gt__plan_hopper(const gt__matmul_args *x, gt__hopper_job *j) {
+static bool gt__plan_product(const gt__matmul_args *x, gt__product *j) {
   gt__hopper_args *p = &j->p;
   gt__factor a = {&x->a, x->m, x->a_row, x->a_col, 0}, b = {&x->b, x->n, x->b_col, x->b_row, 0};
-  const int blocks = gt__hopper_blocks();
+  bool hopper;
+  const int blocks = gt__multiprocessors(&hopper);
+  const int64_t few = x->m < x->n ? x->m : x->n, many = x->m < x->n ? x->n : x->m;
   int64_t row = x->post.out.stride[x->n_batch], column = x->post.out.stride[x->n_batch + 1];
   memset(j, 0, sizeof *j);
   j->dtype = x->a.dtype;
-  if (blocks == 0 || x->compute != GT__F32 || x->a.dtype != x->b.dtype || x->k < 1 ||
-      (j->dtype != GT_FLOAT16 && j->dtype != GT_BFLOAT16 && j->dtype != GT_FLOAT32) ||
-      x->m > INT_MAX / 4 || x->n > INT_MAX / 4 || x->k > INT_MAX / 4 || x->batch > 65535 ||
+  if (x->compute != GT__F32 || x->k < 1 || x->k > INT_MAX / 4 || many > INT_MAX / 4 ||
+      x->batch > 65535) return false;
+  const bool halves = j->dtype == GT_FLOAT16 || j->dtype == GT_BFLOAT16;
+  if (few <= (hopper && halves ? 0 : 16) && x->k * many >= 1 << 16) {
+    gt__plan_skinny(x, j, blocks);
+    return true;
+  }
+  /* float32: below 16 of K the pieces' error shows; a small product is not worth two launches */
+  if (!hopper || x->a.dtype != x->b.dtype || (!halves && j->dtype != GT_FLOAT32) ||
+      (!halves && (x->k < 16 || few * many * x->k <= 1 << 21)) ||
       !gt__one_batch(x, &x->a, &a.batch) || !gt__one_batch(x, &x->b, &b.batch)) return false;
-  j->products = j->dtype != GT_FLOAT32 || x->precision == GT_MEDIUM ? 1
-                : x->precision == GT_HIGH ? 3 : 6;
+  j->products = halves || x->precision == GT_MEDIUM ? 1 : x->precision == GT_HIGH ? 3 : 6;
   j->pieces = j->products == 6 ? 3 : j->products == 3 ? 2 : 1;
   j->turned = x->m <= 64 && x->n > x->m;         /* few rows are few columns of C' = B' x A' */
   if (j->turned) {
@@ -3182,12 +3293,7 @@ static bool gt__plan_hopper(const gt__matmul_args *x, gt__hopper_job *j) {
   gt__see(j, 0, x, a);
   gt__see(j, 1, x, b);
   if (j->through) {
-    gt__gather_args *g = &j->gather;
-    g->to = x->post.out.data;
-    g->parts = p->spread, g->m = p->m, g->n = p->n, g->alpha = p->alpha;
-    g->pitch = gt__up(p->n, 4);
-    g->part = g->pitch * p->m;
-    g->from = (float *)gt__carve(j, x, (size_t)g->part * p->batches * 4);
+    gt__go_through(j, x, p->m, p->n, p->spread);
     p->alpha = 1, p->bias = NULL, p->relu = 0;
   }
   return true;
@@ -3211,7 +3317,9 @@ static const void *const gt__pack_kernels[4] = { /* for 16 bits, then by pieces 
   GT__POINTER(gt__pack_kernel<uint32_t, 2>), GT__POINTER(gt__pack_kernel<uint32_t, 3>)};
 static const void *const gt__gather_kernels[3] = {GT__POINTER(gt__gather_kernel<float>),
   GT__POINTER(gt__gather_kernel<gt__half>), GT__POINTER(gt__gather_kernel<gt__bfloat>)};
-static int gt__launch_pack(gt__hopper_job *j, void *stream) {
+static const void *const gt__skinny_kernels[2] = {GT__POINTER(gt__skinny_kernel<4>),
+                                                  GT__POINTER(gt__skinny_kernel<16>)};
+static int gt__launch_pack(gt__product *j, void *stream) {
   gt__pack_operand *x = j->pack.x;
   int batches = 1;
   for (int i = 0; i < 2; i++) {
@@ -3230,7 +3338,7 @@ static int gt__launch_gather(gt__gather_args *g, int dtype, int64_t batch, void 
   return gt__launch_behind(gt__gather_kernels[kernel], grid, 256, 0, 1, stream, parameters);
 }
 /* From scratch to C: a plain copy, or a map of the program with the product as its input 0. */
-static int gt__finish_product(const gt__matmul_args *x, gt__hopper_job *j, void *stream) {
+static int gt__finish_product(const gt__matmul_args *x, gt__product *j, void *stream) {
   gt__gather_args *g = &j->gather;
   const int nb = x->n_batch;
   int code = 0;
@@ -3256,7 +3364,7 @@ static int gt__finish_product(const gt__matmul_args *x, gt__hopper_job *j, void 
   m.scratch = NULL;
   return code ? code : gt__cuda_map(&m, stream);
 }
-static int gt__launch_hopper(const gt__matmul_args *x, gt__hopper_job *j, void *stream) {
+static int gt__launch_hopper(const gt__matmul_args *x, gt__product *j, void *stream) {
   gt__hopper_args *p = &j->p;
   const gt__gather_args *g = &j->gather;
   const int type = j->dtype == GT_FLOAT16 ? GT_FLOAT16 : GT_BFLOAT16;
@@ -3277,42 +3385,69 @@ static int gt__launch_hopper(const gt__matmul_args *x, gt__hopper_job *j, void *
   if (e) return e;
   const int what = j->products == 6 ? 9 : j->products == 3 ? 8
                    : j->cut.wide / 64 - 1 + (type == GT_FLOAT16 ? 4 : 0);
-  const int units = p->rows * p->columns * p->batches, room = gt__hopper_blocks() / p->down;
+  bool hopper;
+  const int units = p->rows * p->columns * p->batches;
+  const int room = gt__multiprocessors(&hopper) / p->down;
   void *parameters[] = {p};
   e = gt__launch_behind(gt__hopper_kernels[what][2 * j->along_a + j->along_b],
                         dim3((units < room ? units : room) * p->down), 3 * GT__TEAM, GT__ROOM,
                          p->down, stream, parameters);
-  return e || !j->through ? e : gt__finish_product(x, j, stream);
+  return e;
+}
+static int gt__launch_skinny(const gt__matmul_args *x, gt__product *j, void *stream) {
+  gt__gather_args *g = &j->gather;
+  gt__matmul_args turned = *x;
+  if (j->turned) {
+    turned.a = x->b, turned.a_row = x->b_col, turned.a_col = x->b_row, turned.m = x->n;
+    turned.b = x->a, turned.b_row = x->a_col, turned.b_col = x->a_row, turned.n = x->m;
+  }
+  void *parameters[] = {&turned, g, &j->k_part};
+  return gt__launch(gt__skinny_kernels[g->m > 4], dim3(gt__blocks(g->n, 256), g->parts,
+                    (unsigned)x->batch), 256, 0, stream, parameters);
 }
 
+/* May a block have the shared memory of a large tile of float64? Then the kernels are told so. */
+static bool gt__has_room(void) {
+  const int bytes = gt__tile<double, 2>::BYTES;
+  int error = 0;
+  for (int heavy = 0; heavy < 2 && !error; heavy++)
+    error = cudaFuncSetAttribute(gt__matmul_kernels[4][heavy],
+                                 cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  if (error) (void)cudaGetLastError();
+  return !error;
+}
 extern "C" int gt__cuda_matmul(const gt__matmul_args *args, void *stream) {
   const gt__program *p = &args->post.program;
   if (!gt__is_program(p) || p->n_in < 1 || args->compute != p->compute ||
       args->m < 0 || args->n < 0 || args->k < 0 || args->batch < 0)
     return cudaErrorInvalidValue;
   if (args->m == 0 || args->n == 0 || args->batch == 0) return cudaSuccess;
-  gt__hopper_job job;
-  if (gt__plan_hopper(args, &job) && (job.scratch == 0 || args->post.scratch))
-    return gt__launch_hopper(args, &job, stream);
+  gt__product job;
+  if (gt__plan_product(args, &job) && (job.scratch == 0 || args->post.scratch)) {
+    const int code = job.skinny ? gt__launch_skinny(args, &job, stream)
+                                : gt__launch_hopper(args, &job, stream);
+    return code || !job.through ? code : gt__finish_product(args, &job, stream);
+  }
   int64_t tiles = ((args->m - 1) / 128 + 1) * ((args->n - 1) / 128 + 1);
   const bool large = args->compute != GT__I64 && tiles * args->batch >= 64 && args->m > 64 &&
-                     args->n > 64;
+                     args->n > 64 && (args->compute == GT__F32 || gt__has_room());
   if (!large) tiles = ((args->m - 1) / 64 + 1) * ((args->n - 1) / 64 + 1);
   int active = 256;                      /* threads in the epilogue: as many as the slots allow */
   while (active > 64 && active * 32 * gt__slot_count(p) > GT__SHARED) active /= 2;
-  const size_t pieces = large ? gt__tile<float, 2>::BYTES : gt__tile<float, 1>::BYTES;
+  const void *kernel = gt__matmul_kernels[p->compute + (large ? 3 : 0)][gt__is_heavy(p)];
+  const size_t pieces = !large ? gt__tile<float, 1>::BYTES : args->compute == GT__F32
+                               ? gt__tile<float, 2>::BYTES : gt__tile<double, 2>::BYTES;
   const size_t slots = (size_t)active * 32 * gt__slot_count(p);
   const dim3 grid(gt__blocks(tiles, 1), 1, (unsigned)(args->batch < 65535 ? args->batch : 65535));
   void *parameters[] = {(void *)args, &tiles, &active};
-  return gt__launch(gt__matmul_kernels[p->compute + (large ? 3 : 0)][gt__is_heavy(p)], grid, 256,
-                    pieces > slots ? pieces : slots, stream, parameters);
+  return gt__launch(kernel, grid, 256, pieces > slots ? pieces : slots, stream, parameters);
 }
 
 /* Bytes that gt__cuda_matmul needs in post.scratch. */
 extern "C" size_t gt__cuda_matmul_scratch(const gt__matmul_args *args) {
-  gt__hopper_job job;
+  gt__product job;
   const bool none = args->m == 0 || args->n == 0 || args->batch == 0;
-  return !none && gt__plan_hopper(args, &job) ? job.scratch : 0;
+  return !none && gt__plan_product(args, &job) ? job.scratch : 0;
 }
 
 /* Can `n` neighbours along the last dimension, which is dense on both sides, move as one? */
@@ -3403,9 +3538,10 @@ static int gt__warm(const void *const *kernels, int n) {
 }
 /* Kernels with much shared memory must say so before they are launched. */
 static int gt__warm_hopper(void) {
+  bool hopper;
   int error = gt__warm(gt__pack_kernels, 4);
-  if (!error) error = gt__warm(gt__gather_kernels, 3);
-  for (int i = 0; i < 40 && !error && gt__hopper_blocks(); i++)
+  gt__multiprocessors(&hopper);
+  for (int i = 0; i < 40 && !error && hopper; i++)
     error = cudaFuncSetAttribute(gt__hopper_kernels[i / 4][i % 4],
                                  cudaFuncAttributeMaxDynamicSharedMemorySize, GT__ROOM);
   return error;
@@ -3417,6 +3553,8 @@ extern "C" int gt__cuda_warmup(void) {
   if (!error) error = gt__warm(gt__soft_kernels, 5);
   if (!error) error = gt__warm(gt__combine_kernels, 3);
   if (!error) error = gt__warm(gt__matmul_kernels[0], 10);
+  if (!error) error = gt__warm(gt__skinny_kernels, 2);
+  if (!error) error = gt__warm(gt__gather_kernels, 3);
   if (!error) error = gt__warm_hopper();
   const void *table = GT__POINTER(gt__table_kernel);
   if (!error) error = gt__warm(&table, 1);

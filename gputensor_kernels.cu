@@ -2006,18 +2006,18 @@ GT__DEV void gt__after_kernel_before() {
   asm volatile("griddepcontrol.launch_dependents;\n griddepcontrol.wait;" ::: "memory");
 #endif
 }
-/* C from float32 in scratch: alpha * the sum of the parts of K, in their order. Grid: x 8 rows,
-   y 128 columns, z batches. */
+/* C from float32 in scratch: alpha * the sum of the parts of K, in their order. Grid: x pieces of
+   8 x 128, y batches. */
 template <class Out> __global__ void __launch_bounds__(256)
 gt__gather_kernel(const __grid_constant__ gt__gather_args p) {
-  const int row = blockIdx.x * 8 + threadIdx.x / 32;
-  const float *from = p.from + blockIdx.z * p.parts * p.part + row * p.pitch;
-  Out *to = (Out *)p.to + blockIdx.z * p.batch + row * p.row;
+  const int across = (p.n + 127) / 128, row = blockIdx.x / across * 8 + threadIdx.x / 32;
+  const float *from = p.from + blockIdx.y * p.parts * p.part + row * p.pitch;
+  Out *to = (Out *)p.to + blockIdx.y * p.batch + row * p.row;
   gt__after_kernel_before();
   if (row >= p.m) return;
   #pragma unroll
   for (int j = 0; j < 4; j++) {
-    const int column = blockIdx.y * 128 + j * 32 + threadIdx.x % 32;
+    const int column = blockIdx.x % across * 128 + j * 32 + threadIdx.x % 32;
     float sum = 0;
     if (column >= p.n) return;
     #pragma unroll 8
@@ -3060,8 +3060,12 @@ static int gt__make_map(CUtensorMap *map, int dtype, const void *data, int64_t w
   const cuuint32_t box[3] = {128u / size, 64, 1}, one[3] = {1, 1, 1};
   cudaDriverEntryPointQueryResult found;
   void *f = __atomic_load_n(&encoder, __ATOMIC_RELAXED);
+#if CUDART_VERSION >= 12050
   if (!f) cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &f, 12000, cudaEnableDefault,
                                            &found);
+#else
+  if (!f) cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &f, cudaEnableDefault, &found);
+#endif
   if (!f) return cudaErrorNotSupported;
   __atomic_store_n(&encoder, f, __ATOMIC_RELAXED);
   return ((gt__encode)f)(map, dtype == GT_FLOAT32 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32 :
@@ -3224,7 +3228,8 @@ static void gt__plan_output(gt__product *j, const gt__matmul_args *x, int64_t ro
   }
 }
 /* C, in parts, goes through scratch. */
-static void gt__go_through(gt__product *j, const gt__matmul_args *x, int64_t m, int64_t n, int parts) {
+static void gt__go_through(gt__product *j, const gt__matmul_args *x, int64_t m, int64_t n,
+                           int parts) {
   gt__gather_args *g = &j->gather;
   j->through = true;
   g->to = x->post.out.data;
@@ -3266,7 +3271,7 @@ static bool gt__plan_product(const gt__matmul_args *x, gt__product *j) {
   }
   /* float32: below 16 of K the pieces' error shows; a small product is not worth two launches */
   if (!hopper || x->a.dtype != x->b.dtype || (!halves && j->dtype != GT_FLOAT32) ||
-      (!halves && (x->k < 16 || few * many * x->k <= 1 << 21)) ||
+      (!halves && (x->k < 16 || (double)few * many * x->k <= 1 << 21)) ||
       !gt__one_batch(x, &x->a, &a.batch) || !gt__one_batch(x, &x->b, &b.batch)) return false;
   j->products = halves || x->precision == GT_MEDIUM ? 1 : x->precision == GT_HIGH ? 3 : 6;
   j->pieces = j->products == 6 ? 3 : j->products == 3 ? 2 : 1;
@@ -3332,7 +3337,7 @@ static int gt__launch_pack(gt__product *j, void *stream) {
                            stream, parameters);
 }
 static int gt__launch_gather(gt__gather_args *g, int dtype, int64_t batch, void *stream) {
-  const dim3 grid((g->m + 7) / 8, (g->n + 127) / 128, (unsigned)batch);
+  const dim3 grid((unsigned)((g->m + 7) / 8) * ((g->n + 127) / 128), (unsigned)batch);
   const int kernel = dtype == GT_FLOAT32 ? 0 : dtype == GT_FLOAT16 ? 1 : 2;
   void *parameters[] = {g};
   return gt__launch_behind(gt__gather_kernels[kernel], grid, 256, 0, 1, stream, parameters);
@@ -3389,10 +3394,9 @@ static int gt__launch_hopper(const gt__matmul_args *x, gt__product *j, void *str
   const int units = p->rows * p->columns * p->batches;
   const int room = gt__multiprocessors(&hopper) / p->down;
   void *parameters[] = {p};
-  e = gt__launch_behind(gt__hopper_kernels[what][2 * j->along_a + j->along_b],
-                        dim3((units < room ? units : room) * p->down), 3 * GT__TEAM, GT__ROOM,
-                         p->down, stream, parameters);
-  return e;
+  return gt__launch_behind(gt__hopper_kernels[what][2 * j->along_a + j->along_b],
+                           dim3((units < room ? units : room) * p->down), 3 * GT__TEAM, GT__ROOM,
+                           p->down, stream, parameters);
 }
 static int gt__launch_skinny(const gt__matmul_args *x, gt__product *j, void *stream) {
   gt__gather_args *g = &j->gather;

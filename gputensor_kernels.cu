@@ -3360,7 +3360,6 @@ static int gt__finish_product(const gt__matmul_args *x, gt__product *j, void *st
   int64_t stride = g->part * g->parts;
   in->data = (char *)g->from;
   in->dtype = GT_FLOAT32;
-  in->mode = GT__STRIDED;
   in->size_log2 = 2;
   in->stride[nb] = j->turned ? 1 : g->pitch;
   in->stride[nb + 1] = j->turned ? g->pitch : 1;

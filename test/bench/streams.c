@@ -58,7 +58,6 @@ double bench_launch(int calls) {
   x[0] = small_out, x[1] = small_a, x[2] = small_b;
   for (int i = 0; i < 3; i++) {
     gt__bind(&op, o[i], x[i], 1, 1, gt__as_it_is);
-    o[i]->mode = GT__VECTOR;
   }
   m.count = m.size[0] = 1024;
   m.ndim = m.narrow = 1;

@@ -1712,13 +1712,12 @@ enum { GT__HAS_DMMA = 0 };
 #endif
 enum { GT__QUAD = 4 };
 template <class T, int Q> struct gt__tile { /* Q x Q squares of 4 x 4 a thread */
-  static constexpr bool WIDE = Q == 2 && sizeof(T) == 8;
-  static constexpr int TILE = 64 * Q, STEP = WIDE ? 32 : 64 / (int)sizeof(T), PITCH = TILE + 4;
-  static constexpr int N = 16 * Q * Q;
+  static constexpr int TILE = 64 * Q, STEP = 64 / sizeof(T), PITCH = TILE + 4, N = 16 * Q * Q;
   static constexpr int THREADS = 256, VALUES = TILE * STEP / THREADS, PIECE = STEP * PITCH;
   static constexpr bool DMMA = GT__HAS_DMMA && sizeof(T) == 8 && (T)0.5 != 0;
   static constexpr int BYTES = 4 * PIECE * (int)sizeof(T);
   static_assert(PITCH * sizeof(T) % 16 == 0, "rows start at 16 bytes");
+  static_assert(BYTES <= 48 << 10, "two sets of two pieces");
 };
 
 /* One operand's piece of a tile: `wide` runs along M or N, `deep` along K. The faster of the two in
@@ -1805,26 +1804,24 @@ template <class P> GT__DEV int gt__column(int i) {
 template <class P, int N>
 GT__DEV void gt__multiply_dmma(const double *as, const double *bs, double (&sum)[N]) {
   constexpr int BLOCKS = P::TILE / 32;   /* of 16 rows, and of 8 columns, of a warp */
+  static_assert(P::STEP == 8, "an instruction takes 8 of K");
   const int place = threadIdx.x % 4 * P::PITCH + threadIdx.x % 32 / 4;
   const double *a = as + place + threadIdx.x / 128 * (P::TILE / 2);
   const double *b = bs + place + threadIdx.x / 32 % 4 * (P::TILE / 4);
+  double y[BLOCKS][2];
   #pragma unroll
-  for (int q = 0; q < P::STEP; q += 8, a += 8 * P::PITCH, b += 8 * P::PITCH) {
-    double y[BLOCKS][2];
+  for (int j = 0; j < BLOCKS; j++) y[j][0] = b[8 * j], y[j][1] = b[4 * P::PITCH + 8 * j];
+  #pragma unroll
+  for (int i = 0; i < BLOCKS; i++) {
+    const double x0 = a[16 * i], x1 = a[16 * i + 8];
+    const double x2 = a[4 * P::PITCH + 16 * i], x3 = a[4 * P::PITCH + 16 * i + 8];
     #pragma unroll
-    for (int j = 0; j < BLOCKS; j++) y[j][0] = b[8 * j], y[j][1] = b[4 * P::PITCH + 8 * j];
-    #pragma unroll
-    for (int i = 0; i < BLOCKS; i++) {
-      const double x0 = a[16 * i], x1 = a[16 * i + 8];
-      const double x2 = a[4 * P::PITCH + 16 * i], x3 = a[4 * P::PITCH + 16 * i + 8];
-      #pragma unroll
-      for (int j = 0; j < BLOCKS; j++) {
-        double *d = sum + (i * BLOCKS + j) * 4;
-        asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, "
-            "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-            : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
-            : "d"(x0), "d"(x1), "d"(x2), "d"(x3), "d"(y[j][0]), "d"(y[j][1]));
-      }
+    for (int j = 0; j < BLOCKS; j++) {
+      double *d = sum + (i * BLOCKS + j) * 4;
+      asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, "
+          "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+          : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
+          : "d"(x0), "d"(x1), "d"(x2), "d"(x3), "d"(y[j][0]), "d"(y[j][1]));
     }
   }
 }
@@ -3409,16 +3406,6 @@ static int gt__launch_skinny(const gt__matmul_args *x, gt__product *j, void *str
                     (unsigned)x->batch), 256, 0, stream, parameters);
 }
 
-/* May a block have the shared memory of a large tile of float64? Then the kernels are told so. */
-static bool gt__has_room(void) {
-  const int bytes = gt__tile<double, 2>::BYTES;
-  int error = 0;
-  for (int heavy = 0; heavy < 2 && !error; heavy++)
-    error = cudaFuncSetAttribute(gt__matmul_kernels[4][heavy],
-                                 cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-  if (error) (void)cudaGetLastError();
-  return !error;
-}
 extern "C" int gt__cuda_matmul(const gt__matmul_args *args, void *stream) {
   const gt__program *p = &args->post.program;
   if (!gt__is_program(p) || p->n_in < 1 || args->compute != p->compute ||
@@ -3433,13 +3420,13 @@ extern "C" int gt__cuda_matmul(const gt__matmul_args *args, void *stream) {
   }
   int64_t tiles = ((args->m - 1) / 128 + 1) * ((args->n - 1) / 128 + 1);
   const bool large = args->compute != GT__I64 && tiles * args->batch >= 64 && args->m > 64 &&
-                     args->n > 64 && (args->compute == GT__F32 || gt__has_room());
+                     args->n > 64;
   if (!large) tiles = ((args->m - 1) / 64 + 1) * ((args->n - 1) / 64 + 1);
   int active = 256;                      /* threads in the epilogue: as many as the slots allow */
   while (active > 64 && active * 32 * gt__slot_count(p) > GT__SHARED) active /= 2;
+  static_assert((int)gt__tile<float, 2>::BYTES == (int)gt__tile<double, 2>::BYTES, "as below");
   const void *kernel = gt__matmul_kernels[p->compute + (large ? 3 : 0)][gt__is_heavy(p)];
-  const size_t pieces = !large ? gt__tile<float, 1>::BYTES : args->compute == GT__F32
-                               ? gt__tile<float, 2>::BYTES : gt__tile<double, 2>::BYTES;
+  const size_t pieces = large ? gt__tile<float, 2>::BYTES : gt__tile<float, 1>::BYTES;
   const size_t slots = (size_t)active * 32 * gt__slot_count(p);
   const dim3 grid(gt__blocks(tiles, 1), 1, (unsigned)(args->batch < 65535 ? args->batch : 65535));
   void *parameters[] = {(void *)args, &tiles, &active};

@@ -172,6 +172,10 @@ run_examples() {
       case $name in 0[5-8]*|10*) cat "$(log_of "example $name")" ;; esac
     fi
   done
+  step "build the ladder" nvcc -O3 -arch="$(architecture)" -Xcompiler -fopenmp -I. \
+    examples/12_matmul_ladder.cu $build/kernels.o $build/lib.o $build/hooks.o -lpthread \
+    -o $build/ladder && step "example 12_matmul_ladder" $build/ladder &&
+    cat "$(log_of "example 12_matmul_ladder")"
   compare_training
 }
 losses() { sed -n 's/^epoch *\([0-9]*\) *loss *\([0-9.]*\).*/\1 \2/p' "$(log_of "$1")"; }

@@ -2044,11 +2044,6 @@ gt__gather_kernel(const __grid_constant__ gt__gather_args p) {
 
    H200, November 2026: bfloat16 4096 x 4096 x 4096 in 172 us, 798 TFLOP/s; float32 of 6 products
    in 1080 us, 127 TFLOP/s, where float32 units reach 51. */
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL) && !defined(GPUTENSOR_NO_TENSOR_CORES)
-enum { GT__HAS_HOPPER = 1 };
-#else
-enum { GT__HAS_HOPPER = 0 };
-#endif
 enum { GT__HIGH = 128, GT__DEEP = 64, GT__BRICK = 64 * 64 * 2, GT__TEAM = 128 };
 static_assert(GT__HIGH == 2 * 64, "each of two warpgroups multiplies 64 rows");
 enum { GT__ROOM = 227 << 10, GT__RING = 2 };   /* a block's memory; a warpgroup's bricks of C */
@@ -2071,6 +2066,25 @@ struct gt__hopper_args {
   int64_t a_row, a_col, a_batch, b_row, b_col, b_batch;
 };
 
+/* -- a kernel's constants -- T: what is multiplied; Out: what C is made of; PRODUCTS: 6, 3 or 1. */
+template <class T_, class Out_, int WIDE_, int PRODUCTS_, bool A_ALONG_K_, bool B_ALONG_K_>
+struct gt__plan {
+  typedef T_ T;
+  typedef Out_ Out;
+  static constexpr int WIDE = WIDE_, PRODUCTS = PRODUCTS_, N = WIDE / 2;    /* N: sums a thread */
+  static constexpr bool A_ALONG_K = A_ALONG_K_, B_ALONG_K = B_ALONG_K_;
+  static constexpr int PIECES = PRODUCTS == 6 ? 3 : PRODUCTS == 3 ? 2 : 1;
+  static constexpr int A_BRICKS = GT__HIGH / 64, B_BRICKS = WIDE / 64;      /* of a piece */
+  static constexpr int STAGE = PIECES * (A_BRICKS + B_BRICKS) * GT__BRICK;
+  static constexpr int FIXED = 2 * GT__RING * GT__BRICK + 1024 + 256;
+  static constexpr int FITTING = (GT__ROOM - FIXED) / STAGE;
+  static constexpr int STAGES = FITTING < 8 ? FITTING : 8;
+  static_assert(STAGES >= 2, "one stage is filled while another is used");
+};
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL) && !defined(GPUTENSOR_NO_TENSOR_CORES)
+#define GT__HOPPER                       /* what follows exists for sm_90a alone */
+#endif
+#ifdef GT__HOPPER
 /* -- instructions -- */
 GT__DEV uint32_t gt__smem(const void *p) { return (uint32_t)__cvta_generic_to_shared(p); }
 GT__DEV unsigned gt__cluster_rank() {
@@ -2187,21 +2201,6 @@ GT__MMA(gt__half, "f16", 64, 128, GT__64, 64, 65, 66, 67, 68, GT__D64(0))
 GT__MMA(gt__half, "f16", 96, 192, GT__96, 96, 97, 98, 99, 100, GT__D64(0), GT__D32(64))
 GT__MMA(gt__half, "f16", 128, 256, GT__128, 128, 129, 130, 131, 132, GT__D64(0), GT__D64(64))
 
-/* -- a kernel's constants -- T: what is multiplied; Out: what C is made of; PRODUCTS: 6, 3 or 1. */
-template <class T_, class Out_, int WIDE_, int PRODUCTS_, bool A_ALONG_K_, bool B_ALONG_K_>
-struct gt__plan {
-  typedef T_ T;
-  typedef Out_ Out;
-  static constexpr int WIDE = WIDE_, PRODUCTS = PRODUCTS_, N = WIDE / 2;    /* N: sums a thread */
-  static constexpr bool A_ALONG_K = A_ALONG_K_, B_ALONG_K = B_ALONG_K_;
-  static constexpr int PIECES = PRODUCTS == 6 ? 3 : PRODUCTS == 3 ? 2 : 1;
-  static constexpr int A_BRICKS = GT__HIGH / 64, B_BRICKS = WIDE / 64;      /* of a piece */
-  static constexpr int STAGE = PIECES * (A_BRICKS + B_BRICKS) * GT__BRICK;
-  static constexpr int FIXED = 2 * GT__RING * GT__BRICK + 1024 + 256;
-  static constexpr int FITTING = (GT__ROOM - FIXED) / STAGE;
-  static constexpr int STAGES = FITTING < 8 ? FITTING : 8;
-  static_assert(STAGES >= 2, "one stage is filled while another is used");
-};
 /* Shared memory: the stages, the bricks of C of two warpgroups, the barriers. */
 struct gt__ring { uint8_t *stages, *out; uint64_t *full, *empty; };
 template <class P> GT__DEV gt__ring gt__make_ring(int arrivals) {
@@ -2503,9 +2502,12 @@ template <class P> GT__DEV void gt__run_roles(const gt__hopper_args &p) {
   }
   if (size > 1) gt__cluster_meet();      /* nobody writes into a block that has ended */
 }
+#endif
 template <class P> __global__ void __launch_bounds__(3 * GT__TEAM, 1)
 gt__hopper_kernel(const __grid_constant__ gt__hopper_args p) {
-  if constexpr (GT__HAS_HOPPER) gt__run_roles<P>(p);
+#ifdef GT__HOPPER
+  gt__run_roles<P>(p);
+#endif
 }
 
 /* -- splitting and packing -- */
@@ -2518,6 +2520,7 @@ struct gt__pack_operand {
   int wide, lines, pitch, batch, along_k, tiles;
 };
 struct gt__pack_args { gt__pack_operand x[2]; int chunk, chunks; };
+#ifdef GT__HOPPER
 template <class S> GT__DEV void gt__grab4(const S *p, int64_t stride, int left, S (&x)[4]) {
   if (left >= 4 && stride == 1 && (uintptr_t)p % sizeof x == 0) {
     if constexpr (sizeof(S) == 4) {
@@ -2605,9 +2608,12 @@ template <class S, int PIECES> GT__DEV void gt__pack(const gt__pack_args &p) {
     out[128 * tile + threadIdx.x] = most;
   }
 }
+#endif
 template <class S, int PIECES> __global__ void __launch_bounds__(256)
 gt__pack_kernel(const __grid_constant__ gt__pack_args p) {
-  if constexpr (GT__HAS_HOPPER) gt__pack<S, PIECES>(p);
+#ifdef GT__HOPPER
+  gt__pack<S, PIECES>(p);
+#endif
 }
 
 /* ---- >>launchers -------------------------------------------------------------------------------

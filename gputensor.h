@@ -3247,7 +3247,8 @@ static int gt__cuda_first_use(int index) {
   gt__gpu.checked[index] = !code;
   return code;
 }
-/* Every function enters its device and leaves it again if the thread was `away` from it. */
+/* Every function enters its device and, if the thread was `away` from it, leaves it at its end. */
+#define GT__USED (gt__gpu.used - 1)
 static int gt__cuda_enter(int *away, int index) {
   void *current = NULL;
   int code = 0;
@@ -3264,16 +3265,17 @@ static int gt__cuda_enter(int *away, int index) {
   if (!gt__gpu.used) gt__gpu.used = 1 + index;
   return gt__gpu.checked[index] ? 0 : gt__cuda_first_use(index);
 }
-static int gt__cuda_leave(int away, int code) {
+static void gt__cuda_leave(int *away) {
   void *ours;
-  if (away) gt__gpu.pop(&ours);
-  return code;
+  if (*away) gt__gpu.pop(&ours);
 }
+#define GT__ENTER(index) \
+  int away __attribute__((cleanup(gt__cuda_leave))), code = gt__cuda_enter(&away, index)
 /* A body of one runtime call on a device. What gives back is called even if it cannot be entered. */
 #define GT__ON_IF(index, condition, call) \
-  int away, code = gt__cuda_enter(&away, index); \
+  GT__ENTER(index); \
   if (condition) code = gt__cuda_done(call); \
-  return gt__cuda_leave(away, code);
+  return code;
 #define GT__ON(index, call) GT__ON_IF(index, !code, call)
 #define GT__GIVE_BACK(index, call) GT__ON_IF(index, code != GT__CUDA_FORKED, call)
 static int gt__cuda_properties(int index, gt_properties *out) {
@@ -3313,19 +3315,16 @@ static cudaStream_t gt__cuda_stream(void *queue) {
   return queue ? (cudaStream_t)queue : cudaStreamPerThread;
 }
 static int gt__cuda_alloc(int index, void *queue, size_t bytes, int pinned, void **out) {
-  int away;
   *out = NULL;
   if (bytes == 0) return 0;
-  if (pinned) index = gt__gpu.used ? gt__gpu.used - 1 : index; /* on any device that is in use */
-  int code = gt__cuda_enter(&away, index);
+  GT__ENTER(pinned && gt__gpu.used ? GT__USED : index); /* pinned: on any device that is in use */
   if (!code && !pinned) code = gt__cuda_pool(index);
   if (!code)
     code = gt__cuda_done(pinned ? cudaHostAlloc(out, bytes, cudaHostAllocPortable)
                                 : cudaMallocFromPoolAsync(out, bytes, gt__gpu.pool[index],
                                                           gt__cuda_stream(queue)));
-  return gt__cuda_leave(away, code);
+  return code;
 }
-#define GT__USED (gt__gpu.used - 1)
 static int gt__cuda_release(int index, void *queue, void *p, int pinned) {
   if (!p) return 0;
   GT__GIVE_BACK(pinned ? GT__USED : index,
@@ -3338,25 +3337,23 @@ static int gt__cuda_trim(int index) {
 }
 static int gt__cuda_memory(int index, size_t *reserved, size_t *free_bytes, size_t *total) {
   uint64_t held = 0;
-  int away;
   *reserved = *free_bytes = *total = 0;
   if (!gt__gpu.context[index]) return 0; /* asking would create one */
-  int code = gt__cuda_enter(&away, index);
+  GT__ENTER(index);
   if (!code && gt__gpu.pool[index])
     code = gt__cuda_done(
         cudaMemPoolGetAttribute(gt__gpu.pool[index], cudaMemPoolAttrReservedMemCurrent, &held));
   if (!code) code = gt__cuda_done(cudaMemGetInfo(free_bytes, total));
   *reserved = (size_t)held;
-  return gt__cuda_leave(away, code);
-}
-static int gt__cuda_attributes(struct cudaPointerAttributes *out, const void *p) {
-  GT__ON(GT__USED, cudaPointerGetAttributes(out, p))
+  return code;
 }
 /* Page-locked? Nothing before CUDA is used; what cannot be told is, so that copies are waited for. */
 static int gt__cuda_pinned(const void *p) {
-  struct cudaPointerAttributes attributes;
+  struct cudaPointerAttributes a;
   if (!p || !gt__gpu.used) return 0;
-  return gt__cuda_attributes(&attributes, p) || attributes.type == cudaMemoryTypeHost;
+  GT__ENTER(GT__USED);
+  if (!code) code = gt__cuda_done(cudaPointerGetAttributes(&a, p));
+  return code || a.type == cudaMemoryTypeHost;
 }
 /* -- work -- */
 /* Is it a heavy function of one array of 16 bits, large enough for a table of all its results? */
@@ -3392,14 +3389,14 @@ static int gt__cuda_bytes(const gt__copy_args *c, cudaStream_t stream) {
 }
 static int gt__cuda_run(int index, void *queue, const gt__op *op) {
   const cudaStream_t stream = gt__cuda_stream(queue);
-  int away, code = gt__cuda_enter(&away, index);
+  GT__ENTER(index);
   if (!code)
     code = op->kind == GT__MAP                 ? gt__cuda_map(&op->u.map, stream)
            : op->kind == GT__REDUCE            ? gt__cuda_reduce(&op->u.reduce, stream)
            : op->kind == GT__MATMUL            ? gt__cuda_matmul(&op->u.matmul, stream)
            : op->u.copy.kind == GT__ELEMENTS ? gt__cuda_copy(&op->u.copy, stream)
                                                : gt__cuda_bytes(&op->u.copy, stream);
-  return gt__cuda_leave(away, code);
+  return code;
 }
 /* -- queues and events -- */
 static int gt__cuda_queue_create(int index, int priority, void **queue) {
@@ -3421,11 +3418,11 @@ static int gt__cuda_event_destroy(int index, void *event) {
 }
 static int gt__cuda_event_record(int index, void **event, void *queue) {
   cudaEvent_t e = (cudaEvent_t)*event;
-  int away, code = gt__cuda_enter(&away, index);
+  GT__ENTER(index);
   if (!code && !e) code = gt__cuda_done(cudaEventCreate(&e));
   if (!code) code = gt__cuda_done(cudaEventRecord(e, gt__cuda_stream(queue)));
   if (!*event) *event = e; /* only then: another thread may be asking for the event */
-  return gt__cuda_leave(away, code);
+  return code;
 }
 static int gt__cuda_event_ask(int index, void *event, int wait) {
   GT__ON(index, wait ? cudaEventSynchronize((cudaEvent_t)event) : cudaEventQuery((cudaEvent_t)event))
@@ -3435,12 +3432,12 @@ static int gt__cuda_event_elapsed(int index, void *start, void *end, float *ms) 
 }
 /* Lets go of the pools; memory that is still in tensors goes when they do. */
 static void gt__cuda_shutdown(void) {
-  int away;
   for (int i = 0; i < gt__gpu.count && !gt__gpu.forked; i++) {
-    if (!gt__gpu.context[i] || gt__cuda_enter(&away, i)) continue;
-    if (gt__gpu.pool[i]) gt__cuda_done(cudaMemPoolDestroy(gt__gpu.pool[i]));
+    if (!gt__gpu.pool[i]) continue;
+    GT__ENTER(i);
+    if (code) continue;
+    gt__cuda_done(cudaMemPoolDestroy(gt__gpu.pool[i]));
     gt__gpu.pool[i] = NULL;
-    gt__cuda_leave(away, 0);
   }
 }
 /* -- errors -- */

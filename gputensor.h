@@ -4882,18 +4882,16 @@ static gt_status gt__copy_staged(const char *function, gt__side to, gt__side fro
   gt__claim_host(host, !up, 1);
   for (int64_t i = 0; (i - behind) * GT__PIECE < total; i++) {
     const int64_t at = i * GT__PIECE, back = at - behind * GT__PIECE;
+    const int64_t n = gt__cpu_least(GT__PIECE, total - at);
     struct gt_storage **p = &piece[i % GT__PIECES];
-    if (at < total && !status) {
-      const int64_t n = gt__cpu_least(GT__PIECE, total - at);
-      *p = gt__storage_new(function, (size_t)n, gt_cpu(), 1);
-      if (!*p) status = gt__failed();
-      else {
-        const gt__side near = {(char *)(*p)->data, gt_cpu(), *p};
-        (*p)->internal = 1;
-        far.data = (up ? to.data : from.data) + at;
-        if (up) gt__copy_host(near.data, from.data + at, n);
-        status = gt__copy_bytes(function, up ? far : near, up ? near : far, (size_t)n);
-      }
+    if (n > 0 && !status) *p = gt__storage_new(function, (size_t)n, gt_cpu(), 1);
+    if (n > 0 && !*p) status = gt__failed();
+    if (*p) {
+      const gt__side near = {(char *)(*p)->data, gt_cpu(), *p};
+      (*p)->internal = 1;
+      far.data = (up ? to.data : from.data) + at;
+      if (up) gt__copy_host(near.data, from.data + at, n);
+      status = gt__copy_bytes(function, up ? far : near, up ? near : far, (size_t)n);
     }
     p = &piece[(i - behind + GT__PIECES) % GT__PIECES];
     if (back < 0 || !*p) continue;

@@ -3370,11 +3370,9 @@ static int gt__is_tabular(const gt__map_args *m) {
 }
 static size_t gt__cuda_scratch(const gt__op *op) {
   const gt__reduce_args *r = &op->u.reduce;
-  int away;
   if (op->kind == GT__MATMUL) {
-    const int code = gt__cuda_enter(&away, op->device.index);
-    const size_t bytes = code ? 0 : gt__cuda_matmul_scratch(&op->u.matmul);
-    return gt__cuda_leave(away, code), bytes;
+    GT__ENTER(op->device.index);
+    return code ? 0 : gt__cuda_matmul_scratch(&op->u.matmul);
   }
   if (op->kind == GT__MAP && gt__is_tabular(&op->u.map)) return GT__TABLE_BYTES;
   if (op->kind != GT__REDUCE || r->n_chunk <= 1) return 0;

@@ -2935,9 +2935,8 @@ static int gt__launch_behind(const void *kernel, dim3 grid, unsigned threads, si
                              int cluster, void *stream, void **parameters) {
   cudaLaunchAttribute with[2] = {};
   cudaLaunchConfig_t config = {};
-  int device = 0, major = 0;
-  cudaError_t error = cudaGetDevice(&device);
-  if (!error) error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+  cudaFuncAttributes built = {};
+  cudaError_t error = cudaFuncGetAttributes(&built, kernel);
   with[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
   with[0].val.programmaticStreamSerializationAllowed = 1;
   with[1].id = cudaLaunchAttributeClusterDimension;
@@ -2948,7 +2947,7 @@ static int gt__launch_behind(const void *kernel, dim3 grid, unsigned threads, si
   config.dynamicSmemBytes = shared;
   config.stream = (cudaStream_t)stream;
   config.attrs = with;
-  config.numAttrs = major < 9 ? 0 : cluster > 1 ? 2 : 1;
+  config.numAttrs = built.ptxVersion < 90 ? 0 : cluster > 1 ? 2 : 1; /* older code cannot wait */
   if (!error) error = cudaLaunchKernelExC(&config, kernel, parameters);
   if (error) (void)cudaGetLastError();
   return (int)error;

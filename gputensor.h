@@ -5962,7 +5962,6 @@ static gt_tensor *gt__run_fold(const gt__folding *f, gt__tree *t, gt_tensor *out
   const int is_arg = gt__cpu_indexed(f->fold);
   gt__result r;
   gt__code g;
-  int64_t n = 1;
   uint32_t set;
   if (gt__place(t, NULL) || gt__annotate(t)) return NULL;
   if (t->node[t->root].indexed)
@@ -5973,11 +5972,11 @@ static gt_tensor *gt__run_fold(const gt__folding *f, gt__tree *t, gt_tensor *out
   like.ndim = 0;
   for (int d = 0; d < t->whole.ndim; d++) {
     const int folded = set >> d & 1;
-    if (folded) n *= t->whole.shape[d];
     if (!folded || f->keepdim)
       like.shape[like.ndim++] = folded && !gt__all_kept(f) ? 1 : t->whole.shape[d];
   }
-  if (!n && (is_arg || f->fold == GT__FOLD_MAX || f->fold == GT__FOLD_MIN) && gt_numel(&like))
+  const int chooses = is_arg || f->fold == GT__FOLD_MAX || f->fold == GT__FOLD_MIN;
+  if (chooses && gt_numel(&like) && !gt_numel(&t->whole))
     return GT__NULL(GT_ERROR_SHAPE, "%s: no elements to choose from in %s", f->function,
                     gt__shape_text(&t->whole));
   int compute = gt__choose_compute(t, t->root, f->at_least);

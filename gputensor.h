@@ -5851,7 +5851,6 @@ static gt_tensor *gt__join_tensors(const char *function, gt_tensor *out, int n,
                                    const gt_tensor *const *x, int dim, int stack) {
   gt_tensor part, piece, like;
   gt__result r;
-  int64_t at = 0;
   gt_status status = GT_OK;
   if (n < 1 || !x) return GT__NULL(GT_ERROR_ARGUMENT, "%s: no tensors given", function);
   if (gt__refuse(function, !out, gt__first_null(n, x))) return NULL;
@@ -5863,27 +5862,24 @@ static gt_tensor *gt__join_tensors(const char *function, gt_tensor *out, int n,
   for (int i = 0; i < n; i++) {
     piece = gt__plain(x[i]);
     if (stack && piece.ndim < GT_MAX_DIMS) gt__insert_dim(&piece, dim);
-    if (i == 0) like = piece;
+    if (i) like.shape[dim] += piece.shape[dim];
+    else like = piece;
     like.dtype = gt_promote_types(like.dtype, piece.dtype);
     for (int d = 0; d < ndim; d++)
-      if (piece.ndim != ndim || (piece.shape[d] != like.shape[d] && (d != dim || stack)))
+      if (piece.ndim != ndim || (d != dim && piece.shape[d] != like.shape[d]))
         return GT__NULL(GT_ERROR_SHAPE, "%s: tensor 1 is %s, tensor %d %s; %s", function,
                         gt__shape_text(x[0]), i + 1, gt__shape_text(x[i]),
                         stack ? "all must be alike" : "only the joined dim may differ");
     if (gt__check_devices(function, 1, x[0], i + 1, x[i])) return NULL;
-    at += piece.shape[dim];
   }
-  like.shape[dim] = at;
   if (gt__begin(&r, function, out, &like, n, x, 0)) return NULL;
-  at = 0;
+  part = gt__plain(r.place);
   for (int i = 0; i < n && !status; i++) {
     piece = gt__plain(x[i]);
     if (stack) gt__insert_dim(&piece, dim);
-    part = gt__plain(r.place);
-    part.offset += at * part.stride[dim];
     part.shape[dim] = piece.shape[dim];
-    at += piece.shape[dim];
     if (gt_numel(&part)) status = gt__copy_into(function, &part, &piece);
+    part.offset += part.shape[dim] * part.stride[dim];
   }
   return gt__end(&r, status);
 }

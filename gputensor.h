@@ -4377,7 +4377,7 @@ GT_API int gt_is_pinned(const gt_tensor *x) {
   return gt__refuse(__func__, 0, !x) ? 0 : x->storage->pinned;
 }
 /* What is on a device: tensors now, tensors at most, or all that the library keeps for it. */
-static size_t gt__memory_now(const char *function, gt_device device, int which) {
+static size_t gt__memory(const char *function, gt_device device, int which) {
   const int slot = gt__slot(device);
   size_t n, available, total;
   if (gt__check_device(function, device)) return 0;
@@ -4391,11 +4391,9 @@ static size_t gt__memory_now(const char *function, gt_device device, int which) 
   }
   return n;
 }
-GT_API size_t gt_memory_allocated(gt_device device) { return gt__memory_now(__func__, device, 0); }
-GT_API size_t gt_max_memory_allocated(gt_device device) {
-  return gt__memory_now(__func__, device, 1);
-}
-GT_API size_t gt_memory_reserved(gt_device device) { return gt__memory_now(__func__, device, 2); }
+GT_API size_t gt_memory_allocated(gt_device device) { return gt__memory(__func__, device, 0); }
+GT_API size_t gt_max_memory_allocated(gt_device device) { return gt__memory(__func__, device, 1); }
+GT_API size_t gt_memory_reserved(gt_device device) { return gt__memory(__func__, device, 2); }
 GT_API gt_status gt_reset_peak_memory_stats(gt_device device) {
   if (gt__check_device(__func__, device)) return gt__failed();
   GT__HOLD(gt__mutex);
@@ -5542,14 +5540,13 @@ static gt_status gt__cut(gt__tree *t, int i, int is_condition, gt__code *g) {
   part.dtype = v->dtype == GT_BOOL || is_condition ? GT_BOOL : gt__widest[compute];
   if (gt__prepare(t, i, compute, g)) return gt__failed();
   gt_tensor *x = gt__new_like(t->function, &part);
-  if (x) x->storage->internal = 1;
-  if (!x || gt__launch_map(t->function, g, x) ||
-      (gt__is_constant(x) && gt__host_access(t->function, x->storage, 0))) { /* it is read now */
-    gt_free(x);
-    return gt__failed();
-  }
-  v->op = GT__OPERAND;
-  v->value.i = t->n_in + i; /* a number of its own */
+  if (!x) return gt__failed();
+  x->storage->internal = 1;
+  v->op = GT__OPERAND; /* with a number of its own: it ends with the tree */
+  v->value.i = t->n_in + i;
+  v->x = x;
+  if (gt__launch_map(t->function, g, x)) return gt__failed();
+  if (gt__is_constant(x) && gt__host_access(t->function, x->storage, 0)) return gt__failed();
   gt__set_operand(v, x);
   if (v->op != GT__OPERAND) gt_free(x);
   return GT_OK;

@@ -1663,6 +1663,9 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
   GT__EITHER(GT__F(random)(op, p->seed, counter + (uint64_t)(i * step)), \
              gt__random_i64(p->seed, counter + (uint64_t)(i * step), low[i], range[i]))
 /* ---- kernels of matmul: register blocks of C, written with the compilers' vector types ---- */
+#define GT__TILE_CASE(n, most, wide, kernel) \
+    case n: if (n <= most) kernel(n <= most ? n : 1, wide, t); break; \
+    case n + 16: if (n <= most) kernel(n <= most ? n : 1, 1, t); break;
 /* A tile of up to `most` rows and `wide` vectors: its sums stay in registers over all of k, and
    with vectors of B, and a value of A for all lanes, fill them. Three rows of A share a pointer, as
    processors add an index and its double. Meanwhile what comes next is fetched: lines of B, and a
@@ -1712,11 +1715,7 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
       GT__UNROLL for (int i = 0; i < rows; i++) \
         GT__UNROLL for (int j = 0; j < vectors; j++) \
           *(U *)(c + i * c_row + j * LANES) = sum[i][j] + zero; \
-  }
-#define GT__TILE_CASE(n, most, wide, kernel) \
-    case n: if (n <= most) kernel(n <= most ? n : 1, wide, t); break; \
-    case n + 16: if (n <= most) kernel(n <= most ? n : 1, 1, t); break;
-#define GT__MICRO(isa, target, most, wide, type) \
+  } \
   static target GT__OPTIMIZE("fast") void gt__cpu_micro_##type##_##isa(const gt__cpu_tile *t) { \
     switch (t->rows + (t->columns > 1 ? 0 : 16)) { \
       GT__TILE_CASE(1, most, wide, gt__cpu_panel_##type##_##isa) \
@@ -1913,7 +1912,6 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
     else for (int64_t i = 0; i < n; i++) out[i] = GT__RANDOM(GT__NORMAL); \
   } \
   GT__PANEL(isa, target, bytes, high, wide, type, GT__EITHER(value, uint64_t)) \
-  GT__MICRO(isa, target, high, wide, type) \
   GT__DOT(isa, target, bytes, lanes, dots, type, GT__EITHER(value, uint64_t)) \
   GT__PACK(isa, target, bytes, lanes, type, GT__EITHER(value, uint64_t)) \
   static const gt__cpu_loops gt__cpu_##type##_##isa = { \
@@ -2441,8 +2439,7 @@ static int gt__cpu_reduce(const gt__reduce_args *r) {
      packed to stay in the L2 cache, while the micro-kernel takes a panel of columns of B down the
      rows. B was packed before, once for all threads, GT__SHARED bytes at a time; late, panel by
      panel, if one block has all rows; not at all if they are few or B is small. So with A.
-   - Dots: with few rows of A, or columns of B, and the other one's values side by side along K,
-     that one is read once and in place, and the small one, where it lies otherwise, is packed.
+   - Dots: where A has few rows, or B few columns, and the values of both lie side by side along K.
    Packing converts, so the kernels know the compute types alone. C takes the sums itself where it
    can; else a block of them passes through the program behind the product while it is in cache.
    Items, of all batches, go to threads where there are enough; else threads share each item. */
@@ -2459,7 +2456,6 @@ typedef struct {
   int64_t rows, columns;                /* of a block */
   int64_t item_columns, items_n;        /* how B is divided, packed or not */
   int64_t grid_m, grid_n;               /* parts of an item, one for a thread */
-  int a_lies, b_lies;                   /* side by side along K, in the compute type */
   int dot, direct, a_direct, stored;    /* dots; B, A in place; C takes the sums */
   int late;                             /* a panel of B is packed when it is used */
   int threads;                          /* that share an item */
@@ -2468,8 +2464,6 @@ typedef struct {
   char *memory;
   /* of the item at hand */
   int64_t batch, a, b, first, end, packed;   /* offsets; columns; up to `packed` B is in place */
-  const char *dot_a, *dot_b;            /* rows of A and of B^T, and their strides */
-  int64_t dot_a_row, dot_b_row;
 } gt__cpu_product;
 /* Packs n lines of k values as one panel, [k][panel]; line and along are strides. What does not lie
    as the kernel wants it is first gathered and converted, in small squares. */
@@ -2583,17 +2577,17 @@ static void gt__cpu_by_dots(const gt__cpu_product *c, char *to, int64_t c_row, i
   memset(&t, 0, sizeof t);
   t.c_row = c_row;
   t.c_col = c_col;
-  t.a_row = c->dot_a_row;
-  t.b_row = c->dot_b_row;
+  t.a_row = c->a_row;
+  t.b_row = c->b_col;
   for (int64_t k = 0; k < c->x->k; k += depth) {
     t.k = gt__cpu_least(depth, c->x->k - k);
     t.add = k > 0;
     for (int64_t j = 0; j < columns; j += t.columns) {
       t.columns = columns - j < 4 ? 1 : 4;
-      t.b = c->dot_b + ((n + j) * t.b_row + k) * w;
+      t.b = c->x->b.data + (c->b + (n + j) * t.b_row + k) * w;
       for (int64_t i = 0; i < rows; i += t.rows) {
         t.rows = rows - i < c->loops->dots ? rows - i < 2 ? 1 : 2 : c->loops->dots;
-        t.a = c->dot_a + ((m + i) * t.a_row + k) * w;
+        t.a = c->x->a.data + (c->a + (m + i) * t.a_row + k) * w;
         t.c = to + (i * c_row + j * c_col) * w;
         c->loops->dot(&t);
       }
@@ -2612,24 +2606,6 @@ static void gt__cpu_after(const gt__cpu_product *c, gt__cpu_eval *e, char *sums,
       gt__cpu_block(e, first + i * x->n + j, gt__cpu_least(GT__BLOCK, run - j));
     }
 }
-static void gt__cpu_rectangle(const gt__cpu_product *c, gt__cpu_eval *e, char *own, int64_t m,
-                              int64_t m_end, int64_t n, int64_t n_end) {
-  const gt__matmul_args *x = c->x;
-  const int64_t *stride = x->post.out.stride + x->n_batch;
-  char *out = x->post.out.data, *sums = own + c->b_bytes + c->a_bytes;
-  if (c->stored)
-    out += gt__offset(c->batch, x->n_batch, x->post.size, x->post.out.stride) * c->width;
-  for (int64_t j = n; j < n_end; j += c->columns)
-    for (int64_t i = m; i < m_end; i += c->rows) {
-      const int64_t rows = gt__cpu_least(c->rows, m_end - i);
-      const int64_t columns = gt__cpu_least(c->columns, n_end - j);
-      const int64_t c_row = c->stored ? stride[0] : columns, c_col = c->stored ? stride[1] : 1;
-      char *to = c->stored ? out + (i * c_row + j * c_col) * c->width : sums;
-      if (c->dot) gt__cpu_by_dots(c, to, c_row, c_col, i, rows, j, columns);
-      else gt__cpu_by_panels(c, to, c_row, i, rows, j, columns, own);
-      if (!c->stored) gt__cpu_after(c, e, to, i, rows, j, columns);
-    }
-}
 /* Part i of n parts of `size`, in whole units, begins here. */
 static int64_t gt__cpu_part(int64_t size, int64_t unit, int64_t i, int64_t n) {
   const int64_t units = gt__cpu_parts(size, unit);
@@ -2637,16 +2613,27 @@ static int64_t gt__cpu_part(int64_t size, int64_t unit, int64_t i, int64_t n) {
 }
 static void gt__cpu_part_task(const void *context, gt__cpu_range items) {
   const gt__cpu_product *c = (const gt__cpu_product *)context;
-  const int64_t n = c->end - c->first;
+  const gt__matmul_args *x = c->x;
+  const int64_t *stride = x->post.out.stride + x->n_batch, n = c->end - c->first;
   char *own = c->memory + c->shared_bytes + (size_t)items.thread * c->own_bytes;
+  char *sums = own + c->b_bytes + c->a_bytes, *out = x->post.out.data;
   gt__cpu_eval e;
-  if (!c->stored) gt__cpu_begin(&e, &c->x->post, 1, c->x->post.ndim);
+  if (!c->stored) gt__cpu_begin(&e, &x->post, 1, x->post.ndim);
+  else out += gt__offset(c->batch, x->n_batch, x->post.size, x->post.out.stride) * c->width;
   for (int64_t item = items.begin; item < items.end; item++) {
-    const int64_t i = item / c->grid_n, j = item % c->grid_n;
-    gt__cpu_rectangle(c, &e, own, gt__cpu_part(c->x->m, c->high, i, c->grid_m),
-                      gt__cpu_part(c->x->m, c->high, i + 1, c->grid_m),
-                      c->first + gt__cpu_part(n, c->broad, j, c->grid_n),
-                      c->first + gt__cpu_part(n, c->broad, j + 1, c->grid_n));
+    const int64_t p = item / c->grid_n, q = item % c->grid_n;
+    const int64_t m_end = gt__cpu_part(x->m, c->high, p + 1, c->grid_m);
+    const int64_t n_end = c->first + gt__cpu_part(n, c->broad, q + 1, c->grid_n);
+    for (int64_t j = c->first + gt__cpu_part(n, c->broad, q, c->grid_n); j < n_end; j += c->columns)
+      for (int64_t i = gt__cpu_part(x->m, c->high, p, c->grid_m); i < m_end; i += c->rows) {
+        const int64_t rows = gt__cpu_least(c->rows, m_end - i);
+        const int64_t columns = gt__cpu_least(c->columns, n_end - j);
+        const int64_t c_row = c->stored ? stride[0] : columns, c_col = c->stored ? stride[1] : 1;
+        char *to = c->stored ? out + (i * c_row + j * c_col) * c->width : sums;
+        if (c->dot) gt__cpu_by_dots(c, to, c_row, c_col, i, rows, j, columns);
+        else gt__cpu_by_panels(c, to, c_row, i, rows, j, columns, own);
+        if (!c->stored) gt__cpu_after(c, &e, to, i, rows, j, columns);
+      }
   }
 }
 /* An item is GT__DEPTH of a panel of B. */
@@ -2663,20 +2650,6 @@ static void gt__cpu_pack_task(const void *context, gt__cpu_range items) {
                  gt__cpu_least(GT__DEPTH, x->k - k));
   }
 }
-/* Where the n lines of k values are that dots read, with which stride: in place or packed. */
-static const char *gt__cpu_lines(const gt__cpu_product *c, const gt__operand *x, int64_t first,
-                                 int64_t line, int64_t along, int64_t n, int64_t *stride) {
-  const int64_t k = c->x->k, w = c->width;
-  const int native = x->dtype == c->loops->native;
-  *stride = line;
-  if (native && along == 1) return x->data + first * w;
-  *stride = k;
-  if (native && line == 1) c->loops->pack(c->memory, k, x->data + first * w, along, 1, k, n);
-  else
-    for (int64_t i = 0; i < n; i++)
-      gt__cpu_pack(c, c->memory + i * k * w, 1, x, first + i * line, 0, along, 1, k);
-  return c->memory;
-}
 static void gt__cpu_one_item(gt__cpu_product *c, int64_t item) {
   const gt__matmul_args *x = c->x;
   c->batch = item / c->items_n;
@@ -2685,13 +2658,9 @@ static void gt__cpu_one_item(gt__cpu_product *c, int64_t item) {
   c->packed = c->direct ? x->n - x->n % c->broad : c->first;
   c->a = gt__offset(c->batch, x->n_batch, x->post.size, x->a.stride);
   c->b = gt__offset(c->batch, x->n_batch, x->post.size, x->b.stride);
-  if (c->dot) {
-    c->dot_a = gt__cpu_lines(c, &x->a, c->a, c->a_row, c->a_col, x->m, &c->dot_a_row);
-    c->dot_b = gt__cpu_lines(c, &x->b, c->b, c->b_col, c->b_row, x->n, &c->dot_b_row);
-  } else if (!c->late) {
+  if (!c->late)
     gt__cpu_split(gt__cpu_pack_task, c, gt__cpu_parts(c->end - c->packed, c->broad) *
                   gt__cpu_parts(x->k, GT__DEPTH), c->threads);
-  }
   gt__cpu_split(gt__cpu_part_task, c, c->grid_m * c->grid_n, c->threads);
 }
 static void gt__cpu_item_task(const void *context, gt__cpu_range items) {
@@ -2708,17 +2677,14 @@ static void gt__cpu_choose_way(gt__cpu_product *c) {
   c->a_col = x->k == 1 ? 1 : x->a_col;
   c->b_row = x->k == 1 ? 1 : x->b_row;
   c->b_col = x->n == 1 ? 1 : x->b_col;
-  c->a_lies = a_native && c->a_col == 1;
-  c->b_lies = b_native && c->b_row == 1;
   c->direct = x->k > 0 && b_native && c->b_col == 1 &&
               (x->m <= 2 * c->loops->rows || x->k <= GT__IN_PLACE / c->width / x->n);
   /* For each value of C: dots save packing, at some 0.3 cycles a value, and sums in lanes that C
      has no columns for; they cost 5 cycles to add up their lanes, and a seventh more loads. */
   const double k = (double)x->k, steps = k / (2 * c->loops->vector);
   const double wide = (double)gt__cpu_round(x->n, c->loops->vector) / (double)x->n;
-  const double packed = (c->a_lies ? k / (double)x->n : 0) +
-                        (c->b_lies ? k / (double)x->m : c->direct ? -k / (double)x->m : 0);
-  c->dot = (c->a_lies || c->b_lies) && x->k >= c->loops->vector &&
+  const double packed = k / (double)x->n + k / (double)x->m;
+  c->dot = a_native && b_native && c->a_col == 1 && c->b_row == 1 && x->k >= c->loops->vector &&
            0.3 * packed + steps * (wide - 1) > 5 + steps / 7;
   c->direct &= !c->dot;
   /* Rows that are a multiple of 4 KB apart would meet in the same lines of the L1 cache. */
@@ -2732,25 +2698,23 @@ static void gt__cpu_choose_blocks(gt__cpu_product *c) {
   const gt__matmul_args *x = c->x;
   const int64_t w = c->width, depth = gt__cpu_least(GT__DEPTH, x->k);
   const int64_t most = GT__SHARED / w / (x->k + !x->k);   /* columns of B that are packed at once */
-  int64_t own, shared = 0;
+  int64_t own;
   c->high = c->dot ? c->loops->dots : c->loops->rows;
   c->broad = c->dot ? 4 : c->loops->panel;
   /* with little work for each value of C, its rows are written side by side, not from page to page */
   c->rows = x->k <= 16 ? c->high
             : gt__cpu_round(gt__cpu_least(x->m, GT__A_BYTES / GT__DEPTH / w), c->high);
   c->columns = gt__cpu_least(x->n, GT__N_BLOCK);
-  c->late = c->direct || x->m <= c->rows || most < 4 * c->broad;
-  c->items_n = c->dot || c->late ? 1 : gt__cpu_parts(x->n, most);
+  c->late = c->dot || c->direct || x->m <= c->rows || most < 4 * c->broad;
+  c->items_n = c->late ? 1 : gt__cpu_parts(x->n, most);
   c->item_columns = gt__cpu_round(gt__cpu_parts(x->n, c->items_n), c->broad);
-  if (c->dot) shared = (c->a_lies ? 0 : x->m) + (c->b_lies ? 0 : x->n);
-  else if (!c->late) shared = c->item_columns;
   c->b_bytes = c->dot || !c->late ? 0 : c->broad * depth * w;
   c->a_bytes = c->dot ? 0 : c->rows * depth * w + 64;
   own = c->b_bytes + c->a_bytes;
   /* 64 values behind the sums may be read, when the last group of a block is rounded up */
   if (!c->stored) own += (c->rows * c->columns + GT__GROUP) * w;
   c->own_bytes = (size_t)gt__cpu_round(own, 64);
-  c->shared_bytes = (size_t)gt__cpu_round(shared * x->k * w + 64, 64);
+  c->shared_bytes = (size_t)(c->late ? 0 : gt__cpu_round(c->item_columns * x->k * w, 64));
 }
 /* Divides an item among threads, so that the largest part is as small as can be. Packing a panel of
    A takes as long as a tile, packing one of B late as long as three. */

@@ -2445,7 +2445,7 @@ static int gt__cpu_reduce(const gt__reduce_args *r) {
    Items, of all batches, go to threads where there are enough; else threads share each item. */
 enum { GT__DEPTH = 512,                  /* of K; the more, the seldomer C is read and written */
        GT__A_BYTES = 448 << 10,          /* packed A, for an L2 cache of half a megabyte or more */
-       GT__N_BLOCK = 1024, GT__SHARED = 1 << 24, GT__IN_PLACE = 1 << 18,
+       GT__N_BLOCK = 1024, GT__SHARED = 1 << 24, GT__IN_PLACE = 1 << 18, GT__FEW_ROWS = 56,
        GT__DOT_BYTES = 4096,             /* of a line in dots: eight lines stay in L1 */
        GT__LINE_PIECE = 32, GT__EDGE = 14 * 128 };
 typedef struct {
@@ -2678,7 +2678,7 @@ static void gt__cpu_choose_way(gt__cpu_product *c) {
   c->b_row = x->k == 1 ? 1 : x->b_row;
   c->b_col = x->n == 1 ? 1 : x->b_col;
   c->direct = x->k > 0 && b_native && c->b_col == 1 &&
-              (x->m <= 2 * c->loops->rows || x->k <= GT__IN_PLACE / c->width / x->n);
+              (x->m <= GT__FEW_ROWS || x->k <= GT__IN_PLACE / c->width / x->n);
   /* For each value of C: dots save packing, at some 0.3 cycles a value, and sums in lanes that C
      has no columns for; they cost 5 cycles to add up their lanes, and a seventh more loads. */
   const double k = (double)x->k, steps = k / (2 * c->loops->vector);
@@ -2701,7 +2701,7 @@ static void gt__cpu_choose_blocks(gt__cpu_product *c) {
   int64_t own;
   c->high = c->dot ? c->loops->dots : c->loops->rows;
   c->broad = c->dot ? 4 : c->loops->panel;
-  /* with little work for each value of C, its rows are written side by side, not from page to page */
+  /* With little work for each value, C is written row by row rather than from page to page. */
   c->rows = x->k <= 16 ? c->high
             : gt__cpu_round(gt__cpu_least(x->m, GT__A_BYTES / GT__DEPTH / w), c->high);
   c->columns = gt__cpu_least(x->n, GT__N_BLOCK);

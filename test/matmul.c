@@ -775,7 +775,7 @@ static void test_random_products(void) {
 #ifdef _OPENMP
   const int before = omp_get_max_threads();
 #endif
-  for (i = 0; i < (QUICK ? 60 : 400); i++)
+  for (i = 0; i < (QUICK ? 30 : 400); i++)
     GT_SCOPE {
       static const int counts[] = {1, 2, 5};
       const gt_dtype t = (gt_dtype)types[rnd_below(9)];
@@ -849,7 +849,7 @@ static void test_batches_of_every_size(void) {
                                     {64, 64, 64}, {5, 9, 700},  {170, 40, 30}};
   int i, batch, layout;
   for (i = 0; i < 6; i++)
-    for (batch = 1; batch < 20; batch += 6)
+    for (batch = 1; batch < 20; batch += QUICK ? 18 : 6)
       for (layout = 0; layout < (QUICK ? 2 : LAYOUTS); layout++)
         GT_SCOPE {
           gt_tensor *a = random_tensor(GT_SHAPE(batch, size[i][0], size[i][2]), GT_FLOAT32, DEV);
@@ -874,7 +874,7 @@ static gt_tensor *in_double(const gt_tensor *x) { return gt_to_dtype(x, GT_FLOAT
 static void test_large_random_products(void) {
   static const int64_t most[] = {9, 70, 300, 600};
   int i, which;
-  for (i = 0; i < (QUICK ? 4 : 48); i++)
+  for (i = 0; i < (QUICK ? 3 : 48); i++)
     GT_SCOPE {
       const gt_dtype t = (gt_dtype)(GT_FLOAT16 + rnd_below(3));
       const int64_t m = 1 + rnd_below(most[rnd_below(4)]), n = 1 + rnd_below(most[rnd_below(4)]);

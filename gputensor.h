@@ -507,7 +507,7 @@ GT_API int64_t gt_report_leaks(FILE *file);              /* handles alive, a lin
 GT_API void gt_shutdown(void); /* waits, then lets go of all streams (the caller's too), pools and
         caches; tensors and events stay valid to free. Other threads must be outside the library. */
 GT_API const char *gt_version(void);
-GT_API const char *gt_build_info(void); /* compiler, OpenMP, CUDA, kernels built in */
+GT_API const char *gt_build_info(void); /* compiler, OpenMP, with or without CUDA */
 
 /* ---- what the macros above are made of --------------------------------------------------------- */
 typedef struct gt_scope { int on; gt_tensor *gt__first; struct gt_scope *gt__outer; } gt_scope;

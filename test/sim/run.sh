@@ -16,7 +16,7 @@ complaint='^[^ ]+:[0-9]+: |^FAILED|^sim: |runtime error:|ERROR: |WARNING: Thread
 
 limited() { if command -v timeout > /dev/null; then timeout "$time_limit" "$@"; else "$@"; fi; }
 case $config in
-  gcc) flags="-O1 -g -DGPUTENSOR_NO_SIMD" library_flags="-Wall -Wextra -Wpedantic -Werror" ;;
+  gcc) flags="-O1 -g" library_flags="-Wall -Wextra -Wpedantic -Werror" ;;
   sanitized)
     flags="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -DGPUTENSOR_NO_SIMD"
     library_flags= ;;

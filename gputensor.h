@@ -1206,18 +1206,17 @@ GT__FN int64_t gt__shr_i64(int64_t a, int64_t n) { return a >> ((uint64_t)n > 63
 /* Philox4x32-10 (Salmon, Moraes, Dror and Shaw, 2011): counter words {lo, hi, 0, 0}. */
 GT__FN void gt__philox(uint64_t seed, uint64_t counter, uint32_t c[4]) {
   uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
-  c[0] = (uint32_t)counter;
-  c[1] = (uint32_t)(counter >> 32);
-  c[2] = c[3] = 0u;
+  uint64_t x[4] = {counter, counter >> 32, 0, 0};   /* of which the lower halves count */
   for (int i = 0; i < 10; i++) {
-    uint64_t p = (uint64_t)0xd2511f53u * c[0], q = (uint64_t)0xcd9e8d57u * c[2];
-    c[0] = (uint32_t)(q >> 32) ^ c[1] ^ k0;
-    c[2] = (uint32_t)(p >> 32) ^ c[3] ^ k1;
-    c[1] = (uint32_t)q;
-    c[3] = (uint32_t)p;
+    const uint64_t p = (x[0] & 0xffffffffu) * 0xd2511f53u, q = (x[2] & 0xffffffffu) * 0xcd9e8d57u;
+    x[0] = q >> 32 ^ x[1] ^ k0;
+    x[2] = p >> 32 ^ x[3] ^ k1;
+    x[1] = q;
+    x[3] = p;
     k0 += 0x9e3779b9u;
     k1 += 0xbb67ae85u;
   }
+  for (int i = 0; i < 4; i++) c[i] = (uint32_t)x[i];
 }
 GT__FN int64_t gt__53_bits(const uint32_t w[2]) {
   return (int64_t)(((uint64_t)w[0] << 21) | (w[1] >> 11));

@@ -1576,13 +1576,28 @@ typedef struct { const char *name; const gt__cpu_loops *loops[3]; } gt__cpu_isa;
         ((T *)out)[i] = (T)(GT__EITHER(f, integer)); \
       } \
       break;
+#define GT__BY(name, f) \
+    case GT__OP_##name: { \
+      const T b = *(const T *)pb;   /* one number */ \
+      (void)b; \
+      GT__IVDEP \
+      for (int64_t i = 0; i < whole; i++) { \
+        const T a = ((const T *)pa)[i]; \
+        ((T *)out)[i] = (T)(GT__EITHER(f, a)); \
+      } \
+      break; \
+    }
 /* Conversions between a dtype in memory and the three compute types are steps too. Memory may have
    been written through another type of that size (long and long long), so its types alias all. */
 enum { GT__FROM = GT__OPS, GT__TO = GT__FROM + GT_DTYPES,     /* + dtype */
        GT__OP_mul_add = GT__TO + GT_DTYPES,     /* two steps in one loop, each of them rounded */
-       GT__OP_near_sin, GT__OP_near_cos, GT__OP_near_tan };  /* of floats below 2^15 */
+       GT__OP_less, GT__OP_over, GT__OP_exp_less,   /* a - b, a / b, exp(a - b), b one number */
+       GT__OP_near_exp, GT__OP_near_exp_less,       /* of floats below 87, so without limits */
+       GT__OP_near_sin, GT__OP_near_cos, GT__OP_near_tan,   /* below 2^15 */
+       GT__FOLD_TOP = GT__FOLD_ALL + 1 };           /* one of the largest; a NaN may be left out */
 static int gt__cpu_near(int op) { /* these three follow each other in the table, too */
-  return op >= GT__OP_sin && op <= GT__OP_tan ? GT__OP_near_sin + (op - GT__OP_sin) : op;
+  return op >= GT__OP_sin && op <= GT__OP_tan ? GT__OP_near_sin + (op - GT__OP_sin)
+         : op == GT__OP_exp ? GT__OP_near_exp : op == GT__OP_exp_less ? GT__OP_near_exp_less : op;
 }
 typedef int16_t gt__i16 __attribute__((may_alias));
 typedef uint16_t gt__u16 __attribute__((may_alias));
@@ -1658,6 +1673,8 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
         GT__HALVE(name, type, 8) GT__HALVE(name, type, 4) \
         GT__HALVE(name, type, 2) GT__HALVE(name, type, 1) \
         break;
+#define GT__TOP(n, v) \
+  GT__IVDEP for (int64_t i = 0; i < n; i++) lane[i] = v > lane[i] ? v : lane[i];
 /* a value made from the index of its element, which is first + i*step */
 #define GT__RANDOM(op) \
   GT__EITHER(GT__F(random)(op, p->seed, counter + (uint64_t)(i * step)), \
@@ -1851,9 +1868,11 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
     typedef value T; \
     const int64_t whole = n & ~(int64_t)(GT__GROUP - 1); \
     if (sizeof(T) == 4 && gt__cpu_near(op) != op) { \
+      const float less = op == GT__OP_exp_less ? *(const gt__f32 *)pb : 0.0f; \
+      const float most = gt__cpu_near(op) < GT__OP_near_sin ? 87.0f : 0x1p15f; \
       int far = 0; \
       for (int64_t i = 0; i < whole; i++) \
-        far |= !(gt__abs_f32(((const gt__f32 *)pa)[i]) < 0x1p15f); \
+        far |= !(gt__abs_f32(((const gt__f32 *)pa)[i] - less) < most); \
       if (!far) op = gt__cpu_near(op); \
     } \
     switch (op) { \
@@ -1864,6 +1883,10 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
       GT__STEP(near_sin, 1, FLOAT, HEAVY, gt__sin_of((float)a, 0), a) \
       GT__STEP(near_cos, 1, FLOAT, HEAVY, gt__cos_of((float)a, 0), a) \
       GT__STEP(near_tan, 1, FLOAT, HEAVY, gt__tan_of((float)a, 0), a) \
+      GT__BY(less, GT__SUB(a, b)) GT__BY(over, GT__DIV(a, b)) \
+      GT__BY(exp_less, GT__F(exp)(GT__SUB(a, b))) \
+      GT__BY(near_exp_less, gt__exp_normal((float)GT__SUB(a, b))) \
+      GT__STEP(near_exp, 1, FLOAT, HEAVY, gt__exp_normal((float)a), a) \
     } \
   } \
   static target GT__OPTIMIZE("off") void gt__cpu_fold_##type##_##isa( \
@@ -1889,6 +1912,13 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
       switch (fold) { \
         GT__LANE(SUM, type, isa) GT__LANE(PROD, type, isa) GT__LANE(MAX, type, isa) \
         GT__LANE(MIN, type, isa) GT__LANE(ANY, type, isa) GT__LANE(ALL, type, isa) \
+        case GT__FOLD_TOP: \
+          for (int64_t i = 0; i < GT__GROUP; i++) lane[i] = gt__identity_##type(GT__FOLD_MAX); \
+          for (first = 0; first + GT__GROUP <= n; first += GT__GROUP) \
+            GT__TOP(GT__GROUP, b[first + i]) \
+          for (; first < n; first++) GT__TOP(1, b[first]) \
+          for (int64_t half = GT__GROUP / 2; half > 0; half /= 2) GT__TOP(half, lane[half + i]) \
+          break; \
         default:  /* the first of the best */ \
           gt__cpu_lanes_##type##_##isa(fold == GT__FOLD_ARGMAX ? GT__FOLD_MAX : GT__FOLD_MIN, \
                                        a + c, NULL, b, n, 1); \
@@ -2304,22 +2334,25 @@ static void gt__cpu_chunk(gt__cpu_folder *f, gt__cpu_column *to, int64_t o, int6
   f->e.loops->step(GT__TO + GT_INT64, to->index, f->at, NULL, NULL, columns);
   for (int64_t i = 0; i < columns; i++) to->index[i] += begin;
 }
-/* to[i] = op(from[i], number) over whole groups; no number (NULL) for an op of one operand */
-static void gt__cpu_each(gt__cpu_eval *e, int op, char *to, const char *from, const void *number,
-                         int64_t n) {
-  char *b = e->buffer[GT__ACC];
-  if (number) gt__cpu_move((size_t)e->width, b, 1, number, 0, GT__BLOCK);
-  for (int64_t k = 0; k < n; k += GT__BLOCK)
-    e->loops->step(op, to + k * e->width, from + k * e->width, b, b,
-                   gt__cpu_round(gt__cpu_least(GT__BLOCK, n - k), GT__GROUP));
+/* to[i] = op(from[i], number) for n values; no number (NULL) for an op of one operand */
+static void gt__cpu_each(const gt__cpu_eval *e, int op, char *to, const char *from,
+                         const void *number, int64_t n) {
+  const int64_t whole = n & ~(int64_t)(GT__GROUP - 1), at = whole * e->width;
+  const size_t bytes = (size_t)((n - whole) * e->width);
+  char rest[GT__GROUP * 8] __attribute__((aligned(64)));
+  if (whole) e->loops->step(op, to, from, number ? number : from, from, whole);
+  if (!bytes) return;
+  memcpy(rest, from + at, bytes);
+  gt__cpu_pad(e, rest, n - whole);
+  e->loops->step(op, rest, rest, number ? number : rest, rest, GT__GROUP);
+  memcpy(to + at, rest, bytes);
 }
 static void gt__cpu_finish(gt__cpu_folder *f, int64_t o, int64_t columns) {
   const gt__reduce_args *r = f->c->r;
   const int indexed = gt__cpu_indexed(r->fold);
   char *values = indexed ? (char *)f->tree[0].index : f->tree[0].value;
-  if (r->finish) gt__cpu_pad(&f->e, values, columns);
   if (r->finish & GT__DIVIDE)
-    gt__cpu_each(&f->e, GT__OP_div, values, values, &r->divisor, columns);
+    gt__cpu_each(&f->e, GT__OP_over, values, values, &r->divisor, columns);
   if (r->finish & GT__ROOT) gt__cpu_each(&f->e, GT__OP_sqrt, values, values, NULL, columns);
   gt__cpu_put(&f->e, indexed ? gt__cpu_choose()->loops[GT__I64] : f->e.loops, &r->out,
               gt__cpu_lies(&r->out, r->n_kept, r->pre.size), r->n_kept, o, columns, values);
@@ -2366,36 +2399,34 @@ static void gt__cpu_tree_task(const void *context, gt__cpu_range items) {
   }
 }
 /* ---- softmax and its like: a row stays in the caches from its read to its store ---- */
-/* `row` has space for two rows, each of `pitch` bytes: log_softmax needs v - m after exp(v - m). */
+/* `row` has space for two rows, each of `pitch` bytes. */
 static void gt__cpu_soft_row(gt__cpu_eval *e, const gt__reduce_args *r, char *row, size_t pitch,
                              int64_t o) {
   const int64_t n = r->n, width = e->width, whole = n / GT__CHUNK, rest = n % GT__CHUNK;
-  char group[GT__GROUP * 8] __attribute__((aligned(64))), *exps = row;
+  const int direct = e->out == GT__IN_LINE && r->pre.out.dtype == e->loops->native;
+  char *exps = row + pitch, *to = direct ? r->pre.out.data + o * n * width : row;
   gt__num m, part[GT__SOFT_BYTES / 4 / GT__CHUNK];
   char *sum = (char *)part;
   const char *values = gt__cpu_values(e, row, o * n, n);
-  e->loops->lanes(GT__FOLD_MAX, &m, NULL, values, n, 1);
+  e->loops->lanes(GT__FOLD_TOP, &m, NULL, values, n, 1);
   if (r->soft == GT__LOGSUMEXP && (width == 4 ? isinf(m.s) : isinf(m.f))) memset(&m, 0, sizeof m);
-  if (values != row && n % GT__GROUP) values = (char *)memcpy(row, values, (size_t)(n * width));
-  if (values == row) gt__cpu_pad(e, row, n);
-  if (r->soft == GT__LOG_SOFTMAX) exps += pitch;
-  gt__cpu_each(e, GT__OP_sub, row, values, &m, n);
-  gt__cpu_each(e, GT__OP_exp, exps, row, NULL, n);
+  gt__cpu_each(e, GT__OP_exp_less, exps, values, &m, n);
   e->loops->lanes(GT__FOLD_SUM, sum, NULL, exps, GT__CHUNK, whole);
   if (rest)
     e->loops->lanes(GT__FOLD_SUM, sum + whole * width, NULL, exps + (n - rest) * width, rest, 1);
   for (int64_t step = 1; step < whole + (rest > 0); step *= 2)
     for (int64_t c = 0; c + step < whole + (rest > 0); c += 2 * step)
       e->loops->fold(GT__FOLD_SUM, sum + c * width, NULL, sum + (c + step) * width, 1, 1, 0, 1);
-  gt__cpu_move((size_t)width, group, 1, sum, 0, GT__GROUP);
-  if (r->soft != GT__SOFTMAX) gt__cpu_each(e, GT__OP_log, group, group, NULL, 1);
-  if (r->soft == GT__LOGSUMEXP) {
-    gt__cpu_each(e, GT__OP_add, group, group, &m, 1);
-    gt__cpu_put(e, e->loops, &r->out, GT__STRIDED, r->n_kept, o, 1, group);
-    return;
+  if (r->soft == GT__SOFTMAX) {
+    gt__cpu_each(e, GT__OP_over, to, exps, sum, n);
+  } else {
+    gt__cpu_each(e, GT__OP_log, sum, sum, NULL, 1);
+    if (r->soft == GT__LOG_SOFTMAX) gt__cpu_each(e, GT__OP_less, row, values, &m, n);
+    else e->loops->fold(GT__FOLD_SUM, sum, NULL, &m, 1, 1, 0, 1);
+    if (r->soft == GT__LOG_SOFTMAX) gt__cpu_each(e, GT__OP_less, to, row, sum, n);
+    else gt__cpu_put(e, e->loops, &r->out, GT__STRIDED, r->n_kept, o, 1, sum);
   }
-  gt__cpu_each(e, r->soft == GT__SOFTMAX ? GT__OP_div : GT__OP_sub, row, row, group, n);
-  for (int64_t k = 0; k < n; k += GT__BLOCK)
+  for (int64_t k = 0; k < n && !direct && r->soft != GT__LOGSUMEXP; k += GT__BLOCK)
     gt__cpu_put(e, e->loops, &r->pre.out, e->out, r->pre.ndim, o * n + k,
                 gt__cpu_least(GT__BLOCK, n - k), row + k * width);
 }

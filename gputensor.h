@@ -4236,8 +4236,8 @@ GT_API gt_tensor *gt_keep(gt_tensor *x) {
 /* A tensor's description without its links, which other threads may be changing. */
 static gt_tensor gt__plain(const gt_tensor *x) {
   gt_tensor y;
-  memset(&y, 0, sizeof y);
   memcpy(&y, x, offsetof(gt_tensor, gt__next));
+  memset(&y.gt__next, 0, sizeof y - offsetof(gt_tensor, gt__next));
   return y;
 }
 /* A new handle like `model`, on the same storage. */
@@ -4701,10 +4701,11 @@ static int gt__collapse(int32_t *ndim, int64_t *size, int wall, int n, gt__opera
   *ndim = out;
   return new_wall;
 }
-/* All byte offsets below 2^31? */
-static int gt__is_narrow(int ndim, const int64_t *size, int n, gt__operand *const *o) {
-  int narrow = gt__count(ndim, size) <= INT32_MAX;
-  for (int k = 0; k < n; k++) {
+/* All byte offsets below 2^31? A CPU does not care. */
+static int gt__is_narrow(const gt__op *op, int ndim, const int64_t *size, int n,
+                         gt__operand *const *o) {
+  int narrow = op->device.type == GT_CUDA && gt__count(ndim, size) <= INT32_MAX;
+  for (int k = 0; k < n && narrow; k++) {
     double last = 0; /* in which nothing overflows */
     for (int d = 0; d < ndim; d++) last += (double)(size[d] - 1) * (double)o[k]->stride[d];
     narrow &= last * 8 <= INT32_MAX;
@@ -4811,7 +4812,7 @@ static gt_status gt__move_elements(const char *function, const gt_tensor *dst, c
   } else {
     gt__sort_dims(a->ndim, a->size, 2, o);
     gt__collapse(&a->ndim, a->size, 0, 2, o);
-    a->narrow = gt__is_narrow(a->ndim, a->size, 2, o);
+    a->narrow = gt__is_narrow(&op, a->ndim, a->size, 2, o);
   }
   return gt__submit(&op);
 }
@@ -5519,7 +5520,7 @@ static gt_status gt__launch_map(const char *function, const gt__code *g, const g
     o[k] = gt__bind(&op, &m->in[k - 1], g->in[k - 1], ndim, ndim, gt__as_it_is);
   if (!g->indexed) gt__sort_dims(ndim, m->size, n, o);
   gt__collapse(&m->ndim, m->size, 0, n, o);
-  m->narrow = gt__is_narrow(m->ndim, m->size, n, o);
+  m->narrow = gt__is_narrow(&op, m->ndim, m->size, n, o);
   return gt__submit(&op);
 }
 static gt_status gt__prepare(gt__tree *t, int i, int compute, gt__code *g);
@@ -5935,7 +5936,7 @@ static gt_status gt__launch_fold(const gt__folding *f, const gt__tree *t, const 
   m->count = r->outer * r->n;
   m->ndim = ndim;
   r->n_kept = gt__collapse(&m->ndim, m->size, kept, n, o);
-  m->narrow = gt__is_narrow(m->ndim, m->size, n, o);
+  m->narrow = gt__is_narrow(&op, m->ndim, m->size, n, o);
   gt__set_program(m, &g->p);
   r->fold = f->fold;
   r->finish = f->finish;
@@ -6161,8 +6162,10 @@ static gt_status gt__product_shape(const char *function, const gt_tensor *a, con
                     gt__shape_text(a), gt__shape_text(b), (long long)x->k,
                     (long long)p->b.shape[p->b.ndim],
                     x->n == x->k ? "; transpose the second operand?" : "");
-  memset(&p->result, 0, sizeof p->result);
-  if (!gt__merge_shape(&p->result, &p->a) || !gt__merge_shape(&p->result, &p->b))
+  p->result = p->a;
+  p->result.storage = NULL;
+  p->result.gt__number = 0;
+  if (!gt__merge_shape(&p->result, &p->b))
     return gt__fail(GT_ERROR_SHAPE, "%s: %s x %s: the batches do not broadcast", function,
                     gt__shape_text(a), gt__shape_text(b));
   p->result.dtype = gt_promote_types(a->dtype, b->dtype);
@@ -6196,19 +6199,30 @@ static gt_status gt__launch_product(gt__product *p, const gt__code *g, const gt_
   gt__bind(&p->op, &x->b, &p->b, batch, batch, order);
   for (int k = 1; k < n; k++)
     o[k] = gt__bind(&p->op, &x->post.in[k], g->in[k], ndim, batch + 2, order);
-  x->post.narrow = gt__is_narrow(x->post.ndim, x->post.size, n, o);
+  x->post.narrow = gt__is_narrow(&p->op, x->post.ndim, x->post.size, n, o);
   return gt__submit(&p->op);
 }
-static gt_tensor *gt__matmul_text(const char *function, gt_tensor *out, const gt_tensor *a,
-                                  const gt_tensor *b, const char *text, int n,
-                                  const gt_tensor *const *x);
+/* The product with nothing behind it, which needs no tree. */
+static gt_tensor *gt__matmul_bare(const char *function, gt_tensor *out, const gt_tensor *a,
+                                  const gt_tensor *b) {
+  const gt_tensor *const x[] = {a, b};
+  gt__product p;
+  gt__result r;
+  gt__code g;
+  if (gt__refuse(function, !out, gt__first_null(2, x))) return NULL;
+  if (gt__product_shape(function, a, b, &p)) return NULL;
+  if (gt__begin(&r, function, out, &p.result, 2, x, 0)) return NULL;
+  memset(&g.p, 0, sizeof g.p.ins[0] + offsetof(gt__program, ins));   /* which loads slot 0 */
+  g.p.compute = (uint8_t)gt__compute_of(p.result.dtype);
+  g.p.n_ins = g.p.n_in = g.p.n_slot = 1;
+  return gt__end(&r, gt__launch_product(&p, &g, r.place));
+}
 /* The product by itself, in the type that products add up in, then the expression. */
 static gt_status gt__product_apart(gt__tree *t, gt__product *p, gt_dtype dtype, gt_tensor *place) {
   const gt_tensor *const *factor = t->in + t->n_in;
   GT__LOCAL gt_tensor *product =
       gt__new(t->function, gt_shape_of(&p->result), dtype, place->device, 0);
-  if (!product || !gt__matmul_text(t->function, product, factor[0], factor[1], "a", 0, NULL))
-    return gt__failed();
+  if (!product || !gt__matmul_bare(t->function, product, factor[0], factor[1])) return gt__failed();
   p->result = gt__plain(product);
   return gt__run_tree(t, place, NULL, GT__I64) ? GT_OK : gt__failed();
 }
@@ -6251,7 +6265,7 @@ GT_API gt_tensor *gt_matmul_eval_n(gt_tensor *out, const gt_tensor *a, const gt_
   return gt__matmul_text("gt_matmul_eval", out, a, b, text, n, x);
 }
 GT_API gt_tensor *gt_matmul(gt_tensor *out, const gt_tensor *a, const gt_tensor *b) {
-  return gt__matmul_text(__func__, out, a, b, "a", 0, NULL);
+  return gt__matmul_bare(__func__, out, a, b);
 }
 /* A whole factor of integer matrices is an integer, so that their product stays one. */
 static gt_tensor *gt__factor_of(const gt_tensor *a, const gt_tensor *b, double value) {
@@ -6276,7 +6290,8 @@ GT_API gt_tensor *gt_linear(gt_tensor *out, const gt_tensor *x, const gt_tensor 
                     gt__shape_text(w));
   gt_tensor wt = gt__plain(w);
   gt__swap_dims(&wt, 0, 1);
-  return gt__matmul_text(__func__, out, x, &wt, bias ? "a + b" : "a", bias != NULL, &bias);
+  return bias ? gt__matmul_text(__func__, out, x, &wt, "a + b", 1, &bias)
+              : gt__matmul_bare(__func__, out, x, &wt);
 }
 
 /* ---- >>stream-code ----------------------------------------------------------------------------- */

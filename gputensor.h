@@ -2000,7 +2000,8 @@ static const gt__cpu_isa *gt__cpu_choose(void) {
 #endif
 }
 
-/* ---- threads: each gets one range of the items; results never depend on their number ---- */
+/* ---- threads: each takes ranges of the items as long as there are any, since processors of a
+   machine are often not equally fast; results never depend on who does what ---- */
 typedef struct { int64_t begin, end; int thread; } gt__cpu_range;
 typedef void (*gt__cpu_task)(const void *context, gt__cpu_range items);
 enum { GT__CPU_PARALLEL = 1 << 16 };  /* steps worth waking threads for: some microseconds */
@@ -2023,14 +2024,15 @@ static void gt__cpu_split(gt__cpu_task task, const void *context, int64_t items,
   const gt__cpu_range all = {0, items, 0};
 #ifdef _OPENMP
   if (threads > 1 && items > 1) {
+    const int64_t each = (items - 1) / (4 * threads) + 1;
+    int64_t next = 0;
 #pragma omp parallel num_threads(threads)
-    {
-      /* the first items % n threads take one more, without a product that could overflow */
-      const int t = omp_get_thread_num(), n = omp_get_num_threads();
-      const int64_t each = items / n, more = items % n;
-      const int64_t begin = each * t + (t < more ? t : more);
-      const gt__cpu_range range = {begin, begin + each + (t < more), t};
-      if (range.begin < range.end) task(context, range);
+    for (;;) {
+      const int64_t begin = __atomic_fetch_add(&next, each, __ATOMIC_RELAXED);
+      const gt__cpu_range range = {begin, items - begin < each ? items : begin + each,
+                                   omp_get_thread_num()};
+      if (begin >= items) break;
+      task(context, range);
     }
     return;
   }

@@ -755,7 +755,9 @@ GT__FN float gt__exp_of(float hi, float lo) {
   return gt__scale_f32(GT__ADD(1.0f, gt__expm1_poly(r)), n, gt__bits_f32(hi));
 }
 GT__FN float gt__exp_f32(float x) {
-  return gt__exp_of(gt__at_most(89.0f, gt__at_least(-104.0f, x)), 0.0f);
+  float r;   /* the sign is that of x itself, or compilers decide three times */
+  int32_t n = gt__exp_split(gt__at_most(89.0f, gt__at_least(-104.0f, x)), 0.0f, &r);
+  return gt__scale_f32(GT__ADD(1.0f, gt__expm1_poly(r)), n, gt__bits_f32(x));
 }
 /* e^x, which is to be normal. */
 GT__FN float gt__exp_normal(float x) {
@@ -768,7 +770,7 @@ GT__FN float gt__exp2_of(float hi, float lo) {
   float c = gt__at_most(160.0f, gt__at_least(-160.0f, hi)), l = c == hi ? lo : 0.0f;
   float k = GT__ADD(c, gt__rounder);
   float r = GT__MUL(GT__ADD(GT__SUB(c, GT__SUB(k, gt__rounder)), l), 0x1.62e430p-1f);
-  return gt__scale_f32(GT__ADD(1.0f, gt__expm1_poly(r)), gt__bits_f32(k), gt__bits_f32(c));
+  return gt__scale_f32(GT__ADD(1.0f, gt__expm1_poly(r)), gt__bits_f32(k), gt__bits_f32(hi));
 }
 GT__FN float gt__exp2_f32(float x) { return gt__exp2_of(x, 0.0f); }
 /* 2^n t + (2^n - 1), halved until the end because 2^128 is no float. */
@@ -1549,7 +1551,8 @@ typedef struct {
   void *c;
   const void *a, *b;
   int64_t k, c_row, c_col, a_row, a_col, b_row;   /* b_row: of micro, from k to k + 1; of dot, a line's */
-  int64_t ahead[2];                        /* from B to lines that micro fetches meanwhile, each k */
+  const void *far[2];                      /* lines that micro fetches meanwhile, and for each k */
+  int64_t far_row;                         /* those so many bytes farther */
   int rows, columns, add;                  /* add: to what C holds */
 } gt__cpu_tile;
 typedef struct {
@@ -1702,8 +1705,10 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
     T *c = (T *)t->c; \
     const int64_t a_row = t->a_row, a_col = t->a_col; \
     GT__UNROLL for (int i = 0; i < rows; i += 3) a[i / 3] = (const S *)t->a + i * a_row; \
-    const int64_t c_row = t->c_row, b_row = t->b_row, every = t->k / rows + 1; \
-    const int64_t ahead[2] = {t->ahead[0], t->ahead[1]}; \
+    const int64_t c_row = t->c_row, b_row = t->b_row; \
+    const char *far = (const char *)t->far[0]; \
+    const int64_t far_row = t->far_row, far_line = (const char *)t->far[1] - far; \
+    const int64_t every = t->k < 128 ? 128 : t->k / rows + 1; \
     const int add = t->add; \
     V sum[most][wide], x[wide]; \
     GT__UNROLL for (int i = 0; i < rows; i++) \
@@ -1713,11 +1718,10 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
       if (i < rows) \
         GT__UNROLL for (int j = 0; j < vectors; j++) \
           __builtin_prefetch(c + i * c_row + j * LANES, 1); \
-      for (; k < end; k++, b += b_row) { \
-        GT__UNROLL for (int j = 0; j < vectors; j++) { \
-          x[j] = *(const U *)(b + j * LANES); \
-          if (j * bytes % 64 == 0) __builtin_prefetch(b + ahead[j & 1] + j * LANES); \
-        } \
+      for (; k < end; k++, b += b_row, far += far_row) { \
+        GT__UNROLL for (int j = 0; j < vectors; j++) x[j] = *(const U *)(b + j * LANES); \
+        __builtin_prefetch(far, 0, 2);            /* into L2: L1 is full */ \
+        __builtin_prefetch(far + far_line, 0, 2); \
         GT__UNROLL for (int i = 0; i < rows; i++) \
           GT__UNROLL for (int j = 0; j < vectors; j++) \
             sum[i][j] += a[i / 3][i % 3 * a_row] * x[j]; \
@@ -1955,12 +1959,9 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
   GT__LOOPS(avx2, __attribute__((target("avx2,fma"))), 32, l32, 6, 2, 2, T, type, dtype) \
   GT__LOOPS(avx512, __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,avx2,fma"))), \
             64, l64, 14, 2, 4, T, type, dtype)
-#elif defined(__aarch64__)
-#define GT__LOOPS_ALL(T, type, dtype, l16, l32, l64) \
-  GT__LOOPS(baseline, , 16, l16, 8, 3, 4, T, type, dtype)
 #else
 #define GT__LOOPS_ALL(T, type, dtype, l16, l32, l64) \
-  GT__LOOPS(baseline, , 16, l16, 6, 2, 2, T, type, dtype)
+  GT__LOOPS(baseline, , 16, l16, 8, 3, 4, T, type, dtype)
 #endif
 #define GT__EITHER(f, i) f
 #define GT__F(name) gt__##name##_f32
@@ -2468,35 +2469,31 @@ static int gt__cpu_reduce(const gt__reduce_args *r) {
 
 /* ---- matmul ----
    Two ways, chosen by shape and strides alone, so that threads change no sum:
-   - Panels. A block of C takes all of K in pieces of GT__DEPTH. For each, panels of rows of A are
-     packed to stay in the L2 cache, while the micro-kernel takes a panel of columns of B down the
-     rows. B was packed before, once for all threads, GT__SHARED bytes at a time; late, panel by
-     panel, if one block has all rows; not at all if they are few or B is small. So with A.
+   - Panels. A block of C takes all of K in pieces. For each, panels of rows of A are packed to stay
+     in the L2 cache; then each panel of columns of B is packed, and the micro-kernel takes it down
+     the rows, while it fetches what the next panel is made of. So no thread waits for another, and
+     none reads what another has written. Operands that are as good where they lie are not packed.
    - Dots: where A has few rows, or B few columns, and the values of both lie side by side along K.
    Packing converts, so the kernels know the compute types alone. C takes the sums itself where it
    can; else a block of them passes through the program behind the product while it is in cache.
-   Items, of all batches, go to threads where there are enough; else threads share each item. */
-enum { GT__DEPTH = 512,                  /* of K; the more, the seldomer C is read and written */
+   Threads share the parts of all products of a batch. */
+enum { GT__DEPTH = 256,                  /* of K; the more, the seldomer C is read and written */
        GT__A_BYTES = 448 << 10,          /* packed A, for an L2 cache of half a megabyte or more */
-       GT__N_BLOCK = 1024, GT__SHARED = 1 << 24, GT__IN_PLACE = 1 << 18, GT__FEW_ROWS = 56,
+       GT__N_BLOCK = 1024, GT__IN_PLACE = 1 << 18, GT__FEW_ROWS = 56,
        GT__DOT_BYTES = 4096,             /* of a line in dots: eight lines stay in L1 */
-       GT__LINE_PIECE = 32, GT__EDGE = 14 * 128 };
+       GT__LINE_PIECE = 32, GT__EDGE = 14 * 128, GT__SMALL = 1 << 16 };
 typedef struct {
   const gt__matmul_args *x;
   const gt__cpu_loops *loops;
   int64_t width, a_row, a_col, b_row, b_col;
-  int64_t high, broad;                  /* rows and columns of a panel */
+  int64_t high, broad, depth;           /* rows and columns of a panel; a piece of K */
   int64_t rows, columns;                /* of a block */
-  int64_t item_columns, items_n;        /* how B is divided, packed or not */
-  int64_t grid_m, grid_n;               /* parts of an item, one for a thread */
+  int64_t grid_m, grid_n;               /* parts of C */
   int dot, direct, a_direct, stored;    /* dots; B, A in place; C takes the sums */
-  int late;                             /* a panel of B is packed when it is used */
-  int threads;                          /* that share an item */
   int64_t a_bytes, b_bytes;             /* packed */
-  size_t own_bytes, shared_bytes;       /* of a thread, of an item */
+  size_t own_bytes;                     /* of a thread */
   char *memory;
-  /* of the item at hand */
-  int64_t batch, a, b, first, end, packed;   /* offsets; columns; up to `packed` B is in place */
+  int64_t batch, a, b;                  /* of the product at hand: its number, offsets */
 } gt__cpu_product;
 /* Packs n lines of k values as one panel, [k][panel]; line and along are strides. What does not lie
    as the kernel wants it is first gathered and converted, in small squares. */
@@ -2551,51 +2548,60 @@ static void gt__cpu_tile_of(const gt__cpu_product *c, gt__cpu_tile *t, char *to,
 }
 /* Rows of the next panel, of `rows` that are left: panels are as high as each other, and even. */
 static int gt__cpu_height(const gt__cpu_product *c, int64_t rows) {
-  const int64_t high = gt__cpu_parts(rows, gt__cpu_parts(rows, c->loops->rows));
-  return (int)(high == 1 ? 1 : high + (high & 1));
+  const int most = c->loops->rows, n = (int)rows;
+  if (n >= 4 * most) return most;
+  const int panels = (n + most - 1) / most, high = (n + panels - 1) / panels;
+  return high == 1 ? 1 : high + (high & 1);
 }
-/* Where the micro-kernel reads `columns` columns of B, of k on: in place, packed before, or packed
-   now. Returns how far it is from there to the next panel, if that can be fetched ahead. */
-static int64_t gt__cpu_panel_of_b(const gt__cpu_product *c, gt__cpu_tile *t, char *pb, int64_t k,
-                                  int64_t n, int64_t columns) {
-  const int64_t first = c->b + n * c->b_col + k * c->b_row, whole = columns == c->broad;
+/* Where the micro-kernel reads `columns` columns of B, of k on: in place, or packed now. */
+static void gt__cpu_panel_of_b(const gt__cpu_product *c, gt__cpu_tile *t, char *pb, int64_t k,
+                               int64_t n, int64_t columns) {
+  const int64_t first = c->b + n * c->b_col + k * c->b_row;
   t->columns = columns > c->loops->vector ? 2 : 1;
-  t->b_row = n < c->packed ? c->b_row : t->columns > 1 ? c->broad : c->loops->vector;
+  t->b_row = t->columns > 1 ? c->broad : c->loops->vector;
   t->b = pb;
-  if (n < c->packed) t->b = c->x->b.data + first * c->width;
-  else if (!c->late) t->b = c->memory + ((n - c->packed) * c->x->k + k * t->b_row) * c->width;
-  else gt__cpu_pack(c, pb, t->b_row, &c->x->b, first, c->b_col, c->b_row, columns, t->k);
-  return n < c->packed ? whole * c->broad : c->late ? 0 : whole * c->broad * c->x->k;
+  if (c->direct && columns == t->b_row) {
+    t->b = c->x->b.data + first * c->width;
+    t->b_row = c->b_row;
+  } else gt__cpu_pack(c, pb, t->b_row, &c->x->b, first, c->b_col, c->b_row, columns, t->k);
 }
-/* C's block (m, n) of rows x columns, at `to`, by panels; pb has space for packed B and A. */
+/* C's block (m, n) of rows x columns, at `to`, by panels; pb has space for packed B and A. With all
+   of K at once and both operands in place, the last panels reach back over what is there. */
 static void gt__cpu_by_panels(const gt__cpu_product *c, char *to, int64_t c_row, int64_t m,
                               int64_t rows, int64_t n, int64_t columns, char *pb) {
   const gt__matmul_args *x = c->x;
+  const int64_t w = c->width, lanes = c->loops->vector, size = (int64_t)1 << x->b.size_log2;
+  const int back = c->direct && c->a_direct && x->k <= c->depth && columns >= lanes;
   char *pa = pb + c->b_bytes;
-  const int64_t w = c->width;
   gt__cpu_tile t;
-  memset(&t, 0, sizeof t);
-  for (int64_t k = 0; k < x->k || k == 0; k += GT__DEPTH) {
-    t.k = gt__cpu_least(GT__DEPTH, x->k - k);
+  for (int64_t k = 0; k < x->k || k == 0; k += c->depth) {
+    t.k = gt__cpu_least(c->depth, x->k - k);
     t.add = k > 0;
     const int64_t a = c->a + m * c->a_row + k * c->a_col;
-    for (int64_t i = 0; i < rows && t.k; i += t.rows) {
+    for (int64_t i = 0; i < rows && t.k && !back; i += t.rows) {
       t.rows = gt__cpu_height(c, rows - i);
       if (c->a_direct && t.rows <= rows - i) continue;
       gt__cpu_pack(c, pa + i * t.k * w, t.rows, &x->a, a + i * c->a_row, c->a_row, c->a_col,
                    gt__cpu_least(t.rows, rows - i), t.k);
     }
-    for (int64_t j = 0; j < columns; j += c->broad) {
-      const int64_t some = gt__cpu_least(c->broad, columns - j), at = n + j;
-      const int64_t next = gt__cpu_panel_of_b(c, &t, pb, k, at, some);
-      for (int64_t i = 0; i < rows; i += t.rows) {
+    for (int64_t j = 0, some; j < columns; j += some) {
+      some = gt__cpu_least(c->broad, columns - j);
+      if (back && some < c->broad) some = some > lanes && columns >= c->broad ? c->broad : lanes;
+      if (back) j = gt__cpu_least(j, columns - some);
+      const int more = c->b_col == 1 && j + some < columns;
+      const char *next = x->b.data + (c->b + k * c->b_row + n + j + some) * size;
+      gt__cpu_panel_of_b(c, &t, pb, k, n + j, some);
+      for (int64_t i = 0, line = 0; i < rows; i += t.rows, line += 64) {
         t.rows = gt__cpu_height(c, rows - i);
-        const int direct = c->a_direct && t.rows <= rows - i;
+        if (back && t.rows > rows) t.rows -= 2;
+        if (back) i = gt__cpu_least(i, rows - t.rows);
+        const int direct = c->a_direct && t.rows <= rows - i, fetch = more && line < c->broad * w;
         t.a = direct ? x->a.data + (a + i * c->a_row) * w : pa + i * t.k * w;
         t.a_row = direct ? c->a_row : 1;
         t.a_col = direct ? c->a_col : t.rows;
-        t.ahead[0] = i == 0 ? next : 0;
-        t.ahead[1] = i / c->high == (at >= c->packed) ? next : 0;
+        t.far[0] = fetch ? next + line : (const char *)t.b;
+        t.far[1] = fetch && t.rows >= rows ? next + 64 : t.far[0];
+        t.far_row = fetch ? c->b_row * size : 0;
         gt__cpu_tile_of(c, &t, to + (i * c_row + j) * w, c_row,
                         gt__cpu_least(t.rows, rows - i), some);
       }
@@ -2607,7 +2613,6 @@ static void gt__cpu_by_dots(const gt__cpu_product *c, char *to, int64_t c_row, i
                             int64_t m, int64_t rows, int64_t n, int64_t columns) {
   const int64_t w = c->width, depth = GT__DOT_BYTES / w;
   gt__cpu_tile t;
-  memset(&t, 0, sizeof t);
   t.c_row = c_row;
   t.c_col = c_col;
   t.a_row = c->a_row;
@@ -2645,23 +2650,27 @@ static int64_t gt__cpu_part(int64_t size, int64_t unit, int64_t i, int64_t n) {
   return gt__cpu_least(size, (units / n * i + gt__cpu_least(i, units % n)) * unit);
 }
 static void gt__cpu_part_task(const void *context, gt__cpu_range items) {
-  const gt__cpu_product *c = (const gt__cpu_product *)context;
+  gt__cpu_product product = *(const gt__cpu_product *)context, *c = &product;
   const gt__matmul_args *x = c->x;
-  const int64_t *stride = x->post.out.stride + x->n_batch, n = c->end - c->first;
-  char *own = c->memory + c->shared_bytes + (size_t)items.thread * c->own_bytes;
-  char *sums = own + c->b_bytes + c->a_bytes, *out = x->post.out.data;
+  const int64_t *stride = x->post.out.stride, *shape = x->post.size;
+  char *own = c->memory + (size_t)items.thread * c->own_bytes;
+  char *sums = own + c->b_bytes + c->a_bytes;
   gt__cpu_eval e;
   if (!c->stored) gt__cpu_begin(&e, &x->post, 1, x->post.ndim);
-  else out += gt__offset(c->batch, x->n_batch, x->post.size, x->post.out.stride) * c->width;
   for (int64_t item = items.begin; item < items.end; item++) {
-    const int64_t p = item / c->grid_n, q = item % c->grid_n;
+    const int64_t p = item / c->grid_n % c->grid_m, q = item % c->grid_n;
     const int64_t m_end = gt__cpu_part(x->m, c->high, p + 1, c->grid_m);
-    const int64_t n_end = c->first + gt__cpu_part(n, c->broad, q + 1, c->grid_n);
-    for (int64_t j = c->first + gt__cpu_part(n, c->broad, q, c->grid_n); j < n_end; j += c->columns)
+    const int64_t n_end = gt__cpu_part(x->n, c->broad, q + 1, c->grid_n);
+    c->batch = item / c->grid_n / c->grid_m;
+    c->a = gt__offset(c->batch, x->n_batch, shape, x->a.stride);
+    c->b = gt__offset(c->batch, x->n_batch, shape, x->b.stride);
+    char *out = x->post.out.data + gt__offset(c->batch, x->n_batch, shape, stride) * c->width;
+    for (int64_t j = gt__cpu_part(x->n, c->broad, q, c->grid_n); j < n_end; j += c->columns)
       for (int64_t i = gt__cpu_part(x->m, c->high, p, c->grid_m); i < m_end; i += c->rows) {
         const int64_t rows = gt__cpu_least(c->rows, m_end - i);
         const int64_t columns = gt__cpu_least(c->columns, n_end - j);
-        const int64_t c_row = c->stored ? stride[0] : columns, c_col = c->stored ? stride[1] : 1;
+        const int64_t c_row = c->stored ? stride[x->n_batch] : columns;
+        const int64_t c_col = c->stored ? stride[x->n_batch + 1] : 1;
         char *to = c->stored ? out + (i * c_row + j * c_col) * c->width : sums;
         if (c->dot) gt__cpu_by_dots(c, to, c_row, c_col, i, rows, j, columns);
         else gt__cpu_by_panels(c, to, c_row, i, rows, j, columns, own);
@@ -2669,100 +2678,89 @@ static void gt__cpu_part_task(const void *context, gt__cpu_range items) {
       }
   }
 }
-/* An item is GT__DEPTH of a panel of B. */
-static void gt__cpu_pack_task(const void *context, gt__cpu_range items) {
-  const gt__cpu_product *c = (const gt__cpu_product *)context;
-  const gt__matmul_args *x = c->x;
-  const int64_t pieces = gt__cpu_parts(x->k, GT__DEPTH), lanes = c->loops->vector;
-  for (int64_t item = items.begin; item < items.end; item++) {
-    const int64_t k = item % pieces * GT__DEPTH, n = c->packed + item / pieces * c->broad;
-    const int64_t some = gt__cpu_least(c->broad, c->end - n);
-    const int64_t panel = some > lanes ? c->broad : lanes;
-    gt__cpu_pack(c, c->memory + ((n - c->packed) * x->k + k * panel) * c->width, panel, &x->b,
-                 c->b + n * c->b_col + k * c->b_row, c->b_col, c->b_row, some,
-                 gt__cpu_least(GT__DEPTH, x->k - k));
-  }
-}
-static void gt__cpu_one_item(gt__cpu_product *c, int64_t item) {
-  const gt__matmul_args *x = c->x;
-  c->batch = item / c->items_n;
-  c->first = item % c->items_n * c->item_columns;
-  c->end = gt__cpu_least(x->n, c->first + c->item_columns);
-  c->packed = c->direct ? x->n - x->n % c->broad : c->first;
-  c->a = gt__offset(c->batch, x->n_batch, x->post.size, x->a.stride);
-  c->b = gt__offset(c->batch, x->n_batch, x->post.size, x->b.stride);
-  if (!c->late)
-    gt__cpu_split(gt__cpu_pack_task, c, gt__cpu_parts(c->end - c->packed, c->broad) *
-                  gt__cpu_parts(x->k, GT__DEPTH), c->threads);
-  gt__cpu_split(gt__cpu_part_task, c, c->grid_m * c->grid_n, c->threads);
-}
-static void gt__cpu_item_task(const void *context, gt__cpu_range items) {
-  gt__cpu_product c = *(const gt__cpu_product *)context;
-  c.memory += (size_t)items.thread * (c.shared_bytes + (size_t)c.threads * c.own_bytes);
-  for (int64_t item = items.begin; item < items.end; item++) gt__cpu_one_item(&c, item);
-}
 /* Strides along dims of size 1 are never used: 1 is as good, and makes more ways possible. */
 static void gt__cpu_choose_way(gt__cpu_product *c) {
   const gt__matmul_args *x = c->x;
   const gt__program *p = &x->post.program;
   const int a_native = x->a.dtype == c->loops->native, b_native = x->b.dtype == c->loops->native;
+  const double in_place = GT__IN_PLACE / c->width;   /* values */
   c->a_row = x->m == 1 ? 1 : x->a_row;
   c->a_col = x->k == 1 ? 1 : x->a_col;
   c->b_row = x->k == 1 ? 1 : x->b_row;
   c->b_col = x->n == 1 ? 1 : x->b_col;
   c->direct = x->k > 0 && b_native && c->b_col == 1 &&
-              (x->m <= GT__FEW_ROWS || x->k <= GT__IN_PLACE / c->width / x->n);
+              (x->m <= c->loops->rows || c->b_row * c->width % 4096) &&
+              (x->m <= GT__FEW_ROWS || (double)x->k * (double)x->n <= in_place);
   /* For each value of C: dots save packing, at some 0.3 cycles a value, and sums in lanes that C
      has no columns for; they cost 5 cycles to add up their lanes, and a seventh more loads. */
-  const double k = (double)x->k, steps = k / (2 * c->loops->vector);
-  const double wide = (double)gt__cpu_round(x->n, c->loops->vector) / (double)x->n;
-  const double packed = k / (double)x->n + k / (double)x->m;
-  c->dot = a_native && b_native && c->a_col == 1 && c->b_row == 1 && x->k >= c->loops->vector &&
-           0.3 * packed + steps * (wide - 1) > 5 + steps / 7;
+  c->dot = a_native && b_native && c->a_col == 1 && c->b_row == 1 && x->k >= c->loops->vector;
+  if (c->dot) {
+    const double m = (double)x->m, n = (double)x->n, k = (double)x->k;
+    const double wide = (double)gt__cpu_round(x->n, c->loops->vector) / n;
+    const double steps = k / (2 * c->loops->vector);
+    c->dot = 0.3 * (k / n + k / m) + steps * (wide - 1) > 5 + steps / 7;
+  }
   c->direct &= !c->dot;
   /* Rows that are a multiple of 4 KB apart would meet in the same lines of the L1 cache. */
   c->a_direct = a_native && (c->a_row == 1 || (c->a_col == 1 && c->a_row * c->width % 4096)) &&
-                (x->n <= 2 * c->loops->panel || x->k <= GT__IN_PLACE / c->width / x->m);
+                (x->n <= 2 * c->loops->panel || (double)x->k * (double)x->m <= in_place);
   c->stored = p->n_ins == 1 && p->ins[0].op == GT__LOAD && p->ins[0].b == 0 &&
               x->post.out.dtype == c->loops->native &&
               (c->dot || x->n == 1 || x->post.out.stride[x->n_batch + 1] == 1);
 }
 static void gt__cpu_choose_blocks(gt__cpu_product *c) {
   const gt__matmul_args *x = c->x;
-  const int64_t w = c->width, depth = gt__cpu_least(GT__DEPTH, x->k);
-  const int64_t most = GT__SHARED / w / (x->k + !x->k);   /* columns of B that are packed at once */
-  int64_t own;
+  const int64_t w = c->width;
   c->high = c->dot ? c->loops->dots : c->loops->rows;
   c->broad = c->dot ? 4 : c->loops->panel;
+  c->depth = gt__cpu_least(GT__DEPTH, x->k + !x->k);
   /* With little work for each value, C is written row by row rather than from page to page. */
   c->rows = x->k <= 16 ? c->high
             : gt__cpu_round(gt__cpu_least(x->m, GT__A_BYTES / GT__DEPTH / w), c->high);
   c->columns = gt__cpu_least(x->n, GT__N_BLOCK);
-  c->late = c->dot || c->direct || x->m <= c->rows || most < 4 * c->broad;
-  c->items_n = c->late ? 1 : gt__cpu_parts(x->n, most);
-  c->item_columns = gt__cpu_round(gt__cpu_parts(x->n, c->items_n), c->broad);
-  c->b_bytes = c->dot || !c->late ? 0 : c->broad * depth * w;
-  c->a_bytes = c->dot ? 0 : c->rows * depth * w + 64;
-  own = c->b_bytes + c->a_bytes;
+  c->b_bytes = c->dot ? 0 : c->broad * c->depth * w;
+  c->a_bytes = c->dot ? 0 : c->rows * c->depth * w + 64;
+  int64_t own = c->b_bytes + c->a_bytes;
   /* 64 values behind the sums may be read, when the last group of a block is rounded up */
   if (!c->stored) own += (c->rows * c->columns + GT__GROUP) * w;
   c->own_bytes = (size_t)gt__cpu_round(own, 64);
-  c->shared_bytes = (size_t)(c->late ? 0 : gt__cpu_round(c->item_columns * x->k * w, 64));
 }
-/* Divides an item among threads, so that the largest part is as small as can be. Packing a panel of
-   A takes as long as a tile, packing one of B late as long as three. */
-static void gt__cpu_choose_grid(gt__cpu_product *c) {
-  int64_t best = INT64_MAX;
-  const int64_t m = gt__cpu_parts(c->x->m, c->high);
-  const int64_t n = gt__cpu_parts(gt__cpu_least(c->x->n, c->item_columns), c->broad);
-  for (int64_t i = 1; i <= c->threads && i <= m; i++) {
-    const int64_t j = gt__cpu_least(n, c->threads / i);
-    const int64_t time = (gt__cpu_parts(m, i) + 3 * c->late) * (gt__cpu_parts(n, j) + 1);
-    if (time >= best) continue;
-    best = time;
-    c->grid_m = i;
-    c->grid_n = j;
-  }
+/* Divides C into parts for threads: the more, the less they wait for the last one, but the more
+   panels are packed again. Packing one takes as long as a tile. */
+static void gt__cpu_choose_grid(gt__cpu_product *c, int threads) {
+  const int64_t m = gt__cpu_parts(c->x->m, c->high), n = gt__cpu_parts(c->x->n, c->broad);
+  const int64_t most = threads > 1 ? 8 * threads / c->x->batch : 1;
+  double best = 1e300;
+  c->grid_m = c->grid_n = 1;
+  for (int64_t i = 1; i <= most && i <= m; i += i / 4 + 1)
+    for (int64_t j = 1; j <= most / i && j <= n; j += j / 4 + 1) {
+      const double part = (double)(gt__cpu_parts(m, i) + 1) * (double)(gt__cpu_parts(n, j) + 1);
+      const double time = part * (1 + (double)(i * j * c->x->batch) / threads);
+      if (time >= best) continue;
+      best = time;
+      c->grid_m = i;
+      c->grid_n = j;
+    }
+}
+/* A small product is done by the caller, from its operands as they lie, with no memory but this.
+   If columns are fewer than a vector has values, there may be narrower ones. Returns 0 if it is not
+   such a product. */
+static int gt__cpu_small(gt__cpu_product *c, const gt__cpu_isa *isa) {
+  const gt__matmul_args *x = c->x;
+  char sums[GT__SMALL] __attribute__((aligned(64))), *to = c->stored ? x->post.out.data : sums;
+  gt__cpu_eval e;
+  if (!c->direct || !c->a_direct || x->n_batch || x->k > GT__DEPTH || x->n * c->width < 16 ||
+      (x->n < c->loops->vector && x->m * x->k > 1024) ||
+      (!c->stored && (x->m * x->n + GT__GROUP) * c->width > GT__SMALL)) return 0;
+  while (x->n < c->loops->vector) c->loops = (--isa)->loops[x->compute];
+  c->broad = c->loops->panel;
+  c->depth = GT__DEPTH;
+  c->a = c->b = c->batch = c->b_bytes = 0;
+  gt__cpu_by_panels(c, to, c->stored ? x->post.out.stride[0] : x->n, 0, x->m, 0, x->n, sums);
+  if (c->stored) return 1;
+  gt__cpu_begin(&e, &x->post, 1, x->post.ndim);
+  gt__cpu_after(c, &e, sums, 0, x->m, 0, x->n);
+  return 1;
 }
 /* C^T = B^T x A^T */
 static void gt__cpu_turn(gt__matmul_args *x) {
@@ -2779,6 +2777,7 @@ static void gt__cpu_turn(gt__matmul_args *x) {
     gt__swap(&x->post.in[k].stride[d], &x->post.in[k].stride[d + 1]);
 }
 static int gt__cpu_matmul(const gt__matmul_args *x) {
+  const gt__cpu_isa *isa = gt__cpu_choose();
   gt__matmul_args turned;
   gt__cpu_product c;
   if (x->m <= 0 || x->n <= 0 || x->batch <= 0) return 0;
@@ -2787,26 +2786,20 @@ static int gt__cpu_matmul(const gt__matmul_args *x) {
     gt__cpu_turn(&turned);
     x = &turned;
   }
-  memset(&c, 0, sizeof c);
   c.x = x;
-  c.loops = gt__cpu_choose()->loops[x->compute];
+  c.loops = isa->loops[x->compute];
   c.width = c.loops->width;
   const double m = (double)x->m, n = (double)x->n, k = (double)x->k, batch = (double)x->batch;
   const double work = m * n * k / 32 + (m * k + k * n + m * n) / 4;
   const int threads = gt__cpu_threads(batch * work + gt__cpu_work(&x->post));
   gt__cpu_choose_way(&c);
+  if (work < GT__CPU_PARALLEL && gt__cpu_small(&c, isa)) return 0;
   gt__cpu_choose_blocks(&c);
-  const int64_t items = x->batch * c.items_n;
-  const int each = c.shared_bytes <= GT__SHARED / 8 &&
-                   (items >= 4 * threads || items % threads == 0 ||
-                    (items > 1 && work < GT__CPU_PARALLEL));
-  c.threads = each ? 1 : threads;
-  gt__cpu_choose_grid(&c);
-  const size_t bytes = c.shared_bytes + (size_t)c.threads * c.own_bytes;
-  char *memory = (char *)GPUTENSOR_MALLOC((size_t)(each ? threads : 1) * bytes + 64);
+  gt__cpu_choose_grid(&c, threads);
+  char *memory = (char *)GPUTENSOR_MALLOC((size_t)threads * c.own_bytes + 64);
   if (!memory) return GT__CPU_NO_MEMORY;
   c.memory = memory + (64 - ((uintptr_t)memory & 63));
-  gt__cpu_split(gt__cpu_item_task, &c, items, each ? threads : 1);
+  gt__cpu_split(gt__cpu_part_task, &c, x->batch * c.grid_m * c.grid_n, threads);
   GPUTENSOR_FREE(memory);
   return 0;
 }

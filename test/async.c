@@ -65,7 +65,7 @@ static void close_gate(gt_stream *s) {
   if (gt_stream_device(s).type == GT_CPU) {
     gt_tensor *x = gt_ones(GT_SHAPE(4, 4), GT_FLOAT32, gt_cpu()), *out = gt_empty_like(x);
     hooks_hold(1);
-    GT_WITH_STREAM(s) gt_matmul(out, x, x);
+    GT_WITH_STREAM(s) gt_softmax(out, x, 1); /* asks for memory */
   } else GT_WITH_STREAM(s) {
       gt_tensor *x = full(QUICK ? 20000 : 4000000, 1);
       for (k = 0; k < 20; k++) gt_eval(x, "sqrt(a)", x);
@@ -1406,11 +1406,11 @@ static void test_fork(void) {
 }
 
 /* ---- operations that fail in a CPU stream's thread ---- */
-/* A product that finds no memory behind the gate, writing x. */
+/* A softmax that finds no memory behind the gate, writing x. */
 static void fail_later(gt_stream *s, gt_tensor *x) {
   gt_tensor *a = gt_ones(GT_SHAPE(20, 20), GT_FLOAT32, gt_cpu());
   hooks_hold(1);
-  GT_WITH_STREAM(s) gt_matmul(x, a, a);
+  GT_WITH_STREAM(s) gt_softmax(x, a, 1);
   CHECK_INT(gt_error(), GT_OK);
 }
 static void let_it_fail(void) {

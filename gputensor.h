@@ -508,7 +508,8 @@ GT_API int64_t gt_report_leaks(FILE *file);              /* handles alive, a lin
 GT_API void gt_shutdown(void); /* waits, then lets go of all streams (the caller's too), pools and
         caches; tensors and events stay valid to free. Other threads must be outside the library. */
 GT_API const char *gt_version(void);
-GT_API const char *gt_build_info(void); /* compiler, OpenMP, with or without CUDA */
+/* Compiler, OpenMP, CUDA; once a GPU was used, its kernels' architectures and whether one lacks. */
+GT_API const char *gt_build_info(void);
 
 /* ---- what the macros above are made of --------------------------------------------------------- */
 typedef struct gt_scope { int on; gt_tensor *gt__first; struct gt_scope *gt__outer; } gt_scope;
@@ -3442,11 +3443,18 @@ static gt_status gt__cuda_classify(int code) {
     default: return GT_ERROR_CUDA;
   }
 }
+static const char *gt__cuda_architectures(void) { /* " sm_80 sm_90a" */
+  static __thread char text[160];
+  const gt__build *b = &gt__gpu.build;
+  for (int i = 0, n = 0; i < b->n_arch; i++)
+    n += snprintf(text + n, sizeof text - (size_t)n, " sm_%d%s",
+                  b->arch[i] < 900 ? b->arch[i] : 90, b->arch[i] < 900 ? "" : "a");
+  return text;
+}
 static const char *gt__cuda_text(int code) {
   static __thread char text[384];
   const gt__build *b = &gt__gpu.build;
   const size_t size = sizeof text;
-  size_t n = 0;
   if (code == GT__CUDA_FORKED) return GT__FORKED;
   if (code == GT__CUDA_OTHER_VERSION && !strcmp(b->version, "fast-math"))
     return "gputensor_kernels.cu flushes tiny numbers to zero: build it without --use_fast_math";
@@ -3455,12 +3463,8 @@ static const char *gt__cuda_text(int code) {
              b->version, GPUTENSOR_VERSION,
              strcmp(b->version, GPUTENSOR_VERSION) ? "" : ", but their structures differ");
   } else if (code == GT__CUDA_NO_IMAGE && b->n_arch) {
-    n = (size_t)snprintf(text, size, "gputensor_kernels.cu was built for");
-    for (int i = 0; i < b->n_arch; i++)
-      n += (size_t)snprintf(text + n, size - n, " sm_%d%s", b->arch[i] < 900 ? b->arch[i] : 90,
-                            b->arch[i] < 900 ? "" : "a");
-    snprintf(text + n, size - n, ", not for this GPU: build it with nvcc -arch=native, or with "
-             "-arch=sm_90a for Hopper");
+    snprintf(text, size, "gputensor_kernels.cu was built for%s, not for this GPU: build it with nvcc "
+             "-arch=native, or with -arch=sm_90a for Hopper", gt__cuda_architectures());
   } else
     snprintf(text, size, "%.80s: %.160s", cudaGetErrorName((cudaError_t)code),
              cudaGetErrorString((cudaError_t)code));
@@ -6537,22 +6541,30 @@ GT_API void gt_with_pop(gt_with *with) {
 /* -- program -- */
 GT_API const char *gt_version(void) { return GPUTENSOR_VERSION; }
 GT_API const char *gt_build_info(void) {
-  return "gputensor " GPUTENSOR_VERSION
-#if defined(__clang__)
-         ", clang " __clang_version__
-#elif defined(__GNUC__)
-         ", gcc " __VERSION__
+  static __thread char text[384];
+#ifdef GT__CUDA
+  gt_properties p;
+  const char *lacks = "";
+  if (gt__gpu.used && !gt__cuda_properties(gt__gpu.used - 1, &p) && !strcmp(p.instructions, "sm_90"))
+    lacks = " (slow products here: build with nvcc -arch=sm_90a)";
+#endif
+  snprintf(text, sizeof text, "gputensor " GPUTENSOR_VERSION
+#ifdef __clang__
+           ", clang " __clang_version__
+#else
+           ", gcc " __VERSION__
 #endif
 #ifdef _OPENMP
-         ", OpenMP"
+           ", OpenMP"
 #else
-         ", no OpenMP: one CPU thread"
+           ", no OpenMP: one CPU thread"
 #endif
 #ifdef GT__CUDA
-         ", CUDA";
+           ", CUDA%s%s", gt__cuda_architectures(), lacks);
 #else
-         ", without CUDA";
+           ", without CUDA");
 #endif
+  return text;
 }
 GT_API void gt_shutdown(void) {
   gt__lock();

@@ -156,6 +156,10 @@ static void test_devices(void) {
   }
   CHECK_STR(gt_version(), GPUTENSOR_VERSION);
   CHECK(strlen(gt_build_info()) > 10);
+  if (DEV.type == GT_CUDA) {
+    gt_ones(GT_SHAPE(2), GT_INT8, DEV);
+    CHECK(strstr(gt_build_info(), "CUDA sm_") != NULL);
+  }
 }
 
 /* ---- reading ---- */

@@ -604,12 +604,12 @@ GT__ROUNDED(add) GT__ROUNDED(sub) GT__ROUNDED(mul) GT__ROUNDED(div)
 #  define GT__MUL(a, b) gt__mul_rn(a, b)
 #  define GT__DIV(a, b) gt__div_rn(a, b)
 GT__FN float  gt__sqrt_f32(float x)  { return __fsqrt_rn(x); }
-/* GT__DIV without a branch for difficult cases: b in [1, 2^64), the quotient normal or a itself. */
-GT__FN float gt__easy_div(float a, float b) {
+/* 1/x without a branch for difficult cases: x in [1, 2^64). It is correctly rounded, as a trial of
+   all mantissas shows. */
+GT__FN float gt__easy_reciprocal(float x) {
   float r;
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(b));
-  r = __fmaf_rn(r, __fmaf_rn(-b, r, 1.0f), r);
-  return __fmaf_rn(__fmaf_rn(-b, __fmul_rn(a, r), a), r, __fmul_rn(a, r));
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+  return __fmaf_rn(r, __fmaf_rn(-x, r, 1.0f), r);
 }
 /* The lesser and the greater of x and a number; x if that is NaN. */
 #  if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -631,7 +631,7 @@ GT__FN double gt__sqrt_f64(double x) { return __dsqrt_rn(x); }
 #  define GT__SUB(a, b) ((a) - (b))
 #  define GT__MUL(a, b) ((a) * (b))
 #  define GT__DIV(a, b) ((a) / (b))
-GT__FN float  gt__easy_div(float a, float b) { return a / b; }
+GT__FN float  gt__easy_reciprocal(float x) { return 1.0f / x; }
 #if defined(__clang__) && defined(__GLIBC__) && !defined(__CUDACC__)
 /* To clang they may set errno, and then no loop with them is made of vectors; const denies it. */
 __BEGIN_DECLS
@@ -742,28 +742,27 @@ GT__FN float gt__expm1_poly(float r) {
                             0x1.6b900cp-10f};
   return gt__fma_f32(GT__MUL(r, r), GT__POLY(f32, r, c), r);
 }
-/* hi + lo = n ln2 + r with |r| <= ln2/2; |hi| <= 300. hi - n LN2_HI is exact. n: as above. */
-GT__FN int32_t gt__exp_split(float hi, float lo, float *r) {
+/* hi + lo = n ln2 + r, |r| <= ln2/2; |hi| <= 300, lo or NULL. hi - n LN2_HI is exact. n: above. */
+GT__FN int32_t gt__exp_split(float hi, const float *lo, float *r) {
   float k = gt__fma_f32(hi, 0x1.715476p+0f, gt__rounder), n = GT__SUB(k, gt__rounder);
   float d = gt__fma_f32(n, -0x1.62e430p-1f, hi);
-  *r = gt__fma_f32(n, 0x1.05c610p-29f, lo == 0.0f ? d : GT__ADD(d, lo));
+  *r = gt__fma_f32(n, 0x1.05c610p-29f, lo ? GT__ADD(d, *lo) : d);
   return gt__bits_f32(k);
 }
-/* e^(hi+lo), no clamp. */
-GT__FN float gt__exp_of(float hi, float lo) {
+/* e^(hi+lo), no clamp; sign has the sign bit of hi. */
+GT__FN float gt__exp_of(float hi, const float *lo, int32_t sign) {
   float r;
   int32_t n = gt__exp_split(hi, lo, &r);
-  return gt__scale_f32(GT__ADD(1.0f, gt__expm1_poly(r)), n, gt__bits_f32(hi));
+  return gt__scale_f32(GT__ADD(1.0f, gt__expm1_poly(r)), n, sign);
 }
 GT__FN float gt__exp_f32(float x) {
-  float r;   /* the sign is that of x itself, or compilers decide three times */
-  int32_t n = gt__exp_split(gt__at_most(89.0f, gt__at_least(-104.0f, x)), 0.0f, &r);
-  return gt__scale_f32(GT__ADD(1.0f, gt__expm1_poly(r)), n, gt__bits_f32(x));
+  const float c = gt__at_most(89.0f, gt__at_least(-104.0f, x));
+  return gt__exp_of(c, NULL, gt__bits_f32(x));   /* or compilers decide the sign three times */
 }
 /* e^x, which is to be normal. */
 GT__FN float gt__exp_normal(float x) {
   float r;
-  int32_t n = gt__exp_split(x, 0.0f, &r);
+  int32_t n = gt__exp_split(x, NULL, &r);
   return GT__MUL(GT__ADD(1.0f, gt__expm1_poly(r)), gt__pow2_f32(n, 0));
 }
 /* 2^(hi+lo): the rest of hi after rounding is exact, times ln2 it goes into the same polynomial. */
@@ -777,7 +776,7 @@ GT__FN float gt__exp2_f32(float x) { return gt__exp2_of(x, 0.0f); }
 /* 2^n t + (2^n - 1), halved until the end because 2^128 is no float. */
 GT__FN float gt__expm1_f32(float x) {
   float r, s, y;
-  int32_t n = gt__exp_split(gt__at_most(89.0f, gt__at_least(-20.0f, x)), 0.0f, &r);
+  int32_t n = gt__exp_split(gt__at_most(89.0f, gt__at_least(-20.0f, x)), NULL, &r);
   s = gt__pow2_f32(n, -1);
   y = GT__MUL(2.0f, gt__fma_f32(s, gt__expm1_poly(r), GT__SUB(s, 0.5f)));
   return gt__abs_f32(x) < 0x1p-25f ? x : y;             /* keeps -0 and all bits of tiny x */
@@ -787,11 +786,11 @@ GT__FN float gt__expm1_f32(float x) {
 GT__FN float gt__logistic_f32(float num, float x) {
   float r, p, e, d, i, q, rest;
   int32_t neg = x < 0.0f;
-  int32_t n = gt__exp_split(-gt__at_most(130.0f, gt__abs_f32(x)), 0.0f, &r);
+  int32_t n = gt__exp_split(-gt__at_most(130.0f, gt__abs_f32(x)), NULL, &r);
   p = GT__ADD(1.0f, gt__expm1_poly(r));
   e = gt__scale_f32(p, n, INT32_MIN);
   d = GT__ADD(1.0f, e);
-  i = gt__easy_div(1.0f, d);
+  i = gt__easy_reciprocal(d);
   p = neg ? GT__MUL(num, p) : num;
   q = GT__MUL(p, i);
   rest = gt__fma_f32(-q, GT__SUB(e, GT__SUB(d, 1.0f)), gt__fma_f32(-q, d, p));
@@ -799,8 +798,8 @@ GT__FN float gt__logistic_f32(float num, float x) {
 }
 /* The same for num 1, whose denormal results are e itself, so that nothing is left to scale. */
 GT__FN float gt__sigmoid_f32(float x) {
-  float e = gt__exp_of(-gt__at_most(104.0f, gt__abs_f32(x)), 0.0f), d = GT__ADD(1.0f, e);
-  float num = x < 0.0f ? e : 1.0f, i = gt__easy_div(1.0f, d), q = GT__MUL(num, i);
+  float e = gt__exp_of(-gt__at_most(104.0f, gt__abs_f32(x)), NULL, INT32_MIN), d = GT__ADD(1.0f, e);
+  float num = x < 0.0f ? e : 1.0f, i = gt__easy_reciprocal(d), q = GT__MUL(num, i);
   float rest = gt__fma_f32(-q, GT__SUB(e, GT__SUB(d, 1.0f)), gt__fma_f32(-q, d, num));
   return gt__fma_f32(rest, i, q);
 }
@@ -815,13 +814,13 @@ GT__FN float gt__tanh_f32(float x) {
   float a = gt__abs_f32(x), z = GT__MUL(a, a);
   float small = gt__fma_f32(GT__MUL(a, z), GT__POLY(f32, z, c), a);
   float big = gt__exp_normal(gt__at_most(20.0f, GT__MUL(2.0f, a)));
-  big = GT__SUB(1.0f, gt__easy_div(2.0f, GT__ADD(big, 1.0f)));
+  big = gt__fma_f32(-2.0f, gt__easy_reciprocal(GT__ADD(big, 1.0f)), 1.0f);
   return gt__copysign_f32(a < 0.55f ? small : big, x);
 }
 /* e^|x| / 2 without overflow before the result overflows. */
 GT__FN float gt__half_exp_f32(float a) {
   float r;
-  int32_t n = gt__exp_split(gt__at_most(90.0f, a), 0.0f, &r);
+  int32_t n = gt__exp_split(gt__at_most(90.0f, a), NULL, &r);
   return gt__scale_f32(GT__ADD(1.0f, gt__expm1_poly(r)), n - 1, 0);
 }
 GT__FN float gt__cosh_f32(float x) {
@@ -893,7 +892,7 @@ GT__FN float gt__log1p_f32(float x) {
 }
 /* log(1 + e^x) = max(x,0) + log(1 + e^-|x|) */
 GT__FN float gt__softplus_f32(float x) {
-  float a = gt__abs_f32(x), e = gt__exp_of(-gt__at_most(110.0f, a), 0.0f);
+  float a = gt__abs_f32(x), e = gt__exp_of(-gt__at_most(110.0f, a), NULL, INT32_MIN);
   return GT__ADD(x > 0.0f ? x : 0.0f, gt__log1p_f32(e));
 }
 /* a = n pi/2 + r + r_lo for 0 <= a < 2^15 (Cody and Waite). r1 is exact, a multiple of 2^-24 < 1,
@@ -1032,7 +1031,7 @@ GT__FN float gt__phi_tail(float a) {
   static const float c[] = {0x1.84e44ap-1f, -0x1.401104p-1f, 0x1.ac43dcp-2f, -0x1.c39d3ep-3f,
                             0x1.5d459ap-4f, -0x1.3d5a3ap-6f, -0x1.892d46p-11f, 0x1.1efd94p-9f,
                             -0x1.7ce7e2p-12f, -0x1.ed567cp-13f};
-  float g = GT__ADD(a, 4.25f), v = gt__easy_div(1.0f, g), lost = GT__SUB(a, GT__SUB(g, 4.25f));
+  float g = GT__ADD(a, 4.25f), v = gt__easy_reciprocal(g), lost = GT__SUB(a, GT__SUB(g, 4.25f));
   float v_lo = GT__MUL(v, gt__fma_f32(-v, lost, gt__fma_f32(-v, g, 1.0f)));
   float p = GT__POLY(f32, gt__fma_f32(-8.5f, v_lo, gt__fma_f32(-8.5f, v, 1.0f)), c);
   return gt__fma_f32(p, v, GT__MUL(p, v_lo));
@@ -1042,15 +1041,15 @@ GT__FN float gt__erf_f32(float x) {
   static const float c[] = {0x1.06eba8p-3f, -0x1.81273ep-2f, 0x1.ce2ce6p-4f, -0x1.b7f730p-6f,
                             0x1.53f320p-8f, -0x1.a35aacp-11f, 0x1.4790c0p-14f};
   float a = gt__at_most(4.2f, gt__abs_f32(x)), z = GT__MUL(a, a);
-  float small = gt__fma_f32(a, GT__POLY(f32, z, c), a), z_lo = gt__fma_f32(a, a, -z);
-  float e = GT__MUL(gt__exp_of(-z, -z_lo), gt__phi_tail(GT__MUL(a, 0x1.6a09e6p+0f)));
+  float small = gt__fma_f32(a, GT__POLY(f32, z, c), a), z_lo = gt__fma_f32(-a, a, z);
+  float e = GT__MUL(gt__exp_of(-z, &z_lo, INT32_MIN), gt__phi_tail(GT__MUL(a, 0x1.6a09e6p+0f)));
   return gt__copysign_f32(a < 1.0f ? small : gt__fma_f32(-2.0f, e, 1.0f), x);
 }
 /* x Phi(x): no cancellation below 0, where the power of two comes last. gelu(-inf) is -0. */
 GT__FN float gt__gelu_f32(float x) {
-  float a = gt__at_most(15.0f, gt__abs_f32(x)), z = GT__MUL(a, a), r, t;
-  float z_lo = gt__fma_f32(a, a, -z);
-  int32_t n = gt__exp_split(GT__MUL(-0.5f, z), GT__MUL(-0.5f, z_lo), &r);
+  float a = gt__at_most(15.0f, gt__abs_f32(x)), h = GT__MUL(-0.5f, a), z = GT__MUL(h, a), r, t;
+  float z_lo = gt__fma_f32(h, a, -z);
+  int32_t n = gt__exp_split(z, &z_lo, &r);
   t = gt__phi_tail(a);
   t = gt__fma_f32(t, gt__expm1_poly(r), t);
   t = gt__scale_f32(x < 0.0f ? GT__MUL(-a, t) : t, n, INT32_MIN);
@@ -1061,7 +1060,7 @@ GT__FN float gt__gelu_f32(float x) {
 GT__FN float gt__log2_two(float x, float *lo) {
   static const float c[] = {0x1.2776c4p-1f, 0x1.a6194ep-2f, 0x1.47b1f2p-2f, 0x1.20675ep-2f};
   const float k = 0x1.715476p+1f, k3 = 0x1.ec709ep-1f;  /* 2/ln2 and a third of it */
-  float e, f = gt__log_split(x, &e), g = GT__ADD(f, 2.0f), i = gt__easy_div(1.0f, g);
+  float e, f = gt__log_split(x, &e), g = GT__ADD(f, 2.0f), i = gt__easy_reciprocal(g);
   float s = GT__MUL(f, i), g_lo = GT__SUB(f, GT__SUB(g, 2.0f));
   float s_lo = GT__MUL(gt__fma_f32(-s, g_lo, gt__fma_f32(-s, g, f)), i);
   float z = GT__MUL(s, s), z_lo = gt__fma_f32(GT__MUL(2.0f, s), s_lo, gt__fma_f32(s, s, -z));
@@ -1320,8 +1319,8 @@ enum {
 typedef struct { uint8_t op, b, c, d; } gt__ins;
 typedef union { float s; double f; int64_t i; } gt__num;   /* s, f or i by the compute type */
 typedef struct {
-  uint8_t compute, heavy;          /* heavy: contains an operation of cost HEAVY */
-  uint8_t n_ins, n_in, n_const, n_slot, pad[2];
+  uint8_t compute, heavy, once;    /* heavy: has an operation of cost HEAVY, or indices; once: */
+  uint8_t n_ins, n_in, n_const, n_slot, pad; /* input 0 is read by one instruction alone */
   uint64_t seed, offset;           /* of the generator, for GT__UNIFORM and its like */
   gt__ins ins[GT__CODE];
   gt__num constant[GT__SLOTS];     /* constant[k] fills slot n_in + k */
@@ -5047,7 +5046,7 @@ enum { GT__OPERAND = GT__OPS, GT__WHOLE, GT__REAL, GT__NODES };
 enum { GT__ARITH, GT__FLOAT, GT__BOOL, GT__INT, GT__WHERE };
 enum { GT__LIGHT, GT__HEAVY };
 static const struct { const char *name; uint8_t arity, rule, heavy; } gt__table[GT__NODES] = {
-    {"", 0, 0, 0}, {"", 0, 0, 0}, {"", 0, 0, 0}, {"", 0, 0, 1}, {"", 0, 0, 1}, {"", 2, 0, 1},
+    {"", 0, 0, 0}, {"", 0, 0, 0}, {"", 0, 0, 1}, {"", 0, 0, 1}, {"", 0, 0, 1}, {"", 2, 0, 1},
 #define GT__ROW(name, arity, result, cost, f, i) {#name, arity, GT__##result, GT__##cost},
     GT__OPERATIONS(GT__ROW)}; /* and zeros for operands and numbers */
 enum { GT__NUMBER, GT__ZERO_D, GT__DIMENSIONED }; /* promotion levels */
@@ -5369,7 +5368,7 @@ enum { GT__CONSTANT_AT = 32, GT__TEMPORARY_AT = 64 };
 typedef struct {
   const gt__tree *t;
   int n_temporary, most_temporaries, over; /* over: it does not fit */
-  int indexed;                             /* it needs the elements in their logical order */
+  int indexed, first_uses;                 /* it needs the logical order; reads of input 0 */
   gt__program p;
   const gt_tensor *in[GT__INPUTS];
 } gt__code;
@@ -5391,6 +5390,7 @@ static int gt__leaf_slot(gt__code *g, int i) {
     while (k < g->p.n_in && g->in[k] != v->x) k++;
     if (k == GT__INPUTS) g->over = 1;
     else if (k == g->p.n_in) g->in[g->p.n_in++] = v->x;
+    g->first_uses += k == 0;
     return k;
   }
   memset(&c, 0, sizeof c);
@@ -5470,6 +5470,7 @@ static int gt__compile(const gt__tree *t, int i, int compute, gt__code *g) {
   g->p.offset = t->offset;
   if (t->n_in && !t->in[0]->storage) g->in[g->p.n_in++] = t->in[0]; /* a product: input 0 */
   gt__generate(g, i);
+  g->p.once = g->first_uses == 1;
   g->p.n_slot = (uint8_t)(g->p.n_in + g->p.n_const + g->most_temporaries);
   if (g->over || g->p.n_slot > GT__SLOTS) return 0;
   move[1] = g->p.n_in - GT__CONSTANT_AT;

@@ -7,11 +7,11 @@
      >>slots        an operand's column in shared memory
      >>loading      the loader: any dtype, any strides, into a slot
      >>storing      the store: the accumulator to any dtype and strides
-     >>interpreter  the accumulator machine, the heart of map, reduce and matmul
+     >>interpreter  the accumulator machine, the heart of map and reduce
      >>map          each output element from the inputs at its place, or from a table
      >>reduce       folding by THE PLAN of gputensor.h, and the tree over chunks
      >>copy         elements picked by an index; all other copies are maps
-     >>matmul       a tiled product with an expression behind it
+     >>matmul       a tiled product, by any of three engines
      >>hopper       products on the tensor cores of sm_90a
      >>launchers    extern "C": check, return at once, choose, launch, report
 
@@ -39,10 +39,25 @@
 #define GT__EACH _Pragma("unroll") for (int i = 0; i < N; i++)
 
 /* ---- >>traits ------------------------------------------------------------------------------- */
-template <class T> struct gt__lot {
-  static constexpr int W = 16 / sizeof(T); /* elements of a vector: the widest load and store */
-  static constexpr int N = 2 * W;          /* of a batch: two vectors keep more loads in flight */
-};
+template <class T> constexpr int gt__lot = 16 / sizeof(T);   /* elements of the widest load */
+
+/* A kernel is launched as soon as all blocks of the one before said that it may, or ended; so all
+   kernels wait for that one's end before they touch memory. One whose blocks all run at once says
+   it late, since blocks that wait for room are dealt out unevenly. */
+GT__DEV void gt__release_next_kernel() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+GT__DEV void gt__await_kernel_before() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+GT__DEV void gt__after_kernel_before() {
+  gt__release_next_kernel();
+  gt__await_kernel_before();
+}
 
 /* dtypes that C++ has no type for; bits only, so that they live in unions and registers */
 struct gt__bool { uint8_t bits; };
@@ -70,11 +85,11 @@ template <class F> GT__DEV void gt__by_dtype(int dtype, F f) {
   }
 }
 
-/* The batch of a thread: two vectors of W elements. The dims of a tensor are split at `cut` into
-   outer and inner ones, the latter `width` elements together. Vector v begins at outer index
-   o + r + v*dr and inner index k + c + v*dc; it runs along the last inner dim, or with `down` along
-   the last outer one. valid[v] of its elements exist. straight: no vector goes on in the next line
-   of its dim. */
+/* The batch of a thread: two vectors of W elements, which keep more loads in flight than one. The
+   dims of a tensor are split at `cut` into outer and inner ones, the latter `width` elements
+   together. Vector v begins at outer index o + r + v*dr and inner index k + c + v*dc; it runs along
+   the last inner dim, or with `down` along the last outer one. valid[v] of its elements exist.
+   straight: no vector goes on in the next line of its dim. */
 struct gt__batch {
   int64_t width, o, k;
   int r, c, dr, dc, cut, valid[2];
@@ -82,17 +97,12 @@ struct gt__batch {
   __device__ __forceinline__ int64_t index(int v, int j) const { /* of element j of vector v */
     return (o + (r + v * dr)) * width + k + (c + v * dc) + j * (down ? width : 1);
   }
-  __device__ __forceinline__ gt__batch now() const { /* a copy that is not worked with before */
+  __device__ __forceinline__ gt__batch operator()() const { /* a copy not worked with before */
     gt__batch b = *this;
     asm volatile("" : "+l"(b.o), "+l"(b.k), "+r"(b.r), "+r"(b.c));
     return b;
   }
 };
-/* How many of the W elements of a vector exist if `left` do from its first on. */
-template <class T> GT__DEV int gt__valid(int64_t left) {
-  const int W = gt__lot<T>::W;
-  return left >= W ? W : left > 0 ? (int)left : 0;
-}
 /* The built-in type of so many bytes, which is what a single load or store instruction moves. */
 template <int BYTES> struct gt__bits;
 template <> struct gt__bits<1> { typedef unsigned char type; };
@@ -104,61 +114,63 @@ template <> struct gt__bits<16> { typedef uint4 type; };
 /* ---- >>converting ------------------------------------------------------------------------------
    float to integer truncates and saturates and makes NaN 0, integer to integer wraps, to bool is
    "not zero"; the 16-bit floats go through float, as they do on the CPU. */
-template <class T, class X> struct gt__cast {
-  GT__DEV T of(X x) { return (T)x; }
-};
-template <class T> struct gt__cast<T, gt__bool> {
-  GT__DEV T of(gt__bool x) { return (T)(x.bits != 0); }
-};
-template <class T> struct gt__cast<T, gt__half> {
-  GT__DEV T of(gt__half x) {
-    float y;
-    asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits));
-    return gt__cast<T, float>::of(y);
-  }
-};
-template <class T> struct gt__cast<T, gt__bfloat> {
-  GT__DEV T of(gt__bfloat x) { return gt__cast<T, float>::of(gt__bf16_to_f32(x.bits)); }
-};
-template <class X> struct gt__cast<gt__bool, X> {
-  GT__DEV gt__bool of(X x) { gt__bool r; r.bits = x != 0; return r; }
-};
-template <class X> struct gt__cast<gt__half, X> {
-  GT__DEV gt__half of(X x) {
-    gt__half r;
-    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(r.bits) : "f"((float)x));
-    return r;
-  }
-};
-template <class X> struct gt__cast<gt__bfloat, X> {
-  GT__DEV gt__bfloat of(X x) {
-    gt__bfloat r;
+template <class X> GT__DEV X gt__plain(X x) { return x; } /* what C++ can convert */
+GT__DEV bool gt__plain(gt__bool x) { return x.bits != 0; }
+GT__DEV float gt__plain(gt__bfloat x) { return gt__bf16_to_f32(x.bits); }
+GT__DEV float gt__plain(gt__half x) {
+  float y;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits));
+  return y;
+}
+
+template <class T, class X> GT__DEV void gt__set(T &y, X x) { y = (T)x; }
+template <class X> GT__DEV void gt__set(gt__bool &y, X x) { y.bits = x != 0; }
+template <class X> GT__DEV void gt__set(gt__half &y, X x) {
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y.bits) : "f"((float)x));
+}
+template <class X> GT__DEV void gt__set(gt__bfloat &y, X x) {
 #if __CUDA_ARCH__ >= 800
-    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(r.bits) : "f"((float)x));
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(y.bits) : "f"((float)x));
 #else
-    r.bits = gt__f32_to_bf16((float)x);
+  y.bits = gt__f32_to_bf16((float)x);
 #endif
-    return r;
-  }
-};
-template <class T, class I> struct gt__cast<T, gt__raw<I>> {
-  GT__DEV T of(gt__raw<I> x) { return (T)__int_as_float(x.bits); }
-};
-template <class I, class X> struct gt__cast<gt__raw<I>, X> {
-  GT__DEV gt__raw<I> of(X x) { gt__raw<I> r; r.bits = (I)__float_as_int((float)x); return r; }
-};
+}
+template <class I, class X> GT__DEV void gt__set(gt__raw<I> &y, X x) {
+  y.bits = (I)__float_as_int((float)x);
+}
 #define GT__SATURATE(I, lo, hi) \
-  template <> struct gt__cast<I, float> { \
-    GT__DEV I of(float x) { return (I)gt__f32_to_i64(x, lo, hi); } \
-  }; \
-  template <> struct gt__cast<I, double> { \
-    GT__DEV I of(double x) { return (I)gt__f64_to_i64(x, lo, hi); } \
-  };
+  GT__DEV void gt__set(I &y, float x) { y = (I)gt__f32_to_i64(x, lo, hi); } \
+  GT__DEV void gt__set(I &y, double x) { y = (I)gt__f64_to_i64(x, lo, hi); }
 GT__SATURATE(uint8_t, 0, UINT8_MAX)
 GT__SATURATE(int8_t, INT8_MIN, INT8_MAX)
 GT__SATURATE(int16_t, INT16_MIN, INT16_MAX)
 GT__SATURATE(int32_t, INT32_MIN, INT32_MAX)
 GT__SATURATE(int64_t, INT64_MIN, INT64_MAX)
+template <class T, class S> struct gt__cast {
+  GT__DEV T of(S x) {
+    T y;
+    gt__set(y, gt__plain(x));
+    return y;
+  }
+};
+template <class T, class I> struct gt__cast<T, gt__raw<I>> {
+  GT__DEV T of(gt__raw<I> x) { return (T)__int_as_float(x.bits); }
+};
+/* An array, from elements that need not be one. */
+template <class T, class S, int N> GT__DEV void gt__cast_all(T (&y)[N], const S *x) {
+  GT__EACH y[i] = gt__cast<T, S>::of(x[i]);
+}
+/* Two at once, which spares instructions for bfloat16. */
+template <class T, class S> GT__DEV void gt__cast_two(T *y, const S *x) {
+  y[0] = gt__cast<T, S>::of(x[0]);
+  y[1] = gt__cast<T, S>::of(x[1]);
+}
+GT__DEV void gt__cast_two(float *y, const gt__bfloat *x) {
+  uint32_t two;
+  memcpy(&two, x, 4);
+  y[0] = __uint_as_float(two << 16);
+  y[1] = __uint_as_float(two & 0xffff0000u);
+}
 
 template <class T> GT__DEV T gt__constant(gt__num x);
 template <> __device__ __forceinline__ float gt__constant<float>(gt__num x) { return x.s; }
@@ -173,45 +185,35 @@ struct gt__slots {
   char *mine;
   unsigned pitch;                          /* threads x 16 bytes */
 };
-GT__DEV gt__slots gt__my_slots(unsigned threads) {
-  gt__slots s;
-  s.mine = (char *)(gt__shared + threadIdx.x);
-  s.pitch = threads * 16;
-  return s;
+GT__DEV gt__slots gt__my_slots() {
+  return gt__slots{(char *)(gt__shared + threadIdx.x), blockDim.x * 16};
 }
 template <int V> GT__DEV char *gt__at(const gt__slots &s, unsigned slot, int v) {
   return s.mine + (V * slot + v) * s.pitch;
 }
 /* Element i of a slot, i not known to the compiler: shared memory can be indexed, registers not. */
 template <class T, int V> GT__DEV T *gt__element(const gt__slots &s, unsigned slot, int i) {
-  return (T *)gt__at<V>(s, slot, i / gt__lot<T>::W) + i % gt__lot<T>::W;
+  return (T *)gt__at<V>(s, slot, i / gt__lot<T>) + i % gt__lot<T>;
 }
-GT__DEV void gt__get16(const char *p, float *x) {
-  const float4 q = *(const float4 *)p;
-  x[0] = q.x, x[1] = q.y, x[2] = q.z, x[3] = q.w;
+template <class T> struct alignas(16) gt__vector { T x[gt__lot<T>]; };
+template <class T> GT__DEV void gt__get16(const char *p, T *x) {
+  const gt__vector<T> q = *(const gt__vector<T> *)p;
+  for (int i = 0; i < gt__lot<T>; i++) x[i] = q.x[i];
 }
-GT__DEV void gt__get16(const char *p, double *x) {
-  const double2 q = *(const double2 *)p;
-  x[0] = q.x, x[1] = q.y;
+template <class T> GT__DEV void gt__put16(char *p, const T *x) {
+  gt__vector<T> q;
+  for (int i = 0; i < gt__lot<T>; i++) q.x[i] = x[i];
+  *(gt__vector<T> *)p = q;
 }
-GT__DEV void gt__get16(const char *p, int64_t *x) {
-  const longlong2 q = *(const longlong2 *)p;
-  x[0] = q.x, x[1] = q.y;
-}
-GT__DEV void gt__put16(char *p, const float *x) {
-  *(float4 *)p = make_float4(x[0], x[1], x[2], x[3]);
-}
-GT__DEV void gt__put16(char *p, const double *x) { *(double2 *)p = make_double2(x[0], x[1]); }
-GT__DEV void gt__put16(char *p, const int64_t *x) { *(longlong2 *)p = make_longlong2(x[0], x[1]); }
 
 template <class T, int N> GT__DEV void gt__get(const gt__slots &s, unsigned slot, T (&x)[N]) {
-  constexpr int W = gt__lot<T>::W;
+  constexpr int W = gt__lot<T>;
   #pragma unroll
   for (int i = 0; i < N; i += W) gt__get16(gt__at<N / W>(s, slot, i / W), x + i);
 }
 template <class T, int N>
 GT__DEV void gt__put(const gt__slots &s, unsigned slot, const T (&x)[N]) {
-  constexpr int W = gt__lot<T>::W;
+  constexpr int W = gt__lot<T>;
   #pragma unroll
   for (int i = 0; i < N; i += W) gt__put16(gt__at<N / W>(s, slot, i / W), x + i);
 }
@@ -221,17 +223,12 @@ GT__DEV void gt__fill_constants(const gt__program &p, const gt__slots &s) {
   for (int k = 0; k < p.n_const; k++) {
     T x[N];
     const T c = gt__constant<T>(p.constant[k]);
-    #pragma unroll
-    for (int i = 0; i < N; i++) x[i] = c;
+    GT__EACH x[i] = c;
     gt__put(s, p.n_in + k, x);
   }
 }
 
-/* ---- >>loading ---------------------------------------------------------------------------------
-   In two halves, so that the elements of all operands are on their way at once: gt__start_inputs
-   begins copies to the slots that no thread waits for; gt__await_inputs fetches what cannot be
-   copied so, waits, and converts in place what is not of type T. */
-
+/* ---- >>loading ------------------------------------------------------------------------------ */
 /* The element offset of index i among the dims [from, to). One dim, or none, is the usual case;
    more are out of line, so that they take no registers from it, and in 32 bits where `narrow`
    allows, since 64-bit division costs four times more. */
@@ -271,7 +268,7 @@ GT__DEV int64_t gt__place(const gt__map_args &p, const gt__operand &x, const gt_
 }
 template <class T>
 GT__DEV gt__lines gt__find(const gt__map_args &p, const gt__operand &x, const gt__batch &b) {
-  constexpr int W = gt__lot<T>::W;
+  constexpr int W = gt__lot<T>;
   gt__lines l;
   const int64_t stride = x.stride[b.down ? b.cut - 1 : p.ndim - 1];
   const int bytes = W << x.size_log2;
@@ -283,7 +280,6 @@ GT__DEV gt__lines gt__find(const gt__map_args &p, const gt__operand &x, const gt
              (bytes < 16 ? bytes - 1 : 15)) == 0;
   return l;
 }
-/* The address of one element, by itself. */
 static __device__ __noinline__ char *gt__find_one(const gt__map_args &p, const gt__operand &x,
                                                   int64_t i, int cut, int64_t width) {
   const int64_t o = i / width, k = i - o * width;
@@ -322,35 +318,12 @@ template <class S> GT__DEV void gt__store_line(char *to, const S &x) {
   for (int i = 0; i < BYTES / PART; i++) ((Part *)to)[i] = part[i];
 }
 
-/* Begins to copy the vectors of input k and those behind it, unconverted, to the beginning of their
-   places in the slots. The bits of the result say for which inputs. */
-template <class T> GT__DEV uint32_t gt__start_inputs(const gt__map_args &p, int from,
-                                                     const gt__batch &b, const gt__slots &s) {
-  constexpr int W = gt__lot<T>::W;
-  uint32_t started = 0;
-  #pragma unroll 1
-  for (int k = from; k < p.program.n_in; k++) {
-    const gt__lines l = gt__find<T>(p, p.in[k], b);
-    const int bytes = W << p.in[k].size_log2;
-    if (!l.whole || bytes > 16 || bytes < 4) continue;
-    started |= 1u << k;
-    #pragma unroll
-    for (int v = 0; v < 2; v++) {
-      char *to = gt__at<2>(s, k, v);
-      if (bytes == 16) __pipeline_memcpy_async(to, l.p[v], 16);
-      else if (bytes == 8) __pipeline_memcpy_async(to, l.p[v], 8);
-      else __pipeline_memcpy_async(to, l.p[v], 4);
-    }
-  }
-  __pipeline_commit();
-  return started;
-}
 /* Fills a slot with elements of any strides. Like all that is not the usual case, out of line and
    with its arguments by value, so that it costs the kernel no registers. */
 template <class T>
 static __device__ __noinline__ void gt__fetch_input(const gt__map_args &p, int slot, gt__batch b,
                                                     gt__slots s) {
-  constexpr int W = gt__lot<T>::W;
+  constexpr int W = gt__lot<T>;
   const gt__operand &x = p.in[slot];
   if (b.straight) {
     const gt__lines l = gt__find<T>(p, x, b);
@@ -372,8 +345,7 @@ static __device__ __noinline__ void gt__fetch_input(const gt__map_args &p, int s
             u[v][j] = j < b.valid[v] ? *(const S *)(l.p[v] + j * l.stride) : S();
         }
       }
-      #pragma unroll
-      for (int i = 0; i < 2 * W; i++) y[i] = gt__cast<T, S>::of(u[i / W][i % W]);
+      gt__cast_all(y, u[0]);
       gt__put(s, slot, y);
     });
     return;
@@ -384,23 +356,33 @@ static __device__ __noinline__ void gt__fetch_input(const gt__map_args &p, int s
       *gt__element<T, 2>(s, slot, i) =
           gt__load_one<T>(gt__find_one(p, x, b.index(i / W, i % W), b.cut, b.width), x.dtype);
 }
-/* Converts a slot in place from dtype S, whose vectors were copied to the beginning of their
-   places; joined: those of two to that of the first. */
+template <class T>
+GT__DEV void gt__fetch_inputs(const gt__map_args &p, const gt__batch &b, const gt__slots &s) {
+  #pragma unroll 1
+  for (int k = 0; k < p.program.n_in; k++) gt__fetch_input<T>(p, k, b, s);
+}
+/* Two vectors of a slot whose elements are S still, copied to the beginning of their places;
+   joined: both to that of the first. */
+template <class T, class S>
+GT__DEV void gt__get_as(const gt__slots &s, const char *p, bool joined, T *y) {
+  constexpr int W = gt__lot<T>;
+  S u[2][W];
+  gt__load_line(p, u[0]);
+  gt__load_line(joined && sizeof u[0] < 16 ? p + sizeof u[0] : p + s.pitch, u[1]);
+  #pragma unroll
+  for (int i = 0; i < 2 * W; i += 2) gt__cast_two(y + i, &u[i / W][i % W]);
+}
 template <class T, class S, int V>
 GT__DEV void gt__convert(const gt__slots &s, int slot, bool joined) {
-  constexpr int W = gt__lot<T>::W;
+  constexpr int W = gt__lot<T>;
   if constexpr (sizeof(S) <= sizeof(T))
     #pragma unroll
     for (int v = 0; v < V; v += 2) {
-      S u[2][W];
-      T y[2][W];
-      char *p = gt__at<V>(s, slot, v), *q = p + s.pitch;
-      gt__load_line(p, u[0]);
-      gt__load_line(joined && sizeof u[0] < 16 ? p + sizeof u[0] : q, u[1]);
-      #pragma unroll
-      for (int i = 0; i < 2 * W; i++) y[i / W][i % W] = gt__cast<T, S>::of(u[i / W][i % W]);
-      gt__put16(p, y[0]);
-      gt__put16(q, y[1]);
+      T y[2 * W];
+      char *p = gt__at<V>(s, slot, v);
+      gt__get_as<T, S>(s, p, joined, y);
+      gt__put16(p, y);
+      gt__put16(p + s.pitch, y + W);
     }
 }
 template <class T, int V>
@@ -411,53 +393,41 @@ static __device__ __noinline__ void gt__convert_other(int dtype, gt__slots s, in
 template <class T> struct gt__native {
   static constexpr int DTYPE = sizeof(T) == 4 ? GT_FLOAT32 : (T)0.5 == 0 ? GT_INT64 : GT_FLOAT64;
 };
-template <class T>
-GT__DEV void gt__await_inputs(const gt__map_args &p, int from, uint32_t started,
-                              const gt__batch &b, const gt__slots &s) {
-  const uint32_t all = (1u << p.program.n_in) - (1u << from);
-  if (started != all)
-    #pragma unroll 1
-    for (int k = from; k < p.program.n_in; k++)
-      if (!(started >> k & 1)) gt__fetch_input<T>(p, k, b, s);
-  __pipeline_wait_prior(0);
-  #pragma unroll 1
-  for (int k = from; k < p.program.n_in; k++) {
-    const int dtype = p.in[k].dtype;
-    if (dtype == gt__native<T>::DTYPE || !(started >> k & 1)) continue;
-    if (sizeof(T) == 4 && dtype == GT_BFLOAT16) gt__convert<T, gt__bfloat, 2>(s, k, false);
-    else if (sizeof(T) == 4 && dtype == GT_FLOAT16) gt__convert<T, gt__half, 2>(s, k, false);
-    else gt__convert_other<T, 2>(dtype, s, k, false);
-  }
+/* Calls f with a value of the dtype if that is T's own or a short float for floats: was it? */
+template <class T, class F> GT__DEV bool gt__if_usual(int dtype, F f) {
+  const bool own = dtype == gt__native<T>::DTYPE, brief = sizeof(T) == 4 && !own;
+  if (own) f(T());
+  else if (brief && dtype == GT_BFLOAT16) f(gt__bfloat());
+  else if (brief && dtype == GT_FLOAT16) f(gt__half());
+  else return false;
+  return true;
 }
 
 /* ---- >>storing ---------------------------------------------------------------------------------
-   Stores the accumulator. It may overwrite slot 0: the program is done with it. */
-template <class T, class S>
-GT__DEV void gt__store_lines(const gt__lines &l, const gt__batch &b, const T (&x)[gt__lot<T>::N]) {
-  constexpr int W = gt__lot<T>::W;
-  #pragma unroll
-  for (int v = 0; v < 2; v++) {
-    S u[W];
-    #pragma unroll
-    for (int j = 0; j < W; j++) u[j] = gt__cast<S, T>::of(x[v * W + j]);
-    if (l.whole) gt__store_line(l.p[v], u);
-    else
-      #pragma unroll
-      for (int j = 0; j < W; j++)
-        if (j < b.valid[v]) *(S *)(l.p[v] + j * l.stride) = u[j];
-  }
-}
+   The accumulator goes by way of slot 0: the program is done with that. */
 /* Stores slot 0, to any dtype and strides. */
 template <class T>
 static __device__ __noinline__ void gt__store_slot(const gt__map_args &p, gt__batch b,
                                                    gt__slots s) {
-  constexpr int W = gt__lot<T>::W;
+  constexpr int W = gt__lot<T>;
   const gt__operand &x = p.out;
   if (b.straight) {
     const gt__lines l = gt__find<T>(p, x, b);
     T y[2 * W];
     gt__get(s, 0, y);
-    gt__by_dtype(x.dtype, [&](auto tag) { gt__store_lines<T, decltype(tag)>(l, b, y); });
+    gt__by_dtype(x.dtype, [&](auto tag) {
+      typedef decltype(tag) S;
+      #pragma unroll
+      for (int v = 0; v < 2; v++) {
+        S u[W];
+        gt__cast_all(u, y + v * W);
+        if (l.whole) gt__store_line(l.p[v], u);
+        else
+          #pragma unroll
+          for (int j = 0; j < W; j++)
+            if (j < b.valid[v]) *(S *)(l.p[v] + j * l.stride) = u[j];
+      }
+    });
     return;
   }
   #pragma unroll 1
@@ -465,12 +435,6 @@ static __device__ __noinline__ void gt__store_slot(const gt__map_args &p, gt__ba
     if (i % W < (i < W ? b.valid[0] : b.valid[1]))
       gt__store_one<T>(gt__find_one(p, x, b.index(i / W, i % W), b.cut, b.width), x.dtype,
                        *gt__element<T, 2>(s, 0, i));
-}
-template <class T>
-GT__DEV void gt__store(const gt__map_args &p, const gt__batch &b, const gt__slots &s,
-                       const T (&acc)[gt__lot<T>::N]) {
-  gt__put(s, 0, acc);
-  gt__store_slot<T>(p, b, s);
 }
 
 /* ---- >>interpreter -----------------------------------------------------------------------------
@@ -496,36 +460,45 @@ GT__OPERATIONS(GT__LINE)
 #undef GT__LINE
 #undef GT__FORMULA
 
+/* A formula on all elements of a batch. Quotients of floats: one test tells for all that exponents
+   are far from both ends; then a reciprocal and a correction round as the division does. */
+template <int OP, class T, int N>
+GT__DEV void gt__apply_all(T (&a)[N], const T (&b)[N], const T (&c)[N]) {
+  if constexpr (OP == GT__OP_div && sizeof(T) == 4) {
+    uint32_t far_a = 0, far_b = 0;       /* from 2^-63 .. 2^65, 2^-31 .. 2^33 */
+    GT__EACH far_a |= __float_as_uint(a[i]) - (64u << 23);
+    GT__EACH far_b |= __float_as_uint(b[i]) - (96u << 23);
+    if (!((far_a & 2u << 29) | (far_b & 3u << 29))) {
+      GT__EACH {
+        const float r = gt__easy_reciprocal(b[i]), q = GT__MUL(a[i], r);
+        a[i] = gt__fma_f32(r, gt__fma_f32(-b[i], q, a[i]), q);
+      }
+      return;
+    }
+  }
+  GT__EACH a[i] = gt__formula<OP, T>::of(a[i], b[i], c[i]);
+}
+
 /* An instruction is fetched as one word: op in the low byte, then b, c and d. */
 static_assert(sizeof(gt__ins) == 4 && offsetof(gt__program, ins) % 4 == 0,
               "the interpreter reads an instruction as one aligned 32-bit word");
 GT__DEV uint32_t gt__fetch(const gt__program &p, int pc) { return ((const uint32_t *)p.ins)[pc]; }
 
-template <class T> GT__DEV T gt__random(int op, const gt__program &p, uint64_t index, T b, T c);
-template <> __device__ __forceinline__ float gt__random<float>(int op, const gt__program &p,
-                                                               uint64_t index, float, float) {
+GT__DEV float gt__random(int op, const gt__program &p, uint64_t index, float, float) {
   return gt__random_f32(op, p.seed, p.offset + index);
 }
-template <> __device__ __forceinline__ double gt__random<double>(int op, const gt__program &p,
-                                                                 uint64_t index, double, double) {
+GT__DEV double gt__random(int op, const gt__program &p, uint64_t index, double, double) {
   return gt__random_f64(op, p.seed, p.offset + index);
 }
-template <> __device__ __forceinline__ int64_t gt__random<int64_t>(int, const gt__program &p,
-                                                                   uint64_t index, int64_t low,
-                                                                   int64_t range) {
+GT__DEV int64_t gt__random(int, const gt__program &p, uint64_t index, int64_t low, int64_t range) {
   return gt__random_i64(p.seed, p.offset + index, low, range);
 }
 
-/* U elements of a slot from element k on: whole vectors, or one. */
+/* U elements of a slot from element k on. */
 template <class T, int V, int U>
 GT__DEV void gt__get_some(const gt__slots &s, unsigned slot, int k, T (&x)[U]) {
-  constexpr int W = gt__lot<T>::W;
-  static_assert(U == 1 || U % W == 0, "a part of a vector would conflict in the banks");
-  if constexpr (U == 1) x[0] = *gt__element<T, V>(s, slot, k);
-  else
-    #pragma unroll
-    for (int i = 0; i < U; i += W)
-      gt__get16((const char *)gt__element<T, V>(s, slot, k + i), x + i);
+  #pragma unroll
+  for (int i = 0; i < U; i++) x[i] = *gt__element<T, V>(s, slot, k + i);
 }
 /* A heavy instruction (exp, pow, random numbers...) on U elements at a time, all N or fewer: then a
    loop has the body U times, after which the accumulator turns by U, since registers cannot be
@@ -534,25 +507,25 @@ GT__DEV void gt__get_some(const gt__slots &s, unsigned slot, int k, T (&x)[U]) {
 template <class T, int U, class At, int N>
 GT__DEV void gt__heavy(uint32_t word, const gt__program &p, const gt__slots &s, const At &at,
                        T (&acc)[N]) {
-  constexpr int W = gt__lot<T>::W;
+  constexpr int W = gt__lot<T>;
   const int op = word & 255;
   #pragma unroll 1
   for (int k = 0; k < N; k += U) {
     T y[U], z[U], r[U];
     switch (op) {
       case GT__INDEX: {
-        const auto b = at.now();
+        const auto b = at();
         #pragma unroll
         for (int i = 0; i < U; i++) r[i] = (T)b.index((k + i) / W, (k + i) % W);
         break;
       }
       case GT__UNIFORM: case GT__NORMAL: case GT__INTEGER: {
-        const auto b = at.now();
+        const auto b = at();
         gt__get_some<T, N / W, U>(s, word >> 8 & 255, k, y);
         gt__get_some<T, N / W, U>(s, word >> 16 & 255, k, z);
         #pragma unroll
         for (int i = 0; i < U; i++)
-          r[i] = gt__random<T>(op, p, b.index((k + i) / W, (k + i) % W), y[i], z[i]);
+          r[i] = gt__random(op, p, b.index((k + i) / W, (k + i) % W), y[i], z[i]);
         break;
       }
 #define GT__CASE_LIGHT(name, arity)
@@ -583,10 +556,12 @@ GT__DEV void gt__heavy(uint32_t word, const gt__program &p, const gt__slots &s, 
    occupancy high; else the U of gt__heavy. Operand b is read before the branch on the operation, so
    that its latency hides behind it. */
 template <class T, int HEAVY, class At, int N>
-GT__DEV void gt__run(const gt__program &p, const gt__slots &s, const At &at, T (&acc)[N]) {
-  int pc = 0;
-  GT__EACH acc[i] = 0;
-  if ((gt__fetch(p, 0) & 255) == GT__LOAD) gt__get(s, gt__fetch(p, pc++) >> 8 & 255, acc);
+GT__DEV void gt__run(const gt__program &p, const gt__slots &s, const At &at, T (&acc)[N],
+                     int pc = 0) {
+  if (!pc) {
+    GT__EACH acc[i] = 0;
+    if ((gt__fetch(p, 0) & 255) == GT__LOAD) gt__get(s, gt__fetch(p, pc++) >> 8 & 255, acc);
+  }
   #pragma unroll 1
   for (; pc < p.n_ins; pc++) {
     const uint32_t word = gt__fetch(p, pc);
@@ -599,8 +574,8 @@ GT__DEV void gt__run(const gt__program &p, const gt__slots &s, const At &at, T (
 #define GT__CASE_LIGHT(name, arity) \
       case GT__OP_##name: \
         if (arity == 3) gt__get(s, word >> 16 & 255, z); \
-        GT__EACH acc[i] = \
-          gt__formula<GT__OP_##name, T>::of(acc[i], y[i], arity == 3 ? z[i] : y[i]); \
+        if (arity == 3) gt__apply_all<GT__OP_##name>(acc, y, z); \
+        else gt__apply_all<GT__OP_##name>(acc, y, y); \
         break;
 #undef GT__LINE
 #define GT__LINE(name, arity, result, cost, f, i) GT__CASE_##cost(name, arity)
@@ -638,44 +613,44 @@ struct gt__tiling {
   unsigned batches;
   unsigned tiles;                        /* of a batch */
   bool crossed;                          /* some operand is; the tile is 64 rows of 16 vectors */
+  bool direct;                           /* slot 0 is loaded first and once, and converted then */
   gt__step step[1 + GT__INPUTS];         /* of out and the inputs, if whole */
 };
 enum { GT__VECTORS = 4 };                /* of a thread in a whole map */
 enum { GT__ANY, GT__WHOLE, GT__TURNED }; /* TURNED: whole, with batches or crossed operands */
-/* Where a thread works. */
+GT__DEV int64_t gt__wide(int a, int b) { /* a * b in one instruction, which nvcc takes apart */
+  int64_t product;
+  asm("mul.wide.s32 %0, %1, %2;" : "=l"(product) : "r"(a), "r"(b));
+  return product;
+}
 template <class T, bool TURNED> struct gt__seat {
   unsigned down, along;                  /* the block's tile */
   int first, r, c;                       /* the first element in it, its row and column */
-  GT__DEV gt__seat of(const gt__tiling &t, unsigned tile) {
-    gt__seat q;
-    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(q.first)); /* so that it need not be kept */
-    if (TURNED && t.crossed) q.first ^= q.first >> 4 & 7;           /* see gt__fill_crossed */
-    q.first = q.first * gt__lot<T>::W << t.joined;
-    q.down = q.r = 0;
-    q.along = tile;
-    q.c = q.first;
+  __device__ __forceinline__ gt__seat(const gt__tiling &t, unsigned tile) {
+    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(first)); /* so that it need not be kept */
+    if (TURNED && t.crossed) first ^= first >> 4 & 7;             /* see gt__fill_crossed */
+    first = first * gt__lot<T> << t.joined;
+    down = r = 0;
+    along = tile;
+    c = first;
     if (t.rows > 1) {
-      q.down = q.along;
-      q.along = 0;
+      down = tile;
+      along = 0;
       if (t.across > 1) {
-        q.along = q.down % t.across;
-        q.down /= t.across;
+        along = tile % t.across;
+        down = tile / t.across;
       }
-      q.r = q.first >> t.columns_log2;
-      q.c = q.first & ((1 << t.columns_log2) - 1);
+      r = first >> t.columns_log2;
+      c = first & ((1 << t.columns_log2) - 1);
     }
-    return q;
   }
   __device__ __forceinline__ char *place(const gt__map_args &p, const gt__operand &x,
                                          const gt__step &m) const {
-    char *at = x.data + along * m.along + c * (int64_t)m.column;
-    if (down | r) at += down * m.down + r * (int64_t)m.row;
+    char *at = x.data + along * m.along + gt__wide(c, m.column);
+    if (down | r) at += down * m.down + gt__wide(r, m.row);
     if (TURNED && gridDim.y > 1)
       at += gt__locate(p, blockIdx.y, 0, p.ndim - 2, x.stride) << x.size_log2;
     return at;
-  }
-  __device__ __forceinline__ bool is_full(const gt__tiling &t) const {
-    return down < t.full_down && along < t.full_along;
   }
 };
 /* The places of a map's elements, vector by vector. */
@@ -683,20 +658,15 @@ template <class T, int V, bool TURNED> struct gt__places {
   gt__seat<T, TURNED> q;
   int64_t rows, width, o, k;
   int hop, log2, joined;
-  GT__DEV gt__places of(const gt__map_args &p, const gt__tiling &t, unsigned tile) {
-    gt__places a;
-    a.q = gt__seat<T, TURNED>::of(t, tile);
-    a.hop = blockDim.x * gt__lot<T>::W;
-    a.joined = t.joined;
-    a.log2 = t.rows > 1 ? t.columns_log2 : 31;
-    a.rows = t.rows;
-    a.width = p.size[p.ndim - 1];
-    a.o = t.rows > 1 ? (int64_t)a.q.down * (V * a.hop >> t.columns_log2) : 0;
-    a.k = (int64_t)a.q.along << t.columns_log2;
-    return a;
+  __device__ __forceinline__ gt__places(const gt__map_args &p, const gt__tiling &t, unsigned tile)
+      : q(t, tile), rows(t.rows), width(p.size[p.ndim - 1]), joined(t.joined) {
+    hop = blockDim.x * gt__lot<T>;
+    log2 = rows > 1 ? t.columns_log2 : 31;
+    o = rows > 1 ? (int64_t)q.down * (V * hop >> t.columns_log2) : 0;
+    k = (int64_t)q.along << t.columns_log2;
   }
   __device__ __forceinline__ int offset(int v) const { /* of vector v in the tile */
-    return q.first + (joined ? v / 2 * 2 * hop + v % 2 * gt__lot<T>::W : v * hop);
+    return q.first + (joined ? v / 2 * 2 * hop + v % 2 * gt__lot<T> : v * hop);
   }
   __device__ __forceinline__ int row(int v) const { return offset(v) >> log2; }
   __device__ __forceinline__ int column(int v) const {
@@ -706,17 +676,11 @@ template <class T, int V, bool TURNED> struct gt__places {
     return ((TURNED ? blockIdx.y * rows : 0) + o + row(v)) * width + k + column(v) + j;
   }
 };
-template <class P> struct gt__lazy { /* P, made when an instruction asks for indices */
-  const gt__map_args &p;
-  const gt__tiling &t;
-  unsigned tile;
-  __device__ __forceinline__ P now() const { return P::of(p, t, tile); }
-};
 /* Which of a thread's vectors exist, a bit each. */
 template <class P, int V>
 static __device__ __noinline__ int gt__which_exist(const gt__map_args &p, const gt__tiling &t,
                                                    unsigned tile) {
-  const P a = P::of(p, t, tile);
+  const P a(p, t, tile);
   int bits = 0;
   #pragma unroll
   for (int v = 0; v < V; v++)
@@ -741,7 +705,7 @@ GT__DEV void gt__copy_vectors(const gt__slots &s, int k, const char *from, int64
 }
 template <class T, class S, int N>
 GT__DEV void gt__store_vectors(char *to, int64_t next, bool both, int exist, const T (&acc)[N]) {
-  constexpr int W = gt__lot<T>::W;
+  constexpr int W = gt__lot<T>;
   #pragma unroll
   for (int v = 0; v < N / W; v += 2) {
     S u[2][W];
@@ -769,13 +733,12 @@ static __device__ __noinline__ void gt__store_other(int dtype, char *to, int64_t
 }
 /* Fills slot k with a transposed operand. A warp reads elements that lie side by side, 64 rows of
    one column, in pairs if they have 16 bits, and puts each where the thread works that it belongs
-   to. So that these places are in different banks, the 16 vectors of row r are dealt to 16
-   neighbouring threads in the order q ^ (r & 7), and lanes that would meet take the columns of a
-   vector in turn. */
+   to. So that these places are in different banks, 16 neighbouring threads have the 16 vectors of
+   row r in the order q ^ (r & 7), and lanes that would meet take a vector's columns in turn. */
 template <class T, class S, int PAIR>
 GT__DEV void gt__turn(const char *from, char *slot, const gt__step &m, unsigned pitch, int64_t rows,
                       int64_t columns) {
-  constexpr int W = gt__lot<T>::W, STEP = 2 / PAIR, TASKS = 16 * STEP / 8; /* of each of 8 warps */
+  constexpr int W = gt__lot<T>, STEP = 2 / PAIR, TASKS = 16 * STEP / 8; /* of each of 8 warps */
   typedef typename gt__bits<sizeof(S) * PAIR>::type Bits;
   Bits x[TASKS][W];
   const int lane = threadIdx.x % 32;
@@ -801,40 +764,35 @@ GT__DEV void gt__turn(const char *from, char *slot, const gt__step &m, unsigned 
       ((T *)(slot + r / 16 * pitch + place * 16))[j] = gt__cast<T, S>::of(y[i % PAIR]);
     }
 }
-template <class T, class F> GT__DEV void gt__by_usual_dtype(int dtype, F f) {
-  if (dtype == gt__native<T>::DTYPE) f(T());
-  else if constexpr (sizeof(T) == 4) {
-    if (dtype == GT_BFLOAT16) f(gt__bfloat());
-    else if (dtype == GT_FLOAT16) f(gt__half());
-    else if (dtype == GT__RAW_8) f(gt__raw<uint8_t>());
-    else f(gt__raw<uint16_t>());
-  }
-}
 template <class T>
 static __device__ __noinline__ void gt__fill_crossed(const gt__map_args &p, const gt__tiling &t,
                                                      gt__slots s, int k) {
   const gt__step &m = t.step[1 + k];
-  const gt__seat<T, true> q = gt__seat<T, true>::of(t, blockIdx.x);
+  const gt__seat<T, true> q(t, blockIdx.x);
   const int64_t rows = t.rows - (int64_t)q.down * 64;
-  const int64_t columns = p.size[p.ndim - 1] - (int64_t)q.along * 16 * gt__lot<T>::W;
+  const int64_t columns = p.size[p.ndim - 1] - (int64_t)q.along * 16 * gt__lot<T>;
   const char *from = q.place(p, p.in[k], m) - q.r * (int64_t)m.row - q.c * (int64_t)m.column;
   char *slot = gt__at<GT__VECTORS>(s, k, 0) - threadIdx.x * 16;
-  gt__by_usual_dtype<T>(p.in[k].dtype, [&](auto tag) {
+  const auto turn = [&](auto tag) {
     typedef decltype(tag) S;
     if (sizeof(S) == 2 && ((uintptr_t)from | (unsigned)m.column) % 4 == 0)
       gt__turn<T, S, sizeof(S) == 2 ? 2 : 1>(from, slot, m, s.pitch, rows, columns);
     else
       gt__turn<T, S, 1>(from, slot, m, s.pitch, rows, columns);
-  });
+  };
+  if (gt__if_usual<T>(p.in[k].dtype, turn) || sizeof(T) == 8) return;
+  if (p.in[k].dtype == GT__RAW_8) turn(gt__raw<uint8_t>());
+  else turn(gt__raw<uint16_t>());
 }
 /* Begins to copy a tile's inputs to a set of slots; which of the thread's vectors exist. */
 template <class T, bool TURNED>
 GT__DEV int gt__start_tile(const gt__map_args &p, const gt__tiling &t, unsigned tile,
                            const gt__slots &s) {
   constexpr int V = GT__VECTORS;
-  const gt__seat<T, TURNED> q = gt__seat<T, TURNED>::of(t, tile);
+  const gt__seat<T, TURNED> q(t, tile);
   int exist = (1 << V) - 1;
-  if (!q.is_full(t)) exist = gt__which_exist<gt__places<T, V, TURNED>, V>(p, t, tile);
+  if (q.down >= t.full_down || q.along >= t.full_along)
+    exist = gt__which_exist<gt__places<T, V, TURNED>, V>(p, t, tile);
   #pragma unroll 1
   for (int k = 0; k < p.program.n_in; k++) {
     const gt__step &m = t.step[1 + k];
@@ -846,17 +804,35 @@ GT__DEV int gt__start_tile(const gt__map_args &p, const gt__tiling &t, unsigned 
   }
   return exist;
 }
-/* Fetches what cannot be copied so, and converts what was. */
-template <class T, bool TURNED>
+/* Fills slot k with a number for each of a thread's vectors, all loaded at once. */
+template <class T, class S>
+GT__DEV void gt__fill_numbers(const gt__slots &s, int k, const char *from, int64_t next, int joined,
+                              int exist) {
+  constexpr int W = gt__lot<T>, V = GT__VECTORS;
+  S x[V];
+  #pragma unroll
+  for (int v = 0; v < V; v++)
+    x[v] = exist >> v & 1 ? *(const S *)(from + (v >> joined) * next) : S();
+  #pragma unroll
+  for (int v = 0; v < V; v++) {
+    T y[W];
+    #pragma unroll
+    for (int j = 0; j < W; j++) y[j] = gt__cast<T, S>::of(x[v]);
+    gt__put16(gt__at<V>(s, k, v), y);
+  }
+}
+/* Fetches what cannot be copied so, and converts what was. Heavy kernels lack registers for all. */
+template <class T, int HEAVY, bool TURNED>
 GT__DEV void gt__end_tile(const gt__map_args &p, const gt__tiling &t, unsigned tile, int exist,
                           const gt__slots &s) {
-  constexpr int W = gt__lot<T>::W, V = GT__VECTORS;
+  constexpr int W = gt__lot<T>, V = GT__VECTORS;
+  constexpr bool DIRECT = sizeof(T) == 4 && !HEAVY && !TURNED;
   #pragma unroll 1
   for (int k = 0; k < p.program.n_in; k++) {
     const gt__step &m = t.step[1 + k];
     const int dtype = p.in[k].dtype;
     if (m.copy) {
-      if (dtype == gt__native<T>::DTYPE) continue;
+      if (dtype == gt__native<T>::DTYPE || (DIRECT && t.direct && k == 0)) continue;
       if (sizeof(T) == 4 && dtype == GT_BFLOAT16) gt__convert<T, gt__bfloat, V>(s, k, m.both);
       else if (sizeof(T) == 4 && dtype == GT_FLOAT16) gt__convert<T, gt__half, V>(s, k, m.both);
       else gt__convert_other<T, V>(dtype, s, k, m.both);
@@ -866,7 +842,12 @@ GT__DEV void gt__end_tile(const gt__map_args &p, const gt__tiling &t, unsigned t
       gt__fill_crossed<T>(p, t, s, k);
       continue;
     }
-    const char *from = gt__seat<T, TURNED>::of(t, tile).place(p, p.in[k], m);
+    const char *from = gt__seat<T, TURNED>(t, tile).place(p, p.in[k], m);
+    if (!HEAVY && !m.column && (dtype == gt__native<T>::DTYPE || dtype == GT_BFLOAT16)) {
+      if (dtype != GT_BFLOAT16) gt__fill_numbers<T, T>(s, k, from, m.next, t.joined, exist);
+      else gt__fill_numbers<T, gt__bfloat>(s, k, from, m.next, t.joined, exist);
+      continue;
+    }
     #pragma unroll 1
     for (int v = 0; v < V; v++) {        /* the same along the row, or of a wide dtype */
       const char *at = from + (t.joined ? v / 2 * m.next + v % 2 * W * m.column : v * m.next);
@@ -884,17 +865,14 @@ GT__DEV void gt__end_tile(const gt__map_args &p, const gt__tiling &t, unsigned t
    second set of slots before it works on a tile, so that memory does not wait for arithmetic. */
 template <class T, int HEAVY, bool TURNED>
 GT__DEV void gt__map_whole(const gt__map_args &p, const gt__tiling &t, gt__slots s) {
-  constexpr int W = gt__lot<T>::W, V = GT__VECTORS, N = V * W;
+  constexpr int W = gt__lot<T>, V = GT__VECTORS, N = V * W;
+  constexpr bool DIRECT = sizeof(T) == 4 && !HEAVY && !TURNED;
   int other = t.tiles > gridDim.x ? p.program.n_slot * V * s.pitch : 0; /* from set to set */
   unsigned tile = blockIdx.x;
   int exist = gt__start_tile<T, TURNED>(p, t, tile, s);
   __pipeline_commit();
   gt__fill_constants<T, N>(p.program, s);
-  if (other) {
-    s.mine += other;
-    gt__fill_constants<T, N>(p.program, s);
-    s.mine -= other;
-  }
+  if (other) gt__fill_constants<T, N>(p.program, gt__slots{s.mine + other, s.pitch});
   #pragma unroll 1
   for (;;) {
     T acc[N];
@@ -905,23 +883,30 @@ GT__DEV void gt__map_whole(const gt__map_args &p, const gt__tiling &t, gt__slots
     s.mine -= other;
     __pipeline_commit();
     __pipeline_wait_prior(1);
-    gt__end_tile<T, TURNED>(p, t, tile, exist, s);
+    gt__end_tile<T, HEAVY, TURNED>(p, t, tile, exist, s);
     if (TURNED && t.crossed) __syncthreads();
-    const gt__lazy<gt__places<T, V, TURNED>> at = {p, t, tile};
-    gt__run<T, HEAVY>(p.program, s, at, acc);
+    const auto at = [&] { return gt__places<T, V, TURNED>(p, t, tile); };
+    if (DIRECT && t.direct) {
+      const int dtype = p.in[0].dtype;
+      #pragma unroll
+      for (int v = 0; v < V; v += 2) {
+        const char *x = gt__at<V>(s, 0, v);
+        const bool both = t.step[1].both;
+        if (dtype == GT_BFLOAT16) gt__get_as<T, gt__bfloat>(s, x, both, acc + v * W);
+        else if (dtype == GT_FLOAT16) gt__get_as<T, gt__half>(s, x, both, acc + v * W);
+        else gt__get_as<T, gt__bool>(s, x, both, acc + v * W);
+      }
+    }
+    gt__run<T, HEAVY>(p.program, s, at, acc, DIRECT && t.direct);
 
     const gt__step &m = t.step[0];
-    char *to = gt__seat<T, TURNED>::of(t, tile).place(p, p.out, m);
-    const int dtype = p.out.dtype;
-    if (dtype == gt__native<T>::DTYPE) {
-      gt__store_vectors<T, T>(to, m.next, false, exist, acc);
-    } else if (sizeof(T) == 4 && dtype == GT_BFLOAT16) {
-      gt__store_vectors<T, gt__bfloat>(to, m.next, m.both, exist, acc);
-    } else if (sizeof(T) == 4 && dtype == GT_FLOAT16) {
-      gt__store_vectors<T, gt__half>(to, m.next, m.both, exist, acc);
-    } else {
+    char *to = gt__seat<T, TURNED>(t, tile).place(p, p.out, m);
+    const bool stored = gt__if_usual<T>(p.out.dtype, [&](auto tag) {
+      gt__store_vectors<T, decltype(tag)>(to, m.next, m.both, exist, acc);
+    });
+    if (!stored) {
       gt__put(s, 0, acc);
-      gt__store_other<T, N>(dtype, to, m.next, m.both, exist, s);
+      gt__store_other<T, N>(p.out.dtype, to, m.next, m.both, exist, s);
     }
     if (next >= t.tiles) return;
     tile = next;
@@ -932,33 +917,28 @@ GT__DEV void gt__map_whole(const gt__map_args &p, const gt__tiling &t, gt__slots
 }
 template <class T, int HEAVY>
 GT__DEV void gt__map_any(const gt__map_args &p, const gt__tiling &t, const gt__slots &s) {
-  constexpr int W = gt__lot<T>::W;
-  const auto a = gt__places<T, 2, false>::of(p, t, blockIdx.x);
-  gt__batch b;
+  constexpr int W = gt__lot<T>;
+  const gt__places<T, 2, false> a(p, t, blockIdx.x);
+  const int r = a.row(0), c = a.column(0);
+  gt__batch b = {a.width, a.o, a.k, r, c, a.row(1) - r, a.column(1) - c, p.ndim - 1};
   T acc[2 * W];
-  b.width = a.width;
-  b.o = a.o;
-  b.k = a.k;
-  b.r = a.row(0);
-  b.c = a.column(0);
-  b.dr = a.row(1) - b.r;
-  b.dc = a.column(1) - b.c;
-  b.cut = p.ndim - 1;
   #pragma unroll
-  for (int v = 0; v < 2; v++)
-    b.valid[v] = a.o + a.row(v) < t.rows ? gt__valid<T>(a.width - a.k - a.column(v)) : 0;
-  b.down = false;
+  for (int v = 0; v < 2; v++) {
+    const int64_t left = a.o + a.row(v) < t.rows ? a.width - a.k - a.column(v) : 0;
+    b.valid[v] = left >= W ? W : left > 0 ? (int)left : 0;
+  }
   b.straight = true;
-  const uint32_t started = gt__start_inputs<T>(p, 0, b, s);
   gt__fill_constants<T, 2 * W>(p.program, s);
-  gt__await_inputs<T>(p, 0, started, b, s);
+  gt__fetch_inputs<T>(p, b, s);
   gt__run<T, HEAVY>(p.program, s, b, acc);
-  gt__store<T>(p, b, s, acc);
+  gt__put(s, 0, acc);
+  gt__store_slot<T>(p, b, s);
 }
 template <class T, int HEAVY, int MODE>
 __global__ void __launch_bounds__(256, GT__RESIDENT(T))
 gt__map_kernel(const __grid_constant__ gt__map_args p, const __grid_constant__ gt__tiling t) {
-  const gt__slots s = gt__my_slots(blockDim.x);
+  const gt__slots s = gt__my_slots();
+  gt__after_kernel_before();
   if (MODE == GT__ANY) gt__map_any<T, HEAVY>(p, t, s);
   else gt__map_whole<T, HEAVY, MODE == GT__TURNED>(p, t, s);
 }
@@ -993,6 +973,7 @@ gt__table_kernel(const uint4 *table, const uint4 *in, uint4 *out, int64_t count)
   const uint16_t *results = (const uint16_t *)gt__shared;
   int64_t at = (int64_t)blockIdx.x * tile + threadIdx.x;
   uint4 x[GT__TABLE_LOADS], next[GT__TABLE_LOADS];
+  gt__after_kernel_before();
   gt__load_many(next, in + at, n - at);
   for (int i = threadIdx.x; i < GT__TABLE_BYTES / 16; i += GT__TABLE_THREADS)
     gt__shared[i] = table[i];
@@ -1034,7 +1015,6 @@ GT__FOLDS_OF(float, f32, uint32_t, 1u << 31)
 GT__FOLDS_OF(double, f64, uint64_t, 1ull << 63)
 GT__FOLDS_OF(int64_t, i64, uint64_t, ~0ull)
 #undef GT__FOLDS_OF
-/* The value of a formula of one operand, or of two. */
 template <int OP, class T> GT__DEV T gt__apply(T a, T b) { return gt__formula<OP, T>::of(a, b, b); }
 
 /* Eight folds are four: min, argmin, any and all are maxima of values turned, turned back at the
@@ -1077,10 +1057,7 @@ template <int FOLDS, class F> GT__DEV void gt__by_fold(int fold, F f) {
 /* What the GPU's own maximum does with NaN and -0 is what ours does. */
 template <int FOLD, class T> GT__DEV T gt__fold_two(T a, T b) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  if constexpr (FOLD == GT__FOLD_MAX && sizeof(T) == 4) {
-    asm("max.NaN.f32 %0, %1, %2;" : "=f"(a) : "f"(a), "f"(b));
-    return a;
-  }
+  if constexpr (FOLD == GT__FOLD_MAX && sizeof(T) == 4) return gt__at_least(b, a);
 #endif
   return gt__folds<T>::fold(FOLD, a, b);
 }
@@ -1101,9 +1078,8 @@ template <int FOLD, class T> GT__DEV void gt__take(gt__part<T, int> &a, T x, int
   }
 }
 /* Does the order count? A maximum is the same in any. */
-template <int FOLD> struct gt__in_order {
-  static constexpr bool value = FOLD == GT__FOLD_SUM || FOLD == GT__FOLD_PROD;
-};
+template <int FOLD>
+constexpr bool gt__in_order = FOLD == GT__FOLD_SUM || FOLD == GT__FOLD_PROD;
 
 /* How the launcher cuts the work. A block has 1 << chunks_log2 teams for neighbouring chunks of the
    same outputs. DOWN: that is all, and a thread has a vector of outputs. Inner: the other teams
@@ -1118,21 +1094,25 @@ struct gt__stride {                      /* how an operand moves, in bytes: by *
 };
 struct gt__cut {
   int32_t way, fold, team_log2, chunks_log2, outs;
+  int32_t results;                       /* of a block, rounded up so that slots begin a line */
   unsigned groups, across;               /* groups of chunks; blocks that share a line */
   int64_t line;                          /* outputs */
   gt__stride in[GT__INPUTS];
 };
 /* The vectors of a stream that are left: `full` have all elements, those behind, up to `count`,
-   only `valid`. */
+   only `valid`; the first lacks its first `skip`. */
 template <int W> struct gt__extent {
-  int full, count, valid;
+  int full, count, valid, skip;
   __device__ __forceinline__ gt__extent(int vectors, int elements, bool all) { /* all: likewise */
     count = vectors;
     valid = elements < W ? elements : W;
     full = valid == W ? count : all ? 0 : count - 1;
+    skip = 0;
   }
-  __device__ __forceinline__ void pass(int n) { full -= n, count -= n; }
+  __device__ __forceinline__ void pass(int n) { full -= n, count -= n, skip = 0; }
   __device__ __forceinline__ int of(int j) const { return j < full ? W : j < count ? valid : 0; }
+  __device__ __forceinline__ bool is_full(int j) const { return j < full && (j || !skip); }
+  __device__ __forceinline__ bool has(int j, int i) const { return i < of(j) && (j || i >= skip); }
 };
 template <int W> struct gt__log2_of { static constexpr int value = W == 8 ? 3 : W / 2; };
 /* Of `left` elements of a row, for a thread whose vectors lie `step` elements apart. */
@@ -1140,17 +1120,18 @@ template <int W> GT__DEV gt__extent<W> gt__across_row(int left, int step_log2) {
   const int count = left > 0 ? ((left - 1) >> step_log2) + 1 : 0;
   return gt__extent<W>(count, left - ((count - 1) << step_log2), false);
 }
+/* Rows start anywhere, vectors at multiples of their size: a row's first vector begins so many
+   elements before it. That turns the lanes round, each is one of a thread's still, and as lane i
+   meets i + 128, then i + 64, ... of the lanes in a circle, halving makes the same bits. */
+template <int W> GT__DEV int gt__shift(const char *row, int size_log2) {
+  return (unsigned)(uintptr_t)row >> size_log2 & (W - 1);
+}
 
 /* Calls f with a value of the dtype, one of those that reductions read and write by vectors. */
 template <class T, int W, class F> GT__DEV void gt__by_usual(int dtype, F f) {
-  if constexpr (sizeof(T) == 8) {
-    f(T());
-  } else {
-    if constexpr (W == 4)
-      if (dtype == GT_FLOAT32) return f(T());
-    if (dtype == GT_BFLOAT16) f(gt__bfloat());
-    else f(gt__half());
-  }
+  if (sizeof(T) == 8 || (W == 4 && dtype == GT_FLOAT32)) f(T());
+  else if (dtype == GT_BFLOAT16) f(gt__bfloat());
+  else f(gt__half());
 }
 /* The next vectors from memory, what there is of them; else `none`. */
 template <int W, class S, int E>
@@ -1158,17 +1139,17 @@ GT__DEV void gt__load_stream(const char *from, const gt__stride &m, const gt__ex
                              S (&e)[E]) {
   constexpr int U = E / W;
   S y[U][W];
-  if (m.copy && x.full >= U) {
+  if (m.copy && x.full >= U && !x.skip) {
     #pragma unroll
     for (int j = 0; j < U; j++) gt__load_line(from + j * m.hop, y[j]);
   } else {
     #pragma unroll
     for (int j = 0; j < U; j++)
-      if (m.copy && j < x.full) gt__load_line(from + j * m.hop, y[j]);
+      if (m.copy && x.is_full(j)) gt__load_line(from + j * m.hop, y[j]);
       else
         #pragma unroll
         for (int i = 0; i < W; i++)
-          y[j][i] = i < x.of(j) ? *(const S *)(from + j * m.hop + i * m.next) : none;
+          y[j][i] = x.has(j, i) ? *(const S *)(from + j * m.hop + i * m.next) : none;
   }
   #pragma unroll
   for (int i = 0; i < E; i++) e[i] = y[i / W][i % W];
@@ -1181,8 +1162,7 @@ GT__DEV void gt__load_usual(int dtype, const char *from, const gt__stride &m,
     typedef decltype(tag) S;
     S y[E];
     gt__load_stream<W>(from, m, x, gt__cast<S, T>::of(none), y);
-    #pragma unroll
-    for (int i = 0; i < E; i++) e[i] = gt__cast<T, S>::of(y[i]);
+    gt__cast_all(e, y);
   });
 }
 /* The same through slots and a program. There are no calls in it: they would take the registers
@@ -1196,15 +1176,14 @@ GT__DEV void gt__run_stream(const gt__reduce_args &p, const gt__cut &w, const gt
     const gt__stride &m = w.in[slot];
     const char *from = p.pre.in[slot].data + (o * m.wide + k * m.deep);
     char *to = gt__at<U>(s, slot, 0);
-    if (m.copy == 16) {
+    const auto copy = [&](auto vector) {
       #pragma unroll
       for (int j = 0; j < U; j++)
-        if (j < x.full) __pipeline_memcpy_async(to + j * s.pitch, from + j * m.hop, 16);
-    } else if (m.copy) {
-      #pragma unroll
-      for (int j = 0; j < U; j++)
-        if (j < x.full) __pipeline_memcpy_async(to + j * s.pitch, from + j * m.hop, 8);
-    } else {
+        if (j < x.full) __pipeline_memcpy_async(to + j * s.pitch, from + j * m.hop, sizeof vector);
+    };
+    if (m.copy == 16) copy(uint4());
+    else if (m.copy) copy(uint2());
+    else {
       T y[E];
       #pragma unroll
       for (int i = 0; i < E; i++) y[i] = i / W < x.full ? *(const T *)(from + i / W * m.hop) : (T)0;
@@ -1247,14 +1226,20 @@ GT__DEV void gt__run_any(const gt__reduce_args &p, const gt__slots &s, int64_t o
   for (int j = 0; j < E / W; j += 2) {
     T acc[2 * W];
     const gt__batch b = gt__batch_of<W>(p, o, k, j, hop, x);
-    const uint32_t started = gt__start_inputs<T>(p.pre, 0, b, s);
-    gt__await_inputs<T>(p.pre, 0, started, b, s);
+    gt__fetch_inputs<T>(p.pre, b, s);
     gt__run<T, W>(p.pre.program, s, b, acc);
     #pragma unroll
     for (int i = 0; i < E; i++) e[i] = i + 2 * W < E ? e[i + 2 * W] : acc[i % (2 * W)];
   }
 }
 
+/* Folds the second half of N values to the first, and so on until TO are left. */
+template <int FOLD, int N, int TO, class T> GT__DEV void gt__halve(T *x) {
+  #pragma unroll
+  for (int c = N / 2; c >= TO; c /= 2)
+    #pragma unroll
+    for (int i = 0; i < c; i++) x[i] = gt__fold_two<FOLD>(x[i], x[i + c]);
+}
 /* Folds a thread's elements, turned, to its lanes, vectors being `hop` elements apart. SHORT, in
    order: the lanes of a row are halved until 8 are left. */
 template <int FOLD, bool FLIPPED, int W, class T, class S, int E>
@@ -1263,16 +1248,19 @@ GT__DEV void gt__take_all(int way, gt__part<T, int> (&r)[8], const S (&e)[E], in
     #pragma unroll
     for (int i = 0; i < E; i++)
       gt__take<FOLD>(r[i % W], gt__flip<FLIPPED>(gt__cast<T, S>::of(e[i])), k + i / W);
-  } else if (way == GT__SHORT && gt__in_order<FOLD>::value) {
+  } else if (way == GT__SHORT && gt__in_order<FOLD>) {
     #pragma unroll
     for (int i = 0; i < 8; i++) {
       T x[E / 8];
       #pragma unroll
       for (int c = 0; c < E / 8; c++) x[c] = gt__cast<T, S>::of(e[i + 8 * c]);
-      #pragma unroll
-      for (int c = E / 16; c > 0; c /= 2)
+      if (E == 64 && hop == 2 * 64) {
         #pragma unroll
-        for (int j = 0; j < c; j++) x[j] = gt__fold_two<FOLD>(x[j], x[j + c]);
+        for (int c = 2; c < E / 8; c++) x[c % 2] = gt__fold_two<FOLD>(x[c % 2], x[c]);
+        gt__take<FOLD>(r[i], gt__fold_two<FOLD>(x[0], x[1]), 0);
+        continue;
+      }
+      gt__halve<FOLD, E / 8, 1>(x);
       gt__take<FOLD>(r[i], x[0], 0);
     }
   } else {
@@ -1282,41 +1270,20 @@ GT__DEV void gt__take_all(int way, gt__part<T, int> (&r)[8], const S (&e)[E], in
   }
 }
 /* Halves the lanes of a team: r[i] of thread t is lane i/W * team*W + t*W + i%W. In order, the W
-   neighbours of a thread come last: until then pairs of threads share them out, so that not both
-   do the same, and then they are W apart no longer, but team/2 threads, team/4 and so on. All
-   threads have the result in r[0]. */
+   neighbours of a thread come last. All threads have the result in r[0]. */
 template <int FOLD, int W, class T>
 GT__DEV void gt__fold_team(gt__part<T, int> (&r)[8], int team) {
-  constexpr int C = gt__in_order<FOLD>::value ? W : 1;
+  constexpr int C = gt__in_order<FOLD> ? W : 1;
   constexpr int VALUE = FOLD == GT__FOLD_ARGMAX ? GT__FOLD_MAX : FOLD;
   T x[8];
-  int m = team / 2;
   #pragma unroll
   for (int i = 0; i < 8; i++) x[i] = r[i].value;
-  #pragma unroll
-  for (int c = 4; c >= C; c /= 2)
-    #pragma unroll
-    for (int i = 0; i < c; i++) x[i] = gt__fold_two<VALUE>(x[i], x[i + c]);
-  #pragma unroll
-  for (int c = C / 2; c > 0; c /= 2, m /= 2)
-    if (m > 0) {
-      const bool upper = threadIdx.x & m;
-      #pragma unroll
-      for (int i = 0; i < c; i++) {
-        const T away = upper ? x[i] : x[i + c];
-        x[i] = gt__fold_two<VALUE>(upper ? x[i + c] : x[i], __shfl_xor_sync(~0u, away, m));
-      }
-    }
+  gt__halve<VALUE, 8, C>(x);
   #pragma unroll 1
-  for (; m > 0; m /= 2) x[0] = gt__fold_two<VALUE>(x[0], __shfl_xor_sync(~0u, x[0], m));
-  m = team / 2;
-  #pragma unroll
-  for (int c = C / 2; c > 0; c /= 2, m /= 2)
+  for (int m = team / 2; m > 0; m /= 2)
     #pragma unroll
-    for (int i = 0; i < C / 2; i++)
-      if (i * team < C)
-        if (m > 0) x[i] = gt__fold_two<VALUE>(x[i], __shfl_xor_sync(~0u, x[i], m));
-        else if (i < c) x[i] = gt__fold_two<VALUE>(x[i], x[i + c]);
+    for (int i = 0; i < C; i++) x[i] = gt__fold_two<VALUE>(x[i], __shfl_xor_sync(~0u, x[i], m));
+  gt__halve<VALUE, C, 1>(x);
   if (FOLD == GT__FOLD_ARGMAX) {         /* the first place of the maximum, or of a NaN */
     int first = INT32_MAX;
     #pragma unroll
@@ -1378,8 +1345,7 @@ GT__DEV void gt__leave(const gt__reduce_args &p, int fold, const gt__board<T> &b
     for (int i = threadIdx.x; i < (n / (2 * d) + 1) * outs; i += blockDim.x) {
       const int pair = (unsigned)i / (unsigned)outs, at = i + (2 * d - 1) * pair * outs;
       if (pair * 2 * d + d >= n) break;
-      gt__part<T, int64_t> a = board.get(at);
-      const gt__part<T, int64_t> b = board.get(at + d * outs);
+      gt__part<T, int64_t> a = board.get(at), b = board.get(at + d * outs);
       gt__by_fold<FOLDS>(fold, [&](auto tag) { gt__join<decltype(tag)::value>(a, b); });
       board.put(at, a);
     }
@@ -1394,10 +1360,9 @@ GT__DEV void gt__leave(const gt__reduce_args &p, int fold, const gt__board<T> &b
 
 /* DIRECT folds elements S; if these are T, of the operand's dtype, converted at once. */
 template <class T, class S, int W, int SOURCE, int FOLDS>
-__global__ void __launch_bounds__(256, SOURCE == GT__DIRECT                       ? 3
-                                       : SOURCE == GT__STEADY && sizeof(T) == 4 ? 4 : 2)
+__global__ void __launch_bounds__(256, SOURCE == GT__DIRECT ? 3 : 2)
 gt__reduce_kernel(const __grid_constant__ gt__reduce_args p, const __grid_constant__ gt__cut w) {
-  constexpr int U = SOURCE == GT__STEADY ? 4 : SOURCE == GT__DIRECT ? 8 : 8 / W;
+  constexpr int U = SOURCE == GT__ANYHOW ? 8 / W : 8;
   const bool down = w.way == GT__DOWN, arg = FOLDS && w.fold == GT__FOLD_ARGMAX;
   const gt__operand &x = p.pre.in[0];
   const int t = threadIdx.x & ((1 << w.team_log2) - 1), chunks = 1 << w.chunks_log2;
@@ -1411,11 +1376,12 @@ gt__reduce_kernel(const __grid_constant__ gt__reduce_args p, const __grid_consta
   const T none = gt__folds<T>::identity(p.fold), identity = gt__turned(p.fold, none);
   const bool flipped = gt__is_flipped(p.fold);
   gt__board<T> board;
-  gt__slots s = gt__my_slots(blockDim.x);
+  gt__slots s = gt__my_slots();
   board.value = (T *)gt__shared;
-  board.index = arg ? (int64_t *)(board.value + 8 * blockDim.x) : NULL;
-  s.mine += (sizeof(T) + (arg ? 8 : 0)) * 8 * blockDim.x;
-  if (SOURCE == GT__STEADY) gt__fill_constants<T, 4 * W>(p.pre.program, s);
+  board.index = arg ? (int64_t *)(board.value + w.results) : NULL;
+  s.mine += (sizeof(T) + (arg ? 8 : 0)) * w.results;
+  gt__await_kernel_before();
+  if (SOURCE == GT__STEADY) gt__fill_constants<T, 8 * W>(p.pre.program, s);
   if (SOURCE == GT__ANYHOW) gt__fill_constants<T, 2 * W>(p.pre.program, s);
   #pragma unroll 1
   for (int i = threadIdx.x >> w.team_log2; i < chunks * (down ? 1 : w.outs);
@@ -1423,19 +1389,21 @@ gt__reduce_kernel(const __grid_constant__ gt__reduce_args p, const __grid_consta
     const int chunk = i & (chunks - 1), row = i >> w.chunks_log2, c = down ? t * W : row;
     const int64_t begin = (first + chunk) * p.chunk, most = p.n - begin;
     const int size = most < 0 ? 0 : most < p.chunk ? (int)most : (int)p.chunk;
-    const int64_t o = o0 + c, k0 = begin + (down ? 0 : t * W);
+    const int64_t o = o0 + c;
+    const char *line0 = x.data + before + o * w.in[0].wide;
+    const int shift = SOURCE == GT__DIRECT && FOLDS == GT__PLAIN && !down && w.in[0].copy
+                          ? gt__shift<W>(line0, x.size_log2) : 0;
+    const int64_t k0 = begin + (down ? 0 : t * W - shift);
     gt__extent<W> left = down ? gt__extent<W>(here > c ? size : 0, here - c, true)
-                              : gt__across_row<W>(row < here ? size - t * W : 0, step_log2);
+                              : gt__across_row<W>(row < here ? size + shift - t * W : 0, step_log2);
+    if (t == 0) left.skip = shift;
     gt__part<T, int> r[8];
     #pragma unroll
-    for (int j = 0; j < 8; j++) {
-      r[j].value = identity;
-      r[j].index = down ? 0 : j / W * hop;
-    }
+    for (int j = 0; j < 8; j++) r[j] = {identity, down ? 0 : j / W * hop};
     #pragma unroll 1
-    for (int k = 0; k < size; k += U * hop) {
+    for (int k = 0; k < size + shift; k += U * hop) {
       S e[U * W];
-      const char *from = x.data + (before + o * w.in[0].wide + (k0 + k) * w.in[0].deep);
+      const char *from = line0 + (k0 + k) * w.in[0].deep;
       if constexpr (SOURCE == GT__DIRECT && sizeof(S) == 2)
         gt__load_stream(from, w.in[0], left, gt__cast<S, T>::of(none), e);
       else if constexpr (SOURCE == GT__DIRECT)
@@ -1452,7 +1420,7 @@ gt__reduce_kernel(const __grid_constant__ gt__reduce_args p, const __grid_consta
       }
       gt__by_fold<FOLDS>(w.fold, [&](auto fold) {
         constexpr int FOLD = decltype(fold)::value;
-        if (!gt__in_order<FOLD>::value && flipped)
+        if (!gt__in_order<FOLD> && flipped)
           gt__take_all<FOLD, true, W>(w.way, r, e, k, hop);
         else gt__take_all<FOLD, false, W>(w.way, r, e, k, hop);
       });
@@ -1469,16 +1437,13 @@ gt__reduce_kernel(const __grid_constant__ gt__reduce_args p, const __grid_consta
       if (down || (t == 0 && j == 0))
         board.put(chunk * w.outs + c + j, gt__part<T, int64_t>{r[j].value, begin + r[j].index});
   }
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;");  /* the tree's kernel may get ready */
-#endif
+  gt__release_next_kernel();
   const int n = p.n_chunk - first < chunks ? (int)(p.n_chunk - first) : chunks;
   gt__leave<FOLDS>(p, w.fold, board, w.outs, n, line * w.line + o0, here, group,
                    gt__level{0, w.groups});
 }
 
-/* The rest of the tree, from one level to the next: a thread joins 8 neighbouring groups of an
-   output, a leaf; a block `leaves` of them of each of `outs` outputs. */
+/* The rest of the tree, level by level: a block joins `leaves` groups of each of `outs` outputs. */
 enum { GT__LEAVES = 2048 };
 template <class T> __global__ void __launch_bounds__(512)
 gt__combine_kernel(const __grid_constant__ gt__reduce_args p, int fold, gt__level from,
@@ -1488,77 +1453,77 @@ gt__combine_kernel(const __grid_constant__ gt__reduce_args p, int fold, gt__leve
   const bool arg = fold == GT__FOLD_ARGMAX;
   const gt__board<T> board = {value, arg ? index : NULL}, source = gt__board_of<T>(p, from, arg);
   const unsigned rest = blockIdx.x / to.groups, group = blockIdx.x - rest * to.groups;
-  const int64_t first = (int64_t)rest * outs, begin = (int64_t)group * leaves * 8;
+  const int64_t first = (int64_t)rest * outs, begin = (int64_t)group * leaves;
   const int here = p.outer - first < outs ? (int)(p.outer - first) : outs;
-  const int64_t left = (from.groups - begin + 7) / 8;
-  const int n = left < leaves ? (int)left : leaves;
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" : : : "memory");
-#endif
-  for (int i = threadIdx.x; i < n * outs; i += blockDim.x) {
-    const int leaf = i / outs, out = i - leaf * outs;
-    const int64_t g = begin + leaf * 8;
-    const int exist = from.groups - g < 8 ? (int)(from.groups - g) : 8;
-    gt__part<T, int64_t> x[8];
-    if (out >= here) continue;
-    #pragma unroll
-    for (int j = 0; j < 8; j++)
-      if (j < exist) x[j] = source.get((g + j) * p.outer + first + out);
-    gt__by_fold<GT__BOTH>(fold, [&](auto tag) {
-      #pragma unroll
-      for (int d = 1; d < 8; d *= 2)
-        #pragma unroll
-        for (int j = 0; j + d < 8; j += 2 * d)
-          if (j + d < exist) gt__join<decltype(tag)::value>(x[j], x[j + d]);
-    });
-    board.put(i, x[0]);
-  }
+  const int n = from.groups - begin < leaves ? (int)(from.groups - begin) : leaves;
+  gt__await_kernel_before();
+  for (int i = threadIdx.x; i < n * outs; i += blockDim.x)
+    if (i % outs < here)
+      board.put(i, source.get((begin + i / outs) * p.outer + first + i % outs));
+  gt__release_next_kernel();
   gt__leave<GT__BOTH>(p, fold, board, outs, n, first, here, group, to);
 }
 
+/* Rows of at most 8 elements: a thread has a row, and all lanes of it. */
+enum { GT__TINY = 8 };
+template <class T, int W> __global__ void __launch_bounds__(256, 4)
+gt__tiny_kernel(const __grid_constant__ gt__reduce_args p, const __grid_constant__ gt__stride in) {
+  const T none = gt__folds<T>::identity(p.fold), identity = gt__turned(p.fold, none);
+  const gt__extent<W> row = gt__across_row<W>((int)p.n, gt__log2_of<W>::value);
+  const gt__operand &x = p.pre.in[0];
+  const int fold = gt__base_fold(p.fold);
+  int64_t o = (int64_t)blockIdx.x * 256 + threadIdx.x;
+  gt__after_kernel_before();
+  #pragma unroll 1
+  for (; o < p.outer; o += (int64_t)gridDim.x * 256) {
+    const int64_t at = gt__offset(o, p.n_kept, p.pre.size, x.stride) << x.size_log2;
+    gt__part<T, int> r[8];
+    T e[8];
+    gt__load_usual(x.dtype, x.data + at, in, row, none, e);
+    gt__by_fold<GT__BOTH>(fold, [&](auto tag) {
+      constexpr int FOLD = decltype(tag)::value;
+      #pragma unroll
+      for (int i = 0; i < 8; i++) {
+        r[i] = {gt__turned(p.fold, e[i]), i};
+        if (gt__in_order<FOLD>) r[i].value = gt__fold_two<FOLD>(identity, r[i].value);
+      }
+      gt__fold_team<FOLD, 8>(r, 1);
+    });
+    gt__finish<T>(p, o, fold == GT__FOLD_ARGMAX, gt__part<T, int64_t>{r[0].value, r[0].index});
+  }
+}
+
+GT__DEV float gt__fused(float a, float b, float c) { return gt__fma_f32(a, b, c); }
+GT__DEV double gt__fused(double a, double b, double c) { return gt__fma_f64(a, b, c); }
 /* Softmax and its kind: a row in registers, read once, with one exp an element. A team of threads
    has a row; where one warp is not enough, a block has it, and as the lanes of THE PLAN are folded
    in order, the warps of a chunk take turns at adding. WHOLE: input and output by vectors. */
-/* Divides by s. Floats take its reciprocal and two corrections, as a division does, which rounds
-   correctly unless remainders are subnormal: then, `tiny`, they are divisions. */
-template <class T, int N> GT__DEV void gt__divide_all(T (&e)[N], T s, bool tiny) {
-  if constexpr (sizeof(T) == 4) {
-    const float once = GT__DIV(1.0f, s);
-    if (!tiny) {
-      #pragma unroll
-      for (int i = 0; i < N; i++) {
-        float x = GT__MUL(e[i], once);
-        x = gt__fma_f32(gt__fma_f32(-x, s, e[i]), once, x);
-        e[i] = gt__fma_f32(gt__fma_f32(-x, s, e[i]), once, x);
-      }
-      return;
-    }
-  }
-  GT__EACH e[i] = gt__apply<GT__OP_div, T>(e[i], s);
-}
 template <class T, int W, bool WHOLE> __global__ void __launch_bounds__(1024)
 gt__soft_kernel(const __grid_constant__ gt__reduce_args p, const __grid_constant__ gt__cut w,
                 gt__stride result) {
   constexpr int N = 128 / sizeof(T), U = N / W, ROW = 32 * N, PARTS = GT__CHUNK / ROW;
   __shared__ T lane[GT__SOFT_BYTES / sizeof(T) / GT__CHUNK][GT__LANES], joined[32];
-  const bool shared = p.n > ROW;
+  const bool shared = w.outs == 1;       /* rows of the block */
   const int team = 1 << w.team_log2, t = threadIdx.x & (team - 1), warp = threadIdx.x / 32;
   const int chunk = warp / PARTS, part = warp % PARTS;
   const int step_log2 = w.team_log2 + gt__log2_of<W>::value;
-  const int64_t o = shared ? blockIdx.x : (int64_t)blockIdx.x * (blockDim.x >> w.team_log2) +
-                                          (threadIdx.x >> w.team_log2);
+  const int64_t o = (int64_t)blockIdx.x * w.outs + (shared ? 0 : threadIdx.x >> w.team_log2);
   const int step = 1 << step_log2, k = (shared ? warp * ROW : 0) + t * W;
-  const gt__extent<W> x = gt__across_row<W>(o < p.outer ? (int)p.n - k : 0, step_log2);
-  const gt__slots s = gt__my_slots(blockDim.x);
+  const gt__slots s = gt__my_slots();
   const gt__operand &in = p.pre.in[0], &out = p.pre.out;
+  const char *row = in.data + (gt__offset(o, p.n_kept, p.pre.size, in.stride) << in.size_log2);
+  const int shift = WHOLE ? gt__shift<W>(row, in.size_log2) : 0;
+  gt__extent<W> x = gt__across_row<W>(o < p.outer ? (int)p.n + shift - k : 0, step_log2);
+  if (k == 0) x.skip = shift;
   const T none = gt__folds<T>::identity(GT__FOLD_MAX);
-  T e[N], most, lowest = 0, log_s = 0;
+  typename gt__folds<T>::bits least = ~(typename gt__folds<T>::bits)0, u;
+  T e[N], most, log_s = 0;
   gt__part<T, int> r[8];
+  gt__after_kernel_before();
   #pragma unroll 1
   for (int pass = 0; pass < 2; pass++) {
     if constexpr (WHOLE) {
-      const int64_t row = gt__offset(o, p.n_kept, p.pre.size, in.stride) << in.size_log2;
-      gt__load_usual(in.dtype, in.data + (row + k * w.in[0].deep), w.in[0], x, none, e);
+      gt__load_usual(in.dtype, row + (k - shift) * w.in[0].deep, w.in[0], x, none, e);
     } else {
       #pragma unroll
       for (int j = 0; j < U; j += 2) {
@@ -1584,8 +1549,9 @@ gt__soft_kernel(const __grid_constant__ gt__reduce_args p, const __grid_constant
     if (p.soft == GT__LOGSUMEXP && isinf((double)most)) most = 0;
     GT__EACH {
       const T v = GT__SUB(e[i], most);
-      if (i / W < x.count) lowest = v < lowest ? v : lowest;
       e[i] = gt__apply<GT__OP_exp, T>(v, v);
+      memcpy(&u, &e[i], sizeof u);
+      least = u - 1 < least ? u - 1 : least;     /* of those that are not 0 */
     }
     #pragma unroll
     for (int i = 0; i < 8; i++) r[i].value = 0;
@@ -1623,7 +1589,14 @@ gt__soft_kernel(const __grid_constant__ gt__reduce_args p, const __grid_constant
       sum = c[0];
     }
     if (p.soft == GT__SOFTMAX) {
-      gt__divide_all(e, sum, lowest < -64);
+      const T once = GT__DIV((T)1, sum);
+      if (sizeof(T) == 8 || least < 35u << 23)   /* 2^-92: remainders may be subnormal */
+        GT__EACH e[i] = GT__DIV(e[i], sum);
+      else
+        GT__EACH {                               /* twice corrected, as a division is */
+          const T x = GT__MUL(e[i], once), y = gt__fused(gt__fused(-x, sum, e[i]), once, x);
+          e[i] = gt__fused(gt__fused(-y, sum, e[i]), once, y);
+        }
       break;
     }
     log_s = gt__apply<GT__OP_log, T>(sum, sum);
@@ -1635,330 +1608,462 @@ gt__soft_kernel(const __grid_constant__ gt__reduce_args p, const __grid_constant
   }
   if (p.soft == GT__LOG_SOFTMAX) GT__EACH e[i] = GT__SUB(GT__SUB(e[i], most), log_s);
   if constexpr (WHOLE) {
-    const int64_t row = gt__offset(o, p.n_kept, p.pre.size, out.stride) << out.size_log2;
-    char *to = out.data + (row + k * result.deep);
+    const int64_t to_row = gt__offset(o, p.n_kept, p.pre.size, out.stride) << out.size_log2;
+    char *to = out.data + (to_row + (k - shift) * result.deep);
     gt__by_usual<T, W>(out.dtype, [&](auto tag) {
       typedef decltype(tag) S;
       #pragma unroll
       for (int j = 0; j < U; j++) {
         S y[W];
-        #pragma unroll
-        for (int i = 0; i < W; i++) y[i] = gt__cast<S, T>::of(e[j * W + i]);
-        if (j < x.full) gt__store_line(to + j * result.hop, y);
+        gt__cast_all(y, e + j * W);
+        if (x.is_full(j)) gt__store_line(to + j * result.hop, y);
+        else if (j < x.count)
+          #pragma unroll
+          for (int i = 0; i < W; i++)
+            if (x.has(j, i)) ((S *)(to + j * result.hop))[i] = y[i];
       }
     });
   } else {
     #pragma unroll
     for (int j = 0; j < U; j += 2) {
       T y[2 * W];
-      #pragma unroll
-      for (int i = 0; i < 2 * W; i++) y[i] = e[j * W + i];
-      if (j < x.count) gt__store<T>(p.pre, gt__batch_of<W>(p, o, k, j, step, x), s, y);
+      gt__cast_all(y, e + j * W);
+      if (j >= x.count) continue;
+      const gt__batch b = gt__batch_of<W>(p, o, k, j, step, x);
+      gt__put(s, 0, y);
+      gt__store_slot<T>(p.pre, b, s);
     }
   }
 }
 
 /* ---- >>copy ------------------------------------------------------------------------------------
    Elements of one size, whatever they mean, where an index picks along a dim of the source; other
-   copies are maps. A thread takes elements a grid apart; its coordinates come from divisions, in 32
-   bits where the tensor allows. */
-template <class S, class I> GT__DEV void gt__pick_one(const gt__copy_args &p, I i) {
-  int64_t to = 0, from = 0;
-  bool inside = true;
-  #pragma unroll 1
-  for (int d = p.ndim - 1; d >= 0; d--) {
-    const I n = (I)p.size[d], q = d ? i / n : 0;
-    int64_t r = (int64_t)(i - q * n);
-    i = q;
-    to += r * p.dst.stride[d];
-    if (d == p.gather_dim) {
-      const int64_t at = r * p.index.stride[0];
-      r = p.index.dtype == GT_INT32 ? ((const int32_t *)p.index.data)[at]
-                                    : ((const int64_t *)p.index.data)[at];
-      inside = r >= 0 && r < p.gather_size;
+   copies are maps. A thread takes elements a grid apart; its coordinates come from divisions. */
+template <class S> __global__ void __launch_bounds__(256)
+gt__copy_kernel(const __grid_constant__ gt__copy_args p) {
+  const uint64_t stride = (uint64_t)gridDim.x * blockDim.x, count = p.count;
+  gt__after_kernel_before();
+  for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride) {
+    uint64_t left = i;
+    int64_t to = 0, from = 0;
+    bool inside = true;
+    #pragma unroll 1
+    for (int d = p.ndim - 1; d >= 0; d--) {
+      const uint64_t n = p.size[d], q = d ? left / n : 0;
+      int64_t r = left - q * n;
+      left = q;
+      to += r * p.dst.stride[d];
+      if (d == p.gather_dim) {
+        const int64_t at = r * p.index.stride[0];
+        r = p.index.dtype == GT_INT32 ? ((const int32_t *)p.index.data)[at]
+                                      : ((const int64_t *)p.index.data)[at];
+        inside = r >= 0 && r < p.gather_size;
+      }
+      from += r * p.src.stride[d];
     }
-    from += r * p.src.stride[d];
-  }
-  ((S *)p.dst.data)[to] = inside ? ((const S *)p.src.data)[from] : S();
-  if (!inside && p.fault) {
+    ((S *)p.dst.data)[to] = inside ? ((const S *)p.src.data)[from] : S();
+    if (inside || !p.fault) continue;
     *(volatile int32_t *)p.fault = 1;    /* all who write it write the same */
     __threadfence_system();              /* the word is the host's */
   }
 }
-template <class S> __global__ void __launch_bounds__(256)
-gt__copy_kernel(const __grid_constant__ gt__copy_args p) {
-  const int64_t stride = (int64_t)gridDim.x * blockDim.x;
-  for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < p.count; i += stride) {
-    if (p.narrow) gt__pick_one<S, uint32_t>(p, (uint32_t)i);
-    else gt__pick_one<S, uint64_t>(p, (uint64_t)i);
-  }
-}
 
 /* ---- >>matmul ----------------------------------------------------------------------------------
-   The general kernel: any dtype, size and stride. A block of 256 threads makes a tile of C, 128 x
-   128 or, where those would be too few, 64 x 64, STEP of K at a time: it copies a TILE x STEP piece
-   of A and of B into shared memory, converted to the compute type T, and each thread adds up 64 (16)
-   elements of C, a block of 8 x 8 (4 x 4) of them. So a value read from global memory is used TILE
-   times and one read from shared memory 8 (4) times. There are two sets of pieces: while a step is
-   computed from one, the next step's values are on their way to the other, and a step costs one
-   barrier. What lies outside of a matrix is 0. The sums run over K in order, with fused
-   multiply-adds, so they are the same in every run.
-   float64 has tensor cores from sm_90 on; there a warp makes TILE/2 x TILE/4 of the tile, in blocks
-   of 16 x 8, of which a thread has 2 x 2 elements. */
-#if __CUDA_ARCH__ >= 900 && !defined(GPUTENSOR_NO_TENSOR_CORES)
-enum { GT__HAS_DMMA = 1 };
+   The general kernel. A block makes a tile of C, STEP of K at a time, from a ring of STAGES sets of
+   pieces of A and B in shared memory: copies are on their way while earlier steps are computed, and
+   a step costs one barrier. A warp makes HIGH x WIDE of it from fragments in registers: while DEEP
+   of K are multiplied, the next are read. GT__FMA is for any type (16 x 8 elements a thread, 6
+   reads of 16 bytes for 128 operations), GT__DMMA for float64 on sm_90, GT__MMA for 16-bit floats
+   on sm_80, added in float32. Small tiles take single values of any dtype and strides, large ones
+   16 bytes; what does not lie so is brought to scratch before, which costs 1 % of the time at 4096
+   x 4096 x 4096, where single values cost 5 to 15. The sums run over K in order, ever the same.
+   H200, November 2026, that size, beside cuBLAS: float32 48 TFLOP/s, .95; float64 53, .89; bfloat16
+   350, .50, since from sm_90 on full speed needs the instructions of >>hopper. */
+#ifdef GPUTENSOR_NO_TENSOR_CORES
+enum { GT__CORES = 0 };
+#elif defined(__CUDA_ARCH_FEAT_SM90_ALL)
+enum { GT__CORES = 91 };                 /* those for 16 bits are left to >>hopper */
+#elif defined(__CUDA_ARCH__)
+enum { GT__CORES = __CUDA_ARCH__ / 10 }; /* the architecture whose tensor cores are used */
 #else
-enum { GT__HAS_DMMA = 0 };
+enum { GT__CORES = INT_MAX };            /* on the host: see gt__can_run */
 #endif
-enum { GT__QUAD = 4 };
-template <class T, int Q> struct gt__tile { /* Q x Q squares of 4 x 4 a thread */
-  static constexpr int TILE = 64 * Q, STEP = 64 / sizeof(T), PITCH = TILE + 4, N = 16 * Q * Q;
-  static constexpr int THREADS = 256, VALUES = TILE * STEP / THREADS, PIECE = STEP * PITCH;
-  static constexpr bool DMMA = GT__HAS_DMMA && sizeof(T) == 8 && (T)0.5 != 0;
-  static constexpr int BYTES = 4 * PIECE * (int)sizeof(T);
-  static_assert(PITCH * sizeof(T) % 16 == 0, "rows start at 16 bytes");
-  static_assert(BYTES <= 48 << 10, "two sets of two pieces");
-};
+enum { GT__NONE, GT__FMA, GT__DMMA, GT__MMA };
+template <> struct gt__native<gt__half> { static constexpr int DTYPE = GT_FLOAT16; };
+template <> struct gt__native<gt__bfloat> { static constexpr int DTYPE = GT_BFLOAT16; };
 
-/* One operand's piece of a tile: `wide` runs along M or N, `deep` along K. The faster of the two in
-   memory runs over neighbouring threads, so that either order of storage is read coalesced. */
-template <class P> struct gt__piece {
-  const char *at;                        /* this thread's first value; the others follow by hop */
-  int64_t hop, step;                     /* bytes, step: to the next step */
-  int wide_left, dtype;                  /* wide_left: size from the thread's first value on */
-  bool along;                            /* neighbouring threads go along K */
-  __device__ __forceinline__ int wide(int i) const {
-    return along ? threadIdx.x / P::STEP + i * (P::THREADS / P::STEP) : threadIdx.x % P::TILE;
-  }
-  __device__ __forceinline__ int deep(int i) const {
-    return along ? threadIdx.x % P::STEP : threadIdx.x / P::TILE + i * (P::THREADS / P::TILE);
-  }
+/* One operand's piece, TILE of M or N times STEP of K, in lines along M or N, PITCH apart, or along
+   K, ALONG apart, if it is so in memory and the engine turns it. LOT values are copied at once. */
+template <class T_, int TILE_, int STEP_, int THREADS_, int LOT_> struct gt__side {
+  typedef T_ T;
+  static constexpr int TILE = TILE_, STEP = STEP_, THREADS = THREADS_, LOT = LOT_;
+  static constexpr int PAD = sizeof(T) == 2 ? 8 : 4;     /* lines begin in different banks */
+  static constexpr int PITCH = TILE + PAD, ALONG = STEP + PAD, VALUES = TILE * STEP / THREADS;
+  static constexpr int PIECE = LOT > 1 && sizeof(T) != 4 ? TILE * ALONG : STEP * PITCH;
 };
+/* A tile, for DOWN x ACROSS warps. T is what they multiply, S what they add. */
+template <class T_, class S_, int M_, int N_, int STEP_, int DOWN, int ACROSS, int STAGES_>
+struct gt__tile {
+  typedef T_ T;
+  typedef S_ S;
+  static constexpr int M = M_, N = N_, STEP = STEP_, STAGES = STAGES_;
+  static constexpr int LOT = M > 64 ? 16 / sizeof(T) : 1;
+  static constexpr int THREADS = 32 * DOWN * ACROSS, HIGH = M / DOWN, WIDE = N / ACROSS;
+  static constexpr int PARTS = HIGH / 16, EACH = WIDE / 2, SUMS = PARTS * EACH;  /* a thread's */
+  static constexpr int ENGINE =
+      sizeof(T) == 2 ? (GT__CORES >= 80 && GT__CORES != 91 ? GT__MMA : GT__NONE)
+                     : GT__CORES >= 90 && gt__native<T>::DTYPE == GT_FLOAT64 ? GT__DMMA : GT__FMA;
+  typedef gt__side<T, M, STEP, THREADS, LOT> A;
+  typedef gt__side<T, N, STEP, THREADS, LOT> B;
+  static constexpr int SET = A::PIECE + B::PIECE, BYTES = STAGES * SET * (int)sizeof(T);
+  GT__DEV int row() { return threadIdx.x / 32 / ACROSS * HIGH; }         /* the warp's first */
+  GT__DEV int column() { return threadIdx.x / 32 % ACROSS * WIDE; }
+};
+template <class T> using gt__small = gt__tile<T, T, 64, 64, 64 / sizeof(T), 2, 2, 3>;
+typedef gt__tile<float, float, 128, 256, 16, 2, 4, 3> gt__large_float;
+typedef gt__tile<double, double, 128, 64, 16, 2, 2, 3> gt__large_double;
+template <class T> using gt__large_16 = gt__tile<T, float, 128, 256, 64, 2, 4, 3>;
+template <class T> using gt__lean_16 = gt__tile<T, float, 128, 256, 32, 2, 4, 3>;   /* 90 KB */
+
+/* What a thread copies of an operand's piece. Its lines are those in memory, along M or N, or along
+   K if that is faster: neighbouring threads read neighbours, coalesced either way. */
+template <class P> struct gt__piece {
+  const char *at;                        /* its first lot */
+  int64_t hop, step;                     /* bytes, to its next lot and to the next step */
+  int line, place, more;                 /* of its first lot; lines to its next one */
+  int wide_left, dtype;                  /* wide_left: what there is of TILE */
+  bool along;                            /* lines are along K */
+};
+/* From `from` of the `wide` along M or N, and from k; x is the operand of p with these strides. */
 template <class P>
-GT__DEV gt__piece<P> gt__make_piece(const gt__operand &x, int64_t offset, int64_t wide_stride,
-                                    int64_t deep_stride, int64_t from, int64_t wide) {
-  gt__piece<P> p;
-  const int64_t left = wide - from;
-  p.along = (deep_stride < 0 ? -deep_stride : deep_stride) <
-            (wide_stride < 0 ? -wide_stride : wide_stride);
-  p.dtype = x.dtype;
-  p.at = x.data + ((offset + (from + p.wide(0)) * wide_stride + p.deep(0) * deep_stride)
-                   << x.size_log2);
-  p.hop = (p.along ? P::THREADS / P::STEP * wide_stride : P::THREADS / P::TILE * deep_stride)
-          << x.size_log2;
-  p.step = (P::STEP * deep_stride) << x.size_log2;
-  p.wide_left = left < P::TILE ? (int)left : P::TILE;
-  return p;
+GT__DEV gt__piece<P> gt__make_piece(const gt__matmul_args &p, const gt__operand &x, int64_t batch,
+                                    int64_t wide_stride, int64_t deep_stride, int64_t wide,
+                                    int64_t from, int64_t k) {
+  gt__piece<P> q;
+  const int64_t at = gt__offset(batch, p.n_batch, p.post.size, x.stride) + k * deep_stride;
+  const int64_t w = wide_stride << x.size_log2, d = deep_stride << x.size_log2;
+  q.along = (d < 0 ? -d : d) < (w < 0 ? -w : w);
+  const int lots = (q.along ? P::STEP : P::TILE) / P::LOT;     /* of a line */
+  q.line = threadIdx.x / lots;
+  q.place = threadIdx.x % lots * P::LOT;
+  q.more = P::THREADS / lots;
+  q.dtype = x.dtype;
+  q.wide_left = wide - from < P::TILE ? (int)(wide - from) : P::TILE;
+  q.hop = q.along ? w : d;
+  q.at = x.data + (at << x.size_log2) + from * w + q.line * q.hop + q.place * (q.along ? d : w);
+  q.hop *= q.more;
+  q.step = P::STEP * d;
+  return q;
 }
-/* Brings the thread's values of a step, of which `left` of K are in the matrix, to shared memory:
-   those of T itself by copies that nobody waits for. FULL: none lies outside of the matrix. */
-template <bool FULL, class T, class P>
-GT__DEV void gt__copy_piece(const gt__piece<P> &p, int left, T *to) {
-  const int hop = p.along ? P::THREADS / P::STEP : P::THREADS / P::TILE * P::PITCH;
-  const char *at = p.at;
-  to += p.deep(0) * P::PITCH + p.wide(0);
-  #pragma unroll
-  for (int i = 0; i < P::VALUES; i++, at += p.hop, to += hop) {
-    const bool inside = FULL || (p.wide(i) < p.wide_left && p.deep(i) < left);
-    __pipeline_memcpy_async(to, at, sizeof(T), inside ? 0 : sizeof(T));
-  }
-}
+/* Brings the thread's lots of a step, of which `left` of K are in the matrix, to shared memory. */
 template <class T, class P> GT__DEV void gt__fetch(gt__piece<P> &p, int64_t left_of_k, T *to) {
   const int left = left_of_k < P::STEP ? (int)left_of_k : P::STEP;
-  if (p.dtype == gt__native<T>::DTYPE) {
-    if (left == P::STEP && p.wide_left == P::TILE) gt__copy_piece<true>(p, left, to);
-    else gt__copy_piece<false>(p, left, to);
-  } else gt__by_dtype(p.dtype, [&](auto tag) {
+  const bool turned = p.along && P::LOT == 1;            /* lines are along M or N there */
+  const int line_hop = turned ? 1 : p.along ? P::ALONG : P::PITCH, hop = p.more * line_hop;
+  const int run = (p.along ? left : p.wide_left) - p.place;
+  const int most = run <= 0 ? 0 : run < P::LOT ? run : P::LOT;
+  const auto there = [&](int i) {        /* how many values of lot i are in the matrix */
+    const int line = p.line + i * p.more;
+    return (p.along ? line < p.wide_left : line < left) ? most : 0;
+  };
+  const char *at = p.at;
+  to += p.line * line_hop + p.place * (turned ? P::PITCH : 1);
+  if (P::LOT > 1 || p.dtype == gt__native<T>::DTYPE) {
+    #pragma unroll
+    for (int i = 0; i < P::VALUES / P::LOT; i++, at += p.hop, to += hop) {
+#if __CUDA_ARCH__ >= 800                 /* zeros where there are none; nobody waits for it */
+      asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;"
+                   ::"r"((uint32_t)__cvta_generic_to_shared(to)), "l"(at),
+                   "n"(P::LOT * sizeof(T)), "r"(there(i) * (int)sizeof(T)) : "memory");
+#else
+      for (int j = 0; j < P::LOT; j++) to[j] = j < there(i) ? ((const T *)at)[j] : T();
+#endif
+    }
+  } else if constexpr (P::LOT == 1) gt__by_dtype(p.dtype, [&](auto tag) {
     typedef decltype(tag) S;
     S u[P::VALUES];
-    const char *at = p.at;
     #pragma unroll
-    for (int i = 0; i < P::VALUES; i++, at += p.hop)
-      u[i] = p.wide(i) < p.wide_left && p.deep(i) < left ? *(const S *)at : S();
+    for (int i = 0; i < P::VALUES; i++, at += p.hop) u[i] = there(i) ? *(const S *)at : S();
     #pragma unroll
-    for (int i = 0; i < P::VALUES; i++)
-      to[p.deep(i) * P::PITCH + p.wide(i)] = gt__cast<T, S>::of(u[i]);
+    for (int i = 0; i < P::VALUES; i++, to += hop) *to = gt__cast<T, S>::of(u[i]);
   });
   p.at += p.step;
 }
-GT__DEV void gt__get4(const float *p, float *x) { gt__get16((const char *)p, x); }
 template <class T> GT__DEV void gt__get4(const T *p, T *x) {
-  gt__get16((const char *)p, x);
-  gt__get16((const char *)(p + 2), x + 2);
+  for (int i = 0; i < 4; i += gt__lot<T>) gt__get16((const char *)(p + i), x + i);
 }
-/* Row and column in the tile of a thread's element i: in quads, thread (ty, tx) of 16 x 16 has rows
-   4*ty + 0..3 and those 64 below, and columns likewise. */
-template <class P> GT__DEV int gt__row(int i) {
-  const int t = threadIdx.x, side = GT__QUAD * (P::TILE / 64);
-  if (P::DMMA)
-    return t / 128 * (P::TILE / 2) + i / (P::TILE / 8) * 16 + t % 32 / 4 + i / 2 % 2 * 8;
-  return i / side / 4 * 64 + t / 16 * 4 + i / side % 4;
-}
-template <class P> GT__DEV int gt__column(int i) {
-  const int t = threadIdx.x, side = GT__QUAD * (P::TILE / 64);
-  if (P::DMMA)
-    return t / 32 % 4 * (P::TILE / 4) + i / 4 % (P::TILE / 32) * 8 + t % 4 * 2 + i % 2;
-  return i % side / 4 * 64 + t % 16 * 4 + i % 4;
-}
-/* The products of one step, of float64 by tensor cores, ... */
-template <class P, int N>
-GT__DEV void gt__multiply_dmma(const double *as, const double *bs, double (&sum)[N]) {
-  constexpr int BLOCKS = P::TILE / 32;   /* of 16 rows, and of 8 columns, of a warp */
-  static_assert(P::STEP == 8, "an instruction takes 8 of K");
-  const int place = threadIdx.x % 4 * P::PITCH + threadIdx.x % 32 / 4;
-  const double *a = as + place + threadIdx.x / 128 * (P::TILE / 2);
-  const double *b = bs + place + threadIdx.x / 32 % 4 * (P::TILE / 4);
-  double y[BLOCKS][2];
-  #pragma unroll
-  for (int j = 0; j < BLOCKS; j++) y[j][0] = b[8 * j], y[j][1] = b[4 * P::PITCH + 8 * j];
-  #pragma unroll
-  for (int i = 0; i < BLOCKS; i++) {
-    const double x0 = a[16 * i], x1 = a[16 * i + 8];
-    const double x2 = a[4 * P::PITCH + 16 * i], x3 = a[4 * P::PITCH + 16 * i + 8];
+
+/* -- the engines -- x: fragments of A, for HIGH rows; y: of B, for WIDE columns. TURN, 1 for A and
+   2 for B: lines of the piece lie along K. row and column: of a thread's sum i in 16 rows. MIXED:
+   parts of 16 rows are read while others are multiplied. */
+template <class P, int ENGINE, int TURN = 0> struct gt__fragments {   /* 4 x 8 lanes, quads 4 x 4 */
+  typedef typename P::T T;
+  static constexpr int DEEP = 1, MIXED = 1, X = P::HIGH / 4, Y = P::WIDE / 8;
+  T x[X], y[Y];
+  GT__DEV int row(int i) { return threadIdx.x % 32 / 8 * 4 + i / Y; }
+  GT__DEV int column(int i) { return i % Y / 4 * 32 + threadIdx.x % 8 * 4 + i % 4; }
+  __device__ __forceinline__ void read(const T *a, const T *b, int q, int part) {
+    gt__get4(a + q * P::A::PITCH + P::row() + row(0) + part * 16, x + part * 4);
+    b += q * P::B::PITCH + P::column() + column(0);
     #pragma unroll
-    for (int j = 0; j < BLOCKS; j++) {
-      double *d = sum + (i * BLOCKS + j) * 4;
-      asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, "
-          "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-          : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
-          : "d"(x0), "d"(x1), "d"(x2), "d"(x3), "d"(y[j][0]), "d"(y[j][1]));
+    for (int i = part * 4; i < Y; i += P::PARTS * 4) gt__get4(b + i * 8, y + i);
+  }
+  __device__ __forceinline__ void multiply(T *sum, int part) const {
+    #pragma unroll
+    for (int i = 0; i < P::EACH; i++)
+      sum[i] = gt__formula<GT__OP_fma, T>::of(x[part * 4 + i / Y], y[i % Y], sum[i]);
+  }
+};
+/* Where the tensor cores of either kind leave a lane's sums: 2 x 2 of each 16 x 8; and the steps of
+   the pieces of A and B, from M or N to the next and from k to the next. */
+template <class P, int TURN> struct gt__lane {
+  static constexpr int AW = TURN & 1 ? P::A::ALONG : 1, AD = TURN & 1 ? 1 : P::A::PITCH;
+  static constexpr int BW = TURN & 2 ? P::B::ALONG : 1, BD = TURN & 2 ? 1 : P::B::PITCH;
+  GT__DEV int row(int i) { return threadIdx.x % 32 / 4 + i / 2 % 2 * 8; }
+  GT__DEV int column(int i) { return i / 4 * 8 + threadIdx.x % 4 * 2 + i % 2; }
+};
+template <class P, int TURN> struct gt__fragments<P, GT__DMMA, TURN> : gt__lane<P, TURN> {
+  typedef gt__lane<P, TURN> L;
+  static constexpr int DEEP = 4, MIXED = 0, ACROSS = P::WIDE / 8;
+  double x[P::HIGH / 8], y[ACROSS];      /* a lane has one of each 8 x 4 */
+  __device__ __forceinline__ void read(const double *a, const double *b, int q, int part) {
+    const int wide = threadIdx.x % 32 / 4, deep = q + threadIdx.x % 4;
+    a += (P::row() + wide) * L::AW + deep * L::AD;
+    b += (P::column() + wide) * L::BW + deep * L::BD;
+    #pragma unroll
+    for (int i = 2 * part; i < 2 * part + 2; i++) x[i] = a[8 * i * L::AW];
+    #pragma unroll
+    for (int i = part; i < ACROSS; i += P::PARTS) y[i] = b[8 * i * L::BW];
+  }
+  __device__ __forceinline__ void multiply(double *sum, int part) const {
+    #pragma unroll
+    for (int i = 0; i < ACROSS; i++) {
+      double *d = sum + 4 * i;
+      asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, "
+          "{%0, %1, %2, %3};" : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
+          : "d"(x[part * 2]), "d"(x[part * 2 + 1]), "d"(y[i]));
     }
   }
-}
-/* ... and of any type. */
-template <class P, class T, int N>
-GT__DEV void gt__multiply_step(const T *as, const T *bs, T (&sum)[N]) {
-  constexpr int SIDE = GT__QUAD * (P::TILE / 64);
-  #pragma unroll
-  for (int q = 0; q < P::STEP; q++) {
-    T x[SIDE], y[SIDE];
-    #pragma unroll
-    for (int i = 0; i < SIDE; i += 4) {
-      gt__get4(as + q * P::PITCH + i * 16 + threadIdx.x / 16 * 4, x + i);
-      gt__get4(bs + q * P::PITCH + i * 16 + threadIdx.x % 16 * 4, y + i);
-    }
-    #pragma unroll
-    for (int i = 0; i < N; i++)
-      sum[i] = gt__formula<GT__OP_fma, T>::of(x[i / SIDE], y[i % SIDE], sum[i]);
+};
+#define GT__MMA_16(type, d, x, y) \
+  asm("mma.sync.aligned.m16n8k16.row.col.f32." type "." type ".f32 {%0, %1, %2, %3}, " \
+      "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};" \
+      : "+f"((d)[0]), "+f"((d)[1]), "+f"((d)[2]), "+f"((d)[3]) \
+      : "r"((x)[0]), "r"((x)[1]), "r"((x)[2]), "r"((x)[3]), "r"((y)[0]), "r"((y)[1]))
+/* A read brings 16 x 16 values, of which a register has two of each 8 x 8: of A the first, 8 down,
+   8 on along K, both; of B the middle ones change places, since an instruction takes neighbours. */
+template <class P, int TURN> struct gt__fragments<P, GT__MMA, TURN> : gt__lane<P, TURN> {
+  typedef gt__lane<P, TURN> L;
+  typedef typename P::T T;
+  static constexpr int DEEP = 16, MIXED = 0, ACROSS = P::WIDE / 8;
+  uint32_t x[P::HIGH / 16][4], y[P::WIDE / 16][4];
+  template <bool ALONG> GT__DEV void get(const T *at, uint32_t *x) {
+    const uint32_t address = (uint32_t)__cvta_generic_to_shared(at);
+    if (ALONG)
+      asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                   : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3]) : "r"(address) : "memory");
+    else
+      asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                   : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3]) : "r"(address) : "memory");
   }
-}
-template <class P, class T, int N>
-GT__DEV void gt__multiply(gt__piece<P> a, gt__piece<P> b, int64_t left, T (&sum)[N]) {
-  T *set = (T *)gt__shared;
-  int other = 2 * P::PIECE;              /* from set to set */
-  #pragma unroll
-  for (int i = 0; i < N; i++) sum[i] = 0;
-  __syncthreads();                       /* the tile before is done with shared memory */
-  gt__fetch(a, left, set);
-  gt__fetch(b, left, set + P::PIECE);
-  __pipeline_commit();
-  #pragma unroll 1
-  for (; left > 0; left -= P::STEP) {
-    __pipeline_wait_prior(0);
-    __syncthreads();                     /* this set is there, and nobody needs the other one */
-    gt__fetch(a, left - P::STEP, set + other);
-    gt__fetch(b, left - P::STEP, set + other + P::PIECE);
+  __device__ __forceinline__ void read(const T *a, const T *b, int q, int part) {
+    const int low = threadIdx.x % 8, near = threadIdx.x & 8, far = threadIdx.x / 2 & 8;
+    a += (P::row() + near) * L::AW + (q + far) * L::AD + low * (L::AW > 1 ? L::AW : L::AD);
+    b += (P::column() + far) * L::BW + (q + near) * L::BD + low * (L::BW > 1 ? L::BW : L::BD);
+    get<(TURN & 1) != 0>(a + part * 16 * L::AW, x[part]);
+    #pragma unroll
+    for (int i = part; i < P::WIDE / 16; i += P::PARTS)
+      get<(TURN & 2) != 0>(b + i * 16 * L::BW, y[i]);
+  }
+  __device__ __forceinline__ void multiply(float *sum, int part) const {
+    #pragma unroll
+    for (int i = 0; i < ACROSS; i++) {
+      const uint32_t *pair = y[i / 2] + i % 2 * 2;
+      if (gt__native<T>::DTYPE == GT_FLOAT16) GT__MMA_16("f16", sum + 4 * i, x[part], pair);
+      else GT__MMA_16("bf16", sum + 4 * i, x[part], pair);
+    }
+  }
+};
+#undef GT__MMA_16
+
+template <class P, int TURN>
+GT__DEV void gt__multiply(gt__piece<typename P::A> a, gt__piece<typename P::B> b, int64_t k,
+                          typename P::S (&sum)[P::SUMS]) {
+  typedef gt__fragments<P, P::ENGINE, TURN> F;
+  static_assert(P::STEP / F::DEEP % 2 == 0, "fragments take turns within a step");
+  constexpr int ROOM = P::STAGES * P::SET;
+  typename P::T *const sets = (typename P::T *)gt__shared;
+  int64_t left = k;                      /* of K: not yet fetched */
+  F f[2];
+  const auto fetch = [&](int to) {
+    if (left > 0) gt__fetch(a, left, sets + to);
+    if (left > 0) gt__fetch(b, left, sets + to + P::A::PIECE);
     __pipeline_commit();
-    if constexpr (P::DMMA) gt__multiply_dmma<P>(set, set + P::PIECE, sum);
-    else gt__multiply_step<P>(set, set + P::PIECE, sum);
-    set += other;
-    other = -other;
+    left -= P::STEP;
+  };
+  if (P::LOT > 1) a.along = TURN & 1, b.along = TURN >> 1;     /* for the compiler to see */
+  __syncthreads();                       /* the tile before is done with shared memory */
+  #pragma unroll 1
+  for (int to = 0; to < ROOM - P::SET; to += P::SET) fetch(to);
+  int at = -P::SET, to = ROOM - P::SET;  /* the sets to read and to fill */
+  const auto await = [&]() {             /* the next set is there, this one is no longer needed */
+    at = at + P::SET == ROOM ? 0 : at + P::SET;
+    __pipeline_wait_prior(P::STAGES - 2);
+    __syncthreads();
+  };
+  await();
+  #pragma unroll
+  for (int i = 0; i < P::PARTS; i++) f[0].read(sets, sets + P::A::PIECE, 0, i);
+  #pragma unroll 1
+  for (; k > 0; k -= P::STEP) {
+    #pragma unroll
+    for (int q = 0; q < P::STEP; q += F::DEEP) {
+      if (q + F::DEEP == P::STEP) to = at, await();
+      F &now = f[q / F::DEEP % 2], &next = f[(q / F::DEEP + 1) % 2];
+      #pragma unroll
+      for (int i = 0; i < P::PARTS; i++) {
+        next.read(sets + at, sets + at + P::A::PIECE, (q + F::DEEP) % P::STEP, i);
+        if (F::MIXED && i > 0) now.multiply(sum + (i - 1) * P::EACH, i - 1);
+      }
+      if (q == 0) fetch(to);
+      #pragma unroll
+      for (int i = F::MIXED ? P::PARTS - 1 : 0; i < P::PARTS; i++)
+        now.multiply(sum + i * P::EACH, i);
+    }
   }
   __pipeline_wait_prior(0);
 }
 
-/* Runs post.program over the tile and stores it, `active` threads at a time: as many rows as their
-   batches hold. Slot 0 of a pass is those rows of the tile, element after element, since vector q
-   of a slot belongs to thread q % active: the products change hands where they must lie anyway. */
-template <class P, class T, int HEAVY, int N>
-GT__DEV void gt__epilogue(const gt__matmul_args &p, const T (&sum)[N], int64_t batch, int64_t row0,
-                          int64_t col0, int active) {
-  constexpr int W = gt__lot<T>::W;
-  const gt__slots s = gt__my_slots(active);
-  const int rows = active * 2 * W / P::TILE, hop = active * W / P::TILE;
-  T *slot0 = (T *)gt__shared;
-  #pragma unroll 1
-  for (int r = 0; r < P::TILE && row0 + r < p.m; r += rows) {
-    __syncthreads();                     /* the pieces, or the pass before, are no longer needed */
-    #pragma unroll
-    for (int i = 0; i < N; i++) {
-      const int row = gt__row<P>(i) - r;
-      if (row >= 0 && row < rows) slot0[row * P::TILE + gt__column<P>(i)] = sum[i];
-    }
-    __syncthreads();
-    if (threadIdx.x < active) {
-      const int e = threadIdx.x * W;     /* of the first vector, within the pass */
-      const int64_t row = row0 + r + e / P::TILE, col = col0 + e % P::TILE, left = p.n - col;
-      const int wide = gt__valid<T>(left);
-      gt__batch b;
-      T acc[gt__lot<T>::N];
-      b.width = p.n;
-      b.cut = p.post.ndim - 1;
-      b.down = false;
-      b.straight = true;
-      b.o = batch * p.m + row;
-      b.k = col;
-      b.r = b.c = b.dc = 0;
-      b.dr = hop;
-      b.valid[0] = row < p.m ? wide : 0;
-      b.valid[1] = row + hop < p.m ? wide : 0;
-      const uint32_t started = gt__start_inputs<T>(p.post, 1, b, s);
-      gt__fill_constants<T, gt__lot<T>::N>(p.post.program, s);
-      gt__await_inputs<T>(p.post, 1, started, b, s);
-      gt__run<T, HEAVY>(p.post.program, s, b, acc);
-      gt__store<T>(p.post, b, s, acc);
-    }
+/* C = the sums, of type Out. */
+template <class P, class Out>
+GT__DEV void gt__store_tile(const gt__matmul_args &p, const typename P::S (&sum)[P::SUMS],
+                            int64_t batch, int64_t row0, int64_t col0) {
+  typedef gt__fragments<P, P::ENGINE> F;
+  const int64_t *stride = p.post.out.stride + p.n_batch;
+  Out *to = (Out *)p.post.out.data + gt__offset(batch, p.n_batch, p.post.size, p.post.out.stride);
+  #pragma unroll
+  for (int i = 0; i < P::SUMS; i++) {
+    const int64_t row = row0 + P::row() + i / P::EACH * 16 + F::row(i % P::EACH);
+    const int64_t column = col0 + P::column() + F::column(i % P::EACH);
+    if (row < p.m && column < p.n)
+      to[row * stride[0] + column * stride[1]] = gt__cast<Out, typename P::S>::of(sum[i]);
   }
 }
 
-/* Grid: x tiles, z batches. */
-template <class T, int Q, int HEAVY>
-__global__ void __launch_bounds__(256, 3 - Q)
-gt__matmul_kernel(const __grid_constant__ gt__matmul_args p, int64_t tiles, int active) {
-  typedef gt__tile<T, Q> P;
-  const int64_t across = (p.n + P::TILE - 1) / P::TILE;
-  for (int64_t batch = blockIdx.z; batch < p.batch; batch += gridDim.z)
-    for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-      const int64_t row0 = tile / across * P::TILE, col0 = tile % across * P::TILE;
-      const int64_t at_a = gt__offset(batch, p.n_batch, p.post.size, p.a.stride);
-      const int64_t at_b = gt__offset(batch, p.n_batch, p.post.size, p.b.stride);
-      T sum[P::N];
-      gt__multiply<P>(gt__make_piece<P>(p.a, at_a, p.a_row, p.a_col, row0, p.m),
-                      gt__make_piece<P>(p.b, at_b, p.b_col, p.b_row, col0, p.n), p.k, sum);
-      gt__epilogue<P, T, HEAVY>(p, sum, batch, row0, col0, active);
+/* Grid: x tiles of all batches. */
+template <class P> __global__ void __launch_bounds__(P::THREADS, 256 / P::THREADS)
+gt__matmul_kernel(const __grid_constant__ gt__matmul_args p) {
+  typedef typename P::T T;
+  const int64_t across = (p.n - 1) / P::N + 1, tiles = ((p.m - 1) / P::M + 1) * across;
+  gt__after_kernel_before();
+  if constexpr (P::ENGINE != GT__NONE)
+    for (int64_t i = blockIdx.x; i < tiles * p.batch; i += gridDim.x) {
+      const int64_t batch = i / tiles, tile = i % tiles;
+      const int64_t row0 = tile / across * P::M, col0 = tile % across * P::N;
+      const auto a = gt__make_piece<typename P::A>(p, p.a, batch, p.a_row, p.a_col, p.m, row0, 0);
+      const auto b = gt__make_piece<typename P::B>(p, p.b, batch, p.b_col, p.b_row, p.n, col0, 0);
+      typename P::S sum[P::SUMS] = {};
+      if constexpr (P::ENGINE == GT__FMA || P::LOT == 1) gt__multiply<P, 0>(a, b, p.k, sum);
+      else if (a.along && b.along) gt__multiply<P, 3>(a, b, p.k, sum);
+      else if (a.along) gt__multiply<P, 1>(a, b, p.k, sum);
+      else b.along ? gt__multiply<P, 2>(a, b, p.k, sum) : gt__multiply<P, 0>(a, b, p.k, sum);
+      if (sizeof(T) == 2 && p.post.out.dtype == gt__native<T>::DTYPE)
+        gt__store_tile<P, T>(p, sum, batch, row0, col0);
+      else gt__store_tile<P, typename P::S>(p, sum, batch, row0, col0);
     }
 }
 
-/* Few rows: C in strips of ROWS x 256, at most 16, where reading B is most of the work. Where
-   strips are few, K is dealt to `parts` blocks, so that all multiprocessors read. A thread has two
-   columns and half of the k's of a step. The sums go to scratch, from where gt__gather_kernel or a
-   map makes C. Grid: x strips, y parts, z batches. */
-template <int WIDE> struct gt__strip {
-  static constexpr int TILE = WIDE, STEP = 16, PITCH = WIDE + 4, THREADS = 256;
-  static constexpr int VALUES = TILE * STEP / THREADS, PIECE = STEP * PITCH;
-};
-struct gt__gather_args {                 /* C, or the parts of its K, in scratch; and where it goes */
-  float *from;                           /* [batch][part][row][pitch] */
-  void *to;
-  int parts, m, n;
-  int64_t part, pitch, row, column, batch;      /* elements: in `from`, then in `to` */
+/* How C is cut into tiles, and these into parts, which may go through scratch. Clusters take whole
+   tiles in turns. The last tiles, from `whole` on, would leave some idle: they lie in a row, each
+   with its steps of K, of which every `share` are one cluster's. A cluster starts a part where a
+   tile or its share does, so that of cluster c and tile r of the row is in slot r + c. */
+struct gt__division {
+  int m, n, high, wide;                  /* C, and a tile of it: of a cluster, if that is a pair */
+  int rows, columns, tiles, whole;       /* of tiles: down, across, in all batches, never cut: */
+  int turns, steps, share, clusters;     /* `turns` for each cluster; of K; of a cluster */
+  int direct, slots, lines, pitch;       /* direct: tiles in one part go to C themselves */
+  float *parts;                          /* [slots][lines][pitch] */
+  void *to;                              /* C = relu(alpha * sums + bias) */
+  int64_t row, column, batch;            /* its strides, in elements */
   float alpha;
+  int relu, dtype, bias_dtype;           /* dtype: float32, float16 or bfloat16 */
+  const char *bias;                      /* or NULL; its strides are in bytes */
+  int64_t bias_row, bias_column;
 };
+/* The place of a tile in C. Tiles that are made at the same time shall share rows of A and columns
+   of B in the L2 cache: they go through C in bands of 8 rows of tiles. */
+enum { GT__BAND = 8 };
+struct gt__corner { int batch, m, n; };
+GT__DEV gt__corner gt__find_corner(const gt__division &t, unsigned tile) {
+  const unsigned each = t.rows * t.columns, batch = tile / each, in = tile - batch * each;
+  const unsigned top = in / (GT__BAND * t.columns) * GT__BAND, at = in - top * t.columns;
+  const unsigned high = min((unsigned)GT__BAND, t.rows - top);
+  return {(int)batch, (int)((top + at % high) * t.high), (int)(at / high * t.wide)};
+}
+GT__DEV void gt__add4(float (&sum)[4], const float4 &x) {
+  sum[0] = GT__ADD(sum[0], x.x), sum[1] = GT__ADD(sum[1], x.y);
+  sum[2] = GT__ADD(sum[2], x.z), sum[3] = GT__ADD(sum[3], x.w);
+}
+/* C from the parts of its tiles, added up in their order. A block makes 32 columns, a thread four
+   of them; of many parts, `team` threads have a share each, so that all loads are on their way at
+   once. Grid: pieces of 32 / team x 32 of each tile that may be cut. */
+__global__ void __launch_bounds__(256)
+gt__gather_kernel(const __grid_constant__ gt__division t, int team) {
+  __shared__ float4 shares[256];
+  const int rows = 32 / team, across = (t.pitch + 31) / 32;
+  const int pieces = (t.lines + rows - 1) / rows * across;
+  const int tile = blockIdx.x / pieces, piece = blockIdx.x - tile * pieces;
+  const int first = tile * t.steps / t.share, last = ((tile + 1) * t.steps - 1) / t.share;
+  const int parts = last - first + 1, each = (parts + team - 1) / team;
+  const int share = threadIdx.x / (256 / team), i = threadIdx.x % (256 / team);
+  const int row = piece / across * rows + (t.column == 1 ? i / 8 : i % rows);
+  const int column = piece % across * 32 + (t.column == 1 ? i % 8 : i / rows) * 4;
+  const int64_t part = (int64_t)t.lines * t.pitch;
+  const float *from = t.parts + (tile + first) * part + row * t.pitch + column;
+  const bool inside = row < t.lines && column < t.pitch;
+  float sum[4] = {0, 0, 0, 0};
+  gt__after_kernel_before();
+  if (parts == 1 && t.direct) return;
+  #pragma unroll 8
+  for (int k = share * each; k < min(parts, (share + 1) * each) && inside; k++)
+    gt__add4(sum, *(const float4 *)(from + k * part));
+  shares[threadIdx.x] = make_float4(sum[0], sum[1], sum[2], sum[3]);
+  __syncthreads();
+  if (!inside || share > 0) return;
+  for (int k = 1; k < team; k++) gt__add4(sum, shares[i + k * (256 / team)]);
+  const gt__corner at = gt__find_corner(t, t.whole + tile);
+  const int64_t m = at.m + row, n = at.n + column;
+  #pragma unroll
+  for (int j = 0; j < 4; j++) {
+    const int64_t to = at.batch * t.batch + m * t.row + (n + j) * t.column;
+    const char *bias = t.bias + m * t.bias_row + (n + j) * t.bias_column;
+    if (m >= t.m || n + j >= t.n) return;
+    float x = GT__MUL(t.alpha, sum[j]);
+    if (t.bias) x = GT__ADD(x, gt__load_one<float>(bias, t.bias_dtype));
+    if (t.relu) x = gt__formula<GT__OP_relu, float>::of(x, 0, 0);
+    if (t.dtype == GT_FLOAT32) ((float *)t.to)[to] = x;
+    else if (t.dtype == GT_FLOAT16) ((gt__half *)t.to)[to] = gt__cast<gt__half, float>::of(x);
+    else ((gt__bfloat *)t.to)[to] = gt__cast<gt__bfloat, float>::of(x);
+  }
+}
+
+/* Few rows: C in strips of ROWS x 256, at most 16, where reading B is most of the work. If strips
+   are few, K is dealt to several blocks, so that all multiprocessors read. A thread has two columns
+   and half of a step's k's. gt__gather_kernel adds up. Grid: x strips, y parts of K, z batches. */
 template <int ROWS> __global__ void __launch_bounds__(256, 2)
 gt__skinny_kernel(const __grid_constant__ gt__matmul_args p,
-                  const __grid_constant__ gt__gather_args g, int64_t k_part) {
-  typedef gt__strip<16> A;
-  typedef gt__strip<256> B;
+                  const __grid_constant__ gt__division t, int64_t k_part) {
+  typedef gt__side<float, 16, 16, 256, 1> A;
+  typedef gt__side<float, 256, 16, 256, 1> B;
   __shared__ float4 sets[2][(A::PIECE + B::PIECE) / 4];
   const int pair = threadIdx.x % 128, half = threadIdx.x / 128;
-  const int64_t from = blockIdx.y * k_part, batch = blockIdx.z;
-  const int64_t at_a = gt__offset(batch, p.n_batch, p.post.size, p.a.stride) + from * p.a_col;
-  const int64_t at_b = gt__offset(batch, p.n_batch, p.post.size, p.b.stride) + from * p.b_row;
-  gt__piece<A> a = gt__make_piece<A>(p.a, at_a, p.a_row, p.a_col, 0, p.m);
-  gt__piece<B> b = gt__make_piece<B>(p.b, at_b, p.b_col, p.b_row, blockIdx.x * B::TILE, p.n);
+  const int64_t from = blockIdx.y * k_part, batch = blockIdx.z, col0 = blockIdx.x * B::TILE;
+  auto a = gt__make_piece<A>(p, p.a, batch, p.a_row, p.a_col, p.m, 0, from);
+  auto b = gt__make_piece<B>(p, p.b, batch, p.b_col, p.b_row, p.n, col0, from);
   int64_t left = p.k - from < k_part ? p.k - from : k_part;
   float2 sum[ROWS] = {};
   int i = 0;
+  gt__after_kernel_before();
   gt__fetch(a, left, (float *)sets[0]);
   gt__fetch(b, left, (float *)sets[0] + A::PIECE);
   __pipeline_commit();
@@ -1985,92 +2090,63 @@ gt__skinny_kernel(const __grid_constant__ gt__matmul_args p,
   __pipeline_wait_prior(0);
   __syncthreads();
   float2 *other = (float2 *)sets;        /* the other half's sums */
-  const int64_t column = blockIdx.x * B::TILE + 2 * pair;
-  float *to = g.from + (batch * g.parts + blockIdx.y) * g.part + column;
+  const int64_t slot = (batch * gridDim.x + blockIdx.x) * (gridDim.y + 1) + blockIdx.y;
+  float *to = t.parts + slot * t.lines * t.pitch + 2 * pair;
   #pragma unroll
   for (int r = 0; r < ROWS && half; r++) other[r * 128 + pair] = sum[r];
   __syncthreads();
   #pragma unroll
   for (int r = 0; r < ROWS && !half; r++) {
     const float2 y = other[r * 128 + pair];
-    if (r < p.m && column < p.n)
-      *(float2 *)(to + r * g.pitch) = make_float2(GT__ADD(sum[r].x, y.x), GT__ADD(sum[r].y, y.y));
-  }
-}
-/* A kernel may begin while the last blocks of the one before run, but waits for them here. */
-GT__DEV void gt__after_kernel_before() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;\n griddepcontrol.wait;" ::: "memory");
-#endif
-}
-/* C from float32 in scratch: alpha * the sum of the parts of K, in their order. Grid: x pieces of
-   8 x 128, y batches. */
-template <class Out> __global__ void __launch_bounds__(256)
-gt__gather_kernel(const __grid_constant__ gt__gather_args p) {
-  const int across = (p.n + 127) / 128, row = blockIdx.x / across * 8 + threadIdx.x / 32;
-  const float *from = p.from + blockIdx.y * p.parts * p.part + row * p.pitch;
-  Out *to = (Out *)p.to + blockIdx.y * p.batch + row * p.row;
-  gt__after_kernel_before();
-  if (row >= p.m) return;
-  #pragma unroll
-  for (int j = 0; j < 4; j++) {
-    const int column = blockIdx.x % across * 128 + j * 32 + threadIdx.x % 32;
-    float sum = 0;
-    if (column >= p.n) return;
-    #pragma unroll 8
-    for (int k = 0; k < p.parts; k++) sum = GT__ADD(sum, from[k * p.part + column]);
-    to[column * p.column] = gt__cast<Out, float>::of(GT__MUL(p.alpha, sum));
+    if (r < p.m)
+      *(float2 *)(to + r * t.pitch) = make_float2(GT__ADD(sum[r].x, y.x), GT__ADD(sum[r].y, y.y));
   }
 }
 
 /* ---- >>hopper ----------------------------------------------------------------------------------
    C = A x B on the tensor cores of sm_90a, for float16, bfloat16 and, in pieces, float32.
 
-   Notation. C is M x N, A is M x K, B is K x N. A block makes one tile of C, 128 x WIDE, 64 of K a
-   step. A brick is 64 x 64 elements of 16 bits, 8 KB, in shared memory: 64 lines of 128 bytes,
-   whose 16-byte chunks are swizzled (chunk c of line r lies at c ^ r % 8), so that neither the
-   tensor cores nor the copy engine meet bank conflicts. The lines run along K, or along M or N, as
-   the operand does in memory: the tensor cores take both, so no transposed form needs a copy. A
-   stage holds the bricks of one step, and the stages are a ring.
+   Notation. A block makes one tile of C, 128 x WIDE, 64 of K a step. A brick is 64 x 64 elements of
+   16 bits, 8 KB, in shared memory: 64 lines of 128 bytes, whose 16-byte chunks are swizzled (chunk
+   c of line r lies at c ^ r % 8), so that neither the tensor cores nor the copy engine meet bank
+   conflicts. The lines run along K, or along M or N, as the operand does in memory: the tensor
+   cores take both, so no transposed form needs a copy. A stage holds the bricks of one step.
 
    float32: x = p0 + p1 + p2, each a bfloat16, is exact to 2^-25 of x. Of the nine products of
    pieces six matter; they share the bricks of their stage. The tensor cores cut off what does not
    fit while they add, so after every step their sum goes to float32 registers, rounded.
 
    Roles. A block has three warpgroups of 128 threads. One thread of the first starts the copies;
-   the other two compute 64 x WIDE each. Two barriers in shared memory guard a stage: `full` when
+   the other two compute 64 x WIDE each. The stages are a ring, each with two barriers: `full` when
    its bytes are there, `empty` when nobody needs them any longer. Two blocks of a cluster make
    tiles above each other: each loads half of the bricks of B, which the copy engine lays into both.
 
    H200, November 2026: bfloat16 4096 x 4096 x 4096 in 172 us, 798 TFLOP/s; float32 of 6 products
-   in 1080 us, 127 TFLOP/s, where float32 units reach 51. */
+   in 1095 us, 125 TFLOP/s, where float32 units reach 51. */
 enum { GT__HIGH = 128, GT__DEEP = 64, GT__BRICK = 64 * 64 * 2, GT__TEAM = 128 };
 static_assert(GT__HIGH == 2 * 64, "each of two warpgroups multiplies 64 rows");
 enum { GT__ROOM = 227 << 10, GT__RING = 2 };   /* a block's memory; a warpgroup's bricks of C */
 
+/* A or B as lines of `wide` elements, which run along K or across, and how it is packed. */
+struct gt__factor {
+  const char *data;
+  uint16_t *to;                          /* [batch][piece][lines][pitch] */
+  uint32_t *top;                         /* float32: the largest |x|, [batch][chunk][m or n] */
+  int64_t stride, line_stride, batch_stride;
+  int wide, lines, pitch, batch, along_k, tiles, chunk;
+  int step;                              /* matrices from a batch's to the next one's, or 0 */
+};
+struct gt__factors { gt__factor x[2]; int chunks, batches; };
 struct gt__hopper_args {
-  CUtensorMap a, b, c;                   /* where the operands, or their pieces, and C are */
-  int m, n, k, batches;                  /* batches: of C, times spread */
-  int down, spread;                      /* a cluster is `down` tiles above each other, 1 or 2;
-                                            `spread` batches of C, added up later, share a K */
-  int rows, columns;                     /* of tiles; if down is 2, rows of pairs */
-  int a_step, b_step;                    /* matrices from a batch's to the next one's, or 0 */
-  int as_float, relu;                    /* as_float: C is float32 */
-  float alpha;                           /* C = alpha * sums + bias, then relu */
-  const char *bias;                      /* one for each column, or NULL */
-  int64_t bias_stride;                   /* in bytes */
-  int bias_dtype;
-  int chunks;                            /* float32: per chunk of K, */
-  const uint32_t *a_top, *b_top;         /* the largest |x| of each row of A and column of B, */
-  const float *a_data, *b_data;          /* and the operands themselves */
-  int64_t a_row, a_col, a_batch, b_row, b_col, b_batch;
+  CUtensorMap a, b, c, parts;            /* where the operands, or their pieces, and C are */
+  gt__division t;
+  int down, k;                           /* a cluster is `down` tiles above each other, 1 or 2 */
+  gt__factors f;
 };
 
-/* -- a kernel's constants -- T: what is multiplied; Out: what C is made of; PRODUCTS: 6, 3 or 1. */
-template <class T_, class Out_, int WIDE_, int PRODUCTS_, bool A_ALONG_K_, bool B_ALONG_K_>
-struct gt__plan {
+/* -- a kernel's constants -- T: what is multiplied; PRODUCTS: 6 or 3, which make float32, or 1. */
+template <class T_, int WIDE_, int PRODUCTS_, bool A_ALONG_K_, bool B_ALONG_K_> struct gt__plan {
   typedef T_ T;
-  typedef Out_ Out;
   static constexpr int WIDE = WIDE_, PRODUCTS = PRODUCTS_, N = WIDE / 2;    /* N: sums a thread */
   static constexpr bool A_ALONG_K = A_ALONG_K_, B_ALONG_K = B_ALONG_K_;
   static constexpr int PIECES = PRODUCTS == 6 ? 3 : PRODUCTS == 3 ? 2 : 1;
@@ -2081,28 +2157,20 @@ struct gt__plan {
   static constexpr int STAGES = FITTING < 8 ? FITTING : 8;
   static_assert(STAGES >= 2, "one stage is filled while another is used");
 };
+template <class S> GT__DEV uint32_t gt__two(float x, float y) {  /* x in the lower half */
+  uint32_t u;
+  if constexpr (gt__native<S>::DTYPE == GT_FLOAT16)
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(u) : "f"(y), "f"(x));
+  else asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(u) : "f"(y), "f"(x));
+  return u;
+}
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL) && !defined(GPUTENSOR_NO_TENSOR_CORES)
 #define GT__HOPPER                       /* what follows exists for sm_90a alone */
-#endif
-#ifdef GT__HOPPER
 /* -- instructions -- */
 GT__DEV uint32_t gt__smem(const void *p) { return (uint32_t)__cvta_generic_to_shared(p); }
-GT__DEV unsigned gt__cluster_rank() {
-  unsigned r;
-  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(r));
-  return r;
-}
-GT__DEV unsigned gt__cluster_size() {
-  unsigned r;
-  asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(r));
-  return r;
-}
 GT__DEV void gt__cluster_meet() {        /* promises nothing about memory: that would cost 1 us */
   asm volatile("barrier.cluster.arrive.relaxed.aligned;\n barrier.cluster.wait.aligned;"
                ::: "memory");
-}
-GT__DEV void gt__barrier_init(uint64_t *b, int arrivals) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(gt__smem(b)), "r"(arrivals));
 }
 /* The phase ends when `bytes` more have landed. */
 GT__DEV void gt__barrier_expect(uint64_t *b, int bytes) {
@@ -2151,12 +2219,6 @@ GT__DEV void gt__store_box(const CUtensorMap *to, const void *from, int x, int y
 GT__DEV void gt__await_stores() {        /* the last ones' bytes have been read */
   asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
 }
-GT__DEV void gt__prefetch_map(const CUtensorMap *m) {
-  asm volatile("prefetch.tensormap [%0];" ::"l"(m) : "memory");
-}
-GT__DEV void gt__fence_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
-GT__DEV void gt__mma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
-GT__DEV void gt__mma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 template <int N> GT__DEV void gt__mma_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(N) : "memory");
 }
@@ -2170,20 +2232,15 @@ GT__DEV uint64_t gt__bricks(uint32_t address) {
    of B lie along K, or across. A thread has rows lane / 4 and lane / 4 + 8 of its warp's 16, and in
    d[4j ..] the columns 8j + lane % 4 * 2 and the next of the one row, then of the other. */
 #define GT__TEN(t) "%" #t "0,%" #t "1,%" #t "2,%" #t "3,%" #t "4,%" #t "5,%" #t "6,%" #t "7,%" #t \
-                   "8,%" #t "9"
-#define GT__64 GT__TEN() "," GT__TEN(1) "," GT__TEN(2) "," GT__TEN(3) "," GT__TEN(4) "," \
-               GT__TEN(5) ",%60,%61,%62,%63"
-#define GT__128 GT__TEN() "," GT__TEN(1) "," GT__TEN(2) "," GT__TEN(3) "," GT__TEN(4) "," \
-                GT__TEN(5) "," GT__TEN(6) "," GT__TEN(7) "," GT__TEN(8) "," GT__TEN(9) "," \
-                GT__TEN(10) "," GT__TEN(11) ",%120,%121,%122,%123,%124,%125,%126,%127"
-#define GT__32 GT__TEN() "," GT__TEN(1) "," GT__TEN(2) ",%30,%31"
-#define GT__96 GT__TEN() "," GT__TEN(1) "," GT__TEN(2) "," GT__TEN(3) "," GT__TEN(4) "," \
-               GT__TEN(5) "," GT__TEN(6) "," GT__TEN(7) "," GT__TEN(8) ",%90,%91,%92,%93,%94,%95"
+                   "8,%" #t "9,"
+#define GT__30 GT__TEN() GT__TEN(1) GT__TEN(2)
+#define GT__60 GT__30 GT__TEN(3) GT__TEN(4) GT__TEN(5)
+#define GT__90 GT__60 GT__TEN(6) GT__TEN(7) GT__TEN(8)
+#define GT__120 GT__90 GT__TEN(9) GT__TEN(10) GT__TEN(11)
 #define GT__D8(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), \
                   "+f"(d[i + 5]), "+f"(d[i + 6]), "+f"(d[i + 7])
-#define GT__D64(i) GT__D8(i), GT__D8(i + 8), GT__D8(i + 16), GT__D8(i + 24), GT__D8(i + 32), \
-                   GT__D8(i + 40), GT__D8(i + 48), GT__D8(i + 56)
 #define GT__D32(i) GT__D8(i), GT__D8(i + 8), GT__D8(i + 16), GT__D8(i + 24)
+#define GT__D64(i) GT__D32(i), GT__D32(i + 32)
 #define GT__MMA(T, type, count, wide, list, first, second, add_, turn_a, turn_b, ...) \
   template <bool A_ALONG_K, bool B_ALONG_K> \
   GT__DEV void gt__mma(T, float (&d)[count], uint64_t a, uint64_t b, int add) { \
@@ -2192,14 +2249,15 @@ GT__DEV uint64_t gt__bricks(uint32_t address) {
                  "}, %" #first ", %" #second ", p, 1, 1, %" #turn_a ", %" #turn_b "; }" \
                  : __VA_ARGS__ : "l"(a), "l"(b), "r"(add), "n"(!A_ALONG_K), "n"(!B_ALONG_K)); \
   }
-GT__MMA(gt__bfloat, "bf16", 32, 64, GT__32, 32, 33, 34, 35, 36, GT__D32(0))
-GT__MMA(gt__bfloat, "bf16", 64, 128, GT__64, 64, 65, 66, 67, 68, GT__D64(0))
-GT__MMA(gt__bfloat, "bf16", 96, 192, GT__96, 96, 97, 98, 99, 100, GT__D64(0), GT__D32(64))
-GT__MMA(gt__bfloat, "bf16", 128, 256, GT__128, 128, 129, 130, 131, 132, GT__D64(0), GT__D64(64))
-GT__MMA(gt__half, "f16", 32, 64, GT__32, 32, 33, 34, 35, 36, GT__D32(0))
-GT__MMA(gt__half, "f16", 64, 128, GT__64, 64, 65, 66, 67, 68, GT__D64(0))
-GT__MMA(gt__half, "f16", 96, 192, GT__96, 96, 97, 98, 99, 100, GT__D64(0), GT__D32(64))
-GT__MMA(gt__half, "f16", 128, 256, GT__128, 128, 129, 130, 131, 132, GT__D64(0), GT__D64(64))
+#define GT__MMAS(T, type) \
+  GT__MMA(T, type, 32, 64, GT__30 "%30,%31", 32, 33, 34, 35, 36, GT__D32(0)) \
+  GT__MMA(T, type, 64, 128, GT__60 "%60,%61,%62,%63", 64, 65, 66, 67, 68, GT__D64(0)) \
+  GT__MMA(T, type, 96, 192, GT__90 "%90,%91,%92,%93,%94,%95", 96, 97, 98, 99, 100, \
+          GT__D64(0), GT__D32(64)) \
+  GT__MMA(T, type, 128, 256, GT__120 "%120,%121,%122,%123,%124,%125,%126,%127", 128, 129, 130, \
+          131, 132, GT__D64(0), GT__D64(64))
+GT__MMAS(gt__bfloat, "bf16")
+GT__MMAS(gt__half, "f16")
 
 /* Shared memory: the stages, the bricks of C of two warpgroups, the barriers. */
 struct gt__ring { uint8_t *stages, *out; uint64_t *full, *empty; };
@@ -2210,10 +2268,9 @@ template <class P> GT__DEV gt__ring gt__make_ring(int arrivals) {
   r.full = (uint64_t *)(r.out + 2 * GT__RING * GT__BRICK);
   r.empty = r.full + P::STAGES;
   if (threadIdx.x == 32) {
-    for (int s = 0; s < P::STAGES; s++) {
-      gt__barrier_init(&r.full[s], 1);
-      gt__barrier_init(&r.empty[s], arrivals);
-    }
+    for (int s = 0; s < 2 * P::STAGES; s++)
+      asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;"
+                   ::"r"(gt__smem(&r.full[s])), "r"(s < P::STAGES ? 1 : arrivals));
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   }
   return r;
@@ -2223,42 +2280,35 @@ struct gt__spot { int slot, phase; };
 template <class P> GT__DEV void gt__next(gt__spot &t) {
   if (++t.slot == P::STAGES) t.slot = 0, t.phase ^= 1;
 }
-template <class P> GT__DEV int gt__before(const gt__spot &t) {
-  return (t.slot ? t.slot : P::STAGES) - 1;
-}
-
-/* Which tile, and which steps of K, unit u of work is. Units that run at the same time shall share
-   rows of A and columns of B in the L2 cache: they go through C in bands of 8 rows of tiles. */
-struct gt__work { int batch, m, n, from, to; };
-enum { GT__BAND = 8 };
-template <class P> GT__DEV gt__work gt__find_work(const gt__hopper_args &p, unsigned u) {
-  const unsigned rank = gt__cluster_rank(), each = p.rows * p.columns;
-  const unsigned batch = p.batches > 1 ? u / each : 0, in = u - batch * each;
-  const unsigned band = in / (GT__BAND * p.columns), top = band * GT__BAND;
-  const unsigned high = min((unsigned)GT__BAND, p.rows - top), at = in - top * p.columns;
-  const unsigned steps = (p.k + GT__DEEP - 1) / GT__DEEP;
-  gt__work w;
-  w.batch = batch;
-  w.n = at / high * P::WIDE;
-  w.m = ((top + at % high) * p.down + (p.down > 1 ? rank : 0)) * GT__HIGH;
-  w.from = 0;
-  w.to = steps;
-  if (p.spread > 1) {
-    const unsigned part = batch % p.spread;
-    w.from = steps * part / p.spread;
-    w.to = steps * (part + 1) / p.spread;
+/* A part of a block's work: where, which steps of K, and its slot, or -1 if it is a whole tile. Its
+   cluster first makes every so many-th of the tiles that are never cut, then a share of others. */
+struct gt__work { int turn, at, batch, m, n, from, to, slot; };
+GT__DEV bool gt__find_work(const gt__hopper_args &p, gt__work &w) {
+  const gt__division &t = p.t;
+  const int c = blockIdx.x / p.down;
+  int tile = c + w.turn * t.clusters;
+  w.from = 0, w.to = t.steps, w.slot = -1;
+  if (w.turn++ >= t.turns) {
+    const int end = min((c + 1) * t.share, (t.tiles - t.whole) * t.steps);
+    if (w.at >= end) return false;
+    tile = w.at / t.steps;
+    w.from = w.at - tile * t.steps;
+    w.to = min(t.steps, w.from + end - w.at);
+    w.at += w.to - w.from;
+    if (!t.direct || w.to - w.from < t.steps) w.slot = tile + c;
+    tile += t.whole;
   }
-  return w;
+  const gt__corner corner = gt__find_corner(t, tile);
+  w.batch = corner.batch, w.n = corner.n;
+  w.m = corner.m + (blockIdx.x - c * p.down) * GT__HIGH;
+  return true;
 }
 
 /* One thread: keeps the stages full. */
 template <class P>
-GT__DEV void gt__produce(const gt__hopper_args &p, const gt__ring &r, gt__work w, unsigned units) {
-  const unsigned size = gt__cluster_size(), rank = gt__cluster_rank(), hop = gridDim.x / size;
-  const bool pair = p.down > 1;
+GT__DEV void gt__produce(const gt__hopper_args &p, const gt__ring &r, gt__work w) {
   gt__spot t = {0, 0};
-  for (unsigned u = blockIdx.x / size; u < units; w = gt__find_work<P>(p, u += hop)) {
-    const int batch = p.spread > 1 ? w.batch / p.spread : w.batch;
+  do {
     for (int step = w.from; step < w.to; step++, gt__next<P>(t)) {
       uint64_t *full = &r.full[t.slot];
       uint8_t *to = r.stages + t.slot * P::STAGE;
@@ -2267,27 +2317,31 @@ GT__DEV void gt__produce(const gt__hopper_args &p, const gt__ring &r, gt__work w
       gt__barrier_expect(full, P::STAGE);
       #pragma unroll
       for (int i = 0; i < P::PIECES * P::A_BRICKS; i++, to += GT__BRICK) {
-        const int m = w.m + i % P::A_BRICKS * 64, z = batch * p.a_step + i / P::A_BRICKS;
+        const int m = w.m + i % P::A_BRICKS * 64, z = w.batch * p.f.x[0].step + i / P::A_BRICKS;
         gt__load_box(to, &p.a, full, P::A_ALONG_K ? k : m, P::A_ALONG_K ? m : k, z);
       }
       #pragma unroll
       for (int i = 0; i < P::PIECES * P::B_BRICKS; i++, to += GT__BRICK) {
-        const int n = w.n + i % P::B_BRICKS * 64, z = batch * p.b_step + i / P::B_BRICKS;
+        const int n = w.n + i % P::B_BRICKS * 64, z = w.batch * p.f.x[1].step + i / P::B_BRICKS;
         const int x = P::B_ALONG_K ? k : n, y = P::B_ALONG_K ? n : k;
-        if (!pair) gt__load_box(to, &p.b, full, x, y, z);
-        else if (i % 2 == rank) gt__load_both(to, &p.b, full, x, y, z);
+        if (p.down == 1) gt__load_box(to, &p.b, full, x, y, z);
+        else if (i % 2 == blockIdx.x % 2) gt__load_both(to, &p.b, full, x, y, z);
       }
     }
-  }
+  } while (gt__find_work(p, w));
 }
 
-/* The products of one stage, for rows 64 * half ..: pieces (2,0) (1,1) (0,2) (1,0) (0,1) (0,0), of
-   which three products are the last three: small ones are added first. */
+/* Starts the products of a stage when it is there, for rows 64 * half ..: pieces (2,0) (1,1) (0,2)
+   (1,0) (0,1) (0,0), of which three products are the last three: small ones are added first. */
 template <class P>
-GT__DEV void gt__multiply_stage(const uint8_t *stage, int half, float (&d)[P::N], bool add) {
+GT__DEV void gt__multiply_stage(const gt__ring &r, const gt__spot &t, int half, float (&d)[P::N],
+                                bool add) {
   constexpr int of_a[6] = {2, 1, 0, 1, 0, 0}, of_b[6] = {0, 1, 2, 0, 1, 0};
+  const uint8_t *stage = r.stages + t.slot * P::STAGE;
   const uint64_t a = gt__bricks(gt__smem(stage) + half * GT__BRICK);
   const uint64_t b = gt__bricks(gt__smem(stage) + P::PIECES * P::A_BRICKS * GT__BRICK);
+  gt__barrier_wait(&r.full[t.slot], t.phase);
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
   #pragma unroll
   for (int q = 6 - P::PRODUCTS; q < 6; q++)
     #pragma unroll
@@ -2297,81 +2351,70 @@ GT__DEV void gt__multiply_stage(const uint8_t *stage, int half, float (&d)[P::N]
       gt__mma<P::A_ALONG_K, P::B_ALONG_K>(typename P::T(), d, a + (over_a >> 4), b + (over_b >> 4),
                                           add || q > 6 - P::PRODUCTS || k > 0);
     }
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 /* One warp's word that it is done with a stage, to all blocks that write it. */
 GT__DEV void gt__release(uint64_t *empty, int writers) {
   const int lane = threadIdx.x % 32;
-  if (lane < writers) gt__barrier_arrive(empty, writers > 1 ? lane : gt__cluster_rank());
+  if (lane < writers) gt__barrier_arrive(empty, lane);
 }
 /* float32 that pieces cannot carry. A line (a row of A, a column of B) whose largest |x| is NaN,
    infinite or above 2^62 may make products of pieces overflow, one below 2^-62 makes those of low
    pieces vanish. Both teams: does the tile have such a line? */
 template <class P> GT__DEV bool gt__must_be_strict(const gt__hopper_args &p, const gt__work &w) {
   const int thread = threadIdx.x - GT__TEAM, along_n = thread / GT__HIGH;
-  const int line = (along_n ? w.n : w.m) + thread % GT__HIGH, lines = along_n ? p.n : p.m;
-  const int batch = w.batch / p.spread * ((along_n ? p.b_step : p.a_step) > 0);
-  const uint32_t *top = (along_n ? p.b_top : p.a_top) + (int64_t)batch * p.chunks * lines + line;
+  const gt__factor &x = p.f.x[along_n];
+  const int line = (along_n ? w.n : w.m) + thread % GT__HIGH, lines = along_n ? p.t.n : p.t.m;
+  const uint32_t *top = x.top + (int64_t)(x.step > 0 ? w.batch : 0) * p.f.chunks * lines + line;
   uint32_t most = 0;
   static_assert(P::WIDE == GT__HIGH || P::PRODUCTS == 1, "a thread has one row or one column");
   if (line < lines)
     #pragma unroll 4
-    for (int i = 0; i < p.chunks; i++) most = max(most, top[(int64_t)i * lines]);
+    for (int i = 0; i < p.f.chunks; i++) most = max(most, top[(int64_t)i * lines]);
   return gt__team_any(3, 2 * GT__TEAM, most > 189u << 23 || (most < 65u << 23 && most > 0));
 }
 /* The tile from float32 itself, in the order of the general kernel: K in order, multiply-add. */
 template <class P>
 GT__DEV void gt__multiply_strictly(const gt__hopper_args &p, const gt__work &w, int half,
                                    float (&sum)[P::N]) {
-  const int k_size = w.from > 0 ? 0 : p.k;     /* where K is spread, the first has all of it */
+  const int k_size = w.from > 0 ? 0 : p.k;     /* of a tile's parts the first has all of it */
   const int lane = threadIdx.x % 32, row = w.m + 64 * half + threadIdx.x / 32 % 4 * 16 + lane / 4;
-  const int batch = w.batch / p.spread;
-  const float *a0 = p.a_data + batch * p.a_batch + min(row, p.m - 1) * p.a_row;
-  const float *a8 = p.a_data + batch * p.a_batch + min(row + 8, p.m - 1) * p.a_row;
-  const float *b = p.b_data + batch * p.b_batch;
+  const gt__factor &x = p.f.x[0], &y = p.f.x[1];
+  const int64_t a_row = P::A_ALONG_K ? x.line_stride : x.stride;
+  const int64_t b_col = P::B_ALONG_K ? y.line_stride : y.stride;
+  const int64_t a_k = P::A_ALONG_K ? x.stride : x.line_stride;
+  const int64_t b_k = P::B_ALONG_K ? y.stride : y.line_stride;
+  const float *a[2], *b[2];
+  for (int h = 0; h < 2; h++)
+    a[h] = (const float *)x.data + w.batch * x.batch_stride + min(row + 8 * h, p.t.m - 1) * a_row;
   #pragma unroll
-  for (int i = 0; i < P::N; i += 16) {   /* 16 sums: two rows, eight columns */
-    const float *at[8];
-    float s[16] = {0};
-    #pragma unroll
-    for (int j = 0; j < 8; j++)
-      at[j] = b + min(w.n + 2 * i + j / 2 * 8 + lane % 4 * 2 + j % 2, p.n - 1) * p.b_col;
+  for (int i = 0; i < P::N; i += 4) {    /* two rows, two columns */
+    const int column = w.n + 2 * i + lane % 4 * 2;
+    for (int h = 0; h < 2; h++)
+      b[h] = (const float *)y.data + w.batch * y.batch_stride + min(column + h, p.t.n - 1) * b_col;
+    for (int j = 0; j < 4; j++) sum[i + j] = 0;
     #pragma unroll 1
-    for (int k = 0; k < k_size; k++) {
-      const float x0 = a0[k * p.a_col], x8 = a8[k * p.a_col];
-      #pragma unroll
-      for (int j = 0; j < 8; j++) {
-        const float y = at[j][k * p.b_row];
-        s[j / 2 * 4 + j % 2] = __fmaf_rn(x0, y, s[j / 2 * 4 + j % 2]);
-        s[j / 2 * 4 + 2 + j % 2] = __fmaf_rn(x8, y, s[j / 2 * 4 + 2 + j % 2]);
-      }
-    }
-    #pragma unroll
-    for (int j = 0; j < 16; j++) sum[i + j] = s[j];
+    for (int k = 0; k < k_size; k++)
+      for (int j = 0; j < 4; j++)
+        sum[i + j] = __fmaf_rn(a[j / 2][k * a_k], b[j % 2][k * b_k], sum[i + j]);
   }
 }
 
 /* -- from registers to C -- */
-GT__DEV uint32_t gt__two(gt__bfloat, float x, float y) {   /* x in the lower half */
-  uint32_t u;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(u) : "f"(y), "f"(x));
-  return u;
-}
-GT__DEV uint32_t gt__two(gt__half, float x, float y) {
-  uint32_t u;
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(u) : "f"(y), "f"(x));
-  return u;
-}
 /* What stands behind the product, in registers: a thread has two columns of each eight. The bias of
    the tile's columns lies in a brick meanwhile. */
 template <class P>
-GT__DEV void gt__finish(const gt__hopper_args &p, const gt__work &w, uint8_t *bricks, int half,
+GT__DEV void gt__finish(const gt__division &t, const gt__work &w, uint8_t *bricks, int half,
                         float (&sum)[P::N]) {
-  if (p.bias) {
+  if (t.alpha != 1)
+    #pragma unroll
+    for (int i = 0; i < P::N; i++) sum[i] = GT__MUL(t.alpha, sum[i]);
+  if (t.bias) {
     float *bias = (float *)bricks;
     if (threadIdx.x % GT__TEAM == 0) gt__await_stores();
     gt__team_sync(1 + half, GT__TEAM);   /* the brick is free */
-    for (int i = threadIdx.x % GT__TEAM; i < P::WIDE && w.n + i < p.n; i += GT__TEAM)
-      bias[i] = gt__load_one<float>(p.bias + (w.n + i) * p.bias_stride, p.bias_dtype);
+    for (int i = threadIdx.x % GT__TEAM; i < P::WIDE && w.n + i < t.n; i += GT__TEAM)
+      bias[i] = gt__load_one<float>(t.bias + (w.n + i) * t.bias_column, t.bias_dtype);
     gt__team_sync(1 + half, GT__TEAM);
     #pragma unroll
     for (int i = 0; i < P::N; i += 4) {
@@ -2380,29 +2423,33 @@ GT__DEV void gt__finish(const gt__hopper_args &p, const gt__work &w, uint8_t *br
       sum[i + 2] = GT__ADD(sum[i + 2], y.x), sum[i + 3] = GT__ADD(sum[i + 3], y.y);
     }
   }
-  if (p.relu)
+  if (t.relu)
     #pragma unroll
     for (int i = 0; i < P::N; i++) sum[i] = gt__formula<GT__OP_relu, float>::of(sum[i], 0, 0);
 }
-/* Lays brick i of a team's 64 rows, of S. Chunk c of a line lies at c ^ line % 8. */
+/* Lays brick i of a team's 64 rows, of S. Chunk c of a line lies at c ^ line % 8. Of 16 bits, four
+   squares of 8 x 8 are stored at once: a thread gives the address of a line of one of them. */
 template <class S, int N> GT__DEV void gt__lay_brick(uint8_t *brick, int i, const float (&sum)[N]) {
-  constexpr int GROUPS = 16 / sizeof(S);         /* of 8 columns, 128 bytes in all */
-  const int lane = threadIdx.x % 32, row = threadIdx.x / 32 % 4 * 16 + lane / 4;
+  const int lane = threadIdx.x % 32, top = threadIdx.x / 32 % 4 * 16;
+  const auto at = [&](int line, int c) { return brick + line * 128 + ((c ^ (line & 7)) << 4); };
   #pragma unroll
-  for (int j = 0; j < GROUPS; j++)
-    #pragma unroll
-    for (int h = 0; h < 2; h++) {        /* row, and row + 8 */
-      const float x = sum[(i * GROUPS + j) * 4 + h * 2], y = sum[(i * GROUPS + j) * 4 + h * 2 + 1];
-      const int byte = (8 * j + lane % 4 * 2) * (int)sizeof(S), line = row + 8 * h;
-      uint8_t *to = brick + line * 128 + (((byte >> 4) ^ (line & 7)) << 4 | (byte & 15));
-      if constexpr (sizeof(S) == 4) *(float2 *)to = make_float2(x, y);
-      else *(uint32_t *)to = gt__two(S(), x, y);
-    }
+  for (int j = 0; j < 8; j += 2) {
+    const float *x = sum + (sizeof(S) == 4 ? i * 16 + j * 2 : i * 32 + j * 4);
+    if constexpr (sizeof(S) == 4) {      /* 16 bytes are 4 of 8 columns: half of x[0 ..] */
+      #pragma unroll
+      for (int h = 0; h < 2; h++)        /* row, and row + 8 */
+        *(float2 *)(at(top + lane / 4 + 8 * h, j + lane % 4 / 2) + lane % 2 * 8) =
+            make_float2(x[2 * h], x[2 * h + 1]);
+    } else
+      asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};"
+                   ::"r"(gt__smem(at(top + lane % 16, j + lane / 16))),
+                   "r"(gt__two<S>(x[0], x[1])), "r"(gt__two<S>(x[2], x[3])),
+                   "r"(gt__two<S>(x[4], x[5])), "r"(gt__two<S>(x[6], x[7])) : "memory");
+  }
 }
-/* A warpgroup's 64 x WIDE of C, two bricks at a time: the copy engine stores the last ones while
-   the next tile is multiplied. */
+/* A warpgroup's 64 x WIDE of C, two bricks a time; the last ones go as the next tile is made. */
 template <class P, class S>
-GT__DEV void gt__put_tile(const gt__hopper_args &p, const gt__work &w, uint8_t *bricks, int half,
+GT__DEV void gt__put_tile(const CUtensorMap *to, int x, int y, int z, uint8_t *bricks, int half,
                           const float (&sum)[P::N]) {
   constexpr int WIDTH = 128 / sizeof(S), COUNT = P::WIDE / WIDTH;  /* columns of a brick; bricks */
   const bool leader = threadIdx.x % GT__TEAM == 0;
@@ -2413,13 +2460,11 @@ GT__DEV void gt__put_tile(const gt__hopper_args &p, const gt__work &w, uint8_t *
     #pragma unroll
     for (int j = 0; j < GT__RING && i + j < COUNT; j++)
       gt__lay_brick<S>(bricks + j * GT__BRICK, i + j, sum);
-    gt__fence_async();
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     gt__team_sync(1 + half, GT__TEAM);
     #pragma unroll
     for (int j = 0; j < GT__RING && i + j < COUNT; j++)
-      if (leader)
-        gt__store_box(&p.c, bricks + j * GT__BRICK, w.n + (i + j) * WIDTH, w.m + half * 64,
-                      w.batch);
+      if (leader) gt__store_box(to, bricks + j * GT__BRICK, x + (i + j) * WIDTH, y + half * 64, z);
   }
 }
 
@@ -2428,26 +2473,22 @@ template <class P>
 GT__DEV void gt__accumulate(const gt__hopper_args &p, const gt__ring &r, int steps, int half,
                             gt__spot &t, float (&sum)[P::N]) {
   if constexpr (P::PRODUCTS == 1) {
+    int before = 0;
     for (int i = 0; i < steps; i++) {
-      gt__barrier_wait(&r.full[t.slot], t.phase);
-      gt__mma_fence();
-      gt__multiply_stage<P>(r.stages + t.slot * P::STAGE, half, sum, i > 0);
-      gt__mma_commit();
+      gt__multiply_stage<P>(r, t, half, sum, i > 0);
       gt__mma_wait<1>();                 /* the tensor cores have this step before that ends */
-      if (i > 0) gt__release(&r.empty[gt__before<P>(t)], p.down);
+      if (i > 0) gt__release(&r.empty[before], p.down);
+      before = t.slot;
       gt__next<P>(t);
     }
     gt__mma_wait<0>();
-    gt__release(&r.empty[gt__before<P>(t)], p.down);
+    gt__release(&r.empty[before], p.down);
   } else {
     #pragma unroll
     for (int i = 0; i < P::N; i++) sum[i] = 0;
     for (int i = 0; i < steps; i++, gt__next<P>(t)) {
       float part[P::N];
-      gt__barrier_wait(&r.full[t.slot], t.phase);
-      gt__mma_fence();
-      gt__multiply_stage<P>(r.stages + t.slot * P::STAGE, half, part, false);
-      gt__mma_commit();
+      gt__multiply_stage<P>(r, t, half, part, false);
       gt__mma_wait<0>();
       gt__release(&r.empty[t.slot], p.down);
       #pragma unroll
@@ -2458,99 +2499,78 @@ GT__DEV void gt__accumulate(const gt__hopper_args &p, const gt__ring &r, int ste
 
 /* One warpgroup: multiplies what arrives, and writes its half of each tile. */
 template <class P>
-GT__DEV void gt__consume(const gt__hopper_args &p, const gt__ring &r, gt__work w, unsigned units) {
-  const unsigned size = gt__cluster_size(), hop = gridDim.x / size;
+GT__DEV void gt__consume(const gt__hopper_args &p, const gt__ring &r, gt__work w) {
   const int half = threadIdx.x / GT__TEAM - 1;
   uint8_t *bricks = r.out + half * GT__RING * GT__BRICK;
   gt__spot t = {0, 0};
-  for (unsigned u = blockIdx.x / size; u < units; w = gt__find_work<P>(p, u += hop)) {
+  do {
     float sum[P::N];
     const bool strict = P::PRODUCTS > 1 && gt__must_be_strict<P>(p, w);
     gt__accumulate<P>(p, r, w.to - w.from, half, t, sum);
     if (P::PRODUCTS > 1 && strict) gt__multiply_strictly<P>(p, w, half, sum);
-    #pragma unroll
-    for (int i = 0; i < P::N; i++) sum[i] = GT__MUL(p.alpha, sum[i]);
-    if (p.bias || p.relu) gt__finish<P>(p, w, bricks, half, sum);
-    if (p.as_float) gt__put_tile<P, float>(p, w, bricks, half, sum);
-    else gt__put_tile<P, typename P::Out>(p, w, bricks, half, sum);
-  }
+    const bool part = w.slot >= 0;
+    if (!part) gt__finish<P>(p.t, w, bricks, half, sum);
+    if (P::PRODUCTS > 1 || part || p.t.dtype == GT_FLOAT32)
+      gt__put_tile<P, float>(part ? &p.parts : &p.c, part ? 0 : w.n, part ? w.m % p.t.high : w.m,
+                             part ? w.slot : w.batch, bricks, half, sum);
+    else gt__put_tile<P, typename P::T>(&p.c, w.n, w.m, w.batch, bricks, half, sum);
+  } while (gt__find_work(p, w));
   if (threadIdx.x % GT__TEAM == 0) gt__await_stores();
 }
 
+#endif
 /* Grid: as many clusters as fit, each going through units of work. For a step of 128 x 256 x 64 a
    block loads 48 KB (32 with a neighbour's help) for 4.2 million operations: 1024 clocks of the
    tensor cores, 47 (32) bytes a clock from the L2 cache, which gives about 64. */
-template <class P> GT__DEV void gt__run_roles(const gt__hopper_args &p) {
-  const unsigned size = gt__cluster_size(), units = p.rows * p.columns * p.batches;
-  const gt__ring r = gt__make_ring<P>(8 * p.down);     /* by another warp than the first, which */
-  const gt__work first = gt__find_work<P>(p, blockIdx.x / size);      /* finds its work meanwhile */
-  if (threadIdx.x == 64) {
-    gt__prefetch_map(&p.a);
-    gt__prefetch_map(&p.b);
-    gt__prefetch_map(&p.c);
-  }
-  if (size > 1) gt__cluster_meet();      /* nobody writes into a block that has not begun */
+template <class P> __global__ void __launch_bounds__(3 * GT__TEAM, 1)
+gt__hopper_kernel(const __grid_constant__ gt__hopper_args p) {
+#ifdef GT__HOPPER
+  const gt__ring r = gt__make_ring<P>(8 * p.down);     /* by another warp than the first */
+  gt__work w;
+  w.turn = 0, w.at = blockIdx.x / p.down * p.t.share;
+  gt__find_work(p, w);                   /* there is some for each cluster */
+  if (threadIdx.x == 64)
+    asm volatile("prefetch.tensormap [%0];\n prefetch.tensormap [%1];\n prefetch.tensormap [%2];"
+                 ::"l"(&p.a), "l"(&p.b), "l"(&p.c) : "memory");
+  if (p.down > 1) gt__cluster_meet();    /* nobody writes into a block that has not begun */
   __syncthreads();
   gt__after_kernel_before();
   if (threadIdx.x < GT__TEAM) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
-    if (threadIdx.x == 0) gt__produce<P>(p, r, first, units);
+    if (threadIdx.x == 0) gt__produce<P>(p, r, w);
     __syncwarp();
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
-    gt__consume<P>(p, r, first, units);
+    gt__consume<P>(p, r, w);
   }
-  if (size > 1) gt__cluster_meet();      /* nobody writes into a block that has ended */
-}
-#endif
-template <class P> __global__ void __launch_bounds__(3 * GT__TEAM, 1)
-gt__hopper_kernel(const __grid_constant__ gt__hopper_args p) {
-#ifdef GT__HOPPER
-  gt__run_roles<P>(p);
+  if (p.down > 1) gt__cluster_meet();    /* nobody writes into a block that has ended */
 #endif
 }
 
 /* -- splitting and packing -- */
-/* One operand as lines of `wide` elements; `along_k`: the lines run along K. */
-struct gt__pack_operand {
-  const char *data;
-  uint16_t *to;                          /* [batch][piece][lines][pitch] */
-  uint32_t *top;                         /* [batch][chunk][line of M or N], or NULL */
-  int64_t stride, line_stride, batch_stride;
-  int wide, lines, pitch, batch, along_k, tiles;
-};
-struct gt__pack_args { gt__pack_operand x[2]; int chunk, chunks; };
-#ifdef GT__HOPPER
-template <class S> GT__DEV void gt__grab4(const S *p, int64_t stride, int left, S (&x)[4]) {
-  if (left >= 4 && stride == 1 && (uintptr_t)p % sizeof x == 0) {
-    if constexpr (sizeof(S) == 4) {
-      const uint4 u = *(const uint4 *)p;
-      x[0] = u.x, x[1] = u.y, x[2] = u.z, x[3] = u.w;
-    } else {
-      const uint2 u = *(const uint2 *)p;
-      x[0] = (S)u.x, x[1] = (S)(u.x >> 16), x[2] = (S)u.y, x[3] = (S)(u.y >> 16);
-    }
-  } else {
+template <class S> struct alignas(4 * sizeof(S)) gt__four { S x[4]; };
+template <class S> GT__DEV gt__four<S> gt__grab4(const S *p, int64_t stride, int left) {
+  gt__four<S> u;
+  if (left >= 4 && stride == 1 && (uintptr_t)p % sizeof u == 0) u = *(const gt__four<S> *)p;
+  else
     #pragma unroll
-    for (int j = 0; j < 4; j++) x[j] = j < left ? p[j * stride] : 0;
-  }
+    for (int j = 0; j < 4; j++) u.x[j] = j < left ? p[j * stride] : 0;
+  return u;
 }
 /* The first PIECES bfloat16 of four floats, 4 bytes a pair. What 16 bits hold is copied. */
-template <int PIECES> GT__DEV void gt__split4(const uint32_t (&x)[4], uint2 (&piece)[PIECES]) {
+template <int PIECES> GT__DEV void gt__split4(const gt__four<uint32_t> &x, uint2 (&piece)[PIECES]) {
   float f[4];
-  #pragma unroll
-  for (int j = 0; j < 4; j++) f[j] = __uint_as_float(x[j]);
+  memcpy(f, &x, sizeof x);
   #pragma unroll
   for (int i = 0; i < PIECES; i++) {
-    piece[i] = make_uint2(gt__two(gt__bfloat(), f[0], f[1]), gt__two(gt__bfloat(), f[2], f[3]));
-    f[0] = __fsub_rn(f[0], __uint_as_float(piece[i].x << 16));
-    f[1] = __fsub_rn(f[1], __uint_as_float(piece[i].x & 0xFFFF0000));
-    f[2] = __fsub_rn(f[2], __uint_as_float(piece[i].y << 16));
-    f[3] = __fsub_rn(f[3], __uint_as_float(piece[i].y & 0xFFFF0000));
+    piece[i] = make_uint2(gt__two<gt__bfloat>(f[0], f[1]), gt__two<gt__bfloat>(f[2], f[3]));
+    const uint32_t two[4] = {piece[i].x << 16, piece[i].x, piece[i].y << 16, piece[i].y};
+    #pragma unroll
+    for (int j = 0; j < 4; j++) f[j] = __fsub_rn(f[j], __uint_as_float(two[j] & 0xFFFF0000));
   }
 }
-template <int PIECES> GT__DEV void gt__split4(const uint16_t (&x)[4], uint2 (&piece)[PIECES]) {
-  piece[0] = make_uint2(x[0] | (uint32_t)x[1] << 16, x[2] | (uint32_t)x[3] << 16);
+template <int PIECES> GT__DEV void gt__split4(const gt__four<uint16_t> &x, uint2 (&piece)[PIECES]) {
+  memcpy(piece, &x, sizeof x);
 }
 /* Splits float32 into pieces (S is uint32_t), or copies 16-bit elements, into lines that start at
    16 bytes. Reads each element once and writes 2 bytes a piece: 10 bytes for three, at the speed of
@@ -2558,12 +2578,14 @@ template <int PIECES> GT__DEV void gt__split4(const uint16_t (&x)[4], uint2 (&pi
    order floats by size and NaN above all. Grid: x tiles of A, then of B; y chunks of K; z batches.
    Lines along K: a warp has one line of 8 and a chunk of it. Across: a block has 128 elements of
    the lines, for a chunk of lines. */
-template <class S, int PIECES> GT__DEV void gt__pack(const gt__pack_args &p) {
+template <class S, int PIECES> __global__ void __launch_bounds__(256)
+gt__pack_kernel(const __grid_constant__ gt__factors p) {
+#ifdef GT__HOPPER
   constexpr int AHEAD = 4;
   const int second = blockIdx.x >= p.x[0].tiles, tile = blockIdx.x - (second ? p.x[0].tiles : 0);
-  const gt__pack_operand &x = p.x[second];
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, k0 = blockIdx.y * p.chunk;
-  const int rounds = x.along_k ? p.chunk / 128 : p.chunk / 8;
+  const gt__factor &x = p.x[second];
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, k0 = blockIdx.y * x.chunk;
+  const int rounds = x.along_k ? x.chunk / 128 : x.chunk / 8;
   __shared__ uint4 tops[8][32];
   gt__after_kernel_before();
   if ((int)blockIdx.z >= x.batch) return;
@@ -2571,14 +2593,14 @@ template <class S, int PIECES> GT__DEV void gt__pack(const gt__pack_args &p) {
   uint16_t *to = x.to + (int64_t)blockIdx.z * PIECES * x.lines * x.pitch;
   uint32_t top[4] = {0, 0, 0, 0};
   for (int round = 0; round < rounds; round += AHEAD) {
-    S u[AHEAD][4];
+    gt__four<S> u[AHEAD];
     int e[AHEAD], line[AHEAD];
     #pragma unroll
     for (int i = 0; i < AHEAD; i++) {    /* all loads are on their way before the first is used */
       e[i] = (x.along_k ? k0 + 128 * (round + i) : 128 * tile) + 4 * lane;
       line[i] = x.along_k ? 8 * tile + warp : k0 + 8 * (round + i) + warp;
       if (round + i >= rounds || line[i] >= x.lines) e[i] = x.wide;
-      gt__grab4(from + line[i] * x.line_stride + e[i] * x.stride, x.stride, x.wide - e[i], u[i]);
+      u[i] = gt__grab4(from + line[i] * x.line_stride + e[i] * x.stride, x.stride, x.wide - e[i]);
     }
     #pragma unroll
     for (int i = 0; i < AHEAD; i++) {
@@ -2589,7 +2611,7 @@ template <class S, int PIECES> GT__DEV void gt__pack(const gt__pack_args &p) {
       for (int q = 0; q < PIECES; q++)
         *(uint2 *)(to + ((int64_t)q * x.lines + line[i]) * x.pitch + e[i]) = piece[q];
       #pragma unroll
-      for (int j = 0; j < 4; j++) top[j] = max(top[j], u[i][j] & 0x7FFFFFFF);
+      for (int j = 0; j < 4; j++) top[j] = max(top[j], u[i].x[j] & 0x7FFFFFFF);
     }
   }
   if (!x.top) return;
@@ -2607,12 +2629,6 @@ template <class S, int PIECES> GT__DEV void gt__pack(const gt__pack_args &p) {
     for (int i = 0; i < 8; i++) most = max(most, ((const uint32_t *)tops[i])[threadIdx.x]);
     out[128 * tile + threadIdx.x] = most;
   }
-}
-#endif
-template <class S, int PIECES> __global__ void __launch_bounds__(256)
-gt__pack_kernel(const __grid_constant__ gt__pack_args p) {
-#ifdef GT__HOPPER
-  gt__pack<S, PIECES>(p);
 #endif
 }
 
@@ -2633,29 +2649,30 @@ static const void *const gt__map_kernels[3][2][3] = {
   GT__POINTER(gt__reduce_kernel<T, T, W, GT__DIRECT, GT__PLAIN>), \
   GT__POINTER(gt__reduce_kernel<T, T, W, GT__DIRECT, GT__ARG>), \
   GT__POINTER(gt__reduce_kernel<T, T, W, GT__STEADY, GT__PLAIN>), \
-  GT__POINTER(gt__reduce_kernel<T, T, W, GT__ANYHOW, GT__BOTH>)
+  GT__POINTER(gt__reduce_kernel<T, T, W, GT__ANYHOW, GT__BOTH>), \
+  GT__POINTER(gt__tiny_kernel<T, W>), GT__POINTER(gt__combine_kernel<T>)
 #define GT__WIDE(S) \
   GT__POINTER(gt__reduce_kernel<float, S, 8, GT__DIRECT, GT__PLAIN>), \
   GT__POINTER(gt__reduce_kernel<float, S, 8, GT__DIRECT, GT__ARG>)
+enum { GT__OF_TINY = 4, GT__OF_TREE, GT__OF_TYPE, GT__OF_WIDE = 3 * GT__OF_TYPE };
 static const void *const gt__reduce_kernels[] = { /* [compute type][source and fold], wide ones */
   GT__REDUCES(float, 4), GT__REDUCES(double, 2), GT__REDUCES(int64_t, 2), GT__WIDE(gt__half),
   GT__WIDE(gt__bfloat)};
 #undef GT__WIDE
 #undef GT__REDUCES
-static const void *const gt__combine_kernels[3] = {GT__POINTER(gt__combine_kernel<float>),
-                                                   GT__POINTER(gt__combine_kernel<double>),
-                                                   GT__POINTER(gt__combine_kernel<int64_t>)};
 static const void *const gt__soft_kernels[5] = {
   GT__POINTER(gt__soft_kernel<float, 4, false>), GT__POINTER(gt__soft_kernel<float, 4, true>),
   GT__POINTER(gt__soft_kernel<float, 8, true>), GT__POINTER(gt__soft_kernel<double, 2, false>),
   GT__POINTER(gt__soft_kernel<double, 2, true>)};
-/* one heavy element at a time: behind a product it does not show, and the code is a quarter */
-#define GT__MATMULS(T, Q) \
-  {GT__POINTER(gt__matmul_kernel<T, Q, 0>), GT__POINTER(gt__matmul_kernel<T, Q, 1>)}
-static const void *const gt__matmul_kernels[5][2] = { /* [compute type, or large tiles][heavy] */
-  GT__MATMULS(float, 1), GT__MATMULS(double, 1), GT__MATMULS(int64_t, 1), GT__MATMULS(float, 2),
-  GT__MATMULS(double, 2)};
-#undef GT__MATMULS
+struct gt__form { const void *kernel; int m, n, threads, bytes; };
+#define GT__FORM(P) {GT__POINTER(gt__matmul_kernel<P>), P::M, P::N, P::THREADS, P::BYTES}
+enum { GT__LARGE = 3, GT__LARGE_16 = 5 };
+static const gt__form gt__matmul_forms[] = { /* small ones by compute type, then large ones */
+  GT__FORM(gt__small<float>), GT__FORM(gt__small<double>), GT__FORM(gt__small<int64_t>),
+  GT__FORM(gt__large_float), GT__FORM(gt__large_double), GT__FORM(gt__large_16<gt__half>),
+  GT__FORM(gt__large_16<gt__bfloat>), GT__FORM(gt__lean_16<gt__half>),
+  GT__FORM(gt__lean_16<gt__bfloat>)};
+#undef GT__FORM
 static const void *const gt__copy_kernels[5] = { /* by the logarithm of the element's size */
   GT__POINTER(gt__copy_kernel<uint8_t>), GT__POINTER(gt__copy_kernel<uint16_t>),
   GT__POINTER(gt__copy_kernel<uint32_t>), GT__POINTER(gt__copy_kernel<uint2>),
@@ -2671,42 +2688,90 @@ static bool gt__is_program(const gt__program *p) {
   return p->compute <= GT__I64 && p->n_ins <= GT__CODE && p->n_in <= GT__INPUTS &&
          p->n_in + p->n_const <= p->n_slot && p->n_slot <= GT__SLOTS;
 }
-static int gt__is_heavy(const gt__program *p) {
-  for (int i = 0; i < p->n_ins; i++) {
-    const int op = p->ins[i].op;
-    if (op >= GT__INDEX && op <= GT__INTEGER) return 1;
-  }
-  return p->heavy != 0;
+/* What no macro tells the host: were Hopper's own features (sm_90a) on, and are tiny numbers
+   flushed to zero (--use_fast_math, -ftz)? A kernel that is never launched answers by how much
+   shared memory it takes, since the compiler drops the arrays that it does not touch. */
+extern "C" __device__ int __nvvm_reflect(const char *question);
+enum { GT__PROBE_HOPPER = 8192, GT__PROBE_FLUSHES = 16384 };
+__global__ void gt__probe_kernel(int i) {
+  __shared__ volatile char hopper[GT__PROBE_HOPPER], flushes[GT__PROBE_FLUSHES];
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  hopper[i] = 0;
+#else
+  (void)hopper;
+#endif
+  if (__nvvm_reflect("__CUDA_FTZ")) flushes[i] = 0;
 }
-/* A failed launch is reported by its return value, so it is taken out of the last-error slot again;
-   what others left there stays. */
-static int gt__launch(const void *kernel, dim3 grid, unsigned threads, size_t shared, void *stream,
-                      void **parameters) {
+/* What the current device is, asked once: its multiprocessors << 16, the answers of the probe, may
+   kernels be launched early (which older code does not know), and has a block room for a table? */
+enum { GT__CAN_WAIT = 1, GT__HAS_TABLES = 2 };
+static int gt__device_facts(void) {
+  static int known[64];
+  int device, blocks, room, facts = 0;
+  cudaFuncAttributes built;
+  if (cudaGetDevice(&device) || device >= 64) return 0;
+  facts = __atomic_load_n(&known[device], __ATOMIC_RELAXED);
+  if (facts) return facts;
+  if (cudaDeviceGetAttribute(&blocks, cudaDevAttrMultiProcessorCount, device) ||
+      cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) ||
+      cudaFuncGetAttributes(&built, GT__POINTER(gt__probe_kernel))) {
+    (void)cudaGetLastError();
+    return 0;
+  }
+  facts = blocks << 16 | (built.sharedSizeBytes & (GT__PROBE_HOPPER | GT__PROBE_FLUSHES)) |
+          (built.ptxVersion >= 90 ? GT__CAN_WAIT : 0) |
+          (room >= GT__TABLE_BYTES ? GT__HAS_TABLES : 0);
+  __atomic_store_n(&known[device], facts, __ATOMIC_RELAXED);
+  return facts;
+}
+/* A failed launch is returned, so it leaves the last-error slot; what others left there stays. */
+static int gt__launch_behind(const void *kernel, dim3 grid, unsigned threads, size_t shared,
+                              int cluster, void *stream, void **parameters) {
+  cudaLaunchAttribute with[2] = {};
+  with[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  with[0].val.programmaticStreamSerializationAllowed = 1;
+  with[1].id = cudaLaunchAttributeClusterDimension;
+  with[1].val.clusterDim.x = cluster;
+  with[1].val.clusterDim.y = with[1].val.clusterDim.z = 1;
+  const cudaLaunchConfig_t config = {
+    grid, dim3(threads), shared, (cudaStream_t)stream, with,
+    !(gt__device_facts() & GT__CAN_WAIT) ? 0u : cluster > 1 ? 2 : 1};
   const cudaError_t error =
-      cudaLaunchKernel(kernel, grid, dim3(threads), parameters, shared, (cudaStream_t)stream);
+      cluster ? cudaLaunchKernelExC(&config, kernel, parameters)
+              : cudaLaunchKernel(kernel, grid, config.blockDim, parameters, shared, config.stream);
   if (error != cudaSuccess) (void)cudaGetLastError();
   return (int)error;
 }
+/* Small kernels are launched in the way that takes the host least. */
+static int gt__launch(const void *kernel, dim3 grid, unsigned threads, size_t shared, void *stream,
+                      void **parameters) {
+  return gt__launch_behind(kernel, grid, threads, shared, grid.x < 256 ? 0 : 1, stream, parameters);
+}
 
-/* Does x lie side by side down the rows, in a dtype of gt__by_usual_dtype? */
-static bool gt__lies_across(const gt__operand *x, int line, int W) {
-  const int t = x->dtype;
-  const bool usual = W == 2 ? t == GT_FLOAT64 || t == GT_INT64
-                            : t >= GT_FLOAT16 && t != GT_FLOAT64;
-  return usual && line > 0 && x->stride[line - 1] == 1 && x->stride[line] > 1;
+/* Is the dtype the compute type's own, or a short float for floats? */
+static bool gt__is_usual(int compute, int dtype) {
+  return compute == GT__F32 ? dtype == GT_FLOAT32 || dtype == GT_BFLOAT16 || dtype == GT_FLOAT16
+                            : dtype == (compute == GT__F64 ? GT_FLOAT64 : GT_INT64);
+}
+/* Does x lie side by side down the rows, in a dtype that gt__fill_crossed takes? */
+static bool gt__lies_across(const gt__operand *x, const gt__map_args *args) {
+  const int line = args->ndim - 1, compute = args->program.compute;
+  return (gt__is_usual(compute, x->dtype) || (compute == GT__F32 && x->dtype >= GT__RAW_8)) &&
+         line > 0 && x->stride[line - 1] == 1 && x->stride[line] > 1;
 }
 /* Has a matrix that is worth turning such inputs? */
 static bool gt__is_crossed(const gt__map_args *args) {
-  const int line = args->ndim - 1, W = args->program.compute == GT__F32 ? 4 : 2;
+  const int line = args->ndim - 1;
   bool crossed = false;
   for (int k = 0; k < args->program.n_in; k++)
-    crossed = crossed || gt__lies_across(&args->in[k], line, W);
+    crossed = crossed || gt__lies_across(&args->in[k], args);
   return crossed && args->size[line] >= 16 && args->size[line - 1] >= 16;
 }
 /* How an operand moves in whole vectors, of W elements or joined twice as many; false if it cannot.
    The tile has `rows`, and dr rows and dc columns lead from a thread's vector to its next. */
-static bool gt__set_step(gt__step *m, const gt__operand *x, int line, int W, const gt__tiling *t,
-                         int rows, int dr, int dc) {
+static bool gt__set_step(gt__step *m, const gt__operand *x, const gt__map_args *args,
+                         const gt__tiling *t, int rows, int dr, int dc) {
+  const int line = args->ndim - 1, W = args->program.compute == GT__F32 ? 4 : 2;
   const int bytes = (W << x->size_log2) << t->joined, align = bytes < 16 ? bytes : 16;
   const int64_t size = 1ll << x->size_log2, row = line ? x->stride[line - 1] * size : 0;
   const int64_t column = x->stride[line] * size;
@@ -2717,7 +2782,7 @@ static bool gt__set_step(gt__step *m, const gt__operand *x, int line, int W, con
   m->down = row * rows;
   m->along = column * (1ll << t->columns_log2);
   m->next = row * dr + column * dc;
-  m->crossed = t->crossed && gt__lies_across(x, line, W);
+  m->crossed = t->crossed && gt__lies_across(x, args);
   m->copy = x->stride[line] == 1 && W << x->size_log2 <= 16 && bytes >= 4 ? align : 0;
   m->both = t->joined && m->copy;
   return row == m->row && column == m->column &&
@@ -2767,24 +2832,14 @@ static bool gt__set_tiling(gt__tiling *t, const gt__map_args *args, int threads,
   const bool one = t->rows == 1;
   const int rows = one ? 1 : elements >> t->columns_log2;
   const int dr = one ? 0 : hop >> t->columns_log2, dc = one ? hop : 0;
+  t->tiles = gt__blocks(t->rows, rows) * t->across;
   t->full_down = (unsigned)(t->rows / rows);
   t->full_along = (unsigned)(args->size[line] >> t->columns_log2);
-  if (!whole) return false;
-  if (args->size[line] % W || args->out.stride[line] != 1 ||
-      !gt__set_step(&t->step[0], &args->out, line, W, t, rows, dr, dc) || t->step[0].crossed)
-    return false;
+  whole = whole && args->size[line] % W == 0 && args->out.stride[line] == 1 &&
+          gt__set_step(&t->step[0], &args->out, args, t, rows, dr, dc) && !t->step[0].crossed;
   for (int k = 0; k < args->program.n_in; k++)
-    if (!gt__set_step(&t->step[1 + k], &args->in[k], line, W, t, rows, dr, dc)) return false;
-  return true;
-}
-/* The multiprocessors of the current device, if they have room for a table; or 0. */
-static int gt__table_blocks(void) {
-  int device, room = 0, blocks = 0;
-  if (cudaGetDevice(&device) != cudaSuccess ||
-      cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) ||
-      cudaDeviceGetAttribute(&blocks, cudaDevAttrMultiProcessorCount, device))
-    (void)cudaGetLastError();
-  return room >= GT__TABLE_BYTES ? blocks : 0;
+    whole = whole && gt__set_step(&t->step[1 + k], &args->in[k], args, t, rows, dr, dc);
+  return whole;
 }
 static int gt__map_by_table(const gt__map_args *args, int blocks, void *stream) {
   const void *kernel = GT__POINTER(gt__table_kernel);
@@ -2806,8 +2861,8 @@ extern "C" int gt__cuda_map(const gt__map_args *args, void *stream) {
   const gt__program *p = &args->program;
   if (!gt__is_program(p) || args->count < 0) return cudaErrorInvalidValue;
   if (args->count == 0) return cudaSuccess;
-  const int blocks = args->scratch ? gt__table_blocks() : 0;
-  if (blocks) return gt__map_by_table(args, blocks, stream);
+  const int facts = args->scratch ? gt__device_facts() : 0;
+  if (facts & GT__HAS_TABLES) return gt__map_by_table(args, facts >> 16, stream);
   const int W = p->compute == GT__F32 ? 4 : 2;
   const int64_t slots = 16ll * gt__slot_count(p);
   gt__tiling t;
@@ -2816,32 +2871,28 @@ extern "C" int gt__cuda_map(const gt__map_args *args, void *stream) {
   while (threads == 128 && (slots * threads * vectors > GT__SHARED ||
                             args->count < 256ll * threads * vectors * W))
     threads /= 2;
-  bool whole = slots * threads * vectors <= GT__SHARED;
-  whole = gt__set_tiling(&t, args, threads, vectors, whole);
+  const bool fits = slots * threads * vectors <= GT__SHARED;
+  const bool whole = gt__set_tiling(&t, args, threads, vectors, fits);
   if (!whole) {
     threads = threads < 128 ? threads : slots * 256 > GT__SHARED ? 64 : 128;
     gt__set_tiling(&t, args, threads, vectors = 2, false);
   }
-  const int64_t rows = t.rows == 1 ? 1 : (threads * vectors * W) >> t.columns_log2;
   const int mode = !whole ? GT__ANY : t.crossed || t.batches > 1 ? GT__TURNED : GT__WHOLE;
-  const int64_t tiles = gt__blocks(t.rows, rows) * (int64_t)t.across;
   /* Several tiles a block where arithmetic or 16-bit elements would leave memory waiting, if the
      second set of slots does not cost too many blocks. */
-  const bool waits = t.joined || gt__is_heavy(p);
-  const int turns = mode == GT__WHOLE && waits && p->n_slot <= 2 && tiles >= 16384 ? 4 : 1;
+  const bool waits = t.joined || p->heavy;
+  const int turns = mode == GT__WHOLE && waits && p->n_slot <= 2 && t.tiles >= 16384 ? 4 : 1;
   const size_t shared = (size_t)(slots * threads * vectors) * (turns > 1 ? 2 : 1);
-  t.tiles = (unsigned)tiles;
+  const int dtype = args->in[0].dtype;
+  t.direct = mode == GT__WHOLE && p->compute == GT__F32 && p->n_in && t.step[1].copy && p->once &&
+             p->ins[0].op == GT__LOAD && p->ins[0].b == 0 &&
+             (dtype == GT_BFLOAT16 || dtype == GT_FLOAT16 || dtype == GT_BOOL);
   void *parameters[] = {(void *)args, &t};
-  return gt__launch(gt__map_kernels[p->compute][gt__is_heavy(p)][mode],
-                    dim3(gt__blocks(tiles, turns), t.batches), threads, shared, stream,
+  return gt__launch(gt__map_kernels[p->compute][p->heavy != 0][mode],
+                    dim3(gt__blocks(t.tiles, turns), t.batches), threads, shared, stream,
                     parameters);
 }
 
-/* Does the launcher of DIRECT know the dtype? It is a float's own or the compute type. */
-static bool gt__is_usual(int compute, int dtype) {
-  return compute == GT__F32 ? dtype == GT_FLOAT32 || dtype == GT_BFLOAT16 || dtype == GT_FLOAT16
-                            : dtype == (compute == GT__F64 ? GT_FLOAT64 : GT_INT64);
-}
 /* Is the program nothing but its operand, with one folded dim at most, folded as it is? */
 static bool gt__is_direct(const gt__reduce_args *args) {
   const gt__program *p = &args->pre.program;
@@ -2863,10 +2914,14 @@ static bool gt__has_vectors(const gt__reduce_args *args, const gt__operand *x, i
     has = d == along ? x->stride[d] == 1 : x->stride[d] % W == 0;
   return has;
 }
-/* Elements of a vector of x: 16 bytes, or of 16-bit elements 8 where rows allow no more. */
+/* Rows of neighbours have vectors behind gt__shift; else 8 elements may be too many. */
+static bool gt__has_rows(const gt__reduce_args *args, const gt__operand *x) {
+  return args->inner && args->n >= 64 && args->pre.ndim - args->n_kept == 1 &&
+         x->stride[args->n_kept] == 1 && gt__base_fold(args->fold) != GT__FOLD_ARGMAX;
+}
 static int gt__width(const gt__reduce_args *args, const gt__operand *x) {
   if (x->size_log2 == 3) return 2;
-  return x->size_log2 == 1 && gt__has_vectors(args, x, 8) ? 8 : 4;
+  return x->size_log2 == 1 && (gt__has_rows(args, x) || gt__has_vectors(args, x, 8)) ? 8 : 4;
 }
 static gt__stride gt__stride_of(const gt__reduce_args *args, const gt__operand *x, int W,
                                 int team_log2) {
@@ -2876,7 +2931,7 @@ static gt__stride gt__stride_of(const gt__reduce_args *args, const gt__operand *
   s.deep = n_kept < args->pre.ndim ? x->stride[n_kept] * size : 0;
   s.hop = args->inner ? s.deep * (W << team_log2) : s.deep;
   s.next = args->inner ? s.deep : s.wide;
-  s.copy = gt__has_vectors(args, x, W) ? W * size : 0;
+  s.copy = gt__has_rows(args, x) || gt__has_vectors(args, x, W) ? W * size : 0;
   return s;
 }
 static int gt__log2_above(int64_t x) {     /* the least power of two that is x or more */
@@ -2889,12 +2944,14 @@ static int gt__least(int a, int b) { return a < b ? a : b; }
    are as many, and more where lines are narrow; inner 8 too, and several short rows a team. */
 static void gt__cut_work(gt__cut *w, const gt__reduce_args *args, int W, int own,
                          int threads_log2) {
+  const gt__operand *x = &args->pre.in[0];
+  const int64_t n = args->n + (gt__has_rows(args, x) && !gt__has_vectors(args, x, W) ? W - 1 : 0);
   const int chunks_log2 = gt__log2_above(args->n_chunk);
   const int narrow = gt__least(5, gt__log2_above((w->line - 1) / W + 1));
   w->fold = gt__base_fold(args->fold);
-  w->way = !args->inner ? GT__DOWN : args->n <= 16 * own ? GT__SHORT : GT__LONG;
+  w->way = !args->inner ? GT__DOWN : n <= 16 * own ? GT__SHORT : GT__LONG;
   w->team_log2 = w->way == GT__LONG    ? 5
-                 : w->way == GT__SHORT ? gt__log2_above((args->n - 1) / own + 1)
+                 : w->way == GT__SHORT ? gt__log2_above((n - 1) / own + 1)
                                        : threads_log2 - gt__least(chunks_log2,
                                                                   threads_log2 - narrow);
   w->chunks_log2 = gt__least(chunks_log2, threads_log2 - w->team_log2);
@@ -2906,6 +2963,7 @@ static void gt__cut_work(gt__cut *w, const gt__reduce_args *args, int W, int own
   for (int i = 0; i < 3 && args->inner && args->n * w->outs < 16384 &&
                   args->outer / w->outs >= 2048; i++)
     w->outs *= 2;
+  w->results = ((w->outs << w->chunks_log2) + 31) & ~31;
   w->groups = (unsigned)((args->n_chunk - 1) / (1ll << w->chunks_log2) + 1);
   w->across = (unsigned)((w->line - 1) / w->outs + 1);
   for (int k = 0; k < args->pre.program.n_in; k++)
@@ -2922,7 +2980,7 @@ static int gt__source(const gt__reduce_args *args, int W) {
     return GT__DIRECT;
   bool whole = n_kept <= 1 && m->ndim - n_kept <= 1 && along >= 0 && along < m->ndim &&
                m->size[along] % W == 0 && gt__slot_count(&m->program) <= 8 &&
-               !gt__is_heavy(&m->program) && gt__base_fold(args->fold) != GT__FOLD_ARGMAX;
+               !m->program.heavy && gt__base_fold(args->fold) != GT__FOLD_ARGMAX;
   for (int k = 0; k < m->program.n_in && whole; k++) {
     const gt__operand *x = &m->in[k];
     const bool number = x->stride[along] == 0 && x->size_log2 == (W == 4 ? 2 : 3);
@@ -2930,66 +2988,59 @@ static int gt__source(const gt__reduce_args *args, int W) {
   }
   return whole ? GT__STEADY : GT__ANYHOW;
 }
-/* A kernel that may be launched while the one before still runs, and itself waits for its end. */
-static int gt__launch_behind(const void *kernel, dim3 grid, unsigned threads, size_t shared,
-                             int cluster, void *stream, void **parameters) {
-  cudaLaunchAttribute with[2] = {};
-  cudaLaunchConfig_t config = {};
-  cudaFuncAttributes built = {};
-  cudaError_t error = cudaFuncGetAttributes(&built, kernel);
-  with[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  with[0].val.programmaticStreamSerializationAllowed = 1;
-  with[1].id = cudaLaunchAttributeClusterDimension;
-  with[1].val.clusterDim.x = cluster;
-  with[1].val.clusterDim.y = with[1].val.clusterDim.z = 1;
-  config.gridDim = grid;
-  config.blockDim = dim3(threads);
-  config.dynamicSmemBytes = shared;
-  config.stream = (cudaStream_t)stream;
-  config.attrs = with;
-  config.numAttrs = built.ptxVersion < 90 ? 0 : cluster > 1 ? 2 : 1; /* older code cannot wait */
-  if (!error) error = cudaLaunchKernelExC(&config, kernel, parameters);
-  if (error) (void)cudaGetLastError();
-  return (int)error;
-}
 /* The tree's levels; all but the first, which the kernel before left, are behind it in scratch.
    Where there are many outputs, at least 16 neighbours a block, so that it reads whole sectors. */
 static int gt__launch_tree(const gt__reduce_args *args, int fold, unsigned groups, void *stream) {
+  const int kernel = GT__OF_TYPE * args->pre.program.compute + GT__OF_TREE;
   gt__level from = {0, groups};
   int error = 0;
   while (from.groups > 1 && !error) {
-    const unsigned wanted = (from.groups - 1) / 8 + 1;
-    int leaves = wanted < GT__LEAVES ? (int)wanted : (int)GT__LEAVES, outs = 1;
-    while (leaves < GT__LEAVES && leaves & (leaves - 1)) leaves++;
-    while (outs * leaves < 512 || (outs < 16 && outs * leaves < GT__LEAVES)) outs *= 2;
-    gt__level to = {from.at + args->outer * from.groups, (wanted - 1) / leaves + 1};
+    int outs = 1 << gt__least(4, gt__log2_above(args->outer));
+    int leaves = 1 << gt__log2_above(from.groups);
+    while (leaves * outs > GT__LEAVES) leaves /= 2;
+    while (leaves * outs < 512) outs *= 2;
+    gt__level to = {from.at + args->outer * from.groups, (from.groups - 1) / leaves + 1};
     void *parameters[] = {(void *)args, &fold, &from, &to, &outs, &leaves};
-    error = gt__launch_behind(gt__combine_kernels[args->pre.program.compute],
-                              gt__blocks(args->outer, outs) * to.groups, 512, 0, 1, stream,
-                              parameters);
+    error = gt__launch_behind(gt__reduce_kernels[kernel], gt__blocks(args->outer, outs) * to.groups,
+                              512, 0, 1, stream, parameters);
     from = to;
   }
   return error;
 }
 static int gt__launch_soft(const gt__reduce_args *args, void *stream) {
   const gt__map_args *m = &args->pre;
-  const int doubles = m->program.compute == GT__F64, own = doubles ? 16 : 32;
-  const int compute = m->program.compute, row = 32 * own;
-  int W = gt__width(args, &m->in[0]);
+  const int compute = m->program.compute, doubles = compute == GT__F64;
+  const int own = doubles ? 16 : 32, row = 32 * own;
+  int W = gt__width(args, &m->in[0]);   /* 4 in place of 8 if that spares shifts */
   const bool rows = args->soft != GT__LOGSUMEXP; /* are written; else m->out is not set */
   gt__cut w;
-  if (W == 8 && rows && gt__width(args, &m->out) < 8) W = 4;
+  if (W == 8 && ((rows && gt__width(args, &m->out) < 8) || args->n % 8 == 4)) W = 4;
+  const bool shifted = !gt__has_vectors(args, &m->in[0], W) ||
+                       (rows && !gt__has_vectors(args, &m->out, W));
+  const bool alike = !rows || (((uintptr_t)m->in[0].data ^ (uintptr_t)m->out.data) % 16 == 0 &&
+                               m->in[0].size_log2 == m->out.size_log2 &&
+                               !memcmp(m->in[0].stride, m->out.stride, m->ndim * sizeof(int64_t)));
   if (m->program.n_ins != 1 || m->program.n_in != 1) return cudaErrorInvalidValue;
   w.line = args->outer;
   gt__cut_work(&w, args, W, own, 8);
   gt__stride result = gt__stride_of(args, rows ? &m->out : &m->in[0], W, w.team_log2);
   const bool whole = gt__is_direct(args) && w.in[0].copy &&
-                     (!rows || (result.copy && gt__is_usual(compute, m->out.dtype)));
-  const int threads = args->n <= row ? 256 : 32 * (int)((args->n - 1) / row + 1);
+                     (!rows || (result.copy && gt__is_usual(compute, m->out.dtype))) &&
+                     (!shifted || (args->n + W <= GT__CHUNK && alike));
+  const int64_t n = args->n + (whole && shifted ? W - 1 : 0);
+  const int threads = n <= row ? 256 : 32 * (int)((n - 1) / row + 1);
+  w.outs = n <= row ? 256 >> w.team_log2 : 1;
   void *parameters[] = {(void *)args, &w, &result};
   return gt__launch(gt__soft_kernels[doubles ? 3 + whole : !whole ? 0 : W / 4],
-                    gt__blocks(args->outer, args->n <= row ? 256 >> w.team_log2 : 1), threads,
+                    gt__blocks(args->outer, w.outs), threads,
                     whole ? 0 : threads * 32, stream, parameters);
+}
+static int gt__launch_tiny(const gt__reduce_args *args, void *stream) {
+  const int compute = args->pre.program.compute;
+  gt__stride in = gt__stride_of(args, &args->pre.in[0], compute == GT__F32 ? 4 : 2, 0);
+  void *parameters[] = {(void *)args, &in};
+  return gt__launch(gt__reduce_kernels[GT__OF_TYPE * compute + GT__OF_TINY],
+                    gt__blocks(args->outer, 2048), 256, 0, stream, parameters);
 }
 extern "C" int gt__cuda_reduce(const gt__reduce_args *args, void *stream) {
   const gt__program *p = &args->pre.program;
@@ -3000,56 +3051,33 @@ extern "C" int gt__cuda_reduce(const gt__reduce_args *args, void *stream) {
     return cudaErrorInvalidValue;
   if (args->outer == 0) return cudaSuccess;
   if (args->soft) return gt__launch_soft(args, stream);
+  if (gt__is_direct(args) && args->inner && args->n <= GT__TINY)
+    return gt__launch_tiny(args, stream);
   const int source = gt__source(args, p->compute == GT__F32 ? 4 : 2);
   const int W = source == GT__DIRECT ? gt__width(args, &args->pre.in[0])
                                      : p->compute == GT__F32 ? 4 : 2;
   const int arg = gt__base_fold(args->fold) == GT__FOLD_ARGMAX;
-  const int vectors = source == GT__DIRECT ? 0 : source == GT__STEADY ? 4 : 2;
-  const int bytes = 8 * ((p->compute == GT__F32 ? 4 : 8) + (arg ? 8 : 0)) +
-                    16 * vectors * (int)gt__slot_count(p);
-  int threads_log2 = 8;                  /* bytes: of a thread, for its results and its slots */
-  while (threads_log2 > 6 && bytes << threads_log2 > GT__SHARED) threads_log2--;
+  const int vectors = source == GT__DIRECT ? 0 : source == GT__STEADY ? 8 : 2;
+  const int result = (p->compute == GT__F32 ? 4 : 8) + (arg ? 8 : 0);
+  const int slots = 16 * vectors * (int)gt__slot_count(p);
+  int threads_log2 = 8;                  /* a thread has room for 8 results */
+  while (threads_log2 > 6 && (8 * result + slots) << threads_log2 > GT__SHARED) threads_log2--;
   gt__cut w;
   w.line = source == GT__ANYHOW || !args->n_kept ? args->outer
                                                  : args->pre.size[args->n_kept - 1];
-  const int own = source == GT__DIRECT ? 8 * W : source == GT__STEADY ? 4 * W : 8;
-  gt__cut_work(&w, args, W, own, threads_log2);
+  gt__cut_work(&w, args, W, source == GT__ANYHOW ? 8 : 8 * W, threads_log2);
   void *parameters[] = {(void *)args, &w};
-  const int kernel = W == 8 ? 12 + 2 * (args->pre.in[0].dtype == GT_BFLOAT16) + arg
-                            : 4 * p->compute + (source == GT__DIRECT ? arg : source + 1);
+  const int kernel =
+      W == 8 ? GT__OF_WIDE + 2 * (args->pre.in[0].dtype == GT_BFLOAT16) + arg
+             : GT__OF_TYPE * p->compute + (source == GT__DIRECT ? arg : source + 1);
   const int error = gt__launch(gt__reduce_kernels[kernel],
                                (unsigned)(args->outer / w.line) * w.across * w.groups,
-                               1 << threads_log2, bytes << threads_log2, stream, parameters);
+                               1 << threads_log2, result * w.results + (slots << threads_log2),
+                               stream, parameters);
   return error ? error : gt__launch_tree(args, w.fold, w.groups, stream);
 }
 
-/* What no macro tells the host: were Hopper's own features (sm_90a) on, and are tiny numbers
-   flushed to zero (--use_fast_math, -ftz)? A kernel that is never launched answers by how much
-   shared memory it takes, since the compiler drops the arrays that it does not touch. */
-extern "C" __device__ int __nvvm_reflect(const char *question);
-enum { GT__PROBE_HOPPER = 8192, GT__PROBE_FLUSHES = 16384 };
-__global__ void gt__probe_kernel(int i) {
-  __shared__ volatile char hopper[GT__PROBE_HOPPER], flushes[GT__PROBE_FLUSHES];
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-  hopper[i] = 0;
-#else
-  (void)hopper;
-#endif
-  if (__nvvm_reflect("__CUDA_FTZ")) flushes[i] = 0;
-}
-/* The answers for the current device; none if there is no device. */
-static int gt__probe(void) {
-  cudaFuncAttributes attributes;
-  if (cudaFuncGetAttributes(&attributes, GT__POINTER(gt__probe_kernel)) == cudaSuccess)
-    return (int)attributes.sharedSizeBytes;
-  (void)cudaGetLastError();
-  return 0;
-}
 /* -- products on the tensor cores of Hopper -- */
-typedef CUresult (*gt__encode)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *,
-                               const cuuint64_t *, const cuuint64_t *, const cuuint32_t *,
-                               const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle,
-                               CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
 /* A tensor of wide x lines x depth for the copy engine, in boxes of 128 bytes x 64 lines. The
    encoder is asked of the runtime, so that nobody has to link the driver. */
 static int gt__make_map(CUtensorMap *map, int dtype, const void *data, int64_t wide, int64_t lines,
@@ -3070,345 +3098,399 @@ static int gt__make_map(CUtensorMap *map, int dtype, const void *data, int64_t w
 #endif
   if (!f) return cudaErrorNotSupported;
   __atomic_store_n(&encoder, f, __ATOMIC_RELAXED);
-  return ((gt__encode)f)(map, dtype == GT_FLOAT32 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32 :
-                         dtype == GT_FLOAT16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 :
-                         CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 3, (void *)data, dim, stride, box, one,
-                         CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-                         CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)
-             ? cudaErrorInvalidValue : cudaSuccess;
+  const CUresult bad = ((decltype(&cuTensorMapEncodeTiled))f)(
+      map, dtype == GT_FLOAT32 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32 :
+      dtype == GT_FLOAT16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 3,
+      (void *)data, dim, stride, box, one, CU_TENSOR_MAP_INTERLEAVE_NONE,
+      CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  return bad ? cudaErrorInvalidValue : cudaSuccess;
 }
 static int64_t gt__up(int64_t x, int64_t to) { return (x + to - 1) / to * to; }
 /* The multiprocessors of the current device; *hopper: does it run the kernels for Hopper? */
 static int gt__multiprocessors(bool *hopper) {
-  static int known[64];                  /* twice the answer + *hopper */
-  int device = 0, blocks = 0;
-  *hopper = false;
-  if (cudaGetDevice(&device) || device >= 64) return 1;
-  int answer = __atomic_load_n(&known[device], __ATOMIC_RELAXED);
-  if (!answer) {
-    cudaDeviceGetAttribute(&blocks, cudaDevAttrMultiProcessorCount, device);
-    answer = 2 * blocks + (gt__probe() & GT__PROBE_HOPPER ? 1 : 0);
-    __atomic_store_n(&known[device], answer, __ATOMIC_RELAXED);
-  }
-#ifndef GPUTENSOR_NO_TENSOR_CORES
-  *hopper = answer & 1;
-#endif
-  return answer / 2;
+  const int facts = gt__device_facts();
+  *hopper = (facts & GT__PROBE_HOPPER) && GT__CORES > 0;
+  return facts ? facts >> 16 : 1;
 }
 
-/* How a product is cut up: the columns of a tile, and as in gt__hopper_args. */
-struct gt__cut_up { int wide, down, spread; };
-/* One operand, of mn (M or N) by K. */
-struct gt__factor { const gt__operand *x; int64_t mn, mn_stride, k_stride, batch; };
 struct gt__product {
   gt__hopper_args p;
-  gt__pack_args pack;
-  gt__gather_args gather;                /* if C, or its parts, go through scratch: */
-  bool through, simple, turned;          /* simple: an elementary copy; turned: B' x A' is made */
-  bool skinny;                           /* by gt__skinny_kernel, in parts of k_part */
-  int64_t k_part;
-  gt__cut_up cut;
-  int dtype, products, pieces, packs;    /* packs: bit 0 for A, bit 1 for B */
-  bool along_a, along_b;
+  gt__matmul_args x;
+  bool through, turned, skinny;          /* through: C is in scratch and a map follows; turned: x is
+                                            B' x A'; skinny: by gt__skinny_kernel, */
+  int64_t k_part;                        /* in parts of k_part */
+  int products, pieces, type;            /* type: of the pieces */
   size_t scratch;
 };
-/* The clocks that a product takes if cut up so, by a model: per step the tensor cores' or what 44
-   bytes a clock from the L2 cache take, and what was measured beside the steps. */
-static double gt__clocks(const gt__product *j, int blocks, gt__cut_up c) {
-  const gt__hopper_args *p = &j->p;
-  const double rows = ceil(p->m / (128.0 * c.down)), columns = ceil(p->n / (double)c.wide);
-  const double units = rows * columns * p->batches * c.spread, room = blocks / c.down;
-  const double steps = ceil((p->k + 63) / 64 / (double)c.spread);
-  const double busy = units < room ? units / room : 1, compute = c.wide * 4.0 * j->products;
-  const double bytes = 128.0 * j->pieces * (128 + c.wide / (double)c.down) * busy;
-  return ceil(units / room) * (steps * fmax(compute, bytes / 44) + 1500) + 6000 +
-         (j->through || c.spread > 1 ? 6000 + c.spread * 8.0 * p->m * p->n / 1500 : 0);
+/* Cuts C into tiles of `wide` columns, `down` of them a cluster; `even`: tiles that would not fill
+   all clusters are cut: few into as many parts as there are clusters for (half as many if it is 2),
+   more into equal shares. Its clocks, by a model: per step the tensor cores' or those of loading,
+   44 bytes a clock if all multiprocessors do, up to 64 if few; and what was measured beside. */
+static double gt__cut_up(const gt__product *j, int wide, int down, int even, int blocks,
+                         gt__division *t) {
+  const int room = blocks / down, steps = (j->p.k - 1) / GT__DEEP + 1;
+  t->high = GT__HIGH * down, t->wide = wide;
+  t->rows = (t->m - 1) / t->high + 1;
+  t->columns = (t->n - 1) / wide + 1;
+  t->tiles = t->rows * t->columns * (int)j->x.batch;
+  t->turns = t->direct ? t->tiles / room : 0;
+  t->whole = t->turns * room;
+  const int rest = t->tiles - t->whole, most = j->products > 1 ? steps : steps / 10;
+  const int parts = rest && even ? min(room / rest / even, most) : 0;
+  t->share = parts > 1 ? (steps - 1) / parts + 1
+             : even ? (rest * steps - 1) / room + 1 : (rest - 1) / room * steps + steps;
+  t->steps = parts > 1 ? (int)gt__up(steps, t->share) : steps;   /* beyond K there are zeros */
+  t->clusters = t->turns ? room : (rest * t->steps - 1) / t->share + 1;
+  t->slots = rest && (!t->direct || t->share % t->steps) ? rest + t->clusters : 0;
+  t->lines = t->high < t->m ? t->high : t->m;
+  t->pitch = wide < t->n ? wide : (int)gt__up(t->n, 4);
+  const double mine = t->turns * t->steps + (rest ? t->share : 0);
+  const double busy = t->clusters / (double)room, compute = wide * 4.0 * j->products;
+  const double load = 128.0 * j->pieces * (128 + wide / (double)down) / (64 - 20 * busy);
+  const double bytes = 8.0 * t->slots * t->lines * t->pitch;
+  return mine * fmax(compute, load) + mine / t->steps * (1000 + 4 * wide) +
+         (t->slots ? 5000 + bytes / (parts > 1 ? 1800 : 700) : 0);
 }
-static gt__cut_up gt__choose(const gt__product *j, int blocks) {
-  static const gt__cut_up all[] = {      /* 0: parts for all blocks */
-    {128, 1, 1}, {128, 2, 1}, {128, 1, 0}, {64, 1, 1}, {64, 2, 1}, {64, 1, 0},
-    {192, 1, 1}, {192, 2, 1}, {256, 1, 1}, {256, 2, 1}, {256, 1, 0}};
-  const int64_t steps = (j->p.k + 63) / 64;
-  gt__cut_up best = all[0];
-  double least = gt__clocks(j, blocks, best);
-  for (gt__cut_up c : all) {
-    const double tiles = ceil(j->p.m / 128.0) * ceil(j->p.n / (double)c.wide) * j->p.batches;
-    if (c.spread == 0) c.spread = (int)fmin(blocks / tiles, (double)(steps / 4));
-    if (c.spread == 0 || (j->products > 1 && c.wide != 128)) continue;
-    const double clocks = gt__clocks(j, blocks, c);
-    if (clocks < least) least = clocks, best = c;
+static void gt__choose(gt__product *j, int blocks) {
+  gt__division best = j->p.t, t = best;
+  double least = HUGE_VAL;
+  for (int i = 0; i < 24; i++) {
+    const int wide = 64 + i / 6 * 64, down = 1 + i / 3 % 2, even = i % 3;
+    if ((j->products > 1 && wide != 128) || (down > 1 && t.m <= GT__HIGH)) continue;
+    const double clocks = gt__cut_up(j, wide, down, even, blocks, &t);
+    if (even && !t.direct && t.tiles > blocks / down) continue;      /* shares lose more in L2 */
+    if (clocks < least) least = clocks, best = t, j->p.down = down;
   }
-  return best;
+  j->p.t = best;
 }
 
 /* A part of the scratch memory, which has no address yet when its size is asked for. */
-static char *gt__carve(gt__product *j, const gt__matmul_args *x, size_t bytes) {
-  char *part = x->post.scratch ? (char *)x->post.scratch + j->scratch : NULL;
+static char *gt__carve(gt__product *j, size_t bytes) {
+  char *part = j->x.post.scratch ? (char *)j->x.post.scratch + j->scratch : NULL;
   j->scratch += (bytes + 255) / 256 * 256;
   return part;
 }
 /* How operand i lies, and whether it must be packed. */
-static void gt__see(gt__product *j, int i, const gt__matmul_args *x, const gt__factor &f) {
-  gt__pack_operand *o = &j->pack.x[i];
-  const int64_t k = j->p.k;
-  const bool along = f.k_stride == 1 ? f.mn_stride != 1 || k >= f.mn : f.mn_stride != 1;
-  o->data = f.x->data;
-  o->along_k = along;
-  o->wide = (int)(along ? k : f.mn);
-  o->lines = (int)(along ? f.mn : k);
-  o->stride = along ? f.k_stride : f.mn_stride;
-  o->line_stride = along ? f.mn_stride : f.k_stride;
-  o->batch_stride = f.batch;
-  o->batch = f.batch ? (int)x->batch : 1;
-  (i ? j->along_b : j->along_a) = along;
-  (i ? j->p.b_step : j->p.a_step) = f.batch ? j->pieces : 0;
-  if (j->dtype != GT_FLOAT32 && o->stride == 1 && (uintptr_t)o->data % 16 == 0 &&
-      o->line_stride % 8 == 0 && o->line_stride >= o->wide && f.batch % 8 == 0 && f.batch >= 0)
-    return;
-  o->pitch = (int)gt__up(o->wide, 8);
-  o->tiles = along ? (o->lines + 7) / 8 : (o->wide + 127) / 128;
-  o->to = (uint16_t *)gt__carve(j, x, (size_t)o->batch * j->pieces * o->lines * o->pitch * 2);
-  j->packs |= 1 << i;
-  if (j->dtype != GT_FLOAT32) return;
-  o->top = (uint32_t *)gt__carve(j, x, (size_t)o->batch * j->pack.chunks * f.mn * 4);
-  (i ? j->p.b_top : j->p.a_top) = o->top;
+static void gt__see(gt__product *j, int i) {
+  const gt__matmul_args *x = &j->x;
+  const int64_t mn_stride = i ? x->b_col : x->a_row, k_stride = i ? x->b_row : x->a_col;
+  const int mn = i ? j->p.t.n : j->p.t.m, k = j->p.k;
+  const bool along = mn_stride != 1 || (k_stride == 1 && k >= mn), f32 = x->a.dtype == GT_FLOAT32;
+  gt__factors *both = &j->p.f;
+  gt__factor *f = &both->x[i];
+  f->data = i ? x->b.data : x->a.data;
+  f->along_k = along;
+  f->wide = along ? k : mn;
+  f->lines = along ? mn : k;
+  f->stride = along ? k_stride : mn_stride;
+  f->line_stride = along ? mn_stride : k_stride;
+  f->batch = f->batch_stride ? (int)x->batch : 1;
+  f->step = f->batch_stride ? j->pieces : 0;
+  if (!f32 && f->stride == 1 && (uintptr_t)f->data % 16 == 0 && f->line_stride % 8 == 0 &&
+      f->line_stride >= f->wide && f->batch_stride % 8 == 0 && f->batch_stride >= 0) return;
+  f->chunk = (int)gt__up((k + 15) / 16, along ? 128 : 32);
+  f->pitch = (int)gt__up(f->wide, 8);
+  f->tiles = along ? (f->lines + 7) / 8 : (f->wide + 127) / 128;
+  f->to = (uint16_t *)gt__carve(j, (size_t)f->batch * j->pieces * f->lines * f->pitch * 2);
+  if (f32) f->top = (uint32_t *)gt__carve(j, (size_t)f->batch * 16 * mn * 4);
+  both->batches = max(both->batches, f->batch);
+  both->chunks = max(both->chunks, (k - 1) / f->chunk + 1);
 }
 /* Is the program alpha * product [+ an operand][, relu] or less? What there is of it. */
-static bool gt__is_linear(const gt__program *g, float *alpha, int *bias, int *relu) {
+static bool gt__is_linear(const gt__program *g, gt__division *t, int *bias) {
   int pc = 1;
-  *alpha = 1;
+  t->alpha = 1;
   if (g->n_ins < 1 || g->ins[0].op != GT__LOAD || g->ins[0].b != 0) return false;
   if (pc < g->n_ins && g->ins[pc].op == GT__OP_mul) {
     const int k = g->ins[pc++].b - g->n_in;
     if (k < 0 || k >= g->n_const) return false;
-    *alpha = g->constant[k].s;
+    t->alpha = g->constant[k].s;
   }
   if (pc < g->n_ins && g->ins[pc].op == GT__OP_add && g->ins[pc].b > 0 && g->ins[pc].b < g->n_in)
     *bias = g->ins[pc++].b;
-  if (pc < g->n_ins && g->ins[pc].op == GT__OP_relu) *relu = 1, pc++;
+  if (pc < g->n_ins && g->ins[pc].op == GT__OP_relu) t->relu = 1, pc++;
   return pc == g->n_ins;
 }
 /* Do the batch dims of an operand act as one? Then *stride leads from matrix to matrix. */
 static bool gt__one_batch(const gt__matmul_args *x, const gt__operand *o, int64_t *stride) {
-  int64_t next = 0;
-  bool first = true, one = true;
+  int64_t count = 1;
   *stride = 0;
   for (int d = x->n_batch - 1; d >= 0; d--) {
     if (x->post.size[d] == 1) continue;
-    if (first) *stride = o->stride[d];
-    else one = one && o->stride[d] == next;
-    next = o->stride[d] * x->post.size[d];
-    first = false;
-  }
-  return one;
-}
-/* Where C goes: by the copy engine with alpha, bias and relu, or through scratch. */
-static void gt__plan_output(gt__product *j, const gt__matmul_args *x, int64_t row,
-                            int64_t column) {
-  const gt__operand *out = &x->post.out;
-  gt__hopper_args *p = &j->p;
-  const int size = out->dtype == GT_FLOAT32 ? 4 : 2, line = x->post.ndim - 1;
-  int64_t batch;
-  int bias = 0;
-  const bool one = gt__one_batch(x, out, &batch);
-  const bool linear = gt__is_linear(&x->post.program, &p->alpha, &bias, &p->relu);
-  const bool known =
-      out->dtype == GT_FLOAT32 || out->dtype == GT_FLOAT16 || out->dtype == GT_BFLOAT16;
-  const int made = j->dtype != GT_FLOAT32 ? j->dtype : j->products > 1 ? GT_FLOAT32 : GT_BFLOAT16;
-  j->gather.row = row, j->gather.column = column, j->gather.batch = batch;
-  j->simple = one && linear && known && !bias && !p->relu;
-  j->through = !one || !linear || column != 1 || (uintptr_t)out->data % 16 != 0 ||
-               row * size % 16 != 0 || batch * size % 16 != 0 || row < p->n || batch < 0 ||
-               p->n * size % 16 != 0 ||  /* it stores 16 bytes at once */
-               (out->dtype != GT_FLOAT32 && out->dtype != made);
-  if (bias) {
-    const gt__operand *o = &x->post.in[bias];
-    for (int d = 0; d < line; d++) j->through = j->through || o->stride[d] != 0;
-    p->bias = o->data;
-    p->bias_stride = o->stride[line] << o->size_log2;
-    p->bias_dtype = o->dtype;
-  }
-}
-/* C, in parts, goes through scratch. */
-static void gt__go_through(gt__product *j, const gt__matmul_args *x, int64_t m, int64_t n,
-                           int parts) {
-  gt__gather_args *g = &j->gather;
-  j->through = true;
-  g->to = x->post.out.data;
-  g->parts = parts, g->m = (int)m, g->n = (int)n, g->alpha = j->p.alpha;
-  g->pitch = gt__up(n, 4);
-  g->part = g->pitch * m;
-  g->from = (float *)gt__carve(j, x, (size_t)g->part * parts * x->batch * 4);
-}
-/* At most 16 rows or columns. */
-static void gt__plan_skinny(const gt__matmul_args *x, gt__product *j, int blocks) {
-  const int64_t *c = x->post.out.stride + x->n_batch;
-  j->skinny = true;
-  j->turned = x->n < x->m;               /* few columns are few rows of C' = B' x A' */
-  const int64_t m = j->turned ? x->n : x->m, n = j->turned ? x->m : x->n;
-  const int64_t strips = ((n - 1) / 256 + 1) * x->batch;
-  int64_t parts = 2 * blocks / strips;
-  if (parts > x->k / 64) parts = x->k / 64;
-  if (parts < 1) parts = 1;
-  j->k_part = gt__up((x->k - 1) / parts + 1, 16);
-  gt__plan_output(j, x, c[j->turned], c[!j->turned]);
-  gt__go_through(j, x, m, n, (int)((x->k - 1) / j->k_part + 1));
-}
-/* Works out everything but the tensor maps; false: the general kernel has to do it. */
-static bool gt__plan_product(const gt__matmul_args *x, gt__product *j) {
-  gt__hopper_args *p = &j->p;
-  gt__factor a = {&x->a, x->m, x->a_row, x->a_col, 0}, b = {&x->b, x->n, x->b_col, x->b_row, 0};
-  bool hopper;
-  const int blocks = gt__multiprocessors(&hopper);
-  const int64_t few = x->m < x->n ? x->m : x->n, many = x->m < x->n ? x->n : x->m;
-  int64_t row = x->post.out.stride[x->n_batch], column = x->post.out.stride[x->n_batch + 1];
-  memset(j, 0, sizeof *j);
-  j->dtype = x->a.dtype;
-  if (x->compute != GT__F32 || x->k < 1 || x->k > INT_MAX / 4 || many > INT_MAX / 4 ||
-      x->batch > 65535) return false;
-  const bool halves = j->dtype == GT_FLOAT16 || j->dtype == GT_BFLOAT16;
-  if (few <= (hopper && halves ? 0 : 16) && x->k * many >= 1 << 16) {
-    gt__plan_skinny(x, j, blocks);
-    return true;
-  }
-  /* float32: below 16 of K the pieces' error shows; a small product is not worth two launches */
-  if (!hopper || x->a.dtype != x->b.dtype || (!halves && j->dtype != GT_FLOAT32) ||
-      (!halves && (x->k < 16 || (double)few * many * x->k <= 1 << 21)) ||
-      !gt__one_batch(x, &x->a, &a.batch) || !gt__one_batch(x, &x->b, &b.batch)) return false;
-  j->products = halves || x->precision == GT_MEDIUM ? 1 : x->precision == GT_HIGH ? 3 : 6;
-  j->pieces = j->products == 6 ? 3 : j->products == 3 ? 2 : 1;
-  j->turned = x->m <= 64 && x->n > x->m;         /* few rows are few columns of C' = B' x A' */
-  if (j->turned) {
-    const gt__factor f = a;
-    const int64_t s = row;
-    a = b, b = f, row = column, column = s;
-  }
-  p->m = (int)a.mn, p->n = (int)b.mn, p->k = (int)x->k, p->batches = (int)x->batch;
-  gt__plan_output(j, x, row, column);
-  j->cut = gt__choose(j, blocks);
-  p->down = j->cut.down, p->spread = j->cut.spread;
-  p->batches *= p->spread;
-  p->columns = (p->n + j->cut.wide - 1) / j->cut.wide;
-  p->rows = (p->m + 128 * p->down - 1) / (128 * p->down);
-  j->through = j->through || p->spread > 1;
-  p->as_float = j->through || x->post.out.dtype == GT_FLOAT32;
-  p->a_data = (const float *)a.x->data, p->b_data = (const float *)b.x->data;
-  p->a_row = a.mn_stride, p->a_col = a.k_stride, p->a_batch = a.batch;
-  p->b_row = b.k_stride, p->b_col = b.mn_stride, p->b_batch = b.batch;
-  j->pack.chunk = (int)gt__up((p->k + 15) / 16, 128);
-  p->chunks = j->pack.chunks = (p->k + j->pack.chunk - 1) / j->pack.chunk;
-  gt__see(j, 0, x, a);
-  gt__see(j, 1, x, b);
-  if (j->through) {
-    gt__go_through(j, x, p->m, p->n, p->spread);
-    p->alpha = 1, p->bias = NULL, p->relu = 0;
+    if (count == 1) *stride = o->stride[d];
+    if (o->stride[d] != *stride * count) return false;
+    count *= x->post.size[d];
   }
   return true;
 }
+/* Where C goes: through the copy engine, or a gather, or a matrix in scratch and a map. */
+static void gt__plan_output(gt__product *j) {
+  const gt__matmul_args *x = &j->x;
+  const gt__operand *out = &x->post.out;
+  gt__division *t = &j->p.t;
+  const int size = out->dtype == GT_FLOAT32 ? 4 : 2, line = x->post.ndim - 1;
+  int bias = 0;
+  t->dtype = out->dtype;
+  t->to = out->data;
+  t->row = out->stride[x->n_batch], t->column = out->stride[x->n_batch + 1];
+  j->through = !gt__one_batch(x, out, &t->batch) ||
+               !gt__is_linear(&x->post.program, t, &bias) ||
+               (t->dtype != GT_FLOAT32 && t->dtype != GT_FLOAT16 && t->dtype != GT_BFLOAT16);
+  for (int d = 0; d < line && bias; d++)
+    j->through = j->through || x->post.in[bias].stride[d] != 0;
+  if (j->through) {
+    t->dtype = GT_FLOAT32;
+    t->row = gt__up(t->n, 4), t->column = 1, t->batch = t->row * t->m;
+    t->to = gt__carve(j, (size_t)(t->batch * x->batch) * 4);
+    t->alpha = 1, t->relu = 0;
+  } else if (bias) {
+    const gt__operand *o = &x->post.in[bias];
+    t->bias = o->data;
+    t->bias_dtype = o->dtype;
+    (j->turned ? t->bias_row : t->bias_column) = o->stride[line] << o->size_log2;
+  }
+  t->direct = j->through ||              /* 16 bytes are stored at once */
+              (t->column == 1 && (uintptr_t)t->to % 16 == 0 && t->row * size % 16 == 0 &&
+               t->row >= t->n && t->batch * size % 16 == 0 && t->batch >= 0 &&
+               t->n * size % 16 == 0 && t->bias_row == 0 &&
+               (t->dtype == GT_FLOAT32 || (t->dtype == j->type && j->products == 1)));
+}
+/* At most 16 rows. */
+static void gt__cut_skinny(gt__product *j, int blocks) {
+  const int k = j->p.k;
+  gt__division *t = &j->p.t;
+  t->lines = t->high = t->m;
+  t->rows = t->share = 1;
+  t->pitch = t->wide = 256;
+  t->columns = (t->n - 1) / t->wide + 1;
+  t->tiles = t->columns * (int)j->x.batch;
+  const int parts = max(1, min(2 * blocks / t->tiles, k / 64));
+  j->k_part = gt__up((k - 1) / parts + 1, 16);
+  t->steps = (int)((k - 1) / j->k_part + 1);
+  t->direct = 0;
+  t->slots = t->tiles * (t->steps + 1);
+}
+/* C' = B' x A'. */
+static void gt__turn(gt__matmul_args *to, const gt__matmul_args *x) {
+  const int row = x->n_batch, column = row + 1;
+  to->a = x->b, to->m = x->n, to->a_row = x->b_col, to->a_col = x->b_row;
+  to->b = x->a, to->n = x->m, to->b_row = x->a_col, to->b_col = x->a_row;
+  to->post.out.stride[row] = x->post.out.stride[column];
+  to->post.out.stride[column] = x->post.out.stride[row];
+}
+/* Works out everything but the tensor maps; false: the general kernel has to do it. */
+static bool gt__plan_product(const gt__matmul_args *args, gt__product *j) {
+  gt__hopper_args *p = &j->p;
+  gt__matmul_args *x = &j->x;
+  bool hopper;
+  const int blocks = gt__multiprocessors(&hopper), dtype = args->a.dtype;
+  const bool halves = dtype == GT_FLOAT16 || dtype == GT_BFLOAT16;
+  memset(j, 0, sizeof *j);
+  *x = *args;
+  const int64_t few = x->m < x->n ? x->m : x->n, many = x->m < x->n ? x->n : x->m;
+  if (x->compute != GT__F32 || x->k < 1 || x->k > INT_MAX / 4 || many > INT_MAX / 4 ||
+      x->batch > 65535 ||                /* steps of all tiles are counted by an int */
+      (many / 64. + 1) * (few / 64. + 1) * (x->k / 64. + 1) * x->batch > INT_MAX) return false;
+  j->skinny = few <= (hopper && halves ? 0 : 16) && x->k * many >= 1 << 16;
+  j->turned = j->skinny ? x->n < x->m : x->m <= 64 && x->n > x->m;
+  if (j->turned) gt__turn(x, args);
+  /* float32: below 16 of K the pieces' error shows; a small product is not worth two launches */
+  if (!j->skinny && (!hopper || dtype != args->b.dtype || (!halves && dtype != GT_FLOAT32) ||
+                     (!halves && (x->k < 16 || (double)few * many * x->k <= 1 << 21)) ||
+                     !gt__one_batch(x, &x->a, &p->f.x[0].batch_stride) ||
+                     !gt__one_batch(x, &x->b, &p->f.x[1].batch_stride))) return false;
+  j->products = halves || x->precision == GT_MEDIUM ? 1 : x->precision == GT_HIGH ? 3 : 6;
+  j->pieces = j->products == 6 ? 3 : j->products == 3 ? 2 : 1;
+  j->type = dtype == GT_FLOAT16 ? GT_FLOAT16 : GT_BFLOAT16;
+  p->t.m = (int)x->m, p->t.n = (int)x->n, p->k = (int)x->k;
+  gt__plan_output(j);
+  if (j->skinny) gt__cut_skinny(j, blocks);
+  else {
+    gt__choose(j, blocks);
+    for (int i = 0; i < 2; i++) gt__see(j, i);
+  }
+  p->t.parts = (float *)gt__carve(j, (size_t)p->t.slots * p->t.lines * p->t.pitch * 4);
+  return true;
+}
 
-#define GT__FORMS(T, Out, WIDE, PRODUCTS) \
-  {GT__POINTER(gt__hopper_kernel<gt__plan<T, Out, WIDE, PRODUCTS, false, false>>), \
-   GT__POINTER(gt__hopper_kernel<gt__plan<T, Out, WIDE, PRODUCTS, false, true>>), \
-   GT__POINTER(gt__hopper_kernel<gt__plan<T, Out, WIDE, PRODUCTS, true, false>>), \
-   GT__POINTER(gt__hopper_kernel<gt__plan<T, Out, WIDE, PRODUCTS, true, true>>)}
+#define GT__FORM(...) GT__POINTER(gt__hopper_kernel<gt__plan<__VA_ARGS__>>)
+#define GT__FORMS(...) {GT__FORM(__VA_ARGS__, 0, 0), GT__FORM(__VA_ARGS__, 0, 1), \
+                        GT__FORM(__VA_ARGS__, 1, 0), GT__FORM(__VA_ARGS__, 1, 1)}
 #define GT__WIDTHS(T) \
-  GT__FORMS(T, T, 64, 1), GT__FORMS(T, T, 128, 1), GT__FORMS(T, T, 192, 1), GT__FORMS(T, T, 256, 1)
+  GT__FORMS(T, 64, 1), GT__FORMS(T, 128, 1), GT__FORMS(T, 192, 1), GT__FORMS(T, 256, 1)
 /* [what][A along K, B along K] */
 static const void *const gt__hopper_kernels[10][4] = {
-  GT__WIDTHS(gt__bfloat), GT__WIDTHS(gt__half), GT__FORMS(gt__bfloat, float, 128, 3),
-  GT__FORMS(gt__bfloat, float, 128, 6)};
+  GT__WIDTHS(gt__bfloat), GT__WIDTHS(gt__half), GT__FORMS(gt__bfloat, 128, 3),
+  GT__FORMS(gt__bfloat, 128, 6)};
+#undef GT__FORM
 #undef GT__FORMS
 #undef GT__WIDTHS
 static const void *const gt__pack_kernels[4] = { /* for 16 bits, then by pieces */
   GT__POINTER(gt__pack_kernel<uint16_t, 1>), GT__POINTER(gt__pack_kernel<uint32_t, 1>),
   GT__POINTER(gt__pack_kernel<uint32_t, 2>), GT__POINTER(gt__pack_kernel<uint32_t, 3>)};
-static const void *const gt__gather_kernels[3] = {GT__POINTER(gt__gather_kernel<float>),
-  GT__POINTER(gt__gather_kernel<gt__half>), GT__POINTER(gt__gather_kernel<gt__bfloat>)};
 static const void *const gt__skinny_kernels[2] = {GT__POINTER(gt__skinny_kernel<4>),
                                                   GT__POINTER(gt__skinny_kernel<16>)};
-static int gt__launch_pack(gt__product *j, void *stream) {
-  gt__pack_operand *x = j->pack.x;
-  int batches = 1;
-  for (int i = 0; i < 2; i++) {
-    if (!(j->packs >> i & 1)) x[i].tiles = 0;
-    else if (x[i].batch > batches) batches = x[i].batch;
-  }
-  void *parameters[] = {&j->pack};
-  return gt__launch_behind(gt__pack_kernels[j->dtype == GT_FLOAT32 ? j->pieces : 0],
-                           dim3(x[0].tiles + x[1].tiles, j->pack.chunks, batches), 256, 0, 1,
-                           stream, parameters);
+/* C from the parts of tiles, if there are any. */
+static int gt__launch_gather(gt__product *j, void *stream) {
+  gt__division *t = &j->p.t;
+  const int parts = (t->steps - 1) / t->share + 1;
+  int team = 1;
+  while (team < 8 && team * 16 < parts) team *= 2;
+  const int rows = 32 / team, pieces = ((t->lines - 1) / rows + 1) * ((t->pitch - 1) / 32 + 1);
+  void *parameters[] = {t, &team};
+  if (!t->slots) return 0;
+  return gt__launch_behind(GT__POINTER(gt__gather_kernel), dim3((t->tiles - t->whole) * pieces),
+                           256, 0, 1, stream, parameters);
 }
-static int gt__launch_gather(gt__gather_args *g, int dtype, int64_t batch, void *stream) {
-  const dim3 grid((unsigned)((g->m + 7) / 8) * ((g->n + 127) / 128), (unsigned)batch);
-  const int kernel = dtype == GT_FLOAT32 ? 0 : dtype == GT_FLOAT16 ? 1 : 2;
-  void *parameters[] = {g};
-  return gt__launch_behind(gt__gather_kernels[kernel], grid, 256, 0, 1, stream, parameters);
-}
-/* From scratch to C: a plain copy, or a map of the program with the product as its input 0. */
+/* From a matrix in scratch to C: a map of the program with the product as its input 0. */
 static int gt__finish_product(const gt__matmul_args *x, gt__product *j, void *stream) {
-  gt__gather_args *g = &j->gather;
+  const gt__division *t = &j->p.t;
   const int nb = x->n_batch;
-  int code = 0;
-  if (j->simple) return gt__launch_gather(g, x->post.out.dtype, x->batch, stream);
-  if (g->parts > 1) {                    /* their sum takes the place of the first */
-    gt__gather_args sum = *g;
-    sum.to = (void *)g->from;
-    sum.row = g->pitch, sum.column = 1, sum.batch = g->part * g->parts;
-    sum.alpha = 1;
-    code = gt__launch_gather(&sum, GT_FLOAT32, x->batch, stream);
-  }
   gt__map_args m = x->post;
   gt__operand *in = &m.in[0];
-  int64_t stride = g->part * g->parts;
-  in->data = (char *)g->from;
-  in->dtype = GT_FLOAT32;
-  in->size_log2 = 2;
-  in->stride[nb] = j->turned ? 1 : g->pitch;
-  in->stride[nb + 1] = j->turned ? g->pitch : 1;
+  int64_t stride = t->batch;
+  *in = {(char *)t->to, {}, GT_FLOAT32, 2, {}};
+  in->stride[nb + j->turned] = t->row;
+  in->stride[nb + !j->turned] = 1;
   for (int d = nb - 1; d >= 0; stride *= m.size[d--]) in->stride[d] = stride;
   m.narrow = m.narrow && stride < INT32_MAX / 4;
   m.scratch = NULL;
-  return code ? code : gt__cuda_map(&m, stream);
+  return gt__cuda_map(&m, stream);
 }
-static int gt__launch_hopper(const gt__matmul_args *x, gt__product *j, void *stream) {
+static int gt__launch_hopper(gt__product *j, void *stream) {
   gt__hopper_args *p = &j->p;
-  const gt__gather_args *g = &j->gather;
-  const int type = j->dtype == GT_FLOAT16 ? GT_FLOAT16 : GT_BFLOAT16;
-  int e = j->packs ? gt__launch_pack(j, stream) : 0;
+  gt__division *t = &p->t;
+  const gt__factor *x = p->f.x;
+  void *parameters[] = {p}, *packs[] = {&p->f};
+  int e = 0;
+  if (p->f.batches)
+    e = gt__launch_behind(gt__pack_kernels[x[0].top ? j->pieces : 0],
+                          dim3(x[0].tiles + x[1].tiles, p->f.chunks, p->f.batches), 256, 0, 1,
+                          stream, packs);
   for (int i = 0; i < 2 && !e; i++) {
-    const gt__pack_operand *o = &j->pack.x[i];
-    const bool packed = j->packs >> i & 1;
-    const int64_t line = packed ? o->pitch : o->line_stride;
-    e = gt__make_map(i ? &p->b : &p->a, type, packed ? (const void *)o->to : o->data, o->wide,
-                     o->lines, (int64_t)o->batch * j->pieces, line,
-                     packed ? line * o->lines : o->batch_stride);
+    const bool packed = x[i].tiles > 0;
+    const int64_t line = packed ? x[i].pitch : x[i].line_stride;
+    e = gt__make_map(i ? &p->b : &p->a, j->type, packed ? (const void *)x[i].to : x[i].data,
+                     x[i].wide, x[i].lines, (int64_t)x[i].batch * j->pieces, line,
+                     packed ? line * x[i].lines : x[i].batch_stride);
   }
-  if (!e && j->through)
-    e = gt__make_map(&p->c, GT_FLOAT32, g->from, g->pitch, p->m, p->batches, g->pitch, g->part);
-  else if (!e)
-    e = gt__make_map(&p->c, x->post.out.dtype, x->post.out.data, p->n, p->m, p->batches, g->row,
-                     g->batch);
+  if (!e && t->direct)
+    e = gt__make_map(&p->c, t->dtype, t->to, gt__up(t->n, 4), t->m, j->x.batch, t->row, t->batch);
+  if (!e && t->slots)
+    e = gt__make_map(&p->parts, GT_FLOAT32, t->parts, t->pitch, t->lines,
+                     t->slots, t->pitch, (int64_t)t->lines * t->pitch);
   if (e) return e;
   const int what = j->products == 6 ? 9 : j->products == 3 ? 8
-                   : j->cut.wide / 64 - 1 + (type == GT_FLOAT16 ? 4 : 0);
-  bool hopper;
-  const int units = p->rows * p->columns * p->batches;
-  const int room = gt__multiprocessors(&hopper) / p->down;
-  void *parameters[] = {p};
-  return gt__launch_behind(gt__hopper_kernels[what][2 * j->along_a + j->along_b],
-                           dim3((units < room ? units : room) * p->down), 3 * GT__TEAM, GT__ROOM,
-                           p->down, stream, parameters);
+                   : t->wide / 64 - 1 + (j->type == GT_FLOAT16 ? 4 : 0);
+  e = gt__launch_behind(gt__hopper_kernels[what][2 * x[0].along_k + x[1].along_k],
+                        dim3(t->clusters * p->down), 3 * GT__TEAM, GT__ROOM, p->down, stream,
+                        parameters);
+  return e ? e : gt__launch_gather(j, stream);
 }
 static int gt__launch_skinny(const gt__matmul_args *x, gt__product *j, void *stream) {
-  gt__gather_args *g = &j->gather;
-  gt__matmul_args turned = *x;
-  if (j->turned) {
-    turned.a = x->b, turned.a_row = x->b_col, turned.a_col = x->b_row, turned.m = x->n;
-    turned.b = x->a, turned.b_row = x->a_col, turned.b_col = x->a_row, turned.n = x->m;
+  gt__division *t = &j->p.t;
+  void *parameters[] = {&j->x, t, &j->k_part};
+  const int e = gt__launch_behind(gt__skinny_kernels[t->m > 4], dim3(t->columns, t->steps,
+                                  (unsigned)x->batch), 256, 0, 1, stream, parameters);
+  return e ? e : gt__launch_gather(j, stream);
+}
+
+/* -- the general kernel -- */
+/* Can the current device run it, as built for an architecture from `least` on? Is there memory? */
+static bool gt__can_run(const gt__form *f, int least) {
+  cudaFuncAttributes built = {};
+  cudaError_t error = cudaFuncGetAttributes(&built, f->kernel);
+  if (!error) error = cudaFuncSetAttribute(f->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                           f->bytes);
+  if (error) (void)cudaGetLastError();
+  return !error && built.ptxVersion >= least && (int)GT__CORES >= least;
+}
+/* A map that copies x; its sizes are to be set. Its program is of zeros, since GT__LOAD is one. */
+static gt__map_args gt__copying_map(const gt__operand &x, int ndim, int compute) {
+  gt__map_args m = {};
+  m.in[0] = x;
+  m.ndim = ndim;
+  m.program.compute = (uint8_t)compute;
+  m.program.n_in = m.program.n_slot = m.program.n_ins = 1;
+  return m;
+}
+/* Makes o a tensor in scratch, behind what is used, of m's sizes; lines begin at 16 bytes. */
+static void gt__put_in_scratch(gt__operand *o, int dtype, const gt__map_args *m, void *scratch,
+                               size_t *used) {
+  int64_t next = 1;
+  o->dtype = (uint8_t)dtype;
+  o->size_log2 = dtype == GT_FLOAT32 ? 2 : dtype == GT_FLOAT64 || dtype == GT_INT64 ? 3 : 1;
+  for (int d = m->ndim - 1; d >= 0; d--) {
+    o->stride[d] = m->size[d] == 1 ? 0 : next;
+    next *= d == m->ndim - 1 ? gt__up(m->size[d], 8) : m->size[d];
   }
-  void *parameters[] = {&turned, g, &j->k_part};
-  return gt__launch(gt__skinny_kernels[g->m > 4], dim3(gt__blocks(g->n, 256), g->parts,
-                    (unsigned)x->batch), 256, 0, stream, parameters);
+  o->data = (char *)scratch + *used;
+  *used += (size_t)gt__up(next << o->size_log2, 256);
+}
+/* Brings A, or B, to scratch, unless it lies so that 16 bytes can be copied at once; its lines may
+   be along K if the engine is `turning` them. */
+static int gt__bring(gt__matmul_args *x, bool b, int dtype, bool turning, size_t *used,
+                     void *stream) {
+  gt__operand *o = b ? &x->b : &x->a;
+  int64_t *wide = b ? &x->b_col : &x->a_row, *deep = b ? &x->b_row : &x->a_col;
+  const bool along = turning && llabs(*deep) < llabs(*wide);
+  int64_t *step = along ? deep : wide, *line = along ? wide : deep;    /* in a line, to the next */
+  const int64_t mn = b ? x->n : x->m, length = along ? x->k : mn, lines = along ? mn : x->k;
+  const int nb = x->n_batch, V = 16 >> o->size_log2;
+  bool well = o->dtype == dtype && *step == 1 && *line >= V && *line % V == 0 &&
+              (uintptr_t)o->data % 16 == 0;
+  for (int d = 0; d < nb; d++) well = well && o->stride[d] % V == 0;
+  if (well) return cudaSuccess;
+  gt__map_args m = gt__copying_map(*o, nb + 2, x->compute);
+  m.in[0].stride[nb] = *line;
+  m.in[0].stride[nb + 1] = *step;
+  m.size[nb] = lines;
+  m.size[nb + 1] = length;
+  m.count = lines * length;
+  for (int d = 0; d < nb; d++) m.count *= m.size[d] = o->stride[d] ? x->post.size[d] : 1;
+  gt__put_in_scratch(o, dtype, &m, x->post.scratch, used);
+  *step = 1;
+  *line = gt__up(length, 8);
+  m.out = *o;
+  return x->post.scratch ? gt__cuda_map(&m, stream) : cudaSuccess;
+}
+/* Large tiles where these fill the GPU. What is more than the plain product, or of another type, is
+   made of it by a map. x becomes what the kernel takes. `counts`: only *used is wanted. */
+static int gt__run_tiled(gt__matmul_args x, size_t *used, bool counts, void *stream) {
+  static const uint8_t widest[] = {GT_FLOAT32, GT_FLOAT64, GT_INT64};
+  if (counts) x.post.scratch = NULL;
+  gt__map_args after = x.post;
+  const gt__ins *first = after.program.ins;
+  const int compute = x.compute, bf16 = x.a.dtype == GT_BFLOAT16, to = after.out.dtype;
+  const gt__form *f = gt__matmul_forms + compute, *f16 = gt__matmul_forms + GT__LARGE_16 + bf16;
+  const gt__form *big = f + GT__LARGE;   /* too few of its tiles leave multiprocessors idle */
+  const int64_t many = ((x.m - 1) / big->m + 1) * ((x.n - 1) / big->n + 1) * x.batch;
+  int dtype = widest[compute], error = 0;
+  bool hopper;
+  gt__multiprocessors(&hopper);
+  if (compute == GT__F32 && !hopper && x.a.dtype == x.b.dtype &&
+      (bf16 || x.a.dtype == GT_FLOAT16) && (double)x.m * x.n * x.k >= 1 << 18 &&
+      (gt__can_run(f16, 80) || gt__can_run(f16 += 2, 80)))
+    f = f16, dtype = x.a.dtype;
+  else if (compute != GT__I64 && x.m > 64 && x.n > 64 && many >= 90 && gt__can_run(big, 0))
+    f = big;
+  const bool turning = f == f16 || (compute == GT__F64 && gt__can_run(f, 90));
+  const bool plain = after.program.n_ins == 1 && first->op == GT__LOAD && first->b == 0 &&
+                     (to == widest[compute] || to == dtype);
+  for (int i = 0; i < 2 && !error && f >= gt__matmul_forms + GT__LARGE; i++)
+    error = gt__bring(&x, i, dtype, turning, used, stream);
+  if (!plain) gt__put_in_scratch(&x.post.out, widest[compute], &after, x.post.scratch, used);
+  after.in[0] = x.post.out;
+  after.narrow = after.narrow && *used < INT_MAX;
+  after.scratch = NULL;
+  if (error || counts) return error;
+  if (*used && !x.post.scratch) return cudaErrorInvalidValue;
+  const int64_t tiles = ((x.m - 1) / f->m + 1) * ((x.n - 1) / f->n + 1);
+  void *parameters[] = {&x};
+  error = gt__launch(f->kernel, gt__blocks(tiles * x.batch, 1), f->threads, f->bytes, stream,
+                     parameters);
+  return error || plain ? error : gt__cuda_map(&after, stream);
 }
 
 extern "C" int gt__cuda_matmul(const gt__matmul_args *args, void *stream) {
@@ -3418,142 +3500,97 @@ extern "C" int gt__cuda_matmul(const gt__matmul_args *args, void *stream) {
     return cudaErrorInvalidValue;
   if (args->m == 0 || args->n == 0 || args->batch == 0) return cudaSuccess;
   gt__product job;
-  if (gt__plan_product(args, &job) && (job.scratch == 0 || args->post.scratch)) {
-    const int code = job.skinny ? gt__launch_skinny(args, &job, stream)
-                                : gt__launch_hopper(args, &job, stream);
-    return code || !job.through ? code : gt__finish_product(args, &job, stream);
-  }
-  int64_t tiles = ((args->m - 1) / 128 + 1) * ((args->n - 1) / 128 + 1);
-  const bool large = args->compute != GT__I64 && tiles * args->batch >= 64 && args->m > 64 &&
-                     args->n > 64;
-  if (!large) tiles = ((args->m - 1) / 64 + 1) * ((args->n - 1) / 64 + 1);
-  int active = 256;                      /* threads in the epilogue: as many as the slots allow */
-  while (active > 64 && active * 32 * gt__slot_count(p) > GT__SHARED) active /= 2;
-  static_assert((int)gt__tile<float, 2>::BYTES == (int)gt__tile<double, 2>::BYTES, "as below");
-  const void *kernel = gt__matmul_kernels[p->compute + (large ? 3 : 0)][gt__is_heavy(p)];
-  const size_t pieces = large ? gt__tile<float, 2>::BYTES : gt__tile<float, 1>::BYTES;
-  const size_t slots = (size_t)active * 32 * gt__slot_count(p);
-  const dim3 grid(gt__blocks(tiles, 1), 1, (unsigned)(args->batch < 65535 ? args->batch : 65535));
-  void *parameters[] = {(void *)args, &tiles, &active};
-  return gt__launch(kernel, grid, 256, pieces > slots ? pieces : slots, stream, parameters);
+  size_t used = 0;
+  if (!gt__plan_product(args, &job)) return gt__run_tiled(*args, &used, false, stream);
+  if (job.scratch && !args->post.scratch) return cudaErrorInvalidValue;
+  const int code = job.skinny ? gt__launch_skinny(args, &job, stream)
+                              : gt__launch_hopper(&job, stream);
+  return code || !job.through ? code : gt__finish_product(args, &job, stream);
 }
 
 /* Bytes that gt__cuda_matmul needs in post.scratch. */
 extern "C" size_t gt__cuda_matmul_scratch(const gt__matmul_args *args) {
   gt__product job;
-  const bool none = args->m == 0 || args->n == 0 || args->batch == 0;
-  return !none && gt__plan_product(args, &job) ? job.scratch : 0;
+  size_t used = 0;
+  if (gt__plan_product(args, &job)) return job.scratch;
+  return gt__run_tiled(*args, &used, true, NULL) ? 0 : used;
 }
 
-/* Can `n` neighbours along the last dimension, which is dense on both sides, move as one? */
-static bool gt__can_join(const gt__copy_args *a, int n, int bytes) {
-  const int last = a->ndim - 1;
-  bool can = a->size[last] % n == 0 && (uintptr_t)a->dst.data % bytes == 0 &&
-             (uintptr_t)a->src.data % bytes == 0;
-  for (int d = 0; d < last; d++)
-    can = can && a->dst.stride[d] % n == 0 && a->src.stride[d] % n == 0;
-  return can;
-}
-/* Makes elements as wide as 1 << most bytes where possible: rows picked by an index move faster. */
-static int gt__widen(gt__copy_args *a, int size_log2, int most) {
-  const int last = a->ndim - 1;
-  int n_log2 = 0;
-  if (last < 0 || a->dst.stride[last] != 1 || a->src.stride[last] != 1 ||
-      (a->index.data && a->gather_dim == last))
-    return size_log2;
-  while (size_log2 + n_log2 < most && gt__can_join(a, 2 << n_log2, 2 << (size_log2 + n_log2)))
-    n_log2++;
-  a->size[last] >>= n_log2;
-  a->count >>= n_log2;
-  for (int d = 0; d < last; d++) {
-    a->dst.stride[d] /= 1 << n_log2;
-    a->src.stride[d] /= 1 << n_log2;
+/* Joins neighbours along the last dim, if it is dense on both sides, to elements of 8 bytes, or of
+   16 where an index picks rows, which move faster so. */
+static void gt__widen(gt__copy_args *a) {
+  const int last = a->ndim - 1, most = a->index.data ? 16 : 8;
+  bool can = a->dst.stride[last] == 1 && a->src.stride[last] == 1 &&
+             !(a->index.data && a->gather_dim == last);
+  for (;; a->dst.size_log2++) {
+    const int bytes = 2 << a->dst.size_log2;
+    can = can && bytes <= most && a->size[last] % 2 == 0 &&
+          ((uintptr_t)a->dst.data | (uintptr_t)a->src.data) % bytes == 0;
+    for (int d = 0; d < last; d++) can = can && (a->dst.stride[d] | a->src.stride[d]) % 2 == 0;
+    if (!can) return;
+    a->size[last] /= 2;
+    a->count /= 2;
+    for (int d = 0; d < last; d++) a->dst.stride[d] /= 2, a->src.stride[d] /= 2;
   }
-  return size_log2 + n_log2;
 }
-/* Elements of the same size are copied by a map that loads and stores bits. */
-static int gt__copy_by_map(const gt__copy_args *c, int size_log2, void *stream) {
-  static const uint8_t dtype[] = {GT__RAW_8, GT__RAW_16, GT_FLOAT32, GT_FLOAT64};
-  gt__map_args m;
-  m.count = c->count;
-  m.ndim = c->ndim ? c->ndim : 1;
-  m.size[0] = 1;
-  memcpy(m.size, c->size, c->ndim * sizeof *m.size);
-  m.narrow = c->narrow;
-  m.scratch = NULL;
-  m.out = c->dst;
-  m.in[0] = c->src;
-  m.out.size_log2 = m.in[0].size_log2 = (uint8_t)size_log2;
-  m.out.dtype = m.in[0].dtype = dtype[size_log2];
-  m.program.compute = size_log2 == 3 ? GT__F64 : GT__F32;
-  m.program.heavy = m.program.n_const = 0;
-  m.program.n_in = m.program.n_slot = m.program.n_ins = 1;
-  m.program.ins[0].op = GT__LOAD;
-  m.program.ins[0].b = 0;
-  return gt__cuda_map(&m, stream);
-}
+/* Without an index, a map copies, which loads and stores bits. */
 extern "C" int gt__cuda_copy(const gt__copy_args *args, void *stream) {
-  if (args->kind != GT__ELEMENTS || args->count < 0 || args->dst.dtype != args->src.dtype ||
-      args->dst.dtype >= GT_DTYPES)
+  static const uint8_t dtype[] = {GT__RAW_8, GT__RAW_16, GT_FLOAT32, GT_FLOAT64};
+  gt__copy_args c = *args;
+  if (c.kind != GT__ELEMENTS || c.count < 0 || c.dst.dtype != c.src.dtype)
     return cudaErrorInvalidValue;
-  if (args->count == 0) return cudaSuccess;
-  gt__copy_args wide = *args;
-  const int size = gt__widen(&wide, args->dst.size_log2, args->index.data ? 4 : 3);
-  if (!args->index.data) return gt__copy_by_map(&wide, size, stream);
-  void *parameters[] = {&wide};
-  return gt__launch(gt__copy_kernels[size], gt__blocks(wide.count, 256), 256, 0, stream,
-                    parameters);
+  if (c.count == 0) return cudaSuccess;
+  gt__widen(&c);
+  const uint8_t size = c.dst.size_log2;
+  if (c.index.data) {
+    void *parameters[] = {&c};
+    return gt__launch(gt__copy_kernels[size], gt__blocks(c.count, 256), 256, 0, stream, parameters);
+  }
+  gt__map_args m = gt__copying_map(c.src, c.ndim, size == 3 ? GT__F64 : GT__F32);
+  m.count = c.count;
+  memcpy(m.size, c.size, sizeof m.size);
+  m.narrow = c.narrow;
+  m.out = c.dst;
+  m.in[0].size_log2 = size;
+  m.out.dtype = m.in[0].dtype = dtype[size];
+  return gt__cuda_map(&m, stream);
 }
 
 extern "C" int gt__cuda_build(gt__build *build) {
   static const int list[] = {__CUDA_ARCH_LIST__};
-  const int probe = gt__probe();
-  memset(build, 0, sizeof *build);
-  strncpy(build->version, probe & GT__PROBE_FLUSHES ? "fast-math" : GPUTENSOR_VERSION,
+  const int facts = gt__device_facts();
+  *build = {{}, sizeof(gt__map_args), sizeof(gt__reduce_args), sizeof(gt__matmul_args),
+            sizeof(gt__copy_args), 0, {}};
+  strncpy(build->version, facts & GT__PROBE_FLUSHES ? "fast-math" : GPUTENSOR_VERSION,
           sizeof build->version - 1);
-  build->size_map = sizeof(gt__map_args);
-  build->size_reduce = sizeof(gt__reduce_args);
-  build->size_matmul = sizeof(gt__matmul_args);
-  build->size_copy = sizeof(gt__copy_args);
   for (size_t i = 0; i < sizeof list / sizeof *list && build->n_arch < 16; i++)
     build->arch[build->n_arch++] =
-        list[i] == 900 && probe & GT__PROBE_HOPPER ? 900 + 'a' : list[i] / 10;
+        list[i] == 900 && facts & GT__PROBE_HOPPER ? 900 + 'a' : list[i] / 10;
   return cudaSuccess;
 }
 
-static int gt__warm(const void *const *kernels, int n) {
+/* Kernels load at their first use, which may wait for the device; this loads all of them. Those for
+   Hopper must say how much shared memory they take before they are launched. */
+extern "C" int gt__cuda_warmup(void) {
+  static const void *const single[] = {GT__POINTER(gt__table_kernel),
+                                       GT__POINTER(gt__gather_kernel)};
+  static const struct { const void *const *kernels; int n; } all[] = {
+    {gt__map_kernels[0][0], 18}, {gt__reduce_kernels, GT__OF_WIDE + 4}, {gt__soft_kernels, 5},
+    {gt__skinny_kernels, 2}, {gt__pack_kernels, 4}, {gt__copy_kernels, 5}, {single, 2}};
   cudaFuncAttributes attributes;
-  for (int i = 0; i < n; i++) {
-    const cudaError_t error = cudaFuncGetAttributes(&attributes, kernels[i]);
-    if (error == cudaSuccess) continue;
-    (void)cudaGetLastError();
-    return (int)error;
-  }
-  return cudaSuccess;
-}
-/* Kernels with much shared memory must say so before they are launched. */
-static int gt__warm_hopper(void) {
   bool hopper;
-  int error = gt__warm(gt__pack_kernels, 4);
+  cudaError_t error = cudaSuccess;
+  for (const auto &some : all)
+    for (int i = 0; i < some.n && !error; i++)
+      error = cudaFuncGetAttributes(&attributes, some.kernels[i]);
+  for (const gt__form &f : gt__matmul_forms)
+    if (!error) error = cudaFuncGetAttributes(&attributes, f.kernel);
   gt__multiprocessors(&hopper);
   for (int i = 0; i < 40 && !error && hopper; i++)
     error = cudaFuncSetAttribute(gt__hopper_kernels[i / 4][i % 4],
                                  cudaFuncAttributeMaxDynamicSharedMemorySize, GT__ROOM);
+  if (error) (void)cudaGetLastError();
   return error;
-}
-/* Kernels load at their first use, which may wait for the device; this loads all of them. */
-extern "C" int gt__cuda_warmup(void) {
-  int error = gt__warm(gt__map_kernels[0][0], 18);
-  if (!error) error = gt__warm(gt__reduce_kernels, 16);
-  if (!error) error = gt__warm(gt__soft_kernels, 5);
-  if (!error) error = gt__warm(gt__combine_kernels, 3);
-  if (!error) error = gt__warm(gt__matmul_kernels[0], 10);
-  if (!error) error = gt__warm(gt__skinny_kernels, 2);
-  if (!error) error = gt__warm(gt__gather_kernels, 3);
-  if (!error) error = gt__warm_hopper();
-  const void *table = GT__POINTER(gt__table_kernel);
-  if (!error) error = gt__warm(&table, 1);
-  return error ? error : gt__warm(gt__copy_kernels, 5);
 }
 
 #undef GT__POINTER

@@ -77,6 +77,11 @@ build_objects() {
     -Xcompiler -Wall,-Wextra -I. -c gputensor_kernels.cu -o $build/kernels.o &
   step "build library" nvcc -O2 -Xcompiler -fopenmp,-Wall,-Wextra -c test/lib.c -o $build/lib.o &
   step "build hooks" nvcc -O2 -c test/hooks.c -o $build/hooks.o &
+  step "build kernels without tensor cores" nvcc -O3 -arch="$(architecture)" \
+    -DGPUTENSOR_NO_TENSOR_CORES -I. -c gputensor_kernels.cu -o $build/strict.o &
+  [ "$(architecture)" = sm_90a ] && # what Ampere runs, on a Hopper
+    step "build kernels without Hopper's own" nvcc -O3 -arch=sm_90 -I. -c gputensor_kernels.cu \
+      -o $build/plain.o &
 }
 build_program_object() { # NAME
   step "compile $1" nvcc -O2 -Xcompiler -Wall,-Wextra -c "test/$1.c" -o "$build/$1.o"
@@ -89,6 +94,10 @@ link_with_kernels() { # TITLE PROGRAM OBJECTS...
   shift 2
   step "$title" nvcc -Xcompiler -fopenmp -arch="$(architecture)" "$@" $build/kernels.o -lpthread \
     -o "$program"
+}
+link_matmul_with() { # NAME, of the object with the kernels
+  step "link matmul with $1" nvcc -Xcompiler -fopenmp -arch="$(architecture)" $build/matmul.o \
+    $build/lib.o $build/hooks.o "$build/$1.o" -lpthread -o "$build/matmul-$1"
 }
 # All that is slow to compile at once; linking comes when the kernels are there.
 build_all() {
@@ -104,6 +113,9 @@ build_all() {
     if [ -f "$build/$name.o" ]; then
       link_with_kernels "link $name" "$build/$name" "$build/$name.o" $build/lib.o $build/hooks.o &
     fi
+  done
+  for name in strict plain; do
+    if [ -f "$build/$name.o" ]; then link_matmul_with $name & fi
   done
   for name in $(examples); do
     at_most $builds_at_once
@@ -129,6 +141,11 @@ run_tests() {
     program_step "$name quick on cuda" "$build/$name" --device cuda --quick &
     at_most $runs_at_once
     program_step "$name quick on cpu" "$build/$name" --device cpu --quick &
+  done
+  for name in strict plain; do
+    [ -x "$build/matmul-$name" ] || continue
+    at_most $runs_at_once
+    program_step "matmul by $name kernels" "$build/matmul-$name" --device cuda &
   done
   wait
   program_step "random programs for a minute" $build/programs --device cuda --minutes 1 --seed 1000

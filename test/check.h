@@ -1,6 +1,5 @@
 /* What every test program shares: cases that are counted, checks that print values, a generator
-   with
-   a printed seed, buffers with guard bytes, and conversions written apart from the library's. */
+   with a printed seed, buffers with guard bytes, and conversions written apart from the library's. */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -258,7 +257,7 @@ UNUSED static void store(gt_dtype t, void *p, int64_t i, double x) {
     case GT_BFLOAT16: ((uint16_t *)p)[i] = small_encode(x, 7, 127); break;
     case GT_FLOAT32: ((float *)p)[i] = (float)x; break;
     case GT_FLOAT64: ((double *)p)[i] = x; break;
-    default: store_int(t, p, i, to_int(x, t)); break;
+    default: if (!is_float(t)) store_int(t, p, i, to_int(x, t)); break;
   }
 }
 /* The bits of an element. */

@@ -274,12 +274,14 @@ catches() { # TOOL: it is silent about a good program and finds the fault plante
   code=$?
   if [ $code = 9 ]; then passed "$title"; else failed "$title" "exit code $code, not 9"; fi
 }
-programs_for() { # TOOL: what exercises it most; each tool is to take about a minute
+# What exercises a tool most; each is to take about a minute. initcheck does not see what the copy
+# engine of a Hopper writes, so that products are not for it.
+programs_for() { # TOOL
   case $1 in
-    memcheck) echo ops tensor expression reduce matmul random npy stream async programs ;;
-    racecheck) echo expression matmul random ;;
-    initcheck) echo tensor expression reduce matmul random npy stream ;;
-    synccheck) echo expression reduce matmul tensor ;;
+    memcheck) echo kernels tensor expression random npy stream async programs ;;
+    racecheck) echo kernels expression random ;;
+    initcheck) echo tensor expression random npy stream ;;
+    synccheck) echo kernels expression tensor ;;
   esac
 }
 run_sanitizers() {
@@ -299,10 +301,6 @@ run_sanitizers() {
       program_step "$tool $name" bash -c 'sanitizer "$@"' - $tool "$build/$name" --device cuda --quick &
     done
   done
-  # the lanes of reductions meet in shared memory; the tests of reduce would take racecheck minutes
-  [ -x "$build/example-09_train_digits" ] &&
-    step "racecheck training" bash -c 'sanitizer "$@"' - racecheck "$build/example-09_train_digits" \
-      --device cuda --epochs 1 &
   wait
 }
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # The library's CUDA code on the simulated runtime: its own tests, failures of every call, and the
-# test programs with --device cuda. Random programs run on three simulated GPUs.
+# test programs with --device cuda. Random programs run on three simulated GPUs. The sanitized build,
+# which takes long, runs all programs on the CPU, too.
 #   bash sim/run.sh CONFIG                    CONFIG: gcc, sanitized (ASan, UBSan) or race (TSan)
 #   bash sim/run.sh CONFIG PROGRAMS [SEED]    only that many random programs
 # Prints a line for each program and, last, "sim CONFIG: N passed, N failed, N skipped".
@@ -16,11 +17,11 @@ complaint='^[^ ]+:[0-9]+: |^FAILED|^sim: |runtime error:|ERROR: |WARNING: Thread
 
 limited() { if command -v timeout > /dev/null; then timeout "$time_limit" "$@"; else "$@"; fi; }
 case $config in
-  gcc) flags="-O1 -g" library_flags="-Wall -Wextra -Wpedantic -Werror" ;;
+  gcc) flags="-O1 -g1" library_flags="-Wall -Wextra -Wpedantic -Werror" ;;
   sanitized)
-    flags="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -DGPUTENSOR_NO_SIMD"
+    flags="-O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -DGPUTENSOR_NO_SIMD"
     library_flags= ;;
-  race) flags="-O1 -g -fsanitize=thread -DGPUTENSOR_NO_SIMD" library_flags= ;;
+  race) flags="-O1 -g1 -fsanitize=thread -DGPUTENSOR_NO_SIMD" library_flags= ;;
   *) echo "usage: sim/run.sh gcc|sanitized|race [SEEDS]"; exit 1 ;;
 esac
 # Hostile sizes must come back as a NULL, as from the C library, and not stop the program.
@@ -84,6 +85,9 @@ run_all() {
       SIM_DEVICES=3 run_source programs programs.c --device cuda --quick
     else
       run_source "${program%.c}" "$program" --device cuda --quick
+    fi
+    if [ "$config" = sanitized ]; then
+      run_program "${program%.c} cpu" "${program%.c}" --device cpu --quick
     fi
   done
 }

@@ -287,7 +287,11 @@ GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
    give 0 or the sign; gelu is the erf form, it and silu are -0 at -inf. float to integer truncates and
    saturates, NaN becomes 0; integer to integer wraps; to bool is "not zero". */
 #define GT__MATH(X, name) X(name, 1, FLOAT, HEAVY, GT__F(name)(a), a)
-#define GT__COMPARE(X, name, sign) X(name, 2, BOOL, LIGHT, (a sign b), (a sign b))
+#define GT__ROUND(X, name, f) X(name, 1, ARITH, LIGHT, GT__F(f)(a), a)
+#define GT__SAME(X, name, formula) X(name, 2, BOOL, LIGHT, formula, formula)
+#define GT__COMPARE(X, name, sign) GT__SAME(X, name, (a sign b))
+#define GT__LOGIC(X, name, sign) GT__SAME(X, name, ((a != 0) sign (b != 0)))
+#define GT__BITS(X, name, sign) X(name, 2, INT, LIGHT, a, (a sign b))
 #define GT__OPERATIONS(X) \
   X(add, 2, ARITH, LIGHT, GT__ADD(a, b), gt__add_i64(a, b)) \
   X(sub, 2, ARITH, LIGHT, GT__SUB(a, b), gt__sub_i64(a, b)) \
@@ -307,10 +311,8 @@ GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
   X(neg, 1, ARITH, LIGHT, -a, gt__neg_i64(a)) \
   X(abs, 1, ARITH, LIGHT, GT__F(abs)(a), (a < 0 ? gt__neg_i64(a) : a)) \
   X(sign, 1, ARITH, LIGHT, ((a > 0) - (a < 0)), ((a > 0) - (a < 0))) \
-  X(floor, 1, ARITH, LIGHT, GT__F(floor)(a), a) \
-  X(ceil, 1, ARITH, LIGHT, GT__F(ceil)(a), a) \
-  X(round, 1, ARITH, LIGHT, GT__F(rint)(a), a) \
-  X(trunc, 1, ARITH, LIGHT, GT__F(trunc)(a), a) \
+  GT__ROUND(X, floor, floor) GT__ROUND(X, ceil, ceil) GT__ROUND(X, round, rint) \
+  GT__ROUND(X, trunc, trunc) \
   X(square, 1, ARITH, LIGHT, GT__MUL(a, a), gt__mul_i64(a, a)) \
   X(relu, 1, ARITH, LIGHT, (((a > 0) | (a != a)) ? a : 0), (a > 0 ? a : 0)) \
   X(sqrt, 1, FLOAT, LIGHT, GT__F(sqrt)(a), a) \
@@ -323,16 +325,12 @@ GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
   GT__MATH(X, erf) \
   GT__COMPARE(X, eq, ==) GT__COMPARE(X, ne, !=) GT__COMPARE(X, lt, <) GT__COMPARE(X, le, <=) \
   GT__COMPARE(X, gt, >) GT__COMPARE(X, ge, >=) \
-  X(logical_and, 2, BOOL, LIGHT, ((a != 0) & (b != 0)), ((a != 0) & (b != 0))) \
-  X(logical_or, 2, BOOL, LIGHT, ((a != 0) | (b != 0)), ((a != 0) | (b != 0))) \
-  X(logical_xor, 2, BOOL, LIGHT, ((a != 0) ^ (b != 0)), ((a != 0) ^ (b != 0))) \
+  GT__LOGIC(X, logical_and, &) GT__LOGIC(X, logical_or, |) GT__LOGIC(X, logical_xor, ^) \
   X(logical_not, 1, BOOL, LIGHT, (a == 0), (a == 0)) \
   X(isnan, 1, BOOL, LIGHT, (a != a), 0) \
   X(isinf, 1, BOOL, LIGHT, (GT__F(abs)(a) > GT__F(max)()), 0) \
   X(isfinite, 1, BOOL, LIGHT, (GT__F(abs)(a) <= GT__F(max)()), 1) \
-  X(bitwise_and, 2, INT, LIGHT, a, (a & b)) \
-  X(bitwise_or, 2, INT, LIGHT, a, (a | b)) \
-  X(bitwise_xor, 2, INT, LIGHT, a, (a ^ b)) \
+  GT__BITS(X, bitwise_and, &) GT__BITS(X, bitwise_or, |) GT__BITS(X, bitwise_xor, ^) \
   X(bitwise_not, 1, INT, LIGHT, a, ~a) \
   X(bitwise_left_shift, 2, INT, LIGHT, a, gt__shl_i64(a, b)) \
   X(bitwise_right_shift, 2, INT, LIGHT, a, gt__shr_i64(a, b)) \
@@ -1273,7 +1271,6 @@ GT__FN64 double gt__normal_f64(const uint32_t w[4]) {
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -1551,8 +1548,8 @@ typedef struct {
   void *c;
   const void *a, *b;
   int64_t k, c_row, c_col, a_row, a_col, b_row;   /* b_row: of micro, from k to k + 1; of dot, a line's */
-  const void *far[2];                      /* lines that micro fetches meanwhile, and for each k */
-  int64_t far_row;                         /* those so many bytes farther */
+  const char *far;                         /* two lines that micro fetches meanwhile, and for each */
+  int64_t far_row, panels;                 /* k so many bytes farther; panels of B side by side */
   int rows, columns, add;                  /* add: to what C holds */
 } gt__cpu_tile;
 typedef struct {
@@ -1683,14 +1680,22 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
   GT__EITHER(GT__F(random)(op, p->seed, counter + (uint64_t)(i * step)), \
              gt__random_i64(p->seed, counter + (uint64_t)(i * step), low[i], range[i]))
 /* ---- kernels of matmul: register blocks of C, written with the compilers' vector types ---- */
-#define GT__TILE_CASE(n, most, wide, kernel) \
+#define GT__TILE(n, most, wide, kernel) \
     case n: if (n <= most) kernel(n <= most ? n : 1, wide, t); break; \
     case n + 16: if (n <= most) kernel(n <= most ? n : 1, 1, t); break;
+#define GT__TILES(most, wide, kernel) \
+    switch (t->rows + (t->columns > 1 ? 0 : 16)) { \
+      GT__TILE(1, most, wide, kernel) GT__TILE(2, most, wide, kernel) \
+      GT__TILE(4, most, wide, kernel) GT__TILE(6, most, wide, kernel) \
+      GT__TILE(8, most, wide, kernel) GT__TILE(10, most, wide, kernel) \
+      GT__TILE(12, most, wide, kernel) GT__TILE(14, most, wide, kernel) \
+    }
 /* A tile of up to `most` rows and `wide` vectors: its sums stay in registers over all of k, and
    with vectors of B, and a value of A for all lanes, fill them. Three rows of A share a pointer, as
-   processors add an index and its double. Meanwhile what comes next is fetched: lines of B, and a
-   row of C now and then, as all at once would hold up the rest. Sums begin at +0, so one of -0
-   (underflown) becomes +0 in the store. */
+   processors add an index and its double. Meanwhile the next lines of B are fetched, and a row of C
+   now and then, as all at once would hold up the rest; of what may lie across two lines the second,
+   for the first came with what is beside it. Sums begin at +0, so one of -0 (underflown) becomes +0
+   in the store. Tiles side by side, in a B that is not packed, take one call. */
 #define GT__PANEL(isa, target, bytes, most, wide, type, T) \
   static inline target GT__OPTIMIZE("fast") __attribute__((always_inline)) \
   void gt__cpu_panel_##type##_##isa(const int rows, const int vectors, const gt__cpu_tile *t) { \
@@ -1701,53 +1706,44 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
     enum { LANES = bytes / sizeof(T) }; \
     const V zero = {0}; \
     const S *a[(most + 2) / 3]; \
-    const T *b = (const T *)t->b; \
-    T *c = (T *)t->c; \
-    const int64_t a_row = t->a_row, a_col = t->a_col; \
-    GT__UNROLL for (int i = 0; i < rows; i += 3) a[i / 3] = (const S *)t->a + i * a_row; \
-    const int64_t c_row = t->c_row, b_row = t->b_row; \
-    const char *far = (const char *)t->far[0]; \
-    const int64_t far_row = t->far_row, far_line = (const char *)t->far[1] - far; \
-    const int64_t every = t->k < 128 ? 128 : t->k / rows + 1; \
+    const int64_t a_row = t->a_row, a_col = t->a_col, c_row = t->c_row, b_row = t->b_row; \
+    const int64_t far_row = t->far_row, every = t->k < 128 ? 128 : t->k / rows + 1; \
     const int add = t->add; \
     V sum[most][wide], x[wide]; \
-    GT__UNROLL for (int i = 0; i < rows; i++) \
-      GT__UNROLL for (int j = 0; j < vectors; j++) sum[i][j] = zero; \
-    for (int64_t k = 0, i = 0; k < t->k; i++) { \
-      const int64_t end = k + every < t->k ? k + every : t->k; \
-      if (i < rows) \
-        GT__UNROLL for (int j = 0; j < vectors; j++) \
-          __builtin_prefetch(c + i * c_row + j * LANES, 1); \
-      for (; k < end; k++, b += b_row, far += far_row) { \
-        GT__UNROLL for (int j = 0; j < vectors; j++) x[j] = *(const U *)(b + j * LANES); \
-        __builtin_prefetch(far, 0, 2);            /* into L2: L1 is full */ \
-        __builtin_prefetch(far + far_line, 0, 2); \
+    for (int64_t panel = 0; panel < t->panels * vectors * LANES; panel += vectors * LANES) { \
+      const T *b = (const T *)t->b + panel; \
+      T *c = (T *)t->c + panel; \
+      const char *far = t->far + panel * (int64_t)sizeof(T); \
+      GT__UNROLL for (int i = 0; i < rows; i += 3) a[i / 3] = (const S *)t->a + i * a_row; \
+      GT__UNROLL for (int i = 0; i < rows; i++) \
+        GT__UNROLL for (int j = 0; j < vectors; j++) sum[i][j] = zero; \
+      for (int64_t k = 0, i = 0; k < t->k; i++) { \
+        const int64_t end = k + every < t->k ? k + every : t->k; \
+        if (i < rows) \
+          GT__UNROLL for (int j = 0; j < vectors; j++) \
+            __builtin_prefetch(c + i * c_row + j * LANES + LANES - 1, 1); \
+        for (; k < end; k++, b += b_row, far += far_row) { \
+          GT__UNROLL for (int j = 0; j < vectors; j++) x[j] = *(const U *)(b + j * LANES); \
+          __builtin_prefetch(far + 63, 0, 2);       /* into L2: L1 is full */ \
+          __builtin_prefetch(far + 127, 0, 2); \
+          GT__UNROLL for (int i = 0; i < rows; i++) \
+            GT__UNROLL for (int j = 0; j < vectors; j++) \
+              sum[i][j] += a[i / 3][i % 3 * a_row] * x[j]; \
+          GT__UNROLL for (int i = 0; i < rows; i += 3) a[i / 3] += a_col; \
+        } \
+      } \
+      if (add) \
         GT__UNROLL for (int i = 0; i < rows; i++) \
           GT__UNROLL for (int j = 0; j < vectors; j++) \
-            sum[i][j] += a[i / 3][i % 3 * a_row] * x[j]; \
-        GT__UNROLL for (int i = 0; i < rows; i += 3) a[i / 3] += a_col; \
-      } \
+            *(U *)(c + i * c_row + j * LANES) += sum[i][j]; \
+      else \
+        GT__UNROLL for (int i = 0; i < rows; i++) \
+          GT__UNROLL for (int j = 0; j < vectors; j++) \
+            *(U *)(c + i * c_row + j * LANES) = sum[i][j] + zero; \
     } \
-    if (add) \
-      GT__UNROLL for (int i = 0; i < rows; i++) \
-        GT__UNROLL for (int j = 0; j < vectors; j++) \
-          *(U *)(c + i * c_row + j * LANES) += sum[i][j]; \
-    else \
-      GT__UNROLL for (int i = 0; i < rows; i++) \
-        GT__UNROLL for (int j = 0; j < vectors; j++) \
-          *(U *)(c + i * c_row + j * LANES) = sum[i][j] + zero; \
   } \
   static target GT__OPTIMIZE("fast") void gt__cpu_micro_##type##_##isa(const gt__cpu_tile *t) { \
-    switch (t->rows + (t->columns > 1 ? 0 : 16)) { \
-      GT__TILE_CASE(1, most, wide, gt__cpu_panel_##type##_##isa) \
-      GT__TILE_CASE(2, most, wide, gt__cpu_panel_##type##_##isa) \
-      GT__TILE_CASE(4, most, wide, gt__cpu_panel_##type##_##isa) \
-      GT__TILE_CASE(6, most, wide, gt__cpu_panel_##type##_##isa) \
-      GT__TILE_CASE(8, most, wide, gt__cpu_panel_##type##_##isa) \
-      GT__TILE_CASE(10, most, wide, gt__cpu_panel_##type##_##isa) \
-      GT__TILE_CASE(12, most, wide, gt__cpu_panel_##type##_##isa) \
-      GT__TILE_CASE(14, most, wide, gt__cpu_panel_##type##_##isa) \
-    } \
+    GT__TILES(most, wide, gt__cpu_panel_##type##_##isa) \
   }
 /* Masks: two vectors become the lower and the upper half of x0 y0 x1 y1 ... */
 #define GT__MASK_f32 int32_t
@@ -1773,7 +1769,6 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
     const V zero = {0}; \
     const T *a = (const T *)t->a, *b = (const T *)t->b; \
     const int64_t whole = t->k & ~(int64_t)(lanes - 1); \
-    const size_t rest = (size_t)(t->k - whole) * sizeof(T); \
     T *c = (T *)t->c; \
     V sum[dots * 4], x[4]; \
     GT__UNROLL for (int i = 0; i < rows * columns; i++) sum[i] = zero; \
@@ -1782,17 +1777,6 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
       GT__UNROLL for (int i = 0; i < rows; i++) { \
         const V y = *(const U *)(a + i * t->a_row + k); \
         GT__UNROLL for (int j = 0; j < columns; j++) sum[i * columns + j] += y * x[j]; \
-      } \
-    } \
-    if (rest) { \
-      V last[4], y = zero; \
-      GT__UNROLL for (int j = 0; j < columns; j++) { \
-        last[j] = zero; \
-        memcpy(&last[j], b + j * t->b_row + whole, rest); \
-      } \
-      GT__UNROLL for (int i = 0; i < rows; i++) { \
-        memcpy(&y, a + i * t->a_row + whole, rest); \
-        GT__UNROLL for (int j = 0; j < columns; j++) sum[i * columns + j] += y * last[j]; \
       } \
     } \
     typedef GT__MASK_##type M __attribute__((vector_size(bytes))); \
@@ -1807,21 +1791,17 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
           GT__SHUFFLE(sum[i], sum[i + half], high, GT__HIGH_##lanes); \
       n = half ? half : 1; \
     } \
-    T done[dots * 4 * lanes]; \
-    memcpy(done, sum, (size_t)n * sizeof(V)); \
     for (int i = 0; i < rows; i++) \
       for (int j = 0; j < columns; j++) { \
         const int r = i * columns + j, used = rows * columns / n; \
         T *to = c + i * t->c_row + j * t->c_col; \
-        *to = done[r % n * lanes + r / n * (lanes / used)] + (t->add ? *to : 0); \
+        T value = sum[r % n][r / n * (lanes / used)]; \
+        for (int64_t k = whole; k < t->k; k++) value += a[i * t->a_row + k] * b[j * t->b_row + k]; \
+        *to = value + (t->add ? *to : 0); \
       } \
   } \
   static target GT__OPTIMIZE("fast") void gt__cpu_dot_##type##_##isa(const gt__cpu_tile *t) { \
-    switch (t->rows + (t->columns > 1 ? 0 : 16)) { \
-      GT__TILE_CASE(1, dots, 4, gt__cpu_dots_##type##_##isa) \
-      GT__TILE_CASE(2, dots, 4, gt__cpu_dots_##type##_##isa) \
-      GT__TILE_CASE(4, dots, 4, gt__cpu_dots_##type##_##isa) \
-    } \
+    GT__TILES(dots, 4, gt__cpu_dots_##type##_##isa) \
   }
 /* Packs n lines of k values as to[k][panel]; behind the last line come copies of it. Either each
    line's values lie side by side (along is 1), or those of a k do (line is 1). The former are turned
@@ -1843,7 +1823,7 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
       for (; k > last; k--, to += panel, from += along) \
         for (int64_t i = 0; i < panel; i += lanes) { \
           *(U *)(to + i) = *(const U *)(from + i); \
-          __builtin_prefetch(from + 16 * along + i); \
+          __builtin_prefetch(from + 16 * along + i + lanes - 1); \
         } \
     for (; k >= lanes && along == 1; k -= lanes, from += lanes, to += panel * lanes) \
       for (int64_t done = 0, i; done < panel; done = i + lanes) { \
@@ -1853,6 +1833,7 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
           const T *start = from + (i + r < n ? i + r : n - 1) * line; \
           x[r] = *(const U *)start; \
           __builtin_prefetch(start + 256 / sizeof(T)); \
+          __builtin_prefetch(start + panel * line); /* the next panel's, at least into L2 */ \
         } \
         GT__UNROLL for (int round = 1; round < lanes; round *= 2) { \
           GT__UNROLL for (int r = 0; r < lanes / 2; r++) { \
@@ -2001,8 +1982,9 @@ static const gt__cpu_isa *gt__cpu_choose(void) {
 #endif
 }
 
-/* ---- threads: each takes ranges of the items as long as there are any, since processors of a
-   machine are often not equally fast; results never depend on who does what ---- */
+/* ---- threads: each has a share of the items, part of which may be in its cache from the last time,
+   and then helps with the others', since processors of a machine are often not equally fast; results
+   never depend on who does what ---- */
 typedef struct { int64_t begin, end; int thread; } gt__cpu_range;
 typedef void (*gt__cpu_task)(const void *context, gt__cpu_range items);
 enum { GT__CPU_PARALLEL = 1 << 16 };  /* steps worth waking threads for: some microseconds */
@@ -2025,15 +2007,18 @@ static void gt__cpu_split(gt__cpu_task task, const void *context, int64_t items,
   const gt__cpu_range all = {0, items, 0};
 #ifdef _OPENMP
   if (threads > 1 && items > 1) {
-    const int64_t each = (items - 1) / (4 * threads) + 1;
-    int64_t next = 0;
+    const int64_t each = (items - 1) / (16 * threads) + 1;
+    const int shares = threads < 64 ? threads : 64;
+    int64_t next[64][8];                /* cache lines of their own */
+    for (int s = 0; s < shares; s++) next[s][0] = items * s / shares;
 #pragma omp parallel num_threads(threads)
-    for (;;) {
-      const int64_t begin = __atomic_fetch_add(&next, each, __ATOMIC_RELAXED);
-      const gt__cpu_range range = {begin, items - begin < each ? items : begin + each,
-                                   omp_get_thread_num()};
-      if (begin >= items) break;
-      task(context, range);
+    for (int s = 0, me = omp_get_thread_num(); s < shares; s++) {
+      int64_t *share = next[(me + s) % shares];
+      const int64_t end = items * ((me + s) % shares + 1) / shares;
+      for (int64_t i; (i = __atomic_fetch_add(share, each, __ATOMIC_RELAXED)) < end;) {
+        const gt__cpu_range range = {i, end - i < each ? end : i + each, me};
+        task(context, range);
+      }
     }
     return;
   }
@@ -2471,8 +2456,8 @@ static int gt__cpu_reduce(const gt__reduce_args *r) {
    Two ways, chosen by shape and strides alone, so that threads change no sum:
    - Panels. A block of C takes all of K in pieces. For each, panels of rows of A are packed to stay
      in the L2 cache; then each panel of columns of B is packed, and the micro-kernel takes it down
-     the rows, while it fetches what the next panel is made of. So no thread waits for another, and
-     none reads what another has written. Operands that are as good where they lie are not packed.
+     the rows, while it fetches what the next panel is made of. No thread waits for another.
+     Operands that are as good where they lie are not packed.
    - Dots: where A has few rows, or B few columns, and the values of both lie side by side along K.
    Packing converts, so the kernels know the compute types alone. C takes the sums itself where it
    can; else a block of them passes through the program behind the product while it is in cache.
@@ -2481,15 +2466,15 @@ enum { GT__DEPTH = 256,                  /* of K; the more, the seldomer C is re
        GT__A_BYTES = 448 << 10,          /* packed A, for an L2 cache of half a megabyte or more */
        GT__N_BLOCK = 1024, GT__IN_PLACE = 1 << 18, GT__FEW_ROWS = 56,
        GT__DOT_BYTES = 4096,             /* of a line in dots: eight lines stay in L1 */
-       GT__LINE_PIECE = 32, GT__EDGE = 14 * 128, GT__SMALL = 1 << 16 };
+       GT__LINE_PIECE = 32, GT__BLOCK_WORK = 1 << 12, GT__EDGE = 14 * 128 };
 typedef struct {
   const gt__matmul_args *x;
   const gt__cpu_loops *loops;
   int64_t width, a_row, a_col, b_row, b_col;
   int64_t high, broad, depth;           /* rows and columns of a panel; a piece of K */
-  int64_t rows, columns;                /* of a block */
-  int64_t grid_m, grid_n;               /* parts of C */
+  int64_t grid_m, grid_n;               /* blocks of C */
   int dot, direct, a_direct, stored;    /* dots; B, A in place; C takes the sums */
+  int fetch;                            /* lines of B meanwhile */
   int64_t a_bytes, b_bytes;             /* packed */
   size_t own_bytes;                     /* of a thread */
   char *memory;
@@ -2526,14 +2511,14 @@ static void gt__cpu_pack(const gt__cpu_product *c, char *to, int64_t panel, cons
                    by_line ? 1 : GT__LINE_PIECE, n, depth);
   }
 }
-/* One panel of A times one of B. At the edges of C it goes by way of a small buffer. */
+/* One panel of A times one or more of B. At the edges of C it goes by way of a small buffer. */
 static void gt__cpu_tile_of(const gt__cpu_product *c, gt__cpu_tile *t, char *to, int64_t c_row,
                             int64_t rows, int64_t columns) {
   char edge[GT__EDGE] __attribute__((aligned(64)));
   const int64_t broad = t->columns > 1 ? c->broad : c->loops->vector;
   t->c = to;
   t->c_row = c_row;
-  if (rows == t->rows && columns == broad) {
+  if (rows == t->rows && columns == broad * t->panels) {
     c->loops->micro(t);
     return;
   }
@@ -2546,24 +2531,10 @@ static void gt__cpu_tile_of(const gt__cpu_product *c, gt__cpu_tile *t, char *to,
   for (int64_t i = 0; i < rows; i++)
     memcpy(to + i * c_row * c->width, edge + i * broad * c->width, bytes);
 }
-/* Rows of the next panel, of `rows` that are left: panels are as high as each other, and even. */
+/* Rows of the next panel, of `rows` that are left: even, and the last two alike rather than tiny. */
 static int gt__cpu_height(const gt__cpu_product *c, int64_t rows) {
-  const int most = c->loops->rows, n = (int)rows;
-  if (n >= 4 * most) return most;
-  const int panels = (n + most - 1) / most, high = (n + panels - 1) / panels;
-  return high == 1 ? 1 : high + (high & 1);
-}
-/* Where the micro-kernel reads `columns` columns of B, of k on: in place, or packed now. */
-static void gt__cpu_panel_of_b(const gt__cpu_product *c, gt__cpu_tile *t, char *pb, int64_t k,
-                               int64_t n, int64_t columns) {
-  const int64_t first = c->b + n * c->b_col + k * c->b_row;
-  t->columns = columns > c->loops->vector ? 2 : 1;
-  t->b_row = t->columns > 1 ? c->broad : c->loops->vector;
-  t->b = pb;
-  if (c->direct && columns == t->b_row) {
-    t->b = c->x->b.data + first * c->width;
-    t->b_row = c->b_row;
-  } else gt__cpu_pack(c, pb, t->b_row, &c->x->b, first, c->b_col, c->b_row, columns, t->k);
+  const int64_t n = rows > c->high && rows < c->high + 4 ? (rows + 1) / 2 : rows;
+  return (int)(n > c->high ? c->high : n == 1 ? 1 : n + (n & 1));
 }
 /* C's block (m, n) of rows x columns, at `to`, by panels; pb has space for packed B and A. With all
    of K at once and both operands in place, the last panels reach back over what is there. */
@@ -2572,38 +2543,45 @@ static void gt__cpu_by_panels(const gt__cpu_product *c, char *to, int64_t c_row,
   const gt__matmul_args *x = c->x;
   const int64_t w = c->width, lanes = c->loops->vector, size = (int64_t)1 << x->b.size_log2;
   const int back = c->direct && c->a_direct && x->k <= c->depth && columns >= lanes;
+  /* Panels of a B in place side by side, where heights add up to the rows, and B is read once or
+     stays in the L2 cache. */
+  const int wide = c->direct && (back || rows == 1 || rows % 2 == 0) &&
+                   (rows <= c->loops->rows || x->k * columns * w <= GT__IN_PLACE);
   char *pa = pb + c->b_bytes;
   gt__cpu_tile t;
   for (int64_t k = 0; k < x->k || k == 0; k += c->depth) {
     t.k = gt__cpu_least(c->depth, x->k - k);
     t.add = k > 0;
     const int64_t a = c->a + m * c->a_row + k * c->a_col;
-    for (int64_t i = 0; i < rows && t.k && !back; i += t.rows) {
-      t.rows = gt__cpu_height(c, rows - i);
-      if (c->a_direct && t.rows <= rows - i) continue;
-      gt__cpu_pack(c, pa + i * t.k * w, t.rows, &x->a, a + i * c->a_row, c->a_row, c->a_col,
-                   gt__cpu_least(t.rows, rows - i), t.k);
-    }
     for (int64_t j = 0, some; j < columns; j += some) {
       some = gt__cpu_least(c->broad, columns - j);
+      if (wide && columns - j > c->broad) some = (columns - j) / c->broad * c->broad;
       if (back && some < c->broad) some = some > lanes && columns >= c->broad ? c->broad : lanes;
       if (back) j = gt__cpu_least(j, columns - some);
-      const int more = c->b_col == 1 && j + some < columns;
-      const char *next = x->b.data + (c->b + k * c->b_row + n + j + some) * size;
-      gt__cpu_panel_of_b(c, &t, pb, k, n + j, some);
-      for (int64_t i = 0, line = 0; i < rows; i += t.rows, line += 64) {
+      const int64_t b = c->b + (n + j) * c->b_col + k * c->b_row;
+      const int more = c->b_col == 1 && j + c->broad < columns;
+      t.columns = some > lanes ? 2 : 1;
+      t.panels = some > c->broad ? some / c->broad : 1;
+      t.b_row = t.columns > 1 ? c->broad : lanes;
+      t.b = pb;
+      if (c->direct && some == t.b_row * t.panels) {
+        t.b = x->b.data + b * w;
+        t.b_row = c->b_row;
+      } else gt__cpu_pack(c, pb, t.b_row, &x->b, b, c->b_col, c->b_row, some, t.k);
+      for (int64_t i = 0; i < rows; i += t.rows) {
         t.rows = gt__cpu_height(c, rows - i);
         if (back && t.rows > rows) t.rows -= 2;
         if (back) i = gt__cpu_least(i, rows - t.rows);
-        const int direct = c->a_direct && t.rows <= rows - i, fetch = more && line < c->broad * w;
-        t.a = direct ? x->a.data + (a + i * c->a_row) * w : pa + i * t.k * w;
+        const int64_t high = gt__cpu_least(t.rows, rows - i), first = a + i * c->a_row;
+        const int direct = c->a_direct && t.rows == high, fetch = c->fetch && more && i == 0;
+        if (!direct && j == 0)
+          gt__cpu_pack(c, pa + i * t.k * w, t.rows, &x->a, first, c->a_row, c->a_col, high, t.k);
+        t.a = direct ? x->a.data + first * w : pa + i * t.k * w;
         t.a_row = direct ? c->a_row : 1;
         t.a_col = direct ? c->a_col : t.rows;
-        t.far[0] = fetch ? next + line : (const char *)t.b;
-        t.far[1] = fetch && t.rows >= rows ? next + 64 : t.far[0];
+        t.far = fetch ? x->b.data + (b + c->broad) * size : (const char *)t.b;
         t.far_row = fetch ? c->b_row * size : 0;
-        gt__cpu_tile_of(c, &t, to + (i * c_row + j) * w, c_row,
-                        gt__cpu_least(t.rows, rows - i), some);
+        gt__cpu_tile_of(c, &t, to + (i * c_row + j) * w, c_row, high, some);
       }
     }
   }
@@ -2646,10 +2624,9 @@ static void gt__cpu_after(const gt__cpu_product *c, gt__cpu_eval *e, char *sums,
 }
 /* Part i of n parts of `size`, in whole units, begins here. */
 static int64_t gt__cpu_part(int64_t size, int64_t unit, int64_t i, int64_t n) {
-  const int64_t units = gt__cpu_parts(size, unit);
-  return gt__cpu_least(size, (units / n * i + gt__cpu_least(i, units % n)) * unit);
+  return gt__cpu_least(size, gt__cpu_parts(size, unit) * i / n * unit);
 }
-static void gt__cpu_part_task(const void *context, gt__cpu_range items) {
+static void gt__cpu_block_task(const void *context, gt__cpu_range items) {
   gt__cpu_product product = *(const gt__cpu_product *)context, *c = &product;
   const gt__matmul_args *x = c->x;
   const int64_t *stride = x->post.out.stride, *shape = x->post.size;
@@ -2659,23 +2636,20 @@ static void gt__cpu_part_task(const void *context, gt__cpu_range items) {
   if (!c->stored) gt__cpu_begin(&e, &x->post, 1, x->post.ndim);
   for (int64_t item = items.begin; item < items.end; item++) {
     const int64_t p = item / c->grid_n % c->grid_m, q = item % c->grid_n;
-    const int64_t m_end = gt__cpu_part(x->m, c->high, p + 1, c->grid_m);
-    const int64_t n_end = gt__cpu_part(x->n, c->broad, q + 1, c->grid_n);
+    const int64_t i = gt__cpu_part(x->m, c->high, p, c->grid_m);
+    const int64_t j = gt__cpu_part(x->n, c->broad, q, c->grid_n);
+    const int64_t rows = gt__cpu_part(x->m, c->high, p + 1, c->grid_m) - i;
+    const int64_t columns = gt__cpu_part(x->n, c->broad, q + 1, c->grid_n) - j;
+    const int64_t c_row = c->stored ? stride[x->n_batch] : columns;
+    const int64_t c_col = c->stored ? stride[x->n_batch + 1] : 1;
     c->batch = item / c->grid_n / c->grid_m;
     c->a = gt__offset(c->batch, x->n_batch, shape, x->a.stride);
     c->b = gt__offset(c->batch, x->n_batch, shape, x->b.stride);
-    char *out = x->post.out.data + gt__offset(c->batch, x->n_batch, shape, stride) * c->width;
-    for (int64_t j = gt__cpu_part(x->n, c->broad, q, c->grid_n); j < n_end; j += c->columns)
-      for (int64_t i = gt__cpu_part(x->m, c->high, p, c->grid_m); i < m_end; i += c->rows) {
-        const int64_t rows = gt__cpu_least(c->rows, m_end - i);
-        const int64_t columns = gt__cpu_least(c->columns, n_end - j);
-        const int64_t c_row = c->stored ? stride[x->n_batch] : columns;
-        const int64_t c_col = c->stored ? stride[x->n_batch + 1] : 1;
-        char *to = c->stored ? out + (i * c_row + j * c_col) * c->width : sums;
-        if (c->dot) gt__cpu_by_dots(c, to, c_row, c_col, i, rows, j, columns);
-        else gt__cpu_by_panels(c, to, c_row, i, rows, j, columns, own);
-        if (!c->stored) gt__cpu_after(c, &e, to, i, rows, j, columns);
-      }
+    const int64_t to = gt__offset(c->batch, x->n_batch, shape, stride) + i * c_row + j * c_col;
+    char *at = c->stored ? x->post.out.data + to * c->width : sums;
+    if (c->dot) gt__cpu_by_dots(c, at, c_row, c_col, i, rows, j, columns);
+    else gt__cpu_by_panels(c, at, c_row, i, rows, j, columns, own);
+    if (!c->stored) gt__cpu_after(c, &e, at, i, rows, j, columns);
   }
 }
 /* Strides along dims of size 1 are never used: 1 is as good, and makes more ways possible. */
@@ -2691,16 +2665,13 @@ static void gt__cpu_choose_way(gt__cpu_product *c) {
   c->direct = x->k > 0 && b_native && c->b_col == 1 &&
               (x->m <= c->loops->rows || c->b_row * c->width % 4096) &&
               (x->m <= GT__FEW_ROWS || (double)x->k * (double)x->n <= in_place);
-  /* For each value of C: dots save packing, at some 0.3 cycles a value, and sums in lanes that C
-     has no columns for; they cost 5 cycles to add up their lanes, and a seventh more loads. */
-  c->dot = a_native && b_native && c->a_col == 1 && c->b_row == 1 && x->k >= c->loops->vector;
-  if (c->dot) {
-    const double m = (double)x->m, n = (double)x->n, k = (double)x->k;
-    const double wide = (double)gt__cpu_round(x->n, c->loops->vector) / n;
-    const double steps = k / (2 * c->loops->vector);
-    c->dot = 0.3 * (k / n + k / m) + steps * (wide - 1) > 5 + steps / 7;
-  }
+  /* For each value of C dots save packing, at some 0.3 cycles a value; they cost 5 cycles to add up
+     their lanes, and a seventh more loads. */
+  const double k = (double)x->k, packed = k / (double)x->m + k / (double)x->n;
+  c->dot = a_native && b_native && c->a_col == 1 && c->b_row == 1 && x->k >= c->loops->vector &&
+           0.3 * packed > 5 + k / (14 * c->loops->vector);
   c->direct &= !c->dot;
+  c->high = c->dot ? c->loops->dots : c->loops->rows;
   /* Rows that are a multiple of 4 KB apart would meet in the same lines of the L1 cache. */
   c->a_direct = a_native && (c->a_row == 1 || (c->a_col == 1 && c->a_row * c->width % 4096)) &&
                 (x->n <= 2 * c->loops->panel || (double)x->k * (double)x->m <= in_place);
@@ -2708,98 +2679,74 @@ static void gt__cpu_choose_way(gt__cpu_product *c) {
               x->post.out.dtype == c->loops->native &&
               (c->dot || x->n == 1 || x->post.out.stride[x->n_batch + 1] == 1);
 }
-static void gt__cpu_choose_blocks(gt__cpu_product *c) {
+/* Divides C into blocks, whose number no thread's sums depend on. More of them than memory asks for
+   share the work better, as processors differ by up to a factor of two, but panels are packed more
+   often; packing one takes as long as a tile. */
+static void gt__cpu_choose_blocks(gt__cpu_product *c, double work, int threads) {
   const gt__matmul_args *x = c->x;
-  const int64_t w = c->width;
-  c->high = c->dot ? c->loops->dots : c->loops->rows;
+  const int64_t w = c->width, few = c->direct && x->m <= c->loops->rows;
   c->broad = c->dot ? 4 : c->loops->panel;
-  c->depth = gt__cpu_least(GT__DEPTH, x->k + !x->k);
-  /* With little work for each value, C is written row by row rather than from page to page. */
-  c->rows = x->k <= 16 ? c->high
-            : gt__cpu_round(gt__cpu_least(x->m, GT__A_BYTES / GT__DEPTH / w), c->high);
-  c->columns = gt__cpu_least(x->n, GT__N_BLOCK);
-  c->b_bytes = c->dot ? 0 : c->broad * c->depth * w;
-  c->a_bytes = c->dot ? 0 : c->rows * c->depth * w + 64;
-  int64_t own = c->b_bytes + c->a_bytes;
-  /* 64 values behind the sums may be read, when the last group of a block is rounded up */
-  if (!c->stored) own += (c->rows * c->columns + GT__GROUP) * w;
-  c->own_bytes = (size_t)gt__cpu_round(own, 64);
-}
-/* Divides C into parts for threads: the more, the less they wait for the last one, but the more
-   panels are packed again. Packing one takes as long as a tile. */
-static void gt__cpu_choose_grid(gt__cpu_product *c, int threads) {
-  const int64_t m = gt__cpu_parts(c->x->m, c->high), n = gt__cpu_parts(c->x->n, c->broad);
-  const int64_t most = threads > 1 ? 8 * threads / c->x->batch : 1;
-  double best = 1e300;
-  c->grid_m = c->grid_n = 1;
-  for (int64_t i = 1; i <= most && i <= m; i += i / 4 + 1)
-    for (int64_t j = 1; j <= most / i && j <= n; j += j / 4 + 1) {
-      const double part = (double)(gt__cpu_parts(m, i) + 1) * (double)(gt__cpu_parts(n, j) + 1);
-      const double time = part * (1 + (double)(i * j * c->x->batch) / threads);
+  /* With few rows B is read in long lines, as many as make the way of C through registers cheap. */
+  c->depth = gt__cpu_least(few ? 8 * (x->m + 1) : (int64_t)GT__DEPTH, x->k + !x->k);
+  const int64_t m = gt__cpu_parts(x->m, c->high), n = gt__cpu_parts(x->n, c->broad);
+  const int64_t least_m = gt__cpu_parts(x->m, GT__A_BYTES / GT__DEPTH / w);
+  const int64_t least_n = gt__cpu_parts(x->n, GT__N_BLOCK);
+  const double most = threads > 1 ? fmin((few ? 2 : 16) * threads, work / GT__BLOCK_WORK) : 0;
+  double best = HUGE_VAL;
+  c->grid_m = least_m;
+  c->grid_n = least_n;
+  for (int64_t i = least_m; i <= m; i += i / 4 + 1)
+    for (int64_t j = least_n; j <= n; j += j / 4 + 1) {
+      const double each = (double)(gt__cpu_parts(m, i) + 1) * (double)(gt__cpu_parts(n, j) + 1);
+      const double items = (double)(i * j * x->batch), time = each * (2 + items / threads);
+      if (items > most) break;
       if (time >= best) continue;
       best = time;
       c->grid_m = i;
       c->grid_n = j;
     }
+  const int64_t rows = gt__cpu_parts(m, c->grid_m) * c->high;   /* of a block, at most */
+  const int64_t columns = gt__cpu_parts(n, c->grid_n) * c->broad;
+  c->b_bytes = c->dot ? 0 : c->broad * c->depth * w;
+  c->a_bytes = c->dot ? 0 : rows * c->depth * w + 64;
+  /* 64 values behind the sums may be read, when the last group of a block is rounded up */
+  const int64_t sums = c->stored ? 0 : (rows * columns + GT__GROUP) * w;
+  c->own_bytes = (size_t)gt__cpu_round(c->b_bytes + c->a_bytes + sums, 64);
 }
-/* A small product is done by the caller, from its operands as they lie, with no memory but this.
+/* A small product is done by the caller, from its operands as they lie, with no memory of its own.
    If columns are fewer than a vector has values, there may be narrower ones. Returns 0 if it is not
    such a product. */
 static int gt__cpu_small(gt__cpu_product *c, const gt__cpu_isa *isa) {
   const gt__matmul_args *x = c->x;
-  char sums[GT__SMALL] __attribute__((aligned(64))), *to = c->stored ? x->post.out.data : sums;
-  gt__cpu_eval e;
-  if (!c->direct || !c->a_direct || x->n_batch || x->k > GT__DEPTH || x->n * c->width < 16 ||
-      (x->n < c->loops->vector && x->m * x->k > 1024) ||
-      (!c->stored && (x->m * x->n + GT__GROUP) * c->width > GT__SMALL)) return 0;
+  if (!c->direct || !c->a_direct || !c->stored || x->n_batch || x->k > GT__DEPTH ||
+      x->n * c->width < 16 || (x->n < c->loops->vector && x->m * x->k > 1024)) return 0;
   while (x->n < c->loops->vector) c->loops = (--isa)->loops[x->compute];
+  c->high = gt__cpu_least(c->high, c->loops->rows);
   c->broad = c->loops->panel;
   c->depth = GT__DEPTH;
-  c->a = c->b = c->batch = c->b_bytes = 0;
-  gt__cpu_by_panels(c, to, c->stored ? x->post.out.stride[0] : x->n, 0, x->m, 0, x->n, sums);
-  if (c->stored) return 1;
-  gt__cpu_begin(&e, &x->post, 1, x->post.ndim);
-  gt__cpu_after(c, &e, sums, 0, x->m, 0, x->n);
+  c->a = c->b = c->b_bytes = 0;
+  char *to = x->post.out.data;
+  gt__cpu_by_panels(c, to, x->post.out.stride[0], 0, x->m, 0, x->n, to);   /* nothing is packed */
   return 1;
-}
-/* C^T = B^T x A^T */
-static void gt__cpu_turn(gt__matmul_args *x) {
-  const gt__operand a = x->a;
-  const int d = x->n_batch;
-  x->a = x->b;
-  x->b = a;
-  gt__swap(&x->m, &x->n);
-  gt__swap(&x->a_row, &x->b_col);
-  gt__swap(&x->a_col, &x->b_row);
-  gt__swap(&x->post.size[d], &x->post.size[d + 1]);
-  gt__swap(&x->post.out.stride[d], &x->post.out.stride[d + 1]);
-  for (int k = 1; k < x->post.program.n_in; k++)
-    gt__swap(&x->post.in[k].stride[d], &x->post.in[k].stride[d + 1]);
 }
 static int gt__cpu_matmul(const gt__matmul_args *x) {
   const gt__cpu_isa *isa = gt__cpu_choose();
-  gt__matmul_args turned;
   gt__cpu_product c;
   if (x->m <= 0 || x->n <= 0 || x->batch <= 0) return 0;
-  if (x->n == 1 && x->m > 1 && x->a_row == 1 && x->k > 1) {
-    turned = *x;
-    gt__cpu_turn(&turned);
-    x = &turned;
-  }
   c.x = x;
   c.loops = isa->loops[x->compute];
   c.width = c.loops->width;
   const double m = (double)x->m, n = (double)x->n, k = (double)x->k, batch = (double)x->batch;
-  const double work = m * n * k / 32 + (m * k + k * n + m * n) / 4;
+  const double work = m * n * k * c.width / 64 + (m * k + k * n + m * n) / 2;
   const int threads = gt__cpu_threads(batch * work + gt__cpu_work(&x->post));
   gt__cpu_choose_way(&c);
+  c.fetch = c.direct || threads == 1;   /* the fetches of many threads are in each other's way */
   if (work < GT__CPU_PARALLEL && gt__cpu_small(&c, isa)) return 0;
-  gt__cpu_choose_blocks(&c);
-  gt__cpu_choose_grid(&c, threads);
+  gt__cpu_choose_blocks(&c, batch * work, threads);
   char *memory = (char *)GPUTENSOR_MALLOC((size_t)threads * c.own_bytes + 64);
   if (!memory) return GT__CPU_NO_MEMORY;
   c.memory = memory + (64 - ((uintptr_t)memory & 63));
-  gt__cpu_split(gt__cpu_part_task, &c, x->batch * c.grid_m * c.grid_n, threads);
+  gt__cpu_split(gt__cpu_block_task, &c, x->batch * c.grid_m * c.grid_n, threads);
   GPUTENSOR_FREE(memory);
   return 0;
 }
@@ -2974,16 +2921,10 @@ static void gt__let_go(pthread_mutex_t **lock) { pthread_mutex_unlock(*lock); }
 static void gt__cpu_lock(void) { pthread_mutex_lock(&gt__cpu_all.lock); }
 static void gt__cpu_unlock(void) { pthread_mutex_unlock(&gt__cpu_all.lock); }
 static void gt__cpu_sleep(void) { pthread_cond_wait(&gt__cpu_all.changed, &gt__cpu_all.lock); }
-static double gt__cpu_now(void) {
-#ifdef CLOCK_MONOTONIC
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-#else
-  struct timeval t;   /* strict C99 hides clock_gettime */
+static double gt__cpu_now(void) { /* milliseconds; strict C99 hides finer clocks */
+  struct timeval t;
   gettimeofday(&t, NULL);
   return (double)t.tv_sec * 1e3 + (double)t.tv_usec * 1e-3;
-#endif
 }
 static void gt__cpu_drop(gt__cpu_item *x) { /* with the lock */
   if (x && --x->refs == 0) GPUTENSOR_FREE(x);
@@ -5483,8 +5424,9 @@ static int gt__compile(const gt__tree *t, int i, int compute, gt__code *g) {
   return 1;
 }
 /* -- shapes of trees -- */
-static int gt__merge_shape(gt_tensor *y, const gt_tensor *x) { /* 0: cannot broadcast */
-  const int n = x->ndim > y->ndim ? x->ndim : y->ndim, lead = n - y->ndim, x_lead = n - x->ndim;
+/* y also takes in x's first dims, of that number. 0: they cannot broadcast. */
+static int gt__merge_shape(gt_tensor *y, const gt_tensor *x, int ndim) {
+  const int n = ndim > y->ndim ? ndim : y->ndim, lead = n - y->ndim, x_lead = n - ndim;
   for (int d = n - 1; d >= 0; d--) {
     const int64_t have = d < lead ? 1 : y->shape[d - lead];
     const int64_t want = d < x_lead ? 1 : x->shape[d - x_lead];
@@ -5496,7 +5438,7 @@ static int gt__merge_shape(gt_tensor *y, const gt_tensor *x) { /* 0: cannot broa
 }
 static void gt__tree_shape(const gt__tree *t, int i, gt_tensor *y) {
   const gt__node *v = &t->node[i];
-  if (v->op == GT__OPERAND) gt__merge_shape(y, v->x);
+  if (v->op == GT__OPERAND) gt__merge_shape(y, v->x, v->x->ndim);
   for (int k = 0; k < gt__table[v->op].arity; k++) gt__tree_shape(t, v->child[k], y);
 }
 /* -- launch of a map -- */
@@ -5606,7 +5548,7 @@ static gt_status gt__place(gt__tree *t, const gt_tensor *out) {
     }
     if (found < 0) found = i;
     if (gt__check_devices(t->function, found + 1, t->in[found], i + 1, x)) return gt__failed();
-    if (!gt__merge_shape(whole, x))
+    if (!gt__merge_shape(whole, x, x->ndim))
       return gt__fail(GT_ERROR_SHAPE, "%s: operand %d %s does not broadcast with %s", t->function,
                       i + 1, gt__shape_text(x), gt__shape_text(whole));
     whole->device = x->device;
@@ -6127,76 +6069,89 @@ GT_API gt_status gt_set_float32_matmul_precision(gt_precision precision) {
 }
 typedef struct {
   gt__op op;
-  gt_tensor a, b;     /* views of the batch; behind its dims those of the matrix, 1 for a vector */
+  const gt_tensor *a, *b;
   gt_tensor result;   /* without storage until it is computed by itself */
-  int drop_m, drop_n; /* the result has no such dim */
+  int drop_m, drop_n; /* a vector: the result has no such dim */
 } gt__product;
 /* Fills p, but for what comes behind the product. */
 static gt_status gt__product_shape(const char *function, const gt_tensor *a, const gt_tensor *b,
                                    gt__product *p) {
   gt__matmul_args *x = &gt__op_new(&p->op, GT__MATMUL, function, a->device)->u.matmul;
-  p->a = gt__plain(a);
-  p->b = gt__plain(b);
-  p->drop_m = a->ndim == 1;
-  p->drop_n = b->ndim == 1;
-  if (!a->ndim || !b->ndim)
+  const int vector = a->ndim == 1, column = b->ndim == 1;
+  const int at = a->ndim + vector - 2, bt = b->ndim + column - 2;   /* dims of the batch */
+  p->a = a;
+  p->b = b;
+  p->drop_m = vector;
+  p->drop_n = column;
+  if (at < 0 || bt < 0)
     return gt__fail(GT_ERROR_SHAPE, "%s: %s x %s: both need one dimension at least; gt_mul multiplies "
                     "by a number", function, gt__shape_text(a), gt__shape_text(b));
   if (!gt__same_device(a->device, b->device))
     return gt__fail(GT_ERROR_DEVICE, "%s: %s is on %s, %s on %s; gt_to moves a tensor", function,
                     gt__shape_text(a), gt_device_string(a->device), gt__shape_text(b),
                     gt_device_string(b->device));
-  if (p->drop_m) gt__insert_dim(&p->a, 0);
-  if (p->drop_n) gt__insert_dim(&p->b, 1);
-  p->a.ndim -= 2;
-  p->b.ndim -= 2;
-  x->m = p->a.shape[p->a.ndim];
-  x->k = p->a.shape[p->a.ndim + 1];
-  x->n = p->b.shape[p->b.ndim + 1];
-  x->a_row = p->a.stride[p->a.ndim];
-  x->a_col = p->a.stride[p->a.ndim + 1];
-  x->b_row = p->b.stride[p->b.ndim];
-  x->b_col = p->b.stride[p->b.ndim + 1];
-  if (p->b.shape[p->b.ndim] != x->k)
+  x->k = a->shape[at + !vector];
+  x->m = vector ? 1 : a->shape[at];
+  x->n = column ? 1 : b->shape[bt + 1];
+  x->a_col = a->stride[at + !vector];
+  x->a_row = vector ? x->a_col * x->k : a->stride[at];
+  x->b_row = b->stride[bt];
+  x->b_col = column ? 1 : b->stride[bt + 1];
+  if (b->shape[bt] != x->k)
     return gt__fail(GT_ERROR_SHAPE, "%s: %s x %s: inner sizes %lld and %lld differ%s", function,
-                    gt__shape_text(a), gt__shape_text(b), (long long)x->k,
-                    (long long)p->b.shape[p->b.ndim],
+                    gt__shape_text(a), gt__shape_text(b), (long long)x->k, (long long)b->shape[bt],
                     x->n == x->k ? "; transpose the second operand?" : "");
-  p->result = p->a;
+  p->result.ndim = p->result.gt__number = 0;
   p->result.storage = NULL;
-  p->result.gt__number = 0;
-  if (!gt__merge_shape(&p->result, &p->b))
+  gt__merge_shape(&p->result, a, at);
+  if (!gt__merge_shape(&p->result, b, bt))
     return gt__fail(GT_ERROR_SHAPE, "%s: %s x %s: the batches do not broadcast", function,
                     gt__shape_text(a), gt__shape_text(b));
   p->result.dtype = gt_promote_types(a->dtype, b->dtype);
   p->result.device = a->device;
   x->n_batch = p->result.ndim;
-  x->batch = gt_numel(&p->result);
-  memcpy(x->post.size, p->result.shape, sizeof x->post.size);
-  if (!p->drop_m) p->result.shape[p->result.ndim++] = x->m;
-  if (!p->drop_n) p->result.shape[p->result.ndim++] = x->n;
+  x->batch = gt__count(x->n_batch, p->result.shape);
+  if (!vector) p->result.shape[p->result.ndim++] = x->m;
+  if (!column) p->result.shape[p->result.ndim++] = x->n;
   return GT_OK;
 }
+/* With the program g behind it, or nothing but the product. */
 static gt_status gt__launch_product(gt__product *p, const gt__code *g, const gt_tensor *out) {
   gt__matmul_args *x = &p->op.u.matmul;
+  gt__program *program = &x->post.program;
   gt__operand *o[1 + GT__INPUTS];
-  const int n = g->p.n_in > 1 ? g->p.n_in : 1, batch = x->n_batch; /* input 0: the product */
-  const int ndim = p->result.ndim;
+  const int batch = x->n_batch, ndim = p->result.ndim;
   int order[GT_MAX_DIMS]; /* the kernel's dims: batch, M, N */
   if (!gt_numel(out)) return GT_OK;
+  /* A CPU reads a matrix that is stored by columns best where it stands behind: C^T = B^T x A^T. */
+  const int turned = x->n == 1 && x->m > 1 && x->k > 1 && x->a_row == 1 &&
+                     p->op.device.type == GT_CPU;
+  const gt_tensor *a = turned ? p->b : p->a, *b = turned ? p->a : p->b;
+  if (turned) {
+    gt__swap(&x->m, &x->n);
+    gt__swap(&x->a_row, &x->b_col);
+    gt__swap(&x->a_col, &x->b_row);
+  }
   memcpy(order, gt__as_it_is, sizeof gt__as_it_is);
-  order[batch] = p->drop_m ? -1 : batch;
-  order[batch + 1] = p->drop_n ? -1 : ndim - 1;
-  x->compute = g->p.compute;
+  order[batch + turned] = p->drop_m ? -1 : batch;
+  order[batch + !turned] = p->drop_n ? -1 : ndim - 1;
+  if (g) gt__set_program(&x->post, &g->p);
+  else {
+    memset(program, 0, offsetof(gt__program, ins) + sizeof *program->ins);   /* loads slot 0 */
+    program->compute = (uint8_t)gt__compute_of(p->result.dtype);
+    program->n_ins = program->n_in = program->n_slot = 1;
+  }
+  const int n = program->n_in > 1 ? program->n_in : 1; /* input 0: the product */
+  x->compute = program->compute;
   x->precision = gt__me.precision;
   x->post.ndim = batch + 2;
+  for (int d = 0; d < batch; d++) x->post.size[d] = p->result.shape[d];
   x->post.size[batch] = x->m;
   x->post.size[batch + 1] = x->n;
-  x->post.count = gt_numel(out);
-  gt__set_program(&x->post, &g->p);
+  x->post.count = x->batch * x->m * x->n;
   o[0] = gt__bind(&p->op, &x->post.out, out, ndim, batch + 2, order);
-  gt__bind(&p->op, &x->a, &p->a, batch, batch, order);
-  gt__bind(&p->op, &x->b, &p->b, batch, batch, order);
+  gt__bind(&p->op, &x->a, a, batch + 2 - (a->ndim == 1), batch, order);
+  gt__bind(&p->op, &x->b, b, batch + 2 - (b->ndim == 1), batch, order);
   for (int k = 1; k < n; k++)
     o[k] = gt__bind(&p->op, &x->post.in[k], g->in[k], ndim, batch + 2, order);
   x->post.narrow = gt__is_narrow(&p->op, x->post.ndim, x->post.size, n, o);
@@ -6208,14 +6163,10 @@ static gt_tensor *gt__matmul_bare(const char *function, gt_tensor *out, const gt
   const gt_tensor *const x[] = {a, b};
   gt__product p;
   gt__result r;
-  gt__code g;
   if (gt__refuse(function, !out, gt__first_null(2, x))) return NULL;
   if (gt__product_shape(function, a, b, &p)) return NULL;
   if (gt__begin(&r, function, out, &p.result, 2, x, 0)) return NULL;
-  memset(&g.p, 0, sizeof g.p.ins[0] + offsetof(gt__program, ins));   /* which loads slot 0 */
-  g.p.compute = (uint8_t)gt__compute_of(p.result.dtype);
-  g.p.n_ins = g.p.n_in = g.p.n_slot = 1;
-  return gt__end(&r, gt__launch_product(&p, &g, r.place));
+  return gt__end(&r, gt__launch_product(&p, NULL, r.place));
 }
 /* The product by itself, in the type that products add up in, then the expression. */
 static gt_status gt__product_apart(gt__tree *t, gt__product *p, gt_dtype dtype, gt_tensor *place) {

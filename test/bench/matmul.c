@@ -77,23 +77,24 @@ static double measure_peak(void) {
 /* ---- one product ---- */
 typedef struct { const char *name; int64_t m, n, k; int ta, tb; gt_dtype dtype; } task;
 typedef struct { double ours, theirs; } pair;   /* microseconds */
-static void peer_product(const task *t, const gt_tensor *a, const gt_tensor *b, gt_tensor *c) {
+static void peer_product(const task *t, const void *a, const void *b, void *c) {
   const int m = (int)t->m, n = (int)t->n, k = (int)t->k;
   const int ta = t->ta ? 112 : 111, tb = t->tb ? 112 : 111, lda = t->ta ? m : k, ldb = t->tb ? k : n;
-  const float *x = (const float *)gt_data(a), *y = (const float *)gt_data(b);
   if (t->dtype == GT_FLOAT32)
-    peer_s(101, ta, tb, m, n, k, 1, x, lda, y, ldb, 0, (float *)gt_data(c), n);
+    peer_s(101, ta, tb, m, n, k, 1, (const float *)a, lda, (const float *)b, ldb, 0, (float *)c, n);
   else
-    peer_d(101, ta, tb, m, n, k, 1, (const double *)gt_data(a), lda, (const double *)gt_data(b),
-           ldb, 0, (double *)gt_data(c), n);
+    peer_d(101, ta, tb, m, n, k, 1, (const double *)a, lda, (const double *)b, ldb, 0, (double *)c,
+           n);
 }
 static double time_of(int ours, int count, const task *t, const gt_tensor *a, const gt_tensor *b,
                       const gt_tensor *va, const gt_tensor *vb, gt_tensor *c) {
+  const void *x = gt_data(a), *y = gt_data(b);
+  void *z = gt_data(c);
   double start = 0;
   for (int i = -1; i < count; i++) {   /* the first is not timed */
     if (i == 0) start = time_us();
     if (ours) gt_matmul(c, va, vb);
-    else peer_product(t, a, b, c);
+    else peer_product(t, x, y, z);
   }
   return (time_us() - start) / count;
 }

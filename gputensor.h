@@ -1316,8 +1316,8 @@ enum {
 typedef struct { uint8_t op, b, c, d; } gt__ins;
 typedef union { float s; double f; int64_t i; } gt__num;   /* s, f or i by the compute type */
 typedef struct {
-  uint8_t compute, heavy, once;    /* heavy: has an operation of cost HEAVY, or indices; once: */
-  uint8_t n_ins, n_in, n_const, n_slot, pad; /* input 0 is read by one instruction alone */
+  uint8_t compute, heavy;          /* heavy: has an operation of cost HEAVY, or indices */
+  uint8_t n_ins, n_in, n_const, n_slot, pad[2];
   uint64_t seed, offset;           /* of the generator, for GT__UNIFORM and its like */
   gt__ins ins[GT__CODE];
   gt__num constant[GT__SLOTS];     /* constant[k] fills slot n_in + k */
@@ -1344,10 +1344,10 @@ typedef struct {
    identity and folds its elements in order; lanes combine by halving: lane i with lane i + 128, then
    i + 64, ... 1. Not inner: chunk is GT__ROWS = 32, one lane, in order. Then, both, the values of
    the chunks combine pairwise: neighbours (0,1) (2,3) ..., a last odd one is carried up; repeat.
-   With `soft`, inner is 1, fold is SUM, pre.program yields floats and a row, the n values v of an
-   outer index, takes GT__SOFT_BYTES at most. m = their maximum (LOGSUMEXP: 0 for an infinite one),
-   s = the SUM of e = exp(v - m). The results e / s, or (v - m) - log(s), go through pre.out, as a
-   map's over pre.size; LOGSUMEXP's log(s) + m goes through `out`. */
+   With `soft`, inner is 1, fold is SUM, one dim is folded and a row, the n values v of an outer
+   index, takes GT__SOFT_BYTES at most; all are floats. m = the maximum (LOGSUMEXP: 0 for an infinite
+   one), s = the SUM of e = exp(v - m). The results e / s, or (v - m) - log(s), go through pre.out, as
+   a map's over pre.size; LOGSUMEXP's log(s) + m goes through `out`. */
 enum { GT__LANES = 256, GT__CHUNK = 4096, GT__ROWS = 32, GT__SOFT_BYTES = 131072 };
 enum { GT__SOFTMAX = 1, GT__LOG_SOFTMAX, GT__LOGSUMEXP };
 enum { GT__FOLD_SUM, GT__FOLD_PROD, GT__FOLD_MAX, GT__FOLD_MIN, GT__FOLD_ARGMAX, GT__FOLD_ARGMIN,
@@ -1384,7 +1384,6 @@ typedef struct {
   gt__operand dst, src, index;           /* index: 1-d, GT_INT32 or GT_INT64, stride[0] */
   int32_t *fault;                        /* host-visible word, or NULL */
 } gt__copy_args;
-enum { GT__TABLE_BYTES = 131072 };       /* a map's scratch: results of all 16-bit values */
 enum { GT__COPY, GT__MAP, GT__REDUCE, GT__MATMUL, GT__KINDS };
 enum { GT__TOUCH = GT__INPUTS + 3 };
 typedef struct {
@@ -3287,25 +3286,12 @@ static int gt__cuda_pinned(const void *p) {
   return code || a.type == cudaMemoryTypeHost;
 }
 /* -- work -- */
-/* Is it a heavy function of one array of 16 bits, large enough for a table of all its results? */
-static int gt__is_tabular(const gt__map_args *m) {
-  const gt__operand *x = &m->in[0], *y = &m->out;
-  const gt__program *p = &m->program;
-  int tabular = p->heavy && p->n_in == 1 && p->compute == GT__F32 && m->ndim == 1 &&
-                m->count >= 1 << 22 && x->size_log2 == 1 && y->size_log2 == 1 &&
-                x->stride[0] == 1 && y->stride[0] == 1 &&
-                ((uintptr_t)x->data | (uintptr_t)y->data) % 16 == 0;
-  for (int i = 0; i < p->n_ins; i++)
-    tabular = tabular && (p->ins[i].op < GT__INDEX || p->ins[i].op > GT__INTEGER);
-  return tabular;
-}
 static size_t gt__cuda_scratch(const gt__op *op) {
   const gt__reduce_args *r = &op->u.reduce;
   if (op->kind == GT__MATMUL) {
     GT__ENTER(op->device.index);
     return code ? 0 : gt__cuda_matmul_scratch(&op->u.matmul);
   }
-  if (op->kind == GT__MAP && gt__is_tabular(&op->u.map)) return GT__TABLE_BYTES;
   if (op->kind != GT__REDUCE || r->n_chunk <= 1) return 0;
   return (size_t)r->outer * (size_t)r->n_chunk * sizeof(gt__partial);
 }
@@ -5309,7 +5295,7 @@ enum { GT__CONSTANT_AT = 32, GT__TEMPORARY_AT = 64 };
 typedef struct {
   const gt__tree *t;
   int n_temporary, most_temporaries, over; /* over: it does not fit */
-  int indexed, first_uses;                 /* it needs the logical order; reads of input 0 */
+  int indexed;                             /* it needs the logical order */
   gt__program p;
   const gt_tensor *in[GT__INPUTS];
 } gt__code;
@@ -5331,7 +5317,6 @@ static int gt__leaf_slot(gt__code *g, int i) {
     while (k < g->p.n_in && g->in[k] != v->x) k++;
     if (k == GT__INPUTS) g->over = 1;
     else if (k == g->p.n_in) g->in[g->p.n_in++] = v->x;
-    g->first_uses += k == 0;
     return k;
   }
   memset(&c, 0, sizeof c);
@@ -5411,7 +5396,6 @@ static int gt__compile(const gt__tree *t, int i, int compute, gt__code *g) {
   g->p.offset = t->offset;
   if (t->n_in && !t->in[0]->storage) g->in[g->p.n_in++] = t->in[0]; /* a product: input 0 */
   gt__generate(g, i);
-  g->p.once = g->first_uses == 1;
   g->p.n_slot = (uint8_t)(g->p.n_in + g->p.n_const + g->most_temporaries);
   if (g->over || g->p.n_slot > GT__SLOTS) return 0;
   move[1] = g->p.n_in - GT__CONSTANT_AT;
@@ -6011,14 +5995,15 @@ GT_API gt_tensor *gt_norm(gt_tensor *out, const gt_tensor *x, double p, uint32_t
   return sum ? gt__outer(__func__, out, x, "a**(1/b)", sum, power, NULL) : NULL;
 }
 /* Does a row of x along these dims take one read and stay on the chip? See gt__reduce_args. */
-static int gt__is_row(const gt_tensor *x, uint32_t set) {
-  int64_t bytes = x->dtype == GT_FLOAT64 ? 8 : 4;
-  int inner = 0;
+static int gt__is_row(const gt_tensor *x, uint32_t set, const gt_tensor *out) {
+  int64_t bytes = x->dtype == GT_FLOAT64 ? 8 : 4, inner = 0;
   for (int d = 0; d < x->ndim; d++) {
     if (set >> d & 1) bytes *= x->shape[d];
     if (x->shape[d] != 1) inner = set >> d & 1;
   }
-  return inner && bytes && bytes <= GT__SOFT_BYTES && gt_is_floating(x->dtype);
+  const gt_dtype to = out ? out->dtype : x->dtype;
+  return inner && bytes && bytes <= GT__SOFT_BYTES && gt_is_floating(x->dtype) &&
+         !(set & (set - 1)) && gt_is_floating(to) && (to < GT_FLOAT64) == (x->dtype < GT_FLOAT64);
 }
 /* In one read, or: m, the maximum of a row, s, the sum of exp(x - m), and then the result. */
 static gt_tensor *gt__soft(const char *function, gt_tensor *out, const gt_tensor *x, uint32_t dims,
@@ -6028,9 +6013,8 @@ static gt_tensor *gt__soft(const char *function, gt_tensor *out, const gt_tensor
   if (gt__dim_set(function, dims, x->ndim, &set)) return NULL;
   f.at_least = GT__F32;
   f.soft = soft;
-  if (gt__is_row(x, set)) return gt__fold_text(&f, out, "a", 1, &x);
-  /* nothing to add up: the sum is 0 and its logarithm -inf */
-  const gt_reduction first = gt_numel(x) ? GT_MAX : GT_SUM;
+  if (gt__is_row(x, set, out)) return gt__fold_text(&f, out, "a", 1, &x);
+  const gt_reduction first = gt_numel(x) ? GT_MAX : GT_SUM; /* of nothing: 0, its logarithm -inf */
   GT__LOCAL gt_tensor *m = gt__inner(function, first, dims, 1, "a", x, NULL);
   if (!m || (soft == GT__LOGSUMEXP && /* no inf - inf below */
              !gt__outer(function, m, x, "isinf(a) ? 0 : a", m, NULL, NULL))) return NULL;

@@ -278,10 +278,10 @@ catches() { # TOOL: it is silent about a good program and finds the fault plante
 # engine of a Hopper writes, so that products are not for it.
 programs_for() { # TOOL
   case $1 in
-    memcheck) echo kernels tensor expression random npy stream async programs ;;
-    racecheck) echo kernels expression random ;;
+    memcheck) echo every_kernel tensor expression random npy stream async programs ;;
+    racecheck) echo every_kernel expression random ;;
     initcheck) echo tensor expression random npy stream ;;
-    synccheck) echo kernels expression tensor ;;
+    synccheck) echo every_kernel expression tensor ;;
   esac
 }
 run_sanitizers() {

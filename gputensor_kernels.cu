@@ -106,6 +106,21 @@ template <> struct gt__bits<2> { typedef unsigned short type; };
 template <> struct gt__bits<4> { typedef unsigned int type; };
 template <> struct gt__bits<8> { typedef uint2 type; };
 template <> struct gt__bits<16> { typedef uint4 type; };
+/* W elements, by 16-byte instructions or one narrower. */
+template <class S, int W> GT__DEV void gt__load_line(const char *from, S (&x)[W]) {
+  constexpr int PART = sizeof x < 16 ? sizeof x : 16, N = sizeof x / PART;
+  typedef typename gt__bits<PART>::type Part;
+  Part part[N];
+  GT__EACH part[i] = ((const Part *)from)[i];
+  memcpy(x, part, sizeof x);
+}
+template <class S> GT__DEV void gt__store_line(char *to, const S &x) {
+  constexpr int PART = sizeof x < 16 ? sizeof x : 16, N = sizeof x / PART;
+  typedef typename gt__bits<PART>::type Part;
+  Part part[N];
+  memcpy(part, x, sizeof x);
+  GT__EACH ((Part *)to)[i] = part[i];
+}
 
 /* ---- >>converting ------------------------------------------------------------------------------
    float to integer truncates and saturates and makes NaN 0, integer to integer wraps, to bool is
@@ -134,6 +149,9 @@ template <class X> GT__DEV void gt__set(gt__bfloat &y, X x) {
 template <class I, class X> GT__DEV void gt__set(gt__raw<I> &y, X x) {
   y.bits = (I)__float_as_int((float)x);
 }
+template <class T, class I> GT__DEV void gt__set(T &y, gt__raw<I> x) {
+  y = (T)__int_as_float(x.bits);
+}
 #define GT__SATURATE(I, lo, hi) \
   GT__DEV void gt__set(I &y, float x) { y = (I)gt__f32_to_i64(x, lo, hi); } \
   GT__DEV void gt__set(I &y, double x) { y = (I)gt__f64_to_i64(x, lo, hi); }
@@ -148,9 +166,6 @@ template <class T, class S> struct gt__cast {
     gt__set(y, gt__plain(x));
     return y;
   }
-};
-template <class T, class I> struct gt__cast<T, gt__raw<I>> {
-  GT__DEV T of(gt__raw<I> x) { return (T)__int_as_float(x.bits); }
 };
 /* An array, from elements that need not be one. */
 template <class T, class S, int N> GT__DEV void gt__cast_all(T (&y)[N], const S *x) {
@@ -200,7 +215,6 @@ template <class T> GT__DEV void gt__put16(char *p, const T *x) {
   for (int i = 0; i < gt__lot<T>; i++) q.x[i] = x[i];
   *(gt__vector<T> *)p = q;
 }
-
 template <class T, int N> GT__DEV void gt__get(const gt__slots &s, unsigned slot, T (&x)[N]) {
   constexpr int W = gt__lot<T>;
   #pragma unroll
@@ -217,16 +231,15 @@ GT__DEV void gt__fill_constants(const gt__program &p, const gt__slots &s) {
   #pragma unroll 1
   for (int k = 0; k < p.n_const; k++) {
     T x[N];
-    const T c = gt__constant<T>(p.constant[k]);
-    GT__EACH x[i] = c;
+    GT__EACH x[i] = gt__constant<T>(p.constant[k]);
     gt__put(s, p.n_in + k, x);
   }
 }
 
 /* ---- >>loading ------------------------------------------------------------------------------ */
-/* The element offset of index i among the dims [from, to). One dim, or none, is the usual case;
-   more are out of line, so that they take no registers from it, and in 32 bits where `narrow`
-   allows, since 64-bit division costs four times more. */
+/* The element offset of index i among the dims [from, to). More than one are out of line, so that
+   they take no registers from the usual case, and in 32 bits where `narrow` allows, since 64-bit
+   division costs four times more. */
 template <class I>
 GT__DEV int64_t gt__locate_as(I i, int from, int to, const int64_t *size, const int64_t *stride) {
   int64_t at = 0;
@@ -249,31 +262,11 @@ GT__DEV int64_t gt__locate(const gt__map_args &p, int64_t i, int from, int to,
                                          : gt__locate_among(p, i, from, to, stride);
 }
 
-/* Where a straight batch lies in an operand: element j of vector v is at p[v] + j*stride, in bytes.
-   whole: both vectors exist, lie side by side and may be moved by their widest instructions. The
-   addresses are tested here because rows start anywhere. */
-struct gt__lines {
-  char *p[2];
-  int64_t stride;
-  bool whole;
-};
-GT__DEV int64_t gt__place(const gt__map_args &p, const gt__operand &x, const gt__batch &b, int v) {
-  return gt__locate(p, b.o + (b.r + v * b.dr), 0, b.cut, x.stride) +
-         gt__locate(p, b.k + (b.c + v * b.dc), b.cut, p.ndim, x.stride);
-}
-template <class T>
-GT__DEV gt__lines gt__find(const gt__map_args &p, const gt__operand &x, const gt__batch &b) {
-  constexpr int W = gt__lot<T>;
-  gt__lines l;
-  const int64_t stride = x.stride[b.down ? b.cut - 1 : p.ndim - 1];
-  const int bytes = W << x.size_log2;
-  l.p[0] = x.data + (gt__place(p, x, b, 0) << x.size_log2);
-  l.p[1] = x.data + (gt__place(p, x, b, 1) << x.size_log2);
-  l.stride = stride << x.size_log2;
-  l.whole = stride == 1 && b.valid[0] == W && b.valid[1] == W && b.straight &&
-            (((unsigned)(uintptr_t)l.p[0] | (unsigned)(uintptr_t)l.p[1]) &
-             (bytes < 16 ? bytes - 1 : 15)) == 0;
-  return l;
+/* Where a vector of a batch begins in an operand. */
+GT__DEV char *gt__place(const gt__map_args &p, const gt__operand &x, const gt__batch &b, int v) {
+  return x.data + ((gt__locate(p, b.o + (b.r + v * b.dr), 0, b.cut, x.stride) +
+                    gt__locate(p, b.k + (b.c + v * b.dc), b.cut, p.ndim, x.stride))
+                   << x.size_log2);
 }
 static __device__ __noinline__ char *gt__find_one(const gt__map_args &p, const gt__operand &x,
                                                   int64_t i, int cut, int64_t width) {
@@ -283,46 +276,29 @@ static __device__ __noinline__ char *gt__find_one(const gt__map_args &p, const g
 }
 template <class T> GT__DEV T gt__load_one(const char *p, int dtype) {
   T x;
-  gt__by_dtype(dtype, [&](auto tag) {
-    typedef decltype(tag) S;
-    x = gt__cast<T, S>::of(*(const S *)p);
-  });
+  gt__by_dtype(dtype, [&](auto y) { x = gt__cast<T, decltype(y)>::of(*(decltype(y) *)p); });
   return x;
 }
 template <class T> GT__DEV void gt__store_one(char *p, int dtype, T x) {
-  gt__by_dtype(dtype, [&](auto tag) {
-    typedef decltype(tag) S;
-    *(S *)p = gt__cast<S, T>::of(x);
-  });
-}
-/* W elements, by 16-byte instructions or one narrower. */
-template <class S, int W> GT__DEV void gt__load_line(const char *from, S (&x)[W]) {
-  constexpr int BYTES = sizeof x, PART = BYTES < 16 ? BYTES : 16;
-  typedef typename gt__bits<PART>::type Part;
-  Part part[BYTES / PART];
-  #pragma unroll
-  for (int i = 0; i < BYTES / PART; i++) part[i] = ((const Part *)from)[i];
-  memcpy(x, part, BYTES);
-}
-template <class S> GT__DEV void gt__store_line(char *to, const S &x) {
-  constexpr int BYTES = sizeof x, PART = BYTES < 16 ? BYTES : 16;
-  typedef typename gt__bits<PART>::type Part;
-  Part part[BYTES / PART];
-  memcpy(part, x, BYTES);
-  #pragma unroll
-  for (int i = 0; i < BYTES / PART; i++) ((Part *)to)[i] = part[i];
+  gt__by_dtype(dtype, [&](auto y) { *(decltype(y) *)p = gt__cast<decltype(y), T>::of(x); });
 }
 
-/* Fills a slot with elements of any dtype and strides or, OUT, stores it so. Like all that is not
-   the usual case, out of line and with its arguments by value, so that it costs the kernel no
-   registers. */
+/* Fills a slot with elements of any dtype and strides or, OUT, stores it so. Out of line, as all
+   that is unusual, and with arguments by value, so that it costs the kernel no registers. */
 template <class T, bool OUT>
 static __device__ __noinline__ void gt__move_slot(const gt__map_args &p, int slot, gt__batch b,
                                                   gt__slots s) {
   constexpr int W = gt__lot<T>;
   const gt__operand &x = OUT ? p.out : p.in[slot];
   if (b.straight) {
-    const gt__lines l = gt__find<T>(p, x, b);
+    const int64_t stride = x.stride[b.down ? b.cut - 1 : p.ndim - 1];
+    const int bytes = W << x.size_log2;
+    char *const line[2] = {gt__place(p, x, b, 0), gt__place(p, x, b, 1)};
+    const int64_t hop = stride << x.size_log2;
+    /* may the widest instructions move both? Addresses are tested, since rows start anywhere */
+    const bool whole = stride == 1 && b.valid[0] == W && b.valid[1] == W &&
+                       (((unsigned)(uintptr_t)line[0] | (unsigned)(uintptr_t)line[1]) &
+                        (bytes < 16 ? bytes - 1 : 15)) == 0;
     gt__by_dtype(x.dtype, [&](auto tag) {
       typedef decltype(tag) S;
       S u[2][W];
@@ -331,12 +307,12 @@ static __device__ __noinline__ void gt__move_slot(const gt__map_args &p, int slo
       #pragma unroll
       for (int v = 0; v < 2; v++) {
         if (OUT) gt__cast_all(u[v], y + v * W);
-        if (l.whole && OUT) gt__store_line(l.p[v], u[v]);
-        else if (l.whole) gt__load_line(l.p[v], u[v]);
+        if (whole && OUT) gt__store_line(line[v], u[v]);
+        else if (whole) gt__load_line(line[v], u[v]);
         else
           #pragma unroll
           for (int j = 0; j < W; j++) {
-            S *at = (S *)(l.p[v] + j * l.stride);
+            S *at = (S *)(line[v] + j * hop);
             if (!OUT) u[v][j] = j < b.valid[v] ? *at : S();
             else if (j < b.valid[v]) *at = u[v][j];
           }
@@ -395,7 +371,8 @@ template <int OP, class T> struct gt__formula;
     GT__DEV T of(T a, T b, T c) { return (void)a, (void)b, (void)c, (T)(formula); } \
   };
 #define GT__F(name) gt__##name##_f32
-#define GT__LINE(name, arity, result, cost, f, i) GT__FORMULA(name, float, f)
+#define GT__LINE(name, arity, result, cost, f, i) \
+  GT__FORMULA(name, float, f) GT__FORMULA(name, int64_t, i)
 GT__OPERATIONS(GT__LINE)
 #undef GT__LINE
 #undef GT__F
@@ -404,9 +381,8 @@ GT__OPERATIONS(GT__LINE)
 GT__OPERATIONS(GT__LINE)
 #undef GT__LINE
 #undef GT__F
-#define GT__LINE(name, arity, result, cost, f, i) GT__FORMULA(name, int64_t, i)
-GT__OPERATIONS(GT__LINE)
-#undef GT__LINE
+enum { GT__OP_mul_add = GT__OPS };       /* a*b + c, which is two instructions: for gt__short */
+GT__FORMULA(mul_add, float, GT__ADD(GT__MUL(a, b), c))
 #undef GT__FORMULA
 
 /* A formula on all elements of a batch. Quotients of floats: one test tells for all that exponents
@@ -451,47 +427,39 @@ GT__DEV int64_t gt__random(int, const gt__program &p, uint64_t index, int64_t lo
   return gt__random_i64(p.seed, p.offset + index, low, range);
 }
 
-/* U elements of a slot from element k on. */
-template <class T, int V, int U>
-GT__DEV void gt__get_some(const gt__slots &s, unsigned slot, int k, T (&x)[U]) {
-  #pragma unroll
-  for (int i = 0; i < U; i++) x[i] = *gt__element<T, V>(s, slot, k + i);
-}
-/* A heavy instruction (exp, pow, random numbers...) on U elements at a time, all N or fewer: then a
-   loop has the body U times, after which the accumulator turns by U, since registers cannot be
-   indexed. What the elements' places are is asked for inside of the case that needs them: nvcc
-   would take all that it can out of the loop over instructions, in front of all programs. */
-template <class T, int U, class At, int N>
+/* A heavy instruction (exp, pow...) on N elements at a time, all E or fewer: then the accumulator
+   turns by N, since registers cannot be indexed. Elements' places are asked for in the cases that
+   need them, since nvcc takes what it can out of the loop over instructions, for all programs. */
+template <class T, int N, class At, int E>
 GT__DEV void gt__heavy(uint32_t word, const gt__program &p, const gt__slots &s, const At &at,
-                       T (&acc)[N]) {
+                       T (&acc)[E]) {
   constexpr int W = gt__lot<T>;
   const int op = word & 255;
   #pragma unroll 1
-  for (int k = 0; k < N; k += U) {
-    T y[U], z[U], r[U];
-    #pragma unroll
-    for (int i = 0; i < U; i++) r[i] = y[i] = z[i] = acc[i];
+  for (int k = 0; k < E; k += N) {
+    T y[N], z[N], r[N];
+    const auto get = [&](T (&x)[N], unsigned slot) {
+      GT__EACH x[i] = *gt__element<T, E / W>(s, slot, k + i);
+    };
+    GT__EACH r[i] = y[i] = z[i] = acc[i];
     switch (op) {
       case GT__INDEX: {
         const auto b = at();
-        #pragma unroll
-        for (int i = 0; i < U; i++) r[i] = (T)b.index((k + i) / W, (k + i) % W);
+        GT__EACH r[i] = (T)b.index((k + i) / W, (k + i) % W);
         break;
       }
       case GT__UNIFORM: case GT__NORMAL: case GT__INTEGER: {
         const auto b = at();
-        gt__get_some<T, N / W, U>(s, word >> 8 & 255, k, y);
-        gt__get_some<T, N / W, U>(s, word >> 16 & 255, k, z);
-        #pragma unroll
-        for (int i = 0; i < U; i++)
-          r[i] = gt__random(op, p, b.index((k + i) / W, (k + i) % W), y[i], z[i]);
+        get(y, word >> 8 & 255);
+        get(z, word >> 16 & 255);
+        GT__EACH r[i] = gt__random(op, p, b.index((k + i) / W, (k + i) % W), y[i], z[i]);
         break;
       }
 #define GT__CASE_LIGHT(name, arity)
 #define GT__CASE_HEAVY(name, arity) \
       case GT__OP_##name: \
-        if (arity > 1) gt__get_some<T, N / W, U>(s, word >> 8 & 255, k, y); \
-        if (arity > 2) gt__get_some<T, N / W, U>(s, word >> 16 & 255, k, z); \
+        if (arity > 1) get(y, word >> 8 & 255); \
+        if (arity > 2) get(z, word >> 16 & 255); \
         gt__apply_all<GT__OP_##name>(r, y, z); \
         break;
 #define GT__LINE(name, arity, result, cost, f, i) GT__CASE_##cost(name, arity)
@@ -500,14 +468,13 @@ GT__DEV void gt__heavy(uint32_t word, const gt__program &p, const gt__slots &s, 
 #undef GT__CASE_HEAVY
     }
     #pragma unroll
-    for (int i = 0; i < N - U; i++) acc[i] = acc[i + U];
-    #pragma unroll
-    for (int i = 0; i < U; i++) acc[N - U + i] = r[i];
+    for (int i = 0; i < E - N; i++) acc[i] = acc[i + N];
+    GT__EACH acc[E - N + i] = r[i];
   }
 }
 
 /* Runs a program over a batch. HEAVY: 0 leaves the heavy cases out, which keeps registers few and
-   occupancy high; else the U of gt__heavy. Operand b is read before the branch on the operation, so
+   occupancy high; else the N of gt__heavy. Operand b is read before the branch on the operation, so
    that its latency hides behind it. */
 template <class T, int HEAVY, class At, int N>
 GT__DEV void gt__run(const gt__program &p, const gt__slots &s, const At &at, T (&acc)[N]) {
@@ -526,11 +493,8 @@ GT__DEV void gt__run(const gt__program &p, const gt__slots &s, const At &at, T (
 #define GT__CASE_LIGHT(name, arity) \
       case GT__OP_##name: \
         if (arity == 3) gt__get(s, word >> 16 & 255, z); \
-        if (arity == 3) gt__apply_all<GT__OP_##name>(acc, y, z); \
-        else gt__apply_all<GT__OP_##name>(acc, y, y); \
+        gt__apply_all<GT__OP_##name>(acc, y, arity == 3 ? z : y); \
         break;
-#undef GT__LINE
-#define GT__LINE(name, arity, result, cost, f, i) GT__CASE_##cost(name, arity)
       GT__OPERATIONS(GT__LINE)
 #undef GT__LINE
 #undef GT__CASE_LIGHT
@@ -542,12 +506,11 @@ GT__DEV void gt__run(const gt__program &p, const gt__slots &s, const At &at, T (
 }
 
 /* ---- >>map -------------------------------------------------------------------------------------
-   A block makes a tile of rows x columns: all dims but the last are rows, one after the other. So
-   rows that repeat, columns that repeat and plain arrays, which are one long row, are the same to
-   it. Neighbouring threads take neighbouring vectors, so that a warp's loads and stores cover 512
-   bytes in a row; a thread's next vector lies straight below or, in a tile of one row, a share of
-   the tile further on. The usual map, WHOLE, has whole vectors and begins to copy them all before
-   it works; any other goes through the loader. */
+   A block makes a tile of rows x columns: all dims but the last are rows, one after the other; so
+   rows or columns that repeat and plain arrays, one long row, are the same to it. Neighbouring
+   threads take neighbouring vectors, so that a warp moves 512 bytes in a row; a thread's next is
+   straight below or, in a tile of one row, a share of the tile further on. The usual map, WHOLE,
+   has whole vectors and begins to copy them all before it works; others go through the loader. */
 struct gt__step {                        /* how an operand moves, in bytes */
   int row, column;                       /* to the next row and column */
   int64_t next;                          /* to the thread's next vector */
@@ -559,9 +522,8 @@ struct gt__tiling {
   int dr, dc;                            /* rows and columns to a thread's next vector */
   unsigned across;                       /* tiles that make up a row */
   bool crossed;                          /* some operand is; the tile is 64 rows of 16 vectors */
-  int64_t rows;                          /* of a batch: whole: all dims before the last two are
-                                            batches, one a blockIdx.y */
-  unsigned batches;
+  int64_t rows;                          /* of a batch */
+  unsigned batches;                      /* whole: of dims before the last two, one a blockIdx.y */
   gt__step step[1 + GT__INPUTS];         /* of out and the inputs, if whole */
 };
 enum { GT__VECTORS = 4 };                /* of a thread in a whole map */
@@ -572,8 +534,7 @@ GT__DEV gt__batch gt__my_batch(const gt__map_args &p, const gt__tiling &t) {
   asm volatile("mov.u32 %0, %%tid.x;" : "=r"(first)); /* so that it need not be kept */
   if (CROSSED && t.crossed) first ^= first >> 4 & 7;  /* see gt__turn */
   first *= gt__lot<T>;
-  gt__batch b = {p.size[p.ndim - 1], 0, 0, 0, (int)first, t.dr, t.dc, p.ndim - 1};
-  b.straight = true;
+  gt__batch b = {p.size[p.ndim - 1], 0, 0, 0, (int)first, t.dr, t.dc, p.ndim - 1, {}, false, true};
   if (t.rows > 1) {
     down = along / t.across;
     along -= down * t.across;
@@ -592,12 +553,10 @@ template <int W> GT__DEV int gt__valid(const gt__batch &b, const gt__tiling &t, 
 GT__DEV char *gt__find_vector(const gt__map_args &p, const gt__operand &x, const gt__step &m,
                               const gt__batch &b) {
   char *at = x.data + (b.o + b.r) * m.row + (b.k + b.c) * m.column;
-  if (gridDim.y > 1)
-    at += gt__locate(p, blockIdx.y, 0, p.ndim - 2, x.stride) << x.size_log2;
+  if (gridDim.y > 1) at += gt__locate(p, blockIdx.y, 0, p.ndim - 2, x.stride) << x.size_log2;
   return at;
 }
-template <class T>
-static __device__ __noinline__ T gt__load_any(const char *p, int dtype) {
+template <class T> static __device__ __noinline__ T gt__load_any(const char *p, int dtype) {
   return gt__load_one<T>(p, dtype);
 }
 /* Begins to copy the existing vectors of an operand to slot k. */
@@ -609,7 +568,7 @@ GT__DEV void gt__copy_vectors(const gt__slots &s, int k, const char *from, int64
   for (int v = 0; v < V; v++, to += s.pitch, from += next)
     if (exist >> v & 1) __pipeline_memcpy_async(to, from, BYTES);
 }
-template <class T, class S, int N>
+template <class S, class T, int N>
 GT__DEV void gt__store_vectors(char *to, int64_t next, int exist, const T (&acc)[N]) {
   constexpr int W = gt__lot<T>;
   #pragma unroll
@@ -624,9 +583,7 @@ static __device__ __noinline__ void gt__store_other(int dtype, char *to, int64_t
                                                     gt__slots s) {
   T y[N];
   gt__get(s, 0, y);
-  gt__by_dtype(dtype, [&](auto tag) {
-    gt__store_vectors<T, decltype(tag)>(to, next, exist, y);
-  });
+  gt__by_dtype(dtype, [&](auto tag) { gt__store_vectors<decltype(tag)>(to, next, exist, y); });
 }
 /* Fills slot k with a transposed operand. A warp reads elements that lie side by side, 64 rows of
    one column, in pairs if they have 16 bits, and puts each where the thread works that it belongs
@@ -747,10 +704,8 @@ GT__DEV void gt__map_whole(const gt__map_args &p, const gt__tiling &t, const gt_
   gt__run<T, HEAVY>(p.program, s, at, acc);
   const gt__step &m = t.step[0];
   char *to = gt__find_vector(p, p.out, m, gt__my_batch<T, CROSSED>(p, t));
-  const bool stored = gt__if_usual<T>(p.out.dtype, [&](auto tag) {
-    gt__store_vectors<T, decltype(tag)>(to, m.next, exist, acc);
-  });
-  if (stored) return;
+  const auto store = [&](auto tag) { gt__store_vectors<decltype(tag)>(to, m.next, exist, acc); };
+  if (gt__if_usual<T>(p.out.dtype, store)) return;
   gt__put(s, 0, acc);
   gt__store_other<T, V * W>(p.out.dtype, to, m.next, exist, s);
 }
@@ -783,10 +738,6 @@ gt__map_kernel(const __grid_constant__ gt__map_args p, const __grid_constant__ g
    operands go from memory to registers, without slots. Beside the interpreter, H200, November 2026,
    2^28 elements: float32 exp, tanh and sigmoid 505 us for 533, gelu 554 for 612; bfloat16 exp 252
    for 279, a / b 367 for 375, a row added 254 for 301; at 2^24 elements up to 30 % faster. */
-enum { GT__OP_mul_add = GT__OPS };       /* a*b + c, which is two instructions */
-template <> struct gt__formula<GT__OP_mul_add, float> {
-  GT__DEV float of(float a, float b, float c) { return GT__ADD(GT__MUL(a, b), c); }
-};
 #define GT__SHORT_PROGRAMS(X) /* operands, vectors of a thread: two for much arithmetic */ \
   X(add, 2, 1) X(sub, 2, 1) X(mul, 2, 1) X(div, 2, 1) X(mul_add, 3, 1) X(where, 3, 1) \
   X(relu, 1, 1) X(exp, 1, 2) X(tanh, 1, 2) X(sigmoid, 1, 2) X(gelu, 1, 2) X(silu, 1, 2) X(sin, 1, 1)
@@ -850,8 +801,7 @@ template <int OP, int ARITY, int V, class S> GT__DEV void gt__make_short(const g
       gt__store_line(p.out + (int64_t)row[v] * p.down + column[v] * 16ll, u);
   }
 }
-template <class S>
-__global__ void __launch_bounds__(GT__SHORT_BLOCK, GT__SHORT_BLOCKS)
+template <class S> __global__ void __launch_bounds__(GT__SHORT_BLOCK, GT__SHORT_BLOCKS)
 gt__short_kernel(const __grid_constant__ gt__short p) {
   gt__after_kernel_before();
   switch (p.op) {
@@ -945,9 +895,8 @@ template <int F> constexpr bool gt__in_order = F == GT__FOLD_SUM || F == GT__FOL
 
 /* How the launcher cuts the work. A block has 1 << chunks_log2 teams for neighbouring chunks of the
    same outputs. DOWN: that is all, and a thread has a vector of outputs. Inner: the other teams
-   have other outputs, `outs` together; teams take turns if there are more. SHORT: a thread of the
-   team has so few elements of a row that all are in registers at once; LONG: a team is a warp, and
-   a thread has 8 of the 256 lanes. */
+   have other outputs, `outs` together; teams take turns if there are more. SHORT: all elements that
+   a thread has of a row fit in registers; LONG: a team is a warp, a thread has 8 of 256 lanes. */
 enum { GT__LONG, GT__SHORT, GT__DOWN };
 struct gt__stride {                      /* how an operand moves, in bytes: by */
   int64_t wide, deep, hop, next;         /* an output, an element, a vector, and within a vector */
@@ -1062,34 +1011,32 @@ template <int FOLD, int N, int TO, class T> GT__DEV void gt__halve(T *x) {
 }
 /* Folds a thread's elements, turned, to its lanes, vectors being `hop` elements apart. SHORT, in
    order: the lanes of a row are halved until 8 are left. */
-template <int FOLD, int W, class T, class S, int E>
-GT__DEV void gt__take_all(int way, gt__part<T, int> (&r)[8], const S (&e)[E], int k, int hop,
+template <int FOLD, int W, class T, class S, int N>
+GT__DEV void gt__take_all(int way, gt__part<T, int> (&r)[8], const S (&e)[N], int k, int hop,
                           T by) {
   const auto of = [&](int i) {
     const T x = gt__cast<T, S>::of(e[i]);
     return gt__in_order<FOLD> ? x : gt__folds<T>::turn(x, by);
   };
   if (way == GT__DOWN) {
-    #pragma unroll
-    for (int i = 0; i < E; i++) gt__take<FOLD>(r[i % W], of(i), k + i / W);
+    GT__EACH gt__take<FOLD>(r[i % W], of(i), k + i / W);
   } else if (way == GT__SHORT && gt__in_order<FOLD>) {
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      T x[E / 8];
+      T x[N / 8];
       #pragma unroll
-      for (int c = 0; c < E / 8; c++) x[c] = of(i + 8 * c);
-      if (E == 64 && hop == 2 * 64) {    /* every other one is of the same lane */
+      for (int c = 0; c < N / 8; c++) x[c] = of(i + 8 * c);
+      if (N == 64 && hop == 2 * 64) {    /* every other one is of the same lane */
         #pragma unroll
-        for (int c = 2; c < E / 8; c++) x[c % 2] = gt__fold_two<FOLD>(x[c % 2], x[c]);
-        x[0] = gt__fold_two<FOLD>(x[0], x[E / 8 > 1]);
+        for (int c = 2; c < N / 8; c++) x[c % 2] = gt__fold_two<FOLD>(x[c % 2], x[c]);
+        x[0] = gt__fold_two<FOLD>(x[0], x[N / 8 > 1]);
       } else {
-        gt__halve<FOLD, E / 8, 1>(x);
+        gt__halve<FOLD, N / 8, 1>(x);
       }
       gt__take<FOLD>(r[i], x[0], 0);
     }
   } else {
-    #pragma unroll
-    for (int i = 0; i < E; i++) gt__take<FOLD>(r[i % 8], of(i), k + i / W * hop);
+    GT__EACH gt__take<FOLD>(r[i % 8], of(i), k + i / W * hop);
   }
 }
 template <int FOLD, class T> GT__DEV T gt__fold_across(T x, int m) { /* with a thread m away */
@@ -1100,13 +1047,12 @@ template <int FOLD, class T> GT__DEV T gt__fold_across(T x, int m) { /* with a t
    do the same. All threads have the result in r[0]. */
 template <int FOLD, int W, class T>
 GT__DEV void gt__fold_team(gt__part<T, int> (&r)[8], int team) {
-  constexpr int C = gt__in_order<FOLD> ? W : 1;
+  constexpr int N = 8, C = gt__in_order<FOLD> ? W : 1;
   constexpr int VALUE = FOLD == GT__FOLD_ARGMAX ? GT__FOLD_MAX : FOLD;
-  T x[8];
+  T x[N];
   int m = team / 2;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) x[i] = r[i].value;
-  gt__halve<VALUE, 8, C>(x);
+  GT__EACH x[i] = r[i].value;
+  gt__halve<VALUE, N, C>(x);
   if (team >= C) {
     #pragma unroll
     for (int c = C / 2; c > 0; c /= 2, m /= 2) {
@@ -1131,9 +1077,7 @@ GT__DEV void gt__fold_team(gt__part<T, int> (&r)[8], int team) {
   }
   if (FOLD == GT__FOLD_ARGMAX) {         /* the first place of the maximum, or of a NaN */
     int first = INT32_MAX;
-    #pragma unroll
-    for (int i = 0; i < 8; i++)
-      if (r[i].value == x[0] || r[i].value != r[i].value) first = min(first, r[i].index);
+    GT__EACH if (r[i].value == x[0] || r[i].value != r[i].value) first = min(first, r[i].index);
     #pragma unroll 1
     for (m = team / 2; m > 0; m /= 2) first = min(first, __shfl_xor_sync(~0u, first, m));
     r[0].index = first;
@@ -1163,9 +1107,8 @@ GT__DEV void gt__finish(const gt__reduce_args &p, int64_t o, bool arg,
                         const gt__part<T, int64_t> &r) {
   char *to = p.out.data + (gt__locate(p.pre, o, 0, p.n_kept, p.out.stride) << p.out.size_log2);
   T value = gt__turned(p.fold, r.value);
-  if (p.finish & GT__DIVIDE)
-    value = gt__apply<GT__OP_div, T>(value, gt__constant<T>(p.divisor));
-  if (p.finish & GT__ROOT) value = gt__apply<GT__OP_sqrt, T>(value, value);
+  if (p.finish & GT__DIVIDE) value = gt__apply<GT__OP_div>(value, gt__constant<T>(p.divisor));
+  if (p.finish & GT__ROOT) value = gt__apply<GT__OP_sqrt>(value, value);
   if (arg) gt__store_one<int64_t>(to, p.out.dtype, r.index);
   else gt__store_one<T>(to, p.out.dtype, value);
 }
@@ -1199,7 +1142,7 @@ enum { GT__FEW = 4 };                    /* vectors, for room for 16 slots */
 template <class T, class S, int W, int SOURCE, int FOLDS>
 __global__ void __launch_bounds__(256, SOURCE == GT__DIRECT ? 3 : 2)
 gt__reduce_kernel(const __grid_constant__ gt__reduce_args p, const __grid_constant__ gt__cut w) {
-  constexpr int U = SOURCE == GT__TINY ? 8 / W : SOURCE == GT__ANYHOW ? GT__FEW : 8;
+  constexpr int U = SOURCE == GT__TINY ? 8 / W : SOURCE == GT__ANYHOW ? GT__FEW : 8, N = U * W;
   const bool down = w.way == GT__DOWN, arg = FOLDS && w.fold == GT__FOLD_ARGMAX;
   const gt__operand &x = p.pre.in[0];
   const int t = threadIdx.x & ((1 << w.team_log2) - 1), chunks = 1 << w.chunks_log2;
@@ -1214,11 +1157,11 @@ gt__reduce_kernel(const __grid_constant__ gt__reduce_args p, const __grid_consta
   gt__slots s = gt__my_slots();
   s.mine += (sizeof(T) + (arg ? 8 : 0)) * w.results;
   gt__await_kernel_before();
-  if (SOURCE > GT__DIRECT) gt__fill_constants<T, U * W>(p.pre.program, s);
+  if (SOURCE > GT__DIRECT) gt__fill_constants<T, N>(p.pre.program, s);
   #pragma unroll 1
-  for (int i = threadIdx.x >> w.team_log2; i < chunks * (down ? 1 : w.outs);
-       i += blockDim.x >> w.team_log2) {
-    const int chunk = i & (chunks - 1), row = i >> w.chunks_log2, c = down ? t * W : row;
+  for (int turn = threadIdx.x >> w.team_log2; turn < chunks * (down ? 1 : w.outs);
+       turn += blockDim.x >> w.team_log2) {
+    const int chunk = turn & (chunks - 1), row = turn >> w.chunks_log2, c = down ? t * W : row;
     const int64_t begin = (first + chunk) * p.chunk, most = p.n - begin, o = o0 + c;
     const int size = most < 0 ? 0 : most < p.chunk ? (int)most : (int)p.chunk;
     const char *line = SOURCE > GT__DIRECT ? NULL : x.data +
@@ -1233,18 +1176,16 @@ gt__reduce_kernel(const __grid_constant__ gt__reduce_args p, const __grid_consta
     for (int j = 0; j < 8; j++) r[j] = {identity, down ? 0 : j / W * hop};
     #pragma unroll 1
     for (int k = 0; k < size + shift; k += U * hop) {
-      S e[U * W];
-      const char *from = line + (k0 + k) * w.in[0].deep;
-      if constexpr (SOURCE <= GT__DIRECT)
+      S e[N];
+      if constexpr (SOURCE <= GT__DIRECT) {
+        const char *from = line + (k0 + k) * w.in[0].deep;
         gt__load_stream(from, w.in[0], left, gt__cast<S, T>::of(none), e);
-      else
-        gt__run_stream<T, SOURCE == GT__LIGHT ? 0 : W == 4 ? 4 : 1>(p, w, s, o, k0 + k, hop, left,
-                                                                    e);
-      if constexpr (SOURCE > GT__DIRECT)
+      } else {
+        constexpr int HEAVY = SOURCE == GT__LIGHT ? 0 : W == 4 ? 4 : 1;
+        gt__run_stream<T, HEAVY>(p, w, s, o, k0 + k, hop, left, e);
         if (!left.all(U) || p.fold >= GT__FOLD_ANY)
-          #pragma unroll
-          for (int j = 0; j < U * W; j++)
-            e[j] = gt__truth(p.fold, left.has(j / W, j % W) ? e[j] : none);
+          GT__EACH e[i] = gt__truth(p.fold, left.has(i / W, i % W) ? e[i] : none);
+      }
       gt__by_fold<FOLDS>(w.fold, [&](auto fold) {
         gt__take_all<decltype(fold)::value, W>(w.way, r, e, k, hop, gt__turn_of<T>(p.fold));
       });
@@ -1330,7 +1271,6 @@ gt__soft_kernel(const __grid_constant__ gt__reduce_args p, const __grid_constant
   const T none = gt__folds<T>::identity(GT__FOLD_MAX);
   uint32_t least = ~0u;
   T e[N], most, log_s = 0;
-  gt__part<T, int> r[8];
   gt__after_kernel_before();
   #pragma unroll 1
   for (int pass = 0; pass < 2; pass++) {
@@ -1358,8 +1298,7 @@ gt__soft_kernel(const __grid_constant__ gt__reduce_args p, const __grid_constant
       const uint32_t u = __float_as_uint((float)e[i]) - 1;
       least = u < least ? u : least;     /* of those that are not 0 */
     }
-    #pragma unroll
-    for (int i = 0; i < 8; i++) r[i].value = 0;
+    gt__part<T, int> r[8] = {};
     if (!shared) {
       gt__take_all<GT__FOLD_SUM, W>(w.way, r, e, 0, 0, (T)0);
     } else {
@@ -1584,27 +1523,24 @@ template <class T, class P> GT__DEV void gt__fetch(gt__piece<P> &p, int64_t left
 template <class P, int ENGINE, int TURN> struct gt__fragments {
   typedef typename P::T T;               /* lanes: 4 x 8, each with 4 x 4 and more; or 1 x 32 */
   static constexpr int DEEP = P::TURNS ? 4 : 1, LANES = P::HIGH < 16 ? 32 : 8;
-  static constexpr int X = P::HIGH * LANES / 32, Y = P::WIDE / LANES, RUN = Y < 4 ? Y : 4;
-  T x[DEEP][X], y[DEEP * Y];
+  static constexpr int Y = P::WIDE / LANES, RUN = Y < 4 ? Y : 4, LINE = TURN ? DEEP : RUN;
+  T x[DEEP][P::PARTS][4], y[DEEP * Y / LINE][LINE];
   GT__DEV int row(int i) { return threadIdx.x % 32 / LANES * 4 + i / Y; }
   GT__DEV int column(int i) {
     return TURN ? threadIdx.x % LANES + i % Y * LANES
                 : (i % Y / RUN * LANES + threadIdx.x % LANES) * RUN + i % RUN;
   }
-  template <int N> GT__DEV void get(const T *p, T *x) {
-    gt__load_line((const char *)p, *(T(*)[N])x);
-  }
   __device__ __forceinline__ void read(const T *a, const T *b, int q, int part) {
     a += q * P::A::PITCH + P::row() + row(0) + part * 16;
     #pragma unroll
-    for (int d = 0; d < DEEP; d++) get<4>(a + d * P::A::PITCH, x[d] + part * 4);
+    for (int d = 0; d < DEEP; d++) gt__load_line((const char *)(a + d * P::A::PITCH), x[d][part]);
     #pragma unroll
     for (int i = part * RUN; i < Y; i += P::PARTS * RUN)
       #pragma unroll
       for (int d = 0; d < (TURN ? RUN : DEEP); d++) {
         const int n = P::column() + column(TURN ? i + d : i);
-        if (TURN) get<DEEP>(b + n * P::B::ALONG + q, y + (i + d) * DEEP);
-        else get<RUN>(b + (q + d) * P::B::PITCH + n, y + d * Y + i);
+        const T *at = b + (TURN ? n * P::B::ALONG + q : (q + d) * P::B::PITCH + n);
+        gt__load_line((const char *)at, y[TURN ? i + d : (d * Y + i) / RUN]);
       }
   }
   __device__ __forceinline__ void multiply(T *sum, int part) const {
@@ -1613,7 +1549,7 @@ template <class P, int ENGINE, int TURN> struct gt__fragments {
       #pragma unroll
       for (int i = 0; i < P::EACH; i++)
         sum[i] = gt__formula<GT__OP_fma, T>::of(
-            x[d][part * 4 + i / Y], y[TURN ? i % Y * DEEP + d : d * Y + i % Y], sum[i]);
+            x[d][part][i / Y], y[TURN ? i % Y : (d * Y + i % Y) / RUN][TURN ? d : i % RUN], sum[i]);
   }
 };
 /* Where the tensor cores of either kind leave a lane's sums: 2 x 2 of each 16 x 8; and the steps of
@@ -1626,20 +1562,18 @@ template <class P, int TURN> struct gt__lane {
 };
 template <class P, int TURN> struct gt__fragments<P, GT__DMMA, TURN> : gt__lane<P, TURN> {
   typedef gt__lane<P, TURN> L;
-  static constexpr int DEEP = 4, ACROSS = P::WIDE / 8;
-  double x[P::HIGH / 8], y[ACROSS];      /* a lane has one of each 8 x 4 */
+  static constexpr int DEEP = 4, N = P::WIDE / 8;
+  double x[P::HIGH / 8], y[N];           /* a lane has one of each 8 x 4 */
   __device__ __forceinline__ void read(const double *a, const double *b, int q, int part) {
     const int wide = threadIdx.x % 32 / 4, deep = q + threadIdx.x % 4;
     a += (P::row() + wide) * L::AW + deep * L::AD;
     b += (P::column() + wide) * L::BW + deep * L::BD;
-    #pragma unroll
     for (int i = 2 * part; i < 2 * part + 2; i++) x[i] = a[8 * i * L::AW];
     #pragma unroll
-    for (int i = part; i < ACROSS; i += P::PARTS) y[i] = b[8 * i * L::BW];
+    for (int i = part; i < N; i += P::PARTS) y[i] = b[8 * i * L::BW];
   }
   __device__ __forceinline__ void multiply(double *sum, int part) const {
-    #pragma unroll
-    for (int i = 0; i < ACROSS; i++) {
+    GT__EACH {
       double *d = sum + 4 * i;
       asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, "
           "{%0, %1, %2, %3};" : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
@@ -1657,7 +1591,7 @@ template <class P, int TURN> struct gt__fragments<P, GT__DMMA, TURN> : gt__lane<
 template <class P, int TURN> struct gt__fragments<P, GT__MMA, TURN> : gt__lane<P, TURN> {
   typedef gt__lane<P, TURN> L;
   typedef typename P::T T;
-  static constexpr int DEEP = 16, ACROSS = P::WIDE / 8;
+  static constexpr int DEEP = 16, N = P::WIDE / 8;
   uint32_t x[P::HIGH / 16][4], y[P::WIDE / 16][4];
   template <bool ALONG> GT__DEV void get(const T *at, uint32_t *x) {
     const uint32_t address = (uint32_t)__cvta_generic_to_shared(at);
@@ -1678,8 +1612,7 @@ template <class P, int TURN> struct gt__fragments<P, GT__MMA, TURN> : gt__lane<P
       get<(TURN & 2) != 0>(b + i * 16 * L::BW, y[i]);
   }
   __device__ __forceinline__ void multiply(float *sum, int part) const {
-    #pragma unroll
-    for (int i = 0; i < ACROSS; i++) {
+    GT__EACH {
       const uint32_t *pair = y[i / 2] + i % 2 * 2;
       if (gt__native<T>::DTYPE == GT_FLOAT16) GT__MMA_16("f16", sum + 4 * i, x[part], pair);
       else GT__MMA_16("bf16", sum + 4 * i, x[part], pair);
@@ -1930,9 +1863,8 @@ GT__DEV void gt__barrier_wait(uint64_t *b, int phase) {
                "again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
                "@!done bra again; }" ::"r"(gt__smem(b)), "r"(phase) : "memory");
 }
-/* Waits for the `threads` that name the same number. */
-GT__DEV void gt__team_sync(int number, int threads) {
-  asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");
+GT__DEV void gt__team_sync(int half) {   /* the warpgroup that makes this half of the tile */
+  asm volatile("bar.sync %0, %1;" ::"r"(1 + half), "r"(GT__TEAM) : "memory");
 }
 /* The copy engine: a box at (x, y, z) of a tensor to shared memory here, ... */
 GT__DEV void gt__load_box(unsigned lanes, void *to, const CUtensorMap *from, uint64_t *full, int x,
@@ -1959,9 +1891,6 @@ GT__DEV void gt__store_box(const CUtensorMap *to, const void *from, int x, int y
 }
 GT__DEV void gt__await_stores() {        /* the last ones' bytes have been read */
   asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
-}
-template <int N> GT__DEV void gt__mma_wait() {
-  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(N) : "memory");
 }
 /* Describes bricks: 128-byte swizzle, 1024 bytes from 8 lines to the next 8; where lines run along
    M or N, 8192 bytes (a brick) from 64 elements to the next 64. */
@@ -2023,7 +1952,7 @@ template <class P> GT__DEV void gt__next(gt__spot &t) {
 }
 /* A part of a block's work: where, which steps of K, and its slot, or -1 if it is a whole tile. Its
    cluster first makes every so many-th of the tiles that are never cut, then a share of others. */
-struct gt__work { int turn, at, batch, m, n, from, to, slot; };
+struct gt__work : gt__corner { int turn, at, from, to, slot; };
 GT__DEV bool gt__find_work(const gt__hopper_args &p, gt__work &w) {
   const gt__division &t = p.t;
   const int c = blockIdx.x / p.down;
@@ -2039,15 +1968,13 @@ GT__DEV bool gt__find_work(const gt__hopper_args &p, gt__work &w) {
     if (w.to - w.from < t.steps) w.slot = tile + c;
     tile += t.whole;
   }
-  const gt__corner corner = gt__find_corner(t, tile);
-  w.batch = corner.batch, w.n = corner.n;
-  w.m = corner.m + (blockIdx.x - c * p.down) * GT__HIGH;
+  (gt__corner &)w = gt__find_corner(t, tile);
+  w.m += (blockIdx.x - c * p.down) * GT__HIGH;
   return true;
 }
 
 /* A warp, or for pieces, where that was faster, one thread: keeps the stages full. */
-template <class P>
-GT__DEV void gt__produce(const gt__hopper_args &p, const gt__ring &r, gt__work w) {
+template <class P> GT__DEV void gt__produce(const gt__hopper_args &p, gt__ring r, gt__work w) {
   gt__spot t = {0, 0};
   do {
     for (int step = w.from; step < w.to; step++, gt__next<P>(t)) {
@@ -2073,10 +2000,10 @@ GT__DEV void gt__produce(const gt__hopper_args &p, const gt__ring &r, gt__work w
 }
 
 /* Starts the products of a stage when it is there, for rows 64 * half ..: pieces (2,0) (1,1) (0,2)
-   (1,0) (0,1) (0,0), of which three products are the last three: small ones are added first. */
-template <class P>
-GT__DEV void gt__multiply_stage(const gt__ring &r, const gt__spot &t, int half, float (&d)[P::N],
-                                bool add) {
+   (1,0) (0,1) (0,0), of which three products are the last three: small ones are added first. Of
+   one product the stage's may go on, those before have ended; several have ended all. */
+template <class P, int N>
+GT__DEV void gt__multiply_stage(const gt__ring &r, gt__spot t, int half, float (&d)[N], bool add) {
   constexpr int of_a[6] = {2, 1, 0, 1, 0, 0}, of_b[6] = {0, 1, 2, 0, 1, 0};
   const uint8_t *stage = r.stages + t.slot * P::STAGE;
   const uint64_t a = gt__bricks(gt__smem(stage) + half * GT__BRICK);
@@ -2093,6 +2020,7 @@ GT__DEV void gt__multiply_stage(const gt__ring &r, const gt__spot &t, int half, 
                                           add || q > 6 - P::PRODUCTS || k > 0);
     }
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"((int)(P::PRODUCTS == 1)) : "memory");
 }
 /* One warp's word that it is done with a stage, to the same barrier of all blocks that write it. */
 GT__DEV void gt__release(uint64_t *empty, int writers) {
@@ -2121,9 +2049,9 @@ template <class P> GT__DEV bool gt__must_be_strict(const gt__hopper_args &p, con
   return any != 0;
 }
 /* The tile from float32 itself, in the order of the general kernel: K in order, multiply-add. */
-template <class P>
+template <class P, int N>
 GT__DEV void gt__multiply_strictly(const gt__hopper_args &p, const gt__work &w, int half,
-                                   float (&sum)[P::N]) {
+                                   float (&sum)[N]) {
   const int k_size = w.from > 0 ? 0 : p.k;     /* of a tile's parts the first has all of it */
   const int lane = threadIdx.x % 32, row = w.m + 64 * half + threadIdx.x / 32 % 4 * 16 + lane / 4;
   const gt__factor &x = p.f.x[0], &y = p.f.x[1];
@@ -2131,8 +2059,7 @@ GT__DEV void gt__multiply_strictly(const gt__hopper_args &p, const gt__work &w, 
   const int64_t b_col = P::B_ALONG_K ? y.line_stride : y.stride;
   const int64_t a_k = P::A_ALONG_K ? x.stride : x.line_stride;
   const int64_t b_k = P::B_ALONG_K ? y.stride : y.line_stride;
-  #pragma unroll
-  for (int i = 0; i < P::N; i++) {
+  GT__EACH {
     const int m = min(row + i / 2 % 2 * 8, p.t.m - 1);
     const int n = min(w.n + i / 4 * 8 + lane % 4 * 2 + i % 2, p.t.n - 1);
     const float *a = (const float *)x.data + w.batch * x.batch_stride + m * a_row;
@@ -2146,30 +2073,25 @@ GT__DEV void gt__multiply_strictly(const gt__hopper_args &p, const gt__work &w, 
 /* -- from registers to C -- */
 /* What stands behind the product, in registers: a thread has two columns of each eight. The bias of
    the tile's columns lies in a brick meanwhile. */
-template <class P>
-GT__DEV void gt__finish(const gt__division &t, const gt__work &w, uint8_t *bricks, int half,
-                        float (&sum)[P::N]) {
-  if (t.alpha != 1)
-    #pragma unroll
-    for (int i = 0; i < P::N; i++) sum[i] = GT__MUL(t.alpha, sum[i]);
+template <int N> GT__DEV void gt__finish(const gt__division &t, const gt__work &w, uint8_t *bricks,
+                                         int half, float (&sum)[N]) {
+  if (t.alpha != 1) GT__EACH sum[i] = GT__MUL(t.alpha, sum[i]);
   if (t.bias_row) return;                /* the rest follows in gt__store_brick */
   if (t.bias) {
     float *bias = (float *)bricks;
     if (threadIdx.x % GT__TEAM == 0) gt__await_stores();
-    gt__team_sync(1 + half, GT__TEAM);   /* the brick is free */
-    for (int i = threadIdx.x % GT__TEAM; i < P::WIDE && w.n + i < t.n; i += GT__TEAM)
+    gt__team_sync(half);                 /* the brick is free */
+    for (int i = threadIdx.x % GT__TEAM; i < 2 * N && w.n + i < t.n; i += GT__TEAM)
       bias[i] = gt__load_one<float>(t.bias + (w.n + i) * t.bias_column, t.bias_dtype);
-    gt__team_sync(1 + half, GT__TEAM);
+    gt__team_sync(half);
     #pragma unroll
-    for (int i = 0; i < P::N; i += 4) {
+    for (int i = 0; i < N; i += 4) {
       const float2 y = *(const float2 *)(bias + 2 * i + threadIdx.x % 4 * 2);
       sum[i] = GT__ADD(sum[i], y.x), sum[i + 1] = GT__ADD(sum[i + 1], y.y);
       sum[i + 2] = GT__ADD(sum[i + 2], y.x), sum[i + 3] = GT__ADD(sum[i + 3], y.y);
     }
   }
-  if (t.relu)
-    #pragma unroll
-    for (int i = 0; i < P::N; i++) sum[i] = gt__formula<GT__OP_relu, float>::of(sum[i], 0, 0);
+  if (t.relu) GT__EACH sum[i] = gt__formula<GT__OP_relu, float>::of(sum[i], 0, 0);
 }
 /* Lays brick i of a team's 64 rows, of S. Chunk c of a line lies at c ^ line % 8. Of 16 bits, four
    squares of 8 x 8 are stored at once: a thread gives the address of a line of one of them. */
@@ -2180,7 +2102,6 @@ template <class S, int N> GT__DEV void gt__lay_brick(uint8_t *brick, int i, cons
   for (int j = 0; j < 8; j += 2) {
     const float *x = sum + (sizeof(S) == 4 ? i * 16 + j * 2 : i * 32 + j * 4);
     if constexpr (sizeof(S) == 4) {      /* 16 bytes are 4 of 8 columns: half of x[0 ..] */
-      #pragma unroll
       for (int h = 0; h < 2; h++)        /* row, and row + 8 */
         *(float2 *)(at(top + lane / 4 + 8 * h, j + lane % 4 / 2) + lane % 2 * 8) =
             make_float2(x[2 * h], x[2 * h + 1]);
@@ -2229,12 +2150,12 @@ GT__DEV void gt__put_tile(const gt__hopper_args &p, const gt__work &w, uint8_t *
   #pragma unroll
   for (int i = 0; i < COUNT; i += GT__RING) {
     if (leader) gt__await_stores();
-    gt__team_sync(1 + half, GT__TEAM);   /* the bricks are free */
+    gt__team_sync(half);                 /* the bricks are free */
     #pragma unroll
     for (int j = 0; j < GT__RING && i + j < COUNT; j++)
       gt__lay_brick<S>(bricks + j * GT__BRICK, i + j, sum);
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-    gt__team_sync(1 + half, GT__TEAM);
+    gt__team_sync(half);
     #pragma unroll 1
     for (int j = 0; j < GT__RING && i + j < COUNT; j++) {
       const uint8_t *brick = bricks + j * GT__BRICK;
@@ -2250,37 +2171,32 @@ GT__DEV void gt__put_tile(const gt__hopper_args &p, const gt__work &w, uint8_t *
 }
 
 /* Adds up the steps of a unit. */
-template <class P>
+template <class P, int N>
 GT__DEV void gt__accumulate(const gt__hopper_args &p, const gt__ring &r, int steps, int half,
-                            gt__spot &t, float (&sum)[P::N]) {
+                            gt__spot &t, float (&sum)[N]) {
   if constexpr (P::PRODUCTS == 1) {
     int before = 0;
     for (int i = 0; i < steps; i++) {
       gt__multiply_stage<P>(r, t, half, sum, i > 0);
-      gt__mma_wait<1>();                 /* the tensor cores have this step before that ends */
       if (i > 0) gt__release(&r.empty[before], p.down);
       before = t.slot;
       gt__next<P>(t);
     }
-    gt__mma_wait<0>();
+    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
     gt__release(&r.empty[before], p.down);
   } else {
-    #pragma unroll
-    for (int i = 0; i < P::N; i++) sum[i] = 0;
-    for (int i = 0; i < steps; i++, gt__next<P>(t)) {
-      float part[P::N];
+    GT__EACH sum[i] = 0;
+    for (int step = 0; step < steps; step++, gt__next<P>(t)) {
+      float part[N];
       gt__multiply_stage<P>(r, t, half, part, false);
-      gt__mma_wait<0>();
       gt__release(&r.empty[t.slot], p.down);
-      #pragma unroll
-      for (int j = 0; j < P::N; j++) sum[j] += part[j];
+      GT__EACH sum[i] += part[i];
     }
   }
 }
 
 /* One warpgroup: multiplies what arrives, and writes its half of each tile. */
-template <class P>
-GT__DEV void gt__consume(const gt__hopper_args &p, const gt__ring &r, gt__work w) {
+template <class P> GT__DEV void gt__consume(const gt__hopper_args &p, gt__ring r, gt__work w) {
   const int half = threadIdx.x / GT__TEAM - 1;
   uint8_t *bricks = r.out + half * GT__RING * GT__BRICK;
   gt__spot t = {0, 0};
@@ -2289,7 +2205,7 @@ GT__DEV void gt__consume(const gt__hopper_args &p, const gt__ring &r, gt__work w
     const bool strict = P::PRODUCTS > 1 && gt__must_be_strict<P>(p, w);
     gt__accumulate<P>(p, r, w.to - w.from, half, t, sum);
     if (P::PRODUCTS > 1 && strict) gt__multiply_strictly<P>(p, w, half, sum);
-    if (w.slot < 0) gt__finish<P>(p.t, w, bricks, half, sum);
+    if (w.slot < 0) gt__finish(p.t, w, bricks, half, sum);
     if (P::PRODUCTS > 1 || w.slot >= 0 || !p.t.direct || p.t.dtype == GT_FLOAT32)
       gt__put_tile<P, float>(p, w, bricks, half, sum);
     else gt__put_tile<P, typename P::T>(p, w, bricks, half, sum);
@@ -2332,24 +2248,20 @@ template <class S> struct alignas(4 * sizeof(S)) gt__four { S x[4]; };
 template <class S> GT__DEV gt__four<S> gt__grab4(const S *p, int64_t stride, int left) {
   gt__four<S> u;
   if (left >= 4 && stride == 1 && (uintptr_t)p % sizeof u == 0) u = *(const gt__four<S> *)p;
-  else
-    #pragma unroll
-    for (int j = 0; j < 4; j++) u.x[j] = j < left ? p[j * stride] : 0;
+  else for (int j = 0; j < 4; j++) u.x[j] = j < left ? p[j * stride] : 0;
   return u;
 }
-/* The first PIECES bfloat16 of four floats, 4 bytes a pair. What 16 bits hold is copied. */
-template <int PIECES> GT__DEV void gt__split4(const gt__four<uint32_t> &x, uint2 (&piece)[PIECES]) {
+/* The first N bfloat16 of four floats, 4 bytes a pair. What 16 bits hold is copied. */
+template <int N> GT__DEV void gt__split4(const gt__four<uint32_t> &x, uint2 (&piece)[N]) {
   float f[4];
   memcpy(f, &x, sizeof x);
-  #pragma unroll
-  for (int i = 0; i < PIECES; i++) {
+  GT__EACH {
     piece[i] = make_uint2(gt__two<gt__bfloat>(f[0], f[1]), gt__two<gt__bfloat>(f[2], f[3]));
     const uint32_t two[4] = {piece[i].x << 16, piece[i].x, piece[i].y << 16, piece[i].y};
-    #pragma unroll
     for (int j = 0; j < 4; j++) f[j] = __fsub_rn(f[j], __uint_as_float(two[j] & 0xFFFF0000));
   }
 }
-template <int PIECES> GT__DEV void gt__split4(const gt__four<uint16_t> &x, uint2 (&piece)[PIECES]) {
+template <int N> GT__DEV void gt__split4(const gt__four<uint16_t> &x, uint2 (&piece)[N]) {
   memcpy(piece, &x, sizeof x);
 }
 /* Splits float32 into pieces (S is uint32_t), or copies 16-bit elements, into lines that start at
@@ -2387,10 +2299,8 @@ gt__pack_kernel(const __grid_constant__ gt__factors p) {
       uint2 piece[PIECES];
       if (e[i] >= x.wide) continue;
       gt__split4(u[i], piece);
-      #pragma unroll
       for (int q = 0; q < PIECES; q++)
         *(uint2 *)(to + ((int64_t)q * x.lines + line[i]) * x.pitch + e[i]) = piece[q];
-      #pragma unroll
       for (int j = 0; j < 4; j++) top[j] = max(top[j], u[i].x[j] & 0x7FFFFFFF);
     }
   }

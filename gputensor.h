@@ -1566,26 +1566,26 @@ typedef struct {
                int64_t k);
 } gt__cpu_loops;
 typedef struct { const char *name; const gt__cpu_loops *loops[3]; } gt__cpu_isa;
-#define GT__STEP(name, arity, result, cost, f, integer) \
-    case GT__OP_##name: \
+/* out[i] = formula of a, an S, and of what `others` declares: b and c, or b that is one number. What
+   the formula leaves out is never loaded. */
+#define GT__LOOP(op, D, S, count, others, formula) \
+    case op: \
       GT__IVDEP \
-      for (int64_t i = 0; i < whole; i++) { \
-        const T a = ((const T *)pa)[i], b = ((const T *)pb)[i], c = ((const T *)pc)[i]; \
-        (void)a, (void)b, (void)c;   /* what the formula leaves out is never loaded */ \
-        ((T *)out)[i] = (T)(GT__EITHER(f, integer)); \
+      for (int64_t i = 0; i < (count); i++) { \
+        const S a = ((const S *)pa)[i]; \
+        others \
+        (void)a; \
+        ((D *)out)[i] = (D)(formula); \
       } \
       break;
-#define GT__BY(name, f) \
-    case GT__OP_##name: { \
-      const T b = *(const T *)pb;   /* one number */ \
-      (void)b; \
-      GT__IVDEP \
-      for (int64_t i = 0; i < whole; i++) { \
-        const T a = ((const T *)pa)[i]; \
-        ((T *)out)[i] = (T)(GT__EITHER(f, a)); \
-      } \
-      break; \
-    }
+#define GT__B_C const T b = ((const T *)pb)[i], c = ((const T *)pc)[i]; (void)b, (void)c;
+#define GT__ONE_B const T b = *(const T *)pb; (void)b;
+#define GT__STEP(name, arity, result, cost, f, integer) \
+  GT__LOOP(GT__OP_##name, T, T, whole, GT__B_C, GT__EITHER(f, integer))
+#define GT__BY(name, f) GT__LOOP(GT__OP_##name, T, T, whole, GT__ONE_B, GT__EITHER(f, a))
+#define GT__CONVERTS(dtype, M, value, memory) \
+  GT__LOOP(GT__FROM + GT_##dtype, T, M, n, , value) \
+  GT__LOOP(GT__TO + GT_##dtype, M, T, n, , memory)
 /* Conversions between a dtype in memory and the three compute types are steps too. Memory may have
    been written through another type of that size (long and long long), so its types alias all. */
 enum { GT__FROM = GT__OPS, GT__TO = GT__FROM + GT_DTYPES,     /* + dtype */
@@ -1604,30 +1604,20 @@ typedef int32_t gt__i32 __attribute__((may_alias));
 typedef int64_t gt__i64 __attribute__((may_alias));
 typedef float gt__f32 __attribute__((may_alias));
 typedef double gt__f64 __attribute__((may_alias));
-#define GT__CLIP(type, lo, hi) GT__EITHER(gt__##type##_to_i64(x, lo, hi), x)
+#define GT__CLIP(type, lo, hi) GT__EITHER(gt__##type##_to_i64(a, lo, hi), a)
 #define GT__SINGLE(v) GT__EITHER(v, gt__f32_to_i64(v, INT64_MIN, INT64_MAX))
 /* dtype, type in memory, formula from there to a value, formula from a value */
 #define GT__MEMORY_TYPES(X, type) \
-  X(BOOL, uint8_t, x != 0, x != 0) \
-  X(UINT8, uint8_t, x, GT__CLIP(type, 0, 255)) \
-  X(INT8, int8_t, x, GT__CLIP(type, -128, 127)) \
-  X(INT16, gt__i16, x, GT__CLIP(type, -32768, 32767)) \
-  X(INT32, gt__i32, x, GT__CLIP(type, INT32_MIN, INT32_MAX)) \
-  X(INT64, gt__i64, x, GT__CLIP(type, INT64_MIN, INT64_MAX)) \
-  X(FLOAT16, gt__u16, GT__SINGLE(gt__f16_to_f32(x)), gt__f32_to_f16((float)x)) \
-  X(BFLOAT16, gt__u16, GT__SINGLE(gt__bf16_to_f32(x)), gt__f32_to_bf16((float)x)) \
-  X(FLOAT32, gt__f32, GT__SINGLE(x), x) \
-  X(FLOAT64, gt__f64, GT__EITHER(x, gt__f64_to_i64(x, INT64_MIN, INT64_MAX)), x)
-#define GT__CONVERT(op, D, S, formula) \
-    case op: \
-      GT__IVDEP \
-      for (int64_t i = 0; i < n; i++) { \
-        const S x = ((const S *)pa)[i]; \
-        ((D *)out)[i] = (D)(formula); \
-      } \
-      break;
-#define GT__CONVERTS(dtype, M, value, memory) \
-  GT__CONVERT(GT__FROM + GT_##dtype, T, M, value) GT__CONVERT(GT__TO + GT_##dtype, M, T, memory)
+  X(BOOL, uint8_t, a != 0, a != 0) \
+  X(UINT8, uint8_t, a, GT__CLIP(type, 0, 255)) \
+  X(INT8, int8_t, a, GT__CLIP(type, -128, 127)) \
+  X(INT16, gt__i16, a, GT__CLIP(type, -32768, 32767)) \
+  X(INT32, gt__i32, a, GT__CLIP(type, INT32_MIN, INT32_MAX)) \
+  X(INT64, gt__i64, a, GT__CLIP(type, INT64_MIN, INT64_MAX)) \
+  X(FLOAT16, gt__u16, GT__SINGLE(gt__f16_to_f32(a)), gt__f32_to_f16((float)a)) \
+  X(BFLOAT16, gt__u16, GT__SINGLE(gt__bf16_to_f32(a)), gt__f32_to_bf16((float)a)) \
+  X(FLOAT32, gt__f32, GT__SINGLE(a), a) \
+  X(FLOAT64, gt__f64, GT__EITHER(a, gt__f64_to_i64(a, INT64_MIN, INT64_MAX)), a)
 static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold == GT__FOLD_ARGMIN; }
 /* a[i] takes in b[i], b[i + pitch], ... of so many rows, in order. Rows count from `row`; at 0, a
    begins as the identity. argmax and argmin note in at[i], as a value, the row that won, as row 0
@@ -1818,7 +1808,7 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
     const T *from = (const T *)pfrom; \
     (void)low, (void)high; \
     const int64_t last = panel % lanes ? 1 : 0;   /* the k from which nothing lies behind a line */ \
-    if (line == 1 && n == panel && (!last || along >= lanes)) \
+    if (line == 1 && n == panel && (!last || along >= lanes - panel % lanes)) \
       for (; k > last; k--, to += panel, from += along) \
         for (int64_t i = 0; i < panel; i += lanes) { \
           *(U *)(to + i) = *(const U *)(from + i); \
@@ -2264,8 +2254,7 @@ typedef struct {
   const gt__reduce_args *r;
   int64_t columns, group, n_group;
   gt__partial *partial;                 /* [outer][n_group] */
-  char *rows;                           /* for softmax: two a thread, of `pitch` bytes */
-  size_t pitch;
+  char *rows;                           /* for softmax: two a thread */
 } gt__cpu_reduction;
 typedef struct { char value[GT__BLOCK * 8]; int64_t index[GT__BLOCK]; } gt__cpu_column;
 typedef struct {
@@ -2386,12 +2375,11 @@ static void gt__cpu_tree_task(const void *context, gt__cpu_range items) {
   }
 }
 /* ---- softmax and its like: a row stays in the caches from its read to its store ---- */
-/* `row` has space for two rows, each of `pitch` bytes. */
-static void gt__cpu_soft_row(gt__cpu_eval *e, const gt__reduce_args *r, char *row, size_t pitch,
+static void gt__cpu_soft_row(gt__cpu_eval *e, const gt__reduce_args *r, char *row, char *exps,
                              int64_t o) {
   const int64_t n = r->n, width = e->width, whole = n / GT__CHUNK, rest = n % GT__CHUNK;
   const int direct = e->out == GT__IN_LINE && r->pre.out.dtype == e->loops->native;
-  char *exps = row + pitch, *to = direct ? r->pre.out.data + o * n * width : row;
+  char *to = direct ? r->pre.out.data + o * n * width : row;
   gt__num m, part[GT__SOFT_BYTES / 4 / GT__CHUNK];
   char *sum = (char *)part;
   const char *values = gt__cpu_values(e, row, o * n, n);
@@ -2419,18 +2407,19 @@ static void gt__cpu_soft_row(gt__cpu_eval *e, const gt__reduce_args *r, char *ro
 }
 static void gt__cpu_soft_task(const void *context, gt__cpu_range items) {
   const gt__cpu_reduction *c = (const gt__cpu_reduction *)context;
+  const size_t pitch = (size_t)c->r->n * 8 + GT__PITCH;
+  char *rows = c->rows + (size_t)items.thread * 2 * pitch;
   gt__cpu_eval e;
   gt__cpu_begin(&e, &c->r->pre, 0, c->r->pre.ndim);
   for (int64_t o = items.begin; o < items.end; o++)
-    gt__cpu_soft_row(&e, c->r, c->rows + (size_t)items.thread * 2 * c->pitch, c->pitch, o);
+    gt__cpu_soft_row(&e, c->r, rows, rows + pitch, o);
 }
 static int gt__cpu_reduce(const gt__reduce_args *r) {
-  gt__cpu_reduction c = {r, GT__BLOCK, 1 << (GT__TREE - 1), 0, NULL, NULL,
-                         (size_t)r->n * 8 + GT__PITCH};
+  gt__cpu_reduction c = {r, GT__BLOCK, 1 << (GT__TREE - 1), 0, NULL, NULL};
   const int threads = gt__cpu_threads(gt__cpu_work(&r->pre) * (r->soft ? 16 : 1));
   if (r->outer <= 0) return 0;
   if (r->soft) {
-    c.rows = (char *)GPUTENSOR_MALLOC((size_t)threads * 2 * c.pitch);
+    c.rows = (char *)GPUTENSOR_MALLOC((size_t)threads * 2 * ((size_t)r->n * 8 + GT__PITCH));
     if (!c.rows) return GT__CPU_NO_MEMORY;
     gt__cpu_split(gt__cpu_soft_task, &c, r->outer, threads);
     GPUTENSOR_FREE(c.rows);
@@ -2484,30 +2473,23 @@ typedef struct {
 static void gt__cpu_pack(const gt__cpu_product *c, char *to, int64_t panel, const gt__operand *x,
                          int64_t first, int64_t line, int64_t along, int64_t n, int64_t k) {
   char values[GT__LINE_PIECE * GT__LINE_PIECE * 8] __attribute__((aligned(64)));
-  char raw[GT__LINE_PIECE * 8] __attribute__((aligned(64)));
-  const int64_t size = (int64_t)gt_dtype_size((gt_dtype)x->dtype);
+  char raw[GT__LINE_PIECE * GT__LINE_PIECE * 8] __attribute__((aligned(64)));
+  const int64_t size = (int64_t)1 << x->size_log2;
   const int native = x->dtype == c->loops->native, by_line = along < line || n == 1;
-  const int64_t next = by_line ? line : along, stride = by_line ? along : line;
+  const int64_t stride[2] = {by_line ? line : along, by_line ? along : line};
   const char *from = x->data + first * size;
   if (native && (line == 1 || along == 1)) {
     c->loops->pack(to, panel, from, line, along, n, k);
     return;
   }
-  for (int64_t done = 0, depth; done < k; done += depth) {
-    depth = gt__cpu_least(GT__LINE_PIECE, k - done);
-    const int64_t runs = by_line ? n : depth, run = by_line ? depth : n;
-    for (int64_t i = 0; i < runs; i++) {
-      const char *source = from + (done * along + i * next) * size;
-      char *value = values + i * GT__LINE_PIECE * c->width;
-      if (native || stride != 1) {
-        char *gathered = native ? value : raw;
-        gt__cpu_move((size_t)size, gathered, 1, source, stride, run);
-        source = gathered;
-      }
-      if (!native) c->loops->step(GT__FROM + x->dtype, value, source, NULL, NULL, run);
-    }
-    c->loops->pack(to + done * panel * c->width, panel, values, by_line ? GT__LINE_PIECE : 1,
-                   by_line ? 1 : GT__LINE_PIECE, n, depth);
+  for (int64_t done = 0; done < k; done += GT__LINE_PIECE) {
+    const int64_t depth = gt__cpu_least(GT__LINE_PIECE, k - done);
+    const int64_t box[2] = {by_line ? n : depth, by_line ? depth : n};
+    gt__cpu_walk((size_t)size, 2, box, 0, n * depth, native ? values : raw, NULL,
+                 from + done * along * size, stride);
+    if (!native) c->loops->step(GT__FROM + x->dtype, values, raw, NULL, NULL, n * depth);
+    c->loops->pack(to + done * panel * c->width, panel, values, by_line ? depth : 1,
+                   by_line ? 1 : n, n, depth);
   }
 }
 /* One panel of A times one or more of B. At the edges of C it goes by way of a small buffer. */
@@ -6070,10 +6052,7 @@ static gt_status gt__product_shape(const char *function, const gt_tensor *a, con
   if (at < 0 || bt < 0)
     return gt__fail(GT_ERROR_SHAPE, "%s: %s x %s: both need one dimension at least; gt_mul multiplies "
                     "by a number", function, gt__shape_text(a), gt__shape_text(b));
-  if (!gt__same_device(a->device, b->device))
-    return gt__fail(GT_ERROR_DEVICE, "%s: %s is on %s, %s on %s; gt_to moves a tensor", function,
-                    gt__shape_text(a), gt_device_string(a->device), gt__shape_text(b),
-                    gt_device_string(b->device));
+  if (gt__check_devices(function, 1, a, 2, b)) return gt__failed();
   x->k = a->shape[at + !vector];
   x->m = vector ? 1 : a->shape[at];
   x->n = column ? 1 : b->shape[bt + 1];

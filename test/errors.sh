@@ -20,7 +20,6 @@ gt_index_select: an index on the GPU was out of range	needs a GPU
 %s: the events are of %s and %s	needs two devices
 %s: the output is on %s, the operands on %s	needs two devices
 %s: operand %d %s is on %s, operand %d %s on %s	needs two devices
-%s: %s is on %s, %s on %s	needs two devices
 END
 
 # One line for each call: the first run of string literals among its arguments at depth 1. Messages

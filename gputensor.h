@@ -1559,7 +1559,7 @@ typedef struct {
                int64_t row);
   void (*lanes)(int fold, void *pa, void *at, const void *pb, int64_t n, int64_t count);
   void (*make)(const gt__program *p, int op, void *to, const void *pb, const void *pc,
-               int64_t first, int64_t step, int64_t n);
+               int64_t first, int64_t n);
   void (*micro)(const gt__cpu_tile *t);
   void (*dot)(const gt__cpu_tile *t);
   void (*pack)(void *to, int64_t panel, const void *from, int64_t line, int64_t along, int64_t n,
@@ -1664,10 +1664,10 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
         break;
 #define GT__TOP(n, v) \
   GT__IVDEP for (int64_t i = 0; i < n; i++) lane[i] = v > lane[i] ? v : lane[i];
-/* a value made from the index of its element, which is first + i*step */
+/* a value made from the index of its element, which is first + i */
 #define GT__RANDOM(op) \
-  GT__EITHER(GT__F(random)(op, p->seed, counter + (uint64_t)(i * step)), \
-             gt__random_i64(p->seed, counter + (uint64_t)(i * step), low[i], range[i]))
+  GT__EITHER(GT__F(random)(op, p->seed, counter + (uint64_t)i), \
+             gt__random_i64(p->seed, counter + (uint64_t)i, low[i], range[i]))
 /* ---- kernels of matmul: register blocks of C, written with the compilers' vector types ---- */
 #define GT__TILE(n, most, wide, kernel) \
     case n: if (n <= most) kernel(n <= most ? n : 1, wide, t); break; \
@@ -1905,12 +1905,12 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
   } \
   static target GT__OPTIMIZE("off") void gt__cpu_make_##type##_##isa( \
       const gt__program *p, int op, void *to, const void *pb, const void *pc, int64_t first, \
-      int64_t step, int64_t n) { \
+      int64_t n) { \
     value *out = (value *)to; \
     const value *low = (const value *)pb, *range = (const value *)pc; \
     const uint64_t counter = p->offset + (uint64_t)first; \
     (void)low, (void)range; \
-    if (op == GT__INDEX) for (int64_t i = 0; i < n; i++) out[i] = (value)(first + i * step); \
+    if (op == GT__INDEX) for (int64_t i = 0; i < n; i++) out[i] = (value)(first + i); \
     else if (op == GT__UNIFORM) \
       for (int64_t i = 0; i < n; i++) out[i] = GT__RANDOM(GT__UNIFORM); \
     else for (int64_t i = 0; i < n; i++) out[i] = GT__RANDOM(GT__NORMAL); \
@@ -2075,10 +2075,8 @@ typedef struct {
   const gt__cpu_loops *loops;           /* of the program's compute type */
   const gt__map_args *m;
   int width, given;                     /* bytes of a value; slots that the caller fills: 0 or 1 */
-  /* The elements are outer x inner; kept dims of the shape make up the outer ones. Value j of a
-     block is element (o + j % columns, k + j / columns). */
-  int kept;
-  int64_t outer, inner, o, k, columns;
+  int kept;                             /* the first dims of the shape, of `outer` elements */
+  int64_t outer, first;                 /* first: of a block, where values depend on their index */
   int out, in[GT__INPUTS];              /* how the elements of m's operands lie */
   char *slot[GT__SLOTS];
   char buffer[GT__SLOTS + 1][GT__PITCH] __attribute__((aligned(64)));
@@ -2108,7 +2106,6 @@ static void gt__cpu_begin(gt__cpu_eval *e, const gt__map_args *m, int given, int
   e->given = given;
   e->kept = kept;
   e->outer = gt__count(kept, m->size);
-  e->inner = gt__count(m->ndim - kept, m->size + kept);
   for (int k = 0; k < GT__SLOTS; k++) e->slot[k] = e->buffer[k];
   e->out = gt__cpu_lies(&m->out, m->ndim, m->size);
   for (int k = given; k < p->n_in; k++) {
@@ -2126,9 +2123,7 @@ static void gt__cpu_fetch(gt__cpu_eval *e, int64_t o, int64_t columns, int64_t k
   const gt__map_args *m = e->m;
   const int kept = e->kept, folded = m->ndim - kept;
   const int64_t n = rows * columns, end = o + gt__cpu_round(n, GT__GROUP);
-  e->o = o;
-  e->k = k;
-  e->columns = columns;
+  e->first = o;
   for (int s = e->given; s < m->program.n_in; s++) {
     const gt__operand *in = &m->in[s];
     const int64_t *stride = in->stride, size = (int64_t)gt_dtype_size((gt_dtype)in->dtype);
@@ -2169,9 +2164,7 @@ static char *gt__cpu_compute(gt__cpu_eval *e, int64_t n, char *last) {
       e->slot[x->d] = e->buffer[x->d];
       if (a != e->slot[x->d]) memcpy(e->slot[x->d], a, (size_t)(padded * e->width));
     } else if (x->op <= GT__INTEGER) {
-      for (int64_t j = 0, first = e->o * e->inner + e->k; j < n; j += e->columns, first++)
-        e->loops->make(p, x->op, to + j * e->width, e->slot[x->b] + j * e->width,
-                       e->slot[x->c] + j * e->width, first, e->inner, e->columns);
+      e->loops->make(p, x->op, to, e->slot[x->b], e->slot[x->c], e->first, n);
       gt__cpu_pad(e, to, n);
       a = to;
     } else {

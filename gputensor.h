@@ -2455,7 +2455,6 @@ typedef struct {
   int64_t high, broad, depth;           /* rows and columns of a panel; a piece of K */
   int64_t grid_m, grid_n;               /* blocks of C */
   int dot, direct, a_direct, stored;    /* dots; B, A in place; C takes the sums */
-  int fetch;                            /* lines of B meanwhile */
   int64_t a_bytes, b_bytes;             /* packed */
   size_t own_bytes;                     /* of a thread */
   char *memory;
@@ -2547,7 +2546,7 @@ static void gt__cpu_by_panels(const gt__cpu_product *c, char *to, int64_t c_row,
         if (back && t.rows > rows) t.rows -= 2;
         if (back) i = gt__cpu_least(i, rows - t.rows);
         const int64_t high = gt__cpu_least(t.rows, rows - i), first = a + i * c->a_row;
-        const int direct = c->a_direct && t.rows == high, fetch = c->fetch && more && i == 0;
+        const int direct = c->a_direct && t.rows == high, fetch = more && i == 0;
         if (!direct && j == 0)
           gt__cpu_pack(c, pa + i * t.k * w, t.rows, &x->a, first, c->a_row, c->a_col, high, t.k);
         t.a = direct ? x->a.data + first * w : pa + i * t.k * w;
@@ -2714,7 +2713,6 @@ static int gt__cpu_matmul(const gt__matmul_args *x) {
   const double work = m * n * k * c.width / 64 + (m * k + k * n + m * n) / 2;
   const int threads = gt__cpu_threads(batch * work + gt__cpu_work(&x->post));
   gt__cpu_choose_way(&c);
-  c.fetch = c.direct || threads == 1;   /* the fetches of many threads are in each other's way */
   if (work < GT__CPU_PARALLEL && gt__cpu_small(&c, isa)) return 0;
   gt__cpu_choose_blocks(&c, batch * work, threads);
   char *memory = (char *)GPUTENSOR_MALLOC((size_t)threads * c.own_bytes + 64);
@@ -6080,8 +6078,8 @@ static gt_status gt__launch_product(gt__product *p, const gt__code *g, const gt_
   int order[GT_MAX_DIMS]; /* the kernel's dims: batch, M, N */
   if (!gt_numel(out)) return GT_OK;
   /* A CPU reads a matrix that is stored by columns best where it stands behind: C^T = B^T x A^T. */
-  const int turned = x->n == 1 && x->m > 1 && x->k > 1 && x->a_row == 1 &&
-                     p->op.device.type == GT_CPU;
+  const int turned = (x->n == 1 ? x->m > 1 : x->n <= 14 && x->m > 28) && x->k > 1 &&
+                     x->a_row == 1 && p->op.device.type == GT_CPU;
   const gt_tensor *a = turned ? p->b : p->a, *b = turned ? p->a : p->b;
   if (turned) {
     gt__swap(&x->m, &x->n);

@@ -2444,7 +2444,7 @@ static int gt__cpu_reduce(const gt__reduce_args *r) {
    can; else a block of them passes through the program behind the product while it is in cache.
    Threads share the parts of all products of a batch. */
 enum { GT__DEPTH = 256,                  /* of K; the more, the seldomer C is read and written */
-       GT__A_BYTES = 448 << 10,          /* packed A, for an L2 cache of half a megabyte or more */
+       GT__A_BYTES = 12 << 10,           /* packed A for a byte of a vector: wide ones have large L2s */
        GT__N_BLOCK = 1024, GT__IN_PLACE = 1 << 18, GT__FEW_ROWS = 56,
        GT__DOT_BYTES = 4096,             /* of a line in dots: eight lines stay in L1 */
        GT__LINE_PIECE = 32, GT__BLOCK_WORK = 1 << 12, GT__EDGE = 14 * 128 };
@@ -2662,7 +2662,7 @@ static void gt__cpu_choose_blocks(gt__cpu_product *c, double work, int threads) 
   /* With few rows B is read in long lines, as many as make the way of C through registers cheap. */
   c->depth = gt__cpu_least(few ? 8 * (x->m + 1) : (int64_t)GT__DEPTH, x->k + !x->k);
   const int64_t m = gt__cpu_parts(x->m, c->high), n = gt__cpu_parts(x->n, c->broad);
-  const int64_t least_m = gt__cpu_parts(x->m, GT__A_BYTES / GT__DEPTH / w);
+  const int64_t least_m = gt__cpu_parts(x->m, GT__A_BYTES * c->loops->vector / GT__DEPTH);
   const int64_t least_n = gt__cpu_parts(x->n, GT__N_BLOCK);
   const double most = threads > 1 ? fmin((few ? 2 : 16) * threads, work / GT__BLOCK_WORK) : 0;
   double best = HUGE_VAL;

@@ -609,6 +609,11 @@ GT__FN float gt__easy_reciprocal(float x) {
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
   return __fmaf_rn(r, __fmaf_rn(-x, r, 1.0f), r);
 }
+/* a/b, for the same b, where a/b and what is left of a are normal. */
+GT__FN float gt__easy_div(float a, float b) {
+  float r = gt__easy_reciprocal(b), q = __fmul_rn(a, r);
+  return __fmaf_rn(r, __fmaf_rn(-b, q, a), q);
+}
 /* The lesser and the greater of x and a number; x if that is NaN. */
 #  if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 GT__FN float gt__at_most(float hi, float x) {
@@ -630,6 +635,7 @@ GT__FN double gt__sqrt_f64(double x) { return __dsqrt_rn(x); }
 #  define GT__MUL(a, b) ((a) * (b))
 #  define GT__DIV(a, b) ((a) / (b))
 GT__FN float  gt__easy_reciprocal(float x) { return 1.0f / x; }
+GT__FN float  gt__easy_div(float a, float b) { return a / b; }
 #if defined(__clang__) && defined(__GLIBC__) && !defined(__CUDACC__)
 /* To clang they may set errno, and then no loop with them is made of vectors; const denies it. */
 __BEGIN_DECLS
@@ -710,7 +716,7 @@ GT__FN double gt__max_f64(void) { return gt__float_f64((int64_t)0x7fefffffffffff
  * every third float, or two million pairs:
  *  exp 1.04  exp2 1.04  expm1 1.53  log 0.90  log2 1.14  log10 1.02  log1p 1.53  sin 1.29  cos 1.30
  *  tan 1.47  asin 2.33  acos 1.12  atan 1.31  sinh 1.62  cosh 1.50  tanh 1.50  sigmoid 1.44
- *  softplus 1.77  silu 2.51  gelu 3.67  erf 1.09  rsqrt 1.50  pow 1.11  atan2 1.46  hypot 0.94 */
+ *  softplus 1.77  silu 2.51  gelu 3.67  erf 1.04  rsqrt 1.50  pow 1.11  atan2 1.46  hypot 0.94 */
 static const float gt__pio2_hi = 0x1.921fb6p+0f;         /* pi/2 = hi + mid + lo, 24 bits each */
 static const float gt__pio2_mid = -0x1.777a5cp-25f, gt__pio2_lo = -0x1.ee59dap-50f;
 static const float gt__flt_max = 0x1.fffffep+127f;
@@ -740,27 +746,32 @@ GT__FN float gt__expm1_poly(float r) {
                             0x1.6b900cp-10f};
   return gt__fma_f32(GT__MUL(r, r), GT__POLY(f32, r, c), r);
 }
-/* hi + lo = n ln2 + r, |r| <= ln2/2; |hi| <= 300, lo or NULL. hi - n LN2_HI is exact. n: above. */
-GT__FN int32_t gt__exp_split(float hi, const float *lo, float *r) {
-  float k = gt__fma_f32(hi, 0x1.715476p+0f, gt__rounder), n = GT__SUB(k, gt__rounder);
-  float d = gt__fma_f32(n, -0x1.62e430p-1f, hi);
-  *r = gt__fma_f32(n, 0x1.05c610p-29f, lo ? GT__ADD(d, *lo) : d);
+/* x = n ln2 + r, |r| <= ln2/2, |x| <= 300. x - n LN2_HI is exact. n: above. */
+GT__FN int32_t gt__exp_split(float x, float *r) {
+  float k = gt__fma_f32(x, 0x1.715476p+0f, gt__rounder), n = GT__SUB(k, gt__rounder);
+  *r = gt__fma_f32(n, 0x1.05c610p-29f, gt__fma_f32(n, -0x1.62e430p-1f, x));
   return gt__bits_f32(k);
 }
-/* e^(hi+lo), no clamp; sign has the sign bit of hi. */
-GT__FN float gt__exp_of(float hi, const float *lo, int32_t sign) {
+/* a b = n ln2 + r. With an LN2_HI of 15 bits its product is exact, and r rounded where it is small. */
+GT__FN int32_t gt__exp_split_product(float a, float b, float *r) {
+  float k = gt__fma_f32(GT__MUL(a, b), 0x1.715476p+0f, gt__rounder), n = GT__SUB(k, gt__rounder);
+  *r = gt__fma_f32(n, -0x1.7f7d1cp-20f, gt__fma_f32(a, b, GT__MUL(n, -0x1.62e4p-1f)));
+  return gt__bits_f32(k);
+}
+/* e^x, no clamp; sign has the sign bit of x. */
+GT__FN float gt__exp_of(float x, int32_t sign) {
   float r;
-  int32_t n = gt__exp_split(hi, lo, &r);
+  int32_t n = gt__exp_split(x, &r);
   return gt__scale_f32(GT__ADD(1.0f, gt__expm1_poly(r)), n, sign);
 }
 GT__FN float gt__exp_f32(float x) {
   const float c = gt__at_most(89.0f, gt__at_least(-104.0f, x));
-  return gt__exp_of(c, NULL, gt__bits_f32(x));   /* or compilers decide the sign three times */
+  return gt__exp_of(c, gt__bits_f32(x));   /* or compilers decide the sign three times */
 }
 /* e^x, which is to be normal. */
 GT__FN float gt__exp_normal(float x) {
   float r;
-  int32_t n = gt__exp_split(x, NULL, &r);
+  int32_t n = gt__exp_split(x, &r);
   return GT__MUL(GT__ADD(1.0f, gt__expm1_poly(r)), gt__pow2_f32(n, 0));
 }
 /* 2^(hi+lo): the rest of hi after rounding is exact, times ln2 it goes into the same polynomial. */
@@ -774,7 +785,7 @@ GT__FN float gt__exp2_f32(float x) { return gt__exp2_of(x, 0.0f); }
 /* 2^n t + (2^n - 1), halved until the end because 2^128 is no float. */
 GT__FN float gt__expm1_f32(float x) {
   float r, s, y;
-  int32_t n = gt__exp_split(gt__at_most(89.0f, gt__at_least(-20.0f, x)), NULL, &r);
+  int32_t n = gt__exp_split(gt__at_most(89.0f, gt__at_least(-20.0f, x)), &r);
   s = gt__pow2_f32(n, -1);
   y = GT__MUL(2.0f, gt__fma_f32(s, gt__expm1_poly(r), GT__SUB(s, 0.5f)));
   return gt__abs_f32(x) < 0x1p-25f ? x : y;             /* keeps -0 and all bits of tiny x */
@@ -784,7 +795,7 @@ GT__FN float gt__expm1_f32(float x) {
 GT__FN float gt__logistic_f32(float num, float x) {
   float r, p, e, d, i, q, rest;
   int32_t neg = x < 0.0f;
-  int32_t n = gt__exp_split(-gt__at_most(130.0f, gt__abs_f32(x)), NULL, &r);
+  int32_t n = gt__exp_split(-gt__at_most(130.0f, gt__abs_f32(x)), &r);
   p = GT__ADD(1.0f, gt__expm1_poly(r));
   e = gt__scale_f32(p, n, INT32_MIN);
   d = GT__ADD(1.0f, e);
@@ -796,7 +807,7 @@ GT__FN float gt__logistic_f32(float num, float x) {
 }
 /* The same for num 1, whose denormal results are e itself, so that nothing is left to scale. */
 GT__FN float gt__sigmoid_f32(float x) {
-  float e = gt__exp_of(-gt__at_most(104.0f, gt__abs_f32(x)), NULL, INT32_MIN), d = GT__ADD(1.0f, e);
+  float e = gt__exp_of(-gt__at_most(104.0f, gt__abs_f32(x)), INT32_MIN), d = GT__ADD(1.0f, e);
   float num = x < 0.0f ? e : 1.0f, i = gt__easy_reciprocal(d), q = GT__MUL(num, i);
   float rest = gt__fma_f32(-q, GT__SUB(e, GT__SUB(d, 1.0f)), gt__fma_f32(-q, d, num));
   return gt__fma_f32(rest, i, q);
@@ -818,7 +829,7 @@ GT__FN float gt__tanh_f32(float x) {
 /* e^|x| / 2 without overflow before the result overflows. */
 GT__FN float gt__half_exp_f32(float a) {
   float r;
-  int32_t n = gt__exp_split(gt__at_most(90.0f, a), NULL, &r);
+  int32_t n = gt__exp_split(gt__at_most(90.0f, a), &r);
   return gt__scale_f32(GT__ADD(1.0f, gt__expm1_poly(r)), n - 1, 0);
 }
 GT__FN float gt__cosh_f32(float x) {
@@ -890,7 +901,7 @@ GT__FN float gt__log1p_f32(float x) {
 }
 /* log(1 + e^x) = max(x,0) + log(1 + e^-|x|) */
 GT__FN float gt__softplus_f32(float x) {
-  float a = gt__abs_f32(x), e = gt__exp_of(-gt__at_most(110.0f, a), NULL, INT32_MIN);
+  float a = gt__abs_f32(x), e = gt__exp_of(-gt__at_most(110.0f, a), INT32_MIN);
   return GT__ADD(x > 0.0f ? x : 0.0f, gt__log1p_f32(e));
 }
 /* a = n pi/2 + r + r_lo for 0 <= a < 2^15 (Cody and Waite). r1 is exact, a multiple of 2^-24 < 1,
@@ -1022,36 +1033,33 @@ GT__FN float gt__atan2_f32(float y, float x) {
   t = gt__bits_f32(x) < 0 ? GT__MUL(2.0f, gt__from_pio2(GT__MUL(0.5f, t))) : t;
   return ((x != x) | (y != y)) ? GT__ADD(x, y) : gt__copysign_f32(t, y);
 }
-/* Phi(-a) e^(a^2/2) for 0 <= a <= 15, Phi the normal distribution: p(q)/(a+k), k = 4.25,
- * q = (a-k)/(a+k) in [-1, 0.56], fit 2^-27.7. p is steep and q = 1 - 2k/(a+k), so what a+k and its
- * reciprocal v lost goes into both. */
-GT__FN float gt__phi_tail(float a) {
-  static const float c[] = {0x1.84e44ap-1f, -0x1.401104p-1f, 0x1.ac43dcp-2f, -0x1.c39d3ep-3f,
-                            0x1.5d459ap-4f, -0x1.3d5a3ap-6f, -0x1.892d46p-11f, 0x1.1efd94p-9f,
-                            -0x1.7ce7e2p-12f, -0x1.ed567cp-13f};
-  float g = GT__ADD(a, 4.25f), v = gt__easy_reciprocal(g), lost = GT__SUB(a, GT__SUB(g, 4.25f));
-  float v_lo = GT__MUL(v, gt__fma_f32(-v, lost, gt__fma_f32(-v, g, 1.0f)));
-  float p = GT__POLY(f32, gt__fma_f32(-8.5f, v_lo, gt__fma_f32(-8.5f, v, 1.0f)), c);
-  return gt__fma_f32(p, v, GT__MUL(p, v_lo));
+/* 2^-24 Phi(-a) e^(a^2/2 + r) for 0 <= a <= 14.4, Phi the normal distribution. Without e^r it is
+ * p(a)/(s(a) + k a p(a)), fit 2^-25.5, and tends to 1/(k a), so that p's error hardly counts. */
+GT__FN float gt__phi_tail(float a, float r) {
+  static const float c[] = {0x1.8p-25f, 0x1.6224acp-25f, 0x1.33ccfp-26f, 0x1.1d92f2p-28f,
+                            0x1.eb73c8p-32f};
+  static const float s[] = {1.5f, 0x1.6683fep-1f, 0x1.688fdep-3f, 0x1.33122p-6f};
+  float p = GT__POLY(f32, a, c), k_a = GT__MUL(a, 0x1.40d956p+25f);
+  float t = gt__easy_div(p, gt__fma_f32(k_a, p, GT__POLY(f32, a, s)));
+  return gt__fma_f32(t, gt__expm1_poly(r), t);
 }
-/* Below 1: x + x p(x^2), fit 2^-27.8. Above: 1 - 2 Phi(-a sqrt 2) with a^2 in two floats. */
+/* Below 1: x + x p(x^2), fit 2^-27.8. Above: 1 - 2 Phi(-a sqrt 2). */
 GT__FN float gt__erf_f32(float x) {
   static const float c[] = {0x1.06eba8p-3f, -0x1.81273ep-2f, 0x1.ce2ce6p-4f, -0x1.b7f730p-6f,
                             0x1.53f320p-8f, -0x1.a35aacp-11f, 0x1.4790c0p-14f};
-  float a = gt__at_most(4.2f, gt__abs_f32(x)), z = GT__MUL(a, a);
-  float small = gt__fma_f32(a, GT__POLY(f32, z, c), a), z_lo = gt__fma_f32(-a, a, z);
-  float e = GT__MUL(gt__exp_of(-z, &z_lo, INT32_MIN), gt__phi_tail(GT__MUL(a, 0x1.6a09e6p+0f)));
-  return gt__copysign_f32(a < 1.0f ? small : gt__fma_f32(-2.0f, e, 1.0f), x);
+  float a = gt__at_most(4.2f, gt__abs_f32(x)), r;
+  int32_t n = gt__exp_split_product(-a, a, &r);
+  float small = gt__fma_f32(a, GT__POLY(f32, GT__MUL(a, a), c), a);
+  float tail = gt__phi_tail(GT__MUL(a, 0x1.6a09e6p+0f), r);
+  return gt__copysign_f32(a < 1.0f ? small : gt__fma_f32(-gt__pow2_f32(n, 25), tail, 1.0f), x);
 }
-/* x Phi(x): no cancellation below 0, where the power of two comes last. gelu(-inf) is -0. */
+/* x Phi(x) = max(x, 0) - |x| Phi(-|x|). The power of two times 2^24 goes to |x|, which is exact, so
+ * that only the end can be rounded to a denormal. gelu(-inf) is -0. */
 GT__FN float gt__gelu_f32(float x) {
-  float a = gt__at_most(15.0f, gt__abs_f32(x)), h = GT__MUL(-0.5f, a), z = GT__MUL(h, a), r, t;
-  float z_lo = gt__fma_f32(h, a, -z);
-  int32_t n = gt__exp_split(z, &z_lo, &r);
-  t = gt__phi_tail(a);
-  t = gt__fma_f32(t, gt__expm1_poly(r), t);
-  t = gt__scale_f32(x < 0.0f ? GT__MUL(-a, t) : t, n, INT32_MIN);
-  return x < 0.0f ? t : gt__fma_f32(-a, t, x);
+  float a = gt__at_most(14.4f, gt__abs_f32(x)), r;
+  int32_t n = gt__exp_split_product(GT__MUL(-0.5f, a), a, &r);
+  float scaled = GT__MUL(a, gt__pow2_f32(n, 24));
+  return gt__fma_f32(-scaled, gt__phi_tail(a, r), gt__at_least(-0.0f, x));
 }
 /* log2 of 2^e (1+f) in two floats, relative error below 2^-33. With s = f/(2+f), |s| < 0.172:
  * 2/ln2 atanh(s) = s (K + s^2 (K/3 + s^2 p(s^2))), K and K/3 and s and s^2 in two floats each. */

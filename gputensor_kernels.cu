@@ -385,27 +385,25 @@ enum { GT__OP_mul_add = GT__OPS };       /* a*b + c, which is two instructions: 
 GT__FORMULA(mul_add, float, GT__ADD(GT__MUL(a, b), c))
 #undef GT__FORMULA
 
-/* A formula on all elements of a batch. Quotients of floats: one test tells for all that exponents
-   are far from both ends; then a reciprocal and a correction round as the division does. */
+/* A formula on all elements of a batch, where one test tells for all that they need no care: that
+   exponents of quotients are far from both ends, that e^x is normal, that an angle is small. */
 template <int OP, class T, int N>
 GT__DEV void gt__apply_all(T (&a)[N], const T (&b)[N], const T (&c)[N]) {
+  constexpr bool EXP = OP == GT__OP_exp && sizeof(T) == 4, SIN = OP == GT__OP_sin && sizeof(T) == 4;
   if constexpr (OP == GT__OP_div && sizeof(T) == 4) {
     uint32_t far_a = 0, far_b = 0;       /* from 2^-63 .. 2^65, 2^-31 .. 2^33 */
     GT__EACH far_a |= __float_as_uint(a[i]) - (64u << 23);
     GT__EACH far_b |= __float_as_uint(b[i]) - (96u << 23);
     if (!((far_a & 2u << 29) | (far_b & 3u << 29))) {
-      GT__EACH {
-        const float r = gt__easy_reciprocal(b[i]), q = GT__MUL(a[i], r);
-        a[i] = gt__fma_f32(r, gt__fma_f32(-b[i], q, a[i]), q);
-      }
+      GT__EACH a[i] = gt__easy_div(a[i], b[i]);
       return;
     }
   }
-  if constexpr (OP == GT__OP_exp && sizeof(T) == 4) {
-    float most = 0;                      /* results that are normal take five instructions less */
+  if constexpr (EXP || SIN) {
+    float most = 0;
     GT__EACH most = fmaxf(most, fabsf(a[i]));
-    if (most < 87) {
-      GT__EACH a[i] = gt__exp_normal(a[i]);
+    if (most < (EXP ? 87 : 0x1p15f)) {
+      GT__EACH a[i] = EXP ? gt__exp_normal(a[i]) : gt__sin_of(a[i], 0);
       return;
     }
   }

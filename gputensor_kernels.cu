@@ -746,21 +746,18 @@ enum { GT__SHORT_BLOCKS = 8 };
 #else
 enum { GT__SHORT_BLOCKS = 4 };
 #endif
-/* What an operand is in a row: the same number everywhere, an element, vectors, vectors of bool. */
-enum { GT__NUMBER, GT__ELEMENT, GT__LINE, GT__BOOL_LINE };
 struct gt__short {
-  char *out;
-  const char *in[3];
-  int down, in_down[3];                  /* from row to row, in bytes */
-  float number[3];
+  char *data[4];                         /* of out and the operands; NULL: a number */
+  gt__step step[4];                      /* copy 0: the same in all columns; less than 16: bool */
+  float number[4];
   unsigned vectors, across;              /* across: of a row; 0: there is but one */
-  uint8_t kind[3], op, each;             /* each: a thread's vectors */
+  uint8_t op, each;                      /* each: a thread's vectors */
 };
 template <int OP, int ARITY, int V, class S> GT__DEV void gt__make_short(const gt__short &p) {
   constexpr int W = gt__lot<S>, HOP = GT__SHORT_BLOCK / V;
   const unsigned first = blockIdx.x * GT__SHORT_BLOCK + threadIdx.x;
-  const auto is = [&](int k, int kind) { return ARITY > 1 ? p.kind[k] == kind : kind == GT__LINE; };
-  uint4 x[ARITY][V];
+  const auto is = [&](int k, int bytes) { return p.data[k] && p.step[k].copy == bytes; };
+  uint4 x[1 + ARITY][V];
   int row[V], column[V];
   #pragma unroll
   for (int v = 0; v < V; v++) {
@@ -768,35 +765,35 @@ template <int OP, int ARITY, int V, class S> GT__DEV void gt__make_short(const g
     row[v] = p.across ? at / p.across : 0;
     column[v] = at - row[v] * p.across;
     #pragma unroll
-    for (int k = 0; k < ARITY; k++) {
-      const char *from = p.in[k] + (int64_t)row[v] * p.in_down[k];
-      if (at >= p.vectors || is(k, GT__NUMBER)) continue;
-      if (is(k, GT__LINE)) x[k][v] = ((const uint4 *)from)[column[v]];
-      else if (is(k, GT__ELEMENT)) memcpy(&x[k][v], from, sizeof(S));
-      else memcpy(&x[k][v], (const typename gt__bits<W>::type *)from + column[v], W);
+    for (int k = 1; k <= ARITY; k++) {
+      const char *from = p.data[k] + (int64_t)row[v] * p.step[k].row;
+      if (at >= p.vectors) continue;
+      if (ARITY == 1 || is(k, 16)) x[k][v] = ((const uint4 *)from)[column[v]];
+      else if (is(k, 0)) memcpy(&x[k][v], from, sizeof(S));
+      else if (is(k, W)) memcpy(&x[k][v], (const typename gt__bits<W>::type *)from + column[v], W);
     }
   }
   #pragma unroll
   for (int v = 0; v < V; v++) {
-    float y[3][W];
+    float y[4][W];
     S u[W];
     #pragma unroll
-    for (int k = 0; k < ARITY; k++) {
+    for (int k = 1; k <= ARITY; k++) {
       memcpy(u, &x[k][v], 16);
-      if (is(k, GT__LINE)) {
+      if (ARITY == 1 || is(k, 16)) {
         gt__cast_all(y[k], u);
-      } else if (is(k, GT__BOOL_LINE)) {
+      } else if (is(k, W)) {
         const uint32_t bits[2] = {x[k][v].x, x[k][v].y};
         for (int i = 0; i < W; i++) y[k][i] = (bits[i / 4] >> i % 4 * 8 & 255) != 0;
       } else {
-        const float one = is(k, GT__NUMBER) ? p.number[k] : gt__cast<float, S>::of(u[0]);
+        const float one = p.data[k] ? gt__cast<float, S>::of(u[0]) : p.number[k];
         for (int i = 0; i < W; i++) y[k][i] = one;
       }
     }
-    gt__apply_all<OP>(y[0], y[ARITY > 1], y[ARITY - 1]);
-    gt__cast_all(u, y[0]);
+    gt__apply_all<OP>(y[1], y[1 + (ARITY > 1)], y[ARITY]);
+    gt__cast_all(u, y[1]);
     if (first + v * HOP < p.vectors)
-      gt__store_line(p.out + (int64_t)row[v] * p.down + column[v] * 16ll, u);
+      gt__store_line(p.data[0] + (int64_t)row[v] * p.step[0].row + column[v] * 16ll, u);
   }
 }
 template <class S> __global__ void __launch_bounds__(GT__SHORT_BLOCK, GT__SHORT_BLOCKS)
@@ -2333,9 +2330,9 @@ static const void *const gt__map_kernels[3][2][3] = {
   {GT__MAPS(double, 0, 0, 0, GT__TURNED), GT__MAPS(double, 1, 1, 1, GT__TURNED)},
   {GT__MAPS(int64_t, 0, 0, 0, GT__TURNED), GT__MAPS(int64_t, 1, 1, 1, GT__TURNED)}};
 #undef GT__MAPS
-static const void *const gt__short_kernels[3] = {
-  GT__POINTER(gt__short_kernel<float>), GT__POINTER(gt__short_kernel<gt__half>),
-  GT__POINTER(gt__short_kernel<gt__bfloat>)};
+static const void *const gt__short_kernels[3] = { /* from GT_FLOAT16 on */
+  GT__POINTER(gt__short_kernel<gt__half>), GT__POINTER(gt__short_kernel<gt__bfloat>),
+  GT__POINTER(gt__short_kernel<float>)};
 /* [elements][source]: those of the compute types, and the two that are read 8 at a time. */
 #define GT__REDUCES(T, W, S, V, LIGHT, FOLDS) { \
   GT__POINTER(gt__reduce_kernel<T, S, V, GT__TINY, GT__BOTH>), \
@@ -2459,11 +2456,10 @@ static bool gt__is_crossed(const gt__map_args *args) {
     crossed = crossed || gt__lies_across(&args->in[k], args);
   return crossed && args->size[line] >= 16 && args->size[line - 1] >= 16;
 }
-/* How an operand moves in whole vectors; false if it cannot. */
+/* How an operand moves in whole vectors of W elements; false if it cannot. */
 static bool gt__set_step(gt__step *m, const gt__operand *x, const gt__map_args *args,
-                         const gt__tiling *t) {
-  const int line = args->ndim - 1, bytes = (args->program.compute == GT__F32 ? 4 : 2)
-                                           << x->size_log2;
+                         const gt__tiling *t, int W) {
+  const int line = args->ndim - 1, bytes = W << x->size_log2;
   const int64_t size = 1ll << x->size_log2, align = bytes < 16 ? bytes : 16;
   bool aligned = x->stride[line] == 1 && (uintptr_t)x->data % align == 0;
   for (int d = 0; d < line; d++) aligned = aligned && x->stride[d] * size % align == 0;
@@ -2475,24 +2471,9 @@ static bool gt__set_step(gt__step *m, const gt__operand *x, const gt__map_args *
   m->copy = m->column && !m->crossed && bytes >= 4 && bytes <= 16 ? bytes : 0;
   return row == m->row && column == m->column && (column == 0 || m->crossed || aligned);
 }
-/* The tile's columns: the more the better, unless an eighth of its elements would be useless; but
-   at most those of one vector of each thread, so that the next vector lies straight below. */
-static void gt__set_columns(gt__tiling *t, const gt__map_args *args, int elements, int hop, int W) {
-  const int64_t width = args->size[args->ndim - 1];
-  int64_t least = INT64_MAX;
-  for (int log2 = 12; log2 > 0; log2--) {
-    const int64_t columns = 1ll << log2, across = (width - 1) / columns + 1;
-    if (t->crossed ? columns != 16 * W
-        : t->rows == 1 ? columns != elements : columns > hop || columns < W)
-      continue;
-    if (across * columns < least - least / 8) {
-      least = across * columns;
-      t->columns_log2 = log2;
-      t->across = (unsigned)across;
-    }
-  }
-}
-/* Lays the tiles for threads of so many vectors; `whole`: in whole ones, or false if it cannot. */
+/* Lays the tiles for threads of so many vectors; `whole`: in whole ones, or false if it cannot. Of
+   columns a tile has at most those of one vector of each thread, so that the next vector lies
+   straight below; and fewer where an eighth of a row would be useless. */
 static bool gt__set_tiling(gt__tiling *t, const gt__map_args *args, int threads, int vectors,
                            bool whole) {
   const int W = args->program.compute == GT__F32 ? 4 : 2, line = args->ndim - 1;
@@ -2504,29 +2485,33 @@ static bool gt__set_tiling(gt__tiling *t, const gt__map_args *args, int threads,
   t->rows = args->count / args->size[line] / batches;
   if (batches > 65535 || (batches > 1 && t->rows < 64)) return false;
   t->batches = (unsigned)batches;
-  gt__set_columns(t, args, elements, hop, W);
   const bool one = t->rows == 1;
+  const int64_t width = args->size[line];
+  int columns = t->crossed ? 16 * W : one ? elements : hop;
+  while (!t->crossed && !one && columns > W && (-width & (columns - 1)) > width / 8) columns /= 2;
+  t->columns_log2 = __builtin_ctz(columns);
+  t->across = gt__blocks(width, columns);
   t->high = one ? 1 : elements >> t->columns_log2;
   t->dr = one ? 0 : hop >> t->columns_log2;
   t->dc = one ? hop : 0;
   whole = whole && args->size[line] % W == 0 && args->out.stride[line] == 1 &&
-          gt__set_step(&t->step[0], &args->out, args, t) && !t->step[0].crossed;
+          gt__set_step(&t->step[0], &args->out, args, t, W) && !t->step[0].crossed;
   for (int k = 0; k < args->program.n_in; k++)
-    whole = whole && gt__set_step(&t->step[1 + k], &args->in[k], args, t);
+    whole = whole && gt__set_step(&t->step[1 + k], &args->in[k], args, t, W);
   return whole;
 }
 /* Is the map one of GT__SHORT_PROGRAMS on whole vectors, in one row or many? */
 static bool gt__set_short(gt__short *s, const gt__map_args *args) {
   const gt__program *p = &args->program;
   const gt__operand *out = &args->out;
-  const int line = args->ndim - 1, size = 1 << out->size_log2, W = 16 / size;
+  const gt__tiling none = {};
+  const int line = args->ndim - 1, W = 16 >> out->size_log2;
   const bool two = p->n_ins == 3 && p->ins[1].op == GT__OP_mul && p->ins[2].op == GT__OP_add;
   int arity = 0;
   if ((p->n_ins != 2 && !two) || p->ins[0].op != GT__LOAD || p->compute != GT__F32 || line > 1 ||
-      !gt__is_usual(GT__F32, out->dtype) || args->size[line] % W || out->stride[line] != 1 ||
-      args->count / W > INT32_MAX)
+      !gt__is_usual(GT__F32, out->dtype) || args->size[line] % W || args->count / W > INT32_MAX)
     return false;
-  const int slot[3] = {p->ins[0].b, p->ins[1].b, two ? p->ins[2].b : p->ins[1].c};
+  const int slot[] = {0, p->ins[0].b, p->ins[1].b, two ? p->ins[2].b : p->ins[1].c};
   s->op = two ? (uint8_t)GT__OP_mul_add : p->ins[1].op;
 #define GT__SHORT(name, n, many) if (s->op == GT__OP_##name) arity = n, s->each = many;
   GT__SHORT_PROGRAMS(GT__SHORT)
@@ -2534,42 +2519,30 @@ static bool gt__set_short(gt__short *s, const gt__map_args *args) {
 #undef GT__SHORT_PROGRAMS
   s->vectors = (unsigned)(args->count / W);
   s->across = line ? (unsigned)(args->size[line] / W) : 0;
-  s->out = out->data;
-  s->down = line ? (int)(out->stride[0] * size) : 0;
-  bool is = arity > 0 && ((uintptr_t)s->out | s->down) % 16 == 0 &&
-            (!line || out->stride[0] * size == s->down);
-  for (int k = 0; k < arity; k++) {
-    const gt__operand *x = &args->in[slot[k] < p->n_in ? slot[k] : 0];
-    const bool chooses = s->op == GT__OP_where && k == 0 && x->dtype == GT_BOOL;
-    s->in[k] = x->data;
-    s->in_down[k] = line ? (int)(x->stride[0] << x->size_log2) : 0;
-    s->kind[k] = x->stride[line] == 0 ? GT__ELEMENT : chooses ? GT__BOOL_LINE : GT__LINE;
-    if (slot[k] >= p->n_in) {
-      s->kind[k] = GT__NUMBER;
-      s->number[k] = p->constant[slot[k] - p->n_in].s;
-      is = is && arity > 1;
-      continue;
-    }
-    is = is && (!line || x->stride[0] << x->size_log2 == s->in_down[k]) &&
-         (s->kind[k] == GT__ELEMENT
-              ? x->dtype == out->dtype && arity > 1
-              : (x->dtype == out->dtype || chooses) && x->stride[line] == 1 &&
-                    ((uintptr_t)x->data | s->in_down[k]) % (W << x->size_log2) == 0);
+  s->data[0] = out->data;
+  bool is = arity > 0 && gt__set_step(&s->step[0], out, args, &none, W) && s->step[0].copy;
+  for (int k = 1; k <= arity && is; k++) {
+    const int constant = slot[k] - p->n_in;
+    const gt__operand *x = &args->in[constant < 0 ? slot[k] : 0];
+    const bool chooses = s->op == GT__OP_where && k == 1 && x->dtype == GT_BOOL;
+    const bool moves = gt__set_step(&s->step[k], x, args, &none, W), copies = s->step[k].copy > 0;
+    s->data[k] = constant < 0 ? x->data : NULL;
+    if (constant >= 0) s->number[k] = p->constant[constant].s;
+    is = constant >= 0 ? arity > 1
+         : moves && (x->dtype == out->dtype ? copies || arity > 1 : copies && chooses);
   }
   return is;
-}
-static int gt__map_short(const gt__short *s, int dtype, void *stream) {
-  void *parameters[] = {(void *)s};
-  return gt__launch(gt__short_kernels[dtype == GT_FLOAT32 ? 0 : dtype == GT_FLOAT16 ? 1 : 2],
-                    gt__blocks(s->vectors, GT__SHORT_BLOCK), GT__SHORT_BLOCK / s->each, 0, stream,
-                    parameters);
 }
 extern "C" int gt__cuda_map(const gt__map_args *args, void *stream) {
   const gt__program *p = &args->program;
   if (!gt__is_program(p) || args->count < 0) return cudaErrorInvalidValue;
   if (args->count == 0) return cudaSuccess;
   gt__short brief;
-  if (gt__set_short(&brief, args)) return gt__map_short(&brief, args->out.dtype, stream);
+  void *just[] = {&brief};
+  if (gt__set_short(&brief, args))
+    return gt__launch(gt__short_kernels[args->out.dtype - GT_FLOAT16],
+                      gt__blocks(brief.vectors, GT__SHORT_BLOCK), GT__SHORT_BLOCK / brief.each, 0,
+                      stream, just);
   const int W = p->compute == GT__F32 ? 4 : 2;
   const int64_t slots = 16ll * gt__slot_count(p);
   gt__tiling t;

@@ -808,12 +808,10 @@ gt__short_kernel(const __grid_constant__ gt__short p) {
 }
 
 /* ---- >>reduce ----------------------------------------------------------------------------------
-   THE PLAN of gputensor.h, by teams of threads. A team makes a chunk of one output; not inner, of
-   some outputs that lie side by side. The teams of a block join the chunks of an output in shared
-   memory; what is left of the tree over chunks is a second, small kernel.
-   To a thread its work is a stream of vectors that lie a constant `hop` apart: inner, across a row,
-   the team side by side; else down the rows. One skeleton folds the stream, U vectors at a time,
-   as they are loaded or, behind a program, by way of its slots. */
+   THE PLAN of gputensor.h, by teams of threads. A thread's work is a stream of vectors a constant
+   `hop` apart: inner, across a row, the team side by side; else down the rows. It folds them as
+   they are loaded or, behind a program, by way of its slots. A block joins the chunks that it has
+   of an output in shared memory; what is left of the tree is a second, small kernel. */
 template <class T> struct gt__folds;
 #define GT__FOLDS_OF(T, suffix, same, turned) \
   template <> struct gt__folds<T> { \
@@ -821,9 +819,6 @@ template <class T> struct gt__folds;
     GT__DEV T turn(T x, T by) { return turned; } \
     GT__DEV T identity(int fold) { return gt__identity_##suffix(fold); } \
     GT__DEV T fold(int fold, T a, T b) { return gt__fold_##suffix(fold, a, b); } \
-    GT__DEV bool beats(T a, int64_t i, T b, int64_t j) { \
-      return gt__beats_##suffix(GT__FOLD_ARGMAX, a, i, b, j); \
-    } \
   };
 GT__FOLDS_OF(float, f32, 1, GT__MUL(x, by))
 GT__FOLDS_OF(double, f64, 1, GT__MUL(x, by))
@@ -852,11 +847,14 @@ template <class T, class I> struct gt__part {
   T value;
   I index;
 };
-/* Calls f with the fold as a constant, outside of loops over elements. */
-enum { GT__PLAIN, GT__ARG, GT__BOTH };
+/* Where the values come from: the operand, U vectors at a time, or 8 elements of a TINY row; or a
+   program, LIGHT with the usual operands, or any. Elements S that are not T wait for their fold. */
+enum { GT__TINY, GT__DIRECT, GT__DIRECT_ARG, GT__LIGHT, GT__ANYHOW, GT__COMBINE };
+/* Calls f with the fold as a constant, outside of loops over elements. What is read directly has a
+   kernel for argmax: indices would take registers from all other folds. */
 template <int FOLD> struct gt__fold_tag { static constexpr int value = FOLD; };
-template <int FOLDS, class F> GT__DEV void gt__by_fold(int fold, F f) {
-  if (FOLDS == GT__ARG || (FOLDS == GT__BOTH && fold == GT__FOLD_ARGMAX))
+template <int SOURCE, class F> GT__DEV void gt__by_fold(int fold, F f) {
+  if (SOURCE == GT__DIRECT_ARG || (SOURCE != GT__DIRECT && fold == GT__FOLD_ARGMAX))
     f(gt__fold_tag<GT__FOLD_ARGMAX>());
   else if (fold == GT__FOLD_SUM) f(gt__fold_tag<GT__FOLD_SUM>());
   else if (fold == GT__FOLD_MAX) f(gt__fold_tag<GT__FOLD_MAX>());
@@ -869,14 +867,9 @@ template <int FOLD, class T> GT__DEV T gt__fold_two(T a, T b) {
 #endif
   return gt__folds<T>::fold(FOLD, a, b);
 }
-template <int FOLD, class T, class I>
-GT__DEV void gt__join(gt__part<T, I> &a, const gt__part<T, I> &b) {
-  if (FOLD != GT__FOLD_ARGMAX) a.value = gt__fold_two<FOLD, T>(a.value, b.value);
-  else if (gt__folds<T>::beats(a.value, a.index, b.value, b.index)) a = b;
-}
-/* The same for the next element of a lane, which takes the place of an equal one never, and of
-   anything but NaN if it is NaN: one comparison that is false for NaN tells both. */
-template <int FOLD, class T> GT__DEV void gt__take(gt__part<T, int> &a, T x, int index) {
+/* Folds what comes later: it takes the place of an equal one never, and of anything but NaN if it
+   is NaN: one comparison that is false for NaN tells both. */
+template <int FOLD, class T, class I> GT__DEV void gt__take(gt__part<T, I> &a, T x, I index) {
   if (FOLD != GT__FOLD_ARGMAX) {
     a.value = gt__fold_two<FOLD, T>(a.value, x);
   } else {
@@ -888,19 +881,18 @@ template <int FOLD, class T> GT__DEV void gt__take(gt__part<T, int> &a, T x, int
 /* Does the order count? A maximum is the same in any. */
 template <int F> constexpr bool gt__in_order = F == GT__FOLD_SUM || F == GT__FOLD_PROD;
 
-/* How the launcher cuts the work. A block has 1 << chunks_log2 teams for neighbouring chunks of the
-   same outputs. DOWN: that is all, and a thread has a vector of outputs. Inner: the other teams
-   have other outputs, `outs` together; teams take turns if there are more. SHORT: all elements that
-   a thread has of a row fit in registers; LONG: a team is a warp, a thread has 8 of 256 lanes. */
+/* A block has 1 << chunks_log2 chunks of `outs` outputs; teams take them in turn, one chunk of one
+   output or, DOWN, of them all, a vector a thread. SHORT: all elements that a thread has of a row
+   fit in registers; LONG: a team is a warp, a thread has 8 of 256 lanes. */
 enum { GT__LONG, GT__SHORT, GT__DOWN };
 struct gt__stride {                      /* how an operand moves, in bytes: by */
   int64_t wide, deep, hop, next;         /* an output, an element, a vector, and within a vector */
-  int copy;                              /* bytes of a vector; 0: there are none */
 };
 struct gt__cut {
   int32_t way, fold, team_log2, chunks_log2, outs;
   int32_t results;                       /* of a block, rounded up so that slots begin a line */
   unsigned groups;                       /* of chunks */
+  bool simple;                           /* one kept and one folded dim at most: strides tell all */
   gt__stride in[GT__INPUTS];
 };
 /* What is left of a stream: `left` elements of a row, where a thread's vectors begin `step` apart
@@ -918,43 +910,31 @@ template <int W> struct gt__extent {
 /* Rows start anywhere, vectors at multiples of their size: a row's first vector begins so many
    elements before it. That turns the lanes round, each is one of a thread's still, and as lane i
    meets i + 128, then i + 64, ... of the lanes in a circle, halving makes the same bits. */
-template <int W> GT__DEV int gt__shift(const char *row, int size_log2) {
-  return (unsigned)(uintptr_t)row >> size_log2 & (W - 1);
+template <int W> GT__DEV int gt__shift(const char *row, const gt__stride &m, int size_log2) {
+  return m.next >> size_log2 == 1 ? (unsigned)(uintptr_t)row >> size_log2 & (W - 1) : 0;
 }
-
-/* Calls f with a value of the dtype, one of those that are read and written by vectors. */
-template <class T, int W, class F> GT__DEV void gt__by_usual(int dtype, F f) {
-  if (sizeof(T) == 8 || (W == 4 && dtype == GT_FLOAT32)) f(T());
-  else if (dtype == GT_BFLOAT16) f(gt__bfloat());
-  else f(gt__half());
+/* Are the vectors of elements S side by side, and begin where the widest instructions may? */
+template <int W, class S> GT__DEV bool gt__has_lines(const char *from, const gt__stride &m) {
+  return m.next == sizeof(S) && ((int)(uintptr_t)from | (int)m.hop) % (W * (int)sizeof(S)) == 0;
 }
 /* The next vectors from memory, what there is of them; else `none`. */
 template <int W, class S, int E>
-GT__DEV void gt__load_stream(const char *from, const gt__stride &m, const gt__extent<W> &x, S none,
-                             S (&e)[E]) {
+GT__DEV void gt__load_stream(const char *from, const gt__stride &m, bool lines,
+                             const gt__extent<W> &x, S none, S (&e)[E]) {
   constexpr int U = E / W;
   S (*y)[W] = (S (*)[W])e;
-  if (m.copy && x.all(U)) {
+  if (lines && x.all(U)) {
     #pragma unroll
     for (int j = 0; j < U; j++) gt__load_line(from + j * m.hop, y[j]);
   } else {
     #pragma unroll
     for (int j = 0; j < U; j++)
-      if (m.copy && x.is_full(j)) gt__load_line(from + j * m.hop, y[j]);
+      if (lines && x.is_full(j)) gt__load_line(from + j * m.hop, y[j]);
       else
         #pragma unroll
         for (int i = 0; i < W; i++)
           y[j][i] = x.has(j, i) ? *(const S *)(from + j * m.hop + i * m.next) : none;
   }
-}
-/* Vectors j and j + 1 of the stream from output o and element k on, as a batch. */
-template <int W>
-GT__DEV gt__batch gt__batch_of(const gt__reduce_args &p, int64_t o, int64_t k, int j, int hop,
-                               const gt__extent<W> &x) {
-  const int dims = p.inner ? p.pre.ndim - p.n_kept : p.n_kept;
-  const int end = p.inner ? p.pre.ndim : p.n_kept;
-  return gt__batch{p.n, o, k, 0, j * hop, 0, hop, p.n_kept, {x.of(j), x.of(j + 1)}, !p.inner,
-                   dims <= 1 || p.pre.size[end - 1] % W == 0};
 }
 /* The next vectors of a program's operands in slots, and what it makes of them. HEAVY: see gt__run;
    if 0 there are no calls, which would take the registers that hold lanes to memory and back. */
@@ -962,39 +942,32 @@ template <class T, int HEAVY, int W, int E>
 GT__DEV void gt__run_stream(const gt__reduce_args &p, const gt__cut &w, const gt__slots &s,
                             int64_t o, int64_t k, int hop, const gt__extent<W> &x, T (&e)[E]) {
   constexpr int U = E / W;
-  int full = x.all(U) ? U : 0;
-  while (full < U && x.is_full(full)) full++;
+  const auto batch = [&](int j) {        /* vectors j and j + 1 */
+    return gt__batch{p.n, o, k, 0, j * hop, 0, hop, p.n_kept, {x.of(j), x.of(j + 1)}, !p.inner,
+                     w.simple || p.pre.size[(p.inner ? p.pre.ndim : p.n_kept) - 1] % W == 0};
+  };
   #pragma unroll 1
   for (int slot = 0; slot < p.pre.program.n_in; slot++) {
     const gt__stride &m = w.in[slot];
-    const char *from = p.pre.in[slot].data + (o * m.wide + k * m.deep);
-    char *to = gt__at<U>(s, slot, 0);
-    const auto copy = [&](auto vector) {
-      #pragma unroll
-      for (int j = 0; j < U; j++)
-        if (j < full) __pipeline_memcpy_async(to + j * s.pitch, from + j * m.hop, sizeof vector);
+    const auto load = [&](auto tag) {
+      typedef decltype(tag) S;
+      S u[E];
+      const char *from = p.pre.in[slot].data + (o * m.wide + k * m.deep);
+      if (sizeof(S) == sizeof(T) && gt__has_lines<W, S>(from, m) && x.all(U))
+        return gt__copy_vectors<U, 16>(s, slot, from, m.hop, (1 << U) - 1);
+      gt__load_stream(from, m, gt__has_lines<W, S>(from, m), x, S(), u);
+      gt__cast_all(e, u);
+      gt__put(s, slot, e);
     };
-    if (m.copy == 16) copy(uint4());
-    else if (!HEAVY || m.copy) copy(uint2());
-    else
-      #pragma unroll 1
-      for (int j = 0; j < U; j += 2)     /* to where a slot of two vectors would be */
-        gt__move_slot<T, false>(p.pre, slot, gt__batch_of(p, o, k, j, hop, x),
-                                gt__slots{to + (j - 2 * slot) * (int)s.pitch, s.pitch});
+    if (w.simple && gt__if_usual<T>(p.pre.in[slot].dtype, load)) continue;
+    #pragma unroll 1
+    for (int j = 0; HEAVY && j < U; j += 2) /* to where a slot of two vectors would be */
+      gt__move_slot<T, false>(p.pre, slot, batch(j),
+                              {gt__at<U>(s, slot, j) - 2 * slot * (int)s.pitch, s.pitch});
   }
   __pipeline_commit();
   __pipeline_wait_prior(0);
-  #pragma unroll 1
-  for (int slot = 0; slot < p.pre.program.n_in; slot++)
-    if (w.in[slot].copy == 8)
-      gt__by_usual<T, 8>(p.pre.in[slot].dtype, [&](auto tag) {
-        decltype(tag) u[U][W];
-        #pragma unroll
-        for (int j = 0; j < U; j++) gt__load_line(gt__at<U>(s, slot, j), u[j]);
-        gt__cast_all(e, u[0]);
-        gt__put(s, slot, e);
-      });
-  gt__run<T, HEAVY>(p.pre.program, s, [&] { return gt__batch_of(p, o, k, 0, hop, x); }, e);
+  gt__run<T, HEAVY>(p.pre.program, s, [&] { return batch(0); }, e);
 }
 
 /* Folds the second half of N values to the first, and so on until TO are left. */
@@ -1004,6 +977,8 @@ template <int FOLD, int N, int TO, class T> GT__DEV void gt__halve(T *x) {
     #pragma unroll
     for (int i = 0; i < c; i++) x[i] = gt__fold_two<FOLD>(x[i], x[i + c]);
 }
+/* The lanes of a thread; W of them, of any elements, where the order does not count. */
+template <int FOLD, int W> constexpr int gt__lanes = gt__in_order<FOLD> ? 8 : W;
 /* Folds a thread's elements, turned, to its lanes, vectors being `hop` elements apart. SHORT, in
    order: the lanes of a row are halved until 8 are left. */
 template <int FOLD, int W, class T, class S, int N>
@@ -1014,7 +989,7 @@ GT__DEV void gt__take_all(int way, gt__part<T, int> (&r)[8], const S (&e)[N], in
     return gt__in_order<FOLD> ? x : gt__folds<T>::turn(x, by);
   };
   if (way == GT__DOWN) {
-    GT__EACH gt__take<FOLD>(r[i % W], of(i), k + i / W);
+    GT__EACH gt__take<FOLD>(r[i % W], of(i), k + i / W * hop);
   } else if (way == GT__SHORT && gt__in_order<FOLD>) {
     #pragma unroll
     for (int i = 0; i < 8; i++) {
@@ -1031,50 +1006,28 @@ GT__DEV void gt__take_all(int way, gt__part<T, int> (&r)[8], const S (&e)[N], in
       gt__take<FOLD>(r[i], x[0], 0);
     }
   } else {
-    GT__EACH gt__take<FOLD>(r[i % 8], of(i), k + i / W * hop);
+    GT__EACH gt__take<FOLD>(r[i % gt__lanes<FOLD, W>], of(i), k + i / W * hop);
   }
-}
-template <int FOLD, class T> GT__DEV T gt__fold_across(T x, int m) { /* with a thread m away */
-  return gt__fold_two<FOLD>(x, __shfl_xor_sync(~0u, x, m));
 }
 /* Halves the lanes of a team: r[i] of thread t is lane i/W * team*W + t*W + i%W. In order, the W
-   neighbours of a thread come last: until then pairs of threads share them out, so that not both
-   do the same. All threads have the result in r[0]. */
+   neighbours of a thread come last. All threads have the result in r[0]. */
 template <int FOLD, int W, class T>
 GT__DEV void gt__fold_team(gt__part<T, int> (&r)[8], int team) {
-  constexpr int N = 8, C = gt__in_order<FOLD> ? W : 1;
+  constexpr int N = gt__lanes<FOLD, W>, C = gt__in_order<FOLD> ? W : 1;
   constexpr int VALUE = FOLD == GT__FOLD_ARGMAX ? GT__FOLD_MAX : FOLD;
   T x[N];
-  int m = team / 2;
   GT__EACH x[i] = r[i].value;
   gt__halve<VALUE, N, C>(x);
-  if (team >= C) {
+  #pragma unroll 1
+  for (int m = team / 2; m > 0; m /= 2)
     #pragma unroll
-    for (int c = C / 2; c > 0; c /= 2, m /= 2) {
-      const bool upper = threadIdx.x & m;
-      #pragma unroll
-      for (int i = 0; i < c; i++) {
-        const T away = upper ? x[i] : x[i + c];
-        x[i] = gt__fold_two<VALUE>(upper ? x[i + c] : x[i], __shfl_xor_sync(~0u, away, m));
-      }
-    }
-    #pragma unroll 1
-    for (; m > 0; m /= 2) x[0] = gt__fold_across<VALUE>(x[0], m);
-    m = team / 2;
-    #pragma unroll
-    for (int c = 1; c < C; c *= 2, m /= 2) x[0] = gt__fold_across<VALUE>(x[0], m);
-  } else {
-    #pragma unroll 1
-    for (; m > 0; m /= 2)
-      #pragma unroll
-      for (int i = 0; i < C; i++) x[i] = gt__fold_across<VALUE>(x[i], m);
-    gt__halve<VALUE, C, 1>(x);
-  }
+    for (int i = 0; i < C; i++) x[i] = gt__fold_two<VALUE>(x[i], __shfl_xor_sync(~0u, x[i], m));
+  gt__halve<VALUE, C, 1>(x);
   if (FOLD == GT__FOLD_ARGMAX) {         /* the first place of the maximum, or of a NaN */
     int first = INT32_MAX;
     GT__EACH if (r[i].value == x[0] || r[i].value != r[i].value) first = min(first, r[i].index);
     #pragma unroll 1
-    for (m = team / 2; m > 0; m /= 2) first = min(first, __shfl_xor_sync(~0u, first, m));
+    for (int m = team / 2; m > 0; m /= 2) first = min(first, __shfl_xor_sync(~0u, first, m));
     r[0].index = first;
   }
   r[0].value = x[0];
@@ -1084,6 +1037,8 @@ GT__DEV void gt__fold_team(gt__part<T, int> (&r)[8], int team) {
 template <class T> struct gt__board {
   T *value;
   int64_t *index;
+  __device__ __forceinline__ gt__board(void *at, int64_t bytes, bool arg)
+      : value((T *)at), index(arg ? (int64_t *)((char *)at + bytes) : NULL) {}
   __device__ __forceinline__ void put(int64_t at, const gt__part<T, int64_t> &r) const {
     value[at] = r.value;
     if (index) index[at] = r.index;
@@ -1092,102 +1047,95 @@ template <class T> struct gt__board {
     return gt__part<T, int64_t>{value[at], index ? index[at] : 0};
   }
 };
-template <class T> GT__DEV gt__board<T> gt__scratch_of(const gt__reduce_args &p, bool arg) {
-  return gt__board<T>{(T *)p.pre.scratch,
-                      arg ? (int64_t *)p.pre.scratch + p.outer * p.n_chunk : NULL};
-}
 /* The end of output o: turn back, finish, convert, store. */
 template <class T>
-GT__DEV void gt__finish(const gt__reduce_args &p, int64_t o, bool arg,
-                        const gt__part<T, int64_t> &r) {
+GT__DEV void gt__finish(const gt__reduce_args &p, int64_t o, const gt__part<T, int64_t> &r) {
   char *to = p.out.data + (gt__locate(p.pre, o, 0, p.n_kept, p.out.stride) << p.out.size_log2);
   T value = gt__turned(p.fold, r.value);
   if (p.finish & GT__DIVIDE) value = gt__apply<GT__OP_div>(value, gt__constant<T>(p.divisor));
   if (p.finish & GT__ROOT) value = gt__apply<GT__OP_sqrt>(value, value);
-  if (arg) gt__store_one<int64_t>(to, p.out.dtype, r.index);
+  if (gt__base_fold(p.fold) == GT__FOLD_ARGMAX) gt__store_one<int64_t>(to, p.out.dtype, r.index);
   else gt__store_one<T>(to, p.out.dtype, value);
 }
-/* The pairwise tree over n results of each of `outs` outputs on a board, of which `here` exist from
-   output `first` on; then they are finished, or those of one of several groups left in scratch. */
-template <int FOLDS, class T>
+/* The pairwise tree over n results on a board, of each of `outs` outputs from `first` on; then they
+   are finished, or those of one of several groups left in scratch. */
+template <class T>
 GT__DEV void gt__leave(const gt__reduce_args &p, int fold, const gt__board<T> &board, int outs,
-                       int n, int64_t first, int here, int64_t group, unsigned groups) {
+                       int n, int64_t first, int64_t group, unsigned groups) {
+  const gt__board<T> scratch(p.pre.scratch, 8 * p.outer * p.n_chunk, board.index != NULL);
   for (int d = 1; d < n; d *= 2) {
     __syncthreads();
     for (int i = threadIdx.x; i < (n / (2 * d) + 1) * outs; i += blockDim.x) {
       const int pair = (unsigned)i / (unsigned)outs, at = i + (2 * d - 1) * pair * outs;
       if (pair * 2 * d + d >= n) break;
       gt__part<T, int64_t> a = board.get(at), b = board.get(at + d * outs);
-      gt__by_fold<FOLDS>(fold, [&](auto tag) { gt__join<decltype(tag)::value>(a, b); });
+      gt__by_fold<GT__COMBINE>(
+          fold, [&](auto tag) { gt__take<decltype(tag)::value>(a, b.value, b.index); });
       board.put(at, a);
     }
   }
   __syncthreads();
-  for (int i = threadIdx.x; i < here; i += blockDim.x) {
-    const bool arg = FOLDS && fold == GT__FOLD_ARGMAX;
-    if (groups == 1) gt__finish<T>(p, first + i, arg, board.get(i));
-    else gt__scratch_of<T>(p, arg).put(group * p.outer + first + i, board.get(i));
-  }
+  for (int i = threadIdx.x; i < outs && first + i < p.outer; i += blockDim.x)
+    if (groups == 1) gt__finish<T>(p, first + i, board.get(i));
+    else scratch.put(group * p.outer + first + i, board.get(i));
 }
 
-/* Where the values come from: the operand, U vectors at a time, or 8 elements of a TINY row; or a
-   program, LIGHT with the usual operands, or any. Elements S that are not T wait for their fold. */
-enum { GT__TINY, GT__DIRECT, GT__LIGHT, GT__ANYHOW, GT__DIRECT_ARG, GT__COMBINE };
 enum { GT__FEW = 4 };                    /* vectors, for room for 16 slots */
-template <class T, class S, int W, int SOURCE, int FOLDS>
-__global__ void __launch_bounds__(256, SOURCE == GT__DIRECT ? 3 : 2)
+template <class T, class S, int SOURCE>
+__global__ void __launch_bounds__(256, SOURCE == GT__DIRECT || SOURCE == GT__DIRECT_ARG ? 3 : 2)
 gt__reduce_kernel(const __grid_constant__ gt__reduce_args p, const __grid_constant__ gt__cut w) {
-  constexpr int U = SOURCE == GT__TINY ? 8 / W : SOURCE == GT__ANYHOW ? GT__FEW : 8, N = U * W;
-  const bool down = w.way == GT__DOWN, arg = FOLDS && w.fold == GT__FOLD_ARGMAX;
+  constexpr bool DIRECT = SOURCE < GT__LIGHT;
+  constexpr int W = gt__lot<S>, U = SOURCE == GT__TINY ? 8 / W : SOURCE == GT__ANYHOW ? GT__FEW : 8;
+  constexpr int N = U * W;
+  const bool down = w.way == GT__DOWN, arg = SOURCE != GT__DIRECT && w.fold == GT__FOLD_ARGMAX;
   const gt__operand &x = p.pre.in[0];
   const int t = threadIdx.x & ((1 << w.team_log2) - 1), chunks = 1 << w.chunks_log2;
   const int hop = down ? 1 : W << w.team_log2;
-  const unsigned block = blockIdx.x / w.groups;
-  const int64_t group = blockIdx.x - block * w.groups, first = group << w.chunks_log2,
-                o0 = (int64_t)block * w.outs;
+  const unsigned block = blockIdx.x / w.groups, group = blockIdx.x - block * w.groups;
+  const unsigned first = group << w.chunks_log2;
+  const int64_t o0 = (int64_t)block * w.outs;
   const int here = (int)min((int64_t)w.outs, p.outer - o0);
   const T none = gt__folds<T>::identity(p.fold), identity = gt__turned(p.fold, none);
-  const gt__board<T> board = {(T *)gt__shared,
-                              arg ? (int64_t *)((T *)gt__shared + w.results) : NULL};
+  const gt__board<T> board(gt__shared, sizeof(T) * w.results, arg);
   gt__slots s = gt__my_slots();
   s.mine += (sizeof(T) + (arg ? 8 : 0)) * w.results;
   gt__await_kernel_before();
-  if (SOURCE > GT__DIRECT) gt__fill_constants<T, N>(p.pre.program, s);
+  if (!DIRECT) gt__fill_constants<T, N>(p.pre.program, s);
   #pragma unroll 1
   for (int turn = threadIdx.x >> w.team_log2; turn < chunks * (down ? 1 : w.outs);
        turn += blockDim.x >> w.team_log2) {
     const int chunk = turn & (chunks - 1), row = turn >> w.chunks_log2, c = down ? t * W : row;
-    const int64_t begin = (first + chunk) * p.chunk, most = p.n - begin, o = o0 + c;
+    const int64_t begin = (int64_t)(first + chunk) * p.chunk, most = p.n - begin, o = o0 + c;
     const int size = most < 0 ? 0 : most < p.chunk ? (int)most : (int)p.chunk;
-    const char *line = SOURCE > GT__DIRECT ? NULL : x.data +
-                       (gt__locate(p.pre, o, 0, p.n_kept, x.stride) << x.size_log2);
-    const int shift = SOURCE == GT__DIRECT && FOLDS == GT__PLAIN && !down && w.in[0].copy
-                          ? gt__shift<W>(line, x.size_log2) : 0;
+    const char *line = x.data;
+    if (DIRECT) line += gt__locate(p.pre, o, 0, p.n_kept, x.stride) << x.size_log2;
+    const int shift = DIRECT && SOURCE != GT__TINY && !down
+                          ? gt__shift<W>(line, w.in[0], x.size_log2) : 0;
     const int64_t k0 = begin + (down ? 0 : t * W - shift);
+    line += k0 * w.in[0].deep;
+    const bool lines = gt__has_lines<W, S>(line, w.in[0]);
     gt__extent<W> left = {down ? here > c ? size * W : 0 : row < here ? size + shift - t * W : 0,
                           down ? W : hop, down && here - c < W ? here - c : W, t ? 0 : shift};
     gt__part<T, int> r[8];
     #pragma unroll
     for (int j = 0; j < 8; j++) r[j] = {identity, down ? 0 : j / W * hop};
     #pragma unroll 1
-    for (int k = 0; k < size + shift; k += U * hop) {
+    for (int k = 0; left.left > 0; k += U * hop, left.pass(U)) {
       S e[N];
-      if constexpr (SOURCE <= GT__DIRECT) {
-        const char *from = line + (k0 + k) * w.in[0].deep;
-        gt__load_stream(from, w.in[0], left, gt__cast<S, T>::of(none), e);
+      if constexpr (DIRECT) {
+        gt__load_stream(line + k * w.in[0].deep, w.in[0], lines, left, gt__cast<S, T>::of(none), e);
       } else {
         constexpr int HEAVY = SOURCE == GT__LIGHT ? 0 : W == 4 ? 4 : 1;
         gt__run_stream<T, HEAVY>(p, w, s, o, k0 + k, hop, left, e);
         if (!left.all(U) || p.fold >= GT__FOLD_ANY)
           GT__EACH e[i] = gt__truth(p.fold, left.has(i / W, i % W) ? e[i] : none);
       }
-      gt__by_fold<FOLDS>(w.fold, [&](auto fold) {
+      gt__by_fold<SOURCE>(w.fold, [&](auto fold) {
         gt__take_all<decltype(fold)::value, W>(w.way, r, e, k, hop, gt__turn_of<T>(p.fold));
       });
-      left.pass(U);
     }
     if (!down)
-      gt__by_fold<FOLDS>(w.fold, [&](auto fold) {
+      gt__by_fold<SOURCE>(w.fold, [&](auto fold) {
         #pragma unroll
         for (int j = 0; j < 8; j++) r[j].index += t * W + j % W;
         gt__fold_team<decltype(fold)::value, W>(r, 1 << w.team_log2);
@@ -1195,11 +1143,11 @@ gt__reduce_kernel(const __grid_constant__ gt__reduce_args p, const __grid_consta
     #pragma unroll
     for (int j = 0; j < W; j++)
       if (down || (t == 0 && j == 0))
-        board.put(chunk * w.outs + c + j, gt__part<T, int64_t>{r[j].value, begin + r[j].index});
+        board.put(chunk * w.outs + c + j, {r[j].value, begin + max(r[j].index - shift, 0)});
   }
   gt__release_next_kernel();
-  gt__leave<FOLDS>(p, w.fold, board, w.outs, (int)min((int64_t)chunks, p.n_chunk - first), o0, here,
-                   group, w.groups);
+  gt__leave(p, w.fold, board, w.outs, (int)min((int64_t)chunks, p.n_chunk - first), o0, group,
+            w.groups);
 }
 
 /* The rest of the tree: a block joins the groups of `outs` outputs, `leaves` at a time, and leaves
@@ -1208,122 +1156,106 @@ template <class T> __global__ void __launch_bounds__(512)
 gt__combine_kernel(const __grid_constant__ gt__reduce_args p, int fold, int groups, int outs,
                    int leaves) {
   const bool arg = fold == GT__FOLD_ARGMAX;
-  T *const value = (T *)gt__shared;
-  const gt__board<T> board = {value, arg ? (int64_t *)(value + leaves * outs) : NULL};
-  const gt__board<T> scratch = gt__scratch_of<T>(p, arg);
+  const gt__board<T> board(gt__shared, sizeof(T) * leaves * outs, arg);
+  const gt__board<T> scratch(p.pre.scratch, 8 * p.outer * p.n_chunk, arg);
   const int64_t first = (int64_t)blockIdx.x * outs;
-  const int here = (int)min((int64_t)outs, p.outer - first);
   gt__await_kernel_before();
   for (int pieces = 0; pieces != 1; groups = pieces) {
     pieces = (groups - 1) / leaves + 1;
     for (int piece = 0; piece < pieces; piece++) {
-      const int begin = piece * leaves, n = groups - begin < leaves ? groups - begin : leaves;
+      const int begin = piece * leaves, n = min(groups - begin, leaves);
       __syncthreads();
       for (int i = threadIdx.x; i < n * outs; i += 4 * blockDim.x) {
         gt__part<T, int64_t> r[4];       /* loaded together */
         #pragma unroll
-        for (int j = 0; j < 4; j++) {
-          const int at = i + j * blockDim.x, group = begin + (at < n * outs ? at / outs : 0);
-          r[j] = scratch.get(group * p.outer + min(first + at % outs, p.outer - 1));
+        for (int j = 0; j < 8; j++) {
+          const int wide = i + j % 4 * blockDim.x, at = min(wide, n * outs - 1);
+          const int64_t o = min(first + at % outs, p.outer - 1);
+          if (j < 4) r[j] = scratch.get((begin + at / outs) * p.outer + o);
+          else if (wide == at) board.put(at, r[j % 4]);
         }
-        #pragma unroll
-        for (int j = 0; j < 4; j++)
-          if (i + j * blockDim.x < n * outs) board.put(i + j * blockDim.x, r[j]);
       }
       gt__release_next_kernel();
-      gt__leave<GT__BOTH>(p, fold, board, outs, n, first, here, piece, pieces);
+      gt__leave(p, fold, board, outs, n, first, piece, pieces);
     }
   }
 }
 
-/* A thread's part of row o, from element k on. What it is made of need not be kept. */
-template <int W> struct gt__row {
-  char *line;
-  gt__extent<W> x;
-  __device__ __forceinline__ gt__row(const gt__reduce_args &p, const gt__operand &in,
-                                     const gt__stride &m, int64_t o, int k, int step) {
-    asm volatile("" : "+r"(k), "+l"(o));
-    line = in.data + (gt__offset(o, p.n_kept, p.pre.size, in.stride) << in.size_log2);
-    const int shift = m.copy ? gt__shift<W>(line, in.size_log2) : 0;
-    x = gt__extent<W>{o < p.outer ? (int)p.n + shift - k : 0, step, W, k ? 0 : shift};
-    line += (k - shift) * m.deep;
-  }
-};
 /* Softmax and its kind: a row in registers, read once, with one exp an element. A team of threads
    has a row; where one warp is not enough, a block has it, and as the lanes of THE PLAN are folded
    in order, the warps of a chunk take turns at adding. */
-template <class T, int W> __global__ void __launch_bounds__(4096 / sizeof(T))
+template <class T> __global__ void __launch_bounds__(4096 / sizeof(T))
 gt__soft_kernel(const __grid_constant__ gt__reduce_args p, const __grid_constant__ gt__cut w,
                 const __grid_constant__ gt__stride result) {
-  constexpr int N = 32, U = N / W, ROW = 32 * N, PARTS = GT__CHUNK / ROW;
+  constexpr int W = gt__lot<T>, N = 32, U = N / W, ROW = 32 * N, PARTS = GT__CHUNK / ROW;
   __shared__ T lane[GT__SOFT_BYTES / sizeof(T) / GT__CHUNK][GT__LANES], joined[32];
   const bool shared = w.outs == 1;       /* one row by the block */
   const int team = 1 << w.team_log2, t = threadIdx.x & (team - 1);
   const int warp = threadIdx.x / 32, chunk = warp / PARTS;
-  const int64_t o = (int64_t)blockIdx.x * w.outs + (shared ? 0 : threadIdx.x >> w.team_log2);
-  const int k = (shared ? warp * ROW : 0) + t * W, step = W << w.team_log2;
   const gt__operand &in = p.pre.in[0], &out = p.pre.out;
-  const T none = gt__folds<T>::identity(GT__FOLD_MAX);
+  const int64_t o = (int64_t)blockIdx.x * w.outs + (shared ? 0 : threadIdx.x >> w.team_log2);
+  const auto row = [&](const gt__operand &x) {
+    return x.data + (gt__locate(p.pre, o, 0, p.n_kept, x.stride) << x.size_log2);
+  };
+  const int shift = p.n + W > GT__CHUNK ? 0 : gt__shift<W>(row(in), w.in[0], in.size_log2);
+  const int k = (shared ? warp * ROW : 0) + t * W, left = o < p.outer ? (int)p.n + shift - k : 0;
+  const gt__extent<W> x = {left, W << w.team_log2, W, k ? 0 : shift};
+  const auto across = [&](auto fold, T x, int at, int n) { /* the tree over n values of warps */
+    __syncthreads();
+    joined[at] = x;
+    __syncthreads();
+    x = joined[t];
+    for (int d = 1; d < n; d *= 2) {
+      const T next = __shfl_down_sync(~0u, x, d);
+      if (t + d < n) x = gt__fold_two<decltype(fold)::value>(x, next);
+    }
+    return __shfl_sync(~0u, x, 0);
+  };
   uint32_t least = ~0u;
   T e[N], most, log_s = 0;
   gt__after_kernel_before();
   #pragma unroll 1
   for (int pass = 0; pass < 2; pass++) {
-    const gt__row<W> from(p, in, w.in[0], o, k, step);
-    gt__by_usual<T, W>(in.dtype, [&](auto tag) {
+    const char *from = row(in) + (k - shift) * w.in[0].deep;
+    if (!gt__if_usual<T>(in.dtype, [&](auto tag) {
       decltype(tag) y[N];
-      gt__load_stream(from.line, w.in[0], from.x, gt__cast<decltype(tag), T>::of(none), y);
+      gt__load_stream(from, w.in[0], gt__has_lines<W, decltype(tag)>(from, w.in[0]), x,
+                      gt__cast<decltype(tag), T>::of(gt__folds<T>::identity(GT__FOLD_MAX)), y);
       gt__cast_all(e, y);
-    });
+    })) __builtin_unreachable();
     if (pass) break;
     most = e[0];
     GT__EACH most = gt__fold_two<GT__FOLD_MAX>(most, e[i]);
     #pragma unroll 1
-    for (int m = team / 2; m > 0; m /= 2) most = gt__fold_across<GT__FOLD_MAX>(most, m);
-    if (shared) {
-      joined[warp] = most;
-      __syncthreads();
-      for (int i = 0; i < blockDim.x / 32; i++) most = gt__fold_two<GT__FOLD_MAX>(most, joined[i]);
-      __syncthreads();
-    }
+    for (int m = team / 2; m > 0; m /= 2)
+      most = gt__fold_two<GT__FOLD_MAX>(most, __shfl_xor_sync(~0u, most, m));
+    if (shared) most = across(gt__fold_tag<GT__FOLD_MAX>(), most, warp, blockDim.x / 32);
     if (p.soft == GT__LOGSUMEXP && isinf((double)most)) most = 0;
-    GT__EACH {
-      const T v = GT__SUB(e[i], most);
-      e[i] = gt__apply<GT__OP_exp, T>(v, v);
-      const uint32_t u = __float_as_uint((float)e[i]) - 1;
-      least = u < least ? u : least;     /* of those that are not 0 */
-    }
+    const auto pad = [&](T with) { /* what does not exist takes no difficult path */
+      if (!x.all(U)) GT__EACH e[i] = x.has(i / W, i % W) ? e[i] : with;
+    };
+    pad(most);
+    GT__EACH e[i] = GT__SUB(e[i], most);
+    gt__apply_all<GT__OP_exp>(e, e, e);
+    pad(0);
+    GT__EACH least = min(least, __float_as_uint((float)e[i]) - 1); /* of those that are not 0 */
     gt__part<T, int> r[8] = {};
-    if (!shared) {
-      gt__take_all<GT__FOLD_SUM, W>(w.way, r, e, 0, 0, (T)0);
-    } else {
-      #pragma unroll 1
-      for (int turn = 0; turn < PARTS; turn++) {
-        if (turn == warp % PARTS) {
-          #pragma unroll
-          for (int i = 0; i < 8; i++)
-            if (turn) r[i].value = lane[chunk][i * 32 + t];
-          gt__take_all<GT__FOLD_SUM, W>(GT__LONG, r, e, 0, 0, (T)0);
-          #pragma unroll
-          for (int i = 0; i < 8; i++) lane[chunk][i * 32 + t] = r[i].value;
-        }
-        __syncthreads();
-      }
+    #pragma unroll 1
+    for (int turn = 0; turn <= (shared ? PARTS : 0); turn++) {
+      const bool mine = !shared || turn == warp % PARTS;
       #pragma unroll
-      for (int i = 0; i < 8; i++) r[i].value = lane[chunk][i * 32 + t];
+      for (int i = 0; i < 8; i++)
+        if (turn && (mine || turn == PARTS)) r[i].value = lane[chunk][i * 32 + t];
+      if (mine) gt__take_all<GT__FOLD_SUM, W>(w.way, r, e, 0, 0, (T)0);
+      if (!shared) break;
+      #pragma unroll
+      for (int i = 0; i < 8; i++)
+        if (mine) lane[chunk][i * 32 + t] = r[i].value;
+      __syncthreads();
     }
     gt__fold_team<GT__FOLD_SUM, W>(r, team);
     T sum = r[0].value;
-    if (shared) {
-      joined[chunk] = sum;
-      __syncthreads();
-      sum = joined[t];                   /* in the threads that have a chunk */
-      for (int d = 1; d < (int)p.n_chunk; d *= 2) {
-        const T next = __shfl_down_sync(~0u, sum, d);
-        if (t + d < p.n_chunk) sum = GT__ADD(sum, next);
-      }
-      sum = __shfl_sync(~0u, sum, 0);
-    }
+    if (shared) sum = across(gt__fold_tag<GT__FOLD_SUM>(), sum, chunk, (int)p.n_chunk);
     if (p.soft == GT__SOFTMAX) {
       const T once = GT__DIV((T)1, sum);
       if (sizeof(T) == 8 || least < 35u << 23)   /* 2^-92: remainders may be subnormal */
@@ -1333,27 +1265,30 @@ gt__soft_kernel(const __grid_constant__ gt__reduce_args p, const __grid_constant
           const T q = GT__MUL(e[i], once), rest = gt__formula<GT__OP_fma, T>::of(-q, sum, e[i]);
           e[i] = gt__formula<GT__OP_fma, T>::of(rest, once, q);
         }
-      break;
+    } else {
+      log_s = gt__apply<GT__OP_log>(sum, sum);
     }
-    log_s = gt__apply<GT__OP_log, T>(sum, sum);
-    if (p.soft == GT__LOGSUMEXP && k == 0 && o < p.outer)
-      gt__finish<T>(p, o, false, gt__part<T, int64_t>{GT__ADD(log_s, most), 0});
-    if (p.soft == GT__LOGSUMEXP) return;
+    if (p.soft != GT__LOG_SOFTMAX) break;
   }
   if (p.soft == GT__LOG_SOFTMAX) GT__EACH e[i] = GT__SUB(GT__SUB(e[i], most), log_s);
-  const gt__row<W> to(p, out, result, o, k, step);
-  gt__by_usual<T, W>(out.dtype, [&](auto tag) {
+  char *to = row(out) + (k - shift) * result.deep;
+  if (p.soft == GT__LOGSUMEXP) {
+    if (k == 0 && o < p.outer) gt__finish<T>(p, o, {GT__ADD(log_s, most), 0});
+    return;
+  }
+  gt__if_usual<T>(out.dtype, [&](auto tag) {
     typedef decltype(tag) S;
+    const bool lines = gt__has_lines<W, S>(to, result);
     #pragma unroll
     for (int j = 0; j < U; j++) {
-      char *at = to.line + j * result.hop;
+      char *at = to + j * result.hop;
       S y[W];
       gt__cast_all(y, e + j * W);
-      if (result.copy && to.x.is_full(j)) gt__store_line(at, y);
+      if (lines && x.is_full(j)) gt__store_line(at, y);
       else
         #pragma unroll
         for (int i = 0; i < W; i++)
-          if (to.x.has(j, i)) *(S *)(at + i * result.next) = y[i];
+          if (x.has(j, i)) *(S *)(at + i * result.next) = y[i];
     }
   });
 }
@@ -2334,22 +2269,19 @@ static const void *const gt__short_kernels[3] = { /* from GT_FLOAT16 on */
   GT__POINTER(gt__short_kernel<gt__half>), GT__POINTER(gt__short_kernel<gt__bfloat>),
   GT__POINTER(gt__short_kernel<float>)};
 /* [elements][source]: those of the compute types, and the two that are read 8 at a time. */
-#define GT__REDUCES(T, W, S, V, LIGHT, FOLDS) { \
-  GT__POINTER(gt__reduce_kernel<T, S, V, GT__TINY, GT__BOTH>), \
-  GT__POINTER(gt__reduce_kernel<T, S, V, GT__DIRECT, GT__PLAIN>), \
-  GT__POINTER(gt__reduce_kernel<T, T, W, LIGHT, FOLDS>), \
-  GT__POINTER(gt__reduce_kernel<T, T, W, GT__ANYHOW, GT__BOTH>), \
-  GT__POINTER(gt__reduce_kernel<T, S, V, GT__DIRECT, GT__ARG>), \
-  GT__POINTER(gt__combine_kernel<T>)}
+#define GT__REDUCES(T, S, LIGHT) { \
+  GT__POINTER(gt__reduce_kernel<T, S, GT__TINY>), \
+  GT__POINTER(gt__reduce_kernel<T, S, GT__DIRECT>), \
+  GT__POINTER(gt__reduce_kernel<T, S, GT__DIRECT_ARG>), \
+  GT__POINTER(gt__reduce_kernel<T, T, LIGHT>), \
+  GT__POINTER(gt__reduce_kernel<T, T, GT__ANYHOW>), GT__POINTER(gt__combine_kernel<T>)}
 static const void *const gt__reduce_kernels[5][6] = {
-  GT__REDUCES(float, 4, float, 4, GT__LIGHT, GT__PLAIN),
-  GT__REDUCES(double, 2, double, 2, GT__ANYHOW, GT__BOTH),
-  GT__REDUCES(int64_t, 2, int64_t, 2, GT__ANYHOW, GT__BOTH),
-  GT__REDUCES(float, 4, gt__half, 8, GT__LIGHT, GT__PLAIN),
-  GT__REDUCES(float, 4, gt__bfloat, 8, GT__LIGHT, GT__PLAIN)};
+  GT__REDUCES(float, float, GT__LIGHT), GT__REDUCES(double, double, GT__ANYHOW),
+  GT__REDUCES(int64_t, int64_t, GT__ANYHOW), GT__REDUCES(float, gt__half, GT__LIGHT),
+  GT__REDUCES(float, gt__bfloat, GT__LIGHT)};
 #undef GT__REDUCES
-static const void *const gt__soft_kernels[2] = {GT__POINTER(gt__soft_kernel<float, 4>),
-                                                GT__POINTER(gt__soft_kernel<double, 2>)};
+static const void *const gt__soft_kernels[2] = {GT__POINTER(gt__soft_kernel<float>),
+                                                GT__POINTER(gt__soft_kernel<double>)};
 struct gt__form { const void *kernel; int m, n, threads, bytes, dtype, size_log2, lots, turns; };
 #define GT__FORM(P) \
   {GT__POINTER(gt__matmul_kernel<P>), P::M, P::N, P::THREADS, P::BYTES, \
@@ -2574,44 +2506,30 @@ static bool gt__is_direct(const gt__reduce_args *args) {
          gt__is_usual(m->program.compute, m->in[0].dtype) &&
          (args->inner || n_kept <= 1 || m->size[n_kept - 1] % 8 == 0);
 }
-/* May x be read in vectors of W elements, which lie along the last kept or folded dim? */
-static bool gt__has_vectors(const gt__reduce_args *args, const gt__operand *x, int W) {
-  const gt__map_args *m = &args->pre;
-  const int along = args->inner ? args->n_kept : args->n_kept - 1;
-  bool has = (uintptr_t)x->data % ((unsigned)W << x->size_log2) == 0 && along >= 0 &&
-             along < m->ndim && m->size[along] % W == 0;
-  for (int d = 0; d < m->ndim && has; d++)
-    has = d == along ? x->stride[d] == 1 : x->stride[d] % W == 0;
-  return has;
-}
-/* Rows of neighbours have vectors behind gt__shift; else 8 elements may be too many. */
-static bool gt__has_rows(const gt__reduce_args *args, const gt__operand *x) {
-  return args->inner && args->n >= 64 && gt__is_direct(args) && x->stride[args->n_kept] == 1 &&
-         gt__base_fold(args->fold) != GT__FOLD_ARGMAX;
+/* By how many elements gt__shift may make rows longer. */
+static int gt__slack(const gt__reduce_args *args, int W) {
+  const gt__operand *x = &args->pre.in[0];
+  int64_t odd = (int64_t)((uintptr_t)x->data >> x->size_log2);
+  for (int d = 0; d < args->n_kept; d++) odd |= x->stride[d];
+  return args->inner && odd % W != 0 ? W - 1 : 0;
 }
 static gt__stride gt__stride_of(const gt__reduce_args *args, const gt__operand *x, int W,
                                 int team_log2) {
-  const int n_kept = args->n_kept, dims = args->pre.ndim - n_kept, size = 1 << x->size_log2;
-  gt__stride s;
-  s.wide = n_kept ? x->stride[n_kept - 1] * size : 0;
-  s.deep = n_kept < args->pre.ndim ? x->stride[n_kept] * size : 0;
-  s.hop = args->inner ? s.deep * (W << team_log2) : s.deep;
-  s.next = args->inner ? s.deep : s.wide;
-  const bool simple = gt__is_usual(args->pre.program.compute, x->dtype) &&
-                      (gt__is_direct(args) || (n_kept <= 1 && dims <= 1));
-  s.copy = simple && (gt__has_rows(args, x) || gt__has_vectors(args, x, W)) ? W * size : 0;
-  return s;
+  const int n_kept = args->n_kept;
+  const int64_t wide = n_kept ? x->stride[n_kept - 1] << x->size_log2 : 0;
+  const int64_t deep = n_kept < args->pre.ndim ? x->stride[n_kept] << x->size_log2 : 0;
+  return gt__stride{wide, deep, args->inner ? deep * (W << team_log2) : deep,
+                    args->inner ? deep : wide};
 }
 static int gt__log2_above(int64_t x) {     /* the least power of two that is x or more */
   return x > 1 ? 64 - __builtin_clzll((uint64_t)x - 1) : 0;
 }
 static int gt__least(int a, int b) { return a < b ? a : b; }
-/* Cuts the work for threads with `own` elements at a time. DOWN takes 8 chunks a block, if there
-   are as many, and more where lines are narrow; inner 8 too, and several short rows a team. */
-static void gt__cut_work(gt__cut *w, const gt__reduce_args *args, int W, int own,
+/* Cuts the work, rows of n elements, for threads with `own` elements at a time. DOWN takes 8 chunks
+   a block, if there are as many, and more where lines are narrow; inner 8 too. Blocks take more in
+   turn, chunks or rows, so that all run at once, or at least few leave results to be joined. */
+static void gt__cut_work(gt__cut *w, const gt__reduce_args *args, int64_t n, int W, int own,
                          int threads_log2) {
-  const gt__operand *x = &args->pre.in[0];
-  const int64_t n = args->n + (gt__has_rows(args, x) && !gt__has_vectors(args, x, W) ? W - 1 : 0);
   const int64_t parts = (args->inner ? (n - 1) / own : (args->outer - 1) / W) + 1;
   w->fold = gt__base_fold(args->fold);
   w->way = !args->inner ? GT__DOWN : n <= 16 * own ? GT__SHORT : GT__LONG;
@@ -2619,42 +2537,29 @@ static void gt__cut_work(gt__cut *w, const gt__reduce_args *args, int W, int own
   w->chunks_log2 = gt__least(gt__log2_above(args->n_chunk), threads_log2 - w->team_log2);
   if (!args->inner) w->team_log2 = threads_log2 - w->chunks_log2;
   w->outs = args->inner ? 1 << (threads_log2 - w->team_log2 - w->chunks_log2) : W << w->team_log2;
-  const int64_t blocks = args->outer * (args->n_chunk >> w->chunks_log2);
-  if (w->way == GT__LONG && w->outs == 1 && blocks >= 512 && blocks <= 1024)
-    w->chunks_log2++;                    /* so that all run at once */
-  for (int i = 0; i < 3 && args->inner && args->n * w->outs < 16384 &&
-                  args->outer / w->outs >= 2048; i++)
-    w->outs *= 2;
+  const int64_t many = 256 << threads_log2 / 2;
+  int64_t blocks = gt__blocks(args->outer, w->outs) * (((args->n_chunk - 1) >> w->chunks_log2) + 1);
+  for (; (blocks > many || blocks >> 9 == 1) &&
+         w->outs << w->chunks_log2 < 8 << threads_log2; blocks /= 2)
+    if (args->n_chunk >> w->chunks_log2 > 1) w->chunks_log2++;
+    else if (args->inner && blocks > many && args->n * w->outs < 16384) w->outs *= 2;
+    else break;
   w->results = ((w->outs << w->chunks_log2) + 31) & ~31;
-  w->groups = (unsigned)((args->n_chunk - 1) / (1ll << w->chunks_log2) + 1);
+  w->groups = (unsigned)(((args->n_chunk - 1) >> w->chunks_log2) + 1);
   for (int k = 0; k < args->pre.program.n_in; k++)
     w->in[k] = gt__stride_of(args, &args->pre.in[k], W, w->team_log2);
 }
-static int gt__source(const gt__reduce_args *args) {
-  const gt__program *p = &args->pre.program;
-  if (gt__is_direct(args)) return args->inner && args->n <= 8 ? GT__TINY : GT__DIRECT;
-  bool light = p->compute == GT__F32 && gt__slot_count(p) <= 5 && !p->heavy &&
-               gt__base_fold(args->fold) != GT__FOLD_ARGMAX;
-  for (int k = 0; k < p->n_in; k++)
-    light = light && gt__stride_of(args, &args->pre.in[k], 4, 0).copy;
-  return light ? GT__LIGHT : GT__ANYHOW;
-}
 static int gt__launch_soft(const gt__reduce_args *args, void *stream) {
   const gt__map_args *m = &args->pre;
-  const gt__operand *in = &m->in[0], *out = args->soft == GT__LOGSUMEXP ? in : &m->out;
+  const gt__operand *out = args->soft == GT__LOGSUMEXP ? &m->in[0] : &m->out;
   const int compute = m->program.compute, W = compute == GT__F32 ? 4 : 2, row = 1024;
-  const bool shifted = !gt__has_vectors(args, in, W) || !gt__has_vectors(args, out, W);
-  const bool alike = ((uintptr_t)in->data ^ (uintptr_t)out->data) % 16 == 0 &&
-                     in->size_log2 == out->size_log2 &&
-                     !memcmp(in->stride, out->stride, m->ndim * sizeof(int64_t));
+  const int64_t n = args->n + (args->n + W > GT__CHUNK ? 0 : gt__slack(args, W));
   gt__cut w;
   if (!gt__is_direct(args) || !gt__is_usual(compute, out->dtype) || compute == GT__I64 ||
       args->n * (16 / W) > GT__SOFT_BYTES || !args->inner || args->fold != GT__FOLD_SUM)
     return cudaErrorInvalidValue;
-  gt__cut_work(&w, args, W, 32, 8);
+  gt__cut_work(&w, args, n, W, 32, 8);
   gt__stride result = gt__stride_of(args, out, W, w.team_log2);
-  if (shifted && (!alike || args->n + W > GT__CHUNK)) w.in[0].copy = result.copy = 0;
-  const int64_t n = args->n + (shifted && w.in[0].copy ? W - 1 : 0);
   const int threads = n <= row ? 256 : 32 * (int)((n - 1) / row + 1);
   w.outs = n <= row ? 256 >> w.team_log2 : 1;
   void *parameters[] = {(void *)args, &w, &result};
@@ -2678,26 +2583,30 @@ extern "C" int gt__cuda_reduce(const gt__reduce_args *args, void *stream) {
   if (args->n_chunk > 1 && !args->pre.scratch) return cudaErrorInvalidValue;
   if (args->outer == 0) return cudaSuccess;
   if (args->soft) return gt__launch_soft(args, stream);
-  gt__reduce_args coarse = *args;
-  if (gt__base_fold(args->fold) > GT__FOLD_PROD) args = &coarse;   /* the same in any order */
-  for (; coarse.outer * coarse.n_chunk >> 20 && coarse.n_chunk > 1;
-       coarse.n_chunk = (coarse.n - 1) / coarse.chunk + 1) coarse.chunk *= 2;
-  const gt__operand *x = &args->pre.in[0];
-  const int source = gt__source(args), floats = p->compute == GT__F32, size = floats ? 4 : 8;
-  const bool wide = source <= GT__DIRECT && x->size_log2 == 1;
+  const int fold = gt__base_fold(args->fold), arg = fold == GT__FOLD_ARGMAX;
+  gt__reduce_args coarse = *args;        /* longer chunks of what is the same in any order */
+  for (; fold > GT__FOLD_PROD && coarse.n_chunk > 1 && coarse.outer * coarse.n_chunk >> 20;
+       coarse.n_chunk = (coarse.n_chunk + 1) / 2) coarse.chunk *= 2;
+  args = &coarse;
+  gt__cut w;
+  w.simple = args->n_kept <= 1 && args->pre.ndim - args->n_kept <= 1;
+  bool light = w.simple && p->compute == GT__F32 && gt__slot_count(p) <= 5 && !p->heavy;
+  for (int k = 0; k < p->n_in; k++) light = light && gt__is_usual(GT__F32, args->pre.in[k].dtype);
+  const int source = !gt__is_direct(args) ? light ? GT__LIGHT : GT__ANYHOW
+                     : args->inner && args->n <= 8 ? GT__TINY : arg ? GT__DIRECT_ARG : GT__DIRECT;
+  const int size = p->compute == GT__F32 ? 4 : 8;
+  const bool direct = source < GT__LIGHT, wide = direct && args->pre.in[0].size_log2 == 1;
   const int W = wide ? 8 : 16 / size, vectors = source == GT__ANYHOW ? GT__FEW : 8;
-  const int arg = gt__base_fold(args->fold) == GT__FOLD_ARGMAX, result = size + (arg ? 8 : 0);
-  const int slots = source > GT__DIRECT ? 16 * vectors * (int)gt__slot_count(p) : 0;
+  const int slots = direct ? 0 : 16 * vectors * (int)gt__slot_count(p), result = size + 8 * arg;
   int threads_log2 = 8;                  /* a thread has room for 8 results */
   while (threads_log2 > 5 && (8 * result + slots) << threads_log2 > GT__SHARED) threads_log2--;
-  gt__cut w;
-  gt__cut_work(&w, args, W, source == GT__TINY ? 8 : vectors * W, threads_log2);
-  const int row = wide ? 3 + (x->dtype == GT_BFLOAT16) : p->compute;
+  gt__cut_work(&w, args, args->n + (direct && source != GT__TINY ? gt__slack(args, W) : 0), W,
+               source == GT__TINY ? 8 : vectors * W, threads_log2);
+  const int row = wide ? 3 + (args->pre.in[0].dtype == GT_BFLOAT16) : p->compute;
   void *parameters[] = {(void *)args, &w};
-  const int error = gt__launch(
-      gt__reduce_kernels[row][source == GT__DIRECT && arg ? GT__DIRECT_ARG : source],
-      gt__blocks(args->outer, w.outs) * w.groups, 1 << threads_log2,
-      result * w.results + (slots << threads_log2), stream, parameters);
+  const int error = gt__launch(gt__reduce_kernels[row][source],
+                               gt__blocks(args->outer, w.outs) * w.groups, 1 << threads_log2,
+                               result * w.results + (slots << threads_log2), stream, parameters);
   return error || w.groups == 1 ? error : gt__launch_combine(args, &w, result, stream);
 }
 

@@ -26,6 +26,7 @@
 #include <limits.h>
 #include <math.h>
 #include <string.h>
+#include <type_traits>
 
 #if defined(__USE_FAST_MATH__) || defined(__FAST_MATH__)
 #error "gputensor gives the same bits everywhere and needs NaN: build without --use_fast_math"
@@ -1329,34 +1330,77 @@ gt__copy_kernel(const __grid_constant__ gt__copy_args p) {
    The general kernel. A block makes a tile of C, STEP of K at a time, from a ring of STAGES sets of
    pieces of A and B in shared memory: copies are on their way while earlier steps are computed, and
    a step costs one barrier. A warp makes HIGH x WIDE of it from fragments in registers: while DEEP
-   of K are multiplied, the next are read. GT__FMA is for any type, GT__DMMA for float64 on sm_90,
-   GT__MMA for 16-bit floats on sm_80, added in float32. Pieces are copied by single values, of any
-   strides, or by 16 bytes; what does not lie so, or is of another dtype, is brought to scratch
-   before, which costs 1 % of the time at 4096 x 4096 x 4096. Where tiles are few, several blocks
-   have a part of K each. The sums run over K in order, and over the parts: ever the same.
-   H200, November 2026, beside cuBLAS: float32 48 TFLOP/s, .95; float64 53, .89; bfloat16 365, .47,
+   of K are multiplied, the next are read. Pieces are copied by single values, of any strides, or by
+   16 bytes; what does not lie so, or is of another dtype, is brought to scratch before, which costs
+   1 % of the time at 4096 x 4096 x 4096. Where tiles are few, several blocks have a part of K each.
+   The sums run over K in order, and over the parts: ever the same.
+   H200, November 2026, beside cuBLAS: float32 47 TFLOP/s, .92; float64 56, .94; bfloat16 388, .49,
    since from sm_90 on full speed needs the instructions of >>hopper; one row at 4 TB/s, 1.0. */
+/* Whose tensor cores are used. 91 leaves 16 bits to >>hopper. For the host see gt__can_run. */
 #ifdef GPUTENSOR_NO_TENSOR_CORES
 enum { GT__CORES = 0 };
-#elif defined(__CUDA_ARCH_FEAT_SM90_ALL)
-enum { GT__CORES = 91 };                 /* those for 16 bits are left to >>hopper */
-#elif defined(__CUDA_ARCH__)
-enum { GT__CORES = __CUDA_ARCH__ / 10 }; /* the architecture whose tensor cores are used */
+#elif defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
+enum { GT__CORES = __CUDA_ARCH__ / 10 };
 #else
-enum { GT__CORES = INT_MAX };            /* on the host: see gt__can_run */
+enum { GT__CORES = 91 };
 #endif
-enum { GT__NONE, GT__FMA, GT__DMMA, GT__MMA };
+/* What multiplies: nothing, any type's own instruction, or the tensor cores, which take float64 on
+   sm_90 and 16-bit floats, added in float32, on sm_80. */
+enum { GT__NONE, GT__FMA, GT__TENSOR };
 template <> struct gt__native<gt__half> { static constexpr int DTYPE = GT_FLOAT16; };
 template <> struct gt__native<gt__bfloat> { static constexpr int DTYPE = GT_BFLOAT16; };
+static __host__ __device__ __forceinline__ bool gt__is_along(int64_t deep, int64_t wide) {
+  return (deep < 0 ? -deep : deep) < (wide < 0 ? -wide : wide);
+}
 
 /* One operand's piece, TILE of M or N times STEP of K, in lines along M or N, PITCH apart, or along
-   K, ALONG apart, if it is so in memory and the engine turns it. LOT values are copied at once. */
-template <class T_, int TILE_, int STEP_, int THREADS_, int LOT_> struct gt__side {
-  typedef T_ T;
-  static constexpr int TILE = TILE_, STEP = STEP_, THREADS = THREADS_, LOT = LOT_;
+   K, ALONG apart, if it is so in memory and the engine turns it; and what a thread copies of it: of
+   lines as they are in memory, along K if that is faster, LOT values at once. Neighbouring threads
+   read neighbours, coalesced either way. */
+template <class T, int TILE, int STEP, int THREADS, int LOT_> struct gt__piece {
+  static constexpr int LOT = LOT_, LOTS = TILE * STEP / THREADS / LOT;
   static constexpr int PAD = sizeof(T) == 2 ? 8 : 4;     /* lines begin in different banks */
-  static constexpr int PITCH = TILE + PAD, ALONG = STEP + PAD, VALUES = TILE * STEP / THREADS;
-  static constexpr int PIECE = LOT > 1 ? TILE * ALONG : STEP * PITCH;
+  static constexpr int PITCH = TILE + PAD, ALONG = STEP + PAD;
+  static constexpr int SIZE = LOT > 1 ? TILE * ALONG : STEP * PITCH;
+  static_assert(LOTS > 0, "all threads copy");
+  const T *at;                           /* the thread's first lot */
+  int64_t hop, step;                     /* to its next lot and to the next step */
+  int line, place, more, wide_left;      /* of its first lot; lines to its next; there is of TILE */
+  bool along;                            /* lines are along K */
+  __device__ __forceinline__ gt__piece(const T *from, int64_t wide_stride, int64_t deep_stride,
+                                       int64_t wide) {
+    along = gt__is_along(deep_stride, wide_stride);
+    const int lots = (along ? STEP : TILE) / LOT;        /* of a line */
+    line = threadIdx.x / lots;
+    place = threadIdx.x % lots * LOT;
+    more = THREADS / lots;
+    wide_left = wide < TILE ? (int)wide : TILE;
+    hop = along ? wide_stride : deep_stride;
+    at = from + line * hop + place * (along ? deep_stride : wide_stride);
+    hop *= more;
+    step = STEP * deep_stride;
+  }
+  /* Brings the thread's lots of a step, of which `left` of K are in the matrix. */
+  __device__ __forceinline__ void fetch(int64_t left_of_k, T *to) {
+    const int left = left_of_k < STEP ? (int)left_of_k : STEP;
+    const bool turned = along && LOT == 1;               /* lines are along M or N there */
+    const int next = turned ? 1 : along ? ALONG : PITCH;
+    const int lines = along ? wide_left : left, run = (along ? left : wide_left) - place;
+    const T *from = at;
+    to += line * next + place * (turned ? PITCH : 1);
+    #pragma unroll
+    for (int i = 0; i < LOTS; i++, from += hop, to += more * next) {
+      const int there = line + i * more < lines ? max(min(run, LOT), 0) : 0;
+#if __CUDA_ARCH__ >= 800                 /* zeros where there are none; nobody waits for it */
+      asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], %2, %3;"
+                   ::"r"((uint32_t)__cvta_generic_to_shared(to)), "l"(from),
+                   "n"(LOT * sizeof(T)), "r"(there * (int)sizeof(T)) : "memory");
+#else
+      for (int j = 0; j < LOT; j++) to[j] = j < there ? from[j] : T();
+#endif
+    }
+    at += step;
+  }
 };
 /* A tile, for DOWN x ACROSS warps. T is what they multiply, S what they add. LOT: of A, of B. */
 template <class T_, class S_, int M_, int N_, int STEP_, int DOWN, int ACROSS, int STAGES_,
@@ -1366,18 +1410,16 @@ struct gt__tile {
   typedef S_ S;
   static constexpr int M = M_, N = N_, STEP = STEP_, STAGES = STAGES_;
   static constexpr int THREADS = 32 * DOWN * ACROSS, HIGH = M / DOWN, WIDE = N / ACROSS;
-  static constexpr int PARTS = HIGH < 16 ? 1 : HIGH / 16, SUMS = HIGH * WIDE / 32;
-  static constexpr int EACH = SUMS / PARTS;
+  static constexpr int SUMS = HIGH * WIDE / 32;
   static constexpr int ENGINE =
-      sizeof(T) == 2 ? (GT__CORES >= 80 && GT__CORES != 91 ? GT__MMA : GT__NONE)
-                     : GT__CORES >= 90 && gt__native<T>::DTYPE == GT_FLOAT64 ? GT__DMMA : GT__FMA;
+      sizeof(T) == 2 ? (GT__CORES >= 80 && GT__CORES != 91 ? GT__TENSOR : GT__NONE)
+      : GT__CORES >= 90 && gt__native<T>::DTYPE == GT_FLOAT64 ? GT__TENSOR : GT__FMA;
   /* what is turned: 1 for A, 2 for B, which GT__FMA does for strips only */
   static constexpr int TURNS = ENGINE == GT__FMA ? (LOT_B > LOT_A) << 1
                                                  : (LOT_A > 1) | (LOT_B > 1) << 1;
-  typedef gt__side<T, M, STEP, THREADS, LOT_A> A;
-  typedef gt__side<T, N, STEP, THREADS, LOT_B> B;
-  static_assert(A::VALUES >= LOT_A && B::VALUES >= LOT_B, "all threads copy");
-  static constexpr int SET = A::PIECE + B::PIECE, BYTES = STAGES * SET * (int)sizeof(T);
+  typedef gt__piece<T, M, STEP, THREADS, LOT_A> A;
+  typedef gt__piece<T, N, STEP, THREADS, LOT_B> B;
+  static constexpr int SET = A::SIZE + B::SIZE, BYTES = STAGES * SET * (int)sizeof(T);
   GT__DEV int row() { return threadIdx.x / 32 / ACROSS * HIGH; }         /* the warp's first */
   GT__DEV int column() { return threadIdx.x / 32 % ACROSS * WIDE; }
 };
@@ -1390,179 +1432,117 @@ typedef gt__tile<float, float, 4, 128, 32, 1, 4, 4, 1, 4> gt__strip_4;
 typedef gt__tile<float, float, 16, 128, 32, 1, 4, 4, 1, 4> gt__strip_16;
 typedef gt__tile<float, float, 64, 64, 32, 2, 2, 5, 1, 4> gt__strip_64;
 
-/* What a thread copies of an operand's piece. Its lines are those in memory, along M or N, or along
-   K if that is faster: neighbouring threads read neighbours, coalesced either way. */
-template <class P> struct gt__piece {
-  const typename P::T *at;               /* its first lot */
-  int64_t hop, step;                     /* to its next lot and to the next step */
-  int line, place, more;                 /* of its first lot; lines to its next one */
-  int wide_left;                         /* what there is of TILE */
-  bool along;                            /* lines are along K */
-};
-static __host__ __device__ __forceinline__ bool gt__is_along(int64_t deep, int64_t wide) {
-  return (deep < 0 ? -deep : deep) < (wide < 0 ? -wide : wide);
-}
-/* From `from` of the `wide` along M or N, and from k; x is the operand of p with these strides. */
-template <class P>
-GT__DEV gt__piece<P> gt__make_piece(const gt__matmul_args &p, const gt__operand &x, int64_t batch,
-                                    int64_t wide_stride, int64_t deep_stride, int64_t wide,
-                                    int64_t from, int64_t k) {
-  gt__piece<P> q;
-  q.along = gt__is_along(deep_stride, wide_stride);
-  const int lots = (q.along ? P::STEP : P::TILE) / P::LOT;     /* of a line */
-  q.line = threadIdx.x / lots;
-  q.place = threadIdx.x % lots * P::LOT;
-  q.more = P::THREADS / lots;
-  q.wide_left = wide - from < P::TILE ? (int)(wide - from) : P::TILE;
-  q.hop = q.along ? wide_stride : deep_stride;
-  q.at = (const typename P::T *)x.data + gt__offset(batch, p.n_batch, p.post.size, x.stride) +
-         k * deep_stride + from * wide_stride + q.line * q.hop +
-         q.place * (q.along ? deep_stride : wide_stride);
-  q.hop *= q.more;
-  q.step = P::STEP * deep_stride;
-  return q;
-}
-/* Brings the thread's lots of a step, of which `left` of K are in the matrix, to shared memory. */
-template <class T, class P> GT__DEV void gt__fetch(gt__piece<P> &p, int64_t left_of_k, T *to) {
-  const int left = left_of_k < P::STEP ? (int)left_of_k : P::STEP;
-  const bool turned = p.along && P::LOT == 1;            /* lines are along M or N there */
-  const int line_hop = turned ? 1 : p.along ? P::ALONG : P::PITCH, hop = p.more * line_hop;
-  const int run = (p.along ? left : p.wide_left) - p.place;
-  const int most = run <= 0 ? 0 : run < P::LOT ? run : P::LOT;
-  const auto there = [&](int i) {        /* how many values of lot i are in the matrix */
-    const int line = p.line + i * p.more;
-    return (p.along ? line < p.wide_left : line < left) ? most : 0;
-  };
-  const T *at = p.at;
-  to += p.line * line_hop + p.place * (turned ? P::PITCH : 1);
-  #pragma unroll
-  for (int i = 0; i < P::VALUES / P::LOT; i++, at += p.hop, to += hop) {
-#if __CUDA_ARCH__ >= 800                 /* zeros where there are none; nobody waits for it */
-    asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], %2, %3;"
-                 ::"r"((uint32_t)__cvta_generic_to_shared(to)), "l"(at),
-                 "n"(P::LOT * sizeof(T)), "r"(there(i) * (int)sizeof(T)) : "memory");
-#else
-    for (int j = 0; j < P::LOT; j++) to[j] = j < there(i) ? at[j] : T();
-#endif
-  }
-  p.at += p.step;
-}
-
 /* -- the engines -- x: fragments of A, for HIGH rows; y: of B, for WIDE columns. TURN: lines of the
-   piece, of A or B, lie along K. row and column: of a thread's sum i in 16 rows. */
-template <class P, int ENGINE, int TURN> struct gt__fragments {
+   piece, of A or B, lie along K. row and column: of a thread's sum i. */
+template <class P, int TURN, int ENGINE = P::ENGINE> struct gt__fragments {
   typedef typename P::T T;               /* lanes: 4 x 8, each with 4 x 4 and more; or 1 x 32 */
   static constexpr int DEEP = P::TURNS ? 4 : 1, LANES = P::HIGH < 16 ? 32 : 8;
-  static constexpr int Y = P::WIDE / LANES, RUN = Y < 4 ? Y : 4, LINE = TURN ? DEEP : RUN;
-  T x[DEEP][P::PARTS][4], y[DEEP * Y / LINE][LINE];
-  GT__DEV int row(int i) { return threadIdx.x % 32 / LANES * 4 + i / Y; }
+  static constexpr int X = P::HIGH * LANES / 128, Y = P::WIDE / LANES;
+  static constexpr int RUN = Y < 4 ? Y : 4, LINE = TURN ? DEEP : RUN;
+  T x[DEEP][X][4], y[DEEP][Y];
+  GT__DEV int row(int i) {
+    return i / Y / 4 * 16 + threadIdx.x % 32 / LANES * 4 + i / Y % 4;
+  }
   GT__DEV int column(int i) {
     return TURN ? threadIdx.x % LANES + i % Y * LANES
                 : (i % Y / RUN * LANES + threadIdx.x % LANES) * RUN + i % RUN;
   }
-  __device__ __forceinline__ void read(const T *a, const T *b, int q, int part) {
-    a += q * P::A::PITCH + P::row() + row(0) + part * 16;
+  __device__ __forceinline__ void read(const T *a, const T *b, int q) {
+    a += q * P::A::PITCH + P::row() + row(0);
     #pragma unroll
-    for (int d = 0; d < DEEP; d++) gt__load_line((const char *)(a + d * P::A::PITCH), x[d][part]);
+    for (int i = 0; i < DEEP * X; i++)
+      gt__load_line((const char *)(a + i / X * P::A::PITCH + i % X * 16), x[i / X][i % X]);
     #pragma unroll
-    for (int i = part * RUN; i < Y; i += P::PARTS * RUN)
+    for (int i = 0; i < Y; i += RUN)
       #pragma unroll
       for (int d = 0; d < (TURN ? RUN : DEEP); d++) {
+        T line[LINE];
         const int n = P::column() + column(TURN ? i + d : i);
         const T *at = b + (TURN ? n * P::B::ALONG + q : (q + d) * P::B::PITCH + n);
-        gt__load_line((const char *)at, y[TURN ? i + d : (d * Y + i) / RUN]);
+        gt__load_line((const char *)at, line);
+        for (int j = 0; j < LINE; j++) y[TURN ? j : d][i + (TURN ? d : j)] = line[j];
       }
   }
-  __device__ __forceinline__ void multiply(T *sum, int part) const {
+  __device__ __forceinline__ void multiply(T *sum) const {
     #pragma unroll
     for (int d = 0; d < DEEP; d++)
       #pragma unroll
-      for (int i = 0; i < P::EACH; i++)
-        sum[i] = gt__formula<GT__OP_fma, T>::of(
-            x[d][part][i / Y], y[TURN ? i % Y : (d * Y + i % Y) / RUN][TURN ? d : i % RUN], sum[i]);
+      for (int i = 0; i < P::SUMS; i++)
+        sum[i] = gt__formula<GT__OP_fma, T>::of(x[d][i / Y / 4][i / Y % 4], y[d][i % Y], sum[i]);
   }
 };
-/* Where the tensor cores of either kind leave a lane's sums: 2 x 2 of each 16 x 8; and the steps of
-   the pieces of A and B, from M or N to the next and from k to the next. */
-template <class P, int TURN> struct gt__lane {
+/* The tensor cores leave a lane 2 x 2 sums of each 16 x 8. Of float64 it has one of each 8 x 4 of A
+   and B. Of 16 bits a read brings 16 x 16, of which a register has two of each 8 x 8: of A the
+   first, 8 down, 8 on along K, both; of B the middle ones change places, since an instruction takes
+   neighbours. AW, AD, BW, BD: from M or N to the next, and from k. */
+template <class P, int TURN> struct gt__fragments<P, TURN, GT__TENSOR> {
+  typedef typename P::T T;
+  static constexpr bool DOUBLE = sizeof(T) == 8;
+  static constexpr int DEEP = DOUBLE ? 4 : 16, X = P::HIGH / 16, Y = P::WIDE / 8;
   static constexpr int AW = TURN & 1 ? P::A::ALONG : 1, AD = TURN & 1 ? 1 : P::A::PITCH;
   static constexpr int BW = TURN & 2 ? P::B::ALONG : 1, BD = TURN & 2 ? 1 : P::B::PITCH;
-  GT__DEV int row(int i) { return threadIdx.x % 32 / 4 + i / 2 % 2 * 8; }
-  GT__DEV int column(int i) { return i / 4 * 8 + threadIdx.x % 4 * 2 + i % 2; }
-};
-template <class P, int TURN> struct gt__fragments<P, GT__DMMA, TURN> : gt__lane<P, TURN> {
-  typedef gt__lane<P, TURN> L;
-  static constexpr int DEEP = 4, N = P::WIDE / 8;
-  double x[P::HIGH / 8], y[N];           /* a lane has one of each 8 x 4 */
-  __device__ __forceinline__ void read(const double *a, const double *b, int q, int part) {
-    const int wide = threadIdx.x % 32 / 4, deep = q + threadIdx.x % 4;
-    a += (P::row() + wide) * L::AW + deep * L::AD;
-    b += (P::column() + wide) * L::BW + deep * L::BD;
-    for (int i = 2 * part; i < 2 * part + 2; i++) x[i] = a[8 * i * L::AW];
-    #pragma unroll
-    for (int i = part; i < N; i += P::PARTS) y[i] = b[8 * i * L::BW];
-  }
-  __device__ __forceinline__ void multiply(double *sum, int part) const {
-    GT__EACH {
-      double *d = sum + 4 * i;
-      asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, "
-          "{%0, %1, %2, %3};" : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
-          : "d"(x[part * 2]), "d"(x[part * 2 + 1]), "d"(y[i]));
-    }
-  }
-};
-#define GT__MMA_16(type, d, x, y) \
-  asm("mma.sync.aligned.m16n8k16.row.col.f32." type "." type ".f32 {%0, %1, %2, %3}, " \
-      "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};" \
-      : "+f"((d)[0]), "+f"((d)[1]), "+f"((d)[2]), "+f"((d)[3]) \
-      : "r"((x)[0]), "r"((x)[1]), "r"((x)[2]), "r"((x)[3]), "r"((y)[0]), "r"((y)[1]))
-/* A read brings 16 x 16 values, of which a register has two of each 8 x 8: of A the first, 8 down,
-   8 on along K, both; of B the middle ones change places, since an instruction takes neighbours. */
-template <class P, int TURN> struct gt__fragments<P, GT__MMA, TURN> : gt__lane<P, TURN> {
-  typedef gt__lane<P, TURN> L;
-  typedef typename P::T T;
-  static constexpr int DEEP = 16, N = P::WIDE / 8;
-  uint32_t x[P::HIGH / 16][4], y[P::WIDE / 16][4];
-  template <bool ALONG> GT__DEV void get(const T *at, uint32_t *x) {
+  std::conditional_t<DOUBLE, double, uint32_t> x[X][DOUBLE ? 2 : 4], y[Y][DOUBLE ? 1 : 2];
+  GT__DEV int row(int i) { return i / 4 / Y * 16 + threadIdx.x % 32 / 4 + i / 2 % 2 * 8; }
+  GT__DEV int column(int i) { return i / 4 % Y * 8 + threadIdx.x % 4 * 2 + i % 2; }
+  template <bool ALONG> GT__DEV void get(const T *at, uint32_t *x, uint32_t *y) {
     const uint32_t address = (uint32_t)__cvta_generic_to_shared(at);
     if (ALONG)
       asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                   : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3]) : "r"(address) : "memory");
+                   : "=r"(x[0]), "=r"(x[1]), "=r"(y[0]), "=r"(y[1]) : "r"(address) : "memory");
     else
       asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-                   : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3]) : "r"(address) : "memory");
+                   : "=r"(x[0]), "=r"(x[1]), "=r"(y[0]), "=r"(y[1]) : "r"(address) : "memory");
   }
-  __device__ __forceinline__ void read(const T *a, const T *b, int q, int part) {
-    const int low = threadIdx.x % 8, near = threadIdx.x & 8, far = threadIdx.x / 2 & 8;
-    a += (P::row() + near) * L::AW + (q + far) * L::AD + low * (L::AW > 1 ? L::AW : L::AD);
-    b += (P::column() + far) * L::BW + (q + near) * L::BD + low * (L::BW > 1 ? L::BW : L::BD);
-    get<(TURN & 1) != 0>(a + part * 16 * L::AW, x[part]);
+  __device__ __forceinline__ void read(const T *a, const T *b, int q) {
+    const int lane = threadIdx.x % 32, low = lane % 8, near = lane & 8, far = lane / 2 & 8;
+    a += P::row() * AW + q * AD;
+    b += P::column() * BW + q * BD;
+    if constexpr (DOUBLE) {
+      a += lane / 4 * AW + lane % 4 * AD;
+      b += lane / 4 * BW + lane % 4 * BD;
+      for (int i = 0; i < 2 * X; i++) x[i / 2][i % 2] = a[8 * i * AW];
+      for (int i = 0; i < Y; i++) y[i][0] = b[8 * i * BW];
+    } else {
+      a += near * AW + far * AD + low * (AW > 1 ? AW : AD);
+      b += far * BW + near * BD + low * (BW > 1 ? BW : BD);
+      for (int i = 0; i < X; i++) get<(TURN & 1) != 0>(a + 16 * i * AW, x[i], x[i] + 2);
+      for (int i = 0; i < Y; i += 2) get<(TURN & 2) != 0>(b + 8 * i * BW, y[i], y[i + 1]);
+    }
+  }
+  __device__ __forceinline__ void multiply(typename P::S *sum) const {
     #pragma unroll
-    for (int i = part; i < P::WIDE / 16; i += P::PARTS)
-      get<(TURN & 2) != 0>(b + i * 16 * L::BW, y[i]);
-  }
-  __device__ __forceinline__ void multiply(float *sum, int part) const {
-    GT__EACH {
-      const uint32_t *pair = y[i / 2] + i % 2 * 2;
-      if (gt__native<T>::DTYPE == GT_FLOAT16) GT__MMA_16("f16", sum + 4 * i, x[part], pair);
-      else GT__MMA_16("bf16", sum + 4 * i, x[part], pair);
+    for (int i = 0; i < X * Y; i++) {
+      typename P::S *const d = sum + 4 * i;
+      const auto &u = x[i / Y];
+      const auto &v = y[i % Y];
+      if constexpr (DOUBLE)
+        asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, "
+            "{%0, %1, %2, %3};" : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
+            : "d"(u[0]), "d"(u[1]), "d"(v[0]));
+#define GT__MMA_16(type) \
+        asm("mma.sync.aligned.m16n8k16.row.col.f32." type "." type ".f32 {%0, %1, %2, %3}, " \
+            "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};" \
+            : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) \
+            : "r"(u[0]), "r"(u[1]), "r"(u[2]), "r"(u[3]), "r"(v[0]), "r"(v[1]))
+      else if constexpr (gt__native<T>::DTYPE == GT_FLOAT16) GT__MMA_16("f16");
+      else GT__MMA_16("bf16");
+#undef GT__MMA_16
     }
   }
 };
-#undef GT__MMA_16
 
 template <class P, int TURN>
-GT__DEV void gt__multiply(gt__piece<typename P::A> a, gt__piece<typename P::B> b, int64_t k,
+GT__DEV void gt__multiply(typename P::A a, typename P::B b, int64_t k,
                           typename P::S (&sum)[P::SUMS]) {
-  typedef gt__fragments<P, P::ENGINE, TURN> F;
+  typedef gt__fragments<P, TURN> F;
   static_assert(P::STEP / F::DEEP % 2 == 0, "fragments take turns within a step");
   constexpr int ROOM = P::STAGES * P::SET;
   typename P::T *const sets = (typename P::T *)gt__shared;
   int64_t left = k;                      /* of K: not yet fetched */
   F f[2];
   const auto fetch = [&](int to) {
-    if (left > 0) gt__fetch(a, left, sets + to);
-    if (left > 0) gt__fetch(b, left, sets + to + P::A::PIECE);
+    if (left > 0) a.fetch(left, sets + to);
+    if (left > 0) b.fetch(left, sets + to + P::A::SIZE);
     __pipeline_commit();
     left -= P::STEP;
   };
@@ -1577,21 +1557,15 @@ GT__DEV void gt__multiply(gt__piece<typename P::A> a, gt__piece<typename P::B> b
     __syncthreads();
   };
   await();
-  #pragma unroll
-  for (int i = 0; i < P::PARTS; i++) f[0].read(sets, sets + P::A::PIECE, 0, i);
+  f[0].read(sets, sets + P::A::SIZE, 0);
   #pragma unroll 1
   for (; k > 0; k -= P::STEP) {
     #pragma unroll
     for (int q = 0; q < P::STEP; q += F::DEEP) {
       if (q + F::DEEP == P::STEP) to = at, await();
-      F &now = f[q / F::DEEP % 2], &next = f[(q / F::DEEP + 1) % 2];
-      #pragma unroll
-      for (int i = 0; i < P::PARTS; i++) {
-        next.read(sets + at, sets + at + P::A::PIECE, (q + F::DEEP) % P::STEP, i);
-        if (i > 0) now.multiply(sum + (i - 1) * P::EACH, i - 1);
-      }
+      f[(q / F::DEEP + 1) % 2].read(sets + at, sets + at + P::A::SIZE, (q + F::DEEP) % P::STEP);
       if (q == 0) fetch(to);
-      now.multiply(sum + P::SUMS - P::EACH, P::PARTS - 1);
+      f[q / F::DEEP % 2].multiply(sum);
     }
   }
   __pipeline_wait_prior(0);
@@ -1600,24 +1574,26 @@ GT__DEV void gt__multiply(gt__piece<typename P::A> a, gt__piece<typename P::B> b
 /* The block's tile, of type S, or T. */
 template <class P, int TURN>
 GT__DEV void gt__make_tile(const gt__matmul_args &p, int64_t k_part, int64_t hop) {
-  typedef gt__fragments<P, P::ENGINE, TURN> F;
+  typedef gt__fragments<P, TURN> F;
   typedef typename P::T T;
   typedef typename P::S S;
   const gt__operand &out = p.post.out;
   const int64_t across = (p.n - 1) / P::N + 1, tiles = ((p.m - 1) / P::M + 1) * across;
-  const int64_t from = blockIdx.y * k_part, k = p.k - from < k_part ? p.k - from : k_part;
-  const int64_t batch = blockIdx.x / tiles, tile = blockIdx.x % tiles;
+  const int64_t k = blockIdx.y * k_part, batch = blockIdx.x / tiles, tile = blockIdx.x % tiles;
   const int64_t m = tile / across * P::M, n = tile % across * P::N;
+  const auto first = [&](const gt__operand &x) {
+    return gt__offset(batch, p.n_batch, p.post.size, x.stride);
+  };
   S sum[P::SUMS] = {};
   gt__multiply<P, TURN>(
-      gt__make_piece<typename P::A>(p, p.a, batch, p.a_row, p.a_col, p.m, m, from),
-      gt__make_piece<typename P::B>(p, p.b, batch, p.b_col, p.b_row, p.n, n, from), k, sum);
+      {(const T *)p.a.data + first(p.a) + m * p.a_row + k * p.a_col, p.a_row, p.a_col, p.m - m},
+      {(const T *)p.b.data + first(p.b) + n * p.b_col + k * p.b_row, p.b_col, p.b_row, p.n - n},
+      min(p.k - k, k_part), sum);
   gt__release_next_kernel();
-  const int64_t at = blockIdx.y * hop + gt__offset(batch, p.n_batch, p.post.size, out.stride);
+  const int64_t at = blockIdx.y * hop + first(out);
   #pragma unroll
   for (int i = 0; i < P::SUMS; i++) {
-    const int64_t row = m + P::row() + i / P::EACH * 16 + F::row(i % P::EACH);
-    const int64_t column = n + P::column() + F::column(i % P::EACH);
+    const int64_t row = m + P::row() + F::row(i), column = n + P::column() + F::column(i);
     const int64_t to = at + row * out.stride[p.n_batch] + column * out.stride[p.n_batch + 1];
     if (row >= p.m || column >= p.n) continue;
     if (sizeof(T) == 2 && out.size_log2 == 1) ((T *)out.data)[to] = gt__cast<T, S>::of(sum[i]);
@@ -1638,15 +1614,14 @@ gt__matmul_kernel(const __grid_constant__ gt__matmul_args p, int64_t k_part, int
   }
 }
 
-/* How C is cut into tiles, and these into parts, which may go through scratch. Clusters take whole
-   tiles in turns. The last tiles, from `whole` on, would leave some idle: they lie in a row, each
-   with its steps of K, of which every `share` are one cluster's. A cluster starts a part where a
-   tile or its share does, so that of cluster c and tile r of the row is in slot r + c. */
+/* How C is cut into tiles, and these into parts, which go through scratch. Blocks take whole tiles
+   in turns. The last tiles, from `whole` on, would leave some idle: each has steps / share parts.
+   Of all these parts the c-th, of the r-th of these tiles, is in slot r + c. */
 struct gt__division {
-  int m, n, high, wide;                  /* C, and a tile of it: of a cluster, if that is a pair */
+  int m, n, high, wide;                  /* C, and a tile of it */
   int rows, columns, tiles, whole;       /* of tiles: down, across, in all batches, never cut: */
-  int turns, steps, share, clusters;     /* `turns` for each cluster; of K; of a cluster */
-  int direct, slots, lines, pitch;       /* direct: tiles in one part go to C themselves */
+  int units, steps, share;               /* whole tiles and parts; of K: of a tile, of a part */
+  int direct, slots, lines, pitch;       /* direct: the copy engine can store to C */
   float *parts;                          /* [slots][lines][pitch] */
   void *to;                              /* C = relu(alpha * sums + bias) */
   int64_t row, column, batch;            /* its strides, in elements */
@@ -1665,34 +1640,33 @@ GT__DEV gt__corner gt__find_corner(const gt__division &t, unsigned tile) {
   const unsigned high = min((unsigned)GT__BAND, t.rows - top);
   return {(int)batch, (int)((top + at % high) * t.high), (int)(at / high * t.wide)};
 }
-GT__DEV void gt__add4(float (&sum)[4], const float4 &x) {
-  sum[0] = GT__ADD(sum[0], x.x), sum[1] = GT__ADD(sum[1], x.y);
-  sum[2] = GT__ADD(sum[2], x.z), sum[3] = GT__ADD(sum[3], x.w);
+GT__DEV void gt__add4(float (&sum)[4], const float *from) {
+  float x[4];
+  gt__load_line((const char *)from, x);
+  for (int j = 0; j < 4; j++) sum[j] = GT__ADD(sum[j], x[j]);
 }
 /* C from the parts of its tiles, added up in their order. A block makes 32 columns, a thread four
    of them; of many parts, `team` threads have a share each, so that all loads are on their way at
    once. Grid: pieces of 32 / team x 32 of each tile that may be cut. */
 __global__ void __launch_bounds__(256)
 gt__gather_kernel(const __grid_constant__ gt__division t, int team) {
-  __shared__ float4 shares[256];
+  __shared__ alignas(16) float shares[256][4];
   const int rows = 32 / team, across = (t.pitch + 31) / 32;
   const int pieces = (t.lines + rows - 1) / rows * across;
   const int tile = blockIdx.x / pieces, piece = blockIdx.x - tile * pieces;
-  const int first = tile * t.steps / t.share, last = ((tile + 1) * t.steps - 1) / t.share;
-  const int parts = last - first + 1, each = (parts + team - 1) / team;
+  const int parts = t.steps / t.share, each = (parts + team - 1) / team;
   const int share = threadIdx.x / (256 / team), i = threadIdx.x % (256 / team);
   const int row = piece / across * rows + (t.column == 1 ? i / 8 : i % rows);
   const int column = piece % across * 32 + (t.column == 1 ? i % 8 : i / rows) * 4;
   const int64_t part = (int64_t)t.lines * t.pitch;
-  const float *from = t.parts + (tile + first) * part + row * t.pitch + column;
+  const float *from = t.parts + tile * (parts + 1) * part + row * t.pitch + column;
   const bool inside = row < t.lines && column < t.pitch;
   float sum[4] = {0, 0, 0, 0};
   gt__after_kernel_before();
-  if (parts == 1) return;                /* the tile is whole */
   #pragma unroll 8
   for (int k = share * each; k < min(parts, (share + 1) * each) && inside; k++)
-    gt__add4(sum, *(const float4 *)(from + k * part));
-  shares[threadIdx.x] = make_float4(sum[0], sum[1], sum[2], sum[3]);
+    gt__add4(sum, from + k * part);
+  gt__store_line((char *)shares[threadIdx.x], sum);
   __syncthreads();
   if (!inside || share > 0) return;
   for (int k = 1; k < team; k++) gt__add4(sum, shares[i + k * (256 / team)]);
@@ -1713,7 +1687,7 @@ gt__gather_kernel(const __grid_constant__ gt__division t, int team) {
 /* ---- >>hopper ----------------------------------------------------------------------------------
    C = A x B on the tensor cores of sm_90a, for float16, bfloat16 and, in pieces, float32.
 
-   Notation. A block makes one tile of C, 128 x WIDE, 64 of K a step. A brick is 64 x 64 elements of
+   Notation. A block makes a tile of C, 128 x WIDE, 64 of K a step. A brick is 64 x 64 elements of
    16 bits, 8 KB, in shared memory: 64 lines of 128 bytes, whose 16-byte chunks are swizzled (chunk
    c of line r lies at c ^ r % 8), so that neither the tensor cores nor the copy engine meet bank
    conflicts. The lines run along K, or along M or N, as the operand does in memory: the tensor
@@ -1723,35 +1697,36 @@ gt__gather_kernel(const __grid_constant__ gt__division t, int team) {
    pieces six matter; they share the bricks of their stage. The tensor cores cut off what does not
    fit while they add, so after every step their sum goes to float32 registers, rounded.
 
-   Roles. A block has three warpgroups of 128 threads. One thread of the first starts the copies;
-   the other two compute 64 x WIDE each. The stages are a ring, each with two barriers: `full` when
-   its bytes are there, `empty` when nobody needs them any longer. Two blocks of a cluster make
-   tiles above each other: each loads half of the bricks of B, which the copy engine lays into both.
+   Roles. Of a block's three warpgroups of 128 threads the first starts the copies, the others
+   compute 64 x WIDE each. The stages are a ring, each with two barriers: `full` when its bytes are
+   there, `empty` when nobody needs them any longer. Two blocks of a cluster make tiles above each
+   other: each loads half of the bricks of B, which the copy engine lays into both.
 
    H200, November 2026: bfloat16 4096 x 4096 x 4096 in 172 us, 798 TFLOP/s; float32 of 6 products
-   in 1095 us, 125 TFLOP/s, where float32 units reach 51. */
+   in 1083 us, 127 TFLOP/s, where float32 units reach 51. */
 enum { GT__HIGH = 128, GT__DEEP = 64, GT__BRICK = 64 * 64 * 2, GT__TEAM = 128 };
-static_assert(GT__HIGH == 2 * 64, "each of two warpgroups multiplies 64 rows");
 enum { GT__ROOM = 227 << 10, GT__RING = 2 };   /* a block's memory; a warpgroup's bricks of C */
 
 /* A or B as lines of `wide` elements, which run along K or across, and how it is packed. */
 struct gt__factor {
   const char *data;
-  uint16_t *to;                          /* [batch][piece][lines][pitch] */
+  char *to;                              /* [batch][piece][lines][pitch], or data itself */
   uint32_t *top;                         /* float32: the largest |x|, [batch][chunk][m or n] */
-  int64_t stride, line_stride, batch_stride;
-  int wide, lines, pitch, batch, along_k, tiles, chunk;
+  int64_t stride, line_stride, batch_stride, pitch;
+  int wide, lines, batch, along_k;
+  int tiles, chunk, chunks, rounds, blocks;    /* see gt__pack_kernel; chunk: of K */
   int step;                              /* matrices from a batch's to the next one's, or 0 */
 };
-struct gt__factors { gt__factor x[2]; int chunks, batches; };
+struct gt__factors { gt__factor x[2]; };
 struct gt__hopper_args {
-  CUtensorMap a, b, c, parts;            /* where the operands, or their pieces, and C are */
+  CUtensorMap map[2], c;                 /* where A and B, or their pieces, and C are */
   gt__division t;
   int down, k;                           /* a cluster is `down` tiles above each other, 1 or 2 */
+  int box;                               /* the lines of A that are loaded at once, at most 64 */
   gt__factors f;
 };
 
-/* -- a kernel's constants -- T: what is multiplied; PRODUCTS: 6 or 3, which make float32, or 1. */
+/* A kernel's constants. T: what is multiplied; PRODUCTS: 6 or 3, which make float32, or 1. */
 template <class T_, int WIDE_, int PRODUCTS_, bool A_ALONG_K_, bool B_ALONG_K_> struct gt__plan {
   typedef T_ T;
   static constexpr int WIDE = WIDE_, PRODUCTS = PRODUCTS_, N = WIDE / 2;    /* N: sums a thread */
@@ -1760,10 +1735,8 @@ template <class T_, int WIDE_, int PRODUCTS_, bool A_ALONG_K_, bool B_ALONG_K_> 
   static constexpr int A_BRICKS = GT__HIGH / 64, B_BRICKS = WIDE / 64;      /* of a piece */
   static constexpr int STAGE = PIECES * (A_BRICKS + B_BRICKS) * GT__BRICK;
   static constexpr int FIXED = 2 * GT__RING * GT__BRICK + 1024 + 256;
-  static constexpr int FITTING = (GT__ROOM - FIXED) / STAGE;
-  static constexpr int STAGES = FITTING < 8 ? FITTING : 8;
+  static constexpr int FITTING = (GT__ROOM - FIXED) / STAGE, STAGES = FITTING < 8 ? FITTING : 8;
   static_assert(STAGES >= 2, "one stage is filled while another is used");
-  static constexpr unsigned LOADERS = PRODUCTS == 1 ? ~0u : 1;    /* lanes of the first warp */
 };
 template <class S> GT__DEV uint32_t gt__two(float x, float y) {  /* x in the lower half */
   uint32_t u;
@@ -1780,14 +1753,6 @@ GT__DEV void gt__cluster_meet() {        /* promises nothing about memory: that 
   asm volatile("barrier.cluster.arrive.relaxed.aligned;\n barrier.cluster.wait.aligned;"
                ::: "memory");
 }
-/* What one of the `lanes` does that come here together: a whole warp finds its way faster than a
-   thread alone. */
-#define GT__ONE "{ .reg .pred one; elect.sync _|one, %0;\n @one "
-/* The phase ends when `bytes` more have landed. */
-GT__DEV void gt__barrier_expect(unsigned lanes, uint64_t *b, int bytes) {
-  asm volatile(GT__ONE "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%1], %2; }"
-               ::"r"(lanes), "r"(gt__smem(b)), "r"(bytes) : "memory");
-}
 GT__DEV void gt__barrier_wait(uint64_t *b, int phase) {
   asm volatile("{ .reg .pred done;\n"
                "again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
@@ -1796,29 +1761,21 @@ GT__DEV void gt__barrier_wait(uint64_t *b, int phase) {
 GT__DEV void gt__team_sync(int half) {   /* the warpgroup that makes this half of the tile */
   asm volatile("bar.sync %0, %1;" ::"r"(1 + half), "r"(GT__TEAM) : "memory");
 }
-/* The copy engine: a box at (x, y, z) of a tensor to shared memory here, ... */
-GT__DEV void gt__load_box(unsigned lanes, void *to, const CUtensorMap *from, uint64_t *full, int x,
-                          int y, int z) {
-  asm volatile(GT__ONE
-               "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes"
-               " [%1], [%2, {%4, %5, %6}], [%3]; }" ::"r"(lanes), "r"(gt__smem(to)), "l"(from),
-               "r"(gt__smem(full)), "r"(x), "r"(y), "r"(z) : "memory");
+/* The copy engine: a box at (x, y, z) of a tensor to shared memory, of both blocks of a cluster if
+   `mask` is 3, telling the barriers of all; by one lane of a warp, which comes here as a whole: it
+   finds its way faster than a thread alone. */
+#define GT__ONE "{ .reg .pred one; elect.sync _|one, -1;\n @one "
+#define GT__LOAD_BOX(more, end) \
+  asm volatile(GT__ONE "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::" \
+               "complete_tx::bytes" more " [%0], [%1, {%3, %4, %5}], [%2]" end "; }" \
+               ::"r"(gt__smem(to)), "l"(from), "r"(gt__smem(full)), "r"(x), "r"(y), "r"(z), \
+               "h"(mask) : "memory")
+GT__DEV void gt__load_box(void *to, const CUtensorMap *from, uint64_t *full, int x, int y, int z,
+                          uint16_t mask) {
+  if (mask) GT__LOAD_BOX(".multicast::cluster", ", %6");
+  else GT__LOAD_BOX("", "");
 }
-/* ... and to the same place in both blocks of a cluster, telling both of their barriers. */
-GT__DEV void gt__load_both(unsigned lanes, void *to, const CUtensorMap *from, uint64_t *full, int x,
-                           int y, int z) {
-  asm volatile(GT__ONE
-               "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes"
-               ".multicast::cluster [%1], [%2, {%4, %5, %6}], [%3], %7; }" ::"r"(lanes),
-               "r"(gt__smem(to)), "l"(from), "r"(gt__smem(full)), "r"(x), "r"(y), "r"(z),
-               "h"((uint16_t)3) : "memory");
-}
-#undef GT__ONE
-GT__DEV void gt__store_box(const CUtensorMap *to, const void *from, int x, int y, int z) {
-  asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %3, %4}], [%1];\n"
-               "cp.async.bulk.commit_group;"
-               ::"l"(to), "r"(gt__smem(from)), "r"(x), "r"(y), "r"(z) : "memory");
-}
+#undef GT__LOAD_BOX
 GT__DEV void gt__await_stores() {        /* the last ones' bytes have been read */
   asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
 }
@@ -1875,70 +1832,68 @@ template <class P> GT__DEV gt__ring gt__make_ring(int arrivals) {
   }
   return r;
 }
-/* A position in the ring: stage `slot`, filled for the `phase`th time (0 and 1 in turn). */
-struct gt__spot { int slot, phase; };
-template <class P> GT__DEV void gt__next(gt__spot &t) {
-  if (++t.slot == P::STAGES) t.slot = 0, t.phase ^= 1;
-}
-/* A part of a block's work: where, which steps of K, and its slot, or -1 if it is a whole tile. Its
-   cluster first makes every so many-th of the tiles that are never cut, then a share of others. */
-struct gt__work : gt__corner { int turn, at, from, to, slot; };
-GT__DEV bool gt__find_work(const gt__hopper_args &p, gt__work &w) {
+/* A part of a block's work: where, which steps of K, and its slot, or -1 if it is a whole tile. All
+   parts are numbered, those that are whole tiles first; clusters take them in turns. */
+struct gt__work : gt__corner { int next, from, to, slot; };
+GT__DEV bool gt__find_work(const gt__hopper_args &p, int down, gt__work &w) {
   const gt__division &t = p.t;
-  const int c = blockIdx.x / p.down;
-  int tile = c + w.turn * t.clusters;
-  w.from = 0, w.to = t.steps, w.slot = -1;
-  if (w.turn++ >= t.turns) {
-    const int end = min((c + 1) * t.share, (t.tiles - t.whole) * t.steps);
-    if (w.at >= end) return false;
-    tile = w.at / t.steps;
-    w.from = w.at - tile * t.steps;
-    w.to = min(t.steps, w.from + end - w.at);
-    w.at += w.to - w.from;
-    if (w.to - w.from < t.steps) w.slot = tile + c;
-    tile += t.whole;
-  }
+  if (w.next >= t.units) return false;
+  const int part = w.next - t.whole, parts = t.steps / t.share;   /* of those that may be cut */
+  const int tile = part < 0 ? w.next : t.whole + part / parts;
+  w.next += gridDim.x / down;
+  w.from = part < 0 ? 0 : part % parts * t.share;
+  w.to = part < 0 ? t.steps : w.from + t.share;
+  w.slot = part < 0 || parts == 1 ? -1 : tile - t.whole + part;
   (gt__corner &)w = gt__find_corner(t, tile);
-  w.m += (blockIdx.x - c * p.down) * GT__HIGH;
+  w.m += blockIdx.x % down * GT__HIGH;
   return true;
 }
 
-/* A warp, or for pieces, where that was faster, one thread: keeps the stages full. */
-template <class P> GT__DEV void gt__produce(const gt__hopper_args &p, gt__ring r, gt__work w) {
-  gt__spot t = {0, 0};
+/* A warp: keeps the stages full. A's second brick is left out where C has no rows for it. */
+template <class P>
+GT__DEV void gt__produce(const gt__hopper_args &p, int down, gt__ring r, gt__work w) {
+  constexpr int OF_A = P::PIECES * P::A_BRICKS, OF_B = P::PIECES * P::B_BRICKS;
+  int i = 0;
   do {
-    for (int step = w.from; step < w.to; step++, gt__next<P>(t)) {
-      uint64_t *full = &r.full[t.slot];
-      uint8_t *to = r.stages + t.slot * P::STAGE;
-      const int k = step * GT__DEEP;
-      gt__barrier_wait(&r.empty[t.slot], t.phase ^ 1);
-      gt__barrier_expect(P::LOADERS, full, P::STAGE);
+    const int left_out = p.t.m - w.m <= 64, of_a = OF_A - left_out * P::PIECES;
+    for (int step = w.from; step < w.to; step++, i++) {
+      uint64_t *full = &r.full[i % P::STAGES];
+      uint8_t *to = r.stages + i % P::STAGES * P::STAGE;
+      gt__barrier_wait(&r.empty[i % P::STAGES], i / P::STAGES % 2 ^ 1);
+      asm volatile(GT__ONE "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1; }"
+                   ::"r"(gt__smem(full)), "r"(of_a * p.box * 128 + OF_B * GT__BRICK) : "memory");
       #pragma unroll
-      for (int i = 0; i < P::PIECES * P::A_BRICKS; i++, to += GT__BRICK) {
-        const int m = w.m + i % P::A_BRICKS * 64, z = w.batch * p.f.x[0].step + i / P::A_BRICKS;
-        gt__load_box(P::LOADERS, to, &p.a, full, P::A_ALONG_K ? k : m, P::A_ALONG_K ? m : k, z);
-      }
-      #pragma unroll
-      for (int i = 0; i < P::PIECES * P::B_BRICKS; i++, to += GT__BRICK) {
-        const int n = w.n + i % P::B_BRICKS * 64, z = w.batch * p.f.x[1].step + i / P::B_BRICKS;
-        const int x = P::B_ALONG_K ? k : n, y = P::B_ALONG_K ? n : k;
-        if (p.down == 1) gt__load_box(P::LOADERS, to, &p.b, full, x, y, z);
-        else if (i % 2 == blockIdx.x % 2) gt__load_both(P::LOADERS, to, &p.b, full, x, y, z);
+      for (int b = 0; b < OF_A + OF_B; b++, to += GT__BRICK) {
+        const int of_b = b >= OF_A, each = of_b ? P::B_BRICKS : P::A_BRICKS, in = b - of_b * OF_A;
+        const int mn = (of_b ? w.n : w.m) + in % each * 64, k = step * GT__DEEP;
+        const bool along = of_b ? P::B_ALONG_K : P::A_ALONG_K;
+        if (of_b ? down == 1 || in % 2 == blockIdx.x % 2 : in % each == 0 || !left_out)
+          gt__load_box(to, &p.map[of_b], full, along ? k : mn, along ? mn : k,
+                       w.batch * p.f.x[of_b].step + in / each, of_b && down > 1 ? 3 : 0);
       }
     }
-  } while (gt__find_work(p, w));
+  } while (gt__find_work(p, down, w));
 }
+#undef GT__ONE
 
-/* Starts the products of a stage when it is there, for rows 64 * half ..: pieces (2,0) (1,1) (0,2)
-   (1,0) (0,1) (0,0), of which three products are the last three: small ones are added first. Of
-   one product the stage's may go on, those before have ended; several have ended all. */
+/* One warp's word that it is done with a stage, to the same barrier of all blocks that write it. */
+GT__DEV void gt__release(uint64_t *empty, int writers) {
+  const int lane = threadIdx.x % 32;
+  if (lane < writers)
+    asm volatile("{ .reg .b32 there; mapa.shared::cluster.u32 there, %0, %1;\n"
+                 "mbarrier.arrive.shared::cluster.b64 _, [there]; }"
+                 ::"r"(gt__smem(empty)), "r"(lane) : "memory");
+}
+/* Starts the products of stage i when it is there, for rows 64 * half ..: of pieces, of which three
+   products are the last three, small ones first. Of one product the stage's may go on, those before
+   have ended; several have ended all. */
 template <class P, int N>
-GT__DEV void gt__multiply_stage(const gt__ring &r, gt__spot t, int half, float (&d)[N], bool add) {
+GT__DEV void gt__multiply_stage(const gt__ring &r, int i, int half, float (&d)[N], bool add) {
   constexpr int of_a[6] = {2, 1, 0, 1, 0, 0}, of_b[6] = {0, 1, 2, 0, 1, 0};
-  const uint8_t *stage = r.stages + t.slot * P::STAGE;
+  const uint8_t *stage = r.stages + i % P::STAGES * P::STAGE;
   const uint64_t a = gt__bricks(gt__smem(stage) + half * GT__BRICK);
   const uint64_t b = gt__bricks(gt__smem(stage) + P::PIECES * P::A_BRICKS * GT__BRICK);
-  gt__barrier_wait(&r.full[t.slot], t.phase);
+  gt__barrier_wait(&r.full[i % P::STAGES], i / P::STAGES % 2);
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
   #pragma unroll
   for (int q = 6 - P::PRODUCTS; q < 6; q++)
@@ -1952,14 +1907,6 @@ GT__DEV void gt__multiply_stage(const gt__ring &r, gt__spot t, int half, float (
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"((int)(P::PRODUCTS == 1)) : "memory");
 }
-/* One warp's word that it is done with a stage, to the same barrier of all blocks that write it. */
-GT__DEV void gt__release(uint64_t *empty, int writers) {
-  const int lane = threadIdx.x % 32;
-  if (lane < writers)
-    asm volatile("{ .reg .b32 there; mapa.shared::cluster.u32 there, %0, %1;\n"
-                 "mbarrier.arrive.shared::cluster.b64 _, [there]; }"
-                 ::"r"(gt__smem(empty)), "r"(lane) : "memory");
-}
 /* float32 that pieces cannot carry. A line (a row of A, a column of B) whose largest |x| is NaN,
    infinite or above 2^62 may make products of pieces overflow, one below 2^-62 makes those of low
    pieces vanish. Both teams: does the tile have such a line? */
@@ -1967,60 +1914,54 @@ template <class P> GT__DEV bool gt__must_be_strict(const gt__hopper_args &p, con
   const int thread = threadIdx.x - GT__TEAM, along_n = thread / GT__HIGH;
   const gt__factor &x = p.f.x[along_n];
   const int line = (along_n ? w.n : w.m) + thread % GT__HIGH, lines = along_n ? p.t.n : p.t.m;
-  const uint32_t *top = x.top + (int64_t)(x.step > 0 ? w.batch : 0) * p.f.chunks * lines + line;
+  const uint32_t *top = x.top + (int64_t)(x.step > 0 ? w.batch : 0) * x.chunks * lines + line;
   uint32_t most = 0;
   static_assert(P::WIDE == GT__HIGH || P::PRODUCTS == 1, "a thread has one row or one column");
   if (line < lines)
     #pragma unroll 4
-    for (int i = 0; i < p.f.chunks; i++) most = max(most, top[(int64_t)i * lines]);
+    for (int i = 0; i < x.chunks; i++) most = max(most, top[(int64_t)i * lines]);
   int any = most > 189u << 23 || (most < 65u << 23 && most > 0);
   asm volatile("{ .reg .pred p, q; setp.ne.b32 p, %0, 0; bar.red.or.pred q, 3, %1, p;\n"
                "selp.b32 %0, 1, 0, q; }" : "+r"(any) : "n"(2 * GT__TEAM) : "memory");
   return any != 0;
 }
 /* The tile from float32 itself, in the order of the general kernel: K in order, multiply-add. */
-template <class P, int N>
+GT__DEV const float *gt__find(const gt__factor &x, int batch, int mn, int k) {
+  const int64_t line = x.along_k ? mn : k, in = x.along_k ? k : mn;
+  return (const float *)x.data + batch * x.batch_stride + line * x.line_stride + in * x.stride;
+}
+template <int N>
 GT__DEV void gt__multiply_strictly(const gt__hopper_args &p, const gt__work &w, int half,
                                    float (&sum)[N]) {
   const int k_size = w.from > 0 ? 0 : p.k;     /* of a tile's parts the first has all of it */
   const int lane = threadIdx.x % 32, row = w.m + 64 * half + threadIdx.x / 32 % 4 * 16 + lane / 4;
-  const gt__factor &x = p.f.x[0], &y = p.f.x[1];
-  const int64_t a_row = P::A_ALONG_K ? x.line_stride : x.stride;
-  const int64_t b_col = P::B_ALONG_K ? y.line_stride : y.stride;
-  const int64_t a_k = P::A_ALONG_K ? x.stride : x.line_stride;
-  const int64_t b_k = P::B_ALONG_K ? y.stride : y.line_stride;
   GT__EACH {
     const int m = min(row + i / 2 % 2 * 8, p.t.m - 1);
     const int n = min(w.n + i / 4 * 8 + lane % 4 * 2 + i % 2, p.t.n - 1);
-    const float *a = (const float *)x.data + w.batch * x.batch_stride + m * a_row;
-    const float *b = (const float *)y.data + w.batch * y.batch_stride + n * b_col;
     sum[i] = 0;
     #pragma unroll 1
-    for (int k = 0; k < k_size; k++) sum[i] = __fmaf_rn(a[k * a_k], b[k * b_k], sum[i]);
+    for (int k = 0; k < k_size; k++)
+      sum[i] = __fmaf_rn(*gt__find(p.f.x[0], w.batch, m, k), *gt__find(p.f.x[1], w.batch, n, k),
+                         sum[i]);
   }
 }
 
 /* -- from registers to C -- */
-/* What stands behind the product, in registers: a thread has two columns of each eight. The bias of
-   the tile's columns lies in a brick meanwhile. */
-template <int N> GT__DEV void gt__finish(const gt__division &t, const gt__work &w, uint8_t *bricks,
-                                         int half, float (&sum)[N]) {
+/* What stands behind the product, in registers: a thread has two columns of each eight. */
+template <int N>
+GT__DEV void gt__finish(const gt__division &t, const gt__work &w, float (&sum)[N]) {
+  const int lane = threadIdx.x % 32;
   if (t.alpha != 1) GT__EACH sum[i] = GT__MUL(t.alpha, sum[i]);
-  if (t.bias_row) return;                /* the rest follows in gt__store_brick */
-  if (t.bias) {
-    float *bias = (float *)bricks;
-    if (threadIdx.x % GT__TEAM == 0) gt__await_stores();
-    gt__team_sync(half);                 /* the brick is free */
-    for (int i = threadIdx.x % GT__TEAM; i < 2 * N && w.n + i < t.n; i += GT__TEAM)
-      bias[i] = gt__load_one<float>(t.bias + (w.n + i) * t.bias_column, t.bias_dtype);
-    gt__team_sync(half);
+  if (t.bias)
     #pragma unroll
-    for (int i = 0; i < N; i += 4) {
-      const float2 y = *(const float2 *)(bias + 2 * i + threadIdx.x % 4 * 2);
-      sum[i] = GT__ADD(sum[i], y.x), sum[i + 1] = GT__ADD(sum[i + 1], y.y);
-      sum[i + 2] = GT__ADD(sum[i + 2], y.x), sum[i + 3] = GT__ADD(sum[i + 3], y.y);
+    for (int i = 0; i < N; i += 16) {    /* 32 columns, of which a lane reads one's bias */
+      const char *bias = t.bias + min(w.n + 2 * i + lane, t.n - 1) * t.bias_column;
+      const float x = gt__load_one<float>(bias, t.bias_dtype);
+      for (int j = 0; j < 16; j++) {
+        const float y = __shfl_sync(~0u, x, j / 4 * 8 + lane % 4 * 2 + j % 2);
+        sum[i + j] = GT__ADD(sum[i + j], y);
+      }
     }
-  }
   if (t.relu) GT__EACH sum[i] = gt__formula<GT__OP_relu, float>::of(sum[i], 0, 0);
 }
 /* Lays brick i of a team's 64 rows, of S. Chunk c of a line lies at c ^ line % 8. Of 16 bits, four
@@ -2042,213 +1983,232 @@ template <class S, int N> GT__DEV void gt__lay_brick(uint8_t *brick, int i, cons
                    "r"(gt__two<S>(x[4], x[5])), "r"(gt__two<S>(x[6], x[7])) : "memory");
   }
 }
-/* A warp's 16 rows of a float brick to C, which is of S, with any strides. Lanes lie along the rows
-   of C, or if these are not dense, down its columns: there each adds its row's bias, if any. */
+/* A warp's 16 rows of a float brick, of the rows and columns that there are, to dense rows of S. */
 template <class S>
-GT__DEV void gt__store_brick(const gt__division &t, int64_t batch, int m, int n, float bias,
-                             const uint8_t *brick) {
-  const int across = t.column == 1, lane = threadIdx.x % 32, top = threadIdx.x / 32 % 4 * 16;
-  const int line = top + (across ? 0 : lane % 16), c = across ? lane : lane / 16;    /* its first */
-  const int rows = t.m - m - line, columns = t.n - n - c;    /* of C from there on, so there are */
-  const int left = min(rows, columns) <= 0 ? 0 : across ? rows : (columns + 1) / 2;
-  const int down = across ? 128 : 0, flip = across ? 16 : 8, flips = across ? 7 << 4 : 15 << 3;
-  const int first = across ? c * 4 : (line & 7) << 4 ^ c * 4;  /* chunk j lies at j ^ line % 8 */
-  const int64_t hop = across ? t.row : 2 * t.column;
-  S *to = (S *)t.to + batch * t.batch + (m + line) * t.row + (n + c) * t.column;
-  brick += line * 128;
-  #pragma unroll
-  for (int i = 0; i < 16; i++, to += hop) {
-    float x = *(const float *)(brick + i * down + (first ^ (i * flip & flips)));
-    if (t.bias_row) x = GT__ADD(x, bias);
-    if (t.bias_row && t.relu) x = gt__formula<GT__OP_relu, float>::of(x, 0, 0);
-    if (i >= left) continue;
-    if constexpr (sizeof(S) == 4) *to = x;
-    else to->bits = (uint16_t)gt__two<S>(x, 0);
+GT__DEV void gt__store_brick(S *to, int64_t row, int rows, int columns, const uint8_t *brick) {
+  constexpr int N = 16;
+  const int lane = threadIdx.x % 32, top = threadIdx.x / 32 % 4 * 16;
+  float x[N];
+  GT__EACH x[i] = *(const float *)(brick + (top + i) * 128 + (lane * 4 ^ i % 8 * 16));
+  GT__EACH {                             /* chunk c of a line lies at c ^ line % 8 */
+    if (top + i >= rows || lane >= columns) continue;
+    if constexpr (sizeof(S) == 4) to[(top + i) * row + lane] = x[i];
+    else to[(top + i) * row + lane].bits = (uint16_t)gt__two<S>(x[i], 0);
   }
 }
-/* A warpgroup's 64 x WIDE of C, two bricks a time, by the copy engine, which stores the last ones
-   as the next tile is made, or by the threads. */
-template <class P, class S>
+/* A warpgroup's 64 x WIDE of C, of 16 bits, two bricks a time, by the copy engine, which stores the
+   last ones as the next tile is made. */
+template <class P>
 GT__DEV void gt__put_tile(const gt__hopper_args &p, const gt__work &w, uint8_t *bricks, int half,
                           const float (&sum)[P::N]) {
-  constexpr int WIDTH = 128 / sizeof(S), COUNT = P::WIDE / WIDTH;  /* columns of a brick; bricks */
-  const bool leader = threadIdx.x % GT__TEAM == 0, part = w.slot >= 0;
-  const int m = half * 64 + (part ? w.m % p.t.high : w.m), n = part ? 0 : w.n;
-  const int row = min(m + (int)(threadIdx.x / 32 % 4 * 16 + threadIdx.x % 16), p.t.m - 1);
-  const float bias = p.t.bias_row && !part ? gt__load_one<float>(p.t.bias + row * p.t.bias_row,
-                                                                 p.t.bias_dtype) : 0;
+  const bool leader = threadIdx.x % GT__TEAM == 0;
   #pragma unroll
-  for (int i = 0; i < COUNT; i += GT__RING) {
+  for (int i = 0; i < P::WIDE / 64; i += GT__RING) {
     if (leader) gt__await_stores();
     gt__team_sync(half);                 /* the bricks are free */
     #pragma unroll
-    for (int j = 0; j < GT__RING && i + j < COUNT; j++)
-      gt__lay_brick<S>(bricks + j * GT__BRICK, i + j, sum);
+    for (int j = i; j < min(i + GT__RING, P::WIDE / 64); j++)
+      gt__lay_brick<typename P::T>(bricks + (j - i) * GT__BRICK, j, sum);
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     gt__team_sync(half);
-    #pragma unroll 1
-    for (int j = 0; j < GT__RING && i + j < COUNT; j++) {
-      const uint8_t *brick = bricks + j * GT__BRICK;
-      const int column = n + (i + j) * WIDTH;
-      if (sizeof(S) == 2 || part || p.t.direct) {
-        const CUtensorMap *to = part ? &p.parts : &p.c;
-        if (leader) gt__store_box(to, brick, column, m, part ? w.slot : w.batch);
-      } else if (p.t.dtype == GT_FLOAT32)
-        gt__store_brick<float>(p.t, w.batch, m, column, bias, brick);
-      else gt__store_brick<typename P::T>(p.t, w.batch, m, column, bias, brick);
-    }
+    for (int j = i; leader && j < min(i + GT__RING, P::WIDE / 64); j++)
+      asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %3, %4}], [%1];"
+                   "\ncp.async.bulk.commit_group;" ::"l"(&p.c),
+                   "r"(gt__smem(bricks + (j - i) * GT__BRICK)), "r"(w.n + j * 64),
+                   "r"(w.m + half * 64), "r"(w.batch) : "memory");
+  }
+}
+/* The same by the threads, a warp for itself: of any dtype and alignment, or a part in float32. */
+template <class P>
+GT__DEV void gt__store_tile(const gt__division &t, const gt__work &w, uint8_t *brick, int half,
+                            const float (&sum)[P::N]) {
+  const bool part = w.slot >= 0;
+  const int64_t row = part ? t.pitch : t.row;
+  const int m = 64 * half + (part ? w.m % t.high : w.m);
+  const int64_t at = m * row + (part ? (int64_t)w.slot * t.lines * t.pitch
+                                     : w.batch * t.batch + w.n);
+  const int rows = (part ? t.lines : t.m) - m, columns = part ? t.pitch : t.n - w.n;
+  #pragma unroll
+  for (int n = 0; n < P::WIDE; n += 32) {
+    __syncwarp();
+    gt__lay_brick<float>(brick, n / 32, sum);
+    __syncwarp();
+    if (part || t.dtype == GT_FLOAT32)
+      gt__store_brick((part ? t.parts : (float *)t.to) + at + n, row, rows, columns - n, brick);
+    else gt__store_brick((typename P::T *)t.to + at + n, row, rows, columns - n, brick);
   }
 }
 
-/* Adds up the steps of a unit. */
+/* Adds up the block's steps `step` .. end - 1. */
 template <class P, int N>
-GT__DEV void gt__accumulate(const gt__hopper_args &p, const gt__ring &r, int steps, int half,
-                            gt__spot &t, float (&sum)[N]) {
+GT__DEV void gt__accumulate(const gt__ring &r, int step, int end, int half, int down,
+                            float (&sum)[N]) {
   if constexpr (P::PRODUCTS == 1) {
-    int before = 0;
-    for (int i = 0; i < steps; i++) {
-      gt__multiply_stage<P>(r, t, half, sum, i > 0);
-      if (i > 0) gt__release(&r.empty[before], p.down);
-      before = t.slot;
-      gt__next<P>(t);
+    gt__multiply_stage<P>(r, step, half, sum, false);
+    while (++step < end) {
+      gt__multiply_stage<P>(r, step, half, sum, true);
+      gt__release(&r.empty[(step - 1) % P::STAGES], down);
     }
     asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
-    gt__release(&r.empty[before], p.down);
+    gt__release(&r.empty[(end - 1) % P::STAGES], down);
   } else {
     GT__EACH sum[i] = 0;
-    for (int step = 0; step < steps; step++, gt__next<P>(t)) {
+    for (; step < end; step++) {
       float part[N];
-      gt__multiply_stage<P>(r, t, half, part, false);
-      gt__release(&r.empty[t.slot], p.down);
+      gt__multiply_stage<P>(r, step, half, part, false);
+      gt__release(&r.empty[step % P::STAGES], down);
       GT__EACH sum[i] += part[i];
     }
   }
 }
 
 /* One warpgroup: multiplies what arrives, and writes its half of each tile. */
-template <class P> GT__DEV void gt__consume(const gt__hopper_args &p, gt__ring r, gt__work w) {
+template <class P>
+GT__DEV void gt__consume(const gt__hopper_args &p, int down, gt__ring r, gt__work w) {
   const int half = threadIdx.x / GT__TEAM - 1;
   uint8_t *bricks = r.out + half * GT__RING * GT__BRICK;
-  gt__spot t = {0, 0};
+  int step = 0;
   do {
     float sum[P::N];
     const bool strict = P::PRODUCTS > 1 && gt__must_be_strict<P>(p, w);
-    gt__accumulate<P>(p, r, w.to - w.from, half, t, sum);
-    if (P::PRODUCTS > 1 && strict) gt__multiply_strictly<P>(p, w, half, sum);
-    if (w.slot < 0) gt__finish(p.t, w, bricks, half, sum);
-    if (P::PRODUCTS > 1 || w.slot >= 0 || !p.t.direct || p.t.dtype == GT_FLOAT32)
-      gt__put_tile<P, float>(p, w, bricks, half, sum);
-    else gt__put_tile<P, typename P::T>(p, w, bricks, half, sum);
-  } while (gt__find_work(p, w));
+    if (P::WIDE == 64 && p.t.m - w.m <= 64 * half)     /* C has no rows for this team */
+      for (int i = step; i < step + w.to - w.from; i++) {
+        gt__barrier_wait(&r.full[i % P::STAGES], i / P::STAGES % 2);
+        gt__release(&r.empty[i % P::STAGES], down);
+      }
+    else gt__accumulate<P>(r, step, step + w.to - w.from, half, down, sum);
+    step += w.to - w.from;
+    if (P::PRODUCTS > 1 && strict) gt__multiply_strictly(p, w, half, sum);
+    if (w.slot < 0) gt__finish(p.t, w, sum);
+    if (P::PRODUCTS == 1 && w.slot < 0 && p.t.direct)
+      gt__put_tile<P>(p, w, bricks, half, sum);
+    else {
+      if (threadIdx.x % GT__TEAM == 0) gt__await_stores();
+      gt__team_sync(half);               /* the bricks are free */
+      gt__store_tile<P>(p.t, w, bricks, half, sum);
+    }
+  } while (gt__find_work(p, down, w));
   if (threadIdx.x % GT__TEAM == 0) gt__await_stores();
 }
 
 #endif
-/* Grid: as many clusters as fit, each going through units of work. For a step of 128 x 256 x 64 a
-   block loads 48 KB (32 with a neighbour's help) for 4.2 million operations: 1024 clocks of the
-   tensor cores, 47 (32) bytes a clock from the L2 cache, which gives about 64. */
+/* Grid: as many clusters as fit, each going through units of work. A step of 128 x 256 x 64 takes
+   the tensor cores 1024 clocks for 48 KB (32 with a neighbour's help), 47 bytes a clock (32) from
+   the L2 cache, which gives about 64. */
 template <class P> __global__ void __launch_bounds__(3 * GT__TEAM, 1)
 gt__hopper_kernel(const __grid_constant__ gt__hopper_args p) {
 #ifdef GT__HOPPER
-  const gt__ring r = gt__make_ring<P>(8 * p.down);     /* by another warp than the first */
+  const int down = P::WIDE < 128 ? 1 : p.down;      /* narrow tiles are not in clusters */
+  const gt__ring r = gt__make_ring<P>(8 * down);     /* by another warp than the first */
   gt__work w;
-  w.turn = 0, w.at = blockIdx.x / p.down * p.t.share;
-  gt__find_work(p, w);                   /* there is some for each cluster */
+  w.next = blockIdx.x / down;
+  gt__find_work(p, down, w);                   /* there is some for each cluster */
   if (threadIdx.x == 64)
     asm volatile("prefetch.tensormap [%0];\n prefetch.tensormap [%1];\n prefetch.tensormap [%2];"
-                 ::"l"(&p.a), "l"(&p.b), "l"(&p.c) : "memory");
-  if (p.down > 1) gt__cluster_meet();    /* nobody writes into a block that has not begun */
+                 ::"l"(p.map), "l"(p.map + 1), "l"(&p.c) : "memory");
+  if (down > 1) gt__cluster_meet();      /* nobody writes into a block that has not begun */
   __syncthreads();
   gt__after_kernel_before();
   if (threadIdx.x < GT__TEAM) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
     const bool first = __shfl_sync(~0u, threadIdx.x / 32, 0) == 0;    /* of the four warps */
-    if (P::PRODUCTS == 1 ? first : threadIdx.x == 0) gt__produce<P>(p, r, w);
-    __syncwarp();
+    if (first) gt__produce<P>(p, down, r, w);
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
-    gt__consume<P>(p, r, w);
+    gt__consume<P>(p, down, r, w);
   }
-  if (p.down > 1) gt__cluster_meet();    /* nobody writes into a block that has ended */
+  if (down > 1) gt__cluster_meet();      /* nobody writes into a block that has ended */
 #endif
 }
 
 /* -- splitting and packing -- */
-template <class S> struct alignas(4 * sizeof(S)) gt__four { S x[4]; };
-template <class S> GT__DEV gt__four<S> gt__grab4(const S *p, int64_t stride, int left) {
-  gt__four<S> u;
-  if (left >= 4 && stride == 1 && (uintptr_t)p % sizeof u == 0) u = *(const gt__four<S> *)p;
-  else for (int j = 0; j < 4; j++) u.x[j] = j < left ? p[j * stride] : 0;
-  return u;
-}
-/* The first N bfloat16 of four floats, 4 bytes a pair. What 16 bits hold is copied. */
-template <int N> GT__DEV void gt__split4(const gt__four<uint32_t> &x, uint2 (&piece)[N]) {
-  float f[4];
-  memcpy(f, &x, sizeof x);
-  GT__EACH {
-    piece[i] = make_uint2(gt__two<gt__bfloat>(f[0], f[1]), gt__two<gt__bfloat>(f[2], f[3]));
-    const uint32_t two[4] = {piece[i].x << 16, piece[i].x, piece[i].y << 16, piece[i].y};
-    for (int j = 0; j < 4; j++) f[j] = __fsub_rn(f[j], __uint_as_float(two[j] & 0xFFFF0000));
+/* 16 bytes of a line, or `left` elements, of an operand that ends at `end`. Of 16 bits come the
+   aligned words that hold them, so that a warp reads neighbours wherever a line begins: by how many
+   bytes they lie behind the start of x; what else is in it is not to be used. */
+template <class S, int N>
+GT__DEV int gt__grab(const S *p, const S *end, int64_t stride, int left, uint32_t (&x)[N]) {
+  const int over = (uintptr_t)p % 16;
+  const uint4 *at = (const uint4 *)((const char *)p - over);
+  if (left <= 0) return 0;
+  if (stride != 1 || (N == 4 && over) || at + (over ? 2 : 1) > (const uint4 *)end) {
+    S some[gt__lot<S>];
+    for (int j = 0; j < gt__lot<S>; j++) some[j] = j < left ? p[j * stride] : 0;
+    memcpy(x, some, sizeof some);
+    return 0;
   }
+  *(uint4 *)x = at[0];
+  if constexpr (N > 4)
+    if (over) *(uint4 *)(x + 4) = at[1];
+  return over;
 }
-template <int N> GT__DEV void gt__split4(const gt__four<uint16_t> &x, uint2 (&piece)[N]) {
-  memcpy(piece, &x, sizeof x);
+/* Brings them to the front. */
+template <int N> GT__DEV void gt__align(int over, uint32_t (&x)[N]) {
+  for (int i = 0; i < N - 2; i++) x[i] = over & 8 ? x[i + 2] : x[i];
+  for (int i = 0; i < N - 3; i++) x[i] = over & 4 ? x[i + 1] : x[i];
+  for (int i = 0; i < N - 4; i++) x[i] = __funnelshift_r(x[i], x[i + 1], over % 4 * 8);
+}
+/* The first N bfloat16 of four floats, two a word. */
+template <int N> GT__DEV void gt__split(const uint32_t (&x)[4], uint32_t (&piece)[N][2]) {
+  float f[4];
+  memcpy(f, x, sizeof f);
+  GT__EACH
+    for (int j = 0; j < 2; j++) {
+      const uint32_t two = piece[i][j] = gt__two<gt__bfloat>(f[2 * j], f[2 * j + 1]);
+      f[2 * j] = __fsub_rn(f[2 * j], __uint_as_float(two << 16));
+      f[2 * j + 1] = __fsub_rn(f[2 * j + 1], __uint_as_float(two & 0xFFFF0000));
+    }
 }
 /* Splits float32 into pieces (S is uint32_t), or copies 16-bit elements, into lines that start at
    16 bytes. Reads each element once and writes 2 bytes a piece: 10 bytes for three, at the speed of
    memory. Beside it notes the largest |x| of each line of M or N in each chunk of K, as bits, which
-   order floats by size and NaN above all. Grid: x tiles of A, then of B; y chunks of K; z batches.
-   Lines along K: a warp has one line of 8 and a chunk of it. Across: a block has 128 elements of
-   the lines, for a chunk of lines. */
-template <class S, int PIECES> __global__ void __launch_bounds__(256)
+   order floats by size and NaN above all. Grid: for A, then for B, its tiles, chunks of K and
+   batches. Lines along K: a warp has one line of 8 and a chunk of it. Across: a block has 32 lots
+   of 16 bytes of the lines, for a chunk of lines. */
+template <class S, int PIECES> __global__ void __launch_bounds__(256, sizeof(S) == 4 ? 4 : 3)
 gt__pack_kernel(const __grid_constant__ gt__factors p) {
 #ifdef GT__HOPPER
-  constexpr int AHEAD = 4;
-  const int second = blockIdx.x >= p.x[0].tiles, tile = blockIdx.x - (second ? p.x[0].tiles : 0);
+  constexpr int LOT = gt__lot<S>, AHEAD = 4;
+  __shared__ uint32_t tops[32 * LOT];
+  const int second = blockIdx.x >= p.x[0].blocks, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const gt__factor &x = p.x[second];
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, k0 = blockIdx.y * x.chunk;
-  const int rounds = x.along_k ? x.chunk / 128 : x.chunk / 8;
-  __shared__ uint4 tops[8][32];
+  const int block = blockIdx.x - (second ? p.x[0].blocks : 0), part = block / x.tiles;
+  const int z = part / x.chunks, tile = block - part * x.tiles, k = (part - z * x.chunks) * x.chunk;
+  const int right = x.along_k ? 32 * LOT : 0, down = x.along_k ? 0 : 8;    /* in a round */
+  int e = (x.along_k ? k : tile * 32 * LOT) + lane * LOT, line = (x.along_k ? tile * 8 : k) + warp;
+  const S *from = (const S *)x.data + z * x.batch_stride;
+  const S *end = from + x.wide + max((x.lines - 1) * x.line_stride, (int64_t)0);
+  uint16_t *to = (uint16_t *)x.to + (int64_t)z * PIECES * x.lines * x.pitch;
+  uint32_t top[LOT] = {};
+  if (threadIdx.x < 32 * LOT) tops[threadIdx.x] = 0;
   gt__after_kernel_before();
-  if ((int)blockIdx.z >= x.batch) return;
-  const S *from = (const S *)x.data + blockIdx.z * x.batch_stride;
-  uint16_t *to = x.to + (int64_t)blockIdx.z * PIECES * x.lines * x.pitch;
-  uint32_t top[4] = {0, 0, 0, 0};
-  for (int round = 0; round < rounds; round += AHEAD) {
-    gt__four<S> u[AHEAD];
-    int e[AHEAD], line[AHEAD];
+  for (int rest = x.rounds; rest > 0; rest -= AHEAD) {
+    uint32_t u[AHEAD][sizeof(S) == 2 ? 8 : 4];
+    int over[AHEAD];
     #pragma unroll
     for (int i = 0; i < AHEAD; i++) {    /* all loads are on their way before the first is used */
-      e[i] = (x.along_k ? k0 + 128 * (round + i) : 128 * tile) + 4 * lane;
-      line[i] = x.along_k ? 8 * tile + warp : k0 + 8 * (round + i) + warp;
-      if (round + i >= rounds || line[i] >= x.lines) e[i] = x.wide;
-      u[i] = gt__grab4(from + line[i] * x.line_stride + e[i] * x.stride, x.stride, x.wide - e[i]);
+      const int there = line + i * down, begin = e + i * right;
+      over[i] = gt__grab(from + there * x.line_stride + begin * x.stride, end, x.stride,
+                         there < x.lines ? x.wide - begin : 0, u[i]);
     }
     #pragma unroll
-    for (int i = 0; i < AHEAD; i++) {
-      uint2 piece[PIECES];
-      if (e[i] >= x.wide) continue;
-      gt__split4(u[i], piece);
+    for (int i = 0; i < AHEAD; i++, e += right, line += down) {
+      uint32_t piece[PIECES][LOT / 2];
+      if (line >= x.lines || e >= x.wide) continue;
+      if constexpr (sizeof(S) == 4) gt__split(u[i], piece);
+      else gt__align(over[i], u[i]), memcpy(piece, u[i], sizeof piece);
       for (int q = 0; q < PIECES; q++)
-        *(uint2 *)(to + ((int64_t)q * x.lines + line[i]) * x.pitch + e[i]) = piece[q];
-      for (int j = 0; j < 4; j++) top[j] = max(top[j], u[i].x[j] & 0x7FFFFFFF);
+        gt__store_line((char *)(to + ((int64_t)q * x.lines + line) * x.pitch + e), piece[q]);
+      for (int j = 0; j < LOT && sizeof(S) == 4; j++)
+        if (e + j < x.wide) top[j] = max(top[j], u[i][j] & 0x7FFFFFFF);
     }
   }
-  if (!x.top) return;
-  uint32_t *out = x.top + (int64_t)(blockIdx.z * p.chunks + blockIdx.y) *
-                          (x.along_k ? x.lines : x.wide);
-  if (x.along_k) {
-    const uint32_t most = __reduce_max_sync(~0u, max(max(top[0], top[1]), max(top[2], top[3])));
-    if (lane == 0 && 8 * tile + warp < x.lines) out[8 * tile + warp] = most;
-    return;
-  }
-  tops[warp][lane] = make_uint4(top[0], top[1], top[2], top[3]);
+  if (sizeof(S) == 2) return;
   __syncthreads();
-  if (threadIdx.x < 128 && 128 * tile + (int)threadIdx.x < x.wide) {
-    uint32_t most = 0;
-    for (int i = 0; i < 8; i++) most = max(most, ((const uint32_t *)tops[i])[threadIdx.x]);
-    out[128 * tile + threadIdx.x] = most;
-  }
+  for (int j = 0; j < LOT; j++) atomicMax(&tops[x.along_k ? warp : lane * LOT + j], top[j]);
+  __syncthreads();
+  const int count = x.along_k ? 8 : 32 * LOT, lines = x.along_k ? x.lines : x.wide;
+  const int mine = tile * count + threadIdx.x;
+  if (threadIdx.x < count && mine < lines) x.top[(int64_t)part * lines + mine] = tops[threadIdx.x];
 #endif
 }
 
@@ -2614,13 +2574,13 @@ extern "C" int gt__cuda_reduce(const gt__reduce_args *args, void *stream) {
 /* A tensor of wide x lines x depth for the copy engine, in boxes of 128 bytes x 64 lines. The
    encoder is asked of the runtime, so that nobody has to link the driver. */
 static int gt__make_map(CUtensorMap *map, int dtype, const void *data, int64_t wide, int64_t lines,
-                        int64_t depth, int64_t line_stride, int64_t depth_stride) {
+                        int64_t depth, int64_t line_stride, int64_t depth_stride, int box) {
   static void *encoder = NULL;
   const int size = dtype == GT_FLOAT32 ? 4 : 2;
   if (depth_stride == 0) depth_stride = line_stride * lines;   /* depth is 1, but it is checked */
   const cuuint64_t dim[3] = {(cuuint64_t)wide, (cuuint64_t)lines, (cuuint64_t)depth};
   const cuuint64_t stride[2] = {(cuuint64_t)line_stride * size, (cuuint64_t)depth_stride * size};
-  const cuuint32_t box[3] = {128u / size, 64, 1}, one[3] = {1, 1, 1};
+  const cuuint32_t boxes[3] = {128u / size, (cuuint32_t)box, 1}, one[3] = {1, 1, 1};
   cudaDriverEntryPointQueryResult found;
   void *f = __atomic_load_n(&encoder, __ATOMIC_RELAXED);
 #if CUDART_VERSION >= 12050
@@ -2634,7 +2594,7 @@ static int gt__make_map(CUtensorMap *map, int dtype, const void *data, int64_t w
   const CUresult bad = ((decltype(&cuTensorMapEncodeTiled))f)(
       map, dtype == GT_FLOAT32 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32 :
       dtype == GT_FLOAT16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 3,
-      (void *)data, dim, stride, box, one, CU_TENSOR_MAP_INTERLEAVE_NONE,
+      (void *)data, dim, stride, boxes, one, CU_TENSOR_MAP_INTERLEAVE_NONE,
       CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
       CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   return bad ? cudaErrorInvalidValue : cudaSuccess;
@@ -2655,45 +2615,42 @@ struct gt__product {
   int products, pieces, type;            /* type: of the pieces */
   size_t scratch;
 };
-/* Cuts C into tiles of `wide` columns, `down` of them a cluster; `even`: tiles that would not fill
-   all clusters are cut: few into as many parts as there are clusters for (half as many if it is 2),
-   more into equal shares. Its clocks, by a model: per step the tensor cores' or those of loading,
-   44 bytes a clock if all multiprocessors do, 46 if few; and what was measured beside. */
-static double gt__cut_up(const gt__product *j, int wide, int down, int even, int blocks,
-                         gt__division *t) {
-  const int room = blocks / down, steps = (j->p.k - 1) / GT__DEEP + 1;
-  t->high = GT__HIGH * down, t->wide = wide;
-  t->rows = (t->m - 1) / t->high + 1;
-  t->columns = (t->n - 1) / wide + 1;
-  t->tiles = t->rows * t->columns * (int)j->x.batch;
-  t->turns = t->tiles / room;
-  t->whole = t->turns * room;
-  const int rest = t->tiles - t->whole, most = j->products > 1 ? steps : steps / 10;
-  const int parts = rest && even ? min(room / rest / even, most) : 0;
-  t->share = parts > 1 ? (steps - 1) / parts + 1
-             : even ? (rest * steps - 1) / room + 1 : (rest - 1) / room * steps + steps;
-  t->steps = parts > 1 ? (int)gt__up(steps, t->share) : steps;   /* beyond K there are zeros */
-  t->clusters = t->turns ? room : (rest * t->steps - 1) / t->share + 1;
-  t->slots = rest && t->share % t->steps ? rest + t->clusters : 0;
-  t->lines = t->high < t->m ? t->high : t->m;
-  t->pitch = wide < t->n ? wide : (int)gt__up(t->n, 4);
-  const double mine = t->turns * t->steps + (rest ? t->share : 0);
-  const double busy = t->clusters / (double)room, compute = wide * 4.0 * j->products;
-  const double load = 128.0 * j->pieces * (128 + wide / (double)down) / (46 - 2 * busy);
-  const double bytes = 8.0 * t->slots * t->lines * t->pitch;
-  return mine * fmax(compute, load) + mine / t->steps * (1000 + (t->direct ? 4 : 30) * wide) +
-         (t->slots ? 3000 + bytes / (parts > 1 ? 1800 : 700) : 0);
-}
-static void gt__choose(gt__product *j, int blocks) {
-  gt__division best = j->p.t, t = best;
+/* Cuts C into tiles, and those that would leave multiprocessors idle into parts: of all widths,
+   with parts and clusters or not, what takes the fewest clocks by a model. A step takes the tensor
+   cores' or 54 bytes a clock; the rest was measured. Clusters help blocks of several tiles. */
+static void gt__cut_up(gt__product *j, int blocks) {
+  const int steps = (j->p.k - 1) / GT__DEEP + 1, most = j->products > 1 ? steps : steps / 10;
+  gt__division t = j->p.t;
   double least = HUGE_VAL;
-  for (int i = 0; i < 24; i++) {
-    const int wide = 64 + i / 6 * 64, down = 1 + i / 3 % 2, even = i % 3;
-    if ((j->products > 1 && wide != 128) || (down > 1 && t.m <= GT__HIGH)) continue;
-    const double clocks = gt__cut_up(j, wide, down, even, blocks, &t);
-    if (clocks < least) least = clocks, best = t, j->p.down = down;
+  j->p.box = j->p.f.x[0].along_k ? min(64, (int)gt__up(t.m, 8)) : 64;
+  for (int i = 0; i < 16; i++) {
+    const int down = 1 + i / 8, room = blocks / down, halves = t.m > 64 ? 2 : 1;
+    t.wide = 64 + i % 8 / 2 * 64;
+    t.high = GT__HIGH * down, t.lines = min(t.high, t.m);
+    t.rows = (t.m - 1) / t.high + 1;
+    if (j->products > 1 && t.wide != 128) continue;
+    t.columns = (t.n - 1) / t.wide + 1;
+    t.tiles = t.rows * t.columns * (int)j->x.batch;
+    const int turns = t.tiles / room, rest = t.tiles % room;
+    if (down > 1 && (t.wide < 128 || turns == 0)) continue;
+    t.whole = turns * room;
+    int parts = i % 2 && rest ? max(1, min(room / rest, most)) : 1;
+    t.share = (steps - 1) / parts + 1;
+    parts = (steps - 1) / t.share + 1;
+    t.steps = t.share * parts;           /* beyond K there are zeros */
+    t.units = t.whole + rest * parts;
+    t.slots = parts > 1 ? rest * (parts + 1) : 0;
+    t.pitch = t.wide < t.n ? t.wide : (int)gt__up(t.n, 4);
+    const double load = 128. * j->pieces * (halves * j->p.box + t.wide) / 54;
+    const double step = fmax(2.12 * halves * t.wide * j->products, load) * (down > 1 ? .985 : 1);
+    const double clocks = (turns * t.steps + (rest ? t.share : 0)) * step +
+                          (turns + (rest > 0)) * (1000 + (t.direct ? 4. : 12.) * t.wide) +
+                          (parts > 1 ? 9000 + rest * parts * t.lines * (t.pitch / 180.) : 0);
+    if (clocks >= least) continue;
+    least = clocks;
+    j->p.t = t;
+    j->p.down = down;
   }
-  j->p.t = best;
 }
 
 /* A part of the scratch memory, which has no address yet when its size is asked for. */
@@ -2702,46 +2659,49 @@ static char *gt__carve(gt__product *j, size_t bytes) {
   j->scratch += (bytes + 255) / 256 * 256;
   return part;
 }
+/* A, or B: its size along M or N, and its strides there and along K. */
+struct gt__view { gt__operand *o; int64_t *wide, *deep, size; };
+static gt__view gt__view_of(gt__matmul_args *x, bool b) {
+  if (b) return {&x->b, &x->b_col, &x->b_row, x->n};
+  return {&x->a, &x->a_row, &x->a_col, x->m};
+}
 /* How operand i lies, and whether it must be packed. */
 static void gt__see(gt__product *j, int i) {
-  const gt__matmul_args *x = &j->x;
-  const int64_t mn_stride = i ? x->b_col : x->a_row, k_stride = i ? x->b_row : x->a_col;
-  const int mn = i ? j->p.t.n : j->p.t.m, k = j->p.k;
-  const bool along = mn_stride != 1 || (k_stride == 1 && k >= mn), f32 = x->a.dtype == GT_FLOAT32;
-  gt__factors *both = &j->p.f;
-  gt__factor *f = &both->x[i];
-  f->data = i ? x->b.data : x->a.data;
+  const gt__view v = gt__view_of(&j->x, i);
+  const bool along = *v.wide != 1 || (*v.deep == 1 && j->p.k >= v.size);
+  const int f32 = v.o->dtype == GT_FLOAT32, lot = f32 ? 4 : 8, mn = (int)v.size, k = j->p.k;
+  gt__factor *f = &j->p.f.x[i];
+  f->data = f->to = v.o->data;
   f->along_k = along;
   f->wide = along ? k : mn;
   f->lines = along ? mn : k;
-  f->stride = along ? k_stride : mn_stride;
-  f->line_stride = along ? mn_stride : k_stride;
-  f->batch = f->batch_stride ? (int)x->batch : 1;
+  f->stride = along ? *v.deep : *v.wide;
+  f->line_stride = f->pitch = along ? *v.wide : *v.deep;
+  f->batch = f->batch_stride ? (int)j->x.batch : 1;
   f->step = f->batch_stride ? j->pieces : 0;
   if (!f32 && f->stride == 1 && (uintptr_t)f->data % 16 == 0 && f->line_stride % 8 == 0 &&
       f->line_stride >= f->wide && f->batch_stride % 8 == 0 && f->batch_stride >= 0) return;
-  f->chunk = (int)gt__up((k + 15) / 16, along ? 512 : 32);
-  f->pitch = (int)gt__up(f->wide, 8);
-  f->tiles = along ? (f->lines + 7) / 8 : (f->wide + 127) / 128;
-  f->to = (uint16_t *)gt__carve(j, (size_t)f->batch * j->pieces * f->lines * f->pitch * 2);
-  if (f32) f->top = (uint32_t *)gt__carve(j, (size_t)f->batch * 16 * mn * 4);
-  both->batches = max(both->batches, f->batch);
-  both->chunks = max(both->chunks, (k - 1) / f->chunk + 1);
+  const int step = along ? 32 * lot : 8, tile = along ? 8 : 32 * lot;
+  f->rounds = f32 ? (int)gt__up((k - 1) / (16 * step) + 1, 4) : 4;
+  f->chunk = f->rounds * step;
+  f->chunks = (k - 1) / f->chunk + 1;
+  f->tiles = (mn - 1) / tile + 1;
+  f->blocks = f->tiles * f->chunks * f->batch;
+  f->pitch = gt__up(f->wide, 64);
+  f->to = gt__carve(j, (size_t)f->batch * j->pieces * f->lines * f->pitch * 2);
+  if (f32) f->top = (uint32_t *)gt__carve(j, (size_t)f->batch * f->chunks * mn * 4);
 }
 /* Is the program alpha * product [+ an operand][, relu] or less? What there is of it. */
 static bool gt__is_linear(const gt__program *g, gt__division *t, int *bias) {
-  int pc = 1;
+  const gt__ins *i = g->ins, *end = i + g->n_ins;
   t->alpha = 1;
-  if (g->n_ins < 1 || g->ins[0].op != GT__LOAD || g->ins[0].b != 0) return false;
-  if (pc < g->n_ins && g->ins[pc].op == GT__OP_mul) {
-    const int k = g->ins[pc++].b - g->n_in;
-    if (k < 0 || k >= g->n_const) return false;
-    t->alpha = g->constant[k].s;
-  }
-  if (pc < g->n_ins && g->ins[pc].op == GT__OP_add && g->ins[pc].b > 0 && g->ins[pc].b < g->n_in)
-    *bias = g->ins[pc++].b;
-  if (pc < g->n_ins && g->ins[pc].op == GT__OP_relu) t->relu = 1, pc++;
-  return pc == g->n_ins;
+  if (i == end || i->op != GT__LOAD || i->b != 0) return false;
+  i++;
+  if (i < end && i->op == GT__OP_mul && i->b >= g->n_in && i->b < g->n_in + g->n_const)
+    t->alpha = g->constant[i++->b - g->n_in].s;
+  if (i < end && i->op == GT__OP_add && i->b > 0 && i->b < g->n_in) *bias = i++->b;
+  if (i < end && i->op == GT__OP_relu) t->relu = 1, i++;
+  return i == end;
 }
 /* Do the batch dims of an operand act as one? Then *stride leads from matrix to matrix. */
 static bool gt__one_batch(const gt__matmul_args *x, const gt__operand *o, int64_t *stride) {
@@ -2760,18 +2720,17 @@ static void gt__plan_output(gt__product *j) {
   const gt__matmul_args *x = &j->x;
   const gt__operand *out = &x->post.out;
   gt__division *t = &j->p.t;
-  const int size = out->dtype == GT_FLOAT32 ? 4 : 2, line = x->post.ndim - 1;
+  const int line = x->post.ndim - 1;
   int bias = 0;
   t->dtype = out->dtype;
   t->to = out->data;
   t->row = out->stride[x->n_batch], t->column = out->stride[x->n_batch + 1];
   j->through = !gt__one_batch(x, out, &t->batch) ||
-               !gt__is_linear(&x->post.program, t, &bias) ||
+               !gt__is_linear(&x->post.program, t, &bias) || (t->column != 1 && !j->turned) ||
                (t->dtype != GT_FLOAT32 && t->dtype != GT_FLOAT16 && t->dtype != GT_BFLOAT16) ||
                (j->type && t->dtype != GT_FLOAT32 && t->dtype != j->type);
   for (int d = 0; d < line && bias; d++)
     j->through = j->through || x->post.in[bias].stride[d] != 0;
-  if (bias && j->turned && t->column == 1) j->through = true;  /* see gt__store_brick */
   if (j->through) {
     t->dtype = GT_FLOAT32;
     t->row = gt__up(t->n, 4), t->column = 1, t->batch = t->row * t->m;
@@ -2783,11 +2742,9 @@ static void gt__plan_output(gt__product *j) {
     t->bias_dtype = o->dtype;
     (j->turned ? t->bias_row : t->bias_column) = o->stride[line] << o->size_log2;
   }
-  t->direct = j->through ||              /* 16 bytes are stored at once */
-              (t->column == 1 && (uintptr_t)t->to % 16 == 0 && t->row * size % 16 == 0 &&
-               t->row >= t->n && t->batch * size % 16 == 0 && t->batch >= 0 &&
-               t->n * size % 16 == 0 && t->bias_row == 0 &&
-               (t->dtype == GT_FLOAT32 || (t->dtype == j->type && j->products == 1)));
+  t->direct = t->dtype != GT_FLOAT32 && j->products == 1 &&    /* 16 bytes are stored at once */
+              t->column == 1 && (uintptr_t)t->to % 16 == 0 && t->row % 8 == 0 && t->n % 8 == 0 &&
+              t->row >= t->n && t->batch % 8 == 0 && t->batch >= 0;
 }
 /* C' = B' x A'. */
 static void gt__turn(gt__matmul_args *to, const gt__matmul_args *x) {
@@ -2806,17 +2763,14 @@ static bool gt__plan_product(const gt__matmul_args *args, gt__product *j) {
   const bool halves = dtype == GT_FLOAT16 || dtype == GT_BFLOAT16;
   memset(j, 0, sizeof *j);
   *x = *args;
-  const int64_t few = x->m < x->n ? x->m : x->n, many = x->m < x->n ? x->n : x->m;
-  if (x->compute != GT__F32 || x->k < 1 || x->k > INT_MAX / 4 || many > INT_MAX / 4 ||
-      x->batch > 65535 ||                /* steps of all tiles are counted by an int */
-      (many / 64. + 1) * (few / 64. + 1) * (x->k / 64. + 1) * x->batch > INT_MAX) return false;
-  j->turned = x->m <= 64 && x->n > x->m;
-  if (j->turned) gt__turn(x, args);
-  /* float32: below 16 of K the pieces' error shows, and they cost more than few rows or a small
-     product: 2.6 us per million elements, where the general kernel takes .06 a row */
-  if (!hopper || dtype != args->b.dtype || (!halves && dtype != GT_FLOAT32) ||
-      (!halves && (x->k < 16 || few <= 64 || (double)few * many * x->k <= 1 << 21 ||
-                   (double)few * many * x->batch <= 1 << 17)) ||
+  const double few = min(x->m, x->n), many = max(x->m, x->n), c = few * many;
+  /* Steps of all tiles are counted by an int. float32: below 16 of K the pieces' error shows, and
+     they cost more than few rows or a small product: 2.6 us per million elements, where the general
+     kernel takes .06 a row. */
+  if (!hopper || x->compute != GT__F32 || dtype != args->b.dtype || x->batch > 65535 ||
+      x->k < 1 || max(many, x->k * 1.) > INT_MAX / 4 || (!halves && dtype != GT_FLOAT32) ||
+      (many / 64 + 1) * (few / 64 + 1) * (x->k / 64. + 1) * x->batch > INT_MAX ||
+      (!halves && (x->k < 16 || few <= 64 || c * x->k <= 1 << 21 || c * x->batch <= 1 << 17)) ||
       !gt__one_batch(x, &x->a, &p->f.x[0].batch_stride) ||
       !gt__one_batch(x, &x->b, &p->f.x[1].batch_stride)) return false;
   j->products = halves || x->precision == GT_MEDIUM ? 1 : x->precision == GT_HIGH ? 3 : 6;
@@ -2824,8 +2778,8 @@ static bool gt__plan_product(const gt__matmul_args *args, gt__product *j) {
   j->type = dtype == GT_FLOAT16 ? GT_FLOAT16 : GT_BFLOAT16;
   p->t.m = (int)x->m, p->t.n = (int)x->n, p->k = (int)x->k;
   gt__plan_output(j);
-  gt__choose(j, blocks);
   for (int i = 0; i < 2; i++) gt__see(j, i);
+  gt__cut_up(j, blocks);
   p->t.parts = (float *)gt__carve(j, (size_t)p->t.slots * p->t.lines * p->t.pitch * 4);
   return true;
 }
@@ -2848,9 +2802,9 @@ static const void *const gt__pack_kernels[4] = { /* for 16 bits, then by pieces 
 /* C from the parts of tiles, if there are any. */
 static int gt__launch_gather(gt__product *j, void *stream) {
   gt__division *t = &j->p.t;
-  const int parts = (t->steps - 1) / t->share + 1;
+  const int parts = t->steps / t->share;
   int team = 1;
-  while (team < 8 && team * 16 < parts) team *= 2;
+  while (team < 32 && team * 4 < parts) team *= 2;
   const int rows = 32 / team, pieces = ((t->lines - 1) / rows + 1) * ((t->pitch - 1) / 32 + 1);
   void *parameters[] = {t, &team};
   if (!t->slots) return 0;
@@ -2879,28 +2833,21 @@ static int gt__launch_hopper(gt__product *j, void *stream) {
   const gt__factor *x = p->f.x;
   void *parameters[] = {p}, *packs[] = {&p->f};
   int e = 0;
-  if (p->f.batches)
+  if (x[0].blocks + x[1].blocks)
     e = gt__launch_behind(gt__pack_kernels[x[0].top ? j->pieces : 0],
-                          dim3(x[0].tiles + x[1].tiles, p->f.chunks, p->f.batches), 256, 0, 1,
-                          stream, packs);
-  for (int i = 0; i < 2 && !e; i++) {
-    const bool packed = x[i].tiles > 0;
-    const int64_t line = packed ? x[i].pitch : x[i].line_stride;
-    e = gt__make_map(i ? &p->b : &p->a, j->type, packed ? (const void *)x[i].to : x[i].data,
-                     x[i].wide, x[i].lines, (int64_t)x[i].batch * j->pieces, line,
-                     packed ? line * x[i].lines : x[i].batch_stride);
-  }
+                          dim3(x[0].blocks + x[1].blocks), 256, 0, 1, stream, packs);
+  for (int i = 0; i < 2 && !e; i++)
+    e = gt__make_map(&p->map[i], j->type, x[i].to, x[i].wide, x[i].lines,
+                     (int64_t)x[i].batch * j->pieces, x[i].pitch,
+                     x[i].blocks ? x[i].pitch * x[i].lines : x[i].batch_stride, i ? 64 : p->box);
   if (!e && t->direct)
-    e = gt__make_map(&p->c, t->dtype, t->to, gt__up(t->n, 4), t->m, j->x.batch, t->row, t->batch);
-  if (!e && t->slots)
-    e = gt__make_map(&p->parts, GT_FLOAT32, t->parts, t->pitch, t->lines,
-                     t->slots, t->pitch, (int64_t)t->lines * t->pitch);
+    e = gt__make_map(&p->c, t->dtype, t->to, t->n, t->m, j->x.batch, t->row, t->batch, 64);
   if (e) return e;
   const int what = j->products == 6 ? 9 : j->products == 3 ? 8
                    : t->wide / 64 - 1 + (j->type == GT_FLOAT16 ? 4 : 0);
   e = gt__launch_behind(gt__hopper_kernels[what][2 * x[0].along_k + x[1].along_k],
-                        dim3(t->clusters * p->down), 3 * GT__TEAM, GT__ROOM, p->down, stream,
-                        parameters);
+                        dim3(p->down * min(t->units, (gt__device_facts() >> 16) / p->down)),
+                        3 * GT__TEAM, GT__ROOM, p->down, stream, parameters);
   return e ? e : gt__launch_gather(j, stream);
 }
 
@@ -2909,17 +2856,15 @@ static int gt__launch_hopper(gt__product *j, void *stream) {
    The driver is asked once, since it takes a microsecond to answer. */
 static bool gt__can_run(const gt__form *f, int least) {
   static int known[64][GT__FORMS];       /* that architecture, or 1: it cannot */
-  int device = 0, *at = &known[0][f - gt__matmul_forms];
+  int device;
+  cudaFuncAttributes a;
   if (cudaGetDevice(&device) || device >= 64) return false;
-  at += device * GT__FORMS;
-  int built = __atomic_load_n(at, __ATOMIC_RELAXED);
+  int *at = &known[device][f - gt__matmul_forms], built = __atomic_load_n(at, __ATOMIC_RELAXED);
   if (!built) {
-    cudaFuncAttributes a = {};
-    cudaError_t error = cudaFuncGetAttributes(&a, f->kernel);
-    if (!error) error = cudaFuncSetAttribute(f->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                             f->bytes);
-    if (error) (void)cudaGetLastError();
-    built = error ? 1 : a.ptxVersion;
+    const bool can = !cudaFuncGetAttributes(&a, f->kernel) &&
+        !cudaFuncSetAttribute(f->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, f->bytes);
+    if (!can) (void)cudaGetLastError();
+    built = can ? a.ptxVersion : 1;
     __atomic_store_n(at, built, __ATOMIC_RELAXED);
   }
   return built > 1 && built >= least && (int)GT__CORES >= least;
@@ -2934,51 +2879,45 @@ static gt__map_args gt__copying_map(const gt__operand &x, int ndim, int compute)
   return m;
 }
 /* Can the kernel copy A, or B, from where it is? */
-static bool gt__can_copy(const gt__matmul_args *x, bool b, const gt__form *f) {
-  const gt__operand *o = b ? &x->b : &x->a;
-  const int64_t wide = b ? x->b_col : x->a_row, deep = b ? x->b_row : x->a_col;
-  const bool along = gt__is_along(deep, wide);
-  const int64_t step = along ? deep : wide, line = along ? wide : deep, V = 16 >> o->size_log2;
-  if (o->dtype != f->dtype || !(f->lots >> b & 1)) return o->dtype == f->dtype;
-  bool well = step == 1 && line >= V && line % V == 0 && (uintptr_t)o->data % 16 == 0 &&
-              (!along || f->turns >> b & 1);
-  for (int d = 0; d < x->n_batch; d++) well = well && o->stride[d] % V == 0;
+static bool gt__can_copy(gt__matmul_args *x, bool b, const gt__form *f) {
+  const gt__view v = gt__view_of(x, b);
+  const int64_t V = 16 >> v.o->size_log2, line = max(*v.wide, *v.deep);
+  if (v.o->dtype != f->dtype || !(f->lots >> b & 1)) return v.o->dtype == f->dtype;
+  bool well = min(*v.wide, *v.deep) == 1 && line >= V && line % V == 0 &&
+              (uintptr_t)v.o->data % 16 == 0 && (*v.wide == 1 || f->turns >> b & 1);
+  for (int d = 0; d < x->n_batch; d++) well = well && v.o->stride[d] % V == 0;
   return well;
 }
-/* Brings A, or B, to scratch, in lines that the kernel copies and that begin at 16 bytes. */
+/* Brings A, or B, to scratch, in lines along M or N that begin at 16 bytes. */
 static int gt__bring(gt__product *j, bool b, const gt__form *f, void *stream) {
-  gt__matmul_args *x = &j->x;
-  gt__operand *o = b ? &x->b : &x->a;
-  int64_t *wide = b ? &x->b_col : &x->a_row, *deep = b ? &x->b_row : &x->a_col, next = 1;
-  const bool along = f->turns >> b & 1 && gt__is_along(*deep, *wide);
-  int64_t *step = along ? deep : wide, *line = along ? wide : deep;    /* in a line, to the next */
-  const int64_t mn = b ? x->n : x->m;
-  const int nb = x->n_batch;
-  gt__map_args m = gt__copying_map(*o, nb + 2, x->compute);
-  m.in[0].stride[nb] = *line;
-  m.in[0].stride[nb + 1] = *step;
-  m.size[nb] = along ? mn : x->k;
-  m.size[nb + 1] = along ? x->k : mn;
-  m.count = mn * x->k;
-  for (int d = 0; d < nb; d++) m.count *= m.size[d] = o->stride[d] ? x->post.size[d] : 1;
-  for (int d = nb + 1; d >= 0; d--) {
-    o->stride[d] = m.size[d] == 1 ? 0 : next;
-    next *= d > nb ? gt__up(m.size[d], 8) : m.size[d];
+  const gt__view v = gt__view_of(&j->x, b);
+  const int nb = j->x.n_batch;
+  const int64_t pitch = gt__up(v.size, 8);
+  gt__map_args m = gt__copying_map(*v.o, nb + 2, j->x.compute);
+  int64_t next = j->x.k * pitch;
+  m.in[0].stride[nb] = *v.deep;
+  m.in[0].stride[nb + 1] = *v.wide;
+  m.size[nb] = j->x.k;
+  m.size[nb + 1] = v.size;
+  m.count = v.size * j->x.k;
+  for (int d = nb - 1; d >= 0; m.count *= m.size[d], next *= m.size[d--]) {
+    m.size[d] = v.o->stride[d] ? j->x.post.size[d] : 1;
+    v.o->stride[d] = m.size[d] == 1 ? 0 : next;
   }
-  *step = 1;
-  *line = gt__up(m.size[nb + 1], 8);
-  o->dtype = (uint8_t)f->dtype;
-  o->size_log2 = (uint8_t)f->size_log2;
-  o->data = gt__carve(j, (size_t)next << f->size_log2);
-  m.out = *o;
-  return x->post.scratch ? gt__cuda_map(&m, stream) : cudaSuccess;
+  v.o->stride[nb] = *v.deep = pitch;
+  v.o->stride[nb + 1] = *v.wide = 1;
+  v.o->dtype = (uint8_t)f->dtype;
+  v.o->size_log2 = (uint8_t)f->size_log2;
+  v.o->data = gt__carve(j, (size_t)next << f->size_log2);
+  m.out = *v.o;
+  return j->x.post.scratch ? gt__cuda_map(&m, stream) : cudaSuccess;
 }
 static int64_t gt__count_tiles(const gt__matmul_args *x, const gt__form *f) {
   return ((x->m - 1) / f->m + 1) * ((x->n - 1) / f->n + 1) * x->batch;
 }
 /* Large tiles where these fill the GPU and its rows pay for what is brought; strips of B where this
    is what is read most. */
-static gt__form gt__choose_form(const gt__matmul_args *x) {
+static const gt__form *gt__choose_form(gt__matmul_args *x) {
   const bool f32 = x->compute == GT__F32, bf16 = x->a.dtype == GT_BFLOAT16;
   const gt__form *f = gt__matmul_forms + x->compute, *f16 = gt__matmul_forms + GT__LARGE_16 + bf16;
   const gt__form *strip = gt__matmul_forms + GT__STRIP + (x->m > 4) + (x->m > 16);
@@ -2987,14 +2926,10 @@ static gt__form gt__choose_form(const gt__matmul_args *x) {
   gt__multiprocessors(&hopper);
   if (f32 && !hopper && x->a.dtype == x->b.dtype && (bf16 || x->a.dtype == GT_FLOAT16) &&
       (double)x->m * x->n * x->k >= 1 << 18 &&
-      (gt__can_run(f16, 80) || gt__can_run(f16 += 2, 80))) return *f16;
+      (gt__can_run(f16, 80) || gt__can_run(f16 += 2, 80))) return f16;
   if (min(x->m, x->n) > (f32 ? 256 : 64) && gt__count_tiles(x, large) >= 90 &&
-      gt__can_run(large, 0)) {
-    gt__form big = *large;
-    if (!gt__can_run(large, 90)) big.turns = 0;          /* by GT__FMA, then */
-    return big;
-  }
-  return f32 && gt__can_copy(x, true, strip) && gt__can_run(strip, 0) ? *strip : *f;
+      gt__can_run(large, f32 ? 0 : 90)) return large;
+  return f32 && gt__can_copy(x, true, strip) && gt__can_run(strip, 0) ? strip : f;
 }
 /* How much of K a block takes: all, or so much that the multiprocessors are full, or have a block
    each if that were below 128; and not so much that the error of its sums shows. */
@@ -3012,22 +2947,21 @@ static void gt__plan_sums(gt__product *j, int parts) {
   gt__operand *o = &x->post.out;
   gt__division *t = &j->p.t;
   const int nb = x->n_batch, size_log2 = x->compute == GT__F32 ? 2 : 3;
-  const int64_t pitch = gt__up(x->n, 4);
-  int64_t next = x->m * pitch * (parts > 1 ? parts + 1 : 1);
   t->m = t->high = t->lines = (int)x->m;
   t->n = t->wide = (int)x->n;
-  t->pitch = (int)pitch;
+  t->pitch = (int)gt__up(x->n, 4);
   t->rows = t->columns = t->share = 1;
   t->tiles = t->slots = (int)x->batch;
   t->steps = parts;
+  int64_t next = x->m * t->pitch * (parts > 1 ? parts + 1 : 1);
   if (parts > 1) gt__plan_output(j);
   t->direct = 0;
   o->data = gt__carve(j, (size_t)(x->batch * next) << size_log2);
   if (parts > 1) t->parts = (float *)o->data;
-  else j->through = true, t->row = pitch, t->batch = next, t->to = o->data;
+  else j->through = true, t->row = t->pitch, t->batch = next, t->to = o->data;
   o->dtype = gt__widest[x->compute];
   o->size_log2 = (uint8_t)size_log2;
-  o->stride[nb] = pitch;
+  o->stride[nb] = t->pitch;
   o->stride[nb + 1] = 1;
   for (int d = nb - 1; d >= 0; next *= x->post.size[d--]) o->stride[d] = next;
 }
@@ -3041,21 +2975,21 @@ static int gt__run_tiled(const gt__matmul_args *args, size_t *used, bool counts,
   j.turned = x->compute == GT__F32 && x->n < x->m && x->n <= 64;
   if (j.turned) gt__turn(x, args);
   if (counts) x->post.scratch = NULL;
-  const gt__form f = gt__choose_form(x);
+  const gt__form *f = gt__choose_form(x);
   for (int i = 0; i < 2 && !error; i++)
-    if (!gt__can_copy(x, i, &f)) error = gt__bring(&j, i, &f, stream);
-  const int64_t tiles = gt__count_tiles(x, &f);
-  int64_t part = gt__share_k(x, &f), hop = 0;
+    if (!gt__can_copy(x, i, f)) error = gt__bring(&j, i, f, stream);
+  const int64_t tiles = gt__count_tiles(x, f);
+  int64_t part = gt__share_k(x, f), hop = 0;
   const int parts = part < x->k ? (int)((x->k - 1) / part + 1) : 1, to = x->post.out.dtype;
   const bool plain = p->n_ins == 1 && p->ins[0].op == GT__LOAD && p->ins[0].b == 0 &&
-                     (to == gt__widest[x->compute] || to == f.dtype);
+                     (to == gt__widest[x->compute] || to == f->dtype);
   if (parts > 1 || !plain) gt__plan_sums(&j, parts);
   if (parts > 1) hop = x->m * j.p.t.pitch;
   *used = j.scratch;
   if (error || counts) return error;
   if ((j.scratch && !x->post.scratch) || tiles > INT_MAX) return cudaErrorInvalidValue;
   void *parameters[] = {x, &part, &hop};
-  error = gt__launch_behind(f.kernel, dim3((unsigned)tiles, parts), f.threads, f.bytes,
+  error = gt__launch_behind(f->kernel, dim3((unsigned)tiles, parts), f->threads, f->bytes,
                             tiles * parts >= 128, stream, parameters);
   if (!error && parts > 1) error = gt__launch_gather(&j, stream);
   return error || !j.through ? error : gt__finish_product(args, &j, stream);

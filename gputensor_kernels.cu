@@ -1702,8 +1702,8 @@ gt__gather_kernel(const __grid_constant__ gt__division t, int team) {
    there, `empty` when nobody needs them any longer. Two blocks of a cluster make tiles above each
    other: each loads half of the bricks of B, which the copy engine lays into both.
 
-   H200, November 2026: bfloat16 4096 x 4096 x 4096 in 172 us, 798 TFLOP/s; float32 of 6 products
-   in 1083 us, 127 TFLOP/s, where float32 units reach 51. */
+   H200, November 2026: bfloat16 4096 x 4096 x 4096 in 174 us, 789 TFLOP/s; float32 of 6 products
+   in 1104 us, 125 TFLOP/s, where float32 units reach 51. */
 enum { GT__HIGH = 128, GT__DEEP = 64, GT__BRICK = 64 * 64 * 2, GT__TEAM = 128 };
 enum { GT__ROOM = 227 << 10, GT__RING = 2 };   /* a block's memory; a warpgroup's bricks of C */
 

@@ -1281,34 +1281,32 @@ gt__soft_kernel(const __grid_constant__ gt__reduce_args p, const __grid_constant
 
 /* ---- >>copy ------------------------------------------------------------------------------------
    Elements of one size, whatever they mean, where an index picks along a dim of the source; other
-   copies are maps. A thread takes elements a grid apart; its coordinates come from divisions. */
+   copies are maps. A thread takes one, whose coordinates come from divisions. */
 template <class S> __global__ void __launch_bounds__(256)
 gt__copy_kernel(const __grid_constant__ gt__copy_args p) {
-  const uint64_t stride = (uint64_t)gridDim.x * blockDim.x, count = p.count;
+  uint64_t left = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+  int64_t to = 0, from = 0;
+  bool inside = true;
   gt__after_kernel_before();
-  for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride) {
-    uint64_t left = i;
-    int64_t to = 0, from = 0;
-    bool inside = true;
-    #pragma unroll 1
-    for (int d = p.ndim - 1; d >= 0; d--) {
-      const uint64_t n = p.size[d], q = d ? left / n : 0;
-      int64_t r = left - q * n;
-      left = q;
-      to += r * p.dst.stride[d];
-      if (d == p.gather_dim) {
-        const int64_t at = r * p.index.stride[0];
-        r = p.index.dtype == GT_INT32 ? ((const int32_t *)p.index.data)[at]
-                                      : ((const int64_t *)p.index.data)[at];
-        inside = r >= 0 && r < p.gather_size;
-      }
-      from += r * p.src.stride[d];
+  if (left >= (uint64_t)p.count) return;
+  #pragma unroll 1
+  for (int d = p.ndim - 1; d >= 0; d--) {
+    const uint64_t n = p.size[d], q = d ? left / n : 0;
+    int64_t r = left - q * n;
+    left = q;
+    to += r * p.dst.stride[d];
+    if (d == p.gather_dim) {
+      const int64_t at = r * p.index.stride[0];
+      r = p.index.dtype == GT_INT32 ? ((const int32_t *)p.index.data)[at]
+                                    : ((const int64_t *)p.index.data)[at];
+      inside = r >= 0 && r < p.gather_size;
     }
-    ((S *)p.dst.data)[to] = inside ? ((const S *)p.src.data)[from] : S();
-    if (inside || !p.fault) continue;
-    *(volatile int32_t *)p.fault = 1;    /* all who write it write the same */
-    __threadfence_system();              /* the word is the host's */
+    from += r * p.src.stride[d];
   }
+  ((S *)p.dst.data)[to] = inside ? ((const S *)p.src.data)[from] : S();
+  if (inside || !p.fault) return;
+  *(volatile int32_t *)p.fault = 1;      /* all who write it write the same */
+  __threadfence_system();                /* the word is the host's */
 }
 
 /* ---- >>matmul ----------------------------------------------------------------------------------
@@ -1321,7 +1319,7 @@ gt__copy_kernel(const __grid_constant__ gt__copy_args p) {
    The sums run over K in order, and over the parts: ever the same.
    H200, November 2026, beside cuBLAS: float32 47 TFLOP/s, .92; float64 56, .94; bfloat16 388, .49,
    since from sm_90 on full speed needs the instructions of >>hopper; one row at 4 TB/s, 1.0. */
-/* Whose tensor cores are used. 91 leaves 16 bits to >>hopper. For the host see gt__can_run. */
+/* Whose tensor cores are used. 91 leaves 16 bits to >>hopper. For the host see gt__choose_form. */
 #ifdef GPUTENSOR_NO_TENSOR_CORES
 enum { GT__CORES = 0 };
 #elif defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
@@ -1338,41 +1336,46 @@ static __host__ __device__ __forceinline__ bool gt__is_along(int64_t deep, int64
   return (deep < 0 ? -deep : deep) < (wide < 0 ? -wide : wide);
 }
 
-/* One operand's piece, TILE of M or N times STEP of K, in lines along M or N, PITCH apart, or along
-   K, ALONG apart, if it is so in memory and the engine turns it; and what a thread copies of it: of
-   lines as they are in memory, along K if that is faster, LOT values at once. Neighbouring threads
-   read neighbours, coalesced either way. */
-template <class T, int TILE, int STEP, int THREADS, int LOT_> struct gt__piece {
+/* One operand's piece, TILE of M or N times STEP of K, in lines along M or N, PITCH apart; or in
+   lines along K, ALONG apart, if they are so in memory and the engine may KEEP them. A thread
+   copies of lines as they are in memory, LOT values at once: neighbours read neighbours. */
+template <class T, int TILE, int STEP, int THREADS, int LOT_, bool KEEP> struct gt__piece {
   static constexpr int LOT = LOT_, LOTS = TILE * STEP / THREADS / LOT;
   static constexpr int PAD = sizeof(T) == 2 ? 8 : 4;     /* lines begin in different banks */
   static constexpr int PITCH = TILE + PAD, ALONG = STEP + PAD;
-  static constexpr int SIZE = LOT > 1 ? TILE * ALONG : STEP * PITCH;
-  static_assert(LOTS > 0, "all threads copy");
+  static constexpr int SIZE = KEEP ? TILE * ALONG : STEP * PITCH;
+  static_assert(LOTS > 0 && (TILE >= STEP || !KEEP), "all threads copy; either way there is room");
   const T *at;                           /* the thread's first lot */
   int64_t hop, step;                     /* to its next lot and to the next step */
   int line, place, more, wide_left;      /* of its first lot; lines to its next; there is of TILE */
-  bool along;                            /* lines are along K */
-  __device__ __forceinline__ gt__piece(const T *from, int64_t wide_stride, int64_t deep_stride,
-                                       int64_t wide) {
+  bool along;                            /* lines run along K in memory */
+  /* Of matrix `batch` of x, from `first` of `size` of M or N and from k on. */
+  __device__ __forceinline__ gt__piece(const gt__matmul_args &p, const gt__operand &x,
+                                       int64_t batch, int64_t first, int64_t k, int64_t size,
+                                       int64_t wide_stride, int64_t deep_stride) {
     along = gt__is_along(deep_stride, wide_stride);
     const int lots = (along ? STEP : TILE) / LOT;        /* of a line */
     line = threadIdx.x / lots;
     place = threadIdx.x % lots * LOT;
     more = THREADS / lots;
-    wide_left = wide < TILE ? (int)wide : TILE;
+    wide_left = (int)min(size - first, (int64_t)TILE);
     hop = along ? wide_stride : deep_stride;
-    at = from + line * hop + place * (along ? deep_stride : wide_stride);
+    at = (const T *)x.data + gt__offset(batch, p.n_batch, p.post.size, x.stride) +
+         first * wide_stride + k * deep_stride +
+         line * hop + place * (along ? deep_stride : wide_stride);
     hop *= more;
     step = STEP * deep_stride;
   }
+  /* In shared memory: from a value to the next of M or N, and of K. */
+  __device__ __forceinline__ int wide() const { return KEEP && along ? ALONG : 1; }
+  __device__ __forceinline__ int deep() const { return KEEP && along ? 1 : PITCH; }
   /* Brings the thread's lots of a step, of which `left` of K are in the matrix. */
   __device__ __forceinline__ void fetch(int64_t left_of_k, T *to) {
     const int left = left_of_k < STEP ? (int)left_of_k : STEP;
-    const bool turned = along && LOT == 1;               /* lines are along M or N there */
-    const int next = turned ? 1 : along ? ALONG : PITCH;
+    const int next = along ? wide() : deep();
     const int lines = along ? wide_left : left, run = (along ? left : wide_left) - place;
     const T *from = at;
-    to += line * next + place * (turned ? PITCH : 1);
+    to += line * next + place * (along ? deep() : wide());
     #pragma unroll
     for (int i = 0; i < LOTS; i++, from += hop, to += more * next) {
       const int there = line + i * more < lines ? max(min(run, LOT), 0) : 0;
@@ -1388,64 +1391,68 @@ template <class T, int TILE, int STEP, int THREADS, int LOT_> struct gt__piece {
   }
 };
 /* A tile, for DOWN x ACROSS warps. T is what they multiply, S what they add. LOT: of A, of B. */
-template <class T_, class S_, int M_, int N_, int STEP_, int DOWN, int ACROSS, int STAGES_,
-          int LOT_A, int LOT_B>
+template <class T_, int M_, int N_, int STEP_, int DOWN, int ACROSS, int STAGES_, int LOT_A,
+          int LOT_B>
 struct gt__tile {
   typedef T_ T;
-  typedef S_ S;
+  typedef std::conditional_t<sizeof(T) == 2, float, T> S;
   static constexpr int M = M_, N = N_, STEP = STEP_, STAGES = STAGES_;
   static constexpr int THREADS = 32 * DOWN * ACROSS, HIGH = M / DOWN, WIDE = N / ACROSS;
   static constexpr int SUMS = HIGH * WIDE / 32;
   static constexpr int ENGINE =
       sizeof(T) == 2 ? (GT__CORES >= 80 && GT__CORES != 91 ? GT__TENSOR : GT__NONE)
       : GT__CORES >= 90 && gt__native<T>::DTYPE == GT_FLOAT64 ? GT__TENSOR : GT__FMA;
-  /* what is turned: 1 for A, 2 for B, which GT__FMA does for strips only */
-  static constexpr int TURNS = ENGINE == GT__FMA ? (LOT_B > LOT_A) << 1
-                                                 : (LOT_A > 1) | (LOT_B > 1) << 1;
-  typedef gt__piece<T, M, STEP, THREADS, LOT_A> A;
-  typedef gt__piece<T, N, STEP, THREADS, LOT_B> B;
+  /* what may have lines along K: 1 for A, 2 for B, which GT__FMA takes in strips only */
+  static constexpr int KEEPS = ENGINE == GT__FMA ? (LOT_B > LOT_A) << 1 : (LOT_A > 1) * 3;
+  typedef gt__piece<T, M, STEP, THREADS, LOT_A, (KEEPS & 1) != 0> A;
+  typedef gt__piece<T, N, STEP, THREADS, LOT_B, (KEEPS & 2) != 0> B;
   static constexpr int SET = A::SIZE + B::SIZE, BYTES = STAGES * SET * (int)sizeof(T);
   GT__DEV int row() { return threadIdx.x / 32 / ACROSS * HIGH; }         /* the warp's first */
   GT__DEV int column() { return threadIdx.x / 32 % ACROSS * WIDE; }
 };
-template <class T> using gt__small = gt__tile<T, T, 64, 64, 64 / sizeof(T), 2, 2, 3, 1, 1>;
-typedef gt__tile<float, float, 128, 256, 16, 2, 4, 3, 4, 4> gt__large_float;
-typedef gt__tile<double, double, 128, 64, 16, 2, 2, 3, 2, 2> gt__large_double;
-template <class T> using gt__large_16 = gt__tile<T, float, 128, 256, 64, 2, 4, 3, 8, 8>;
-template <class T> using gt__lean_16 = gt__tile<T, float, 128, 256, 32, 2, 4, 3, 8, 8>;  /* 90 KB */
-typedef gt__tile<float, float, 4, 128, 32, 1, 4, 4, 1, 4> gt__strip_4;
-typedef gt__tile<float, float, 16, 128, 32, 1, 4, 4, 1, 4> gt__strip_16;
-typedef gt__tile<float, float, 64, 64, 32, 2, 2, 5, 1, 4> gt__strip_64;
+template <class T> using gt__small = gt__tile<T, 64, 64, 128 / sizeof(T), 2, 2, 3, 1, 1>;
+typedef gt__tile<float, 128, 256, 16, 2, 4, 3, 4, 4> gt__large_float;
+typedef gt__tile<double, 128, 64, 16, 2, 2, 3, 2, 2> gt__large_double;
+template <class T> using gt__large_16 = gt__tile<T, 128, 256, 64, 2, 4, 3, 8, 8>;
+template <class T> using gt__lean_16 = gt__tile<T, 128, 256, 32, 2, 4, 3, 8, 8>;
+typedef gt__tile<float, 4, 128, 32, 1, 4, 4, 1, 4> gt__strip_4;
+typedef gt__tile<float, 16, 128, 32, 1, 4, 4, 1, 4> gt__strip_16;
+typedef gt__tile<float, 64, 64, 32, 2, 2, 5, 1, 1> gt__strip_64;
 
-/* -- the engines -- x: fragments of A, for HIGH rows; y: of B, for WIDE columns. TURN: lines of the
-   piece, of A or B, lie along K. row and column: of a thread's sum i. */
-template <class P, int TURN, int ENGINE = P::ENGINE> struct gt__fragments {
+/* -- the engines -- x: fragments of A, for HIGH rows; y: of B, for WIDE columns, of which row and
+   column tell those of a thread's sum i. */
+template <class P, int ENGINE = P::ENGINE> struct gt__fragments {
   typedef typename P::T T;               /* lanes: 4 x 8, each with 4 x 4 and more; or 1 x 32 */
-  static constexpr int DEEP = P::TURNS ? 4 : 1, LANES = P::HIGH < 16 ? 32 : 8;
-  static constexpr int X = P::HIGH * LANES / 128, Y = P::WIDE / LANES;
-  static constexpr int RUN = Y < 4 ? Y : 4, LINE = TURN ? DEEP : RUN;
+  static constexpr int DEEP = P::KEEPS ? 4 : 1, LANES = P::HIGH < 16 ? 32 : 8;
+  static constexpr int X = P::HIGH * LANES / 128, Y = P::WIDE / LANES, RUN = Y < 4 ? Y : 4;
   T x[DEEP][X][4], y[DEEP][Y];
   GT__DEV int row(int i) {
     return i / Y / 4 * 16 + threadIdx.x % 32 / LANES * 4 + i / Y % 4;
   }
-  GT__DEV int column(int i) {
-    return TURN ? threadIdx.x % LANES + i % Y * LANES
-                : (i % Y / RUN * LANES + threadIdx.x % LANES) * RUN + i % RUN;
+  GT__DEV int column(int i, bool along) {
+    return along ? threadIdx.x % LANES + i % Y * LANES
+                 : (i % Y / RUN * LANES + threadIdx.x % LANES) * RUN + i % RUN;
   }
-  __device__ __forceinline__ void read(const T *a, const T *b, int q) {
-    a += q * P::A::PITCH + P::row() + row(0);
+  __device__ __forceinline__ void read(const typename P::A &, const typename P::B &b, const T *at,
+                                       int q) {
+    const T *from = at + P::A::SIZE + P::column() * b.wide() + q * b.deep();
+    at += q * P::A::PITCH + P::row() + row(0);
     #pragma unroll
     for (int i = 0; i < DEEP * X; i++)
-      gt__load_line((const char *)(a + i / X * P::A::PITCH + i % X * 16), x[i / X][i % X]);
-    #pragma unroll
-    for (int i = 0; i < Y; i += RUN)
+      gt__load_line((const char *)(at + i / X * P::A::PITCH + i % X * 16), x[i / X][i % X]);
+    if (b.wide() > 1)
       #pragma unroll
-      for (int d = 0; d < (TURN ? RUN : DEEP); d++) {
-        T line[LINE];
-        const int n = P::column() + column(TURN ? i + d : i);
-        const T *at = b + (TURN ? n * P::B::ALONG + q : (q + d) * P::B::PITCH + n);
-        gt__load_line((const char *)at, line);
-        for (int j = 0; j < LINE; j++) y[TURN ? j : d][i + (TURN ? d : j)] = line[j];
+      for (int i = 0; i < Y; i++) {
+        T line[DEEP];
+        gt__load_line((const char *)(from + column(i, true) * P::B::ALONG), line);
+        for (int d = 0; d < DEEP; d++) y[d][i] = line[d];
+      }
+    else
+      #pragma unroll
+      for (int i = 0; i < DEEP * Y; i += RUN) {
+        T line[RUN];
+        gt__load_line((const char *)(from + i / Y * P::B::PITCH + column(i, false)), line);
+        for (int j = 0; j < RUN; j++) y[i / Y][i % Y + j] = line[j];
       }
   }
   __device__ __forceinline__ void multiply(T *sum) const {
@@ -1459,39 +1466,38 @@ template <class P, int TURN, int ENGINE = P::ENGINE> struct gt__fragments {
 /* The tensor cores leave a lane 2 x 2 sums of each 16 x 8. Of float64 it has one of each 8 x 4 of A
    and B. Of 16 bits a read brings 16 x 16, of which a register has two of each 8 x 8: of A the
    first, 8 down, 8 on along K, both; of B the middle ones change places, since an instruction takes
-   neighbours. AW, AD, BW, BD: from M or N to the next, and from k. */
-template <class P, int TURN> struct gt__fragments<P, TURN, GT__TENSOR> {
+   neighbours. */
+template <class P> struct gt__fragments<P, GT__TENSOR> {
   typedef typename P::T T;
   static constexpr bool DOUBLE = sizeof(T) == 8;
   static constexpr int DEEP = DOUBLE ? 4 : 16, X = P::HIGH / 16, Y = P::WIDE / 8;
-  static constexpr int AW = TURN & 1 ? P::A::ALONG : 1, AD = TURN & 1 ? 1 : P::A::PITCH;
-  static constexpr int BW = TURN & 2 ? P::B::ALONG : 1, BD = TURN & 2 ? 1 : P::B::PITCH;
   std::conditional_t<DOUBLE, double, uint32_t> x[X][DOUBLE ? 2 : 4], y[Y][DOUBLE ? 1 : 2];
   GT__DEV int row(int i) { return i / 4 / Y * 16 + threadIdx.x % 32 / 4 + i / 2 % 2 * 8; }
-  GT__DEV int column(int i) { return i / 4 % Y * 8 + threadIdx.x % 4 * 2 + i % 2; }
-  template <bool ALONG> GT__DEV void get(const T *at, uint32_t *x, uint32_t *y) {
+  GT__DEV int column(int i, bool) { return i / 4 % Y * 8 + threadIdx.x % 4 * 2 + i % 2; }
+  GT__DEV void get(const T *at, bool along, uint32_t *x, uint32_t *y) {
     const uint32_t address = (uint32_t)__cvta_generic_to_shared(at);
-    if (ALONG)
-      asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                   : "=r"(x[0]), "=r"(x[1]), "=r"(y[0]), "=r"(y[1]) : "r"(address) : "memory");
-    else
-      asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-                   : "=r"(x[0]), "=r"(x[1]), "=r"(y[0]), "=r"(y[1]) : "r"(address) : "memory");
+#define GT__GET(how) \
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4" how ".shared.b16 {%0, %1, %2, %3}, [%4];" \
+                 : "=r"(x[0]), "=r"(x[1]), "=r"(y[0]), "=r"(y[1]) : "r"(address) : "memory")
+    if (along) GT__GET("");
+    else GT__GET(".trans");
+#undef GT__GET
   }
-  __device__ __forceinline__ void read(const T *a, const T *b, int q) {
+  __device__ __forceinline__ void read(const typename P::A &a, const typename P::B &b, const T *at,
+                                       int q) {
+    const int aw = a.wide(), ad = a.deep(), bw = b.wide(), bd = b.deep();
     const int lane = threadIdx.x % 32, low = lane % 8, near = lane & 8, far = lane / 2 & 8;
-    a += P::row() * AW + q * AD;
-    b += P::column() * BW + q * BD;
+    const T *u = at + P::row() * aw + q * ad, *v = at + P::A::SIZE + P::column() * bw + q * bd;
     if constexpr (DOUBLE) {
-      a += lane / 4 * AW + lane % 4 * AD;
-      b += lane / 4 * BW + lane % 4 * BD;
-      for (int i = 0; i < 2 * X; i++) x[i / 2][i % 2] = a[8 * i * AW];
-      for (int i = 0; i < Y; i++) y[i][0] = b[8 * i * BW];
+      u += lane / 4 * aw + lane % 4 * ad;
+      v += lane / 4 * bw + lane % 4 * bd;
+      for (int i = 0; i < 2 * X; i++) x[i / 2][i % 2] = u[8 * i * aw];
+      for (int i = 0; i < Y; i++) y[i][0] = v[8 * i * bw];
     } else {
-      a += near * AW + far * AD + low * (AW > 1 ? AW : AD);
-      b += far * BW + near * BD + low * (BW > 1 ? BW : BD);
-      for (int i = 0; i < X; i++) get<(TURN & 1) != 0>(a + 16 * i * AW, x[i], x[i] + 2);
-      for (int i = 0; i < Y; i += 2) get<(TURN & 2) != 0>(b + 8 * i * BW, y[i], y[i + 1]);
+      u += near * aw + far * ad + low * (aw > 1 ? aw : ad);
+      v += far * bw + near * bd + low * (bw > 1 ? bw : bd);
+      for (int i = 0; i < X; i++) get(u + 16 * i * aw, aw > 1, x[i], x[i] + 2);
+      for (int i = 0; i < Y; i += 2) get(v + 8 * i * bw, bw > 1, y[i], y[i + 1]);
     }
   }
   __device__ __forceinline__ void multiply(typename P::S *sum) const {
@@ -1516,10 +1522,9 @@ template <class P, int TURN> struct gt__fragments<P, TURN, GT__TENSOR> {
   }
 };
 
-template <class P, int TURN>
-GT__DEV void gt__multiply(typename P::A a, typename P::B b, int64_t k,
-                          typename P::S (&sum)[P::SUMS]) {
-  typedef gt__fragments<P, TURN> F;
+template <class P> GT__DEV void gt__multiply(typename P::A &a, typename P::B &b, int64_t k,
+                                             typename P::S (&sum)[P::SUMS]) {
+  typedef gt__fragments<P> F;
   static_assert(P::STEP / F::DEEP % 2 == 0, "fragments take turns within a step");
   constexpr int ROOM = P::STAGES * P::SET;
   typename P::T *const sets = (typename P::T *)gt__shared;
@@ -1531,8 +1536,6 @@ GT__DEV void gt__multiply(typename P::A a, typename P::B b, int64_t k,
     __pipeline_commit();
     left -= P::STEP;
   };
-  if (P::A::LOT > 1) a.along = TURN & 1; /* for the compiler to see */
-  if (P::B::LOT > 1) b.along = TURN >> 1;
   #pragma unroll 1
   for (int to = 0; to < ROOM - P::SET; to += P::SET) fetch(to);
   int at = -P::SET, to = ROOM - P::SET;  /* the sets to read and to fill */
@@ -1542,13 +1545,13 @@ GT__DEV void gt__multiply(typename P::A a, typename P::B b, int64_t k,
     __syncthreads();
   };
   await();
-  f[0].read(sets, sets + P::A::SIZE, 0);
+  f[0].read(a, b, sets, 0);
   #pragma unroll 1
   for (; k > 0; k -= P::STEP) {
     #pragma unroll
     for (int q = 0; q < P::STEP; q += F::DEEP) {
       if (q + F::DEEP == P::STEP) to = at, await();
-      f[(q / F::DEEP + 1) % 2].read(sets + at, sets + at + P::A::SIZE, (q + F::DEEP) % P::STEP);
+      f[(q / F::DEEP + 1) % 2].read(a, b, sets + at, (q + F::DEEP) % P::STEP);
       if (q == 0) fetch(to);
       f[q / F::DEEP % 2].multiply(sum);
     }
@@ -1556,49 +1559,61 @@ GT__DEV void gt__multiply(typename P::A a, typename P::B b, int64_t k,
   __pipeline_wait_prior(0);
 }
 
-/* The block's tile, of type S, or T. */
+/* The block's tile, of type S, or T. TURN: which operands of P::KEEPS have lines along K. If the
+   compiler does not know that, float64 takes 7 % longer, strips and 16 bits 10 to 40 %. */
 template <class P, int TURN>
-GT__DEV void gt__make_tile(const gt__matmul_args &p, int64_t k_part, int64_t hop) {
-  typedef gt__fragments<P, TURN> F;
+GT__DEV void gt__make_tile(const gt__matmul_args &p, int64_t k_part) {
+  typedef gt__fragments<P> F;
   typedef typename P::T T;
   typedef typename P::S S;
   const gt__operand &out = p.post.out;
   const int64_t across = (p.n - 1) / P::N + 1, tiles = ((p.m - 1) / P::M + 1) * across;
   const int64_t k = blockIdx.y * k_part, batch = blockIdx.x / tiles, tile = blockIdx.x % tiles;
   const int64_t m = tile / across * P::M, n = tile % across * P::N;
-  const auto first = [&](const gt__operand &x) {
-    return gt__offset(batch, p.n_batch, p.post.size, x.stride);
-  };
+  typename P::A a(p, p.a, batch, m, k, p.m, p.a_row, p.a_col);
+  typename P::B b(p, p.b, batch, n, k, p.n, p.b_col, p.b_row);
+  if (P::KEEPS & 1) a.along = TURN & 1;
+  if (P::KEEPS & 2) b.along = TURN >> 1;
   S sum[P::SUMS] = {};
-  gt__multiply<P, TURN>(
-      {(const T *)p.a.data + first(p.a) + m * p.a_row + k * p.a_col, p.a_row, p.a_col, p.m - m},
-      {(const T *)p.b.data + first(p.b) + n * p.b_col + k * p.b_row, p.b_col, p.b_row, p.n - n},
-      min(p.k - k, k_part), sum);
+  gt__multiply<P>(a, b, min(p.k - k, k_part), sum);
   gt__release_next_kernel();
-  const int64_t at = blockIdx.y * hop + first(out);
+  const int64_t next = out.stride[p.n_batch];
+  const int64_t at = blockIdx.y * p.m * next +
+                     gt__offset(batch, p.n_batch, p.post.size, out.stride);
   #pragma unroll
   for (int i = 0; i < P::SUMS; i++) {
-    const int64_t row = m + P::row() + F::row(i), column = n + P::column() + F::column(i);
-    const int64_t to = at + row * out.stride[p.n_batch] + column * out.stride[p.n_batch + 1];
+    const int64_t row = m + P::row() + F::row(i);
+    const int64_t column = n + P::column() + F::column(i, TURN > 1);
+    const int64_t to = at + row * next + column * out.stride[p.n_batch + 1];
     if (row >= p.m || column >= p.n) continue;
     if (sizeof(T) == 2 && out.size_log2 == 1) ((T *)out.data)[to] = gt__cast<T, S>::of(sum[i]);
     else ((S *)out.data)[to] = sum[i];
   }
 }
-/* Grid: x tiles of all batches, y parts of K, whose sums go to C, C + hop and so on. */
+/* Grid: x tiles of all batches, y parts of K, whose sums are a matrix each. */
 template <class P> __global__ void __launch_bounds__(P::THREADS, 256 / P::THREADS)
-gt__matmul_kernel(const __grid_constant__ gt__matmul_args p, int64_t k_part, int64_t hop) {
+gt__matmul_kernel(const __grid_constant__ gt__matmul_args p, int64_t k_part) {
   const int turn =
-      P::TURNS & (gt__is_along(p.a_col, p.a_row) | gt__is_along(p.b_row, p.b_col) << 1);
+      P::KEEPS & (gt__is_along(p.a_col, p.a_row) | gt__is_along(p.b_row, p.b_col) << 1);
   gt__await_kernel_before();
   if constexpr (P::ENGINE != GT__NONE) {
-    if (turn == 3) gt__make_tile<P, P::TURNS & 3>(p, k_part, hop);
-    else if (turn == 2) gt__make_tile<P, P::TURNS & 2>(p, k_part, hop);
-    else if (turn == 1) gt__make_tile<P, P::TURNS & 1>(p, k_part, hop);
-    else gt__make_tile<P, 0>(p, k_part, hop);
+    if (turn == 3) gt__make_tile<P, P::KEEPS & 3>(p, k_part);
+    else if (turn == 2) gt__make_tile<P, P::KEEPS & 2>(p, k_part);
+    else if (turn == 1) gt__make_tile<P, P::KEEPS & 1>(p, k_part);
+    else gt__make_tile<P, 0>(p, k_part);
   }
 }
 
+/* A step behind a product, where all are so simple that they need no slots: sum = op(sum, number
+   times an element, or the number alone). */
+enum { GT__AFTERS = 4 };
+#define GT__ACTIVATIONS(X) X(gelu) X(silu) X(sigmoid) X(tanh)  /* and relu, which is short */
+struct gt__after {
+  const char *data;                      /* of C's shape by its strides in bytes; or NULL */
+  int64_t batch, row, column;
+  float number;
+  uint8_t op, dtype;
+};
 /* How C is cut into tiles, and these into parts, which go through scratch. Blocks take whole tiles
    in turns. The last tiles, from `whole` on, would leave some idle: each has steps / share parts.
    Of all these parts the c-th, of the r-th of these tiles, is in slot r + c. */
@@ -1608,12 +1623,10 @@ struct gt__division {
   int units, steps, share;               /* whole tiles and parts; of K: of a tile, of a part */
   int direct, slots, lines, pitch;       /* direct: the copy engine can store to C */
   float *parts;                          /* [slots][lines][pitch] */
-  void *to;                              /* C = relu(alpha * sums + bias) */
+  void *to;                              /* C, of float32, float16 or bfloat16 */
   int64_t row, column, batch;            /* its strides, in elements */
-  float alpha;
-  int relu, dtype, bias_dtype;           /* dtype: float32, float16 or bfloat16 */
-  const char *bias;                      /* or NULL; its strides are in bytes */
-  int64_t bias_row, bias_column;
+  int dtype, afters;
+  gt__after after[GT__AFTERS];
 };
 /* The place of a tile in C. Tiles that are made at the same time shall share rows of A and columns
    of B in the L2 cache: they go through C in bands of 8 rows of tiles. */
@@ -1629,6 +1642,40 @@ GT__DEV void gt__add4(float (&sum)[4], const float *from) {
   float x[4];
   gt__load_line((const char *)from, x);
   for (int j = 0; j < 4; j++) sum[j] = GT__ADD(sum[j], x[j]);
+}
+/* On a thread's sums. each(s, f) calls f(i, y) with the element of operand s for each sum i. An
+   activation takes 16 at a time and turns them round, since registers cannot be indexed. */
+template <int N, class Each>
+GT__DEV void gt__follow(const gt__division &t, float (&sum)[N], const Each &each) {
+  constexpr int LOT = N < 16 ? N : 16;
+  #pragma unroll 1
+  for (int k = 0; k < t.afters; k++) {
+    const gt__after &s = t.after[k];
+    const bool mul = s.op == GT__OP_mul;
+    const auto take = [&](int i, float y) { /* sum * y + -0 is the product, sum * 1 + y the sum */
+      sum[i] = __fmaf_rn(sum[i], mul ? y : 1, mul ? -0.f : y);
+    };
+    if (s.data) {
+      each(s, [&](int i, float y) { take(i, GT__MUL(s.number, y)); });
+    } else if (mul || s.op == GT__OP_add) {
+      GT__EACH take(i, s.number);
+    } else if (s.op == GT__OP_relu) {
+      GT__EACH sum[i] = gt__formula<GT__OP_relu, float>::of(sum[i], 0, 0);
+    } else
+      #pragma unroll 1
+      for (int turn = 0; turn < N; turn += LOT) {
+        float y[LOT];
+        #pragma unroll
+        for (int i = 0; i < LOT; i++) y[i] = sum[i];
+        switch (s.op) {
+#define GT__ACTIVATION(name) case GT__OP_##name: gt__apply_all<GT__OP_##name>(y, y, y); break;
+          GT__ACTIVATIONS(GT__ACTIVATION)
+#undef GT__ACTIVATION
+        }
+        #pragma unroll
+        for (int i = 0; i < N; i++) sum[i] = i < N - LOT ? sum[(i + LOT) % N] : y[i - (N - LOT)];
+      }
+  }
 }
 /* C from the parts of its tiles, added up in their order. A block makes 32 columns, a thread four
    of them; of many parts, `team` threads have a share each, so that all loads are on their way at
@@ -1656,17 +1703,21 @@ gt__gather_kernel(const __grid_constant__ gt__division t, int team) {
   if (!inside || share > 0) return;
   for (int k = 1; k < team; k++) gt__add4(sum, shares[i + k * (256 / team)]);
   const gt__corner at = gt__find_corner(t, t.whole + tile);
-  const int64_t m = at.m + row, n = at.n + column;
-  #pragma unroll
-  for (int j = 0; j < 4; j++) {
-    const int64_t to = at.batch * t.batch + m * t.row + (n + j) * t.column;
-    const char *bias = t.bias + m * t.bias_row + (n + j) * t.bias_column;
-    if (m >= t.m || n + j >= t.n) return;
-    float x = GT__MUL(t.alpha, sum[j]);
-    if (t.bias) x = GT__ADD(x, gt__load_one<float>(bias, t.bias_dtype));
-    if (t.relu) x = gt__formula<GT__OP_relu, float>::of(x, 0, 0);
-    gt__store_one((char *)t.to + (to << (t.dtype == GT_FLOAT32 ? 2 : 1)), t.dtype, x);
-  }
+  const int m = at.m + row, n = at.n + column;
+  gt__follow(t, sum, [&](const gt__after &s, auto take) {
+    const char *line = s.data + at.batch * s.batch + min(m, t.m - 1) * s.row;
+    gt__if_usual<float>(s.dtype, [&](auto tag) {
+      for (int j = 0; j < 4; j++) {
+        const auto y = *(const decltype(tag) *)(line + min(n + j, t.n - 1) * s.column);
+        take(j, gt__cast<float, decltype(tag)>::of(y));
+      }
+    });
+  });
+  const int64_t to = at.batch * t.batch + m * t.row + n * t.column;
+  gt__if_usual<float>(t.dtype, [&](auto tag) {
+    for (int j = 0; j < 4 && m < t.m && n + j < t.n; j++)
+      ((decltype(tag) *)t.to)[to + j * t.column] = gt__cast<decltype(tag), float>::of(sum[j]);
+  });
 }
 
 /* ---- >>hopper ----------------------------------------------------------------------------------
@@ -1677,6 +1728,9 @@ gt__gather_kernel(const __grid_constant__ gt__division t, int team) {
    c of line r lies at c ^ r % 8), so that neither the tensor cores nor the copy engine meet bank
    conflicts. The lines run along K, or along M or N, as the operand does in memory: the tensor
    cores take both, so no transposed form needs a copy. A stage holds the bricks of one step.
+
+   What follows the product (scale, bias, activation, another matrix) works on sums in registers; a
+   row is spread by shuffles, a matrix comes through the stages, as if it were two more steps.
 
    float32: x = p0 + p1 + p2, each a bfloat16, is exact to 2^-25 of x. Of the nine products of
    pieces six matter; they share the bricks of their stage. The tensor cores cut off what does not
@@ -1690,6 +1744,7 @@ gt__gather_kernel(const __grid_constant__ gt__division t, int team) {
    H200, November 2026: bfloat16 4096 x 4096 x 4096 in 174 us, 789 TFLOP/s; float32 of 6 products
    in 1104 us, 125 TFLOP/s, where float32 units reach 51. */
 enum { GT__HIGH = 128, GT__DEEP = 64, GT__BRICK = 64 * 64 * 2, GT__TEAM = 128 };
+enum { GT__FORM_B = 1, GT__FORM_A = 2, GT__FORM_HALF = 4 };   /* B, A along K; float16 */
 enum { GT__ROOM = 227 << 10, GT__RING = 2 };   /* a block's memory; a warpgroup's bricks of C */
 
 /* A or B as lines of `wide` elements, which run along K or across, and how it is packed. */
@@ -1704,18 +1759,21 @@ struct gt__factor {
 };
 struct gt__factors { gt__factor x[2]; };
 struct gt__hopper_args {
-  CUtensorMap map[2], c;                 /* where A and B, or their pieces, and C are */
+  CUtensorMap map[2], c, after;          /* where A and B, or their pieces, C and a matrix are */
   gt__division t;
   int down, k;                           /* a cluster is `down` tiles above each other, 1 or 2 */
   int box;                               /* the lines of A that are loaded at once, at most 64 */
+  int form;                              /* bits of GT__FORM_... */
+  int extra, columns, step;              /* of the matrix behind: its stages, or 0; of its bricks;
+                                            to a batch's next, 1 or 0 */
   gt__factors f;
 };
 
-/* A kernel's constants. T: what is multiplied; PRODUCTS: 6 or 3, which make float32, or 1. */
-template <class T_, int WIDE_, int PRODUCTS_, bool A_ALONG_K_, bool B_ALONG_K_> struct gt__plan {
-  typedef T_ T;
+/* A kernel's constants. PRODUCTS: 6 or 3, which make float32, or 1. FOLLOWED: by steps behind the
+   product, without which a kernel begins sooner, up to 5 us, since its code lies closer. */
+template <int WIDE_, int PRODUCTS_, bool FOLLOWED_> struct gt__plan {
+  static constexpr bool FOLLOWED = FOLLOWED_;
   static constexpr int WIDE = WIDE_, PRODUCTS = PRODUCTS_, N = WIDE / 2;    /* N: sums a thread */
-  static constexpr bool A_ALONG_K = A_ALONG_K_, B_ALONG_K = B_ALONG_K_;
   static constexpr int PIECES = PRODUCTS == 6 ? 3 : PRODUCTS == 3 ? 2 : 1;
   static constexpr int A_BRICKS = GT__HIGH / 64, B_BRICKS = WIDE / 64;      /* of a piece */
   static constexpr int STAGE = PIECES * (A_BRICKS + B_BRICKS) * GT__BRICK;
@@ -1834,28 +1892,42 @@ GT__DEV bool gt__find_work(const gt__hopper_args &p, int down, gt__work &w) {
   return true;
 }
 
-/* A warp: keeps the stages full. A's second brick is left out where C has no rows for it. */
-template <class P>
+/* A warp for each operand keeps the stages full, that for A says how many bytes will come. A's
+   second brick is left out where C has no rows for it. Behind a whole tile's steps comes the matrix
+   that is added to it, if there is one, in stages of its own. */
+template <class P, int OF_B>
 GT__DEV void gt__produce(const gt__hopper_args &p, int down, gt__ring r, gt__work w) {
-  constexpr int OF_A = P::PIECES * P::A_BRICKS, OF_B = P::PIECES * P::B_BRICKS;
+  constexpr int EACH = OF_B ? P::B_BRICKS : P::A_BRICKS, BRICKS = P::STAGE / GT__BRICK;
+  const int along = p.f.x[OF_B].along_k, z = p.f.x[OF_B].step;
   int i = 0;
-  do {
-    const int left_out = p.t.m - w.m <= 64, of_a = OF_A - left_out * P::PIECES;
-    for (int step = w.from; step < w.to; step++, i++) {
-      uint64_t *full = &r.full[i % P::STAGES];
-      uint8_t *to = r.stages + i % P::STAGES * P::STAGE;
-      gt__barrier_wait(&r.empty[i % P::STAGES], i / P::STAGES % 2 ^ 1);
+  const auto begin = [&](int bytes) {
+    uint64_t *full = &r.full[i % P::STAGES];
+    gt__barrier_wait(&r.empty[i % P::STAGES], i / P::STAGES % 2 ^ 1);
+    if (!OF_B)
       asm volatile(GT__ONE "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1; }"
-                   ::"r"(gt__smem(full)), "r"(of_a * p.box * 128 + OF_B * GT__BRICK) : "memory");
+                   ::"r"(gt__smem(full)), "r"(bytes) : "memory");
+    return full;
+  };
+  do {
+    const int left_out = p.t.m - w.m <= 64, of_a = (P::A_BRICKS - left_out) * P::PIECES;
+    for (int step = w.from; step < w.to; step++, i++) {
+      uint64_t *full = begin(of_a * p.box * 128 + P::PIECES * P::B_BRICKS * GT__BRICK);
+      uint8_t *to = r.stages + i % P::STAGES * P::STAGE;
+      if (OF_B) to += P::PIECES * P::A_BRICKS * GT__BRICK;
       #pragma unroll
-      for (int b = 0; b < OF_A + OF_B; b++, to += GT__BRICK) {
-        const int of_b = b >= OF_A, each = of_b ? P::B_BRICKS : P::A_BRICKS, in = b - of_b * OF_A;
-        const int mn = (of_b ? w.n : w.m) + in % each * 64, k = step * GT__DEEP;
-        const bool along = of_b ? P::B_ALONG_K : P::A_ALONG_K;
-        if (of_b ? down == 1 || in % 2 == blockIdx.x % 2 : in % each == 0 || !left_out)
-          gt__load_box(to, &p.map[of_b], full, along ? k : mn, along ? mn : k,
-                       w.batch * p.f.x[of_b].step + in / each, of_b && down > 1 ? 3 : 0);
+      for (int b = 0; b < P::PIECES * EACH; b++, to += GT__BRICK) {
+        const int mn = (OF_B ? w.n : w.m) + b % EACH * 64, k = step * GT__DEEP;
+        if (OF_B ? down == 1 || b % 2 == blockIdx.x % 2 : b % EACH == 0 || !left_out)
+          gt__load_box(to, &p.map[OF_B], full, along ? k : mn, along ? mn : k,
+                       w.batch * z + b / EACH, OF_B && down > 1 ? 3 : 0);
       }
+    }
+    for (int e = 0; P::FOLLOWED && w.slot < 0 && e < p.extra; e++, i++) {
+      const int first = e * BRICKS, some = min(2 * P::WIDE / p.columns - first, BRICKS);
+      uint64_t *full = begin(some * GT__BRICK);
+      for (int b = 0; b < some && !OF_B; b++)
+        gt__load_box(r.stages + i % P::STAGES * P::STAGE + b * GT__BRICK, &p.after, full,
+                     w.n + (first + b) / 2 * p.columns, w.m + b % 2 * 64, w.batch * p.step, 0);
     }
   } while (gt__find_work(p, down, w));
 }
@@ -1870,10 +1942,12 @@ GT__DEV void gt__release(uint64_t *empty, int writers) {
                  ::"r"(gt__smem(empty)), "r"(lane) : "memory");
 }
 /* Starts the products of stage i when it is there, for rows 64 * half ..: of pieces, of which three
-   products are the last three, small ones first. Of one product the stage's may go on, those before
-   have ended; several have ended all. */
-template <class P, int N>
+   products are the last three, small ones first. These may go on, those of the stage before have
+   ended. */
+template <class P, int FORM, int N>
 GT__DEV void gt__multiply_stage(const gt__ring &r, int i, int half, float (&d)[N], bool add) {
+  typedef std::conditional_t<(FORM & GT__FORM_HALF) != 0, gt__half, gt__bfloat> T;
+  constexpr bool A_ALONG = FORM & GT__FORM_A, B_ALONG = FORM & GT__FORM_B;
   constexpr int of_a[6] = {2, 1, 0, 1, 0, 0}, of_b[6] = {0, 1, 2, 0, 1, 0};
   const uint8_t *stage = r.stages + i % P::STAGES * P::STAGE;
   const uint64_t a = gt__bricks(gt__smem(stage) + half * GT__BRICK);
@@ -1884,13 +1958,13 @@ GT__DEV void gt__multiply_stage(const gt__ring &r, int i, int half, float (&d)[N
   for (int q = 6 - P::PRODUCTS; q < 6; q++)
     #pragma unroll
     for (int k = 0; k < GT__DEEP; k += 16) {
-      const int over_a = of_a[q] * P::A_BRICKS * GT__BRICK + k * (P::A_ALONG_K ? 2 : 128);
-      const int over_b = of_b[q] * P::B_BRICKS * GT__BRICK + k * (P::B_ALONG_K ? 2 : 128);
-      gt__mma<P::A_ALONG_K, P::B_ALONG_K>(typename P::T(), d, a + (over_a >> 4), b + (over_b >> 4),
-                                          add || q > 6 - P::PRODUCTS || k > 0);
+      const int over_a = of_a[q] * P::A_BRICKS * GT__BRICK + k * (A_ALONG ? 2 : 128);
+      const int over_b = of_b[q] * P::B_BRICKS * GT__BRICK + k * (B_ALONG ? 2 : 128);
+      gt__mma<A_ALONG, B_ALONG>(T(), d, a + (over_a >> 4), b + (over_b >> 4),
+                                add || q > 6 - P::PRODUCTS || k > 0);
     }
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"((int)(P::PRODUCTS == 1)) : "memory");
+  asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
 }
 /* float32 that pieces cannot carry. A line (a row of A, a column of B) whose largest |x| is NaN,
    infinite or above 2^62 may make products of pieces overflow, one below 2^-62 makes those of low
@@ -1901,8 +1975,8 @@ template <class P> GT__DEV bool gt__must_be_strict(const gt__hopper_args &p, con
   const int line = (along_n ? w.n : w.m) + thread % GT__HIGH, lines = along_n ? p.t.n : p.t.m;
   const uint32_t *top = x.top + (int64_t)(x.step > 0 ? w.batch : 0) * x.chunks * lines + line;
   uint32_t most = 0;
-  static_assert(P::WIDE == GT__HIGH || P::PRODUCTS == 1, "a thread has one row or one column");
-  if (line < lines)
+  static_assert(P::WIDE <= GT__HIGH || P::PRODUCTS == 1, "a thread has one row or one column");
+  if (line < lines && (!along_n || thread % GT__HIGH < P::WIDE))
     #pragma unroll 4
     for (int i = 0; i < x.chunks; i++) most = max(most, top[(int64_t)i * lines]);
   int any = most > 189u << 23 || (most < 65u << 23 && most > 0);
@@ -1932,22 +2006,46 @@ GT__DEV void gt__multiply_strictly(const gt__hopper_args &p, const gt__work &w, 
 }
 
 /* -- from registers to C -- */
-/* What stands behind the product, in registers: a thread has two columns of each eight. */
-template <int N>
-GT__DEV void gt__finish(const gt__division &t, const gt__work &w, float (&sum)[N]) {
+/* Of an operand behind the product, the element for each of a thread's sums, two columns of each
+   eight: of a row, of which a lane has every 32nd; of a matrix in stages, float32 behind pieces. */
+template <class P, class F>
+GT__DEV void gt__each_of_row(const gt__after &s, int n, const gt__work &w, const F &take) {
   const int lane = threadIdx.x % 32;
-  if (t.alpha != 1) GT__EACH sum[i] = GT__MUL(t.alpha, sum[i]);
-  if (t.bias)
+  float x[P::WIDE / 32];
+  gt__if_usual<float>(s.dtype, [&](auto tag) {
+    typedef decltype(tag) S;
+    const char *row = s.data + w.batch * s.batch;
+    S y[P::WIDE / 32];
     #pragma unroll
-    for (int i = 0; i < N; i += 16) {    /* 32 columns, of which a lane reads one's bias */
-      const char *bias = t.bias + min(w.n + 2 * i + lane, t.n - 1) * t.bias_column;
-      const float x = gt__load_one<float>(bias, t.bias_dtype);
-      for (int j = 0; j < 16; j++) {
-        const float y = __shfl_sync(~0u, x, j / 4 * 8 + lane % 4 * 2 + j % 2);
-        sum[i + j] = GT__ADD(sum[i + j], y);
-      }
-    }
-  if (t.relu) GT__EACH sum[i] = gt__formula<GT__OP_relu, float>::of(sum[i], 0, 0);
+    for (int i = 0; i < P::WIDE / 32; i++)
+      y[i] = *(const S *)(row + min(w.n + i * 32 + lane, n - 1) * s.column);
+    gt__cast_all(x, y);
+  });
+  #pragma unroll
+  for (int i = 0; i < P::N; i++)
+    take(i, __shfl_sync(~0u, x[i / 16], i / 4 % 4 * 8 + lane % 4 * 2 + i % 2));
+}
+template <class P, class F>
+GT__DEV void gt__each_of_matrix(const gt__ring &r, int dtype, int step, int half, const F &take) {
+  typedef std::conditional_t<P::PRODUCTS == 1, uint32_t, float2> S;
+  constexpr int COLUMNS = 256 / sizeof(S), EACH = P::STAGE / GT__BRICK / 2;  /* in a stage */
+  const int lane = threadIdx.x % 32;
+  #pragma unroll
+  for (int i = 0; i < P::N; i += 2) {
+    const int column = i / 4 * 8, brick = column / COLUMNS, at = step + brick / EACH;
+    const int stage = at % P::STAGES;
+    const int line = threadIdx.x / 32 % 4 * 16 + lane / 4 + i / 2 % 2 * 8;
+    const int in = (column % COLUMNS / 2 + lane % 4) * (int)sizeof(S) ^ line % 8 * 16;
+    float x[2];
+    if (i % 4 == 0 && column % (EACH * COLUMNS) == 0)
+      gt__barrier_wait(&r.full[stage], at / P::STAGES % 2);
+    const S pair = *(const S *)(r.stages + stage * P::STAGE + line * 128 + in +
+                                (brick % EACH * 2 + half) * GT__BRICK);
+    if (sizeof(S) == 8) memcpy(x, &pair, 8);
+    else if (dtype == GT_FLOAT16) gt__cast_all(x, (const gt__half *)&pair);
+    else gt__cast_all(x, (const gt__bfloat *)&pair);
+    take(i, x[0]), take(i + 1, x[1]);
+  }
 }
 /* Lays brick i of a team's 64 rows, of S. Chunk c of a line lies at c ^ line % 8. Of 16 bits, four
    squares of 8 x 8 are stored at once: a thread gives the address of a line of one of them. */
@@ -1983,7 +2081,7 @@ GT__DEV void gt__store_brick(S *to, int64_t row, int rows, int columns, const ui
 }
 /* A warpgroup's 64 x WIDE of C, of 16 bits, two bricks a time, by the copy engine, which stores the
    last ones as the next tile is made. */
-template <class P>
+template <class P, class S>
 GT__DEV void gt__put_tile(const gt__hopper_args &p, const gt__work &w, uint8_t *bricks, int half,
                           const float (&sum)[P::N]) {
   const bool leader = threadIdx.x % GT__TEAM == 0;
@@ -1993,7 +2091,7 @@ GT__DEV void gt__put_tile(const gt__hopper_args &p, const gt__work &w, uint8_t *
     gt__team_sync(half);                 /* the bricks are free */
     #pragma unroll
     for (int j = i; j < min(i + GT__RING, P::WIDE / 64); j++)
-      gt__lay_brick<typename P::T>(bricks + (j - i) * GT__BRICK, j, sum);
+      gt__lay_brick<S>(bricks + (j - i) * GT__BRICK, j, sum);
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     gt__team_sync(half);
     for (int j = i; leader && j < min(i + GT__RING, P::WIDE / 64); j++)
@@ -2020,28 +2118,38 @@ GT__DEV void gt__store_tile(const gt__division &t, const gt__work &w, uint8_t *b
     __syncwarp();
     if (part || t.dtype == GT_FLOAT32)
       gt__store_brick((part ? t.parts : (float *)t.to) + at + n, row, rows, columns - n, brick);
-    else gt__store_brick((typename P::T *)t.to + at + n, row, rows, columns - n, brick);
+    else if (t.dtype == GT_FLOAT16)
+      gt__store_brick((gt__half *)t.to + at + n, row, rows, columns - n, brick);
+    else gt__store_brick((gt__bfloat *)t.to + at + n, row, rows, columns - n, brick);
   }
 }
 
-/* Adds up the block's steps `step` .. end - 1. */
-template <class P, int N>
+/* Calls f with the form as a constant. */
+template <class P, int FORM = P::PRODUCTS == 1 ? 7 : 3, class F>
+GT__DEV void gt__by_form(int form, const F &f) {
+  if (form == FORM) f(gt__fold_tag<FORM>());
+  else if constexpr (FORM > 0) gt__by_form<P, FORM - 1>(form, f);
+}
+/* Adds up the block's steps `step` .. end - 1; of pieces each by itself. */
+template <class P, int FORM, int N>
 GT__DEV void gt__accumulate(const gt__ring &r, int step, int end, int half, int down,
                             float (&sum)[N]) {
-  if constexpr (P::PRODUCTS == 1) {
-    gt__multiply_stage<P>(r, step, half, sum, false);
-    while (++step < end) {
-      gt__multiply_stage<P>(r, step, half, sum, true);
-      gt__release(&r.empty[(step - 1) % P::STAGES], down);
+  const auto add_up = [&](float (&d)[N], int i, int stop) {
+    gt__multiply_stage<P, FORM>(r, i, half, d, false);
+    while (++i < stop) {
+      gt__multiply_stage<P, FORM>(r, i, half, d, true);
+      gt__release(&r.empty[(i - 1) % P::STAGES], down);
     }
     asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
-    gt__release(&r.empty[(end - 1) % P::STAGES], down);
+    gt__release(&r.empty[(stop - 1) % P::STAGES], down);
+  };
+  if constexpr (P::PRODUCTS == 1) {
+    add_up(sum, step, end);
   } else {
     GT__EACH sum[i] = 0;
     for (; step < end; step++) {
       float part[N];
-      gt__multiply_stage<P>(r, step, half, part, false);
-      gt__release(&r.empty[step % P::STAGES], down);
+      add_up(part, step, step + 1);
       GT__EACH sum[i] += part[i];
     }
   }
@@ -2050,24 +2158,35 @@ GT__DEV void gt__accumulate(const gt__ring &r, int step, int end, int half, int 
 /* One warpgroup: multiplies what arrives, and writes its half of each tile. */
 template <class P>
 GT__DEV void gt__consume(const gt__hopper_args &p, int down, gt__ring r, gt__work w) {
-  const int half = threadIdx.x / GT__TEAM - 1;
+  const int half = __shfl_sync(~0u, threadIdx.x / GT__TEAM, 0) - 1;     /* uniform registers */
   uint8_t *bricks = r.out + half * GT__RING * GT__BRICK;
   int step = 0;
   do {
     float sum[P::N];
     const bool strict = P::PRODUCTS > 1 && gt__must_be_strict<P>(p, w);
-    if (P::WIDE == 64 && p.t.m - w.m <= 64 * half)     /* C has no rows for this team */
-      for (int i = step; i < step + w.to - w.from; i++) {
+    const int begin = step, end = begin + w.to - w.from, last = end + (w.slot < 0 ? p.extra : 0);
+    step = last;
+    if (P::WIDE == 64 && p.t.m - w.m <= 64 * half) {   /* C has no rows for this team */
+      for (int i = begin; i < last; i++) {
         gt__barrier_wait(&r.full[i % P::STAGES], i / P::STAGES % 2);
         gt__release(&r.empty[i % P::STAGES], down);
       }
-    else gt__accumulate<P>(r, step, step + w.to - w.from, half, down, sum);
-    step += w.to - w.from;
+      continue;
+    }
+    gt__by_form<P>(p.form, [&](auto form) {
+      gt__accumulate<P, decltype(form)::value>(r, begin, end, half, down, sum);
+    });
     if (P::PRODUCTS > 1 && strict) gt__multiply_strictly(p, w, half, sum);
-    if (w.slot < 0) gt__finish(p.t, w, sum);
-    if (P::PRODUCTS == 1 && w.slot < 0 && p.t.direct)
-      gt__put_tile<P>(p, w, bricks, half, sum);
-    else {
+    if (P::FOLLOWED && w.slot < 0)
+      gt__follow(p.t, sum, [&](const gt__after &s, auto take) {
+        if (s.row == 0) gt__each_of_row<P>(s, p.t.n, w, take);
+        else gt__each_of_matrix<P>(r, s.dtype, end, half, take);
+      });
+    for (int i = end; i < last; i++) gt__release(&r.empty[i % P::STAGES], down);
+    if (P::PRODUCTS == 1 && w.slot < 0 && p.t.direct) {
+      if (p.t.dtype == GT_FLOAT16) gt__put_tile<P, gt__half>(p, w, bricks, half, sum);
+      else gt__put_tile<P, gt__bfloat>(p, w, bricks, half, sum);
+    } else {
       if (threadIdx.x % GT__TEAM == 0) gt__await_stores();
       gt__team_sync(half);               /* the bricks are free */
       gt__store_tile<P>(p.t, w, bricks, half, sum);
@@ -2096,8 +2215,9 @@ gt__hopper_kernel(const __grid_constant__ gt__hopper_args p) {
   gt__after_kernel_before();
   if (threadIdx.x < GT__TEAM) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
-    const bool first = __shfl_sync(~0u, threadIdx.x / 32, 0) == 0;    /* of the four warps */
-    if (first) gt__produce<P>(p, down, r, w);
+    const int warp = __shfl_sync(~0u, threadIdx.x / 32, 0);     /* the same for the compiler, too */
+    if (warp == 0) gt__produce<P, 0>(p, down, r, w);
+    if (warp == 1) gt__produce<P, 1>(p, down, r, w);
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
     gt__consume<P>(p, down, r, w);
@@ -2227,11 +2347,11 @@ static const void *const gt__reduce_kernels[5][6] = {
 #undef GT__REDUCES
 static const void *const gt__soft_kernels[2] = {GT__POINTER(gt__soft_kernel<float>),
                                                 GT__POINTER(gt__soft_kernel<double>)};
-struct gt__form { const void *kernel; int m, n, threads, bytes, dtype, size_log2, lots, turns; };
+struct gt__form { const void *kernel; int m, n, threads, bytes, dtype, size_log2, lots, keeps; };
 #define GT__FORM(P) \
   {GT__POINTER(gt__matmul_kernel<P>), P::M, P::N, P::THREADS, P::BYTES, \
    gt__native<typename P::T>::DTYPE, sizeof(typename P::T) / 4 + 1, \
-   (P::A::LOT > 1) | (P::B::LOT > 1) << 1, P::TURNS}
+   (P::A::LOT > 1) | (P::B::LOT > 1) << 1, P::KEEPS}
 enum { GT__LARGE = 3, GT__LARGE_16 = 5, GT__STRIP = 9, GT__FORMS = 12 };
 /* Small ones by compute type, large ones, strips. */
 static const gt__form gt__matmul_forms[GT__FORMS] = {
@@ -2263,30 +2383,30 @@ extern "C" __device__ int __nvvm_reflect(const char *question);
 enum { GT__PROBE_HOPPER = 8192, GT__PROBE_FLUSHES = 16384 };
 __global__ void gt__probe_kernel(int i) {
   __shared__ volatile char hopper[GT__PROBE_HOPPER], flushes[GT__PROBE_FLUSHES];
+  (void)hopper;
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   hopper[i] = 0;
-#else
-  (void)hopper;
 #endif
   if (__nvvm_reflect("__CUDA_FTZ")) flushes[i] = 0;
 }
-/* What the current device is, asked once: its multiprocessors << 16, the answers of the probe, and
-   may kernels be launched early, which older code does not know? */
-enum { GT__CAN_WAIT = 1 };
+/* What the current device is, asked once: its multiprocessors << 16, the answers of the probe, the
+   KB of shared memory that a block may have << 4, and what its code was built for: 7, 8, 9, ... */
+enum { GT__BUILT_FOR = 15, GT__KB = 255 << 4 };
 static int gt__device_facts(void) {
   static int known[64];
-  int device, blocks, facts = 0;
+  int device, blocks, room, facts = 0;
   cudaFuncAttributes built;
   if (cudaGetDevice(&device) || device >= 64) return 0;
   facts = __atomic_load_n(&known[device], __ATOMIC_RELAXED);
   if (facts) return facts;
   if (cudaDeviceGetAttribute(&blocks, cudaDevAttrMultiProcessorCount, device) ||
+      cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) ||
       cudaFuncGetAttributes(&built, GT__POINTER(gt__probe_kernel))) {
     (void)cudaGetLastError();
     return 0;
   }
   facts = blocks << 16 | (built.sharedSizeBytes & (GT__PROBE_HOPPER | GT__PROBE_FLUSHES)) |
-          (built.ptxVersion >= 90 ? GT__CAN_WAIT : 0);
+          room >> 10 << 4 | built.ptxVersion / 10;
   __atomic_store_n(&known[device], facts, __ATOMIC_RELAXED);
   return facts;
 }
@@ -2301,7 +2421,7 @@ static int gt__launch_behind(const void *kernel, dim3 grid, unsigned threads, si
   with[1].val.clusterDim.y = with[1].val.clusterDim.z = 1;
   const cudaLaunchConfig_t config = {
     grid, dim3(threads), shared, (cudaStream_t)stream, with,
-    !cluster || !(gt__device_facts() & GT__CAN_WAIT) ? 0u : cluster > 1 ? 2 : 1};
+    !cluster || (gt__device_facts() & GT__BUILT_FOR) < 9 ? 0u : cluster > 1 ? 2 : 1};
   const cudaError_t error =
       cluster ? cudaLaunchKernelExC(&config, kernel, parameters)
               : cudaLaunchKernel(kernel, grid, config.blockDim, parameters, shared, config.stream);
@@ -2606,8 +2726,13 @@ struct gt__product {
   gt__matmul_args x;
   bool through, turned;                  /* through: C is in scratch and a map follows; turned: x is
                                             B' x A' */
-  int products, pieces, type;            /* type: of the pieces */
+  int products, pieces, type, matrix;    /* type: of the pieces; matrix: the step behind the product
+                                            that has one, from 1 on, or 0 */
   size_t scratch;
+  const gt__form *form;                  /* of the general kernel; NULL: for Hopper */
+  int64_t share;                         /* of K: a block's */
+  int parts, brought;                    /* of K; operands that are brought to scratch */
+  gt__map_args bring[2];                 /* last, since only what is needed is set */
 };
 /* Cuts C into tiles, and those that would leave multiprocessors idle into parts: of all widths,
    with parts and clusters or not, what takes the fewest clocks by a model. A step takes the tensor
@@ -2622,7 +2747,7 @@ static void gt__cut_up(gt__product *j, int blocks) {
     t.wide = 64 + i % 8 / 2 * 64;
     t.high = GT__HIGH * down, t.lines = min(t.high, t.m);
     t.rows = (t.m - 1) / t.high + 1;
-    if (j->products > 1 && t.wide != 128) continue;
+    if (j->products > 1 && t.wide != 128 && (t.wide > 128 || j->products < 6)) continue;
     t.columns = (t.n - 1) / t.wide + 1;
     t.tiles = t.rows * t.columns * (int)j->x.batch;
     const int turns = t.tiles / room, rest = t.tiles % room;
@@ -2636,7 +2761,8 @@ static void gt__cut_up(gt__product *j, int blocks) {
     t.slots = parts > 1 ? rest * (parts + 1) : 0;
     t.pitch = t.wide < t.n ? t.wide : (int)gt__up(t.n, 4);
     const double load = 128. * j->pieces * (halves * j->p.box + t.wide) / 54;
-    const double step = fmax(2.12 * halves * t.wide * j->products, load) * (down > 1 ? .985 : 1);
+    const double step = fmax(2.12 * halves * t.wide * j->products, load) *
+                        (down > 1 ? .985 : j->products > 1 && t.wide < 128 ? 1.25 : 1);
     const double clocks = (turns * t.steps + (rest ? t.share : 0)) * step +
                           (turns + (rest > 0)) * (1000 + (t.direct ? 4. : 12.) * t.wide) +
                           (parts > 1 ? 9000 + rest * parts * t.lines * (t.pitch / 180.) : 0);
@@ -2685,18 +2811,6 @@ static void gt__see(gt__product *j, int i) {
   f->to = gt__carve(j, (size_t)f->batch * j->pieces * f->lines * f->pitch * 2);
   if (f32) f->top = (uint32_t *)gt__carve(j, (size_t)f->batch * f->chunks * mn * 4);
 }
-/* Is the program alpha * product [+ an operand][, relu] or less? What there is of it. */
-static bool gt__is_linear(const gt__program *g, gt__division *t, int *bias) {
-  const gt__ins *i = g->ins, *end = i + g->n_ins;
-  t->alpha = 1;
-  if (i == end || i->op != GT__LOAD || i->b != 0) return false;
-  i++;
-  if (i < end && i->op == GT__OP_mul && i->b >= g->n_in && i->b < g->n_in + g->n_const)
-    t->alpha = g->constant[i++->b - g->n_in].s;
-  if (i < end && i->op == GT__OP_add && i->b > 0 && i->b < g->n_in) *bias = i++->b;
-  if (i < end && i->op == GT__OP_relu) t->relu = 1, i++;
-  return i == end;
-}
 /* Do the batch dims of an operand act as one? Then *stride leads from matrix to matrix. */
 static bool gt__one_batch(const gt__matmul_args *x, const gt__operand *o, int64_t *stride) {
   int64_t count = 1;
@@ -2709,32 +2823,73 @@ static bool gt__one_batch(const gt__matmul_args *x, const gt__operand *o, int64_
   }
   return true;
 }
+/* Reads the program as steps behind the product; false: it is more than that. A scaled operand is
+   SAVE, LOAD, mul, add. */
+static bool gt__read_afters(gt__product *j) {
+  const gt__map_args *m = &j->x.post;
+  const gt__program *g = &m->program;
+  const gt__ins *i = g->ins, *end = i + g->n_ins;
+  gt__hopper_args *p = &j->p;
+  gt__division *t = &p->t;
+  const int row = j->x.n_batch + j->turned, column = j->x.n_batch + !j->turned;
+  const auto number = [&](int slot) { return g->constant[slot - g->n_in].s; };
+  const auto is_number = [&](int slot) { return slot >= g->n_in && slot < g->n_in + g->n_const; };
+  bool can = i < end && i->op == GT__LOAD && i->b == 0;
+  for (i++, t->afters = 0; can && i < end; i++) {
+    gt__after *s = &t->after[t->afters];
+    const bool scaled = end - i > 3 && i->op == GT__SAVE && i[1].op == GT__LOAD &&
+                        i[2].op == GT__OP_mul && i[3].op == GT__OP_add && i[3].b == i->d;
+    const int slot = i[scaled].b;
+    bool active = i->op == GT__OP_relu;
+#define GT__ACTIVATION(name) active = active || i->op == GT__OP_##name;
+    GT__ACTIVATIONS(GT__ACTIVATION)
+#undef GT__ACTIVATION
+#undef GT__ACTIVATIONS
+    if (t->afters == GT__AFTERS) return false;
+    *s = {NULL, 0, 0, 0, 1, scaled ? (uint8_t)GT__OP_add : i->op, 0};
+    can = active || s->op == GT__OP_add || s->op == GT__OP_mul;
+    if (can && !active && is_number(slot)) {
+      s->number = number(slot);
+    } else if (can && !active) {
+      const gt__operand *o = &m->in[slot];
+      can = slot > 0 && slot < g->n_in && gt__is_usual(GT__F32, o->dtype) &&
+            gt__one_batch(&j->x, o, &s->batch) && (!scaled || is_number(i[2].b));
+      if (!can) return false;
+      if (scaled) s->number = number(i[2].b);
+      s->data = o->data;
+      s->dtype = o->dtype;
+      s->batch <<= o->size_log2;
+      s->row = o->stride[row] << o->size_log2, s->column = o->stride[column] << o->size_log2;
+      if (j->type && s->row != 0) {      /* a matrix, for the copy engine */
+        can = j->matrix == 0 && (o->dtype == GT_FLOAT32) == (j->products > 1) &&
+              o->stride[column] == 1 && o->stride[row] >= t->n && s->batch >= 0 &&
+              ((uintptr_t)o->data | s->row | s->batch) % 16 == 0;
+        p->columns = 128 >> o->size_log2;
+        p->step = s->batch != 0;
+        j->matrix = t->afters + 1;
+      }
+    }
+    i += 3 * scaled;
+    t->afters += s->data || active || s->op == GT__OP_add || s->number != 1;
+  }
+  return can;
+}
 /* Where C goes: to its place, or to a matrix in scratch and from there by a map. */
 static void gt__plan_output(gt__product *j) {
   const gt__matmul_args *x = &j->x;
   const gt__operand *out = &x->post.out;
   gt__division *t = &j->p.t;
-  const int line = x->post.ndim - 1;
-  int bias = 0;
   t->dtype = out->dtype;
   t->to = out->data;
   t->row = out->stride[x->n_batch], t->column = out->stride[x->n_batch + 1];
-  j->through = !gt__one_batch(x, out, &t->batch) ||
-               !gt__is_linear(&x->post.program, t, &bias) || (t->column != 1 && !j->turned) ||
-               (t->dtype != GT_FLOAT32 && t->dtype != GT_FLOAT16 && t->dtype != GT_BFLOAT16) ||
+  j->through = !gt__one_batch(x, out, &t->batch) || !gt__read_afters(j) ||
+               (t->column != 1 && !j->turned) || !gt__is_usual(GT__F32, t->dtype) ||
                (j->type && t->dtype != GT_FLOAT32 && t->dtype != j->type);
-  for (int d = 0; d < line && bias; d++)
-    j->through = j->through || x->post.in[bias].stride[d] != 0;
   if (j->through) {
     t->dtype = GT_FLOAT32;
     t->row = gt__up(t->n, 4), t->column = 1, t->batch = t->row * t->m;
     t->to = gt__carve(j, (size_t)(t->batch * x->batch) * 4);
-    t->alpha = 1, t->relu = 0;
-  } else if (bias) {
-    const gt__operand *o = &x->post.in[bias];
-    t->bias = o->data;
-    t->bias_dtype = o->dtype;
-    (j->turned ? t->bias_row : t->bias_column) = o->stride[line] << o->size_log2;
+    t->afters = j->matrix = 0;
   }
   t->direct = t->dtype != GT_FLOAT32 && j->products == 1 &&    /* 16 bytes are stored at once */
               t->column == 1 && (uintptr_t)t->to % 16 == 0 && t->row % 8 == 0 && t->n % 8 == 0 &&
@@ -2778,18 +2933,13 @@ static bool gt__plan_product(const gt__matmul_args *args, gt__product *j) {
   return true;
 }
 
-#define GT__FORM(...) GT__POINTER(gt__hopper_kernel<gt__plan<__VA_ARGS__>>)
-#define GT__FORMS(...) {GT__FORM(__VA_ARGS__, 0, 0), GT__FORM(__VA_ARGS__, 0, 1), \
-                        GT__FORM(__VA_ARGS__, 1, 0), GT__FORM(__VA_ARGS__, 1, 1)}
-#define GT__WIDTHS(T) \
-  GT__FORMS(T, 64, 1), GT__FORMS(T, 128, 1), GT__FORMS(T, 192, 1), GT__FORMS(T, 256, 1)
-/* [what][A along K, B along K] */
-static const void *const gt__hopper_kernels[10][4] = {
-  GT__WIDTHS(gt__bfloat), GT__WIDTHS(gt__half), GT__FORMS(gt__bfloat, 128, 3),
-  GT__FORMS(gt__bfloat, 128, 6)};
-#undef GT__FORM
-#undef GT__FORMS
-#undef GT__WIDTHS
+#define GT__KINDS_OF(...) {GT__POINTER(gt__hopper_kernel<gt__plan<__VA_ARGS__, false>>), \
+                           GT__POINTER(gt__hopper_kernel<gt__plan<__VA_ARGS__, true>>)}
+/* [what][is it followed?] */
+static const void *const gt__hopper_kernels[7][2] = {
+  GT__KINDS_OF(64, 1), GT__KINDS_OF(128, 1), GT__KINDS_OF(192, 1), GT__KINDS_OF(256, 1),
+  GT__KINDS_OF(128, 3), GT__KINDS_OF(64, 6), GT__KINDS_OF(128, 6)};
+#undef GT__KINDS_OF
 static const void *const gt__pack_kernels[4] = { /* for 16 bits, then by pieces */
   GT__POINTER(gt__pack_kernel<uint16_t, 1>), GT__POINTER(gt__pack_kernel<uint32_t, 1>),
   GT__POINTER(gt__pack_kernel<uint32_t, 2>), GT__POINTER(gt__pack_kernel<uint32_t, 3>)};
@@ -2836,33 +2986,24 @@ static int gt__launch_hopper(gt__product *j, void *stream) {
                      x[i].blocks ? x[i].pitch * x[i].lines : x[i].batch_stride, i ? 64 : p->box);
   if (!e && t->direct)
     e = gt__make_map(&p->c, t->dtype, t->to, t->n, t->m, j->x.batch, t->row, t->batch, 64);
+  if (!e && j->matrix) {
+    const gt__after *s = &t->after[j->matrix - 1];
+    const int size_log2 = s->dtype == GT_FLOAT32 ? 2 : 1, bricks = 2 * t->wide / p->columns;
+    const int each = j->pieces * (GT__HIGH + t->wide) / 64;      /* in a stage */
+    e = gt__make_map(&p->after, s->dtype, s->data, t->n, t->m, p->step ? j->x.batch : 1,
+                     s->row >> size_log2, s->batch >> size_log2, 64);
+    p->extra = (bricks - 1) / each + 1;
+  }
   if (e) return e;
-  const int what = j->products == 6 ? 9 : j->products == 3 ? 8
-                   : t->wide / 64 - 1 + (j->type == GT_FLOAT16 ? 4 : 0);
-  e = gt__launch_behind(gt__hopper_kernels[what][2 * x[0].along_k + x[1].along_k],
+  const int what = (j->products == 6 ? 5 : j->products == 3 ? 3 : 0) + t->wide / 64 - 1;
+  p->form = 2 * x[0].along_k + x[1].along_k + (j->type == GT_FLOAT16 ? GT__FORM_HALF : 0);
+  e = gt__launch_behind(gt__hopper_kernels[what][t->afters > 0],
                         dim3(p->down * min(t->units, (gt__device_facts() >> 16) / p->down)),
                         3 * GT__TEAM, GT__ROOM, p->down, stream, parameters);
   return e ? e : gt__launch_gather(j, stream);
 }
 
 /* -- the general kernel -- */
-/* Can the current device run it, as built for an architecture from `least` on? Is there memory?
-   The driver is asked once, since it takes a microsecond to answer. */
-static bool gt__can_run(const gt__form *f, int least) {
-  static int known[64][GT__FORMS];       /* that architecture, or 1: it cannot */
-  int device;
-  cudaFuncAttributes a;
-  if (cudaGetDevice(&device) || device >= 64) return false;
-  int *at = &known[device][f - gt__matmul_forms], built = __atomic_load_n(at, __ATOMIC_RELAXED);
-  if (!built) {
-    const bool can = !cudaFuncGetAttributes(&a, f->kernel) &&
-        !cudaFuncSetAttribute(f->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, f->bytes);
-    if (!can) (void)cudaGetLastError();
-    built = can ? a.ptxVersion : 1;
-    __atomic_store_n(at, built, __ATOMIC_RELAXED);
-  }
-  return built > 1 && built >= least && (int)GT__CORES >= least;
-}
 /* A map that copies x; its sizes are to be set. Its program is of zeros, since GT__LOAD is one. */
 static gt__map_args gt__copying_map(const gt__operand &x, int ndim, int compute) {
   gt__map_args m = {};
@@ -2875,158 +3016,159 @@ static gt__map_args gt__copying_map(const gt__operand &x, int ndim, int compute)
 /* Can the kernel copy A, or B, from where it is? */
 static bool gt__can_copy(gt__matmul_args *x, bool b, const gt__form *f) {
   const gt__view v = gt__view_of(x, b);
-  const int64_t V = 16 >> v.o->size_log2, line = max(*v.wide, *v.deep);
+  const int64_t line = *v.wide == 1 ? *v.deep : *v.wide;
+  const int size = 1 << v.o->size_log2;
+  int64_t all = (intptr_t)v.o->data | line * size;
   if (v.o->dtype != f->dtype || !(f->lots >> b & 1)) return v.o->dtype == f->dtype;
-  bool well = min(*v.wide, *v.deep) == 1 && line >= V && line % V == 0 &&
-              (uintptr_t)v.o->data % 16 == 0 && (*v.wide == 1 || f->turns >> b & 1);
-  for (int d = 0; d < x->n_batch; d++) well = well && v.o->stride[d] % V == 0;
-  return well;
+  for (int d = 0; d < x->n_batch; d++) all |= v.o->stride[d] * size;
+  return (all & 15) == 0 && line > 0 && (*v.wide == 1 || (*v.deep == 1 && f->keeps >> b & 1));
 }
-/* Brings A, or B, to scratch, in lines along M or N that begin at 16 bytes. */
-static int gt__bring(gt__product *j, bool b, const gt__form *f, void *stream) {
+/* Lets a map bring A, or B, to scratch, in lines that begin at 16 bytes: along K if they are and
+   may be so, else along M or N. */
+static void gt__plan_bringing(gt__product *j, bool b) {
   const gt__view v = gt__view_of(&j->x, b);
+  const gt__form *f = j->form;
+  const bool along = f->keeps >> b & 1 && gt__is_along(*v.deep, *v.wide);
+  int64_t *const line = along ? v.wide : v.deep, *const in = along ? v.deep : v.wide;
   const int nb = j->x.n_batch;
-  const int64_t pitch = gt__up(v.size, 8);
-  gt__map_args m = gt__copying_map(*v.o, nb + 2, j->x.compute);
-  int64_t next = j->x.k * pitch;
-  m.in[0].stride[nb] = *v.deep;
-  m.in[0].stride[nb + 1] = *v.wide;
-  m.size[nb] = j->x.k;
-  m.size[nb + 1] = v.size;
-  m.count = v.size * j->x.k;
-  for (int d = nb - 1; d >= 0; m.count *= m.size[d], next *= m.size[d--]) {
-    m.size[d] = v.o->stride[d] ? j->x.post.size[d] : 1;
-    v.o->stride[d] = m.size[d] == 1 ? 0 : next;
+  gt__map_args *m = &j->bring[j->brought++];
+  *m = gt__copying_map(*v.o, nb + 2, j->x.compute);
+  m->in[0].stride[nb] = *line;
+  m->in[0].stride[nb + 1] = *in;
+  m->size[nb] = along ? v.size : j->x.k;
+  m->size[nb + 1] = along ? j->x.k : v.size;
+  m->count = v.size * j->x.k;
+  *in = v.o->stride[nb + 1] = 1;
+  *line = v.o->stride[nb] = gt__up(m->size[nb + 1], 8);
+  int64_t next = m->size[nb] * *line;
+  for (int d = nb - 1; d >= 0; m->count *= m->size[d], next *= m->size[d--]) {
+    m->size[d] = v.o->stride[d] ? j->x.post.size[d] : 1;
+    v.o->stride[d] = m->size[d] == 1 ? 0 : next;
   }
-  v.o->stride[nb] = *v.deep = pitch;
-  v.o->stride[nb + 1] = *v.wide = 1;
   v.o->dtype = (uint8_t)f->dtype;
   v.o->size_log2 = (uint8_t)f->size_log2;
   v.o->data = gt__carve(j, (size_t)next << f->size_log2);
-  m.out = *v.o;
-  return j->x.post.scratch ? gt__cuda_map(&m, stream) : cudaSuccess;
+  m->out = *v.o;
+}
+static bool gt__has_room(const gt__form *f) {
+  return f->bytes <= (gt__device_facts() & GT__KB) << 6;
 }
 static int64_t gt__count_tiles(const gt__matmul_args *x, const gt__form *f) {
   return ((x->m - 1) / f->m + 1) * ((x->n - 1) / f->n + 1) * x->batch;
 }
 /* Large tiles where these fill the GPU and its rows pay for what is brought; strips of B where this
-   is what is read most. */
+   is what is read most. Strips of 64 rows take any B; small tiles are for chips of less memory, for
+   float64 and for integers. */
 static const gt__form *gt__choose_form(gt__matmul_args *x) {
   const bool f32 = x->compute == GT__F32, bf16 = x->a.dtype == GT_BFLOAT16;
   const gt__form *f = gt__matmul_forms + x->compute, *f16 = gt__matmul_forms + GT__LARGE_16 + bf16;
-  const gt__form *strip = gt__matmul_forms + GT__STRIP + (x->m > 4) + (x->m > 16);
-  const gt__form *large = x->compute == GT__I64 ? f : f + GT__LARGE;
-  bool hopper;
-  gt__multiprocessors(&hopper);
-  if (f32 && !hopper && x->a.dtype == x->b.dtype && (bf16 || x->a.dtype == GT_FLOAT16) &&
-      (double)x->m * x->n * x->k >= 1 << 18 &&
-      (gt__can_run(f16, 80) || gt__can_run(f16 += 2, 80))) return f16;
-  if (min(x->m, x->n) > (f32 ? 256 : 64) && gt__count_tiles(x, large) >= 90 &&
-      gt__can_run(large, f32 ? 0 : 90)) return large;
-  return f32 && gt__can_copy(x, true, strip) && gt__can_run(strip, 0) ? strip : f;
+  const gt__form *large = f + GT__LARGE, *strip = gt__matmul_forms + GT__STRIP;
+  const int facts = gt__device_facts(), cores = GT__CORES ? facts & GT__BUILT_FOR : 0;
+  if (f32 && cores >= 8 && !(facts & GT__PROBE_HOPPER) && x->a.dtype == x->b.dtype &&
+      (bf16 || x->a.dtype == GT_FLOAT16) && (double)x->m * x->n * x->k >= 1 << 18 &&
+      (gt__has_room(f16) || gt__has_room(f16 += 2))) return f16;
+  if ((f32 || (x->compute == GT__F64 && cores >= 9)) && min(x->m, x->n) > (f32 ? 256 : 64) &&
+      gt__count_tiles(x, large) >= 90 && gt__has_room(large)) return large;
+  strip += x->m > 16 || !gt__can_copy(x, true, strip) ? 2 : x->m > 4;
+  return f32 && gt__has_room(strip) ? strip : f;
 }
 /* How much of K a block takes: all, or so much that the multiprocessors are full, or have a block
    each if that were below 128; and not so much that the error of its sums shows. */
 static int64_t gt__share_k(const gt__matmul_args *x, const gt__form *f) {
   const int64_t blocks = gt__device_facts() >> 16, tiles = gt__count_tiles(x, f);
   int64_t parts = blocks * (256 / f->threads) / tiles;
-  if (parts > x->k / 128) parts = min(blocks / tiles, x->k / 64);
+  if (parts > x->k / 128) parts = x->k < 192 ? 1 : min(blocks / tiles, x->k / 64);
   if (x->compute != GT__F32 || parts < 2) return x->k;
   return gt__up((x->k - 1) / min(max(parts, x->k / 4096), (int64_t)128) + 1, 32);
 }
 /* Sums go to scratch: the parts of C, of which a batch is a tile to gt__gather_kernel, or the whole
    of it for a map. */
-static void gt__plan_sums(gt__product *j, int parts) {
+static void gt__plan_sums(gt__product *j) {
   gt__matmul_args *x = &j->x;
   gt__operand *o = &x->post.out;
   gt__division *t = &j->p.t;
   const int nb = x->n_batch, size_log2 = x->compute == GT__F32 ? 2 : 3;
-  t->m = t->high = t->lines = (int)x->m;
-  t->n = t->wide = (int)x->n;
+  t->m = t->lines = (int)x->m;
+  t->n = (int)x->n;
   t->pitch = (int)gt__up(x->n, 4);
   t->rows = t->columns = t->share = 1;
   t->tiles = t->slots = (int)x->batch;
-  t->steps = parts;
-  int64_t next = x->m * t->pitch * (parts > 1 ? parts + 1 : 1);
-  if (parts > 1) gt__plan_output(j);
-  t->direct = 0;
+  t->steps = j->parts;
+  int64_t next = x->m * t->pitch * (j->parts > 1 ? j->parts + 1 : 1);
+  if (j->parts > 1) gt__plan_output(j);
   o->data = gt__carve(j, (size_t)(x->batch * next) << size_log2);
-  if (parts > 1) t->parts = (float *)o->data;
+  if (j->parts > 1) t->parts = (float *)o->data;
   else j->through = true, t->row = t->pitch, t->batch = next, t->to = o->data;
-  o->dtype = gt__widest[x->compute];
   o->size_log2 = (uint8_t)size_log2;
   o->stride[nb] = t->pitch;
   o->stride[nb + 1] = 1;
   for (int d = nb - 1; d >= 0; next *= x->post.size[d--]) o->stride[d] = next;
 }
-/* `counts`: only *used is wanted. */
-static int gt__run_tiled(const gt__matmul_args *args, size_t *used, bool counts, void *stream) {
-  gt__product j = {};
-  gt__matmul_args *x = &j.x;
+/* Plans the product for the kernels for Hopper or else, with a form, for this one. */
+static void gt__plan_any(const gt__matmul_args *args, gt__product *j) {
+  gt__matmul_args *x = &j->x;
   const gt__program *p = &args->post.program;
-  int error = 0;
+  const int to = args->post.out.dtype;
+  if (gt__plan_product(args, j)) return;
+  memset(j, 0, offsetof(gt__product, bring));
   *x = *args;
-  j.turned = x->compute == GT__F32 && x->n < x->m && x->n <= 64;
-  if (j.turned) gt__turn(x, args);
-  if (counts) x->post.scratch = NULL;
-  const gt__form *f = gt__choose_form(x);
-  for (int i = 0; i < 2 && !error; i++)
-    if (!gt__can_copy(x, i, f)) error = gt__bring(&j, i, f, stream);
-  const int64_t tiles = gt__count_tiles(x, f);
-  int64_t part = gt__share_k(x, f), hop = 0;
-  const int parts = part < x->k ? (int)((x->k - 1) / part + 1) : 1, to = x->post.out.dtype;
-  const bool plain = p->n_ins == 1 && p->ins[0].op == GT__LOAD && p->ins[0].b == 0 &&
-                     (to == gt__widest[x->compute] || to == f->dtype);
-  if (parts > 1 || !plain) gt__plan_sums(&j, parts);
-  if (parts > 1) hop = x->m * j.p.t.pitch;
-  *used = j.scratch;
-  if (error || counts) return error;
-  if ((j.scratch && !x->post.scratch) || tiles > INT_MAX) return cudaErrorInvalidValue;
-  void *parameters[] = {x, &part, &hop};
-  error = gt__launch_behind(f->kernel, dim3((unsigned)tiles, parts), f->threads, f->bytes,
-                            tiles * parts >= 128, stream, parameters);
-  if (!error && parts > 1) error = gt__launch_gather(&j, stream);
-  return error || !j.through ? error : gt__finish_product(args, &j, stream);
+  j->turned = x->compute == GT__F32 && x->n < x->m && x->n <= 64;
+  if (j->turned) gt__turn(x, args);
+  j->form = gt__choose_form(x);
+  for (int i = 0; i < 2; i++)
+    if (!gt__can_copy(x, i, j->form)) gt__plan_bringing(j, i);
+  j->share = gt__share_k(x, j->form);
+  j->parts = j->share < x->k ? (int)((x->k - 1) / j->share + 1) : 1;
+  if (j->parts > 1 || p->n_ins != 1 || p->ins[0].op != GT__LOAD || p->ins[0].b != 0 ||
+      (to != gt__widest[x->compute] && to != j->form->dtype)) gt__plan_sums(j);
+}
+static int gt__launch_tiled(gt__product *j, void *stream) {
+  const gt__form *f = j->form;
+  const int64_t tiles = gt__count_tiles(&j->x, f);
+  void *parameters[] = {&j->x, &j->share};
+  int error = tiles > INT_MAX ? cudaErrorInvalidValue : cudaSuccess;
+  for (int i = 0; i < j->brought && !error; i++) error = gt__cuda_map(&j->bring[i], stream);
+  if (!error)
+    error = gt__launch_behind(f->kernel, dim3((unsigned)tiles, j->parts), f->threads, f->bytes,
+                              tiles * j->parts >= 128, stream, parameters);
+  return error || j->parts < 2 ? error : gt__launch_gather(j, stream);
 }
 
 extern "C" int gt__cuda_matmul(const gt__matmul_args *args, void *stream) {
   const gt__program *p = &args->post.program;
+  gt__product job;
   if (!gt__is_program(p) || p->n_in < 1 || args->compute != p->compute ||
       args->m < 0 || args->n < 0 || args->k < 0 || args->batch < 0)
     return cudaErrorInvalidValue;
   if (args->m == 0 || args->n == 0 || args->batch == 0) return cudaSuccess;
-  gt__product job;
-  size_t used = 0;
-  if (!gt__plan_product(args, &job)) return gt__run_tiled(args, &used, false, stream);
+  gt__plan_any(args, &job);
   if (job.scratch && !args->post.scratch) return cudaErrorInvalidValue;
-  const int code = gt__launch_hopper(&job, stream);
+  const int code = job.form ? gt__launch_tiled(&job, stream) : gt__launch_hopper(&job, stream);
   return code || !job.through ? code : gt__finish_product(args, &job, stream);
 }
 
 /* Bytes that gt__cuda_matmul needs in post.scratch. */
 extern "C" size_t gt__cuda_matmul_scratch(const gt__matmul_args *args) {
   gt__product job;
-  size_t used = 0;
-  if (gt__plan_product(args, &job)) return job.scratch;
-  return gt__run_tiled(args, &used, true, NULL) ? 0 : used;
+  gt__plan_any(args, &job);
+  return job.scratch;
 }
 
 /* Joins neighbours along the last dim, if it is dense on both sides, to elements of 8 bytes, or of
-   16 where an index picks rows, which move faster so. */
+   16 where an index picks rows, which move faster so: of as many as divide all distances. */
 static void gt__widen(gt__copy_args *a) {
-  const int last = a->ndim - 1, most = a->index.data ? 16 : 8;
-  bool can = a->dst.stride[last] == 1 && a->src.stride[last] == 1 &&
-             !(a->index.data && a->gather_dim == last);
-  for (;; a->dst.size_log2++) {
-    const int bytes = 2 << a->dst.size_log2;
-    can = can && bytes <= most && a->size[last] % 2 == 0 &&
-          ((uintptr_t)a->dst.data | (uintptr_t)a->src.data) % bytes == 0;
-    for (int d = 0; d < last; d++) can = can && (a->dst.stride[d] | a->src.stride[d]) % 2 == 0;
-    if (!can) return;
-    a->size[last] /= 2;
-    a->count /= 2;
-    for (int d = 0; d < last; d++) a->dst.stride[d] /= 2, a->src.stride[d] /= 2;
-  }
+  const int last = a->ndim - 1;
+  const int64_t size = 1ll << a->dst.size_log2;
+  uint64_t all = (uintptr_t)a->dst.data | (uintptr_t)a->src.data | (a->index.data ? 16 : 8) |
+                 a->size[last] * size;
+  if (a->dst.stride[last] != 1 || a->src.stride[last] != 1 ||
+      (a->index.data && a->gather_dim == last)) return;
+  for (int d = 0; d < last; d++) all |= (a->dst.stride[d] | a->src.stride[d]) * size;
+  const int64_t joined = max((int64_t)(all & -all) / size, (int64_t)1);
+  a->dst.size_log2 += __builtin_ctzll(joined);
+  a->size[last] /= joined;
+  a->count /= joined;
+  for (int d = 0; d < last; d++) a->dst.stride[d] /= joined, a->src.stride[d] /= joined;
 }
 /* Without an index, a map copies, which loads and stores bits. */
 extern "C" int gt__cuda_copy(const gt__copy_args *args, void *stream) {
@@ -3064,24 +3206,23 @@ extern "C" int gt__cuda_build(gt__build *build) {
   return cudaSuccess;
 }
 
-/* Kernels load at their first use, which may wait for the device; this loads all of them. Those for
-   Hopper must say how much shared memory they take before they are launched. */
+/* Kernels load at their first use, which may wait for the device; this loads all of them. Those of
+   products must say how much shared memory they take before they are launched. */
 extern "C" int gt__cuda_warmup(void) {
   static const void *const gather = GT__POINTER(gt__gather_kernel);
   static const struct { const void *const *kernels; int n; } all[] = {
     {gt__map_kernels[0][0], 18}, {gt__reduce_kernels[0], 30}, {gt__soft_kernels, 2},
     {gt__pack_kernels, 4}, {gt__copy_kernels, 5}, {&gather, 1}, {gt__short_kernels, 3}};
   cudaFuncAttributes attributes;
-  bool hopper;
   cudaError_t error = cudaSuccess;
   for (const auto &some : all)
     for (int i = 0; i < some.n && !error; i++)
       error = cudaFuncGetAttributes(&attributes, some.kernels[i]);
   for (const gt__form &f : gt__matmul_forms)
-    if (!error) error = cudaFuncGetAttributes(&attributes, f.kernel);
-  gt__multiprocessors(&hopper);
-  for (int i = 0; i < 40 && !error && hopper; i++)
-    error = cudaFuncSetAttribute(gt__hopper_kernels[i / 4][i % 4],
+    if (!error && gt__has_room(&f))
+      error = cudaFuncSetAttribute(f.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, f.bytes);
+  for (int i = 0; i < 14 && !error && (gt__device_facts() & GT__PROBE_HOPPER); i++)
+    error = cudaFuncSetAttribute(gt__hopper_kernels[i / 2][i % 2],
                                  cudaFuncAttributeMaxDynamicSharedMemorySize, GT__ROOM);
   if (error) (void)cudaGetLastError();
   return error;

@@ -101,23 +101,20 @@ struct gt__batch {
   }
 };
 /* The built-in type of so many bytes, which is what a single load or store instruction moves. */
-template <int BYTES> struct gt__bits;
-template <> struct gt__bits<1> { typedef unsigned char type; };
-template <> struct gt__bits<2> { typedef unsigned short type; };
-template <> struct gt__bits<4> { typedef unsigned int type; };
-template <> struct gt__bits<8> { typedef uint2 type; };
-template <> struct gt__bits<16> { typedef uint4 type; };
+template <int BYTES> using gt__bits =
+    std::conditional_t<BYTES == 1, uint8_t, std::conditional_t<BYTES == 2, uint16_t,
+    std::conditional_t<BYTES == 4, uint32_t, std::conditional_t<BYTES == 8, uint2, uint4>>>>;
 /* W elements, by 16-byte instructions or one narrower. */
 template <class S, int W> GT__DEV void gt__load_line(const char *from, S (&x)[W]) {
   constexpr int PART = sizeof x < 16 ? sizeof x : 16, N = sizeof x / PART;
-  typedef typename gt__bits<PART>::type Part;
+  typedef gt__bits<PART> Part;
   Part part[N];
   GT__EACH part[i] = ((const Part *)from)[i];
   memcpy(x, part, sizeof x);
 }
 template <class S> GT__DEV void gt__store_line(char *to, const S &x) {
   constexpr int PART = sizeof x < 16 ? sizeof x : 16, N = sizeof x / PART;
-  typedef typename gt__bits<PART>::type Part;
+  typedef gt__bits<PART> Part;
   Part part[N];
   memcpy(part, x, sizeof x);
   GT__EACH ((Part *)to)[i] = part[i];
@@ -416,14 +413,12 @@ static_assert(sizeof(gt__ins) == 4 && offsetof(gt__program, ins) % 4 == 0,
               "the interpreter reads an instruction as one aligned 32-bit word");
 GT__DEV uint32_t gt__fetch(const gt__program &p, int pc) { return ((const uint32_t *)p.ins)[pc]; }
 
-GT__DEV float gt__random(int op, const gt__program &p, uint64_t index, float, float) {
-  return gt__random_f32(op, p.seed, p.offset + index);
-}
-GT__DEV double gt__random(int op, const gt__program &p, uint64_t index, double, double) {
-  return gt__random_f64(op, p.seed, p.offset + index);
-}
-GT__DEV int64_t gt__random(int, const gt__program &p, uint64_t index, int64_t low, int64_t range) {
-  return gt__random_i64(p.seed, p.offset + index, low, range);
+template <class T>
+GT__DEV T gt__random(int op, const gt__program &p, uint64_t index, T low, T range) {
+  index += p.offset;
+  if constexpr (std::is_integral<T>::value) return gt__random_i64(p.seed, index, low, range);
+  else if constexpr (sizeof(T) == 4) return gt__random_f32(op, p.seed, index);
+  else return gt__random_f64(op, p.seed, index);
 }
 
 /* A heavy instruction (exp, pow...) on N elements at a time, all E or fewer: then the accumulator
@@ -592,7 +587,7 @@ template <class T, class S, int PAIR>
 GT__DEV void gt__turn(const char *from, char *slot, const gt__step &m, unsigned pitch, int64_t rows,
                       int64_t columns) {
   constexpr int W = gt__lot<T>, STEP = 2 / PAIR, TASKS = 16 * STEP / 8; /* of each of 8 warps */
-  typedef typename gt__bits<sizeof(S) * PAIR>::type Bits;
+  typedef gt__bits<sizeof(S) * PAIR> Bits;
   Bits x[TASKS][W];
   const int lane = threadIdx.x % 32;
   #pragma unroll
@@ -771,7 +766,7 @@ template <int OP, int ARITY, int V, class S> GT__DEV void gt__make_short(const g
       if (at >= p.vectors) continue;
       if (ARITY == 1 || is(k, 16)) x[k][v] = ((const uint4 *)from)[column[v]];
       else if (is(k, 0)) memcpy(&x[k][v], from, sizeof(S));
-      else if (is(k, W)) memcpy(&x[k][v], (const typename gt__bits<W>::type *)from + column[v], W);
+      else if (is(k, W)) memcpy(&x[k][v], (const gt__bits<W> *)from + column[v], W);
     }
   }
   #pragma unroll
@@ -2534,6 +2529,23 @@ extern "C" int gt__cuda_map(const gt__map_args *args, void *stream) {
   const gt__program *p = &args->program;
   if (!gt__is_program(p) || args->count < 0) return cudaErrorInvalidValue;
   if (args->count == 0) return cudaSuccess;
+  /* The odd end of a long row is a map of its own, so that the rest has whole vectors: on an H200,
+     November 2026, relu of 2^26 + 3 elements, float32 132 us for 167, bfloat16 70 for 160. */
+  const int rest = (int)(args->count % 8);
+  bool split = rest && args->ndim == 1 && args->count >> 20;
+  for (int i = 0; i < p->n_ins; i++)     /* but values may depend on their place */
+    split = split && (p->ins[i].op < GT__INDEX || p->ins[i].op > GT__INTEGER);
+  if (split) {
+    gt__map_args part = *args;
+    part.count = part.size[0] = args->count - rest;
+    const int error = gt__cuda_map(&part, stream);
+    for (int k = 0; k <= p->n_in; k++) {
+      gt__operand *x = k ? &part.in[k - 1] : &part.out;
+      x->data += (x->stride[0] * part.count) << x->size_log2;
+    }
+    part.count = part.size[0] = rest;
+    return error ? error : gt__cuda_map(&part, stream);
+  }
   gt__short brief;
   void *just[] = {&brief};
   if (gt__set_short(&brief, args))

@@ -2860,7 +2860,7 @@ static bool gt__read_afters(gt__product *j) {
     if (t->afters == GT__AFTERS) return false;
     *s = {NULL, 0, 0, 0, 1, scaled ? (uint8_t)GT__OP_add : i->op, 0};
     can = active || s->op == GT__OP_add || s->op == GT__OP_mul;
-    if (can && !active && is_number(slot)) {
+    if (can && !active && !scaled && is_number(slot)) {
       s->number = number(slot);
     } else if (can && !active) {
       const gt__operand *o = &m->in[slot];

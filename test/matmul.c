@@ -577,15 +577,16 @@ static void test_epilogues(void) {
                  gt_sub(NULL, gt_select(c, 0, 3), row));
     }
 }
-/* Sizes that a GPU makes in tiles of all widths, whole and cut along K, in batches, and of lines that
-   it cannot copy at once: in float32 sums of whole numbers are exact in any order, so what follows
-   has the bits of a map. */
+/* Sizes that a GPU makes in tiles of all widths, whole and cut along K, in batches, and of lines
+   that it cannot copy at once: in float32 sums of whole numbers are exact in any order, so what
+   follows has the bits of a map. */
 static void test_epilogues_of_tiles(void) {
   static const int64_t size[][4] = {{1, 200, 264, 128}, {1, 70, 64, 2048}, {1, 1030, 520, 96},
                                     {3, 130, 136, 64}, {1, 300, 301, 100}, {2, 30, 400, 640}};
   static const char *const text[] = {"relu(a*0.5 + b)", "gelu(a*0.01 + b)", "a*0.5 + c*d",
                                      "silu(a*0.01)*c + b", "relu(a + b)*0.25 + c", "sigmoid(a) - c",
-                                     "tanh((a + c)*0.01) + c", "((a + 1)*2 + b)*3 + 1"};
+                                     "tanh((a + c)*0.01) + c", "((a + 1)*2 + b)*3 + 1",
+                                     "c*d + a*0.5", "relu(a*0.5 + 1) + d*d"};
   int i, t, k;
   for (i = 0; i < (QUICK ? 4 : 6); i++)
     for (t = GT_FLOAT16; t <= GT_FLOAT32; t++)
@@ -595,9 +596,10 @@ static void test_epilogues_of_tiles(void) {
         gt_tensor *a = whole(GT_SHAPE(n, rows, deep), d), *b = whole(GT_SHAPE(n, deep, columns), d);
         gt_tensor *row = whole(GT_SHAPE(columns), d), *two = gt_scalar(2);
         gt_tensor *full = whole(GT_SHAPE(i % 2 ? n : 1, rows, columns), d);
-        gt_tensor *product = gt_matmul(NULL, gt_to_dtype(a, GT_FLOAT32), gt_to_dtype(b, GT_FLOAT32));
+        gt_tensor *x = gt_to_dtype(a, GT_FLOAT32), *y = gt_to_dtype(b, GT_FLOAT32);
+        gt_tensor *product = gt_matmul(NULL, x, y);
         gt_tensor *r = gt_to_dtype(row, GT_FLOAT32), *f = gt_to_dtype(full, GT_FLOAT32);
-        for (k = 0; k < 8; k++) {
+        for (k = 0; k < 10; k++) {
           gt_tensor *want = gt_to_dtype(gt_eval(NULL, text[k], product, r, f, two), d);
           CHECK_SAME(gt_matmul_eval(NULL, a, b, text[k], row, full, two), want);
           if (full->shape[0] != n) continue;

@@ -599,14 +599,15 @@ static void test_epilogues_of_tiles(void) {
         gt_tensor *x = gt_to_dtype(a, GT_FLOAT32), *y = gt_to_dtype(b, GT_FLOAT32);
         gt_tensor *product = gt_matmul(NULL, x, y);
         gt_tensor *r = gt_to_dtype(row, GT_FLOAT32), *f = gt_to_dtype(full, GT_FLOAT32);
-        for (k = 0; k < 10; k++) {
-          gt_tensor *want = gt_to_dtype(gt_eval(NULL, text[k], product, r, f, two), d);
-          CHECK_SAME(gt_matmul_eval(NULL, a, b, text[k], row, full, two), want);
-          if (full->shape[0] != n) continue;
-          gt_tensor *mine = gt_copy(NULL, full);
-          CHECK(gt_matmul_eval(mine, a, b, text[k], row, mine, two) == mine);
-          CHECK_SAME(mine, want);
-        }
+        for (k = 0; k < 10; k++)
+          GT_SCOPE {
+            gt_tensor *want = gt_to_dtype(gt_eval(NULL, text[k], product, r, f, two), d), *mine;
+            CHECK_SAME(gt_matmul_eval(NULL, a, b, text[k], row, full, two), want);
+            if (full->shape[0] != n) break;
+            mine = gt_copy(NULL, full);
+            CHECK(gt_matmul_eval(mine, a, b, text[k], row, mine, two) == mine);
+            CHECK_SAME(mine, want);
+          }
       }
 }
 static void test_epilogues_of_other_types(void) {

@@ -2892,10 +2892,9 @@ static int gt__cpu_memory(int index, size_t *reserved, size_t *free_bytes, size_
   return 0;
 }
 /* ---- queues: a created CPU stream is a thread that takes its items one after the other ----
-   An item runs an operation, waits for another item or a GPU, or only passes by, to record an event.
-   The threads take no lock of the core, so who waits for them may hold it. A failed operation's code
-   stays until the queue is waited for or asked; items that pass meanwhile, and queues that wait for
-   those, get it too. */
+   An item runs an operation, waits for another item or a GPU, or only passes, to record an event.
+   The threads take no lock of the core, so who waits for them may hold it. A failure's code stays
+   until the queue is asked; items that pass meanwhile, and queues that wait for those, get it too. */
 enum { GT__CPU_FULL = 64 };      /* items waiting, from which on callers have to wait too */
 typedef struct gt__cpu_item {
   struct gt__cpu_item *next, *wait;
@@ -2923,8 +2922,6 @@ static void gt__let_go(pthread_mutex_t **lock) { pthread_mutex_unlock(*lock); }
 #define GT__HOLD(lock) \
   pthread_mutex_t *gt__held __attribute__((cleanup(gt__let_go))) = &(lock); \
   pthread_mutex_lock(gt__held)
-static void gt__cpu_lock(void) { pthread_mutex_lock(&gt__cpu_all.lock); }
-static void gt__cpu_unlock(void) { pthread_mutex_unlock(&gt__cpu_all.lock); }
 static void gt__cpu_sleep(void) { pthread_cond_wait(&gt__cpu_all.changed, &gt__cpu_all.lock); }
 static double gt__cpu_now(void) { /* milliseconds; strict C99 hides finer clocks */
   struct timeval t;
@@ -2953,9 +2950,9 @@ static void *gt__cpu_serve(void *argument) {
     }
     gt__cpu_all.busy += x->op != NULL;
     gt__cpu_share = gt__cpu_all.busy;
-    gt__cpu_unlock();
+    pthread_mutex_unlock(gt__held);
     const int code = gt__cpu_take(x);
-    gt__cpu_lock();
+    pthread_mutex_lock(gt__held);
     gt__cpu_all.busy -= x->op != NULL;
     if (x->op) q->finished = x->op->number;
     if (code) q->code = code;
@@ -3018,10 +3015,10 @@ static int gt__cpu_queue_create(int index, int priority, void **queue) {
 static int gt__cpu_queue_destroy(int index, void *queue) {
   gt__cpu_queue *q = (gt__cpu_queue *)queue;
   if (!q) return 0;
-  gt__cpu_lock();
+  pthread_mutex_lock(&gt__cpu_all.lock);
   q->closed = 1;
   pthread_cond_broadcast(&gt__cpu_all.changed);
-  gt__cpu_unlock();
+  pthread_mutex_unlock(&gt__cpu_all.lock);
   if (!gt__forked) pthread_join(q->thread, NULL);
   GPUTENSOR_FREE(q);
   return 0;
@@ -3084,12 +3081,12 @@ static gt_status gt__cpu_classify(int code) {
   return code == GT__CPU_NO_MEMORY ? GT_ERROR_MEMORY : code ? GT_ERROR_STATE : GT_OK;
 }
 static const char *gt__cpu_text(int code) {
-  return code == GT__CPU_NO_MEMORY   ? "out of memory"
-         : code == GT__CPU_NO_THREAD ? "the system gives no more threads"
-         : code == GT__CPU_FORKED    ? "this process was forked: CPU streams stayed with its parent; the "
-                                       "default CPU stream works here"
-         : code                      ? "a GPU's work, for which this stream waited, failed"
-                                     : "no error";
+  static const char *const text[] = {
+      "no error", "out of memory", "the system gives no more threads",
+      "a GPU's work, for which this stream waited, failed",
+      ("this process was forked: CPU streams stayed with its parent; "
+       "the default CPU stream works here")};
+  return text[code];
 }
 static const gt__backend gt__cpu_backend = {
   gt__cpu_properties, gt__cpu_memory, gt__cpu_alloc, gt__cpu_release, NULL, NULL, gt__cpu_run,
@@ -3102,8 +3099,7 @@ static const gt__backend gt__cpu_backend = {
 /* ---- >>cuda-backend ----------------------------------------------------------------------------
    The host side of CUDA, in plain C; the kernels are in gputensor_kernels.cu. It uses the runtime
    API alone, never the legacy stream, and waits only where a function's name says so. Each function
-   leaves the thread on the device where it found it, and takes out of the runtime's last-error slot
-   what it caused itself. */
+   leaves the thread on the device where it was, and clears its own errors from the last-error slot. */
 #ifndef CUDART_VERSION
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic" /* the header has anonymous structures and long enums */
@@ -3148,37 +3144,35 @@ static void gt__cuda_find(void) {
   int n = 0, version = 0; /* a failing cudaGetDeviceCount may leave n as it is */
   const int code = gt__cuda_done(cudaGetDeviceCount(&n));
   gt__cuda_done(cudaRuntimeGetVersion(&version));
-  if (!code && n > 0) {
-    if (gt__cuda_driver("cuCtxGetCurrent", &gt__gpu.get) &&
-        gt__cuda_driver("cuCtxPushCurrent", &gt__gpu.push) &&
-        gt__cuda_driver("cuCtxPopCurrent", &gt__gpu.pop) &&
-        gt__cuda_driver("cuDevicePrimaryCtxRetain", &gt__gpu.retain))
-      gt__gpu.count = n < GT__GPUS ? n : GT__GPUS;
-    else snprintf(gt__gpu.reason, sizeof gt__gpu.reason, "the NVIDIA driver is too old");
-    return;
-  }
-  snprintf(gt__gpu.reason, sizeof gt__gpu.reason, "%s (CUDA %d.%d: %s)",
-           code == 35 ? "no NVIDIA driver, or one that is too old"
-           : code == 0 || code == 100 ? "no NVIDIA GPU is visible" : "CUDA does not start",
-           version / 1000, version % 1000 / 10,
-           code ? cudaGetErrorString((cudaError_t)code) : "0 devices");
+  if (code || n <= 0)
+    snprintf(gt__gpu.reason, sizeof gt__gpu.reason, "%s (CUDA %d.%d: %s)",
+             code == 35 ? "no NVIDIA driver, or one that is too old"
+             : code == 0 || code == 100 ? "no NVIDIA GPU is visible" : "CUDA does not start",
+             version / 1000, version % 1000 / 10,
+             code ? cudaGetErrorString((cudaError_t)code) : "0 devices");
+  else if (gt__cuda_driver("cuCtxGetCurrent", &gt__gpu.get) &&
+           gt__cuda_driver("cuCtxPushCurrent", &gt__gpu.push) &&
+           gt__cuda_driver("cuCtxPopCurrent", &gt__gpu.pop) &&
+           gt__cuda_driver("cuDevicePrimaryCtxRetain", &gt__gpu.retain))
+    gt__gpu.count = n < GT__GPUS ? n : GT__GPUS;
+  else snprintf(gt__gpu.reason, sizeof gt__gpu.reason, "the NVIDIA driver is too old");
 }
-static int gt__cuda_count(void) {
+GT_API int gt_cuda_device_count(void) {
   pthread_once(&gt__gpu_once, gt__cuda_find);
   return gt__gpu.forked ? 0 : gt__gpu.count;
 }
 #define GT__FORKED "this process was forked after CUDA was used; use the CPU, or fork before"
-static const char *gt__cuda_reason(void) { return gt__gpu.forked ? GT__FORKED : gt__gpu.reason; }
+GT_API const char *gt_cuda_unavailable_reason(void) {
+  return gt_cuda_device_count() > 0 ? "" : gt__gpu.forked ? GT__FORKED : gt__gpu.reason;
+}
 static void gt__cuda_after_fork(void) { gt__gpu.forked = gt__gpu.count > 0; }
 /* The first use of a device: do header, kernels and GPU fit together? */
 static int gt__cuda_first_use(int index) {
-  const gt__build *b = &gt__gpu.build;
+  const gt__build ours = {GPUTENSOR_VERSION, sizeof(gt__map_args), sizeof(gt__reduce_args),
+                          sizeof(gt__matmul_args), sizeof(gt__copy_args), 0, {0}};
   int code = gt__cuda_build(&gt__gpu.build);
-  if (!code && (strncmp(b->version, GPUTENSOR_VERSION, sizeof b->version) ||
-                b->size_map != (int)sizeof(gt__map_args) ||
-                b->size_reduce != (int)sizeof(gt__reduce_args) ||
-                b->size_matmul != (int)sizeof(gt__matmul_args) ||
-                b->size_copy != (int)sizeof(gt__copy_args))) code = GT__CUDA_OTHER_VERSION;
+  if (!code && memcmp(&gt__gpu.build, &ours, offsetof(gt__build, n_arch)))
+    code = GT__CUDA_OTHER_VERSION;
   if (!code) code = gt__cuda_warmup(); /* loading one later may wait for the device */
   gt__gpu.checked[index] = !code;
   return code;
@@ -3190,7 +3184,7 @@ static int gt__cuda_enter(int *away, int index) {
   int code = 0;
   *away = 0;
   if (gt__gpu.forked) return GT__CUDA_FORKED;
-  if (!gt__gpu.context[index] && index >= gt__cuda_count()) return (int)cudaErrorInvalidDevice;
+  if (!gt__gpu.context[index] && index >= gt_cuda_device_count()) return (int)cudaErrorInvalidDevice;
   if (!gt__gpu.context[index]) code = gt__gpu.retain(&gt__gpu.context[index], index);
   if (!code) code = gt__gpu.get(&current);
   if (!code && current != gt__gpu.context[index]) {
@@ -3328,8 +3322,7 @@ static int gt__cuda_queue_destroy(int index, void *queue) {
   GT__GIVE_BACK(index, cudaStreamDestroy((cudaStream_t)queue))
 }
 static int gt__cuda_queue_ask(int index, void *queue, int wait) {
-  GT__ON(index, wait ? cudaStreamSynchronize(gt__cuda_stream(queue))
-                     : cudaStreamQuery(gt__cuda_stream(queue)))
+  GT__ON(index, (wait ? cudaStreamSynchronize : cudaStreamQuery)(gt__cuda_stream(queue)))
 }
 static int gt__cuda_queue_wait_event(int index, void *queue, void *event) {
   GT__ON(index, cudaStreamWaitEvent(gt__cuda_stream(queue), (cudaEvent_t)event, 0))
@@ -3346,14 +3339,14 @@ static int gt__cuda_event_record(int index, void **event, void *queue) {
   return code;
 }
 static int gt__cuda_event_ask(int index, void *event, int wait) {
-  GT__ON(index, wait ? cudaEventSynchronize((cudaEvent_t)event) : cudaEventQuery((cudaEvent_t)event))
+  GT__ON(index, (wait ? cudaEventSynchronize : cudaEventQuery)((cudaEvent_t)event))
 }
 static int gt__cuda_event_elapsed(int index, void *start, void *end, float *ms) {
   GT__ON(index, cudaEventElapsedTime(ms, (cudaEvent_t)start, (cudaEvent_t)end))
 }
 /* Lets go of the pools; memory that is still in tensors goes when they do. */
 static void gt__cuda_shutdown(void) {
-  for (int i = 0; i < gt__gpu.count && !gt__gpu.forked; i++) {
+  for (int i = 0; i < gt__gpu.count; i++) {
     if (!gt__gpu.pool[i]) continue;
     GT__ENTER(i);
     if (code) continue;
@@ -3385,20 +3378,19 @@ static const char *gt__cuda_architectures(void) { /* " sm_80 sm_90a" */
 }
 static const char *gt__cuda_text(int code) {
   static __thread char text[384];
-  const gt__build *b = &gt__gpu.build;
-  const size_t size = sizeof text;
+  const char *version = gt__gpu.build.version;
   if (code == GT__CUDA_FORKED) return GT__FORKED;
-  if (code == GT__CUDA_OTHER_VERSION && !strcmp(b->version, "fast-math"))
+  if (code == GT__CUDA_OTHER_VERSION && !strcmp(version, "fast-math"))
     return "gputensor_kernels.cu flushes tiny numbers to zero: build it without --use_fast_math";
-  if (code == GT__CUDA_OTHER_VERSION) {
-    snprintf(text, size, "gputensor_kernels.cu is %.15s, gputensor.h is %s%s: copy both files",
-             b->version, GPUTENSOR_VERSION,
-             strcmp(b->version, GPUTENSOR_VERSION) ? "" : ", but their structures differ");
-  } else if (code == GT__CUDA_NO_IMAGE && b->n_arch) {
-    snprintf(text, size, "gputensor_kernels.cu was built for%s, not for this GPU: build it with nvcc "
-             "-arch=native, or with -arch=sm_90a for Hopper", gt__cuda_architectures());
-  } else
-    snprintf(text, size, "%.80s: %.160s", cudaGetErrorName((cudaError_t)code),
+  if (code == GT__CUDA_OTHER_VERSION)
+    snprintf(text, sizeof text, "gputensor_kernels.cu is %.15s, gputensor.h is " GPUTENSOR_VERSION
+             "%s: copy both files", version,
+             strcmp(version, GPUTENSOR_VERSION) ? "" : ", but their structures differ");
+  else if (code == GT__CUDA_NO_IMAGE && gt__gpu.build.n_arch)
+    snprintf(text, sizeof text, "gputensor_kernels.cu was built for%s, not for this GPU: build it "
+             "with nvcc -arch=native, or with -arch=sm_90a for Hopper", gt__cuda_architectures());
+  else
+    snprintf(text, sizeof text, "%.80s: %.160s", cudaGetErrorName((cudaError_t)code),
              cudaGetErrorString((cudaError_t)code));
   return text;
 }
@@ -3410,11 +3402,11 @@ static const gt__backend gt__cuda_backend = {
 };
 #else
 #define gt__cuda_backend gt__cpu_backend /* no device leads to it */
-static int gt__cuda_count(void) { return 0; }
+GT_API int gt_cuda_device_count(void) { return 0; }
 static int gt__cuda_pinned(const void *p) { return p && 0; }
 static void gt__cuda_after_fork(void) {}
 static void gt__cuda_shutdown(void) {}
-static const char *gt__cuda_reason(void) {
+GT_API const char *gt_cuda_unavailable_reason(void) {
   return "built without CUDA: build with nvcc, or define GPUTENSOR_CUDA in the file that has "
          "GPUTENSOR_IMPLEMENTATION and link gputensor_kernels.cu";
 }
@@ -3598,11 +3590,7 @@ static gt_device gt__device(int type, int index) {
   return device;
 }
 GT_API gt_device gt_cpu(void) { return gt__device(GT_CPU, 0); }
-GT_API int gt_cuda_device_count(void) { return gt__cuda_count(); }
 GT_API int gt_cuda_is_available(void) { return gt_cuda_device_count() > 0; }
-GT_API const char *gt_cuda_unavailable_reason(void) {
-  return gt_cuda_is_available() ? "" : gt__cuda_reason();
-}
 /* GT_OK if the device is there; else an error that says why it is not. */
 static gt_status gt__check_device(const char *function, gt_device device) {
   const int n = gt_cuda_device_count();
@@ -3678,8 +3666,7 @@ GT_API gt_dtype gt_promote_types(gt_dtype a, gt_dtype b) {
 }
 /* -- streams, as far as storages need them -- */
 /* Reports an error code, if it is one; called without the lock. */
-static gt_status gt__report(const char *function, gt_device device, const gt_stream *stream,
-                            int code) {
+static gt_status gt__report(const char *function, gt_device device, const gt_stream *s, int code) {
   const gt__backend *backend = gt__backend_of(device);
   const gt_status status = backend->classify(code);
   char recent[160] = "";
@@ -3696,10 +3683,9 @@ static gt_status gt__report(const char *function, gt_device device, const gt_str
     gt__all.lost[gt__slot(device)] = 1;
     gt__unlock();
   }
-  for (unsigned i = 1; stream && i <= GT__RECENT && stream->n_recent >= i; i++) {
-    const char *text = stream->recent[(stream->n_recent - i) % GT__RECENT];
-    n += (size_t)snprintf(recent + n, sizeof recent - n, "%s%.30s", i > 1 ? ", " : "", text);
-  }
+  for (unsigned i = 1; s && i <= GT__RECENT && s->n_recent >= i; i++)
+    n += (size_t)snprintf(recent + n, sizeof recent - n, "%s%.30s", i > 1 ? ", " : "",
+                          s->recent[(s->n_recent - i) % GT__RECENT]);
   return gt__fail(status, "%s: %s: %s%s%s", function, gt_device_string(device), backend->text(code),
                   n ? "; last operations on this stream, newest first: " : "", recent);
 }
@@ -3711,10 +3697,8 @@ GT_API gt_status gt_device_properties(gt_device device, gt_properties *out) {
 }
 GT_API const char *gt_device_name(gt_device device) {
   gt_properties p;
-  char *text = gt__scrap();
   if (gt_device_properties(device, &p)) return "no device";
-  snprintf(text, 128, "%s", p.name);
-  return text;
+  return (char *)memcpy(gt__scrap(), p.name, sizeof p.name);
 }
 /* Records t's mark, unless it covers `number` operations already. */
 static int gt__set_mark(gt_stream *t, uint64_t number) {
@@ -3740,6 +3724,15 @@ static int gt__await(gt_stream *t, uint64_t number) {
   gt__lock();
   t->held--;
   if (!code) gt__learn(&gt__all.done, &seen, t->slot, number);
+  return code;
+}
+/* All streams, or those of one device. */
+static int gt__await_all(const gt_device *device) {
+  int code = 0;
+  for (int i = 0; i < gt__all.top && !code; i++) {
+    gt_stream *s = gt__all.slot[i];
+    if (s && (!device || gt__same_device(s->device, *device))) code = gt__await(s, s->number);
+  }
   return code;
 }
 /* Makes s wait for what t holds up to `number`. A mark that was recorded before t began to wait for
@@ -3782,7 +3775,7 @@ static int gt__reach(gt_stream *s, gt__point p, int *away) {
 }
 /* What is known of t's progress without waiting. */
 static void gt__poll(gt_stream *t) {
-  const gt__backend *b = gt__backend_of(t->device);
+  const gt__backend *b = GT__OF(t);
   gt__cpu_queue *q = t->device.type == GT_CPU ? (gt__cpu_queue *)t->queue : NULL;
   uint64_t number = 0;
   if (q) {
@@ -3807,17 +3800,7 @@ static int gt__settled(const struct gt_storage *x) {
 static int gt__reach_all(gt_stream *s, struct gt_storage *x) {
   int code = 0, away;
   for (int k = 0; k <= x->n_read && !code; k++) code = gt__reach(s, x->use[k], &away);
-  for (int i = 0; i < gt__all.top && x->crowded && !code; i++)
-    if (gt__all.slot[i]) code = gt__await(gt__all.slot[i], gt__all.slot[i]->number);
-  return code;
-}
-static int gt__sync_device(gt_device device) { /* all its streams; the lock is given up */
-  int code = 0;
-  for (int i = 0; i < gt__all.top && !code; i++) {
-    gt_stream *s = gt__all.slot[i];
-    if (s && gt__same_device(s->device, device)) code = gt__await(s, s->number);
-  }
-  return code;
+  return code || !x->crowded ? code : gt__await_all(NULL);
 }
 /* -- making and ending them; all with the lock -- */
 static void gt__stream_destroy(gt_stream *s) {
@@ -3855,15 +3838,14 @@ static int gt__stream_open(gt_stream *s, gt_device device, int priority, void *n
   s->device = device;
   return 0;
 }
-/* The default stream of a device, or its bin; NULL and *code if it cannot be made. */
-static gt_stream *gt__own_stream(gt_stream *s, gt_device device, int *code) {
+/* A stream of ours is opened on first use; NULL and *code if it cannot be. */
+static gt_stream *gt__opened(gt_stream *s, gt_device device, int *code) {
   *code = s->device.type ? 0 : gt__stream_open(s, device, 0, NULL, device.type != GT_CPU);
   return *code ? NULL : s;
 }
-static gt_stream *gt__stream_now(gt_device device, int *code) {
+static gt_stream *gt__current(gt_device device) { /* the thread's stream, or the default one */
   gt_stream *s = gt__me.stream[gt__slot(device)];
-  *code = 0;
-  return s ? s : gt__own_stream(&gt__all.fallback[gt__slot(device)], device, code);
+  return s ? s : &gt__all.fallback[gt__slot(device)];
 }
 /* -- races, and the order that avoids them -- */
 static void gt__stream_text(char *text, const gt_stream *s) {
@@ -3888,11 +3870,10 @@ static void gt__race(const gt_stream *s, const char *text, int writes, const str
    current stream, so that what one stream computes in order is read in order. */
 static int gt__follow(gt_stream *s, const char *text, int writes, const struct gt_storage *x,
                       gt__point p, int *away) {
-  const gt_stream *t = gt__all.slot[p.slot], *own;
+  const gt_stream *t = gt__all.slot[p.slot];
   if (gt__knows(s, p)) return 0;
-  own = gt__me.stream[gt__slot(t->device)];
-  if (!own) own = &gt__all.fallback[gt__slot(t->device)];
-  if (gt__me.safety == GT_ORDER || x->internal || (!s && t == own)) return gt__reach(s, p, away);
+  if (gt__me.safety == GT_ORDER || x->internal || (!s && t == gt__current(t->device)))
+    return gt__reach(s, p, away);
   if (gt__me.safety == GT_REPORT) gt__race(s, text, writes, x, p);
   return 0;
 }
@@ -4022,15 +4003,12 @@ static int gt__take_pinned(struct gt_storage *s) {
   if (found && (gt__settled(found) || gt__all.pool[c].count >= most)) {
     gt__pool_take(c);
     code = gt__reach_all(NULL, found);
-    if (code) gt__pool_give(found);
-    if (code) return code;
     s->data = found->data;
-    s->pooled = c;
-    GPUTENSOR_FREE(found);
-    return 0;
-  }
-  code = gt__pinned_backend(1)->alloc(now.type == GT_CUDA ? now.index : 0, NULL, (size_t)1 << c, 1,
-                                      &s->data);
+    if (code) gt__pool_give(found);
+    else GPUTENSOR_FREE(found);
+  } else
+    code = gt__pinned_backend(1)->alloc(now.type == GT_CUDA ? now.index : 0, NULL, (size_t)1 << c, 1,
+                                        &s->data);
   s->pooled = code ? 0 : c;
   return code;
 }
@@ -4042,9 +4020,8 @@ static int gt__storage_fill(struct gt_storage *s, const char *function) {
     if (s->pinned && s->bytes) return gt__take_pinned(s);
     return gt__cpu_backend.alloc(0, NULL, s->bytes, 0, &s->data);
   }
-  gt_stream *stream = gt__stream_now(s->device, &code);
-  if (!code)
-    code = gt__backend_of(s->device)->alloc(s->device.index, stream->queue, s->bytes, 0, &s->data);
+  gt_stream *stream = gt__opened(gt__current(s->device), s->device, &code);
+  if (!code) code = GT__OF(s)->alloc(s->device.index, stream->queue, s->bytes, 0, &s->data);
   if (code) return code;
   stream->number++; /* an allocation is an operation that writes */
   gt__note(s, stream, function, 1);
@@ -4052,22 +4029,20 @@ static int gt__storage_fill(struct gt_storage *s, const char *function) {
 }
 /* Out of memory: what was asked, what there is, and who holds most. */
 static void gt__no_memory(const char *function, gt_device device, size_t bytes) {
-  const struct gt_storage *last = NULL;
   char owners[400] = "";
-  size_t n = 0, reserved, available, total, held;
+  size_t n = 0, last = SIZE_MAX, reserved, available, total, held;
   gt__lock();
   held = gt__all.allocated[gt__slot(device)];
   for (int i = 0; i < 3; i++) {
     const gt_tensor *most = NULL;
     for (const gt_tensor *x = gt__all.tensors; x; x = x->gt__next)
-      if (gt__same_device(x->device, device) && x->storage->bytes > 0 &&
-          (!last || x->storage->bytes < last->bytes) &&
-          (!most || x->storage->bytes > most->storage->bytes))
+      if (gt__same_device(x->device, device) && x->storage->bytes < last &&
+          x->storage->bytes > (most ? most->storage->bytes : 0))
         most = x;
     if (!most) break;
-    last = most->storage;
+    last = most->storage->bytes;
     n += (size_t)snprintf(owners + n, sizeof owners - n, "%s%s %.70s %zu", n ? ", " : "; largest: ",
-                          gt_dtype_string(most->dtype), gt__shape_text(most), last->bytes);
+                          gt_dtype_string(most->dtype), gt__shape_text(most), last);
   }
   gt__backend_of(device)->memory(device.index, &reserved, &available, &total);
   gt__unlock();
@@ -4086,7 +4061,7 @@ static struct gt_storage *gt__storage_new(const char *function, size_t bytes, gt
   gt__lock();
   int code = gt__storage_fill(s, function);
   if (code && (b->classify(code) == GT_ERROR_MEMORY || pinned)) { /* give back all that is cached */
-    gt__sync_device(device);
+    gt__await_all(&device);
     gt__sweep(1);
     if (b->trim) b->trim(device.index);
     code = gt__storage_fill(s, function);
@@ -4110,12 +4085,12 @@ static void gt__release_device(struct gt_storage *s) {
   gt_stream *t = gt__all.slot[s->use[0].slot];
   int code = 0, fits = t && !t->freed && gt__same_device(t->device, s->device) && !s->crowded;
   for (int k = 0; k <= s->n_read && fits; k++) fits = gt__knows(t, s->use[k]);
-  if (!fits) t = gt__own_stream(&gt__all.bin[gt__slot(s->device)], s->device, &code);
+  if (!fits) t = gt__opened(&gt__all.bin[gt__slot(s->device)], s->device, &code);
   if (code || gt__reach_all(t, s)) code = gt__reach_all(NULL, s);
-  if (!code) gt__backend_of(s->device)->release(s->device.index, t ? t->queue : NULL, s->data, 0);
+  if (!code) GT__OF(s)->release(s->device.index, t ? t->queue : NULL, s->data, 0);
 }
-/* Gives the memory back when its last handle is gone. */
-static void gt__storage_release(struct gt_storage *s) { /* with the lock, which it gives up */
+/* When its last handle is gone; with the lock, which it gives up. */
+static void gt__storage_end(struct gt_storage *s) {
   if (s->foreign) {
     gt__reach_all(NULL, s);
     gt__unlock();
@@ -4130,10 +4105,6 @@ static void gt__storage_release(struct gt_storage *s) { /* with the lock, which 
   } else if (!s->pooled && gt__settled(s)) gt__storage_drop(s);
   else gt__pool_give(s);
   gt__unlock();
-}
-static void gt__storage_end(struct gt_storage *s) {
-  gt__lock();
-  gt__storage_release(s);
 }
 
 /* ---- >>handles --------------------------------------------------------------------------------- */
@@ -4192,7 +4163,7 @@ GT_API void gt_free(gt_tensor *x) {
   else gt__all.tensors = x->gt__next;
   if (x->gt__next) x->gt__next->gt__prev = x->gt__prev;
   if (--x->storage->refs) gt__unlock();
-  else gt__storage_release(x->storage);
+  else gt__storage_end(x->storage);
   GPUTENSOR_FREE(x);
 }
 /* A handle that ends with its block. */
@@ -4239,8 +4210,10 @@ static gt_tensor *gt__new(const char *function, gt_shape shape, gt_dtype dtype, 
   if (!s) return NULL;
   model.storage = s;
   x = gt__handle(function, &model);
-  if (!x) gt__storage_end(s);
-  return x;
+  if (x) return x;
+  gt__lock();
+  gt__storage_end(s);
+  return NULL;
 }
 GT_API gt_tensor *gt_empty(gt_shape shape, gt_dtype dtype, gt_device device) {
   return gt__new(__func__, shape, dtype, device, 0);
@@ -4333,7 +4306,7 @@ GT_API gt_status gt_empty_cache(void) {
   gt__sweep(1);
   for (int i = 0; i < gt_cuda_device_count() && !code; i++) {
     device = gt__device(GT_CUDA, i);
-    code = gt__sync_device(device);
+    code = gt__await_all(&device);
     if (!code) code = gt__backend_of(device)->trim(i);
   }
   gt__unlock();
@@ -4551,7 +4524,7 @@ static gt_status gt__submit(gt__op *op) {
     *gt__scratch_of(op) = scratch->data;
   }
   gt__lock();
-  s = gt__stream_now(op->device, &code);
+  s = gt__opened(gt__current(op->device), op->device, &code);
   if (gt__all.lost[gt__slot(op->device)]) code = GT__LOST;
   if (!code) code = gt__order(s, op->text, op->n_touch, op->n_write, op->touch, &waited);
   ordered = !code;
@@ -4574,8 +4547,8 @@ static gt_status gt__submit(gt__op *op) {
     s->number++;
     for (int i = 0; i < op->n_touch; i++) gt__note(op->touch[i], s, op->text, i < op->n_write);
   }
-  gt__unlock();
   if (scratch) gt__storage_end(scratch);
+  else gt__unlock();
   if (!code) return waited ? gt__check_fault() : GT_OK;
   return gt__report(op->text, op->device, s, code);
 }
@@ -4759,25 +4732,20 @@ static gt_tensor *gt__end(gt__result *r, gt_status status) {
 }
 
 /* ---- >>moving ---------------------------------------------------------------------------------- */
-/* One side of a copy: an address on a device, in a storage. */
-typedef struct { char *data; gt_device device; struct gt_storage *storage; } gt__side;
-static gt__side gt__side_of(const gt_tensor *x) {
-  const gt__side side = {gt__address(x), x->device, x->storage};
-  return side;
-}
 /* Bytes between devices; memory of the host is pinned. */
-static gt_status gt__copy_bytes(const char *function, gt__side to, gt__side from, size_t bytes) {
+static gt_status gt__copy_bytes(const char *function, struct gt_storage *to, void *dst,
+                                struct gt_storage *from, void *src, int64_t bytes) {
   gt__op op;
-  gt__copy_args *a =
-      &gt__op_new(&op, GT__COPY, function, to.device.type == GT_CUDA ? to.device : from.device)->u.copy;
+  const int up = to->device.type == GT_CUDA, down = from->device.type == GT_CUDA;
+  gt__copy_args *a = &gt__op_new(&op, GT__COPY, function, (up ? to : from)->device)->u.copy;
   a->kind = GT__BYTES;
-  a->bytes = (int64_t)bytes;
-  a->dst.data = to.data;
-  a->src.data = from.data;
-  a->dst_index = to.device.type == GT_CUDA ? to.device.index : -1;
-  a->src_index = from.device.type == GT_CUDA ? from.device.index : -1;
-  gt__touch(&op, to.storage);
-  gt__touch(&op, from.storage);
+  a->bytes = bytes;
+  a->dst.data = (char *)dst;
+  a->src.data = (char *)src;
+  a->dst_index = up ? to->device.index : -1;
+  a->src_index = down ? from->device.index : -1;
+  gt__touch(&op, to);
+  gt__touch(&op, from);
   return gt__submit(&op);
 }
 enum { GT__PIECES = 8, GT__PIECE = 1 << 21 };
@@ -4796,31 +4764,29 @@ static void gt__copy_host(char *dst, char *src, int64_t bytes) {
 /* Bytes between a device and ordinary memory of the host, by pieces of pinned memory from the pool:
    while the GPU copies some of them, the caller fills or empties others, with four cores, or half of
    them up to eight. What comes from the device is emptied GT__PIECES - 1 pieces late. */
-static gt_status gt__copy_staged(const char *function, gt__side to, gt__side from, size_t bytes) {
-  const int up = from.device.type == GT_CPU;
-  struct gt_storage *host = up ? from.storage : to.storage, *piece[GT__PIECES] = {NULL};
-  const int64_t total = (int64_t)bytes, behind = up ? 0 : GT__PIECES - 1;
+static gt_status gt__copy_staged(const char *function, const gt_tensor *to, const gt_tensor *from) {
+  const int up = from->device.type == GT_CPU;
+  struct gt_storage *host = up ? from->storage : to->storage, *piece[GT__PIECES] = {NULL};
+  char *dst = gt__address(to), *src = gt__address(from);
+  const int64_t total = (int64_t)gt_nbytes(to), behind = up ? 0 : (GT__PIECES - 1) * GT__PIECE;
   gt_status status = gt__host_access(function, host, !up);
-  gt__side far = up ? to : from;
   gt__claim_host(host, !up, 1);
-  for (int64_t i = 0; (i - behind) * GT__PIECE < total; i++) {
-    const int64_t at = i * GT__PIECE, back = at - behind * GT__PIECE;
+  for (int64_t at = 0, back; (back = at - behind) < total; at += GT__PIECE) {
     const int64_t n = gt__cpu_least(GT__PIECE, total - at);
-    struct gt_storage **p = &piece[i % GT__PIECES];
-    if (n > 0 && !status) *p = gt__storage_new(function, (size_t)n, gt_cpu(), 1);
-    if (n > 0 && !*p) status = gt__failed();
+    struct gt_storage **p = &piece[at / GT__PIECE % GT__PIECES];
+    if (n > 0 && !status && !(*p = gt__storage_new(function, (size_t)n, gt_cpu(), 1)))
+      status = gt__failed();
     if (*p) {
-      const gt__side near = {(char *)(*p)->data, gt_cpu(), *p};
       (*p)->internal = 1;
-      far.data = (up ? to.data : from.data) + at;
-      if (up) gt__copy_host(near.data, from.data + at, n);
-      status = gt__copy_bytes(function, up ? far : near, up ? near : far, (size_t)n);
+      if (up) gt__copy_host((char *)(*p)->data, src + at, n);
+      status = up ? gt__copy_bytes(function, to->storage, dst + at, *p, (*p)->data, n)
+                  : gt__copy_bytes(function, *p, (*p)->data, from->storage, src + at, n);
     }
-    p = &piece[(i - behind + GT__PIECES) % GT__PIECES];
-    if (back < 0 || !*p) continue;
+    if (back < 0 || !*(p = &piece[back / GT__PIECE % GT__PIECES])) continue;
     if (!up && !status) status = gt__host_access(function, *p, 0);
     if (!up && !status)
-      gt__copy_host(to.data + back, (char *)(*p)->data, gt__cpu_least(GT__PIECE, total - back));
+      gt__copy_host(dst + back, (char *)(*p)->data, gt__cpu_least(GT__PIECE, total - back));
+    gt__lock();
     gt__storage_end(*p);
     *p = NULL;
   }
@@ -4828,16 +4794,18 @@ static gt_status gt__copy_staged(const char *function, gt__side to, gt__side fro
   return status;
 }
 /* Bytes between any two devices, counted. */
-static gt_status gt__copy_across(const char *function, gt__side to, gt__side from, size_t bytes) {
-  const int direction = from.device.type == GT_CPU ? GT_HOST_TO_DEVICE
-                        : to.device.type == GT_CPU ? GT_DEVICE_TO_HOST : GT_DEVICE_TO_DEVICE;
-  const gt__side host = direction == GT_HOST_TO_DEVICE ? from : to;
-  const int pinned = direction == GT_DEVICE_TO_DEVICE || host.storage->pinned;
+static gt_status gt__copy_across(const char *function, const gt_tensor *to, const gt_tensor *from) {
+  const int direction = from->device.type == GT_CPU ? GT_HOST_TO_DEVICE
+                        : to->device.type == GT_CPU ? GT_DEVICE_TO_HOST : GT_DEVICE_TO_DEVICE;
+  const int pinned = direction == GT_DEVICE_TO_DEVICE || to->storage->pinned || from->storage->pinned;
   const int kind = pinned ? GT_COPY_ASYNC : direction == GT_HOST_TO_DEVICE ? GT_COPY_STAGED
                                                                            : GT_COPY_BLOCKING;
+  const size_t bytes = gt_nbytes(to);
   if (!bytes) return GT_OK;
-  const gt_status status = pinned ? gt__copy_bytes(function, to, from, bytes)
-                                  : gt__copy_staged(function, to, from, bytes);
+  const gt_status status =
+      pinned ? gt__copy_bytes(function, to->storage, gt__address(to), from->storage,
+                              gt__address(from), (int64_t)bytes)
+             : gt__copy_staged(function, to, from);
   GT__HOLD(gt__mutex);
   gt__all.stats.copies[direction][kind].count += !status;
   gt__all.stats.copies[direction][kind].bytes += status ? 0 : bytes;
@@ -4854,8 +4822,7 @@ static gt_status gt__copy_into(const char *function, gt_tensor *dst, const gt_te
     return gt__map1(function, dst, src) ? GT_OK : gt__failed();
   if (!crosses && gt__same_view(dst, src)) return GT_OK;
   if (!crosses && !gt__overlaps(dst, src)) return gt__move_elements(function, dst, src, -1, NULL);
-  if (sent && gt_is_contiguous(dst))
-    return gt__copy_across(function, gt__side_of(dst), gt__side_of(src), gt_nbytes(dst));
+  if (sent && gt_is_contiguous(dst)) return gt__copy_across(function, dst, src);
   GT__LOCAL gt_tensor *between = gt__new(function, gt_shape_of(src), dst->dtype, device,
                                          sent && device.type == GT_CPU);
   if (!between) return gt__failed();
@@ -4899,14 +4866,27 @@ GT_API gt_tensor *gt_contiguous(const gt_tensor *x) {
   if (gt__refuse(__func__, 0, !x)) return NULL;
   return gt__converted(__func__, x, x->dtype, x->device, GT__DENSE);
 }
-/* x, contiguous on a GPU, to or (`up`) from memory of the caller, who has it again on return. */
+/* x, which is contiguous, to or (`up`, on a GPU) from memory of the caller's, who has it on return. */
 static gt_status gt__copy_outside(const char *function, const gt_tensor *x, void *data, int up) {
   struct gt_storage s;
-  const gt__side host = {(char *)data, gt_cpu(), &s}, far = gt__side_of(x);
+  gt_tensor host = gt__plain(x);
+  gt_status status;
+  if (x->device.type == GT_CPU) {
+    status = gt__host_access(function, x->storage, 0);
+    if (status || !gt_numel(x)) return status;
+    gt__claim_host(x->storage, 0, 1);
+    memcpy(data, gt__address(x), gt_nbytes(x));
+    gt__claim_host(x->storage, 0, -1);
+    return GT_OK;
+  }
   memset(&s, 0, sizeof s);
+  s.data = data;
+  s.device = host.device = gt_cpu();
   s.internal = 1;
   s.pinned = gt__is_pinned(data);
-  gt_status status = gt__copy_across(function, up ? far : host, up ? host : far, gt_nbytes(x));
+  host.storage = &s;
+  host.offset = 0;
+  status = gt__copy_across(function, up ? x : &host, up ? &host : x);
   return status ? status : gt__host_access(function, &s, 1);
 }
 GT_API gt_tensor *gt_from_array(const void *data, gt_shape shape, gt_dtype dtype, gt_device device) {
@@ -4920,25 +4900,15 @@ GT_API gt_tensor *gt_from_array(const void *data, gt_shape shape, gt_dtype dtype
   gt_free(x);
   return NULL;
 }
-/* Copies x's elements, which are contiguous, to memory of the caller's, and waits for that. */
-static gt_status gt__read_bytes(const char *function, const gt_tensor *x, void *data) {
-  if (x->device.type != GT_CPU) return gt__copy_outside(function, x, data, 0);
-  const gt_status status = gt__host_access(function, x->storage, 0);
-  if (status || !gt_numel(x)) return status;
-  gt__claim_host(x->storage, 0, 1);
-  memcpy(data, gt__address(x), gt_nbytes(x));
-  gt__claim_host(x->storage, 0, -1);
-  return GT_OK;
-}
 GT_API gt_status gt_to_array(const gt_tensor *x, void *host, size_t bytes) {
   if (gt__refuse(__func__, 0, !x)) return gt__failed();
   if (bytes != gt_nbytes(x))
     return gt__fail(GT_ERROR_ARGUMENT, "%s: %zu bytes given, %s of %s has %zu", __func__, bytes,
                     gt__shape_text(x), gt_dtype_string(x->dtype), gt_nbytes(x));
   if (!host && bytes) return gt__fail(GT_ERROR_ARGUMENT, "%s: host is NULL", __func__);
-  if (gt_is_contiguous(x)) return gt__read_bytes(__func__, x, host);
+  if (gt_is_contiguous(x)) return gt__copy_outside(__func__, x, host, 0);
   GT__LOCAL gt_tensor *dense = gt__converted(__func__, x, x->dtype, x->device, GT__DENSE);
-  return dense ? gt__read_bytes(__func__, dense, host) : gt__failed();
+  return dense ? gt__copy_outside(__func__, dense, host, 0) : gt__failed();
 }
 GT_API void *gt_data(const gt_tensor *x) {
   if (gt__refuse(__func__, 0, !x) || !gt_numel(x)) return NULL;
@@ -4957,7 +4927,7 @@ static gt_status gt__one(const char *function, const gt_tensor *x, gt__num *v) {
   if (gt_numel(x) != 1)
     return gt__fail(GT_ERROR_SHAPE, "%s: %s has %lld elements, one is needed", function,
                     gt__shape_text(x), (long long)gt_numel(x));
-  const gt_status status = gt__read_bytes(function, x, v);
+  const gt_status status = gt__copy_outside(function, x, v, 0);
   if (!status) *v = gt__decode(x->dtype, v);
   return status;
 }
@@ -6303,7 +6273,7 @@ GT_API gt_stream *gt_current_stream(gt_device device) {
   int code;
   if (gt__check_device(__func__, device)) return NULL;
   gt__lock();
-  gt_stream *s = gt__stream_now(device, &code);
+  gt_stream *s = gt__opened(gt__current(device), device, &code);
   gt__unlock();
   return gt__report(__func__, device, NULL, code) ? NULL : s;
 }
@@ -6455,7 +6425,7 @@ GT_API double gt_event_elapsed_ms(gt_event *start, gt_event *end) {
 GT_API gt_status gt_synchronize(gt_device device) {
   if (gt__check_device(__func__, device)) return gt__failed();
   gt__lock();
-  const int code = gt__sync_device(device);
+  const int code = gt__await_all(&device);
   gt__reap();
   gt__unlock();
   return code ? gt__report(__func__, device, NULL, code) : gt__check_fault();

@@ -2894,7 +2894,7 @@ static int gt__cpu_memory(int index, size_t *reserved, size_t *free_bytes, size_
 /* ---- queues: a created CPU stream is a thread that takes its items one after the other ----
    An item runs an operation, waits for another item or a GPU, or only passes, to record an event.
    The threads take no lock of the core, so who waits for them may hold it. A failure's code stays
-   until the queue is asked; items that pass meanwhile, and queues that wait for those, get it too. */
+   until the queue is asked; items that pass meanwhile, and queues that wait for those, get it. */
 enum { GT__CPU_FULL = 64 };      /* items waiting, from which on callers have to wait too */
 typedef struct gt__cpu_item {
   struct gt__cpu_item *next, *wait;
@@ -2931,8 +2931,7 @@ static double gt__cpu_now(void) { /* milliseconds; strict C99 hides finer clocks
 static void gt__cpu_drop(gt__cpu_item *x) { /* with the lock */
   if (x && --x->refs == 0) GPUTENSOR_FREE(x);
 }
-/* What an item has to do outside the lock. */
-static int gt__cpu_take(gt__cpu_item *x) {
+static int gt__cpu_take(gt__cpu_item *x) { /* what an item has to do outside the lock */
   if (x->op) return gt__cpu_execute(x->op);
   if (!x->other) return x->wait ? x->wait->code : 0;
   const int code = x->other->event_ask(x->index, x->event, 1);
@@ -3099,7 +3098,7 @@ static const gt__backend gt__cpu_backend = {
 /* ---- >>cuda-backend ----------------------------------------------------------------------------
    The host side of CUDA, in plain C; the kernels are in gputensor_kernels.cu. It uses the runtime
    API alone, never the legacy stream, and waits only where a function's name says so. Each function
-   leaves the thread on the device where it was, and clears its own errors from the last-error slot. */
+   leaves the thread on the device where it was, and clears the last-error slot of its own errors. */
 #ifndef CUDART_VERSION
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic" /* the header has anonymous structures and long enums */
@@ -3131,10 +3130,9 @@ static int gt__cuda_driver(const char *name, void *function) {
   enum cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
   void *p = NULL;
 #if CUDART_VERSION >= 12050
-  const cudaError_t error =
-      cudaGetDriverEntryPointByVersion(name, &p, 12000, cudaEnableDefault, &found);
+  cudaError_t error = cudaGetDriverEntryPointByVersion(name, &p, 12000, cudaEnableDefault, &found);
 #else
-  const cudaError_t error = cudaGetDriverEntryPoint(name, &p, cudaEnableDefault, &found);
+  cudaError_t error = cudaGetDriverEntryPoint(name, &p, cudaEnableDefault, &found);
 #endif
   if (gt__cuda_done(error) || found != cudaDriverEntryPointSuccess || !p) return 0;
   memcpy(function, &p, sizeof p); /* C has no cast from a data pointer to a function */
@@ -3184,8 +3182,9 @@ static int gt__cuda_enter(int *away, int index) {
   int code = 0;
   *away = 0;
   if (gt__gpu.forked) return GT__CUDA_FORKED;
-  if (!gt__gpu.context[index] && index >= gt_cuda_device_count()) return (int)cudaErrorInvalidDevice;
-  if (!gt__gpu.context[index]) code = gt__gpu.retain(&gt__gpu.context[index], index);
+  if (!gt__gpu.context[index])
+    code = index < gt_cuda_device_count() ? gt__gpu.retain(&gt__gpu.context[index], index)
+                                          : (int)cudaErrorInvalidDevice;
   if (!code) code = gt__gpu.get(&current);
   if (!code && current != gt__gpu.context[index]) {
     code = gt__gpu.push(gt__gpu.context[index]);
@@ -3726,8 +3725,7 @@ static int gt__await(gt_stream *t, uint64_t number) {
   if (!code) gt__learn(&gt__all.done, &seen, t->slot, number);
   return code;
 }
-/* All streams, or those of one device. */
-static int gt__await_all(const gt_device *device) {
+static int gt__await_all(const gt_device *device) { /* all streams, or those of one device */
   int code = 0;
   for (int i = 0; i < gt__all.top && !code; i++) {
     gt_stream *s = gt__all.slot[i];
@@ -3773,8 +3771,7 @@ static int gt__reach(gt_stream *s, gt__point p, int *away) {
   gt__all.stats.host_waits++;
   return gt__await(t, p.number);
 }
-/* What is known of t's progress without waiting. */
-static void gt__poll(gt_stream *t) {
+static void gt__poll(gt_stream *t) { /* what is known of t's progress without waiting */
   const gt__backend *b = GT__OF(t);
   gt__cpu_queue *q = t->device.type == GT_CPU ? (gt__cpu_queue *)t->queue : NULL;
   uint64_t number = 0;
@@ -3785,8 +3782,7 @@ static void gt__poll(gt_stream *t) {
   else if (t->marked && b->event_ask(t->device.index, t->mark, 0) == 0) number = t->marked;
   if (number > gt__all.done.at[t->slot]) gt__all.done.at[t->slot] = number;
 }
-/* Has all work on x been done? */
-static int gt__settled(const struct gt_storage *x) {
+static int gt__settled(const struct gt_storage *x) { /* has all work on x been done? */
   for (int k = 0; k <= x->n_read; k++) {
     const gt__point p = x->use[k];
     if (!gt__knows(NULL, p)) gt__poll(gt__all.slot[p.slot]);
@@ -3811,8 +3807,7 @@ static void gt__stream_destroy(gt_stream *s) {
   if (s->name) GPUTENSOR_FREE(s);
   else memset(s, 0, sizeof *s);
 }
-/* Ends freed streams whose work is done. */
-static void gt__reap(void) {
+static void gt__reap(void) { /* ends freed streams whose work is done */
   for (int i = 0; i < gt__all.top; i++) {
     gt_stream *t = gt__all.slot[i];
     if (!t || !t->freed || t->held) continue;
@@ -3916,10 +3911,9 @@ static void gt__claim(int n, int n_write, struct gt_storage *const *touch, int b
 static void gt__add_reader(struct gt_storage *x, const gt_stream *s, gt__point p) {
   int k = 1;
   while (k <= x->n_read && x->use[k].slot != p.slot && !gt__knows(s, x->use[k])) k++;
-  if (k <= x->n_read && x->use[k].slot == p.slot && x->use[k].number > p.number) return;
   if (k > GT__READS) x->crowded = 1;
-  else x->use[k] = p;
-  if (k > x->n_read && k <= GT__READS) x->n_read = k;
+  else if (k > x->n_read) x->use[x->n_read = k] = p;
+  else if (x->use[k].slot != p.slot || x->use[k].number <= p.number) x->use[k] = p;
 }
 /* s's newest operation writes or reads x. Uses that nothing ordered stay, for a free to wait for. */
 static void gt__note(struct gt_storage *x, const gt_stream *s, const char *text, int writes) {
@@ -3959,11 +3953,8 @@ static int gt__is_pinned(const void *p) {
 /* ---- >>storage ---------------------------------------------------------------------------------
    Device memory is taken and given back in stream order, from pools that keep it. Memory of the host
    is kept until the work that uses it is done, pinned memory longer, for the next who asks. */
-static const gt__backend *gt__pinned_backend(int pinned) { /* who allocates memory of the host */
-  return gt__backend_of(gt__device(pinned ? GT_CUDA : GT_CPU, 0));
-}
 static void gt__storage_drop(struct gt_storage *s) { /* its memory goes for good; with the lock */
-  gt__pinned_backend(s->pooled)->release(-1, NULL, s->data, s->pooled);
+  (s->pooled ? &gt__cuda_backend : &gt__cpu_backend)->release(-1, NULL, s->data, s->pooled);
   GPUTENSOR_FREE(s);
 }
 static struct gt_storage *gt__pool_take(int c) { /* the oldest of a class */
@@ -3995,7 +3986,6 @@ static void gt__sweep(int wait) {
 /* Pinned memory from the pool, or fresh. If the oldest block still waits for its work, 32 MiB more;
    then it is waited for: a program that runs ahead of its GPU must not pin ever more. */
 static int gt__take_pinned(struct gt_storage *s) {
-  const gt_device now = gt_current_device();
   int code, c = 12; /* from a page on */
   while (c < GT__CLASSES - 1 && (size_t)1 << c < s->bytes) c++;
   const int most = c > 23 ? 2 : c < 15 ? 1024 : 1 << (25 - c);
@@ -4006,9 +3996,7 @@ static int gt__take_pinned(struct gt_storage *s) {
     s->data = found->data;
     if (code) gt__pool_give(found);
     else GPUTENSOR_FREE(found);
-  } else
-    code = gt__pinned_backend(1)->alloc(now.type == GT_CUDA ? now.index : 0, NULL, (size_t)1 << c, 1,
-                                        &s->data);
+  } else code = gt__cuda_backend.alloc(gt_current_device().index, NULL, (size_t)1 << c, 1, &s->data);
   s->pooled = code ? 0 : c;
   return code;
 }
@@ -4283,11 +4271,10 @@ static size_t gt__memory(const char *function, gt_device device, int which) {
   GT__HOLD(gt__mutex);
   n = which == 1 ? gt__all.peak[slot] : gt__all.allocated[slot];
   if (which == 2 && device.type == GT_CUDA)
-    gt__backend_of(device)->memory(device.index, &n, &available, &total);
-  if (which == 2 && device.type == GT_CPU) {
-    for (const struct gt_storage *s = gt__all.pool[0].first; s; s = s->next) n += s->bytes;
-    for (int c = 1; c < GT__CLASSES; c++) n += (size_t)gt__all.pool[c].count << c;
-  }
+    gt__cuda_backend.memory(device.index, &n, &available, &total);
+  for (int c = 0; c < GT__CLASSES && which == 2 && device.type == GT_CPU; c++)
+    for (const struct gt_storage *s = gt__all.pool[c].first; s; s = s->next)
+      n += c ? (size_t)1 << c : s->bytes;
   return n;
 }
 GT_API size_t gt_memory_allocated(gt_device device) { return gt__memory(__func__, device, 0); }
@@ -4307,7 +4294,7 @@ GT_API gt_status gt_empty_cache(void) {
   for (int i = 0; i < gt_cuda_device_count() && !code; i++) {
     device = gt__device(GT_CUDA, i);
     code = gt__await_all(&device);
-    if (!code) code = gt__backend_of(device)->trim(i);
+    if (!code) code = gt__cuda_backend.trim(i);
   }
   gt__unlock();
   return gt__report(__func__, device, NULL, code);
@@ -4587,16 +4574,15 @@ static gt__operand *gt__bind(gt__op *op, gt__operand *o, const gt_tensor *x, int
    dim `wall`, whose new place is returned. One dim at least is left. */
 static int gt__collapse(int32_t *ndim, int64_t *size, int wall, int n, gt__operand *const *o) {
   int out = 0, new_wall = 0;
-  for (int d = 0; d < *ndim; d++) {
+  for (int d = 0; d <= *ndim; d++) {
     if (d == wall) new_wall = out;
-    if (size[d] == 1) continue;
+    if (d == *ndim || size[d] == 1) continue;
     int merge = out > (d < wall ? 0 : new_wall);
     for (int k = 0; k < n && merge; k++) merge = o[k]->stride[out - 1] == o[k]->stride[d] * size[d];
     if (!merge) out++;
     size[out - 1] = merge ? size[out - 1] * size[d] : size[d];
     for (int k = 0; k < n; k++) o[k]->stride[out - 1] = o[k]->stride[d];
   }
-  if (wall >= *ndim) new_wall = out;
   if (!out) {
     size[0] = out = 1;
     for (int k = 0; k < n; k++) o[k]->stride[0] = 0;
@@ -4691,7 +4677,7 @@ static int32_t *gt__fault_word(gt_device device) {
   void *word = NULL;
   if (device.type != GT_CUDA) return NULL;
   GT__HOLD(gt__mutex);
-  if (!gt__all.fault && !gt__pinned_backend(1)->alloc(device.index, NULL, 8, 1, &word))
+  if (!gt__all.fault && !gt__cuda_backend.alloc(device.index, NULL, 8, 1, &word))
     gt__all.fault = (int32_t *)memset(word, 0, 8);
   return gt__all.fault;
 }
@@ -4839,11 +4825,8 @@ static gt_tensor *gt__converted(const char *function, const gt_tensor *x, gt_dty
     return gt__handle(function, x);
   gt_tensor *y = gt__new(function, gt_shape_of(x), dtype, device, /* pinned memory comes at once */
                          device.type == GT_CPU && x->device.type == GT_CUDA);
-  if (y && gt__copy_into(function, y, x)) {
-    gt_free(y);
-    return NULL;
-  }
-  return y;
+  gt__result r = {function, y, y, 1};
+  return y ? gt__end(&r, gt__copy_into(function, y, x)) : NULL;
 }
 GT_API gt_tensor *gt_copy(gt_tensor *dst, const gt_tensor *src) {
   gt_tensor wide;
@@ -4866,7 +4849,7 @@ GT_API gt_tensor *gt_contiguous(const gt_tensor *x) {
   if (gt__refuse(__func__, 0, !x)) return NULL;
   return gt__converted(__func__, x, x->dtype, x->device, GT__DENSE);
 }
-/* x, which is contiguous, to or (`up`, on a GPU) from memory of the caller's, who has it on return. */
+/* x, contiguous, to or (`up`: on a GPU) from memory of the caller's, who has it again on return. */
 static gt_status gt__copy_outside(const char *function, const gt_tensor *x, void *data, int up) {
   struct gt_storage s;
   gt_tensor host = gt__plain(x);
@@ -4891,14 +4874,13 @@ static gt_status gt__copy_outside(const char *function, const gt_tensor *x, void
 }
 GT_API gt_tensor *gt_from_array(const void *data, gt_shape shape, gt_dtype dtype, gt_device device) {
   gt_tensor *x = gt__new(__func__, shape, dtype, device, 0);
+  gt__result r = {__func__, x, x, 1};
   gt_status status = GT_OK;
   if (!x || !gt_numel(x)) return x;
   if (!data) status = gt__fail(GT_ERROR_ARGUMENT, "%s: data is NULL", __func__);
   else if (device.type == GT_CPU) memcpy(x->storage->data, data, gt_nbytes(x));
   else status = gt__copy_outside(__func__, x, (void *)(uintptr_t)data, 1);
-  if (!status) return x;
-  gt_free(x);
-  return NULL;
+  return gt__end(&r, status);
 }
 GT_API gt_status gt_to_array(const gt_tensor *x, void *host, size_t bytes) {
   if (gt__refuse(__func__, 0, !x)) return gt__failed();

@@ -1395,11 +1395,11 @@ typedef struct {
 enum { GT__COPY, GT__MAP, GT__REDUCE, GT__MATMUL, GT__KINDS };
 enum { GT__TOUCH = GT__INPUTS + 3 };
 typedef struct {
-  uint8_t kind, n_touch, n_write;
+  uint8_t kind, n_touch;
   gt_device device;                      /* where it runs */
   const char *text;                      /* the function's name, for messages */
   uint64_t number;                       /* on its stream */
-  struct gt_storage *touch[GT__TOUCH];   /* storages used, those written first */
+  struct gt_storage *touch[GT__TOUCH];   /* storages used; the first one is written */
   union { gt__copy_args copy; gt__map_args map; gt__reduce_args reduce; gt__matmul_args matmul; } u;
 } gt__op;
 /* What gputensor_kernels.cu says of itself; a header that expects anything else refuses it. */
@@ -3468,9 +3468,8 @@ static pthread_cond_t gt__idle = PTHREAD_COND_INITIALIZER; /* a thread has done 
 static struct {
   gt_tensor *tensors;
   gt_stream *slot[GT__STREAMS];  /* freed ones too, until their work is done */
-  uint64_t number[GT__STREAMS];  /* where the slot's next stream goes on counting */
   int top;                       /* slots that were ever used */
-  gt__clock done;                /* the host's clock */
+  gt__clock done;                /* the host's clock; a slot's next stream goes on counting there */
   int names;
   gt_stream fallback[1 + GT__GPUS], bin[1 + GT__GPUS]; /* default; to free what several used */
   struct { struct gt_storage *first, *last; int count; } pool[GT__CLASSES]; /* oldest first */
@@ -3592,13 +3591,12 @@ GT_API gt_device gt_cpu(void) { return gt__device(GT_CPU, 0); }
 GT_API int gt_cuda_is_available(void) { return gt_cuda_device_count() > 0; }
 /* GT_OK if the device is there; else an error that says why it is not. */
 static gt_status gt__check_device(const char *function, gt_device device) {
-  const int n = gt_cuda_device_count();
-  if (device.type == GT_CPU && device.index == 0) return GT_OK;
-  if (device.type == GT_CUDA && device.index >= 0 && device.index < n) return GT_OK;
-  if (device.type == GT_CUDA && n > 0)
+  const int n = gt_cuda_device_count(), cuda = device.type == GT_CUDA;
+  if (device.index >= 0 && device.index < (cuda ? n : device.type == GT_CPU)) return GT_OK;
+  if (cuda && n > 0)
     return gt__fail(GT_ERROR_DEVICE, "%s: there is no cuda:%d: %d device%s here, counted from 0",
                     function, (int)device.index, n, n == 1 ? "" : "s");
-  if (device.type == GT_CUDA)
+  if (cuda)
     return gt__fail(GT_ERROR_DEVICE, "%s: no GPU: %s; gt_best_device() chooses what there is",
                     function, gt_cuda_unavailable_reason());
   return gt__fail(GT_ERROR_DEVICE, "%s: not a device (type %d, index %d)", function,
@@ -3802,7 +3800,6 @@ static int gt__reach_all(gt_stream *s, struct gt_storage *x) {
 static void gt__stream_destroy(gt_stream *s) {
   if (s->mark) GT__OF(s)->event_destroy(s->device.index, s->mark);
   if (s->owned && s->queue) GT__OF(s)->queue_destroy(s->device.index, s->queue);
-  gt__all.number[s->slot] = s->number;
   gt__all.slot[s->slot] = NULL;
   if (s->name) GPUTENSOR_FREE(s);
   else memset(s, 0, sizeof *s);
@@ -3828,7 +3825,7 @@ static int gt__stream_open(gt_stream *s, gt_device device, int priority, void *n
   if (code) return code;
   if (gt__all.top <= slot) gt__all.top = slot + 1;
   gt__all.slot[slot] = s;
-  s->number = gt__all.number[slot];
+  s->number = gt__all.done.at[slot];
   s->slot = slot;
   s->device = device;
   return 0;
@@ -3872,17 +3869,17 @@ static int gt__follow(gt_stream *s, const char *text, int writes, const struct g
   if (gt__me.safety == GT_REPORT) gt__race(s, text, writes, x, p);
   return 0;
 }
-/* Orders what s (NULL: the host) is about to do with n storages, writing the first n_write. Where the
+/* Orders what s (NULL: the host) is about to do with n storages, writing the first or none. Where the
    lock was given up meanwhile others may have gone on: it looks again, and *waited says so. */
-static int gt__order(gt_stream *s, const char *text, int n, int n_write,
-                     struct gt_storage *const *touch, int *waited) {
+static int gt__order(gt_stream *s, const char *text, int n, int write, struct gt_storage *const *touch,
+                     int *waited) {
   int away, code = 0;
   if (s && !s->queue) s = NULL;
   do {
     away = 0;
     for (int i = 0; i < n && !code; i++) {
       struct gt_storage *x = touch[i];
-      const int writes = i < n_write;
+      const int writes = i < write;
       while (gt__me.safety == GT_ORDER && (x->writers || (writes && x->readers))) {
         away = 1;
         pthread_cond_wait(&gt__idle, &gt__mutex);
@@ -3900,9 +3897,9 @@ static int gt__order(gt_stream *s, const char *text, int n, int n_write,
   return code;
 }
 /* Begins (1) or ends (-1) work outside the lock. */
-static void gt__claim(int n, int n_write, struct gt_storage *const *touch, int by) {
+static void gt__claim(int n, int write, struct gt_storage *const *touch, int by) {
   for (int i = 0; i < n; i++)
-    if (i < n_write) touch[i]->writers += by;
+    if (i < write) touch[i]->writers += by;
     else touch[i]->readers += by;
   if (by < 0) pthread_cond_broadcast(&gt__idle);
 }
@@ -4192,15 +4189,13 @@ static gt_status gt__model(const char *function, gt_tensor *x, gt_shape shape, g
 }
 static gt_tensor *gt__new(const char *function, gt_shape shape, gt_dtype dtype, gt_device device,
                           int pinned) {
-  gt_tensor model, *x;
+  gt_tensor model;
   if (gt__model(function, &model, shape, dtype, device)) return NULL;
-  struct gt_storage *s = gt__storage_new(function, gt_nbytes(&model), device, pinned);
-  if (!s) return NULL;
-  model.storage = s;
-  x = gt__handle(function, &model);
-  if (x) return x;
+  model.storage = gt__storage_new(function, gt_nbytes(&model), device, pinned);
+  gt_tensor *x = model.storage ? gt__handle(function, &model) : NULL;
+  if (x || !model.storage) return x;
   gt__lock();
-  gt__storage_end(s);
+  gt__storage_end(model.storage);
   return NULL;
 }
 GT_API gt_tensor *gt_empty(gt_shape shape, gt_dtype dtype, gt_device device) {
@@ -4497,12 +4492,11 @@ static void **gt__scratch_of(gt__op *op) { /* a reduction begins with a map */
   return op->kind == GT__MATMUL ? &op->u.matmul.post.scratch : &op->u.map.scratch;
 }
 static gt_status gt__submit(gt__op *op) {
-  const gt__backend *backend = gt__backend_of(op->device);
-  const int index = op->device.index;
+  const gt__backend *backend = GT__OF(op);
   gt_stream *s = gt__me.stream[gt__slot(op->device)];
   struct gt_storage *scratch = NULL;
   const size_t bytes = backend->scratch ? backend->scratch(op) : 0;
-  int code = 0, waited = 0, apart, ordered;
+  int code, waited = 0;
   if (s && s->device.type == GT_CPU && s->queue)
     gt__cpu_until((gt__cpu_queue *)s->queue, GT__CPU_FULL); /* the queue is bounded */
   if (bytes && !(scratch = gt__storage_new(op->text, bytes, op->device, 0))) return gt__failed();
@@ -4513,18 +4507,17 @@ static gt_status gt__submit(gt__op *op) {
   gt__lock();
   s = gt__opened(gt__current(op->device), op->device, &code);
   if (gt__all.lost[gt__slot(op->device)]) code = GT__LOST;
-  if (!code) code = gt__order(s, op->text, op->n_touch, op->n_write, op->touch, &waited);
-  ordered = !code;
-  apart = ordered && !s->queue;
+  if (!code) code = gt__order(s, op->text, op->n_touch, 1, op->touch, &waited);
+  const int ordered = !code, apart = ordered && !s->queue;
   if (ordered) op->number = s->number + 1;
   if (apart) {
-    gt__claim(op->n_touch, op->n_write, op->touch, 1);
+    gt__claim(op->n_touch, 1, op->touch, 1);
     gt__unlock();
   }
-  if (ordered) code = backend->run(index, s->queue, op);
+  if (ordered) code = backend->run(op->device.index, s->queue, op);
   if (apart) {
     gt__lock();
-    gt__claim(op->n_touch, op->n_write, op->touch, -1);
+    gt__claim(op->n_touch, 1, op->touch, -1);
   }
   if (!code) {
     s->recent[s->n_recent++ % GT__RECENT] = op->text;
@@ -4532,7 +4525,7 @@ static gt_status gt__submit(gt__op *op) {
   }
   if (ordered && s->queue) { /* also if it failed: part of it may be under way */
     s->number++;
-    for (int i = 0; i < op->n_touch; i++) gt__note(op->touch[i], s, op->text, i < op->n_write);
+    for (int i = 0; i < op->n_touch; i++) gt__note(op->touch[i], s, op->text, !i);
   }
   if (scratch) gt__storage_end(scratch);
   else gt__unlock();
@@ -4542,14 +4535,13 @@ static gt_status gt__submit(gt__op *op) {
 static gt__op *gt__op_new(gt__op *op, int kind, const char *text, gt_device device) {
   op->kind = (uint8_t)kind;
   op->n_touch = 0;
-  op->n_write = 1;
   *gt__scratch_of(op) = NULL;
   if (kind == GT__COPY) memset(&op->u.copy, 0, sizeof op->u.copy); /* the others set all fields */
   op->text = text;
   op->device = device;
   return op;
 }
-/* Adds a storage; what is written is added first. */
+/* Adds a storage; that which is written is added first. */
 static void gt__touch(gt__op *op, struct gt_storage *storage) {
   for (int i = 0; i < op->n_touch; i++)
     if (op->touch[i] == storage) return;

@@ -3360,9 +3360,8 @@ static gt_status gt__cuda_classify(int code) {
     case 2: return GT_ERROR_MEMORY;
     case GT__CUDA_OTHER_VERSION: return GT_ERROR_VERSION;
     case GT__CUDA_FORKED: return GT_ERROR_STATE;
-    case 214: case 220: case 226:                                         /* ECC, NVLink */
-    case 700: case 702: case 709: case 710:               /* address, time, assert */
-    case 714: case 715: case 716: case 717: case 718: case 719: case 721: /* faults of kernels */
+    case 214: case 220: case 226: case 700: case 702: case 709: /* ECC, NVLink, address, time */
+    case 710: case 714: case 715: case 716: case 717: case 718: case 719: case 721: /* kernels */
       return GT_ERROR_DEVICE_LOST;
     default: return GT_ERROR_CUDA;
   }
@@ -3770,14 +3769,13 @@ static int gt__reach(gt_stream *s, gt__point p, int *away) {
   return gt__await(t, p.number);
 }
 static void gt__poll(gt_stream *t) { /* what is known of t's progress without waiting */
-  const gt__backend *b = GT__OF(t);
   gt__cpu_queue *q = t->device.type == GT_CPU ? (gt__cpu_queue *)t->queue : NULL;
   uint64_t number = 0;
   if (q) {
     GT__HOLD(gt__cpu_all.lock);
     number = q->first ? q->finished : t->number;
-  } else if (!t->gone && b->queue_ask(t->device.index, t->queue, 0) == 0) number = t->number;
-  else if (t->marked && b->event_ask(t->device.index, t->mark, 0) == 0) number = t->marked;
+  } else if (!t->gone && !GT__OF(t)->queue_ask(t->device.index, t->queue, 0)) number = t->number;
+  else if (t->marked && !GT__OF(t)->event_ask(t->device.index, t->mark, 0)) number = t->marked;
   if (number > gt__all.done.at[t->slot]) gt__all.done.at[t->slot] = number;
 }
 static int gt__settled(const struct gt_storage *x) { /* has all work on x been done? */

@@ -3313,9 +3313,8 @@ static int gt__cuda_run(int index, void *queue, const gt__op *op) {
   return code;
 }
 /* -- queues and events -- */
-static int gt__cuda_queue_create(int index, int priority, void **queue) {
-  cudaStream_t *out = (cudaStream_t *)queue; /* CUDA brings the priority into its range */
-  GT__ON(index, cudaStreamCreateWithPriority(out, cudaStreamNonBlocking, priority))
+static int gt__cuda_queue_create(int index, int priority, void **out) { /* CUDA clips priorities */
+  GT__ON(index, cudaStreamCreateWithPriority((cudaStream_t *)out, cudaStreamNonBlocking, priority))
 }
 static int gt__cuda_queue_destroy(int index, void *queue) {
   GT__GIVE_BACK(index, cudaStreamDestroy((cudaStream_t)queue))
@@ -3348,9 +3347,8 @@ static void gt__cuda_shutdown(void) {
   for (int i = 0; i < gt__gpu.count; i++) {
     if (!gt__gpu.pool[i]) continue;
     GT__ENTER(i);
-    if (code) continue;
-    gt__cuda_done(cudaMemPoolDestroy(gt__gpu.pool[i]));
-    gt__gpu.pool[i] = NULL;
+    if (!code) gt__cuda_done(cudaMemPoolDestroy(gt__gpu.pool[i]));
+    if (!code) gt__gpu.pool[i] = NULL;
   }
 }
 /* -- errors -- */
@@ -3652,10 +3650,9 @@ static int gt__compute_of(gt_dtype d) {
    needs int16, and float16 with bfloat16 float32. */
 GT_API gt_dtype gt_promote_types(gt_dtype a, gt_dtype b) {
   const gt_dtype low = a < b ? a : b, high = a < b ? b : a;
-  if (!gt__is_dtype(a) || !gt__is_dtype(b)) {
-    gt__fail(GT_ERROR_DTYPE, "gt_promote_types: %d and %d are not both dtypes", (int)a, (int)b);
-    return GT_FLOAT32;
-  }
+  if (!gt__is_dtype(a) || !gt__is_dtype(b))
+    return gt__fail(GT_ERROR_DTYPE, "%s: %d and %d are not both dtypes", __func__, (int)a, (int)b),
+           GT_FLOAT32;
   if (low == GT_UINT8 && high == GT_INT8) return GT_INT16;
   if (low == GT_FLOAT16 && high == GT_BFLOAT16) return GT_FLOAT32;
   return high;
@@ -3867,10 +3864,10 @@ static int gt__follow(gt_stream *s, const char *text, int writes, const struct g
   if (gt__me.safety == GT_REPORT) gt__race(s, text, writes, x, p);
   return 0;
 }
-/* Orders what s (NULL: the host) is about to do with n storages, writing the first or none. Where the
-   lock was given up meanwhile others may have gone on: it looks again, and *waited says so. */
-static int gt__order(gt_stream *s, const char *text, int n, int write, struct gt_storage *const *touch,
-                     int *waited) {
+/* Orders what s (NULL: the host) is about to do with n storages, writing the first `write` (1 or 0).
+   Where the lock was given up others may have gone on: it looks again, and *waited says so. */
+static int gt__order(gt_stream *s, const char *text, int n, int write,
+                     struct gt_storage *const *touch, int *waited) {
   int away, code = 0;
   if (s && !s->queue) s = NULL;
   do {
@@ -3907,8 +3904,8 @@ static void gt__add_reader(struct gt_storage *x, const gt_stream *s, gt__point p
   int k = 1;
   while (k <= x->n_read && x->use[k].slot != p.slot && !gt__knows(s, x->use[k])) k++;
   if (k > GT__READS) x->crowded = 1;
-  else if (k > x->n_read) x->use[x->n_read = k] = p;
-  else if (x->use[k].slot != p.slot || x->use[k].number <= p.number) x->use[k] = p;
+  else if (k > x->n_read || x->use[k].slot != p.slot || x->use[k].number <= p.number) x->use[k] = p;
+  if (k > x->n_read && k <= GT__READS) x->n_read = k;
 }
 /* s's newest operation writes or reads x. Uses that nothing ordered stay, for a free to wait for. */
 static void gt__note(struct gt_storage *x, const gt_stream *s, const char *text, int writes) {
@@ -4311,9 +4308,8 @@ static int gt__dim(const char *function, int dim, int ndim) { /* -1 and an error
 static char *gt__address(const gt_tensor *x) {
   return (char *)x->storage->data + x->offset * (int64_t)gt_dtype_size(x->dtype);
 }
-/* Strides that give x the sizes of `y`, which has as many elements, without copying. From the last
-   dim on, y's dims are cut from x's; where one needs more than is `left` of these, x's next dim has
-   to continue them. 0 if it does not. */
+/* Strides that give x, without copying, the sizes of y. From the last dim on, y's are cut from x's;
+   where one needs more than is `left` of these, x's next has to continue them. 0 if it does not. */
 static int gt__restride(const gt_tensor *x, gt_tensor *y) {
   int64_t left = 1, stride = 1;
   int e = x->ndim;
@@ -4842,7 +4838,6 @@ GT_API gt_tensor *gt_contiguous(const gt_tensor *x) {
 /* x, contiguous, to or (`up`: on a GPU) from memory of the caller's, who has it again on return. */
 static gt_status gt__copy_outside(const char *function, const gt_tensor *x, void *data, int up) {
   struct gt_storage s;
-  gt_tensor host = gt__plain(x);
   gt_status status;
   if (x->device.type == GT_CPU) {
     status = gt__host_access(function, x->storage, 0);
@@ -4852,6 +4847,7 @@ static gt_status gt__copy_outside(const char *function, const gt_tensor *x, void
     gt__claim_host(x->storage, 0, -1);
     return GT_OK;
   }
+  gt_tensor host = gt__plain(x);
   memset(&s, 0, sizeof s);
   s.data = data;
   s.device = host.device = gt_cpu();

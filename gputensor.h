@@ -4931,7 +4931,8 @@ typedef struct {
 } gt__node;
 typedef struct {
   const char *function, *text;
-  int at, depth, n, root, n_in;       /* at, depth: of the parser; n: nodes; n_in: operands */
+  int at, depth, bad;                 /* of the parser; bad: there was an error */
+  int n, root, n_in;                  /* n: nodes; n_in: operands */
   uint64_t seed, offset;              /* of the random numbers in it */
   const gt_tensor *const *in;
   gt_tensor whole;                    /* describes the result: device, shape and dtype */
@@ -4973,11 +4974,15 @@ static int gt__add_real(gt__tree *t, double value) {
   t->node[gt__add_node(t, GT__REAL, 0, 0, 0)].value.f = value;
   return t->root;
 }
-/* What parses returns its node, or -1 and an error. */
-static int gt__bad_text(const gt__tree *t, int at, const char *what) {
-  gt__fail(GT_ERROR_EXPRESSION, "%s: \"%.300s%s\"  at column %d: %s", t->function, t->text,
-           strlen(t->text) > 300 ? "..." : "", at + 1, what);
-  return -1;
+/* What parses returns its node. The first error is kept and ends the text. */
+static int gt__bad_text(gt__tree *t, int at, const char *what) {
+  const int length = (int)strlen(t->text);
+  if (!t->bad)
+    gt__fail(GT_ERROR_EXPRESSION, "%s: \"%.300s%s\"  at column %d: %s", t->function, t->text,
+             length > 300 ? "..." : "", at + 1, what);
+  t->bad = 1;
+  t->at = length;
+  return 0;
 }
 static int gt__peek(gt__tree *t) {
   while (t->text[t->at] == ' ' || t->text[t->at] == '\t' || t->text[t->at] == '\n') t->at++;
@@ -4992,8 +4997,7 @@ static int gt__take(gt__tree *t, const char *token) {
 }
 static int gt__is_letter(int c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 static int gt__is_digit(int c) { return c >= '0' && c <= '9'; }
-static int gt__parse_choice(gt__tree *t);
-static int gt__parse_unary(gt__tree *t);
+static int gt__parse(gt__tree *t, int level);
 /* strtod rounds correctly but reads the locale's point: if it stops at ours it is given a comma. */
 static int gt__parse_literal(gt__tree *t) {
   const int start = t->at;
@@ -5041,7 +5045,7 @@ static int gt__parse_name(gt__tree *t) {
   }
   if (!gt__take(t, "(")) return gt__bad_text(t, t->at, "expected ( after the operation's name");
   do {
-    if ((c = gt__parse_choice(t)) < 0) return -1;
+    c = gt__parse(t, 0);
     if (given < 3) child[given] = c;
     given++;
   } while (gt__take(t, ","));
@@ -5056,60 +5060,46 @@ static int gt__parse_primary(gt__tree *t) {
   if (gt__is_digit(c) || (c == '.' && gt__is_digit(t->text[t->at + 1]))) return gt__parse_literal(t);
   if (gt__is_letter(c)) return gt__parse_name(t);
   if (!gt__take(t, "(")) return gt__bad_text(t, t->at, "expected an operand");
-  const int node = gt__parse_choice(t);
-  if (node >= 0 && !gt__take(t, ")")) return gt__bad_text(t, t->at, "expected )");
-  return node;
-}
-/* x ** y binds tighter than the sign before it and takes a signed exponent. */
-static int gt__parse_power(gt__tree *t) {
-  const int left = gt__parse_primary(t);
-  if (left < 0 || !gt__take(t, "**")) return left;
-  const int right = gt__parse_unary(t);
-  return right < 0 ? -1 : gt__add_node(t, GT__OP_pow, left, right, 0);
+  const int node = gt__parse(t, 0);
+  return gt__take(t, ")") ? node : gt__bad_text(t, t->at, "expected )");
 }
 static int gt__parse_unary(gt__tree *t) {
   const int c = gt__peek(t), sign = c == '-' || c == '+' || (c == '!' && t->text[t->at + 1] != '=');
   if (++t->depth > 500) return gt__bad_text(t, t->at, "nested more than 500 deep");
   t->at += sign;
-  const int node = sign ? gt__parse_unary(t) : gt__parse_power(t);
+  const int node = sign ? gt__parse(t, 7) : gt__parse_primary(t);
   t->depth--;
-  if (node < 0 || !sign || c == '+') return node;
-  const int op = t->node[node].op;
+  if (!sign || c == '+' || t->bad) return node;
+  gt__node *v = &t->node[node];
   if (c == '!') return gt__add_node(t, GT__OP_logical_not, node, 0, 0);
-  if (op == GT__REAL) t->node[node].value.f = -t->node[node].value.f;
-  else if (op == GT__WHOLE) t->node[node].value.i = -t->node[node].value.i;
+  if (v->op == GT__REAL) v->value.f = -v->value.f;
+  else if (v->op == GT__WHOLE) v->value.i = -v->value.i;
   else return gt__add_node(t, GT__OP_neg, node, 0, 0);
   return node;
 }
-/* Operators of this level and of those that bind tighter; all of these group from the left. */
-static int gt__parse_binary(gt__tree *t, int level) {
-  static const struct { const char *token; uint8_t level, op; } sign[] = {
-      {"||", 0, GT__OP_logical_or}, {"&&", 1, GT__OP_logical_and},
-      {"==", 2, GT__OP_eq}, {"!=", 2, GT__OP_ne},
-      {"<=", 3, GT__OP_le}, {">=", 3, GT__OP_ge}, {"<", 3, GT__OP_lt}, {">", 3, GT__OP_gt},
-      {"+", 4, GT__OP_add}, {"-", 4, GT__OP_sub},
-      {"*", 5, GT__OP_mul}, {"/", 5, GT__OP_div}, {"%", 5, GT__OP_remainder}};
+/* Operators of this level and of those that bind tighter: a sign has 7. On the right stands what has
+   `right` or more; where that is no more than the level itself, they group from the right. */
+static int gt__parse(gt__tree *t, int level) {
+  static const struct { const char *token; uint8_t level, right, op; } sign[] = {
+      {"?", 0, 0, GT__OP_where}, {"||", 1, 2, GT__OP_logical_or}, {"&&", 2, 3, GT__OP_logical_and},
+      {"==", 3, 4, GT__OP_eq}, {"!=", 3, 4, GT__OP_ne}, {"<=", 4, 5, GT__OP_le},
+      {">=", 4, 5, GT__OP_ge}, {"<", 4, 5, GT__OP_lt}, {">", 4, 5, GT__OP_gt},
+      {"+", 5, 6, GT__OP_add}, {"-", 5, 6, GT__OP_sub}, {"**", 8, 7, GT__OP_pow},
+      {"*", 6, 7, GT__OP_mul}, {"/", 6, 7, GT__OP_div}, {"%", 6, 7, GT__OP_remainder}};
   const int n = (int)(sizeof sign / sizeof *sign);
   int left = gt__parse_unary(t);
-  while (left >= 0) {
-    int right, k = 0;
+  for (;;) {
+    int k = 0, no = 0;
     while (k < n && (sign[k].level < level || !gt__take(t, sign[k].token))) k++;
-    if (k == n) break;
-    right = gt__parse_binary(t, sign[k].level + 1);
-    left = right < 0 ? -1 : gt__add_node(t, sign[k].op, left, right, 0);
+    if (k == n) return left;
+    const int nests = sign[k].right <= sign[k].level, is_choice = sign[k].op == GT__OP_where;
+    t->depth += nests;
+    const int right = gt__parse(t, sign[k].right);
+    if (is_choice && !gt__take(t, ":")) gt__bad_text(t, t->at, "expected :");
+    if (is_choice) no = gt__parse(t, 0);
+    t->depth -= nests;
+    left = gt__add_node(t, sign[k].op, left, right, no);
   }
-  return left;
-}
-static int gt__parse_choice(gt__tree *t) {
-  int yes, no;
-  const int node = gt__parse_binary(t, 0);
-  if (node < 0 || !gt__take(t, "?")) return node;
-  if (++t->depth > 500) return gt__bad_text(t, t->at, "nested more than 500 deep");
-  if ((yes = gt__parse_choice(t)) < 0) return -1;
-  if (!gt__take(t, ":")) return gt__bad_text(t, t->at, "expected :");
-  if ((no = gt__parse_choice(t)) < 0) return -1;
-  t->depth--;
-  return gt__add_node(t, GT__OP_where, node, yes, no);
 }
 /* Short texts already parsed, by content; n_in matters too: a letter beyond it is an error. */
 static struct gt__known { gt__node node[GT__FEW]; char text[128]; int n, n_in; } gt__cache[128];
@@ -5132,9 +5122,9 @@ static gt_status gt__parse_text(gt__tree *t) {
     t->node = (gt__node *)gt__malloc(t->function, length * sizeof *t->node);
     if (!t->node) return gt__failed();
   }
-  int root = gt__parse_choice(t);
-  if (root >= 0 && gt__peek(t)) root = gt__bad_text(t, t->at, "expected an operator");
-  if (root < 0) return gt__failed();
+  gt__parse(t, 0);
+  if (gt__peek(t)) gt__bad_text(t, t->at, "expected an operator");
+  if (t->bad) return gt__failed();
   if (t->n > GT__FEW || length >= sizeof k->text) return GT_OK;
   GT__HOLD(gt__mutex);
   memcpy(k->node, t->node, (size_t)t->n * sizeof *k->node);

@@ -4925,7 +4925,7 @@ enum { GT__FEW = 24 };                            /* nodes that need no memory o
 typedef struct {
   uint8_t op, dtype, level, natural; /* natural: the compute type of the operation by itself */
   uint8_t indexed;                   /* depends on the element's index */
-  int32_t weight, child[3];
+  int32_t child[3];
   gt__num value;      /* GT__WHOLE: i; GT__REAL: f; GT__OPERAND: i, its number */
   const gt_tensor *x; /* GT__OPERAND; from number n_in of the tree on, a temporary */
 } gt__node;
@@ -5230,6 +5230,7 @@ typedef struct {
   const gt__tree *t;
   int n_temporary, most_temporaries, over; /* over: it does not fit */
   int indexed;                             /* it needs the logical order */
+  int root, part, part_size;               /* the part below the root with the longest code so far */
   gt__program p;
   const gt_tensor *in[GT__INPUTS];
 } gt__code;
@@ -5292,7 +5293,7 @@ static int gt__save(gt__code *g) {
 static void gt__generate(gt__code *g, int i) {
   const gt__node *v = &g->t->node[i];
   const int32_t *child = v->child;
-  const int arity = gt__table[v->op].arity, before = g->n_temporary;
+  const int arity = gt__table[v->op].arity, before = g->n_temporary, start = g->p.n_ins;
   int slot[3] = {0, 0, 0}, leaf[3] = {0, 0, 0};
   if (g->over) return;
   for (int k = 0; k < arity; k++) leaf[k] = g->t->node[child[k]].op >= GT__OPS;
@@ -5319,12 +5320,16 @@ static void gt__generate(gt__code *g, int i) {
     gt__emit(g, v->op, slot[1], slot[2], 0);
   }
   g->n_temporary = before;
+  if (g->over || i == g->root || g->p.n_ins - start <= g->part_size) return;
+  g->part = i;
+  g->part_size = g->p.n_ins - start;
 }
-/* A program for node i; 0 if it does not fit the machine. */
+/* A program for node i; 0 if it does not fit the machine, but g->part does. */
 static int gt__compile(const gt__tree *t, int i, int compute, gt__code *g) {
   int move[3] = {0, 0, 0};
   memset(g, 0, offsetof(gt__code, p) + offsetof(gt__program, ins));
   g->t = t;
+  g->root = i;
   g->p.compute = (uint8_t)compute;
   g->p.seed = t->seed;
   g->p.offset = t->offset;
@@ -5385,15 +5390,14 @@ static gt_status gt__launch_map(const char *function, const gt__code *g, const g
 }
 static gt_status gt__prepare(gt__tree *t, int i, int compute, gt__code *g);
 static const gt_dtype gt__widest[] = {GT_FLOAT32, GT_FLOAT64, GT_INT64}; /* by compute type */
-/* Computes node i into a temporary and makes it an operand. Of a condition only "not zero" matters;
-   the program that reads it may not see fractions. `g` is for programs on the way. */
-static gt_status gt__cut(gt__tree *t, int i, int is_condition, gt__code *g) {
+/* Computes node i into a temporary, of bool or the widest dtype, and makes it an operand. `g` is for
+   programs on the way. */
+static gt_status gt__cut(gt__tree *t, int i, int compute, int is_bool, gt__code *g) {
   gt__node *v = &t->node[i];
-  const int compute = gt__choose_compute(t, i, GT__I64);
   gt_tensor part = t->whole;
   if (!v->indexed) part.ndim = 0; /* index counts in the shape of the whole */
   gt__tree_shape(t, i, &part);
-  part.dtype = v->dtype == GT_BOOL || is_condition ? GT_BOOL : gt__widest[compute];
+  part.dtype = is_bool ? GT_BOOL : gt__widest[compute];
   if (gt__prepare(t, i, compute, g)) return gt__failed();
   gt_tensor *x = gt__new_like(t->function, &part);
   if (!x) return gt__failed();
@@ -5407,7 +5411,8 @@ static gt_status gt__cut(gt__tree *t, int i, int is_condition, gt__code *g) {
   if (v->op != GT__OPERAND) gt_free(x);
   return GT_OK;
 }
-/* Cuts off what this compute type cannot carry below node i; without `g`, it is an error. */
+/* Cuts off what this compute type cannot carry below node i; without `g`, it is an error. Of a
+   condition only "not zero" matters; the program that reads it may not see fractions. */
 static gt_status gt__settle(gt__tree *t, int i, int compute, gt__code *g) {
   const int op = t->node[i].op;
   gt_status status = GT_OK;
@@ -5418,36 +5423,19 @@ static gt_status gt__settle(gt__tree *t, int i, int compute, gt__code *g) {
     if (compute == GT__I64) cut = v->natural != GT__I64 && (v->op < GT__OPS || is_condition);
     else if (cut) cut = !gt__exact_in(t, c, compute);
     if (!cut) status = gt__settle(t, c, compute, g);
-    else status = g ? gt__cut(t, c, is_condition, g) : GT_ERROR_STATE;
+    else status = !g ? GT_ERROR_STATE : gt__cut(t, c, gt__choose_compute(t, c, GT__I64),
+                                                is_condition || v->dtype == GT_BOOL, g);
   }
   return status;
 }
-/* Counts the operations below each node up to node i; children stand before their parents. */
-static int gt__weigh(gt__tree *t, int i) {
-  for (gt__node *v = t->node; v <= t->node + i; v++) {
-    v->weight = v->op < GT__OPS;
-    for (int k = 0; k < gt__table[v->op].arity; k++) v->weight += t->node[v->child[k]].weight;
-  }
-  return t->node[i].weight;
-}
-/* What to cut off below node i, which is too large: down the heaviest path to a part that fits. Parts
-   of some forty operations do, unless they have many operands. */
-static int gt__choose_cut(gt__tree *t, int i, int compute, gt__code *g) {
-  for (;;) {
-    const gt__node *v = &t->node[i];
-    int best = v->child[0];
-    for (int k = 1; k < gt__table[v->op].arity; k++)
-      if (t->node[v->child[k]].weight > t->node[best].weight) best = v->child[k];
-    if (t->node[best].weight == 0) return i;
-    if (t->node[best].weight <= 40 && gt__compile(t, best, compute, g)) return best;
-    i = best;
-  }
-}
+/* A program for node i, of which parts may be cut off. Children stand before their parents: in a large
+   tree what is below node i is made to fit first, so that no program is tried that is far too long. */
 static gt_status gt__prepare(gt__tree *t, int i, int compute, gt__code *g) {
   gt_status status = gt__settle(t, i, compute, g);
-  while (!status && ((t->n > GT__CODE && gt__weigh(t, i) > GT__CODE) ||
-                     (!gt__compile(t, i, compute, g) && gt__weigh(t, i))))
-    status = gt__cut(t, gt__choose_cut(t, i, compute, g), 0, g);
+  int k = i;
+  while (t->n > GT__CODE && gt__table[t->node[k].op].arity) k = t->node[k].child[0];
+  for (; k <= i && !status; k++)
+    while (!status && !gt__compile(t, k, compute, g)) status = gt__cut(t, g->part, compute, 0, g);
   return status;
 }
 

@@ -213,6 +213,9 @@ static void test_many_operands(void) {
                       i % 2 ? GT_INT16 : GT_FLOAT32, DEV);
   y = gt_eval_n(NULL, "a+b+c+d+e+f+g+h+i+j+k+l+m+n+o+p+q+r+s+t+u+v+w+x+y+z", 26, list);
   CHECK_SAME(y, gt_full(GT_SHAPE(5, 33), 325, GT_FLOAT32, DEV));
+  /* what is computed in several passes is what one would give: a sum of bool is a number there */
+  y = gt_eval_n(NULL, "((a<b)+(c<d)+(e<f)+(g<h)+(i<j))*1.5", 26, list);
+  CHECK_SAME(y, gt_full(GT_SHAPE(5, 33), 7.5, GT_FLOAT32, DEV));
 }
 
 /* (((a+b)*(c-a))...: needs depth temporaries */

@@ -4783,7 +4783,8 @@ static gt_status gt__copy_across(const char *function, const gt_tensor *to, cons
   gt__all.stats.copies[direction][kind].bytes += status ? 0 : bytes;
   return status;
 }
-static gt_tensor *gt__map1(const char *function, gt_tensor *out, const gt_tensor *x);
+static gt_tensor *gt__eval_at(const char *function, gt_tensor *out, const gt_tensor *like,
+                              const char *text, int n, const gt_tensor *const *x);
 /* dst = src of the same shape. Between devices only dense bytes of one dtype go: src is converted
    and made dense where it is, what arrives is scattered where dst is. */
 static gt_status gt__copy_into(const char *function, gt_tensor *dst, const gt_tensor *src) {
@@ -4791,7 +4792,7 @@ static gt_status gt__copy_into(const char *function, gt_tensor *dst, const gt_te
   const int sent = crosses && gt_is_contiguous(src) && src->dtype == dst->dtype;
   const gt_device device = sent ? dst->device : src->device;
   if (!crosses && dst->dtype != src->dtype)
-    return gt__map1(function, dst, src) ? GT_OK : gt__failed();
+    return gt__eval_at(function, dst, dst, "a", 1, &src) ? GT_OK : gt__failed();
   if (!crosses && gt__same_view(dst, src)) return GT_OK;
   if (!crosses && !gt__overlaps(dst, src)) return gt__move_elements(function, dst, src, -1, NULL);
   if (sent && gt_is_contiguous(dst)) return gt__copy_across(function, dst, src);
@@ -4917,14 +4918,14 @@ enum { GT__OPERAND = GT__OPS, GT__WHOLE, GT__REAL, GT__NODES };
 enum { GT__ARITH, GT__FLOAT, GT__BOOL, GT__INT, GT__WHERE };
 enum { GT__LIGHT, GT__HEAVY };
 static const struct { const char *name; uint8_t arity, rule, heavy; } gt__table[GT__NODES] = {
-    {"", 0, 0, 0}, {"", 0, 0, 0}, {"", 0, 0, 1}, {"", 0, 0, 1}, {"", 0, 0, 1}, {"", 2, 0, 1},
+    {"", 0, 0, 0}, {"", 0, 0, 0}, {"index", 0, 0, 1}, {"", 0, 0, 1}, {"", 0, 0, 1}, {"", 2, 0, 1},
 #define GT__ROW(name, arity, result, cost, f, i) {#name, arity, GT__##result, GT__##cost},
     GT__OPERATIONS(GT__ROW)}; /* and zeros for operands and numbers */
 enum { GT__NUMBER, GT__ZERO_D, GT__DIMENSIONED }; /* promotion levels */
 enum { GT__FEW = 24 };                            /* nodes that need no memory of their own */
 typedef struct {
   uint8_t op, dtype, level, natural; /* natural: the compute type of the operation by itself */
-  uint8_t indexed;                   /* depends on the element's index */
+  uint8_t highest, indexed; /* highest: floating compute type in it, or GT__I64; indexed: by element */
   int32_t child[3];
   gt__num value;      /* GT__WHOLE: i; GT__REAL: f; GT__OPERAND: i, its number */
   const gt_tensor *x; /* GT__OPERAND; from number n_in of the tree on, a temporary */
@@ -5026,23 +5027,20 @@ static int gt__parse_literal(gt__tree *t) {
 static int gt__parse_name(gt__tree *t) {
   const int start = t->at;
   char name[41], what[120]; /* no operation's name is as long */
-  int c, n = 0, op = GT__INTEGER + 1, given = 0, child[3] = {0, 0, 0};
+  int c, n = 0, op = GT__INDEX, given = 0, child[3] = {0, 0, 0};
   for (; gt__is_letter(c = t->text[t->at]) || gt__is_digit(c); t->at++)
     if (n < 40) name[n++] = (char)c;
   name[n] = 0;
-  if (n == 1 && name[0] >= 'a' && name[0] <= 'z') {
-    if (name[0] - 'a' < t->n_in) return gt__add_whole(t, GT__OPERAND, name[0] - 'a');
-    snprintf(what, sizeof what, "operand %c, but %d operand%s given", name[0], t->n_in,
-             t->n_in == 1 ? " was" : "s were");
-    return gt__bad_text(t, start, what);
-  }
+  c = n == 1 ? *name - 'a' : -1;
+  if (c >= 0 && c < t->n_in) return gt__add_whole(t, GT__OPERAND, c);
   if (!strcmp(name, "pi")) return gt__add_real(t, 3.14159265358979323846);
-  if (!strcmp(name, "index")) return gt__add_node(t, GT__INDEX, 0, 0, 0);
   while (op < GT__OPS && strcmp(gt__table[op].name, name)) op++;
-  if (op == GT__OPS) {
-    snprintf(what, sizeof what, "no operation is called %s", name);
-    return gt__bad_text(t, start, what);
-  }
+  if (op == GT__INDEX) return gt__add_node(t, op, 0, 0, 0);
+  snprintf(what, sizeof what, "no operation is called %s", name);
+  if (c >= 0 && c < 26)
+    snprintf(what, sizeof what, "operand %c, but %d operand%s given", *name, t->n_in,
+             t->n_in == 1 ? " was" : "s were");
+  if (op == GT__OPS) return gt__bad_text(t, start, what);
   if (!gt__take(t, "(")) return gt__bad_text(t, t->at, "expected ( after the operation's name");
   do {
     c = gt__parse(t, 0);
@@ -5161,6 +5159,7 @@ static void gt__set_operand(gt__node *v, const gt_tensor *x) {
   v->dtype = (uint8_t)x->dtype;
   v->natural = (uint8_t)gt__compute_of(x->dtype);
   v->level = x->ndim ? GT__DIMENSIONED : x->gt__number ? GT__NUMBER : GT__ZERO_D;
+  v->highest = v->natural == GT__F64 && !x->ndim ? (uint8_t)GT__F32 : v->natural;
   if (!gt__is_constant(x) || !x->storage) return;
   v->op = gt_is_floating(x->dtype) ? GT__REAL : GT__WHOLE;
   v->value = gt__decode(x->dtype, gt__address(x));
@@ -5176,11 +5175,13 @@ static gt_status gt__annotate(gt__tree *t) {
     }
     if (arity) d = gt__promote(t, v, rule == GT__WHERE, arity);
     v->level = GT__NUMBER;
+    v->highest = GT__I64;
     v->indexed = v->op >= GT__INDEX && v->op <= GT__INTEGER;
     for (int k = 0; k < arity; k++) {
       const gt__node *c = &t->node[v->child[k]];
       if (c->level > v->level) v->level = c->level;
       v->indexed |= c->indexed;
+      v->highest = (uint8_t)gt__higher(v->highest, c->highest);
     }
     if (rule == GT__FLOAT && !gt_is_floating(d)) d = GT_FLOAT32;
     v->natural = (uint8_t)gt__compute_of(d);
@@ -5190,6 +5191,7 @@ static gt_status gt__annotate(gt__tree *t) {
     if (v->op == GT__OP_bitwise_not && d == GT_BOOL) v->op = GT__OP_logical_not;
     if (rule == GT__WHERE && t->node[v->child[0]].natural == GT__F64 && v->natural == GT__F32)
       v->natural = GT__F64; /* a tiny double is still true */
+    v->highest = (uint8_t)gt__higher(v->highest, v->natural);
     v->dtype = (uint8_t)(rule == GT__BOOL ? GT_BOOL : d);
   }
   return GT_OK;
@@ -5207,21 +5209,11 @@ static int gt__exact_in(const gt__tree *t, int i, int compute) {
     if (!gt__exact_in(t, v->child[k], compute)) return 0;
   return 1;
 }
-/* The highest floating compute type below node i, or GT__I64. */
-static int gt__highest(const gt__tree *t, int i) {
-  const gt__node *v = &t->node[i];
-  int best = v->natural;
-  if (v->op >= GT__OPS && v->level != GT__DIMENSIONED && best == GT__F64) return GT__F32;
-  for (int k = 0; k < gt__table[v->op].arity; k++)
-    best = gt__higher(best, gt__highest(t, v->child[k]));
-  return best;
-}
 /* The compute type of a program for node i: integers stay integers unless nothing is lost. */
 static int gt__choose_compute(const gt__tree *t, int i, int at_least) {
   const gt__node *v = &t->node[i];
-  const int best = gt__highest(t, i);
-  const int stays = v->op >= GT__OPS || (v->natural == GT__I64 && !gt__exact_in(t, i, best));
-  return gt__higher(stays ? v->natural : best, at_least);
+  const int stays = v->op >= GT__OPS || (v->natural == GT__I64 && !gt__exact_in(t, i, v->highest));
+  return gt__higher(stays ? v->natural : v->highest, at_least);
 }
 /* -- code -- */
 /* Slots get their numbers in the end: until then inputs count from 0, the others from these. */
@@ -5365,24 +5357,29 @@ static void gt__tree_shape(const gt__tree *t, int i, gt_tensor *y) {
   for (int k = 0; k < gt__table[v->op].arity; k++) gt__tree_shape(t, v->child[k], y);
 }
 /* -- launch of a map -- */
-/* Gives m what is used of a program: a fraction of it, as a rule. */
-static void gt__set_program(gt__map_args *m, const gt__program *p) {
+/* Gives m what is used of a program: a fraction of it, as a rule. Its inputs, but for a product, become
+   operands of n dims, as gt__bind has it, and go to o, behind the output. Returns how many there are. */
+static int gt__set_program(gt__op *op, gt__map_args *m, const gt__code *g, int ndim, int n,
+                           const int *order, gt__operand **o) {
+  const gt__program *p = &g->p;
+  int count = 1;
   memcpy(&m->program, p, offsetof(gt__program, ins) + p->n_ins * sizeof *p->ins);
   memcpy(m->program.constant, p->constant, p->n_const * sizeof *p->constant);
+  for (int k = op->kind == GT__MATMUL; k < p->n_in; k++)
+    o[count++] = gt__bind(op, &m->in[k], g->in[k], ndim, n, order);
+  return count;
 }
 static gt_status gt__launch_map(const char *function, const gt__code *g, const gt_tensor *out) {
   gt__op op;
   gt__map_args *m = &gt__op_new(&op, GT__MAP, function, out->device)->u.map;
   gt__operand *o[1 + GT__INPUTS];
-  const int n = 1 + g->p.n_in, ndim = out->ndim;
+  const int ndim = out->ndim;
   m->count = gt_numel(out);
   if (!m->count) return GT_OK;
   m->ndim = ndim;
   memcpy(m->size, out->shape, sizeof m->size);
-  gt__set_program(m, &g->p);
   o[0] = gt__bind(&op, &m->out, out, ndim, ndim, gt__as_it_is);
-  for (int k = 1; k < n; k++)
-    o[k] = gt__bind(&op, &m->in[k - 1], g->in[k - 1], ndim, ndim, gt__as_it_is);
+  const int n = gt__set_program(&op, m, g, ndim, ndim, gt__as_it_is, o);
   if (!g->indexed) gt__sort_dims(ndim, m->size, n, o);
   gt__collapse(&m->ndim, m->size, 0, n, o);
   m->narrow = gt__is_narrow(&op, m->ndim, m->size, n, o);
@@ -5487,15 +5484,17 @@ static gt_status gt__check_text(const char *function, const char *text, int n) {
   if (n >= 0 && n <= 26) return GT_OK;
   return gt__fail(GT_ERROR_ARGUMENT, "%s: %d operands; the letters a to z name 26", function, n);
 }
+/* Integers that become `like`'s floating numbers are computed with as such. */
 static gt_tensor *gt__eval_at(const char *function, gt_tensor *out, const gt_tensor *like,
-                              const char *text, int n, const gt_tensor *const *x, int at_least) {
+                              const char *text, int n, const gt_tensor *const *x) {
   if (gt__check_text(function, text, n)) return NULL;
   if (gt__refuse(function, !out, gt__first_null(n, x))) return NULL;
   GT__TREE(t, function, text, n, x);
+  const int at_least = like && !gt_is_floating(x[0]->dtype) ? gt__compute_of(like->dtype) : GT__I64;
   return gt__parse_text(&t) ? NULL : gt__run_tree(&t, out, like, at_least);
 }
 GT_API gt_tensor *gt_eval_n(gt_tensor *out, const char *text, int n, const gt_tensor *const *x) {
-  return gt__eval_at("gt_eval", out, NULL, text, n, x, GT__I64);
+  return gt__eval_at("gt_eval", out, NULL, text, n, x);
 }
 /* One operation of the table on n operands. */
 static gt_tensor *gt__apply(const char *function, gt_tensor *out, int op, int n,
@@ -5515,11 +5514,6 @@ static gt_tensor *gt__apply(const char *function, gt_tensor *out, int op, int n,
     return gt__apply("gt_" #name, out, GT__OP_##name, arity, x); \
   }
 GT__OPERATIONS(GT__DEFINE)
-/* A conversion: out of any dtype = x of the same shape. */
-static gt_tensor *gt__map1(const char *function, gt_tensor *out, const gt_tensor *x) {
-  const int whole = gt__compute_of(x->dtype) == GT__I64;
-  return gt__eval_at(function, out, out, "a", 1, &x, whole ? gt__compute_of(out->dtype) : GT__I64);
-}
 /* -- making -- */
 /* Fills `out`, or a new tensor, from a text over numbers: integers if it computes in int64. */
 static gt_tensor *gt__make(const char *function, gt_tensor *out, const char *text, gt_shape shape,
@@ -5748,11 +5742,11 @@ static gt_status gt__dim_set(const char *function, uint32_t dims, int ndim, uint
 }
 typedef struct {
   const char *function;
-  int fold, finish, keepdim, at_least; /* at_least: the lowest compute type */
+  int fold, finish, keepdim;
   uint32_t dims;
-  gt_dtype dtype;                      /* of a new output; GT_DTYPES: the usual one */
-  double correction;                   /* DIVIDE by n - correction */
-  int soft;                            /* GT__SOFTMAX ..., or 0 */
+  gt_dtype dtype;    /* of a new output, whose type is computed in; GT_DTYPES: the usual one */
+  double correction; /* DIVIDE by n - correction */
+  int soft;          /* GT__SOFTMAX ..., or 0 */
 } gt__folding;
 /* Do softmax and log_softmax, whose result has all the dims? */
 static int gt__all_kept(const gt__folding *f) { return f->soft && f->soft != GT__LOGSUMEXP; }
@@ -5762,16 +5756,14 @@ static gt_status gt__launch_fold(const gt__folding *f, const gt__tree *t, const 
   gt__reduce_args *r = &gt__op_new(&op, GT__REDUCE, f->function, out->device)->u.reduce;
   gt__map_args *m = &r->pre;
   gt__operand *o[1 + GT__INPUTS];
-  const int n = 1 + g->p.n_in, ndim = t->whole.ndim;
-  const int kept = ndim - __builtin_popcount(set);
-  int order[GT_MAX_DIMS]; /* the kept dims first */
+  const int ndim = t->whole.ndim, kept = ndim - __builtin_popcount(set);
+  int order[GT_MAX_DIMS] = {0}; /* the kept dims first */
   if (!gt_numel(out)) return GT_OK;
   for (int d = 0, k = 0; d < ndim; d++) order[set >> d & 1 ? kept + d - k : k++] = d;
   memset(&m->out, 0, sizeof m->out);
   if (gt__all_kept(f)) o[0] = gt__bind(&op, &m->out, out, ndim, ndim, order);
   else o[0] = gt__bind(&op, &r->out, out, out->ndim, kept, f->keepdim ? order : gt__as_it_is);
-  for (int k = 1; k < n; k++)
-    o[k] = gt__bind(&op, &m->in[k - 1], g->in[k - 1], ndim, ndim, order);
+  const int n = gt__set_program(&op, m, g, ndim, ndim, order, o);
   r->n = r->inner = 1;
   for (int d = 0; d < ndim; d++) {
     m->size[d] = t->whole.shape[order[d]];
@@ -5785,7 +5777,6 @@ static gt_status gt__launch_fold(const gt__folding *f, const gt__tree *t, const 
   m->ndim = ndim;
   r->n_kept = gt__collapse(&m->ndim, m->size, kept, n, o);
   m->narrow = gt__is_narrow(&op, m->ndim, m->size, n, o);
-  gt__set_program(m, &g->p);
   r->fold = f->fold;
   r->finish = f->finish;
   r->chunk = r->inner ? GT__CHUNK : GT__ROWS;
@@ -5816,7 +5807,7 @@ static gt_tensor *gt__run_fold(const gt__folding *f, gt__tree *t, gt_tensor *out
   if (chooses && gt_numel(&like) && !gt_numel(&t->whole))
     return GT__NULL(GT_ERROR_SHAPE, "%s: no elements to choose from in %s", f->function,
                     gt__shape_text(&t->whole));
-  int compute = gt__choose_compute(t, t->root, f->at_least);
+  int compute = gt__choose_compute(t, t->root, gt__compute_of(f->dtype));
   like.dtype = (gt_dtype)t->node[t->root].dtype;
   if (f->fold <= GT__FOLD_PROD && !gt_is_floating(like.dtype)) {
     if (f->finish || compute != GT__I64) compute = GT__F64; /* counts stay exact beyond 2^24 */
@@ -5841,7 +5832,7 @@ static gt__folding gt__folding_of(const char *function, gt_reduction reduction, 
                                   int keepdim) {
   const int fold = reduction == GT_MEAN ? (int)GT__FOLD_SUM
                                         : (int)reduction - (reduction > GT_MEAN);
-  gt__folding f = {function, fold, reduction == GT_MEAN ? GT__DIVIDE : 0, keepdim, GT__I64, dims,
+  gt__folding f = {function, fold, reduction == GT_MEAN ? GT__DIVIDE : 0, keepdim, dims,
                    GT_DTYPES, 0, 0};
   return f;
 }
@@ -5866,7 +5857,6 @@ static gt_tensor *gt__inner(const char *function, gt_reduction reduction, uint32
                             const char *text, const gt_tensor *x, const gt_tensor *y) {
   const gt_tensor *const in[] = {x, y};
   gt__folding f = gt__folding_of(function, reduction, dims, keepdim);
-  f.at_least = GT__F32;
   f.dtype = x->dtype == GT_FLOAT64 ? GT_FLOAT64 : GT_FLOAT32;
   return gt__fold_text(&f, NULL, text, y ? 2 : 1, in);
 }
@@ -5877,7 +5867,7 @@ static gt_tensor *gt__outer(const char *function, gt_tensor *out, const gt_tenso
   const gt_tensor *const in[] = {a, b, c};
   gt_tensor like = gt__plain(a);
   like.dtype = gt__float_dtype(x);
-  return gt__eval_at(function, out, &like, text, c ? 3 : b ? 2 : 1, in, GT__F32);
+  return gt__eval_at(function, out, &like, text, c ? 3 : b ? 2 : 1, in);
 }
 /* The mean first, then the squares of what is left: as exact as float32 allows, in two reads. */
 static gt_tensor *gt__spread(const char *function, gt_tensor *out, const gt_tensor *x, uint32_t dims,
@@ -5887,7 +5877,6 @@ static gt_tensor *gt__spread(const char *function, gt_tensor *out, const gt_tens
   GT__LOCAL gt_tensor *mean = gt__inner(function, GT_MEAN, dims, 1, "a", x, NULL);
   const gt_tensor *const in[] = {x, mean};
   if (!mean) return NULL;
-  f.at_least = GT__F32;
   f.finish = finish;
   f.correction = correction;
   f.dtype = gt__float_dtype(x);
@@ -5905,7 +5894,6 @@ GT_API gt_tensor *gt_norm(gt_tensor *out, const gt_tensor *x, double p, uint32_t
   gt__folding f = gt__folding_of(__func__, GT_SUM, dims, keepdim);
   if (gt__refuse(__func__, !out, !x)) return NULL;
   if (p != p) return GT__NULL(GT_ERROR_ARGUMENT, "%s: p is NaN", __func__);
-  f.at_least = p == 0 && x->dtype == GT_FLOAT64 ? GT__F64 : GT__F32;
   f.dtype = gt__float_dtype(x);
   if (isinf(p)) f.fold = p > 0 ? GT__FOLD_MAX : GT__FOLD_MIN;
   if (p == 2) f.finish = GT__ROOT;
@@ -5933,7 +5921,6 @@ static gt_tensor *gt__soft(const char *function, gt_tensor *out, const gt_tensor
   gt__folding f = gt__folding_of(function, GT_SUM, dims, keepdim);
   uint32_t set;
   if (gt__dim_set(function, dims, x->ndim, &set)) return NULL;
-  f.at_least = GT__F32;
   f.soft = soft;
   if (gt__is_row(x, set, out)) return gt__fold_text(&f, out, "a", 1, &x);
   const gt_reduction first = gt_numel(x) ? GT_MAX : GT_SUM; /* of nothing: 0, its logarithm -inf */
@@ -5976,8 +5963,7 @@ GT_API gt_status gt_set_float32_matmul_precision(gt_precision precision) {
 typedef struct {
   gt__op op;
   const gt_tensor *a, *b;
-  gt_tensor result;   /* without storage until it is computed by itself */
-  int drop_m, drop_n; /* a vector: the result has no such dim */
+  gt_tensor result; /* without storage until it is computed by itself; without the dim of a vector */
 } gt__product;
 /* Fills p, but for what comes behind the product. */
 static gt_status gt__product_shape(const char *function, const gt_tensor *a, const gt_tensor *b,
@@ -5987,8 +5973,6 @@ static gt_status gt__product_shape(const char *function, const gt_tensor *a, con
   const int at = a->ndim + vector - 2, bt = b->ndim + column - 2;   /* dims of the batch */
   p->a = a;
   p->b = b;
-  p->drop_m = vector;
-  p->drop_n = column;
   if (at < 0 || bt < 0)
     return gt__fail(GT_ERROR_SHAPE, "%s: %s x %s: both need one dimension at least; gt_mul multiplies "
                     "by a number", function, gt__shape_text(a), gt__shape_text(b));
@@ -6018,10 +6002,9 @@ static gt_status gt__product_shape(const char *function, const gt_tensor *a, con
   if (!column) p->result.shape[p->result.ndim++] = x->n;
   return GT_OK;
 }
-/* With the program g behind it, or nothing but the product. */
+/* With the program g behind it. */
 static gt_status gt__launch_product(gt__product *p, const gt__code *g, const gt_tensor *out) {
   gt__matmul_args *x = &p->op.u.matmul;
-  gt__program *program = &x->post.program;
   gt__operand *o[1 + GT__INPUTS];
   const int batch = x->n_batch, ndim = p->result.ndim;
   int order[GT_MAX_DIMS]; /* the kernel's dims: batch, M, N */
@@ -6036,16 +6019,9 @@ static gt_status gt__launch_product(gt__product *p, const gt__code *g, const gt_
     gt__swap(&x->a_col, &x->b_row);
   }
   memcpy(order, gt__as_it_is, sizeof gt__as_it_is);
-  order[batch + turned] = p->drop_m ? -1 : batch;
-  order[batch + !turned] = p->drop_n ? -1 : ndim - 1;
-  if (g) gt__set_program(&x->post, &g->p);
-  else {
-    memset(program, 0, offsetof(gt__program, ins) + sizeof *program->ins);   /* loads slot 0 */
-    program->compute = (uint8_t)gt__compute_of(p->result.dtype);
-    program->n_ins = program->n_in = program->n_slot = 1;
-  }
-  const int n = program->n_in > 1 ? program->n_in : 1; /* input 0: the product */
-  x->compute = program->compute;
+  order[batch + turned] = p->a->ndim == 1 ? -1 : batch;
+  order[batch + !turned] = p->b->ndim == 1 ? -1 : ndim - 1;
+  x->compute = g->p.compute;
   x->precision = gt__me.precision;
   x->post.ndim = batch + 2;
   for (int d = 0; d < batch; d++) x->post.size[d] = p->result.shape[d];
@@ -6055,8 +6031,7 @@ static gt_status gt__launch_product(gt__product *p, const gt__code *g, const gt_
   o[0] = gt__bind(&p->op, &x->post.out, out, ndim, batch + 2, order);
   gt__bind(&p->op, &x->a, a, batch + 2 - (a->ndim == 1), batch, order);
   gt__bind(&p->op, &x->b, b, batch + 2 - (b->ndim == 1), batch, order);
-  for (int k = 1; k < n; k++)
-    o[k] = gt__bind(&p->op, &x->post.in[k], g->in[k], ndim, batch + 2, order);
+  const int n = gt__set_program(&p->op, &x->post, g, ndim, batch + 2, order, o);
   x->post.narrow = gt__is_narrow(&p->op, x->post.ndim, x->post.size, n, o);
   return gt__submit(&p->op);
 }
@@ -6066,43 +6041,30 @@ static gt_tensor *gt__matmul_bare(const char *function, gt_tensor *out, const gt
   const gt_tensor *const x[] = {a, b};
   gt__product p;
   gt__result r;
+  gt__code g;
   if (gt__refuse(function, !out, gt__first_null(2, x))) return NULL;
   if (gt__product_shape(function, a, b, &p)) return NULL;
   if (gt__begin(&r, function, out, &p.result, 2, x, 0)) return NULL;
-  return gt__end(&r, gt__launch_product(&p, NULL, r.place));
+  memset(&g.p, 0, offsetof(gt__program, ins) + sizeof *g.p.ins); /* loads slot 0 */
+  g.p.compute = (uint8_t)gt__compute_of(p.result.dtype);
+  g.p.n_ins = g.p.n_in = g.p.n_slot = 1;
+  return gt__end(&r, gt__launch_product(&p, &g, r.place));
 }
 /* The product by itself, in the type that products add up in, then the expression. */
 static gt_status gt__product_apart(gt__tree *t, gt__product *p, gt_dtype dtype, gt_tensor *place) {
-  const gt_tensor *const *factor = t->in + t->n_in;
   GT__LOCAL gt_tensor *product =
       gt__new(t->function, gt_shape_of(&p->result), dtype, place->device, 0);
-  if (!product || !gt__matmul_bare(t->function, product, factor[0], factor[1])) return gt__failed();
+  if (!product || !gt__matmul_bare(t->function, product, p->a, p->b)) return gt__failed();
   p->result = gt__plain(product);
   return gt__run_tree(t, place, NULL, GT__I64) ? GT_OK : gt__failed();
-}
-/* Behind the operands in t->in stand the two factors. */
-static gt_tensor *gt__matmul_tree(gt__tree *t, gt__product *p, gt_tensor *out) {
-  const int add_type = gt__compute_of(p->result.dtype);
-  gt__result r;
-  gt__code g;
-  if (gt__place(t, NULL) || gt__annotate(t)) return NULL;
-  if (t->node[t->root].indexed)
-    return GT__NULL(GT_ERROR_EXPRESSION, "%s: index has no meaning behind a product; use gt_eval",
-                    t->function);
-  /* does the tree fit behind the product as it is, in the type that products add up in? */
-  const int direct = gt__choose_compute(t, t->root, GT__I64) == add_type &&
-                     !gt__settle(t, t->root, add_type, NULL) &&
-                     gt__compile(t, t->root, add_type, &g) && gt__same_shape(&t->whole, &p->result);
-  t->whole.dtype = (gt_dtype)t->node[t->root].dtype;
-  if (gt__begin(&r, t->function, out, &t->whole, t->n_in + 2, t->in, 0)) return NULL;
-  return gt__end(&r, direct ? gt__launch_product(p, &g, r.place)
-                            : gt__product_apart(t, p, gt__widest[add_type], r.place));
 }
 static gt_tensor *gt__matmul_text(const char *function, gt_tensor *out, const gt_tensor *a,
                                   const gt_tensor *b, const char *text, int n,
                                   const gt_tensor *const *x) {
   gt__product p;
-  const gt_tensor *in[28];
+  gt__result r;
+  gt__code g;
+  const gt_tensor *in[28]; /* the product, x, and its factors */
   if (gt__check_text(function, text, n < 0 ? n : n + 1)) return NULL;
   const int null = gt__first_null(n, x);
   if (gt__refuse(function, !out, !a ? 1 : !b ? 2 : null ? 2 + null : 0)) return NULL;
@@ -6112,7 +6074,19 @@ static gt_tensor *gt__matmul_text(const char *function, gt_tensor *out, const gt
   in[n + 1] = a;
   in[n + 2] = b;
   GT__TREE(t, function, text, n + 1, in);
-  return gt__parse_text(&t) ? NULL : gt__matmul_tree(&t, &p, out);
+  if (gt__parse_text(&t) || gt__place(&t, NULL) || gt__annotate(&t)) return NULL;
+  if (t.node[t.root].indexed)
+    return GT__NULL(GT_ERROR_EXPRESSION, "%s: index has no meaning behind a product; use gt_eval",
+                    function);
+  /* does the tree fit behind the product as it is, in the type that products add up in? */
+  const int add_type = gt__compute_of(p.result.dtype);
+  const int direct = gt__choose_compute(&t, t.root, GT__I64) == add_type &&
+                     !gt__settle(&t, t.root, add_type, NULL) &&
+                     gt__compile(&t, t.root, add_type, &g) && gt__same_shape(&t.whole, &p.result);
+  t.whole.dtype = (gt_dtype)t.node[t.root].dtype;
+  if (gt__begin(&r, function, out, &t.whole, n + 3, in, 0)) return NULL;
+  return gt__end(&r, direct ? gt__launch_product(&p, &g, r.place)
+                            : gt__product_apart(&t, &p, gt__widest[add_type], r.place));
 }
 GT_API gt_tensor *gt_matmul_eval_n(gt_tensor *out, const gt_tensor *a, const gt_tensor *b,
                                    const char *text, int n, const gt_tensor *const *x) {

@@ -4925,7 +4925,7 @@ enum { GT__NUMBER, GT__ZERO_D, GT__DIMENSIONED }; /* promotion levels */
 enum { GT__FEW = 24 };                            /* nodes that need no memory of their own */
 typedef struct {
   uint8_t op, dtype, level, natural; /* natural: the compute type of the operation by itself */
-  uint8_t highest, indexed; /* highest: floating compute type in it, or GT__I64; indexed: by element */
+  uint8_t highest, indexed; /* floating compute type in it, or GT__I64; depends on the index */
   int32_t child[3];
   gt__num value;      /* GT__WHOLE: i; GT__REAL: f; GT__OPERAND: i, its number */
   const gt_tensor *x; /* GT__OPERAND; from number n_in of the tree on, a temporary */
@@ -5141,17 +5141,15 @@ static int gt__higher(int a, int b) { return a == GT__F64 || b == GT__I64 ? a : 
 /* PyTorch's result type (ATen/native/TypeProperties.cpp tells the rule): each level by itself, then
    a lower level counts only where its kind is higher. */
 static gt_dtype gt__promote(const gt__tree *t, const gt__node *v, int first, int last) {
-  int own[3] = {-1, -1, -1}, best = -1;
+  gt_dtype own[3] = {GT_BOOL, GT_BOOL, GT_BOOL}, best = GT_BOOL; /* as with nothing */
   for (int k = first; k < last; k++) {
     const gt__node *c = &t->node[v->child[k]];
     const int is_real_number = c->level == GT__NUMBER && gt__dtype[c->dtype].kind == 2;
-    const int d = is_real_number ? (int)GT_FLOAT32 : c->dtype, have = own[c->level];
-    own[c->level] = have < 0 ? d : (int)gt_promote_types((gt_dtype)have, (gt_dtype)d);
+    own[c->level] = gt_promote_types(own[c->level], is_real_number ? GT_FLOAT32 : (gt_dtype)c->dtype);
   }
   for (int level = GT__DIMENSIONED; level >= GT__NUMBER; level--)
-    if (own[level] >= 0 && (best < 0 || gt__dtype[own[level]].kind > gt__dtype[best].kind))
-      best = own[level];
-  return (gt_dtype)best;
+    if (gt__dtype[own[level]].kind > gt__dtype[best].kind) best = own[level];
+  return best;
 }
 /* The numbers that live in 0-d CPU tensors become constants. */
 static void gt__set_operand(gt__node *v, const gt_tensor *x) {
@@ -5357,8 +5355,8 @@ static void gt__tree_shape(const gt__tree *t, int i, gt_tensor *y) {
   for (int k = 0; k < gt__table[v->op].arity; k++) gt__tree_shape(t, v->child[k], y);
 }
 /* -- launch of a map -- */
-/* Gives m what is used of a program: a fraction of it, as a rule. Its inputs, but for a product, become
-   operands of n dims, as gt__bind has it, and go to o, behind the output. Returns how many there are. */
+/* Gives m what is used of a program: a fraction of it, as a rule. Its inputs, but for a product,
+   become operands as in gt__bind and go to o, behind the output. Returns how many are there then. */
 static int gt__set_program(gt__op *op, gt__map_args *m, const gt__code *g, int ndim, int n,
                            const int *order, gt__operand **o) {
   const gt__program *p = &g->p;
@@ -5562,9 +5560,7 @@ static gt_tensor *gt__new_number(const char *function, gt_dtype dtype, const voi
   return x;
 }
 GT_API gt_tensor *gt_scalar(double value) { return gt__new_number("gt_scalar", GT_FLOAT64, &value); }
-GT_API gt_tensor *gt_scalar_int64(int64_t value) {
-  return gt__new_number(__func__, GT_INT64, &value);
-}
+GT_API gt_tensor *gt_scalar_int64(int64_t v) { return gt__new_number(__func__, GT_INT64, &v); }
 static int gt__is_whole(double x) { return x == floor(x) && fabs(x) < 9e18; }
 GT_API gt_tensor *gt_arange(double start, double end, double step, gt_dtype dtype, gt_device device) {
   const double n = ceil((end - start) / step);
@@ -5786,29 +5782,33 @@ static gt_status gt__launch_fold(const gt__folding *f, const gt__tree *t, const 
   else r->divisor.f = divisor;
   return gt__submit(&op);
 }
-static gt_tensor *gt__run_fold(const gt__folding *f, gt__tree *t, gt_tensor *out) {
+static gt_tensor *gt__fold_text(const gt__folding *f, gt_tensor *out, const char *text, int n,
+                                const gt_tensor *const *x) {
   const int is_arg = gt__cpu_indexed(f->fold);
   gt__result r;
   gt__code g;
   uint32_t set;
-  if (gt__place(t, NULL) || gt__annotate(t)) return NULL;
-  if (t->node[t->root].indexed)
+  if (gt__check_text(f->function, text, n)) return NULL;
+  if (gt__refuse(f->function, !out, gt__first_null(n, x))) return NULL;
+  GT__TREE(t, f->function, text, n, x);
+  if (gt__parse_text(&t) || gt__place(&t, NULL) || gt__annotate(&t)) return NULL;
+  if (t.node[t.root].indexed)
     return GT__NULL(GT_ERROR_EXPRESSION, "%s: index has no meaning before a fold; use gt_eval first",
-                    t->function);
-  gt_tensor like = t->whole;
+                    f->function);
+  gt_tensor like = t.whole;
   if (gt__dim_set(f->function, f->dims, like.ndim, &set)) return NULL;
   like.ndim = 0;
-  for (int d = 0; d < t->whole.ndim; d++) {
+  for (int d = 0; d < t.whole.ndim; d++) {
     const int folded = set >> d & 1;
     if (!folded || f->keepdim)
-      like.shape[like.ndim++] = folded && !gt__all_kept(f) ? 1 : t->whole.shape[d];
+      like.shape[like.ndim++] = folded && !gt__all_kept(f) ? 1 : t.whole.shape[d];
   }
   const int chooses = is_arg || f->fold == GT__FOLD_MAX || f->fold == GT__FOLD_MIN;
-  if (chooses && gt_numel(&like) && !gt_numel(&t->whole))
+  if (chooses && gt_numel(&like) && !gt_numel(&t.whole))
     return GT__NULL(GT_ERROR_SHAPE, "%s: no elements to choose from in %s", f->function,
-                    gt__shape_text(&t->whole));
-  int compute = gt__choose_compute(t, t->root, gt__compute_of(f->dtype));
-  like.dtype = (gt_dtype)t->node[t->root].dtype;
+                    gt__shape_text(&t.whole));
+  int compute = gt__choose_compute(&t, t.root, gt__compute_of(f->dtype));
+  like.dtype = (gt_dtype)t.node[t.root].dtype;
   if (f->fold <= GT__FOLD_PROD && !gt_is_floating(like.dtype)) {
     if (f->finish || compute != GT__I64) compute = GT__F64; /* counts stay exact beyond 2^24 */
     like.dtype = f->finish ? GT_FLOAT32 : GT_INT64;
@@ -5816,36 +5816,29 @@ static gt_tensor *gt__run_fold(const gt__folding *f, gt__tree *t, gt_tensor *out
   if (is_arg) like.dtype = GT_INT64;
   if (f->fold >= GT__FOLD_ANY) like.dtype = GT_BOOL;
   if (f->dtype != GT_DTYPES) like.dtype = f->dtype;
-  if (gt__begin(&r, f->function, out, &like, t->n_in, t->in, gt__all_kept(f))) return NULL;
-  gt_status status = gt__prepare(t, t->root, compute, &g);
-  if (!status) status = gt__launch_fold(f, t, &g, r.place, set);
+  if (gt__begin(&r, f->function, out, &like, n, x, gt__all_kept(f))) return NULL;
+  gt_status status = gt__prepare(&t, t.root, compute, &g);
+  if (!status) status = gt__launch_fold(f, &t, &g, r.place, set);
   return gt__end(&r, status);
 }
-static gt_tensor *gt__fold_text(const gt__folding *f, gt_tensor *out, const char *text, int n,
-                                const gt_tensor *const *x) {
-  if (gt__check_text(f->function, text, n)) return NULL;
-  if (gt__refuse(f->function, !out, gt__first_null(n, x))) return NULL;
-  GT__TREE(t, f->function, text, n, x);
-  return gt__parse_text(&t) ? NULL : gt__run_fold(f, &t, out);
-}
 static gt__folding gt__folding_of(const char *function, gt_reduction reduction, uint32_t dims,
-                                  int keepdim) {
+                                  int keepdim, gt_dtype dtype) {
   const int fold = reduction == GT_MEAN ? (int)GT__FOLD_SUM
                                         : (int)reduction - (reduction > GT_MEAN);
   gt__folding f = {function, fold, reduction == GT_MEAN ? GT__DIVIDE : 0, keepdim, dims,
-                   GT_DTYPES, 0, 0};
+                   dtype, 0, 0};
   return f;
 }
 GT_API gt_tensor *gt_reduce_n(gt_tensor *out, gt_reduction reduction, uint32_t dims, int keepdim,
                               const char *text, int n, const gt_tensor *const *x) {
-  const gt__folding f = gt__folding_of("gt_reduce", reduction, dims, keepdim);
+  const gt__folding f = gt__folding_of("gt_reduce", reduction, dims, keepdim, GT_DTYPES);
   if ((int)reduction < GT_SUM || (int)reduction > GT_ALL_TRUE)
     return GT__NULL(GT_ERROR_ARGUMENT, "gt_reduce: %d is not a reduction", (int)reduction);
   return gt__fold_text(&f, out, text, n, x);
 }
 #define GT__REDUCTION(name, reduction) \
   GT_API gt_tensor *gt_##name(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim) { \
-    const gt__folding f = gt__folding_of("gt_" #name, reduction, dims, keepdim); \
+    const gt__folding f = gt__folding_of("gt_" #name, reduction, dims, keepdim, GT_DTYPES); \
     return gt__fold_text(&f, out, "a", 1, &x); \
   }
 GT__REDUCTIONS(GT__REDUCTION)
@@ -5856,8 +5849,8 @@ static gt_dtype gt__float_dtype(const gt_tensor *x) {
 static gt_tensor *gt__inner(const char *function, gt_reduction reduction, uint32_t dims, int keepdim,
                             const char *text, const gt_tensor *x, const gt_tensor *y) {
   const gt_tensor *const in[] = {x, y};
-  gt__folding f = gt__folding_of(function, reduction, dims, keepdim);
-  f.dtype = x->dtype == GT_FLOAT64 ? GT_FLOAT64 : GT_FLOAT32;
+  const gt_dtype dtype = x->dtype == GT_FLOAT64 ? GT_FLOAT64 : GT_FLOAT32;
+  const gt__folding f = gt__folding_of(function, reduction, dims, keepdim, dtype);
   return gt__fold_text(&f, NULL, text, y ? 2 : 1, in);
 }
 /* The last step of a function of x: a text over a, b, c (the last may be NULL) in a's shape. */
@@ -5872,14 +5865,13 @@ static gt_tensor *gt__outer(const char *function, gt_tensor *out, const gt_tenso
 /* The mean first, then the squares of what is left: as exact as float32 allows, in two reads. */
 static gt_tensor *gt__spread(const char *function, gt_tensor *out, const gt_tensor *x, uint32_t dims,
                              double correction, int keepdim, int finish) {
-  gt__folding f = gt__folding_of(function, GT_MEAN, dims, keepdim);
   if (gt__refuse(function, !out, !x)) return NULL;
   GT__LOCAL gt_tensor *mean = gt__inner(function, GT_MEAN, dims, 1, "a", x, NULL);
   const gt_tensor *const in[] = {x, mean};
   if (!mean) return NULL;
+  gt__folding f = gt__folding_of(function, GT_MEAN, dims, keepdim, gt__float_dtype(x));
   f.finish = finish;
   f.correction = correction;
-  f.dtype = gt__float_dtype(x);
   return gt__fold_text(&f, out, "(a-b)*(a-b)", 2, in);
 }
 GT_API gt_tensor *gt_var(gt_tensor *out, const gt_tensor *x, uint32_t dims, double correction,
@@ -5891,10 +5883,9 @@ GT_API gt_tensor *gt_std(gt_tensor *out, const gt_tensor *x, uint32_t dims, doub
   return gt__spread(__func__, out, x, dims, correction, keepdim, GT__DIVIDE | GT__ROOT);
 }
 GT_API gt_tensor *gt_norm(gt_tensor *out, const gt_tensor *x, double p, uint32_t dims, int keepdim) {
-  gt__folding f = gt__folding_of(__func__, GT_SUM, dims, keepdim);
   if (gt__refuse(__func__, !out, !x)) return NULL;
   if (p != p) return GT__NULL(GT_ERROR_ARGUMENT, "%s: p is NaN", __func__);
-  f.dtype = gt__float_dtype(x);
+  gt__folding f = gt__folding_of(__func__, GT_SUM, dims, keepdim, gt__float_dtype(x));
   if (isinf(p)) f.fold = p > 0 ? GT__FOLD_MAX : GT__FOLD_MIN;
   if (p == 2) f.finish = GT__ROOT;
   if (p == 0 || p == 1 || p == 2 || isinf(p))
@@ -5918,7 +5909,7 @@ static int gt__is_row(const gt_tensor *x, uint32_t set, const gt_tensor *out) {
 /* In one read, or: m, the maximum of a row, s, the sum of exp(x - m), and then the result. */
 static gt_tensor *gt__soft(const char *function, gt_tensor *out, const gt_tensor *x, uint32_t dims,
                            int keepdim, int soft) {
-  gt__folding f = gt__folding_of(function, GT_SUM, dims, keepdim);
+  gt__folding f = gt__folding_of(function, GT_SUM, dims, keepdim, GT_DTYPES);
   uint32_t set;
   if (gt__dim_set(function, dims, x->ndim, &set)) return NULL;
   f.soft = soft;

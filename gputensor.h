@@ -5521,11 +5521,10 @@ static gt_tensor *gt__make(const char *function, gt_tensor *out, const char *tex
   GT__TREE(t, function, text, n, NULL); /* letters, made numbers below */
   if (gt__model(function, &like, shape, dtype, device) || gt__parse_text(&t)) return NULL;
   for (gt__node *v = t.node; v < t.node + t.n; v++) {
-    const int letter = (int)v->value.i;
     if (v->op != GT__OPERAND) continue;
     v->op = at_least == GT__I64 ? GT__WHOLE : GT__REAL;
-    if (v->op == GT__WHOLE) v->value.i = (int64_t)number[letter];
-    else v->value.f = number[letter];
+    if (v->op == GT__WHOLE) v->value.i = (int64_t)number[v->value.i];
+    else v->value.f = number[v->value.i];
   }
   t.n_in = 0;
   return gt__run_tree(&t, out, &like, at_least);
@@ -6041,14 +6040,6 @@ static gt_tensor *gt__matmul_bare(const char *function, gt_tensor *out, const gt
   g.p.n_ins = g.p.n_in = g.p.n_slot = 1;
   return gt__end(&r, gt__launch_product(&p, &g, r.place));
 }
-/* The product by itself, in the type that products add up in, then the expression. */
-static gt_status gt__product_apart(gt__tree *t, gt__product *p, gt_dtype dtype, gt_tensor *place) {
-  GT__LOCAL gt_tensor *product =
-      gt__new(t->function, gt_shape_of(&p->result), dtype, place->device, 0);
-  if (!product || !gt__matmul_bare(t->function, product, p->a, p->b)) return gt__failed();
-  p->result = gt__plain(product);
-  return gt__run_tree(t, place, NULL, GT__I64) ? GT_OK : gt__failed();
-}
 static gt_tensor *gt__matmul_text(const char *function, gt_tensor *out, const gt_tensor *a,
                                   const gt_tensor *b, const char *text, int n,
                                   const gt_tensor *const *x) {
@@ -6076,8 +6067,12 @@ static gt_tensor *gt__matmul_text(const char *function, gt_tensor *out, const gt
                      gt__compile(&t, t.root, add_type, &g) && gt__same_shape(&t.whole, &p.result);
   t.whole.dtype = (gt_dtype)t.node[t.root].dtype;
   if (gt__begin(&r, function, out, &t.whole, n + 3, in, 0)) return NULL;
-  return gt__end(&r, direct ? gt__launch_product(&p, &g, r.place)
-                            : gt__product_apart(&t, &p, gt__widest[add_type], r.place));
+  if (direct) return gt__end(&r, gt__launch_product(&p, &g, r.place));
+  GT__LOCAL gt_tensor *product = /* else by itself, in that type */
+      gt__new(function, gt_shape_of(&p.result), gt__widest[add_type], a->device, 0);
+  const int made = product && gt__matmul_bare(function, product, a, b);
+  if (made) p.result = gt__plain(product);
+  return gt__end(&r, made && gt__run_tree(&t, r.place, NULL, GT__I64) ? GT_OK : gt__failed());
 }
 GT_API gt_tensor *gt_matmul_eval_n(gt_tensor *out, const gt_tensor *a, const gt_tensor *b,
                                    const char *text, int n, const gt_tensor *const *x) {

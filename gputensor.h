@@ -5393,8 +5393,7 @@ static gt_status gt__cut(gt__tree *t, int i, int compute, int is_bool, gt__code 
   if (!v->indexed) part.ndim = 0; /* index counts in the shape of the whole */
   gt__tree_shape(t, i, &part);
   part.dtype = is_bool ? GT_BOOL : gt__widest[compute];
-  if (gt__prepare(t, i, compute, g)) return gt__failed();
-  gt_tensor *x = gt__new_like(t->function, &part);
+  gt_tensor *x = gt__prepare(t, i, compute, g) ? NULL : gt__new_like(t->function, &part);
   if (!x) return gt__failed();
   x->storage->internal = 1;
   v->op = GT__OPERAND; /* with a number of its own: it ends with the tree */
@@ -5822,10 +5821,9 @@ static gt_tensor *gt__fold_text(const gt__folding *f, gt_tensor *out, const char
 }
 static gt__folding gt__folding_of(const char *function, gt_reduction reduction, uint32_t dims,
                                   int keepdim, gt_dtype dtype) {
-  const int fold = reduction == GT_MEAN ? (int)GT__FOLD_SUM
-                                        : (int)reduction - (reduction > GT_MEAN);
-  gt__folding f = {function, fold, reduction == GT_MEAN ? GT__DIVIDE : 0, keepdim, dims,
-                   dtype, 0, 0};
+  const int mean = reduction == GT_MEAN;
+  const int fold = mean ? (int)GT__FOLD_SUM : (int)reduction - (reduction > GT_MEAN);
+  const gt__folding f = {function, fold, mean ? GT__DIVIDE : 0, keepdim, dims, dtype, 0, 0};
   return f;
 }
 GT_API gt_tensor *gt_reduce_n(gt_tensor *out, gt_reduction reduction, uint32_t dims, int keepdim,

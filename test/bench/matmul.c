@@ -8,7 +8,11 @@
    OPENBLAS_CORETYPE is set to NAME, or else to the best kernels that OpenBLAS has for the
    processor's instructions; by itself it takes those of an older one where it does not know the
    model. FILE holds lines "source,M,N,K,ta,tb"; a source with _col was published for column-major
-   matrices. K is cut where a product would take more than half a second. */
+   matrices. K is cut where a product would take more than half a second.
+
+   Each round of a product times ours, theirs, the peak and, of several threads, one of ours: clocks
+   that change with load and neighbours change all of them. The columns are medians of the rounds;
+   "peak" is our share of the peak's median, "one" how many times as fast as one thread we are. */
 #define _GNU_SOURCE
 #define GPUTENSOR_IMPLEMENTATION
 #include "gputensor.h"
@@ -27,7 +31,7 @@ typedef void dgemm(int, int, int, int, int, int, double, const double *, int, co
                    double, double *, int);
 static sgemm *peer_s;
 static dgemm *peer_d;
-static double peak;           /* of one thread, float32, GFLOP/s */
+static double peak;           /* of one thread, float32, GFLOP/s: the highest seen */
 static int threads = 1, most = 1 << 30;
 
 /* One thread is timed by its own processor time, which other programs at work disturb least. */
@@ -61,22 +65,26 @@ static double time_us(void) {
 PEAK(peak_avx512, "avx512f", 64, 12)
 PEAK(peak_avx2, "avx2,fma", 32, 12)
 #endif
-static double measure_peak(void) {
-  double best = 0;
+/* GFLOP/s of float32 on as many threads, the slowest of which counts. */
+static double peak_now(int n_threads) {
+  double least = HUGE_VAL;
+  (void)n_threads;
 #if defined(__x86_64__)
-  for (int i = 0; i < 5; i++) {
+#pragma omp parallel for num_threads(n_threads) schedule(static, 1) reduction(min : least)
+  for (int i = 0; i < n_threads; i++) {
     double x = 0;
-    if (__builtin_cpu_supports("avx512f")) x = peak_avx512(4000000);
-    else if (__builtin_cpu_supports("fma")) x = peak_avx2(4000000);
-    if (x > best) best = x;
+    if (__builtin_cpu_supports("avx512f")) x = peak_avx512(1000000);
+    else if (__builtin_cpu_supports("fma")) x = peak_avx2(1000000);
+    if (x < least) least = x;
   }
 #endif
-  return best;
+  if (least > peak && least < HUGE_VAL) peak = least;
+  return least * n_threads;
 }
 
 /* ---- one product ---- */
 typedef struct { const char *name; int64_t m, n, k; int ta, tb; gt_dtype dtype; } task;
-typedef struct { double ours, theirs; } pair;   /* microseconds */
+typedef struct { double ours, theirs, one, peak; } figures;   /* microseconds; GFLOP/s */
 static void peer_product(const task *t, const void *a, const void *b, void *c) {
   const int m = (int)t->m, n = (int)t->n, k = (int)t->k;
   const int ta = t->ta ? 112 : 111, tb = t->tb ? 112 : 111, lda = t->ta ? m : k, ldb = t->tb ? k : n;
@@ -85,6 +93,12 @@ static void peer_product(const task *t, const void *a, const void *b, void *c) {
   else
     peer_d(101, ta, tb, m, n, k, 1, (const double *)a, lda, (const double *)b, ldb, 0, (double *)c,
            n);
+}
+static void set_threads(int n) {
+  (void)n;
+#ifdef _OPENMP
+  omp_set_num_threads(n);
+#endif
 }
 static double time_of(int ours, int count, const task *t, const gt_tensor *a, const gt_tensor *b,
                       const gt_tensor *va, const gt_tensor *vb, gt_tensor *c) {
@@ -98,13 +112,13 @@ static double time_of(int ours, int count, const task *t, const gt_tensor *a, co
   }
   return (time_us() - start) / count;
 }
-static pair measure(const task *t) {
+static figures measure(const task *t) {
   enum { MOST = 15 };
   const double flop = 2.0 * (double)t->m * (double)t->n * (double)t->k;
-  const int rounds = flop > 2e10 ? 3 : MOST;
-  double ours[MOST], theirs[MOST];
+  const int rounds = flop > 2e10 ? 5 : MOST;
+  double ours[MOST], theirs[MOST], one[MOST], most_flops[MOST];
   int count = 1;
-  pair result = {0, 0};
+  figures result = {0, 0, 0, 0};
   GT_SCOPE {
     const gt_shape of_a = t->ta ? GT_SHAPE(t->k, t->m) : GT_SHAPE(t->m, t->k);
     const gt_shape of_b = t->tb ? GT_SHAPE(t->n, t->k) : GT_SHAPE(t->k, t->n);
@@ -115,11 +129,17 @@ static pair measure(const task *t) {
     const double once = time_of(1, 1, t, a, b, va, vb, c);
     while (count * once < 4000 && count < 100000) count *= 2;
     for (int i = 0; i < rounds; i++) {
+      most_flops[i] = peak_now(threads) * (t->dtype == GT_FLOAT32 ? 1 : 0.5);
       ours[i] = time_of(1, count, t, a, b, va, vb, c);
       theirs[i] = time_of(0, count, t, a, b, va, vb, c);
+      set_threads(1);
+      one[i] = threads > 1 ? time_of(1, count, t, a, b, va, vb, c) : ours[i];
+      set_threads(threads);
     }
     result.ours = median(ours, rounds);
     result.theirs = median(theirs, rounds);
+    result.one = median(one, rounds);
+    result.peak = median(most_flops, rounds);
   }
   if (gt_error()) {
     fprintf(stderr, "%s\n", gt_error_message());
@@ -131,13 +151,12 @@ static pair measure(const task *t) {
 /* ---- groups ---- */
 typedef struct { double log_sum, worst; int n; } summary;
 static void run(task t, summary *s) {
-  const pair p = measure(&t);
-  const double gflop = 2e-3 * (double)t.m * (double)t.n * (double)t.k, ratio = p.theirs / p.ours;
-  const double limit = peak * threads * (t.dtype == GT_FLOAT32 ? 1 : 0.5);
-  printf("%-34.34s %7lld %6lld %6lld  %c%c  %s %2d %11.2f %9.1f %9.1f %6.2f  %5.2f\n", t.name,
-         (long long)t.m, (long long)t.n, (long long)t.k, t.ta ? 'T' : 'N', t.tb ? 'T' : 'N',
-         t.dtype == GT_FLOAT32 ? "f32" : "f64", threads, p.ours, gflop / p.ours, gflop / p.theirs,
-         ratio, gflop / p.ours / limit);
+  const figures f = measure(&t);
+  const double gflop = 2e-3 * (double)t.m * (double)t.n * (double)t.k, ratio = f.theirs / f.ours;
+  printf("%-34.34s %7lld %6lld %6lld  %c%c  %s %2d %11.2f %9.1f %9.1f %6.2f  %5.2f %5.2f\n",
+         t.name, (long long)t.m, (long long)t.n, (long long)t.k, t.ta ? 'T' : 'N',
+         t.tb ? 'T' : 'N', t.dtype == GT_FLOAT32 ? "f32" : "f64", threads, f.ours, gflop / f.ours, gflop / f.theirs,
+         ratio, gflop / f.ours / f.peak, f.one / f.ours);
   fflush(stdout);
   s->log_sum += log(ratio);
   if (!s->n || ratio < s->worst) s->worst = ratio;
@@ -215,25 +234,23 @@ int main(int argc, char **argv) {
   }
   void *symbol[4] = {dlsym(blas, "cblas_sgemm"), dlsym(blas, "cblas_dgemm"),
                      dlsym(blas, "openblas_set_num_threads"), dlsym(blas, "openblas_get_config")};
-  void (*set_threads)(int);
+  void (*set_peers)(int);
   char *(*config)(void);
   memcpy(&peer_s, &symbol[0], sizeof symbol[0]);
   memcpy(&peer_d, &symbol[1], sizeof symbol[1]);
-  memcpy(&set_threads, &symbol[2], sizeof symbol[2]);
+  memcpy(&set_peers, &symbol[2], sizeof symbol[2]);
   memcpy(&config, &symbol[3], sizeof symbol[3]);
-  if (!peer_s || !peer_d || !set_threads) return 1;
+  if (!peer_s || !peer_d || !set_peers) return 1;
+  set_peers(threads);
   set_threads(threads);
-#ifdef _OPENMP
-  omp_set_num_threads(threads);
-#endif
-  peak = measure_peak();
+  for (int i = 0; i < 9; i++) peak_now(threads);
   gt_properties p;
   gt_device_properties(gt_cpu(), &p);
   printf("%s, gputensor (%s), %s, OPENBLAS_CORETYPE=%s\n", p.name, p.instructions,
          config ? config() : "another library", getenv("OPENBLAS_CORETYPE"));
-  printf("peak of fused multiply-adds, one thread, float32: %.1f GFLOP/s\n\n", peak);
-  printf("%-34s %7s %6s %6s  %2s  %3s %2s %11s %9s %9s %6s  %5s\n", "product", "M", "N", "K", "AB",
-         "", "T", "ours us", "GFLOP/s", "peer", "ratio", "peak");
+  printf("peak of fused multiply-adds, one thread, float32: up to %.1f GFLOP/s\n\n", peak);
+  printf("%-34s %7s %6s %6s  %2s  %3s %2s %11s %9s %9s %6s  %5s %5s\n", "product", "M", "N", "K", "AB",
+         "", "T", "ours us", "GFLOP/s", "peer", "ratio", "peak", "one");
   if (!*only || !strcmp(only, "square")) squares("square", large, 4);
   if (!*only || !strcmp(only, "small")) squares("small", small, 9);
   if (!*only || !strcmp(only, "skinny")) skinny();

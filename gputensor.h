@@ -1512,6 +1512,7 @@ static int gt__forked;
    one that the processor has is used. Inputs that already have the compute type are read in place.
    Loops run over whole groups of 64 values, so that none of them has a remainder; what stands
    behind the last value is a copy of it, which can raise no floating-point trap of its own. */
+#include <sys/mman.h>
 #include <sys/time.h>
 #include <unistd.h>
 #if defined(__clang__)
@@ -2857,6 +2858,11 @@ static int gt__cpu_alloc(int index, void *queue, size_t bytes, int pinned, void 
   *out = NULL;
   if (!base) return GT__CPU_NO_MEMORY;
   void **p = (void **)(void *)(base + (128 - ((uintptr_t)base & 63)));
+#ifdef MADV_HUGEPAGE
+  enum { HUGE_PAGE = 1 << 21 };   /* of large storage: a first touch costs as much as a small one's */
+  const size_t before = HUGE_PAGE - ((uintptr_t)base & (HUGE_PAGE - 1));
+  if (bytes >= 2 * HUGE_PAGE) madvise(base + before, bytes - before, MADV_HUGEPAGE);
+#endif
   p[-1] = base;
   *out = p;
   return 0;

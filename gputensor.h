@@ -1572,8 +1572,8 @@ typedef struct {
                int64_t first, int64_t n);
   void (*micro)(const gt__cpu_tile *t);
   void (*dot)(const gt__cpu_tile *t);
-  void (*pack)(void *to, int64_t panel, const void *from, int64_t line, int64_t along, int64_t n,
-               int64_t k);
+  void (*pack)(void *to, int64_t panel, int64_t pitch, const void *from, int64_t line,
+               int64_t along, int64_t n, int64_t k);
 } gt__cpu_loops;
 typedef struct { const char *name; const gt__cpu_loops *loops[3]; } gt__cpu_isa;
 /* out[i] = formula of a, an S, and of what `others` declares: b and c, or b that is one number. What
@@ -1820,14 +1820,15 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
   static target GT__OPTIMIZE("fast") void gt__cpu_dot_##type##_##isa(const gt__cpu_tile *t) { \
     GT__TILES(dots, 4, gt__cpu_dots_##type##_##isa, t) \
   }
-/* Packs n lines of k values as to[k][panel]; behind the last line come copies of it. Either each
-   line's values lie side by side (along is 1), or those of a k do (line is 1). The former are turned
-   in squares: after as many rounds of interleaving row i with row i + half as a lane number has bits,
-   rows are columns. What a store puts behind its panel is overwritten by the next one. */
+/* Packs n lines of k values as to[k][panel], with `pitch` values from k to k + 1; behind the last line
+   come copies of it. Either each line's values lie side by side (along is 1), or those of a k do
+   (line is 1). The former are turned in squares: after as many rounds of interleaving row i with row
+   i + half as a lane number has bits, rows are columns. What a store puts behind its panel is
+   overwritten by the next one. */
 #define GT__PACK(isa, target, bytes, lanes, type, T) \
   static target GT__OPTIMIZE("off") void gt__cpu_pack_##type##_##isa( \
-      void *pto, int64_t panel, const void *pfrom, int64_t line, int64_t along, int64_t n, \
-      int64_t k) { \
+      void *pto, int64_t panel, int64_t pitch, const void *pfrom, int64_t line, int64_t along, \
+      int64_t n, int64_t k) { \
     typedef T V __attribute__((vector_size(bytes))); \
     typedef T U __attribute__((vector_size(bytes), aligned(4), may_alias)); \
     typedef GT__MASK_##type M __attribute__((vector_size(bytes))); \
@@ -1837,12 +1838,12 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
     (void)low, (void)high; \
     const int64_t last = panel % lanes ? 1 : 0;   /* the k from which nothing lies behind a line */ \
     if (line == 1 && n == panel && (!last || along >= lanes - panel % lanes)) \
-      for (; k > last; k--, to += panel, from += along) \
+      for (; k > last; k--, to += pitch, from += along) \
         for (int64_t i = 0; i < panel; i += lanes) { \
           *(U *)(to + i) = *(const U *)(from + i); \
           __builtin_prefetch(from + 16 * along + i + lanes - 1); \
         } \
-    for (; k >= lanes && along == 1; k -= lanes, from += lanes, to += panel * lanes) \
+    for (; k >= lanes && along == 1; k -= lanes, from += lanes, to += pitch * lanes) \
       for (int64_t done = 0, i; done < panel; done = i + lanes) { \
         V x[lanes], y[lanes]; \
         i = done + lanes > panel && panel > lanes ? panel - lanes : done; \
@@ -1859,9 +1860,9 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
           } \
           GT__UNROLL for (int r = 0; r < lanes; r++) x[r] = y[r]; \
         } \
-        GT__UNROLL for (int r = 0; r < lanes; r++) *(U *)(to + r * panel + i) = x[r]; \
+        GT__UNROLL for (int r = 0; r < lanes; r++) *(U *)(to + r * pitch + i) = x[r]; \
       } \
-    for (; k > 0; k--, to += panel, from += along) \
+    for (; k > 0; k--, to += pitch, from += along) \
       for (int64_t i = 0; i < panel; i++) to[i] = from[(i < n ? i : n - 1) * line]; \
   }
 #define GT__LOOPS(isa, target, bytes, lanes, high, wide, dots, value, type, dtype) \
@@ -2096,6 +2097,21 @@ static void gt__cpu_walk(size_t size, int ndim, const int64_t *box, int64_t firs
   }
 }
 
+/* Turns a box over: to[r][c], with `pitch` elements from row to row, becomes what lies r * stride[0] +
+   c * stride[1] behind `from`. Up to 16 columns more are written. */
+static void gt__cpu_turn(size_t size, char *to, int64_t pitch, const char *from, int64_t rows,
+                         int64_t columns, const int64_t *stride) {
+  const gt__cpu_loops *loops = gt__cpu_choose()->loops[size == 8];   /* of as wide values */
+  const int squares = stride[0] == 1 && size >= 4, step = squares ? 16 : 1;
+  for (int64_t i = 0; i < columns; i += step) {
+    char *at = to + i * (int64_t)size;
+    const char *column = from + i * stride[1] * (int64_t)size;
+    const int64_t n = gt__cpu_least(step, columns - i);
+    if (squares) loops->pack(at, step, pitch, column, stride[1], 1, n, rows);
+    else gt__cpu_move(size, at, pitch, column, stride[0], rows);
+  }
+}
+
 /* ---- the evaluator: one block of values through a program ---- */
 /* 128 bytes off the power of two: a load waits for a pending store with the same 12 address bits. */
 enum { GT__ACC = GT__SLOTS, GT__PITCH = GT__BLOCK * 8 + 128 };
@@ -2258,8 +2274,77 @@ static void gt__cpu_map_task(const void *context, gt__cpu_range items) {
   for (int64_t i = items.begin * GT__BLOCK; i < end; i += GT__BLOCK)
     gt__cpu_block(&e, i, gt__cpu_least(GT__BLOCK, end - i));
 }
+/* Operands that run along the dim before the last, and not along the last, are turned over in tiles,
+   some cache lines of as many columns as a block has values: else each of their values would cost a
+   line, which is gone before its next value is due. Without a program the one operand is copied. */
+enum { GT__TURN_PITCH = GT__BLOCK + 8 };   /* off the power of two, as above */
+typedef struct {
+  gt__map_args m;
+  int turned[GT__INPUTS], n_turned;
+  int64_t rows, across, along;          /* of a tile; tiles */
+  size_t bytes;                         /* of a turned operand's tile */
+  char *memory;                         /* of all threads */
+} gt__cpu_tiles;
+static void gt__cpu_tiles_task(const void *context, gt__cpu_range items) {
+  const gt__cpu_tiles *t = (const gt__cpu_tiles *)context;
+  const int x = t->m.ndim - 2, y = x + 1;
+  const int64_t *size = t->m.size;
+  const size_t width = gt_dtype_size((gt_dtype)t->m.out.dtype);
+  gt__map_args m = t->m;
+  gt__cpu_eval e;
+  gt__cpu_begin(&e, &m, 0, m.ndim);
+  for (int64_t item = items.begin; item < items.end; item++) {
+    const int64_t i = item / t->along % t->across * t->rows, j = item % t->along * GT__BLOCK;
+    const int64_t rows = gt__cpu_least(t->rows, size[x] - i);
+    const int64_t columns = gt__cpu_least(GT__BLOCK, size[y] - j);
+    int64_t at = (item / t->along / t->across * size[x] + i) * size[y] + j;
+    char *tiles = t->memory + (size_t)(items.thread * t->n_turned) * t->bytes, *tile = tiles;
+    for (int k = 0; k < t->n_turned; k++, tile += t->bytes) {
+      const gt__operand *from = &t->m.in[t->turned[k]];
+      gt__operand *to = &m.in[t->turned[k]];
+      const int64_t bytes = (int64_t)gt_dtype_size((gt_dtype)from->dtype);
+      const char *start = from->data + gt__offset(at, m.ndim, size, from->stride) * bytes;
+      gt__cpu_turn((size_t)bytes, tile, GT__TURN_PITCH, start, rows, columns, from->stride + x);
+      memset(to->stride, 0, sizeof to->stride);
+      to->stride[x] = GT__TURN_PITCH;
+      to->stride[y] = 1;
+      to->data = tile - (i * GT__TURN_PITCH + j) * bytes;
+    }
+    for (int64_t r = 0; r < rows; r++, at += size[y])
+      if (m.program.n_ins) gt__cpu_block(&e, at, columns);
+      else gt__cpu_walk(width, m.ndim, size, at, columns, m.out.data, m.out.stride,
+                        tiles + (size_t)(r * GT__TURN_PITCH) * width, NULL);
+  }
+}
+/* Adds an operand to those that are turned over, if it gains by it. */
+static void gt__cpu_turns(gt__cpu_tiles *t, const gt__map_args *m, int k) {
+  const int x = m->ndim - 2;
+  const int64_t *stride = m->in[k].stride + x;
+  const int64_t bytes = (int64_t)gt_dtype_size((gt_dtype)m->in[k].dtype);
+  if (x < 0 || m->size[x] < 8 || m->size[x + 1] < 8) return;
+  if (stride[1] <= 1 || stride[0] * 8 > stride[1]) return;
+  t->turned[t->n_turned++] = k;
+  t->rows = gt__cpu_least(t->rows, (bytes < 4 ? 64 : 256) / bytes);
+}
+static int gt__cpu_by_tiles(gt__cpu_tiles *t, const gt__map_args *m, int threads) {
+  const int x = m->ndim - 2;
+  t->m = *m;
+  t->across = gt__cpu_parts(m->size[x], t->rows);
+  t->along = gt__cpu_parts(m->size[x + 1], GT__BLOCK);
+  t->bytes = (size_t)(t->rows * GT__TURN_PITCH + GT__GROUP) * 8;
+  t->memory = (char *)GPUTENSOR_MALLOC((size_t)(threads * t->n_turned) * t->bytes);
+  if (!t->memory) return GT__CPU_NO_MEMORY;
+  gt__cpu_split(gt__cpu_tiles_task, t, gt__count(x, m->size) * t->across * t->along, threads);
+  GPUTENSOR_FREE(t->memory);
+  return 0;
+}
 static int gt__cpu_map(const gt__map_args *m) {
   const int threads = gt__cpu_threads(gt__cpu_work(m));
+  gt__cpu_tiles t;
+  t.n_turned = 0;
+  t.rows = GT__GROUP;
+  for (int k = 0; k < m->program.n_in; k++) gt__cpu_turns(&t, m, k);
+  if (t.n_turned && m->count > 0) return gt__cpu_by_tiles(&t, m, threads);
   gt__cpu_split(gt__cpu_map_task, m, gt__cpu_parts(m->count, GT__BLOCK), threads);
   return 0;
 }
@@ -2500,7 +2585,7 @@ static void gt__cpu_pack(const gt__cpu_product *c, char *to, int64_t panel, cons
   const int64_t stride[2] = {by_line ? line : along, by_line ? along : line};
   const char *from = x->data + first * size;
   if (native && (line == 1 || along == 1)) {
-    c->loops->pack(to, panel, from, line, along, n, k);
+    c->loops->pack(to, panel, panel, from, line, along, n, k);
     return;
   }
   for (int64_t done = 0; done < k; done += GT__LINE_PIECE) {
@@ -2509,7 +2594,7 @@ static void gt__cpu_pack(const gt__cpu_product *c, char *to, int64_t panel, cons
     gt__cpu_walk((size_t)size, 2, box, 0, n * depth, native ? values : raw, NULL,
                  from + done * along * size, stride);
     if (!native) c->loops->step(GT__FROM + x->dtype, values, raw, NULL, NULL, n * depth);
-    c->loops->pack(to + done * panel * c->width, panel, values, by_line ? depth : 1,
+    c->loops->pack(to + done * panel * c->width, panel, panel, values, by_line ? depth : 1,
                    by_line ? 1 : n, n, depth);
   }
 }
@@ -2758,47 +2843,7 @@ static int gt__cpu_matmul(const gt__matmul_args *x) {
   return 0;
 }
 
-/* ---- copy ----
-   Where the source runs along another dim `cross` than the last, along which the destination runs,
-   tiles of 64 x 64 elements are read line by line, turned over in the L1 cache and written line by
-   line, so that no cache line comes twice. */
-enum { GT__TILE = 64, GT__TILE_PITCH = 72 };   /* off the power of two, as above */
-static void gt__cpu_tile_task(const void *context, gt__cpu_range items) {
-  const gt__copy_args *c = (const gt__copy_args *)context;
-  const int x = c->ndim - 2, y = c->ndim - 1;
-  const int64_t *to = c->dst.stride, *from = c->src.stride;
-  const int64_t size = (int64_t)gt_dtype_size((gt_dtype)c->dst.dtype);
-  const int64_t across = gt__cpu_parts(c->size[x], GT__TILE);
-  const int64_t along = gt__cpu_parts(c->size[y], GT__TILE);
-  char tile[GT__TILE * GT__TILE_PITCH * 8] __attribute__((aligned(64)));
-  for (int64_t item = items.begin; item < items.end; item++) {
-    const int64_t i = item / along % across * GT__TILE, j = item % along * GT__TILE;
-    const int64_t rows = gt__cpu_least(GT__TILE, c->size[x] - i);
-    const int64_t columns = gt__cpu_least(GT__TILE, c->size[y] - j), o = item / along / across;
-    char *dst = c->dst.data + (gt__offset(o, x, c->size, to) + i * to[x] + j) * size;
-    char *src = c->src.data + (gt__offset(o, x, c->size, from) + i * from[x] + j * from[y]) * size;
-    for (int64_t k = 0; k < columns; k++, src += from[y] * size)
-      gt__cpu_move((size_t)size, tile + k * GT__TILE_PITCH * size, 1, src, from[x], rows);
-    for (int64_t k = 0; k < rows; k++, dst += to[x] * size)
-      gt__cpu_move((size_t)size, dst, 1, tile + k * size, GT__TILE_PITCH, columns);
-  }
-}
-/* The number of tiles, with `cross` brought before the last dim; or 0 where lines are as good. */
-static int64_t gt__cpu_tiled(gt__copy_args *c) {
-  const int last = c->ndim - 1;
-  int cross = 0;
-  for (int d = 1; d < last; d++)
-    if (c->src.stride[d] < c->src.stride[cross]) cross = d;
-  if (c->ndim < 2 || c->dst.stride[last] != 1 || c->size[cross] < 8 || c->size[last] < 8 ||
-      c->src.stride[cross] * 8 > c->src.stride[last]) return 0;
-  for (int d = cross; d < last - 1; d++) {
-    gt__swap(&c->size[d], &c->size[d + 1]);
-    gt__swap(&c->dst.stride[d], &c->dst.stride[d + 1]);
-    gt__swap(&c->src.stride[d], &c->src.stride[d + 1]);
-  }
-  return gt__count(last - 1, c->size) * gt__cpu_parts(c->size[last - 1], GT__TILE) *
-         gt__cpu_parts(c->size[last], GT__TILE);
-}
+/* ---- copy ---- */
 static void gt__cpu_copy_task(const void *context, gt__cpu_range items) {
   const gt__copy_args *c = (const gt__copy_args *)context;
   const int64_t first = items.begin * GT__BLOCK;
@@ -2830,14 +2875,34 @@ static void gt__cpu_gather_task(const void *context, gt__cpu_range items) {
   }
 }
 static int gt__cpu_copy(const gt__copy_args *c) { /* of elements: bytes go between devices */
-  const int threads = gt__cpu_threads((double)c->count);
-  gt__copy_args turned = *c;
+  const int threads = gt__cpu_threads((double)c->count), last = c->ndim - 1;
   if (c->count <= 0) return 0;
-  const int64_t tiles = c->index.data ? 0 : gt__cpu_tiled(&turned);
-  if (tiles) gt__cpu_split(gt__cpu_tile_task, &turned, tiles, threads);
-  else if (c->index.data)
+  if (c->index.data) {
     gt__cpu_split(gt__cpu_gather_task, c, gt__count(c->gather_dim + 1, c->size), threads);
-  else gt__cpu_split(gt__cpu_copy_task, c, gt__cpu_parts(c->count, GT__BLOCK), threads);
+    return 0;
+  }
+  /* As a map without a program: the dim along which the source runs is brought before the last. */
+  gt__map_args m;
+  gt__cpu_tiles t;
+  int cross = 0;
+  for (int d = 1; d < last; d++)
+    if (c->src.stride[d] < c->src.stride[cross]) cross = d;
+  memset(&m, 0, sizeof m);
+  m.ndim = c->ndim;
+  m.count = c->count;
+  m.out = c->dst;
+  m.in[0] = c->src;
+  memcpy(m.size, c->size, sizeof m.size);
+  for (int d = cross; d < last - 1; d++) {
+    gt__swap(&m.size[d], &m.size[d + 1]);
+    gt__swap(&m.out.stride[d], &m.out.stride[d + 1]);
+    gt__swap(&m.in[0].stride[d], &m.in[0].stride[d + 1]);
+  }
+  t.n_turned = 0;
+  t.rows = GT__GROUP;
+  if (last > 0 && c->dst.stride[last] == 1) gt__cpu_turns(&t, &m, 0);
+  if (t.n_turned) return gt__cpu_by_tiles(&t, &m, threads);
+  gt__cpu_split(gt__cpu_copy_task, c, gt__cpu_parts(c->count, GT__BLOCK), threads);
   return 0;
 }
 

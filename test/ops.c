@@ -548,6 +548,40 @@ static void test_tables(void) {
   free(bits);
 }
 
+/* Operands that run across the result, of all dtypes and in batches: whole numbers, known by place. */
+static void test_turned(void) {
+  static const int64_t size[][2] = {{8, 8}, {9, 70}, {70, 530}, {130, 1100}};
+  int s, t;
+  for (s = 0; s < 4; s++)
+    for (t = GT_UINT8; t < GT_DTYPES; t++) GT_SCOPE {
+        const int64_t rows = size[s][0], columns = size[s][1], n = 2 * rows * columns;
+        double *v = (double *)malloc((size_t)n * 8 * 4);
+        gt_tensor *a, *b, *c, *d, *want;
+        int64_t i, j, k, at = 0;
+        for (i = 0; i < 2; i++)
+          for (j = 0; j < rows; j++)
+            for (k = 0; k < columns; k++, at++) {
+              const int64_t across = (i * columns + k) * rows + j;
+              v[across] = (double)(across % 29);                   /* a, turned */
+              v[n + across] = (double)(across % 5);                /* c, turned */
+              v[2 * n + at] = (double)(at % 31);                   /* b */
+              v[3 * n + at] = (double)(across % 29 * 2 + at % 31 - across % 5 + k % 7);
+            }
+        a = gt_transpose(tensor_of(GT_SHAPE(2, columns, rows), (gt_dtype)t, v), 1, 2);
+        c = gt_transpose(tensor_of(GT_SHAPE(2, columns, rows), GT_INT16, v + n), 1, 2);
+        b = tensor_of(GT_SHAPE(2, rows, columns), (gt_dtype)t, v + 2 * n);
+        want = tensor_of(GT_SHAPE(2, rows, columns), GT_FLOAT64, v + 3 * n);
+        for (k = 0; k < columns; k++) v[k * 16] = (double)(k % 7); /* d: a value for each column */
+        d = gt_select(tensor_of(GT_SHAPE(columns, 16), GT_FLOAT64, v), 1, 0);
+        CHECK_SAME(gt_eval(NULL, "a*2.0 + b - c + d", a, b, c, d), want);
+        CHECK_SAME(gt_contiguous(a), gt_eval(NULL, "a", a));
+        b = gt_to_dtype(b, GT_FLOAT64);
+        CHECK(gt_eval(b, "a*2.0 + b - c + d", a, b, c, d) == b);   /* in place */
+        CHECK_SAME(b, want);
+        free(v);
+      }
+}
+
 static void test_guards(void) { /* raw memory of the host around input and output */
   int i;
   if (DEV.type != GT_CPU) return;
@@ -588,6 +622,7 @@ int main(int argc, char **argv) {
     test_large(o);
   }
   RUN(tables);
+  RUN(turned);
   RUN(guards);
   return check_finish();
 }

@@ -328,8 +328,8 @@ GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
   GT__LOGIC(X, logical_and, &) GT__LOGIC(X, logical_or, |) GT__LOGIC(X, logical_xor, ^) \
   X(logical_not, 1, BOOL, LIGHT, (a == 0), (a == 0)) \
   X(isnan, 1, BOOL, LIGHT, (a != a), 0) \
-  X(isinf, 1, BOOL, LIGHT, (GT__F(abs)(a) > GT__F(max)()), 0) \
-  X(isfinite, 1, BOOL, LIGHT, (GT__F(abs)(a) <= GT__F(max)()), 1) \
+  X(isinf, 1, BOOL, LIGHT, (GT__F(abs)(a) == INFINITY), 0) \
+  X(isfinite, 1, BOOL, LIGHT, (GT__F(abs)(a) < INFINITY), 1) \
   GT__BITS(X, bitwise_and, &) GT__BITS(X, bitwise_or, |) GT__BITS(X, bitwise_xor, ^) \
   X(bitwise_not, 1, INT, LIGHT, a, ~a) \
   X(bitwise_left_shift, 2, INT, LIGHT, a, gt__shl_i64(a, b)) \
@@ -588,19 +588,17 @@ struct gt__list {
 
 /* ---- >>math ------------------------------------------------------------------------------------
    Strict arithmetic first: what every formula of floats is written in. */
+#include <math.h>
 
 #if defined(__CUDACC__) && defined(GPUTENSOR_KERNELS)
 #  define GT__FN   static __device__ __forceinline__ __attribute__((unused))
 #  define GT__FN64 static __device__ __noinline__ __attribute__((unused))
 #  define GT__LIBM(f) f                /* CUDA's own */
-#  define GT__ROUNDED(op) \
-    GT__FN float  gt__##op##_rn(float a, float b)   { return __f##op##_rn(a, b); } \
-    GT__FN double gt__##op##_rn(double a, double b) { return __d##op##_rn(a, b); }
-GT__ROUNDED(add) GT__ROUNDED(sub) GT__ROUNDED(mul) GT__ROUNDED(div)
-#  define GT__ADD(a, b) gt__add_rn(a, b)
-#  define GT__SUB(a, b) gt__sub_rn(a, b)
-#  define GT__MUL(a, b) gt__mul_rn(a, b)
-#  define GT__DIV(a, b) gt__div_rn(a, b)
+#  define GT__ROUNDED(NAME, op) \
+    GT__FN float  NAME(float a, float b)   { return __f##op##_rn(a, b); } \
+    GT__FN double NAME(double a, double b) { return __d##op##_rn(a, b); }
+GT__ROUNDED(GT__ADD, add) GT__ROUNDED(GT__SUB, sub) GT__ROUNDED(GT__MUL, mul)
+GT__ROUNDED(GT__DIV, div)
 GT__FN float  gt__sqrt_f32(float x)  { return __fsqrt_rn(x); }
 /* 1/x without a branch for difficult cases: x in [1, 2^64). It is correctly rounded, as a trial of
    all mantissas shows. */
@@ -614,17 +612,6 @@ GT__FN float gt__easy_div(float a, float b) {
   float r = gt__easy_reciprocal(b), q = __fmul_rn(a, r);
   return __fmaf_rn(r, __fmaf_rn(-b, q, a), q);
 }
-/* The lesser and the greater of x and a number; x if that is NaN. */
-#  if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-GT__FN float gt__at_most(float hi, float x) {
-  asm("min.NaN.f32 %0, %0, %1;" : "+f"(x) : "f"(hi));
-  return x;
-}
-GT__FN float gt__at_least(float lo, float x) {
-  asm("max.NaN.f32 %0, %0, %1;" : "+f"(x) : "f"(lo));
-  return x;
-}
-#  endif
 GT__FN double gt__sqrt_f64(double x) { return __dsqrt_rn(x); }
 #else
 #  define GT__FN   static inline __attribute__((always_inline, unused))
@@ -701,12 +688,9 @@ GT__FN double gt__sqrt_f64(double x) { return __builtin_sqrt(x); }
     while (n > 0) p = gt__fma_##S(z, p, c[--n]); \
     return p; \
   }
-GT__BOTH(float, f32, f, int32_t) GT__BOTH(double, f64, , int64_t)
-GT__FN float gt__inf_f32(void) { return gt__float_f32(0x7f800000); }
-GT__FN float gt__max_f32(void) { return gt__float_f32(0x7f7fffff); }
+GT__BOTH(float, f32, f, uint32_t) GT__BOTH(double, f64, , uint64_t)
+/* By its bits: NAN keeps gcc from the shortest code for a select. */
 GT__FN float gt__nan_f32(void) { return gt__float_f32(0x7fc00000); }
-GT__FN double gt__inf_f64(void) { return gt__float_f64((int64_t)0x7ff0000000000000); }
-GT__FN double gt__max_f64(void) { return gt__float_f64((int64_t)0x7fefffffffffffff); }
 /* -- float32 functions, the same bits everywhere --
  * Only + - * / sqrt fma, comparisons, selects and integer operations, rounded the same on every
  * machine. Both sides of a select are evaluated, so a loop over any of these (fmod and its
@@ -719,26 +703,33 @@ GT__FN double gt__max_f64(void) { return gt__float_f64((int64_t)0x7fefffffffffff
  *  softplus 1.77  silu 2.51  gelu 3.67  erf 1.04  rsqrt 1.50  pow 1.11  atan2 1.46  hypot 0.94 */
 static const float gt__pio2_hi = 0x1.921fb6p+0f;         /* pi/2 = hi + mid + lo, 24 bits each */
 static const float gt__pio2_mid = -0x1.777a5cp-25f, gt__pio2_lo = -0x1.ee59dap-50f;
-static const float gt__flt_max = 0x1.fffffep+127f;
+static const uint32_t gt__minus = 0x80000000u;            /* the bits of -0 */
 static const float gt__rounder = 0x1.8p+23f;              /* x + rounder rounds x to an integer */
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ < 800 /* one instruction each there, too */
-GT__FN float gt__at_most(float hi, float x) { return hi < x ? hi : x; }
-GT__FN float gt__at_least(float lo, float x) { return lo > x ? lo : x; }
+/* The lesser and the greater of x and a number; x if that is NaN. Each is one instruction. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+#define GT__LIMIT(name, op, sign) \
+  GT__FN float name(float n, float x) { \
+    asm(op ".NaN.f32 %0, %0, %1;" : "+f"(x) : "f"(n)); \
+    return x; \
+  }
+#else
+#define GT__LIMIT(name, op, sign) \
+  GT__FN float name(float n, float x) { return n sign x ? n : x; }
 #endif
-GT__FN float gt__neg_if_f32(float x, int32_t sign_bit) {
-  return gt__float_f32(gt__bits_f32(x) ^ sign_bit);
+GT__LIMIT(gt__at_most, "min", <) GT__LIMIT(gt__at_least, "max", >)
+/* x, its sign turned if the bits of `sign` have one. */
+GT__FN float gt__neg_if_f32(float x, uint32_t sign) {
+  return gt__float_f32(gt__bits_f32(x) ^ (sign & 0x80000000u));
 }
 /* 2^(n + more) if that is normal. Of n the low nine bits suffice, such as those of k = n + rounder:
  * the exponent wraps to the right value. */
-GT__FN float gt__pow2_f32(int32_t n, int32_t more) {
-  return gt__float_f32((int32_t)(((uint32_t)n << 23) + ((uint32_t)(127 + more) << 23)));
-}
+GT__FN float gt__pow2_f32(uint32_t n, int more) { return gt__float_f32((n + 127u + more) << 23); }
 /* y 2^n for |n| <= 190, n as above, in two factors, so that only the last product can round. For
  * n > 0 the sign bit of `sign` is 0, for n < 0 it is 1; it picks 2^64 or 2^-64 as the last one. */
-GT__FN float gt__scale_f32(float y, int32_t n, int32_t sign) {
-  uint32_t first = ((uint32_t)sign >> 1 & 0x40000000u) | 0x1f800000u; /* the bits of the other */
-  float last = gt__float_f32((int32_t)(0x7f000000u - first));
-  return GT__MUL(GT__MUL(y, gt__float_f32((int32_t)(((uint32_t)n << 23) + first))), last);
+GT__FN float gt__scale_f32(float y, uint32_t n, uint32_t sign) {
+  uint32_t first = (sign >> 1 & 0x40000000u) | 0x1f800000u;   /* the bits of the other */
+  float last = gt__float_f32(0x7f000000u - first);
+  return GT__MUL(GT__MUL(y, gt__float_f32((n << 23) + first)), last);
 }
 /* e^r - 1 for |r| <= ln2/2: r + r^2 q(r), fit 2^-26. */
 GT__FN float gt__expm1_poly(float r) {
@@ -747,31 +738,31 @@ GT__FN float gt__expm1_poly(float r) {
   return gt__fma_f32(GT__MUL(r, r), GT__POLY(f32, r, c), r);
 }
 /* x = n ln2 + r, |r| <= ln2/2, |x| <= 300. x - n LN2_HI is exact. n: above. */
-GT__FN int32_t gt__exp_split(float x, float *r) {
+GT__FN uint32_t gt__exp_split(float x, float *r) {
   float k = gt__fma_f32(x, 0x1.715476p+0f, gt__rounder), n = GT__SUB(k, gt__rounder);
   *r = gt__fma_f32(n, 0x1.05c610p-29f, gt__fma_f32(n, -0x1.62e430p-1f, x));
   return gt__bits_f32(k);
 }
 /* a b = n ln2 + r. With an LN2_HI of 15 bits its product is exact, and r rounded where it is small. */
-GT__FN int32_t gt__exp_split_product(float a, float b, float *r) {
+GT__FN uint32_t gt__exp_split_product(float a, float b, float *r) {
   float k = gt__fma_f32(GT__MUL(a, b), 0x1.715476p+0f, gt__rounder), n = GT__SUB(k, gt__rounder);
   *r = gt__fma_f32(n, -0x1.7f7d1cp-20f, gt__fma_f32(a, b, GT__MUL(n, -0x1.62e4p-1f)));
   return gt__bits_f32(k);
 }
-/* e^x, no clamp; sign has the sign bit of x. */
-GT__FN float gt__exp_of(float x, int32_t sign) {
+/* 2^more e^x, no clamp; sign has the sign bit of x. */
+GT__FN float gt__exp_of(float x, int more, uint32_t sign) {
   float r;
-  int32_t n = gt__exp_split(x, &r);
-  return gt__scale_f32(GT__ADD(1.0f, gt__expm1_poly(r)), n, sign);
+  uint32_t n = gt__exp_split(x, &r);
+  return gt__scale_f32(GT__ADD(1.0f, gt__expm1_poly(r)), n + more, sign);
 }
 GT__FN float gt__exp_f32(float x) {
   const float c = gt__at_most(89.0f, gt__at_least(-104.0f, x));
-  return gt__exp_of(c, gt__bits_f32(x));   /* or compilers decide the sign three times */
+  return gt__exp_of(c, 0, gt__bits_f32(x));   /* or compilers decide the sign three times */
 }
 /* e^x, which is to be normal. */
 GT__FN float gt__exp_normal(float x) {
   float r;
-  int32_t n = gt__exp_split(x, &r);
+  uint32_t n = gt__exp_split(x, &r);
   return GT__MUL(GT__ADD(1.0f, gt__expm1_poly(r)), gt__pow2_f32(n, 0));
 }
 /* 2^(hi+lo): the rest of hi after rounding is exact, times ln2 it goes into the same polynomial. */
@@ -784,33 +775,27 @@ GT__FN float gt__exp2_of(float hi, float lo) {
 GT__FN float gt__exp2_f32(float x) { return gt__exp2_of(x, 0.0f); }
 /* 2^n t + (2^n - 1), halved until the end because 2^128 is no float. */
 GT__FN float gt__expm1_f32(float x) {
-  float r, s, y;
-  int32_t n = gt__exp_split(gt__at_most(89.0f, gt__at_least(-20.0f, x)), &r);
-  s = gt__pow2_f32(n, -1);
-  y = GT__MUL(2.0f, gt__fma_f32(s, gt__expm1_poly(r), GT__SUB(s, 0.5f)));
+  float r, s = gt__pow2_f32(gt__exp_split(gt__at_most(89.0f, gt__at_least(-20.0f, x)), &r), -1);
+  float y = GT__MUL(2.0f, gt__fma_f32(s, gt__expm1_poly(r), GT__SUB(s, 0.5f)));
   return gt__abs_f32(x) < 0x1p-25f ? x : y;             /* keeps -0 and all bits of tiny x */
 }
-/* num / (1 + e^-x); for x < 0 as num e^x / (1 + e^x), scaled last so that denormals round once.
- * What the sum and the product with 1/d lost is put back by one step with the remainder. */
+/* p / (1 + e). What the sum and the product with 1/d lost is put back by one step with the rest. */
+GT__FN float gt__over_one_and(float e, float p) {
+  float d = GT__ADD(1.0f, e), i = gt__easy_reciprocal(d), q = GT__MUL(p, i);
+  float rest = gt__fma_f32(-q, GT__SUB(e, GT__SUB(d, 1.0f)), gt__fma_f32(-q, d, p));
+  return gt__fma_f32(rest, i, q);
+}
+/* num / (1 + e^-x); for x < 0 as num e^x / (1 + e^x), scaled last so that denormals round once. */
 GT__FN float gt__logistic_f32(float num, float x) {
-  float r, p, e, d, i, q, rest;
-  int32_t neg = x < 0.0f;
-  int32_t n = gt__exp_split(-gt__at_most(130.0f, gt__abs_f32(x)), &r);
-  p = GT__ADD(1.0f, gt__expm1_poly(r));
-  e = gt__scale_f32(p, n, INT32_MIN);
-  d = GT__ADD(1.0f, e);
-  i = gt__easy_reciprocal(d);
-  p = neg ? GT__MUL(num, p) : num;
-  q = GT__MUL(p, i);
-  rest = gt__fma_f32(-q, GT__SUB(e, GT__SUB(d, 1.0f)), gt__fma_f32(-q, d, p));
-  return gt__scale_f32(gt__fma_f32(rest, i, q), neg ? n : 0, INT32_MIN);
+  float r;
+  uint32_t neg = x < 0.0f, n = gt__exp_split(-gt__at_most(130.0f, gt__abs_f32(x)), &r);
+  float p = GT__ADD(1.0f, gt__expm1_poly(r)), e = gt__scale_f32(p, n, gt__minus);
+  return gt__scale_f32(gt__over_one_and(e, neg ? GT__MUL(num, p) : num), neg ? n : 0u, gt__minus);
 }
 /* The same for num 1, whose denormal results are e itself, so that nothing is left to scale. */
 GT__FN float gt__sigmoid_f32(float x) {
-  float e = gt__exp_of(-gt__at_most(104.0f, gt__abs_f32(x)), INT32_MIN), d = GT__ADD(1.0f, e);
-  float num = x < 0.0f ? e : 1.0f, i = gt__easy_reciprocal(d), q = GT__MUL(num, i);
-  float rest = gt__fma_f32(-q, GT__SUB(e, GT__SUB(d, 1.0f)), gt__fma_f32(-q, d, num));
-  return gt__fma_f32(rest, i, q);
+  float e = gt__exp_of(-gt__at_most(104.0f, gt__abs_f32(x)), 0, gt__minus);
+  return gt__over_one_and(e, x < 0.0f ? e : 1.0f);
 }
 /* silu(-inf) is the limit, -0; above 20 the result is x to the last bit, and -0 stays. */
 GT__FN float gt__silu_f32(float x) {
@@ -826,20 +811,15 @@ GT__FN float gt__tanh_f32(float x) {
   big = gt__fma_f32(-2.0f, gt__easy_reciprocal(GT__ADD(big, 1.0f)), 1.0f);
   return gt__copysign_f32(a < 0.55f ? small : big, x);
 }
-/* e^|x| / 2 without overflow before the result overflows. */
-GT__FN float gt__half_exp_f32(float a) {
-  float r;
-  int32_t n = gt__exp_split(gt__at_most(90.0f, a), &r);
-  return gt__scale_f32(GT__ADD(1.0f, gt__expm1_poly(r)), n - 1, 0);
-}
+/* With e^|x| / 2, which overflows no sooner than the result. */
 GT__FN float gt__cosh_f32(float x) {
-  float h = gt__half_exp_f32(gt__abs_f32(x));
+  float h = gt__exp_of(gt__at_most(90.0f, gt__abs_f32(x)), -1, 0);
   return GT__ADD(h, GT__DIV(0.25f, h));
 }
 /* Below 1 the difference would cancel: x + x^3 p(x^2), fit 2^-31. */
 GT__FN float gt__sinh_f32(float x) {
   static const float c[] = {0x1.555556p-3f, 0x1.1110e0p-7f, 0x1.a022bcp-13f, 0x1.756c58p-19f};
-  float a = gt__abs_f32(x), z = GT__MUL(a, a), h = gt__half_exp_f32(a);
+  float a = gt__abs_f32(x), z = GT__MUL(a, a), h = gt__exp_of(gt__at_most(90.0f, a), -1, 0);
   float y = gt__fma_f32(GT__MUL(a, z), GT__POLY(f32, z, c), a);
   return gt__copysign_f32(a < 1.0f ? y : GT__SUB(h, GT__DIV(0.25f, h)), x);
 }
@@ -850,24 +830,20 @@ GT__FN float gt__log_tail(float f) {
   return GT__MUL(GT__MUL(f, f), GT__POLY(f32, f, c));
 }
 /* The exponent bits of u relative to sqrt(1/2): subtracting them leaves [sqrt(1/2), sqrt(2)). */
-GT__FN int32_t gt__log_exponent(float u) {
-  return (int32_t)(((uint32_t)gt__bits_f32(u) - 0x3f3504f3u) & 0xff800000u);
-}
-GT__FN float gt__minus_exponent(float x, int32_t e) {
-  return gt__float_f32((int32_t)((uint32_t)gt__bits_f32(x) - (uint32_t)e));
-}
+GT__FN uint32_t gt__log_exponent(float u) { return (gt__bits_f32(u) - 0x3f3504f3u) & 0xff800000u; }
+GT__FN float gt__minus_exponent(float x, uint32_t e) { return gt__float_f32(gt__bits_f32(x) - e); }
 /* x = 2^e (1 + f), exactly. Denormals are first multiplied by 2^23. */
 GT__FN float gt__log_split(float x, float *e) {
-  int32_t tiny = x < 0x1p-126f, k;
+  int32_t tiny = x < 0x1p-126f;
   float u = tiny ? GT__MUL(x, 0x1p+23f) : x;
-  k = gt__log_exponent(u);
-  *e = (float)((k >> 23) - (tiny ? 23 : 0));
+  uint32_t k = gt__log_exponent(u);
+  *e = (float)(((int32_t)k >> 23) - (tiny ? 23 : 0));
   return GT__SUB(gt__minus_exponent(u, k), 1.0f);
 }
 /* The logarithm's values where y, computed for a positive finite x, does not hold. */
 GT__FN float gt__log_edges(float x, float y) {
-  float edge = x == 0.0f ? -gt__inf_f32() : x < 0.0f ? gt__nan_f32() : x;
-  return ((x > 0.0f) & (x <= gt__flt_max)) ? y : edge;
+  float edge = x == 0.0f ? -INFINITY : x < 0.0f ? gt__nan_f32() : x;
+  return ((x > 0.0f) & (x < INFINITY)) ? y : edge;
 }
 GT__FN float gt__log_join(float f, float e) {
   float low = gt__fma_f32(e, -0x1.05c610p-29f, gt__log_tail(f));
@@ -892,21 +868,21 @@ GT__FN float gt__log10_f32(float x) {
 }
 /* 1 + x = 2^e (1 + f) with f = x 2^-e + (2^-e - 1): x itself for e = 0, one rounding otherwise. */
 GT__FN float gt__log1p_f32(float x) {
-  float u = GT__ADD(1.0f, x), y;
-  int32_t k = gt__log_exponent(u);
+  float u = GT__ADD(1.0f, x);
+  uint32_t k = gt__log_exponent(u);
   float s = gt__fma_f32(0.25f, gt__minus_exponent(4.0f, k), -1.0f);
-  y = gt__log_join(GT__ADD(gt__minus_exponent(x, k), s), (float)(k >> 23));
+  float y = gt__log_join(GT__ADD(gt__minus_exponent(x, k), s), (float)((int32_t)k >> 23));
   y = gt__log_edges(u, y);
   return gt__abs_f32(x) < 0x1p-25f ? x : y;
 }
 /* log(1 + e^x) = max(x,0) + log(1 + e^-|x|) */
 GT__FN float gt__softplus_f32(float x) {
-  float a = gt__abs_f32(x), e = gt__exp_of(-gt__at_most(110.0f, a), INT32_MIN);
+  float a = gt__abs_f32(x), e = gt__exp_of(-gt__at_most(110.0f, a), 0, gt__minus);
   return GT__ADD(x > 0.0f ? x : 0.0f, gt__log1p_f32(e));
 }
 /* a = n pi/2 + r + r_lo for 0 <= a < 2^15 (Cody and Waite). r1 is exact, a multiple of 2^-24 < 1,
  * and a multiple of the last bit of p, which makes the error of r exact as well. */
-GT__FN int32_t gt__trig_near(float a, float *r, float *r_lo) {
+GT__FN uint32_t gt__trig_near(float a, float *r, float *r_lo) {
   float k = gt__fma_f32(a, 0x1.45f306p-1f, gt__rounder), n = GT__SUB(k, gt__rounder);
   float r1 = gt__fma_f32(n, -gt__pio2_hi, a), p = GT__MUL(n, gt__pio2_mid);
   float p_lo = gt__fma_f32(n, gt__pio2_mid, -p);
@@ -918,10 +894,10 @@ GT__FN int32_t gt__trig_near(float a, float *r, float *r_lo) {
  * multiples of 4 are skipped; the next 96 times M leave the quadrant and its fraction in 64 bits.
  * Floats stay 2^-30 away from multiples of pi/2, so more than 30 correct bits remain. The words are
  * picked by masks, because a table would need a gather. */
-GT__FN int32_t gt__trig_far(float a, float *r, float *r_lo) {
+GT__FN uint32_t gt__trig_far(float a, float *r, float *r_lo) {
   uint32_t w[8] = {0u, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u,
                    0xfe5163abu};
-  uint32_t bits = (uint32_t)gt__bits_f32(a), m = (bits & 0x7fffffu) | 0x800000u, e = bits >> 23;
+  uint32_t bits = gt__bits_f32(a), m = (bits & 0x7fffffu) | 0x800000u, e = bits >> 23;
   uint32_t start = e < 120u ? 0u : e - 120u, sh = start & 31u, ush = 31u - sh;  /* start <= 135 */
   uint32_t by1 = 0u - (start >> 5 & 1u), by2 = 0u - (start >> 6 & 1u), by4 = 0u - (start >> 7);
   for (int i = 0; i < 4; i++) w[i] ^= (w[i] ^ w[i + 4]) & by4;
@@ -929,8 +905,7 @@ GT__FN int32_t gt__trig_far(float a, float *r, float *r_lo) {
   for (int i = 0; i < 4; i++) w[i] ^= (w[i] ^ w[i + 1]) & by1;
   for (int i = 0; i < 3; i++) w[i] = (w[i] << sh) | ((w[i + 1] >> 1) >> ush);
   uint64_t q = ((uint64_t)(m * w[0]) << 32) + (uint64_t)m * w[1] + (((uint64_t)m * w[2]) >> 32);
-  int32_t n = (int32_t)(((uint32_t)(q >> 32) + 0x20000000u) >> 30);
-  uint32_t neg = 0u - (uint32_t)(q >> 61 & 1u);
+  uint32_t n = ((uint32_t)(q >> 32) + 0x20000000u) >> 30, neg = 0u - (uint32_t)(q >> 61 & 1u);
   q = (q << 2) ^ (((uint64_t)neg << 32) | neg);         /* |fraction|, one unit of 2^-64 off */
   uint32_t hi = (uint32_t)(q >> 32), lo = (uint32_t)q;
   float c = GT__MUL((float)(int32_t)(hi >> 8), 0x1p-24f); /* 64 bits as three exact floats */
@@ -940,14 +915,14 @@ GT__FN int32_t gt__trig_far(float a, float *r, float *r_lo) {
   b = GT__SUB(b, GT__SUB(s, c));
   c = GT__MUL(s, gt__pio2_hi);
   b = gt__fma_f32(b, gt__pio2_hi, gt__fma_f32(s, gt__pio2_mid, gt__fma_f32(s, gt__pio2_hi, -c)));
-  *r = gt__neg_if_f32(c, (int32_t)(neg & 0x80000000u));
-  *r_lo = gt__neg_if_f32(b, (int32_t)(neg & 0x80000000u));
+  *r = gt__neg_if_f32(c, neg);
+  *r_lo = gt__neg_if_f32(b, neg);
   return n;
 }
 /* a alone decides, so the GPU's branch and the CPU's select agree; a caller who knows that no `a` is
  * far leaves the rest out. Near, infinity becomes a NaN. */
-GT__FN int32_t gt__trig_reduce(float a, int32_t any, float *r, float *r_lo) {
-  int32_t far = any & (a >= 0x1p+15f) & (a <= gt__flt_max), n = gt__trig_near(a, r, r_lo), fn;
+GT__FN uint32_t gt__trig_reduce(float a, int any, float *r, float *r_lo) {
+  uint32_t far = any & (a >= 0x1p+15f) & (a < INFINITY), n = gt__trig_near(a, r, r_lo), fn;
   float fr, fl;
 #ifdef __CUDA_ARCH__
   if (!far) return n;
@@ -959,41 +934,36 @@ GT__FN int32_t gt__trig_reduce(float a, int32_t any, float *r, float *r_lo) {
   return far ? fn : n;
 }
 /* sin(r + r_lo + n pi/2), |r| <= pi/4: r + r^3 p(r^2), fit 2^-27.9; 1 - r^2/2 + r^4 p(r^2), 2^-33. */
-GT__FN float gt__sin_quadrant(int32_t n, float r, float r_lo) {
+GT__FN float gt__sin_quadrant(uint32_t n, float r, float r_lo) {
   static const float sines[] = {-0x1.555546p-3f, 0x1.110778p-7f, -0x1.995400p-13f};
   static const float cosines[] = {0x1.55554ap-5f, -0x1.6c0c2ap-10f, 0x1.99e910p-16f};
   float z = GT__MUL(r, r), s = GT__POLY(f32, z, sines), c = GT__POLY(f32, z, cosines);
   s = GT__ADD(r, gt__fma_f32(GT__MUL(r, z), s, r_lo));
   c = gt__fma_f32(GT__MUL(z, z), c, gt__fma_f32(-0.5f, z, -GT__MUL(r, r_lo)));
   c = GT__ADD(1.0f, c);
-  return gt__neg_if_f32(n & 1 ? c : s, (int32_t)(((uint32_t)n & 2u) << 30));
+  return gt__neg_if_f32(n & 1u ? c : s, n << 30);
 }
-GT__FN float gt__sin_of(float x, int32_t any) {
+/* sin(|x| + turn pi/2), with the sign of x if that is sin(|x|). */
+GT__FN float gt__sin_of(float x, uint32_t turn, int any) {
   float r, r_lo;
-  int32_t n = gt__trig_reduce(gt__abs_f32(x), any, &r, &r_lo);
-  return gt__neg_if_f32(gt__sin_quadrant(n, r, r_lo), gt__bits_f32(x) & INT32_MIN);
-}
-GT__FN float gt__cos_of(float x, int32_t any) {
-  float r, r_lo;
-  int32_t n = gt__trig_reduce(gt__abs_f32(x), any, &r, &r_lo);
-  return gt__sin_quadrant((int32_t)((uint32_t)n + 1u), r, r_lo);
+  uint32_t n = gt__trig_reduce(gt__abs_f32(x), any, &r, &r_lo) + turn;
+  return gt__neg_if_f32(gt__sin_quadrant(n, r, r_lo), turn ? 0u : gt__bits_f32(x));
 }
 /* t = r + r^3 p(r^2), fit 2^-29; in odd quadrants -1/t, corrected for the rounding of t. */
-GT__FN float gt__tan_of(float x, int32_t any) {
+GT__FN float gt__tan_of(float x, int any) {
   static const float c[] = {0x1.555560p-2f, 0x1.110da0p-3f, 0x1.bad946p-5f, 0x1.5cc660p-6f,
                             0x1.62ad22p-7f, 0x1.af79d0p-14f, 0x1.1e6b20p-8f};
-  float r, r_lo, z, p, t, q;
-  int32_t n = gt__trig_reduce(gt__abs_f32(x), any, &r, &r_lo);
-  z = GT__MUL(r, r);
-  p = gt__fma_f32(GT__MUL(r, z), GT__POLY(f32, z, c), gt__fma_f32(r_lo, z, r_lo));
-  t = GT__ADD(r, p);
+  float r, r_lo;
+  uint32_t n = gt__trig_reduce(gt__abs_f32(x), any, &r, &r_lo);
+  float z = GT__MUL(r, r), low = gt__fma_f32(r_lo, z, r_lo);
+  float p = gt__fma_f32(GT__MUL(r, z), GT__POLY(f32, z, c), low);
+  float t = GT__ADD(r, p), q = GT__DIV(-1.0f, t);
   p = GT__SUB(p, GT__SUB(t, r));
-  q = GT__DIV(-1.0f, t);
   q = gt__fma_f32(q, gt__fma_f32(q, p, gt__fma_f32(q, t, 1.0f)), q);
-  return gt__neg_if_f32(n & 1 ? q : t, gt__bits_f32(x) & INT32_MIN);
+  return gt__neg_if_f32(n & 1u ? q : t, gt__bits_f32(x));
 }
-GT__FN float gt__sin_f32(float x) { return gt__sin_of(x, 1); }
-GT__FN float gt__cos_f32(float x) { return gt__cos_of(x, 1); }
+GT__FN float gt__sin_f32(float x) { return gt__sin_of(x, 0, 1); }
+GT__FN float gt__cos_f32(float x) { return gt__sin_of(x, 1, 1); }
 GT__FN float gt__tan_f32(float x) { return gt__tan_of(x, 1); }
 /* asin(s) for s <= 1/2: s + s^3 p(s^2), fit 2^-27.6. Above: pi/2 - 2 asin(sqrt((1-a)/2)). */
 GT__FN float gt__asin_core(float a) {
@@ -1028,9 +998,9 @@ GT__FN float gt__atan_f32(float x) {
 }
 GT__FN float gt__atan2_f32(float y, float x) {
   float a = gt__abs_f32(y), b = gt__abs_f32(x), mx = a > b ? a : b, mn = a > b ? b : a;
-  float q = mx == 0.0f ? 0.0f : mn == gt__inf_f32() ? 1.0f : GT__DIV(mn, mx), t = gt__atan_core(q);
+  float q = mx == 0.0f ? 0.0f : mn == INFINITY ? 1.0f : GT__DIV(mn, mx), t = gt__atan_core(q);
   t = a > b ? gt__from_pio2(t) : t;
-  t = gt__bits_f32(x) < 0 ? GT__MUL(2.0f, gt__from_pio2(GT__MUL(0.5f, t))) : t;
+  t = gt__bits_f32(x) >> 31 ? GT__MUL(2.0f, gt__from_pio2(GT__MUL(0.5f, t))) : t;
   return ((x != x) | (y != y)) ? GT__ADD(x, y) : gt__copysign_f32(t, y);
 }
 /* 2^-24 Phi(-a) e^(a^2/2 + r) for 0 <= a <= 14.4, Phi the normal distribution. Without e^r it is
@@ -1048,7 +1018,7 @@ GT__FN float gt__erf_f32(float x) {
   static const float c[] = {0x1.06eba8p-3f, -0x1.81273ep-2f, 0x1.ce2ce6p-4f, -0x1.b7f730p-6f,
                             0x1.53f320p-8f, -0x1.a35aacp-11f, 0x1.4790c0p-14f};
   float a = gt__at_most(4.2f, gt__abs_f32(x)), r;
-  int32_t n = gt__exp_split_product(-a, a, &r);
+  uint32_t n = gt__exp_split_product(-a, a, &r);
   float small = gt__fma_f32(a, GT__POLY(f32, GT__MUL(a, a), c), a);
   float tail = gt__phi_tail(GT__MUL(a, 0x1.6a09e6p+0f), r);
   return gt__copysign_f32(a < 1.0f ? small : gt__fma_f32(-gt__pow2_f32(n, 25), tail, 1.0f), x);
@@ -1057,7 +1027,7 @@ GT__FN float gt__erf_f32(float x) {
  * that only the end can be rounded to a denormal. gelu(-inf) is -0. */
 GT__FN float gt__gelu_f32(float x) {
   float a = gt__at_most(14.4f, gt__abs_f32(x)), r;
-  int32_t n = gt__exp_split_product(GT__MUL(-0.5f, a), a, &r);
+  uint32_t n = gt__exp_split_product(GT__MUL(-0.5f, a), a, &r);
   float scaled = GT__MUL(a, gt__pow2_f32(n, 24));
   return gt__fma_f32(-scaled, gt__phi_tail(a, r), gt__at_least(-0.0f, x));
 }
@@ -1087,26 +1057,25 @@ GT__FN float gt__log2_two(float x, float *lo) {
 GT__FN float gt__pow_f32(float x, float y) {
   float ax = gt__abs_f32(x), l_lo, l = gt__log2_two(ax, &l_lo), h, r, half = GT__MUL(0.5f, y);
   int32_t whole = gt__rint_f32(y) == y, odd = whole & (gt__rint_f32(half) != half);
-  l = ax == 0.0f ? -gt__inf_f32() : ax == gt__inf_f32() ? gt__inf_f32() : l;
+  l = ax == 0.0f ? -INFINITY : ax == INFINITY ? INFINITY : l;
   h = GT__MUL(l, y);
   r = gt__exp2_of(h, gt__fma_f32(l_lo, y, gt__fma_f32(l, y, -h)));
   r = ax == 1.0f ? 1.0f : r;                            /* also y = inf */
   r = ((x != x) | (y != y)) ? GT__ADD(x, y) : r;
-  r = gt__neg_if_f32(r, odd ? gt__bits_f32(x) & INT32_MIN : 0);
-  r = ((x < 0.0f) & (x >= -gt__flt_max) & (whole == 0)) ? gt__nan_f32() : r;
+  r = gt__neg_if_f32(r, odd ? gt__bits_f32(x) : 0u);
+  r = ((x < 0.0f) & (x > -INFINITY) & (whole == 0)) ? gt__nan_f32() : r;
   return ((x == 1.0f) | (y == 0.0f)) ? 1.0f : r;
 }
-
 /* Scaled by 2^96 either way where squares would leave the range. */
 GT__FN float gt__hypot_f32(float x, float y) {
-  float p = gt__abs_f32(x), q = gt__abs_f32(y), a = p > q ? p : q, b = p > q ? q : p, r;
+  float p = gt__abs_f32(x), q = gt__abs_f32(y), a = p > q ? p : q, b = p > q ? q : p;
   float s = a > 0x1p+63f ? 0x1p-96f : a < 0x1p-40f ? 0x1p+96f : 1.0f;
   float back = a > 0x1p+63f ? 0x1p+96f : a < 0x1p-40f ? 0x1p-96f : 1.0f;
   a = GT__MUL(a, s);
   b = GT__MUL(b, s);
-  r = GT__MUL(gt__sqrt_f32(gt__fma_f32(a, a, GT__MUL(b, b))), back);
+  float r = GT__MUL(gt__sqrt_f32(gt__fma_f32(a, a, GT__MUL(b, b))), back);
   r = ((x != x) | (y != y)) ? GT__ADD(x, y) : r;
-  return ((p > gt__flt_max) | (q > gt__flt_max)) ? gt__inf_f32() : r;
+  return ((p >= INFINITY) | (q >= INFINITY)) ? INFINITY : r;
 }
 /* -- float64: the platform's functions, within 2 ULP, not promised to be bit-equal -- */
 #define GT__F64_1(name) GT__FN64 double gt__##name##_f64(double x) { return GT__LIBM(name)(x); }
@@ -1156,23 +1125,23 @@ GT__FN64 double gt__gelu_f64(double x) {
 /* The exponent is moved by an exact product with 2^112, which also makes denormals normal. */
 GT__FN float gt__f16_to_f32(uint16_t h) {
   uint32_t m = h & 0x7fffu, sign = (uint32_t)(h & 0x8000u) << 16;
-  uint32_t b = (uint32_t)gt__bits_f32(GT__MUL(gt__float_f32((int32_t)(m << 13)), 0x1p+112f));
+  uint32_t b = gt__bits_f32(GT__MUL(gt__float_f32(m << 13), 0x1p+112f));
   b = m >= 0x7c00u ? 0x7f800000u | m << 13 | (m > 0x7c00u ? 0x400000u : 0u) : b;
-  return gt__float_f32((int32_t)(b | sign));
+  return gt__float_f32(b | sign);
 }
 /* Below 2^-14 a sum with 1/2 rounds at 2^-24, the step of denormals; above, integer arithmetic
  * rounds to even and may carry into the exponent, up to infinity. */
 GT__FN uint16_t gt__f32_to_f16(float x) {
-  uint32_t b = (uint32_t)gt__bits_f32(x), sign = (b >> 16) & 0x8000u, a = b & 0x7fffffffu, r;
-  uint32_t low = (uint32_t)gt__bits_f32(GT__ADD(gt__float_f32((int32_t)a), 0.5f)) - 0x3f000000u;
+  uint32_t b = gt__bits_f32(x), sign = (b >> 16) & 0x8000u, a = b & 0x7fffffffu, r;
+  uint32_t low = gt__bits_f32(GT__ADD(gt__float_f32(a), 0.5f)) - 0x3f000000u;
   r = (a - 0x38000000u + 0xfffu + ((a >> 13) & 1u)) >> 13;
   r = a < 0x38800000u ? low : a >= 0x477ff000u ? 0x7c00u : r;
   r = a > 0x7f800000u ? 0x7e00u : r;
   return (uint16_t)(r | sign);
 }
-GT__FN float gt__bf16_to_f32(uint16_t h) { return gt__float_f32((int32_t)((uint32_t)h << 16)); }
+GT__FN float gt__bf16_to_f32(uint16_t h) { return gt__float_f32((uint32_t)h << 16); }
 GT__FN uint16_t gt__f32_to_bf16(float x) {
-  uint32_t b = (uint32_t)gt__bits_f32(x), r = (b + 0x7fffu + ((b >> 16) & 1u)) >> 16;
+  uint32_t b = gt__bits_f32(x), r = (b + 0x7fffu + ((b >> 16) & 1u)) >> 16;
   return (uint16_t)((b & 0x7fffffffu) > 0x7f800000u ? (b >> 16 & 0x8000u) | 0x7fc0u : r);
 }
 /* -- int64: everything wraps, nothing is undefined -- */
@@ -1197,11 +1166,7 @@ GT__FN int64_t gt__floor_div_i64(int64_t a, int64_t b) {
 /* Square and multiply; a negative exponent leaves only what 1 and -1 give, all else is 0. */
 GT__FN int64_t gt__pow_i64(int64_t a, int64_t n) {
   uint64_t r = 1u, s = (uint64_t)a, e = (uint64_t)n;
-  for (int i = 0; i < 64; i++) {
-    r = e & 1u ? r * s : r;
-    s *= s;
-    e >>= 1;
-  }
+  for (int i = 0; i < 64; i++, s *= s, e >>= 1) r = e & 1u ? r * s : r;
   if (n < 0) return a == 1 ? 1 : a == -1 ? (n & 1 ? -1 : 1) : 0;
   return (int64_t)r;
 }
@@ -1215,38 +1180,34 @@ GT__FN int64_t gt__shr_i64(int64_t a, int64_t n) { return a >> ((uint64_t)n > 63
 GT__FN void gt__philox(uint64_t seed, uint64_t counter, uint32_t c[4]) {
   uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
   uint64_t x[4] = {counter, counter >> 32, 0, 0};   /* of which the lower halves count */
-  for (int i = 0; i < 10; i++) {
+  for (int i = 0; i < 10; i++, k0 += 0x9e3779b9u, k1 += 0xbb67ae85u) {
     const uint64_t p = (x[0] & 0xffffffffu) * 0xd2511f53u, q = (x[2] & 0xffffffffu) * 0xcd9e8d57u;
     x[0] = q >> 32 ^ x[1] ^ k0;
     x[2] = p >> 32 ^ x[3] ^ k1;
     x[1] = q;
     x[3] = p;
-    k0 += 0x9e3779b9u;
-    k1 += 0xbb67ae85u;
   }
   for (int i = 0; i < 4; i++) c[i] = (uint32_t)x[i];
 }
-GT__FN int64_t gt__53_bits(const uint32_t w[2]) {
-  return (int64_t)(((uint64_t)w[0] << 21) | (w[1] >> 11));
-}
+GT__FN int64_t gt__53_bits(const uint32_t w[2]) { return (int64_t)w[0] << 21 | w[1] >> 11; }
 /* Box-Muller: sqrt(-2 log u) cos(2 pi v), u in (0,1] in steps of 2^-32 rounded to float, v of 24
  * bits. The quarter turn is the top of v, the rest is exact. */
 GT__FN float gt__normal_f32(uint32_t w0, uint32_t w1) {
   float u = GT__ADD(GT__MUL((float)(int32_t)(w0 >> 16), 0x1p-16f),
            GT__MUL((float)(int32_t)((w0 & 0xffffu) + 1u), 0x1p-32f)), e, f, r;
-  int32_t v = (int32_t)(w1 >> 8), n = (int32_t)(((uint32_t)v + 0x200000u) >> 22);
+  int32_t v = (int32_t)(w1 >> 8), n = (v + 0x200000) >> 22;
   f = gt__log_split(u, &e);
   r = gt__sqrt_f32(GT__MUL(-2.0f, gt__log_join(f, e)));
   f = GT__MUL((float)(v - n * 0x400000), 0x1.921fb6p-22f);
-  return GT__MUL(r, gt__sin_quadrant(n + 1, f, 0.0f));
+  return GT__MUL(r, gt__sin_quadrant((uint32_t)n + 1u, f, 0.0f));
 }
 /* The same in double from strict operations alone, so equal everywhere too (4 ULP). log(1+f) =
  * f - s (f - r) with s = f/(2+f), r = 2 s^2/3 + 2 s^4/5 ...; sine and cosine by their series. */
 GT__FN64 double gt__log_unit_f64(double u) {
   static const double c[] = {2.0 / 3, 2.0 / 5, 2.0 / 7, 2.0 / 9, 2.0 / 11, 2.0 / 13, 2.0 / 15,
                              2.0 / 17, 2.0 / 19, 2.0 / 21};
-  uint64_t b = (uint64_t)gt__bits_f64(u), k = (b - 0x3fe6a09e667f3bcdu) & 0xfff0000000000000u;
-  double f = GT__SUB(gt__float_f64((int64_t)(b - k)), 1.0), e = (double)((int64_t)k >> 52);
+  uint64_t b = gt__bits_f64(u), k = (b - 0x3fe6a09e667f3bcdu) & 0xfff0000000000000u;
+  double f = GT__SUB(gt__float_f64(b - k), 1.0), e = (double)((int64_t)k >> 52);
   double s = GT__DIV(f, GT__ADD(2.0, f)), z = GT__MUL(s, s), r = GT__MUL(z, GT__POLY(f64, z, c));
   r = gt__fma_f64(s, GT__SUB(f, r), GT__MUL(e, -0x1.9ef35793c7673p-41));
   return gt__fma_f64(e, 0x1.62e42fefa2p-1, GT__SUB(f, r));
@@ -1273,7 +1234,6 @@ GT__FN64 double gt__normal_f64(const uint32_t w[4]) {
 #ifdef GPUTENSOR_IMPLEMENTATION
 #include <errno.h>
 #include <limits.h>
-#include <math.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -1427,12 +1387,6 @@ GT__FN int64_t gt__offset(int64_t i, int ndim, const int64_t *size, const int64_
   }
   return ndim > 0 ? offset + i * stride[0] : 0;
 }
-/* 64 random bits scaled to 0 <= r < range: the high word of their product (range 0: all 2^64). */
-GT__FN uint64_t gt__mul_high(uint64_t a, uint64_t b) {
-  const uint64_t al = (uint32_t)a, ah = a >> 32, bl = (uint32_t)b, bh = b >> 32;
-  const uint64_t mid = ah * bl + ((al * bl) >> 32), low = al * bh + (uint32_t)mid;
-  return ah * bh + (mid >> 32) + (low >> 32);
-}
 /* Uniform in [0, 1), with 24 and with 53 bits, or normal. */
 GT__FN float gt__random_f32(int op, uint64_t seed, uint64_t counter) {
   uint32_t w[4];
@@ -1445,11 +1399,13 @@ GT__FN double gt__random_f64(int op, uint64_t seed, uint64_t counter) {
   gt__philox(seed, counter, w);
   return op == GT__NORMAL ? gt__normal_f64(w) : GT__MUL((double)gt__53_bits(w), 0x1p-53);
 }
+/* 64 random bits scaled to 0 <= r < range: the high word of their product (range 0: all 2^64). */
 GT__FN int64_t gt__random_i64(uint64_t seed, uint64_t counter, int64_t low, int64_t range) {
   uint32_t w[4];
   gt__philox(seed, counter, w);
-  const uint64_t bits = (uint64_t)w[0] << 32 | w[1];
-  return gt__add_i64(low, (int64_t)(range ? gt__mul_high(bits, (uint64_t)range) : bits));
+  const uint64_t a = w[0], b = w[1], c = (uint64_t)range >> 32, d = (uint32_t)range;
+  const uint64_t mid = a * d + (b * d >> 32), rest = b * c + (uint32_t)mid;
+  return gt__add_i64(low, (int64_t)(range ? a * c + (mid >> 32) + (rest >> 32) : a << 32 | b));
 }
 /* A fold's identity and step. Of equals argmax and argmin take the lowest index; a NaN wins. */
 #define GT__FOLDS(T, suffix, LOWEST, HIGHEST, ADD, MUL) \
@@ -1467,16 +1423,9 @@ GT__FN int64_t gt__random_i64(uint64_t seed, uint64_t counter, int64_t low, int6
       case GT__FOLD_ANY: return (T)((a != 0) | (b != 0)); \
       default: return (T)((a != 0) & (b != 0)); \
     } \
-  } \
-  /* 1 if (b, j) takes the place of (a, i); an index of -1 is "nothing yet" */ \
-  GT__FN int gt__beats_##suffix(int fold, T a, int64_t i, T b, int64_t j) { \
-    const int an = a != a, bn = b != b, better = fold == GT__FOLD_ARGMAX ? b > a : b < a; \
-    if (j < 0 || i < 0) return j >= 0; \
-    if (an | bn) return bn & (!an | (j < i)); \
-    return better | ((a == b) & (j < i)); \
   }
-GT__FOLDS(float, f32, -gt__inf_f32(), gt__inf_f32(), GT__ADD, GT__MUL)
-GT__FOLDS(double, f64, -gt__inf_f64(), gt__inf_f64(), GT__ADD, GT__MUL)
+GT__FOLDS(float, f32, -INFINITY, INFINITY, GT__ADD, GT__MUL)
+GT__FOLDS(double, f64, -INFINITY, INFINITY, GT__ADD, GT__MUL)
 GT__FOLDS(int64_t, i64, INT64_MIN, INT64_MAX, gt__add_i64, gt__mul_i64)
 #ifdef GPUTENSOR_IMPLEMENTATION
 enum { GT__NOT_YET = -1, GT__GPUS = 32 };
@@ -1883,8 +1832,8 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
       GT__MEMORY_TYPES(GT__CONVERTS, type) \
       GT__STEP(mul_add, 3, ARITH, LIGHT, GT__ADD(GT__MUL(a, b), c), \
                gt__add_i64(gt__mul_i64(a, b), c)) \
-      GT__STEP(near_sin, 1, FLOAT, HEAVY, gt__sin_of((float)a, 0), a) \
-      GT__STEP(near_cos, 1, FLOAT, HEAVY, gt__cos_of((float)a, 0), a) \
+      GT__STEP(near_sin, 1, FLOAT, HEAVY, gt__sin_of((float)a, 0, 0), a) \
+      GT__STEP(near_cos, 1, FLOAT, HEAVY, gt__sin_of((float)a, 1, 0), a) \
       GT__STEP(near_tan, 1, FLOAT, HEAVY, gt__tan_of((float)a, 0), a) \
       GT__BY(less, GT__SUB(a, b)) GT__BY(over, GT__DIV(a, b)) \
       GT__BY(exp_less, GT__F(exp)(GT__SUB(a, b))) \
@@ -2484,6 +2433,7 @@ static void gt__cpu_tree_task(const void *context, gt__cpu_range items) {
 static void gt__cpu_soft_row(gt__cpu_eval *e, const gt__reduce_args *r, char *row, char *exps,
                              int64_t o) {
   const int64_t n = r->n, width = e->width, whole = n / GT__CHUNK, rest = n % GT__CHUNK;
+  const int64_t chunks = whole + (rest > 0), log = r->soft == GT__LOG_SOFTMAX;
   const int direct = e->out == GT__IN_LINE && r->pre.out.dtype == e->loops->native;
   char *to = direct ? r->pre.out.data + o * n * width : row;
   gt__num m, part[GT__SOFT_BYTES / 4 / GT__CHUNK];
@@ -2495,19 +2445,18 @@ static void gt__cpu_soft_row(gt__cpu_eval *e, const gt__reduce_args *r, char *ro
   e->loops->lanes(GT__FOLD_SUM, sum, NULL, exps, GT__CHUNK, whole);
   if (rest)
     e->loops->lanes(GT__FOLD_SUM, sum + whole * width, NULL, exps + (n - rest) * width, rest, 1);
-  for (int64_t step = 1; step < whole + (rest > 0); step *= 2)
-    for (int64_t c = 0; c + step < whole + (rest > 0); c += 2 * step)
+  for (int64_t step = 1; step < chunks; step *= 2)
+    for (int64_t c = 0; c + step < chunks; c += 2 * step)
       e->loops->fold(GT__FOLD_SUM, sum + c * width, NULL, sum + (c + step) * width, 1, 1, 0, 1);
-  if (r->soft == GT__SOFTMAX) {
-    gt__cpu_each(e, GT__OP_over, to, exps, sum, n);
-  } else {
-    gt__cpu_each(e, GT__OP_log, sum, sum, NULL, 1);
-    if (r->soft == GT__LOG_SOFTMAX) gt__cpu_each(e, GT__OP_less, row, values, &m, n);
-    else e->loops->fold(GT__FOLD_SUM, sum, NULL, &m, 1, 1, 0, 1);
-    if (r->soft == GT__LOG_SOFTMAX) gt__cpu_each(e, GT__OP_less, to, row, sum, n);
-    else gt__cpu_put(e, e->loops, &r->out, GT__STRIDED, r->n_kept, o, 1, sum);
+  if (r->soft != GT__SOFTMAX) gt__cpu_each(e, GT__OP_log, sum, sum, NULL, 1);
+  if (r->soft == GT__LOGSUMEXP) {
+    e->loops->fold(GT__FOLD_SUM, sum, NULL, &m, 1, 1, 0, 1);
+    gt__cpu_put(e, e->loops, &r->out, GT__STRIDED, r->n_kept, o, 1, sum);
+    return;
   }
-  for (int64_t k = 0; k < n && !direct && r->soft != GT__LOGSUMEXP; k += GT__BLOCK)
+  if (log) gt__cpu_each(e, GT__OP_less, row, values, &m, n);
+  gt__cpu_each(e, log ? GT__OP_less : GT__OP_over, to, log ? row : exps, sum, n);
+  for (int64_t k = 0; k < n && !direct; k += GT__BLOCK)
     gt__cpu_put(e, e->loops, &r->pre.out, e->out, r->pre.ndim, o * n + k,
                 gt__cpu_least(GT__BLOCK, n - k), row + k * width);
 }

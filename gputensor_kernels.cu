@@ -401,7 +401,7 @@ GT__DEV void gt__apply_all(T (&a)[N], const T (&b)[N], const T (&c)[N]) {
     float most = 0;
     GT__EACH most = fmaxf(most, fabsf(a[i]));
     if (most < (EXP ? 87 : 0x1p15f)) {
-      GT__EACH a[i] = EXP ? gt__exp_normal(a[i]) : gt__sin_of(a[i], 0);
+      GT__EACH a[i] = EXP ? gt__exp_normal(a[i]) : gt__sin_of(a[i], 0, 0);
       return;
     }
   }

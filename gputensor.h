@@ -6011,7 +6011,7 @@ static gt_status gt__product_shape(const char *function, const gt_tensor *a, con
   if (!column) p->result.shape[p->result.ndim++] = x->n;
   return GT_OK;
 }
-/* With the program g behind it. */
+/* With the program g behind it, or nothing. */
 static gt_status gt__launch_product(gt__product *p, const gt__code *g, const gt_tensor *out) {
   gt__matmul_args *x = &p->op.u.matmul;
   gt__operand *o[1 + GT__INPUTS];
@@ -6030,7 +6030,6 @@ static gt_status gt__launch_product(gt__product *p, const gt__code *g, const gt_
   memcpy(order, gt__as_it_is, sizeof gt__as_it_is);
   order[batch + turned] = p->a->ndim == 1 ? -1 : batch;
   order[batch + !turned] = p->b->ndim == 1 ? -1 : ndim - 1;
-  x->compute = g->p.compute;
   x->precision = gt__me.precision;
   x->post.ndim = batch + 2;
   for (int d = 0; d < batch; d++) x->post.size[d] = p->result.shape[d];
@@ -6040,7 +6039,15 @@ static gt_status gt__launch_product(gt__product *p, const gt__code *g, const gt_
   o[0] = gt__bind(&p->op, &x->post.out, out, ndim, batch + 2, order);
   gt__bind(&p->op, &x->a, a, batch + 2 - (a->ndim == 1), batch, order);
   gt__bind(&p->op, &x->b, b, batch + 2 - (b->ndim == 1), batch, order);
-  const int n = gt__set_program(&p->op, &x->post, g, ndim, batch + 2, order, o);
+  gt__program *program = &x->post.program;
+  int n = 1;
+  if (g) n = gt__set_program(&p->op, &x->post, g, ndim, batch + 2, order, o);
+  else {
+    memset(program, 0, offsetof(gt__program, ins) + sizeof *program->ins); /* loads slot 0 */
+    program->compute = (uint8_t)gt__compute_of(p->result.dtype);
+    program->n_ins = program->n_in = program->n_slot = 1;
+  }
+  x->compute = program->compute;
   x->post.narrow = gt__is_narrow(&p->op, x->post.ndim, x->post.size, n, o);
   return gt__submit(&p->op);
 }
@@ -6050,14 +6057,10 @@ static gt_tensor *gt__matmul_bare(const char *function, gt_tensor *out, const gt
   const gt_tensor *const x[] = {a, b};
   gt__product p;
   gt__result r;
-  gt__code g;
   if (gt__refuse(function, !out, gt__first_null(2, x))) return NULL;
   if (gt__product_shape(function, a, b, &p)) return NULL;
   if (gt__begin(&r, function, out, &p.result, 2, x, 0)) return NULL;
-  memset(&g.p, 0, offsetof(gt__program, ins) + sizeof *g.p.ins); /* loads slot 0 */
-  g.p.compute = (uint8_t)gt__compute_of(p.result.dtype);
-  g.p.n_ins = g.p.n_in = g.p.n_slot = 1;
-  return gt__end(&r, gt__launch_product(&p, &g, r.place));
+  return gt__end(&r, gt__launch_product(&p, NULL, r.place));
 }
 static gt_tensor *gt__matmul_text(const char *function, gt_tensor *out, const gt_tensor *a,
                                   const gt_tensor *b, const char *text, int n,

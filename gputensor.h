@@ -1464,6 +1464,9 @@ static int gt__forked;
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <unistd.h>
+#if defined(__NVCC__) && defined(__CUDACC__) /* the host's compiler knows the loops' pragmas */
+#pragma nv_diag_suppress 550, 1675
+#endif
 #if defined(__clang__)
 /* assume_safety says "one element does not touch another", but also "warn if not vectorised" */
 #pragma clang diagnostic push

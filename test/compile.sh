@@ -262,7 +262,7 @@ order() {
     empty "$f: long lines" long_lines "$f"
     empty "$f: tabs, or blanks at line ends" grep -nE '[[:space:]]$|	' "$f"
   done
-  empty "$header is too long" too_long $header 6940
+  empty "$header is too long" too_long $header 6840
   empty "$kernels is too long" too_long $kernels 3250
 }
 
@@ -352,6 +352,9 @@ END
   check "nvcc builds a C file" nvcc $fast -Xcompiler -Wall,-Wextra -I. "$work/app.c" \
     "$work/kernels_80.o" -o "$work/app" -lpthread
   check "it runs, without a GPU on the CPU" "$work/app"
+  cp "$work/app.c" "$work/app.cu"
+  check "nvcc takes a .cu file" nvcc -cuda -arch=sm_80 --Werror all-warnings -I. "$work/app.cu" \
+    -o "$work/app.ii"
   sed 's/^/  /' "$work/log"
 }
 # How the library learns what its kernels were built with: the shared memory of a kernel that is never

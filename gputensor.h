@@ -2722,9 +2722,9 @@ static void gt__cpu_choose_way(gt__cpu_product *c) {
               x->post.out.dtype == c->loops->native &&
               (c->dot || x->n == 1 || x->post.out.stride[x->n_batch + 1] == 1);
 }
-/* Divides C into blocks, whose number no thread's sums depend on: two for each thread, as processors
-   differ by up to a factor of two; with more of them panels are packed more often, and packing one
-   takes as long as a tile. */
+/* Divides C into blocks, whose number no thread's sums depend on: three for each thread, as processors
+   differ by up to a factor of two (then two threads do four and two); with more of them panels are
+   packed more often, and packing one takes as long as a tile. */
 static void gt__cpu_choose_blocks(gt__cpu_product *c, double work, int threads) {
   const gt__matmul_args *x = c->x;
   const int64_t w = c->width, few = c->direct && x->m <= c->loops->rows;
@@ -2736,14 +2736,14 @@ static void gt__cpu_choose_blocks(gt__cpu_product *c, double work, int threads) 
   const int64_t least_m = gt__cpu_parts(x->m, GT__A_BYTES * c->loops->vector / GT__DEPTH);
   const int64_t least_n = gt__cpu_parts(x->n, c->stored ? 4 * GT__N_BLOCK : GT__N_BLOCK);
   const double least = (double)(least_m * least_n * x->batch);
-  const double most = threads > 1 ? fmin(fmax(4 * threads, 2 * least), work / GT__BLOCK_WORK) : 0;
+  const double most = threads > 1 ? fmin(fmax(6 * threads, 2 * least), work / GT__BLOCK_WORK) : 0;
   double best = HUGE_VAL;
   c->grid_m = least_m;
   c->grid_n = least_n;
   for (int64_t i = least_m; i <= m; i += i / 4 + 1)
     for (int64_t j = least_n; j <= n; j += j / 4 + 1) {
       const double each = (double)(gt__cpu_parts(m, i) + 1) * (double)(gt__cpu_parts(n, j) + 1);
-      const double items = (double)(i * j * x->batch), time = each * fmax(2, ceil(items / threads));
+      const double items = (double)(i * j * x->batch), time = each * fmax(3, ceil(items / threads));
       if (items > most) break;
       if (time >= best) continue;
       best = time;

@@ -2271,9 +2271,9 @@ static void gt__cpu_tiles_task(const void *context, gt__cpu_range items) {
 /* Adds an operand to those that are turned over, if it gains by it. */
 static void gt__cpu_turns(gt__cpu_tiles *t, const gt__map_args *m, int k) {
   const int x = m->ndim - 2;
+  if (x < 0 || m->size[x] < 8 || m->size[x + 1] < 8) return;
   const int64_t *stride = m->in[k].stride + x;
   const int64_t bytes = (int64_t)gt_dtype_size((gt_dtype)m->in[k].dtype);
-  if (x < 0 || m->size[x] < 8 || m->size[x + 1] < 8) return;
   if (stride[1] <= 1 || stride[0] * 8 > stride[1]) return;
   t->turned[t->n_turned++] = k;
   t->rows = gt__cpu_least(t->rows, (bytes < 4 ? 64 : 256) / bytes);

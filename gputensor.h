@@ -6119,7 +6119,7 @@ GT_API gt_tensor *gt_addmm(gt_tensor *out, const gt_tensor *c, const gt_tensor *
   const gt_tensor *const in[] = {x, c, y};
   if (!x || !y) return NULL;
   return beta == 0 ? gt__matmul_text(__func__, out, a, b, "a*b", 1, in)
-                   : gt__matmul_text(__func__, out, a, b, "a*b + c*d", 3, in);
+                   : gt__matmul_text(__func__, out, a, b, "c*d + a*b", 3, in);
 }
 GT_API gt_tensor *gt_linear(gt_tensor *out, const gt_tensor *x, const gt_tensor *w,
                             const gt_tensor *bias) {

@@ -1823,9 +1823,10 @@ GT__DEV uint64_t gt__bricks(uint32_t address) {
   return (uint64_t)(address >> 4 & 0x3FFF) | (uint64_t)(GT__BRICK >> 4) << 16 |
          (uint64_t)(1024 >> 4) << 32 | 1ull << 62;
 }
-/* d (64 x 2n for n registers a thread) = A (64 x 16) x B (16 x 2n) + (add ? d : 0). Bricks of A and
-   of B lie along K, or across. A thread has rows lane / 4 and lane / 4 + 8 of its warp's 16, and in
-   d[4j ..] the columns 8j + lane % 4 * 2 and the next of the one row, then of the other. */
+/* d (64 x 2n for n registers a thread) = A (64 x 64) x B (64 x 2n) + (add ? d : 0) of bricks along
+   K or across. A thread has rows lane / 4 and lane / 4 + 8 of its warp's 16, in d[4j ..] columns
+   8j + lane % 4 * 2 and the next of the one row, then of the other. One asm takes all four steps of
+   16 of K, since nvcc takes long for each asm of so many registers. */
 #define GT__TEN(t) "%" #t "0,%" #t "1,%" #t "2,%" #t "3,%" #t "4,%" #t "5,%" #t "6,%" #t "7,%" #t \
                    "8,%" #t "9,"
 #define GT__30 GT__TEN() GT__TEN(1) GT__TEN(2)
@@ -1836,21 +1837,27 @@ GT__DEV uint64_t gt__bricks(uint32_t address) {
                   "+f"(d[i + 5]), "+f"(d[i + 6]), "+f"(d[i + 7])
 #define GT__D32(i) GT__D8(i), GT__D8(i + 8), GT__D8(i + 16), GT__D8(i + 24)
 #define GT__D64(i) GT__D32(i), GT__D32(i + 32)
-#define GT__MMA(T, type, count, wide, list, first, second, add_, turn_a, turn_b, ...) \
+#define GT__STEP(type, wide, list, turn_a, turn_b, next_a, next_b) \
+  "wgmma.mma_async.sync.aligned.m64n" #wide "k16.f32." type "." type " {" list "}, a, b, p, 1, 1," \
+  " %" #turn_a ", %" #turn_b ";\n add.s64 a, a, %" #next_a ";\n add.s64 b, b, %" #next_b ";\n" \
+  "setp.eq.b32 p, 0, 0;\n"
+#define GT__TWICE(...) __VA_ARGS__ __VA_ARGS__
+#define GT__MMA(T, type, count, wide, list, a_, b_, add_, turn_a, turn_b, next_a, next_b, ...) \
   template <bool A_ALONG_K, bool B_ALONG_K> \
   GT__DEV void gt__mma(T, float (&d)[count], uint64_t a, uint64_t b, int add) { \
-    asm volatile("{ .reg .pred p; setp.ne.b32 p, %" #add_ ", 0;\n" \
-                 "wgmma.mma_async.sync.aligned.m64n" #wide "k16.f32." type "." type " {" list \
-                 "}, %" #first ", %" #second ", p, 1, 1, %" #turn_a ", %" #turn_b "; }" \
-                 : __VA_ARGS__ : "l"(a), "l"(b), "r"(add), "n"(!A_ALONG_K), "n"(!B_ALONG_K)); \
+    asm volatile("{ .reg .pred p;\n .reg .b64 a, b;\n mov.b64 a, %" #a_ ";\n mov.b64 b, %" #b_ \
+                 ";\n setp.ne.b32 p, %" #add_ ", 0;\n" GT__TWICE(GT__TWICE( \
+                 GT__STEP(type, wide, list, turn_a, turn_b, next_a, next_b))) "}" \
+                 : __VA_ARGS__ : "l"(a), "l"(b), "r"(add), "n"(!A_ALONG_K), "n"(!B_ALONG_K), \
+                 "n"(A_ALONG_K ? 32 >> 4 : 2048 >> 4), "n"(B_ALONG_K ? 32 >> 4 : 2048 >> 4)); \
   }
 #define GT__MMAS(T, type) \
-  GT__MMA(T, type, 32, 64, GT__30 "%30,%31", 32, 33, 34, 35, 36, GT__D32(0)) \
-  GT__MMA(T, type, 64, 128, GT__60 "%60,%61,%62,%63", 64, 65, 66, 67, 68, GT__D64(0)) \
-  GT__MMA(T, type, 96, 192, GT__90 "%90,%91,%92,%93,%94,%95", 96, 97, 98, 99, 100, \
+  GT__MMA(T, type, 32, 64, GT__30 "%30,%31", 32, 33, 34, 35, 36, 37, 38, GT__D32(0)) \
+  GT__MMA(T, type, 64, 128, GT__60 "%60,%61,%62,%63", 64, 65, 66, 67, 68, 69, 70, GT__D64(0)) \
+  GT__MMA(T, type, 96, 192, GT__90 "%90,%91,%92,%93,%94,%95", 96, 97, 98, 99, 100, 101, 102, \
           GT__D64(0), GT__D32(64)) \
   GT__MMA(T, type, 128, 256, GT__120 "%120,%121,%122,%123,%124,%125,%126,%127", 128, 129, 130, \
-          131, 132, GT__D64(0), GT__D64(64))
+          131, 132, 133, 134, GT__D64(0), GT__D64(64))
 GT__MMAS(gt__bfloat, "bf16")
 GT__MMAS(gt__half, "f16")
 
@@ -1905,6 +1912,7 @@ GT__DEV void gt__produce(const gt__hopper_args &p, int down, gt__ring r, gt__wor
   };
   do {
     const int left_out = p.t.m - w.m <= 64, of_a = (P::A_BRICKS - left_out) * P::PIECES;
+    #pragma unroll 1
     for (int step = w.from; step < w.to; step++, i++) {
       uint64_t *full = begin(of_a * p.box * 128 + P::PIECES * P::B_BRICKS * GT__BRICK);
       uint8_t *to = r.stages + i % P::STAGES * P::STAGE;
@@ -1951,13 +1959,9 @@ GT__DEV void gt__multiply_stage(const gt__ring &r, int i, int half, float (&d)[N
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
   #pragma unroll
   for (int q = 6 - P::PRODUCTS; q < 6; q++)
-    #pragma unroll
-    for (int k = 0; k < GT__DEEP; k += 16) {
-      const int over_a = of_a[q] * P::A_BRICKS * GT__BRICK + k * (A_ALONG ? 2 : 128);
-      const int over_b = of_b[q] * P::B_BRICKS * GT__BRICK + k * (B_ALONG ? 2 : 128);
-      gt__mma<A_ALONG, B_ALONG>(T(), d, a + (over_a >> 4), b + (over_b >> 4),
-                                add || q > 6 - P::PRODUCTS || k > 0);
-    }
+    gt__mma<A_ALONG, B_ALONG>(T(), d, a + (of_a[q] * P::A_BRICKS * GT__BRICK >> 4),
+                              b + (of_b[q] * P::B_BRICKS * GT__BRICK >> 4),
+                              add || q > 6 - P::PRODUCTS);
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
   asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
 }
@@ -1989,14 +1993,17 @@ GT__DEV void gt__multiply_strictly(const gt__hopper_args &p, const gt__work &w, 
                                    float (&sum)[N]) {
   const int k_size = w.from > 0 ? 0 : p.k;     /* of a tile's parts the first has all of it */
   const int lane = threadIdx.x % 32, row = w.m + 64 * half + threadIdx.x / 32 % 4 * 16 + lane / 4;
-  GT__EACH {
+  #pragma unroll 1
+  for (int i = 0; i < N; i++) {          /* turned round, since registers cannot be indexed */
     const int m = min(row + i / 2 % 2 * 8, p.t.m - 1);
     const int n = min(w.n + i / 4 * 8 + lane % 4 * 2 + i % 2, p.t.n - 1);
-    sum[i] = 0;
+    float x = 0;
     #pragma unroll 1
     for (int k = 0; k < k_size; k++)
-      sum[i] = __fmaf_rn(*gt__find(p.f.x[0], w.batch, m, k), *gt__find(p.f.x[1], w.batch, n, k),
-                         sum[i]);
+      x = __fmaf_rn(*gt__find(p.f.x[0], w.batch, m, k), *gt__find(p.f.x[1], w.batch, n, k), x);
+    #pragma unroll
+    for (int j = 1; j < N; j++) sum[j - 1] = sum[j];
+    sum[N - 1] = x;
   }
 }
 
@@ -2099,23 +2106,24 @@ GT__DEV void gt__put_tile(const gt__hopper_args &p, const gt__work &w, uint8_t *
 /* The same by the threads, a warp for itself: of any dtype and alignment, or a part in float32. */
 template <class P>
 GT__DEV void gt__store_tile(const gt__division &t, const gt__work &w, uint8_t *brick, int half,
-                            const float (&sum)[P::N]) {
+                            float (&sum)[P::N]) {
   const bool part = w.slot >= 0;
   const int64_t row = part ? t.pitch : t.row;
   const int m = 64 * half + (part ? w.m % t.high : w.m);
   const int64_t at = m * row + (part ? (int64_t)w.slot * t.lines * t.pitch
                                      : w.batch * t.batch + w.n);
   const int rows = (part ? t.lines : t.m) - m, columns = part ? t.pitch : t.n - w.n;
-  #pragma unroll
+  #pragma unroll 1
   for (int n = 0; n < P::WIDE; n += 32) {
     __syncwarp();
-    gt__lay_brick<float>(brick, n / 32, sum);
+    gt__lay_brick<float>(brick, 0, sum);
     __syncwarp();
-    if (part || t.dtype == GT_FLOAT32)
-      gt__store_brick((part ? t.parts : (float *)t.to) + at + n, row, rows, columns - n, brick);
-    else if (t.dtype == GT_FLOAT16)
-      gt__store_brick((gt__half *)t.to + at + n, row, rows, columns - n, brick);
-    else gt__store_brick((gt__bfloat *)t.to + at + n, row, rows, columns - n, brick);
+    const auto put = [&](auto *to) { gt__store_brick(to + at + n, row, rows, columns - n, brick); };
+    if (part || t.dtype == GT_FLOAT32) put(part ? t.parts : (float *)t.to);
+    else if (t.dtype == GT_FLOAT16) put((gt__half *)t.to);
+    else put((gt__bfloat *)t.to);
+    #pragma unroll
+    for (int j = 16; j < P::N; j++) sum[j - 16] = sum[j];    /* the next brick's to the front */
   }
 }
 
@@ -2131,6 +2139,7 @@ GT__DEV void gt__accumulate(const gt__ring &r, int step, int end, int half, int 
                             float (&sum)[N]) {
   const auto add_up = [&](float (&d)[N], int i, int stop) {
     gt__multiply_stage<P, FORM>(r, i, half, d, false);
+    #pragma unroll (256 / P::WIDE)
     while (++i < stop) {
       gt__multiply_stage<P, FORM>(r, i, half, d, true);
       gt__release(&r.empty[(i - 1) % P::STAGES], down);
@@ -2138,15 +2147,13 @@ GT__DEV void gt__accumulate(const gt__ring &r, int step, int end, int half, int 
     asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
     gt__release(&r.empty[(stop - 1) % P::STAGES], down);
   };
-  if constexpr (P::PRODUCTS == 1) {
-    add_up(sum, step, end);
-  } else {
-    GT__EACH sum[i] = 0;
-    for (; step < end; step++) {
-      float part[N];
-      add_up(part, step, step + 1);
-      GT__EACH sum[i] += part[i];
-    }
+  if (P::PRODUCTS == 1) add_up(sum, step, end);
+  else GT__EACH sum[i] = 0;
+  #pragma unroll 1
+  for (; P::PRODUCTS > 1 && step < end; step++) {
+    float part[N];
+    add_up(part, step, step + 1);
+    GT__EACH sum[i] += part[i];
   }
 }
 
@@ -2748,7 +2755,7 @@ struct gt__product {
 };
 /* Cuts C into tiles, and those that would leave multiprocessors idle into parts: of all widths,
    with parts and clusters or not, what takes the fewest clocks by a model. A step takes the tensor
-   cores' or 54 bytes a clock; the rest was measured. Clusters help blocks of several tiles. */
+   cores' or 54 bytes a clock; the rest was measured. Clusters help blocks of several long tiles. */
 static void gt__cut_up(gt__product *j, int blocks) {
   const int steps = (j->p.k - 1) / GT__DEEP + 1, most = j->products > 1 ? steps : steps / 10;
   gt__division t = j->p.t;
@@ -2775,13 +2782,10 @@ static void gt__cut_up(gt__product *j, int blocks) {
     const double load = 128. * j->pieces * (halves * j->p.box + t.wide) / 54;
     const double step = fmax(2.12 * halves * t.wide * j->products, load) *
                         (down > 1 ? .985 : j->products > 1 && t.wide < 128 ? 1.25 : 1);
-    const double clocks = (turns * t.steps + (rest ? t.share : 0)) * step +
+    const double clocks = (turns * t.steps + (rest ? t.share : 0)) * step + (down > 1) * 6000. +
                           (turns + (rest > 0)) * (1000 + (t.direct ? 4. : 12.) * t.wide) +
                           (parts > 1 ? 9000 + rest * parts * t.lines * (t.pitch / 180.) : 0);
-    if (clocks >= least) continue;
-    least = clocks;
-    j->p.t = t;
-    j->p.down = down;
+    if (clocks < least) least = clocks, j->p.t = t, j->p.down = down;
   }
 }
 

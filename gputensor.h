@@ -3678,8 +3678,7 @@ GT_API gt_dtype gt_promote_types(gt_dtype a, gt_dtype b) {
     return gt__fail(GT_ERROR_DTYPE, "%s: %d and %d are not both dtypes", __func__, (int)a, (int)b),
            GT_FLOAT32;
   if (low == GT_UINT8 && high == GT_INT8) return GT_INT16;
-  if (low == GT_FLOAT16 && high == GT_BFLOAT16) return GT_FLOAT32;
-  return high;
+  return low == GT_FLOAT16 && high == GT_BFLOAT16 ? GT_FLOAT32 : high;
 }
 /* -- streams, as far as storages need them -- */
 /* Reports an error code, if it is one; called without the lock. */
@@ -3696,9 +3695,8 @@ static gt_status gt__report(const char *function, gt_device device, const gt_str
     return gt__fail(GT_ERROR_DEVICE_LOST, "%s: %s was lost to an earlier fault; only a new process "
                     "can use it again", function, gt_device_string(device));
   if (status == GT_ERROR_DEVICE_LOST) {
-    gt__lock();
+    GT__HOLD(gt__mutex);
     gt__all.lost[gt__slot(device)] = 1;
-    gt__unlock();
   }
   for (unsigned i = 1; s && i <= GT__RECENT && s->n_recent >= i; i++)
     n += (size_t)snprintf(recent + n, sizeof recent - n, "%s%.30s", i > 1 ? ", " : "",
@@ -3839,8 +3837,7 @@ static int gt__stream_open(gt_stream *s, gt_device device, int priority, void *n
   if (slot == GT__STREAMS) return GT__TOO_MANY;
   s->queue = native;
   s->owned = !native;
-  if (queued && !native)
-    code = gt__backend_of(device)->queue_create(device.index, priority, &s->queue);
+  if (queued) code = gt__backend_of(device)->queue_create(device.index, priority, &s->queue);
   if (code) return code;
   if (gt__all.top <= slot) gt__all.top = slot + 1;
   gt__all.slot[slot] = s;
@@ -4491,7 +4488,6 @@ GT_API gt_tensor *gt_diagonal(const gt_tensor *x, int64_t offset, int dim0, int 
   if (dim0 == dim1) return GT__NULL(GT_ERROR_ARGUMENT, "%s: dim %d is named twice", __func__, dim0);
   gt_tensor y = gt__plain(x);
   const int64_t rows = x->shape[dim0], columns = x->shape[dim1];
-  const int64_t stride = x->stride[dim0] + x->stride[dim1];
   const int64_t down = offset >= 0 ? 0 : offset < -rows ? rows : -offset;
   const int64_t right = offset <= 0 ? 0 : offset > columns ? columns : offset;
   const int64_t n = rows - down < columns - right ? rows - down : columns - right;
@@ -4499,7 +4495,7 @@ GT_API gt_tensor *gt_diagonal(const gt_tensor *x, int64_t offset, int dim0, int 
   gt__drop_dim(&y, dim0 > dim1 ? dim0 : dim1);
   gt__drop_dim(&y, dim0 > dim1 ? dim1 : dim0);
   y.shape[y.ndim] = n;
-  y.stride[y.ndim++] = stride;
+  y.stride[y.ndim++] = x->stride[dim0] + x->stride[dim1];
   return gt__handle(__func__, &y);
 }
 
@@ -4547,8 +4543,7 @@ static gt_status gt__submit(gt__op *op) {
   }
   if (scratch) gt__storage_end(scratch);
   else gt__unlock();
-  if (!code) return waited ? gt__check_fault() : GT_OK;
-  return gt__report(op->text, op->device, s, code);
+  return code ? gt__report(op->text, op->device, s, code) : waited ? gt__check_fault() : GT_OK;
 }
 static gt__op *gt__op_new(gt__op *op, int kind, const char *text, gt_device device) {
   op->kind = (uint8_t)kind;
@@ -4926,8 +4921,7 @@ static gt_status gt__one(const char *function, const gt_tensor *x, gt__num *v) {
 }
 GT_API double gt_item(const gt_tensor *x) {
   gt__num v = {0};
-  if (gt__one(__func__, x, &v)) return (double)NAN;
-  return gt_is_floating(x->dtype) ? v.f : (double)v.i;
+  return gt__one(__func__, x, &v) ? (double)NAN : gt_is_floating(x->dtype) ? v.f : (double)v.i;
 }
 GT_API int64_t gt_item_int64(const gt_tensor *x) {
   gt__num v = {0};
@@ -4982,12 +4976,9 @@ static void gt__tree_end(gt__tree *t) { /* with its block; and of the temporarie
   gt__tree t __attribute__((cleanup(gt__tree_end))); \
   gt__tree_begin(&t, function, text, n, in)
 static int gt__add_node(gt__tree *t, int op, int c0, int c1, int c2) {
-  gt__node *v = &t->node[t->n];
-  memset(v, 0, sizeof *v);
-  v->op = (uint8_t)op;
-  v->child[0] = c0;
-  v->child[1] = c1;
-  v->child[2] = c2;
+  gt__node v = {(uint8_t)op, 0, 0, 0, 0, 0, {c0, c1, c2}, {0}, NULL};
+  v.value.i = 0; /* {0} may leave bytes behind the first member */
+  t->node[t->n] = v;
   return t->root = t->n++;
 }
 /* GT__OPERAND or GT__WHOLE. */
@@ -5051,7 +5042,7 @@ static int gt__parse_literal(gt__tree *t) {
 static int gt__parse_name(gt__tree *t) {
   const int start = t->at;
   char name[41], what[120]; /* no operation's name is as long */
-  int c, n = 0, op = GT__INDEX, given = 0, child[3] = {0, 0, 0};
+  int c, n = 0, op = GT__INDEX, given = 0, child[4] = {0, 0, 0, 0};
   for (; gt__is_letter(c = t->text[t->at]) || gt__is_digit(c); t->at++)
     if (n < 40) name[n++] = (char)c;
   name[n] = 0;
@@ -5066,11 +5057,8 @@ static int gt__parse_name(gt__tree *t) {
              t->n_in == 1 ? " was" : "s were");
   if (op == GT__OPS) return gt__bad_text(t, start, what);
   if (!gt__take(t, "(")) return gt__bad_text(t, t->at, "expected ( after the operation's name");
-  do {
-    c = gt__parse(t, 0);
-    if (given < 3) child[given] = c;
-    given++;
-  } while (gt__take(t, ","));
+  for (int more = 1; more; more = gt__take(t, ","), given++)
+    child[given < 3 ? given : 3] = gt__parse(t, 0);
   if (!gt__take(t, ")")) return gt__bad_text(t, t->at, "expected ) or ,");
   if (given == gt__table[op].arity) return gt__add_node(t, op, child[0], child[1], child[2]);
   snprintf(what, sizeof what, "%s takes %d operand%s", name, gt__table[op].arity,
@@ -5496,9 +5484,8 @@ static gt_tensor *gt__run_tree(gt__tree *t, gt_tensor *out, const gt_tensor *lik
   }
   t->whole.dtype = dtype;
   if (gt__begin(&r, t->function, out, &t->whole, t->n_in, t->in, 1)) return NULL;
-  gt_status status = gt__prepare(t, t->root, compute, &g);
-  if (!status) status = gt__launch_map(t->function, &g, r.place);
-  return gt__end(&r, status);
+  return gt__end(&r, gt__prepare(t, t->root, compute, &g)
+                         ? gt__failed() : gt__launch_map(t->function, &g, r.place));
 }
 static gt_status gt__check_text(const char *function, const char *text, int n) {
   if (!text) return gt__fail(GT_ERROR_ARGUMENT, "%s: the text is NULL", function);
@@ -5839,9 +5826,8 @@ static gt_tensor *gt__fold_text(const gt__folding *f, gt_tensor *out, const char
   if (f->fold >= GT__FOLD_ANY) like.dtype = GT_BOOL;
   if (f->dtype != GT_DTYPES) like.dtype = f->dtype;
   if (gt__begin(&r, f->function, out, &like, n, x, gt__all_kept(f))) return NULL;
-  gt_status status = gt__prepare(&t, t.root, compute, &g);
-  if (!status) status = gt__launch_fold(f, &t, &g, r.place, set);
-  return gt__end(&r, status);
+  return gt__end(&r, gt__prepare(&t, t.root, compute, &g)
+                         ? gt__failed() : gt__launch_fold(f, &t, &g, r.place, set));
 }
 static gt__folding gt__folding_of(const char *function, gt_reduction reduction, uint32_t dims,
                                   int keepdim, gt_dtype dtype) {
@@ -6000,8 +5986,7 @@ static gt_status gt__product_shape(const char *function, const gt_tensor *a, con
     return gt__fail(GT_ERROR_SHAPE, "%s: %s x %s: inner sizes %lld and %lld differ%s", function,
                     gt__shape_text(a), gt__shape_text(b), (long long)x->k, (long long)b->shape[bt],
                     x->n == x->k ? "; transpose the second operand?" : "");
-  p->result.ndim = p->result.gt__number = 0;
-  p->result.storage = NULL;
+  memset(&p->result, 0, sizeof p->result);
   gt__merge_shape(&p->result, a, at);
   if (!gt__merge_shape(&p->result, b, bt))
     return gt__fail(GT_ERROR_SHAPE, "%s: %s x %s: the batches do not broadcast", function,
@@ -6060,9 +6045,8 @@ static gt_tensor *gt__matmul_bare(const char *function, gt_tensor *out, const gt
   const gt_tensor *const x[] = {a, b};
   gt__product p;
   gt__result r;
-  if (gt__refuse(function, !out, gt__first_null(2, x))) return NULL;
-  if (gt__product_shape(function, a, b, &p)) return NULL;
-  if (gt__begin(&r, function, out, &p.result, 2, x, 0)) return NULL;
+  if (gt__refuse(function, !out, gt__first_null(2, x)) || gt__product_shape(function, a, b, &p) ||
+      gt__begin(&r, function, out, &p.result, 2, x, 0)) return NULL;
   return gt__end(&r, gt__launch_product(&p, NULL, r.place));
 }
 static gt_tensor *gt__matmul_text(const char *function, gt_tensor *out, const gt_tensor *a,
@@ -6170,9 +6154,8 @@ GT_API void gt_stream_free(gt_stream *stream) {
   stream->gone = !stream->owned;
   gt__reap();
 }
-static int gt__no_stream(const char *function, const gt_stream *stream) {
-  if (!stream) gt__fail(GT_ERROR_ARGUMENT, "%s: the stream is NULL", function);
-  return !stream;
+static gt_status gt__no_stream(const char *function, const gt_stream *stream) {
+  return stream ? GT_OK : gt__fail(GT_ERROR_ARGUMENT, "%s: the stream is NULL", function);
 }
 GT_API gt_status gt_stream_synchronize(gt_stream *stream) {
   if (gt__no_stream(__func__, stream)) return gt__failed();
@@ -6182,9 +6165,8 @@ GT_API gt_status gt_stream_synchronize(gt_stream *stream) {
   return code ? gt__report(__func__, stream->device, stream, code) : gt__check_fault();
 }
 static int gt__query(const char *function, gt_device device, const gt_stream *s, int code) {
-  if (!code || code == GT__NOT_YET) return !code;
-  gt__report(function, device, s, code);
-  return -1;
+  if (code && code != GT__NOT_YET) return gt__report(function, device, s, code), -1;
+  return !code;
 }
 GT_API int gt_stream_query(gt_stream *stream) {
   if (gt__no_stream(__func__, stream)) return -1;
@@ -6255,8 +6237,7 @@ GT_API gt_status gt_set_stream_safety(gt_safety safety) {
 }
 GT_API int64_t gt_report_races(FILE *file) {
   GT__HOLD(gt__mutex);
-  const int64_t n = gt__all.n_race;
-  const int64_t first = n > GT__RACES ? n - GT__RACES : 0;
+  const int64_t n = gt__all.n_race, first = n > GT__RACES ? n - GT__RACES : 0;
   for (int64_t i = first; file && i < n; i++) fprintf(file, "%s\n", gt__all.race[i % GT__RACES]);
   if (file && first) fprintf(file, "and %lld before these\n", (long long)first);
   gt__all.n_race = 0;
@@ -6300,14 +6281,13 @@ GT_API gt_status gt_event_record(gt_event *event, gt_stream *stream) {
   gt__unlock();
   return gt__report(__func__, stream->device, stream, code);
 }
-static int gt__no_event(const char *function, const gt_event *event) {
+static gt_status gt__no_event(const char *function, const gt_event *event) {
   gt__lock();
   const int recorded = event && event->native;
   gt__unlock();
-  if (recorded) return 0;
-  gt__fail(event ? GT_ERROR_STATE : GT_ERROR_ARGUMENT, "%s: the event %s", function,
-           event ? "was never recorded; gt_event_record comes first" : "is NULL");
-  return 1;
+  if (recorded) return GT_OK;
+  return gt__fail(event ? GT_ERROR_STATE : GT_ERROR_ARGUMENT, "%s: the event %s", function,
+                  event ? "was never recorded; gt_event_record comes first" : "is NULL");
 }
 /* Waits, or asks, for an event; what it covers is then behind the host. */
 static int gt__event_ask(gt_event *event, int wait) {
@@ -6491,20 +6471,19 @@ static gt_status gt__npy_order(gt__npy *h) {
   return gt__npy_malformed(h, "fortran_order is neither True nor False");
 }
 static gt_status gt__npy_shape(gt__npy *h) {
-  int n = 0, comma = 1;
+  int *n = &h->shape.ndim, comma = 1;
   if (!gt__npy_word(h, "(")) return gt__npy_malformed(h, "shape is not a tuple");
   for (; !gt__npy_word(h, ")"); comma = gt__npy_word(h, ",")) {
     if (!comma) return gt__npy_malformed(h, "no comma between two sizes");
-    if (n == GT_MAX_DIMS) return GT__NPY_BAD("more than %d dimensions", h->path, n);
+    if (*n == GT_MAX_DIMS) return GT__NPY_BAD("more than %d dimensions", h->path, *n);
     if (*h->p == '-') return gt__npy_malformed(h, "a size is negative");
     if (*h->p < '0' || *h->p > '9') return gt__npy_malformed(h, "shape is not a tuple of integers");
     errno = 0;
-    h->shape.size[n++] = strtoll(h->p, &h->p, 10);
+    h->shape.size[(*n)++] = strtoll(h->p, &h->p, 10);
     if (errno) return gt__npy_malformed(h, "a size exceeds 64 bits");
     h->p += *h->p == 'L'; /* as Python 2 wrote long integers */
   }
-  h->shape.ndim = n;
-  return n == 1 && !comma ? gt__npy_malformed(h, "shape is not a tuple") : GT_OK;
+  return *n == 1 && !comma ? gt__npy_malformed(h, "shape is not a tuple") : GT_OK;
 }
 static gt_status gt__npy_parse(gt__npy *h) {
   static const char *const key[] = {"descr", "fortran_order", "shape"};
@@ -6545,7 +6524,6 @@ static gt_status gt__npy_header(gt__npy *h, int64_t *length) {
   if (!text) return GT_ERROR_MEMORY;
   h->p = text;
   h->end = text + bytes;
-  *h->end = 0;
   const int failed = gt__npy_read(h, text, (size_t)bytes) || gt__npy_parse(h);
   GPUTENSOR_FREE(text);
   return failed ? gt__failed() : GT_OK;
@@ -6584,22 +6562,18 @@ static gt_tensor *gt__npy_load(gt__npy *h, gt_device device) {
     return GT__NULL(GT_ERROR_FILE, "gt_load_npy: %s: not a file with a length", h->path);
   int64_t length = (int64_t)info.st_size;
   if (gt__npy_header(h, &length) || gt__npy_check_length(h, length)) return NULL;
-  gt_shape shape = h->shape;
-  const int last = shape.ndim - 1;
-  for (int d = 0; d <= last && h->fortran; d++) shape.size[d] = h->shape.size[last - d];
-  GT__LOCAL gt_tensor *host = gt_empty(shape, h->dtype, gt_cpu());
+  const int last = h->shape.ndim - 1, half = h->fortran ? h->shape.ndim / 2 : 0;
+  for (int d = 0; d < half; d++) gt__swap(&h->shape.size[d], &h->shape.size[last - d]);
+  GT__LOCAL gt_tensor *host = gt_empty(h->shape, h->dtype, gt_cpu());
   if (!host || gt__npy_elements(h, host)) return NULL;
   gt_tensor turned = gt__plain(host);
-  for (int d = 0; d < last - d && h->fortran; d++) gt__swap_dims(&turned, d, last - d);
+  for (int d = 0; d < half; d++) gt__swap_dims(&turned, d, last - d);
   return gt__converted("gt_load_npy", &turned, h->dtype, device, GT__DENSE);
 }
 GT_API gt_tensor *gt_load_npy(const char *path, gt_device device) {
-  gt__npy h;
-  memset(&h, 0, sizeof h);
-  h.path = path;
   if (gt__check_device(__func__, device)) return NULL;
   if (!path) return GT__NULL(GT_ERROR_ARGUMENT, "gt_load_npy: the path is NULL");
-  h.file = fopen(path, "rb");
+  gt__npy h = {path, fopen(path, "rb"), NULL, NULL, GT_BOOL, 0, 0, {0, {0}}};
   if (!h.file) return GT__NULL(GT_ERROR_FILE, "gt_load_npy: %s: %s", path, strerror(errno));
   gt_tensor *x = gt__npy_load(&h, device);
   fclose(h.file);
@@ -6798,8 +6772,7 @@ GT_API gt_status gt_print(const gt_tensor *x) { return gt_fprint(stdout, x); }
 GT_API int64_t gt_to_string(const gt_tensor *x, char *text, size_t size) {
   gt__printer t;
   const int64_t length = gt__print(&t, x, __func__) ? -1 : (int64_t)t.n;
-  if (text && size) *text = 0;
-  if (text && size && length > 0) strncat(text, t.text, size - 1);
+  if (text) snprintf(text, size, "%s", length > 0 ? t.text : "");
   GPUTENSOR_FREE(t.text);
   return length;
 }

@@ -3861,28 +3861,25 @@ static void gt__stream_text(char *text, const gt_stream *s) {
   else if (s->name) snprintf(text, 64, "stream %d of %s", s->name, gt_device_string(s->device));
   else snprintf(text, 64, "the default stream of %s", gt_device_string(s->device));
 }
-static void gt__race(const gt_stream *s, const char *text, int writes, const struct gt_storage *x,
-                     gt__point p) {
-  char *line = gt__all.race[gt__all.n_race++ % GT__RACES], here[64], there[64];
-  const gt_tensor *t = gt__all.tensors;
-  while (t && t->storage != x) t = t->gt__next;
-  gt__stream_text(here, s);
-  gt__stream_text(there, gt__all.slot[p.slot]);
-  snprintf(line, sizeof gt__all.race[0],
-           "race: %.40s on %s %s %s %s, which %.40s on %s may still be %s", text, here,
-           writes ? "writes" : "reads", t ? gt_dtype_string(t->dtype) : "memory",
-           t ? gt__shape_text(t) : "", p.text, there,
-           p.number == x->use[0].number && p.slot == x->use[0].slot ? "writing" : "reading");
-}
 /* What the library made for itself is ordered in any case; and the host never overtakes the thread's
    current stream, so that what one stream computes in order is read in order. */
 static int gt__follow(gt_stream *s, const char *text, int writes, const struct gt_storage *x,
                       gt__point p, int *away) {
   const gt_stream *t = gt__all.slot[p.slot];
+  const gt_tensor *y = gt__all.tensors;
+  char here[64], there[64];
   if (gt__knows(s, p)) return 0;
   if (gt__me.safety == GT_ORDER || x->internal || (!s && t == gt__current(t->device)))
     return gt__reach(s, p, away);
-  if (gt__me.safety == GT_REPORT) gt__race(s, text, writes, x, p);
+  if (gt__me.safety != GT_REPORT) return 0;
+  while (y && y->storage != x) y = y->gt__next;
+  gt__stream_text(here, s);
+  gt__stream_text(there, t);
+  snprintf(gt__all.race[gt__all.n_race++ % GT__RACES], sizeof gt__all.race[0],
+           "race: %.40s on %s %s %s %s, which %.40s on %s may still be %s", text, here,
+           writes ? "writes" : "reads", y ? gt_dtype_string(y->dtype) : "memory",
+           y ? gt__shape_text(y) : "", p.text, there,
+           p.number == x->use[0].number && p.slot == x->use[0].slot ? "writing" : "reading");
   return 0;
 }
 /* Orders what s (NULL: the host) is about to do with n storages, writing the first `write` (1 or 0).
@@ -4456,10 +4453,8 @@ static int gt__broadcast_to(const gt_tensor *x, const gt_tensor *like, gt_tensor
 GT_API gt_tensor *gt_expand(const gt_tensor *x, gt_shape shape) {
   gt_tensor y, model;
   if (gt__refuse(__func__, 0, !x)) return NULL;
-  for (int d = 0; d < shape.ndim && d < GT_MAX_DIMS; d++) {
-    const int e = d - (shape.ndim - x->ndim);
-    if (shape.size[d] == -1 && e >= 0 && e < x->ndim) shape.size[d] = x->shape[e];
-  }
+  for (int d = shape.ndim, e = x->ndim; d > 0 && e > 0; d--, e--)
+    if (d <= GT_MAX_DIMS && shape.size[d - 1] == -1) shape.size[d - 1] = x->shape[e - 1];
   if (gt__model(__func__, &model, shape, x->dtype, x->device)) return NULL;
   if (!gt__broadcast_to(x, &model, &y))
     return GT__NULL(GT_ERROR_SHAPE, "%s: %s does not expand to %s", __func__, gt__shape_text(x),
@@ -4646,7 +4641,14 @@ static gt_status gt__check_own(const char *function, const gt_tensor *out) {
 }
 /* Where a result goes: out, given or made; first to `place` if out overlaps operands badly. */
 typedef struct { const char *function; gt_tensor *out, *place; int made; } gt__result;
-static gt_status gt__check_output(const char *function, const gt_tensor *out, const gt_tensor *like) {
+/* `like` describes the result; `in_place`: the very elements of an operand may be written over. */
+static gt_status gt__begin(gt__result *r, const char *function, gt_tensor *out, const gt_tensor *like,
+                           int n, const gt_tensor *const *x, int in_place) {
+  gt_tensor wide;
+  r->function = function;
+  r->made = !out;
+  r->out = r->place = out ? out : gt__new_like(function, like);
+  if (!out) return r->out ? GT_OK : gt__failed();
   if (!gt__same_device(out->device, like->device))
     return gt__fail(GT_ERROR_DEVICE, "%s: the output is on %s, the operands on %s; gt_to moves them",
                     function, gt_device_string(out->device), gt_device_string(like->device));
@@ -4657,25 +4659,15 @@ static gt_status gt__check_output(const char *function, const gt_tensor *out, co
     return gt__fail(GT_ERROR_DTYPE, "%s: a %s result is not stored in a %s output; convert it with "
                     "gt_to_dtype or gt_copy", function, gt_dtype_string(like->dtype),
                     gt_dtype_string(out->dtype));
-  return gt__check_own(function, out);
-}
-/* `like` describes the result; `in_place`: the very elements of an operand may be written over. */
-static gt_status gt__begin(gt__result *r, const char *function, gt_tensor *out, const gt_tensor *like,
-                           int n, const gt_tensor *const *x, int in_place) {
-  gt_tensor wide;
-  r->function = function;
-  r->made = !out;
-  r->out = r->place = out ? out : gt__new_like(function, like);
-  if (!r->out || (out && gt__check_output(function, out, like))) return gt__failed();
-  for (int i = 0; i < n && out && r->place == out; i++) {
+  if (gt__check_own(function, out)) return gt__failed();
+  for (int i = 0; i < n && r->place == out; i++) {
     if (!x[i]->storage || !gt__overlaps(out, x[i])) continue;
     if (in_place && (gt__is_constant(x[i]) || (gt__broadcast_to(x[i], like, &wide) &&
                                                gt__same_view(out, &wide))))
       continue;
     r->place = gt__new_like(function, out);
-    if (!r->place) return gt__failed();
   }
-  return GT_OK;
+  return r->place ? GT_OK : gt__failed();
 }
 /* The word that kernels set when they meet a bad index; NULL on the CPU, where the call checks. */
 static int32_t *gt__fault_word(gt_device device) {
@@ -4793,10 +4785,9 @@ static gt_status gt__copy_across(const char *function, const gt_tensor *to, cons
                                                                            : GT_COPY_BLOCKING;
   const size_t bytes = gt_nbytes(to);
   if (!bytes) return GT_OK;
-  const gt_status status =
-      pinned ? gt__copy_bytes(function, to->storage, gt__address(to), from->storage,
-                              gt__address(from), (int64_t)bytes)
-             : gt__copy_staged(function, to, from);
+  const gt_status status = !pinned ? gt__copy_staged(function, to, from)
+                           : gt__copy_bytes(function, to->storage, gt__address(to), from->storage,
+                                            gt__address(from), (int64_t)bytes);
   GT__HOLD(gt__mutex);
   gt__all.stats.copies[direction][kind].count += !status;
   gt__all.stats.copies[direction][kind].bytes += status ? 0 : bytes;
@@ -4858,9 +4849,8 @@ GT_API gt_tensor *gt_contiguous(const gt_tensor *x) {
 /* x, contiguous, to or (`up`: on a GPU) from memory of the caller's, who has it again on return. */
 static gt_status gt__copy_outside(const char *function, const gt_tensor *x, void *data, int up) {
   struct gt_storage s;
-  gt_status status;
   if (x->device.type == GT_CPU) {
-    status = gt__host_access(function, x->storage, 0);
+    const gt_status status = gt__host_access(function, x->storage, 0);
     if (status || !gt_numel(x)) return status;
     gt__claim_host(x->storage, 0, 1);
     memcpy(data, gt__address(x), gt_nbytes(x));
@@ -4875,18 +4865,16 @@ static gt_status gt__copy_outside(const char *function, const gt_tensor *x, void
   s.pinned = gt__is_pinned(data);
   host.storage = &s;
   host.offset = 0;
-  status = gt__copy_across(function, up ? x : &host, up ? &host : x);
+  const gt_status status = gt__copy_across(function, up ? x : &host, up ? &host : x);
   return status ? status : gt__host_access(function, &s, 1);
 }
 GT_API gt_tensor *gt_from_array(const void *data, gt_shape shape, gt_dtype dtype, gt_device device) {
   gt_tensor *x = gt__new(__func__, shape, dtype, device, 0);
   gt__result r = {__func__, x, x, 1};
-  gt_status status = GT_OK;
   if (!x || !gt_numel(x)) return x;
-  if (!data) status = gt__fail(GT_ERROR_ARGUMENT, "%s: data is NULL", __func__);
-  else if (device.type == GT_CPU) memcpy(x->storage->data, data, gt_nbytes(x));
-  else status = gt__copy_outside(__func__, x, (void *)(uintptr_t)data, 1);
-  return gt__end(&r, status);
+  if (data && device.type == GT_CPU) return memcpy(x->storage->data, data, gt_nbytes(x)), x;
+  return gt__end(&r, data ? gt__copy_outside(__func__, x, (void *)(uintptr_t)data, 1)
+                          : gt__fail(GT_ERROR_ARGUMENT, "%s: data is NULL", __func__));
 }
 GT_API gt_status gt_to_array(const gt_tensor *x, void *host, size_t bytes) {
   if (gt__refuse(__func__, 0, !x)) return gt__failed();
@@ -6197,14 +6185,13 @@ GT_API gt_status gt_set_stream(gt_stream *stream) {
 }
 /* The user may have put work of his own on either stream, so this never relies on an old mark. */
 GT_API gt_status gt_stream_wait_stream(gt_stream *stream, gt_stream *other) {
-  int code = 0;
   if (gt__no_stream(__func__, stream) || gt__no_stream(__func__, other)) return gt__failed();
   if (stream == other || !other->queue) return GT_OK;
+  const int joins = stream->queue && (stream->device.type == other->device.type ||
+                                      stream->device.type == GT_CPU);
   gt__lock();
   other->marked = 0;
-  if (stream->queue && (stream->device.type == other->device.type || stream->device.type == GT_CPU))
-    code = gt__join(stream, other, other->number);
-  else code = gt__await(other, other->number);
+  const int code = joins ? gt__join(stream, other, other->number) : gt__await(other, other->number);
   gt__unlock();
   return gt__report(__func__, other->device, other, code);
 }
@@ -6465,11 +6452,6 @@ static gt_status gt__npy_descr(gt__npy *h) {
   h->swap = *text == (GT__LITTLE_ENDIAN ? '>' : '<');
   return GT_OK;
 }
-static gt_status gt__npy_order(gt__npy *h) {
-  h->fortran = gt__npy_word(h, "True");
-  if (h->fortran || gt__npy_word(h, "False")) return GT_OK;
-  return gt__npy_malformed(h, "fortran_order is neither True nor False");
-}
 static gt_status gt__npy_shape(gt__npy *h) {
   int *n = &h->shape.ndim, comma = 1;
   if (!gt__npy_word(h, "(")) return gt__npy_malformed(h, "shape is not a tuple");
@@ -6487,7 +6469,6 @@ static gt_status gt__npy_shape(gt__npy *h) {
 }
 static gt_status gt__npy_parse(gt__npy *h) {
   static const char *const key[] = {"descr", "fortran_order", "shape"};
-  static gt_status (*const read[])(gt__npy *h) = {gt__npy_descr, gt__npy_order, gt__npy_shape};
   int seen[3] = {0, 0, 0}, comma = 1, k;
   if (!gt__npy_word(h, "{")) return gt__npy_malformed(h, "it does not begin with a brace");
   for (; !gt__npy_word(h, "}"); comma = gt__npy_word(h, ",")) {
@@ -6498,7 +6479,9 @@ static gt_status gt__npy_parse(gt__npy *h) {
     if (k == 3) return GT__NPY_BAD("malformed header: unknown key '%.23s'", h->path, name);
     if (seen[k]++) return gt__npy_malformed(h, "a key stands there twice");
     if (!gt__npy_word(h, ":")) return gt__npy_malformed(h, "no colon after a key");
-    if (read[k](h)) return gt__failed();
+    if (k == 1 && !(h->fortran = gt__npy_word(h, "True")) && !gt__npy_word(h, "False"))
+      return gt__npy_malformed(h, "fortran_order is neither True nor False");
+    if ((k == 0 && gt__npy_descr(h)) || (k == 2 && gt__npy_shape(h))) return gt__failed();
   }
   gt__npy_word(h, ""); /* spaces may follow */
   if (h->p != h->end) return gt__npy_malformed(h, "text after the closing brace");
@@ -6652,21 +6635,17 @@ GT__PRINTF(2, 3) static void gt__put(gt__printer *t, const char *format, ...) {
 }
 static const char *gt__format(gt__printer *t, int64_t i) {
   const gt__num v = t->value[i];
-  if (t->x->dtype == GT_BOOL) {
-    strcpy(t->number, v.i ? "True" : "False");
-  } else if (!gt_is_floating(t->x->dtype)) {
-    snprintf(t->number, sizeof t->number, "%lld", (long long)v.i);
-  } else if (v.f - v.f != 0) { /* NaN or infinite */
-    strcpy(t->number, v.f != v.f ? "nan" : v.f < 0 ? "-inf" : "inf");
-  } else {
-    const int digits = t->integer && !t->scientific ? 0 : GT__PRINT_DIGITS;
-    snprintf(t->number, sizeof t->number, t->scientific ? "%.*e" : "%.*f", digits, v.f);
-    /* The locale's decimal point, of one byte or more, becomes ours; without one ours is added. */
-    char *const point = t->number + strspn(t->number, "-0123456789");
-    const char *const rest = point + strcspn(point, "0123456789");
-    memmove(point + 1, rest, strlen(rest) + 1);
-    *point = '.';
-  }
+  if (t->x->dtype == GT_BOOL) return v.i ? "True" : "False";
+  if (!gt_is_floating(t->x->dtype))
+    return snprintf(t->number, sizeof t->number, "%lld", (long long)v.i), t->number;
+  if (v.f - v.f != 0) return v.f != v.f ? "nan" : v.f < 0 ? "-inf" : "inf";
+  const int digits = t->integer && !t->scientific ? 0 : GT__PRINT_DIGITS;
+  snprintf(t->number, sizeof t->number, t->scientific ? "%.*e" : "%.*f", digits, v.f);
+  /* The locale's decimal point, of one byte or more, becomes ours; without one ours is added. */
+  char *const point = t->number + strspn(t->number, "-0123456789");
+  const char *const rest = point + strcspn(point, "0123456789");
+  memmove(point + 1, rest, strlen(rest) + 1);
+  *point = '.';
   return t->number;
 }
 /* Chooses notation and width; zeros, NaN and infinities have no say in them. */
@@ -6715,18 +6694,6 @@ static void gt__print_suffix(gt__printer *t, int *column, const char *format, co
   gt__put(t, ",%s%*s%s", fits ? "" : "\n", fits ? 1 : GT__PRINT_INDENT, "", text);
   *column = fits ? *column + n + 2 : GT__PRINT_INDENT + n;
 }
-/* Only what another default would not say: PyTorch's rules, but for the torch. of the dtype. */
-static void gt__print_suffixes(gt__printer *t) {
-  const gt_tensor *x = t->x;
-  const int inferred = t->count && (x->dtype == GT_INT64 || x->dtype == GT_BOOL);
-  int column = 2;
-  for (size_t i = 0; i < t->n; i++) column = t->text[i] == '\n' ? 2 : column + 1;
-  if (x->device.type != GT_CPU)
-    gt__print_suffix(t, &column, "device='%s'", gt_device_string(x->device));
-  if (!t->count && x->ndim != 1) gt__print_suffix(t, &column, "size=%s", gt__shape_text(x));
-  if (x->dtype != GT_FLOAT32 && !inferred)
-    gt__print_suffix(t, &column, "dtype=%s", gt_dtype_string(x->dtype));
-}
 /* Copies src into dst; where dst is smaller, the first and last entries of src. */
 static int gt__copy_edges(gt_tensor *dst, const gt_tensor *src, int dim) {
   while (dim < src->ndim && dst->shape[dim] == src->shape[dim]) dim++;
@@ -6738,7 +6705,8 @@ static int gt__copy_edges(gt_tensor *dst, const gt_tensor *src, int dim) {
   from.offset += (src->shape[dim] - GT__PRINT_EDGE) * from.stride[dim];
   return gt__copy_edges(&to, &from, dim + 1);
 }
-/* Makes t->text, to be freed also on failure. */
+/* Makes t->text, to be freed also on failure. Suffixes are only what another default would not say:
+   PyTorch's rules, but for the torch. of the dtype. */
 static gt_status gt__print(gt__printer *t, const gt_tensor *x, const char *function) {
   memset(t, 0, sizeof *t);
   if (gt__refuse(function, 0, !x)) return gt__failed();
@@ -6755,7 +6723,14 @@ static gt_status gt__print(gt__printer *t, const gt_tensor *x, const char *funct
   gt__choose_format(t);
   gt__put(t, t->count ? "tensor(" : "tensor([]");
   if (t->count) gt__print_level(t, 0);
-  gt__print_suffixes(t);
+  const int inferred = t->count && (x->dtype == GT_INT64 || x->dtype == GT_BOOL);
+  int column = 2;
+  for (size_t i = 0; i < t->n; i++) column = t->text[i] == '\n' ? 2 : column + 1;
+  if (x->device.type != GT_CPU)
+    gt__print_suffix(t, &column, "device='%s'", gt_device_string(x->device));
+  if (!t->count && x->ndim != 1) gt__print_suffix(t, &column, "size=%s", gt__shape_text(x));
+  if (x->dtype != GT_FLOAT32 && !inferred)
+    gt__print_suffix(t, &column, "dtype=%s", gt_dtype_string(x->dtype));
   gt__put(t, ")");
   return t->failed ? gt__fail(GT_ERROR_MEMORY, "%s: out of memory", function) : GT_OK;
 }

@@ -1294,7 +1294,8 @@ typedef struct {
 typedef struct {
   char *data;
   int64_t stride[GT_MAX_DIMS];
-  uint8_t dtype, size_log2, pad[6];  /* an element has 1 << size_log2 bytes */
+  uint8_t dtype, size_log2;        /* an element has 1 << size_log2 bytes */
+  uint8_t fresh, pad[5];           /* fresh: memory that is written for the first time */
 } gt__operand;
 typedef struct {
   int64_t count, size[GT_MAX_DIMS];  /* count = product of size[0..ndim); after collapsing */
@@ -1461,6 +1462,9 @@ static int gt__forked;
    one that the processor has is used. Inputs that already have the compute type are read in place.
    Loops run over whole groups of 64 values, so that none of them has a remainder; what stands
    behind the last value is a copy of it, which can raise no floating-point trap of its own. */
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -1973,6 +1977,11 @@ static int gt__cpu_threads(double work) {
 static double gt__cpu_work(const gt__map_args *m) {
   return (double)m->count * (m->program.n_ins + (m->program.heavy ? 16 : 0));
 }
+static void gt__cpu_settle(void) {      /* stores past the caches are seen before what follows */
+#ifdef __SSE2__
+  _mm_sfence();
+#endif
+}
 static void gt__cpu_split(gt__cpu_task task, const void *context, int64_t items, int threads) {
   const gt__cpu_range all = {0, items, 0};
 #ifdef _OPENMP
@@ -1989,12 +1998,14 @@ static void gt__cpu_split(gt__cpu_task task, const void *context, int64_t items,
         const gt__cpu_range range = {i, end - i < each ? end : i + each, me};
         task(context, range);
       }
+      gt__cpu_settle();
     }
     return;
   }
 #endif
   (void)threads;
   if (items > 0) task(context, all);
+  gt__cpu_settle();
 }
 
 /* ---- moving elements of 1, 2, 4 or 8 bytes ---- */
@@ -2049,6 +2060,25 @@ static void gt__cpu_walk(size_t size, int ndim, const int64_t *box, int64_t firs
   }
 }
 
+/* To memory. A result of so many bytes has left the caches before it is read again, so it goes past
+   them, and memory is not read first for what is overwritten: add 1.4, relu 1.6, a cast to float32
+   1.9 times as fast on a Xeon. Not if it is fresh: then the system has just put zeros into the
+   caches. */
+enum { GT__PAST_CACHES = 1 << 26 };
+static int gt__cpu_goes_past(const gt__operand *out, int64_t count) {
+  return !out->fresh && count << out->size_log2 >= GT__PAST_CACHES;
+}
+static void gt__cpu_lay(char *to, const char *from, int64_t bytes, int past) {
+  int64_t i = past ? gt__cpu_least((int64_t)(-(uintptr_t)to & 63), bytes) : bytes;
+  memcpy(to, from, (size_t)i);
+#ifdef __SSE2__
+  for (; i <= bytes - 16; i += 16)
+    _mm_stream_si128((__m128i *)(void *)(to + i),
+                     _mm_loadu_si128((const __m128i *)(const void *)(from + i)));
+#endif
+  memcpy(to + i, from + i, (size_t)(bytes - i));
+}
+
 /* Turns a box over: to[r][c], with `pitch` elements from row to row, becomes what lies r * stride[0] +
    c * stride[1] behind `from`. Up to 16 columns more are written. */
 static void gt__cpu_turn(size_t size, char *to, int64_t pitch, const char *from, int64_t rows,
@@ -2073,7 +2103,7 @@ typedef struct {
   int width, given;                     /* bytes of a value; slots that the caller fills: 0 or 1 */
   int kept;                             /* the first dims of the shape, of `outer` elements */
   int64_t outer, first;                 /* first: of a block, where values depend on their index */
-  int out, in[GT__INPUTS];              /* how the elements of m's operands lie */
+  int out, in[GT__INPUTS], past;        /* how the elements of m's operands lie; gt__cpu_goes_past */
   char *slot[GT__SLOTS];
   char buffer[GT__SLOTS + 1][GT__PITCH] __attribute__((aligned(64)));
   char raw[GT__PITCH] __attribute__((aligned(64)));  /* elements before or after a conversion */
@@ -2104,6 +2134,7 @@ static void gt__cpu_begin(gt__cpu_eval *e, const gt__map_args *m, int given, int
   e->outer = gt__count(kept, m->size);
   for (int k = 0; k < GT__SLOTS; k++) e->slot[k] = e->buffer[k];
   e->out = gt__cpu_lies(&m->out, m->ndim, m->size);
+  e->past = e->out == GT__IN_LINE && gt__cpu_goes_past(&m->out, m->count);
   for (int k = given; k < p->n_in; k++) {
     e->in[k] = gt__cpu_lies(&m->in[k], m->ndim, m->size);
     if (e->in[k] != GT__ONE || !n) continue;
@@ -2198,21 +2229,22 @@ static const char *gt__cpu_values(gt__cpu_eval *e, char *room, int64_t first, in
 static void gt__cpu_put(gt__cpu_eval *e, const gt__cpu_loops *loops, const gt__operand *out,
                         int lies, int ndim, int64_t first, int64_t n, const char *values) {
   const size_t bytes = gt_dtype_size((gt_dtype)out->dtype);
-  char *to = lies == GT__IN_LINE ? out->data + first * (int64_t)bytes : e->raw;
+  const int line = lies == GT__IN_LINE, past = e->past && out == &e->m->out;
+  char *place = line ? out->data + first * (int64_t)bytes : e->raw, *to = past ? e->raw : place;
   if (out->dtype != loops->native) {
     loops->step(GT__TO + out->dtype, to, values, NULL, NULL, n);
     values = to;
   }
-  if (lies != GT__IN_LINE)
+  if (!line)
     gt__cpu_walk(bytes, ndim, e->m->size, first, n, out->data, out->stride, values, NULL);
-  else if (values != to) memcpy(to, values, (size_t)n * bytes);
+  else if (values != place) gt__cpu_lay(place, values, n * (int64_t)bytes, past);
 }
 
 /* ---- map ---- */
 /* Runs the program over elements whose given slots are filled, and stores them. */
 static void gt__cpu_block(gt__cpu_eval *e, int64_t first, int64_t n) {
   const gt__map_args *m = e->m;
-  const int in_place = e->out == GT__IN_LINE && n % GT__GROUP == 0 &&
+  const int in_place = e->out == GT__IN_LINE && n % GT__GROUP == 0 && !e->past &&
                        m->out.dtype == e->loops->native;
   gt__cpu_fetch(e, first, n, 0, 1);
   const char *values = gt__cpu_compute(e, n, in_place ? m->out.data + first * e->width : NULL);
@@ -2264,6 +2296,9 @@ static void gt__cpu_tiles_task(const void *context, gt__cpu_range items) {
     }
     for (int64_t r = 0; r < rows; r++, at += size[y])
       if (m.program.n_ins) gt__cpu_block(&e, at, columns);
+      else if (e.past)
+        gt__cpu_lay(m.out.data + at * (int64_t)width, tiles + (size_t)(r * GT__TURN_PITCH) * width,
+                    columns * (int64_t)width, 1);
       else gt__cpu_walk(width, m.ndim, size, at, columns, m.out.data, m.out.stride,
                         tiles + (size_t)(r * GT__TURN_PITCH) * width, NULL);
   }
@@ -2800,8 +2835,13 @@ static void gt__cpu_copy_task(const void *context, gt__cpu_range items) {
   const gt__copy_args *c = (const gt__copy_args *)context;
   const int64_t first = items.begin * GT__BLOCK;
   const int64_t n = gt__cpu_least(items.end * GT__BLOCK, c->count) - first;
-  gt__cpu_walk(gt_dtype_size((gt_dtype)c->dst.dtype), c->ndim, c->size, first, n, c->dst.data,
-               c->dst.stride, c->src.data, c->src.stride);
+  const size_t size = gt_dtype_size((gt_dtype)c->dst.dtype);
+  if (gt__cpu_lies(&c->dst, c->ndim, c->size) == GT__IN_LINE &&
+      gt__cpu_lies(&c->src, c->ndim, c->size) == GT__IN_LINE)
+    gt__cpu_lay(c->dst.data + first * (int64_t)size, c->src.data + first * (int64_t)size,
+                n * (int64_t)size, gt__cpu_goes_past(&c->dst, c->count));
+  else gt__cpu_walk(size, c->ndim, c->size, first, n, c->dst.data, c->dst.stride, c->src.data,
+                    c->src.stride);
 }
 /* An item is one entry of the index under one place of the dims before it: it moves the box of the
    dims behind. The source does not move along gather_dim but by the index. */
@@ -3477,6 +3517,7 @@ struct gt_storage {
   int pinned;                    /* host memory that a GPU may still be using when a copy returns */
   int pooled;                    /* the class of pinned memory of ours, or 0 */
   int foreign, internal;         /* not from our allocator; not the caller's */
+  int written;                   /* ever, by an operation */
   gt__point use[1 + GT__READS];  /* its last write, then who has read it since */
   int n_read, crowded;           /* crowded: more streams have read it than fit here */
   int readers, writers;          /* threads that work on it at this moment, outside the lock */
@@ -4563,6 +4604,7 @@ static gt__operand *gt__bind(gt__op *op, gt__operand *o, const gt_tensor *x, int
   o->data = gt__address(x);
   o->dtype = (uint8_t)x->dtype;
   o->size_log2 = (uint8_t)__builtin_ctz((unsigned)gt_dtype_size(x->dtype));
+  o->fresh = !op->n_touch && !__atomic_exchange_n(&x->storage->written, 1, __ATOMIC_RELAXED);
   for (int i = 0; i < n; i++) {
     const int d = order[i] - (ndim - x->ndim);
     o->stride[i] = d < 0 || x->shape[d] == 1 ? 0 : x->stride[d];

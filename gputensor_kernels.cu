@@ -2979,7 +2979,7 @@ static int gt__finish_product(const gt__matmul_args *x, gt__product *j, void *st
   gt__map_args m = x->post;
   gt__operand *in = &m.in[0];
   int64_t stride = t->batch;
-  *in = {(char *)t->to, {}, gt__widest[x->compute], (uint8_t)(x->compute == GT__F32 ? 2 : 3), {}};
+  *in = {(char *)t->to, {}, gt__widest[x->compute], (uint8_t)(2 + (x->compute != GT__F32)), 0, {}};
   in->stride[nb + j->turned] = t->row;
   in->stride[nb + !j->turned] = 1;
   for (int d = nb - 1; d >= 0; stride *= m.size[d--]) in->stride[d] = stride;

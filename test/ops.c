@@ -582,6 +582,24 @@ static void test_turned(void) {
       }
 }
 
+/* Results of 64 MB and more go past the caches, unless their memory is fresh. */
+static void test_past_the_caches(void) {
+  const int64_t rows = 4100, columns = 4099, n = rows * columns;
+  gt_tensor *a, *b, *across, *y;
+  if (DEV.type != GT_CPU || QUICK) return;
+  a = gt_reshape(gt_arange(0, (double)n, 1, GT_FLOAT32, DEV), GT_SHAPE(rows, columns));
+  across = gt_transpose(gt_reshape(a, GT_SHAPE(columns, rows)), 0, 1);
+  b = gt_to_dtype(a, GT_BFLOAT16);
+  y = gt_slice(gt_ones(GT_SHAPE(n + 8), GT_FLOAT32, DEV), 0, 1, n + 1, 1);   /* not on 64 bytes */
+  y = gt_reshape(y, GT_SHAPE(rows, columns));
+  CHECK_SAME(gt_add(y, a, b), gt_add(NULL, a, b));
+  CHECK_SAME(gt_eval(y, "a*0.5 + b", across, b), gt_eval(NULL, "a*0.5 + b", across, b));
+  CHECK_SAME(gt_copy(y, a), a);
+  CHECK_SAME(gt_copy(y, b), gt_to_dtype(b, GT_FLOAT32));
+  CHECK_SAME(gt_copy(y, across), gt_contiguous(across));
+  CHECK_SAME(gt_mul(y, y, b), gt_mul(NULL, across, b));   /* in place */
+}
+
 static void test_guards(void) { /* raw memory of the host around input and output */
   int i;
   if (DEV.type != GT_CPU) return;
@@ -623,6 +641,7 @@ int main(int argc, char **argv) {
   }
   RUN(tables);
   RUN(turned);
+  RUN(past_the_caches);
   RUN(guards);
   return check_finish();
 }

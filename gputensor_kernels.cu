@@ -2755,7 +2755,7 @@ struct gt__product {
 };
 /* Cuts C into tiles, and those that would leave multiprocessors idle into parts: of all widths,
    with parts and clusters or not, what takes the fewest clocks by a model. A step takes the tensor
-   cores' or 54 bytes a clock; the rest was measured. Clusters help blocks of several long tiles. */
+   cores' or 54 bytes a clock; the rest was measured. Clusters help narrow and long tiles. */
 static void gt__cut_up(gt__product *j, int blocks) {
   const int steps = (j->p.k - 1) / GT__DEEP + 1, most = j->products > 1 ? steps : steps / 10;
   gt__division t = j->p.t;
@@ -2764,8 +2764,7 @@ static void gt__cut_up(gt__product *j, int blocks) {
   for (int i = 0; i < 16; i++) {
     const int down = 1 + i / 8, room = blocks / down, halves = t.m > 64 ? 2 : 1;
     t.wide = 64 + i % 8 / 2 * 64;
-    t.high = GT__HIGH * down, t.lines = min(t.high, t.m);
-    t.rows = (t.m - 1) / t.high + 1;
+    t.high = GT__HIGH * down, t.lines = min(t.high, t.m), t.rows = (t.m - 1) / t.high + 1;
     if (j->products > 1 && t.wide != 128 && (t.wide > 128 || j->products < 6)) continue;
     t.columns = (t.n - 1) / t.wide + 1;
     t.tiles = t.rows * t.columns * (int)j->x.batch;
@@ -2782,7 +2781,8 @@ static void gt__cut_up(gt__product *j, int blocks) {
     const double load = 128. * j->pieces * (halves * j->p.box + t.wide) / 54;
     const double step = fmax(2.12 * halves * t.wide * j->products, load) *
                         (down > 1 ? .985 : j->products > 1 && t.wide < 128 ? 1.25 : 1);
-    const double clocks = (turns * t.steps + (rest ? t.share : 0)) * step + (down > 1) * 6000. +
+    const double clocks = (turns * t.steps + (rest ? t.share : 0)) * step +
+                          (down > 1 && t.wide > 128 ? 6000 : 0) +
                           (turns + (rest > 0)) * (1000 + (t.direct ? 4. : 12.) * t.wide) +
                           (parts > 1 ? 9000 + rest * parts * t.lines * (t.pitch / 180.) : 0);
     if (clocks < least) least = clocks, j->p.t = t, j->p.down = down;

@@ -4604,7 +4604,8 @@ static gt__operand *gt__bind(gt__op *op, gt__operand *o, const gt_tensor *x, int
   o->data = gt__address(x);
   o->dtype = (uint8_t)x->dtype;
   o->size_log2 = (uint8_t)__builtin_ctz((unsigned)gt_dtype_size(x->dtype));
-  o->fresh = !op->n_touch && !__atomic_exchange_n(&x->storage->written, 1, __ATOMIC_RELAXED);
+  o->fresh = op->device.type == GT_CPU && !op->n_touch && /* only CPUs ask: the output is the first */
+             !__atomic_exchange_n(&x->storage->written, 1, __ATOMIC_RELAXED);
   for (int i = 0; i < n; i++) {
     const int d = order[i] - (ndim - x->ndim);
     o->stride[i] = d < 0 || x->shape[d] == 1 ? 0 : x->stride[d];

@@ -84,14 +84,15 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#ifdef __cplusplus
+#define GT__EXTERN extern "C"
+#else
+#define GT__EXTERN extern
+#endif
 #ifdef GPUTENSOR_STATIC
 #define GT_API static __attribute__((unused))
 #else
-#define GT_API extern
-#endif
-
-#ifdef __cplusplus
-extern "C" {
+#define GT_API GT__EXTERN
 #endif
 
 /* ---- >>errors ----------------------------------------------------------------------------------
@@ -522,10 +523,6 @@ typedef struct gt_with {
 GT_API gt_with gt_with_device(gt_device device);
 GT_API gt_with gt_with_stream(gt_stream *stream);
 GT_API void gt_with_pop(gt_with *with);
-
-#ifdef __cplusplus
-}
-#endif
 
 /* First the text, then the operands, and a NULL so that their list is never empty; in an array of
    tensors the compiler checks that each is one. The list's copy in sizeof is not evaluated. */
@@ -1231,36 +1228,6 @@ GT__FN64 double gt__normal_f64(const uint32_t w[4]) {
   double r = gt__sqrt_f64(GT__MUL(-2.0, gt__log_unit_f64(u)));
   return GT__MUL(r, gt__cos_turns_f64(gt__53_bits(w + 2)));
 }
-#ifdef GPUTENSOR_IMPLEMENTATION
-#include <errno.h>
-#include <limits.h>
-#include <pthread.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
-#if (defined(__NVCC__) || defined(GPUTENSOR_CUDA)) && !defined(GPUTENSOR_NO_CUDA)
-#define GT__CUDA
-#endif
-#if defined(GPUTENSOR_CUDA) && defined(GPUTENSOR_NO_CUDA)
-#error "GPUTENSOR_CUDA and GPUTENSOR_NO_CUDA are both defined: choose one"
-#endif
-#if !defined(GPUTENSOR_MALLOC) && !defined(GPUTENSOR_REALLOC) && !defined(GPUTENSOR_FREE)
-#define GPUTENSOR_MALLOC(n) malloc(n)
-#define GPUTENSOR_REALLOC(p, n) realloc(p, n)
-#define GPUTENSOR_FREE(p) free(p)
-#elif !defined(GPUTENSOR_MALLOC) || !defined(GPUTENSOR_REALLOC) || !defined(GPUTENSOR_FREE)
-#error "define all of GPUTENSOR_MALLOC, GPUTENSOR_REALLOC and GPUTENSOR_FREE, or none"
-#endif
-#define GT__PRINTF(text, first) __attribute__((format(printf, text, first)))
-#endif /* GPUTENSOR_IMPLEMENTATION */
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* ---- >>machine ---------------------------------------------------------------------------------
    What the front end and the back ends share: the program of an expression and the arguments of the
@@ -1371,13 +1338,13 @@ typedef struct {
 } gt__build;
 /* gputensor_kernels.cu defines these. Each starts work on `stream` (a cudaStream_t) of the current
    device and returns a cudaError_t; none allocates or waits. */
-int gt__cuda_copy(const gt__copy_args *args, void *stream);    /* GT__ELEMENTS only */
-int gt__cuda_map(const gt__map_args *args, void *stream);
-int gt__cuda_reduce(const gt__reduce_args *args, void *stream);
-int gt__cuda_matmul(const gt__matmul_args *args, void *stream);
-size_t gt__cuda_matmul_scratch(const gt__matmul_args *args);   /* bytes of post.scratch */
-int gt__cuda_build(gt__build *build);
-int gt__cuda_warmup(void);                                     /* loads every kernel */
+GT__EXTERN int gt__cuda_copy(const gt__copy_args *args, void *stream); /* GT__ELEMENTS only */
+GT__EXTERN int gt__cuda_map(const gt__map_args *args, void *stream);
+GT__EXTERN int gt__cuda_reduce(const gt__reduce_args *args, void *stream);
+GT__EXTERN int gt__cuda_matmul(const gt__matmul_args *args, void *stream);
+GT__EXTERN size_t gt__cuda_matmul_scratch(const gt__matmul_args *args); /* bytes of post.scratch */
+GT__EXTERN int gt__cuda_build(gt__build *build);
+GT__EXTERN int gt__cuda_warmup(void); /* loads every kernel */
 /* The element offset of logical index i under one operand's strides. */
 GT__FN int64_t gt__offset(int64_t i, int ndim, const int64_t *size, const int64_t *stride) {
   int64_t offset = 0;
@@ -1429,6 +1396,31 @@ GT__FOLDS(float, f32, -INFINITY, INFINITY, GT__ADD, GT__MUL)
 GT__FOLDS(double, f64, -INFINITY, INFINITY, GT__ADD, GT__MUL)
 GT__FOLDS(int64_t, i64, INT64_MIN, INT64_MAX, gt__add_i64, gt__mul_i64)
 #ifdef GPUTENSOR_IMPLEMENTATION
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#if (defined(__NVCC__) || defined(GPUTENSOR_CUDA)) && !defined(GPUTENSOR_NO_CUDA)
+#define GT__CUDA
+#endif
+#if defined(GPUTENSOR_CUDA) && defined(GPUTENSOR_NO_CUDA)
+#error "GPUTENSOR_CUDA and GPUTENSOR_NO_CUDA are both defined: choose one"
+#endif
+#if !defined(GPUTENSOR_MALLOC) && !defined(GPUTENSOR_REALLOC) && !defined(GPUTENSOR_FREE)
+#define GPUTENSOR_MALLOC(n) malloc(n)
+#define GPUTENSOR_REALLOC(p, n) realloc(p, n)
+#define GPUTENSOR_FREE(p) free(p)
+#elif !defined(GPUTENSOR_MALLOC) || !defined(GPUTENSOR_REALLOC) || !defined(GPUTENSOR_FREE)
+#error "define all of GPUTENSOR_MALLOC, GPUTENSOR_REALLOC and GPUTENSOR_FREE, or none"
+#endif
+#define GT__PRINTF(text, first) __attribute__((format(printf, text, first)))
 enum { GT__NOT_YET = -1, GT__GPUS = 32 };
 /* A back end is a table of functions. `index` is the device's number; a queue is the back end's own
    (a cudaStream_t; on the CPU a thread, or NULL: the caller does the work), an event likewise. Each
@@ -6795,9 +6787,6 @@ GT_API int64_t gt_to_string(const gt_tensor *x, char *text, size_t size) {
   return length;
 }
 #endif /* GPUTENSOR_IMPLEMENTATION */
-#ifdef __cplusplus
-}
-#endif
 #if defined(__clang__)
 #pragma clang fp contract(on)
 #elif defined(__GNUC__) && !defined(__CUDACC__)

@@ -2987,13 +2987,6 @@ static double gt__cpu_now(void) { /* milliseconds; strict C99 hides finer clocks
 static void gt__cpu_drop(gt__cpu_item *x) { /* with the lock */
   if (x && --x->refs == 0) GPUTENSOR_FREE(x);
 }
-static int gt__cpu_take(gt__cpu_item *x) { /* what an item has to do outside the lock */
-  if (x->op) return gt__cpu_execute(x->op);
-  if (!x->other) return x->wait ? x->wait->code : 0;
-  const int code = x->other->event_ask(x->index, x->event, 1);
-  x->other->event_destroy(x->index, x->event);
-  return code ? GT__CPU_OTHER : 0;
-}
 static void *gt__cpu_serve(void *argument) {
   gt__cpu_queue *q = (gt__cpu_queue *)argument;
   GT__HOLD(gt__cpu_all.lock);
@@ -3006,7 +2999,11 @@ static void *gt__cpu_serve(void *argument) {
     gt__cpu_all.busy += x->op != NULL;
     gt__cpu_share = gt__cpu_all.busy;
     pthread_mutex_unlock(gt__held);
-    const int code = gt__cpu_take(x);
+    int code = x->op ? gt__cpu_execute(x->op) : x->wait ? x->wait->code : 0;
+    if (x->other) {
+      if (x->other->event_ask(x->index, x->event, 1)) code = GT__CPU_OTHER;
+      x->other->event_destroy(x->index, x->event);
+    }
     pthread_mutex_lock(gt__held);
     gt__cpu_all.busy -= x->op != NULL;
     if (x->op) q->finished = x->op->number;

@@ -6439,6 +6439,11 @@ typedef struct {
   int swap, fortran;
   gt_shape shape;
 } gt__npy;
+/* A file and a text that end with their block. */
+static void gt__npy_close(gt__npy *h) { (void)(h->file && fclose(h->file)); }
+static void gt__end_text(char *const *text) { GPUTENSOR_FREE(*text); }
+#define GT__CLOSED __attribute__((cleanup(gt__npy_close)))
+#define GT__OWNED __attribute__((cleanup(gt__end_text)))
 /* A message with the path and what else it takes. */
 #define GT__NPY_BAD(...) gt__fail(GT_ERROR_FORMAT, "gt_load_npy: %s: " __VA_ARGS__)
 static gt_status gt__npy_read(const gt__npy *h, void *to, size_t bytes) {
@@ -6535,13 +6540,11 @@ static gt_status gt__npy_header(gt__npy *h, int64_t *length) {
   if (bytes > GT__NPY_HEADER || *length < 0)
     return GT__NPY_BAD("a header of %lld bytes is %s", h->path, (long long)bytes,
                        *length < 0 ? "longer than the file" : "too long");
-  char *const text = (char *)gt__malloc("gt_load_npy", (size_t)bytes + 1);
+  GT__OWNED char *const text = (char *)gt__malloc("gt_load_npy", (size_t)bytes + 1);
   if (!text) return GT_ERROR_MEMORY;
   h->p = text;
   h->end = text + bytes;
-  const int failed = gt__npy_read(h, text, (size_t)bytes) || gt__npy_parse(h);
-  GPUTENSOR_FREE(text);
-  return failed ? gt__failed() : GT_OK;
+  return gt__npy_read(h, text, (size_t)bytes) || gt__npy_parse(h) ? gt__failed() : GT_OK;
 }
 /* Sizes of 0 count as 1 here: what the other sizes say together must be representable too. */
 static gt_status gt__npy_check_length(const gt__npy *h, int64_t length) {
@@ -6571,28 +6574,23 @@ static gt_status gt__npy_elements(const gt__npy *h, gt_tensor *x) {
   return GT_OK;
 }
 /* Elements in Fortran order are those of the reversed shape in C order: read so, then turned. */
-static gt_tensor *gt__npy_load(gt__npy *h, gt_device device) {
-  struct stat info;
-  if (stat(h->path, &info) || S_ISFIFO(info.st_mode))
-    return GT__NULL(GT_ERROR_FILE, "gt_load_npy: %s: not a file with a length", h->path);
-  int64_t length = (int64_t)info.st_size;
-  if (gt__npy_header(h, &length) || gt__npy_check_length(h, length)) return NULL;
-  const int last = h->shape.ndim - 1, half = h->fortran ? h->shape.ndim / 2 : 0;
-  for (int d = 0; d < half; d++) gt__swap(&h->shape.size[d], &h->shape.size[last - d]);
-  GT__LOCAL gt_tensor *host = gt_empty(h->shape, h->dtype, gt_cpu());
-  if (!host || gt__npy_elements(h, host)) return NULL;
-  gt_tensor turned = gt__plain(host);
-  for (int d = 0; d < half; d++) gt__swap_dims(&turned, d, last - d);
-  return gt__converted("gt_load_npy", &turned, h->dtype, device, GT__DENSE);
-}
 GT_API gt_tensor *gt_load_npy(const char *path, gt_device device) {
+  struct stat info;
   if (gt__check_device(__func__, device)) return NULL;
   if (!path) return GT__NULL(GT_ERROR_ARGUMENT, "gt_load_npy: the path is NULL");
-  gt__npy h = {path, fopen(path, "rb"), NULL, NULL, GT_BOOL, 0, 0, {0, {0}}};
+  gt__npy h GT__CLOSED = {path, fopen(path, "rb"), NULL, NULL, GT_BOOL, 0, 0, {0, {0}}};
   if (!h.file) return GT__NULL(GT_ERROR_FILE, "gt_load_npy: %s: %s", path, strerror(errno));
-  gt_tensor *x = gt__npy_load(&h, device);
-  fclose(h.file);
-  return x;
+  if (stat(path, &info) || S_ISFIFO(info.st_mode))
+    return GT__NULL(GT_ERROR_FILE, "gt_load_npy: %s: not a file with a length", path);
+  int64_t length = (int64_t)info.st_size;
+  if (gt__npy_header(&h, &length) || gt__npy_check_length(&h, length)) return NULL;
+  const int last = h.shape.ndim - 1, half = h.fortran ? h.shape.ndim / 2 : 0;
+  for (int d = 0; d < half; d++) gt__swap(&h.shape.size[d], &h.shape.size[last - d]);
+  GT__LOCAL gt_tensor *host = gt_empty(h.shape, h.dtype, gt_cpu());
+  if (!host || gt__npy_elements(&h, host)) return NULL;
+  gt_tensor turned = gt__plain(host);
+  for (int d = 0; d < half; d++) gt__swap_dims(&turned, d, last - d);
+  return gt__converted("gt_load_npy", &turned, h.dtype, device, GT__DENSE);
 }
 /* Writes PATH.tmp, then renames it: a reader never sees half a file. */
 static gt_status gt__npy_save(const char *path, const char *temporary, const gt_tensor *host) {
@@ -6620,19 +6618,16 @@ static gt_status gt__npy_save(const char *path, const char *temporary, const gt_
   return gt__fail(GT_ERROR_FILE, "gt_save_npy: %s %s for %s: %s; an older file is untouched",
                   written ? "renaming" : "writing", temporary, path, strerror(error));
 }
-/* In C order. */
-GT_API gt_status gt_save_npy(const char *path, const gt_tensor *x) {
+GT_API gt_status gt_save_npy(const char *path, const gt_tensor *x) { /* in C order */
   if (gt__refuse(__func__, 0, !x)) return gt__failed();
   if (!path) return gt__fail(GT_ERROR_ARGUMENT, "gt_save_npy: the path is NULL");
   const size_t n = strlen(path) + sizeof ".tmp";
-  char *temporary = (char *)gt__malloc(__func__, n);
+  GT__OWNED char *const temporary = (char *)gt__malloc(__func__, n);
   if (!temporary) return GT_ERROR_MEMORY;
   snprintf(temporary, n, "%s.tmp", path);
   const gt_dtype dtype = x->dtype == GT_BFLOAT16 ? GT_FLOAT32 : x->dtype;
   GT__LOCAL gt_tensor *host = gt__converted(__func__, x, dtype, gt_cpu(), GT__DENSE);
-  const gt_status status = host ? gt__npy_save(path, temporary, host) : gt__failed();
-  GPUTENSOR_FREE(temporary);
-  return status;
+  return host ? gt__npy_save(path, temporary, host) : gt__failed();
 }
 
 /* ---- >>print -----------------------------------------------------------------------------------

@@ -3347,23 +3347,21 @@ static size_t gt__cuda_scratch(const gt__op *op) {
   if (op->kind != GT__REDUCE || r->n_chunk <= 1) return 0;
   return (size_t)r->outer * (size_t)r->n_chunk * sizeof(gt__partial);
 }
-static int gt__cuda_bytes(const gt__copy_args *c, cudaStream_t stream) {
-  char *dst = c->dst.data, *src = c->src.data;
-  const size_t bytes = (size_t)c->bytes;
-  if (c->dst_index < 0 || c->src_index < 0)
-    return gt__cuda_done(cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDefault, stream));
-  return gt__cuda_done(cudaMemcpyPeerAsync(dst, c->dst_index, src, c->src_index, bytes, stream));
-}
 static int gt__cuda_run(int index, void *queue, const gt__op *op) {
   const cudaStream_t stream = gt__cuda_stream(queue);
+  const gt__copy_args *c = &op->u.copy;
   GT__ENTER(index);
-  if (!code)
-    code = op->kind == GT__MAP                 ? gt__cuda_map(&op->u.map, stream)
-           : op->kind == GT__REDUCE            ? gt__cuda_reduce(&op->u.reduce, stream)
-           : op->kind == GT__MATMUL            ? gt__cuda_matmul(&op->u.matmul, stream)
-           : op->u.copy.kind == GT__ELEMENTS ? gt__cuda_copy(&op->u.copy, stream)
-                                               : gt__cuda_bytes(&op->u.copy, stream);
-  return code;
+  if (code) return code;
+  if (op->kind == GT__MAP) return gt__cuda_map(&op->u.map, stream);
+  if (op->kind == GT__REDUCE) return gt__cuda_reduce(&op->u.reduce, stream);
+  if (op->kind == GT__MATMUL) return gt__cuda_matmul(&op->u.matmul, stream);
+  if (c->kind == GT__ELEMENTS) return gt__cuda_copy(c, stream);
+  const size_t bytes = (size_t)c->bytes;
+  return gt__cuda_done(
+      c->dst_index < 0 || c->src_index < 0
+          ? cudaMemcpyAsync(c->dst.data, c->src.data, bytes, cudaMemcpyDefault, stream)
+          : cudaMemcpyPeerAsync(c->dst.data, c->dst_index, c->src.data, c->src_index, bytes,
+                                stream));
 }
 /* -- queues and events -- */
 static int gt__cuda_queue_create(int index, int priority, void **out) { /* CUDA clips priorities */

@@ -190,8 +190,7 @@ typedef struct gt_tensor {
 
 typedef struct gt_generator { uint64_t seed, offset; } gt_generator; /* see >>random */
 
-/* Making. `shape` is GT_SHAPE(2, 3) or GT_SHAPE_0D; sizes are checked for overflow. gt_empty does
-   not set its elements. On a GPU all of these return before the work is done. */
+/* Making. `shape` is GT_SHAPE(2, 3) or GT_SHAPE_0D. gt_empty does not set its elements. */
 GT_API gt_tensor *gt_empty(gt_shape shape, gt_dtype dtype, gt_device device);
 GT_API gt_tensor *gt_zeros(gt_shape shape, gt_dtype dtype, gt_device device);
 GT_API gt_tensor *gt_ones(gt_shape shape, gt_dtype dtype, gt_device device);
@@ -432,10 +431,9 @@ GT_API gt_tensor *gt_randint(int64_t low, int64_t high, gt_shape shape, gt_dtype
 GT_API gt_tensor *gt_randperm(int64_t n, gt_device device, gt_generator *generator); /* int64 */
 
 /* ---- >>streams ---------------------------------------------------------------------------------
-   A stream is a queue of work in order; streams of one device may overlap. The current stream
-   belongs to the thread and the device. A created CPU stream is a thread with a queue: calls on CPU
-   tensors then return before the work is done, and wait only while 64 operations are queued. The
-   default CPU stream works at once, in the caller. A negative priority is more urgent.
+   A stream is a queue of work in order; streams of one device may overlap. A thread has a current
+   stream for each device. A created CPU stream is a thread with a queue: calls return at once, or
+   when fewer than 64 operations are queued. A negative priority is more urgent.
    Streams cannot race: an operation waits for the work of other streams on the same tensors, reads
    after writes, writes after reads and writes, on the device where it can; freed memory is not
    used again before all streams are done with it. At most 256 streams live at a time.
@@ -490,11 +488,10 @@ GT_API size_t gt_max_memory_allocated(gt_device device);
 GT_API size_t gt_memory_reserved(gt_device device);
 GT_API gt_status gt_reset_peak_memory_stats(gt_device device);
 GT_API gt_status gt_empty_cache(void);
-/* What happened since the start or gt_reset_stats, in all threads: copies between devices by direction
-   and by how they went, operations, waits between streams, and waits of the host for a stream that
-   the library put in (not those that the caller asked for by a synchronize function). ASYNC: with
-   pinned memory or between GPUs; the call returned at once. STAGED: from ordinary memory, through
-   pinned memory; the call returned when it was read. BLOCKING: to ordinary memory; when it was there. */
+/* What happened since the start or gt_reset_stats, in all threads: copies between devices,
+   operations, waits between streams, and waits of the host that no call asked for. ASYNC: with
+   pinned memory or between GPUs; the call returned at once. STAGED: from ordinary memory through
+   pinned memory; it returned when it was read. BLOCKING: to ordinary memory; when it was there. */
 enum { GT_HOST_TO_DEVICE, GT_DEVICE_TO_HOST, GT_DEVICE_TO_DEVICE };
 enum { GT_COPY_ASYNC, GT_COPY_STAGED, GT_COPY_BLOCKING };
 typedef struct gt_statistics {
@@ -597,8 +594,7 @@ struct gt__list {
 GT__ROUNDED(GT__ADD, add) GT__ROUNDED(GT__SUB, sub) GT__ROUNDED(GT__MUL, mul)
 GT__ROUNDED(GT__DIV, div)
 GT__FN float  gt__sqrt_f32(float x)  { return __fsqrt_rn(x); }
-/* 1/x without a branch for difficult cases: x in [1, 2^64). It is correctly rounded, as a trial of
-   all mantissas shows. */
+/* 1/x for x in [1, 2^64) without a branch; correctly rounded, as a trial of all mantissas shows. */
 GT__FN float gt__easy_reciprocal(float x) {
   float r;
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
@@ -718,8 +714,7 @@ GT__LIMIT(gt__at_most, "min", <) GT__LIMIT(gt__at_least, "max", >)
 GT__FN float gt__neg_if_f32(float x, uint32_t sign) {
   return gt__float_f32(gt__bits_f32(x) ^ (sign & 0x80000000u));
 }
-/* 2^(n + more) if that is normal. Of n the low nine bits suffice, such as those of k = n + rounder:
- * the exponent wraps to the right value. */
+/* 2^(n + more) if that is normal. The low nine bits of n suffice, as of k = n + rounder. */
 GT__FN float gt__pow2_f32(uint32_t n, int more) { return gt__float_f32((n + 127u + more) << 23); }
 /* y 2^n for |n| <= 190, n as above, in two factors, so that only the last product can round. For
  * n > 0 the sign bit of `sign` is 0, for n < 0 it is 1; it picks 2^64 or 2^-64 as the last one. */
@@ -728,8 +723,7 @@ GT__FN float gt__scale_f32(float y, uint32_t n, uint32_t sign) {
   float last = gt__float_f32(0x7f000000u - first);
   return GT__MUL(GT__MUL(y, gt__float_f32((n << 23) + first)), last);
 }
-/* e^r - 1 for |r| <= ln2/2: r + r^2 q(r), fit 2^-26. */
-GT__FN float gt__expm1_poly(float r) {
+GT__FN float gt__expm1_poly(float r) { /* for |r| <= ln2/2: r + r^2 q(r), fit 2^-26 */
   static const float c[] = {0x1.fffffep-2f, 0x1.5554b2p-3f, 0x1.5556fep-5f, 0x1.1226b6p-7f,
                             0x1.6b900cp-10f};
   return gt__fma_f32(GT__MUL(r, r), GT__POLY(f32, r, c), r);
@@ -756,8 +750,7 @@ GT__FN float gt__exp_f32(float x) {
   const float c = gt__at_most(89.0f, gt__at_least(-104.0f, x));
   return gt__exp_of(c, 0, gt__bits_f32(x));   /* or compilers decide the sign three times */
 }
-/* e^x, which is to be normal. */
-GT__FN float gt__exp_normal(float x) {
+GT__FN float gt__exp_normal(float x) { /* e^x, which is to be normal */
   float r;
   uint32_t n = gt__exp_split(x, &r);
   return GT__MUL(GT__ADD(1.0f, gt__expm1_poly(r)), gt__pow2_f32(n, 0));
@@ -872,8 +865,7 @@ GT__FN float gt__log1p_f32(float x) {
   y = gt__log_edges(u, y);
   return gt__abs_f32(x) < 0x1p-25f ? x : y;
 }
-/* log(1 + e^x) = max(x,0) + log(1 + e^-|x|) */
-GT__FN float gt__softplus_f32(float x) {
+GT__FN float gt__softplus_f32(float x) { /* log(1 + e^x) = max(x,0) + log(1 + e^-|x|) */
   float a = gt__abs_f32(x), e = gt__exp_of(-gt__at_most(110.0f, a), 0, gt__minus);
   return GT__ADD(x > 0.0f ? x : 0.0f, gt__log1p_f32(e));
 }
@@ -916,8 +908,7 @@ GT__FN uint32_t gt__trig_far(float a, float *r, float *r_lo) {
   *r_lo = gt__neg_if_f32(b, neg);
   return n;
 }
-/* a alone decides, so the GPU's branch and the CPU's select agree; a caller who knows that no `a` is
- * far leaves the rest out. Near, infinity becomes a NaN. */
+/* a alone decides: a branch and a select agree. any: 0 if no `a` is far. Near, inf becomes NaN. */
 GT__FN uint32_t gt__trig_reduce(float a, int any, float *r, float *r_lo) {
   uint32_t far = any & (a >= 0x1p+15f) & (a < INFINITY), n = gt__trig_near(a, r, r_lo), fn;
   float fr, fl;
@@ -981,8 +972,7 @@ GT__FN float gt__acos_f32(float x) {
   float big = x < 0.0f ? GT__MUL(2.0f, gt__from_pio2(t)) : GT__MUL(2.0f, t);
   return a > 0.5f ? big : gt__from_pio2(gt__copysign_f32(t, x));
 }
-/* atan(q) for 0 <= q <= 1: q + q^3 p(q^2), fit 2^-26.6 */
-GT__FN float gt__atan_core(float q) {
+GT__FN float gt__atan_core(float q) { /* for 0 <= q <= 1: q + q^3 p(q^2), fit 2^-26.6 */
   static const float c[] = {-0x1.55553ep-2f, 0x1.9991e6p-3f, -0x1.2420b4p-3f,
                             0x1.c08f2ep-4f, -0x1.58147ap-4f, 0x1.da5af6p-5f,
                             -0x1.fdf30ap-6f, 0x1.64b6d6p-7f, -0x1.d482ccp-10f};
@@ -1209,8 +1199,7 @@ GT__FN64 double gt__log_unit_f64(double u) {
   r = gt__fma_f64(s, GT__SUB(f, r), GT__MUL(e, -0x1.9ef35793c7673p-41));
   return gt__fma_f64(e, 0x1.62e42fefa2p-1, GT__SUB(f, r));
 }
-/* cos of v 2^-53 turns */
-GT__FN64 double gt__cos_turns_f64(int64_t v) {
+GT__FN64 double gt__cos_turns_f64(int64_t v) { /* of v 2^-53 turns */
   static const double sines[] = {-1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880, -1.0 / 39916800,
                                  1.0 / 6227020800, -1.0 / 1307674368000, 1.0 / 355687428096000};
   static const double cosines[] = {1.0 / 24, -1.0 / 720, 1.0 / 40320, -1.0 / 3628800,
@@ -1231,10 +1220,9 @@ GT__FN64 double gt__normal_f64(const uint32_t w[4]) {
 
 /* ---- >>machine ---------------------------------------------------------------------------------
    What the front end and the back ends share: the program of an expression and the arguments of the
-   four primitives. All of it is plain data, copied by value into kernel parameters.
-   The accumulator machine: acc = op(acc, slot[b], slot[c]). Slots hold, in this order, the inputs,
-   the constants and the temporaries. A loader fills input slots, converting to the compute type;
-   the store converts acc to the output's dtype. */
+   four primitives, plain data that is copied by value into kernel parameters.
+   The accumulator machine: acc = op(acc, slot[b], slot[c]). Slots hold inputs, constants and then
+   temporaries. Inputs become the compute type when loaded, acc the output's dtype when stored. */
 enum { GT__F32, GT__F64, GT__I64 };                /* compute types: float, double, int64_t */
 enum { GT__CODE = 64, GT__SLOTS = 16, GT__INPUTS = 8 };
 enum {
@@ -1298,9 +1286,8 @@ typedef struct {
   gt__operand out;
 } gt__reduce_args;
 /* C(batch, M, N) = A(batch, M, K) x B(batch, K, N), then post.program over C: post.size is the batch
-   dims (n_batch of them), M, N; its input 0 is the product; the other inputs and
-   out are operands of that shape. a and b have strides along the batch dims; the matrix strides are
-   separate. Products are added in `compute`, which is post.program.compute too. */
+   dims (n_batch of them), M, N; input 0 is the product, out and the other inputs have that shape. a
+   and b have strides along the batch dims only. `compute`, of sums, is post.program.compute too. */
 typedef struct {
   int64_t m, n, k, batch;                /* batch: product of the batch sizes */
   int64_t a_row, a_col, b_row, b_col;
@@ -1397,7 +1384,6 @@ GT__FOLDS(double, f64, -INFINITY, INFINITY, GT__ADD, GT__MUL)
 GT__FOLDS(int64_t, i64, INT64_MIN, INT64_MAX, gt__add_i64, gt__mul_i64)
 #ifdef GPUTENSOR_IMPLEMENTATION
 #include <errno.h>
-#include <limits.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -2835,8 +2821,7 @@ static void gt__cpu_copy_task(const void *context, gt__cpu_range items) {
   else gt__cpu_walk(size, c->ndim, c->size, first, n, c->dst.data, c->dst.stride, c->src.data,
                     c->src.stride);
 }
-/* An item is one entry of the index under one place of the dims before it: it moves the box of the
-   dims behind. The source does not move along gather_dim but by the index. */
+/* An item, one entry of the index under one place of the dims before it, moves the box behind. */
 static void gt__cpu_gather_task(const void *context, gt__cpu_range items) {
   static const int64_t zero = 0, still[GT_MAX_DIMS] = {0};
   const gt__copy_args *c = (const gt__copy_args *)context;
@@ -3176,9 +3161,8 @@ static int gt__cuda_done(cudaError_t error) {
   return error == cudaErrorNotReady ? (int)GT__NOT_YET : (int)error;
 }
 /* -- which devices, and the current one --
-   The runtime's cudaSetDevice creates a context where there is none, also when it only sets back what
-   was. So we put a device's context on top of the thread's stack of contexts and take it off again,
-   by four functions of the driver that the runtime hands out. */
+   cudaSetDevice creates a context where there is none, also when it only sets back what was. So a
+   device's context goes on top of the thread's stack of contexts and off again, by the driver. */
 static int gt__cuda_driver(const char *name, void *function) {
   enum cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
   void *p = NULL;
@@ -3337,7 +3321,6 @@ static int gt__cuda_pinned(const void *p) {
   if (!code) code = gt__cuda_done(cudaPointerGetAttributes(&a, p));
   return code || a.type == cudaMemoryTypeHost;
 }
-/* -- work -- */
 static size_t gt__cuda_scratch(const gt__op *op) {
   const gt__reduce_args *r = &op->u.reduce;
   if (op->kind == GT__MATMUL) {
@@ -3363,7 +3346,6 @@ static int gt__cuda_run(int index, void *queue, const gt__op *op) {
           : cudaMemcpyPeerAsync(c->dst.data, c->dst_index, c->src.data, c->src_index, bytes,
                                 stream));
 }
-/* -- queues and events -- */
 static int gt__cuda_queue_create(int index, int priority, void **out) { /* CUDA clips priorities */
   GT__ON(index, cudaStreamCreateWithPriority((cudaStream_t *)out, cudaStreamNonBlocking, priority))
 }
@@ -3402,7 +3384,6 @@ static void gt__cuda_shutdown(void) {
     if (!code) gt__gpu.pool[i] = NULL;
   }
 }
-/* -- errors -- */
 static gt_status gt__cuda_classify(int code) {
   switch (code) { /* numbers, since older runtimes lack some of the names */
     case 0: return GT_OK;
@@ -3679,7 +3660,6 @@ GT_API const char *gt_device_string(gt_device device) {
   snprintf(text, 32, "cuda:%d", (int)device.index);
   return text;
 }
-/* Are operands i and j on one device? */
 static gt_status gt__check_devices(const char *function, int i, const gt_tensor *x, int j,
                                    const gt_tensor *y) {
   if (gt__same_device(x->device, y->device)) return GT_OK;
@@ -3688,9 +3668,12 @@ static gt_status gt__check_devices(const char *function, int i, const gt_tensor 
                   gt__shape_text(y), gt_device_string(y->device));
 }
 /* -- dtypes -- */
-static const struct { const char *name; uint8_t size, kind; } gt__dtype[GT_DTYPES] = {
-    {"bool", 1, 0},    {"uint8", 1, 1},    {"int8", 1, 1},     {"int16", 2, 1},   {"int32", 4, 1},
-    {"int64", 8, 1},   {"float16", 2, 2},  {"bfloat16", 2, 2}, {"float32", 4, 2}, {"float64", 8, 2}};
+/* npy: the type in a .npy file; NumPy does not have bfloat16, which is written as float32. */
+static const struct { const char *name, *npy; uint8_t size, kind; } gt__dtype[GT_DTYPES] = {
+    {"bool", "b1", 1, 0},    {"uint8", "u1", 1, 1},    {"int8", "i1", 1, 1},
+    {"int16", "i2", 2, 1},   {"int32", "i4", 4, 1},    {"int64", "i8", 8, 1},
+    {"float16", "f2", 2, 2}, {"bfloat16", "f4", 2, 2}, {"float32", "f4", 4, 2},
+    {"float64", "f8", 8, 2}};
 static int gt__is_dtype(gt_dtype d) { return (int)d >= 0 && d < GT_DTYPES; }
 GT_API size_t gt_dtype_size(gt_dtype d) { return gt__is_dtype(d) ? gt__dtype[d].size : 0; }
 GT_API const char *gt_dtype_string(gt_dtype d) { return gt__is_dtype(d) ? gt__dtype[d].name : "?"; }
@@ -3698,8 +3681,7 @@ GT_API int gt_is_floating(gt_dtype d) { return gt__is_dtype(d) && gt__dtype[d].k
 static int gt__compute_of(gt_dtype d) {
   return d == GT_FLOAT64 ? GT__F64 : gt_is_floating(d) ? GT__F32 : GT__I64;
 }
-/* PyTorch's table. The enum is in promotion order but for two pairs of equals: uint8 with int8
-   needs int16, and float16 with bfloat16 float32. */
+/* PyTorch's table, the order of the enum, in which two pairs of equals become the next higher. */
 GT_API gt_dtype gt_promote_types(gt_dtype a, gt_dtype b) {
   const gt_dtype low = a < b ? a : b, high = a < b ? b : a;
   if (!gt__is_dtype(a) || !gt__is_dtype(b))
@@ -3944,8 +3926,7 @@ static void gt__claim(int n, int write, struct gt_storage *const *touch, int by)
     else touch[i]->readers += by;
   if (by < 0) pthread_cond_broadcast(&gt__idle);
 }
-/* A reader that s knows of needs no place beside one that is on s. An unordered write may be older
-   than the reader that stands for its stream: the newer one stays. */
+/* A reader that s knows of needs no place beside one on s. Of one stream the newest stays. */
 static void gt__add_reader(struct gt_storage *x, const gt_stream *s, gt__point p) {
   int k = 1;
   while (k <= x->n_read && x->use[k].slot != p.slot && !gt__knows(s, x->use[k])) k++;
@@ -3968,7 +3949,6 @@ static gt_status gt__check_fault(void) {
   return gt__fail(GT_ERROR_ARGUMENT, "gt_index_select: an index on the GPU was out of range; the "
                                      "entries that it named are 0");
 }
-/* Lets the host read or write the storage's memory. */
 static gt_status gt__host_access(const char *function, struct gt_storage *storage, int writes) {
   int code, waited = 0;
   gt__lock();
@@ -3982,8 +3962,7 @@ static void gt__claim_host(struct gt_storage *storage, int writes, int by) {
   GT__HOLD(gt__mutex);
   gt__claim(1, writes, &storage, by);
 }
-/* Is memory of the caller's page-locked? */
-static int gt__is_pinned(const void *p) {
+static int gt__is_pinned(const void *p) { /* memory of the caller's */
   GT__HOLD(gt__mutex);
   return gt__cuda_pinned(p);
 }
@@ -4053,7 +4032,6 @@ static int gt__storage_fill(struct gt_storage *s, const char *function) {
   gt__note(s, stream, function, 1);
   return 0;
 }
-/* Out of memory: what was asked, what there is, and who holds most. */
 static void gt__no_memory(const char *function, gt_device device, size_t bytes) {
   char owners[400] = "";
   size_t n = 0, last = SIZE_MAX, reserved, available, total, held;
@@ -4192,14 +4170,12 @@ GT_API void gt_free(gt_tensor *x) {
   else gt__storage_end(x->storage);
   GPUTENSOR_FREE(x);
 }
-/* A handle that ends with its block. */
 static void gt__end_local(gt_tensor **x) { gt_free(*x); }
-#define GT__LOCAL __attribute__((cleanup(gt__end_local)))
+#define GT__LOCAL __attribute__((cleanup(gt__end_local))) /* a handle that ends with its block */
 GT_API gt_tensor *gt_retain(const gt_tensor *x) {
   return gt__refuse(__func__, 0, !x) ? NULL : gt__handle(__func__, x);
 }
-/* Checks a shape and a dtype and fills a model of a contiguous tensor. Sizes are multiplied without
-   the zeros, so that views of an empty tensor cannot overflow either. */
+/* Fills a model of a contiguous tensor. Sizes of 0 count as 1, so that no view of it overflows. */
 static gt_status gt__model(const char *function, gt_tensor *x, gt_shape shape, gt_dtype dtype,
                            gt_device device) {
   int64_t n = 1, limit;
@@ -4645,8 +4621,7 @@ static uintptr_t gt__end_of(const gt_tensor *x) { /* the address behind its last
   for (int d = 0; d < x->ndim; d++) n += (x->shape[d] - 1) * x->stride[d];
   return (uintptr_t)gt__address(x) + (uintptr_t)n * gt_dtype_size(x->dtype);
 }
-/* Do the bytes of x and y meet? By their outer bounds, which may say yes too often. Two storages do
-   where both wrap the same foreign memory. */
+/* Do x and y meet, by their outer bounds? Two storages can if both wrap the same foreign memory. */
 static int gt__overlaps(const gt_tensor *x, const gt_tensor *y) {
   if (x->storage != y->storage && !(x->storage->foreign && y->storage->foreign)) return 0;
   return gt_numel(x) && gt_numel(y) && (uintptr_t)gt__address(x) < gt__end_of(y) &&
@@ -4806,7 +4781,6 @@ static gt_status gt__copy_staged(const char *function, const gt_tensor *to, cons
   gt__claim_host(host, !up, -1);
   return status;
 }
-/* Bytes between any two devices, counted. */
 static gt_status gt__copy_across(const char *function, const gt_tensor *to, const gt_tensor *from) {
   const int direction = from->device.type == GT_CPU ? GT_HOST_TO_DEVICE
                         : to->device.type == GT_CPU ? GT_DEVICE_TO_HOST : GT_DEVICE_TO_DEVICE;
@@ -4825,8 +4799,7 @@ static gt_status gt__copy_across(const char *function, const gt_tensor *to, cons
 }
 static gt_tensor *gt__eval_at(const char *function, gt_tensor *out, const gt_tensor *like,
                               const char *text, int n, const gt_tensor *const *x);
-/* dst = src of the same shape. Between devices only dense bytes of one dtype go: src is converted
-   and made dense where it is, what arrives is scattered where dst is. */
+/* dst = src of one shape. Between devices go dense bytes of dst's dtype: src becomes that first. */
 static gt_status gt__copy_into(const char *function, gt_tensor *dst, const gt_tensor *src) {
   const int crosses = !gt__same_device(dst->device, src->device);
   const int sent = crosses && gt_is_contiguous(src) && src->dtype == dst->dtype;
@@ -4948,8 +4921,7 @@ GT_API int64_t gt_item_int64(const gt_tensor *x) {
 }
 
 /* ---- >>parser ----------------------------------------------------------------------------------
-   Text becomes a tree of nodes, children before parents. Leaves are operands, numbers, and the
-   element's index; the rest are operations of the table. */
+   Text becomes a tree of nodes, children before parents. Leaves are operands, numbers and index. */
 enum { GT__OPERAND = GT__OPS, GT__WHOLE, GT__REAL, GT__NODES };
 enum { GT__ARITH, GT__FLOAT, GT__BOOL, GT__INT, GT__WHERE };
 enum { GT__LIGHT, GT__HEAVY };
@@ -4999,8 +4971,7 @@ static int gt__add_node(gt__tree *t, int op, int c0, int c1, int c2) {
   t->node[t->n] = v;
   return t->root = t->n++;
 }
-/* GT__OPERAND or GT__WHOLE. */
-static int gt__add_whole(gt__tree *t, int op, int64_t value) {
+static int gt__add_whole(gt__tree *t, int op, int64_t value) { /* GT__OPERAND or GT__WHOLE */
   t->node[gt__add_node(t, op, 0, 0, 0)].value.i = value;
   return t->root;
 }
@@ -5168,8 +5139,7 @@ static gt_status gt__parse_text(gt__tree *t) {
    is cut off is computed into a temporary tensor first and becomes an operand. */
 /* The higher of two compute types, from int64_t over float to double. */
 static int gt__higher(int a, int b) { return a == GT__F64 || b == GT__I64 ? a : b; }
-/* PyTorch's result type (ATen/native/TypeProperties.cpp tells the rule): each level by itself, then
-   a lower level counts only where its kind is higher. */
+/* As PyTorch's TypeProperties.cpp: of lower levels only those count whose kind is higher. */
 static gt_dtype gt__promote(const gt__tree *t, const gt__node *v, int first, int last) {
   gt_dtype own[3] = {GT_BOOL, GT_BOOL, GT_BOOL}, best = GT_BOOL; /* as with nothing */
   for (int k = first; k < last; k++) {
@@ -5224,8 +5194,7 @@ static gt_status gt__annotate(gt__tree *t) {
   }
   return GT_OK;
 }
-/* Is an integer node exact in float or double? Then it need not be cut off. Comparisons and logic of
-   small integers are; sums and products may grow and are not asked about. */
+/* Is an integer node exact in float or double? Sums and products, which may grow, count as not. */
 static int gt__exact_in(const gt__tree *t, int i, int compute) {
   const gt__node *v = &t->node[i];
   const int64_t limit = compute == GT__F32 ? (int64_t)1 << 24 : (int64_t)1 << 53;
@@ -5308,8 +5277,7 @@ static int gt__save(gt__code *g) {
   gt__emit(g, GT__SAVE, 0, 0, slot);
   return slot;
 }
-/* Code that leaves node i in acc. Operands that are not leaves are computed into temporaries first;
-   the left one last, since it stays in acc. */
+/* Leaves node i in acc: operands that are no leaves into temporaries first, the left one last. */
 static void gt__generate(gt__code *g, int i) {
   const gt__node *v = &g->t->node[i];
   const int32_t *child = v->child;
@@ -5415,8 +5383,7 @@ static gt_status gt__launch_map(const char *function, const gt__code *g, const g
 }
 static gt_status gt__prepare(gt__tree *t, int i, int compute, gt__code *g);
 static const gt_dtype gt__widest[] = {GT_FLOAT32, GT_FLOAT64, GT_INT64}; /* by compute type */
-/* Computes node i into a temporary, of bool or the widest dtype, and makes it an operand. `g` is for
-   programs on the way. */
+/* Makes node i an operand: a temporary of bool or the widest dtype. g: for programs on the way. */
 static gt_status gt__cut(gt__tree *t, int i, int compute, int is_bool, gt__code *g) {
   gt__node *v = &t->node[i];
   gt_tensor part = t->whole;
@@ -5464,8 +5431,7 @@ static gt_status gt__prepare(gt__tree *t, int i, int compute, gt__code *g) {
 }
 
 /* ---- >>front ----------------------------------------------------------------------------------- */
-/* Where an expression runs, and its shape; checks that the operands fit together. 0-d CPU tensors
-   are waited for, since the compiler reads them. */
+/* Device and shape of an expression. Waits for 0-d CPU tensors, since the compiler reads them. */
 static gt_status gt__place(gt__tree *t, const gt_tensor *out) {
   gt_tensor *whole = &t->whole;
   int found = -1;
@@ -5522,7 +5488,6 @@ static gt_tensor *gt__eval_at(const char *function, gt_tensor *out, const gt_ten
 GT_API gt_tensor *gt_eval_n(gt_tensor *out, const char *text, int n, const gt_tensor *const *x) {
   return gt__eval_at("gt_eval", out, NULL, text, n, x);
 }
-/* One operation of the table on n operands. */
 static gt_tensor *gt__apply(const char *function, gt_tensor *out, int op, int n,
                             const gt_tensor *const *x) {
   if (gt__refuse(function, !out, gt__first_null(n, x))) return NULL;
@@ -6426,9 +6391,6 @@ GT_API void gt_shutdown(void) {
    with the length of the file before memory is asked for, and every message names the file. */
 enum { GT__NPY_HEADER = 1 << 20, GT__NPY_ALIGN = 64,
        GT__LITTLE_ENDIAN = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ };
-/* By dtype; bfloat16, which NumPy does not have, is written as float32. */
-static const char gt__npy_type[GT_DTYPES][3] = {"b1", "u1", "i1", "i2", "i4",
-                                                "i8", "f2", "f4", "f4", "f8"};
 typedef struct {
   const char *path;
   FILE *file;
@@ -6442,7 +6404,6 @@ static void gt__npy_close(gt__npy *h) { (void)(h->file && fclose(h->file)); }
 static void gt__end_text(char *const *text) { GPUTENSOR_FREE(*text); }
 #define GT__CLOSED __attribute__((cleanup(gt__npy_close)))
 #define GT__OWNED __attribute__((cleanup(gt__end_text)))
-/* A message with the path and what else it takes. */
 #define GT__NPY_BAD(...) gt__fail(GT_ERROR_FORMAT, "gt_load_npy: %s: " __VA_ARGS__)
 static gt_status gt__npy_read(const gt__npy *h, void *to, size_t bytes) {
   if (fread(to, 1, bytes, h->file) == bytes) return GT_OK;
@@ -6479,7 +6440,7 @@ static gt_status gt__npy_descr(gt__npy *h) {
   if (!text) return gt__npy_malformed(h, "descr is not a string");
   const int ordered = strspn(text, "<>=|") > 0;
   int d = GT_DTYPES - 1; /* downwards, so that f4 is float32 and not bfloat16 */
-  while (d >= 0 && strcmp(text + ordered, gt__npy_type[d]) != 0) d--;
+  while (d >= 0 && strcmp(text + ordered, gt__dtype[d].npy) != 0) d--;
   if (d < 0)
     return GT__NPY_BAD("dtype '%.23s' is not one of b1 u1 i1 i2 i4 i8 f2 f4 f8; convert it in "
                        "NumPy first (astype)", h->path, text);
@@ -6599,7 +6560,7 @@ static gt_status gt__npy_save(const char *path, const char *temporary, const gt_
   const char order = gt_dtype_size(host->dtype) == 1 ? '|' : GT__LITTLE_ENDIAN ? '<' : '>';
   const int n = snprintf(text, sizeof text,
                          "{'descr': '%c%s', 'fortran_order': False, 'shape': %s, }", order,
-                         gt__npy_type[host->dtype], gt__shape_text(host));
+                         gt__dtype[host->dtype].npy, gt__shape_text(host));
   const int padded = (10 + n) / GT__NPY_ALIGN * GT__NPY_ALIGN + GT__NPY_ALIGN - 10; /* + newline */
   const size_t bytes = gt_nbytes(host);
   errno = EIO; /* if nobody says more */
@@ -6730,8 +6691,7 @@ static int gt__copy_edges(gt_tensor *dst, const gt_tensor *src, int dim) {
   from.offset += (src->shape[dim] - GT__PRINT_EDGE) * from.stride[dim];
   return gt__copy_edges(&to, &from, dim + 1);
 }
-/* Makes t->text, to be freed also on failure. Suffixes are only what another default would not say:
-   PyTorch's rules, but for the torch. of the dtype. */
+/* Makes t->text, to be freed also on failure. Suffixes are PyTorch's, without a dtype's torch. */
 static gt_status gt__print(gt__printer *t, const gt_tensor *x, const char *function) {
   memset(t, 0, sizeof *t);
   if (gt__refuse(function, 0, !x)) return gt__failed();

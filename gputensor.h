@@ -173,8 +173,6 @@ GT_API gt_dtype gt_promote_types(gt_dtype a, gt_dtype b);
 enum { GT_MAX_DIMS = 8 };
 typedef struct gt_shape { int ndim; int64_t size[GT_MAX_DIMS]; } gt_shape;
 
-struct gt_storage;
-struct gt_scope;
 typedef struct gt_tensor {
   gt_dtype dtype;
   gt_device device;
@@ -1391,6 +1389,9 @@ GT__FOLDS(int64_t, i64, INT64_MIN, INT64_MAX, gt__add_i64, gt__mul_i64)
 #include <sys/stat.h>
 #ifdef _OPENMP
 #include <omp.h>
+#define GT__OPENMP ", OpenMP"
+#else
+#define GT__OPENMP ", no OpenMP: one CPU thread"
 #endif
 
 #if (defined(__NVCC__) || defined(GPUTENSOR_CUDA)) && !defined(GPUTENSOR_NO_CUDA)
@@ -1453,12 +1454,14 @@ static int gt__forked;
 /* assume_safety says "one element does not touch another", but also "warn if not vectorised" */
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wpass-failed"
+#define GT__COMPILER ", clang " __clang_version__
 #define GT__IVDEP _Pragma("clang loop vectorize(assume_safety)")
 #define GT__OPTIMIZE(contract)
 #define GT__FUSE _Pragma("clang fp contract(fast)")
 #define GT__UNROLL _Pragma("clang loop unroll(full)")
 #define GT__SHUFFLE(x, y, mask, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
 #else
+#define GT__COMPILER ", gcc " __VERSION__
 #define GT__IVDEP _Pragma("GCC ivdep")
 #define GT__OPTIMIZE(contract) __attribute__( \
   (optimize("O3", "fp-contract=" contract, "no-math-errno", "no-trapping-math")))
@@ -3404,6 +3407,15 @@ static const char *gt__cuda_architectures(void) { /* " sm_80 sm_90a" */
                   b->arch[i] < 900 ? b->arch[i] : 90, b->arch[i] < 900 ? "" : "a");
   return text;
 }
+static const char *gt__cuda_info(void) {
+  static __thread char text[256];
+  gt_properties p;
+  const int slow = gt__gpu.used && !gt__cuda_properties(GT__USED, &p) &&
+                   !strcmp(p.instructions, "sm_90");
+  snprintf(text, sizeof text, "CUDA%s%s", gt__cuda_architectures(),
+           slow ? " (slow products here: build with nvcc -arch=sm_90a)" : "");
+  return text;
+}
 static const char *gt__cuda_text(int code) {
   static __thread char text[384];
   const char *version = gt__gpu.build.version;
@@ -3432,6 +3444,7 @@ static const gt__backend gt__cuda_backend = {
 #define gt__cuda_backend gt__cpu_backend /* no device leads to it */
 GT_API int gt_cuda_device_count(void) { return 0; }
 static int gt__cuda_pinned(const void *p) { return p && 0; }
+static const char *gt__cuda_info(void) { return "without CUDA"; }
 static void gt__cuda_after_fork(void) {}
 static void gt__cuda_shutdown(void) {}
 GT_API const char *gt_cuda_unavailable_reason(void) {
@@ -3604,7 +3617,6 @@ static const char *gt__sizes(int ndim, const int64_t *size) {
   return text;
 }
 static const char *gt__shape_text(const gt_tensor *x) { return gt__sizes(x->ndim, x->shape); }
-/* -- devices -- */
 static const gt__backend *gt__backend_of(gt_device device) {
   return device.type == GT_CUDA ? &gt__cuda_backend : &gt__cpu_backend;
 }
@@ -3667,7 +3679,6 @@ static gt_status gt__check_devices(const char *function, int i, const gt_tensor 
                   "tensor", function, i, gt__shape_text(x), gt_device_string(x->device), j,
                   gt__shape_text(y), gt_device_string(y->device));
 }
-/* -- dtypes -- */
 /* npy: the type in a .npy file; NumPy does not have bfloat16, which is written as float32. */
 static const struct { const char *name, *npy; uint8_t size, kind; } gt__dtype[GT_DTYPES] = {
     {"bool", "b1", 1, 0},    {"uint8", "u1", 1, 1},    {"int8", "i1", 1, 1},
@@ -5212,7 +5223,6 @@ static int gt__choose_compute(const gt__tree *t, int i, int at_least) {
   const int stays = v->op >= GT__OPS || (v->natural == GT__I64 && !gt__exact_in(t, i, v->highest));
   return gt__higher(stays ? v->natural : v->highest, at_least);
 }
-/* -- code -- */
 /* Slots get their numbers in the end: until then inputs count from 0, the others from these. */
 enum { GT__CONSTANT_AT = 32, GT__TEMPORARY_AT = 64 };
 typedef struct {
@@ -5334,7 +5344,6 @@ static int gt__compile(const gt__tree *t, int i, int compute, gt__code *g) {
   }
   return 1;
 }
-/* -- shapes of trees -- */
 /* y also takes in x's first dims, of that number. 0: they cannot broadcast. */
 static int gt__merge_shape(gt_tensor *y, const gt_tensor *x, int ndim) {
   const int n = ndim > y->ndim ? ndim : y->ndim, lead = n - y->ndim, x_lead = n - ndim;
@@ -5352,7 +5361,6 @@ static void gt__tree_shape(const gt__tree *t, int i, gt_tensor *y) {
   if (v->op == GT__OPERAND) gt__merge_shape(y, v->x, v->x->ndim);
   for (int k = 0; k < gt__table[v->op].arity; k++) gt__tree_shape(t, v->child[k], y);
 }
-/* -- launch of a map -- */
 /* Gives m what is used of a program: a fraction of it, as a rule. Its inputs, but for a product,
    become operands as in gt__bind and go to o, behind the output. Returns how many are there then. */
 static int gt__set_program(gt__op *op, gt__map_args *m, const gt__code *g, int ndim, int n,
@@ -6340,32 +6348,11 @@ GT_API void gt_with_pop(gt_with *with) {
   gt__me.device = with->device;
   if (with->slot) gt__me.stream[with->slot - 1] = with->stream;
 }
-/* -- program -- */
 GT_API const char *gt_version(void) { return GPUTENSOR_VERSION; }
 GT_API const char *gt_build_info(void) {
   static __thread char text[384];
-#ifdef GT__CUDA
-  gt_properties p;
-  const char *lacks = "";
-  if (gt__gpu.used && !gt__cuda_properties(gt__gpu.used - 1, &p) && !strcmp(p.instructions, "sm_90"))
-    lacks = " (slow products here: build with nvcc -arch=sm_90a)";
-#endif
-  snprintf(text, sizeof text, "gputensor " GPUTENSOR_VERSION
-#ifdef __clang__
-           ", clang " __clang_version__
-#else
-           ", gcc " __VERSION__
-#endif
-#ifdef _OPENMP
-           ", OpenMP"
-#else
-           ", no OpenMP: one CPU thread"
-#endif
-#ifdef GT__CUDA
-           ", CUDA%s%s", gt__cuda_architectures(), lacks);
-#else
-           ", without CUDA");
-#endif
+  snprintf(text, sizeof text, "gputensor " GPUTENSOR_VERSION GT__COMPILER GT__OPENMP ", %s",
+           gt__cuda_info());
   return text;
 }
 GT_API void gt_shutdown(void) {

@@ -205,8 +205,7 @@ GT_API gt_tensor *gt_linspace(double start, double end, int64_t steps, gt_dtype 
 GT_API gt_tensor *gt_eye(int64_t rows, int64_t columns, gt_dtype dtype, gt_device device);
 /* Copies row-major host memory; `data` may be reused on return. */
 GT_API gt_tensor *gt_from_array(const void *data, gt_shape shape, gt_dtype dtype, gt_device device);
-/* Wraps memory of that device without copying. `deleter(data, context)`, which may be NULL, is
-   called when the last view is gone and all work on it is done. */
+/* Wraps that device's memory. `deleter`, or NULL, is called when all views and work are gone. */
 GT_API gt_tensor *gt_from_ptr(void *data, gt_shape shape, gt_dtype dtype, gt_device device,
                               void (*deleter)(void *data, void *context), void *context);
 /* On the CPU, page-locked where there is CUDA: copies to and from a GPU do not block the host. */
@@ -452,8 +451,7 @@ GT_API gt_status gt_stream_wait_event(gt_stream *stream, gt_event *event);
 GT_API gt_status gt_stream_wait_stream(gt_stream *stream, gt_stream *other);
 GT_API gt_status gt_synchronize(gt_device device);     /* all streams of the device */
 /* GT_WITH_STREAM(s) { ... } sets stream and device for the block (torch.cuda.stream). */
-/* Call these right before a kernel of your own is launched on `stream`: one for each tensor that it
-   touches. The launch is then ordered like an operation of the library. */
+/* Call them before a kernel of your own, for each tensor it touches: it is then ordered as ours. */
 GT_API gt_status gt_stream_reads(gt_stream *stream, const gt_tensor *x);
 GT_API gt_status gt_stream_writes(gt_stream *stream, const gt_tensor *x);
 /* Of the calling thread. GT_REPORT waits only where it was told to and notes each race: the two
@@ -4760,9 +4758,8 @@ static void gt__copy_host(char *dst, char *src, int64_t bytes) {
   gt__cpu_split(gt__cpu_copy_task, &c, (bytes + GT__BLOCK - 1) / GT__BLOCK,
                 threads < half ? threads : half < 8 ? half : 8);
 }
-/* Bytes between a device and ordinary memory of the host, by pieces of pinned memory from the pool:
-   while the GPU copies some of them, the caller fills or empties others, with four cores, or half of
-   them up to eight. What comes from the device is emptied GT__PIECES - 1 pieces late. */
+/* Bytes between a device and ordinary memory, by pieces of pinned memory: while the GPU copies one,
+   the caller fills the next, or empties what came GT__PIECES - 1 pieces before. */
 static gt_status gt__copy_staged(const char *function, const gt_tensor *to, const gt_tensor *from) {
   const int up = from->device.type == GT_CPU;
   struct gt_storage *host = up ? from->storage : to->storage, *piece[GT__PIECES] = {NULL};
@@ -6577,8 +6574,7 @@ GT_API gt_status gt_save_npy(const char *path, const gt_tensor *x) { /* in C ord
 }
 
 /* ---- >>print -----------------------------------------------------------------------------------
-   A tensor as PyTorch 2 prints it with its default options: 4 digits, 80 columns, and of more than
-   1000 elements only the first and last three along each dimension. */
+   A tensor as PyTorch 2 prints it with its default options, which are these. */
 enum { GT__PRINT_DIGITS = 4, GT__PRINT_COLUMNS = 80, GT__PRINT_ALL = 1000, GT__PRINT_EDGE = 3,
        GT__PRINT_INDENT = sizeof "tensor(" - 1 };
 typedef struct {

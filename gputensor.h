@@ -957,7 +957,6 @@ GT__FN float gt__asin_core(float a) {
   float s = a > 0.5f ? gt__sqrt_f32(z) : a;
   return gt__fma_f32(GT__MUL(s, z), GT__POLY(f32, z, c), s);
 }
-/* pi/2 - t */
 GT__FN float gt__from_pio2(float t) { return GT__SUB(gt__pio2_hi, GT__SUB(t, gt__pio2_mid)); }
 GT__FN float gt__asin_f32(float x) {
   float a = gt__abs_f32(x), t = gt__asin_core(a);
@@ -1146,14 +1145,12 @@ GT__FN int64_t gt__floor_div_i64(int64_t a, int64_t b) {
   q = ((m != 0) & ((m < 0) != (b < 0))) ? q - 1 : q;
   return b == 0 ? 0 : b == -1 ? gt__neg_i64(a) : q;
 }
-/* Square and multiply; a negative exponent leaves only what 1 and -1 give, all else is 0. */
 GT__FN int64_t gt__pow_i64(int64_t a, int64_t n) {
   uint64_t r = 1u, s = (uint64_t)a, e = (uint64_t)n;
   for (int i = 0; i < 64; i++, s *= s, e >>= 1) r = e & 1u ? r * s : r;
   if (n < 0) return a == 1 ? 1 : a == -1 ? (n & 1 ? -1 : 1) : 0;
   return (int64_t)r;
 }
-/* A count below 0 or above 63 shifts everything out: 0, or the sign. */
 GT__FN int64_t gt__shl_i64(int64_t a, int64_t n) {
   return (uint64_t)n > 63u ? 0 : (int64_t)((uint64_t)a << (n & 63));
 }
@@ -1233,7 +1230,7 @@ enum {
   GT__OPS
 };
 typedef struct { uint8_t op, b, c, d; } gt__ins;
-typedef union { float s; double f; int64_t i; } gt__num;   /* s, f or i by the compute type */
+typedef union { int64_t i; double f; float s; } gt__num;   /* i, f or s by the compute type */
 typedef struct {
   uint8_t compute, heavy;          /* heavy: has an operation of cost HEAVY, or indices */
   uint8_t n_ins, n_in, n_const, n_slot, pad[2];
@@ -1338,7 +1335,6 @@ GT__FN int64_t gt__offset(int64_t i, int ndim, const int64_t *size, const int64_
   }
   return ndim > 0 ? offset + i * stride[0] : 0;
 }
-/* Uniform in [0, 1), with 24 and with 53 bits, or normal. */
 GT__FN float gt__random_f32(int op, uint64_t seed, uint64_t counter) {
   uint32_t w[4];
   gt__philox(seed, counter, w);
@@ -1392,11 +1388,10 @@ GT__FOLDS(int64_t, i64, INT64_MIN, INT64_MAX, gt__add_i64, gt__mul_i64)
 #define GT__OPENMP ", no OpenMP: one CPU thread"
 #endif
 
-#if (defined(__NVCC__) || defined(GPUTENSOR_CUDA)) && !defined(GPUTENSOR_NO_CUDA)
-#define GT__CUDA
-#endif
 #if defined(GPUTENSOR_CUDA) && defined(GPUTENSOR_NO_CUDA)
 #error "GPUTENSOR_CUDA and GPUTENSOR_NO_CUDA are both defined: choose one"
+#elif defined(GPUTENSOR_CUDA) || (defined(__NVCC__) && !defined(GPUTENSOR_NO_CUDA))
+#define GT__CUDA
 #endif
 #if !defined(GPUTENSOR_MALLOC) && !defined(GPUTENSOR_REALLOC) && !defined(GPUTENSOR_FREE)
 #define GPUTENSOR_MALLOC(n) malloc(n)
@@ -3629,7 +3624,6 @@ static gt_device gt__device(int type, int index) {
 }
 GT_API gt_device gt_cpu(void) { return gt__device(GT_CPU, 0); }
 GT_API int gt_cuda_is_available(void) { return gt_cuda_device_count() > 0; }
-/* GT_OK if the device is there; else an error that says why it is not. */
 static gt_status gt__check_device(const char *function, gt_device device) {
   const int n = gt_cuda_device_count(), cuda = device.type == GT_CUDA;
   if (device.index >= 0 && device.index < (cuda ? n : device.type == GT_CPU)) return GT_OK;
@@ -4122,9 +4116,8 @@ static void gt__storage_end(struct gt_storage *s) {
 
 /* ---- >>handles --------------------------------------------------------------------------------- */
 GT_API gt_scope *gt_scope_push(gt_scope *scope) {
-  scope->on = 1;
-  scope->gt__first = NULL;
-  scope->gt__outer = gt__me.scope;
+  const gt_scope begun = {1, NULL, gt__me.scope};
+  *scope = begun;
   return gt__me.scope = scope;
 }
 GT_API void gt_scope_pop(gt_scope *scope) {
@@ -4975,7 +4968,6 @@ static void gt__tree_end(gt__tree *t) { /* with its block; and of the temporarie
   gt__tree_begin(&t, function, text, n, in)
 static int gt__add_node(gt__tree *t, int op, int c0, int c1, int c2) {
   gt__node v = {(uint8_t)op, 0, 0, 0, 0, 0, {c0, c1, c2}, {0}, NULL};
-  v.value.i = 0; /* {0} may leave bytes behind the first member */
   t->node[t->n] = v;
   return t->root = t->n++;
 }
@@ -5242,7 +5234,7 @@ static int gt__leaf_slot(gt__code *g, int i) {
   const gt__node *v = &g->t->node[i];
   const int is_real = v->op == GT__REAL, compute = g->p.compute;
   const gt__num in = v->value;
-  gt__num c;
+  gt__num c = {0};
   int k = 0;
   if (v->op == GT__OPERAND) {
     while (k < g->p.n_in && g->in[k] != v->x) k++;
@@ -5250,7 +5242,6 @@ static int gt__leaf_slot(gt__code *g, int i) {
     else if (k == g->p.n_in) g->in[g->p.n_in++] = v->x;
     return k;
   }
-  memset(&c, 0, sizeof c);
   if (compute == GT__F32) c.s = is_real ? (float)in.f : (float)in.i;
   else if (compute == GT__F64) c.f = is_real ? in.f : (double)in.i;
   else c.i = is_real ? gt__f64_to_i64(in.f, INT64_MIN, INT64_MAX) : in.i;
@@ -5674,7 +5665,6 @@ GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
   GT__LOCAL gt_tensor *picked = gt_index_select(NULL, x, dim, index);
   return gt__end(&r, picked ? gt__copy_into(__func__, r.place, picked) : gt__failed());
 }
-/* Copies each input into its part of the output; stack gives each a dim of size 1 first. */
 static gt_tensor *gt__join_tensors(const char *function, gt_tensor *out, int n,
                                    const gt_tensor *const *x, int dim, int stack) {
   gt_tensor part, piece, like;

@@ -337,11 +337,11 @@ GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
   X(lerp, 3, FLOAT, LIGHT, GT__F(lerp)(a, b, c), a) \
   X(fma, 3, ARITH, LIGHT, GT__F(fma)(a, b, c), gt__add_i64(gt__mul_i64(a, b), c))
 
-#define GT__PARAMETERS_1 const gt_tensor *a
-#define GT__PARAMETERS_2 const gt_tensor *a, const gt_tensor *b
-#define GT__PARAMETERS_3 const gt_tensor *a, const gt_tensor *b, const gt_tensor *c
+#define GT__LETTERS_1(type) type a
+#define GT__LETTERS_2(type) type a, type b
+#define GT__LETTERS_3(type) type a, type b, type c
 #define GT__DECLARE(name, arity, result, cost, f, i) \
-  GT_API gt_tensor *gt_##name(gt_tensor *out, GT__PARAMETERS_##arity);
+  GT_API gt_tensor *gt_##name(gt_tensor *out, GT__LETTERS_##arity(const gt_tensor *));
 GT__OPERATIONS(GT__DECLARE)
 
 /* ---- >>expressions -----------------------------------------------------------------------------
@@ -626,10 +626,8 @@ GT__FN double gt__sqrt_f64(double x) { return __builtin_sqrt(x); }
 #endif
 #endif
 /* Float and double alike: S and s are T's endings here and in C's library. What that rounds exactly,
- * or need not round, is its own. Of equal numbers the sign bits decide: max(+0,-0) = +0, min = -0;
- * NaN propagates. % has the divisor's sign, // comes from the exact rest.
- * to_i64 truncates and saturates to lo .. hi, the limits of an integer type; NaN gives 0. Its bounds
- * are lo and hi + 1, powers of two and so exact; what is cast lies between them. */
+ * or need not round, is its own. // comes from the exact rest. lo and hi of to_i64 are an integer
+ * type's limits: lo and hi + 1 are powers of two and so exact; what is cast lies between them. */
 #define GT__POLY(S, z, c) gt__poly_##S(z, c, (int)(sizeof c / sizeof *c))
 #define GT__BOTH(T, S, s, I) \
   GT__FN I gt__bits_##S(T x)  { I b; GT__LIBM(memcpy)(&b, &x, sizeof b); return b; } \
@@ -683,10 +681,9 @@ GT__FN float gt__nan_f32(void) { return gt__float_f32(0x7fc00000); }
 /* -- float32 functions, the same bits everywhere --
  * Only + - * / sqrt fma, comparisons, selects and integer operations, rounded the same on every
  * machine. Both sides of a select are evaluated, so a loop over any of these (fmod and its
- * relatives excepted) becomes vector code. Polynomials are minimax fits of the named function on
- * the named interval, their coefficients rounded to float one after the other; "fit 2^-k" is the
- * relative error that remains. The worst errors found, in ULP, denormals included, over at least
- * every third float, or two million pairs:
+ * relatives excepted) becomes vector code. Polynomials are minimax fits on the named interval,
+ * their coefficients rounded one after the other; "fit 2^-k": the relative error that remains. The
+ * worst errors found, in ULP, over at least every third float, denormals too, or two million pairs:
  *  exp 1.04  exp2 1.04  expm1 1.53  log 0.90  log2 1.14  log10 1.02  log1p 1.53  sin 1.29  cos 1.30
  *  tan 1.47  asin 2.33  acos 1.12  atan 1.31  sinh 1.62  cosh 1.50  tanh 1.50  sigmoid 1.44
  *  softplus 1.77  silu 2.51  gelu 3.67  erf 1.04  rsqrt 1.50  pow 1.11  atan2 1.46  hypot 0.94 */
@@ -876,9 +873,8 @@ GT__FN uint32_t gt__trig_near(float a, float *r, float *r_lo) {
   return gt__bits_f32(k);
 }
 /* The same for 2^15 <= a < inf (Payne and Hanek): a = M 2^k with a 24-bit M. Bits of 2/pi that make
- * multiples of 4 are skipped; the next 96 times M leave the quadrant and its fraction in 64 bits.
- * Floats stay 2^-30 away from multiples of pi/2, so more than 30 correct bits remain. The words are
- * picked by masks, because a table would need a gather. */
+ * multiples of 4 are skipped; the next 96 times M leave quadrant and fraction in 64 bits, over 30 of
+ * them right, as floats stay 2^-30 away from multiples of pi/2. Masks do what a gather would. */
 GT__FN uint32_t gt__trig_far(float a, float *r, float *r_lo) {
   uint32_t w[8] = {0u, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u,
                    0xfe5163abu};
@@ -3151,8 +3147,7 @@ static struct {
   cudaMemPool_t pool[GT__GPUS];
   gt__build build;                     /* from the first use of any on; asking takes a context */
 } gt__gpu;
-/* The result of a runtime call; a failure is ours to report, so it leaves the last-error slot. */
-static int gt__cuda_done(cudaError_t error) {
+static int gt__cuda_done(cudaError_t error) { /* a failure is ours: it leaves no last error */
   if (error != cudaSuccess) (void)cudaGetLastError();
   return error == cudaErrorNotReady ? (int)GT__NOT_YET : (int)error;
 }
@@ -3208,7 +3203,6 @@ static int gt__cuda_first_use(int index) {
   gt__gpu.checked[index] = !code;
   return code;
 }
-/* Every function enters its device and, if the thread was `away` from it, leaves it at its end. */
 #define GT__USED (gt__gpu.used - 1)
 static int gt__cuda_enter(int *away, int index) {
   void *current = NULL;
@@ -3272,8 +3266,7 @@ static int gt__cuda_pool(int index) {
     gt__cuda_done(cudaMemPoolSetAttribute(*pool, cudaMemPoolAttrReleaseThreshold, &keep));
   return code;
 }
-/* Without a queue, the thread's own stream: the legacy stream would wait for all the others. */
-static cudaStream_t gt__cuda_stream(void *queue) {
+static cudaStream_t gt__cuda_stream(void *queue) { /* NULL: the thread's own, which is not legacy */
   return queue ? (cudaStream_t)queue : cudaStreamPerThread;
 }
 static int gt__cuda_alloc(int index, void *queue, size_t bytes, int pinned, void **out) {
@@ -3874,8 +3867,7 @@ static void gt__stream_text(char *text, const gt_stream *s) {
   else if (s->name) snprintf(text, 64, "stream %d of %s", s->name, gt_device_string(s->device));
   else snprintf(text, 64, "the default stream of %s", gt_device_string(s->device));
 }
-/* What the library made for itself is ordered in any case; and the host never overtakes the thread's
-   current stream, so that what one stream computes in order is read in order. */
+/* What the library made for itself is ordered always, and so is the host behind its own stream. */
 static int gt__follow(gt_stream *s, const char *text, int writes, const struct gt_storage *x,
                       gt__point p, int *away) {
   const gt_stream *t = gt__all.slot[p.slot];
@@ -5492,12 +5484,9 @@ static gt_tensor *gt__apply(const char *function, gt_tensor *out, int op, int n,
   gt__add_node(&t, op, 0, 1, 2);
   return gt__run_tree(&t, out, NULL, GT__I64);
 }
-#define GT__ARGUMENTS_1 a
-#define GT__ARGUMENTS_2 a, b
-#define GT__ARGUMENTS_3 a, b, c
 #define GT__DEFINE(name, arity, result, cost, f, i) \
-  GT_API gt_tensor *gt_##name(gt_tensor *out, GT__PARAMETERS_##arity) { \
-    const gt_tensor *const x[] = {GT__ARGUMENTS_##arity}; \
+  GT_API gt_tensor *gt_##name(gt_tensor *out, GT__LETTERS_##arity(const gt_tensor *)) { \
+    const gt_tensor *const x[] = {GT__LETTERS_##arity()}; \
     return gt__apply("gt_" #name, out, GT__OP_##name, arity, x); \
   }
 GT__OPERATIONS(GT__DEFINE)

@@ -873,8 +873,8 @@ GT__FN uint32_t gt__trig_near(float a, float *r, float *r_lo) {
   return gt__bits_f32(k);
 }
 /* The same for 2^15 <= a < inf (Payne and Hanek): a = M 2^k with a 24-bit M. Bits of 2/pi that make
- * multiples of 4 are skipped; the next 96 times M leave quadrant and fraction in 64 bits, over 30 of
- * them right, as floats stay 2^-30 away from multiples of pi/2. Masks do what a gather would. */
+ * multiples of 4 are skipped; the next 96 times M leave quadrant and fraction in 64 bits, over 30
+ * of them right, as floats stay 2^-30 away from multiples of pi/2. Masks do what a gather would. */
 GT__FN uint32_t gt__trig_far(float a, float *r, float *r_lo) {
   uint32_t w[8] = {0u, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u,
                    0xfe5163abu};
@@ -1400,8 +1400,7 @@ GT__FOLDS(int64_t, i64, INT64_MIN, INT64_MAX, gt__add_i64, gt__mul_i64)
 enum { GT__NOT_YET = -1, GT__GPUS = 32 };
 /* A back end is a table of functions. `index` is the device's number; a queue is the back end's own
    (a cudaStream_t; on the CPU a thread, or NULL: the caller does the work), an event likewise. Each
-   returns 0 or an error code, which classify and text explain. Only gt__submit and the code of
-   streams and storages call them. run returns at once, but a CPU without a queue does the work. */
+   returns 0 or an error code, which classify and text explain; run starts the work of a queue. */
 typedef struct gt__backend {
   int (*properties)(int index, gt_properties *out);
   int (*memory)(int index, size_t *reserved, size_t *free_bytes, size_t *total);
@@ -3586,6 +3585,7 @@ static int gt__refuse(const char *function, int quiet, int bad) {
   if (bad) gt__fail(GT_ERROR_ARGUMENT, "%s: operand %d is NULL", function, bad);
   return bad;
 }
+#define GT__NO(x) gt__refuse(__func__, 0, !(x)) /* of the one tensor that a call is given */
 static int gt__first_null(int n, const gt_tensor *const *x) {
   if (!x) return n > 0;
   for (int i = 0; i < n; i++)
@@ -4128,7 +4128,7 @@ static void gt__set_scope(gt_tensor *x, gt_scope *scope) {
   if (scope) scope->gt__first = x;
 }
 GT_API gt_tensor *gt_keep(gt_tensor *x) {
-  if (gt__refuse(__func__, 0, !x)) return NULL;
+  if (GT__NO(x)) return NULL;
   GT__HOLD(gt__mutex);
   gt__set_scope(x, x->gt__scope ? x->gt__scope->gt__outer : NULL);
   return x;
@@ -4167,7 +4167,7 @@ GT_API void gt_free(gt_tensor *x) {
 static void gt__end_local(gt_tensor **x) { gt_free(*x); }
 #define GT__LOCAL __attribute__((cleanup(gt__end_local))) /* a handle that ends with its block */
 GT_API gt_tensor *gt_retain(const gt_tensor *x) {
-  return gt__refuse(__func__, 0, !x) ? NULL : gt__handle(__func__, x);
+  return GT__NO(x) ? NULL : gt__handle(__func__, x);
 }
 /* Fills a model of a contiguous tensor. Sizes of 0 count as 1, so that no view of it overflows. */
 static gt_status gt__model(const char *function, gt_tensor *x, gt_shape shape, gt_dtype dtype,
@@ -4219,7 +4219,7 @@ static gt_tensor *gt__new_like(const char *function, const gt_tensor *x) {
   return gt__new(function, gt_shape_of(x), x->dtype, x->device, 0);
 }
 GT_API gt_tensor *gt_empty_like(const gt_tensor *x) {
-  return gt__refuse(__func__, 0, !x) ? NULL : gt__new_like(__func__, x);
+  return GT__NO(x) ? NULL : gt__new_like(__func__, x);
 }
 GT_API gt_tensor *gt_from_ptr(void *data, gt_shape shape, gt_dtype dtype, gt_device device,
                               void (*deleter)(void *data, void *context), void *context) {
@@ -4243,22 +4243,20 @@ GT_API gt_tensor *gt_from_ptr(void *data, gt_shape shape, gt_dtype dtype, gt_dev
   if (!x) GPUTENSOR_FREE(s); /* the caller still owns data */
   return x;
 }
-GT_API int64_t gt_numel(const gt_tensor *x) {
-  return gt__refuse(__func__, 0, !x) ? 0 : gt__count(x->ndim, x->shape);
-}
+GT_API int64_t gt_numel(const gt_tensor *x) { return GT__NO(x) ? 0 : gt__count(x->ndim, x->shape); }
 GT_API size_t gt_nbytes(const gt_tensor *x) {
-  return gt__refuse(__func__, 0, !x) ? 0 : (size_t)gt_numel(x) * gt_dtype_size(x->dtype);
+  return GT__NO(x) ? 0 : (size_t)gt_numel(x) * gt_dtype_size(x->dtype);
 }
 GT_API gt_shape gt_shape_of(const gt_tensor *x) {
   gt_shape shape = {0, {0}};
-  if (gt__refuse(__func__, 0, !x)) return shape;
+  if (GT__NO(x)) return shape;
   shape.ndim = x->ndim;
   memcpy(shape.size, x->shape, sizeof shape.size);
   return shape;
 }
 GT_API int gt_is_contiguous(const gt_tensor *x) {
   int64_t stride = 1;
-  if (gt__refuse(__func__, 0, !x)) return 0;
+  if (GT__NO(x)) return 0;
   for (int d = x->ndim - 1; d >= 0; d--) {
     if (x->shape[d] == 0) return 1;
     if (x->shape[d] > 1 && x->stride[d] != stride) return 0;
@@ -4266,9 +4264,7 @@ GT_API int gt_is_contiguous(const gt_tensor *x) {
   }
   return 1;
 }
-GT_API int gt_is_pinned(const gt_tensor *x) {
-  return gt__refuse(__func__, 0, !x) ? 0 : x->storage->pinned;
-}
+GT_API int gt_is_pinned(const gt_tensor *x) { return GT__NO(x) ? 0 : x->storage->pinned; }
 /* What is on a device: tensors now, tensors at most, or all that the library keeps for it. */
 static size_t gt__memory(const char *function, gt_device device, int which) {
   const int slot = gt__slot(device);
@@ -4361,7 +4357,7 @@ static gt_status gt__fill_hole(const char *function, gt_shape *shape, int64_t n)
 }
 GT_API gt_tensor *gt_reshape(const gt_tensor *x, gt_shape shape) {
   gt_tensor y;
-  if (gt__refuse(__func__, 0, !x) || gt__fill_hole(__func__, &shape, gt_numel(x))) return NULL;
+  if (GT__NO(x) || gt__fill_hole(__func__, &shape, gt_numel(x))) return NULL;
   if (gt__model(__func__, &y, shape, x->dtype, x->device)) return NULL;
   if (gt_numel(&y) != gt_numel(x))
     return GT__NULL(GT_ERROR_SHAPE, "%s: %s has %lld elements, %s has %lld", __func__,
@@ -4388,7 +4384,7 @@ static void gt__insert_dim(gt_tensor *y, int dim) { /* of size 1 */
   for (int d = y->ndim++; d > dim; d--) gt__swap_dims(y, d, d - 1);
 }
 GT_API gt_tensor *gt_transpose(const gt_tensor *x, int dim0, int dim1) {
-  if (gt__refuse(__func__, 0, !x) || (dim0 = gt__dim(__func__, dim0, x->ndim)) < 0) return NULL;
+  if (GT__NO(x) || (dim0 = gt__dim(__func__, dim0, x->ndim)) < 0) return NULL;
   if ((dim1 = gt__dim(__func__, dim1, x->ndim)) < 0) return NULL;
   gt_tensor y = gt__plain(x);
   gt__swap_dims(&y, dim0, dim1);
@@ -4396,7 +4392,7 @@ GT_API gt_tensor *gt_transpose(const gt_tensor *x, int dim0, int dim1) {
 }
 GT_API gt_tensor *gt_permute(const gt_tensor *x, gt_shape order) {
   unsigned seen = 0;
-  if (gt__refuse(__func__, 0, !x)) return NULL;
+  if (GT__NO(x)) return NULL;
   gt_tensor y = gt__plain(x);
   if (order.ndim != x->ndim)
     return GT__NULL(GT_ERROR_ARGUMENT, "%s: %d dims named for the %d of %s", __func__, order.ndim,
@@ -4412,7 +4408,7 @@ GT_API gt_tensor *gt_permute(const gt_tensor *x, gt_shape order) {
   return gt__handle(__func__, &y);
 }
 GT_API gt_tensor *gt_slice(const gt_tensor *x, int dim, int64_t start, int64_t end, int64_t step) {
-  if (gt__refuse(__func__, 0, !x) || (dim = gt__dim(__func__, dim, x->ndim)) < 0) return NULL;
+  if (GT__NO(x) || (dim = gt__dim(__func__, dim, x->ndim)) < 0) return NULL;
   if (step < 1)
     return GT__NULL(GT_ERROR_ARGUMENT, "%s: step %lld; it must be 1 or more", __func__,
                     (long long)step);
@@ -4426,7 +4422,7 @@ GT_API gt_tensor *gt_slice(const gt_tensor *x, int dim, int64_t start, int64_t e
   return gt__handle(__func__, &y);
 }
 GT_API gt_tensor *gt_select(const gt_tensor *x, int dim, int64_t index) {
-  if (gt__refuse(__func__, 0, !x) || (dim = gt__dim(__func__, dim, x->ndim)) < 0) return NULL;
+  if (GT__NO(x) || (dim = gt__dim(__func__, dim, x->ndim)) < 0) return NULL;
   if (index < -x->shape[dim] || index >= x->shape[dim])
     return GT__NULL(GT_ERROR_ARGUMENT, "%s: index %lld is out of range for dim %d of %s", __func__,
                     (long long)index, dim, gt__shape_text(x));
@@ -4450,7 +4446,7 @@ static int gt__broadcast_to(const gt_tensor *x, const gt_tensor *like, gt_tensor
 }
 GT_API gt_tensor *gt_expand(const gt_tensor *x, gt_shape shape) {
   gt_tensor y, model;
-  if (gt__refuse(__func__, 0, !x)) return NULL;
+  if (GT__NO(x)) return NULL;
   for (int d = shape.ndim, e = x->ndim; d > 0 && e > 0; d--, e--)
     if (d <= GT_MAX_DIMS && shape.size[d - 1] == -1) shape.size[d - 1] = x->shape[e - 1];
   if (gt__model(__func__, &model, shape, x->dtype, x->device)) return NULL;
@@ -4460,13 +4456,13 @@ GT_API gt_tensor *gt_expand(const gt_tensor *x, gt_shape shape) {
   return gt__handle(__func__, &y);
 }
 GT_API gt_tensor *gt_squeeze(const gt_tensor *x, int dim) {
-  if (gt__refuse(__func__, 0, !x) || (dim = gt__dim(__func__, dim, x->ndim)) < 0) return NULL;
+  if (GT__NO(x) || (dim = gt__dim(__func__, dim, x->ndim)) < 0) return NULL;
   gt_tensor y = gt__plain(x);
   if (x->shape[dim] == 1) gt__drop_dim(&y, dim);
   return gt__handle(__func__, &y);
 }
 GT_API gt_tensor *gt_unsqueeze(const gt_tensor *x, int dim) {
-  if (gt__refuse(__func__, 0, !x)) return NULL;
+  if (GT__NO(x)) return NULL;
   if (x->ndim == GT_MAX_DIMS)
     return GT__NULL(GT_ERROR_SHAPE, "%s: %s already has %d dimensions", __func__, gt__shape_text(x),
                     (int)GT_MAX_DIMS);
@@ -4476,7 +4472,7 @@ GT_API gt_tensor *gt_unsqueeze(const gt_tensor *x, int dim) {
   return gt__handle(__func__, &y);
 }
 GT_API gt_tensor *gt_diagonal(const gt_tensor *x, int64_t offset, int dim0, int dim1) {
-  if (gt__refuse(__func__, 0, !x) || (dim0 = gt__dim(__func__, dim0, x->ndim)) < 0) return NULL;
+  if (GT__NO(x) || (dim0 = gt__dim(__func__, dim0, x->ndim)) < 0) return NULL;
   if ((dim1 = gt__dim(__func__, dim1, x->ndim)) < 0) return NULL;
   if (dim0 == dim1) return GT__NULL(GT_ERROR_ARGUMENT, "%s: dim %d is named twice", __func__, dim0);
   gt_tensor y = gt__plain(x);
@@ -4831,15 +4827,15 @@ GT_API gt_tensor *gt_copy(gt_tensor *dst, const gt_tensor *src) {
   return gt__check_own(__func__, dst) || gt__copy_into(__func__, dst, &wide) ? NULL : dst;
 }
 GT_API gt_tensor *gt_to(const gt_tensor *x, gt_device device) {
-  if (gt__refuse(__func__, 0, !x) || gt__check_device(__func__, device)) return NULL;
+  if (GT__NO(x) || gt__check_device(__func__, device)) return NULL;
   return gt__converted(__func__, x, x->dtype, device, GT__ANY_STRIDES);
 }
 GT_API gt_tensor *gt_to_dtype(const gt_tensor *x, gt_dtype dtype) {
-  if (gt__refuse(__func__, 0, !x)) return NULL;
+  if (GT__NO(x)) return NULL;
   return gt__converted(__func__, x, dtype, x->device, GT__ANY_STRIDES);
 }
 GT_API gt_tensor *gt_contiguous(const gt_tensor *x) {
-  if (gt__refuse(__func__, 0, !x)) return NULL;
+  if (GT__NO(x)) return NULL;
   return gt__converted(__func__, x, x->dtype, x->device, GT__DENSE);
 }
 /* x, contiguous, to or (`up`: on a GPU) from memory of the caller's, who has it again on return. */
@@ -4873,7 +4869,7 @@ GT_API gt_tensor *gt_from_array(const void *data, gt_shape shape, gt_dtype dtype
                           : gt__fail(GT_ERROR_ARGUMENT, "%s: data is NULL", __func__));
 }
 GT_API gt_status gt_to_array(const gt_tensor *x, void *host, size_t bytes) {
-  if (gt__refuse(__func__, 0, !x)) return gt__failed();
+  if (GT__NO(x)) return gt__failed();
   if (bytes != gt_nbytes(x))
     return gt__fail(GT_ERROR_ARGUMENT, "%s: %zu bytes given, %s of %s has %zu", __func__, bytes,
                     gt__shape_text(x), gt_dtype_string(x->dtype), gt_nbytes(x));
@@ -4883,7 +4879,7 @@ GT_API gt_status gt_to_array(const gt_tensor *x, void *host, size_t bytes) {
   return dense ? gt__copy_outside(__func__, dense, host, 0) : gt__failed();
 }
 GT_API void *gt_data(const gt_tensor *x) {
-  if (gt__refuse(__func__, 0, !x) || !gt_numel(x)) return NULL;
+  if (GT__NO(x) || !gt_numel(x)) return NULL;
   if (x->device.type == GT_CPU && gt__host_access(__func__, x->storage, 1)) return NULL;
   return gt__address(x);
 }
@@ -5522,11 +5518,11 @@ GT_API gt_tensor *gt_ones(gt_shape shape, gt_dtype dtype, gt_device device) {
   return gt__full(__func__, NULL, shape, 1, dtype, device);
 }
 GT_API gt_tensor *gt_zeros_like(const gt_tensor *x) {
-  if (gt__refuse(__func__, 0, !x)) return NULL;
+  if (GT__NO(x)) return NULL;
   return gt__full(__func__, NULL, gt_shape_of(x), 0, x->dtype, x->device);
 }
 GT_API gt_tensor *gt_fill(gt_tensor *x, double value) {
-  if (gt__refuse(__func__, 0, !x)) return NULL;
+  if (GT__NO(x)) return NULL;
   return gt__full(__func__, x, gt_shape_of(x), value, x->dtype, x->device);
 }
 static gt_tensor *gt__new_number(const char *function, gt_dtype dtype, const void *value) {
@@ -6069,8 +6065,7 @@ GT_API gt_tensor *gt_addmm(gt_tensor *out, const gt_tensor *c, const gt_tensor *
   GT__LOCAL gt_tensor *x = gt__factor_of(a, b, alpha), *y = gt__factor_of(a, b, beta);
   const gt_tensor *const in[] = {x, c, y};
   if (!x || !y) return NULL;
-  return beta == 0 ? gt__matmul_text(__func__, out, a, b, "a*b", 1, in)
-                   : gt__matmul_text(__func__, out, a, b, "c*d + a*b", 3, in);
+  return gt__matmul_text(__func__, out, a, b, beta ? "c*d + a*b" : "a*b", beta ? 3 : 1, in);
 }
 GT_API gt_tensor *gt_linear(gt_tensor *out, const gt_tensor *x, const gt_tensor *w,
                             const gt_tensor *bias) {
@@ -6349,9 +6344,8 @@ GT_API void gt_shutdown(void) {
 }
 
 /* ---- >>npy -------------------------------------------------------------------------------------
-   A .npy file is the magic, a version, the length of a header, the header - a Python dict of descr,
-   fortran_order and shape - and the elements. A file is believed in nothing: every size is compared
-   with the length of the file before memory is asked for, and every message names the file. */
+   Magic, version, length of the header, the header (a Python dict of descr, fortran_order, shape),
+   elements. Nothing is believed: sizes are compared with the file's before memory is asked for. */
 enum { GT__NPY_HEADER = 1 << 20, GT__NPY_ALIGN = 64,
        GT__LITTLE_ENDIAN = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ };
 typedef struct {
@@ -6541,7 +6535,7 @@ static gt_status gt__npy_save(const char *path, const char *temporary, const gt_
                   written ? "renaming" : "writing", temporary, path, strerror(error));
 }
 GT_API gt_status gt_save_npy(const char *path, const gt_tensor *x) { /* in C order */
-  if (gt__refuse(__func__, 0, !x)) return gt__failed();
+  if (GT__NO(x)) return gt__failed();
   if (!path) return gt__fail(GT_ERROR_ARGUMENT, "gt_save_npy: the path is NULL");
   const size_t n = strlen(path) + sizeof ".tmp";
   GT__OWNED char *const temporary = (char *)gt__malloc(__func__, n);

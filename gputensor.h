@@ -236,8 +236,7 @@ GT_API int64_t gt_to_string(const gt_tensor *x, char *text, size_t size);
 
 /* ---- >>views -----------------------------------------------------------------------------------
    New handles on the same elements, to be freed as any other. A dim may be negative: -1 is the last. */
-GT_API gt_tensor *gt_reshape(const gt_tensor *x, gt_shape shape); /* one size may be -1; an error if
-                            only a copy could do it: gt_contiguous first */
+GT_API gt_tensor *gt_reshape(const gt_tensor *x, gt_shape shape); /* one may be -1; never a copy */
 GT_API gt_tensor *gt_transpose(const gt_tensor *x, int dim0, int dim1);
 GT_API gt_tensor *gt_permute(const gt_tensor *x, gt_shape order); /* GT_SHAPE(2, 0, 1) */
 GT_API gt_tensor *gt_slice(const gt_tensor *x, int dim, int64_t start, int64_t end, int64_t step);
@@ -476,9 +475,8 @@ GT_API gt_tensor *gt_load_npy(const char *path, gt_device device);
 GT_API gt_status gt_save_npy(const char *path, const gt_tensor *x);
 
 /* ---- >>program ---------------------------------------------------------------------------------- */
-/* Bytes: in tensors now, at most since the start or the last reset, and held by the library. A GPU's
-   memory stays in a pool of ours until gt_empty_cache, which waits for all devices, or until memory
-   runs out: then the pool is trimmed and the call repeated before it fails. */
+/* Bytes: in tensors now, at most since the start or the last reset, and held. A GPU's memory stays
+   in a pool until gt_empty_cache, which waits for all devices, or until a call needs it. */
 GT_API size_t gt_memory_allocated(gt_device device);
 GT_API size_t gt_max_memory_allocated(gt_device device);
 GT_API size_t gt_memory_reserved(gt_device device);
@@ -585,10 +583,9 @@ struct gt__list {
 #  define GT__FN64 static __device__ __noinline__ __attribute__((unused))
 #  define GT__LIBM(f) f                /* CUDA's own */
 #  define GT__ROUNDED(NAME, op) \
-    GT__FN float  NAME(float a, float b)   { return __f##op##_rn(a, b); } \
-    GT__FN double NAME(double a, double b) { return __d##op##_rn(a, b); }
-GT__ROUNDED(GT__ADD, add) GT__ROUNDED(GT__SUB, sub) GT__ROUNDED(GT__MUL, mul)
-GT__ROUNDED(GT__DIV, div)
+    GT__FN float  GT__##NAME(float a, float b)   { return __f##op##_rn(a, b); } \
+    GT__FN double GT__##NAME(double a, double b) { return __d##op##_rn(a, b); }
+GT__ROUNDED(ADD, add) GT__ROUNDED(SUB, sub) GT__ROUNDED(MUL, mul) GT__ROUNDED(DIV, div)
 GT__FN float  gt__sqrt_f32(float x)  { return __fsqrt_rn(x); }
 /* 1/x for x in [1, 2^64) without a branch; correctly rounded, as a trial of all mantissas shows. */
 GT__FN float gt__easy_reciprocal(float x) {
@@ -1321,7 +1318,6 @@ GT__EXTERN int gt__cuda_matmul(const gt__matmul_args *args, void *stream);
 GT__EXTERN size_t gt__cuda_matmul_scratch(const gt__matmul_args *args); /* bytes of post.scratch */
 GT__EXTERN int gt__cuda_build(gt__build *build);
 GT__EXTERN int gt__cuda_warmup(void); /* loads every kernel */
-/* The element offset of logical index i under one operand's strides. */
 GT__FN int64_t gt__offset(int64_t i, int ndim, const int64_t *size, const int64_t *stride) {
   int64_t offset = 0;
   for (int d = ndim - 1; d > 0; d--) {
@@ -1380,8 +1376,10 @@ GT__FOLDS(int64_t, i64, INT64_MIN, INT64_MAX, gt__add_i64, gt__mul_i64)
 #ifdef _OPENMP
 #include <omp.h>
 #define GT__OPENMP ", OpenMP"
+#define GT__CORES omp_get_max_threads()
 #else
 #define GT__OPENMP ", no OpenMP: one CPU thread"
+#define GT__CORES (int)sysconf(_SC_NPROCESSORS_ONLN)
 #endif
 
 #if defined(GPUTENSOR_CUDA) && defined(GPUTENSOR_NO_CUDA)
@@ -2903,12 +2901,7 @@ static int gt__cpu_properties(int index, gt_properties *out) {
   while (file && fgets(line, sizeof line, file))
     if (sscanf(line, "model name : %120[^\n]", out->name) == 1) break;
   if (file) fclose(file);
-  out->multiprocessors = 1;
-#ifdef _OPENMP
-  out->multiprocessors = omp_get_max_threads();
-#elif defined(_SC_NPROCESSORS_ONLN)
-  out->multiprocessors = (int)sysconf(_SC_NPROCESSORS_ONLN);
-#endif
+  out->multiprocessors = GT__CORES;
 #if defined(_SC_PHYS_PAGES) && defined(_SC_PAGESIZE)
   out->total_memory = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
 #endif

@@ -148,8 +148,7 @@ GT_API int gt_cuda_device_count(void);              /* 0 where there is none; se
 GT_API const char *gt_device_string(gt_device device); /* "cuda:0"; valid for the next 3 calls */
 GT_API const char *gt_device_name(gt_device device);   /* "NVIDIA H200"; likewise */
 GT_API gt_status gt_device_properties(gt_device device, gt_properties *out);
-/* The thread's current device: what "cuda" means, and a place to keep the choice (as
-   torch.cuda.device). It is the CPU until set; tensors are made where their call says. */
+/* The thread's current device, as torch.cuda.device: what "cuda" means. It is the CPU until set. */
 GT_API gt_device gt_current_device(void);
 GT_API gt_status gt_set_device(gt_device device);
 /* GT_WITH_DEVICE(d) { ... } sets it for the block, also on break, continue and return. */
@@ -515,8 +514,7 @@ GT_API gt_with gt_with_device(gt_device device);
 GT_API gt_with gt_with_stream(gt_stream *stream);
 GT_API void gt_with_pop(gt_with *with);
 
-/* First the text, then the operands, and a NULL so that their list is never empty; in an array of
-   tensors the compiler checks that each is one. The list's copy in sizeof is not evaluated. */
+/* The text, then the operands and a NULL, in an array whose elements the compiler checks. */
 #define GT__FIRST(first, ...) (first)
 #define GT__TEXT(...) GT__FIRST(__VA_ARGS__, NULL)
 #define GT__JOIN2(a, b) a##b
@@ -700,8 +698,7 @@ static const float gt__rounder = 0x1.8p+23f;              /* x + rounder rounds 
   GT__FN float name(float n, float x) { return n sign x ? n : x; }
 #endif
 GT__LIMIT(gt__at_most, "min", <) GT__LIMIT(gt__at_least, "max", >)
-/* x, its sign turned if the bits of `sign` have one. */
-GT__FN float gt__neg_if_f32(float x, uint32_t sign) {
+GT__FN float gt__neg_if_f32(float x, uint32_t sign) { /* if the bits of `sign` have a sign */
   return gt__float_f32(gt__bits_f32(x) ^ (sign & 0x80000000u));
 }
 /* 2^(n + more) if that is normal. The low nine bits of n suffice, as of k = n + rounder. */
@@ -791,8 +788,7 @@ GT__FN float gt__tanh_f32(float x) {
   big = gt__fma_f32(-2.0f, gt__easy_reciprocal(GT__ADD(big, 1.0f)), 1.0f);
   return gt__copysign_f32(a < 0.55f ? small : big, x);
 }
-/* With e^|x| / 2, which overflows no sooner than the result. */
-GT__FN float gt__cosh_f32(float x) {
+GT__FN float gt__cosh_f32(float x) { /* e^|x| / 2 overflows no sooner than the result */
   float h = gt__exp_of(gt__at_most(90.0f, gt__abs_f32(x)), -1, 0);
   return GT__ADD(h, GT__DIV(0.25f, h));
 }
@@ -1041,8 +1037,7 @@ GT__FN float gt__pow_f32(float x, float y) {
   r = ((x < 0.0f) & (x > -INFINITY) & (whole == 0)) ? gt__nan_f32() : r;
   return ((x == 1.0f) | (y == 0.0f)) ? 1.0f : r;
 }
-/* Scaled by 2^96 either way where squares would leave the range. */
-GT__FN float gt__hypot_f32(float x, float y) {
+GT__FN float gt__hypot_f32(float x, float y) { /* scaled where squares leave the range */
   float p = gt__abs_f32(x), q = gt__abs_f32(y), a = p > q ? p : q, b = p > q ? q : p;
   float s = a > 0x1p+63f ? 0x1p-96f : a < 0x1p-40f ? 0x1p+96f : 1.0f;
   float back = a > 0x1p+63f ? 0x1p+96f : a < 0x1p-40f ? 0x1p-96f : 1.0f;
@@ -1422,11 +1417,10 @@ typedef struct gt__backend {
 static int gt__forked;
 
 /* ---- >>cpu-backend -----------------------------------------------------------------------------
-   Values pass in blocks of 512, small enough that all slots stay in the L1 and L2 caches. A step of
-   a program is one loop over a block; each loop exists once for every instruction set, and the best
-   one that the processor has is used. Inputs that already have the compute type are read in place.
-   Loops run over whole groups of 64 values, so that none of them has a remainder; what stands
-   behind the last value is a copy of it, which can raise no floating-point trap of its own. */
+   Values pass in blocks of 512, so that all slots stay in the L1 and L2 caches. A step of a program
+   is one loop over a block, made for each instruction set; the best one there is runs. Inputs of
+   the compute type are read in place. Loops run over whole groups of 64 values, so that none has a
+   remainder; behind the last value stand copies of it, which raise no trap of their own. */
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
@@ -3184,8 +3178,7 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
   return gt_cuda_device_count() > 0 ? "" : gt__gpu.forked ? GT__FORKED : gt__gpu.reason;
 }
 static void gt__cuda_after_fork(void) { gt__gpu.forked = gt__gpu.count > 0; }
-/* The first use of a device: do header, kernels and GPU fit together? */
-static int gt__cuda_first_use(int index) {
+static int gt__cuda_first_use(int index) { /* do header, kernels and GPU fit together? */
   const gt__build ours = {GPUTENSOR_VERSION, sizeof(gt__map_args), sizeof(gt__reduce_args),
                           sizeof(gt__matmul_args), sizeof(gt__copy_args), 0, {0}};
   int code = gt__cuda_build(&gt__gpu.build);
@@ -3515,8 +3508,7 @@ static __thread struct {
   char text[4][160];
   unsigned text_turn;
 } gt__me;
-/* In the child of a fork. Other threads of the parent may have held the locks. */
-static void gt__after_fork(void) {
+static void gt__after_fork(void) { /* in the child; the parent may have held the locks */
   const pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   const pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
   gt__forked = 1;
@@ -3670,7 +3662,7 @@ GT_API int gt_is_floating(gt_dtype d) { return gt__is_dtype(d) && gt__dtype[d].k
 static int gt__compute_of(gt_dtype d) {
   return d == GT_FLOAT64 ? GT__F64 : gt_is_floating(d) ? GT__F32 : GT__I64;
 }
-/* PyTorch's table, the order of the enum, in which two pairs of equals become the next higher. */
+/* PyTorch's table, the order of the enum, where two pairs of equals become the next higher. */
 GT_API gt_dtype gt_promote_types(gt_dtype a, gt_dtype b) {
   const gt_dtype low = a < b ? a : b, high = a < b ? b : a;
   if (!gt__is_dtype(a) || !gt__is_dtype(b))
@@ -3977,8 +3969,7 @@ static void gt__pool_give(struct gt_storage *s) {
   gt__all.pool[c].last = s;
   gt__all.pool[c].count++;
 }
-/* Frees ordinary memory that has settled. With `wait` it waits for the rest, and frees the pinned
-   pool too; the lock is given up then. What cannot be waited for stays. */
+/* Frees ordinary memory that has settled; with `wait` all it can, and the lock is given up then. */
 static void gt__sweep(int wait) {
   for (int c = 0; c < (wait ? (int)GT__CLASSES : 1); c++)
     for (int n = gt__all.pool[c].count; n > 0; n--) {
@@ -4081,8 +4072,7 @@ static void gt__release_device(struct gt_storage *s) {
   if (code || gt__reach_all(t, s)) code = gt__reach_all(NULL, s);
   if (!code) GT__OF(s)->release(s->device.index, t ? t->queue : NULL, s->data, 0);
 }
-/* When its last handle is gone; with the lock, which it gives up. */
-static void gt__storage_end(struct gt_storage *s) {
+static void gt__storage_end(struct gt_storage *s) { /* with the lock, which it gives up */
   if (s->foreign) {
     gt__reach_all(NULL, s);
     gt__unlock();
@@ -4691,8 +4681,7 @@ static gt_status gt__move_elements(const char *function, const gt_tensor *dst, c
   }
   return gt__submit(&op);
 }
-/* The end of every operation: out if all went well; else nothing is left behind. */
-static gt_tensor *gt__end(gt__result *r, gt_status status) {
+static gt_tensor *gt__end(gt__result *r, gt_status status) { /* out, or nothing is left behind */
   if (r->place != r->out) {
     if (!status) status = gt__move_elements(r->function, r->out, r->place, -1, NULL);
     gt_free(r->place);
@@ -5132,8 +5121,7 @@ static gt_dtype gt__promote(const gt__tree *t, const gt__node *v, int first, int
     if (gt__dtype[own[level]].kind > gt__dtype[best].kind) best = own[level];
   return best;
 }
-/* The numbers that live in 0-d CPU tensors become constants. */
-static void gt__set_operand(gt__node *v, const gt_tensor *x) {
+static void gt__set_operand(gt__node *v, const gt_tensor *x) { /* 0-d CPU ones: constants */
   v->x = x;
   v->dtype = (uint8_t)x->dtype;
   v->natural = (uint8_t)gt__compute_of(x->dtype);
@@ -6363,8 +6351,7 @@ static gt_status gt__npy_read(const gt__npy *h, void *to, size_t bytes) {
 static gt_status gt__npy_malformed(const gt__npy *h, const char *what) {
   return GT__NPY_BAD("malformed header: %s", h->path, what);
 }
-/* Skips spaces, then the word, if it is there. */
-static int gt__npy_word(gt__npy *h, const char *word) {
+static int gt__npy_word(gt__npy *h, const char *word) { /* skips spaces and it, if it is there */
   const size_t n = strlen(word);
   h->p += strspn(h->p, " \t\r\n");
   if (strncmp(h->p, word, n) != 0) return 0;
@@ -6583,8 +6570,7 @@ static const char *gt__format(gt__printer *t, int64_t i) {
   *point = '.';
   return t->number;
 }
-/* Chooses notation and width; zeros, NaN and infinities have no say in them. */
-static void gt__choose_format(gt__printer *t) {
+static void gt__choose_format(gt__printer *t) { /* zeros, NaN and infinities have no say */
   const int floating = gt_is_floating(t->x->dtype);
   double least = HUGE_VAL, most = 0;
   t->integer = t->width = 1;
@@ -6603,8 +6589,7 @@ static void gt__choose_format(gt__printer *t) {
     if (n > t->width) t->width = n;
   }
 }
-/* Dimension `dim` and all inside it, from element `next` on. */
-static void gt__print_level(gt__printer *t, int dim) {
+static void gt__print_level(gt__printer *t, int dim) { /* from element `next` on */
   const int inner = t->shown.ndim - 1 - dim, indent = GT__PRINT_INDENT + dim;
   const int room = (GT__PRINT_COLUMNS - indent) / (t->width + 2), per_line = room < 1 ? 1 : room;
   if (inner < 0) {

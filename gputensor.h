@@ -792,8 +792,7 @@ GT__FN float gt__cosh_f32(float x) { /* e^|x| / 2 overflows no sooner than the r
   float h = gt__exp_of(gt__at_most(90.0f, gt__abs_f32(x)), -1, 0);
   return GT__ADD(h, GT__DIV(0.25f, h));
 }
-/* Below 1 the difference would cancel: x + x^3 p(x^2), fit 2^-31. */
-GT__FN float gt__sinh_f32(float x) {
+GT__FN float gt__sinh_f32(float x) { /* below 1, to cancel nothing: x + x^3 p(x^2), fit 2^-31 */
   static const float c[] = {0x1.555556p-3f, 0x1.1110e0p-7f, 0x1.a022bcp-13f, 0x1.756c58p-19f};
   float a = gt__abs_f32(x), z = GT__MUL(a, a), h = gt__exp_of(gt__at_most(90.0f, a), -1, 0);
   float y = gt__fma_f32(GT__MUL(a, z), GT__POLY(f32, z, c), a);
@@ -808,8 +807,7 @@ GT__FN float gt__log_tail(float f) {
 /* The exponent bits of u relative to sqrt(1/2): subtracting them leaves [sqrt(1/2), sqrt(2)). */
 GT__FN uint32_t gt__log_exponent(float u) { return (gt__bits_f32(u) - 0x3f3504f3u) & 0xff800000u; }
 GT__FN float gt__minus_exponent(float x, uint32_t e) { return gt__float_f32(gt__bits_f32(x) - e); }
-/* x = 2^e (1 + f), exactly. Denormals are first multiplied by 2^23. */
-GT__FN float gt__log_split(float x, float *e) {
+GT__FN float gt__log_split(float x, float *e) { /* x = 2^e (1 + f), exactly, denormals too */
   int32_t tiny = x < 0x1p-126f;
   float u = tiny ? GT__MUL(x, 0x1p+23f) : x;
   uint32_t k = gt__log_exponent(u);
@@ -5983,9 +5981,8 @@ static gt_status gt__launch_product(gt__product *p, const gt__code *g, const gt_
   x->post.narrow = gt__is_narrow(&p->op, x->post.ndim, x->post.size, n, o);
   return gt__submit(&p->op);
 }
-/* The product with nothing behind it, which needs no tree. */
 static gt_tensor *gt__matmul_bare(const char *function, gt_tensor *out, const gt_tensor *a,
-                                  const gt_tensor *b) {
+                                  const gt_tensor *b) { /* nothing behind it: no tree */
   const gt_tensor *const x[] = {a, b};
   gt__product p;
   gt__result r;

@@ -1971,6 +1971,10 @@ static void gt__cpu_split(gt__cpu_task task, const void *context, int64_t items,
 static int64_t gt__cpu_least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t gt__cpu_parts(int64_t n, int64_t unit) { return (n + unit - 1) / unit; }
 static int64_t gt__cpu_round(int64_t n, int64_t unit) { return gt__cpu_parts(n, unit) * unit; }
+static int64_t gt__cpu_bytes(const gt__operand *x) { return (int64_t)1 << x->size_log2; }
+static char *gt__cpu_at(const gt__operand *x, int64_t i, int ndim, const int64_t *size) {
+  return x->data + gt__offset(i, ndim, size, x->stride) * gt__cpu_bytes(x);
+}
 #define GT__MOVE(S) { \
     S *d = (S *)dst; \
     const S *s = (const S *)src; \
@@ -1978,25 +1982,25 @@ static int64_t gt__cpu_round(int64_t n, int64_t unit) { return gt__cpu_parts(n, 
     else if (to == 1) for (; n > 0; n--, s += from) *d++ = *s; \
     else for (; n > 0; n--, d += to, s += from) *d = *s; \
   }
-static GT__OPTIMIZE("off") void gt__cpu_move(size_t size, void *dst, int64_t to, const void *src,
+static GT__OPTIMIZE("off") void gt__cpu_move(int64_t size, void *dst, int64_t to, const void *src,
                                              int64_t from, int64_t n) {
-  if (to == 1 && from == 1) memcpy(dst, src, (size_t)n * size);
+  if (to == 1 && from == 1) memcpy(dst, src, (size_t)(n * size));
   else if (size == 1) GT__MOVE(uint8_t)
   else if (size == 2) GT__MOVE(gt__u16)
   else if (size == 4) GT__MOVE(gt__i32)
   else GT__MOVE(gt__i64)
 }
 /* Moves n elements of a box from `first` on. A side without strides holds just these, packed. */
-static void gt__cpu_walk(size_t size, int ndim, const int64_t *box, int64_t first, int64_t n,
+static void gt__cpu_walk(int64_t size, int ndim, const int64_t *box, int64_t first, int64_t n,
                          char *dst, const int64_t *to, const char *src, const int64_t *from) {
   int64_t at[GT_MAX_DIMS];
   const int last = ndim - 1;
   if (ndim == 0) {
-    memcpy(dst, src, size);
+    memcpy(dst, src, (size_t)size);
     return;
   }
-  if (to) dst += gt__offset(first, ndim, box, to) * (int64_t)size;
-  if (from) src += gt__offset(first, ndim, box, from) * (int64_t)size;
+  if (to) dst += gt__offset(first, ndim, box, to) * size;
+  if (from) src += gt__offset(first, ndim, box, from) * size;
   for (int d = last; d >= 0; d--) {
     at[d] = first % box[d];
     first /= box[d];
@@ -2008,13 +2012,13 @@ static void gt__cpu_walk(size_t size, int ndim, const int64_t *box, int64_t firs
     n -= run;
     if (n == 0) return;
     at[last] += run;
-    dst += inner_to * run * (int64_t)size;
-    src += inner_from * run * (int64_t)size;
+    dst += inner_to * run * size;
+    src += inner_from * run * size;
     for (int d = last; d > 0 && at[d] == box[d]; d--) {  /* carry into the next dimension */
       at[d] = 0;
       at[d - 1]++;
-      if (to) dst += (to[d - 1] - to[d] * box[d]) * (int64_t)size;
-      if (from) src += (from[d - 1] - from[d] * box[d]) * (int64_t)size;
+      if (to) dst += (to[d - 1] - to[d] * box[d]) * size;
+      if (from) src += (from[d - 1] - from[d] * box[d]) * size;
     }
   }
 }
@@ -2040,13 +2044,13 @@ static void gt__cpu_lay(char *to, const char *from, int64_t bytes, int past) {
 
 /* Turns a box over: to[r][c], with `pitch` elements from row to row, becomes what lies r * stride[0] +
    c * stride[1] behind `from`. Up to 16 columns more are written. */
-static void gt__cpu_turn(size_t size, char *to, int64_t pitch, const char *from, int64_t rows,
+static void gt__cpu_turn(int64_t size, char *to, int64_t pitch, const char *from, int64_t rows,
                          int64_t columns, const int64_t *stride) {
   const gt__cpu_loops *loops = gt__cpu_choose()->loops[size == 8];   /* of as wide values */
   const int squares = stride[0] == 1 && size >= 4, step = squares ? 16 : 1;
   for (int64_t i = 0; i < columns; i += step) {
-    char *at = to + i * (int64_t)size;
-    const char *column = from + i * stride[1] * (int64_t)size;
+    char *at = to + i * size;
+    const char *column = from + i * stride[1] * size;
     const int64_t n = gt__cpu_least(step, columns - i);
     if (squares) loops->pack(at, step, pitch, column, stride[1], 1, n, rows);
     else gt__cpu_move(size, at, pitch, column, stride[0], rows);
@@ -2060,8 +2064,8 @@ typedef struct {
   const gt__cpu_loops *loops;           /* of the program's compute type */
   const gt__map_args *m;
   int width, given;                     /* bytes of a value; slots that the caller fills: 0 or 1 */
-  int kept;                             /* the first dims of the shape, of `outer` elements */
-  int64_t outer, first;                 /* first: of a block, where values depend on their index */
+  int kept;                             /* the first dims of the shape */
+  int64_t first;                        /* of a block, where values depend on their index */
   int out, in[GT__INPUTS], past;        /* how the elements of m's operands lie; gt__cpu_goes_past */
   char *slot[GT__SLOTS];
   char buffer[GT__SLOTS + 1][GT__PITCH] __attribute__((aligned(64)));
@@ -2069,7 +2073,7 @@ typedef struct {
 } gt__cpu_eval;
 static void gt__cpu_pad(const gt__cpu_eval *e, char *values, int64_t n) {
   char *end = values + n * e->width;
-  gt__cpu_move((size_t)e->width, end, 1, end - e->width, 0, gt__cpu_round(n, GT__GROUP) - n);
+  gt__cpu_move(e->width, end, 1, end - e->width, 0, gt__cpu_round(n, GT__GROUP) - n);
 }
 /* How the elements of an operand lie: side by side in their order, all in one place, or else. */
 enum { GT__STRIDED, GT__IN_LINE, GT__ONE };
@@ -2090,7 +2094,6 @@ static void gt__cpu_begin(gt__cpu_eval *e, const gt__map_args *m, int given, int
   e->width = e->loops->width;
   e->given = given;
   e->kept = kept;
-  e->outer = gt__count(kept, m->size);
   for (int k = 0; k < GT__SLOTS; k++) e->slot[k] = e->buffer[k];
   e->out = gt__cpu_lies(&m->out, m->ndim, m->size);
   e->past = e->out == GT__IN_LINE && gt__cpu_goes_past(&m->out, m->count);
@@ -2098,10 +2101,10 @@ static void gt__cpu_begin(gt__cpu_eval *e, const gt__map_args *m, int given, int
     e->in[k] = gt__cpu_lies(&m->in[k], m->ndim, m->size);
     if (e->in[k] != GT__ONE || !n) continue;
     e->loops->step(GT__FROM + m->in[k].dtype, e->slot[k], m->in[k].data, NULL, NULL, 1);
-    gt__cpu_move((size_t)e->width, e->slot[k], 1, e->slot[k], 0, n);
+    gt__cpu_move(e->width, e->slot[k], 1, e->slot[k], 0, n);
   }
   for (int k = 0; k < p->n_const; k++)
-    gt__cpu_move((size_t)e->width, e->slot[p->n_in + k], 1, &p->constant[k], 0, n);
+    gt__cpu_move(e->width, e->slot[p->n_in + k], 1, &p->constant[k], 0, n);
 }
 /* Fills the other input slots with `rows` runs of `columns` elements, from (o, k) on. A run is read
    in place where it lies side by side as values, with what is behind it up to a whole group. */
@@ -2112,18 +2115,19 @@ static void gt__cpu_fetch(gt__cpu_eval *e, int64_t o, int64_t columns, int64_t k
   e->first = o;
   for (int s = e->given; s < m->program.n_in; s++) {
     const gt__operand *in = &m->in[s];
-    const int64_t *stride = in->stride, size = (int64_t)gt_dtype_size((gt_dtype)in->dtype);
-    const int native = in->dtype == e->loops->native, fits = !native || end <= e->outer;
+    const int64_t *stride = in->stride, size = gt__cpu_bytes(in);
+    const int native = in->dtype == e->loops->native;
     if (e->in[s] == GT__ONE) continue;
     char *from = native ? e->buffer[s] : e->raw;
-    if (fits && kept == m->ndim && e->in[s] == GT__IN_LINE) from = in->data + o * size;
+    if (e->in[s] == GT__IN_LINE && kept == m->ndim && (!native || end <= m->count))
+      from = in->data + o * size;
     else if (rows == 1 && kept && stride[kept - 1] == 1 &&
              o % m->size[kept - 1] + (native ? end - o : n) <= m->size[kept - 1])
       from = in->data + (gt__offset(k, folded, m->size + kept, stride + kept) +
                          gt__offset(o, kept, m->size, stride)) * size;
     else
       for (int64_t i = 0; i < rows; i++)
-        gt__cpu_walk((size_t)size, kept, m->size, o, columns, from + i * columns * size, NULL,
+        gt__cpu_walk(size, kept, m->size, o, columns, from + i * columns * size, NULL,
                      in->data + gt__offset(k + i, folded, m->size + kept, stride + kept) * size,
                      stride);
     /* Short runs of several operands outwit the processor's own prefetching: ask for the next. */
@@ -2170,7 +2174,7 @@ static int gt__cpu_bare(const gt__cpu_eval *e) {   /* the program is its one ope
 static const char *gt__cpu_values(gt__cpu_eval *e, char *room, int64_t first, int64_t n) {
   const gt__operand *in = &e->m->in[0];
   if (gt__cpu_bare(e) && e->in[0] == GT__IN_LINE) {
-    const char *from = in->data + first * (int64_t)gt_dtype_size((gt_dtype)in->dtype);
+    const char *from = in->data + first * gt__cpu_bytes(in);
     if (in->dtype == e->loops->native) return from;
     e->loops->step(GT__FROM + in->dtype, room, from, NULL, NULL, n);
     return room;
@@ -2187,16 +2191,16 @@ static const char *gt__cpu_values(gt__cpu_eval *e, char *room, int64_t first, in
 /* Stores n values of the type of `loops` as elements first, first + 1, ... of out. */
 static void gt__cpu_put(gt__cpu_eval *e, const gt__cpu_loops *loops, const gt__operand *out,
                         int lies, int ndim, int64_t first, int64_t n, const char *values) {
-  const size_t bytes = gt_dtype_size((gt_dtype)out->dtype);
+  const int64_t bytes = gt__cpu_bytes(out);
   const int line = lies == GT__IN_LINE, past = e->past && out == &e->m->out;
-  char *place = line ? out->data + first * (int64_t)bytes : e->raw, *to = past ? e->raw : place;
+  char *place = line ? out->data + first * bytes : e->raw, *to = past ? e->raw : place;
   if (out->dtype != loops->native) {
     loops->step(GT__TO + out->dtype, to, values, NULL, NULL, n);
     values = to;
   }
   if (!line)
     gt__cpu_walk(bytes, ndim, e->m->size, first, n, out->data, out->stride, values, NULL);
-  else if (values != place) gt__cpu_lay(place, values, n * (int64_t)bytes, past);
+  else if (values != place) gt__cpu_lay(place, values, n * bytes, past);
 }
 
 /* ---- map ---- */
@@ -2225,14 +2229,14 @@ typedef struct {
   gt__map_args m;
   int turned[GT__INPUTS], n_turned;
   int64_t rows, across, along;          /* of a tile; tiles */
-  size_t bytes;                         /* of a turned operand's tile */
+  int64_t bytes;                        /* of a turned operand's tile */
   char *memory;                         /* of all threads */
 } gt__cpu_tiles;
 static void gt__cpu_tiles_task(const void *context, gt__cpu_range items) {
   const gt__cpu_tiles *t = (const gt__cpu_tiles *)context;
   const int x = t->m.ndim - 2, y = x + 1;
   const int64_t *size = t->m.size;
-  const size_t width = gt_dtype_size((gt_dtype)t->m.out.dtype);
+  const int64_t width = gt__cpu_bytes(&t->m.out);
   gt__map_args m = t->m;
   gt__cpu_eval e;
   gt__cpu_begin(&e, &m, 0, m.ndim);
@@ -2241,13 +2245,13 @@ static void gt__cpu_tiles_task(const void *context, gt__cpu_range items) {
     const int64_t rows = gt__cpu_least(t->rows, size[x] - i);
     const int64_t columns = gt__cpu_least(GT__BLOCK, size[y] - j);
     int64_t at = (item / t->along / t->across * size[x] + i) * size[y] + j;
-    char *tiles = t->memory + (size_t)(items.thread * t->n_turned) * t->bytes, *tile = tiles;
+    char *tiles = t->memory + items.thread * t->n_turned * t->bytes, *tile = tiles;
     for (int k = 0; k < t->n_turned; k++, tile += t->bytes) {
       const gt__operand *from = &t->m.in[t->turned[k]];
       gt__operand *to = &m.in[t->turned[k]];
-      const int64_t bytes = (int64_t)gt_dtype_size((gt_dtype)from->dtype);
-      const char *start = from->data + gt__offset(at, m.ndim, size, from->stride) * bytes;
-      gt__cpu_turn((size_t)bytes, tile, GT__TURN_PITCH, start, rows, columns, from->stride + x);
+      const int64_t bytes = gt__cpu_bytes(from);
+      gt__cpu_turn(bytes, tile, GT__TURN_PITCH, gt__cpu_at(from, at, m.ndim, size), rows, columns,
+                   from->stride + x);
       memset(to->stride, 0, sizeof to->stride);
       to->stride[x] = GT__TURN_PITCH;
       to->stride[y] = 1;
@@ -2256,10 +2260,9 @@ static void gt__cpu_tiles_task(const void *context, gt__cpu_range items) {
     for (int64_t r = 0; r < rows; r++, at += size[y])
       if (m.program.n_ins) gt__cpu_block(&e, at, columns);
       else if (e.past)
-        gt__cpu_lay(m.out.data + at * (int64_t)width, tiles + (size_t)(r * GT__TURN_PITCH) * width,
-                    columns * (int64_t)width, 1);
+        gt__cpu_lay(m.out.data + at * width, tiles + r * GT__TURN_PITCH * width, columns * width, 1);
       else gt__cpu_walk(width, m.ndim, size, at, columns, m.out.data, m.out.stride,
-                        tiles + (size_t)(r * GT__TURN_PITCH) * width, NULL);
+                        tiles + r * GT__TURN_PITCH * width, NULL);
   }
 }
 /* Adds an operand to those that are turned over, if it gains by it. */
@@ -2267,7 +2270,7 @@ static void gt__cpu_turns(gt__cpu_tiles *t, const gt__map_args *m, int k) {
   const int x = m->ndim - 2;
   if (x < 0 || m->size[x] < 8 || m->size[x + 1] < 8) return;
   const int64_t *stride = m->in[k].stride + x;
-  const int64_t bytes = (int64_t)gt_dtype_size((gt_dtype)m->in[k].dtype);
+  const int64_t bytes = gt__cpu_bytes(&m->in[k]);
   if (stride[1] <= 1 || stride[0] * 8 > stride[1]) return;
   t->turned[t->n_turned++] = k;
   t->rows = gt__cpu_least(t->rows, (bytes < 4 ? 64 : 256) / bytes);
@@ -2277,8 +2280,8 @@ static int gt__cpu_by_tiles(gt__cpu_tiles *t, const gt__map_args *m, int threads
   t->m = *m;
   t->across = gt__cpu_parts(m->size[x], t->rows);
   t->along = gt__cpu_parts(m->size[x + 1], GT__BLOCK);
-  t->bytes = (size_t)(t->rows * GT__TURN_PITCH + GT__GROUP) * 8;
-  t->memory = (char *)GPUTENSOR_MALLOC((size_t)(threads * t->n_turned) * t->bytes);
+  t->bytes = (t->rows * GT__TURN_PITCH + GT__GROUP) * 8;
+  t->memory = (char *)GPUTENSOR_MALLOC((size_t)(threads * t->n_turned * t->bytes));
   if (!t->memory) return GT__CPU_NO_MEMORY;
   gt__cpu_split(gt__cpu_tiles_task, t, gt__count(x, m->size) * t->across * t->along, threads);
   GPUTENSOR_FREE(t->memory);
@@ -2526,7 +2529,7 @@ static void gt__cpu_pack(const gt__cpu_product *c, char *to, int64_t panel, cons
                          int64_t first, int64_t line, int64_t along, int64_t n, int64_t k) {
   char values[GT__LINE_PIECE * GT__LINE_PIECE * 8] __attribute__((aligned(64)));
   char raw[GT__LINE_PIECE * GT__LINE_PIECE * 8] __attribute__((aligned(64)));
-  const int64_t size = (int64_t)1 << x->size_log2;
+  const int64_t size = gt__cpu_bytes(x);
   const int native = x->dtype == c->loops->native, by_line = along < line || n == 1;
   const int64_t stride[2] = {by_line ? line : along, by_line ? along : line};
   const char *from = x->data + first * size;
@@ -2537,7 +2540,7 @@ static void gt__cpu_pack(const gt__cpu_product *c, char *to, int64_t panel, cons
   for (int64_t done = 0; done < k; done += GT__LINE_PIECE) {
     const int64_t depth = gt__cpu_least(GT__LINE_PIECE, k - done);
     const int64_t box[2] = {by_line ? n : depth, by_line ? depth : n};
-    gt__cpu_walk((size_t)size, 2, box, 0, n * depth, native ? values : raw, NULL,
+    gt__cpu_walk(size, 2, box, 0, n * depth, native ? values : raw, NULL,
                  from + done * along * size, stride);
     if (!native) c->loops->step(GT__FROM + x->dtype, values, raw, NULL, NULL, n * depth);
     c->loops->pack(to + done * panel * c->width, panel, panel, values, by_line ? depth : 1,
@@ -2794,11 +2797,11 @@ static void gt__cpu_copy_task(const void *context, gt__cpu_range items) {
   const gt__copy_args *c = (const gt__copy_args *)context;
   const int64_t first = items.begin * GT__BLOCK;
   const int64_t n = gt__cpu_least(items.end * GT__BLOCK, c->count) - first;
-  const size_t size = gt_dtype_size((gt_dtype)c->dst.dtype);
+  const int64_t size = gt__cpu_bytes(&c->dst);
   if (gt__cpu_lies(&c->dst, c->ndim, c->size) == GT__IN_LINE &&
       gt__cpu_lies(&c->src, c->ndim, c->size) == GT__IN_LINE)
-    gt__cpu_lay(c->dst.data + first * (int64_t)size, c->src.data + first * (int64_t)size,
-                n * (int64_t)size, gt__cpu_goes_past(&c->dst, c->count));
+    gt__cpu_lay(c->dst.data + first * size, c->src.data + first * size, n * size,
+                gt__cpu_goes_past(&c->dst, c->count));
   else gt__cpu_walk(size, c->ndim, c->size, first, n, c->dst.data, c->dst.stride, c->src.data,
                     c->src.stride);
 }
@@ -2807,19 +2810,16 @@ static void gt__cpu_gather_task(const void *context, gt__cpu_range items) {
   static const int64_t zero = 0, still[GT_MAX_DIMS] = {0};
   const gt__copy_args *c = (const gt__copy_args *)context;
   const int g = c->gather_dim, behind = c->ndim - g - 1;
-  const int64_t *box = c->size + g + 1;
-  const int64_t *dst = c->dst.stride, *src = c->src.stride;
-  const size_t size = gt_dtype_size((gt_dtype)c->dst.dtype);
-  const int64_t inner = gt__count(behind, box);
+  const int64_t *box = c->size + g + 1, *dst = c->dst.stride, *src = c->src.stride;
+  const int64_t size = gt__cpu_bytes(&c->dst), inner = gt__count(behind, box);
   for (int64_t item = items.begin; item < items.end; item++) {
-    const int64_t before = item / c->size[g], i = item % c->size[g], at = i * c->index.stride[0];
+    const int64_t at = item % c->size[g] * c->index.stride[0];
     const int64_t k = c->index.dtype == GT_INT32 ? ((const gt__i32 *)(void *)c->index.data)[at]
                                                  : ((const gt__i64 *)(void *)c->index.data)[at];
     const int good = k >= 0 && k < c->gather_size;
-    char *to = c->dst.data + (gt__offset(before, g, c->size, dst) + i * dst[g]) * (int64_t)size;
+    char *to = gt__cpu_at(&c->dst, item, g + 1, c->size);
     const char *from = (const char *)&zero;
-    if (good)
-      from = c->src.data + (gt__offset(before, g, c->size, src) + k * src[g]) * (int64_t)size;
+    if (good) from = gt__cpu_at(&c->src, item / c->size[g], g, c->size) + k * src[g] * size;
     else if (c->fault) *c->fault = 1;
     gt__cpu_walk(size, behind, box, 0, inner, to, dst + g + 1, from, good ? src + g + 1 : still);
   }

@@ -2042,21 +2042,6 @@ static void gt__cpu_lay(char *to, const char *from, int64_t bytes, int past) {
   memcpy(to + i, from + i, (size_t)(bytes - i));
 }
 
-/* Turns a box over: to[r][c], with `pitch` elements from row to row, becomes what lies r * stride[0] +
-   c * stride[1] behind `from`. Up to 16 columns more are written. */
-static void gt__cpu_turn(int64_t size, char *to, int64_t pitch, const char *from, int64_t rows,
-                         int64_t columns, const int64_t *stride) {
-  const gt__cpu_loops *loops = gt__cpu_choose()->loops[size == 8];   /* of as wide values */
-  const int squares = stride[0] == 1 && size >= 4, step = squares ? 16 : 1;
-  for (int64_t i = 0; i < columns; i += step) {
-    char *at = to + i * size;
-    const char *column = from + i * stride[1] * size;
-    const int64_t n = gt__cpu_least(step, columns - i);
-    if (squares) loops->pack(at, step, pitch, column, stride[1], 1, n, rows);
-    else gt__cpu_move(size, at, pitch, column, stride[0], rows);
-  }
-}
-
 /* ---- the evaluator: one block of values through a program ---- */
 /* 128 bytes off the power of two: a load waits for a pending store with the same 12 address bits. */
 enum { GT__ACC = GT__SLOTS, GT__PITCH = GT__BLOCK * 8 + 128 };
@@ -2188,13 +2173,13 @@ static const char *gt__cpu_values(gt__cpu_eval *e, char *room, int64_t first, in
   }
   return room;
 }
-/* Stores n values of the type of `loops` as elements first, first + 1, ... of out. */
+/* Stores n values of `loops`' type (NULL: of out's) as elements first, first + 1, ... of out. */
 static void gt__cpu_put(gt__cpu_eval *e, const gt__cpu_loops *loops, const gt__operand *out,
                         int lies, int ndim, int64_t first, int64_t n, const char *values) {
   const int64_t bytes = gt__cpu_bytes(out);
   const int line = lies == GT__IN_LINE, past = e->past && out == &e->m->out;
   char *place = line ? out->data + first * bytes : e->raw, *to = past ? e->raw : place;
-  if (out->dtype != loops->native) {
+  if (loops && out->dtype != loops->native) {
     loops->step(GT__TO + out->dtype, to, values, NULL, NULL, n);
     values = to;
   }
@@ -2232,11 +2217,22 @@ typedef struct {
   int64_t bytes;                        /* of a turned operand's tile */
   char *memory;                         /* of all threads */
 } gt__cpu_tiles;
+/* tile[r][c] becomes what lies r * stride[0] + c * stride[1] behind `from`. Up to 16 columns more
+   are written. */
+static void gt__cpu_turn(int64_t size, char *tile, const char *from, int64_t rows, int64_t columns,
+                         const int64_t *stride) {
+  const gt__cpu_loops *loops = gt__cpu_choose()->loops[size == 8];   /* of as wide values */
+  const int squares = stride[0] == 1 && size >= 4, step = squares ? 16 : 1;
+  for (int64_t i = 0; i < columns; i += step, tile += step * size, from += step * stride[1] * size)
+    if (squares)
+      loops->pack(tile, step, GT__TURN_PITCH, from, stride[1], 1, gt__cpu_least(step, columns - i),
+                  rows);
+    else gt__cpu_move(size, tile, GT__TURN_PITCH, from, stride[0], rows);
+}
 static void gt__cpu_tiles_task(const void *context, gt__cpu_range items) {
   const gt__cpu_tiles *t = (const gt__cpu_tiles *)context;
   const int x = t->m.ndim - 2, y = x + 1;
   const int64_t *size = t->m.size;
-  const int64_t width = gt__cpu_bytes(&t->m.out);
   gt__map_args m = t->m;
   gt__cpu_eval e;
   gt__cpu_begin(&e, &m, 0, m.ndim);
@@ -2250,7 +2246,7 @@ static void gt__cpu_tiles_task(const void *context, gt__cpu_range items) {
       const gt__operand *from = &t->m.in[t->turned[k]];
       gt__operand *to = &m.in[t->turned[k]];
       const int64_t bytes = gt__cpu_bytes(from);
-      gt__cpu_turn(bytes, tile, GT__TURN_PITCH, gt__cpu_at(from, at, m.ndim, size), rows, columns,
+      gt__cpu_turn(bytes, tile, gt__cpu_at(from, at, m.ndim, size), rows, columns,
                    from->stride + x);
       memset(to->stride, 0, sizeof to->stride);
       to->stride[x] = GT__TURN_PITCH;
@@ -2259,41 +2255,37 @@ static void gt__cpu_tiles_task(const void *context, gt__cpu_range items) {
     }
     for (int64_t r = 0; r < rows; r++, at += size[y])
       if (m.program.n_ins) gt__cpu_block(&e, at, columns);
-      else if (e.past)
-        gt__cpu_lay(m.out.data + at * width, tiles + r * GT__TURN_PITCH * width, columns * width, 1);
-      else gt__cpu_walk(width, m.ndim, size, at, columns, m.out.data, m.out.stride,
-                        tiles + r * GT__TURN_PITCH * width, NULL);
+      else gt__cpu_put(&e, NULL, &m.out, e.out, m.ndim, at, columns,
+                       tiles + r * GT__TURN_PITCH * gt__cpu_bytes(&m.out));
   }
 }
-/* Adds an operand to those that are turned over, if it gains by it. */
-static void gt__cpu_turns(gt__cpu_tiles *t, const gt__map_args *m, int k) {
+/* Returns -1 if none of the operands gains by being turned over. */
+static int gt__cpu_by_tiles(const gt__map_args *m, int operands, int threads) {
   const int x = m->ndim - 2;
-  if (x < 0 || m->size[x] < 8 || m->size[x + 1] < 8) return;
-  const int64_t *stride = m->in[k].stride + x;
-  const int64_t bytes = gt__cpu_bytes(&m->in[k]);
-  if (stride[1] <= 1 || stride[0] * 8 > stride[1]) return;
-  t->turned[t->n_turned++] = k;
-  t->rows = gt__cpu_least(t->rows, (bytes < 4 ? 64 : 256) / bytes);
-}
-static int gt__cpu_by_tiles(gt__cpu_tiles *t, const gt__map_args *m, int threads) {
-  const int x = m->ndim - 2;
-  t->m = *m;
-  t->across = gt__cpu_parts(m->size[x], t->rows);
-  t->along = gt__cpu_parts(m->size[x + 1], GT__BLOCK);
-  t->bytes = (t->rows * GT__TURN_PITCH + GT__GROUP) * 8;
-  t->memory = (char *)GPUTENSOR_MALLOC((size_t)(threads * t->n_turned * t->bytes));
-  if (!t->memory) return GT__CPU_NO_MEMORY;
-  gt__cpu_split(gt__cpu_tiles_task, t, gt__count(x, m->size) * t->across * t->along, threads);
-  GPUTENSOR_FREE(t->memory);
+  gt__cpu_tiles t;
+  t.n_turned = 0;
+  t.rows = GT__GROUP;
+  for (int k = 0; k < operands && x >= 0 && m->size[x] >= 8 && m->size[x + 1] >= 8; k++) {
+    const int64_t *stride = m->in[k].stride + x, bytes = gt__cpu_bytes(&m->in[k]);
+    if (stride[1] <= 1 || stride[0] * 8 > stride[1]) continue;
+    t.turned[t.n_turned++] = k;
+    t.rows = gt__cpu_least(t.rows, (bytes < 4 ? 64 : 256) / bytes);
+  }
+  if (!t.n_turned) return -1;
+  t.m = *m;
+  t.across = gt__cpu_parts(m->size[x], t.rows);
+  t.along = gt__cpu_parts(m->size[x + 1], GT__BLOCK);
+  t.bytes = (t.rows * GT__TURN_PITCH + GT__GROUP) * 8;
+  t.memory = (char *)GPUTENSOR_MALLOC((size_t)(threads * t.n_turned * t.bytes));
+  if (!t.memory) return GT__CPU_NO_MEMORY;
+  gt__cpu_split(gt__cpu_tiles_task, &t, gt__count(x, m->size) * t.across * t.along, threads);
+  GPUTENSOR_FREE(t.memory);
   return 0;
 }
 static int gt__cpu_map(const gt__map_args *m) {
   const int threads = gt__cpu_threads(gt__cpu_work(m));
-  gt__cpu_tiles t;
-  t.n_turned = 0;
-  t.rows = GT__GROUP;
-  for (int k = 0; k < m->program.n_in; k++) gt__cpu_turns(&t, m, k);
-  if (t.n_turned && m->count > 0) return gt__cpu_by_tiles(&t, m, threads);
+  const int code = gt__cpu_by_tiles(m, m->program.n_in, threads);
+  if (code >= 0) return code;
   gt__cpu_split(gt__cpu_map_task, m, gt__cpu_parts(m->count, GT__BLOCK), threads);
   return 0;
 }
@@ -2833,7 +2825,6 @@ static int gt__cpu_copy(const gt__copy_args *c) { /* of elements: bytes go betwe
   }
   /* As a map without a program: the dim along which the source runs is brought before the last. */
   gt__map_args m;
-  gt__cpu_tiles t;
   int cross = 0;
   for (int d = 1; d < last; d++)
     if (c->src.stride[d] < c->src.stride[cross]) cross = d;
@@ -2848,10 +2839,8 @@ static int gt__cpu_copy(const gt__copy_args *c) { /* of elements: bytes go betwe
     gt__swap(&m.out.stride[d], &m.out.stride[d + 1]);
     gt__swap(&m.in[0].stride[d], &m.in[0].stride[d + 1]);
   }
-  t.n_turned = 0;
-  t.rows = GT__GROUP;
-  if (last > 0 && c->dst.stride[last] == 1) gt__cpu_turns(&t, &m, 0);
-  if (t.n_turned) return gt__cpu_by_tiles(&t, &m, threads);
+  const int code = last > 0 && c->dst.stride[last] == 1 ? gt__cpu_by_tiles(&m, 1, threads) : -1;
+  if (code >= 0) return code;
   gt__cpu_split(gt__cpu_copy_task, c, gt__cpu_parts(c->count, GT__BLOCK), threads);
   return 0;
 }

@@ -2300,13 +2300,12 @@ enum { GT__TREE = 5 };   /* levels of a tree over 16 chunks */
 typedef struct {
   const gt__reduce_args *r;
   int64_t columns, group, n_group;
-  gt__partial *partial;                 /* [outer][n_group] */
-  char *rows;                           /* for softmax: two a thread */
+  void *memory;                         /* partials, [outer][n_group]; softmax: two rows a thread */
 } gt__cpu_reduction;
 typedef struct { char value[GT__BLOCK * 8]; int64_t index[GT__BLOCK]; } gt__cpu_column;
 typedef struct {
   gt__cpu_eval e;
-  const gt__cpu_reduction *c;
+  const gt__reduce_args *r;
   gt__cpu_column tree[GT__TREE] __attribute__((aligned(64)));
   char at[GT__BLOCK * 8] __attribute__((aligned(64)));     /* rows or places that won, as values */
   char chunk[GT__CHUNK * 8 + GT__PITCH] __attribute__((aligned(64)));
@@ -2314,7 +2313,7 @@ typedef struct {
 /* Takes in n values that stand behind those of a, with their indices. */
 static void gt__cpu_join(gt__cpu_folder *f, void *a, int64_t *ai, const void *b, const int64_t *bi,
                          int64_t n) {
-  const int fold = f->c->r->fold, width = f->e.width;
+  const int fold = f->r->fold, width = f->e.width;
   if (gt__cpu_indexed(fold)) memset(f->at, 0, (size_t)(n * width));
   f->e.loops->fold(fold, a, f->at, b, n, 1, 0, 1);
   for (int64_t i = 0; i < n && gt__cpu_indexed(fold); i++)
@@ -2325,7 +2324,7 @@ static void gt__cpu_join(gt__cpu_folder *f, void *a, int64_t *ai, const void *b,
 static void gt__cpu_columns(gt__cpu_folder *f, gt__cpu_column *to, int64_t o, int64_t columns,
                             int64_t begin, int64_t n) {
   const gt__operand *in = &f->e.m->in[0];
-  const int fold = f->c->r->fold, width = f->e.width;
+  const int fold = f->r->fold, width = f->e.width;
   const int64_t most = GT__BLOCK / columns;
   f->e.loops->fold(fold, to->value, f->at, NULL, columns, 0, 0, 0);
   if (gt__cpu_bare(&f->e) && in->dtype == f->e.loops->native && f->e.kept == 1 &&
@@ -2344,7 +2343,7 @@ static void gt__cpu_columns(gt__cpu_folder *f, gt__cpu_column *to, int64_t o, in
 /* Folds one chunk of each of `columns` outputs; if inner, more than one only with one chunk each. */
 static void gt__cpu_chunk(gt__cpu_folder *f, gt__cpu_column *to, int64_t o, int64_t columns,
                           int64_t begin) {
-  const gt__reduce_args *r = f->c->r;
+  const gt__reduce_args *r = f->r;
   const int64_t n = gt__cpu_least(r->chunk, r->n - begin), most = n ? GT__CHUNK / n : columns;
   if (!r->inner) gt__cpu_columns(f, to, o, columns, begin, n);
   for (int64_t c = 0; c < columns && r->inner; c += most) {
@@ -2371,7 +2370,7 @@ static void gt__cpu_each(const gt__cpu_eval *e, int op, char *to, const char *fr
   memcpy(to + at, rest, bytes);
 }
 static void gt__cpu_finish(gt__cpu_folder *f, int64_t o, int64_t columns) {
-  const gt__reduce_args *r = f->c->r;
+  const gt__reduce_args *r = f->r;
   const int indexed = gt__cpu_indexed(r->fold);
   char *values = indexed ? (char *)f->tree[0].index : f->tree[0].value;
   if (r->finish & GT__DIVIDE)
@@ -2384,7 +2383,7 @@ static void gt__cpu_group_task(const void *context, gt__cpu_range items) {
   const gt__cpu_reduction *c = (const gt__cpu_reduction *)context;
   const gt__reduce_args *r = c->r;
   gt__cpu_folder f;
-  f.c = c;
+  f.r = r;
   gt__cpu_begin(&f.e, &r->pre, 0, r->inner ? r->pre.ndim : r->n_kept);
   for (int64_t item = items.begin; item < items.end; item++) {
     const int64_t o = item / c->n_group * c->columns, group = item % c->n_group;
@@ -2396,9 +2395,9 @@ static void gt__cpu_group_task(const void *context, gt__cpu_range items) {
       for (int64_t bit = i; top > f.tree && (bit & 1 || i + 1 == n); bit >>= 1, top--)
         gt__cpu_join(&f, top[-1].value, top[-1].index, top->value, top->index, columns);
     }
-    if (!c->partial) gt__cpu_finish(&f, o, columns);
-    for (int64_t i = 0; c->partial && i < columns; i++) {
-      gt__partial *p = &c->partial[(o + i) * c->n_group + group];
+    if (!c->memory) gt__cpu_finish(&f, o, columns);
+    for (int64_t i = 0; c->memory && i < columns; i++) {
+      gt__partial *p = (gt__partial *)c->memory + (o + i) * c->n_group + group;
       memcpy(&p->value, f.tree[0].value + i * f.e.width, (size_t)f.e.width);
       p->index = gt__cpu_indexed(r->fold) ? f.tree[0].index[i] : 0;
     }
@@ -2408,10 +2407,10 @@ static void gt__cpu_group_task(const void *context, gt__cpu_range items) {
 static void gt__cpu_tree_task(const void *context, gt__cpu_range items) {
   const gt__cpu_reduction *c = (const gt__cpu_reduction *)context;
   gt__cpu_folder f;
-  f.c = c;
+  f.r = c->r;
   gt__cpu_begin(&f.e, &c->r->pre, 0, c->r->n_kept);
   for (int64_t o = items.begin; o < items.end; o++) {
-    gt__partial *p = c->partial + o * c->n_group;
+    gt__partial *p = (gt__partial *)c->memory + o * c->n_group;
     const int64_t i = (o - items.begin) % GT__BLOCK;
     for (int64_t step = 1; step < c->n_group; step *= 2)
       for (int64_t k = 0; k + step < c->n_group; k += 2 * step)
@@ -2455,35 +2454,29 @@ static void gt__cpu_soft_row(gt__cpu_eval *e, const gt__reduce_args *r, char *ro
 static void gt__cpu_soft_task(const void *context, gt__cpu_range items) {
   const gt__cpu_reduction *c = (const gt__cpu_reduction *)context;
   const size_t pitch = (size_t)c->r->n * 8 + GT__PITCH;
-  char *rows = c->rows + (size_t)items.thread * 2 * pitch;
+  char *rows = (char *)c->memory + (size_t)items.thread * 2 * pitch;
   gt__cpu_eval e;
   gt__cpu_begin(&e, &c->r->pre, 0, c->r->pre.ndim);
   for (int64_t o = items.begin; o < items.end; o++)
     gt__cpu_soft_row(&e, c->r, rows, rows + pitch, o);
 }
 static int gt__cpu_reduce(const gt__reduce_args *r) {
-  gt__cpu_reduction c = {r, GT__BLOCK, 1 << (GT__TREE - 1), 0, NULL, NULL};
+  gt__cpu_reduction c = {r, GT__BLOCK, 1 << (GT__TREE - 1), 0, NULL};
   const int threads = gt__cpu_threads(gt__cpu_work(&r->pre) * (r->soft ? 16 : 1));
   if (r->outer <= 0) return 0;
-  if (r->soft) {
-    c.rows = (char *)GPUTENSOR_MALLOC((size_t)threads * 2 * ((size_t)r->n * 8 + GT__PITCH));
-    if (!c.rows) return GT__CPU_NO_MEMORY;
-    gt__cpu_split(gt__cpu_soft_task, &c, r->outer, threads);
-    GPUTENSOR_FREE(c.rows);
-    return 0;
-  }
   if (r->inner && r->n) c.columns = r->n > GT__CHUNK ? 1 : gt__cpu_parts(4 * GT__CHUNK, r->n);
   c.columns = gt__cpu_least(gt__cpu_least(c.columns, GT__BLOCK), r->outer);
   const int64_t blocks = gt__cpu_parts(r->outer, c.columns);
   while (c.group > 1 && blocks * gt__cpu_parts(r->n_chunk, c.group) < 4 * threads) c.group /= 2;
   c.n_group = gt__cpu_parts(r->n_chunk, c.group);
-  if (c.n_group > 1) { /* one partial for 32 elements at least, so their number does not overflow */
-    c.partial = (gt__partial *)GPUTENSOR_MALLOC((size_t)(r->outer * c.n_group) * sizeof *c.partial);
-    if (!c.partial) return GT__CPU_NO_MEMORY;
-  }
-  gt__cpu_split(gt__cpu_group_task, &c, blocks * c.n_group, threads);
-  if (c.partial) gt__cpu_split(gt__cpu_tree_task, &c, r->outer, threads);
-  GPUTENSOR_FREE(c.partial);
+  size_t bytes = 0;   /* one partial for 32 elements at least, so their number does not overflow */
+  if (r->soft) bytes = (size_t)threads * 2 * ((size_t)r->n * 8 + GT__PITCH);
+  else if (c.n_group > 1) bytes = (size_t)(r->outer * c.n_group) * sizeof(gt__partial);
+  if (bytes && !(c.memory = GPUTENSOR_MALLOC(bytes))) return GT__CPU_NO_MEMORY;
+  if (r->soft) gt__cpu_split(gt__cpu_soft_task, &c, r->outer, threads);
+  else gt__cpu_split(gt__cpu_group_task, &c, blocks * c.n_group, threads);
+  if (c.n_group > 1 && !r->soft) gt__cpu_split(gt__cpu_tree_task, &c, r->outer, threads);
+  GPUTENSOR_FREE(c.memory);
   return 0;
 }
 

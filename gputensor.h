@@ -1677,18 +1677,15 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
       gt__cpu_panel_##type##_##isa(most, wide, 1, t); \
     else GT__TILES(most, wide, gt__cpu_panel_##type##_##isa, 0, t) \
   }
-/* Masks: two vectors become the lower and the upper half of x0 y0 x1 y1 ... */
+/* Masks: two vectors become the lower (0) or the upper half of x0 y0 x1 y1 ...; y0 is number n */
 #define GT__MASK_f32 int32_t
 #define GT__MASK_f64 int64_t
 #define GT__MASK_i64 int64_t
-#define GT__LOW_2 0, 2
-#define GT__HIGH_2 1, 3
-#define GT__LOW_4 0, 4, 1, 5
-#define GT__HIGH_4 2, 6, 3, 7
-#define GT__LOW_8 0, 8, 1, 9, 2, 10, 3, 11
-#define GT__HIGH_8 4, 12, 5, 13, 6, 14, 7, 15
-#define GT__LOW_16 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
-#define GT__HIGH_16 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
+#define GT__ZIP_2(x, n) x, x + n
+#define GT__ZIP_4(x, n) GT__ZIP_2(x, n), GT__ZIP_2(x + 1, n)
+#define GT__ZIP_8(x, n) GT__ZIP_4(x, n), GT__ZIP_4(x + 2, n)
+#define GT__ZIP_16(x, n) GT__ZIP_8(x, n), GT__ZIP_8(x + 4, n)
+#define GT__ZIP(half, lanes) GT__ZIP_##lanes(half * lanes / 2, lanes)
 /* Dot products of rows of A with rows of B^T, all of whose values lie side by side. At the end two
    vectors of partial sums become one, x0 + x_half, y0 + y_half, ..., until each lane is a sum. The
    order of additions is the same for every number of rows and columns, which are powers of two. */
@@ -1712,15 +1709,15 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
       } \
     } \
     typedef GT__MASK_##type M __attribute__((vector_size(bytes))); \
-    const M low = {GT__LOW_##lanes}, high = {GT__HIGH_##lanes}; \
+    const M low = {GT__ZIP(0, lanes)}, high = {GT__ZIP(1, lanes)}; \
     (void)low, (void)high; \
     int n = rows * columns; \
     GT__UNROLL for (int width = 1; width < lanes; width *= 2) { \
       const int half = n > 1 ? n / 2 : 0; \
       GT__UNROLL for (int i = 0; i < rows * columns; i++) \
         if (i == 0 || i < half) sum[i] = \
-          GT__SHUFFLE(sum[i], sum[i + half], low, GT__LOW_##lanes) + \
-          GT__SHUFFLE(sum[i], sum[i + half], high, GT__HIGH_##lanes); \
+          GT__SHUFFLE(sum[i], sum[i + half], low, GT__ZIP(0, lanes)) + \
+          GT__SHUFFLE(sum[i], sum[i + half], high, GT__ZIP(1, lanes)); \
       n = half ? half : 1; \
     } \
     for (int i = 0; i < rows; i++) \
@@ -1747,7 +1744,7 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
     typedef T V __attribute__((vector_size(bytes))); \
     typedef T U __attribute__((vector_size(bytes), aligned(4), may_alias)); \
     typedef GT__MASK_##type M __attribute__((vector_size(bytes))); \
-    const M low = {GT__LOW_##lanes}, high = {GT__HIGH_##lanes}; \
+    const M low = {GT__ZIP(0, lanes)}, high = {GT__ZIP(1, lanes)}; \
     T *to = (T *)pto; \
     const T *from = (const T *)pfrom; \
     (void)low, (void)high; \
@@ -1770,8 +1767,8 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
         } \
         GT__UNROLL for (int round = 1; round < lanes; round *= 2) { \
           GT__UNROLL for (int r = 0; r < lanes / 2; r++) { \
-            y[2 * r] = GT__SHUFFLE(x[r], x[r + lanes / 2], low, GT__LOW_##lanes); \
-            y[2 * r + 1] = GT__SHUFFLE(x[r], x[r + lanes / 2], high, GT__HIGH_##lanes); \
+            y[2 * r] = GT__SHUFFLE(x[r], x[r + lanes / 2], low, GT__ZIP(0, lanes)); \
+            y[2 * r + 1] = GT__SHUFFLE(x[r], x[r + lanes / 2], high, GT__ZIP(1, lanes)); \
           } \
           GT__UNROLL for (int r = 0; r < lanes; r++) x[r] = y[r]; \
         } \

@@ -2865,26 +2865,25 @@ static int gt__cpu_release(int index, void *queue, void *p, int pinned) {
   GPUTENSOR_FREE(p ? ((void **)p)[-1] : NULL);
   return 0;
 }
-static int gt__cpu_properties(int index, gt_properties *out) {
-  char line[256];
-  FILE *file = fopen("/proc/cpuinfo", "r");
-  snprintf(out->name, sizeof out->name, "CPU");
-  while (file && fgets(line, sizeof line, file))
-    if (sscanf(line, "model name : %120[^\n]", out->name) == 1) break;
-  if (file) fclose(file);
-  out->multiprocessors = GT__CORES;
-#if defined(_SC_PHYS_PAGES) && defined(_SC_PAGESIZE)
-  out->total_memory = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
-#endif
-  snprintf(out->instructions, sizeof out->instructions, "%s", gt__cpu_choose()->name);
-  return 0;
-}
 static int gt__cpu_memory(int index, size_t *reserved, size_t *free_bytes, size_t *total) {
   *reserved = *free_bytes = *total = 0;
 #if defined(_SC_AVPHYS_PAGES) && defined(_SC_PAGESIZE)
   *free_bytes = (size_t)sysconf(_SC_AVPHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
   *total = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
 #endif
+  return 0;
+}
+static int gt__cpu_properties(int index, gt_properties *out) {
+  char line[256];
+  size_t reserved, free_bytes;
+  FILE *file = fopen("/proc/cpuinfo", "r");
+  snprintf(out->name, sizeof out->name, "CPU");
+  while (file && fgets(line, sizeof line, file))
+    if (sscanf(line, "model name : %120[^\n]", out->name) == 1) break;
+  if (file) fclose(file);
+  out->multiprocessors = GT__CORES;
+  gt__cpu_memory(index, &reserved, &free_bytes, &out->total_memory);
+  snprintf(out->instructions, sizeof out->instructions, "%s", gt__cpu_choose()->name);
   return 0;
 }
 /* ---- queues: a created CPU stream is a thread that takes its items one after the other ----

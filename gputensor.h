@@ -2045,8 +2045,7 @@ enum { GT__ACC = GT__SLOTS, GT__PITCH = GT__BLOCK * 8 + 128 };
 typedef struct {
   const gt__cpu_loops *loops;           /* of the program's compute type */
   const gt__map_args *m;
-  int width, given;                     /* bytes of a value; slots that the caller fills: 0 or 1 */
-  int kept;                             /* the first dims of the shape */
+  int width, given, kept;               /* bytes of a value; slots that callers fill; outer dims */
   int64_t first;                        /* of a block, where values depend on their index */
   int out, in[GT__INPUTS], past;        /* how the elements of m's operands lie; gt__cpu_goes_past */
   char *slot[GT__SLOTS];

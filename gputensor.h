@@ -64,7 +64,7 @@
      GPUTENSOR_NO_THREADS       CPU streams run their work at once
      GPUTENSOR_NO_SIMD          only the baseline instruction set (default: chosen at run time, the
                                 best or that named by the environment's GPUTENSOR_CPU, baseline,
-                                avx2 or avx512, if the machine has it)
+                                avx2, avx512 or amx, if the machine has it)
      GPUTENSOR_NO_TENSOR_CORES  gputensor_kernels.cu: products by its general kernel alone
      GPUTENSOR_MALLOC(n) GPUTENSOR_REALLOC(p, n) GPUTENSOR_FREE(p)   all three or none (C library)
 */
@@ -409,8 +409,8 @@ GT_API gt_tensor *gt_linear(gt_tensor *out, const gt_tensor *x, const gt_tensor 
 GT_API gt_tensor *gt_matmul_eval_n(gt_tensor *out, const gt_tensor *x, const gt_tensor *w,
                                    const char *text, int n, const gt_tensor *const *operands);
 /* The thread's float32 precision, as in PyTorch. HIGHEST, the default, is float32 accuracy; the
-   others allow less and are never less exact than PyTorch's of that name. On Hopper they are six,
-   three and one products of bfloat16 pieces; what pieces cannot carry is multiplied as float32. */
+   others allow less and are never less exact than PyTorch's of that name. On Hopper and on CPUs with
+   AMX large ones are six, three and one products of bfloat16 pieces, but for what these cannot carry. */
 typedef enum gt_precision { GT_HIGHEST, GT_HIGH, GT_MEDIUM } gt_precision;
 GT_API gt_status gt_set_float32_matmul_precision(gt_precision precision);
 GT_API gt_precision gt_float32_matmul_precision(void);
@@ -1422,6 +1422,20 @@ static int gt__forked;
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(GPUTENSOR_NO_SIMD) && \
+    (__GNUC__ > 10 || __clang_major__ > 11)
+#include <cpuid.h>
+#include <immintrin.h>
+#include <sys/syscall.h>
+__BEGIN_DECLS
+long syscall(long number, ...) __THROW;         /* which strict C hides */
+__END_DECLS
+#define GT__AMX __attribute__((target("amx-tile,amx-bf16,avx512f")))
+#else
+#define gt__cpu_has_amx() 0
+#define gt__amx_block(c, ...) 0
+#define gt__amx_pieces(x) 0
+#endif
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -1490,7 +1504,7 @@ typedef struct {
   void (*pack)(void *to, int64_t panel, int64_t pitch, const void *from, int64_t line,
                int64_t along, int64_t n, int64_t k);
 } gt__cpu_loops;
-typedef struct { const char *name; const gt__cpu_loops *loops[3]; } gt__cpu_isa;
+typedef struct { const char *name; const gt__cpu_loops *loops[3]; int amx; } gt__cpu_isa;
 /* out[i] = formula of a, an S, and of what `others` declares: b and c, or b that is one number. What
    the formula leaves out is never loaded. */
 #define GT__LOOP(op, D, S, count, others, formula) \
@@ -1607,11 +1621,10 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
 /* A tile of up to `most` rows and `wide` vectors: its sums stay in registers over all of k, and
    with vectors of B, and a value of A for all lanes, fill them. Three rows of A share a pointer, as
    processors add an index and its double. Meanwhile the next lines of B are fetched, and a row of C
-   now and then, as all at once would hold up the rest; of what may lie across two lines the second,
-   for the first came with what is beside it. Where A is packed, one pointer and constants do, A is
-   fetched into L1 ahead, and tiles share the lines of B, for the loop has no slot to spare: 15 and
-   20 % faster at 2048^3 in float32 and float64 on a Xeon. Sums begin at +0, so that -0
-   (underflown) becomes +0 in the store. Tiles side by side, in a B in place, take one call. */
+   now and then; of what may lie across two lines the second, for the first came with what is beside
+   it. Where A is packed, one pointer and constants do, A is fetched into L1 ahead, and tiles share
+   the lines of B, for the loop has no slot to spare: 15 and 20 % faster at 2048^3 in float32 and
+   float64 on a Xeon. Sums begin at +0, and -0 (underflown) becomes +0 in the store. */
 #define GT__PANEL(isa, target, bytes, most, wide, type, T) \
   static inline target GT__OPTIMIZE("fast") __attribute__((always_inline)) \
   void gt__cpu_panel_##type##_##isa(const int rows, const int vectors, const int packed, \
@@ -1888,12 +1901,20 @@ GT__LOOPS_ALL(int64_t, i64, GT_INT64, 2, 4, 8)
 #pragma clang diagnostic pop
 #endif
 #undef GT__EITHER
-#define GT__CPU_ISA(isa, name) {name, {&gt__cpu_f32_##isa, &gt__cpu_f64_##isa, &gt__cpu_i64_##isa}}
+#define GT__CPU_ISA(isa, name, amx) \
+  {name, {&gt__cpu_f32_##isa, &gt__cpu_f64_##isa, &gt__cpu_i64_##isa}, amx}
+#ifdef GT__AMX
+static int gt__cpu_has_amx(void) { /* bfloat16 and tiles, whose registers Linux gives who asks */
+  unsigned a, b, c, d;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) && d >> 22 & d >> 24 & 1 &&
+         syscall(SYS_arch_prctl, 0x1023, 18) == 0;     /* ARCH_REQ_XCOMP_PERM, tile data */
+}
+#endif
 /* The best set that the machine has, or a lesser one that GPUTENSOR_CPU names. */
 static const gt__cpu_isa *gt__cpu_choose(void) {
 #if defined(__x86_64__) && !defined(GPUTENSOR_NO_SIMD)
-  static const gt__cpu_isa set[] = {GT__CPU_ISA(baseline, "baseline"), GT__CPU_ISA(avx2, "avx2"),
-                                    GT__CPU_ISA(avx512, "avx512")};
+  static const gt__cpu_isa set[] = {GT__CPU_ISA(baseline, "baseline", 0), GT__CPU_ISA(avx2, "avx2", 0),
+                                    GT__CPU_ISA(avx512, "avx512", 0), GT__CPU_ISA(avx512, "amx", 1)};
   static int chosen = -1;
   int best = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
   if (best < 0) {
@@ -1901,13 +1922,13 @@ static const gt__cpu_isa *gt__cpu_choose(void) {
     best = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     best += best && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
             __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
-    for (int i = 0; asked && i < best; i++)
-      if (!strcmp(asked, set[i].name)) best = i;
+    best += best == 2 && gt__cpu_has_amx();
+    for (int i = 0; asked && i < best; i++) if (!strcmp(asked, set[i].name)) best = i;
     __atomic_store_n(&chosen, best, __ATOMIC_RELAXED);
   }
   return &set[best];
 #else
-  static const gt__cpu_isa baseline = GT__CPU_ISA(baseline, "baseline");
+  static const gt__cpu_isa baseline = GT__CPU_ISA(baseline, "baseline", 0);
   return &baseline;
 #endif
 }
@@ -2477,7 +2498,7 @@ static int gt__cpu_reduce(const gt__reduce_args *r) {
 }
 
 /* ---- matmul ----
-   Two ways, chosen by shape and strides alone, so that threads change no sum:
+   Three ways, chosen by shape and strides alone, so that threads change no sum, AMX's being the last:
    - Panels. A block of C takes all of K in pieces. For each, panels of rows of A are packed to stay
      in the L2 cache; then each panel of columns of B is packed, and the micro-kernel takes it down
      the rows, while it fetches what the next panel is made of. No thread waits for another.
@@ -2491,18 +2512,21 @@ enum { GT__DEPTH = 256,                  /* of K; the more, the seldomer C is re
        GT__A_BYTES = 12 << 10,           /* packed A for a byte of a vector: wide ones have large L2s */
        GT__N_BLOCK = 1024, GT__IN_PLACE = 1 << 18, GT__FEW_ROWS = 56,
        GT__DOT_BYTES = 4096,             /* of a line in dots: eight lines stay in L1 */
-       GT__LINE_PIECE = 32, GT__BLOCK_WORK = 1 << 12, GT__EDGE = 14 * 128 };
+       GT__LINE_PIECE = 32, GT__BLOCK_WORK = 1 << 12, GT__EDGE = 14 * 128,
+       GT__SIDE = 32, GT__AMX_BLOCK = 512 };   /* of a panel; of C, half of the L2 cache */
 typedef struct {
   const gt__matmul_args *x;
   const gt__cpu_loops *loops;
   int64_t width, a_row, a_col, b_row, b_col;
-  int64_t high, broad, depth;           /* rows and columns of a panel; a piece of K */
+  int64_t high, broad, depth;           /* units of blocks' rows and columns; a piece of K */
   int64_t grid_m, grid_n;               /* blocks of C */
   int dot, direct, a_direct, stored;    /* dots; B, A in place; C takes the sums */
   int64_t a_bytes, b_bytes;             /* packed */
   size_t own_bytes;                     /* of a thread */
   char *memory;
   int64_t batch, a, b;                  /* of the product at hand: its number, offsets */
+  int pieces;                           /* of a value, for AMX, or 0 */
+  int64_t tiles;                        /* where its sums are in a thread's memory */
 } gt__cpu_product;
 /* Packs n lines of k values as one panel, [k][panel]; line and along are strides. What does not lie
    as the kernel wants it is first gathered and converted, in small squares. */
@@ -2532,7 +2556,7 @@ static void gt__cpu_pack(const gt__cpu_product *c, char *to, int64_t panel, cons
 static void gt__cpu_tile_of(const gt__cpu_product *c, gt__cpu_tile *t, char *to, int64_t c_row,
                             int64_t rows, int64_t columns) {
   char edge[GT__EDGE] __attribute__((aligned(64)));
-  const int64_t broad = t->columns > 1 ? c->broad : c->loops->vector;
+  const int64_t broad = t->columns > 1 ? c->loops->panel : c->loops->vector;
   t->c = to;
   t->c_row = c_row;
   if (rows == t->rows && columns == broad * t->panels) {
@@ -2550,8 +2574,8 @@ static void gt__cpu_tile_of(const gt__cpu_product *c, gt__cpu_tile *t, char *to,
 }
 /* Rows of the next panel, of `rows` that are left: even, and the last two alike rather than tiny. */
 static int gt__cpu_height(const gt__cpu_product *c, int64_t rows) {
-  const int64_t n = rows > c->high && rows < c->high + 4 ? (rows + 1) / 2 : rows;
-  return (int)(n > c->high ? c->high : n == 1 ? 1 : n + (n & 1));
+  const int64_t most = c->loops->rows, n = rows > most && rows < most + 4 ? (rows + 1) / 2 : rows;
+  return (int)(n > most ? most : n == 1 ? 1 : n + (n & 1));
 }
 /* C's block (m, n) of rows x columns, at `to`, by panels; pb has space for packed B and A. With all
    of K at once and both operands in place, the last panels reach back over what is there. */
@@ -2559,6 +2583,7 @@ static void gt__cpu_by_panels(const gt__cpu_product *c, char *to, int64_t c_row,
                               int64_t rows, int64_t n, int64_t columns, char *pb) {
   const gt__matmul_args *x = c->x;
   const int64_t w = c->width, lanes = c->loops->vector, size = (int64_t)1 << x->b.size_log2;
+  const int64_t broad = c->loops->panel;
   const int back = c->direct && c->a_direct && x->k <= c->depth && columns >= lanes;
   /* Panels of a B in place side by side, where heights add up to the rows, and B is read once or
      stays in the L2 cache. */
@@ -2571,15 +2596,15 @@ static void gt__cpu_by_panels(const gt__cpu_product *c, char *to, int64_t c_row,
     t.add = k > 0;
     const int64_t a = c->a + m * c->a_row + k * c->a_col;
     for (int64_t j = 0, some; j < columns; j += some) {
-      some = gt__cpu_least(c->broad, columns - j);
-      if (wide && columns - j > c->broad) some = (columns - j) / c->broad * c->broad;
-      if (back && some < c->broad) some = some > lanes && columns >= c->broad ? c->broad : lanes;
+      some = gt__cpu_least(broad, columns - j);
+      if (wide && columns - j > broad) some = (columns - j) / broad * broad;
+      if (back && some < broad) some = some > lanes && columns >= broad ? broad : lanes;
       if (back) j = gt__cpu_least(j, columns - some);
       const int64_t b = c->b + (n + j) * c->b_col + k * c->b_row;
-      const int more = c->b_col == 1 && j + c->broad < columns;
+      const int more = c->b_col == 1 && j + broad < columns;
       t.columns = some > lanes ? 2 : 1;
-      t.panels = some > c->broad ? some / c->broad : 1;
-      t.b_row = t.columns > 1 ? c->broad : lanes;
+      t.panels = some > broad ? some / broad : 1;
+      t.b_row = t.columns > 1 ? broad : lanes;
       t.b = pb;
       if (c->direct && some == t.b_row * t.panels) {
         t.b = x->b.data + b * w;
@@ -2599,7 +2624,7 @@ static void gt__cpu_by_panels(const gt__cpu_product *c, char *to, int64_t c_row,
         t.a_row = direct ? c->a_row : 1;
         t.a_col = direct ? c->a_col : t.rows;
         t.far_row = fetch ? c->b_row * size : 0;
-        t.far = fetch ? x->b.data + (b + c->broad) * size : (const char *)t.b;
+        t.far = fetch ? x->b.data + (b + broad) * size : (const char *)t.b;
         t.fars = packed ? t.k * t.rows / rows + 1 : 0;
         t.far += packed ? t.k * i / rows * t.far_row : 0;
         gt__cpu_tile_of(c, &t, to + (i * c_row + j) * w, c_row, high, some);
@@ -2631,6 +2656,144 @@ static void gt__cpu_by_dots(const gt__cpu_product *c, char *to, int64_t c_row, i
     }
   }
 }
+/* A tile of AMX has 16 rows of 64 bytes. One instruction adds to a tile of C, 16 x 16 float32, the
+   product of 16 x 32 bfloat16 by 32 x 16 in pairs of K: 16 times what AVX-512 does in its time. A
+   float32 is the sum of three bfloat16, of whose nine products six count, as the others are below
+   2^-24, so it takes 2.7 times fewer cycles than multiply-adds. The small ones are summed first, over
+   128 of K by themselves, which leaves a third of the error of OpenBLAS. GT_HIGH takes three products
+   of two pieces, GT_MEDIUM one, as does bfloat16. A's panels stay in the L2 cache, one of B's in L1. */
+#ifdef GT__AMX
+enum { GT__STEPS = 4, GT__AMX_DEPTH = 128, GT__PIECE_BYTES = 2048, GT__SUMS = GT__SIDE * GT__SIDE };
+typedef uint32_t gt__bits __attribute__((vector_size(64), may_alias));
+typedef float gt__floats __attribute__((vector_size(64), may_alias));
+/* Splits a panel of at most 32 lines and `depth` of K in steps of 32 x 32, as [step][piece][half][16][16
+   pairs]. First it lies in a square, A's lines as rows, B's as columns; x and y are a pair of k and
+   k + 16. top takes in the largest |x| of A's [line][16], or of B's [2][16 lines]. */
+GT__AMX static void gt__amx_pack(const gt__cpu_product *c, char *to, int of_b, int64_t first,
+                                 int64_t lines, int64_t depth, gt__bits *top) {
+  const gt__operand *o = of_b ? &c->x->b : &c->x->a;
+  const int64_t line = of_b ? c->b_col : c->a_col, along = of_b ? c->b_row : c->a_row;
+  gt__bits square[2 * GT__SIDE];
+  for (int64_t k = 0; k < depth; k += GT__SIDE, to += (c->pieces - 1) * GT__PIECE_BYTES) {
+    const int64_t n = gt__cpu_least(GT__SIDE, depth - k), at = first + k * (of_b ? along : line);
+    if (n < GT__SIDE || lines < GT__SIDE) memset(square, 0, sizeof square);
+    gt__cpu_pack(c, (char *)square, GT__SIDE, o, at, line, along, of_b ? lines : n, of_b ? n : lines);
+    for (int i = 0; i < GT__SIDE; i++, to += 64) {
+      const gt__bits *from = square + (of_b ? i % 16 * 2 + i / 16 : i * 2);
+      gt__bits *most = top + (of_b ? i / 16 : i), x = from[0], y = from[of_b ? GT__SIDE : 1], u, v;
+      u = x << 1 >> 1, v = y << 1 >> 1;
+      u = ((gt__bits)(u > v) & u) | ((gt__bits)(u <= v) & v);           /* the larger */
+      *most = ((gt__bits)(u > *most) & u) | ((gt__bits)(u <= *most) & *most);
+      GT__UNROLL for (int p = 0; p < 3; p++) {
+        if (p == c->pieces) break;
+        u = (x + 0x8000) & 0xffff0000, v = (y + 0x8000) & 0xffff0000;
+        *(gt__bits *)(void *)(to + p * GT__PIECE_BYTES) = u >> 16 | v;
+        x = (gt__bits)((gt__floats)x - (gt__floats)u), y = (gt__bits)((gt__floats)y - (gt__floats)v);
+      }
+    }
+  }
+}
+/* Adds to the tiles products p x q of pieces, low <= p + q <= high, over `steps` steps. */
+GT__AMX static inline __attribute__((always_inline)) void gt__amx_multiply(
+    const int pieces, const int low, const int high, const char *a, const char *b, int64_t steps) {
+  for (; steps > 0; steps--, a += pieces * GT__PIECE_BYTES, b += pieces * GT__PIECE_BYTES) {
+    int there = -1;                              /* A's piece in the tiles */
+    GT__UNROLL for (int q = 0; q < pieces; q++) {
+      if (q > high) break;
+      _tile_loadd(6, b + q * GT__PIECE_BYTES, 64);
+      _tile_loadd(7, b + q * GT__PIECE_BYTES + GT__PIECE_BYTES / 2, 64);
+      GT__UNROLL for (int p = pieces - 1; p >= 0; p--) {
+        if (p + q < low || p + q > high) continue;
+        if (p != there) {
+          _tile_loadd(4, a + p * GT__PIECE_BYTES, 64);
+          _tile_loadd(5, a + p * GT__PIECE_BYTES + GT__PIECE_BYTES / 2, 64);
+        }
+        there = p;
+        _tile_dpbf16ps(0, 4, 6);
+        _tile_dpbf16ps(1, 4, 7);
+        _tile_dpbf16ps(2, 5, 6);
+        _tile_dpbf16ps(3, 5, 7);
+      }
+    }
+  }
+}
+GT__AMX static void gt__amx_add(float *to, const float *sums) {
+  for (int i = 0; i < GT__SUMS; i += 16)
+    *(gt__floats *)(void *)(to + i) += *(const gt__floats *)(const void *)(sums + i);
+}
+/* C's block (m, n), at `to`, with a thread's memory; or 0 for values that pieces cannot carry: a line
+   (a row of A, a column of B) whose largest |x| is NaN, infinite or above 2^62 may make products
+   overflow; below 2^-50 those of low pieces vanish, as tiles know no subnormal numbers. */
+GT__AMX static int gt__amx_block(const gt__cpu_product *c, float *to, int64_t c_row, int64_t m,
+                                 int64_t rows, int64_t n, int64_t columns, char *own) {
+  static const struct { uint8_t palette, start, none[14]; uint16_t bytes[16]; uint8_t rows[16]; }
+    shape = {1, 0, {0}, {64, 64, 64, 64, 64, 64, 64, 64}, {16, 16, 16, 16, 16, 16, 16, 16}};
+  const int64_t panel = c->pieces * GT__PIECE_BYTES * GT__STEPS;
+  const int64_t high = gt__cpu_parts(rows, GT__SIDE), wide = gt__cpu_parts(columns, GT__SIDE);
+  float fresh[2][GT__SUMS] __attribute__((aligned(64))) = {{0}};
+  float *sums = (float *)(void *)(own + c->tiles), *last = sums;
+  gt__bits *top = (gt__bits *)(void *)(sums + high * wide * GT__SUMS);
+  const gt__i32 *lane = (const gt__i32 *)(void *)top;
+  char *panels = own + c->b_bytes;
+  int now = 0;
+  memset(sums, 0, (size_t)(high * wide) * GT__SUMS * 4 + (size_t)(GT__SIDE * high + 2 * wide) * 64);
+  _tile_loadconfig(&shape);
+  for (int64_t k = 0; k < c->x->k; k += GT__AMX_DEPTH) {
+    const int64_t depth = gt__cpu_least(GT__AMX_DEPTH, c->x->k - k);
+    const int64_t steps = gt__cpu_parts(depth, GT__SIDE);
+    for (int64_t i = 0; i < high; i++)
+      gt__amx_pack(c, panels + i * panel, 0, c->a + (m + i * GT__SIDE) * c->a_row + k * c->a_col,
+                   gt__cpu_least(GT__SIDE, rows - i * GT__SIDE), depth, top + i * GT__SIDE);
+    for (int64_t j = 0; j < wide; j++) {
+      const int64_t first = c->b + (n + j * GT__SIDE) * c->b_col + k * c->b_row;
+      gt__amx_pack(c, own, 1, first, gt__cpu_least(GT__SIDE, columns - j * GT__SIDE), depth,
+                   top + high * GT__SIDE + 2 * j);
+      __atomic_signal_fence(__ATOMIC_SEQ_CST);  /* compilers do not see what tiles read and write */
+      for (int64_t i = 0; i < high; i++, now = !now) {
+        const char *a = panels + i * panel;
+        _tile_zero(0);
+        _tile_zero(1);
+        _tile_zero(2);
+        _tile_zero(3);
+        if (c->pieces == 3) gt__amx_multiply(3, 1, 2, a, own, steps);
+        if (c->pieces == 3) gt__amx_multiply(3, 0, 0, a, own, steps);
+        else if (c->pieces == 2) gt__amx_multiply(2, 0, 1, a, own, steps);
+        else gt__amx_multiply(1, 0, 0, a, own, steps);
+        gt__amx_add(last, fresh[now]);          /* the sums before these, as tiles are still at work */
+        last = sums + (j * high + i) * GT__SUMS;
+        _tile_stored(0, fresh[!now], 4 * GT__SIDE);
+        _tile_stored(1, fresh[!now] + 16, 4 * GT__SIDE);
+        _tile_stored(2, fresh[!now] + 16 * GT__SIDE, 4 * GT__SIDE);
+        _tile_stored(3, fresh[!now] + 16 * GT__SIDE + 16, 4 * GT__SIDE);
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+      }
+    }
+  }
+  gt__amx_add(last, fresh[now]);
+  _tile_release();
+  for (int64_t i = 0, most = 0; i < (high + wide) * GT__SIDE; i++, most = 0) {
+    for (int l = i < high * GT__SIDE ? 16 : 1; l > 0; l--, lane++) if (*lane > most) most = *lane;
+    if (most > 189 << 23 || (most < 77 << 23 && most > 0)) return 0;
+  }
+  for (int64_t i = 0; i < rows; i++)
+    for (int64_t j = 0; j < columns; j += 16) {
+      const float *sum = sums + (j / GT__SIDE * high * GT__SIDE + i) * GT__SIDE + j % GT__SIDE;
+      const __mmask16 some = (__mmask16)(0xffff >> (columns - j < 16 ? 16 - (columns - j) : 0));
+      _mm512_mask_storeu_ps(to + i * c_row + j, some, _mm512_load_ps(sum));
+    }
+  return 1;
+}
+/* How many pieces? None if C is so narrow that splitting takes longer than tiles save: on a Xeon
+   float32 gains from 80 for m n / (m + n) on, what would have to be converted from 24. */
+static int gt__amx_pieces(const gt__matmul_args *x) {
+  const gt_dtype a = (gt_dtype)x->a.dtype, b = (gt_dtype)x->b.dtype;
+  const int f32 = a == GT_FLOAT32 || b == GT_FLOAT32;
+  const double m = (double)x->m, n = (double)x->n;
+  if (x->compute != GT__F32 || !gt_is_floating(a) || !gt_is_floating(b) || x->k < 2 * GT__SIDE ||
+      m * n < (f32 ? 80 : 24) * (m + n)) return 0;
+  return f32 ? 3 - x->precision : a == GT_BFLOAT16 && a == b ? 1 : 3;
+}
+#endif
 /* Runs the program behind the product over a block of sums and stores it. */
 static void gt__cpu_after(const gt__cpu_product *c, gt__cpu_eval *e, char *sums, int64_t m,
                           int64_t rows, int64_t n, int64_t columns) {
@@ -2668,13 +2831,14 @@ static void gt__cpu_block_task(const void *context, gt__cpu_range items) {
     c->b = gt__offset(c->batch, x->n_batch, shape, x->b.stride);
     const int64_t to = gt__offset(c->batch, x->n_batch, shape, stride) + i * c_row + j * c_col;
     char *at = c->stored ? x->post.out.data + to * c->width : sums;
-    if (c->dot) gt__cpu_by_dots(c, at, c_row, c_col, i, rows, j, columns);
+    if (c->pieces && gt__amx_block(c, (float *)(void *)at, c_row, i, rows, j, columns, own)) {
+    } else if (c->dot) gt__cpu_by_dots(c, at, c_row, c_col, i, rows, j, columns);
     else gt__cpu_by_panels(c, at, c_row, i, rows, j, columns, own);
     if (!c->stored) gt__cpu_after(c, &e, at, i, rows, j, columns);
   }
 }
 /* Strides along dims of size 1 are never used: 1 is as good, and makes more ways possible. */
-static void gt__cpu_choose_way(gt__cpu_product *c) {
+static void gt__cpu_choose_way(gt__cpu_product *c, int amx) {
   const gt__matmul_args *x = c->x;
   const gt__program *p = &x->post.program;
   const int a_native = x->a.dtype == c->loops->native, b_native = x->b.dtype == c->loops->native;
@@ -2691,8 +2855,10 @@ static void gt__cpu_choose_way(gt__cpu_product *c) {
   const double k = (double)x->k, packed = k / (double)x->m + k / (double)x->n;
   c->dot = a_native && b_native && c->a_col == 1 && c->b_row == 1 && x->k >= c->loops->vector &&
            0.3 * packed > 5 + k / (14 * c->loops->vector);
+  c->pieces = amx ? gt__amx_pieces(x) : 0;
+  c->dot &= !c->pieces;
   c->direct &= !c->dot;
-  c->high = c->dot ? c->loops->dots : c->loops->rows;
+  c->high = c->pieces ? GT__SIDE : c->dot ? c->loops->dots : c->loops->rows;
   /* Rows that are a multiple of 4 KB apart would meet in the same lines of the L1 cache. */
   c->a_direct = a_native && (c->a_row == 1 || (c->a_col == 1 && c->a_row * c->width % 4096)) &&
                 (x->n <= 2 * c->loops->panel || (double)x->k * (double)x->m <= in_place);
@@ -2702,17 +2868,18 @@ static void gt__cpu_choose_way(gt__cpu_product *c) {
 }
 /* Divides C into blocks, whose number no thread's sums depend on: three for each thread, as processors
    differ by up to a factor of two (then two threads do four and two); with more of them panels are
-   packed more often, and packing one takes as long as a tile. */
+   packed more often, and packing one takes as long as a tile. Splitting them takes longer. */
 static void gt__cpu_choose_blocks(gt__cpu_product *c, double work, int threads) {
   const gt__matmul_args *x = c->x;
   const int64_t w = c->width, few = c->direct && x->m <= c->loops->rows;
-  c->broad = c->dot ? 4 : c->loops->panel;
+  c->broad = c->dot ? 4 : c->loops->panel;     /* 32 for AMX, too */
+  const int64_t deep = w > 4 ? GT__DEPTH * 3 / 4 : GT__DEPTH;
   /* With few rows B is read in long lines, as many as make the way of C through registers cheap. */
-  c->depth = gt__cpu_least(few ? 8 * (x->m + 1) : w > 4 ? GT__DEPTH * 3 / 4 : GT__DEPTH,
-                           x->k + !x->k);
+  c->depth = c->pieces ? (int64_t)GT__DEPTH : gt__cpu_least(few ? 8 * (x->m + 1) : deep, x->k + !x->k);
   const int64_t m = gt__cpu_parts(x->m, c->high), n = gt__cpu_parts(x->n, c->broad);
-  const int64_t least_m = gt__cpu_parts(x->m, GT__A_BYTES * c->loops->vector / GT__DEPTH);
-  const int64_t least_n = gt__cpu_parts(x->n, c->stored ? 4 * GT__N_BLOCK : GT__N_BLOCK);
+  const int64_t most_m = c->pieces ? (int64_t)GT__AMX_BLOCK : GT__A_BYTES * c->loops->vector / deep;
+  const int64_t most_n = c->pieces ? (int64_t)GT__AMX_BLOCK : GT__N_BLOCK << 2 * (c->stored && threads == 1);
+  const int64_t least_m = gt__cpu_parts(x->m, most_m), least_n = gt__cpu_parts(x->n, most_n);
   const double least = (double)(least_m * least_n * x->batch);
   const double most = threads > 1 ? fmin(fmax(6 * threads, 2 * least), work / GT__BLOCK_WORK) : 0;
   double best = HUGE_VAL;
@@ -2721,7 +2888,8 @@ static void gt__cpu_choose_blocks(gt__cpu_product *c, double work, int threads) 
   for (int64_t i = least_m; i <= m; i += i / 4 + 1)
     for (int64_t j = least_n; j <= n; j += j / 4 + 1) {
       const double each = (double)(gt__cpu_parts(m, i) + 1) * (double)(gt__cpu_parts(n, j) + 1);
-      const double items = (double)(i * j * x->batch), time = each * fmax(3, ceil(items / threads));
+      const double items = (double)(i * j * x->batch), rounds = ceil(items / threads);
+      const double time = each * fmax(c->pieces ? 1 : 3, rounds);
       if (items > most) break;
       if (time >= best) continue;
       best = time;
@@ -2734,7 +2902,8 @@ static void gt__cpu_choose_blocks(gt__cpu_product *c, double work, int threads) 
   c->a_bytes = c->dot ? 0 : rows * c->depth * w + 64;
   /* 64 values behind the sums may be read, when the last group of a block is rounded up */
   const int64_t sums = c->stored ? 0 : (rows * columns + GT__GROUP) * w;
-  c->own_bytes = (size_t)gt__cpu_round(c->b_bytes + c->a_bytes + sums, 64);
+  c->tiles = gt__cpu_round(c->b_bytes + c->a_bytes + sums, 64);
+  c->own_bytes = (size_t)(c->tiles + (c->pieces ? rows * columns * 4 + rows * 64 + columns * 4 : 0));
 }
 /* A small product is done by the caller, from its operands as they lie, with no memory of its own.
    If columns are fewer than a vector has values, there may be narrower ones. Returns 0 if it is not
@@ -2744,8 +2913,6 @@ static int gt__cpu_small(gt__cpu_product *c, const gt__cpu_isa *isa) {
   if (!c->direct || !c->a_direct || !c->stored || x->n_batch || x->k > GT__DEPTH ||
       x->n * c->width < 16 || (x->n < c->loops->vector && x->m * x->k > 1024)) return 0;
   while (x->n < c->loops->vector) c->loops = (--isa)->loops[x->compute];
-  c->high = gt__cpu_least(c->high, c->loops->rows);
-  c->broad = c->loops->panel;
   c->depth = GT__DEPTH;
   c->a = c->b = c->b_bytes = 0;
   char *to = x->post.out.data;
@@ -2762,8 +2929,8 @@ static int gt__cpu_matmul(const gt__matmul_args *x) {
   const double m = (double)x->m, n = (double)x->n, k = (double)x->k, batch = (double)x->batch;
   const double work = m * n * k * c.width / 64 + (m * k + k * n + m * n) / 2;
   const int threads = gt__cpu_threads(batch * work + gt__cpu_work(&x->post));
-  gt__cpu_choose_way(&c);
-  if (work < GT__CPU_PARALLEL && gt__cpu_small(&c, isa)) return 0;
+  gt__cpu_choose_way(&c, isa->amx);
+  if (!c.pieces && work < GT__CPU_PARALLEL && gt__cpu_small(&c, isa)) return 0;
   gt__cpu_choose_blocks(&c, batch * work, threads);
   char *memory = (char *)GPUTENSOR_MALLOC((size_t)threads * c.own_bytes + 64);
   if (!memory) return GT__CPU_NO_MEMORY;
@@ -2815,8 +2982,7 @@ static int gt__cpu_copy(const gt__copy_args *c) { /* of elements: bytes go betwe
   /* As a map without a program: the dim along which the source runs is brought before the last. */
   gt__map_args m;
   int cross = 0;
-  for (int d = 1; d < last; d++)
-    if (c->src.stride[d] < c->src.stride[cross]) cross = d;
+  for (int d = 1; d < last; d++) if (c->src.stride[d] < c->src.stride[cross]) cross = d;
   memset(&m, 0, sizeof m);
   m.ndim = c->ndim;
   m.count = c->count;
@@ -3548,8 +3714,7 @@ static int gt__refuse(const char *function, int quiet, int bad) {
 #define GT__NO(x) gt__refuse(__func__, 0, !(x)) /* of the one tensor that a call is given */
 static int gt__first_null(int n, const gt_tensor *const *x) {
   if (!x) return n > 0;
-  for (int i = 0; i < n; i++)
-    if (!x[i]) return i + 1;
+  for (int i = 0; i < n; i++) if (!x[i]) return i + 1;
   return 0;
 }
 /* A small text that lives until three more are made on this thread. */
@@ -3689,8 +3854,7 @@ static int gt__set_mark(gt_stream *t, uint64_t number) {
   return code;
 }
 static void gt__learn(gt__clock *c, const gt__clock *more, int slot, uint64_t number) {
-  for (int i = 0; i < gt__all.top; i++)
-    if (c->at[i] < more->at[i]) c->at[i] = more->at[i];
+  for (int i = 0; i < gt__all.top; i++) if (c->at[i] < more->at[i]) c->at[i] = more->at[i];
   if (c->at[slot] < number) c->at[slot] = number;
 }
 /* Gives up the lock and waits for what t holds up to `number`; for all of it, without a mark. */
@@ -3876,8 +4040,7 @@ static int gt__order(gt_stream *s, const char *text, int n, int write,
 }
 /* Begins (1) or ends (-1) work outside the lock. */
 static void gt__claim(int n, int write, struct gt_storage *const *touch, int by) {
-  for (int i = 0; i < n; i++)
-    if (i < write) touch[i]->writers += by;
+  for (int i = 0; i < n; i++) if (i < write) touch[i]->writers += by;
     else touch[i]->readers += by;
   if (by < 0) pthread_cond_broadcast(&gt__idle);
 }
@@ -4503,8 +4666,7 @@ static gt__op *gt__op_new(gt__op *op, int kind, const char *text, gt_device devi
 }
 /* Adds a storage; that which is written is added first. */
 static void gt__touch(gt__op *op, struct gt_storage *storage) {
-  for (int i = 0; i < op->n_touch; i++)
-    if (op->touch[i] == storage) return;
+  for (int i = 0; i < op->n_touch; i++) if (op->touch[i] == storage) return;
   op->touch[op->n_touch++] = storage;
 }
 /* -- operands: tensors as the back ends see them -- */
@@ -5208,8 +5370,7 @@ static int gt__exchanged(int op) { /* the operation with its two operands exchan
       GT__OP_eq, GT__OP_ne, GT__OP_add, GT__OP_mul, GT__OP_hypot, GT__OP_maximum, GT__OP_minimum,
       GT__OP_logical_and, GT__OP_logical_or, GT__OP_logical_xor, GT__OP_bitwise_and,
       GT__OP_bitwise_or, GT__OP_bitwise_xor};
-  for (int k = 0; k < 8; k++)
-    if (op == pair[k / 2][k % 2]) return pair[k / 2][1 - k % 2];
+  for (int k = 0; k < 8; k++) if (op == pair[k / 2][k % 2]) return pair[k / 2][1 - k % 2];
   return memchr(same, op, sizeof same) ? op : 0;
 }
 static int gt__save(gt__code *g) {
@@ -5245,8 +5406,7 @@ static void gt__generate(gt__code *g, int i) {
       slot[k] = gt__save(g);
     }
     if (arity) gt__generate(g, child[0]);
-    for (int k = 1; k < arity; k++)
-      if (leaf[k]) slot[k] = gt__leaf_slot(g, child[k]);
+    for (int k = 1; k < arity; k++) if (leaf[k]) slot[k] = gt__leaf_slot(g, child[k]);
     gt__emit(g, v->op, slot[1], slot[2], 0);
   }
   g->n_temporary = before;

@@ -462,6 +462,31 @@ static void test_specials(void) {
     multiply(a, gt_mul(NULL, b, down));
   }
 }
+/* Large enough for float32 in pieces: lines of very different sizes, which pieces carry; lines that
+   they do not, next to others; and numbers in a line that are small beside its largest. */
+static void test_lines_of_all_sizes(void) {
+  static const double last[] = {0x1p-100, 0x1p100, 0x1p-70, 0x1p70, 0, 1};
+  double scale[256], steep[220];
+  size_t i;
+  int j;
+  for (i = 0; i < 256; i++) scale[i] = ldexp(1, (int)(i * 7 % 101) - 50);
+  for (i = 0; i < 220; i++) steep[i] = ldexp(1, -(int)(i % 127));
+  for (i = 0; i < sizeof last / sizeof last[0]; i++)
+    for (j = 0; j < 5; j++) GT_SCOPE {
+      gt_tensor *a = rnd_matrix(250, 220, GT_FLOAT32), *b = rnd_matrix(220, 256, GT_FLOAT32);
+      gt_tensor *rows, *columns, *along;
+      scale[249] = last[i];
+      rows = tensor_of(GT_SHAPE(250, 1), GT_FLOAT32, scale);
+      columns = tensor_of(GT_SHAPE(256), GT_FLOAT32, scale);
+      along = tensor_of(GT_SHAPE(220, 1), GT_FLOAT32, steep);
+      if (j == 0) multiply(gt_mul(NULL, a, rows), b);
+      if (j == 1) multiply(a, gt_mul(NULL, b, columns));
+      if (j == 2) multiply(gt_mul(NULL, a, rows), gt_mul(NULL, b, along));
+      if (j == 3) multiply(gt_mul(NULL, a, gt_scalar(0x1p-60)), gt_mul(NULL, b, gt_scalar(0x1p-60)));
+      if (j == 4) multiply(gt_transpose(gt_mul(NULL, b, along), 0, 1),
+                           gt_transpose(gt_mul(NULL, a, rows), 0, 1));
+    }
+}
 
 /* ---- addmm and linear, in whole numbers ---- */
 static gt_tensor *no_minus_zero(gt_tensor *x) { return x ? gt_add(x, x, gt_scalar(0)) : NULL; }
@@ -1035,6 +1060,7 @@ int main(int argc, char **argv) {
   RUN(integers);
   RUN(half_accumulation);
   RUN(specials);
+  RUN(lines_of_all_sizes);
   RUN(addmm);
   RUN(beta_zero_never_reads);
   RUN(addmm_of_integers);

@@ -203,6 +203,8 @@ run_all() {
     start run_as avx2 2 $name
     start run_as avx512 5 $name
   done
+  start run_as avx2 2 matmul
+  start run_as avx512 2 matmul
   for name in stream async programs; do
     if [ $race = 1 ] && [ -f $name.c ]; then start run_program race $name quick --quick; fi
   done

@@ -79,7 +79,7 @@ def check(result):
 def handle(x, turned):
     """The library's view of a matrix, stored transposed or not."""
     shape = Shape(2, (ctypes.c_int64 * 8)(*x.shape))
-    dtype = 9 if x.dtype == torch.float64 else 8
+    dtype = {torch.float64: 9, torch.float32: 8, torch.bfloat16: 7}[x.dtype]
     t = check(lib.gt_from_ptr(ctypes.c_void_p(x.data_ptr()), shape, dtype, Device(1, 0), None, None))
     if not turned:
         return t
@@ -114,7 +114,8 @@ def product(group, m, n, k, form, dtype, threads):
     rounds = 3 if once > 3e5 else 5 if once > 3e4 else 11
     us, peer_us, ratio = compare(rounds, stopwatch(lambda: lib.gt_matmul(z, x, y), times),
                                  stopwatch(lambda: torch.mm(va, vb, out=c), times))
-    wrong = "" if (c - ours).abs().max() <= 1e-4 * c.abs().max() else " WRONG"
+    far = 1e-2 if dtype == torch.bfloat16 else 1e-4
+    wrong = "" if (c - ours).abs().max() <= far * c.abs().max() else " WRONG"
     print(ROW.format(group, f"{m}x{n}x{k}", form, str(dtype)[6:], threads, f"{us:.2f}",
                      f"{peer_us:.2f}", f"{2e-3 * m * n * k / us:.1f}", f"{ratio:.2f}") + wrong,
           flush=True)
@@ -135,6 +136,9 @@ def cases():
     for n in (512, 1024, 2048, 4096):
         for dtype in (torch.float32, torch.float64):
             yield "square", n, n, n, "NN", dtype
+    for n in (512, 1024, 2048, 4096):
+        for form in ("NN", "NT"):
+            yield "bfloat16", n, n, n, form, torch.bfloat16
     for n in (8, 16, 32, 48, 64, 96, 100, 128, 256):
         yield "small", n, n, n, "NN", torch.float32
     for m, n, k, form in SKINNY:

@@ -2498,12 +2498,13 @@ static int gt__cpu_reduce(const gt__reduce_args *r) {
 }
 
 /* ---- matmul ----
-   Three ways, chosen by shape and strides alone, so that threads change no sum, AMX's being the last:
+   Three ways, chosen by dtypes, shape and strides alone, so that threads change no sum:
    - Panels. A block of C takes all of K in pieces. For each, panels of rows of A are packed to stay
      in the L2 cache; then each panel of columns of B is packed, and the micro-kernel takes it down
      the rows, while it fetches what the next panel is made of. No thread waits for another.
      Operands that are as good where they lie are not packed.
    - Dots: where A has few rows, or B few columns, and the values of both lie side by side along K.
+   - Tiles: floats on a processor with AMX, unless C is narrow; see there.
    Packing converts, so the kernels know the compute types alone. C takes the sums itself where it
    can; else a block of them passes through the program behind the product while it is in cache.
    Threads share the parts of all products of a batch. */

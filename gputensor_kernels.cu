@@ -1312,7 +1312,7 @@ gt__copy_kernel(const __grid_constant__ gt__copy_args p) {
    16 bytes; what does not lie so, or is of another dtype, is brought to scratch before, which costs
    1 % of the time at 4096 x 4096 x 4096. Where tiles are few, several blocks have a part of K each.
    The sums run over K in order, and over the parts: ever the same.
-   H200, November 2026, beside cuBLAS: float32 47 TFLOP/s, .92; float64 56, .94; bfloat16 388, .49,
+   H200, November 2026, beside cuBLAS: float32 48 TFLOP/s, .95; float64 55, .96; bfloat16 388, .49,
    since from sm_90 on full speed needs the instructions of >>hopper; one row at 4 TB/s, 1.0. */
 /* Whose tensor cores are used. 91 leaves 16 bits to >>hopper. For the host see gt__choose_form. */
 #ifdef GPUTENSOR_NO_TENSOR_CORES
@@ -1406,7 +1406,7 @@ struct gt__tile {
   GT__DEV int column() { return threadIdx.x / 32 % ACROSS * WIDE; }
 };
 template <class T> using gt__small = gt__tile<T, 64, 64, 128 / sizeof(T), 2, 2, 3, 1, 1>;
-typedef gt__tile<float, 128, 256, 16, 2, 4, 3, 4, 4> gt__large_float;
+typedef gt__tile<float, 128, 128, 8, 2, 2, 4, 4, 4> gt__large_float;
 typedef gt__tile<double, 128, 64, 16, 2, 2, 3, 2, 2> gt__large_double;
 template <class T> using gt__large_16 = gt__tile<T, 128, 256, 64, 2, 4, 3, 8, 8>;
 template <class T> using gt__lean_16 = gt__tile<T, 128, 256, 32, 2, 4, 3, 8, 8>;
@@ -3078,8 +3078,10 @@ static const gt__form *gt__choose_form(gt__matmul_args *x) {
   if (f32 && cores >= 8 && !(facts & GT__PROBE_HOPPER) && x->a.dtype == x->b.dtype &&
       (bf16 || x->a.dtype == GT_FLOAT16) && (double)x->m * x->n * x->k >= 1 << 18 &&
       (gt__has_room(f16) || gt__has_room(f16 += 2))) return f16;
+  const int64_t tiles = gt__count_tiles(x, large), blocks = facts >> 16;
   if ((f32 || (x->compute == GT__F64 && cores >= 9)) && min(x->m, x->n) > (f32 ? 256 : 64) &&
-      gt__count_tiles(x, large) >= 90 && gt__has_room(large)) return large;
+      (!f32 || tiles <= blocks || tiles >= blocks * 4 / 3) &&     /* else most have one, some two */
+      tiles >= 90 && gt__has_room(large)) return large;
   strip += x->m > 16 || !gt__can_copy(x, true, strip) ? 2 : x->m > 4;
   return f32 && gt__has_room(strip) ? strip : f;
 }

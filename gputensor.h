@@ -2558,8 +2558,7 @@ static void gt__cpu_tile_of(const gt__cpu_product *c, gt__cpu_tile *t, char *to,
                             int64_t rows, int64_t columns) {
   char edge[GT__EDGE] __attribute__((aligned(64)));
   const int64_t broad = t->columns > 1 ? c->loops->panel : c->loops->vector;
-  t->c = to;
-  t->c_row = c_row;
+  t->c = to, t->c_row = c_row;
   if (rows == t->rows && columns == broad * t->panels) {
     c->loops->micro(t);
     return;
@@ -2567,8 +2566,7 @@ static void gt__cpu_tile_of(const gt__cpu_product *c, gt__cpu_tile *t, char *to,
   const size_t bytes = (size_t)(columns * c->width);
   for (int64_t i = 0; i < rows && t->add; i++)
     memcpy(edge + i * broad * c->width, to + i * c_row * c->width, bytes);
-  t->c = edge;
-  t->c_row = broad;
+  t->c = edge, t->c_row = broad;
   c->loops->micro(t);
   for (int64_t i = 0; i < rows; i++)
     memcpy(to + i * c_row * c->width, edge + i * broad * c->width, bytes);
@@ -2603,14 +2601,10 @@ static void gt__cpu_by_panels(const gt__cpu_product *c, char *to, int64_t c_row,
       if (back) j = gt__cpu_least(j, columns - some);
       const int64_t b = c->b + (n + j) * c->b_col + k * c->b_row;
       const int more = c->b_col == 1 && j + broad < columns;
-      t.columns = some > lanes ? 2 : 1;
-      t.panels = some > broad ? some / broad : 1;
-      t.b_row = t.columns > 1 ? broad : lanes;
-      t.b = pb;
-      if (c->direct && some == t.b_row * t.panels) {
-        t.b = x->b.data + b * w;
-        t.b_row = c->b_row;
-      } else gt__cpu_pack(c, pb, t.b_row, &x->b, b, c->b_col, c->b_row, some, t.k);
+      t.columns = some > lanes ? 2 : 1, t.panels = some > broad ? some / broad : 1;
+      t.b = pb, t.b_row = t.columns > 1 ? broad : lanes;
+      if (c->direct && some == t.b_row * t.panels) t.b = x->b.data + b * w, t.b_row = c->b_row;
+      else gt__cpu_pack(c, pb, t.b_row, &x->b, b, c->b_col, c->b_row, some, t.k);
       for (int64_t i = 0; i < rows; i += t.rows) {
         t.rows = gt__cpu_height(c, rows - i);
         if (back && t.rows > rows) t.rows -= 2;
@@ -2638,10 +2632,8 @@ static void gt__cpu_by_dots(const gt__cpu_product *c, char *to, int64_t c_row, i
                             int64_t m, int64_t rows, int64_t n, int64_t columns) {
   const int64_t w = c->width, depth = GT__DOT_BYTES / w;
   gt__cpu_tile t;
-  t.c_row = c_row;
-  t.c_col = c_col;
-  t.a_row = c->a_row;
-  t.b_row = c->b_col;
+  t.c_row = c_row, t.c_col = c_col;
+  t.a_row = c->a_row, t.b_row = c->b_col;
   for (int64_t k = 0; k < c->x->k; k += depth) {
     t.k = gt__cpu_least(depth, c->x->k - k);
     t.add = k > 0;
@@ -2857,8 +2849,7 @@ static void gt__cpu_choose_way(gt__cpu_product *c, int amx) {
   c->dot = a_native && b_native && c->a_col == 1 && c->b_row == 1 && x->k >= c->loops->vector &&
            0.3 * packed > 5 + k / (14 * c->loops->vector);
   c->pieces = amx ? gt__amx_pieces(x) : 0;
-  c->dot &= !c->pieces;
-  c->direct &= !c->dot;
+  c->dot &= !c->pieces, c->direct &= !c->dot;
   c->high = c->pieces ? GT__SIDE : c->dot ? c->loops->dots : c->loops->rows;
   /* Rows that are a multiple of 4 KB apart would meet in the same lines of the L1 cache. */
   c->a_direct = a_native && (c->a_row == 1 || (c->a_col == 1 && c->a_row * c->width % 4096)) &&
@@ -2924,9 +2915,7 @@ static int gt__cpu_matmul(const gt__matmul_args *x) {
   const gt__cpu_isa *isa = gt__cpu_choose();
   gt__cpu_product c;
   if (x->m <= 0 || x->n <= 0 || x->batch <= 0) return 0;
-  c.x = x;
-  c.loops = isa->loops[x->compute];
-  c.width = c.loops->width;
+  c.x = x, c.loops = isa->loops[x->compute], c.width = c.loops->width;
   const double m = (double)x->m, n = (double)x->n, k = (double)x->k, batch = (double)x->batch;
   const double work = m * n * k * c.width / 64 + (m * k + k * n + m * n) / 2;
   const int threads = gt__cpu_threads(batch * work + gt__cpu_work(&x->post));
@@ -2985,10 +2974,8 @@ static int gt__cpu_copy(const gt__copy_args *c) { /* of elements: bytes go betwe
   int cross = 0;
   for (int d = 1; d < last; d++) if (c->src.stride[d] < c->src.stride[cross]) cross = d;
   memset(&m, 0, sizeof m);
-  m.ndim = c->ndim;
-  m.count = c->count;
-  m.out = c->dst;
-  m.in[0] = c->src;
+  m.ndim = c->ndim, m.count = c->count;
+  m.out = c->dst, m.in[0] = c->src;
   memcpy(m.size, c->size, sizeof m.size);
   for (int d = cross; d < last - 1; d++) {
     gt__swap(&m.size[d], &m.size[d + 1]);
@@ -4177,9 +4164,7 @@ static struct gt_storage *gt__storage_new(const char *function, size_t bytes, gt
   const gt__backend *b = gt__backend_of(device);
   const int slot = gt__slot(device);
   if (!s) return NULL;
-  s->bytes = bytes;
-  s->device = device;
-  s->pinned = pinned;
+  s->bytes = bytes, s->device = device, s->pinned = pinned;
   gt__lock();
   int code = gt__storage_fill(s, function);
   if (code && (b->classify(code) == GT_ERROR_MEMORY || pinned)) { /* give back all that is cached */
@@ -4315,9 +4300,7 @@ static gt_status gt__model(const char *function, gt_tensor *x, gt_shape shape, g
     x->stride[d] = 1;
     x->shape[d] = size;
   }
-  x->ndim = shape.ndim;
-  x->dtype = dtype;
-  x->device = device;
+  x->ndim = shape.ndim, x->dtype = dtype, x->device = device;
   return gt__check_device(function, device);
 }
 static gt_tensor *gt__new(const char *function, gt_shape shape, gt_dtype dtype, gt_device device,
@@ -4851,10 +4834,8 @@ static void gt__copy_host(char *dst, char *src, int64_t bytes) {
   const int threads = gt__cpu_threads(bytes / 8), half = threads > 8 ? threads / 2 : 4;
   gt__copy_args c;
   memset(&c, 0, sizeof c); /* the dtype is GT_BOOL: elements of one byte */
-  c.dst.data = dst;
-  c.src.data = src;
-  c.count = c.size[0] = bytes;
-  c.ndim = 1;
+  c.dst.data = dst, c.src.data = src;
+  c.count = c.size[0] = bytes, c.ndim = 1;
   c.dst.stride[0] = c.src.stride[0] = 1;
   gt__cpu_split(gt__cpu_copy_task, &c, (bytes + GT__BLOCK - 1) / GT__BLOCK,
                 threads < half ? threads : half < 8 ? half : 8);
@@ -4971,12 +4952,9 @@ static gt_status gt__copy_outside(const char *function, const gt_tensor *x, void
   }
   gt_tensor host = gt__plain(x);
   memset(&s, 0, sizeof s);
-  s.data = data;
-  s.device = host.device = gt_cpu();
-  s.internal = 1;
-  s.pinned = gt__is_pinned(data);
-  host.storage = &s;
-  host.offset = 0;
+  s.data = data, s.device = host.device = gt_cpu();
+  s.internal = 1, s.pinned = gt__is_pinned(data);
+  host.storage = &s, host.offset = 0;
   const gt_status status = gt__copy_across(function, up ? x : &host, up ? &host : x);
   return status ? status : gt__host_access(function, &s, 1);
 }
@@ -5059,11 +5037,8 @@ typedef struct {
 static void gt__tree_begin(gt__tree *t, const char *function, const char *text, int n,
                            const gt_tensor *const *in) {
   memset(t, 0, offsetof(gt__tree, whole));
-  t->function = function;
-  t->text = text;
-  t->node = t->few;
-  t->n_in = n;
-  t->in = in;
+  t->function = function, t->text = text;
+  t->node = t->few, t->n_in = n, t->in = in;
 }
 static void gt__tree_end(gt__tree *t) { /* with its block; and of the temporaries */
   for (int i = 0; i < t->n; i++)
@@ -5419,11 +5394,8 @@ static void gt__generate(gt__code *g, int i) {
 static int gt__compile(const gt__tree *t, int i, int compute, gt__code *g) {
   int move[3] = {0, 0, 0};
   memset(g, 0, offsetof(gt__code, p) + offsetof(gt__program, ins));
-  g->t = t;
-  g->root = i;
-  g->p.compute = (uint8_t)compute;
-  g->p.seed = t->seed;
-  g->p.offset = t->offset;
+  g->t = t, g->root = i;
+  g->p.compute = (uint8_t)compute, g->p.seed = t->seed, g->p.offset = t->offset;
   if (t->n_in && !t->in[0]->storage) g->in[g->p.n_in++] = t->in[0]; /* a product: input 0 */
   gt__generate(g, i);
   g->p.n_slot = (uint8_t)(g->p.n_in + g->p.n_const + g->most_temporaries);

@@ -1433,7 +1433,7 @@ __END_DECLS
 #define GT__AMX __attribute__((target("amx-tile,amx-bf16,avx512f")))
 #else
 #define gt__cpu_has_amx() 0
-#define gt__amx_block(c, ...) 0
+#define gt__amx_block(c, ...) (void)0
 #define gt__amx_pieces(x) 0
 #endif
 #include <sys/mman.h>
@@ -2714,10 +2714,21 @@ GT__AMX static void gt__amx_add(float *to, const float *sums) {
   for (int i = 0; i < GT__SUMS; i += 16)
     *(gt__floats *)(void *)(to + i) += *(const gt__floats *)(const void *)(sums + i);
 }
-/* C's block (m, n), at `to`, with a thread's memory; or 0 for values that pieces cannot carry: a line
-   (a row of A, a column of B) whose largest |x| is NaN, infinite or above 2^62 may make products
-   overflow; below 2^-50 those of low pieces vanish, as tiles know no subnormal numbers. */
-GT__AMX static int gt__amx_block(const gt__cpu_product *c, float *to, int64_t c_row, int64_t m,
+/* Has one of 32 lines, rows of A or columns of B, values that pieces cannot carry? If its largest |x|
+   is NaN, infinite or above 2^62, products may overflow; below 2^-50 those of low pieces vanish, as
+   tiles know no subnormal numbers. */
+static int gt__amx_cannot(const gt__i32 *lane, int lanes) {
+  int bad = 0;
+  for (int line = 0; line < GT__SIDE; line++) {
+    gt__i32 most = 0;
+    for (int i = 0; i < lanes; i++, lane++) if (*lane > most) most = *lane;
+    bad |= most > 189 << 23 || (most < 77 << 23 && most > 0);
+  }
+  return bad;
+}
+/* C's block (m, n), at `to`, with a thread's memory; rows and columns of squares with such lines by
+   panels, wherever blocks end. */
+GT__AMX static void gt__amx_block(const gt__cpu_product *c, float *to, int64_t c_row, int64_t m,
                                  int64_t rows, int64_t n, int64_t columns, char *own) {
   static const struct { uint8_t palette, start, none[14]; uint16_t bytes[16]; uint8_t rows[16]; }
     shape = {1, 0, {0}, {64, 64, 64, 64, 64, 64, 64, 64}, {16, 16, 16, 16, 16, 16, 16, 16}};
@@ -2726,7 +2737,6 @@ GT__AMX static int gt__amx_block(const gt__cpu_product *c, float *to, int64_t c_
   float fresh[2][GT__SUMS] __attribute__((aligned(64))) = {{0}};
   float *sums = (float *)(void *)(own + c->tiles), *last = sums;
   gt__bits *top = (gt__bits *)(void *)(sums + high * wide * GT__SUMS);
-  const gt__i32 *lane = (const gt__i32 *)(void *)top;
   char *panels = own + c->b_bytes;
   int now = 0;
   memset(sums, 0, (size_t)(high * wide) * GT__SUMS * 4 + (size_t)(GT__SIDE * high + 2 * wide) * 64);
@@ -2764,17 +2774,23 @@ GT__AMX static int gt__amx_block(const gt__cpu_product *c, float *to, int64_t c_
   }
   gt__amx_add(last, fresh[now]);
   _tile_release();
-  for (int64_t i = 0, most = 0; i < (high + wide) * GT__SIDE; i++, most = 0) {
-    for (int l = i < high * GT__SIDE ? 16 : 1; l > 0; l--, lane++) if (*lane > most) most = *lane;
-    if (most > 189 << 23 || (most < 77 << 23 && most > 0)) return 0;
-  }
   for (int64_t i = 0; i < rows; i++)
     for (int64_t j = 0; j < columns; j += 16) {
       const float *sum = sums + (j / GT__SIDE * high * GT__SIDE + i) * GT__SIDE + j % GT__SIDE;
       const __mmask16 some = (__mmask16)(0xffff >> (columns - j < 16 ? 16 - (columns - j) : 0));
       _mm512_mask_storeu_ps(to + i * c_row + j, some, _mm512_load_ps(sum));
     }
-  return 1;
+  const gt__i32 *of_a = (const gt__i32 *)(void *)top, *of_b = of_a + high * GT__SUMS / 2;
+  for (int64_t i = 0, run; i < high + wide; i += run + !run) {
+    const int64_t j = i - high, at = (j < 0 ? i : j) * GT__SIDE;
+    for (run = 0; j < 0 && i + run < high && gt__amx_cannot(of_a + (i + run) * GT__SUMS / 2, 16);) run++;
+    while (j >= 0 && j + run < wide && gt__amx_cannot(of_b + (j + run) * GT__SIDE, 1)) run++;
+    if (run && j < 0) gt__cpu_by_panels(c, (char *)(to + at * c_row), c_row, m + at,
+                                        gt__cpu_least(run * GT__SIDE, rows - at), n, columns, own);
+    else if (run) gt__cpu_by_panels(c, (char *)(to + at), c_row, m, rows, n + at,
+                                    gt__cpu_least(run * GT__SIDE, columns - at), own);
+    if (run == high && i == 0) break;
+  }
 }
 /* How many pieces? None if C is so narrow that splitting takes longer than tiles save: on a Xeon
    float32 gains from 80 for m n / (m + n) on, what would have to be converted from 24. */
@@ -2824,8 +2840,8 @@ static void gt__cpu_block_task(const void *context, gt__cpu_range items) {
     c->b = gt__offset(c->batch, x->n_batch, shape, x->b.stride);
     const int64_t to = gt__offset(c->batch, x->n_batch, shape, stride) + i * c_row + j * c_col;
     char *at = c->stored ? x->post.out.data + to * c->width : sums;
-    if (c->pieces && gt__amx_block(c, (float *)(void *)at, c_row, i, rows, j, columns, own)) {
-    } else if (c->dot) gt__cpu_by_dots(c, at, c_row, c_col, i, rows, j, columns);
+    if (c->pieces) gt__amx_block(c, (float *)(void *)at, c_row, i, rows, j, columns, own);
+    else if (c->dot) gt__cpu_by_dots(c, at, c_row, c_col, i, rows, j, columns);
     else gt__cpu_by_panels(c, at, c_row, i, rows, j, columns, own);
     if (!c->stored) gt__cpu_after(c, &e, at, i, rows, j, columns);
   }

@@ -462,6 +462,20 @@ static void test_specials(void) {
     multiply(a, gt_mul(NULL, b, down));
   }
 }
+/* With any number of threads on the CPU x times y has the same bits as `first`. */
+static void for_threads(const gt_tensor *x, const gt_tensor *y, const gt_tensor *first) {
+#ifdef _OPENMP
+  const int before = omp_get_max_threads();
+  int n;
+  for (n = 1; n <= 7; n += 2) {
+    omp_set_num_threads(n);
+    CHECK_SAME(gt_matmul(NULL, x, y), first);
+  }
+  omp_set_num_threads(before);
+#else
+  CHECK_SAME(gt_matmul(NULL, x, y), first);
+#endif
+}
 /* Large enough for float32 in pieces: lines of very different sizes, which pieces carry; lines that
    they do not, next to others; and numbers in a line that are small beside its largest. */
 static void test_lines_of_all_sizes(void) {
@@ -474,17 +488,18 @@ static void test_lines_of_all_sizes(void) {
   for (i = 0; i < sizeof last / sizeof last[0]; i++)
     for (j = 0; j < 5; j++) GT_SCOPE {
       gt_tensor *a = rnd_matrix(250, 220, GT_FLOAT32), *b = rnd_matrix(220, 256, GT_FLOAT32);
-      gt_tensor *rows, *columns, *along;
+      gt_tensor *rows, *columns, *along, *x = a, *y = b;
       scale[249] = last[i];
       rows = tensor_of(GT_SHAPE(250, 1), GT_FLOAT32, scale);
       columns = tensor_of(GT_SHAPE(256), GT_FLOAT32, scale);
       along = tensor_of(GT_SHAPE(220, 1), GT_FLOAT32, steep);
-      if (j == 0) multiply(gt_mul(NULL, a, rows), b);
-      if (j == 1) multiply(a, gt_mul(NULL, b, columns));
-      if (j == 2) multiply(gt_mul(NULL, a, rows), gt_mul(NULL, b, along));
-      if (j == 3) multiply(gt_mul(NULL, a, gt_scalar(0x1p-60)), gt_mul(NULL, b, gt_scalar(0x1p-60)));
-      if (j == 4) multiply(gt_transpose(gt_mul(NULL, b, along), 0, 1),
-                           gt_transpose(gt_mul(NULL, a, rows), 0, 1));
+      if (j == 0 || j == 2 || j == 4) x = gt_mul(NULL, a, rows);
+      if (j == 1) y = gt_mul(NULL, b, columns);
+      if (j == 2 || j == 4) y = gt_mul(NULL, b, along);
+      if (j == 3) x = gt_mul(NULL, a, gt_scalar(0x1p-60)), y = gt_mul(NULL, b, gt_scalar(0x1p-60));
+      if (j == 4) a = x, x = gt_transpose(y, 0, 1), y = gt_transpose(a, 0, 1);
+      multiply(x, y);
+      for_threads(x, y, gt_matmul(NULL, x, y));
     }
 }
 

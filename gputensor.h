@@ -2659,6 +2659,13 @@ static void gt__cpu_by_dots(const gt__cpu_product *c, char *to, int64_t c_row, i
 enum { GT__STEPS = 4, GT__AMX_DEPTH = 128, GT__PIECE_BYTES = 2048, GT__SUMS = GT__SIDE * GT__SIDE };
 typedef uint32_t gt__bits __attribute__((vector_size(64), may_alias));
 typedef float gt__floats __attribute__((vector_size(64), may_alias));
+typedef uint16_t gt__shorts __attribute__((vector_size(32), aligned(2), may_alias));
+/* A square of bfloat16, rows apart by so many bytes, as float32. */
+GT__AMX static void gt__amx_widen(gt__bits *to, const char *from, int64_t row) {
+  for (int i = 0; i < 2 * GT__SIDE; i++)
+    to[i] = __builtin_convertvector(
+      *(const gt__shorts *)(const void *)(from + i / 2 * row + i % 2 * 32), gt__bits) << 16;
+}
 /* Splits a panel of at most 32 lines and `depth` of K in steps of 32 x 32, as [step][piece][half][16][16
    pairs]. First it lies in a square, A's lines as rows, B's as columns; x and y are a pair of k and
    k + 16. top takes in the largest |x| of A's [line][16], or of B's [2][16 lines]. */
@@ -2666,11 +2673,16 @@ GT__AMX static void gt__amx_pack(const gt__cpu_product *c, char *to, int of_b, i
                                  int64_t lines, int64_t depth, gt__bits *top) {
   const gt__operand *o = of_b ? &c->x->b : &c->x->a;
   const int64_t line = of_b ? c->b_col : c->a_col, along = of_b ? c->b_row : c->a_row;
-  gt__bits square[2 * GT__SIDE];
+  const int shorts = o->dtype == GT_BFLOAT16 && (line == 1 || along == 1);   /* side by side */
+  gt__bits square[2 * GT__SIDE], turned[2 * GT__SIDE];
   for (int64_t k = 0; k < depth; k += GT__SIDE, to += (c->pieces - 1) * GT__PIECE_BYTES) {
     const int64_t n = gt__cpu_least(GT__SIDE, depth - k), at = first + k * (of_b ? along : line);
     if (n < GT__SIDE || lines < GT__SIDE) memset(square, 0, sizeof square);
-    gt__cpu_pack(c, (char *)square, GT__SIDE, o, at, line, along, of_b ? lines : n, of_b ? n : lines);
+    if (!shorts || n < GT__SIDE || lines < GT__SIDE)
+      gt__cpu_pack(c, (char *)square, GT__SIDE, o, at, line, along, of_b ? lines : n, of_b ? n : lines);
+    else gt__amx_widen(line == 1 ? square : turned, o->data + 2 * at, 2 * (line == 1 ? along : line));
+    if (shorts && n == GT__SIDE && lines == GT__SIDE && line != 1)
+      c->loops->pack(square, GT__SIDE, GT__SIDE, turned, GT__SIDE, 1, GT__SIDE, GT__SIDE);
     for (int i = 0; i < GT__SIDE; i++, to += 64) {
       const gt__bits *from = square + (of_b ? i % 16 * 2 + i / 16 : i * 2);
       gt__bits *most = top + (of_b ? i / 16 : i), x = from[0], y = from[of_b ? GT__SIDE : 1], u, v;

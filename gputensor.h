@@ -1971,7 +1971,9 @@ static void gt__cpu_split(gt__cpu_task task, const void *context, int64_t items,
     for (int s = 0, me = omp_get_thread_num(); s < shares; s++) {
       int64_t *share = next[(me + s) % shares];
       const int64_t end = items * ((me + s) % shares + 1) / shares;
-      for (int64_t i; (i = __atomic_fetch_add(share, each, __ATOMIC_RELAXED)) < end;) {
+      /* To read first keeps lines that are done where they are: 128^3 takes 16 threads 8 us, not 13. */
+      for (int64_t i; __atomic_load_n(share, __ATOMIC_RELAXED) < end &&
+                      (i = __atomic_fetch_add(share, each, __ATOMIC_RELAXED)) < end;) {
         const gt__cpu_range range = {i, end - i < each ? end : i + each, me};
         task(context, range);
       }

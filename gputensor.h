@@ -2618,8 +2618,7 @@ static void gt__cpu_by_panels(const gt__cpu_product *c, char *to, int64_t c_row,
         if (!direct && j == 0)
           gt__cpu_pack(c, pa + i * t.k * w, t.rows, &x->a, first, c->a_row, c->a_col, high, t.k);
         t.a = direct ? x->a.data + first * w : pa + i * t.k * w;
-        t.a_row = direct ? c->a_row : 1;
-        t.a_col = direct ? c->a_col : t.rows;
+        t.a_row = direct ? c->a_row : 1, t.a_col = direct ? c->a_col : t.rows;
         t.far_row = fetch ? c->b_row * size : 0;
         t.far = fetch ? x->b.data + (b + broad) * size : (const char *)t.b;
         t.fars = packed ? t.k * t.rows / rows + 1 : 0;
@@ -2889,8 +2888,8 @@ static void gt__cpu_choose_way(gt__cpu_product *c, int amx) {
               (c->dot || x->n == 1 || x->post.out.stride[x->n_batch + 1] == 1);
 }
 /* Divides C into blocks, whose number no thread's sums depend on: three for each thread, as processors
-   differ by up to a factor of two (then two threads do four and two); with more of them panels are
-   packed more often, and packing one takes as long as a tile. Splitting them takes longer. */
+   differ by up to a factor of two (then two threads do four and two), and four for each of 16; but one
+   if more were too small, or lines of B too short, or few threads have AMX, whose packing is slow. */
 static void gt__cpu_choose_blocks(gt__cpu_product *c, double work, int threads) {
   const gt__matmul_args *x = c->x;
   const int64_t w = c->width, few = c->direct && x->m <= c->loops->rows;
@@ -2899,24 +2898,24 @@ static void gt__cpu_choose_blocks(gt__cpu_product *c, double work, int threads) 
   /* With few rows B is read in long lines, as many as make the way of C through registers cheap. */
   c->depth = c->pieces ? (int64_t)GT__DEPTH : gt__cpu_least(few ? 8 * (x->m + 1) : deep, x->k + !x->k);
   const int64_t m = gt__cpu_parts(x->m, c->high), n = gt__cpu_parts(x->n, c->broad);
-  const int64_t most_m = c->pieces ? (int64_t)GT__AMX_BLOCK : GT__A_BYTES * c->loops->vector / deep;
-  const int64_t most_n = c->pieces ? (int64_t)GT__AMX_BLOCK : GT__N_BLOCK << 2 * (c->stored && threads == 1);
+  int64_t most_m = GT__A_BYTES * c->loops->vector / deep >> (w > 4 && threads > 8);  /* two to a core */
+  int64_t most_n = GT__N_BLOCK << 2 * (c->stored && threads == 1);
+  if (c->pieces) most_m = most_n = GT__AMX_BLOCK;
   const int64_t least_m = gt__cpu_parts(x->m, most_m), least_n = gt__cpu_parts(x->n, most_n);
   const double least = (double)(least_m * least_n * x->batch);
   const double most = threads > 1 ? fmin(fmax(6 * threads, 2 * least), work / GT__BLOCK_WORK) : 0;
+  const double turns = c->direct && !few && x->m <= GT__FEW_ROWS ? 1 : fmin(
+    fmax(1, work / threads / GT__CPU_PARALLEL), fmax(c->pieces ? 1 : 3, fmin(threads / 4, 6)));
   double best = HUGE_VAL;
-  c->grid_m = least_m;
-  c->grid_n = least_n;
+  c->grid_m = least_m, c->grid_n = least_n;
   for (int64_t i = least_m; i <= m; i += i / 4 + 1)
     for (int64_t j = least_n; j <= n; j += j / 4 + 1) {
       const double each = (double)(gt__cpu_parts(m, i) + 1) * (double)(gt__cpu_parts(n, j) + 1);
       const double items = (double)(i * j * x->batch), rounds = ceil(items / threads);
-      const double time = each * fmax(c->pieces ? 1 : 3, rounds);
+      const double time = each * fmax(turns, rounds);
       if (items > most) break;
       if (time >= best) continue;
-      best = time;
-      c->grid_m = i;
-      c->grid_n = j;
+      best = time, c->grid_m = i, c->grid_n = j;
     }
   const int64_t rows = gt__cpu_parts(m, c->grid_m) * c->high;   /* of a block, at most */
   const int64_t columns = gt__cpu_parts(n, c->grid_n) * c->broad;

@@ -41,6 +41,7 @@
        >>shared      >>math        >>machine     >>state       >>storage     >>handles
        >>moving      >>parser      >>compiler    >>front       >>cpu-backend >>cuda-backend
        >>submit      >>stream-code >>npy         >>print       >>licence
+     To add an operation see GT__OPERATIONS; a dtype, GT__MEMORY_TYPES; a back end, gt__backend.
 
    CONVENTIONS
      - Shapes are row-major, strides count elements, matrices are M x K times K x N.
@@ -2793,10 +2794,10 @@ GT__AMX static void gt__amx_block(const gt__cpu_product *c, float *to, int64_t c
       const __mmask16 some = (__mmask16)(0xffff >> (columns - j < 16 ? 16 - (columns - j) : 0));
       _mm512_mask_storeu_ps(to + i * c_row + j, some, _mm512_load_ps(sum));
     }
-  const gt__i32 *of_a = (const gt__i32 *)(void *)top, *of_b = of_a + high * GT__SUMS / 2;
+  const gt__i32 *of_a = (const gt__i32 *)(void *)top, *of_b = of_a + high * GT__SIDE * 16;
   for (int64_t i = 0, run; i < high + wide; i += run + !run) {
     const int64_t j = i - high, at = (j < 0 ? i : j) * GT__SIDE;
-    for (run = 0; j < 0 && i + run < high && gt__amx_cannot(of_a + (i + run) * GT__SUMS / 2, 16);) run++;
+    for (run = 0; j < 0 && i + run < high && gt__amx_cannot(of_a + (i + run) * GT__SIDE * 16, 16);) run++;
     while (j >= 0 && j + run < wide && gt__amx_cannot(of_b + (j + run) * GT__SIDE, 1)) run++;
     if (run && j < 0) gt__cpu_by_panels(c, (char *)(to + at * c_row), c_row, m + at,
                                         gt__cpu_least(run * GT__SIDE, rows - at), n, columns, own);

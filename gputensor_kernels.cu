@@ -467,10 +467,11 @@ GT__DEV void gt__heavy(uint32_t word, const gt__program &p, const gt__slots &s, 
   }
 }
 
+#define GT__ACTIVATIONS(X) X(gelu) X(silu) X(sigmoid) X(tanh) /* and relu, which is LIGHT */
 /* Runs a program over a batch. HEAVY: 0 leaves the heavy cases out, which keeps registers few and
-   occupancy high; else the N of gt__heavy. Operand b is read before the branch on the operation, so
-   that its latency hides behind it. */
-template <class T, int HEAVY, class At, int N>
+   occupancy high; else the N of gt__heavy. WHOLE: the usual ones of these take all elements at once.
+   Operand b is read before the branch on the operation, so that its latency hides behind it. */
+template <class T, int HEAVY, bool WHOLE = false, class At, int N>
 GT__DEV void gt__run(const gt__program &p, const gt__slots &s, const At &at, T (&acc)[N]) {
   int pc = 0;
   GT__EACH acc[i] = 0;
@@ -493,6 +494,12 @@ GT__DEV void gt__run(const gt__program &p, const gt__slots &s, const At &at, T (
 #undef GT__LINE
 #undef GT__CASE_LIGHT
 #undef GT__CASE_HEAVY
+#define GT__USUAL(name) \
+      case GT__OP_##name: \
+        if constexpr (WHOLE && HEAVY) { gt__apply_all<GT__OP_##name>(acc, y, y); break; }
+      GT__ACTIVATIONS(GT__USUAL) GT__USUAL(exp) GT__USUAL(log) GT__USUAL(log1p) GT__USUAL(sin)
+      GT__USUAL(cos) GT__USUAL(erf) GT__USUAL(softplus) GT__USUAL(exp2) GT__USUAL(expm1)
+      GT__USUAL(log2)                    /* if not whole, they are as the others: */
       default:
         if (HEAVY) gt__heavy<T, HEAVY ? HEAVY : 1>(word, p, s, at, acc);
     }
@@ -695,7 +702,7 @@ GT__DEV void gt__map_whole(const gt__map_args &p, const gt__tiling &t, const gt_
     b.o += blockIdx.y * t.rows;
     return b;
   };
-  gt__run<T, HEAVY>(p.program, s, at, acc);
+  gt__run<T, HEAVY, !CROSSED>(p.program, s, at, acc);
   const gt__step &m = t.step[0];
   char *to = gt__find_vector(p, p.out, m, gt__my_batch<T, CROSSED>(p, t));
   const auto store = [&](auto tag) { gt__store_vectors<decltype(tag)>(to, m.next, exist, acc); };
@@ -1603,7 +1610,6 @@ gt__matmul_kernel(const __grid_constant__ gt__matmul_args p, int64_t part) {
 /* A step behind a product, where all are so simple that they need no slots: sum = op(sum, number
    times an element, or the number alone). */
 enum { GT__AFTERS = 4 };
-#define GT__ACTIVATIONS(X) X(gelu) X(silu) X(sigmoid) X(tanh)  /* and relu, which is short */
 struct gt__after {
   const char *data;                      /* of C's shape by its strides in bytes; or NULL */
   int64_t batch, row, column;
@@ -2329,10 +2335,9 @@ gt__pack_kernel(const __grid_constant__ gt__factors p) {
   {GT__POINTER(gt__map_kernel<T, FEW, GT__ANY>), GT__POINTER(gt__map_kernel<T, MANY, M>), \
    GT__POINTER(gt__map_kernel<T, SOME, GT__TURNED>)}
 static const void *const gt__map_kernels[3][2][3] = {
-  {GT__MAPS(float, 0, 0, 0, GT__TURNED), GT__MAPS(float, 1, 2, 16, GT__WHOLE)},
+  {GT__MAPS(float, 0, 0, 0, GT__TURNED), GT__MAPS(float, 1, 2, 4, GT__WHOLE)},
   {GT__MAPS(double, 0, 0, 0, GT__TURNED), GT__MAPS(double, 1, 1, 1, GT__TURNED)},
   {GT__MAPS(int64_t, 0, 0, 0, GT__TURNED), GT__MAPS(int64_t, 1, 1, 1, GT__TURNED)}};
-#undef GT__MAPS
 static const void *const gt__short_kernels[3] = { /* from GT_FLOAT16 on */
   GT__POINTER(gt__short_kernel<gt__half>), GT__POINTER(gt__short_kernel<gt__bfloat>),
   GT__POINTER(gt__short_kernel<float>)};
@@ -2347,7 +2352,6 @@ static const void *const gt__reduce_kernels[5][6] = {
   GT__REDUCES(float, float, GT__LIGHT), GT__REDUCES(double, double, GT__ANYHOW),
   GT__REDUCES(int64_t, int64_t, GT__ANYHOW), GT__REDUCES(float, gt__half, GT__LIGHT),
   GT__REDUCES(float, gt__bfloat, GT__LIGHT)};
-#undef GT__REDUCES
 static const void *const gt__soft_kernels[2] = {GT__POINTER(gt__soft_kernel<float>),
                                                 GT__POINTER(gt__soft_kernel<double>)};
 struct gt__form { const void *kernel; int m, n, threads, bytes, dtype, size_log2, lots, keeps; };
@@ -2363,7 +2367,6 @@ static const gt__form gt__matmul_forms[GT__FORMS] = {
   GT__FORM(gt__large_16<gt__bfloat>), GT__FORM(gt__lean_16<gt__half>),
   GT__FORM(gt__lean_16<gt__bfloat>), GT__FORM(gt__strip_4), GT__FORM(gt__strip_16),
   GT__FORM(gt__strip_64)};
-#undef GT__FORM
 static const void *const gt__copy_kernels[5] = { /* by the logarithm of the element's size */
   GT__POINTER(gt__copy_kernel<uint8_t>), GT__POINTER(gt__copy_kernel<uint16_t>),
   GT__POINTER(gt__copy_kernel<uint32_t>), GT__POINTER(gt__copy_kernel<uint2>),
@@ -2945,13 +2948,12 @@ static bool gt__plan_product(const gt__matmul_args *args, gt__product *j) {
   return true;
 }
 
-#define GT__KINDS_OF(...) {GT__POINTER(gt__hopper_kernel<gt__plan<__VA_ARGS__, false>>), \
-                           GT__POINTER(gt__hopper_kernel<gt__plan<__VA_ARGS__, true>>)}
-/* [what][is it followed?] */
+#define GT__KIND(...) GT__POINTER(gt__hopper_kernel<gt__plan<__VA_ARGS__>>)
+#define GT__PAIR(...) {GT__KIND(__VA_ARGS__, false), GT__KIND(__VA_ARGS__, true)}
+/* [what][is it followed?] One serves for both where it is as fast. */
 static const void *const gt__hopper_kernels[7][2] = {
-  GT__KINDS_OF(64, 1), GT__KINDS_OF(128, 1), GT__KINDS_OF(192, 1), GT__KINDS_OF(256, 1),
-  GT__KINDS_OF(128, 3), GT__KINDS_OF(64, 6), GT__KINDS_OF(128, 6)};
-#undef GT__KINDS_OF
+  GT__PAIR(64, 1), GT__PAIR(128, 1), GT__PAIR(192, 1), GT__PAIR(256, 1), GT__PAIR(128, 3),
+  {GT__KIND(64, 6, true), GT__KIND(64, 6, true)}, GT__PAIR(128, 6)};
 static const void *const gt__pack_kernels[4] = { /* for 16 bits, then by pieces */
   GT__POINTER(gt__pack_kernel<uint16_t, 1>), GT__POINTER(gt__pack_kernel<uint32_t, 1>),
   GT__POINTER(gt__pack_kernel<uint32_t, 2>), GT__POINTER(gt__pack_kernel<uint32_t, 3>)};

@@ -381,13 +381,12 @@ GT__OPERATIONS(GT__LINE)
 #undef GT__F
 enum { GT__OP_mul_add = GT__OPS };       /* a*b + c, which is two instructions: for gt__short */
 GT__FORMULA(mul_add, float, GT__ADD(GT__MUL(a, b), c))
-#undef GT__FORMULA
 
 /* A formula on all elements of a batch, where one test tells for all that they need no care: that
    exponents of quotients are far from both ends, that e^x is normal, that an angle is small. */
 template <int OP, class T, int N>
 GT__DEV void gt__apply_all(T (&a)[N], const T (&b)[N], const T (&c)[N]) {
-  constexpr bool EXP = OP == GT__OP_exp && sizeof(T) == 4, SIN = OP == GT__OP_sin && sizeof(T) == 4;
+  constexpr bool SIN = OP == GT__OP_sin, SIGMOID = OP == GT__OP_sigmoid;
   if constexpr (OP == GT__OP_div && sizeof(T) == 4) {
     uint32_t far_a = 0, far_b = 0;       /* from 2^-63 .. 2^65, 2^-31 .. 2^33 */
     GT__EACH far_a |= __float_as_uint(a[i]) - (64u << 23);
@@ -397,11 +396,14 @@ GT__DEV void gt__apply_all(T (&a)[N], const T (&b)[N], const T (&c)[N]) {
       return;
     }
   }
-  if constexpr (EXP || SIN) {
+  if constexpr ((SIN || SIGMOID || OP == GT__OP_exp) && sizeof(T) == 4) {
     float most = 0;
     GT__EACH most = fmaxf(most, fabsf(a[i]));
-    if (most < (EXP ? 87 : 0x1p15f)) {
-      GT__EACH a[i] = EXP ? gt__exp_normal(a[i]) : gt__sin_of(a[i], 0, 0);
+    if (most < (SIN ? 0x1p15f : 87)) {
+      GT__EACH {
+        const float e = SIN ? gt__sin_of(a[i], 0, 0) : gt__exp_normal(SIGMOID ? -fabsf(a[i]) : a[i]);
+        a[i] = SIGMOID ? gt__over_one_and(e, a[i] < 0 ? e : 1) : e;
+      }
       return;
     }
   }
@@ -2514,7 +2516,6 @@ static bool gt__set_short(gt__short *s, const gt__map_args *args) {
 #define GT__SHORT(name, n, many) if (s->op == GT__OP_##name) arity = n, s->each = many;
   GT__SHORT_PROGRAMS(GT__SHORT)
 #undef GT__SHORT
-#undef GT__SHORT_PROGRAMS
   s->vectors = (unsigned)(args->count / W);
   s->across = line ? (unsigned)(args->size[line] / W) : 0;
   s->data[0] = out->data;
@@ -2859,7 +2860,6 @@ static bool gt__read_afters(gt__product *j) {
 #define GT__ACTIVATION(name) active = active || i->op == GT__OP_##name;
     GT__ACTIVATIONS(GT__ACTIVATION)
 #undef GT__ACTIVATION
-#undef GT__ACTIVATIONS
     if (t->afters == GT__AFTERS) return false;
     *s = {NULL, 0, 0, 0, 1, scaled ? (uint8_t)GT__OP_add : i->op, 0};
     can = active || s->op == GT__OP_add || s->op == GT__OP_mul;

@@ -722,11 +722,12 @@ static void check_race(int line, const char *expected) {
     check_race(__LINE__, gt_line_); \
   } while (0)
 static void test_race_lines(void) {
-  const char *const device = on_cpu() ? "cpu" : "cuda:0";
+  char device[16];
   gt_tensor *x = gt_ones(GT_SHAPE(30, 7), GT_FLOAT64, DEV), *y = NULL;
   gt_tensor *i = gt_ones(GT_SHAPE(5), GT_INT16, DEV), *j = gt_ones(GT_SHAPE(5), GT_INT16, DEV);
   gt_statistics before, after;
   int one, two;
+  snprintf(device, sizeof device, "%s", gt_device_string(DEV));
   two_streams();
   one = number_of(first);
   free_two_streams();
@@ -1238,7 +1239,7 @@ static void test_stats(void) {
     gt_copy(NULL, x); /* not between devices */
     CHECK_COPIES(0, 0, 0, 0);
     if (gt_cuda_device_count() > 1) {
-      gt_tensor *far = gt_to(x, gt_cuda(1));
+      gt_tensor *far = gt_to(x, gt_cuda(!DEV.index));
       CHECK_COPIES(GT_DEVICE_TO_DEVICE, GT_COPY_ASYNC, 1, 400);
       CHECK(all_are(far, 128));
     }

@@ -32,7 +32,7 @@ static int check_bad, check_shown;                    /* bad checks of this case
 static char check_name[200];
 static const char *check_program = "test";
 static int64_t check_handles;
-static gt_device DEV;       /* where the tests run: the CPU, or cuda:0 with --device cuda */
+static gt_device DEV;       /* where the tests run: the CPU, or a GPU: --device cuda, cuda:1 */
 static int QUICK;           /* --quick: a short version, for slow tools */
 static FILE *check_messages; /* every error message goes here: errors.sh wants each seen once */
 

@@ -142,6 +142,11 @@ run_tests() {
     at_most $runs_at_once
     program_step "$name quick on cpu" "$build/$name" --device cpu --quick &
   done
+  for name in $([ "$(nvidia-smi -L | wc -l)" -gt 1 ] && programs); do
+    [ -x "$build/$name" ] || continue
+    at_most $runs_at_once
+    program_step "$name quick on cuda:1" "$build/$name" --device cuda:1 --quick &
+  done
   for name in strict plain; do
     [ -x "$build/matmul-$name" ] || continue
     at_most $runs_at_once

@@ -767,11 +767,11 @@ static const char *printed(const gt_tensor *x) {
 }
 static void test_printing(void) {
   char small[8] = "......";
-  const char *cuda = DEV.type == GT_CUDA ? ", device='cuda:0'" : "";
-  char want[200];
+  char cuda[40] = "", want[200];
   FILE *file = tmpfile();
   gt_tensor *x = TENSOR(GT_FLOAT32, GT_SHAPE(2, 2), 1, 2.5, -3, 1000),
             *i = gt_arange(0, 3, 1, GT_INT64, DEV);
+  if (DEV.type == GT_CUDA) snprintf(cuda, sizeof cuda, ", device='%s'", gt_device_string(DEV));
   snprintf(want, sizeof want, "tensor([[   1.0000,    2.5000],\n        [  -3.0000, 1000.0000]]%s)",
            cuda);
   CHECK_STR(printed(x), want);

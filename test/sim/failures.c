@@ -159,6 +159,7 @@ static void scenario(void) {
   one_device(b);
   before = sim_device();
   both_devices(a, b);
+  expect("pools open to the other device", (double)sim_calls("cudaMemPoolSetAccess"), 2);
   let_go(a, b);
   expect("the current device", sim_device(), before);
   if (!gt_error()) gt_empty_cache(); /* after an error gt_from_array may still read what it was given */

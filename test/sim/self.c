@@ -434,6 +434,7 @@ static void test_memory_runs_out(void) {
   pool = new_pool(0);
   OK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
   CHECK_INT(pool_says(pool, cudaMemPoolAttrReleaseThreshold), (size_t)keep);
+  CHECK_INT(cudaMemPoolSetAccess(pool, NULL, 1), cudaErrorInvalidValue);
   OK(cudaMallocFromPoolAsync(&p, 5 * MIB, pool, s));
   CHECK_INT(pool_says(pool, cudaMemPoolAttrUsedMemCurrent), 5 * MIB);
   CHECK_INT(pool_says(pool, cudaMemPoolAttrReservedMemCurrent), 6 * MIB);

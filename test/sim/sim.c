@@ -1286,6 +1286,22 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr att
   memcpy(value, &v, sizeof v);
   return leave(0);
 }
+/* That a GPU may reach a pool changes no result; asking would give a GPU a context that has none. */
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAccessDesc *access,
+                                 size_t count) {
+  object *o;
+  size_t i;
+  ENTER(cudaMemPoolSetAccess);
+  o = object_of(pool, POOL);
+  NEED(o && access, cudaErrorInvalidValue);
+  for (i = 0; i < count; i++) {
+    NEED(access[i].location.type == cudaMemLocationTypeDevice, cudaErrorInvalidValue);
+    NEED(!no_device(access[i].location.id), cudaErrorInvalidDevice);
+    if (!gpu[access[i].location.id].context)
+      complain("cudaMemPoolSetAccess: device %d has no context", access[i].location.id);
+  }
+  return leave(0);
+}
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t keep) {
   object *o;
   ENTER(cudaMemPoolTrimTo);

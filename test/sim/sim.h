@@ -15,9 +15,9 @@
   X(cudaGetDeviceProperties, 1) X(cudaDeviceGetPCIBusId, 1) \
   X(cudaDeviceGetStreamPriorityRange, 1) X(cudaDeviceSynchronize, 1) X(cudaMemGetInfo, 1) \
   X(cudaMemPoolCreate, 1) X(cudaMemPoolDestroy, 1) X(cudaMemPoolSetAttribute, 1) \
-  X(cudaMemPoolGetAttribute, 1) X(cudaMemPoolTrimTo, 1) X(cudaMallocFromPoolAsync, 1) \
-  X(cudaMallocAsync, 1) X(cudaMalloc, 1) X(cudaFreeAsync, 1) X(cudaFree, 1) X(cudaHostAlloc, 1) \
-  X(cudaFreeHost, 1) X(cudaHostRegister, 1) X(cudaHostUnregister, 1) \
+  X(cudaMemPoolGetAttribute, 1) X(cudaMemPoolSetAccess, 1) X(cudaMemPoolTrimTo, 1) \
+  X(cudaMallocFromPoolAsync, 1) X(cudaMallocAsync, 1) X(cudaMalloc, 1) X(cudaFreeAsync, 1) \
+  X(cudaFree, 1) X(cudaHostAlloc, 1) X(cudaFreeHost, 1) X(cudaHostRegister, 1) X(cudaHostUnregister, 1) \
   X(cudaPointerGetAttributes, 1) X(cudaMemcpyAsync, 1) X(cudaMemcpyPeerAsync, 1) \
   X(cudaMemsetAsync, 1) X(cudaStreamCreateWithFlags, 1) X(cudaStreamCreateWithPriority, 1) \
   X(cudaStreamDestroy, 1) X(cudaStreamQuery, 1) X(cudaStreamSynchronize, 1) \

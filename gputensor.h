@@ -3394,7 +3394,7 @@ static int gt__cuda_properties(int index, gt_properties *out) {
   return 0;
 }
 /* -- memory: a private stream-ordered pool per device, which keeps what it once had; the GPUs in use
-   reach each other's, so that copies go straight: 397 GB/s for 39 between two H200 -- */
+   reach each other's, so that copies go straight: 394 GB/s for 39 between two H200 -- */
 static void gt__cuda_open_pool(int index, int to) { /* if that fails, copies go by way of the host */
   const struct cudaMemAccessDesc access = {{cudaMemLocationTypeDevice, to},
                                            cudaMemAccessFlagsProtReadWrite};

@@ -200,8 +200,7 @@ GT_API gt_tensor *gt_scalar(double value);
 GT_API gt_tensor *gt_scalar_int64(int64_t value);
 /* ceil((end - start) / step) elements start + i*step, computed in float64 (int64 for integers). */
 GT_API gt_tensor *gt_arange(double start, double end, double step, gt_dtype dtype, gt_device device);
-GT_API gt_tensor *gt_linspace(double start, double end, int64_t steps, gt_dtype dtype,
-                              gt_device device);
+GT_API gt_tensor *gt_linspace(double start, double end, int64_t steps, gt_dtype dtype, gt_device device);
 GT_API gt_tensor *gt_eye(int64_t rows, int64_t columns, gt_dtype dtype, gt_device device);
 /* Copies row-major host memory; `data` may be reused on return. */
 GT_API gt_tensor *gt_from_array(const void *data, gt_shape shape, gt_dtype dtype, gt_device device);
@@ -403,8 +402,7 @@ GT_API gt_tensor *gt_matmul(gt_tensor *out, const gt_tensor *a, const gt_tensor 
 GT_API gt_tensor *gt_addmm(gt_tensor *out, const gt_tensor *c, const gt_tensor *a, const gt_tensor *b,
                            double beta, double alpha);
 /* x (..., in) times w (out, in) transposed, plus bias (out), which may be NULL. */
-GT_API gt_tensor *gt_linear(gt_tensor *out, const gt_tensor *x, const gt_tensor *w,
-                            const gt_tensor *bias);
+GT_API gt_tensor *gt_linear(gt_tensor *out, const gt_tensor *x, const gt_tensor *w, const gt_tensor *bias);
 /* The product, then an expression in which a is the product and b, c... the operands. */
 GT_API gt_tensor *gt_matmul_eval_n(gt_tensor *out, const gt_tensor *x, const gt_tensor *w,
                                    const char *text, int n, const gt_tensor *const *operands);
@@ -975,8 +973,7 @@ GT__FN float gt__atan2_f32(float y, float x) {
 /* 2^-24 Phi(-a) e^(a^2/2 + r) for 0 <= a <= 14.4, Phi the normal distribution. Without e^r it is
  * p(a)/(s(a) + k a p(a)), fit 2^-25.5, and tends to 1/(k a), so that p's error hardly counts. */
 GT__FN float gt__phi_tail(float a, float r) {
-  static const float c[] = {0x1.8p-25f, 0x1.6224acp-25f, 0x1.33ccfp-26f, 0x1.1d92f2p-28f,
-                            0x1.eb73c8p-32f};
+  static const float c[] = {0x1.8p-25f, 0x1.6224acp-25f, 0x1.33ccfp-26f, 0x1.1d92f2p-28f, 0x1.eb73c8p-32f};
   static const float s[] = {1.5f, 0x1.6683fep-1f, 0x1.688fdep-3f, 0x1.33122p-6f};
   float p = GT__POLY(f32, a, c), k_a = GT__MUL(a, 0x1.40d956p+25f);
   float t = gt__easy_div(p, gt__fma_f32(k_a, p, GT__POLY(f32, a, s)));
@@ -1247,10 +1244,10 @@ typedef struct {
    identity and folds its elements in order; lanes combine by halving: lane i with lane i + 128, then
    i + 64, ... 1. Not inner: chunk is GT__ROWS = 32, one lane, in order. Then, both, the values of
    the chunks combine pairwise: neighbours (0,1) (2,3) ..., a last odd one is carried up; repeat.
-   With `soft`, inner is 1, fold is SUM, one dim is folded and a row, the n values v of an outer
-   index, takes GT__SOFT_BYTES at most; all are floats. m = the maximum (LOGSUMEXP: 0 for an infinite
-   one), s = the SUM of e = exp(v - m). The results e / s, or (v - m) - log(s), go through pre.out, as
-   a map's over pre.size; LOGSUMEXP's log(s) + m goes through `out`. */
+   With `soft`, fold is SUM, one dim is folded, all are floats; a row, the n values v of an outer
+   index, takes GT__SOFT_BYTES at most or, on a GPU, is not inner. m = the maximum (LOGSUMEXP: 0 for an
+   infinite one), s = the SUM of e = exp(v - m). The results e / s, or (v - m) - log(s), go through
+   pre.out, as a map's over pre.size; LOGSUMEXP's log(s) + m goes through `out`. */
 enum { GT__LANES = 256, GT__CHUNK = 4096, GT__ROWS = 32, GT__SOFT_BYTES = 131072 };
 enum { GT__SOFTMAX = 1, GT__LOG_SOFTMAX, GT__LOGSUMEXP };
 enum { GT__FOLD_SUM, GT__FOLD_PROD, GT__FOLD_MAX, GT__FOLD_MIN, GT__FOLD_ARGMAX, GT__FOLD_ARGMIN,
@@ -2132,8 +2129,7 @@ static void gt__cpu_fetch(gt__cpu_eval *e, int64_t o, int64_t columns, int64_t k
     else
       for (int64_t i = 0; i < rows; i++)
         gt__cpu_walk(size, kept, m->size, o, columns, from + i * columns * size, NULL,
-                     in->data + gt__offset(k + i, folded, m->size + kept, stride + kept) * size,
-                     stride);
+                     in->data + gt__offset(k + i, folded, m->size + kept, stride + kept) * size, stride);
     /* Short runs of several operands outwit the processor's own prefetching: ask for the next. */
     if (from != e->raw && from != e->buffer[s])
       for (int64_t p = 0; p < n * size; p += 64) __builtin_prefetch(from + n * size + p);
@@ -2244,8 +2240,7 @@ static void gt__cpu_turn(int64_t size, char *tile, const char *from, int64_t row
   const int squares = stride[0] == 1 && size >= 4, step = squares ? 16 : 1;
   for (int64_t i = 0; i < columns; i += step, tile += step * size, from += step * stride[1] * size)
     if (squares)
-      loops->pack(tile, step, GT__TURN_PITCH, from, stride[1], 1, gt__cpu_least(step, columns - i),
-                  rows);
+      loops->pack(tile, step, GT__TURN_PITCH, from, stride[1], 1, gt__cpu_least(step, columns - i), rows);
     else gt__cpu_move(size, tile, GT__TURN_PITCH, from, stride[0], rows);
 }
 static void gt__cpu_tiles_task(const void *context, gt__cpu_range items) {
@@ -2439,8 +2434,7 @@ static void gt__cpu_tree_task(const void *context, gt__cpu_range items) {
   }
 }
 /* ---- softmax and its like: a row stays in the caches from its read to its store ---- */
-static void gt__cpu_soft_row(gt__cpu_eval *e, const gt__reduce_args *r, char *row, char *exps,
-                             int64_t o) {
+static void gt__cpu_soft_row(gt__cpu_eval *e, const gt__reduce_args *r, char *row, char *exps, int64_t o) {
   const int64_t n = r->n, width = e->width, whole = n / GT__CHUNK, rest = n % GT__CHUNK;
   const int64_t chunks = whole + (rest > 0), log = r->soft == GT__LOG_SOFTMAX;
   const int direct = e->out == GT__IN_LINE && r->pre.out.dtype == e->loops->native;
@@ -3432,8 +3426,7 @@ static int gt__cuda_alloc(int index, void *queue, size_t bytes, int pinned, void
 }
 static int gt__cuda_release(int index, void *queue, void *p, int pinned) {
   if (!p) return 0;
-  GT__GIVE_BACK(pinned ? GT__USED : index,
-                pinned ? cudaFreeHost(p)
+  GT__GIVE_BACK(pinned ? GT__USED : index, pinned ? cudaFreeHost(p)
                 : gt__gpu.pool[index] ? cudaFreeAsync(p, gt__cuda_stream(queue)) : cudaFree(p))
 }
 static int gt__cuda_trim(int index) {
@@ -3479,8 +3472,7 @@ static int gt__cuda_run(int index, void *queue, const gt__op *op) {
   if (op->kind == GT__MATMUL) return gt__cuda_matmul(&op->u.matmul, stream);
   if (c->kind == GT__ELEMENTS) return gt__cuda_copy(c, stream);
   const size_t bytes = (size_t)c->bytes;
-  return gt__cuda_done(
-      c->dst_index < 0 || c->src_index < 0
+  return gt__cuda_done(c->dst_index < 0 || c->src_index < 0
           ? cudaMemcpyAsync(c->dst.data, c->src.data, bytes, cudaMemcpyDefault, stream)
           : cudaMemcpyPeerAsync(c->dst.data, c->dst_index, c->src.data, c->src_index, bytes, stream));
 }
@@ -3545,8 +3537,7 @@ static const char *gt__cuda_architectures(void) { /* " sm_80 sm_90a" */
 static const char *gt__cuda_info(void) {
   static __thread char text[256];
   gt_properties p;
-  const int slow = gt__gpu.used && !gt__cuda_properties(GT__USED, &p) &&
-                   !strcmp(p.instructions, "sm_90");
+  const int slow = gt__gpu.used && !gt__cuda_properties(GT__USED, &p) && !strcmp(p.instructions, "sm_90");
   snprintf(text, sizeof text, "CUDA%s%s", gt__cuda_architectures(),
            slow ? " (slow products here: build with nvcc -arch=sm_90a)" : "");
   return text;
@@ -4549,8 +4540,7 @@ GT_API gt_tensor *gt_permute(const gt_tensor *x, gt_shape order) {
 GT_API gt_tensor *gt_slice(const gt_tensor *x, int dim, int64_t start, int64_t end, int64_t step) {
   if (GT__NO(x) || (dim = gt__dim(__func__, dim, x->ndim)) < 0) return NULL;
   if (step < 1)
-    return GT__NULL(GT_ERROR_ARGUMENT, "%s: step %lld; it must be 1 or more", __func__,
-                    (long long)step);
+    return GT__NULL(GT_ERROR_ARGUMENT, "%s: step %lld; it must be 1 or more", __func__, (long long)step);
   const int64_t n = x->shape[dim];
   start = start < 0 ? (start < -n ? 0 : start + n) : start > n ? n : start;
   end = end < 0 ? (end < -n ? 0 : end + n) : end > n ? n : end;
@@ -4726,8 +4716,7 @@ static int gt__collapse(int32_t *ndim, int64_t *size, int wall, int n, gt__opera
   return new_wall;
 }
 /* All byte offsets below 2^31? A CPU does not care. */
-static int gt__is_narrow(const gt__op *op, int ndim, const int64_t *size, int n,
-                         gt__operand *const *o) {
+static int gt__is_narrow(const gt__op *op, int ndim, const int64_t *size, int n, gt__operand *const *o) {
   int narrow = op->device.type == GT_CUDA && gt__count(ndim, size) <= INT32_MAX;
   for (int k = 0; k < n && narrow; k++) {
     double last = 0; /* in which nothing overflows */
@@ -4736,10 +4725,11 @@ static int gt__is_narrow(const gt__op *op, int ndim, const int64_t *size, int n,
   }
   return narrow;
 }
-/* Walks the dims in the order of the output's strides, so that what lies densely is read densely. */
-static void gt__sort_dims(int ndim, int64_t *size, int n, gt__operand *const *o) {
-  for (int i = 1; i < ndim; i++)
-    for (int j = i; j > 0 && o[0]->stride[j - 1] < o[0]->stride[j] && size[j] > 1; j--) {
+/* Walks the dims from `first` on in the order of the strides of operand `by`, so that what lies
+   densely is read densely. */
+static void gt__sort_dims(int first, int ndim, int64_t *size, int n, gt__operand *const *o, int by) {
+  for (int i = first + 1; i < ndim; i++)
+    for (int j = i; j > first && o[by]->stride[j - 1] < o[by]->stride[j] && size[j] > 1; j--) {
       gt__swap(&size[j], &size[j - 1]);
       for (int k = 0; k < n; k++) gt__swap(&o[k]->stride[j], &o[k]->stride[j - 1]);
     }
@@ -4829,8 +4819,12 @@ static gt_status gt__move_elements(const char *function, const gt_tensor *dst, c
     a->gather_size = src->shape[dim];
     a->fault = gt__fault_word(dst->device);
     gt__bind(&op, &a->index, index, 1, 1, gt__as_it_is);
+    const int64_t step = a->src.stride[dim];
+    a->src.stride[dim] = -1; /* which nothing merges with */
+    if (a->size[dim] > 1) a->gather_dim = gt__collapse(&a->ndim, a->size, dim, 2, o);
+    a->src.stride[a->gather_dim] = step;
   } else {
-    gt__sort_dims(a->ndim, a->size, 2, o);
+    gt__sort_dims(0, a->ndim, a->size, 2, o, 0);
     gt__collapse(&a->ndim, a->size, 0, 2, o);
     a->narrow = gt__is_narrow(&op, a->ndim, a->size, 2, o);
   }
@@ -5483,7 +5477,7 @@ static gt_status gt__launch_map(const char *function, const gt__code *g, const g
   memcpy(m->size, out->shape, sizeof m->size);
   o[0] = gt__bind(&op, &m->out, out, ndim, ndim, gt__as_it_is);
   const int n = gt__set_program(&op, m, g, ndim, ndim, gt__as_it_is, o);
-  if (!g->indexed) gt__sort_dims(ndim, m->size, n, o);
+  if (!g->indexed) gt__sort_dims(0, ndim, m->size, n, o, 0);
   gt__collapse(&m->ndim, m->size, 0, n, o);
   m->narrow = gt__is_narrow(&op, m->ndim, m->size, n, o);
   return gt__submit(&op);
@@ -5612,8 +5606,7 @@ GT__OPERATIONS(GT__DEFINE)
 /* -- making -- */
 /* Fills `out`, or a new tensor, from a text over numbers: integers if it computes in int64. */
 static gt_tensor *gt__make(const char *function, gt_tensor *out, const char *text, gt_shape shape,
-                           gt_dtype dtype, gt_device device, int n, const double *number,
-                           int at_least) {
+                           gt_dtype dtype, gt_device device, int n, const double *number, int at_least) {
   gt_tensor like;
   GT__TREE(t, function, text, n, NULL); /* letters, made numbers below */
   if (gt__model(function, &like, shape, dtype, device) || gt__parse_text(&t)) return NULL;
@@ -5669,8 +5662,7 @@ GT_API gt_tensor *gt_arange(double start, double end, double step, gt_dtype dtyp
                   whole ? GT__I64 : GT__F64);
 }
 /* From both ends, so that the last element is `end` itself. */
-GT_API gt_tensor *gt_linspace(double start, double end, int64_t steps, gt_dtype dtype,
-                              gt_device device) {
+GT_API gt_tensor *gt_linspace(double start, double end, int64_t steps, gt_dtype dtype, gt_device device) {
   const double last = (double)(steps - 1), half = (double)(steps / 2);
   const double step = steps > 1 ? (end - start) / last : 0;
   const double v[] = {start, step, steps == 1 ? start : end, last, half};
@@ -5780,8 +5772,7 @@ static gt_tensor *gt__join_tensors(const char *function, gt_tensor *out, int n,
   if (gt__refuse(function, !out, gt__first_null(n, x))) return NULL;
   const int ndim = x[0]->ndim + stack;
   if (ndim > GT_MAX_DIMS || !ndim)
-    return GT__NULL(GT_ERROR_SHAPE, "%s: tensors of %d dimensions cannot be joined", function,
-                    x[0]->ndim);
+    return GT__NULL(GT_ERROR_SHAPE, "%s: tensors of %d dimensions cannot be joined", function, x[0]->ndim);
   if ((dim = gt__dim(function, dim, ndim)) < 0) return NULL;
   for (int i = 0; i < n; i++) {
     piece = gt__plain(x[i]);
@@ -5860,11 +5851,18 @@ static gt_status gt__launch_fold(const gt__folding *f, const gt__tree *t, const 
     if (d >= kept) r->n *= m->size[d];
     if (t->whole.shape[d] != 1) r->inner = set >> d & 1; /* the plan: is the fastest dim folded? */
   }
+  /* outputs may be made in any order; maxima and integers may be folded in any */
+  const int any = n > 1 && (f->fold > GT__FOLD_PROD || g->p.compute == GT__I64) &&
+                  !gt__cpu_indexed(f->fold);
+  if (n > 1) gt__sort_dims(0, kept, m->size, n, o, 1);
+  if (any) gt__sort_dims(kept, ndim, m->size, n, o, 1);
   r->soft = f->soft;
   r->outer = gt__all_kept(f) ? gt_numel(out) / r->n : gt_numel(out);
   m->count = r->outer * r->n;
   m->ndim = ndim;
   r->n_kept = gt__collapse(&m->ndim, m->size, kept, n, o);
+  if (any && r->n_kept && r->n_kept < m->ndim)
+    r->inner = o[1]->stride[m->ndim - 1] <= o[1]->stride[r->n_kept - 1];
   m->narrow = gt__is_narrow(&op, m->ndim, m->size, n, o);
   r->fold = f->fold;
   r->finish = f->finish;
@@ -5946,8 +5944,7 @@ static gt_tensor *gt__inner(const char *function, gt_reduction reduction, uint32
 }
 /* The last step of a function of x: a text over a, b, c (the last may be NULL) in a's shape. */
 static gt_tensor *gt__outer(const char *function, gt_tensor *out, const gt_tensor *x,
-                            const char *text, const gt_tensor *a, const gt_tensor *b,
-                            const gt_tensor *c) {
+                            const char *text, const gt_tensor *a, const gt_tensor *b, const gt_tensor *c) {
   const gt_tensor *const in[] = {a, b, c};
   gt_tensor like = gt__plain(a);
   like.dtype = gt__float_dtype(x);
@@ -5986,16 +5983,19 @@ GT_API gt_tensor *gt_norm(gt_tensor *out, const gt_tensor *x, double p, uint32_t
   GT__LOCAL gt_tensor *sum = gt__inner(__func__, GT_SUM, dims, keepdim, "abs(a)**b", x, power);
   return sum ? gt__outer(__func__, out, x, "a**(1/b)", sum, power, NULL) : NULL;
 }
-/* Does a row of x along these dims take one read and stay on the chip? See gt__reduce_args. */
+/* Does a row of x along these dims stay on the chip, or do a few threads of a GPU take a column, of
+   many or short ones? See gt__reduce_args. */
 static int gt__is_row(const gt_tensor *x, uint32_t set, const gt_tensor *out) {
-  int64_t bytes = x->dtype == GT_FLOAT64 ? 8 : 4, inner = 0;
+  int64_t n = 1, inner = 0;
   for (int d = 0; d < x->ndim; d++) {
-    if (set >> d & 1) bytes *= x->shape[d];
+    if (set >> d & 1) n *= x->shape[d];
     if (x->shape[d] != 1) inner = set >> d & 1;
   }
   const gt_dtype to = out ? out->dtype : x->dtype;
-  return inner && bytes && bytes <= GT__SOFT_BYTES && gt_is_floating(x->dtype) &&
-         !(set & (set - 1)) && gt_is_floating(to) && (to < GT_FLOAT64) == (x->dtype < GT_FLOAT64);
+  const int can = inner ? n * (x->dtype == GT_FLOAT64 ? 8 : 4) <= GT__SOFT_BYTES :
+    x->device.type == GT_CUDA && to == x->dtype && (n <= 512 || n <= gt_numel(x) / n);
+  return n && can && gt_is_floating(x->dtype) && !(set & (set - 1)) && gt_is_floating(to) &&
+         (to < GT_FLOAT64) == (x->dtype < GT_FLOAT64);
 }
 /* In one read, or: m, the maximum of a row, s, the sum of exp(x - m), and then the result. */
 static gt_tensor *gt__soft(const char *function, gt_tensor *out, const gt_tensor *x, uint32_t dims,
@@ -6133,8 +6133,7 @@ static gt_tensor *gt__matmul_bare(const char *function, gt_tensor *out, const gt
   return gt__end(&r, gt__launch_product(&p, NULL, r.place));
 }
 static gt_tensor *gt__matmul_text(const char *function, gt_tensor *out, const gt_tensor *a,
-                                  const gt_tensor *b, const char *text, int n,
-                                  const gt_tensor *const *x) {
+                                  const gt_tensor *b, const char *text, int n, const gt_tensor *const *x) {
   gt__product p;
   gt__result r;
   gt__code g;
@@ -6219,8 +6218,7 @@ GT_API gt_stream *gt_stream_create(gt_device device, int priority) {
 GT_API gt_stream *gt_stream_from_native(gt_device device, void *native) {
   if (device.type == GT_CUDA && !native)
     return gt__fail(GT_ERROR_ARGUMENT, "%s: native is NULL, the legacy default stream, which waits "
-                    "for all others; make one with cudaStreamNonBlocking", __func__),
-           (gt_stream *)NULL;
+                    "for all others; make one with cudaStreamNonBlocking", __func__), (gt_stream *)NULL;
   return gt__stream_new(__func__, device, 0, device.type == GT_CPU ? NULL : native, 0);
 }
 /* It keeps its slot until its work is done. A native stream may end before: a mark covers it. */
@@ -6406,8 +6404,7 @@ GT_API double gt_event_elapsed_ms(gt_event *start, gt_event *end) {
   if (gt__no_event(__func__, start) || gt__no_event(__func__, end)) return (double)NAN;
   if (!gt__same_device(start->device, end->device))
     return gt__fail(GT_ERROR_DEVICE, "%s: the events are of %s and %s; their clocks differ",
-                    __func__, gt_device_string(start->device), gt_device_string(end->device)),
-           (double)NAN;
+                    __func__, gt_device_string(start->device), gt_device_string(end->device)), (double)NAN;
   if (gt_event_synchronize(end) || gt_event_synchronize(start)) return (double)NAN;
   const int code = GT__OF(end)->event_elapsed(end->device.index, start->native, end->native, &ms);
   return gt__report(__func__, end->device, NULL, code) ? (double)NAN : (double)ms;

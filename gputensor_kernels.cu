@@ -14,8 +14,8 @@
      >>hopper       products on the tensor cores of sm_90a
      >>launchers    extern "C": check, return at once, choose, launch, report
 
-   How to read it. A thread owns a few vectors of 16 bytes at a time, a batch: four in a map, two in
-   all else. The accumulator of a batch is in registers; every operand, constant and temporary is a
+   How to read it. A thread owns a few vectors of 16 bytes at a time, a batch: four in a map, eight
+   before a fold. The accumulator of a batch is in registers; every operand, constant and temporary is a
    slot in shared memory, where each thread has a column of its own. So only transposed operands
    need a barrier, one kernel runs every program, and an instruction costs one branch a batch. */
 #define GPUTENSOR_KERNELS
@@ -82,17 +82,13 @@ template <class F> GT__DEV void gt__by_dtype(int dtype, F f) {
   }
 }
 
-/* The batch of a thread: two vectors of W elements, which keep more loads in flight than one. The
-   dims of a tensor are split at `cut` into outer and inner ones, the latter `width` elements
-   together. Vector v begins at outer index o + r + v*dr and inner index k + c + v*dc; it runs along
-   the last inner dim, or with `down` along the last outer one. valid[v] of its elements exist.
-   straight: no vector goes on in the next line of its dim. */
+/* The batch of a thread: some vectors of W elements. Vector v begins `width` times the outer index
+   o + r + v*dr after the inner one k + c + v*dc, its elements are `next` apart. */
 struct gt__batch {
   int64_t width, o, k;
-  int r, c, dr, dc, cut, valid[2];
-  bool down, straight;
+  int r, c, dr, dc, next;
   __device__ __forceinline__ int64_t index(int v, int j) const { /* of element j of vector v */
-    return (o + (r + v * dr)) * width + k + (c + v * dc) + j * (down ? width : 1);
+    return (o + (r + v * dr)) * width + k + (c + v * dc) + j * next;
   }
   __device__ __forceinline__ gt__batch operator()() const { /* a copy not worked with before */
     gt__batch b = *this;
@@ -218,14 +214,12 @@ template <class T, int N> GT__DEV void gt__get(const gt__slots &s, unsigned slot
   #pragma unroll
   for (int i = 0; i < N; i += W) gt__get16(gt__at<N / W>(s, slot, i / W), x + i);
 }
-template <class T, int N>
-GT__DEV void gt__put(const gt__slots &s, unsigned slot, const T (&x)[N]) {
+template <class T, int N> GT__DEV void gt__put(const gt__slots &s, unsigned slot, const T (&x)[N]) {
   constexpr int W = gt__lot<T>;
   #pragma unroll
   for (int i = 0; i < N; i += W) gt__put16(gt__at<N / W>(s, slot, i / W), x + i);
 }
-template <class T, int N>
-GT__DEV void gt__fill_constants(const gt__program &p, const gt__slots &s) {
+template <class T, int N> GT__DEV void gt__fill_constants(const gt__program &p, const gt__slots &s) {
   #pragma unroll 1
   for (int k = 0; k < p.n_const; k++) {
     T x[N];
@@ -254,23 +248,29 @@ static __device__ __noinline__ int64_t gt__locate_among(const gt__map_args &p, i
   return p.narrow ? gt__locate_as<uint32_t>((uint32_t)i, from, to, p.size, stride)
                   : gt__locate_as<uint64_t>((uint64_t)i, from, to, p.size, stride);
 }
-GT__DEV int64_t gt__locate(const gt__map_args &p, int64_t i, int from, int to,
-                           const int64_t *stride) {
-  return to <= from ? 0 : to - from == 1 ? i * stride[from]
-                                         : gt__locate_among(p, i, from, to, stride);
+GT__DEV int64_t gt__locate(const gt__map_args &p, int64_t i, int from, int to, const int64_t *stride) {
+  return to <= from ? 0 : to - from == 1 ? i * stride[from] : gt__locate_among(p, i, from, to, stride);
 }
 
-/* Where a vector of a batch begins in an operand. */
-GT__DEV char *gt__place(const gt__map_args &p, const gt__operand &x, const gt__batch &b, int v) {
-  return x.data + ((gt__locate(p, b.o + (b.r + v * b.dr), 0, b.cut, x.stride) +
-                    gt__locate(p, b.k + (b.c + v * b.dc), b.cut, p.ndim, x.stride))
-                   << x.size_log2);
-}
-static __device__ __noinline__ char *gt__find_one(const gt__map_args &p, const gt__operand &x,
-                                                  int64_t i, int cut, int64_t width) {
-  const int64_t o = i / width, k = i - o * width;
-  const int64_t at = gt__locate(p, o, 0, cut, x.stride) + gt__locate(p, k, cut, p.ndim, x.stride);
-  return x.data + (at << x.size_log2);
+/* Where the elements k, k + hop ... of a tensor are among its dims [first, last], in bytes from its
+   beginning; behind the n-th the last. Divisions are by sizes that all share, so they go in step. */
+template <class O, int N>
+GT__DEV void gt__find_apart(const gt__map_args &p, const gt__operand &x, int first, int last,
+                            int64_t k, int hop, int n, bool narrow, O (&at)[N]) {
+  if (narrow) {
+    uint32_t left[N];
+    GT__EACH at[i] = 0, left[i] = (uint32_t)(k + min(i, n - 1) * hop);
+    #pragma unroll 1
+    for (int d = last; d > first; d--)
+      GT__EACH {
+        const uint32_t size = (uint32_t)p.size[d], q = left[i] / size;
+        at[i] += ((left[i] - q * size) * x.stride[d]) << x.size_log2;
+        left[i] = q;
+      }
+    GT__EACH at[i] += (left[i] * x.stride[first]) << x.size_log2;
+  } else {
+    GT__EACH at[i] = gt__locate(p, k + min(i, n - 1) * hop, first, last + 1, x.stride) << x.size_log2;
+  }
 }
 template <class T> GT__DEV T gt__load_one(const char *p, int dtype) {
   T x;
@@ -281,54 +281,27 @@ template <class T> GT__DEV void gt__store_one(char *p, int dtype, T x) {
   gt__by_dtype(dtype, [&](auto y) { *(decltype(y) *)p = gt__cast<decltype(y), T>::of(x); });
 }
 
-/* Fills a slot with elements of any dtype and strides or, OUT, stores it so. Out of line, as all
-   that is unusual, and with arguments by value, so that it costs the kernel no registers. */
+/* Fills a slot with n elements of any dtype and strides, `hop` apart, or, OUT, stores it so. Out of
+   line, as all that is unusual, and with arguments by value, so that it costs the kernel nothing. */
 template <class T, bool OUT>
-static __device__ __noinline__ void gt__move_slot(const gt__map_args &p, int slot, gt__batch b,
-                                                  gt__slots s) {
-  constexpr int W = gt__lot<T>;
+static __device__ __noinline__ void gt__move_slot(const gt__map_args &p, int slot, int64_t first,
+                                                  int hop, int n, gt__slots s) {
+  constexpr int N = 2 * gt__lot<T>;
   const gt__operand &x = OUT ? p.out : p.in[slot];
-  if (b.straight) {
-    const int64_t stride = x.stride[b.down ? b.cut - 1 : p.ndim - 1];
-    const int bytes = W << x.size_log2;
-    char *const line[2] = {gt__place(p, x, b, 0), gt__place(p, x, b, 1)};
-    const int64_t hop = stride << x.size_log2;
-    /* may the widest instructions move both? Addresses are tested, since rows start anywhere */
-    const bool whole = stride == 1 && b.valid[0] == W && b.valid[1] == W &&
-                       (((unsigned)(uintptr_t)line[0] | (unsigned)(uintptr_t)line[1]) &
-                        (bytes < 16 ? bytes - 1 : 15)) == 0;
-    gt__by_dtype(x.dtype, [&](auto tag) {
-      typedef decltype(tag) S;
-      S u[2][W];
-      T y[2 * W];
-      if (OUT) gt__get(s, slot, y);
-      #pragma unroll
-      for (int v = 0; v < 2; v++) {
-        if (OUT) gt__cast_all(u[v], y + v * W);
-        if (whole && OUT) gt__store_line(line[v], u[v]);
-        else if (whole) gt__load_line(line[v], u[v]);
-        else
-          #pragma unroll
-          for (int j = 0; j < W; j++) {
-            S *at = (S *)(line[v] + j * hop);
-            if (!OUT) u[v][j] = j < b.valid[v] ? *at : S();
-            else if (j < b.valid[v]) *at = u[v][j];
-          }
-      }
-      if (OUT) return;
-      gt__cast_all(y, u[0]);
-      gt__put(s, slot, y);
-    });
-    return;
-  }
-  #pragma unroll 1
-  for (int i = 0; i < 2 * W; i++) {
-    T *one = gt__element<T, 2>(s, slot, i);
-    if (i % W >= (i < W ? b.valid[0] : b.valid[1])) continue;
-    char *at = gt__find_one(p, x, b.index(i / W, i % W), b.cut, b.width);
-    if (OUT) gt__store_one<T>(at, x.dtype, *one);
-    else *one = gt__load_one<T>(at, x.dtype);
-  }
+  int64_t at[N];
+  T y[N];
+  gt__find_apart(p, x, 0, p.ndim - 1, first, hop, n, p.narrow, at);
+  if (OUT) gt__get(s, slot, y);
+  gt__by_dtype(x.dtype, [&](auto tag) {
+    typedef decltype(tag) S;
+    S u[N];
+    if (OUT) gt__cast_all(u, y);
+    GT__EACH
+      if (!OUT) u[i] = *(const S *)(x.data + at[i]);
+      else if (i < n) *(S *)(x.data + at[i]) = u[i];
+    if (!OUT) gt__cast_all(y, u);
+  });
+  if (!OUT) gt__put(s, slot, y);
 }
 /* Vectors of a slot whose elements are S still, copied to the beginning of their places. */
 template <class T, class S, int V> GT__DEV void gt__convert(const gt__slots &s, int slot) {
@@ -415,8 +388,7 @@ static_assert(sizeof(gt__ins) == 4 && offsetof(gt__program, ins) % 4 == 0,
               "the interpreter reads an instruction as one aligned 32-bit word");
 GT__DEV uint32_t gt__fetch(const gt__program &p, int pc) { return ((const uint32_t *)p.ins)[pc]; }
 
-template <class T>
-GT__DEV T gt__random(int op, const gt__program &p, uint64_t index, T low, T range) {
+template <class T> GT__DEV T gt__random(int op, const gt__program &p, uint64_t index, T low, T range) {
   index += p.offset;
   if constexpr (std::is_integral<T>::value) return gt__random_i64(p.seed, index, low, range);
   else if constexpr (sizeof(T) == 4) return gt__random_f32(op, p.seed, index);
@@ -502,8 +474,7 @@ GT__DEV void gt__run(const gt__program &p, const gt__slots &s, const At &at, T (
       GT__ACTIVATIONS(GT__USUAL) GT__USUAL(exp) GT__USUAL(log) GT__USUAL(log1p) GT__USUAL(sin)
       GT__USUAL(cos) GT__USUAL(erf) GT__USUAL(softplus) GT__USUAL(exp2) GT__USUAL(expm1)
       GT__USUAL(log2)                    /* if not whole, they are as the others: */
-      default:
-        if (HEAVY) gt__heavy<T, HEAVY ? HEAVY : 1>(word, p, s, at, acc);
+      default: if (HEAVY) gt__heavy<T, HEAVY ? HEAVY : 1>(word, p, s, at, acc);
     }
   }
 }
@@ -513,7 +484,7 @@ GT__DEV void gt__run(const gt__program &p, const gt__slots &s, const At &at, T (
    rows or columns that repeat and plain arrays, one long row, are the same to it. Neighbouring
    threads take neighbouring vectors, so that a warp moves 512 bytes in a row; a thread's next is
    straight below or, in a tile of one row, a share of the tile further on. The usual map, WHOLE,
-   has whole vectors and begins to copy them all before it works; others go through the loader. */
+   has whole vectors and begins to copy them all before it works; ANY moves single elements. */
 struct gt__step {                        /* how an operand moves, in bytes */
   int row, column;                       /* to the next row and column */
   int64_t next;                          /* to the thread's next vector */
@@ -537,7 +508,7 @@ GT__DEV gt__batch gt__my_batch(const gt__map_args &p, const gt__tiling &t) {
   asm volatile("mov.u32 %0, %%tid.x;" : "=r"(first)); /* so that it need not be kept */
   if (CROSSED && t.crossed) first ^= first >> 4 & 7;  /* see gt__turn */
   first *= gt__lot<T>;
-  gt__batch b = {p.size[p.ndim - 1], 0, 0, 0, (int)first, t.dr, t.dc, p.ndim - 1, {}, false, true};
+  gt__batch b = {p.size[p.ndim - 1], 0, 0, 0, (int)first, t.dr, t.dc, 1};
   if (t.rows > 1) {
     down = along / t.across;
     along -= down * t.across;
@@ -564,8 +535,7 @@ template <class T> static __device__ __noinline__ T gt__load_any(const char *p, 
 }
 /* Begins to copy the existing vectors of an operand to slot k. */
 template <int V, int BYTES>
-GT__DEV void gt__copy_vectors(const gt__slots &s, int k, const char *from, int64_t next,
-                              int exist) {
+GT__DEV void gt__copy_vectors(const gt__slots &s, int k, const char *from, int64_t next, int exist) {
   char *to = gt__at<V>(s, k, 0);
   #pragma unroll
   for (int v = 0; v < V; v++, to += s.pitch, from += next)
@@ -661,8 +631,7 @@ GT__DEV void gt__fill_slot(const gt__map_args &p, const gt__tiling &t, const gt_
   }
 }
 template <class T, bool CROSSED>
-GT__DEV void gt__fill_slots(const gt__map_args &p, const gt__tiling &t, const gt__slots &s,
-                            int exist) {
+GT__DEV void gt__fill_slots(const gt__map_args &p, const gt__tiling &t, const gt__slots &s, int exist) {
   constexpr int V = GT__VECTORS;
   const gt__batch b = gt__my_batch<T, CROSSED>(p, t);
   #pragma unroll 1
@@ -712,28 +681,27 @@ GT__DEV void gt__map_whole(const gt__map_args &p, const gt__tiling &t, const gt_
   gt__put(s, 0, acc);
   gt__store_other<T, V * W>(p.out.dtype, to, m.next, exist, s);
 }
-template <class T, int HEAVY>
-GT__DEV void gt__map_any(const gt__map_args &p, const gt__tiling &t, const gt__slots &s) {
-  constexpr int W = gt__lot<T>;
-  gt__batch b = gt__my_batch<T, false>(p, t);
-  T acc[2 * W];
-  b.valid[0] = gt__valid<W>(b, t, 0);
-  b.valid[1] = gt__valid<W>(b, t, 1);
-  gt__fill_constants<T, 2 * W>(p.program, s);
+template <class T, int HEAVY> GT__DEV void gt__map_any(const gt__map_args &p, const gt__slots &s) {
+  constexpr int W = gt__lot<T>, N = 2 * W;
+  const int hop = blockDim.x;
+  const int64_t first = (int64_t)blockIdx.x * (N * hop) + threadIdx.x, left = p.count - first;
+  const int n = (int)min((left - 1) / hop + 1, (int64_t)N);
+  T acc[N];
+  if (left <= 0) return;
+  gt__fill_constants<T, N>(p.program, s);
   #pragma unroll 1
-  for (int k = 0; k < p.program.n_in; k++) gt__move_slot<T, false>(p, k, b, s);
-  gt__run<T, HEAVY>(p.program, s, b, acc);
+  for (int k = 0; k < p.program.n_in; k++) gt__move_slot<T, false>(p, k, first, hop, n, s);
+  gt__run<T, HEAVY>(p.program, s, gt__batch{0, 0, first, 0, 0, 0, W * hop, hop}, acc);
   gt__put(s, 0, acc);
-  gt__move_slot<T, true>(p, 0, b, s);
+  gt__move_slot<T, true>(p, 0, first, hop, n, s);
 }
 /* As many blocks at once as go without spilled registers: occupancy hides the latency of memory. */
-template <class T, int HEAVY, int MODE>
-__global__ void __launch_bounds__(MODE == GT__WHOLE ? 128 : 256,
+template <class T, int HEAVY, int MODE> __global__ void __launch_bounds__(MODE == GT__WHOLE ? 128 : 256,
                                   MODE == GT__WHOLE ? 7 : sizeof(T) == 4 ? 4 : HEAVY ? 2 : 3)
 gt__map_kernel(const __grid_constant__ gt__map_args p, const __grid_constant__ gt__tiling t) {
   const gt__slots s = gt__my_slots();
   gt__after_kernel_before();
-  if (MODE == GT__ANY) gt__map_any<T, HEAVY>(p, t, s);
+  if (MODE == GT__ANY) gt__map_any<T, HEAVY>(p, s);
   else gt__map_whole<T, HEAVY, MODE == GT__TURNED>(p, t, s);
 }
 
@@ -744,6 +712,16 @@ gt__map_kernel(const __grid_constant__ gt__map_args p, const __grid_constant__ g
 #define GT__SHORT_PROGRAMS(X) /* operands, vectors of a thread: two for much arithmetic */ \
   X(add, 2, 1) X(sub, 2, 1) X(mul, 2, 1) X(div, 2, 1) X(mul_add, 3, 1) X(where, 3, 1) \
   X(relu, 1, 1) X(exp, 1, 2) X(tanh, 1, 2) X(sigmoid, 1, 2) X(gelu, 1, 2) X(silu, 1, 2) X(sin, 1, 1)
+/* Of integers, which the compiler finds need not be 64 bits wide, as the interpreter's are: uint8
+   takes a tenth of the time. Comparisons and logic make bools; the choices are float32's, too. */
+#define GT__SHORT_INTEGERS(X) \
+  X(add, 2, 1) X(sub, 2, 1) X(mul, 2, 1) X(where, 3, 1) GT__SHORT_CHOICES(X) \
+  X(logical_and, 2, 1) X(logical_or, 2, 1) X(logical_not, 1, 1)
+#define GT__SHORT_CHOICES(X) \
+  X(abs, 1, 1) X(maximum, 2, 1) X(minimum, 2, 1) X(eq, 2, 1) X(ne, 2, 1) X(lt, 2, 1) X(le, 2, 1)
+__host__ __device__ constexpr bool gt__makes_bools(int op) { /* in the order of THE TABLE */
+  return op >= GT__OP_eq && op <= GT__OP_isfinite;
+}
 enum { GT__SHORT_BLOCK = 256 };          /* vectors of a block */
 /* All threads that a multiprocessor of a large chip has, with 32 registers each. */
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900)
@@ -754,11 +732,12 @@ enum { GT__SHORT_BLOCKS = 4 };
 struct gt__short {
   char *data[4];                         /* of out and the operands; NULL: a number */
   gt__step step[4];                      /* copy 0: the same in all columns; less than 16: bool */
-  float number[4];
+  gt__num number[4];
   unsigned vectors, across;              /* across: of a row; 0: there is but one */
-  uint8_t op, each;                      /* each: a thread's vectors */
+  uint8_t op, each, dtype;               /* each: a thread's vectors; dtype: of the operands */
 };
 template <int OP, int ARITY, int V, class S> GT__DEV void gt__make_short(const gt__short &p) {
+  typedef std::conditional_t<std::is_integral<S>::value, int64_t, float> C;
   constexpr int W = gt__lot<S>, HOP = GT__SHORT_BLOCK / V;
   const unsigned first = blockIdx.x * GT__SHORT_BLOCK + threadIdx.x;
   const auto is = [&](int k, int bytes) { return p.data[k] && p.step[k].copy == bytes; };
@@ -780,7 +759,7 @@ template <int OP, int ARITY, int V, class S> GT__DEV void gt__make_short(const g
   }
   #pragma unroll
   for (int v = 0; v < V; v++) {
-    float y[4][W];
+    C y[4][W];
     S u[W];
     #pragma unroll
     for (int k = 1; k <= ARITY; k++) {
@@ -788,35 +767,43 @@ template <int OP, int ARITY, int V, class S> GT__DEV void gt__make_short(const g
       if (ARITY == 1 || is(k, 16)) {
         gt__cast_all(y[k], u);
       } else if (is(k, W)) {
-        const uint32_t bits[2] = {x[k][v].x, x[k][v].y};
-        for (int i = 0; i < W; i++) y[k][i] = (bits[i / 4] >> i % 4 * 8 & 255) != 0;
+        const uint32_t bits[2] = {x[k][v].x, x[k][v].y};       /* of uint8 it is a whole vector */
+        for (int i = 0; i < W; i++) y[k][i] = (bits[i / 4 % 2] >> i % 4 * 8 & 255) != 0;
       } else {
-        const float one = p.data[k] ? gt__cast<float, S>::of(u[0]) : p.number[k];
+        const C one = p.data[k] ? gt__cast<C, S>::of(u[0]) : gt__constant<C>(p.number[k]);
         for (int i = 0; i < W; i++) y[k][i] = one;
       }
     }
     gt__apply_all<OP>(y[1], y[1 + (ARITY > 1)], y[ARITY]);
-    gt__cast_all(u, y[1]);
-    if (first + v * HOP < p.vectors)
-      gt__store_line(p.data[0] + (int64_t)row[v] * p.step[0].row + column[v] * 16ll, u);
+    char *const to = p.data[0] + (int64_t)row[v] * p.step[0].row;
+    const bool exists = first + v * HOP < p.vectors;
+    if constexpr (gt__makes_bools(OP)) {
+      uint8_t z[W];
+      gt__cast_all(z, y[1]);
+      if (exists) gt__store_line(to + column[v] * (int64_t)W, z);
+    } else {
+      gt__cast_all(u, y[1]);
+      if (exists) gt__store_line(to + column[v] * 16ll, u);
+    }
   }
 }
-template <class S> __global__ void __launch_bounds__(GT__SHORT_BLOCK, GT__SHORT_BLOCKS)
+template <class S> __global__ void
+__launch_bounds__(GT__SHORT_BLOCK, sizeof(S) == 1 ? GT__SHORT_BLOCKS / 2 : GT__SHORT_BLOCKS)
 gt__short_kernel(const __grid_constant__ gt__short p) {
   gt__after_kernel_before();
-  switch (p.op) {
 #define GT__SHORT(name, arity, each) \
-    case GT__OP_##name: gt__make_short<GT__OP_##name, arity, each, S>(p); break;
-    GT__SHORT_PROGRAMS(GT__SHORT)
+  case GT__OP_##name: gt__make_short<GT__OP_##name, arity, each, S>(p); break;
+  if constexpr (std::is_integral<S>::value) switch (p.op) { GT__SHORT_INTEGERS(GT__SHORT) }
+  else if constexpr (sizeof(S) == 2) switch (p.op) { GT__SHORT_PROGRAMS(GT__SHORT) }
+  else switch (p.op) { GT__SHORT_PROGRAMS(GT__SHORT) GT__SHORT_CHOICES(GT__SHORT) }
 #undef GT__SHORT
-  }
 }
 
 /* ---- >>reduce ----------------------------------------------------------------------------------
    THE PLAN of gputensor.h, by teams of threads. A thread's work is a stream of vectors a constant
    `hop` apart: inner, across a row, the team side by side; else down the rows. It folds them as
-   they are loaded or, behind a program, by way of its slots. A block joins the chunks that it has
-   of an output in shared memory; what is left of the tree is a second, small kernel. */
+   they are loaded or, behind a program, by way of its slots; single elements where no vectors fit. A
+   block joins its chunks of an output in shared memory; what is left of the tree is a second kernel. */
 template <class T> struct gt__folds;
 #define GT__FOLDS_OF(T, suffix, same, turned) \
   template <> struct gt__folds<T> { \
@@ -851,7 +838,8 @@ template <class T, class I> struct gt__part {
   I index;
 };
 /* Where the values come from: the operand, U vectors at a time, or 8 elements of a TINY row; or a
-   program, LIGHT with the usual operands, or any. Elements S that are not T wait for their fold. */
+   program, LIGHT with the usual operands, or ANYHOW, one by one. Elements S that are not T wait for
+   their fold. */
 enum { GT__TINY, GT__DIRECT, GT__DIRECT_ARG, GT__LIGHT, GT__ANYHOW, GT__COMBINE };
 /* Calls f with the fold as a constant, outside of loops over elements. What is read directly has a
    kernel for argmax: indices would take registers from all other folds. */
@@ -886,8 +874,8 @@ template <int F> constexpr bool gt__in_order = F == GT__FOLD_SUM || F == GT__FOL
 
 /* A block has 1 << chunks_log2 chunks of `outs` outputs; teams take them in turn, one chunk of one
    output or, DOWN, of them all, a vector a thread. SHORT: all elements that a thread has of a row
-   fit in registers; LONG: a team is a warp, a thread has 8 of 256 lanes. */
-enum { GT__LONG, GT__SHORT, GT__DOWN };
+   fit in registers; LONG: a team is a warp, a thread has 8 of 256 lanes; BROAD: a block, and one. */
+enum { GT__LONG, GT__SHORT, GT__DOWN, GT__BROAD };
 struct gt__stride {                      /* how an operand moves, in bytes: by */
   int64_t wide, deep, hop, next;         /* an output, an element, a vector, and within a vector */
 };
@@ -897,7 +885,7 @@ struct gt__cut {
   unsigned groups, across;               /* of chunks; blocks of a group, side by side, as rows are
                                             read as a whole then, 2 % faster */
   unsigned most;                         /* blocks that run at once on a large chip */
-  bool simple;                           /* one kept and one folded dim at most: strides tell all */
+  bool bare;                             /* the program is nothing but its operand */
   gt__stride in[GT__INPUTS];
 };
 /* What is left of a stream: `left` elements of a row, where a thread's vectors begin `step` apart
@@ -909,7 +897,6 @@ template <int W> struct gt__extent {
   }
   __device__ __forceinline__ bool is_full(int j) const { return has(j, W - 1) && (j || !skip); }
   __device__ __forceinline__ bool all(int n) const { return is_full(n - 1) && !skip; }
-  __device__ __forceinline__ int of(int j) const { return max(min(left - j * step, columns), 0); }
 };
 /* Rows start anywhere, vectors at multiples of their size: a row's first vector begins so many
    elements before it. That turns the lanes round, each is one of a thread's still, and as lane i
@@ -941,39 +928,66 @@ GT__DEV void gt__move_stream(char *line, const gt__stride &m, bool lines, const 
   else
     for (int j = 0; j < E / W; j++) move(j, lines && x.is_full(j));
 }
-/* The next vectors of a program's operands in slots, and what it makes of them. HEAVY: see gt__run;
-   if 0 there are no calls, which would take the registers that hold lanes to memory and back. */
-template <class T, int HEAVY, int W, int E>
-GT__DEV void gt__run_stream(const gt__reduce_args &p, const gt__cut &w, const gt__slots &s,
-                            int64_t o, int64_t k, int hop, const gt__extent<W> &x, T (&e)[E]) {
+/* The next vectors of a program's operands, in slots or, of a bare one, in e: of usual dtypes and
+   uint8, or single elements (W is 1) of any. No vector goes on in the next line of its dim. */
+template <class T, int W, int E>
+GT__DEV void gt__load_operands(const gt__reduce_args &p, const gt__cut &w, const gt__slots &s,
+                               int64_t o, int64_t k, int hop, const gt__extent<W> &x, T (&e)[E]) {
   constexpr int U = E / W;
-  const auto batch = [&](int j) {        /* vectors j and j + 1 */
-    return gt__batch{p.n, o, k, 0, j * hop, 0, hop, p.n_kept, {x.of(j), x.of(j + 1)}, !p.inner,
-                     w.simple || p.pre.size[(p.inner ? p.pre.ndim : p.n_kept) - 1] % W == 0};
+  const int first = p.n_kept, last = p.pre.ndim - 1, n = x.all(U) ? U : (x.left - 1) / x.step + 1;
+  const bool narrow = W > 1 || p.pre.narrow;
+  const auto each = [&](auto f) {
+    #pragma unroll
+    for (int j = 0; j < U; j++) f(j);
   };
   #pragma unroll 1
   for (int slot = 0; slot < p.pre.program.n_in; slot++) {
+    const gt__operand &in = p.pre.in[slot];
     const gt__stride &m = w.in[slot];
+    std::conditional_t<W == 1, int64_t, int> at[U];      /* from the line's beginning, in bytes */
+    int64_t row = o * m.wide;
+    if (first > 1 && narrow)
+      row = gt__locate_as<uint32_t>((uint32_t)o, 0, first, p.pre.size, in.stride) << in.size_log2;
+    else if (first > 1) row = gt__locate_among(p.pre, o, 0, first, in.stride) << in.size_log2;
+    int other = (int)m.hop, any = other;                 /* bits by which they differ, or have */
+    if (last <= first) {
+      row += k * m.deep;
+      each([&](int j) { at[j] = (W > 1 ? j : min(j, n - 1)) * m.hop; });
+    } else {
+      gt__find_apart(p.pre, in, first, last, k, hop, n, narrow, at);
+      any = other = 0;
+      each([&](int j) { any |= (int)at[j], other |= (int)(at[j] - at[0]); });
+    }
+    const char *line = in.data + row;
+    any |= (int)(uintptr_t)line;
     const auto load = [&](auto tag) {
       typedef decltype(tag) S;
-      S u[E];
-      char *from = p.pre.in[slot].data + (o * m.wide + k * m.deep);
-      const bool lines = gt__has_lines<W, S>(from, m);
-      if (sizeof(S) == sizeof(T) && lines && x.all(U))
-        return gt__copy_vectors<U, 16>(s, slot, from, m.hop, (1 << U) - 1);
-      gt__move_stream<false>(from, m, lines, x, S(), u);
-      gt__cast_all(e, u);
-      gt__put(s, slot, e);
+      S u[U][W];
+      const bool lines = W > 1 && m.next == sizeof(S) && !(any & (int)(W * sizeof(S) - 1));
+      if (sizeof(S) == sizeof(T) && lines && x.all(U) && !w.bare)
+        return each([&](int j) { __pipeline_memcpy_async(gt__at<U>(s, slot, j), line + at[j], 16); });
+      if (W == 1) {
+        each([&](int j) { u[j][0] = *(const S *)(line + at[j]); });
+        gt__cast_all(e, u[0]);
+      } else if (other == 0 && m.next == 0) {    /* a number for all */
+        const T y = gt__cast<T, S>::of(*(const S *)(line + at[0]));
+        for (int i = 0; i < E; i++) e[i] = y;
+      } else {
+        if (last <= first) gt__move_stream<false, W, S, E>((char *)line, m, lines, x, S(), *(S(*)[E])u);
+        else if (lines && x.all(U)) each([&](int j) { gt__load_line(line + at[j], u[j]); });
+        else each([&](int j) {
+          for (int i = 0; i < W; i++)
+            u[j][i] = x.has(j, i) ? *(const S *)(line + at[j] + i * m.next) : S();
+        });
+        gt__cast_all(e, u[0]);
+      }
+      if (!w.bare) gt__put(s, slot, e);
     };
-    if (w.simple && gt__if_usual<T>(p.pre.in[slot].dtype, load)) continue;
-    #pragma unroll 1
-    for (int j = 0; HEAVY && j < U; j += 2) /* to where a slot of two vectors would be */
-      gt__move_slot<T, false>(p.pre, slot, batch(j),
-                              {gt__at<U>(s, slot, j) - 2 * slot * (int)s.pitch, s.pitch});
+    if constexpr (W == 1) gt__by_dtype(in.dtype, load);
+    else if (!gt__if_usual<T>(in.dtype, load)) load(uint8_t());
   }
   __pipeline_commit();
   __pipeline_wait_prior(0);
-  gt__run<T, HEAVY>(p.pre.program, s, [&] { return batch(0); }, e);
 }
 
 /* Folds the second half of N values to the first, and so on until TO are left. */
@@ -986,13 +1000,12 @@ template <int FOLD, int W> constexpr int gt__lanes = gt__in_order<FOLD> ? 8 : W;
 /* Folds a thread's elements, turned, to its lanes, vectors being `hop` elements apart. SHORT, in
    order: the lanes of a row are halved until 8 are left. */
 template <int FOLD, int W, class T, class S, int N>
-GT__DEV void gt__take_all(int way, gt__part<T, int> (&r)[8], const S (&e)[N], int k, int hop,
-                          T by) {
+GT__DEV void gt__take_all(int way, gt__part<T, int> (&r)[8], const S (&e)[N], int k, int hop, T by) {
   const auto of = [&](int i) {
     const T x = gt__cast<T, S>::of(e[i]);
     return gt__in_order<FOLD> ? x : gt__folds<T>::turn(x, by);
   };
-  if (way == GT__DOWN) {
+  if (way == GT__DOWN || way == GT__BROAD) {
     GT__EACH gt__take<FOLD>(r[i % W], of(i), k + i / W * hop);
   } else if (way == GT__SHORT && gt__in_order<FOLD>) {
     for (int i = 0; i < 8; i++) {
@@ -1012,8 +1025,7 @@ GT__DEV void gt__take_all(int way, gt__part<T, int> (&r)[8], const S (&e)[N], in
 }
 /* Halves the lanes of a team: r[i] of thread t is lane i/W * team*W + t*W + i%W. In order, the W
    neighbours of a thread come last. All threads have the result in r[0]. */
-template <int FOLD, int W, class T>
-GT__DEV void gt__fold_team(gt__part<T, int> (&r)[8], int team) {
+template <int FOLD, int W, class T> GT__DEV void gt__fold_team(gt__part<T, int> (&r)[8], int team) {
   constexpr int N = gt__lanes<FOLD, W>, C = gt__in_order<FOLD> ? W : 1;
   constexpr int VALUE = FOLD == GT__FOLD_ARGMAX ? GT__FOLD_MAX : FOLD;
   T x[N];
@@ -1048,22 +1060,27 @@ template <class T> struct gt__board {
   }
 };
 /* The end of output o: turn back, finish, convert, store. */
+template <class T> static __device__ __noinline__ void gt__store_any(char *p, int dtype, T x) {
+  gt__store_one<T>(p, dtype, x);
+}
 template <class T>
 GT__DEV void gt__finish(const gt__reduce_args &p, int64_t o, const gt__part<T, int64_t> &r) {
   char *to = p.out.data + (gt__locate(p.pre, o, 0, p.n_kept, p.out.stride) << p.out.size_log2);
   T value = gt__turned(p.fold, r.value);
   if (p.finish & GT__DIVIDE) value = gt__apply<GT__OP_div>(value, gt__constant<T>(p.divisor));
   if (p.finish & GT__ROOT) value = gt__apply<GT__OP_sqrt>(value, value);
-  if (gt__base_fold(p.fold) == GT__FOLD_ARGMAX) gt__store_one<int64_t>(to, p.out.dtype, r.index);
-  else gt__store_one<T>(to, p.out.dtype, value);
+  const auto put = [&](auto tag) {
+    *(decltype(tag) *)to = gt__cast<decltype(tag), T>::of(value);
+  };
+  if (gt__base_fold(p.fold) == GT__FOLD_ARGMAX) gt__store_any<int64_t>(to, p.out.dtype, r.index);
+  else if (!gt__if_usual<T>(p.out.dtype, put)) gt__store_any<T>(to, p.out.dtype, value);
 }
 /* The pairwise tree over n results on a board, of each of `outs` outputs from `first` on; then they
    are finished, or those of one of several groups left in scratch. */
-template <class T>
-GT__DEV void gt__leave(const gt__reduce_args &p, int fold, const gt__board<T> &board, int outs,
-                       int n, int64_t first, int64_t group, unsigned groups) {
+template <class T> GT__DEV void gt__leave(const gt__reduce_args &p, int fold, const gt__board<T> &board,
+                       const gt__board<T> &scratch, int outs, int n, int64_t first, int64_t group,
+                       unsigned groups) {
   constexpr int N = 8;                   /* neighbours that a thread joins: three levels at once */
-  const gt__board<T> scratch(p.pre.scratch, 8 * p.outer * p.n_chunk, board.index != NULL);
   const int outs_log2 = 31 - __clz(outs);
   for (int deep = 0; 1 << deep < n; deep += 3) {
     __syncthreads();
@@ -1087,13 +1104,12 @@ GT__DEV void gt__leave(const gt__reduce_args &p, int fold, const gt__board<T> &b
     else scratch.put(group * p.outer + first + i, board.get(i));
 }
 
-enum { GT__FEW = 4 };                    /* vectors, for room for 16 slots */
 template <class T, class S, int SOURCE>
 __global__ void __launch_bounds__(256, SOURCE == GT__DIRECT || SOURCE == GT__DIRECT_ARG ? 3 : 2)
 gt__reduce_kernel(const __grid_constant__ gt__reduce_args p, const __grid_constant__ gt__cut w) {
   constexpr bool DIRECT = SOURCE < GT__LIGHT;
-  constexpr int W = gt__lot<S>, U = SOURCE == GT__TINY ? 8 / W : SOURCE == GT__ANYHOW ? GT__FEW : 8;
-  constexpr int N = U * W;
+  constexpr int W = SOURCE == GT__ANYHOW ? 1 : gt__lot<S>;
+  constexpr int U = SOURCE == GT__TINY ? 8 / W : 8, N = U * W;
   const bool down = w.way == GT__DOWN, arg = SOURCE != GT__DIRECT && w.fold == GT__FOLD_ARGMAX;
   const gt__operand &x = p.pre.in[0];
   const int t = threadIdx.x & ((1 << w.team_log2) - 1), chunks = 1 << w.chunks_log2;
@@ -1103,6 +1119,7 @@ gt__reduce_kernel(const __grid_constant__ gt__reduce_args p, const __grid_consta
   const int here = (int)min((int64_t)w.outs, p.outer - o0);
   const T none = gt__folds<T>::identity(p.fold), identity = gt__turned(p.fold, none);
   const gt__board<T> board(gt__shared, sizeof(T) * w.results, arg);
+  const gt__board<T> scratch(p.pre.scratch, 8 * p.outer * w.groups, arg);
   gt__slots s = gt__my_slots();
   s.mine += (sizeof(T) + (arg ? 8 : 0)) * w.results;
   gt__await_kernel_before();
@@ -1131,8 +1148,9 @@ gt__reduce_kernel(const __grid_constant__ gt__reduce_args p, const __grid_consta
         gt__move_stream<false>(line + k * w.in[0].deep, w.in[0], lines, left,
                                gt__cast<S, T>::of(none), e);
       } else {
-        constexpr int HEAVY = SOURCE == GT__LIGHT ? 0 : W == 4 ? 4 : 1;
-        gt__run_stream<T, HEAVY>(p, w, s, o, k0 + k, hop, left, e);
+        constexpr int HEAVY = SOURCE != GT__LIGHT;
+        gt__load_operands(p, w, s, o, k0 + k, hop, left, e);
+        if (!w.bare) gt__run<T, HEAVY>(p.pre.program, s, [] { return gt__batch(); }, e);
         if (!left.all(U)) GT__EACH e[i] = left.has(i / W, i % W) ? e[i] : none;
         if (p.fold >= GT__FOLD_ANY) GT__EACH e[i] = gt__turned(p.fold, e[i]);
       }
@@ -1140,17 +1158,26 @@ gt__reduce_kernel(const __grid_constant__ gt__reduce_args p, const __grid_consta
         gt__take_all<decltype(fold)::value, W>(w.way, r, e, k, hop, gt__turn_of<T>(p.fold));
       });
     }
+    const bool broad = SOURCE == GT__ANYHOW && w.way == GT__BROAD;
+    if constexpr (SOURCE == GT__ANYHOW && !std::is_integral<T>::value)
+      if (broad) {
+        __shared__ T lane[GT__LANES];
+        __syncthreads();
+        lane[t] = r[0].value;
+        __syncthreads();
+        for (int j = 0; j < 8; j++) r[j].value = lane[j * 32 + t % 32];
+      }
     if (!down)
       gt__by_fold<SOURCE>(w.fold, [&](auto fold) {
         for (int j = 0; j < 8; j++) r[j].index += t * W + j % W;
-        gt__fold_team<decltype(fold)::value, W>(r, 1 << w.team_log2);
+        gt__fold_team<decltype(fold)::value, W>(r, broad ? 32 : 1 << w.team_log2);
       });
     for (int j = 0; j < W; j++)
       if (down || (t == 0 && j == 0))
         board.put(chunk * w.outs + c + j, {r[j].value, begin + max(r[j].index - shift, 0)});
   }
   gt__release_next_kernel();
-  gt__leave(p, w.fold, board, w.outs, (int)min((int64_t)chunks, p.n_chunk - first), o0, group,
+  gt__leave(p, w.fold, board, scratch, w.outs, (int)min((int64_t)chunks, p.n_chunk - first), o0, group,
             w.groups);
 }
 
@@ -1164,7 +1191,7 @@ gt__combine_kernel(const __grid_constant__ gt__reduce_args p, int fold, int grou
                    int leaves) {
   const bool arg = fold == GT__FOLD_ARGMAX;
   const gt__board<T> board(gt__shared, sizeof(T) * leaves * outs, arg);
-  const gt__board<T> scratch(p.pre.scratch, 8 * p.outer * p.n_chunk, arg);
+  const gt__board<T> scratch(p.pre.scratch, 8 * p.outer * groups, arg);
   const int64_t first = (int64_t)blockIdx.x * outs;
   gt__await_kernel_before();
   gt__release_next_kernel();
@@ -1180,7 +1207,7 @@ gt__combine_kernel(const __grid_constant__ gt__reduce_args p, int fold, int grou
       }
       __pipeline_commit();
       __pipeline_wait_prior(0);
-      gt__leave(p, fold, board, outs, n, first, piece, pieces);
+      gt__leave(p, fold, board, scratch, outs, n, first, piece, pieces);
     }
   }
 }
@@ -1283,19 +1310,80 @@ gt__soft_kernel(const __grid_constant__ gt__reduce_args p, const __grid_constant
   });
 }
 
+/* The same not inner, to the input's dtype, in three reads: a warp has neighbouring columns, of which
+   up to 8 threads have `own` chunks each, a power of two, so that the tree begins with theirs. */
+template <class T> __global__ void __launch_bounds__(256)
+gt__soft_down_kernel(const __grid_constant__ gt__reduce_args p, int columns, int own) {
+  __shared__ T board[256];
+  const gt__operand &in = p.pre.in[0], &out = p.pre.out;
+  const int column = threadIdx.x % columns, part = threadIdx.x / columns;
+  const int64_t mine = (int64_t)blockIdx.x * columns + column, o = min(mine, p.outer - 1);
+  const int64_t c_begin = (int64_t)part * own, c_end = min(c_begin + own, p.n_chunk);
+  const int64_t begin = c_begin * p.chunk, end = min(c_end * p.chunk, p.n);
+  T most = gt__folds<T>::identity(GT__FOLD_MAX), sum = 0, tree[64];
+  const auto place = [&](const gt__operand &x) {
+    return x.data + (gt__locate(p.pre, o, 0, p.n_kept, x.stride) << x.size_log2);
+  };
+  const auto deep = [&](const gt__operand &x) { return p.n > 1 ? x.stride[p.n_kept] : 0; };
+  gt__after_kernel_before();
+  gt__if_usual<T>(in.dtype, [&](auto tag) {
+    typedef decltype(tag) S;
+    const S *from = (const S *)place(in);
+    const int64_t step = deep(in);
+    const auto get = [&](int64_t k) { return gt__cast<T, S>::of(from[k * step]); };
+    #pragma unroll 8
+    for (int64_t k = begin; k < end; k++) most = gt__fold_two<GT__FOLD_MAX>(most, get(k));
+    board[threadIdx.x] = most;
+    __syncthreads();
+    for (int i = column; i < 256; i += columns) most = gt__fold_two<GT__FOLD_MAX>(most, board[i]);
+    if (p.soft == GT__LOGSUMEXP && isinf((double)most)) most = 0;
+    for (int64_t c = c_begin; c < c_end; c++) {
+      sum = 0;
+      #pragma unroll 4
+      for (int64_t k = c * p.chunk; k < min((c + 1) * p.chunk, p.n); k++)
+        sum = GT__ADD(sum, gt__apply<GT__OP_exp>(GT__SUB(get(k), most), (T)0));
+      int d = 0;                         /* tree[d]: of 1 << d chunks, if their number has that bit */
+      for (; (c - c_begin) >> d & 1; d++) sum = GT__ADD(tree[d], sum);
+      tree[d] = sum;
+    }
+    for (int64_t n = c_end - c_begin, d = __ffsll(n); n > 0 && n >> d; d++)
+      if (n >> d & 1) sum = GT__ADD(tree[d], sum);
+    __syncthreads();
+    board[threadIdx.x] = sum;
+    __syncthreads();
+    for (int width = columns, used = (int)((p.n_chunk - 1) / own + 1) * columns; width < used;
+         width *= 2) {
+      const int at = threadIdx.x;
+      if (at / columns % (2 * width / columns) == 0 && at + width < used)
+        board[at] = GT__ADD(board[at], board[at + width]);
+      __syncthreads();
+    }
+    sum = board[column];
+    const T log_s = p.soft == GT__SOFTMAX ? 0 : gt__apply<GT__OP_log>(sum, sum);
+    if (mine >= p.outer) return;
+    if (p.soft == GT__LOGSUMEXP) {
+      if (part == 0) gt__finish<T>(p, o, {GT__ADD(log_s, most), 0});
+      return;
+    }
+    S *to = (S *)place(out);
+    #pragma unroll 4
+    for (int64_t k = begin; k < end; k++) {
+      const T less = GT__SUB(get(k), most);
+      gt__set(to[k * deep(out)], p.soft == GT__SOFTMAX
+        ? GT__DIV(gt__apply<GT__OP_exp>(less, (T)0), sum) : GT__SUB(less, log_s));
+    }
+  });
+}
+
 /* ---- >>copy ------------------------------------------------------------------------------------
    Elements of one size, whatever they mean, where an index picks along a dim of the source; other
    copies are maps. A thread takes one, whose coordinates come from divisions. */
-template <class S> __global__ void __launch_bounds__(256)
-gt__copy_kernel(const __grid_constant__ gt__copy_args p) {
-  uint64_t left = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+template <class S, class I> GT__DEV void gt__pick(const gt__copy_args &p, I left) {
   int64_t to = 0, from = 0;
   bool inside = true;
-  gt__after_kernel_before();
-  if (left >= (uint64_t)p.count) return;
   #pragma unroll 1
   for (int d = p.ndim - 1; d >= 0; d--) {
-    const uint64_t n = p.size[d], q = d ? left / n : 0;
+    const I n = (I)p.size[d], q = d ? left / n : 0;
     int64_t r = left - q * n;
     left = q;
     to += r * p.dst.stride[d];
@@ -1311,6 +1399,14 @@ gt__copy_kernel(const __grid_constant__ gt__copy_args p) {
   if (inside || !p.fault) return;
   *(volatile int32_t *)p.fault = 1;      /* all who write it write the same */
   __threadfence_system();                /* the word is the host's */
+}
+template <class S> __global__ void __launch_bounds__(256)
+gt__copy_kernel(const __grid_constant__ gt__copy_args p) {
+  const uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+  gt__after_kernel_before();
+  if (i >= (uint64_t)p.count) return;
+  if (p.count >> 32) gt__pick<S>(p, i);
+  else gt__pick<S>(p, (uint32_t)i);
 }
 
 /* ---- >>matmul ----------------------------------------------------------------------------------
@@ -1365,8 +1461,7 @@ template <class T, int TILE, int STEP, int THREADS, int LOT_, bool KEEP> struct 
     wide_left = (int)min(size - first, (int64_t)TILE);
     hop = along ? wide_stride : deep_stride;
     at = (const T *)x.data + gt__offset(batch, p.n_batch, p.post.size, x.stride) +
-         first * wide_stride + k * deep_stride +
-         line * hop + place * (along ? deep_stride : wide_stride);
+         first * wide_stride + k * deep_stride + line * hop + place * (along ? deep_stride : wide_stride);
     hop *= more;
     step = STEP * deep_stride;
   }
@@ -1395,8 +1490,7 @@ template <class T, int TILE, int STEP, int THREADS, int LOT_, bool KEEP> struct 
   }
 };
 /* A tile, for DOWN x ACROSS warps. T is what they multiply, S what they add. LOT: of A, of B. */
-template <class T_, int M_, int N_, int STEP_, int DOWN, int ACROSS, int STAGES_, int LOT_A,
-          int LOT_B>
+template <class T_, int M_, int N_, int STEP_, int DOWN, int ACROSS, int STAGES_, int LOT_A, int LOT_B>
 struct gt__tile {
   typedef T_ T;
   typedef std::conditional_t<sizeof(T) == 2, float, T> S;
@@ -1579,8 +1673,7 @@ template <class P> __global__ void __launch_bounds__(P::THREADS, 256 / P::THREAD
 gt__matmul_kernel(const __grid_constant__ gt__matmul_args p, int64_t part) {
   typedef typename P::T T;
   typedef typename P::S S;
-  const int turn =
-      P::KEEPS & (gt__is_along(p.a_col, p.a_row) | gt__is_along(p.b_row, p.b_col) << 1);
+  const int turn = P::KEEPS & (gt__is_along(p.a_col, p.a_row) | gt__is_along(p.b_row, p.b_col) << 1);
   const int64_t across = (p.n - 1) / P::N + 1, tiles = ((p.m - 1) / P::M + 1) * across;
   const int64_t k = blockIdx.y * part, batch = blockIdx.x / tiles, tile = blockIdx.x % tiles;
   const int64_t m = tile / across * P::M, n = tile % across * P::N;
@@ -1595,8 +1688,7 @@ gt__matmul_kernel(const __grid_constant__ gt__matmul_args p, int64_t part) {
     gt__release_next_kernel();
     const gt__operand &out = p.post.out;
     const int64_t down = out.stride[p.n_batch], right = out.stride[p.n_batch + 1];
-    const int64_t at = blockIdx.y * p.m * down +
-                       gt__offset(batch, p.n_batch, p.post.size, out.stride);
+    const int64_t at = blockIdx.y * p.m * down + gt__offset(batch, p.n_batch, p.post.size, out.stride);
     #pragma unroll
     for (int i = 0; i < P::SUMS; i++) {
       const int64_t row = m + P::row() + F::row(i);
@@ -1797,12 +1889,10 @@ template <class S> GT__DEV uint32_t gt__two(float x, float y) {  /* x in the low
 /* -- instructions -- */
 GT__DEV uint32_t gt__smem(const void *p) { return (uint32_t)__cvta_generic_to_shared(p); }
 GT__DEV void gt__cluster_meet() {        /* promises nothing about memory: that would cost 1 us */
-  asm volatile("barrier.cluster.arrive.relaxed.aligned;\n barrier.cluster.wait.aligned;"
-               ::: "memory");
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;\n barrier.cluster.wait.aligned;" ::: "memory");
 }
 GT__DEV void gt__barrier_wait(uint64_t *b, int phase) {
-  asm volatile("{ .reg .pred done;\n"
-               "again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+  asm volatile("{ .reg .pred done;\n again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
                "@!done bra again; }" ::"r"(gt__smem(b)), "r"(phase) : "memory");
 }
 GT__DEV void gt__team_sync(int half) {   /* the warpgroup that makes this half of the tile */
@@ -1969,8 +2059,7 @@ GT__DEV void gt__multiply_stage(const gt__ring &r, int i, int half, float (&d)[N
   #pragma unroll
   for (int q = 6 - P::PRODUCTS; q < 6; q++)
     gt__mma<A_ALONG, B_ALONG>(T(), d, a + (of_a[q] * P::A_BRICKS * GT__BRICK >> 4),
-                              b + (of_b[q] * P::B_BRICKS * GT__BRICK >> 4),
-                              add || q > 6 - P::PRODUCTS);
+                              b + (of_b[q] * P::B_BRICKS * GT__BRICK >> 4), add || q > 6 - P::PRODUCTS);
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
   asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
 }
@@ -1997,8 +2086,7 @@ GT__DEV const float *gt__find(const gt__factor &x, int batch, int mn, int k) {
   const int64_t line = x.along_k ? mn : k, in = x.along_k ? k : mn;
   return (const float *)x.data + batch * x.batch_stride + line * x.line_stride + in * x.stride;
 }
-template <int N>
-GT__DEV void gt__multiply_strictly(const gt__hopper_args &p, const gt__work &w, int half,
+template <int N> GT__DEV void gt__multiply_strictly(const gt__hopper_args &p, const gt__work &w, int half,
                                    float (&sum)[N]) {
   const int k_size = w.from > 0 ? 0 : p.k;     /* of a tile's parts the first has all of it */
   const int lane = threadIdx.x % 32, row = w.m + 64 * half + threadIdx.x / 32 % 4 * 16 + lane / 4;
@@ -2119,8 +2207,7 @@ GT__DEV void gt__store_tile(const gt__division &t, const gt__work &w, uint8_t *b
   const bool part = w.slot >= 0;
   const int64_t row = part ? t.pitch : t.row;
   const int m = 64 * half + (part ? w.m % t.high : w.m);
-  const int64_t at = m * row + (part ? (int64_t)w.slot * t.lines * t.pitch
-                                     : w.batch * t.batch + w.n);
+  const int64_t at = m * row + (part ? (int64_t)w.slot * t.lines * t.pitch : w.batch * t.batch + w.n);
   const int rows = (part ? t.lines : t.m) - m, columns = part ? t.pitch : t.n - w.n;
   #pragma unroll 1
   for (int n = 0; n < P::WIDE; n += 32) {
@@ -2144,8 +2231,7 @@ GT__DEV void gt__by_form(int form, const F &f) {
 }
 /* Adds up the block's steps `step` .. end - 1; of pieces each by itself. */
 template <class P, int FORM, int N>
-GT__DEV void gt__accumulate(const gt__ring &r, int step, int end, int half, int down,
-                            float (&sum)[N]) {
+GT__DEV void gt__accumulate(const gt__ring &r, int step, int end, int half, int down, float (&sum)[N]) {
   const auto add_up = [&](float (&d)[N], int i, int stop) {
     gt__multiply_stage<P, FORM>(r, i, half, d, false);
     #pragma unroll (256 / P::WIDE)
@@ -2167,8 +2253,7 @@ GT__DEV void gt__accumulate(const gt__ring &r, int step, int end, int half, int 
 }
 
 /* One warpgroup: multiplies what arrives, and writes its half of each tile. */
-template <class P>
-GT__DEV void gt__consume(const gt__hopper_args &p, int down, gt__ring r, gt__work w) {
+template <class P> GT__DEV void gt__consume(const gt__hopper_args &p, int down, gt__ring r, gt__work w) {
   const int half = __shfl_sync(~0u, threadIdx.x / GT__TEAM, 0) - 1;     /* uniform registers */
   uint8_t *bricks = r.out + half * GT__RING * GT__BRICK;
   int step = 0;
@@ -2332,15 +2417,17 @@ gt__pack_kernel(const __grid_constant__ gt__factors p) {
    Each: check, return at once for nothing to do, choose, launch on the caller's stream, report. */
 #define GT__POINTER(...) ((const void *)(__VA_ARGS__))
 /* [compute type][heavy][mode]. The rarer a mode, the fewer elements a heavy instruction takes at a
-   time, for the sake of compile time; WHOLE has code of its own for heavy floats alone. */
+   time, for the sake of compile time; WHOLE has code of its own for heavy floats alone, and ANY of
+   floats serves both. */
 #define GT__MAPS(T, FEW, SOME, MANY, M) \
   {GT__POINTER(gt__map_kernel<T, FEW, GT__ANY>), GT__POINTER(gt__map_kernel<T, MANY, M>), \
    GT__POINTER(gt__map_kernel<T, SOME, GT__TURNED>)}
 static const void *const gt__map_kernels[3][2][3] = {
-  {GT__MAPS(float, 0, 0, 0, GT__TURNED), GT__MAPS(float, 1, 2, 4, GT__WHOLE)},
-  {GT__MAPS(double, 0, 0, 0, GT__TURNED), GT__MAPS(double, 1, 1, 1, GT__TURNED)},
+  {GT__MAPS(float, 1, 0, 0, GT__TURNED), GT__MAPS(float, 1, 2, 4, GT__WHOLE)},
+  {GT__MAPS(double, 1, 0, 0, GT__TURNED), GT__MAPS(double, 1, 1, 1, GT__TURNED)},
   {GT__MAPS(int64_t, 0, 0, 0, GT__TURNED), GT__MAPS(int64_t, 1, 1, 1, GT__TURNED)}};
-static const void *const gt__short_kernels[3] = { /* from GT_FLOAT16 on */
+static const void *const gt__short_kernels[] = { /* by dtype, from GT_UINT8 to GT_FLOAT32 */
+  GT__POINTER(gt__short_kernel<uint8_t>), NULL, NULL, GT__POINTER(gt__short_kernel<int32_t>), NULL,
   GT__POINTER(gt__short_kernel<gt__half>), GT__POINTER(gt__short_kernel<gt__bfloat>),
   GT__POINTER(gt__short_kernel<float>)};
 /* [elements][source]: those of the compute types, and the two that are read 8 at a time. */
@@ -2354,8 +2441,9 @@ static const void *const gt__reduce_kernels[5][6] = {
   GT__REDUCES(float, float, GT__LIGHT), GT__REDUCES(double, double, GT__ANYHOW),
   GT__REDUCES(int64_t, int64_t, GT__ANYHOW), GT__REDUCES(float, gt__half, GT__LIGHT),
   GT__REDUCES(float, gt__bfloat, GT__LIGHT)};
-static const void *const gt__soft_kernels[2] = {GT__POINTER(gt__soft_kernel<float>),
-                                                GT__POINTER(gt__soft_kernel<double>)};
+static const void *const gt__soft_kernels[4] = {
+  GT__POINTER(gt__soft_kernel<float>), GT__POINTER(gt__soft_kernel<double>),
+  GT__POINTER(gt__soft_down_kernel<float>), GT__POINTER(gt__soft_down_kernel<double>)};
 struct gt__form { const void *kernel; int m, n, threads, bytes, dtype, size_log2, lots, keeps; };
 #define GT__FORM(P) \
   {GT__POINTER(gt__matmul_kernel<P>), P::M, P::N, P::THREADS, P::BYTES, \
@@ -2508,30 +2596,43 @@ static bool gt__set_short(gt__short *s, const gt__map_args *args) {
   const gt__program *p = &args->program;
   const gt__operand *out = &args->out;
   const gt__tiling none = {};
-  const int line = args->ndim - 1, W = 16 >> out->size_log2;
+  const int line = args->ndim - 1;
   const bool two = p->n_ins == 3 && p->ins[1].op == GT__OP_mul && p->ins[2].op == GT__OP_add;
   int arity = 0;
-  if ((p->n_ins != 2 && !two) || p->ins[0].op != GT__LOAD || p->compute != GT__F32 || line > 1 ||
-      !gt__is_usual(GT__F32, out->dtype) || args->size[line] % W || args->count / W > INT32_MAX)
-    return false;
-  const int slot[] = {0, p->ins[0].b, p->ins[1].b, two ? p->ins[2].b : p->ins[1].c};
+  if ((p->n_ins != 2 && !two) || p->ins[0].op != GT__LOAD || line > 1) return false;
   s->op = two ? (uint8_t)GT__OP_mul_add : p->ins[1].op;
+  const bool turn = s->op == GT__OP_gt || s->op == GT__OP_ge;    /* a > b is b < a */
+  const int slot[] = {0, p->ins[turn].b, p->ins[!turn].b, two ? p->ins[2].b : p->ins[1].c};
+  if (turn) s->op = s->op == GT__OP_gt ? GT__OP_lt : GT__OP_le;
+  /* logic takes bools as the bytes that they are */
+  const bool integers = p->compute == GT__I64, tests = gt__makes_bools(s->op);
+  const bool logic = s->op >= GT__OP_logical_and && s->op <= GT__OP_logical_not;
+  const gt__operand *x = &args->in[slot[1] < p->n_in ? slot[1] : slot[2]];
+  if (!tests || x >= args->in + p->n_in) x = out;
+  const int first = x->dtype, W = 16 >> x->size_log2;
+  const int dtype = s->dtype = (uint8_t)(logic && first == GT_BOOL ? (int)GT_UINT8 : first);
 #define GT__SHORT(name, n, many) if (s->op == GT__OP_##name) arity = n, s->each = many;
-  GT__SHORT_PROGRAMS(GT__SHORT)
+  if (integers) { GT__SHORT_INTEGERS(GT__SHORT) }
+  else { GT__SHORT_PROGRAMS(GT__SHORT) }
+  if (dtype == GT_FLOAT32) { GT__SHORT_CHOICES(GT__SHORT) }
 #undef GT__SHORT
+  if (!(integers ? dtype == GT_UINT8 || dtype == GT_INT32
+                 : p->compute == GT__F32 && gt__is_usual(GT__F32, dtype)) ||
+      (tests ? out->dtype != GT_BOOL : out->dtype != dtype) ||
+      args->size[line] % W || args->count / W > INT32_MAX) return false;
   s->vectors = (unsigned)(args->count / W);
   s->across = line ? (unsigned)(args->size[line] / W) : 0;
   s->data[0] = out->data;
   bool is = arity > 0 && gt__set_step(&s->step[0], out, args, &none, W) && s->step[0].copy;
   for (int k = 1; k <= arity && is; k++) {
     const int constant = slot[k] - p->n_in;
-    const gt__operand *x = &args->in[constant < 0 ? slot[k] : 0];
+    x = &args->in[constant < 0 ? slot[k] : 0];
     const bool chooses = s->op == GT__OP_where && k == 1 && x->dtype == GT_BOOL;
     const bool moves = gt__set_step(&s->step[k], x, args, &none, W), copies = s->step[k].copy > 0;
     s->data[k] = constant < 0 ? x->data : NULL;
-    if (constant >= 0) s->number[k] = p->constant[constant].s;
+    if (constant >= 0) s->number[k] = p->constant[constant];
     is = constant >= 0 ? arity > 1
-         : moves && (x->dtype == out->dtype ? copies || arity > 1 : copies && chooses);
+         : moves && (x->dtype == first ? copies || arity > 1 : copies && chooses);
   }
   return is;
 }
@@ -2541,7 +2642,7 @@ extern "C" int gt__cuda_map(const gt__map_args *args, void *stream) {
   if (args->count == 0) return cudaSuccess;
   /* The odd end of a long row is a map of its own, so that the rest has whole vectors: on an H200,
      November 2026, relu of 2^26 + 3 elements, float32 132 us for 167, bfloat16 70 for 160. */
-  const int rest = (int)(args->count % 8);
+  const int rest = (int)(args->count % 16);
   bool split = rest && args->ndim == 1 && args->count >> 20;
   for (int i = 0; i < p->n_ins; i++)     /* but values may depend on their place */
     split = split && (p->ins[i].op < GT__INDEX || p->ins[i].op > GT__INTEGER);
@@ -2559,7 +2660,7 @@ extern "C" int gt__cuda_map(const gt__map_args *args, void *stream) {
   gt__short brief;
   void *just[] = {&brief};
   if (gt__set_short(&brief, args))
-    return gt__launch(gt__short_kernels[args->out.dtype - GT_FLOAT16],
+    return gt__launch(gt__short_kernels[brief.dtype - GT_UINT8],
                       gt__blocks(brief.vectors, GT__SHORT_BLOCK), GT__SHORT_BLOCK / brief.each, 0,
                       stream, just);
   const int W = p->compute == GT__F32 ? 4 : 2;
@@ -2572,24 +2673,24 @@ extern "C" int gt__cuda_map(const gt__map_args *args, void *stream) {
     threads /= 2;
   const bool fits = slots * threads * vectors <= GT__SHARED;
   const bool whole = gt__set_tiling(&t, args, threads, vectors, fits);
-  if (!whole) {
-    threads = threads < 128 ? threads : slots * 256 > GT__SHARED ? 64 : 128;
-    gt__set_tiling(&t, args, threads, vectors = 2, false);
-  }
+  if (!whole) threads = threads < 128 ? threads : slots * 256 > GT__SHARED ? 64 : 128, vectors = 2;
   const int mode = !whole ? GT__ANY : t.crossed ? GT__TURNED : GT__WHOLE;
   void *parameters[] = {(void *)args, &t};
   return gt__launch(gt__map_kernels[p->compute][p->heavy != 0][mode],
-                    dim3(gt__blocks(t.rows, t.high) * t.across, t.batches), threads,
+                    whole ? dim3(gt__blocks(t.rows, t.high) * t.across, t.batches)
+                          : dim3(gt__blocks(args->count, vectors * W * threads)), threads,
                     (size_t)(slots * threads * vectors), stream, parameters);
 }
 
-/* Is the program nothing but its operand, with one folded dim at most, folded as it is, and do the
-   vectors of outputs end where lines do? */
+/* Is the program nothing but its operand? */
+static bool gt__is_bare(const gt__program *p) {
+  return p->n_ins == 1 && p->ins[0].op == GT__LOAD && p->n_in == 1;
+}
+/* That, with one folded dim at most, folded as it is? And do vectors of outputs end where lines do? */
 static bool gt__is_direct(const gt__reduce_args *args) {
   const gt__map_args *m = &args->pre;
   const int n_kept = args->n_kept;
-  return m->program.n_ins == 1 && m->program.ins[0].op == GT__LOAD && m->program.n_in == 1 &&
-         args->n > 0 && args->fold < GT__FOLD_ANY && m->ndim - n_kept <= 1 &&
+  return gt__is_bare(&m->program) && args->n > 0 && args->fold < GT__FOLD_ANY && m->ndim - n_kept <= 1 &&
          gt__is_usual(m->program.compute, m->in[0].dtype) &&
          (args->inner || n_kept <= 1 || m->size[n_kept - 1] % 8 == 0);
 }
@@ -2600,13 +2701,12 @@ static int gt__slack(const gt__reduce_args *args, int W) {
   for (int d = 0; d < args->n_kept; d++) odd |= x->stride[d];
   return args->inner && odd % W != 0 ? W - 1 : 0;
 }
-static gt__stride gt__stride_of(const gt__reduce_args *args, const gt__operand *x, int W,
-                                int team_log2) {
+static gt__stride gt__stride_of(const gt__reduce_args *args, const gt__operand *x, int W, int team_log2) {
   const int n_kept = args->n_kept;
   const int64_t wide = n_kept ? x->stride[n_kept - 1] << x->size_log2 : 0;
-  const int64_t deep = n_kept < args->pre.ndim ? x->stride[n_kept] << x->size_log2 : 0;
-  return gt__stride{wide, deep, args->inner ? deep * (W << team_log2) : deep,
-                    args->inner ? deep : wide};
+  const int last = args->pre.ndim - 1;
+  const int64_t deep = n_kept <= last ? x->stride[last] << x->size_log2 : 0;
+  return gt__stride{wide, deep, args->inner ? deep * (W << team_log2) : deep, args->inner ? deep : wide};
 }
 static int gt__log2_above(int64_t x) {     /* the least power of two that is x or more */
   return x > 1 ? 64 - __builtin_clzll((uint64_t)x - 1) : 0;
@@ -2616,9 +2716,9 @@ static int gt__log2_above(int64_t x) {     /* the least power of two that is x o
    turn, chunks or rows, so that few leave results to be joined; of one output, if then they just
    fill the chip, so that all run at once: 2^26 elements, H200, November 2026: 36 us for 38. Rows
    far apart and argmax are faster with more. */
-static void gt__cut_work(gt__cut *w, gt__reduce_args *args, int64_t n, int W, int own,
-                         int threads_log2) {
+static void gt__cut_work(gt__cut *w, gt__reduce_args *args, int64_t n, int W, int own, int threads_log2) {
   const int64_t parts = (args->inner ? (n - 1) / own : (args->outer - 1) / W) + 1;
+  const bool in_any_order = args->fold > GT__FOLD_PROD || args->pre.program.compute == GT__I64;
   w->fold = gt__base_fold(args->fold);
   w->way = !args->inner ? GT__DOWN : n <= 16 * own ? GT__SHORT : GT__LONG;
   w->team_log2 = min(5, gt__log2_above(parts));
@@ -2626,11 +2726,22 @@ static void gt__cut_work(gt__cut *w, gt__reduce_args *args, int64_t n, int W, in
   if (!args->inner) w->team_log2 = threads_log2 - w->chunks_log2;
   w->outs = args->inner ? 1 << (threads_log2 - w->team_log2 - w->chunks_log2) : W << w->team_log2;
   w->across = gt__blocks(args->outer, w->outs);
-  if (!args->inner && w->fold > GT__FOLD_PROD) { /* of any length, as the order does not count: of
+  if (!args->inner && in_any_order) { /* of any length, as the order does not count: of
     2^21 bytes, all blocks would ask the same memory at once, 263 to 277 us for 241 */
     const int64_t pieces = (int64_t)max(w->most / w->across, 1u) << w->chunks_log2;
     args->chunk = max(args->chunk, ((n - 1) / pieces + 8) & ~7);
     args->n_chunk = (n - 1) / args->chunk + 1;
+  } else if (args->inner && in_any_order && args->outer * args->n_chunk < 2048) {
+    args->chunk = max(32 * own, GT__CHUNK >> (threads_log2 - 5));   /* more warps, as many blocks */
+    args->n_chunk = (args->n - 1) / args->chunk + 1;
+    w->chunks_log2 = min(gt__log2_above(args->n_chunk), threads_log2 - w->team_log2);
+    w->outs = 1 << (threads_log2 - w->team_log2 - w->chunks_log2);
+    w->across = gt__blocks(args->outer, w->outs);
+  } else if (args->inner && !in_any_order && W == 1 && n > 256 && threads_log2 == 8 &&
+             args->outer * args->n_chunk < 1024) {
+    w->way = GT__BROAD;
+    w->team_log2 = 8, w->chunks_log2 = 0, w->outs = 1;
+    w->across = (unsigned)args->outer;
   }
   int64_t blocks = w->across * (((args->n_chunk - 1) >> w->chunks_log2) + 1), once = blocks;
   while (once > w->most) once /= 2;
@@ -2653,9 +2764,17 @@ static int gt__launch_soft(gt__reduce_args *args, void *stream) {
   const int compute = m->program.compute, W = compute == GT__F32 ? 4 : 2, row = 1024;
   const int64_t n = args->n + (args->n + W > GT__CHUNK ? 0 : gt__slack(args, W));
   gt__cut w = {};
-  if (!gt__is_direct(args) || !gt__is_usual(compute, out->dtype) || compute == GT__I64 ||
-      args->n * (16 / W) > GT__SOFT_BYTES || !args->inner || args->fold != GT__FOLD_SUM)
-    return cudaErrorInvalidValue;
+  if (!gt__is_bare(&m->program) || m->ndim - args->n_kept > 1 || args->fold != GT__FOLD_SUM ||
+      !gt__is_usual(compute, m->in[0].dtype) || !gt__is_usual(compute, out->dtype) ||
+      compute == GT__I64 || (args->inner ? args->n * (16 / W) > GT__SOFT_BYTES
+                                         : out->dtype != m->in[0].dtype)) return cudaErrorInvalidValue;
+  if (!args->inner) {
+    const int parts_log2 = min(3, gt__log2_above(args->n_chunk));
+    int columns = 256 >> parts_log2, own = 1 << (gt__log2_above(args->n_chunk) - parts_log2);
+    void *down[] = {(void *)args, &columns, &own};
+    return gt__launch(gt__soft_kernels[2 + (compute == GT__F64)], gt__blocks(args->outer, columns), 256,
+                      0, stream, down);
+  }
   gt__cut_work(&w, args, n, W, 32, 8);
   gt__stride result = gt__stride_of(args, out, W, w.team_log2);
   const int threads = n <= row ? 256 : 32 * (int)((n - 1) / row + 1);
@@ -2683,25 +2802,36 @@ extern "C" int gt__cuda_reduce(const gt__reduce_args *given, void *stream) {
   if (args->outer == 0) return cudaSuccess;
   if (args->soft) return gt__launch_soft(args, stream);
   const int arg = gt__base_fold(args->fold) == GT__FOLD_ARGMAX;
+  const bool bare = gt__is_bare(p), short_bits = bare && p->compute == GT__I64 && args->n > 0 &&
+      (args->fold >= GT__FOLD_ANY || (args->fold > GT__FOLD_PROD && args->pre.in[0].size_log2 < 2));
+  if (short_bits) cut.pre.program.compute = GT__F32;     /* which tells them apart as well */
   gt__cut w;
-  w.simple = args->n_kept <= 1 && args->pre.ndim - args->n_kept <= 1;
-  bool light = w.simple && p->compute == GT__F32 && gt__slot_count(p) <= 5 && !p->heavy;
-  for (int k = 0; k < p->n_in; k++) light = light && gt__is_usual(GT__F32, args->pre.in[k].dtype);
+  const int n_kept = args->n_kept, last = args->pre.ndim - 1, along = args->inner ? last : n_kept - 1;
+  bool light = p->compute == GT__F32 && gt__slot_count(p) <= 5 && !p->heavy &&
+               ((n_kept <= 1 && last <= n_kept) ||
+                (args->pre.narrow && (along < 0 || args->pre.size[along] % 4 == 0)));
+  for (int k = 0; k < p->n_in; k++) {
+    const gt__operand *x = &args->pre.in[k];
+    light = light && (gt__is_usual(GT__F32, x->dtype) || (short_bits && x->size_log2 == 0 &&
+             (x->dtype != GT_INT8 || args->fold >= GT__FOLD_ANY))) &&
+            llabs(gt__stride_of(args, x, 4, 5).hop) < INT_MAX / 8;
+  }
   const int source = !gt__is_direct(args) ? light ? GT__LIGHT : GT__ANYHOW
                      : args->inner && args->n <= 8 ? GT__TINY : arg ? GT__DIRECT_ARG : GT__DIRECT;
   const int size = p->compute == GT__F32 ? 4 : 8;
   const bool direct = source < GT__LIGHT, wide = direct && args->pre.in[0].size_log2 == 1;
-  const int W = wide ? 8 : 16 / size, vectors = source == GT__ANYHOW ? GT__FEW : 8;
-  const int slots = direct ? 0 : 16 * vectors * (int)gt__slot_count(p), result = size + 8 * arg;
+  const int W = wide ? 8 : source == GT__ANYHOW ? 1 : 16 / size;
+  const int own = source == GT__TINY ? 8 : 8 * W;
+  w.bare = source >= GT__LIGHT && bare;
+  const int slots = direct || w.bare ? 0 : own * size * (int)gt__slot_count(p), result = size + 8 * arg;
   int threads_log2 = 8;                  /* a thread has room for 8 results */
   while (threads_log2 > 5 && (8 * result + slots) << threads_log2 > GT__SHARED) threads_log2--;
   w.most = direct ? 384 : 65536 >> threads_log2;
   gt__cut_work(&w, args, args->n + (direct && source != GT__TINY ? gt__slack(args, W) : 0), W,
-               source == GT__TINY ? 8 : vectors * W, threads_log2);
+               own, threads_log2);
   const int row = wide ? 3 + (args->pre.in[0].dtype == GT_BFLOAT16) : p->compute;
   void *parameters[] = {(void *)args, &w};
-  const int error = gt__launch(gt__reduce_kernels[row][source],
-                               w.across * w.groups, 1 << threads_log2,
+  const int error = gt__launch(gt__reduce_kernels[row][source], w.across * w.groups, 1 << threads_log2,
                                result * w.results + (slots << threads_log2), stream, parameters);
   return error || w.groups == 1 ? error : gt__launch_combine(args, &w, result, stream);
 }
@@ -2731,8 +2861,7 @@ static int gt__make_map(CUtensorMap *map, int dtype, const void *data, int64_t w
       map, dtype == GT_FLOAT32 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32 :
       dtype == GT_FLOAT16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 3,
       (void *)data, dim, stride, boxes, one, CU_TENSOR_MAP_INTERLEAVE_NONE,
-      CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+      CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   return bad ? cudaErrorInvalidValue : cudaSuccess;
 }
 static int64_t gt__up(int64_t x, int64_t to) { return (x + to - 1) / to * to; }
@@ -3095,29 +3224,32 @@ static const gt__form *gt__choose_form(gt__matmul_args *x) {
    each if that were below 128; and not so much that the error of its sums shows. */
 static int64_t gt__share_k(const gt__matmul_args *x, const gt__form *f) {
   const int64_t blocks = gt__device_facts() >> 16, tiles = gt__count_tiles(x, f);
-  int64_t parts = blocks * (256 / f->threads) / tiles;
+  const int64_t most = x->compute == GT__F32 ? 128 : GT__ROWS;
+  int64_t parts = blocks * (x->compute == GT__F32 ? 256 / f->threads : 1) / tiles;
   if (parts > x->k / 128) parts = x->k < 192 ? 1 : min(blocks / tiles, x->k / 64);
-  if (x->compute != GT__F32 || parts < 2) return x->k;
-  return gt__up((x->k - 1) / min(max(parts, x->k / 4096), (int64_t)128) + 1, 32);
+  if (parts < 2) return x->k;
+  return gt__up((x->k - 1) / min(max(parts, x->k / 4096), most) + 1, 32);
 }
-/* Sums go to scratch: the parts of C, of which a batch is a tile to gt__gather_kernel, or the whole
-   of it for a map. */
+/* Sums go to scratch: the parts of C, of which a batch is a tile to gt__gather_kernel, or to a
+   reduction if they are not float32; or the whole of it for a map. */
 static void gt__plan_sums(gt__product *j) {
   gt__matmul_args *x = &j->x;
   gt__operand *o = &x->post.out;
   gt__division *t = &j->p.t;
   const int nb = x->n_batch, size_log2 = x->compute == GT__F32 ? 2 : 3;
+  const bool gathered = j->parts > 1 && size_log2 == 2;
   t->m = t->lines = (int)x->m;
   t->n = (int)x->n;
-  t->pitch = (int)gt__up(x->n, 4);
+  t->pitch = (int)gt__up(x->n, 8);
   t->rows = t->columns = t->share = 1;
   t->tiles = t->slots = (int)x->batch;
   t->steps = j->parts;
-  int64_t next = x->m * t->pitch * (j->parts > 1 ? j->parts + 1 : 1);
-  if (j->parts > 1) gt__plan_output(j);
+  int64_t next = x->m * t->pitch * (j->parts + gathered);
+  if (gathered) gt__plan_output(j);
   o->data = gt__carve(j, (size_t)(x->batch * next) << size_log2);
-  if (j->parts > 1) t->parts = (float *)o->data;
-  else j->through = true, t->row = t->pitch, t->batch = next, t->to = o->data;
+  if (gathered) t->parts = (float *)o->data;
+  else j->through = true, t->row = t->pitch, t->batch = x->m * t->pitch, t->to = o->data;
+  if (j->parts > 1 && !gathered) t->to = gt__carve(j, (size_t)(x->batch * t->batch) << size_log2);
   o->size_log2 = (uint8_t)size_log2;
   o->stride[nb] = t->pitch;
   o->stride[nb + 1] = 1;
@@ -3141,6 +3273,26 @@ static void gt__plan_any(const gt__matmul_args *args, gt__product *j) {
   if (j->parts > 1 || p->n_ins != 1 || p->ins[0].op != GT__LOAD || p->ins[0].b != 0 ||
       (to != gt__widest[x->compute] && to != j->form->dtype)) gt__plan_sums(j);
 }
+/* Adds up the parts of C, [batch][part][m][pitch], of 8 bytes each. */
+static int gt__add_parts(const gt__product *j, void *stream) {
+  const gt__matmul_args *x = &j->x;
+  const int64_t each = j->p.t.batch;
+  gt__reduce_args r = {};
+  r.pre = gt__copying_map(x->post.out, 3, x->compute);
+  r.n_kept = 2;
+  r.pre.size[0] = x->batch, r.pre.size[1] = each, r.pre.size[2] = r.n = j->parts;
+  r.outer = x->batch * each;
+  r.pre.narrow = r.outer * r.n < INT32_MAX / 8;
+  gt__operand *in = &r.pre.in[0];
+  in->dtype = gt__widest[x->compute];
+  in->stride[0] = each * r.n, in->stride[1] = 1, in->stride[2] = each;
+  r.out = *in;
+  r.out.data = (char *)j->p.t.to;
+  r.out.stride[0] = each;
+  r.chunk = GT__ROWS;
+  r.n_chunk = 1;
+  return gt__cuda_reduce(&r, stream);
+}
 static int gt__launch_tiled(gt__product *j, void *stream) {
   const gt__form *f = j->form;
   const int64_t tiles = gt__count_tiles(&j->x, f);
@@ -3150,7 +3302,8 @@ static int gt__launch_tiled(gt__product *j, void *stream) {
   if (!error)
     error = gt__launch(f->kernel, dim3((unsigned)tiles, j->parts), f->threads, f->bytes, stream,
                        parameters);
-  return error || j->parts < 2 ? error : gt__launch_gather(j, stream);
+  if (error || j->parts < 2) return error;
+  return j->x.compute == GT__F32 ? gt__launch_gather(j, stream) : gt__add_parts(j, stream);
 }
 
 extern "C" int gt__cuda_matmul(const gt__matmul_args *args, void *stream) {
@@ -3220,8 +3373,7 @@ extern "C" int gt__cuda_build(gt__build *build) {
   strncpy(build->version, facts & GT__PROBE_FLUSHES ? "fast-math" : GPUTENSOR_VERSION,
           sizeof build->version - 1);
   for (size_t i = 0; i < sizeof list / sizeof *list && build->n_arch < 16; i++)
-    build->arch[build->n_arch++] =
-        list[i] == 900 && facts & GT__PROBE_HOPPER ? 900 + 'a' : list[i] / 10;
+    build->arch[build->n_arch++] = list[i] == 900 && facts & GT__PROBE_HOPPER ? 900 + 'a' : list[i] / 10;
   return cudaSuccess;
 }
 
@@ -3230,13 +3382,13 @@ extern "C" int gt__cuda_build(gt__build *build) {
 extern "C" int gt__cuda_warmup(void) {
   static const void *const gather = GT__POINTER(gt__gather_kernel);
   static const struct { const void *const *kernels; int n; } all[] = {
-    {gt__map_kernels[0][0], 18}, {gt__reduce_kernels[0], 30}, {gt__soft_kernels, 2},
-    {gt__pack_kernels, 4}, {gt__copy_kernels, 5}, {&gather, 1}, {gt__short_kernels, 3}};
+    {gt__map_kernels[0][0], 18}, {gt__reduce_kernels[0], 30}, {gt__soft_kernels, 4},
+    {gt__pack_kernels, 4}, {gt__copy_kernels, 5}, {&gather, 1}, {gt__short_kernels, 8}};
   cudaFuncAttributes attributes;
   cudaError_t error = cudaSuccess;
   for (const auto &some : all)
     for (int i = 0; i < some.n && !error; i++)
-      error = cudaFuncGetAttributes(&attributes, some.kernels[i]);
+      if (some.kernels[i]) error = cudaFuncGetAttributes(&attributes, some.kernels[i]);
   for (const gt__form &f : gt__matmul_forms)
     if (!error && gt__has_room(&f))
       error = cudaFuncSetAttribute(f.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, f.bytes);

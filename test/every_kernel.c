@@ -4,10 +4,11 @@
    compute-sanitizer minutes; this one takes it a minute. */
 #include "check.h"
 
-enum { RESULTS = 24 };
+enum { RESULTS = 56 };
 /* What is computed from x, a matrix: everything that the dtype has. */
 static int results_of(const gt_tensor *x, gt_tensor *y[RESULTS]) {
   const int floats = is_float(x->dtype);
+  const gt_tensor *twice[2], *cube;
   int n = 0, d;
   for (d = -1; d < 2; d++) {
     const uint32_t dim = d < 0 ? GT_ALL : GT_DIM(d);
@@ -19,6 +20,32 @@ static int results_of(const gt_tensor *x, gt_tensor *y[RESULTS]) {
     y[n++] = gt_softmax(NULL, x, d);
     y[n++] = gt_logsumexp(NULL, x, dim, 0);
   }
+  for (d = -1; d < 2; d++) {
+    y[n++] = gt_any(NULL, x, d < 0 ? GT_ALL : GT_DIM(d), 0);
+    y[n++] = gt_all(NULL, x, d < 0 ? GT_ALL : GT_DIM(d), 0);
+    y[n++] = gt_max(NULL, gt_transpose(x, 0, 1), d < 0 ? GT_ALL : GT_DIM(d), 0);
+  }
+  twice[0] = twice[1] = x; /* three dims, of which others than neighbours are folded */
+  cube = gt_permute(gt_stack(NULL, 2, twice, 0), GT_SHAPE(1, 0, 2));
+  y[n++] = gt_sum(NULL, cube, GT_DIM(0) | GT_DIM(2), 0);
+  y[n++] = gt_min(NULL, cube, GT_DIM(0) | GT_DIM(1), 0);
+  y[n++] = gt_prod(NULL, gt_slice(cube, 0, 0, 40, 3), GT_DIM(0), 0);
+  if (floats) {
+    y[n++] = gt_norm(NULL, cube, 2, GT_DIM(0) | GT_DIM(2), 0);
+    y[n++] = gt_var(NULL, cube, GT_DIM(1) | GT_DIM(2), 1, 0);
+    y[n++] = gt_log_softmax(NULL, cube, 1);
+    y[n++] = gt_softmax(NULL, gt_transpose(cube, 0, 1), 1);
+  }
+  y[n++] = gt_eval(NULL, "abs(a) + b", gt_permute(cube, GT_SHAPE(2, 0, 1)),
+                   gt_unsqueeze(gt_transpose(x, 0, 1), 2));
+  y[n++] = gt_index_select(NULL, cube, 1, gt_arange(0, 2, 1, GT_INT32, x->device));
+  y[n++] = gt_index_select(NULL, x, 1, gt_arange(0, x->shape[1], 2, GT_INT64, x->device));
+  y[n++] = gt_lt(NULL, x, gt_select(x, 0, 0));
+  y[n++] = gt_ge(NULL, x, gt_scalar_int64(1));
+  y[n++] = gt_eval(NULL, "a > 0", x);
+  y[n++] = gt_logical_or(NULL, gt_ne(NULL, x, gt_select(x, 0, -1)), gt_logical_not(NULL, x));
+  y[n++] = gt_maximum(NULL, x, gt_select(x, 0, 0));
+  y[n++] = gt_where(NULL, gt_eq(NULL, x, gt_select(x, 0, 0)), gt_abs(NULL, x), x);
   y[n++] = gt_add(NULL, x, x);
   y[n++] = gt_eval(NULL, "exp(a) * b + 1", x, gt_select(x, 0, 0));
   y[n++] = gt_eval(NULL, "a / b", x, gt_unsqueeze(gt_select(x, 1, 0), 1));
@@ -43,9 +70,9 @@ static void test_maps_and_reductions(void) {
                                     {17, 127}, {1, 70001}, {70001, 1}, {300, 12}, {9, 2000},
                                     {40, 1024}, {2, 33000}};
   static const gt_dtype dtypes[] = {GT_FLOAT32, GT_BFLOAT16, GT_FLOAT16, GT_FLOAT64, GT_INT64,
-                                    GT_UINT8};
+                                    GT_UINT8, GT_INT32, GT_BOOL};
   int t, s, i, n;
-  for (t = 0; t < 6; t++)
+  for (t = 0; t < 8; t++)
     for (s = 0; s < 12; s++) GT_SCOPE {
       const gt_shape shape = GT_SHAPE(size[s][0] + 1, size[s][1]);
       const gt_tensor *all = random_tensor(shape, dtypes[t], DEV);
@@ -85,11 +112,11 @@ static void check_product(gt_dtype dtype, gt_precision precision, const int64_t 
 static void test_products(void) {
   static const int64_t size[][3] = {{256, 256, 192}, {130, 70, 40}, {3, 700, 600}, {14, 520, 900},
                                     {600, 12, 500}, {257, 129, 131}, {64, 64, 2048},
-                                    {384, 520, 128}, {1, 900, 1000}, {200, 1, 300}};
+                                    {384, 520, 128}, {1, 900, 1000}, {200, 1, 300}, {8, 5, 3001}};
   static const gt_dtype dtypes[] = {GT_BFLOAT16, GT_FLOAT16, GT_FLOAT32, GT_FLOAT64, GT_INT64};
   int t, s, p;
   for (t = 0; t < 5; t++)
-    for (s = 0; s < 10; s++)
+    for (s = 0; s < 11; s++)
       for (p = 0; p < (dtypes[t] == GT_FLOAT32 ? 3 : 1); p++)
         GT_SCOPE { check_product(dtypes[t], (gt_precision)p, size[s], (s + t + p) & 3); }
 }

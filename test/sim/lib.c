@@ -65,6 +65,76 @@ static void run_map(void *args) {
   in_kernel = 1;
   finish(gt__cpu_map(m));
 }
+/* Appends an instruction. */
+static void then(gt__program *p, int op, int b, int d) {
+  const gt__ins next = {(uint8_t)op, (uint8_t)b, 0, (uint8_t)d};
+  p->ins[p->n_ins++] = next;
+}
+/* What the GPU's kernel for softmax and its like along another dim than the last does at once: m, the
+   maxima, s, the sums of exp(x - m), and the result from them. */
+static int soft_down(const gt__reduce_args *r) {
+  const int compute = r->pre.program.compute;
+  char *memory = (char *)calloc((size_t)r->outer, 16);
+  gt__reduce_args a = *r;
+  gt__operand m, s;
+  gt__map_args last = r->pre;
+  int64_t stride = 1, i;
+  int d, code;
+  memset(&m, 0, sizeof m);
+  m.data = memory;
+  m.dtype = compute == GT__F32 ? GT_FLOAT32 : GT_FLOAT64;
+  m.size_log2 = compute == GT__F32 ? 2 : 3;
+  for (d = r->n_kept - 1; d >= 0; stride *= r->pre.size[d--]) m.stride[d] = stride;
+  s = m;
+  s.data += r->outer * 8;
+  a.soft = 0;
+  a.fold = GT__FOLD_MAX;
+  a.out = m;
+  code = gt__cpu_reduce(&a);
+  for (i = 0; i < r->outer && r->soft == GT__LOGSUMEXP; i++) {
+    if (compute == GT__F32 && isinf(((float *)(void *)memory)[i])) ((float *)(void *)memory)[i] = 0;
+    if (compute != GT__F32 && isinf(((double *)(void *)memory)[i])) ((double *)(void *)memory)[i] = 0;
+  }
+  a.fold = GT__FOLD_SUM;
+  a.out = s;
+  a.pre.in[1] = m;
+  a.pre.program.n_in = a.pre.program.n_slot = 2;
+  a.pre.program.heavy = 1;
+  then(&a.pre.program, GT__OP_sub, 1, 0);
+  then(&a.pre.program, GT__OP_exp, 0, 0);
+  if (!code) code = gt__cpu_reduce(&a);
+  last.in[1] = m;
+  last.in[2] = s;
+  last.program.n_in = 3;
+  last.program.n_slot = 4;
+  last.program.heavy = 1;
+  last.program.n_ins = 0;
+  if (r->soft == GT__SOFTMAX) {
+    then(&last.program, GT__LOAD, 0, 0);
+    then(&last.program, GT__OP_sub, 1, 0);
+    then(&last.program, GT__OP_exp, 0, 0);
+    then(&last.program, GT__OP_div, 2, 0);
+  } else {
+    then(&last.program, GT__LOAD, 2, 0);
+    then(&last.program, GT__OP_log, 0, 0);
+    then(&last.program, r->soft == GT__LOGSUMEXP ? GT__OP_add : GT__SAVE, 1, 3);
+  }
+  if (r->soft == GT__LOG_SOFTMAX) {
+    then(&last.program, GT__LOAD, 0, 0);
+    then(&last.program, GT__OP_sub, 1, 0);
+    then(&last.program, GT__OP_sub, 3, 0);
+  }
+  if (r->soft == GT__LOGSUMEXP) {        /* over the outputs; input 0 is not used */
+    last.in[0] = s;
+    last.out = r->out;
+    last.ndim = r->n_kept;
+    last.count = r->outer;
+    if (!last.ndim) last.size[last.ndim++] = 1;
+  }
+  if (!code) code = gt__cpu_map(&last);
+  free(memory);
+  return code;
+}
 static void run_reduce(void *args) {
   gt__reduce_args *r = (gt__reduce_args *)args;
   const size_t scratch = (size_t)r->outer * (size_t)r->n_chunk * sizeof(gt__partial);
@@ -79,7 +149,7 @@ static void run_reduce(void *args) {
   }
   if (!good) return;
   in_kernel = 1;
-  finish(gt__cpu_reduce(r));
+  finish(r->soft && !r->inner ? soft_down(r) : gt__cpu_reduce(r));
 }
 /* A matrix operand: the batch dims, then its two own. */
 static int reach_matrix(gt__operand *o, const gt__matmul_args *x, int64_t rows, int64_t row,

@@ -696,8 +696,8 @@ template <class T, int HEAVY> GT__DEV void gt__map_any(const gt__map_args &p, co
   gt__move_slot<T, true>(p, 0, first, hop, n, s);
 }
 /* As many blocks at once as go without spilled registers: occupancy hides the latency of memory. */
-template <class T, int HEAVY, int MODE> __global__ void __launch_bounds__(MODE == GT__WHOLE ? 128 : 256,
-                                  MODE == GT__WHOLE ? 7 : sizeof(T) == 4 ? 4 : HEAVY ? 2 : 3)
+template <class T, int HEAVY, int MODE> __global__ void
+__launch_bounds__(MODE == GT__WHOLE ? 128 : 256, MODE == GT__WHOLE ? 7 : sizeof(T) == 4 ? 4 : HEAVY ? 2 : 3)
 gt__map_kernel(const __grid_constant__ gt__map_args p, const __grid_constant__ gt__tiling t) {
   const gt__slots s = gt__my_slots();
   gt__after_kernel_before();
@@ -1078,8 +1078,8 @@ GT__DEV void gt__finish(const gt__reduce_args &p, int64_t o, const gt__part<T, i
 /* The pairwise tree over n results on a board, of each of `outs` outputs from `first` on; then they
    are finished, or those of one of several groups left in scratch. */
 template <class T> GT__DEV void gt__leave(const gt__reduce_args &p, int fold, const gt__board<T> &board,
-                       const gt__board<T> &scratch, int outs, int n, int64_t first, int64_t group,
-                       unsigned groups) {
+                                          const gt__board<T> &scratch, int outs, int n, int64_t first,
+                                          int64_t group, unsigned groups) {
   constexpr int N = 8;                   /* neighbours that a thread joins: three levels at once */
   const int outs_log2 = 31 - __clz(outs);
   for (int deep = 0; 1 << deep < n; deep += 3) {
@@ -2087,7 +2087,7 @@ GT__DEV const float *gt__find(const gt__factor &x, int batch, int mn, int k) {
   return (const float *)x.data + batch * x.batch_stride + line * x.line_stride + in * x.stride;
 }
 template <int N> GT__DEV void gt__multiply_strictly(const gt__hopper_args &p, const gt__work &w, int half,
-                                   float (&sum)[N]) {
+                                                   float (&sum)[N]) {
   const int k_size = w.from > 0 ? 0 : p.k;     /* of a tile's parts the first has all of it */
   const int lane = threadIdx.x % 32, row = w.m + 64 * half + threadIdx.x / 32 % 4 * 16 + lane / 4;
   #pragma unroll 1

@@ -2002,10 +2002,8 @@ static char *gt__cpu_at(const gt__operand *x, int64_t i, int ndim, const int64_t
 static GT__OPTIMIZE("off") void gt__cpu_move(int64_t size, void *dst, int64_t to, const void *src,
                                              int64_t from, int64_t n) {
   if (to == 1 && from == 1) memcpy(dst, src, (size_t)(n * size));
-  else if (size == 1) GT__MOVE(uint8_t)
-  else if (size == 2) GT__MOVE(gt__u16)
-  else if (size == 4) GT__MOVE(gt__i32)
-  else GT__MOVE(gt__i64)
+  else if (size == 1) GT__MOVE(uint8_t) else if (size == 2) GT__MOVE(gt__u16)
+  else if (size == 4) GT__MOVE(gt__i32) else GT__MOVE(gt__i64)
 }
 /* Moves n elements of a box from `first` on. A side without strides holds just these, packed. */
 static void gt__cpu_walk(int64_t size, int ndim, const int64_t *box, int64_t first, int64_t n,
@@ -2126,10 +2124,9 @@ static void gt__cpu_fetch(gt__cpu_eval *e, int64_t o, int64_t columns, int64_t k
              o % m->size[kept - 1] + (native ? end - o : n) <= m->size[kept - 1])
       from = in->data + (gt__offset(k, folded, m->size + kept, stride + kept) +
                          gt__offset(o, kept, m->size, stride)) * size;
-    else
-      for (int64_t i = 0; i < rows; i++)
-        gt__cpu_walk(size, kept, m->size, o, columns, from + i * columns * size, NULL,
-                     in->data + gt__offset(k + i, folded, m->size + kept, stride + kept) * size, stride);
+    else for (int64_t i = 0; i < rows; i++)
+      gt__cpu_walk(size, kept, m->size, o, columns, from + i * columns * size, NULL,
+                   in->data + gt__offset(k + i, folded, m->size + kept, stride + kept) * size, stride);
     /* Short runs of several operands outwit the processor's own prefetching: ask for the next. */
     if (from != e->raw && from != e->buffer[s])
       for (int64_t p = 0; p < n * size; p += 64) __builtin_prefetch(from + n * size + p);
@@ -2198,8 +2195,7 @@ static void gt__cpu_put(gt__cpu_eval *e, const gt__cpu_loops *loops, const gt__o
     loops->step(GT__TO + out->dtype, to, values, NULL, NULL, n);
     values = to;
   }
-  if (!line)
-    gt__cpu_walk(bytes, ndim, e->m->size, first, n, out->data, out->stride, values, NULL);
+  if (!line) gt__cpu_walk(bytes, ndim, e->m->size, first, n, out->data, out->stride, values, NULL);
   else if (values != place) gt__cpu_lay(place, values, n * bytes, past);
 }
 
@@ -2272,15 +2268,17 @@ static void gt__cpu_tiles_task(const void *context, gt__cpu_range items) {
                        tiles + r * GT__TURN_PITCH * gt__cpu_bytes(&m.out));
   }
 }
-/* Returns -1 if none of the operands gains by being turned over. */
+/* Returns -1 if none of the operands gains by being turned over. Short rows do not: a program costs
+   what 50 values do each time it begins, and a cache line has more of 16 bits. */
 static int gt__cpu_by_tiles(const gt__map_args *m, int operands, int threads) {
   const int x = m->ndim - 2;
   gt__cpu_tiles t;
   t.n_turned = 0;
   t.rows = GT__GROUP;
-  for (int k = 0; k < operands && x >= 0 && m->size[x] >= 8 && m->size[x + 1] >= 8; k++) {
+  for (int k = 0; k < operands && x >= 0 && m->size[x] >= 8; k++) {
     const int64_t *stride = m->in[k].stride + x, bytes = gt__cpu_bytes(&m->in[k]);
-    if (stride[1] <= 1 || stride[0] * 8 > stride[1]) continue;
+    const int least = bytes < 4 ? 128 : m->program.n_ins ? 48 : 8;
+    if (stride[1] <= 1 || stride[0] * 8 > stride[1] || m->size[x + 1] < least) continue;
     t.turned[t.n_turned++] = k;
     t.rows = gt__cpu_least(t.rows, (bytes < 4 ? 64 : 256) / bytes);
   }
@@ -2386,8 +2384,7 @@ static void gt__cpu_finish(gt__cpu_folder *f, int64_t o, int64_t columns) {
   const gt__reduce_args *r = f->r;
   const int indexed = gt__cpu_indexed(r->fold);
   char *values = indexed ? (char *)f->tree[0].index : f->tree[0].value;
-  if (r->finish & GT__DIVIDE)
-    gt__cpu_each(&f->e, GT__OP_over, values, values, &r->divisor, columns);
+  if (r->finish & GT__DIVIDE) gt__cpu_each(&f->e, GT__OP_over, values, values, &r->divisor, columns);
   if (r->finish & GT__ROOT) gt__cpu_each(&f->e, GT__OP_sqrt, values, values, NULL, columns);
   gt__cpu_put(&f->e, indexed ? gt__cpu_choose()->loops[GT__I64] : f->e.loops, &r->out,
               gt__cpu_lies(&r->out, r->n_kept, r->pre.size), r->n_kept, o, columns, values);
@@ -2448,8 +2445,7 @@ static void gt__cpu_soft_row(gt__cpu_eval *e, const gt__reduce_args *r, char *ro
   e->loops->lanes(GT__FOLD_SUM, sum, NULL, exps, GT__CHUNK, whole);
   if (rest)
     e->loops->lanes(GT__FOLD_SUM, sum + whole * width, NULL, exps + (n - rest) * width, rest, 1);
-  for (int64_t step = 1; step < chunks; step *= 2)
-    for (int64_t c = 0; c + step < chunks; c += 2 * step)
+  for (int64_t step = 1; step < chunks; step *= 2) for (int64_t c = 0; c + step < chunks; c += 2 * step)
       e->loops->fold(GT__FOLD_SUM, sum + c * width, NULL, sum + (c + step) * width, 1, 1, 0, 1);
   if (r->soft != GT__SOFTMAX) gt__cpu_each(e, GT__OP_log, sum, sum, NULL, 1);
   if (r->soft == GT__LOGSUMEXP) {
@@ -2469,8 +2465,7 @@ static void gt__cpu_soft_task(const void *context, gt__cpu_range items) {
   char *rows = (char *)c->memory + (size_t)items.thread * 2 * pitch;
   gt__cpu_eval e;
   gt__cpu_begin(&e, &c->r->pre, 0, c->r->pre.ndim);
-  for (int64_t o = items.begin; o < items.end; o++)
-    gt__cpu_soft_row(&e, c->r, rows, rows + pitch, o);
+  for (int64_t o = items.begin; o < items.end; o++) gt__cpu_soft_row(&e, c->r, rows, rows + pitch, o);
 }
 static int gt__cpu_reduce(const gt__reduce_args *r) {
   gt__cpu_reduction c = {r, GT__BLOCK, 1 << (GT__TREE - 1), 0, NULL};
@@ -2780,12 +2775,11 @@ GT__AMX static void gt__amx_block(const gt__cpu_product *c, float *to, int64_t c
   }
   gt__amx_add(last, fresh[now]);
   _tile_release();
-  for (int64_t i = 0; i < rows; i++)
-    for (int64_t j = 0; j < columns; j += 16) {
-      const float *sum = sums + (j / GT__SIDE * high * GT__SIDE + i) * GT__SIDE + j % GT__SIDE;
-      const __mmask16 some = (__mmask16)(0xffff >> (columns - j < 16 ? 16 - (columns - j) : 0));
-      _mm512_mask_storeu_ps(to + i * c_row + j, some, _mm512_load_ps(sum));
-    }
+  for (int64_t i = 0; i < rows; i++) for (int64_t j = 0; j < columns; j += 16) {
+    const float *sum = sums + (j / GT__SIDE * high * GT__SIDE + i) * GT__SIDE + j % GT__SIDE;
+    const __mmask16 some = (__mmask16)(0xffff >> (columns - j < 16 ? 16 - (columns - j) : 0));
+    _mm512_mask_storeu_ps(to + i * c_row + j, some, _mm512_load_ps(sum));
+  }
   const gt__i32 *of_a = (const gt__i32 *)(void *)top, *of_b = of_a + high * GT__SIDE * 16;
   for (int64_t i = 0, run; i < high + wide; i += run + !run) {
     const int64_t j = i - high, at = (j < 0 ? i : j) * GT__SIDE;
@@ -2815,11 +2809,10 @@ static void gt__cpu_after(const gt__cpu_product *c, gt__cpu_eval *e, char *sums,
   const gt__matmul_args *x = c->x;
   const int64_t first = (c->batch * x->m + m) * x->n + n;
   const int64_t runs = columns == x->n ? 1 : rows, run = rows * columns / runs;
-  for (int64_t i = 0; i < runs; i++)
-    for (int64_t j = 0; j < run; j += GT__BLOCK) {
-      e->slot[0] = sums + (i * columns + j) * c->width;
-      gt__cpu_block(e, first + i * x->n + j, gt__cpu_least(GT__BLOCK, run - j));
-    }
+  for (int64_t i = 0; i < runs; i++) for (int64_t j = 0; j < run; j += GT__BLOCK) {
+    e->slot[0] = sums + (i * columns + j) * c->width;
+    gt__cpu_block(e, first + i * x->n + j, gt__cpu_least(GT__BLOCK, run - j));
+  }
 }
 /* Part i of n parts of `size`, in whole units, begins here. */
 static int64_t gt__cpu_part(int64_t size, int64_t unit, int64_t i, int64_t n) {
@@ -2901,15 +2894,14 @@ static void gt__cpu_choose_blocks(gt__cpu_product *c, double work, int threads) 
     fmax(1, work / threads / GT__CPU_PARALLEL), fmax(c->pieces ? 1 : 3, fmin(threads / 4, 6)));
   double best = HUGE_VAL;
   c->grid_m = least_m, c->grid_n = least_n;
-  for (int64_t i = least_m; i <= m; i += i / 4 + 1)
-    for (int64_t j = least_n; j <= n; j += j / 4 + 1) {
-      const double each = (double)(gt__cpu_parts(m, i) + 1) * (double)(gt__cpu_parts(n, j) + 1);
-      const double items = (double)(i * j * x->batch), rounds = ceil(items / threads);
-      const double time = each * fmax(turns, rounds);
-      if (items > most) break;
-      if (time >= best) continue;
-      best = time, c->grid_m = i, c->grid_n = j;
-    }
+  for (int64_t i = least_m; i <= m; i += i / 4 + 1) for (int64_t j = least_n; j <= n; j += j / 4 + 1) {
+    const double each = (double)(gt__cpu_parts(m, i) + 1) * (double)(gt__cpu_parts(n, j) + 1);
+    const double items = (double)(i * j * x->batch), rounds = ceil(items / threads);
+    const double time = each * fmax(turns, rounds);
+    if (items > most) break;
+    if (time >= best) continue;
+    best = time, c->grid_m = i, c->grid_n = j;
+  }
   const int64_t rows = gt__cpu_parts(m, c->grid_m) * c->high;   /* of a block, at most */
   const int64_t columns = gt__cpu_parts(n, c->grid_n) * c->broad;
   c->b_bytes = c->dot ? 0 : c->broad * c->depth * w;
@@ -2953,44 +2945,52 @@ static int gt__cpu_matmul(const gt__matmul_args *x) {
 }
 
 /* ---- copy ---- */
-static void gt__cpu_copy_task(const void *context, gt__cpu_range items) {
-  const gt__copy_args *c = (const gt__copy_args *)context;
-  const int64_t first = items.begin * GT__BLOCK;
-  const int64_t n = gt__cpu_least(items.end * GT__BLOCK, c->count) - first;
-  const int64_t size = gt__cpu_bytes(&c->dst);
-  if (gt__cpu_lies(&c->dst, c->ndim, c->size) == GT__IN_LINE &&
-      gt__cpu_lies(&c->src, c->ndim, c->size) == GT__IN_LINE)
-    gt__cpu_lay(c->dst.data + first * size, c->src.data + first * size, n * size,
-                gt__cpu_goes_past(&c->dst, c->count));
-  else gt__cpu_walk(size, c->ndim, c->size, first, n, c->dst.data, c->dst.stride, c->src.data,
-                    c->src.stride);
+/* The place in the source that entry i of the index names, or -1. */
+static int64_t gt__cpu_entry(const gt__copy_args *c, int64_t i) {
+  const int64_t at = i * c->index.stride[0];
+  const int64_t k = c->index.dtype == GT_INT32 ? ((const gt__i32 *)(void *)c->index.data)[at]
+                                               : ((const gt__i64 *)(void *)c->index.data)[at];
+  if (k >= 0 && k < c->gather_size) return k;
+  if (c->fault) *c->fault = 1;
+  return -1;
 }
-/* An item, one entry of the index under one place of the dims before it, moves the box behind. */
-static void gt__cpu_gather_task(const void *context, gt__cpu_range items) {
-  static const int64_t zero = 0, still[GT_MAX_DIMS] = {0};
+#define GT__PICK(S) for (int64_t j = 0, n; j < run; j++) ((S *)(void *)to)[j * hop] = \
+    (n = gt__cpu_entry(c, at[g] + j)) < 0 ? (S)0 : ((const S *)(const void *)from)[n * step];
+/* Row after row: of what an entry of the index names or, if it goes along rows, value by value. */
+static void gt__cpu_copy_task(const void *context, gt__cpu_range items) {
+  static const int64_t zero = 0;
   const gt__copy_args *c = (const gt__copy_args *)context;
-  const int g = c->gather_dim, behind = c->ndim - g - 1;
-  const int64_t *box = c->size + g + 1, *dst = c->dst.stride, *src = c->src.stride;
-  const int64_t size = gt__cpu_bytes(&c->dst), inner = gt__count(behind, box);
-  for (int64_t item = items.begin; item < items.end; item++) {
-    const int64_t at = item % c->size[g] * c->index.stride[0];
-    const int64_t k = c->index.dtype == GT_INT32 ? ((const gt__i32 *)(void *)c->index.data)[at]
-                                                 : ((const gt__i64 *)(void *)c->index.data)[at];
-    const int good = k >= 0 && k < c->gather_size;
-    char *to = gt__cpu_at(&c->dst, item, g + 1, c->size);
-    const char *from = (const char *)&zero;
-    if (good) from = gt__cpu_at(&c->src, item / c->size[g], g, c->size) + k * src[g] * size;
-    else if (c->fault) *c->fault = 1;
-    gt__cpu_walk(size, behind, box, 0, inner, to, dst + g + 1, from, good ? src + g + 1 : still);
+  const int g = c->index.data ? c->gather_dim : -1, last = c->ndim - 1;
+  const int64_t size = gt__cpu_bytes(&c->dst), end = gt__cpu_least(items.end * GT__BLOCK, c->count);
+  const int64_t step = c->src.stride[last], hop = c->dst.stride[last];
+  int64_t i = items.begin * GT__BLOCK, at[GT_MAX_DIMS], run;
+  if (g < 0 && gt__cpu_lies(&c->dst, c->ndim, c->size) == GT__IN_LINE &&
+      gt__cpu_lies(&c->src, c->ndim, c->size) == GT__IN_LINE) {
+    gt__cpu_lay(c->dst.data + i * size, c->src.data + i * size, (end - i) * size,
+                gt__cpu_goes_past(&c->dst, c->count));
+    return;
+  }
+  for (int64_t d = last, left = i; d >= 0; left /= c->size[d--]) at[d] = left % c->size[d];
+  for (; i < end; i += run) {
+    const int64_t k = g < 0 || g == last ? 0 : gt__cpu_entry(c, at[g]);
+    char *to = c->dst.data;
+    const char *from = k < 0 ? (const char *)&zero : c->src.data;
+    for (int d = 0; d <= last; d++) {
+      to += at[d] * c->dst.stride[d] * size;
+      if (k >= 0) from += (d == g ? k : at[d]) * c->src.stride[d] * size;
+    }
+    run = gt__cpu_least(end - i, c->size[last] - at[last]);
+    if (g < last) gt__cpu_move(size, to, hop, from, k < 0 ? 0 : step, run);
+    else if (size == 1) GT__PICK(uint8_t) else if (size == 2) GT__PICK(gt__u16)
+    else if (size == 4) GT__PICK(gt__i32) else GT__PICK(gt__i64)
+    at[last] += run;
+    for (int d = last; d > 0 && at[d] == c->size[d]; d--) at[d] = 0, at[d - 1]++;
   }
 }
+#undef GT__PICK
 static int gt__cpu_copy(const gt__copy_args *c) { /* of elements: bytes go between devices */
   const int threads = gt__cpu_threads((double)c->count), last = c->ndim - 1;
   if (c->count <= 0) return 0;
-  if (c->index.data) {
-    gt__cpu_split(gt__cpu_gather_task, c, gt__count(c->gather_dim + 1, c->size), threads);
-    return 0;
-  }
   /* As a map without a program: the dim along which the source runs is brought before the last. */
   gt__map_args m;
   int cross = 0;
@@ -3004,7 +3004,8 @@ static int gt__cpu_copy(const gt__copy_args *c) { /* of elements: bytes go betwe
     gt__swap(&m.out.stride[d], &m.out.stride[d + 1]);
     gt__swap(&m.in[0].stride[d], &m.in[0].stride[d + 1]);
   }
-  const int code = last > 0 && c->dst.stride[last] == 1 ? gt__cpu_by_tiles(&m, 1, threads) : -1;
+  const int tiles = last > 0 && c->dst.stride[last] == 1 && !c->index.data;
+  const int code = tiles ? gt__cpu_by_tiles(&m, 1, threads) : -1;
   if (code >= 0) return code;
   gt__cpu_split(gt__cpu_copy_task, c, gt__cpu_parts(c->count, GT__BLOCK), threads);
   return 0;
@@ -4756,8 +4757,7 @@ static int gt__same_view(const gt_tensor *x, const gt_tensor *y) {
 }
 static int gt__is_constant(const gt_tensor *x) { return x->ndim == 0 && x->device.type == GT_CPU; }
 static gt_status gt__check_own(const char *function, const gt_tensor *out) {
-  for (int d = 0; d < out->ndim; d++)
-    if (out->stride[d] == 0 && out->shape[d] > 1)
+  for (int d = 0; d < out->ndim; d++) if (out->stride[d] == 0 && out->shape[d] > 1)
       return gt__fail(GT_ERROR_ARGUMENT, "%s: the output's elements share memory (stride 0 in dim %d);"
                       " give a tensor of its own", function, d);
   return GT_OK;
@@ -4821,7 +4821,14 @@ static gt_status gt__move_elements(const char *function, const gt_tensor *dst, c
     gt__bind(&op, &a->index, index, 1, 1, gt__as_it_is);
     const int64_t step = a->src.stride[dim];
     a->src.stride[dim] = -1; /* which nothing merges with */
-    if (a->size[dim] > 1) a->gather_dim = gt__collapse(&a->ndim, a->size, dim, 2, o);
+    const int one = a->size[dim] == 1; /* then it is dropped, and comes back as the first */
+    a->gather_dim = gt__collapse(&a->ndim, a->size, one ? 0 : dim, 2, o);
+    for (int k = 0; k < 3 && one; k++) {
+      int64_t *x = k == 2 ? a->size : o[k]->stride;
+      memmove(x + 1, x, (size_t)a->ndim * sizeof *x);
+      x[0] = k == 2;
+    }
+    a->ndim += one;
     a->src.stride[a->gather_dim] = step;
   } else {
     gt__sort_dims(0, a->ndim, a->size, 2, o, 0);
@@ -5069,8 +5076,7 @@ static void gt__tree_begin(gt__tree *t, const char *function, const char *text, 
   t->node = t->few, t->n_in = n, t->in = in;
 }
 static void gt__tree_end(gt__tree *t) { /* with its block; and of the temporaries */
-  for (int i = 0; i < t->n; i++)
-    if (t->node[i].op == GT__OPERAND && t->node[i].value.i >= t->n_in)
+  for (int i = 0; i < t->n; i++) if (t->node[i].op == GT__OPERAND && t->node[i].value.i >= t->n_in)
       gt_free((gt_tensor *)(uintptr_t)t->node[i].x);
   if (t->node != t->few) GPUTENSOR_FREE(t->node);
 }
@@ -5143,8 +5149,7 @@ static int gt__parse_name(gt__tree *t) {
   const int start = t->at;
   char name[41], what[120]; /* no operation's name is as long */
   int c, n = 0, op = GT__INDEX, given = 0, child[4] = {0, 0, 0, 0};
-  for (; gt__is_letter(c = t->text[t->at]) || gt__is_digit(c); t->at++)
-    if (n < 40) name[n++] = (char)c;
+  for (; gt__is_letter(c = t->text[t->at]) || gt__is_digit(c); t->at++) if (n < 40) name[n++] = (char)c;
   name[n] = 0;
   c = n == 1 ? *name - 'a' : -1;
   if (c >= 0 && c < t->n_in) return gt__add_whole(t, GT__OPERAND, c);
@@ -5312,8 +5317,7 @@ static int gt__exact_in(const gt__tree *t, int i, int compute) {
   if (v->op == GT__WHOLE) return v->value.i >= -limit && v->value.i <= limit;
   if (v->op == GT__OPERAND) return gt__dtype[v->dtype].size <= (compute == GT__F32 ? 2 : 4);
   if (v->dtype != GT_BOOL || v->op <= GT__INTEGER) return 0;
-  for (int k = 0; k < gt__table[v->op].arity; k++)
-    if (!gt__exact_in(t, v->child[k], compute)) return 0;
+  for (int k = 0; k < gt__table[v->op].arity; k++) if (!gt__exact_in(t, v->child[k], compute)) return 0;
   return 1;
 }
 /* The compute type of a program for node i: integers stay integers unless nothing is lost. */
@@ -6581,8 +6585,7 @@ static gt_status gt__npy_check_length(const gt__npy *h, int64_t length) {
   int64_t bytes = (int64_t)gt_dtype_size(h->dtype), empty = 0;
   for (int d = 0; d < h->shape.ndim; d++) {
     const int64_t size = h->shape.size[d] > 0 ? h->shape.size[d] : 1;
-    if (bytes > INT64_MAX / size)
-      return GT__NPY_BAD("the shape holds more than 2^63 bytes", h->path);
+    if (bytes > INT64_MAX / size) return GT__NPY_BAD("the shape holds more than 2^63 bytes", h->path);
     bytes *= size;
     empty |= h->shape.size[d] == 0;
   }

@@ -716,6 +716,29 @@ static void test_index_select(void) {
   }
 }
 
+/* Each entry is what gt_select takes: elements of all sizes, along each dim of tensors however they
+   lie, sizes of 1, one entry and several. */
+static void test_index_select_everywhere(void) {
+  static const gt_dtype dtypes[] = {GT_UINT8, GT_BFLOAT16, GT_FLOAT32, GT_FLOAT64};
+  const gt_shape shapes[] = {GT_SHAPE(7, 1, 9), GT_SHAPE(40, 33, 5), GT_SHAPE(1, 300, 6), GT_SHAPE(2, 3, 700),
+                             GT_SHAPE(1, 1, 1)};
+  const gt_shape orders[] = {GT_SHAPE(0, 1, 2), GT_SHAPE(2, 0, 1), GT_SHAPE(1, 2, 0)};
+  for (int i = 0; i < 4 * 5 * 3 * 3 * 2; i++) {
+    gt_scope scope;
+    gt_scope_push(&scope);
+    const gt_shape shape = shapes[i / 4 % 5];
+    const int dim = i / 60 % 3, n = i / 180 ? 1 : 6;
+    gt_tensor *x = gt_reshape(gt_arange(0, 100003, 1, GT_FLOAT32, DEV), GT_SHAPE(100003));
+    x = gt_slice(x, 0, 0, shape.size[0] * shape.size[1] * shape.size[2], 1);
+    x = gt_permute(gt_reshape(gt_to_dtype(x, dtypes[i % 4]), shape), orders[i / 20 % 3]);
+    int64_t entry[6];
+    for (int k = 0; k < n; k++) entry[k] = (k * 5 + i) % x->shape[dim];
+    gt_tensor *y = gt_index_select(NULL, x, dim, gt_from_array(entry, GT_SHAPE(n), GT_INT64, DEV));
+    for (int k = 0; k < n; k++) CHECK_SAME(gt_select(y, dim, k), gt_select(x, dim, entry[k]));
+    gt_scope_pop(&scope);
+  }
+}
+
 /* ---- promotion ---- */
 static void test_promotion(void) {
   enum { b1 = GT_BOOL, u1 = GT_UINT8, i1 = GT_INT8, i2 = GT_INT16, i4 = GT_INT32, i8 = GT_INT64,
@@ -823,6 +846,7 @@ int main(int argc, char **argv) {
   RUN(copies);
   RUN(cat_and_stack);
   RUN(index_select);
+  RUN(index_select_everywhere);
   RUN(promotion);
   RUN(printing);
   return check_finish();

@@ -2446,7 +2446,7 @@ static void gt__cpu_soft_row(gt__cpu_eval *e, const gt__reduce_args *r, char *ro
   if (rest)
     e->loops->lanes(GT__FOLD_SUM, sum + whole * width, NULL, exps + (n - rest) * width, rest, 1);
   for (int64_t step = 1; step < chunks; step *= 2) for (int64_t c = 0; c + step < chunks; c += 2 * step)
-      e->loops->fold(GT__FOLD_SUM, sum + c * width, NULL, sum + (c + step) * width, 1, 1, 0, 1);
+    e->loops->fold(GT__FOLD_SUM, sum + c * width, NULL, sum + (c + step) * width, 1, 1, 0, 1);
   if (r->soft != GT__SOFTMAX) gt__cpu_each(e, GT__OP_log, sum, sum, NULL, 1);
   if (r->soft == GT__LOGSUMEXP) {
     e->loops->fold(GT__FOLD_SUM, sum, NULL, &m, 1, 1, 0, 1);
@@ -2956,23 +2956,23 @@ static int64_t gt__cpu_entry(const gt__copy_args *c, int64_t i) {
 }
 #define GT__PICK(S) for (int64_t j = 0, n; j < run; j++) ((S *)(void *)to)[j * hop] = \
     (n = gt__cpu_entry(c, at[g] + j)) < 0 ? (S)0 : ((const S *)(const void *)from)[n * step];
-/* Row after row: of what an entry of the index names or, if it goes along rows, value by value. */
+/* With an index row after row: of what an entry names or, if it goes along rows, value by value. */
 static void gt__cpu_copy_task(const void *context, gt__cpu_range items) {
   static const int64_t zero = 0;
   const gt__copy_args *c = (const gt__copy_args *)context;
-  const int g = c->index.data ? c->gather_dim : -1, last = c->ndim - 1;
+  const int g = c->gather_dim, last = c->ndim - 1;
   const int64_t size = gt__cpu_bytes(&c->dst), end = gt__cpu_least(items.end * GT__BLOCK, c->count);
   const int64_t step = c->src.stride[last], hop = c->dst.stride[last];
   int64_t i = items.begin * GT__BLOCK, at[GT_MAX_DIMS], run;
-  if (g < 0 && gt__cpu_lies(&c->dst, c->ndim, c->size) == GT__IN_LINE &&
-      gt__cpu_lies(&c->src, c->ndim, c->size) == GT__IN_LINE) {
+  if (!c->index.data && gt__cpu_lies(&c->dst, c->ndim, c->size) == GT__IN_LINE &&
+      gt__cpu_lies(&c->src, c->ndim, c->size) == GT__IN_LINE)
     gt__cpu_lay(c->dst.data + i * size, c->src.data + i * size, (end - i) * size,
                 gt__cpu_goes_past(&c->dst, c->count));
-    return;
-  }
+  else if (!c->index.data) gt__cpu_walk(size, c->ndim, c->size, i, end - i, c->dst.data, c->dst.stride,
+                                        c->src.data, c->src.stride);
   for (int64_t d = last, left = i; d >= 0; left /= c->size[d--]) at[d] = left % c->size[d];
-  for (; i < end; i += run) {
-    const int64_t k = g < 0 || g == last ? 0 : gt__cpu_entry(c, at[g]);
+  for (; i < end && c->index.data; i += run) {
+    const int64_t k = g == last ? 0 : gt__cpu_entry(c, at[g]);
     char *to = c->dst.data;
     const char *from = k < 0 ? (const char *)&zero : c->src.data;
     for (int d = 0; d <= last; d++) {
@@ -3556,9 +3556,8 @@ static const char *gt__cuda_text(int code) {
   else if (code == GT__CUDA_NO_IMAGE && gt__gpu.build.n_arch)
     snprintf(text, sizeof text, "gputensor_kernels.cu was built for%s, not for this GPU: build it "
              "with nvcc -arch=native, or with -arch=sm_90a for Hopper", gt__cuda_architectures());
-  else
-    snprintf(text, sizeof text, "%.80s: %.160s", cudaGetErrorName((cudaError_t)code),
-             cudaGetErrorString((cudaError_t)code));
+  else snprintf(text, sizeof text, "%.80s: %.160s", cudaGetErrorName((cudaError_t)code),
+                cudaGetErrorString((cudaError_t)code));
   return text;
 }
 static const gt__backend gt__cuda_backend = {
@@ -4315,9 +4314,8 @@ static gt_status gt__model(const char *function, gt_tensor *x, gt_shape shape, g
   limit = INT64_MAX / (int64_t)gt_dtype_size(dtype);
   for (int d = 0; d < shape.ndim; d++) {
     const int64_t size = shape.size[d], factor = size > 1 ? size : 1;
-    if (size < 0)
-      return gt__fail(GT_ERROR_SHAPE, "%s: negative size in %s", function,
-                      gt__sizes(shape.ndim, shape.size));
+    if (size < 0) return gt__fail(GT_ERROR_SHAPE, "%s: negative size in %s", function,
+                                  gt__sizes(shape.ndim, shape.size));
     if (n > limit / factor)
       return gt__fail(GT_ERROR_SHAPE, "%s: %s elements of %s are more than memory can address",
                       function, gt__sizes(shape.ndim, shape.size), gt_dtype_string(dtype));

@@ -2268,8 +2268,7 @@ static void gt__cpu_tiles_task(const void *context, gt__cpu_range items) {
                        tiles + r * GT__TURN_PITCH * gt__cpu_bytes(&m.out));
   }
 }
-/* Returns -1 if none of the operands gains by being turned over. Short rows do not: a program costs
-   what 50 values do each time it begins, and a cache line has more of 16 bits. */
+/* Returns -1 if no operand gains by it, as those of short rows: to begin costs as much as 50 values. */
 static int gt__cpu_by_tiles(const gt__map_args *m, int operands, int threads) {
   const int x = m->ndim - 2;
   gt__cpu_tiles t;
@@ -2367,25 +2366,30 @@ static void gt__cpu_chunk(gt__cpu_folder *f, gt__cpu_column *to, int64_t o, int6
   f->e.loops->step(GT__TO + GT_INT64, to->index, f->at, NULL, NULL, columns);
   for (int64_t i = 0; i < columns; i++) to->index[i] += begin;
 }
-/* to[i] = op(from[i], number) for n values; no number (NULL) for an op of one operand */
-static void gt__cpu_each(const gt__cpu_eval *e, int op, char *to, const char *from,
-                         const void *number, int64_t n) {
-  const int64_t whole = n & ~(int64_t)(GT__GROUP - 1), at = whole * e->width;
-  const size_t bytes = (size_t)((n - whole) * e->width);
-  char rest[GT__GROUP * 8] __attribute__((aligned(64)));
+/* to[i] = op(from[i], number) for n values; no number (NULL) for an op of one operand. Rows of n, if
+   there are several, are one group together, and have a number each. */
+static void gt__cpu_each(const gt__cpu_eval *e, int op, char *to, const char *from, const void *number,
+                         int64_t n, int64_t rows) {
+  const int64_t w = e->width, whole = rows == 1 ? n & ~(int64_t)(GT__GROUP - 1) : 0, at = whole * w;
+  const size_t bytes = (size_t)((n * rows - whole) * w);
+  char rest[GT__GROUP * 8] __attribute__((aligned(64))), wide[GT__GROUP * 8] __attribute__((aligned(64)));
   if (whole) e->loops->step(op, to, from, number ? number : from, from, whole);
   if (!bytes) return;
   memcpy(rest, from + at, bytes);
-  gt__cpu_pad(e, rest, n - whole);
-  e->loops->step(op, rest, rest, number ? number : rest, rest, GT__GROUP);
+  gt__cpu_pad(e, rest, n * rows - whole);
+  for (int64_t i = 0; i < rows && rows > 1; i++)
+    gt__cpu_move(w, wide + i * n * w, 1, (const char *)number + i * w, 0, n);
+  if (rows == 1) e->loops->step(op, rest, rest, number ? number : rest, rest, GT__GROUP);
+  else e->loops->step(op == GT__OP_over ? GT__OP_div : GT__OP_sub, rest, rest, wide, rest, GT__GROUP);
+  if (rows > 1 && op == GT__OP_exp_less) e->loops->step(GT__OP_exp, rest, rest, rest, rest, GT__GROUP);
   memcpy(to + at, rest, bytes);
 }
 static void gt__cpu_finish(gt__cpu_folder *f, int64_t o, int64_t columns) {
   const gt__reduce_args *r = f->r;
   const int indexed = gt__cpu_indexed(r->fold);
   char *values = indexed ? (char *)f->tree[0].index : f->tree[0].value;
-  if (r->finish & GT__DIVIDE) gt__cpu_each(&f->e, GT__OP_over, values, values, &r->divisor, columns);
-  if (r->finish & GT__ROOT) gt__cpu_each(&f->e, GT__OP_sqrt, values, values, NULL, columns);
+  if (r->finish & GT__DIVIDE) gt__cpu_each(&f->e, GT__OP_over, values, values, &r->divisor, columns, 1);
+  if (r->finish & GT__ROOT) gt__cpu_each(&f->e, GT__OP_sqrt, values, values, NULL, columns, 1);
   gt__cpu_put(&f->e, indexed ? gt__cpu_choose()->loops[GT__I64] : f->e.loops, &r->out,
               gt__cpu_lies(&r->out, r->n_kept, r->pre.size), r->n_kept, o, columns, values);
 }
@@ -2431,41 +2435,44 @@ static void gt__cpu_tree_task(const void *context, gt__cpu_range items) {
   }
 }
 /* ---- softmax and its like: a row stays in the caches from its read to its store ---- */
-static void gt__cpu_soft_row(gt__cpu_eval *e, const gt__reduce_args *r, char *row, char *exps, int64_t o) {
-  const int64_t n = r->n, width = e->width, whole = n / GT__CHUNK, rest = n % GT__CHUNK;
+static void gt__cpu_soft_rows(gt__cpu_eval *e, const gt__reduce_args *r, char *row, char *exps, int64_t o,
+                              int64_t rows) {
+  const int64_t n = r->n, width = e->width, whole = n / GT__CHUNK, rest = n % GT__CHUNK, all = rows * n;
   const int64_t chunks = whole + (rest > 0), log = r->soft == GT__LOG_SOFTMAX;
   const int direct = e->out == GT__IN_LINE && r->pre.out.dtype == e->loops->native;
   char *to = direct ? r->pre.out.data + o * n * width : row;
-  gt__num m, part[GT__SOFT_BYTES / 4 / GT__CHUNK];
+  gt__num m[GT__GROUP], part[GT__GROUP + GT__SOFT_BYTES / 4 / GT__CHUNK];
   char *sum = (char *)part;
-  const char *values = gt__cpu_values(e, row, o * n, n);
-  e->loops->lanes(GT__FOLD_TOP, &m, NULL, values, n, 1);
-  if (r->soft == GT__LOGSUMEXP && (width == 4 ? isinf(m.s) : isinf(m.f))) memset(&m, 0, sizeof m);
-  gt__cpu_each(e, GT__OP_exp_less, exps, values, &m, n);
+  const char *values = gt__cpu_values(e, row, o * n, all);
+  e->loops->lanes(GT__FOLD_TOP, m, NULL, values, n, rows);
+  if (r->soft == GT__LOGSUMEXP && (width == 4 ? isinf(m->s) : isinf(m->f))) memset(m, 0, sizeof *m);
+  gt__cpu_each(e, GT__OP_exp_less, exps, values, m, n, rows);
   e->loops->lanes(GT__FOLD_SUM, sum, NULL, exps, GT__CHUNK, whole);
   if (rest)
-    e->loops->lanes(GT__FOLD_SUM, sum + whole * width, NULL, exps + (n - rest) * width, rest, 1);
+    e->loops->lanes(GT__FOLD_SUM, sum + whole * width, NULL, exps + (n - rest) * width, rest, rows);
   for (int64_t step = 1; step < chunks; step *= 2) for (int64_t c = 0; c + step < chunks; c += 2 * step)
     e->loops->fold(GT__FOLD_SUM, sum + c * width, NULL, sum + (c + step) * width, 1, 1, 0, 1);
-  if (r->soft != GT__SOFTMAX) gt__cpu_each(e, GT__OP_log, sum, sum, NULL, 1);
+  if (r->soft != GT__SOFTMAX) gt__cpu_each(e, GT__OP_log, sum, sum, NULL, rows, 1);
   if (r->soft == GT__LOGSUMEXP) {
-    e->loops->fold(GT__FOLD_SUM, sum, NULL, &m, 1, 1, 0, 1);
+    e->loops->fold(GT__FOLD_SUM, sum, NULL, m, 1, 1, 0, 1);
     gt__cpu_put(e, e->loops, &r->out, GT__STRIDED, r->n_kept, o, 1, sum);
     return;
   }
-  if (log) gt__cpu_each(e, GT__OP_less, row, values, &m, n);
-  gt__cpu_each(e, log ? GT__OP_less : GT__OP_over, to, log ? row : exps, sum, n);
-  for (int64_t k = 0; k < n && !direct; k += GT__BLOCK)
+  if (log) gt__cpu_each(e, GT__OP_less, row, values, m, n, rows);
+  gt__cpu_each(e, log ? GT__OP_less : GT__OP_over, to, log ? row : exps, sum, n, rows);
+  for (int64_t k = 0; k < all && !direct; k += GT__BLOCK)
     gt__cpu_put(e, e->loops, &r->pre.out, e->out, r->pre.ndim, o * n + k,
-                gt__cpu_least(GT__BLOCK, n - k), row + k * width);
+                gt__cpu_least(GT__BLOCK, all - k), row + k * width);
 }
 static void gt__cpu_soft_task(const void *context, gt__cpu_range items) {
   const gt__cpu_reduction *c = (const gt__cpu_reduction *)context;
-  const size_t pitch = (size_t)c->r->n * 8 + GT__PITCH;
+  const int64_t n = c->r->n, most = c->r->soft == GT__LOGSUMEXP || n > GT__GROUP ? 1 : GT__GROUP / n;
+  const size_t pitch = (size_t)(n + GT__GROUP) * 8 + GT__PITCH;
   char *rows = (char *)c->memory + (size_t)items.thread * 2 * pitch;
   gt__cpu_eval e;
   gt__cpu_begin(&e, &c->r->pre, 0, c->r->pre.ndim);
-  for (int64_t o = items.begin; o < items.end; o++) gt__cpu_soft_row(&e, c->r, rows, rows + pitch, o);
+  for (int64_t o = items.begin; o < items.end; o += most)
+    gt__cpu_soft_rows(&e, c->r, rows, rows + pitch, o, gt__cpu_least(most, items.end - o));
 }
 static int gt__cpu_reduce(const gt__reduce_args *r) {
   gt__cpu_reduction c = {r, GT__BLOCK, 1 << (GT__TREE - 1), 0, NULL};
@@ -2477,7 +2484,7 @@ static int gt__cpu_reduce(const gt__reduce_args *r) {
   while (c.group > 1 && blocks * gt__cpu_parts(r->n_chunk, c.group) < 4 * threads) c.group /= 2;
   c.n_group = gt__cpu_parts(r->n_chunk, c.group);
   size_t bytes = 0;   /* one partial for 32 elements at least, so their number does not overflow */
-  if (r->soft) bytes = (size_t)threads * 2 * ((size_t)r->n * 8 + GT__PITCH);
+  if (r->soft) bytes = (size_t)threads * 2 * ((size_t)(r->n + GT__GROUP) * 8 + GT__PITCH);
   else if (c.n_group > 1) bytes = (size_t)(r->outer * c.n_group) * sizeof(gt__partial);
   if (bytes && !(c.memory = GPUTENSOR_MALLOC(bytes))) return GT__CPU_NO_MEMORY;
   if (r->soft) gt__cpu_split(gt__cpu_soft_task, &c, r->outer, threads);
@@ -3308,12 +3315,11 @@ static void gt__cuda_find(void) {
   int n = 0, version = 0; /* a failing cudaGetDeviceCount may leave n as it is */
   const int code = gt__cuda_done(cudaGetDeviceCount(&n));
   gt__cuda_done(cudaRuntimeGetVersion(&version));
-  if (code || n <= 0)
-    snprintf(gt__gpu.reason, sizeof gt__gpu.reason, "%s (CUDA %d.%d: %s)",
-             code == 35 ? "no NVIDIA driver, or one that is too old"
-             : code == 0 || code == 100 ? "no NVIDIA GPU is visible" : "CUDA does not start",
-             version / 1000, version % 1000 / 10,
-             code ? cudaGetErrorString((cudaError_t)code) : "0 devices");
+  if (code || n <= 0) snprintf(gt__gpu.reason, sizeof gt__gpu.reason, "%s (CUDA %d.%d: %s)",
+                                  code == 35 ? "no NVIDIA driver, or one that is too old" :
+                                  code == 0 || code == 100 ? "no NVIDIA GPU is visible"
+                                  : "CUDA does not start", version / 1000, version % 1000 / 10,
+                                  code ? cudaGetErrorString((cudaError_t)code) : "0 devices");
   else if (gt__cuda_driver("cuCtxGetCurrent", &gt__gpu.get) &&
            gt__cuda_driver("cuCtxPushCurrent", &gt__gpu.push) &&
            gt__cuda_driver("cuCtxPopCurrent", &gt__gpu.pop) &&
@@ -3762,9 +3768,8 @@ static gt_status gt__check_device(const char *function, gt_device device) {
   if (cuda && n > 0)
     return gt__fail(GT_ERROR_DEVICE, "%s: there is no cuda:%d: %d device%s here, counted from 0",
                     function, (int)device.index, n, n == 1 ? "" : "s");
-  if (cuda)
-    return gt__fail(GT_ERROR_DEVICE, "%s: no GPU: %s; gt_best_device() chooses what there is",
-                    function, gt_cuda_unavailable_reason());
+  if (cuda) return gt__fail(GT_ERROR_DEVICE, "%s: no GPU: %s; gt_best_device() chooses what there is",
+                            function, gt_cuda_unavailable_reason());
   return gt__fail(GT_ERROR_DEVICE, "%s: not a device (type %d, index %d)", function,
                   (int)device.type, (int)device.index);
 }
@@ -4171,8 +4176,7 @@ static void gt__no_memory(const char *function, gt_device device, size_t bytes) 
     const gt_tensor *most = NULL;
     for (const gt_tensor *x = gt__all.tensors; x; x = x->gt__next)
       if (gt__same_device(x->device, device) && x->storage->bytes < last &&
-          x->storage->bytes > (most ? most->storage->bytes : 0))
-        most = x;
+          x->storage->bytes > (most ? most->storage->bytes : 0)) most = x;
     if (!most) break;
     last = most->storage->bytes;
     n += (size_t)snprintf(owners + n, sizeof owners - n, "%s%s %.70s %zu", n ? ", " : "; largest: ",
@@ -4434,10 +4438,9 @@ GT_API int64_t gt_report_leaks(FILE *file) {
   int64_t n = 0;
   GT__HOLD(gt__mutex);
   for (gt_tensor *x = gt__all.tensors; x; x = x->gt__next, n++)
-    if (file)
-      fprintf(file, "alive: %s %s on %s, a storage of %zu bytes with %lld handle%s\n",
-              gt_dtype_string(x->dtype), gt__shape_text(x), gt_device_string(x->device),
-              x->storage->bytes, (long long)x->storage->refs, x->storage->refs == 1 ? "" : "s");
+    if (file) fprintf(file, "alive: %s %s on %s, a storage of %zu bytes with %lld handle%s\n",
+                      gt_dtype_string(x->dtype), gt__shape_text(x), gt_device_string(x->device),
+                      x->storage->bytes, (long long)x->storage->refs, x->storage->refs == 1 ? "" : "s");
   return n;
 }
 /* -- views -- */
@@ -5097,9 +5100,8 @@ static int gt__add_real(gt__tree *t, double value) {
 /* What parses returns its node. The first error is kept and ends the text. */
 static int gt__bad_text(gt__tree *t, int at, const char *what) {
   const int length = (int)strlen(t->text);
-  if (!t->bad)
-    gt__fail(GT_ERROR_EXPRESSION, "%s: \"%.300s%s\"  at column %d: %s", t->function, t->text,
-             length > 300 ? "..." : "", at + 1, what);
+  if (!t->bad) gt__fail(GT_ERROR_EXPRESSION, "%s: \"%.300s%s\"  at column %d: %s", t->function, t->text,
+                        length > 300 ? "..." : "", at + 1, what);
   t->bad = 1;
   t->at = length;
   return 0;

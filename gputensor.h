@@ -272,8 +272,8 @@ GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim, c
    Cost: LIGHT or HEAVY (the GPU keeps two kernels, so that light programs need few registers).
    A program computes in one type: float32 (also for float16 and bfloat16), float64 or int64; what is
    stored is converted then. GT__F(exp) is that type's exp, GT__ADD its correctly rounded sum: no
-   formula leaves rounding to the compiler, which is why every device gives the same bits. Only HEAVY
-   operations of float64 are each platform's own, within 2 ULP (gelu and silu far below 0: within 40).
+   formula leaves rounding to the compiler or to a library, which is why every device gives the same
+   bits; the errors of functions, in ULP, are in >>math.
    Semantics, where languages differ: NaN goes through maximum, minimum, clamp and relu, sign makes it 0;
    maximum(+0, -0) = +0, minimum = -0; round goes to even; remainder has the divisor's sign, fmod the
    dividend's; floor_div is PyTorch's; integers wrap; integer x//0, x%0 are 0; / of integers is
@@ -576,7 +576,6 @@ struct gt__list {
 
 #if defined(__CUDACC__) && defined(GPUTENSOR_KERNELS)
 #  define GT__FN   static __device__ __forceinline__ __attribute__((unused))
-#  define GT__FN64 static __device__ __noinline__ __attribute__((unused))
 #  define GT__LIBM(f) f                /* CUDA's own */
 #  define GT__ROUNDED(NAME, op) \
     GT__FN float  GT__##NAME(float a, float b)   { return __f##op##_rn(a, b); } \
@@ -584,27 +583,28 @@ struct gt__list {
 GT__ROUNDED(ADD, add) GT__ROUNDED(SUB, sub) GT__ROUNDED(MUL, mul) GT__ROUNDED(DIV, div)
 GT__FN float  gt__sqrt_f32(float x)  { return __fsqrt_rn(x); }
 /* 1/x for x in [1, 2^64) without a branch; correctly rounded, as a trial of all mantissas shows. */
-GT__FN float gt__easy_reciprocal(float x) {
+GT__FN float gt__easy_reciprocal_f32(float x) {
   float r;
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
   return __fmaf_rn(r, __fmaf_rn(-x, r, 1.0f), r);
 }
 /* a/b, for the same b, where a/b and what is left of a are normal. */
-GT__FN float gt__easy_div(float a, float b) {
-  float r = gt__easy_reciprocal(b), q = __fmul_rn(a, r);
+GT__FN float gt__easy_div_f32(float a, float b) {
+  float r = gt__easy_reciprocal_f32(b), q = __fmul_rn(a, r);
   return __fmaf_rn(r, __fmaf_rn(-b, q, a), q);
 }
 GT__FN double gt__sqrt_f64(double x) { return __dsqrt_rn(x); }
+#  define GT__BRANCHES 1               /* around what few threads need */
 #else
 #  define GT__FN   static inline __attribute__((always_inline, unused))
-#  define GT__FN64 GT__FN
 #  define GT__LIBM(f) __builtin_##f
 #  define GT__ADD(a, b) ((a) + (b))
 #  define GT__SUB(a, b) ((a) - (b))
 #  define GT__MUL(a, b) ((a) * (b))
 #  define GT__DIV(a, b) ((a) / (b))
-GT__FN float  gt__easy_reciprocal(float x) { return 1.0f / x; }
-GT__FN float  gt__easy_div(float a, float b) { return a / b; }
+#  define GT__BRANCHES 0
+GT__FN float  gt__easy_reciprocal_f32(float x) { return 1.0f / x; }
+GT__FN float  gt__easy_div_f32(float a, float b) { return a / b; }
 #if defined(__clang__) && defined(__GLIBC__) && !defined(__CUDACC__)
 /* To clang they may set errno, and then no loop with them is made of vectors; const denies it. */
 __BEGIN_DECLS
@@ -618,10 +618,23 @@ GT__FN float  gt__sqrt_f32(float x)  { return __builtin_sqrtf(x); }
 GT__FN double gt__sqrt_f64(double x) { return __builtin_sqrt(x); }
 #endif
 #endif
+GT__FN double gt__easy_reciprocal_f64(double x) { return GT__DIV(1.0, x); }
+GT__FN double gt__easy_div_f64(double a, double b) { return GT__DIV(a, b); }
+/* The high word of a product. */
+GT__FN uint64_t gt__high_u64(uint64_t x, uint64_t y) {
+  const uint64_t a = x >> 32, b = (uint32_t)x, c = y >> 32, d = (uint32_t)y;
+  const uint64_t mid = a * d + (b * d >> 32), rest = b * c + (uint32_t)mid;
+  return a * c + (mid >> 32) + (rest >> 32);
+}
 /* Float and double alike: S and s are T's endings here and in C's library. What that rounds exactly,
  * or need not round, is its own. // comes from the exact rest. lo and hi of to_i64 are an integer
  * type's limits: lo and hi + 1 are powers of two and so exact; what is cast lies between them. */
 #define GT__POLY(S, z, c) gt__poly_##S(z, c, (int)(sizeof c / sizeof *c))
+#if defined(__CUDACC__) || defined(__clang__)
+#define GT__ALL _Pragma("unroll")
+#else
+#define GT__ALL _Pragma("GCC unroll 24")
+#endif
 #define GT__BOTH(T, S, s, I) \
   GT__FN I gt__bits_##S(T x)  { I b; GT__LIBM(memcpy)(&b, &x, sizeof b); return b; } \
   GT__FN T gt__float_##S(I b) { T x; GT__LIBM(memcpy)(&x, &b, sizeof x); return x; } \
@@ -665,206 +678,63 @@ GT__FN double gt__sqrt_f64(double x) { return __builtin_sqrt(x); }
   /* c[0] + c[1] z + c[2] z^2 ... in Horner steps, for a table c; compilers unroll it */ \
   GT__FN T gt__poly_##S(T z, const T *c, int n) { \
     T p = c[--n]; \
-    while (n > 0) p = gt__fma_##S(z, p, c[--n]); \
+    GT__ALL while (n > 0) p = gt__fma_##S(z, p, c[--n]); \
     return p; \
   }
 GT__BOTH(float, f32, f, uint32_t) GT__BOTH(double, f64, , uint64_t)
-/* By its bits: NAN keeps gcc from the shortest code for a select. */
-GT__FN float gt__nan_f32(void) { return gt__float_f32(0x7fc00000); }
-/* -- float32 functions, the same bits everywhere --
+/* -- float32 and float64 functions, the same bits everywhere --
  * Only + - * / sqrt fma, comparisons, selects and integer operations, rounded the same on every
  * machine. Both sides of a select are evaluated, so a loop over any of these (fmod and its
- * relatives excepted) becomes vector code. Polynomials are minimax fits on the named interval,
- * their coefficients rounded one after the other; "fit 2^-k": the relative error that remains. The
- * worst errors found, in ULP, over at least every third float, denormals too, or two million pairs:
- *  exp 1.04  exp2 1.04  expm1 1.53  log 0.90  log2 1.14  log10 1.02  log1p 1.53  sin 1.29  cos 1.30
- *  tan 1.47  asin 2.33  acos 1.12  atan 1.31  sinh 1.62  cosh 1.50  tanh 1.50  sigmoid 1.44
- *  softplus 1.77  silu 2.51  gelu 3.67  erf 1.04  rsqrt 1.50  pow 1.11  atan2 1.46  hypot 0.94 */
-static const float gt__pio2_hi = 0x1.921fb6p+0f;         /* pi/2 = hi + mid + lo, 24 bits each */
-static const float gt__pio2_mid = -0x1.777a5cp-25f, gt__pio2_lo = -0x1.ee59dap-50f;
-static const uint32_t gt__minus = 0x80000000u;            /* the bits of -0 */
-static const float gt__rounder = 0x1.8p+23f;              /* x + rounder rounds x to an integer */
-/* The lesser and the greater of x and a number; x if that is NaN. Each is one instruction. */
+ * relatives excepted) becomes vector code. Polynomials are minimax fits on the named interval with
+ * rounded coefficients; "fit 2^-k 2^-l": the relative error that remains in float and in double.
+ * The worst errors found, in ULP, of float over at least every third one, denormals too, or two
+ * million pairs, and of double over 10^8 values of all sizes and near multiples of pi/4:
+ *  exp 1.04 1.00  exp2 1.04 1.08  expm1 1.53 1.94  log 0.90 0.86  log2 1.14 1.00  log10 1.02 0.91
+ *  log1p 1.53 1.31  sin 1.29 1.26  cos 1.30 1.27  tan 1.47 1.44  asin 2.33 1.58  acos 1.12 1.16
+ *  atan 1.31 1.65  sinh 1.62 1.63  cosh 1.50 1.45  tanh 1.50 1.46  sigmoid 1.44 1.48
+ *  softplus 1.77 1.68  silu 2.51 2.52  gelu 3.67 4.16  erf 1.04 1.22  pow 1.11 1.36  atan2 1.46 1.63
+ *  hypot 0.94 1.01
+ * First what float and double do not share. */
+/* The lesser and the greater of n and x; x if that is NaN. Each is one instruction. */
+#define GT__LIMIT(T, S) \
+  GT__FN T gt__at_most_##S(T n, T x) { return n < x ? n : x; } \
+  GT__FN T gt__at_least_##S(T n, T x) { return n > x ? n : x; }
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-#define GT__LIMIT(name, op, sign) \
-  GT__FN float name(float n, float x) { \
-    asm(op ".NaN.f32 %0, %0, %1;" : "+f"(x) : "f"(n)); \
-    return x; \
-  }
+GT__FN float gt__at_most_f32(float n, float x) {
+  asm("min.NaN.f32 %0, %0, %1;" : "+f"(x) : "f"(n));
+  return x;
+}
+GT__FN float gt__at_least_f32(float n, float x) {
+  asm("max.NaN.f32 %0, %0, %1;" : "+f"(x) : "f"(n));
+  return x;
+}
 #else
-#define GT__LIMIT(name, op, sign) \
-  GT__FN float name(float n, float x) { return n sign x ? n : x; }
+GT__LIMIT(float, f32)
 #endif
-GT__LIMIT(gt__at_most, "min", <) GT__LIMIT(gt__at_least, "max", >)
-GT__FN float gt__neg_if_f32(float x, uint32_t sign) { /* if the bits of `sign` have a sign */
-  return gt__float_f32(gt__bits_f32(x) ^ (sign & 0x80000000u));
-}
-/* 2^(n + more) if that is normal. The low nine bits of n suffice, as of k = n + rounder. */
-GT__FN float gt__pow2_f32(uint32_t n, int more) { return gt__float_f32((n + 127u + more) << 23); }
-/* y 2^n for |n| <= 190, n as above, in two factors, so that only the last product can round. For
- * n > 0 the sign bit of `sign` is 0, for n < 0 it is 1; it picks 2^64 or 2^-64 as the last one. */
-GT__FN float gt__scale_f32(float y, uint32_t n, uint32_t sign) {
-  uint32_t first = (sign >> 1 & 0x40000000u) | 0x1f800000u;   /* the bits of the other */
-  float last = gt__float_f32(0x7f000000u - first);
-  return GT__MUL(GT__MUL(y, gt__float_f32((n << 23) + first)), last);
-}
-GT__FN float gt__expm1_poly(float r) { /* for |r| <= ln2/2: r + r^2 q(r), fit 2^-26 */
-  static const float c[] = {0x1.fffffep-2f, 0x1.5554b2p-3f, 0x1.5556fep-5f, 0x1.1226b6p-7f,
-                            0x1.6b900cp-10f};
-  return gt__fma_f32(GT__MUL(r, r), GT__POLY(f32, r, c), r);
-}
-/* x = n ln2 + r, |r| <= ln2/2, |x| <= 300. x - n LN2_HI is exact. n: above. */
-GT__FN uint32_t gt__exp_split(float x, float *r) {
-  float k = gt__fma_f32(x, 0x1.715476p+0f, gt__rounder), n = GT__SUB(k, gt__rounder);
-  *r = gt__fma_f32(n, 0x1.05c610p-29f, gt__fma_f32(n, -0x1.62e430p-1f, x));
-  return gt__bits_f32(k);
-}
-/* a b = n ln2 + r. With an LN2_HI of 15 bits its product is exact, and r rounded where it is small. */
-GT__FN uint32_t gt__exp_split_product(float a, float b, float *r) {
-  float k = gt__fma_f32(GT__MUL(a, b), 0x1.715476p+0f, gt__rounder), n = GT__SUB(k, gt__rounder);
-  *r = gt__fma_f32(n, -0x1.7f7d1cp-20f, gt__fma_f32(a, b, GT__MUL(n, -0x1.62e4p-1f)));
-  return gt__bits_f32(k);
-}
-/* 2^more e^x, no clamp; sign has the sign bit of x. */
-GT__FN float gt__exp_of(float x, int more, uint32_t sign) {
-  float r;
-  uint32_t n = gt__exp_split(x, &r);
-  return gt__scale_f32(GT__ADD(1.0f, gt__expm1_poly(r)), n + more, sign);
-}
-GT__FN float gt__exp_f32(float x) {
-  const float c = gt__at_most(89.0f, gt__at_least(-104.0f, x));
-  return gt__exp_of(c, 0, gt__bits_f32(x));   /* or compilers decide the sign three times */
-}
-GT__FN float gt__exp_normal(float x) { /* e^x, which is to be normal */
-  float r;
-  uint32_t n = gt__exp_split(x, &r);
-  return GT__MUL(GT__ADD(1.0f, gt__expm1_poly(r)), gt__pow2_f32(n, 0));
-}
-/* 2^(hi+lo): the rest of hi after rounding is exact, times ln2 it goes into the same polynomial. */
-GT__FN float gt__exp2_of(float hi, float lo) {
-  float c = gt__at_most(160.0f, gt__at_least(-160.0f, hi)), l = c == hi ? lo : 0.0f;
-  float k = GT__ADD(c, gt__rounder);
-  float r = GT__MUL(GT__ADD(GT__SUB(c, GT__SUB(k, gt__rounder)), l), 0x1.62e430p-1f);
-  return gt__scale_f32(GT__ADD(1.0f, gt__expm1_poly(r)), gt__bits_f32(k), gt__bits_f32(hi));
-}
-GT__FN float gt__exp2_f32(float x) { return gt__exp2_of(x, 0.0f); }
-/* 2^n t + (2^n - 1), halved until the end because 2^128 is no float. */
-GT__FN float gt__expm1_f32(float x) {
-  float r, s = gt__pow2_f32(gt__exp_split(gt__at_most(89.0f, gt__at_least(-20.0f, x)), &r), -1);
-  float y = GT__MUL(2.0f, gt__fma_f32(s, gt__expm1_poly(r), GT__SUB(s, 0.5f)));
-  return gt__abs_f32(x) < 0x1p-25f ? x : y;             /* keeps -0 and all bits of tiny x */
-}
-/* p / (1 + e). What the sum and the product with 1/d lost is put back by one step with the rest. */
-GT__FN float gt__over_one_and(float e, float p) {
-  float d = GT__ADD(1.0f, e), i = gt__easy_reciprocal(d), q = GT__MUL(p, i);
-  float rest = gt__fma_f32(-q, GT__SUB(e, GT__SUB(d, 1.0f)), gt__fma_f32(-q, d, p));
-  return gt__fma_f32(rest, i, q);
-}
-/* num / (1 + e^-x); for x < 0 as num e^x / (1 + e^x), scaled last so that denormals round once. */
-GT__FN float gt__logistic_f32(float num, float x) {
-  float r;
-  uint32_t neg = x < 0.0f, n = gt__exp_split(-gt__at_most(130.0f, gt__abs_f32(x)), &r);
-  float p = GT__ADD(1.0f, gt__expm1_poly(r)), e = gt__scale_f32(p, n, gt__minus);
-  return gt__scale_f32(gt__over_one_and(e, neg ? GT__MUL(num, p) : num), neg ? n : 0u, gt__minus);
-}
-/* The same for num 1, whose denormal results are e itself, so that nothing is left to scale. */
-GT__FN float gt__sigmoid_f32(float x) {
-  float e = gt__exp_of(-gt__at_most(104.0f, gt__abs_f32(x)), 0, gt__minus);
-  return gt__over_one_and(e, x < 0.0f ? e : 1.0f);
-}
-/* silu(-inf) is the limit, -0; above 20 the result is x to the last bit, and -0 stays. */
-GT__FN float gt__silu_f32(float x) {
-  return ((x > 20.0f) | (x == 0.0f)) ? x : gt__logistic_f32(x < -130.0f ? -130.0f : x, x);
-}
-/* 1 - 2/(e^2|x| + 1), and x + x^3 p(x^2) below 0.55, fit 2^-29.7. */
-GT__FN float gt__tanh_f32(float x) {
-  static const float c[] = {-0x1.55554ap-2f, 0x1.110cf4p-3f, -0x1.b9209ap-5f, 0x1.58ff3ap-6f,
-                            -0x1.99e326p-8f};
-  float a = gt__abs_f32(x), z = GT__MUL(a, a);
-  float small = gt__fma_f32(GT__MUL(a, z), GT__POLY(f32, z, c), a);
-  float big = gt__exp_normal(gt__at_most(20.0f, GT__MUL(2.0f, a)));
-  big = gt__fma_f32(-2.0f, gt__easy_reciprocal(GT__ADD(big, 1.0f)), 1.0f);
-  return gt__copysign_f32(a < 0.55f ? small : big, x);
-}
-GT__FN float gt__cosh_f32(float x) { /* e^|x| / 2 overflows no sooner than the result */
-  float h = gt__exp_of(gt__at_most(90.0f, gt__abs_f32(x)), -1, 0);
-  return GT__ADD(h, GT__DIV(0.25f, h));
-}
-GT__FN float gt__sinh_f32(float x) { /* below 1, to cancel nothing: x + x^3 p(x^2), fit 2^-31 */
-  static const float c[] = {0x1.555556p-3f, 0x1.1110e0p-7f, 0x1.a022bcp-13f, 0x1.756c58p-19f};
-  float a = gt__abs_f32(x), z = GT__MUL(a, a), h = gt__exp_of(gt__at_most(90.0f, a), -1, 0);
-  float y = gt__fma_f32(GT__MUL(a, z), GT__POLY(f32, z, c), a);
-  return gt__copysign_f32(a < 1.0f ? y : GT__SUB(h, GT__DIV(0.25f, h)), x);
-}
-/* log(1+f) - f for f in [sqrt(1/2)-1, sqrt(2)-1]: f^2 (-1/2 + f p(f)), fit 2^-27. */
-GT__FN float gt__log_tail(float f) {
+GT__LIMIT(double, f64)
+/* log(1+f) - f for f in [sqrt(1/2)-1, sqrt(2)-1]: f^2 (-1/2 + f p(f)), fit 2^-27; in double
+ * s (f^2/2 + z p(z)) - f^2/2 with s = f/(2+f) and z = s^2, fit 2^-59. */
+GT__FN float gt__log_tail_f32(float f) {
   static const float c[] = {-0.5f, 0x1.555554p-2f, -0x1.000226p-2f, 0x1.99a01cp-3f, -0x1.54728ap-3f,
                             0x1.22d940p-3f, -0x1.0d825cp-3f, 0x1.055e2ep-3f, -0x1.38c78cp-4f};
   return GT__MUL(GT__MUL(f, f), GT__POLY(f32, f, c));
 }
-/* The exponent bits of u relative to sqrt(1/2): subtracting them leaves [sqrt(1/2), sqrt(2)). */
-GT__FN uint32_t gt__log_exponent(float u) { return (gt__bits_f32(u) - 0x3f3504f3u) & 0xff800000u; }
-GT__FN float gt__minus_exponent(float x, uint32_t e) { return gt__float_f32(gt__bits_f32(x) - e); }
-GT__FN float gt__log_split(float x, float *e) { /* x = 2^e (1 + f), exactly, denormals too */
-  int32_t tiny = x < 0x1p-126f;
-  float u = tiny ? GT__MUL(x, 0x1p+23f) : x;
-  uint32_t k = gt__log_exponent(u);
-  *e = (float)(((int32_t)k >> 23) - (tiny ? 23 : 0));
-  return GT__SUB(gt__minus_exponent(u, k), 1.0f);
+GT__FN double gt__log_tail_f64(double f) {
+  static const double c[] = {0x1.5555555555592p-1, 0x1.999999997feaep-2, 0x1.24924941eb688p-2,
+    0x1.c71c52099fc74p-3, 0x1.74663f86a81d8p-3, 0x1.39a19d18e00c9p-3, 0x1.2f06ff8d978fep-3};
+  double s = GT__DIV(f, GT__ADD(2.0, f)), z = GT__MUL(s, s), h = GT__MUL(0.5, GT__MUL(f, f));
+  return gt__fma_f64(s, gt__fma_f64(z, GT__POLY(f64, z, c), h), -h);
 }
-/* The logarithm's values where y, computed for a positive finite x, does not hold. */
-GT__FN float gt__log_edges(float x, float y) {
-  float edge = x == 0.0f ? -INFINITY : x < 0.0f ? gt__nan_f32() : x;
-  return ((x > 0.0f) & (x < INFINITY)) ? y : edge;
+/* An exponent in its place among the bits, as a number; no vector of int64 becomes double in AVX2. */
+GT__FN float gt__exponent_f32(uint32_t k) { return (float)((int32_t)k >> 23); }
+GT__FN double gt__exponent_f64(uint64_t k) {
+  return GT__SUB(gt__float_f64(k >> 52 ^ 0x4330000000000800u), 0x1p+52 + 2048);
 }
-GT__FN float gt__log_join(float f, float e) {
-  float low = gt__fma_f32(e, -0x1.05c610p-29f, gt__log_tail(f));
-  return gt__fma_f32(e, 0x1.62e430p-1f, GT__ADD(f, low));
-}
-GT__FN float gt__log_f32(float x) {
-  float e, f = gt__log_split(x, &e);
-  return gt__log_edges(x, gt__log_join(f, e));
-}
-/* Base b: log(1+f) times l+l_lo, the product with f in two floats, plus e times k+k_lo. */
-GT__FN float gt__log_base(float x, float l, float l_lo, float k, float k_lo) {
-  float e, f = gt__log_split(x, &e), h = GT__MUL(f, l);
-  float low = gt__fma_f32(f, l_lo, gt__fma_f32(f, l, -h));
-  low = gt__fma_f32(gt__log_tail(f), l, gt__fma_f32(e, k_lo, low));
-  return gt__log_edges(x, gt__fma_f32(e, k, GT__ADD(h, low)));
-}
-GT__FN float gt__log2_f32(float x) {
-  return gt__log_base(x, 0x1.715476p+0f, 0x1.4ae0c0p-26f, 1.0f, 0.0f);
-}
-GT__FN float gt__log10_f32(float x) {
-  return gt__log_base(x, 0x1.bcb7b2p-2f, -0x1.5b235ep-27f, 0x1.344000p-2f, 0x1.3509f8p-18f);
-}
-/* 1 + x = 2^e (1 + f) with f = x 2^-e + (2^-e - 1): x itself for e = 0, one rounding otherwise. */
-GT__FN float gt__log1p_f32(float x) {
-  float u = GT__ADD(1.0f, x);
-  uint32_t k = gt__log_exponent(u);
-  float s = gt__fma_f32(0.25f, gt__minus_exponent(4.0f, k), -1.0f);
-  float y = gt__log_join(GT__ADD(gt__minus_exponent(x, k), s), (float)((int32_t)k >> 23));
-  y = gt__log_edges(u, y);
-  return gt__abs_f32(x) < 0x1p-25f ? x : y;
-}
-GT__FN float gt__softplus_f32(float x) { /* log(1 + e^x) = max(x,0) + log(1 + e^-|x|) */
-  float a = gt__abs_f32(x), e = gt__exp_of(-gt__at_most(110.0f, a), 0, gt__minus);
-  return GT__ADD(x > 0.0f ? x : 0.0f, gt__log1p_f32(e));
-}
-/* a = n pi/2 + r + r_lo for 0 <= a < 2^15 (Cody and Waite). r1 is exact, a multiple of 2^-24 < 1,
- * and a multiple of the last bit of p, which makes the error of r exact as well. */
-GT__FN uint32_t gt__trig_near(float a, float *r, float *r_lo) {
-  float k = gt__fma_f32(a, 0x1.45f306p-1f, gt__rounder), n = GT__SUB(k, gt__rounder);
-  float r1 = gt__fma_f32(n, -gt__pio2_hi, a), p = GT__MUL(n, gt__pio2_mid);
-  float p_lo = gt__fma_f32(n, gt__pio2_mid, -p);
-  *r = GT__SUB(r1, p);
-  *r_lo = gt__fma_f32(n, -gt__pio2_lo, GT__SUB(GT__SUB(GT__SUB(r1, *r), p), p_lo));
-  return gt__bits_f32(k);
-}
-/* The same for 2^15 <= a < inf (Payne and Hanek): a = M 2^k with a 24-bit M. Bits of 2/pi that make
- * multiples of 4 are skipped; the next 96 times M leave quadrant and fraction in 64 bits, over 30
- * of them right, as floats stay 2^-30 away from multiples of pi/2. Masks do what a gather would. */
-GT__FN uint32_t gt__trig_far(float a, float *r, float *r_lo) {
+/* a = (n + c + b) pi/2, or n - c - b where neg is set, for 2^15 <= a < inf (Payne and Hanek): a = M 2^k
+ * with a 24-bit M. Bits of 2/pi that make multiples of 4 are skipped; the next 96 times M leave quadrant
+ * and fraction in 64 bits, over 30 of them right, as floats stay 2^-30 away from multiples of pi/2.
+ * Masks do what a gather would. */
+GT__FN uint32_t gt__trig_far_f32(float a, float *c, float *b, uint32_t *neg) {
   uint32_t w[8] = {0u, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u,
                    0xfe5163abu};
   uint32_t bits = gt__bits_f32(a), m = (bits & 0x7fffffu) | 0x800000u, e = bits >> 23;
@@ -875,217 +745,428 @@ GT__FN uint32_t gt__trig_far(float a, float *r, float *r_lo) {
   for (int i = 0; i < 4; i++) w[i] ^= (w[i] ^ w[i + 1]) & by1;
   for (int i = 0; i < 3; i++) w[i] = (w[i] << sh) | ((w[i + 1] >> 1) >> ush);
   uint64_t q = ((uint64_t)(m * w[0]) << 32) + (uint64_t)m * w[1] + (((uint64_t)m * w[2]) >> 32);
-  uint32_t n = ((uint32_t)(q >> 32) + 0x20000000u) >> 30, neg = 0u - (uint32_t)(q >> 61 & 1u);
-  q = (q << 2) ^ (((uint64_t)neg << 32) | neg);         /* |fraction|, one unit of 2^-64 off */
+  uint32_t n = ((uint32_t)(q >> 32) + 0x20000000u) >> 30, sign = 0u - (uint32_t)(q >> 61 & 1u);
+  q = (q << 2) ^ (((uint64_t)sign << 32) | sign);       /* |fraction|, one unit of 2^-64 off */
   uint32_t hi = (uint32_t)(q >> 32), lo = (uint32_t)q;
-  float c = GT__MUL((float)(int32_t)(hi >> 8), 0x1p-24f); /* 64 bits as three exact floats */
-  float b = GT__MUL((float)(int32_t)(((hi & 255u) << 16) | (lo >> 16)), 0x1p-48f);
-  b = gt__fma_f32((float)(int32_t)(lo & 0xffffu), 0x1p-64f, b);
-  float s = GT__ADD(c, b);
-  b = GT__SUB(b, GT__SUB(s, c));
-  c = GT__MUL(s, gt__pio2_hi);
-  b = gt__fma_f32(b, gt__pio2_hi, gt__fma_f32(s, gt__pio2_mid, gt__fma_f32(s, gt__pio2_hi, -c)));
-  *r = gt__neg_if_f32(c, neg);
-  *r_lo = gt__neg_if_f32(b, neg);
+  *neg = sign;
+  *c = GT__MUL((float)(int32_t)(hi >> 8), 0x1p-24f);    /* 64 bits as three exact floats */
+  *b = GT__MUL((float)(int32_t)(((hi & 255u) << 16) | (lo >> 16)), 0x1p-48f);
+  *b = gt__fma_f32((float)(int32_t)(lo & 0xffffu), 0x1p-64f, *b);
   return n;
 }
-/* a alone decides: a branch and a select agree. any: 0 if no `a` is far. Near, inf becomes NaN. */
-GT__FN uint32_t gt__trig_reduce(float a, int any, float *r, float *r_lo) {
-  uint32_t far = any & (a >= 0x1p+15f) & (a < INFINITY), n = gt__trig_near(a, r, r_lo), fn;
-  float fr, fl;
-#ifdef __CUDA_ARCH__
-  if (!far) return n;
-#endif
-  if (!any) return n;
-  fn = gt__trig_far(a, &fr, &fl);
-  *r = far ? fr : *r;
-  *r_lo = far ? fl : *r_lo;
-  return far ? fn : n;
+/* For 2^40 <= a: M has 53 bits, the next 192 leave 128, over 60 of which are right. */
+GT__FN uint64_t gt__trig_far_f64(double a, double *c, double *b, uint64_t *neg) {
+  static const uint64_t digits[] = {0, 0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041,
+    0xfe5163abdebbc561, 0xb7246e3a424dd2e0, 0x06492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484,
+    0xe99c7026b45f7e41, 0x3991d639835339f4, 0x9c845f8bbdf9283b, 0x1ff897ffde05980f, 0xef2f118b5a0a6d1f,
+    0x6d367ecf27cb09b7, 0x4f463f669e5fea2d, 0x7527bac7ebe5f17b, 0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08,
+    0x56033046fc7b6bab, 0xf0cfbc209af4361d};
+  uint64_t bits = gt__bits_f64(a), m = (bits & 0xfffffffffffffu) | 0x10000000000000u, w[3];
+  uint64_t e = bits >> 52, start = e < 1063u || e > 2046u ? 50u : e - 1013u, sh = start & 63u;
+  for (int i = 0; i < 3; i++)
+    w[i] = (digits[(start >> 6) + i] << sh) | ((digits[(start >> 6) + i + 1] >> 1) >> (63u - sh));
+  uint64_t lo = m * w[1], hi = m * w[0] + gt__high_u64(m, w[1]), more = gt__high_u64(m, w[2]);
+  lo += more;
+  hi += lo < more;
+  const uint64_t n = (hi + 0x2000000000000000u) >> 62, sign = 0u - (hi >> 61 & 1u);
+  hi = ((hi << 2) | (lo >> 62)) ^ sign;
+  lo = (lo << 2) ^ sign;
+  *neg = sign;
+  *c = GT__MUL((double)(int64_t)(hi >> 11), 0x1p-53);
+  *b = GT__MUL((double)(int64_t)(((hi & 0x7ffu) << 42) | (lo >> 22)), 0x1p-106);
+  *b = gt__fma_f64((double)(int64_t)(lo & 0x3fffffu), 0x1p-128, *b);
+  return n;
 }
-/* sin(r + r_lo + n pi/2), |r| <= pi/4: r + r^3 p(r^2), fit 2^-27.9; 1 - r^2/2 + r^4 p(r^2), 2^-33. */
-GT__FN float gt__sin_quadrant(uint32_t n, float r, float r_lo) {
-  static const float sines[] = {-0x1.555546p-3f, 0x1.110778p-7f, -0x1.995400p-13f};
-  static const float cosines[] = {0x1.55554ap-5f, -0x1.6c0c2ap-10f, 0x1.99e910p-16f};
-  float z = GT__MUL(r, r), s = GT__POLY(f32, z, sines), c = GT__POLY(f32, z, cosines);
-  s = GT__ADD(r, gt__fma_f32(GT__MUL(r, z), s, r_lo));
-  c = gt__fma_f32(GT__MUL(z, z), c, gt__fma_f32(-0.5f, z, -GT__MUL(r, r_lo)));
-  c = GT__ADD(1.0f, c);
-  return gt__neg_if_f32(n & 1u ? c : s, n << 30);
-}
-/* sin(|x| + turn pi/2), with the sign of x if that is sin(|x|). */
-GT__FN float gt__sin_of(float x, uint32_t turn, int any) {
-  float r, r_lo;
-  uint32_t n = gt__trig_reduce(gt__abs_f32(x), any, &r, &r_lo) + turn;
-  return gt__neg_if_f32(gt__sin_quadrant(n, r, r_lo), turn ? 0u : gt__bits_f32(x));
-}
-/* t = r + r^3 p(r^2), fit 2^-29; in odd quadrants -1/t, corrected for the rounding of t. */
-GT__FN float gt__tan_of(float x, int any) {
-  static const float c[] = {0x1.555560p-2f, 0x1.110da0p-3f, 0x1.bad946p-5f, 0x1.5cc660p-6f,
-                            0x1.62ad22p-7f, 0x1.af79d0p-14f, 0x1.1e6b20p-8f};
-  float r, r_lo;
-  uint32_t n = gt__trig_reduce(gt__abs_f32(x), any, &r, &r_lo);
-  float z = GT__MUL(r, r), low = gt__fma_f32(r_lo, z, r_lo);
-  float p = gt__fma_f32(GT__MUL(r, z), GT__POLY(f32, z, c), low);
-  float t = GT__ADD(r, p), q = GT__DIV(-1.0f, t);
-  p = GT__SUB(p, GT__SUB(t, r));
-  q = gt__fma_f32(q, gt__fma_f32(q, p, gt__fma_f32(q, t, 1.0f)), q);
-  return gt__neg_if_f32(n & 1u ? q : t, gt__bits_f32(x));
-}
-GT__FN float gt__sin_f32(float x) { return gt__sin_of(x, 0, 1); }
-GT__FN float gt__cos_f32(float x) { return gt__sin_of(x, 1, 1); }
-GT__FN float gt__tan_f32(float x) { return gt__tan_of(x, 1); }
-/* asin(s) for s <= 1/2: s + s^3 p(s^2), fit 2^-27.6. Above: pi/2 - 2 asin(sqrt((1-a)/2)). */
-GT__FN float gt__asin_core(float a) {
-  static const float c[] = {0x1.5555c8p-3f, 0x1.3301fep-4f, 0x1.747cc0p-5f, 0x1.8c30a0p-6f,
-                            0x1.596a96p-5f};
-  float z = a > 0.5f ? GT__MUL(GT__SUB(1.0f, a), 0.5f) : GT__MUL(a, a);
-  float s = a > 0.5f ? gt__sqrt_f32(z) : a;
-  return gt__fma_f32(GT__MUL(s, z), GT__POLY(f32, z, c), s);
-}
-GT__FN float gt__from_pio2(float t) { return GT__SUB(gt__pio2_hi, GT__SUB(t, gt__pio2_mid)); }
-GT__FN float gt__asin_f32(float x) {
-  float a = gt__abs_f32(x), t = gt__asin_core(a);
-  return gt__copysign_f32(a > 0.5f ? gt__from_pio2(GT__MUL(2.0f, t)) : t, x);
-}
-GT__FN float gt__acos_f32(float x) {
-  float a = gt__abs_f32(x), t = gt__asin_core(a);
-  float big = x < 0.0f ? GT__MUL(2.0f, gt__from_pio2(t)) : GT__MUL(2.0f, t);
-  return a > 0.5f ? big : gt__from_pio2(gt__copysign_f32(t, x));
-}
-GT__FN float gt__atan_core(float q) { /* for 0 <= q <= 1: q + q^3 p(q^2), fit 2^-26.6 */
-  static const float c[] = {-0x1.55553ep-2f, 0x1.9991e6p-3f, -0x1.2420b4p-3f,
-                            0x1.c08f2ep-4f, -0x1.58147ap-4f, 0x1.da5af6p-5f,
-                            -0x1.fdf30ap-6f, 0x1.64b6d6p-7f, -0x1.d482ccp-10f};
-  float z = GT__MUL(q, q);
-  return gt__fma_f32(GT__MUL(q, z), GT__POLY(f32, z, c), q);
-}
-GT__FN float gt__atan_f32(float x) {
-  float a = gt__abs_f32(x), t = gt__atan_core(a > 1.0f ? GT__DIV(1.0f, a) : a);
-  return gt__copysign_f32(a > 1.0f ? gt__from_pio2(t) : t, x);
-}
-GT__FN float gt__atan2_f32(float y, float x) {
-  float a = gt__abs_f32(y), b = gt__abs_f32(x), mx = a > b ? a : b, mn = a > b ? b : a;
-  float q = mx == 0.0f ? 0.0f : mn == INFINITY ? 1.0f : GT__DIV(mn, mx), t = gt__atan_core(q);
-  t = a > b ? gt__from_pio2(t) : t;
-  t = gt__bits_f32(x) >> 31 ? GT__MUL(2.0f, gt__from_pio2(GT__MUL(0.5f, t))) : t;
-  return ((x != x) | (y != y)) ? GT__ADD(x, y) : gt__copysign_f32(t, y);
-}
-/* 2^-24 Phi(-a) e^(a^2/2 + r) for 0 <= a <= 14.4, Phi the normal distribution. Without e^r it is
- * p(a)/(s(a) + k a p(a)), fit 2^-25.5, and tends to 1/(k a), so that p's error hardly counts. */
-GT__FN float gt__phi_tail(float a, float r) {
-  static const float c[] = {0x1.8p-25f, 0x1.6224acp-25f, 0x1.33ccfp-26f, 0x1.1d92f2p-28f, 0x1.eb73c8p-32f};
-  static const float s[] = {1.5f, 0x1.6683fep-1f, 0x1.688fdep-3f, 0x1.33122p-6f};
-  float p = GT__POLY(f32, a, c), k_a = GT__MUL(a, 0x1.40d956p+25f);
-  float t = gt__easy_div(p, gt__fma_f32(k_a, p, GT__POLY(f32, a, s)));
-  return gt__fma_f32(t, gt__expm1_poly(r), t);
-}
-/* Below 1: x + x p(x^2), fit 2^-27.8. Above: 1 - 2 Phi(-a sqrt 2). */
-GT__FN float gt__erf_f32(float x) {
-  static const float c[] = {0x1.06eba8p-3f, -0x1.81273ep-2f, 0x1.ce2ce6p-4f, -0x1.b7f730p-6f,
-                            0x1.53f320p-8f, -0x1.a35aacp-11f, 0x1.4790c0p-14f};
-  float a = gt__at_most(4.2f, gt__abs_f32(x)), r;
-  uint32_t n = gt__exp_split_product(-a, a, &r);
-  float small = gt__fma_f32(a, GT__POLY(f32, GT__MUL(a, a), c), a);
-  float tail = gt__phi_tail(GT__MUL(a, 0x1.6a09e6p+0f), r);
-  return gt__copysign_f32(a < 1.0f ? small : gt__fma_f32(-gt__pow2_f32(n, 25), tail, 1.0f), x);
-}
-/* x Phi(x) = max(x, 0) - |x| Phi(-|x|). The power of two times 2^24 goes to |x|, which is exact, so
- * that only the end can be rounded to a denormal. gelu(-inf) is -0. */
-GT__FN float gt__gelu_f32(float x) {
-  float a = gt__at_most(14.4f, gt__abs_f32(x)), r;
-  uint32_t n = gt__exp_split_product(GT__MUL(-0.5f, a), a, &r);
-  float scaled = GT__MUL(a, gt__pow2_f32(n, 24));
-  return gt__fma_f32(-scaled, gt__phi_tail(a, r), gt__at_least(-0.0f, x));
-}
-/* log2 of 2^e (1+f) in two floats, relative error below 2^-33. With s = f/(2+f), |s| < 0.172:
- * 2/ln2 atanh(s) = s (K + s^2 (K/3 + s^2 p(s^2))), K and K/3 and s and s^2 in two floats each. */
-GT__FN float gt__log2_two(float x, float *lo) {
-  static const float c[] = {0x1.2776c4p-1f, 0x1.a6194ep-2f, 0x1.47b1f2p-2f, 0x1.20675ep-2f};
-  const float k = 0x1.715476p+1f, k3 = 0x1.ec709ep-1f;  /* 2/ln2 and a third of it */
-  float e, f = gt__log_split(x, &e), g = GT__ADD(f, 2.0f), i = gt__easy_reciprocal(g);
-  float s = GT__MUL(f, i), g_lo = GT__SUB(f, GT__SUB(g, 2.0f));
-  float s_lo = GT__MUL(gt__fma_f32(-s, g_lo, gt__fma_f32(-s, g, f)), i);
-  float z = GT__MUL(s, s), z_lo = gt__fma_f32(GT__MUL(2.0f, s), s_lo, gt__fma_f32(s, s, -z));
-  float t = GT__MUL(z, k3);
-  float t_lo = gt__fma_f32(z_lo, k3, gt__fma_f32(z, -0x1.e2fe02p-28f, gt__fma_f32(z, k3, -t)));
-  t_lo = gt__fma_f32(GT__MUL(z, z), GT__POLY(f32, z, c), t_lo);
-  float a = GT__MUL(s, k);
-  float a_lo = gt__fma_f32(s_lo, k, gt__fma_f32(s, 0x1.4ae0c0p-25f, gt__fma_f32(s, k, -a)));
-  float b = GT__MUL(s, t);
-  float b_lo = gt__fma_f32(s_lo, t, gt__fma_f32(s, t_lo, gt__fma_f32(s, t, -b)));
-  float h = GT__ADD(a, b);
-  b_lo = GT__ADD(GT__ADD(GT__SUB(a, h), b), GT__ADD(a_lo, b_lo));
-  a = GT__ADD(e, h);
-  *lo = GT__ADD(GT__ADD(GT__SUB(e, a), h), b_lo);
-  return a;
-}
-/* 2^(y log2|x|); zeros and infinities pass through log2 as -inf and inf. */
-GT__FN float gt__pow_f32(float x, float y) {
-  float ax = gt__abs_f32(x), l_lo, l = gt__log2_two(ax, &l_lo), h, r, half = GT__MUL(0.5f, y);
-  int32_t whole = gt__rint_f32(y) == y, odd = whole & (gt__rint_f32(half) != half);
-  l = ax == 0.0f ? -INFINITY : ax == INFINITY ? INFINITY : l;
-  h = GT__MUL(l, y);
-  r = gt__exp2_of(h, gt__fma_f32(l_lo, y, gt__fma_f32(l, y, -h)));
-  r = ax == 1.0f ? 1.0f : r;                            /* also y = inf */
-  r = ((x != x) | (y != y)) ? GT__ADD(x, y) : r;
-  r = gt__neg_if_f32(r, odd ? gt__bits_f32(x) : 0u);
-  r = ((x < 0.0f) & (x > -INFINITY) & (whole == 0)) ? gt__nan_f32() : r;
-  return ((x == 1.0f) | (y == 0.0f)) ? 1.0f : r;
-}
-GT__FN float gt__hypot_f32(float x, float y) { /* scaled where squares leave the range */
-  float p = gt__abs_f32(x), q = gt__abs_f32(y), a = p > q ? p : q, b = p > q ? q : p;
-  float s = a > 0x1p+63f ? 0x1p-96f : a < 0x1p-40f ? 0x1p+96f : 1.0f;
-  float back = a > 0x1p+63f ? 0x1p+96f : a < 0x1p-40f ? 0x1p-96f : 1.0f;
-  a = GT__MUL(a, s);
-  b = GT__MUL(b, s);
-  float r = GT__MUL(gt__sqrt_f32(gt__fma_f32(a, a, GT__MUL(b, b))), back);
-  r = ((x != x) | (y != y)) ? GT__ADD(x, y) : r;
-  return ((p >= INFINITY) | (q >= INFINITY)) ? INFINITY : r;
-}
-/* -- float64: the platform's functions, within 2 ULP, not promised to be bit-equal -- */
-#define GT__F64_1(name) GT__FN64 double gt__##name##_f64(double x) { return GT__LIBM(name)(x); }
-#define GT__F64_2(name) \
-  GT__FN64 double gt__##name##_f64(double x, double y) { return GT__LIBM(name)(x, y); }
-GT__F64_1(exp) GT__F64_1(exp2) GT__F64_1(expm1) GT__F64_1(log) GT__F64_1(log2) GT__F64_1(log10)
-GT__F64_1(log1p) GT__F64_1(sin) GT__F64_1(cos) GT__F64_1(tan) GT__F64_1(asin) GT__F64_1(acos)
-GT__F64_1(atan) GT__F64_1(sinh) GT__F64_1(cosh) GT__F64_1(erf) GT__F64_1(erfc)
-GT__F64_2(pow) GT__F64_2(atan2) GT__F64_2(hypot)
-/* glibc's misses by 2.1 ULP. Near 0 the roundings of sum and quotient are put back. */
-GT__FN64 double gt__tanh_f64(double x) {
-  double a = gt__abs_f64(x), t = gt__expm1_f64(a < 0.55 ? GT__MUL(2.0, a) : 1.0);
-  double d = GT__ADD(t, 2.0), q = GT__DIV(t, d), e = gt__exp_f64(a > 20.0 ? 40.0 : GT__MUL(2.0, a));
-  q = GT__ADD(q, GT__DIV(gt__fma_f64(-q, GT__SUB(t, GT__SUB(d, 2.0)), gt__fma_f64(-q, d, t)), d));
-  e = GT__SUB(1.0, GT__DIV(2.0, GT__ADD(e, 1.0)));
-  return gt__copysign_f64(a < 0.55 ? q : e, x);
-}
-/* num / (1 + e^-x) with the roundings of product, sum and quotient put back, as in float32. */
-GT__FN64 double gt__logistic_f64(double num, double x) {
-  double e = gt__exp_f64(-gt__abs_f64(x)), d = GT__ADD(1.0, e), f = x < 0.0 ? e : 1.0;
-  double p = GT__MUL(num, f), q = GT__DIV(p, d), rest = gt__fma_f64(num, f, -p);
-  rest = GT__ADD(rest, gt__fma_f64(-q, GT__SUB(e, GT__SUB(d, 1.0)), gt__fma_f64(-q, d, p)));
-  return GT__ADD(q, GT__DIV(rest, d));
-}
-GT__FN64 double gt__sigmoid_f64(double x) { return gt__logistic_f64(1.0, x); }
-/* Far below zero the root of e^x enters twice: e^x itself is denormal long before x e^x is. */
-GT__FN64 double gt__silu_f64(double x) {
-  if (x > 40.0 || x == 0.0) return x;
-  if (!(x < -650.0)) return gt__logistic_f64(x, x);
-  x = x < -800.0 ? -800.0 : x;
-  const double h = gt__exp_f64(GT__MUL(0.5, x));
-  return GT__MUL(GT__MUL(x, h), h);
-}
-GT__FN64 double gt__softplus_f64(double x) {
-  return GT__ADD(x > 0.0 ? x : 0.0, gt__log1p_f64(gt__exp_f64(-gt__abs_f64(x))));
-}
-/* x erfc(-x/sqrt 2)/2. erfc multiplies a relative error of t by 2 t^2, so the rounding of t is put
- * right with the derivative, -2/sqrt(pi) e^(-t^2). */
-GT__FN64 double gt__gelu_f64(double x) {
-  double c = 0x1.6a09e667f3bcdp-1, a = x < -40.0 ? 40.0 : -x, t = GT__MUL(a, c);
-  double t_lo = gt__fma_f64(a, -0x1.bdd3413b26456p-55, gt__fma_f64(a, c, -t)), e;
-  e = GT__MUL(GT__MUL(1.1283791670955126, t_lo), gt__exp_f64(-GT__MUL(t, t)));
-  e = a < -40.0 ? 2.0 : GT__SUB(gt__erfc_f64(t), e);
-  return GT__MUL(x < -40.0 ? -40.0 : x, GT__MUL(0.5, e));
-}
+/* Then what they share. GT__K_S((f), (d)) is f in float and d in double, in comments f (d); T is the
+ * type, S its ending, I its bits. n, wherever it counts powers of two, need be right in its low bits
+ * alone, as those of x + rounder are, x rounded to an integer. */
+#define GT__BARE(...) __VA_ARGS__
+#define GT__K_f32(f, d) GT__BARE f
+#define GT__K_f64(f, d) GT__BARE d
+#define GT__FUNCTIONS(T, S, I) \
+  /* pi/2 = hi + mid + lo; the bits of -0; NaN by its bits: NAN keeps gcc from the shortest selects */ \
+  static const T gt__pio2_hi_##S = GT__K_##S((0x1.921fb6p+0f), (0x1.921fb54442d18p+0)); \
+  static const T gt__pio2_mid_##S = GT__K_##S((-0x1.777a5cp-25f), (0x1.1a62633145c07p-54)); \
+  static const T gt__rounder_##S = GT__K_##S((0x1.8p+23f), (0x1.8p+52)); \
+  static const I gt__minus_##S = GT__K_##S((0x80000000u), (0x8000000000000000u)); \
+  GT__FN T gt__nan_##S(void) { return gt__float_##S(GT__K_##S((0x7fc00000u), (0x7ff8000000000000u))); } \
+  GT__FN T gt__neg_if_##S(T x, I sign) { /* if the bits of `sign` have a sign */ \
+    return gt__float_##S(gt__bits_##S(x) ^ (sign & gt__minus_##S)); \
+  } \
+  /* 2^(n + more) if that is normal. */ \
+  GT__FN T gt__pow2_##S(I n, int more) { \
+    return gt__float_##S((n + GT__K_##S((127u), (1023u)) + (I)more) << GT__K_##S((23), (52))); \
+  } \
+  /* y 2^n for |n| <= 190 (1500) in two factors, so that only the last product can round. For n > 0 the \
+   * sign bit of `sign` is 0, for n < 0 it is 1; it picks 2^64 or 2^-64 (2^512 ...) as the last one. */ \
+  GT__FN T gt__scale_##S(T y, I n, I sign) { \
+    I first = (sign >> 1 & GT__K_##S((0x40000000u), (0x4000000000000000u))) | \
+              GT__K_##S((0x1f800000u), (0x1ff0000000000000u));        /* the bits of the other */ \
+    T last = gt__float_##S(GT__K_##S((0x7f000000u), (0x7fe0000000000000u)) - first); \
+    return GT__MUL(GT__MUL(y, gt__float_##S((n << GT__K_##S((23), (52))) + first)), last); \
+  } \
+  GT__FN T gt__expm1_poly_##S(T r) {     /* for |r| <= ln2/2: r + r^2 q(r), fit 2^-26 2^-56 */ \
+    static const T c[] = {GT__K_##S((0x1.fffffep-2f, 0x1.5554b2p-3f, 0x1.5556fep-5f, 0x1.1226b6p-7f, \
+      0x1.6b900cp-10f), (0x1.0000000000001p-1, 0x1.5555555555557p-3, 0x1.5555555554d37p-5, \
+      0x1.11111111100d9p-7, 0x1.6c16c16f0bdc7p-10, 0x1.a01a01abea3e2p-13, 0x1.a019f391b17cep-16, \
+      0x1.71de022876a37p-19, 0x1.28022a3b99c6bp-22, 0x1.af4dffaf0b1cep-26, 0x1.e6321cdbdc2c5p-30))}; \
+    return gt__fma_##S(GT__MUL(r, r), GT__POLY(S, r, c), r); \
+  } \
+  /* x = n ln2 + r, |r| <= ln2/2, |x| <= 300 (1500). x - n LN2_HI is exact. */ \
+  GT__FN I gt__exp_split_##S(T x, T *r) { \
+    const T log2e = GT__K_##S((0x1.715476p+0f), (0x1.71547652b82fep+0)); \
+    T k = gt__fma_##S(x, log2e, gt__rounder_##S), n = GT__SUB(k, gt__rounder_##S); \
+    *r = gt__fma_##S(n, -GT__K_##S((0x1.62e430p-1f), (0x1.62e42fefa2p-1)), x); \
+    *r = gt__fma_##S(n, -GT__K_##S((-0x1.05c610p-29f), (0x1.9ef35793c7673p-41)), *r); \
+    return gt__bits_##S(k); \
+  } \
+  /* a b = n ln2 + r. With an LN2_HI of few bits its product is exact, and a small r rounded. */ \
+  GT__FN I gt__exp_split_product_##S(T a, T b, T *r) { \
+    const T log2e = GT__K_##S((0x1.715476p+0f), (0x1.71547652b82fep+0)); \
+    T k = gt__fma_##S(GT__MUL(a, b), log2e, gt__rounder_##S), n = GT__SUB(k, gt__rounder_##S); \
+    *r = gt__fma_##S(a, b, GT__MUL(n, -GT__K_##S((0x1.62e4p-1f), (0x1.62e42fefa2p-1)))); \
+    *r = gt__fma_##S(n, -GT__K_##S((0x1.7f7d1cp-20f), (0x1.9ef35793c7673p-41)), *r); \
+    return gt__bits_##S(k); \
+  } \
+  /* 2^more e^x, no clamp; sign has the sign bit of x. */ \
+  GT__FN T gt__exp_of_##S(T x, int more, I sign) { \
+    T r; \
+    I n = gt__exp_split_##S(x, &r); \
+    return gt__scale_##S(GT__ADD((T)1, gt__expm1_poly_##S(r)), n + (I)more, sign); \
+  } \
+  GT__FN T gt__exp_##S(T x) { \
+    const T c = gt__at_most_##S(GT__K_##S((89), (710)), gt__at_least_##S(GT__K_##S((-104), (-746)), x)); \
+    return gt__exp_of_##S(c, 0, gt__bits_##S(x));    /* or compilers decide the sign three times */ \
+  } \
+  GT__FN T gt__exp_normal_##S(T x) {     /* e^x, which is to be normal */ \
+    T r; \
+    I n = gt__exp_split_##S(x, &r); \
+    return GT__MUL(GT__ADD((T)1, gt__expm1_poly_##S(r)), gt__pow2_##S(n, 0)); \
+  } \
+  /* 2^(hi+lo): the rest of hi after rounding is exact, times ln2 it goes into the same polynomial. */ \
+  GT__FN T gt__exp2_of_##S(T hi, T lo) { \
+    const T most = GT__K_##S((160), (1200)), ln2 = GT__K_##S((0x1.62e430p-1f), (0x1.62e42fefa39efp-1)); \
+    T c = gt__at_most_##S(most, gt__at_least_##S(-most, hi)), l = c == hi ? lo : (T)0; \
+    T k = GT__ADD(GT__ADD(c, l), gt__rounder_##S); \
+    T r = GT__MUL(GT__ADD(GT__SUB(c, GT__SUB(k, gt__rounder_##S)), l), ln2); \
+    return gt__scale_##S(GT__ADD((T)1, gt__expm1_poly_##S(r)), gt__bits_##S(k), gt__bits_##S(hi)); \
+  } \
+  GT__FN T gt__exp2_##S(T x) { return gt__exp2_of_##S(x, 0); } \
+  /* 2^n t + (2^n - 1), halved until the end because 2^128 is no float; tiny x, -0 too, stays. */ \
+  GT__FN T gt__expm1_##S(T x) { \
+    T r, c = gt__at_most_##S(GT__K_##S((89), (710)), gt__at_least_##S(GT__K_##S((-20), (-40)), x)); \
+    T s = gt__pow2_##S(gt__exp_split_##S(c, &r), -1); \
+    T y = GT__MUL((T)2, gt__fma_##S(s, gt__expm1_poly_##S(r), GT__SUB(s, (T)0.5))); \
+    return gt__abs_##S(x) < GT__K_##S((0x1p-25f), (0x1p-54)) ? x : y; \
+  } \
+  /* p / (1 + e). What the sum and the product with 1/d lost is put back by one step with the rest. */ \
+  GT__FN T gt__over_one_and_##S(T e, T p) { \
+    T d = GT__ADD((T)1, e), i = gt__easy_reciprocal_##S(d), q = GT__MUL(p, i); \
+    T rest = gt__fma_##S(-q, GT__SUB(e, GT__SUB(d, (T)1)), gt__fma_##S(-q, d, p)); \
+    return gt__fma_##S(rest, i, q); \
+  } \
+  /* num / (1 + e^-x); for x < 0 as num e^x / (1 + e^x), scaled last so that denormals round once. */ \
+  GT__FN T gt__logistic_##S(T num, T x) { \
+    T r; \
+    I neg = x < 0, n = gt__exp_split_##S(-gt__at_most_##S(GT__K_##S((130), (800)), gt__abs_##S(x)), &r); \
+    T p = GT__ADD((T)1, gt__expm1_poly_##S(r)), e = gt__scale_##S(p, n, gt__minus_##S); \
+    I of = neg ? n : 0u; \
+    return gt__scale_##S(gt__over_one_and_##S(e, neg ? GT__MUL(num, p) : num), of, gt__minus_##S); \
+  } \
+  /* The same for num 1, whose denormal results are e itself, so that nothing is left to scale. */ \
+  GT__FN T gt__sigmoid_##S(T x) { \
+    T a = gt__at_most_##S(GT__K_##S((104), (746)), gt__abs_##S(x)); \
+    T e = gt__exp_of_##S(-a, 0, gt__minus_##S); \
+    return gt__over_one_and_##S(e, x < 0 ? e : (T)1); \
+  } \
+  /* silu(-inf) is the limit, -0; above 20 (40) the result is x to the last bit, and -0 stays. */ \
+  GT__FN T gt__silu_##S(T x) { \
+    const T low = GT__K_##S((-130), (-800)); \
+    return ((x > GT__K_##S((20), (40))) | (x == 0)) ? x : gt__logistic_##S(x < low ? low : x, x); \
+  } \
+  /* 1 - 2/(e^2|x| + 1), and x + x^3 p(x^2) below 0.55, fit 2^-29.7 2^-55.4. */ \
+  GT__FN T gt__tanh_##S(T x) { \
+    static const T c[] = {GT__K_##S((-0x1.55554ap-2f, 0x1.110cf4p-3f, -0x1.b9209ap-5f, 0x1.58ff3ap-6f, \
+      -0x1.99e326p-8f), (-0x1.555555555549dp-2, 0x1.11111111028bep-3, -0x1.ba1ba1ad68a27p-5, \
+      0x1.664f45c13473bp-6, -0x1.226ddd1bb0095p-7, 0x1.d6c6181665544p-9, -0x1.7cf385aee025fp-10, \
+      0x1.2fa13a55f9536p-11, -0x1.b90119bb138a7p-13, 0x1.abe8f023d9ec9p-15))}; \
+    T a = gt__abs_##S(x), z = GT__MUL(a, a); \
+    T small = gt__fma_##S(GT__MUL(a, z), GT__POLY(S, z, c), a); \
+    T big = gt__exp_normal_##S(gt__at_most_##S(GT__K_##S((20), (40)), GT__MUL((T)2, a))); \
+    big = gt__fma_##S((T)-2, gt__easy_reciprocal_##S(GT__ADD(big, (T)1)), (T)1); \
+    return gt__copysign_##S(a < GT__K_##S((0.55f), (0.55)) ? small : big, x); \
+  } \
+  GT__FN T gt__cosh_##S(T x) {               /* e^|x| / 2 overflows no sooner than the result */ \
+    T h = gt__exp_of_##S(gt__at_most_##S(GT__K_##S((90), (711)), gt__abs_##S(x)), -1, 0); \
+    return GT__ADD(h, GT__DIV((T)0.25, h)); \
+  } \
+  /* Below 1, to cancel nothing: x + x^3 p(x^2), fit 2^-31 2^-62. */ \
+  GT__FN T gt__sinh_##S(T x) { \
+    static const T c[] = {GT__K_##S((0x1.555556p-3f, 0x1.1110e0p-7f, 0x1.a022bcp-13f, 0x1.756c58p-19f), \
+      (0x1.5555555555556p-3, 0x1.111111111101ep-7, 0x1.a01a01a037284p-13, 0x1.71de3a3b0393ap-19, \
+      0x1.ae646ff92c7d6p-26, 0x1.6116f25b870b5p-33, 0x1.b5c97c6ae03e4p-41))}; \
+    T a = gt__abs_##S(x), z = GT__MUL(a, a), y = gt__fma_##S(GT__MUL(a, z), GT__POLY(S, z, c), a); \
+    T h = gt__exp_of_##S(gt__at_most_##S(GT__K_##S((90), (711)), a), -1, 0); \
+    return gt__copysign_##S(a < 1 ? y : GT__SUB(h, GT__DIV((T)0.25, h)), x); \
+  } \
+  /* The exponent bits of u relative to sqrt(1/2): subtracting them leaves [sqrt(1/2), sqrt(2)). */ \
+  GT__FN I gt__log_exponent_##S(T u) { \
+    return (gt__bits_##S(u) - GT__K_##S((0x3f3504f3u), (0x3fe6a09e667f3bcdu))) & \
+           GT__K_##S((0xff800000u), (0xfff0000000000000u)); \
+  } \
+  GT__FN T gt__minus_exponent_##S(T x, I e) { return gt__float_##S(gt__bits_##S(x) - e); } \
+  GT__FN T gt__log_split_##S(T x, T *e) { /* x = 2^e (1 + f), exactly, denormals too */ \
+    I tiny = x < GT__K_##S((0x1p-126f), (0x1p-1022)); \
+    T u = tiny ? GT__MUL(x, GT__K_##S((0x1p+23f), (0x1p+52))) : x; \
+    I k = gt__log_exponent_##S(u); \
+    *e = GT__SUB(gt__exponent_##S(k), tiny ? GT__K_##S((23), (52)) : (T)0); \
+    return GT__SUB(gt__minus_exponent_##S(u, k), (T)1); \
+  } \
+  /* The logarithm's values where y, computed for a positive finite x, does not hold. */ \
+  GT__FN T gt__log_edges_##S(T x, T y) { \
+    T edge = x == 0 ? (T)-INFINITY : x < 0 ? gt__nan_##S() : x; \
+    return ((x > 0) & (x < (T)INFINITY)) ? y : edge; \
+  } \
+  GT__FN T gt__log_join_##S(T f, T e) { \
+    T low = gt__fma_##S(e, GT__K_##S((-0x1.05c610p-29f), (0x1.9ef35793c7673p-41)), gt__log_tail_##S(f)); \
+    return gt__fma_##S(e, GT__K_##S((0x1.62e430p-1f), (0x1.62e42fefa2p-1)), GT__ADD(f, low)); \
+  } \
+  GT__FN T gt__log_##S(T x) { \
+    T e, f = gt__log_split_##S(x, &e); \
+    return gt__log_edges_##S(x, gt__log_join_##S(f, e)); \
+  } \
+  /* Base b: log(1+f) times l+l_lo, the product with f in two numbers, plus e times k+k_lo. */ \
+  GT__FN T gt__log_base_##S(T x, T l, T l_lo, T k, T k_lo) { \
+    T e, f = gt__log_split_##S(x, &e), h = GT__MUL(f, l); \
+    T low = gt__fma_##S(f, l_lo, gt__fma_##S(f, l, -h)); \
+    low = gt__fma_##S(gt__log_tail_##S(f), l, gt__fma_##S(e, k_lo, low)); \
+    return gt__log_edges_##S(x, gt__fma_##S(e, k, GT__ADD(h, low))); \
+  } \
+  GT__FN T gt__log2_##S(T x) { \
+    return gt__log_base_##S(x, GT__K_##S((0x1.715476p+0f, 0x1.4ae0c0p-26f), \
+                                         (0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56)), 1, 0); \
+  } \
+  GT__FN T gt__log10_##S(T x) { \
+    return gt__log_base_##S(x, GT__K_##S( \
+      (0x1.bcb7b2p-2f, -0x1.5b235ep-27f, 0x1.344000p-2f, 0x1.3509f8p-18f), \
+      (0x1.bcb7b1526e50ep-2, 0x1.95355baaafad3p-57, 0x1.34413509f6p-2, 0x1.9fef311f12b36p-42))); \
+  } \
+  /* 1 + x = 2^e (1 + f) with f = x 2^-e + (2^-e - 1): x itself for e = 0, one rounding otherwise. */ \
+  GT__FN T gt__log1p_##S(T x) { \
+    T u = GT__ADD((T)1, x); \
+    I k = gt__log_exponent_##S(u); \
+    T s = gt__fma_##S((T)0.25, gt__minus_exponent_##S(4, k), (T)-1); \
+    T y = gt__log_join_##S(GT__ADD(gt__minus_exponent_##S(x, k), s), gt__exponent_##S(k)); \
+    y = gt__log_edges_##S(u, y); \
+    return gt__abs_##S(x) < GT__K_##S((0x1p-25f), (0x1p-54)) ? x : y; \
+  } \
+  GT__FN T gt__softplus_##S(T x) {           /* log(1 + e^x) = max(x,0) + log(1 + e^-|x|) */ \
+    T a = gt__at_most_##S(GT__K_##S((110), (750)), gt__abs_##S(x)); \
+    return GT__ADD(x > 0 ? x : (T)0, gt__log1p_##S(gt__exp_of_##S(-a, 0, gt__minus_##S))); \
+  } \
+  /* log2 of 2^e (1+f) in two numbers, relative error below 2^-33 2^-62. With s = f/(2+f), |s| < 0.172: \
+   * 2/ln2 atanh(s) = s (K + s^2 (K/3 + s^2 p(s^2))), K and K/3 and s and s^2 in two numbers each. */ \
+  GT__FN T gt__log2_two_##S(T x, T *lo) { \
+    static const T c[] = {GT__K_##S((0x1.2776c4p-1f, 0x1.a6194ep-2f, 0x1.47b1f2p-2f, 0x1.20675ep-2f), \
+      (0x1.2776c50ef9d25p-1, 0x1.a61762a759648p-2, 0x1.484b1421b06c1p-2, 0x1.0c9a63ce47cc8p-2, \
+      0x1.c69f8f507bef4p-3, 0x1.87b072aac384p-3, 0x1.85ec1e336dbbfp-3))}; \
+    const T k = GT__K_##S((0x1.715476p+1f), (0x1.71547652b82fep+1));  /* 2/ln2 and a third of it */ \
+    const T k_lo = GT__K_##S((0x1.4ae0c0p-25f), (0x1.777d0ffda0d24p-55)); \
+    const T k3 = GT__K_##S((0x1.ec709ep-1f), (0x1.ec709dc3a03fdp-1)); \
+    const T k3_lo = GT__K_##S((-0x1.e2fe02p-28f), (0x1.d27f05548af0cp-55)); \
+    T e, f = gt__log_split_##S(x, &e), g = GT__ADD(f, (T)2), i = gt__easy_reciprocal_##S(g); \
+    T s = GT__MUL(f, i), g_lo = GT__SUB(f, GT__SUB(g, (T)2)); \
+    T s_lo = GT__MUL(gt__fma_##S(-s, g_lo, gt__fma_##S(-s, g, f)), i); \
+    T z = GT__MUL(s, s), z_lo = gt__fma_##S(GT__MUL((T)2, s), s_lo, gt__fma_##S(s, s, -z)); \
+    T t = GT__MUL(z, k3); \
+    T t_lo = gt__fma_##S(z_lo, k3, gt__fma_##S(z, k3_lo, gt__fma_##S(z, k3, -t))); \
+    t_lo = gt__fma_##S(GT__MUL(z, z), GT__POLY(S, z, c), t_lo); \
+    T a = GT__MUL(s, k); \
+    T a_lo = gt__fma_##S(s_lo, k, gt__fma_##S(s, k_lo, gt__fma_##S(s, k, -a))); \
+    T b = GT__MUL(s, t); \
+    T b_lo = gt__fma_##S(s_lo, t, gt__fma_##S(s, t_lo, gt__fma_##S(s, t, -b))); \
+    T h = GT__ADD(a, b); \
+    b_lo = GT__ADD(GT__ADD(GT__SUB(a, h), b), GT__ADD(a_lo, b_lo)); \
+    a = GT__ADD(e, h); \
+    *lo = GT__ADD(GT__ADD(GT__SUB(e, a), h), b_lo); \
+    return a; \
+  } \
+  /* 2^(y log2|x|); zeros and infinities pass through log2 as -inf and inf. */ \
+  GT__FN T gt__pow_##S(T x, T y) { \
+    const T inf = (T)INFINITY; \
+    T ax = gt__abs_##S(x), l_lo, l = gt__log2_two_##S(ax, &l_lo), h, r, half = GT__MUL((T)0.5, y); \
+    I whole = gt__rint_##S(y) == y, odd = whole & (gt__rint_##S(half) != half); \
+    l = ax == 0 ? -inf : ax == inf ? inf : l; \
+    h = GT__MUL(l, y); \
+    r = gt__exp2_of_##S(h, gt__fma_##S(l_lo, y, gt__fma_##S(l, y, -h))); \
+    r = ax == 1 ? (T)1 : r;                               /* also y = inf */ \
+    r = ((x != x) | (y != y)) ? GT__ADD(x, y) : r; \
+    r = gt__neg_if_##S(r, odd ? gt__bits_##S(x) : 0u); \
+    r = ((x < 0) & (x > -inf) & (whole == 0)) ? gt__nan_##S() : r; \
+    return ((x == 1) | (y == 0)) ? (T)1 : r; \
+  } \
+  /* a = n pi/2 + r + r_lo for 0 <= a < 2^15 (2^40) by Cody and Waite. r1 is exact, a multiple of 2^-24 \
+   * (2^-52) < 1, and a multiple of the last bit of p, which makes the error of r exact as well. */ \
+  GT__FN I gt__trig_near_##S(T a, T *r, T *r_lo) { \
+    const T two_over_pi = GT__K_##S((0x1.45f306p-1f), (0x1.45f306dc9c883p-1)); \
+    const T pio2_lo = GT__K_##S((-0x1.ee59dap-50f), (-0x1.f1976b7ed8fbcp-110)); \
+    T k = gt__fma_##S(a, two_over_pi, gt__rounder_##S), n = GT__SUB(k, gt__rounder_##S); \
+    T r1 = gt__fma_##S(n, -gt__pio2_hi_##S, a), p = GT__MUL(n, gt__pio2_mid_##S); \
+    T p_lo = gt__fma_##S(n, gt__pio2_mid_##S, -p); \
+    *r = GT__SUB(r1, p); \
+    *r_lo = gt__fma_##S(n, -pio2_lo, GT__SUB(GT__SUB(GT__SUB(r1, *r), p), p_lo)); \
+    return gt__bits_##S(k); \
+  } \
+  /* a alone decides: a branch and a select agree. any: 0 if no `a` is far. Near, inf becomes NaN. */ \
+  GT__FN I gt__trig_reduce_##S(T a, int any, T *r, T *r_lo) { \
+    I far = any & (a >= GT__K_##S((0x1p+15f), (0x1p+40))) & (a < (T)INFINITY); \
+    I n = gt__trig_near_##S(a, r, r_lo), fn, neg; \
+    T b, c, s, p; \
+    if (!any || (GT__BRANCHES && !far)) return n; \
+    fn = gt__trig_far_##S(a, &c, &b, &neg); \
+    s = GT__ADD(c, b); \
+    b = GT__SUB(b, GT__SUB(s, c)); \
+    p = GT__MUL(s, gt__pio2_hi_##S); \
+    c = gt__fma_##S(s, gt__pio2_mid_##S, gt__fma_##S(s, gt__pio2_hi_##S, -p)); \
+    *r = far ? gt__neg_if_##S(p, neg) : *r; \
+    *r_lo = far ? gt__neg_if_##S(gt__fma_##S(b, gt__pio2_hi_##S, c), neg) : *r_lo; \
+    return far ? fn : n; \
+  } \
+  /* sin(r + r_lo + n pi/2), |r| <= pi/4: r + r^3 p(r^2), fit 2^-27.9 2^-57.9; 1 - r^2/2 + r^4 p(r^2), \
+   * 2^-33 2^-63. */ \
+  GT__FN T gt__sin_quadrant_##S(I n, T r, T r_lo) { \
+    static const T sines[] = {GT__K_##S((-0x1.555546p-3f, 0x1.110778p-7f, -0x1.995400p-13f), \
+      (-0x1.5555555555548p-3, 0x1.111111110f72fp-7, -0x1.a01a019be8fbdp-13, 0x1.71de35550a909p-19, \
+      -0x1.ae5e4b6974cb9p-26, 0x1.5d8b4d44e4125p-33))}; \
+    static const T cosines[] = {GT__K_##S((0x1.55554ap-5f, -0x1.6c0c2ap-10f, 0x1.99e910p-16f), \
+      (0x1.555555555554bp-5, -0x1.6c16c16c15006p-10, 0x1.a01a019c8ca38p-16, -0x1.27e4f7ef2deaap-22, \
+      0x1.1ee9d9de5c619p-29, -0x1.8fa560394b32fp-37))}; \
+    T z = GT__MUL(r, r), s = GT__POLY(S, z, sines), c = GT__POLY(S, z, cosines); \
+    s = GT__ADD(r, gt__fma_##S(GT__MUL(r, z), s, r_lo)); \
+    c = gt__fma_##S(GT__MUL(z, z), c, gt__fma_##S((T)-0.5, z, -GT__MUL(r, r_lo))); \
+    c = GT__ADD((T)1, c); \
+    return gt__neg_if_##S(n & 1u ? c : s, n << GT__K_##S((30), (62))); \
+  } \
+  /* sin(|x| + turn pi/2), with the sign of x if that is sin(|x|). */ \
+  GT__FN T gt__sin_of_##S(T x, I turn, int any) { \
+    T r, r_lo; \
+    I n = gt__trig_reduce_##S(gt__abs_##S(x), any, &r, &r_lo) + turn; \
+    return gt__neg_if_##S(gt__sin_quadrant_##S(n, r, r_lo), turn ? 0u : gt__bits_##S(x)); \
+  } \
+  /* t = r + r^3 p(r^2), fit 2^-29 2^-55; in odd quadrants -1/t, corrected for the rounding of t. */ \
+  GT__FN T gt__tan_of_##S(T x, int any) { \
+    static const T c[] = {GT__K_##S((0x1.555560p-2f, 0x1.110da0p-3f, 0x1.bad946p-5f, 0x1.5cc660p-6f, \
+      0x1.62ad22p-7f, 0x1.af79d0p-14f, 0x1.1e6b20p-8f), (0x1.55555555554eep-2, 0x1.111111111868fp-3, \
+      0x1.ba1ba1b43f815p-5, 0x1.664f49b096130p-6, 0x1.226e1175c5c29p-7, 0x1.d6d953d3aa667p-9, \
+      0x1.7d59d7a2f19f0p-10, 0x1.38074cf54b8a1p-11, 0x1.d1da80d078261p-13, 0x1.1f5e88488388fp-13, \
+      -0x1.c69ad678b10e4p-16, 0x1.79ef7076c177cp-14, -0x1.7b6c3dc5f5b72p-15, 0x1.5f75bccc12571p-16))}; \
+    T r, r_lo; \
+    I n = gt__trig_reduce_##S(gt__abs_##S(x), any, &r, &r_lo); \
+    T z = GT__MUL(r, r), low = gt__fma_##S(r_lo, z, r_lo); \
+    T p = gt__fma_##S(GT__MUL(r, z), GT__POLY(S, z, c), low); \
+    T t = GT__ADD(r, p), q = GT__DIV((T)-1, t); \
+    p = GT__SUB(p, GT__SUB(t, r)); \
+    q = gt__fma_##S(q, gt__fma_##S(q, p, gt__fma_##S(q, t, (T)1)), q); \
+    return gt__neg_if_##S(n & 1u ? q : t, gt__bits_##S(x)); \
+  } \
+  GT__FN T gt__sin_##S(T x) { return gt__sin_of_##S(x, 0, 1); } \
+  GT__FN T gt__cos_##S(T x) { return gt__sin_of_##S(x, 1, 1); } \
+  GT__FN T gt__tan_##S(T x) { return gt__tan_of_##S(x, 1); } \
+  /* asin(s) to 1/2 (0.54): s + s^3 p(s^2), fit 2^-27.6 2^-56.1; above pi/2 - 2 asin(sqrt((1-a)/2)). */ \
+  static const T gt__asin_far_##S = GT__K_##S((0.5f), (0.5404)); \
+  GT__FN T gt__asin_core_##S(T a) { \
+    static const T c[] = {GT__K_##S((0x1.5555c8p-3f, 0x1.3301fep-4f, 0x1.747cc0p-5f, 0x1.8c30a0p-6f, \
+      0x1.596a96p-5f), (0x1.55555555556ccp-3, 0x1.3333333302a5fp-4, 0x1.6db6db90dab32p-5, \
+      0x1.f1c70fa8c088ep-6, 0x1.6e8d012d49207p-6, 0x1.1c36c5a16c621p-6, 0x1.cbcf3d4079ba3p-7, \
+      0x1.6892bb36a37a7p-7, 0x1.a5522dd053c18p-7, -0x1.df1f9ecd7694cp-9, 0x1.3b8b1fa9ed4a3p-5, \
+      -0x1.630d6bebcb546p-5, 0x1.76e0ab6d3aeccp-5))}; \
+    T z = a > gt__asin_far_##S ? GT__MUL(GT__SUB((T)1, a), (T)0.5) : GT__MUL(a, a); \
+    T s = a > gt__asin_far_##S ? gt__sqrt_##S(z) : a; \
+    return gt__fma_##S(GT__MUL(s, z), GT__POLY(S, z, c), s); \
+  } \
+  GT__FN T gt__from_pio2_##S(T t) { return GT__SUB(gt__pio2_hi_##S, GT__SUB(t, gt__pio2_mid_##S)); } \
+  GT__FN T gt__asin_##S(T x) { \
+    T a = gt__abs_##S(x), t = gt__asin_core_##S(a); \
+    return gt__copysign_##S(a > gt__asin_far_##S ? gt__from_pio2_##S(GT__MUL((T)2, t)) : t, x); \
+  } \
+  GT__FN T gt__acos_##S(T x) { \
+    T a = gt__abs_##S(x), t = gt__asin_core_##S(a); \
+    T big = x < 0 ? GT__MUL((T)2, gt__from_pio2_##S(t)) : GT__MUL((T)2, t); \
+    return a > gt__asin_far_##S ? big : gt__from_pio2_##S(gt__copysign_##S(t, x)); \
+  } \
+  GT__FN T gt__atan_core_##S(T q) {      /* for 0 <= q <= 1: q + q^3 p(q^2), fit 2^-26.6 2^-53.9 */ \
+    static const T c[] = {GT__K_##S((-0x1.55553ep-2f, 0x1.9991e6p-3f, -0x1.2420b4p-3f, 0x1.c08f2ep-4f, \
+      -0x1.58147ap-4f, 0x1.da5af6p-5f, -0x1.fdf30ap-6f, 0x1.64b6d6p-7f, -0x1.d482ccp-10f), \
+      (-0x1.5555555555526p-2, 0x1.99999999955b7p-3, -0x1.249249237f626p-3, 0x1.c71c717fd14c2p-4, \
+      -0x1.745d11ae89301p-4, 0x1.3b13669aa5453p-4, -0x1.110e51285811bp-4, 0x1.e1bba64d2def2p-5, \
+      -0x1.ae5e70402f0e8p-5, 0x1.82dac26860149p-5, -0x1.59a3962bd6b26p-5, 0x1.2c2d0cd5af654p-5, \
+      -0x1.e9f45f4050e45p-6, 0x1.6834554e3f410p-6, -0x1.c77ea98ba04e0p-7, 0x1.d7a284847d845p-8, \
+      -0x1.7a288178923d0p-9, 0x1.b3f31b042c523p-11, -0x1.3f457cce81208p-13, 0x1.bc363c5a83eeap-17))}; \
+    T z = GT__MUL(q, q); \
+    return gt__fma_##S(GT__MUL(q, z), GT__POLY(S, z, c), q); \
+  } \
+  GT__FN T gt__atan_##S(T x) { \
+    T a = gt__abs_##S(x), t = gt__atan_core_##S(a > 1 ? GT__DIV((T)1, a) : a); \
+    return gt__copysign_##S(a > 1 ? gt__from_pio2_##S(t) : t, x); \
+  } \
+  GT__FN T gt__atan2_##S(T y, T x) { \
+    T a = gt__abs_##S(y), b = gt__abs_##S(x), mx = a > b ? a : b, mn = a > b ? b : a; \
+    T q = mx == 0 ? (T)0 : mn == (T)INFINITY ? (T)1 : GT__DIV(mn, mx), t = gt__atan_core_##S(q); \
+    t = a > b ? gt__from_pio2_##S(t) : t; \
+    t = gt__bits_##S(x) & gt__minus_##S ? GT__MUL((T)2, gt__from_pio2_##S(GT__MUL((T)0.5, t))) : t; \
+    return ((x != x) | (y != y)) ? GT__ADD(x, y) : gt__copysign_##S(t, y); \
+  } \
+  /* 2^-24 (2^-64) Phi(-a) e^(a^2/2 + r) for 0 <= a <= 14.4 (38.7), Phi the normal distribution. Without \
+   * e^r it is p(a)/(s(a) + k a p(a)), fit 2^-25.5 2^-57.8, and tends to 1/(k a), so that p's error \
+   * hardly counts. */ \
+  GT__FN T gt__phi_tail_##S(T a, T r) { \
+    static const T c[] = {GT__K_##S((0x1.8p-25f, 0x1.6224acp-25f, 0x1.33ccfp-26f, 0x1.1d92f2p-28f, \
+      0x1.eb73c8p-32f), (0x1p-64, 0x1.b1ab2c6b45689p-64, 0x1.6b5b2eb57a8d7p-64, 0x1.85e38c0212223p-65, \
+      0x1.26235e980cff8p-66, 0x1.44bbeaeeecf38p-68, 0x1.096f403a2d411p-70, 0x1.3dcb15d28f139p-73, \
+      0x1.0be29c276fff1p-76, 0x1.217a8749f4267p-80, 0x1.34eee0879ce6ep-85))}; \
+    static const T s[] = {GT__K_##S((1.5f, 0x1.6683fep-1f, 0x1.688fdep-3f, 0x1.33122p-6f), (2, \
+      0x1.3d14240a84abp+1, 0x1.91a68fb573f36p+0, 0x1.4a49600e81dcdp-1, 0x1.7efc7dcf96444p-3, \
+      0x1.424c8d0d8f150p-5, 0x1.88a03fdeeb07ep-8, 0x1.4e3b59d532ef6p-11, 0x1.6acec2857380dp-15, \
+      0x1.8330b37b3b62ep-20))}; \
+    T p = GT__POLY(S, a, c), k_a = GT__MUL(a, GT__K_##S((0x1.40d956p+25f), (0x1.40d931ff62706p+65))); \
+    T t = gt__easy_div_##S(p, gt__fma_##S(k_a, p, GT__POLY(S, a, s))); \
+    return gt__fma_##S(t, gt__expm1_poly_##S(r), t); \
+  } \
+  /* Below 1: x + x p(x^2), fit 2^-27.8 2^-55.8. Above: 1 - 2 Phi(-a sqrt 2). */ \
+  GT__FN T gt__erf_##S(T x) { \
+    static const T c[] = {GT__K_##S((0x1.06eba8p-3f, -0x1.81273ep-2f, 0x1.ce2ce6p-4f, -0x1.b7f730p-6f, \
+      0x1.53f320p-8f, -0x1.a35aacp-11f, 0x1.4790c0p-14f), (0x1.06eba8214db68p-3, -0x1.812746b03799dp-2, \
+      0x1.ce2f21a03f8bap-4, -0x1.b82ce311a96c3p-6, 0x1.565bcceee5fb1p-8, -0x1.c02daebd270f9p-11, \
+      0x1.f9a297d64929cp-14, -0x1.f4c84a657c1f1p-17, 0x1.b96ccf681dc1fp-20, -0x1.5b97ffd0c063ap-23, \
+      0x1.d43f5a1f2b78dp-27, -0x1.a39459f0842c2p-31))}; \
+    T a = gt__at_most_##S(GT__K_##S((4.2f), (6)), gt__abs_##S(x)), r; \
+    I n = gt__exp_split_product_##S(-a, a, &r); \
+    T small = gt__fma_##S(a, GT__POLY(S, GT__MUL(a, a), c), a); \
+    T tail = gt__phi_tail_##S(GT__MUL(a, GT__K_##S((0x1.6a09e6p+0f), (0x1.6a09e667f3bcdp+0))), r); \
+    T big = gt__fma_##S(-gt__pow2_##S(n, GT__K_##S((25), (65))), tail, (T)1); \
+    return gt__copysign_##S(a < 1 ? small : big, x); \
+  } \
+  /* x Phi(x) = max(x, 0) - |x| Phi(-|x|). The power of two times 2^24 (2^64) goes to |x|, which is \
+   * exact, so that only the end can be rounded to a denormal. gelu(-inf) is -0. */ \
+  GT__FN T gt__gelu_##S(T x) { \
+    T a = gt__at_most_##S(GT__K_##S((14.4f), (38.7)), gt__abs_##S(x)), r; \
+    I n = gt__exp_split_product_##S(GT__MUL((T)-0.5, a), a, &r); \
+    T scaled = GT__MUL(a, gt__pow2_##S(n, GT__K_##S((24), (64)))); \
+    return gt__fma_##S(-scaled, gt__phi_tail_##S(a, r), gt__at_least_##S((T)-0.0, x)); \
+  } \
+  GT__FN T gt__hypot_##S(T x, T y) {         /* scaled where squares leave the range */ \
+    const T inf = (T)INFINITY, up = GT__K_##S((0x1p+96f), (0x1p+600)); \
+    const T down = GT__K_##S((0x1p-96f), (0x1p-600)); \
+    T p = gt__abs_##S(x), q = gt__abs_##S(y), a = p > q ? p : q, b = p > q ? q : p; \
+    const I large = a > GT__K_##S((0x1p+63f), (0x1p+511)), tiny = a < GT__K_##S((0x1p-40f), (0x1p-480)); \
+    T s = large ? down : tiny ? up : (T)1, back = large ? up : tiny ? down : (T)1; \
+    a = GT__MUL(a, s); \
+    b = GT__MUL(b, s); \
+    T r = GT__MUL(gt__sqrt_##S(gt__fma_##S(a, a, GT__MUL(b, b))), back); \
+    r = ((x != x) | (y != y)) ? GT__ADD(x, y) : r; \
+    return ((p >= inf) | (q >= inf)) ? inf : r; \
+  }
+GT__FUNCTIONS(float, f32, uint32_t) GT__FUNCTIONS(double, f64, uint64_t)
 /* -- conversions -- */
 /* The exponent is moved by an exact product with 2^112, which also makes denormals normal. */
 GT__FN float gt__f16_to_f32(uint16_t h) {
@@ -1159,39 +1240,18 @@ GT__FN float gt__normal_f32(uint32_t w0, uint32_t w1) {
   float u = GT__ADD(GT__MUL((float)(int32_t)(w0 >> 16), 0x1p-16f),
            GT__MUL((float)(int32_t)((w0 & 0xffffu) + 1u), 0x1p-32f)), e, f, r;
   int32_t v = (int32_t)(w1 >> 8), n = (v + 0x200000) >> 22;
-  f = gt__log_split(u, &e);
-  r = gt__sqrt_f32(GT__MUL(-2.0f, gt__log_join(f, e)));
+  f = gt__log_split_f32(u, &e);
+  r = gt__sqrt_f32(GT__MUL(-2.0f, gt__log_join_f32(f, e)));
   f = GT__MUL((float)(v - n * 0x400000), 0x1.921fb6p-22f);
-  return GT__MUL(r, gt__sin_quadrant((uint32_t)n + 1u, f, 0.0f));
+  return GT__MUL(r, gt__sin_quadrant_f32((uint32_t)n + 1u, f, 0.0f));
 }
-/* The same in double from strict operations alone, so equal everywhere too (4 ULP). log(1+f) =
- * f - s (f - r) with s = f/(2+f), r = 2 s^2/3 + 2 s^4/5 ...; sine and cosine by their series. */
-GT__FN64 double gt__log_unit_f64(double u) {
-  static const double c[] = {2.0 / 3, 2.0 / 5, 2.0 / 7, 2.0 / 9, 2.0 / 11, 2.0 / 13, 2.0 / 15,
-                             2.0 / 17, 2.0 / 19, 2.0 / 21};
-  uint64_t b = gt__bits_f64(u), k = (b - 0x3fe6a09e667f3bcdu) & 0xfff0000000000000u;
-  double f = GT__SUB(gt__float_f64(b - k), 1.0), e = (double)((int64_t)k >> 52);
-  double s = GT__DIV(f, GT__ADD(2.0, f)), z = GT__MUL(s, s), r = GT__MUL(z, GT__POLY(f64, z, c));
-  r = gt__fma_f64(s, GT__SUB(f, r), GT__MUL(e, -0x1.9ef35793c7673p-41));
-  return gt__fma_f64(e, 0x1.62e42fefa2p-1, GT__SUB(f, r));
-}
-GT__FN64 double gt__cos_turns_f64(int64_t v) { /* of v 2^-53 turns */
-  static const double sines[] = {-1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880, -1.0 / 39916800,
-                                 1.0 / 6227020800, -1.0 / 1307674368000, 1.0 / 355687428096000};
-  static const double cosines[] = {1.0 / 24, -1.0 / 720, 1.0 / 40320, -1.0 / 3628800,
-                                   1.0 / 479001600, -1.0 / 87178291200, 1.0 / 20922789888000};
-  int64_t n = (v + 0x4000000000000) >> 51;
-  double t = GT__MUL((double)(v - n * 0x8000000000000), 0x1.921fb54442d18p-51), z = GT__MUL(t, t);
-  double s = GT__POLY(f64, z, sines), c = GT__POLY(f64, z, cosines);
-  s = gt__fma_f64(GT__MUL(s, z), t, t);
-  c = GT__ADD(1.0, gt__fma_f64(GT__MUL(z, z), c, GT__MUL(-0.5, z)));
-  c = n & 1 ? -s : c;
-  return n & 2 ? -c : c;
-}
-GT__FN64 double gt__normal_f64(const uint32_t w[4]) {
-  double u = GT__MUL((double)(gt__53_bits(w) + 1), 0x1p-53);
-  double r = gt__sqrt_f64(GT__MUL(-2.0, gt__log_unit_f64(u)));
-  return GT__MUL(r, gt__cos_turns_f64(gt__53_bits(w + 2)));
+/* The same with u and v of 53 bits. */
+GT__FN double gt__normal_f64(const uint32_t w[4]) {
+  double u = GT__MUL((double)(gt__53_bits(w) + 1), 0x1p-53), e, f = gt__log_split_f64(u, &e), t;
+  int64_t v = gt__53_bits(w + 2), n = (v + 0x4000000000000) >> 51;
+  t = GT__MUL((double)(v - n * 0x8000000000000), 0x1.921fb54442d18p-51);
+  u = gt__sqrt_f64(GT__MUL(-2.0, gt__log_join_f64(f, e)));
+  return GT__MUL(u, gt__sin_quadrant_f64((uint64_t)n + 1u, t, 0.0));
 }
 
 /* ---- >>machine ---------------------------------------------------------------------------------
@@ -1332,9 +1392,8 @@ GT__FN double gt__random_f64(int op, uint64_t seed, uint64_t counter) {
 GT__FN int64_t gt__random_i64(uint64_t seed, uint64_t counter, int64_t low, int64_t range) {
   uint32_t w[4];
   gt__philox(seed, counter, w);
-  const uint64_t a = w[0], b = w[1], c = (uint64_t)range >> 32, d = (uint32_t)range;
-  const uint64_t mid = a * d + (b * d >> 32), rest = b * c + (uint32_t)mid;
-  return gt__add_i64(low, (int64_t)(range ? a * c + (mid >> 32) + (rest >> 32) : a << 32 | b));
+  const uint64_t bits = (uint64_t)w[0] << 32 | w[1];
+  return gt__add_i64(low, (int64_t)(range ? gt__high_u64(bits, (uint64_t)range) : bits));
 }
 /* A fold's identity and step. Of equals argmax and argmin take the lowest index; a NaN wins. */
 #define GT__FOLDS(T, suffix, LOWEST, HIGHEST, ADD, MUL) \
@@ -1527,8 +1586,8 @@ typedef struct { const char *name; const gt__cpu_loops *loops[3]; int amx; } gt_
 enum { GT__FROM = GT__OPS, GT__TO = GT__FROM + GT_DTYPES,     /* + dtype */
        GT__OP_mul_add = GT__TO + GT_DTYPES,     /* two steps in one loop, each of them rounded */
        GT__OP_less, GT__OP_over, GT__OP_exp_less,   /* a - b, a / b, exp(a - b), b one number */
-       GT__OP_near_exp, GT__OP_near_exp_less,       /* of floats below 87, so without limits */
-       GT__OP_near_sin, GT__OP_near_cos, GT__OP_near_tan,   /* below 2^15 */
+       GT__OP_near_exp, GT__OP_near_exp_less,       /* of values below 87 (708), so without limits */
+       GT__OP_near_sin, GT__OP_near_cos, GT__OP_near_tan,   /* below 2^15 (2^40) */
        GT__FOLD_TOP = GT__FOLD_ALL + 1 };           /* one of the largest; a NaN may be left out */
 static int gt__cpu_near(int op) { /* these three follow each other in the table, too */
   return op >= GT__OP_sin && op <= GT__OP_tan ? GT__OP_near_sin + (op - GT__OP_sin)
@@ -1792,26 +1851,28 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
       int op, void *out, const void *pa, const void *pb, const void *pc, int64_t n) { \
     typedef value T; \
     const int64_t whole = n & ~(int64_t)(GT__GROUP - 1); \
-    if (sizeof(T) == 4 && gt__cpu_near(op) != op) { \
-      const float less = op == GT__OP_exp_less ? *(const gt__f32 *)pb : 0.0f; \
-      const float most = gt__cpu_near(op) < GT__OP_near_sin ? 87.0f : 0x1p15f; \
-      int far = 0; \
+    if (gt__cpu_near(op) != op) { \
+      const T less = op == GT__OP_exp_less ? *(const T *)pb : (T)0; \
+      const T most = (T)(gt__cpu_near(op) < GT__OP_near_sin ? sizeof(T) == 4 ? 87 : 708 \
+                                                            : sizeof(T) == 4 ? 0x1p15 : 0x1p40); \
+      T far = GT__EITHER(0, 1); \
+      (void)less, (void)most; \
       for (int64_t i = 0; i < whole; i++) \
-        far |= !(gt__abs_f32(((const gt__f32 *)pa)[i] - less) < most); \
-      if (!far) op = gt__cpu_near(op); \
+        GT__EITHER(far = !(GT__F(abs)(((const T *)pa)[i] - less) < most) ? (T)1 : far, (void)i); \
+      if (far == 0) op = gt__cpu_near(op); \
     } \
     switch (op) { \
       GT__OPERATIONS(GT__STEP) \
       GT__MEMORY_TYPES(GT__CONVERTS, type) \
       GT__STEP(mul_add, 3, ARITH, LIGHT, GT__ADD(GT__MUL(a, b), c), \
                gt__add_i64(gt__mul_i64(a, b), c)) \
-      GT__STEP(near_sin, 1, FLOAT, HEAVY, gt__sin_of((float)a, 0, 0), a) \
-      GT__STEP(near_cos, 1, FLOAT, HEAVY, gt__sin_of((float)a, 1, 0), a) \
-      GT__STEP(near_tan, 1, FLOAT, HEAVY, gt__tan_of((float)a, 0), a) \
+      GT__STEP(near_sin, 1, FLOAT, HEAVY, gt__sin_of_##type(a, 0, 0), a) \
+      GT__STEP(near_cos, 1, FLOAT, HEAVY, gt__sin_of_##type(a, 1, 0), a) \
+      GT__STEP(near_tan, 1, FLOAT, HEAVY, gt__tan_of_##type(a, 0), a) \
       GT__BY(less, GT__SUB(a, b)) GT__BY(over, GT__DIV(a, b)) \
       GT__BY(exp_less, GT__F(exp)(GT__SUB(a, b))) \
-      GT__BY(near_exp_less, gt__exp_normal((float)GT__SUB(a, b))) \
-      GT__STEP(near_exp, 1, FLOAT, HEAVY, gt__exp_normal((float)a), a) \
+      GT__BY(near_exp_less, gt__exp_normal_##type(GT__SUB(a, b))) \
+      GT__STEP(near_exp, 1, FLOAT, HEAVY, gt__exp_normal_##type(a), a) \
     } \
   } \
   static target GT__OPTIMIZE("off") void gt__cpu_fold_##type##_##isa( \
@@ -2088,11 +2149,8 @@ static int gt__cpu_lies(const gt__operand *x, int ndim, const int64_t *size) {
 static void gt__cpu_begin(gt__cpu_eval *e, const gt__map_args *m, int given, int kept) {
   const gt__program *p = &m->program;
   const int64_t n = gt__cpu_round(gt__cpu_least(m->count, GT__BLOCK), GT__GROUP);
-  e->loops = gt__cpu_choose()->loops[p->compute];
-  e->m = m;
-  e->width = e->loops->width;
-  e->given = given;
-  e->kept = kept;
+  e->loops = gt__cpu_choose()->loops[p->compute], e->m = m;
+  e->width = e->loops->width, e->given = given, e->kept = kept;
   for (int k = 0; k < GT__SLOTS; k++) e->slot[k] = e->buffer[k];
   e->out = gt__cpu_lies(&m->out, m->ndim, m->size);
   e->past = e->out == GT__IN_LINE && gt__cpu_goes_past(&m->out, m->count);
@@ -2258,8 +2316,7 @@ static void gt__cpu_tiles_task(const void *context, gt__cpu_range items) {
       const int64_t bytes = gt__cpu_bytes(from);
       gt__cpu_turn(bytes, tile, gt__cpu_at(from, at, m.ndim, size), rows, columns, from->stride + x);
       memset(to->stride, 0, sizeof to->stride);
-      to->stride[x] = GT__TURN_PITCH;
-      to->stride[y] = 1;
+      to->stride[x] = GT__TURN_PITCH, to->stride[y] = 1;
       to->data = tile - (i * GT__TURN_PITCH + j) * bytes;
     }
     for (int64_t r = 0; r < rows; r++, at += size[y])
@@ -2272,8 +2329,7 @@ static void gt__cpu_tiles_task(const void *context, gt__cpu_range items) {
 static int gt__cpu_by_tiles(const gt__map_args *m, int operands, int threads) {
   const int x = m->ndim - 2;
   gt__cpu_tiles t;
-  t.n_turned = 0;
-  t.rows = GT__GROUP;
+  t.n_turned = 0, t.rows = GT__GROUP;
   for (int k = 0; k < operands && x >= 0 && m->size[x] >= 8; k++) {
     const int64_t *stride = m->in[k].stride + x, bytes = gt__cpu_bytes(&m->in[k]);
     const int least = bytes < 4 ? 128 : m->program.n_ins ? 48 : 8;
@@ -2282,8 +2338,7 @@ static int gt__cpu_by_tiles(const gt__map_args *m, int operands, int threads) {
     t.rows = gt__cpu_least(t.rows, (bytes < 4 ? 64 : 256) / bytes);
   }
   if (!t.n_turned) return -1;
-  t.m = *m;
-  t.across = gt__cpu_parts(m->size[x], t.rows);
+  t.m = *m, t.across = gt__cpu_parts(m->size[x], t.rows);
   t.along = gt__cpu_parts(m->size[x + 1], GT__BLOCK);
   t.bytes = (t.rows * GT__TURN_PITCH + GT__GROUP) * 8;
   t.memory = (char *)GPUTENSOR_MALLOC((size_t)(threads * t.n_turned * t.bytes));
@@ -2588,8 +2643,7 @@ static void gt__cpu_by_panels(const gt__cpu_product *c, char *to, int64_t c_row,
   char *pa = pb + c->b_bytes;
   gt__cpu_tile t;
   for (int64_t k = 0; k < x->k || k == 0; k += c->depth) {
-    t.k = gt__cpu_least(c->depth, x->k - k);
-    t.add = k > 0;
+    t.k = gt__cpu_least(c->depth, x->k - k), t.add = k > 0;
     const int64_t a = c->a + m * c->a_row + k * c->a_col;
     for (int64_t j = 0, some; j < columns; j += some) {
       some = gt__cpu_least(broad, columns - j);
@@ -2628,11 +2682,9 @@ static void gt__cpu_by_dots(const gt__cpu_product *c, char *to, int64_t c_row, i
                             int64_t m, int64_t rows, int64_t n, int64_t columns) {
   const int64_t w = c->width, depth = GT__DOT_BYTES / w;
   gt__cpu_tile t;
-  t.c_row = c_row, t.c_col = c_col;
-  t.a_row = c->a_row, t.b_row = c->b_col;
+  t.c_row = c_row, t.c_col = c_col, t.a_row = c->a_row, t.b_row = c->b_col;
   for (int64_t k = 0; k < c->x->k; k += depth) {
-    t.k = gt__cpu_least(depth, c->x->k - k);
-    t.add = k > 0;
+    t.k = gt__cpu_least(depth, c->x->k - k), t.add = k > 0;
     for (int64_t j = 0; j < columns; j += t.columns) {
       t.columns = columns - j < 4 ? 1 : 4;
       t.b = c->x->b.data + (c->b + (n + j) * t.b_row + k) * w;
@@ -2926,8 +2978,7 @@ static int gt__cpu_small(gt__cpu_product *c, const gt__cpu_isa *isa) {
   if (!c->direct || !c->a_direct || !c->stored || x->n_batch || x->k > GT__DEPTH ||
       x->n * c->width < 16 || (x->n < c->loops->vector && x->m * x->k > 1024)) return 0;
   while (x->n < c->loops->vector) c->loops = (--isa)->loops[x->compute];
-  c->depth = GT__DEPTH;
-  c->a = c->b = c->b_bytes = 0;
+  c->depth = GT__DEPTH, c->a = c->b = c->b_bytes = 0;
   char *to = x->post.out.data;
   gt__cpu_by_panels(c, to, x->post.out.stride[0], 0, x->m, 0, x->n, to);   /* nothing is packed */
   return 1;
@@ -3003,8 +3054,7 @@ static int gt__cpu_copy(const gt__copy_args *c) { /* of elements: bytes go betwe
   int cross = 0;
   for (int d = 1; d < last; d++) if (c->src.stride[d] < c->src.stride[cross]) cross = d;
   memset(&m, 0, sizeof m);
-  m.ndim = c->ndim, m.count = c->count;
-  m.out = c->dst, m.in[0] = c->src;
+  m.ndim = c->ndim, m.count = c->count, m.out = c->dst, m.in[0] = c->src;
   memcpy(m.size, c->size, sizeof m.size);
   for (int d = cross; d < last - 1; d++) {
     gt__swap(&m.size[d], &m.size[d + 1]);
@@ -3130,9 +3180,7 @@ static void *gt__cpu_serve(void *argument) {
     gt__cpu_all.busy -= x->op != NULL;
     if (x->op) q->finished = x->op->number;
     if (code) q->code = code;
-    x->code = q->code;
-    x->ms = gt__cpu_now();
-    x->passed = 1;
+    x->code = q->code, x->ms = gt__cpu_now(), x->passed = 1;
     q->first = x->next;
     q->popped++;
     gt__cpu_drop(x->wait);
@@ -3149,9 +3197,7 @@ static int gt__cpu_push(gt__cpu_queue *q, const gt__cpu_item *like, const gt__op
   if (!x) return GT__CPU_NO_MEMORY;
   *x = *like;
   if (op) x->op = (gt__op *)memcpy(x + 1, op, sizeof *op);
-  x->refs = (q != NULL) + (keep != NULL);
-  x->passed = !q;
-  x->ms = gt__cpu_now();
+  x->refs = (q != NULL) + (keep != NULL), x->passed = !q, x->ms = gt__cpu_now();
   if (keep) *keep = x;
   if (!q) return 0;
   GT__HOLD(gt__cpu_all.lock);
@@ -3387,11 +3433,9 @@ static int gt__cuda_properties(int index, gt_properties *out) {
     if (gt__gpu.build.arch[i] >= 900 && p.major == 9 && p.minor == 0) own = "a";
   snprintf(out->name, sizeof out->name, "%.127s", p.name);
   snprintf(out->instructions, sizeof out->instructions, "sm_%d%d%s", p.major, p.minor, own);
-  out->major = p.major;
-  out->minor = p.minor;
+  out->major = p.major, out->minor = p.minor;
   out->multiprocessors = p.multiProcessorCount;
-  out->total_memory = p.totalGlobalMem;
-  out->l2_bytes = (size_t)p.l2CacheSize;
+  out->total_memory = p.totalGlobalMem, out->l2_bytes = (size_t)p.l2CacheSize;
   return 0;
 }
 /* -- memory: a private stream-ordered pool per device, which keeps what it once had; the GPUs in use
@@ -3408,8 +3452,7 @@ static int gt__cuda_pool(int index) {
   if (gt__gpu.pool[index]) return 0;
   memset(&props, 0, sizeof props);
   props.allocType = cudaMemAllocationTypePinned;
-  props.location.type = cudaMemLocationTypeDevice;
-  props.location.id = index;
+  props.location.type = cudaMemLocationTypeDevice, props.location.id = index;
   cudaMemPool_t *pool = &gt__gpu.pool[index];
   const int code = gt__cuda_done(cudaMemPoolCreate(pool, &props));
   if (!code) /* should this fail, memory goes back to the system at each wait */
@@ -3685,13 +3728,11 @@ static void gt__unlock(void) { pthread_mutex_unlock(&gt__mutex); }
 GT_API gt_status gt_error(void) { return gt__me.status; }
 GT_API const char *gt_error_message(void) { return gt__me.message; }
 GT_API void gt_clear_error(void) {
-  gt__me.status = GT_OK;
-  gt__me.message[0] = 0;
+  gt__me.status = GT_OK, gt__me.message[0] = 0;
 }
 GT_API void gt_set_error_handler(gt_error_handler handler, void *user) {
   GT__HOLD(gt__mutex);
-  gt__all.handler = handler;
-  gt__all.handler_user = user;
+  gt__all.handler = handler, gt__all.handler_user = user;
 }
 GT_API const char *gt_status_string(gt_status status) {
   static const char *const name[] = {
@@ -3907,8 +3948,7 @@ static int gt__join(gt_stream *s, gt_stream *t, uint64_t number) {
     if (!code) code = GT__OF(t)->queue_wait_event(s->device.index, s->queue, t->mark);
     number = t->marked;
   } else { /* a CPU stream's thread waits for a GPU: for an event of its own, since marks move on */
-    like.other = GT__OF(t);
-    like.index = t->device.index;
+    like.other = GT__OF(t), like.index = t->device.index;
     code = like.other->event_record(like.index, &like.event, t->queue);
     if (!code) code = gt__cpu_push((gt__cpu_queue *)s->queue, &like, NULL, NULL);
     if (code && like.event) like.other->event_destroy(like.index, like.event);
@@ -3983,15 +4023,12 @@ static int gt__stream_open(gt_stream *s, gt_device device, int priority, void *n
   gt__reap();
   while (slot < GT__STREAMS && gt__all.slot[slot]) slot++;
   if (slot == GT__STREAMS) return GT__TOO_MANY;
-  s->queue = native;
-  s->owned = !native;
+  s->queue = native, s->owned = !native;
   if (queued) code = gt__backend_of(device)->queue_create(device.index, priority, &s->queue);
   if (code) return code;
   if (gt__all.top <= slot) gt__all.top = slot + 1;
   gt__all.slot[slot] = s;
-  s->number = gt__all.done.at[slot];
-  s->slot = slot;
-  s->device = device;
+  s->number = gt__all.done.at[slot], s->slot = slot, s->device = device;
   return 0;
 }
 /* A stream of ours is opened on first use; NULL and *code if it cannot be. */
@@ -4257,8 +4294,7 @@ static void gt__set_scope(gt_tensor *x, gt_scope *scope) {
   if (x->gt__scope_next) x->gt__scope_next->gt__scope_prev = x->gt__scope_prev;
   if (x->gt__scope_prev) x->gt__scope_prev->gt__scope_next = x->gt__scope_next;
   else if (x->gt__scope) x->gt__scope->gt__first = x->gt__scope_next;
-  x->gt__scope = scope;
-  x->gt__scope_prev = NULL;
+  x->gt__scope = scope, x->gt__scope_prev = NULL;
   x->gt__scope_next = scope ? scope->gt__first : NULL;
   if (x->gt__scope_next) x->gt__scope_next->gt__scope_prev = x;
   if (scope) scope->gt__first = x;
@@ -4325,8 +4361,7 @@ static gt_status gt__model(const char *function, gt_tensor *x, gt_shape shape, g
                       function, gt__sizes(shape.ndim, shape.size), gt_dtype_string(dtype));
     n *= factor;
     for (int e = 0; e < d; e++) x->stride[e] *= factor;
-    x->stride[d] = 1;
-    x->shape[d] = size;
+    x->stride[d] = 1, x->shape[d] = size;
   }
   x->ndim = shape.ndim, x->dtype = dtype, x->device = device;
   return gt__check_device(function, device);
@@ -4365,12 +4400,8 @@ GT_API gt_tensor *gt_from_ptr(void *data, gt_shape shape, gt_dtype dtype, gt_dev
   struct gt_storage *s = (struct gt_storage *)gt__malloc(__func__, sizeof *s);
   model.storage = s;
   if (!s) return NULL;
-  s->data = data;
-  s->bytes = gt_nbytes(&model);
-  s->device = device;
-  s->foreign = 1;
-  s->deleter = deleter;
-  s->context = context;
+  s->data = data, s->bytes = gt_nbytes(&model), s->device = device, s->foreign = 1;
+  s->deleter = deleter, s->context = context;
   s->pinned = device.type == GT_CPU && gt__is_pinned(data);
   gt_tensor *x = gt__handle(__func__, &model);
   if (!x) GPUTENSOR_FREE(s); /* the caller still owns data */
@@ -4495,9 +4526,7 @@ GT_API gt_tensor *gt_reshape(const gt_tensor *x, gt_shape shape) {
     return GT__NULL(GT_ERROR_SHAPE, "%s: %s has %lld elements, %s has %lld", __func__,
                     gt__shape_text(x), (long long)gt_numel(x), gt__shape_text(&y),
                     (long long)gt_numel(&y));
-  y.offset = x->offset;
-  y.storage = x->storage;
-  y.gt__number = x->gt__number;
+  y.offset = x->offset, y.storage = x->storage, y.gt__number = x->gt__number;
   if (gt_numel(x) > 0 && !gt__restride(x, &y))
     return GT__NULL(GT_ERROR_SHAPE, "%s: the strides of %s do not allow a view as %s; call "
                     "gt_contiguous first", __func__, gt__shape_text(x), gt__shape_text(&y));
@@ -4534,8 +4563,7 @@ GT_API gt_tensor *gt_permute(const gt_tensor *x, gt_shape order) {
     if (e < 0) return NULL;
     if (seen >> e & 1) return GT__NULL(GT_ERROR_ARGUMENT, "%s: dim %d is named twice", __func__, e);
     seen |= 1u << e;
-    y.shape[d] = x->shape[e];
-    y.stride[d] = x->stride[e];
+    y.shape[d] = x->shape[e], y.stride[d] = x->stride[e];
   }
   return gt__handle(__func__, &y);
 }
@@ -4666,12 +4694,10 @@ static gt_status gt__submit(gt__op *op) {
   return code ? gt__report(op->text, op->device, s, code) : waited ? gt__check_fault() : GT_OK;
 }
 static gt__op *gt__op_new(gt__op *op, int kind, const char *text, gt_device device) {
-  op->kind = (uint8_t)kind;
-  op->n_touch = 0;
+  op->kind = (uint8_t)kind, op->n_touch = 0;
   *gt__scratch_of(op) = NULL;
   if (kind == GT__COPY) memset(&op->u.copy, 0, sizeof op->u.copy); /* the others set all fields */
-  op->text = text;
-  op->device = device;
+  op->text = text, op->device = device;
   return op;
 }
 /* Adds a storage; that which is written is added first. */
@@ -4684,8 +4710,7 @@ static const int gt__as_it_is[GT_MAX_DIMS] = {0, 1, 2, 3, 4, 5, 6, 7};
 /* Makes x an operand of n dims: dim order[i], or -1: none, of the `ndim` to which x broadcasts. */
 static gt__operand *gt__bind(gt__op *op, gt__operand *o, const gt_tensor *x, int ndim, int n,
                              const int *order) {
-  o->data = gt__address(x);
-  o->dtype = (uint8_t)x->dtype;
+  o->data = gt__address(x), o->dtype = (uint8_t)x->dtype;
   o->size_log2 = (uint8_t)__builtin_ctz((unsigned)gt_dtype_size(x->dtype));
   o->fresh = op->device.type == GT_CPU && !op->n_touch && /* only CPUs ask: the output is the first */
              !__atomic_exchange_n(&x->storage->written, 1, __ATOMIC_RELAXED);
@@ -4769,8 +4794,7 @@ typedef struct { const char *function; gt_tensor *out, *place; int made; } gt__r
 static gt_status gt__begin(gt__result *r, const char *function, gt_tensor *out, const gt_tensor *like,
                            int n, const gt_tensor *const *x, int in_place) {
   gt_tensor wide;
-  r->function = function;
-  r->made = !out;
+  r->function = function, r->made = !out;
   r->out = r->place = out ? out : gt__new_like(function, like);
   if (!out) return r->out ? GT_OK : gt__failed();
   if (!gt__same_device(out->device, like->device))
@@ -4810,15 +4834,12 @@ static gt_status gt__move_elements(const char *function, const gt_tensor *dst, c
   gt__operand *o[2];
   a->count = gt_numel(dst);
   if (!a->count) return GT_OK;
-  a->kind = GT__ELEMENTS;
-  a->gather_dim = dim;
-  a->ndim = dst->ndim;
+  a->kind = GT__ELEMENTS, a->gather_dim = dim, a->ndim = dst->ndim;
   memcpy(a->size, dst->shape, sizeof a->size);
   o[0] = gt__bind(&op, &a->dst, dst, a->ndim, a->ndim, gt__as_it_is);
   o[1] = gt__bind(&op, &a->src, src, a->ndim, a->ndim, gt__as_it_is);
   if (index) {
-    a->gather_size = src->shape[dim];
-    a->fault = gt__fault_word(dst->device);
+    a->gather_size = src->shape[dim], a->fault = gt__fault_word(dst->device);
     gt__bind(&op, &a->index, index, 1, 1, gt__as_it_is);
     const int64_t step = a->src.stride[dim];
     a->src.stride[dim] = -1; /* which nothing merges with */
@@ -4855,9 +4876,7 @@ static gt_status gt__copy_bytes(const char *function, struct gt_storage *to, voi
   gt__op op;
   const int up = to->device.type == GT_CUDA, down = from->device.type == GT_CUDA;
   gt__copy_args *a = &gt__op_new(&op, GT__COPY, function, (up ? to : from)->device)->u.copy;
-  a->kind = GT__BYTES;
-  a->bytes = bytes;
-  a->dst.data = (char *)dst;
+  a->kind = GT__BYTES, a->bytes = bytes, a->dst.data = (char *)dst;
   a->src.data = (char *)src;
   a->dst_index = up ? to->device.index : -1;
   a->src_index = down ? from->device.index : -1;
@@ -4870,8 +4889,7 @@ static void gt__copy_host(char *dst, char *src, int64_t bytes) {
   const int threads = gt__cpu_threads(bytes / 8), half = threads > 8 ? threads / 2 : 4;
   gt__copy_args c;
   memset(&c, 0, sizeof c); /* the dtype is GT_BOOL: elements of one byte */
-  c.dst.data = dst, c.src.data = src;
-  c.count = c.size[0] = bytes, c.ndim = 1;
+  c.dst.data = dst, c.src.data = src, c.count = c.size[0] = bytes, c.ndim = 1;
   c.dst.stride[0] = c.src.stride[0] = 1;
   gt__cpu_split(gt__cpu_copy_task, &c, (bytes + GT__BLOCK - 1) / GT__BLOCK,
                 threads < half ? threads : half < 8 ? half : 8);
@@ -5073,8 +5091,7 @@ typedef struct {
 static void gt__tree_begin(gt__tree *t, const char *function, const char *text, int n,
                            const gt_tensor *const *in) {
   memset(t, 0, offsetof(gt__tree, whole));
-  t->function = function, t->text = text;
-  t->node = t->few, t->n_in = n, t->in = in;
+  t->function = function, t->text = text, t->node = t->few, t->n_in = n, t->in = in;
 }
 static void gt__tree_end(gt__tree *t) { /* with its block; and of the temporaries */
   for (int i = 0; i < t->n; i++) if (t->node[i].op == GT__OPERAND && t->node[i].value.i >= t->n_in)
@@ -5102,8 +5119,7 @@ static int gt__bad_text(gt__tree *t, int at, const char *what) {
   const int length = (int)strlen(t->text);
   if (!t->bad) gt__fail(GT_ERROR_EXPRESSION, "%s: \"%.300s%s\"  at column %d: %s", t->function, t->text,
                         length > 300 ? "..." : "", at + 1, what);
-  t->bad = 1;
-  t->at = length;
+  t->bad = 1, t->at = length;
   return 0;
 }
 static int gt__peek(gt__tree *t) {
@@ -5226,8 +5242,7 @@ static gt_status gt__parse_text(gt__tree *t) {
   gt__lock();
   if (!strcmp(k->text, t->text) && k->n_in <= t->n_in) {
     memcpy(t->node, k->node, (size_t)k->n * sizeof *k->node);
-    t->n = k->n;
-    t->root = k->n - 1;
+    t->n = k->n, t->root = k->n - 1;
   }
   gt__unlock();
   if (t->n) return GT_OK;
@@ -5244,8 +5259,7 @@ static gt_status gt__parse_text(gt__tree *t) {
   GT__HOLD(gt__mutex);
   memcpy(k->node, t->node, (size_t)t->n * sizeof *k->node);
   memcpy(k->text, t->text, length + 1);
-  k->n = t->n;
-  k->n_in = t->n_in;
+  k->n = t->n, k->n_in = t->n_in;
   return GT_OK;
 }
 
@@ -5268,8 +5282,7 @@ static gt_dtype gt__promote(const gt__tree *t, const gt__node *v, int first, int
   return best;
 }
 static void gt__set_operand(gt__node *v, const gt_tensor *x) { /* 0-d CPU ones: constants */
-  v->x = x;
-  v->dtype = (uint8_t)x->dtype;
+  v->x = x, v->dtype = (uint8_t)x->dtype;
   v->natural = (uint8_t)gt__compute_of(x->dtype);
   v->level = x->ndim ? GT__DIMENSIONED : x->gt__number ? GT__NUMBER : GT__ZERO_D;
   v->highest = v->natural == GT__F64 && !x->ndim ? (uint8_t)GT__F32 : v->natural;
@@ -5287,8 +5300,7 @@ static gt_status gt__annotate(gt__tree *t) {
       continue;
     }
     if (arity) d = gt__promote(t, v, rule == GT__WHERE, arity);
-    v->level = GT__NUMBER;
-    v->highest = GT__I64;
+    v->level = GT__NUMBER, v->highest = GT__I64;
     v->indexed = v->op >= GT__INDEX && v->op <= GT__INTEGER;
     for (int k = 0; k < arity; k++) {
       const gt__node *c = &t->node[v->child[k]];
@@ -5419,8 +5431,7 @@ static void gt__generate(gt__code *g, int i) {
   }
   g->n_temporary = before;
   if (g->over || i == g->root || g->p.n_ins - start <= g->part_size) return;
-  g->part = i;
-  g->part_size = g->p.n_ins - start;
+  g->part = i, g->part_size = g->p.n_ins - start;
 }
 /* A program for node i; 0 if it does not fit the machine, but g->part does. */
 static int gt__compile(const gt__tree *t, int i, int compute, gt__code *g) {
@@ -5499,8 +5510,7 @@ static gt_status gt__cut(gt__tree *t, int i, int compute, int is_bool, gt__code 
   if (!x) return gt__failed();
   x->storage->internal = 1;
   v->op = GT__OPERAND; /* with a number of its own: it ends with the tree */
-  v->value.i = t->n_in + i;
-  v->x = x;
+  v->value.i = t->n_in + i, v->x = x;
   if (gt__launch_map(t->function, g, x)) return gt__failed();
   if (gt__is_constant(x) && gt__host_access(t->function, x->storage, 0)) return gt__failed();
   gt__set_operand(v, x);
@@ -5680,8 +5690,7 @@ GT_API gt_tensor *gt_eye(int64_t rows, int64_t columns, gt_dtype dtype, gt_devic
 }
 /* -- random -- */
 GT_API void gt_manual_seed(uint64_t seed) {
-  gt__me.generator.seed = seed;
-  gt__me.generator.offset = 0;
+  gt__me.generator.seed = seed, gt__me.generator.offset = 0;
 }
 static gt_tensor *gt__random(const char *function, int op, gt_shape shape, gt_dtype dtype,
                              gt_device device, gt_generator *generator, int64_t low, uint64_t range) {
@@ -5700,8 +5709,7 @@ static gt_tensor *gt__random(const char *function, int op, gt_shape shape, gt_dt
     gt__add_node(&t, GT__OP_floor, gt__add_node(&t, GT__OP_mul, number, steps, 0), 0, 0);
     gt__add_node(&t, GT__OP_div, t.root, steps, 0);
   }
-  t.seed = source->seed;
-  t.offset = source->offset;
+  t.seed = source->seed, t.offset = source->offset;
   const int compute = op == GT__INTEGER ? (int)GT__I64 : gt__compute_of(dtype);
   gt_tensor *out = gt__run_tree(&t, NULL, &like, compute);
   if (out) source->offset += (uint64_t)gt_numel(out);
@@ -5862,14 +5870,12 @@ static gt_status gt__launch_fold(const gt__folding *f, const gt__tree *t, const 
   if (any) gt__sort_dims(kept, ndim, m->size, n, o, 1);
   r->soft = f->soft;
   r->outer = gt__all_kept(f) ? gt_numel(out) / r->n : gt_numel(out);
-  m->count = r->outer * r->n;
-  m->ndim = ndim;
+  m->count = r->outer * r->n, m->ndim = ndim;
   r->n_kept = gt__collapse(&m->ndim, m->size, kept, n, o);
   if (any && r->n_kept && r->n_kept < m->ndim)
     r->inner = o[1]->stride[m->ndim - 1] <= o[1]->stride[r->n_kept - 1];
   m->narrow = gt__is_narrow(&op, m->ndim, m->size, n, o);
-  r->fold = f->fold;
-  r->finish = f->finish;
+  r->fold = f->fold, r->finish = f->finish;
   r->chunk = r->inner ? GT__CHUNK : GT__ROWS;
   r->n_chunk = r->n ? (r->n - 1) / r->chunk + 1 : 1;
   const double divisor = (double)r->n > f->correction ? (double)r->n - f->correction : 0;
@@ -5962,8 +5968,7 @@ static gt_tensor *gt__spread(const char *function, gt_tensor *out, const gt_tens
   const gt_tensor *const in[] = {x, mean};
   if (!mean) return NULL;
   gt__folding f = gt__folding_of(function, GT_MEAN, dims, keepdim, gt__float_dtype(x));
-  f.finish = finish;
-  f.correction = correction;
+  f.finish = finish, f.correction = correction;
   return gt__fold_text(&f, out, "(a-b)*(a-b)", 2, in);
 }
 GT_API gt_tensor *gt_var(gt_tensor *out, const gt_tensor *x, uint32_t dims, double correction,
@@ -6057,8 +6062,7 @@ static gt_status gt__product_shape(const char *function, const gt_tensor *a, con
   gt__matmul_args *x = &gt__op_new(&p->op, GT__MATMUL, function, a->device)->u.matmul;
   const int vector = a->ndim == 1, column = b->ndim == 1;
   const int at = a->ndim + vector - 2, bt = b->ndim + column - 2;   /* dims of the batch */
-  p->a = a;
-  p->b = b;
+  p->a = a, p->b = b;
   if (at < 0 || bt < 0)
     return gt__fail(GT_ERROR_SHAPE, "%s: %s x %s: both need one dimension at least; gt_mul multiplies "
                     "by a number", function, gt__shape_text(a), gt__shape_text(b));
@@ -6081,8 +6085,7 @@ static gt_status gt__product_shape(const char *function, const gt_tensor *a, con
                     gt__shape_text(a), gt__shape_text(b));
   p->result.dtype = gt_promote_types(a->dtype, b->dtype);
   p->result.device = a->device;
-  x->n_batch = p->result.ndim;
-  x->batch = gt__count(x->n_batch, p->result.shape);
+  x->n_batch = p->result.ndim, x->batch = gt__count(x->n_batch, p->result.shape);
   if (!vector) p->result.shape[p->result.ndim++] = x->m;
   if (!column) p->result.shape[p->result.ndim++] = x->n;
   return GT_OK;
@@ -6106,8 +6109,7 @@ static gt_status gt__launch_product(gt__product *p, const gt__code *g, const gt_
   memcpy(order, gt__as_it_is, sizeof gt__as_it_is);
   order[batch + turned] = p->a->ndim == 1 ? -1 : batch;
   order[batch + !turned] = p->b->ndim == 1 ? -1 : ndim - 1;
-  x->precision = gt__me.precision;
-  x->post.ndim = batch + 2;
+  x->precision = gt__me.precision, x->post.ndim = batch + 2;
   for (int d = 0; d < batch; d++) x->post.size[d] = p->result.shape[d];
   x->post.size[batch] = x->m;
   x->post.size[batch + 1] = x->n;
@@ -6355,8 +6357,7 @@ GT_API gt_status gt_event_record(gt_event *event, gt_stream *stream) {
   event->device = stream->device;
   const int code = GT__OF(stream)->event_record(stream->device.index, &event->native, stream->queue);
   if (!code) {
-    event->at.number = stream->number;
-    event->at.slot = stream->slot;
+    event->at.number = stream->number, event->at.slot = stream->slot;
     event->seen = stream->seen;
   }
   gt__unlock();
@@ -6430,8 +6431,7 @@ GT_API gt_with gt_with_stream(gt_stream *stream) {
   gt_with w = {0, gt__me.device, NULL, 0};
   if (!stream) return gt__fail(GT_ERROR_ARGUMENT, "GT_WITH_STREAM: stream is NULL"), w;
   w.stream = gt__me.stream[gt__slot(stream->device)];
-  w.slot = 1 + gt__slot(stream->device);
-  w.on = gt_set_stream(stream) == GT_OK;
+  w.slot = 1 + gt__slot(stream->device), w.on = gt_set_stream(stream) == GT_OK;
   return w;
 }
 GT_API void gt_with_pop(gt_with *with) {
@@ -6576,8 +6576,7 @@ static gt_status gt__npy_header(gt__npy *h, int64_t *length) {
                        *length < 0 ? "longer than the file" : "too long");
   GT__OWNED char *const text = (char *)gt__malloc("gt_load_npy", (size_t)bytes + 1);
   if (!text) return GT_ERROR_MEMORY;
-  h->p = text;
-  h->end = text + bytes;
+  h->p = text, h->end = text + bytes;
   return gt__npy_read(h, text, (size_t)bytes) || gt__npy_parse(h) ? gt__failed() : GT_OK;
 }
 /* Sizes of 0 count as 1 here: what the other sizes say together must be representable too. */
@@ -6766,15 +6765,13 @@ static int gt__copy_edges(gt_tensor *dst, const gt_tensor *src, int dim) {
 static gt_status gt__print(gt__printer *t, const gt_tensor *x, const char *function) {
   memset(t, 0, sizeof *t);
   if (gt__refuse(function, 0, !x)) return gt__failed();
-  t->x = x;
-  t->shown = gt_shape_of(x);
+  t->x = x, t->shown = gt_shape_of(x);
   for (int d = 0; d < x->ndim && gt_numel(x) > GT__PRINT_ALL; d++)
     if (x->shape[d] > 2 * GT__PRINT_EDGE) t->shown.size[d] = 2 * GT__PRINT_EDGE;
   const gt_dtype dtype = gt_is_floating(x->dtype) ? GT_FLOAT64 : GT_INT64;
   GT__LOCAL gt_tensor *host = gt_empty(t->shown, dtype, gt_cpu());
   if (!host || !gt__copy_edges(host, x, 0)) return gt__failed();
-  t->count = gt_numel(host);
-  t->value = (const gt__num *)gt_data(host);
+  t->count = gt_numel(host), t->value = (const gt__num *)gt_data(host);
   if (!t->value && t->count) return gt__failed();
   gt__choose_format(t);
   gt__put(t, t->count ? "tensor(" : "tensor([]");

@@ -332,7 +332,7 @@ GT__DEV void gt__apply_all(T (&a)[N], const T (&b)[N], const T (&c)[N]) {
     GT__EACH far_a |= __float_as_uint(a[i]) - (64u << 23);
     GT__EACH far_b |= __float_as_uint(b[i]) - (96u << 23);
     if (!((far_a & 2u << 29) | (far_b & 3u << 29))) {
-      GT__EACH a[i] = gt__easy_div(a[i], b[i]);
+      GT__EACH a[i] = gt__easy_div_f32(a[i], b[i]);
       return;
     }
   }
@@ -341,8 +341,8 @@ GT__DEV void gt__apply_all(T (&a)[N], const T (&b)[N], const T (&c)[N]) {
     GT__EACH most = fmaxf(most, fabsf(a[i]));
     if (most < (SIN ? 0x1p15f : 87)) {
       GT__EACH {
-        const float e = SIN ? gt__sin_of(a[i], 0, 0) : gt__exp_normal(SIGMOID ? -fabsf(a[i]) : a[i]);
-        a[i] = SIGMOID ? gt__over_one_and(e, a[i] < 0 ? e : 1) : e;
+        const float x = a[i], e = SIN ? gt__sin_of_f32(x, 0, 0) : gt__exp_normal_f32(SIGMOID ? -fabsf(x) : x);
+        a[i] = SIGMOID ? gt__over_one_and_f32(e, x < 0 ? e : 1) : e;
       }
       return;
     }
@@ -647,7 +647,9 @@ gt__map_kernel(const __grid_constant__ gt__map_args p, const __grid_constant__ g
    for 279, a / b 367 for 375, a row added 254 for 301; at 2^24 elements up to 30 % faster. */
 #define GT__SHORT_PROGRAMS(X) /* operands, vectors of a thread: two for much arithmetic */ \
   X(add, 2, 1) X(sub, 2, 1) X(mul, 2, 1) X(div, 2, 1) X(mul_add, 3, 1) X(where, 3, 1) \
-  X(relu, 1, 1) X(exp, 1, 2) X(tanh, 1, 2) X(sigmoid, 1, 2) X(gelu, 1, 2) X(silu, 1, 2) X(sin, 1, 1)
+  X(relu, 1, 1) GT__SHORT_FUNCTIONS(X)
+#define GT__SHORT_FUNCTIONS(X) /* float64 has these alone: exp 130 us for 174, 2^25 elements */ \
+  X(exp, 1, 2) X(log, 1, 2) X(tanh, 1, 2) X(sigmoid, 1, 2) X(gelu, 1, 2) X(silu, 1, 2) X(sin, 1, 1)
 /* Of integers, which the compiler finds need not be 64 bits wide, as the interpreter's are: uint8
    takes a tenth of the time. Comparisons and logic make bools; the choices are float32's, too. */
 #define GT__SHORT_INTEGERS(X) \
@@ -673,7 +675,8 @@ struct gt__short {
   uint8_t op, each, dtype;               /* each: a thread's vectors; dtype: of the operands */
 };
 template <int OP, int ARITY, int V, class S> GT__DEV void gt__make_short(const gt__short &p) {
-  typedef std::conditional_t<std::is_integral<S>::value, int64_t, float> C;
+  typedef std::conditional_t<std::is_integral<S>::value, int64_t,
+                             std::conditional_t<sizeof(S) == 8, double, float>> C;
   constexpr int W = gt__lot<S>, HOP = GT__SHORT_BLOCK / V;
   const unsigned first = blockIdx.x * GT__SHORT_BLOCK + threadIdx.x;
   const auto is = [&](int k, int bytes) { return p.data[k] && p.step[k].copy == bytes; };
@@ -720,12 +723,13 @@ template <int OP, int ARITY, int V, class S> GT__DEV void gt__make_short(const g
   }
 }
 template <class S> __global__ void
-__launch_bounds__(GT__SHORT_BLOCK, sizeof(S) == 1 ? GT__SHORT_BLOCKS / 2 : GT__SHORT_BLOCKS)
+__launch_bounds__(GT__SHORT_BLOCK, GT__SHORT_BLOCKS / (sizeof(S) == 1 || sizeof(S) == 8 ? 2 : 1))
 gt__short_kernel(const __grid_constant__ gt__short p) {
   gt__after_kernel_before();
 #define GT__SHORT(name, arity, each) \
   case GT__OP_##name: gt__make_short<GT__OP_##name, arity, each, S>(p); break;
   if constexpr (std::is_integral<S>::value) switch (p.op) { GT__SHORT_INTEGERS(GT__SHORT) }
+  else if constexpr (sizeof(S) == 8) switch (p.op) { GT__SHORT_FUNCTIONS(GT__SHORT) }
   else if constexpr (sizeof(S) == 2) switch (p.op) { GT__SHORT_PROGRAMS(GT__SHORT) }
   else switch (p.op) { GT__SHORT_PROGRAMS(GT__SHORT) GT__SHORT_CHOICES(GT__SHORT) }
 #undef GT__SHORT
@@ -785,7 +789,7 @@ template <int SOURCE, class F> GT__DEV void gt__by_fold(int fold, F f) {
 /* What the GPU's own maximum does with NaN and -0 is what ours does. */
 template <int FOLD, class T> GT__DEV T gt__fold_two(T a, T b) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  if constexpr (FOLD == GT__FOLD_MAX && sizeof(T) == 4) return gt__at_least(b, a);
+  if constexpr (FOLD == GT__FOLD_MAX && sizeof(T) == 4) return gt__at_least_f32(b, a);
 #endif
   return gt__folds<T>::fold(FOLD, a, b);
 }
@@ -2284,12 +2288,12 @@ gt__pack_kernel(const __grid_constant__ gt__factors p) {
    GT__POINTER(gt__map_kernel<T, SOME, GT__TURNED>)}
 static const void *const gt__map_kernels[3][2][3] = {
   {GT__MAPS(float, 1, 0, 0, GT__TURNED), GT__MAPS(float, 1, 2, 4, GT__WHOLE)},
-  {GT__MAPS(double, 1, 0, 0, GT__TURNED), GT__MAPS(double, 1, 1, 1, GT__TURNED)},
+  {GT__MAPS(double, 1, 0, 0, GT__TURNED), GT__MAPS(double, 1, 2, 2, GT__TURNED)},
   {GT__MAPS(int64_t, 0, 0, 0, GT__TURNED), GT__MAPS(int64_t, 1, 1, 1, GT__TURNED)}};
-static const void *const gt__short_kernels[] = { /* by dtype, from GT_UINT8 to GT_FLOAT32 */
+static const void *const gt__short_kernels[] = { /* by dtype, from GT_UINT8 on */
   GT__POINTER(gt__short_kernel<uint8_t>), NULL, NULL, GT__POINTER(gt__short_kernel<int32_t>), NULL,
   GT__POINTER(gt__short_kernel<gt__half>), GT__POINTER(gt__short_kernel<gt__bfloat>),
-  GT__POINTER(gt__short_kernel<float>)};
+  GT__POINTER(gt__short_kernel<float>), GT__POINTER(gt__short_kernel<double>)};
 /* [elements][source]: those of the compute types, and the two that are read 8 at a time. */
 #define GT__REDUCES(T, S, LIGHT) { \
   GT__POINTER(gt__reduce_kernel<T, S, GT__TINY>), \
@@ -2433,8 +2437,7 @@ static bool gt__set_step(gt__step *m, const gt__operand *x, const gt__map_args *
   bool aligned = x->stride[line] == 1 && (uintptr_t)x->data % align == 0;
   for (int d = 0; d < line; d++) aligned = aligned && x->stride[d] * size % align == 0;
   const int64_t row = line ? x->stride[line - 1] * size : 0, column = x->stride[line] * size;
-  m->row = (int)row;
-  m->column = (int)column;
+  m->row = (int)row, m->column = (int)column;
   m->next = row * t->dr + column * t->dc;
   m->crossed = t->crossed && gt__lies_across(x, args, line - 1);
   m->copy = m->column && !m->crossed && bytes <= 16 ? bytes : 0;
@@ -2458,8 +2461,7 @@ static bool gt__set_tiling(gt__tiling *t, const gt__map_args *args, int threads,
   t->columns_log2 = __builtin_ctz(columns);
   t->across = gt__blocks(width, columns);
   t->high = one ? 1 : elements >> t->columns_log2;
-  t->dr = one ? 0 : hop >> t->columns_log2;
-  t->dc = one ? hop : 0;
+  t->dr = one ? 0 : hop >> t->columns_log2, t->dc = one ? hop : 0;
   bool whole = batches == 1 ||
                (batches < 65536 && gt__up(t->rows, t->high) * 3 <= (t->crossed ? 6 : 4) * t->rows);
   whole = whole && width % W == 0 && args->out.stride[line] == 1 &&
@@ -2494,11 +2496,11 @@ static bool gt__set_short(gt__short *s, const gt__map_args *args) {
   const int dtype = s->dtype = (uint8_t)(logic && first == GT_BOOL ? (int)GT_UINT8 : first);
 #define GT__SHORT(name, n, many) if (s->op == GT__OP_##name) arity = n, s->each = many;
   if (integers) { GT__SHORT_INTEGERS(GT__SHORT) }
+  else if (p->compute == GT__F64) { GT__SHORT_FUNCTIONS(GT__SHORT) }
   else { GT__SHORT_PROGRAMS(GT__SHORT) }
   if (dtype == GT_FLOAT32) { GT__SHORT_CHOICES(GT__SHORT) }
 #undef GT__SHORT
-  if (!(integers ? dtype == GT_UINT8 || dtype == GT_INT32
-                 : p->compute == GT__F32 && gt__is_usual(GT__F32, dtype)) ||
+  if (!(integers ? dtype == GT_UINT8 || dtype == GT_INT32 : gt__is_usual(p->compute, dtype)) ||
       (tests ? out->dtype != GT_BOOL : out->dtype != dtype) ||
       args->size[line] % W || args->count / W > INT32_MAX) return false;
   s->vectors = (unsigned)(args->count / W);
@@ -2521,8 +2523,7 @@ extern "C" int gt__cuda_map(const gt__map_args *args, void *stream) {
   const gt__program *p = &args->program;
   if (!gt__is_program(p) || args->count < 0) return cudaErrorInvalidValue;
   if (args->count == 0) return cudaSuccess;
-  /* The odd end of a long row is a map of its own, so that the rest has whole vectors: on an H200,
-     November 2026, relu of 2^26 + 3 elements, float32 132 us for 167, bfloat16 70 for 160. */
+  /* The odd end of a long row is a map of its own, so that the rest has whole vectors. */
   const int rest = (int)(args->count % 16);
   gt__map_args part;
   if (gt__bring_near(&part, args)) return gt__cuda_map(&part, stream);
@@ -3210,8 +3211,7 @@ extern "C" int gt__cuda_copy(const gt__copy_args *args, void *stream) {
   gt__map_args m = gt__copying_map(c.src, c.ndim, size == 3 ? GT__F64 : GT__F32);
   m.count = c.count;
   memcpy(m.size, c.size, sizeof m.size);
-  m.narrow = c.narrow;
-  m.out = c.dst;
+  m.narrow = c.narrow, m.out = c.dst;
   m.in[0].size_log2 = size;
   m.out.dtype = m.in[0].dtype = dtype[size];
   return gt__cuda_map(&m, stream);
@@ -3234,7 +3234,7 @@ extern "C" int gt__cuda_build(gt__build *build) {
 extern "C" int gt__cuda_warmup(void) {
   static const struct { const void *const *kernels; int n; } all[] = {
     {gt__map_kernels[0][0], 18}, {gt__reduce_kernels[0], 30}, {gt__soft_kernels, 4},
-    {gt__pack_kernels, 4}, {gt__copy_kernels, 5}, {gt__gather_kernels, 3}, {gt__short_kernels, 8}};
+    {gt__pack_kernels, 4}, {gt__copy_kernels, 5}, {gt__gather_kernels, 3}, {gt__short_kernels, 9}};
   cudaFuncAttributes attributes;
   cudaError_t error = cudaSuccess;
   for (const auto &some : all) for (int i = 0; i < some.n && !error; i++)

@@ -100,8 +100,8 @@ static long double ref_pow(long double a, long double b) {
   X(sin, 2, 2, sinl(a)) X(cos, 2, 2, cosl(a)) X(tan, 2, 2, tanl(a)) \
   X(asin, 4, 2, asinl(a)) X(acos, 4, 2, acosl(a)) X(atan, 4, 2, atanl(a)) \
   X(sinh, 2, 2, sinhl(a)) X(cosh, 2, 2, coshl(a)) X(tanh, 2, 2, tanhl(a)) \
-  X(sigmoid, 2, 4, ref_sigmoid(a)) X(softplus, 2, 4, ref_softplus(a)) \
-  X(gelu, 4, 4, ref_gelu(a)) X(silu, 4, 4, ref_silu(a)) X(erf, 4, 2, erfl(a)) \
+  X(sigmoid, 2, 2, ref_sigmoid(a)) X(softplus, 2, 2, ref_softplus(a)) \
+  X(gelu, 4, 5, ref_gelu(a)) X(silu, 4, 3, ref_silu(a)) X(erf, 4, 2, erfl(a)) \
   X(rsqrt, 2, 2, 1 / sqrtl(a)) X(hypot, 2, 2, hypotl(a, b)) X(atan2, 4, 2, atan2l(a, b)) \
   X(pow, 4, 2, ref_pow(a, b)) X(lerp, 4, 4, a + c * (b - a))
 #define REF_DEFINE_L(name, u, v, e) \

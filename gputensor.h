@@ -766,8 +766,7 @@ GT__FN uint64_t gt__trig_far_f64(double a, double *c, double *b, uint64_t *neg) 
   for (int i = 0; i < 3; i++)
     w[i] = (digits[(start >> 6) + i] << sh) | ((digits[(start >> 6) + i + 1] >> 1) >> (63u - sh));
   uint64_t lo = m * w[1], hi = m * w[0] + gt__high_u64(m, w[1]), more = gt__high_u64(m, w[2]);
-  lo += more;
-  hi += lo < more;
+  lo += more, hi += lo < more;
   const uint64_t n = (hi + 0x2000000000000000u) >> 62, sign = 0u - (hi >> 61 & 1u);
   hi = ((hi << 2) | (lo >> 62)) ^ sign;
   lo = (lo << 2) ^ sign;
@@ -1226,10 +1225,8 @@ GT__FN void gt__philox(uint64_t seed, uint64_t counter, uint32_t c[4]) {
   uint64_t x[4] = {counter, counter >> 32, 0, 0};   /* of which the lower halves count */
   for (int i = 0; i < 10; i++, k0 += 0x9e3779b9u, k1 += 0xbb67ae85u) {
     const uint64_t p = (x[0] & 0xffffffffu) * 0xd2511f53u, q = (x[2] & 0xffffffffu) * 0xcd9e8d57u;
-    x[0] = q >> 32 ^ x[1] ^ k0;
-    x[2] = p >> 32 ^ x[3] ^ k1;
-    x[1] = q;
-    x[3] = p;
+    x[0] = q >> 32 ^ x[1] ^ k0, x[1] = q;
+    x[2] = p >> 32 ^ x[3] ^ k1, x[3] = p;
   }
   for (int i = 0; i < 4; i++) c[i] = (uint32_t)x[i];
 }
@@ -1372,8 +1369,7 @@ GT__FN int64_t gt__offset(int64_t i, int ndim, const int64_t *size, const int64_
   int64_t offset = 0;
   for (int d = ndim - 1; d > 0; d--) {
     const int64_t q = i / size[d];
-    offset += (i - q * size[d]) * stride[d];
-    i = q;
+    offset += (i - q * size[d]) * stride[d], i = q;
   }
   return ndim > 0 ? offset + i * stride[0] : 0;
 }
@@ -1529,8 +1525,7 @@ static int64_t gt__count(int ndim, const int64_t *size) {
 }
 static void gt__swap(int64_t *a, int64_t *b) {
   const int64_t t = *a;
-  *a = *b;
-  *b = t;
+  *a = *b, *b = t;
 }
 
 /* ---- loops over values, written once for all types and instruction sets ----
@@ -1846,11 +1841,32 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
     for (; k > 0; k--, to += pitch, from += along) \
       for (int64_t i = 0; i < panel; i++) to[i] = from[(i < n ? i : n - 1) * line]; \
   }
+/* x86 without fused multiply-adds emulates them, an exp of float64 in 2 us. There the C library's own
+   functions are taken, which are as exact, though not of the same bits. */
+#if defined(__x86_64__) && !defined(__FMA__)
+#define GT__OWN(name, f) case GT__OP_##name: for (int64_t i = 0; i < n; i++) out[i] = f; return 1;
+#define GT__OWN_1(name) GT__OWN(name, name(a[i]))
+static int gt__cpu_own(int op, gt__f64 *out, const gt__f64 *a, const gt__f64 *b, int64_t n) {
+  if (!__builtin_cpu_supports("fma")) switch (op) {
+    GT__OWN_1(exp) GT__OWN_1(exp2) GT__OWN_1(expm1) GT__OWN_1(log) GT__OWN_1(log2) GT__OWN_1(log10)
+    GT__OWN_1(log1p) GT__OWN_1(sin) GT__OWN_1(cos) GT__OWN_1(tan) GT__OWN_1(asin) GT__OWN_1(acos)
+    GT__OWN_1(atan) GT__OWN_1(sinh) GT__OWN_1(cosh) GT__OWN_1(tanh) GT__OWN_1(erf)
+    GT__OWN(pow, pow(a[i], b[i])) GT__OWN(atan2, atan2(a[i], b[i])) GT__OWN(hypot, hypot(a[i], b[i]))
+    GT__OWN(softplus, (a[i] > 0 ? a[i] : 0) + log1p(exp(-fabs(a[i]))))
+    GT__OWN(sigmoid, a[i] < 0 ? exp(a[i]) / (1 + exp(a[i])) : 1 / (1 + exp(-a[i])))
+  }
+  return 0;
+}
+#else
+#define gt__cpu_own(op, out, a, b, n) 0
+#endif
 #define GT__LOOPS(isa, target, bytes, lanes, high, wide, dots, value, type, dtype) \
   static target GT__OPTIMIZE("off") void gt__cpu_step_##type##_##isa( \
       int op, void *out, const void *pa, const void *pb, const void *pc, int64_t n) { \
     typedef value T; \
     const int64_t whole = n & ~(int64_t)(GT__GROUP - 1); \
+    if (lanes == 2 && GT__EITHER(sizeof(T) == 8, 0) && \
+        gt__cpu_own(op, (gt__f64 *)out, (const gt__f64 *)pa, (const gt__f64 *)pb, whole)) return; \
     if (gt__cpu_near(op) != op) { \
       const T less = op == GT__OP_exp_less ? *(const T *)pb : (T)0; \
       const T most = (T)(gt__cpu_near(op) < GT__OP_near_sin ? sizeof(T) == 4 ? 87 : 708 \
@@ -2087,9 +2103,7 @@ static void gt__cpu_walk(int64_t size, int ndim, const int64_t *box, int64_t fir
     gt__cpu_move(size, dst, inner_to, src, inner_from, run);
     n -= run;
     if (n == 0) return;
-    at[last] += run;
-    dst += inner_to * run * size;
-    src += inner_from * run * size;
+    at[last] += run, dst += inner_to * run * size, src += inner_from * run * size;
     for (int d = last; d > 0 && at[d] == box[d]; d--) {  /* carry into the next dimension */
       at[d] = 0;
       at[d - 1]++;
@@ -2215,8 +2229,7 @@ static char *gt__cpu_compute(gt__cpu_eval *e, int64_t n, char *last) {
     } else {
       e->loops->step(pair ? (int)GT__OP_mul_add : x->op, to, a, e->slot[x->b],
                      e->slot[pair ? x[1].b : x->c], padded);
-      i += pair;
-      a = to;
+      i += pair, a = to;
     }
   }
   return a;
@@ -3090,8 +3103,7 @@ static int gt__cpu_alloc(int index, void *queue, size_t bytes, int pinned, void 
   const size_t before = HUGE_PAGE - ((uintptr_t)base & (HUGE_PAGE - 1));
   if (bytes >= 2 * HUGE_PAGE) madvise(base + before, bytes - before, MADV_HUGEPAGE);
 #endif
-  p[-1] = base;
-  *out = p;
+  p[-1] = base, *out = p;
   return 0;
 }
 static int gt__cpu_release(int index, void *queue, void *p, int pinned) {
@@ -3205,8 +3217,7 @@ static int gt__cpu_push(gt__cpu_queue *q, const gt__cpu_item *like, const gt__op
   if (x->wait) x->wait->refs++;
   if (q->first) q->last->next = x;
   else q->first = x;
-  q->last = x;
-  q->pushed++;
+  q->last = x, q->pushed++;
   pthread_cond_broadcast(&gt__cpu_all.changed);
   return 0;
 }
@@ -3956,8 +3967,7 @@ static int gt__join(gt_stream *s, gt_stream *t, uint64_t number) {
   }
   if (code) return code;
   gt__learn(&s->seen, &t->seen, t->slot, number);
-  s->marked = 0;
-  gt__all.stats.stream_waits++;
+  s->marked = 0, gt__all.stats.stream_waits++;
   return 0;
 }
 /* Is this point behind all that s (NULL: the host) does from now on? */
@@ -3971,8 +3981,7 @@ static int gt__reach(gt_stream *s, gt__point p, int *away) {
   if (gt__knows(s, p)) return 0;
   if (s && (s->device.type == t->device.type || (s->device.type == GT_CPU && !t->gone)))
     return gt__join(s, t, p.number);
-  *away = 1;
-  gt__all.stats.host_waits++;
+  *away = 1, gt__all.stats.host_waits++;
   return gt__await(t, p.number);
 }
 static void gt__poll(gt_stream *t) { /* what is known of t's progress without waiting */
@@ -4150,8 +4159,7 @@ static void gt__storage_drop(struct gt_storage *s) { /* its memory goes for good
 static struct gt_storage *gt__pool_take(int c) { /* the oldest of a class */
   struct gt_storage *s = gt__all.pool[c].first;
   if (!s) return NULL;
-  gt__all.pool[c].first = s->next;
-  gt__all.pool[c].count--;
+  gt__all.pool[c].first = s->next, gt__all.pool[c].count--;
   return s;
 }
 static void gt__pool_give(struct gt_storage *s) {
@@ -4159,8 +4167,7 @@ static void gt__pool_give(struct gt_storage *s) {
   s->next = NULL;
   if (gt__all.pool[c].first) gt__all.pool[c].last->next = s;
   else gt__all.pool[c].first = s;
-  gt__all.pool[c].last = s;
-  gt__all.pool[c].count++;
+  gt__all.pool[c].last = s, gt__all.pool[c].count++;
 }
 /* Frees ordinary memory that has settled; with `wait` all it can, and the lock is given up then. */
 static void gt__sweep(int wait) {
@@ -4318,8 +4325,7 @@ static gt_tensor *gt__handle(const char *function, const gt_tensor *model) {
   if (!x) return NULL;
   memcpy(x, model, offsetof(gt_tensor, gt__next));
   GT__HOLD(gt__mutex);
-  x->storage->refs++;
-  x->gt__next = gt__all.tensors;
+  x->storage->refs++, x->gt__next = gt__all.tensors;
   if (x->gt__next) x->gt__next->gt__prev = x;
   gt__all.tensors = x;
   gt__set_scope(x, gt__me.scope);
@@ -5148,8 +5154,7 @@ static int gt__parse_literal(gt__tree *t) {
     token[n++] = s[t->at];
     if (is_exponent && (s[t->at + 1] == '-' || s[t->at + 1] == '+')) token[n++] = s[++t->at];
   }
-  token[n] = 0;
-  errno = 0;
+  token[n] = 0, errno = 0;
   const int64_t whole = strtoll(token, &end, 10);
   if (!*end && !errno) return gt__add_whole(t, GT__WHOLE, whole);
   double value = strtod(token, &end);
@@ -5737,8 +5742,7 @@ GT_API gt_tensor *gt_randperm(int64_t n, gt_device device, gt_generator *generat
   int64_t *p = (int64_t *)host->storage->data;
   for (int64_t i = 0; i < n; i++) {
     const int64_t j = gt__random_i64(source->seed, source->offset + (uint64_t)i, 0, i + 1);
-    p[i] = p[j];
-    p[j] = i;
+    p[i] = p[j], p[j] = i;
   }
   gt_tensor *out = gt__converted(__func__, host, GT_INT64, device, GT__DENSE);
   if (out) source->offset += (uint64_t)n;
@@ -6599,8 +6603,7 @@ static gt_status gt__npy_elements(const gt__npy *h, gt_tensor *x) {
   for (size_t i = 0; h->swap && i < bytes; i += width)
     for (size_t a = i, b = i + width - 1; a < b; a++, b--) {
       const unsigned char t = p[a];
-      p[a] = p[b];
-      p[b] = t;
+      p[a] = p[b], p[b] = t;
     }
   for (size_t i = 0; h->dtype == GT_BOOL && i < bytes; i++) p[i] = p[i] != 0;
   return GT_OK;

@@ -686,6 +686,7 @@ template <int OP, int ARITY, int V, class S> GT__DEV void gt__make_short(const g
     const unsigned at = first + v * HOP;
     row[v] = p.across ? at / p.across : 0;
     column[v] = at - row[v] * p.across;
+    if (v == 0) gt__await_kernel_before();
     GT__UNROLL for (int k = 1; k <= ARITY; k++) {
       const char *from = p.data[k] + (int64_t)row[v] * p.step[k].row;
       if (at >= p.vectors) continue;
@@ -725,7 +726,7 @@ template <int OP, int ARITY, int V, class S> GT__DEV void gt__make_short(const g
 template <class S> __global__ void
 __launch_bounds__(GT__SHORT_BLOCK, GT__SHORT_BLOCKS / (sizeof(S) == 1 || sizeof(S) == 8 ? 2 : 1))
 gt__short_kernel(const __grid_constant__ gt__short p) {
-  gt__after_kernel_before();
+  gt__release_next_kernel();
 #define GT__SHORT(name, arity, each) \
   case GT__OP_##name: gt__make_short<GT__OP_##name, arity, each, S>(p); break;
   if constexpr (std::is_integral<S>::value) switch (p.op) { GT__SHORT_INTEGERS(GT__SHORT) }
@@ -3209,9 +3210,8 @@ extern "C" int gt__cuda_copy(const gt__copy_args *args, void *stream) {
     return gt__launch(gt__copy_kernels[size], gt__blocks(c.count, 256), 256, 0, stream, parameters);
   }
   gt__map_args m = gt__copying_map(c.src, c.ndim, size == 3 ? GT__F64 : GT__F32);
-  m.count = c.count;
   memcpy(m.size, c.size, sizeof m.size);
-  m.narrow = c.narrow, m.out = c.dst;
+  m.count = c.count, m.narrow = c.narrow, m.out = c.dst;
   m.in[0].size_log2 = size;
   m.out.dtype = m.in[0].dtype = dtype[size];
   return gt__cuda_map(&m, stream);

@@ -1,5 +1,5 @@
 /* Matrix products: shapes, dtypes, layouts, epilogues, outputs, errors. Floats are compared with
-   long double by |C - R| / (|A||B|), integers exactly. Where a test is not about accuracy its
+   sums of twice the digits by |C - R| / (|A||B|), integers exactly. Where a test is not about accuracy its
    values are small integers, whose products and sums are exact in any order. */
 #include "check.h"
 #ifdef _OPENMP
@@ -47,7 +47,7 @@ static product product_of(const gt_tensor *x, const gt_tensor *y) {
   const int drop_m = a.ndim == 1, drop_n = b.ndim == 1;
   const int whole = !is_float(x->dtype) && !is_float(y->dtype);
   void *raw[2];
-  long double *p, *q;
+  double *p, *q;
   int64_t *ip, *iq, m, n, k, i, j, l, at, batches;
   int d, nb;
   product c;
@@ -75,8 +75,8 @@ static product product_of(const gt_tensor *x, const gt_tensor *y) {
   c.exact = (int64_t *)calloc((size_t)c.count * 8 + 8, 1);
   raw[0] = values_of(x);
   raw[1] = values_of(y);
-  p = (long double *)malloc((size_t)elements(a) * sizeof *p + 16);
-  q = (long double *)malloc((size_t)elements(b) * sizeof *q + 16);
+  p = (double *)malloc((size_t)elements(a) * sizeof *p + 16);
+  q = (double *)malloc((size_t)elements(b) * sizeof *q + 16);
   ip = (int64_t *)calloc((size_t)elements(a) * 8 + 8, 1);
   iq = (int64_t *)calloc((size_t)elements(b) * 8 + 8, 1);
   for (i = 0; i < elements(a); i++)
@@ -98,13 +98,16 @@ static product product_of(const gt_tensor *x, const gt_tensor *y) {
       c.value[at] = (long double)c.exact[at];
       c.size[at] = 0;
     } else {
-      long double sum = 0, size = 0;
+      const int wide = c.type == GT_FLOAT64;   /* else products are exact */
+      double sum = 0, rest = 0, size = 0;      /* sum + rest: what each rounding lost, too */
       for (l = 0; l < k; l++) {
-        const long double term = p[i + l] * q[j + l];
-        sum += term;
-        size += fabsl(term);
+        const double x = p[i + l] * q[j + l], lost = wide ? fma(p[i + l], q[j + l], -x) : 0;
+        const double next = sum + x, part = next - sum;
+        rest += (sum - (next - part)) + (x - part) + lost;
+        sum = next;
+        size += fabs(x);
       }
-      c.value[at] = sum;
+      c.value[at] = isfinite(sum) ? (long double)sum + rest : (long double)sum;
       c.size[at] = size;
     }
   }

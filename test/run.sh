@@ -7,6 +7,7 @@
 #   clang      the same                                all with --quick
 #   race       gcc, TSan, baseline code                those about streams with --quick
 #   arm64      a cross compiler; NEON, by emulation    matmul and ops with --quick
+# and gcc's runs ops as on a processor without fused multiply-adds, by emulation, whose bits may differ.
 # sim/run.sh runs the CUDA side of the library on a simulated CUDA runtime, in three builds, and the
 # CPU side in that with ASan and UBSan.
 # The digests that programs print must be equal in all --quick runs: other compiler, other
@@ -115,12 +116,16 @@ run_program() { # CONFIG NAME VARIANT ARGUMENTS...: the variant names the log an
   code=$?
   if [ $code -ne 0 ]; then failed_job "$title" "does not build"; return; fi
   # shellcheck disable=SC2086
-  limited $EMULATOR "./$program" "$@" >> "$log" 2>&1
+  limited ${emulator:-$EMULATOR} "./$program" "$@" >> "$log" 2>&1
   finished_job "$title" $?
 }
 run_as() { # INSTRUCTIONS THREADS NAME: a set that the machine lacks is ignored by the library
   export GPUTENSOR_CPU=$1 OMP_NUM_THREADS=$2
   run_program gcc "$3" "quick-$1-$2-threads" --quick
+}
+run_emulated() { # PROCESSOR NAME
+  local emulator="qemu-x86_64 -cpu $1"
+  run_program gcc "$2" "on-$1" --quick
 }
 run_script() { # TITLE COMMAND...
   local title=$1 began
@@ -192,6 +197,9 @@ run_all() {
   for name in matmul ops; do
     if [ $arm64 = 1 ]; then start run_program arm64 $name quick --quick; fi
   done
+  if [ "$(uname -m)" = x86_64 ] && have qemu-x86_64; then start run_emulated Nehalem ops
+  else skip "x86 without fused multiply-adds"
+  fi
   for name in $(programs); do
     start run_program gcc "$name" full --messages "$build/messages/$name"
   done

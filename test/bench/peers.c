@@ -50,7 +50,7 @@ BY_HAND(hand_loop, o[i] + a[i] * b[i])
 typedef struct line {
   const char *group, *name;
   const char *operands; /* a letter of base_shape each, the output's first */
-  const char *dtypes;   /* f float32, b bfloat16, h float16, * casts between all */
+  const char *dtypes;   /* f float32, b bfloat16, h float16, d float64, * casts between all */
   int kind;
   const char *text;     /* of the expression */
   int reduction;
@@ -76,6 +76,13 @@ static const line lines[] = {
   {"map", "where", "vkvv", "fbh", MAP, "a ? b : c", 0, 0, NULL},
   {"map", "cast", "vv", "*", COPY, NULL, 0, 0, NULL},
   {"other", "sin", "vv", "fbh", MAP, "sin(a)", 0, 0, hand_sin},
+  {"float64", "exp", "vv", "d", MAP, "exp(a)", 0, 0, NULL},
+  {"float64", "log", "vv", "d", MAP, "log(a)", 0, 0, NULL},
+  {"float64", "sin", "vv", "d", MAP, "sin(a)", 0, 0, NULL},
+  {"float64", "tanh", "vv", "d", MAP, "tanh(a)", 0, 0, NULL},
+  {"float64", "sigmoid", "vv", "d", MAP, "sigmoid(a)", 0, 0, NULL},
+  {"float64", "gelu", "vv", "d", MAP, "gelu(a)", 0, 0, NULL},
+  {"float64", "pow", "vvv", "d", MAP, "a ** b", 0, 0, NULL},
   {"chain", "chain of 8", "vvvv", "fb", MAP, "sigmoid(relu((a*b + c)*a - b)*c)", 0, 0, hand_chain},
   {"chain", "chain of 16", "vvvv", "fb", MAP,
    "tanh((sqrt(exp(sigmoid(relu((a*b + c)*a - b)*c)*1.5 + a)) + 1.5)/b)*c + 1.5", 0, 0, NULL},

@@ -196,6 +196,8 @@ def torch_peers():
         "exp": lambda o, a: torch.exp(a, out=o),
         "tanh": lambda o, a: torch.tanh(a, out=o),
         "sin": lambda o, a: torch.sin(a, out=o),
+        "log": lambda o, a: torch.log(a, out=o),
+        "pow": lambda o, a, b: torch.pow(a, b, out=o),
         "sigmoid": lambda o, a: torch.sigmoid(a, out=o),
         "gelu": lambda o, a: aten.gelu.out(a, out=o),
         "+scalar": lambda o, a: torch.add(a, 1.5, out=o),
@@ -271,6 +273,8 @@ def numpy_peers():
         "exp": lambda o, a: np.exp(a, out=o),
         "tanh": lambda o, a: np.tanh(a, out=o),
         "sin": lambda o, a: np.sin(a, out=o),
+        "log": lambda o, a: np.log(a, out=o),
+        "pow": lambda o, a, b: np.power(a, b, out=o),
         "sigmoid": sigmoid_out,
         "+scalar": lambda o, a: np.add(a, np.float32(1.5), out=o),
         "where": lambda o, m, b, c: np.where(m, b, c),
@@ -309,6 +313,7 @@ def numexpr_peers():
     texts = {
         "add": "a + b", "mul": "a * b", "div": "a / b", "a*b+c": "a*b + c",
         "relu": relu.format("a"), "exp": "exp(a)", "tanh": "tanh(a)", "sin": "sin(a)",
+        "log": "log(a)", "pow": "a**b",
         "sigmoid": "1/(1 + exp(-a))", "+scalar": "a + k", "where": "where(a, b, c)",
         "chain of 8": chain8,
         "chain of 16": "tanh((sqrt(exp(" + chain8 + "*k + a)) + k)/b)*c + k",
@@ -339,8 +344,8 @@ def all_peers():
 def has_dtype(peer, dtype):
     """NumPy has no bfloat16; its float16 and numexpr's lack are not worth a minute each."""
     if peer == "numexpr":
-        return dtype == "float32"
-    return peer != "NumPy" or "bfloat16" not in dtype and (">" in dtype or dtype == "float32")
+        return dtype in ("float32", "float64")
+    return peer != "NumPy" or "bfloat16" not in dtype and (">" in dtype or "float16" not in dtype)
 
 
 # ---- what is wanted ----

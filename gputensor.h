@@ -1237,8 +1237,7 @@ GT__FN float gt__normal_f32(uint32_t w0, uint32_t w1) {
   float u = GT__ADD(GT__MUL((float)(int32_t)(w0 >> 16), 0x1p-16f),
            GT__MUL((float)(int32_t)((w0 & 0xffffu) + 1u), 0x1p-32f)), e, f, r;
   int32_t v = (int32_t)(w1 >> 8), n = (v + 0x200000) >> 22;
-  f = gt__log_split_f32(u, &e);
-  r = gt__sqrt_f32(GT__MUL(-2.0f, gt__log_join_f32(f, e)));
+  f = gt__log_split_f32(u, &e), r = gt__sqrt_f32(GT__MUL(-2.0f, gt__log_join_f32(f, e)));
   f = GT__MUL((float)(v - n * 0x400000), 0x1.921fb6p-22f);
   return GT__MUL(r, gt__sin_quadrant_f32((uint32_t)n + 1u, f, 0.0f));
 }
@@ -1918,8 +1917,9 @@ static int gt__cpu_own(int op, gt__f64 *out, const gt__f64 *a, const gt__f64 *b,
           for (int64_t i = 0; i < GT__GROUP; i++) lane[i] = gt__identity_##type(GT__FOLD_MAX); \
           for (first = 0; first + GT__GROUP <= n; first += GT__GROUP) \
             GT__TOP(GT__GROUP, b[first + i]) \
-          for (; first < n; first++) GT__TOP(1, b[first]) \
-          for (int64_t half = GT__GROUP / 2; half > 0; half /= 2) GT__TOP(half, lane[half + i]) \
+          GT__TOP(n - first, b[first + i]) \
+          for (int64_t half = GT__GROUP / 2; half > 0; half /= 2) \
+            if (half < n) GT__TOP(half, lane[half + i]) \
           break; \
         default:  /* the first of the best */ \
           gt__cpu_lanes_##type##_##isa(fold == GT__FOLD_ARGMAX ? GT__FOLD_MAX : GT__FOLD_MIN, \
@@ -2434,30 +2434,24 @@ static void gt__cpu_chunk(gt__cpu_folder *f, gt__cpu_column *to, int64_t o, int6
   f->e.loops->step(GT__TO + GT_INT64, to->index, f->at, NULL, NULL, columns);
   for (int64_t i = 0; i < columns; i++) to->index[i] += begin;
 }
-/* to[i] = op(from[i], number) for n values; no number (NULL) for an op of one operand. Rows of n, if
-   there are several, are one group together, and have a number each. */
+/* to[i] = op(from[i], number) for n values; no number (NULL) for an op of one operand. */
 static void gt__cpu_each(const gt__cpu_eval *e, int op, char *to, const char *from, const void *number,
-                         int64_t n, int64_t rows) {
-  const int64_t w = e->width, whole = rows == 1 ? n & ~(int64_t)(GT__GROUP - 1) : 0, at = whole * w;
-  const size_t bytes = (size_t)((n * rows - whole) * w);
-  char rest[GT__GROUP * 8] __attribute__((aligned(64))), wide[GT__GROUP * 8] __attribute__((aligned(64)));
+                         int64_t n) {
+  const int64_t whole = n & ~(int64_t)(GT__GROUP - 1), at = whole * e->width;
+  char rest[GT__GROUP * 8] __attribute__((aligned(64)));
   if (whole) e->loops->step(op, to, from, number ? number : from, from, whole);
-  if (!bytes) return;
-  memcpy(rest, from + at, bytes);
-  gt__cpu_pad(e, rest, n * rows - whole);
-  for (int64_t i = 0; i < rows && rows > 1; i++)
-    gt__cpu_move(w, wide + i * n * w, 1, (const char *)number + i * w, 0, n);
-  if (rows == 1) e->loops->step(op, rest, rest, number ? number : rest, rest, GT__GROUP);
-  else e->loops->step(op == GT__OP_over ? GT__OP_div : GT__OP_sub, rest, rest, wide, rest, GT__GROUP);
-  if (rows > 1 && op == GT__OP_exp_less) e->loops->step(GT__OP_exp, rest, rest, rest, rest, GT__GROUP);
-  memcpy(to + at, rest, bytes);
+  if (whole == n) return;
+  memcpy(rest, from + at, (size_t)((n - whole) * e->width));
+  gt__cpu_pad(e, rest, n - whole);
+  e->loops->step(op, rest, rest, number ? number : rest, rest, GT__GROUP);
+  memcpy(to + at, rest, (size_t)((n - whole) * e->width));
 }
 static void gt__cpu_finish(gt__cpu_folder *f, int64_t o, int64_t columns) {
   const gt__reduce_args *r = f->r;
   const int indexed = gt__cpu_indexed(r->fold);
   char *values = indexed ? (char *)f->tree[0].index : f->tree[0].value;
-  if (r->finish & GT__DIVIDE) gt__cpu_each(&f->e, GT__OP_over, values, values, &r->divisor, columns, 1);
-  if (r->finish & GT__ROOT) gt__cpu_each(&f->e, GT__OP_sqrt, values, values, NULL, columns, 1);
+  if (r->finish & GT__DIVIDE) gt__cpu_each(&f->e, GT__OP_over, values, values, &r->divisor, columns);
+  if (r->finish & GT__ROOT) gt__cpu_each(&f->e, GT__OP_sqrt, values, values, NULL, columns);
   gt__cpu_put(&f->e, indexed ? gt__cpu_choose()->loops[GT__I64] : f->e.loops, &r->out,
               gt__cpu_lies(&r->out, r->n_kept, r->pre.size), r->n_kept, o, columns, values);
 }
@@ -2502,39 +2496,61 @@ static void gt__cpu_tree_task(const void *context, gt__cpu_range items) {
     if (i == GT__BLOCK - 1 || o == items.end - 1) gt__cpu_finish(&f, o - i, i + 1);
   }
 }
-/* ---- softmax and its like: a row stays in the caches from its read to its store ---- */
+/* ---- softmax and its like: a row stays in the caches from its read to its store; short ones pass
+   together, as many as are a block ---- */
+/* to[i] = op(from[i], the number of its row), up to a whole group behind the last row. */
+static void gt__cpu_by_row(const gt__cpu_eval *e, int op, char *to, const char *from, const char *number,
+                           int64_t n, int64_t rows) {
+  const int64_t w = e->width, padded = gt__cpu_round(n * rows, GT__GROUP);
+  char wide[GT__BLOCK * 8] __attribute__((aligned(64)));
+  if (rows == 1) {
+    e->loops->step(op, to, from, number, from, padded);
+    return;
+  }
+  for (int64_t i = 0; i < rows; i++) gt__cpu_move(w, wide + i * n * w, 1, number + i * w, 0, n);
+  gt__cpu_pad(e, wide, n * rows);
+  e->loops->step(op == GT__OP_over ? GT__OP_div : GT__OP_sub, to, from, wide, from, padded);
+  if (op == GT__OP_exp_less) e->loops->step(GT__OP_exp, to, to, to, to, padded);
+}
 static void gt__cpu_soft_rows(gt__cpu_eval *e, const gt__reduce_args *r, char *row, char *exps, int64_t o,
                               int64_t rows) {
   const int64_t n = r->n, width = e->width, whole = n / GT__CHUNK, rest = n % GT__CHUNK, all = rows * n;
-  const int64_t chunks = whole + (rest > 0), log = r->soft == GT__LOG_SOFTMAX;
-  const int direct = e->out == GT__IN_LINE && r->pre.out.dtype == e->loops->native;
+  const int64_t chunks = whole + (rest > 0), padded = gt__cpu_round(all, GT__GROUP);
+  const int log = r->soft == GT__LOG_SOFTMAX;
+  const int direct = e->out == GT__IN_LINE && r->pre.out.dtype == e->loops->native &&
+                     (rows == 1 || padded == all);
   char *to = direct ? r->pre.out.data + o * n * width : row;
-  gt__num m[GT__GROUP], part[GT__GROUP + GT__SOFT_BYTES / 4 / GT__CHUNK];
-  char *sum = (char *)part;
+  gt__num m[GT__BLOCK], part[GT__BLOCK + GT__SOFT_BYTES / 4 / GT__CHUNK];
+  char *sum = (char *)part, *top = (char *)m;
   const char *values = gt__cpu_values(e, row, o * n, all);
+  if (values != row && o * n + padded > r->pre.count)    /* nothing may lie behind it */
+    values = (char *)memcpy(row, values, (size_t)(all * width));
+  if (values == row) gt__cpu_pad(e, row, all);
   e->loops->lanes(GT__FOLD_TOP, m, NULL, values, n, rows);
-  if (r->soft == GT__LOGSUMEXP && (width == 4 ? isinf(m->s) : isinf(m->f))) memset(m, 0, sizeof *m);
-  gt__cpu_each(e, GT__OP_exp_less, exps, values, m, n, rows);
+  for (char *p = top; p < top + rows * width && r->soft == GT__LOGSUMEXP; p += width)
+    if (width == 4 ? isinf(*(gt__f32 *)(void *)p) : isinf(*(gt__f64 *)(void *)p)) memset(p, 0, (size_t)width);
+  gt__cpu_by_row(e, GT__OP_exp_less, exps, values, top, n, rows);
   e->loops->lanes(GT__FOLD_SUM, sum, NULL, exps, GT__CHUNK, whole);
   if (rest)
     e->loops->lanes(GT__FOLD_SUM, sum + whole * width, NULL, exps + (n - rest) * width, rest, rows);
   for (int64_t step = 1; step < chunks; step *= 2) for (int64_t c = 0; c + step < chunks; c += 2 * step)
     e->loops->fold(GT__FOLD_SUM, sum + c * width, NULL, sum + (c + step) * width, 1, 1, 0, 1);
-  if (r->soft != GT__SOFTMAX) gt__cpu_each(e, GT__OP_log, sum, sum, NULL, rows, 1);
+  if (r->soft != GT__SOFTMAX) gt__cpu_each(e, GT__OP_log, sum, sum, NULL, rows);
   if (r->soft == GT__LOGSUMEXP) {
-    e->loops->fold(GT__FOLD_SUM, sum, NULL, m, 1, 1, 0, 1);
-    gt__cpu_put(e, e->loops, &r->out, GT__STRIDED, r->n_kept, o, 1, sum);
+    e->loops->fold(GT__FOLD_SUM, sum, NULL, m, rows, 1, 0, 1);
+    gt__cpu_put(e, e->loops, &r->out, GT__STRIDED, r->n_kept, o, rows, sum);
     return;
   }
-  if (log) gt__cpu_each(e, GT__OP_less, row, values, m, n, rows);
-  gt__cpu_each(e, log ? GT__OP_less : GT__OP_over, to, log ? row : exps, sum, n, rows);
+  if (log) gt__cpu_by_row(e, GT__OP_less, row, values, top, n, rows);
+  if (rows == 1) gt__cpu_each(e, log ? GT__OP_less : GT__OP_over, to, log ? row : exps, sum, n);
+  else gt__cpu_by_row(e, log ? GT__OP_less : GT__OP_over, to, log ? row : exps, sum, n, rows);
   for (int64_t k = 0; k < all && !direct; k += GT__BLOCK)
     gt__cpu_put(e, e->loops, &r->pre.out, e->out, r->pre.ndim, o * n + k,
                 gt__cpu_least(GT__BLOCK, all - k), row + k * width);
 }
 static void gt__cpu_soft_task(const void *context, gt__cpu_range items) {
   const gt__cpu_reduction *c = (const gt__cpu_reduction *)context;
-  const int64_t n = c->r->n, most = c->r->soft == GT__LOGSUMEXP || n > GT__GROUP ? 1 : GT__GROUP / n;
+  const int64_t n = c->r->n, most = n > 128 || (n % GT__GROUP == 0 && c->r->soft == GT__SOFTMAX) ? 1 : GT__BLOCK / n;
   const size_t pitch = (size_t)(n + GT__GROUP) * 8 + GT__PITCH;
   char *rows = (char *)c->memory + (size_t)items.thread * 2 * pitch;
   gt__cpu_eval e;
@@ -2923,10 +2939,8 @@ static void gt__cpu_choose_way(gt__cpu_product *c, int amx) {
   const gt__program *p = &x->post.program;
   const int a_native = x->a.dtype == c->loops->native, b_native = x->b.dtype == c->loops->native;
   const double in_place = GT__IN_PLACE / c->width;   /* values */
-  c->a_row = x->m == 1 ? 1 : x->a_row;
-  c->a_col = x->k == 1 ? 1 : x->a_col;
-  c->b_row = x->k == 1 ? 1 : x->b_row;
-  c->b_col = x->n == 1 ? 1 : x->b_col;
+  c->a_row = x->m == 1 ? 1 : x->a_row, c->a_col = x->k == 1 ? 1 : x->a_col;
+  c->b_row = x->k == 1 ? 1 : x->b_row, c->b_col = x->n == 1 ? 1 : x->b_col;
   c->direct = x->k > 0 && b_native && c->b_col == 1 &&
               (x->m <= c->loops->rows || c->b_row * c->width % 4096) &&
               (x->m <= GT__FEW_ROWS || (double)x->k * (double)x->n <= in_place);
@@ -3180,8 +3194,7 @@ static void *gt__cpu_serve(void *argument) {
       gt__cpu_sleep();
       continue;
     }
-    gt__cpu_all.busy += x->op != NULL;
-    gt__cpu_share = gt__cpu_all.busy;
+    gt__cpu_all.busy += x->op != NULL, gt__cpu_share = gt__cpu_all.busy;
     pthread_mutex_unlock(gt__held);
     int code = x->op ? gt__cpu_execute(x->op) : x->wait ? x->wait->code : 0;
     if (x->other) {
@@ -3414,8 +3427,7 @@ static int gt__cuda_enter(int *away, int index) {
                                           : (int)cudaErrorInvalidDevice;
   if (!code) code = gt__gpu.get(&current);
   if (!code && current != gt__gpu.context[index]) {
-    code = gt__gpu.push(gt__gpu.context[index]);
-    *away = !code;
+    code = gt__gpu.push(gt__gpu.context[index]), *away = !code;
   }
   if (code) return code;
   if (!gt__gpu.used) gt__gpu.used = 1 + index;
@@ -3726,8 +3738,7 @@ static __thread struct {
 static void gt__after_fork(void) { /* in the child; the parent may have held the locks */
   const pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   const pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
-  gt__forked = 1;
-  gt__mutex = gt__cpu_all.lock = mutex;
+  gt__forked = 1, gt__mutex = gt__cpu_all.lock = mutex;
   gt__idle = gt__cpu_all.changed = cond;
   gt__cuda_after_fork();
 }
@@ -3932,8 +3943,7 @@ static int gt__await(gt_stream *t, uint64_t number) {
   const gt__backend *b = GT__OF(t);
   const gt__clock seen = t->seen;
   int code, whole = !t->gone && (number >= t->number || gt__set_mark(t, number));
-  number = whole ? t->number : t->marked;
-  t->held++;
+  number = whole ? t->number : t->marked, t->held++;
   gt__unlock();
   code = whole ? b->queue_ask(t->device.index, t->queue, 1) : b->event_ask(t->device.index, t->mark, 1);
   gt__lock();
@@ -4188,8 +4198,7 @@ static int gt__take_pinned(struct gt_storage *s) {
   struct gt_storage *found = gt__all.pool[c].first;
   if (found && (gt__settled(found) || gt__all.pool[c].count >= most)) {
     gt__pool_take(c);
-    code = gt__reach_all(NULL, found);
-    s->data = found->data;
+    code = gt__reach_all(NULL, found), s->data = found->data;
     if (code) gt__pool_give(found);
     else GPUTENSOR_FREE(found);
   } else code = gt__cuda_backend.alloc(gt_current_device().index, NULL, (size_t)1 << c, 1, &s->data);
@@ -4464,8 +4473,7 @@ GT_API gt_status gt_empty_cache(void) {
   gt__lock();
   gt__sweep(1);
   for (int i = 0; i < gt_cuda_device_count() && !code; i++) {
-    device = gt__device(GT_CUDA, i);
-    code = gt__await_all(&device);
+    device = gt__device(GT_CUDA, i), code = gt__await_all(&device);
     if (!code) code = gt__cuda_backend.trim(i);
   }
   gt__unlock();
@@ -4495,8 +4503,7 @@ static int gt__restride(const gt_tensor *x, gt_tensor *y) {
   int64_t left = 1, stride = 1;
   int e = x->ndim;
   while (left == 1 && e > 0) {
-    stride = x->stride[--e];
-    left = x->shape[e];
+    stride = x->stride[--e], left = x->shape[e];
   }
   for (int d = y->ndim - 1; d >= 0; d--) {
     while (left % y->shape[d]) {
@@ -4568,8 +4575,7 @@ GT_API gt_tensor *gt_permute(const gt_tensor *x, gt_shape order) {
     const int e = gt__dim(__func__, (int)order.size[d], x->ndim);
     if (e < 0) return NULL;
     if (seen >> e & 1) return GT__NULL(GT_ERROR_ARGUMENT, "%s: dim %d is named twice", __func__, e);
-    seen |= 1u << e;
-    y.shape[d] = x->shape[e], y.stride[d] = x->stride[e];
+    seen |= 1u << e, y.shape[d] = x->shape[e], y.stride[d] = x->stride[e];
   }
   return gt__handle(__func__, &y);
 }
@@ -4603,8 +4609,7 @@ static int gt__broadcast_to(const gt_tensor *x, const gt_tensor *like, gt_tensor
   for (int d = 0; d < like->ndim; d++) {
     const int64_t n = d < lead || lead < 0 ? 1 : x->shape[d - lead];
     if (n != like->shape[d] && n != 1) return 0;
-    y->stride[d] = n == 1 ? 0 : x->stride[d - lead];
-    y->shape[d] = like->shape[d];
+    y->stride[d] = n == 1 ? 0 : x->stride[d - lead], y->shape[d] = like->shape[d];
   }
   y->ndim = like->ndim;
   return lead >= 0;
@@ -5171,8 +5176,7 @@ static int gt__parse_name(gt__tree *t) {
   char name[41], what[120]; /* no operation's name is as long */
   int c, n = 0, op = GT__INDEX, given = 0, child[4] = {0, 0, 0, 0};
   for (; gt__is_letter(c = t->text[t->at]) || gt__is_digit(c); t->at++) if (n < 40) name[n++] = (char)c;
-  name[n] = 0;
-  c = n == 1 ? *name - 'a' : -1;
+  name[n] = 0, c = n == 1 ? *name - 'a' : -1;
   if (c >= 0 && c < t->n_in) return gt__add_whole(t, GT__OPERAND, c);
   if (!strcmp(name, "pi")) return gt__add_real(t, 3.14159265358979323846);
   while (op < GT__OPS && strcmp(gt__table[op].name, name)) op++;
@@ -5233,8 +5237,7 @@ static int gt__parse(gt__tree *t, int level) {
     const int right = gt__parse(t, sign[k].right);
     if (is_choice && !gt__take(t, ":")) gt__bad_text(t, t->at, "expected :");
     if (is_choice) no = gt__parse(t, 0);
-    t->depth -= nests;
-    left = gt__add_node(t, sign[k].op, left, right, no);
+    t->depth -= nests, left = gt__add_node(t, sign[k].op, left, right, no);
   }
 }
 /* Short texts already parsed, by content; n_in matters too: a letter beyond it is an error. */
@@ -6071,13 +6074,10 @@ static gt_status gt__product_shape(const char *function, const gt_tensor *a, con
     return gt__fail(GT_ERROR_SHAPE, "%s: %s x %s: both need one dimension at least; gt_mul multiplies "
                     "by a number", function, gt__shape_text(a), gt__shape_text(b));
   if (gt__check_devices(function, 1, a, 2, b)) return gt__failed();
-  x->k = a->shape[at + !vector];
-  x->m = vector ? 1 : a->shape[at];
-  x->n = column ? 1 : b->shape[bt + 1];
-  x->a_col = a->stride[at + !vector];
-  x->a_row = vector ? x->a_col * x->k : a->stride[at];
+  x->k = a->shape[at + !vector], x->a_col = a->stride[at + !vector];
+  x->m = vector ? 1 : a->shape[at], x->a_row = vector ? x->a_col * x->k : a->stride[at];
+  x->n = column ? 1 : b->shape[bt + 1], x->b_col = column ? 1 : b->stride[bt + 1];
   x->b_row = b->stride[bt];
-  x->b_col = column ? 1 : b->stride[bt + 1];
   if (b->shape[bt] != x->k)
     return gt__fail(GT_ERROR_SHAPE, "%s: %s x %s: inner sizes %lld and %lld differ%s", function,
                     gt__shape_text(a), gt__shape_text(b), (long long)x->k, (long long)b->shape[bt],

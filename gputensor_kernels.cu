@@ -336,13 +336,14 @@ GT__DEV void gt__apply_all(T (&a)[N], const T (&b)[N], const T (&c)[N]) {
       return;
     }
   }
-  if constexpr ((SIN || SIGMOID || OP == GT__OP_exp) && sizeof(T) == 4) {
-    float most = 0;
-    GT__EACH most = fmaxf(most, fabsf(a[i]));
-    if (most < (SIN ? 0x1p15f : 87)) {
+  if constexpr ((SIN || SIGMOID || OP == GT__OP_exp) && !std::is_integral<T>::value && N * sizeof(T) < 256) {
+#define GT__OF(f, ...) (sizeof(T) == 4 ? (T)gt__##f##_f32(__VA_ARGS__) : (T)gt__##f##_f64(__VA_ARGS__))
+    T most = 0;
+    GT__EACH most = fmax(most, fabs(a[i]));
+    if (most < (T)(sizeof(T) == 4 ? SIN ? 0x1p15 : 87 : SIN ? 0x1p40 : 708)) {
       GT__EACH {
-        const float x = a[i], e = SIN ? gt__sin_of_f32(x, 0, 0) : gt__exp_normal_f32(SIGMOID ? -fabsf(x) : x);
-        a[i] = SIGMOID ? gt__over_one_and_f32(e, x < 0 ? e : 1) : e;
+        const T x = a[i], e = SIN ? GT__OF(sin_of, x, 0, 0) : GT__OF(exp_normal, SIGMOID ? -fabs(x) : x);
+        a[i] = SIGMOID ? GT__OF(over_one_and, e, x < 0 ? e : 1) : e;
       }
       return;
     }
@@ -728,7 +729,7 @@ __launch_bounds__(GT__SHORT_BLOCK, GT__SHORT_BLOCKS / (sizeof(S) == 1 || sizeof(
 gt__short_kernel(const __grid_constant__ gt__short p) {
   gt__release_next_kernel();
 #define GT__SHORT(name, arity, each) \
-  case GT__OP_##name: gt__make_short<GT__OP_##name, arity, each, S>(p); break;
+  case GT__OP_##name: gt__make_short<GT__OP_##name, arity, sizeof(S) == 8 ? 2 : each, S>(p); break;
   if constexpr (std::is_integral<S>::value) switch (p.op) { GT__SHORT_INTEGERS(GT__SHORT) }
   else if constexpr (sizeof(S) == 8) switch (p.op) { GT__SHORT_FUNCTIONS(GT__SHORT) }
   else if constexpr (sizeof(S) == 2) switch (p.op) { GT__SHORT_PROGRAMS(GT__SHORT) }
@@ -2454,8 +2455,7 @@ static bool gt__set_tiling(gt__tiling *t, const gt__map_args *args, int threads,
   int64_t batches = 1;
   for (int d = 0; d < line - 1; d++) batches *= args->size[d];
   t->crossed = gt__is_crossed(args, line - 1);
-  t->rows = args->count / width / batches;
-  t->batches = (unsigned)batches;
+  t->rows = args->count / width / batches, t->batches = (unsigned)batches;
   const bool one = t->rows == 1;
   int columns = t->crossed ? 16 * W : one ? elements : hop;
   while (!t->crossed && !one && columns > W && (-width & (columns - 1)) > width / 8) columns /= 2;
@@ -2495,7 +2495,7 @@ static bool gt__set_short(gt__short *s, const gt__map_args *args) {
   if (!tests || x >= args->in + p->n_in) x = out;
   const int first = x->dtype, W = 16 >> x->size_log2;
   const int dtype = s->dtype = (uint8_t)(logic && first == GT_BOOL ? (int)GT_UINT8 : first);
-#define GT__SHORT(name, n, many) if (s->op == GT__OP_##name) arity = n, s->each = many;
+#define GT__SHORT(name, n, many) if (s->op == GT__OP_##name) arity = n, s->each = dtype == GT_FLOAT64 ? 2 : many;
   if (integers) { GT__SHORT_INTEGERS(GT__SHORT) }
   else if (p->compute == GT__F64) { GT__SHORT_FUNCTIONS(GT__SHORT) }
   else { GT__SHORT_PROGRAMS(GT__SHORT) }

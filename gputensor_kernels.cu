@@ -3055,10 +3055,8 @@ static void gt__plan_bringing(gt__product *j, bool b) {
   const int nb = j->x.n_batch;
   gt__map_args *m = &j->bring[j->brought++];
   *m = gt__copying_map(*v.o, nb + 2, j->x.compute);
-  m->in[0].stride[nb] = *line;
-  m->in[0].stride[nb + 1] = *in;
-  m->size[nb] = along ? v.size : j->x.k;
-  m->size[nb + 1] = along ? j->x.k : v.size;
+  m->in[0].stride[nb] = *line, m->in[0].stride[nb + 1] = *in;
+  m->size[nb] = along ? v.size : j->x.k, m->size[nb + 1] = along ? j->x.k : v.size;
   m->count = v.size * j->x.k;
   *in = v.o->stride[nb + 1] = 1;
   *line = v.o->stride[nb] = gt__up(m->size[nb + 1], 8);
@@ -3067,8 +3065,10 @@ static void gt__plan_bringing(gt__product *j, bool b) {
     m->size[d] = v.o->stride[d] ? j->x.post.size[d] : 1;
     v.o->stride[d] = m->size[d] == 1 ? 0 : next;
   }
-  v.o->dtype = (uint8_t)f->dtype;
-  v.o->size_log2 = (uint8_t)f->size_log2;
+  double last = 0;                       /* of the elements that are brought */
+  for (int d = 0; d < nb + 2; d++) last += (double)(m->size[d] - 1) * fabs((double)m->in[0].stride[d]);
+  m->narrow = last < INT32_MAX / 8 && next < INT32_MAX / 8;
+  v.o->dtype = (uint8_t)f->dtype, v.o->size_log2 = (uint8_t)f->size_log2;
   v.o->data = gt__carve(j, (size_t)next << f->size_log2);
   m->out = *v.o;
 }

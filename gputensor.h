@@ -273,7 +273,7 @@ GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim, c
    A program computes in one type: float32 (also for float16 and bfloat16), float64 or int64; what is
    stored is converted then. GT__F(exp) is that type's exp, GT__ADD its correctly rounded sum: no
    formula leaves rounding to the compiler or to a library, which is why every device gives the same
-   bits; the errors of functions, in ULP, are in >>math.
+   bits, functions of float64 on x86 without FMA excepted. The errors of functions stand in >>math.
    Semantics, where languages differ: NaN goes through maximum, minimum, clamp and relu, sign makes it 0;
    maximum(+0, -0) = +0, minimum = -0; round goes to even; remainder has the divisor's sign, fmod the
    dividend's; floor_div is PyTorch's; integers wrap; integer x//0, x%0 are 0; / of integers is

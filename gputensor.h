@@ -631,9 +631,9 @@ GT__FN uint64_t gt__high_u64(uint64_t x, uint64_t y) {
  * type's limits: lo and hi + 1 are powers of two and so exact; what is cast lies between them. */
 #define GT__POLY(S, z, c) gt__poly_##S(z, c, (int)(sizeof c / sizeof *c))
 #if defined(__CUDACC__) || defined(__clang__)
-#define GT__ALL _Pragma("unroll")
+#define GT__UNROLL_ALL _Pragma("unroll")
 #else
-#define GT__ALL _Pragma("GCC unroll 24")
+#define GT__UNROLL_ALL _Pragma("GCC unroll 24")
 #endif
 #define GT__BOTH(T, S, s, I) \
   GT__FN I gt__bits_##S(T x)  { I b; GT__LIBM(memcpy)(&b, &x, sizeof b); return b; } \
@@ -678,7 +678,7 @@ GT__FN uint64_t gt__high_u64(uint64_t x, uint64_t y) {
   /* c[0] + c[1] z + c[2] z^2 ... in Horner steps, for a table c; compilers unroll it */ \
   GT__FN T gt__poly_##S(T z, const T *c, int n) { \
     T p = c[--n]; \
-    GT__ALL while (n > 0) p = gt__fma_##S(z, p, c[--n]); \
+    GT__UNROLL_ALL while (n > 0) p = gt__fma_##S(z, p, c[--n]); \
     return p; \
   }
 GT__BOTH(float, f32, f, uint32_t) GT__BOTH(double, f64, , uint64_t)

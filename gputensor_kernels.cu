@@ -347,6 +347,7 @@ GT__DEV void gt__apply_all(T (&a)[N], const T (&b)[N], const T (&c)[N]) {
       }
       return;
     }
+#undef GT__OF
   }
   GT__EACH a[i] = gt__formula<OP, T>::of(a[i], b[i], c[i]);
 }
@@ -645,7 +646,7 @@ gt__map_kernel(const __grid_constant__ gt__map_args p, const __grid_constant__ g
 /* The shortest programs, on rows of one dtype, have an instance for each operation of this list:
    operands go from memory to registers, without slots. Beside the interpreter, H200, November 2026,
    2^28 elements: float32 exp, tanh and sigmoid 505 us for 533, gelu 554 for 612; bfloat16 exp 252
-   for 279, -a 250 for 308, a < b 306 for 497; at 2^24 elements up to 40 % faster, at 2^14 1.2 for 3.1. */
+   for 279, -a 250 for 308, a < b 306 for 497; at 2^24 up to 40 % faster; sqrt of 2^14 1.2 for 3.1. */
 #define GT__SHORT_PROGRAMS(X) /* operands, vectors of a thread: two for much arithmetic */ \
   X(add, 2, 1) X(sub, 2, 1) X(mul, 2, 1) X(div, 2, 1) X(mul_add, 3, 1) X(where, 3, 1) \
   X(relu, 1, 1) X(neg, 1, 1) X(square, 1, 1) X(sqrt, 1, 1) X(rsqrt, 1, 1) GT__SHORT_FUNCTIONS(X)

@@ -2665,16 +2665,16 @@ static void gt__cpu_by_panels(const gt__cpu_product *c, char *to, int64_t c_row,
   const int64_t w = c->width, lanes = c->loops->vector, size = (int64_t)1 << x->b.size_log2;
   const int64_t broad = c->loops->panel;
   const int back = c->direct && c->a_direct && x->k <= c->depth && columns >= lanes;
-  /* Panels of a B in place side by side, where heights add up to the rows, and B is read once or
-     stays in the L2 cache. */
+  /* Fetched is what comes next below, if the processor may not see it coming: 1.2 to 1.5 times as fast. */
+  const int down = c->direct && x->m <= 2 * c->loops->rows && columns <= 8 * broad;
+  /* Panels of B in place side by side: heights add up to the rows, and B is read once or fits in L2. */
   const int wide = c->direct && (back || rows == 1 || rows % 2 == 0) &&
                    (rows <= c->loops->rows || x->k * columns * w <= GT__IN_PLACE);
   char *pa = pb + c->b_bytes;
   gt__cpu_tile t;
   for (int64_t k = 0; k < x->k || k == 0; k += c->depth) {
     t.k = gt__cpu_least(c->depth, x->k - k), t.add = k > 0;
-    const int64_t a = c->a + m * c->a_row + k * c->a_col;
-    for (int64_t j = 0, some; j < columns; j += some) {
+    for (int64_t j = 0, some, a = c->a + m * c->a_row + k * c->a_col; j < columns; j += some) {
       some = gt__cpu_least(broad, columns - j);
       if (wide && columns - j > broad) some = (columns - j) / broad * broad;
       if (back && some < broad) some = some > lanes && columns >= broad ? broad : lanes;
@@ -2692,13 +2692,13 @@ static void gt__cpu_by_panels(const gt__cpu_product *c, char *to, int64_t c_row,
         const int64_t high = gt__cpu_least(t.rows, rows - i), first = a + i * c->a_row;
         const int direct = c->a_direct && t.rows == high;
         const int packed = !direct && t.rows == c->loops->rows && t.columns > 1;
-        const int fetch = more && (i == 0 || packed);
+        const int fetch = down ? i == 0 : more && (i == 0 || packed);
         if (!direct && j == 0)
           gt__cpu_pack(c, pa + i * t.k * w, t.rows, &x->a, first, c->a_row, c->a_col, high, t.k);
         t.a = direct ? x->a.data + first * w : pa + i * t.k * w;
         t.a_row = direct ? c->a_row : 1, t.a_col = direct ? c->a_col : t.rows;
         t.far_row = fetch ? c->b_row * size : 0;
-        t.far = fetch ? x->b.data + (b + broad) * size : (const char *)t.b;
+        t.far = fetch ? x->b.data + (down ? b + 16 * c->b_row : b + broad) * size : (const char *)t.b;
         t.fars = packed ? t.k * t.rows / rows + 1 : 0;
         t.far += packed ? t.k * i / rows * t.far_row : 0;
         gt__cpu_tile_of(c, &t, to + (i * c_row + j) * w, c_row, high, some);
@@ -2976,7 +2976,7 @@ static void gt__cpu_choose_blocks(gt__cpu_product *c, double work, int threads) 
   const int64_t least_m = gt__cpu_parts(x->m, most_m), least_n = gt__cpu_parts(x->n, most_n);
   const double least = (double)(least_m * least_n * x->batch);
   const double most = threads > 1 ? fmin(fmax(6 * threads, 2 * least), work / GT__BLOCK_WORK) : 0;
-  const double turns = c->direct && !few && x->m <= GT__FEW_ROWS ? 1 : fmin(
+  const double turns = c->direct && x->m > 2 * c->loops->rows && x->m <= GT__FEW_ROWS ? 1 : fmin(
     fmax(1, work / threads / GT__CPU_PARALLEL), fmax(c->pieces ? 1 : 3, fmin(threads / 4, 6)));
   double best = HUGE_VAL;
   c->grid_m = least_m, c->grid_n = least_n;

@@ -1421,6 +1421,7 @@ struct gt__tile {
 template <class T> using gt__small = gt__tile<T, 64, 64, 128 / sizeof(T), 2, 2, 3, 1, 1>;
 typedef gt__tile<float, 128, 128, 8, 2, 2, 4, 4, 4> gt__large_float;
 typedef gt__tile<double, 128, 64, 16, 2, 2, 3, 2, 2> gt__large_double;
+typedef gt__tile<double, 64, 64, 16, 2, 2, 4, 2, 2> gt__mid_double;
 template <class T> using gt__large_16 = gt__tile<T, 128, 256, 64, 2, 4, 3, 8, 8>;
 template <class T> using gt__lean_16 = gt__tile<T, 128, 256, 32, 2, 4, 3, 8, 8>;
 typedef gt__tile<float, 4, 128, 32, 1, 4, 4, 1, 4> gt__strip_4;
@@ -2315,14 +2316,14 @@ struct gt__form { const void *kernel; int m, n, threads, bytes, dtype, size_log2
   {GT__POINTER(gt__matmul_kernel<P>), P::M, P::N, P::THREADS, P::BYTES, \
    gt__native<typename P::T>::DTYPE, sizeof(typename P::T) / 4 + 1, \
    (P::A::LOT > 1) | (P::B::LOT > 1) << 1, P::KEEPS}
-enum { GT__LARGE = 3, GT__LARGE_16 = 5, GT__STRIP = 9, GT__FORMS = 12 };
-/* Small ones by compute type, large ones, strips. */
+enum { GT__LARGE = 3, GT__LARGE_16 = 5, GT__STRIP = 9, GT__FORMS = 13 };
+/* Small ones by compute type, large ones, strips, one between for float64. */
 static const gt__form gt__matmul_forms[GT__FORMS] = {
   GT__FORM(gt__small<float>), GT__FORM(gt__small<double>), GT__FORM(gt__small<int64_t>),
   GT__FORM(gt__large_float), GT__FORM(gt__large_double), GT__FORM(gt__large_16<gt__half>),
   GT__FORM(gt__large_16<gt__bfloat>), GT__FORM(gt__lean_16<gt__half>),
   GT__FORM(gt__lean_16<gt__bfloat>), GT__FORM(gt__strip_4), GT__FORM(gt__strip_16),
-  GT__FORM(gt__strip_64)};
+  GT__FORM(gt__strip_64), GT__FORM(gt__mid_double)};
 static const void *const gt__copy_kernels[5] = { /* by the logarithm of the element's size */
   GT__POINTER(gt__copy_kernel<uint8_t>), GT__POINTER(gt__copy_kernel<uint16_t>),
   GT__POINTER(gt__copy_kernel<uint32_t>), GT__POINTER(gt__copy_kernel<uint2>),
@@ -2855,7 +2856,7 @@ static bool gt__read_afters(gt__product *j) {
   const int row = j->x.n_batch + j->turned, column = j->x.n_batch + !j->turned;
   const auto number = [&](int slot) { return g->constant[slot - g->n_in].s; };
   const auto is_number = [&](int slot) { return slot >= g->n_in && slot < g->n_in + g->n_const; };
-  bool can = i < end && i->op == GT__LOAD && i->b == 0;
+  bool can = i < end && i->op == GT__LOAD && i->b == 0 && (g->compute == GT__F32 || g->n_ins == 1);
   for (i++, t->afters = 0; can && i < end; i++) {
     gt__after *s = &t->after[t->afters];
     const bool scaled = end - i > 3 && i->op == GT__SAVE && i[1].op == GT__LOAD &&
@@ -2894,21 +2895,22 @@ static bool gt__read_afters(gt__product *j) {
   }
   return can;
 }
-/* Where C goes: to its place, or to a matrix in scratch and from there by a map. */
-static void gt__plan_output(gt__product *j) {
+/* Where C goes: to its place, or, always or if need be, to scratch and from there by a map. */
+static const uint8_t gt__widest[] = {GT_FLOAT32, GT_FLOAT64, GT_INT64};   /* by compute type */
+static void gt__plan_output(gt__product *j, bool always) {
   const gt__matmul_args *x = &j->x;
   const gt__operand *out = &x->post.out;
   gt__division *t = &j->p.t;
   t->dtype = out->dtype;
   t->to = out->data;
   t->row = out->stride[x->n_batch], t->column = out->stride[x->n_batch + 1];
-  j->through = !gt__one_batch(x, out, &t->batch) || !gt__read_afters(j) ||
-               (t->column != 1 && !j->turned) || !gt__is_usual(GT__F32, t->dtype) ||
+  j->through = always || !gt__one_batch(x, out, &t->batch) || !gt__read_afters(j) ||
+               (t->column != 1 && !j->turned) || !gt__is_usual(x->compute, t->dtype) ||
                (j->type && t->dtype != GT_FLOAT32 && t->dtype != j->type);
   if (j->through) {
-    t->dtype = GT_FLOAT32;
-    t->row = gt__up(t->n, 4), t->column = 1, t->batch = t->row * t->m;
-    t->to = gt__carve(j, (size_t)(t->batch * x->batch) * 4);
+    t->dtype = gt__widest[x->compute];
+    t->row = gt__up(t->n, 8), t->column = 1, t->batch = t->row * t->m;
+    t->to = gt__carve(j, (size_t)(t->batch * x->batch) << (x->compute == GT__F32 ? 2 : 3));
     t->afters = j->matrix = 0;
   }
   t->direct = t->dtype != GT_FLOAT32 && j->products == 1 &&    /* 16 bytes are stored at once */
@@ -2946,7 +2948,7 @@ static bool gt__plan_product(const gt__matmul_args *args, gt__product *j) {
   j->pieces = j->products == 6 ? 3 : j->products == 3 ? 2 : 1;
   j->type = dtype == GT_FLOAT16 ? GT_FLOAT16 : GT_BFLOAT16;
   p->t.m = (int)x->m, p->t.n = (int)x->n, p->k = (int)x->k;
-  gt__plan_output(j);
+  gt__plan_output(j, false);
   for (int i = 0; i < 2; i++) gt__see(j, i);
   gt__cut_up(j, facts >> 16);
   p->t.parts = gt__carve(j, (size_t)p->t.slots * p->t.lines * p->t.pitch * 4);
@@ -2977,7 +2979,6 @@ static int gt__launch_gather(gt__product *j, void *stream) {
   return gt__launch(gt__gather_kernels[j->x.compute], dim3((t->tiles - t->whole) * pieces), 256, 0,
                     stream, parameters);
 }
-static const uint8_t gt__widest[] = {GT_FLOAT32, GT_FLOAT64, GT_INT64};   /* by compute type */
 /* From a matrix in scratch to C: a map of the program with the product as its input 0. */
 static int gt__finish_product(const gt__matmul_args *x, gt__product *j, void *stream) {
   const gt__division *t = &j->p.t;
@@ -3076,21 +3077,24 @@ static bool gt__has_room(const gt__form *f) { return f->bytes <= (gt__device_fac
 static int64_t gt__count_tiles(const gt__matmul_args *x, const gt__form *f) {
   return ((x->m - 1) / f->m + 1) * ((x->n - 1) / f->n + 1) * x->batch;
 }
-/* Large tiles where these fill the GPU and its rows pay for what is brought; strips of B where this
-   is what is read most. Strips of 64 rows take any B; small tiles are for chips of less memory, for
-   float64 and for integers. */
+/* Large tiles where these fill the GPU and its rows pay for what is brought, of float64 else those
+   between; strips of B where this is what is read most. Strips of 64 rows take any B; small tiles are
+   for chips of less memory, for few rows of float64 and for integers. */
 static const gt__form *gt__choose_form(gt__matmul_args *x) {
   const bool f32 = x->compute == GT__F32, bf16 = x->a.dtype == GT_BFLOAT16;
   const gt__form *f = gt__matmul_forms + x->compute, *f16 = gt__matmul_forms + GT__LARGE_16 + bf16;
-  const gt__form *large = f + GT__LARGE, *strip = gt__matmul_forms + GT__STRIP;
+  const gt__form *large = f + GT__LARGE, *strip = gt__matmul_forms + GT__STRIP, *mid = strip + 3;
   const int facts = gt__device_facts(), cores = GT__CORES ? facts & GT__BUILT_FOR : 0;
   if (f32 && cores >= 8 && !(facts & GT__PROBE_HOPPER) && x->a.dtype == x->b.dtype &&
       (bf16 || x->a.dtype == GT_FLOAT16) && (double)x->m * x->n * x->k >= 1 << 18 &&
       (gt__has_room(f16) || gt__has_room(f16 += 2))) return f16;
   const int64_t tiles = gt__count_tiles(x, large), blocks = facts >> 16;
-  if ((f32 || (x->compute == GT__F64 && cores >= 9)) && min(x->m, x->n) > (f32 ? 256 : 64) &&
-      (!f32 || tiles <= blocks || tiles >= blocks * 4 / 3) &&     /* else most have one, some two */
-      tiles >= 90 && gt__has_room(large)) return large;
+  const int64_t least = min(x->m, x->n);
+  if (x->compute == GT__F64 && cores >= 9 && gt__has_room(large))
+    return least > 64 && tiles >= 180 ? large :
+           least > 128 || (gt__can_copy(x, false, mid) && gt__can_copy(x, true, mid)) ? mid : f;
+  if (f32 && least > 256 && tiles >= 90 && gt__has_room(large) &&
+      (tiles <= blocks || tiles >= blocks * 4 / 3)) return large;    /* else most have one, some two */
   strip += x->m > 16 || !gt__can_copy(x, true, strip) ? 2 : x->m > 4;
   return f32 && gt__has_room(strip) ? strip : f;
 }
@@ -3110,7 +3114,7 @@ static void gt__plan_sums(gt__product *j) {
   gt__operand *o = &x->post.out;
   gt__division *t = &j->p.t;
   const int nb = x->n_batch, size_log2 = x->compute == GT__F32 ? 2 : 3;
-  const bool cut = j->parts > 1, itself = cut && size_log2 == 2;
+  const bool cut = j->parts > 1;
   t->m = t->lines = (int)x->m;
   t->n = (int)x->n;
   t->pitch = (int)gt__up(x->n, 8);
@@ -3118,15 +3122,9 @@ static void gt__plan_sums(gt__product *j) {
   t->tiles = t->slots = (int)x->batch;
   t->steps = j->parts;
   int64_t next = x->m * t->pitch * (j->parts + cut);
-  if (itself) gt__plan_output(j);
-  o->data = gt__carve(j, (size_t)(x->batch * next) << size_log2);
-  if (cut) t->parts = o->data;
-  if (!itself) {
-    j->through = true;
-    t->dtype = gt__widest[x->compute];
-    t->row = t->pitch, t->column = 1, t->batch = x->m * t->pitch;
-    t->to = cut ? gt__carve(j, (size_t)(x->batch * t->batch) << size_log2) : o->data;
-  }
+  gt__plan_output(j, !cut);
+  if (cut) t->parts = gt__carve(j, (size_t)(x->batch * next) << size_log2);
+  o->data = (char *)(cut ? t->parts : t->to);
   o->size_log2 = (uint8_t)size_log2;
   o->stride[nb] = t->pitch;
   o->stride[nb + 1] = 1;

@@ -1422,6 +1422,7 @@ template <class T> using gt__small = gt__tile<T, 64, 64, 128 / sizeof(T), 2, 2, 
 typedef gt__tile<float, 128, 128, 8, 2, 2, 4, 4, 4> gt__large_float;
 typedef gt__tile<double, 128, 64, 16, 2, 2, 3, 2, 2> gt__large_double;
 typedef gt__tile<double, 64, 64, 16, 2, 2, 4, 2, 2> gt__mid_double;
+typedef gt__tile<double, 32, 32, 32, 2, 2, 3, 2, 2> gt__fine_double;
 template <class T> using gt__large_16 = gt__tile<T, 128, 256, 64, 2, 4, 3, 8, 8>;
 template <class T> using gt__lean_16 = gt__tile<T, 128, 256, 32, 2, 4, 3, 8, 8>;
 typedef gt__tile<float, 4, 128, 32, 1, 4, 4, 1, 4> gt__strip_4;
@@ -2316,14 +2317,14 @@ struct gt__form { const void *kernel; int m, n, threads, bytes, dtype, size_log2
   {GT__POINTER(gt__matmul_kernel<P>), P::M, P::N, P::THREADS, P::BYTES, \
    gt__native<typename P::T>::DTYPE, sizeof(typename P::T) / 4 + 1, \
    (P::A::LOT > 1) | (P::B::LOT > 1) << 1, P::KEEPS}
-enum { GT__LARGE = 3, GT__LARGE_16 = 5, GT__STRIP = 9, GT__FORMS = 13 };
-/* Small ones by compute type, large ones, strips, one between for float64. */
+enum { GT__LARGE = 3, GT__LARGE_16 = 5, GT__STRIP = 9, GT__FORMS = 14 };
+/* Small ones by compute type, large ones, strips, two between for float64. */
 static const gt__form gt__matmul_forms[GT__FORMS] = {
   GT__FORM(gt__small<float>), GT__FORM(gt__small<double>), GT__FORM(gt__small<int64_t>),
   GT__FORM(gt__large_float), GT__FORM(gt__large_double), GT__FORM(gt__large_16<gt__half>),
   GT__FORM(gt__large_16<gt__bfloat>), GT__FORM(gt__lean_16<gt__half>),
   GT__FORM(gt__lean_16<gt__bfloat>), GT__FORM(gt__strip_4), GT__FORM(gt__strip_16),
-  GT__FORM(gt__strip_64), GT__FORM(gt__mid_double)};
+  GT__FORM(gt__strip_64), GT__FORM(gt__mid_double), GT__FORM(gt__fine_double)};
 static const void *const gt__copy_kernels[5] = { /* by the logarithm of the element's size */
   GT__POINTER(gt__copy_kernel<uint8_t>), GT__POINTER(gt__copy_kernel<uint16_t>),
   GT__POINTER(gt__copy_kernel<uint32_t>), GT__POINTER(gt__copy_kernel<uint2>),
@@ -3092,23 +3093,24 @@ static const gt__form *gt__choose_form(gt__matmul_args *x) {
   const int64_t least = min(x->m, x->n);
   if (x->compute == GT__F64 && cores >= 9 && gt__has_room(large))
     return least > 64 && tiles >= 180 ? large :
-           least > 128 || (gt__can_copy(x, false, mid) && gt__can_copy(x, true, mid)) ? mid : f;
+           least > 128 || (gt__can_copy(x, false, mid) && gt__can_copy(x, true, mid))
+             ? mid + (gt__count_tiles(x, mid) <= 64 && x->k <= 512) : f;
   if (f32 && least > 256 && tiles >= 90 && gt__has_room(large) &&
       (tiles <= blocks || tiles >= blocks * 4 / 3)) return large;    /* else most have one, some two */
   strip += x->m > 16 || !gt__can_copy(x, true, strip) ? 2 : x->m > 4;
   return f32 && gt__has_room(strip) ? strip : f;
 }
 /* How much of K a block takes: all, or so much that the multiprocessors are full, or have a block
-   each if that were below 128; and not so much that the error of its sums shows. */
+   each if that were below 128; and not so much that the error of its sums shows. For few us of
+   float64 the second kernel would cost more than it spares. */
 static int64_t gt__share_k(const gt__matmul_args *x, const gt__form *f) {
   const int64_t blocks = gt__device_facts() >> 16, tiles = gt__count_tiles(x, f);
   int64_t parts = blocks * (256 / f->threads) / tiles;
   if (parts > x->k / 128) parts = x->k < 192 ? 1 : min(blocks / tiles, x->k / 64);
-  if (parts < 2) return x->k;
+  if (parts < 2 || (x->compute == GT__F64 && x->k <= (tiles > 64 ? 1024 : tiles > 16 ? 512 : 0))) return x->k;
   return gt__up((x->k - 1) / min(max(parts, x->k / 4096), (int64_t)128) + 1, 32);
 }
-/* Sums go to scratch: the parts of C, of which a batch is a tile to gt__gather_kernel, or the whole
-   of it for a map, which also follows the parts of float64 and integers. */
+/* Sums go to scratch: parts, where a batch is a tile to gt__gather_kernel, or all of C, for a map. */
 static void gt__plan_sums(gt__product *j) {
   gt__matmul_args *x = &j->x;
   gt__operand *o = &x->post.out;

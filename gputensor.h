@@ -2550,7 +2550,8 @@ static void gt__cpu_soft_rows(gt__cpu_eval *e, const gt__reduce_args *r, char *r
 }
 static void gt__cpu_soft_task(const void *context, gt__cpu_range items) {
   const gt__cpu_reduction *c = (const gt__cpu_reduction *)context;
-  const int64_t n = c->r->n, most = n > 128 || (n % GT__GROUP == 0 && c->r->soft == GT__SOFTMAX) ? 1 : GT__BLOCK / n;
+  const int64_t n = c->r->n;
+  const int64_t most = n > 128 || (n % GT__GROUP == 0 && c->r->soft == GT__SOFTMAX) ? 1 : GT__BLOCK / n;
   const size_t pitch = (size_t)(n + GT__GROUP) * 8 + GT__PITCH;
   char *rows = (char *)c->memory + (size_t)items.thread * 2 * pitch;
   gt__cpu_eval e;
@@ -4787,8 +4788,7 @@ static int gt__same_shape(const gt_tensor *x, const gt_tensor *y) {
   return x->ndim == y->ndim && !memcmp(x->shape, y->shape, (size_t)x->ndim * sizeof *x->shape);
 }
 static int gt__same_view(const gt_tensor *x, const gt_tensor *y) {
-  int same = x->storage == y->storage && x->dtype == y->dtype && x->offset == y->offset &&
-             gt__same_shape(x, y);
+  int same = gt__address(x) == gt__address(y) && x->dtype == y->dtype && gt__same_shape(x, y);
   for (int d = 0; d < x->ndim && same; d++) same = x->stride[d] == y->stride[d] || x->shape[d] == 1;
   return same;
 }

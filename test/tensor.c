@@ -339,6 +339,7 @@ static void test_from_ptr(void) {
   float v[6] = {1, 2, 3, 4, 5, 6};
   int one = 1;
   char *raw = (char *)v;
+  size_t before;
   gt_tensor *x, *y;
   deletions = 0;
   x = gt_from_ptr(v, GT_SHAPE(2, 3), GT_FLOAT32, gt_cpu(), deleter, &one);
@@ -353,6 +354,18 @@ static void test_from_ptr(void) {
   CHECK_INT(deletions, 1);
   CHECK(deleted == v);
   x = gt_from_ptr(v, GT_SHAPE(6), GT_FLOAT32, gt_cpu(), NULL, NULL);
+  y = gt_from_ptr(v, GT_SHAPE(6), GT_FLOAT32, gt_cpu(), NULL, NULL); /* two names of the same elements */
+  gt_reset_peak_memory_stats(gt_cpu());
+  before = gt_max_memory_allocated(gt_cpu());
+  CHECK(gt_square(x, y) == x);
+  CHECK_VALUES(y, 1, 4, 9, 16, 25, 36);
+  CHECK(gt_max_memory_allocated(gt_cpu()) == before); /* in place, without a temporary */
+  gt_free(y);
+  y = gt_from_ptr(v + 1, GT_SHAPE(5), GT_FLOAT32, gt_cpu(), NULL, NULL);
+  GT_SCOPE gt_copy(gt_slice(x, 0, 0, 5, 1), y); /* an element apart: through one */
+  CHECK_VALUES(x, 4, 9, 16, 25, 36, 36);
+  CHECK(gt_max_memory_allocated(gt_cpu()) > before);
+  gt_free(y);
   gt_free(x);
   x = gt_from_ptr(NULL, GT_SHAPE(0), GT_FLOAT32, gt_cpu(), deleter, &one);
   CHECK_INT(gt_numel(x), 0);

@@ -1419,6 +1419,7 @@ struct gt__tile {
   GT__DEV int column() { return threadIdx.x / 32 % ACROSS * WIDE; }
 };
 template <class T> using gt__small = gt__tile<T, 64, 64, 128 / sizeof(T), 2, 2, 3, 1, 1>;
+typedef gt__tile<float, 32, 64, 32, 2, 2, 4, 1, 1> gt__small_float;
 typedef gt__tile<float, 128, 128, 8, 2, 2, 4, 4, 4> gt__large_float;
 typedef gt__tile<double, 128, 64, 16, 2, 2, 3, 2, 2> gt__large_double;
 typedef gt__tile<double, 64, 64, 16, 2, 2, 4, 2, 2> gt__mid_double;
@@ -1427,6 +1428,7 @@ template <class T> using gt__large_16 = gt__tile<T, 128, 256, 64, 2, 4, 3, 8, 8>
 template <class T> using gt__lean_16 = gt__tile<T, 128, 256, 32, 2, 4, 3, 8, 8>;
 typedef gt__tile<float, 4, 128, 32, 1, 4, 4, 1, 4> gt__strip_4;
 typedef gt__tile<float, 16, 128, 32, 1, 4, 4, 1, 4> gt__strip_16;
+typedef gt__tile<float, 32, 128, 32, 1, 4, 4, 1, 1> gt__strip_32;
 typedef gt__tile<float, 64, 64, 32, 2, 2, 5, 1, 1> gt__strip_64;
 
 /* -- the engines -- x: fragments of A, for HIGH rows; y: of B, for WIDE columns, of which row and
@@ -2317,14 +2319,14 @@ struct gt__form { const void *kernel; int m, n, threads, bytes, dtype, size_log2
   {GT__POINTER(gt__matmul_kernel<P>), P::M, P::N, P::THREADS, P::BYTES, \
    gt__native<typename P::T>::DTYPE, sizeof(typename P::T) / 4 + 1, \
    (P::A::LOT > 1) | (P::B::LOT > 1) << 1, P::KEEPS}
-enum { GT__LARGE = 3, GT__LARGE_16 = 5, GT__STRIP = 9, GT__FORMS = 14 };
+enum { GT__LARGE = 3, GT__LARGE_16 = 5, GT__STRIP = 9, GT__FORMS = 15 };
 /* Small ones by compute type, large ones, strips, two between for float64. */
 static const gt__form gt__matmul_forms[GT__FORMS] = {
-  GT__FORM(gt__small<float>), GT__FORM(gt__small<double>), GT__FORM(gt__small<int64_t>),
+  GT__FORM(gt__small_float), GT__FORM(gt__small<double>), GT__FORM(gt__small<int64_t>),
   GT__FORM(gt__large_float), GT__FORM(gt__large_double), GT__FORM(gt__large_16<gt__half>),
   GT__FORM(gt__large_16<gt__bfloat>), GT__FORM(gt__lean_16<gt__half>),
   GT__FORM(gt__lean_16<gt__bfloat>), GT__FORM(gt__strip_4), GT__FORM(gt__strip_16),
-  GT__FORM(gt__strip_64), GT__FORM(gt__mid_double), GT__FORM(gt__fine_double)};
+  GT__FORM(gt__strip_32), GT__FORM(gt__strip_64), GT__FORM(gt__mid_double), GT__FORM(gt__fine_double)};
 static const void *const gt__copy_kernels[5] = { /* by the logarithm of the element's size */
   GT__POINTER(gt__copy_kernel<uint8_t>), GT__POINTER(gt__copy_kernel<uint16_t>),
   GT__POINTER(gt__copy_kernel<uint32_t>), GT__POINTER(gt__copy_kernel<uint2>),
@@ -3079,12 +3081,12 @@ static int64_t gt__count_tiles(const gt__matmul_args *x, const gt__form *f) {
   return ((x->m - 1) / f->m + 1) * ((x->n - 1) / f->n + 1) * x->batch;
 }
 /* Large tiles where these fill the GPU and its rows pay for what is brought, of float64 else those
-   between; strips of B where this is what is read most. Strips of 64 rows take any B; small tiles are
-   for chips of less memory, for few rows of float64 and for integers. */
+   between; strips of B where this is what is read most, of which those of 32 and 64 rows take any B;
+   small tiles where these are few, for few rows of float64 and for integers. */
 static const gt__form *gt__choose_form(gt__matmul_args *x) {
   const bool f32 = x->compute == GT__F32, bf16 = x->a.dtype == GT_BFLOAT16;
   const gt__form *f = gt__matmul_forms + x->compute, *f16 = gt__matmul_forms + GT__LARGE_16 + bf16;
-  const gt__form *large = f + GT__LARGE, *strip = gt__matmul_forms + GT__STRIP, *mid = strip + 3;
+  const gt__form *large = f + GT__LARGE, *strip = gt__matmul_forms + GT__STRIP, *mid = strip + 4;
   const int facts = gt__device_facts(), cores = GT__CORES ? facts & GT__BUILT_FOR : 0;
   if (f32 && cores >= 8 && !(facts & GT__PROBE_HOPPER) && x->a.dtype == x->b.dtype &&
       (bf16 || x->a.dtype == GT_FLOAT16) && (double)x->m * x->n * x->k >= 1 << 18 &&
@@ -3097,7 +3099,8 @@ static const gt__form *gt__choose_form(gt__matmul_args *x) {
              ? mid + (gt__count_tiles(x, mid) <= 64 && x->k <= 512) : f;
   if (f32 && least > 256 && tiles >= 90 && gt__has_room(large) &&
       (tiles <= blocks || tiles >= blocks * 4 / 3)) return large;    /* else most have one, some two */
-  strip += x->m > 16 || !gt__can_copy(x, true, strip) ? 2 : x->m > 4;
+  if (x->m <= 16 && gt__can_copy(x, true, strip)) strip += x->m > 4;
+  else strip = gt__count_tiles(x, strip + 3) > 16 || x->k > 4096 ? strip + 2 + (x->m > 32) : f;
   return f32 && gt__has_room(strip) ? strip : f;
 }
 /* How much of K a block takes: all, or so much that the multiprocessors are full, or have a block
@@ -3117,19 +3120,16 @@ static void gt__plan_sums(gt__product *j) {
   gt__division *t = &j->p.t;
   const int nb = x->n_batch, size_log2 = x->compute == GT__F32 ? 2 : 3;
   const bool cut = j->parts > 1;
-  t->m = t->lines = (int)x->m;
-  t->n = (int)x->n;
+  t->m = t->lines = (int)x->m, t->n = (int)x->n;
   t->pitch = (int)gt__up(x->n, 8);
   t->rows = t->columns = t->share = 1;
-  t->tiles = t->slots = (int)x->batch;
-  t->steps = j->parts;
+  t->tiles = t->slots = (int)x->batch, t->steps = j->parts;
   int64_t next = x->m * t->pitch * (j->parts + cut);
   gt__plan_output(j, !cut);
   if (cut) t->parts = gt__carve(j, (size_t)(x->batch * next) << size_log2);
   o->data = (char *)(cut ? t->parts : t->to);
   o->size_log2 = (uint8_t)size_log2;
-  o->stride[nb] = t->pitch;
-  o->stride[nb + 1] = 1;
+  o->stride[nb] = t->pitch, o->stride[nb + 1] = 1;
   for (int d = nb - 1; d >= 0; next *= x->post.size[d--]) o->stride[d] = next;
 }
 /* Plans the product for the kernels for Hopper or else, with a form, for this one. */

@@ -113,11 +113,12 @@ static void test_products(void) {
   static const int64_t size[][3] = {{256, 256, 192}, {130, 70, 40}, {3, 700, 600}, {14, 520, 900},
                                     {600, 12, 500}, {257, 129, 131}, {64, 64, 2048},
                                     {384, 520, 128}, {1, 900, 1000}, {200, 1, 300}, {8, 5, 3001},
+                                    {30, 1300, 333}, {48, 1300, 200},
                                     {700, 600, 333}, {1100, 1900, 50}}; /* float64 has such tiles */
   static const gt_dtype dtypes[] = {GT_BFLOAT16, GT_FLOAT16, GT_FLOAT32, GT_FLOAT64, GT_INT64};
   int t, s, p;
   for (t = 0; t < 5; t++)
-    for (s = 0; s < (dtypes[t] == GT_FLOAT64 ? 13 : 11); s++)
+    for (s = 0; s < (dtypes[t] == GT_FLOAT64 ? 15 : 13); s++)
       for (p = 0; p < (dtypes[t] == GT_FLOAT32 ? 3 : 1); p++)
         GT_SCOPE { check_product(dtypes[t], (gt_precision)p, size[s], (s + t + p) & 3); }
 }

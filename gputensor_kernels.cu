@@ -3094,11 +3094,11 @@ static const gt__form *gt__choose_form(gt__matmul_args *x) {
   const int64_t tiles = gt__count_tiles(x, large), blocks = facts >> 16;
   const int64_t least = min(x->m, x->n);
   if (x->compute == GT__F64 && cores >= 9 && gt__has_room(large))
-    return least > 64 && tiles >= 180 ? large :
+    return least > 64 && tiles >= 180 && (tiles <= 2 * blocks || tiles >= blocks * 5 / 2) ? large :
            least > 128 || (gt__can_copy(x, false, mid) && gt__can_copy(x, true, mid))
              ? mid + (gt__count_tiles(x, mid) <= 64 && x->k <= 512) : f;
   if (f32 && least > 256 && tiles >= 90 && gt__has_room(large) &&
-      (tiles <= blocks || tiles >= blocks * 4 / 3)) return large;    /* else most have one, some two */
+      (tiles <= blocks || tiles >= blocks * 4 / 3)) return large;    /* else few have one more */
   if (x->m <= 16 && gt__can_copy(x, true, strip)) strip += x->m > 4;
   else strip = gt__count_tiles(x, strip + 3) > 16 || x->k > 4096 ? strip + 2 + (x->m > 32) : f;
   return f32 && gt__has_room(strip) ? strip : f;

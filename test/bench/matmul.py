@@ -202,6 +202,11 @@ def squares(lib, without):
     for n, wanted in ((1024, 1.5), (2048, 2.2), (4096, 2.55), (8192, 2.65)):
         for form in FORMS:
             product(lib, "HIGHEST", n, n, n, form, torch.float32, wanted=wanted)
+    for n in (64, 128, 256):
+        product(lib, "HIGHEST, small", n, n, n, "NN", torch.float32)
+    product(lib, "HIGHEST, few rows", 24, 4096, 4096, "NN", torch.float32)
+    for n in (128, 256, 512, 1024, 2048):
+        product(lib, "float64", n, n, n, "NN", torch.float64)
     for n in (4096, 8192):
         product(lib, "HIGH", n, n, n, "NN", torch.float32, HIGH, wanted=4.5)
         product(lib, "MEDIUM", n, n, n, "NN", torch.float32, MEDIUM)

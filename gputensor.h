@@ -2732,9 +2732,9 @@ static void gt__cpu_by_dots(const gt__cpu_product *c, char *to, int64_t c_row, i
    float32 is the sum of three bfloat16, of whose nine products six count, as the others are below
    2^-24, so it takes 2.7 times fewer cycles than multiply-adds. The small ones are summed first, over
    128 of K by themselves, which leaves a third of the error of OpenBLAS. GT_HIGH takes three products
-   of two pieces, GT_MEDIUM one, as does bfloat16. A's panels stay in the L2 cache, one of B's in L1. */
+   of two pieces; GT_MEDIUM and bfloat16 one, over 256. A's panels stay in L2, one of B's in L1. */
 #ifdef GT__AMX
-enum { GT__STEPS = 4, GT__AMX_DEPTH = 128, GT__PIECE_BYTES = 2048, GT__SUMS = GT__SIDE * GT__SIDE };
+enum { GT__PIECE_BYTES = 2048, GT__SUMS = GT__SIDE * GT__SIDE };
 typedef uint32_t gt__bits __attribute__((vector_size(64), may_alias));
 typedef float gt__floats __attribute__((vector_size(64), may_alias));
 typedef uint16_t gt__shorts __attribute__((vector_size(32), aligned(2), may_alias));
@@ -2822,7 +2822,7 @@ GT__AMX static void gt__amx_block(const gt__cpu_product *c, float *to, int64_t c
                                  int64_t rows, int64_t n, int64_t columns, char *own) {
   static const struct { uint8_t palette, start, none[14]; uint16_t bytes[16]; uint8_t rows[16]; }
     shape = {1, 0, {0}, {64, 64, 64, 64, 64, 64, 64, 64}, {16, 16, 16, 16, 16, 16, 16, 16}};
-  const int64_t panel = c->pieces * GT__PIECE_BYTES * GT__STEPS;
+  const int64_t most = c->pieces > 1 ? 128 : 256, panel = c->pieces * GT__PIECE_BYTES * (most / GT__SIDE);
   const int64_t high = gt__cpu_parts(rows, GT__SIDE), wide = gt__cpu_parts(columns, GT__SIDE);
   float fresh[2][GT__SUMS] __attribute__((aligned(64))) = {{0}};
   float *sums = (float *)(void *)(own + c->tiles), *last = sums;
@@ -2831,8 +2831,8 @@ GT__AMX static void gt__amx_block(const gt__cpu_product *c, float *to, int64_t c
   int now = 0;
   memset(sums, 0, (size_t)(high * wide) * GT__SUMS * 4 + (size_t)(GT__SIDE * high + 2 * wide) * 64);
   _tile_loadconfig(&shape);
-  for (int64_t k = 0; k < c->x->k; k += GT__AMX_DEPTH) {
-    const int64_t depth = gt__cpu_least(GT__AMX_DEPTH, c->x->k - k);
+  for (int64_t k = 0; k < c->x->k; k += most) {
+    const int64_t depth = gt__cpu_least(most, c->x->k - k);
     const int64_t steps = gt__cpu_parts(depth, GT__SIDE);
     for (int64_t i = 0; i < high; i++)
       gt__amx_pack(c, panels + i * panel, 0, c->a + (m + i * GT__SIDE) * c->a_row + k * c->a_col,

@@ -2764,9 +2764,9 @@ GT__AMX static void gt__amx_pack(const gt__cpu_product *c, char *to, int of_b, i
     for (int i = 0; i < GT__SIDE; i++, to += 64) {
       const gt__bits *from = square + (of_b ? i % 16 * 2 + i / 16 : i * 2);
       gt__bits *most = top + (of_b ? i / 16 : i), x = from[0], y = from[of_b ? GT__SIDE : 1], u, v;
-      u = x << 1 >> 1, v = y << 1 >> 1;
-      u = ((gt__bits)(u > v) & u) | ((gt__bits)(u <= v) & v);           /* the larger */
-      *most = ((gt__bits)(u > *most) & u) | ((gt__bits)(u <= *most) & *most);
+      u = x & 0x7fffffff, v = y & 0x7fffffff;
+      u = (gt__bits)_mm512_maskz_max_epu32(0xffff, (__m512i)u, (__m512i)v);
+      *most = (gt__bits)_mm512_maskz_max_epu32(0xffff, (__m512i)u, (__m512i)*most);
       GT__UNROLL for (int p = 0; p < 3; p++) {
         if (p == c->pieces) break;
         u = (x + 0x8000) & 0xffff0000, v = (y + 0x8000) & 0xffff0000;

@@ -5538,7 +5538,7 @@ static gt_status gt__settle(gt__tree *t, int i, int compute, gt__code *g) {
     else if (cut) cut = !gt__exact_in(t, c, compute);
     if (!cut) status = gt__settle(t, c, compute, g);
     else status = !g ? GT_ERROR_STATE : gt__cut(t, c, gt__choose_compute(t, c, GT__I64),
-                                                is_condition || v->dtype == GT_BOOL, g);
+                                                is_condition || gt__table[v->op].rule == GT__BOOL, g);
   }
   return status;
 }

@@ -438,6 +438,10 @@ static void test_mixed_types(void) {
   CHECK_INT(gt_eval(NULL, "(a > 0) + (b > 0)", a, f)->dtype, GT_BOOL);
   CHECK_VALUES(gt_eval(NULL, "(a > 0) + (b > 0)", a, f), 1, 1);
   CHECK_INT(gt_eval(NULL, "a * 2 < 5", f)->dtype, GT_BOOL);
+  /* in a chain they count, also where the integers beneath need a program of their own */
+  CHECK_VALUES(gt_eval(NULL, "((a > 1) + (a > 2)) * 0.5", TENSOR(GT_INT32, GT_SHAPE(2), 2, 3)), 0.5, 1);
+  CHECK_VALUES(gt_eval(NULL, "((a > 1) - (a < 3)) * 0.5", TENSOR(GT_INT64, GT_SHAPE(2), 1, 3)), -0.5, 0.5);
+  CHECK_VALUES(gt_eval(NULL, "((a > 1) + (a > 2)) * 0.5", TENSOR(GT_FLOAT32, GT_SHAPE(2), 2, 3)), 0.5, 1);
   /* small integers wrap when they are stored, float16 rounds once */
   CHECK_VALUES(gt_eval(NULL, "a * a", TENSOR(GT_INT8, GT_SHAPE(2), 100, -3)), 16, 9);
   CHECK_VALUES(gt_eval(NULL, "a * 300 / 300.0", TENSOR(GT_INT8, GT_SHAPE(1), 100)), 100);

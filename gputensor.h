@@ -1608,9 +1608,8 @@ typedef double gt__f64 __attribute__((may_alias));
   X(FLOAT32, gt__f32, GT__SINGLE(a), a) \
   X(FLOAT64, gt__f64, GT__EITHER(a, gt__f64_to_i64(a, INT64_MIN, INT64_MAX)), a)
 static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold == GT__FOLD_ARGMIN; }
-/* a[i] takes in b[i], b[i + pitch], ... of so many rows, in order. Rows count from `row`; at 0, a
-   begins as the identity. argmax and argmin note in at[i], as a value, the row that won, as row 0
-   always does. */
+/* a[i] takes in b[i], b[i + pitch], ... of so many rows, in order, which count from `row`; at 0, a
+   begins as the identity. argmax and argmin note in at[i], as a value, the row that won, as row 0 does. */
 #define GT__FOLD(name, type) \
     case GT__FOLD_##name: \
       for (int64_t i = 0; i < n && row == 0; i++) a[i] = gt__identity_##type(GT__FOLD_##name); \
@@ -1924,7 +1923,14 @@ static int gt__cpu_own(int op, gt__f64 *out, const gt__f64 *a, const gt__f64 *b,
         default:  /* the first of the best */ \
           gt__cpu_lanes_##type##_##isa(fold == GT__FOLD_ARGMAX ? GT__FOLD_MAX : GT__FOLD_MIN, \
                                        a + c, NULL, b, n, 1); \
-          for (first = 0; first < n && b[first] != a[c] && b[first] == b[first];) first++; \
+          first = 0; \
+          for (int none = GT__GROUP, place = none; first < n && place == none; first += place) { \
+            const int run = n - first < none ? (int)(n - first) : none; \
+            for (int i = 0; i < run; i++) { \
+              const int at = (b[first + i] == a[c]) | (b[first + i] != b[first + i]) ? i : none; \
+              place = at < place ? at : place; \
+            } \
+          } \
           ((value *)at)[c] = (value)first; \
           continue; \
       } \
@@ -2115,8 +2121,7 @@ static void gt__cpu_walk(int64_t size, int ndim, const int64_t *box, int64_t fir
 
 /* To memory. A result of so many bytes has left the caches before it is read again, so it goes past
    them, and memory is not read first for what is overwritten: add 1.4, relu 1.6, a cast to float32
-   1.9 times as fast on a Xeon. Not if it is fresh: then the system has just put zeros into the
-   caches. */
+   1.9 times as fast on a Xeon. Not if it is fresh: then the system's zeros are in the caches. */
 enum { GT__PAST_CACHES = 1 << 26 };
 static int gt__cpu_goes_past(const gt__operand *out, int64_t count) {
   return !out->fresh && count << out->size_log2 >= GT__PAST_CACHES;
@@ -2299,8 +2304,7 @@ typedef struct {
   int64_t bytes;                        /* of a turned operand's tile */
   char *memory;                         /* of all threads */
 } gt__cpu_tiles;
-/* tile[r][c] becomes what lies r * stride[0] + c * stride[1] behind `from`. Up to 16 columns more
-   are written. */
+/* tile[r][c], and up to 16 columns more, become what is r * stride[0] + c * stride[1] behind `from`. */
 static void gt__cpu_turn(int64_t size, char *tile, const char *from, int64_t rows, int64_t columns,
                          const int64_t *stride) {
   const gt__cpu_loops *loops = gt__cpu_choose()->loops[size == 8];   /* of as wide values */
@@ -2999,8 +3003,7 @@ static void gt__cpu_choose_blocks(gt__cpu_product *c, double work, int threads) 
   c->own_bytes = (size_t)(c->tiles + (c->pieces ? rows * columns * 4 + rows * 64 + columns * 4 : 0));
 }
 /* A small product is done by the caller, from its operands as they lie, with no memory of its own.
-   If columns are fewer than a vector has values, there may be narrower ones. Returns 0 if it is not
-   such a product. */
+   If columns are fewer than a vector has values, there may be narrower ones. 0: it is no such product. */
 static int gt__cpu_small(gt__cpu_product *c, const gt__cpu_isa *isa) {
   const gt__matmul_args *x = c->x;
   if (!c->direct || !c->a_direct || !c->stored || x->n_batch || x->k > GT__DEPTH ||
@@ -4764,8 +4767,7 @@ static int gt__is_narrow(const gt__op *op, int ndim, const int64_t *size, int n,
   }
   return narrow;
 }
-/* Walks the dims from `first` on in the order of the strides of operand `by`, so that what lies
-   densely is read densely. */
+/* Walks the dims from `first` on in the order of operand `by`'s strides: what is dense is read so. */
 static void gt__sort_dims(int first, int ndim, int64_t *size, int n, gt__operand *const *o, int by) {
   for (int i = first + 1; i < ndim; i++)
     for (int j = i; j > first && o[by]->stride[j - 1] < o[by]->stride[j] && size[j] > 1; j--) {
@@ -6490,9 +6492,7 @@ static gt_status gt__npy_read(const gt__npy *h, void *to, size_t bytes) {
   if (!ferror(h->file)) return GT__NPY_BAD("the file ends too early", h->path);
   return gt__fail(GT_ERROR_FILE, "gt_load_npy: %s: %s", h->path, strerror(errno));
 }
-static gt_status gt__npy_malformed(const gt__npy *h, const char *what) {
-  return GT__NPY_BAD("malformed header: %s", h->path, what);
-}
+#define GT__NPY_MALFORMED(what) GT__NPY_BAD("malformed header: " what, h->path)
 static int gt__npy_word(gt__npy *h, const char *word) { /* skips spaces and it, if it is there */
   const size_t n = strlen(word);
   h->p += strspn(h->p, " \t\r\n");
@@ -6516,7 +6516,7 @@ static gt_status gt__npy_descr(gt__npy *h) {
   if (gt__npy_word(h, "["))
     return GT__NPY_BAD("structured arrays are not supported; save one field at a time", h->path);
   const char *const text = gt__npy_string(h);
-  if (!text) return gt__npy_malformed(h, "descr is not a string");
+  if (!text) return GT__NPY_MALFORMED("descr is not a string");
   const int ordered = strspn(text, "<>=|") > 0;
   int d = GT_DTYPES - 1; /* downwards, so that f4 is float32 and not bfloat16 */
   while (d >= 0 && strcmp(text + ordered, gt__dtype[d].npy) != 0) d--;
@@ -6529,37 +6529,37 @@ static gt_status gt__npy_descr(gt__npy *h) {
 }
 static gt_status gt__npy_shape(gt__npy *h) {
   int *n = &h->shape.ndim, comma = 1;
-  if (!gt__npy_word(h, "(")) return gt__npy_malformed(h, "shape is not a tuple");
+  if (!gt__npy_word(h, "(")) return GT__NPY_MALFORMED("shape is not a tuple");
   for (; !gt__npy_word(h, ")"); comma = gt__npy_word(h, ",")) {
-    if (!comma) return gt__npy_malformed(h, "no comma between two sizes");
+    if (!comma) return GT__NPY_MALFORMED("no comma between two sizes");
     if (*n == GT_MAX_DIMS) return GT__NPY_BAD("more than %d dimensions", h->path, *n);
-    if (*h->p == '-') return gt__npy_malformed(h, "a size is negative");
-    if (*h->p < '0' || *h->p > '9') return gt__npy_malformed(h, "shape is not a tuple of integers");
+    if (*h->p == '-') return GT__NPY_MALFORMED("a size is negative");
+    if (*h->p < '0' || *h->p > '9') return GT__NPY_MALFORMED("shape is not a tuple of integers");
     errno = 0;
     h->shape.size[(*n)++] = strtoll(h->p, &h->p, 10);
-    if (errno) return gt__npy_malformed(h, "a size exceeds 64 bits");
+    if (errno) return GT__NPY_MALFORMED("a size exceeds 64 bits");
     h->p += *h->p == 'L'; /* as Python 2 wrote long integers */
   }
-  return *n == 1 && !comma ? gt__npy_malformed(h, "shape is not a tuple") : GT_OK;
+  return *n == 1 && !comma ? GT__NPY_MALFORMED("shape is not a tuple") : GT_OK;
 }
 static gt_status gt__npy_parse(gt__npy *h) {
   static const char *const key[] = {"descr", "fortran_order", "shape"};
   int seen[3] = {0, 0, 0}, comma = 1, k;
-  if (!gt__npy_word(h, "{")) return gt__npy_malformed(h, "it does not begin with a brace");
+  if (!gt__npy_word(h, "{")) return GT__NPY_MALFORMED("it does not begin with a brace");
   for (; !gt__npy_word(h, "}"); comma = gt__npy_word(h, ",")) {
-    if (!comma) return gt__npy_malformed(h, "no comma between two entries");
+    if (!comma) return GT__NPY_MALFORMED("no comma between two entries");
     const char *const name = gt__npy_string(h);
-    if (!name) return gt__npy_malformed(h, "a key is not a string");
+    if (!name) return GT__NPY_MALFORMED("a key is not a string");
     for (k = 0; k < 3 && strcmp(name, key[k]) != 0;) k++;
     if (k == 3) return GT__NPY_BAD("malformed header: unknown key '%.23s'", h->path, name);
-    if (seen[k]++) return gt__npy_malformed(h, "a key stands there twice");
-    if (!gt__npy_word(h, ":")) return gt__npy_malformed(h, "no colon after a key");
+    if (seen[k]++) return GT__NPY_MALFORMED("a key stands there twice");
+    if (!gt__npy_word(h, ":")) return GT__NPY_MALFORMED("no colon after a key");
     if (k == 1 && !(h->fortran = gt__npy_word(h, "True")) && !gt__npy_word(h, "False"))
-      return gt__npy_malformed(h, "fortran_order is neither True nor False");
+      return GT__NPY_MALFORMED("fortran_order is neither True nor False");
     if ((k == 0 && gt__npy_descr(h)) || (k == 2 && gt__npy_shape(h))) return gt__failed();
   }
   gt__npy_word(h, ""); /* spaces may follow */
-  if (h->p != h->end) return gt__npy_malformed(h, "text after the closing brace");
+  if (h->p != h->end) return GT__NPY_MALFORMED("text after the closing brace");
   for (k = 0; k < 3; k++)
     if (!seen[k]) return GT__NPY_BAD("malformed header: %s is missing", h->path, key[k]);
   return GT_OK;

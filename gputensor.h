@@ -1927,7 +1927,7 @@ static int gt__cpu_own(int op, gt__f64 *out, const gt__f64 *a, const gt__f64 *b,
           for (int none = GT__GROUP, place = none; first < n && place == none; first += place) { \
             const int run = n - first < none ? (int)(n - first) : none; \
             for (int i = 0; i < run; i++) { \
-              const int at = (b[first + i] == a[c]) | (b[first + i] != b[first + i]) ? i : none; \
+              const int at = ((b[first + i] == a[c]) | (b[first + i] != b[first + i])) ? i : none; \
               place = at < place ? at : place; \
             } \
           } \
@@ -2741,40 +2741,52 @@ static void gt__cpu_by_dots(const gt__cpu_product *c, char *to, int64_t c_row, i
 enum { GT__PIECE_BYTES = 2048, GT__SUMS = GT__SIDE * GT__SIDE };
 typedef uint32_t gt__bits __attribute__((vector_size(64), may_alias));
 typedef float gt__floats __attribute__((vector_size(64), may_alias));
-typedef uint16_t gt__shorts __attribute__((vector_size(32), aligned(2), may_alias));
-/* A square of bfloat16, rows apart by so many bytes, as float32. */
-GT__AMX static void gt__amx_widen(gt__bits *to, const char *from, int64_t row) {
-  for (int i = 0; i < 2 * GT__SIDE; i++)
-    to[i] = __builtin_convertvector(
-      *(const gt__shorts *)(const void *)(from + i / 2 * row + i % 2 * 32), gt__bits) << 16;
+/* The larger of unsigned words; 16 shorts as words. (The forms without a mask warn in C++.) */
+GT__AMX static gt__bits gt__amx_larger(gt__bits x, gt__bits y) {
+  return (gt__bits)_mm512_maskz_max_epu32(0xffff, (__m512i)x, (__m512i)y);
+}
+GT__AMX static gt__bits gt__amx_words(const char *x) {
+  return (gt__bits)_mm512_maskz_cvtepu16_epi32(0xffff, *(const __m256i_u *)(const void *)x);
 }
 /* Splits a panel of at most 32 lines and `depth` of K in steps of 32 x 32, as [step][piece][half][16][16
    pairs]. First it lies in a square, A's lines as rows, B's as columns; x and y are a pair of k and
-   k + 16. top takes in the largest |x| of A's [line][16], or of B's [2][16 lines]. */
+   k + 16. Whole squares of bfloat16 that are one piece become pairs at once, and are turned if need
+   be. top takes in the largest |x| of A's [line][16], or of B's [2][16 lines]. */
 GT__AMX static void gt__amx_pack(const gt__cpu_product *c, char *to, int of_b, int64_t first,
                                  int64_t lines, int64_t depth, gt__bits *top) {
   const gt__operand *o = of_b ? &c->x->b : &c->x->a;
   const int64_t line = of_b ? c->b_col : c->a_col, along = of_b ? c->b_row : c->a_row;
-  const int shorts = o->dtype == GT_BFLOAT16 && (line == 1 || along == 1);   /* side by side */
-  gt__bits square[2 * GT__SIDE], turned[2 * GT__SIDE];
-  for (int64_t k = 0; k < depth; k += GT__SIDE, to += (c->pieces - 1) * GT__PIECE_BYTES) {
+  const int64_t row = 2 * (line == 1 ? along : line), deep = (line == 1) != of_b;   /* rows along K */
+  const int plain = c->pieces == 1 && o->dtype == GT_BFLOAT16 && (line == 1 || along == 1);
+  gt__bits square[2 * GT__SIDE];
+  for (int64_t k = 0; k < depth; k += GT__SIDE, to += c->pieces * GT__PIECE_BYTES) {
     const int64_t n = gt__cpu_least(GT__SIDE, depth - k), at = first + k * (of_b ? along : line);
-    if (n < GT__SIDE || lines < GT__SIDE) memset(square, 0, sizeof square);
-    if (!shorts || n < GT__SIDE || lines < GT__SIDE)
-      gt__cpu_pack(c, (char *)square, GT__SIDE, o, at, line, along, of_b ? lines : n, of_b ? n : lines);
-    else gt__amx_widen(line == 1 ? square : turned, o->data + 2 * at, 2 * (line == 1 ? along : line));
-    if (shorts && n == GT__SIDE && lines == GT__SIDE && line != 1)
-      c->loops->pack(square, GT__SIDE, GT__SIDE, turned, GT__SIDE, 1, GT__SIDE, GT__SIDE);
-    for (int i = 0; i < GT__SIDE; i++, to += 64) {
+    const int whole = n == GT__SIDE && lines == GT__SIDE, pairs = whole && plain;
+    gt__bits *out = (gt__bits *)(void *)to;
+    for (int half = 0; half < 2 && pairs; half++) {
+      const char *x = o->data + 2 * at + half * (deep ? 16 * row : 32);
+      gt__bits *pair = out + 16 * half;
+      for (int i = 0; i < 16; i++, x += row)
+        pair[i] = gt__amx_words(x) | gt__amx_words(x + (deep ? 32 : 16 * row)) << 16;
+      if (line != 1) c->loops->pack(pair, 16, 16, pair, 16, 1, 16, 16);
+      gt__bits *all = top + half * (of_b ? 1 : 16), most = *all;
+      for (int i = 0; i < 16; i++, all += !of_b) {
+        if (!of_b) most = *all;
+        most = gt__amx_larger(most, gt__amx_larger(pair[i] << 16 & 0x7fffffff, pair[i] & 0x7fffffff));
+        *all = most;
+      }
+    }
+    if (pairs) continue;
+    if (!whole) memset(square, 0, sizeof square);
+    gt__cpu_pack(c, (char *)square, GT__SIDE, o, at, line, along, of_b ? lines : n, of_b ? n : lines);
+    for (int i = 0; i < GT__SIDE; i++) {
       const gt__bits *from = square + (of_b ? i % 16 * 2 + i / 16 : i * 2);
-      gt__bits *most = top + (of_b ? i / 16 : i), x = from[0], y = from[of_b ? GT__SIDE : 1], u, v;
-      u = x & 0x7fffffff, v = y & 0x7fffffff;
-      u = (gt__bits)_mm512_maskz_max_epu32(0xffff, (__m512i)u, (__m512i)v);
-      *most = (gt__bits)_mm512_maskz_max_epu32(0xffff, (__m512i)u, (__m512i)*most);
+      gt__bits *all = top + (of_b ? i / 16 : i), x = from[0], y = from[of_b ? GT__SIDE : 1], u, v;
+      *all = gt__amx_larger(*all, gt__amx_larger(x & 0x7fffffff, y & 0x7fffffff));
       GT__UNROLL for (int p = 0; p < 3; p++) {
         if (p == c->pieces) break;
         u = (x + 0x8000) & 0xffff0000, v = (y + 0x8000) & 0xffff0000;
-        *(gt__bits *)(void *)(to + p * GT__PIECE_BYTES) = u >> 16 | v;
+        out[p * GT__SIDE + i] = u >> 16 | v;
         x = (gt__bits)((gt__floats)x - (gt__floats)u), y = (gt__bits)((gt__floats)y - (gt__floats)v);
       }
     }
@@ -3753,9 +3765,7 @@ static void gt__lock(void) { pthread_mutex_lock(&gt__mutex); }
 static void gt__unlock(void) { pthread_mutex_unlock(&gt__mutex); }
 GT_API gt_status gt_error(void) { return gt__me.status; }
 GT_API const char *gt_error_message(void) { return gt__me.message; }
-GT_API void gt_clear_error(void) {
-  gt__me.status = GT_OK, gt__me.message[0] = 0;
-}
+GT_API void gt_clear_error(void) { gt__me.status = GT_OK, gt__me.message[0] = 0; }
 GT_API void gt_set_error_handler(gt_error_handler handler, void *user) {
   GT__HOLD(gt__mutex);
   gt__all.handler = handler, gt__all.handler_user = user;
@@ -3820,9 +3830,7 @@ static const gt__backend *gt__backend_of(gt_device device) {
 }
 #define GT__OF(x) gt__backend_of((x)->device)
 static int gt__slot(gt_device device) { return device.type == GT_CUDA ? 1 + device.index : 0; }
-static int gt__same_device(gt_device a, gt_device b) {
-  return a.type == b.type && a.index == b.index;
-}
+static int gt__same_device(gt_device a, gt_device b) { return a.type == b.type && a.index == b.index; }
 static gt_device gt__device(int type, int index) {
   const gt_device device = {type, index};
   return device;
@@ -4357,9 +4365,7 @@ GT_API void gt_free(gt_tensor *x) {
 }
 static void gt__end_local(gt_tensor **x) { gt_free(*x); }
 #define GT__LOCAL __attribute__((cleanup(gt__end_local))) /* a handle that ends with its block */
-GT_API gt_tensor *gt_retain(const gt_tensor *x) {
-  return GT__NO(x) ? NULL : gt__handle(__func__, x);
-}
+GT_API gt_tensor *gt_retain(const gt_tensor *x) { return GT__NO(x) ? NULL : gt__handle(__func__, x); }
 /* Fills a model of a contiguous tensor. Sizes of 0 count as 1, so that no view of it overflows. */
 static gt_status gt__model(const char *function, gt_tensor *x, gt_shape shape, gt_dtype dtype,
                            gt_device device) {
@@ -4506,9 +4512,7 @@ static char *gt__address(const gt_tensor *x) {
 static int gt__restride(const gt_tensor *x, gt_tensor *y) {
   int64_t left = 1, stride = 1;
   int e = x->ndim;
-  while (left == 1 && e > 0) {
-    stride = x->stride[--e], left = x->shape[e];
-  }
+  while (left == 1 && e > 0) stride = x->stride[--e], left = x->shape[e];
   for (int d = y->ndim - 1; d >= 0; d--) {
     while (left % y->shape[d]) {
       if (left == 1) stride = x->stride[e - 1];
@@ -5699,9 +5703,7 @@ GT_API gt_tensor *gt_eye(int64_t rows, int64_t columns, gt_dtype dtype, gt_devic
                   GT_SHAPE(rows, columns), dtype, device, 1, &n, GT__I64);
 }
 /* -- random -- */
-GT_API void gt_manual_seed(uint64_t seed) {
-  gt__me.generator.seed = seed, gt__me.generator.offset = 0;
-}
+GT_API void gt_manual_seed(uint64_t seed) { gt__me.generator.seed = seed, gt__me.generator.offset = 0; }
 static gt_tensor *gt__random(const char *function, int op, gt_shape shape, gt_dtype dtype,
                              gt_device device, gt_generator *generator, int64_t low, uint64_t range) {
   gt_generator *source = generator ? generator : &gt__me.generator;
@@ -6343,9 +6345,7 @@ GT_API void gt_reset_stats(void) {
   GT__HOLD(gt__mutex);
   memset(&gt__all.stats, 0, sizeof gt__all.stats);
 }
-GT_API gt_event *gt_event_create(void) {
-  return (gt_event *)gt__malloc(__func__, sizeof(gt_event));
-}
+GT_API gt_event *gt_event_create(void) { return (gt_event *)gt__malloc(__func__, sizeof(gt_event)); }
 static void gt__event_clear(gt_event *e) {
   if (e->native) GT__OF(e)->event_destroy(e->device.index, e->native);
   memset(e, 0, sizeof *e);

@@ -2978,7 +2978,7 @@ static void gt__cpu_choose_way(gt__cpu_product *c, int amx) {
 }
 /* Divides C into blocks, whose number no thread's sums depend on: three for each thread, as processors
    differ by up to a factor of two (then two threads do four and two), and four for each of 16; but one
-   if more were too small, or lines of B too short; with AMX, whose packing is slow, one or two. */
+   if more were too small, or lines of B too short; with AMX, whose packing is slow, one or three. */
 static void gt__cpu_choose_blocks(gt__cpu_product *c, double work, int threads) {
   const gt__matmul_args *x = c->x;
   const int64_t w = c->width, few = c->direct && x->m <= c->loops->rows;
@@ -2994,7 +2994,7 @@ static void gt__cpu_choose_blocks(gt__cpu_product *c, double work, int threads) 
   const double least = (double)(least_m * least_n * x->batch);
   const double most = threads > 1 ? fmin(fmax(6 * threads, 2 * least), work / GT__BLOCK_WORK) : 0;
   const double turns = c->direct && x->m > 2 * c->loops->rows && x->m <= GT__FEW_ROWS ? 1 : fmin(
-    fmax(1, work / threads / GT__CPU_PARALLEL), c->pieces ? 1 + (threads > 8) : fmax(3, fmin(threads / 4, 6)));
+    fmax(1, work / threads / GT__CPU_PARALLEL), c->pieces ? 1 + 2 * (threads > 8) : fmax(3, fmin(threads / 4, 6)));
   double best = HUGE_VAL;
   c->grid_m = least_m, c->grid_n = least_n;
   for (int64_t i = least_m; i <= m; i += i / 4 + 1) for (int64_t j = least_n; j <= n; j += j / 4 + 1) {

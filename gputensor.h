@@ -6492,7 +6492,7 @@ static gt_status gt__npy_read(const gt__npy *h, void *to, size_t bytes) {
   if (!ferror(h->file)) return GT__NPY_BAD("the file ends too early", h->path);
   return gt__fail(GT_ERROR_FILE, "gt_load_npy: %s: %s", h->path, strerror(errno));
 }
-#define GT__NPY_MALFORMED(what) GT__NPY_BAD("malformed header: " what, h->path)
+#define GT__NPY_MALFORMED(what) GT__NPY_BAD("malformed header: %s", h->path, what)
 static int gt__npy_word(gt__npy *h, const char *word) { /* skips spaces and it, if it is there */
   const size_t n = strlen(word);
   h->p += strspn(h->p, " \t\r\n");

@@ -28,7 +28,7 @@ awk '
 function emit(name, format) {
   if (format == "" || format == npy) return
   if (name == "gt__bad_text" || name == "what") print "column %d: " format
-  else if (name == "gt__npy_malformed") print "malformed header: " format
+  else if (name == "GT__NPY_MALFORMED") print "malformed header: " format
   else if (name == "GT__NPY_BAD") print npy format
   else print format
 }
@@ -64,7 +64,7 @@ END {
   calls("GT__NULL", "GT__NULL(")
   calls("gt__bad_text", "gt__bad_text(")
   calls("what", "snprintf(what, sizeof what, ")
-  calls("gt__npy_malformed", "gt__npy_malformed(")
+  calls("GT__NPY_MALFORMED", "GT__NPY_MALFORMED(")
   calls("GT__NPY_BAD", "GT__NPY_BAD(")
 }' ../gputensor.h | sort -u > "$work/formats"
 

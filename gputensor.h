@@ -5335,14 +5335,16 @@ static gt_status gt__annotate(gt__tree *t) {
   }
   return GT_OK;
 }
-/* Is an integer node exact in float or double? Sums and products, which may grow, count as not. */
+/* Is an integer node the same in float or double? Operations count as not, but those that make truths
+   of what is exact, choose between them, or count them: floats divide by 0 and join bits otherwise. */
 static int gt__exact_in(const gt__tree *t, int i, int compute) {
   const gt__node *v = &t->node[i];
   const int64_t limit = compute == GT__F32 ? (int64_t)1 << 24 : (int64_t)1 << 53;
   if (v->natural != GT__I64) return gt__higher(v->natural, compute) == compute;
   if (v->op == GT__WHOLE) return v->value.i >= -limit && v->value.i <= limit;
   if (v->op == GT__OPERAND) return gt__dtype[v->dtype].size <= (compute == GT__F32 ? 2 : 4);
-  if (v->dtype != GT_BOOL || v->op <= GT__INTEGER) return 0;
+  if (v->dtype != GT_BOOL || (gt__table[v->op].rule != GT__BOOL && v->op != GT__OP_where &&
+                              v->op != GT__OP_add && v->op != GT__OP_mul)) return 0;
   for (int k = 0; k < gt__table[v->op].arity; k++) if (!gt__exact_in(t, v->child[k], compute)) return 0;
   return 1;
 }
@@ -6782,11 +6784,9 @@ static gt_status gt__print(gt__printer *t, const gt_tensor *x, const char *funct
   const int inferred = t->count && (x->dtype == GT_INT64 || x->dtype == GT_BOOL);
   int column = 2;
   for (size_t i = 0; i < t->n; i++) column = t->text[i] == '\n' ? 2 : column + 1;
-  if (x->device.type != GT_CPU)
-    gt__print_suffix(t, &column, "device='%s'", gt_device_string(x->device));
+  if (x->device.type != GT_CPU) gt__print_suffix(t, &column, "device='%s'", gt_device_string(x->device));
   if (!t->count && x->ndim != 1) gt__print_suffix(t, &column, "size=%s", gt__shape_text(x));
-  if (x->dtype != GT_FLOAT32 && !inferred)
-    gt__print_suffix(t, &column, "dtype=%s", gt_dtype_string(x->dtype));
+  if (x->dtype != GT_FLOAT32 && !inferred) gt__print_suffix(t, &column, "dtype=%s", gt_dtype_string(x->dtype));
   gt__put(t, ")");
   return t->failed ? gt__fail(GT_ERROR_MEMORY, "%s: out of memory", function) : GT_OK;
 }

@@ -442,6 +442,16 @@ static void test_mixed_types(void) {
   CHECK_VALUES(gt_eval(NULL, "((a > 1) + (a > 2)) * 0.5", TENSOR(GT_INT32, GT_SHAPE(2), 2, 3)), 0.5, 1);
   CHECK_VALUES(gt_eval(NULL, "((a > 1) - (a < 3)) * 0.5", TENSOR(GT_INT64, GT_SHAPE(2), 1, 3)), -0.5, 0.5);
   CHECK_VALUES(gt_eval(NULL, "((a > 1) + (a > 2)) * 0.5", TENSOR(GT_FLOAT32, GT_SHAPE(2), 2, 3)), 0.5, 1);
+  /* operations of bools are those of integers in float company, too */
+  y = TENSOR(GT_BOOL, GT_SHAPE(4), 0, 0, 1, 1);
+  in[0] = y, in[1] = TENSOR(GT_BOOL, GT_SHAPE(4), 0, 1, 0, 1);
+  in[2] = TENSOR(GT_FLOAT32, GT_SHAPE(4), 2, 2, 2, 2);
+  CHECK_VALUES(gt_eval_n(NULL, "bitwise_and(a, b) * c", 3, in), 0, 0, 0, 2);
+  CHECK_VALUES(gt_eval_n(NULL, "bitwise_xor(c > 0, b) * c", 3, in), 2, 0, 2, 0);
+  CHECK_VALUES(gt_eval_n(NULL, "bitwise_left_shift(a, b) * c", 3, in), 0, 0, 2, 4);
+  CHECK_VALUES(gt_eval_n(NULL, "a % b * c + floor_div(a, b)", 3, in), 0, 0, 0, 1);
+  CHECK_VALUES(gt_eval_n(NULL, "(a + b) * (a == b) * c", 3, in), 0, 0, 0, 4);
+  CHECK_VALUES(gt_eval_n(NULL, "1 / (c * -a)", 3, in), (double)INFINITY, (double)INFINITY, -0.5, -0.5);
   /* small integers wrap when they are stored, float16 rounds once */
   CHECK_VALUES(gt_eval(NULL, "a * a", TENSOR(GT_INT8, GT_SHAPE(2), 100, -3)), 16, 9);
   CHECK_VALUES(gt_eval(NULL, "a * 300 / 300.0", TENSOR(GT_INT8, GT_SHAPE(1), 100)), 100);

@@ -1481,7 +1481,7 @@ static int gt__forked;
 __BEGIN_DECLS
 long syscall(long number, ...) __THROW;         /* which strict C hides */
 __END_DECLS
-#define GT__AMX __attribute__((target("amx-tile,amx-bf16,avx512f")))
+#define GT__AMX __attribute__((target("amx-tile,amx-bf16,avx512f,avx512bw")))
 #else
 #define gt__cpu_has_amx() 0
 #define gt__amx_block(c, ...) (void)0
@@ -2739,56 +2739,55 @@ static void gt__cpu_by_dots(const gt__cpu_product *c, char *to, int64_t c_row, i
    of two pieces; GT_MEDIUM and bfloat16 one, over 256. A's panels stay in L2, one of B's in L1. */
 #ifdef GT__AMX
 enum { GT__PIECE_BYTES = 2048, GT__SUMS = GT__SIDE * GT__SIDE };
-typedef uint32_t gt__bits __attribute__((vector_size(64), may_alias));
+typedef uint32_t gt__bits __attribute__((vector_size(64), aligned(4), may_alias));
 typedef float gt__floats __attribute__((vector_size(64), may_alias));
-/* The larger of unsigned words; 16 shorts as words. (The forms without a mask warn in C++.) */
+/* The larger of 32 shorts; 16 shorts as words. (The forms without a mask warn in C++.) */
 GT__AMX static gt__bits gt__amx_larger(gt__bits x, gt__bits y) {
-  return (gt__bits)_mm512_maskz_max_epu32(0xffff, (__m512i)x, (__m512i)y);
+  return (gt__bits)_mm512_maskz_max_epu16(~0u, (__m512i)x, (__m512i)y);
 }
 GT__AMX static gt__bits gt__amx_words(const char *x) {
   return (gt__bits)_mm512_maskz_cvtepu16_epi32(0xffff, *(const __m256i_u *)(const void *)x);
 }
 /* Splits a panel of at most 32 lines and `depth` of K in steps of 32 x 32, as [step][piece][half][16][16
-   pairs]. First it lies in a square, A's lines as rows, B's as columns; x and y are a pair of k and
-   k + 16. Whole squares of bfloat16 that are one piece become pairs at once, and are turned if need
-   be. top takes in the largest |x| of A's [line][16], or of B's [2][16 lines]. */
-GT__AMX static void gt__amx_pack(const gt__cpu_product *c, char *to, int of_b, int64_t first,
+   pairs]; x and y are a pair of k and k + 16. Whole squares of float32, and of bfloat16 that are one
+   piece, are read where they lie, and turned as pairs if their rows are not A's lines or B's k's; others
+   are brought to such a square. top takes in the largest |x| of A's [line][16], or B's [2][16 lines]. */
+GT__AMX static void gt__amx_pack(const gt__cpu_product *c, void *to, int of_b, int64_t first,
                                  int64_t lines, int64_t depth, gt__bits *top) {
   const gt__operand *o = of_b ? &c->x->b : &c->x->a;
   const int64_t line = of_b ? c->b_col : c->a_col, along = of_b ? c->b_row : c->a_row;
-  const int64_t row = 2 * (line == 1 ? along : line), deep = (line == 1) != of_b;   /* rows along K */
-  const int plain = c->pieces == 1 && o->dtype == GT_BFLOAT16 && (line == 1 || along == 1);
-  gt__bits square[2 * GT__SIDE];
-  for (int64_t k = 0; k < depth; k += GT__SIDE, to += c->pieces * GT__PIECE_BYTES) {
+  const int pieces = c->pieces, plain = o->dtype == GT_FLOAT32 || (o->dtype == GT_BFLOAT16 && pieces == 1);
+  gt__bits square[2 * GT__SIDE] __attribute__((aligned(64))), *out = (gt__bits *)to;
+  for (int64_t k = 0; k < depth; k += GT__SIDE, out += (pieces - 1) * GT__SIDE) {
     const int64_t n = gt__cpu_least(GT__SIDE, depth - k), at = first + k * (of_b ? along : line);
-    const int whole = n == GT__SIDE && lines == GT__SIDE, pairs = whole && plain;
-    gt__bits *out = (gt__bits *)(void *)to;
-    for (int half = 0; half < 2 && pairs; half++) {
-      const char *x = o->data + 2 * at + half * (deep ? 16 * row : 32);
-      gt__bits *pair = out + 16 * half;
-      for (int i = 0; i < 16; i++, x += row)
-        pair[i] = gt__amx_words(x) | gt__amx_words(x + (deep ? 32 : 16 * row)) << 16;
-      if (line != 1) c->loops->pack(pair, 16, 16, pair, 16, 1, 16, 16);
-      gt__bits *all = top + half * (of_b ? 1 : 16), most = *all;
-      for (int i = 0; i < 16; i++, all += !of_b) {
-        if (!of_b) most = *all;
-        most = gt__amx_larger(most, gt__amx_larger(pair[i] << 16 & 0x7fffffff, pair[i] & 0x7fffffff));
-        *all = most;
-      }
-    }
-    if (pairs) continue;
+    const int whole = n == GT__SIDE && lines == GT__SIDE, here = whole && plain && (line == 1 || along == 1);
+    const int turned = here && line != 1, deep = turned == of_b;      /* deep: rows are along K */
+    const int64_t size = here ? gt__cpu_bytes(o) : 4, row = here ? size * (turned ? line : along) : 128;
+    const int64_t beside = deep ? 16 * size : 16 * row, ahead = 2 * beside;
+    const char *from = here ? o->data + size * at : (char *)square;
     if (!whole) memset(square, 0, sizeof square);
-    gt__cpu_pack(c, (char *)square, GT__SIDE, o, at, line, along, of_b ? lines : n, of_b ? n : lines);
-    for (int i = 0; i < GT__SIDE; i++) {
-      const gt__bits *from = square + (of_b ? i % 16 * 2 + i / 16 : i * 2);
-      gt__bits *all = top + (of_b ? i / 16 : i), x = from[0], y = from[of_b ? GT__SIDE : 1], u, v;
-      *all = gt__amx_larger(*all, gt__amx_larger(x & 0x7fffffff, y & 0x7fffffff));
-      GT__UNROLL for (int p = 0; p < 3; p++) {
-        if (p == c->pieces) break;
-        u = (x + 0x8000) & 0xffff0000, v = (y + 0x8000) & 0xffff0000;
-        out[p * GT__SIDE + i] = u >> 16 | v;
-        x = (gt__bits)((gt__floats)x - (gt__floats)u), y = (gt__bits)((gt__floats)y - (gt__floats)v);
+    if (!here)
+      gt__cpu_pack(c, (char *)square, GT__SIDE, o, at, line, along, of_b ? lines : n, of_b ? n : lines);
+    for (int half = 0; half < 2; half++, out += 16, from += deep ? 0 : 16 * (size - row)) {
+      for (int i = 0; i < 16; i++, from += row) {
+        __builtin_prefetch(from + ahead, 0, 2), __builtin_prefetch(from + ahead + beside, 0, 2);
+        if (size == 2) {
+          out[i] = gt__amx_words(from) | gt__amx_words(from + beside) << 16;
+          continue;
+        }
+        gt__bits x = *(gt__bits *)(void *)from, y = *(gt__bits *)(void *)(from + beside), u, v;
+        GT__UNROLL for (int p = 0; p < 3; p++) {
+          if (p == pieces) break;
+          u = (x + 0x8000) & 0xffff0000, v = (y + 0x8000) & 0xffff0000;
+          out[p * GT__SIDE + i] = u >> 16 | v;
+          x = (gt__bits)((gt__floats)x - (gt__floats)u), y = (gt__bits)((gt__floats)y - (gt__floats)v);
+        }
       }
+      for (int p = 0; p < pieces && turned; p++)
+        c->loops->pack(out + p * GT__SIDE, 16, 16, out + p * GT__SIDE, 16, 1, 16, 16);
+      gt__bits *all = top + half * (of_b ? 1 : 16), most = *all;
+      for (int i = 0; i < 16; i++, all += !of_b)
+        *all = most = gt__amx_larger(of_b ? most : *all, out[i] & 0x7fff7fff);
     }
   }
 }
@@ -2823,12 +2822,12 @@ GT__AMX static void gt__amx_add(float *to, const float *sums) {
 /* Has one of 32 lines, rows of A or columns of B, values that pieces cannot carry? If its largest |x|
    is NaN, infinite or above 2^62, products may overflow; below 2^-50 those of low pieces vanish, as
    tiles know no subnormal numbers. */
-static int gt__amx_cannot(const gt__i32 *lane, int lanes) {
+static int gt__amx_cannot(const gt__u16 *lane, int lanes) {
   int bad = 0;
   for (int line = 0; line < GT__SIDE; line++) {
-    gt__i32 most = 0;
+    int most = 0;
     for (int i = 0; i < lanes; i++, lane++) if (*lane > most) most = *lane;
-    bad |= most > 189 << 23 || (most < 77 << 23 && most > 0);
+    bad |= most > 189 << 7 || (most < 77 << 7 && most > 0);
   }
   return bad;
 }
@@ -2841,11 +2840,11 @@ GT__AMX static void gt__amx_block(const gt__cpu_product *c, float *to, int64_t c
   const int64_t most = c->pieces > 1 ? 128 : 256, panel = c->pieces * GT__PIECE_BYTES * (most / GT__SIDE);
   const int64_t high = gt__cpu_parts(rows, GT__SIDE), wide = gt__cpu_parts(columns, GT__SIDE);
   float fresh[2][GT__SUMS] __attribute__((aligned(64))) = {{0}};
-  float *sums = (float *)(void *)(own + c->tiles), *last = sums;
+  float *sums = (float *)(void *)(own + c->tiles), *last = NULL;
   gt__bits *top = (gt__bits *)(void *)(sums + high * wide * GT__SUMS);
   char *panels = own + c->b_bytes;
   int now = 0;
-  memset(sums, 0, (size_t)(high * wide) * GT__SUMS * 4 + (size_t)(GT__SIDE * high + 2 * wide) * 64);
+  memset(top, 0, (size_t)(GT__SIDE * high + 2 * wide) * 64);
   _tile_loadconfig(&shape);
   for (int64_t k = 0; k < c->x->k; k += most) {
     const int64_t depth = gt__cpu_least(most, c->x->k - k);
@@ -2860,36 +2859,34 @@ GT__AMX static void gt__amx_block(const gt__cpu_product *c, float *to, int64_t c
       __atomic_signal_fence(__ATOMIC_SEQ_CST);  /* compilers do not see what tiles read and write */
       for (int64_t i = 0; i < high; i++, now = !now) {
         const char *a = panels + i * panel;
-        _tile_zero(0);
-        _tile_zero(1);
-        _tile_zero(2);
-        _tile_zero(3);
+        _tile_zero(0); _tile_zero(1); _tile_zero(2); _tile_zero(3);
         if (c->pieces == 3) gt__amx_multiply(3, 1, 2, a, own, steps);
         if (c->pieces == 3) gt__amx_multiply(3, 0, 0, a, own, steps);
         else if (c->pieces == 2) gt__amx_multiply(2, 0, 1, a, own, steps);
         else gt__amx_multiply(1, 0, 0, a, own, steps);
-        gt__amx_add(last, fresh[now]);          /* the sums before these, as tiles are still at work */
-        last = sums + (j * high + i) * GT__SUMS;
-        _tile_stored(0, fresh[!now], 4 * GT__SIDE);
-        _tile_stored(1, fresh[!now] + 16, 4 * GT__SIDE);
-        _tile_stored(2, fresh[!now] + 16 * GT__SIDE, 4 * GT__SIDE);
-        _tile_stored(3, fresh[!now] + 16 * GT__SIDE + 16, 4 * GT__SIDE);
+        if (last) gt__amx_add(last, fresh[now]);   /* sums before these, as tiles are still at work */
+        float *sum = sums + (j * high + i) * GT__SUMS, *tile = k ? fresh[!now] : sum;
+        last = k ? sum : NULL;
+        _tile_stored(0, tile, 4 * GT__SIDE);
+        _tile_stored(1, tile + 16, 4 * GT__SIDE);
+        _tile_stored(2, tile + 16 * GT__SIDE, 4 * GT__SIDE);
+        _tile_stored(3, tile + 16 * GT__SIDE + 16, 4 * GT__SIDE);
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
       }
     }
   }
-  gt__amx_add(last, fresh[now]);
+  if (last) gt__amx_add(last, fresh[now]);
   _tile_release();
   for (int64_t i = 0; i < rows; i++) for (int64_t j = 0; j < columns; j += 16) {
     const float *sum = sums + (j / GT__SIDE * high * GT__SIDE + i) * GT__SIDE + j % GT__SIDE;
     const __mmask16 some = (__mmask16)(0xffff >> (columns - j < 16 ? 16 - (columns - j) : 0));
-    _mm512_mask_storeu_ps(to + i * c_row + j, some, _mm512_load_ps(sum));
+    _mm512_mask_storeu_ps(to + i * c_row + j, some, _mm512_load_ps(sum) + _mm512_setzero_ps());
   }
-  const gt__i32 *of_a = (const gt__i32 *)(void *)top, *of_b = of_a + high * GT__SIDE * 16;
+  const gt__u16 *of_a = (const gt__u16 *)(void *)top, *of_b = of_a + high * GT__SIDE * 32;
   for (int64_t i = 0, run; i < high + wide; i += run + !run) {
     const int64_t j = i - high, at = (j < 0 ? i : j) * GT__SIDE;
-    for (run = 0; j < 0 && i + run < high && gt__amx_cannot(of_a + (i + run) * GT__SIDE * 16, 16);) run++;
-    while (j >= 0 && j + run < wide && gt__amx_cannot(of_b + (j + run) * GT__SIDE, 1)) run++;
+    for (run = 0; j < 0 && i + run < high && gt__amx_cannot(of_a + (i + run) * GT__SIDE * 32, 32);) run++;
+    while (j >= 0 && j + run < wide && gt__amx_cannot(of_b + (j + run) * GT__SIDE * 2, 2)) run++;
     if (run && j < 0) gt__cpu_by_panels(c, (char *)(to + at * c_row), c_row, m + at,
                                         gt__cpu_least(run * GT__SIDE, rows - at), n, columns, own);
     else if (run) gt__cpu_by_panels(c, (char *)(to + at), c_row, m, rows, n + at,
@@ -2897,15 +2894,18 @@ GT__AMX static void gt__amx_block(const gt__cpu_product *c, float *to, int64_t c
     if (run == high && i == 0) break;
   }
 }
-/* How many pieces? None if C is so narrow that splitting takes longer than tiles save: on a Xeon
-   float32 gains from 80 for m n / (m + n) on, what would have to be converted from 24. */
+/* How many pieces? None if splitting takes longer than tiles save, as measured on a Xeon: in units of a
+   multiply-add, tiles take .38 for each of theirs and `each` for a value that is split or summed; less
+   where the other ways would have to convert. */
 static int gt__amx_pieces(const gt__matmul_args *x) {
   const gt_dtype a = (gt_dtype)x->a.dtype, b = (gt_dtype)x->b.dtype;
   const int f32 = a == GT_FLOAT32 || b == GT_FLOAT32;
-  const double m = (double)x->m, n = (double)x->n;
-  if (x->compute != GT__F32 || !gt_is_floating(a) || !gt_is_floating(b) || x->k < 2 * GT__SIDE ||
-      m * n < (f32 ? 80 : 24) * (m + n)) return 0;
-  return f32 ? 3 - x->precision : a == GT_BFLOAT16 && a == b ? 1 : 3;
+  const int pieces = f32 ? 3 - x->precision : a == GT_BFLOAT16 && a == b ? 1 : 3;
+  const double m = (double)gt__cpu_round(x->m, GT__SIDE), n = (double)gt__cpu_round(x->n, GT__SIDE);
+  const double k = (double)gt__cpu_round(x->k, GT__SIDE), each = f32 ? 27 : pieces > 1 ? 14 : 3;
+  return x->compute == GT__F32 && gt_is_floating(a) && gt_is_floating(b) &&
+         .38 * m * n * k + each * (m * n + m * k + n * k) <
+         (double)x->m * (double)x->n * (double)x->k ? pieces : 0;
 }
 #endif
 /* Runs the program behind the product over a block of sums and stores it. */

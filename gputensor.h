@@ -3035,7 +3035,7 @@ static int gt__cpu_matmul(const gt__matmul_args *x) {
   const double m = (double)x->m, n = (double)x->n, k = (double)x->k, batch = (double)x->batch;
   const double work = m * n * k * c.width / 64 + (m * k + k * n + m * n) / 2;
   const int threads = gt__cpu_threads(batch * work + gt__cpu_work(&x->post));
-  gt__cpu_choose_way(&c, isa->amx, threads);
+  gt__cpu_choose_way(&c, isa->amx && work > 2048, threads);
   if (!c.pieces && work < GT__CPU_PARALLEL && gt__cpu_small(&c, isa)) return 0;
   gt__cpu_choose_blocks(&c, batch * work, threads);
   char *memory = (char *)GPUTENSOR_MALLOC((size_t)threads * c.own_bytes + 64);
@@ -4732,6 +4732,7 @@ static gt__operand *gt__bind(gt__op *op, gt__operand *o, const gt_tensor *x, int
   o->data = gt__address(x), o->dtype = (uint8_t)x->dtype;
   o->size_log2 = (uint8_t)__builtin_ctz((unsigned)gt_dtype_size(x->dtype));
   o->fresh = op->device.type == GT_CPU && !op->n_touch && /* only CPUs ask: the output is the first */
+             !__atomic_load_n(&x->storage->written, __ATOMIC_RELAXED) &&
              !__atomic_exchange_n(&x->storage->written, 1, __ATOMIC_RELAXED);
   for (int i = 0; i < n; i++) {
     const int d = order[i] - (ndim - x->ndim);

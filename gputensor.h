@@ -2894,18 +2894,17 @@ GT__AMX static void gt__amx_block(const gt__cpu_product *c, float *to, int64_t c
     if (run == high && i == 0) break;
   }
 }
-/* How many pieces? None if splitting takes longer than tiles save, as measured on a Xeon: in units of a
-   multiply-add, tiles take .38 for each of theirs and `each` for a value that is split or summed; less
-   where the other ways would have to convert. */
+/* How many pieces? None if splitting takes longer than tiles save: on Xeons, in units of a multiply-add,
+   tiles take .38 for each of theirs and 27 for a value that is split or summed, less where others would
+   convert. 256^3 of float32 takes one thread .7 of the time so, but sixteen, which all split, 1.3. */
 static int gt__amx_pieces(const gt__matmul_args *x) {
   const gt_dtype a = (gt_dtype)x->a.dtype, b = (gt_dtype)x->b.dtype;
   const int f32 = a == GT_FLOAT32 || b == GT_FLOAT32;
   const int pieces = f32 ? 3 - x->precision : a == GT_BFLOAT16 && a == b ? 1 : 3;
   const double m = (double)gt__cpu_round(x->m, GT__SIDE), n = (double)gt__cpu_round(x->n, GT__SIDE);
-  const double k = (double)gt__cpu_round(x->k, GT__SIDE), each = f32 ? 27 : pieces > 1 ? 14 : 3;
-  return x->compute == GT__F32 && gt_is_floating(a) && gt_is_floating(b) &&
-         .38 * m * n * k + each * (m * n + m * k + n * k) <
-         (double)x->m * (double)x->n * (double)x->k ? pieces : 0;
+  const double k = (double)gt__cpu_round(x->k, GT__SIDE), work = (double)x->m * (double)x->n * (double)x->k;
+  return x->compute == GT__F32 && gt_is_floating(a) && gt_is_floating(b) && (!f32 || work > 2e7) &&
+         .38 * m * n * k + (f32 ? 27 : pieces > 1 ? 14 : 3) * (m * n + m * k + n * k) < work ? pieces : 0;
 }
 #endif
 /* Runs the program behind the product over a block of sums and stores it. */

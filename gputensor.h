@@ -2599,8 +2599,8 @@ enum { GT__DEPTH = 256,                  /* of K; the more, the seldomer C is re
        GT__A_BYTES = 12 << 10,           /* packed A for a byte of a vector: wide ones have large L2s */
        GT__N_BLOCK = 1024, GT__IN_PLACE = 1 << 18, GT__FEW_ROWS = 56,
        GT__DOT_BYTES = 4096,             /* of a line in dots: eight lines stay in L1 */
-       GT__LINE_PIECE = 32, GT__BLOCK_WORK = 1 << 12, GT__EDGE = 14 * 128,
-       GT__SIDE = 32, GT__AMX_BLOCK = 512 };   /* of a panel; of C, half of the L2 cache */
+       GT__LINE_PIECE = 32, GT__BLOCK_WORK = 1 << 12, GT__EDGE = 14 * 128, GT__PIECE_BYTES = 2048,
+       GT__SIDE = 32, GT__SUMS = 1024, GT__AMX_BLOCK = 512 };  /* AMX: a square; C in half of the L2 cache */
 typedef struct {
   const gt__matmul_args *x;
   const gt__cpu_loops *loops;
@@ -2738,7 +2738,6 @@ static void gt__cpu_by_dots(const gt__cpu_product *c, char *to, int64_t c_row, i
    128 of K by themselves, which leaves a third of the error of OpenBLAS. GT_HIGH takes three products
    of two pieces; GT_MEDIUM and bfloat16 one, over 256. A's panels stay in L2, one of B's in L1. */
 #ifdef GT__AMX
-enum { GT__PIECE_BYTES = 2048, GT__SUMS = GT__SIDE * GT__SIDE };
 typedef uint32_t gt__bits __attribute__((vector_size(64), aligned(4), may_alias));
 typedef float gt__floats __attribute__((vector_size(64), may_alias));
 /* The larger of 32 shorts; 16 shorts as words. (The forms without a mask warn in C++.) */
@@ -2859,13 +2858,14 @@ GT__AMX static void gt__amx_block(const gt__cpu_product *c, float *to, int64_t c
       __atomic_signal_fence(__ATOMIC_SEQ_CST);  /* compilers do not see what tiles read and write */
       for (int64_t i = 0; i < high; i++, now = !now) {
         const char *a = panels + i * panel;
+        float *sum = sums + (j * high + i) * GT__SUMS, *tile = k ? fresh[!now] : sum;
+        for (int q = 0; q < GT__SUMS && c->x->k <= most; q += 16) __builtin_prefetch(sum + q, 1);
         _tile_zero(0); _tile_zero(1); _tile_zero(2); _tile_zero(3);
         if (c->pieces == 3) gt__amx_multiply(3, 1, 2, a, own, steps);
         if (c->pieces == 3) gt__amx_multiply(3, 0, 0, a, own, steps);
         else if (c->pieces == 2) gt__amx_multiply(2, 0, 1, a, own, steps);
         else gt__amx_multiply(1, 0, 0, a, own, steps);
         if (last) gt__amx_add(last, fresh[now]);   /* sums before these, as tiles are still at work */
-        float *sum = sums + (j * high + i) * GT__SUMS, *tile = k ? fresh[!now] : sum;
         last = k ? sum : NULL;
         _tile_stored(0, tile, 4 * GT__SIDE);
         _tile_stored(1, tile + 16, 4 * GT__SIDE);

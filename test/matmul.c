@@ -335,10 +335,10 @@ static void test_mixed_dtypes(void) {
       }
 }
 static void test_layouts(void) {
-  static const int64_t size[][3] = {{65, 63, 127}, {64, 64, 64}, {5, 70, 33}};
+  static const int64_t size[][3] = {{65, 63, 127}, {64, 64, 64}, {5, 70, 33}, {300, 289, 257}};
   int t, i, p, q;
   for (t = 0; t < GT_DTYPES; t++)
-    for (i = 0; i < (QUICK ? 1 : 3); i++)
+    for (i = 0; i < (QUICK ? 1 : t == GT_FLOAT16 || t == GT_FLOAT32 ? 4 : 3); i++)
       GT_SCOPE {
         gt_tensor *a = rnd_matrix(size[i][0], size[i][2], (gt_dtype)t),
             *b = rnd_matrix(size[i][2], size[i][1], (gt_dtype)t);
@@ -428,10 +428,10 @@ static void test_half_accumulation(void) {
 
 /* ---- NaN and infinities stay where they belong ---- */
 static void test_specials(void) {
-  static const int64_t sizes[] = {1, 7, 33, 65, 129};
+  static const int64_t sizes[] = {1, 7, 33, 65, 129, 300};
   int i, t;
   int64_t r, c;
-  for (i = 0; i < 5; i++)
+  for (i = 0; i < 6; i++)
     for (t = GT_FLOAT16; t <= GT_FLOAT64; t++)
       GT_SCOPE {
         const int64_t n = sizes[i];
@@ -483,19 +483,19 @@ static void for_threads(const gt_tensor *x, const gt_tensor *y, const gt_tensor 
    they do not, next to others; and numbers in a line that are small beside its largest. */
 static void test_lines_of_all_sizes(void) {
   static const double last[] = {0x1p-100, 0x1p100, 0x1p-70, 0x1p70, 0, 1};
-  double scale[256], steep[220];
+  double scale[256], steep[340];
   size_t i;
   int j;
   for (i = 0; i < 256; i++) scale[i] = ldexp(1, (int)(i * 7 % 101) - 50);
-  for (i = 0; i < 220; i++) steep[i] = ldexp(1, -(int)(i % 127));
+  for (i = 0; i < 340; i++) steep[i] = ldexp(1, -(int)(i % 127));
   for (i = 0; i < sizeof last / sizeof last[0]; i++)
     for (j = 0; j < 5; j++) GT_SCOPE {
-      gt_tensor *a = rnd_matrix(250, 220, GT_FLOAT32), *b = rnd_matrix(220, 256, GT_FLOAT32);
+      gt_tensor *a = rnd_matrix(250, 340, GT_FLOAT32), *b = rnd_matrix(340, 256, GT_FLOAT32);
       gt_tensor *rows, *columns, *along, *x = a, *y = b;
       scale[249] = last[i];
       rows = tensor_of(GT_SHAPE(250, 1), GT_FLOAT32, scale);
       columns = tensor_of(GT_SHAPE(256), GT_FLOAT32, scale);
-      along = tensor_of(GT_SHAPE(220, 1), GT_FLOAT32, steep);
+      along = tensor_of(GT_SHAPE(340, 1), GT_FLOAT32, steep);
       if (j == 0 || j == 2 || j == 4) x = gt_mul(NULL, a, rows);
       if (j == 1) y = gt_mul(NULL, b, columns);
       if (j == 2 || j == 4) y = gt_mul(NULL, b, along);
@@ -503,6 +503,28 @@ static void test_lines_of_all_sizes(void) {
       if (j == 4) a = x, x = gt_transpose(y, 0, 1), y = gt_transpose(a, 0, 1);
       multiply(x, y);
       for_threads(x, y, gt_matmul(NULL, x, y));
+    }
+}
+
+/* A NaN of any bits makes its row, or column, NaN, and nothing else, in every form and precision. */
+static void test_nan_of_all_bits(void) {
+  static const uint32_t bits[] = {0xffffffff, 0x7fffffff, 0x7fff8000, 0x7fc00000, 0x7f800001};
+  enum { N = 288 };
+  int k, form, precision;
+  for (k = 0; k < 5; k++) for (form = 0; form < 4; form++) for (precision = 0; precision < 3; precision++)
+    GT_SCOPE {
+      gt_generator g = {1, 0};
+      gt_tensor *a = gt_rand(GT_SHAPE(N, N), GT_FLOAT32, gt_cpu(), &g);
+      gt_tensor *b = gt_rand(GT_SHAPE(N, N), GT_FLOAT32, gt_cpu(), &g), *c;
+      memcpy((char *)gt_data(a) + 4 * (5 * N + 200), &bits[k], 4);
+      memcpy((char *)gt_data(b) + 4 * (77 * N + 31), &bits[k], 4);
+      a = gt_to(a, DEV), b = gt_to(b, DEV);
+      gt_set_float32_matmul_precision((gt_precision)precision);
+      c = gt_matmul(NULL, form & 1 ? gt_transpose(a, 0, 1) : a, form & 2 ? gt_transpose(b, 0, 1) : b);
+      gt_set_float32_matmul_precision(GT_HIGHEST);
+      CHECK_INT(gt_item_int64(gt_reduce(NULL, GT_SUM, GT_ALL, 0, "isnan(a)", c)), 2 * N - 1);
+      CHECK_INT(gt_item_int64(gt_sum(NULL, gt_isnan(NULL, gt_select(c, 0, form & 1 ? 200 : 5)), GT_ALL, 0)), N);
+      CHECK_INT(gt_item_int64(gt_sum(NULL, gt_isnan(NULL, gt_select(c, 1, form & 2 ? 77 : 31)), GT_ALL, 0)), N);
     }
 }
 
@@ -1081,6 +1103,7 @@ int main(int argc, char **argv) {
   RUN(half_accumulation);
   RUN(specials);
   RUN(lines_of_all_sizes);
+  RUN(nan_of_all_bits);
   RUN(addmm);
   RUN(beta_zero_never_reads);
   RUN(addmm_of_integers);

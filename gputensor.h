@@ -1481,7 +1481,7 @@ static int gt__forked;
 __BEGIN_DECLS
 long syscall(long number, ...) __THROW;         /* which strict C hides */
 __END_DECLS
-#define GT__AMX __attribute__((target("amx-tile,amx-bf16,avx512f,avx512bw")))
+#define GT__AMX __attribute__((target("amx-tile,amx-bf16,avx512f,avx512bw,avx512dq")))
 #else
 #define gt__cpu_has_amx() 0
 #define gt__amx_block(c, ...) (void)0
@@ -2757,7 +2757,7 @@ GT__AMX static void gt__amx_pack(const gt__cpu_product *c, void *to, int of_b, i
   const int64_t line = of_b ? c->b_col : c->a_col, along = of_b ? c->b_row : c->a_row;
   const int pieces = c->pieces, plain = o->dtype == GT_FLOAT32 || (o->dtype == GT_BFLOAT16 && pieces == 1);
   gt__bits square[2 * GT__SIDE] __attribute__((aligned(64))), *out = (gt__bits *)to;
-  unsigned nan = 0;
+  unsigned nan = 0, tiny = 0;                     /* has it any? tiny: subnormal */
   for (int64_t k = 0; k < depth; k += GT__SIDE, out += (pieces - 1) * GT__SIDE) {
     const int64_t n = gt__cpu_least(GT__SIDE, depth - k), at = first + k * (of_b ? along : line);
     const int whole = n == GT__SIDE && lines == GT__SIDE, here = whole && plain && (line == 1 || along == 1);
@@ -2771,10 +2771,10 @@ GT__AMX static void gt__amx_pack(const gt__cpu_product *c, void *to, int of_b, i
     for (int half = 0; half < 2; half++, out += 16, from += deep ? 0 : 16 * (size - row)) {
       for (int i = 0; i < 16; i++, from += row) {
         __builtin_prefetch(from + ahead, 0, 2), __builtin_prefetch(from + ahead + beside, 0, 2);
-        if (size == 2) out[i] = gt__amx_words(from) | gt__amx_words(from + beside) << 16;
-        if (size == 2) continue;
+        if (size == 2) { out[i] = gt__amx_words(from) | gt__amx_words(from + beside) << 16; continue; }
         gt__bits x = *(gt__bits *)(void *)from, y = *(gt__bits *)(void *)(from + beside), u, v;
         nan |= _mm512_cmp_ps_mask((__m512)x, (__m512)y, _CMP_UNORD_Q);  /* which rounding may make 0 */
+        tiny |= _mm512_fpclass_ps_mask((__m512)x, 32) | _mm512_fpclass_ps_mask((__m512)y, 32);
         GT__UNROLL for (int p = 0; p < 3; p++) {
           if (p == pieces) break;
           u = (x + 0x8000) & 0xffff0000, v = (y + 0x8000) & 0xffff0000;
@@ -2789,6 +2789,7 @@ GT__AMX static void gt__amx_pack(const gt__cpu_product *c, void *to, int of_b, i
         *all = most = gt__amx_larger(of_b ? most : *all, out[i] & 0x7fff7fff);
     }
   }
+  for (int i = 0; i < (of_b ? 2 : GT__SIDE) && tiny; i++) top[i] |= 1;   /* so no line looks like zeros */
   if (nan) *top |= 0xffff;
 }
 /* Adds to the tiles products p x q of pieces, low <= p + q <= high, over `steps` steps. */
@@ -2868,9 +2869,8 @@ GT__AMX static void gt__amx_block(const gt__cpu_product *c, float *to, int64_t c
         else gt__amx_multiply(1, 0, 0, a, own, steps);
         if (last) gt__amx_add(last, fresh[now]);   /* sums before these, as tiles are still at work */
         last = k ? sum : NULL;
-        _tile_stored(0, tile, 4 * GT__SIDE); _tile_stored(1, tile + 16, 4 * GT__SIDE);
-        tile += 16 * GT__SIDE;
-        _tile_stored(2, tile, 4 * GT__SIDE); _tile_stored(3, tile + 16, 4 * GT__SIDE);
+        _tile_stored(0, tile, 128); _tile_stored(1, tile + 16, 128);
+        _tile_stored(2, tile + 16 * GT__SIDE, 128); _tile_stored(3, tile + 16 * GT__SIDE + 16, 128);
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
       }
     }

@@ -528,6 +528,25 @@ static void test_nan_of_all_bits(void) {
     }
 }
 
+/* A line of subnormal numbers is not one of zeros. */
+static void test_subnormal_lines(void) {
+  enum { N = 288 };
+  int form, of_b;
+  for (form = 0; form < 4; form++) for (of_b = 0; of_b < 2; of_b++)
+    GT_SCOPE {
+      gt_tensor *x[2] = {gt_full(GT_SHAPE(N, N), of_b ? 1e18 : 1, GT_FLOAT32, DEV),
+                         gt_full(GT_SHAPE(N, N), of_b ? 1 : 1e18, GT_FLOAT32, DEV)};
+      gt_tensor *a = form & 1 ? gt_transpose(x[0], 0, 1) : x[0];
+      gt_tensor *b = form & 2 ? gt_transpose(x[1], 0, 1) : x[1], *c;
+      gt_fill(gt_select(of_b ? b : a, of_b, 31), 0x1p-140);
+      c = gt_matmul(NULL, a, b);
+      CHECK_NEAR(gt_item(gt_min(NULL, c, GT_ALL, 0)), N * 1e18 * 0x1p-140, 1e-5 * N * 1e18 * 0x1p-140);
+      CHECK_NEAR(gt_item(gt_max(NULL, gt_select(c, of_b, 31), GT_ALL, 0)), N * 1e18 * 0x1p-140,
+                 1e-5 * N * 1e18 * 0x1p-140);
+      CHECK_NEAR(gt_item(gt_max(NULL, c, GT_ALL, 0)), N * 1e18, 1e-5 * N * 1e18);
+    }
+}
+
 /* ---- addmm and linear, in whole numbers ---- */
 static gt_tensor *no_minus_zero(gt_tensor *x) { return x ? gt_add(x, x, gt_scalar(0)) : NULL; }
 static void test_addmm(void) {
@@ -1104,6 +1123,7 @@ int main(int argc, char **argv) {
   RUN(specials);
   RUN(lines_of_all_sizes);
   RUN(nan_of_all_bits);
+  RUN(subnormal_lines);
   RUN(addmm);
   RUN(beta_zero_never_reads);
   RUN(addmm_of_integers);

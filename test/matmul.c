@@ -479,10 +479,16 @@ static void for_threads(const gt_tensor *x, const gt_tensor *y, const gt_tensor 
   CHECK_SAME(gt_matmul(NULL, x, y), first);
 #endif
 }
+/* Does float32 become pieces here, so that sizes should be large enough for it? */
+static int has_pieces(void) {
+  gt_properties p;
+  return gt_device_properties(DEV, &p) == GT_OK && (DEV.type == GT_CUDA || !strcmp(p.instructions, "amx"));
+}
 /* Large enough for float32 in pieces: lines of very different sizes, which pieces carry; lines that
    they do not, next to others; and numbers in a line that are small beside its largest. */
 static void test_lines_of_all_sizes(void) {
   static const double last[] = {0x1p-100, 0x1p100, 0x1p-70, 0x1p70, 0, 1};
+  const int64_t depth = has_pieces() ? 340 : 220;
   double scale[256], steep[340];
   size_t i;
   int j;
@@ -490,12 +496,13 @@ static void test_lines_of_all_sizes(void) {
   for (i = 0; i < 340; i++) steep[i] = ldexp(1, -(int)(i % 127));
   for (i = 0; i < sizeof last / sizeof last[0]; i++)
     for (j = 0; j < 5; j++) GT_SCOPE {
-      gt_tensor *a = rnd_matrix(250, 340, GT_FLOAT32), *b = rnd_matrix(340, 256, GT_FLOAT32);
+      gt_tensor *a = gt_contiguous(gt_slice(rnd_matrix(250, 340, GT_FLOAT32), 1, 0, depth, 1));
+      gt_tensor *b = gt_contiguous(gt_slice(rnd_matrix(340, 256, GT_FLOAT32), 0, 0, depth, 1));
       gt_tensor *rows, *columns, *along, *x = a, *y = b;
       scale[249] = last[i];
       rows = tensor_of(GT_SHAPE(250, 1), GT_FLOAT32, scale);
       columns = tensor_of(GT_SHAPE(256), GT_FLOAT32, scale);
-      along = tensor_of(GT_SHAPE(340, 1), GT_FLOAT32, steep);
+      along = tensor_of(GT_SHAPE(depth, 1), GT_FLOAT32, steep);
       if (j == 0 || j == 2 || j == 4) x = gt_mul(NULL, a, rows);
       if (j == 1) y = gt_mul(NULL, b, columns);
       if (j == 2 || j == 4) y = gt_mul(NULL, b, along);
@@ -509,41 +516,41 @@ static void test_lines_of_all_sizes(void) {
 /* A NaN of any bits makes its row, or column, NaN, and nothing else, in every form and precision. */
 static void test_nan_of_all_bits(void) {
   static const uint32_t bits[] = {0xffffffff, 0x7fffffff, 0x7fff8000, 0x7fc00000, 0x7f800001};
-  enum { N = 288 };
+  const int64_t n = has_pieces() ? 288 : 96;
   int k, form, precision;
   for (k = 0; k < 5; k++) for (form = 0; form < 4; form++) for (precision = 0; precision < 3; precision++)
     GT_SCOPE {
       gt_generator g = {1, 0};
-      gt_tensor *a = gt_rand(GT_SHAPE(N, N), GT_FLOAT32, gt_cpu(), &g);
-      gt_tensor *b = gt_rand(GT_SHAPE(N, N), GT_FLOAT32, gt_cpu(), &g), *c;
-      memcpy((char *)gt_data(a) + 4 * (5 * N + 200), &bits[k], 4);
-      memcpy((char *)gt_data(b) + 4 * (77 * N + 31), &bits[k], 4);
+      gt_tensor *a = gt_rand(GT_SHAPE(n, n), GT_FLOAT32, gt_cpu(), &g);
+      gt_tensor *b = gt_rand(GT_SHAPE(n, n), GT_FLOAT32, gt_cpu(), &g), *c;
+      memcpy((char *)gt_data(a) + 4 * (5 * n + 70), &bits[k], 4);
+      memcpy((char *)gt_data(b) + 4 * (77 * n + 31), &bits[k], 4);
       a = gt_to(a, DEV), b = gt_to(b, DEV);
       gt_set_float32_matmul_precision((gt_precision)precision);
       c = gt_matmul(NULL, form & 1 ? gt_transpose(a, 0, 1) : a, form & 2 ? gt_transpose(b, 0, 1) : b);
       gt_set_float32_matmul_precision(GT_HIGHEST);
-      CHECK_INT(gt_item_int64(gt_reduce(NULL, GT_SUM, GT_ALL, 0, "isnan(a)", c)), 2 * N - 1);
-      CHECK_INT(gt_item_int64(gt_sum(NULL, gt_isnan(NULL, gt_select(c, 0, form & 1 ? 200 : 5)), GT_ALL, 0)), N);
-      CHECK_INT(gt_item_int64(gt_sum(NULL, gt_isnan(NULL, gt_select(c, 1, form & 2 ? 77 : 31)), GT_ALL, 0)), N);
+      CHECK_INT(gt_item_int64(gt_reduce(NULL, GT_SUM, GT_ALL, 0, "isnan(a)", c)), 2 * n - 1);
+      CHECK_INT(gt_item_int64(gt_sum(NULL, gt_isnan(NULL, gt_select(c, 0, form & 1 ? 70 : 5)), GT_ALL, 0)), n);
+      CHECK_INT(gt_item_int64(gt_sum(NULL, gt_isnan(NULL, gt_select(c, 1, form & 2 ? 77 : 31)), GT_ALL, 0)), n);
     }
 }
 
 /* A line of subnormal numbers is not one of zeros. */
 static void test_subnormal_lines(void) {
-  enum { N = 288 };
+  const int64_t n = has_pieces() ? 288 : 96;
   int form, of_b;
   for (form = 0; form < 4; form++) for (of_b = 0; of_b < 2; of_b++)
     GT_SCOPE {
-      gt_tensor *x[2] = {gt_full(GT_SHAPE(N, N), of_b ? 1e18 : 1, GT_FLOAT32, DEV),
-                         gt_full(GT_SHAPE(N, N), of_b ? 1 : 1e18, GT_FLOAT32, DEV)};
+      gt_tensor *x[2] = {gt_full(GT_SHAPE(n, n), of_b ? 1e18 : 1, GT_FLOAT32, DEV),
+                         gt_full(GT_SHAPE(n, n), of_b ? 1 : 1e18, GT_FLOAT32, DEV)};
       gt_tensor *a = form & 1 ? gt_transpose(x[0], 0, 1) : x[0];
       gt_tensor *b = form & 2 ? gt_transpose(x[1], 0, 1) : x[1], *c;
       gt_fill(gt_select(of_b ? b : a, of_b, 31), 0x1p-140);
       c = gt_matmul(NULL, a, b);
-      CHECK_NEAR(gt_item(gt_min(NULL, c, GT_ALL, 0)), N * 1e18 * 0x1p-140, 1e-5 * N * 1e18 * 0x1p-140);
-      CHECK_NEAR(gt_item(gt_max(NULL, gt_select(c, of_b, 31), GT_ALL, 0)), N * 1e18 * 0x1p-140,
-                 1e-5 * N * 1e18 * 0x1p-140);
-      CHECK_NEAR(gt_item(gt_max(NULL, c, GT_ALL, 0)), N * 1e18, 1e-5 * N * 1e18);
+      CHECK_NEAR(gt_item(gt_min(NULL, c, GT_ALL, 0)), (double)n * 1e18 * 0x1p-140, 1e-5 * (double)n * 1e18 * 0x1p-140);
+      CHECK_NEAR(gt_item(gt_max(NULL, gt_select(c, of_b, 31), GT_ALL, 0)), (double)n * 1e18 * 0x1p-140,
+                 1e-5 * (double)n * 1e18 * 0x1p-140);
+      CHECK_NEAR(gt_item(gt_max(NULL, c, GT_ALL, 0)), (double)n * 1e18, 1e-5 * (double)n * 1e18);
     }
 }
 

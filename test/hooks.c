@@ -10,6 +10,11 @@ static int64_t live, calls, fail_from, fail_to;
 static int failed, holding;
 static pthread_t holder;
 
+/* A child gets the lock free, whatever other threads do. Registered first, it is taken last. */
+static void take(void) { pthread_mutex_lock(&lock); }
+static void leave(void) { pthread_mutex_unlock(&lock); }
+__attribute__((constructor)) static void at_fork(void) { pthread_atfork(take, leave, leave); }
+
 static int64_t locked_read(const int64_t *p) {
   int64_t v;
   pthread_mutex_lock(&lock);

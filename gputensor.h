@@ -2044,11 +2044,11 @@ static void gt__cpu_split(gt__cpu_task task, const void *context, int64_t items,
 #ifdef _OPENMP
   if (threads > 1 && items > 1) {
     const int64_t each = (items - 1) / (16 * threads) + 1;
-    const int shares = threads < 64 ? threads : 64;
+    const int shares = threads < 64 ? threads : 64, help = items > shares;   /* or each has its own */
     int64_t next[64][8];                /* cache lines of their own */
     for (int s = 0; s < shares; s++) next[s][0] = items * s / shares;
 #pragma omp parallel num_threads(threads)
-    for (int s = 0, me = omp_get_thread_num(); s < shares; s++) {
+    for (int s = 0, me = omp_get_thread_num(); s < (help || omp_get_num_threads() < shares ? shares : 1); s++) {
       int64_t *share = next[(me + s) % shares];
       const int64_t end = items * ((me + s) % shares + 1) / shares;
       /* To read first keeps lines that are done where they are: 128^3 takes 16 threads 8 us, not 13. */
@@ -2976,9 +2976,9 @@ static void gt__cpu_choose_way(gt__cpu_product *c, int amx, int threads) {
               x->post.out.dtype == c->loops->native &&
               (c->dot || x->n == 1 || x->post.out.stride[x->n_batch + 1] == 1);
 }
-/* Divides C into blocks, whose number no thread's sums depend on: three for each thread, as processors
-   differ by up to a factor of two (then two threads do four and two), and four for each of 16; but one
-   if more were too small, or lines of B too short; with AMX, whose packing is slow, one or three. */
+/* Divides C into blocks, on which no sums depend: three a thread, as processors differ by up to a factor
+   of two, four for each of 16; one if more were too small, or lines of B too short; with AMX, whose
+   packing is slow, one or three. Two threads in a cache line lose 100 clocks; a tile takes 14 K. */
 static void gt__cpu_choose_blocks(gt__cpu_product *c, double work, int threads) {
   const gt__matmul_args *x = c->x;
   const int64_t w = c->width, few = c->direct && x->m <= c->loops->rows;
@@ -2995,15 +2995,15 @@ static void gt__cpu_choose_blocks(gt__cpu_product *c, double work, int threads) 
   const double most = threads > 1 ? fmin(fmax(6 * threads, 2 * least), work / GT__BLOCK_WORK) : 0;
   const double turns = c->direct && x->m > 2 * c->loops->rows && x->m <= GT__FEW_ROWS ? 1 : fmin(
     fmax(1, work / threads / GT__CPU_PARALLEL), c->pieces ? 1 + 2 * (threads > 8) : fmax(3, fmin(threads / 4, 6)));
-  double best = HUGE_VAL;
+  const int apart = (x->post.out.stride[x->n_batch] << x->post.out.size_log2) % 64 == 0;
+  double best = HUGE_VAL, shared = apart ? 0 : 100 / (double)(x->k + !x->k);
   c->grid_m = least_m, c->grid_n = least_n;
   for (int64_t i = least_m; i <= m; i += i / 4 + 1) for (int64_t j = least_n; j <= n; j += j / 4 + 1) {
-    const double each = (double)(gt__cpu_parts(m, i) + 1) * (double)(gt__cpu_parts(n, j) + 1);
+    const double high = (double)gt__cpu_parts(m, i), each = (high + 1) * (double)(gt__cpu_parts(n, j) + 1);
     const double items = (double)(i * j * x->batch), rounds = ceil(items / threads);
-    const double time = each * fmax(turns, rounds);
+    const double time = (each + (j > 1) * high * shared) * fmax(turns, rounds);
     if (items > most) break;
-    if (time >= best) continue;
-    best = time, c->grid_m = i, c->grid_n = j;
+    if (time < best) best = time, c->grid_m = i, c->grid_n = j;
   }
   const int64_t rows = gt__cpu_parts(m, c->grid_m) * c->high;   /* of a block, at most */
   const int64_t columns = gt__cpu_parts(n, c->grid_n) * c->broad;

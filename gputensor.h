@@ -2044,7 +2044,7 @@ static void gt__cpu_split(gt__cpu_task task, const void *context, int64_t items,
 #ifdef _OPENMP
   if (threads > 1 && items > 1) {
     const int64_t each = (items - 1) / (16 * threads) + 1;
-    const int shares = threads < 64 ? threads : 64, help = items > shares;   /* or each has its own */
+    const int shares = threads < 64 ? threads : 64, help = items > shares;   /* else each keeps its own */
     int64_t next[64][8];                /* cache lines of their own */
     for (int s = 0; s < shares; s++) next[s][0] = items * s / shares;
 #pragma omp parallel num_threads(threads)

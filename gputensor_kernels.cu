@@ -3107,9 +3107,9 @@ static const gt__form *gt__choose_form(gt__matmul_args *x) {
    speed: 1 x 7168 x 16384 takes 111 us in two turns, 120 in .85 of one. */
 static int64_t gt__share_k(const gt__matmul_args *x, const gt__form *f) {
   const int64_t facts = gt__device_facts(), blocks = facts >> 16, tiles = gt__count_tiles(x, f);
-  const int64_t most = blocks * min(256 / f->threads, (int)(facts & GT__KB) * 64 / f->bytes);
-  int64_t parts = most / tiles;
-  for (int turn = 1; f->m == 4 && turn < 8 && parts * tiles * 10 < turn * most * 9; parts = ++turn * most / tiles);
+  const int64_t most = blocks * min(256 / f->threads, (int)((facts & GT__KB) << 6) / f->bytes);  /* at once */
+  int64_t parts = most / tiles, turns = 1;
+  while (f->m == 4 && turns < 8 && parts * tiles * 10 < turns * most * 9) parts = ++turns * most / tiles;
   if (parts > x->k / 128) parts = x->k < 192 ? 1 : min(blocks / tiles, x->k / 64);
   if (parts < 2 || (x->compute == GT__F64 && x->k <= (tiles > 64 ? 1024 : tiles > 16 ? 512 : 0))) return x->k;
   return gt__up((x->k - 1) / min(max(parts, x->k / 4096), (int64_t)128) + 1, 32);

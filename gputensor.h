@@ -2281,8 +2281,9 @@ static void gt__cpu_block(gt__cpu_eval *e, int64_t first, int64_t n) {
   const gt__map_args *m = e->m;
   const int in_place = e->out == GT__IN_LINE && n % GT__GROUP == 0 && !e->past &&
                        m->out.dtype == e->loops->native;
-  gt__cpu_fetch(e, first, n, 0, 1);
-  const char *values = gt__cpu_compute(e, n, in_place ? m->out.data + first * e->width : NULL);
+  char *to = in_place ? m->out.data + first * e->width : NULL;
+  if (e->given || !to) gt__cpu_fetch(e, first, n, 0, 1);
+  const char *values = e->given || !to ? gt__cpu_compute(e, n, to) : gt__cpu_values(e, to, first, n);
   gt__cpu_put(e, e->loops, &m->out, e->out, m->ndim, first, n, values);
 }
 static void gt__cpu_map_task(const void *context, gt__cpu_range items) {
@@ -4460,8 +4461,7 @@ static size_t gt__memory(const char *function, gt_device device, int which) {
   if (gt__check_device(function, device)) return 0;
   GT__HOLD(gt__mutex);
   n = which == 1 ? gt__all.peak[slot] : gt__all.allocated[slot];
-  if (which == 2 && device.type == GT_CUDA)
-    gt__cuda_backend.memory(device.index, &n, &available, &total);
+  if (which == 2 && device.type == GT_CUDA) gt__cuda_backend.memory(device.index, &n, &available, &total);
   for (int c = 0; c < GT__CLASSES && which == 2 && device.type == GT_CPU; c++)
     for (const struct gt_storage *s = gt__all.pool[c].first; s; s = s->next)
       n += c ? (size_t)1 << c : s->bytes;

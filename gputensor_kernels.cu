@@ -270,8 +270,7 @@ GT__DEV void gt__move_apart(const gt__map_args &p, const gt__operand &x, int fir
     typedef decltype(tag) S;
     S u[N];
     if (OUT) gt__cast_all(u, y);
-    GT__EACH
-      if (!OUT) u[i] = *(const S *)at[i];
+    GT__EACH if (!OUT) u[i] = *(const S *)at[i];
       else if (i < n) *(S *)at[i] = u[i];
     if (!OUT) gt__cast_all(y, u);
   });
@@ -548,8 +547,7 @@ static __device__ __noinline__ void gt__fill_crossed(int dtype, const char *from
     typedef decltype(tag) S;
     if (sizeof(S) == 2 && ((uintptr_t)from | (unsigned)m.column) % 4 == 0)
       gt__turn<T, S, sizeof(S) == 2 ? 2 : 1>(from, slot, m, pitch, rows, columns);
-    else
-      gt__turn<T, S, 1>(from, slot, m, pitch, rows, columns);
+    else gt__turn<T, S, 1>(from, slot, m, pitch, rows, columns);
   };
   if (gt__if_usual<T>(dtype, turn) || sizeof(T) == 8) return;
   if (dtype == GT__RAW_8) turn(gt__raw<uint8_t>());
@@ -1063,8 +1061,7 @@ gt__reduce_kernel(const __grid_constant__ gt__reduce_args p, const __grid_consta
     GT__LOOP for (int k = 0; left.left > 0; k += U * hop, left.left -= U * left.step, left.skip = 0) {
       S e[N];
       if constexpr (DIRECT) {
-        gt__move_stream<false>(line + k * w.in[0].deep, w.in[0], lines, left,
-                               gt__as<S>(none), e);
+        gt__move_stream<false>(line + k * w.in[0].deep, w.in[0], lines, left, gt__as<S>(none), e);
       } else {
         if constexpr (SOURCE == GT__LIGHT) gt__load_operands(p, w, s, o, k0 + k, hop, left, e);
         else GT__LOOP for (int i = 0; i < p.pre.program.n_in; i++) {
@@ -2387,8 +2384,7 @@ static int gt__launch(const void *kernel, dim3 grid, unsigned threads, size_t sh
   with[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
   with[0].val.programmaticStreamSerializationAllowed = 1;
   with[1].id = cudaLaunchAttributeClusterDimension;
-  with[1].val.clusterDim.x = cluster;
-  with[1].val.clusterDim.y = with[1].val.clusterDim.z = 1;
+  with[1].val.clusterDim.x = cluster, with[1].val.clusterDim.y = with[1].val.clusterDim.z = 1;
   const cudaLaunchConfig_t config = {
     grid, dim3(threads), shared, (cudaStream_t)stream, with,
     (gt__device_facts() & GT__BUILT_FOR) < 9 ? 0u : cluster > 1 ? 2 : 1};
@@ -2744,7 +2740,7 @@ static int gt__make_map(CUtensorMap *map, int dtype, const void *data, int64_t w
       map, dtype == GT_FLOAT32 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32 :
       dtype == GT_FLOAT16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 3,
       (void *)data, dim, stride, boxes, one, CU_TENSOR_MAP_INTERLEAVE_NONE,
-      CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+      CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   return bad ? cudaErrorInvalidValue : cudaSuccess;
 }
 struct gt__product {
@@ -2762,9 +2758,13 @@ struct gt__product {
 };
 /* Cuts C into tiles, and those that would leave multiprocessors idle into parts: of all widths,
    with parts and clusters or not, what takes the fewest clocks by a model. A step takes the tensor
-   cores' or 54 bytes a clock; the rest was measured. Clusters help narrow and long tiles. */
+   cores' or 54 bytes a clock; the rest was measured. Clusters help narrow and long tiles, and where
+   lines begin off 128 bytes, which load slowly: B of 4096 x 1000 in 47 us for 53 (H200). */
 static void gt__cut_up(gt__product *j, int blocks) {
   const int steps = (j->p.k - 1) / GT__DEEP + 1, most = j->products > 1 ? steps : steps / 10;
+  const auto slow = [j](int i, int down) {     /* how much slower A or B loads */
+    return ((uintptr_t)j->p.f.x[i].to | j->p.f.x[i].pitch * 2) % 128 == 0 ? 1 : down > 1 ? 1.15 : 1.7;
+  };
   gt__division t = j->p.t;
   double least = HUGE_VAL;
   j->p.box = j->p.f.x[0].along_k ? min(64, (int)gt__up(t.m, 8)) : 64;
@@ -2773,10 +2773,10 @@ static void gt__cut_up(gt__product *j, int blocks) {
     t.wide = 64 + i % 8 / 2 * 64;
     t.high = GT__HIGH * down, t.lines = min(t.high, t.m), t.rows = (t.m - 1) / t.high + 1;
     if (j->products > 1 && t.wide != 128 && (t.wide > 128 || j->products < 6)) continue;
-    t.columns = (t.n - 1) / t.wide + 1;
-    t.tiles = t.rows * t.columns * (int)j->x.batch;
+    t.columns = (t.n - 1) / t.wide + 1, t.tiles = t.rows * t.columns * (int)j->x.batch;
     const int turns = t.tiles / room, rest = t.tiles % room;
-    if (down > 1 && (t.wide < 128 || turns == 0)) continue;
+    const bool few = turns == 0 && (t.m <= GT__HIGH || slow(0, 1) + slow(1, 1) == 2);
+    if (down > 1 && (t.wide < 128 || few)) continue;
     t.whole = turns * room;
     int parts = i % 2 && rest ? max(1, min(room / rest, most)) : 1;
     t.share = (steps - 1) / parts + 1;
@@ -2785,7 +2785,7 @@ static void gt__cut_up(gt__product *j, int blocks) {
     t.units = t.whole + rest * parts;
     t.slots = parts > 1 ? rest * (parts + 1) : 0;
     t.pitch = t.wide < t.n ? t.wide : (int)gt__up(t.n, 4);
-    const double load = 128. * j->pieces * (halves * j->p.box + t.wide) / 54;
+    const double load = 128. * j->pieces * (halves * j->p.box * slow(0, down) + t.wide * slow(1, down)) / 54;
     const double step = fmax(2.12 * halves * t.wide * j->products, load) *
                         (down > 1 ? .985 : j->products > 1 && t.wide < 128 ? 1.25 : 1);
     const double clocks = (turns * t.steps + (rest ? t.share : 0)) * step +

@@ -199,6 +199,9 @@ def squares(lib, without):
                 product(lib, "square", n, n, n, form, dtype, wanted=wanted)
     for sizes in ((4095, 4097, 4093), (2049, 2051, 2047), (1023, 1025, 1021)):
         product(lib, "odd rows", *sizes, "NN", torch.bfloat16, wanted=3)
+    for sizes, form in (((4096, 1000, 4096), "NN"), ((4096, 4096, 1000), "NT"), ((2048, 2056, 2048), "NN"),
+                        ((2048, 2048, 2056), "NT")):
+        product(lib, "rows off 128 bytes", *sizes, form, torch.bfloat16)
     for n, wanted in ((1024, 1.5), (2048, 2.2), (4096, 2.55), (8192, 2.65)):
         for form in FORMS:
             product(lib, "HIGHEST", n, n, n, form, torch.float32, wanted=wanted)

@@ -670,17 +670,18 @@ static void test_epilogues(void) {
                  gt_sub(NULL, gt_select(c, 0, 3), row));
     }
 }
-/* Sizes that a GPU makes in tiles of all widths, whole and cut along K, in batches, and of lines
-   that it cannot copy at once: in float32 sums of whole numbers are exact in any order, so what
-   follows has the bits of a map. */
+/* Sizes that a GPU makes in tiles of all widths, whole and cut along K, in batches, by clusters since
+   lines begin off 128 bytes, and of lines that it cannot copy at once: in float32 sums of whole numbers
+   are exact in any order, so what follows has the bits of a map. */
 static void test_epilogues_of_tiles(void) {
   static const int64_t size[][4] = {{1, 200, 264, 128}, {1, 70, 64, 2048}, {1, 1030, 520, 96},
-                                    {3, 130, 136, 64}, {1, 300, 301, 100}, {2, 30, 400, 640}};
+                                    {3, 130, 136, 64}, {1, 520, 2056, 136}, {1, 300, 301, 100},
+                                    {2, 30, 400, 640}};
   static const char *const text[] = {"relu(a*0.5 + b)", "gelu(a*0.01 + b)", "a*0.5 + c*d",
                                      "silu(a*0.01)*c + b", "relu(a + b)*0.25 + c", "sigmoid(a) - c",
                                      "tanh((a + c)*0.01) + c", "((a + 1)*2 + b)*3 + 1",
                                      "c*d + a*0.5", "relu(a*0.5 + 1) + d*d"};
-  const int sizes = !QUICK ? 6 : DEV.type == GT_CPU ? 1 : 4;   /* the tiles are a GPU's */
+  const int sizes = !QUICK ? 7 : DEV.type == GT_CPU ? 1 : 5;   /* the tiles are a GPU's */
   int i, t, k;
   for (i = 0; i < sizes; i++)
     for (t = GT_FLOAT16; t <= GT_FLOAT32; t++)

@@ -2282,8 +2282,8 @@ static void gt__cpu_block(gt__cpu_eval *e, int64_t first, int64_t n) {
   const int in_place = e->out == GT__IN_LINE && n % GT__GROUP == 0 && !e->past &&
                        m->out.dtype == e->loops->native;
   char *to = in_place ? m->out.data + first * e->width : NULL;
-  if (e->given || !to) gt__cpu_fetch(e, first, n, 0, 1);
-  const char *values = e->given || !to ? gt__cpu_compute(e, n, to) : gt__cpu_values(e, to, first, n);
+  const char *values = to && !e->given ? gt__cpu_values(e, to, first, n) : NULL;   /* straight there */
+  if (!values) gt__cpu_fetch(e, first, n, 0, 1), values = gt__cpu_compute(e, n, to);
   gt__cpu_put(e, e->loops, &m->out, e->out, m->ndim, first, n, values);
 }
 static void gt__cpu_map_task(const void *context, gt__cpu_range items) {

@@ -2717,7 +2717,7 @@ extern "C" int gt__cuda_reduce(const gt__reduce_args *given, void *stream) {
 
 /* -- products on the tensor cores of Hopper -- */
 /* A tensor of wide x lines x depth for the copy engine, in boxes of 128 bytes x 64 lines: fetched by 256,
-   lines off 128 bytes take up to 18 % longer. The runtime is asked for the encoder, so nobody links the driver. */
+   lines off 128 bytes take up to 18 % longer. The runtime has the encoder: nobody links the driver. */
 static int gt__make_map(CUtensorMap *map, int dtype, const void *data, int64_t wide, int64_t lines,
                         int64_t depth, int64_t line_stride, int64_t depth_stride, int box) {
   static void *encoder = NULL;

@@ -682,7 +682,7 @@ GT__FN uint64_t gt__high_u64(uint64_t x, uint64_t y) {
     return p; \
   }
 GT__BOTH(float, f32, f, uint32_t) GT__BOTH(double, f64, , uint64_t)
-/* -- float32 and float64 functions, the same bits everywhere --
+/* -- float32 and float64 functions, the same bits everywhere; first what the two do not share --
  * Only + - * / sqrt fma, comparisons, selects and integer operations, rounded the same on every
  * machine. Both sides of a select are evaluated, so a loop over any of these (fmod and its
  * relatives excepted) becomes vector code. Polynomials are minimax fits on the named interval with
@@ -691,10 +691,8 @@ GT__BOTH(float, f32, f, uint32_t) GT__BOTH(double, f64, , uint64_t)
  * million pairs, and of double over 10^8 values of all sizes and near multiples of pi/4:
  *  exp 1.04 1.00  exp2 1.04 1.08  expm1 1.53 1.94  log 0.90 0.86  log2 1.14 1.00  log10 1.02 0.91
  *  log1p 1.53 1.31  sin 1.29 1.26  cos 1.30 1.27  tan 1.47 1.44  asin 2.33 1.58  acos 1.12 1.16
- *  atan 1.31 1.65  sinh 1.62 1.63  cosh 1.50 1.45  tanh 1.50 1.46  sigmoid 1.44 1.48
- *  softplus 1.77 1.68  silu 2.51 2.52  gelu 3.67 4.16  erf 1.04 1.22  pow 1.11 1.36  atan2 1.46 1.63
- *  hypot 0.94 1.01
- * First what float and double do not share. */
+ *  atan 1.31 1.65  sinh 1.62 1.63  cosh 1.50 1.45  tanh 1.50 1.46  sigmoid 1.44 1.48  softplus 1.77 1.68
+ *  silu 2.51 2.52  gelu 3.67 4.16  erf 1.04 1.22  pow 1.11 1.36  atan2 1.46 1.63  hypot 0.94 1.01 */
 /* The lesser and the greater of n and x; x if that is NaN. Each is one instruction. */
 #define GT__LIMIT(T, S) \
   GT__FN T gt__at_most_##S(T n, T x) { return n < x ? n : x; } \
@@ -732,8 +730,7 @@ GT__FN double gt__exponent_f64(uint64_t k) {
 }
 /* a = (n + c + b) pi/2, or n - c - b where neg is set, for 2^15 <= a < inf (Payne and Hanek): a = M 2^k
  * with a 24-bit M. Bits of 2/pi that make multiples of 4 are skipped; the next 96 times M leave quadrant
- * and fraction in 64 bits, over 30 of them right, as floats stay 2^-30 away from multiples of pi/2.
- * Masks do what a gather would. */
+ * and fraction in 64 bits, over 30 of them right: floats stay 2^-30 away from multiples of pi/2. */
 GT__FN uint32_t gt__trig_far_f32(float a, float *c, float *b, uint32_t *neg) {
   uint32_t w[8] = {0u, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u,
                    0xfe5163abu};
@@ -1116,8 +1113,7 @@ GT__FN uint64_t gt__trig_far_f64(double a, double *c, double *b, uint64_t *neg) 
     return ((x != x) | (y != y)) ? GT__ADD(x, y) : gt__copysign_##S(t, y); \
   } \
   /* 2^-24 (2^-64) Phi(-a) e^(a^2/2 + r) for 0 <= a <= 14.4 (38.7), Phi the normal distribution. Without \
-   * e^r it is p(a)/(s(a) + k a p(a)), fit 2^-25.5 2^-57.8, and tends to 1/(k a), so that p's error \
-   * hardly counts. */ \
+   * e^r it is p(a)/(s(a) + k a p(a)), fit 2^-25.5 2^-57.8; its limit 1/(k a) forgives p's error. */ \
   GT__FN T gt__phi_tail_##S(T a, T r) { \
     static const T c[] = {GT__K_##S((0x1.8p-25f, 0x1.6224acp-25f, 0x1.33ccfp-26f, 0x1.1d92f2p-28f, \
       0x1.eb73c8p-32f), (0x1p-64, 0x1.b1ab2c6b45689p-64, 0x1.6b5b2eb57a8d7p-64, 0x1.85e38c0212223p-65, \
@@ -1555,12 +1551,10 @@ typedef struct {
                int64_t along, int64_t n, int64_t k);
 } gt__cpu_loops;
 typedef struct { const char *name; const gt__cpu_loops *loops[3]; int amx; } gt__cpu_isa;
-/* out[i] = formula of a, an S, and of what `others` declares: b and c, or b that is one number. What
-   the formula leaves out is never loaded. */
+/* out[i] = formula of a, an S, and of what `others` declares; what it leaves out is never loaded. */
 #define GT__LOOP(op, D, S, count, others, formula) \
     case op: \
-      GT__IVDEP \
-      for (int64_t i = 0; i < (count); i++) { \
+      GT__IVDEP for (int64_t i = 0; i < (count); i++) { \
         const S a = ((const S *)pa)[i]; \
         others \
         (void)a; \
@@ -1610,26 +1604,32 @@ typedef double gt__f64 __attribute__((may_alias));
 static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold == GT__FOLD_ARGMIN; }
 /* a[i] takes in b[i], b[i + pitch], ... of so many rows, in order, which count from `row`; at 0, a
    begins as the identity. argmax and argmin note in at[i], as a value, the row that won, as row 0 does. */
-#define GT__FOLD(name, type) \
+#define GT__FOLD(name, type, take, hard) \
     case GT__FOLD_##name: \
       for (int64_t i = 0; i < n && row == 0; i++) a[i] = gt__identity_##type(GT__FOLD_##name); \
-      for (; rows >= 4; rows -= 4, b += 4 * pitch) \
-        GT__IVDEP \
-        for (int64_t i = 0; i < n; i++) { \
-          T x = gt__fold_##type(GT__FOLD_##name, a[i], b[i]); \
-          x = gt__fold_##type(GT__FOLD_##name, x, b[i + pitch]); \
-          x = gt__fold_##type(GT__FOLD_##name, x, b[i + 2 * pitch]); \
-          a[i] = gt__fold_##type(GT__FOLD_##name, x, b[i + 3 * pitch]); \
+      for (int is_hard = 0; rows >= 4; rows -= 4, b += 4 * pitch) { \
+        GT__IVDEP for (int64_t i = 0; i < n; i++) { \
+          const T b0 = b[i], b1 = b[i + pitch], b2 = b[i + 2 * pitch], b3 = b[i + 3 * pitch]; \
+          const T x = take(name, type, take(name, type, a[i], b0), b1); \
+          a[i] = take(name, type, take(name, type, x, b2), b3); \
+          is_hard |= (hard); \
         } \
+        if (is_hard) break; \
+      } \
       for (; rows > 0; rows--, b += pitch) \
-        GT__IVDEP \
-        for (int64_t i = 0; i < n; i++) a[i] = gt__fold_##type(GT__FOLD_##name, a[i], b[i]); \
+        GT__IVDEP for (int64_t i = 0; i < n; i++) a[i] = gt__fold_##type(GT__FOLD_##name, a[i], b[i]); \
       break;
+/* A comparison finds the larger, or smaller, but for NaN and where zeros meet that differ, of which
+   `zero` is the worse one. Where that is hard, the rows are folded again: twice is once. */
+#define GT__FOLDED(name, type, x, y) gt__fold_##type(GT__FOLD_##name, x, y)
+#define GT__LARGER(name, type, x, y) ((y) > (x) ? (y) : (x))
+#define GT__SMALLER(name, type, x, y) ((y) < (x) ? (y) : (x))
+#define GT__IS_HARD(type, zero) __builtin_isunordered(b0, b1) | __builtin_isunordered(b2, b3) | \
+                                (gt__bits_##type(a[i]) == gt__bits_##type(zero))
 #define GT__FOLD_INDEX(name, better) \
     case GT__FOLD_##name: \
       for (; rows > 0; rows--, row++, b += pitch) \
-        GT__IVDEP \
-        for (int64_t i = 0; i < n; i++) { \
+        GT__IVDEP for (int64_t i = 0; i < n; i++) { \
           const int wins = (row == 0) | (b[i] better a[i]) | ((b[i] != b[i]) & (a[i] == a[i])); \
           a[i] = wins ? b[i] : a[i]; \
           place[i] = wins ? (T)row : place[i]; \
@@ -1638,8 +1638,7 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
 /* Lanes combine by halving. Those behind `most`, a power of two, would hold the identity, which
    changes no value that a lane can have, so they are left out. */
 #define GT__HALVE(name, type, count) \
-          GT__IVDEP \
-          for (int64_t i = 0; i < (count); i++) \
+          GT__IVDEP for (int64_t i = 0; i < (count); i++) \
             lane[i] = gt__fold_##type(GT__FOLD_##name, lane[i], lane[i + (count)]);
 #define GT__LANE(name, type, isa) \
       case GT__FOLD_##name: \
@@ -1650,8 +1649,18 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
         GT__HALVE(name, type, 8) GT__HALVE(name, type, 4) \
         GT__HALVE(name, type, 2) GT__HALVE(name, type, 1) \
         break;
-#define GT__TOP(n, v) \
-  GT__IVDEP for (int64_t i = 0; i < n; i++) lane[i] = v > lane[i] ? v : lane[i];
+/* The best of a chunk, by as many lanes as are fast, since order is free; `test`: is it hard? */
+#define GT__TAKE(n, take, test, x) \
+        GT__IVDEP for (int64_t i = 0; i < (n); i++) lane[i] = take(, , lane[i], x), hard |= test && x != x;
+#define GT__TOP(name, type, take, test) \
+        for (int64_t i = hard = 0; i < GT__GROUP; i++) lane[i] = gt__identity_##type(GT__FOLD_##name); \
+        for (first = 0; n < 28 && first < n; first++) GT__TAKE(1, take, test, b[first]) \
+        for (; first + GT__GROUP <= n; first += GT__GROUP) GT__TAKE(GT__GROUP, take, test, b[first + i]) \
+        GT__TAKE(n - first, take, test, b[first + i]) \
+        for (int64_t half = n < 28 ? 0 : GT__GROUP / 2; half > 0; half /= 2) \
+          if (half < n) GT__TAKE(half, take, 0, lane[half + i]) \
+        if (test) hard |= lane[0] == 0;
+#define GT__IS_BEST(i) ((b[i] == a[c]) | (b[i] != b[i]))
 /* a value made from the index of its element, which is first + i */
 #define GT__RANDOM(op) \
   GT__EITHER(GT__F(random)(op, p->seed, counter + (uint64_t)i), \
@@ -1797,8 +1806,7 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
 /* Packs n lines of k values as to[k][panel], with `pitch` values from k to k + 1; behind the last line
    come copies of it. Either each line's values lie side by side (along is 1), or those of a k do
    (line is 1). The former are turned in squares: after as many rounds of interleaving row i with row
-   i + half as a lane number has bits, rows are columns. What a store puts behind its panel is
-   overwritten by the next one. */
+   i + half as a lane number has bits, rows are columns. Each panel overwrites what is behind the last. */
 #define GT__PACK(isa, target, bytes, lanes, type, T) \
   static target GT__OPTIMIZE("off") void gt__cpu_pack_##type##_##isa( \
       void *pto, int64_t panel, int64_t pitch, const void *pfrom, int64_t line, int64_t along, \
@@ -1896,8 +1904,11 @@ static int gt__cpu_own(int op, gt__f64 *out, const gt__f64 *a, const gt__f64 *b,
     T *a = (T *)pa, *place = (T *)at; \
     const T *b = (const T *)pb; \
     switch (fold) { \
-      GT__FOLD(SUM, type) GT__FOLD(PROD, type) GT__FOLD(MAX, type) GT__FOLD(MIN, type) \
-      GT__FOLD(ANY, type) GT__FOLD(ALL, type) GT__FOLD_INDEX(ARGMAX, >) GT__FOLD_INDEX(ARGMIN, <) \
+      GT__FOLD(SUM, type, GT__FOLDED, 0) GT__FOLD(PROD, type, GT__FOLDED, 0) \
+      GT__FOLD(ANY, type, GT__FOLDED, 0) GT__FOLD(ALL, type, GT__FOLDED, 0) \
+      GT__FOLD(MAX, type, GT__LARGER, GT__EITHER(GT__IS_HARD(type, -0.0f), 0)) \
+      GT__FOLD(MIN, type, GT__SMALLER, GT__EITHER(GT__IS_HARD(type, 0), 0)) \
+      GT__FOLD_INDEX(ARGMAX, >) GT__FOLD_INDEX(ARGMIN, <) \
     } \
   } \
   /* a[c] becomes the fold of chunk c of `count`, n values each, at[c] the place in it */ \
@@ -1909,28 +1920,23 @@ static int gt__cpu_own(int op, gt__f64 *out, const gt__f64 *a, const gt__f64 *b,
     int64_t most = 16, first; \
     while (most < used) most *= 2; \
     for (int64_t c = 0; c < count; c++, b += n) { \
-      switch (fold) { \
+      int hard = 1; \
+      if (fold == GT__FOLD_MAX) { GT__TOP(MAX, type, GT__LARGER, GT__EITHER(1, 0)) } \
+      else if (fold == GT__FOLD_MIN) { GT__TOP(MIN, type, GT__SMALLER, GT__EITHER(1, 0)) } \
+      if (hard) switch (fold) { \
         GT__LANE(SUM, type, isa) GT__LANE(PROD, type, isa) GT__LANE(MAX, type, isa) \
         GT__LANE(MIN, type, isa) GT__LANE(ANY, type, isa) GT__LANE(ALL, type, isa) \
-        case GT__FOLD_TOP: \
-          for (int64_t i = 0; i < GT__GROUP; i++) lane[i] = gt__identity_##type(GT__FOLD_MAX); \
-          for (first = 0; first + GT__GROUP <= n; first += GT__GROUP) \
-            GT__TOP(GT__GROUP, b[first + i]) \
-          GT__TOP(n - first, b[first + i]) \
-          for (int64_t half = GT__GROUP / 2; half > 0; half /= 2) \
-            if (half < n) GT__TOP(half, lane[half + i]) \
-          break; \
+        case GT__FOLD_TOP: { GT__TOP(MAX, type, GT__LARGER, 0) } break; \
         default:  /* the first of the best */ \
           gt__cpu_lanes_##type##_##isa(fold == GT__FOLD_ARGMAX ? GT__FOLD_MAX : GT__FOLD_MIN, \
                                        a + c, NULL, b, n, 1); \
           first = 0; \
-          for (int none = GT__GROUP, place = none; first < n && place == none; first += place) { \
-            const int run = n - first < none ? (int)(n - first) : none; \
-            for (int i = 0; i < run; i++) { \
-              const int at = ((b[first + i] == a[c]) | (b[first + i] != b[first + i])) ? i : none; \
-              place = at < place ? at : place; \
+          for (int step = 128; step > 7; step /= 4) \
+            for (int found = 0; first + step < n; first += step) { \
+              for (int i = 0; i < step; i++) found |= GT__IS_BEST(first + i); \
+              if (found) break; \
             } \
-          } \
+          while (!GT__IS_BEST(first)) first++; \
           ((value *)at)[c] = (value)first; \
           continue; \
       } \
@@ -2013,9 +2019,8 @@ static const gt__cpu_isa *gt__cpu_choose(void) {
 #endif
 }
 
-/* ---- threads: each has a share of the items, part of which may be in its cache from the last time,
-   and then helps with the others', since processors of a machine are often not equally fast; results
-   never depend on who does what ---- */
+/* ---- threads: each has a share of the items, part of which may be in its cache from the last time, and
+   then helps with the others', as processors are often not equally fast; results never depend on it ---- */
 typedef struct { int64_t begin, end; int thread; } gt__cpu_range;
 typedef void (*gt__cpu_task)(const void *context, gt__cpu_range items);
 enum { GT__CPU_PARALLEL = 1 << 16 };  /* steps worth waking threads for: some microseconds */
@@ -2501,8 +2506,7 @@ static void gt__cpu_tree_task(const void *context, gt__cpu_range items) {
     if (i == GT__BLOCK - 1 || o == items.end - 1) gt__cpu_finish(&f, o - i, i + 1);
   }
 }
-/* ---- softmax and its like: a row stays in the caches from its read to its store; short ones pass
-   together, as many as are a block ---- */
+/* ---- softmax: a row stays in the caches from read to store; short ones pass by the block ---- */
 /* to[i] = op(from[i], the number of its row), up to a whole group behind the last row. */
 static void gt__cpu_by_row(const gt__cpu_eval *e, int op, char *to, const char *from, const char *number,
                            int64_t n, int64_t rows) {
@@ -2571,7 +2575,7 @@ static int gt__cpu_reduce(const gt__reduce_args *r) {
   if (r->inner && r->n) c.columns = r->n > GT__CHUNK ? 1 : gt__cpu_parts(4 * GT__CHUNK, r->n);
   c.columns = gt__cpu_least(gt__cpu_least(c.columns, GT__BLOCK), r->outer);
   const int64_t blocks = gt__cpu_parts(r->outer, c.columns);
-  while (c.group > 1 && blocks * gt__cpu_parts(r->n_chunk, c.group) < 4 * threads) c.group /= 2;
+  while (c.group > 1 && blocks * gt__cpu_parts(r->n_chunk, c.group) < 4 * threads - 4) c.group /= 2;
   c.n_group = gt__cpu_parts(r->n_chunk, c.group);
   size_t bytes = 0;   /* one partial for 32 elements at least, so their number does not overflow */
   if (r->soft) bytes = (size_t)threads * 2 * ((size_t)(r->n + GT__GROUP) * 8 + GT__PITCH);
@@ -2822,8 +2826,7 @@ GT__AMX static void gt__amx_add(float *to, const float *sums) {
     *(gt__floats *)(void *)(to + i) += *(const gt__floats *)(const void *)(sums + i);
 }
 /* Has one of 32 lines, rows of A or columns of B, values that pieces cannot carry? If its largest |x|
-   is NaN, infinite or above 2^62, products may overflow; below 2^-50 those of low pieces vanish, as
-   tiles know no subnormal numbers. */
+   is NaN, infinite or above 2^62, products may overflow; below 2^-50 tiles have no low ones. */
 static int gt__amx_cannot(const gt__u16 *lane, int lanes) {
   int bad = 0;
   for (int line = 0; line < GT__SIDE; line++) {
@@ -2833,8 +2836,7 @@ static int gt__amx_cannot(const gt__u16 *lane, int lanes) {
   }
   return bad;
 }
-/* C's block (m, n), at `to`, with a thread's memory; rows and columns of squares with such lines by
-   panels, wherever blocks end. */
+/* C's block (m, n), at `to`, with a thread's memory; rows and columns of squares with such lines: panels. */
 GT__AMX static void gt__amx_block(const gt__cpu_product *c, float *to, int64_t c_row, int64_t m,
                                  int64_t rows, int64_t n, int64_t columns, char *own) {
   static const struct { uint8_t palette, start, none[14]; uint16_t bytes[16]; uint8_t rows[16]; }
@@ -2963,8 +2965,7 @@ static void gt__cpu_choose_way(gt__cpu_product *c, int amx, int threads) {
   c->direct = x->k > 0 && b_native && c->b_col == 1 &&
               (x->m <= c->loops->rows + 2 * (threads > 8 && c->width == 4) || c->b_row * c->width % 4096) &&
               (x->m <= GT__FEW_ROWS || (double)x->k * (double)x->n <= in_place);
-  /* For each value of C dots save packing, at some 0.3 cycles a value; they cost 5 cycles to add up
-     their lanes, and a seventh more loads. */
+  /* For a value of C dots save packing, .3 cycles a value, and take 5 to add up, 1/7 more loads. */
   const double k = (double)x->k, packed = k / (double)x->m + k / (double)x->n;
   c->dot = a_native && b_native && c->a_col == 1 && c->b_row == 1 && x->k >= c->loops->vector &&
            0.3 * packed > 5 + k / (14 * c->loops->vector);
@@ -6005,8 +6006,7 @@ GT_API gt_tensor *gt_norm(gt_tensor *out, const gt_tensor *x, double p, uint32_t
   GT__LOCAL gt_tensor *sum = gt__inner(__func__, GT_SUM, dims, keepdim, "abs(a)**b", x, power);
   return sum ? gt__outer(__func__, out, x, "a**(1/b)", sum, power, NULL) : NULL;
 }
-/* Does a row of x along these dims stay on the chip, or do a few threads of a GPU take a column, of
-   many or short ones? See gt__reduce_args. */
+/* Does a row of x stay on the chip, or do a few threads of a GPU take a column? See gt__reduce_args. */
 static int gt__is_row(const gt_tensor *x, uint32_t set, const gt_tensor *out) {
   int64_t n = 1, inner = 0;
   for (int d = 0; d < x->ndim; d++) {

@@ -650,6 +650,32 @@ static void test_nan_and_ties(void) {
     CHECK_SHAPE(gt_argmax(NULL, y, GT_DIM(0) | GT_DIM(2), 1), 1, 3, 1);
   }
 }
+/* One element that decides, at each place of rows and columns of many lengths: NaN, +0 among -0 (or
+   the reverse), the largest (smallest). */
+static void test_one_decides(void) {
+  static const int64_t sizes[] = {1, 3, 5, 27, 28, 33, 63, 64, 130, 300, 1100};
+  static const char *const tests[] = {"a != a", "1/a == b/0.0", "a == 2*b"};
+  int dtype, i, kind, dim, sign;
+  for (i = 0; i < (int)(sizeof sizes / sizeof *sizes); i++)
+    for (dtype = GT_FLOAT32; dtype <= GT_FLOAT64; dtype++) {
+      const int64_t n = sizes[i];
+      gt_tensor *eye = gt_eye(n, n, GT_BOOL, DEV), *place = gt_arange(0, (double)n, 1, GT_INT64, DEV);
+      for (kind = 0; kind < 3; kind++)
+        for (sign = -1; sign <= 1; sign += 2) {
+          const double one = kind == 0 ? (double)NAN : kind == 1 ? sign * 0.0 : 2 * sign;
+          gt_tensor *other = gt_scalar(kind == 1 ? -sign * 0.0 : -1.0 * sign), *number = gt_scalar(sign);
+          gt_tensor *x = gt_eval(gt_empty(GT_SHAPE(n, n), (gt_dtype)dtype, DEV), "a ? b : c", eye,
+                                 gt_scalar(one), other);
+          for (dim = 0; dim < 2; dim++) {
+            gt_tensor *y = (sign > 0 ? gt_max : gt_min)(NULL, x, GT_DIM(dim), 0);
+            gt_tensor *at = (sign > 0 ? gt_argmax : gt_argmin)(NULL, x, GT_DIM(dim), 0);
+            CHECK_TEXT(gt_item(gt_all(NULL, gt_eval(NULL, tests[kind], y, number), GT_ALL, 0)),
+                       "%s: %lld, dim %d, sign %d", tests[kind], (long long)n, dim, sign);
+            if (kind != 1) CHECK_SAME(at, place);
+          }
+        }
+    }
+}
 static void test_exact_sums(void) {
   const int64_t big = (INT64_C(1) << 53) + 1, many = (INT64_C(1) << 24) + 5;
   int64_t v[3], i;
@@ -1129,6 +1155,7 @@ int main(int argc, char **argv) {
   RUN(dtypes);
   RUN(empty);
   RUN(nan_and_ties);
+  RUN(one_decides);
   RUN(exact_sums);
   RUN(half_accumulation);
   RUN(statistics);

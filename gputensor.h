@@ -765,9 +765,7 @@ GT__FN uint64_t gt__trig_far_f64(double a, double *c, double *b, uint64_t *neg) 
   uint64_t lo = m * w[1], hi = m * w[0] + gt__high_u64(m, w[1]), more = gt__high_u64(m, w[2]);
   lo += more, hi += lo < more;
   const uint64_t n = (hi + 0x2000000000000000u) >> 62, sign = 0u - (hi >> 61 & 1u);
-  hi = ((hi << 2) | (lo >> 62)) ^ sign;
-  lo = (lo << 2) ^ sign;
-  *neg = sign;
+  hi = ((hi << 2) | (lo >> 62)) ^ sign, lo = (lo << 2) ^ sign, *neg = sign;
   *c = GT__MUL((double)(int64_t)(hi >> 11), 0x1p-53);
   *b = GT__MUL((double)(int64_t)(((hi & 0x7ffu) << 42) | (lo >> 22)), 0x1p-106);
   *b = gt__fma_f64((double)(int64_t)(lo & 0x3fffffu), 0x1p-128, *b);
@@ -1300,12 +1298,12 @@ typedef struct {
    index, takes GT__SOFT_BYTES at most or, on a GPU, is not inner. m = the maximum (LOGSUMEXP: 0 for an
    infinite one), s = the SUM of e = exp(v - m). The results e / s, or (v - m) - log(s), go through
    pre.out, as a map's over pre.size; LOGSUMEXP's log(s) + m goes through `out`. */
-enum { GT__LANES = 256, GT__CHUNK = 4096, GT__ROWS = 32, GT__SOFT_BYTES = 131072 };
+enum { GT__LANES = 256, GT__CHUNK = 4096, GT__ROWS = 32, GT__SOFT_BYTES = 131072,
+       GT__PARTIAL = 16 };                /* bytes of a value and an index */
 enum { GT__SOFTMAX = 1, GT__LOG_SOFTMAX, GT__LOGSUMEXP };
 enum { GT__FOLD_SUM, GT__FOLD_PROD, GT__FOLD_MAX, GT__FOLD_MIN, GT__FOLD_ARGMAX, GT__FOLD_ARGMIN,
        GT__FOLD_ANY, GT__FOLD_ALL };
 enum { GT__DIVIDE = 1, GT__ROOT = 2 };   /* then: value / divisor, then sqrt */
-typedef struct { gt__num value; int64_t index; } gt__partial; /* index: of argmax and argmin */
 typedef struct {
   gt__map_args pre;
   int32_t fold, inner, n_kept, finish, soft;   /* soft: 0 is an ordinary fold */
@@ -1635,8 +1633,7 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
           place[i] = wins ? (T)row : place[i]; \
         } \
       break;
-/* Lanes combine by halving. Those behind `most`, a power of two, would hold the identity, which
-   changes no value that a lane can have, so they are left out. */
+/* Lanes combine by halving, but for those behind `most`, a power of two, which hold the identity. */
 #define GT__HALVE(name, type, count) \
           GT__IVDEP for (int64_t i = 0; i < (count); i++) \
             lane[i] = gt__fold_##type(GT__FOLD_##name, lane[i], lane[i + (count)]);
@@ -2379,16 +2376,15 @@ static int gt__cpu_map(const gt__map_args *m) {
 }
 
 /* ---- reduce: the plan is in >>machine ----
-   A thread takes `columns` outputs and a group of at most 16 chunks, and joins the chunks' values
-   as they come, as a binary counter carries: after chunk c, the two newest subtrees merge as often
-   as c + 1 can be halved; at the last all that are left merge, from the newest on. That is the
-   plan's tree, whose node i of level L covers the chunks i*2^L to (i+1)*2^L - 1 that exist. A group
-   of 2^g chunks is a node of level g, so the rest of the tree joins the groups, whatever g is. */
+   A thread takes `columns` outputs and a group of at most 16 chunks, and joins their values as they come,
+   as a binary counter carries: after chunk c, the two newest subtrees merge as often as c + 1 can be
+   halved; at the last all that are left merge, from the newest on. That is the plan's tree, whose node i
+   of level L covers the chunks i*2^L to (i+1)*2^L - 1; so groups are nodes, and its rest joins them. */
 enum { GT__TREE = 5 };   /* levels of a tree over 16 chunks */
 typedef struct {
   const gt__reduce_args *r;
   int64_t columns, group, n_group;
-  void *memory;                         /* partials, [outer][n_group]; softmax: two rows a thread */
+  char *memory;                         /* values of [n_group][outer], indices; softmax: two rows a thread */
 } gt__cpu_reduction;
 typedef struct { char value[GT__BLOCK * 8]; int64_t index[GT__BLOCK]; } gt__cpu_column;
 typedef struct {
@@ -2456,14 +2452,21 @@ static void gt__cpu_each(const gt__cpu_eval *e, int op, char *to, const char *fr
   e->loops->step(op, rest, rest, number ? number : rest, rest, GT__GROUP);
   memcpy(to + at, rest, (size_t)((n - whole) * e->width));
 }
-static void gt__cpu_finish(gt__cpu_folder *f, int64_t o, int64_t columns) {
+static void gt__cpu_finish(gt__cpu_folder *f, int64_t o, int64_t columns, char *values, int64_t *index) {
   const gt__reduce_args *r = f->r;
   const int indexed = gt__cpu_indexed(r->fold);
-  char *values = indexed ? (char *)f->tree[0].index : f->tree[0].value;
+  if (indexed) values = (char *)index;
   if (r->finish & GT__DIVIDE) gt__cpu_each(&f->e, GT__OP_over, values, values, &r->divisor, columns);
   if (r->finish & GT__ROOT) gt__cpu_each(&f->e, GT__OP_sqrt, values, values, NULL, columns);
   gt__cpu_put(&f->e, indexed ? gt__cpu_choose()->loops[GT__I64] : f->e.loops, &r->out,
               gt__cpu_lies(&r->out, r->n_kept, r->pre.size), r->n_kept, o, columns, values);
+}
+/* The partials of a group from output o on. */
+static char *gt__cpu_value(const gt__cpu_reduction *c, const gt__cpu_folder *f, int64_t group, int64_t o) {
+  return c->memory + (group * c->r->outer + o) * f->e.width;
+}
+static int64_t *gt__cpu_index(const gt__cpu_reduction *c, int64_t group, int64_t o) {
+  return (int64_t *)(void *)c->memory + (c->n_group + group) * c->r->outer + o;
 }
 static void gt__cpu_group_task(const void *context, gt__cpu_range items) {
   const gt__cpu_reduction *c = (const gt__cpu_reduction *)context;
@@ -2481,29 +2484,27 @@ static void gt__cpu_group_task(const void *context, gt__cpu_range items) {
       for (int64_t bit = i; top > f.tree && (bit & 1 || i + 1 == n); bit >>= 1, top--)
         gt__cpu_join(&f, top[-1].value, top[-1].index, top->value, top->index, columns);
     }
-    if (!c->memory) gt__cpu_finish(&f, o, columns);
-    for (int64_t i = 0; c->memory && i < columns; i++) {
-      gt__partial *p = (gt__partial *)c->memory + (o + i) * c->n_group + group;
-      memcpy(&p->value, f.tree[0].value + i * f.e.width, (size_t)f.e.width);
-      p->index = gt__cpu_indexed(r->fold) ? f.tree[0].index[i] : 0;
+    if (!c->memory) gt__cpu_finish(&f, o, columns, f.tree[0].value, f.tree[0].index);
+    else {
+      memcpy(gt__cpu_value(c, &f, group, o), f.tree[0].value, (size_t)(columns * f.e.width));
+      memcpy(gt__cpu_index(c, group, o), f.tree[0].index, (size_t)(8 * columns * gt__cpu_indexed(r->fold)));
     }
   }
 }
-/* The rest of the tree: node i of a level, over `step` groups each, is in partial i * step. */
+/* The rest of the tree: node i of a level, over `step` groups each, is the partial of group i * step. */
 static void gt__cpu_tree_task(const void *context, gt__cpu_range items) {
   const gt__cpu_reduction *c = (const gt__cpu_reduction *)context;
+  const int64_t end = gt__cpu_least(items.end * GT__GROUP, c->r->outer);
   gt__cpu_folder f;
   f.r = c->r;
   gt__cpu_begin(&f.e, &c->r->pre, 0, c->r->n_kept);
-  for (int64_t o = items.begin; o < items.end; o++) {
-    gt__partial *p = (gt__partial *)c->memory + o * c->n_group;
-    const int64_t i = (o - items.begin) % GT__BLOCK;
+  for (int64_t o = items.begin * GT__GROUP, n; o < end; o += n) {
+    n = gt__cpu_least(end - o, GT__BLOCK);
     for (int64_t step = 1; step < c->n_group; step *= 2)
       for (int64_t k = 0; k + step < c->n_group; k += 2 * step)
-        gt__cpu_join(&f, &p[k].value, &p[k].index, &p[k + step].value, &p[k + step].index, 1);
-    memcpy(f.tree[0].value + i * f.e.width, &p[0].value, (size_t)f.e.width);
-    f.tree[0].index[i] = p[0].index;
-    if (i == GT__BLOCK - 1 || o == items.end - 1) gt__cpu_finish(&f, o - i, i + 1);
+        gt__cpu_join(&f, gt__cpu_value(c, &f, k, o), gt__cpu_index(c, k, o),
+                     gt__cpu_value(c, &f, k + step, o), gt__cpu_index(c, k + step, o), n);
+    gt__cpu_finish(&f, o, n, gt__cpu_value(c, &f, 0, o), gt__cpu_index(c, 0, o));
   }
 }
 /* ---- softmax: a row stays in the caches from read to store; short ones pass by the block ---- */
@@ -2562,7 +2563,7 @@ static void gt__cpu_soft_task(const void *context, gt__cpu_range items) {
   const int64_t n = c->r->n;
   const int64_t most = n > 128 || (n % GT__GROUP == 0 && c->r->soft == GT__SOFTMAX) ? 1 : GT__BLOCK / n;
   const size_t pitch = (size_t)(n + GT__GROUP) * 8 + GT__PITCH;
-  char *rows = (char *)c->memory + (size_t)items.thread * 2 * pitch;
+  char *rows = c->memory + (size_t)items.thread * 2 * pitch;
   gt__cpu_eval e;
   gt__cpu_begin(&e, &c->r->pre, 0, c->r->pre.ndim);
   for (int64_t o = items.begin; o < items.end; o += most)
@@ -2579,11 +2580,12 @@ static int gt__cpu_reduce(const gt__reduce_args *r) {
   c.n_group = gt__cpu_parts(r->n_chunk, c.group);
   size_t bytes = 0;   /* one partial for 32 elements at least, so their number does not overflow */
   if (r->soft) bytes = (size_t)threads * 2 * ((size_t)(r->n + GT__GROUP) * 8 + GT__PITCH);
-  else if (c.n_group > 1) bytes = (size_t)(r->outer * c.n_group) * sizeof(gt__partial);
-  if (bytes && !(c.memory = GPUTENSOR_MALLOC(bytes))) return GT__CPU_NO_MEMORY;
+  else if (c.n_group > 1) bytes = (size_t)(r->outer * c.n_group) * GT__PARTIAL;
+  if (bytes && !(c.memory = (char *)GPUTENSOR_MALLOC(bytes))) return GT__CPU_NO_MEMORY;
   if (r->soft) gt__cpu_split(gt__cpu_soft_task, &c, r->outer, threads);
   else gt__cpu_split(gt__cpu_group_task, &c, blocks * c.n_group, threads);
-  if (c.n_group > 1 && !r->soft) gt__cpu_split(gt__cpu_tree_task, &c, r->outer, threads);
+  if (c.n_group > 1 && !r->soft)
+    gt__cpu_split(gt__cpu_tree_task, &c, gt__cpu_parts(r->outer, GT__GROUP), threads);
   GPUTENSOR_FREE(c.memory);
   return 0;
 }
@@ -3311,8 +3313,7 @@ static int gt__cpu_event_record(int index, void **event, void *queue) {
   gt__cpu_item *x;
   if (!e) return GT__CPU_NO_MEMORY;
   if (!*event) { /* only then: another thread may be asking for the event */
-    e->now = NULL;
-    *event = e;
+    e->now = NULL, *event = e;
   }
   const int code = gt__cpu_push((gt__cpu_queue *)queue, &gt__cpu_blank, NULL, &x);
   if (code) return code;
@@ -3551,7 +3552,7 @@ static size_t gt__cuda_scratch(const gt__op *op) {
     return code ? 0 : gt__cuda_matmul_scratch(&op->u.matmul);
   }
   if (op->kind != GT__REDUCE || r->n_chunk <= 1) return 0;
-  return (size_t)r->outer * (size_t)r->n_chunk * sizeof(gt__partial);
+  return (size_t)r->outer * (size_t)r->n_chunk * GT__PARTIAL;
 }
 static int gt__cuda_run(int index, void *queue, const gt__op *op) {
   const cudaStream_t stream = gt__cuda_stream(queue);
@@ -4894,8 +4895,7 @@ static gt_status gt__copy_bytes(const char *function, struct gt_storage *to, voi
   gt__op op;
   const int up = to->device.type == GT_CUDA, down = from->device.type == GT_CUDA;
   gt__copy_args *a = &gt__op_new(&op, GT__COPY, function, (up ? to : from)->device)->u.copy;
-  a->kind = GT__BYTES, a->bytes = bytes, a->dst.data = (char *)dst;
-  a->src.data = (char *)src;
+  a->kind = GT__BYTES, a->bytes = bytes, a->dst.data = (char *)dst, a->src.data = (char *)src;
   a->dst_index = up ? to->device.index : -1;
   a->src_index = down ? from->device.index : -1;
   gt__touch(&op, to);

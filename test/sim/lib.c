@@ -137,7 +137,7 @@ static int soft_down(const gt__reduce_args *r) {
 }
 static void run_reduce(void *args) {
   gt__reduce_args *r = (gt__reduce_args *)args;
-  const size_t scratch = (size_t)r->outer * (size_t)r->n_chunk * sizeof(gt__partial);
+  const size_t scratch = (size_t)r->outer * (size_t)r->n_chunk * GT__PARTIAL;
   const int whole = r->soft && r->soft != GT__LOGSUMEXP; /* the result has all dims */
   int good = reach_map(&r->pre, 0) &
              reach(whole ? &r->pre.out : &r->out, whole ? r->pre.ndim : r->n_kept, r->pre.size,

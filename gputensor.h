@@ -2206,9 +2206,11 @@ static void gt__cpu_fetch(gt__cpu_eval *e, int64_t o, int64_t columns, int64_t k
     else for (int64_t i = 0; i < rows; i++)
       gt__cpu_walk(size, kept, m->size, o, columns, from + i * columns * size, NULL,
                    in->data + gt__offset(k + i, folded, m->size + kept, stride + kept) * size, stride);
-    /* Short runs of several operands outwit the processor's own prefetching: ask for the next. */
+    /* Short runs of several operands, and rows, outwit the processor's own prefetching: ask for the next,
+       or the row after it. On a Xeon sums of bfloat16 over dim 0 take .7 of the time. */
     if (from != e->raw && from != e->buffer[s])
-      for (int64_t p = 0; p < n * size; p += 64) __builtin_prefetch(from + n * size + p);
+      for (int64_t p = 0, next = folded ? 2 * stride[m->ndim - 1] : n; p < n * size; p += 64)
+        __builtin_prefetch(from + next * size + p);
     e->slot[s] = native ? from : e->buffer[s];
     if (!native) e->loops->step(GT__FROM + in->dtype, e->slot[s], from, NULL, NULL, n);
     if (e->slot[s] == e->buffer[s]) gt__cpu_pad(e, e->slot[s], n);
@@ -5170,10 +5172,7 @@ static int gt__parse_literal(gt__tree *t) {
   const int64_t whole = strtoll(token, &end, 10);
   if (!*end && !errno) return gt__add_whole(t, GT__WHOLE, whole);
   double value = strtod(token, &end);
-  if (*end == '.') {
-    *end = ',';
-    value = strtod(token, &end);
-  }
+  if (*end == '.') *end = ',', value = strtod(token, &end);
   if (*end || gt__is_letter(s[t->at])) return gt__bad_text(t, start, "a malformed number");
   return gt__add_real(t, value);
 }

@@ -4862,17 +4862,11 @@ static gt_status gt__move_elements(const char *function, const gt_tensor *dst, c
   if (index) {
     a->gather_size = src->shape[dim], a->fault = gt__fault_word(dst->device);
     gt__bind(&op, &a->index, index, 1, 1, gt__as_it_is);
-    const int64_t step = a->src.stride[dim];
-    a->src.stride[dim] = -1; /* which nothing merges with */
-    const int one = a->size[dim] == 1; /* then it is dropped, and comes back as the first */
-    a->gather_dim = gt__collapse(&a->ndim, a->size, one ? 0 : dim, 2, o);
-    for (int k = 0; k < 3 && one; k++) {
-      int64_t *x = k == 2 ? a->size : o[k]->stride;
-      memmove(x + 1, x, (size_t)a->ndim * sizeof *x);
-      x[0] = k == 2;
-    }
-    a->ndim += one;
-    a->src.stride[a->gather_dim] = step;
+    const int64_t step = a->src.stride[dim], n = a->size[dim];
+    a->src.stride[dim] = INT64_MAX / 2, a->size[dim] = 2; /* it stays, and nothing merges with it */
+    if (n == 1) gt__sort_dims(0, a->ndim, a->size, 2, o, 1), dim = 0; /* first: then rows stay whole */
+    a->gather_dim = gt__collapse(&a->ndim, a->size, dim, 2, o);
+    a->src.stride[a->gather_dim] = step, a->size[a->gather_dim] = n;
   } else {
     gt__sort_dims(0, a->ndim, a->size, 2, o, 0);
     gt__collapse(&a->ndim, a->size, 0, 2, o);

@@ -1343,11 +1343,12 @@ typedef struct {
 enum { GT__COPY, GT__MAP, GT__REDUCE, GT__MATMUL, GT__KINDS };
 enum { GT__TOUCH = GT__INPUTS + 3 };
 typedef struct {
-  uint8_t kind, n_touch;
+  uint8_t kind;
   gt_device device;                      /* where it runs */
   const char *text;                      /* the function's name, for messages */
   uint64_t number;                       /* on its stream */
-  struct gt_storage *touch[GT__TOUCH];   /* storages used; the first one is written */
+  struct gt_storage *touch[GT__TOUCH];   /* storages used, n_touch; the first one is written */
+  int n_touch;
   union { gt__copy_args copy; gt__map_args map; gt__reduce_args reduce; gt__matmul_args matmul; } u;
 } gt__op;
 /* What gputensor_kernels.cu says of itself; a header that expects anything else refuses it. */
@@ -3321,9 +3322,7 @@ static int gt__cpu_event_record(int index, void **event, void *queue) {
   gt__cpu_event *e = (gt__cpu_event *)(*event ? *event : GPUTENSOR_MALLOC(sizeof *e));
   gt__cpu_item *x;
   if (!e) return GT__CPU_NO_MEMORY;
-  if (!*event) { /* only then: another thread may be asking for the event */
-    e->now = NULL, *event = e;
-  }
+  if (!*event) e->now = NULL, *event = e; /* only then: another thread may be asking for the event */
   const int code = gt__cpu_push((gt__cpu_queue *)queue, &gt__cpu_blank, NULL, &x);
   if (code) return code;
   GT__HOLD(gt__cpu_all.lock);
@@ -4141,21 +4140,21 @@ static void gt__claim(int n, int write, struct gt_storage *const *touch, int by)
     else touch[i]->readers += by;
   if (by < 0) pthread_cond_broadcast(&gt__idle);
 }
-/* A reader that s knows of needs no place beside one on s. Of one stream the newest stays. */
-static void gt__add_reader(struct gt_storage *x, const gt_stream *s, gt__point p) {
+/* Where x notes that it is read at (slot, number): a reader that s knows of needs no place beside one
+   on s, and of one stream the newest stays. NULL: nowhere. */
+static gt__point *gt__reader(struct gt_storage *x, const gt_stream *s, int slot, uint64_t number) {
   int k = 1;
-  while (k <= x->n_read && x->use[k].slot != p.slot && !gt__knows(s, x->use[k])) k++;
-  if (k > GT__READS) x->crowded = 1;
-  else if (k > x->n_read || x->use[k].slot != p.slot || x->use[k].number <= p.number) x->use[k] = p;
-  if (k > x->n_read && k <= GT__READS) x->n_read = k;
+  while (k <= x->n_read && x->use[k].slot != slot && !gt__knows(s, x->use[k])) k++;
+  if (k > GT__READS) return x->crowded = 1, (gt__point *)NULL;
+  if (k > x->n_read) return &x->use[x->n_read = k];
+  return x->use[k].slot != slot || x->use[k].number <= number ? &x->use[k] : NULL;
 }
 /* s's newest operation writes or reads x. Uses that nothing ordered stay, for a free to wait for. */
 static void gt__note(struct gt_storage *x, const gt_stream *s, const char *text, int writes) {
-  const gt__point now = {s->number, text, s->slot};
-  if (!writes) gt__add_reader(x, s, now);
-  else if (gt__me.safety == GT_ORDER) x->n_read = x->crowded = 0;
-  else if (!gt__knows(s, x->use[0])) gt__add_reader(x, s, x->use[0]);
-  if (writes) x->use[0] = now;
+  gt__point *to = writes ? x->use : gt__reader(x, s, s->slot, s->number), *other;
+  if (writes && gt__me.safety == GT_ORDER) x->n_read = x->crowded = 0;
+  else if (writes && !gt__knows(s, *to) && (other = gt__reader(x, s, to->slot, to->number))) *other = *to;
+  if (to) to->number = s->number, to->text = text, to->slot = s->slot;
 }
 /* After a wait: was there a bad index on a device since the last one? */
 static gt_status gt__check_fault(void) {
@@ -5567,7 +5566,7 @@ static gt_status gt__prepare(gt__tree *t, int i, int compute, gt__code *g) {
 static gt_status gt__place(gt__tree *t, const gt_tensor *out) {
   gt_tensor *whole = &t->whole;
   int found = -1;
-  memset(whole, 0, sizeof *whole);
+  whole->ndim = whole->gt__number = 0, whole->storage = NULL;
   for (int i = 0; i < t->n_in; i++) {
     const gt_tensor *x = t->in[i];
     if (gt__is_constant(x) && x->storage) {

@@ -2380,7 +2380,7 @@ static int gt__device_facts(void) {
    that of an H200, November 2026, 2.5 us for 2.9. */
 static int gt__launch(const void *kernel, dim3 grid, unsigned threads, size_t shared, void *stream,
                       void **parameters, int cluster = 1) {
-  cudaLaunchAttribute with[2] = {};
+  cudaLaunchAttribute with[2];
   with[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
   with[0].val.programmaticStreamSerializationAllowed = 1;
   with[1].id = cudaLaunchAttributeClusterDimension;
@@ -2435,8 +2435,8 @@ static bool gt__set_step(gt__step *m, const gt__operand *x, const gt__map_args *
                          const gt__tiling *t, int W) {
   const int line = args->ndim - 1, bytes = W << x->size_log2;
   const int64_t size = 1ll << x->size_log2, align = bytes < 16 ? bytes : 16;
-  bool aligned = x->stride[line] == 1 && (uintptr_t)x->data % align == 0;
-  for (int d = 0; d < line; d++) aligned = aligned && x->stride[d] * size % align == 0;
+  bool aligned = x->stride[line] == 1 && ((uintptr_t)x->data & (align - 1)) == 0;
+  for (int d = 0; d < line; d++) aligned = aligned && (x->stride[d] * size & (align - 1)) == 0;
   const int64_t row = line ? x->stride[line - 1] * size : 0, column = x->stride[line] * size;
   m->row = (int)row, m->column = (int)column;
   m->next = row * t->dr + column * t->dc;
@@ -2478,7 +2478,7 @@ static bool gt__set_tiling(gt__tiling *t, const gt__map_args *args, int threads,
 static bool gt__set_short(gt__short *s, const gt__map_args *args) {
   const gt__program *p = &args->program;
   const gt__operand *out = &args->out;
-  const gt__tiling none = {};
+  static const gt__tiling none = {};
   const int line = args->ndim - 1;
   const bool two = p->n_ins == 3 && p->ins[1].op == GT__OP_mul && p->ins[2].op == GT__OP_add;
   int arity = 0;
@@ -2492,7 +2492,7 @@ static bool gt__set_short(gt__short *s, const gt__map_args *args) {
   const bool logic = s->op >= GT__OP_logical_and && s->op <= GT__OP_logical_not;
   const gt__operand *x = &args->in[slot[1] < p->n_in ? slot[1] : slot[2]];
   if (!tests || x >= args->in + p->n_in) x = out;
-  const int first = x->dtype, W = 16 >> x->size_log2;
+  const int first = x->dtype, W_log2 = 4 - x->size_log2, W = 1 << W_log2;
   const int dtype = s->dtype = (uint8_t)(logic && first == GT_BOOL ? (int)GT_UINT8 : first);
 #define GT__SHORT(name, n, many) if (s->op == GT__OP_##name) arity = n, s->each = dtype == GT_FLOAT64 ? 2 : many;
   if (integers) { GT__SHORT_INTEGERS(GT__SHORT) }
@@ -2502,9 +2502,9 @@ static bool gt__set_short(gt__short *s, const gt__map_args *args) {
 #undef GT__SHORT
   if (!(integers ? dtype == GT_UINT8 || dtype == GT_INT32 : gt__is_usual(p->compute, dtype)) ||
       (tests ? out->dtype != GT_BOOL : out->dtype != dtype) ||
-      args->size[line] % W || args->count / W > INT32_MAX) return false;
-  s->vectors = (unsigned)(args->count / W);
-  s->across = line ? (unsigned)(args->size[line] / W) : 0;
+      (args->size[line] & (W - 1)) || args->count >> W_log2 > INT32_MAX) return false;
+  s->vectors = (unsigned)(args->count >> W_log2);
+  s->across = line ? (unsigned)(args->size[line] >> W_log2) : 0;
   s->data[0] = out->data;
   bool is = arity > 0 && gt__set_step(&s->step[0], out, args, &none, W) && s->step[0].copy;
   for (int k = 1; k <= arity && is; k++) {

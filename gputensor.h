@@ -1702,7 +1702,7 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
     const int64_t a_row = packed ? 1 : t->a_row, a_col = packed ? rows : t->a_col; \
     const int64_t c_row = t->c_row, b_row = t->b_row; \
     const int64_t far_row = t->far_row, ahead = 1024 / sizeof(T); \
-    const int64_t every = packed && t->fars > rows ? 4 : t->k < 128 ? 128 : t->k / rows + 1; \
+    const int64_t every = packed && t->fars > rows ? 4 : t->k < 32 ? 32 : t->k / rows + 1; \
     const int64_t fars = packed ? t->fars * every / (t->k + 1) + 1 : 0; \
     const int add = t->add; \
     V sum[most][wide], x[wide]; \

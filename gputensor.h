@@ -6087,7 +6087,7 @@ static gt_status gt__product_shape(const char *function, const gt_tensor *a, con
     return gt__fail(GT_ERROR_SHAPE, "%s: %s x %s: inner sizes %lld and %lld differ%s", function,
                     gt__shape_text(a), gt__shape_text(b), (long long)x->k, (long long)b->shape[bt],
                     x->n == x->k ? "; transpose the second operand?" : "");
-  memset(&p->result, 0, sizeof p->result);
+  p->result.ndim = p->result.gt__number = 0, p->result.storage = NULL;
   gt__merge_shape(&p->result, a, at);
   if (!gt__merge_shape(&p->result, b, bt))
     return gt__fail(GT_ERROR_SHAPE, "%s: %s x %s: the batches do not broadcast", function,

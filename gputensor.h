@@ -3105,21 +3105,22 @@ static void gt__cpu_copy_task(const void *context, gt__cpu_range items) {
 #undef GT__PICK
 static int gt__cpu_copy(const gt__copy_args *c) { /* of elements: bytes go between devices */
   const int threads = gt__cpu_threads((double)c->count), last = c->ndim - 1;
-  if (c->count <= 0) return 0;
-  /* As a map without a program: the dim along which the source runs is brought before the last. */
   gt__map_args m;
-  int cross = 0;
-  for (int d = 1; d < last; d++) if (c->src.stride[d] < c->src.stride[cross]) cross = d;
-  memset(&m, 0, sizeof m);
-  m.ndim = c->ndim, m.count = c->count, m.out = c->dst, m.in[0] = c->src;
-  memcpy(m.size, c->size, sizeof m.size);
-  for (int d = cross; d < last - 1; d++) {
-    gt__swap(&m.size[d], &m.size[d + 1]);
-    gt__swap(&m.out.stride[d], &m.out.stride[d + 1]);
-    gt__swap(&m.in[0].stride[d], &m.in[0].stride[d + 1]);
+  int cross = 0, code = -1;
+  if (c->count <= 0) return 0;
+  if (last > 0 && c->dst.stride[last] == 1 && !c->index.data) {
+    /* As a map without a program: the dim along which the source runs is brought before the last. */
+    for (int d = 1; d < last; d++) if (c->src.stride[d] < c->src.stride[cross]) cross = d;
+    memset(&m, 0, sizeof m);
+    m.ndim = c->ndim, m.count = c->count, m.out = c->dst, m.in[0] = c->src;
+    memcpy(m.size, c->size, sizeof m.size);
+    for (int d = cross; d < last - 1; d++) {
+      gt__swap(&m.size[d], &m.size[d + 1]);
+      gt__swap(&m.out.stride[d], &m.out.stride[d + 1]);
+      gt__swap(&m.in[0].stride[d], &m.in[0].stride[d + 1]);
+    }
+    code = gt__cpu_by_tiles(&m, 1, threads);
   }
-  const int tiles = last > 0 && c->dst.stride[last] == 1 && !c->index.data;
-  const int code = tiles ? gt__cpu_by_tiles(&m, 1, threads) : -1;
   if (code >= 0) return code;
   gt__cpu_split(gt__cpu_copy_task, c, gt__cpu_parts(c->count, GT__BLOCK), threads);
   return 0;

@@ -424,9 +424,10 @@ GT_API gt_tensor *gt_randint(int64_t low, int64_t high, gt_shape shape, gt_dtype
 GT_API gt_tensor *gt_randperm(int64_t n, gt_device device, gt_generator *generator); /* int64 */
 
 /* ---- >>streams ---------------------------------------------------------------------------------
-   A stream is a queue of work in order; streams of one device may overlap. A thread has a current
-   stream for each device. A created CPU stream is a thread with a queue: calls return at once, or
-   when fewer than 64 operations are queued. A negative priority is more urgent.
+   A stream is a queue of work, done as if in order: on a GPU a product that needs nothing from the work
+   before it may begin before that ends, unless gt_stream_native was asked. Streams of one device may
+   overlap. A thread has a current stream for each device. A created CPU stream is a thread with a queue:
+   calls return at once, or when fewer than 64 operations are queued. A negative priority is urgent.
    Streams cannot race: an operation waits for the work of other streams on the same tensors, reads
    after writes, writes after reads and writes, on the device where it can; freed memory is not
    used again before all streams are done with it. At most 256 streams live at a time.
@@ -1285,9 +1286,11 @@ typedef struct {
   uint8_t dtype, size_log2;        /* an element has 1 << size_log2 bytes */
   uint8_t fresh, pad[5];           /* fresh: memory that is written for the first time */
 } gt__operand;
+enum { GT__EARLY_READ = 1, GT__EARLY_WRITE }; /* see gt__earliness */
 typedef struct {
   int64_t count, size[GT_MAX_DIMS];  /* count = product of size[0..ndim); after collapsing */
-  int32_t ndim, narrow;              /* narrow: count and all byte offsets are below 2^31 */
+  int32_t ndim;
+  int16_t narrow, early;             /* count and all byte offsets are below 2^31; GT__EARLY_READ, ... */
   gt__operand out, in[GT__INPUTS];
   gt__program program;
   void *scratch;                     /* what the back end asked for, or NULL */
@@ -2103,16 +2106,10 @@ static void gt__cpu_walk(int64_t size, int ndim, const int64_t *box, int64_t fir
                          char *dst, const int64_t *to, const char *src, const int64_t *from) {
   int64_t at[GT_MAX_DIMS];
   const int last = ndim - 1;
-  if (ndim == 0) {
-    memcpy(dst, src, (size_t)size);
-    return;
-  }
+  if (ndim == 0) { memcpy(dst, src, (size_t)size); return; }
   if (to) dst += gt__offset(first, ndim, box, to) * size;
   if (from) src += gt__offset(first, ndim, box, from) * size;
-  for (int d = last; d >= 0; d--) {
-    at[d] = first % box[d];
-    first /= box[d];
-  }
+  for (int d = last; d >= 0; d--) { at[d] = first % box[d]; first /= box[d]; }
   const int64_t inner_to = to ? to[last] : 1, inner_from = from ? from[last] : 1;
   for (;;) {
     const int64_t run = gt__cpu_least(n, box[last] - at[last]);
@@ -2169,8 +2166,7 @@ enum { GT__STRIDED, GT__IN_LINE, GT__ONE };
 static int gt__cpu_lies(const gt__operand *x, int ndim, const int64_t *size) {
   int line = 1, one = 1;
   for (int64_t d = ndim - 1, next = 1; d >= 0; next *= size[d--]) {
-    line &= size[d] == 1 || x->stride[d] == next;
-    one &= size[d] == 1 || x->stride[d] == 0;
+    line &= size[d] == 1 || x->stride[d] == next, one &= size[d] == 1 || x->stride[d] == 0;
   }
   return line ? GT__IN_LINE : one ? GT__ONE : GT__STRIDED;
 }
@@ -2349,8 +2345,7 @@ static void gt__cpu_tiles_task(const void *context, gt__cpu_range items) {
       to->stride[x] = GT__TURN_PITCH, to->stride[y] = 1;
       to->data = tile - (i * GT__TURN_PITCH + j) * bytes;
     }
-    for (int64_t r = 0; r < rows; r++, at += size[y])
-      if (m.program.n_ins) gt__cpu_block(&e, at, columns);
+    for (int64_t r = 0; r < rows; r++, at += size[y]) if (m.program.n_ins) gt__cpu_block(&e, at, columns);
       else gt__cpu_put(&e, NULL, &m.out, e.out, m.ndim, at, columns,
                        tiles + r * GT__TURN_PITCH * gt__cpu_bytes(&m.out));
   }
@@ -2523,10 +2518,7 @@ static void gt__cpu_by_row(const gt__cpu_eval *e, int op, char *to, const char *
                            int64_t n, int64_t rows) {
   const int64_t w = e->width, padded = gt__cpu_round(n * rows, GT__GROUP);
   char wide[GT__BLOCK * 8] __attribute__((aligned(64)));
-  if (rows == 1) {
-    e->loops->step(op, to, from, number, from, padded);
-    return;
-  }
+  if (rows == 1) { e->loops->step(op, to, from, number, from, padded); return; }
   for (int64_t i = 0; i < rows; i++) gt__cpu_move(w, wide + i * n * w, 1, number + i * w, 0, n);
   gt__cpu_pad(e, wide, n * rows);
   e->loops->step(op == GT__OP_over ? GT__OP_div : GT__OP_sub, to, from, wide, from, padded);
@@ -2662,17 +2654,13 @@ static void gt__cpu_tile_of(const gt__cpu_product *c, gt__cpu_tile *t, char *to,
   char edge[GT__EDGE] __attribute__((aligned(64)));
   const int64_t broad = t->columns > 1 ? c->loops->panel : c->loops->vector;
   t->c = to, t->c_row = c_row;
-  if (rows == t->rows && columns == broad * t->panels) {
-    c->loops->micro(t);
-    return;
-  }
+  if (rows == t->rows && columns == broad * t->panels) { c->loops->micro(t); return; }
   const size_t bytes = (size_t)(columns * c->width);
   for (int64_t i = 0; i < rows && t->add; i++)
     memcpy(edge + i * broad * c->width, to + i * c_row * c->width, bytes);
   t->c = edge, t->c_row = broad;
   c->loops->micro(t);
-  for (int64_t i = 0; i < rows; i++)
-    memcpy(to + i * c_row * c->width, edge + i * broad * c->width, bytes);
+  for (int64_t i = 0; i < rows; i++) memcpy(to + i * c_row * c->width, edge + i * broad * c->width, bytes);
 }
 /* Rows of the next panel, of `rows` that are left: even, and the last two alike rather than tiny. */
 static int gt__cpu_height(const gt__cpu_product *c, int64_t rows) {
@@ -2863,8 +2851,7 @@ GT__AMX static void gt__amx_block(const gt__cpu_product *c, float *to, int64_t c
   memset(top, 0, (size_t)(GT__SIDE * high + 2 * wide) * 64);
   _tile_loadconfig(&shape);
   for (int64_t k = 0; k < c->x->k; k += most) {
-    const int64_t depth = gt__cpu_least(most, c->x->k - k);
-    const int64_t steps = gt__cpu_parts(depth, GT__SIDE);
+    const int64_t depth = gt__cpu_least(most, c->x->k - k), steps = gt__cpu_parts(depth, GT__SIDE);
     for (int64_t i = 0; i < high; i++)
       gt__amx_pack(c, panels + i * panel, 0, c->a + (m + i * GT__SIDE) * c->a_row + k * c->a_col,
                    gt__cpu_least(GT__SIDE, rows - i * GT__SIDE), depth, top + i * GT__SIDE);
@@ -2981,8 +2968,7 @@ static void gt__cpu_choose_way(gt__cpu_product *c, int amx, int threads) {
   const double k = (double)x->k, packed = k / (double)x->m + k / (double)x->n;
   c->dot = a_native && b_native && c->a_col == 1 && c->b_row == 1 && x->k >= c->loops->vector &&
            0.3 * packed > 5 + k / (14 * c->loops->vector);
-  c->pieces = amx ? gt__amx_pieces(x) : 0;
-  c->dot &= !c->pieces, c->direct &= !c->dot;
+  c->pieces = amx ? gt__amx_pieces(x) : 0, c->dot &= !c->pieces, c->direct &= !c->dot;
   c->high = c->pieces ? GT__SIDE : c->dot ? c->loops->dots : c->loops->rows;
   c->a_direct = a_native && (c->a_row == 1 || (c->a_col == 1 && c->a_row * c->width % 4096)) &&
                 (x->n <= 2 * c->loops->panel || (double)x->k * (double)x->m <= in_place);
@@ -3221,10 +3207,7 @@ static void *gt__cpu_serve(void *argument) {
   GT__HOLD(gt__cpu_all.lock);
   while (q->first || !q->closed) {
     gt__cpu_item *x = q->first;
-    if (!x || (x->wait && !x->wait->passed)) {
-      gt__cpu_sleep();
-      continue;
-    }
+    if (!x || (x->wait && !x->wait->passed)) { gt__cpu_sleep(); continue; }
     gt__cpu_all.busy += x->op != NULL, gt__cpu_share = gt__cpu_all.busy;
     pthread_mutex_unlock(gt__held);
     int code = x->op ? gt__cpu_execute(x->op) : x->wait ? x->wait->code : 0;
@@ -3236,8 +3219,7 @@ static void *gt__cpu_serve(void *argument) {
     gt__cpu_all.busy -= x->op != NULL;
     if (x->op) q->finished = x->op->number;
     if (code) q->code = code;
-    x->code = q->code, x->ms = gt__cpu_now(), x->passed = 1;
-    q->first = x->next;
+    x->code = q->code, x->ms = gt__cpu_now(), x->passed = 1, q->first = x->next;
     q->popped++;
     gt__cpu_drop(x->wait);
     gt__cpu_drop(x);
@@ -3259,8 +3241,7 @@ static int gt__cpu_push(gt__cpu_queue *q, const gt__cpu_item *like, const gt__op
   GT__HOLD(gt__cpu_all.lock);
   if (x->event && !x->other) x->wait = ((gt__cpu_event *)x->event)->now;
   if (x->wait) x->wait->refs++;
-  if (q->first) q->last->next = x;
-  else q->first = x;
+  if (q->first) q->last->next = x; else q->first = x;
   q->last = x, q->pushed++;
   pthread_cond_broadcast(&gt__cpu_all.changed);
   return 0;
@@ -3438,8 +3419,7 @@ static int gt__cuda_first_use(int index) { /* do header, kernels and GPU fit tog
   const gt__build ours = {GPUTENSOR_VERSION, sizeof(gt__map_args), sizeof(gt__reduce_args),
                           sizeof(gt__matmul_args), sizeof(gt__copy_args), 0, {0}};
   int code = gt__cuda_build(&gt__gpu.build);
-  if (!code && memcmp(&gt__gpu.build, &ours, offsetof(gt__build, n_arch)))
-    code = GT__CUDA_OTHER_VERSION;
+  if (!code && memcmp(&gt__gpu.build, &ours, offsetof(gt__build, n_arch))) code = GT__CUDA_OTHER_VERSION;
   if (!code) code = gt__cuda_warmup(); /* loading one later may wait for the device */
   gt__gpu.checked[index] = !code;
   return code;
@@ -3484,8 +3464,7 @@ static int gt__cuda_properties(int index, gt_properties *out) {
     if (gt__gpu.build.arch[i] >= 900 && p.major == 9 && p.minor == 0) own = "a";
   snprintf(out->name, sizeof out->name, "%.127s", p.name);
   snprintf(out->instructions, sizeof out->instructions, "sm_%d%d%s", p.major, p.minor, own);
-  out->major = p.major, out->minor = p.minor;
-  out->multiprocessors = p.multiProcessorCount;
+  out->major = p.major, out->minor = p.minor, out->multiprocessors = p.multiProcessorCount;
   out->total_memory = p.totalGlobalMem, out->l2_bytes = (size_t)p.l2CacheSize;
   return 0;
 }
@@ -3690,7 +3669,7 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
    An operation compares the points of what it touches with the clock of its stream: on one stream
    that is all. Only where a point is not reached yet, an event is recorded on the point's stream, at
    that moment, and waited for; it covers all that this stream holds by then and has waited for. */
-enum { GT__RECENT = 4, GT__STREAMS = 256, GT__READS = 4, GT__RACES = 32 };
+enum { GT__RECENT = 4, GT__LATE = 8, GT__STREAMS = 256, GT__READS = 4, GT__RACES = 32 };
 enum { GT__TOO_MANY = -2000, GT__LOST };   /* beside the back ends' codes */
 enum { GT__CLASSES = 48 };       /* of freed memory: 0, not pinned; else pinned, 2^class bytes */
 typedef struct {
@@ -3699,12 +3678,16 @@ typedef struct {
   int slot;                      /* of the stream */
 } gt__point;
 typedef struct { uint64_t at[GT__STREAMS]; } gt__clock;
+typedef struct { char *begin, *end; } gt__span; /* of memory */
 struct gt_stream {
   gt_device device;
   int slot, name;                /* name: for messages; 0: not the caller's */
   void *queue, *mark;            /* NULL: the caller does its work; an event, made on first use */
   uint64_t number, marked;       /* operations so far; how many of them the mark covers, if any */
-  int owned, freed, gone;        /* gone: the native stream that it wrapped may not exist any more */
+  int owned, freed, gone, shared;  /* gone: what it wrapped may not exist any more; shared: the caller
+                                      has its native handle, so others may enqueue, too */
+  gt__span late[GT__LATE], scratch[2]; /* see gt__earliness; kept for the next operations, by turns */
+  int n_late, turn, fresh;       /* fresh: the scratch that is next was not there before */
   int held;                      /* threads that wait for it with the lock given up */
   unsigned n_recent;
   const char *recent[GT__RECENT];
@@ -3875,8 +3858,7 @@ GT_API gt_device gt_parse_device(const char *text) {
   char digits[6], more;
   if (!text) text = "NULL";
   if (!strcmp(text, "cpu")) return gt_cpu();
-  if (!strcmp(text, "cuda"))
-    return gt_current_device().type == GT_CUDA ? gt_current_device() : gt_cuda(0);
+  if (!strcmp(text, "cuda")) return gt_current_device().type == GT_CUDA ? gt_current_device() : gt_cuda(0);
   if (sscanf(text, "cuda:%5[0-9]%c", digits, &more) == 1) return gt_cuda(atoi(digits));
   gt__fail(GT_ERROR_ARGUMENT, "gt_parse_device: \"%.40s\" is not cpu, cuda or cuda:N", text);
   return gt__device(GT_NO_DEVICE, 0);
@@ -3930,10 +3912,7 @@ static gt_status gt__report(const char *function, gt_device device, const gt_str
   if (code == GT__LOST)
     return gt__fail(GT_ERROR_DEVICE_LOST, "%s: %s was lost to an earlier fault; only a new process "
                     "can use it again", function, gt_device_string(device));
-  if (status == GT_ERROR_DEVICE_LOST) {
-    GT__HOLD(gt__mutex);
-    gt__all.lost[gt__slot(device)] = 1;
-  }
+  if (status == GT_ERROR_DEVICE_LOST) { GT__HOLD(gt__mutex); gt__all.lost[gt__slot(device)] = 1; }
   for (unsigned i = 1; s && i <= GT__RECENT && s->n_recent >= i; i++)
     n += (size_t)snprintf(recent + n, sizeof recent - n, "%s%.30s", i > 1 ? ", " : "",
                           s->recent[(s->n_recent - i) % GT__RECENT]);
@@ -4044,12 +4023,20 @@ static int gt__reach_all(gt_stream *s, struct gt_storage *x) {
   return code || !x->crowded ? code : gt__await_all(NULL);
 }
 /* -- making and ending them; all with the lock -- */
+static void gt__drop_scratch(const gt_stream *s, gt_device device) { /* s's, or all of the device */
+  for (int i = 0; i < 2 * gt__all.top; i++) {
+    gt_stream *t = gt__all.slot[i / 2];
+    if (!t || !t->scratch[i % 2].begin || (s ? t != s : !gt__same_device(t->device, device))) continue;
+    GT__OF(t)->release(t->device.index, t->gone ? NULL : t->queue, t->scratch[i % 2].begin, 0);
+    t->scratch[i % 2].begin = t->scratch[i % 2].end = NULL;
+  }
+}
 static void gt__stream_destroy(gt_stream *s) {
+  gt__drop_scratch(s, s->device);
   if (s->mark) GT__OF(s)->event_destroy(s->device.index, s->mark);
   if (s->owned && s->queue) GT__OF(s)->queue_destroy(s->device.index, s->queue);
   gt__all.slot[s->slot] = NULL;
-  if (s->name) GPUTENSOR_FREE(s);
-  else memset(s, 0, sizeof *s);
+  if (s->name) GPUTENSOR_FREE(s); else memset(s, 0, sizeof *s);
 }
 static void gt__reap(void) { /* ends freed streams whose work is done */
   for (int i = 0; i < gt__all.top; i++) {
@@ -4222,8 +4209,7 @@ static int gt__take_pinned(struct gt_storage *s) {
   if (found && (gt__settled(found) || gt__all.pool[c].count >= most)) {
     gt__pool_take(c);
     code = gt__reach_all(NULL, found), s->data = found->data;
-    if (code) gt__pool_give(found);
-    else GPUTENSOR_FREE(found);
+    if (code) gt__pool_give(found); else GPUTENSOR_FREE(found);
   } else code = gt__cuda_backend.alloc(gt_current_device().index, NULL, (size_t)1 << c, 1, &s->data);
   s->pooled = code ? 0 : c;
   return code;
@@ -4243,7 +4229,9 @@ static int gt__storage_fill(struct gt_storage *s, const char *function) {
   gt__note(s, stream, function, 1);
   return 0;
 }
-static void gt__no_memory(const char *function, gt_device device, size_t bytes) {
+static gt_status gt__no_memory(const char *function, gt_device device, size_t bytes, int code) {
+  if (gt__backend_of(device)->classify(code) != GT_ERROR_MEMORY)
+    return gt__report(function, device, NULL, code);
   char owners[400] = "";
   size_t n = 0, last = SIZE_MAX, reserved, available, total, held;
   gt__lock();
@@ -4260,36 +4248,51 @@ static void gt__no_memory(const char *function, gt_device device, size_t bytes) 
   }
   gt__backend_of(device)->memory(device.index, &reserved, &available, &total);
   gt__unlock();
-  gt__fail(GT_ERROR_MEMORY, "%s: out of memory on %s: asked for %zu bytes, %zu of %zu are free, %zu "
+  return gt__fail(GT_ERROR_MEMORY, "%s: out of memory on %s: asked for %zu bytes, %zu of %zu are free, %zu "
            "are in tensors%s", function, gt_device_string(device), bytes, available, total, held, owners);
+}
+static void gt__give_back(gt_device device) { /* all that is cached; the lock is given up meanwhile */
+  gt__await_all(&device);
+  gt__drop_scratch(NULL, device);
+  gt__sweep(1);
+  if (gt__backend_of(device)->trim) gt__backend_of(device)->trim(device.index);
 }
 static struct gt_storage *gt__storage_new(const char *function, size_t bytes, gt_device device,
                                           int pinned) {
   struct gt_storage *s = (struct gt_storage *)gt__malloc(function, sizeof *s);
-  const gt__backend *b = gt__backend_of(device);
   const int slot = gt__slot(device);
   if (!s) return NULL;
   s->bytes = bytes, s->device = device, s->pinned = pinned;
   gt__lock();
   int code = gt__storage_fill(s, function);
-  if (code && (b->classify(code) == GT_ERROR_MEMORY || pinned)) { /* give back all that is cached */
-    gt__await_all(&device);
-    gt__sweep(1);
-    if (b->trim) b->trim(device.index);
+  if (code && (gt__backend_of(device)->classify(code) == GT_ERROR_MEMORY || pinned)) {
+    gt__give_back(device);
     code = gt__storage_fill(s, function);
   }
   if (code && pinned) { /* page-locked memory is scarcer: ordinary memory does it too, slower */
-    s->pinned = 0;
-    code = gt__storage_fill(s, function);
+    s->pinned = 0, code = gt__storage_fill(s, function);
   }
   if (!code) gt__all.allocated[slot] += bytes;
   if (gt__all.peak[slot] < gt__all.allocated[slot]) gt__all.peak[slot] = gt__all.allocated[slot];
   gt__unlock();
   if (!code) return s;
   GPUTENSOR_FREE(s);
-  if (b->classify(code) == GT_ERROR_MEMORY) gt__no_memory(function, device, bytes);
-  else gt__report(function, device, NULL, code);
+  gt__no_memory(function, device, bytes, code);
   return NULL;
+}
+/* Scratch for s's next operation. A stream keeps that of two, by turns: then it is known what may still
+   be using it, where new memory may be a tensor's just freed, and there is nothing to allocate. */
+static int gt__take_scratch(gt_stream *s, size_t bytes, int *again) {
+  gt__span *own = &s->scratch[s->turn];
+  void *p = NULL;
+  const int tried = *again, code = (size_t)(own->end - own->begin) >= bytes ? 0
+                                   : GT__OF(s)->alloc(s->device.index, s->queue, bytes, 0, &p);
+  *again = code && !tried && GT__OF(s)->classify(code) == GT_ERROR_MEMORY;
+  if (*again) return gt__give_back(s->device), 0;
+  if (!p) return code;
+  if (own->begin) GT__OF(s)->release(s->device.index, s->queue, own->begin, 0);
+  own->begin = (char *)p, own->end = own->begin + bytes, s->fresh = 1;
+  return 0;
 }
 /* Gives device memory back: on the stream that used it last, if other uses are behind that; else on
    the device's bin, which waits so that no user's stream must. What cannot be waited for stays. */
@@ -4370,8 +4373,7 @@ GT_API void gt_free(gt_tensor *x) {
   if (x->gt__prev) x->gt__prev->gt__next = x->gt__next;
   else gt__all.tensors = x->gt__next;
   if (x->gt__next) x->gt__next->gt__prev = x->gt__prev;
-  if (--x->storage->refs) gt__unlock();
-  else gt__storage_end(x->storage);
+  if (--x->storage->refs) gt__unlock(); else gt__storage_end(x->storage);
   GPUTENSOR_FREE(x);
 }
 static void gt__end_local(gt_tensor **x) { gt_free(*x); }
@@ -4382,8 +4384,7 @@ static gt_status gt__model(const char *function, gt_tensor *x, gt_shape shape, g
                            gt_device device) {
   int64_t n = 1, limit;
   memset(x, 0, sizeof *x);
-  if (!gt__is_dtype(dtype))
-    return gt__fail(GT_ERROR_DTYPE, "%s: %d is not a dtype", function, (int)dtype);
+  if (!gt__is_dtype(dtype)) return gt__fail(GT_ERROR_DTYPE, "%s: %d is not a dtype", function, (int)dtype);
   if (shape.ndim < 0 || shape.ndim > GT_MAX_DIMS)
     return gt__fail(GT_ERROR_SHAPE, "%s: %d dimensions; 0 to %d are possible", function, shape.ndim,
                     (int)GT_MAX_DIMS);
@@ -4494,7 +4495,7 @@ GT_API gt_status gt_empty_cache(void) {
   gt__sweep(1);
   for (int i = 0; i < gt_cuda_device_count() && !code; i++) {
     device = gt__device(GT_CUDA, i), code = gt__await_all(&device);
-    if (!code) code = gt__cuda_backend.trim(i);
+    if (!code) gt__drop_scratch(NULL, device), code = gt__cuda_backend.trim(i);
   }
   gt__unlock();
   return gt__report(__func__, device, NULL, code);
@@ -4541,8 +4542,7 @@ static gt_status gt__fill_hole(const char *function, gt_shape *shape, int64_t n)
   int64_t rest = 1;
   for (int d = 0; d < shape->ndim && d < GT_MAX_DIMS; d++) {
     const int64_t size = shape->size[d];
-    if (size == -1 && hole >= 0)
-      return gt__fail(GT_ERROR_SHAPE, "%s: only one size may be -1", function);
+    if (size == -1 && hole >= 0) return gt__fail(GT_ERROR_SHAPE, "%s: only one size may be -1", function);
     if (size == -1) hole = d;
     else rest = size > 0 && rest <= n / size ? rest * size : 0;
   }
@@ -4682,44 +4682,60 @@ GT_API gt_tensor *gt_diagonal(const gt_tensor *x, int64_t offset, int dim0, int 
 static void **gt__scratch_of(gt__op *op) { /* a reduction begins with a map */
   return op->kind == GT__MATMUL ? &op->u.matmul.post.scratch : &op->u.map.scratch;
 }
+/* What the kernels of a product may do before those of the operations before it have ended: READ what
+   it reads, WRITE its scratch. They wait before they write anything else. One that may do neither, or
+   has scratch, lets none begin before all before it has ended; what may still run then is that and
+   what came after, which writes to `late`. Where others may enqueue on the stream we cannot know. */
+static int gt__is_late(const gt_stream *s, void *p, size_t bytes) {
+  int k = 0;
+  while (k < s->n_late && ((char *)p >= s->late[k].end || (char *)p + bytes <= s->late[k].begin)) k++;
+  return k < s->n_late;
+}
+static int gt__earliness(const gt_stream *s, const gt__op *op, size_t scratch) {
+  int early = s->owned && !s->shared && s->n_late <= GT__LATE - 2; /* all of them are in the list */
+  for (int i = 1; i < op->n_touch && early; i++)
+    early = !gt__is_late(s, op->touch[i]->data, op->touch[i]->bytes);
+  return !early ? 0 : scratch && !s->fresh && !gt__is_late(s, s->scratch[s->turn].begin, scratch)
+                      ? GT__EARLY_READ | GT__EARLY_WRITE : GT__EARLY_READ;
+}
+static void gt__set_late(gt_stream *s, void *p, size_t bytes) {
+  if (s->n_late == GT__LATE) return;
+  s->late[s->n_late].begin = (char *)p, s->late[s->n_late++].end = (char *)p + bytes;
+}
 static gt_status gt__submit(gt__op *op) {
   const gt__backend *backend = GT__OF(op);
   gt_stream *s = gt__me.stream[gt__slot(op->device)];
-  struct gt_storage *scratch = NULL;
-  const size_t bytes = backend->scratch ? backend->scratch(op) : 0;
-  int code, waited = 0;
+  const size_t scratch = backend->scratch ? backend->scratch(op) : 0;
+  int code, waited = 0, again = 0;
   if (s && s->device.type == GT_CPU && s->queue)
     gt__cpu_until((gt__cpu_queue *)s->queue, GT__CPU_FULL); /* the queue is bounded */
-  if (bytes && !(scratch = gt__storage_new(op->text, bytes, op->device, 0))) return gt__failed();
-  if (scratch) {
-    op->touch[op->n_touch++] = scratch;
-    *gt__scratch_of(op) = scratch->data;
-  }
   gt__lock();
   s = gt__opened(gt__current(op->device), op->device, &code);
   if (gt__all.lost[gt__slot(op->device)]) code = GT__LOST;
-  if (!code) code = gt__order(s, op->text, op->n_touch, 1, op->touch, &waited);
+  do {
+    if (!code) code = gt__order(s, op->text, op->n_touch, 1, op->touch, &waited);
+    if (!code && scratch && (code = gt__take_scratch(s, scratch, &again))) {
+      gt__unlock();
+      return gt__no_memory(op->text, op->device, scratch, code);
+    }
+  } while (again && !code);
   const int ordered = !code, apart = ordered && !s->queue;
   if (ordered) op->number = s->number + 1;
-  if (apart) {
-    gt__claim(op->n_touch, 1, op->touch, 1);
-    gt__unlock();
-  }
+  if (ordered && scratch) *gt__scratch_of(op) = s->scratch[s->turn].begin;
+  if (ordered && op->kind == GT__MATMUL && s->queue)
+    op->u.matmul.post.early = (int16_t)gt__earliness(s, op, scratch);
+  if (apart) { gt__claim(op->n_touch, 1, op->touch, 1); gt__unlock(); }
   if (ordered) code = backend->run(op->device.index, s->queue, op);
-  if (apart) {
-    gt__lock();
-    gt__claim(op->n_touch, 1, op->touch, -1);
-  }
-  if (!code) {
-    s->recent[s->n_recent++ % GT__RECENT] = op->text;
-    gt__all.stats.operations++;
-  }
+  if (apart) { gt__lock(); gt__claim(op->n_touch, 1, op->touch, -1); }
+  if (!code) { s->recent[s->n_recent++ % GT__RECENT] = op->text; gt__all.stats.operations++; }
   if (ordered && s->queue) { /* also if it failed: part of it may be under way */
     s->number++;
+    if (!code && op->kind == GT__MATMUL && (scratch || !op->u.matmul.post.early)) s->n_late = 0;
+    gt__set_late(s, op->touch[0]->data, op->touch[0]->bytes);
+    if (scratch) gt__set_late(s, s->scratch[s->turn].begin, scratch), s->turn ^= 1, s->fresh = 0;
     for (int i = 0; i < op->n_touch; i++) gt__note(op->touch[i], s, op->text, !i);
   }
-  if (scratch) gt__storage_end(scratch);
-  else gt__unlock();
+  gt__unlock();
   return code ? gt__report(op->text, op->device, s, code) : waited ? gt__check_fault() : GT_OK;
 }
 static gt__op *gt__op_new(gt__op *op, int kind, const char *text, gt_device device) {
@@ -4899,8 +4915,7 @@ static gt_status gt__copy_bytes(const char *function, struct gt_storage *to, voi
   const int up = to->device.type == GT_CUDA, down = from->device.type == GT_CUDA;
   gt__copy_args *a = &gt__op_new(&op, GT__COPY, function, (up ? to : from)->device)->u.copy;
   a->kind = GT__BYTES, a->bytes = bytes, a->dst.data = (char *)dst, a->src.data = (char *)src;
-  a->dst_index = up ? to->device.index : -1;
-  a->src_index = down ? from->device.index : -1;
+  a->dst_index = up ? to->device.index : -1, a->src_index = down ? from->device.index : -1;
   gt__touch(&op, to);
   gt__touch(&op, from);
   return gt__submit(&op);
@@ -5028,8 +5043,7 @@ static gt_status gt__copy_outside(const char *function, const gt_tensor *x, void
   gt_tensor host = gt__plain(x);
   memset(&s, 0, sizeof s);
   s.data = data, s.device = host.device = gt_cpu();
-  s.internal = 1, s.pinned = gt__is_pinned(data);
-  host.storage = &s, host.offset = 0;
+  s.internal = 1, s.pinned = gt__is_pinned(data), host.storage = &s, host.offset = 0;
   const gt_status status = gt__copy_across(function, up ? x : &host, up ? &host : x);
   return status ? status : gt__host_access(function, &s, 1);
 }
@@ -5297,8 +5311,7 @@ static gt_dtype gt__promote(const gt__tree *t, const gt__node *v, int first, int
   return best;
 }
 static void gt__set_operand(gt__node *v, const gt_tensor *x) { /* 0-d CPU ones: constants */
-  v->x = x, v->dtype = (uint8_t)x->dtype;
-  v->natural = (uint8_t)gt__compute_of(x->dtype);
+  v->x = x, v->dtype = (uint8_t)x->dtype, v->natural = (uint8_t)gt__compute_of(x->dtype);
   v->level = x->ndim ? GT__DIMENSIONED : x->gt__number ? GT__NUMBER : GT__ZERO_D;
   v->highest = v->natural == GT__F64 && !x->ndim ? (uint8_t)GT__F32 : v->natural;
   if (!gt__is_constant(x) || !x->storage) return;
@@ -5320,8 +5333,7 @@ static gt_status gt__annotate(gt__tree *t) {
     for (int k = 0; k < arity; k++) {
       const gt__node *c = &t->node[v->child[k]];
       if (c->level > v->level) v->level = c->level;
-      v->indexed |= c->indexed;
-      v->highest = (uint8_t)gt__higher(v->highest, c->highest);
+      v->indexed |= c->indexed, v->highest = (uint8_t)gt__higher(v->highest, c->highest);
     }
     if (rule == GT__FLOAT && !gt_is_floating(d)) d = GT_FLOAT32;
     v->natural = (uint8_t)gt__compute_of(d);
@@ -5370,8 +5382,7 @@ static void gt__emit(gt__code *g, int op, int b, int c, int d) {
   if (g->p.n_ins == GT__CODE) g->over = 1;
   if (g->over) return;
   g->p.ins[g->p.n_ins++] = ins;
-  g->p.heavy |= gt__table[op].heavy;
-  g->indexed |= op >= GT__INDEX && op <= GT__INTEGER;
+  g->p.heavy |= gt__table[op].heavy, g->indexed |= op >= GT__INDEX && op <= GT__INTEGER;
 }
 static int gt__leaf_slot(gt__code *g, int i) {
   const gt__node *v = &g->t->node[i];
@@ -5784,8 +5795,7 @@ GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim, c
   gt_tensor like = gt__plain(x);
   like.shape[dim] = index->shape[0];
   if (gt__begin(&r, __func__, out, &like, 2, in, 0)) return NULL;
-  if (r.place->dtype == x->dtype)
-    return gt__end(&r, gt__move_elements(__func__, r.place, x, dim, index));
+  if (r.place->dtype == x->dtype) return gt__end(&r, gt__move_elements(__func__, r.place, x, dim, index));
   GT__LOCAL gt_tensor *picked = gt_index_select(NULL, x, dim, index);
   return gt__end(&r, picked ? gt__copy_into(__func__, r.place, picked) : gt__failed());
 }
@@ -5882,15 +5892,13 @@ static gt_status gt__launch_fold(const gt__folding *f, const gt__tree *t, const 
                   !gt__cpu_indexed(f->fold);
   if (n > 1) gt__sort_dims(0, kept, m->size, n, o, 1);
   if (any) gt__sort_dims(kept, ndim, m->size, n, o, 1);
-  r->soft = f->soft;
-  r->outer = gt__all_kept(f) ? gt_numel(out) / r->n : gt_numel(out);
+  r->soft = f->soft, r->outer = gt__all_kept(f) ? gt_numel(out) / r->n : gt_numel(out);
   m->count = r->outer * r->n, m->ndim = ndim;
   r->n_kept = gt__collapse(&m->ndim, m->size, kept, n, o);
   if (any && r->n_kept && r->n_kept < m->ndim)
     r->inner = o[1]->stride[m->ndim - 1] <= o[1]->stride[r->n_kept - 1];
   m->narrow = gt__is_narrow(&op, m->ndim, m->size, n, o);
-  r->fold = f->fold, r->finish = f->finish;
-  r->chunk = r->inner ? GT__CHUNK : GT__ROWS;
+  r->fold = f->fold, r->finish = f->finish, r->chunk = r->inner ? GT__CHUNK : GT__ROWS;
   r->n_chunk = r->n ? (r->n - 1) / r->chunk + 1 : 1;
   const double divisor = (double)r->n > f->correction ? (double)r->n - f->correction : 0;
   if (g->p.compute == GT__F32) r->divisor.s = (float)divisor;
@@ -5915,8 +5923,7 @@ static gt_tensor *gt__fold_text(const gt__folding *f, gt_tensor *out, const char
   like.ndim = 0;
   for (int d = 0; d < t.whole.ndim; d++) {
     const int folded = set >> d & 1;
-    if (!folded || f->keepdim)
-      like.shape[like.ndim++] = folded && !gt__all_kept(f) ? 1 : t.whole.shape[d];
+    if (!folded || f->keepdim) like.shape[like.ndim++] = folded && !gt__all_kept(f) ? 1 : t.whole.shape[d];
   }
   const int chooses = is_arg || f->fold == GT__FOLD_MAX || f->fold == GT__FOLD_MIN;
   if (chooses && gt_numel(&like) && !gt_numel(&t.whole))
@@ -6093,8 +6100,7 @@ static gt_status gt__product_shape(const char *function, const gt_tensor *a, con
   if (!gt__merge_shape(&p->result, b, bt))
     return gt__fail(GT_ERROR_SHAPE, "%s: %s x %s: the batches do not broadcast", function,
                     gt__shape_text(a), gt__shape_text(b));
-  p->result.dtype = gt_promote_types(a->dtype, b->dtype);
-  p->result.device = a->device;
+  p->result.dtype = gt_promote_types(a->dtype, b->dtype), p->result.device = a->device;
   x->n_batch = p->result.ndim, x->batch = gt__count(x->n_batch, p->result.shape);
   if (!vector) p->result.shape[p->result.ndim++] = x->m;
   if (!column) p->result.shape[p->result.ndim++] = x->n;
@@ -6275,7 +6281,9 @@ GT_API gt_device gt_stream_device(const gt_stream *stream) {
   return stream ? stream->device : gt__device(GT_NO_DEVICE, 0);
 }
 GT_API void *gt_stream_native(gt_stream *stream) {
-  return stream && stream->device.type == GT_CUDA ? stream->queue : NULL;
+  if (!stream || stream->device.type != GT_CUDA) return NULL;
+  GT__HOLD(gt__mutex);
+  return stream->shared = 1, stream->queue;
 }
 GT_API gt_stream *gt_current_stream(gt_device device) {
   int code;
@@ -6309,10 +6317,7 @@ static gt_status gt__declare(const char *function, gt_stream *stream, const gt_t
   struct gt_storage *touch = x->storage;
   gt__lock();
   code = gt__order(stream, function, 1, writes, &touch, &waited);
-  if (!code && stream->queue) {
-    stream->number++;
-    gt__note(touch, stream, function, writes);
-  }
+  if (!code && stream->queue) { stream->number++; gt__note(touch, stream, function, writes); }
   gt__unlock();
   return gt__report(function, stream->device, stream, code);
 }
@@ -6525,8 +6530,7 @@ static gt_status gt__npy_descr(gt__npy *h) {
   if (d < 0)
     return GT__NPY_BAD("dtype '%.23s' is not one of b1 u1 i1 i2 i4 i8 f2 f4 f8; convert it in "
                        "NumPy first (astype)", h->path, text);
-  h->dtype = (gt_dtype)d;
-  h->swap = *text == (GT__LITTLE_ENDIAN ? '>' : '<');
+  h->dtype = (gt_dtype)d, h->swap = *text == (GT__LITTLE_ENDIAN ? '>' : '<');
   return GT_OK;
 }
 static gt_status gt__npy_shape(gt__npy *h) {
@@ -6688,8 +6692,7 @@ GT__PRINTF(2, 3) static void gt__put(gt__printer *t, const char *format, ...) {
   if (t->room - t->n < 256) {
     t->room = 2 * t->room + 512;
     char *text = (char *)GPUTENSOR_REALLOC(t->text, t->room);
-    if (text) t->text = text;
-    else t->failed = 1;
+    if (text) t->text = text; else t->failed = 1;
   }
   if (t->failed) return;
   va_start(list, format);
@@ -6733,10 +6736,7 @@ static void gt__choose_format(gt__printer *t) { /* zeros, NaN and infinities hav
 static void gt__print_level(gt__printer *t, int dim) { /* from element `next` on */
   const int inner = t->shown.ndim - 1 - dim, indent = GT__PRINT_INDENT + dim;
   const int room = (GT__PRINT_COLUMNS - indent) / (t->width + 2), per_line = room < 1 ? 1 : room;
-  if (inner < 0) {
-    gt__put(t, "%*s", t->width, gt__format(t, t->next++));
-    return;
-  }
+  if (inner < 0) { gt__put(t, "%*s", t->width, gt__format(t, t->next++)); return; }
   const int64_t n = t->shown.size[dim], cut = n < t->x->shape[dim] ? (int64_t)GT__PRINT_EDGE : n;
   gt__put(t, "[");
   for (int64_t i = 0; i < n + (cut < n); i++) {

@@ -41,8 +41,9 @@
 template <class T> constexpr int gt__lot = 16 / sizeof(T);   /* elements of the widest load */
 
 /* A kernel is launched as soon as all blocks of the one before said that it may, or ended; so all
-   kernels wait for that one's end before they touch memory. One whose blocks all run at once says
-   it late, since blocks that wait for room are dealt out unevenly. */
+   kernels wait for that one's end before they touch memory, but for products that are `early`, which
+   wait before they write. A product that is not waits before it says it, see gt__earliness. One whose
+   blocks all run at once says it late, since blocks that wait for room are dealt out unevenly. */
 #if __CUDA_ARCH__ >= 900
 #define GT__ON_SM_90(...) asm volatile(__VA_ARGS__)
 #else
@@ -171,7 +172,7 @@ template <class T> GT__DEV T gt__constant(gt__num x) {
 /* ---- >>slots -----------------------------------------------------------------------------------
    Vector v of V of slot s of this thread is at mine + (V*s + v)*pitch. Neighbouring threads are 16
    bytes apart, so a warp reads 512 bytes in a row, four wavefronts and no bank conflict. */
-extern __shared__ uint4 gt__shared[];
+extern __shared__ __align__(1024) uint4 gt__shared[];
 struct gt__slots { char *mine; unsigned pitch; };   /* pitch: threads x 16 bytes */
 GT__DEV gt__slots gt__my_slots() { return {(char *)(gt__shared + threadIdx.x), blockDim.x * 16}; }
 template <int V> GT__DEV char *gt__at(const gt__slots &s, unsigned slot, int v) {
@@ -219,16 +220,12 @@ GT__DEV void gt__locate_all(const gt__map_args &p, int from, int to, const int64
     const I stride = (I)strides[d];
     I size = (I)p.size[d];
     GT__LOOP while (JOIN && d > from && (I)strides[d - 1] == stride * size) size *= (I)p.size[--d];
-    if (JOIN && d == from) {
-      GT__EACH at[i] += left[i] * stride;
-      return;
-    }
+    if (JOIN && d == from) { GT__EACH at[i] += left[i] * stride; return; }
     const I inverse = ~(I)0 / size;
     GT__EACH {
       I q = gt__high(left[i], inverse), rest = left[i] - q * size;
       if (rest >= size) q++, rest -= size;
-      at[i] += rest * stride;
-      left[i] = q;
+      at[i] += rest * stride, left[i] = q;
     }
   }
   GT__EACH at[i] += left[i] * (I)strides[from];
@@ -475,11 +472,9 @@ GT__DEV gt__batch gt__my_batch(const gt__map_args &p, const gt__tiling &t) {
   first *= gt__lot<T>;
   gt__batch b = {p.size[p.ndim - 1], 0, 0, 0, (int)first, t.dr, t.dc, 1};
   if (t.rows > 1) {
-    down = along / t.across;
-    along -= down * t.across;
+    down = along / t.across, along -= down * t.across;
     b.o = (int64_t)down * t.high;
-    b.r = first >> t.columns_log2;
-    b.c = first & ((1 << t.columns_log2) - 1);
+    b.r = first >> t.columns_log2, b.c = first & ((1 << t.columns_log2) - 1);
   }
   b.k = (int64_t)along << t.columns_log2;
   return b;
@@ -800,8 +795,7 @@ template <int FOLD, class T, class I> GT__DEV void gt__take(gt__part<T, I> &a, T
     a.value = gt__fold_two<FOLD, T>(a.value, x);
   } else {
     const bool wins = !(x <= a.value) & (a.value == a.value);
-    a.value = wins ? x : a.value;
-    a.index = wins ? index : a.index;
+    a.value = wins ? x : a.value, a.index = wins ? index : a.index;
   }
 }
 /* Does the order count? A maximum is the same in any. */
@@ -1363,10 +1357,8 @@ template <class T, int TILE, int STEP, int THREADS, int LOT_, bool KEEP> struct 
                                        int64_t wide_stride, int64_t deep_stride) {
     along = gt__is_along(deep_stride, wide_stride);
     const int lots = (along ? STEP : TILE) / LOT;        /* of a line */
-    line = threadIdx.x / lots;
-    place = threadIdx.x % lots * LOT;
-    more = THREADS / lots;
-    wide_left = (int)min(size - first, (int64_t)TILE);
+    line = threadIdx.x / lots, place = threadIdx.x % lots * LOT;
+    more = THREADS / lots, wide_left = (int)min(size - first, (int64_t)TILE);
     hop = along ? wide_stride : deep_stride;
     at = (const T *)x.data + gt__offset(batch, p.n_batch, p.post.size, x.stride) +
          first * wide_stride + k * deep_stride + line * hop + place * (along ? deep_stride : wide_stride);
@@ -1486,8 +1478,7 @@ template <class P> struct gt__fragments<P, GT__TENSOR> {
     const int lane = threadIdx.x % 32, low = lane % 8, near = lane & 8, far = lane / 2 & 8;
     const T *u = at + P::row() * aw + q * ad, *v = at + P::A::SIZE + P::column() * bw + q * bd;
     if constexpr (DOUBLE) {
-      u += lane / 4 * aw + lane % 4 * ad;
-      v += lane / 4 * bw + lane % 4 * bd;
+      u += lane / 4 * aw + lane % 4 * ad, v += lane / 4 * bw + lane % 4 * bd;
       for (int i = 0; i < 2 * X; i++) x[i / 2][i % 2] = u[8 * i * aw];
       for (int i = 0; i < Y; i++) y[i][0] = v[8 * i * bw];
     } else {
@@ -1572,7 +1563,7 @@ gt__matmul_kernel(const __grid_constant__ gt__matmul_args p, int64_t part) {
   const int64_t k = blockIdx.y * part, batch = blockIdx.x / tiles, tile = blockIdx.x % tiles;
   const int64_t m = tile / across * P::M, n = tile % across * P::N;
   S sum[P::SUMS] = {};
-  gt__await_kernel_before();
+  if (!p.post.early) gt__await_kernel_before();
   if constexpr (P::ENGINE != GT__NONE) {
     typedef gt__fragments<P> F;
     if (turn == 3) gt__make_sums<P, P::KEEPS & 3>(p, batch, m, n, k, part, sum);
@@ -1580,6 +1571,7 @@ gt__matmul_kernel(const __grid_constant__ gt__matmul_args p, int64_t part) {
     else if (turn == 1) gt__make_sums<P, P::KEEPS & 1>(p, batch, m, n, k, part, sum);
     else gt__make_sums<P, 0>(p, batch, m, n, k, part, sum);
     gt__release_next_kernel();
+    gt__await_kernel_before();
     const gt__operand &out = p.post.out;
     const int64_t down = out.stride[p.n_batch], right = out.stride[p.n_batch + 1];
     const int64_t at = blockIdx.y * p.m * down + gt__offset(batch, p.n_batch, p.post.size, out.stride);
@@ -1606,10 +1598,13 @@ struct gt__after {
 /* How C is cut into tiles, and these into parts, which go through scratch. Blocks take whole tiles
    in turns. The last tiles, from `whole` on, would leave some idle: each has steps / share parts.
    Of all these parts the c-th, of the r-th of these tiles, is in slot r + c. */
+struct gt__divisor { unsigned by, inverse; };   /* see gt__quotient: a division takes ten times as long */
 struct gt__division {
   int m, n, high, wide;                  /* C, and a tile of it */
   int rows, columns, tiles, whole;       /* of tiles: down, across, in all batches, never cut: */
   int units, steps, share;               /* whole tiles and parts; of K: of a tile, of a part */
+  gt__divisor matrix, band, rest[2], part;   /* tiles of a matrix, of a band; rows of a whole band, of
+                                                the last; parts of a tile that may be cut */
   int direct, slots, lines, pitch;       /* direct: the copy engine can store to C */
   void *parts, *to;                      /* [slots][lines][pitch]; C, of any type that is usual */
   int64_t row, column, batch;            /* its strides, in elements */
@@ -1620,11 +1615,16 @@ struct gt__division {
    of B in the L2 cache: they go through C in bands of 8 rows of tiles. */
 enum { GT__BAND = 8 };
 struct gt__corner { int batch, m, n; };
+GT__DEV unsigned gt__quotient(unsigned x, gt__divisor d) { /* of x without the upper bit */
+  const unsigned q = __umulhi(x, d.inverse);
+  return q + (x - q * d.by >= d.by);
+}
 GT__DEV gt__corner gt__find_corner(const gt__division &t, unsigned tile) {
-  const unsigned each = t.rows * t.columns, batch = tile / each, in = tile - batch * each;
-  const unsigned top = in / (GT__BAND * t.columns) * GT__BAND, at = in - top * t.columns;
-  const unsigned high = min((unsigned)GT__BAND, t.rows - top);
-  return {(int)batch, (int)((top + at % high) * t.high), (int)(at / high * t.wide)};
+  const unsigned batch = gt__quotient(tile, t.matrix), in = tile - batch * t.matrix.by;
+  const unsigned band = gt__quotient(in, t.band), at = in - band * t.band.by;
+  const gt__divisor high = t.rest[(band + 1) * GT__BAND > t.rows];
+  const unsigned column = gt__quotient(at, high), row = band * GT__BAND + at - column * high.by;
+  return {(int)batch, (int)row * t.high, (int)column * t.wide};
 }
 template <class T> GT__DEV void gt__add4(T (&sum)[4], const T *from) {
   T x[4];
@@ -1677,7 +1677,8 @@ gt__gather_kernel(const __grid_constant__ gt__division t, int team) {
   const T *from = (const T *)t.parts + tile * (parts + 1) * part + row * t.pitch + column;
   const bool inside = row < t.lines && column < t.pitch;
   T sum[4] = {0, 0, 0, 0};
-  gt__after_kernel_before();
+  gt__await_kernel_before();
+  gt__release_next_kernel();
   #pragma unroll 8
   for (int k = share * each; k < min(parts, (share + 1) * each) && inside; k++)
     gt__add4(sum, from + k * part);
@@ -1740,15 +1741,16 @@ struct gt__factor {
   int tiles, chunk, chunks, rounds, blocks;    /* see gt__pack_kernel; chunk: of K */
   int step;                              /* matrices from a batch's to the next one's, or 0 */
 };
-struct gt__factors { gt__factor x[2]; };
+struct gt__factors { gt__factor x[2]; int early; };
 struct gt__hopper_args {
   CUtensorMap map[2], c, after;          /* where A and B, or their pieces, C and a matrix are */
-  gt__division t;
+  int early;                             /* may read before the kernel before has ended */
   int down, k;                           /* a cluster is `down` tiles above each other, 1 or 2 */
   int box;                               /* the lines of A that are loaded at once, at most 64 */
   int form;                              /* bits of GT__FORM_... */
   int extra, columns, step;              /* of the matrix behind: its stages, or 0; of its bricks;
                                             to a batch's next, 1 or 0 */
+  gt__division t;
   gt__factors f;
 };
 
@@ -1760,7 +1762,7 @@ template <int WIDE_, int PRODUCTS_, bool FOLLOWED_> struct gt__plan {
   static constexpr int PIECES = PRODUCTS == 6 ? 3 : PRODUCTS == 3 ? 2 : 1;
   static constexpr int A_BRICKS = GT__HIGH / 64, B_BRICKS = WIDE / 64;      /* of a piece */
   static constexpr int STAGE = PIECES * (A_BRICKS + B_BRICKS) * GT__BRICK;
-  static constexpr int FIXED = 2 * GT__RING * GT__BRICK + 1024 + 256;
+  static constexpr int FIXED = 2 * GT__RING * GT__BRICK + 256;
   static constexpr int FITTING = (GT__ROOM - FIXED) / STAGE, STAGES = FITTING < 8 ? FITTING : 8;
   static_assert(STAGES >= 2, "one stage is filled while another is used");
 };
@@ -1775,9 +1777,9 @@ template <class S> GT__DEV uint32_t gt__two(float x, float y) {  /* x in the low
 #define GT__HOPPER                       /* what follows exists for sm_90a alone */
 /* -- instructions -- */
 GT__DEV uint32_t gt__smem(const void *p) { return (uint32_t)__cvta_generic_to_shared(p); }
-GT__DEV void gt__cluster_meet() {        /* promises nothing about memory: that would cost 1 us */
-  asm volatile("barrier.cluster.arrive.relaxed.aligned;\n barrier.cluster.wait.aligned;" ::: "memory");
-}
+/* Blocks of a cluster meet; that promises nothing about memory, which would cost 1 us. */
+GT__DEV void gt__cluster_arrive() { asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory"); }
+GT__DEV void gt__cluster_wait() { asm volatile("barrier.cluster.wait.aligned;" ::: "memory"); }
 GT__DEV void gt__barrier_wait(uint64_t *b, int phase) {
   asm volatile("{ .reg .pred done;\n again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
                "@!done bra again; }" ::"r"(gt__smem(b)), "r"(phase) : "memory");
@@ -1849,10 +1851,8 @@ GT__MMAS(gt__half, "f16")
 struct gt__ring { uint8_t *stages, *out; uint64_t *full, *empty; };
 template <class P> GT__DEV gt__ring gt__make_ring(int arrivals) {
   gt__ring r;
-  r.stages = (uint8_t *)(((uintptr_t)gt__shared + 1023) & ~(uintptr_t)1023);
-  r.out = r.stages + P::STAGES * P::STAGE;
-  r.full = (uint64_t *)(r.out + 2 * GT__RING * GT__BRICK);
-  r.empty = r.full + P::STAGES;
+  r.stages = (uint8_t *)gt__shared, r.out = r.stages + P::STAGES * P::STAGE;
+  r.full = (uint64_t *)(r.out + 2 * GT__RING * GT__BRICK), r.empty = r.full + P::STAGES;
   if (threadIdx.x == 32) {
     for (int s = 0; s < 2 * P::STAGES; s++)
       asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;"
@@ -1867,14 +1867,14 @@ struct gt__work : gt__corner { int next, from, to, slot; };
 GT__DEV bool gt__find_work(const gt__hopper_args &p, int down, gt__work &w) {
   const gt__division &t = p.t;
   if (w.next >= t.units) return false;
-  const int part = w.next - t.whole, parts = t.steps / t.share;   /* of those that may be cut */
-  const int tile = part < 0 ? w.next : t.whole + part / parts;
-  w.next += gridDim.x / down;
-  w.from = part < 0 ? 0 : part % parts * t.share;
+  const int part = w.next - t.whole;     /* of those that may be cut */
+  const int cut = part < 0 ? 0 : gt__quotient(part, t.part), tile = part < 0 ? w.next : t.whole + cut;
+  w.next += gridDim.x >> (down - 1);
+  w.from = part < 0 ? 0 : (part - cut * (int)t.part.by) * t.share;
   w.to = part < 0 ? t.steps : w.from + t.share;
-  w.slot = part < 0 || parts == 1 ? -1 : tile - t.whole + part;
+  w.slot = part < 0 || t.part.by == 1 ? -1 : cut + part;
   (gt__corner &)w = gt__find_corner(t, tile);
-  w.m += blockIdx.x % down * GT__HIGH;
+  w.m += (blockIdx.x & (down - 1)) * GT__HIGH;
   return true;
 }
 
@@ -2053,22 +2053,26 @@ GT__DEV void gt__store_brick(S *to, int64_t row, int rows, int columns, const ui
   }
 }
 /* A warpgroup's 64 x WIDE of C, of 16 bits, two bricks a time, by the copy engine, which stores the
-   last ones as the next tile is made. */
+   last ones as the next tile is made. Behind the last tile its bricks of A are free, one a stage. */
 template <class P, class S>
-GT__DEV void gt__put_tile(const gt__hopper_args &p, const gt__work &w, uint8_t *bricks, int half,
+GT__DEV void gt__put_tile(const gt__hopper_args &p, const gt__work &w, const gt__ring &r, int half,
                           const float (&sum)[P::N]) {
-  const bool leader = threadIdx.x % GT__TEAM == 0;
-  GT__UNROLL for (int i = 0; i < P::WIDE / 64; i += GT__RING) {
-    if (leader) gt__await_stores();
+  static_assert(P::STAGES >= P::WIDE / 64 || P::PRODUCTS > 1, "the last tile has room in the stages");
+  const bool leader = threadIdx.x % GT__TEAM == 0, last = w.next >= p.t.units;
+  uint8_t *bricks = r.out + half * GT__RING * GT__BRICK;
+  if (last) bricks = r.stages + half * GT__BRICK;
+  const int each = last ? P::STAGE : GT__BRICK;
+  GT__UNROLL for (int i = 0; i < P::WIDE / 64; i += GT__RING, bricks += last ? GT__RING * each : 0) {
+    if (leader && !last) gt__await_stores();
     gt__team_sync(half);                 /* the bricks are free */
     GT__UNROLL for (int j = i; j < min(i + GT__RING, P::WIDE / 64); j++)
-      gt__lay_brick<S>(bricks + (j - i) * GT__BRICK, j, sum);
+      gt__lay_brick<S>(bricks + (j - i) * each, j, sum);
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     gt__team_sync(half);
     for (int j = i; leader && j < min(i + GT__RING, P::WIDE / 64); j++)
       asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %3, %4}], [%1];"
                    "\ncp.async.bulk.commit_group;" ::"l"(&p.c),
-                   "r"(gt__smem(bricks + (j - i) * GT__BRICK)), "r"(w.n + j * 64),
+                   "r"(gt__smem(bricks + (j - i) * each)), "r"(w.n + j * 64),
                    "r"(w.m + half * 64), "r"(w.batch) : "memory");
   }
 }
@@ -2147,9 +2151,10 @@ template <class P> GT__DEV void gt__consume(const gt__hopper_args &p, int down, 
       else gt__each_of_matrix<P>(r, s.dtype, end, half, take);
     });
     for (int i = end; i < last; i++) gt__release(&r.empty[i % P::STAGES], down);
+    gt__await_kernel_before();
     if (P::PRODUCTS == 1 && w.slot < 0 && p.t.direct) {
-      if (p.t.dtype == GT_FLOAT16) gt__put_tile<P, gt__half>(p, w, bricks, half, sum);
-      else gt__put_tile<P, gt__bfloat>(p, w, bricks, half, sum);
+      if (p.t.dtype == GT_FLOAT16) gt__put_tile<P, gt__half>(p, w, r, half, sum);
+      else gt__put_tile<P, gt__bfloat>(p, w, r, half, sum);
     } else {
       if (threadIdx.x % GT__TEAM == 0) gt__await_stores();
       gt__team_sync(half);               /* the bricks are free */
@@ -2167,26 +2172,28 @@ template <class P> __global__ void __launch_bounds__(3 * GT__TEAM, 1)
 gt__hopper_kernel(const __grid_constant__ gt__hopper_args p) {
 #ifdef GT__HOPPER
   const int down = P::WIDE < 128 ? 1 : p.down;      /* narrow tiles are not in clusters */
-  const gt__ring r = gt__make_ring<P>(8 * down);     /* by another warp than the first */
-  gt__work w;
-  w.next = blockIdx.x / down;
-  gt__find_work(p, down, w);                   /* there is some for each cluster */
   if (threadIdx.x == 64)
     asm volatile("prefetch.tensormap [%0];\n prefetch.tensormap [%1];\n prefetch.tensormap [%2];"
                  ::"l"(p.map), "l"(p.map + 1), "l"(&p.c) : "memory");
-  if (down > 1) gt__cluster_meet();      /* nobody writes into a block that has not begun */
+  const gt__ring r = gt__make_ring<P>(8 * down);     /* by another warp than the first */
+  if (down > 1) gt__cluster_arrive();
+  gt__work w;
+  w.next = blockIdx.x >> (down - 1);
+  gt__find_work(p, down, w);             /* there is some for each cluster */
+  if (down > 1) gt__cluster_wait();      /* nobody writes into a block that has not begun */
   __syncthreads();
-  gt__after_kernel_before();
-  if (threadIdx.x < GT__TEAM) {
+  const int warp = __shfl_sync(~0u, threadIdx.x / 32, 0);       /* the same for the compiler, too */
+  if (!p.early) gt__await_kernel_before();
+  gt__release_next_kernel();
+  if (warp < 4) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
-    const int warp = __shfl_sync(~0u, threadIdx.x / 32, 0);     /* the same for the compiler, too */
     if (warp == 0) gt__produce<P, 0>(p, down, r, w);
     if (warp == 1) gt__produce<P, 1>(p, down, r, w);
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
     gt__consume<P>(p, down, r, w);
   }
-  if (down > 1) gt__cluster_meet();      /* nobody writes into a block that has ended */
+  if (down > 1) gt__cluster_arrive(), gt__cluster_wait();  /* nobody writes into a block that has ended */
 #endif
 }
 
@@ -2249,7 +2256,9 @@ gt__pack_kernel(const __grid_constant__ gt__factors p) {
   uint16_t *to = (uint16_t *)x.to + (int64_t)z * PIECES * x.lines * x.pitch;
   uint32_t top[LOT] = {};
   if (threadIdx.x < 32 * LOT) tops[threadIdx.x] = 0;
-  gt__after_kernel_before();
+  const bool writes = p.early & GT__EARLY_WRITE;
+  gt__release_next_kernel();
+  if (!p.early) gt__await_kernel_before();
   for (int rest = x.rounds; rest > 0; rest -= AHEAD) {
     uint32_t u[AHEAD][sizeof(S) == 2 ? 8 : 4];
     int over[AHEAD];
@@ -2258,6 +2267,7 @@ gt__pack_kernel(const __grid_constant__ gt__factors p) {
       over[i] = gt__grab(from + there * x.line_stride + begin * x.stride, end, x.stride,
                          there < x.lines ? x.wide - begin : 0, u[i]);
     }
+    if (!writes) gt__await_kernel_before();
     GT__UNROLL for (int i = 0; i < AHEAD; i++, e += right, line += down) {
       uint32_t piece[PIECES][LOT / 2];
       if (line >= x.lines || e >= x.wide) continue;
@@ -2269,6 +2279,7 @@ gt__pack_kernel(const __grid_constant__ gt__factors p) {
         if (e + j < x.wide) top[j] = max(top[j], u[i][j] & 0x7FFFFFFF);
     }
   }
+  if (blockIdx.x == gridDim.x - 1) gt__await_kernel_before();   /* none ends before those before it */
   if (sizeof(S) == 2) return;
   __syncthreads();
   for (int j = 0; j < LOT; j++) atomicMax(&tops[x.along_k ? warp : lane * LOT + j], top[j]);
@@ -2458,8 +2469,7 @@ static bool gt__set_tiling(gt__tiling *t, const gt__map_args *args, int threads,
   const bool one = t->rows == 1;
   int columns = t->crossed ? 16 * W : one ? elements : hop;
   while (!t->crossed && !one && columns > W && (-width & (columns - 1)) > width / 8) columns /= 2;
-  t->columns_log2 = __builtin_ctz(columns);
-  t->across = gt__blocks(width, columns);
+  t->columns_log2 = __builtin_ctz(columns), t->across = gt__blocks(width, columns);
   t->high = one ? 1 : elements >> t->columns_log2;
   t->dr = one ? 0 : hop >> t->columns_log2, t->dc = one ? hop : 0;
   bool whole = batches == 1 ||
@@ -2528,8 +2538,7 @@ extern "C" int gt__cuda_map(const gt__map_args *args, void *stream) {
   gt__map_args part;
   if (gt__bring_near(&part, args)) return gt__cuda_map(&part, stream);
   if (rest && args->ndim == 1 && args->count >> 20 && !gt__is_placed(p)) {
-    part = *args;
-    part.count = part.size[0] = args->count - rest;
+    part = *args, part.count = part.size[0] = args->count - rest;
     const int error = gt__cuda_map(&part, stream);
     for (int k = 0; k <= p->n_in; k++) {
       gt__operand *x = k ? &part.in[k - 1] : &part.out;
@@ -2618,8 +2627,7 @@ static void gt__cut_work(gt__cut *w, gt__reduce_args *args, int64_t n, int W, in
     w->across = gt__blocks(args->outer, w->outs);
   } else if (args->inner && !in_any_order && W == 1 && n > 256 && threads_log2 == 8 &&
              args->outer * args->n_chunk < 1024) {
-    w->way = GT__BROAD;
-    w->team_log2 = 8, w->chunks_log2 = 0, w->outs = 1;
+    w->way = GT__BROAD, w->team_log2 = 8, w->chunks_log2 = 0, w->outs = 1;
     w->across = (unsigned)args->outer;
   }
   int64_t blocks = w->across * (((args->n_chunk - 1) >> w->chunks_log2) + 1), once = blocks;
@@ -2760,6 +2768,11 @@ struct gt__product {
    with parts and clusters or not, what takes the fewest clocks by a model. A step takes the tensor
    cores' or 54 bytes a clock; the rest was measured. Clusters help narrow and long tiles, and where
    lines begin off 128 bytes, which load slowly: B of 4096 x 1000 in 47 us for 53 (H200). */
+static void gt__set_divisors(gt__division *t) {
+  const auto by = [](int n) { return gt__divisor{(unsigned)n, ~0u / n}; };
+  t->matrix = by(t->rows * t->columns), t->band = by(GT__BAND * t->columns), t->part = by(t->steps / t->share);
+  t->rest[0] = by(GT__BAND), t->rest[1] = by((t->rows - 1) % GT__BAND + 1);
+}
 static void gt__cut_up(gt__product *j, int blocks) {
   const int steps = (j->p.k - 1) / GT__DEEP + 1, most = j->products > 1 ? steps : steps / 10;
   const auto slow = [j](int i, int down) {     /* how much slower A or B loads */
@@ -2779,11 +2792,9 @@ static void gt__cut_up(gt__product *j, int blocks) {
     if (down > 1 && (t.wide < 128 || few)) continue;
     t.whole = turns * room;
     int parts = i % 2 && rest ? max(1, min(room / rest, most)) : 1;
-    t.share = (steps - 1) / parts + 1;
-    parts = (steps - 1) / t.share + 1;
+    t.share = (steps - 1) / parts + 1, parts = (steps - 1) / t.share + 1;
     t.steps = t.share * parts;           /* beyond K there are zeros */
-    t.units = t.whole + rest * parts;
-    t.slots = parts > 1 ? rest * (parts + 1) : 0;
+    t.units = t.whole + rest * parts, t.slots = parts > 1 ? rest * (parts + 1) : 0;
     t.pitch = t.wide < t.n ? t.wide : (int)gt__up(t.n, 4);
     const double load = 128. * j->pieces * (halves * j->p.box * slow(0, down) + t.wide * slow(1, down)) / 54;
     const double step = fmax(2.12 * halves * t.wide * j->products, load) *
@@ -2794,6 +2805,7 @@ static void gt__cut_up(gt__product *j, int blocks) {
                           (parts > 1 ? 9000 + rest * parts * t.lines * (t.pitch / 180.) : 0);
     if (clocks < least) least = clocks, j->p.t = t, j->p.down = down;
   }
+  gt__set_divisors(&j->p.t);
 }
 
 /* A part of the scratch memory, which has no address yet when its size is asked for. */
@@ -2815,10 +2827,8 @@ static void gt__see(gt__product *j, int i) {
   const int f32 = v.o->dtype == GT_FLOAT32, lot = f32 ? 4 : 8, mn = (int)v.size, k = j->p.k;
   gt__factor *f = &j->p.f.x[i];
   f->data = f->to = v.o->data;
-  f->along_k = along;
-  f->wide = along ? k : mn;
-  f->lines = along ? mn : k;
-  f->stride = along ? *v.deep : *v.wide;
+  f->along_k = along, f->wide = along ? k : mn;
+  f->lines = along ? mn : k, f->stride = along ? *v.deep : *v.wide;
   f->line_stride = f->pitch = along ? *v.wide : *v.deep;
   f->batch = f->batch_stride ? (int)j->x.batch : 1;
   f->step = f->batch_stride ? j->pieces : 0;
@@ -2826,10 +2836,8 @@ static void gt__see(gt__product *j, int i) {
       f->line_stride >= f->wide && f->batch_stride % 8 == 0 && f->batch_stride >= 0) return;
   const int step = along ? 32 * lot : 8, tile = along ? 8 : 32 * lot;
   f->rounds = f32 ? (int)gt__up((k - 1) / (16 * step) + 1, 4) : 4;
-  f->chunk = f->rounds * step;
-  f->chunks = (k - 1) / f->chunk + 1;
-  f->tiles = (mn - 1) / tile + 1;
-  f->blocks = f->tiles * f->chunks * f->batch;
+  f->chunk = f->rounds * step, f->chunks = (k - 1) / f->chunk + 1;
+  f->tiles = (mn - 1) / tile + 1, f->blocks = f->tiles * f->chunks * f->batch;
   f->pitch = gt__up(f->wide, 64);
   f->to = gt__carve(j, (size_t)f->batch * j->pieces * f->lines * f->pitch * 2);
   if (f32) f->top = (uint32_t *)gt__carve(j, (size_t)f->batch * f->chunks * mn * 4);
@@ -2878,16 +2886,14 @@ static bool gt__read_afters(gt__product *j) {
             gt__one_batch(&j->x, o, &s->batch) && (!scaled || is_number(i[2].b));
       if (!can) return false;
       if (scaled) s->number = number(i[2].b);
-      s->data = o->data;
-      s->dtype = o->dtype;
+      s->data = o->data, s->dtype = o->dtype;
       s->batch <<= o->size_log2;
       s->row = o->stride[row] << o->size_log2, s->column = o->stride[column] << o->size_log2;
       if (j->type && s->row != 0) {      /* a matrix, for the copy engine */
         can = j->matrix == 0 && (o->dtype == GT_FLOAT32) == (j->products > 1) &&
               o->stride[column] == 1 && o->stride[row] >= t->n && s->batch >= 0 &&
               ((uintptr_t)o->data | s->row | s->batch) % 16 == 0;
-        p->columns = 128 >> o->size_log2;
-        p->step = s->batch != 0;
+        p->columns = 128 >> o->size_log2, p->step = s->batch != 0;
         j->matrix = t->afters + 1;
       }
     }
@@ -2902,8 +2908,7 @@ static void gt__plan_output(gt__product *j, bool always) {
   const gt__matmul_args *x = &j->x;
   const gt__operand *out = &x->post.out;
   gt__division *t = &j->p.t;
-  t->dtype = out->dtype;
-  t->to = out->data;
+  t->dtype = out->dtype, t->to = out->data;
   t->row = out->stride[x->n_batch], t->column = out->stride[x->n_batch + 1];
   j->through = always || !gt__one_batch(x, out, &t->batch) || !gt__read_afters(j) ||
                (t->column != 1 && !j->turned) || !gt__is_usual(x->compute, t->dtype) ||
@@ -2991,8 +2996,7 @@ static int gt__finish_product(const gt__matmul_args *x, gt__product *j, void *st
   in->stride[nb + j->turned] = t->row;
   in->stride[nb + !j->turned] = 1;
   for (int d = nb - 1; d >= 0; stride *= m.size[d--]) in->stride[d] = stride;
-  m.narrow = m.narrow && stride < INT32_MAX / 8;
-  m.scratch = NULL;
+  m.narrow = m.narrow && stride < INT32_MAX / 8, m.scratch = NULL;
   return gt__cuda_map(&m, stream);
 }
 static int gt__launch_hopper(gt__product *j, void *stream) {
@@ -3000,10 +3004,10 @@ static int gt__launch_hopper(gt__product *j, void *stream) {
   gt__division *t = &p->t;
   const gt__factor *x = p->f.x;
   void *parameters[] = {p}, *packs[] = {&p->f};
+  const int packed = x[0].blocks + x[1].blocks;
   int e = 0;
-  if (x[0].blocks + x[1].blocks)
-    e = gt__launch(gt__pack_kernels[x[0].top ? j->pieces : 0], dim3(x[0].blocks + x[1].blocks), 256,
-                   0, stream, packs);
+  p->f.early = j->x.post.early, p->early = j->x.post.early && !packed;
+  if (packed) e = gt__launch(gt__pack_kernels[x[0].top ? j->pieces : 0], dim3(packed), 256, 0, stream, packs);
   for (int i = 0; i < 2 && !e; i++)
     e = gt__make_map(&p->map[i], j->type, x[i].to, x[i].wide, x[i].lines,
                      (int64_t)x[i].batch * j->pieces, x[i].pitch,
@@ -3031,8 +3035,7 @@ static int gt__launch_hopper(gt__product *j, void *stream) {
 /* A map that copies x; its sizes are to be set. Its program is of zeros, since GT__LOAD is one. */
 static gt__map_args gt__copying_map(const gt__operand &x, int ndim, int compute) {
   gt__map_args m = {};
-  m.in[0] = x;
-  m.ndim = ndim;
+  m.in[0] = x, m.ndim = ndim;
   m.program.compute = (uint8_t)compute;
   m.program.n_in = m.program.n_slot = m.program.n_ins = 1;
   return m;
@@ -3060,8 +3063,7 @@ static void gt__plan_bringing(gt__product *j, bool b) {
   m->in[0].stride[nb] = *line, m->in[0].stride[nb + 1] = *in;
   m->size[nb] = along ? v.size : j->x.k, m->size[nb + 1] = along ? j->x.k : v.size;
   m->count = v.size * j->x.k;
-  *in = v.o->stride[nb + 1] = 1;
-  *line = v.o->stride[nb] = gt__up(m->size[nb + 1], 8);
+  *in = v.o->stride[nb + 1] = 1, *line = v.o->stride[nb] = gt__up(m->size[nb + 1], 8);
   int64_t next = m->size[nb] * *line;
   for (int d = nb - 1; d >= 0; m->count *= m->size[d], next *= m->size[d--]) {
     m->size[d] = v.o->stride[d] ? j->x.post.size[d] : 1;
@@ -3071,8 +3073,7 @@ static void gt__plan_bringing(gt__product *j, bool b) {
   for (int d = 0; d < nb + 2; d++) last += (double)(m->size[d] - 1) * fabs((double)m->in[0].stride[d]);
   m->narrow = last < INT32_MAX / 8 && next < INT32_MAX / 8;
   v.o->dtype = (uint8_t)f->dtype, v.o->size_log2 = (uint8_t)f->size_log2;
-  v.o->data = gt__carve(j, (size_t)next << f->size_log2);
-  m->out = *v.o;
+  v.o->data = gt__carve(j, (size_t)next << f->size_log2), m->out = *v.o;
 }
 static bool gt__has_room(const gt__form *f) { return f->bytes <= (gt__device_facts() & GT__KB) << 6; }
 static int64_t gt__count_tiles(const gt__matmul_args *x, const gt__form *f) {
@@ -3122,15 +3123,14 @@ static void gt__plan_sums(gt__product *j) {
   const int nb = x->n_batch, size_log2 = x->compute == GT__F32 ? 2 : 3;
   const bool cut = j->parts > 1;
   t->m = t->lines = (int)x->m, t->n = (int)x->n;
-  t->pitch = (int)gt__up(x->n, 8);
-  t->rows = t->columns = t->share = 1;
+  t->pitch = (int)gt__up(x->n, 8), t->rows = t->columns = t->share = 1;
   t->tiles = t->slots = (int)x->batch, t->steps = j->parts;
+  gt__set_divisors(t);
   int64_t next = x->m * t->pitch * (j->parts + cut);
   gt__plan_output(j, !cut);
   if (cut) t->parts = gt__carve(j, (size_t)(x->batch * next) << size_log2);
   o->data = (char *)(cut ? t->parts : t->to);
-  o->size_log2 = (uint8_t)size_log2;
-  o->stride[nb] = t->pitch, o->stride[nb + 1] = 1;
+  o->size_log2 = (uint8_t)size_log2, o->stride[nb] = t->pitch, o->stride[nb + 1] = 1;
   for (int d = nb - 1; d >= 0; next *= x->post.size[d--]) o->stride[d] = next;
 }
 /* Plans the product for the kernels for Hopper or else, with a form, for this one. */
@@ -3140,8 +3140,7 @@ static void gt__plan_any(const gt__matmul_args *args, gt__product *j) {
   const int to = args->post.out.dtype;
   if (gt__plan_product(args, j)) return;
   memset(j, 0, offsetof(gt__product, bring));
-  *x = *args;
-  j->turned = x->compute == GT__F32 && x->n < x->m && x->n <= 64;
+  *x = *args, j->turned = x->compute == GT__F32 && x->n < x->m && x->n <= 64;
   if (j->turned) gt__turn(x, args);
   j->form = gt__choose_form(x);
   for (int i = 0; i < 2; i++) if (!gt__can_copy(x, i, j->form)) gt__plan_bringing(j, i);
@@ -3155,6 +3154,7 @@ static int gt__launch_tiled(gt__product *j, void *stream) {
   const int64_t tiles = gt__count_tiles(&j->x, f);
   void *parameters[] = {&j->x, &j->share};
   int error = tiles > INT_MAX ? cudaErrorInvalidValue : cudaSuccess;
+  j->x.post.early = j->x.post.early && !j->brought;
   for (int i = 0; i < j->brought && !error; i++) error = gt__cuda_map(&j->bring[i], stream);
   if (!error)
     error = gt__launch(f->kernel, dim3((unsigned)tiles, j->parts), f->threads, f->bytes, stream,
@@ -3170,6 +3170,7 @@ extern "C" int gt__cuda_matmul(const gt__matmul_args *args, void *stream) {
   if (args->m == 0 || args->n == 0 || args->batch == 0) return cudaSuccess;
   gt__plan_any(args, &job);
   if (job.scratch && !args->post.scratch) return cudaErrorInvalidValue;
+  if (job.through) job.x.post.early = 0;
   const int code = job.form ? gt__launch_tiled(&job, stream) : gt__launch_hopper(&job, stream);
   return code || !job.through ? code : gt__finish_product(args, &job, stream);
 }
@@ -3212,8 +3213,7 @@ extern "C" int gt__cuda_copy(const gt__copy_args *args, void *stream) {
   gt__map_args m = gt__copying_map(c.src, c.ndim, size == 3 ? GT__F64 : GT__F32);
   memcpy(m.size, c.size, sizeof m.size);
   m.count = c.count, m.narrow = c.narrow, m.out = c.dst;
-  m.in[0].size_log2 = size;
-  m.out.dtype = m.in[0].dtype = dtype[size];
+  m.in[0].size_log2 = size, m.out.dtype = m.in[0].dtype = dtype[size];
   return gt__cuda_map(&m, stream);
 }
 

@@ -840,6 +840,40 @@ static void test_same_in_every_run(void) {
 #endif
       }
 }
+/* A GPU may begin a product before those before it have ended, but none that reads what is not there
+   yet: products and sums over a few matrices, at random, with a wait behind each and without. */
+enum { MATRICES = 6, STEPS = 80 };
+static void run_steps(gt_tensor **x, const int (*step)[3], int wait) {
+  int i;
+  for (i = 0; i < STEPS; i++) {
+    gt_tensor *to = x[step[i][0]];
+    const gt_tensor *a = x[step[i][1]], *b = x[step[i][2]];
+    CHECK(i % 7 == 6 ? gt_add(to, a, b) : gt_matmul_eval(to, a, b, "tanh(a * 0.25)"));
+    if (wait) CHECK(gt_synchronize(DEV) == GT_OK);
+  }
+}
+static void test_products_that_overlap(void) {
+  static const gt_dtype dtypes[] = {GT_BFLOAT16, GT_FLOAT32, GT_FLOAT64, GT_FLOAT16};
+  const int64_t sizes[] = {64, 200, QUICK ? 256 : 1024};
+  int i, t, k, j;
+  for (i = 0; i < 3; i++)
+    for (t = 0; t < (QUICK ? 2 : 4); t++)
+      GT_SCOPE {
+        gt_tensor *x[MATRICES], *y[MATRICES];
+        int step[STEPS][3];
+        for (k = 0; k < STEPS; k++) {
+          for (j = 0; j < 3; j++) step[k][j] = (int)rnd_below(MATRICES);
+          if (step[k][0] == step[k][1] || step[k][0] == step[k][2]) k--;
+        }
+        for (k = 0; k < MATRICES; k++) {
+          x[k] = rnd_matrix(sizes[i], sizes[i], dtypes[t]);
+          y[k] = gt_copy(NULL, x[k]);
+        }
+        run_steps(x, (const int (*)[3])step, 0);
+        run_steps(y, (const int (*)[3])step, 1);
+        for (k = 0; k < MATRICES; k++) CHECK_SAME(x[k], y[k]);
+      }
+}
 static void test_precision(void) {
   gt_tensor *a = rnd_matrix(130, 200, GT_FLOAT32), *b = rnd_matrix(200, 140, GT_FLOAT32);
   const product want = product_of(a, b);
@@ -1145,6 +1179,7 @@ int main(int argc, char **argv) {
   RUN(given_outputs);
   RUN(overlapping_outputs);
   RUN(same_in_every_run);
+  RUN(products_that_overlap);
   RUN(precision);
   RUN(random_products);
   RUN(specials_in_three_loops);

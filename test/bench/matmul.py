@@ -10,8 +10,10 @@ The library and PyTorch take turns for some rounds, on random data; printed are 
 median of the rounds' ratios: above 1, the library is the faster. Below 50 us a round has twenty
 products, behind a sleeping kernel that lasts until they are enqueued, so no host time is counted.
 The products of a round go through several sets of operands, so that small ones are not found in
-the L2 cache. Results are compared with float64's; the errors printed are norms of the difference
-divided by the norm of the product.
+the L2 cache. They do not depend on each other, so that a GPU may begin one before the last has
+ended, which the library lets it do on a stream of its own; "chained" are products that each read
+what the one before wrote. Results are compared with float64's; the errors printed are norms of the
+difference divided by the norm of the product.
 """
 import argparse
 import ctypes
@@ -78,8 +80,13 @@ class Library:
             getattr(self.c, name).restype = ctypes.c_void_p
         for name in ("gt_build_info", "gt_error_message"):
             getattr(self.c, name).restype = ctypes.c_char_p
-        self.c.bench_use_stream.argtypes = [ctypes.c_void_p]
-        self.check(self.c.bench_use_stream(stream.cuda_stream))
+        for name in ("gt_stream_create", "gt_stream_from_native", "gt_event_create"):
+            getattr(self.c, name).restype = ctypes.c_void_p
+        self.c.gt_event_elapsed_ms.restype = ctypes.c_double
+        self.torch = self.check(self.c.gt_stream_from_native(Device(2, 0), ctypes.c_void_p(stream.cuda_stream)))
+        self.stream = self.check(self.c.gt_stream_create(Device(2, 0), 0))
+        self.events = [self.check(self.c.gt_event_create()) for _ in range(3)]
+        self.c.gt_set_stream(self.stream)
 
     def check(self, result):
         if not result:
@@ -99,6 +106,20 @@ class Library:
         self.c.gt_free(t)
         return view
 
+    def to_the_end(self, f, times):
+        """As the function below; begins when PyTorch's stream has done what it has."""
+        before, start, end = self.events
+        self.c.gt_event_record(before, self.torch)
+        self.c.gt_stream_wait_event(self.stream, before)
+        self.c.gt_event_record(start, self.stream)
+        for i in range(times):
+            f(i)
+        self.c.gt_event_record(end, self.stream)
+        return self.c.gt_event_elapsed_ms(start, end) / times * 1e3
+
+    def wait(self):
+        self.c.gt_stream_synchronize(self.stream)
+
     def precision(self, wanted):
         self.c.gt_set_float32_matmul_precision(wanted)
 
@@ -117,11 +138,13 @@ def matrix(rows, columns, form, dtype):
     return x if form == "N" else x.T
 
 
-def to_the_end(f, times):
-    """Microseconds of one of `times`."""
+def to_the_end(f, times, lib=None):
+    """Microseconds of one of `times`, of the library or of PyTorch."""
     start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     if times > 1:
         torch.cuda._sleep(4_000_000)
+    if lib:
+        return lib.to_the_end(f, times)
     start.record()
     for i in range(times):
         f(i)
@@ -130,15 +153,16 @@ def to_the_end(f, times):
     return start.elapsed_time(end) / times * 1e3
 
 
-def in_turn(ours, theirs):
+def in_turn(lib, ours, theirs):
     """Medians in microseconds, and the ratio."""
+    torch.cuda.synchronize()
     for f in (ours, theirs):
         f(0)
         f(0)
     us = to_the_end(theirs, 4)
     times = 20 if us < 50 else 4 if us < 500 else 1
     rounds = 5 if options.quick else max(5, min(25, round(2e5 / (us * times))))
-    return compare(rounds, lambda: to_the_end(ours, times), lambda: to_the_end(theirs, times))
+    return compare(rounds, lambda: to_the_end(ours, times, lib), lambda: to_the_end(theirs, times))
 
 
 def error(c, a, b):
@@ -165,7 +189,7 @@ def chosen(what, shape, dtype):
     return re.search(options.only, f"{what} {shape} {str(dtype)[6:]}")
 
 
-def product(lib, what, m, n, k, form, dtype, precision=HIGHEST, wanted=None):
+def product(lib, what, m, n, k, form, dtype, precision=HIGHEST, wanted=None, chained=False):
     """One line: matrix product into given memory. Returns the ratio."""
     shape = f"{m}x{n}x{k} {form}"
     if not chosen(what, shape, dtype):
@@ -174,14 +198,17 @@ def product(lib, what, m, n, k, form, dtype, precision=HIGHEST, wanted=None):
     sets = []
     for _ in range(max(1, min(20, math.ceil(2e8 / bytes_of_one)))):
         a, b = matrix(m, k, form[0], dtype), matrix(k, n, form[1], dtype)
+        if chained:                      # sizes are equal, and numbers stay as large as they are
+            a, b = sets[-1][0] if sets else a, b * math.sqrt(3 / k)
         c = torch.empty(m, n, dtype=dtype, device="cuda")
         sets.append((c, a, b, lib.tensor(c), lib.tensor(a), lib.tensor(b)))
     lib.precision(precision)
-    us, peer_us, ratio = in_turn(lambda i: lib.matmul(*sets[i % len(sets)][3:]),
+    us, peer_us, ratio = in_turn(lib, lambda i: lib.matmul(*sets[i % len(sets)][3:]),
                                  lambda i: torch.mm(*sets[i % len(sets)][1:3],
                                                     out=sets[i % len(sets)][0]))
     c, a, b = sets[0][:3]
     lib.matmul(*sets[0][3:])
+    lib.wait()
     bound = (BOUND[dtype], 4e-5, 6e-3)[precision]
     wrong = "" if m * n * k > 1e12 or error(c, a, b) < bound else " WRONG"
     report(what, shape, dtype, us, peer_us, ratio, 2.0 * m * n * k, wanted, wrong)
@@ -202,6 +229,9 @@ def squares(lib, without):
     for sizes, form in (((4096, 1000, 4096), "NN"), ((4096, 4096, 1000), "NT"), ((2048, 2056, 2048), "NN"),
                         ((2048, 2048, 2056), "NT")):
         product(lib, "rows off 128 bytes", *sizes, form, torch.bfloat16)
+    for n in (512, 1024, 2048):
+        product(lib, "chained", n, n, n, "NN", torch.bfloat16, chained=True)
+    product(lib, "chained", 1024, 1024, 1024, "NN", torch.float32, chained=True)
     for n, wanted in ((1024, 1.5), (2048, 2.2), (4096, 2.55), (8192, 2.65)):
         for form in FORMS:
             product(lib, "HIGHEST", n, n, n, form, torch.float32, wanted=wanted)
@@ -250,9 +280,10 @@ def layers(lib):
             ("xw + residual", "a + b", (r,), lambda i: torch.addmm(old, x, w, out=out), None)):
         shape = f"{m}x{n}x{k} NT"
         if chosen(what, shape, x.dtype):
-            result = in_turn(lambda i: lib.evaluate(text, c, a, b, *more), theirs)
+            result = in_turn(lib, lambda i: lib.evaluate(text, c, a, b, *more), theirs)
             exact = theirs(0).double().clone()
             lib.evaluate(text, c, a, b, *more)
+            lib.wait()
             wrong = "" if (out.double() - exact).norm() < 8e-3 * exact.norm() else " WRONG"
             report(what, shape, x.dtype, *result, 2.0 * m * n * k, wanted, wrong)
     for t in (c, a, b, y, r):
@@ -309,6 +340,7 @@ def errors_of(lib, a, b):
     for precision in (HIGHEST, HIGH, MEDIUM):
         lib.precision(precision)
         lib.matmul(*handles)
+        lib.wait()
         found.append(error(out, a, b))
     lib.precision(HIGHEST)
     for t in handles:

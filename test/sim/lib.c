@@ -25,25 +25,33 @@ static void lib_free(void *p) {
   else hooks_free(p);
 }
 
+/* The bytes that an operand's strides can reach. */
+typedef struct { char *begin, *end; } extent;
+static extent extent_of(const gt__operand *o, int ndim, const int64_t *size) {
+  const int64_t width = (int64_t)gt_dtype_size((gt_dtype)o->dtype);
+  extent e = {o->data, o->data};
+  if (!o->data) return e;
+  for (int d = 0; d < ndim; d++) {
+    const int64_t way = (size[d] - 1) * o->stride[d] * width;
+    if (size[d] <= 0) return e.end = e.begin, e;
+    if (way < 0) e.begin += way;
+    else e.end += way;
+  }
+  e.end += width;
+  return e;
+}
 /* The operand's data becomes the address where the host finds it; all that its strides can reach
    must be its own. 0 if it is not. */
 static int reach(gt__operand *o, int ndim, const int64_t *size, const char *what) {
   const int64_t width = (int64_t)gt_dtype_size((gt_dtype)o->dtype);
-  int64_t low = 0, high = 0;
+  const extent e = extent_of(o, ndim, size);
   char *p;
-  if (!o->data) return 1;
-  for (int d = 0; d < ndim; d++) {
-    const int64_t way = (size[d] - 1) * o->stride[d];
-    if (size[d] <= 0) return 1;
-    if (way < 0) low += way;
-    else high += way;
-  }
-  if (o->data && (uintptr_t)o->data % (uintptr_t)width)
-    sim_complain("%s is not aligned to its elements", what);
+  if (e.begin == e.end) return 1;
+  if ((uintptr_t)o->data % (uintptr_t)width) sim_complain("%s is not aligned to its elements", what);
   if ((int64_t)1 << o->size_log2 != width)
     sim_complain("%s has elements of another size than its size_log2 says", what);
-  p = (char *)sim_touch(o->data + low * width, (size_t)((high - low + 1) * width), what);
-  if (p) o->data = p - low * width;
+  p = (char *)sim_touch(e.begin, (size_t)(e.end - e.begin), what);
+  if (p) o->data = p - (e.begin - o->data);
   return p != NULL;
 }
 static int reach_map(gt__map_args *m, int first) {
@@ -151,17 +159,40 @@ static void run_reduce(void *args) {
   in_kernel = 1;
   finish(r->soft && !r->inner ? soft_down(r) : gt__cpu_reduce(r));
 }
+/* What kernels write that may still run when a stream's next one begins: a product that is not early
+   lets none begin before all before it has ended. The library calls these with its lock held. */
+enum { TOO_EARLY = 99 };
+static struct { void *stream; int n; extent at[64]; } late[GT__STREAMS];
+static int late_of(void *stream) {
+  int i = 0;
+  while (i < GT__STREAMS - 1 && late[i].stream && late[i].stream != stream) i++;
+  if (late[i].stream != stream) late[i].n = 0;
+  late[i].stream = stream;
+  return i;
+}
+static void is_late(void *stream, extent e) {
+  const int i = late_of(stream);
+  if (late[i].n < 64) late[i].at[late[i].n++] = e;
+}
+static int meets_late(void *stream, extent e) {
+  const int i = late_of(stream);
+  int meets = late[i].n == 64;
+  for (int k = 0; k < late[i].n; k++) meets |= e.begin < late[i].at[k].end && late[i].at[k].begin < e.end;
+  return meets;
+}
 /* A matrix operand: the batch dims, then its two own. */
+static int64_t matrix_size(const gt__matmul_args *x, int64_t rows, int64_t row, int64_t columns,
+                           int64_t column, int64_t *size) {
+  /* one more dim as long as the matrix, since an operand has no room for two */
+  memcpy(size, x->post.size, sizeof x->post.size);
+  return size[x->n_batch] = rows > 0 && columns > 0 ? (rows - 1) * row + (columns - 1) * column + 1 : 0;
+}
 static int reach_matrix(gt__operand *o, const gt__matmul_args *x, int64_t rows, int64_t row,
                         int64_t columns, int64_t column, const char *what) {
   gt__operand wide = *o;
   int64_t size[GT_MAX_DIMS + 2];
-  const int64_t down = (rows - 1) * row, along = (columns - 1) * column;
   int good;
-  if (rows <= 0 || columns <= 0) return 1;
-  /* one more dim as long as the matrix, since an operand has no room for two */
-  memcpy(size, x->post.size, sizeof x->post.size);
-  size[x->n_batch] = down + along + 1;
+  if (!matrix_size(x, rows, row, columns, column, size)) return 1;
   wide.stride[x->n_batch] = 1;
   good = reach(&wide, x->n_batch + 1, size, what);
   o->data = wide.data;
@@ -175,6 +206,8 @@ static void run_matmul(void *args) {
                    reach_matrix(&x->b, x, x->k, x->b_row, x->n, x->b_col, "the second matrix") &
                    reach_map(&x->post, 1) &
                    reach(&x->post.out, x->post.ndim, x->post.size, "the output");
+  if (x->post.early == TOO_EARLY)
+    sim_complain("a product may begin with what kernels before it write that may still run");
   if (p) memset(p, 0xee, scratch); /* where a kernel would write */
   if (!good || (scratch && !p)) return;
   in_kernel = 1;
@@ -200,19 +233,41 @@ static void run_copy(void *args) {
 }
 
 int gt__cuda_map(const gt__map_args *args, void *stream) {
+  is_late(stream, extent_of(&args->out, args->ndim, args->size));
   return sim_launch(SIM_gt__cuda_map, stream, args, sizeof *args, run_map);
 }
 int gt__cuda_reduce(const gt__reduce_args *args, void *stream) {
+  const int whole = args->soft && args->soft != GT__LOGSUMEXP;
+  is_late(stream, extent_of(whole ? &args->pre.out : &args->out, whole ? args->pre.ndim : args->n_kept,
+                            args->pre.size));
   return sim_launch(SIM_gt__cuda_reduce, stream, args, sizeof *args, run_reduce);
 }
 int gt__cuda_matmul(const gt__matmul_args *args, void *stream) {
-  return sim_launch(SIM_gt__cuda_matmul, stream, args, sizeof *args, run_matmul);
+  gt__matmul_args x = *args;
+  gt__operand *const matrix[] = {&x.a, &x.b};
+  int64_t size[GT_MAX_DIMS + 2];
+  for (int i = 0; i < 2 && args->post.early; i++) {
+    gt__operand wide = *matrix[i];
+    wide.stride[x.n_batch] = 1;
+    if (i ? matrix_size(&x, x.k, x.b_row, x.n, x.b_col, size) : matrix_size(&x, x.m, x.a_row, x.k, x.a_col, size))
+      if (meets_late(stream, extent_of(&wide, x.n_batch + 1, size))) x.post.early = TOO_EARLY;
+  }
+  for (int i = 1; i < x.post.program.n_in && args->post.early; i++)
+    if (meets_late(stream, extent_of(&x.post.in[i], x.post.ndim, x.post.size))) x.post.early = TOO_EARLY;
+  const size_t scratch = gt__cuda_matmul_scratch(args);
+  const extent own = {(char *)x.post.scratch, (char *)x.post.scratch + scratch};
+  if (args->post.early & GT__EARLY_WRITE && meets_late(stream, own)) x.post.early = TOO_EARLY;
+  if (!args->post.early || scratch) late[late_of(stream)].n = 0;
+  if (scratch) is_late(stream, own);
+  is_late(stream, extent_of(&x.post.out, x.post.ndim, x.post.size));
+  return sim_launch(SIM_gt__cuda_matmul, stream, &x, sizeof x, run_matmul);
 }
 /* Some products need scratch, as on Hopper. */
 size_t gt__cuda_matmul_scratch(const gt__matmul_args *args) {
   return args->m == args->n ? 0 : (size_t)args->m * (size_t)args->n * sizeof(float);
 }
 int gt__cuda_copy(const gt__copy_args *args, void *stream) {
+  is_late(stream, extent_of(&args->dst, args->ndim, args->size));
   return sim_launch(SIM_gt__cuda_copy, stream, args, sizeof *args, run_copy);
 }
 int gt__cuda_build(gt__build *build) {

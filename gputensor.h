@@ -2137,9 +2137,11 @@ static void gt__cpu_lay(char *to, const char *from, int64_t bytes, int past) {
   int64_t i = past ? gt__cpu_least((int64_t)(-(uintptr_t)to & 63), bytes) : bytes;
   memcpy(to, from, (size_t)i);
 #ifdef __SSE2__
-  for (; i <= bytes - 16; i += 16)
-    _mm_stream_si128((__m128i *)(void *)(to + i),
-                     _mm_loadu_si128((const __m128i *)(const void *)(from + i)));
+  for (; i <= bytes - 64; i += 64) { /* whole lines of the caches, each at once: others are read first */
+    __m128i part[4];
+    memcpy(part, from + i, sizeof part);
+    for (int k = 0; k < 4; k++) _mm_stream_si128((__m128i *)(void *)(to + i) + k, part[k]);
+  }
 #endif
   memcpy(to + i, from + i, (size_t)(bytes - i));
 }

@@ -1319,7 +1319,7 @@ gt__copy_kernel(const __grid_constant__ gt__copy_args p) {
    16 bytes; what does not lie so, or is of another dtype, is brought to scratch before, which costs
    1 % of the time at 4096 x 4096 x 4096. Where tiles are few, several blocks have a part of K each.
    The sums run over K in order, and over the parts: ever the same.
-   H200, November 2026, beside cuBLAS: float32 48 TFLOP/s, .95; float64 55, .96; bfloat16 388, .49,
+   H200, November 2026, beside cuBLAS: float32 48 TFLOP/s, .96; float64 56, .97; bfloat16 404, .51,
    since from sm_90 on full speed needs the instructions of >>hopper; one row at 4 TB/s, 1.0. */
 /* Whose tensor cores are used. 91 leaves 16 bits to >>hopper. For the host see gt__choose_form. */
 #ifdef GPUTENSOR_NO_TENSOR_CORES
@@ -1362,8 +1362,7 @@ template <class T, int TILE, int STEP, int THREADS, int LOT_, bool KEEP> struct 
     hop = along ? wide_stride : deep_stride;
     at = (const T *)x.data + gt__offset(batch, p.n_batch, p.post.size, x.stride) +
          first * wide_stride + k * deep_stride + line * hop + place * (along ? deep_stride : wide_stride);
-    hop *= more;
-    step = STEP * deep_stride;
+    hop *= more, step = STEP * deep_stride;
   }
   /* In shared memory: from a value to the next of M or N, and of K. */
   __device__ __forceinline__ int wide() const { return KEEP && along ? ALONG : 1; }
@@ -1371,16 +1370,18 @@ template <class T, int TILE, int STEP, int THREADS, int LOT_, bool KEEP> struct 
   /* Brings the thread's lots of a step, of which `left` of K are in the matrix. */
   __device__ __forceinline__ void fetch(int64_t left_of_k, T *to) {
     const int left = left_of_k < STEP ? (int)left_of_k : STEP;
-    const int next = along ? wide() : deep();
-    const int lines = along ? wide_left : left, run = (along ? left : wide_left) - place;
+    const int next = along ? wide() : deep(), run = (along ? left : wide_left) - place;
+    const int lines = along ? wide_left : left;
     const T *from = at;
     to += line * next + place * (along ? deep() : wide());
     GT__UNROLL for (int i = 0; i < LOTS; i++, from += hop, to += more * next) {
       const int there = line + i * more < lines ? max(min(run, LOT), 0) : 0;
 #if __CUDA_ARCH__ >= 800                 /* zeros where there are none; nobody waits for it */
-      asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], %2, %3;"
-                   ::"r"((uint32_t)__cvta_generic_to_shared(to)), "l"(from),
-                   "n"(LOT * sizeof(T)), "r"(there * (int)sizeof(T)) : "memory");
+#define GT__COPY(how) asm volatile("cp.async." how ".shared.global.L2::128B [%0], [%1], %2, %3;" \
+          ::"r"((uint32_t)__cvta_generic_to_shared(to)), "l"(from), "n"(LOT * sizeof(T)), \
+          "r"(there * (int)sizeof(T)) : "memory")
+      if constexpr (LOT * sizeof(T) == 16) GT__COPY("cg");   /* past the L1 cache: float64 3 % sooner */
+      else GT__COPY("ca");
 #else
       for (int j = 0; j < LOT; j++) to[j] = j < there ? from[j] : T();
 #endif
@@ -1519,8 +1520,7 @@ template <class P> GT__DEV void gt__multiply(typename P::A &a, typename P::B &b,
   const auto fetch = [&](int to) {
     if (left > 0) a.fetch(left, sets + to);
     if (left > 0) b.fetch(left, sets + to + P::A::SIZE);
-    __pipeline_commit();
-    left -= P::STEP;
+    __pipeline_commit(), left -= P::STEP;
   };
   GT__LOOP for (int to = 0; to < ROOM - P::SET; to += P::SET) fetch(to);
   int at = -P::SET, to = ROOM - P::SET;  /* the sets to read and to fill */

@@ -537,6 +537,35 @@ static void test_in_reduce_and_matmul(void) {
           "gt_matmul_eval: \"a + b\"  at column 5");
 }
 
+/* Outputs that begin anywhere in a line of the caches, on which a map lays its blocks. Those of 64 MiB go
+   past the caches, by whole lines. What lies beside them stays. */
+static void lines_of(gt_dtype dtype, int64_t n, int64_t start) {
+  const int64_t total = start + n + 70;
+  double *v = (double *)malloc((size_t)total * sizeof *v);
+  int64_t i, wrong = 0;
+  gt_tensor *x, *all, *wide;
+  for (i = 0; i < n; i++) v[i] = (double)(i % 101);
+  x = gt_to_dtype(gt_from_array(v, GT_SHAPE(n), GT_FLOAT64, DEV), GT_UINT8);
+  all = gt_full(GT_SHAPE(total), 7, dtype, DEV);
+  CHECK(gt_eval(gt_slice(all, 0, start, start + n, 1), "a + 9", x) != NULL);
+  wide = gt_eval(gt_empty(GT_SHAPE(total), GT_FLOAT64, DEV), "a", all);
+  CHECK_INT(gt_to_array(wide, v, (size_t)total * sizeof *v), GT_OK);
+  for (i = 0; i < total; i++)
+    wrong += v[i] != (i < start || i >= start + n ? 7 : (double)((i - start) % 101 + 9));
+  CHECK_TEXT(wrong == 0, "%s, %" PRId64 " from %" PRId64 " on: %" PRId64 " wrong",
+             gt_dtype_string(dtype), n, start, wrong);
+  free(v);
+}
+static void test_lines(void) {
+  static const gt_dtype dtypes[] = {GT_UINT8, GT_FLOAT16, GT_FLOAT32, GT_FLOAT64};
+  static const int64_t starts[] = {0, 1, 3, 4, 15, 31, 63}, sizes[] = {8191, 8192, 8193, 20000};
+  int d, s, n;
+  for (d = 0; d < 4; d++)
+    for (s = 0; s < 7; s++)
+      for (n = 0; n < 4; n++) GT_SCOPE lines_of(dtypes[d], sizes[n], starts[s]);
+  for (s = 0; s < 7 && !QUICK; s += 2) GT_SCOPE lines_of(GT_FLOAT32, (1 << 24) + 5, starts[s]);
+}
+
 static void test_no_list(void) {
   REFUSED(gt_eval_n(NULL, "a", 1, NULL), GT_ERROR_ARGUMENT, "NULL");
   REFUSED(gt_reduce_n(NULL, GT_SUM, GT_ALL, 0, "a", 1, NULL), GT_ERROR_ARGUMENT, "NULL");
@@ -555,6 +584,7 @@ int main(int argc, char **argv) {
   RUN(runtime_numbers);
   RUN(cache);
   RUN(in_reduce_and_matmul);
+  RUN(lines);
   RUN(no_list);
   return check_finish();
 }

@@ -78,6 +78,13 @@ template <class F> GT__DEV void gt__by_dtype(int dtype, F f) {
   }
 }
 
+/* Calls f with `bits`, of which those of MASK may be set, as a number that the compiler knows. */
+template <int N> using gt__known = std::integral_constant<int, N>;
+template <int MASK, int BITS = MASK, class F> GT__DEV void gt__by_bits(int bits, const F &f) {
+  if (bits == BITS) f(gt__known<BITS>());
+  else if constexpr (BITS > 0) gt__by_bits<MASK, (BITS - 1) & MASK>(bits, f);
+}
+
 /* The batch of a thread: some vectors of W elements. Vector v begins `width` times the outer index
    o + r + v*dr after the inner one k + c + v*dc, its elements are `next` apart. */
 struct gt__batch {
@@ -160,8 +167,7 @@ template <int N> GT__DEV void gt__cast_all(float (&y)[N], const gt__bfloat *x) {
   GT__UNROLL for (int i = 0; i < N; i += 2) {
     uint32_t two;
     memcpy(&two, x + i, 4);
-    y[i] = __uint_as_float(two << 16);
-    y[i + 1] = __uint_as_float(two & 0xffff0000u);
+    y[i] = __uint_as_float(two << 16), y[i + 1] = __uint_as_float(two & 0xffff0000u);
   }
 }
 
@@ -279,9 +285,7 @@ template <class T, class S, int V> GT__DEV void gt__convert(const gt__slots &s, 
     char *p = gt__at<V>(s, slot, v);
     S u[W];
     T y[W];
-    gt__load_line(p, u);
-    gt__cast_all(y, u);
-    gt__store_line(p, y);
+    gt__load_line(p, u), gt__cast_all(y, u), gt__store_line(p, y);
   }
 }
 template <class T> struct gt__native {
@@ -382,8 +386,7 @@ GT__DEV void gt__heavy(uint32_t word, const gt__program &p, const gt__slots &s, 
       }
       case GT__UNIFORM: case GT__NORMAL: case GT__INTEGER: {
         const auto b = at();
-        get(y, word >> 8 & 255);
-        get(z, word >> 16 & 255);
+        get(y, word >> 8 & 255), get(z, word >> 16 & 255);
         GT__EACH r[i] = gt__random(op, p, b.index((k + i) / W, (k + i) % W), y[i], z[i]);
         break;
       }
@@ -582,8 +585,7 @@ GT__DEV void gt__fill_slots(const gt__map_args &p, const gt__tiling &t, const gt
     else gt__fill_apart<T>(p.in[k].dtype, from, m.next, m.column, exist, s, k);
   }
   gt__fill_constants<T, V * gt__lot<T>>(p.program, s);
-  __pipeline_commit();
-  __pipeline_wait_prior(0);
+  __pipeline_commit(), __pipeline_wait_prior(0);
   GT__LOOP for (int k = 0; k < p.program.n_in && sizeof(T) == 4; k++)
     if (t.step[1 + k].copy == 8 && p.in[k].dtype == GT_BFLOAT16) gt__convert<T, gt__bfloat, V>(s, k);
     else if (t.step[1 + k].copy == 8) gt__convert<T, gt__half, V>(s, k);
@@ -679,8 +681,7 @@ template <int OP, int ARITY, int V, class S> GT__DEV void gt__make_short(const g
   int row[V], column[V];
   GT__UNROLL for (int v = 0; v < V; v++) {
     const unsigned at = first + v * HOP;
-    row[v] = p.across ? at / p.across : 0;
-    column[v] = at - row[v] * p.across;
+    row[v] = p.across ? at / p.across : 0, column[v] = at - row[v] * p.across;
     if (v == 0) gt__await_kernel_before();
     GT__UNROLL for (int k = 1; k <= ARITY; k++) {
       const char *from = p.data[k] + (int64_t)row[v] * p.step[k].row;
@@ -773,13 +774,12 @@ template <class T, class I> struct gt__part {
 enum { GT__TINY, GT__DIRECT, GT__DIRECT_ARG, GT__LIGHT, GT__ANYHOW, GT__COMBINE };
 /* Calls f with the fold as a constant, outside of loops over elements. What is read directly has a
    kernel for argmax: indices would take registers from all other folds. */
-template <int FOLD> struct gt__fold_tag { static constexpr int value = FOLD; };
 template <int SOURCE, class F> GT__DEV void gt__by_fold(int fold, F f) {
   if (SOURCE == GT__DIRECT_ARG || (SOURCE != GT__DIRECT && fold == GT__FOLD_ARGMAX))
-    f(gt__fold_tag<GT__FOLD_ARGMAX>());
-  else if (fold == GT__FOLD_SUM) f(gt__fold_tag<GT__FOLD_SUM>());
-  else if (fold == GT__FOLD_MAX) f(gt__fold_tag<GT__FOLD_MAX>());
-  else f(gt__fold_tag<GT__FOLD_PROD>());
+    f(gt__known<GT__FOLD_ARGMAX>());
+  else if (fold == GT__FOLD_SUM) f(gt__known<GT__FOLD_SUM>());
+  else if (fold == GT__FOLD_MAX) f(gt__known<GT__FOLD_MAX>());
+  else f(gt__known<GT__FOLD_PROD>());
 }
 /* What the GPU's own maximum does with NaN and -0 is what ours does. */
 template <int FOLD, class T> GT__DEV T gt__fold_two(T a, T b) {
@@ -901,8 +901,7 @@ GT__DEV void gt__load_operands(const gt__reduce_args &p, const gt__cut &w, const
         if (last <= first) gt__move_stream<false, W, S, E>((char *)line, m, lines, x, S(), *(S(*)[E])u);
         else if (lines && x.all(U)) each([&](int j) { gt__load_line(line + at[j], u[j]); });
         else each([&](int j) {
-          for (int i = 0; i < W; i++)
-            u[j][i] = x.has(j, i) ? *(const S *)(line + at[j] + i * m.next) : S();
+          for (int i = 0; i < W; i++) u[j][i] = x.has(j, i) ? *(const S *)(line + at[j] + i * m.next) : S();
         });
         gt__cast_all(e, u[0]);
       }
@@ -910,8 +909,7 @@ GT__DEV void gt__load_operands(const gt__reduce_args &p, const gt__cut &w, const
     };
     if (!gt__if_usual<T>(in.dtype, load)) load(uint8_t());
   }
-  __pipeline_commit();
-  __pipeline_wait_prior(0);
+  __pipeline_commit(), __pipeline_wait_prior(0);
 }
 
 /* Folds the second half of N values to the first, and so on until TO are left. */
@@ -1003,9 +1001,8 @@ template <class T> GT__DEV void gt__leave(const gt__reduce_args &p, int fold, co
       gt__part<T, int64_t> r[N];
       GT__EACH r[i] = board.get(at + (min(i << deep, n - 1 - k) << outs_log2));
       gt__by_fold<GT__COMBINE>(fold, [&](auto tag) {
-        for (int c = 1; c < N; c *= 2) for (int i = 0; i < N; i += 2 * c)
-          if (k + ((i + c) << deep) < n)
-            gt__take<decltype(tag)::value>(r[i], r[i + c].value, r[i + c].index);
+        for (int c = 1; c < N; c *= 2) for (int i = 0; i < N; i += 2 * c) if (k + ((i + c) << deep) < n)
+          gt__take<decltype(tag)::value>(r[i], r[i + c].value, r[i + c].index);
       });
       board.put(at, r[0]);
     }
@@ -1073,20 +1070,18 @@ gt__reduce_kernel(const __grid_constant__ gt__reduce_args p, const __grid_consta
       });
     }
     const bool broad = SOURCE == GT__ANYHOW && w.way == GT__BROAD;
-    if constexpr (SOURCE == GT__ANYHOW && !std::is_integral<T>::value)
-      if (broad) {
-        __shared__ T lane[GT__LANES];
-        __syncthreads();
-        lane[t] = r[0].value;
-        __syncthreads();
-        for (int j = 0; j < 8; j++) r[j].value = lane[j * 32 + t % 32];
-      }
+    if constexpr (SOURCE == GT__ANYHOW && !std::is_integral<T>::value) if (broad) {
+      __shared__ T lane[GT__LANES];
+      __syncthreads();
+      lane[t] = r[0].value;
+      __syncthreads();
+      for (int j = 0; j < 8; j++) r[j].value = lane[j * 32 + t % 32];
+    }
     if (!down) gt__by_fold<SOURCE>(w.fold, [&](auto fold) {
       for (int j = 0; j < 8; j++) r[j].index += t * W + j % W;
       gt__fold_team<decltype(fold)::value, W>(r, broad ? 32 : 1 << w.team_log2);
     });
-    for (int j = 0; j < W; j++)
-      if (down || (t == 0 && j == 0))
+    for (int j = 0; j < W; j++) if (down || (t == 0 && j == 0))
         board.put(chunk * w.outs + c + j, {r[j].value, begin + max(r[j].index - shift, 0)});
   }
   gt__release_next_kernel();
@@ -1118,8 +1113,7 @@ gt__combine_kernel(const __grid_constant__ gt__reduce_args p, int fold, int grou
         __pipeline_memcpy_async(board.value + i, scratch.value + at, sizeof(T));
         if (arg) __pipeline_memcpy_async(board.index + i, scratch.index + at, 8);
       }
-      __pipeline_commit();
-      __pipeline_wait_prior(0);
+      __pipeline_commit(), __pipeline_wait_prior(0);
       gt__leave(p, fold, board, scratch, outs, n, first, piece, pieces);
     }
   }
@@ -1170,7 +1164,7 @@ gt__soft_kernel(const __grid_constant__ gt__reduce_args p, const __grid_constant
     GT__EACH most = gt__fold_two<GT__FOLD_MAX>(most, e[i]);
     GT__LOOP for (int m = team / 2; m > 0; m /= 2)
       most = gt__fold_two<GT__FOLD_MAX>(most, __shfl_xor_sync(~0u, most, m));
-    if (shared) most = across(gt__fold_tag<GT__FOLD_MAX>(), most, warp, blockDim.x / 32);
+    if (shared) most = across(gt__known<GT__FOLD_MAX>(), most, warp, blockDim.x / 32);
     if (p.soft == GT__LOGSUMEXP && isinf((double)most)) most = 0;
     GT__EACH e[i] = GT__SUB(e[i], most); /* -infinity of what does not exist, which is not easy */
     if (__all_sync(~0u, x.all(U))) gt__apply_all<GT__OP_exp>(e, e, e);
@@ -1179,8 +1173,7 @@ gt__soft_kernel(const __grid_constant__ gt__reduce_args p, const __grid_constant
     gt__part<T, int> r[8] = {};
     GT__LOOP for (int turn = 0; turn <= (shared ? PARTS : 0); turn++) {
       const bool mine = !shared || turn == warp % PARTS;
-      for (int i = 0; i < 8; i++)
-        if (turn && (mine || turn == PARTS)) r[i].value = lane[chunk][i * 32 + t];
+      for (int i = 0; i < 8; i++) if (turn && (mine || turn == PARTS)) r[i].value = lane[chunk][i * 32 + t];
       if (mine) gt__take_all<GT__FOLD_SUM, W>(w.way, r, e, 0, 0, (T)0);
       if (!shared) break;
       for (int i = 0; i < 8; i++) if (mine) lane[chunk][i * 32 + t] = r[i].value;
@@ -1188,16 +1181,15 @@ gt__soft_kernel(const __grid_constant__ gt__reduce_args p, const __grid_constant
     }
     gt__fold_team<GT__FOLD_SUM, W>(r, team);
     T sum = r[0].value;
-    if (shared) sum = across(gt__fold_tag<GT__FOLD_SUM>(), sum, chunk, (int)p.n_chunk);
+    if (shared) sum = across(gt__known<GT__FOLD_SUM>(), sum, chunk, (int)p.n_chunk);
     if (p.soft == GT__SOFTMAX) {
       const T once = GT__DIV((T)1, sum);
       if (sizeof(T) == 8 || least < 35u << 23)   /* 2^-92: remainders may be subnormal */
         GT__EACH e[i] = GT__DIV(e[i], sum);
-      else
-        GT__EACH {                               /* corrected once, as all hard cases allow */
-          const T q = GT__MUL(e[i], once), rest = gt__formula<GT__OP_fma, T>::of(-q, sum, e[i]);
-          e[i] = gt__formula<GT__OP_fma, T>::of(rest, once, q);
-        }
+      else GT__EACH {                            /* corrected once, as all hard cases allow */
+        const T q = GT__MUL(e[i], once), rest = gt__formula<GT__OP_fma, T>::of(-q, sum, e[i]);
+        e[i] = gt__formula<GT__OP_fma, T>::of(rest, once, q);
+      }
     } else log_s = gt__apply<GT__OP_log>(sum, sum);
     if (p.soft != GT__LOG_SOFTMAX) break;
   }
@@ -1287,8 +1279,7 @@ template <class S, class I> GT__DEV void gt__pick(const gt__copy_args &p, I left
   GT__LOOP for (int d = p.ndim - 1; d >= 0; d--) {
     const I n = (I)p.size[d], q = d ? left / n : 0;
     int64_t r = left - q * n;
-    left = q;
-    to += r * p.dst.stride[d];
+    left = q, to += r * p.dst.stride[d];
     if (d == p.gather_dim) {
       const int64_t at = r * p.index.stride[0];
       r = p.index.dtype == GT_INT32 ? ((const int32_t *)p.index.data)[at]
@@ -1319,7 +1310,7 @@ gt__copy_kernel(const __grid_constant__ gt__copy_args p) {
    16 bytes; what does not lie so, or is of another dtype, is brought to scratch before, which costs
    1 % of the time at 4096 x 4096 x 4096. Where tiles are few, several blocks have a part of K each.
    The sums run over K in order, and over the parts: ever the same.
-   H200, November 2026, beside cuBLAS: float32 48 TFLOP/s, .96; float64 56, .97; bfloat16 404, .51,
+   H200, November 2026, beside cuBLAS: float32 47 TFLOP/s, .96; float64 60, 1.0; bfloat16 450, .57,
    since from sm_90 on full speed needs the instructions of >>hopper; one row at 4 TB/s, 1.0. */
 /* Whose tensor cores are used. 91 leaves 16 bits to >>hopper. For the host see gt__choose_form. */
 #ifdef GPUTENSOR_NO_TENSOR_CORES
@@ -1421,14 +1412,14 @@ typedef gt__tile<float, 16, 128, 32, 1, 4, 4, 1, 4> gt__strip_16;
 typedef gt__tile<float, 32, 128, 32, 1, 4, 4, 1, 1> gt__strip_32;
 typedef gt__tile<float, 64, 64, 32, 2, 2, 5, 1, 1> gt__strip_64;
 
-/* -- the engines -- x: fragments of A, for HIGH rows; y: of B, for WIDE columns, of which row and
-   column tell those of a thread's sum i. */
+/* -- the engines -- x: fragments of A, for HIGH rows; y: of B, for WIDE columns. row and column tell
+   the place of a thread's sum i, of the first 4 Y. */
 template <class P, int ENGINE = P::ENGINE> struct gt__fragments {
   typedef typename P::T T;               /* lanes: 4 x 8, each with 4 x 4 and more; or 1 x 32 */
   static constexpr int DEEP = P::KEEPS ? 4 : 1, LANES = P::HIGH < 16 ? 32 : 8;
   static constexpr int X = P::HIGH * LANES / 128, Y = P::WIDE / LANES, RUN = Y < 4 ? Y : 4;
   T x[DEEP][X][4], y[DEEP][Y];
-  GT__DEV int row(int i) { return i / Y / 4 * 16 + threadIdx.x % 32 / LANES * 4 + i / Y % 4; }
+  GT__DEV int row(int i) { return threadIdx.x % 32 / LANES * 4 + i / Y; }
   GT__DEV int column(int i, bool along) {
     return along ? threadIdx.x % LANES + i % Y * LANES
                  : (i % Y / RUN * LANES + threadIdx.x % LANES) * RUN + i % RUN;
@@ -1458,13 +1449,15 @@ template <class P, int ENGINE = P::ENGINE> struct gt__fragments {
 /* The tensor cores leave a lane 2 x 2 sums of each 16 x 8. Of float64 it has one of each 8 x 4 of A and
    B. Of 16 bits a read brings 16 x 16, of which a register has two of each 8 x 8: of A the first, 8 down,
    8 on along K, both; of B the middle ones change places, since an instruction takes neighbours. */
-template <class P> struct gt__fragments<P, GT__TENSOR> {
+struct gt__places {
+  GT__DEV int row(int i) { return threadIdx.x % 32 / 4 + i / 2 % 2 * 8; }
+  GT__DEV int column(int i, bool = false) { return i / 4 * 8 + threadIdx.x % 4 * 2 + i % 2; }
+};
+template <class P> struct gt__fragments<P, GT__TENSOR> : gt__places {
   typedef typename P::T T;
   static constexpr bool DOUBLE = sizeof(T) == 8;
   static constexpr int DEEP = DOUBLE ? 4 : 16, X = P::HIGH / 16, Y = P::WIDE / 8;
   std::conditional_t<DOUBLE, double, uint32_t> x[X][DOUBLE ? 2 : 4], y[Y][DOUBLE ? 1 : 2];
-  GT__DEV int row(int i) { return i / 4 / Y * 16 + threadIdx.x % 32 / 4 + i / 2 % 2 * 8; }
-  GT__DEV int column(int i, bool) { return i / 4 % Y * 8 + threadIdx.x % 4 * 2 + i % 2; }
   GT__DEV void get(const T *at, bool along, uint32_t *x, uint32_t *y) {
     const uint32_t address = (uint32_t)__cvta_generic_to_shared(at);
 #define GT__GET(how) \
@@ -1542,18 +1535,54 @@ template <class P> GT__DEV void gt__multiply(typename P::A &a, typename P::B &b,
   __pipeline_wait_prior(0);
 }
 
-/* The sums of a block's tile. TURN: which operands of P::KEEPS have lines along K. If the compiler
-   does not know that, float64 takes 7 % longer, strips and 16 bits 10 to 40 %. */
-template <class P, int TURN>
-GT__DEV void gt__make_sums(const gt__matmul_args &p, int64_t batch, int64_t m, int64_t n, int64_t k,
-                           int64_t part, typename P::S (&sum)[P::SUMS]) {
-  typename P::A a(p, p.a, batch, m, k, p.m, p.a_row, p.a_col);
-  typename P::B b(p, p.b, batch, n, k, p.n, p.b_col, p.b_row);
-  if (P::KEEPS & 1) a.along = TURN & 1;
-  if (P::KEEPS & 2) b.along = TURN >> 1;
-  gt__multiply<P>(a, b, min(p.k - k, part), sum);
+/* -- from registers to C -- */
+/* ROWS x WIDE values of a warp, LOT side by side a thread, some read before one is stored; TALL: its
+   threads take what lies below each other, which are neighbours in C. */
+template <int LOT, bool TALL, int ROWS, int WIDE, class S, class O>
+GT__DEV void gt__put_lots(const S *from, O *to, int64_t down, int64_t right, int64_t rows,
+                          int64_t columns) {
+  constexpr int ALL = ROWS * WIDE / 32 / LOT, MOST = LOT == 1 ? 16 : 8, N = ALL < MOST ? ALL : MOST;
+  static_assert(N * 32 * LOT % WIDE == 0 && 32 % ROWS == 0, "so many are whole rows, or columns");
+  for (int k = threadIdx.x % 32; k < 32 * ALL; k += 32 * N) {
+    S x[N][LOT];
+    O y[LOT];
+    const int r0 = TALL ? k % ROWS : k * LOT / WIDE, c0 = TALL ? k / ROWS : k * LOT % WIDE;
+    const auto row = [&](int i) { return TALL ? r0 : r0 + 32 * LOT * i / WIDE; };
+    const auto column = [&](int i) { return c0 + (TALL ? 32 * i / ROWS : 32 * LOT * i % WIDE); };
+    GT__EACH gt__load_line((const char *)(from + row(i) * (WIDE + 8) + column(i)), x[i]);
+    GT__EACH {
+      gt__cast_all(y, x[i]);
+      if (row(i) < rows && column(i) < columns)
+        gt__store_line((char *)(to + row(i) * down + column(i) * right), y);
+    }
+  }
 }
-/* Grid: x tiles of all batches, y parts of K, whose sums are a matrix each. C is of type S, or T. */
+/* A warp's sums to C, through its part of shared memory, by pieces of ROWS x WIDE, below or beside each
+   other; F knows the places of a thread's sums in one. So neighbours store neighbours, 16 bytes each
+   where C lies so, and the code is so short that no block waits for it: 4096 x 4096 x 4096 on the
+   tensor cores of sm_80 takes 304 us for 339, 4096 x 50304 x 192 404 for 915 (H200). */
+template <class F, int ROWS, int WIDE, bool BELOW, class S, int N, class O>
+GT__DEV void gt__put_sums(S *mine, O *to, int64_t down, int64_t right, int64_t rows, int64_t columns,
+                          bool along, S (&sum)[N]) {
+  constexpr int EACH = ROWS * WIDE / 32, LOT = gt__lot<O>;
+  GT__LOOP for (int k = 0; k < N && (!BELOW || rows > 0); k += EACH) {
+    GT__UNROLL for (int i = 0; i < EACH; i++)
+      mine[F::row(i) * (WIDE + 8) + F::column(i, along)] = sum[i];
+    __syncwarp();
+    if (right == 1 && ((intptr_t)to | down * (int)sizeof(O)) % 16 == 0 && (columns >= WIDE || columns % LOT == 0))
+      gt__put_lots<LOT, false, ROWS, WIDE>(mine, to, down, 1, rows, columns);
+    else if (BELOW && gt__is_along(down, right))
+      gt__put_lots<1, true, ROWS, WIDE>(mine, to, down, right, rows, columns);
+    else gt__put_lots<1, false, ROWS, WIDE>(mine, to, down, right, rows, columns);
+    __syncwarp();
+    GT__UNROLL for (int i = EACH; i < N; i++) sum[i - EACH] = sum[i];     /* the next to the front */
+    if (BELOW) rows -= ROWS, to += ROWS * down;
+    else columns -= WIDE, to += WIDE * right;
+  }
+}
+/* Grid: x tiles of all batches, y parts of K, whose sums are a matrix each. C is of type S, or T. turn:
+   which operands of P::KEEPS have lines along K. If the compiler does not know that, float64 takes 7 %
+   longer, strips and 16 bits 10 to 40 %. */
 template <class P> __global__ void __launch_bounds__(P::THREADS, 256 / P::THREADS)
 gt__matmul_kernel(const __grid_constant__ gt__matmul_args p, int64_t part) {
   typedef typename P::T T;
@@ -1566,23 +1595,28 @@ gt__matmul_kernel(const __grid_constant__ gt__matmul_args p, int64_t part) {
   if (!p.post.early) gt__await_kernel_before();
   if constexpr (P::ENGINE != GT__NONE) {
     typedef gt__fragments<P> F;
-    if (turn == 3) gt__make_sums<P, P::KEEPS & 3>(p, batch, m, n, k, part, sum);
-    else if (turn == 2) gt__make_sums<P, P::KEEPS & 2>(p, batch, m, n, k, part, sum);
-    else if (turn == 1) gt__make_sums<P, P::KEEPS & 1>(p, batch, m, n, k, part, sum);
-    else gt__make_sums<P, 0>(p, batch, m, n, k, part, sum);
-    gt__release_next_kernel();
-    gt__await_kernel_before();
+    gt__by_bits<P::KEEPS>(turn, [&](auto form) {
+      typename P::A a(p, p.a, batch, m, k, p.m, p.a_row, p.a_col);
+      typename P::B b(p, p.b, batch, n, k, p.n, p.b_col, p.b_row);
+      if (P::KEEPS & 1) a.along = decltype(form)::value & 1;
+      if (P::KEEPS & 2) b.along = decltype(form)::value >> 1;
+      gt__multiply<P>(a, b, min(p.k - k, part), sum);
+    });
+    gt__after_kernel_before();
+    __syncthreads();                     /* the ring is no longer read */
+    constexpr int ROWS = 128 * F::Y / P::WIDE, ROOM = ROWS * (P::WIDE + 8);
+    static_assert(P::THREADS / 32 * ROOM * sizeof(S) <= P::BYTES, "each warp has its part");
     const gt__operand &out = p.post.out;
     const int64_t down = out.stride[p.n_batch], right = out.stride[p.n_batch + 1];
-    const int64_t at = blockIdx.y * p.m * down + gt__offset(batch, p.n_batch, p.post.size, out.stride);
-    GT__UNROLL for (int i = 0; i < P::SUMS; i++) {
-      const int64_t row = m + P::row() + F::row(i);
-      const int64_t column = n + P::column() + F::column(i, turn > 1);
-      const int64_t to = at + row * down + column * right;
-      if (row >= p.m || column >= p.n) continue;
-      if (sizeof(T) == 2 && out.size_log2 == 1) ((T *)out.data)[to] = gt__as<T>(sum[i]);
-      else ((S *)out.data)[to] = sum[i];
-    }
+    const int64_t row = m + P::row(), column = n + P::column();
+    const int64_t at = blockIdx.y * p.m * down + row * down + column * right +
+                       gt__offset(batch, p.n_batch, p.post.size, out.stride);
+    const auto put = [&](auto *to) {
+      gt__put_sums<F, ROWS, P::WIDE, true>((S *)gt__shared + threadIdx.x / 32 * ROOM, to + at, down,
+                                           right, p.m - row, p.n - column, turn > 1, sum);
+    };
+    if (sizeof(T) == 2 && out.size_log2 == 1) put((T *)out.data);
+    else put((S *)out.data);
   }
 }
 
@@ -1810,9 +1844,8 @@ GT__DEV uint64_t gt__bricks(uint32_t address) {
          (uint64_t)(1024 >> 4) << 32 | 1ull << 62;
 }
 /* d (64 x 2n for n registers a thread) = A (64 x 64) x B (64 x 2n) + (add ? d : 0) of bricks along
-   K or across. A thread has rows lane / 4 and lane / 4 + 8 of its warp's 16, in d[4j ..] columns
-   8j + lane % 4 * 2 and the next of the one row, then of the other. One asm takes all four steps of
-   16 of K, since nvcc takes long for each asm of so many registers. */
+   K or across. A thread has those of gt__places in its warp's 16 rows. One asm takes all four steps of 16
+   of K, since nvcc takes long for each asm of so many registers. */
 #define GT__TEN(t) "%" #t "0,%" #t "1,%" #t "2,%" #t "3,%" #t "4,%" #t "5,%" #t "6,%" #t "7,%" #t \
                    "8,%" #t "9,"
 #define GT__30 GT__TEN() GT__TEN(1) GT__TEN(2)
@@ -1873,8 +1906,7 @@ GT__DEV bool gt__find_work(const gt__hopper_args &p, int down, gt__work &w) {
   w.from = part < 0 ? 0 : (part - cut * (int)t.part.by) * t.share;
   w.to = part < 0 ? t.steps : w.from + t.share;
   w.slot = part < 0 || t.part.by == 1 ? -1 : cut + part;
-  (gt__corner &)w = gt__find_corner(t, tile);
-  w.m += (blockIdx.x & (down - 1)) * GT__HIGH;
+  (gt__corner &)w = gt__find_corner(t, tile), w.m += (blockIdx.x & (down - 1)) * GT__HIGH;
   return true;
 }
 
@@ -2011,8 +2043,7 @@ GT__DEV void gt__each_of_matrix(const gt__ring &r, int dtype, int step, int half
     const int line = threadIdx.x / 32 % 4 * 16 + lane / 4 + i / 2 % 2 * 8;
     const int in = (column % COLUMNS / 2 + lane % 4) * (int)sizeof(S) ^ line % 8 * 16;
     float x[2];
-    if (i % 4 == 0 && column % (EACH * COLUMNS) == 0)
-      gt__barrier_wait(&r.full[stage], at / P::STAGES % 2);
+    if (i % 4 == 0 && column % (EACH * COLUMNS) == 0) gt__barrier_wait(&r.full[stage], at / P::STAGES % 2);
     const S pair = *(const S *)(r.stages + stage * P::STAGE + line * 128 + in +
                                 (brick % EACH * 2 + half) * GT__BRICK);
     if (sizeof(S) == 8) memcpy(x, &pair, 8);
@@ -2021,35 +2052,16 @@ GT__DEV void gt__each_of_matrix(const gt__ring &r, int dtype, int step, int half
     take(i, x[0]), take(i + 1, x[1]);
   }
 }
-/* Lays brick i of a team's 64 rows, of S. Chunk c of a line lies at c ^ line % 8. Of 16 bits, four
-   squares of 8 x 8 are stored at once: a thread gives the address of a line of one of them. */
+/* Lays brick i of a team's 64 rows, of S. Chunk c of a line lies at c ^ line % 8. Four squares of 8 x 8
+   are stored at once: a thread gives the address of a line of one of them. */
 template <class S, int N> GT__DEV void gt__lay_brick(uint8_t *brick, int i, const float (&sum)[N]) {
-  const int lane = threadIdx.x % 32, top = threadIdx.x / 32 % 4 * 16;
-  const auto at = [&](int line, int c) { return brick + line * 128 + ((c ^ (line & 7)) << 4); };
+  const int lane = threadIdx.x % 32, line = threadIdx.x / 32 % 4 * 16 + lane % 16;
   GT__UNROLL for (int j = 0; j < 8; j += 2) {
-    const float *x = sum + (sizeof(S) == 4 ? i * 16 + j * 2 : i * 32 + j * 4);
-    if constexpr (sizeof(S) == 4) {      /* 16 bytes are 4 of 8 columns: half of x[0 ..] */
-      for (int h = 0; h < 2; h++)        /* row, and row + 8 */
-        *(float2 *)(at(top + lane / 4 + 8 * h, j + lane % 4 / 2) + lane % 2 * 8) =
-            make_float2(x[2 * h], x[2 * h + 1]);
-    } else
-      asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};"
-                   ::"r"(gt__smem(at(top + lane % 16, j + lane / 16))),
-                   "r"(gt__two<S>(x[0], x[1])), "r"(gt__two<S>(x[2], x[3])),
-                   "r"(gt__two<S>(x[4], x[5])), "r"(gt__two<S>(x[6], x[7])) : "memory");
-  }
-}
-/* A warp's 16 rows of a float brick, of the rows and columns that there are, to dense rows of S. */
-template <class S>
-GT__DEV void gt__store_brick(S *to, int64_t row, int rows, int columns, const uint8_t *brick) {
-  constexpr int N = 16;
-  const int lane = threadIdx.x % 32, top = threadIdx.x / 32 % 4 * 16;
-  float x[N];
-  GT__EACH x[i] = *(const float *)(brick + (top + i) * 128 + (lane * 4 ^ i % 8 * 16));
-  GT__EACH {                             /* chunk c of a line lies at c ^ line % 8 */
-    if (top + i >= rows || lane >= columns) continue;
-    if constexpr (sizeof(S) == 4) to[(top + i) * row + lane] = x[i];
-    else to[(top + i) * row + lane].bits = (uint16_t)gt__two<S>(x[i], 0);
+    const float *x = sum + i * 32 + j * 4;
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};"
+                 ::"r"(gt__smem(brick + line * 128 + ((j + lane / 16 ^ line % 8) << 4))),
+                 "r"(gt__two<S>(x[0], x[1])), "r"(gt__two<S>(x[2], x[3])),
+                 "r"(gt__two<S>(x[4], x[5])), "r"(gt__two<S>(x[6], x[7])) : "memory");
   }
 }
 /* A warpgroup's 64 x WIDE of C, of 16 bits, two bricks a time, by the copy engine, which stores the
@@ -2078,31 +2090,21 @@ GT__DEV void gt__put_tile(const gt__hopper_args &p, const gt__work &w, const gt_
 }
 /* The same by the threads, a warp for itself: of any dtype and alignment, or a part in float32. */
 template <class P>
-GT__DEV void gt__store_tile(const gt__division &t, const gt__work &w, uint8_t *brick, int half,
+GT__DEV void gt__store_tile(const gt__division &t, const gt__work &w, uint8_t *bricks, int half,
                             float (&sum)[P::N]) {
   const bool part = w.slot >= 0;
   const int64_t row = part ? t.pitch : t.row;
-  const int m = 64 * half + (part ? w.m % t.high : w.m);
+  const int warp = threadIdx.x / 32 % 4, m = 64 * half + 16 * warp + (part ? w.m % t.high : w.m);
   const int64_t at = m * row + (part ? (int64_t)w.slot * t.lines * t.pitch : w.batch * t.batch + w.n);
-  const int rows = (part ? t.lines : t.m) - m, columns = part ? t.pitch : t.n - w.n;
-  GT__LOOP for (int n = 0; n < P::WIDE; n += 32) {
-    __syncwarp();
-    gt__lay_brick<float>(brick, 0, sum);
-    __syncwarp();
-    const auto put = [&](auto *to) { gt__store_brick(to + at + n, row, rows, columns - n, brick); };
-    if (part || t.dtype == GT_FLOAT32) put((float *)(part ? t.parts : t.to));
-    else if (t.dtype == GT_FLOAT16) put((gt__half *)t.to);
-    else put((gt__bfloat *)t.to);
-    GT__UNROLL for (int j = 16; j < P::N; j++) sum[j - 16] = sum[j];  /* the next to the front */
-  }
+  const auto put = [&](auto *to) {
+    gt__put_sums<gt__places, 16, 32, false>((float *)bricks + warp * 16 * 40, to + at, row, 1,
+        (part ? t.lines : t.m) - m, part ? t.pitch : t.n - w.n, false, sum);
+  };
+  if (part || t.dtype == GT_FLOAT32) put((float *)(part ? t.parts : t.to));
+  else if (t.dtype == GT_FLOAT16) put((gt__half *)t.to);
+  else put((gt__bfloat *)t.to);
 }
 
-/* Calls f with the form as a constant. */
-template <class P, int FORM = P::PRODUCTS == 1 ? 7 : 3, class F>
-GT__DEV void gt__by_form(int form, const F &f) {
-  if (form == FORM) f(gt__fold_tag<FORM>());
-  else if constexpr (FORM > 0) gt__by_form<P, FORM - 1>(form, f);
-}
 /* Adds up the block's steps `step` .. end - 1; of pieces each by itself. */
 template <class P, int FORM, int N>
 GT__DEV void gt__accumulate(const gt__ring &r, int step, int end, int half, int down, float (&sum)[N]) {
@@ -2142,7 +2144,7 @@ template <class P> GT__DEV void gt__consume(const gt__hopper_args &p, int down, 
       }
       continue;
     }
-    gt__by_form<P>(p.form, [&](auto form) {
+    gt__by_bits<P::PRODUCTS == 1 ? 7 : 3>(p.form, [&](auto form) {
       gt__accumulate<P, decltype(form)::value>(r, begin, end, half, down, sum);
     });
     if (P::PRODUCTS > 1 && strict) gt__multiply_strictly(p, w, half, sum);
@@ -2213,8 +2215,7 @@ GT__DEV int gt__grab(const S *p, const S *end, int64_t stride, int left, uint32_
     return 0;
   }
   *(uint4 *)x = at[0];
-  if constexpr (N > 4)
-    if (over) *(uint4 *)(x + 4) = at[1];
+  if constexpr (N > 4) if (over) *(uint4 *)(x + 4) = at[1];
   return over;
 }
 /* Brings them to the front. */
@@ -2327,13 +2328,13 @@ struct gt__form { const void *kernel; int m, n, threads, bytes, dtype, size_log2
    gt__native<typename P::T>::DTYPE, sizeof(typename P::T) / 4 + 1, \
    (P::A::LOT > 1) | (P::B::LOT > 1) << 1, P::KEEPS}
 enum { GT__LARGE = 3, GT__LARGE_16 = 5, GT__STRIP = 9, GT__FORMS = 15 };
-/* Small ones by compute type, large ones, strips, two between for float64. */
+#define GT__HALVES(tile) GT__FORM(tile<gt__half>), GT__FORM(tile<gt__bfloat>)
+/* Small ones by compute type, large ones, two for 16 bits, strips, two between for float64. */
 static const gt__form gt__matmul_forms[GT__FORMS] = {
   GT__FORM(gt__small_float), GT__FORM(gt__small<double>), GT__FORM(gt__small<int64_t>),
-  GT__FORM(gt__large_float), GT__FORM(gt__large_double), GT__FORM(gt__large_16<gt__half>),
-  GT__FORM(gt__large_16<gt__bfloat>), GT__FORM(gt__lean_16<gt__half>),
-  GT__FORM(gt__lean_16<gt__bfloat>), GT__FORM(gt__strip_4), GT__FORM(gt__strip_16),
-  GT__FORM(gt__strip_32), GT__FORM(gt__strip_64), GT__FORM(gt__mid_double), GT__FORM(gt__fine_double)};
+  GT__FORM(gt__large_float), GT__FORM(gt__large_double), GT__HALVES(gt__large_16), GT__HALVES(gt__lean_16),
+  GT__FORM(gt__strip_4), GT__FORM(gt__strip_16), GT__FORM(gt__strip_32),
+  GT__FORM(gt__strip_64), GT__FORM(gt__mid_double), GT__FORM(gt__fine_double)};
 static const void *const gt__copy_kernels[5] = { /* by the logarithm of the element's size */
   GT__POINTER(gt__copy_kernel<uint8_t>), GT__POINTER(gt__copy_kernel<uint16_t>),
   GT__POINTER(gt__copy_kernel<uint32_t>), GT__POINTER(gt__copy_kernel<uint2>),
@@ -2826,12 +2827,10 @@ static void gt__see(gt__product *j, int i) {
   const bool along = *v.wide != 1 || (*v.deep == 1 && j->p.k >= v.size);
   const int f32 = v.o->dtype == GT_FLOAT32, lot = f32 ? 4 : 8, mn = (int)v.size, k = j->p.k;
   gt__factor *f = &j->p.f.x[i];
-  f->data = f->to = v.o->data;
-  f->along_k = along, f->wide = along ? k : mn;
+  f->data = f->to = v.o->data, f->along_k = along, f->wide = along ? k : mn;
   f->lines = along ? mn : k, f->stride = along ? *v.deep : *v.wide;
   f->line_stride = f->pitch = along ? *v.wide : *v.deep;
-  f->batch = f->batch_stride ? (int)j->x.batch : 1;
-  f->step = f->batch_stride ? j->pieces : 0;
+  f->batch = f->batch_stride ? (int)j->x.batch : 1, f->step = f->batch_stride ? j->pieces : 0;
   if (!f32 && f->stride == 1 && (uintptr_t)f->data % 16 == 0 && f->line_stride % 8 == 0 &&
       f->line_stride >= f->wide && f->batch_stride % 8 == 0 && f->batch_stride >= 0) return;
   const int step = along ? 32 * lot : 8, tile = along ? 8 : 32 * lot;
@@ -2938,8 +2937,7 @@ static bool gt__plan_product(const gt__matmul_args *args, gt__product *j) {
   const int facts = gt__device_facts(), dtype = args->a.dtype;
   const bool hopper = (facts & GT__PROBE_HOPPER) && GT__CORES > 0;
   const bool halves = dtype == GT_FLOAT16 || dtype == GT_BFLOAT16;
-  memset(j, 0, sizeof *j);
-  *x = *args;
+  memset(j, 0, sizeof *j), *x = *args;
   const double few = min(x->m, x->n), many = max(x->m, x->n), c = few * many;
   /* Steps of all tiles are counted by an int. float32: below 16 of K the pieces' error shows, and
      they cost more than few rows or a small product: 2.6 us per million elements, where the general
@@ -2993,8 +2991,7 @@ static int gt__finish_product(const gt__matmul_args *x, gt__product *j, void *st
   gt__operand *in = &m.in[0];
   int64_t stride = t->batch;
   *in = {(char *)t->to, {}, gt__widest[x->compute], (uint8_t)(2 + (x->compute != GT__F32)), 0, {}};
-  in->stride[nb + j->turned] = t->row;
-  in->stride[nb + !j->turned] = 1;
+  in->stride[nb + j->turned] = t->row, in->stride[nb + !j->turned] = 1;
   for (int d = nb - 1; d >= 0; stride *= m.size[d--]) in->stride[d] = stride;
   m.narrow = m.narrow && stride < INT32_MAX / 8, m.scratch = NULL;
   return gt__cuda_map(&m, stream);
@@ -3035,8 +3032,7 @@ static int gt__launch_hopper(gt__product *j, void *stream) {
 /* A map that copies x; its sizes are to be set. Its program is of zeros, since GT__LOAD is one. */
 static gt__map_args gt__copying_map(const gt__operand &x, int ndim, int compute) {
   gt__map_args m = {};
-  m.in[0] = x, m.ndim = ndim;
-  m.program.compute = (uint8_t)compute;
+  m.in[0] = x, m.ndim = ndim, m.program.compute = (uint8_t)compute;
   m.program.n_in = m.program.n_slot = m.program.n_ins = 1;
   return m;
 }
@@ -3079,19 +3075,21 @@ static bool gt__has_room(const gt__form *f) { return f->bytes <= (gt__device_fac
 static int64_t gt__count_tiles(const gt__matmul_args *x, const gt__form *f) {
   return ((x->m - 1) / f->m + 1) * ((x->n - 1) / f->n + 1) * x->batch;
 }
-/* Large tiles where these fill the GPU and its rows pay for what is brought, of float64 else those
-   between; strips of B where this is what is read most, of which those of 32 and 64 rows take any B;
-   small tiles where these are few, for few rows of float64 and for integers. */
+/* Of 16 bits large tiles, or lean ones where shared memory is short. Large tiles where these fill the GPU and its rows
+   pay for what is brought, of float64 else those between; strips of B where this is what is read most,
+   of which those of 32 and 64 rows take any B; small tiles where these are few, for few rows of float64
+   and for integers. */
 static const gt__form *gt__choose_form(gt__matmul_args *x) {
   const bool f32 = x->compute == GT__F32, bf16 = x->a.dtype == GT_BFLOAT16;
-  const gt__form *f = gt__matmul_forms + x->compute, *f16 = gt__matmul_forms + GT__LARGE_16 + bf16;
-  const gt__form *large = f + GT__LARGE, *strip = gt__matmul_forms + GT__STRIP, *mid = strip + 4;
+  const gt__form *f = gt__matmul_forms + x->compute, *large = f + GT__LARGE;
+  const gt__form *strip = gt__matmul_forms + GT__STRIP, *mid = strip + 4;
   const int facts = gt__device_facts(), cores = GT__CORES ? facts & GT__BUILT_FOR : 0;
+  const int64_t tiles = gt__count_tiles(x, large), blocks = facts >> 16, least = min(x->m, x->n);
   if (f32 && cores >= 8 && !(facts & GT__PROBE_HOPPER) && x->a.dtype == x->b.dtype &&
-      (bf16 || x->a.dtype == GT_FLOAT16) && (double)x->m * x->n * x->k >= 1 << 18 &&
-      (gt__has_room(f16) || gt__has_room(f16 += 2))) return f16;
-  const int64_t tiles = gt__count_tiles(x, large), blocks = facts >> 16;
-  const int64_t least = min(x->m, x->n);
+      (bf16 || x->a.dtype == GT_FLOAT16) && (double)x->m * x->n * x->k >= 1 << 18) {
+    f = gt__matmul_forms + GT__LARGE_16 + bf16;
+    return gt__has_room(f) ? f : f + 2;
+  }
   if (x->compute == GT__F64 && cores >= 9 && gt__has_room(large))
     return least > 64 && tiles >= 180 && (tiles <= 2 * blocks || tiles >= blocks * 5 / 2) ? large :
            least > 128 || (gt__can_copy(x, false, mid) && gt__can_copy(x, true, mid))
@@ -3112,7 +3110,8 @@ static int64_t gt__share_k(const gt__matmul_args *x, const gt__form *f) {
   int64_t parts = most / tiles, turns = 1;
   while (f->m == 4 && turns < 8 && parts * tiles * 10 < turns * most * 9) parts = ++turns * most / tiles;
   if (parts > x->k / 128) parts = x->k < 192 ? 1 : min(blocks / tiles, x->k / 64);
-  if (parts < 2 || (x->compute == GT__F64 && x->k <= (tiles > 64 ? 1024 : tiles > 16 ? 512 : 0))) return x->k;
+  if (parts < 2 || (x->compute == GT__F64 && x->k <= (tiles > 64 ? 1024 : tiles > 16 ? 512 : 0)))
+    return x->k;
   return gt__up((x->k - 1) / min(max(parts, x->k / 4096), (int64_t)128) + 1, 32);
 }
 /* Sums go to scratch: parts, where a batch is a tile to gt__gather_kernel, or all of C, for a map. */
@@ -3124,8 +3123,7 @@ static void gt__plan_sums(gt__product *j) {
   const bool cut = j->parts > 1;
   t->m = t->lines = (int)x->m, t->n = (int)x->n;
   t->pitch = (int)gt__up(x->n, 8), t->rows = t->columns = t->share = 1;
-  t->tiles = t->slots = (int)x->batch, t->steps = j->parts;
-  gt__set_divisors(t);
+  t->tiles = t->slots = (int)x->batch, t->steps = j->parts, gt__set_divisors(t);
   int64_t next = x->m * t->pitch * (j->parts + cut);
   gt__plan_output(j, !cut);
   if (cut) t->parts = gt__carve(j, (size_t)(x->batch * next) << size_log2);
@@ -3194,8 +3192,7 @@ static void gt__widen(gt__copy_args *a) {
   for (int d = 0; d < last; d++) all |= (a->dst.stride[d] | a->src.stride[d]) * size;
   const int64_t joined = max((int64_t)(all & -all) / size, (int64_t)1);
   a->dst.size_log2 += __builtin_ctzll(joined);
-  a->size[last] /= joined;
-  a->count /= joined;
+  a->size[last] /= joined, a->count /= joined;
   for (int d = 0; d < last; d++) a->dst.stride[d] /= joined, a->src.stride[d] /= joined;
 }
 /* Without an index, a map copies, which loads and stores bits. */

@@ -1407,6 +1407,7 @@ typedef gt__tile<double, 64, 64, 16, 2, 2, 4, 2, 2> gt__mid_double;
 typedef gt__tile<double, 32, 32, 32, 2, 2, 3, 2, 2> gt__fine_double;
 template <class T> using gt__large_16 = gt__tile<T, 128, 256, 64, 2, 4, 3, 8, 8>;
 template <class T> using gt__lean_16 = gt__tile<T, 128, 256, 32, 2, 4, 3, 8, 8>;
+template <class T> using gt__fine_16 = gt__tile<T, 64, 64, 64, 2, 2, 4, 8, 8>;
 typedef gt__tile<float, 4, 64, 64, 1, 2, 3, 1, 4> gt__strip_4;
 typedef gt__tile<float, 16, 128, 32, 1, 4, 4, 1, 4> gt__strip_16;
 typedef gt__tile<float, 32, 128, 32, 1, 4, 4, 1, 1> gt__strip_32;
@@ -2327,13 +2328,13 @@ struct gt__form { const void *kernel; int m, n, threads, bytes, dtype, size_log2
   {GT__POINTER(gt__matmul_kernel<P>), P::M, P::N, P::THREADS, P::BYTES, \
    gt__native<typename P::T>::DTYPE, sizeof(typename P::T) / 4 + 1, \
    (P::A::LOT > 1) | (P::B::LOT > 1) << 1, P::KEEPS}
-enum { GT__LARGE = 3, GT__LARGE_16 = 5, GT__STRIP = 9, GT__FORMS = 15 };
+enum { GT__LARGE = 3, GT__LARGE_16 = 5, GT__STRIP = 11, GT__FORMS = 17 };
 #define GT__HALVES(tile) GT__FORM(tile<gt__half>), GT__FORM(tile<gt__bfloat>)
-/* Small ones by compute type, large ones, two for 16 bits, strips, two between for float64. */
+/* Small ones by compute type, large ones, three for 16 bits, strips, two between for float64. */
 static const gt__form gt__matmul_forms[GT__FORMS] = {
   GT__FORM(gt__small_float), GT__FORM(gt__small<double>), GT__FORM(gt__small<int64_t>),
   GT__FORM(gt__large_float), GT__FORM(gt__large_double), GT__HALVES(gt__large_16), GT__HALVES(gt__lean_16),
-  GT__FORM(gt__strip_4), GT__FORM(gt__strip_16), GT__FORM(gt__strip_32),
+  GT__HALVES(gt__fine_16), GT__FORM(gt__strip_4), GT__FORM(gt__strip_16), GT__FORM(gt__strip_32),
   GT__FORM(gt__strip_64), GT__FORM(gt__mid_double), GT__FORM(gt__fine_double)};
 static const void *const gt__copy_kernels[5] = { /* by the logarithm of the element's size */
   GT__POINTER(gt__copy_kernel<uint8_t>), GT__POINTER(gt__copy_kernel<uint16_t>),
@@ -3075,7 +3076,8 @@ static bool gt__has_room(const gt__form *f) { return f->bytes <= (gt__device_fac
 static int64_t gt__count_tiles(const gt__matmul_args *x, const gt__form *f) {
   return ((x->m - 1) / f->m + 1) * ((x->n - 1) / f->n + 1) * x->batch;
 }
-/* Of 16 bits large tiles, or lean ones where shared memory is short. Large tiles where these fill the GPU and its rows
+/* Of 16 bits fine tiles where they are few, large ones else, or lean ones where shared memory is short:
+   512 x 512 x 512 takes 5.2 us for 11.5 by large ones. Large tiles where these fill the GPU and its rows
    pay for what is brought, of float64 else those between; strips of B where this is what is read most,
    of which those of 32 and 64 rows take any B; small tiles where these are few, for few rows of float64
    and for integers. */
@@ -3088,7 +3090,8 @@ static const gt__form *gt__choose_form(gt__matmul_args *x) {
   if (f32 && cores >= 8 && !(facts & GT__PROBE_HOPPER) && x->a.dtype == x->b.dtype &&
       (bf16 || x->a.dtype == GT_FLOAT16) && (double)x->m * x->n * x->k >= 1 << 18) {
     f = gt__matmul_forms + GT__LARGE_16 + bf16;
-    return gt__has_room(f) ? f : f + 2;
+    const int64_t few = gt__count_tiles(x, f + 4);
+    return few <= 64 || (few <= 2 * blocks && x->k <= 1024) ? f + 4 : gt__has_room(f) ? f : f + 2;
   }
   if (x->compute == GT__F64 && cores >= 9 && gt__has_room(large))
     return least > 64 && tiles >= 180 && (tiles <= 2 * blocks || tiles >= blocks * 5 / 2) ? large :
@@ -3110,8 +3113,8 @@ static int64_t gt__share_k(const gt__matmul_args *x, const gt__form *f) {
   int64_t parts = most / tiles, turns = 1;
   while (f->m == 4 && turns < 8 && parts * tiles * 10 < turns * most * 9) parts = ++turns * most / tiles;
   if (parts > x->k / 128) parts = x->k < 192 ? 1 : min(blocks / tiles, x->k / 64);
-  if (parts < 2 || (x->compute == GT__F64 && x->k <= (tiles > 64 ? 1024 : tiles > 16 ? 512 : 0)))
-    return x->k;
+  if (parts < 2 || (x->compute == GT__F64 && x->k <= (tiles > 64 ? 1024 : tiles > 16 ? 512 : 0)) ||
+      (f->size_log2 == 1 && f->m == 64 && x->k <= (tiles >= 64 ? 2048 : 512))) return x->k;
   return gt__up((x->k - 1) / min(max(parts, x->k / 4096), (int64_t)128) + 1, 32);
 }
 /* Sums go to scratch: parts, where a batch is a tile to gt__gather_kernel, or all of C, for a map. */

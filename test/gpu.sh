@@ -95,9 +95,9 @@ link_with_kernels() { # TITLE PROGRAM OBJECTS...
   step "$title" nvcc -Xcompiler -fopenmp -arch="$(architecture)" "$@" $build/kernels.o -lpthread \
     -o "$program"
 }
-link_matmul_with() { # NAME, of the object with the kernels
-  step "link matmul with $1" nvcc -Xcompiler -fopenmp -arch="$(architecture)" $build/matmul.o \
-    $build/lib.o $build/hooks.o "$build/$1.o" -lpthread -o "$build/matmul-$1"
+link_products_with() { # PROGRAM NAME, of the object with the kernels
+  step "link $1 with $2" nvcc -Xcompiler -fopenmp -arch="$(architecture)" "$build/$1.o" \
+    $build/lib.o $build/hooks.o "$build/$2.o" -lpthread -o "$build/$1-$2"
 }
 # All that is slow to compile at once; linking comes when the kernels are there.
 build_all() {
@@ -115,8 +115,9 @@ build_all() {
     fi
   done
   for name in strict plain; do
-    if [ -f "$build/$name.o" ]; then link_matmul_with $name & fi
+    if [ -f "$build/$name.o" ]; then link_products_with matmul $name & fi
   done
+  if [ -f $build/plain.o ]; then link_products_with every_kernel plain & fi
   for name in $(examples); do
     at_most $builds_at_once
     if [ -f "$build/example-$name.o" ]; then
@@ -314,6 +315,11 @@ run_sanitizers() {
       at_most $runs_at_once
       program_step "$tool $name" bash -c 'sanitizer "$@"' - $tool "$build/$name" --device cuda --quick &
     done
+    if [ -x $build/every_kernel-plain ] && [ $tool != initcheck ]; then
+      at_most $runs_at_once
+      program_step "$tool plain kernels" bash -c 'sanitizer "$@"' - $tool $build/every_kernel-plain \
+        --device cuda --products &
+    fi
   done
   wait
 }

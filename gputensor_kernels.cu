@@ -1082,7 +1082,7 @@ gt__reduce_kernel(const __grid_constant__ gt__reduce_args p, const __grid_consta
       gt__fold_team<decltype(fold)::value, W>(r, broad ? 32 : 1 << w.team_log2);
     });
     for (int j = 0; j < W; j++) if (down || (t == 0 && j == 0))
-        board.put(chunk * w.outs + c + j, {r[j].value, begin + max(r[j].index - shift, 0)});
+      board.put(chunk * w.outs + c + j, {r[j].value, begin + max(r[j].index - shift, 0)});
   }
   gt__release_next_kernel();
   gt__leave(p, w.fold, board, scratch, w.outs, (int)min((int64_t)chunks, p.n_chunk - first), o0, group,
@@ -1537,6 +1537,7 @@ template <class P> GT__DEV void gt__multiply(typename P::A &a, typename P::B &b,
 }
 
 /* -- from registers to C -- */
+template <int WIDE> constexpr int gt__pitch = WIDE + 8;     /* of lines that begin in different banks */
 /* ROWS x WIDE values of a warp, LOT side by side a thread, some read before one is stored; TALL: its
    threads take what lies below each other, which are neighbours in C. */
 template <int LOT, bool TALL, int ROWS, int WIDE, class S, class O>
@@ -1550,7 +1551,7 @@ GT__DEV void gt__put_lots(const S *from, O *to, int64_t down, int64_t right, int
     const int r0 = TALL ? k % ROWS : k * LOT / WIDE, c0 = TALL ? k / ROWS : k * LOT % WIDE;
     const auto row = [&](int i) { return TALL ? r0 : r0 + 32 * LOT * i / WIDE; };
     const auto column = [&](int i) { return c0 + (TALL ? 32 * i / ROWS : 32 * LOT * i % WIDE); };
-    GT__EACH gt__load_line((const char *)(from + row(i) * (WIDE + 8) + column(i)), x[i]);
+    GT__EACH gt__load_line((const char *)(from + row(i) * gt__pitch<WIDE> + column(i)), x[i]);
     GT__EACH {
       gt__cast_all(y, x[i]);
       if (row(i) < rows && column(i) < columns)
@@ -1568,7 +1569,7 @@ GT__DEV void gt__put_sums(S *mine, O *to, int64_t down, int64_t right, int64_t r
   constexpr int EACH = ROWS * WIDE / 32, LOT = gt__lot<O>;
   GT__LOOP for (int k = 0; k < N && (!BELOW || rows > 0); k += EACH) {
     GT__UNROLL for (int i = 0; i < EACH; i++)
-      mine[F::row(i) * (WIDE + 8) + F::column(i, along)] = sum[i];
+      mine[F::row(i) * gt__pitch<WIDE> + F::column(i, along)] = sum[i];
     __syncwarp();
     if (right == 1 && ((intptr_t)to | down * (int)sizeof(O)) % 16 == 0 && (columns >= WIDE || columns % LOT == 0))
       gt__put_lots<LOT, false, ROWS, WIDE>(mine, to, down, 1, rows, columns);
@@ -1605,7 +1606,7 @@ gt__matmul_kernel(const __grid_constant__ gt__matmul_args p, int64_t part) {
     });
     gt__after_kernel_before();
     __syncthreads();                     /* the ring is no longer read */
-    constexpr int ROWS = 128 * F::Y / P::WIDE, ROOM = ROWS * (P::WIDE + 8);
+    constexpr int ROWS = 128 * F::Y / P::WIDE, ROOM = ROWS * gt__pitch<P::WIDE>;
     static_assert(P::THREADS / 32 * ROOM * sizeof(S) <= P::BYTES, "each warp has its part");
     const gt__operand &out = p.post.out;
     const int64_t down = out.stride[p.n_batch], right = out.stride[p.n_batch + 1];
@@ -2098,7 +2099,7 @@ GT__DEV void gt__store_tile(const gt__division &t, const gt__work &w, uint8_t *b
   const int warp = threadIdx.x / 32 % 4, m = 64 * half + 16 * warp + (part ? w.m % t.high : w.m);
   const int64_t at = m * row + (part ? (int64_t)w.slot * t.lines * t.pitch : w.batch * t.batch + w.n);
   const auto put = [&](auto *to) {
-    gt__put_sums<gt__places, 16, 32, false>((float *)bricks + warp * 16 * 40, to + at, row, 1,
+    gt__put_sums<gt__places, 16, 32, false>((float *)bricks + warp * 16 * gt__pitch<32>, to + at, row, 1,
         (part ? t.lines : t.m) - m, part ? t.pitch : t.n - w.n, false, sum);
   };
   if (part || t.dtype == GT_FLOAT32) put((float *)(part ? t.parts : t.to));
@@ -3076,11 +3077,10 @@ static bool gt__has_room(const gt__form *f) { return f->bytes <= (gt__device_fac
 static int64_t gt__count_tiles(const gt__matmul_args *x, const gt__form *f) {
   return ((x->m - 1) / f->m + 1) * ((x->n - 1) / f->n + 1) * x->batch;
 }
-/* Of 16 bits fine tiles where they are few, large ones else, or lean ones where shared memory is short:
-   512 x 512 x 512 takes 5.2 us for 11.5 by large ones. Large tiles where these fill the GPU and its rows
-   pay for what is brought, of float64 else those between; strips of B where this is what is read most,
-   of which those of 32 and 64 rows take any B; small tiles where these are few, for few rows of float64
-   and for integers. */
+/* Of 16 bits fine tiles where they are few (512 x 512 x 512: 5.2 us for 11.5), else large ones, or lean
+   ones where shared memory is short. Large tiles where these fill the GPU and its rows pay for what is
+   brought, of float64 else those between; strips of B where this is what is read most, of which those of
+   32 and 64 rows take any B; small tiles where they are few, for few rows of float64 and for integers. */
 static const gt__form *gt__choose_form(gt__matmul_args *x) {
   const bool f32 = x->compute == GT__F32, bf16 = x->a.dtype == GT_BFLOAT16;
   const gt__form *f = gt__matmul_forms + x->compute, *large = f + GT__LARGE;

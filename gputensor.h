@@ -1509,6 +1509,7 @@ __END_DECLS
 #define GT__OPTIMIZE(...)
 #define GT__FUSE _Pragma("clang fp contract(fast)")
 #define GT__UNROLL _Pragma("clang loop unroll(full)")
+#define GT__UNROLL_4 _Pragma("clang loop unroll_count(4)")
 #define GT__SHUFFLE(x, y, mask, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
 #else
 #define GT__COMPILER ", gcc " __VERSION__
@@ -1517,6 +1518,7 @@ __END_DECLS
   (optimize("O3", "no-math-errno", "no-trapping-math", "fp-contract=" __VA_ARGS__)))
 #define GT__FUSE
 #define GT__UNROLL _Pragma("GCC unroll 16")
+#define GT__UNROLL_4 _Pragma("GCC unroll 4")
 #define GT__SHUFFLE(x, y, mask, ...) __builtin_shuffle(x, y, mask)
 /* gcc decides about errno before it sees the options above; const says that there is none */
 float __builtin_sqrtf(float) __attribute__((const));
@@ -1542,10 +1544,11 @@ typedef struct {
   void *c;
   const void *a, *b;
   int64_t k, c_row, c_col, a_row, a_col, b_row;   /* b_row: of micro, from k to k + 1; of dot, a line's */
-  const char *far;                         /* two lines that micro fetches meanwhile, and for each */
-  int64_t far_row, fars, panels;           /* k so many bytes farther, or so many lines in all where A
-                                              is packed; panels of B side by side */
-  int rows, columns, add;                  /* add: to what C holds */
+  int64_t panels;                          /* of B side by side, or (down) of packed A one behind another */
+  const char *far;                         /* two lines that micro fetches meanwhile, and for each k so */
+  int64_t far_row, fars;                   /* many bytes farther, or as many lines as this a panel where */
+  void *near;                              /* A is packed. To here it copies them, if not NULL */
+  int rows, columns, add, down;            /* add: to what C holds */
 } gt__cpu_tile;
 typedef struct {
   int width, native;          /* bytes of a value; its dtype */
@@ -1678,27 +1681,26 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
   GT__EITHER(GT__F(random)(op, p->seed, counter + (uint64_t)i), \
              gt__random_i64(p->seed, counter + (uint64_t)i, low[i], range[i]))
 /* ---- kernels of matmul: register blocks of C, written with the compilers' vector types ---- */
-#define GT__TILE(n, most, wide, kernel, ...) \
-    case n: if (n <= most) kernel(n <= most ? n : 1, wide, __VA_ARGS__); break; \
-    case n + 16: if (n <= most) kernel(n <= most ? n : 1, 1, __VA_ARGS__); break;
-#define GT__TILES(most, wide, kernel, ...) \
+#define GT__TILE(n, most, wide, kernel) \
+    case n: if (n <= most) kernel(n <= most ? n : 1, wide, t); break; \
+    case n + 16: if (n <= most) kernel(n <= most ? n : 1, 1, t); break;
+#define GT__TILES(most, wide, kernel) \
     switch (t->rows + (t->columns > 1 ? 0 : 16)) { \
-      GT__TILE(1, most, wide, kernel, __VA_ARGS__) GT__TILE(2, most, wide, kernel, __VA_ARGS__) \
-      GT__TILE(4, most, wide, kernel, __VA_ARGS__) GT__TILE(6, most, wide, kernel, __VA_ARGS__) \
-      GT__TILE(8, most, wide, kernel, __VA_ARGS__) GT__TILE(10, most, wide, kernel, __VA_ARGS__) \
-      GT__TILE(12, most, wide, kernel, __VA_ARGS__) GT__TILE(14, most, wide, kernel, __VA_ARGS__) \
+      GT__TILE(1, most, wide, kernel) GT__TILE(2, most, wide, kernel) GT__TILE(4, most, wide, kernel) \
+      GT__TILE(6, most, wide, kernel) GT__TILE(8, most, wide, kernel) GT__TILE(10, most, wide, kernel) \
+      GT__TILE(12, most, wide, kernel) GT__TILE(14, most, wide, kernel) \
     }
 /* A tile of up to `most` rows and `wide` vectors: its sums stay in registers over all of k, and
    with vectors of B, and a value of A for all lanes, fill them. Three rows of A share a pointer, as
    processors add an index and its double. Meanwhile the next lines of B are fetched, and a row of C
    now and then; of what may lie across two lines the second, for the first came with what is beside
    it. Where A is packed, one pointer and constants do, A is fetched into L1 ahead (of narrow vectors the
-   processor does that), and tiles share the lines of B, for the loop has no slot to spare and begins with
-   a line of the cache: 10 to 20 % faster. Sums begin at +0, and -0 (underflown) becomes +0 in the store. */
-#define GT__PANEL(isa, target, bytes, most, wide, type, T) \
+   processor does that), and tiles share the lines of B, or their packing, for the loop has no slot to spare,
+   does four of k at a time and begins with a line of the cache: 10 to 20 % faster. Such tiles follow one
+   another down A in one call. Sums begin at +0, and -0 (underflown) becomes +0 in the store. */
+#define GT__PANEL(name, packed, unroll, isa, target, bytes, most, wide, type, T) \
   static inline target GT__OPTIMIZE("fast") __attribute__((always_inline)) \
-  void gt__cpu_panel_##type##_##isa(const int rows, const int vectors, const int packed, \
-                                    const gt__cpu_tile *t) { \
+  void gt__cpu_##name##_##type##_##isa(const int rows, const int vectors, const gt__cpu_tile *t) { \
     GT__FUSE \
     typedef T V __attribute__((vector_size(bytes))); \
     typedef T U __attribute__((vector_size(bytes), aligned(4), may_alias)); \
@@ -1709,16 +1711,20 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
     const int64_t a_row = packed ? 1 : t->a_row, a_col = packed ? rows : t->a_col; \
     const int64_t c_row = t->c_row, b_row = t->b_row; \
     const int64_t far_row = t->far_row, ahead = 1024 / sizeof(T); \
-    const int64_t steps = packed && t->fars > rows ? t->fars : rows; \
-    const int64_t every = t->k < 32 ? 32 : t->k / steps > 4 ? t->k / steps : 4; \
+    const int64_t steps = t->k / (packed && t->fars > rows ? t->fars : rows); \
+    const int64_t least = rows > 8 ? 16 : 32, every = steps > least ? steps & ~3 : least; \
     const int64_t fars = packed ? t->fars * every / (t->k + 1) + 1 : 0; \
+    const int64_t broad = vectors * LANES, soon = t->near ? 16 * far_row : 0; \
+    const int down = packed && t->down; \
+    T *near = (T *)t->near; \
     V sum[most][wide], x[wide]; \
-    for (int64_t panel = 0; panel < t->panels * vectors * LANES; panel += vectors * LANES) { \
-      const T *b = (const T *)t->b + panel; \
-      T *c = (T *)t->c + panel; \
-      const char *far = t->far + panel * (int64_t)sizeof(T); \
-      int64_t left = t->fars; \
-      GT__UNROLL for (int i = 0; i < rows; i += 3) a[i / 3] = (const S *)t->a + i * a_row; \
+    for (int64_t panel = 0; panel < t->panels; panel++) { \
+      const T *b = (const T *)t->b + (down ? 0 : panel * broad); \
+      T *c = (T *)t->c + panel * (down ? rows * c_row : broad); \
+      const char *far = t->far + panel * (down ? t->fars * far_row : broad * (int64_t)sizeof(T)); \
+      int64_t left = down && t->k < t->fars * (panel + 1) ? t->k - t->fars * panel : t->fars; \
+      GT__UNROLL for (int i = 0; i < rows; i += 3) \
+        a[i / 3] = (const S *)t->a + (down ? panel * rows * t->k : 0) + i * a_row; \
       GT__UNROLL for (int i = 0; i < rows; i++) \
         GT__UNROLL for (int j = 0; j < vectors; j++) sum[i][j] = zero; \
       for (int64_t k = 0, i = 0; k < t->k; i++) { \
@@ -1727,10 +1733,14 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
           GT__UNROLL for (int j = 0; j < vectors; j++) \
             __builtin_prefetch(c + i * c_row + j * LANES + LANES - 1, 1); \
         for (int64_t n = fars; n > 0 && left > 0; n--, left--, far += far_row) { \
-          __builtin_prefetch(far + 63, 0, 2);       /* into L2: L1 is full */ \
-          __builtin_prefetch(far + 127, 0, 2); \
+          __builtin_prefetch(far + soon + 63, 0, 2);       /* into L2: L1 is full */ \
+          __builtin_prefetch(far + soon + 127, 0, 2); \
+          if (!near) continue; \
+          GT__UNROLL for (int j = 0; j < vectors; j++) \
+            *(U *)(near + j * LANES) = *(const U *)(const void *)(far + j * bytes); \
+          near += broad; \
         } \
-        for (; k < end; k++, b += b_row) { \
+        unroll for (; k < end; k++, b += b_row) { \
           GT__UNROLL for (int j = 0; j < vectors; j++) x[j] = *(const U *)(b + j * LANES); \
           if (packed && bytes > 32) __builtin_prefetch(a[0] + ahead); \
           if (packed && rows * sizeof(T) > 64) __builtin_prefetch(a[0] + ahead + rows / 2); \
@@ -1754,12 +1764,15 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
           GT__UNROLL for (int j = 0; j < vectors; j++) \
             *(U *)(c + i * c_row + j * LANES) = sum[i][j] + zero; \
     } \
-  } \
+  }
+#define GT__MICRO(isa, target, bytes, most, wide, type, T) \
+  GT__PANEL(panel, 0, , isa, target, bytes, most, wide, type, T) \
+  GT__PANEL(packed, 1, GT__UNROLL_4, isa, target, bytes, most, wide, type, T) \
   static target GT__OPTIMIZE("fast", "align-loops=64") \
   void gt__cpu_micro_##type##_##isa(const gt__cpu_tile *t) { \
     if (t->rows == most && t->columns > 1 && t->a_row == 1 && t->a_col == most) \
-      gt__cpu_panel_##type##_##isa(most, wide, 1, t); \
-    else GT__TILES(most, wide, gt__cpu_panel_##type##_##isa, 0, t) \
+      gt__cpu_packed_##type##_##isa(most, wide, t); \
+    else GT__TILES(most, wide, gt__cpu_panel_##type##_##isa) \
   }
 /* Masks: two vectors become the lower (0) or the upper half of x0 y0 x1 y1 ...; y0 is number n */
 #define GT__MASK_f32 int32_t
@@ -1814,7 +1827,7 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
       } \
   } \
   static target GT__OPTIMIZE("fast") void gt__cpu_dot_##type##_##isa(const gt__cpu_tile *t) { \
-    GT__TILES(dots, 4, gt__cpu_dots_##type##_##isa, t) \
+    GT__TILES(dots, 4, gt__cpu_dots_##type##_##isa) \
   }
 /* Packs n lines of k values as to[k][panel], with `pitch` values from k to k + 1; behind the last line
    come copies of it. Either each line's values lie side by side (along is 1), or those of a k do
@@ -1967,7 +1980,7 @@ static int gt__cpu_own(int op, gt__f64 *out, const gt__f64 *a, const gt__f64 *b,
     else if (op == GT__UNIFORM) for (int64_t i = 0; i < n; i++) out[i] = GT__RANDOM(GT__UNIFORM); \
     else for (int64_t i = 0; i < n; i++) out[i] = GT__RANDOM(GT__NORMAL); \
   } \
-  GT__PANEL(isa, target, bytes, high, wide, type, GT__EITHER(value, uint64_t)) \
+  GT__MICRO(isa, target, bytes, high, wide, type, GT__EITHER(value, uint64_t)) \
   GT__DOT(isa, target, bytes, lanes, dots, type, GT__EITHER(value, uint64_t)) \
   GT__PACK(isa, target, bytes, lanes, type, GT__EITHER(value, uint64_t)) \
   static const gt__cpu_loops gt__cpu_##type##_##isa = { \
@@ -2615,7 +2628,7 @@ static int gt__cpu_reduce(const gt__reduce_args *r) {
    Threads share the parts of all products of a batch. */
 enum { GT__DEPTH = 256,                  /* of K, for tiles and where nothing is packed */
        GT__A_BYTES = 1 << 18,            /* a quarter of A's panels. AVX2 takes them from L3 as well */
-       GT__N_BLOCK = 1024, GT__IN_PLACE = 1 << 18, GT__FEW_ROWS = 56,
+       GT__N_BLOCK = 1024, GT__IN_PLACE = 1 << 12, GT__FEW_ROWS = 56,
        GT__DOT_BYTES = 4096,             /* of a line in dots: eight lines stay in L1 */
        GT__LINE_PIECE = 32, GT__BLOCK_WORK = 1 << 12, GT__EDGE = 14 * 128, GT__PIECE_BYTES = 2048,
        GT__SIDE = 32, GT__SUMS = 1024, GT__AMX_BLOCK = 512 };  /* AMX: a square; C in half of the L2 cache */
@@ -2663,7 +2676,7 @@ static void gt__cpu_tile_of(const gt__cpu_product *c, gt__cpu_tile *t, char *to,
   char edge[GT__EDGE] __attribute__((aligned(64)));
   const int64_t broad = t->columns > 1 ? c->loops->panel : c->loops->vector;
   t->c = to, t->c_row = c_row;
-  if (rows == t->rows && columns == broad * t->panels) { c->loops->micro(t); return; }
+  if (rows >= t->rows && columns >= broad) { c->loops->micro(t); return; }
   const size_t bytes = (size_t)(columns * c->width);
   for (int64_t i = 0; i < rows && t->add; i++)
     memcpy(edge + i * broad * c->width, to + i * c_row * c->width, bytes);
@@ -2671,9 +2684,9 @@ static void gt__cpu_tile_of(const gt__cpu_product *c, gt__cpu_tile *t, char *to,
   c->loops->micro(t);
   for (int64_t i = 0; i < rows; i++) memcpy(to + i * c_row * c->width, edge + i * broad * c->width, bytes);
 }
-/* Rows of the next panel, of `rows` that are left: even, and the last two alike rather than tiny. */
+/* Rows of the next panel, of `rows` that are left: even, and the last two alike rather than one tiny. */
 static int gt__cpu_height(const gt__cpu_product *c, int64_t rows) {
-  const int64_t most = c->loops->rows, n = rows > most && rows < most + 4 ? (rows + 1) / 2 : rows;
+  const int64_t most = c->loops->rows, n = rows > most && rows < most + 3 ? (rows + 1) / 2 : rows;
   return (int)(n > most ? most : n == 1 ? 1 : n + (n & 1));
 }
 /* C's block (m, n) of rows x columns, at `to`, by panels; pb has space for packed B and A. With all
@@ -2685,11 +2698,11 @@ static void gt__cpu_by_panels(const gt__cpu_product *c, char *to, int64_t c_row,
   const int64_t broad = c->loops->panel;
   const int back = c->direct && c->a_direct && x->k <= c->depth && columns >= lanes;
   /* Of narrow blocks of B in place the lines below are fetched, 1.2 to 1.4 times as fast; else a panel. */
-  const int down = c->direct && x->m <= 2 * c->loops->rows && columns <= 8 * broad;
+  const int below = c->direct && x->m <= 2 * c->loops->rows && columns <= 8 * broad;
   /* Panels of B in place side by side: heights add up to the rows, and B is read once or fits in L2. */
   const int wide = c->direct && (back || rows == 1 || rows % 2 == 0) &&
-                   (rows <= c->loops->rows || x->k * columns * w <= GT__IN_PLACE);
-  char *pa = pb + c->b_bytes;
+                   (rows <= c->loops->rows || x->k * columns <= GT__IN_PLACE * lanes);
+  char *pa = pb + c->b_bytes, *spare = pb + c->b_bytes / 2, *ready = NULL;   /* B's next panel */
   gt__cpu_tile t;
   for (int64_t k = 0; k < x->k || k == 0; k += c->depth) {
     t.k = gt__cpu_least(c->depth, x->k - k), t.add = k > 0;
@@ -2700,26 +2713,33 @@ static void gt__cpu_by_panels(const gt__cpu_product *c, char *to, int64_t c_row,
       if (back) j = gt__cpu_least(j, columns - some);
       const int64_t b = c->b + (n + j) * c->b_col + k * c->b_row;
       const int more = c->b_col == 1 && j + broad < columns;
-      t.columns = some > lanes ? 2 : 1, t.panels = some > broad ? some / broad : 1;
+      const int whole = more && j + 2 * broad <= columns && !c->direct && x->b.dtype == c->loops->native;
+      if (ready) spare = pb, pb = ready;
+      t.columns = some > lanes ? 2 : 1;
       t.b = pb, t.b_row = t.columns > 1 ? broad : lanes;
-      if (c->direct && some == t.b_row * t.panels) t.b = x->b.data + b * w, t.b_row = c->b_row;
-      else gt__cpu_pack(c, pb, t.b_row, &x->b, b, c->b_col, c->b_row, some, t.k);
-      for (int64_t i = 0; i < rows; i += t.rows) {
+      if (c->direct && some % t.b_row == 0) t.b = x->b.data + b * w, t.b_row = c->b_row;
+      else if (!ready) gt__cpu_pack(c, pb, t.b_row, &x->b, b, c->b_col, c->b_row, some, t.k);
+      ready = NULL;
+      for (int64_t i = 0, high; i < rows; i += high) {
         t.rows = gt__cpu_height(c, rows - i);
         if (back && t.rows > rows) t.rows -= 2;
         if (back) i = gt__cpu_least(i, rows - t.rows);
-        const int64_t high = gt__cpu_least(t.rows, rows - i), first = a + i * c->a_row;
+        high = gt__cpu_least(t.rows, rows - i);
+        const int64_t first = a + i * c->a_row, rest = (rows - i) % t.rows;
         const int direct = c->a_direct && t.rows == high;
         const int packed = !direct && t.rows == c->loops->rows && t.columns > 1;
-        const int fetch = down ? i == 0 : more && (i == 0 || packed);
-        if (!direct && j == 0)
-          gt__cpu_pack(c, pa + i * t.k * w, t.rows, &x->a, first, c->a_row, c->a_col, high, t.k);
+        const int fetch = below ? i == 0 : more && (i == 0 || packed);
+        t.down = packed && t.rows == high && some == broad, t.panels = some > broad ? some / broad : 1;
+        if (t.down) t.panels = (rows - i) / t.rows - (rest == 1 || rest == 2), high = t.panels * t.rows;
+        for (int64_t up = 0; up < high && !direct && j == 0; up += t.rows)
+          gt__cpu_pack(c, pa + (i + up) * t.k * w, t.rows, &x->a, first + up * c->a_row, c->a_row,
+                       c->a_col, gt__cpu_least(t.rows, high - up), t.k);
         t.a = direct ? x->a.data + first * w : pa + i * t.k * w;
         t.a_row = direct ? c->a_row : 1, t.a_col = direct ? c->a_col : t.rows;
         t.far_row = fetch ? c->b_row * size : 0;
-        t.far = fetch ? x->b.data + (down ? b + 16 * c->b_row : b + broad) * size : (const char *)t.b;
-        t.fars = packed ? t.k * t.rows / rows + 1 : 0;
-        t.far += packed ? t.k * i / rows * t.far_row : 0;
+        t.far = fetch ? x->b.data + (below ? b + 16 * c->b_row : b + broad) * size : (const char *)t.b;
+        t.fars = packed ? gt__cpu_parts(t.k * t.rows, t.down ? high : rows) : 0;
+        t.near = whole && t.down ? spare : NULL, ready = t.near ? spare : ready;
         gt__cpu_tile_of(c, &t, to + (i * c_row + j) * w, c_row, high, some);
       }
     }
@@ -2965,22 +2985,22 @@ static void gt__cpu_choose_way(gt__cpu_product *c, int amx, int threads) {
   const gt__matmul_args *x = c->x;
   const gt__program *p = &x->post.program;
   const int a_native = x->a.dtype == c->loops->native, b_native = x->b.dtype == c->loops->native;
-  const double in_place = GT__IN_PLACE / c->width;   /* values */
+  const double m = (double)x->m, n = (double)x->n, k = (double)x->k, panels = n / (double)c->loops->panel;
   c->a_row = x->m == 1 ? 1 : x->a_row, c->a_col = x->k == 1 ? 1 : x->a_col;
   c->b_row = x->k == 1 ? 1 : x->b_row, c->b_col = x->n == 1 ? 1 : x->b_col;
   /* Rows that are a multiple of 4 KB apart would meet in the same lines of the L1 cache: not of B for few
      rows of A, nor, with many threads, for 16 (16 x 4096 x 4096, 16 threads: 744 GFLOP/s for 274). */
   c->direct = x->k > 0 && b_native && c->b_col == 1 &&
               (x->m <= c->loops->rows + 2 * (threads > 8 && c->width == 4) || c->b_row * c->width % 4096) &&
-              (x->m <= GT__FEW_ROWS || (double)x->k * (double)x->n <= in_place);
+              (x->m <= GT__FEW_ROWS || k * n <= GT__IN_PLACE * c->loops->vector);
   /* For a value of C dots save packing, .3 cycles a value, and take 5 to add up, 1/7 more loads. */
-  const double k = (double)x->k, packed = k / (double)x->m + k / (double)x->n;
+  const double packed = k / m + k / n;
   c->dot = a_native && b_native && c->a_col == 1 && c->b_row == 1 && x->k >= c->loops->vector &&
            0.3 * packed > 5 + k / (14 * c->loops->vector);
   c->pieces = amx ? gt__amx_pieces(x) : 0, c->dot &= !c->pieces, c->direct &= !c->dot;
   c->high = c->pieces ? GT__SIDE : c->dot ? c->loops->dots : c->loops->rows;
   c->a_direct = a_native && (c->a_row == 1 || (c->a_col == 1 && c->a_row * c->width % 4096)) &&
-                (x->n <= 2 * c->loops->panel || (double)x->k * (double)x->m <= in_place);
+                (panels <= 2 || (panels <= 16 && panels * m * k * c->width <= 8 * GT__A_BYTES));
   c->stored = p->n_ins == 1 && p->ins[0].op == GT__LOAD && p->ins[0].b == 0 &&
               x->post.out.dtype == c->loops->native &&
               (c->dot || x->n == 1 || x->post.out.stride[x->n_batch + 1] == 1);
@@ -3018,7 +3038,7 @@ static void gt__cpu_choose_blocks(gt__cpu_product *c, double work, int threads) 
   }
   const int64_t rows = gt__cpu_parts(m, c->grid_m) * c->high;   /* of a block, at most */
   const int64_t columns = gt__cpu_parts(n, c->grid_n) * c->broad;
-  c->b_bytes = c->dot ? 0 : c->broad * c->depth * w;
+  c->b_bytes = c->dot ? 0 : 2 * c->broad * c->depth * w;
   c->a_bytes = c->dot ? 0 : rows * c->depth * w + 64;
   /* 64 values behind the sums may be read, when the last group of a block is rounded up */
   const int64_t sums = c->stored ? 0 : (rows * columns + GT__GROUP) * w;

@@ -1851,16 +1851,17 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
           *(U *)(to + i) = *(const U *)(from + i); \
           __builtin_prefetch(from + 48 * along + i + lanes - 1); \
         } \
-    for (; k >= lanes && along == 1; k -= lanes, from += lanes, to += pitch * lanes) \
-      for (int64_t done = 0, i; done < panel; done = i + lanes) { \
+    const int64_t whole = along == 1 ? k & ~(int64_t)(lanes - 1) : 0; \
+    for (int64_t done = 0, i; done < panel && whole > 0; done = i + lanes) { \
+      const T *start[lanes]; \
+      i = done + lanes > panel && panel > lanes ? panel - lanes : done; \
+      GT__UNROLL for (int r = 0; r < lanes; r++) start[r] = from + (i + r < n ? i + r : n - 1) * line; \
+      for (int64_t at = 0; at < whole; at += lanes) { \
         V x[lanes], y[lanes]; \
-        i = done + lanes > panel && panel > lanes ? panel - lanes : done; \
-        GT__UNROLL for (int r = 0; r < lanes; r++) { \
-          const T *start = from + (i + r < n ? i + r : n - 1) * line; \
-          x[r] = *(const U *)start; \
-          __builtin_prefetch(start + 256 / sizeof(T)); \
-          __builtin_prefetch(start + panel * line); /* the next panel's, at least into L2 */ \
-        } \
+        GT__UNROLL for (int r = 0; r < lanes; r++) x[r] = *(const U *)(start[r] + at); \
+        if (at % (64 / (int64_t)sizeof(T)) == 0) \
+          GT__UNROLL for (int r = 0; r < lanes; r++) \
+            __builtin_prefetch(start[r] + at + panel * line); /* the next panel's, at least into L2 */ \
         GT__UNROLL for (int round = 1; round < lanes; round *= 2) { \
           GT__UNROLL for (int r = 0; r < lanes / 2; r++) { \
             y[2 * r] = GT__SHUFFLE(x[r], x[r + lanes / 2], low, GT__ZIP(0, lanes)); \
@@ -1868,8 +1869,10 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
           } \
           GT__UNROLL for (int r = 0; r < lanes; r++) x[r] = y[r]; \
         } \
-        GT__UNROLL for (int r = 0; r < lanes; r++) *(U *)(to + r * pitch + i) = x[r]; \
+        GT__UNROLL for (int r = 0; r < lanes; r++) *(U *)(to + (at + r) * pitch + i) = x[r]; \
       } \
+    } \
+    k -= whole, from += whole, to += whole * pitch; \
     for (; k > 0; k--, to += pitch, from += along) \
       for (int64_t i = 0; i < panel; i++) to[i] = from[(i < n ? i : n - 1) * line]; \
   }

@@ -262,7 +262,7 @@ order() {
     empty "$f: long lines" long_lines "$f"
     empty "$f: tabs, or blanks at line ends" grep -nE '[[:space:]]$|	' "$f"
   done
-  empty "$header is too long" too_long $header 6860
+  empty "$header is too long" too_long $header 6870
   empty "$kernels is too long" too_long $kernels 3250
 }
 

@@ -1503,7 +1503,7 @@ static campaign run_campaign(gt_safety safety, int careful, uint64_t seed, int64
 }
 
 /* ---- the tests ---- */
-static int64_t number_of_programs(void) { return QUICK ? 300 : 10000; }
+static int64_t number_of_programs(void) { return QUICK ? 300 : 4000; }
 
 static void test_ordered(void) {
   const campaign c = run_campaign(GT_ORDER, 0, 1, number_of_programs(), 0);

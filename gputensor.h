@@ -1859,9 +1859,9 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
       for (int64_t at = 0; at < whole; at += lanes) { \
         V x[lanes], y[lanes]; \
         GT__UNROLL for (int r = 0; r < lanes; r++) x[r] = *(const U *)(start[r] + at); \
-        if (at % (64 / (int64_t)sizeof(T)) == 0) \
+        if (at % (64 / (int64_t)sizeof(T)) == 0 && line * (int64_t)sizeof(T) % 4096) \
           GT__UNROLL for (int r = 0; r < lanes; r++) \
-            __builtin_prefetch(start[r] + at + panel * line); /* the next panel's, at least into L2 */ \
+            __builtin_prefetch(start[r] + at + panel * line); /* the next panel's, if they do not meet */ \
         GT__UNROLL for (int round = 1; round < lanes; round *= 2) { \
           GT__UNROLL for (int r = 0; r < lanes / 2; r++) { \
             y[2 * r] = GT__SHUFFLE(x[r], x[r + lanes / 2], low, GT__ZIP(0, lanes)); \
@@ -2998,15 +2998,18 @@ static void gt__cpu_choose_way(gt__cpu_product *c, int amx, int threads) {
   c->direct = x->k > 0 && b_native && c->b_col == 1 &&
               (x->m <= c->loops->rows + 2 * (threads > 8 && c->width == 4) || c->b_row * c->width % 4096) &&
               (x->m <= GT__FEW_ROWS || k * n <= GT__IN_PLACE * c->loops->vector);
-  /* For a value of C dots save packing, .3 cycles a value, and take 5 to add up, 1/7 more loads. */
-  const double packed = k / m + k / n;
-  c->dot = a_native && b_native && c->a_col == 1 && c->b_row == 1 && x->k >= c->loops->vector &&
-           0.3 * packed > 5 + k / (14 * c->loops->vector);
+  /* For a value of C dots save packing, .3 cycles a value, and take 5 to add up, 1/7 more loads. With many
+     rows, which mostly lie in place, and columns: panels (64 x 64 x 32768: 1.4 times as fast on AVX2, 2 on AVX-512). */
+  const int64_t lanes = c->loops->vector, dots = c->loops->dots;
+  c->dot = a_native && b_native && c->a_col == 1 && c->b_row == 1 && x->k >= lanes &&
+           (x->m < 8 * dots || x->n < lanes * dots / 2) && .3 * (k / m + k / n) > 5 + k / (double)(14 * lanes);
   c->pieces = amx ? gt__amx_pieces(x) : 0, c->dot &= !c->pieces, c->direct &= !c->dot;
   c->high = c->pieces ? GT__SIDE : c->dot ? c->loops->dots : c->loops->rows;
-  /* What many panels of B pass is packed: 128 x 512 x 128 gains 20 % on AVX2, 64 x 1024 x 64 15 %. */
-  c->a_direct = a_native && (c->a_row == 1 || (c->a_col == 1 && c->a_row * c->width % 4096)) &&
-                (panels <= 2 || (panels <= 16 && panels * m * k * c->width <= 8 * GT__A_BYTES));
+  /* What many panels of B pass is packed: 128 x 512 x 128 gains 20 % on AVX2, 64 x 1024 x 64 15 %. Rows that
+     meet in L1 are packed if it has no room for a tile's: else 16 x 16 x 1024 would take 1.6 times as long. */
+  const int meet = c->a_row * c->width % 4096 == 0 && c->loops->rows > 8;
+  c->a_direct = a_native && (c->a_row == 1 || (c->a_col == 1 && !meet)) &&
+                (x->n <= 64 || (panels <= 16 && panels * m * k * c->width <= 8 * GT__A_BYTES));
   c->stored = p->n_ins == 1 && p->ins[0].op == GT__LOAD && p->ins[0].b == 0 &&
               x->post.out.dtype == c->loops->native &&
               (c->dot || x->n == 1 || x->post.out.stride[x->n_batch + 1] == 1);

@@ -1859,9 +1859,9 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
       for (int64_t at = 0; at < whole; at += lanes) { \
         V x[lanes], y[lanes]; \
         GT__UNROLL for (int r = 0; r < lanes; r++) x[r] = *(const U *)(start[r] + at); \
-        if (at % (64 / (int64_t)sizeof(T)) == 0 && line * (int64_t)sizeof(T) % 4096) \
-          GT__UNROLL for (int r = 0; r < lanes; r++) \
-            __builtin_prefetch(start[r] + at + panel * line); /* the next panel's, if they do not meet */ \
+        if (at % (64 / (int64_t)sizeof(T)) == 0 && (lanes < 8 || line * (int64_t)sizeof(T) % 4096)) \
+          GT__UNROLL for (int r = 0; r < lanes; r++) /* the next panel's, unless both fill a set of L1 */ \
+            __builtin_prefetch(start[r] + at + panel * line); \
         GT__UNROLL for (int round = 1; round < lanes; round *= 2) { \
           GT__UNROLL for (int r = 0; r < lanes / 2; r++) { \
             y[2 * r] = GT__SHUFFLE(x[r], x[r + lanes / 2], low, GT__ZIP(0, lanes)); \
@@ -3002,7 +3002,7 @@ static void gt__cpu_choose_way(gt__cpu_product *c, int amx, int threads) {
      rows, which mostly lie in place, and columns: panels (64 x 64 x 32768: 1.4 times as fast on AVX2, 2 on AVX-512). */
   const int64_t lanes = c->loops->vector, dots = c->loops->dots;
   c->dot = a_native && b_native && c->a_col == 1 && c->b_row == 1 && x->k >= lanes &&
-           (x->m < 8 * dots || x->n < lanes * dots / 2) && .3 * (k / m + k / n) > 5 + k / (double)(14 * lanes);
+           (x->m <= 8 * dots || x->n < lanes * dots / 2) && .3 * (k / m + k / n) > 5 + k / (double)(14 * lanes);
   c->pieces = amx ? gt__amx_pieces(x) : 0, c->dot &= !c->pieces, c->direct &= !c->dot;
   c->high = c->pieces ? GT__SIDE : c->dot ? c->loops->dots : c->loops->rows;
   /* What many panels of B pass is packed: 128 x 512 x 128 gains 20 % on AVX2, 64 x 1024 x 64 15 %. Rows that

@@ -2259,7 +2259,6 @@ gt__pack_kernel(const __grid_constant__ gt__factors p) {
   uint16_t *to = (uint16_t *)x.to + (int64_t)z * PIECES * x.lines * x.pitch;
   uint32_t top[LOT] = {};
   if (threadIdx.x < 32 * LOT) tops[threadIdx.x] = 0;
-  const bool writes = p.early & GT__EARLY_WRITE;
   gt__release_next_kernel();
   if (!p.early) gt__await_kernel_before();
   for (int rest = x.rounds; rest > 0; rest -= AHEAD) {
@@ -2270,7 +2269,7 @@ gt__pack_kernel(const __grid_constant__ gt__factors p) {
       over[i] = gt__grab(from + there * x.line_stride + begin * x.stride, end, x.stride,
                          there < x.lines ? x.wide - begin : 0, u[i]);
     }
-    if (!writes) gt__await_kernel_before();
+    if (!(p.early & GT__EARLY_WRITE)) gt__await_kernel_before();
     GT__UNROLL for (int i = 0; i < AHEAD; i++, e += right, line += down) {
       uint32_t piece[PIECES][LOT / 2];
       if (line >= x.lines || e >= x.wide) continue;
@@ -2284,12 +2283,13 @@ gt__pack_kernel(const __grid_constant__ gt__factors p) {
   }
   if (blockIdx.x == gridDim.x - 1) gt__await_kernel_before();   /* none ends before those before it */
   if (sizeof(S) == 2) return;
-  __syncthreads();
-  for (int j = 0; j < LOT; j++) atomicMax(&tops[x.along_k ? warp : lane * LOT + j], top[j]);
+  __syncthreads();                       /* one line a warp: 512 atomics would take 5 us of 80 */
+  if (x.along_k) tops[warp] = __reduce_max_sync(~0u, max(max(top[0], top[1]), max(top[2], top[3])));
+  else for (int j = 0; j < LOT; j++) atomicMax(&tops[j * 32 + lane], top[j]);
   __syncthreads();
   const int count = x.along_k ? 8 : 32 * LOT, lines = x.along_k ? x.lines : x.wide;
-  const int mine = tile * count + threadIdx.x;
-  if (threadIdx.x < count && mine < lines) x.top[(int64_t)part * lines + mine] = tops[threadIdx.x];
+  const int i = threadIdx.x, mine = tile * count + i, at = x.along_k ? i : i % LOT * 32 + i / LOT;
+  if (i < count && mine < lines) x.top[(int64_t)part * lines + mine] = tops[at];
 #endif
 }
 

@@ -149,12 +149,12 @@ each_standard() { # NAME OPTIONS FILE [STANDARDS]: with every compiler
   done
 }
 standards() {
-  # what no option leaves out is parsed once for each standard
+  # what an option does not change is parsed above, for each standard
   local quickly=-DGPUTENSOR_NO_SIMD
   each_standard "declarations" "" user "c99 c11 c17"
   each_standard "included three times, then the implementation" "" whole "c99 c11 c17"
   each_standard "implementation by -D" "-DGPUTENSOR_IMPLEMENTATION $quickly" user
-  each_standard "GPUTENSOR_STATIC" "-DGPUTENSOR_STATIC -DGPUTENSOR_IMPLEMENTATION $quickly" user
+  each_standard "GPUTENSOR_STATIC" "-DGPUTENSOR_STATIC -DGPUTENSOR_IMPLEMENTATION" user
   each_standard "GPUTENSOR_NO_CUDA" "-DGPUTENSOR_NO_CUDA $quickly" whole
   each_standard "GPUTENSOR_NO_SIMD" $quickly whole
   each_standard "GPUTENSOR_NO_THREADS" "-DGPUTENSOR_NO_THREADS $quickly" whole

@@ -3004,7 +3004,7 @@ static void gt__cpu_choose_way(gt__cpu_product *c, int amx, int threads) {
   c->dot = a_native && b_native && c->a_col == 1 && c->b_row == 1 && x->k >= lanes &&
            (x->m <= 8 * dots || x->n < lanes * dots / 2) && .3 * (k / m + k / n) > 5 + k / (double)(14 * lanes);
   c->pieces = amx ? gt__amx_pieces(x) : 0, c->dot &= !c->pieces, c->direct &= !c->dot;
-  c->high = c->pieces ? GT__SIDE : c->dot ? dots : c->loops->rows;
+  c->high = c->pieces ? GT__SIDE : c->dot ? c->loops->dots : c->loops->rows;
   /* What many panels of B pass is packed: 128 x 512 x 128 gains 20 % on AVX2, 64 x 1024 x 64 15 %. Rows that
      meet in L1 are packed if it has no room for a tile's: else 16 x 16 x 1024 would take 1.6 times as long. */
   const int meet = c->a_row * c->width % 4096 == 0 && c->loops->rows > 6;

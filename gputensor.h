@@ -1715,6 +1715,9 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
     const int64_t least = rows > 8 ? 16 : 32, every = steps > least ? steps & ~3 : least; \
     const int64_t fars = packed ? t->fars * every / (t->k + 1) + 1 : 0; \
     const int64_t broad = vectors * LANES, soon = t->near ? 16 * far_row : 0; \
+    int64_t at[wide];                      /* of vectors: the last may overlap the one before */ \
+    GT__UNROLL for (int j = 0; j < vectors; j++) \
+      at[j] = packed || !j || j + 1 < vectors ? j * LANES : t->columns - LANES; \
     const int down = packed && t->down; \
     T *near = (T *)t->near; \
     V sum[most][wide], x[wide]; \
@@ -1741,14 +1744,11 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
           near += broad; \
         } \
         unroll for (; k < end; k++, b += b_row) { \
-          GT__UNROLL for (int j = 0; j < vectors; j++) x[j] = *(const U *)(b + j * LANES); \
+          GT__UNROLL for (int j = 0; j < vectors; j++) x[j] = *(const U *)(b + at[j]); \
           if (packed && bytes > 32) __builtin_prefetch(a[0] + ahead); \
           if (packed && rows * sizeof(T) > 64) __builtin_prefetch(a[0] + ahead + rows / 2); \
-          if (!packed && far_row) { \
-            __builtin_prefetch(far + 63, 0, 2); \
-            __builtin_prefetch(far + 127, 0, 2); \
-            far += far_row; \
-          } \
+          if (!packed && far_row) \
+            __builtin_prefetch(far + 63, 0, 2), __builtin_prefetch(far + 127, 0, 2), far += far_row; \
           GT__UNROLL for (int i = 0; i < rows; i++) \
             GT__UNROLL for (int j = 0; j < vectors; j++) \
               sum[i][j] += (packed ? a[0][i] : a[i / 3][i % 3 * a_row]) * x[j]; \
@@ -1758,11 +1758,11 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
       if (t->add) \
         GT__UNROLL for (int i = 0; i < rows; i++) \
           GT__UNROLL for (int j = 0; j < vectors; j++) \
-            *(U *)(c + i * c_row + j * LANES) += sum[i][j]; \
+            *(U *)(c + i * c_row + at[j]) += sum[i][j]; \
       else \
         GT__UNROLL for (int i = 0; i < rows; i++) \
           GT__UNROLL for (int j = 0; j < vectors; j++) \
-            *(U *)(c + i * c_row + j * LANES) = sum[i][j] + zero; \
+            *(U *)(c + i * c_row + at[j]) = sum[i][j] + zero; \
     } \
   }
 #define GT__MICRO(isa, target, bytes, most, wide, type, T) \
@@ -1770,7 +1770,7 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
   GT__PANEL(packed, 1, GT__UNROLL_4, isa, target, bytes, most, wide, type, T) \
   static target GT__OPTIMIZE("fast", "align-loops=64") \
   void gt__cpu_micro_##type##_##isa(const gt__cpu_tile *t) { \
-    if (t->rows == most && t->columns > 1 && t->a_row == 1 && t->a_col == most) \
+    if (t->rows == most && t->columns == wide * bytes / (int)sizeof(T) && t->a_row == 1 && t->a_col == most) \
       gt__cpu_packed_##type##_##isa(most, wide, t); \
     else GT__TILES(most, wide, gt__cpu_panel_##type##_##isa) \
   }
@@ -2678,7 +2678,7 @@ static void gt__cpu_pack(const gt__cpu_product *c, char *to, int64_t panel, cons
 static void gt__cpu_tile_of(const gt__cpu_product *c, gt__cpu_tile *t, char *to, int64_t c_row,
                             int64_t rows, int64_t columns) {
   char edge[GT__EDGE] __attribute__((aligned(64)));
-  const int64_t broad = t->columns > 1 ? c->loops->panel : c->loops->vector;
+  const int64_t broad = t->columns > 1 ? t->columns : c->loops->vector;
   t->c = to, t->c_row = c_row;
   if (rows >= t->rows && columns >= broad) { c->loops->micro(t); return; }
   const size_t bytes = (size_t)(columns * c->width);
@@ -2713,16 +2713,16 @@ static void gt__cpu_by_panels(const gt__cpu_product *c, char *to, int64_t c_row,
     for (int64_t j = 0, some, a = c->a + m * c->a_row + k * c->a_col; j < columns; j += some) {
       some = gt__cpu_least(broad, columns - j);
       if (wide && columns - j > broad) some = (columns - j) / broad * broad;
-      if (back && some < broad) some = some > lanes && columns >= broad ? broad : lanes;
+      if (back && some < broad) some = some > lanes && columns >= broad ? broad : some > broad - lanes ? some : lanes;
       if (back) j = gt__cpu_least(j, columns - some);
       const int64_t b = c->b + (n + j) * c->b_col + k * c->b_row;
       const int more = c->b_col == 1 && j + broad < columns;
       /* A whole panel follows, which tiles of this one can copy as it is. */
       const int whole = more && j + 2 * broad <= columns && !c->direct && x->b.dtype == c->loops->native;
       if (ready) spare = pb, pb = ready;
-      t.columns = some > lanes ? 2 : 1;
+      t.columns = (int)(some <= lanes ? 1 : back ? gt__cpu_least(some, broad) : broad);
       t.b = pb, t.b_row = t.columns > 1 ? broad : lanes;
-      if (c->direct && some % t.b_row == 0) t.b = x->b.data + b * w, t.b_row = c->b_row;
+      if (c->direct && (back || some % t.b_row == 0)) t.b = x->b.data + b * w, t.b_row = c->b_row;
       else if (!ready) gt__cpu_pack(c, pb, t.b_row, &x->b, b, c->b_col, c->b_row, some, t.k);
       ready = NULL;
       for (int64_t i = 0, high; i < rows; i += high) {

@@ -685,6 +685,7 @@ static int number_of(gt_stream *s) {
   GT_WITH_STREAM(s) gt_fill(x, 3);
   gt_set_stream_safety(GT_ORDER);
   CHECK_INT(report_races(), later());
+  gt_stream_synchronize(s);              /* through before the other begins, as in end_races */
   open_gates();
   gt_stream_free(next);
   p = strstr(races, "on stream ");

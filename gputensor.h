@@ -2632,7 +2632,7 @@ static int gt__cpu_reduce(const gt__reduce_args *r) {
    Threads share the parts of all products of a batch. */
 enum { GT__DEPTH = 256,                  /* of K, for tiles and where nothing is packed */
        GT__A_BYTES = 1 << 18,            /* a quarter of A's panels. AVX2 takes them from L3 as well */
-       GT__N_BLOCK = 1024, GT__FEW_ROWS = 56, GT__IN_PLACE = 1 << 12, /* of B, times a vector's: in L2 as it lies */
+       GT__N_BLOCK = 1024, GT__FEW_ROWS = 56, GT__IN_PLACE = 1 << 12, /* of B, for each lane: L2 holds it */
        GT__DOT_BYTES = 4096,             /* of a line in dots: eight lines stay in L1 */
        GT__LINE_PIECE = 32, GT__BLOCK_WORK = 1 << 12, GT__EDGE = 14 * 128, GT__PIECE_BYTES = 2048,
        GT__SIDE = 32, GT__SUMS = 1024, GT__AMX_BLOCK = 512 };  /* AMX: a square; C in half of the L2 cache */

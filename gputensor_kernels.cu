@@ -1784,7 +1784,7 @@ struct gt__hopper_args {
   int down, k;                           /* a cluster is `down` tiles above each other, 1 or 2 */
   int box;                               /* the lines of A that are loaded at once, at most 64 */
   int form;                              /* bits of GT__FORM_... */
-  int extra, columns, step;              /* of the matrix behind: stages or 0; of a brick; 1: one a batch */
+  int extra, columns, step;              /* the matrix behind: stages or 0; a brick's columns; 1: one a batch */
   gt__division t;
   gt__factors f;
 };
@@ -1819,7 +1819,7 @@ GT__DEV void gt__barrier_wait(uint64_t *b, int phase) {
                "@!done bra again; }" ::"r"(gt__smem(b)), "r"(phase) : "memory");
 }
 #define GT__MEET(how, at, threads) asm volatile("bar." how " %0, %1;" ::"r"(at), "r"(threads) : "memory")
-/* The warpgroup that makes this half of the tile. */
+/* Barriers 1 and 2: of the warpgroup that makes this half of the tile; 3: of both; 4 and 5: their turns. */
 GT__DEV void gt__team_sync(int half) { GT__MEET("sync", 1 + half, GT__TEAM); }
 /* The copy engine: a box at (x, y, z) of a tensor to shared memory, of both blocks of a cluster if
    `mask` is 3, telling the barriers of all; by one lane of a warp, which comes here as a whole: it

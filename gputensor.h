@@ -3220,13 +3220,14 @@ static gt__cpu_item gt__cpu_blank; /* all 0, never written */
 typedef struct { gt__cpu_item *now; } gt__cpu_event;   /* the newest record; NULL: none */
 typedef struct {
   pthread_t thread;
+  pthread_cond_t more;           /* something was pushed, or it is closed: wakes the thread */
   gt__cpu_item *first, *last;
   uint64_t pushed, popped, finished;  /* finished: the number of the last operation done */
   int code, closed;
 } gt__cpu_queue;
 static struct {
   pthread_mutex_t lock;
-  pthread_cond_t changed;        /* something was pushed, has passed or is done */
+  pthread_cond_t passed;         /* an item has */
   int busy;                      /* threads that run an operation */
 } gt__cpu_all = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
 /* Holds a lock to the end of the block. */
@@ -3234,7 +3235,7 @@ static void gt__let_go(pthread_mutex_t **lock) { pthread_mutex_unlock(*lock); }
 #define GT__HOLD(lock) \
   pthread_mutex_t *gt__held __attribute__((cleanup(gt__let_go))) = &(lock); \
   pthread_mutex_lock(gt__held)
-static void gt__cpu_sleep(void) { pthread_cond_wait(&gt__cpu_all.changed, &gt__cpu_all.lock); }
+static void gt__cpu_sleep(void) { pthread_cond_wait(&gt__cpu_all.passed, &gt__cpu_all.lock); }
 static double gt__cpu_now(void) { /* milliseconds; strict C99 hides finer clocks */
   struct timeval t;
   gettimeofday(&t, NULL);
@@ -3248,7 +3249,8 @@ static void *gt__cpu_serve(void *argument) {
   GT__HOLD(gt__cpu_all.lock);
   while (q->first || !q->closed) {
     gt__cpu_item *x = q->first;
-    if (!x || (x->wait && !x->wait->passed)) { gt__cpu_sleep(); continue; }
+    if (!x) { pthread_cond_wait(&q->more, gt__held); continue; }
+    if (x->wait && !x->wait->passed) { gt__cpu_sleep(); continue; }
     gt__cpu_all.busy += x->op != NULL, gt__cpu_share = gt__cpu_all.busy;
     pthread_mutex_unlock(gt__held);
     int code = x->op ? gt__cpu_execute(x->op) : x->wait ? x->wait->code : 0;
@@ -3264,7 +3266,7 @@ static void *gt__cpu_serve(void *argument) {
     q->popped++;
     gt__cpu_drop(x->wait);
     gt__cpu_drop(x);
-    pthread_cond_broadcast(&gt__cpu_all.changed);
+    pthread_cond_broadcast(&gt__cpu_all.passed);
   }
   return NULL;
 }
@@ -3284,7 +3286,7 @@ static int gt__cpu_push(gt__cpu_queue *q, const gt__cpu_item *like, const gt__op
   if (x->wait) x->wait->refs++;
   if (q->first) q->last->next = x; else q->first = x;
   q->last = x, q->pushed++;
-  pthread_cond_broadcast(&gt__cpu_all.changed);
+  pthread_cond_signal(&q->more);
   return 0;
 }
 /* Waits while the queue holds `most` items or more, those pushed later not counted. */
@@ -3301,7 +3303,7 @@ static int gt__cpu_queue_create(int index, int priority, void **queue) {
   if (gt__forked) return GT__CPU_FORKED;
   gt__cpu_queue *q = (gt__cpu_queue *)GPUTENSOR_MALLOC(sizeof *q);
   if (!q) return GT__CPU_NO_MEMORY;
-  memset(q, 0, sizeof *q);
+  memset(q, 0, sizeof *q), pthread_cond_init(&q->more, NULL);
   if (pthread_create(&q->thread, NULL, gt__cpu_serve, q)) {
     GPUTENSOR_FREE(q);
     return GT__CPU_NO_THREAD;
@@ -3311,13 +3313,11 @@ static int gt__cpu_queue_create(int index, int priority, void **queue) {
 }
 static int gt__cpu_queue_destroy(int index, void *queue) {
   gt__cpu_queue *q = (gt__cpu_queue *)queue;
-  if (!q) return 0;
-  pthread_mutex_lock(&gt__cpu_all.lock);
-  q->closed = 1;
-  pthread_cond_broadcast(&gt__cpu_all.changed);
-  pthread_mutex_unlock(&gt__cpu_all.lock);
-  if (!gt__forked) pthread_join(q->thread, NULL);
-  GPUTENSOR_FREE(q);
+  if (q && !gt__forked) {        /* a child has no such thread, and a condition that is in use */
+    { GT__HOLD(gt__cpu_all.lock); q->closed = 1, pthread_cond_signal(&q->more); }
+    pthread_join(q->thread, NULL), pthread_cond_destroy(&q->more);
+  }
+  if (q) GPUTENSOR_FREE(q);
   return 0;
 }
 static int gt__cpu_queue_ask(int index, void *queue, int wait) {
@@ -3791,7 +3791,7 @@ static void gt__after_fork(void) { /* in the child; the parent may have held the
   const pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   const pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
   gt__forked = 1, gt__mutex = gt__cpu_all.lock = mutex;
-  gt__idle = gt__cpu_all.changed = cond;
+  gt__idle = gt__cpu_all.passed = cond;
   gt__cuda_after_fork();
 }
 __attribute__((constructor)) static void gt__watch_fork(void) {

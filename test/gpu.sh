@@ -66,20 +66,21 @@ program_step() { # TITLE COMMAND...
 # ---- building ----
 programs() { (cd test && grep -l '^int main' -- *.c | sed 's/\.c$//'); }
 examples() { (cd examples && grep -l '^int main' -- *.c | sed 's/\.c$//'); }
-architecture() {
+target() { # nvcc's option for this GPU
   local capability
   capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -dc 0-9)
-  # the instructions of Hopper that the kernels use exist only under this name
-  if [ "$capability" = 90 ]; then echo sm_90a; else echo "sm_$capability"; fi
+  # Hopper's own instructions exist as sm_90a only, which -arch would compile for later GPUs, too
+  if [ "$capability" = 90 ]; then capability=90a; fi
+  echo "-gencode=arch=compute_$capability,code=sm_$capability"
 }
 build_objects() {
-  step "build kernels for $(architecture)" nvcc -O3 -lineinfo -arch="$(architecture)" \
+  step "build kernels" nvcc -O3 -lineinfo "$(target)" \
     -Xcompiler -Wall,-Wextra -I. -c gputensor_kernels.cu -o $build/kernels.o &
   step "build library" nvcc -O2 -Xcompiler -fopenmp,-Wall,-Wextra -c test/lib.c -o $build/lib.o &
   step "build hooks" nvcc -O2 -c test/hooks.c -o $build/hooks.o &
-  step "build kernels without tensor cores" nvcc -O3 -arch="$(architecture)" \
+  step "build kernels without tensor cores" nvcc -O3 "$(target)" \
     -DGPUTENSOR_NO_TENSOR_CORES -I. -c gputensor_kernels.cu -o $build/strict.o &
-  [ "$(architecture)" = sm_90a ] && # what Ampere runs, on a Hopper
+  [[ $(target) == *90a ]] && # what Ampere runs, on a Hopper
     step "build kernels without Hopper's own" nvcc -O3 -arch=sm_90 -I. -c gputensor_kernels.cu \
       -o $build/plain.o &
 }
@@ -92,11 +93,11 @@ build_example_object() { # NAME
 link_with_kernels() { # TITLE PROGRAM OBJECTS...
   local title=$1 program=$2
   shift 2
-  step "$title" nvcc -Xcompiler -fopenmp -arch="$(architecture)" "$@" $build/kernels.o -lpthread \
+  step "$title" nvcc -Xcompiler -fopenmp "$(target)" "$@" $build/kernels.o -lpthread \
     -o "$program"
 }
 link_products_with() { # PROGRAM NAME, of the object with the kernels
-  step "link $1 with $2" nvcc -Xcompiler -fopenmp -arch="$(architecture)" "$build/$1.o" \
+  step "link $1 with $2" nvcc -Xcompiler -fopenmp "$(target)" "$build/$1.o" \
     $build/lib.o $build/hooks.o "$build/$2.o" -lpthread -o "$build/$1-$2"
 }
 # All that is slow to compile at once; linking comes when the kernels are there.
@@ -169,7 +170,7 @@ int main(void) {
 }
 END
   step "build kernels with --use_fast_math" nvcc --use_fast_math -DGPUTENSOR_NO_TENSOR_CORES \
-    -Xptxas -O1 -arch="$(architecture)" -I. -c gputensor_kernels.cu -o $build/fast_kernels.o || return
+    -Xptxas -O1 "$(target)" -I. -c gputensor_kernels.cu -o $build/fast_kernels.o || return
   step "link them" nvcc -Xcompiler -fopenmp -DGPUTENSOR_IMPLEMENTATION -I. $build/fast.c \
     $build/fast_kernels.o -lpthread -o $build/fast || return
   step "--use_fast_math is refused" $build/fast
@@ -195,7 +196,7 @@ run_examples() {
       case $name in 0[5-8]*|10*) cat "$(log_of "example $name")" ;; esac
     fi
   done
-  step "build the ladder" nvcc -O3 -arch="$(architecture)" -Xcompiler -fopenmp -I. \
+  step "build the ladder" nvcc -O3 "$(target)" -Xcompiler -fopenmp -I. \
     examples/12_matmul_ladder.cu $build/kernels.o $build/lib.o $build/hooks.o -lpthread \
     -o $build/ladder && step "example 12_matmul_ladder" $build/ladder &&
     cat "$(log_of "example 12_matmul_ladder")"
@@ -303,7 +304,7 @@ run_sanitizers() {
   local tool name
   if ! have compute-sanitizer; then failed "sanitizers" "no compute-sanitizer"; return; fi
   write_faults
-  step "build faults" nvcc -O1 -lineinfo -arch="$(architecture)" $build/faults.cu -o $build/faults || return
+  step "build faults" nvcc -O1 -lineinfo "$(target)" $build/faults.cu -o $build/faults || return
   for tool in memcheck racecheck initcheck synccheck; do
     at_most $runs_at_once
     catches $tool &

@@ -29,7 +29,7 @@ import torch
 from torch.nn import functional as F
 
 sys.dont_write_bytecode = True
-from rounds import compare
+from rounds import compare, nvcc_target
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 options = argparse.ArgumentParser(description="products beside PyTorch's")
@@ -62,12 +62,9 @@ def build(name, *flags):
     sources = [ROOT / f for f in ("test/bench/peers.c", "gputensor_kernels.cu", "gputensor.h")]
     if not made.exists() or made.stat().st_mtime < max(s.stat().st_mtime for s in sources):
         made.parent.mkdir(exist_ok=True)
-        major, minor = torch.cuda.get_device_capability()
-        # the instructions of Hopper that the kernels use exist only under this name
-        arch = "sm_90a" if major == 9 else f"sm_{major}{minor}"
-        subprocess.run(["nvcc", "-O3", "-shared", "-Xcompiler", "-fPIC,-fopenmp", "-arch=" + arch,
-                        "-I", str(ROOT), *flags, *map(str, sources[:2]), "-o", str(made)],
-                       check=True)
+        subprocess.run(["nvcc", "-O3", "-shared", "-Xcompiler", "-fPIC,-fopenmp", "-I", str(ROOT),
+                        nvcc_target(*torch.cuda.get_device_capability()), *flags,
+                        *map(str, sources[:2]), "-o", str(made)], check=True)
     return str(made)
 
 

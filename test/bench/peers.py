@@ -26,7 +26,7 @@ import sys
 import time
 
 sys.dont_write_bytecode = True
-from rounds import alternate, compare
+from rounds import alternate, compare, nvcc_target
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 options = argparse.ArgumentParser(description="the library beside its peers")
@@ -66,12 +66,6 @@ if CUDA and not (torch and torch.cuda.is_available()):
 
 
 # ---- the library ----
-def architecture():
-    major, minor = torch.cuda.get_device_capability()
-    # the instructions of Hopper that the kernels use exist only under this name
-    return "sm_90a" if major == 9 else f"sm_{major}{minor}"
-
-
 def build():
     """Builds peers.c where it is older than its sources; returns the path of the shared object."""
     made = ROOT / "test" / "build" / f"peers-{options.device}.so"
@@ -79,7 +73,8 @@ def build():
     command = ["cc", "-O2", "-fopenmp", "-fPIC"]
     if CUDA:
         sources.append(ROOT / "gputensor_kernels.cu")
-        command = ["nvcc", "-O3", "-Xcompiler", "-fPIC,-fopenmp", "-arch=" + architecture()]
+        command = ["nvcc", "-O3", "-Xcompiler", "-fPIC,-fopenmp",
+                   nvcc_target(*torch.cuda.get_device_capability())]
     if not made.exists() or made.stat().st_mtime < max(s.stat().st_mtime for s in sources):
         made.parent.mkdir(exist_ok=True)
         files = [str(s) for s in sources if s.suffix != ".h"]

@@ -2,6 +2,13 @@
 import statistics
 
 
+def nvcc_target(major, minor):
+    """nvcc's option for the GPU of this compute capability. Hopper's own instructions exist as sm_90a only,
+    which -arch would compile for later GPUs, too."""
+    name = "90a" if major == 9 else f"{major}{minor}"
+    return f"-gencode=arch=compute_{name},code=sm_{name}"
+
+
 def take_turns(rounds, functions):
     """The results of each function: one a round, after one that warms up and is not counted."""
     results = [[] for _ in functions]

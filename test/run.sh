@@ -102,19 +102,21 @@ library_is_there() { # CONFIG; its job was started before, so this ends
   [ "$(cat "$build/$1/done")" = yes ]
 }
 
-run_program() { # CONFIG NAME VARIANT ARGUMENTS...: the variant names the log and the program's file
-  local config=$1 name=$2 variant=$3 title="$2 $1 $3" log program code began
+run_program() { # CONFIG NAME VARIANT ARGUMENTS...: the variant names the log
+  local config=$1 name=$2 title="$2 $1 $3" log program code began
   shift 3
   log=$(log_of "$title")
-  program=$build/$config/$name-$variant
+  program=$build/$config/$name
   began=$(date +%s)
   library_is_there "$config" || return
   configure "$config"
-  # shellcheck disable=SC2086
-  $CC $FLAGS -std=gnu11 -Wall -Wextra "$name.c" "$build/$config/lib.o" "$build/$config/hooks.o" \
-    -lm -lpthread -o "$program" > "$log" 2>&1
-  code=$?
-  if [ $code -ne 0 ]; then failed_job "$title" "does not build"; return; fi
+  if [ ! -x "$program" ]; then   # two jobs may make the same one at once
+    # shellcheck disable=SC2086
+    $CC $FLAGS -std=gnu11 -Wall -Wextra "$name.c" "$build/$config/lib.o" "$build/$config/hooks.o" \
+      -lm -lpthread -o "$program-$BASHPID" > "$log" 2>&1 && mv "$program-$BASHPID" "$program"
+    code=$?
+    if [ $code -ne 0 ]; then failed_job "$title" "does not build"; return; fi
+  fi
   # shellcheck disable=SC2086
   limited ${emulator:-$EMULATOR} "./$program" "$@" >> "$log" 2>&1
   finished_job "$title" $?
@@ -126,6 +128,12 @@ run_as() { # INSTRUCTIONS THREADS NAME: a set that the machine lacks is ignored 
 run_emulated() { # PROCESSOR NAME
   local emulator="qemu-x86_64 -cpu $1"
   run_program gcc "$2" "on-$1" --quick
+}
+run_compile() { # PART of compile.sh, whose examples need a library
+  if [ "$1" = documents ] && library_is_there gcc; then
+    export GCC_LIBRARY="$PWD/$build/gcc/lib.o $PWD/$build/gcc/hooks.o $gcc_openmp"
+  fi
+  run_script "compile $1" bash compile.sh "$1"
 }
 run_script() { # TITLE COMMAND...
   local title=$1 began
@@ -188,7 +196,7 @@ run_all() {
   if [ $race = 1 ]; then start build_library race; fi
   if [ $arm64 = 1 ]; then start build_library arm64; fi
   if [ -f compile.sh ]; then
-    for name in cuda standards documents; do start run_script "compile $name" bash compile.sh "$name"; done
+    for name in cuda standards documents; do start run_compile $name; done
   fi
   # the slowest first, so that no long one is alone at the end
   if [ $sanitized = 1 ]; then start run_script "sim sanitized" bash sim/run.sh sanitized

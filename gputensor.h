@@ -3039,7 +3039,8 @@ static void gt__cpu_choose_blocks(gt__cpu_product *c, double work, int threads) 
   const int apart = (x->post.out.stride[x->n_batch] << x->post.out.size_log2) % 64 == 0;
   double best = HUGE_VAL, shared = apart ? 0 : 100 / (double)(x->k + !x->k);
   c->grid_m = least_m, c->grid_n = least_n;
-  for (int64_t i = least_m; i <= m; i += i / 4 + 1) for (int64_t j = least_n; j <= n; j += j / 4 + 1) {
+  for (int64_t i = least_m; i <= m; i = i < m ? gt__cpu_least(m, i + i / 4 + 1) : m + 1)
+  for (int64_t j = least_n; j <= n; j = j < n ? gt__cpu_least(n, j + j / 4 + 1) : n + 1) {
     const double high = (double)gt__cpu_parts(m, i), each = (high + 1) * (double)(gt__cpu_parts(n, j) + 1);
     const double items = (double)(i * j * x->batch), rounds = ceil(items / threads);
     const double time = (each + (j > 1) * high * shared) * fmax(turns, rounds);
@@ -3063,8 +3064,7 @@ static int gt__cpu_small(gt__cpu_product *c, const gt__cpu_isa *isa) {
       x->n * c->width < 16 || (x->n < c->loops->vector && x->m * x->k > 1024)) return 0;
   while (x->n < c->loops->vector) c->loops = (--isa)->loops[x->compute];
   c->depth = GT__DEPTH, c->a = c->b = c->b_bytes = 0;
-  char *to = x->post.out.data;
-  gt__cpu_by_panels(c, to, x->post.out.stride[0], 0, x->m, 0, x->n, to);   /* nothing is packed */
+  gt__cpu_by_panels(c, x->post.out.data, x->post.out.stride[0], 0, x->m, 0, x->n, x->post.out.data); /* no packing */
   return 1;
 }
 static int gt__cpu_matmul(const gt__matmul_args *x) {

@@ -3305,7 +3305,7 @@ static int gt__cpu_queue_create(int index, int priority, void **queue) {
   if (!q) return GT__CPU_NO_MEMORY;
   memset(q, 0, sizeof *q), pthread_cond_init(&q->more, NULL);
   if (pthread_create(&q->thread, NULL, gt__cpu_serve, q)) {
-    GPUTENSOR_FREE(q);
+    pthread_cond_destroy(&q->more), GPUTENSOR_FREE(q);
     return GT__CPU_NO_THREAD;
   }
   *queue = q;

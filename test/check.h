@@ -35,6 +35,9 @@ static int64_t check_handles;
 static gt_device DEV;       /* where the tests run: the CPU, or a GPU: --device cuda, cuda:1 */
 static int QUICK;           /* --quick: a short version, for slow tools */
 static FILE *check_messages; /* every error message goes here: errors.sh wants each seen once */
+UNUSED static int is_gpu(gt_device d) { /* and not the simulated CUDA runtime */
+  return d.type == GT_CUDA && !strstr(gt_device_name(d), "simulated");
+}
 
 /* ---- cases and checks ---- */
 static void check_report(const char *file, int line, const char *format, ...) PRINTF(3, 4);

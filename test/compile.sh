@@ -203,7 +203,7 @@ no_threads() {
   }
 }
 refusals() {
-  local c stop="-fsyntax-only -Wfatal-errors -DGPUTENSOR_NO_SIMD"   # soon
+  local c stop="-fsyntax-only -Wfatal-errors -DGPUTENSOR_NO_SIMD"
   for c in $(c_compilers) $(cpp_compilers); do
     local ending=c
     case $c in *++) ending=cpp ;; esac

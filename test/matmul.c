@@ -481,11 +481,10 @@ static void for_threads(const gt_tensor *x, const gt_tensor *y, const gt_tensor 
   CHECK_SAME(gt_matmul(NULL, x, y), first);
 #endif
 }
-static int is_gpu(void) { return DEV.type == GT_CUDA && !strstr(gt_device_name(DEV), "simulated"); }
 /* Does float32 become pieces here, so that sizes should be large enough for it? */
 static int has_pieces(void) {
   gt_properties p;
-  return gt_device_properties(DEV, &p) == GT_OK && (is_gpu() || !strcmp(p.instructions, "amx"));
+  return gt_device_properties(DEV, &p) == GT_OK && (is_gpu(DEV) || !strcmp(p.instructions, "amx"));
 }
 /* Large enough for float32 in pieces: lines of very different sizes, which pieces carry; lines that
    they do not, next to others; and numbers in a line that are small beside its largest. */
@@ -682,7 +681,7 @@ static void test_epilogues_of_tiles(void) {
                                      "silu(a*0.01)*c + b", "relu(a + b)*0.25 + c", "sigmoid(a) - c",
                                      "tanh((a + c)*0.01) + c", "((a + 1)*2 + b)*3 + 1",
                                      "c*d + a*0.5", "relu(a*0.5 + 1) + d*d"};
-  const int brief = QUICK && !is_gpu(), sizes = brief ? 1 : QUICK ? 5 : 7; /* the tiles are a GPU's */
+  const int brief = QUICK && !is_gpu(DEV), sizes = brief ? 1 : QUICK ? 5 : 7; /* the tiles are a GPU's */
   int i, t, k;
   for (i = 0; i < sizes; i++)
     for (t = GT_FLOAT16; t <= GT_FLOAT32; t++)

@@ -1469,8 +1469,7 @@ static void make_ballast(void) {
   int d;
   for (d = 0; d <= cuda_devices; d++) {
     const gt_device device = d ? gt_cuda(d - 1) : gt_cpu();
-    const int is_gpu = d && !strstr(gt_device_name(device), "simulated");
-    ballast_of[d] = gt_ones(GT_SHAPE(is_gpu ? 1 << 24 : 1 << 14), GT_FLOAT32, device);
+    ballast_of[d] = gt_ones(GT_SHAPE(is_gpu(device) ? 1 << 24 : 1 << 14), GT_FLOAT32, device);
     gt_synchronize(device);
   }
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Small compile tests: standards and compilers, options, refusals, names that leave the files, marks
-# and lengths, the programs in the documentation, and CUDA where nvcc is.
+# and density, the programs in the documentation, and CUDA where nvcc is.
 #   compile.sh [standards|documents|cuda]...       without arguments: all
 # GCC_LIBRARY: objects and options to link the library with, as gcc compiled it, or nothing
 cd "$(dirname "$0")/.." || exit 1
@@ -262,7 +262,6 @@ lost_references() {
     comm -23 - <(sort -u <(marks_of $header) <(marks_of $kernels))
 }
 long_lines() { awk -v f="$1" 'length > 120 { print f ":" FNR ": " length " columns" }' "$1"; }
-too_long() { awk -v limit="$2" 'END { if (NR > limit) print NR " lines, " limit " allowed" }' "$1"; }
 order() {
   local f
   for f in $header $kernels; do
@@ -272,8 +271,10 @@ order() {
     empty "$f: long lines" long_lines "$f"
     empty "$f: tabs, or blanks at line ends" grep -nE '[[:space:]]$|	' "$f"
   done
-  empty "$header is too long" too_long $header 6870
-  empty "$kernels is too long" too_long $kernels 3250
+  if have python3; then
+    check "no denser than the limits or than test/density.txt" python3 test/density.py --check density.txt
+  else skip "how dense the files are: no python3"
+  fi
 }
 
 # ---- the programs in the documentation ----

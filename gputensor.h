@@ -38,9 +38,10 @@
        >>operations  >>expressions >>reductions  >>products    >>random      >>streams
        >>files       >>program
      and under GPUTENSOR_IMPLEMENTATION
-       >>shared      >>math        >>machine     >>state       >>storage     >>handles
-       >>moving      >>parser      >>compiler    >>front       >>cpu-backend >>cuda-backend
-       >>submit      >>stream-code >>npy         >>print       >>licence
+       >>shared      >>math        >>machine     >>state       >>order       >>storage
+       >>handles     >>submit      >>moving      >>parser      >>compiler    >>front
+       >>cpu-backend               >>cuda-backend              >>stream-code >>npy
+       >>print       >>licence
      To add an operation see GT__OPERATIONS; a dtype, GT__MEMORY_TYPES; a back end, gt__backend.
 
    CONVENTIONS
@@ -54,8 +55,10 @@
        gt_data, gt_item, gt_to_array, gt_print and the synchronize functions wait; work of two
        streams that meets in one tensor is put in order by the library. Calls on CPU tensors return
        when the work is done, except on a CPU stream that was created.
-     - Every function may be called by several threads at once, also on one tensor that at most one
-       of them writes or frees. Device, stream, scopes, generator and error belong to the thread.
+     - Every function may be called by several threads at once, also on one tensor: they take turns
+       where one of them writes. Only the freeing of a handle has to come after all uses of that
+       handle: a thread that cannot know takes one of its own, by gt_retain. Device, stream, scopes,
+       generator and error belong to the thread.
 
    OPTIONS   (define before including the implementation)
      GPUTENSOR_IMPLEMENTATION   in one file: compile the library here
@@ -204,7 +207,9 @@ GT_API gt_tensor *gt_linspace(double start, double end, int64_t steps, gt_dtype 
 GT_API gt_tensor *gt_eye(int64_t rows, int64_t columns, gt_dtype dtype, gt_device device);
 /* Copies row-major host memory; `data` may be reused on return. */
 GT_API gt_tensor *gt_from_array(const void *data, gt_shape shape, gt_dtype dtype, gt_device device);
-/* Wraps that device's memory. `deleter`, or NULL, is called when all views and work are gone. */
+/* Wraps that device's memory. `deleter`, or NULL, is called when all views and work are gone.
+   Memory of another device is refused. What wraps the same memory is ordered as one tensor's views
+   are. */
 GT_API gt_tensor *gt_from_ptr(void *data, gt_shape shape, gt_dtype dtype, gt_device device,
                               void (*deleter)(void *data, void *context), void *context);
 /* On the CPU, page-locked where there is CUDA: copies to and from a GPU do not block the host. */
@@ -428,16 +433,22 @@ GT_API gt_tensor *gt_randperm(int64_t n, gt_device device, gt_generator *generat
    before it may begin before that ends, unless gt_stream_native was asked. Streams of one device may
    overlap. A thread has a current stream for each device. A created CPU stream is a thread with a queue:
    calls return at once, or when fewer than 64 operations are queued. A negative priority is urgent.
-   Streams cannot race: an operation waits for the work of other streams on the same tensors, reads
+   Streams cannot race: an operation waits for the work of other streams on the same memory, reads
    after writes, writes after reads and writes, on the device where it can; freed memory is not
-   used again before all streams are done with it. At most 256 streams live at a time.
+   used again before all streams are done with it. Memory is the same where its bytes are: slices of
+   one tensor that have none in common do not wait for each other (ranges, and blocks of the rows or
+   columns of a matrix; what is more scattered counts with all that lies between). An operation on a
+   CPU stream that fails leaves its output unwritten: who reads that gets the error.
+   At most 256 streams live at a time; gt_stream_create waits for one that was freed.
    Events mark a point of a stream; waiting for one that was never recorded is an error. */
 typedef struct gt_stream gt_stream;
 typedef struct gt_event gt_event;
 GT_API gt_stream *gt_stream_create(gt_device device, int priority);
 /* Wraps a cudaStream_t, which must outlive it. */
 GT_API gt_stream *gt_stream_from_native(gt_device device, void *native);
-GT_API void gt_stream_free(gt_stream *stream);         /* at once; its work still finishes */
+/* At once; its work still finishes. Where it is still current, in other threads or in blocks
+   outside, work is refused. */
+GT_API void gt_stream_free(gt_stream *stream);
 GT_API gt_status gt_stream_synchronize(gt_stream *stream);
 GT_API int gt_stream_query(gt_stream *stream);         /* 1 all done, 0 not yet, -1 error */
 GT_API gt_device gt_stream_device(const gt_stream *stream);
@@ -452,8 +463,9 @@ GT_API gt_status gt_synchronize(gt_device device);     /* all streams of the dev
 GT_API gt_status gt_stream_reads(gt_stream *stream, const gt_tensor *x);
 GT_API gt_status gt_stream_writes(gt_stream *stream, const gt_tensor *x);
 /* Of the calling thread. GT_REPORT waits only where it was told to and notes each race: the two
-   operations, their streams, the tensor. GT_OFF does neither. In both the caller orders streams,
-   as in PyTorch; frees stay safe, reads on the host wait for the thread's current stream alone. */
+   operations, their streams, the tensor; "may be a race" where it cannot tell if they meet. GT_OFF
+   does neither. In both the caller orders streams, as in PyTorch; frees stay safe, reads on the
+   host wait for the thread's current stream alone. */
 typedef enum gt_safety { GT_ORDER, GT_REPORT, GT_OFF } gt_safety;
 GT_API gt_status gt_set_stream_safety(gt_safety safety);
 GT_API gt_safety gt_stream_safety(void);
@@ -505,9 +517,8 @@ GT_API gt_scope *gt_scope_push(gt_scope *scope);
 GT_API void gt_scope_pop(gt_scope *scope);
 typedef struct gt_with {
   int on;
-  gt_device device;   /* what to go back to */
-  gt_stream *stream;
-  int slot;           /* of the stream, from 1; 0: only the device */
+  gt_device device;   /* what to go back to; if gt__where is not 0, also to that stream */
+  int gt__where, gt__slot, gt__name;
 } gt_with;
 GT_API gt_with gt_with_device(gt_device device);
 GT_API gt_with gt_with_stream(gt_stream *stream);
@@ -1344,13 +1355,26 @@ typedef struct {
   int32_t *fault;                        /* host-visible word, or NULL */
 } gt__copy_args;
 enum { GT__COPY, GT__MAP, GT__REDUCE, GT__MATMUL, GT__KINDS };
-enum { GT__TOUCH = GT__INPUTS + 3 };
+/* Memory that is touched: `count` runs of `run` bytes, `pitch` bytes apart. A contiguous range is
+   one run, a block of columns has a run for each row. Where there are more levels the region is
+   larger than what is touched, and not exact. */
+typedef struct {
+  uintptr_t begin;
+  int64_t run, pitch, count;
+  int exact;
+} gt__region;
+typedef struct {
+  struct gt_storage *storage;
+  gt__region where;
+  int reads, writes;
+} gt__access;
+enum { GT__TOUCH = GT__INPUTS + 4 };
 typedef struct {
   uint8_t kind;
   gt_device device;                      /* where it runs */
   const char *text;                      /* the function's name, for messages */
   uint64_t number;                       /* on its stream */
-  struct gt_storage *touch[GT__TOUCH];   /* storages used, n_touch; the first one is written */
+  gt__access touch[GT__TOUCH];           /* n_touch of them; the first one is the output */
   int n_touch;
   union { gt__copy_args copy; gt__map_args map; gt__reduce_args reduce; gt__matmul_args matmul; } u;
 } gt__op;
@@ -1454,7 +1478,7 @@ typedef struct gt__backend {
   int (*alloc)(int index, void *queue, size_t bytes, int pinned, void **out);
   int (*release)(int index, void *queue, void *p, int pinned);
   int (*trim)(int index);                       /* gives back what is kept for later; or NULL */
-  size_t (*scratch)(const gt__op *op);          /* bytes that run needs as scratch; or NULL */
+  int (*scratch)(const gt__op *op, size_t *bytes); /* that run needs as scratch; or NULL */
   int (*run)(int index, void *queue, const gt__op *op);
   int (*queue_create)(int index, int priority, void **queue);
   int (*queue_destroy)(int index, void *queue);
@@ -1467,6 +1491,9 @@ typedef struct gt__backend {
   gt_status (*classify)(int code);
   const char *(*text)(int code);
 } gt__backend;
+/* Whose memory an address is: the host's own, pinned memory of the host, a device's, or managed. */
+enum { GT__OF_HOST, GT__PINNED, GT__OF_DEVICE, GT__OF_ALL };
+typedef struct { int kind, index; } gt__owner;
 /* After fork the calling thread alone goes on: OpenMP's, those of streams and CUDA do not. */
 static int gt__forked;
 
@@ -2211,6 +2238,16 @@ static void gt__cpu_begin(gt__cpu_eval *e, const gt__map_args *m, int given, int
   for (int k = 0; k < p->n_const; k++)
     gt__cpu_move(e->width, e->slot[p->n_in + k], 1, &p->constant[k], 0, n);
 }
+/* Short runs of several operands, and rows, outwit the processor's own prefetching: this asks for
+   the next, or the row after it. On a Xeon sums of bfloat16 over dim 0 take .7 of the time. */
+static void gt__cpu_prefetch(const gt__cpu_eval *e, const gt__operand *in, const char *from,
+                             int64_t o, int64_t n) {
+  const gt__map_args *m = e->m;
+  const int64_t size = gt__cpu_bytes(in), last = m->ndim - 1;
+  if (e->kept == m->ndim && o + n >= m->count) return; /* nothing follows */
+  from += (e->kept == m->ndim ? n : 2 * in->stride[last]) * size;
+  for (int64_t i = 0; i < n * size; i += 64) __builtin_prefetch(from + i);
+}
 /* Fills the other input slots with `rows` runs of `columns` elements, from (o, k) on. A run is read
    in place where it lies side by side as values, with what is behind it up to a whole group. */
 static void gt__cpu_fetch(gt__cpu_eval *e, int64_t o, int64_t columns, int64_t k, int64_t rows) {
@@ -2233,11 +2270,7 @@ static void gt__cpu_fetch(gt__cpu_eval *e, int64_t o, int64_t columns, int64_t k
     else for (int64_t i = 0; i < rows; i++)
       gt__cpu_walk(size, kept, m->size, o, columns, from + i * columns * size, NULL,
                    in->data + gt__offset(k + i, folded, m->size + kept, stride + kept) * size, stride);
-    /* Short runs of several operands, and rows, outwit the processor's own prefetching: ask for the next,
-       or the row after it. On a Xeon sums of bfloat16 over dim 0 take .7 of the time. */
-    if (from != e->raw && from != e->buffer[s])
-      for (int64_t p = 0, next = folded ? 2 * stride[m->ndim - 1] : n; p < n * size; p += 64)
-        __builtin_prefetch(from + next * size + p);
+    if (from != e->raw && from != e->buffer[s]) gt__cpu_prefetch(e, in, from, o, n);
     e->slot[s] = native ? from : e->buffer[s];
     if (!native) e->loops->step(GT__FROM + in->dtype, e->slot[s], from, NULL, NULL, n);
     if (e->slot[s] == e->buffer[s]) gt__cpu_pad(e, e->slot[s], n);
@@ -3224,6 +3257,7 @@ typedef struct {
   gt__cpu_item *first, *last;
   uint64_t pushed, popped, finished;  /* finished: the number of the last operation done */
   int code, closed;
+  int missed;                    /* the code of a wait that failed, for the next operation */
 } gt__cpu_queue;
 static struct {
   pthread_mutex_t lock;
@@ -3244,23 +3278,46 @@ static double gt__cpu_now(void) { /* milliseconds; strict C99 hides finer clocks
 static void gt__cpu_drop(gt__cpu_item *x) { /* with the lock */
   if (x && --x->refs == 0) GPUTENSOR_FREE(x);
 }
+/* Of memory that a failed operation should have written; see >>order. Both are called with the
+   lock. */
+static int gt__reads_unwritten(const gt__op *op);
+static void gt__mark_output(const gt__op *op, int code);
+/* Runs an operation, unless what it reads was never written. With the lock, which it gives up. */
+static int gt__cpu_serve_op(gt__cpu_queue *q, const gt__op *op) {
+  int code = q->missed ? q->missed : gt__reads_unwritten(op);
+  q->missed = 0;
+  if (!code) {
+    gt__cpu_all.busy++;
+    gt__cpu_share = gt__cpu_all.busy;
+    pthread_mutex_unlock(&gt__cpu_all.lock);
+    code = gt__cpu_execute(op);
+    pthread_mutex_lock(&gt__cpu_all.lock);
+    gt__cpu_all.busy--;
+  }
+  gt__mark_output(op, code);
+  q->finished = op->number;
+  return code;
+}
+/* Waits for a GPU, whose event ends with the item. With the lock, which it gives up. */
+static int gt__cpu_serve_event(const gt__cpu_item *x) {
+  pthread_mutex_unlock(&gt__cpu_all.lock);
+  const int code = x->other->event_ask(x->index, x->event, 1);
+  x->other->event_destroy(x->index, x->event);
+  pthread_mutex_lock(&gt__cpu_all.lock);
+  return code ? (int)GT__CPU_OTHER : 0;
+}
 static void *gt__cpu_serve(void *argument) {
   gt__cpu_queue *q = (gt__cpu_queue *)argument;
   GT__HOLD(gt__cpu_all.lock);
   while (q->first || !q->closed) {
     gt__cpu_item *x = q->first;
+    int code = 0;
     if (!x) { pthread_cond_wait(&q->more, gt__held); continue; }
     if (x->wait && !x->wait->passed) { gt__cpu_sleep(); continue; }
-    gt__cpu_all.busy += x->op != NULL, gt__cpu_share = gt__cpu_all.busy;
-    pthread_mutex_unlock(gt__held);
-    int code = x->op ? gt__cpu_execute(x->op) : x->wait ? x->wait->code : 0;
-    if (x->other) {
-      if (x->other->event_ask(x->index, x->event, 1)) code = GT__CPU_OTHER;
-      x->other->event_destroy(x->index, x->event);
-    }
-    pthread_mutex_lock(gt__held);
-    gt__cpu_all.busy -= x->op != NULL;
-    if (x->op) q->finished = x->op->number;
+    if (x->op) code = gt__cpu_serve_op(q, x->op);
+    else if (x->other) code = gt__cpu_serve_event(x);
+    else if (x->wait) code = x->wait->code;
+    if (x->other) q->missed = code;
     if (code) q->code = code;
     x->code = q->code, x->ms = gt__cpu_now(), x->passed = 1, q->first = x->next;
     q->popped++;
@@ -3327,7 +3384,7 @@ static int gt__cpu_queue_ask(int index, void *queue, int wait) {
   GT__HOLD(gt__cpu_all.lock); /* behind a wait there may be newer items, pushed by another thread */
   const int code = !q->first || (wait && !gt__forked) ? q->code
                    : gt__forked ? (int)GT__CPU_FORKED : GT__NOT_YET;
-  if (code == q->code) q->code = 0;
+  if (code == q->code) q->code = q->missed = 0;
   return code;
 }
 static int gt__cpu_queue_wait_event(int index, void *queue, void *event) {
@@ -3566,22 +3623,35 @@ static int gt__cuda_memory(int index, size_t *reserved, size_t *free_bytes, size
   *reserved = (size_t)held;
   return code;
 }
-/* Page-locked? Nothing before CUDA is used; what cannot be told is, so that copies are waited for. */
-static int gt__cuda_pinned(const void *p) {
+/* Whose memory is at p? Asked for a tensor of GPU `index`, or of the CPU (-1): all is the host's
+   own before CUDA is used, and what cannot be told counts as pinned, so that copies are waited
+   for. */
+static int gt__cuda_owner(const void *p, int index, gt__owner *out) {
   struct cudaPointerAttributes a;
-  if (!p || !gt__gpu.used) return 0;
-  GT__ENTER(GT__USED);
+  const gt__owner host = {GT__OF_HOST, 0};
+  *out = host;
+  if (!p || (index < 0 && !gt__gpu.used)) return 0;
+  GT__ENTER(index < 0 ? GT__USED : index);
   if (!code) code = gt__cuda_done(cudaPointerGetAttributes(&a, p));
-  return code || a.type == cudaMemoryTypeHost;
-}
-static size_t gt__cuda_scratch(const gt__op *op) {
-  const gt__reduce_args *r = &op->u.reduce;
-  if (op->kind == GT__MATMUL) {
-    GT__ENTER(op->device.index);
-    return code ? 0 : gt__cuda_matmul_scratch(&op->u.matmul);
+  if (code) {
+    out->kind = GT__PINNED;
+    return index < 0 ? 0 : code;
   }
-  if (op->kind != GT__REDUCE || r->n_chunk <= 1) return 0;
-  return (size_t)r->outer * (size_t)r->n_chunk * GT__PARTIAL;
+  out->index = a.device;
+  if (a.type == cudaMemoryTypeHost) out->kind = GT__PINNED;
+  if (a.type == cudaMemoryTypeDevice) out->kind = GT__OF_DEVICE;
+  if (a.type == cudaMemoryTypeManaged) out->kind = GT__OF_ALL;
+  return 0;
+}
+static int gt__cuda_scratch(const gt__op *op, size_t *bytes) {
+  const gt__reduce_args *r = &op->u.reduce;
+  *bytes = 0;
+  if (op->kind == GT__REDUCE && r->n_chunk > 1)
+    *bytes = (size_t)r->outer * (size_t)r->n_chunk * GT__PARTIAL;
+  if (op->kind != GT__MATMUL) return 0;
+  GT__ENTER(op->device.index);
+  if (!code) *bytes = gt__cuda_matmul_scratch(&op->u.matmul);
+  return code;
 }
 static int gt__cuda_run(int index, void *queue, const gt__op *op) {
   const cudaStream_t stream = gt__cuda_stream(queue);
@@ -3689,7 +3759,11 @@ static const gt__backend gt__cuda_backend = {
 #else
 #define gt__cuda_backend gt__cpu_backend /* no device leads to it */
 GT_API int gt_cuda_device_count(void) { return 0; }
-static int gt__cuda_pinned(const void *p) { return p && 0; }
+static int gt__cuda_owner(const void *p, int index, gt__owner *out) {
+  (void)p, (void)index;
+  memset(out, 0, sizeof *out);
+  return 0;
+}
 static const char *gt__cuda_info(void) { return "without CUDA"; }
 static void gt__cuda_after_fork(void) {}
 static void gt__cuda_shutdown(void) {}
@@ -3704,30 +3778,36 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
    locks another thread could record an event before the launch that it should cover. What belongs to
    a thread is fixed in size and owns no memory.
 
-   ORDER. A stream numbers its operations; the pair (stream, number) is a point. A storage knows the
-   point that wrote it last and those that have read it since. A stream knows of every other one up to
-   which number it has waited for it, and so does the host (a vector clock: Fidge 1988, Mattern 1989).
-   An operation compares the points of what it touches with the clock of its stream: on one stream
-   that is all. Only where a point is not reached yet, an event is recorded on the point's stream, at
-   that moment, and waited for; it covers all that this stream holds by then and has waited for. */
-enum { GT__RECENT = 4, GT__LATE = 8, GT__STREAMS = 256, GT__READS = 4, GT__RACES = 32 };
-enum { GT__TOO_MANY = -2000, GT__LOST };   /* beside the back ends' codes */
+   ORDER. A stream numbers its operations; the pair (stream, number) is a point. A storage's ledger
+   has the points that have used its memory, and which part of it. A stream knows of every other one
+   up to which number it has waited for it, and so does the host (a vector clock: Fidge 1988, Mattern
+   1989). An operation compares the points that used the same memory with the clock of its stream:
+   on one stream that is all. Only where a point is not reached yet, an event is recorded on the
+   point's stream, at that moment, and waited for; it covers all that this stream holds by then and
+   has waited for. */
+enum { GT__RECENT = 4, GT__LATE = 8, GT__RACES = 32 };
+enum { GT__STREAMS = 256 };      /* of the caller, at a time; each device has two of ours besides */
+enum { GT__SLOTS_OF_STREAMS = GT__STREAMS + 2 * (1 + GT__GPUS) };
+/* Codes beside the back ends': see gt__report. */
+enum { GT__TOO_MANY = -2000, GT__LOST, GT__STREAM_FREED, GT__UNWRITTEN };
 enum { GT__CLASSES = 48 };       /* of freed memory: 0, not pinned; else pinned, 2^class bytes */
 typedef struct {
   uint64_t number;               /* 0: never */
   const char *text;              /* the operation's name */
   int slot;                      /* of the stream */
 } gt__point;
-typedef struct { uint64_t at[GT__STREAMS]; } gt__clock;
+typedef struct { uint64_t at[GT__SLOTS_OF_STREAMS]; } gt__clock;
 typedef struct { char *begin, *end; } gt__span; /* of memory */
 struct gt_stream {
   gt_device device;
   int slot, name;                /* name: for messages; 0: not the caller's */
   void *queue, *mark;            /* NULL: the caller does its work; an event, made on first use */
   uint64_t number, marked;       /* operations so far; how many of them the mark covers, if any */
+  uint64_t recorded;             /* how many there were when an event was recorded last */
   int owned, freed, gone, shared;  /* gone: what it wrapped may not exist any more; shared: the caller
                                       has its native handle, so others may enqueue, too */
-  gt__span late[GT__LATE], scratch[2]; /* see gt__earliness; kept for the next operations, by turns */
+  gt__region late[GT__LATE];     /* see gt__earliness */
+  gt__span scratch[2];           /* kept for the next operations, by turns */
   int n_late, turn, fresh;       /* fresh: the scratch that is next was not there before */
   int held;                      /* threads that wait for it with the lock given up */
   unsigned n_recent;
@@ -3740,6 +3820,32 @@ struct gt_event {
   gt__point at;
   gt__clock seen;
 };
+/* A use of memory by a stream, which need not be over. */
+typedef struct {
+  gt__point at;
+  gt__region where;
+  int writes;
+} gt__use;
+/* All uses of a piece of memory that may still be going on. The last fields tell of a write that
+   failed after its call had returned; gt__cpu_all.lock guards them, `into` and a storage's
+   `shared`, too. */
+enum { GT__FEW_USES = 3, GT__MANY_USES = 64 };
+typedef struct gt__ledger {
+  int64_t refs;                  /* of a shared one: storages, and ledgers that became part of it */
+  struct gt__ledger *into;       /* the one that it became a part of, or NULL */
+  int n, room;                   /* uses; how many fit into more */
+  gt__use few[GT__FEW_USES], *more;    /* more, if not NULL, is in place of few */
+  int failed;                    /* the back end's code, or 0 */
+  const char *failed_text;       /* the operation's name */
+  gt__region failed_where;
+} gt__ledger;
+/* What a thread does at this moment outside the lock, on its stack. */
+typedef struct gt__claim {
+  const gt__access *access;
+  int n;
+  struct gt__claim *next;
+} gt__claim;
+typedef struct { int slot, name; } gt__choice; /* of a stream; name 0 is the default one */
 struct gt_storage {
   void *data;
   size_t bytes;
@@ -3749,9 +3855,8 @@ struct gt_storage {
   int pooled;                    /* the class of pinned memory of ours, or 0 */
   int foreign, internal;         /* not from our allocator; not the caller's */
   int written;                   /* ever, by an operation */
-  gt__point use[1 + GT__READS];  /* its last write, then who has read it since */
-  int n_read, crowded;           /* crowded: more streams have read it than fit here */
-  int readers, writers;          /* threads that work on it at this moment, outside the lock */
+  int last;                      /* slot of the stream that used it last */
+  gt__ledger own, *shared;       /* who has used it; shared, if not NULL, is in place of own */
   void (*deleter)(void *data, void *context);
   void *context;
   struct gt_storage *next;       /* in a list of memory that waits for its points */
@@ -3760,8 +3865,10 @@ static pthread_mutex_t gt__mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t gt__idle = PTHREAD_COND_INITIALIZER; /* a thread has done what it did outside */
 static struct {
   gt_tensor *tensors;
-  gt_stream *slot[GT__STREAMS];  /* freed ones too, until their work is done */
-  int top;                       /* slots that were ever used */
+  gt_stream *slot[GT__SLOTS_OF_STREAMS]; /* freed ones too, until their work is done */
+  int top, streams;              /* slots that were ever used; the caller's streams in them */
+  gt__claim *claims;
+  int failures;                  /* ledgers with a write that failed; gt__cpu_all.lock guards it */
   gt__clock done;                /* the host's clock; a slot's next stream goes on counting there */
   int names;
   gt_stream fallback[1 + GT__GPUS], bin[1 + GT__GPUS]; /* default; to free what several used */
@@ -3780,7 +3887,10 @@ static __thread struct {
   char message[768];
   gt_scope *scope;
   gt_device device;
-  gt_stream *stream[1 + GT__GPUS];
+  gt__choice stream[1 + GT__GPUS];
+  int claims, untold;            /* claims held by calls; an error of which the handler must hear */
+  int failed;                    /* of the write that GT__UNWRITTEN is about: code and operation */
+  const char *failed_text;
   gt_generator generator;
   gt_precision precision;
   gt_safety safety;
@@ -3813,6 +3923,16 @@ GT_API const char *gt_status_string(gt_status status) {
       "versions differ"};
   return (size_t)status < sizeof name / sizeof *name ? name[status] : "unknown status";
 }
+/* Calls the handler: not while the thread has claims, since it may use the very tensors. */
+static void gt__tell_handler(void) {
+  gt__me.untold = gt__me.claims > 0;
+  if (gt__me.untold || !gt__me.status) return;
+  gt__lock();
+  gt_error_handler handler = gt__all.handler;
+  void *user = gt__all.handler_user;
+  gt__unlock();
+  if (handler) handler(gt__me.status, gt__me.message, user);
+}
 /* Keeps the thread's first error and calls the handler. Called with no lock held. */
 GT__PRINTF(2, 3) static gt_status gt__fail(gt_status status, const char *format, ...) {
   va_list list;
@@ -3821,11 +3941,7 @@ GT__PRINTF(2, 3) static gt_status gt__fail(gt_status status, const char *format,
   vsnprintf(gt__me.message, sizeof gt__me.message, format, list);
   va_end(list);
   gt__me.status = status;
-  gt__lock();
-  gt_error_handler handler = gt__all.handler;
-  void *user = gt__all.handler_user;
-  gt__unlock();
-  if (handler) handler(status, gt__me.message, user);
+  gt__tell_handler();
   return status;
 }
 /* What a call reports that failed inside another: a handler may have cleared the error. */
@@ -3941,18 +4057,30 @@ GT_API gt_dtype gt_promote_types(gt_dtype a, gt_dtype b) {
 }
 /* -- streams, as far as storages need them -- */
 /* Reports an error code, if it is one; called without the lock. */
+static gt_status gt__report_ours(const char *function, gt_device device, int code) {
+  switch (code) {
+    case GT__TOO_MANY:
+      return gt__fail(GT_ERROR_STATE, "%s: %d streams are in use; gt_stream_free gives one back",
+                      function, (int)GT__STREAMS);
+    case GT__STREAM_FREED:
+      return gt__fail(GT_ERROR_STATE, "%s: the thread's current stream of %s was freed; "
+                      "gt_set_stream chooses another", function, gt_device_string(device));
+    case GT__UNWRITTEN:
+      return gt__fail(gt__cpu_backend.classify(gt__me.failed), "%s: what it reads was never "
+                      "written, since %s on a stream of the CPU failed: %s", function,
+                      gt__me.failed_text, gt__cpu_backend.text(gt__me.failed));
+    default:
+      return gt__fail(GT_ERROR_DEVICE_LOST, "%s: %s was lost to an earlier fault; only a new "
+                      "process can use it again", function, gt_device_string(device));
+  }
+}
 static gt_status gt__report(const char *function, gt_device device, const gt_stream *s, int code) {
   const gt__backend *backend = gt__backend_of(device);
   const gt_status status = backend->classify(code);
   char recent[160] = "";
   size_t n = 0;
   if (!code) return GT_OK;
-  if (code == GT__TOO_MANY)
-    return gt__fail(GT_ERROR_STATE, "%s: %d streams are in use; gt_stream_free gives one back",
-                    function, (int)GT__STREAMS);
-  if (code == GT__LOST)
-    return gt__fail(GT_ERROR_DEVICE_LOST, "%s: %s was lost to an earlier fault; only a new process "
-                    "can use it again", function, gt_device_string(device));
+  if (code >= GT__TOO_MANY && code <= GT__UNWRITTEN) return gt__report_ours(function, device, code);
   if (status == GT_ERROR_DEVICE_LOST) { GT__HOLD(gt__mutex); gt__all.lost[gt__slot(device)] = 1; }
   for (unsigned i = 1; s && i <= GT__RECENT && s->n_recent >= i; i++)
     n += (size_t)snprintf(recent + n, sizeof recent - n, "%s%.30s", i > 1 ? ", " : "",
@@ -3974,7 +4102,7 @@ GT_API const char *gt_device_name(gt_device device) {
 static int gt__set_mark(gt_stream *t, uint64_t number) {
   if (t->gone || (t->marked && t->marked >= number)) return 0;
   const int code = GT__OF(t)->event_record(t->device.index, &t->mark, t->queue);
-  if (!code) t->marked = t->number;
+  if (!code) t->marked = t->recorded = t->number;
   return code;
 }
 static void gt__learn(gt__clock *c, const gt__clock *more, int slot, uint64_t number) {
@@ -4016,7 +4144,7 @@ static int gt__join(gt_stream *s, gt_stream *t, uint64_t number) {
     code = like.other->event_record(like.index, &like.event, t->queue);
     if (!code) code = gt__cpu_push((gt__cpu_queue *)s->queue, &like, NULL, NULL);
     if (code && like.event) like.other->event_destroy(like.index, like.event);
-    number = t->number;
+    number = t->recorded = t->number;
   }
   if (code) return code;
   gt__learn(&s->seen, &t->seen, t->slot, number);
@@ -4047,22 +4175,6 @@ static void gt__poll(gt_stream *t) { /* what is known of t's progress without wa
   else if (t->marked && !GT__OF(t)->event_ask(t->device.index, t->mark, 0)) number = t->marked;
   if (number > gt__all.done.at[t->slot]) gt__all.done.at[t->slot] = number;
 }
-static int gt__settled(const struct gt_storage *x) { /* has all work on x been done? */
-  for (int k = 0; k <= x->n_read; k++) {
-    const gt__point p = x->use[k];
-    if (!gt__knows(NULL, p)) gt__poll(gt__all.slot[p.slot]);
-    if (!gt__knows(NULL, p)) return 0;
-  }
-  for (int i = 0; i < gt__all.top && x->crowded; i++)
-    if (gt__all.slot[i] && gt__all.done.at[i] < gt__all.slot[i]->number) return 0;
-  return 1;
-}
-/* Brings s (NULL: the host, without the lock) behind all work on x. */
-static int gt__reach_all(gt_stream *s, struct gt_storage *x) {
-  int code = 0, away;
-  for (int k = 0; k <= x->n_read && !code; k++) code = gt__reach(s, x->use[k], &away);
-  return code || !x->crowded ? code : gt__await_all(NULL);
-}
 /* -- making and ending them; all with the lock -- */
 static void gt__drop_scratch(const gt_stream *s, gt_device device) { /* s's, or all of the device */
   for (int i = 0; i < 2 * gt__all.top; i++) {
@@ -4077,6 +4189,7 @@ static void gt__stream_destroy(gt_stream *s) {
   if (s->mark) GT__OF(s)->event_destroy(s->device.index, s->mark);
   if (s->owned && s->queue) GT__OF(s)->queue_destroy(s->device.index, s->queue);
   gt__all.slot[s->slot] = NULL;
+  gt__all.streams -= s->name != 0;
   if (s->name) GPUTENSOR_FREE(s); else memset(s, 0, sizeof *s);
 }
 static void gt__reap(void) { /* ends freed streams whose work is done */
@@ -4090,9 +4203,7 @@ static void gt__reap(void) { /* ends freed streams whose work is done */
 /* Fills in s, which is all 0. A CPU stream has a queue only if it is asked for one. */
 static int gt__stream_open(gt_stream *s, gt_device device, int priority, void *native, int queued) {
   int code = 0, slot = 0;
-  gt__reap();
-  while (slot < GT__STREAMS && gt__all.slot[slot]) slot++;
-  if (slot == GT__STREAMS) return GT__TOO_MANY;
+  while (gt__all.slot[slot]) slot++; /* the caller has at most GT__STREAMS, so one is left */
   s->queue = native, s->owned = !native;
   if (queued) code = gt__backend_of(device)->queue_create(device.index, priority, &s->queue);
   if (code) return code;
@@ -4106,9 +4217,350 @@ static gt_stream *gt__opened(gt_stream *s, gt_device device, int *code) {
   *code = s->device.type ? 0 : gt__stream_open(s, device, 0, NULL, device.type != GT_CPU);
   return *code ? NULL : s;
 }
-static gt_stream *gt__current(gt_device device) { /* the thread's stream, or the default one */
-  gt_stream *s = gt__me.stream[gt__slot(device)];
-  return s ? s : &gt__all.fallback[gt__slot(device)];
+/* The thread's current stream, which may be the default one, or NULL if it was freed. With the
+   lock. */
+static gt_stream *gt__current(gt_device device) {
+  const gt__choice choice = gt__me.stream[gt__slot(device)];
+  if (!choice.name) return &gt__all.fallback[gt__slot(device)];
+  gt_stream *s = gt__all.slot[choice.slot];
+  return s && s->name == choice.name && !s->freed ? s : NULL;
+}
+static gt_stream *gt__opened_current(gt_device device, int *code) {
+  gt_stream *s = gt__current(device);
+  *code = s ? 0 : (int)GT__STREAM_FREED;
+  return s ? gt__opened(s, device, code) : NULL;
+}
+/* Ends freed streams of the caller's, waiting for them, until there is room for another one. */
+static int gt__make_room_unlocks(void) {
+  int code = 0;
+  gt__reap();
+  for (int i = 0; gt__all.streams == GT__STREAMS && !code; i++) {
+    if (i == gt__all.top) return GT__TOO_MANY;
+    gt_stream *t = gt__all.slot[i];
+    if (!t || !t->freed) continue;
+    code = gt__await(t, t->number);
+    gt__reap();
+    if (gt__all.slot[i] != t) code = 0; /* its error, if any, is with what it should have written */
+  }
+  return code;
+}
+
+/* ---- >>order -----------------------------------------------------------------------------------
+   Which memory operations touch, whether two of them meet there, and the waits that put those in
+   order which do. Where it cannot be told they count as meeting. */
+static uintptr_t gt__region_end(const gt__region *r) {
+  return r->begin + (uintptr_t)(r->pitch * (r->count - 1) + r->run);
+}
+static gt__region gt__range(const void *p, size_t bytes) {
+  const gt__region r = {(uintptr_t)p, (int64_t)bytes, 0, 1, 1};
+  return r;
+}
+/* Makes r what it is n times, `step` bytes apart, for steps that do not become smaller. */
+static void gt__repeat_region(gt__region *r, int64_t n, int64_t step) {
+  if (r->count > 1 && step == r->pitch * r->count) {
+    r->count *= n;
+    return;
+  }
+  if (r->count > 1) { /* a third level: what lies between the runs counts too */
+    r->run += r->pitch * (r->count - 1);
+    r->count = 1;
+    r->exact = 0;
+  }
+  if (step <= r->run) {
+    r->run += step * (n - 1);
+  } else {
+    r->pitch = step;
+    r->count = n;
+  }
+}
+static char *gt__address(const gt_tensor *x) {
+  return (char *)x->storage->data + x->offset * (int64_t)gt_dtype_size(x->dtype);
+}
+/* Adds the dims below `dims` of x to r, from the smallest stride on. */
+static void gt__repeat_by_dims(gt__region *r, const gt_tensor *x, int dims, int64_t size) {
+  int order[GT_MAX_DIMS], n = 0;
+  for (int d = dims - 1; d >= 0; d--) {
+    if (x->shape[d] == 1 || x->stride[d] == 0) continue;
+    if (x->shape[d] == 0) r->run = 0;
+    int at = n++;
+    while (at > 0 && x->stride[order[at - 1]] > x->stride[d]) {
+      order[at] = order[at - 1];
+      at--;
+    }
+    order[at] = d;
+  }
+  for (int i = 0; i < n && r->run; i++)
+    gt__repeat_region(r, x->shape[order[i]], x->stride[order[i]] * size);
+}
+static gt__region gt__region_of(const gt_tensor *x) {
+  const int64_t size = gt__dtype[x->dtype].size;
+  gt__region r = gt__range((char *)x->storage->data + x->offset * size, (size_t)size);
+  int d = x->ndim - 1;
+  int64_t dense = 1; /* elements that lie side by side */
+  for (; d >= 0 && x->stride[d] == dense; d--) dense *= x->shape[d];
+  r.run *= dense;
+  if (d >= 0) gt__repeat_by_dims(&r, x, d + 1, size);
+  return r;
+}
+/* Do two regions have a byte in common? */
+enum { GT__APART, GT__MAY_MEET, GT__MEET };
+static int gt__meeting(const gt__region *a, const gt__region *b) {
+  if (a->begin >= gt__region_end(b) || b->begin >= gt__region_end(a)) return GT__APART;
+  if (!a->run || !b->run) return GT__APART;
+  if (a->count > 1 && b->count > 1 && a->pitch != b->pitch) return GT__MAY_MEET;
+  const int64_t pitch = a->count > 1 ? a->pitch : b->pitch;
+  const int64_t from = (int64_t)(a->begin - b->begin);
+  /* run i of a and run j of b meet if -a->run < from + d pitch < b->run, for d = i - j */
+  int64_t d = pitch ? gt__floor_div_i64(-a->run - from, pitch) + 1 : 0;
+  if (d < 1 - b->count) d = 1 - b->count;
+  if (d >= a->count || from + d * pitch >= b->run) return GT__APART;
+  return a->exact && b->exact ? GT__MEET : GT__MAY_MEET;
+}
+/* Has a all the bytes of b? */
+static int gt__covers(const gt__region *a, const gt__region *b) {
+  if (b->begin < a->begin || gt__region_end(b) > gt__region_end(a)) return 0;
+  if (a->count == 1) return 1;
+  if (b->count > 1 && a->pitch != b->pitch) return 0;
+  const int64_t from = (int64_t)(b->begin - a->begin);
+  return from % a->pitch + b->run <= a->run && from / a->pitch + b->count <= a->count;
+}
+/* Takes b into a: two ranges side by side become one; else, if `any`, what encloses them. */
+static int gt__join_regions(gt__region *a, const gt__region *b, int any) {
+  const uintptr_t begin = a->begin < b->begin ? a->begin : b->begin;
+  const uintptr_t a_end = gt__region_end(a), b_end = gt__region_end(b);
+  const int beside = a->count == 1 && b->count == 1 && a->begin <= b_end && b->begin <= a_end;
+  if (!beside && !any) return 0;
+  const int exact = beside && a->exact && b->exact;
+  *a = gt__range((void *)begin, (size_t)((a_end > b_end ? a_end : b_end) - begin));
+  a->exact = exact;
+  return 1;
+}
+/* -- ledgers -- */
+static gt__ledger *gt__ledger_of(struct gt_storage *x) {
+  gt__ledger *l = x->shared ? x->shared : &x->own;
+  while (l->into) l = l->into;
+  return l;
+}
+static gt__use *gt__uses(gt__ledger *l) { return l->more ? l->more : l->few; }
+static void gt__count_failure(int by);
+static void gt__end_uses(gt__ledger *l) { /* they are over */
+  if (l->failed) gt__count_failure(-1);
+  GPUTENSOR_FREE(l->more);
+}
+static void gt__end_storage(struct gt_storage *x) { /* but not its memory */
+  gt__ledger *l = x->shared;
+  gt__end_uses(&x->own);
+  while (l && --l->refs == 0) {
+    gt__ledger *const into = l->into;
+    gt__end_uses(l);
+    GPUTENSOR_FREE(l);
+    l = into;
+  }
+  GPUTENSOR_FREE(x);
+}
+static void gt__forget_use(gt__ledger *l, int k) { gt__uses(l)[k] = gt__uses(l)[--l->n]; }
+/* Two uses of one stream become one. The region may become larger, and the older use newer. */
+static void gt__join_uses(gt__ledger *l, int i, int j) {
+  gt__use *a = &gt__uses(l)[i], *b = &gt__uses(l)[j];
+  gt__join_regions(&a->where, &b->where, 1);
+  if (a->at.number < b->at.number) a->at = b->at;
+  a->writes |= b->writes;
+  gt__forget_use(l, j);
+}
+static int gt__find_pair(gt__ledger *l, int *i, int *j) { /* two uses of one stream */
+  const gt__use *use = gt__uses(l);
+  for (*i = 0; *i < l->n; ++*i)
+    for (*j = *i + 1; *j < l->n; ++*j)
+      if (use[*i].at.slot == use[*j].at.slot) return 1;
+  return 0;
+}
+static int gt__grow_ledger(gt__ledger *l, int room) {
+  gt__use *more = (gt__use *)GPUTENSOR_MALLOC((size_t)room * sizeof *more);
+  if (!more) return 0;
+  memcpy(more, gt__uses(l), (size_t)l->n * sizeof *more);
+  GPUTENSOR_FREE(l->more);
+  l->more = more;
+  l->room = room;
+  return 1;
+}
+static int gt__has_place(const gt__ledger *l, int n) {
+  return l->n + n <= (l->more ? l->room : (int)GT__FEW_USES);
+}
+/* Makes room for n more uses: those that are over go; then there is more memory, for at least
+   GT__MANY_USES; then two of one stream become one, which may order more than has to be. 0: there
+   is no memory. */
+static int gt__has_room(gt__ledger *l, int n) {
+  int i, j;
+  if (gt__has_place(l, n)) return 1;
+  for (int k = l->n - 1; k >= 0; k--)
+    if (gt__knows(NULL, gt__uses(l)[k].at)) gt__forget_use(l, k);
+  if (gt__has_place(l, n)) return 1;
+  if (!l->more && gt__grow_ledger(l, GT__MANY_USES + n)) return 1;
+  while (!gt__has_place(l, n) && gt__find_pair(l, &i, &j)) gt__join_uses(l, i, j);
+  return gt__has_place(l, n) || gt__grow_ledger(l, 2 * l->n + n);
+}
+/* s's newest operation touched this. A write is behind all that it covers and that s knows of, a
+   read behind such reads: these need no place any more. Uses that nothing ordered stay, for a free
+   to wait for. There is room. */
+static void gt__note(const gt__access *a, const gt_stream *s, const char *text) {
+  gt__ledger *l = gt__ledger_of(a->storage);
+  const gt__use use = {{s->number, text, s->slot}, a->where, a->writes};
+  a->storage->last = s->slot;
+  for (int k = l->n - 1; k >= 0; k--) {
+    gt__use *u = &gt__uses(l)[k];
+    if ((u->writes && !a->writes) || !gt__knows(s, u->at)) continue;
+    if (gt__covers(&a->where, &u->where)) gt__forget_use(l, k);
+  }
+  for (int k = 0; k < l->n; k++) {
+    gt__use *u = &gt__uses(l)[k];
+    if (u->at.slot != s->slot || u->writes != a->writes) continue;
+    /* nobody can have waited for the older one alone */
+    if (u->at.number <= s->recorded || gt__knows(NULL, u->at)) continue;
+    if (!gt__join_regions(&u->where, &a->where, 0)) continue;
+    u->at = use.at;
+    return;
+  }
+  gt__uses(l)[l->n++] = use;
+}
+/* -- waiting for all uses of a storage -- */
+static gt__access gt__whole(struct gt_storage *x, int writes) {
+  const gt__access a = {x, gt__range(x->data, x->bytes), !writes, writes};
+  return a;
+}
+static int gt__settled(struct gt_storage *x) { /* has all work on x been done? */
+  const gt__region where = gt__range(x->data, x->bytes);
+  gt__ledger *l = gt__ledger_of(x);
+  for (int k = 0; k < l->n; k++) {
+    const gt__use u = gt__uses(l)[k];
+    if (gt__knows(NULL, u.at) || !gt__meeting(&where, &u.where)) continue;
+    gt__poll(gt__all.slot[u.at.slot]);
+    if (!gt__knows(NULL, u.at)) return 0;
+  }
+  return 1;
+}
+/* Brings s (NULL: the host, and the lock is given up) behind all work on x. */
+static int gt__reach_all(gt_stream *s, struct gt_storage *x) {
+  const gt__region where = gt__range(x->data, x->bytes);
+  int code = 0, away;
+  do {
+    gt__ledger *l = gt__ledger_of(x);
+    away = 0;
+    for (int k = 0; k < l->n && !code && !away; k++) {
+      const gt__use u = gt__uses(l)[k];
+      if (gt__knows(s, u.at) || !gt__meeting(&where, &u.where)) continue;
+      code = gt__reach(s, u.at, &away);
+    }
+  } while (away && !code);
+  return code;
+}
+/* -- writes that failed after their call had returned; with gt__cpu_all.lock -- */
+static const gt__ledger *gt__failed_under(const gt__access *a) {
+  const gt__ledger *l = a->storage->shared ? a->storage->shared : &a->storage->own;
+  while (l && !(l->failed && gt__meeting(&l->failed_where, &a->where))) l = l->into;
+  return l;
+}
+static int gt__any_failures(void) { return __atomic_load_n(&gt__all.failures, __ATOMIC_RELAXED); }
+static void gt__count_failure(int by) {
+  __atomic_fetch_add(&gt__all.failures, by, __ATOMIC_RELAXED);
+}
+static int gt__reads_unwritten(const gt__op *op) {
+  for (int i = 0; i < op->n_touch && gt__any_failures(); i++) {
+    const gt__ledger *l = op->touch[i].reads ? gt__failed_under(&op->touch[i]) : NULL;
+    if (l) return l->failed;
+  }
+  return 0;
+}
+static void gt__mark_unwritten(const gt__access *out, const char *text, int code) {
+  gt__ledger *l = gt__ledger_of(out->storage);
+  if (l->failed) {
+    gt__join_regions(&l->failed_where, &out->where, 1);
+    return;
+  }
+  l->failed = code;
+  l->failed_text = text;
+  l->failed_where = out->where;
+  gt__count_failure(1);
+}
+static void gt__mark_written(const gt__access *out) {
+  gt__ledger *l = out->storage->shared ? out->storage->shared : &out->storage->own;
+  for (; l && gt__any_failures(); l = l->into) {
+    if (!l->failed || !gt__covers(&out->where, &l->failed_where)) continue;
+    l->failed = 0;
+    gt__count_failure(-1);
+  }
+}
+static void gt__mark_output(const gt__op *op, int code) {
+  if (code) gt__mark_unwritten(&op->touch[0], op->text, code);
+  else gt__mark_written(&op->touch[0]);
+}
+static int gt__check_written(const gt__access *a) {
+  GT__HOLD(gt__cpu_all.lock);
+  const gt__ledger *l = gt__failed_under(a);
+  if (!l) return 0;
+  gt__me.failed = l->failed;
+  gt__me.failed_text = l->failed_text;
+  return GT__UNWRITTEN;
+}
+/* -- memory that is wrapped more than once -- */
+static int gt__same_memory(const struct gt_storage *x, const struct gt_storage *y) {
+  const uintptr_t a = (uintptr_t)x->data, b = (uintptr_t)y->data;
+  return a < b + y->bytes && b < a + x->bytes;
+}
+static gt__ledger *gt__share_ledger(struct gt_storage *x) {
+  gt__ledger *l = x->shared ? gt__ledger_of(x) : (gt__ledger *)GPUTENSOR_MALLOC(sizeof *l);
+  if (!l || x->shared) return l;
+  GT__HOLD(gt__cpu_all.lock);
+  *l = x->own;
+  l->refs = 1;
+  memset(&x->own, 0, sizeof x->own);
+  return x->shared = l;
+}
+/* Makes b a part of a, which takes over b's uses and its reference of a storage. 0: no memory. */
+static int gt__unite_ledgers(gt__ledger *a, gt__ledger *b) {
+  if (!gt__has_room(a, b->n)) return 0;
+  memcpy(gt__uses(a) + a->n, gt__uses(b), (size_t)b->n * sizeof *b->few);
+  a->n += b->n;
+  GT__HOLD(gt__cpu_all.lock);
+  b->n = 0;
+  b->into = a; /* a failure that it has is found on the way */
+  a->refs++;
+  return 1;
+}
+/* x wraps memory: it shares the ledger of all storages whose memory it is, too. 0: no memory. */
+static int gt__find_aliases(struct gt_storage *x) {
+  for (gt_tensor *y = gt__all.tensors; y; y = y->gt__next) {
+    if (y->storage == x || !gt__same_memory(x, y->storage)) continue;
+    gt__ledger *l = gt__share_ledger(y->storage);
+    if (!l) return 0;
+    if (!x->shared) {
+      GT__HOLD(gt__cpu_all.lock);
+      x->shared = l;
+      l->refs++;
+    } else if (gt__ledger_of(x) != l && !gt__unite_ledgers(gt__ledger_of(x), l)) return 0;
+  }
+  return 1;
+}
+/* -- claims: what threads do themselves, outside the lock -- */
+static void gt__begin_claim(gt__claim *c, int n, const gt__access *access) {
+  c->access = access;
+  c->n = n;
+  c->next = gt__all.claims;
+  gt__all.claims = c;
+}
+static void gt__end_claim(const gt__claim *c) {
+  gt__claim **p = &gt__all.claims;
+  while (*p != c) p = &(*p)->next;
+  *p = c->next;
+  pthread_cond_broadcast(&gt__idle);
+}
+static int gt__is_claimed(const gt__access *a) {
+  for (const gt__claim *c = gt__all.claims; c; c = c->next)
+    for (int i = 0; i < c->n; i++) {
+      const gt__access *b = &c->access[i];
+      if ((!a->writes && !b->writes) || !gt__meeting(&a->where, &b->where)) continue;
+      return 1;
+    }
+  return 0;
 }
 /* -- races, and the order that avoids them -- */
 static void gt__stream_text(char *text, const gt_stream *s) {
@@ -4116,71 +4568,72 @@ static void gt__stream_text(char *text, const gt_stream *s) {
   else if (s->name) snprintf(text, 64, "stream %d of %s", s->name, gt_device_string(s->device));
   else snprintf(text, 64, "the default stream of %s", gt_device_string(s->device));
 }
-/* What the library made for itself is ordered always, and so is the host behind its own stream. */
-static int gt__follow(gt_stream *s, const char *text, int writes, const struct gt_storage *x,
-                      gt__point p, int *away) {
-  const gt_stream *t = gt__all.slot[p.slot];
+static void gt__note_race(const gt_stream *s, const char *text, const gt__access *a,
+                          const gt__use *u, int meeting) {
   const gt_tensor *y = gt__all.tensors;
-  char here[64], there[64];
-  if (gt__knows(s, p)) return 0;
-  if (gt__me.safety == GT_ORDER || x->internal || (!s && t == gt__current(t->device)))
-    return gt__reach(s, p, away);
-  if (gt__me.safety != GT_REPORT) return 0;
-  while (y && y->storage != x) y = y->gt__next;
-  gt__stream_text(here, s), gt__stream_text(there, t);
-  snprintf(gt__all.race[gt__all.n_race++ % GT__RACES], sizeof gt__all.race[0],
-           "race: %.40s on %s %s %s %s, which %.40s on %s may still be %s", text, here,
-           writes ? "writes" : "reads", y ? gt_dtype_string(y->dtype) : "memory",
-           y ? gt__shape_text(y) : "", p.text, there,
-           p.number == x->use[0].number && p.slot == x->use[0].slot ? "writing" : "reading");
+  char here[64], there[64], *line = gt__all.race[gt__all.n_race++ % GT__RACES];
+  while (y && y->storage != a->storage) y = y->gt__next;
+  gt__stream_text(here, s);
+  gt__stream_text(there, gt__all.slot[u->at.slot]);
+  const char *kind = meeting == GT__MEET ? "race" : "may be a race";
+  const char *does = a->writes ? "writes" : "reads";
+  const char *doing = u->writes ? "writing" : "reading";
+  const char *dtype = y ? gt_dtype_string(y->dtype) : "memory";
+  const char *shape = y ? gt__shape_text(y) : "";
+  snprintf(line, sizeof gt__all.race[0],
+           "%s: %.40s on %s %s %s %s, which %.40s on %s may still be %s", kind, text, here, does,
+           dtype, shape, u->at.text, there, doing);
+}
+/* Brings s behind a use that meets what it is about to do. What the library made for itself is
+   ordered always, and so is the host behind its own stream. */
+static int gt__follow(gt_stream *s, const char *text, const gt__access *a, gt__use u, int meeting,
+                      int *away) {
+  const gt_stream *t = gt__all.slot[u.at.slot];
+  const int always = a->storage->internal || (!s && t == gt__current(t->device));
+  if (gt__me.safety == GT_ORDER || always) return gt__reach(s, u.at, away);
+  if (gt__me.safety == GT_REPORT) gt__note_race(s, text, a, &u, meeting);
   return 0;
 }
-/* Orders what s (NULL: the host) is about to do with n storages, writing the first `write` (1 or 0).
-   Where the lock was given up others may have gone on: it looks again, and *waited says so. */
-static int gt__order(gt_stream *s, const char *text, int n, int write,
-                     struct gt_storage *const *touch, int *waited) {
+/* Orders one access. *away: the lock was given up, and others may have gone on. */
+static int gt__order_access(gt_stream *s, const char *text, const gt__access *a, int *away) {
+  int code = 0;
+  while (gt__all.claims && gt__me.safety == GT_ORDER && gt__is_claimed(a)) {
+    *away = 1;
+    pthread_cond_wait(&gt__idle, &gt__mutex);
+  }
+  gt__ledger *l = gt__ledger_of(a->storage);
+  for (int k = 0; k < l->n && !code; k++) {
+    const gt__use u = gt__uses(l)[k];
+    if ((!a->writes && !u.writes) || gt__knows(s, u.at)) continue;
+    const int meeting = gt__meeting(&a->where, &u.where);
+    if (meeting) code = gt__follow(s, text, a, u, meeting, away);
+  }
+  if (!code && a->reads && gt__any_failures()) code = gt__check_written(a);
+  return code;
+}
+static int gt__has_room_for(gt__ledger *l, int n, const gt__access *a) {
+  int uses = 0;
+  for (int i = 0; i < n; i++) uses += gt__ledger_of(a[i].storage) == l;
+  return gt__has_room(l, uses);
+}
+/* Orders what s (NULL: the host) is about to do, and makes room to note it. Where the lock was
+   given up it looks again, and *waited says so. Without memory for notes all uses have to be over.
+   */
+static int gt__order(gt_stream *s, const char *text, int n, const gt__access *a, int *waited) {
   int away, code = 0;
   if (s && !s->queue) s = NULL;
   do {
     away = 0;
-    for (int i = 0; i < n && !code; i++) {
-      struct gt_storage *x = touch[i];
-      const int writes = i < write;
-      while (gt__me.safety == GT_ORDER && (x->writers || (writes && x->readers)))
-        away = 1, pthread_cond_wait(&gt__idle, &gt__mutex);
-      for (int k = 0; k <= (writes ? x->n_read : 0) && !code; k++)
-        code = gt__follow(s, text, writes, x, x->use[k], &away);
-      for (int k = 0; k < gt__all.top && writes && x->crowded && !code; k++)
-        if (gt__all.slot[k] && gt__me.safety == GT_ORDER) {
-          const gt__point all = {gt__all.slot[k]->number, "", k};
-          code = gt__reach(s, all, &away);
-        }
+    for (int i = 0; i < n && !code; i++)
+      code = gt__order_access(s, text, &a[i], &away);
+    for (int i = 0; i < n && !code && !away && s; i++) {
+      if (gt__has_room_for(gt__ledger_of(a[i].storage), n, a)) continue;
+      away = 1;
+      code = gt__reach_all(NULL, a[i].storage);
     }
     *waited |= away;
   } while (away && !code);
   return code;
-}
-/* Begins (1) or ends (-1) work outside the lock. */
-static void gt__claim(int n, int write, struct gt_storage *const *touch, int by) {
-  for (int i = 0; i < n; i++) if (i < write) touch[i]->writers += by;
-    else touch[i]->readers += by;
-  if (by < 0) pthread_cond_broadcast(&gt__idle);
-}
-/* Where x notes that it is read at (slot, number): a reader that s knows of needs no place beside one
-   on s, and of one stream the newest stays. NULL: nowhere. */
-static gt__point *gt__reader(struct gt_storage *x, const gt_stream *s, int slot, uint64_t number) {
-  int k = 1;
-  while (k <= x->n_read && x->use[k].slot != slot && !gt__knows(s, x->use[k])) k++;
-  if (k > GT__READS) return x->crowded = 1, (gt__point *)NULL;
-  if (k > x->n_read) return &x->use[x->n_read = k];
-  return x->use[k].slot != slot || x->use[k].number <= number ? &x->use[k] : NULL;
-}
-/* s's newest operation writes or reads x. Uses that nothing ordered stay, for a free to wait for. */
-static void gt__note(struct gt_storage *x, const gt_stream *s, const char *text, int writes) {
-  gt__point *to = writes ? x->use : gt__reader(x, s, s->slot, s->number), *other;
-  if (writes && gt__me.safety == GT_ORDER) x->n_read = x->crowded = 0;
-  else if (writes && !gt__knows(s, *to) && (other = gt__reader(x, s, to->slot, to->number))) *other = *to;
-  if (to) to->number = s->number, to->text = text, to->slot = s->slot;
 }
 /* After a wait: was there a bad index on a device since the last one? */
 static gt_status gt__check_fault(void) {
@@ -4189,22 +4642,77 @@ static gt_status gt__check_fault(void) {
   return gt__fail(GT_ERROR_ARGUMENT, "gt_index_select: an index on the GPU was out of range; the "
                                      "entries that it named are 0");
 }
-static gt_status gt__host_access(const char *function, struct gt_storage *storage, int writes) {
-  int code, waited = 0;
+/* -- the host's own reading and writing -- */
+static gt_status gt__order_host(const char *function, const gt__access *a, gt__claim *claim) {
+  int waited = 0;
   gt__lock();
-  const gt_stream *last = gt__all.slot[storage->use[0].slot];
-  code = gt__order(NULL, function, 1, writes, &storage, &waited);
+  const gt_stream *last = gt__all.slot[a->storage->last];
+  const gt_device device = last ? last->device : gt_cpu();
+  const int code = gt__order(NULL, function, 1, a, &waited);
+  if (!code && claim) gt__begin_claim(claim, 1, a);
   gt__unlock();
-  if (code) return gt__report(function, last ? last->device : gt_cpu(), last, code);
+  if (code) return gt__report(function, device, last, code);
   return waited ? gt__check_fault() : GT_OK;
 }
-static void gt__claim_host(struct gt_storage *storage, int writes, int by) {
-  GT__HOLD(gt__mutex);
-  gt__claim(1, writes, &storage, by);
+/* Waits until the host may read x, or read and write it. */
+static gt_status gt__host_access(const char *function, const gt_tensor *x, int writes) {
+  const gt__access a = {x->storage, gt__region_of(x), 1, writes};
+  return gt__order_host(function, &a, NULL);
+}
+/* The same for reading, or for writing alone, and other threads wait until gt__host_end. */
+typedef struct {
+  gt__access access;
+  gt__claim claim;
+  int on;
+} gt__host_use;
+static void gt__host_end(gt__host_use *use) {
+  if (!use->on) return;
+  gt__lock();
+  gt__end_claim(&use->claim);
+  if (use->access.writes) {
+    GT__HOLD(gt__cpu_all.lock);
+    gt__mark_written(&use->access);
+  }
+  gt__unlock();
+  use->on = 0;
+  gt__me.claims--;
+  if (gt__me.untold && !gt__me.claims) gt__tell_handler();
+}
+static gt_status gt__host_begin(const char *function, const gt_tensor *x, int writes,
+                                gt__host_use *use) {
+  const gt__access a = {x->storage, gt__region_of(x), !writes, writes};
+  use->access = a;
+  use->claim.access = NULL;
+  const gt_status status = gt__order_host(function, &use->access, &use->claim);
+  use->on = use->claim.access != NULL;
+  gt__me.claims += use->on;
+  if (status) gt__host_end(use);
+  return status;
 }
 static int gt__is_pinned(const void *p) { /* memory of the caller's */
+  gt__owner owner;
   GT__HOLD(gt__mutex);
-  return gt__cuda_pinned(p);
+  gt__cuda_owner(p, -1, &owner);
+  return owner.kind == GT__PINNED;
+}
+/* Can memory of the caller's be a tensor's of that device? *pinned: it is page-locked. */
+static gt_status gt__check_owner(const char *function, const void *p, gt_device device,
+                                 int *pinned) {
+  const int gpu = device.type == GT_CUDA;
+  gt__owner owner;
+  gt__lock();
+  const int code = gt__cuda_owner(p, gpu ? device.index : -1, &owner);
+  gt__unlock();
+  if (code) return gt__report(function, device, NULL, code);
+  *pinned = !gpu && owner.kind == GT__PINNED;
+  if (!p || owner.kind == GT__OF_ALL) return GT_OK;
+  if (owner.kind == GT__OF_DEVICE && (!gpu || owner.index != device.index))
+    return gt__fail(GT_ERROR_DEVICE, "%s: data is memory of cuda:%d, not of %s; wrap it for the "
+                    "device that it is on", function, owner.index, gt_device_string(device));
+  if (owner.kind != GT__OF_DEVICE && gpu)
+    return gt__fail(GT_ERROR_DEVICE, "%s: data is memory of the host, not of %s; gt_from_array "
+                    "copies it there", function, gt_device_string(device));
+  return GT_OK;
 }
 
 /* ---- >>storage ---------------------------------------------------------------------------------
@@ -4212,7 +4720,7 @@ static int gt__is_pinned(const void *p) { /* memory of the caller's */
    is kept until the work that uses it is done, pinned memory longer, for the next who asks. */
 static void gt__storage_drop(struct gt_storage *s) { /* its memory goes for good; with the lock */
   (s->pooled ? &gt__cuda_backend : &gt__cpu_backend)->release(-1, NULL, s->data, s->pooled);
-  GPUTENSOR_FREE(s);
+  gt__end_storage(s);
 }
 static struct gt_storage *gt__pool_take(int c) { /* the oldest of a class */
   struct gt_storage *s = gt__all.pool[c].first;
@@ -4246,7 +4754,7 @@ static int gt__take_pinned(struct gt_storage *s) {
   if (found && (gt__settled(found) || gt__all.pool[c].count >= most)) {
     gt__pool_take(c);
     code = gt__reach_all(NULL, found), s->data = found->data;
-    if (code) gt__pool_give(found); else GPUTENSOR_FREE(found);
+    if (code) gt__pool_give(found); else gt__end_storage(found);
   } else code = gt__cuda_backend.alloc(gt_current_device().index, NULL, (size_t)1 << c, 1, &s->data);
   s->pooled = code ? 0 : c;
   return code;
@@ -4259,11 +4767,12 @@ static int gt__storage_fill(struct gt_storage *s, const char *function) {
     if (s->pinned && s->bytes) return gt__take_pinned(s);
     return gt__cpu_backend.alloc(0, NULL, s->bytes, 0, &s->data);
   }
-  gt_stream *stream = gt__opened(gt__current(s->device), s->device, &code);
+  gt_stream *stream = gt__opened_current(s->device, &code);
   if (!code) code = GT__OF(s)->alloc(s->device.index, stream->queue, s->bytes, 0, &s->data);
   if (code) return code;
+  const gt__access all = gt__whole(s, 1);
   stream->number++; /* an allocation is an operation that writes */
-  gt__note(s, stream, function, 1);
+  gt__note(&all, stream, function);
   return 0;
 }
 static gt_status gt__no_memory(const char *function, gt_device device, size_t bytes, int code) {
@@ -4334,9 +4843,11 @@ static int gt__take_scratch(gt_stream *s, size_t bytes, int *again) {
 /* Gives device memory back: on the stream that used it last, if other uses are behind that; else on
    the device's bin, which waits so that no user's stream must. What cannot be waited for stays. */
 static void gt__release_device(struct gt_storage *s) {
-  gt_stream *t = gt__all.slot[s->use[0].slot];
-  int code = 0, fits = t && !t->freed && gt__same_device(t->device, s->device) && !s->crowded;
-  for (int k = 0; k <= s->n_read && fits; k++) fits = gt__knows(t, s->use[k]);
+  gt_stream *t = gt__all.slot[s->last];
+  gt__ledger *l = gt__ledger_of(s);
+  int code = 0, fits = t && !t->freed && gt__same_device(t->device, s->device);
+  for (int k = 0; k < l->n && fits; k++)
+    fits = gt__knows(t, gt__uses(l)[k].at);
   if (!fits) t = gt__opened(&gt__all.bin[gt__slot(s->device)], s->device, &code);
   if (code || gt__reach_all(t, s)) code = gt__reach_all(NULL, s);
   if (!code) GT__OF(s)->release(s->device.index, t ? t->queue : NULL, s->data, 0);
@@ -4346,13 +4857,15 @@ static void gt__storage_end(struct gt_storage *s) { /* with the lock, which it g
     gt__reach_all(NULL, s);
     gt__unlock();
     if (s->deleter) s->deleter(s->data, s->context);
-    GPUTENSOR_FREE(s);
+    gt__lock();
+    gt__end_storage(s);
+    gt__unlock();
     return;
   }
   gt__all.allocated[gt__slot(s->device)] -= s->bytes;
   if (s->device.type == GT_CUDA) {
     if (s->data) gt__release_device(s);
-    GPUTENSOR_FREE(s);
+    gt__end_storage(s);
   } else if (!s->pooled && gt__settled(s)) gt__storage_drop(s);
   else gt__pool_give(s);
   gt__unlock();
@@ -4471,15 +4984,23 @@ GT_API gt_tensor *gt_from_ptr(void *data, gt_shape shape, gt_dtype dtype, gt_dev
   if ((uintptr_t)data % gt_dtype_size(dtype))
     return GT__NULL(GT_ERROR_ARGUMENT, "%s: data is not aligned to its %s elements", __func__,
                     gt_dtype_string(dtype));
+  int pinned = 0;
+  if (gt__check_owner(__func__, data, device, &pinned)) return NULL;
   struct gt_storage *s = (struct gt_storage *)gt__malloc(__func__, sizeof *s);
   model.storage = s;
   if (!s) return NULL;
   s->data = data, s->bytes = gt_nbytes(&model), s->device = device, s->foreign = 1;
   s->deleter = deleter, s->context = context;
-  s->pinned = device.type == GT_CPU && gt__is_pinned(data);
+  s->pinned = pinned;
   gt_tensor *x = gt__handle(__func__, &model);
-  if (!x) GPUTENSOR_FREE(s); /* the caller still owns data */
-  return x;
+  gt__lock();
+  const int alone = !x || gt__find_aliases(s);
+  if (!x) gt__end_storage(s); /* the caller still owns data */
+  gt__unlock();
+  if (alone) return x;
+  s->deleter = NULL;
+  gt_free(x);
+  return GT__NULL(GT_ERROR_MEMORY, "%s: out of host memory", __func__);
 }
 GT_API int64_t gt_numel(const gt_tensor *x) { return GT__NO(x) ? 0 : gt__count(x->ndim, x->shape); }
 GT_API size_t gt_nbytes(const gt_tensor *x) {
@@ -4551,9 +5072,6 @@ static int gt__dim(const char *function, int dim, int ndim) { /* -1 and an error
   if (dim >= -ndim && dim < ndim) return dim < 0 ? dim + ndim : dim;
   gt__fail(GT_ERROR_ARGUMENT, "%s: dim %d is out of range for %d dimensions", function, dim, ndim);
   return -1;
-}
-static char *gt__address(const gt_tensor *x) {
-  return (char *)x->storage->data + x->offset * (int64_t)gt_dtype_size(x->dtype);
 }
 /* Strides that give x, without copying, the sizes of y. From the last dim on, y's are cut from x's;
    where one needs more than is `left` of these, x's next has to continue them. 0 if it does not. */
@@ -4720,57 +5238,104 @@ static void **gt__scratch_of(gt__op *op) { /* a reduction begins with a map */
    it reads, WRITE its scratch. They wait before they write anything else. One that may do neither, or
    has scratch, lets none begin before all before it has ended; what may still run then is that and
    what came after, which writes to `late`. Where others may enqueue on the stream we cannot know. */
-static int gt__is_late(const gt_stream *s, void *p, size_t bytes) {
-  int k = 0;
-  while (k < s->n_late && ((char *)p >= s->late[k].end || (char *)p + bytes <= s->late[k].begin)) k++;
-  return k < s->n_late;
+static int gt__is_late(const gt_stream *s, gt__region where) {
+  for (int k = 0; k < s->n_late; k++)
+    if (gt__meeting(&s->late[k], &where)) return 1;
+  return 0;
 }
 static int gt__earliness(const gt_stream *s, const gt__op *op, size_t scratch) {
   int early = s->owned && !s->shared && s->n_late <= GT__LATE - 2; /* all of them are in the list */
   for (int i = 1; i < op->n_touch && early; i++)
-    early = !gt__is_late(s, op->touch[i]->data, op->touch[i]->bytes);
-  return !early ? 0 : scratch && !s->fresh && !gt__is_late(s, s->scratch[s->turn].begin, scratch)
-                      ? GT__EARLY_READ | GT__EARLY_WRITE : GT__EARLY_READ;
+    early = !gt__is_late(s, op->touch[i].where);
+  if (!early) return 0;
+  if (!scratch || s->fresh || gt__is_late(s, gt__range(s->scratch[s->turn].begin, scratch)))
+    return GT__EARLY_READ;
+  return GT__EARLY_READ | GT__EARLY_WRITE;
 }
-static void gt__set_late(gt_stream *s, void *p, size_t bytes) {
-  if (s->n_late == GT__LATE) return;
-  s->late[s->n_late].begin = (char *)p, s->late[s->n_late++].end = (char *)p + bytes;
+static void gt__set_late(gt_stream *s, gt__region where) {
+  if (s->n_late < GT__LATE) s->late[s->n_late++] = where;
+}
+/* The queue of a CPU stream is bounded: waits while it is full. */
+static void gt__wait_for_room_unlocks(gt_stream *s) {
+  s->held++;
+  gt__unlock();
+  gt__cpu_until((gt__cpu_queue *)s->queue, GT__CPU_FULL);
+  gt__lock();
+  s->held--;
+}
+/* Orders op, and takes scratch for it. *no_memory: that could not be had. */
+static int gt__prepare_unlocks(gt_stream *s, gt__op *op, size_t scratch, int *waited,
+                               int *no_memory) {
+  int again = 0, code;
+  do {
+    code = gt__order(s, op->text, op->n_touch, op->touch, waited);
+    if (code || !scratch) return code;
+    code = gt__take_scratch(s, scratch, &again);
+    *no_memory = code != 0;
+  } while (again && !code);
+  if (!code) *gt__scratch_of(op) = s->scratch[s->turn].begin;
+  return code;
+}
+/* What the calling thread does itself runs outside the lock, with claims. */
+static int gt__start_unlocks(gt_stream *s, const gt__op *op) {
+  const gt__backend *backend = GT__OF(op);
+  gt__claim claim;
+  if (s->queue) return backend->run(op->device.index, s->queue, op);
+  gt__begin_claim(&claim, op->n_touch, op->touch);
+  gt__unlock();
+  const int code = backend->run(op->device.index, NULL, op);
+  gt__lock();
+  gt__end_claim(&claim);
+  return code;
+}
+/* Notes what is on its way, also if it failed: part of it may be. */
+static void gt__note_all(gt_stream *s, const gt__op *op, size_t scratch, int code) {
+  s->number++;
+  if (!code && op->kind == GT__MATMUL && (scratch || !op->u.matmul.post.early)) s->n_late = 0;
+  gt__set_late(s, op->touch[0].where);
+  if (scratch) {
+    gt__set_late(s, gt__range(s->scratch[s->turn].begin, scratch));
+    s->turn ^= 1;
+    s->fresh = 0;
+  }
+  for (int i = 0; i < op->n_touch; i++)
+    gt__note(&op->touch[i], s, op->text);
 }
 static gt_status gt__submit(gt__op *op) {
   const gt__backend *backend = GT__OF(op);
-  gt_stream *s = gt__me.stream[gt__slot(op->device)];
-  const size_t scratch = backend->scratch ? backend->scratch(op) : 0;
-  int code, waited = 0, again = 0;
-  if (s && s->device.type == GT_CPU && s->queue)
-    gt__cpu_until((gt__cpu_queue *)s->queue, GT__CPU_FULL); /* the queue is bounded */
+  int waited = 0, no_memory = 0;
+  size_t scratch = 0;
+  int code = backend->scratch ? backend->scratch(op, &scratch) : 0;
+  if (code) return gt__report(op->text, op->device, NULL, code);
   gt__lock();
-  s = gt__opened(gt__current(op->device), op->device, &code);
+  gt_stream *s = gt__opened_current(op->device, &code);
+  if (s && s->queue && s->device.type == GT_CPU) {
+    gt__wait_for_room_unlocks(s);
+    s = gt__opened_current(op->device, &code);
+  }
   if (gt__all.lost[gt__slot(op->device)]) code = GT__LOST;
-  do {
-    if (!code) code = gt__order(s, op->text, op->n_touch, 1, op->touch, &waited);
-    if (!code && scratch && (code = gt__take_scratch(s, scratch, &again))) {
-      gt__unlock();
-      return gt__no_memory(op->text, op->device, scratch, code);
-    }
-  } while (again && !code);
-  const int ordered = !code, apart = ordered && !s->queue;
-  if (ordered) op->number = s->number + 1;
-  if (ordered && scratch) *gt__scratch_of(op) = s->scratch[s->turn].begin;
-  if (ordered && op->kind == GT__MATMUL && s->queue)
+  if (!code) code = gt__prepare_unlocks(s, op, scratch, &waited, &no_memory);
+  if (code) {
+    gt__unlock();
+    if (no_memory) return gt__no_memory(op->text, op->device, scratch, code);
+    return gt__report(op->text, op->device, s, code);
+  }
+  op->number = s->number + 1;
+  if (op->kind == GT__MATMUL && s->queue)
     op->u.matmul.post.early = (int16_t)gt__earliness(s, op, scratch);
-  if (apart) { gt__claim(op->n_touch, 1, op->touch, 1); gt__unlock(); }
-  if (ordered) code = backend->run(op->device.index, s->queue, op);
-  if (apart) { gt__lock(); gt__claim(op->n_touch, 1, op->touch, -1); }
-  if (!code) { s->recent[s->n_recent++ % GT__RECENT] = op->text; gt__all.stats.operations++; }
-  if (ordered && s->queue) { /* also if it failed: part of it may be under way */
-    s->number++;
-    if (!code && op->kind == GT__MATMUL && (scratch || !op->u.matmul.post.early)) s->n_late = 0;
-    gt__set_late(s, op->touch[0]->data, op->touch[0]->bytes);
-    if (scratch) gt__set_late(s, s->scratch[s->turn].begin, scratch), s->turn ^= 1, s->fresh = 0;
-    for (int i = 0; i < op->n_touch; i++) gt__note(op->touch[i], s, op->text, !i);
+  code = gt__start_unlocks(s, op);
+  if (s->queue) gt__note_all(s, op, scratch, code);
+  if (!code) {
+    s->recent[s->n_recent++ % GT__RECENT] = op->text;
+    gt__all.stats.operations++;
+  }
+  if (!code && gt__any_failures() && (!s->queue || s->device.type != GT_CPU)) {
+    GT__HOLD(gt__cpu_all.lock);
+    gt__mark_output(op, 0);
   }
   gt__unlock();
-  return code ? gt__report(op->text, op->device, s, code) : waited ? gt__check_fault() : GT_OK;
+  if (code) return gt__report(op->text, op->device, s, code);
+  return waited ? gt__check_fault() : GT_OK;
 }
 static gt__op *gt__op_new(gt__op *op, int kind, const char *text, gt_device device) {
   op->kind = (uint8_t)kind, op->n_touch = 0, *gt__scratch_of(op) = NULL;
@@ -4778,10 +5343,22 @@ static gt__op *gt__op_new(gt__op *op, int kind, const char *text, gt_device devi
   op->text = text, op->device = device;
   return op;
 }
-/* Adds a storage; that which is written is added first. */
-static void gt__touch(gt__op *op, struct gt_storage *storage) {
-  for (int i = 0; i < op->n_touch; i++) if (op->touch[i] == storage) return;
-  op->touch[op->n_touch++] = storage;
+/* Adds what is touched; the output is the first. */
+static void gt__touch(gt__op *op, struct gt_storage *storage) { /* touch[n_touch].where is set */
+  gt__access *last = &op->touch[op->n_touch];
+  for (gt__access *a = op->touch; a < last; a++) {
+    if (a->storage != storage || !gt__covers(&a->where, &last->where)) continue;
+    a->reads = 1;
+    return;
+  }
+  last->storage = storage;
+  last->writes = op->n_touch == 0;
+  last->reads = op->n_touch > 0;
+  op->n_touch++;
+}
+static void gt__touch_bytes(gt__op *op, struct gt_storage *storage, const void *p, int64_t bytes) {
+  op->touch[op->n_touch].where = gt__range(p, (size_t)bytes);
+  gt__touch(op, storage);
 }
 /* -- operands: tensors as the back ends see them -- */
 static const int gt__as_it_is[GT_MAX_DIMS] = {0, 1, 2, 3, 4, 5, 6, 7};
@@ -4797,6 +5374,7 @@ static gt__operand *gt__bind(gt__op *op, gt__operand *o, const gt_tensor *x, int
     const int d = order[i] - (ndim - x->ndim);
     o->stride[i] = d < 0 || x->shape[d] == 1 ? 0 : x->stride[d];
   }
+  op->touch[op->n_touch].where = gt__region_of(x);
   gt__touch(op, x->storage);
   return o;
 }
@@ -4839,16 +5417,11 @@ static void gt__sort_dims(int first, int ndim, int64_t *size, int n, gt__operand
       for (int k = 0; k < n; k++) gt__swap(&o[k]->stride[j], &o[k]->stride[j - 1]);
     }
 }
-static uintptr_t gt__end_of(const gt_tensor *x) { /* the address behind its last element */
-  int64_t n = 1;
-  for (int d = 0; d < x->ndim; d++) n += (x->shape[d] - 1) * x->stride[d];
-  return (uintptr_t)gt__address(x) + (uintptr_t)n * gt_dtype_size(x->dtype);
-}
-/* Do x and y meet, by their outer bounds? Two storages can if both wrap the same foreign memory. */
+/* May x and y meet? Two storages can if one of them wraps memory. */
 static int gt__overlaps(const gt_tensor *x, const gt_tensor *y) {
-  if (x->storage != y->storage && !(x->storage->foreign && y->storage->foreign)) return 0;
-  return gt_numel(x) && gt_numel(y) && (uintptr_t)gt__address(x) < gt__end_of(y) &&
-         (uintptr_t)gt__address(y) < gt__end_of(x);
+  if (x->storage != y->storage && !x->storage->foreign && !y->storage->foreign) return 0;
+  const gt__region a = gt__region_of(x), b = gt__region_of(y);
+  return gt__meeting(&a, &b) != GT__APART;
 }
 static int gt__same_shape(const gt_tensor *x, const gt_tensor *y) {
   return x->ndim == y->ndim && !memcmp(x->shape, y->shape, (size_t)x->ndim * sizeof *x->shape);
@@ -4949,8 +5522,8 @@ static gt_status gt__copy_bytes(const char *function, struct gt_storage *to, voi
   gt__copy_args *a = &gt__op_new(&op, GT__COPY, function, (up ? to : from)->device)->u.copy;
   a->kind = GT__BYTES, a->bytes = bytes, a->dst.data = (char *)dst, a->src.data = (char *)src;
   a->dst_index = up ? to->device.index : -1, a->src_index = down ? from->device.index : -1;
-  gt__touch(&op, to);
-  gt__touch(&op, from);
+  gt__touch_bytes(&op, to, dst, bytes);
+  gt__touch_bytes(&op, from, src, bytes);
   return gt__submit(&op);
 }
 enum { GT__PIECES = 8, GT__PIECE = 1 << 21 };
@@ -4967,11 +5540,11 @@ static void gt__copy_host(char *dst, char *src, int64_t bytes) {
    the caller fills the next, or empties what came GT__PIECES - 1 pieces before. */
 static gt_status gt__copy_staged(const char *function, const gt_tensor *to, const gt_tensor *from) {
   const int up = from->device.type == GT_CPU;
-  struct gt_storage *host = up ? from->storage : to->storage, *piece[GT__PIECES] = {NULL};
+  struct gt_storage *piece[GT__PIECES] = {NULL};
+  gt__host_use host;
   char *dst = gt__address(to), *src = gt__address(from);
   const int64_t total = (int64_t)gt_nbytes(to), behind = up ? 0 : (GT__PIECES - 1) * GT__PIECE;
-  gt_status status = gt__host_access(function, host, !up);
-  gt__claim_host(host, !up, 1);
+  gt_status status = gt__host_begin(function, up ? from : to, !up, &host);
   for (int64_t at = 0, back; (back = at - behind) < total; at += GT__PIECE) {
     const int64_t n = gt__cpu_least(GT__PIECE, total - at);
     struct gt_storage **p = &piece[at / GT__PIECE % GT__PIECES];
@@ -4984,14 +5557,15 @@ static gt_status gt__copy_staged(const char *function, const gt_tensor *to, cons
                   : gt__copy_bytes(function, *p, (*p)->data, from->storage, src + at, n);
     }
     if (back < 0 || !*(p = &piece[back / GT__PIECE % GT__PIECES])) continue;
-    if (!up && !status) status = gt__host_access(function, *p, 0);
+    const gt__access whole = gt__whole(*p, 0);
+    if (!up && !status) status = gt__order_host(function, &whole, NULL);
     if (!up && !status)
       gt__copy_host(dst + back, (char *)(*p)->data, gt__cpu_least(GT__PIECE, total - back));
     gt__lock();
     gt__storage_end(*p);
     *p = NULL;
   }
-  gt__claim_host(host, !up, -1);
+  gt__host_end(&host);
   return status;
 }
 static gt_status gt__copy_across(const char *function, const gt_tensor *to, const gt_tensor *from) {
@@ -5066,19 +5640,22 @@ GT_API gt_tensor *gt_contiguous(const gt_tensor *x) {
 static gt_status gt__copy_outside(const char *function, const gt_tensor *x, void *data, int up) {
   struct gt_storage s;
   if (x->device.type == GT_CPU) {
-    const gt_status status = gt__host_access(function, x->storage, 0);
-    if (status || !gt_numel(x)) return status;
-    gt__claim_host(x->storage, 0, 1);
-    memcpy(data, gt__address(x), gt_nbytes(x));
-    gt__claim_host(x->storage, 0, -1);
-    return GT_OK;
+    gt__host_use use;
+    const gt_status read = gt__host_begin(function, x, 0, &use);
+    if (!read && gt_numel(x)) memcpy(data, gt__address(x), gt_nbytes(x));
+    gt__host_end(&use);
+    return read;
   }
   gt_tensor host = gt__plain(x);
   memset(&s, 0, sizeof s);
   s.data = data, s.device = host.device = gt_cpu();
   s.internal = 1, s.pinned = gt__is_pinned(data), host.storage = &s, host.offset = 0;
-  const gt_status status = gt__copy_across(function, up ? x : &host, up ? &host : x);
-  return status ? status : gt__host_access(function, &s, 1);
+  s.bytes = gt_nbytes(x);
+  gt_status status = gt__copy_across(function, up ? x : &host, up ? &host : x);
+  const gt__access whole = gt__whole(&s, 1);
+  if (!status) status = gt__order_host(function, &whole, NULL);
+  gt__end_uses(&s.own);
+  return status;
 }
 GT_API gt_tensor *gt_from_array(const void *data, gt_shape shape, gt_dtype dtype, gt_device device) {
   gt_tensor *x = gt__new(__func__, shape, dtype, device, 0);
@@ -5100,7 +5677,7 @@ GT_API gt_status gt_to_array(const gt_tensor *x, void *host, size_t bytes) {
 }
 GT_API void *gt_data(const gt_tensor *x) {
   if (GT__NO(x) || !gt_numel(x)) return NULL;
-  if (x->device.type == GT_CPU && gt__host_access(__func__, x->storage, 1)) return NULL;
+  if (x->device.type == GT_CPU && gt__host_access(__func__, x, 1)) return NULL;
   return gt__address(x);
 }
 /* One element as a number: its exact value, integers in i, floating numbers in f. */
@@ -5343,21 +5920,28 @@ static gt_dtype gt__promote(const gt__tree *t, const gt__node *v, int first, int
     if (gt__dtype[own[level]].kind > gt__dtype[best].kind) best = own[level];
   return best;
 }
-static void gt__set_operand(gt__node *v, const gt_tensor *x) { /* 0-d CPU ones: constants */
+/* 0-d CPU ones are constants, which the host reads. */
+static gt_status gt__set_operand(const gt__tree *t, gt__node *v) {
+  const gt_tensor *x = v->x ? v->x : t->in[v->value.i];
+  gt__host_use use;
   v->x = x, v->dtype = (uint8_t)x->dtype, v->natural = (uint8_t)gt__compute_of(x->dtype);
   v->level = x->ndim ? GT__DIMENSIONED : x->gt__number ? GT__NUMBER : GT__ZERO_D;
   v->highest = v->natural == GT__F64 && !x->ndim ? (uint8_t)GT__F32 : v->natural;
-  if (!gt__is_constant(x) || !x->storage) return;
+  if (!gt__is_constant(x) || !x->storage) return GT_OK;
+  const gt_status status = gt__host_begin(t->function, x, 0, &use);
+  if (!status) v->value = gt__decode(x->dtype, gt__address(x));
+  gt__host_end(&use);
   v->op = gt_is_floating(x->dtype) ? GT__REAL : GT__WHOLE;
-  v->value = gt__decode(x->dtype, gt__address(x));
+  return status;
 }
 static gt_status gt__annotate(gt__tree *t) {
-  for (int i = 0; i < t->n; i++) {
+  gt_status status = GT_OK;
+  for (int i = 0; i < t->n && !status; i++) {
     gt__node *v = &t->node[i];
     const int arity = gt__table[v->op].arity, rule = gt__table[v->op].rule;
     gt_dtype d = v->op == GT__WHOLE || v->op == GT__INDEX ? GT_INT64 : GT_FLOAT32;
     if (v->op == GT__OPERAND || v->x) {
-      gt__set_operand(v, v->x ? v->x : t->in[v->value.i]);
+      status = gt__set_operand(t, v);
       continue;
     }
     if (arity) d = gt__promote(t, v, rule == GT__WHERE, arity);
@@ -5379,7 +5963,7 @@ static gt_status gt__annotate(gt__tree *t) {
     v->highest = (uint8_t)gt__higher(v->highest, v->natural);
     v->dtype = (uint8_t)(rule == GT__BOOL ? GT_BOOL : d);
   }
-  return GT_OK;
+  return status;
 }
 /* Is an integer node the same in float or double? Operations count as not, but those that make truths
    of what is exact, choose between them, or count them: floats divide by 0 and join bits otherwise. */
@@ -5572,8 +6156,7 @@ static gt_status gt__cut(gt__tree *t, int i, int compute, int is_bool, gt__code 
   v->op = GT__OPERAND; /* with a number of its own: it ends with the tree */
   v->value.i = t->n_in + i, v->x = x;
   if (gt__launch_map(t->function, g, x)) return gt__failed();
-  if (gt__is_constant(x) && gt__host_access(t->function, x->storage, 0)) return gt__failed();
-  gt__set_operand(v, x);
+  if (gt__set_operand(t, v)) return gt__failed();
   if (v->op != GT__OPERAND) gt_free(x);
   return GT_OK;
 }
@@ -5606,17 +6189,14 @@ static gt_status gt__prepare(gt__tree *t, int i, int compute, gt__code *g) {
 }
 
 /* ---- >>front ----------------------------------------------------------------------------------- */
-/* Device and shape of an expression. Waits for 0-d CPU tensors, since the compiler reads them. */
+/* Device and shape of an expression. */
 static gt_status gt__place(gt__tree *t, const gt_tensor *out) {
   gt_tensor *whole = &t->whole;
   int found = -1;
   whole->ndim = whole->gt__number = 0, whole->storage = NULL;
   for (int i = 0; i < t->n_in; i++) {
     const gt_tensor *x = t->in[i];
-    if (gt__is_constant(x) && x->storage) {
-      if (gt__host_access(t->function, x->storage, 0)) return gt__failed();
-      continue;
-    }
+    if (gt__is_constant(x) && x->storage) continue; /* a number, which gt__annotate reads */
     if (found < 0) found = i;
     if (gt__check_devices(t->function, found + 1, t->in[found], i + 1, x)) return gt__failed();
     if (!gt__merge_shape(whole, x, x->ndim))
@@ -5804,15 +6384,18 @@ GT_API gt_tensor *gt_randperm(int64_t n, gt_device device, gt_generator *generat
 /* -- gathering and joining -- */
 static gt_status gt__check_index(const char *function, const gt_tensor *index, int64_t size) {
   const int64_t step = index->stride[0] * (int64_t)gt_dtype_size(index->dtype);
-  const gt_status status = gt__host_access(function, index->storage, 0);
-  for (int64_t i = 0; i < index->shape[0] && !status; i++) {
+  gt__host_use use;
+  int64_t i = 0, v = 0;
+  const gt_status status = gt__host_begin(function, index, 0, &use);
+  for (; i < index->shape[0] && !status; i++) {
     const char *p = gt__address(index) + i * step;
-    const int64_t v = index->dtype == GT_INT32 ? *(const gt__i32 *)p : *(const gt__i64 *)p;
-    if (v < 0 || v >= size)
-      return gt__fail(GT_ERROR_ARGUMENT, "%s: index[%lld] is %lld, the dim has %lld entries", function,
-                      (long long)i, (long long)v, (long long)size);
+    v = index->dtype == GT_INT32 ? *(const gt__i32 *)p : *(const gt__i64 *)p;
+    if (v < 0 || v >= size) break;
   }
-  return status;
+  gt__host_end(&use);
+  if (status || i == index->shape[0]) return status;
+  return gt__fail(GT_ERROR_ARGUMENT, "%s: index[%lld] is %lld, the dim has %lld entries", function,
+                  (long long)i, (long long)v, (long long)size);
 }
 GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim, const gt_tensor *index) {
   gt__result r;
@@ -6257,8 +6840,12 @@ static gt_stream *gt__stream_new(const char *function, gt_device device, int pri
   gt_stream *s = (gt_stream *)gt__malloc(function, sizeof *s);
   if (!s) return NULL;
   gt__lock();
-  const int code = gt__stream_open(s, device, priority, native, queued);
-  if (!code) s->name = ++gt__all.names;
+  int code = gt__make_room_unlocks();
+  if (!code) code = gt__stream_open(s, device, priority, native, queued);
+  if (!code) {
+    s->name = ++gt__all.names;
+    gt__all.streams++;
+  }
   gt__unlock();
   if (!code) return s;
   GPUTENSOR_FREE(s);
@@ -6274,12 +6861,13 @@ GT_API gt_stream *gt_stream_from_native(gt_device device, void *native) {
                     "for all others; make one with cudaStreamNonBlocking", __func__), (gt_stream *)NULL;
   return gt__stream_new(__func__, device, 0, device.type == GT_CPU ? NULL : native, 0);
 }
-/* It keeps its slot until its work is done. A native stream may end before: a mark covers it. */
+/* It keeps its slot until its work is done. A native stream may end before: a mark covers it.
+   Where it is current in other threads or outer blocks, work is refused from now on. */
 GT_API void gt_stream_free(gt_stream *stream) {
   if (!stream || !stream->name) return;
   GT__HOLD(gt__mutex);
-  gt_stream **mine = &gt__me.stream[gt__slot(stream->device)];
-  if (*mine == stream) *mine = NULL;
+  gt__choice *mine = &gt__me.stream[gt__slot(stream->device)];
+  if (mine->name == stream->name) mine->name = 0;
   stream->freed = 1;
   if (!stream->owned && gt__set_mark(stream, stream->number) && gt__await(stream, stream->number))
     gt__all.done.at[stream->slot] = stream->number; /* there is no way left to know */
@@ -6320,14 +6908,18 @@ GT_API gt_stream *gt_current_stream(gt_device device) {
   int code;
   if (gt__check_device(__func__, device)) return NULL;
   gt__lock();
-  gt_stream *s = gt__opened(gt__current(device), device, &code);
+  gt_stream *s = gt__opened_current(device, &code);
   gt__unlock();
   return gt__report(__func__, device, NULL, code) ? NULL : s;
 }
 GT_API gt_status gt_set_stream(gt_stream *stream) {
-  if (stream) gt__me.stream[gt__slot(stream->device)] = stream;
-  else memset(gt__me.stream, 0, sizeof gt__me.stream);
-  return stream ? gt_set_device(stream->device) : GT_OK;
+  if (!stream) {
+    memset(gt__me.stream, 0, sizeof gt__me.stream);
+    return GT_OK;
+  }
+  const gt__choice choice = {stream->slot, stream->name};
+  gt__me.stream[gt__slot(stream->device)] = choice;
+  return gt_set_device(stream->device);
 }
 /* The user may have put work of his own on either stream, so this never relies on an old mark. */
 GT_API gt_status gt_stream_wait_stream(gt_stream *stream, gt_stream *other) {
@@ -6345,10 +6937,13 @@ GT_API gt_status gt_stream_wait_stream(gt_stream *stream, gt_stream *other) {
 static gt_status gt__declare(const char *function, gt_stream *stream, const gt_tensor *x, int writes) {
   int code, waited = 0;
   if (gt__no_stream(function, stream) || gt__refuse(function, 0, !x)) return gt__failed();
-  struct gt_storage *touch = x->storage;
+  const gt__access a = {x->storage, gt__region_of(x), !writes, writes};
   gt__lock();
-  code = gt__order(stream, function, 1, writes, &touch, &waited);
-  if (!code && stream->queue) { stream->number++; gt__note(touch, stream, function, writes); }
+  code = gt__order(stream, function, 1, &a, &waited);
+  if (!code && stream->queue) {
+    stream->number++;
+    gt__note(&a, stream, function);
+  }
   gt__unlock();
   return gt__report(function, stream->device, stream, code);
 }
@@ -6401,7 +6996,8 @@ GT_API gt_status gt_event_record(gt_event *event, gt_stream *stream) {
   event->device = stream->device;
   const int code = GT__OF(stream)->event_record(stream->device.index, &event->native, stream->queue);
   if (!code) {
-    event->at.number = stream->number, event->at.slot = stream->slot;
+    event->at.number = stream->recorded = stream->number;
+    event->at.slot = stream->slot;
     event->seen = stream->seen;
   }
   gt__unlock();
@@ -6467,20 +7063,24 @@ GT_API gt_status gt_synchronize(gt_device device) {
   return code ? gt__report(__func__, device, NULL, code) : gt__check_fault();
 }
 GT_API gt_with gt_with_device(gt_device device) {
-  gt_with w = {0, gt__me.device, NULL, 0};
+  gt_with w = {0, gt__me.device, 0, 0, 0};
   w.on = gt_set_device(device) == GT_OK;
   return w;
 }
 GT_API gt_with gt_with_stream(gt_stream *stream) {
-  gt_with w = {0, gt__me.device, NULL, 0};
+  gt_with w = {0, gt__me.device, 0, 0, 0};
   if (!stream) return gt__fail(GT_ERROR_ARGUMENT, "GT_WITH_STREAM: stream is NULL"), w;
-  w.stream = gt__me.stream[gt__slot(stream->device)];
-  w.slot = 1 + gt__slot(stream->device), w.on = gt_set_stream(stream) == GT_OK;
+  const gt__choice before = gt__me.stream[gt__slot(stream->device)];
+  w.gt__where = 1 + gt__slot(stream->device);
+  w.gt__slot = before.slot;
+  w.gt__name = before.name;
+  w.on = gt_set_stream(stream) == GT_OK;
   return w;
 }
 GT_API void gt_with_pop(gt_with *with) {
   gt__me.device = with->device;
-  if (with->slot) gt__me.stream[with->slot - 1] = with->stream;
+  const gt__choice before = {with->gt__slot, with->gt__name};
+  if (with->gt__where) gt__me.stream[with->gt__where - 1] = before;
 }
 GT_API const char *gt_version(void) { return GPUTENSOR_VERSION; }
 GT_API const char *gt_build_info(void) {

@@ -157,9 +157,9 @@ static void test_device_block_is_whole(void) {
   memset(&w, 0x5A, sizeof w);
   dirty_stack();
   w = gt_with_device(DEV);
-  CHECK_INT(w.slot, 0);
-  CHECK(w.stream == NULL);
-  w.slot = 0; /* so that ending it here does no harm */
+  CHECK_INT(w.gt__where, 0);
+  CHECK_INT(w.gt__name, 0);
+  w.gt__where = 0; /* so that ending it here does no harm */
   gt_with_pop(&w);
 }
 

@@ -162,10 +162,10 @@ static void run_reduce(void *args) {
 /* What kernels write that may still run when a stream's next one begins: a product that is not early
    lets none begin before all before it has ended. The library calls these with its lock held. */
 enum { TOO_EARLY = 99 };
-static struct { void *stream; int n; extent at[64]; } late[GT__STREAMS];
+static struct { void *stream; int n; extent at[64]; } late[GT__SLOTS_OF_STREAMS];
 static int late_of(void *stream) {
   int i = 0;
-  while (i < GT__STREAMS - 1 && late[i].stream && late[i].stream != stream) i++;
+  while (i < GT__SLOTS_OF_STREAMS - 1 && late[i].stream && late[i].stream != stream) i++;
   if (late[i].stream != stream) late[i].n = 0;
   late[i].stream = stream;
   return i;

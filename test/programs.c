@@ -1,10 +1,10 @@
 /* Streams cannot race: random programs on several streams, devices and threads give the bits that
    the same programs give in order.
 
-   A program is made from its seed alone. Its steps make tensors and views, compute in place and
-   into other tensors, copy between devices, read and write host memory, record and wait for
-   events, create and free streams, and free everything at any time, each step under streams chosen
-   at random. The reference is the same list of steps in order, on the default CPU stream of one
+   A program is made from its seed alone. Its steps make tensors, views and wraps of parts of their
+   memory, compute in place and into other tensors, copy between devices, read and write host memory,
+   record and wait for events, create and free streams, and free everything at any time, each step
+   under streams chosen at random. The reference is the same list of steps in order, on the default CPU stream of one
    thread. All values are whole numbers that every dtype holds exactly, so bytes are compared: what
    the host read at each step, and all variables at the end.
 
@@ -466,6 +466,39 @@ static int plan_reshape(planner *p, step *s) {
 }
 static void do_reshape(machine *m, step *s) {
   set_result(m, s, gt_reshape(operand(m, s, 0), s->shape));
+}
+/* A part of the memory of a tensor, wrapped again: another storage, on which the same order holds. It
+   keeps the memory by a handle of its own. */
+static int plan_alias(planner *p, step *s) {
+  value v;
+  int64_t count;
+  if (!plan_view(p, s, CONTIGUOUS, &v)) return 0;
+  count = count_of(&v);
+  s->n[0] = below(p, count);
+  s->n[1] = 1 + below(p, count - s->n[0]);
+  s->n[2] = (int64_t)gt_dtype_size(v.dtype);
+  v.ndim = 1;
+  v.shape[0] = s->n[1];
+  if (s->n[1] % p->columns == 0 && one_in(p, 2)) {
+    v.ndim = 2;
+    v.shape[0] = s->n[1] / p->columns;
+    v.shape[1] = p->columns;
+  }
+  s->shape = shape_of(&v);
+  put(p, s, &v);
+  return 1;
+}
+static void free_owner(void *data, void *context) {
+  (void)data;
+  gt_free((gt_tensor *)context);
+}
+static void do_alias(machine *m, step *s) {
+  gt_tensor *x = operand(m, s, 0), *owner = gt_retain(x), *alias = NULL;
+  char *data = (char *)gt_data(x);
+  if (data)
+    alias = gt_from_ptr(data + s->n[0] * s->n[2], s->shape, x->dtype, x->device, free_owner, owner);
+  if (!alias) gt_free(owner);
+  set_result(m, s, alias);
 }
 static int plan_retain(planner *p, step *s) {
   value v;
@@ -1031,6 +1064,7 @@ static const kind kinds[] = {
     {"select", 3, 0, plan_select, do_select},
     {"expand", 2, 0, plan_expand, do_expand},
     {"reshape", 2, 0, plan_reshape, do_reshape},
+    {"alias", 5, HOST, plan_alias, do_alias},
     {"retain", 1, 0, plan_retain, do_retain},
     {"map", 12, 0, plan_map, do_map},
     {"in place", 16, 0, plan_in_place, do_in_place},

@@ -69,6 +69,9 @@ static void one_device(gt_device device) {
       gt_fill(x, 9);                  /* after the product has read it */
       gt_copy(gt_transpose(x, 0, 1), y);
     }
+    z = gt_full(GT_SHAPE(3, 4), 2, GT_FLOAT32, device);
+    z = gt_addmm(NULL, z, gt_matmul(NULL, z, gt_transpose(z, 0, 1)), z, 2, 3); /* these take scratch */
+    expect("the small products", gt_item(gt_sum(NULL, z, GT_ALL, 0)), 12 * (2 * 2 + 3 * 3 * 16 * 2));
     if (t && e && !gt_error()) gt_stream_wait_event(t, e);
     memset(host, 0, sizeof host);
     if (!gt_to_array(y, host, sizeof host)) expect("the product", host[5], 10);
@@ -200,6 +203,31 @@ static void run(const char *function, int nth, int sticky, int code) {
     printf("violation: %.*s; ", (int)strcspn(text, "\n"), text);
 }
 
+/* A handler that looks at the tensors of the failing call, which has to be over with them. */
+static gt_tensor *looked_at;
+static int looks;
+static void look(gt_status status, const char *message, void *user) {
+  char text[400];
+  (void)user;
+  looks++;
+  if (!status || !*message) printf("the handler was told nothing; ");
+  if (gt_to_string(looked_at, text, sizeof text) < 0) printf("the handler could not read; ");
+}
+static void child_look(const void *what) {
+  (void)what;
+  sim_reset(7, 1);
+  gt_tensor *x = counted(10, 100, gt_cuda(0)), *y = NULL;
+  looked_at = gt_zeros(GT_SHAPE(10, 100), GT_FLOAT32, gt_cpu());
+  gt_synchronize(gt_cuda(0));
+  gt_set_error_handler(look, NULL);
+  sim_fail("cudaMemcpyAsync", 1, 0);
+  if (gt_copy(looked_at, x)) printf("the copy did not fail; ");
+  sim_fail("cudaMemcpyAsync", 0, 0);
+  gt_clear_error();
+  y = gt_copy(looked_at, x); /* and the call leaves nothing locked */
+  if (!y || looks != 1) printf("the handler looked %d times; ", looks);
+}
+
 /* ---- all of them ---- */
 static void died(int signal_number) { /* what was printed so far says more than the signal */
   char text[40];
@@ -294,6 +322,9 @@ int main(int argc, char **argv) {
   check_start("sim-failures", argc, argv);
   case_begin("nothing fails");
   for (n = 0; n < (QUICK ? 20 : 100); n++) check_case(NULL, n, 0, 0);
+  case_end();
+  case_begin("a handler that reads the tensor of the failing call");
+  CHECK_STR(report_of(child_look, NULL), "");
   case_end();
   list = strdup(report_of(child_survey, NULL));
   for (line = strtok(list, "\n"); line; line = strtok(NULL, "\n"))

@@ -1,5 +1,5 @@
 /* gputensor.h - PyTorch's devices, tensors and streams in plain C: your arrays, on the GPU or on the
-   CPU, from one source.                                  version 0.1.0, 2026-11-21. MIT licence, below.
+   CPU, from one source.                                  version 0.2.0, 2026-11-26. MIT licence, below.
 
    A complete program:
 
@@ -76,9 +76,9 @@
 #define GPUTENSOR_H
 
 #define GPUTENSOR_VERSION_MAJOR 0
-#define GPUTENSOR_VERSION_MINOR 1
+#define GPUTENSOR_VERSION_MINOR 2
 #define GPUTENSOR_VERSION_PATCH 0
-#define GPUTENSOR_VERSION "0.1.0"
+#define GPUTENSOR_VERSION "0.2.0"
 
 #if defined(__FAST_MATH__)
 #error "gputensor gives the same bits everywhere and needs NaN: build this file without -ffast-math"
@@ -1378,10 +1378,12 @@ typedef struct {
   int n_touch;
   union { gt__copy_args copy; gt__map_args map; gt__reduce_args reduce; gt__matmul_args matmul; } u;
 } gt__op;
-/* What gputensor_kernels.cu says of itself; a header that expects anything else refuses it. */
+/* What gputensor_kernels.cu says of itself; a header that expects anything else refuses it. The layout
+   is a number that rises with every change of what the two files share. */
+enum { GT__LAYOUT = 2 };
 typedef struct {
   char version[16];
-  int size_map, size_reduce, size_matmul, size_copy;
+  int layout, size_map, size_reduce, size_matmul, size_copy;
   int n_arch, arch[16];                  /* 75, 80, ... as built in; Hopper's own features: 900 + 'a' */
 } gt__build;
 /* gputensor_kernels.cu defines these. Each starts work on `stream` (a cudaStream_t) of the current
@@ -3514,7 +3516,7 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
 }
 static void gt__cuda_after_fork(void) { gt__gpu.forked = gt__gpu.count > 0; }
 static int gt__cuda_first_use(int index) { /* do header, kernels and GPU fit together? */
-  const gt__build ours = {GPUTENSOR_VERSION, sizeof(gt__map_args), sizeof(gt__reduce_args),
+  const gt__build ours = {GPUTENSOR_VERSION, GT__LAYOUT, sizeof(gt__map_args), sizeof(gt__reduce_args),
                           sizeof(gt__matmul_args), sizeof(gt__copy_args), 0, {0}};
   int code = gt__cuda_build(&gt__gpu.build);
   if (!code && memcmp(&gt__gpu.build, &ours, offsetof(gt__build, n_arch))) code = GT__CUDA_OTHER_VERSION;
@@ -3742,7 +3744,7 @@ static const char *gt__cuda_text(int code) {
   if (code == GT__CUDA_OTHER_VERSION)
     snprintf(text, sizeof text, "gputensor_kernels.cu is %.15s, gputensor.h is " GPUTENSOR_VERSION
              "%s: copy both files", version,
-             strcmp(version, GPUTENSOR_VERSION) ? "" : ", but their structures differ");
+             strcmp(version, GPUTENSOR_VERSION) ? "" : ", but what they share differs");
   else if (code == GT__CUDA_NO_IMAGE && gt__gpu.build.n_arch)
     snprintf(text, sizeof text, "gputensor_kernels.cu was built for%s, not for this GPU: build it "
              "with nvcc -arch=native, or with -arch=sm_90a for Hopper", gt__cuda_architectures());
@@ -7466,5 +7468,8 @@ GT_API int64_t gt_to_string(const gt_tensor *x, char *text, size_t size) {
    OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
 
    HISTORY
+     0.2.0  streams are ordered by the bytes that operations touch; failed writes are told to whoever
+            reads; what changed its behaviour: results keep their float32 and float64 range in std, var
+            and norm, GT_DIM is more than a bit, a given output converts, products are not broadcast
      0.1.0  tensors, expressions, copy, map, reduce and matmul on the CPU and with CUDA
 */

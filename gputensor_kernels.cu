@@ -3220,7 +3220,7 @@ extern "C" int gt__cuda_copy(const gt__copy_args *args, void *stream) {
 extern "C" int gt__cuda_build(gt__build *build) {
   static const int list[] = {__CUDA_ARCH_LIST__};
   const int facts = gt__device_facts();
-  *build = {{}, sizeof(gt__map_args), sizeof(gt__reduce_args), sizeof(gt__matmul_args),
+  *build = {{}, GT__LAYOUT, sizeof(gt__map_args), sizeof(gt__reduce_args), sizeof(gt__matmul_args),
             sizeof(gt__copy_args), 0, {}};
   strncpy(build->version, facts & GT__PROBE_FLUSHES ? "fast-math" : GPUTENSOR_VERSION,
           sizeof build->version - 1);

@@ -228,6 +228,17 @@ static void child_look(const void *what) {
   if (!y || looks != 1) printf("the handler looked %d times; ", looks);
 }
 
+/* Header and kernels of one version that do not belong together. */
+static void child_layout(const void *what) {
+  (void)what;
+  sim_reset(7, 1);
+  sim_other_layout = 1;
+  gt_free(gt_ones(GT_SHAPE(3), GT_FLOAT32, gt_cuda(0)));
+  if (gt_error() != GT_ERROR_VERSION) printf("status %s; ", gt_status_string(gt_error()));
+  if (!strstr(gt_error_message(), "what they share differs: copy both files"))
+    printf("the message \"%s\"; ", gt_error_message());
+}
+
 /* ---- all of them ---- */
 static void died(int signal_number) { /* what was printed so far says more than the signal */
   char text[40];
@@ -325,6 +336,9 @@ int main(int argc, char **argv) {
   case_end();
   case_begin("a handler that reads the tensor of the failing call");
   CHECK_STR(report_of(child_look, NULL), "");
+  case_end();
+  case_begin("kernels of another layout");
+  CHECK_STR(report_of(child_layout, NULL), "");
   case_end();
   list = strdup(report_of(child_survey, NULL));
   for (line = strtok(list, "\n"); line; line = strtok(NULL, "\n"))

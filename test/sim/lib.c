@@ -270,9 +270,11 @@ int gt__cuda_copy(const gt__copy_args *args, void *stream) {
   is_late(stream, extent_of(&args->dst, args->ndim, args->size));
   return sim_launch(SIM_gt__cuda_copy, stream, args, sizeof *args, run_copy);
 }
+int sim_other_layout;
 int gt__cuda_build(gt__build *build) {
   memset(build, 0, sizeof *build);
   snprintf(build->version, sizeof build->version, "%s", GPUTENSOR_VERSION);
+  build->layout = GT__LAYOUT + sim_other_layout;
   build->size_map = (int)sizeof(gt__map_args);
   build->size_reduce = (int)sizeof(gt__reduce_args);
   build->size_matmul = (int)sizeof(gt__matmul_args);

@@ -61,6 +61,8 @@ int sim_violations(char *text, size_t size);
 /* Where the test may look at device memory: what is there now, whoever may still write it. */
 void *sim_peek(const void *device_address);
 
+extern int sim_other_layout; /* 1: the kernels say that they share other structures with the header */
+
 /* ---- for the simulated kernels ---- */
 /* Counts a call; returns the error that it must return, or 0. */
 int sim_call(int function);

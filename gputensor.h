@@ -188,7 +188,8 @@ typedef struct gt_tensor {
 
 typedef struct gt_generator { uint64_t seed, offset; } gt_generator; /* see >>random */
 
-/* Making. `shape` is GT_SHAPE(2, 3) or GT_SHAPE_0D. gt_empty does not set its elements. */
+/* Making. `shape` is GT_SHAPE(2, 3) or GT_SHAPE_0D; its sizes, those of 0 left out, multiply to
+   less than 2^60, and so do those of every view and result. gt_empty does not set its elements. */
 GT_API gt_tensor *gt_empty(gt_shape shape, gt_dtype dtype, gt_device device);
 GT_API gt_tensor *gt_zeros(gt_shape shape, gt_dtype dtype, gt_device device);
 GT_API gt_tensor *gt_ones(gt_shape shape, gt_dtype dtype, gt_device device);
@@ -4240,6 +4241,8 @@ static void gt__sweep(int wait) {
    then it is waited for: a program that runs ahead of its GPU must not pin ever more. */
 static int gt__take_pinned(struct gt_storage *s) {
   int code, c = 12; /* from a page on */
+  if ((uint64_t)s->bytes >> (GT__CLASSES - 1))
+    return GT__CPU_NO_MEMORY; /* beyond all classes */
   while (c < GT__CLASSES - 1 && (size_t)1 << c < s->bytes) c++;
   const int most = c > 23 ? 2 : c < 15 ? 1024 : 1 << (25 - c);
   struct gt_storage *found = gt__all.pool[c].first;
@@ -4416,26 +4419,37 @@ GT_API void gt_free(gt_tensor *x) {
 static void gt__end_local(gt_tensor **x) { gt_free(*x); }
 #define GT__LOCAL __attribute__((cleanup(gt__end_local))) /* a handle that ends with its block */
 GT_API gt_tensor *gt_retain(const gt_tensor *x) { return GT__NO(x) ? NULL : gt__handle(__func__, x); }
-/* Fills a model of a contiguous tensor. Sizes of 0 count as 1, so that no view of it overflows. */
+/* THE SIZES. No tensor, view, broadcast or product has more elements than this, sizes of 0 counted
+   as 1: each new shape is checked here, and only shapes that passed are computed with. Then sums of
+   two sizes, a dim's size times its stride, and the bytes between two elements are below 2^63. */
+#define GT__MOST (PTRDIFF_MAX / 8)
+static gt_status gt__check_size(const char *function, int ndim, const int64_t *size) {
+  int64_t n = 1;
+  for (int d = 0; d < ndim; d++)
+    if (size[d] && (__builtin_mul_overflow(n, size[d], &n) || n > GT__MOST))
+      return gt__fail(GT_ERROR_SHAPE, "%s: %s elements are more than memory can address", function,
+                      gt__sizes(ndim, size));
+  return GT_OK;
+}
+/* Fills a model of a contiguous tensor. */
 static gt_status gt__model(const char *function, gt_tensor *x, gt_shape shape, gt_dtype dtype,
                            gt_device device) {
-  int64_t n = 1, limit;
+  int64_t stride = 1;
   memset(x, 0, sizeof *x);
-  if (!gt__is_dtype(dtype)) return gt__fail(GT_ERROR_DTYPE, "%s: %d is not a dtype", function, (int)dtype);
+  if (!gt__is_dtype(dtype))
+    return gt__fail(GT_ERROR_DTYPE, "%s: %d is not a dtype", function, (int)dtype);
   if (shape.ndim < 0 || shape.ndim > GT_MAX_DIMS)
     return gt__fail(GT_ERROR_SHAPE, "%s: %d dimensions; 0 to %d are possible", function, shape.ndim,
                     (int)GT_MAX_DIMS);
-  limit = INT64_MAX / (int64_t)gt_dtype_size(dtype);
-  for (int d = 0; d < shape.ndim; d++) {
-    const int64_t size = shape.size[d], factor = size > 1 ? size : 1;
-    if (size < 0) return gt__fail(GT_ERROR_SHAPE, "%s: negative size in %s", function,
-                                  gt__sizes(shape.ndim, shape.size));
-    if (n > limit / factor)
-      return gt__fail(GT_ERROR_SHAPE, "%s: %s elements of %s are more than memory can address",
-                      function, gt__sizes(shape.ndim, shape.size), gt_dtype_string(dtype));
-    n *= factor;
-    for (int e = 0; e < d; e++) x->stride[e] *= factor;
-    x->stride[d] = 1, x->shape[d] = size;
+  for (int d = 0; d < shape.ndim; d++)
+    if (shape.size[d] < 0)
+      return gt__fail(GT_ERROR_SHAPE, "%s: negative size in %s", function,
+                      gt__sizes(shape.ndim, shape.size));
+  if (gt__check_size(function, shape.ndim, shape.size)) return gt__failed();
+  for (int d = shape.ndim - 1; d >= 0; d--) {
+    x->shape[d] = shape.size[d];
+    x->stride[d] = stride;
+    if (x->shape[d]) stride *= x->shape[d];
   }
   x->ndim = shape.ndim, x->dtype = dtype, x->device = device;
   return gt__check_device(function, device);
@@ -4597,6 +4611,10 @@ GT_API gt_tensor *gt_reshape(const gt_tensor *x, gt_shape shape) {
                     "gt_contiguous first", __func__, gt__shape_text(x), gt__shape_text(&y));
   return gt__handle(__func__, &y);
 }
+/* Moves a view's beginning. Those without elements stay: beginnings that are none could add up. */
+static void gt__advance(gt_tensor *y, int64_t by) {
+  if (gt__count(y->ndim, y->shape)) y->offset += by;
+}
 static void gt__swap_dims(gt_tensor *y, int i, int j) {
   gt__swap(&y->shape[i], &y->shape[j]);
   gt__swap(&y->stride[i], &y->stride[j]);
@@ -4639,8 +4657,8 @@ GT_API gt_tensor *gt_slice(const gt_tensor *x, int dim, int64_t start, int64_t e
   start = start < 0 ? (start < -n ? 0 : start + n) : start > n ? n : start;
   end = end < 0 ? (end < -n ? 0 : end + n) : end > n ? n : end;
   gt_tensor y = gt__plain(x);
-  y.offset += start * x->stride[dim];
   y.shape[dim] = end > start ? (end - start - 1) / step + 1 : 0;
+  gt__advance(&y, start * x->stride[dim]);
   if (y.shape[dim] > 1) y.stride[dim] *= step; /* else step may overflow and does not matter */
   return gt__handle(__func__, &y);
 }
@@ -4650,8 +4668,8 @@ GT_API gt_tensor *gt_select(const gt_tensor *x, int dim, int64_t index) {
     return GT__NULL(GT_ERROR_ARGUMENT, "%s: index %lld is out of range for dim %d of %s", __func__,
                     (long long)index, dim, gt__shape_text(x));
   gt_tensor y = gt__plain(x);
-  y.offset += (index < 0 ? index + x->shape[dim] : index) * x->stride[dim];
   gt__drop_dim(&y, dim);
+  gt__advance(&y, (index < 0 ? index + x->shape[dim] : index) * x->stride[dim]);
   return gt__handle(__func__, &y);
 }
 /* Makes y of x, broadcast to the shape of `like`: stride 0 where x has size 1 or no dim. Or 0. */
@@ -4702,11 +4720,11 @@ GT_API gt_tensor *gt_diagonal(const gt_tensor *x, int64_t offset, int dim0, int 
   const int64_t down = offset >= 0 ? 0 : offset < -rows ? rows : -offset;
   const int64_t right = offset <= 0 ? 0 : offset > columns ? columns : offset;
   const int64_t n = rows - down < columns - right ? rows - down : columns - right;
-  if (n) y.offset += right * x->stride[dim1] + down * x->stride[dim0];
   gt__drop_dim(&y, dim0 > dim1 ? dim0 : dim1);
   gt__drop_dim(&y, dim0 > dim1 ? dim1 : dim0);
-  y.shape[y.ndim] = n;
-  y.stride[y.ndim++] = x->stride[dim0] + x->stride[dim1];
+  y.shape[y.ndim] = n; /* one element needs no stride: such strides could add up, too */
+  y.stride[y.ndim++] = n > 1 ? x->stride[dim0] + x->stride[dim1] : 1;
+  gt__advance(&y, right * x->stride[dim1] + down * x->stride[dim0]);
   return gt__handle(__func__, &y);
 }
 
@@ -5626,7 +5644,7 @@ static gt_status gt__place(gt__tree *t, const gt_tensor *out) {
   }
   if (found < 0 && out) *whole = gt__plain(out); /* numbers alone fill the output */
   else if (found < 0) whole->device = gt_cpu();
-  return GT_OK;
+  return gt__check_size(t->function, whole->ndim, whole->shape);
 }
 /* Computes the tree into `out`, or into a new tensor. The result's dtype, and the shape of numbers
    alone, are those of `like`, or NULL: as the tree has it, or for numbers alone `out`. */
@@ -5737,7 +5755,7 @@ GT_API gt_tensor *gt_arange(double start, double end, double step, gt_dtype dtyp
 }
 /* From both ends, so that the last element is `end` itself. */
 GT_API gt_tensor *gt_linspace(double start, double end, int64_t steps, gt_dtype dtype, gt_device device) {
-  const double last = (double)(steps - 1), half = (double)(steps / 2);
+  const double last = (double)steps - 1, half = (double)(steps / 2);
   const double step = steps > 1 ? (end - start) / last : 0;
   const double v[] = {start, step, steps == 1 ? start : end, last, half};
   return gt__make(__func__, NULL, "index < e ? a + index*b : c - (d - index)*b", GT_SHAPE(steps),
@@ -6107,6 +6125,14 @@ typedef struct {
   const gt_tensor *a, *b;
   gt_tensor result; /* without storage until it is computed by itself; without the dim of a vector */
 } gt__product;
+/* Back ends bring matrices, all those of a batch, to scratch with rows and columns rounded up. */
+static gt_status gt__check_matrices(const char *function, const gt__matmul_args *x) {
+  enum { ROUNDED = 64 };
+  const int64_t k = gt__cpu_round(x->k, ROUNDED);
+  const int64_t larger = gt__cpu_round(x->m > x->n ? x->m : x->n, ROUNDED);
+  const int64_t size[] = {x->batch, larger, k};
+  return gt__check_size(function, 3, size);
+}
 /* Fills p, but for what comes behind the product. */
 static gt_status gt__product_shape(const char *function, const gt_tensor *a, const gt_tensor *b,
                                    gt__product *p) {
@@ -6132,10 +6158,12 @@ static gt_status gt__product_shape(const char *function, const gt_tensor *a, con
     return gt__fail(GT_ERROR_SHAPE, "%s: %s x %s: the batches do not broadcast", function,
                     gt__shape_text(a), gt__shape_text(b));
   p->result.dtype = gt_promote_types(a->dtype, b->dtype), p->result.device = a->device;
-  x->n_batch = p->result.ndim, x->batch = gt__count(x->n_batch, p->result.shape);
+  x->n_batch = p->result.ndim;
   if (!vector) p->result.shape[p->result.ndim++] = x->m;
   if (!column) p->result.shape[p->result.ndim++] = x->n;
-  return GT_OK;
+  if (gt__check_size(function, p->result.ndim, p->result.shape)) return gt__failed();
+  x->batch = gt__count(x->n_batch, p->result.shape);
+  return gt__check_matrices(function, x);
 }
 /* With the program g behind it, or nothing. */
 static gt_status gt__launch_product(gt__product *p, const gt__code *g, const gt_tensor *out) {
@@ -6191,7 +6219,7 @@ static gt_tensor *gt__matmul_text(const char *function, gt_tensor *out, const gt
   gt__result r;
   gt__code g;
   const gt_tensor *in[28]; /* the product, x, and its factors */
-  if (gt__check_text(function, text, n < 0 ? n : n + 1)) return NULL;
+  if (gt__check_text(function, text, n < 0 || n > 26 ? n : n + 1)) return NULL;
   const int null = gt__first_null(n, x);
   if (gt__refuse(function, !out, !a ? 1 : !b ? 2 : null ? 2 + null : 0)) return NULL;
   if (gt__product_shape(function, a, b, &p)) return NULL;

@@ -235,7 +235,8 @@ GT_API gt_status gt_fprint(FILE *file, const gt_tensor *x);
 GT_API int64_t gt_to_string(const gt_tensor *x, char *text, size_t size);
 
 /* ---- >>views -----------------------------------------------------------------------------------
-   New handles on the same elements, to be freed as any other. A dim may be negative: -1 is the last. */
+   New handles on the same elements, to be freed as any other. A dim may be negative: -1 is the
+   last. Of a 0-d tensor gt_transpose, gt_squeeze, gt_index_select and reductions take 0 and -1. */
 GT_API gt_tensor *gt_reshape(const gt_tensor *x, gt_shape shape); /* one may be -1; never a copy */
 GT_API gt_tensor *gt_transpose(const gt_tensor *x, int dim0, int dim1);
 GT_API gt_tensor *gt_permute(const gt_tensor *x, gt_shape order); /* GT_SHAPE(2, 0, 1) */
@@ -256,6 +257,7 @@ GT_API gt_tensor *gt_to(const gt_tensor *x, gt_device device);     /* shares x i
 GT_API gt_tensor *gt_to_dtype(const gt_tensor *x, gt_dtype dtype); /* likewise */
 GT_API gt_tensor *gt_contiguous(const gt_tensor *x);               /* likewise */
 GT_API gt_tensor *gt_fill(gt_tensor *x, double value);
+/* As torch.cat, gt_cat passes over 1-d tensors without elements, whatever the others' dims. */
 GT_API gt_tensor *gt_cat(gt_tensor *out, int n, const gt_tensor *const *x, int dim);
 GT_API gt_tensor *gt_stack(gt_tensor *out, int n, const gt_tensor *const *x, int dim);
 /* Picks the entries of dim `dim` that `index` (1-d, int32 or int64) names. An index out of range is
@@ -363,7 +365,8 @@ GT__OPERATIONS(GT__DECLARE)
 GT_API gt_tensor *gt_eval_n(gt_tensor *out, const char *text, int n, const gt_tensor *const *operands);
 
 /* ---- >>reductions ------------------------------------------------------------------------------
-   `dims` is GT_DIM(0) | GT_DIM(-1), or GT_ALL. sum and prod of integers and bool are int64; mean of
+   `dims` is GT_DIM(0) | GT_DIM(-1), or GT_ALL; a `dim` is a number. 1 for GT_DIM(1) is refused, as
+   is GT_DIM(1) for 1, and a dim named twice. sum and prod of integers and bool are int64; mean of
    integers is float32; argmax counts in the row-major order of the reduced dims, the first of
    equals, and a NaN wins; any and all give bool. Empty: sum 0, prod 1, mean and var NaN, any 0, all
    1; max, min, argmax, argmin are an error. The order of additions depends on the shape alone, so
@@ -371,7 +374,8 @@ GT_API gt_tensor *gt_eval_n(gt_tensor *out, const char *text, int n, const gt_te
 typedef enum gt_reduction {
   GT_SUM, GT_PROD, GT_MEAN, GT_MAX, GT_MIN, GT_ARGMAX, GT_ARGMIN, GT_ANY_TRUE, GT_ALL_TRUE
 } gt_reduction;
-#define GT_DIM(d) ((d) >= -8 && (d) < 8 ? 1u << ((d) & 15) : 1u << 31)
+enum { GT__FIRST_DIM = 8 }; /* the bit of dim 0: the bits below it are a bare number's */
+#define GT_DIM(d) ((d) >= -8 && (d) < 8 ? 1u << (GT__FIRST_DIM + ((d) & 15)) : 1u << 31)
 #define GT_ALL (1u << 30)
 
 GT_API gt_tensor *gt_reduce_n(gt_tensor *out, gt_reduction reduction, uint32_t dims, int keepdim,
@@ -4561,10 +4565,27 @@ GT_API int64_t gt_report_leaks(FILE *file) {
   return n;
 }
 /* -- views -- */
-static int gt__dim(const char *function, int dim, int ndim) { /* -1 and an error if out of range */
-  if (dim >= -ndim && dim < ndim) return dim < 0 ? dim + ndim : dim;
-  gt__fail(GT_ERROR_ARGUMENT, "%s: dim %d is out of range for %d dimensions", function, dim, ndim);
+/* The dim that the lowest bit of GT_DIMs names. */
+static int gt__first_dim(uint32_t dims) {
+  const int d = __builtin_ctz(dims) - GT__FIRST_DIM;
+  return d < 8 ? d : d - 16;
+}
+/* A dim from 0 on, or -1 and an error. */
+static int gt__dim(const char *function, int64_t dim, int ndim) {
+  if (dim >= -ndim && dim < ndim) return (int)(dim < 0 ? dim + ndim : dim);
+  if (dim >= GT_DIM(0) && dim <= GT_DIM(-1) && !(dim & (dim - 1))) {
+    const int d = gt__first_dim((uint32_t)dim);
+    gt__fail(GT_ERROR_ARGUMENT, "%s: a plain number is expected here: %d, not GT_DIM(%d)", function,
+             d, d);
+    return -1;
+  }
+  gt__fail(GT_ERROR_ARGUMENT, "%s: dim %lld is out of range for %d dimensions", function,
+           (long long)dim, ndim);
   return -1;
+}
+/* As PyTorch, where a tensor without dims may be taken for one with one. */
+static int gt__dim_or_0(const char *function, int64_t dim, int ndim) {
+  return ndim == 0 && (dim == 0 || dim == -1) ? 0 : gt__dim(function, dim, ndim);
 }
 static char *gt__address(const gt_tensor *x) {
   return (char *)x->storage->data + x->offset * (int64_t)gt_dtype_size(x->dtype);
@@ -4628,8 +4649,8 @@ static void gt__insert_dim(gt_tensor *y, int dim) { /* of size 1 */
   for (int d = y->ndim++; d > dim; d--) gt__swap_dims(y, d, d - 1);
 }
 GT_API gt_tensor *gt_transpose(const gt_tensor *x, int dim0, int dim1) {
-  if (GT__NO(x) || (dim0 = gt__dim(__func__, dim0, x->ndim)) < 0) return NULL;
-  if ((dim1 = gt__dim(__func__, dim1, x->ndim)) < 0) return NULL;
+  if (GT__NO(x) || (dim0 = gt__dim_or_0(__func__, dim0, x->ndim)) < 0) return NULL;
+  if ((dim1 = gt__dim_or_0(__func__, dim1, x->ndim)) < 0) return NULL;
   gt_tensor y = gt__plain(x);
   gt__swap_dims(&y, dim0, dim1);
   return gt__handle(__func__, &y);
@@ -4642,7 +4663,7 @@ GT_API gt_tensor *gt_permute(const gt_tensor *x, gt_shape order) {
     return GT__NULL(GT_ERROR_ARGUMENT, "%s: %d dims named for the %d of %s", __func__, order.ndim,
                     x->ndim, gt__shape_text(x));
   for (int d = 0; d < x->ndim; d++) {
-    const int e = gt__dim(__func__, (int)order.size[d], x->ndim);
+    const int e = gt__dim(__func__, order.size[d], x->ndim);
     if (e < 0) return NULL;
     if (seen >> e & 1) return GT__NULL(GT_ERROR_ARGUMENT, "%s: dim %d is named twice", __func__, e);
     seen |= 1u << e, y.shape[d] = x->shape[e], y.stride[d] = x->stride[e];
@@ -4696,9 +4717,9 @@ GT_API gt_tensor *gt_expand(const gt_tensor *x, gt_shape shape) {
   return gt__handle(__func__, &y);
 }
 GT_API gt_tensor *gt_squeeze(const gt_tensor *x, int dim) {
-  if (GT__NO(x) || (dim = gt__dim(__func__, dim, x->ndim)) < 0) return NULL;
+  if (GT__NO(x) || (dim = gt__dim_or_0(__func__, dim, x->ndim)) < 0) return NULL;
   gt_tensor y = gt__plain(x);
-  if (x->shape[dim] == 1) gt__drop_dim(&y, dim);
+  if (x->ndim && x->shape[dim] == 1) gt__drop_dim(&y, dim);
   return gt__handle(__func__, &y);
 }
 GT_API gt_tensor *gt_unsqueeze(const gt_tensor *x, int dim) {
@@ -5836,18 +5857,60 @@ GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim, c
   gt__result r;
   const gt_tensor *const in[] = {x, index};
   if (gt__refuse(__func__, !out, gt__first_null(2, in))) return NULL;
-  if ((dim = gt__dim(__func__, dim, x->ndim)) < 0) return NULL;
+  if ((dim = gt__dim_or_0(__func__, dim, x->ndim)) < 0) return NULL;
   if (index->ndim != 1 || (index->dtype != GT_INT64 && index->dtype != GT_INT32))
     return GT__NULL(GT_ERROR_ARGUMENT, "%s: the index must be 1-d int32 or int64, not %s %s",
                     __func__, gt_dtype_string(index->dtype), gt__shape_text(index));
   if (gt__check_devices(__func__, 1, x, 2, index)) return NULL;
-  if (x->device.type == GT_CPU && gt__check_index(__func__, index, x->shape[dim])) return NULL;
-  gt_tensor like = gt__plain(x);
+  if (!x->ndim && index->shape[0] != 1)
+    return GT__NULL(GT_ERROR_SHAPE, "%s: a tensor without dims has one entry, the index names %lld",
+                    __func__, (long long)index->shape[0]);
+  gt_tensor like = gt__plain(x), from = gt__plain(x);
+  if (!x->ndim) gt__insert_dim(&from, 0);
   like.shape[dim] = index->shape[0];
   if (gt__begin(&r, __func__, out, &like, 2, in, 0)) return NULL;
-  if (r.place->dtype == x->dtype) return gt__end(&r, gt__move_elements(__func__, r.place, x, dim, index));
+  if (x->device.type == GT_CPU && gt__check_index(__func__, index, from.shape[dim]))
+    return gt__end(&r, gt__failed());
+  gt_tensor to = gt__plain(r.place);
+  if (!x->ndim) gt__insert_dim(&to, 0);
+  if (to.dtype == x->dtype) return gt__end(&r, gt__move_elements(__func__, &to, &from, dim, index));
   GT__LOCAL gt_tensor *picked = gt_index_select(NULL, x, dim, index);
   return gt__end(&r, picked ? gt__copy_into(__func__, r.place, picked) : gt__failed());
+}
+/* torch.cat passes over 1-d tensors without elements. */
+static int gt__is_skipped(const gt_tensor *x, int stack) {
+  return !stack && x->ndim == 1 && x->shape[0] == 0;
+}
+static int gt__joins(const gt_tensor *x, const gt_tensor *first, int dim, int stack) {
+  int fits = x->ndim == first->ndim;
+  for (int d = 0; d < first->ndim && fits; d++)
+    fits = (d == dim && !stack) || x->shape[d] == first->shape[d];
+  return fits;
+}
+/* Describes in `like` what n tensors make along *dim, which becomes one from 0 on. */
+static gt_status gt__joined(const char *function, gt_tensor *like, int n, const gt_tensor *const *x,
+                            int *dim, int stack) {
+  int first = 0;
+  while (first < n - 1 && gt__is_skipped(x[first], stack)) first++;
+  *like = gt__plain(x[first]);
+  if (like->ndim + stack > GT_MAX_DIMS || like->ndim + stack == 0)
+    return gt__fail(GT_ERROR_SHAPE, "%s: tensors of %d dimensions cannot be joined", function,
+                    like->ndim);
+  if ((*dim = gt__dim(function, *dim, like->ndim + stack)) < 0) return gt__failed();
+  if (stack) gt__insert_dim(like, *dim);
+  like->shape[*dim] = 0;
+  for (int i = 0; i < n; i++) {
+    like->dtype = gt_promote_types(like->dtype, x[i]->dtype);
+    if (gt__check_devices(function, first + 1, x[first], i + 1, x[i])) return gt__failed();
+    if (gt__is_skipped(x[i], stack)) continue;
+    if (!gt__joins(x[i], x[first], *dim, stack))
+      return gt__fail(GT_ERROR_SHAPE, "%s: tensor %d is %s, tensor %d %s; %s", function, first + 1,
+                      gt__shape_text(x[first]), i + 1, gt__shape_text(x[i]),
+                      stack ? "all must be alike" : "only the joined dim may differ");
+    like->shape[*dim] += stack ? 1 : x[i]->shape[*dim];
+    if (gt__check_size(function, like->ndim, like->shape)) return gt__failed();
+  }
+  return GT_OK;
 }
 static gt_tensor *gt__join_tensors(const char *function, gt_tensor *out, int n,
                                    const gt_tensor *const *x, int dim, int stack) {
@@ -5856,26 +5919,11 @@ static gt_tensor *gt__join_tensors(const char *function, gt_tensor *out, int n,
   gt_status status = GT_OK;
   if (n < 1 || !x) return GT__NULL(GT_ERROR_ARGUMENT, "%s: no tensors given", function);
   if (gt__refuse(function, !out, gt__first_null(n, x))) return NULL;
-  const int ndim = x[0]->ndim + stack;
-  if (ndim > GT_MAX_DIMS || !ndim)
-    return GT__NULL(GT_ERROR_SHAPE, "%s: tensors of %d dimensions cannot be joined", function, x[0]->ndim);
-  if ((dim = gt__dim(function, dim, ndim)) < 0) return NULL;
-  for (int i = 0; i < n; i++) {
-    piece = gt__plain(x[i]);
-    if (stack && piece.ndim < GT_MAX_DIMS) gt__insert_dim(&piece, dim);
-    if (i) like.shape[dim] += piece.shape[dim];
-    else like = piece;
-    like.dtype = gt_promote_types(like.dtype, piece.dtype);
-    for (int d = 0; d < ndim; d++)
-      if (piece.ndim != ndim || (d != dim && piece.shape[d] != like.shape[d]))
-        return GT__NULL(GT_ERROR_SHAPE, "%s: tensor 1 is %s, tensor %d %s; %s", function,
-                        gt__shape_text(x[0]), i + 1, gt__shape_text(x[i]),
-                        stack ? "all must be alike" : "only the joined dim may differ");
-    if (gt__check_devices(function, 1, x[0], i + 1, x[i])) return NULL;
-  }
+  if (gt__joined(function, &like, n, x, &dim, stack)) return NULL;
   if (gt__begin(&r, function, out, &like, n, x, 0)) return NULL;
   part = gt__plain(r.place);
   for (int i = 0; i < n && !status; i++) {
+    if (gt__is_skipped(x[i], stack)) continue;
     piece = gt__plain(x[i]);
     if (stack) gt__insert_dim(&piece, dim);
     part.shape[dim] = piece.shape[dim];
@@ -5893,17 +5941,22 @@ GT_API gt_tensor *gt_stack(gt_tensor *out, int n, const gt_tensor *const *x, int
 /* -- reductions -- */
 /* Turns GT_DIM bits into one bit a dim; 0 dims named means none, as GT_ALL of a 0-d tensor. */
 static gt_status gt__dim_set(const char *function, uint32_t dims, int ndim, uint32_t *set) {
-  *set = 0;
-  for (int b = 0; b < 16; b++) {
-    const int most = ndim ? ndim : 1, d = b < 8 ? b : b - 16 + most; /* 0-d has dims 0 and -1 */
-    if (!(dims >> b & 1)) continue;
-    if (d < 0 || d >= most) return gt__dim(function, b < 8 ? b : b - 16, ndim), gt__failed();
+  const uint32_t named = GT_DIM(-1) * 2 - GT_DIM(0);
+  *set = dims & GT_ALL ? ~0u : 0;
+  if (dims + 8 < 16)
+    return gt__fail(GT_ERROR_ARGUMENT, "%s: dims is the bare number %d; write GT_DIM(%d)", function,
+                    (int)dims, (int)dims);
+  if (dims & ~(named | GT_ALL))
+    return gt__fail(GT_ERROR_ARGUMENT, "%s: dims 0x%x is not GT_ALL, nor GT_DIM(d), d from -8 to "
+                    "7, or several with | between", function, (unsigned)dims);
+  for (dims &= named; dims; dims &= dims - 1) {
+    const int d = gt__dim_or_0(function, gt__first_dim(dims), ndim);
+    if (d < 0) return gt__failed();
+    if (*set >> d & 1)
+      return gt__fail(GT_ERROR_ARGUMENT, "%s: dim %d is named twice", function, d);
     *set |= 1u << d;
   }
-  if (dims >> 31 || (dims & 0x3FFF0000u) || !dims)
-    return gt__fail(GT_ERROR_ARGUMENT, "%s: dims 0x%x is not GT_ALL or a sum of GT_DIM(d), d from -8 "
-                    "to 7", function, (unsigned)dims);
-  *set = (dims & GT_ALL ? ~0u : *set) & ((1u << ndim) - 1);
+  *set &= (1u << ndim) - 1;
   return GT_OK;
 }
 typedef struct {
@@ -6098,7 +6151,7 @@ static gt_tensor *gt__soft(const char *function, gt_tensor *out, const gt_tensor
 static gt_tensor *gt__soft_along(const char *function, gt_tensor *out, const gt_tensor *x, int dim,
                                  int soft) {
   if (gt__refuse(function, !out, !x)) return NULL;
-  if ((dim = gt__dim(function, dim, x->ndim ? x->ndim : 1)) < 0) return NULL;
+  if ((dim = gt__dim_or_0(function, dim, x->ndim)) < 0) return NULL;
   return gt__soft(function, out, x, GT_DIM(dim), 1, soft);
 }
 GT_API gt_tensor *gt_softmax(gt_tensor *out, const gt_tensor *x, int dim) {

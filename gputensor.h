@@ -191,7 +191,8 @@ typedef struct gt_tensor {
 
 typedef struct gt_generator { uint64_t seed, offset; } gt_generator; /* see >>random */
 
-/* Making. `shape` is GT_SHAPE(2, 3) or GT_SHAPE_0D. gt_empty does not set its elements. */
+/* Making. `shape` is GT_SHAPE(2, 3) or GT_SHAPE_0D; its sizes, those of 0 left out, multiply to
+   less than 2^60, and so do those of every view and result. gt_empty does not set its elements. */
 GT_API gt_tensor *gt_empty(gt_shape shape, gt_dtype dtype, gt_device device);
 GT_API gt_tensor *gt_zeros(gt_shape shape, gt_dtype dtype, gt_device device);
 GT_API gt_tensor *gt_ones(gt_shape shape, gt_dtype dtype, gt_device device);
@@ -239,7 +240,8 @@ GT_API gt_status gt_fprint(FILE *file, const gt_tensor *x);
 GT_API int64_t gt_to_string(const gt_tensor *x, char *text, size_t size);
 
 /* ---- >>views -----------------------------------------------------------------------------------
-   New handles on the same elements, to be freed as any other. A dim may be negative: -1 is the last. */
+   New handles on the same elements, to be freed as any other. A dim may be negative: -1 is the
+   last. Of a 0-d tensor gt_transpose, gt_squeeze, gt_index_select and reductions take 0 and -1. */
 GT_API gt_tensor *gt_reshape(const gt_tensor *x, gt_shape shape); /* one may be -1; never a copy */
 GT_API gt_tensor *gt_transpose(const gt_tensor *x, int dim0, int dim1);
 GT_API gt_tensor *gt_permute(const gt_tensor *x, gt_shape order); /* GT_SHAPE(2, 0, 1) */
@@ -260,6 +262,7 @@ GT_API gt_tensor *gt_to(const gt_tensor *x, gt_device device);     /* shares x i
 GT_API gt_tensor *gt_to_dtype(const gt_tensor *x, gt_dtype dtype); /* likewise */
 GT_API gt_tensor *gt_contiguous(const gt_tensor *x);               /* likewise */
 GT_API gt_tensor *gt_fill(gt_tensor *x, double value);
+/* As torch.cat, gt_cat passes over 1-d tensors without elements, whatever the others' dims. */
 GT_API gt_tensor *gt_cat(gt_tensor *out, int n, const gt_tensor *const *x, int dim);
 GT_API gt_tensor *gt_stack(gt_tensor *out, int n, const gt_tensor *const *x, int dim);
 /* Picks the entries of dim `dim` that `index` (1-d, int32 or int64) names. An index out of range is
@@ -367,7 +370,8 @@ GT__OPERATIONS(GT__DECLARE)
 GT_API gt_tensor *gt_eval_n(gt_tensor *out, const char *text, int n, const gt_tensor *const *operands);
 
 /* ---- >>reductions ------------------------------------------------------------------------------
-   `dims` is GT_DIM(0) | GT_DIM(-1), or GT_ALL. sum and prod of integers and bool are int64; mean of
+   `dims` is GT_DIM(0) | GT_DIM(-1), or GT_ALL; a `dim` is a number. 1 for GT_DIM(1) is refused, as
+   is GT_DIM(1) for 1, and a dim named twice. sum and prod of integers and bool are int64; mean of
    integers is float32; argmax counts in the row-major order of the reduced dims, the first of
    equals, and a NaN wins; any and all give bool. Empty: sum 0, prod 1, mean and var NaN, any 0, all
    1; max, min, argmax, argmin are an error. The order of additions depends on the shape alone, so
@@ -375,7 +379,8 @@ GT_API gt_tensor *gt_eval_n(gt_tensor *out, const char *text, int n, const gt_te
 typedef enum gt_reduction {
   GT_SUM, GT_PROD, GT_MEAN, GT_MAX, GT_MIN, GT_ARGMAX, GT_ARGMIN, GT_ANY_TRUE, GT_ALL_TRUE
 } gt_reduction;
-#define GT_DIM(d) ((d) >= -8 && (d) < 8 ? 1u << ((d) & 15) : 1u << 31)
+enum { GT__FIRST_DIM = 8 }; /* the bit of dim 0: the bits below it are a bare number's */
+#define GT_DIM(d) ((d) >= -8 && (d) < 8 ? 1u << (GT__FIRST_DIM + ((d) & 15)) : 1u << 31)
 #define GT_ALL (1u << 30)
 
 GT_API gt_tensor *gt_reduce_n(gt_tensor *out, gt_reduction reduction, uint32_t dims, int keepdim,
@@ -1378,8 +1383,8 @@ typedef struct {
   int n_touch;
   union { gt__copy_args copy; gt__map_args map; gt__reduce_args reduce; gt__matmul_args matmul; } u;
 } gt__op;
-/* What gputensor_kernels.cu says of itself; a header that expects anything else refuses it. The layout
-   is a number that rises with every change of what the two files share. */
+/* What gputensor_kernels.cu says of itself; a header that expects anything else refuses it. The
+   layout is a number that rises with every change of what the two files share. */
 enum { GT__LAYOUT = 2 };
 typedef struct {
   char version[16];
@@ -3516,8 +3521,9 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
 }
 static void gt__cuda_after_fork(void) { gt__gpu.forked = gt__gpu.count > 0; }
 static int gt__cuda_first_use(int index) { /* do header, kernels and GPU fit together? */
-  const gt__build ours = {GPUTENSOR_VERSION, GT__LAYOUT, sizeof(gt__map_args), sizeof(gt__reduce_args),
-                          sizeof(gt__matmul_args), sizeof(gt__copy_args), 0, {0}};
+  const gt__build ours = {GPUTENSOR_VERSION, GT__LAYOUT, sizeof(gt__map_args),
+                          sizeof(gt__reduce_args), sizeof(gt__matmul_args), sizeof(gt__copy_args),
+                          0, {0}};
   int code = gt__cuda_build(&gt__gpu.build);
   if (!code && memcmp(&gt__gpu.build, &ours, offsetof(gt__build, n_arch))) code = GT__CUDA_OTHER_VERSION;
   if (!code) code = gt__cuda_warmup(); /* loading one later may wait for the device */
@@ -4750,6 +4756,8 @@ static void gt__sweep(int wait) {
    then it is waited for: a program that runs ahead of its GPU must not pin ever more. */
 static int gt__take_pinned(struct gt_storage *s) {
   int code, c = 12; /* from a page on */
+  if ((uint64_t)s->bytes >> (GT__CLASSES - 1))
+    return GT__CPU_NO_MEMORY; /* beyond all classes */
   while (c < GT__CLASSES - 1 && (size_t)1 << c < s->bytes) c++;
   const int most = c > 23 ? 2 : c < 15 ? 1024 : 1 << (25 - c);
   struct gt_storage *found = gt__all.pool[c].first;
@@ -4931,26 +4939,37 @@ GT_API void gt_free(gt_tensor *x) {
 static void gt__end_local(gt_tensor **x) { gt_free(*x); }
 #define GT__LOCAL __attribute__((cleanup(gt__end_local))) /* a handle that ends with its block */
 GT_API gt_tensor *gt_retain(const gt_tensor *x) { return GT__NO(x) ? NULL : gt__handle(__func__, x); }
-/* Fills a model of a contiguous tensor. Sizes of 0 count as 1, so that no view of it overflows. */
+/* THE SIZES. No tensor, view, broadcast or product has more elements than this, sizes of 0 counted
+   as 1: each new shape is checked here, and only shapes that passed are computed with. Then sums of
+   two sizes, a dim's size times its stride, and the bytes between two elements are below 2^63. */
+#define GT__MOST (PTRDIFF_MAX / 8)
+static gt_status gt__check_size(const char *function, int ndim, const int64_t *size) {
+  int64_t n = 1;
+  for (int d = 0; d < ndim; d++)
+    if (size[d] && (__builtin_mul_overflow(n, size[d], &n) || n > GT__MOST))
+      return gt__fail(GT_ERROR_SHAPE, "%s: %s elements are more than memory can address", function,
+                      gt__sizes(ndim, size));
+  return GT_OK;
+}
+/* Fills a model of a contiguous tensor. */
 static gt_status gt__model(const char *function, gt_tensor *x, gt_shape shape, gt_dtype dtype,
                            gt_device device) {
-  int64_t n = 1, limit;
+  int64_t stride = 1;
   memset(x, 0, sizeof *x);
-  if (!gt__is_dtype(dtype)) return gt__fail(GT_ERROR_DTYPE, "%s: %d is not a dtype", function, (int)dtype);
+  if (!gt__is_dtype(dtype))
+    return gt__fail(GT_ERROR_DTYPE, "%s: %d is not a dtype", function, (int)dtype);
   if (shape.ndim < 0 || shape.ndim > GT_MAX_DIMS)
     return gt__fail(GT_ERROR_SHAPE, "%s: %d dimensions; 0 to %d are possible", function, shape.ndim,
                     (int)GT_MAX_DIMS);
-  limit = INT64_MAX / (int64_t)gt_dtype_size(dtype);
-  for (int d = 0; d < shape.ndim; d++) {
-    const int64_t size = shape.size[d], factor = size > 1 ? size : 1;
-    if (size < 0) return gt__fail(GT_ERROR_SHAPE, "%s: negative size in %s", function,
-                                  gt__sizes(shape.ndim, shape.size));
-    if (n > limit / factor)
-      return gt__fail(GT_ERROR_SHAPE, "%s: %s elements of %s are more than memory can address",
-                      function, gt__sizes(shape.ndim, shape.size), gt_dtype_string(dtype));
-    n *= factor;
-    for (int e = 0; e < d; e++) x->stride[e] *= factor;
-    x->stride[d] = 1, x->shape[d] = size;
+  for (int d = 0; d < shape.ndim; d++)
+    if (shape.size[d] < 0)
+      return gt__fail(GT_ERROR_SHAPE, "%s: negative size in %s", function,
+                      gt__sizes(shape.ndim, shape.size));
+  if (gt__check_size(function, shape.ndim, shape.size)) return gt__failed();
+  for (int d = shape.ndim - 1; d >= 0; d--) {
+    x->shape[d] = shape.size[d];
+    x->stride[d] = stride;
+    if (x->shape[d]) stride *= x->shape[d];
   }
   x->ndim = shape.ndim, x->dtype = dtype, x->device = device;
   return gt__check_device(function, device);
@@ -5070,10 +5089,27 @@ GT_API int64_t gt_report_leaks(FILE *file) {
   return n;
 }
 /* -- views -- */
-static int gt__dim(const char *function, int dim, int ndim) { /* -1 and an error if out of range */
-  if (dim >= -ndim && dim < ndim) return dim < 0 ? dim + ndim : dim;
-  gt__fail(GT_ERROR_ARGUMENT, "%s: dim %d is out of range for %d dimensions", function, dim, ndim);
+/* The dim that the lowest bit of GT_DIMs names. */
+static int gt__first_dim(uint32_t dims) {
+  const int d = __builtin_ctz(dims) - GT__FIRST_DIM;
+  return d < 8 ? d : d - 16;
+}
+/* A dim from 0 on, or -1 and an error. */
+static int gt__dim(const char *function, int64_t dim, int ndim) {
+  if (dim >= -ndim && dim < ndim) return (int)(dim < 0 ? dim + ndim : dim);
+  if (dim >= GT_DIM(0) && dim <= GT_DIM(-1) && !(dim & (dim - 1))) {
+    const int d = gt__first_dim((uint32_t)dim);
+    gt__fail(GT_ERROR_ARGUMENT, "%s: a plain number is expected here: %d, not GT_DIM(%d)", function,
+             d, d);
+    return -1;
+  }
+  gt__fail(GT_ERROR_ARGUMENT, "%s: dim %lld is out of range for %d dimensions", function,
+           (long long)dim, ndim);
   return -1;
+}
+/* As PyTorch, where a tensor without dims may be taken for one with one. */
+static int gt__dim_or_0(const char *function, int64_t dim, int ndim) {
+  return ndim == 0 && (dim == 0 || dim == -1) ? 0 : gt__dim(function, dim, ndim);
 }
 /* Strides that give x, without copying, the sizes of y. From the last dim on, y's are cut from x's;
    where one needs more than is `left` of these, x's next has to continue them. 0 if it does not. */
@@ -5117,6 +5153,10 @@ GT_API gt_tensor *gt_reshape(const gt_tensor *x, gt_shape shape) {
                     "gt_contiguous first", __func__, gt__shape_text(x), gt__shape_text(&y));
   return gt__handle(__func__, &y);
 }
+/* Moves a view's beginning. Those without elements stay: beginnings that are none could add up. */
+static void gt__advance(gt_tensor *y, int64_t by) {
+  if (gt__count(y->ndim, y->shape)) y->offset += by;
+}
 static void gt__swap_dims(gt_tensor *y, int i, int j) {
   gt__swap(&y->shape[i], &y->shape[j]);
   gt__swap(&y->stride[i], &y->stride[j]);
@@ -5130,8 +5170,8 @@ static void gt__insert_dim(gt_tensor *y, int dim) { /* of size 1 */
   for (int d = y->ndim++; d > dim; d--) gt__swap_dims(y, d, d - 1);
 }
 GT_API gt_tensor *gt_transpose(const gt_tensor *x, int dim0, int dim1) {
-  if (GT__NO(x) || (dim0 = gt__dim(__func__, dim0, x->ndim)) < 0) return NULL;
-  if ((dim1 = gt__dim(__func__, dim1, x->ndim)) < 0) return NULL;
+  if (GT__NO(x) || (dim0 = gt__dim_or_0(__func__, dim0, x->ndim)) < 0) return NULL;
+  if ((dim1 = gt__dim_or_0(__func__, dim1, x->ndim)) < 0) return NULL;
   gt_tensor y = gt__plain(x);
   gt__swap_dims(&y, dim0, dim1);
   return gt__handle(__func__, &y);
@@ -5144,7 +5184,7 @@ GT_API gt_tensor *gt_permute(const gt_tensor *x, gt_shape order) {
     return GT__NULL(GT_ERROR_ARGUMENT, "%s: %d dims named for the %d of %s", __func__, order.ndim,
                     x->ndim, gt__shape_text(x));
   for (int d = 0; d < x->ndim; d++) {
-    const int e = gt__dim(__func__, (int)order.size[d], x->ndim);
+    const int e = gt__dim(__func__, order.size[d], x->ndim);
     if (e < 0) return NULL;
     if (seen >> e & 1) return GT__NULL(GT_ERROR_ARGUMENT, "%s: dim %d is named twice", __func__, e);
     seen |= 1u << e, y.shape[d] = x->shape[e], y.stride[d] = x->stride[e];
@@ -5159,8 +5199,8 @@ GT_API gt_tensor *gt_slice(const gt_tensor *x, int dim, int64_t start, int64_t e
   start = start < 0 ? (start < -n ? 0 : start + n) : start > n ? n : start;
   end = end < 0 ? (end < -n ? 0 : end + n) : end > n ? n : end;
   gt_tensor y = gt__plain(x);
-  y.offset += start * x->stride[dim];
   y.shape[dim] = end > start ? (end - start - 1) / step + 1 : 0;
+  gt__advance(&y, start * x->stride[dim]);
   if (y.shape[dim] > 1) y.stride[dim] *= step; /* else step may overflow and does not matter */
   return gt__handle(__func__, &y);
 }
@@ -5170,8 +5210,8 @@ GT_API gt_tensor *gt_select(const gt_tensor *x, int dim, int64_t index) {
     return GT__NULL(GT_ERROR_ARGUMENT, "%s: index %lld is out of range for dim %d of %s", __func__,
                     (long long)index, dim, gt__shape_text(x));
   gt_tensor y = gt__plain(x);
-  y.offset += (index < 0 ? index + x->shape[dim] : index) * x->stride[dim];
   gt__drop_dim(&y, dim);
+  gt__advance(&y, (index < 0 ? index + x->shape[dim] : index) * x->stride[dim]);
   return gt__handle(__func__, &y);
 }
 /* Makes y of x, broadcast to the shape of `like`: stride 0 where x has size 1 or no dim. Or 0. */
@@ -5198,9 +5238,9 @@ GT_API gt_tensor *gt_expand(const gt_tensor *x, gt_shape shape) {
   return gt__handle(__func__, &y);
 }
 GT_API gt_tensor *gt_squeeze(const gt_tensor *x, int dim) {
-  if (GT__NO(x) || (dim = gt__dim(__func__, dim, x->ndim)) < 0) return NULL;
+  if (GT__NO(x) || (dim = gt__dim_or_0(__func__, dim, x->ndim)) < 0) return NULL;
   gt_tensor y = gt__plain(x);
-  if (x->shape[dim] == 1) gt__drop_dim(&y, dim);
+  if (x->ndim && x->shape[dim] == 1) gt__drop_dim(&y, dim);
   return gt__handle(__func__, &y);
 }
 GT_API gt_tensor *gt_unsqueeze(const gt_tensor *x, int dim) {
@@ -5222,11 +5262,11 @@ GT_API gt_tensor *gt_diagonal(const gt_tensor *x, int64_t offset, int dim0, int 
   const int64_t down = offset >= 0 ? 0 : offset < -rows ? rows : -offset;
   const int64_t right = offset <= 0 ? 0 : offset > columns ? columns : offset;
   const int64_t n = rows - down < columns - right ? rows - down : columns - right;
-  if (n) y.offset += right * x->stride[dim1] + down * x->stride[dim0];
   gt__drop_dim(&y, dim0 > dim1 ? dim0 : dim1);
   gt__drop_dim(&y, dim0 > dim1 ? dim1 : dim0);
-  y.shape[y.ndim] = n;
-  y.stride[y.ndim++] = x->stride[dim0] + x->stride[dim1];
+  y.shape[y.ndim] = n; /* one element needs no stride: such strides could add up, too */
+  y.stride[y.ndim++] = n > 1 ? x->stride[dim0] + x->stride[dim1] : 1;
+  gt__advance(&y, right * x->stride[dim1] + down * x->stride[dim0]);
   return gt__handle(__func__, &y);
 }
 
@@ -6208,7 +6248,7 @@ static gt_status gt__place(gt__tree *t, const gt_tensor *out) {
   }
   if (found < 0 && out) *whole = gt__plain(out); /* numbers alone fill the output */
   else if (found < 0) whole->device = gt_cpu();
-  return GT_OK;
+  return gt__check_size(t->function, whole->ndim, whole->shape);
 }
 /* Computes the tree into `out`, or into a new tensor. The result's dtype, and the shape of numbers
    alone, are those of `like`, or NULL: as the tree has it, or for numbers alone `out`. */
@@ -6228,10 +6268,15 @@ static gt_tensor *gt__run_tree(gt__tree *t, gt_tensor *out, const gt_tensor *lik
   return gt__end(&r, gt__prepare(t, t->root, compute, &g)
                          ? gt__failed() : gt__launch_map(t->function, &g, r.place));
 }
-static gt_status gt__check_text(const char *function, const char *text, int n) {
+/* Of the letters some are taken: a product's is a. */
+static gt_status gt__check_letters(const char *function, const char *text, int n, int taken) {
   if (!text) return gt__fail(GT_ERROR_ARGUMENT, "%s: the text is NULL", function);
-  if (n >= 0 && n <= 26) return GT_OK;
-  return gt__fail(GT_ERROR_ARGUMENT, "%s: %d operands; the letters a to z name 26", function, n);
+  if (n >= 0 && n <= 26 - taken) return GT_OK;
+  return gt__fail(GT_ERROR_ARGUMENT, "%s: %lld operands; the letters a to z name 26", function,
+                  (long long)n + taken);
+}
+static gt_status gt__check_text(const char *function, const char *text, int n) {
+  return gt__check_letters(function, text, n, 0);
 }
 /* Integers that become `like`'s floating numbers are computed with as such. */
 static gt_tensor *gt__eval_at(const char *function, gt_tensor *out, const gt_tensor *like,
@@ -6319,7 +6364,7 @@ GT_API gt_tensor *gt_arange(double start, double end, double step, gt_dtype dtyp
 }
 /* From both ends, so that the last element is `end` itself. */
 GT_API gt_tensor *gt_linspace(double start, double end, int64_t steps, gt_dtype dtype, gt_device device) {
-  const double last = (double)(steps - 1), half = (double)(steps / 2);
+  const double last = (double)steps - 1, half = (double)(steps / 2);
   const double step = steps > 1 ? (end - start) / last : 0;
   const double v[] = {start, step, steps == 1 ? start : end, last, half};
   return gt__make(__func__, NULL, "index < e ? a + index*b : c - (d - index)*b", GT_SHAPE(steps),
@@ -6403,18 +6448,60 @@ GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim, c
   gt__result r;
   const gt_tensor *const in[] = {x, index};
   if (gt__refuse(__func__, !out, gt__first_null(2, in))) return NULL;
-  if ((dim = gt__dim(__func__, dim, x->ndim)) < 0) return NULL;
+  if ((dim = gt__dim_or_0(__func__, dim, x->ndim)) < 0) return NULL;
   if (index->ndim != 1 || (index->dtype != GT_INT64 && index->dtype != GT_INT32))
     return GT__NULL(GT_ERROR_ARGUMENT, "%s: the index must be 1-d int32 or int64, not %s %s",
                     __func__, gt_dtype_string(index->dtype), gt__shape_text(index));
   if (gt__check_devices(__func__, 1, x, 2, index)) return NULL;
-  if (x->device.type == GT_CPU && gt__check_index(__func__, index, x->shape[dim])) return NULL;
-  gt_tensor like = gt__plain(x);
+  if (!x->ndim && index->shape[0] != 1)
+    return GT__NULL(GT_ERROR_SHAPE, "%s: a tensor without dims has one entry, the index names %lld",
+                    __func__, (long long)index->shape[0]);
+  gt_tensor like = gt__plain(x), from = gt__plain(x);
+  if (!x->ndim) gt__insert_dim(&from, 0);
   like.shape[dim] = index->shape[0];
   if (gt__begin(&r, __func__, out, &like, 2, in, 0)) return NULL;
-  if (r.place->dtype == x->dtype) return gt__end(&r, gt__move_elements(__func__, r.place, x, dim, index));
+  if (x->device.type == GT_CPU && gt__check_index(__func__, index, from.shape[dim]))
+    return gt__end(&r, gt__failed());
+  gt_tensor to = gt__plain(r.place);
+  if (!x->ndim) gt__insert_dim(&to, 0);
+  if (to.dtype == x->dtype) return gt__end(&r, gt__move_elements(__func__, &to, &from, dim, index));
   GT__LOCAL gt_tensor *picked = gt_index_select(NULL, x, dim, index);
   return gt__end(&r, picked ? gt__copy_into(__func__, r.place, picked) : gt__failed());
+}
+/* torch.cat passes over 1-d tensors without elements. */
+static int gt__is_skipped(const gt_tensor *x, int stack) {
+  return !stack && x->ndim == 1 && x->shape[0] == 0;
+}
+static int gt__joins(const gt_tensor *x, const gt_tensor *first, int dim, int stack) {
+  int fits = x->ndim == first->ndim;
+  for (int d = 0; d < first->ndim && fits; d++)
+    fits = (d == dim && !stack) || x->shape[d] == first->shape[d];
+  return fits;
+}
+/* Describes in `like` what n tensors make along *dim, which becomes one from 0 on. */
+static gt_status gt__joined(const char *function, gt_tensor *like, int n, const gt_tensor *const *x,
+                            int *dim, int stack) {
+  int first = 0;
+  while (first < n - 1 && gt__is_skipped(x[first], stack)) first++;
+  *like = gt__plain(x[first]);
+  if (like->ndim + stack > GT_MAX_DIMS || like->ndim + stack == 0)
+    return gt__fail(GT_ERROR_SHAPE, "%s: tensors of %d dimensions cannot be joined", function,
+                    like->ndim);
+  if ((*dim = gt__dim(function, *dim, like->ndim + stack)) < 0) return gt__failed();
+  if (stack) gt__insert_dim(like, *dim);
+  like->shape[*dim] = 0;
+  for (int i = 0; i < n; i++) {
+    like->dtype = gt_promote_types(like->dtype, x[i]->dtype);
+    if (gt__check_devices(function, first + 1, x[first], i + 1, x[i])) return gt__failed();
+    if (gt__is_skipped(x[i], stack)) continue;
+    if (!gt__joins(x[i], x[first], *dim, stack))
+      return gt__fail(GT_ERROR_SHAPE, "%s: tensor %d is %s, tensor %d %s; %s", function, first + 1,
+                      gt__shape_text(x[first]), i + 1, gt__shape_text(x[i]),
+                      stack ? "all must be alike" : "only the joined dim may differ");
+    like->shape[*dim] += stack ? 1 : x[i]->shape[*dim];
+    if (gt__check_size(function, like->ndim, like->shape)) return gt__failed();
+  }
+  return GT_OK;
 }
 static gt_tensor *gt__join_tensors(const char *function, gt_tensor *out, int n,
                                    const gt_tensor *const *x, int dim, int stack) {
@@ -6423,26 +6510,11 @@ static gt_tensor *gt__join_tensors(const char *function, gt_tensor *out, int n,
   gt_status status = GT_OK;
   if (n < 1 || !x) return GT__NULL(GT_ERROR_ARGUMENT, "%s: no tensors given", function);
   if (gt__refuse(function, !out, gt__first_null(n, x))) return NULL;
-  const int ndim = x[0]->ndim + stack;
-  if (ndim > GT_MAX_DIMS || !ndim)
-    return GT__NULL(GT_ERROR_SHAPE, "%s: tensors of %d dimensions cannot be joined", function, x[0]->ndim);
-  if ((dim = gt__dim(function, dim, ndim)) < 0) return NULL;
-  for (int i = 0; i < n; i++) {
-    piece = gt__plain(x[i]);
-    if (stack && piece.ndim < GT_MAX_DIMS) gt__insert_dim(&piece, dim);
-    if (i) like.shape[dim] += piece.shape[dim];
-    else like = piece;
-    like.dtype = gt_promote_types(like.dtype, piece.dtype);
-    for (int d = 0; d < ndim; d++)
-      if (piece.ndim != ndim || (d != dim && piece.shape[d] != like.shape[d]))
-        return GT__NULL(GT_ERROR_SHAPE, "%s: tensor 1 is %s, tensor %d %s; %s", function,
-                        gt__shape_text(x[0]), i + 1, gt__shape_text(x[i]),
-                        stack ? "all must be alike" : "only the joined dim may differ");
-    if (gt__check_devices(function, 1, x[0], i + 1, x[i])) return NULL;
-  }
+  if (gt__joined(function, &like, n, x, &dim, stack)) return NULL;
   if (gt__begin(&r, function, out, &like, n, x, 0)) return NULL;
   part = gt__plain(r.place);
   for (int i = 0; i < n && !status; i++) {
+    if (gt__is_skipped(x[i], stack)) continue;
     piece = gt__plain(x[i]);
     if (stack) gt__insert_dim(&piece, dim);
     part.shape[dim] = piece.shape[dim];
@@ -6460,17 +6532,22 @@ GT_API gt_tensor *gt_stack(gt_tensor *out, int n, const gt_tensor *const *x, int
 /* -- reductions -- */
 /* Turns GT_DIM bits into one bit a dim; 0 dims named means none, as GT_ALL of a 0-d tensor. */
 static gt_status gt__dim_set(const char *function, uint32_t dims, int ndim, uint32_t *set) {
-  *set = 0;
-  for (int b = 0; b < 16; b++) {
-    const int most = ndim ? ndim : 1, d = b < 8 ? b : b - 16 + most; /* 0-d has dims 0 and -1 */
-    if (!(dims >> b & 1)) continue;
-    if (d < 0 || d >= most) return gt__dim(function, b < 8 ? b : b - 16, ndim), gt__failed();
+  const uint32_t named = GT_DIM(-1) * 2 - GT_DIM(0);
+  *set = dims & GT_ALL ? ~0u : 0;
+  if (dims + 8 < 16)
+    return gt__fail(GT_ERROR_ARGUMENT, "%s: dims is the bare number %d; write GT_DIM(%d)", function,
+                    (int)dims, (int)dims);
+  if (dims & ~(named | GT_ALL))
+    return gt__fail(GT_ERROR_ARGUMENT, "%s: dims 0x%x is not GT_ALL, nor GT_DIM(d), d from -8 to "
+                    "7, or several with | between", function, (unsigned)dims);
+  for (dims &= named; dims; dims &= dims - 1) {
+    const int d = gt__dim_or_0(function, gt__first_dim(dims), ndim);
+    if (d < 0) return gt__failed();
+    if (*set >> d & 1)
+      return gt__fail(GT_ERROR_ARGUMENT, "%s: dim %d is named twice", function, d);
     *set |= 1u << d;
   }
-  if (dims >> 31 || (dims & 0x3FFF0000u) || !dims)
-    return gt__fail(GT_ERROR_ARGUMENT, "%s: dims 0x%x is not GT_ALL or a sum of GT_DIM(d), d from -8 "
-                    "to 7", function, (unsigned)dims);
-  *set = (dims & GT_ALL ? ~0u : *set) & ((1u << ndim) - 1);
+  *set &= (1u << ndim) - 1;
   return GT_OK;
 }
 typedef struct {
@@ -6665,7 +6742,7 @@ static gt_tensor *gt__soft(const char *function, gt_tensor *out, const gt_tensor
 static gt_tensor *gt__soft_along(const char *function, gt_tensor *out, const gt_tensor *x, int dim,
                                  int soft) {
   if (gt__refuse(function, !out, !x)) return NULL;
-  if ((dim = gt__dim(function, dim, x->ndim ? x->ndim : 1)) < 0) return NULL;
+  if ((dim = gt__dim_or_0(function, dim, x->ndim)) < 0) return NULL;
   return gt__soft(function, out, x, GT_DIM(dim), 1, soft);
 }
 GT_API gt_tensor *gt_softmax(gt_tensor *out, const gt_tensor *x, int dim) {
@@ -6692,6 +6769,34 @@ typedef struct {
   const gt_tensor *a, *b;
   gt_tensor result; /* without storage until it is computed by itself; without the dim of a vector */
 } gt__product;
+/* Back ends bring matrices, all those of a batch, to scratch with rows and columns rounded up. */
+static gt_status gt__check_matrices(const char *function, const gt__matmul_args *x) {
+  enum { ROUNDED = 64 };
+  const int64_t k = gt__cpu_round(x->k, ROUNDED);
+  const int64_t larger = gt__cpu_round(x->m > x->n ? x->m : x->n, ROUNDED);
+  const int64_t size[] = {x->batch, larger, k};
+  return gt__check_size(function, 3, size);
+}
+/* What the product is: the batches, of at and bt dims, broadcast, then M and N, but for vectors. */
+static gt_status gt__product_result(const char *function, gt__product *p, int at, int bt) {
+  gt__matmul_args *x = &p->op.u.matmul;
+  gt_tensor *r = &p->result;
+  r->ndim = 0;
+  r->gt__number = 0;
+  r->storage = NULL;
+  r->device = p->a->device;
+  r->dtype = gt_promote_types(p->a->dtype, p->b->dtype);
+  gt__merge_shape(r, p->a, at);
+  if (!gt__merge_shape(r, p->b, bt))
+    return gt__fail(GT_ERROR_SHAPE, "%s: %s x %s: the batches do not broadcast", function,
+                    gt__shape_text(p->a), gt__shape_text(p->b));
+  x->n_batch = r->ndim;
+  if (p->a->ndim > 1) r->shape[r->ndim++] = x->m;
+  if (p->b->ndim > 1) r->shape[r->ndim++] = x->n;
+  if (gt__check_size(function, r->ndim, r->shape)) return gt__failed();
+  x->batch = gt__count(x->n_batch, r->shape);
+  return gt__check_matrices(function, x);
+}
 /* Fills p, but for what comes behind the product. */
 static gt_status gt__product_shape(const char *function, const gt_tensor *a, const gt_tensor *b,
                                    gt__product *p) {
@@ -6711,16 +6816,7 @@ static gt_status gt__product_shape(const char *function, const gt_tensor *a, con
     return gt__fail(GT_ERROR_SHAPE, "%s: %s x %s: inner sizes %lld and %lld differ%s", function,
                     gt__shape_text(a), gt__shape_text(b), (long long)x->k, (long long)b->shape[bt],
                     x->n == x->k ? "; transpose the second operand?" : "");
-  p->result.ndim = p->result.gt__number = 0, p->result.storage = NULL;
-  gt__merge_shape(&p->result, a, at);
-  if (!gt__merge_shape(&p->result, b, bt))
-    return gt__fail(GT_ERROR_SHAPE, "%s: %s x %s: the batches do not broadcast", function,
-                    gt__shape_text(a), gt__shape_text(b));
-  p->result.dtype = gt_promote_types(a->dtype, b->dtype), p->result.device = a->device;
-  x->n_batch = p->result.ndim, x->batch = gt__count(x->n_batch, p->result.shape);
-  if (!vector) p->result.shape[p->result.ndim++] = x->m;
-  if (!column) p->result.shape[p->result.ndim++] = x->n;
-  return GT_OK;
+  return gt__product_result(function, p, at, bt);
 }
 /* With the program g behind it, or nothing. */
 static gt_status gt__launch_product(gt__product *p, const gt__code *g, const gt_tensor *out) {
@@ -6776,7 +6872,7 @@ static gt_tensor *gt__matmul_text(const char *function, gt_tensor *out, const gt
   gt__result r;
   gt__code g;
   const gt_tensor *in[28]; /* the product, x, and its factors */
-  if (gt__check_text(function, text, n < 0 ? n : n + 1)) return NULL;
+  if (gt__check_letters(function, text, n, 1)) return NULL;
   const int null = gt__first_null(n, x);
   if (gt__refuse(function, !out, !a ? 1 : !b ? 2 : null ? 2 + null : 0)) return NULL;
   if (gt__product_shape(function, a, b, &p)) return NULL;
@@ -7468,8 +7564,8 @@ GT_API int64_t gt_to_string(const gt_tensor *x, char *text, size_t size) {
    OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
 
    HISTORY
-     0.2.0  streams are ordered by the bytes that operations touch; failed writes are told to whoever
-            reads; what changed its behaviour: results keep their float32 and float64 range in std, var
-            and norm, GT_DIM is more than a bit, a given output converts, products are not broadcast
+     0.2.0  streams are ordered by the bytes that operations touch, failed writes are told to who
+            reads; what behaves otherwise: std, var and norm find all results in range, GT_DIM is
+            no small number, a given output converts, products are not broadcast to what is added
      0.1.0  tensors, expressions, copy, map, reduce and matmul on the CPU and with CUDA
 */

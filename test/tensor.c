@@ -227,6 +227,19 @@ static void test_views(void) {
   CHECK_SHAPE(gt_unsqueeze(x, 0), 1, 2, 3, 4);
   CHECK_SHAPE(gt_unsqueeze(x, -1), 2, 3, 4, 1);
   CHECK_SHAPE(gt_unsqueeze(gt_scalar(1), 0), 1);
+  y = gt_select(gt_select(gt_select(x, 0, 1), 0, 2), 0, 3); /* without dims, and so in PyTorch */
+  CHECK_SHAPE_0D(gt_squeeze(y, 0));
+  CHECK_SHAPE_0D(gt_squeeze(gt_squeeze(gt_ones(GT_SHAPE(1), GT_INT8, DEV), 0), -1));
+  CHECK_VALUES(gt_transpose(y, 0, -1), 23);
+  CHECK_VALUES(gt_permute(y, GT_SHAPE_0D), 23);
+  CHECK_VALUES(gt_softmax(NULL, gt_to_dtype(y, GT_FLOAT32), -1), 1);
+  REFUSED(gt_squeeze(y, 1), GT_ERROR_ARGUMENT, "dim 1 is out of range for 0 dimensions");
+  REFUSED(gt_transpose(y, -2, 0), GT_ERROR_ARGUMENT, "dim -2 is out of range for 0 dimensions");
+  REFUSED(gt_slice(y, 0, 0, 1, 1), GT_ERROR_ARGUMENT, "dim 0 is out of range for 0 dimensions");
+  REFUSED(gt_diagonal(y, 0, 0, -1), GT_ERROR_ARGUMENT, "out of range");
+  REFUSED(gt_transpose(x, GT_DIM(1), 0), GT_ERROR_ARGUMENT,
+          "gt_transpose: a plain number is expected here: 1, not GT_DIM(1)");
+  REFUSED(gt_select(x, GT_DIM(-1), 0), GT_ERROR_ARGUMENT, "expected here: -1, not GT_DIM(-1)");
   REFUSED(gt_unsqueeze(gt_ones(GT_SHAPE(1, 1, 1, 1, 1, 1, 1, 1), GT_INT8, DEV), 0), GT_ERROR_SHAPE,
           "already has 8");
   REFUSED(gt_unsqueeze(x, 4), GT_ERROR_ARGUMENT, "dim 4 is out of range");
@@ -234,7 +247,9 @@ static void test_views(void) {
   REFUSED(gt_transpose(x, -4, 0), GT_ERROR_ARGUMENT, "dim -4");
   REFUSED(gt_permute(x, GT_SHAPE(0, 1)), GT_ERROR_ARGUMENT, "gt_permute: 2 dims named for the 3");
   REFUSED(gt_permute(x, GT_SHAPE(0, 1, 1)), GT_ERROR_ARGUMENT, "dim 1 is named twice");
-  REFUSED(gt_permute(x, GT_SHAPE(0, 1, INT64_C(1) << 32)), GT_ERROR_ARGUMENT, "gt_permute");
+  REFUSED(gt_permute(x, GT_SHAPE(0, 1, INT64_C(1) << 32)), GT_ERROR_ARGUMENT,
+          "gt_permute: dim 4294967296 is out of range for 3 dimensions");
+  REFUSED(gt_permute(x, GT_SHAPE(1, 0, (INT64_C(1) << 32) + 2)), GT_ERROR_ARGUMENT, "dim 4294967298 is");
   REFUSED(gt_slice(x, 0, 0, 1, 0), GT_ERROR_ARGUMENT, "gt_slice: step 0");
   REFUSED(gt_slice(x, 7, 0, 1, 1), GT_ERROR_ARGUMENT, "gt_slice: dim 7");
   REFUSED(gt_select(x, 1, 3), GT_ERROR_ARGUMENT, "index 3 is out of range for dim 1 of (2, 3, 4)");
@@ -676,6 +691,18 @@ static void test_cat_and_stack(void) {
   list[0] = gt_slice(out, 0, 2, 4, 1), list[1] = gt_slice(out, 0, 0, 2, 1);
   CHECK(gt_cat(out, 2, list, 0) == out);
   CHECK_VALUES(out, 2, 3, 0, 1);
+  /* torch.cat passes over tensors of shape (0), which have a dtype all the same */
+  list[0] = list[2] = gt_empty(GT_SHAPE(0), GT_FLOAT32, DEV), list[1] = a;
+  out = gt_cat(NULL, 3, list, -1);
+  CHECK_SHAPE(out, 2, 2);
+  CHECK_INT(out->dtype, GT_FLOAT32);
+  CHECK_VALUES(out, 1, 2, 3, 4);
+  list[1] = list[0];
+  CHECK_SHAPE(gt_cat(NULL, 3, list, 0), 0);
+  list[1] = a, list[2] = b;
+  CHECK_VALUES(gt_cat(gt_empty(GT_SHAPE(2, 3), GT_FLOAT32, DEV), 3, list, 1), 1, 2, 5, 3, 4, 6);
+  REFUSED(gt_cat(NULL, 3, list, 0), GT_ERROR_SHAPE, "tensor 2 is (2, 2), tensor 3 (2, 1)");
+  REFUSED(gt_stack(NULL, 2, list, 0), GT_ERROR_SHAPE, "tensor 1 is (0,), tensor 2 (2, 2)");
   list[0] = a, list[1] = b;
   REFUSED(gt_cat(NULL, 2, list, 0), GT_ERROR_SHAPE, "gt_cat");
   REFUSED(gt_stack(NULL, 2, list, 0), GT_ERROR_SHAPE, "gt_stack");
@@ -696,6 +723,17 @@ static void test_index_select(void) {
   gt_tensor *x = gt_reshape(gt_arange(0, 12, 1, GT_FLOAT32, DEV), GT_SHAPE(3, 4)), *out;
   gt_tensor *i64 = TENSOR(GT_INT64, GT_SHAPE(3), 2, 0, 2),
             *i32 = TENSOR(GT_INT32, GT_SHAPE(2), 3, 1);
+  gt_tensor *number = gt_full(GT_SHAPE_0D, 5, GT_INT16, DEV);
+  gt_tensor *first = gt_zeros(GT_SHAPE(1), GT_INT32, DEV);
+  CHECK_SHAPE_0D(out = gt_index_select(NULL, number, -1, first)); /* as PyTorch */
+  CHECK_VALUES(out, 5);
+  out = gt_zeros(GT_SHAPE_0D, GT_FLOAT32, DEV);
+  CHECK_VALUES(gt_index_select(out, number, 0, first), 5);
+  REFUSED(gt_index_select(NULL, number, 0, i64), GT_ERROR_SHAPE,
+          "a tensor without dims has one entry, the index names 3");
+  REFUSED(gt_index_select(NULL, number, 1, first), GT_ERROR_ARGUMENT, "dim 1 is out of range");
+  if (DEV.type == GT_CPU) REFUSED(gt_index_select(NULL, number, 0, gt_slice(i64, 0, 0, 1, 1)),
+                                  GT_ERROR_ARGUMENT, "index[0] is 2, the dim has 1 entries");
   CHECK_VALUES(gt_index_select(NULL, x, 0, i64), 8, 9, 10, 11, 0, 1, 2, 3, 8, 9, 10, 11);
   CHECK_VALUES(gt_index_select(NULL, x, -1, i32), 3, 1, 7, 5, 11, 9);
   CHECK_VALUES(gt_index_select(NULL, gt_transpose(x, 0, 1), 0, i32), 3, 7, 11, 1, 5, 9);

@@ -56,6 +56,7 @@
        when the work is done, except on a CPU stream that was created.
      - Every function may be called by several threads at once, also on one tensor that at most one
        of them writes or frees. Device, stream, scopes, generator and error belong to the thread.
+     - Stacks of 128 KiB are enough, also OpenMP's.
 
    OPTIONS   (define before including the implementation)
      GPUTENSOR_IMPLEMENTATION   in one file: compile the library here
@@ -2050,9 +2051,10 @@ static const gt__cpu_isa *gt__cpu_choose(void) {
 
 /* ---- threads: each has a share of the items, part of which may be in its cache from the last time, and
    then helps with the others', as processors are often not equally fast; results never depend on it ---- */
-typedef struct { int64_t begin, end; int thread; } gt__cpu_range;
+typedef struct { int64_t begin, end; char *own; } gt__cpu_range;   /* own: the thread's scratch */
 typedef void (*gt__cpu_task)(const void *context, gt__cpu_range items);
 enum { GT__CPU_PARALLEL = 1 << 16 };  /* steps worth waking threads for: some microseconds */
+enum { GT__CPU_SPARE = 24 << 10 };  /* bytes of scratch on a stack */
 static __thread int gt__cpu_share;  /* of a stream's thread: how many streams share the cores */
 static int gt__cpu_threads(double work) {
 #ifdef _OPENMP
@@ -2073,32 +2075,71 @@ static void gt__cpu_settle(void) {      /* stores past the caches are seen befor
   _mm_sfence();
 #endif
 }
-static void gt__cpu_split(gt__cpu_task task, const void *context, int64_t items, int threads) {
-  const gt__cpu_range all = {0, items, 0};
 #ifdef _OPENMP
-  if (threads > 1 && items > 1) {
-    const int64_t each = (items - 1) / (16 * threads) + 1;
-    const int shares = threads < 64 ? threads : 64, help = items > shares;   /* else each keeps its own */
-    int64_t next[64][8];                /* cache lines of their own */
-    for (int s = 0; s < shares; s++) next[s][0] = items * s / shares;
-#pragma omp parallel num_threads(threads)
-    for (int s = 0, me = omp_get_thread_num(); s < (help || omp_get_num_threads() < shares ? shares : 1); s++) {
-      int64_t *share = next[(me + s) % shares];
-      const int64_t end = items * ((me + s) % shares + 1) / shares;
-      /* To read first keeps lines that are done where they are: 128^3 takes 16 threads 8 us, not 13. */
-      for (int64_t i; __atomic_load_n(share, __ATOMIC_RELAXED) < end &&
-                      (i = __atomic_fetch_add(share, each, __ATOMIC_RELAXED)) < end;) {
-        const gt__cpu_range range = {i, end - i < each ? end : i + each, me};
-        task(context, range);
-      }
-      gt__cpu_settle();
+typedef struct {
+  gt__cpu_task task;
+  const void *context;
+  int64_t items, each;
+  int shares;
+  size_t own;                           /* bytes of a thread's scratch */
+  char *memory;                         /* of all threads; NULL: their stacks have room for it */
+  int64_t next[64][8];                  /* of each share; cache lines of their own */
+} gt__cpu_job;
+static void gt__cpu_take_part(gt__cpu_job *job, int me, int team) {
+  char spare[GT__CPU_SPARE] __attribute__((aligned(64)));
+  char *own = job->memory ? job->memory + (size_t)me * job->own : spare;
+  const int shares = job->shares, helps = job->items > shares || team < shares;
+  for (int s = 0; s < (helps ? shares : 1); s++) {   /* else each keeps its own */
+    const int mine = (me + s) % shares;
+    const int64_t end = job->items * (mine + 1) / shares;
+    int64_t *share = job->next[mine];
+    /* To read first keeps lines that are done where they are: 128^3 takes 16 threads 8 us, not 13. */
+    for (int64_t i; __atomic_load_n(share, __ATOMIC_RELAXED) < end &&
+                    (i = __atomic_fetch_add(share, job->each, __ATOMIC_RELAXED)) < end;) {
+      const gt__cpu_range range = {i, end - i < job->each ? end : i + job->each, own};
+      job->task(job->context, range);
     }
-    return;
   }
+  gt__cpu_settle();
+}
+static void gt__cpu_share_out(gt__cpu_task task, const void *context, int64_t items, int threads,
+                              char *memory, size_t own) {
+  gt__cpu_job job;
+  job.task = task;
+  job.context = context;
+  job.items = items;
+  job.memory = memory;
+  job.own = own;
+  job.each = (items - 1) / (16 * threads) + 1;
+  job.shares = threads < 64 ? threads : 64;
+  for (int s = 0; s < job.shares; s++) job.next[s][0] = items * s / job.shares;
+#pragma omp parallel num_threads(threads)
+  {
+    gt__cpu_take_part(&job, omp_get_thread_num(), omp_get_num_threads());
+  }
+}
 #endif
-  (void)threads;
+/* Each thread has `own` bytes of scratch, on a cache line. What a task needs comes from there, since the
+   stacks of threads may be small: musl gives them 128 KiB. */
+static int gt__cpu_split(gt__cpu_task task, const void *context, int64_t items, int threads,
+                         size_t own) {
+  char spare[GT__CPU_SPARE] __attribute__((aligned(64)));
+  char *memory = NULL, *scratch = spare;
+  if (items <= 1) threads = 1;
+  if (own > GT__CPU_SPARE) {
+    memory = (char *)GPUTENSOR_MALLOC((size_t)threads * own + 64);
+    if (!memory) return GT__CPU_NO_MEMORY;
+    scratch = memory + (64 - ((uintptr_t)memory & 63));
+  }
+  const gt__cpu_range all = {0, items, scratch};
+#ifdef _OPENMP
+  if (threads > 1) gt__cpu_share_out(task, context, items, threads, memory ? scratch : NULL, own);
+  else
+#endif
   if (items > 0) task(context, all);
   gt__cpu_settle();
+  if (memory) GPUTENSOR_FREE(memory);
+  return 0;
 }
 
 /* ---- moving elements of 1, 2, 4 or 8 bytes ---- */
@@ -2169,17 +2210,24 @@ static void gt__cpu_lay(char *to, const char *from, int64_t bytes, int past) {
 
 /* ---- the evaluator: one block of values through a program ---- */
 /* 128 bytes off the power of two: a load waits for a pending store with the same 12 address bits. */
-enum { GT__ACC = GT__SLOTS, GT__PITCH = GT__BLOCK * 8 + 128 };
+enum { GT__PITCH = GT__BLOCK * 8 + 128 };
 typedef struct {
   const gt__cpu_loops *loops;           /* of the program's compute type */
   const gt__map_args *m;
   int width, given, kept;               /* bytes of a value; slots that callers fill; outer dims */
   int64_t first;                        /* of a block, where values depend on their index */
   int out, in[GT__INPUTS], past;        /* how the elements of m's operands lie; gt__cpu_goes_past */
-  char *slot[GT__SLOTS];
-  char buffer[GT__SLOTS + 1][GT__PITCH] __attribute__((aligned(64)));
-  char raw[GT__PITCH] __attribute__((aligned(64)));  /* elements before or after a conversion */
+  int pitch;                            /* from a slot's block to the next one's; the last is acc's */
+  char *slot[GT__SLOTS + 1], *blocks;
+  char *raw;                            /* elements before or after a conversion */
 } gt__cpu_eval;
+static int gt__cpu_pitch(const gt__program *p) {
+  return GT__PITCH - (p->compute == GT__F32 ? GT__BLOCK * 4 : 0);
+}
+static size_t gt__cpu_eval_bytes(const gt__map_args *m) { /* of scratch */
+  return GT__PITCH + (size_t)(m->program.n_slot + 1) * (size_t)gt__cpu_pitch(&m->program);
+}
+static char *gt__cpu_block_of(const gt__cpu_eval *e, int slot) { return e->blocks + slot * e->pitch; }
 static void gt__cpu_pad(const gt__cpu_eval *e, char *values, int64_t n) {
   char *end = values + n * e->width;
   gt__cpu_move(e->width, end, 1, end - e->width, 0, gt__cpu_round(n, GT__GROUP) - n);
@@ -2194,12 +2242,15 @@ static int gt__cpu_lies(const gt__operand *x, int ndim, const int64_t *size) {
   return line ? GT__IN_LINE : one ? GT__ONE : GT__STRIDED;
 }
 /* Fills the slots that stay the same in all blocks. */
-static void gt__cpu_begin(gt__cpu_eval *e, const gt__map_args *m, int given, int kept) {
+static void gt__cpu_begin(gt__cpu_eval *e, const gt__map_args *m, int given, int kept, char *own) {
   const gt__program *p = &m->program;
   const int64_t n = gt__cpu_round(gt__cpu_least(m->count, GT__BLOCK), GT__GROUP);
   e->loops = gt__cpu_choose()->loops[p->compute], e->m = m;
   e->width = e->loops->width, e->given = given, e->kept = kept;
-  for (int k = 0; k < GT__SLOTS; k++) e->slot[k] = e->buffer[k];
+  e->raw = own;
+  e->blocks = own + GT__PITCH;
+  e->pitch = gt__cpu_pitch(p);
+  for (int k = 0; k <= p->n_slot; k++) e->slot[k] = gt__cpu_block_of(e, k);
   e->out = gt__cpu_lies(&m->out, m->ndim, m->size);
   e->past = e->out == GT__IN_LINE && gt__cpu_goes_past(&m->out, m->count);
   for (int k = given; k < p->n_in; k++) {
@@ -2223,7 +2274,8 @@ static void gt__cpu_fetch(gt__cpu_eval *e, int64_t o, int64_t columns, int64_t k
     const int64_t *stride = in->stride, size = gt__cpu_bytes(in);
     const int native = in->dtype == e->loops->native;
     if (e->in[s] == GT__ONE) continue;
-    char *from = native ? e->buffer[s] : e->raw;
+    char *const block = gt__cpu_block_of(e, s);
+    char *from = native ? block : e->raw;
     if (e->in[s] == GT__IN_LINE && kept == m->ndim && (!native || end <= m->count))
       from = in->data + o * size;
     else if (rows == 1 && kept && stride[kept - 1] == 1 &&
@@ -2235,12 +2287,12 @@ static void gt__cpu_fetch(gt__cpu_eval *e, int64_t o, int64_t columns, int64_t k
                    in->data + gt__offset(k + i, folded, m->size + kept, stride + kept) * size, stride);
     /* Short runs of several operands, and rows, outwit the processor's own prefetching: ask for the next,
        or the row after it. On a Xeon sums of bfloat16 over dim 0 take .7 of the time. */
-    if (from != e->raw && from != e->buffer[s])
+    if (from != e->raw && from != block)
       for (int64_t p = 0, next = folded ? 2 * stride[m->ndim - 1] : n; p < n * size; p += 64)
         __builtin_prefetch(from + next * size + p);
-    e->slot[s] = native ? from : e->buffer[s];
+    e->slot[s] = native ? from : block;
     if (!native) e->loops->step(GT__FROM + in->dtype, e->slot[s], from, NULL, NULL, n);
-    if (e->slot[s] == e->buffer[s]) gt__cpu_pad(e, e->slot[s], n);
+    if (e->slot[s] == block) gt__cpu_pad(e, block, n);
   }
 }
 /* Runs the program over n values and says where they are. With `last`, the last step puts them
@@ -2252,11 +2304,11 @@ static char *gt__cpu_compute(gt__cpu_eval *e, int64_t n, char *last) {
   for (int i = 0; i < p->n_ins; i++) {
     const gt__ins *x = &p->ins[i];
     const int pair = x->op == GT__OP_mul && i + 1 < p->n_ins && x[1].op == GT__OP_add;
-    char *to = last && i + pair == p->n_ins - 1 ? last : e->buffer[GT__ACC];
+    char *to = last && i + pair == p->n_ins - 1 ? last : e->slot[p->n_slot];
     if (x->op == GT__LOAD) {
       a = e->slot[x->b];
     } else if (x->op == GT__SAVE) {
-      e->slot[x->d] = e->buffer[x->d];
+      e->slot[x->d] = gt__cpu_block_of(e, x->d);
       if (a != e->slot[x->d]) memcpy(e->slot[x->d], a, (size_t)(padded * e->width));
     } else if (x->op <= GT__INTEGER) {
       e->loops->make(p, x->op, to, e->slot[x->b], e->slot[x->c], e->first, n);
@@ -2327,7 +2379,7 @@ static void gt__cpu_map_task(const void *context, gt__cpu_range items) {
   const gt__map_args *m = (const gt__map_args *)context;
   const int64_t lead = gt__cpu_lead(m), end = gt__cpu_least(items.end * GT__BLOCK - lead, m->count);
   gt__cpu_eval e;
-  gt__cpu_begin(&e, m, 0, m->ndim);
+  gt__cpu_begin(&e, m, 0, m->ndim, items.own);
   for (int64_t i = items.begin * GT__BLOCK - lead, from; i < end; i += GT__BLOCK)
     from = i < 0 ? 0 : i, gt__cpu_block(&e, from, gt__cpu_least(i + GT__BLOCK, end) - from);
 }
@@ -2340,7 +2392,6 @@ typedef struct {
   int turned[GT__INPUTS], n_turned;
   int64_t rows, across, along;          /* of a tile; tiles */
   int64_t bytes;                        /* of a turned operand's tile */
-  char *memory;                         /* of all threads */
 } gt__cpu_tiles;
 /* tile[r][c], and up to 16 columns more, become what is r * stride[0] + c * stride[1] behind `from`. */
 static void gt__cpu_turn(int64_t size, char *tile, const char *from, int64_t rows, int64_t columns,
@@ -2358,12 +2409,12 @@ static void gt__cpu_tiles_task(const void *context, gt__cpu_range items) {
   const int64_t *size = t->m.size;
   gt__map_args m = t->m;
   gt__cpu_eval e;
-  gt__cpu_begin(&e, &m, 0, m.ndim);
+  gt__cpu_begin(&e, &m, 0, m.ndim, items.own);
   for (int64_t item = items.begin; item < items.end; item++) {
     const int64_t i = item / t->along % t->across * t->rows, j = item % t->along * GT__BLOCK;
     const int64_t rows = gt__cpu_least(t->rows, size[x] - i), columns = gt__cpu_least(GT__BLOCK, size[y] - j);
     int64_t at = (item / t->along / t->across * size[x] + i) * size[y] + j;
-    char *tiles = t->memory + items.thread * t->n_turned * t->bytes, *tile = tiles;
+    char *tiles = items.own + gt__cpu_eval_bytes(&m), *tile = tiles;
     for (int k = 0; k < t->n_turned; k++, tile += t->bytes) {
       const gt__operand *from = &t->m.in[t->turned[k]];
       gt__operand *to = &m.in[t->turned[k]];
@@ -2394,18 +2445,15 @@ static int gt__cpu_by_tiles(const gt__map_args *m, int operands, int threads) {
   t.m = *m, t.across = gt__cpu_parts(m->size[x], t.rows);
   t.along = gt__cpu_parts(m->size[x + 1], GT__BLOCK);
   t.bytes = (t.rows * GT__TURN_PITCH + GT__GROUP) * 8;
-  t.memory = (char *)GPUTENSOR_MALLOC((size_t)(threads * t.n_turned * t.bytes));
-  if (!t.memory) return GT__CPU_NO_MEMORY;
-  gt__cpu_split(gt__cpu_tiles_task, &t, gt__count(x, m->size) * t.across * t.along, threads);
-  GPUTENSOR_FREE(t.memory);
-  return 0;
+  const size_t own = gt__cpu_eval_bytes(m) + (size_t)(t.n_turned * t.bytes);
+  return gt__cpu_split(gt__cpu_tiles_task, &t, gt__count(x, m->size) * t.across * t.along, threads, own);
 }
 static int gt__cpu_map(const gt__map_args *m) {
   const int threads = gt__cpu_threads(gt__cpu_work(m));
   const int code = gt__cpu_by_tiles(m, m->program.n_in, threads);
   if (code >= 0) return code;
-  gt__cpu_split(gt__cpu_map_task, m, gt__cpu_parts(m->count + gt__cpu_lead(m), GT__BLOCK), threads);
-  return 0;
+  const int64_t blocks = gt__cpu_parts(m->count + gt__cpu_lead(m), GT__BLOCK);
+  return gt__cpu_split(gt__cpu_map_task, m, blocks, threads, gt__cpu_eval_bytes(m));
 }
 
 /* ---- reduce: the plan is in >>machine ----
@@ -2417,16 +2465,32 @@ enum { GT__TREE = 5 };   /* levels of a tree over 16 chunks */
 typedef struct {
   const gt__reduce_args *r;
   int64_t columns, group, n_group;
-  char *memory;                         /* values of [n_group][outer], indices; softmax: two rows a thread */
+  char *memory;                         /* values of [n_group][outer], indices */
 } gt__cpu_reduction;
-typedef struct { char value[GT__BLOCK * 8]; int64_t index[GT__BLOCK]; } gt__cpu_column;
+typedef struct { char *value; int64_t *index; } gt__cpu_column;
 typedef struct {
   gt__cpu_eval e;
   const gt__reduce_args *r;
-  gt__cpu_column tree[GT__TREE] __attribute__((aligned(64)));
-  char at[GT__BLOCK * 8] __attribute__((aligned(64)));     /* rows or places that won, as values */
-  char chunk[GT__CHUNK * 8 + GT__PITCH] __attribute__((aligned(64)));
+  gt__cpu_column tree[GT__TREE];
+  char *at, *chunk;                     /* at: rows or places that won, as values */
 } gt__cpu_folder;
+/* Scratch: lines of a value for each output at hand, then a chunk. */
+static int64_t gt__cpu_line(const gt__cpu_reduction *c) { return gt__cpu_round(c->columns, 8) * 8; }
+static size_t gt__cpu_folder_bytes(const gt__cpu_reduction *c) {
+  const int64_t n = c->r->inner ? gt__cpu_least(GT__CHUNK, c->columns * c->r->n) : 0;
+  return gt__cpu_eval_bytes(&c->r->pre) + (size_t)(gt__cpu_line(c) * (2 * GT__TREE + 1)) +
+         (size_t)gt__cpu_round(n, GT__BLOCK) * (c->r->pre.program.compute == GT__F32 ? 4 : 8);
+}
+static void gt__cpu_folder_begin(gt__cpu_folder *f, const gt__cpu_reduction *c, int kept, char *own) {
+  gt__cpu_begin(&f->e, &c->r->pre, 0, kept, own);
+  f->r = c->r;
+  f->at = own + gt__cpu_eval_bytes(&c->r->pre);
+  f->chunk = f->at + gt__cpu_line(c);
+  for (int k = 0; k < GT__TREE; k++, f->chunk += 2 * gt__cpu_line(c)) {
+    f->tree[k].value = f->chunk;
+    f->tree[k].index = (int64_t *)(void *)(f->chunk + gt__cpu_line(c));
+  }
+}
 /* Takes in n values that stand behind those of a, with their indices. */
 static void gt__cpu_join(gt__cpu_folder *f, void *a, int64_t *ai, const void *b, const int64_t *bi,
                          int64_t n) {
@@ -2504,8 +2568,7 @@ static void gt__cpu_group_task(const void *context, gt__cpu_range items) {
   const gt__cpu_reduction *c = (const gt__cpu_reduction *)context;
   const gt__reduce_args *r = c->r;
   gt__cpu_folder f;
-  f.r = r;
-  gt__cpu_begin(&f.e, &r->pre, 0, r->inner ? r->pre.ndim : r->n_kept);
+  gt__cpu_folder_begin(&f, c, r->inner ? r->pre.ndim : r->n_kept, items.own);
   for (int64_t item = items.begin; item < items.end; item++) {
     const int64_t o = item / c->n_group * c->columns, group = item % c->n_group;
     const int64_t columns = gt__cpu_least(c->columns, r->outer - o), first = group * c->group;
@@ -2529,7 +2592,8 @@ static void gt__cpu_tree_task(const void *context, gt__cpu_range items) {
   const int64_t end = gt__cpu_least(items.end * GT__GROUP, c->r->outer);
   gt__cpu_folder f;
   f.r = c->r;
-  gt__cpu_begin(&f.e, &c->r->pre, 0, c->r->n_kept);
+  f.at = items.own + gt__cpu_eval_bytes(&c->r->pre);
+  gt__cpu_begin(&f.e, &c->r->pre, 0, c->r->n_kept, items.own);
   for (int64_t o = items.begin * GT__GROUP, n; o < end; o += n) {
     n = gt__cpu_least(end - o, GT__BLOCK);
     for (int64_t step = 1; step < c->n_group; step *= 2)
@@ -2587,16 +2651,18 @@ static void gt__cpu_soft_rows(gt__cpu_eval *e, const gt__reduce_args *r, char *r
     gt__cpu_put(e, e->loops, &r->pre.out, e->out, r->pre.ndim, o * n + k,
                 gt__cpu_least(GT__BLOCK, all - k), row + k * width);
 }
+static size_t gt__cpu_row_bytes(int64_t n) {
+  return (size_t)gt__cpu_round(n, GT__GROUP) * 8 + GT__PITCH;
+}
 static void gt__cpu_soft_task(const void *context, gt__cpu_range items) {
   const gt__cpu_reduction *c = (const gt__cpu_reduction *)context;
   const int64_t n = c->r->n;
   const int64_t most = n > 128 || (n % GT__GROUP == 0 && c->r->soft == GT__SOFTMAX) ? 1 : GT__BLOCK / n;
-  const size_t pitch = (size_t)(n + GT__GROUP) * 8 + GT__PITCH;
-  char *rows = c->memory + (size_t)items.thread * 2 * pitch;
+  char *rows = items.own + gt__cpu_eval_bytes(&c->r->pre);
   gt__cpu_eval e;
-  gt__cpu_begin(&e, &c->r->pre, 0, c->r->pre.ndim);
+  gt__cpu_begin(&e, &c->r->pre, 0, c->r->pre.ndim, items.own);
   for (int64_t o = items.begin; o < items.end; o += most)
-    gt__cpu_soft_rows(&e, c->r, rows, rows + pitch, o, gt__cpu_least(most, items.end - o));
+    gt__cpu_soft_rows(&e, c->r, rows, rows + gt__cpu_row_bytes(n), o, gt__cpu_least(most, items.end - o));
 }
 static int gt__cpu_reduce(const gt__reduce_args *r) {
   gt__cpu_reduction c = {r, GT__BLOCK, 1 << (GT__TREE - 1), 0, NULL};
@@ -2607,16 +2673,19 @@ static int gt__cpu_reduce(const gt__reduce_args *r) {
   const int64_t blocks = gt__cpu_parts(r->outer, c.columns);
   while (c.group > 1 && blocks * gt__cpu_parts(r->n_chunk, c.group) < 4 * threads - 4) c.group /= 2;
   c.n_group = gt__cpu_parts(r->n_chunk, c.group);
-  size_t bytes = 0;   /* one partial for 32 elements at least, so their number does not overflow */
-  if (r->soft) bytes = (size_t)threads * 2 * ((size_t)(r->n + GT__GROUP) * 8 + GT__PITCH);
-  else if (c.n_group > 1) bytes = (size_t)(r->outer * c.n_group) * GT__PARTIAL;
-  if (bytes && !(c.memory = (char *)GPUTENSOR_MALLOC(bytes))) return GT__CPU_NO_MEMORY;
-  if (r->soft) gt__cpu_split(gt__cpu_soft_task, &c, r->outer, threads);
-  else gt__cpu_split(gt__cpu_group_task, &c, blocks * c.n_group, threads);
-  if (c.n_group > 1 && !r->soft)
-    gt__cpu_split(gt__cpu_tree_task, &c, gt__cpu_parts(r->outer, GT__GROUP), threads);
-  GPUTENSOR_FREE(c.memory);
-  return 0;
+  const size_t own = gt__cpu_eval_bytes(&r->pre), rows = 2 * gt__cpu_row_bytes(r->n);
+  if (r->soft) return gt__cpu_split(gt__cpu_soft_task, &c, r->outer, threads, own + rows);
+  if (c.n_group > 1) { /* one partial for 32 elements at least, so their number does not overflow */
+    c.memory = (char *)GPUTENSOR_MALLOC((size_t)(r->outer * c.n_group) * GT__PARTIAL);
+    if (!c.memory) return GT__CPU_NO_MEMORY;
+  }
+  int code = gt__cpu_split(gt__cpu_group_task, &c, blocks * c.n_group, threads,
+                           gt__cpu_folder_bytes(&c));
+  if (c.n_group > 1 && !code)
+    code = gt__cpu_split(gt__cpu_tree_task, &c, gt__cpu_parts(r->outer, GT__GROUP), threads,
+                         own + GT__BLOCK * 8);
+  if (c.memory) GPUTENSOR_FREE(c.memory);
+  return code;
 }
 
 /* ---- matmul ----
@@ -2644,8 +2713,7 @@ typedef struct {
   int64_t grid_m, grid_n;               /* blocks of C */
   int dot, direct, a_direct, stored;    /* dots; B, A in place; C takes the sums */
   int64_t a_bytes, b_bytes;             /* packed */
-  size_t own_bytes;                     /* of a thread */
-  char *memory;
+  size_t own_bytes;                     /* of a thread's scratch, without the program's */
   int64_t batch, a, b;                  /* of the product at hand: its number, offsets */
   int pieces;                           /* of a value, for AMX, or 0 */
   int64_t tiles;                        /* where its sums are in a thread's memory */
@@ -2961,10 +3029,9 @@ static void gt__cpu_block_task(const void *context, gt__cpu_range items) {
   gt__cpu_product product = *(const gt__cpu_product *)context, *c = &product;
   const gt__matmul_args *x = c->x;
   const int64_t *stride = x->post.out.stride, *shape = x->post.size;
-  char *own = c->memory + (size_t)items.thread * c->own_bytes;
-  char *sums = own + c->b_bytes + c->a_bytes;
+  char *own = items.own, *sums = own + c->b_bytes + c->a_bytes;
   gt__cpu_eval e;
-  if (!c->stored) gt__cpu_begin(&e, &x->post, 1, x->post.ndim);
+  if (!c->stored) gt__cpu_begin(&e, &x->post, 1, x->post.ndim, own + c->own_bytes);
   for (int64_t item = items.begin; item < items.end; item++) {
     const int64_t p = item / c->grid_n % c->grid_m, q = item % c->grid_n;
     const int64_t i = gt__cpu_part(x->m, c->high, p, c->grid_m);
@@ -3078,12 +3145,8 @@ static int gt__cpu_matmul(const gt__matmul_args *x) {
   gt__cpu_choose_way(&c, isa->amx && work > 2048, threads);
   if (!c.pieces && work < GT__CPU_PARALLEL && gt__cpu_small(&c, isa)) return 0;
   gt__cpu_choose_blocks(&c, batch * work, threads);
-  char *memory = (char *)GPUTENSOR_MALLOC((size_t)threads * c.own_bytes + 64);
-  if (!memory) return GT__CPU_NO_MEMORY;
-  c.memory = memory + (64 - ((uintptr_t)memory & 63));
-  gt__cpu_split(gt__cpu_block_task, &c, x->batch * c.grid_m * c.grid_n, threads);
-  GPUTENSOR_FREE(memory);
-  return 0;
+  return gt__cpu_split(gt__cpu_block_task, &c, x->batch * c.grid_m * c.grid_n, threads,
+                       c.own_bytes + (c.stored ? 0 : gt__cpu_eval_bytes(&x->post)));
 }
 
 /* ---- copy ---- */
@@ -3149,8 +3212,7 @@ static int gt__cpu_copy(const gt__copy_args *c) { /* of elements: bytes go betwe
     code = gt__cpu_by_tiles(&m, 1, threads);
   }
   if (code >= 0) return code;
-  gt__cpu_split(gt__cpu_copy_task, c, gt__cpu_parts(c->count, GT__BLOCK), threads);
-  return 0;
+  return gt__cpu_split(gt__cpu_copy_task, c, gt__cpu_parts(c->count, GT__BLOCK), threads, 0);
 }
 
 /* ---- the back end ---- */
@@ -3295,6 +3357,18 @@ static void gt__cpu_until(gt__cpu_queue *q, uint64_t most) {
   for (uint64_t goal = q->pushed; goal - q->popped >= most && q->popped < goal && !gt__forked;)
     gt__cpu_sleep();
 }
+/* The thread has the usual stack, but never musl's or macOS's small one. */
+enum { GT__CPU_OWN_STACK = 1 << 20 };
+static int gt__cpu_start(gt__cpu_queue *q) {
+  pthread_attr_t attributes;
+  size_t stack = 0;
+  if (pthread_attr_init(&attributes)) return GT__CPU_NO_THREAD;
+  pthread_attr_getstacksize(&attributes, &stack);
+  if (stack < GT__CPU_OWN_STACK) pthread_attr_setstacksize(&attributes, GT__CPU_OWN_STACK);
+  const int code = pthread_create(&q->thread, &attributes, gt__cpu_serve, q);
+  pthread_attr_destroy(&attributes);
+  return code;
+}
 static int gt__cpu_queue_create(int index, int priority, void **queue) {
   *queue = NULL;
 #ifdef GPUTENSOR_NO_THREADS
@@ -3304,7 +3378,7 @@ static int gt__cpu_queue_create(int index, int priority, void **queue) {
   gt__cpu_queue *q = (gt__cpu_queue *)GPUTENSOR_MALLOC(sizeof *q);
   if (!q) return GT__CPU_NO_MEMORY;
   memset(q, 0, sizeof *q), pthread_cond_init(&q->more, NULL);
-  if (pthread_create(&q->thread, NULL, gt__cpu_serve, q)) {
+  if (gt__cpu_start(q)) {
     pthread_cond_destroy(&q->more), GPUTENSOR_FREE(q);
     return GT__CPU_NO_THREAD;
   }
@@ -4961,7 +5035,7 @@ static void gt__copy_host(char *dst, char *src, int64_t bytes) {
   c.dst.data = dst, c.src.data = src, c.count = c.size[0] = bytes, c.ndim = 1;
   c.dst.stride[0] = c.src.stride[0] = 1;
   gt__cpu_split(gt__cpu_copy_task, &c, (bytes + GT__BLOCK - 1) / GT__BLOCK,
-                threads < half ? threads : half < 8 ? half : 8);
+                threads < half ? threads : half < 8 ? half : 8, 0);
 }
 /* Bytes between a device and ordinary memory, by pieces of pinned memory: while the GPU copies one,
    the caller fills the next, or empties what came GT__PIECES - 1 pieces before. */

@@ -56,6 +56,9 @@
        when the work is done, except on a CPU stream that was created.
      - Every function may be called by several threads at once, also on one tensor that at most one
        of them writes or frees. Device, stream, scopes, generator and error belong to the thread.
+     - Results do not depend on the caller's floating-point mode (subnormals flushed by a program
+       linked with -Ofast, another rounding, traps): a call works in the usual one, then gives the
+       caller's back, though not its flags. Only the implementation refuses -ffast-math.
      - Stacks of 128 KiB are enough, also OpenMP's.
 
    OPTIONS   (define before including the implementation)
@@ -77,10 +80,6 @@
 #define GPUTENSOR_VERSION_MINOR 1
 #define GPUTENSOR_VERSION_PATCH 0
 #define GPUTENSOR_VERSION "0.1.0"
-
-#if defined(__FAST_MATH__)
-#error "gputensor gives the same bits everywhere and needs NaN: build this file without -ffast-math"
-#endif
 
 #include <stddef.h>
 #include <stdint.h>
@@ -561,6 +560,9 @@ struct gt__list {
 
 #if (defined(GPUTENSOR_IMPLEMENTATION) || defined(GPUTENSOR_KERNELS)) && !defined(GT__IMPLEMENTED)
 #define GT__IMPLEMENTED
+#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
+#error "gputensor gives the same bits everywhere and needs NaN: build this file without -ffast-math"
+#endif
 /* ---- >>shared ----------------------------------------------------------------------------------
    From here to >>state: compiled by the file with GPUTENSOR_IMPLEMENTATION and by
    gputensor_kernels.cu, which must agree on every bit of it. Compilers fuse a*b + c where the machine
@@ -1470,6 +1472,50 @@ typedef struct gt__backend {
 } gt__backend;
 /* After fork the calling thread alone goes on: OpenMP's, those of streams and CUDA do not. */
 static int gt__forked;
+/* The floating-point mode. A program linked with -Ofast takes subnormal numbers for 0, others round
+   upwards or trap. Who computes, converts, reads or prints numbers here does so in the usual mode,
+   and then gives back the caller's, though not its flags: on x87, one that is set would trap. */
+#if defined(__SSE__)
+typedef struct { uint32_t sse; uint16_t x87; } gt__mode;
+static const gt__mode gt__usual = {0x1f80, 0x37f};
+#define GT__USUAL &gt__usual
+#define GT__GET_MODE(m) \
+  __asm__ volatile("stmxcsr %0" : "=m"((m)->sse)); \
+  __asm__ volatile("fnstcw %0" : "=m"((m)->x87))
+#define GT__SET_MODE(m) \
+  __asm__ volatile("ldmxcsr %0\n\tfnclex\n\tfldcw %1" \
+                   : : "m"((m)->sse), "m"((m)->x87) : "memory")
+#define GT__IS_USUAL(m) \
+  (((m)->sse & 0xffc0) == 0x1f80 && ((m)->x87 & 0xf3f) == 0x33f)
+#elif defined(__aarch64__)
+typedef uint64_t gt__mode;
+static const gt__mode gt__usual = 0;
+#define GT__USUAL &gt__usual
+#define GT__GET_MODE(m) __asm__ volatile("mrs %0, fpcr" : "=r"(*(m)))
+#define GT__SET_MODE(m) \
+  __asm__ volatile("msr fpcr, %0" : : "r"(*(m)) : "memory")
+#define GT__IS_USUAL(m) (*(m) == 0)
+#else
+#include <fenv.h>
+typedef fenv_t gt__mode;
+#define GT__USUAL FE_DFL_ENV
+#define GT__GET_MODE(m) fegetenv(m)
+#define GT__SET_MODE(m) fesetenv(m)
+#define GT__IS_USUAL(m) 0
+#endif
+typedef struct { gt__mode mode; int foreign; } gt__strict;
+static inline gt__strict gt__strict_begin(void) {
+  gt__strict s;
+  GT__GET_MODE(&s.mode);
+  s.foreign = !GT__IS_USUAL(&s.mode);
+  if (s.foreign) GT__SET_MODE(GT__USUAL);
+  return s;
+}
+static inline void gt__strict_end(gt__strict *s) { if (s->foreign) GT__SET_MODE(&s->mode); }
+#define GT__STRICT \
+  gt__strict gt__mode_before __attribute__((cleanup(gt__strict_end), unused)) = gt__strict_begin()
+/* Compilers do not know of the mode: what uses x is not done before this point. */
+#define GT__FENCE(x) __asm__ volatile("" : "+m"(x))
 
 /* ---- >>cpu-backend -----------------------------------------------------------------------------
    Values pass in blocks of 512, so that all slots stay in the L1 and L2 caches. A step of a program
@@ -2115,6 +2161,7 @@ static void gt__cpu_share_out(gt__cpu_task task, const void *context, int64_t it
   for (int s = 0; s < job.shares; s++) job.next[s][0] = items * s / job.shares;
 #pragma omp parallel num_threads(threads)
   {
+    GT__STRICT;
     gt__cpu_take_part(&job, omp_get_thread_num(), omp_get_num_threads());
   }
 }
@@ -3300,14 +3347,18 @@ static void gt__let_go(pthread_mutex_t **lock) { pthread_mutex_unlock(*lock); }
 static void gt__cpu_sleep(void) { pthread_cond_wait(&gt__cpu_all.passed, &gt__cpu_all.lock); }
 static double gt__cpu_now(void) { /* milliseconds; strict C99 hides finer clocks */
   struct timeval t;
+  GT__STRICT;
   gettimeofday(&t, NULL);
-  return (double)t.tv_sec * 1e3 + (double)t.tv_usec * 1e-3;
+  double now = (double)t.tv_sec * 1e3 + (double)t.tv_usec * 1e-3;
+  GT__FENCE(now);
+  return now;
 }
 static void gt__cpu_drop(gt__cpu_item *x) { /* with the lock */
   if (x && --x->refs == 0) GPUTENSOR_FREE(x);
 }
 static void *gt__cpu_serve(void *argument) {
   gt__cpu_queue *q = (gt__cpu_queue *)argument;
+  GT__STRICT;
   GT__HOLD(gt__cpu_all.lock);
   while (q->first || !q->closed) {
     gt__cpu_item *x = q->first;
@@ -4981,6 +5032,7 @@ static int32_t *gt__fault_word(gt_device device) {
 static gt_status gt__move_elements(const char *function, const gt_tensor *dst, const gt_tensor *src,
                                    int dim, const gt_tensor *index) {
   gt__op op;
+  GT__STRICT;
   gt__copy_args *a = &gt__op_new(&op, GT__COPY, function, dst->device)->u.copy;
   gt__operand *o[2];
   a->count = gt_numel(dst);
@@ -5195,12 +5247,19 @@ static gt_status gt__one(const char *function, const gt_tensor *x, gt__num *v) {
 }
 GT_API double gt_item(const gt_tensor *x) {
   gt__num v = {0};
-  return gt__one(__func__, x, &v) ? (double)NAN : gt_is_floating(x->dtype) ? v.f : (double)v.i;
+  GT__STRICT;
+  if (gt__one(__func__, x, &v)) return (double)NAN;
+  double value = gt_is_floating(x->dtype) ? v.f : (double)v.i;
+  GT__FENCE(value);
+  return value;
 }
 GT_API int64_t gt_item_int64(const gt_tensor *x) {
   gt__num v = {0};
+  GT__STRICT;
   if (gt__one(__func__, x, &v)) return 0;
-  return gt_is_floating(x->dtype) ? gt__f64_to_i64(v.f, INT64_MIN, INT64_MAX) : v.i;
+  int64_t value = gt_is_floating(x->dtype) ? gt__f64_to_i64(v.f, INT64_MIN, INT64_MAX) : v.i;
+  GT__FENCE(value);
+  return value;
 }
 
 /* ---- >>parser ----------------------------------------------------------------------------------
@@ -5241,6 +5300,7 @@ static void gt__tree_end(gt__tree *t) { /* with its block; and of the temporarie
   if (t->node != t->few) GPUTENSOR_FREE(t->node);
 }
 #define GT__TREE(t, function, text, n, in) \
+  GT__STRICT; \
   gt__tree t __attribute__((cleanup(gt__tree_end))); \
   gt__tree_begin(&t, function, text, n, in)
 static int gt__add_node(gt__tree *t, int op, int c0, int c1, int c2) {
@@ -5800,6 +5860,9 @@ GT_API gt_tensor *gt_scalar(double value) { return gt__new_number("gt_scalar", G
 GT_API gt_tensor *gt_scalar_int64(int64_t v) { return gt__new_number(__func__, GT_INT64, &v); }
 static int gt__is_whole(double x) { return x == floor(x) && fabs(x) < 9e18; }
 GT_API gt_tensor *gt_arange(double start, double end, double step, gt_dtype dtype, gt_device device) {
+  GT__STRICT;
+  GT__FENCE(start);
+  GT__FENCE(step);
   const double n = ceil((end - start) / step);
   const int whole = !gt_is_floating(dtype) && gt__is_whole(start) && gt__is_whole(step);
   const double v[] = {start, step};
@@ -5811,6 +5874,9 @@ GT_API gt_tensor *gt_arange(double start, double end, double step, gt_dtype dtyp
 }
 /* From both ends, so that the last element is `end` itself. */
 GT_API gt_tensor *gt_linspace(double start, double end, int64_t steps, gt_dtype dtype, gt_device device) {
+  GT__STRICT;
+  GT__FENCE(start);
+  GT__FENCE(steps);
   const double last = (double)(steps - 1), half = (double)(steps / 2);
   const double step = steps > 1 ? (end - start) / last : 0;
   const double v[] = {start, step, steps == 1 ? start : end, last, half};
@@ -6106,6 +6172,8 @@ GT_API gt_tensor *gt_std(gt_tensor *out, const gt_tensor *x, uint32_t dims, doub
   return gt__spread(__func__, out, x, dims, correction, keepdim, GT__DIVIDE | GT__ROOT);
 }
 GT_API gt_tensor *gt_norm(gt_tensor *out, const gt_tensor *x, double p, uint32_t dims, int keepdim) {
+  GT__STRICT;
+  GT__FENCE(p);
   if (gt__refuse(__func__, !out, !x)) return NULL;
   if (p != p) return GT__NULL(GT_ERROR_ARGUMENT, "%s: p is NaN", __func__);
   gt__folding f = gt__folding_of(__func__, GT_SUM, dims, keepdim, gt__float_dtype(x));
@@ -6255,6 +6323,7 @@ static gt_tensor *gt__matmul_bare(const char *function, gt_tensor *out, const gt
   const gt_tensor *const x[] = {a, b};
   gt__product p;
   gt__result r;
+  GT__STRICT;
   if (gt__refuse(function, !out, gt__first_null(2, x)) || gt__product_shape(function, a, b, &p) ||
       gt__begin(&r, function, out, &p.result, 2, x, 0)) return NULL;
   return gt__end(&r, gt__launch_product(&p, NULL, r.place));
@@ -6306,6 +6375,9 @@ static gt_tensor *gt__factor_of(const gt_tensor *a, const gt_tensor *b, double v
 }
 GT_API gt_tensor *gt_addmm(gt_tensor *out, const gt_tensor *c, const gt_tensor *a, const gt_tensor *b,
                            double beta, double alpha) {
+  GT__STRICT;
+  GT__FENCE(alpha);
+  GT__FENCE(beta);
   if (gt__refuse(__func__, !out || (!c && beta == 0), !a ? 2 : !b ? 3 : !c && beta != 0 ? 1 : 0))
     return NULL;
   GT__LOCAL gt_tensor *x = gt__factor_of(a, b, alpha), *y = gt__factor_of(a, b, beta);
@@ -6524,6 +6596,7 @@ GT_API int gt_event_query(gt_event *event) {
 }
 GT_API double gt_event_elapsed_ms(gt_event *start, gt_event *end) {
   float ms = 0;
+  GT__STRICT;
   if (gt__no_event(__func__, start) || gt__no_event(__func__, end)) return (double)NAN;
   if (!gt__same_device(start->device, end->device))
     return gt__fail(GT_ERROR_DEVICE, "%s: the events are of %s and %s; their clocks differ",
@@ -6873,6 +6946,7 @@ static int gt__copy_edges(gt_tensor *dst, const gt_tensor *src, int dim) {
 /* Makes t->text, to be freed also on failure. Suffixes are PyTorch's, without a dtype's torch. */
 static gt_status gt__print(gt__printer *t, const gt_tensor *x, const char *function) {
   memset(t, 0, sizeof *t);
+  GT__STRICT;
   if (gt__refuse(function, 0, !x)) return gt__failed();
   t->x = x, t->shown = gt_shape_of(x);
   for (int d = 0; d < x->ndim && gt_numel(x) > GT__PRINT_ALL; d++)

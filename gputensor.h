@@ -427,7 +427,8 @@ GT_API gt_tensor *gt_randperm(int64_t n, gt_device device, gt_generator *generat
    A stream is a queue of work, done as if in order: on a GPU a product that needs nothing from the work
    before it may begin before that ends, unless gt_stream_native was asked. Streams of one device may
    overlap. A thread has a current stream for each device. A created CPU stream is a thread with a queue:
-   calls return at once, or when fewer than 64 operations are queued. A negative priority is urgent.
+   calls return at once, or when fewer than 64 operations are queued; it takes none of the program's
+   signals (OpenMP's threads do, as that makes them). A negative priority is urgent.
    Streams cannot race: an operation waits for the work of other streams on the same tensors, reads
    after writes, writes after reads and writes, on the device where it can; freed memory is not
    used again before all streams are done with it. At most 256 streams live at a time.
@@ -495,6 +496,10 @@ GT_API void gt_reset_stats(void);
 GT_API int64_t gt_report_leaks(FILE *file);              /* handles alive, a line each; NULL: counts */
 GT_API void gt_shutdown(void); /* waits, then lets go of all streams (the caller's too), pools and
         caches; tensors and events stay valid to free. Other threads must be outside the library. */
+/* How many threads an operation on the CPU takes at most, in the whole process: 1 to 1024, at first
+   as many as OpenMP's next parallel region would have. Without OpenMP it stays 1. */
+GT_API gt_status gt_set_num_threads(int n);
+GT_API int gt_num_threads(void);
 GT_API const char *gt_version(void);
 /* Compiler, OpenMP, CUDA; once a GPU was used, its kernels' architectures and whether one lacks. */
 GT_API const char *gt_build_info(void);
@@ -1544,6 +1549,17 @@ __END_DECLS
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <unistd.h>
+#ifndef _WIN32
+#include <signal.h>
+#ifdef SIG_SETMASK
+#define GT__SET_SIGNALS SIG_SETMASK
+#elif defined(__linux__) && !defined(__mips__) && !defined(__sparc__) && !defined(__alpha__)
+#define GT__SET_SIGNALS 2                       /* strict C hides all of this */
+int sigfillset(sigset_t *set);
+int sigdelset(sigset_t *set, int number);
+int pthread_sigmask(int how, const sigset_t *set, sigset_t *before);
+#endif
+#endif
 #if defined(__NVCC__) && defined(__CUDACC__) /* the host's compiler knows the loops' pragmas */
 #pragma nv_diag_suppress 550, 1675
 #endif
@@ -2102,10 +2118,20 @@ typedef void (*gt__cpu_task)(const void *context, gt__cpu_range items);
 enum { GT__CPU_PARALLEL = 1 << 16 };  /* steps worth waking threads for: some microseconds */
 enum { GT__CPU_SPARE = 24 << 10 };  /* bytes of scratch on a stack */
 static __thread int gt__cpu_share;  /* of a stream's thread: how many streams share the cores */
+enum { GT__MOST_THREADS = 1024 };
+static int gt__cpu_most;            /* threads, if the program has said how many; else 0 */
+static inline int gt__cpu_available(void) {
+#ifdef _OPENMP
+  const int most = __atomic_load_n(&gt__cpu_most, __ATOMIC_RELAXED);
+  return most ? most : omp_get_max_threads();
+#else
+  return 1;
+#endif
+}
 static int gt__cpu_threads(double work) {
 #ifdef _OPENMP
   if (work >= GT__CPU_PARALLEL && !gt__forked && !omp_in_parallel()) {
-    const int n = omp_get_max_threads() / (gt__cpu_share > 1 ? gt__cpu_share : 1);
+    const int n = gt__cpu_available() / (gt__cpu_share > 1 ? gt__cpu_share : 1);
     return n > 1 ? n : 1;
   }
 #endif
@@ -3408,7 +3434,8 @@ static void gt__cpu_until(gt__cpu_queue *q, uint64_t most) {
   for (uint64_t goal = q->pushed; goal - q->popped >= most && q->popped < goal && !gt__forked;)
     gt__cpu_sleep();
 }
-/* The thread has the usual stack, but never musl's or macOS's small one. */
+/* The thread has the usual stack, but never musl's or macOS's small one, and takes no signals of the
+   program's: it inherits its maker's mask, here all but those that tell of a fault. */
 enum { GT__CPU_OWN_STACK = 1 << 20 };
 static int gt__cpu_start(gt__cpu_queue *q) {
   pthread_attr_t attributes;
@@ -3416,7 +3443,17 @@ static int gt__cpu_start(gt__cpu_queue *q) {
   if (pthread_attr_init(&attributes)) return GT__CPU_NO_THREAD;
   pthread_attr_getstacksize(&attributes, &stack);
   if (stack < GT__CPU_OWN_STACK) pthread_attr_setstacksize(&attributes, GT__CPU_OWN_STACK);
+#ifdef GT__SET_SIGNALS
+  static const int fault[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
+  sigset_t all, before;
+  sigfillset(&all);
+  for (size_t i = 0; i < sizeof fault / sizeof *fault; i++) sigdelset(&all, fault[i]);
+  pthread_sigmask(GT__SET_SIGNALS, &all, &before);
+#endif
   const int code = pthread_create(&q->thread, &attributes, gt__cpu_serve, q);
+#ifdef GT__SET_SIGNALS
+  pthread_sigmask(GT__SET_SIGNALS, &before, NULL);
+#endif
   pthread_attr_destroy(&attributes);
   return code;
 }
@@ -4090,6 +4127,13 @@ GT_API gt_status gt_device_properties(gt_device device, gt_properties *out) {
   if (!out) return gt__fail(GT_ERROR_ARGUMENT, "%s: out is NULL", __func__);
   memset(out, 0, sizeof *out);
   return gt__report(__func__, device, NULL, gt__backend_of(device)->properties(device.index, out));
+}
+GT_API int gt_num_threads(void) { return gt__cpu_available(); }
+GT_API gt_status gt_set_num_threads(int n) {
+  if (n < 1 || n > GT__MOST_THREADS)
+    return gt__fail(GT_ERROR_ARGUMENT, "%s: %d threads; give 1 to %d", __func__, n, (int)GT__MOST_THREADS);
+  __atomic_store_n(&gt__cpu_most, n, __ATOMIC_RELAXED);
+  return GT_OK;
 }
 GT_API const char *gt_device_name(gt_device device) {
   gt_properties p;

@@ -69,7 +69,6 @@ static void finish(int code) {
 
 static void run_map(void *args) {
   gt__map_args *m = (gt__map_args *)args;
-  GT__STRICT;
   if (!(reach_map(m, 0) & reach(&m->out, m->ndim, m->size, "the output"))) return;
   in_kernel = 1;
   finish(gt__cpu_map(m));
@@ -146,7 +145,6 @@ static int soft_down(const gt__reduce_args *r) {
 }
 static void run_reduce(void *args) {
   gt__reduce_args *r = (gt__reduce_args *)args;
-  GT__STRICT;
   const size_t scratch = (size_t)r->outer * (size_t)r->n_chunk * GT__PARTIAL;
   const int whole = r->soft && r->soft != GT__LOGSUMEXP; /* the result has all dims */
   int good = reach_map(&r->pre, 0) &
@@ -202,7 +200,6 @@ static int reach_matrix(gt__operand *o, const gt__matmul_args *x, int64_t rows, 
 }
 static void run_matmul(void *args) {
   gt__matmul_args *x = (gt__matmul_args *)args;
-  GT__STRICT;
   const size_t scratch = gt__cuda_matmul_scratch(x);
   void *p = scratch ? sim_touch(x->post.scratch, scratch, "scratch") : NULL;
   const int good = reach_matrix(&x->a, x, x->m, x->a_row, x->k, x->a_col, "the first matrix") &
@@ -218,7 +215,6 @@ static void run_matmul(void *args) {
 }
 static void run_copy(void *args) {
   gt__copy_args *c = (gt__copy_args *)args;
-  GT__STRICT;
   int64_t size[GT_MAX_DIMS];
   int good = reach(&c->dst, c->ndim, c->size, "the output");
   memcpy(size, c->size, sizeof size);

@@ -188,6 +188,7 @@ static int with_small_stacks(void) { /* the child's main: how many values are wr
   return wrong != 0;
 }
 static const char *self;
+enum { CANNOT = 77 };
 static void test_small_stacks(void) {
   int status = -1;
   pid_t pid;
@@ -201,11 +202,13 @@ static void test_small_stacks(void) {
     setenv("OMP_STACKSIZE", "160k", 1);
     setenv("OMP_NUM_THREADS", "4", 1);
     execl(self, self, "--small-stacks", (char *)NULL);
-    _exit(3);
+    _exit(CANNOT);
   }
   CHECK(pid > 0);
   if (pid > 0) CHECK_INT(waitpid(pid, &status, 0), pid);
-  CHECK_TEXT(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child's status is %#x", status);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == CANNOT)
+    skip("small_stacks", "the program cannot start itself here");
+  else CHECK_TEXT(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child's status is %#x", status);
 }
 
 /* ---- signals ---- */

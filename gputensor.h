@@ -59,6 +59,10 @@
        where one of them writes. Only the freeing of a handle has to come after all uses of that
        handle: a thread that cannot know takes one of its own, by gt_retain. Device, stream, scopes,
        generator and error belong to the thread.
+     - Results do not depend on the caller's floating-point mode (subnormals flushed by a program
+       linked with -Ofast, another rounding, traps): a call works in the usual one, then gives the
+       caller's back, though not its flags. Only the implementation refuses -ffast-math.
+     - Stacks of 128 KiB are enough, also OpenMP's.
 
    OPTIONS   (define before including the implementation)
      GPUTENSOR_IMPLEMENTATION   in one file: compile the library here
@@ -79,10 +83,6 @@
 #define GPUTENSOR_VERSION_MINOR 2
 #define GPUTENSOR_VERSION_PATCH 0
 #define GPUTENSOR_VERSION "0.2.0"
-
-#if defined(__FAST_MATH__)
-#error "gputensor gives the same bits everywhere and needs NaN: build this file without -ffast-math"
-#endif
 
 #include <stddef.h>
 #include <stdint.h>
@@ -437,7 +437,8 @@ GT_API gt_tensor *gt_randperm(int64_t n, gt_device device, gt_generator *generat
    A stream is a queue of work, done as if in order: on a GPU a product that needs nothing from the work
    before it may begin before that ends, unless gt_stream_native was asked. Streams of one device may
    overlap. A thread has a current stream for each device. A created CPU stream is a thread with a queue:
-   calls return at once, or when fewer than 64 operations are queued. A negative priority is urgent.
+   calls return at once, or when fewer than 64 operations are queued; it takes none of the program's
+   signals (OpenMP's threads do, as that makes them). A negative priority is urgent.
    Streams cannot race: an operation waits for the work of other streams on the same memory, reads
    after writes, writes after reads and writes, on the device where it can; freed memory is not
    used again before all streams are done with it. Memory is the same where its bytes are: slices of
@@ -512,6 +513,10 @@ GT_API void gt_reset_stats(void);
 GT_API int64_t gt_report_leaks(FILE *file);              /* handles alive, a line each; NULL: counts */
 GT_API void gt_shutdown(void); /* waits, then lets go of all streams (the caller's too), pools and
         caches; tensors and events stay valid to free. Other threads must be outside the library. */
+/* How many threads an operation on the CPU takes at most, in the whole process: 1 to 1024, at first
+   as many as OpenMP's next parallel region would have. Without OpenMP it stays 1. */
+GT_API gt_status gt_set_num_threads(int n);
+GT_API int gt_num_threads(void);
 GT_API const char *gt_version(void);
 /* Compiler, OpenMP, CUDA; once a GPU was used, its kernels' architectures and whether one lacks. */
 GT_API const char *gt_build_info(void);
@@ -576,6 +581,9 @@ struct gt__list {
 
 #if (defined(GPUTENSOR_IMPLEMENTATION) || defined(GPUTENSOR_KERNELS)) && !defined(GT__IMPLEMENTED)
 #define GT__IMPLEMENTED
+#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
+#error "gputensor gives the same bits everywhere and needs NaN: build this file without -ffast-math"
+#endif
 /* ---- >>shared ----------------------------------------------------------------------------------
    From here to >>state: compiled by the file with GPUTENSOR_IMPLEMENTATION and by
    gputensor_kernels.cu, which must agree on every bit of it. Compilers fuse a*b + c where the machine
@@ -1503,6 +1511,50 @@ enum { GT__OF_HOST, GT__PINNED, GT__OF_DEVICE, GT__OF_ALL };
 typedef struct { int kind, index; } gt__owner;
 /* After fork the calling thread alone goes on: OpenMP's, those of streams and CUDA do not. */
 static int gt__forked;
+/* The floating-point mode. A program linked with -Ofast takes subnormal numbers for 0, others round
+   upwards or trap. Who computes, converts, reads or prints numbers here does so in the usual mode,
+   and then gives back the caller's, though not its flags: on x87, one that is set would trap. */
+#if defined(__SSE__)
+typedef struct { uint32_t sse; uint16_t x87; } gt__mode;
+static const gt__mode gt__usual = {0x1f80, 0x37f};
+#define GT__USUAL &gt__usual
+#define GT__GET_MODE(m) \
+  __asm__ volatile("stmxcsr %0" : "=m"((m)->sse)); \
+  __asm__ volatile("fnstcw %0" : "=m"((m)->x87))
+#define GT__SET_MODE(m) \
+  __asm__ volatile("ldmxcsr %0\n\tfnclex\n\tfldcw %1" \
+                   : : "m"((m)->sse), "m"((m)->x87) : "memory")
+#define GT__IS_USUAL(m) \
+  (((m)->sse & 0xffc0) == 0x1f80 && ((m)->x87 & 0xf3f) == 0x33f)
+#elif defined(__aarch64__)
+typedef uint64_t gt__mode;
+static const gt__mode gt__usual = 0;
+#define GT__USUAL &gt__usual
+#define GT__GET_MODE(m) __asm__ volatile("mrs %0, fpcr" : "=r"(*(m)))
+#define GT__SET_MODE(m) \
+  __asm__ volatile("msr fpcr, %0" : : "r"(*(m)) : "memory")
+#define GT__IS_USUAL(m) (*(m) == 0)
+#else
+#include <fenv.h>
+typedef fenv_t gt__mode;
+#define GT__USUAL FE_DFL_ENV
+#define GT__GET_MODE(m) fegetenv(m)
+#define GT__SET_MODE(m) fesetenv(m)
+#define GT__IS_USUAL(m) 0
+#endif
+typedef struct { gt__mode mode; int foreign; } gt__strict;
+static inline gt__strict gt__strict_begin(void) {
+  gt__strict s;
+  GT__GET_MODE(&s.mode);
+  s.foreign = !GT__IS_USUAL(&s.mode);
+  if (s.foreign) GT__SET_MODE(GT__USUAL);
+  return s;
+}
+static inline void gt__strict_end(gt__strict *s) { if (s->foreign) GT__SET_MODE(&s->mode); }
+#define GT__STRICT \
+  gt__strict gt__mode_before __attribute__((cleanup(gt__strict_end), unused)) = gt__strict_begin()
+/* Compilers do not know of the mode: what uses x is not done before this point. */
+#define GT__FENCE(x) __asm__ volatile("" : "+m"(x))
 
 /* ---- >>cpu-backend -----------------------------------------------------------------------------
    Values pass in blocks of 512, so that all slots stay in the L1 and L2 caches. A step of a program
@@ -1531,6 +1583,17 @@ __END_DECLS
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <unistd.h>
+#ifndef _WIN32
+#include <signal.h>
+#ifdef SIG_SETMASK
+#define GT__SET_SIGNALS SIG_SETMASK
+#elif defined(__linux__) && !defined(__mips__) && !defined(__sparc__) && !defined(__alpha__)
+#define GT__SET_SIGNALS 2                       /* strict C hides all of this */
+int sigfillset(sigset_t *set);
+int sigdelset(sigset_t *set, int number);
+int pthread_sigmask(int how, const sigset_t *set, sigset_t *before);
+#endif
+#endif
 #if defined(__NVCC__) && defined(__CUDACC__) /* the host's compiler knows the loops' pragmas */
 #pragma nv_diag_suppress 550, 1675
 #endif
@@ -2084,14 +2147,25 @@ static const gt__cpu_isa *gt__cpu_choose(void) {
 
 /* ---- threads: each has a share of the items, part of which may be in its cache from the last time, and
    then helps with the others', as processors are often not equally fast; results never depend on it ---- */
-typedef struct { int64_t begin, end; int thread; } gt__cpu_range;
+typedef struct { int64_t begin, end; char *own; } gt__cpu_range;   /* own: the thread's scratch */
 typedef void (*gt__cpu_task)(const void *context, gt__cpu_range items);
 enum { GT__CPU_PARALLEL = 1 << 16 };  /* steps worth waking threads for: some microseconds */
+enum { GT__CPU_SPARE = 24 << 10 };  /* bytes of scratch on a stack */
 static __thread int gt__cpu_share;  /* of a stream's thread: how many streams share the cores */
+enum { GT__MOST_THREADS = 1024 };
+static int gt__cpu_most;            /* threads, if the program has said how many; else 0 */
+static inline int gt__cpu_available(void) {
+#ifdef _OPENMP
+  const int most = __atomic_load_n(&gt__cpu_most, __ATOMIC_RELAXED);
+  return most ? most : omp_get_max_threads();
+#else
+  return 1;
+#endif
+}
 static int gt__cpu_threads(double work) {
 #ifdef _OPENMP
   if (work >= GT__CPU_PARALLEL && !gt__forked && !omp_in_parallel()) {
-    const int n = omp_get_max_threads() / (gt__cpu_share > 1 ? gt__cpu_share : 1);
+    const int n = gt__cpu_available() / (gt__cpu_share > 1 ? gt__cpu_share : 1);
     return n > 1 ? n : 1;
   }
 #endif
@@ -2107,32 +2181,73 @@ static void gt__cpu_settle(void) {      /* stores past the caches are seen befor
   _mm_sfence();
 #endif
 }
-static void gt__cpu_split(gt__cpu_task task, const void *context, int64_t items, int threads) {
-  const gt__cpu_range all = {0, items, 0};
 #ifdef _OPENMP
-  if (threads > 1 && items > 1) {
-    const int64_t each = (items - 1) / (16 * threads) + 1;
-    const int shares = threads < 64 ? threads : 64, help = items > shares;   /* else each keeps its own */
-    int64_t next[64][8];                /* cache lines of their own */
-    for (int s = 0; s < shares; s++) next[s][0] = items * s / shares;
-#pragma omp parallel num_threads(threads)
-    for (int s = 0, me = omp_get_thread_num(); s < (help || omp_get_num_threads() < shares ? shares : 1); s++) {
-      int64_t *share = next[(me + s) % shares];
-      const int64_t end = items * ((me + s) % shares + 1) / shares;
-      /* To read first keeps lines that are done where they are: 128^3 takes 16 threads 8 us, not 13. */
-      for (int64_t i; __atomic_load_n(share, __ATOMIC_RELAXED) < end &&
-                      (i = __atomic_fetch_add(share, each, __ATOMIC_RELAXED)) < end;) {
-        const gt__cpu_range range = {i, end - i < each ? end : i + each, me};
-        task(context, range);
-      }
-      gt__cpu_settle();
+typedef struct {
+  gt__cpu_task task;
+  const void *context;
+  int64_t items, each;
+  int shares;
+  size_t own;                           /* bytes of a thread's scratch */
+  char *memory;                         /* of all threads; NULL: their stacks have room for it */
+  int64_t next[64][8];                  /* of each share; cache lines of their own */
+} gt__cpu_job;
+static void gt__cpu_take_part(gt__cpu_job *job, int me, int team) {
+  char spare[GT__CPU_SPARE] __attribute__((aligned(64)));
+  char *own = job->memory ? job->memory + (size_t)me * job->own : spare;
+  const int shares = job->shares, helps = job->items > shares || team < shares;
+  for (int s = 0; s < (helps ? shares : 1); s++) {   /* else each keeps its own */
+    const int mine = (me + s) % shares;
+    const int64_t end = job->items * (mine + 1) / shares;
+    int64_t *share = job->next[mine];
+    /* To read first keeps lines that are done where they are: 128^3 takes 16 threads 8 us, not 13.
+       */
+    for (int64_t i; __atomic_load_n(share, __ATOMIC_RELAXED) < end &&
+                    (i = __atomic_fetch_add(share, job->each, __ATOMIC_RELAXED)) < end;) {
+      const gt__cpu_range range = {i, end - i < job->each ? end : i + job->each, own};
+      job->task(job->context, range);
     }
-    return;
   }
+  gt__cpu_settle();
+}
+static void gt__cpu_share_out(gt__cpu_task task, const void *context, int64_t items, int threads,
+                              char *memory, size_t own) {
+  gt__cpu_job job;
+  job.task = task;
+  job.context = context;
+  job.items = items;
+  job.memory = memory;
+  job.own = own;
+  job.each = (items - 1) / (16 * threads) + 1;
+  job.shares = threads < 64 ? threads : 64;
+  for (int s = 0; s < job.shares; s++) job.next[s][0] = items * s / job.shares;
+#pragma omp parallel num_threads(threads)
+  {
+    GT__STRICT;
+    gt__cpu_take_part(&job, omp_get_thread_num(), omp_get_num_threads());
+  }
+}
 #endif
-  (void)threads;
+/* Each thread has `own` bytes of scratch, on a cache line. What a task needs comes from there,
+   since the stacks of threads may be small: musl gives them 128 KiB. */
+static int gt__cpu_split(gt__cpu_task task, const void *context, int64_t items, int threads,
+                         size_t own) {
+  char spare[GT__CPU_SPARE] __attribute__((aligned(64)));
+  char *memory = NULL, *scratch = spare;
+  if (items <= 1) threads = 1;
+  if (own > GT__CPU_SPARE) {
+    memory = (char *)GPUTENSOR_MALLOC((size_t)threads * own + 64);
+    if (!memory) return GT__CPU_NO_MEMORY;
+    scratch = memory + (64 - ((uintptr_t)memory & 63));
+  }
+  const gt__cpu_range all = {0, items, scratch};
+#ifdef _OPENMP
+  if (threads > 1) gt__cpu_share_out(task, context, items, threads, memory ? scratch : NULL, own);
+  else
+#endif
   if (items > 0) task(context, all);
   gt__cpu_settle();
+  if (memory) GPUTENSOR_FREE(memory);
+  return 0;
 }
 
 /* ---- moving elements of 1, 2, 4 or 8 bytes ---- */
@@ -2203,17 +2318,26 @@ static void gt__cpu_lay(char *to, const char *from, int64_t bytes, int past) {
 
 /* ---- the evaluator: one block of values through a program ---- */
 /* 128 bytes off the power of two: a load waits for a pending store with the same 12 address bits. */
-enum { GT__ACC = GT__SLOTS, GT__PITCH = GT__BLOCK * 8 + 128 };
+enum { GT__PITCH = GT__BLOCK * 8 + 128 };
 typedef struct {
   const gt__cpu_loops *loops;           /* of the program's compute type */
   const gt__map_args *m;
   int width, given, kept;               /* bytes of a value; slots that callers fill; outer dims */
   int64_t first;                        /* of a block, where values depend on their index */
   int out, in[GT__INPUTS], past;        /* how the elements of m's operands lie; gt__cpu_goes_past */
-  char *slot[GT__SLOTS];
-  char buffer[GT__SLOTS + 1][GT__PITCH] __attribute__((aligned(64)));
-  char raw[GT__PITCH] __attribute__((aligned(64)));  /* elements before or after a conversion */
+  int pitch;                            /* from a slot's block to the next one's; the last is acc's */
+  char *slot[GT__SLOTS + 1], *blocks;
+  char *raw;                            /* elements before or after a conversion */
 } gt__cpu_eval;
+static int gt__cpu_pitch(const gt__program *p) {
+  return GT__PITCH - (p->compute == GT__F32 ? GT__BLOCK * 4 : 0);
+}
+static size_t gt__cpu_eval_bytes(const gt__map_args *m) { /* of scratch */
+  return GT__PITCH + (size_t)(m->program.n_slot + 1) * (size_t)gt__cpu_pitch(&m->program);
+}
+static char *gt__cpu_block_of(const gt__cpu_eval *e, int slot) {
+  return e->blocks + slot * e->pitch;
+}
 static void gt__cpu_pad(const gt__cpu_eval *e, char *values, int64_t n) {
   char *end = values + n * e->width;
   gt__cpu_move(e->width, end, 1, end - e->width, 0, gt__cpu_round(n, GT__GROUP) - n);
@@ -2228,12 +2352,15 @@ static int gt__cpu_lies(const gt__operand *x, int ndim, const int64_t *size) {
   return line ? GT__IN_LINE : one ? GT__ONE : GT__STRIDED;
 }
 /* Fills the slots that stay the same in all blocks. */
-static void gt__cpu_begin(gt__cpu_eval *e, const gt__map_args *m, int given, int kept) {
+static void gt__cpu_begin(gt__cpu_eval *e, const gt__map_args *m, int given, int kept, char *own) {
   const gt__program *p = &m->program;
   const int64_t n = gt__cpu_round(gt__cpu_least(m->count, GT__BLOCK), GT__GROUP);
   e->loops = gt__cpu_choose()->loops[p->compute], e->m = m;
   e->width = e->loops->width, e->given = given, e->kept = kept;
-  for (int k = 0; k < GT__SLOTS; k++) e->slot[k] = e->buffer[k];
+  e->raw = own;
+  e->blocks = own + GT__PITCH;
+  e->pitch = gt__cpu_pitch(p);
+  for (int k = 0; k <= p->n_slot; k++) e->slot[k] = gt__cpu_block_of(e, k);
   e->out = gt__cpu_lies(&m->out, m->ndim, m->size);
   e->past = e->out == GT__IN_LINE && gt__cpu_goes_past(&m->out, m->count);
   for (int k = given; k < p->n_in; k++) {
@@ -2267,7 +2394,8 @@ static void gt__cpu_fetch(gt__cpu_eval *e, int64_t o, int64_t columns, int64_t k
     const int64_t *stride = in->stride, size = gt__cpu_bytes(in);
     const int native = in->dtype == e->loops->native;
     if (e->in[s] == GT__ONE) continue;
-    char *from = native ? e->buffer[s] : e->raw;
+    char *const block = gt__cpu_block_of(e, s);
+    char *from = native ? block : e->raw;
     if (e->in[s] == GT__IN_LINE && kept == m->ndim && (!native || end <= m->count))
       from = in->data + o * size;
     else if (rows == 1 && kept && stride[kept - 1] == 1 &&
@@ -2277,10 +2405,10 @@ static void gt__cpu_fetch(gt__cpu_eval *e, int64_t o, int64_t columns, int64_t k
     else for (int64_t i = 0; i < rows; i++)
       gt__cpu_walk(size, kept, m->size, o, columns, from + i * columns * size, NULL,
                    in->data + gt__offset(k + i, folded, m->size + kept, stride + kept) * size, stride);
-    if (from != e->raw && from != e->buffer[s]) gt__cpu_prefetch(e, in, from, o, n);
-    e->slot[s] = native ? from : e->buffer[s];
+    if (from != e->raw && from != block) gt__cpu_prefetch(e, in, from, o, n);
+    e->slot[s] = native ? from : block;
     if (!native) e->loops->step(GT__FROM + in->dtype, e->slot[s], from, NULL, NULL, n);
-    if (e->slot[s] == e->buffer[s]) gt__cpu_pad(e, e->slot[s], n);
+    if (e->slot[s] == block) gt__cpu_pad(e, block, n);
   }
 }
 /* Runs the program over n values and says where they are. With `last`, the last step puts them
@@ -2292,11 +2420,11 @@ static char *gt__cpu_compute(gt__cpu_eval *e, int64_t n, char *last) {
   for (int i = 0; i < p->n_ins; i++) {
     const gt__ins *x = &p->ins[i];
     const int pair = x->op == GT__OP_mul && i + 1 < p->n_ins && x[1].op == GT__OP_add;
-    char *to = last && i + pair == p->n_ins - 1 ? last : e->buffer[GT__ACC];
+    char *to = last && i + pair == p->n_ins - 1 ? last : e->slot[p->n_slot];
     if (x->op == GT__LOAD) {
       a = e->slot[x->b];
     } else if (x->op == GT__SAVE) {
-      e->slot[x->d] = e->buffer[x->d];
+      e->slot[x->d] = gt__cpu_block_of(e, x->d);
       if (a != e->slot[x->d]) memcpy(e->slot[x->d], a, (size_t)(padded * e->width));
     } else if (x->op <= GT__INTEGER) {
       e->loops->make(p, x->op, to, e->slot[x->b], e->slot[x->c], e->first, n);
@@ -2367,7 +2495,7 @@ static void gt__cpu_map_task(const void *context, gt__cpu_range items) {
   const gt__map_args *m = (const gt__map_args *)context;
   const int64_t lead = gt__cpu_lead(m), end = gt__cpu_least(items.end * GT__BLOCK - lead, m->count);
   gt__cpu_eval e;
-  gt__cpu_begin(&e, m, 0, m->ndim);
+  gt__cpu_begin(&e, m, 0, m->ndim, items.own);
   for (int64_t i = items.begin * GT__BLOCK - lead, from; i < end; i += GT__BLOCK)
     from = i < 0 ? 0 : i, gt__cpu_block(&e, from, gt__cpu_least(i + GT__BLOCK, end) - from);
 }
@@ -2380,7 +2508,6 @@ typedef struct {
   int turned[GT__INPUTS], n_turned;
   int64_t rows, across, along;          /* of a tile; tiles */
   int64_t bytes;                        /* of a turned operand's tile */
-  char *memory;                         /* of all threads */
 } gt__cpu_tiles;
 /* tile[r][c], and up to 16 columns more, become what is r * stride[0] + c * stride[1] behind `from`. */
 static void gt__cpu_turn(int64_t size, char *tile, const char *from, int64_t rows, int64_t columns,
@@ -2398,12 +2525,12 @@ static void gt__cpu_tiles_task(const void *context, gt__cpu_range items) {
   const int64_t *size = t->m.size;
   gt__map_args m = t->m;
   gt__cpu_eval e;
-  gt__cpu_begin(&e, &m, 0, m.ndim);
+  gt__cpu_begin(&e, &m, 0, m.ndim, items.own);
   for (int64_t item = items.begin; item < items.end; item++) {
     const int64_t i = item / t->along % t->across * t->rows, j = item % t->along * GT__BLOCK;
     const int64_t rows = gt__cpu_least(t->rows, size[x] - i), columns = gt__cpu_least(GT__BLOCK, size[y] - j);
     int64_t at = (item / t->along / t->across * size[x] + i) * size[y] + j;
-    char *tiles = t->memory + items.thread * t->n_turned * t->bytes, *tile = tiles;
+    char *tiles = items.own + gt__cpu_eval_bytes(&m), *tile = tiles;
     for (int k = 0; k < t->n_turned; k++, tile += t->bytes) {
       const gt__operand *from = &t->m.in[t->turned[k]];
       gt__operand *to = &m.in[t->turned[k]];
@@ -2434,18 +2561,16 @@ static int gt__cpu_by_tiles(const gt__map_args *m, int operands, int threads) {
   t.m = *m, t.across = gt__cpu_parts(m->size[x], t.rows);
   t.along = gt__cpu_parts(m->size[x + 1], GT__BLOCK);
   t.bytes = (t.rows * GT__TURN_PITCH + GT__GROUP) * 8;
-  t.memory = (char *)GPUTENSOR_MALLOC((size_t)(threads * t.n_turned * t.bytes));
-  if (!t.memory) return GT__CPU_NO_MEMORY;
-  gt__cpu_split(gt__cpu_tiles_task, &t, gt__count(x, m->size) * t.across * t.along, threads);
-  GPUTENSOR_FREE(t.memory);
-  return 0;
+  const size_t own = gt__cpu_eval_bytes(m) + (size_t)(t.n_turned * t.bytes);
+  const int64_t items = gt__count(x, m->size) * t.across * t.along;
+  return gt__cpu_split(gt__cpu_tiles_task, &t, items, threads, own);
 }
 static int gt__cpu_map(const gt__map_args *m) {
   const int threads = gt__cpu_threads(gt__cpu_work(m));
   const int code = gt__cpu_by_tiles(m, m->program.n_in, threads);
   if (code >= 0) return code;
-  gt__cpu_split(gt__cpu_map_task, m, gt__cpu_parts(m->count + gt__cpu_lead(m), GT__BLOCK), threads);
-  return 0;
+  const int64_t blocks = gt__cpu_parts(m->count + gt__cpu_lead(m), GT__BLOCK);
+  return gt__cpu_split(gt__cpu_map_task, m, blocks, threads, gt__cpu_eval_bytes(m));
 }
 
 /* ---- reduce: the plan is in >>machine ----
@@ -2457,16 +2582,33 @@ enum { GT__TREE = 5 };   /* levels of a tree over 16 chunks */
 typedef struct {
   const gt__reduce_args *r;
   int64_t columns, group, n_group;
-  char *memory;                         /* values of [n_group][outer], indices; softmax: two rows a thread */
+  char *memory;                         /* values of [n_group][outer], indices */
 } gt__cpu_reduction;
-typedef struct { char value[GT__BLOCK * 8]; int64_t index[GT__BLOCK]; } gt__cpu_column;
+typedef struct { char *value; int64_t *index; } gt__cpu_column;
 typedef struct {
   gt__cpu_eval e;
   const gt__reduce_args *r;
-  gt__cpu_column tree[GT__TREE] __attribute__((aligned(64)));
-  char at[GT__BLOCK * 8] __attribute__((aligned(64)));     /* rows or places that won, as values */
-  char chunk[GT__CHUNK * 8 + GT__PITCH] __attribute__((aligned(64)));
+  gt__cpu_column tree[GT__TREE];
+  char *at, *chunk;                     /* at: rows or places that won, as values */
 } gt__cpu_folder;
+/* Scratch: lines of a value for each output at hand, then a chunk. */
+static int64_t gt__cpu_line(const gt__cpu_reduction *c) { return gt__cpu_round(c->columns, 8) * 8; }
+static size_t gt__cpu_folder_bytes(const gt__cpu_reduction *c) {
+  const int64_t n = c->r->inner ? gt__cpu_least(GT__CHUNK, c->columns * c->r->n) : 0;
+  return gt__cpu_eval_bytes(&c->r->pre) + (size_t)(gt__cpu_line(c) * (2 * GT__TREE + 1)) +
+         (size_t)gt__cpu_round(n, GT__BLOCK) * (c->r->pre.program.compute == GT__F32 ? 4 : 8);
+}
+static void gt__cpu_folder_begin(gt__cpu_folder *f, const gt__cpu_reduction *c, int kept,
+                                 char *own) {
+  gt__cpu_begin(&f->e, &c->r->pre, 0, kept, own);
+  f->r = c->r;
+  f->at = own + gt__cpu_eval_bytes(&c->r->pre);
+  f->chunk = f->at + gt__cpu_line(c);
+  for (int k = 0; k < GT__TREE; k++, f->chunk += 2 * gt__cpu_line(c)) {
+    f->tree[k].value = f->chunk;
+    f->tree[k].index = (int64_t *)(void *)(f->chunk + gt__cpu_line(c));
+  }
+}
 /* Takes in n values that stand behind those of a, with their indices. */
 static void gt__cpu_join(gt__cpu_folder *f, void *a, int64_t *ai, const void *b, const int64_t *bi,
                          int64_t n) {
@@ -2544,8 +2686,7 @@ static void gt__cpu_group_task(const void *context, gt__cpu_range items) {
   const gt__cpu_reduction *c = (const gt__cpu_reduction *)context;
   const gt__reduce_args *r = c->r;
   gt__cpu_folder f;
-  f.r = r;
-  gt__cpu_begin(&f.e, &r->pre, 0, r->inner ? r->pre.ndim : r->n_kept);
+  gt__cpu_folder_begin(&f, c, r->inner ? r->pre.ndim : r->n_kept, items.own);
   for (int64_t item = items.begin; item < items.end; item++) {
     const int64_t o = item / c->n_group * c->columns, group = item % c->n_group;
     const int64_t columns = gt__cpu_least(c->columns, r->outer - o), first = group * c->group;
@@ -2569,7 +2710,8 @@ static void gt__cpu_tree_task(const void *context, gt__cpu_range items) {
   const int64_t end = gt__cpu_least(items.end * GT__GROUP, c->r->outer);
   gt__cpu_folder f;
   f.r = c->r;
-  gt__cpu_begin(&f.e, &c->r->pre, 0, c->r->n_kept);
+  f.at = items.own + gt__cpu_eval_bytes(&c->r->pre);
+  gt__cpu_begin(&f.e, &c->r->pre, 0, c->r->n_kept, items.own);
   for (int64_t o = items.begin * GT__GROUP, n; o < end; o += n) {
     n = gt__cpu_least(end - o, GT__BLOCK);
     for (int64_t step = 1; step < c->n_group; step *= 2)
@@ -2627,16 +2769,18 @@ static void gt__cpu_soft_rows(gt__cpu_eval *e, const gt__reduce_args *r, char *r
     gt__cpu_put(e, e->loops, &r->pre.out, e->out, r->pre.ndim, o * n + k,
                 gt__cpu_least(GT__BLOCK, all - k), row + k * width);
 }
+static size_t gt__cpu_row_bytes(int64_t n) {
+  return (size_t)gt__cpu_round(n, GT__GROUP) * 8 + GT__PITCH;
+}
 static void gt__cpu_soft_task(const void *context, gt__cpu_range items) {
   const gt__cpu_reduction *c = (const gt__cpu_reduction *)context;
   const int64_t n = c->r->n;
   const int64_t most = n > 128 || (n % GT__GROUP == 0 && c->r->soft == GT__SOFTMAX) ? 1 : GT__BLOCK / n;
-  const size_t pitch = (size_t)(n + GT__GROUP) * 8 + GT__PITCH;
-  char *rows = c->memory + (size_t)items.thread * 2 * pitch;
+  char *rows = items.own + gt__cpu_eval_bytes(&c->r->pre);
   gt__cpu_eval e;
-  gt__cpu_begin(&e, &c->r->pre, 0, c->r->pre.ndim);
+  gt__cpu_begin(&e, &c->r->pre, 0, c->r->pre.ndim, items.own);
   for (int64_t o = items.begin; o < items.end; o += most)
-    gt__cpu_soft_rows(&e, c->r, rows, rows + pitch, o, gt__cpu_least(most, items.end - o));
+    gt__cpu_soft_rows(&e, c->r, rows, rows + gt__cpu_row_bytes(n), o, gt__cpu_least(most, items.end - o));
 }
 static int gt__cpu_reduce(const gt__reduce_args *r) {
   gt__cpu_reduction c = {r, GT__BLOCK, 1 << (GT__TREE - 1), 0, NULL};
@@ -2647,16 +2791,19 @@ static int gt__cpu_reduce(const gt__reduce_args *r) {
   const int64_t blocks = gt__cpu_parts(r->outer, c.columns);
   while (c.group > 1 && blocks * gt__cpu_parts(r->n_chunk, c.group) < 4 * threads - 4) c.group /= 2;
   c.n_group = gt__cpu_parts(r->n_chunk, c.group);
-  size_t bytes = 0;   /* one partial for 32 elements at least, so their number does not overflow */
-  if (r->soft) bytes = (size_t)threads * 2 * ((size_t)(r->n + GT__GROUP) * 8 + GT__PITCH);
-  else if (c.n_group > 1) bytes = (size_t)(r->outer * c.n_group) * GT__PARTIAL;
-  if (bytes && !(c.memory = (char *)GPUTENSOR_MALLOC(bytes))) return GT__CPU_NO_MEMORY;
-  if (r->soft) gt__cpu_split(gt__cpu_soft_task, &c, r->outer, threads);
-  else gt__cpu_split(gt__cpu_group_task, &c, blocks * c.n_group, threads);
-  if (c.n_group > 1 && !r->soft)
-    gt__cpu_split(gt__cpu_tree_task, &c, gt__cpu_parts(r->outer, GT__GROUP), threads);
-  GPUTENSOR_FREE(c.memory);
-  return 0;
+  const size_t own = gt__cpu_eval_bytes(&r->pre), rows = 2 * gt__cpu_row_bytes(r->n);
+  if (r->soft) return gt__cpu_split(gt__cpu_soft_task, &c, r->outer, threads, own + rows);
+  if (c.n_group > 1) { /* one partial for 32 elements at least, so their number does not overflow */
+    c.memory = (char *)GPUTENSOR_MALLOC((size_t)(r->outer * c.n_group) * GT__PARTIAL);
+    if (!c.memory) return GT__CPU_NO_MEMORY;
+  }
+  int code = gt__cpu_split(gt__cpu_group_task, &c, blocks * c.n_group, threads,
+                           gt__cpu_folder_bytes(&c));
+  if (c.n_group > 1 && !code)
+    code = gt__cpu_split(gt__cpu_tree_task, &c, gt__cpu_parts(r->outer, GT__GROUP), threads,
+                         own + GT__BLOCK * 8);
+  if (c.memory) GPUTENSOR_FREE(c.memory);
+  return code;
 }
 
 /* ---- matmul ----
@@ -2684,8 +2831,7 @@ typedef struct {
   int64_t grid_m, grid_n;               /* blocks of C */
   int dot, direct, a_direct, stored;    /* dots; B, A in place; C takes the sums */
   int64_t a_bytes, b_bytes;             /* packed */
-  size_t own_bytes;                     /* of a thread */
-  char *memory;
+  size_t own_bytes;                     /* of a thread's scratch, without the program's */
   int64_t batch, a, b;                  /* of the product at hand: its number, offsets */
   int pieces;                           /* of a value, for AMX, or 0 */
   int64_t tiles;                        /* where its sums are in a thread's memory */
@@ -3001,10 +3147,9 @@ static void gt__cpu_block_task(const void *context, gt__cpu_range items) {
   gt__cpu_product product = *(const gt__cpu_product *)context, *c = &product;
   const gt__matmul_args *x = c->x;
   const int64_t *stride = x->post.out.stride, *shape = x->post.size;
-  char *own = c->memory + (size_t)items.thread * c->own_bytes;
-  char *sums = own + c->b_bytes + c->a_bytes;
+  char *own = items.own, *sums = own + c->b_bytes + c->a_bytes;
   gt__cpu_eval e;
-  if (!c->stored) gt__cpu_begin(&e, &x->post, 1, x->post.ndim);
+  if (!c->stored) gt__cpu_begin(&e, &x->post, 1, x->post.ndim, own + c->own_bytes);
   for (int64_t item = items.begin; item < items.end; item++) {
     const int64_t p = item / c->grid_n % c->grid_m, q = item % c->grid_n;
     const int64_t i = gt__cpu_part(x->m, c->high, p, c->grid_m);
@@ -3118,12 +3263,8 @@ static int gt__cpu_matmul(const gt__matmul_args *x) {
   gt__cpu_choose_way(&c, isa->amx && work > 2048, threads);
   if (!c.pieces && work < GT__CPU_PARALLEL && gt__cpu_small(&c, isa)) return 0;
   gt__cpu_choose_blocks(&c, batch * work, threads);
-  char *memory = (char *)GPUTENSOR_MALLOC((size_t)threads * c.own_bytes + 64);
-  if (!memory) return GT__CPU_NO_MEMORY;
-  c.memory = memory + (64 - ((uintptr_t)memory & 63));
-  gt__cpu_split(gt__cpu_block_task, &c, x->batch * c.grid_m * c.grid_n, threads);
-  GPUTENSOR_FREE(memory);
-  return 0;
+  return gt__cpu_split(gt__cpu_block_task, &c, x->batch * c.grid_m * c.grid_n, threads,
+                       c.own_bytes + (c.stored ? 0 : gt__cpu_eval_bytes(&x->post)));
 }
 
 /* ---- copy ---- */
@@ -3189,8 +3330,7 @@ static int gt__cpu_copy(const gt__copy_args *c) { /* of elements: bytes go betwe
     code = gt__cpu_by_tiles(&m, 1, threads);
   }
   if (code >= 0) return code;
-  gt__cpu_split(gt__cpu_copy_task, c, gt__cpu_parts(c->count, GT__BLOCK), threads);
-  return 0;
+  return gt__cpu_split(gt__cpu_copy_task, c, gt__cpu_parts(c->count, GT__BLOCK), threads, 0);
 }
 
 /* ---- the back end ---- */
@@ -3279,8 +3419,11 @@ static void gt__let_go(pthread_mutex_t **lock) { pthread_mutex_unlock(*lock); }
 static void gt__cpu_sleep(void) { pthread_cond_wait(&gt__cpu_all.passed, &gt__cpu_all.lock); }
 static double gt__cpu_now(void) { /* milliseconds; strict C99 hides finer clocks */
   struct timeval t;
+  GT__STRICT;
   gettimeofday(&t, NULL);
-  return (double)t.tv_sec * 1e3 + (double)t.tv_usec * 1e-3;
+  double now = (double)t.tv_sec * 1e3 + (double)t.tv_usec * 1e-3;
+  GT__FENCE(now);
+  return now;
 }
 static void gt__cpu_drop(gt__cpu_item *x) { /* with the lock */
   if (x && --x->refs == 0) GPUTENSOR_FREE(x);
@@ -3315,6 +3458,7 @@ static int gt__cpu_serve_event(const gt__cpu_item *x) {
 }
 static void *gt__cpu_serve(void *argument) {
   gt__cpu_queue *q = (gt__cpu_queue *)argument;
+  GT__STRICT;
   GT__HOLD(gt__cpu_all.lock);
   while (q->first || !q->closed) {
     gt__cpu_item *x = q->first;
@@ -3359,6 +3503,29 @@ static void gt__cpu_until(gt__cpu_queue *q, uint64_t most) {
   for (uint64_t goal = q->pushed; goal - q->popped >= most && q->popped < goal && !gt__forked;)
     gt__cpu_sleep();
 }
+/* The thread has the usual stack, but never musl's or macOS's small one, and takes no signals of
+   the program's: it inherits its maker's mask, here all but those that tell of a fault. */
+enum { GT__CPU_OWN_STACK = 1 << 20 };
+static int gt__cpu_start(gt__cpu_queue *q) {
+  pthread_attr_t attributes;
+  size_t stack = 0;
+  if (pthread_attr_init(&attributes)) return GT__CPU_NO_THREAD;
+  pthread_attr_getstacksize(&attributes, &stack);
+  if (stack < GT__CPU_OWN_STACK) pthread_attr_setstacksize(&attributes, GT__CPU_OWN_STACK);
+#ifdef GT__SET_SIGNALS
+  static const int fault[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
+  sigset_t all, before;
+  sigfillset(&all);
+  for (size_t i = 0; i < sizeof fault / sizeof *fault; i++) sigdelset(&all, fault[i]);
+  pthread_sigmask(GT__SET_SIGNALS, &all, &before);
+#endif
+  const int code = pthread_create(&q->thread, &attributes, gt__cpu_serve, q);
+#ifdef GT__SET_SIGNALS
+  pthread_sigmask(GT__SET_SIGNALS, &before, NULL);
+#endif
+  pthread_attr_destroy(&attributes);
+  return code;
+}
 static int gt__cpu_queue_create(int index, int priority, void **queue) {
   *queue = NULL;
 #ifdef GPUTENSOR_NO_THREADS
@@ -3368,7 +3535,7 @@ static int gt__cpu_queue_create(int index, int priority, void **queue) {
   gt__cpu_queue *q = (gt__cpu_queue *)GPUTENSOR_MALLOC(sizeof *q);
   if (!q) return GT__CPU_NO_MEMORY;
   memset(q, 0, sizeof *q), pthread_cond_init(&q->more, NULL);
-  if (pthread_create(&q->thread, NULL, gt__cpu_serve, q)) {
+  if (gt__cpu_start(q)) {
     pthread_cond_destroy(&q->more), GPUTENSOR_FREE(q);
     return GT__CPU_NO_THREAD;
   }
@@ -4101,6 +4268,14 @@ GT_API gt_status gt_device_properties(gt_device device, gt_properties *out) {
   if (!out) return gt__fail(GT_ERROR_ARGUMENT, "%s: out is NULL", __func__);
   memset(out, 0, sizeof *out);
   return gt__report(__func__, device, NULL, gt__backend_of(device)->properties(device.index, out));
+}
+GT_API int gt_num_threads(void) { return gt__cpu_available(); }
+GT_API gt_status gt_set_num_threads(int n) {
+  if (n < 1 || n > GT__MOST_THREADS)
+    return gt__fail(GT_ERROR_ARGUMENT, "%s: %d threads; give 1 to %d", __func__, n,
+                    (int)GT__MOST_THREADS);
+  __atomic_store_n(&gt__cpu_most, n, __ATOMIC_RELAXED);
+  return GT_OK;
 }
 GT_API const char *gt_device_name(gt_device device) {
   gt_properties p;
@@ -5522,6 +5697,7 @@ static int32_t *gt__fault_word(gt_device device) {
 static gt_status gt__move_elements(const char *function, const gt_tensor *dst, const gt_tensor *src,
                                    int dim, const gt_tensor *index) {
   gt__op op;
+  GT__STRICT;
   gt__copy_args *a = &gt__op_new(&op, GT__COPY, function, dst->device)->u.copy;
   gt__operand *o[2];
   a->count = gt_numel(dst);
@@ -5576,7 +5752,7 @@ static void gt__copy_host(char *dst, char *src, int64_t bytes) {
   c.dst.data = dst, c.src.data = src, c.count = c.size[0] = bytes, c.ndim = 1;
   c.dst.stride[0] = c.src.stride[0] = 1;
   gt__cpu_split(gt__cpu_copy_task, &c, (bytes + GT__BLOCK - 1) / GT__BLOCK,
-                threads < half ? threads : half < 8 ? half : 8);
+                threads < half ? threads : half < 8 ? half : 8, 0);
 }
 /* Bytes between a device and ordinary memory, by pieces of pinned memory: while the GPU copies one,
    the caller fills the next, or empties what came GT__PIECES - 1 pieces before. */
@@ -5740,12 +5916,19 @@ static gt_status gt__one(const char *function, const gt_tensor *x, gt__num *v) {
 }
 GT_API double gt_item(const gt_tensor *x) {
   gt__num v = {0};
-  return gt__one(__func__, x, &v) ? (double)NAN : gt_is_floating(x->dtype) ? v.f : (double)v.i;
+  GT__STRICT;
+  if (gt__one(__func__, x, &v)) return (double)NAN;
+  double value = gt_is_floating(x->dtype) ? v.f : (double)v.i;
+  GT__FENCE(value);
+  return value;
 }
 GT_API int64_t gt_item_int64(const gt_tensor *x) {
   gt__num v = {0};
+  GT__STRICT;
   if (gt__one(__func__, x, &v)) return 0;
-  return gt_is_floating(x->dtype) ? gt__f64_to_i64(v.f, INT64_MIN, INT64_MAX) : v.i;
+  int64_t value = gt_is_floating(x->dtype) ? gt__f64_to_i64(v.f, INT64_MIN, INT64_MAX) : v.i;
+  GT__FENCE(value);
+  return value;
 }
 
 /* ---- >>parser ----------------------------------------------------------------------------------
@@ -5786,6 +5969,7 @@ static void gt__tree_end(gt__tree *t) { /* with its block; and of the temporarie
   if (t->node != t->few) GPUTENSOR_FREE(t->node);
 }
 #define GT__TREE(t, function, text, n, in) \
+  GT__STRICT; \
   gt__tree t __attribute__((cleanup(gt__tree_end))); \
   gt__tree_begin(&t, function, text, n, in)
 static int gt__add_node(gt__tree *t, int op, int c0, int c1, int c2) {
@@ -6353,6 +6537,9 @@ GT_API gt_tensor *gt_scalar(double value) { return gt__new_number("gt_scalar", G
 GT_API gt_tensor *gt_scalar_int64(int64_t v) { return gt__new_number(__func__, GT_INT64, &v); }
 static int gt__is_whole(double x) { return x == floor(x) && fabs(x) < 9e18; }
 GT_API gt_tensor *gt_arange(double start, double end, double step, gt_dtype dtype, gt_device device) {
+  GT__STRICT;
+  GT__FENCE(start);
+  GT__FENCE(step);
   const double n = ceil((end - start) / step);
   const int whole = !gt_is_floating(dtype) && gt__is_whole(start) && gt__is_whole(step);
   const double v[] = {start, step};
@@ -6364,6 +6551,9 @@ GT_API gt_tensor *gt_arange(double start, double end, double step, gt_dtype dtyp
 }
 /* From both ends, so that the last element is `end` itself. */
 GT_API gt_tensor *gt_linspace(double start, double end, int64_t steps, gt_dtype dtype, gt_device device) {
+  GT__STRICT;
+  GT__FENCE(start);
+  GT__FENCE(steps);
   const double last = (double)steps - 1, half = (double)(steps / 2);
   const double step = steps > 1 ? (end - start) / last : 0;
   const double v[] = {start, step, steps == 1 ? start : end, last, half};
@@ -6694,6 +6884,8 @@ GT_API gt_tensor *gt_std(gt_tensor *out, const gt_tensor *x, uint32_t dims, doub
   return gt__spread(__func__, out, x, dims, correction, keepdim, GT__DIVIDE | GT__ROOT);
 }
 GT_API gt_tensor *gt_norm(gt_tensor *out, const gt_tensor *x, double p, uint32_t dims, int keepdim) {
+  GT__STRICT;
+  GT__FENCE(p);
   if (gt__refuse(__func__, !out, !x)) return NULL;
   if (p != p) return GT__NULL(GT_ERROR_ARGUMENT, "%s: p is NaN", __func__);
   gt__folding f = gt__folding_of(__func__, GT_SUM, dims, keepdim, gt__float_dtype(x));
@@ -6862,6 +7054,7 @@ static gt_tensor *gt__matmul_bare(const char *function, gt_tensor *out, const gt
   const gt_tensor *const x[] = {a, b};
   gt__product p;
   gt__result r;
+  GT__STRICT;
   if (gt__refuse(function, !out, gt__first_null(2, x)) || gt__product_shape(function, a, b, &p) ||
       gt__begin(&r, function, out, &p.result, 2, x, 0)) return NULL;
   return gt__end(&r, gt__launch_product(&p, NULL, r.place));
@@ -6913,6 +7106,9 @@ static gt_tensor *gt__factor_of(const gt_tensor *a, const gt_tensor *b, double v
 }
 GT_API gt_tensor *gt_addmm(gt_tensor *out, const gt_tensor *c, const gt_tensor *a, const gt_tensor *b,
                            double beta, double alpha) {
+  GT__STRICT;
+  GT__FENCE(alpha);
+  GT__FENCE(beta);
   if (gt__refuse(__func__, !out || (!c && beta == 0), !a ? 2 : !b ? 3 : !c && beta != 0 ? 1 : 0))
     return NULL;
   GT__LOCAL gt_tensor *x = gt__factor_of(a, b, alpha), *y = gt__factor_of(a, b, beta);
@@ -7144,6 +7340,7 @@ GT_API int gt_event_query(gt_event *event) {
 }
 GT_API double gt_event_elapsed_ms(gt_event *start, gt_event *end) {
   float ms = 0;
+  GT__STRICT;
   if (gt__no_event(__func__, start) || gt__no_event(__func__, end)) return (double)NAN;
   if (!gt__same_device(start->device, end->device))
     return gt__fail(GT_ERROR_DEVICE, "%s: the events are of %s and %s; their clocks differ",
@@ -7497,6 +7694,7 @@ static int gt__copy_edges(gt_tensor *dst, const gt_tensor *src, int dim) {
 /* Makes t->text, to be freed also on failure. Suffixes are PyTorch's, without a dtype's torch. */
 static gt_status gt__print(gt__printer *t, const gt_tensor *x, const char *function) {
   memset(t, 0, sizeof *t);
+  GT__STRICT;
   if (gt__refuse(function, 0, !x)) return gt__failed();
   t->x = x, t->shown = gt_shape_of(x);
   for (int d = 0; d < x->ndim && gt_numel(x) > GT__PRINT_ALL; d++)

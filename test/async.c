@@ -63,9 +63,9 @@ static void let_others_run(void) { usleep(1000); }
 static void close_gate(gt_stream *s) {
   int k;
   if (gt_stream_device(s).type == GT_CPU) {
-    gt_tensor *x = gt_ones(GT_SHAPE(4, 4), GT_FLOAT32, gt_cpu()), *out = gt_empty_like(x);
+    gt_tensor *x = gt_ones(GT_SHAPE(1, 2000), GT_FLOAT32, gt_cpu()), *out = gt_empty_like(x);
     hooks_hold(1);
-    GT_WITH_STREAM(s) gt_softmax(out, x, 1); /* asks for memory */
+    GT_WITH_STREAM(s) gt_softmax(out, x, 1); /* long rows: asks for memory */
   } else GT_WITH_STREAM(s) {
       gt_tensor *x = full(QUICK ? 20000 : 4000000, 1);
       for (k = 0; k < 20; k++) gt_eval(x, "sqrt(a)", x);
@@ -1410,7 +1410,7 @@ static void test_fork(void) {
 /* ---- operations that fail in a CPU stream's thread ---- */
 /* A softmax that finds no memory behind the gate, writing x. */
 static void fail_later(gt_stream *s, gt_tensor *x) {
-  gt_tensor *a = gt_ones(GT_SHAPE(20, 20), GT_FLOAT32, gt_cpu());
+  gt_tensor *a = gt_ones(GT_SHAPE(2, 2000), GT_FLOAT32, gt_cpu());
   hooks_hold(1);
   GT_WITH_STREAM(s) gt_softmax(x, a, 1);
   CHECK_INT(gt_error(), GT_OK);
@@ -1430,7 +1430,7 @@ static void report_to_all(void) {
   while (gt_synchronize(gt_cpu())) gt_clear_error();
 }
 static void test_failures(void) {
-  float values[400];
+  float values[4000];
   gt_tensor *x, *y, *big = cpu_full(400000, 1), *sum = NULL;
   gt_event *e = gt_event_create();
   gt_stream *s = gt_stream_create(gt_cpu(), 0);
@@ -1439,8 +1439,8 @@ static void test_failures(void) {
     gt_stream_free(s);
     return;
   }
-  x = gt_ones(GT_SHAPE(20, 20), GT_FLOAT32, gt_cpu());
-  y = gt_ones(GT_SHAPE(20, 20), GT_FLOAT32, gt_cpu());
+  x = gt_ones(GT_SHAPE(2, 2000), GT_FLOAT32, gt_cpu());
+  y = gt_ones(GT_SHAPE(2, 2000), GT_FLOAT32, gt_cpu());
   fail_later(s, x);
   let_it_fail();
   CHECK_FAILED(gt_stream_synchronize(s) != GT_OK);
@@ -1492,8 +1492,8 @@ static void test_failures(void) {
 /* An event that passes after it, and a stream that waits, do not take it away from those who ask
    for the stream or its results. */
 static void test_failures_are_not_lost(void) {
-  float values[400];
-  gt_tensor *x = gt_ones(GT_SHAPE(20, 20), GT_FLOAT32, gt_cpu()), *y = NULL;
+  float values[4000];
+  gt_tensor *x = gt_ones(GT_SHAPE(2, 2000), GT_FLOAT32, gt_cpu()), *y = NULL;
   gt_event *e = gt_event_create();
   gt_stream *s = gt_stream_create(gt_cpu(), 0), *t = gt_stream_create(gt_cpu(), 0);
   if (QUEUED) {

@@ -3,6 +3,7 @@
 # and density, the programs in the documentation, and CUDA where nvcc is.
 #   compile.sh [standards|documents|cuda]...       without arguments: all
 # GCC_LIBRARY: objects and options to link the library with, as gcc compiled it, or nothing
+# GCC_FRAMES: gcc's list of the stack that each function of the optimised library takes, or nothing
 cd "$(dirname "$0")/.." || exit 1
 export LC_ALL=C
 root=$PWD
@@ -202,6 +203,18 @@ no_threads() {
     check "async without threads runs" "$work/async" --quick
   }
 }
+# Stacks of threads may be small: musl's have 128 KiB.
+large_frames() { awk -F'\t' '$2 > 32768 || $3 == "dynamic" { print $1 ": " $2 " bytes of stack" }' "$1"; }
+frames() {
+  local f build="gcc -std=c99 -O2 -fstack-usage -I. -c test/lib.c"
+  if [ -n "$GCC_FRAMES" ]; then cp "$GCC_FRAMES" "$work/optimised.su"
+  else check "frames: builds" $build -o "$work/optimised.o"
+  fi
+  check "frames: builds" $build -DGPUTENSOR_NO_SIMD -o "$work/baseline.o"
+  for f in "$work/optimised.su" "$work/baseline.su"; do
+    if [ -s "$f" ]; then empty "frames above 32 KiB" large_frames "$f"; else fail "frames: no $f"; fi
+  done
+}
 refusals() {
   local c stop="-fsyntax-only -Wfatal-errors -DGPUTENSOR_NO_SIMD"
   for c in $(c_compilers) $(cpp_compilers); do
@@ -209,8 +222,11 @@ refusals() {
     case $c in *++) ending=cpp ;; esac
     # shellcheck disable=SC2086
     {
+      check "declarations with -ffast-math" "$c" -ffast-math $stop -I. "$work/user.$ending"
       refuse "-ffast-math" "build this file without -ffast-math" \
-        "$c" -ffast-math $stop -I. "$work/user.$ending"
+        "$c" -ffast-math $stop -I. "$work/whole.$ending"
+      refuse "-ffinite-math-only" "build this file without -ffast-math" \
+        "$c" -ffinite-math-only $stop -I. "$work/whole.$ending"
       refuse "only GPUTENSOR_MALLOC" "define all of GPUTENSOR_MALLOC, GPUTENSOR_REALLOC" \
         "$c" "-DGPUTENSOR_MALLOC(n)=malloc(n)" $stop -I. "$work/whole.$ending"
       refuse "only GPUTENSOR_FREE" "define all of GPUTENSOR_MALLOC, GPUTENSOR_REALLOC" \
@@ -432,7 +448,7 @@ run_part() {
   write_sources
   case $1 in
     standards) name_missing_compilers; standards; static_library; two_languages; no_threads
-      refusals; names ;;
+      frames; refusals; names ;;
     documents) documents; benchmarks ;;
     cuda) cuda ;;
     *) fail "there is no part $1" ;;

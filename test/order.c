@@ -316,8 +316,8 @@ static void test_whose_memory(void) {
 }
 
 /* ---- writes that fail after their call ---- */
-static void hold(gt_stream *s, gt_tensor *out) { /* a softmax that will find no memory */
-  gt_tensor *a = gt_ones(GT_SHAPE(20, 20), GT_FLOAT32, gt_cpu());
+static void hold(gt_stream *s, gt_tensor *out) { /* a softmax of long rows that will find no memory */
+  gt_tensor *a = gt_ones(GT_SHAPE(20, 2000), GT_FLOAT32, gt_cpu());
   hooks_hold(1);
   GT_WITH_STREAM(s) gt_softmax(out, a, 1);
   CHECK_INT(gt_error(), GT_OK);
@@ -332,9 +332,9 @@ static void let_fail(gt_stream *s) {
 }
 /* Whoever reads it hears of it, whatever was called in between, until it is written. */
 static void check_unwritten(int what) {
-  float values[400];
+  static float values[40000];
   gt_stream *s = gt_stream_create(gt_cpu(), 0), *t = gt_stream_create(gt_cpu(), 0);
-  gt_tensor *x = gt_zeros(GT_SHAPE(20, 20), GT_FLOAT32, gt_cpu()), *y = gt_copy(NULL, x), *row;
+  gt_tensor *x = gt_zeros(GT_SHAPE(20, 2000), GT_FLOAT32, gt_cpu()), *y = gt_copy(NULL, x), *row;
   gt_tensor *other = gt_zeros(GT_SHAPE(20), GT_FLOAT32, gt_cpu()), *sum = NULL, *third = NULL;
   hold(s, x);
   GT_WITH_STREAM(s) gt_fill(other, 3);           /* it needs nothing of x */
@@ -361,9 +361,9 @@ static void check_unwritten(int what) {
   if (what % 2) GT_WITH_STREAM(t) third = gt_fill(x, 2);
   else third = gt_fill(x, 2);
   CHECK(third != NULL);
-  CHECK_NUM(gt_item(gt_sum(NULL, x, GT_ALL, 0)), 800);
+  CHECK_NUM(gt_item(gt_sum(NULL, x, GT_ALL, 0)), 80000);
   gt_copy(y, x);
-  CHECK_NUM(gt_item(gt_sum(NULL, y, GT_ALL, 0)), 800);
+  CHECK_NUM(gt_item(gt_sum(NULL, y, GT_ALL, 0)), 80000);
   gt_stream_free(s);
   gt_stream_free(t);
 }
@@ -374,12 +374,12 @@ static void test_unwritten(void) {
 }
 /* The mark is the memory's: another wrap of it has it, too. */
 static void test_unwritten_wraps(void) {
-  static float host[400];
+  static float host[40000];
   gt_stream *s;
   gt_tensor *x, *y;
   if (!QUEUED) return;
   s = gt_stream_create(gt_cpu(), 0);
-  x = gt_reshape(wrap(host, 400, GT_FLOAT32, gt_cpu()), GT_SHAPE(20, 20));
+  x = gt_reshape(wrap(host, 40000, GT_FLOAT32, gt_cpu()), GT_SHAPE(20, 2000));
   y = wrap(host + 10, 5, GT_FLOAT32, gt_cpu());
   hold(s, x);
   let_fail(s);

@@ -6,7 +6,7 @@
 #   gcc        optimised, OpenMP                       all programs in full
 #   clang      the same                                all with --quick
 #   race       gcc, TSan, baseline code                those about streams with --quick
-#   arm64      a cross compiler; NEON, by emulation    matmul and ops with --quick
+#   arm64      a cross compiler; NEON, by emulation    matmul, ops, environment with --quick
 # and gcc's runs ops as on a processor without fused multiply-adds, by emulation, whose bits may differ.
 # sim/run.sh runs the CUDA side of the library on a simulated CUDA runtime, in three builds, and the
 # CPU side in that with ASan and UBSan.
@@ -37,7 +37,7 @@ configure() {
   local strict="-std=c99 -Wall -Wextra -Wpedantic -Werror"
   EMULATOR=""
   case $1 in
-    gcc) CC=gcc FLAGS="-O2 $gcc_openmp" LIBRARY_FLAGS=$strict ;;
+    gcc) CC=gcc FLAGS="-O2 $gcc_openmp" LIBRARY_FLAGS="$strict -fstack-usage" ;;
     clang) CC=clang FLAGS="-O2 $clang_openmp" LIBRARY_FLAGS=$strict ;;
     race) CC=gcc LIBRARY_FLAGS=-std=c99 FLAGS="-O1 -g1 -fsanitize=thread -DGPUTENSOR_NO_SIMD" ;;
     arm64)
@@ -129,7 +129,8 @@ run_emulated() { # PROCESSOR NAME
   local emulator="qemu-x86_64 -cpu $1"
   run_program gcc "$2" "on-$1" --quick
 }
-run_compile() { # PART of compile.sh, whose examples need a library
+run_compile() { # PART of compile.sh, whose examples need a library, and its frames
+  if [ "$1" = standards ] && library_is_there gcc; then export GCC_FRAMES="$PWD/$build/gcc/lib.su"; fi
   if [ "$1" = documents ] && library_is_there gcc; then
     export GCC_LIBRARY="$PWD/$build/gcc/lib.o $PWD/$build/gcc/hooks.o $gcc_openmp"
   fi
@@ -204,7 +205,7 @@ run_all() {
   fi
   start run_script "sim gcc" bash sim/run.sh gcc
   if [ $race = 1 ]; then start run_script "sim race" bash sim/run.sh race; fi
-  for name in matmul ops; do
+  for name in matmul ops environment; do
     if [ $arm64 = 1 ]; then start run_program arm64 $name quick --quick; fi
   done
   if [ "$(uname -m)" = x86_64 ] && have qemu-x86_64; then start run_emulated Nehalem ops

@@ -18,6 +18,7 @@
 #include "cuda_runtime_api.h"
 #include "sim.h"
 
+#include <fenv.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -427,7 +428,7 @@ static void deactivate(object *s) {
   s->active = -1;
   if (!s->live) drop_object(s);
 }
-static void execute(object *s) {
+static void execute_head(object *s) {
   item *i = s->head;
   const char *const before = running;
   running = function_name[i->function];
@@ -453,6 +454,14 @@ static void execute(object *s) {
   i->next = unused_item;
   unused_item = i;
   if (!s->head) deactivate(s);
+}
+/* A GPU has a floating-point mode of its own. */
+static void execute(object *s) {
+  fenv_t caller;
+  fegetenv(&caller);
+  fesetenv(FE_DFL_ENV);
+  execute_head(s);
+  fesetenv(&caller);
 }
 /* The stream whose head must be executed first, if s is to go on. Waits never form a circle: each
    is for a record that was enqueued before it. */

@@ -468,7 +468,13 @@ GT_API double gt_event_elapsed_ms(gt_event *start, gt_event *end); /* waits for 
 
 /* ---- >>files -----------------------------------------------------------------------------------
    NumPy's .npy, versions 1 to 3, either byte order, C and Fortran order. bfloat16 is saved as
-   float32. Everything else, hostile headers included, is refused with a message. */
+   float32. Everything else, hostile headers included, and pipes, are refused with a message.
+   Saving writes a new file beside the one that PATH and its symbolic links name, and renames it
+   (a program that is killed leaves gputensor-*.tmp there): a reader or another saver never meets
+   half a file, and a save that fails leaves what was there. Owner and mode are kept. It writes in
+   place, without that promise, to devices and pipes, to a file with other hard links, and where no
+   new file can take its place: in a folder where we may not write, of an owner that we cannot give,
+   or on a mounted file. */
 GT_API gt_tensor *gt_load_npy(const char *path, gt_device device);
 GT_API gt_status gt_save_npy(const char *path, const gt_tensor *x);
 
@@ -1417,11 +1423,13 @@ GT__FOLDS(double, f64, -INFINITY, INFINITY, GT__ADD, GT__MUL)
 GT__FOLDS(int64_t, i64, INT64_MIN, INT64_MAX, gt__add_i64, gt__mul_i64)
 #ifdef GPUTENSOR_IMPLEMENTATION
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #ifdef _OPENMP
 #include <omp.h>
 #define GT__OPENMP ", OpenMP"
@@ -6509,26 +6517,58 @@ GT_API void gt_shutdown(void) {
 /* ---- >>npy -------------------------------------------------------------------------------------
    Magic, version, length of the header, the header (a Python dict of descr, fortran_order, shape),
    elements. Nothing is believed: sizes are compared with the file's before memory is asked for. */
-enum { GT__NPY_HEADER = 1 << 20, GT__NPY_ALIGN = 64,
+enum { GT__NPY_HEADER = 1 << 20, GT__NPY_ALIGN = 64, GT__NPY_HEAD = 6 * GT__NPY_ALIGN,
+       GT__PATH = 4096, GT__NEW_PATH = GT__PATH + 64, GT__LINKS = 40,
        GT__LITTLE_ENDIAN = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ };
 typedef struct {
   const char *path;
-  FILE *file;
+  int file;      /* -1: none */
   char *p, *end; /* p..end: the header that is still unread; *end is 0 */
   gt_dtype dtype;
   int swap, fortran;
   gt_shape shape;
 } gt__npy;
+#ifdef _WIN32
+#define GT__SLASHES "/\\"
+#define GT__TO_READ (O_RDONLY | O_BINARY)
+#define GT__TO_WRITE (O_WRONLY | O_BINARY)
+#else
+#define GT__SLASHES "/"
+#define GT__TO_READ (O_RDONLY | O_NONBLOCK) /* no pipe makes it hang */
+#define GT__TO_WRITE O_WRONLY
+#if defined(__STRICT_ANSI__) && !defined(__cplusplus) /* which strict C hides */
+ssize_t readlink(const char *path, char *text, size_t size);
+int fchown(int file, uid_t owner, gid_t group);
+int fchmod(int file, mode_t mode);
+#endif
+#endif
 /* A file and a text that end with their block. */
-static void gt__npy_close(gt__npy *h) { (void)(h->file && fclose(h->file)); }
+static void gt__npy_close(gt__npy *h) {
+  if (h->file >= 0) close(h->file);
+}
 static void gt__end_text(char *const *text) { GPUTENSOR_FREE(*text); }
 #define GT__CLOSED __attribute__((cleanup(gt__npy_close)))
 #define GT__OWNED __attribute__((cleanup(gt__end_text)))
 #define GT__NPY_BAD(...) gt__fail(GT_ERROR_FORMAT, "gt_load_npy: %s: " __VA_ARGS__)
+/* Reads or writes all of it, in portions, since systems pass less than 2 GiB at once. Returns 0,
+   errno, or -1: the file ended. */
+static int gt__pass(int file, char *p, size_t bytes, int writes) {
+  while (bytes) {
+    const size_t part = bytes < 1u << 30 ? bytes : 1u << 30;
+    const int64_t n = writes ? write(file, p, part) : read(file, p, part);
+    if (n == 0) return -1;
+    if (n < 0 && errno != EINTR) return errno;
+    if (n < 0) continue;
+    p += n;
+    bytes -= (size_t)n;
+  }
+  return 0;
+}
 static gt_status gt__npy_read(const gt__npy *h, void *to, size_t bytes) {
-  if (fread(to, 1, bytes, h->file) == bytes) return GT_OK;
-  if (!ferror(h->file)) return GT__NPY_BAD("the file ends too early", h->path);
-  return gt__fail(GT_ERROR_FILE, "gt_load_npy: %s: %s", h->path, strerror(errno));
+  const int error = gt__pass(h->file, (char *)to, bytes, 0);
+  if (error < 0) return GT__NPY_BAD("the file ends too early", h->path);
+  if (!error) return GT_OK;
+  return gt__fail(GT_ERROR_FILE, "gt_load_npy: %s: %s", h->path, strerror(error));
 }
 #define GT__NPY_MALFORMED(what) GT__NPY_BAD("malformed header: %s", h->path, what)
 static int gt__npy_word(gt__npy *h, const char *word) { /* skips spaces and it, if it is there */
@@ -6649,10 +6689,12 @@ GT_API gt_tensor *gt_load_npy(const char *path, gt_device device) {
   struct stat info;
   if (gt__check_device(__func__, device)) return NULL;
   if (!path) return GT__NULL(GT_ERROR_ARGUMENT, "gt_load_npy: the path is NULL");
-  gt__npy h GT__CLOSED = {path, fopen(path, "rb"), NULL, NULL, GT_BOOL, 0, 0, {0, {0}}};
-  if (!h.file) return GT__NULL(GT_ERROR_FILE, "gt_load_npy: %s: %s", path, strerror(errno));
-  if (stat(path, &info) || S_ISFIFO(info.st_mode))
+  gt__npy h GT__CLOSED = {path, -1, NULL, NULL, GT_BOOL, 0, 0, {0, {0}}};
+  if (stat(path, &info) == 0 && S_ISFIFO(info.st_mode)) /* to open it might disturb others */
     return GT__NULL(GT_ERROR_FILE, "gt_load_npy: %s: not a file with a length", path);
+  h.file = open(path, GT__TO_READ);
+  if (h.file < 0 || fstat(h.file, &info))
+    return GT__NULL(GT_ERROR_FILE, "gt_load_npy: %s: %s", path, strerror(errno));
   int64_t length = (int64_t)info.st_size;
   if (gt__npy_header(&h, &length) || gt__npy_check_length(&h, length)) return NULL;
   const int last = h.shape.ndim - 1, half = h.fortran ? h.shape.ndim / 2 : 0;
@@ -6663,42 +6705,118 @@ GT_API gt_tensor *gt_load_npy(const char *path, gt_device device) {
   for (int d = 0; d < half; d++) gt__swap_dims(&turned, d, last - d);
   return gt__converted("gt_load_npy", &turned, h.dtype, device, GT__DENSE);
 }
-/* Writes PATH.tmp, then renames it: a reader never sees half a file. */
-static gt_status gt__npy_save(const char *path, const char *temporary, const gt_tensor *host) {
+/* -- saving -- */
+typedef struct { char *head, *data; size_t n_head, n_data; } gt__image; /* what a file shall hold */
+/* Also closes the file. Returns 0 or errno, as those below do. */
+static int gt__write(int file, const gt__image *image) {
+  int error = gt__pass(file, image->head, image->n_head, 1);
+  if (!error) error = gt__pass(file, image->data, image->n_data, 1);
+  if (close(file) != 0 && !error) error = errno;
+  return error < 0 ? EIO : error;
+}
+static size_t gt__folder(const char *path) { /* how many characters of a path name the folder */
+  size_t n = strlen(path);
+  while (n > 0 && !strchr(GT__SLASHES, path[n - 1])) n--;
+  return n;
+}
+/* What a path's symbolic links lead to, which need not be there yet. */
+static int gt__follow_links(const char *path, char target[GT__PATH]) {
+  if (snprintf(target, GT__PATH, "%s", path) >= GT__PATH) return ENAMETOOLONG;
+#ifndef _WIN32
+  for (int i = 0; i < GT__LINKS; i++) {
+    char link[GT__PATH];
+    const int64_t n = readlink(target, link, GT__PATH - 1);
+    if (n < 0) return 0;
+    link[n] = 0;
+    const size_t folder = *link == '/' ? 0 : gt__folder(target);
+    if (folder + (size_t)n >= GT__PATH) return ENAMETOOLONG;
+    memcpy(target + folder, link, (size_t)n + 1);
+  }
+#endif
+  return 0;
+}
+/* Gives a file the owner and the mode of `old`. */
+static int gt__resemble(int file, const struct stat *old) {
+#ifndef _WIN32
+  if (fchown(file, old->st_uid, old->st_gid) || fchmod(file, old->st_mode & 07777)) return errno;
+#endif
+  return (void)file, (void)old, 0;
+}
+/* A new file beside `target`, of a name that nobody has, open to be written; or -1 and errno. */
+static int gt__open_beside(const char *target, char name[GT__NEW_PATH], int mode) {
+  static unsigned count;
+  int file;
+  do {
+    const unsigned number = __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
+    snprintf(name, GT__NEW_PATH, "%.*sgputensor-%ld-%u.tmp", (int)gt__folder(target), target,
+             (long)getpid(), number);
+    file = open(name, GT__TO_WRITE | O_CREAT | O_EXCL, mode);
+  } while (file < 0 && errno == EEXIST);
+  return file;
+}
+/* Writes a new file and renames it: a reader never sees half of it. old: what is there, or NULL. */
+static int gt__save_beside(const char *path, const struct stat *old, const gt__image *image) {
+  char target[GT__PATH], name[GT__NEW_PATH];
+  int error = gt__follow_links(path, target);
+  if (!error && old && access(target, W_OK) != 0) error = EACCES; /* or it has no name any more */
+  if (error) return error;
+  const int file = gt__open_beside(target, name, old ? 0600 : 0666);
+  if (file < 0) return errno;
+  if (old) error = gt__resemble(file, old);
+  if (error) close(file);
+  else error = gt__write(file, image);
+  if (!error && rename(name, target) != 0) error = errno;
+  if (error) remove(name);
+  return error;
+}
+/* Writes in place what no new file can replace: devices and pipes, a file of several names, in a
+   folder of others, with an owner that we cannot give, or mounted there. *whole: if this fails, the
+   older file is as it was. */
+static int gt__save_file(const char *path, const gt__image *image, int *whole) {
+  struct stat old;
+  const int there = stat(path, &old) == 0;
+  int error = EPERM;
+  *whole = there && S_ISREG(old.st_mode);
+  if (!there && errno != ENOENT) return errno;
+  if (!there) return gt__save_beside(path, NULL, image);
+  if (*whole && old.st_nlink < 2) /* none: another saver replaces it right now */
+    error = gt__save_beside(path, &old, image);
+  if (error != EPERM && error != EACCES && error != EBUSY && error != EXDEV && error != EEXIST)
+    return error;
+  const int file = open(path, GT__TO_WRITE | O_TRUNC);
+  if (file < 0) return errno;
+  *whole = 0;
+  return gt__write(file, image);
+}
+/* The file's bytes up to the elements; their number. */
+static int gt__npy_head(const gt_tensor *host, char head[GT__NPY_HEAD]) {
   char text[4 * GT__NPY_ALIGN];
-  struct stat info; /* a device file must not be replaced by the rename */
-  if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
-    return gt__fail(GT_ERROR_FILE, "gt_save_npy: %s: not a regular file", path);
   const char order = gt_dtype_size(host->dtype) == 1 ? '|' : GT__LITTLE_ENDIAN ? '<' : '>';
   const int n = snprintf(text, sizeof text,
                          "{'descr': '%c%s', 'fortran_order': False, 'shape': %s, }", order,
                          gt__dtype[host->dtype].npy, gt__shape_text(host));
   const int padded = (10 + n) / GT__NPY_ALIGN * GT__NPY_ALIGN + GT__NPY_ALIGN - 10; /* + newline */
-  const size_t bytes = gt_nbytes(host);
-  errno = EIO; /* if nobody says more */
-  FILE *file = fopen(temporary, "wb");
-  const int ok = file && fprintf(file, "%s%c%c%c%-*s\n", "\x93NUMPY\x01", 0, padded & 255,
-                                 padded >> 8, padded - 1, text) > 0 &&
-                 (!bytes || fwrite(gt_data(host), 1, bytes, file) == bytes) && fflush(file) == 0;
-  int error = ok ? 0 : errno; /* fclose may change it */
-  if (file && fclose(file) != 0 && ok) error = errno;
-  const int written = !error;
-  if (written && rename(temporary, path) != 0) error = errno;
-  if (!error) return GT_OK;
-  if (file) remove(temporary);
-  return gt__fail(GT_ERROR_FILE, "gt_save_npy: %s %s for %s: %s; an older file is untouched",
-                  written ? "renaming" : "writing", temporary, path, strerror(error));
+  return snprintf(head, GT__NPY_HEAD, "%s%c%c%c%-*s\n", "\x93NUMPY\x01", 0, padded & 255,
+                  padded >> 8, padded - 1, text);
 }
 GT_API gt_status gt_save_npy(const char *path, const gt_tensor *x) { /* in C order */
+  char head[GT__NPY_HEAD];
+  gt__image image = {head, NULL, 0, 0};
+  int whole;
   if (GT__NO(x)) return gt__failed();
   if (!path) return gt__fail(GT_ERROR_ARGUMENT, "gt_save_npy: the path is NULL");
-  const size_t n = strlen(path) + sizeof ".tmp";
-  GT__OWNED char *const temporary = (char *)gt__malloc(__func__, n);
-  if (!temporary) return GT_ERROR_MEMORY;
-  snprintf(temporary, n, "%s.tmp", path);
   const gt_dtype dtype = x->dtype == GT_BFLOAT16 ? GT_FLOAT32 : x->dtype;
   GT__LOCAL gt_tensor *host = gt__converted(__func__, x, dtype, gt_cpu(), GT__DENSE);
-  return host ? gt__npy_save(path, temporary, host) : gt__failed();
+  if (!host || gt__host_access(__func__, host->storage, 0)) return gt__failed();
+  image.n_head = (size_t)gt__npy_head(host, head);
+  image.n_data = gt_nbytes(host);
+  if (image.n_data) image.data = gt__address(host);
+  gt__claim_host(host->storage, 0, 1);
+  const int error = gt__save_file(path, &image, &whole);
+  gt__claim_host(host->storage, 0, -1);
+  if (!error) return GT_OK;
+  return gt__fail(GT_ERROR_FILE, "gt_save_npy: %s: %s%s", path, strerror(error),
+                  whole ? "; an older file is untouched" : "");
 }
 
 /* ---- >>print -----------------------------------------------------------------------------------

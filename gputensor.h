@@ -502,6 +502,11 @@ GT_API int64_t gt_report_leaks(FILE *file);              /* handles alive, a lin
 GT_API void gt_shutdown(void); /* waits, then lets go of all streams (the caller's too), pools and
         caches; tensors and events stay valid to free. Other threads must be outside the library. */
 GT_API const char *gt_version(void);
+/* Milliseconds of a clock that is never set back; only differences mean something. */
+GT_API double gt_now_ms(void);
+/* For gt_set_error_handler(gt_exit_on_error, NULL): prints the message to stderr and exits with 1,
+   as small programs want it. Nothing else in the library exits, and this only where it is named. */
+GT_API void gt_exit_on_error(gt_status status, const char *message, void *user);
 /* Compiler, OpenMP, CUDA; once a GPU was used, its kernels' architectures and whether one lacks. */
 GT_API const char *gt_build_info(void);
 
@@ -1504,6 +1509,7 @@ __END_DECLS
 #endif
 #include <sys/mman.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 #if defined(__NVCC__) && defined(__CUDACC__) /* the host's compiler knows the loops' pragmas */
 #pragma nv_diag_suppress 550, 1675
@@ -3244,10 +3250,23 @@ static void gt__let_go(pthread_mutex_t **lock) { pthread_mutex_unlock(*lock); }
   pthread_mutex_t *gt__held __attribute__((cleanup(gt__let_go))) = &(lock); \
   pthread_mutex_lock(gt__held)
 static void gt__cpu_sleep(void) { pthread_cond_wait(&gt__cpu_all.passed, &gt__cpu_all.lock); }
-static double gt__cpu_now(void) { /* milliseconds; strict C99 hides finer clocks */
-  struct timeval t;
+/* Strict C hides the clock with glibc and musl, and on 32 bits which of its two forms to call. */
+#ifdef CLOCK_MONOTONIC
+#define GT__MONOTONIC CLOCK_MONOTONIC
+#elif __SIZEOF_LONG__ == 8
+int clock_gettime(int clock, struct timespec *t);
+#define GT__MONOTONIC 1
+#endif
+GT_API double gt_now_ms(void) {
+#ifdef GT__MONOTONIC
+  struct timespec t = {0, 0};
+  clock_gettime(GT__MONOTONIC, &t);
+  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+#else
+  struct timeval t = {0, 0};
   gettimeofday(&t, NULL);
   return (double)t.tv_sec * 1e3 + (double)t.tv_usec * 1e-3;
+#endif
 }
 static void gt__cpu_drop(gt__cpu_item *x) { /* with the lock */
   if (x && --x->refs == 0) GPUTENSOR_FREE(x);
@@ -3270,7 +3289,7 @@ static void *gt__cpu_serve(void *argument) {
     gt__cpu_all.busy -= x->op != NULL;
     if (x->op) q->finished = x->op->number;
     if (code) q->code = code;
-    x->code = q->code, x->ms = gt__cpu_now(), x->passed = 1, q->first = x->next;
+    x->code = q->code, x->ms = gt_now_ms(), x->passed = 1, q->first = x->next;
     q->popped++;
     gt__cpu_drop(x->wait);
     gt__cpu_drop(x);
@@ -3286,7 +3305,7 @@ static int gt__cpu_push(gt__cpu_queue *q, const gt__cpu_item *like, const gt__op
   if (!x) return GT__CPU_NO_MEMORY;
   *x = *like;
   if (op) x->op = (gt__op *)memcpy(x + 1, op, sizeof *op);
-  x->refs = (q != NULL) + (keep != NULL), x->passed = !q, x->ms = gt__cpu_now();
+  x->refs = (q != NULL) + (keep != NULL), x->passed = !q, x->ms = gt_now_ms();
   if (keep) *keep = x;
   if (!q) return 0;
   GT__HOLD(gt__cpu_all.lock);
@@ -3813,6 +3832,12 @@ GT_API void gt_clear_error(void) { gt__me.status = GT_OK, gt__me.message[0] = 0;
 GT_API void gt_set_error_handler(gt_error_handler handler, void *user) {
   GT__HOLD(gt__mutex);
   gt__all.handler = handler, gt__all.handler_user = user;
+}
+GT_API void gt_exit_on_error(gt_status status, const char *message, void *user) {
+  (void)status;
+  (void)user;
+  fprintf(stderr, "%s\n", message);
+  exit(1);
 }
 GT_API const char *gt_status_string(gt_status status) {
   static const char *const name[] = {

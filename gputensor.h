@@ -141,7 +141,8 @@ typedef struct gt_properties {
 
 GT_API gt_device gt_cpu(void);
 GT_API gt_device gt_cuda(int index);
-GT_API gt_device gt_parse_device(const char *text); /* "cpu", "cuda" (the current one) or "cuda:1" */
+/* "cpu" or "cpu:0", "cuda" (the current one, or else the first) or "cuda:1". */
+GT_API gt_device gt_parse_device(const char *text);
 GT_API gt_device gt_best_device(void);              /* cuda:0 where there is one, else the CPU */
 GT_API int gt_cuda_is_available(void);              /* never fails, sets no error */
 GT_API const char *gt_cuda_unavailable_reason(void); /* "" if it is available */
@@ -193,6 +194,9 @@ GT_API gt_tensor *gt_empty(gt_shape shape, gt_dtype dtype, gt_device device);
 GT_API gt_tensor *gt_zeros(gt_shape shape, gt_dtype dtype, gt_device device);
 GT_API gt_tensor *gt_ones(gt_shape shape, gt_dtype dtype, gt_device device);
 GT_API gt_tensor *gt_full(gt_shape shape, double value, gt_dtype dtype, gt_device device);
+/* Exact beyond 2^53, too. What an integer dtype cannot hold wraps, as in gt_to_dtype. */
+GT_API gt_tensor *gt_full_int64(gt_shape shape, int64_t value, gt_dtype dtype,
+                                gt_device device);
 GT_API gt_tensor *gt_empty_like(const gt_tensor *x);
 GT_API gt_tensor *gt_zeros_like(const gt_tensor *x);
 /* A number: 0-d on the CPU, read when it is used, welcome beside tensors of any device. */
@@ -3917,10 +3921,11 @@ static gt_status gt__check_device(const char *function, gt_device device) {
   return gt__fail(GT_ERROR_DEVICE, "%s: not a device (type %d, index %d)", function,
                   (int)device.type, (int)device.index);
 }
-GT_API gt_device gt_cuda(int index) {
+static gt_device gt__cuda_device(const char *function, int index) {
   const gt_device device = gt__device(GT_CUDA, index);
-  return gt__check_device(__func__, device) ? gt__device(GT_NO_DEVICE, 0) : device;
+  return gt__check_device(function, device) ? gt__device(GT_NO_DEVICE, 0) : device;
 }
+GT_API gt_device gt_cuda(int index) { return gt__cuda_device(__func__, index); }
 GT_API gt_device gt_best_device(void) { return gt__device(gt_cuda_is_available() ? GT_CUDA : GT_CPU, 0); }
 GT_API gt_device gt_current_device(void) { return gt__me.device.type ? gt__me.device : gt_cpu(); }
 GT_API gt_status gt_set_device(gt_device device) {
@@ -3929,11 +3934,14 @@ GT_API gt_status gt_set_device(gt_device device) {
   return status;
 }
 GT_API gt_device gt_parse_device(const char *text) {
+  const gt_device current = gt_current_device();
   char digits[6], more;
   if (!text) text = "NULL";
-  if (!strcmp(text, "cpu")) return gt_cpu();
-  if (!strcmp(text, "cuda")) return gt_current_device().type == GT_CUDA ? gt_current_device() : gt_cuda(0);
-  if (sscanf(text, "cuda:%5[0-9]%c", digits, &more) == 1) return gt_cuda(atoi(digits));
+  if (!strcmp(text, "cpu") || !strcmp(text, "cpu:0")) return gt_cpu();
+  if (!strcmp(text, "cuda"))
+    return gt__cuda_device(__func__, current.type == GT_CUDA ? current.index : 0);
+  if (sscanf(text, "cuda:%5[0-9]%c", digits, &more) == 1)
+    return gt__cuda_device(__func__, atoi(digits));
   gt__fail(GT_ERROR_ARGUMENT, "gt_parse_device: \"%.40s\" is not cpu, cuda or cuda:N", text);
   return gt__device(GT_NO_DEVICE, 0);
 }
@@ -5733,6 +5741,13 @@ static gt_tensor *gt__full(const char *function, gt_tensor *out, gt_shape shape,
 }
 GT_API gt_tensor *gt_full(gt_shape shape, double value, gt_dtype dtype, gt_device device) {
   return gt__full(__func__, NULL, shape, value, dtype, device);
+}
+GT_API gt_tensor *gt_full_int64(gt_shape shape, int64_t value, gt_dtype dtype, gt_device device) {
+  gt_tensor like;
+  if (gt__model(__func__, &like, shape, dtype, device)) return NULL;
+  GT__TREE(t, __func__, "", 0, NULL);
+  gt__add_whole(&t, GT__WHOLE, value);
+  return gt__run_tree(&t, NULL, &like, GT__I64);
 }
 GT_API gt_tensor *gt_zeros(gt_shape shape, gt_dtype dtype, gt_device device) {
   return gt__full(__func__, NULL, shape, 0, dtype, device);

@@ -153,7 +153,9 @@ GT_API gt_status gt_device_properties(gt_device device, gt_properties *out);
 /* The thread's current device, as torch.cuda.device: what "cuda" means. It is the CPU until set. */
 GT_API gt_device gt_current_device(void);
 GT_API gt_status gt_set_device(gt_device device);
-/* GT_WITH_DEVICE(d) { ... } sets it for the block, also on break, continue and return. */
+/* GT_WITH_DEVICE(d) { ... } sets it for the block, GT_WITH_DEVICE_SCOPED(d); from there to the end
+   of the block around it. Where d is not there, an error is pending and the device stays. GT_SCOPE
+   says what break and continue do. */
 
 /* ---- >>dtypes ----------------------------------------------------------------------------------
    Promotion is PyTorch's: of tensors with dimensions first; 0-d tensors and then numbers count only
@@ -217,8 +219,12 @@ GT_API gt_tensor *gt_empty_pinned(gt_shape shape, gt_dtype dtype);
 GT_API gt_tensor *gt_retain(const gt_tensor *x); /* another handle on the same elements */
 GT_API void gt_free(gt_tensor *x);               /* NULL is fine; pending work is not disturbed */
 GT_API gt_tensor *gt_keep(gt_tensor *x);         /* hands x to the scope outside, or to the caller */
-/* GT_SCOPE { ... } frees what this thread made inside and did not keep, also on break and return.
-   It needs the cleanup attribute of GCC and Clang. */
+/* GT_SCOPE { ... } frees at its end what this thread made inside and did not keep. It is a loop of
+   one round: break and continue end the block, not a round of a loop around it; return leaves the
+   function, but one that ends with such a block needs a return behind it. GT_SCOPED; is a
+   declaration: what is made from there to the end of the block around it is freed at that end, and
+   break, continue and return do what they do elsewhere. All these need the cleanup attribute of GCC
+   and Clang. */
 
 GT_API int64_t gt_numel(const gt_tensor *x);
 GT_API size_t gt_nbytes(const gt_tensor *x);     /* numel x element size */
@@ -451,7 +457,8 @@ GT_API gt_status gt_set_stream(gt_stream *stream);     /* and the device; NULL: 
 GT_API gt_status gt_stream_wait_event(gt_stream *stream, gt_event *event);
 GT_API gt_status gt_stream_wait_stream(gt_stream *stream, gt_stream *other);
 GT_API gt_status gt_synchronize(gt_device device);     /* all streams of the device */
-/* GT_WITH_STREAM(s) { ... } sets stream and device for the block (torch.cuda.stream). */
+/* GT_WITH_STREAM(s) { ... } sets stream and device for the block (torch.cuda.stream), and
+   GT_WITH_STREAM_SCOPED(s); from there to the end of the block around it; see GT_WITH_DEVICE. */
 /* Call them before a kernel of your own, for each tensor it touches: it is then ordered as ours. */
 GT_API gt_status gt_stream_reads(gt_stream *stream, const gt_tensor *x);
 GT_API gt_status gt_stream_writes(gt_stream *stream, const gt_tensor *x);
@@ -515,11 +522,10 @@ GT_API void gt_exit_on_error(gt_status status, const char *message, void *user);
 GT_API const char *gt_build_info(void);
 
 /* ---- what the macros above are made of --------------------------------------------------------- */
-typedef struct gt_scope { int on; gt_tensor *gt__first; struct gt_scope *gt__outer; } gt_scope;
+typedef struct gt_scope { gt_tensor *gt__first; struct gt_scope *gt__outer; } gt_scope;
 GT_API gt_scope *gt_scope_push(gt_scope *scope);
 GT_API void gt_scope_pop(gt_scope *scope);
 typedef struct gt_with {
-  int on;
   gt_device device;   /* what to go back to */
   gt_stream *stream;
   int slot;           /* of the stream, from 1; 0: only the device */
@@ -533,15 +539,27 @@ GT_API void gt_with_pop(gt_with *with);
 #define GT__TEXT(...) GT__FIRST(__VA_ARGS__, NULL)
 #define GT__JOIN2(a, b) a##b
 #define GT__JOIN(a, b) GT__JOIN2(a, b)
-#define GT_SCOPE \
-  for (gt_scope GT__JOIN(gt__s, __LINE__) __attribute__((cleanup(gt_scope_pop))) = {1, NULL, NULL}, \
-                *GT__JOIN(gt__p, __LINE__) = gt_scope_push(&GT__JOIN(gt__s, __LINE__)); \
-       GT__JOIN(gt__p, __LINE__)->on; GT__JOIN(gt__p, __LINE__)->on = 0)
-#define GT__WITH(value) \
-  for (gt_with GT__JOIN(gt__w, __LINE__) __attribute__((cleanup(gt_with_pop))) = (value); \
-       GT__JOIN(gt__w, __LINE__).on; GT__JOIN(gt__w, __LINE__).on = 0)
-#define GT_WITH_DEVICE(device) GT__WITH(gt_with_device(device))
-#define GT_WITH_STREAM(stream) GT__WITH(gt_with_stream(stream))
+#if defined(__TINYC__)
+#define GT__CLEANUP(function) tcc_ignores_the_cleanup_attribute_so_use_gcc_or_clang_for_this_block
+#else
+#define GT__CLEANUP(function) __attribute__((cleanup(function), unused))
+#endif
+/* What begins here ends with the block around it. `n` makes names of its own. */
+#define GT__SCOPE(n) \
+  gt_scope GT__JOIN(gt__s, n) GT__CLEANUP(gt_scope_pop) = {NULL, NULL}, \
+      *GT__JOIN(gt__p, n) __attribute__((unused)) = gt_scope_push(&GT__JOIN(gt__s, n))
+#define GT__WITH(n, value) \
+  gt_with GT__JOIN(gt__w, n) GT__CLEANUP(gt_with_pop) = (value)
+#define GT_SCOPED GT__SCOPE(__COUNTER__)
+#define GT_WITH_DEVICE_SCOPED(device) GT__WITH(__COUNTER__, gt_with_device(device))
+#define GT_WITH_STREAM_SCOPED(stream) GT__WITH(__COUNTER__, gt_with_stream(stream))
+/* Two loops of one round, as compilers see; after a break from the inner one the outer one ends. */
+#define GT__BLOCK(once, declaration) \
+  for (int once = 1; once; once = 0) for (declaration; once; once = 0)
+#define GT_SCOPE GT__BLOCK(GT__JOIN(gt__o, __LINE__), GT__SCOPE(__LINE__))
+#define GT__WITH_BLOCK(value) GT__BLOCK(GT__JOIN(gt__o, __LINE__), GT__WITH(__LINE__, value))
+#define GT_WITH_DEVICE(device) GT__WITH_BLOCK(gt_with_device(device))
+#define GT_WITH_STREAM(stream) GT__WITH_BLOCK(gt_with_stream(stream))
 #ifdef __cplusplus
 template <class... T> static inline gt_shape gt__shape(T... size) {
   static_assert(sizeof...(T) <= GT_MAX_DIMS, "at most 8 dimensions");
@@ -1431,6 +1449,9 @@ GT__FOLDS(float, f32, -INFINITY, INFINITY, GT__ADD, GT__MUL)
 GT__FOLDS(double, f64, -INFINITY, INFINITY, GT__ADD, GT__MUL)
 GT__FOLDS(int64_t, i64, INT64_MIN, INT64_MAX, gt__add_i64, gt__mul_i64)
 #ifdef GPUTENSOR_IMPLEMENTATION
+#if defined(__TINYC__)
+#error "gputensor needs the cleanup attribute, which tcc ignores: build this file by gcc or clang"
+#endif
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -4401,7 +4422,7 @@ static void gt__storage_end(struct gt_storage *s) { /* with the lock, which it g
 
 /* ---- >>handles --------------------------------------------------------------------------------- */
 GT_API gt_scope *gt_scope_push(gt_scope *scope) {
-  const gt_scope begun = {1, NULL, gt__me.scope};
+  const gt_scope begun = {NULL, gt__me.scope};
   *scope = begun;
   return gt__me.scope = scope;
 }
@@ -6515,15 +6536,16 @@ GT_API gt_status gt_synchronize(gt_device device) {
   return code ? gt__report(__func__, device, NULL, code) : gt__check_fault();
 }
 GT_API gt_with gt_with_device(gt_device device) {
-  gt_with w = {0, gt__me.device, NULL, 0};
-  w.on = gt_set_device(device) == GT_OK;
+  const gt_with w = {gt__me.device, NULL, 0};
+  gt_set_device(device);
   return w;
 }
 GT_API gt_with gt_with_stream(gt_stream *stream) {
-  gt_with w = {0, gt__me.device, NULL, 0};
+  gt_with w = {gt__me.device, NULL, 0};
   if (!stream) return gt__fail(GT_ERROR_ARGUMENT, "GT_WITH_STREAM: stream is NULL"), w;
   w.stream = gt__me.stream[gt__slot(stream->device)];
-  w.slot = 1 + gt__slot(stream->device), w.on = gt_set_stream(stream) == GT_OK;
+  w.slot = 1 + gt__slot(stream->device);
+  gt_set_stream(stream);
   return w;
 }
 GT_API void gt_with_pop(gt_with *with) {

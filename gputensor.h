@@ -66,6 +66,8 @@
      GPUTENSOR_NO_SIMD          only the baseline instruction set (default: chosen at run time, the
                                 best or that named by the environment's GPUTENSOR_CPU, baseline,
                                 avx2, avx512 or amx, if the machine has it)
+     GPUTENSOR_CHECK_HANDLES    a call that is given a tensor that was freed says so: which operand,
+                                and whether by gt_free or by the end of a GT_SCOPE
      GPUTENSOR_NO_TENSOR_CORES  gputensor_kernels.cu: products by its general kernel alone
      GPUTENSOR_MALLOC(n) GPUTENSOR_REALLOC(p, n) GPUTENSOR_FREE(p)   all three or none (C library)
 */
@@ -3895,19 +3897,56 @@ static void *gt__malloc(const char *function, size_t bytes) { /* filled with zer
   gt__fail(GT_ERROR_MEMORY, "%s: out of host memory, asked for %zu bytes", function, bytes);
   return NULL;
 }
-/* The rule on NULL: true if the call shall do nothing. `quiet` counts NULLs that are no error by
-   themselves (an output to allocate), but that stop the call while an error is pending. */
-static int gt__refuse(const char *function, int quiet, int bad) {
-  if (gt__me.status && (quiet || bad)) return 1;
-  if (bad) gt__fail(GT_ERROR_ARGUMENT, "%s: operand %d is NULL", function, bad);
-  return bad;
+/* What became of handles that ended lately, by their addresses: the lower bits say how. */
+enum { GT__BY_FREE = 1, GT__BY_SCOPE };
+#ifdef GPUTENSOR_CHECK_HANDLES
+#define GT__CHECKING ", handles checked"
+enum { GT__ENDED_BITS = 16 };
+static uintptr_t gt__ended[1 << GT__ENDED_BITS];
+static uintptr_t *gt__ended_at(const gt_tensor *x) {
+  const uint64_t hash = (uint64_t)(uintptr_t)x * 0x9e3779b97f4a7c15u;
+  return &gt__ended[hash >> (64 - GT__ENDED_BITS)];
 }
-#define GT__NO(x) gt__refuse(__func__, 0, !(x)) /* of the one tensor that a call is given */
-static int gt__first_null(int n, const gt_tensor *const *x) {
-  if (!x) return n > 0;
-  for (int i = 0; i < n; i++) if (!x[i]) return i + 1;
-  return 0;
+static int gt__how_ended(const gt_tensor *x) { /* 0: not, as far as is known */
+  const uintptr_t end = __atomic_load_n(gt__ended_at(x), __ATOMIC_RELAXED);
+  return (end | 3) == ((uintptr_t)x | 3) ? (int)(end & 3) : 0;
 }
+/* x has ended or, with 0, begun. With the lock. */
+static void gt__note_end(const gt_tensor *x, int how) {
+  if (!how && !gt__how_ended(x)) return;
+  __atomic_store_n(gt__ended_at(x), how ? (uintptr_t)x + (unsigned)how : 0, __ATOMIC_RELAXED);
+}
+/* True, with an error, if x was freed; it is not read. Operand 0 is the output. */
+static int gt__is_ended(const char *function, int i, const gt_tensor *x) {
+  static const char *const by[] = {"", "gt_free", "the end of a GT_SCOPE; gt_keep hands it out"};
+  const int how = gt__how_ended(x);
+  if (how)
+    gt__fail(GT_ERROR_ARGUMENT, "%s: operand %d%s was freed by %s", function, i,
+             i ? "" : ", the output,", by[how]);
+  return how;
+}
+#else
+#define GT__CHECKING
+#define gt__note_end(x, how) (void)(how)
+#define gt__is_ended(function, i, x) 0
+#endif
+/* The rule on NULL: true if the call shall do nothing. `out` may be NULL, to be allocated, but that
+   stops the call while an error is pending. Messages count the operands from `first` on. */
+static int gt__refuse(const char *function, const gt_tensor *out, int first, int n,
+                      const gt_tensor *const *x) {
+  int null = 0;
+  while (null < n && x && x[null]) null++;
+  if (gt__me.status && (!out || null < n)) return 1;
+  if (null < n)
+    return gt__fail(GT_ERROR_ARGUMENT, "%s: operand %d is NULL", function, first + null);
+  for (int i = 0; i < n; i++)
+    if (gt__is_ended(function, first + i, x[i])) return 1;
+  return gt__is_ended(function, 0, out);
+}
+static int gt__refuse_one(const char *function, const gt_tensor *x) {
+  return x ? gt__is_ended(function, 1, x) : gt__refuse(function, x, 1, 1, &x);
+}
+#define GT__NO(x) gt__refuse_one(__func__, x) /* of the one tensor that a call is given */
 /* A small text that lives until three more are made on this thread. */
 static char *gt__scrap(void) { return gt__me.text[gt__me.text_turn++ & 3]; }
 static const char *gt__sizes(int ndim, const int64_t *size) {
@@ -4426,8 +4465,9 @@ GT_API gt_scope *gt_scope_push(gt_scope *scope) {
   *scope = begun;
   return gt__me.scope = scope;
 }
+static void gt__end_handle(gt_tensor *x, int how);
 GT_API void gt_scope_pop(gt_scope *scope) {
-  while (scope->gt__first) gt_free(scope->gt__first);
+  while (scope->gt__first) gt__end_handle(scope->gt__first, GT__BY_SCOPE);
   gt__me.scope = scope->gt__outer;
 }
 /* Takes x out of its scope, if any, and puts it into `scope`, if any. With the lock. */
@@ -4462,18 +4502,22 @@ static gt_tensor *gt__handle(const char *function, const gt_tensor *model) {
   x->storage->refs++, x->gt__next = gt__all.tensors;
   if (x->gt__next) x->gt__next->gt__prev = x;
   gt__all.tensors = x;
+  gt__note_end(x, 0);
   gt__set_scope(x, gt__me.scope);
   return x;
 }
-GT_API void gt_free(gt_tensor *x) {
-  if (!x) return;
+static void gt__end_handle(gt_tensor *x, int how) {
   gt__lock();
+  gt__note_end(x, how);
   gt__set_scope(x, NULL);
   if (x->gt__prev) x->gt__prev->gt__next = x->gt__next;
   else gt__all.tensors = x->gt__next;
   if (x->gt__next) x->gt__next->gt__prev = x->gt__prev;
   if (--x->storage->refs) gt__unlock(); else gt__storage_end(x->storage);
   GPUTENSOR_FREE(x);
+}
+GT_API void gt_free(gt_tensor *x) {
+  if (x && !gt__is_ended(__func__, 1, x)) gt__end_handle(x, GT__BY_FREE);
 }
 static void gt__end_local(gt_tensor **x) { gt_free(*x); }
 #define GT__LOCAL __attribute__((cleanup(gt__end_local))) /* a handle that ends with its block */
@@ -5105,7 +5149,7 @@ static gt_tensor *gt__converted(const char *function, const gt_tensor *x, gt_dty
 }
 GT_API gt_tensor *gt_copy(gt_tensor *dst, const gt_tensor *src) {
   gt_tensor wide;
-  if (gt__refuse(__func__, !dst, !src)) return NULL;
+  if (gt__refuse(__func__, dst, 1, 1, &src)) return NULL;
   if (!dst) return gt__converted(__func__, src, src->dtype, src->device, GT__FRESH);
   if (!gt__broadcast_to(src, dst, &wide))
     return GT__NULL(GT_ERROR_SHAPE, "%s: the source %s does not broadcast to %s", __func__,
@@ -5173,7 +5217,7 @@ static gt__num gt__decode(gt_dtype dtype, const void *p) {
   return v;
 }
 static gt_status gt__one(const char *function, const gt_tensor *x, gt__num *v) {
-  if (gt__refuse(function, 0, !x)) return gt__failed();
+  if (gt__refuse_one(function, x)) return gt__failed();
   if (gt_numel(x) != 1)
     return gt__fail(GT_ERROR_SHAPE, "%s: %s has %lld elements, one is needed", function,
                     gt__shape_text(x), (long long)gt_numel(x));
@@ -5717,7 +5761,7 @@ static gt_status gt__check_text(const char *function, const char *text, int n) {
 static gt_tensor *gt__eval_at(const char *function, gt_tensor *out, const gt_tensor *like,
                               const char *text, int n, const gt_tensor *const *x) {
   if (gt__check_text(function, text, n)) return NULL;
-  if (gt__refuse(function, !out, gt__first_null(n, x))) return NULL;
+  if (gt__refuse(function, out, 1, n, x)) return NULL;
   GT__TREE(t, function, text, n, x);
   const int at_least = like && !gt_is_floating(x[0]->dtype) ? gt__compute_of(like->dtype) : GT__I64;
   return gt__parse_text(&t) ? NULL : gt__run_tree(&t, out, like, at_least);
@@ -5727,7 +5771,7 @@ GT_API gt_tensor *gt_eval_n(gt_tensor *out, const char *text, int n, const gt_te
 }
 static gt_tensor *gt__apply(const char *function, gt_tensor *out, int op, int n,
                             const gt_tensor *const *x) {
-  if (gt__refuse(function, !out, gt__first_null(n, x))) return NULL;
+  if (gt__refuse(function, out, 1, n, x)) return NULL;
   GT__TREE(t, function, "", n, x);
   for (int i = 0; i < n; i++) gt__add_whole(&t, GT__OPERAND, i);
   gt__add_node(&t, op, 0, 1, 2);
@@ -5886,7 +5930,7 @@ static gt_status gt__check_index(const char *function, const gt_tensor *index, i
 GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim, const gt_tensor *index) {
   gt__result r;
   const gt_tensor *const in[] = {x, index};
-  if (gt__refuse(__func__, !out, gt__first_null(2, in))) return NULL;
+  if (gt__refuse(__func__, out, 1, 2, in)) return NULL;
   if ((dim = gt__dim(__func__, dim, x->ndim)) < 0) return NULL;
   if (index->ndim != 1 || (index->dtype != GT_INT64 && index->dtype != GT_INT32))
     return GT__NULL(GT_ERROR_ARGUMENT, "%s: the index must be 1-d int32 or int64, not %s %s",
@@ -5906,7 +5950,7 @@ static gt_tensor *gt__join_tensors(const char *function, gt_tensor *out, int n,
   gt__result r;
   gt_status status = GT_OK;
   if (n < 1 || !x) return GT__NULL(GT_ERROR_ARGUMENT, "%s: no tensors given", function);
-  if (gt__refuse(function, !out, gt__first_null(n, x))) return NULL;
+  if (gt__refuse(function, out, 1, n, x)) return NULL;
   const int ndim = x[0]->ndim + stack;
   if (ndim > GT_MAX_DIMS || !ndim)
     return GT__NULL(GT_ERROR_SHAPE, "%s: tensors of %d dimensions cannot be joined", function, x[0]->ndim);
@@ -6012,7 +6056,7 @@ static gt_tensor *gt__fold_text(const gt__folding *f, gt_tensor *out, const char
   gt__code g;
   uint32_t set;
   if (gt__check_text(f->function, text, n)) return NULL;
-  if (gt__refuse(f->function, !out, gt__first_null(n, x))) return NULL;
+  if (gt__refuse(f->function, out, 1, n, x)) return NULL;
   GT__TREE(t, f->function, text, n, x);
   if (gt__parse_text(&t) || gt__place(&t, NULL) || gt__annotate(&t)) return NULL;
   if (t.node[t.root].indexed)
@@ -6084,7 +6128,7 @@ static gt_tensor *gt__outer(const char *function, gt_tensor *out, const gt_tenso
 /* The mean first, then the squares of what is left: as exact as float32 allows, in two reads. */
 static gt_tensor *gt__spread(const char *function, gt_tensor *out, const gt_tensor *x, uint32_t dims,
                              double correction, int keepdim, int finish) {
-  if (gt__refuse(function, !out, !x)) return NULL;
+  if (gt__refuse(function, out, 1, 1, &x)) return NULL;
   GT__LOCAL gt_tensor *mean = gt__inner(function, GT_MEAN, dims, 1, "a", x, NULL);
   const gt_tensor *const in[] = {x, mean};
   if (!mean) return NULL;
@@ -6101,7 +6145,7 @@ GT_API gt_tensor *gt_std(gt_tensor *out, const gt_tensor *x, uint32_t dims, doub
   return gt__spread(__func__, out, x, dims, correction, keepdim, GT__DIVIDE | GT__ROOT);
 }
 GT_API gt_tensor *gt_norm(gt_tensor *out, const gt_tensor *x, double p, uint32_t dims, int keepdim) {
-  if (gt__refuse(__func__, !out, !x)) return NULL;
+  if (gt__refuse(__func__, out, 1, 1, &x)) return NULL;
   if (p != p) return GT__NULL(GT_ERROR_ARGUMENT, "%s: p is NaN", __func__);
   gt__folding f = gt__folding_of(__func__, GT_SUM, dims, keepdim, gt__float_dtype(x));
   if (isinf(p)) f.fold = p > 0 ? GT__FOLD_MAX : GT__FOLD_MIN;
@@ -6148,7 +6192,7 @@ static gt_tensor *gt__soft(const char *function, gt_tensor *out, const gt_tensor
 }
 static gt_tensor *gt__soft_along(const char *function, gt_tensor *out, const gt_tensor *x, int dim,
                                  int soft) {
-  if (gt__refuse(function, !out, !x)) return NULL;
+  if (gt__refuse(function, out, 1, 1, &x)) return NULL;
   if ((dim = gt__dim(function, dim, x->ndim ? x->ndim : 1)) < 0) return NULL;
   return gt__soft(function, out, x, GT_DIM(dim), 1, soft);
 }
@@ -6159,7 +6203,7 @@ GT_API gt_tensor *gt_log_softmax(gt_tensor *out, const gt_tensor *x, int dim) {
   return gt__soft_along(__func__, out, x, dim, GT__LOG_SOFTMAX);
 }
 GT_API gt_tensor *gt_logsumexp(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim) {
-  if (gt__refuse(__func__, !out, !x)) return NULL;
+  if (gt__refuse(__func__, out, 1, 1, &x)) return NULL;
   return gt__soft(__func__, out, x, dims, keepdim, GT__LOGSUMEXP);
 }
 /* -- products -- */
@@ -6250,7 +6294,7 @@ static gt_tensor *gt__matmul_bare(const char *function, gt_tensor *out, const gt
   const gt_tensor *const x[] = {a, b};
   gt__product p;
   gt__result r;
-  if (gt__refuse(function, !out, gt__first_null(2, x)) || gt__product_shape(function, a, b, &p) ||
+  if (gt__refuse(function, out, 1, 2, x) || gt__product_shape(function, a, b, &p) ||
       gt__begin(&r, function, out, &p.result, 2, x, 0)) return NULL;
   return gt__end(&r, gt__launch_product(&p, NULL, r.place));
 }
@@ -6259,10 +6303,9 @@ static gt_tensor *gt__matmul_text(const char *function, gt_tensor *out, const gt
   gt__product p;
   gt__result r;
   gt__code g;
-  const gt_tensor *in[28]; /* the product, x, and its factors */
+  const gt_tensor *in[28] = {a, b}; /* then the product, x, and its factors */
   if (gt__check_text(function, text, n < 0 ? n : n + 1)) return NULL;
-  const int null = gt__first_null(n, x);
-  if (gt__refuse(function, !out, !a ? 1 : !b ? 2 : null ? 2 + null : 0)) return NULL;
+  if (gt__refuse(function, out, 1, 2, in) || gt__refuse(function, out, 3, n, x)) return NULL;
   if (gt__product_shape(function, a, b, &p)) return NULL;
   in[0] = &p.result;
   for (int i = 0; i < n; i++) in[i + 1] = x[i];
@@ -6301,8 +6344,10 @@ static gt_tensor *gt__factor_of(const gt_tensor *a, const gt_tensor *b, double v
 }
 GT_API gt_tensor *gt_addmm(gt_tensor *out, const gt_tensor *c, const gt_tensor *a, const gt_tensor *b,
                            double beta, double alpha) {
-  if (gt__refuse(__func__, !out || (!c && beta == 0), !a ? 2 : !b ? 3 : !c && beta != 0 ? 1 : 0))
-    return NULL;
+  const gt_tensor *const given[] = {c, a, b};
+  const int without = !c && beta == 0;
+  if (without && gt__me.status) return NULL;
+  if (gt__refuse(__func__, out, 1 + without, 3 - without, given + without)) return NULL;
   GT__LOCAL gt_tensor *x = gt__factor_of(a, b, alpha), *y = gt__factor_of(a, b, beta);
   const gt_tensor *const in[] = {x, c, y};
   if (!x || !y) return NULL;
@@ -6310,7 +6355,8 @@ GT_API gt_tensor *gt_addmm(gt_tensor *out, const gt_tensor *c, const gt_tensor *
 }
 GT_API gt_tensor *gt_linear(gt_tensor *out, const gt_tensor *x, const gt_tensor *w,
                             const gt_tensor *bias) {
-  if (gt__refuse(__func__, !out || !bias, !x ? 1 : !w ? 2 : 0)) return NULL;
+  const gt_tensor *const given[] = {x, w, bias};
+  if ((!bias && gt__me.status) || gt__refuse(__func__, out, 1, bias ? 3 : 2, given)) return NULL;
   if (w->ndim != 2)
     return GT__NULL(GT_ERROR_SHAPE, "%s: w is %s; it must be (out, in)", __func__, gt__shape_text(w));
   gt_tensor wt = gt__plain(w);
@@ -6413,7 +6459,7 @@ GT_API gt_status gt_stream_wait_stream(gt_stream *stream, gt_stream *other) {
 /* What a stream's own work, enqueued next, is going to do with x: one operation that touches it. */
 static gt_status gt__declare(const char *function, gt_stream *stream, const gt_tensor *x, int writes) {
   int code, waited = 0;
-  if (gt__no_stream(function, stream) || gt__refuse(function, 0, !x)) return gt__failed();
+  if (gt__no_stream(function, stream) || gt__refuse_one(function, x)) return gt__failed();
   struct gt_storage *touch = x->storage;
   gt__lock();
   code = gt__order(stream, function, 1, writes, &touch, &waited);
@@ -6555,8 +6601,8 @@ GT_API void gt_with_pop(gt_with *with) {
 GT_API const char *gt_version(void) { return GPUTENSOR_VERSION; }
 GT_API const char *gt_build_info(void) {
   static __thread char text[384];
-  snprintf(text, sizeof text, "gputensor " GPUTENSOR_VERSION GT__COMPILER GT__OPENMP ", %s",
-           gt__cuda_info());
+  snprintf(text, sizeof text, "gputensor " GPUTENSOR_VERSION GT__COMPILER GT__OPENMP GT__CHECKING
+           ", %s", gt__cuda_info());
   return text;
 }
 GT_API void gt_shutdown(void) {
@@ -6979,7 +7025,7 @@ static int gt__copy_edges(gt_tensor *dst, const gt_tensor *src, int dim) {
 /* Makes t->text, to be freed also on failure. Suffixes are PyTorch's, without a dtype's torch. */
 static gt_status gt__print(gt__printer *t, const gt_tensor *x, const char *function) {
   memset(t, 0, sizeof *t);
-  if (gt__refuse(function, 0, !x)) return gt__failed();
+  if (gt__refuse_one(function, x)) return gt__failed();
   t->x = x, t->shown = gt_shape_of(x);
   for (int d = 0; d < x->ndim && gt_numel(x) > GT__PRINT_ALL; d++)
     if (x->shape[d] > 2 * GT__PRINT_EDGE) t->shown.size[d] = 2 * GT__PRINT_EDGE;

@@ -73,6 +73,8 @@
      GPUTENSOR_NO_SIMD          only the baseline instruction set (default: chosen at run time, the
                                 best or that named by the environment's GPUTENSOR_CPU, baseline,
                                 avx2, avx512 or amx, if the machine has it)
+     GPUTENSOR_CHECK_HANDLES    a call that is given a tensor that was freed says so: which operand,
+                                and whether by gt_free or by the end of a GT_SCOPE
      GPUTENSOR_NO_TENSOR_CORES  gputensor_kernels.cu: products by its general kernel alone
      GPUTENSOR_MALLOC(n) GPUTENSOR_REALLOC(p, n) GPUTENSOR_FREE(p)   all three or none (C library)
 */
@@ -144,7 +146,8 @@ typedef struct gt_properties {
 
 GT_API gt_device gt_cpu(void);
 GT_API gt_device gt_cuda(int index);
-GT_API gt_device gt_parse_device(const char *text); /* "cpu", "cuda" (the current one) or "cuda:1" */
+/* "cpu" or "cpu:0", "cuda" (the current one, or else the first) or "cuda:1". */
+GT_API gt_device gt_parse_device(const char *text);
 GT_API gt_device gt_best_device(void);              /* cuda:0 where there is one, else the CPU */
 GT_API int gt_cuda_is_available(void);              /* never fails, sets no error */
 GT_API const char *gt_cuda_unavailable_reason(void); /* "" if it is available */
@@ -155,7 +158,9 @@ GT_API gt_status gt_device_properties(gt_device device, gt_properties *out);
 /* The thread's current device, as torch.cuda.device: what "cuda" means. It is the CPU until set. */
 GT_API gt_device gt_current_device(void);
 GT_API gt_status gt_set_device(gt_device device);
-/* GT_WITH_DEVICE(d) { ... } sets it for the block, also on break, continue and return. */
+/* GT_WITH_DEVICE(d) { ... } sets it for the block, GT_WITH_DEVICE_SCOPED(d); from there to the end
+   of the block around it. Where d is not there, an error is pending and the device stays. GT_SCOPE
+   says what break and continue do. */
 
 /* ---- >>dtypes ----------------------------------------------------------------------------------
    Promotion is PyTorch's: of tensors with dimensions first; 0-d tensors and then numbers count only
@@ -197,6 +202,9 @@ GT_API gt_tensor *gt_empty(gt_shape shape, gt_dtype dtype, gt_device device);
 GT_API gt_tensor *gt_zeros(gt_shape shape, gt_dtype dtype, gt_device device);
 GT_API gt_tensor *gt_ones(gt_shape shape, gt_dtype dtype, gt_device device);
 GT_API gt_tensor *gt_full(gt_shape shape, double value, gt_dtype dtype, gt_device device);
+/* Exact beyond 2^53, too. What an integer dtype cannot hold wraps, as in gt_to_dtype. */
+GT_API gt_tensor *gt_full_int64(gt_shape shape, int64_t value, gt_dtype dtype,
+                                gt_device device);
 GT_API gt_tensor *gt_empty_like(const gt_tensor *x);
 GT_API gt_tensor *gt_zeros_like(const gt_tensor *x);
 /* A number: 0-d on the CPU, read when it is used, welcome beside tensors of any device. */
@@ -219,8 +227,12 @@ GT_API gt_tensor *gt_empty_pinned(gt_shape shape, gt_dtype dtype);
 GT_API gt_tensor *gt_retain(const gt_tensor *x); /* another handle on the same elements */
 GT_API void gt_free(gt_tensor *x);               /* NULL is fine; pending work is not disturbed */
 GT_API gt_tensor *gt_keep(gt_tensor *x);         /* hands x to the scope outside, or to the caller */
-/* GT_SCOPE { ... } frees what this thread made inside and did not keep, also on break and return.
-   It needs the cleanup attribute of GCC and Clang. */
+/* GT_SCOPE { ... } frees at its end what this thread made inside and did not keep. It is a loop of
+   one round: break and continue end the block, not a round of a loop around it; return leaves the
+   function, but one that ends with such a block needs a return behind it. GT_SCOPED; is a
+   declaration: what is made from there to the end of the block around it is freed at that end, and
+   break, continue and return do what they do elsewhere. All these need the cleanup attribute of GCC
+   and Clang. */
 
 GT_API int64_t gt_numel(const gt_tensor *x);
 GT_API size_t gt_nbytes(const gt_tensor *x);     /* numel x element size */
@@ -464,7 +476,8 @@ GT_API gt_status gt_set_stream(gt_stream *stream);     /* and the device; NULL: 
 GT_API gt_status gt_stream_wait_event(gt_stream *stream, gt_event *event);
 GT_API gt_status gt_stream_wait_stream(gt_stream *stream, gt_stream *other);
 GT_API gt_status gt_synchronize(gt_device device);     /* all streams of the device */
-/* GT_WITH_STREAM(s) { ... } sets stream and device for the block (torch.cuda.stream). */
+/* GT_WITH_STREAM(s) { ... } sets stream and device for the block (torch.cuda.stream), and
+   GT_WITH_STREAM_SCOPED(s); from there to the end of the block around it; see GT_WITH_DEVICE. */
 /* Call them before a kernel of your own, for each tensor it touches: it is then ordered as ours. */
 GT_API gt_status gt_stream_reads(gt_stream *stream, const gt_tensor *x);
 GT_API gt_status gt_stream_writes(gt_stream *stream, const gt_tensor *x);
@@ -486,7 +499,13 @@ GT_API double gt_event_elapsed_ms(gt_event *start, gt_event *end); /* waits for 
 
 /* ---- >>files -----------------------------------------------------------------------------------
    NumPy's .npy, versions 1 to 3, either byte order, C and Fortran order. bfloat16 is saved as
-   float32. Everything else, hostile headers included, is refused with a message. */
+   float32. Everything else, hostile headers included, and pipes, are refused with a message.
+   Saving writes a new file beside the one that PATH and its symbolic links name, and renames it
+   (a program that is killed leaves gputensor-*.tmp there): a reader or another saver never meets
+   half a file, and a save that fails leaves what was there. Owner and mode are kept. It writes in
+   place, without that promise, to devices and pipes, to a file with other hard links, and where no
+   new file can take its place: in a folder where we may not write, of an owner that we cannot give,
+   or on a mounted file. */
 GT_API gt_tensor *gt_load_npy(const char *path, gt_device device);
 GT_API gt_status gt_save_npy(const char *path, const gt_tensor *x);
 
@@ -518,15 +537,19 @@ GT_API void gt_shutdown(void); /* waits, then lets go of all streams (the caller
 GT_API gt_status gt_set_num_threads(int n);
 GT_API int gt_num_threads(void);
 GT_API const char *gt_version(void);
+/* Milliseconds of a clock that is never set back; only differences mean something. */
+GT_API double gt_now_ms(void);
+/* For gt_set_error_handler(gt_exit_on_error, NULL): prints the message to stderr and exits with 1,
+   as small programs want it. Nothing else in the library exits, and this only where it is named. */
+GT_API void gt_exit_on_error(gt_status status, const char *message, void *user);
 /* Compiler, OpenMP, CUDA; once a GPU was used, its kernels' architectures and whether one lacks. */
 GT_API const char *gt_build_info(void);
 
 /* ---- what the macros above are made of --------------------------------------------------------- */
-typedef struct gt_scope { int on; gt_tensor *gt__first; struct gt_scope *gt__outer; } gt_scope;
+typedef struct gt_scope { gt_tensor *gt__first; struct gt_scope *gt__outer; } gt_scope;
 GT_API gt_scope *gt_scope_push(gt_scope *scope);
 GT_API void gt_scope_pop(gt_scope *scope);
 typedef struct gt_with {
-  int on;
   gt_device device;   /* what to go back to; if gt__where is not 0, also to that stream */
   int gt__where, gt__slot, gt__name;
 } gt_with;
@@ -539,15 +562,27 @@ GT_API void gt_with_pop(gt_with *with);
 #define GT__TEXT(...) GT__FIRST(__VA_ARGS__, NULL)
 #define GT__JOIN2(a, b) a##b
 #define GT__JOIN(a, b) GT__JOIN2(a, b)
-#define GT_SCOPE \
-  for (gt_scope GT__JOIN(gt__s, __LINE__) __attribute__((cleanup(gt_scope_pop))) = {1, NULL, NULL}, \
-                *GT__JOIN(gt__p, __LINE__) = gt_scope_push(&GT__JOIN(gt__s, __LINE__)); \
-       GT__JOIN(gt__p, __LINE__)->on; GT__JOIN(gt__p, __LINE__)->on = 0)
-#define GT__WITH(value) \
-  for (gt_with GT__JOIN(gt__w, __LINE__) __attribute__((cleanup(gt_with_pop))) = (value); \
-       GT__JOIN(gt__w, __LINE__).on; GT__JOIN(gt__w, __LINE__).on = 0)
-#define GT_WITH_DEVICE(device) GT__WITH(gt_with_device(device))
-#define GT_WITH_STREAM(stream) GT__WITH(gt_with_stream(stream))
+#if defined(__TINYC__)
+#define GT__CLEANUP(function) tcc_ignores_the_cleanup_attribute_so_use_gcc_or_clang_for_this_block
+#else
+#define GT__CLEANUP(function) __attribute__((cleanup(function), unused))
+#endif
+/* What begins here ends with the block around it. `n` makes names of its own. */
+#define GT__SCOPE(n) \
+  gt_scope GT__JOIN(gt__s, n) GT__CLEANUP(gt_scope_pop) = {NULL, NULL}, \
+      *GT__JOIN(gt__p, n) __attribute__((unused)) = gt_scope_push(&GT__JOIN(gt__s, n))
+#define GT__WITH(n, value) \
+  gt_with GT__JOIN(gt__w, n) GT__CLEANUP(gt_with_pop) = (value)
+#define GT_SCOPED GT__SCOPE(__COUNTER__)
+#define GT_WITH_DEVICE_SCOPED(device) GT__WITH(__COUNTER__, gt_with_device(device))
+#define GT_WITH_STREAM_SCOPED(stream) GT__WITH(__COUNTER__, gt_with_stream(stream))
+/* Two loops of one round, as compilers see; after a break from the inner one the outer one ends. */
+#define GT__BLOCK(once, declaration) \
+  for (int once = 1; once; once = 0) for (declaration; once; once = 0)
+#define GT_SCOPE GT__BLOCK(GT__JOIN(gt__o, __LINE__), GT__SCOPE(__LINE__))
+#define GT__WITH_BLOCK(value) GT__BLOCK(GT__JOIN(gt__o, __LINE__), GT__WITH(__LINE__, value))
+#define GT_WITH_DEVICE(device) GT__WITH_BLOCK(gt_with_device(device))
+#define GT_WITH_STREAM(stream) GT__WITH_BLOCK(gt_with_stream(stream))
 #ifdef __cplusplus
 template <class... T> static inline gt_shape gt__shape(T... size) {
   static_assert(sizeof...(T) <= GT_MAX_DIMS, "at most 8 dimensions");
@@ -1455,12 +1490,17 @@ GT__FOLDS(float, f32, -INFINITY, INFINITY, GT__ADD, GT__MUL)
 GT__FOLDS(double, f64, -INFINITY, INFINITY, GT__ADD, GT__MUL)
 GT__FOLDS(int64_t, i64, INT64_MIN, INT64_MAX, gt__add_i64, gt__mul_i64)
 #ifdef GPUTENSOR_IMPLEMENTATION
+#if defined(__TINYC__)
+#error "gputensor needs the cleanup attribute, which tcc ignores: build this file by gcc or clang"
+#endif
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #ifdef _OPENMP
 #include <omp.h>
 #define GT__OPENMP ", OpenMP"
@@ -1582,6 +1622,7 @@ __END_DECLS
 #endif
 #include <sys/mman.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 #ifndef _WIN32
 #include <signal.h>
@@ -3417,11 +3458,24 @@ static void gt__let_go(pthread_mutex_t **lock) { pthread_mutex_unlock(*lock); }
   pthread_mutex_t *gt__held __attribute__((cleanup(gt__let_go))) = &(lock); \
   pthread_mutex_lock(gt__held)
 static void gt__cpu_sleep(void) { pthread_cond_wait(&gt__cpu_all.passed, &gt__cpu_all.lock); }
-static double gt__cpu_now(void) { /* milliseconds; strict C99 hides finer clocks */
-  struct timeval t;
+/* Strict C hides the clock with glibc and musl, and on 32 bits which of its two forms to call. */
+#ifdef CLOCK_MONOTONIC
+#define GT__MONOTONIC CLOCK_MONOTONIC
+#elif __SIZEOF_LONG__ == 8
+int clock_gettime(int clock, struct timespec *t);
+#define GT__MONOTONIC 1
+#endif
+GT_API double gt_now_ms(void) {
   GT__STRICT;
+#ifdef GT__MONOTONIC
+  struct timespec t = {0, 0};
+  clock_gettime(GT__MONOTONIC, &t);
+  double now = (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+#else
+  struct timeval t = {0, 0};
   gettimeofday(&t, NULL);
   double now = (double)t.tv_sec * 1e3 + (double)t.tv_usec * 1e-3;
+#endif
   GT__FENCE(now);
   return now;
 }
@@ -3470,7 +3524,7 @@ static void *gt__cpu_serve(void *argument) {
     else if (x->wait) code = x->wait->code;
     if (x->other) q->missed = code;
     if (code) q->code = code;
-    x->code = q->code, x->ms = gt__cpu_now(), x->passed = 1, q->first = x->next;
+    x->code = q->code, x->ms = gt_now_ms(), x->passed = 1, q->first = x->next;
     q->popped++;
     gt__cpu_drop(x->wait);
     gt__cpu_drop(x);
@@ -3486,7 +3540,7 @@ static int gt__cpu_push(gt__cpu_queue *q, const gt__cpu_item *like, const gt__op
   if (!x) return GT__CPU_NO_MEMORY;
   *x = *like;
   if (op) x->op = (gt__op *)memcpy(x + 1, op, sizeof *op);
-  x->refs = (q != NULL) + (keep != NULL), x->passed = !q, x->ms = gt__cpu_now();
+  x->refs = (q != NULL) + (keep != NULL), x->passed = !q, x->ms = gt_now_ms();
   if (keep) *keep = x;
   if (!q) return 0;
   GT__HOLD(gt__cpu_all.lock);
@@ -4091,6 +4145,12 @@ GT_API void gt_set_error_handler(gt_error_handler handler, void *user) {
   GT__HOLD(gt__mutex);
   gt__all.handler = handler, gt__all.handler_user = user;
 }
+GT_API void gt_exit_on_error(gt_status status, const char *message, void *user) {
+  (void)status;
+  (void)user;
+  fprintf(stderr, "%s\n", message);
+  exit(1);
+}
 GT_API const char *gt_status_string(gt_status status) {
   static const char *const name[] = {
       "no error", "bad argument", "bad shape", "bad dtype", "bad device", "out of memory",
@@ -4128,19 +4188,56 @@ static void *gt__malloc(const char *function, size_t bytes) { /* filled with zer
   gt__fail(GT_ERROR_MEMORY, "%s: out of host memory, asked for %zu bytes", function, bytes);
   return NULL;
 }
-/* The rule on NULL: true if the call shall do nothing. `quiet` counts NULLs that are no error by
-   themselves (an output to allocate), but that stop the call while an error is pending. */
-static int gt__refuse(const char *function, int quiet, int bad) {
-  if (gt__me.status && (quiet || bad)) return 1;
-  if (bad) gt__fail(GT_ERROR_ARGUMENT, "%s: operand %d is NULL", function, bad);
-  return bad;
+/* What became of handles that ended lately, by their addresses: the lower bits say how. */
+enum { GT__BY_FREE = 1, GT__BY_SCOPE };
+#ifdef GPUTENSOR_CHECK_HANDLES
+#define GT__CHECKING ", handles checked"
+enum { GT__ENDED_BITS = 16 };
+static uintptr_t gt__ended[1 << GT__ENDED_BITS];
+static uintptr_t *gt__ended_at(const gt_tensor *x) {
+  const uint64_t hash = (uint64_t)(uintptr_t)x * 0x9e3779b97f4a7c15u;
+  return &gt__ended[hash >> (64 - GT__ENDED_BITS)];
 }
-#define GT__NO(x) gt__refuse(__func__, 0, !(x)) /* of the one tensor that a call is given */
-static int gt__first_null(int n, const gt_tensor *const *x) {
-  if (!x) return n > 0;
-  for (int i = 0; i < n; i++) if (!x[i]) return i + 1;
-  return 0;
+static int gt__how_ended(const gt_tensor *x) { /* 0: not, as far as is known */
+  const uintptr_t end = __atomic_load_n(gt__ended_at(x), __ATOMIC_RELAXED);
+  return (end | 3) == ((uintptr_t)x | 3) ? (int)(end & 3) : 0;
 }
+/* x has ended or, with 0, begun. With the lock. */
+static void gt__note_end(const gt_tensor *x, int how) {
+  if (!how && !gt__how_ended(x)) return;
+  __atomic_store_n(gt__ended_at(x), how ? (uintptr_t)x + (unsigned)how : 0, __ATOMIC_RELAXED);
+}
+/* True, with an error, if x was freed; it is not read. Operand 0 is the output. */
+static int gt__is_ended(const char *function, int i, const gt_tensor *x) {
+  static const char *const by[] = {"", "gt_free", "the end of a GT_SCOPE; gt_keep hands it out"};
+  const int how = gt__how_ended(x);
+  if (how)
+    gt__fail(GT_ERROR_ARGUMENT, "%s: operand %d%s was freed by %s", function, i,
+             i ? "" : ", the output,", by[how]);
+  return how;
+}
+#else
+#define GT__CHECKING
+#define gt__note_end(x, how) (void)(how)
+#define gt__is_ended(function, i, x) 0
+#endif
+/* The rule on NULL: true if the call shall do nothing. `out` may be NULL, to be allocated, but that
+   stops the call while an error is pending. Messages count the operands from `first` on. */
+static int gt__refuse(const char *function, const gt_tensor *out, int first, int n,
+                      const gt_tensor *const *x) {
+  int null = 0;
+  while (null < n && x && x[null]) null++;
+  if (gt__me.status && (!out || null < n)) return 1;
+  if (null < n)
+    return gt__fail(GT_ERROR_ARGUMENT, "%s: operand %d is NULL", function, first + null);
+  for (int i = 0; i < n; i++)
+    if (gt__is_ended(function, first + i, x[i])) return 1;
+  return gt__is_ended(function, 0, out);
+}
+static int gt__refuse_one(const char *function, const gt_tensor *x) {
+  return x ? gt__is_ended(function, 1, x) : gt__refuse(function, x, 1, 1, &x);
+}
+#define GT__NO(x) gt__refuse_one(__func__, x) /* of the one tensor that a call is given */
 /* A small text that lives until three more are made on this thread. */
 static char *gt__scrap(void) { return gt__me.text[gt__me.text_turn++ & 3]; }
 static const char *gt__sizes(int ndim, const int64_t *size) {
@@ -4175,10 +4272,11 @@ static gt_status gt__check_device(const char *function, gt_device device) {
   return gt__fail(GT_ERROR_DEVICE, "%s: not a device (type %d, index %d)", function,
                   (int)device.type, (int)device.index);
 }
-GT_API gt_device gt_cuda(int index) {
+static gt_device gt__cuda_device(const char *function, int index) {
   const gt_device device = gt__device(GT_CUDA, index);
-  return gt__check_device(__func__, device) ? gt__device(GT_NO_DEVICE, 0) : device;
+  return gt__check_device(function, device) ? gt__device(GT_NO_DEVICE, 0) : device;
 }
+GT_API gt_device gt_cuda(int index) { return gt__cuda_device(__func__, index); }
 GT_API gt_device gt_best_device(void) { return gt__device(gt_cuda_is_available() ? GT_CUDA : GT_CPU, 0); }
 GT_API gt_device gt_current_device(void) { return gt__me.device.type ? gt__me.device : gt_cpu(); }
 GT_API gt_status gt_set_device(gt_device device) {
@@ -4187,11 +4285,14 @@ GT_API gt_status gt_set_device(gt_device device) {
   return status;
 }
 GT_API gt_device gt_parse_device(const char *text) {
+  const gt_device current = gt_current_device();
   char digits[6], more;
   if (!text) text = "NULL";
-  if (!strcmp(text, "cpu")) return gt_cpu();
-  if (!strcmp(text, "cuda")) return gt_current_device().type == GT_CUDA ? gt_current_device() : gt_cuda(0);
-  if (sscanf(text, "cuda:%5[0-9]%c", digits, &more) == 1) return gt_cuda(atoi(digits));
+  if (!strcmp(text, "cpu") || !strcmp(text, "cpu:0")) return gt_cpu();
+  if (!strcmp(text, "cuda"))
+    return gt__cuda_device(__func__, current.type == GT_CUDA ? current.index : 0);
+  if (sscanf(text, "cuda:%5[0-9]%c", digits, &more) == 1)
+    return gt__cuda_device(__func__, atoi(digits));
   gt__fail(GT_ERROR_ARGUMENT, "gt_parse_device: \"%.40s\" is not cpu, cuda or cuda:N", text);
   return gt__device(GT_NO_DEVICE, 0);
 }
@@ -5058,12 +5159,13 @@ static void gt__storage_end(struct gt_storage *s) { /* with the lock, which it g
 
 /* ---- >>handles --------------------------------------------------------------------------------- */
 GT_API gt_scope *gt_scope_push(gt_scope *scope) {
-  const gt_scope begun = {1, NULL, gt__me.scope};
+  const gt_scope begun = {NULL, gt__me.scope};
   *scope = begun;
   return gt__me.scope = scope;
 }
+static void gt__end_handle(gt_tensor *x, int how);
 GT_API void gt_scope_pop(gt_scope *scope) {
-  while (scope->gt__first) gt_free(scope->gt__first);
+  while (scope->gt__first) gt__end_handle(scope->gt__first, GT__BY_SCOPE);
   gt__me.scope = scope->gt__outer;
 }
 /* Takes x out of its scope, if any, and puts it into `scope`, if any. With the lock. */
@@ -5098,18 +5200,22 @@ static gt_tensor *gt__handle(const char *function, const gt_tensor *model) {
   x->storage->refs++, x->gt__next = gt__all.tensors;
   if (x->gt__next) x->gt__next->gt__prev = x;
   gt__all.tensors = x;
+  gt__note_end(x, 0);
   gt__set_scope(x, gt__me.scope);
   return x;
 }
-GT_API void gt_free(gt_tensor *x) {
-  if (!x) return;
+static void gt__end_handle(gt_tensor *x, int how) {
   gt__lock();
+  gt__note_end(x, how);
   gt__set_scope(x, NULL);
   if (x->gt__prev) x->gt__prev->gt__next = x->gt__next;
   else gt__all.tensors = x->gt__next;
   if (x->gt__next) x->gt__next->gt__prev = x->gt__prev;
   if (--x->storage->refs) gt__unlock(); else gt__storage_end(x->storage);
   GPUTENSOR_FREE(x);
+}
+GT_API void gt_free(gt_tensor *x) {
+  if (x && !gt__is_ended(__func__, 1, x)) gt__end_handle(x, GT__BY_FREE);
 }
 static void gt__end_local(gt_tensor **x) { gt_free(*x); }
 #define GT__LOCAL __attribute__((cleanup(gt__end_local))) /* a handle that ends with its block */
@@ -5835,7 +5941,7 @@ static gt_tensor *gt__converted(const char *function, const gt_tensor *x, gt_dty
 }
 GT_API gt_tensor *gt_copy(gt_tensor *dst, const gt_tensor *src) {
   gt_tensor wide;
-  if (gt__refuse(__func__, !dst, !src)) return NULL;
+  if (gt__refuse(__func__, dst, 1, 1, &src)) return NULL;
   if (!dst) return gt__converted(__func__, src, src->dtype, src->device, GT__FRESH);
   if (!gt__broadcast_to(src, dst, &wide))
     return GT__NULL(GT_ERROR_SHAPE, "%s: the source %s does not broadcast to %s", __func__,
@@ -5906,7 +6012,7 @@ static gt__num gt__decode(gt_dtype dtype, const void *p) {
   return v;
 }
 static gt_status gt__one(const char *function, const gt_tensor *x, gt__num *v) {
-  if (gt__refuse(function, 0, !x)) return gt__failed();
+  if (gt__refuse_one(function, x)) return gt__failed();
   if (gt_numel(x) != 1)
     return gt__fail(GT_ERROR_SHAPE, "%s: %s has %lld elements, one is needed", function,
                     gt__shape_text(x), (long long)gt_numel(x));
@@ -6466,7 +6572,7 @@ static gt_status gt__check_text(const char *function, const char *text, int n) {
 static gt_tensor *gt__eval_at(const char *function, gt_tensor *out, const gt_tensor *like,
                               const char *text, int n, const gt_tensor *const *x) {
   if (gt__check_text(function, text, n)) return NULL;
-  if (gt__refuse(function, !out, gt__first_null(n, x))) return NULL;
+  if (gt__refuse(function, out, 1, n, x)) return NULL;
   GT__TREE(t, function, text, n, x);
   const int at_least = like && !gt_is_floating(x[0]->dtype) ? gt__compute_of(like->dtype) : GT__I64;
   return gt__parse_text(&t) ? NULL : gt__run_tree(&t, out, like, at_least);
@@ -6476,7 +6582,7 @@ GT_API gt_tensor *gt_eval_n(gt_tensor *out, const char *text, int n, const gt_te
 }
 static gt_tensor *gt__apply(const char *function, gt_tensor *out, int op, int n,
                             const gt_tensor *const *x) {
-  if (gt__refuse(function, !out, gt__first_null(n, x))) return NULL;
+  if (gt__refuse(function, out, 1, n, x)) return NULL;
   GT__TREE(t, function, "", n, x);
   for (int i = 0; i < n; i++) gt__add_whole(&t, GT__OPERAND, i);
   gt__add_node(&t, op, 0, 1, 2);
@@ -6511,6 +6617,13 @@ static gt_tensor *gt__full(const char *function, gt_tensor *out, gt_shape shape,
 }
 GT_API gt_tensor *gt_full(gt_shape shape, double value, gt_dtype dtype, gt_device device) {
   return gt__full(__func__, NULL, shape, value, dtype, device);
+}
+GT_API gt_tensor *gt_full_int64(gt_shape shape, int64_t value, gt_dtype dtype, gt_device device) {
+  gt_tensor like;
+  if (gt__model(__func__, &like, shape, dtype, device)) return NULL;
+  GT__TREE(t, __func__, "", 0, NULL);
+  gt__add_whole(&t, GT__WHOLE, value);
+  return gt__run_tree(&t, NULL, &like, GT__I64);
 }
 GT_API gt_tensor *gt_zeros(gt_shape shape, gt_dtype dtype, gt_device device) {
   return gt__full(__func__, NULL, shape, 0, dtype, device);
@@ -6637,7 +6750,7 @@ static gt_status gt__check_index(const char *function, const gt_tensor *index, i
 GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim, const gt_tensor *index) {
   gt__result r;
   const gt_tensor *const in[] = {x, index};
-  if (gt__refuse(__func__, !out, gt__first_null(2, in))) return NULL;
+  if (gt__refuse(__func__, out, 1, 2, in)) return NULL;
   if ((dim = gt__dim_or_0(__func__, dim, x->ndim)) < 0) return NULL;
   if (index->ndim != 1 || (index->dtype != GT_INT64 && index->dtype != GT_INT32))
     return GT__NULL(GT_ERROR_ARGUMENT, "%s: the index must be 1-d int32 or int64, not %s %s",
@@ -6699,7 +6812,7 @@ static gt_tensor *gt__join_tensors(const char *function, gt_tensor *out, int n,
   gt__result r;
   gt_status status = GT_OK;
   if (n < 1 || !x) return GT__NULL(GT_ERROR_ARGUMENT, "%s: no tensors given", function);
-  if (gt__refuse(function, !out, gt__first_null(n, x))) return NULL;
+  if (gt__refuse(function, out, 1, n, x)) return NULL;
   if (gt__joined(function, &like, n, x, &dim, stack)) return NULL;
   if (gt__begin(&r, function, out, &like, n, x, 0)) return NULL;
   part = gt__plain(r.place);
@@ -6795,7 +6908,7 @@ static gt_tensor *gt__fold_text(const gt__folding *f, gt_tensor *out, const char
   gt__code g;
   uint32_t set;
   if (gt__check_text(f->function, text, n)) return NULL;
-  if (gt__refuse(f->function, !out, gt__first_null(n, x))) return NULL;
+  if (gt__refuse(f->function, out, 1, n, x)) return NULL;
   GT__TREE(t, f->function, text, n, x);
   if (gt__parse_text(&t) || gt__place(&t, NULL) || gt__annotate(&t)) return NULL;
   if (t.node[t.root].indexed)
@@ -6867,7 +6980,7 @@ static gt_tensor *gt__outer(const char *function, gt_tensor *out, const gt_tenso
 /* The mean first, then the squares of what is left: as exact as float32 allows, in two reads. */
 static gt_tensor *gt__spread(const char *function, gt_tensor *out, const gt_tensor *x, uint32_t dims,
                              double correction, int keepdim, int finish) {
-  if (gt__refuse(function, !out, !x)) return NULL;
+  if (gt__refuse(function, out, 1, 1, &x)) return NULL;
   GT__LOCAL gt_tensor *mean = gt__inner(function, GT_MEAN, dims, 1, "a", x, NULL);
   const gt_tensor *const in[] = {x, mean};
   if (!mean) return NULL;
@@ -6886,7 +6999,7 @@ GT_API gt_tensor *gt_std(gt_tensor *out, const gt_tensor *x, uint32_t dims, doub
 GT_API gt_tensor *gt_norm(gt_tensor *out, const gt_tensor *x, double p, uint32_t dims, int keepdim) {
   GT__STRICT;
   GT__FENCE(p);
-  if (gt__refuse(__func__, !out, !x)) return NULL;
+  if (gt__refuse(__func__, out, 1, 1, &x)) return NULL;
   if (p != p) return GT__NULL(GT_ERROR_ARGUMENT, "%s: p is NaN", __func__);
   gt__folding f = gt__folding_of(__func__, GT_SUM, dims, keepdim, gt__float_dtype(x));
   if (isinf(p)) f.fold = p > 0 ? GT__FOLD_MAX : GT__FOLD_MIN;
@@ -6933,7 +7046,7 @@ static gt_tensor *gt__soft(const char *function, gt_tensor *out, const gt_tensor
 }
 static gt_tensor *gt__soft_along(const char *function, gt_tensor *out, const gt_tensor *x, int dim,
                                  int soft) {
-  if (gt__refuse(function, !out, !x)) return NULL;
+  if (gt__refuse(function, out, 1, 1, &x)) return NULL;
   if ((dim = gt__dim_or_0(function, dim, x->ndim)) < 0) return NULL;
   return gt__soft(function, out, x, GT_DIM(dim), 1, soft);
 }
@@ -6944,7 +7057,7 @@ GT_API gt_tensor *gt_log_softmax(gt_tensor *out, const gt_tensor *x, int dim) {
   return gt__soft_along(__func__, out, x, dim, GT__LOG_SOFTMAX);
 }
 GT_API gt_tensor *gt_logsumexp(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim) {
-  if (gt__refuse(__func__, !out, !x)) return NULL;
+  if (gt__refuse(__func__, out, 1, 1, &x)) return NULL;
   return gt__soft(__func__, out, x, dims, keepdim, GT__LOGSUMEXP);
 }
 /* -- products -- */
@@ -7055,7 +7168,7 @@ static gt_tensor *gt__matmul_bare(const char *function, gt_tensor *out, const gt
   gt__product p;
   gt__result r;
   GT__STRICT;
-  if (gt__refuse(function, !out, gt__first_null(2, x)) || gt__product_shape(function, a, b, &p) ||
+  if (gt__refuse(function, out, 1, 2, x) || gt__product_shape(function, a, b, &p) ||
       gt__begin(&r, function, out, &p.result, 2, x, 0)) return NULL;
   return gt__end(&r, gt__launch_product(&p, NULL, r.place));
 }
@@ -7064,10 +7177,9 @@ static gt_tensor *gt__matmul_text(const char *function, gt_tensor *out, const gt
   gt__product p;
   gt__result r;
   gt__code g;
-  const gt_tensor *in[28]; /* the product, x, and its factors */
+  const gt_tensor *in[28] = {a, b}; /* then the product, x, and its factors */
   if (gt__check_letters(function, text, n, 1)) return NULL;
-  const int null = gt__first_null(n, x);
-  if (gt__refuse(function, !out, !a ? 1 : !b ? 2 : null ? 2 + null : 0)) return NULL;
+  if (gt__refuse(function, out, 1, 2, in) || gt__refuse(function, out, 3, n, x)) return NULL;
   if (gt__product_shape(function, a, b, &p)) return NULL;
   in[0] = &p.result;
   for (int i = 0; i < n; i++) in[i + 1] = x[i];
@@ -7109,8 +7221,10 @@ GT_API gt_tensor *gt_addmm(gt_tensor *out, const gt_tensor *c, const gt_tensor *
   GT__STRICT;
   GT__FENCE(alpha);
   GT__FENCE(beta);
-  if (gt__refuse(__func__, !out || (!c && beta == 0), !a ? 2 : !b ? 3 : !c && beta != 0 ? 1 : 0))
-    return NULL;
+  const gt_tensor *const given[] = {c, a, b};
+  const int without = !c && beta == 0;
+  if (without && gt__me.status) return NULL;
+  if (gt__refuse(__func__, out, 1 + without, 3 - without, given + without)) return NULL;
   GT__LOCAL gt_tensor *x = gt__factor_of(a, b, alpha), *y = gt__factor_of(a, b, beta);
   const gt_tensor *const in[] = {x, c, y};
   if (!x || !y) return NULL;
@@ -7118,7 +7232,8 @@ GT_API gt_tensor *gt_addmm(gt_tensor *out, const gt_tensor *c, const gt_tensor *
 }
 GT_API gt_tensor *gt_linear(gt_tensor *out, const gt_tensor *x, const gt_tensor *w,
                             const gt_tensor *bias) {
-  if (gt__refuse(__func__, !out || !bias, !x ? 1 : !w ? 2 : 0)) return NULL;
+  const gt_tensor *const given[] = {x, w, bias};
+  if ((!bias && gt__me.status) || gt__refuse(__func__, out, 1, bias ? 3 : 2, given)) return NULL;
   if (w->ndim != 2)
     return GT__NULL(GT_ERROR_SHAPE, "%s: w is %s; it must be (out, in)", __func__, gt__shape_text(w));
   gt_tensor wt = gt__plain(w);
@@ -7230,7 +7345,7 @@ GT_API gt_status gt_stream_wait_stream(gt_stream *stream, gt_stream *other) {
 /* What a stream's own work, enqueued next, is going to do with x: one operation that touches it. */
 static gt_status gt__declare(const char *function, gt_stream *stream, const gt_tensor *x, int writes) {
   int code, waited = 0;
-  if (gt__no_stream(function, stream) || gt__refuse(function, 0, !x)) return gt__failed();
+  if (gt__no_stream(function, stream) || gt__refuse_one(function, x)) return gt__failed();
   const gt__access a = {x->storage, gt__region_of(x), !writes, writes};
   gt__lock();
   code = gt__order(stream, function, 1, &a, &waited);
@@ -7358,18 +7473,18 @@ GT_API gt_status gt_synchronize(gt_device device) {
   return code ? gt__report(__func__, device, NULL, code) : gt__check_fault();
 }
 GT_API gt_with gt_with_device(gt_device device) {
-  gt_with w = {0, gt__me.device, 0, 0, 0};
-  w.on = gt_set_device(device) == GT_OK;
+  const gt_with w = {gt__me.device, 0, 0, 0};
+  gt_set_device(device);
   return w;
 }
 GT_API gt_with gt_with_stream(gt_stream *stream) {
-  gt_with w = {0, gt__me.device, 0, 0, 0};
+  gt_with w = {gt__me.device, 0, 0, 0};
   if (!stream) return gt__fail(GT_ERROR_ARGUMENT, "GT_WITH_STREAM: stream is NULL"), w;
   const gt__choice before = gt__me.stream[gt__slot(stream->device)];
   w.gt__where = 1 + gt__slot(stream->device);
   w.gt__slot = before.slot;
   w.gt__name = before.name;
-  w.on = gt_set_stream(stream) == GT_OK;
+  gt_set_stream(stream);
   return w;
 }
 GT_API void gt_with_pop(gt_with *with) {
@@ -7380,8 +7495,8 @@ GT_API void gt_with_pop(gt_with *with) {
 GT_API const char *gt_version(void) { return GPUTENSOR_VERSION; }
 GT_API const char *gt_build_info(void) {
   static __thread char text[384];
-  snprintf(text, sizeof text, "gputensor " GPUTENSOR_VERSION GT__COMPILER GT__OPENMP ", %s",
-           gt__cuda_info());
+  snprintf(text, sizeof text, "gputensor " GPUTENSOR_VERSION GT__COMPILER GT__OPENMP GT__CHECKING
+           ", %s", gt__cuda_info());
   return text;
 }
 GT_API void gt_shutdown(void) {
@@ -7404,26 +7519,58 @@ GT_API void gt_shutdown(void) {
 /* ---- >>npy -------------------------------------------------------------------------------------
    Magic, version, length of the header, the header (a Python dict of descr, fortran_order, shape),
    elements. Nothing is believed: sizes are compared with the file's before memory is asked for. */
-enum { GT__NPY_HEADER = 1 << 20, GT__NPY_ALIGN = 64,
+enum { GT__NPY_HEADER = 1 << 20, GT__NPY_ALIGN = 64, GT__NPY_HEAD = 6 * GT__NPY_ALIGN,
+       GT__PATH = 4096, GT__NEW_PATH = GT__PATH + 64, GT__LINKS = 40,
        GT__LITTLE_ENDIAN = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ };
 typedef struct {
   const char *path;
-  FILE *file;
+  int file;      /* -1: none */
   char *p, *end; /* p..end: the header that is still unread; *end is 0 */
   gt_dtype dtype;
   int swap, fortran;
   gt_shape shape;
 } gt__npy;
+#ifdef _WIN32
+#define GT__SLASHES "/\\"
+#define GT__TO_READ (O_RDONLY | O_BINARY)
+#define GT__TO_WRITE (O_WRONLY | O_BINARY)
+#else
+#define GT__SLASHES "/"
+#define GT__TO_READ (O_RDONLY | O_NONBLOCK) /* no pipe makes it hang */
+#define GT__TO_WRITE O_WRONLY
+#if defined(__STRICT_ANSI__) && !defined(__cplusplus) /* which strict C hides */
+ssize_t readlink(const char *path, char *text, size_t size);
+int fchown(int file, uid_t owner, gid_t group);
+int fchmod(int file, mode_t mode);
+#endif
+#endif
 /* A file and a text that end with their block. */
-static void gt__npy_close(gt__npy *h) { (void)(h->file && fclose(h->file)); }
+static void gt__npy_close(gt__npy *h) {
+  if (h->file >= 0) close(h->file);
+}
 static void gt__end_text(char *const *text) { GPUTENSOR_FREE(*text); }
 #define GT__CLOSED __attribute__((cleanup(gt__npy_close)))
 #define GT__OWNED __attribute__((cleanup(gt__end_text)))
 #define GT__NPY_BAD(...) gt__fail(GT_ERROR_FORMAT, "gt_load_npy: %s: " __VA_ARGS__)
+/* Reads or writes all of it, in portions, since systems pass less than 2 GiB at once. Returns 0,
+   errno, or -1: the file ended. */
+static int gt__pass(int file, char *p, size_t bytes, int writes) {
+  while (bytes) {
+    const size_t part = bytes < 1u << 30 ? bytes : 1u << 30;
+    const int64_t n = writes ? write(file, p, part) : read(file, p, part);
+    if (n == 0) return -1;
+    if (n < 0 && errno != EINTR) return errno;
+    if (n < 0) continue;
+    p += n;
+    bytes -= (size_t)n;
+  }
+  return 0;
+}
 static gt_status gt__npy_read(const gt__npy *h, void *to, size_t bytes) {
-  if (fread(to, 1, bytes, h->file) == bytes) return GT_OK;
-  if (!ferror(h->file)) return GT__NPY_BAD("the file ends too early", h->path);
-  return gt__fail(GT_ERROR_FILE, "gt_load_npy: %s: %s", h->path, strerror(errno));
+  const int error = gt__pass(h->file, (char *)to, bytes, 0);
+  if (error < 0) return GT__NPY_BAD("the file ends too early", h->path);
+  if (!error) return GT_OK;
+  return gt__fail(GT_ERROR_FILE, "gt_load_npy: %s: %s", h->path, strerror(error));
 }
 #define GT__NPY_MALFORMED(what) GT__NPY_BAD("malformed header: %s", h->path, what)
 static int gt__npy_word(gt__npy *h, const char *word) { /* skips spaces and it, if it is there */
@@ -7544,10 +7691,12 @@ GT_API gt_tensor *gt_load_npy(const char *path, gt_device device) {
   struct stat info;
   if (gt__check_device(__func__, device)) return NULL;
   if (!path) return GT__NULL(GT_ERROR_ARGUMENT, "gt_load_npy: the path is NULL");
-  gt__npy h GT__CLOSED = {path, fopen(path, "rb"), NULL, NULL, GT_BOOL, 0, 0, {0, {0}}};
-  if (!h.file) return GT__NULL(GT_ERROR_FILE, "gt_load_npy: %s: %s", path, strerror(errno));
-  if (stat(path, &info) || S_ISFIFO(info.st_mode))
+  gt__npy h GT__CLOSED = {path, -1, NULL, NULL, GT_BOOL, 0, 0, {0, {0}}};
+  if (stat(path, &info) == 0 && S_ISFIFO(info.st_mode)) /* to open it might disturb others */
     return GT__NULL(GT_ERROR_FILE, "gt_load_npy: %s: not a file with a length", path);
+  h.file = open(path, GT__TO_READ);
+  if (h.file < 0 || fstat(h.file, &info))
+    return GT__NULL(GT_ERROR_FILE, "gt_load_npy: %s: %s", path, strerror(errno));
   int64_t length = (int64_t)info.st_size;
   if (gt__npy_header(&h, &length) || gt__npy_check_length(&h, length)) return NULL;
   const int last = h.shape.ndim - 1, half = h.fortran ? h.shape.ndim / 2 : 0;
@@ -7558,42 +7707,118 @@ GT_API gt_tensor *gt_load_npy(const char *path, gt_device device) {
   for (int d = 0; d < half; d++) gt__swap_dims(&turned, d, last - d);
   return gt__converted("gt_load_npy", &turned, h.dtype, device, GT__DENSE);
 }
-/* Writes PATH.tmp, then renames it: a reader never sees half a file. */
-static gt_status gt__npy_save(const char *path, const char *temporary, const gt_tensor *host) {
+/* -- saving -- */
+typedef struct { char *head, *data; size_t n_head, n_data; } gt__image; /* what a file shall hold */
+/* Also closes the file. Returns 0 or errno, as those below do. */
+static int gt__write(int file, const gt__image *image) {
+  int error = gt__pass(file, image->head, image->n_head, 1);
+  if (!error) error = gt__pass(file, image->data, image->n_data, 1);
+  if (close(file) != 0 && !error) error = errno;
+  return error < 0 ? EIO : error;
+}
+static size_t gt__folder(const char *path) { /* how many characters of a path name the folder */
+  size_t n = strlen(path);
+  while (n > 0 && !strchr(GT__SLASHES, path[n - 1])) n--;
+  return n;
+}
+/* What a path's symbolic links lead to, which need not be there yet. */
+static int gt__follow_links(const char *path, char target[GT__PATH]) {
+  if (snprintf(target, GT__PATH, "%s", path) >= GT__PATH) return ENAMETOOLONG;
+#ifndef _WIN32
+  for (int i = 0; i < GT__LINKS; i++) {
+    char link[GT__PATH];
+    const int64_t n = readlink(target, link, GT__PATH - 1);
+    if (n < 0) return 0;
+    link[n] = 0;
+    const size_t folder = *link == '/' ? 0 : gt__folder(target);
+    if (folder + (size_t)n >= GT__PATH) return ENAMETOOLONG;
+    memcpy(target + folder, link, (size_t)n + 1);
+  }
+#endif
+  return 0;
+}
+/* Gives a file the owner and the mode of `old`. */
+static int gt__resemble(int file, const struct stat *old) {
+#ifndef _WIN32
+  if (fchown(file, old->st_uid, old->st_gid) || fchmod(file, old->st_mode & 07777)) return errno;
+#endif
+  return (void)file, (void)old, 0;
+}
+/* A new file beside `target`, of a name that nobody has, open to be written; or -1 and errno. */
+static int gt__open_beside(const char *target, char name[GT__NEW_PATH], int mode) {
+  static unsigned count;
+  int file;
+  do {
+    const unsigned number = __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
+    snprintf(name, GT__NEW_PATH, "%.*sgputensor-%ld-%u.tmp", (int)gt__folder(target), target,
+             (long)getpid(), number);
+    file = open(name, GT__TO_WRITE | O_CREAT | O_EXCL, mode);
+  } while (file < 0 && errno == EEXIST);
+  return file;
+}
+/* Writes a new file and renames it: a reader never sees half of it. old: what is there, or NULL. */
+static int gt__save_beside(const char *path, const struct stat *old, const gt__image *image) {
+  char target[GT__PATH], name[GT__NEW_PATH];
+  int error = gt__follow_links(path, target);
+  if (!error && old && access(target, W_OK) != 0) error = EACCES; /* or it has no name any more */
+  if (error) return error;
+  const int file = gt__open_beside(target, name, old ? 0600 : 0666);
+  if (file < 0) return errno;
+  if (old) error = gt__resemble(file, old);
+  if (error) close(file);
+  else error = gt__write(file, image);
+  if (!error && rename(name, target) != 0) error = errno;
+  if (error) remove(name);
+  return error;
+}
+/* Writes in place what no new file can replace: devices and pipes, a file of several names, in a
+   folder of others, with an owner that we cannot give, or mounted there. *whole: if this fails, the
+   older file is as it was. */
+static int gt__save_file(const char *path, const gt__image *image, int *whole) {
+  struct stat old;
+  const int there = stat(path, &old) == 0;
+  int error = EPERM;
+  *whole = there && S_ISREG(old.st_mode);
+  if (!there && errno != ENOENT) return errno;
+  if (!there) return gt__save_beside(path, NULL, image);
+  if (*whole && old.st_nlink < 2) /* none: another saver replaces it right now */
+    error = gt__save_beside(path, &old, image);
+  if (error != EPERM && error != EACCES && error != EBUSY && error != EXDEV && error != EEXIST)
+    return error;
+  const int file = open(path, GT__TO_WRITE | O_TRUNC);
+  if (file < 0) return errno;
+  *whole = 0;
+  return gt__write(file, image);
+}
+/* The file's bytes up to the elements; their number. */
+static int gt__npy_head(const gt_tensor *host, char head[GT__NPY_HEAD]) {
   char text[4 * GT__NPY_ALIGN];
-  struct stat info; /* a device file must not be replaced by the rename */
-  if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
-    return gt__fail(GT_ERROR_FILE, "gt_save_npy: %s: not a regular file", path);
   const char order = gt_dtype_size(host->dtype) == 1 ? '|' : GT__LITTLE_ENDIAN ? '<' : '>';
   const int n = snprintf(text, sizeof text,
                          "{'descr': '%c%s', 'fortran_order': False, 'shape': %s, }", order,
                          gt__dtype[host->dtype].npy, gt__shape_text(host));
   const int padded = (10 + n) / GT__NPY_ALIGN * GT__NPY_ALIGN + GT__NPY_ALIGN - 10; /* + newline */
-  const size_t bytes = gt_nbytes(host);
-  errno = EIO; /* if nobody says more */
-  FILE *file = fopen(temporary, "wb");
-  const int ok = file && fprintf(file, "%s%c%c%c%-*s\n", "\x93NUMPY\x01", 0, padded & 255,
-                                 padded >> 8, padded - 1, text) > 0 &&
-                 (!bytes || fwrite(gt_data(host), 1, bytes, file) == bytes) && fflush(file) == 0;
-  int error = ok ? 0 : errno; /* fclose may change it */
-  if (file && fclose(file) != 0 && ok) error = errno;
-  const int written = !error;
-  if (written && rename(temporary, path) != 0) error = errno;
-  if (!error) return GT_OK;
-  if (file) remove(temporary);
-  return gt__fail(GT_ERROR_FILE, "gt_save_npy: %s %s for %s: %s; an older file is untouched",
-                  written ? "renaming" : "writing", temporary, path, strerror(error));
+  return snprintf(head, GT__NPY_HEAD, "%s%c%c%c%-*s\n", "\x93NUMPY\x01", 0, padded & 255,
+                  padded >> 8, padded - 1, text);
 }
 GT_API gt_status gt_save_npy(const char *path, const gt_tensor *x) { /* in C order */
+  char head[GT__NPY_HEAD];
+  gt__image image = {head, NULL, 0, 0};
+  gt__host_use use;
+  int whole;
   if (GT__NO(x)) return gt__failed();
   if (!path) return gt__fail(GT_ERROR_ARGUMENT, "gt_save_npy: the path is NULL");
-  const size_t n = strlen(path) + sizeof ".tmp";
-  GT__OWNED char *const temporary = (char *)gt__malloc(__func__, n);
-  if (!temporary) return GT_ERROR_MEMORY;
-  snprintf(temporary, n, "%s.tmp", path);
   const gt_dtype dtype = x->dtype == GT_BFLOAT16 ? GT_FLOAT32 : x->dtype;
   GT__LOCAL gt_tensor *host = gt__converted(__func__, x, dtype, gt_cpu(), GT__DENSE);
-  return host ? gt__npy_save(path, temporary, host) : gt__failed();
+  if (!host || gt__host_begin(__func__, host, 0, &use)) return gt__failed();
+  image.n_head = (size_t)gt__npy_head(host, head);
+  image.n_data = gt_nbytes(host);
+  if (image.n_data) image.data = gt__address(host);
+  const int error = gt__save_file(path, &image, &whole);
+  gt__host_end(&use);
+  if (!error) return GT_OK;
+  return gt__fail(GT_ERROR_FILE, "gt_save_npy: %s: %s%s", path, strerror(error),
+                  whole ? "; an older file is untouched" : "");
 }
 
 /* ---- >>print -----------------------------------------------------------------------------------
@@ -7695,7 +7920,7 @@ static int gt__copy_edges(gt_tensor *dst, const gt_tensor *src, int dim) {
 static gt_status gt__print(gt__printer *t, const gt_tensor *x, const char *function) {
   memset(t, 0, sizeof *t);
   GT__STRICT;
-  if (gt__refuse(function, 0, !x)) return gt__failed();
+  if (gt__refuse_one(function, x)) return gt__failed();
   t->x = x, t->shown = gt_shape_of(x);
   for (int d = 0; d < x->ndim && gt_numel(x) > GT__PRINT_ALL; d++)
     if (x->shape[d] > 2 * GT__PRINT_EDGE) t->shown.size[d] = 2 * GT__PRINT_EDGE;

@@ -22,18 +22,11 @@
 #define GPUTENSOR_IMPLEMENTATION
 #include "gputensor.h"
 #include <stdio.h>
-#include <stdlib.h>
-
-/* Called at the first error. A program that can go on would look at gt_error instead. */
-static void stop(gt_status status, const char *message, void *user) {
-  (void)user;
-  fprintf(stderr, "%s: %s\n", gt_status_string(status), message);
-  exit(1);
-}
 
 int main(void) {
   const float numbers[] = {1, 2, 3, 4, 5, 6};
-  gt_set_error_handler(stop, NULL);
+  /* Ends the program at the first error. One that can go on would look at gt_error instead. */
+  gt_set_error_handler(gt_exit_on_error, NULL);
   const gt_device device = gt_best_device();
   printf("computing on %s\n", gt_device_string(device));
 

@@ -25,32 +25,19 @@
 #include "gputensor.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { ELEMENTS = 1 << 24, ROUNDS = 5 };
-
-static void stop(gt_status status, const char *message, void *user) {
-  (void)user;
-  fprintf(stderr, "%s: %s\n", gt_status_string(status), message);
-  exit(1);
-}
-
-static double now_ms(void) {
-  struct timespec t;
-  timespec_get(&t, TIME_UTC);
-  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
 
 /* The best of a few rounds, after one that warms up: the first use of a GPU and of fresh memory
    costs more than the copy. */
 static void time_copy(const char *what, gt_tensor *to, const gt_tensor *from, gt_device device) {
   double call = 1e30, done = 1e30;
   for (int i = 0; i <= ROUNDS; i++) {
-    const double start = now_ms();
+    const double start = gt_now_ms();
     gt_copy(to, from);
-    const double returned = now_ms();
+    const double returned = gt_now_ms();
     gt_synchronize(device); /* without this the clock would show the enqueueing alone */
-    const double finished = now_ms();
+    const double finished = gt_now_ms();
     if (i > 0 && finished - start < done) {
       call = returned - start;
       done = finished - start;
@@ -69,7 +56,7 @@ static void check_round_trip(const gt_tensor *x, gt_device device) {
 }
 
 int main(void) {
-  gt_set_error_handler(stop, NULL);
+  gt_set_error_handler(gt_exit_on_error, NULL);
   const gt_device device = gt_best_device();
   const gt_shape shape = GT_SHAPE(ELEMENTS);
   printf("copying %d MiB between cpu and %s", ELEMENTS / 262144, gt_device_string(device));

@@ -23,7 +23,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { N = 1 << 23, ROUNDS = 5 };
 
@@ -31,12 +30,6 @@ static void check(int ok) {
   if (ok && !gt_error()) return;
   fprintf(stderr, "%s\n", gt_error() ? gt_error_message() : "a check failed");
   exit(1);
-}
-
-static double now_ms(void) {
-  struct timespec t;
-  timespec_get(&t, TIME_UTC);
-  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
 /* As a library of single operations does it. t is used again: in place is allowed. */
@@ -60,10 +53,10 @@ static double best_ms(chain f, gt_tensor *t, gt_tensor *a, gt_tensor *b, gt_tens
                       gt_tensor *s) {
   double best = 1e30;
   for (int i = 0; i <= ROUNDS; i++) {
-    const double start = now_ms();
+    const double start = gt_now_ms();
     f(t, a, b, c, s);
     gt_synchronize(t->device);
-    if (i > 0) best = fmin(best, now_ms() - start);
+    if (i > 0) best = fmin(best, gt_now_ms() - start);
   }
   return best;
 }

@@ -35,26 +35,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { STEPS = 4, ROUNDS = 20 };
-
-static void stop(gt_status status, const char *message, void *user) {
-  (void)user;
-  fprintf(stderr, "%s: %s\n", gt_status_string(status), message);
-  exit(1);
-}
 
 static void check(int ok, const char *what) {
   if (ok) return;
   fprintf(stderr, "wrong: %s\n", what);
   exit(1);
-}
-
-static double now_ms(void) {
-  struct timespec t;
-  timespec_get(&t, TIME_UTC);
-  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
 static gt_device choose(int argc, char **argv) {
@@ -85,13 +72,14 @@ static void long_and_short(const char *title, gt_stream *first, gt_stream *secon
   gt_synchronize(x->device);
   gt_event_record(start, first);
   gt_event_synchronize(start); /* it has passed: both clocks begin here */
-  const double began = now_ms();
+  const double began = gt_now_ms();
   for (int i = 0; i < STEPS; i++) {
     gt_stream *stream = i % 2 ? second : first;
-    GT_WITH_STREAM(stream) y[i] = i % 2 ? gt_mean(NULL, x, GT_DIM(1), 0) : gt_matmul(NULL, x, w);
+    GT_WITH_STREAM_SCOPED(stream); /* to the end of this round */
+    y[i] = i % 2 ? gt_mean(NULL, x, GT_DIM(1), 0) : gt_matmul(NULL, x, w);
     done[i] = gt_event_create();
     gt_event_record(done[i], stream);
-    issued[i] = now_ms() - began;
+    issued[i] = gt_now_ms() - began;
   }
   const int64_t terms = work_of_the_host(done[STEPS - 2]); /* the last long one */
 
@@ -123,11 +111,11 @@ static void two_clocks(gt_stream *stream, gt_device device, int64_t n) {
   GT_WITH_STREAM(stream) {
     gt_fma(r, a, b, r); /* the first use of anything costs more */
     gt_stream_synchronize(stream);
-    const double start = now_ms();
+    const double start = gt_now_ms();
     for (int i = 0; i < ROUNDS; i++) gt_fma(r, a, b, r);
-    const double returned = now_ms() - start;
+    const double returned = gt_now_ms() - start;
     gt_stream_synchronize(stream);
-    const double done = now_ms() - start, gigabytes = 16.0 * ROUNDS * (double)n * 1e-9;
+    const double done = gt_now_ms() - start, gigabytes = 16.0 * ROUNDS * (double)n * 1e-9;
     printf("%d times r + a*b over %lld elements\n", ROUNDS, (long long)n);
     printf("  clock stopped without waiting:  %9.3f ms, %10.1f GB/s, which is false\n", returned,
            gigabytes / returned * 1e3);
@@ -139,7 +127,7 @@ static void two_clocks(gt_stream *stream, gt_device device, int64_t n) {
 }
 
 int main(int argc, char **argv) {
-  gt_set_error_handler(stop, NULL);
+  gt_set_error_handler(gt_exit_on_error, NULL);
   const gt_device device = choose(argc, argv);
   const int64_t n = device.type == GT_CUDA ? 8192 : 512; /* some milliseconds a product */
 

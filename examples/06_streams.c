@@ -33,7 +33,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { CHUNKS = 16, STREAMS = 4, STEPS = 40, ROUNDS = 3 };
 
@@ -45,22 +44,10 @@ typedef struct {
   gt_tensor *in[CHUNKS], *out[CHUNKS]; /* on the host */
 } pipeline;
 
-static void stop(gt_status status, const char *message, void *user) {
-  (void)user;
-  fprintf(stderr, "%s: %s\n", gt_status_string(status), message);
-  exit(1);
-}
-
 static void check(int ok, const char *what) {
   if (ok) return;
   fprintf(stderr, "wrong: %s\n", what);
   exit(1);
-}
-
-static double now_ms(void) {
-  struct timespec t;
-  timespec_get(&t, TIME_UTC);
-  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
 static gt_device choose(int argc, char **argv) {
@@ -78,11 +65,10 @@ static void compute(gt_tensor *x) {
 static void all_chunks(const pipeline *p, int streams) {
   for (int i = 0; i < CHUNKS; i++) {
     gt_tensor *there = p->there[i % streams];
-    GT_WITH_STREAM(p->stream[i % streams]) {
-      gt_copy(there, p->in[i]);
-      compute(there);
-      gt_copy(p->out[i], there);
-    }
+    GT_WITH_STREAM_SCOPED(p->stream[i % streams]); /* to the end of this round */
+    gt_copy(there, p->in[i]);
+    compute(there);
+    gt_copy(p->out[i], there);
   }
 }
 
@@ -104,10 +90,10 @@ static double best_ms(void (*work)(const pipeline *, int), const pipeline *p, in
   double best = 1e30;
   for (int i = 0; i <= ROUNDS; i++) {
     gt_reset_stats();
-    const double start = now_ms();
+    const double start = gt_now_ms();
     work(p, streams);
     gt_synchronize(p->there[0]->device);
-    if (i > 0) best = fmin(best, now_ms() - start);
+    if (i > 0) best = fmin(best, gt_now_ms() - start);
   }
   return best;
 }
@@ -191,7 +177,7 @@ static void run(gt_device device) {
 }
 
 int main(int argc, char **argv) {
-  gt_set_error_handler(stop, NULL);
+  gt_set_error_handler(gt_exit_on_error, NULL);
   const gt_device device = choose(argc, argv);
   GT_SCOPE { run(device); }
   return 0;

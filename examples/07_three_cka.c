@@ -44,7 +44,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { NETWORKS = 3, WIDTH = 64, HIDDEN = 256, SMALL = 512, ROUNDS = 3 };
 
@@ -52,22 +51,10 @@ typedef struct {
   gt_tensor *w1, *b1, *w2; /* (256, 64) (256) (64, 256) */
 } network;
 
-static void stop(gt_status status, const char *message, void *user) {
-  (void)user;
-  fprintf(stderr, "%s: %s\n", gt_status_string(status), message);
-  exit(1);
-}
-
 static void check(int ok, const char *what) {
   if (ok) return;
   fprintf(stderr, "wrong: %s\n", what);
   exit(1);
-}
-
-static double now_ms(void) {
-  struct timespec t;
-  timespec_get(&t, TIME_UTC);
-  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
 /* Their hidden layers are weak, usual and strong beside their biases. */
@@ -102,7 +89,7 @@ static gt_tensor *cka(const gt_tensor *x, const gt_tensor *y) {
    before anything is read. With the same stream everywhere it is the serial version. */
 static double three_cka(const network *p, const gt_tensor *x, gt_stream *front,
                         gt_stream *const *side, double *value) {
-  const double start = now_ms();
+  const double start = gt_now_ms();
   GT_SCOPE {
     gt_tensor *f[NETWORKS], *result[NETWORKS];
     GT_WITH_STREAM(front) {
@@ -113,7 +100,7 @@ static double three_cka(const network *p, const gt_tensor *x, gt_stream *front,
     gt_synchronize(x->device); /* one wait for all streams */
     for (int i = 0; i < NETWORKS; i++) value[i] = gt_item(result[i]);
   }
-  return now_ms() - start;
+  return gt_now_ms() - start;
 }
 
 static double best_ms(const network *p, const gt_tensor *x, gt_stream *front,
@@ -188,7 +175,7 @@ static void without_races(const network *p, const gt_tensor *x, gt_stream *front
 int main(int argc, char **argv) {
   gt_device device = gt_best_device();
   int races = 1;
-  gt_set_error_handler(stop, NULL);
+  gt_set_error_handler(gt_exit_on_error, NULL);
   for (int i = 1; i < argc; i++)
     if (strcmp(argv[i], "--without-races") == 0) races = 0;
     else if (strcmp(argv[i], "--device") == 0 && i + 1 < argc) device = gt_parse_device(argv[++i]);

@@ -41,26 +41,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { N = 1024, MIB = 1 << 20, ROUNDS = 3 };
-
-static void stop(gt_status status, const char *message, void *user) {
-  (void)user;
-  fprintf(stderr, "%s: %s\n", gt_status_string(status), message);
-  exit(1);
-}
 
 static void check(int ok, const char *what) {
   if (ok) return;
   fprintf(stderr, "wrong: %s\n", what);
   exit(1);
-}
-
-static double now_ms(void) {
-  struct timespec t;
-  timespec_get(&t, TIME_UTC);
-  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
 static gt_device choose(int argc, char **argv) {
@@ -146,10 +133,10 @@ static void time_copy(const char *what, gt_tensor *to, const gt_tensor *from, gt
   gt_statistics s;
   for (int i = 0; i <= ROUNDS; i++) {
     gt_reset_stats();
-    const double start = now_ms();
+    const double start = gt_now_ms();
     gt_copy(to, from);
     gt_synchronize(device);
-    if (i > 0) best = fmin(best, now_ms() - start);
+    if (i > 0) best = fmin(best, gt_now_ms() - start);
   }
   gt_stats(&s);
   for (int kind = GT_COPY_ASYNC; kind <= GT_COPY_BLOCKING; kind++)
@@ -183,7 +170,7 @@ static void too_much(gt_device device) {
   check(!x && gt_error() == GT_ERROR_MEMORY, "a petabyte was there");
   printf("%s\n", gt_error_message());
   gt_clear_error();
-  gt_set_error_handler(stop, NULL);
+  gt_set_error_handler(gt_exit_on_error, NULL);
   printf("alive: %d\n", (int)gt_report_leaks(stdout));
   check(gt_item(gt_max(NULL, weights, GT_ALL, 0)) == 0, "what was there before");
   gt_free(weights);
@@ -191,7 +178,7 @@ static void too_much(gt_device device) {
 }
 
 int main(int argc, char **argv) {
-  gt_set_error_handler(stop, NULL);
+  gt_set_error_handler(gt_exit_on_error, NULL);
   const gt_device device = choose(argc, argv);
   const int gpu = device.type == GT_CUDA;
   printf("on %s (%s)\n", gt_device_string(device), gt_device_name(device));

@@ -48,7 +48,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { PIXELS = 64, HIDDEN = 128, CLASSES = 10, SIDE = 8, BATCH = 32, SHOWN = 6 };
 static const double learning_rate = 0.1, momentum = 0.9, noise = 0.3;
@@ -67,18 +66,6 @@ typedef struct {
 typedef struct {
   gt_tensor *x, *label; /* (n, 64) float32 from 0 to 1, (n, 1) uint8 */
 } samples;
-
-static void stop(gt_status status, const char *message, void *user) {
-  (void)user;
-  fprintf(stderr, "%s: %s\n", gt_status_string(status), message);
-  exit(1);
-}
-
-static double now(void) {
-  struct timespec t;
-  timespec_get(&t, TIME_UTC);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* ---- parameters ---- */
 
@@ -185,10 +172,9 @@ static double train_epoch(network *p, network *v, const samples *training,
     gt_tensor *grain = gt_randn(gt_shape_of(mixed.x), GT_FLOAT32, classes->device, generator);
     gt_eval(mixed.x, "a + b*c", mixed.x, grain, gt_scalar(noise));
     for (int64_t i = 0; i < n; i += BATCH) {
-      GT_SCOPE {
-        const samples batch = part(&mixed, i, i + BATCH); /* the last one may be smaller */
-        step(p, v, &batch, classes, rate, loss);
-      }
+      GT_SCOPED; /* frees at the end of each round what was made in it */
+      const samples batch = part(&mixed, i, i + BATCH); /* the last one may be smaller */
+      step(p, v, &batch, classes, rate, loss);
     }
     mean = gt_item(loss) / (double)n; /* the one place where the host waits */
   }
@@ -265,12 +251,12 @@ static void train(const options *o) {
   printf("%d digits to learn from, %d held out, on %s (%s)\n", (int)kept, (int)(n - kept),
          gt_device_string(o->device), gt_device_name(o->device));
   for (int epoch = 1; epoch <= o->epochs; epoch++) {
-    const double began = now();
+    const double began = gt_now_ms();
     const double rate = learning_rate * 0.5 * (1 + cos(3.14159265 * (epoch - 1) / o->epochs));
     const double loss = train_epoch(&p, &v, &training, classes, rate, &generator);
-    const double took = now() - began;
+    const double took = gt_now_ms() - began;
     printf("epoch %3d   loss %.4f   held out %.2f %%   %.1f ms\n", epoch, loss,
-           100 * accuracy(&p, &held_out), 1e3 * took);
+           100 * accuracy(&p, &held_out), took);
   }
   report(&p, &held_out);
 }
@@ -290,7 +276,7 @@ static int parse_options(options *o, int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-  gt_set_error_handler(stop, NULL);
+  gt_set_error_handler(gt_exit_on_error, NULL);
   options o = {gt_best_device(), 40, 0, "examples/data"};
   if (!parse_options(&o, argc, argv)) {
     fprintf(stderr, "usage: %s [--device D] [--epochs N] [--seed N] [--data DIRECTORY]\n", argv[0]);

@@ -43,7 +43,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { STEPS = 1000, MOST_ON_THE_CPU = 10, SAMPLE = 9973 };
 static const double elements = 100.0 * 1000 * 1000;
@@ -53,23 +52,14 @@ typedef struct loop {
   gt_tensor *t1, *t2, *product, *result;
 } loop;
 
-static void stop(gt_status status, const char *message, void *user) {
-  (void)user;
-  fprintf(stderr, "%s: %s\n", gt_status_string(status), message);
-  exit(1);
-}
-
 static void check(int ok, const char *what) {
   if (ok) return;
   fprintf(stderr, "wrong: %s\n", what);
   exit(1);
 }
 
-static double now(void) {
-  struct timespec t;
-  timespec_get(&t, TIME_UTC);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
+/* Seconds. */
+static double now(void) { return gt_now_ms() * 1e-3; }
 
 static gt_device choose(int argc, char **argv) {
   if (argc == 1) return gt_best_device();
@@ -189,7 +179,7 @@ static void compare(gt_device device) {
 }
 
 int main(int argc, char **argv) {
-  gt_set_error_handler(stop, NULL);
+  gt_set_error_handler(gt_exit_on_error, NULL);
   const gt_device device = choose(argc, argv);
   GT_SCOPE { compare(device); }
   return 0;

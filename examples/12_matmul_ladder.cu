@@ -93,11 +93,6 @@ __global__ void __launch_bounds__(256) registers(int n, const float *a, const fl
   }
 }
 
-static void stop(gt_status status, const char *message, void *user) {
-  (void)user;
-  fprintf(stderr, "%s: %s\n", gt_status_string(status), message);
-  exit(1);
-}
 static void multiply(int rung, int n, const gt_tensor *x, const gt_tensor *y, gt_tensor *z) {
   const float *a = (const float *)gt_data(x), *b = (const float *)gt_data(y);
   float *c = (float *)gt_data(z);
@@ -114,7 +109,7 @@ int main(int argc, char **argv) {
                                      "the library"};
   const int n = argc > 1 ? atoi(argv[1]) : 4096;
   double took[6];
-  gt_set_error_handler(stop, NULL);
+  gt_set_error_handler(gt_exit_on_error, NULL);
   const gt_device gpu = gt_cuda(0);
   if (n < 128 || n % 128 || n > 16384) {
     fprintf(stderr, "%d is not a multiple of 128, from 128 to 16384\n", n);
@@ -135,12 +130,11 @@ int main(int argc, char **argv) {
       const double ms = gt_event_elapsed_ms(start, end);
       if (ms < took[rung]) took[rung] = ms;
     }
-    GT_SCOPE {
-      const double worst = gt_item(gt_max(NULL, gt_eval(NULL, "abs(a - b)", z, right), GT_ALL, 0));
-      if (!(worst < 1e-5 * n)) {
-        fprintf(stderr, "%s is wrong by %g\n", name[rung], worst);
-        return 1;
-      }
+    GT_SCOPED; /* frees at the end of this round what the check makes */
+    const double worst = gt_item(gt_max(NULL, gt_eval(NULL, "abs(a - b)", z, right), GT_ALL, 0));
+    if (!(worst < 1e-5 * n)) {
+      fprintf(stderr, "%s is wrong by %g\n", name[rung], worst);
+      return 1;
     }
   }
   printf("float32 %d x %d x %d\n", n, n, n);

@@ -133,7 +133,33 @@ int visit(void) {
 }
 END
   }
-  for f in whole own number stream main visit; do cp "$work/$f.c" "$work/$f.cpp"; done
+  # What people write first; the compilers' warnings need their optimisation.
+  cat > "$work/blocks.c" << 'END'
+#include "gputensor.h"
+double product(gt_stream *s, gt_tensor *x);
+double product(gt_stream *s, gt_tensor *x) {
+  gt_tensor *y;
+  GT_WITH_STREAM(s) y = gt_matmul(NULL, x, x);
+  return gt_item(y);
+}
+double kept(gt_tensor *x, int twice);
+double kept(gt_tensor *x, int twice) {
+  gt_tensor *y;
+  if (twice)
+    GT_SCOPE { y = gt_keep(gt_add(NULL, x, x)); }
+  else
+    GT_WITH_DEVICE(gt_cpu()) GT_SCOPE y = gt_keep(gt_neg(NULL, x));
+  return gt_item(y);
+}
+double scoped(gt_stream *s, gt_tensor *x);
+double scoped(gt_stream *s, gt_tensor *x) {
+  for (;;) {
+    GT_WITH_STREAM_SCOPED(s); GT_WITH_DEVICE_SCOPED(gt_cpu()); GT_SCOPED; GT_SCOPED;
+    return gt_item(gt_neg(NULL, x));
+  }
+}
+END
+  for f in whole own number stream main visit blocks; do cp "$work/$f.c" "$work/$f.cpp"; done
 }
 
 # ---- standards and options ----
@@ -154,13 +180,27 @@ standards() {
   # what an option does not change is parsed above, for each standard
   local quickly=-DGPUTENSOR_NO_SIMD
   each_standard "declarations" "" user "c99 c11 c17"
+  natural_uses
   each_standard "included three times, then the implementation" "" whole "c99 c11 c17"
   each_standard "implementation by -D" "-DGPUTENSOR_IMPLEMENTATION $quickly" user
   each_standard "GPUTENSOR_STATIC" "-DGPUTENSOR_STATIC -DGPUTENSOR_IMPLEMENTATION" user
   each_standard "GPUTENSOR_NO_CUDA" "-DGPUTENSOR_NO_CUDA $quickly" whole
   each_standard "GPUTENSOR_NO_SIMD" $quickly whole
+  each_standard "GPUTENSOR_CHECK_HANDLES" "-DGPUTENSOR_CHECK_HANDLES $quickly" whole
   each_standard "GPUTENSOR_NO_THREADS" "-DGPUTENSOR_NO_THREADS $quickly" whole
   each_standard "own allocator" $quickly own
+}
+natural_uses() {
+  local c
+  for c in $(c_compilers); do
+    # shellcheck disable=SC2086
+    check "blocks and declarations" "$c" -std=c99 $strict -O2 -I. -c "$work/blocks.c" -o "$work/blocks.o"
+  done
+  for c in $(cpp_compilers); do
+    # shellcheck disable=SC2086
+    check "blocks and declarations" "$c" -std=c++17 $strict -O2 -I. -c "$work/blocks.cpp" \
+      -o "$work/blocks.o"
+  done
 }
 symbols() { # NM-OPTIONS OBJECT PATTERN: defined symbols that do not match
   # shellcheck disable=SC2086
@@ -237,6 +277,11 @@ refusals() {
       refuse "a stream for a device" "error" "$c" $stop -I. "$work/stream.$ending"
     }
   done
+  if ! have tcc; then skip "tcc: not there"; return; fi
+  # an output of its own: tcc replaces what it is given, /dev/null too
+  refuse "the implementation by tcc" "the cleanup attribute, which tcc ignores" \
+    tcc -c -I. "$work/whole.c" -o "$work/tcc.o"
+  refuse "a block by tcc" "so_use_gcc_or_clang" tcc -c -I. "$work/blocks.c" -o "$work/tcc.o"
 }
 
 # ---- names ----

@@ -20,6 +20,7 @@ gt_index_select: an index on the GPU was out of range	needs a GPU
 %s: the events are of %s and %s	needs two devices
 %s: the output is on %s, the operands on %s	needs two devices
 %s: operand %d %s is on %s, operand %d %s on %s	needs two devices
+%s: operand %d%s was freed by %s	needs GPUTENSOR_CHECK_HANDLES, as in sim/run.sh sanitized
 END
 
 # One line for each call: the first run of string literals among its arguments at depth 1. Messages

@@ -7,7 +7,8 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t let_go = PTHREAD_COND_INITIALIZER;
 static int64_t live, calls, fail_from, fail_to;
-static int failed, holding;
+static int64_t failed;
+static int holding;
 static pthread_t holder;
 
 /* A child gets the lock free, whatever other threads do. Registered first, it is taken last. */
@@ -24,7 +25,7 @@ static int64_t locked_read(const int64_t *p) {
 }
 int64_t hooks_live(void) { return locked_read(&live); }
 int64_t hooks_calls(void) { return locked_read(&calls); }
-int hooks_failed(void) { return failed; }
+int hooks_failed(void) { return (int)locked_read(&failed); }
 
 static void fail_between(int64_t first, int64_t last) {
   pthread_mutex_lock(&lock);

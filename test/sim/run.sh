@@ -20,6 +20,7 @@ case $config in
   gcc) flags="-O1 -g1 -DGPUTENSOR_NO_SIMD" library_flags="-Wall -Wextra -Wpedantic -Werror" ;;
   sanitized)
     flags="-O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -DGPUTENSOR_NO_SIMD"
+    flags="$flags -DGPUTENSOR_CHECK_HANDLES"
     library_flags= ;;
   race) flags="-O1 -g1 -fsanitize=thread -DGPUTENSOR_NO_SIMD" library_flags= ;;
   *) echo "usage: sim/run.sh gcc|sanitized|race [SEEDS]"; exit 1 ;;

@@ -5557,7 +5557,7 @@ static int gt__exact_in(const gt__tree *t, const gt__node *v) {
   return exact;
 }
 /* What an operation, of this dtype as its operands promote, takes over from them. */
-static void gt__gather(const gt__tree *t, gt__node *v, gt_dtype d) {
+static void gt__gather(gt__tree *t, gt__node *v, gt_dtype d) {
   const int rule = gt__table[v->op].rule, is_cast = v->op == GT__CAST;
   v->level = GT__NUMBER, v->highest = GT__I64;
   v->indexed = v->op >= GT__INDEX && v->op <= GT__INTEGER;
@@ -5569,10 +5569,10 @@ static void gt__gather(const gt__tree *t, gt__node *v, gt_dtype d) {
   }
   v->natural = (uint8_t)gt__compute_of(d);
   if (v->op == GT__OP_bitwise_not && d == GT_BOOL) v->op = GT__OP_logical_not;
-  if (rule == GT__WHERE && v->natural == GT__F32) { /* a tiny double is still true */
-    const gt__node *condition = &t->node[v->child[0]];
-    if (condition->natural == GT__F64 || condition->op == GT__REAL) v->natural = GT__F64;
-  }
+  gt__node *condition = rule == GT__WHERE ? &t->node[v->child[0]] : NULL; /* a tiny double is true */
+  if (condition && condition->op == GT__REAL && !condition->x)
+    condition->value.f = condition->value.f != 0;
+  if (condition && condition->natural == GT__F64 && v->natural == GT__F32) v->natural = GT__F64;
   v->highest = (uint8_t)gt__higher(v->highest, v->natural);
   v->dtype = (uint8_t)(rule == GT__BOOL ? GT_BOOL : d);
 }

@@ -345,20 +345,23 @@ GT__OPERATIONS(GT__DECLARE)
    gt_eval(out, text, ...) computes a formula over the operands a, b, c... in the order passed, 26 at
    most, in one pass over memory. By precedence, tightest first:
 
-       name(x, y)  ( )  numbers  pi  operands
+       name(x, y)  ( )  numbers  pi  inf  nan  operands
        x ** y                 power, from the right, above unary minus: -a**2 is -(a**2)
        -x  +x  !x             minus, plus, logical not
        x * y  x / y  x % y    % is remainder
        x + y  x - y
-       x < y  <= > >=         then  x == y  !=        comparisons give bool
+       x < y  <= > >=         then  x == y  !=        they give bool; x < y < z is refused
        x && y                 then  x || y            both sides are evaluated
        x ? y : z              where, from the right; both sides are evaluated
 
-   `name` is any operation of the table. Numbers are 64-bit; integers without point or exponent are
-   exact. All tensors are on one device, except numbers (gt_scalar) and other 0-d CPU tensors, which
-   are read at the call. A bad text is refused with its column. Programs larger than the machine (8
-   inputs, 16 slots, 64 instructions) take several passes. A chain keeps its compute type between
-   steps, which is more exact than separate calls: float16 is rounded, integers wrap at the end. */
+   `name` is any operation of the table, or a dtype: int32(x) is what gt_to_dtype makes of x, and x is
+   rounded, truncated or wrapped then. Numbers are 64-bit, with an f as in 1e-3f a float32 as in C;
+   integers without point or exponent are exact, or refused. All tensors are on one device, except
+   numbers (gt_scalar) and other 0-d CPU tensors, which are read at the call. A bad text is refused
+   with its column, and so is one that is nested more than 1,000 deep or longer than 65,535
+   characters. Programs larger than the machine (8 inputs, 16 slots, 64 instructions), and most
+   casts in a chain, take several passes. A chain keeps its compute type between steps, which is
+   more exact than separate calls: float16 is rounded, integers wrap at the end. */
 GT_API gt_tensor *gt_eval_n(gt_tensor *out, const char *text, int n, const gt_tensor *const *operands);
 
 /* ---- >>reductions ------------------------------------------------------------------------------
@@ -1191,9 +1194,9 @@ GT__FN uint16_t gt__f32_to_bf16(float x) {
   uint32_t b = gt__bits_f32(x), r = (b + 0x7fffu + ((b >> 16) & 1u)) >> 16;
   return (uint16_t)((b & 0x7fffffffu) > 0x7f800000u ? (b >> 16 & 0x8000u) | 0x7fc0u : r);
 }
-/* Rounded to odd: what no float equals becomes, of the two beside it, the one whose last bit is set.
- * A float has more than two bits more than a 16-bit float, so that rounding it once more rounds the
- * original once. */
+/* Rounded to odd: what no float equals becomes that one of the two beside it whose last bit is
+ * set. A float has more than two bits more than a 16-bit float, so its rounding is that of the
+ * original. */
 GT__FN float gt__odd_f32(float x) { return x; }
 GT__FN float gt__odd_f64(double x) {
   const float near = (float)x;
@@ -1202,7 +1205,8 @@ GT__FN float gt__odd_f64(double x) {
   const uint32_t toward = (uint32_t)((0u - more) >> 63) - (uint32_t)(more >> 63);
   return gt__float_f32(bits + (toward & even));
 }
-/* Of integers beyond 2^52 the low bits become one, set if any of them was: then a double holds it. */
+/* Of integers beyond 2^52 the low bits become one, set if any was: then a double holds the
+ * integer. */
 GT__FN float gt__odd_i64(int64_t x) {
   const uint64_t bits = (uint64_t)x, low = bits & 0x7ffu;
   const uint64_t joined = (bits - low) | (low ? 0x400u : 0u);
@@ -5148,10 +5152,10 @@ GT_API int64_t gt_item_int64(const gt_tensor *x) {
 }
 
 /* ---- >>parser ----------------------------------------------------------------------------------
-   Text becomes a tree of nodes, children before parents: the nodes of a part lie side by side, its root
-   last. Leaves are operands, numbers and index. No function here or in >>compiler goes as deep as a text
-   does, since a thread's stack may be small. */
-enum { GT__CAST = GT__OPS, GT__OPERAND, GT__WHOLE, GT__REAL, GT__NODES }; /* a cast to dtype value.i */
+   Text becomes a tree of nodes, children before parents: the nodes of a part lie side by side, its
+   root last. Leaves are operands, numbers and index. No recursion here or in >>compiler goes as
+   deep as a text may, since the stacks of threads are small. */
+enum { GT__CAST = GT__OPS, GT__OPERAND, GT__WHOLE, GT__REAL, GT__NODES };
 enum { GT__ARITH, GT__FLOAT, GT__BOOL, GT__INT, GT__WHERE };
 enum { GT__LIGHT, GT__HEAVY };
 static const struct { const char *name; uint8_t arity, rule, heavy; } gt__table[GT__NODES] = {
@@ -5165,19 +5169,18 @@ enum { GT__DEEPEST = 1000 };                      /* brackets, signs, ** and ?: 
 typedef struct {
   uint8_t op, dtype, level, natural; /* natural: the compute type of the operation by itself */
   uint8_t highest, indexed; /* floating compute type in it, or GT__I64; depends on the index */
-  uint8_t exact;            /* bit c: integers in it are the same in compute type c */
-  uint8_t compute, apart;   /* of its program; 0, or 1 + the dtype of the temporary that it becomes */
+  uint8_t bits;             /* that a compute type must hold, see gt__bits_of */
+  uint8_t compute, apart;   /* of its program; 1 + the dtype of the temporary it becomes, or 0 */
   int32_t child[3];
-  gt__num value;      /* GT__WHOLE: i; GT__REAL: f; GT__OPERAND: i, its number */
+  gt__num value;      /* GT__WHOLE: i; GT__REAL: f; GT__OPERAND: i, its number; GT__CAST: dtype */
   const gt_tensor *x; /* GT__OPERAND; from number n_in of the tree on, a temporary */
 } gt__node;
-/* What still waits for an operand. From GT__BRACKET on, its operand goes on until a sign ends it. */
+/* What still waits for an operand. From GT__BRACKET on, that goes on until a sign ends it. */
 enum { GT__INFIX, GT__SIGN, GT__ELSE, GT__BRACKET, GT__CALL, GT__THEN };
 typedef struct {
-  uint8_t kind, op;     /* of GT__CALL and GT__SIGN, too */
-  uint8_t level, right; /* see gt__parse_operator; level is a cast's dtype */
-  uint8_t nests, given; /* counts in `depth`; operands so far */
-  int32_t at, child[3]; /* where it stands */
+  uint8_t kind, op, level, right; /* see gt__signs; a cast's level is its dtype */
+  uint8_t nests, given;           /* counts in `depth`; operands so far */
+  int32_t at, child[3];           /* at: where it stands */
 } gt__waiting;
 typedef struct {
   const char *function, *text;
@@ -5236,39 +5239,30 @@ static int gt__take(gt__tree *t, const char *token) {
 }
 static int gt__is_letter(int c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 static int gt__is_digit(int c) { return c >= '0' && c <= '9'; }
-/* Adds what waits for an operand; an operator has its left one, the last node. */
+/* Adds what waits for an operand. The left one of an operator is the last node. */
 static void gt__wait(gt__tree *t, int kind, int op, int level, int right, int at) {
-  gt__waiting *w = &t->waiting[t->n_waiting++];
-  w->kind = (uint8_t)kind;
-  w->op = (uint8_t)op;
-  w->level = (uint8_t)level;
-  w->right = (uint8_t)right;
-  w->nests = kind != GT__INFIX || right <= level;
-  w->given = 0;
-  w->at = at;
-  w->child[0] = t->n - 1;
-  w->child[1] = w->child[2] = 0;
-  t->depth += w->nests;
+  const uint8_t nests = kind != GT__INFIX || right <= level;
+  const uint8_t given = kind == GT__INFIX || kind == GT__THEN;
+  const gt__waiting w = {(uint8_t)kind, (uint8_t)op, (uint8_t)level, (uint8_t)right,
+                         nests, given, at, {t->n - 1, 0, 0}};
+  t->waiting[t->n_waiting++] = w;
+  t->depth += nests;
   if (t->depth > GT__DEEPEST) gt__bad_text(t, at, "nested more than 1000 deep");
 }
 static gt__waiting *gt__last_waiting(gt__tree *t) {
   return t->n_waiting ? &t->waiting[t->n_waiting - 1] : NULL;
 }
-static gt__waiting gt__stop_waiting(gt__tree *t) {
-  const gt__waiting w = t->waiting[--t->n_waiting];
-  t->depth -= w.nests;
-  return w;
-}
-/* The last node is the operand that the last operator waits for. Signs go into numbers. */
+/* The last node is the last operand of what waits. A minus goes into a number. */
 static void gt__complete(gt__tree *t) {
-  const gt__waiting w = gt__stop_waiting(t);
-  const int last = t->n - 1, negates = w.kind == GT__SIGN && w.op == GT__OP_neg;
-  gt__node *v = &t->node[last];
-  if (negates && v->op == GT__REAL) v->value.f = -v->value.f;
-  else if (negates && v->op == GT__WHOLE) v->value.i = gt__neg_i64(v->value.i);
-  else if (w.kind == GT__SIGN) gt__add_node(t, w.op, last, 0, 0);
-  else if (w.kind == GT__INFIX) gt__add_node(t, w.op, w.child[0], last, 0);
-  else gt__add_node(t, w.op, w.child[0], w.child[1], last);
+  gt__waiting *w = &t->waiting[--t->n_waiting];
+  gt__node *v = &t->node[t->n - 1];
+  t->depth -= w->nests;
+  if (w->kind == GT__BRACKET) return;
+  w->child[w->given] = t->n - 1;
+  if (w->op == GT__OP_neg && v->op == GT__REAL) v->value.f = -v->value.f;
+  else if (w->op == GT__OP_neg && v->op == GT__WHOLE) v->value.i = gt__neg_i64(v->value.i);
+  else gt__add_node(t, w->op, w->child[0], w->child[1], w->child[2]);
+  if (w->op == GT__CAST) t->node[t->root].value.i = w->level;
 }
 /* Completes the operators that bind the last node tighter than one of this level would. */
 static void gt__complete_above(gt__tree *t, int level) {
@@ -5278,100 +5272,93 @@ static void gt__complete_above(gt__tree *t, int level) {
     w = gt__last_waiting(t);
   }
 }
-/* What other languages call ours, or C's libraries, or what is none of an expression's operations. */
+/* What other languages and libraries call ours, and what is none of an expression's operations. */
+static const char *const gt__known_names[] = {
+    " max fmax amax fmaxf : maximum(x, y); over a dimension gt_max",
+    " min fmin amin fminf : minimum(x, y); over a dimension gt_min",
+    " sum mean prod any all argmax argmin std var norm softmax : over a dimension there are "
+    "gt_sum, gt_reduce and the like",
+    " ln : log(x)",
+    " power : x ** y",
+    " ^ xor : x ** y is the power; logical_xor(x, y), bitwise_xor(x, y)",
+    " & and : x && y, or bitwise_and(x, y)",
+    " | or : x || y, or bitwise_or(x, y)",
+    " ~ not : !x, or bitwise_not(x)",
+    " << left_shift : bitwise_left_shift(x, y)",
+    " >> right_shift : bitwise_right_shift(x, y)",
+    " // floor_divide : floor_div(x, y)",
+    " mod modulo : x % y has the divisor's sign, fmod(x, y) the dividend's",
+    " multiply divide true_divide subtract negative : x * y, x / y, x - y, -x",
+    " = equal not_equal less greater : x == y, x != y, x < y, x > y",
+    " if select ifelse : x ? y : z, or where(x, y, z)",
+    " @ matmul dot : gt_matmul multiplies matrices, gt_matmul_eval with a formula behind it",
+    " absolute fabs fabsf : abs(x)",
+    " clip : clamp(x, low, high)",
+    " rint nearbyint around : round(x)",
+    " sgn signum : sign(x)",
+    " sqr : square(x)",
+    " cbrt : x ** (1.0 / 3)",
+    " expit logistic : sigmoid(x)",
+    " arcsin arccos arctan arctan2 : asin(x), acos(x), atan(x), atan2(x, y)",
+    " expf logf powf sqrtf sinf cosf tanf tanhf : names have no f behind them",
+    " float double half int long : float32(x), int32(x) and the other dtypes convert",
+    " rand randn uniform normal : gt_rand and gt_randn make tensors of random numbers",
+    " true false True False : 1 and 0",
+    " INFINITY INF Inf infinity NAN NaN PI Pi M_PI : inf, nan and pi"};
 static void gt__no_operation(gt__tree *t, int at, const char *name) {
-  static const struct { const char *names, *hint; } known[] = {
-      {" max fmax amax fmaxf ", "maximum(x, y); over a dimension gt_max"},
-      {" min fmin amin fminf ", "minimum(x, y); over a dimension gt_min"},
-      {" sum mean prod any all argmax argmin std var norm softmax ",
-       "over a dimension there are gt_sum, gt_reduce and the like"},
-      {" ln ", "log(x)"},
-      {" power ", "x ** y"},
-      {" ^ xor ", "x ** y is the power; logical_xor(x, y), bitwise_xor(x, y)"},
-      {" & and ", "x && y, or bitwise_and(x, y)"},
-      {" | or ", "x || y, or bitwise_or(x, y)"},
-      {" ~ not ", "!x, or bitwise_not(x)"},
-      {" << left_shift ", "bitwise_left_shift(x, y)"},
-      {" >> right_shift ", "bitwise_right_shift(x, y)"},
-      {" // floor_divide ", "floor_div(x, y)"},
-      {" mod modulo ", "x % y has the divisor's sign, fmod(x, y) the dividend's"},
-      {" multiply divide true_divide subtract negative ", "x * y, x / y, x - y, -x"},
-      {" = equal not_equal less greater ", "x == y, x != y, x < y, x > y"},
-      {" if select ifelse ", "x ? y : z, or where(x, y, z)"},
-      {" @ matmul dot ", "gt_matmul multiplies matrices, gt_matmul_eval with a formula behind it"},
-      {" absolute fabs fabsf ", "abs(x)"},
-      {" clip ", "clamp(x, low, high)"},
-      {" rint nearbyint around ", "round(x)"},
-      {" sgn signum ", "sign(x)"},
-      {" sqr ", "square(x)"},
-      {" cbrt ", "x ** (1.0 / 3)"},
-      {" expit logistic ", "sigmoid(x)"},
-      {" arcsin arccos arctan arctan2 ", "asin(x), acos(x), atan(x), atan2(x, y)"},
-      {" expf logf powf sqrtf sinf cosf tanf tanhf ", "names have no f behind them"},
-      {" float double half int long ", "float32(x), int32(x) and the other dtypes convert"},
-      {" rand randn uniform normal ", "gt_rand and gt_randn make tensors of random numbers"},
-      {" true false True False ", "1 and 0"},
-      {" INFINITY INF Inf infinity NAN NaN PI Pi M_PI ", "inf, nan and pi"}};
   char key[48], what[160];
   const char *hint = "";
   snprintf(key, sizeof key, " %s ", name);
-  for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-    if (strstr(known[k].names, key)) hint = known[k].hint;
-  snprintf(what, sizeof what, "no operation is called %s%s%s", name, *hint ? ": " : "", hint);
+  for (size_t k = 0; k < sizeof gt__known_names / sizeof *gt__known_names; k++) {
+    const char *end = strchr(gt__known_names[k], ':'), *found = strstr(gt__known_names[k], key);
+    if (found && found < end) hint = end;
+  }
+  snprintf(what, sizeof what, "no operation is called %s%s", name, hint);
   gt__bad_text(t, at, what);
 }
 /* -- numbers -- */
-static int gt__copy_digits(gt__tree *t, char *to, int n) { /* behind n; 61 are too many */
-  for (; gt__is_digit(t->text[t->at]); t->at++)
-    if (n < 61) to[n++] = t->text[t->at];
-  return n;
-}
-static int gt__parse_exponent(gt__tree *t, int start) { /* from its e on */
-  const int sign = t->text[t->at + 1];
-  int value = 0;
-  t->at += sign == '-' || sign == '+' ? 2 : 1;
-  if (!gt__is_digit(t->text[t->at])) gt__bad_text(t, start, "a malformed number");
-  for (; gt__is_digit(t->text[t->at]); t->at++)
-    if (value < 100000) value = value * 10 + (t->text[t->at] - '0');
-  return sign == '-' ? -value : value;
-}
 /* The smallest integer has no positive counterpart: its digits are right behind a minus alone. */
 static void gt__add_integer(gt__tree *t, int start, const char *digits) {
   const uint64_t value = strtoull(digits, NULL, 10), lowest = (uint64_t)1 << 63;
   const gt__waiting *w = gt__last_waiting(t);
   const int is_base = gt__peek(t) == '*' && t->text[t->at + 1] == '*';
   const int negated = w && w->kind == GT__SIGN && w->op == GT__OP_neg && !is_base;
-  if (value < lowest || (value == lowest && negated)) gt__add_whole(t, GT__WHOLE, (int64_t)value);
+  if (value < lowest + negated) gt__add_whole(t, GT__WHOLE, (int64_t)value);
   else gt__bad_text(t, start, "an integer beyond int64; with a point it is a floating number");
 }
-/* strtod rounds correctly but reads the locale's point: it is given an integer and an exponent. */
+/* A floating number of these digits. strtod rounds correctly but reads the locale's point, so it
+   gets an integer and an exponent. With an f it is a float, as in C. */
+static void gt__add_digits(gt__tree *t, int start, char *digits, const char *point, const char *s) {
+  const size_t n = strlen(digits);
+  int64_t exponent = point ? point + 1 - s : 0;
+  int good = 1;
+  if (*s == 'e' || *s == 'E') {
+    char *end;
+    exponent += gt__maximum_i64(-9999, gt__minimum_i64(9999, strtol(s + 1, &end, 10)));
+    good = s[1] > ' ' && gt__is_digit(end[-1]);
+    s = end;
+  }
+  const int is_single = *s == 'f' || *s == 'F';
+  s += is_single;
+  t->at = (int)(s - t->text);
+  snprintf(digits + n, 12, "e%d", (int)exponent);
+  if (!good || *s == '.' || gt__is_digit(*s) || gt__is_letter(*s))
+    gt__bad_text(t, start, "a malformed number");
+  else gt__add_real(t, is_single ? (double)strtof(digits, NULL) : strtod(digits, NULL));
+}
 static void gt__parse_literal(gt__tree *t) {
   const int start = t->at;
-  const char *s = t->text;
-  char token[80];
-  int n = gt__copy_digits(t, token, 0), exponent = 0, is_real = s[t->at] == '.';
-  if (is_real) {
-    const int before = n;
-    t->at++;
-    n = gt__copy_digits(t, token, n);
-    exponent = before - n;
-  }
+  const char *s = t->text + start, *point = NULL;
+  char digits[80];
+  int n = 0;
+  for (; gt__is_digit(*s) || (*s == '.' && !point); s++)
+    if (*s == '.') point = s;
+    else if (n < 61) digits[n++] = *s;
+  digits[n] = 0;
+  t->at = (int)(s - t->text);
   if (n > 60) gt__bad_text(t, start, "a number of more than 60 digits");
-  if (s[t->at] == 'e' || s[t->at] == 'E') {
-    is_real = 1;
-    exponent += gt__parse_exponent(t, start);
-  }
-  const int is_single = is_real && (s[t->at] == 'f' || s[t->at] == 'F');
-  t->at += is_single;
-  const int c = s[t->at];
-  if (is_real && (c == '.' || gt__is_digit(c) || gt__is_letter(c)))
-    gt__bad_text(t, start, "a malformed number");
-  if (t->bad) return;
-  token[n] = 0;
-  if (is_real) snprintf(token + n, sizeof token - (size_t)n, "e%d", exponent);
-  if (!is_real) gt__add_integer(t, start, token);
-  else if (is_single) gt__add_real(t, (double)strtof(token, NULL));
-  else gt__add_real(t, strtod(token, NULL));
+  else if (point || *s == 'e' || *s == 'E') gt__add_digits(t, start, digits, point, s);
+  else gt__add_integer(t, start, digits);
 }
 /* -- names and brackets -- */
 /* Each of these returns 1 if an operand must follow. */
@@ -5421,39 +5408,42 @@ static int gt__parse_operand(gt__tree *t) {
   else if (c != '+') gt__bad_text(t, at, "expected an operand");
   return 1;
 }
-/* The level says how tight an operator binds what is on its left, and what is on its right must have
-   `right` or more: where that is no more than the level itself, operators group from the right. */
+/* The level says how tight an operator binds what is on its left; what is on its right must have
+   `right` or more. Where that is no more than the level itself, operators group from the right. */
+static const struct { const char *token; uint8_t level, right, op; } gt__signs[] = {
+    {"<<", 0, 0, 0}, {">>", 0, 0, 0}, {"//", 0, 0, 0},
+    {"?", 0, 0, GT__OP_where}, {"||", 1, 2, GT__OP_logical_or}, {"&&", 2, 3, GT__OP_logical_and},
+    {"==", 3, 4, GT__OP_eq}, {"!=", 3, 4, GT__OP_ne}, {"<=", 4, 5, GT__OP_le},
+    {">=", 4, 5, GT__OP_ge}, {"<", 4, 5, GT__OP_lt}, {">", 4, 5, GT__OP_gt},
+    {"+", 5, 6, GT__OP_add}, {"-", 5, 6, GT__OP_sub}, {"**", 8, 7, GT__OP_pow},
+    {"*", 6, 7, GT__OP_mul}, {"/", 6, 7, GT__OP_div}, {"%", 6, 7, GT__OP_remainder},
+    {"^", 0, 0, 0}, {"&", 0, 0, 0}, {"|", 0, 0, 0},
+    {"=", 0, 0, 0}, {"@", 0, 0, 0}};
 static int gt__parse_operator(gt__tree *t) {
-  static const struct { const char *token; uint8_t level, right, op; } sign[] = {
-      {"<<", 0, 0, 0}, {">>", 0, 0, 0}, {"//", 0, 0, 0},
-      {"?", 0, 0, GT__OP_where}, {"||", 1, 2, GT__OP_logical_or}, {"&&", 2, 3, GT__OP_logical_and},
-      {"==", 3, 4, GT__OP_eq}, {"!=", 3, 4, GT__OP_ne}, {"<=", 4, 5, GT__OP_le},
-      {">=", 4, 5, GT__OP_ge}, {"<", 4, 5, GT__OP_lt}, {">", 4, 5, GT__OP_gt},
-      {"+", 5, 6, GT__OP_add}, {"-", 5, 6, GT__OP_sub}, {"**", 8, 7, GT__OP_pow},
-      {"*", 6, 7, GT__OP_mul}, {"/", 6, 7, GT__OP_div}, {"%", 6, 7, GT__OP_remainder},
-      {"^", 0, 0, 0}, {"&", 0, 0, 0}, {"|", 0, 0, 0}, {"=", 0, 0, 0}, {"@", 0, 0, 0}};
-  const int n = (int)(sizeof sign / sizeof *sign), c = gt__peek(t), at = t->at;
+  const int n = (int)(sizeof gt__signs / sizeof *gt__signs);
   int k = 0;
-  while (k < n && (c != *sign[k].token || !gt__take(t, sign[k].token))) k++;
+  gt__peek(t);
+  const int at = t->at;
+  while (k < n && !gt__take(t, gt__signs[k].token)) k++;
   if (k == n) return 0;
-  const int level = sign[k].level, op = sign[k].op, compares = level == 3 || level == 4;
+  const int level = gt__signs[k].level, op = gt__signs[k].op, compares = level == 3 || level == 4;
   gt__complete_above(t, level + compares);
   const gt__waiting *w = gt__last_waiting(t);
-  if (!op) gt__no_operation(t, at, sign[k].token);
+  if (!op) gt__no_operation(t, at, gt__signs[k].token);
   else if (compares && w && w->kind == GT__INFIX && w->level == level)
-    gt__bad_text(t, at, "comparisons make no chain: x < y && y < z, or brackets around one of them");
+    gt__bad_text(t, at, "comparisons make no chain: x < y && y < z, or brackets around one");
   gt__complete_above(t, level);
-  gt__wait(t, op == GT__OP_where ? GT__THEN : GT__INFIX, op, level, sign[k].right, at);
+  gt__wait(t, op == GT__OP_where ? GT__THEN : GT__INFIX, op, level, gt__signs[k].right, at);
   return 1;
 }
-static void gt__end_call(gt__tree *t) {
-  const gt__waiting w = gt__stop_waiting(t);
-  const int arity = gt__table[w.op].arity;
-  const char *name = w.op == GT__CAST ? gt__dtype[w.level].name : gt__table[w.op].name;
+static void gt__end_call(gt__tree *t, const gt__waiting *w) { /* w lacks the last operand */
+  const int arity = gt__table[w->op].arity;
   char what[80];
-  snprintf(what, sizeof what, "%s takes %d operand%s", name, arity, arity == 1 ? "" : "s");
-  if (w.given != arity) gt__bad_text(t, w.at, what);
-  else t->node[gt__add_node(t, w.op, w.child[0], w.child[1], w.child[2])].value.i = w.level;
+  snprintf(what, sizeof what, "%s takes %d operand%s",
+           w->op == GT__CAST ? gt__dtype[w->level].name : gt__table[w->op].name, arity,
+           arity == 1 ? "" : "s");
+  if (w->given + 1 == arity) gt__complete(t);
+  else gt__bad_text(t, w->at, what);
 }
 /* Behind an operand stand signs that end what is open, then an operator or the end of the text. */
 static int gt__parse_behind(gt__tree *t) {
@@ -5463,19 +5453,17 @@ static int gt__parse_behind(gt__tree *t) {
     gt__complete_above(t, -1);
     gt__waiting *w = gt__last_waiting(t);
     const int c = gt__peek(t), at = t->at, kind = w ? w->kind : GT__INFIX;
-    if (!c && !w) return 0;
+    if (!c && !w) return 0; /* what follows goes by kind */
     t->at++;
-    if (kind == GT__BRACKET && c == ')') gt__stop_waiting(t);
-    else if (kind == GT__THEN && c == ':') {
-      w->kind = GT__ELSE;
-      w->child[1] = t->n - 1;
-      return 1;
-    } else if (kind == GT__CALL && (c == ')' || c == ',')) {
-      if (w->given < 3) w->child[w->given] = t->n - 1;
-      w->given = (uint8_t)(w->given < 4 ? w->given + 1 : 4);
-      if (c == ',') return 1;
-      gt__end_call(t);
-    } else gt__bad_text(t, at, expected[kind]);
+    const int is_end = c == "   )):"[kind];
+    const int more = is_end ? kind == GT__THEN : kind == GT__CALL && c == ',';
+    if (is_end && kind == GT__BRACKET) gt__complete(t);
+    else if (is_end && kind == GT__CALL) gt__end_call(t, w);
+    else if (!more) gt__bad_text(t, at, expected[kind]);
+    if (!more) continue;
+    w->kind = (uint8_t)(kind == GT__THEN ? GT__ELSE : GT__CALL);
+    if (w->given < 3) w->child[w->given++] = t->n - 1;
+    return 1;
   }
   return 1;
 }
@@ -5500,7 +5488,8 @@ static gt_status gt__parse_text(gt__tree *t) {
   if (length > 65535)
     return gt__fail(GT_ERROR_EXPRESSION, "%s: a text of more than 65535 characters", t->function);
   if (length > GT__FEW) { /* each node has a character of its own, and so has what waits */
-    gt__node *node = (gt__node *)gt__malloc(t->function, length * (sizeof *node + sizeof *t->waiting));
+    const size_t bytes = length * (sizeof *t->node + sizeof *t->waiting);
+    gt__node *node = (gt__node *)gt__malloc(t->function, bytes);
     if (!node) return gt__failed();
     t->node = node;
     t->waiting = (gt__waiting *)(node + length);
@@ -5541,20 +5530,25 @@ static void gt__set_operand(gt__node *v, const gt_tensor *x) { /* 0-d CPU ones: 
   v->op = gt_is_floating(x->dtype) ? GT__REAL : GT__WHOLE;
   v->value = gt__decode(x->dtype, gt__address(x));
 }
-/* Is an integer node the same in float or double? Operations count as not, but those that make truths
-   of what is exact, choose between them, or count them: floats divide by 0 and join bits otherwise. */
-static int gt__exact_in(const gt__tree *t, const gt__node *v) {
-  const int wide = 1 << GT__F64, both = 1 << GT__F32 | wide;
-  const int64_t size = v->value.i < 0 ? gt__neg_i64(v->value.i) : v->value.i;
+static int gt__is_leaf(const gt__node *v) { return v->op > GT__CAST; }
+/* How many bits hold an integer node's values. It is not known of operations but of those that make
+   truths, choose between them, or count them: floats divide by 0 and join bits otherwise. */
+static int gt__bits_of(const gt__tree *t, const gt__node *v) {
   const int counts = v->op == GT__OP_where || v->op == GT__OP_add || v->op == GT__OP_mul;
-  int exact = both;
-  if (v->natural != GT__I64) return v->natural == GT__F32 ? both : wide;
-  if (v->op == GT__WHOLE) return size < 0 || size > (int64_t)1 << 53 ? 0 : size > 1 << 24 ? wide : both;
-  if (v->op == GT__OPERAND || v->op == GT__CAST)
-    return gt__dtype[v->dtype].size > 4 ? 0 : gt__dtype[v->dtype].size > 2 ? wide : both;
-  if (v->dtype != GT_BOOL || (gt__table[v->op].rule != GT__BOOL && !counts)) return 0;
-  for (int k = 0; k < gt__table[v->op].arity; k++) exact &= t->node[v->child[k]].exact;
-  return exact;
+  const double size = fabs((double)v->value.i);
+  int bits = 24;
+  if (v->natural != GT__I64) return v->natural == GT__F32 ? 24 : 53;
+  if (v->op == GT__OPERAND || v->op == GT__CAST) return 8 * gt__dtype[v->dtype].size;
+  if (v->op == GT__WHOLE && size < 0x1p53) return size < 0x1p24 ? 24 : 53;
+  if (v->dtype != GT_BOOL || (gt__table[v->op].rule != GT__BOOL && !counts)) return 64;
+  for (int k = 0; k < gt__table[v->op].arity; k++) {
+    const int below = t->node[v->child[k]].bits;
+    if (below > bits) bits = below;
+  }
+  return bits;
+}
+static int gt__holds(int compute, const gt__node *v) { /* are v's integers the same there? */
+  return v->bits <= (compute == GT__F32 ? 24 : compute == GT__F64 ? 53 : 64);
 }
 /* What an operation, of this dtype as its operands promote, takes over from them. */
 static void gt__gather(gt__tree *t, gt__node *v, gt_dtype d) {
@@ -5569,8 +5563,8 @@ static void gt__gather(gt__tree *t, gt__node *v, gt_dtype d) {
   }
   v->natural = (uint8_t)gt__compute_of(d);
   if (v->op == GT__OP_bitwise_not && d == GT_BOOL) v->op = GT__OP_logical_not;
-  gt__node *condition = rule == GT__WHERE ? &t->node[v->child[0]] : NULL; /* a tiny double is true */
-  if (condition && condition->op == GT__REAL && !condition->x)
+  gt__node *condition = rule == GT__WHERE ? &t->node[v->child[0]] : NULL;
+  if (condition && condition->op == GT__REAL && !condition->x) /* a tiny double is true */
     condition->value.f = condition->value.f != 0;
   if (condition && condition->natural == GT__F64 && v->natural == GT__F32) v->natural = GT__F64;
   v->highest = (uint8_t)gt__higher(v->highest, v->natural);
@@ -5590,14 +5584,14 @@ static gt_status gt__annotate(gt__tree *t) {
                         t->function, gt__table[v->op].name, gt_dtype_string(d));
       gt__gather(t, v, d);
     }
-    v->exact = (uint8_t)gt__exact_in(t, v);
+    v->bits = (uint8_t)gt__bits_of(t, v);
   }
   return GT_OK;
 }
 /* The compute type of a program for node i: integers stay integers unless nothing is lost. */
 static int gt__choose_compute(const gt__tree *t, int i, int at_least) {
   const gt__node *v = &t->node[i];
-  const int stays = v->op >= GT__OPS || (v->natural == GT__I64 && !(v->exact >> v->highest & 1));
+  const int stays = gt__is_leaf(v) || (v->natural == GT__I64 && !gt__holds(v->highest, v));
   return gt__higher(stays ? v->natural : v->highest, at_least);
 }
 /* Slots get their numbers in the end: until then inputs count from 0, the others from these. */
@@ -5612,8 +5606,8 @@ typedef struct {
   gt__program p;
   const gt_tensor *in[GT__INPUTS];
 } gt__code;
-static int gt__is_leaf(const gt__node *v) { return v->op > GT__CAST; }
-/* A cast is no instruction: what it converts has been stored as its dtype, where that makes a change. */
+/* A cast is no instruction: what it converts has been stored as its dtype, where that changes it.
+   */
 static int gt__bare(const gt__tree *t, int i) {
   while (t->node[i].op == GT__CAST) i = t->node[i].child[0];
   return i;
@@ -5677,15 +5671,12 @@ static void gt__generate(gt__code *g, int i);
 /* Operands that are no leaves go into temporaries first, the left one last. */
 static void gt__generate_operation(gt__code *g, const gt__node *v) {
   const int arity = gt__table[v->op].arity;
-  int child[3] = {0, 0, 0}, slot[3] = {0, 0, 0}, leaf[3] = {0, 0, 0};
+  int child[3], leaf[3], slot[3] = {0, 0, 0};
   for (int k = 0; k < arity; k++) {
     child[k] = gt__bare(g->t, v->child[k]);
     leaf[k] = gt__is_leaf(&g->t->node[child[k]]);
   }
-  if (v->op == GT__INTEGER) {
-    slot[0] = gt__leaf_slot(g, child[0]);
-    gt__emit(g, v->op, slot[0], gt__leaf_slot(g, child[1]), 0);
-  } else if (arity == 2 && leaf[0] && !leaf[1] && gt__exchanged(v->op)) {
+  if (arity == 2 && leaf[0] && !leaf[1] && gt__exchanged(v->op)) {
     gt__generate(g, child[1]);
     gt__emit(g, gt__exchanged(v->op), gt__leaf_slot(g, child[0]), 0, 0);
   } else if (arity == 2 && !leaf[0] && gt__equal_trees(g->t, child[0], child[1], GT__CODE)) {
@@ -5703,13 +5694,17 @@ static void gt__generate_operation(gt__code *g, const gt__node *v) {
     gt__emit(g, v->op, slot[1], slot[2], 0);
   }
 }
-/* Leaves node i in acc. No program is as long as this is deep: of its children each would fit alone. */
+/* Leaves node i in acc. If it is deeper than programs are long, gt__fit has not been at its parts.
+   */
 static void gt__generate(gt__code *g, int i) {
   const int before = g->n_temporary, start = g->p.n_ins;
   const gt__node *v = &g->t->node[i];
   if (g->depth++ > GT__CODE) g->over = 1;
   if (gt__is_leaf(v)) gt__emit(g, GT__LOAD, gt__leaf_slot(g, i), 0, 0);
-  else if (!g->over) gt__generate_operation(g, v);
+  else if (v->op == GT__INTEGER) {
+    const int low = gt__leaf_slot(g, v->child[0]);
+    gt__emit(g, v->op, low, gt__leaf_slot(g, v->child[1]), 0);
+  } else if (!g->over) gt__generate_operation(g, v);
   g->depth--;
   g->n_temporary = before;
   if (g->over || i == g->root || g->p.n_ins - start <= g->part_size) return;
@@ -5776,28 +5771,22 @@ static gt_status gt__launch_map(const char *function, const gt__code *g, const g
   return gt__submit(&op);
 }
 static const gt_dtype gt__widest[] = {GT_FLOAT32, GT_FLOAT64, GT_INT64}; /* by compute type */
-/* Is c, in v's program, what the cast v makes of it? Truths are the same in each dtype, and loading a
-   leaf, or what is computed apart, converts it to the compute type. */
-static int gt__casts_itself(const gt__node *v, const gt__node *c) {
-  const int compute = v->compute;
-  if (gt__table[c->op].rule == GT__BOOL || (c->op == GT__OPERAND && c->dtype == v->dtype)) return 1;
-  if (v->dtype != (int)gt__widest[compute]) return 0;
-  return gt__is_leaf(c) || compute == GT__I64 || gt__higher(c->highest, compute) == compute;
-}
-/* Must v's program not compute its operand c? Integers stay integers in float company; casts convert.
-   Of a condition only "not zero" matters; the program that reads it may not see fractions. */
+/* Must v's program not compute its operand c? Integers stay integers in float company, and a cast
+   goes through memory unless its dtype is computed in. Of a condition only "not zero" matters; the
+   program that reads it may not see fractions. */
 static int gt__is_apart(const gt__node *v, const gt__node *c, int is_condition) {
-  const int leaf = gt__is_leaf(c), operates = c->op < GT__OPS && c->op > GT__INTEGER;
-  if (v->op == GT__CAST && !gt__casts_itself(v, c)) return 1;
-  if (v->compute == GT__I64) return c->natural != GT__I64 && (!leaf || is_condition);
-  return operates && !(c->exact >> v->compute & 1);
+  const int compute = v->compute, leaf = gt__is_leaf(c);
+  if (v->op == GT__CAST && (v->dtype != (int)gt__widest[compute] ||
+                            gt__higher(c->highest, compute) != compute)) return 1;
+  if (compute == GT__I64) return c->natural != GT__I64 && (!leaf || is_condition);
+  return c->op < GT__OPS && c->op > GT__INTEGER && !gt__holds(compute, c);
 }
 static int gt__first_of(const gt__tree *t, int i) { /* of the nodes of the part with this root */
   while (gt__table[t->node[i].op].arity) i = t->node[i].child[0];
   return i;
 }
-/* Gives the nodes of a program for node i its compute type, and those that must be computed apart, with
-   what is below them, their own. Returns how many these are. */
+/* Gives the nodes of a program for node i its compute type, and their own to those that must be
+   computed apart, with what is below them. Returns how many these are. */
 static int gt__divide(gt__tree *t, int i, int compute) {
   const int first = gt__first_of(t, i);
   int count = 0;
@@ -5819,8 +5808,8 @@ static int gt__divide(gt__tree *t, int i, int compute) {
   }
   return count;
 }
-/* Node i, whose program is g, becomes an operand: a temporary of this dtype. Those that it was made of
-   have no other use. */
+/* Node i, whose program is g, becomes an operand: a temporary of this dtype. Those that it was made
+   of have no other use. */
 static gt_status gt__cut(gt__tree *t, int i, gt_dtype dtype, const gt__code *g) {
   gt__node *v = &t->node[i];
   gt_tensor part = t->whole;
@@ -5855,8 +5844,9 @@ static gt_status gt__fit(gt__tree *t, int i, gt__code *g) {
   }
   return status;
 }
-/* A program for node i. Children stand before their parents: what is to be computed apart is, and in a
-   large tree all is made to fit from the leaves on, so that no program is tried that is far too long. */
+/* A program for node i. Children stand before their parents: what is to be computed apart is, and
+   all of a large tree is made to fit from the leaves on, so that no program is tried that is far
+   too long. */
 static gt_status gt__prepare(gt__tree *t, int i, int compute, gt__code *g) {
   const int apart = gt__divide(t, i, compute), large = t->n > GT__CODE;
   gt_status status = GT_OK;
@@ -5892,17 +5882,19 @@ static gt_status gt__place(gt__tree *t, const gt_tensor *out) {
   else if (found < 0) whole->device = gt_cpu();
   return GT_OK;
 }
-/* A number becomes a float that rounds to a 16-bit float as the number would. */
-static void gt__round_number(gt__node *v) {
-  if (v->op == GT__REAL) v->value.f = (double)gt__odd_f64(v->value.f);
-  else if (v->op == GT__WHOLE) v->value.f = (double)gt__odd_i64(v->value.i);
-  else return;
-  v->op = GT__REAL;
+/* The compute type of a whole tree. Numbers are as exact as the result; one that float would round
+   stays a double, since storing it as a 16-bit float is its one rounding. */
+static int gt__compute_all(const gt__tree *t, gt_dtype dtype, int is_number, int at_least) {
+  const gt__node *v = &t->node[t->root];
+  const int compute = gt__choose_compute(t, t->root, at_least);
+  const int rounds = v->op == GT__REAL && v->value.f != (double)(float)v->value.f;
+  if (rounds && gt_dtype_size(dtype) == 2) return GT__F64;
+  return is_number && v->op != GT__WHOLE ? gt__higher(compute, gt__compute_of(dtype)) : compute;
 }
 /* Computes the tree into `out`, or into a new tensor. The result's dtype, and the shape of numbers
    alone, are those of `like`, or NULL: as the tree has it, or for numbers alone `out`. */
 static gt_tensor *gt__run_tree(gt__tree *t, gt_tensor *out, const gt_tensor *like, int at_least) {
-  gt__node *v = &t->node[t->root];
+  const gt__node *v = &t->node[t->root];
   gt__result r;
   gt__code g;
   if (gt__place(t, like ? like : out) || gt__annotate(t)) return NULL;
@@ -5910,9 +5902,7 @@ static gt_tensor *gt__run_tree(gt__tree *t, gt_tensor *out, const gt_tensor *lik
   const int is_number = !like && v->level == GT__NUMBER;
   if (is_number && out && gt__dtype[out->dtype].kind >= gt__dtype[dtype].kind) dtype = out->dtype;
   if (v->op == GT__CAST && v->dtype == dtype) t->root = v->child[0]; /* storing it converts it */
-  if (gt_is_floating(dtype) && gt_dtype_size(dtype) == 2) gt__round_number(&t->node[t->root]);
-  int compute = gt__choose_compute(t, t->root, at_least);
-  if (is_number) compute = gt__higher(compute, gt__compute_of(dtype));
+  const int compute = gt__compute_all(t, dtype, is_number, at_least);
   t->whole.dtype = dtype;
   if (gt__begin(&r, t->function, out, &t->whole, t->n_in, t->in, 1)) return NULL;
   return gt__end(&r, gt__prepare(t, t->root, compute, &g)
@@ -5923,8 +5913,8 @@ static gt_status gt__check_text(const char *function, const char *text, int n) {
   if (n >= 0 && n <= 26) return GT_OK;
   return gt__fail(GT_ERROR_ARGUMENT, "%s: %d operands; the letters a to z name 26", function, n);
 }
-/* The least compute type for x as `like`: integers that become floating numbers are computed with as
-   such. What float rounds is infinite in float16, but would be rounded twice on its way to bfloat16. */
+/* The least compute type for x as `like`: integers that become floating numbers are computed with
+   as such. What float rounds is infinite in float16, but would be rounded again to bfloat16. */
 static int gt__compute_as(const gt_tensor *x, const gt_tensor *like) {
   const size_t size = gt_dtype_size(x->dtype);
   if (gt_is_floating(x->dtype)) return GT__I64;

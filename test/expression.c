@@ -105,15 +105,15 @@ static void test_bad_texts(void) {
       {"float(a)", "at column 1: no operation is called float: float32(x), int32(x) and the other "
                    "dtypes convert"},
       {"a + INFINITY", "at column 5: no operation is called INFINITY: inf, nan and pi"},
-      {"1 < a < 3", "at column 7: comparisons make no chain: x < y && y < z, or brackets around one of them"},
-      {"0 <= a <= 1", "at column 8: comparisons make no chain: x < y && y < z, or brackets around one of them"},
+      {"1 < a < 3", "at column 7: comparisons make no chain: x < y && y < z, or brackets around one"},
+      {"0 <= a <= 1", "at column 8: comparisons make no chain: x < y && y < z, or brackets around one"},
       {"3 > a + 1 > b * 2", "at column 11: comparisons make no chain: x < y && y < z, or brackets "
-                            "around one of them"},
-      {"a == a == a", "at column 8: comparisons make no chain: x < y && y < z, or brackets around one of them"},
+                            "around one"},
+      {"a == a == a", "at column 8: comparisons make no chain: x < y && y < z, or brackets around one"},
       {"a != 1 < b != 2", "at column 12: comparisons make no chain: x < y && y < z, or brackets "
-                          "around one of them"},
+                          "around one"},
       {"(a < -b <= c)", "at column 9: comparisons make no chain: x < y && y < z, or brackets "
-                        "around one of them"},
+                        "around one"},
       {"9223372036854775808", "at column 1: an integer beyond int64; with a point it is a floating number"},
       {"a + 18446744073709551615", "at column 5: an integer beyond int64; with a point it is a "
                                    "floating number"},

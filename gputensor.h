@@ -354,7 +354,7 @@ GT__OPERATIONS(GT__DECLARE)
        x && y                 then  x || y            both sides are evaluated
        x ? y : z              where, from the right; both sides are evaluated
 
-   `name` is any operation of the table, or a dtype: int32(x) is what gt_to_dtype makes of x, and x is
+   `name` is any operation of the table, or a dtype: int32(x) is what gt_to_dtype makes of x, which is
    rounded, truncated or wrapped then. Numbers are 64-bit, with an f as in 1e-3f a float32 as in C;
    integers without point or exponent are exact, or refused. All tensors are on one device, except
    numbers (gt_scalar) and other 0-d CPU tensors, which are read at the call. A bad text is refused
@@ -1199,9 +1199,9 @@ GT__FN uint16_t gt__f32_to_bf16(float x) {
  * original. */
 GT__FN float gt__odd_f32(float x) { return x; }
 GT__FN float gt__odd_f64(double x) {
-  const float near = (float)x;
-  const uint32_t bits = gt__bits_f32(near), even = (bits & 1u) - 1u;
-  const uint64_t more = gt__bits_f64(x) - gt__bits_f64((double)near);
+  const float nearest = (float)x;
+  const uint32_t bits = gt__bits_f32(nearest), even = (bits & 1u) - 1u;
+  const uint64_t more = gt__bits_f64(x) - gt__bits_f64((double)nearest);
   const uint32_t toward = (uint32_t)((0u - more) >> 63) - (uint32_t)(more >> 63);
   return gt__float_f32(bits + (toward & even));
 }
@@ -5276,8 +5276,7 @@ static void gt__complete_above(gt__tree *t, int level) {
 static const char *const gt__known_names[] = {
     " max fmax amax fmaxf : maximum(x, y); over a dimension gt_max",
     " min fmin amin fminf : minimum(x, y); over a dimension gt_min",
-    " sum mean prod any all argmax argmin std var norm softmax : over a dimension there are "
-    "gt_sum, gt_reduce and the like",
+    " sum mean prod any all argmax argmin std var norm : over a dimension gt_sum, gt_reduce ...",
     " ln : log(x)",
     " power : x ** y",
     " ^ xor : x ** y is the power; logical_xor(x, y), bitwise_xor(x, y)",
@@ -5452,7 +5451,7 @@ static int gt__parse_behind(gt__tree *t) {
   while (!t->bad && !gt__parse_operator(t)) {
     gt__complete_above(t, -1);
     gt__waiting *w = gt__last_waiting(t);
-    const int c = gt__peek(t), at = t->at, kind = w ? w->kind : GT__INFIX;
+    const int c = gt__peek(t), at = t->at, kind = w ? w->kind : 0;
     if (!c && !w) return 0; /* what follows goes by kind */
     t->at++;
     const int is_end = c == "   )):"[kind];

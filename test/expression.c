@@ -100,8 +100,7 @@ static void test_bad_texts(void) {
       {"fmax(a, b)", "at column 1: no operation is called fmax: maximum(x, y); over a dimension gt_max"},
       {"ln(a)", "at column 1: no operation is called ln: log(x)"},
       {"power(a, b)", "at column 1: no operation is called power: x ** y"},
-      {"a * sum(a)", "at column 5: no operation is called sum: over a dimension there are gt_sum, "
-                     "gt_reduce and the like"},
+      {"a * sum(a)", "at column 5: no operation is called sum: over a dimension gt_sum, gt_reduce ..."},
       {"float(a)", "at column 1: no operation is called float: float32(x), int32(x) and the other "
                    "dtypes convert"},
       {"a + INFINITY", "at column 5: no operation is called INFINITY: inf, nan and pi"},

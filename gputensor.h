@@ -5355,7 +5355,7 @@ static void gt__parse_literal(gt__tree *t) {
     else if (n < 61) digits[n++] = *s;
   digits[n] = 0;
   t->at = (int)(s - t->text);
-  if (n > 60) gt__bad_text(t, start, "a number of more than 60 digits");
+  if (n > 60) gt__bad_text(t, start, "a number of more than 60 characters");
   else if (point || *s == 'e' || *s == 'E') gt__add_digits(t, start, digits, point, s);
   else gt__add_integer(t, start, digits);
 }

@@ -153,7 +153,7 @@ static void test_bad_texts(void) {
       {"1e+", "at column 1: a malformed number"}, {"1.5x", "at column 1: a malformed number"},
       {".", "at column 1: expected an operand"}, {"a..b", "at column 2: expected an operator"},
       {"1234567890123456789012345678901234567890123456789012345678901234567890",
-       "at column 1: a number of more than 60 digits"},
+       "at column 1: a number of more than 60 characters"},
       {"a ** ** b", "at column 6: expected an operand"},
       {"a !b", "at column 3: expected an operator"},
       {"a == = b", "at column 6: expected an operand"},

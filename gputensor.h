@@ -5515,7 +5515,8 @@ static gt_dtype gt__promote(const gt__tree *t, const gt__node *v, int first, int
   for (int k = first; k < last; k++) {
     const gt__node *c = &t->node[v->child[k]];
     const int is_real_number = c->level == GT__NUMBER && gt__dtype[c->dtype].kind == 2;
-    own[c->level] = gt_promote_types(own[c->level], is_real_number ? GT_FLOAT32 : (gt_dtype)c->dtype);
+    const gt_dtype dtype = is_real_number ? GT_FLOAT32 : (gt_dtype)c->dtype;
+    if (own[c->level] != dtype) own[c->level] = gt_promote_types(own[c->level], dtype);
   }
   for (int level = GT__DIMENSIONED; level >= GT__NUMBER; level--)
     if (gt__dtype[own[level]].kind > gt__dtype[best].kind) best = own[level];
@@ -5533,11 +5534,11 @@ static int gt__is_leaf(const gt__node *v) { return v->op > GT__CAST; }
 /* How many bits hold an integer node's values. It is not known of operations but of those that make
    truths, choose between them, or count them: floats divide by 0 and join bits otherwise. */
 static int gt__bits_of(const gt__tree *t, const gt__node *v) {
-  const int counts = v->op == GT__OP_where || v->op == GT__OP_add || v->op == GT__OP_mul;
-  const double size = fabs((double)v->value.i);
   int bits = 24;
   if (v->natural != GT__I64) return v->natural == GT__F32 ? 24 : 53;
   if (v->op == GT__OPERAND || v->op == GT__CAST) return 8 * gt__dtype[v->dtype].size;
+  const int counts = v->op == GT__OP_where || v->op == GT__OP_add || v->op == GT__OP_mul;
+  const double size = fabs((double)v->value.i);
   if (v->op == GT__WHOLE && size < 0x1p53) return size < 0x1p24 ? 24 : 53;
   if (v->dtype != GT_BOOL || (gt__table[v->op].rule != GT__BOOL && !counts)) return 64;
   for (int k = 0; k < gt__table[v->op].arity; k++) {
@@ -5601,9 +5602,9 @@ typedef struct {
   int depth;                               /* of gt__generate's calls */
   int indexed;                             /* it needs the logical order */
   int root, part, part_size;               /* the part below the root with the longest code so far */
-  int node[GT__INPUTS];                    /* whose operands the inputs are */
   gt__program p;
   const gt_tensor *in[GT__INPUTS];
+  int node[GT__INPUTS];                    /* whose operands the inputs are */
 } gt__code;
 /* A cast is no instruction: what it converts has been stored as its dtype, where that changes it.
    */
@@ -5780,17 +5781,13 @@ static int gt__is_apart(const gt__node *v, const gt__node *c, int is_condition) 
   if (compute == GT__I64) return c->natural != GT__I64 && (!leaf || is_condition);
   return c->op < GT__OPS && c->op > GT__INTEGER && !gt__holds(compute, c);
 }
-static int gt__first_of(const gt__tree *t, int i) { /* of the nodes of the part with this root */
-  while (gt__table[t->node[i].op].arity) i = t->node[i].child[0];
-  return i;
-}
 /* Gives the nodes of a program for node i its compute type, and their own to those that must be
    computed apart, with what is below them. Returns how many these are. */
 static int gt__divide(gt__tree *t, int i, int compute) {
-  const int first = gt__first_of(t, i);
   int count = 0;
-  t->node[i].compute = (uint8_t)compute, t->node[i].apart = 0;
-  for (const gt__node *v = &t->node[i]; v >= &t->node[first]; v--) {
+  t->node[i].compute = (uint8_t)compute;
+  for (int n = i; n >= 0; n--) {
+    const gt__node *v = &t->node[n];
     for (int k = 0; k < gt__table[v->op].arity; k++) {
       const int is_condition = v->op == GT__OP_where && k == 0;
       gt__node *c = &t->node[v->child[k]];
@@ -5849,7 +5846,7 @@ static gt_status gt__fit(gt__tree *t, int i, gt__code *g) {
 static gt_status gt__prepare(gt__tree *t, int i, int compute, gt__code *g) {
   const int apart = gt__divide(t, i, compute), large = t->n > GT__CODE;
   gt_status status = GT_OK;
-  for (int k = apart || large ? gt__first_of(t, i) : i; k < i && !status; k++) {
+  for (int k = apart || large ? 0 : i; k < i && !status; k++) {
     const gt__node *v = &t->node[k];
     if (!v->apart && (!large || gt__is_leaf(v))) continue;
     status = gt__fit(t, k, g);

@@ -365,20 +365,23 @@ GT__OPERATIONS(GT__DECLARE)
    gt_eval(out, text, ...) computes a formula over the operands a, b, c... in the order passed, 26 at
    most, in one pass over memory. By precedence, tightest first:
 
-       name(x, y)  ( )  numbers  pi  operands
+       name(x, y)  ( )  numbers  pi  inf  nan  operands
        x ** y                 power, from the right, above unary minus: -a**2 is -(a**2)
        -x  +x  !x             minus, plus, logical not
        x * y  x / y  x % y    % is remainder
        x + y  x - y
-       x < y  <= > >=         then  x == y  !=        comparisons give bool
+       x < y  <= > >=         then  x == y  !=        they give bool; x < y < z is refused
        x && y                 then  x || y            both sides are evaluated
        x ? y : z              where, from the right; both sides are evaluated
 
-   `name` is any operation of the table. Numbers are 64-bit; integers without point or exponent are
-   exact. All tensors are on one device, except numbers (gt_scalar) and other 0-d CPU tensors, which
-   are read at the call. A bad text is refused with its column. Programs larger than the machine (8
-   inputs, 16 slots, 64 instructions) take several passes. A chain keeps its compute type between
-   steps, which is more exact than separate calls: float16 is rounded, integers wrap at the end. */
+   `name` is any operation of the table, or a dtype: int32(x) is what gt_to_dtype makes of x, which is
+   rounded, truncated or wrapped then. Numbers are 64-bit, with an f as in 1e-3f a float32 as in C;
+   integers without point or exponent are exact, or refused. All tensors are on one device, except
+   numbers (gt_scalar) and other 0-d CPU tensors, which are read at the call. A bad text is refused
+   with its column, and so is one that is nested more than 1,000 deep or longer than 65,535
+   characters. Programs larger than the machine (8 inputs, 16 slots, 64 instructions), and most
+   casts in a chain, take several passes. A chain keeps its compute type between steps, which is
+   more exact than separate calls: float16 is rounded, integers wrap at the end. */
 GT_API gt_tensor *gt_eval_n(gt_tensor *out, const char *text, int n, const gt_tensor *const *operands);
 
 /* ---- >>reductions ------------------------------------------------------------------------------
@@ -1250,6 +1253,25 @@ GT__FN uint16_t gt__f32_to_bf16(float x) {
   uint32_t b = gt__bits_f32(x), r = (b + 0x7fffu + ((b >> 16) & 1u)) >> 16;
   return (uint16_t)((b & 0x7fffffffu) > 0x7f800000u ? (b >> 16 & 0x8000u) | 0x7fc0u : r);
 }
+/* Rounded to odd: what no float equals becomes that one of the two beside it whose last bit is
+ * set. A float has more than two bits more than a 16-bit float, so its rounding is that of the
+ * original. */
+GT__FN float gt__odd_f32(float x) { return x; }
+GT__FN float gt__odd_f64(double x) {
+  const float nearest = (float)x;
+  const uint32_t bits = gt__bits_f32(nearest), even = (bits & 1u) - 1u;
+  const uint64_t more = gt__bits_f64(x) - gt__bits_f64((double)nearest);
+  const uint32_t toward = (uint32_t)((0u - more) >> 63) - (uint32_t)(more >> 63);
+  return gt__float_f32(bits + (toward & even));
+}
+/* Of integers beyond 2^52 the low bits become one, set if any was: then a double holds the
+ * integer. */
+GT__FN float gt__odd_i64(int64_t x) {
+  const uint64_t bits = (uint64_t)x, low = bits & 0x7ffu;
+  const uint64_t joined = (bits - low) | (low ? 0x400u : 0u);
+  const int is_small = bits + 0x10000000000000u < 0x20000000000000u;
+  return gt__odd_f64((double)(int64_t)(is_small ? bits : joined));
+}
 /* -- int64: everything wraps, nothing is undefined -- */
 GT__FN int64_t gt__add_i64(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
 GT__FN int64_t gt__sub_i64(int64_t a, int64_t b) { return (int64_t)((uint64_t)a - (uint64_t)b); }
@@ -1749,8 +1771,8 @@ typedef double gt__f64 __attribute__((may_alias));
   X(INT16, gt__i16, a, GT__CLIP(type, -32768, 32767)) \
   X(INT32, gt__i32, a, GT__CLIP(type, INT32_MIN, INT32_MAX)) \
   X(INT64, gt__i64, a, GT__CLIP(type, INT64_MIN, INT64_MAX)) \
-  X(FLOAT16, gt__u16, GT__SINGLE(gt__f16_to_f32(a)), gt__f32_to_f16((float)a)) \
-  X(BFLOAT16, gt__u16, GT__SINGLE(gt__bf16_to_f32(a)), gt__f32_to_bf16((float)a)) \
+  X(FLOAT16, gt__u16, GT__SINGLE(gt__f16_to_f32(a)), gt__f32_to_f16(gt__odd_##type(a))) \
+  X(BFLOAT16, gt__u16, GT__SINGLE(gt__bf16_to_f32(a)), gt__f32_to_bf16(gt__odd_##type(a))) \
   X(FLOAT32, gt__f32, GT__SINGLE(a), a) \
   X(FLOAT64, gt__f64, GT__EITHER(a, gt__f64_to_i64(a, INT64_MIN, INT64_MAX)), a)
 static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold == GT__FOLD_ARGMIN; }
@@ -6038,36 +6060,51 @@ GT_API int64_t gt_item_int64(const gt_tensor *x) {
 }
 
 /* ---- >>parser ----------------------------------------------------------------------------------
-   Text becomes a tree of nodes, children before parents. Leaves are operands, numbers and index. */
-enum { GT__OPERAND = GT__OPS, GT__WHOLE, GT__REAL, GT__NODES };
+   Text becomes a tree of nodes, children before parents: the nodes of a part lie side by side, its
+   root last. Leaves are operands, numbers and index. No recursion here or in >>compiler goes as
+   deep as a text may, since the stacks of threads are small. */
+enum { GT__CAST = GT__OPS, GT__OPERAND, GT__WHOLE, GT__REAL, GT__NODES };
 enum { GT__ARITH, GT__FLOAT, GT__BOOL, GT__INT, GT__WHERE };
 enum { GT__LIGHT, GT__HEAVY };
 static const struct { const char *name; uint8_t arity, rule, heavy; } gt__table[GT__NODES] = {
     {"", 0, 0, 0}, {"", 0, 0, 0}, {"index", 0, 0, 1}, {"", 0, 0, 1}, {"", 0, 0, 1}, {"", 2, 0, 1},
 #define GT__ROW(name, arity, result, cost, f, i) {#name, arity, GT__##result, GT__##cost},
-    GT__OPERATIONS(GT__ROW)}; /* and zeros for operands and numbers */
+    GT__OPERATIONS(GT__ROW)
+    {"", 1, 0, 0}}; /* the cast, and zeros for leaves */
 enum { GT__NUMBER, GT__ZERO_D, GT__DIMENSIONED }; /* promotion levels */
 enum { GT__FEW = 24 };                            /* nodes that need no memory of their own */
+enum { GT__DEEPEST = 1000 };                      /* brackets, signs, ** and ?: in each other */
 typedef struct {
   uint8_t op, dtype, level, natural; /* natural: the compute type of the operation by itself */
   uint8_t highest, indexed; /* floating compute type in it, or GT__I64; depends on the index */
+  uint8_t bits;             /* that a compute type must hold, see gt__bits_of */
+  uint8_t compute, apart;   /* of its program; 1 + the dtype of the temporary it becomes, or 0 */
   int32_t child[3];
-  gt__num value;      /* GT__WHOLE: i; GT__REAL: f; GT__OPERAND: i, its number */
+  gt__num value;      /* GT__WHOLE: i; GT__REAL: f; GT__OPERAND: i, its number; GT__CAST: dtype */
   const gt_tensor *x; /* GT__OPERAND; from number n_in of the tree on, a temporary */
 } gt__node;
+/* What still waits for an operand. From GT__BRACKET on, that goes on until a sign ends it. */
+enum { GT__INFIX, GT__SIGN, GT__ELSE, GT__BRACKET, GT__CALL, GT__THEN };
+typedef struct {
+  uint8_t kind, op, level, right; /* see gt__signs; a cast's level is its dtype */
+  uint8_t nests, given;           /* counts in `depth`; operands so far */
+  int32_t at, child[3];           /* at: where it stands */
+} gt__waiting;
 typedef struct {
   const char *function, *text;
-  int at, depth, bad;                 /* of the parser; bad: there was an error */
+  int at, depth, bad, n_waiting;      /* of the parser; bad: there was an error */
   int n, root, n_in;                  /* n: nodes; n_in: operands */
   uint64_t seed, offset;              /* of the random numbers in it */
   const gt_tensor *const *in;
   gt_tensor whole;                    /* describes the result: device, shape and dtype */
   gt__node *node, few[GT__FEW];
+  gt__waiting *waiting, few_waiting[GT__FEW];
 } gt__tree;
 static void gt__tree_begin(gt__tree *t, const char *function, const char *text, int n,
                            const gt_tensor *const *in) {
   memset(t, 0, offsetof(gt__tree, whole));
   t->function = function, t->text = text, t->node = t->few, t->n_in = n, t->in = in;
+  t->waiting = t->few_waiting;
 }
 static void gt__tree_end(gt__tree *t) { /* with its block; and of the temporaries */
   for (int i = 0; i < t->n; i++) if (t->node[i].op == GT__OPERAND && t->node[i].value.i >= t->n_in)
@@ -6079,7 +6116,7 @@ static void gt__tree_end(gt__tree *t) { /* with its block; and of the temporarie
   gt__tree t __attribute__((cleanup(gt__tree_end))); \
   gt__tree_begin(&t, function, text, n, in)
 static int gt__add_node(gt__tree *t, int op, int c0, int c1, int c2) {
-  gt__node v = {(uint8_t)op, 0, 0, 0, 0, 0, {c0, c1, c2}, {0}, NULL};
+  const gt__node v = {(uint8_t)op, 0, 0, 0, 0, 0, 0, 0, 0, {c0, c1, c2}, {0}, NULL};
   t->node[t->n] = v;
   return t->root = t->n++;
 }
@@ -6091,13 +6128,12 @@ static int gt__add_real(gt__tree *t, double value) {
   t->node[gt__add_node(t, GT__REAL, 0, 0, 0)].value.f = value;
   return t->root;
 }
-/* What parses returns its node. The first error is kept and ends the text. */
-static int gt__bad_text(gt__tree *t, int at, const char *what) {
+/* The first error is kept and ends the text. */
+static void gt__bad_text(gt__tree *t, int at, const char *what) {
   const int length = (int)strlen(t->text);
   if (!t->bad) gt__fail(GT_ERROR_EXPRESSION, "%s: \"%.300s%s\"  at column %d: %s", t->function, t->text,
                         length > 300 ? "..." : "", at + 1, what);
   t->bad = 1, t->at = length;
-  return 0;
 }
 static int gt__peek(gt__tree *t) {
   while (t->text[t->at] == ' ' || t->text[t->at] == '\t' || t->text[t->at] == '\n') t->at++;
@@ -6112,96 +6148,236 @@ static int gt__take(gt__tree *t, const char *token) {
 }
 static int gt__is_letter(int c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 static int gt__is_digit(int c) { return c >= '0' && c <= '9'; }
-static int gt__parse(gt__tree *t, int level);
-/* strtod rounds correctly but reads the locale's point: if it stops at ours it is given a comma. */
-static int gt__parse_literal(gt__tree *t) {
-  const int start = t->at;
-  const char *s = t->text;
-  char token[64], *end;
-  int n = 0;
-  for (; gt__is_digit(s[t->at]) || s[t->at] == '.' || s[t->at] == 'e' || s[t->at] == 'E'; t->at++) {
-    const int is_exponent = s[t->at] == 'e' || s[t->at] == 'E';
-    if (n > 60) return gt__bad_text(t, start, "a number of more than 60 characters");
-    token[n++] = s[t->at];
-    if (is_exponent && (s[t->at + 1] == '-' || s[t->at + 1] == '+')) token[n++] = s[++t->at];
-  }
-  token[n] = 0, errno = 0;
-  const int64_t whole = strtoll(token, &end, 10);
-  if (!*end && !errno) return gt__add_whole(t, GT__WHOLE, whole);
-  double value = strtod(token, &end);
-  if (*end == '.') *end = ',', value = strtod(token, &end);
-  if (*end || gt__is_letter(s[t->at])) return gt__bad_text(t, start, "a malformed number");
-  return gt__add_real(t, value);
+/* Adds what waits for an operand. The left one of an operator is the last node. */
+static void gt__wait(gt__tree *t, int kind, int op, int level, int right, int at) {
+  const uint8_t nests = kind != GT__INFIX || right <= level;
+  const uint8_t given = kind == GT__INFIX || kind == GT__THEN;
+  const gt__waiting w = {(uint8_t)kind, (uint8_t)op, (uint8_t)level, (uint8_t)right,
+                         nests, given, at, {t->n - 1, 0, 0}};
+  t->waiting[t->n_waiting++] = w;
+  t->depth += nests;
+  if (t->depth > GT__DEEPEST) gt__bad_text(t, at, "nested more than 1000 deep");
 }
-/* name(x, y): an operation; a single letter: an operand; pi; index. */
+static gt__waiting *gt__last_waiting(gt__tree *t) {
+  return t->n_waiting ? &t->waiting[t->n_waiting - 1] : NULL;
+}
+/* The last node is the last operand of what waits. A minus goes into a number. */
+static void gt__complete(gt__tree *t) {
+  gt__waiting *w = &t->waiting[--t->n_waiting];
+  gt__node *v = &t->node[t->n - 1];
+  t->depth -= w->nests;
+  if (w->kind == GT__BRACKET) return;
+  w->child[w->given] = t->n - 1;
+  if (w->op == GT__OP_neg && v->op == GT__REAL) v->value.f = -v->value.f;
+  else if (w->op == GT__OP_neg && v->op == GT__WHOLE) v->value.i = gt__neg_i64(v->value.i);
+  else gt__add_node(t, w->op, w->child[0], w->child[1], w->child[2]);
+  if (w->op == GT__CAST) t->node[t->root].value.i = w->level;
+}
+/* Completes the operators that bind the last node tighter than one of this level would. */
+static void gt__complete_above(gt__tree *t, int level) {
+  const gt__waiting *w = gt__last_waiting(t);
+  while (w && w->kind < GT__BRACKET && w->right > level) {
+    gt__complete(t);
+    w = gt__last_waiting(t);
+  }
+}
+/* What other languages and libraries call ours, and what is none of an expression's operations. */
+static const char *const gt__known_names[] = {
+    " max fmax amax fmaxf : maximum(x, y); over a dimension gt_max",
+    " min fmin amin fminf : minimum(x, y); over a dimension gt_min",
+    " sum mean prod any all argmax argmin std var norm : over a dimension gt_sum, gt_reduce ...",
+    " ln : log(x)",
+    " power : x ** y",
+    " ^ xor : x ** y is the power; logical_xor(x, y), bitwise_xor(x, y)",
+    " & and : x && y, or bitwise_and(x, y)",
+    " | or : x || y, or bitwise_or(x, y)",
+    " ~ not : !x, or bitwise_not(x)",
+    " << left_shift : bitwise_left_shift(x, y)",
+    " >> right_shift : bitwise_right_shift(x, y)",
+    " // floor_divide : floor_div(x, y)",
+    " mod modulo : x % y has the divisor's sign, fmod(x, y) the dividend's",
+    " multiply divide true_divide subtract negative : x * y, x / y, x - y, -x",
+    " = equal not_equal less greater : x == y, x != y, x < y, x > y",
+    " if select ifelse : x ? y : z, or where(x, y, z)",
+    " @ matmul dot : gt_matmul multiplies matrices, gt_matmul_eval with a formula behind it",
+    " absolute fabs fabsf : abs(x)",
+    " clip : clamp(x, low, high)",
+    " rint nearbyint around : round(x)",
+    " sgn signum : sign(x)",
+    " sqr : square(x)",
+    " cbrt : x ** (1.0 / 3)",
+    " expit logistic : sigmoid(x)",
+    " arcsin arccos arctan arctan2 : asin(x), acos(x), atan(x), atan2(x, y)",
+    " expf logf powf sqrtf sinf cosf tanf tanhf : names have no f behind them",
+    " float double half int long : float32(x), int32(x) and the other dtypes convert",
+    " rand randn uniform normal : gt_rand and gt_randn make tensors of random numbers",
+    " true false True False : 1 and 0",
+    " INFINITY INF Inf infinity NAN NaN PI Pi M_PI : inf, nan and pi"};
+static void gt__no_operation(gt__tree *t, int at, const char *name) {
+  char key[48], what[160];
+  const char *hint = "";
+  snprintf(key, sizeof key, " %s ", name);
+  for (size_t k = 0; k < sizeof gt__known_names / sizeof *gt__known_names; k++) {
+    const char *end = strchr(gt__known_names[k], ':'), *found = strstr(gt__known_names[k], key);
+    if (found && found < end) hint = end;
+  }
+  snprintf(what, sizeof what, "no operation is called %s%s", name, hint);
+  gt__bad_text(t, at, what);
+}
+/* -- numbers -- */
+/* The smallest integer has no positive counterpart: its digits are right behind a minus alone. */
+static void gt__add_integer(gt__tree *t, int start, const char *digits) {
+  const uint64_t value = strtoull(digits, NULL, 10), lowest = (uint64_t)1 << 63;
+  const gt__waiting *w = gt__last_waiting(t);
+  const int is_base = gt__peek(t) == '*' && t->text[t->at + 1] == '*';
+  const int negated = w && w->kind == GT__SIGN && w->op == GT__OP_neg && !is_base;
+  if (value < lowest + negated) gt__add_whole(t, GT__WHOLE, (int64_t)value);
+  else gt__bad_text(t, start, "an integer beyond int64; with a point it is a floating number");
+}
+/* A floating number of these digits. strtod rounds correctly but reads the locale's point, so it
+   gets an integer and an exponent. With an f it is a float, as in C. */
+static void gt__add_digits(gt__tree *t, int start, char *digits, const char *point, const char *s) {
+  const size_t n = strlen(digits);
+  int64_t exponent = point ? point + 1 - s : 0;
+  int good = 1;
+  if (*s == 'e' || *s == 'E') {
+    char *end;
+    exponent += gt__maximum_i64(-9999, gt__minimum_i64(9999, strtol(s + 1, &end, 10)));
+    good = s[1] > ' ' && gt__is_digit(end[-1]);
+    s = end;
+  }
+  const int is_single = *s == 'f' || *s == 'F';
+  s += is_single;
+  t->at = (int)(s - t->text);
+  snprintf(digits + n, 12, "e%d", (int)exponent);
+  if (!good || *s == '.' || gt__is_digit(*s) || gt__is_letter(*s))
+    gt__bad_text(t, start, "a malformed number");
+  else gt__add_real(t, is_single ? (double)strtof(digits, NULL) : strtod(digits, NULL));
+}
+static void gt__parse_literal(gt__tree *t) {
+  const int start = t->at;
+  const char *s = t->text + start, *point = NULL;
+  char digits[80];
+  int n = 0;
+  for (; gt__is_digit(*s) || (*s == '.' && !point); s++)
+    if (*s == '.') point = s;
+    else if (n < 61) digits[n++] = *s;
+  digits[n] = 0;
+  t->at = (int)(s - t->text);
+  if (n > 60) gt__bad_text(t, start, "a number of more than 60 characters");
+  else if (point || *s == 'e' || *s == 'E') gt__add_digits(t, start, digits, point, s);
+  else gt__add_integer(t, start, digits);
+}
+/* -- names and brackets -- */
+/* Each of these returns 1 if an operand must follow. */
+static int gt__parse_call(gt__tree *t, int start, const char *name) {
+  int op = GT__INDEX + 1, dtype = 0;
+  while (op < GT__OPS && strcmp(gt__table[op].name, name)) op++;
+  if (op == GT__CAST)
+    while (dtype < GT_DTYPES && strcmp(gt__dtype[dtype].name, name)) dtype++;
+  if (dtype == GT_DTYPES) gt__no_operation(t, start, name);
+  else if (!gt__take(t, "(")) gt__bad_text(t, t->at, "expected ( after the operation's name");
+  else gt__wait(t, GT__CALL, op, dtype, 0, start);
+  return 1;
+}
+/* A single letter: an operand; pi, inf, nan; index; else an operation or a dtype, and a bracket. */
 static int gt__parse_name(gt__tree *t) {
   const int start = t->at;
-  char name[41], what[120]; /* no operation's name is as long */
-  int c, n = 0, op = GT__INDEX, given = 0, child[4] = {0, 0, 0, 0};
-  for (; gt__is_letter(c = t->text[t->at]) || gt__is_digit(c); t->at++) if (n < 40) name[n++] = (char)c;
-  name[n] = 0, c = n == 1 ? *name - 'a' : -1;
-  if (c >= 0 && c < t->n_in) return gt__add_whole(t, GT__OPERAND, c);
-  if (!strcmp(name, "pi")) return gt__add_real(t, 3.14159265358979323846);
-  while (op < GT__OPS && strcmp(gt__table[op].name, name)) op++;
-  if (op == GT__INDEX) return gt__add_node(t, op, 0, 0, 0);
-  snprintf(what, sizeof what, "no operation is called %s", name);
-  if (c >= 0 && c < 26)
+  char name[41], what[80]; /* no operation's name is as long */
+  int n = 0;
+  for (; gt__is_letter(t->text[t->at]) || gt__is_digit(t->text[t->at]); t->at++)
+    if (n < 40) name[n++] = t->text[t->at];
+  name[n] = 0;
+  const int letter = n == 1 && *name >= 'a' && *name <= 'z' ? *name - 'a' : -1;
+  if (letter >= t->n_in) {
     snprintf(what, sizeof what, "operand %c, but %d operand%s given", *name, t->n_in,
              t->n_in == 1 ? " was" : "s were");
-  if (op == GT__OPS) return gt__bad_text(t, start, what);
-  if (!gt__take(t, "(")) return gt__bad_text(t, t->at, "expected ( after the operation's name");
-  for (int more = 1; more; more = gt__take(t, ","), given++)
-    child[given < 3 ? given : 3] = gt__parse(t, 0);
-  if (!gt__take(t, ")")) return gt__bad_text(t, t->at, "expected ) or ,");
-  if (given == gt__table[op].arity) return gt__add_node(t, op, child[0], child[1], child[2]);
-  snprintf(what, sizeof what, "%s takes %d operand%s", name, gt__table[op].arity,
-           gt__table[op].arity == 1 ? "" : "s");
-  return gt__bad_text(t, start, what);
+    gt__bad_text(t, start, what);
+  } else if (letter >= 0) gt__add_whole(t, GT__OPERAND, letter);
+  else if (!strcmp(name, "pi")) gt__add_real(t, 3.14159265358979323846);
+  else if (!strcmp(name, "inf")) gt__add_real(t, (double)INFINITY);
+  else if (!strcmp(name, "nan")) gt__add_real(t, (double)NAN);
+  else if (!strcmp(name, "index")) gt__add_node(t, GT__INDEX, 0, 0, 0);
+  else return gt__parse_call(t, start, name);
+  return 0;
 }
-static int gt__parse_primary(gt__tree *t) {
-  const int c = gt__peek(t);
-  if (gt__is_digit(c) || (c == '.' && gt__is_digit(t->text[t->at + 1]))) return gt__parse_literal(t);
+static int gt__parse_operand(gt__tree *t) {
+  const int c = gt__peek(t), at = t->at;
   if (gt__is_letter(c)) return gt__parse_name(t);
-  if (!gt__take(t, "(")) return gt__bad_text(t, t->at, "expected an operand");
-  const int node = gt__parse(t, 0);
-  return gt__take(t, ")") ? node : gt__bad_text(t, t->at, "expected )");
-}
-static int gt__parse_unary(gt__tree *t) {
-  const int c = gt__peek(t), sign = c == '-' || c == '+' || (c == '!' && t->text[t->at + 1] != '=');
-  if (++t->depth > 500) return gt__bad_text(t, t->at, "nested more than 500 deep");
-  t->at += sign;
-  const int node = sign ? gt__parse(t, 7) : gt__parse_primary(t);
-  t->depth--;
-  if (!sign || c == '+' || t->bad) return node;
-  gt__node *v = &t->node[node];
-  if (c == '!') return gt__add_node(t, GT__OP_logical_not, node, 0, 0);
-  if (v->op == GT__REAL) v->value.f = -v->value.f;
-  else if (v->op == GT__WHOLE) v->value.i = -v->value.i;
-  else return gt__add_node(t, GT__OP_neg, node, 0, 0);
-  return node;
-}
-/* Operators of this level and of those that bind tighter: a sign has 7. On the right stands what has
-   `right` or more; where that is no more than the level itself, they group from the right. */
-static int gt__parse(gt__tree *t, int level) {
-  static const struct { const char *token; uint8_t level, right, op; } sign[] = {
-      {"?", 0, 0, GT__OP_where}, {"||", 1, 2, GT__OP_logical_or}, {"&&", 2, 3, GT__OP_logical_and},
-      {"==", 3, 4, GT__OP_eq}, {"!=", 3, 4, GT__OP_ne}, {"<=", 4, 5, GT__OP_le},
-      {">=", 4, 5, GT__OP_ge}, {"<", 4, 5, GT__OP_lt}, {">", 4, 5, GT__OP_gt},
-      {"+", 5, 6, GT__OP_add}, {"-", 5, 6, GT__OP_sub}, {"**", 8, 7, GT__OP_pow},
-      {"*", 6, 7, GT__OP_mul}, {"/", 6, 7, GT__OP_div}, {"%", 6, 7, GT__OP_remainder}};
-  const int n = (int)(sizeof sign / sizeof *sign);
-  int left = gt__parse_unary(t);
-  for (;;) {
-    int k = 0, no = 0;
-    while (k < n && (sign[k].level < level || !gt__take(t, sign[k].token))) k++;
-    if (k == n) return left;
-    const int nests = sign[k].right <= sign[k].level, is_choice = sign[k].op == GT__OP_where;
-    t->depth += nests;
-    const int right = gt__parse(t, sign[k].right);
-    if (is_choice && !gt__take(t, ":")) gt__bad_text(t, t->at, "expected :");
-    if (is_choice) no = gt__parse(t, 0);
-    t->depth -= nests, left = gt__add_node(t, sign[k].op, left, right, no);
+  if (gt__is_digit(c) || (c == '.' && gt__is_digit(t->text[at + 1]))) {
+    gt__parse_literal(t);
+    return 0;
   }
+  t->at++;
+  if (c == '(') gt__wait(t, GT__BRACKET, 0, 0, 0, at);
+  else if (c == '-') gt__wait(t, GT__SIGN, GT__OP_neg, 7, 7, at);
+  else if (c == '!' && t->text[at + 1] != '=') gt__wait(t, GT__SIGN, GT__OP_logical_not, 7, 7, at);
+  else if (c == '~') gt__no_operation(t, at, "~");
+  else if (c != '+') gt__bad_text(t, at, "expected an operand");
+  return 1;
+}
+/* The level says how tight an operator binds what is on its left; what is on its right must have
+   `right` or more. Where that is no more than the level itself, operators group from the right. */
+static const struct { const char *token; uint8_t level, right, op; } gt__signs[] = {
+    {"<<", 0, 0, 0}, {">>", 0, 0, 0}, {"//", 0, 0, 0},
+    {"?", 0, 0, GT__OP_where}, {"||", 1, 2, GT__OP_logical_or}, {"&&", 2, 3, GT__OP_logical_and},
+    {"==", 3, 4, GT__OP_eq}, {"!=", 3, 4, GT__OP_ne}, {"<=", 4, 5, GT__OP_le},
+    {">=", 4, 5, GT__OP_ge}, {"<", 4, 5, GT__OP_lt}, {">", 4, 5, GT__OP_gt},
+    {"+", 5, 6, GT__OP_add}, {"-", 5, 6, GT__OP_sub}, {"**", 8, 7, GT__OP_pow},
+    {"*", 6, 7, GT__OP_mul}, {"/", 6, 7, GT__OP_div}, {"%", 6, 7, GT__OP_remainder},
+    {"^", 0, 0, 0}, {"&", 0, 0, 0}, {"|", 0, 0, 0},
+    {"=", 0, 0, 0}, {"@", 0, 0, 0}};
+static int gt__parse_operator(gt__tree *t) {
+  const int n = (int)(sizeof gt__signs / sizeof *gt__signs);
+  int k = 0;
+  gt__peek(t);
+  const int at = t->at;
+  while (k < n && !gt__take(t, gt__signs[k].token)) k++;
+  if (k == n) return 0;
+  const int level = gt__signs[k].level, op = gt__signs[k].op, compares = level == 3 || level == 4;
+  gt__complete_above(t, level + compares);
+  const gt__waiting *w = gt__last_waiting(t);
+  if (!op) gt__no_operation(t, at, gt__signs[k].token);
+  else if (compares && w && w->kind == GT__INFIX && w->level == level)
+    gt__bad_text(t, at, "comparisons make no chain: x < y && y < z, or brackets around one");
+  gt__complete_above(t, level);
+  gt__wait(t, op == GT__OP_where ? GT__THEN : GT__INFIX, op, level, gt__signs[k].right, at);
+  return 1;
+}
+static void gt__end_call(gt__tree *t, const gt__waiting *w) { /* w lacks the last operand */
+  const int arity = gt__table[w->op].arity;
+  char what[80];
+  snprintf(what, sizeof what, "%s takes %d operand%s",
+           w->op == GT__CAST ? gt__dtype[w->level].name : gt__table[w->op].name, arity,
+           arity == 1 ? "" : "s");
+  if (w->given + 1 == arity) gt__complete(t);
+  else gt__bad_text(t, w->at, what);
+}
+/* Behind an operand stand signs that end what is open, then an operator or the end of the text. */
+static int gt__parse_behind(gt__tree *t) {
+  static const char *const expected[] = {"expected an operator", "", "", "expected )",
+                                         "expected ) or ,", "expected :"};
+  while (!t->bad && !gt__parse_operator(t)) {
+    gt__complete_above(t, -1);
+    gt__waiting *w = gt__last_waiting(t);
+    const int c = gt__peek(t), at = t->at, kind = w ? w->kind : 0;
+    if (!c && !w) return 0; /* what follows goes by kind */
+    t->at++;
+    const int is_end = c == "   )):"[kind];
+    const int more = is_end ? kind == GT__THEN : kind == GT__CALL && c == ',';
+    if (is_end && kind == GT__BRACKET) gt__complete(t);
+    else if (is_end && kind == GT__CALL) gt__end_call(t, w);
+    else if (!more) gt__bad_text(t, at, expected[kind]);
+    if (!more) continue;
+    w->kind = (uint8_t)(kind == GT__THEN ? GT__ELSE : GT__CALL);
+    if (w->given < 3) w->child[w->given++] = t->n - 1;
+    return 1;
+  }
+  return 1;
+}
+static void gt__parse(gt__tree *t) {
+  int more = 1;
+  while (more && !t->bad) more = gt__parse_operand(t) || (!t->bad && gt__parse_behind(t));
 }
 /* Short texts already parsed, by content; n_in matters too: a letter beyond it is an error. */
 static struct gt__known { gt__node node[GT__FEW]; char text[128]; int n, n_in; } gt__cache[128];
@@ -6219,12 +6395,14 @@ static gt_status gt__parse_text(gt__tree *t) {
   if (t->n) return GT_OK;
   if (length > 65535)
     return gt__fail(GT_ERROR_EXPRESSION, "%s: a text of more than 65535 characters", t->function);
-  if (length > GT__FEW) { /* each node has a character of its own */
-    t->node = (gt__node *)gt__malloc(t->function, length * sizeof *t->node);
-    if (!t->node) return gt__failed();
+  if (length > GT__FEW) { /* each node has a character of its own, and so has what waits */
+    const size_t bytes = length * (sizeof *t->node + sizeof *t->waiting);
+    gt__node *node = (gt__node *)gt__malloc(t->function, bytes);
+    if (!node) return gt__failed();
+    t->node = node;
+    t->waiting = (gt__waiting *)(node + length);
   }
-  gt__parse(t, 0);
-  if (gt__peek(t)) gt__bad_text(t, t->at, "expected an operator");
+  gt__parse(t);
   if (t->bad) return gt__failed();
   if (t->n > GT__FEW || length >= sizeof k->text) return GT_OK;
   GT__HOLD(gt__mutex);
@@ -6246,7 +6424,8 @@ static gt_dtype gt__promote(const gt__tree *t, const gt__node *v, int first, int
   for (int k = first; k < last; k++) {
     const gt__node *c = &t->node[v->child[k]];
     const int is_real_number = c->level == GT__NUMBER && gt__dtype[c->dtype].kind == 2;
-    own[c->level] = gt_promote_types(own[c->level], is_real_number ? GT_FLOAT32 : (gt_dtype)c->dtype);
+    const gt_dtype dtype = is_real_number ? GT_FLOAT32 : (gt_dtype)c->dtype;
+    if (own[c->level] != dtype) own[c->level] = gt_promote_types(own[c->level], dtype);
   }
   for (int level = GT__DIMENSIONED; level >= GT__NUMBER; level--)
     if (gt__dtype[own[level]].kind > gt__dtype[best].kind) best = own[level];
@@ -6266,54 +6445,69 @@ static gt_status gt__set_operand(const gt__tree *t, gt__node *v) {
   v->op = gt_is_floating(x->dtype) ? GT__REAL : GT__WHOLE;
   return status;
 }
+static int gt__is_leaf(const gt__node *v) { return v->op > GT__CAST; }
+/* How many bits hold an integer node's values. It is not known of operations but of those that make
+   truths, choose between them, or count them: floats divide by 0 and join bits otherwise. */
+static int gt__bits_of(const gt__tree *t, const gt__node *v) {
+  int bits = 24;
+  if (v->natural != GT__I64) return v->natural == GT__F32 ? 24 : 53;
+  if (v->op == GT__OPERAND || v->op == GT__CAST) return 8 * gt__dtype[v->dtype].size;
+  const int counts = v->op == GT__OP_where || v->op == GT__OP_add || v->op == GT__OP_mul;
+  const double size = fabs((double)v->value.i);
+  if (v->op == GT__WHOLE && size < 0x1p53) return size < 0x1p24 ? 24 : 53;
+  if (v->dtype != GT_BOOL || (gt__table[v->op].rule != GT__BOOL && !counts)) return 64;
+  for (int k = 0; k < gt__table[v->op].arity; k++) {
+    const int below = t->node[v->child[k]].bits;
+    if (below > bits) bits = below;
+  }
+  return bits;
+}
+static int gt__holds(int compute, const gt__node *v) { /* are v's integers the same there? */
+  return v->bits <= (compute == GT__F32 ? 24 : compute == GT__F64 ? 53 : 64);
+}
+/* What an operation, of this dtype as its operands promote, takes over from them. */
+static void gt__gather(gt__tree *t, gt__node *v, gt_dtype d) {
+  const int rule = gt__table[v->op].rule, is_cast = v->op == GT__CAST;
+  v->level = GT__NUMBER, v->highest = GT__I64;
+  v->indexed = v->op >= GT__INDEX && v->op <= GT__INTEGER;
+  for (int k = 0; k < gt__table[v->op].arity; k++) {
+    const gt__node *c = &t->node[v->child[k]];
+    if (c->level > v->level) v->level = c->level;
+    v->indexed |= c->indexed;
+    if (!is_cast) v->highest = (uint8_t)gt__higher(v->highest, c->highest);
+  }
+  v->natural = (uint8_t)gt__compute_of(d);
+  if (v->op == GT__OP_bitwise_not && d == GT_BOOL) v->op = GT__OP_logical_not;
+  gt__node *condition = rule == GT__WHERE ? &t->node[v->child[0]] : NULL;
+  if (condition && condition->op == GT__REAL && !condition->x) /* a tiny double is true */
+    condition->value.f = condition->value.f != 0;
+  if (condition && condition->natural == GT__F64 && v->natural == GT__F32) v->natural = GT__F64;
+  v->highest = (uint8_t)gt__higher(v->highest, v->natural);
+  v->dtype = (uint8_t)(rule == GT__BOOL ? GT_BOOL : d);
+}
 static gt_status gt__annotate(gt__tree *t) {
   gt_status status = GT_OK;
-  for (int i = 0; i < t->n && !status; i++) {
-    gt__node *v = &t->node[i];
+  for (gt__node *v = t->node; v < t->node + t->n && !status; v++) {
     const int arity = gt__table[v->op].arity, rule = gt__table[v->op].rule;
     gt_dtype d = v->op == GT__WHOLE || v->op == GT__INDEX ? GT_INT64 : GT_FLOAT32;
-    if (v->op == GT__OPERAND || v->x) {
-      status = gt__set_operand(t, v);
-      continue;
+    if (v->op == GT__OPERAND || v->x) status = gt__set_operand(t, v);
+    else {
+      if (arity) d = gt__promote(t, v, rule == GT__WHERE, arity);
+      if (v->op == GT__CAST) d = (gt_dtype)v->value.i;
+      if (rule == GT__FLOAT && !gt_is_floating(d)) d = GT_FLOAT32;
+      if (rule == GT__INT && gt_is_floating(d))
+        return gt__fail(GT_ERROR_DTYPE, "%s: %s has no meaning for %s; it takes integers and bool",
+                        t->function, gt__table[v->op].name, gt_dtype_string(d));
+      gt__gather(t, v, d);
     }
-    if (arity) d = gt__promote(t, v, rule == GT__WHERE, arity);
-    v->level = GT__NUMBER, v->highest = GT__I64;
-    v->indexed = v->op >= GT__INDEX && v->op <= GT__INTEGER;
-    for (int k = 0; k < arity; k++) {
-      const gt__node *c = &t->node[v->child[k]];
-      if (c->level > v->level) v->level = c->level;
-      v->indexed |= c->indexed, v->highest = (uint8_t)gt__higher(v->highest, c->highest);
-    }
-    if (rule == GT__FLOAT && !gt_is_floating(d)) d = GT_FLOAT32;
-    v->natural = (uint8_t)gt__compute_of(d);
-    if (rule == GT__INT && gt_is_floating(d))
-      return gt__fail(GT_ERROR_DTYPE, "%s: %s has no meaning for %s; it takes integers and bool",
-                      t->function, gt__table[v->op].name, gt_dtype_string(d));
-    if (v->op == GT__OP_bitwise_not && d == GT_BOOL) v->op = GT__OP_logical_not;
-    if (rule == GT__WHERE && t->node[v->child[0]].natural == GT__F64 && v->natural == GT__F32)
-      v->natural = GT__F64; /* a tiny double is still true */
-    v->highest = (uint8_t)gt__higher(v->highest, v->natural);
-    v->dtype = (uint8_t)(rule == GT__BOOL ? GT_BOOL : d);
+    v->bits = (uint8_t)gt__bits_of(t, v);
   }
   return status;
-}
-/* Is an integer node the same in float or double? Operations count as not, but those that make truths
-   of what is exact, choose between them, or count them: floats divide by 0 and join bits otherwise. */
-static int gt__exact_in(const gt__tree *t, int i, int compute) {
-  const gt__node *v = &t->node[i];
-  const int64_t limit = compute == GT__F32 ? (int64_t)1 << 24 : (int64_t)1 << 53;
-  if (v->natural != GT__I64) return gt__higher(v->natural, compute) == compute;
-  if (v->op == GT__WHOLE) return v->value.i >= -limit && v->value.i <= limit;
-  if (v->op == GT__OPERAND) return gt__dtype[v->dtype].size <= (compute == GT__F32 ? 2 : 4);
-  if (v->dtype != GT_BOOL || (gt__table[v->op].rule != GT__BOOL && v->op != GT__OP_where &&
-                              v->op != GT__OP_add && v->op != GT__OP_mul)) return 0;
-  for (int k = 0; k < gt__table[v->op].arity; k++) if (!gt__exact_in(t, v->child[k], compute)) return 0;
-  return 1;
 }
 /* The compute type of a program for node i: integers stay integers unless nothing is lost. */
 static int gt__choose_compute(const gt__tree *t, int i, int at_least) {
   const gt__node *v = &t->node[i];
-  const int stays = v->op >= GT__OPS || (v->natural == GT__I64 && !gt__exact_in(t, i, v->highest));
+  const int stays = gt__is_leaf(v) || (v->natural == GT__I64 && !gt__holds(v->highest, v));
   return gt__higher(stays ? v->natural : v->highest, at_least);
 }
 /* Slots get their numbers in the end: until then inputs count from 0, the others from these. */
@@ -6321,11 +6515,19 @@ enum { GT__CONSTANT_AT = 32, GT__TEMPORARY_AT = 64 };
 typedef struct {
   const gt__tree *t;
   int n_temporary, most_temporaries, over; /* over: it does not fit */
+  int depth;                               /* of gt__generate's calls */
   int indexed;                             /* it needs the logical order */
   int root, part, part_size;               /* the part below the root with the longest code so far */
   gt__program p;
   const gt_tensor *in[GT__INPUTS];
+  int node[GT__INPUTS];                    /* whose operands the inputs are */
 } gt__code;
+/* A cast is no instruction: what it converts has been stored as its dtype, where that changes it.
+   */
+static int gt__bare(const gt__tree *t, int i) {
+  while (t->node[i].op == GT__CAST) i = t->node[i].child[0];
+  return i;
+}
 static void gt__emit(gt__code *g, int op, int b, int c, int d) {
   const gt__ins ins = {(uint8_t)op, (uint8_t)b, (uint8_t)c, (uint8_t)d};
   if (g->p.n_ins == GT__CODE) g->over = 1;
@@ -6341,7 +6543,11 @@ static int gt__leaf_slot(gt__code *g, int i) {
   int k = 0;
   if (v->op == GT__OPERAND) {
     while (k < g->p.n_in && g->in[k] != v->x) k++;
-    if (k == GT__INPUTS) g->over = 1; else if (k == g->p.n_in) g->in[g->p.n_in++] = v->x;
+    if (k == GT__INPUTS) g->over = 1;
+    else if (k == g->p.n_in) {
+      g->node[k] = i;
+      g->in[g->p.n_in++] = v->x;
+    }
     return k;
   }
   if (compute == GT__F32) c.s = is_real ? (float)in.f : (float)in.i;
@@ -6352,11 +6558,12 @@ static int gt__leaf_slot(gt__code *g, int i) {
   else if (k == g->p.n_const) g->p.constant[g->p.n_const++] = c;
   return GT__CONSTANT_AT + k;
 }
-static int gt__equal_trees(const gt__tree *t, int i, int j) {
-  const gt__node *v = &t->node[i], *w = &t->node[j];
-  if (v->op != w->op || v->op <= GT__INTEGER || v->value.i != w->value.i) return 0;
+/* Deeper than GT__CODE levels they are taken as different: they fit no program. */
+static int gt__equal_trees(const gt__tree *t, int at, int other, int levels) {
+  const gt__node *v = &t->node[gt__bare(t, at)], *w = &t->node[gt__bare(t, other)];
+  if (!levels || v->op != w->op || v->op <= GT__INTEGER || v->value.i != w->value.i) return 0;
   for (int k = 0; k < gt__table[v->op].arity; k++)
-    if (!gt__equal_trees(t, v->child[k], w->child[k])) return 0;
+    if (!gt__equal_trees(t, v->child[k], w->child[k], levels - 1)) return 0;
   return 1;
 }
 static int gt__exchanged(int op) { /* the operation with its two operands exchanged, or 0 */
@@ -6376,23 +6583,19 @@ static int gt__save(gt__code *g) {
   gt__emit(g, GT__SAVE, 0, 0, slot);
   return slot;
 }
-/* Leaves node i in acc: operands that are no leaves into temporaries first, the left one last. */
-static void gt__generate(gt__code *g, int i) {
-  const gt__node *v = &g->t->node[i];
-  const int32_t *child = v->child;
-  const int arity = gt__table[v->op].arity, before = g->n_temporary, start = g->p.n_ins;
-  int slot[3] = {0, 0, 0}, leaf[3] = {0, 0, 0};
-  if (g->over) return;
-  for (int k = 0; k < arity; k++) leaf[k] = g->t->node[child[k]].op >= GT__OPS;
-  if (v->op >= GT__OPS) {
-    gt__emit(g, GT__LOAD, gt__leaf_slot(g, i), 0, 0);
-  } else if (v->op == GT__INTEGER) {
-    slot[0] = gt__leaf_slot(g, child[0]);
-    gt__emit(g, v->op, slot[0], gt__leaf_slot(g, child[1]), 0);
-  } else if (arity == 2 && leaf[0] && !leaf[1] && gt__exchanged(v->op)) {
+static void gt__generate(gt__code *g, int i);
+/* Operands that are no leaves go into temporaries first, the left one last. */
+static void gt__generate_operation(gt__code *g, const gt__node *v) {
+  const int arity = gt__table[v->op].arity;
+  int child[3], leaf[3], slot[3] = {0, 0, 0};
+  for (int k = 0; k < arity; k++) {
+    child[k] = gt__bare(g->t, v->child[k]);
+    leaf[k] = gt__is_leaf(&g->t->node[child[k]]);
+  }
+  if (arity == 2 && leaf[0] && !leaf[1] && gt__exchanged(v->op)) {
     gt__generate(g, child[1]);
     gt__emit(g, gt__exchanged(v->op), gt__leaf_slot(g, child[0]), 0, 0);
-  } else if (arity == 2 && !leaf[0] && gt__equal_trees(g->t, child[0], child[1])) {
+  } else if (arity == 2 && !leaf[0] && gt__equal_trees(g->t, child[0], child[1], GT__CODE)) {
     gt__generate(g, child[0]);
     gt__emit(g, v->op, gt__save(g), 0, 0);
   } else {
@@ -6402,21 +6605,36 @@ static void gt__generate(gt__code *g, int i) {
       slot[k] = gt__save(g);
     }
     if (arity) gt__generate(g, child[0]);
-    for (int k = 1; k < arity; k++) if (leaf[k]) slot[k] = gt__leaf_slot(g, child[k]);
+    for (int k = 1; k < arity; k++)
+      if (leaf[k]) slot[k] = gt__leaf_slot(g, child[k]);
     gt__emit(g, v->op, slot[1], slot[2], 0);
   }
+}
+/* Leaves node i in acc. If it is deeper than programs are long, gt__fit has not been at its parts.
+   */
+static void gt__generate(gt__code *g, int i) {
+  const int before = g->n_temporary, start = g->p.n_ins;
+  const gt__node *v = &g->t->node[i];
+  if (g->depth++ > GT__CODE) g->over = 1;
+  if (gt__is_leaf(v)) gt__emit(g, GT__LOAD, gt__leaf_slot(g, i), 0, 0);
+  else if (v->op == GT__INTEGER) {
+    const int low = gt__leaf_slot(g, v->child[0]);
+    gt__emit(g, v->op, low, gt__leaf_slot(g, v->child[1]), 0);
+  } else if (!g->over) gt__generate_operation(g, v);
+  g->depth--;
   g->n_temporary = before;
   if (g->over || i == g->root || g->p.n_ins - start <= g->part_size) return;
-  g->part = i, g->part_size = g->p.n_ins - start;
+  g->part = i;
+  g->part_size = g->p.n_ins - start;
 }
-/* A program for node i; 0 if it does not fit the machine, but g->part does. */
-static int gt__compile(const gt__tree *t, int i, int compute, gt__code *g) {
+/* A program for node i; 0 if it does not fit the machine, but g->part does, or a part of that. */
+static int gt__compile(const gt__tree *t, int i, gt__code *g) {
   int move[3] = {0, 0, 0};
   memset(g, 0, offsetof(gt__code, p) + offsetof(gt__program, ins));
-  g->t = t, g->root = i;
-  g->p.compute = (uint8_t)compute, g->p.seed = t->seed, g->p.offset = t->offset;
+  g->t = t, g->root = gt__bare(t, i);
+  g->p.compute = t->node[i].compute, g->p.seed = t->seed, g->p.offset = t->offset;
   if (t->n_in && !t->in[0]->storage) g->in[g->p.n_in++] = t->in[0]; /* a product: input 0 */
-  gt__generate(g, i);
+  gt__generate(g, g->root);
   g->p.n_slot = (uint8_t)(g->p.n_in + g->p.n_const + g->most_temporaries);
   if (g->over || g->p.n_slot > GT__SLOTS) return 0;
   move[1] = g->p.n_in - GT__CONSTANT_AT;
@@ -6439,11 +6657,6 @@ static int gt__merge_shape(gt_tensor *y, const gt_tensor *x, int ndim) {
   }
   y->ndim = n;
   return 1;
-}
-static void gt__tree_shape(const gt__tree *t, int i, gt_tensor *y) {
-  const gt__node *v = &t->node[i];
-  if (v->op == GT__OPERAND) gt__merge_shape(y, v->x, v->x->ndim);
-  for (int k = 0; k < gt__table[v->op].arity; k++) gt__tree_shape(t, v->child[k], y);
 }
 /* Gives m what is used of a program: a fraction of it, as a rule. Its inputs, but for a product,
    become operands as in gt__bind and go to o, behind the output. Returns how many are there then. */
@@ -6473,51 +6686,88 @@ static gt_status gt__launch_map(const char *function, const gt__code *g, const g
   m->narrow = gt__is_narrow(&op, m->ndim, m->size, n, o);
   return gt__submit(&op);
 }
-static gt_status gt__prepare(gt__tree *t, int i, int compute, gt__code *g);
 static const gt_dtype gt__widest[] = {GT_FLOAT32, GT_FLOAT64, GT_INT64}; /* by compute type */
-/* Makes node i an operand: a temporary of bool or the widest dtype. g: for programs on the way. */
-static gt_status gt__cut(gt__tree *t, int i, int compute, int is_bool, gt__code *g) {
+/* Must v's program not compute its operand c? Integers stay integers in float company, and a cast
+   goes through memory unless its dtype is computed in. Of a condition only "not zero" matters; the
+   program that reads it may not see fractions. */
+static int gt__is_apart(const gt__node *v, const gt__node *c, int is_condition) {
+  const int compute = v->compute, leaf = gt__is_leaf(c);
+  if (v->op == GT__CAST && (v->dtype != (int)gt__widest[compute] ||
+                            gt__higher(c->highest, compute) != compute)) return 1;
+  if (compute == GT__I64) return c->natural != GT__I64 && (!leaf || is_condition);
+  return c->op < GT__OPS && c->op > GT__INTEGER && !gt__holds(compute, c);
+}
+/* Gives the nodes of a program for node i its compute type, and their own to those that must be
+   computed apart, with what is below them. Returns how many these are. */
+static int gt__divide(gt__tree *t, int i, int compute) {
+  int count = 0;
+  t->node[i].compute = (uint8_t)compute;
+  for (int n = i; n >= 0; n--) {
+    const gt__node *v = &t->node[n];
+    for (int k = 0; k < gt__table[v->op].arity; k++) {
+      const int is_condition = v->op == GT__OP_where && k == 0;
+      gt__node *c = &t->node[v->child[k]];
+      c->compute = v->compute, c->apart = 0;
+      if (!gt__is_apart(v, c, is_condition)) continue;
+      const int own = gt__choose_compute(t, v->child[k], c->op == GT__REAL ? GT__F64 : GT__I64);
+      int dtype = (int)gt__widest[own];
+      if (is_condition || gt__table[c->op].rule == GT__BOOL) dtype = GT_BOOL;
+      if (v->op == GT__CAST) dtype = v->dtype;
+      c->compute = (uint8_t)own;
+      c->apart = (uint8_t)(1 + dtype);
+      count++;
+    }
+  }
+  return count;
+}
+/* Node i, whose program is g, becomes an operand: a temporary of this dtype. Those that it was made
+   of have no other use. */
+static gt_status gt__cut(gt__tree *t, int i, gt_dtype dtype, const gt__code *g) {
   gt__node *v = &t->node[i];
   gt_tensor part = t->whole;
   if (!v->indexed) part.ndim = 0; /* index counts in the shape of the whole */
-  gt__tree_shape(t, i, &part);
-  part.dtype = is_bool ? GT_BOOL : gt__widest[compute];
-  gt_tensor *x = gt__prepare(t, i, compute, g) ? NULL : gt__new_like(t->function, &part);
+  for (int k = 0; k < g->p.n_in; k++) gt__merge_shape(&part, g->in[k], g->in[k]->ndim);
+  part.dtype = dtype;
+  gt_tensor *x = gt__new_like(t->function, &part);
   if (!x) return gt__failed();
   x->storage->internal = 1;
-  v->op = GT__OPERAND; /* with a number of its own: it ends with the tree */
-  v->value.i = t->n_in + i, v->x = x;
+  v->op = GT__OPERAND; /* with a number of its own: it ends with the tree, or before */
+  v->value.i = t->n_in + i;
+  v->x = x;
   if (gt__launch_map(t->function, g, x)) return gt__failed();
+  for (int k = 0; k < g->p.n_in; k++) {
+    gt__node *used = &t->node[g->node[k]];
+    if (used == v || used->op != GT__OPERAND || used->value.i < t->n_in) continue;
+    gt_free((gt_tensor *)(uintptr_t)used->x);
+    used->x = NULL;
+  }
   if (gt__set_operand(t, v)) return gt__failed();
   if (v->op != GT__OPERAND) gt_free(x);
   return GT_OK;
 }
-/* Cuts off what this compute type cannot carry below node i; without `g`, it is an error. Of a
-   condition only "not zero" matters; the program that reads it may not see fractions. */
-static gt_status gt__settle(gt__tree *t, int i, int compute, gt__code *g) {
-  const int op = t->node[i].op;
+/* A program for node i; parts that fit the machine are cut off until it does. */
+static gt_status gt__fit(gt__tree *t, int i, gt__code *g) {
   gt_status status = GT_OK;
-  for (int k = 0; k < gt__table[op].arity && !status; k++) {
-    const int c = t->node[i].child[k], is_condition = op == GT__OP_where && k == 0;
-    const gt__node *v = &t->node[c];
-    int cut = v->op < GT__OPS && v->op > GT__INTEGER && v->natural == GT__I64;
-    if (compute == GT__I64) cut = v->natural != GT__I64 && (v->op < GT__OPS || is_condition);
-    else if (cut) cut = !gt__exact_in(t, c, compute);
-    if (!cut) status = gt__settle(t, c, compute, g);
-    else status = !g ? GT_ERROR_STATE : gt__cut(t, c, gt__choose_compute(t, c, GT__I64),
-                                                is_condition || gt__table[v->op].rule == GT__BOOL, g);
+  while (!status && !gt__compile(t, i, g)) {
+    int part = g->part;
+    while (!gt__compile(t, part, g)) part = g->part;
+    status = gt__cut(t, part, gt__widest[t->node[part].compute], g);
   }
   return status;
 }
-/* A program for node i, of which parts may be cut off. Children stand before their parents: in a large
-   tree what is below node i is made to fit first, so that no program is tried that is far too long. */
+/* A program for node i. Children stand before their parents: what is to be computed apart is, and
+   all of a large tree is made to fit from the leaves on, so that no program is tried that is far
+   too long. */
 static gt_status gt__prepare(gt__tree *t, int i, int compute, gt__code *g) {
-  gt_status status = gt__settle(t, i, compute, g);
-  int k = i;
-  while (t->n > GT__CODE && gt__table[t->node[k].op].arity) k = t->node[k].child[0];
-  for (; k <= i && !status; k++)
-    while (!status && !gt__compile(t, k, compute, g)) status = gt__cut(t, g->part, compute, 0, g);
-  return status;
+  const int apart = gt__divide(t, i, compute), large = t->n > GT__CODE;
+  gt_status status = GT_OK;
+  for (int k = apart || large ? 0 : i; k < i && !status; k++) {
+    const gt__node *v = &t->node[k];
+    if (!v->apart && (!large || gt__is_leaf(v))) continue;
+    status = gt__fit(t, k, g);
+    if (v->apart && !status) status = gt__cut(t, k, (gt_dtype)(v->apart - 1), g);
+  }
+  return status ? status : gt__fit(t, i, g);
 }
 
 /* ---- >>front ----------------------------------------------------------------------------------- */
@@ -6540,6 +6790,15 @@ static gt_status gt__place(gt__tree *t, const gt_tensor *out) {
   else if (found < 0) whole->device = gt_cpu();
   return gt__check_size(t->function, whole->ndim, whole->shape);
 }
+/* The compute type of a whole tree. Numbers are as exact as the result; one that float would round
+   stays a double, since storing it as a 16-bit float is its one rounding. */
+static int gt__compute_all(const gt__tree *t, gt_dtype dtype, int is_number, int at_least) {
+  const gt__node *v = &t->node[t->root];
+  const int compute = gt__choose_compute(t, t->root, at_least);
+  const int rounds = v->op == GT__REAL && v->value.f != (double)(float)v->value.f;
+  if (rounds && gt_dtype_size(dtype) == 2) return GT__F64;
+  return is_number && v->op != GT__WHOLE ? gt__higher(compute, gt__compute_of(dtype)) : compute;
+}
 /* Computes the tree into `out`, or into a new tensor. The result's dtype, and the shape of numbers
    alone, are those of `like`, or NULL: as the tree has it, or for numbers alone `out`. */
 static gt_tensor *gt__run_tree(gt__tree *t, gt_tensor *out, const gt_tensor *like, int at_least) {
@@ -6548,11 +6807,10 @@ static gt_tensor *gt__run_tree(gt__tree *t, gt_tensor *out, const gt_tensor *lik
   gt__code g;
   if (gt__place(t, like ? like : out) || gt__annotate(t)) return NULL;
   gt_dtype dtype = like ? like->dtype : (gt_dtype)v->dtype;
-  int compute = gt__choose_compute(t, t->root, at_least);
-  if (!like && v->level == GT__NUMBER) {
-    if (out && gt__dtype[out->dtype].kind >= gt__dtype[dtype].kind) dtype = out->dtype;
-    compute = gt__higher(compute, gt__compute_of(dtype));
-  }
+  const int is_number = !like && v->level == GT__NUMBER;
+  if (is_number && out && gt__dtype[out->dtype].kind >= gt__dtype[dtype].kind) dtype = out->dtype;
+  if (v->op == GT__CAST && v->dtype == dtype) t->root = v->child[0]; /* storing it converts it */
+  const int compute = gt__compute_all(t, dtype, is_number, at_least);
   t->whole.dtype = dtype;
   if (gt__begin(&r, t->function, out, &t->whole, t->n_in, t->in, 1)) return NULL;
   return gt__end(&r, gt__prepare(t, t->root, compute, &g)
@@ -6568,13 +6826,20 @@ static gt_status gt__check_letters(const char *function, const char *text, int n
 static gt_status gt__check_text(const char *function, const char *text, int n) {
   return gt__check_letters(function, text, n, 0);
 }
-/* Integers that become `like`'s floating numbers are computed with as such. */
+/* The least compute type for x as `like`: integers that become floating numbers are computed with
+   as such. What float rounds is infinite in float16, but would be rounded again to bfloat16. */
+static int gt__compute_as(const gt_tensor *x, const gt_tensor *like) {
+  const size_t size = gt_dtype_size(x->dtype);
+  if (gt_is_floating(x->dtype)) return GT__I64;
+  if (like->dtype != GT_BFLOAT16 || size < 4) return gt__compute_of(like->dtype);
+  return size == 4 ? GT__F64 : GT__I64;
+}
 static gt_tensor *gt__eval_at(const char *function, gt_tensor *out, const gt_tensor *like,
                               const char *text, int n, const gt_tensor *const *x) {
   if (gt__check_text(function, text, n)) return NULL;
   if (gt__refuse(function, out, 1, n, x)) return NULL;
   GT__TREE(t, function, text, n, x);
-  const int at_least = like && !gt_is_floating(x[0]->dtype) ? gt__compute_of(like->dtype) : GT__I64;
+  const int at_least = like ? gt__compute_as(x[0], like) : GT__I64;
   return gt__parse_text(&t) ? NULL : gt__run_tree(&t, out, like, at_least);
 }
 GT_API gt_tensor *gt_eval_n(gt_tensor *out, const char *text, int n, const gt_tensor *const *x) {
@@ -7193,8 +7458,8 @@ static gt_tensor *gt__matmul_text(const char *function, gt_tensor *out, const gt
   /* does the tree fit behind the product as it is, in the type that products add up in? */
   const int add_type = gt__compute_of(p.result.dtype);
   const int direct = gt__choose_compute(&t, t.root, GT__I64) == add_type &&
-                     !gt__settle(&t, t.root, add_type, NULL) &&
-                     gt__compile(&t, t.root, add_type, &g) && gt__same_shape(&t.whole, &p.result);
+                     !gt__divide(&t, t.root, add_type) && gt__compile(&t, t.root, &g) &&
+                     gt__same_shape(&t.whole, &p.result);
   t.whole.dtype = (gt_dtype)t.node[t.root].dtype;
   if (gt__begin(&r, function, out, &t.whole, n + 3, in, 0)) return NULL;
   if (direct) return gt__end(&r, gt__launch_product(&p, &g, r.place));

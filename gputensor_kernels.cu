@@ -121,7 +121,7 @@ template <class S> GT__DEV void gt__store_line(char *to, const S &x) {
 
 /* ---- >>converting ------------------------------------------------------------------------------
    float to integer truncates and saturates and makes NaN 0, integer to integer wraps, to bool is
-   "not zero"; the 16-bit floats go through float, as they do on the CPU. */
+   "not zero"; to the 16-bit floats go a float, or what rounding to odd makes one, as on the CPU. */
 template <class X> GT__DEV X gt__plain(X x) { return x; } /* what C++ can convert */
 GT__DEV bool gt__plain(gt__bool x) { return x.bits != 0; }
 GT__DEV float gt__plain(gt__bfloat x) { return gt__bf16_to_f32(x.bits); }
@@ -131,16 +131,19 @@ GT__DEV float gt__plain(gt__half x) {
   return y;
 }
 
+GT__DEV float gt__odd(float x) { return x; }
+GT__DEV float gt__odd(double x) { return gt__odd_f64(x); }
+GT__DEV float gt__odd(int64_t x) { return gt__odd_i64(x); }
 template <class T, class X> GT__DEV void gt__set(T &y, X x) { y = (T)x; }
 template <class X> GT__DEV void gt__set(gt__bool &y, X x) { y.bits = x != 0; }
 template <class X> GT__DEV void gt__set(gt__half &y, X x) {
-  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y.bits) : "f"((float)x));
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y.bits) : "f"(gt__odd(x)));
 }
 template <class X> GT__DEV void gt__set(gt__bfloat &y, X x) {
 #if __CUDA_ARCH__ >= 800
-  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(y.bits) : "f"((float)x));
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(y.bits) : "f"(gt__odd(x)));
 #else
-  y.bits = gt__f32_to_bf16((float)x);
+  y.bits = gt__f32_to_bf16(gt__odd(x));
 #endif
 }
 template <class I, class X> GT__DEV void gt__set(gt__raw<I> &y, X x) {

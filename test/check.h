@@ -229,6 +229,12 @@ UNUSED static double load(gt_dtype t, const void *p, int64_t i) {
 UNUSED static int64_t load_int(gt_dtype t, const void *p, int64_t i) {
   return t == GT_INT64 ? ((const int64_t *)p)[i] : (int64_t)load(t, p, i);
 }
+/* A double that lies between the same two numbers of 50 bits as x, and in the middle only if x does. */
+UNUSED static double near_double(int64_t x) {
+  const int64_t rest = x % 2048;
+  if (x > -(INT64_C(1) << 53) && x < INT64_C(1) << 53) return (double)x;
+  return (double)(x / 2048) * 2048 + (rest > 0 ? 1024 : rest < 0 ? -1024 : 0);
+}
 UNUSED static void store_int(gt_dtype t, void *p, int64_t i, int64_t x) {
   switch (t) {
     case GT_BOOL: ((uint8_t *)p)[i] = x != 0; break;
@@ -237,8 +243,8 @@ UNUSED static void store_int(gt_dtype t, void *p, int64_t i, int64_t x) {
     case GT_INT16: ((int16_t *)p)[i] = (int16_t)(uint16_t)x; break;
     case GT_INT32: ((int32_t *)p)[i] = (int32_t)(uint32_t)x; break;
     case GT_INT64: ((int64_t *)p)[i] = x; break;
-    case GT_FLOAT16: ((uint16_t *)p)[i] = small_encode((double)(float)x, 10, 15); break;
-    case GT_BFLOAT16: ((uint16_t *)p)[i] = small_encode((double)(float)x, 7, 127); break;
+    case GT_FLOAT16: ((uint16_t *)p)[i] = small_encode(near_double(x), 10, 15); break;
+    case GT_BFLOAT16: ((uint16_t *)p)[i] = small_encode(near_double(x), 7, 127); break;
     case GT_FLOAT32: ((float *)p)[i] = (float)x; break;
     default: ((double *)p)[i] = (double)x; break;
   }

@@ -2,6 +2,11 @@
    machine. */
 #include "check.h"
 
+#include <locale.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#define NOTHING (double)NAN
 /* the value of a text over a = 2, b = 3, c = -5 (float64) */
 static double number(const char *text) {
   double v = (double)NAN;
@@ -21,7 +26,7 @@ static void test_grammar(void) {
       {"a ** b ** a", 512}, {"(a ** b) ** a", 64}, {"-a ** 2", -4}, {"(-a) ** 2", 4},
       {"a ** -1", 0.5},
       {"a ** -a ** 0", 0.5}, {"2 ** 3 ** 2", 512}, {"- - a", 2}, {"-+-a", 2}, {"+c", -5}, {"!a", 0},
-      {"!0 + 1.5", 2.5}, {"!(a > b) * 4.0", 4}, {"a < b", 1}, {"a < b < c", 0}, {"c < b == 1", 1},
+      {"!0 + 1.5", 2.5}, {"!(a > b) * 4.0", 4}, {"a < b", 1}, {"(a < b) < c", 0}, {"c < b == 1", 1},
       {"a > b == c < 0", 0}, {"a != b", 1}, {"a <= 2", 1}, {"a >= 3", 0}, {"a == 2 && b == 3", 1},
       {"a == 1 || b == 3 && c == 0", 0}, {"(a == 1 || b == 3) && c == -5", 1}, {"1 || 0 && 0", 1},
       {"a > b ? 1 : c > b ? 2 : 3", 3}, {"a < b ? c < 0 ? 7 : 8 : 9", 7}, {"a < b ? a : b", 2},
@@ -34,11 +39,17 @@ static void test_grammar(void) {
       {"square(c)+square(b)", 34}, {"1e400 > 1", 1}, {"1e-400", 0}, {"a!=2", 0}, {"!a!=1", 1},
       {"0.1 + 0.2 + a*0", 0.1 + 0.2}, {"1 / 3.0 + a*0", 1 / 3.0}, {"floor_div(c, a)", -3},
       {"fmod(c, a)", -1},
-      {"hypot(3.0, 4.0)", 5}, {"gt(a, b) + 0.5", 0.5}, {"logical_xor(a, 0) + 0.5", 1.5}};
+      {"hypot(3.0, 4.0)", 5}, {"gt(a, b) + 0.5", 0.5}, {"logical_xor(a, 0) + 0.5", 1.5},
+      {"(1 < a) == (a < b)", 1}, {"(a == 2) == 1", 1},
+      {"a < b && b < 4 == 1", 1}, {"1 - (a < b) < 1", 1}, {"a < (b < c)", 0}, {"-a < b", 1},
+      {"1e-3f + a*0", 0.001f}, {"0.1F * (a / a)", 0.1f}, {"2.f ** a", 4}, {"a + .5e1f", 7},
+      {"inf - a", (double)INFINITY}, {"-inf + a", -(double)INFINITY}, {"nan", NOTHING},
+      {"isnan(nan * a) + 0.5", 1.5}, {"minimum(inf, a)", 2}, {"12345678901234567890.0 + a*0", 12345678901234567890.0},
+      {"1234567890123456789e-18 + a*0", 1.234567890123456789}, {"1.e1 + a", 12}};
   size_t i;
   for (i = 0; i < sizeof table / sizeof *table; i++) {
     const double v = number(table[i].text);
-    if (v != table[i].value)
+    if (v != table[i].value && (v == v || table[i].value == table[i].value))
       check_report(__FILE__, __LINE__, "%s is %.17g, not %.17g (%s)", table[i].text, v,
                    table[i].value, gt_error_message());
     gt_clear_error();
@@ -55,7 +66,9 @@ static void test_integers(void) {
       {"a > 3 ? 9007199254740993 : 0", 9007199254740993},
       {"(a > 3) + 9007199254740992", 9007199254740993},
       {"!a + 9007199254740993", 9007199254740993}, {"abs(-9223372036854775807) + a * 0", INT64_MAX},
-      {"a + -9223372036854775807 - 8", INT64_MIN}};
+      {"a + -9223372036854775807 - 8", INT64_MIN}, {"a * 0 + -9223372036854775808", INT64_MIN},
+      {"a * 0 - 9223372036854775807 - 1", INT64_MIN}, {"a > - 9223372036854775808 ? a : 0", 7},
+      {"a * 0 - -9223372036854775808", INT64_MIN}, {"a * 0 + -9223372036854775807", -INT64_MAX}};
   size_t i;
   for (i = 0; i < sizeof table / sizeof *table; i++) {
     y = gt_eval(NULL, table[i].text, a);
@@ -74,9 +87,48 @@ static void test_bad_texts(void) {
       {"   ", "at column 4: expected an operand"}, {"a +", "at column 4: expected an operand"},
       {"a + * b", "at column 5: expected an operand"}, {"(a", "at column 3: expected )"},
       {"(a + b c", "at column 8: expected )"}, {"a b", "at column 3: expected an operator"},
-      {"a )", "at column 3: expected an operator"}, {"a = b", "at column 3: expected an operator"},
-      {"a & b", "at column 3: expected an operator"},
-      {"a | b", "at column 3: expected an operator"},
+      {"a )", "at column 3: expected an operator"}, {"a = b", "at column 3: no operation is called =: x == y, x != y, x < y, x > y"},
+      {"a & b", "at column 3: no operation is called &: x && y, or bitwise_and(x, y)"},
+      {"a | b", "at column 3: no operation is called |: x || y, or bitwise_or(x, y)"},
+      {"(a ^ b)", "at column 4: no operation is called ^: x ** y is the power; "
+                  "logical_xor(x, y), bitwise_xor(x, y)"},
+      {"a << b", "at column 3: no operation is called <<: bitwise_left_shift(x, y)"},
+      {"a // b", "at column 3: no operation is called //: floor_div(x, y)"},
+      {"~a", "at column 1: no operation is called ~: !x, or bitwise_not(x)"},
+      {"a + max(a, b)", "at column 5: no operation is called max: maximum(x, y); over a dimension gt_max"},
+      {"min(a, b)", "at column 1: no operation is called min: minimum(x, y); over a dimension gt_min"},
+      {"fmax(a, b)", "at column 1: no operation is called fmax: maximum(x, y); over a dimension gt_max"},
+      {"ln(a)", "at column 1: no operation is called ln: log(x)"},
+      {"power(a, b)", "at column 1: no operation is called power: x ** y"},
+      {"a * sum(a)", "at column 5: no operation is called sum: over a dimension gt_sum, gt_reduce ..."},
+      {"float(a)", "at column 1: no operation is called float: float32(x), int32(x) and the other "
+                   "dtypes convert"},
+      {"a + INFINITY", "at column 5: no operation is called INFINITY: inf, nan and pi"},
+      {"1 < a < 3", "at column 7: comparisons make no chain: x < y && y < z, or brackets around one"},
+      {"0 <= a <= 1", "at column 8: comparisons make no chain: x < y && y < z, or brackets around one"},
+      {"3 > a + 1 > b * 2", "at column 11: comparisons make no chain: x < y && y < z, or brackets "
+                            "around one"},
+      {"a == a == a", "at column 8: comparisons make no chain: x < y && y < z, or brackets around one"},
+      {"a != 1 < b != 2", "at column 12: comparisons make no chain: x < y && y < z, or brackets "
+                          "around one"},
+      {"(a < -b <= c)", "at column 9: comparisons make no chain: x < y && y < z, or brackets "
+                        "around one"},
+      {"9223372036854775808", "at column 1: an integer beyond int64; with a point it is a floating number"},
+      {"a + 18446744073709551615", "at column 5: an integer beyond int64; with a point it is a "
+                                   "floating number"},
+      {"-9223372036854775809", "at column 2: an integer beyond int64; with a point it is a floating number"},
+      {"-9223372036854775808**2", "at column 2: an integer beyond int64; with a point it is a "
+                                  "floating number"},
+      {"-(9223372036854775808)", "at column 3: an integer beyond int64; with a point it is a "
+                                 "floating number"},
+      {"a - 9223372036854775808", "at column 5: an integer beyond int64; with a point it is a "
+                                  "floating number"},
+      {"1e-3ff", "at column 1: a malformed number"}, {"1.5f2", "at column 1: a malformed number"},
+      {"2f", "at column 2: expected an operator"}, {"int32", "at column 6: expected ( after the "
+                                                             "operation's name"},
+      {"int32(a, b)", "at column 1: int32 takes 1 operand"}, {"int64()", "at column 7: expected an operand"},
+      {"complex64(a)", "at column 1: no operation is called complex64"},
+      {"infinite", "at column 1: no operation is called infinite"},
       {"a # b", "at column 3: expected an operator"}, {"2 a", "at column 3: expected an operator"},
       {"2a", "at column 2: expected an operator"}, {"a ? b", "at column 6: expected :"},
       {"a ? b c", "at column 7: expected :"}, {"a ? : c", "at column 5: expected an operand"},
@@ -145,10 +197,10 @@ static void test_limits(void) {
   REFUSED(gt_eval(NULL, text, x), GT_ERROR_EXPRESSION, "gt_eval");
   free(text);
   text = repeated("", "-", 60000, "a");
-  REFUSED(gt_eval(NULL, text, x), GT_ERROR_EXPRESSION, "nested more than 500 deep");
+  REFUSED(gt_eval(NULL, text, x), GT_ERROR_EXPRESSION, "at column 1001: nested more than 1000 deep");
   free(text);
-  text = repeated("", "(", 60000, "a");
-  REFUSED(gt_eval(NULL, text, x), GT_ERROR_EXPRESSION, "nested more than 500 deep");
+  text = repeated("a + ", "(", 60000, "a");
+  REFUSED(gt_eval(NULL, text, x), GT_ERROR_EXPRESSION, "at column 1005: nested more than 1000 deep");
   free(text);
   text = repeated("a", "**a", 2000, "");
   REFUSED(gt_eval(NULL, text, x), GT_ERROR_EXPRESSION, "deep");
@@ -181,6 +233,65 @@ static void test_limits(void) {
           "gt_eval: operand 2 (4,) does not broadcast with (3,)");
   REFUSED(gt_eval(NULL, "bitwise_and(a, a)", x), GT_ERROR_DTYPE,
           "bitwise_and has no meaning for float64; it takes integers and bool");
+}
+
+/* ---- deep and long texts on a thread of 512 KiB ---- */
+typedef struct { const char *head, *middle, *tail; int n; double value; } long_text;
+static const gt_tensor *small_in[26]; /* a = 1, b = true, c = 3 (int64), d = 0.5 (float64), then 1 */
+static void *on_small_stack(void *text) {
+  const long_text *x = (const long_text *)text;
+  char *head = repeated("", x->head, x->n, ""), *all;
+  all = repeated(head, x->tail, x->n, "");
+  GT_SCOPE {
+    char *whole = repeated(x->middle, "", 0, "");
+    gt_tensor *y;
+    int64_t before;
+    free(whole);
+    whole = (char *)malloc(strlen(all) + strlen(x->middle) + 1);
+    sprintf(whole, "%s%s%s", head, x->middle, all + strlen(head));
+    before = hooks_live();
+    y = gt_eval_n(NULL, whole, 26, small_in);
+    CHECK_TEXT(y && gt_item(gt_select(y, 0, 2)) == x->value, "%.60s... is %.9g, not %.9g (%s)", whole,
+               y ? gt_item(gt_select(y, 0, 2)) : 0, x->value, gt_error_message());
+    CHECK_TEXT(hooks_live() - before < 400, "%.60s: %" PRId64 " blocks", whole, hooks_live() - before);
+    gt_clear_error();
+    free(whole);
+  }
+  free(head);
+  free(all);
+  return NULL;
+}
+static void test_small_stack(void) {
+  static const long_text text[] = {
+      {"(", "a", ")", 1000, 1}, {"-", "a", "", 1000, 1}, {"!", "a", "", 1000, 1},
+      {"-(", "a+1", ")", 500, 2}, {"exp(0*", "a", ")", 1000, 1}, {"a**", "c", "", 1000, 1},
+      {"a?a:", "c", "", 1000, 1}, {"a?", "c", ":a", 1000, 3}, {"maximum(a, ", "c", ")", 1000, 3},
+      {"(a-", "c", ")", 1000, 3}, {"sub(", "c", ", a)", 1000, -997}, {"where(a, ", "c", ", 2)", 1000, 3},
+      {"float32(", "d", ")", 1000, 0.5}, {"int32(", "d + 2", ")", 1000, 2},
+      {"(c+int64(", "0", "*d))", 500, 5}, {"int8(1+float16(", "0", "))", 500, 127},
+      {"where(c%2<", "a", ",a,d)", 1000, 0.5}, {"(c+(d>", "0", "))", 500, 3},
+      {"a+", "a", "", 32700, 32701}, {"", "a", "+a", 32700, 32701}, {"", "b", "+b", 32700, 1},
+      {"", "c", "*c", 32700, -2972122684035771629.0}, {"", "c", "-a", 32700, 3 - 32700}, {"", "1", "*a+0*c", 10000, 1},
+      {"", "(a<c)", "+(a<c)", 9000, 1}, {"", "c", "+(c%2<d)", 7000, 3}, {"", "a", "+(c/a)", 10000, 30001},
+      {"", "a", "+a*b-d/a", 7000, 3501}, {"", "0", "||a<c", 10000, 1}, {"", "a", "+index-2", 8000, 1},
+      {"", "0", "+int32(d*3)", 5000, 5000},
+      {"", "0", "+e*f-g/h+i*j*k-l+m-n/o+p*q+r-s*t-u+v/w-x+y*z", 1200, 1200}};
+  int i;
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  CHECK_INT(pthread_attr_setstacksize(&attributes, 512 << 10), 0);
+  small_in[1] = gt_ones(GT_SHAPE(3), GT_BOOL, DEV);
+  small_in[2] = gt_full(GT_SHAPE(3), 3, GT_INT64, DEV);
+  small_in[3] = gt_full(GT_SHAPE(3), 0.5, GT_FLOAT64, DEV);
+  for (i = 0; i < 26; i++)
+    if (i < 1 || i > 3) small_in[i] = gt_ones(GT_SHAPE(3), GT_FLOAT32, DEV);
+  gt_synchronize(DEV);
+  for (i = 0; i < (int)(sizeof text / sizeof *text); i++) {
+    pthread_t thread;
+    CHECK_INT(pthread_create(&thread, &attributes, on_small_stack, (void *)(uintptr_t)&text[i]), 0);
+    pthread_join(thread, NULL);
+  }
+  pthread_attr_destroy(&attributes);
 }
 
 /* ---- larger than the machine: 8 inputs, 16 slots, 64 instructions ---- */
@@ -460,6 +571,141 @@ static void test_mixed_types(void) {
   CHECK_VALUES(gt_eval(NULL, "a * 60000 / 60000", TENSOR(GT_FLOAT16, GT_SHAPE(1), 4)), 4);
 }
 
+/* Casts: as gt_to_dtype, also in the middle of a chain. a = 300.7, -2.5, 0.1 (float32) */
+static void test_casts(void) {
+  static const struct { const char *text; gt_dtype dtype; double value[3]; } table[] = {
+      {"int32(a)", GT_INT32, {300, -2, 0}}, {"int8(a)", GT_INT8, {127, -2, 0}},
+      {"uint8(a)", GT_UINT8, {255, 0, 0}}, {"bool(a)", GT_BOOL, {1, 1, 1}},
+      {"int16(a) + 0.5", GT_FLOAT32, {300.5, -1.5, 0.5}}, {"int8(b)", GT_INT8, {1, -1, 0}},
+      {"int8(b) * 2", GT_INT8, {2, -2, 0}}, {"int32(int8(b)) * 100", GT_INT32, {100, -100, 0}},
+      {"int32(b / 2)", GT_INT32, {128, 127, 0}}, {"int32(a) + b", GT_INT32, {557, 253, 0}},
+      {"float32(c)", GT_FLOAT32, {16777216, 0.1f, 0}}, {"float64(c)", GT_FLOAT64, {16777217, 0.1, 1e-300}},
+      {"float32(c) - c", GT_FLOAT64, {-1, 0.1f - 0.1, -1e-300}}, {"float32(c) * 2", GT_FLOAT32, {33554432, 0.2f, 0}},
+      {"float16(a) * 3", GT_FLOAT16, {902, -7.5, 0.2998046875}},
+      {"float32(float16(a)) * 3", GT_FLOAT32, {902.25, -7.5, 0.29992676f}},
+      {"float32(float16(a) * 3)", GT_FLOAT32, {902.25, -7.5, 0.29992676f}},
+      {"bfloat16(a) * 1.0", GT_BFLOAT16, {300, -2.5, 0.10009765625}},
+      {"float32(b > 256) * a", GT_FLOAT32, {300.7f, 0, 0}}, {"int32(a > 0) + int32(a > 100)", GT_INT32, {2, 0, 1}},
+      {"int64((a > 0) + (a > 100))", GT_INT64, {2, 0, 1}}, {"bool((a > 0) + (a > 100)) + 1", GT_INT64, {2, 1, 2}},
+      {"float32(c > 1) + a", GT_FLOAT32, {301.7f, -2.5f, 0.1f}}, {"int64(2.7) + b", GT_INT32, {259, 257, 2}},
+      {"float32(0.1) * float64(c) / c", GT_FLOAT64, {0.1f, 0.1f, 0.1f}},
+      {"float64(0.1) + c * 0", GT_FLOAT64, {0.1, 0.1, 0.1}}, {"float16(0.1) + c * 0", GT_FLOAT64,
+       {0.0999755859375, 0.0999755859375, 0.0999755859375}},
+      {"float32(16777217) + c * 0", GT_FLOAT64, {16777216, 16777216, 16777216}},
+      {"int32(16777217.5) + c * 0", GT_FLOAT64, {16777217, 16777217, 16777217}},
+      {"where(float16(c), 1, 2) + b*0", GT_INT64, {1, 1, 2}}, {"where(float32(c), b, 2) ", GT_INT32, {257, 255, 2}},
+      {"where(bool(c), b, 2) ", GT_INT32, {257, 255, 0}}, {"bool(c) * a", GT_FLOAT32, {300.7f, -2.5f, 0.1f}},
+      {"float64(b) / 3", GT_FLOAT64, {257 / 3.0, 255 / 3.0, 0}}, {"int32(d)", GT_INT32, {7, 7, 7}},
+      {"float32(d) + b", GT_FLOAT32, {7.9f + 257, 7.9f + 255, 7.9f}}, {"uint8(-1) + b", GT_INT32, {512, 510, 255}},
+      {"int32(index * 1.5)", GT_INT32, {0, 1, 3}}, {"int32(a) % 7 == 6", GT_BOOL, {1, 0, 0}},
+      {"int32(nan) + b", GT_INT32, {257, 255, 0}}, {"int64(float32(b)) * 4611686018427387904", GT_INT64,
+       {4611686018427387904.0, -4611686018427387904.0, 0}}};
+  const gt_tensor *in[4];
+  size_t i;
+  int k;
+  in[0] = TENSOR(GT_FLOAT32, GT_SHAPE(3), 300.7, -2.5, 0.1);
+  in[1] = TENSOR(GT_INT32, GT_SHAPE(3), 257, 255, 0);
+  in[2] = TENSOR(GT_FLOAT64, GT_SHAPE(3), 16777217, 0.1, 1e-300);
+  in[3] = gt_scalar(7.9);
+  for (i = 0; i < sizeof table / sizeof *table; i++) GT_SCOPE {
+      gt_tensor *y = gt_eval_n(NULL, table[i].text, 4, in), *wide;
+      CHECK_TEXT(y && y->dtype == table[i].dtype, "%s: %s, not %s (%s)", table[i].text,
+                 y ? gt_dtype_string(y->dtype) : "NULL", gt_dtype_string(table[i].dtype), gt_error_message());
+      gt_clear_error();
+      wide = y ? gt_expand(y, GT_SHAPE(3)) : NULL;
+      for (k = 0; wide && k < 3; k++)
+        CHECK_TEXT(gt_item(gt_select(wide, 0, k)) == table[i].value[k], "%s [%d] is %.17g, not %.17g",
+                   table[i].text, k, gt_item(gt_select(wide, 0, k)), table[i].value[k]);
+    }
+  /* every pair of dtypes as gt_to_dtype, at the root and in a chain */
+  for (i = 0; i < GT_DTYPES; i++)
+    for (k = 0; k < GT_DTYPES; k++) GT_SCOPE {
+        gt_tensor *x = gt_to_dtype(gt_eval(NULL, "a * 1234567.8", random_tensor(GT_SHAPE(70), GT_FLOAT64, DEV)),
+                                   (gt_dtype)i);
+        char text[60];
+        snprintf(text, sizeof text, "%s(a)", gt_dtype_string((gt_dtype)k));
+        CHECK_SAME(gt_eval(NULL, text, x), gt_to_dtype(x, (gt_dtype)k));
+        CHECK_SAME(gt_reduce(NULL, GT_MAX, GT_ALL, 0, text, x), gt_max(NULL, gt_to_dtype(x, (gt_dtype)k), GT_ALL, 0));
+        snprintf(text, sizeof text, "float64(%s(a)) * 1", gt_dtype_string((gt_dtype)k));
+        CHECK_SAME(gt_eval(NULL, text, x), gt_to_dtype(gt_to_dtype(x, (gt_dtype)k), GT_FLOAT64));
+        snprintf(text, sizeof text, "int64(%s(a)) * 1", gt_dtype_string((gt_dtype)k));
+        CHECK_SAME(gt_eval(NULL, text, x), gt_to_dtype(gt_to_dtype(x, (gt_dtype)k), GT_INT64));
+      }
+  { /* behind a product, whose kernel has no casts */
+    gt_tensor *p = TENSOR(GT_FLOAT32, GT_SHAPE(2, 2), 1.5, 0, 0, -2.75);
+    CHECK_VALUES(gt_matmul_eval(NULL, p, p, "int32(a) + 0.5"), 2.5, 0.5, 0.5, 7.5);
+    CHECK_VALUES(gt_matmul_eval(NULL, p, p, "float32(a)"), 2.25, 0, 0, 7.5625);
+    CHECK_VALUES(gt_reduce(NULL, GT_SUM, GT_ALL, 0, "int32(a) * 2", p), -2);
+  }
+}
+
+/* What a float32 or a float64 would not tell from its neighbours, where that type computes the rest. */
+static void test_literals_at_limits(void) {
+  static const struct { const char *text; double value; } table[] = {
+      {"(16777217 > 16777216) + a", 1.5}, {"(16777216 < 16777217) * a", 0.5},
+      {"(16777217 == 16777216) + a", 0.5}, {"(-16777217 < -16777216) + a", 1.5},
+      {"((16777217 != 16777216) + (a > 0)) * a", 1}, {"(b > 16777216) + a", 1.5}, {"(b == 16777216) + a", 0.5},
+      {"16777217 > 16777216 ? a : 2.0", 0.5}, {"(9007199254740993 > 9007199254740992) + c", 1.25},
+      {"(9007199254740993 > 9007199254740992) + a", 1.5}, {"(-9007199254740993 == -9007199254740992) + c", 0.25},
+      {"(d == 9007199254740992) * c + c", 0.25}, {"(d > 9007199254740992) * a", 0.5},
+      {"(9223372036854775807 == 9223372036854775806) + c", 0.25}, {"1e-300 ? a : 2.0", 0.5},
+      {"1e-300 ? b : 2", 16777217}, {"where(e, a, 2.0)", 0.5}, {"where(e, c, 2.0)", 0.25}, {"where(e, b, 2)", 16777217},
+      {"where(f, a, 2.0)", 0.5}, {"where(f, b, 2)", 16777217}, {"!e ? a : c", 0.25},
+      {"0.0 ? a : 2.5", 2.5}, {"0.25 ? b : 2", 16777217}};
+  const gt_tensor *in[6];
+  const int64_t b = 16777217, d = INT64_C(9007199254740993);
+  size_t i;
+  in[0] = gt_full(GT_SHAPE(1), 0.5, GT_FLOAT32, DEV);
+  in[1] = gt_from_array(&b, GT_SHAPE(1), GT_INT64, DEV);
+  in[2] = gt_full(GT_SHAPE(1), 0.25, GT_FLOAT64, DEV);
+  in[3] = gt_from_array(&d, GT_SHAPE(1), GT_INT64, DEV);
+  in[4] = gt_scalar(1e-300);
+  in[5] = gt_full(GT_SHAPE(1), 1e-300, GT_FLOAT64, DEV);
+  for (i = 0; i < sizeof table / sizeof *table; i++) {
+    const gt_tensor *y = gt_eval_n(NULL, table[i].text, 6, in);
+    CHECK_TEXT(y && gt_item(y) == table[i].value, "%s is %.17g, not %.17g (%s)", table[i].text,
+               y ? gt_item(y) : 0, table[i].value, gt_error_message());
+    gt_clear_error();
+  }
+  CHECK_VALUES(gt_where(NULL, gt_scalar(1e-300), in[0], gt_scalar(2)), 0.5);
+  CHECK_VALUES(gt_where(NULL, gt_scalar(-1e-300), in[1], gt_scalar_int64(2)), 16777217);
+  CHECK_VALUES(gt_where(NULL, gt_scalar(0), in[0], gt_scalar(2)), 2);
+  CHECK_VALUES(gt_where(NULL, in[5], in[0], in[0]), 0.5);
+}
+
+/* Numbers have a point, whatever the locale thinks: here it is a colon. */
+static void test_locale(void) {
+  char folder[] = "/tmp/gputensor-locale-XXXXXX", text[300];
+  const char *old = getenv("LOCPATH");
+  FILE *f;
+  if (!mkdtemp(folder)) {
+    skip("locale", "no folder for a locale");
+    return;
+  }
+  snprintf(text, sizeof text, "%s/source", folder);
+  f = fopen(text, "w");
+  if (f) fputs("comment_char %\nescape_char /\nLC_NUMERIC\ndecimal_point \"<U003A>\"\n"
+               "thousands_sep \"\"\ngrouping -1\nEND LC_NUMERIC\n", f);
+  if (f) fclose(f);
+  snprintf(text, sizeof text, "localedef -c -i %s/source -f ANSI_X3.4-1968 %s/colon > %s/log 2>&1", folder,
+           folder, folder);
+  if (system(text) < 0) printf("no shell\n");
+  old = old ? strdup(old) : NULL;
+  setenv("LOCPATH", folder, 1);
+  if (setlocale(LC_NUMERIC, "colon") && strtod("1:5", NULL) == 1.5) {
+    CHECK_NUM(number("1.5 + a"), 3.5);
+    CHECK_NUM(number("a * 2.5e-1f"), 0.5);
+    CHECK_NUM(number(".125 + 1.e2 + 0.1 * 0"), 100.125);
+    REFUSED(gt_eval(NULL, "1:5"), GT_ERROR_EXPRESSION, "at column 2: expected an operator");
+  } else skip("locale", "localedef made none with another point");
+  setlocale(LC_NUMERIC, "C");
+  if (old) setenv("LOCPATH", old, 1);
+  else unsetenv("LOCPATH");
+  free((void *)(uintptr_t)old);
+  snprintf(text, sizeof text, "rm -rf %s", folder);
+  if (system(text) < 0) printf("no shell\n");
+}
+
 static void test_runtime_numbers(void) {
   gt_tensor *x = TENSOR(GT_FLOAT32, GT_SHAPE(3), 1, 2, 3), *y;
   int i;
@@ -577,10 +823,14 @@ int main(int argc, char **argv) {
   RUN(integers);
   RUN(bad_texts);
   RUN(limits);
+  RUN(small_stack);
   RUN(many_operands);
   RUN(deep);
   RUN(random_expressions);
   RUN(mixed_types);
+  RUN(casts);
+  RUN(literals_at_limits);
+  RUN(locale);
   RUN(runtime_numbers);
   RUN(cache);
   RUN(in_reduce_and_matmul);

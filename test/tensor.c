@@ -529,7 +529,7 @@ static void test_pending_error(void) {
 /* ---- converting ---- */
 static double convert_reference(gt_dtype from, gt_dtype to, const void *p, int64_t i, void *out) {
   if (from <= GT_INT64 && to <= GT_INT64) store_int(to, out, 0, load_int(from, p, i));
-  else if (from <= GT_INT64) store_int(to, out, 0, load_int(from, p, i)); /* by way of float32 */
+  else if (from <= GT_INT64) store_int(to, out, 0, load_int(from, p, i));
   else store(to, out, 0, load(from, p, i));
   return load(to, out, 0);
 }
@@ -578,6 +578,86 @@ static void test_conversions(void) {
         }
         free(p);
         free(q);
+      }
+}
+/* x becomes this 16-bit float, by each way from a number or a tensor to one. */
+static void one_rounding(gt_dtype to, const void *x, gt_dtype from, double number) {
+  const uint16_t want = small_encode(number, to == GT_FLOAT16 ? 10 : 7, to == GT_FLOAT16 ? 15 : 127);
+  char text[40];
+  GT_SCOPE {
+    gt_tensor *one = gt_from_array(x, GT_SHAPE(1), from, DEV), *way[9];
+    gt_tensor *many = gt_copy(gt_empty(GT_SHAPE(70), from, DEV), one);
+    gt_tensor *scalar = from == GT_FLOAT64 ? gt_scalar(number) : gt_scalar_int64((int64_t)number);
+    int i, n = 0;
+    snprintf(text, sizeof text, "%s(a)", gt_dtype_string(to));
+    way[n++] = gt_to_dtype(one, to);
+    way[n++] = gt_copy(gt_empty(GT_SHAPE(1), to, DEV), one);
+    way[n++] = gt_select(gt_to_dtype(many, to), 0, 69);
+    way[n++] = gt_eval(NULL, text, one);
+    way[n++] = gt_eval(gt_empty(GT_SHAPE(1), to, DEV), "a", scalar);
+    way[n++] = gt_copy(gt_empty(GT_SHAPE(1), to, DEV), scalar);
+    if (from == GT_FLOAT64 || number == (double)(int64_t)number) {
+      way[n++] = gt_full(GT_SHAPE(1), number, to, DEV);
+      way[n++] = gt_fill(gt_empty(GT_SHAPE(1), to, DEV), number);
+    }
+    snprintf(text, sizeof text, "%s(a) * 1.0", gt_dtype_string(to));
+    way[n++] = gt_eval(NULL, text, one); /* computed apart */
+    for (i = 0; i < n; i++) {
+      uint16_t *h = (uint16_t *)values_of(way[i]);
+      CHECK_TEXT(way[i] && way[i]->dtype == to && *h == want, "%s %.20g to %s, way %d: %#x, not %#x (%s)",
+                 gt_dtype_string(from), number, gt_dtype_string(to), i, *h, want, gt_error_message());
+      gt_clear_error();
+      free(h);
+    }
+  }
+}
+/* At the middle between two 16-bit floats, and beside it by less than a float32 shows. */
+static void test_one_rounding(void) {
+  static const struct { gt_dtype to; uint16_t bits; } at[] = {
+      {GT_FLOAT16, 0x3c00}, {GT_FLOAT16, 0x3c01}, {GT_FLOAT16, 0xbc00}, {GT_FLOAT16, 0xbc01},
+      {GT_FLOAT16, 0x0000}, {GT_FLOAT16, 0x0001}, {GT_FLOAT16, 0x03ff}, {GT_FLOAT16, 0x0400},
+      {GT_FLOAT16, 0x7bfe}, {GT_FLOAT16, 0x7bff}, {GT_BFLOAT16, 0x3f80}, {GT_BFLOAT16, 0x3f81},
+      {GT_BFLOAT16, 0xbf80}, {GT_BFLOAT16, 0xbf81}, {GT_BFLOAT16, 0x0000}, {GT_BFLOAT16, 0x0001},
+      {GT_BFLOAT16, 0x007f}, {GT_BFLOAT16, 0x0080}, {GT_BFLOAT16, 0x7f7e}, {GT_BFLOAT16, 0x7f7f}};
+  static const int64_t whole[] = {1, 128, 129, 255};
+  int i, k, sign;
+  for (i = 0; i < (int)(sizeof at / sizeof *at); i++) {
+    const int half = at[i].to == GT_FLOAT16, top = (at[i].bits & 0x7fff) == (half ? 0x7bff : 0x7f7f);
+    const double x = half_value(!half, at[i].bits);
+    const double next = top ? copysign(half ? 65536 : 0x1p128, x) : half_value(!half, (uint16_t)(at[i].bits + 1));
+    const double middle = (x + next) / 2, beside[] = {middle, nextafter(middle, x), nextafter(middle, next)};
+    for (k = 0; k < 3; k++) one_rounding(at[i].to, &beside[k], GT_FLOAT64, beside[k]);
+  }
+  for (i = 0; i < 4; i++) /* 2^30 and 2^62 times as much, one more, one less */
+    for (k = -1; k <= 1; k++)
+      for (sign = -1; sign <= 1; sign += 2) {
+        const int32_t v = (int32_t)(sign * ((whole[i] << 22 | 1 << 21) + k));
+        const int64_t w = sign * ((whole[i] << 54 | INT64_C(1) << 53) + k);
+        one_rounding(GT_BFLOAT16, &v, GT_INT32, v);
+        one_rounding(GT_FLOAT16, &v, GT_INT32, v);
+        if (k == 0) one_rounding(GT_BFLOAT16, &w, GT_INT64, (double)w);
+      }
+  for (k = -1; k <= 1; k += 2) { /* which no double shows */
+    const int64_t w = (INT64_C(257) << 54) + k, v = -w;
+    gt_tensor *x = gt_from_array(&w, GT_SHAPE(1), GT_INT64, DEV);
+    gt_tensor *y = gt_from_array(&v, GT_SHAPE(1), GT_INT64, DEV);
+    CHECK_NUM(gt_item(gt_to_dtype(x, GT_BFLOAT16)), ldexp(k < 0 ? 256 : 258, 54));
+    CHECK_NUM(gt_item(gt_to_dtype(y, GT_BFLOAT16)), -ldexp(k < 0 ? 256 : 258, 54));
+  }
+}
+/* A NaN with any payload stays a NaN. */
+static void test_nan_payloads(void) {
+  static const uint64_t low[] = {1, 2, 0x100, 0xffff, 0x10000, 0x1fffffff, 0x20000000, 0xfffffffffffff};
+  int i, to, sign;
+  for (i = 0; i < 8; i++)
+    for (sign = 0; sign < 2; sign++)
+      for (to = GT_FLOAT16; to <= GT_BFLOAT16; to++) {
+        const double d = double_of((uint64_t)sign << 63 | 0x7ff0000000000000u | low[i]);
+        const float f = float_of((uint32_t)sign << 31 | 0x7f800000u | (uint32_t)(low[i] & 0x7fffff));
+        gt_tensor *x = gt_from_array(&d, GT_SHAPE(1), GT_FLOAT64, DEV);
+        gt_tensor *y = gt_from_array(&f, GT_SHAPE(1), GT_FLOAT32, DEV);
+        CHECK(isnan(gt_item(gt_to_dtype(x, (gt_dtype)to))));
+        if (f != f) CHECK(isnan(gt_item(gt_to_dtype(y, (gt_dtype)to))));
       }
 }
 static void test_every_float16(void) {
@@ -893,6 +973,8 @@ int main(int argc, char **argv) {
   RUN(retain_and_leaks);
   RUN(pending_error);
   RUN(conversions);
+  RUN(one_rounding);
+  RUN(nan_payloads);
   RUN(every_float16);
   RUN(copies);
   RUN(cat_and_stack);

@@ -4867,7 +4867,8 @@ static gt_status gt__check_own(const char *function, const gt_tensor *out) {
 }
 /* Where a result goes: out, given or made; first to `place` if out overlaps operands badly. */
 typedef struct { const char *function; gt_tensor *out, *place; int made; } gt__result;
-/* `like` describes the result; `in_place`: the very elements of an operand may be written over. */
+/* `like` describes the result, which becomes out's dtype in the store; `in_place`: the very elements
+   of an operand may be written over. */
 static gt_status gt__begin(gt__result *r, const char *function, gt_tensor *out, const gt_tensor *like,
                            int n, const gt_tensor *const *x, int in_place) {
   gt_tensor wide;
@@ -4880,10 +4881,6 @@ static gt_status gt__begin(gt__result *r, const char *function, gt_tensor *out, 
   if (!gt__same_shape(out, like))
     return gt__fail(GT_ERROR_SHAPE, "%s: the output is %s, the result %s", function,
                     gt__shape_text(out), gt__shape_text(like));
-  if (gt__dtype[out->dtype].kind < gt__dtype[like->dtype].kind) /* as in PyTorch */
-    return gt__fail(GT_ERROR_DTYPE, "%s: a %s result is not stored in a %s output; convert it with "
-                    "gt_to_dtype or gt_copy", function, gt_dtype_string(like->dtype),
-                    gt_dtype_string(out->dtype));
   if (gt__check_own(function, out)) return gt__failed();
   for (int i = 0; i < n && r->place == out; i++) {
     if (!x[i]->storage || !gt__overlaps(out, x[i])) continue;
@@ -5639,6 +5636,7 @@ static gt_tensor *gt__run_tree(gt__tree *t, gt_tensor *out, const gt_tensor *lik
   int compute = gt__choose_compute(t, t->root, at_least);
   if (!like && v->level == GT__NUMBER) {
     if (out && gt__dtype[out->dtype].kind >= gt__dtype[dtype].kind) dtype = out->dtype;
+    else if (out) dtype = GT_FLOAT64; /* 2**24 + 1 is itself before it becomes an integer */
     compute = gt__higher(compute, gt__compute_of(dtype));
   }
   t->whole.dtype = dtype;
@@ -5892,9 +5890,10 @@ typedef struct {
   const char *function;
   int fold, finish, keepdim;
   uint32_t dims;
-  gt_dtype dtype;    /* of a new output, whose type is computed in; GT_DTYPES: the usual one */
+  gt_dtype dtype;    /* of a new output; GT_DTYPES: the usual one */
   double correction; /* DIVIDE by n - correction */
   int soft;          /* GT__SOFTMAX ..., or 0 */
+  int at_least;      /* the compute type, or a lower one than it will be: as a rule dtype's */
 } gt__folding;
 /* Do softmax and log_softmax, whose result has all the dims? */
 static int gt__all_kept(const gt__folding *f) { return f->soft && f->soft != GT__LOGSUMEXP; }
@@ -5960,7 +5959,7 @@ static gt_tensor *gt__fold_text(const gt__folding *f, gt_tensor *out, const char
   if (chooses && gt_numel(&like) && !gt_numel(&t.whole))
     return GT__NULL(GT_ERROR_SHAPE, "%s: no elements to choose from in %s", f->function,
                     gt__shape_text(&t.whole));
-  int compute = gt__choose_compute(&t, t.root, gt__compute_of(f->dtype));
+  int compute = gt__choose_compute(&t, t.root, f->at_least);
   like.dtype = (gt_dtype)t.node[t.root].dtype;
   if (f->fold <= GT__FOLD_PROD && !gt_is_floating(like.dtype)) {
     if (f->finish || compute != GT__I64) compute = GT__F64; /* counts stay exact beyond 2^24 */
@@ -5977,7 +5976,8 @@ static gt__folding gt__folding_of(const char *function, gt_reduction reduction, 
                                   int keepdim, gt_dtype dtype) {
   const int mean = reduction == GT_MEAN;
   const int fold = mean ? (int)GT__FOLD_SUM : (int)reduction - (reduction > GT_MEAN);
-  const gt__folding f = {function, fold, mean ? GT__DIVIDE : 0, keepdim, dims, dtype, 0, 0};
+  const int finish = mean ? GT__DIVIDE : 0, at_least = gt__compute_of(dtype);
+  const gt__folding f = {function, fold, finish, keepdim, dims, dtype, 0, 0, at_least};
   return f;
 }
 GT_API gt_tensor *gt_reduce_n(gt_tensor *out, gt_reduction reduction, uint32_t dims, int keepdim,
@@ -6012,16 +6012,59 @@ static gt_tensor *gt__outer(const char *function, gt_tensor *out, const gt_tenso
   like.dtype = gt__float_dtype(x);
   return gt__eval_at(function, out, &like, text, c ? 3 : b ? 2 : 1, in);
 }
-/* The mean first, then the squares of what is left: as exact as float32 allows, in two reads. */
+/* What x is divided or multiplied by, with the folded dims as 1: a text over the largest |x|, or the
+   smallest. */
+static gt_tensor *gt__scale(const char *function, gt_reduction reduction, uint32_t dims,
+                            const char *text, const gt_tensor *x) {
+  const gt_reduction first = gt_numel(x) ? reduction : GT_SUM; /* of nothing: 0 */
+  GT__LOCAL gt_tensor *most = gt__inner(function, first, dims, 1, "abs(a)", x, NULL);
+  return most ? gt__outer(function, NULL, most, text, most, NULL, NULL) : NULL;
+}
+/* The same without the folded dims, if y is: both are contiguous. */
+static gt_tensor gt__scale_of(const gt_tensor *y, const gt_tensor *scale) {
+  gt_tensor like = gt__plain(y);
+  like.storage = scale->storage;
+  return like;
+}
+/* Squares leave the range where their sum's root is well within it. Those of float32 and bfloat16 are
+   folded in float64, whose range they cannot leave: it takes no further read, and a GPU's memory
+   stays the limit where float64 has half of float32's rate (where it has 1/64, the second read of
+   var takes about 1.5 times as long). Those of float16 stay in float32's range. Squares of float64
+   itself need a scale, and so one more read: 2^-600, 2^600 or, for ordinary data, 1, by which no bit
+   of a product changes. */
+static gt_tensor *gt__scaled_squares(const gt__folding *f, gt_tensor *out, const gt_tensor *x,
+                                     int centred) {
+  static const char scale_text[] =
+      "a > 1e135 ? 2.409919865102884e-181 : a < 1e-135 ? 4.149515568880993e180 : 1";
+  GT__LOCAL gt_tensor *scale = gt__scale(f->function, GT_MAX, f->dims, scale_text, x);
+  GT__LOCAL gt_tensor *mean = scale && centred
+      ? gt__inner(f->function, GT_MEAN, f->dims, 1, "a*b", x, scale) : NULL;
+  const gt_tensor *const in[] = {x, scale, mean};
+  if (!scale || (centred && !mean)) return NULL;
+  const char *text = centred ? "square(a*b - c)" : "square(a*b)";
+  GT__LOCAL gt_tensor *folded = gt__fold_text(f, NULL, text, 2 + centred, in);
+  if (!folded) return NULL;
+  const gt_tensor by = gt__scale_of(folded, scale);
+  return gt__outer(f->function, out, x, f->finish & GT__ROOT ? "a/b" : "a/b/b", folded, &by, NULL);
+}
+/* Folds the squares of x or, centred, of x - mean: the mean first, then the squares of what is left. */
+static gt_tensor *gt__squares(gt__folding *f, gt_tensor *out, const gt_tensor *x, int centred) {
+  const gt_dtype wide = x->dtype == GT_FLOAT16 ? GT_FLOAT32 : GT_FLOAT64;
+  if (x->dtype == GT_FLOAT64) return gt__scaled_squares(f, out, x, centred);
+  f->at_least = gt__compute_of(wide);
+  if (!centred) return gt__fold_text(f, out, "square(a)", 1, &x);
+  const gt__folding first = gt__folding_of(f->function, GT_MEAN, f->dims, 1, wide);
+  GT__LOCAL gt_tensor *mean = gt__fold_text(&first, NULL, "a", 1, &x);
+  const gt_tensor *const in[] = {x, mean};
+  return mean ? gt__fold_text(f, out, "square(a - b)", 2, in) : NULL;
+}
 static gt_tensor *gt__spread(const char *function, gt_tensor *out, const gt_tensor *x, uint32_t dims,
                              double correction, int keepdim, int finish) {
   if (gt__refuse(function, !out, !x)) return NULL;
-  GT__LOCAL gt_tensor *mean = gt__inner(function, GT_MEAN, dims, 1, "a", x, NULL);
-  const gt_tensor *const in[] = {x, mean};
-  if (!mean) return NULL;
   gt__folding f = gt__folding_of(function, GT_MEAN, dims, keepdim, gt__float_dtype(x));
-  f.finish = finish, f.correction = correction;
-  return gt__fold_text(&f, out, "(a-b)*(a-b)", 2, in);
+  f.finish = finish;
+  f.correction = correction;
+  return gt__squares(&f, out, x, 1);
 }
 GT_API gt_tensor *gt_var(gt_tensor *out, const gt_tensor *x, uint32_t dims, double correction,
                          int keepdim) {
@@ -6031,18 +6074,36 @@ GT_API gt_tensor *gt_std(gt_tensor *out, const gt_tensor *x, uint32_t dims, doub
                          int keepdim) {
   return gt__spread(__func__, out, x, dims, correction, keepdim, GT__DIVIDE | GT__ROOT);
 }
+/* Other powers. Those of |x| in units of the largest, or for p < 0 of the smallest, are 1 at most, and
+   their sum is 1 at least. For p in -1..1 powers are in range as they are: it is their sum's that
+   might not be. */
+static gt_tensor *gt__power_norm(const char *function, gt_tensor *out, const gt_tensor *x, double p,
+                                 uint32_t dims, int keepdim) {
+  GT__LOCAL gt_tensor *power = gt_scalar(p);
+  if (!power) return NULL;
+  if (fabs(p) < 1) {
+    GT__LOCAL gt_tensor *sum = gt__inner(function, GT_SUM, dims, keepdim, "abs(a)**b", x, power);
+    return sum ? gt__outer(function, out, x, "a**(1/b)", sum, power, NULL) : NULL;
+  }
+  GT__LOCAL gt_tensor *unit = gt__scale(function, p > 0 ? GT_MAX : GT_MIN, dims,
+                                        "a > 0 && isfinite(a) ? a : 1", x);
+  const gt_tensor *const in[] = {x, unit, power};
+  if (!unit) return NULL;
+  const gt__folding f = gt__folding_of(function, GT_SUM, dims, keepdim, unit->dtype);
+  GT__LOCAL gt_tensor *sum = gt__fold_text(&f, NULL, "(abs(a)/b)**c", 3, in);
+  if (!sum) return NULL;
+  const gt_tensor by = gt__scale_of(sum, unit);
+  return gt__outer(function, out, x, "a**(1/b)*c", sum, power, &by);
+}
 GT_API gt_tensor *gt_norm(gt_tensor *out, const gt_tensor *x, double p, uint32_t dims, int keepdim) {
   if (gt__refuse(__func__, !out, !x)) return NULL;
   if (p != p) return GT__NULL(GT_ERROR_ARGUMENT, "%s: p is NaN", __func__);
   gt__folding f = gt__folding_of(__func__, GT_SUM, dims, keepdim, gt__float_dtype(x));
   if (isinf(p)) f.fold = p > 0 ? GT__FOLD_MAX : GT__FOLD_MIN;
   if (p == 2) f.finish = GT__ROOT;
-  if (p == 0 || p == 1 || p == 2 || isinf(p))
-    return gt__fold_text(&f, out, p == 0 ? "a != 0" : p == 2 ? "a*a" : "abs(a)", 1, &x);
-  GT__LOCAL gt_tensor *power = gt_scalar(p);
-  if (!power) return NULL;
-  GT__LOCAL gt_tensor *sum = gt__inner(__func__, GT_SUM, dims, keepdim, "abs(a)**b", x, power);
-  return sum ? gt__outer(__func__, out, x, "a**(1/b)", sum, power, NULL) : NULL;
+  if (p == 2) return gt__squares(&f, out, x, 0);
+  if (p == 0 || p == 1 || isinf(p)) return gt__fold_text(&f, out, p == 0 ? "a != 0" : "abs(a)", 1, &x);
+  return gt__power_norm(__func__, out, x, p, dims, keepdim);
 }
 /* Does a row of x stay on the chip, or do a few threads of a GPU take a column? See gt__reduce_args. */
 static int gt__is_row(const gt_tensor *x, uint32_t set, const gt_tensor *out) {

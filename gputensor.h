@@ -5777,11 +5777,22 @@ GT_API gt_tensor *gt_rand(gt_shape shape, gt_dtype dtype, gt_device device, gt_g
 GT_API gt_tensor *gt_randn(gt_shape shape, gt_dtype dtype, gt_device device, gt_generator *generator) {
   return gt__random(__func__, GT__NORMAL, shape, dtype, device, generator, 0, 0);
 }
+/* Does the dtype hold each integer from low to last? Floats hold those up to 2 to the power of their
+   significand's bits, which is one of them, too. */
+static int gt__holds(gt_dtype dtype, int64_t low, int64_t last) {
+  static const uint8_t bits[GT_DTYPES] = {1, 8, 7, 15, 31, 63, 11, 8, 24, 53};
+  const int64_t most = (int64_t)(UINT64_MAX >> (64 - bits[dtype]));
+  if (gt_is_floating(dtype)) return low >= -most - 1 && last <= most + 1;
+  return low >= (dtype <= GT_UINT8 ? 0 : -most - 1) && last <= most;
+}
 GT_API gt_tensor *gt_randint(int64_t low, int64_t high, gt_shape shape, gt_dtype dtype,
                              gt_device device, gt_generator *generator) {
   if (low >= high)
     return GT__NULL(GT_ERROR_ARGUMENT, "gt_randint: no integer is from %lld to below %lld",
                     (long long)low, (long long)high);
+  if (gt__is_dtype(dtype) && !gt__holds(dtype, low, high - 1))
+    return GT__NULL(GT_ERROR_ARGUMENT, "gt_randint: %s does not hold every integer from %lld to below "
+                    "%lld", gt_dtype_string(dtype), (long long)low, (long long)high);
   return gt__random(__func__, GT__INTEGER, shape, dtype, device, generator, low,
                     (uint64_t)high - (uint64_t)low);
 }
@@ -6246,8 +6257,20 @@ static gt_tensor *gt__matmul_bare(const char *function, gt_tensor *out, const gt
       gt__begin(&r, function, out, &p.result, 2, x, 0)) return NULL;
   return gt__end(&r, gt__launch_product(&p, NULL, r.place));
 }
+/* May what stands behind a product broadcast it? UNREAD: it may not, and all sums count as 0. */
+enum { GT__BROADCAST, GT__SAME_SHAPE, GT__UNREAD };
+static gt_status gt__place_behind(gt__tree *t, const gt_tensor *product, int what) {
+  if (gt__parse_text(t) || gt__place(t, NULL) || gt__annotate(t)) return gt__failed();
+  if (t->node[t->root].indexed)
+    return gt__fail(GT_ERROR_EXPRESSION, "%s: index has no meaning behind a product; use gt_eval",
+                    t->function);
+  if (what == GT__BROADCAST || gt__same_shape(&t->whole, product)) return GT_OK;
+  return gt__fail(GT_ERROR_SHAPE, "%s: %s does not broadcast to the product's shape %s", t->function,
+                  gt__shape_text(t->in[1]), gt__shape_text(product));
+}
 static gt_tensor *gt__matmul_text(const char *function, gt_tensor *out, const gt_tensor *a,
-                                  const gt_tensor *b, const char *text, int n, const gt_tensor *const *x) {
+                                  const gt_tensor *b, const char *text, int n,
+                                  const gt_tensor *const *x, int what) {
   gt__product p;
   gt__result r;
   gt__code g;
@@ -6256,15 +6279,13 @@ static gt_tensor *gt__matmul_text(const char *function, gt_tensor *out, const gt
   const int null = gt__first_null(n, x);
   if (gt__refuse(function, !out, !a ? 1 : !b ? 2 : null ? 2 + null : 0)) return NULL;
   if (gt__product_shape(function, a, b, &p)) return NULL;
+  if (what == GT__UNREAD) p.op.u.matmul.k = 0;
   in[0] = &p.result;
   for (int i = 0; i < n; i++) in[i + 1] = x[i];
   in[n + 1] = a;
   in[n + 2] = b;
   GT__TREE(t, function, text, n + 1, in);
-  if (gt__parse_text(&t) || gt__place(&t, NULL) || gt__annotate(&t)) return NULL;
-  if (t.node[t.root].indexed)
-    return GT__NULL(GT_ERROR_EXPRESSION, "%s: index has no meaning behind a product; use gt_eval",
-                    function);
+  if (gt__place_behind(&t, &p.result, what)) return NULL;
   /* does the tree fit behind the product as it is, in the type that products add up in? */
   const int add_type = gt__compute_of(p.result.dtype);
   const int direct = gt__choose_compute(&t, t.root, GT__I64) == add_type &&
@@ -6275,13 +6296,13 @@ static gt_tensor *gt__matmul_text(const char *function, gt_tensor *out, const gt
   if (direct) return gt__end(&r, gt__launch_product(&p, &g, r.place));
   GT__LOCAL gt_tensor *product = /* else by itself, in that type */
       gt__new(function, gt_shape_of(&p.result), gt__widest[add_type], a->device, 0);
-  const int made = product && gt__matmul_bare(function, product, a, b);
+  const int made = product && !gt__launch_product(&p, NULL, product);
   if (made) p.result = gt__plain(product);
   return gt__end(&r, made && gt__run_tree(&t, r.place, NULL, GT__I64) ? GT_OK : gt__failed());
 }
 GT_API gt_tensor *gt_matmul_eval_n(gt_tensor *out, const gt_tensor *a, const gt_tensor *b,
                                    const char *text, int n, const gt_tensor *const *x) {
-  return gt__matmul_text("gt_matmul_eval", out, a, b, text, n, x);
+  return gt__matmul_text("gt_matmul_eval", out, a, b, text, n, x, GT__BROADCAST);
 }
 GT_API gt_tensor *gt_matmul(gt_tensor *out, const gt_tensor *a, const gt_tensor *b) {
   return gt__matmul_bare(__func__, out, a, b);
@@ -6296,9 +6317,12 @@ GT_API gt_tensor *gt_addmm(gt_tensor *out, const gt_tensor *c, const gt_tensor *
   if (gt__refuse(__func__, !out || (!c && beta == 0), !a ? 2 : !b ? 3 : !c && beta != 0 ? 1 : 0))
     return NULL;
   GT__LOCAL gt_tensor *x = gt__factor_of(a, b, alpha), *y = gt__factor_of(a, b, beta);
-  const gt_tensor *const in[] = {x, c, y};
+  const gt_tensor *const in[] = {c, x, y};
+  const int what = alpha != 0 ? GT__SAME_SHAPE : GT__UNREAD;
   if (!x || !y) return NULL;
-  return gt__matmul_text(__func__, out, a, b, beta ? "c*d + a*b" : "a*b", beta ? 3 : 1, in);
+  if (beta == 0) return gt__matmul_text(__func__, out, a, b, "a*b", 1, in + 1, what);
+  const char *text = alpha != 0 ? "b*d + a*c" : "b*d - a*c"; /* -0 - 0 is -0 */
+  return gt__matmul_text(__func__, out, a, b, text, 3, in, what);
 }
 GT_API gt_tensor *gt_linear(gt_tensor *out, const gt_tensor *x, const gt_tensor *w,
                             const gt_tensor *bias) {
@@ -6307,7 +6331,7 @@ GT_API gt_tensor *gt_linear(gt_tensor *out, const gt_tensor *x, const gt_tensor 
     return GT__NULL(GT_ERROR_SHAPE, "%s: w is %s; it must be (out, in)", __func__, gt__shape_text(w));
   gt_tensor wt = gt__plain(w);
   gt__swap_dims(&wt, 0, 1);
-  return bias ? gt__matmul_text(__func__, out, x, &wt, "a + b", 1, &bias)
+  return bias ? gt__matmul_text(__func__, out, x, &wt, "a + b", 1, &bias, GT__SAME_SHAPE)
               : gt__matmul_bare(__func__, out, x, &wt);
 }
 

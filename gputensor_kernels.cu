@@ -769,8 +769,8 @@ template <class T, class I> struct gt__part {
   I index;
 };
 /* Where the values come from: the operand, U vectors at a time, or 8 elements of a TINY row; or a
-   program, LIGHT with the usual operands, or ANYHOW, one by one. Elements S that are not T wait for
-   their fold. */
+   program, LIGHT with the usual operands, of float64 also float32 and bfloat16, or ANYHOW, one by
+   one. Elements S that are not T wait for their fold. */
 enum { GT__TINY, GT__DIRECT, GT__DIRECT_ARG, GT__LIGHT, GT__ANYHOW, GT__COMBINE };
 /* Calls f with the fold as a constant, outside of loops over elements. What is read directly has a
    kernel for argmax: indices would take registers from all other folds. */
@@ -907,7 +907,10 @@ GT__DEV void gt__load_operands(const gt__reduce_args &p, const gt__cut &w, const
       }
       if (!w.bare) gt__put(s, slot, e);
     };
-    if (!gt__if_usual<T>(in.dtype, load)) load(uint8_t());
+    typedef std::conditional_t<sizeof(T) == 4, uint8_t, float> Other;
+    if (gt__if_usual<T>(in.dtype, load)) continue;
+    if (sizeof(T) == 8 && in.dtype == GT_BFLOAT16) load(gt__bfloat());
+    else load(Other());
   }
   __pipeline_commit(), __pipeline_wait_prior(0);
 }
@@ -2320,7 +2323,7 @@ static const void *const gt__short_kernels[] = { /* by dtype, from GT_UINT8 on *
   GT__POINTER(gt__reduce_kernel<T, T, LIGHT>), \
   GT__POINTER(gt__reduce_kernel<T, T, GT__ANYHOW>), GT__POINTER(gt__combine_kernel<T>)}
 static const void *const gt__reduce_kernels[5][6] = {
-  GT__REDUCES(float, float, GT__LIGHT), GT__REDUCES(double, double, GT__ANYHOW),
+  GT__REDUCES(float, float, GT__LIGHT), GT__REDUCES(double, double, GT__LIGHT),
   GT__REDUCES(int64_t, int64_t, GT__ANYHOW), GT__REDUCES(float, gt__half, GT__LIGHT),
   GT__REDUCES(float, gt__bfloat, GT__LIGHT)};
 static const void *const gt__soft_kernels[4] = {
@@ -2699,12 +2702,13 @@ extern "C" int gt__cuda_reduce(const gt__reduce_args *given, void *stream) {
   if (short_bits) cut.pre.program.compute = GT__F32;     /* which tells them apart as well */
   gt__cut w;
   const int n_kept = args->n_kept, last = args->pre.ndim - 1, along = args->inner ? last : n_kept - 1;
-  bool light = p->compute == GT__F32 && gt__slot_count(p) <= 5 && !p->heavy &&
+  bool light = p->compute != GT__I64 && gt__slot_count(p) <= 5 && !p->heavy &&
                ((n_kept <= 1 && last <= n_kept) ||
                 (args->pre.narrow && (along < 0 || args->pre.size[along] % 4 == 0)));
   for (int k = 0; k < p->n_in; k++) {
     const gt__operand *x = &args->pre.in[k];
-    light = light && (gt__is_usual(GT__F32, x->dtype) || (short_bits && x->size_log2 == 0 &&
+    const bool floats = p->compute == GT__F32 ? gt__is_usual(GT__F32, x->dtype) : x->dtype > GT_FLOAT16;
+    light = light && (floats || (short_bits && x->size_log2 == 0 &&
              (x->dtype != GT_INT8 || args->fold >= GT__FOLD_ANY))) &&
             llabs(gt__stride_of(args, x, 4, 5).hop) < INT_MAX / 8;
   }

@@ -772,8 +772,8 @@ template <class T, class I> struct gt__part {
   I index;
 };
 /* Where the values come from: the operand, U vectors at a time, or 8 elements of a TINY row; or a
-   program, LIGHT with the usual operands, or ANYHOW, one by one. Elements S that are not T wait for
-   their fold. */
+   program, LIGHT with the usual operands, of float64 also float32 and bfloat16, or ANYHOW, one by
+   one. Elements S that are not T wait for their fold. */
 enum { GT__TINY, GT__DIRECT, GT__DIRECT_ARG, GT__LIGHT, GT__ANYHOW, GT__COMBINE };
 /* Calls f with the fold as a constant, outside of loops over elements. What is read directly has a
    kernel for argmax: indices would take registers from all other folds. */
@@ -860,6 +860,13 @@ GT__DEV void gt__move_stream(char *line, const gt__stride &m, bool lines, const 
 GT__DEV int64_t gt__offset_of(const gt__reduce_args &p, const gt__operand &x, int64_t o) {
   return gt__locate(p.pre, o, 0, p.n_kept, x.stride) << x.size_log2;
 }
+/* Calls f with what LIGHT programs may have: the usual, and bytes or, of doubles, shorter ones. */
+template <class T, class F> GT__DEV void gt__by_light(int dtype, F f) {
+  typedef std::conditional_t<sizeof(T) == 4, uint8_t, float> Other;
+  if (gt__if_usual<T>(dtype, f)) return;
+  if (sizeof(T) == 8 && dtype == GT_BFLOAT16) f(gt__bfloat());
+  else f(Other());
+}
 /* The next vectors of a LIGHT program's operands, in slots or, of a bare one, in e. No vector goes
    on in the next line of its dim; more than one dim, kept or folded, only if all is narrow. */
 template <class T, int W, int E>
@@ -910,7 +917,7 @@ GT__DEV void gt__load_operands(const gt__reduce_args &p, const gt__cut &w, const
       }
       if (!w.bare) gt__put(s, slot, e);
     };
-    if (!gt__if_usual<T>(in.dtype, load)) load(uint8_t());
+    gt__by_light<T>(in.dtype, load);
   }
   __pipeline_commit(), __pipeline_wait_prior(0);
 }
@@ -2315,17 +2322,20 @@ static const void *const gt__short_kernels[] = { /* by dtype, from GT_UINT8 on *
   GT__POINTER(gt__short_kernel<uint8_t>), NULL, NULL, GT__POINTER(gt__short_kernel<int32_t>), NULL,
   GT__POINTER(gt__short_kernel<gt__half>), GT__POINTER(gt__short_kernel<gt__bfloat>),
   GT__POINTER(gt__short_kernel<float>), GT__POINTER(gt__short_kernel<double>)};
-/* [elements][source]: those of the compute types, and the two that are read 8 at a time. */
+/* [elements][source]: those of the compute types, the two that are read 8 at a time, and the two
+   whose sums and means are taken in float64. */
 #define GT__REDUCES(T, S, LIGHT) { \
   GT__POINTER(gt__reduce_kernel<T, S, GT__TINY>), \
   GT__POINTER(gt__reduce_kernel<T, S, GT__DIRECT>), \
   GT__POINTER(gt__reduce_kernel<T, S, GT__DIRECT_ARG>), \
   GT__POINTER(gt__reduce_kernel<T, T, LIGHT>), \
   GT__POINTER(gt__reduce_kernel<T, T, GT__ANYHOW>), GT__POINTER(gt__combine_kernel<T>)}
-static const void *const gt__reduce_kernels[5][6] = {
-  GT__REDUCES(float, float, GT__LIGHT), GT__REDUCES(double, double, GT__ANYHOW),
+static const void *const gt__reduce_kernels[7][6] = {
+  GT__REDUCES(float, float, GT__LIGHT), GT__REDUCES(double, double, GT__LIGHT),
   GT__REDUCES(int64_t, int64_t, GT__ANYHOW), GT__REDUCES(float, gt__half, GT__LIGHT),
-  GT__REDUCES(float, gt__bfloat, GT__LIGHT)};
+  GT__REDUCES(float, gt__bfloat, GT__LIGHT),
+  {NULL, GT__POINTER(gt__reduce_kernel<double, float, GT__DIRECT>)},
+  {NULL, GT__POINTER(gt__reduce_kernel<double, gt__bfloat, GT__DIRECT>)}};
 static const void *const gt__soft_kernels[4] = {
   GT__POINTER(gt__soft_kernel<float>), GT__POINTER(gt__soft_kernel<double>),
   GT__POINTER(gt__soft_down_kernel<float>), GT__POINTER(gt__soft_down_kernel<double>)};
@@ -2585,9 +2595,11 @@ static bool gt__is_bare(const gt__program *p) {
 /* That, with one folded dim at most, folded as it is? And do vectors of outputs end where lines do? */
 static bool gt__is_direct(const gt__reduce_args *args) {
   const gt__map_args *m = &args->pre;
-  const int n_kept = args->n_kept;
+  const int n_kept = args->n_kept, dtype = m->in[0].dtype;
+  const bool mixed = m->program.compute == GT__F64 && args->fold == GT__FOLD_SUM && args->n > 8 &&
+                     (dtype == GT_FLOAT32 || dtype == GT_BFLOAT16);
   return gt__is_bare(&m->program) && args->n > 0 && args->fold < GT__FOLD_ANY && m->ndim - n_kept <= 1 &&
-         gt__is_usual(m->program.compute, m->in[0].dtype) &&
+         (mixed || gt__is_usual(m->program.compute, dtype)) &&
          (args->inner || n_kept <= 1 || m->size[n_kept - 1] % 8 == 0);
 }
 /* By how many elements gt__shift may make rows longer. */
@@ -2689,6 +2701,26 @@ static int gt__launch_combine(const gt__reduce_args *args, gt__cut *w, int resul
                     gt__blocks(args->outer, outs), GT__COMBINERS, leaves * outs * result, stream,
                     parameters);
 }
+/* Has gt__by_light x's dtype? Bytes only if short_bits: as the numbers or truths that they are. */
+static bool gt__has_light(const gt__reduce_args *args, const gt__operand *x, bool short_bits) {
+  if (args->pre.program.compute == GT__F64) return x->dtype > GT_FLOAT16;
+  const bool number = x->dtype != GT_INT8 || args->fold >= GT__FOLD_ANY;
+  return gt__is_usual(GT__F32, x->dtype) || (short_bits && x->size_log2 == 0 && number);
+}
+static bool gt__is_light(const gt__reduce_args *args, bool short_bits) {
+  const gt__program *p = &args->pre.program;
+  const int n_kept = args->n_kept, last = args->pre.ndim - 1;
+  const int along = args->inner ? last : n_kept - 1;
+  bool light = p->compute != GT__I64 && gt__slot_count(p) <= 5 && !p->heavy &&
+               ((n_kept <= 1 && last <= n_kept) ||
+                (args->pre.narrow && (along < 0 || args->pre.size[along] % 4 == 0)));
+  for (int k = 0; k < p->n_in; k++) {
+    const gt__operand *x = &args->pre.in[k];
+    light = light && gt__has_light(args, x, short_bits) &&
+            llabs(gt__stride_of(args, x, 4, 5).hop) < INT_MAX / 8;
+  }
+  return light;
+}
 extern "C" int gt__cuda_reduce(const gt__reduce_args *given, void *stream) {
   gt__reduce_args cut = *given, *args = &cut;
   const gt__program *p = &args->pre.program;
@@ -2701,21 +2733,11 @@ extern "C" int gt__cuda_reduce(const gt__reduce_args *given, void *stream) {
       (args->fold >= GT__FOLD_ANY || (args->fold > GT__FOLD_PROD && args->pre.in[0].size_log2 < 2));
   if (short_bits) cut.pre.program.compute = GT__F32;     /* which tells them apart as well */
   gt__cut w;
-  const int n_kept = args->n_kept, last = args->pre.ndim - 1, along = args->inner ? last : n_kept - 1;
-  bool light = p->compute == GT__F32 && gt__slot_count(p) <= 5 && !p->heavy &&
-               ((n_kept <= 1 && last <= n_kept) ||
-                (args->pre.narrow && (along < 0 || args->pre.size[along] % 4 == 0)));
-  for (int k = 0; k < p->n_in; k++) {
-    const gt__operand *x = &args->pre.in[k];
-    light = light && (gt__is_usual(GT__F32, x->dtype) || (short_bits && x->size_log2 == 0 &&
-             (x->dtype != GT_INT8 || args->fold >= GT__FOLD_ANY))) &&
-            llabs(gt__stride_of(args, x, 4, 5).hop) < INT_MAX / 8;
-  }
-  const int source = !gt__is_direct(args) ? light ? GT__LIGHT : GT__ANYHOW
+  const int source = !gt__is_direct(args) ? gt__is_light(args, short_bits) ? GT__LIGHT : GT__ANYHOW
                      : args->inner && args->n <= 8 ? GT__TINY : arg ? GT__DIRECT_ARG : GT__DIRECT;
   const int size = p->compute == GT__F32 ? 4 : 8;
-  const bool direct = source < GT__LIGHT, wide = direct && args->pre.in[0].size_log2 == 1;
-  const int W = wide ? 8 : source == GT__ANYHOW ? 1 : 16 / size;
+  const bool direct = source < GT__LIGHT, shorter = direct && 1 << args->pre.in[0].size_log2 < size;
+  const int W = direct ? 16 >> args->pre.in[0].size_log2 : source == GT__ANYHOW ? 1 : 16 / size;
   const int own = source == GT__TINY ? 8 : 8 * W;
   w.bare = source >= GT__LIGHT && bare;
   const int slots = direct || w.bare ? 0 : own * size * (int)gt__slot_count(p), result = size + 8 * arg;
@@ -2724,7 +2746,9 @@ extern "C" int gt__cuda_reduce(const gt__reduce_args *given, void *stream) {
   w.most = direct ? 384 : 65536 >> threads_log2;
   gt__cut_work(&w, args, args->n + (direct && source != GT__TINY ? gt__slack(args, W) : 0), W,
                own, threads_log2);
-  const int row = wide ? 3 + (args->pre.in[0].dtype == GT_BFLOAT16) : p->compute;
+  const int among = p->compute == GT__F64 ? 7 - args->pre.in[0].size_log2
+                                          : 3 + (args->pre.in[0].dtype == GT_BFLOAT16);
+  const int row = shorter ? among : p->compute;
   void *parameters[] = {(void *)args, &w};
   const int error = gt__launch(gt__reduce_kernels[row][source], w.across * w.groups, 1 << threads_log2,
                                result * w.results + (slots << threads_log2), stream, parameters);
@@ -3236,7 +3260,7 @@ extern "C" int gt__cuda_build(gt__build *build) {
    products must say how much shared memory they take before they are launched. */
 extern "C" int gt__cuda_warmup(void) {
   static const struct { const void *const *kernels; int n; } all[] = {
-    {gt__map_kernels[0][0], 18}, {gt__reduce_kernels[0], 30}, {gt__soft_kernels, 4},
+    {gt__map_kernels[0][0], 18}, {gt__reduce_kernels[0], 42}, {gt__soft_kernels, 4},
     {gt__pack_kernels, 4}, {gt__copy_kernels, 5}, {gt__gather_kernels, 3}, {gt__short_kernels, 9}};
   cudaFuncAttributes attributes;
   cudaError_t error = cudaSuccess;

@@ -187,6 +187,8 @@ CALL(var, gt_var(NULL, in[0], GT_DIM(1), 1, 0))
 CALL(std, gt_std(NULL, in[7], GT_ALL, 0, 0))
 CALL(norm, gt_norm(NULL, in[0], 3, GT_DIM(0), 0))
 CALL(norm2, gt_norm(NULL, in[0], 2, GT_ALL, 1))
+CALL(std_double, gt_std(NULL, gt_to_dtype(in[0], GT_FLOAT64), GT_DIM(1), 1, 0))
+CALL(norm_double, gt_norm(NULL, gt_to_dtype(in[0], GT_FLOAT64), 2, GT_ALL, 1))
 CALL(logsumexp, gt_logsumexp(NULL, in[0], GT_DIM(1), 0))
 CALL(softmax, gt_softmax(NULL, in[0], 1))
 CALL(softmax_first, gt_softmax(NULL, in[2], 0))
@@ -207,6 +209,7 @@ CALL(matmul_eval_mixed, gt_matmul_eval(out, in[0], in[2], "a*b + exp(c)*0.01 + c
 CALL(matmul_eval_own, gt_matmul_eval(out, in[0], in[1], "a*0.5 + b", out))
 CALL(addmm, gt_addmm(NULL, in[6], in[0], in[1], 0.5, 2))
 CALL(addmm_out, gt_addmm(out, out, in[0], in[1], 0.5, 2))
+CALL(addmm_unread, gt_addmm(NULL, in[6], in[0], in[1], 0.5, 0))
 CALL(linear, gt_linear(NULL, in[0], in[11], in[6]))
 CALL(linear_mixed, gt_linear(NULL, in[0], in[11], in[12]))
 CALL(cat, gt_cat(NULL, 2, (const gt_tensor *const *)in, 0))
@@ -309,14 +312,16 @@ static const scenario table[] = {
     S(eval_overlap, overlap), S(fill, vectors_out), S(sum, matrices), S(sum_large, big),
     S(sum_rows, matrices), S(mean_ints, matrices), S(argmax, matrices), S(any, matrices),
     S(reduce_text, vectors), S(reduce_twelve, vectors), S(reduce_out, reduce_out), S(var, matrices),
-    S(std, matrices), S(norm, matrices), S(norm2, matrices), S(logsumexp, matrices),
+    S(std, matrices), S(norm, matrices), S(norm2, matrices), S(std_double, matrices),
+    S(norm_double, matrices), S(logsumexp, matrices),
     S(softmax, matrices), S(softmax_first, matrices), S(log_softmax, matrices),
     S(softmax_in_place, softmax_in_place), S(log_softmax_in_place, softmax_in_place),
     S(matmul, matrices), S(matmul_out, matrices_out), S(matmul_double, matrices),
     S(matmul_half, matrices), S(matmul_ints, matrices), S(matmul_mixed, matrices),
     S(matmul_vector, matrices), S(matmul_large, big), S(matmul_eval, matrices),
     S(matmul_eval_mixed, matrices_out), S(matmul_eval_own, matrices_out), S(addmm, matrices),
-    S(addmm_out, matrices_out), S(linear, matrices), S(linear_mixed, matrices), S(cat, pieces),
+    S(addmm_out, matrices_out), S(addmm_unread, matrices), S(linear, matrices),
+    S(linear_mixed, matrices), S(cat, pieces),
     S(cat_mixed, pieces), S(cat_out, pieces_out), S(stack, pieces), S(stack_out, stack_out),
     S(select, pieces), S(select_out, select_out), S(select_overlap, select_overlap),
     S(select_strided, pieces), S(copy, pieces), S(copy_out, copy), S(copy_wide, copy),

@@ -4,7 +4,7 @@
    compute-sanitizer minutes; this one takes it a minute, and less with --products. */
 #include "check.h"
 
-enum { RESULTS = 56 };
+enum { RESULTS = 60 };
 /* What is computed from x, a matrix: everything that the dtype has. */
 static int results_of(const gt_tensor *x, gt_tensor *y[RESULTS]) {
   const int floats = is_float(x->dtype);
@@ -19,6 +19,7 @@ static int results_of(const gt_tensor *x, gt_tensor *y[RESULTS]) {
     if (!floats || d < 0) continue;
     y[n++] = gt_softmax(NULL, x, d);
     y[n++] = gt_logsumexp(NULL, x, dim, 0);
+    y[n++] = gt_std(NULL, x, dim, 0, 0);
   }
   for (d = -1; d < 2; d++) {
     y[n++] = gt_any(NULL, x, d < 0 ? GT_ALL : GT_DIM(d), 0);

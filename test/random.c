@@ -142,19 +142,34 @@ static void compare_integers(int64_t low, int64_t high, gt_dtype t, uint64_t see
   free(p);
   free(q);
 }
+/* Every integer up to here is one of the dtype's; NumPy and PyTorch refuse others likewise. */
+static int can_hold(gt_dtype t, int64_t low, int64_t last) {
+  static const int64_t least[GT_DTYPES] = {0, 0, -128, -32768, INT32_MIN, INT64_MIN, -2048, -256,
+                                           -16777216, -INT64_C(9007199254740992)};
+  static const int64_t most[GT_DTYPES] = {1, 255, 127, 32767, INT32_MAX, INT64_MAX, 2048, 256,
+                                          16777216, INT64_C(9007199254740992)};
+  return low >= least[t] && last <= most[t];
+}
 static void test_integers(void) {
   static const int64_t range[][2] = {
       {0, 2}, {0, 100}, {-100, 100}, {-7, -6}, {-128, 127}, {0, 65536}, {5, 6}, {-1000000007, 3},
       {INT64_MIN, INT64_MAX}, {INT64_MIN, INT64_MIN + 1}, {INT64_MAX - 1, INT64_MAX},
-      {INT64_MIN, 0}, {-1, INT64_MAX}, {0, INT64_C(3) << 61}, {INT64_MIN, 17}};
+      {INT64_MIN, 0}, {-1, INT64_MAX}, {0, INT64_C(3) << 61}, {INT64_MIN, 17},
+      {0, 256}, {0, 257}, {-1, 4}, {-128, 128}, {-129, 0}, {0, 129}, {-32768, 32768}, {0, 40000},
+      {-32769, 0}, {INT32_MIN, INT64_C(1) << 31}, {0, 3000000000}, {-1, (INT64_C(1) << 31) + 1},
+      {-256, 257}, {0, 258}, {-257, 0}, {-2048, 2049}, {0, 2050}, {-2049, 0}, {0, 100000},
+      {-16777216, 16777217}, {0, 16777218}, {-16777217, 0}, {-(INT64_C(1) << 53), (INT64_C(1) << 53) + 1},
+      {0, (INT64_C(1) << 53) + 2}, {-(INT64_C(1) << 53) - 1, 0}, {0, 3}};
   unsigned r;
   int t;
   for (r = 0; r < sizeof range / sizeof *range; r++)
-    for (t = 0; t < GT_DTYPES; t++) /* what does not fit wraps, or is rounded */
-      if (!is_float((gt_dtype)t) || llabs(range[r][0] / 2) < 1000) GT_SCOPE {
-          if (is_float((gt_dtype)t) && range[r][1] > 1000) continue;
-          compare_integers(range[r][0], range[r][1], (gt_dtype)t, 5 + r, 1001);
-        }
+    for (t = 0; t < GT_DTYPES; t++)
+      GT_SCOPE {
+        const int64_t low = range[r][0], high = range[r][1];
+        if (can_hold((gt_dtype)t, low, high - 1)) compare_integers(low, high, (gt_dtype)t, 5 + r, 1001);
+        else REFUSED(gt_randint(low, high, GT_SHAPE(10), (gt_dtype)t, DEV, NULL), GT_ERROR_ARGUMENT,
+                     "does not hold every integer from");
+      }
 }
 
 /* Same seed, same numbers, however they are asked for. */
@@ -171,7 +186,7 @@ static void test_continuity(void) {
 #define DRAW(shape, g) \
   (kind == 0   ? gt_rand(shape, d, DEV, g) \
    : kind == 1 ? gt_randn(shape, d, DEV, g) \
-               : gt_randint(-50, 50, shape, d, DEV, g))
+               : gt_randint(d <= GT_UINT8 ? 0 : -50, d == GT_BOOL ? 2 : 50, shape, d, DEV, g))
         for (i = 0; i < 4; i++) piece[i] = DRAW(GT_SHAPE(size[i]), &g);
         whole = DRAW(GT_SHAPE(1000), &h);
         wide = DRAW(GT_SHAPE(10, 1, 100), &k);
@@ -186,8 +201,7 @@ static void test_continuity(void) {
         CHECK_SAME(DRAW(GT_SHAPE(5), NULL), DRAW(GT_SHAPE(5), &h));
         /* another seed, other numbers */
         gt_manual_seed(43);
-        if (d != GT_BOOL)
-          CHECK(!gt_item(gt_all(NULL, gt_eq(NULL, DRAW(GT_SHAPE(1000), NULL), whole), GT_ALL, 0)));
+        CHECK(!gt_item(gt_all(NULL, gt_eq(NULL, DRAW(GT_SHAPE(1000), NULL), whole), GT_ALL, 0)));
 #undef DRAW
       }
   GT_SCOPE { /* the same on the CPU */
@@ -398,6 +412,10 @@ static void test_refused(void) {
   REFUSED(gt_randint(INT64_MAX, INT64_MIN, GT_SHAPE(2), GT_INT64, DEV, &g), GT_ERROR_ARGUMENT,
           "gt_randint");
   REFUSED(gt_randint(0, 3, GT_SHAPE(2), (gt_dtype)12, DEV, &g), GT_ERROR_DTYPE, "gt_randint");
+  REFUSED(gt_randint(-1, 4, GT_SHAPE(2), GT_UINT8, DEV, &g), GT_ERROR_ARGUMENT,
+          "gt_randint: uint8 does not hold every integer from -1 to below 4");
+  REFUSED(gt_randint(0, 4096, GT_SHAPE(2), GT_FLOAT16, DEV, &g), GT_ERROR_ARGUMENT,
+          "gt_randint: float16 does not hold every integer from 0 to below 4096");
   REFUSED(gt_randperm(-1, DEV, &g), GT_ERROR_SHAPE, "gt_randperm");
   REFUSED(gt_randperm(INT64_MAX, DEV, &g), GT_ERROR_SHAPE, "gt_randperm");
   REFUSED(gt_randperm(3, (gt_device){GT_NO_DEVICE, 0}, &g), GT_ERROR_DEVICE, "gt_randperm");
@@ -417,7 +435,7 @@ static void check_golden(const char *kind, gt_dtype t, gt_tensor *x, uint64_t wa
 static void test_recorded(void) {
   /* integers stored as floats are the reference's, rounded */
   static const uint64_t integers[GT_DTYPES] = {
-      UINT64_C(0x33e6bbe7b028d33a), UINT64_C(0xb5aa7f09571bb6d0), UINT64_C(0x9853b9f239f2c038),
+      UINT64_C(0x87d167c89fc7ba11), UINT64_C(0xb5aa7f09571bb6d0), UINT64_C(0x9853b9f239f2c038),
       UINT64_C(0xbaac80bea739353e), UINT64_C(0x5552c2e28d9ac61e), UINT64_C(0x787e118603ecdd16),
       UINT64_C(0x574db89b20454964), UINT64_C(0xb2422f8360d007b8), UINT64_C(0x3b081d653650d770),
       UINT64_C(0x761b3b279dc74f7b)};
@@ -432,7 +450,8 @@ static void test_recorded(void) {
       gt_generator g = {20261121, 0};
       const gt_dtype d = (gt_dtype)t;
       const int64_t low = t <= GT_UINT8 ? 0 : -100;
-      check_golden("randint", d, gt_randint(low, 101, GT_SHAPE(1000), d, DEV, &g), integers[t]);
+      const int64_t high = d == GT_BOOL ? 2 : 101;
+      check_golden("randint", d, gt_randint(low, high, GT_SHAPE(1000), d, DEV, &g), integers[t]);
       if (!is_float(d)) continue;
       g.offset = 0;
       check_golden("rand", d, gt_rand(GT_SHAPE(1000), d, DEV, &g), uniforms[t - GT_FLOAT16]);

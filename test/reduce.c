@@ -332,7 +332,6 @@ static void into_output(gt_reduction r, const gt_tensor *x, const void *p, unsig
     }
   free(want);
 }
-static int kind_of(gt_dtype t) { return is_float(t) ? 2 : t != GT_BOOL; }
 static void test_given_outputs(void) {
   int r, t, u;
   unsigned set;
@@ -342,10 +341,7 @@ static void test_given_outputs(void) {
         GT_SCOPE {
           gt_tensor *x = values_for((gt_reduction)r, GT_SHAPE(3, 4, 2), (gt_dtype)t, 0);
           void *p = values_of(x);
-          if (kind_of((gt_dtype)u) < kind_of(result_dtype((gt_reduction)r, (gt_dtype)t)))
-            REFUSED(reducers[r](gt_zeros(GT_SHAPE(3, 4), (gt_dtype)u, DEV), x, GT_DIM(2), 0),
-                    GT_ERROR_DTYPE, "result is not stored in a");
-          else for (set = 1; set < 8; set++)
+          for (set = 1; set < 8; set++)
             if (!QUICK || rnd_below(8) == 0) into_output((gt_reduction)r, x, p, set, (gt_dtype)u);
           free(p);
         }

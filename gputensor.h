@@ -376,10 +376,10 @@ GT__OPERATIONS(GT__DECLARE)
        x ? y : z              where, from the right; both sides are evaluated
 
    `name` is any operation of the table, or a dtype: int32(x) is what gt_to_dtype makes of x, which
-   is rounded, truncated or wrapped then. Numbers are 64-bit, with an f as in 1e-3f a float32 as in C;
-   integers without point or exponent are exact, or refused. All tensors are on one device, except
-   numbers (gt_scalar) and other 0-d CPU tensors, which are read at the call. A bad text is refused
-   with its column, and so is one that is nested more than 1,000 deep or longer than 65,535
+   is rounded, truncated or wrapped then. Numbers are 64-bit, with an f as in 1e-3f a float32 as in
+   C; integers without point or exponent are exact, or refused. All tensors are on one device,
+   except numbers (gt_scalar) and other 0-d CPU tensors, which are read at the call. A bad text is
+   refused with its column, and so is one that is nested more than 1,000 deep or longer than 65,535
    characters. Programs larger than the machine (8 inputs, 16 slots, 64 instructions), and most
    casts in a chain, take several passes. A chain keeps its compute type between steps, which is
    more exact than separate calls: float16 is rounded, integers wrap at the end. */

@@ -133,7 +133,7 @@ typedef struct gt_properties {
   char name[128];
   int major, minor;         /* CUDA compute capability; 0 on the CPU */
   int multiprocessors;      /* SMs, or CPU cores in use */
-  size_t total_memory;      /* bytes */
+  size_t total_memory;      /* bytes; 0 where unknown, as of Windows */
   size_t l2_bytes;          /* 0 where unknown */
   char pci_bus_id[32];      /* as nvidia-smi prints it; "" on the CPU */
   char instructions[32];    /* "sm_90", "sm_90a" (a GPU in use), "avx512", "avx2", "baseline" */
@@ -207,6 +207,11 @@ GT_API gt_tensor *gt_from_array(const void *data, gt_shape shape, gt_dtype dtype
 /* Wraps that device's memory. `deleter`, or NULL, is called when all views and work are gone. */
 GT_API gt_tensor *gt_from_ptr(void *data, gt_shape shape, gt_dtype dtype, gt_device device,
                               void (*deleter)(void *data, void *context), void *context);
+/* The same of memory that nobody may write: what would write to the tensor or to a view of it is
+   refused. What gt_data returns of it is not const, but must not be written either. */
+GT_API gt_tensor *gt_from_const_ptr(const void *data, gt_shape shape, gt_dtype dtype,
+                                    gt_device device, void (*deleter)(void *data, void *context),
+                                    void *context);
 /* On the CPU, page-locked where there is CUDA: copies to and from a GPU do not block the host. */
 GT_API gt_tensor *gt_empty_pinned(gt_shape shape, gt_dtype dtype);
 
@@ -553,8 +558,10 @@ struct gt__list {
 #define GT__7(a, ...) GT__1(a), GT__6(__VA_ARGS__)
 #define GT__8(a, ...) GT__1(a), GT__7(__VA_ARGS__)
 #define GT__9(...) a_GT_SHAPE_has_8_sizes_at_most
-#define GT__TENTH(a, b, c, d, e, f, g, h, i, n, ...) n
-#define GT__SIZES(n, ...) ((gt_shape){n, {GT__JOIN(GT__, n)(__VA_ARGS__)}})
+#define GT__TENTH(a, b, c, d, \
+                  e, f, g, h, i, tenth, ...) tenth
+#define GT__SIZES(n, ...) \
+  ((gt_shape){n, {GT__JOIN(GT__, n)(__VA_ARGS__)}})
 #define GT_SHAPE(...) \
   GT__SIZES(GT__TENTH(__VA_ARGS__, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0), __VA_ARGS__)
 #define GT_SHAPE_0D ((gt_shape){0, {0}})
@@ -1455,7 +1462,11 @@ GT__FOLDS(int64_t, i64, INT64_MIN, INT64_MAX, gt__add_i64, gt__mul_i64)
 #define GT__CORES omp_get_max_threads()
 #else
 #define GT__OPENMP ", no OpenMP: one CPU thread"
+#ifdef _WIN32
+#define GT__CORES pthread_num_processors_np()
+#else
 #define GT__CORES (int)sysconf(_SC_NPROCESSORS_ONLN)
+#endif
 #endif
 
 #if defined(GPUTENSOR_CUDA) && defined(GPUTENSOR_NO_CUDA)
@@ -1470,7 +1481,11 @@ GT__FOLDS(int64_t, i64, INT64_MIN, INT64_MAX, gt__add_i64, gt__mul_i64)
 #elif !defined(GPUTENSOR_MALLOC) || !defined(GPUTENSOR_REALLOC) || !defined(GPUTENSOR_FREE)
 #error "define all of GPUTENSOR_MALLOC, GPUTENSOR_REALLOC and GPUTENSOR_FREE, or none"
 #endif
+#ifdef __MINGW_PRINTF_FORMAT            /* "printf" there has not heard of %zu */
+#define GT__PRINTF(text, first) __attribute__((format(__MINGW_PRINTF_FORMAT, text, first)))
+#else
 #define GT__PRINTF(text, first) __attribute__((format(printf, text, first)))
+#endif
 enum { GT__NOT_YET = -1, GT__GPUS = 32 };
 /* A back end is a table of functions. `index` is the device's number; a queue is the back end's own
    (a cudaStream_t; on the CPU a thread, or NULL: the caller does the work), an event likewise. Each
@@ -1521,7 +1536,9 @@ __END_DECLS
 #define gt__amx_block(c, ...) (void)0
 #define gt__amx_pieces(x) 0
 #endif
+#ifndef _WIN32
 #include <sys/mman.h>
+#endif
 #include <sys/time.h>
 #include <unistd.h>
 #if defined(__NVCC__) && defined(__CUDACC__) /* the host's compiler knows the loops' pragmas */
@@ -1552,7 +1569,7 @@ float __builtin_sqrtf(float) __attribute__((const));
 double __builtin_sqrt(double) __attribute__((const));
 #endif
 enum { GT__BLOCK = 512, GT__GROUP = 64, GT__CPU_NO_MEMORY = 1, GT__CPU_NO_THREAD,
-       GT__CPU_OTHER, GT__CPU_FORKED };
+       GT__CPU_OTHER, GT__CPU_FORKED, GT__CPU_NO_FMA };
 static int64_t gt__count(int ndim, const int64_t *size) {
   int64_t n = 1;
   for (int d = 0; d < ndim; d++) n *= size[d];
@@ -3185,6 +3202,9 @@ static int gt__cpu_copy(const gt__copy_args *c) { /* of elements: bytes go betwe
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter" /* all back ends' functions have the same ones */
 static int gt__cpu_execute(const gt__op *op) {
+#if defined(_WIN32) && !defined(__FMA__) && !defined(__aarch64__)
+  if (gt__cpu_choose()->loops[0] == &gt__cpu_f32_baseline) return GT__CPU_NO_FMA;
+#endif
   switch (op->kind) {
     case GT__COPY: return gt__cpu_copy(&op->u.copy);
     case GT__MAP: return gt__cpu_map(&op->u.map);
@@ -3407,7 +3427,9 @@ static const char *gt__cpu_text(int code) {
       "no error", "out of memory", "the system gives no more threads",
       "a GPU's work, for which this stream waited, failed",
       ("this process was forked: CPU streams stayed with its parent; "
-       "the default CPU stream works here")};
+       "the default CPU stream works here"),
+      ("MinGW-w64's own fma rounds twice, so that this takes a processor with AVX2 and FMA and "
+       "not GPUTENSOR_NO_SIMD, or -mfma")};
   return text[code];
 }
 static const gt__backend gt__cpu_backend = {
@@ -3776,6 +3798,7 @@ struct gt_storage {
   int pinned;                    /* host memory that a GPU may still be using when a copy returns */
   int pooled;                    /* the class of pinned memory of ours, or 0 */
   int foreign, internal;         /* not from our allocator; not the caller's */
+  int constant;                  /* foreign, and nothing may write to it */
   int written;                   /* ever, by an operation */
   gt__point use[1 + GT__READS];  /* its last write, then who has read it since */
   int n_read, crowded;           /* crowded: more streams have read it than fit here */
@@ -3815,7 +3838,8 @@ static __thread struct {
   char text[4][160];
   unsigned text_turn;
 } gt__me;
-static void gt__after_fork(void) { /* in the child; the parent may have held the locks */
+/* In the child; the parent may have held the locks. Windows has no fork. */
+__attribute__((unused)) static void gt__after_fork(void) {
   const pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   const pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
   gt__forked = 1, gt__mutex = gt__cpu_all.lock = mutex;
@@ -4453,7 +4477,7 @@ static gt_status gt__model(const char *function, gt_tensor *x, gt_shape shape, g
   if (shape.ndim < 0 || shape.ndim > GT_MAX_DIMS)
     return gt__fail(GT_ERROR_SHAPE, "%s: %d dimensions; 0 to %d are possible", function, shape.ndim,
                     (int)GT_MAX_DIMS);
-  limit = INT64_MAX / (int64_t)gt_dtype_size(dtype);
+  limit = (int64_t)(SIZE_MAX / 2 / gt_dtype_size(dtype)); /* INT64_MAX, or 32 bits of address */
   for (int d = 0; d < shape.ndim; d++) {
     const int64_t size = shape.size[d], factor = size > 1 ? size : 1;
     if (size < 0) return gt__fail(GT_ERROR_SHAPE, "%s: negative size in %s", function,
@@ -4491,22 +4515,34 @@ static gt_tensor *gt__new_like(const char *function, const gt_tensor *x) {
 GT_API gt_tensor *gt_empty_like(const gt_tensor *x) {
   return GT__NO(x) ? NULL : gt__new_like(__func__, x);
 }
-GT_API gt_tensor *gt_from_ptr(void *data, gt_shape shape, gt_dtype dtype, gt_device device,
-                              void (*deleter)(void *data, void *context), void *context) {
+typedef void gt__deleter(void *data, void *context);
+static gt_tensor *gt__wrap(const char *function, void *data, gt_shape shape, gt_dtype dtype,
+                           gt_device device, gt__deleter *deleter, void *context) {
   gt_tensor model;
-  if (gt__model(__func__, &model, shape, dtype, device)) return NULL;
-  if (!data && gt_numel(&model)) return GT__NULL(GT_ERROR_ARGUMENT, "%s: data is NULL", __func__);
+  if (gt__model(function, &model, shape, dtype, device)) return NULL;
+  if (!data && gt_numel(&model)) return GT__NULL(GT_ERROR_ARGUMENT, "%s: data is NULL", function);
   if ((uintptr_t)data % gt_dtype_size(dtype))
-    return GT__NULL(GT_ERROR_ARGUMENT, "%s: data is not aligned to its %s elements", __func__,
+    return GT__NULL(GT_ERROR_ARGUMENT, "%s: data is not aligned to its %s elements", function,
                     gt_dtype_string(dtype));
-  struct gt_storage *s = (struct gt_storage *)gt__malloc(__func__, sizeof *s);
+  struct gt_storage *s = (struct gt_storage *)gt__malloc(function, sizeof *s);
   model.storage = s;
   if (!s) return NULL;
   s->data = data, s->bytes = gt_nbytes(&model), s->device = device, s->foreign = 1;
   s->deleter = deleter, s->context = context;
   s->pinned = device.type == GT_CPU && gt__is_pinned(data);
-  gt_tensor *x = gt__handle(__func__, &model);
+  gt_tensor *x = gt__handle(function, &model);
   if (!x) GPUTENSOR_FREE(s); /* the caller still owns data */
+  return x;
+}
+GT_API gt_tensor *gt_from_ptr(void *data, gt_shape shape, gt_dtype dtype, gt_device device,
+                              gt__deleter *deleter, void *context) {
+  return gt__wrap(__func__, data, shape, dtype, device, deleter, context);
+}
+GT_API gt_tensor *gt_from_const_ptr(const void *data, gt_shape shape, gt_dtype dtype,
+                                    gt_device device, gt__deleter *deleter, void *context) {
+  void *const memory = (void *)(uintptr_t)data;
+  gt_tensor *x = gt__wrap(__func__, memory, shape, dtype, device, deleter, context);
+  if (x) x->storage->constant = 1;
   return x;
 }
 GT_API int64_t gt_numel(const gt_tensor *x) { return GT__NO(x) ? 0 : gt__count(x->ndim, x->shape); }
@@ -4887,7 +4923,14 @@ static int gt__same_view(const gt_tensor *x, const gt_tensor *y) {
   return same;
 }
 static int gt__is_constant(const gt_tensor *x) { return x->ndim == 0 && x->device.type == GT_CPU; }
+static gt_status gt__check_constant(const char *function, const gt_tensor *out) {
+  if (!out->storage->constant) return GT_OK;
+  return gt__fail(GT_ERROR_ARGUMENT, "%s: the output %s is of gt_from_const_ptr, whose memory is "
+                  "not written to; gt_copy(NULL, x) makes a tensor that may be", function,
+                  gt__shape_text(out));
+}
 static gt_status gt__check_own(const char *function, const gt_tensor *out) {
+  if (gt__check_constant(function, out)) return gt__failed();
   for (int d = 0; d < out->ndim; d++) if (out->stride[d] == 0 && out->shape[d] > 1)
       return gt__fail(GT_ERROR_ARGUMENT, "%s: the output's elements share memory (stride 0 in dim %d);"
                       " give a tensor of its own", function, d);
@@ -6373,6 +6416,7 @@ GT_API gt_status gt_stream_wait_stream(gt_stream *stream, gt_stream *other) {
 static gt_status gt__declare(const char *function, gt_stream *stream, const gt_tensor *x, int writes) {
   int code, waited = 0;
   if (gt__no_stream(function, stream) || gt__refuse(function, 0, !x)) return gt__failed();
+  if (writes && gt__check_constant(function, x)) return gt__failed();
   struct gt_storage *touch = x->storage;
   gt__lock();
   code = gt__order(stream, function, 1, writes, &touch, &waited);

@@ -19,12 +19,11 @@
 #include "../gputensor.h"
 #include "hooks.h"
 
-#if defined(__GNUC__)
 #define UNUSED __attribute__((unused))
-#define PRINTF(i, j) __attribute__((format(printf, i, j)))
+#if defined(__MINGW_PRINTF_FORMAT)
+#define PRINTF(i, j) __attribute__((format(__MINGW_PRINTF_FORMAT, i, j)))
 #else
-#define UNUSED
-#define PRINTF(i, j)
+#define PRINTF(i, j) __attribute__((format(printf, i, j)))
 #endif
 
 static int check_passed, check_failed, check_skipped; /* cases */
@@ -276,6 +275,14 @@ UNUSED static uint64_t bits_at(gt_dtype t, const void *p, int64_t i) {
     default: memcpy(&b, at, 8); return b;
   }
 }
+UNUSED static uint64_t hash_element(uint64_t h, gt_dtype t, const void *p, int64_t i) {
+  const size_t n = gt_dtype_size(t);
+  const uint64_t bits = bits_at(t, p, i);
+  unsigned char low_first[8]; /* on a machine of either byte order */
+  size_t k;
+  for (k = 0; k < n; k++) low_first[k] = (unsigned char)(bits >> 8 * k);
+  return hash_bytes(h, low_first, n);
+}
 /* Same bits, where all NaNs are one. */
 UNUSED static int same(gt_dtype t, const void *p, const void *q, int64_t i) {
   if (bits_at(t, p, i) == bits_at(t, q, i)) return 1;
@@ -283,13 +290,11 @@ UNUSED static int same(gt_dtype t, const void *p, const void *q, int64_t i) {
 }
 /* A hash of values, one for all NaNs: equal on every compiler, instruction set and device. */
 UNUSED static void digest(gt_dtype t, const void *p, int64_t n) {
-  const size_t size = gt_dtype_size(t);
   int64_t i;
   for (i = 0; i < n; i++) {
     if (is_float(t) && load(t, p, i) != load(t, p, i))
       check_hash_state = hash_bytes(check_hash_state, "NaN", 3);
-    else
-      check_hash_state = hash_bytes(check_hash_state, (const char *)p + i * (int64_t)size, size);
+    else check_hash_state = hash_element(check_hash_state, t, p, i);
   }
 }
 
@@ -476,7 +481,7 @@ static int check_finish(void) {
 /* Reads --device cpu|cuda, --quick and --messages FILE. */
 static void check_start(const char *program, int argc, char **argv) {
   int i;
-  setvbuf(stdout, NULL, _IOLBF, 0);
+  setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
 #if defined(__GLIBC__) /* keep freed memory: giving it back costs half of the time */
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);

@@ -209,8 +209,9 @@ GT_API gt_tensor *gt_from_ptr(void *data, gt_shape shape, gt_dtype dtype, gt_dev
                               void (*deleter)(void *data, void *context), void *context);
 /* The same of memory that nobody may write: what would write to the tensor or to a view of it is
    refused. What gt_data returns of it is not const, but must not be written either. */
-GT_API gt_tensor *gt_from_const_ptr(const void *data, gt_shape shape, gt_dtype dtype,
-                                    gt_device device, void (*deleter)(void *data, void *context),
+GT_API gt_tensor *gt_from_const_ptr(const void *data, gt_shape shape,
+                                    gt_dtype dtype, gt_device device,
+                                    void (*deleter)(void *data, void *context),
                                     void *context);
 /* On the CPU, page-locked where there is CUDA: copies to and from a GPU do not block the host. */
 GT_API gt_tensor *gt_empty_pinned(gt_shape shape, gt_dtype dtype);
@@ -602,7 +603,8 @@ struct gt__list {
 #pragma clang fp contract(off)
 #elif defined(__GNUC__) && !defined(__CUDACC__)
 #pragma GCC push_options
-#pragma GCC optimize("fp-contract=off", "excess-precision=fast", "no-math-errno", "no-trapping-math")
+#pragma GCC optimize("fp-contract=off", "excess-precision=fast", \
+                     "no-math-errno", "no-trapping-math")
 #endif
 
 /* ---- >>math ------------------------------------------------------------------------------------

@@ -139,7 +139,7 @@ typedef struct gt_properties {
   char name[128];
   int major, minor;         /* CUDA compute capability; 0 on the CPU */
   int multiprocessors;      /* SMs, or CPU cores in use */
-  size_t total_memory;      /* bytes */
+  size_t total_memory;      /* bytes; 0 where unknown, as of Windows */
   size_t l2_bytes;          /* 0 where unknown */
   char pci_bus_id[32];      /* as nvidia-smi prints it; "" on the CPU */
   char instructions[32];    /* "sm_90", "sm_90a" (a GPU in use), "avx512", "avx2", "baseline" */
@@ -222,6 +222,12 @@ GT_API gt_tensor *gt_from_array(const void *data, gt_shape shape, gt_dtype dtype
    are. */
 GT_API gt_tensor *gt_from_ptr(void *data, gt_shape shape, gt_dtype dtype, gt_device device,
                               void (*deleter)(void *data, void *context), void *context);
+/* The same of memory that nobody may write: what would write to the tensor or to a view of it is
+   refused. What gt_data returns of it is not const, but must not be written either. */
+GT_API gt_tensor *gt_from_const_ptr(const void *data, gt_shape shape,
+                                    gt_dtype dtype, gt_device device,
+                                    void (*deleter)(void *data, void *context),
+                                    void *context);
 /* On the CPU, page-locked where there is CUDA: copies to and from a GPU do not block the host. */
 GT_API gt_tensor *gt_empty_pinned(gt_shape shape, gt_dtype dtype);
 
@@ -596,7 +602,7 @@ GT_API void gt_with_pop(gt_with *with);
 #ifdef __cplusplus
 template <class... T> static inline gt_shape gt__shape(T... size) {
   static_assert(sizeof...(T) <= GT_MAX_DIMS, "at most 8 dimensions");
-  gt_shape s = {(int)sizeof...(size), {(int64_t)size...}};
+  gt_shape s = {static_cast<int>(sizeof...(size)), {static_cast<int64_t>(size)...}};
   return s;
 }
 #define GT_SHAPE(...) gt__shape(__VA_ARGS__)
@@ -606,11 +612,25 @@ struct gt__list {
   const gt_tensor *x[27];
   template <class... T> explicit gt__list(const char *, T *...t) : x{t...} {}
 };
-#define GT__COUNT(...) ((int)sizeof(gt__count(__VA_ARGS__)) - 1)
+#define GT__COUNT(...) static_cast<int>(sizeof(gt__count(__VA_ARGS__)) - 1)
 #define GT__LIST(...) gt__list(__VA_ARGS__).x
 #else
+/* Each size is cast, as -Wconversion wants of a size_t. The product keeps pointers out. */
+#define GT__1(a) (int64_t)(1 * (a))
+#define GT__2(a, b) GT__1(a), GT__1(b)
+#define GT__3(a, ...) GT__1(a), GT__2(__VA_ARGS__)
+#define GT__4(a, ...) GT__1(a), GT__3(__VA_ARGS__)
+#define GT__5(a, ...) GT__1(a), GT__4(__VA_ARGS__)
+#define GT__6(a, ...) GT__1(a), GT__5(__VA_ARGS__)
+#define GT__7(a, ...) GT__1(a), GT__6(__VA_ARGS__)
+#define GT__8(a, ...) GT__1(a), GT__7(__VA_ARGS__)
+#define GT__9(...) a_GT_SHAPE_has_8_sizes_at_most
+#define GT__TENTH(a, b, c, d, \
+                  e, f, g, h, i, tenth, ...) tenth
+#define GT__SIZES(n, ...) \
+  ((gt_shape){n, {GT__JOIN(GT__, n)(__VA_ARGS__)}})
 #define GT_SHAPE(...) \
-  ((gt_shape){(int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), {__VA_ARGS__}})
+  GT__SIZES(GT__TENTH(__VA_ARGS__, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0), __VA_ARGS__)
 #define GT_SHAPE_0D ((gt_shape){0, {0}})
 #define GT__REST(first, ...) __VA_ARGS__
 #define GT__LIST(...) ((const gt_tensor *const[]){GT__REST(__VA_ARGS__, NULL)})
@@ -626,9 +646,23 @@ struct gt__list {
 
 #if (defined(GPUTENSOR_IMPLEMENTATION) || defined(GPUTENSOR_KERNELS)) && !defined(GT__IMPLEMENTED)
 #define GT__IMPLEMENTED
-#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
+#if !defined(__GNUC__) || defined(__TINYC__)
+#error "the implementation of gputensor needs GCC or Clang, on Windows MinGW-w64: take one of them"
+#elif !defined(__cplusplus) && (!defined(__STDC_VERSION__) || __STDC_VERSION__ < 199901L)
+#error "the implementation of gputensor needs C99: compile it with -std=c99 or newer"
+#elif defined(__STRICT_ANSI__) && defined(__cplusplus) && __cplusplus < 201703L
+#error "the implementation of gputensor needs C++17's hexadecimal numbers: add -std=c++17"
+#elif defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ == 2
+#error "gputensor gives the same bits everywhere, which x87 cannot: add -msse2 -mfpmath=sse"
+#elif defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
 #error "gputensor gives the same bits everywhere and needs NaN: build this file without -ffast-math"
+#else
+#define GT__POSSIBLE /* then that sentence is all that the compiler says */
 #endif
+#endif
+
+#ifdef GT__POSSIBLE
+#undef GT__POSSIBLE
 /* ---- >>shared ----------------------------------------------------------------------------------
    From here to >>state: compiled by the file with GPUTENSOR_IMPLEMENTATION and by
    gputensor_kernels.cu, which must agree on every bit of it. Compilers fuse a*b + c where the machine
@@ -637,7 +671,8 @@ struct gt__list {
 #pragma clang fp contract(off)
 #elif defined(__GNUC__) && !defined(__CUDACC__)
 #pragma GCC push_options
-#pragma GCC optimize("fp-contract=off", "no-math-errno", "no-trapping-math")
+#pragma GCC optimize("fp-contract=off", "excess-precision=fast", \
+                     "no-math-errno", "no-trapping-math")
 #endif
 
 /* ---- >>math ------------------------------------------------------------------------------------
@@ -1090,18 +1125,18 @@ GT__FN uint64_t gt__trig_far_f64(double a, double *c, double *b, uint64_t *neg) 
   } \
   /* a alone decides: a branch and a select agree. any: 0 if no `a` is far. Near, inf becomes NaN. */ \
   GT__FN I gt__trig_reduce_##S(T a, int any, T *r, T *r_lo) { \
-    I far = any & (a >= GT__K_##S((0x1p+15f), (0x1p+40))) & (a < (T)INFINITY); \
+    I large = any & (a >= GT__K_##S((0x1p+15f), (0x1p+40))) & (a < (T)INFINITY); \
     I n = gt__trig_near_##S(a, r, r_lo), fn, neg; \
     T b, c, s, p; \
-    if (!any || (GT__BRANCHES && !far)) return n; \
+    if (!any || (GT__BRANCHES && !large)) return n; \
     fn = gt__trig_far_##S(a, &c, &b, &neg); \
     s = GT__ADD(c, b); \
     b = GT__SUB(b, GT__SUB(s, c)); \
     p = GT__MUL(s, gt__pio2_hi_##S); \
     c = gt__fma_##S(s, gt__pio2_mid_##S, gt__fma_##S(s, gt__pio2_hi_##S, -p)); \
-    *r = far ? gt__neg_if_##S(p, neg) : *r; \
-    *r_lo = far ? gt__neg_if_##S(gt__fma_##S(b, gt__pio2_hi_##S, c), neg) : *r_lo; \
-    return far ? fn : n; \
+    *r = large ? gt__neg_if_##S(p, neg) : *r; \
+    *r_lo = large ? gt__neg_if_##S(gt__fma_##S(b, gt__pio2_hi_##S, c), neg) : *r_lo; \
+    return large ? fn : n; \
   } \
   /* sin(r + r_lo + n pi/2), |r| <= pi/4: r + r^3 p(r^2), fit 2^-27.9 2^-57.9; 1 - r^2/2 + r^4 p(r^2), \
    * 2^-33 2^-63. */ \
@@ -1211,10 +1246,10 @@ GT__FN uint64_t gt__trig_far_f64(double a, double *c, double *b, uint64_t *neg) 
       0x1.d43f5a1f2b78dp-27, -0x1.a39459f0842c2p-31))}; \
     T a = gt__at_most_##S(GT__K_##S((4.2f), (6)), gt__abs_##S(x)), r; \
     I n = gt__exp_split_product_##S(-a, a, &r); \
-    T small = gt__fma_##S(a, GT__POLY(S, GT__MUL(a, a), c), a); \
+    T little = gt__fma_##S(a, GT__POLY(S, GT__MUL(a, a), c), a); \
     T tail = gt__phi_tail_##S(GT__MUL(a, GT__K_##S((0x1.6a09e6p+0f), (0x1.6a09e667f3bcdp+0))), r); \
     T big = gt__fma_##S(-gt__pow2_##S(n, GT__K_##S((25), (65))), tail, (T)1); \
-    return gt__copysign_##S(a < 1 ? small : big, x); \
+    return gt__copysign_##S(a < 1 ? little : big, x); \
   } \
   /* x Phi(x) = max(x, 0) - |x| Phi(-|x|). The power of two times 2^24 (2^64) goes to |x|, which is \
    * exact, so that only the end can be rounded to a denormal. gelu(-inf) is -0. */ \
@@ -1519,9 +1554,6 @@ GT__FOLDS(float, f32, -INFINITY, INFINITY, GT__ADD, GT__MUL)
 GT__FOLDS(double, f64, -INFINITY, INFINITY, GT__ADD, GT__MUL)
 GT__FOLDS(int64_t, i64, INT64_MIN, INT64_MAX, gt__add_i64, gt__mul_i64)
 #ifdef GPUTENSOR_IMPLEMENTATION
-#if defined(__TINYC__)
-#error "gputensor needs the cleanup attribute, which tcc ignores: build this file by gcc or clang"
-#endif
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -1536,7 +1568,11 @@ GT__FOLDS(int64_t, i64, INT64_MIN, INT64_MAX, gt__add_i64, gt__mul_i64)
 #define GT__CORES omp_get_max_threads()
 #else
 #define GT__OPENMP ", no OpenMP: one CPU thread"
+#ifdef _WIN32
+#define GT__CORES pthread_num_processors_np()
+#else
 #define GT__CORES (int)sysconf(_SC_NPROCESSORS_ONLN)
+#endif
 #endif
 
 #if defined(GPUTENSOR_CUDA) && defined(GPUTENSOR_NO_CUDA)
@@ -1551,7 +1587,11 @@ GT__FOLDS(int64_t, i64, INT64_MIN, INT64_MAX, gt__add_i64, gt__mul_i64)
 #elif !defined(GPUTENSOR_MALLOC) || !defined(GPUTENSOR_REALLOC) || !defined(GPUTENSOR_FREE)
 #error "define all of GPUTENSOR_MALLOC, GPUTENSOR_REALLOC and GPUTENSOR_FREE, or none"
 #endif
+#ifdef __MINGW_PRINTF_FORMAT            /* "printf" there has not heard of %zu */
+#define GT__PRINTF(text, first) __attribute__((format(__MINGW_PRINTF_FORMAT, text, first)))
+#else
 #define GT__PRINTF(text, first) __attribute__((format(printf, text, first)))
+#endif
 enum { GT__NOT_YET = -1, GT__GPUS = 32 };
 /* A back end is a table of functions. `index` is the device's number; a queue is the back end's own
    (a cudaStream_t; on the CPU a thread, or NULL: the caller does the work), an event likewise. Each
@@ -1649,7 +1689,9 @@ __END_DECLS
 #define gt__amx_block(c, ...) (void)0
 #define gt__amx_pieces(x) 0
 #endif
+#ifndef _WIN32
 #include <sys/mman.h>
+#endif
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -1692,7 +1734,7 @@ float __builtin_sqrtf(float) __attribute__((const));
 double __builtin_sqrt(double) __attribute__((const));
 #endif
 enum { GT__BLOCK = 512, GT__GROUP = 64, GT__CPU_NO_MEMORY = 1, GT__CPU_NO_THREAD,
-       GT__CPU_OTHER, GT__CPU_FORKED };
+       GT__CPU_OTHER, GT__CPU_FORKED, GT__CPU_NO_FMA };
 static int64_t gt__count(int ndim, const int64_t *size) {
   int64_t n = 1;
   for (int d = 0; d < ndim; d++) n *= size[d];
@@ -1712,9 +1754,9 @@ typedef struct {
   const void *a, *b;
   int64_t k, c_row, c_col, a_row, a_col, b_row;   /* b_row: of micro, from k to k + 1; of dot, a line's */
   int64_t panels;                          /* of B side by side, or (down) of packed A one behind another */
-  const char *far;                         /* two lines that micro fetches meanwhile, and for each k so */
+  const char *next;                        /* two lines that micro fetches meanwhile, and for each k so */
   int64_t far_row, fars;                   /* many bytes farther, or as many lines as this a panel where */
-  void *near;                              /* A is packed. To here it copies them, if not NULL */
+  void *copy;                              /* A is packed. To here it copies them, if not NULL */
   int rows, columns, add, down;            /* add: to what C holds */
 } gt__cpu_tile;
 typedef struct {
@@ -1748,12 +1790,12 @@ typedef struct { const char *name; const gt__cpu_loops *loops[3]; int amx; } gt_
   GT__LOOP(GT__OP_##name, T, T, whole, GT__B_C, GT__EITHER(f, integer))
 #define GT__BY(name, f) GT__LOOP(GT__OP_##name, T, T, whole, GT__ONE_B, GT__EITHER(f, a))
 #define GT__CONVERTS(dtype, M, value, memory) \
-  GT__LOOP(GT__FROM + GT_##dtype, T, M, n, , value) \
-  GT__LOOP(GT__TO + GT_##dtype, M, T, n, , memory)
+  GT__LOOP(GT__FROM + (int)GT_##dtype, T, M, n, , value) \
+  GT__LOOP(GT__TO + (int)GT_##dtype, M, T, n, , memory)
 /* Conversions between a dtype in memory and the three compute types are steps too. Memory may have
    been written through another type of that size (long and long long), so its types alias all. */
-enum { GT__FROM = GT__OPS, GT__TO = GT__FROM + GT_DTYPES,     /* + dtype */
-       GT__OP_mul_add = GT__TO + GT_DTYPES,     /* two steps in one loop, each of them rounded */
+enum { GT__FROM = GT__OPS, GT__TO = GT__FROM + (int)GT_DTYPES, /* + dtype */
+       GT__OP_mul_add = GT__TO + (int)GT_DTYPES,    /* two steps in one loop, each of them rounded */
        GT__OP_less, GT__OP_over, GT__OP_exp_less,   /* a - b, a / b, exp(a - b), b one number */
        GT__OP_near_exp, GT__OP_near_exp_less,       /* of values below 87 (708), so without limits */
        GT__OP_near_sin, GT__OP_near_cos, GT__OP_near_tan,   /* below 2^15 (2^40) */
@@ -1881,17 +1923,17 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
     const int64_t steps = t->k / (packed && t->fars > rows ? t->fars : rows); \
     const int64_t least = rows > 8 ? 16 : 32, every = steps > least ? steps & ~3 : least; \
     const int64_t fars = packed ? t->fars * every / (t->k + 1) + 1 : 0; \
-    const int64_t broad = vectors * LANES, soon = t->near ? 16 * far_row : 0; \
+    const int64_t broad = vectors * LANES, soon = t->copy ? 16 * far_row : 0; \
     int64_t at[wide];                      /* of vectors: the last may overlap the one before */ \
     GT__UNROLL for (int j = 0; j < vectors; j++) \
       at[j] = packed || !j || j + 1 < vectors ? j * LANES : t->columns - LANES; \
     const int down = packed && t->down; \
-    T *near = (T *)t->near; \
+    T *copy = (T *)t->copy; \
     V sum[most][wide], x[wide]; \
     for (int64_t panel = 0; panel < t->panels; panel++) { \
       const T *b = (const T *)t->b + (down ? 0 : panel * broad); \
       T *c = (T *)t->c + panel * (down ? rows * c_row : broad); \
-      const char *far = t->far + panel * (down ? t->fars * far_row : broad * (int64_t)sizeof(T)); \
+      const char *next = t->next + panel * (down ? t->fars * far_row : broad * (int64_t)sizeof(T)); \
       int64_t left = down && t->k < t->fars * (panel + 1) ? t->k - t->fars * panel : t->fars; \
       GT__UNROLL for (int i = 0; i < rows; i += 3) \
         a[i / 3] = (const S *)t->a + (down ? panel * rows * t->k : 0) + i * a_row; \
@@ -1902,20 +1944,20 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
         if (i < rows) \
           GT__UNROLL for (int j = 0; j < vectors; j++) \
             __builtin_prefetch(c + i * c_row + j * LANES + LANES - 1, 1); \
-        for (int64_t n = fars; n > 0 && left > 0; n--, left--, far += far_row) { \
-          __builtin_prefetch(far + soon + 63, 0, 2);       /* into L2: L1 is full */ \
-          __builtin_prefetch(far + soon + 127, 0, 2); \
-          if (!near) continue; \
+        for (int64_t n = fars; n > 0 && left > 0; n--, left--, next += far_row) { \
+          __builtin_prefetch(next + soon + 63, 0, 2);       /* into L2: L1 is full */ \
+          __builtin_prefetch(next + soon + 127, 0, 2); \
+          if (!copy) continue; \
           GT__UNROLL for (int j = 0; j < vectors; j++) \
-            *(U *)(near + j * LANES) = *(const U *)(const void *)(far + j * bytes); \
-          near += broad; \
+            *(U *)(copy + j * LANES) = *(const U *)(const void *)(next + j * bytes); \
+          copy += broad; \
         } \
         unroll for (; k < end; k++, b += b_row) { \
           GT__UNROLL for (int j = 0; j < vectors; j++) x[j] = *(const U *)(b + at[j]); \
           if (packed && bytes > 32) __builtin_prefetch(a[0] + ahead); \
           if (packed && rows * sizeof(T) > 64) __builtin_prefetch(a[0] + ahead + rows / 2); \
           if (!packed && far_row) \
-            __builtin_prefetch(far + 63, 0, 2), __builtin_prefetch(far + 127, 0, 2), far += far_row; \
+            __builtin_prefetch(next + 63, 0, 2), __builtin_prefetch(next + 127, 0, 2), next += far_row; \
           GT__UNROLL for (int i = 0; i < rows; i++) \
             GT__UNROLL for (int j = 0; j < vectors; j++) \
               sum[i][j] += (packed ? a[0][i] : a[i / 3][i % 3 * a_row]) * x[j]; \
@@ -2074,11 +2116,11 @@ static int gt__cpu_own(int op, gt__f64 *out, const gt__f64 *a, const gt__f64 *b,
       const T less = op == GT__OP_exp_less ? *(const T *)pb : (T)0; \
       const T most = (T)(gt__cpu_near(op) < GT__OP_near_sin ? sizeof(T) == 4 ? 87 : 708 \
                                                             : sizeof(T) == 4 ? 0x1p15 : 0x1p40); \
-      T far = GT__EITHER(0, 1); \
+      T outside = GT__EITHER(0, 1); \
       (void)less, (void)most; \
       for (int64_t i = 0; i < whole; i++) \
-        GT__EITHER(far = !(GT__F(abs)(((const T *)pa)[i] - less) < most) ? (T)1 : far, (void)i); \
-      if (far == 0) op = gt__cpu_near(op); \
+        GT__EITHER(outside = !(GT__F(abs)(((const T *)pa)[i] - less) < most) ? (T)1 : outside, (void)i); \
+      if (outside == 0) op = gt__cpu_near(op); \
     } \
     switch (op) { \
       GT__OPERATIONS(GT__STEP) \
@@ -2219,7 +2261,7 @@ static const gt__cpu_isa *gt__cpu_choose(void) {
    then helps with the others', as processors are often not equally fast; results never depend on it ---- */
 typedef struct { int64_t begin, end; char *own; } gt__cpu_range;   /* own: the thread's scratch */
 typedef void (*gt__cpu_task)(const void *context, gt__cpu_range items);
-enum { GT__CPU_PARALLEL = 1 << 16 };  /* steps worth waking threads for: some microseconds */
+#define GT__CPU_PARALLEL 65536         /* steps worth waking threads for: some microseconds */
 enum { GT__CPU_SPARE = 24 << 10 };  /* bytes of scratch on a stack */
 static __thread int gt__cpu_share;  /* of a stream's thread: how many streams share the cores */
 enum { GT__MOST_THREADS = 1024 };
@@ -2769,7 +2811,7 @@ static void gt__cpu_chunk(gt__cpu_folder *f, gt__cpu_column *to, int64_t o, int6
     f->e.loops->lanes(r->fold, to->value + at, f->at + at, values, n, count);
   }
   if (!gt__cpu_indexed(r->fold)) return;
-  f->e.loops->step(GT__TO + GT_INT64, to->index, f->at, NULL, NULL, columns);
+  f->e.loops->step(GT__TO + (int)GT_INT64, to->index, f->at, NULL, NULL, columns);
   for (int64_t i = 0; i < columns; i++) to->index[i] += begin;
 }
 /* to[i] = op(from[i], number) for n values; no number (NULL) for an op of one operand. */
@@ -2939,8 +2981,9 @@ enum { GT__DEPTH = 256,                  /* of K, for tiles and where nothing is
        GT__A_BYTES = 1 << 18,            /* a quarter of A's panels. AVX2 takes them from L3 as well */
        GT__N_BLOCK = 1024, GT__FEW_ROWS = 56, GT__IN_PLACE = 1 << 12, /* of B, for each lane: L2 holds it */
        GT__DOT_BYTES = 4096,             /* of a line in dots: eight lines stay in L1 */
-       GT__LINE_PIECE = 32, GT__BLOCK_WORK = 1 << 12, GT__EDGE = 14 * 128, GT__PIECE_BYTES = 2048,
+       GT__LINE_PIECE = 32, GT__EDGE = 14 * 128, GT__PIECE_BYTES = 2048,
        GT__SIDE = 32, GT__SUMS = 1024, GT__AMX_BLOCK = 512 };  /* AMX: a square; C in half of the L2 cache */
+#define GT__BLOCK_WORK 4096              /* steps that a block of C is worth at least */
 typedef struct {
   const gt__matmul_args *x;
   const gt__cpu_loops *loops;
@@ -3045,9 +3088,9 @@ static void gt__cpu_by_panels(const gt__cpu_product *c, char *to, int64_t c_row,
         t.a = direct ? x->a.data + first * w : pa + i * t.k * w;
         t.a_row = direct ? c->a_row : 1, t.a_col = direct ? c->a_col : t.rows;
         t.far_row = fetch ? c->b_row * size : 0;
-        t.far = fetch ? x->b.data + (below ? b + 16 * c->b_row : b + broad) * size : (const char *)t.b;
+        t.next = fetch ? x->b.data + (below ? b + 16 * c->b_row : b + broad) * size : (const char *)t.b;
         t.fars = packed ? gt__cpu_parts(t.k * t.rows, t.down ? high : rows) : 0;
-        t.near = whole && t.down ? spare : NULL, ready = t.near ? spare : ready;
+        t.copy = whole && t.down ? spare : NULL, ready = t.copy ? spare : ready;
         gt__cpu_tile_of(c, &t, to + (i * c_row + j) * w, c_row, high, some);
       }
     }
@@ -3455,6 +3498,9 @@ static int gt__cpu_copy(const gt__copy_args *c) { /* of elements: bytes go betwe
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter" /* all back ends' functions have the same ones */
 static int gt__cpu_execute(const gt__op *op) {
+#if defined(_WIN32) && !defined(__FMA__) && !defined(__aarch64__)
+  if (gt__cpu_choose()->loops[0] == &gt__cpu_f32_baseline) return GT__CPU_NO_FMA;
+#endif
   switch (op->kind) {
     case GT__COPY: return gt__cpu_copy(&op->u.copy);
     case GT__MAP: return gt__cpu_map(&op->u.map);
@@ -3741,7 +3787,9 @@ static const char *gt__cpu_text(int code) {
       "no error", "out of memory", "the system gives no more threads",
       "a GPU's work, for which this stream waited, failed",
       ("this process was forked: CPU streams stayed with its parent; "
-       "the default CPU stream works here")};
+       "the default CPU stream works here"),
+      ("MinGW-w64's own fma rounds twice, so that this takes a processor with AVX2 and FMA and "
+       "not GPUTENSOR_NO_SIMD, or -mfma")};
   return text[code];
 }
 static const gt__backend gt__cpu_backend = {
@@ -4160,6 +4208,7 @@ struct gt_storage {
   int pinned;                    /* host memory that a GPU may still be using when a copy returns */
   int pooled;                    /* the class of pinned memory of ours, or 0 */
   int foreign, internal;         /* not from our allocator; not the caller's */
+  int constant;                  /* foreign, and nothing may write to it */
   int written;                   /* ever, by an operation */
   int last;                      /* slot of the stream that used it last */
   gt__ledger own, *shared;       /* who has used it; shared, if not NULL, is in place of own */
@@ -4203,7 +4252,8 @@ static __thread struct {
   char text[4][160];
   unsigned text_turn;
 } gt__me;
-static void gt__after_fork(void) { /* in the child; the parent may have held the locks */
+/* In the child; the parent may have held the locks. Windows has no fork. */
+__attribute__((unused)) static void gt__after_fork(void) {
   const pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   const pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
   gt__forked = 1, gt__mutex = gt__cpu_all.lock = mutex;
@@ -5355,23 +5405,24 @@ static gt_tensor *gt__new_like(const char *function, const gt_tensor *x) {
 GT_API gt_tensor *gt_empty_like(const gt_tensor *x) {
   return GT__NO(x) ? NULL : gt__new_like(__func__, x);
 }
-GT_API gt_tensor *gt_from_ptr(void *data, gt_shape shape, gt_dtype dtype, gt_device device,
-                              void (*deleter)(void *data, void *context), void *context) {
+typedef void gt__deleter(void *data, void *context);
+static gt_tensor *gt__wrap(const char *function, void *data, gt_shape shape, gt_dtype dtype,
+                           gt_device device, gt__deleter *deleter, void *context) {
   gt_tensor model;
-  if (gt__model(__func__, &model, shape, dtype, device)) return NULL;
-  if (!data && gt_numel(&model)) return GT__NULL(GT_ERROR_ARGUMENT, "%s: data is NULL", __func__);
+  if (gt__model(function, &model, shape, dtype, device)) return NULL;
+  if (!data && gt_numel(&model)) return GT__NULL(GT_ERROR_ARGUMENT, "%s: data is NULL", function);
   if ((uintptr_t)data % gt_dtype_size(dtype))
-    return GT__NULL(GT_ERROR_ARGUMENT, "%s: data is not aligned to its %s elements", __func__,
+    return GT__NULL(GT_ERROR_ARGUMENT, "%s: data is not aligned to its %s elements", function,
                     gt_dtype_string(dtype));
   int pinned = 0;
-  if (gt__check_owner(__func__, data, device, &pinned)) return NULL;
-  struct gt_storage *s = (struct gt_storage *)gt__malloc(__func__, sizeof *s);
+  if (gt__check_owner(function, data, device, &pinned)) return NULL;
+  struct gt_storage *s = (struct gt_storage *)gt__malloc(function, sizeof *s);
   model.storage = s;
   if (!s) return NULL;
   s->data = data, s->bytes = gt_nbytes(&model), s->device = device, s->foreign = 1;
   s->deleter = deleter, s->context = context;
   s->pinned = pinned;
-  gt_tensor *x = gt__handle(__func__, &model);
+  gt_tensor *x = gt__handle(function, &model);
   gt__lock();
   const int alone = !x || gt__find_aliases(s);
   if (!x) gt__end_storage(s); /* the caller still owns data */
@@ -5379,7 +5430,18 @@ GT_API gt_tensor *gt_from_ptr(void *data, gt_shape shape, gt_dtype dtype, gt_dev
   if (alone) return x;
   s->deleter = NULL;
   gt_free(x);
-  return GT__NULL(GT_ERROR_MEMORY, "%s: out of host memory", __func__);
+  return GT__NULL(GT_ERROR_MEMORY, "%s: out of host memory", function);
+}
+GT_API gt_tensor *gt_from_ptr(void *data, gt_shape shape, gt_dtype dtype, gt_device device,
+                              gt__deleter *deleter, void *context) {
+  return gt__wrap(__func__, data, shape, dtype, device, deleter, context);
+}
+GT_API gt_tensor *gt_from_const_ptr(const void *data, gt_shape shape, gt_dtype dtype,
+                                    gt_device device, gt__deleter *deleter, void *context) {
+  void *const memory = (void *)(uintptr_t)data;
+  gt_tensor *x = gt__wrap(__func__, memory, shape, dtype, device, deleter, context);
+  if (x) x->storage->constant = 1;
+  return x;
 }
 GT_API int64_t gt_numel(const gt_tensor *x) { return GT__NO(x) ? 0 : gt__count(x->ndim, x->shape); }
 GT_API size_t gt_nbytes(const gt_tensor *x) {
@@ -5832,7 +5894,14 @@ static int gt__same_view(const gt_tensor *x, const gt_tensor *y) {
   return same;
 }
 static int gt__is_constant(const gt_tensor *x) { return x->ndim == 0 && x->device.type == GT_CPU; }
+static gt_status gt__check_constant(const char *function, const gt_tensor *out) {
+  if (!out->storage->constant) return GT_OK;
+  return gt__fail(GT_ERROR_ARGUMENT, "%s: the output %s is of gt_from_const_ptr, whose memory is "
+                  "not written to; gt_copy(NULL, x) makes a tensor that may be", function,
+                  gt__shape_text(out));
+}
 static gt_status gt__check_own(const char *function, const gt_tensor *out) {
+  if (gt__check_constant(function, out)) return gt__failed();
   for (int d = 0; d < out->ndim; d++)
     if (out->stride[d] == 0 && out->shape[d] > 1)
       return gt__fail(GT_ERROR_ARGUMENT, "%s: the output's elements share memory (stride 0 in dim %d);"
@@ -7755,6 +7824,7 @@ GT_API gt_status gt_stream_wait_stream(gt_stream *stream, gt_stream *other) {
 static gt_status gt__declare(const char *function, gt_stream *stream, const gt_tensor *x, int writes) {
   int code, waited = 0;
   if (gt__no_stream(function, stream) || gt__refuse_one(function, x)) return gt__failed();
+  if (writes && gt__check_constant(function, x)) return gt__failed();
   const gt__access a = {x->storage, gt__region_of(x), !writes, writes};
   gt__lock();
   code = gt__order(stream, function, 1, &a, &waited);
@@ -8369,7 +8439,7 @@ GT_API int64_t gt_to_string(const gt_tensor *x, char *text, size_t size) {
 }
 #endif /* GPUTENSOR_IMPLEMENTATION */
 #if defined(__clang__)
-#pragma clang fp contract(on)
+#pragma STDC FP_CONTRACT DEFAULT   /* what the command line says */
 #elif defined(__GNUC__) && !defined(__CUDACC__)
 #pragma GCC pop_options
 #endif

@@ -84,10 +84,15 @@ static pthread_t start_to_open(void) {
   CHECK_INT(pthread_create(&thread, NULL, open_gates_later, NULL), 0);
   return thread;
 }
-/* All that s holds is behind a gate: it cannot get done, however often one asks. */
+/* All that s holds is behind a gate: it cannot get done, however often one asks. A GPU's gate is only
+   work that takes long, so nothing can be said there. */
+static int waits_unseen;
 static void check_waits(int line, gt_stream *s) {
   int i, done = 0;
-  if (!QUEUED || gt_stream_device(s).type != GT_CPU) return;
+  if (!QUEUED || gt_stream_device(s).type != GT_CPU) {
+    waits_unseen++;
+    return;
+  }
   for (i = 0; i < 8; i++) {
     let_others_run();
     done |= gt_stream_query(s);
@@ -855,7 +860,10 @@ static void test_no_false_alarm(void) {
 static void test_pending_query_orders_nothing(void) {
   gt_tensor *x = cpu_full(some(), 1);
   gt_event *e;
-  if (!QUEUED) return;
+  if (!QUEUED) {
+    skip("pending_query_orders_nothing", "created CPU streams run at once");
+    return;
+  }
   e = gt_event_create();
   first = gt_stream_create(gt_cpu(), 0);
   second = gt_stream_create(gt_cpu(), 0);
@@ -1437,6 +1445,7 @@ static void test_failures(void) {
   if (!QUEUED) {
     gt_event_free(e);
     gt_stream_free(s);
+    skip("failures", "created CPU streams run at once");
     return;
   }
   x = gt_ones(GT_SHAPE(2, 2000), GT_FLOAT32, gt_cpu());
@@ -1666,5 +1675,6 @@ int main(int argc, char **argv) {
   RUN(allocations_fail);
   RUN(one_tensor);
   RUN(shutdown_ends_streams);
+  if (waits_unseen) skip("streams that wait", "only a CPU stream of its own can be held at a gate");
   return check_finish();
 }

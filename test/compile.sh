@@ -40,6 +40,7 @@ refuse() { # NAME PATTERN COMMAND...: it fails, and says so
   else pass
   fi
 }
+# A command that finds nothing to look at prints that: an empty list is not a clean one.
 empty() { # NAME COMMAND...: it prints nothing; what it prints is what is wrong
   local name=$1
   shift
@@ -48,6 +49,11 @@ empty() { # NAME COMMAND...: it prints nothing; what it prints is what is wrong
 }
 c_compilers() { for c in gcc clang; do if have $c; then echo $c; fi; done; }
 cpp_compilers() { for c in g++ clang++; do if have $c; then echo $c; fi; done; }
+something_in() { # FILE WHAT
+  if [ ! -s "$1" ]; then echo "no $2 were found: nothing was looked at"; fi
+}
+# Older compilers do not have the newest standards.
+knows() { echo | "$1" -std="$2" -x c++ -fsyntax-only - 2> /dev/null; }
 name_missing_compilers() {
   for c in gcc clang g++ clang++; do if ! have $c; then skip "$c: not there"; fi; done
 }
@@ -71,6 +77,13 @@ int user(gt_stream *stream) {
     }
   }
   if (stream) {
+    const float read_only[3] = {1, 2, 3};
+    const size_t n = sizeof read_only / sizeof *read_only;
+    GT_SCOPE {
+      gt_tensor *x =
+          gt_from_const_ptr(read_only, GT_SHAPE(n), GT_FLOAT32, gt_cpu(), NULL, NULL);
+      gt_reshape(x, GT_SHAPE(1u, n, -1, 1L, 1, n / n, 1ULL, (short)1));
+    }
     GT_WITH_STREAM(stream) { gt_stream_synchronize(stream); }
     gt_synchronize(gt_stream_device(stream));
   }
@@ -163,7 +176,7 @@ END
 }
 
 # ---- standards and options ----
-each_standard() { # NAME OPTIONS FILE [STANDARDS]: with every compiler
+each_standard() { # NAME OPTIONS FILE [STANDARDS-OF-C [OF-C++]]: with every compiler
   local c s
   for c in $(c_compilers); do
     for s in ${4:-c99}; do
@@ -172,20 +185,27 @@ each_standard() { # NAME OPTIONS FILE [STANDARDS]: with every compiler
     done
   done
   for c in $(cpp_compilers); do
-    # shellcheck disable=SC2086
-    check "$1" "$c" -std=c++17 $strict -fsyntax-only -I. $2 "$work/$3.cpp"
+    for s in ${5:-c++17}; do
+      if ! knows "$c" $s; then skip "$1: $c has no $s"; continue; fi
+      # shellcheck disable=SC2086
+      check "$1" "$c" -std=$s $strict -fsyntax-only -I. $2 "$work/$3.cpp"
+    done
   done
 }
 standards() {
   # what an option does not change is parsed above, for each standard
   local quickly=-DGPUTENSOR_NO_SIMD
-  each_standard "declarations" "" user "c99 c11 c17"
+  # <windows.h> and <complex.h> have these names
+  local taken="-Dnear= -Dfar= -Dsmall=char -Dhyper=__int64 -DI=_Complex_I"
+  each_standard "declarations" "" user "c99 c11 c17" "c++11 c++14 c++17 c++20"
+  each_standard "declarations and strict conversions" "-Wconversion -Wsign-conversion" user
   natural_uses
   each_standard "included three times, then the implementation" "" whole "c99 c11 c17"
   each_standard "implementation by -D" "-DGPUTENSOR_IMPLEMENTATION $quickly" user
   each_standard "GPUTENSOR_STATIC" "-DGPUTENSOR_STATIC -DGPUTENSOR_IMPLEMENTATION" user
   each_standard "GPUTENSOR_NO_CUDA" "-DGPUTENSOR_NO_CUDA $quickly" whole
-  each_standard "GPUTENSOR_NO_SIMD" $quickly whole
+  each_standard "GPUTENSOR_NO_SIMD" $quickly whole c99 c++20
+  each_standard "names that other headers take" "$quickly $taken" whole
   each_standard "GPUTENSOR_CHECK_HANDLES" "-DGPUTENSOR_CHECK_HANDLES $quickly" whole
   each_standard "GPUTENSOR_NO_THREADS" "-DGPUTENSOR_NO_THREADS $quickly" whole
   each_standard "own allocator" $quickly own
@@ -204,14 +224,22 @@ natural_uses() {
 }
 symbols() { # NM-OPTIONS OBJECT PATTERN: defined symbols that do not match
   # shellcheck disable=SC2086
-  nm $1 --defined-only "$2" | awk '{ print $3 }' | grep -vE "$3"
+  nm $1 --defined-only "$2" | awk '{ print $3 }' > "$work/symbols"
+  something_in "$work/symbols" symbols
+  grep -vE "$3" "$work/symbols"
+}
+only_symbols() { # NAME NM-OPTIONS OBJECT PATTERN
+  if ! have nm; then skip "$1: no nm"
+  elif [ ! -f "$3" ]; then skip "$1: no $(basename "$3")"
+  else empty "$1" symbols "$2" "$3" "$4"
+  fi
 }
 # gcc looks for what is unused only when it makes code.
 static_library() {
   # shellcheck disable=SC2086
   check "GPUTENSOR_STATIC makes no warning" gcc -std=c99 $strict $fast -I. -DGPUTENSOR_STATIC \
     -DGPUTENSOR_IMPLEMENTATION -c "$work/user.c" -o "$work/static.o"
-  empty "GPUTENSOR_STATIC leaves these symbols" symbols -g "$work/static.o" '^user$'
+  only_symbols "GPUTENSOR_STATIC leaves these symbols" -g "$work/static.o" '^user$'
 }
 # clang makes code in a third of gcc's time.
 quick_c() { if have clang; then echo clang; else echo gcc; fi; }
@@ -279,9 +307,53 @@ refusals() {
   done
   if ! have tcc; then skip "tcc: not there"; return; fi
   # an output of its own: tcc replaces what it is given, /dev/null too
-  refuse "the implementation by tcc" "the cleanup attribute, which tcc ignores" \
-    tcc -c -I. "$work/whole.c" -o "$work/tcc.o"
   refuse "a block by tcc" "so_use_gcc_or_clang" tcc -c -I. "$work/blocks.c" -o "$work/tcc.o"
+}
+# In one sentence, though the rest of the file would be worth hundreds.
+one_sentence() { # NAME PATTERN COMMAND...
+  refuse "$@"
+  if [ "$(grep -c 'error:' "$work/log")" = 1 ]; then pass; else fail "$1: is not one error" "$work/log"; fi
+}
+impossible_compilers() {
+  local c s only="-fsyntax-only -I."
+  # shellcheck disable=SC2086
+  {
+    for c in $(c_compilers); do
+      one_sentence "C90" "needs C99" "$c" -std=c90 $only "$work/whole.c"
+      one_sentence "not GCC or Clang" "needs GCC or Clang" "$c" -D__TINYC__ $only "$work/whole.c"
+    done
+    for c in $(cpp_compilers); do
+      for s in c++11 c++14; do
+        one_sentence "$s" "needs C..17's" "$c" -std=$s $only "$work/whole.cpp"
+      done
+    done
+    if ! have tcc; then skip "tcc: not there"
+    else one_sentence "tcc" "needs GCC or Clang" tcc -I. -c "$work/whole.c" -o "$work/tcc.o"
+    fi
+    if [ "$(uname -m)" != x86_64 ]; then skip "x87: not an x86"
+    else one_sentence "x87" "x87 cannot" gcc -mfpmath=387 $only "$work/whole.c"
+    fi
+  }
+}
+# What the command line says of a*b + c holds again behind the implementation.
+contraction() {
+  local how
+  if ! have clang; then skip "contraction of the user's code: not clang"; return; fi
+  { cat "$work/whole.c"
+    echo 'float after(float a, float b, float c);'
+    echo 'float after(float a, float b, float c) { return a * b + c; }'
+  } > "$work/after.c"
+  for how in off on fast; do
+    # shellcheck disable=SC2086
+    check "-ffp-contract=$how" clang $fast -ffp-contract=$how -I. -S -emit-llvm "$work/after.c" \
+      -o "$work/after.ll"
+    awk '/define.*@after\(/, /^}/' "$work/after.ll" | grep -oE 'fmuladd|fmul contract|fmul float' |
+      head -n 1 > "$work/found"
+    case $how-$(cat "$work/found") in
+      'off-fmul float' | on-fmuladd | 'fast-fmul contract') pass ;;
+      *) fail "-ffp-contract=$how does not hold behind the implementation" "$work/found" ;;
+    esac
+  done
 }
 
 # ---- names ----
@@ -296,17 +368,22 @@ standard_includes() { # without CUDA's
 macros_of() { gcc -std=gnu99 -dM -E -I. "$1" | awk '{ print $2 }' | sed 's/(.*//' | sort -u; }
 leaked_macros() {
   standard_includes > "$work/includes.c"
-  comm -13 <(macros_of "$work/includes.c") <(macros_of "$work/whole.c") | grep -vE "$ours"
+  macros_of "$work/includes.c" > "$work/others"
+  macros_of "$work/whole.c" > "$work/macros"
+  something_in "$work/others" "macros of the C library"
+  something_in "$work/macros" macros
+  comm -13 "$work/others" "$work/macros" | grep -vE "$ours"
 }
 leaked_types() {
-  grep -nE '^(typedef )?(struct|union|enum) [A-Za-z_]+|^} [A-Za-z_]+;' $header $kernels |
-    grep -vE ':(typedef )?(struct|union|enum) gt_|:} gt_'
+  grep -nE '^(typedef )?(struct|union|enum) [A-Za-z_]+|^} [A-Za-z_]+;' $header $kernels > "$work/types"
+  something_in "$work/types" types
+  grep -vE ':(typedef )?(struct|union|enum) gt_|:} gt_' "$work/types"
 }
 names() {
   local ours='^(gt_|GT_|GPUTENSOR_)'
   empty "these macros leave $header" leaked_macros
   # Static data and functions too; "name.5" is a variable inside a function.
-  empty "these symbols leave $header" symbols "" "$work/main_c.o" "$ours|\\.|^main$"
+  only_symbols "these symbols leave $header" "" "$work/main_c.o" "$ours|\\.|^main$"
   empty "these types leave the files" leaked_types
 }
 
@@ -316,11 +393,18 @@ contents_of() { # the words of the table of contents
     grep -oE '>>[a-z][a-z-]*' | sort
 }
 marks_of() { grep -oE '^/\* ---- >>[a-z][a-z-]*' "$1" | grep -oE '>>.*' | sort; }
-unequal_contents() { diff <(contents_of "$1") <(marks_of "$1") | grep '^[<>]'; }
+unequal_contents() {
+  contents_of "$1" > "$work/contents"
+  marks_of "$1" > "$work/marks"
+  something_in "$work/contents" contents
+  diff "$work/contents" "$work/marks" | grep '^[<>]'
+}
 # A >>word anywhere leads to a section of one of the files.
 lost_references() {
-  grep -oE '>>[a-z][a-z-]+' "$1" | grep -vx '>>word' | sort -u |
-    comm -23 - <(sort -u <(marks_of $header) <(marks_of $kernels))
+  { marks_of $header; marks_of $kernels; } | sort -u > "$work/marks"
+  grep -oE '>>[a-z][a-z-]+' "$1" | grep -vx '>>word' | sort -u > "$work/words"
+  something_in "$work/words" references
+  comm -23 "$work/words" "$work/marks"
 }
 long_lines() { awk -v f="$1" 'length > 120 { print f ":" FNR ": " length " columns" }' "$1"; }
 order() {
@@ -493,7 +577,7 @@ run_part() {
   write_sources
   case $1 in
     standards) name_missing_compilers; standards; static_library; two_languages; no_threads
-      frames; refusals; names ;;
+      frames; refusals; impossible_compilers; contraction; names ;;
     documents) documents; benchmarks ;;
     cuda) cuda ;;
     *) fail "there is no part $1" ;;

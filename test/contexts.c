@@ -92,7 +92,7 @@ int main(int argc, char **argv) {
   if (DEV.type == GT_CUDA && gt_cuda_device_count() > 1 &&
       find("cuDevicePrimaryCtxGetState", &state_of) && find("cuCtxGetCurrent", &current_of))
     RUN(only_what_is_used);
-  else skip("contexts", "needs two GPUs");
+  else skip("contexts", "needs two GPUs and their driver");
   return check_finish();
 }
 #else

@@ -49,7 +49,7 @@ program_step() { # TITLE COMMAND...
   limited "$@" > "$(log_of "$title")" 2>&1
   code=$?
   line=$(grep -E '^[a-z_]+: [0-9]+ passed, [0-9]+ failed' "$(log_of "$title")" | tail -n 1)
-  read -r p f s < <(echo "${line##*: }" | tr -dc '0-9 \n')
+  read -r p f s <<< "$(echo "${line##*: }" | tr -dc '0-9 \n')"
   if [ -z "$line" ] || { [ $code != 0 ] && [ "$f" = 0 ]; }; then
     failed "$title" "exit code $code after $(seconds "$began")"
     return

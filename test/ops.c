@@ -226,6 +226,13 @@ static double check_float(const reference *r, const op *o, const inputs *in, con
   }
 }
 
+/* Is the C library's long double function good enough? Elsewhere only the digest is compared. */
+#if defined(__GLIBC__)
+enum { LONG_DOUBLE_IS_EXACT = 1 };
+#else
+enum { LONG_DOUBLE_IS_EXACT = 0 };
+#endif
+static int can_judge(const reference *r) { return !r->close || LONG_DOUBLE_IS_EXACT; }
 static void test_values(const op *o, gt_dtype t) {
   const reference r = ref_find(o->name);
   inputs in;
@@ -241,6 +248,7 @@ static void test_values(const op *o, gt_dtype t) {
   CHECK_TEXT(r.name != NULL, "reference.h lacks %s", o->name);
   for (i = 0; out && r.name && type == result_of(o, t) && i < in.n && bad < 5; i++) {
     double error, bound = 0;
+    if (!can_judge(&r)) break;
     if (!is_float(t) && type != GT_FLOAT32) {
       unsigned char cell[8];
       store_int(type, cell, 0, r.i64(load_int(t, in.x[0], i), load_int(t, in.x[1], i),
@@ -271,7 +279,7 @@ static void test_values(const op *o, gt_dtype t) {
       check_report(__FILE__, __LINE__, "%.3g ULP: %s", error, place);
     }
   }
-  if (is_float(t) && r.close && t >= GT_FLOAT32)
+  if (is_float(t) && r.close && can_judge(&r) && t >= GT_FLOAT32)
     printf("  %-10s %s  %8.3f ULP at %s\n", o->name, gt_dtype_string(t), worst, worst_place);
   if (out) digest(type, out, in.n);
   if (out && DEV.type == GT_CUDA) {
@@ -577,7 +585,6 @@ static void test_turned(void) {
 static void test_past_the_caches(void) {
   const int64_t rows = 4100, columns = 4099, n = rows * columns;
   gt_tensor *a, *b, *across, *y;
-  if (DEV.type != GT_CPU || QUICK) return;
   a = gt_reshape(gt_arange(0, (double)n, 1, GT_FLOAT32, DEV), GT_SHAPE(rows, columns));
   across = gt_transpose(gt_reshape(a, GT_SHAPE(columns, rows)), 0, 1);
   b = gt_to_dtype(a, GT_BFLOAT16);
@@ -593,7 +600,6 @@ static void test_past_the_caches(void) {
 
 static void test_guards(void) { /* raw memory of the host around input and output */
   int i;
-  if (DEV.type != GT_CPU) return;
   for (i = 0; i < SIZES; i++) GT_SCOPE {
       const int64_t n = sizes[i];
       buffer in = buffer_make((size_t)n * 4), out = buffer_make((size_t)n * 4);
@@ -632,7 +638,11 @@ int main(int argc, char **argv) {
   }
   RUN(many_halves);
   RUN(turned);
-  RUN(past_the_caches);
-  RUN(guards);
+  if (DEV.type != GT_CPU) skip("past_the_caches and guards", "about memory of the host");
+  else {
+    if (!QUICK) RUN(past_the_caches);
+    RUN(guards);
+  }
+  if (!LONG_DOUBLE_IS_EXACT) skip("bounds of errors", "another C library's long double is the reference");
   return check_finish();
 }

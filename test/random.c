@@ -426,7 +426,9 @@ static void test_refused(void) {
 /* ---- recorded: the first 1000 numbers of every kind and dtype ---- */
 static void check_golden(const char *kind, gt_dtype t, gt_tensor *x, uint64_t wanted) {
   void *p = values_of(x);
-  const uint64_t got = hash_bytes(UINT64_C(0xcbf29ce484222325), p, x ? gt_nbytes(x) : 0);
+  uint64_t got = UINT64_C(0xcbf29ce484222325);
+  int64_t i;
+  for (i = 0; x && i < gt_numel(x); i++) got = hash_element(got, t, p, i);
   CHECK_TEXT(got == wanted, "%s %s: recorded UINT64_C(0x%016" PRIx64 "), got UINT64_C(0x%016" PRIx64
              ")", kind, gt_dtype_string(t), wanted, got);
   digest(t, p, x ? gt_numel(x) : 0);

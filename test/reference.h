@@ -9,7 +9,11 @@
 #include <stdint.h>
 #include <string.h>
 
+#if defined(__SIZEOF_INT128__)
 __extension__ typedef __int128 wide;
+#else /* 32 bits: with -fwrapv; division of 64 bits is a function there, which does not trap */
+typedef int64_t wide;
+#endif
 
 /* ---- exact: the same bits as these, for float and double. M(f) is f or ff. ---- */
 #define M_f32(g) g##f

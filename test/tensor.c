@@ -396,6 +396,50 @@ static void test_from_ptr(void) {
   REFUSED(gt_from_array(NULL, GT_SHAPE(2), GT_FLOAT32, DEV), GT_ERROR_ARGUMENT, "data is NULL");
   CHECK_SHAPE(gt_from_array(NULL, GT_SHAPE(0), GT_FLOAT32, DEV), 0);
 }
+/* Memory that is only read: every kind of operation that would write to it says so. */
+static void test_from_const_ptr(void) {
+  static const float v[6] = {1, 2, 3, 4, 5, 6};
+  gt_tensor *there = gt_from_array(v, GT_SHAPE(6), GT_FLOAT32, DEV);
+  const void *p = gt_data(there);
+  const gt_tensor *list[1] = {there};
+  const char *const text = "is of gt_from_const_ptr, whose memory is not written to";
+  int one = 1;
+  gt_tensor *x, *y, *six, *index;
+  gt_stream *s = gt_stream_create(DEV, 0);
+  deletions = 0;
+  x = gt_from_const_ptr(p, GT_SHAPE(2, 3), GT_FLOAT32, DEV, deleter, &one);
+  CHECK(gt_data(x) == p);
+  CHECK_VALUES(gt_eval(NULL, "a*a - a", x), 0, 2, 6, 12, 20, 30);
+  CHECK_NUM(gt_item(gt_sum(NULL, x, GT_ALL, 0)), 21);
+  CHECK_VALUES(gt_matmul(NULL, x, gt_transpose(x, 0, 1)), 14, 32, 32, 77);
+  CHECK_INT(gt_stream_reads(s, x), GT_OK);
+  six = gt_reshape(x, GT_SHAPE(6)); /* views are read only, too */
+  y = gt_select(x, 0, 1);
+  index = gt_arange(0, 6, 1, GT_INT64, DEV);
+  REFUSED(gt_add(x, x, x), GT_ERROR_ARGUMENT, text);
+  REFUSED(gt_fill(y, 7), GT_ERROR_ARGUMENT, "gt_fill: the output (3,) is of gt_from_const_ptr");
+  REFUSED(gt_copy(six, there), GT_ERROR_ARGUMENT, "gt_copy(NULL, x) makes a tensor that may be");
+  REFUSED(gt_copy(six, gt_from_array(v, GT_SHAPE(6), GT_FLOAT32, gt_cpu())), GT_ERROR_ARGUMENT, text);
+  REFUSED(gt_copy(six, index), GT_ERROR_ARGUMENT, text);
+  REFUSED(gt_eval(six, "index * 2"), GT_ERROR_ARGUMENT, text);
+  REFUSED(gt_sum(y, gt_full(GT_SHAPE(2, 3), 1, GT_FLOAT32, DEV), GT_DIM(0), 0), GT_ERROR_ARGUMENT, text);
+  REFUSED(gt_softmax(y, gt_full(GT_SHAPE(3), 1, GT_FLOAT32, DEV), 0), GT_ERROR_ARGUMENT, text);
+  REFUSED(gt_matmul(y, gt_slice(six, 0, 0, 2, 1), x), GT_ERROR_ARGUMENT, text);
+  REFUSED(gt_stack(gt_reshape(x, GT_SHAPE(1, 6)), 1, list, 0), GT_ERROR_ARGUMENT, text);
+  REFUSED(gt_cat(six, 1, list, 0), GT_ERROR_ARGUMENT, text);
+  REFUSED(gt_index_select(six, there, 0, index), GT_ERROR_ARGUMENT, text);
+  REFUSED_STATUS(gt_stream_writes(s, x), GT_ERROR_ARGUMENT, text);
+  CHECK_VALUES(there, 1, 2, 3, 4, 5, 6);
+  CHECK_VALUES(gt_fill(gt_copy(NULL, y), 7), 7, 7, 7);
+  CHECK_VALUES(gt_relu(NULL, gt_to_dtype(x, GT_FLOAT64)), 1, 2, 3, 4, 5, 6);
+  gt_free(x);
+  gt_free(six);
+  CHECK_INT(deletions, 0);
+  gt_free(y);
+  gt_stream_free(s);
+  REFUSED(gt_from_const_ptr(NULL, GT_SHAPE(2), GT_FLOAT32, DEV, deleter, &one), GT_ERROR_ARGUMENT,
+          "gt_from_const_ptr: data is NULL");
+}
 
 static gt_tensor *returns_from_scope(int how) {
   GT_SCOPE {
@@ -968,6 +1012,7 @@ int main(int argc, char **argv) {
   RUN(reshape);
   RUN(reshape_of_views);
   RUN(from_ptr);
+  RUN(from_const_ptr);
   RUN(scopes);
   RUN(retain_and_leaks);
   RUN(pending_error);

@@ -51,7 +51,7 @@ run_program() { # TITLE PROGRAM ARGUMENTS...
   limited "$build/$program" "$@" > "$log" 2>&1
   code=$?
   line=$(grep -E '^[A-Za-z0-9_ -]+: [0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1)
-  read -r p f s < <(echo "${line##*: }" | tr -dc '0-9 \n')
+  read -r p f s <<< "$(echo "${line##*: }" | tr -dc '0-9 \n')"
   if [ -z "$line" ] || { [ $code -ne 0 ] && [ "$f" -eq 0 ]; }; then p=0 f=1 s=0; fi
   if [ "$f" -ne 0 ]; then grep -E "$complaint" "$log" | head -n 60; fi
   echo "$title: $p passed, $f failed, ${s:-0} skipped (exit code $code)"

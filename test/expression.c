@@ -217,6 +217,16 @@ static void test_limits(void) {
   CHECK_TEXT(hooks_calls() - before < 300, "%" PRId64 " allocations for 1,000 operations",
              hooks_calls() - before);
   free(text);
+  text = repeated("a", "+(b%2<a)", 2000, ""); /* 4,000 passes, but never memory for many at once */
+  GT_SCOPE {
+    gt_tensor *half = gt_full(GT_SHAPE(10000), 0.5, GT_FLOAT32, DEV);
+    gt_tensor *even = gt_full(GT_SHAPE(10000), 4, GT_INT64, DEV);
+    const size_t least = gt_memory_allocated(DEV);
+    CHECK(gt_eval(NULL, text, half, even) != NULL);
+    CHECK_TEXT(gt_max_memory_allocated(DEV) < least + 4000000, "%zu bytes on top of %zu",
+               gt_max_memory_allocated(DEV) - least, least);
+  }
+  free(text);
   text = repeated("a", "+a", 40000, "");
   REFUSED(gt_eval(NULL, text, x), GT_ERROR_EXPRESSION, "more than 65535 characters");
   free(text);
@@ -238,6 +248,19 @@ static void test_limits(void) {
 /* ---- deep and long texts on a thread of 512 KiB ---- */
 typedef struct { const char *head, *middle, *tail; int n; double value; } long_text;
 static const gt_tensor *small_in[26]; /* a = 1, b = true, c = 3 (int64), d = 0.5 (float64), then 1 */
+static void *product_on_small_stack(void *text) {
+  GT_SCOPE {
+    char *chain = repeated("a", "+a", 30000, "");
+    gt_tensor *y = gt_matmul_eval(NULL, gt_reshape(small_in[4], GT_SHAPE(1, 3)),
+                                  gt_reshape(small_in[5], GT_SHAPE(3, 1)), chain);
+    CHECK_TEXT(y && gt_item(y) == 90003, "%.9g (%s)", y ? gt_item(y) : 0, gt_error_message());
+    y = gt_reduce(NULL, GT_SUM, GT_ALL, 0, chain, small_in[4]);
+    CHECK_TEXT(y && gt_item(y) == 90003, "%.9g (%s)", y ? gt_item(y) : 0, gt_error_message());
+    gt_clear_error();
+    free(chain);
+  }
+  return text;
+}
 static void *on_small_stack(void *text) {
   const long_text *x = (const long_text *)text;
   char *head = repeated("", x->head, x->n, ""), *all;
@@ -286,9 +309,10 @@ static void test_small_stack(void) {
   for (i = 0; i < 26; i++)
     if (i < 1 || i > 3) small_in[i] = gt_ones(GT_SHAPE(3), GT_FLOAT32, DEV);
   gt_synchronize(DEV);
-  for (i = 0; i < (int)(sizeof text / sizeof *text); i++) {
+  for (i = 0; i <= (int)(sizeof text / sizeof *text); i++) {
+    void *(*run)(void *) = i < (int)(sizeof text / sizeof *text) ? on_small_stack : product_on_small_stack;
     pthread_t thread;
-    CHECK_INT(pthread_create(&thread, &attributes, on_small_stack, (void *)(uintptr_t)&text[i]), 0);
+    CHECK_INT(pthread_create(&thread, &attributes, run, (void *)(uintptr_t)&text[i]), 0);
     pthread_join(thread, NULL);
   }
   pthread_attr_destroy(&attributes);
@@ -598,6 +622,12 @@ static void test_casts(void) {
       {"float64(b) / 3", GT_FLOAT64, {257 / 3.0, 255 / 3.0, 0}}, {"int32(d)", GT_INT32, {7, 7, 7}},
       {"float32(d) + b", GT_FLOAT32, {7.9f + 257, 7.9f + 255, 7.9f}}, {"uint8(-1) + b", GT_INT32, {512, 510, 255}},
       {"int32(index * 1.5)", GT_INT32, {0, 1, 3}}, {"int32(a) % 7 == 6", GT_BOOL, {1, 0, 0}},
+      {"float32(c * 1) * 2", GT_FLOAT32, {33554432, 0.2f, 0}}, {"float32(c * c) * 1e10", GT_FLOAT32,
+       {(float)((double)0x1.000002p48f * 1e10), 0.01f * 1e10f, 0}},
+      {"float32(where(c > 1, a, b)) + 1", GT_FLOAT32, {301.7f, 256, 1}}, {"int64(a * 2.0) + b", GT_INT64, {858, 250, 0}},
+      {"float32(a * (c > 1)) + 1", GT_FLOAT32, {301.7f, 1, 1}}, {"int64(c / 3) % 1000", GT_INT64, {405, 0, 0}},
+      {"float64(a * a) + c * 0", GT_FLOAT64, {300.7f * (double)300.7f, 6.25, 0.1f * (double)0.1f}},
+      {"float32(float64(b) / 3) * 3", GT_FLOAT32, {257, 255, 0}},
       {"int32(nan) + b", GT_INT32, {257, 255, 0}}, {"int64(float32(b)) * 4611686018427387904", GT_INT64,
        {4611686018427387904.0, -4611686018427387904.0, 0}}};
   const gt_tensor *in[4];
@@ -651,8 +681,9 @@ static void test_literals_at_limits(void) {
       {"(9223372036854775807 == 9223372036854775806) + c", 0.25}, {"1e-300 ? a : 2.0", 0.5},
       {"1e-300 ? b : 2", 16777217}, {"where(e, a, 2.0)", 0.5}, {"where(e, c, 2.0)", 0.25}, {"where(e, b, 2)", 16777217},
       {"where(f, a, 2.0)", 0.5}, {"where(f, b, 2)", 16777217}, {"!e ? a : c", 0.25},
-      {"0.0 ? a : 2.5", 2.5}, {"0.25 ? b : 2", 16777217}};
-  const gt_tensor *in[6];
+      {"0.0 ? a : 2.5", 2.5}, {"0.25 ? b : 2", 16777217}, {"(g > h) + a", 1.5}, {"(g == h) * a", 0},
+      {"(g != h && a > 0) + a", 1.5}, {"(b > h) * a", 0.5}, {"(d > i) + c", 1.25}, {"(d == i) + a", 0.5}};
+  const gt_tensor *in[9];
   const int64_t b = 16777217, d = INT64_C(9007199254740993);
   size_t i;
   in[0] = gt_full(GT_SHAPE(1), 0.5, GT_FLOAT32, DEV);
@@ -661,8 +692,11 @@ static void test_literals_at_limits(void) {
   in[3] = gt_from_array(&d, GT_SHAPE(1), GT_INT64, DEV);
   in[4] = gt_scalar(1e-300);
   in[5] = gt_full(GT_SHAPE(1), 1e-300, GT_FLOAT64, DEV);
+  in[6] = gt_to_dtype(in[1], GT_INT32);
+  in[7] = gt_full(GT_SHAPE(1), 16777216, GT_INT32, DEV);
+  in[8] = gt_full(GT_SHAPE(1), 0x1p53, GT_INT64, DEV);
   for (i = 0; i < sizeof table / sizeof *table; i++) {
-    const gt_tensor *y = gt_eval_n(NULL, table[i].text, 6, in);
+    const gt_tensor *y = gt_eval_n(NULL, table[i].text, 9, in);
     CHECK_TEXT(y && gt_item(y) == table[i].value, "%s is %.17g, not %.17g (%s)", table[i].text,
                y ? gt_item(y) : 0, table[i].value, gt_error_message());
     gt_clear_error();

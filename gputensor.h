@@ -65,6 +65,15 @@
        caller's back, though not its flags. Only the implementation refuses -ffast-math.
      - Stacks of 128 KiB are enough, also OpenMP's.
 
+   COSTS on the CPU   (one thread of an EPYC with AVX-512, 2026-11)
+     - A call on small tensors takes 0.2 microseconds, 0.35 if it makes its output. A plain loop is
+       faster below about 1,000 elements, products of 8 x 8 and, times a vector, of 48 x 48.
+     - OpenMP's threads spin when they have nothing to do. Where others need the cores that takes up
+       to five times the processor time; OMP_WAIT_POLICY=passive in the environment ends it.
+
+   COMPILERS   GCC and Clang, on Windows MinGW-w64. The declarations take C99, C++11 and all later
+     standards, the implementation C99, C++17 and all later ones. 32-bit x86 needs -msse2 -mfpmath=sse.
+
    OPTIONS   (define before including the implementation)
      GPUTENSOR_IMPLEMENTATION   in one file: compile the library here
      GPUTENSOR_STATIC           everything is static to that file

@@ -211,7 +211,9 @@ compare_training() {
   for device in cpu cuda; do
     step "train on $device" "$program" --device $device --seed 1 --epochs 10 || return
   done
-  join <(losses "train on cpu" | sort) <(losses "train on cuda" | sort) > "$build/losses"
+  losses "train on cpu" | sort > "$build/losses-cpu"
+  losses "train on cuda" | sort > "$build/losses-cuda"
+  join "$build/losses-cpu" "$build/losses-cuda" > "$build/losses"
   if awk '
       { allowed = ($1 == 1 ? 1e-5 : 1e-3) * $2 + 1.001e-4; d = $2 - $3; if (d < 0) d = -d }
       ($1 == 1 || $1 == 10) { seen++; if (d > allowed) bad++; print "epoch " $1 ": " $2 ", " $3 }

@@ -32,7 +32,7 @@ end() {
 
 # ---- what a port is built with: FLAGS for library and programs, RUN before a program's name ----
 configure() {
-  FLAGS="-O1 -DGPUTENSOR_NO_SIMD" RUN="" PROGRAMS="ops"
+  FLAGS="-O1 -DGPUTENSOR_NO_SIMD" RUN="" PROGRAMS="ops" BEFORE="" # BEFORE: what the library comes after
   case $port in
     musl) CC=$(first_of musl-gcc) FLAGS="$FLAGS $fma" PROGRAMS="ops stream threads order" ;;
     i386) # only the tests' reference wraps around
@@ -42,7 +42,7 @@ configure() {
       FLAGS="$FLAGS -static" ;;
     windows)
       CC=$(first_of x86_64-w64-mingw32-gcc) FLAGS="$FLAGS -static $fma" PROGRAMS="ops stream"
-      RUN=$(first_of wine64 wine /usr/lib/wine/wine64)
+      RUN=$(first_of wine64 wine /usr/lib/wine/wine64) BEFORE="-include windows.h"
       export WINEPREFIX=$PWD/$build/wine WINEDEBUG=-all ;;
     *) echo "there is no port $port"; exit 1 ;;
   esac
@@ -81,7 +81,7 @@ run() { # NAME ARGUMENTS...: what it prints becomes its log, without carriage re
 }
 build_library() {
   # shellcheck disable=SC2086
-  if "$CC" $FLAGS -std=c99 -Wall -Wextra -Wpedantic -Werror -c lib.c -o "$build/lib.o" \
+  if "$CC" $FLAGS $BEFORE -std=c99 -Wall -Wextra -Wpedantic -Werror -c lib.c -o "$build/lib.o" \
       > "$build/library.log" 2>&1 &&
       "$CC" $FLAGS -c hooks.c -o "$build/hooks.o" >> "$build/library.log" 2>&1; then pass
   else fail library "does not build without a warning"; end

@@ -862,10 +862,9 @@ GT__DEV int64_t gt__offset_of(const gt__reduce_args &p, const gt__operand &x, in
 }
 /* Calls f with what LIGHT programs may have: the usual, and bytes or, of doubles, shorter ones. */
 template <class T, class F> GT__DEV void gt__by_light(int dtype, F f) {
-  typedef std::conditional_t<sizeof(T) == 4, uint8_t, float> Other;
   if (gt__if_usual<T>(dtype, f)) return;
   if (sizeof(T) == 8 && dtype == GT_BFLOAT16) f(gt__bfloat());
-  else f(Other());
+  else f(std::conditional_t<sizeof(T) == 4, uint8_t, float>());
 }
 /* The next vectors of a LIGHT program's operands, in slots or, of a bare one, in e. No vector goes
    on in the next line of its dim; more than one dim, kept or folded, only if all is narrow. */
@@ -2597,7 +2596,7 @@ static bool gt__is_direct(const gt__reduce_args *args) {
   const gt__map_args *m = &args->pre;
   const int n_kept = args->n_kept, dtype = m->in[0].dtype;
   const bool mixed = m->program.compute == GT__F64 && args->fold == GT__FOLD_SUM && args->n > 8 &&
-                     (dtype == GT_FLOAT32 || dtype == GT_BFLOAT16);
+                     dtype > GT_FLOAT16;
   return gt__is_bare(&m->program) && args->n > 0 && args->fold < GT__FOLD_ANY && m->ndim - n_kept <= 1 &&
          (mixed || gt__is_usual(m->program.compute, dtype)) &&
          (args->inner || n_kept <= 1 || m->size[n_kept - 1] % 8 == 0);

@@ -54,8 +54,8 @@
        nothing and returns NULL: a chain of calls is checked once, at its end.
      - Work on a GPU is enqueued on the current stream and the call returns before it is done.
        gt_data, gt_item, gt_to_array, gt_print and the synchronize functions wait; work of two
-       streams that meets in one tensor is put in order by the library. Calls on CPU tensors return
-       when the work is done, except on a CPU stream that was created.
+       streams that meets in the same memory is put in order by the library. Calls on CPU tensors
+       return when the work is done, except on a CPU stream that was created.
      - Every function may be called by several threads at once, also on one tensor: they take turns
        where one of them writes. Only the freeing of a handle has to come after all uses of that
        handle: a thread that cannot know takes one of its own, by gt_retain. Device, stream, scopes,
@@ -72,7 +72,8 @@
        to five times the processor time; OMP_WAIT_POLICY=passive in the environment ends it.
 
    COMPILERS   GCC and Clang, on Windows MinGW-w64. The declarations take C99, C++11 and all later
-     standards, the implementation C99, C++17 and all later ones. 32-bit x86 needs -msse2 -mfpmath=sse.
+     standards, the implementation C99, C++17 and all later ones. 32-bit x86 needs -msse2 and
+     -mfpmath=sse.
 
    OPTIONS   (define before including the implementation)
      GPUTENSOR_IMPLEMENTATION   in one file: compile the library here

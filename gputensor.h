@@ -1717,8 +1717,10 @@ __END_DECLS
 #ifdef SIG_SETMASK
 #define GT__SET_SIGNALS SIG_SETMASK
 #elif defined(__linux__) && !defined(__mips__) && !defined(__sparc__) && !defined(__alpha__)
-#define GT__SET_SIGNALS 2                       /* strict C hides all of this */
-int sigfillset(sigset_t *set);
+#define GT__SET_SIGNALS 2
+#endif
+#if defined(GT__SET_SIGNALS) && defined(__linux__) && !defined(__cplusplus)
+int sigfillset(sigset_t *set); /* strict C, or an old POSIX that was asked for, hides these */
 int sigdelset(sigset_t *set, int number);
 int pthread_sigmask(int how, const sigset_t *set, sigset_t *before);
 #endif
@@ -2279,7 +2281,7 @@ static const gt__cpu_isa *gt__cpu_choose(void) {
 typedef struct { int64_t begin, end; char *own; } gt__cpu_range;   /* own: the thread's scratch */
 typedef void (*gt__cpu_task)(const void *context, gt__cpu_range items);
 #define GT__CPU_PARALLEL 65536         /* steps worth waking threads for: some microseconds */
-enum { GT__CPU_SPARE = 24 << 10 };  /* bytes of scratch on a stack */
+enum { GT__CPU_SPARE = 25 << 10 };  /* bytes of scratch on a stack */
 static __thread int gt__cpu_share;  /* of a stream's thread: how many streams share the cores */
 enum { GT__MOST_THREADS = 1024 };
 static int gt__cpu_most;            /* threads, if the program has said how many; else 0 */
@@ -2311,48 +2313,32 @@ static void gt__cpu_settle(void) {      /* stores past the caches are seen befor
 #endif
 }
 #ifdef _OPENMP
-typedef struct {
-  gt__cpu_task task;
-  const void *context;
-  int64_t items, each;
-  int shares;
-  size_t own;                           /* bytes of a thread's scratch */
-  char *memory;                         /* of all threads; NULL: their stacks have room for it */
-  int64_t next[64][8];                  /* of each share; cache lines of their own */
-} gt__cpu_job;
-static void gt__cpu_take_part(gt__cpu_job *job, int me, int team) {
-  char spare[GT__CPU_SPARE] __attribute__((aligned(64)));
-  char *own = job->memory ? job->memory + (size_t)me * job->own : spare;
-  const int shares = job->shares, helps = job->items > shares || team < shares;
-  for (int s = 0; s < (helps ? shares : 1); s++) {   /* else each keeps its own */
-    const int mine = (me + s) % shares;
-    const int64_t end = job->items * (mine + 1) / shares;
-    int64_t *share = job->next[mine];
-    /* To read first keeps lines that are done where they are: 128^3 takes 16 threads 8 us, not 13.
-       */
-    for (int64_t i; __atomic_load_n(share, __ATOMIC_RELAXED) < end &&
-                    (i = __atomic_fetch_add(share, job->each, __ATOMIC_RELAXED)) < end;) {
-      const gt__cpu_range range = {i, end - i < job->each ? end : i + job->each, own};
-      job->task(job->context, range);
-    }
-  }
-  gt__cpu_settle();
-}
+/* memory: scratch of all threads, or NULL: their stacks have room for it. */
 static void gt__cpu_share_out(gt__cpu_task task, const void *context, int64_t items, int threads,
                               char *memory, size_t own) {
-  gt__cpu_job job;
-  job.task = task;
-  job.context = context;
-  job.items = items;
-  job.memory = memory;
-  job.own = own;
-  job.each = (items - 1) / (16 * threads) + 1;
-  job.shares = threads < 64 ? threads : 64;
-  for (int s = 0; s < job.shares; s++) job.next[s][0] = items * s / job.shares;
+  const int64_t each = (items - 1) / (16 * threads) + 1;
+  const int shares = threads < 64 ? threads : 64;
+  int64_t next[64][8];                  /* cache lines of their own */
+  for (int s = 0; s < shares; s++) next[s][0] = items * s / shares;
 #pragma omp parallel num_threads(threads)
   {
+    char spare[GT__CPU_SPARE] __attribute__((aligned(64)));
     GT__STRICT;
-    gt__cpu_take_part(&job, omp_get_thread_num(), omp_get_num_threads());
+    const int me = omp_get_thread_num(), helps = items > shares || omp_get_num_threads() < shares;
+    gt__cpu_range range = {0, 0, memory ? memory + (size_t)me * own : spare};
+    for (int s = 0; s < (helps ? shares : 1); s++) {   /* else each keeps its own */
+      const int mine = (me + s) % shares;
+      const int64_t end = items * (mine + 1) / shares;
+      int64_t *share = next[mine], *i = &range.begin;
+      /* To read first keeps lines that are done where they are: 128^3 takes 16 threads 8 us,
+         not 13. */
+      while (__atomic_load_n(share, __ATOMIC_RELAXED) < end &&
+             (*i = __atomic_fetch_add(share, each, __ATOMIC_RELAXED)) < end) {
+        range.end = end - *i < each ? end : *i + each;
+        task(context, range);
+      }
+    }
+    gt__cpu_settle();
   }
 }
 #endif
@@ -2502,13 +2488,12 @@ typedef struct {
   int width, given, kept;               /* bytes of a value; slots that callers fill; outer dims */
   int64_t first;                        /* of a block, where values depend on their index */
   int out, in[GT__INPUTS], past;        /* how the elements of m's operands lie; gt__cpu_goes_past */
-  int pitch;                            /* from a slot's block to the next one's; the last is acc's */
+  int pitch;                            /* from a slot's block to the next; the last is acc's */
   char *slot[GT__SLOTS + 1], *blocks;
   char *raw;                            /* elements before or after a conversion */
 } gt__cpu_eval;
-static int gt__cpu_pitch(const gt__program *p) {
-  return GT__PITCH - (p->compute == GT__F32 ? GT__BLOCK * 4 : 0);
-}
+static int gt__cpu_width(const gt__program *p) { return p->compute == GT__F32 ? 4 : 8; }
+static int gt__cpu_pitch(const gt__program *p) { return GT__BLOCK * gt__cpu_width(p) + 128; }
 static size_t gt__cpu_eval_bytes(const gt__map_args *m) { /* of scratch */
   return GT__PITCH + (size_t)(m->program.n_slot + 1) * (size_t)gt__cpu_pitch(&m->program);
 }
@@ -2617,6 +2602,13 @@ static char *gt__cpu_compute(gt__cpu_eval *e, int64_t n, char *last) {
 }
 static int gt__cpu_bare(const gt__cpu_eval *e) {   /* the program is its one operand */
   return e->m->program.n_ins == 1 && e->m->program.ins[0].op == GT__LOAD && e->m->program.n_in == 1;
+}
+/* Are the values of a program one operand, which lies in memory as such? */
+static int gt__cpu_is_there(const gt__map_args *m) {
+  const gt__program *p = &m->program;
+  return p->n_ins == 1 && p->ins[0].op == GT__LOAD && p->n_in == 1 &&
+         m->in[0].dtype == gt__cpu_choose()->loops[p->compute]->native &&
+         gt__cpu_lies(&m->in[0], m->ndim, m->size) == GT__IN_LINE;
 }
 /* Says where n values of the program are, from element `first` on: in `room`, which has space for n
    and a block, or in memory, where an operand that needs no change lies there side by side. */
@@ -2739,8 +2731,8 @@ static int gt__cpu_by_tiles(const gt__map_args *m, int operands, int threads) {
   t.along = gt__cpu_parts(m->size[x + 1], GT__BLOCK);
   t.bytes = (t.rows * GT__TURN_PITCH + GT__GROUP) * 8;
   const size_t own = gt__cpu_eval_bytes(m) + (size_t)(t.n_turned * t.bytes);
-  const int64_t items = gt__count(x, m->size) * t.across * t.along;
-  return gt__cpu_split(gt__cpu_tiles_task, &t, items, threads, own);
+  const int64_t tiles = gt__count(x, m->size) * t.across * t.along;
+  return gt__cpu_split(gt__cpu_tiles_task, &t, tiles, threads, own);
 }
 static int gt__cpu_map(const gt__map_args *m) {
   const int threads = gt__cpu_threads(gt__cpu_work(m));
@@ -2755,7 +2747,7 @@ static int gt__cpu_map(const gt__map_args *m) {
    as a binary counter carries: after chunk c, the two newest subtrees merge as often as c + 1 can be
    halved; at the last all that are left merge, from the newest on. That is the plan's tree, whose node i
    of level L covers the chunks i*2^L to (i+1)*2^L - 1; so groups are nodes, and its rest joins them. */
-enum { GT__TREE = 5 };   /* levels of a tree over 16 chunks */
+enum { GT__TREE = 5, GT__LINE = 2048 };   /* levels of a tree over 16 chunks; bytes of a line */
 typedef struct {
   const gt__reduce_args *r;
   int64_t columns, group, n_group;
@@ -2768,22 +2760,33 @@ typedef struct {
   gt__cpu_column tree[GT__TREE];
   char *at, *chunk;                     /* at: rows or places that won, as values */
 } gt__cpu_folder;
-/* Scratch: lines of a value for each output at hand, then a chunk. */
-static int64_t gt__cpu_line(const gt__cpu_reduction *c) { return gt__cpu_round(c->columns, 8) * 8; }
+/* Scratch: lines, each of a value or an index for all outputs at hand, and a chunk where it has to
+   be made. */
+static int64_t gt__cpu_line(const gt__cpu_reduction *c, int width) {
+  return gt__cpu_round(c->columns * width, 64);
+}
 static size_t gt__cpu_folder_bytes(const gt__cpu_reduction *c) {
+  const gt__map_args *m = &c->r->pre;
+  const int width = gt__cpu_width(&m->program), indexed = gt__cpu_indexed(c->r->fold);
+  const int64_t levels = gt__cpu_least(GT__TREE, c->r->n_chunk), line = gt__cpu_line(c, width);
   const int64_t n = c->r->inner ? gt__cpu_least(GT__CHUNK, c->columns * c->r->n) : 0;
-  return gt__cpu_eval_bytes(&c->r->pre) + (size_t)(gt__cpu_line(c) * (2 * GT__TREE + 1)) +
-         (size_t)gt__cpu_round(n, GT__BLOCK) * (c->r->pre.program.compute == GT__F32 ? 4 : 8);
+  int64_t bytes = levels * line;
+  if (indexed) bytes += line + levels * gt__cpu_line(c, 8);
+  if (!gt__cpu_is_there(m)) bytes += gt__cpu_round(n, GT__BLOCK) * width;
+  return gt__cpu_eval_bytes(m) + (size_t)bytes;
 }
 static void gt__cpu_folder_begin(gt__cpu_folder *f, const gt__cpu_reduction *c, int kept,
                                  char *own) {
+  const int indexed = gt__cpu_indexed(c->r->fold);
   gt__cpu_begin(&f->e, &c->r->pre, 0, kept, own);
   f->r = c->r;
   f->at = own + gt__cpu_eval_bytes(&c->r->pre);
-  f->chunk = f->at + gt__cpu_line(c);
-  for (int k = 0; k < GT__TREE; k++, f->chunk += 2 * gt__cpu_line(c)) {
+  f->chunk = f->at + (indexed ? gt__cpu_line(c, f->e.width) : 0);
+  for (int k = 0; k < GT__TREE && k < c->r->n_chunk; k++) {
     f->tree[k].value = f->chunk;
-    f->tree[k].index = (int64_t *)(void *)(f->chunk + gt__cpu_line(c));
+    f->chunk += gt__cpu_line(c, f->e.width);
+    f->tree[k].index = (int64_t *)(void *)f->chunk;
+    if (indexed) f->chunk += gt__cpu_line(c, 8);
   }
 }
 /* Takes in n values that stand behind those of a, with their indices. */
@@ -2953,18 +2956,19 @@ static void gt__cpu_soft_task(const void *context, gt__cpu_range items) {
   const gt__cpu_reduction *c = (const gt__cpu_reduction *)context;
   const int64_t n = c->r->n;
   const int64_t most = n > 128 || (n % GT__GROUP == 0 && c->r->soft == GT__SOFTMAX) ? 1 : GT__BLOCK / n;
-  char *rows = items.own + gt__cpu_eval_bytes(&c->r->pre);
+  char *row = items.own + gt__cpu_eval_bytes(&c->r->pre), *exps = row + gt__cpu_row_bytes(n);
   gt__cpu_eval e;
   gt__cpu_begin(&e, &c->r->pre, 0, c->r->pre.ndim, items.own);
   for (int64_t o = items.begin; o < items.end; o += most)
-    gt__cpu_soft_rows(&e, c->r, rows, rows + gt__cpu_row_bytes(n), o, gt__cpu_least(most, items.end - o));
+    gt__cpu_soft_rows(&e, c->r, row, exps, o, gt__cpu_least(most, items.end - o));
 }
 static int gt__cpu_reduce(const gt__reduce_args *r) {
-  gt__cpu_reduction c = {r, GT__BLOCK, 1 << (GT__TREE - 1), 0, NULL};
+  const int width = gt__cpu_width(&r->pre.program) << gt__cpu_indexed(r->fold);
+  gt__cpu_reduction c = {r, GT__LINE / width, 1 << (GT__TREE - 1), 0, NULL};
   const int threads = gt__cpu_threads(gt__cpu_work(&r->pre) * (r->soft ? 16 : 1));
   if (r->outer <= 0) return 0;
   if (r->inner && r->n) c.columns = r->n > GT__CHUNK ? 1 : gt__cpu_parts(4 * GT__CHUNK, r->n);
-  c.columns = gt__cpu_least(gt__cpu_least(c.columns, GT__BLOCK), r->outer);
+  c.columns = gt__cpu_least(gt__cpu_least(c.columns, GT__LINE / width), r->outer);
   const int64_t blocks = gt__cpu_parts(r->outer, c.columns);
   while (c.group > 1 && blocks * gt__cpu_parts(r->n_chunk, c.group) < 4 * threads - 4) c.group /= 2;
   c.n_group = gt__cpu_parts(r->n_chunk, c.group);
@@ -8262,6 +8266,9 @@ static int gt__save_beside(const char *path, const struct stat *old, const gt__i
   if (old) error = gt__resemble(file, old);
   if (error) close(file);
   else error = gt__write(file, image);
+#ifdef _WIN32
+  if (!error && old) remove(target); /* rename does not replace there */
+#endif
   if (!error && rename(name, target) != 0) error = errno;
   if (error) remove(name);
   return error;

@@ -107,10 +107,6 @@ static int64_t depth_of(void *(*run)(void *), void *argument, unsigned char *sta
 static void test_depth(void) {
   unsigned char *stack = NULL;
   int k;
-  if (SANITIZED) {
-    skip("depth", "sanitizers have stacks of their own");
-    return;
-  }
   CHECK_INT(posix_memalign((void **)&stack, 1 << 16, STACK), 0);
   at = DEV;
   for (k = 0; k < 2 * PARTS; k++) {
@@ -192,10 +188,6 @@ enum { CANNOT = 77 };
 static void test_small_stacks(void) {
   int status = -1;
   pid_t pid;
-  if (SANITIZED) {
-    skip("small_stacks", "sanitizers need more");
-    return;
-  }
   fflush(NULL);
   pid = fork();
   if (pid == 0) {
@@ -300,7 +292,10 @@ int main(int argc, char **argv) {
   if (QUEUED) RUN(signals); /* first, before there are OpenMP's threads, which take them */
   RUN(refused_numbers);
   RUN(number_of_threads);
-  RUN(depth);
-  RUN(small_stacks);
+  if (SANITIZED) skip("depth and small_stacks", "sanitizers take more of a stack");
+  else {
+    RUN(depth);
+    RUN(small_stacks);
+  }
   return check_finish();
 }

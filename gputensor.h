@@ -392,10 +392,10 @@ GT__OPERATIONS(GT__DECLARE)
        x ? y : z              where, from the right; both sides are evaluated
 
    `name` is any operation of the table, or a dtype: int32(x) is what gt_to_dtype makes of x, which
-   is rounded, truncated or wrapped then. Numbers are 64-bit, with an f as in 1e-3f a float32 as in
-   C; integers without point or exponent are exact, or refused. All tensors are on one device,
-   except numbers (gt_scalar) and other 0-d CPU tensors, which are read at the call. A bad text is
-   refused with its column, and so is one that is nested more than 1,000 deep or longer than 65,535
+   rounds, truncates or wraps it. Numbers are 64-bit, with an f as in 1e-3f a float32 as in C;
+   integers without point or exponent are exact, or refused. All tensors are on one device, except
+   numbers (gt_scalar) and other 0-d CPU tensors, which are read at the call. A bad text is refused
+   with its column, and so is one that is nested more than 1,000 deep or longer than 65,535
    characters. Programs larger than the machine (8 inputs, 16 slots, 64 instructions), and most
    casts in a chain, take several passes. A chain keeps its compute type between steps, which is
    more exact than separate calls: float16 is rounded, integers wrap at the end. */
@@ -6459,17 +6459,16 @@ static int gt__parse_operand(gt__tree *t) {
   else if (c != '+') gt__bad_text(t, at, "expected an operand");
   return 1;
 }
-/* The level says how tight an operator binds what is on its left; what is on its right must have
-   `right` or more. Where that is no more than the level itself, operators group from the right. */
-static const struct { const char *token; uint8_t level, right, op; } gt__signs[] = {
-    {"<<", 0, 0, 0}, {">>", 0, 0, 0}, {"//", 0, 0, 0},
-    {"?", 0, 0, GT__OP_where}, {"||", 1, 2, GT__OP_logical_or}, {"&&", 2, 3, GT__OP_logical_and},
-    {"==", 3, 4, GT__OP_eq}, {"!=", 3, 4, GT__OP_ne}, {"<=", 4, 5, GT__OP_le},
-    {">=", 4, 5, GT__OP_ge}, {"<", 4, 5, GT__OP_lt}, {">", 4, 5, GT__OP_gt},
-    {"+", 5, 6, GT__OP_add}, {"-", 5, 6, GT__OP_sub}, {"**", 8, 7, GT__OP_pow},
-    {"*", 6, 7, GT__OP_mul}, {"/", 6, 7, GT__OP_div}, {"%", 6, 7, GT__OP_remainder},
-    {"^", 0, 0, 0}, {"&", 0, 0, 0}, {"|", 0, 0, 0},
-    {"=", 0, 0, 0}, {"@", 0, 0, 0}};
+/* The level says how tight an operator binds what is on its left. What is on its right binds
+   tighter, or as tight where operators group from the right. */
+static const struct { const char *token; uint8_t level, op; } gt__signs[] = {
+    {"<<", 0, 0}, {">>", 0, 0}, {"//", 0, 0}, {"?", 0, GT__OP_where},
+    {"||", 1, GT__OP_logical_or}, {"&&", 2, GT__OP_logical_and},
+    {"==", 3, GT__OP_eq}, {"!=", 3, GT__OP_ne}, {"<=", 4, GT__OP_le},
+    {">=", 4, GT__OP_ge}, {"<", 4, GT__OP_lt}, {">", 4, GT__OP_gt},
+    {"+", 5, GT__OP_add}, {"-", 5, GT__OP_sub}, {"**", 8, GT__OP_pow},
+    {"*", 6, GT__OP_mul}, {"/", 6, GT__OP_div}, {"%", 6, GT__OP_remainder},
+    {"^", 0, 0}, {"&", 0, 0}, {"|", 0, 0}, {"=", 0, 0}, {"@", 0, 0}};
 static int gt__parse_operator(gt__tree *t) {
   const int n = (int)(sizeof gt__signs / sizeof *gt__signs);
   int k = 0;
@@ -6478,13 +6477,14 @@ static int gt__parse_operator(gt__tree *t) {
   while (k < n && !gt__take(t, gt__signs[k].token)) k++;
   if (k == n) return 0;
   const int level = gt__signs[k].level, op = gt__signs[k].op, compares = level == 3 || level == 4;
+  const int is_choice = op == GT__OP_where, right = level + (op != GT__OP_pow && !is_choice);
   gt__complete_above(t, level + compares);
   const gt__waiting *w = gt__last_waiting(t);
   if (!op) gt__no_operation(t, at, gt__signs[k].token);
   else if (compares && w && w->kind == GT__INFIX && w->level == level)
     gt__bad_text(t, at, "comparisons make no chain: x < y && y < z, or brackets around one");
   gt__complete_above(t, level);
-  gt__wait(t, op == GT__OP_where ? GT__THEN : GT__INFIX, op, level, gt__signs[k].right, at);
+  gt__wait(t, is_choice ? GT__THEN : GT__INFIX, op, level, right, at);
   return 1;
 }
 static void gt__end_call(gt__tree *t, const gt__waiting *w) { /* w lacks the last operand */

@@ -74,20 +74,25 @@ double bench_launch(int calls) {
 }
 /* What gt__submit itself adds: order and number, without front end and launch. */
 double bench_order(int calls) {
-  struct gt_storage *touch[3];
+  gt__op op;
   gt_stream *s;
   double t;
   int waited = 0;
   small_begin();
   s = gt_current_stream(gpu());
-  touch[0] = small_out->storage, touch[1] = small_a->storage, touch[2] = small_b->storage;
   gt_synchronize(gpu());
   t = now_us();
   for (int i = 0; i < calls; i++) {
+    const gt_tensor *const x[] = {small_out, small_a, small_b};
+    op.n_touch = 0;
+    for (int k = 0; k < 3; k++) {
+      op.touch[k].where = gt__region_of(x[k]);
+      gt__touch(&op, x[k]->storage);
+    }
     gt__lock();
-    gt__order(s, "gt_add", 3, 1, touch, &waited);
+    gt__order(s, "gt_add", 3, op.touch, &waited);
     s->number++;
-    for (int k = 0; k < 3; k++) gt__note(touch[k], s, "gt_add", k < 1);
+    for (int k = 0; k < 3; k++) gt__note(&op.touch[k], s, "gt_add");
     gt__unlock();
   }
   return (now_us() - t) / calls;

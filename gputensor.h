@@ -72,7 +72,7 @@
        to five times the processor time; OMP_WAIT_POLICY=passive in the environment ends it.
 
    COMPILERS   GCC and Clang, on Windows MinGW-w64. The declarations take C99, C++11 and all later
-     standards, the implementation C99, C++17 and all later ones. 32-bit x86 needs -msse2 and
+     standards, the implementation C99, C++17 and all later ones. x86 of 32 bits needs -msse2 and
      -mfpmath=sse.
 
    OPTIONS   (define before including the implementation)

@@ -468,11 +468,11 @@ static void do_reshape(machine *m, step *s) {
   set_result(m, s, gt_reshape(operand(m, s, 0), s->shape));
 }
 /* A part of the memory of a tensor, wrapped again: another storage, on which the same order holds. It
-   keeps the memory by a handle of its own. */
+   keeps the memory by a handle of its own. gt_data counts as writing, so the memory is the thread's. */
 static int plan_alias(planner *p, step *s) {
   value v;
   int64_t count;
-  if (!plan_view(p, s, CONTIGUOUS, &v)) return 0;
+  if (!plan_view(p, s, CONTIGUOUS | WRITTEN, &v)) return 0;
   count = count_of(&v);
   s->n[0] = below(p, count);
   s->n[1] = 1 + below(p, count - s->n[0]);

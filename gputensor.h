@@ -5776,7 +5776,8 @@ static const gt_dtype gt__widest[] = {GT_FLOAT32, GT_FLOAT64, GT_INT64}; /* by c
    program that reads it may not see fractions. */
 static int gt__is_apart(const gt__node *v, const gt__node *c, int is_condition) {
   const int compute = v->compute, leaf = gt__is_leaf(c);
-  if (v->op == GT__CAST && v->dtype != (int)gt__widest[compute]) return 1;
+  const int higher = !leaf && gt__higher(c->highest, compute) != compute;
+  if (v->op == GT__CAST && (higher || v->dtype != (int)gt__widest[compute])) return 1;
   if (compute == GT__I64) return c->natural != GT__I64 && (!leaf || is_condition);
   return c->op < GT__OPS && c->op > GT__INTEGER && !gt__holds(compute, c);
 }

@@ -316,7 +316,7 @@ GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim, c
    dividend's; floor_div is PyTorch's; integers wrap; integer x//0, x%0 are 0; / of integers is
    float32; integer pow with a negative exponent is 0 but for 1 and -1; shifts by the width or more
    give 0 or the sign; gelu is the erf form, it and silu are -0 at -inf. float to integer truncates and
-   saturates, NaN becomes 0; integer to integer wraps; to bool is "not zero". */
+   saturates, NaN becomes 0; integer to integer wraps; to bool is "not zero"; others round once. */
 #define GT__MATH(X, name) X(name, 1, FLOAT, HEAVY, GT__F(name)(a), a)
 #define GT__ROUND(X, name, f) X(name, 1, ARITH, LIGHT, GT__F(f)(a), a)
 #define GT__SAME(X, name, formula) X(name, 2, BOOL, LIGHT, formula, formula)
@@ -6835,7 +6835,8 @@ static const gt_dtype gt__widest[] = {GT_FLOAT32, GT_FLOAT64, GT_INT64}; /* by c
    program that reads it may not see fractions. */
 static int gt__is_apart(const gt__node *v, const gt__node *c, int is_condition) {
   const int compute = v->compute, leaf = gt__is_leaf(c);
-  if (v->op == GT__CAST && v->dtype != (int)gt__widest[compute]) return 1;
+  const int higher = !leaf && gt__higher(c->highest, compute) != compute;
+  if (v->op == GT__CAST && (higher || v->dtype != (int)gt__widest[compute])) return 1;
   if (compute == GT__I64) return c->natural != GT__I64 && (!leaf || is_condition);
   return c->op < GT__OPS && c->op > GT__INTEGER && !gt__holds(compute, c);
 }

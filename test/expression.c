@@ -625,6 +625,8 @@ static void test_casts(void) {
       {"float32(c * 1) * 2", GT_FLOAT32, {33554432, 0.2f, 0}}, {"float32(c * c) * 1e10", GT_FLOAT32,
        {(float)((double)0x1.000002p48f * 1e10), 0.01f * 1e10f, 0}},
       {"float32(where(c > 1, a, b)) + 1", GT_FLOAT32, {301.7f, 256, 1}}, {"int64(a * 2.0) + b", GT_INT64, {858, 250, 0}},
+      {"float32((a + 33554432) * (c < 1) - 33554432) * 1", GT_FLOAT32,
+       {-33554432, -2.5, (float)(0.1f + 33554432.0 - 33554432.0)}},
       {"float32(a * (c > 1)) + 1", GT_FLOAT32, {301.7f, 1, 1}}, {"int64(c / 3) % 1000", GT_INT64, {405, 0, 0}},
       {"float64(a * a) + c * 0", GT_FLOAT64, {300.7f * (double)300.7f, 6.25, 0.1f * (double)0.1f}},
       {"float32(float64(b) / 3) * 3", GT_FLOAT32, {257, 255, 0}},

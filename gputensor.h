@@ -6850,6 +6850,7 @@ static int gt__divide(gt__tree *t, int i, int compute) {
     for (int k = 0; k < gt__table[v->op].arity; k++) {
       const int is_condition = v->op == GT__OP_where && k == 0;
       gt__node *c = &t->node[v->child[k]];
+      if (gt__is_leaf(c) && !is_condition && v->op != GT__CAST) continue; /* it is just loaded */
       c->compute = v->compute, c->apart = 0;
       if (!gt__is_apart(v, c, is_condition)) continue;
       const int own = gt__choose_compute(t, v->child[k], c->op == GT__REAL ? GT__F64 : GT__I64);

@@ -3919,6 +3919,7 @@ static void gt__cuda_leave(int *away) {
   if (*away) gt__gpu.pop(&ours);
 }
 #define GT__ENTER(index) \
+  GT__STRICT; \
   int away __attribute__((cleanup(gt__cuda_leave))), code = gt__cuda_enter(&away, index)
 /* A body of one runtime call on a device. What gives back is called even if it cannot be entered. */
 #define GT__ON_IF(index, condition, call) \

@@ -133,6 +133,8 @@ CALL(scalar, gt_scalar(3.5))
 CALL(scalar_int64, gt_scalar_int64(7))
 CALL(from_array, gt_from_array(host_data, GT_SHAPE(3, 4), GT_FLOAT64, DEV))
 CALL(from_ptr, gt_from_ptr(host_data, GT_SHAPE(3, 4), GT_FLOAT64, gt_cpu(), NULL, NULL))
+/* memory that a tensor has already: what is known of it is shared */
+CALL(from_ptr_again, gt_from_ptr(gt_data(in[0]), GT_SHAPE(2), in[0]->dtype, in[0]->device, NULL, NULL))
 CALL(pinned, gt_fill(gt_empty_pinned(GT_SHAPE(9), GT_INT32), 4))
 CALL(retain, gt_retain(in[0]))
 CALL(views, gt_transpose(gt_slice(gt_unsqueeze(gt_expand(gt_select(in[0], 0, 1), GT_SHAPE(3, 20)), 0),
@@ -303,7 +305,7 @@ static const scenario table[] = {
 #define S(run, inputs) {#run, prepare_##inputs, run_##run}
     S(empty, nothing), S(zeros, nothing), S(full, nothing), S(like, nothing), S(arange, nothing),
     S(linspace, nothing), S(eye, nothing), S(scalar, nothing), S(scalar_int64, nothing),
-    S(from_array, nothing), S(from_ptr, nothing), S(pinned, nothing), S(retain, matrices),
+    S(from_array, nothing), S(from_ptr, nothing), S(from_ptr_again, matrices), S(pinned, nothing), S(retain, matrices),
     S(views, matrices), S(reshape, matrices), S(keep, matrices), S(rand, nothing), S(randn, nothing),
     S(randint, nothing), S(randperm, nothing), S(add, vectors), S(add_out, vectors_out),
     S(where, vectors), S(eval, vectors), S(eval_numbers, vectors_out), S(eval_twelve, vectors),

@@ -20,6 +20,8 @@ gt_index_select: an index on the GPU was out of range	needs a GPU
 %s: the events are of %s and %s	needs two devices
 %s: the output is on %s, the operands on %s	needs two devices
 %s: operand %d %s is on %s, operand %d %s on %s	needs two devices
+%s: data is memory of cuda:%d, not of %s	needs a GPU
+%s: data is memory of the host, not of %s	needs a GPU
 %s: operand %d%s was freed by %s	needs GPUTENSOR_CHECK_HANDLES, as in sim/run.sh sanitized
 END
 

@@ -22,9 +22,11 @@ static gt_tensor *made(int how, gt_shape s, gt_dtype dtype) {
     case 0: return gt_empty(s, dtype, DEV);
     case 1: return gt_zeros(s, dtype, DEV);
     case 2: return gt_ones(s, dtype, DEV);
-    case 3: return gt_full(s, 1, dtype, DEV);
+    case 3: return dtype % 2 ? gt_full(s, 1, dtype, DEV) : gt_full_int64(s, 1, dtype, DEV);
     case 4: return gt_from_array(memory, s, dtype, DEV);
-    case 5: return gt_from_ptr(memory, s, dtype, gt_cpu(), NULL, NULL);
+    case 5:
+      if (dtype % 2) return gt_from_ptr(memory, s, dtype, gt_cpu(), NULL, NULL);
+      return gt_from_const_ptr(memory, s, dtype, gt_cpu(), NULL, NULL);
     case 6: return gt_empty_pinned(s, dtype);
     case 7: return gt_rand(s, GT_FLOAT16, DEV, &g);
     case 8: return gt_randn(s, GT_FLOAT64, DEV, &g);
@@ -241,9 +243,9 @@ static void test_products(void) {
   eight = gt_reshape(two, GT_SHAPE(1, 1, 1, 1, 1, 1, 2, 2));
   CHECK_VALUES(gt_matmul(NULL, eight, eight), 2, 2, 2, 2);
   REFUSED(gt_matmul_eval_n(NULL, two, two, "a", INT_MAX, list), GT_ERROR_ARGUMENT,
-          "2147483647 operands");
+          "2147483648 operands");
   REFUSED(gt_matmul_eval_n(NULL, two, two, "a", INT_MIN, list), GT_ERROR_ARGUMENT,
-          "-2147483648 operands");
+          "-2147483647 operands");
   REFUSED(gt_matmul_eval_n(NULL, two, two, "a", 26, list), GT_ERROR_ARGUMENT, "27 operands");
   REFUSED(gt_eval_n(NULL, "a", INT_MAX, list), GT_ERROR_ARGUMENT, "2147483647 operands");
   REFUSED(gt_reduce_n(NULL, GT_SUM, GT_ALL, 0, "a", INT_MIN, list), GT_ERROR_ARGUMENT,

@@ -403,7 +403,7 @@ static void test_from_const_ptr(void) {
   const void *p = gt_data(there);
   const gt_tensor *list[1] = {there};
   const char *const text = "is of gt_from_const_ptr, whose memory is not written to";
-  int one = 1;
+  static int one = 1; /* views end with the scope */
   gt_tensor *x, *y, *six, *index;
   gt_stream *s = gt_stream_create(DEV, 0);
   deletions = 0;

@@ -4205,7 +4205,7 @@ typedef struct {
 /* All uses of a piece of memory that may still be going on. The last fields tell of a write that
    failed after its call had returned; gt__cpu_all.lock guards them, `into` and a storage's
    `shared`, too. */
-enum { GT__FEW_USES = 3, GT__MANY_USES = 64 };
+enum { GT__FEW_USES = 4, GT__MANY_USES = 64 };
 typedef struct gt__ledger {
   int64_t refs;                  /* of a shared one: storages, and ledgers that became part of it */
   struct gt__ledger *into;       /* the one that it became a part of, or NULL */
@@ -4751,8 +4751,10 @@ static int gt__meeting(const gt__region *a, const gt__region *b) {
 }
 /* Has a all the bytes of b? */
 static int gt__covers(const gt__region *a, const gt__region *b) {
+  if (a->count == 1 && b->count == 1)
+    return b->begin >= a->begin && b->begin + (size_t)b->run <= a->begin + (size_t)a->run;
   if (b->begin < a->begin || gt__region_end(b) > gt__region_end(a)) return 0;
-  if (a->count == 1) return 1;
+  if (a->count == 1) return 1; /* whose runs lie between a's ends */
   if (b->count > 1 && a->pitch != b->pitch) return 0;
   const int64_t from = (int64_t)(b->begin - a->begin);
   return from % a->pitch + b->run <= a->run && from / a->pitch + b->count <= a->count;
@@ -4822,9 +4824,8 @@ static int gt__has_place(const gt__ledger *l, int n) {
 /* Makes room for n more uses: those that are over go; then there is more memory, for at least
    GT__MANY_USES; then two of one stream become one, which may order more than has to be. 0: there
    is no memory. */
-static int gt__has_room(gt__ledger *l, int n) {
+static int gt__make_place(gt__ledger *l, int n) {
   int i, j;
-  if (gt__has_place(l, n)) return 1;
   for (int k = l->n - 1; k >= 0; k--)
     if (gt__knows(NULL, gt__uses(l)[k].at)) gt__forget_use(l, k);
   if (gt__has_place(l, n)) return 1;
@@ -4832,28 +4833,44 @@ static int gt__has_room(gt__ledger *l, int n) {
   while (!gt__has_place(l, n) && gt__find_pair(l, &i, &j)) gt__join_uses(l, i, j);
   return gt__has_place(l, n) || gt__grow_ledger(l, 2 * l->n + n);
 }
+/* Is an access the same as that use, but newer, with nothing else to be forgotten? */
+static int gt__is_again(const gt__ledger *l, const gt__use *u, const gt__access *a, int slot) {
+  const gt__region *x = &u->where, *y = &a->where;
+  if (u->at.slot != slot || u->writes != a->writes) return 0;
+  if (a->writes && l->n > 1) return 0;
+  if (x->begin != y->begin || x->run != y->run) return 0;
+  return x->count == y->count && x->pitch == y->pitch;
+}
+/* Does an access go on where one of the same stream and kind ended, and nobody can have waited for
+   that one alone? Then it takes in the new one's memory. */
+static int gt__is_continued(gt__use *u, const gt__access *a, const gt_stream *s) {
+  if (u->at.slot != s->slot || u->writes != a->writes) return 0;
+  if (u->at.number <= s->recorded || gt__knows(NULL, u->at)) return 0;
+  return gt__join_regions(&u->where, &a->where, 0);
+}
 /* s's newest operation touched this. A write is behind all that it covers and that s knows of, a
    read behind such reads: these need no place any more. Uses that nothing ordered stay, for a free
    to wait for. There is room. */
 static void gt__note(const gt__access *a, const gt_stream *s, const char *text) {
   gt__ledger *l = gt__ledger_of(a->storage);
-  const gt__use use = {{s->number, text, s->slot}, a->where, a->writes};
+  gt__use *use = gt__uses(l);
+  int k = l->n - 1;
   a->storage->last = s->slot;
-  for (int k = l->n - 1; k >= 0; k--) {
-    gt__use *u = &gt__uses(l)[k];
-    if ((u->writes && !a->writes) || !gt__knows(s, u->at)) continue;
-    if (gt__covers(&a->where, &u->where)) gt__forget_use(l, k);
+  if (k < 0 || !gt__is_again(l, &use[k], a, s->slot)) {
+    for (; k >= 0; k--) {
+      if (gt__is_continued(&use[k], a, s)) break;
+      if ((use[k].writes && !a->writes) || !gt__knows(s, use[k].at)) continue;
+      if (gt__covers(&a->where, &use[k].where)) gt__forget_use(l, k);
+    }
+    if (k < 0) {
+      k = l->n++;
+      use[k].where = a->where;
+      use[k].writes = a->writes;
+      use[k].at.slot = s->slot;
+    }
   }
-  for (int k = 0; k < l->n; k++) {
-    gt__use *u = &gt__uses(l)[k];
-    if (u->at.slot != s->slot || u->writes != a->writes) continue;
-    /* nobody can have waited for the older one alone */
-    if (u->at.number <= s->recorded || gt__knows(NULL, u->at)) continue;
-    if (!gt__join_regions(&u->where, &a->where, 0)) continue;
-    u->at = use.at;
-    return;
-  }
-  gt__uses(l)[l->n++] = use;
+  use[k].at.number = s->number;
+  use[k].at.text = text;
 }
 /* -- waiting for all uses of a storage -- */
 static gt__access gt__whole(struct gt_storage *x, int writes) {
@@ -4950,7 +4967,7 @@ static gt__ledger *gt__share_ledger(struct gt_storage *x) {
 }
 /* Makes b a part of a, which takes over b's uses and its reference of a storage. 0: no memory. */
 static int gt__unite_ledgers(gt__ledger *a, gt__ledger *b) {
-  if (!gt__has_room(a, b->n)) return 0;
+  if (!gt__has_place(a, b->n) && !gt__make_place(a, b->n)) return 0;
   memcpy(gt__uses(a) + a->n, gt__uses(b), (size_t)b->n * sizeof *b->few);
   a->n += b->n;
   GT__HOLD(gt__cpu_all.lock);
@@ -5036,18 +5053,26 @@ static int gt__order_access(gt_stream *s, const char *text, const gt__access *a,
   }
   gt__ledger *l = gt__ledger_of(a->storage);
   for (int k = 0; k < l->n && !code; k++) {
-    const gt__use u = gt__uses(l)[k];
-    if ((!a->writes && !u.writes) || gt__knows(s, u.at)) continue;
-    const int meeting = gt__meeting(&a->where, &u.where);
-    if (meeting) code = gt__follow(s, text, a, u, meeting, away);
+    const gt__use *u = &gt__uses(l)[k];
+    if (s && u->at.slot == s->slot) continue; /* as on one stream */
+    if ((!a->writes && !u->writes) || gt__knows(s, u->at)) continue;
+    const int meeting = gt__meeting(&a->where, &u->where);
+    if (meeting) code = gt__follow(s, text, a, *u, meeting, away);
   }
   if (!code && a->reads && gt__any_failures()) code = gt__check_written(a);
   return code;
 }
-static int gt__has_room_for(gt__ledger *l, int n, const gt__access *a) {
-  int uses = 0;
-  for (int i = 0; i < n; i++) uses += gt__ledger_of(a[i].storage) == l;
-  return gt__has_room(l, uses);
+/* The first of n storages whose ledger cannot note them all, for want of memory; or NULL. */
+static struct gt_storage *gt__without_room(int n, const gt__access *a) {
+  int most = 1; /* accesses to one ledger, at most */
+  for (int i = 1; i < n; i++)
+    for (int j = 0; j < i; j++)
+      if (a[i].storage == a[j].storage || a[i].storage->shared) most = n;
+  for (int i = 0; i < n; i++) {
+    gt__ledger *l = gt__ledger_of(a[i].storage);
+    if (!gt__has_place(l, most) && !gt__make_place(l, most)) return a[i].storage;
+  }
+  return NULL;
 }
 /* Orders what s (NULL: the host) is about to do, and makes room to note it. Where the lock was
    given up it looks again, and *waited says so. Without memory for notes all uses have to be over.
@@ -5059,10 +5084,10 @@ static int gt__order(gt_stream *s, const char *text, int n, const gt__access *a,
     away = 0;
     for (int i = 0; i < n && !code; i++)
       code = gt__order_access(s, text, &a[i], &away);
-    for (int i = 0; i < n && !code && !away && s; i++) {
-      if (gt__has_room_for(gt__ledger_of(a[i].storage), n, a)) continue;
+    struct gt_storage *full = s && !code && !away ? gt__without_room(n, a) : NULL;
+    if (full) {
       away = 1;
-      code = gt__reach_all(NULL, a[i].storage);
+      code = gt__reach_all(NULL, full);
     }
     *waited |= away;
   } while (away && !code);
@@ -8040,7 +8065,7 @@ typedef struct {
 #define GT__SLASHES "/"
 #define GT__TO_READ (O_RDONLY | O_NONBLOCK) /* no pipe makes it hang */
 #define GT__TO_WRITE O_WRONLY
-#if defined(__STRICT_ANSI__) && !defined(__cplusplus) /* which strict C hides */
+#ifndef __cplusplus /* strict C hides them, and so does an old POSIX that was asked for */
 ssize_t readlink(const char *path, char *text, size_t size);
 int fchown(int file, uid_t owner, gid_t group);
 int fchmod(int file, mode_t mode);

@@ -206,6 +206,7 @@ standards() {
   each_standard "GPUTENSOR_NO_CUDA" "-DGPUTENSOR_NO_CUDA $quickly" whole
   each_standard "GPUTENSOR_NO_SIMD" $quickly whole c99 c++20
   each_standard "names that other headers take" "$quickly $taken" whole
+  each_standard "an old POSIX" "$quickly -D_POSIX_C_SOURCE=199309L" whole
   each_standard "GPUTENSOR_CHECK_HANDLES" "-DGPUTENSOR_CHECK_HANDLES $quickly" whole
   each_standard "GPUTENSOR_NO_THREADS" "-DGPUTENSOR_NO_THREADS $quickly" whole
   each_standard "own allocator" $quickly own

@@ -2240,9 +2240,6 @@ GT__LOOPS_ALL(double, f64, GT_FLOAT64, 2, 4, 8)
 #undef GT__EITHER
 #define GT__EITHER(f, i) i
 GT__LOOPS_ALL(int64_t, i64, GT_INT64, 2, 4, 8)
-#if defined(__clang__)
-#pragma clang diagnostic pop
-#endif
 #undef GT__EITHER
 #define GT__CPU_ISA(isa, name, amx) \
   {name, {&gt__cpu_f32_##isa, &gt__cpu_f64_##isa, &gt__cpu_i64_##isa}, amx}
@@ -2404,6 +2401,9 @@ static GT__OPTIMIZE("off") void gt__cpu_move(int64_t size, void *dst, int64_t to
   else if (size == 1) GT__MOVE(uint8_t) else if (size == 2) GT__MOVE(gt__u16)
   else if (size == 4) GT__MOVE(gt__i32) else GT__MOVE(gt__i64)
 }
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
 /* Lines as short and close as the channels of pixels go by columns, all of a block's at once. */
 typedef struct {
   int64_t line, to, from;               /* elements of a line; from one line to the next */

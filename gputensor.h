@@ -4888,20 +4888,24 @@ static int gt__settled(struct gt_storage *x) { /* has all work on x been done? *
   }
   return 1;
 }
-/* Brings s (NULL: the host, and the lock is given up) behind all work on x. */
-static int gt__reach_all(gt_stream *s, struct gt_storage *x) {
-  const gt__region where = gt__range(x->data, x->bytes);
+/* Brings s (NULL: the host, and the lock is given up) behind all that x's ledger has, there or, if
+   `where` is NULL, anywhere. */
+static int gt__reach_uses(gt_stream *s, struct gt_storage *x, const gt__region *where) {
   int code = 0, away;
   do {
     gt__ledger *l = gt__ledger_of(x);
     away = 0;
     for (int k = 0; k < l->n && !code && !away; k++) {
       const gt__use u = gt__uses(l)[k];
-      if (gt__knows(s, u.at) || !gt__meeting(&where, &u.where)) continue;
+      if (gt__knows(s, u.at) || (where && !gt__meeting(where, &u.where))) continue;
       code = gt__reach(s, u.at, &away);
     }
   } while (away && !code);
   return code;
+}
+static int gt__reach_all(gt_stream *s, struct gt_storage *x) {
+  const gt__region where = gt__range(x->data, x->bytes);
+  return gt__reach_uses(s, x, &where);
 }
 /* -- writes that failed after their call had returned; with gt__cpu_all.lock -- */
 static const gt__ledger *gt__failed_under(const gt__access *a) {
@@ -5087,7 +5091,7 @@ static int gt__order(gt_stream *s, const char *text, int n, const gt__access *a,
     struct gt_storage *full = s && !code && !away ? gt__without_room(n, a) : NULL;
     if (full) {
       away = 1;
-      code = gt__reach_all(NULL, full);
+      code = gt__reach_uses(NULL, full, NULL);
     }
     *waited |= away;
   } while (away && !code);

@@ -1610,6 +1610,7 @@ GT__FOLDS(int64_t, i64, INT64_MIN, INT64_MAX, gt__add_i64, gt__mul_i64)
 #define GT__PRINTF(text, first) __attribute__((format(printf, text, first)))
 #endif
 enum { GT__NOT_YET = -1, GT__GPUS = 32 };
+enum { GT__ASK, GT__WAIT, GT__WAIT_ONLY }; /* ..., and leave an error for those who ask */
 /* A back end is a table of functions. `index` is the device's number; a queue is the back end's own
    (a cudaStream_t; on the CPU a thread, or NULL: the caller does the work), an event likewise. Each
    returns 0 or an error code, which classify and text explain; run starts the work of a queue. */
@@ -1623,7 +1624,7 @@ typedef struct gt__backend {
   int (*run)(int index, void *queue, const gt__op *op);
   int (*queue_create)(int index, int priority, void **queue);
   int (*queue_destroy)(int index, void *queue);
-  int (*queue_ask)(int index, void *queue, int wait); /* 0 all done, else a code, or GT__NOT_YET */
+  int (*queue_ask)(int index, void *queue, int how); /* 0 all done, else a code, or GT__NOT_YET */
   int (*queue_wait_event)(int index, void *queue, void *event);
   int (*event_destroy)(int index, void *event);
   int (*event_record)(int index, void **event, void *queue); /* makes one, with times, of a NULL */
@@ -1752,8 +1753,10 @@ int pthread_sigmask(int how, const sigset_t *set, sigset_t *before);
 float __builtin_sqrtf(float) __attribute__((const));
 double __builtin_sqrt(double) __attribute__((const));
 #endif
-enum { GT__BLOCK = 512, GT__GROUP = 64, GT__CPU_NO_MEMORY = 1, GT__CPU_NO_THREAD,
-       GT__CPU_OTHER, GT__CPU_FORKED, GT__CPU_NO_FMA };
+enum { GT__BLOCK = 512, GT__GROUP = 64 };
+/* Codes that are none of CUDA's, so that they tell whose they are wherever they come by. */
+enum { GT__CPU_CODES = 40000, GT__CPU_NO_MEMORY, GT__CPU_NO_THREAD, GT__CPU_OTHER, GT__CPU_FORKED,
+       GT__CPU_NO_FMA, GT__CPU_CODES_END };
 static int64_t gt__count(int ndim, const int64_t *size) {
   int64_t n = 1;
   for (int d = 0; d < ndim; d++) n *= size[d];
@@ -3589,7 +3592,7 @@ typedef struct {
   gt__cpu_item *first, *last;
   uint64_t pushed, popped, finished;  /* finished: the number of the last operation done */
   int code, closed;
-  int missed;                    /* the code of a wait that failed, for the next operation */
+  int missed;                    /* a wait failed: what is behind it is not done, until one asks */
 } gt__cpu_queue;
 static struct {
   pthread_mutex_t lock;
@@ -3633,7 +3636,6 @@ static void gt__mark_output(const gt__op *op, int code);
 /* Runs an operation, unless what it reads was never written. With the lock, which it gives up. */
 static int gt__cpu_serve_op(gt__cpu_queue *q, const gt__op *op) {
   int code = q->missed ? q->missed : gt__reads_unwritten(op);
-  q->missed = 0;
   if (!code) {
     gt__cpu_all.busy++;
     gt__cpu_share = gt__cpu_all.busy;
@@ -3666,7 +3668,7 @@ static void *gt__cpu_serve(void *argument) {
     if (x->op) code = gt__cpu_serve_op(q, x->op);
     else if (x->other) code = gt__cpu_serve_event(x);
     else if (x->wait) code = x->wait->code;
-    if (x->other) q->missed = code;
+    if (x->other && code) q->missed = code;
     if (code) q->code = code;
     x->code = q->code, x->ms = gt_now_ms(), x->passed = 1, q->first = x->next;
     q->popped++;
@@ -3749,14 +3751,15 @@ static int gt__cpu_queue_destroy(int index, void *queue) {
   if (q) GPUTENSOR_FREE(q);
   return 0;
 }
-static int gt__cpu_queue_ask(int index, void *queue, int wait) {
+static int gt__cpu_queue_ask(int index, void *queue, int how) {
   gt__cpu_queue *q = (gt__cpu_queue *)queue;
+  const int wait = how != GT__ASK;
   if (!q) return 0;
   if (wait) gt__cpu_until(q, 1);
   GT__HOLD(gt__cpu_all.lock); /* behind a wait there may be newer items, pushed by another thread */
   const int code = !q->first || (wait && !gt__forked) ? q->code
                    : gt__forked ? (int)GT__CPU_FORKED : GT__NOT_YET;
-  if (code == q->code) q->code = q->missed = 0;
+  if (code == q->code && how != GT__WAIT_ONLY) q->code = q->missed = 0;
   return code;
 }
 static int gt__cpu_queue_wait_event(int index, void *queue, void *event) {
@@ -3811,7 +3814,7 @@ static const char *gt__cpu_text(int code) {
        "the default CPU stream works here"),
       ("MinGW-w64's own fma rounds twice, so that this takes a processor with AVX2 and FMA and "
        "not GPUTENSOR_NO_SIMD, or -mfma")};
-  return text[code];
+  return text[code > GT__CPU_CODES && code < GT__CPU_CODES_END ? code - GT__CPU_CODES : 0];
 }
 static const gt__backend gt__cpu_backend = {
   gt__cpu_properties, gt__cpu_memory, gt__cpu_alloc, gt__cpu_release, NULL, NULL, gt__cpu_run,
@@ -4202,19 +4205,24 @@ typedef struct {
   gt__region where;
   int writes;
 } gt__use;
-/* All uses of a piece of memory that may still be going on. The last fields tell of a write that
-   failed after its call had returned; gt__cpu_all.lock guards them, `into` and a storage's
-   `shared`, too. */
+/* All uses of a piece of memory that may still be going on. Storages that wrap common memory use
+   one ledger. When two ledgers turn out to be one, the first points to the second and is empty
+   from then on; the ledger in use is at the end of such a chain. gt__cpu_all.lock guards `into`
+   and a storage's `shared`, too. */
 enum { GT__FEW_USES = 4, GT__MANY_USES = 64 };
 typedef struct gt__ledger {
-  int64_t refs;                  /* of a shared one: storages, and ledgers that became part of it */
+  int64_t refs;                  /* shared: the storages that name it, the ledgers that point to it */
   struct gt__ledger *into;       /* the one that it became a part of, or NULL */
   int n, room;                   /* uses; how many fit into more */
   gt__use few[GT__FEW_USES], *more;    /* more, if not NULL, is in place of few */
-  int failed;                    /* the back end's code, or 0 */
-  const char *failed_text;       /* the operation's name */
-  gt__region failed_where;
 } gt__ledger;
+/* Memory that an operation on a CPU stream should have written, but it failed. */
+enum { GT__FAILURES = 64 };
+typedef struct {
+  gt__region where;
+  int code;                      /* the CPU back end's */
+  const char *text;              /* the operation's name */
+} gt__failure;
 /* What a thread does at this moment outside the lock, on its stack. */
 typedef struct gt__claim {
   const gt__access *access;
@@ -4245,7 +4253,8 @@ static struct {
   gt_stream *slot[GT__SLOTS_OF_STREAMS]; /* freed ones too, until their work is done */
   int top, streams;              /* slots that were ever used; the caller's streams in them */
   gt__claim *claims;
-  int failures;                  /* ledgers with a write that failed; gt__cpu_all.lock guards it */
+  int failures;                  /* these two are guarded by gt__cpu_all.lock */
+  gt__failure failure[GT__FAILURES];
   gt__clock done;                /* the host's clock; a slot's next stream goes on counting there */
   int names;
   gt_stream fallback[1 + GT__GPUS], bin[1 + GT__GPUS]; /* default; to free what several used */
@@ -4266,8 +4275,8 @@ static __thread struct {
   gt_device device;
   gt__choice stream[1 + GT__GPUS];
   int claims, untold;            /* claims held by calls; an error of which the handler must hear */
-  int failed;                    /* of the write that GT__UNWRITTEN is about: code and operation */
-  const char *failed_text;
+  gt__failure failed;            /* the write that GT__UNWRITTEN is about */
+  gt_device culprit;             /* the GPU whose code was returned last */
   gt_generator generator;
   gt_precision precision;
   gt_safety safety;
@@ -4481,6 +4490,16 @@ GT_API gt_dtype gt_promote_types(gt_dtype a, gt_dtype b) {
   return low == GT_FLOAT16 && high == GT_BFLOAT16 ? GT_FLOAT32 : high;
 }
 /* -- streams, as far as storages need them -- */
+/* Whose code it is, which need not be the device's that was asked: a CPU stream waits for a GPU,
+   too. */
+static gt_device gt__device_of(int code, gt_device asked) {
+  if (code > GT__CPU_CODES && code < GT__CPU_CODES_END) return gt_cpu();
+  if (asked.type == GT_CUDA) return asked;
+  return gt__me.culprit.type ? gt__me.culprit : gt__device(GT_CUDA, 0);
+}
+static int gt__is_out_of_memory(int code, gt_device asked) {
+  return code && gt__backend_of(gt__device_of(code, asked))->classify(code) == GT_ERROR_MEMORY;
+}
 /* Reports an error code, if it is one; called without the lock. */
 static gt_status gt__report_ours(const char *function, gt_device device, int code) {
   switch (code) {
@@ -4491,21 +4510,23 @@ static gt_status gt__report_ours(const char *function, gt_device device, int cod
       return gt__fail(GT_ERROR_STATE, "%s: the thread's current stream of %s was freed; "
                       "gt_set_stream chooses another", function, gt_device_string(device));
     case GT__UNWRITTEN:
-      return gt__fail(gt__cpu_backend.classify(gt__me.failed), "%s: what it reads was never "
-                      "written, since %s on a stream of the CPU failed: %s", function,
-                      gt__me.failed_text, gt__cpu_backend.text(gt__me.failed));
+      return gt__fail(gt__cpu_backend.classify(gt__me.failed.code), "%s: what it reads was never "
+                      "written, since %s on a stream of the CPU failed: %s; gt_fill or gt_copy may "
+                      "write it anew", function, gt__me.failed.text,
+                      gt__cpu_backend.text(gt__me.failed.code));
     default:
       return gt__fail(GT_ERROR_DEVICE_LOST, "%s: %s was lost to an earlier fault; only a new "
                       "process can use it again", function, gt_device_string(device));
   }
 }
-static gt_status gt__report(const char *function, gt_device device, const gt_stream *s, int code) {
-  const gt__backend *backend = gt__backend_of(device);
-  const gt_status status = backend->classify(code);
+static gt_status gt__report(const char *function, gt_device asked, const gt_stream *s, int code) {
   char recent[160] = "";
   size_t n = 0;
   if (!code) return GT_OK;
-  if (code >= GT__TOO_MANY && code <= GT__UNWRITTEN) return gt__report_ours(function, device, code);
+  if (code >= GT__TOO_MANY && code <= GT__UNWRITTEN) return gt__report_ours(function, asked, code);
+  const gt_device device = gt__device_of(code, asked);
+  const gt__backend *backend = gt__backend_of(device);
+  const gt_status status = backend->classify(code);
   if (status == GT_ERROR_DEVICE_LOST) { GT__HOLD(gt__mutex); gt__all.lost[gt__slot(device)] = 1; }
   for (unsigned i = 1; s && i <= GT__RECENT && s->n_recent >= i; i++)
     n += (size_t)snprintf(recent + n, sizeof recent - n, "%s%.30s", i > 1 ? ", " : "",
@@ -4542,24 +4563,40 @@ static void gt__learn(gt__clock *c, const gt__clock *more, int slot, uint64_t nu
   for (int i = 0; i < gt__all.top; i++) if (c->at[i] < more->at[i]) c->at[i] = more->at[i];
   if (c->at[slot] < number) c->at[slot] = number;
 }
-/* Gives up the lock and waits for what t holds up to `number`; for all of it, without a mark. */
-static int gt__await(gt_stream *t, uint64_t number) {
-  const gt__backend *b = GT__OF(t);
-  const gt__clock seen = t->seen;
-  int code, whole = !t->gone && (number >= t->number || gt__set_mark(t, number));
-  number = whole ? t->number : t->marked, t->held++;
-  gt__unlock();
-  code = whole ? b->queue_ask(t->device.index, t->queue, 1) : b->event_ask(t->device.index, t->mark, 1);
-  gt__lock();
+/* A stream that is held is not ended while the lock is given up. */
+static void gt__let_go_of(gt_stream *t) {
   t->held--;
-  if (!code) gt__learn(&gt__all.done, &seen, t->slot, number);
+  if (!t->held && t->freed) pthread_cond_broadcast(&gt__idle);
+}
+/* A GPU's code is kept with the device that it came from. */
+static int gt__blame(const gt_stream *t, int code) {
+  if (code && t->device.type == GT_CUDA) gt__me.culprit = t->device;
   return code;
 }
-static int gt__await_all(const gt_device *device) { /* all streams, or those of one device */
+/* Gives up the lock and waits for what t holds up to `number`; for all of it, without a mark. Who
+   asks for the stream is told (`tell`) what failed there. Others are not: operations of a CPU
+   stream that failed have left a gt__failure for those who read what they should have written. */
+static int gt__await(gt_stream *t, uint64_t number, int tell) {
+  const gt__backend *b = GT__OF(t);
+  const gt__clock seen = t->seen;
+  const int index = t->device.index, how = tell ? GT__WAIT : GT__WAIT_ONLY;
+  const int whole = !t->gone && (number >= t->number || gt__set_mark(t, number));
+  number = whole ? t->number : t->marked;
+  t->held++;
+  gt__unlock();
+  int code = whole ? b->queue_ask(index, t->queue, how) : b->event_ask(index, t->mark, how);
+  gt__lock();
+  gt__let_go_of(t);
+  if (!tell && (code == GT__CPU_NO_MEMORY || code == GT__CPU_OTHER)) code = 0;
+  if (!code) gt__learn(&gt__all.done, &seen, t->slot, number);
+  return gt__blame(t, code);
+}
+static int gt__await_all(const gt_device *device, int tell) { /* all streams, or of one device */
   int code = 0;
   for (int i = 0; i < gt__all.top && !code; i++) {
     gt_stream *s = gt__all.slot[i];
-    if (s && (!device || gt__same_device(s->device, *device))) code = gt__await(s, s->number);
+    if (!s || (device && !gt__same_device(s->device, *device))) continue;
+    code = gt__await(s, s->number, tell);
   }
   return code;
 }
@@ -4579,7 +4616,7 @@ static int gt__join(gt_stream *s, gt_stream *t, uint64_t number) {
     if (code && like.event) like.other->event_destroy(like.index, like.event);
     number = t->recorded = t->number;
   }
-  if (code) return code;
+  if (code) return gt__blame(t, code);
   gt__learn(&s->seen, &t->seen, t->slot, number);
   s->marked = 0, gt__all.stats.stream_waits++;
   return 0;
@@ -4596,7 +4633,7 @@ static int gt__reach(gt_stream *s, gt__point p, int *away) {
   if (s && (s->device.type == t->device.type || (s->device.type == GT_CPU && !t->gone)))
     return gt__join(s, t, p.number);
   *away = 1, gt__all.stats.host_waits++;
-  return gt__await(t, p.number);
+  return gt__await(t, p.number, 0);
 }
 static void gt__poll(gt_stream *t) { /* what is known of t's progress without waiting */
   gt__cpu_queue *q = t->device.type == GT_CPU ? (gt__cpu_queue *)t->queue : NULL;
@@ -4667,13 +4704,14 @@ static gt_stream *gt__opened_current(gt_device device, int *code) {
 static int gt__make_room_unlocks(void) {
   int code = 0;
   gt__reap();
-  for (int i = 0; gt__all.streams == GT__STREAMS && !code; i++) {
+  while (gt__all.streams == GT__STREAMS && !code) {
+    int i = 0;
+    while (i < gt__all.top && !(gt__all.slot[i] && gt__all.slot[i]->freed)) i++;
     if (i == gt__all.top) return GT__TOO_MANY;
     gt_stream *t = gt__all.slot[i];
-    if (!t || !t->freed) continue;
-    code = gt__await(t, t->number);
+    if (t->held) pthread_cond_wait(&gt__idle, &gt__mutex); /* another thread waits for it, too */
+    else code = gt__await(t, t->number, 0);
     gt__reap();
-    if (gt__all.slot[i] != t) code = 0; /* its error, if any, is with what it should have written */
   }
   return code;
 }
@@ -4777,17 +4815,14 @@ static gt__ledger *gt__ledger_of(struct gt_storage *x) {
   return l;
 }
 static gt__use *gt__uses(gt__ledger *l) { return l->more ? l->more : l->few; }
-static void gt__count_failure(int by);
-static void gt__end_uses(gt__ledger *l) { /* they are over */
-  if (l->failed) gt__count_failure(-1);
-  GPUTENSOR_FREE(l->more);
-}
-static void gt__end_storage(struct gt_storage *x) { /* but not its memory */
+static void gt__forget_failures(const struct gt_storage *x);
+static void gt__end_storage(struct gt_storage *x) { /* but not its memory; its uses are over */
   gt__ledger *l = x->shared;
-  gt__end_uses(&x->own);
+  gt__forget_failures(x);
+  GPUTENSOR_FREE(x->own.more);
   while (l && --l->refs == 0) {
     gt__ledger *const into = l->into;
-    gt__end_uses(l);
+    GPUTENSOR_FREE(l->more);
     GPUTENSOR_FREE(l);
     l = into;
   }
@@ -4907,59 +4942,82 @@ static int gt__reach_all(gt_stream *s, struct gt_storage *x) {
   const gt__region where = gt__range(x->data, x->bytes);
   return gt__reach_uses(s, x, &where);
 }
-/* -- writes that failed after their call had returned; with gt__cpu_all.lock -- */
-static const gt__ledger *gt__failed_under(const gt__access *a) {
-  const gt__ledger *l = a->storage->shared ? a->storage->shared : &a->storage->own;
-  while (l && !(l->failed && gt__meeting(&l->failed_where, &a->where))) l = l->into;
-  return l;
-}
+/* -- writes that failed after their call had returned. Nearly always there is none: any_failures
+   asks that without a lock. The others need gt__cpu_all.lock. -- */
 static int gt__any_failures(void) { return __atomic_load_n(&gt__all.failures, __ATOMIC_RELAXED); }
-static void gt__count_failure(int by) {
-  __atomic_fetch_add(&gt__all.failures, by, __ATOMIC_RELAXED);
+static void gt__set_failures(int n) { __atomic_store_n(&gt__all.failures, n, __ATOMIC_RELAXED); }
+static const gt__failure *gt__failure_at(const gt__region *where) {
+  for (int i = 0; i < gt__all.failures; i++)
+    if (gt__meeting(&gt__all.failure[i].where, where)) return &gt__all.failure[i];
+  return NULL;
+}
+/* Adds one. If there are too many the last one encloses it, and more is an error than has to be. */
+static void gt__add_failure(const gt__failure *f) {
+  const int n = gt__all.failures;
+  if (n == GT__FAILURES) {
+    gt__join_regions(&gt__all.failure[n - 1].where, &f->where, 1);
+    return;
+  }
+  gt__all.failure[n] = *f;
+  gt__set_failures(n + 1);
+}
+/* What is left of failure i, a range, without a range that it meets. */
+static void gt__cut_failure(int i, const gt__region *written) {
+  gt__failure before = gt__all.failure[i], behind = before;
+  const uintptr_t begin = before.where.begin, end = gt__region_end(&before.where);
+  const uintptr_t from = written->begin, to = gt__region_end(written);
+  gt__all.failure[i] = gt__all.failure[gt__all.failures - 1];
+  gt__set_failures(gt__all.failures - 1);
+  before.where.run = (int64_t)(from - begin);
+  behind.where.begin = to;
+  behind.where.run = (int64_t)(end - to);
+  if (from > begin) gt__add_failure(&before);
+  if (to < end) gt__add_failure(&behind);
+}
+/* Every byte there was written: what it covers of failures is over. Of failures in several runs one
+   write has to cover all. */
+static void gt__mark_written(const gt__region *where) {
+  for (int i = gt__all.failures - 1; i >= 0 && where->exact; i--) {
+    const gt__region *failed = &gt__all.failure[i].where;
+    if (gt__meeting(failed, where) == GT__APART) continue;
+    if (gt__covers(where, failed)) {
+      gt__all.failure[i] = gt__all.failure[gt__all.failures - 1];
+      gt__set_failures(gt__all.failures - 1);
+    } else if (where->count == 1 && failed->count == 1) gt__cut_failure(i, where);
+  }
 }
 static int gt__reads_unwritten(const gt__op *op) {
   for (int i = 0; i < op->n_touch && gt__any_failures(); i++) {
-    const gt__ledger *l = op->touch[i].reads ? gt__failed_under(&op->touch[i]) : NULL;
-    if (l) return l->failed;
+    const gt__failure *f = op->touch[i].reads ? gt__failure_at(&op->touch[i].where) : NULL;
+    if (f) return f->code;
   }
   return 0;
 }
-static void gt__mark_unwritten(const gt__access *out, const char *text, int code) {
-  gt__ledger *l = gt__ledger_of(out->storage);
-  if (l->failed) {
-    gt__join_regions(&l->failed_where, &out->where, 1);
-    return;
-  }
-  l->failed = code;
-  l->failed_text = text;
-  l->failed_where = out->where;
-  gt__count_failure(1);
-}
-static void gt__mark_written(const gt__access *out) {
-  gt__ledger *l = out->storage->shared ? out->storage->shared : &out->storage->own;
-  for (; l && gt__any_failures(); l = l->into) {
-    if (!l->failed || !gt__covers(&out->where, &l->failed_where)) continue;
-    l->failed = 0;
-    gt__count_failure(-1);
-  }
-}
 static void gt__mark_output(const gt__op *op, int code) {
-  if (code) gt__mark_unwritten(&op->touch[0], op->text, code);
-  else gt__mark_written(&op->touch[0]);
+  const gt__failure f = {op->touch[0].where, code, op->text};
+  if (code) gt__add_failure(&f);
+  else if (gt__any_failures()) gt__mark_written(&f.where);
 }
 static int gt__check_written(const gt__access *a) {
   GT__HOLD(gt__cpu_all.lock);
-  const gt__ledger *l = gt__failed_under(a);
-  if (!l) return 0;
-  gt__me.failed = l->failed;
-  gt__me.failed_text = l->failed_text;
-  return GT__UNWRITTEN;
+  const gt__failure *f = gt__failure_at(&a->where);
+  if (f) gt__me.failed = *f;
+  return f ? (int)GT__UNWRITTEN : 0;
 }
-/* -- memory that is wrapped more than once -- */
+/* x ends, and its memory with it, unless another storage has it, too. */
 static int gt__same_memory(const struct gt_storage *x, const struct gt_storage *y) {
   const uintptr_t a = (uintptr_t)x->data, b = (uintptr_t)y->data;
   return a < b + y->bytes && b < a + x->bytes;
 }
+static void gt__forget_failures(const struct gt_storage *x) {
+  if (!gt__any_failures()) return;
+  for (const gt_tensor *y = gt__all.tensors; y && x->foreign; y = y->gt__next)
+    if (y->storage != x && gt__same_memory(x, y->storage)) return;
+  const gt__region where = gt__range(x->data, x->bytes);
+  GT__HOLD(gt__cpu_all.lock);
+  gt__mark_written(&where);
+}
+/* -- memory that is wrapped more than once -- */
 static gt__ledger *gt__share_ledger(struct gt_storage *x) {
   gt__ledger *l = x->shared ? gt__ledger_of(x) : (gt__ledger *)GPUTENSOR_MALLOC(sizeof *l);
   if (!l || x->shared) return l;
@@ -4976,7 +5034,7 @@ static int gt__unite_ledgers(gt__ledger *a, gt__ledger *b) {
   a->n += b->n;
   GT__HOLD(gt__cpu_all.lock);
   b->n = 0;
-  b->into = a; /* a failure that it has is found on the way */
+  b->into = a;
   a->refs++;
   return 1;
 }
@@ -5026,7 +5084,14 @@ static void gt__note_race(const gt_stream *s, const char *text, const gt__access
                           const gt__use *u, int meeting) {
   const gt_tensor *y = gt__all.tensors;
   char here[64], there[64], *line = gt__all.race[gt__all.n_race++ % GT__RACES];
-  while (y && y->storage != a->storage) y = y->gt__next;
+  const gt_tensor *other = NULL; /* of the storage, but not of that memory */
+  for (; y; y = y->gt__next) {
+    if (y->storage != a->storage) continue;
+    const gt__region where = gt__region_of(y);
+    if (gt__covers(&where, &a->where) && gt__covers(&a->where, &where)) break;
+    other = y;
+  }
+  if (!y) y = other;
   gt__stream_text(here, s);
   gt__stream_text(there, gt__all.slot[u->at.slot]);
   const char *kind = meeting == GT__MEET ? "race" : "may be a race";
@@ -5133,7 +5198,7 @@ static void gt__host_end(gt__host_use *use) {
   gt__end_claim(&use->claim);
   if (use->access.writes) {
     GT__HOLD(gt__cpu_all.lock);
-    gt__mark_written(&use->access);
+    gt__mark_written(&use->access.where);
   }
   gt__unlock();
   use->on = 0;
@@ -5240,8 +5305,7 @@ static int gt__storage_fill(struct gt_storage *s, const char *function) {
   return 0;
 }
 static gt_status gt__no_memory(const char *function, gt_device device, size_t bytes, int code) {
-  if (gt__backend_of(device)->classify(code) != GT_ERROR_MEMORY)
-    return gt__report(function, device, NULL, code);
+  if (!gt__is_out_of_memory(code, device)) return gt__report(function, device, NULL, code);
   char owners[400] = "";
   size_t n = 0, last = SIZE_MAX, reserved, available, total, held;
   gt__lock();
@@ -5262,7 +5326,7 @@ static gt_status gt__no_memory(const char *function, gt_device device, size_t by
            "are in tensors%s", function, gt_device_string(device), bytes, available, total, held, owners);
 }
 static void gt__give_back(gt_device device) { /* all that is cached; the lock is given up meanwhile */
-  gt__await_all(&device);
+  gt__await_all(&device, 0);
   gt__drop_scratch(NULL, device);
   gt__sweep(1);
   if (gt__backend_of(device)->trim) gt__backend_of(device)->trim(device.index);
@@ -5275,7 +5339,7 @@ static struct gt_storage *gt__storage_new(const char *function, size_t bytes, gt
   s->bytes = bytes, s->device = device, s->pinned = pinned;
   gt__lock();
   int code = gt__storage_fill(s, function);
-  if (code && (gt__backend_of(device)->classify(code) == GT_ERROR_MEMORY || pinned)) {
+  if (code && (gt__is_out_of_memory(code, device) || pinned)) {
     gt__give_back(device);
     code = gt__storage_fill(s, function);
   }
@@ -5297,7 +5361,7 @@ static int gt__take_scratch(gt_stream *s, size_t bytes, int *again) {
   void *p = NULL;
   const int tried = *again, code = (size_t)(own->end - own->begin) >= bytes ? 0
                                    : GT__OF(s)->alloc(s->device.index, s->queue, bytes, 0, &p);
-  *again = code && !tried && GT__OF(s)->classify(code) == GT_ERROR_MEMORY;
+  *again = !tried && gt__is_out_of_memory(code, s->device);
   if (*again) return gt__give_back(s->device), 0;
   if (!p) return code;
   if (own->begin) GT__OF(s)->release(s->device.index, s->queue, own->begin, 0);
@@ -5316,16 +5380,21 @@ static void gt__release_device(struct gt_storage *s) {
   if (code || gt__reach_all(t, s)) code = gt__reach_all(NULL, s);
   if (!code) GT__OF(s)->release(s->device.index, t ? t->queue : NULL, s->data, 0);
 }
+/* Memory of the caller's: who has it now hears of what should have been written and was not. */
+static void gt__end_wrap(struct gt_storage *s) { /* without the lock */
+  const gt__access all = gt__whole(s, 0);
+  gt__lock();
+  int code = gt__reach_all(NULL, s);
+  if (!code && gt__any_failures()) code = gt__check_written(&all);
+  gt__unlock();
+  if (s->deleter) s->deleter(s->data, s->context);
+  gt__lock();
+  const gt_device device = s->device;
+  gt__end_storage(s);
+  gt__unlock();
+  gt__report("gt_free", device, NULL, code);
+}
 static void gt__storage_end(struct gt_storage *s) { /* with the lock, which it gives up */
-  if (s->foreign) {
-    gt__reach_all(NULL, s);
-    gt__unlock();
-    if (s->deleter) s->deleter(s->data, s->context);
-    gt__lock();
-    gt__end_storage(s);
-    gt__unlock();
-    return;
-  }
   gt__all.allocated[gt__slot(s->device)] -= s->bytes;
   if (s->device.type == GT_CUDA) {
     if (s->data) gt__release_device(s);
@@ -5342,6 +5411,28 @@ GT_API gt_scope *gt_scope_push(gt_scope *scope) {
   return gt__me.scope = scope;
 }
 static void gt__end_handle(gt_tensor *x, int how);
+#ifdef GPUTENSOR_CHECK_HANDLES
+/* Takes x for a handle that ended long before: as long as x is not freed its address is no
+   other's. */
+enum { GT__HELD_BACK = 1024 };
+static gt_tensor *gt__ended_handle[GT__HELD_BACK];
+static gt_tensor *gt__held_back(gt_tensor *x) {
+  static unsigned turn;
+  GT__HOLD(gt__mutex);
+  gt_tensor **place = &gt__ended_handle[turn++ % GT__HELD_BACK], *before = *place;
+  *place = x;
+  return before;
+}
+static void gt__free_held_back(void) {
+  for (int i = 0; i < GT__HELD_BACK; i++) {
+    GPUTENSOR_FREE(gt__ended_handle[i]);
+    gt__ended_handle[i] = NULL;
+  }
+}
+#else
+#define gt__held_back(x) (x)
+#define gt__free_held_back() (void)0
+#endif
 GT_API void gt_scope_pop(gt_scope *scope) {
   while (scope->gt__first) gt__end_handle(scope->gt__first, GT__BY_SCOPE);
   gt__me.scope = scope->gt__outer;
@@ -5383,14 +5474,21 @@ static gt_tensor *gt__handle(const char *function, const gt_tensor *model) {
   return x;
 }
 static void gt__end_handle(gt_tensor *x, int how) {
+  struct gt_storage *storage = x->storage;
+  const int wrap = storage->foreign;
   gt__lock();
   gt__note_end(x, how);
   gt__set_scope(x, NULL);
+  int last = storage->refs == 1;
+  if (last && wrap) gt__reach_all(NULL, storage); /* in the list: new wraps find it */
   if (x->gt__prev) x->gt__prev->gt__next = x->gt__next;
   else gt__all.tensors = x->gt__next;
   if (x->gt__next) x->gt__next->gt__prev = x->gt__prev;
-  if (--x->storage->refs) gt__unlock(); else gt__storage_end(x->storage);
-  GPUTENSOR_FREE(x);
+  last = --storage->refs == 0;
+  if (last && !wrap) gt__storage_end(storage);
+  else gt__unlock();
+  if (last && wrap) gt__end_wrap(storage);
+  GPUTENSOR_FREE(gt__held_back(x));
 }
 GT_API void gt_free(gt_tensor *x) {
   if (x && !gt__is_ended(__func__, 1, x)) gt__end_handle(x, GT__BY_FREE);
@@ -5544,7 +5642,7 @@ GT_API gt_status gt_empty_cache(void) {
   gt__lock();
   gt__sweep(1);
   for (int i = 0; i < gt_cuda_device_count() && !code; i++) {
-    device = gt__device(GT_CUDA, i), code = gt__await_all(&device);
+    device = gt__device(GT_CUDA, i), code = gt__await_all(&device, 0);
     if (!code) gt__drop_scratch(NULL, device), code = gt__cuda_backend.trim(i);
   }
   gt__unlock();
@@ -5770,11 +5868,9 @@ static void gt__set_late(gt_stream *s, gt__region where) {
 }
 /* The queue of a CPU stream is bounded: waits while it is full. */
 static void gt__wait_for_room_unlocks(gt_stream *s) {
-  s->held++;
   gt__unlock();
   gt__cpu_until((gt__cpu_queue *)s->queue, GT__CPU_FULL);
   gt__lock();
-  s->held--;
 }
 /* Orders op, and takes scratch for it. *no_memory: that could not be had. */
 static int gt__prepare_unlocks(gt_stream *s, gt__op *op, size_t scratch, int *waited,
@@ -5814,41 +5910,49 @@ static void gt__note_all(gt_stream *s, const gt__op *op, size_t scratch, int cod
   for (int i = 0; i < op->n_touch; i++)
     gt__note(&op->touch[i], s, op->text);
 }
-static gt_status gt__submit(gt__op *op) {
-  const gt__backend *backend = GT__OF(op);
-  int waited = 0, no_memory = 0;
-  size_t scratch = 0;
-  int code = backend->scratch ? backend->scratch(op, &scratch) : 0;
-  if (code) return gt__report(op->text, op->device, NULL, code);
-  gt__lock();
-  gt_stream *s = gt__opened_current(op->device, &code);
-  if (s && s->queue && s->device.type == GT_CPU) {
-    gt__wait_for_room_unlocks(s);
-    s = gt__opened_current(op->device, &code);
-  }
-  if (gt__all.lost[gt__slot(op->device)]) code = GT__LOST;
-  if (!code) code = gt__prepare_unlocks(s, op, scratch, &waited, &no_memory);
-  if (code) {
-    gt__unlock();
-    if (no_memory) return gt__no_memory(op->text, op->device, scratch, code);
-    return gt__report(op->text, op->device, s, code);
-  }
+/* With the thread's current stream, which the caller holds. */
+static int gt__submit_to_unlocks(gt_stream *s, gt__op *op, size_t scratch, int *waited,
+                                 int *no_memory) {
+  if (s->queue && s->device.type == GT_CPU) gt__wait_for_room_unlocks(s);
+  if (gt__all.lost[gt__slot(op->device)]) return GT__LOST;
+  int code = gt__prepare_unlocks(s, op, scratch, waited, no_memory);
+  if (code) return code;
   op->number = s->number + 1;
   if (op->kind == GT__MATMUL && s->queue)
     op->u.matmul.post.early = (int16_t)gt__earliness(s, op, scratch);
   code = gt__start_unlocks(s, op);
   if (s->queue) gt__note_all(s, op, scratch, code);
-  if (!code) {
-    s->recent[s->n_recent++ % GT__RECENT] = op->text;
-    gt__all.stats.operations++;
-  }
-  if (!code && gt__any_failures() && (!s->queue || s->device.type != GT_CPU)) {
+  if (code) return code;
+  s->recent[s->n_recent++ % GT__RECENT] = op->text;
+  gt__all.stats.operations++;
+  if (gt__any_failures() && (!s->queue || s->device.type != GT_CPU)) {
     GT__HOLD(gt__cpu_all.lock);
     gt__mark_output(op, 0);
   }
+  return 0;
+}
+static gt_status gt__submit(gt__op *op) {
+  const gt__backend *backend = GT__OF(op);
+  int waited = 0, no_memory = 0;
+  size_t scratch = 0;
+  gt_status status = GT_OK;
+  int code = backend->scratch ? backend->scratch(op, &scratch) : 0;
+  if (code) return gt__report(op->text, op->device, NULL, code);
+  gt__lock();
+  gt_stream *s = gt__opened_current(op->device, &code);
+  if (s) { /* another thread may free it meanwhile */
+    s->held++;
+    code = gt__submit_to_unlocks(s, op, scratch, &waited, &no_memory);
+  }
+  if (code) {
+    gt__unlock();
+    status = no_memory ? gt__no_memory(op->text, op->device, scratch, code)
+                       : gt__report(op->text, op->device, s, code);
+    gt__lock();
+  }
+  if (s) gt__let_go_of(s);
   gt__unlock();
-  if (code) return gt__report(op->text, op->device, s, code);
-  return waited ? gt__check_fault() : GT_OK;
+  return !code && waited ? gt__check_fault() : status;
 }
 static gt__op *gt__op_new(gt__op *op, int kind, const char *text, gt_device device) {
   op->kind = (uint8_t)kind, op->n_touch = 0, *gt__scratch_of(op) = NULL;
@@ -5859,6 +5963,7 @@ static gt__op *gt__op_new(gt__op *op, int kind, const char *text, gt_device devi
 /* Adds what is touched; the output is the first. */
 static void gt__touch(gt__op *op, struct gt_storage *storage) { /* touch[n_touch].where is set */
   gt__access *last = &op->touch[op->n_touch];
+  if (!last->where.run) return; /* nobody waits before such memory is freed */
   for (gt__access *a = op->touch; a < last; a++) {
     if (a->storage != storage || !gt__covers(&a->where, &last->where)) continue;
     a->reads = 1;
@@ -6173,7 +6278,7 @@ static gt_status gt__copy_outside(const char *function, const gt_tensor *x, void
   gt_status status = gt__copy_across(function, up ? x : &host, up ? &host : x);
   const gt__access whole = gt__whole(&s, 1);
   if (!status) status = gt__order_host(function, &whole, NULL);
-  gt__end_uses(&s.own);
+  GPUTENSOR_FREE(s.own.more);
   return status;
 }
 GT_API gt_tensor *gt_from_array(const void *data, gt_shape shape, gt_dtype dtype, gt_device device) {
@@ -7808,7 +7913,8 @@ GT_API void gt_stream_free(gt_stream *stream) {
   gt__choice *mine = &gt__me.stream[gt__slot(stream->device)];
   if (mine->name == stream->name) mine->name = 0;
   stream->freed = 1;
-  if (!stream->owned && gt__set_mark(stream, stream->number) && gt__await(stream, stream->number))
+  if (!stream->owned && gt__set_mark(stream, stream->number) &&
+      gt__await(stream, stream->number, 0))
     gt__all.done.at[stream->slot] = stream->number; /* there is no way left to know */
   stream->gone = !stream->owned;
   gt__reap();
@@ -7819,7 +7925,7 @@ static gt_status gt__no_stream(const char *function, const gt_stream *stream) {
 GT_API gt_status gt_stream_synchronize(gt_stream *stream) {
   if (gt__no_stream(__func__, stream)) return gt__failed();
   gt__lock();
-  const int code = gt__await(stream, stream->number);
+  const int code = gt__await(stream, stream->number, 1);
   gt__unlock();
   return code ? gt__report(__func__, stream->device, stream, code) : gt__check_fault();
 }
@@ -7868,7 +7974,8 @@ GT_API gt_status gt_stream_wait_stream(gt_stream *stream, gt_stream *other) {
                                       stream->device.type == GT_CPU);
   gt__lock();
   other->marked = 0;
-  const int code = joins ? gt__join(stream, other, other->number) : gt__await(other, other->number);
+  const int code = joins ? gt__join(stream, other, other->number)
+                         : gt__await(other, other->number, 1);
   gt__unlock();
   return gt__report(__func__, other->device, other, code);
 }
@@ -7883,6 +7990,10 @@ static gt_status gt__declare(const char *function, gt_stream *stream, const gt_t
   if (!code && stream->queue) {
     stream->number++;
     gt__note(&a, stream, function);
+  }
+  if (!code && writes && gt__any_failures()) {
+    GT__HOLD(gt__cpu_all.lock);
+    gt__mark_written(&a.where);
   }
   gt__unlock();
   return gt__report(function, stream->device, stream, code);
@@ -7998,7 +8109,7 @@ GT_API double gt_event_elapsed_ms(gt_event *start, gt_event *end) {
 GT_API gt_status gt_synchronize(gt_device device) {
   if (gt__check_device(__func__, device)) return gt__failed();
   gt__lock();
-  const int code = gt__await_all(&device);
+  const int code = gt__await_all(&device, 1);
   gt__reap();
   gt__unlock();
   return code ? gt__report(__func__, device, NULL, code) : gt__check_fault();
@@ -8033,7 +8144,7 @@ GT_API const char *gt_build_info(void) {
 GT_API void gt_shutdown(void) {
   gt__lock();
   for (int i = 0; i < gt__all.top; i++)
-    if (gt__all.slot[i]) gt__await(gt__all.slot[i], gt__all.slot[i]->number);
+    if (gt__all.slot[i]) gt__await(gt__all.slot[i], gt__all.slot[i]->number, 0);
   for (int i = 0; i < gt__all.top; i++) {
     if (!gt__all.slot[i]) continue;
     gt__all.done.at[i] = gt__all.slot[i]->number;
@@ -8043,6 +8154,7 @@ GT_API void gt_shutdown(void) {
   if (gt__all.fault) gt__cuda_backend.release(-1, NULL, gt__all.fault, 1);
   gt__all.fault = NULL;
   gt__cuda_shutdown();
+  gt__free_held_back();
   gt__unlock();
   memset(gt__me.stream, 0, sizeof gt__me.stream);
 }
@@ -8305,6 +8417,13 @@ static int gt__save_beside(const char *path, const struct stat *old, const gt__i
   if (error) remove(name);
   return error;
 }
+/* Was a new file refused where writing in place may be allowed? */
+static int gt__wants_in_place(int error) {
+  static const int refusals[] = {EPERM, EACCES, EBUSY, EXDEV, EEXIST, EROFS, EINVAL, ENAMETOOLONG};
+  for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
+    if (error == refusals[i]) return 1;
+  return 0;
+}
 /* Writes in place what no new file can replace: devices and pipes, a file of several names, in a
    folder of others, with an owner that we cannot give, or mounted there. *whole: if this fails, the
    older file is as it was. */
@@ -8315,10 +8434,12 @@ static int gt__save_file(const char *path, const gt__image *image, int *whole) {
   *whole = there && S_ISREG(old.st_mode);
   if (!there && errno != ENOENT) return errno;
   if (!there) return gt__save_beside(path, NULL, image);
-  if (*whole && old.st_nlink < 2) /* none: another saver replaces it right now */
+  /* /dev/stdout and the like name files that the process has open; /dev/shm is a folder. */
+  const int shm = !strncmp(path, "/dev/shm/", 9);
+  const int ours = (!strncmp(path, "/dev/", 5) && !shm) || !strncmp(path, "/proc/", 6);
+  if (*whole && old.st_nlink < 2 && !ours) /* 0: another saver replaces it right now */
     error = gt__save_beside(path, &old, image);
-  if (error != EPERM && error != EACCES && error != EBUSY && error != EXDEV && error != EEXIST)
-    return error;
+  if (!gt__wants_in_place(error)) return error;
   const int file = open(path, GT__TO_WRITE | O_TRUNC);
   if (file < 0) return errno;
   *whole = 0;

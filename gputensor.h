@@ -148,7 +148,7 @@ typedef struct gt_device { int32_t type, index; } gt_device;
 typedef struct gt_properties {
   char name[128];
   int major, minor;         /* CUDA compute capability; 0 on the CPU */
-  int multiprocessors;      /* SMs, or CPU cores in use */
+  int multiprocessors;      /* SMs, or CPU cores */
   size_t total_memory;      /* bytes; 0 where unknown, as of Windows */
   size_t l2_bytes;          /* 0 where unknown */
   char pci_bus_id[32];      /* as nvidia-smi prints it; "" on the CPU */
@@ -391,14 +391,14 @@ GT__OPERATIONS(GT__DECLARE)
        x && y                 then  x || y            both sides are evaluated
        x ? y : z              where, from the right; both sides are evaluated
 
-   `name` is any operation of the table, or a dtype: int32(x) is what gt_to_dtype makes of x, which
-   rounds, truncates or wraps it. Numbers are 64-bit, with an f as in 1e-3f a float32 as in C;
-   integers without point or exponent are exact, or refused. All tensors are on one device, except
-   numbers (gt_scalar) and other 0-d CPU tensors, which are read at the call. A bad text is refused
-   with its column, and so is one that is nested more than 1,000 deep or longer than 65,535
-   characters. Programs larger than the machine (8 inputs, 16 slots, 64 instructions), and most
-   casts in a chain, take several passes. A chain keeps its compute type between steps, which is
-   more exact than separate calls: float16 is rounded, integers wrap at the end. */
+   `name` is any operation of the table, or a dtype: int32(x) converts x, as the formula has it, as
+   gt_to_dtype does, which rounds, truncates or wraps. Numbers are 64-bit, with an f as in 1e-3f a
+   float32 as in C; integers without point or exponent are exact, or refused. All tensors are on
+   one device, except numbers (gt_scalar) and other 0-d CPU tensors, which are read at the call. A
+   bad text is refused with its column, and so is one that is nested more than 1,000 deep or longer
+   than 65,535 characters. Programs larger than the machine (8 inputs, 16 slots, 64 instructions),
+   and most casts in a chain, take several passes. A chain keeps its compute type between steps,
+   which is more exact than separate calls: float16 is rounded, integers wrap at the end. */
 GT_API gt_tensor *gt_eval_n(gt_tensor *out, const char *text, int n, const gt_tensor *const *operands);
 
 /* ---- >>reductions ------------------------------------------------------------------------------
@@ -2112,15 +2112,16 @@ static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
    functions are taken, which are as exact, though not of the same bits. */
 #if defined(__x86_64__) && !defined(__FMA__)
 #define GT__OWN(name, f) case GT__OP_##name: for (int64_t i = 0; i < n; i++) out[i] = f; return 1;
-#define GT__OWN_1(name) GT__OWN(name, name(a[i]))
+#define GT__OWN_1(name) GT__OWN(name, (name)(a[i])) /* no macro of tgmath.h */
 static int gt__cpu_own(int op, gt__f64 *out, const gt__f64 *a, const gt__f64 *b, int64_t n) {
   if (!__builtin_cpu_supports("fma")) switch (op) {
     GT__OWN_1(exp) GT__OWN_1(exp2) GT__OWN_1(expm1) GT__OWN_1(log) GT__OWN_1(log2) GT__OWN_1(log10)
     GT__OWN_1(log1p) GT__OWN_1(sin) GT__OWN_1(cos) GT__OWN_1(tan) GT__OWN_1(asin) GT__OWN_1(acos)
     GT__OWN_1(atan) GT__OWN_1(sinh) GT__OWN_1(cosh) GT__OWN_1(tanh) GT__OWN_1(erf)
-    GT__OWN(pow, pow(a[i], b[i])) GT__OWN(atan2, atan2(a[i], b[i])) GT__OWN(hypot, hypot(a[i], b[i]))
-    GT__OWN(softplus, (a[i] > 0 ? a[i] : 0) + log1p(exp(-fabs(a[i]))))
-    GT__OWN(sigmoid, a[i] < 0 ? exp(a[i]) / (1 + exp(a[i])) : 1 / (1 + exp(-a[i])))
+    GT__OWN(pow, (pow)(a[i], b[i])) GT__OWN(atan2, (atan2)(a[i], b[i]))
+    GT__OWN(hypot, (hypot)(a[i], b[i]))
+    GT__OWN(softplus, (a[i] > 0 ? a[i] : 0) + (log1p)((exp)(-(fabs)(a[i]))))
+    GT__OWN(sigmoid, a[i] < 0 ? (exp)(a[i]) / (1 + (exp)(a[i])) : 1 / (1 + (exp)(-a[i])))
   }
   return 0;
 }
@@ -6447,7 +6448,10 @@ static void gt__complete(gt__tree *t) {
   if (w->kind == GT__BRACKET) return;
   w->child[w->given] = t->n - 1;
   if (w->op == GT__OP_neg && v->op == GT__REAL) v->value.f = -v->value.f;
-  else if (w->op == GT__OP_neg && v->op == GT__WHOLE) v->value.i = gt__neg_i64(v->value.i);
+  else if (w->op == GT__OP_neg && v->op == GT__WHOLE && v->value.i != INT64_MIN)
+    v->value.i = -v->value.i;
+  else if (w->kind == GT__SIGN && w->op == GT__OP_neg && v->op == GT__WHOLE)
+    gt__bad_text(t, w->at, "an integer beyond int64");
   else gt__add_node(t, w->op, w->child[0], w->child[1], w->child[2]);
   if (w->op == GT__CAST) t->node[t->root].value.i = w->level;
 }
@@ -6509,7 +6513,9 @@ static void gt__add_integer(gt__tree *t, int start, const char *digits) {
   const gt__waiting *w = gt__last_waiting(t);
   const int is_base = gt__peek(t) == '*' && t->text[t->at + 1] == '*';
   const int negated = w && w->kind == GT__SIGN && w->op == GT__OP_neg && !is_base;
-  if (value < lowest + negated) gt__add_whole(t, GT__WHOLE, (int64_t)value);
+  const int smallest = negated && value == lowest;
+  if (smallest) t->depth -= w->nests, t->n_waiting--; /* the minus is done */
+  if (value < lowest + smallest) gt__add_whole(t, GT__WHOLE, smallest ? INT64_MIN : (int64_t)value);
   else gt__bad_text(t, start, "an integer beyond int64; with a point it is a floating number");
 }
 /* A floating number of these digits. strtod rounds correctly but reads the locale's point, so it
@@ -6965,6 +6971,9 @@ static gt_status gt__launch_map(const char *function, const gt__code *g, const g
   return gt__submit(&op);
 }
 static const gt_dtype gt__widest[] = {GT_FLOAT32, GT_FLOAT64, GT_INT64}; /* by compute type */
+static int gt__stays_integer(int compute, const gt__node *c) { /* or it may be another value */
+  return c->op < GT__OPS && c->op > GT__INTEGER && !gt__holds(compute, c);
+}
 /* Must v's program not compute its operand c? Integers stay integers in float company, and a cast
    goes through memory unless its dtype is computed in. Of a condition only "not zero" matters; the
    program that reads it may not see fractions. */
@@ -6973,7 +6982,7 @@ static int gt__is_apart(const gt__node *v, const gt__node *c, int is_condition) 
   const int higher = !leaf && gt__higher(c->highest, compute) != compute;
   if (v->op == GT__CAST && (higher || v->dtype != (int)gt__widest[compute])) return 1;
   if (compute == GT__I64) return c->natural != GT__I64 && (!leaf || is_condition);
-  return c->op < GT__OPS && c->op > GT__INTEGER && !gt__holds(compute, c);
+  return gt__stays_integer(compute, c);
 }
 /* Gives the nodes of a program for node i its compute type, and their own to those that must be
    computed apart, with what is below them. Returns how many these are. */
@@ -7034,10 +7043,10 @@ static gt_status gt__fit(gt__tree *t, int i, gt__code *g) {
   }
   return status;
 }
-/* A program for node i. Children stand before their parents: what is to be computed apart is, and
-   all of a large tree is made to fit from the leaves on, so that no program is tried that is far
-   too long. */
-static gt_status gt__prepare(gt__tree *t, int i, int compute, gt__code *g) {
+/* A program for node i in one compute type. Children stand before their parents: what is to be
+   computed apart is, and all of a large tree is made to fit from the leaves on, so that no program
+   is tried that is far too long. */
+static gt_status gt__prepare_in(gt__tree *t, int i, int compute, gt__code *g) {
   const int apart = gt__divide(t, i, compute), large = t->n > GT__CODE;
   gt_status status = GT_OK;
   for (int k = apart || large ? 0 : i; k < i && !status; k++) {
@@ -7047,6 +7056,13 @@ static gt_status gt__prepare(gt__tree *t, int i, int compute, gt__code *g) {
     if (v->apart && !status) status = gt__cut(t, k, (gt_dtype)(v->apart - 1), g);
   }
   return status ? status : gt__fit(t, i, g);
+}
+/* A program that gives node i in that type, as a mean or a floating output takes integers. */
+static gt_status gt__prepare(gt__tree *t, int i, int compute, gt__code *g) {
+  if (!gt__stays_integer(compute, &t->node[i])) return gt__prepare_in(t, i, compute, g);
+  if (gt__prepare_in(t, i, GT__I64, g) || gt__cut(t, i, GT_INT64, g)) return gt__failed();
+  t->node[i].compute = (uint8_t)compute;
+  return gt__fit(t, i, g);
 }
 
 /* ---- >>front ----------------------------------------------------------------------------------- */
@@ -7075,8 +7091,9 @@ static int gt__compute_all(const gt__tree *t, gt_dtype dtype, int is_number, int
   const gt__node *v = &t->node[t->root];
   const int compute = gt__choose_compute(t, t->root, at_least);
   const int rounds = v->op == GT__REAL && v->value.f != (double)(float)v->value.f;
-  if (rounds && gt_dtype_size(dtype) == 2) return GT__F64;
-  return is_number && v->op != GT__WHOLE ? gt__higher(compute, gt__compute_of(dtype)) : compute;
+  if (rounds && dtype != GT_FLOAT32) return GT__F64;
+  if (!is_number || v->op == GT__WHOLE) return compute;
+  return gt__higher(compute, gt_is_floating(dtype) ? GT__F64 : GT__I64); /* they are 64-bit */
 }
 /* Computes the tree into `out`, or into a new tensor. The result's dtype, and the shape of numbers
    alone, are those of `like`, or NULL: as the tree has it, or for numbers alone `out`. */
@@ -7214,8 +7231,9 @@ GT_API gt_tensor *gt_linspace(double start, double end, int64_t steps, gt_dtype 
   GT__FENCE(start);
   GT__FENCE(steps);
   const double last = (double)steps - 1, half = (double)(steps / 2);
-  const double step = steps > 1 ? (end - start) / last : 0;
-  const double v[] = {start, step, steps == 1 ? start : end, last, half};
+  const double way = end - start; /* it may not be finite where the step is */
+  const double step = isfinite(way) ? way / last : end / last - start / last;
+  const double v[] = {start, steps > 1 ? step : 0, steps == 1 ? start : end, last, half};
   return gt__make(__func__, NULL, "index < e ? a + index*b : c - (d - index)*b", GT_SHAPE(steps),
                   dtype, device, 5, v, GT__F64);
 }

@@ -68,7 +68,8 @@ static void test_integers(void) {
       {"!a + 9007199254740993", 9007199254740993}, {"abs(-9223372036854775807) + a * 0", INT64_MAX},
       {"a + -9223372036854775807 - 8", INT64_MIN}, {"a * 0 + -9223372036854775808", INT64_MIN},
       {"a * 0 - 9223372036854775807 - 1", INT64_MIN}, {"a > - 9223372036854775808 ? a : 0", 7},
-      {"a * 0 - -9223372036854775808", INT64_MIN}, {"a * 0 + -9223372036854775807", -INT64_MAX}};
+      {"a * 0 - -9223372036854775808", INT64_MIN}, {"a * 0 + -9223372036854775807", -INT64_MAX},
+      {"a * 0 + neg(-9223372036854775808)", INT64_MIN}};
   size_t i;
   for (i = 0; i < sizeof table / sizeof *table; i++) {
     y = gt_eval(NULL, table[i].text, a);
@@ -78,6 +79,41 @@ static void test_integers(void) {
                    table[i].value, gt_error_message());
     gt_clear_error();
   }
+}
+
+/* A mean and a floating output take integers as they are: no operation becomes a floating one. Then
+   numbers alone, which are 64-bit until the result's one rounding. */
+static void test_integer_roots(void) {
+  static const struct { const char *text; double mean; } means[] = {
+      {"bitwise_and(a, 1)", 0.5}, {"bitwise_left_shift(a, a)", 5}, {"bitwise_not(a)", -2.5},
+      {"bitwise_xor(a > 1, a > 1)", 0}, {"a % 0", 0}, {"floor_div(a, 0)", 0}, {"a ** -1", 0.5},
+      {"(a + 9007199254740992) % 2", 0.5}, {"a - (a + 9007199254740992)", -0x1p53}, {"a", 1.5},
+      {"a > 1", 0.5}, {"int8(a + 127)", -127.5}};
+  static const struct { const char *text; double value; } numbers[] = {
+      {"bitwise_and(6, 3)", 2}, {"bitwise_or(6, 3)", 7}, {"bitwise_not(6)", -7}, {"floor_div(7, 0)", 0},
+      {"bitwise_left_shift(1, 4)", 16}, {"7 % 0", 0}, {"2 ** -1", 0}, {"9007199254740993 % 10", 3},
+      {"7 / 2", 3.5}, {"int64(16777217.0) % 10", 7}, {"bool(1e-300)", 1}, {"2 > 1", 1}};
+  static const struct { const char *text; int64_t value; } casts[] = {
+      {"int64(1234567890.0)", 1234567890}, {"int32(123456789.0)", 123456789}, {"bool(1e-300)", 1},
+      {"int64(-9007199254740993)", INT64_C(-9007199254740993)}, {"int16(65537)", 1}};
+  const int32_t values[] = {1, 2};
+  gt_tensor *i = gt_from_array(values, GT_SHAPE(2), GT_INT32, DEV), *h;
+  size_t k;
+  int dtype;
+  for (k = 0; k < sizeof means / sizeof *means; k++)
+    CHECK_NUM(gt_item(gt_reduce(NULL, GT_MEAN, GT_ALL, 0, means[k].text, i)), means[k].mean);
+  for (k = 0; k < sizeof numbers / sizeof *numbers; k++)
+    for (dtype = GT_FLOAT64; dtype >= GT_FLOAT16; dtype--) {
+      gt_tensor *y = gt_zeros(GT_SHAPE(1), (gt_dtype)dtype, DEV);
+      CHECK(gt_eval(y, numbers[k].text) == y);
+      CHECK_NUM(gt_item(y), numbers[k].value);
+    }
+  for (k = 0; k < sizeof casts / sizeof *casts; k++)
+    CHECK(gt_item_int64(gt_eval(NULL, casts[k].text)) == casts[k].value);
+  h = gt_zeros(GT_SHAPE(1), GT_FLOAT16, DEV);
+  /* Just above the middle of 6776 and 6780, where a float lies. */
+  CHECK_NUM(gt_item(gt_neg(h, gt_scalar(6778.0000000037253))), -6780);
+  CHECK_NUM(gt_item(gt_maximum(h, gt_scalar(6778.0000000037253), gt_scalar(0))), 6780);
 }
 
 /* Refused, with exactly this message; a = b = c = ones(2). */
@@ -119,6 +155,8 @@ static void test_bad_texts(void) {
       {"-9223372036854775809", "at column 2: an integer beyond int64; with a point it is a floating number"},
       {"-9223372036854775808**2", "at column 2: an integer beyond int64; with a point it is a "
                                   "floating number"},
+      {"--9223372036854775808", "at column 1: an integer beyond int64"},
+      {"-(-9223372036854775808)", "at column 1: an integer beyond int64"},
       {"-(9223372036854775808)", "at column 3: an integer beyond int64; with a point it is a "
                                  "floating number"},
       {"a - 9223372036854775808", "at column 5: an integer beyond int64; with a point it is a "
@@ -858,6 +896,7 @@ int main(int argc, char **argv) {
   check_start("expression", argc, argv);
   RUN(grammar);
   RUN(integers);
+  RUN(integer_roots);
   RUN(bad_texts);
   RUN(limits);
   if (QUICK && is_gpu(DEV)) skip("small_stack", "about the host; a GPU runs it without --quick");

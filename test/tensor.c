@@ -72,6 +72,7 @@ static void test_sequences(void) {
   CHECK_VALUES(gt_linspace(0, 1, 5, GT_FLOAT32, DEV), 0, 0.25, 0.5, 0.75, 1);
   CHECK_VALUES(gt_linspace(3, 3, 1, GT_FLOAT64, DEV), 3);
   CHECK_VALUES(gt_linspace(2, 1, 3, GT_FLOAT64, DEV), 2, 1.5, 1);
+  CHECK_VALUES(gt_linspace(-0x1p1023, 0x1p1023, 3, GT_FLOAT64, DEV), -0x1p1023, 0, 0x1p1023);
   CHECK_SHAPE(gt_linspace(0, 1, 0, GT_FLOAT32, DEV), 0);
   CHECK_VALUES(gt_eye(2, 3, GT_FLOAT32, DEV), 1, 0, 0, 0, 1, 0);
   CHECK_VALUES(gt_eye(3, 2, GT_BOOL, DEV), 1, 0, 0, 1, 0, 0);

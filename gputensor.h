@@ -227,9 +227,9 @@ GT_API gt_tensor *gt_linspace(double start, double end, int64_t steps, gt_dtype 
 GT_API gt_tensor *gt_eye(int64_t rows, int64_t columns, gt_dtype dtype, gt_device device);
 /* Copies row-major host memory; `data` may be reused on return. */
 GT_API gt_tensor *gt_from_array(const void *data, gt_shape shape, gt_dtype dtype, gt_device device);
-/* Wraps that device's memory. `deleter`, or NULL, is called when all views and work are gone.
-   Memory of another device is refused. What wraps the same memory is ordered as one tensor's views
-   are. */
+/* Wraps that device's memory. gt_free of its last handle waits until all work on it is done, says
+   if some of that failed, and calls `deleter`, unless that is NULL. Memory of another device is
+   refused. What wraps the same memory is ordered as one tensor's views are. */
 GT_API gt_tensor *gt_from_ptr(void *data, gt_shape shape, gt_dtype dtype, gt_device device,
                               void (*deleter)(void *data, void *context), void *context);
 /* The same of memory that nobody may write: what would write to the tensor or to a view of it is
@@ -248,8 +248,8 @@ GT_API gt_tensor *gt_keep(gt_tensor *x);         /* hands x to the scope outside
    one round: break and continue end the block, not a round of a loop around it; return leaves the
    function, but one that ends with such a block needs a return behind it. GT_SCOPED; is a
    declaration: what is made from there to the end of the block around it is freed at that end, and
-   break, continue and return do what they do elsewhere. All these need the cleanup attribute of GCC
-   and Clang. */
+   break, continue and return do what they do elsewhere; only a goto must not jump over it into its
+   block. All these need the cleanup attribute of GCC and Clang. */
 
 GT_API int64_t gt_numel(const gt_tensor *x);
 GT_API size_t gt_nbytes(const gt_tensor *x);     /* numel x element size */
@@ -482,7 +482,8 @@ GT_API gt_tensor *gt_randperm(int64_t n, gt_device device, gt_generator *generat
    used again before all streams are done with it. Memory is the same where its bytes are: slices of
    one tensor that have none in common do not wait for each other (ranges, and blocks of the rows or
    columns of a matrix; what is more scattered counts with all that lies between). An operation on a
-   CPU stream that fails leaves its output unwritten: who reads that gets the error.
+   CPU stream that fails leaves its output unwritten: who reads that gets the error, until it is
+   written anew.
    At most 256 streams live at a time; gt_stream_create waits for one that was freed.
    Events mark a point of a stream; waiting for one that was never recorded is an error. */
 typedef struct gt_stream gt_stream;
@@ -4718,8 +4719,9 @@ static int gt__make_room_unlocks(void) {
 }
 
 /* ---- >>order -----------------------------------------------------------------------------------
-   Which memory operations touch, whether two of them meet there, and the waits that put those in
-   order which do. Where it cannot be told they count as meeting. */
+   For each operation: the bytes that it touches; which of the operations that are not over touch
+   one of them, too, and one of the two writes it; and the waits that put these in order. Where it
+   cannot be told whether two have a byte in common, they count as if they had. */
 static uintptr_t gt__region_end(const gt__region *r) {
   return r->begin + (uintptr_t)(r->pitch * (r->count - 1) + r->run);
 }
@@ -4727,13 +4729,15 @@ static gt__region gt__range(const void *p, size_t bytes) {
   const gt__region r = {(uintptr_t)p, (int64_t)bytes, 0, 1, 1};
   return r;
 }
-/* Makes r what it is n times, `step` bytes apart, for steps that do not become smaller. */
+/* Makes r what it is n times, `step` bytes apart. Of a tensor's dims the smallest step comes
+   first: steps within the run make it longer, the first larger one makes `count` runs, and one
+   that goes on with those makes more of them. For any other step all so far becomes one run. */
 static void gt__repeat_region(gt__region *r, int64_t n, int64_t step) {
   if (r->count > 1 && step == r->pitch * r->count) {
     r->count *= n;
     return;
   }
-  if (r->count > 1) { /* a third level: what lies between the runs counts too */
+  if (r->count > 1) { /* what lies between the runs counts from now on */
     r->run += r->pitch * (r->count - 1);
     r->count = 1;
     r->exact = 0;
@@ -4764,6 +4768,7 @@ static void gt__repeat_by_dims(gt__region *r, const gt_tensor *x, int dims, int6
   for (int i = 0; i < n && r->run; i++)
     gt__repeat_region(r, x->shape[order[i]], x->stride[order[i]] * size);
 }
+/* The bytes of x. As a rule its last dims lie side by side, and no dim has to be sorted. */
 static gt__region gt__region_of(const gt_tensor *x) {
   const int64_t size = gt__dtype[x->dtype].size;
   gt__region r = gt__range((char *)x->storage->data + x->offset * size, (size_t)size);
@@ -4774,7 +4779,9 @@ static gt__region gt__region_of(const gt_tensor *x) {
   if (d >= 0) gt__repeat_by_dims(&r, x, d + 1, size);
   return r;
 }
-/* Do two regions have a byte in common? */
+/* Do two regions have a byte in common? Run i of a and run j of b have one if a's begins before b's
+   ends and the other way round: -a->run < from + d*pitch < b->run, where d = i - j. The smallest d
+   for which the left half holds is tried, since the right half is the likelier the smaller d is. */
 enum { GT__APART, GT__MAY_MEET, GT__MEET };
 static int gt__meeting(const gt__region *a, const gt__region *b) {
   if (a->begin >= gt__region_end(b) || b->begin >= gt__region_end(a)) return GT__APART;
@@ -4782,13 +4789,12 @@ static int gt__meeting(const gt__region *a, const gt__region *b) {
   if (a->count > 1 && b->count > 1 && a->pitch != b->pitch) return GT__MAY_MEET;
   const int64_t pitch = a->count > 1 ? a->pitch : b->pitch;
   const int64_t from = (int64_t)(a->begin - b->begin);
-  /* run i of a and run j of b meet if -a->run < from + d pitch < b->run, for d = i - j */
   int64_t d = pitch ? gt__floor_div_i64(-a->run - from, pitch) + 1 : 0;
   if (d < 1 - b->count) d = 1 - b->count;
   if (d >= a->count || from + d * pitch >= b->run) return GT__APART;
   return a->exact && b->exact ? GT__MEET : GT__MAY_MEET;
 }
-/* Has a all the bytes of b? */
+/* Has a all the bytes of b? An inexact region counts as all that it encloses. */
 static int gt__covers(const gt__region *a, const gt__region *b) {
   if (a->count == 1 && b->count == 1)
     return b->begin >= a->begin && b->begin + (size_t)b->run <= a->begin + (size_t)a->run;
@@ -4798,7 +4804,8 @@ static int gt__covers(const gt__region *a, const gt__region *b) {
   const int64_t from = (int64_t)(b->begin - a->begin);
   return from % a->pitch + b->run <= a->run && from / a->pitch + b->count <= a->count;
 }
-/* Takes b into a: two ranges side by side become one; else, if `any`, what encloses them. */
+/* Takes b into a: two ranges side by side become one; others, if `any`, what encloses them. 0: they
+   are not side by side, and a is as it was. */
 static int gt__join_regions(gt__region *a, const gt__region *b, int any) {
   const uintptr_t begin = a->begin < b->begin ? a->begin : b->begin;
   const uintptr_t a_end = gt__region_end(a), b_end = gt__region_end(b);
@@ -4869,7 +4876,8 @@ static int gt__make_place(gt__ledger *l, int n) {
   while (!gt__has_place(l, n) && gt__find_pair(l, &i, &j)) gt__join_uses(l, i, j);
   return gt__has_place(l, n) || gt__grow_ledger(l, 2 * l->n + n);
 }
-/* Is an access the same as that use, but newer, with nothing else to be forgotten? */
+/* Is an access the same as that use of the same stream, but newer? Then its number is all that has
+   to change, unless it is a write and there are other uses, which it may cover. */
 static int gt__is_again(const gt__ledger *l, const gt__use *u, const gt__access *a, int slot) {
   const gt__region *x = &u->where, *y = &a->where;
   if (u->at.slot != slot || u->writes != a->writes) return 0;
@@ -4877,16 +4885,17 @@ static int gt__is_again(const gt__ledger *l, const gt__use *u, const gt__access 
   if (x->begin != y->begin || x->run != y->run) return 0;
   return x->count == y->count && x->pitch == y->pitch;
 }
-/* Does an access go on where one of the same stream and kind ended, and nobody can have waited for
-   that one alone? Then it takes in the new one's memory. */
+/* Does an access go on where a use of the same stream and kind ended, as a loop over rows does?
+   Then the use takes in its memory. Not if somebody may know that the older one is over, by a
+   record or because it is: the joined use would be newer than that. */
 static int gt__is_continued(gt__use *u, const gt__access *a, const gt_stream *s) {
   if (u->at.slot != s->slot || u->writes != a->writes) return 0;
   if (u->at.number <= s->recorded || gt__knows(NULL, u->at)) return 0;
   return gt__join_regions(&u->where, &a->where, 0);
 }
-/* s's newest operation touched this. A write is behind all that it covers and that s knows of, a
-   read behind such reads: these need no place any more. Uses that nothing ordered stay, for a free
-   to wait for. There is room. */
+/* Notes that s's newest operation touches this; there is room. What is behind a write is behind all
+   uses that s knows of, too, so those that the write covers need no place any more; a read replaces
+   reads so. Uses that s does not know of (gt_set_safety(GT_OFF)) stay, for a free to wait for. */
 static void gt__note(const gt__access *a, const gt_stream *s, const char *text) {
   gt__ledger *l = gt__ledger_of(a->storage);
   gt__use *use = gt__uses(l);
@@ -4924,8 +4933,8 @@ static int gt__settled(struct gt_storage *x) { /* has all work on x been done? *
   }
   return 1;
 }
-/* Brings s (NULL: the host, and the lock is given up) behind all that x's ledger has, there or, if
-   `where` is NULL, anywhere. */
+/* Brings s behind all uses that x's ledger has, there or, if `where` is NULL, anywhere. With NULL
+   as s the host waits, without the lock: then the ledger may be another, and it looks again. */
 static int gt__reach_uses(gt_stream *s, struct gt_storage *x, const gt__region *where) {
   int code = 0, away;
   do {
@@ -5053,7 +5062,8 @@ static int gt__find_aliases(struct gt_storage *x) {
   }
   return 1;
 }
-/* -- claims: what threads do themselves, outside the lock -- */
+/* -- claims: memory that a thread itself reads or writes at this moment, outside the lock. Who
+   wants it waits for gt__idle. -- */
 static void gt__begin_claim(gt__claim *c, int n, const gt__access *access) {
   c->access = access;
   c->n = n;
@@ -5132,9 +5142,10 @@ static int gt__order_access(gt_stream *s, const char *text, const gt__access *a,
   if (!code && a->reads && gt__any_failures()) code = gt__check_written(a);
   return code;
 }
-/* The first of n storages whose ledger cannot note them all, for want of memory; or NULL. */
+/* The first of n storages whose ledger cannot note what it has to, for want of memory; or NULL.
+   Several accesses may go to one ledger: then there is to be room for all n in each. */
 static struct gt_storage *gt__without_room(int n, const gt__access *a) {
-  int most = 1; /* accesses to one ledger, at most */
+  int most = 1; /* accesses of one ledger, at most */
   for (int i = 1; i < n; i++)
     for (int j = 0; j < i; j++)
       if (a[i].storage == a[j].storage || a[i].storage->shared) most = n;
@@ -5144,9 +5155,9 @@ static struct gt_storage *gt__without_room(int n, const gt__access *a) {
   }
   return NULL;
 }
-/* Orders what s (NULL: the host) is about to do, and makes room to note it. Where the lock was
-   given up it looks again, and *waited says so. Without memory for notes all uses have to be over.
-   */
+/* Orders what s is about to do, and makes room to note it. NULL, or a stream without a queue, is
+   the calling thread. Where the lock was given up it looks again, and *waited says so. Without
+   memory for notes all uses have to be over. */
 static int gt__order(gt_stream *s, const char *text, int n, const gt__access *a, int *waited) {
   int away, code = 0;
   if (s && !s->queue) s = NULL;

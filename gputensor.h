@@ -48,7 +48,8 @@
      - Shapes are row-major, strides count elements, matrices are M x K times K x N.
      - The output comes first. NULL there makes the result, which the caller then owns; in place is
        gt_add(a, a, b). Other overlap of output and inputs is computed through a temporary. A given
-       output may be of any dtype: the result becomes that as by gt_copy, also a float an integer.
+       output may be of any dtype: what was computed becomes that as by gt_copy, also a float an
+       integer, without passing through the dtype of a result made for NULL.
      - A call that fails returns NULL (or a status other than GT_OK) and keeps the thread's first
        error. While an error is pending, a call given any NULL tensor, the output included, does
        nothing and returns NULL: a chain of calls is checked once, at its end.

@@ -347,6 +347,19 @@ static void test_freed_handles(void) {
   gt_empty(GT_SHAPE(-1), GT_FLOAT32, DEV);
   CHECK(gt_add(x, x, freed(1)) == NULL);
   REFUSED_IF(1, GT_ERROR_SHAPE, "gt_empty");
+  /* and a freed one stays freed while others are made, which do not get its address at once */
+  dead = freed(1);
+  gt_tensor *const by_hand = freed(0);
+  for (i = 0; i < 500; i++) {
+    gt_tensor *y = freed(0), *z = ones(4);
+    if (y == dead || z == dead || y == by_hand || z == by_hand)
+      CHECK_TEXT(0, "after %d others a handle has the address of a freed one", i);
+    gt_free(z);
+    if (i % 50) continue;
+    DEAD(gt_add(NULL, x, dead), "gt_add: operand 2");
+    REFUSED(gt_exp(NULL, by_hand), GT_ERROR_ARGUMENT, "gt_exp: operand 1 was freed by gt_free");
+  }
+  DEAD((gt_free(dead), 0), "gt_free: operand 1");
   for (i = 0; i < 5000; i++) { /* an address that is in use again is alive again */
     gt_tensor *y = freed(i % 2), *z = ones(4);
     gt_add(z, z, x);

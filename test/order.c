@@ -317,7 +317,7 @@ static void test_whose_memory(void) {
 
 /* ---- writes that fail after their call ---- */
 static void hold(gt_stream *s, gt_tensor *out) { /* a softmax of long rows that will find no memory */
-  gt_tensor *a = gt_ones(GT_SHAPE(20, 2000), GT_FLOAT32, gt_cpu());
+  gt_tensor *a = gt_ones(gt_shape_of(out), GT_FLOAT32, gt_cpu());
   hooks_hold(1);
   GT_WITH_STREAM(s) gt_softmax(out, a, 1);
   CHECK_INT(gt_error(), GT_OK);
@@ -372,6 +372,195 @@ static void test_unwritten(void) {
   if (!QUEUED) return;
   for (what = 0; what < 6; what++) GT_SCOPE check_unwritten(what);
 }
+/* The same, but nobody asks the stream, which therefore still has its error. */
+static void let_fail_untold(void) {
+  hooks_fail_at(1);
+  hooks_hold(0);
+  while (!hooks_failed()) sched_yield();
+  hooks_fail_at(0);
+}
+static void fail_to_write(gt_stream *s, gt_tensor *out) {
+  hold(s, out);
+  let_fail(s);
+}
+#define UNWRITTEN(x) REFUSED(gt_data(x), GT_ERROR_MEMORY, "never written")
+static double at(const gt_tensor *x, int64_t i, int64_t j) {
+  return gt_item(gt_select(gt_select(x, 0, i), 0, j));
+}
+static gt_tensor *matrix(int64_t rows, double value) {
+  return gt_full(GT_SHAPE(rows, 2000), value, GT_FLOAT32, gt_cpu());
+}
+/* What the stream wrote before and after the failure can be read, by other streams, too. */
+static void test_written_well(void) {
+  gt_stream *s, *t;
+  gt_tensor *before, *after, *x, *sum;
+  int i;
+  if (!QUEUED) return;
+  s = gt_stream_create(gt_cpu(), 0), t = gt_stream_create(gt_cpu(), 0);
+  before = matrix(2, 1), after = matrix(2, 2), x = matrix(20, 0);
+  hooks_hold(1);
+  GT_WITH_STREAM(s) gt_fill(before, 5);
+  hold(s, x);
+  GT_WITH_STREAM(s) gt_fill(after, 7);
+  GT_WITH_STREAM(t) sum = gt_add(NULL, before, after); /* it waits for the stream that fails */
+  let_fail_untold();
+  for (i = 0; i < 3; i++) {
+    CHECK_NUM(at(before, 1, 3), 5);
+    CHECK_NUM(at(after, 1, 3), 7);
+    CHECK_NUM(at(sum, 1, 3), 12);
+    NO_ERROR();
+    UNWRITTEN(x);
+  }
+  /* reading has not taken the error away from who asks the stream, who hears of it once */
+  REFUSED_STATUS(gt_stream_synchronize(s), GT_ERROR_MEMORY, "gt_stream_synchronize: cpu: ");
+  CHECK_INT(gt_stream_synchronize(s), GT_OK);
+  CHECK_NUM(at(before, 0, 0) + at(after, 0, 0), 12);
+  gt_stream_free(s);
+  gt_stream_free(t);
+}
+/* Written anew, at once or piece by piece, by the host or on a stream, it can be read. */
+static void refill(gt_tensor *x, int how) {
+  const gt_tensor *half[2];
+  gt_tensor *row = gt_full(GT_SHAPE(2000), 3, GT_FLOAT32, gt_cpu());
+  int i;
+  half[0] = half[1] = matrix(10, 3);
+  if (how == 0) gt_cat(x, 2, half, 0);
+  else if (how == 1) gt_fill(gt_transpose(x, 0, 1), 3);
+  else if (how == 2) gt_eval(x, "3");
+  else for (i = 0; i < 20; i++) {
+    gt_tensor *to = gt_select(x, 0, i * 7 % 20); /* in any order */
+    if (i) UNWRITTEN(x);
+    if (how == 3) gt_fill(to, 3);
+    else gt_copy(to, row);
+    CHECK_NUM(gt_item(gt_select(to, 0, 1999)), 3); /* of that row nobody says any more */
+  }
+}
+static void test_refilled(void) {
+  gt_stream *s, *t;
+  gt_tensor *x;
+  int how;
+  if (!QUEUED) return;
+  s = gt_stream_create(gt_cpu(), 0), t = gt_stream_create(gt_cpu(), 0);
+  x = matrix(20, 0);
+  for (how = 0; how < 10; how++) GT_SCOPE {
+      fail_to_write(s, x);
+      UNWRITTEN(x);
+      if (how % 2) GT_WITH_STREAM(t) refill(x, how / 2);
+      else refill(x, how / 2);
+      CHECK_NUM(gt_item(gt_sum(NULL, x, GT_ALL, 0)), 3 * 40000);
+      NO_ERROR();
+    }
+  fail_to_write(s, x); /* whoever declares a write has written it */
+  gt_stream_writes(t, x);
+  CHECK(gt_data(x) != NULL);
+  gt_stream_free(s);
+  gt_stream_free(t);
+}
+/* A write that leaves gaps has not written what lies between. */
+static void test_refilled_with_gaps(void) {
+  gt_stream *s;
+  gt_tensor *x, *cube, *most;
+  int on_stream;
+  if (!QUEUED) return;
+  s = gt_stream_create(gt_cpu(), 0);
+  x = matrix(20, 0);
+  cube = gt_reshape(x, GT_SHAPE(20, 40, 50));
+  fail_to_write(s, x);
+  for (on_stream = 0; on_stream < 2; on_stream++) {
+    gt_stream *const where = on_stream ? s : gt_current_stream(gt_cpu());
+    GT_WITH_STREAM(where) gt_fill(gt_slice(x, 1, 0, 2000, 2), 1); /* every second column */
+    UNWRITTEN(x);
+    GT_WITH_STREAM(where) gt_fill(gt_slice(x, 1, 0, 1999, 1), 1); /* all columns but one */
+    UNWRITTEN(x);
+    most = gt_slice(gt_slice(cube, 1, 0, 40, 39), 2, 0, 50, 49);  /* the corners of each matrix */
+    GT_WITH_STREAM(where) gt_fill(most, 1);
+    UNWRITTEN(x);
+    REFUSED_IF(at(x, 3, 1000) != 0 || gt_error(), GT_ERROR_MEMORY, "never written");
+  }
+  gt_fill(x, 1);
+  CHECK_NUM(at(x, 3, 1000), 1);
+  gt_stream_free(s);
+}
+/* Between two parts that were not written is one that was. */
+static void test_between_failures(void) {
+  gt_stream *s;
+  gt_tensor *x;
+  if (!QUEUED) return;
+  s = gt_stream_create(gt_cpu(), 0);
+  x = matrix(60, 4);
+  fail_to_write(s, gt_slice(x, 0, 0, 20, 1));
+  fail_to_write(s, gt_slice(x, 0, 40, 60, 1));
+  CHECK_NUM(at(x, 20, 0), 4);
+  CHECK_NUM(at(x, 39, 1999), 4);
+  NO_ERROR();
+  UNWRITTEN(gt_slice(x, 0, 19, 30, 1));
+  UNWRITTEN(gt_slice(x, 0, 30, 41, 1));
+  gt_fill(gt_slice(x, 0, 0, 20, 1), 4);
+  CHECK_NUM(at(x, 0, 0), 4);
+  UNWRITTEN(x);
+  gt_stream_free(s);
+}
+/* More failures than are kept apart: none is forgotten, and all are over when all is written. */
+static void test_many_failures(void) {
+  enum { MANY = 150 };
+  gt_stream *s;
+  gt_tensor *x, *in;
+  int i, round;
+  if (!QUEUED) return;
+  s = gt_stream_create(gt_cpu(), 0);
+  in = gt_ones(GT_SHAPE(1, 2000), GT_FLOAT32, gt_cpu());
+  x = gt_zeros(GT_SHAPE(2 * MANY, 2000), GT_FLOAT32, gt_cpu());
+  for (round = 0; round < 2; round++) GT_SCOPE {
+      for (i = 0; i < MANY; i++) fail_to_write(s, gt_slice(x, 0, 2 * i, 2 * i + 1, 1));
+      for (i = 0; i < MANY; i++) UNWRITTEN(gt_select(x, 0, 2 * i));
+      CHECK(gt_data(in) != NULL);
+      if (round) gt_fill(x, 2);
+      else for (i = 0; i < 2 * MANY; i++) gt_copy(gt_slice(x, 0, i, i + 1, 1), in);
+      CHECK_NUM(gt_item(gt_sum(NULL, x, GT_ALL, 0)), (round + 1) * 2000.0 * 2 * MANY);
+    }
+  gt_stream_free(s);
+}
+/* Operands without elements are nobody's memory: not refused, not waited for, and not looked at
+   after they were freed. */
+static void test_no_elements(void) {
+  gt_stream *s;
+  gt_tensor *x, *out, *a, *b, *product, *sum, *none;
+  gt_statistics stats;
+  if (!QUEUED) return;
+  s = gt_stream_create(gt_cpu(), 0);
+  x = matrix(20, 0), out = matrix(20, 0);
+  fail_to_write(s, x);
+  none = gt_slice(x, 0, 5, 5, 1);
+  gt_free(gt_add(NULL, none, none));
+  CHECK_NUM(gt_item(gt_sum(NULL, none, GT_ALL, 0)), 0);
+  CHECK_INT(gt_to_array(none, NULL, 0), GT_OK);
+  NO_ERROR();
+  gt_fill(x, 0);
+  fail_to_write(s, gt_slice(x, 0, 0, 5, 1)); /* and with work pending besides */
+  hold(s, out);
+  a = gt_empty(GT_SHAPE(3, 0), GT_FLOAT32, gt_cpu());
+  b = gt_empty(GT_SHAPE(0, 4), GT_FLOAT32, gt_cpu());
+  GT_WITH_STREAM(s) {
+    product = gt_matmul(NULL, a, b);
+    sum = gt_sum(NULL, a, GT_DIM(1), 0);
+    gt_copy(gt_slice(out, 0, 5, 5, 1), none);
+  }
+  gt_reset_stats();
+  gt_free(a); /* or this would wait for the stream for ever */
+  gt_free(b);
+  none = gt_slice(out, 0, 7, 7, 1); /* of memory that is about to be written */
+  gt_free(gt_add(NULL, none, none));
+  gt_fill(none, 1);
+  gt_stats(&stats);
+  CHECK_INT(stats.host_waits + stats.stream_waits, 0);
+  a = matrix(2, 1); /* in their place, perhaps */
+  hooks_hold(0);
+  CHECK_NUM(gt_item(gt_sum(NULL, product, GT_ALL, 0)), 0);
+  CHECK_NUM(gt_item(gt_sum(NULL, sum, GT_ALL, 0)), 0);
+  CHECK_NUM(gt_item(gt_sum(NULL, a, GT_ALL, 0)), 4000);
+  CHECK_NUM(at(out, 19, 0), 1 / 2000.0f);
+  gt_stream_free(s);
+}
 /* The mark is the memory's: another wrap of it has it, too. */
 static void test_unwritten_wraps(void) {
   static float host[40000];
@@ -389,6 +578,101 @@ static void test_unwritten_wraps(void) {
   REFUSED(gt_data(wrap(host + 20, 5, GT_FLOAT32, gt_cpu())), GT_ERROR_MEMORY, "never written");
   CHECK(gt_fill(x, 1) != NULL);
   CHECK_NUM(gt_item(gt_sum(NULL, y, GT_ALL, 0)), 5);
+  gt_stream_free(s);
+}
+
+/* Who gets its memory back hears from gt_free that it was not written, if nobody has asked. */
+static int deleted;
+static void note_deleted(void *data, void *context) {
+  (void)data;
+  (void)context;
+  deleted++;
+}
+static void test_unwritten_and_freed(void) {
+  static float host[40000];
+  gt_stream *s;
+  gt_tensor *x, *view;
+  int told;
+  if (!QUEUED) return;
+  s = gt_stream_create(gt_cpu(), 0);
+  for (told = 0; told < 2; told++) {
+    deleted = 0;
+    x = gt_from_ptr(host, GT_SHAPE(20, 2000), GT_FLOAT32, gt_cpu(), note_deleted, NULL);
+    view = gt_slice(x, 0, 3, 4, 1);
+    hold(s, x);
+    if (told) let_fail(s);
+    else let_fail_untold();
+    gt_free(x); /* not the last */
+    NO_ERROR();
+    CHECK_INT(deleted, 0);
+    gt_free(view);
+    REFUSED_IF(gt_error() != GT_OK, GT_ERROR_MEMORY, "gt_free: what it reads was never written");
+    CHECK_INT(deleted, 1);
+    /* and it is over: another wrap of the same memory is a new one */
+    x = wrap(host, 40000, GT_FLOAT32, gt_cpu());
+    GT_SCOPE CHECK_NUM(gt_item(gt_slice(x, 0, 7000, 7001, 1)), host[7000]);
+    gt_free(x);
+    NO_ERROR();
+  }
+  /* nothing is said of what was written since */
+  x = gt_from_ptr(host, GT_SHAPE(20, 2000), GT_FLOAT32, gt_cpu(), NULL, NULL);
+  hold(s, x);
+  let_fail(s);
+  gt_fill(x, 1);
+  gt_free(x);
+  NO_ERROR();
+  gt_stream_free(s);
+}
+/* A wrap around the memory of two others, one of which was not written. */
+static void test_unwritten_in_part(void) {
+  static float host[90000];
+  gt_stream *s;
+  gt_tensor *a, *b, *all;
+  int64_t i;
+  int early; /* is the third there when the write fails? */
+  if (!QUEUED) return;
+  s = gt_stream_create(gt_cpu(), 0);
+  for (early = 0; early < 2; early++) {
+    for (i = 0; i < 90000; i++) host[i] = 6;
+    a = gt_reshape(wrap(host, 40000, GT_FLOAT32, gt_cpu()), GT_SHAPE(20, 2000));
+    b = wrap(host + 45000, 40000, GT_FLOAT32, gt_cpu());
+    all = early ? wrap(host, 90000, GT_FLOAT32, gt_cpu()) : NULL;
+    GT_WITH_STREAM(s) gt_fill(b, 8);
+    fail_to_write(s, a);
+    if (!all) all = wrap(host, 90000, GT_FLOAT32, gt_cpu());
+    UNWRITTEN(a);
+    UNWRITTEN(all);
+    REFUSED_IF(gt_item(gt_slice(all, 0, 39999, 40000, 1)) != 6, GT_ERROR_MEMORY, "never written");
+    CHECK_NUM(gt_item(gt_slice(all, 0, 40000, 40001, 1)), 6);
+    CHECK_NUM(gt_item(gt_min(NULL, gt_slice(all, 0, 45000, 85000, 1), GT_ALL, 0)), 8);
+    CHECK_NUM(gt_item(gt_min(NULL, b, GT_ALL, 0)), 8);
+    NO_ERROR();
+    gt_fill(gt_slice(all, 0, 0, 40000, 1), 2); /* by the other handle */
+    CHECK_NUM(gt_item(gt_sum(NULL, a, GT_ALL, 0)), 80000);
+    GT_SCOPE CHECK(gt_data(all) != NULL);
+  }
+  gt_stream_free(s);
+}
+/* A failure ends with its memory: what is made at the same address is not taken for unwritten. */
+static void test_unwritten_memory_again(void) {
+  enum { TRIES = 50 };
+  gt_stream *s;
+  gt_tensor *x, *y[TRIES];
+  uintptr_t before;
+  int i, met = 0;
+  if (!QUEUED) return;
+  s = gt_stream_create(gt_cpu(), 0);
+  x = matrix(20, 0);
+  before = (uintptr_t)gt_data(x);
+  fail_to_write(s, x);
+  gt_free(x);
+  NO_ERROR(); /* memory of the library's: nobody misses it */
+  for (i = 0; i < TRIES; i++) {
+    y[i] = gt_empty(GT_SHAPE(20, 2000), GT_FLOAT32, gt_cpu());
+    met += (uintptr_t)gt_data(y[i]) == before;
+    NO_ERROR();
+  }
+  if (!met) skip("memory that is used again", "the allocator did not use it again");
   gt_stream_free(s);
 }
 
@@ -433,6 +717,53 @@ static void test_freed_in_another_thread(void) {
   CHECK(bad == NULL);
   pthread_barrier_destroy(&meeting);
 }
+/* Threads submit to a stream and wait for what it does while it is freed: each call is over before
+   the stream is, or finds that it was freed. */
+enum { USERS = 3 };
+static gt_stream *shared_stream;
+static gt_tensor *shared_tensor;
+static float shared_values[100000];
+static int odd_errors;
+static void *use_until_freed(void *number) {
+  const int k = *(const int *)number;
+  int i, ended = 0;
+  gt_set_stream(shared_stream);
+  pthread_barrier_wait(&meeting);       /* from here on it may be freed at any time */
+  for (i = 0; !ended; i++) GT_SCOPE {
+      if (k == 0) gt_fill(shared_tensor, i);
+      else if (k == 1) gt_add(NULL, shared_tensor, shared_tensor);
+      else gt_to_array(shared_tensor, shared_values, sizeof shared_values); /* the others wait */
+      ended = gt_error() == GT_ERROR_STATE || (k == 2 && i >= 8); /* to read takes no stream */
+      if (gt_error() && gt_error() != GT_ERROR_STATE)
+        __atomic_add_fetch(&odd_errors, 1, __ATOMIC_RELAXED);
+      gt_clear_error();
+    }
+  return NULL;
+}
+static void test_freed_while_in_use(void) {
+  pthread_t thread[USERS];
+  gt_stream *other;
+  int number[USERS], i, round;
+  odd_errors = 0;
+  pthread_barrier_init(&meeting, NULL, USERS + 1);
+  other = gt_stream_create(DEV, 0);
+  shared_tensor = gt_zeros(GT_SHAPE(100000), GT_FLOAT32, DEV);
+  for (round = 0; round < (QUICK ? 100 : 400); round++) {
+    shared_stream = gt_stream_create(DEV, 0);
+    for (i = 0; i < USERS; i++) {
+      number[i] = i;
+      CHECK_INT(pthread_create(&thread[i], NULL, use_until_freed, &number[i]), 0);
+    }
+    pthread_barrier_wait(&meeting);
+    for (i = 0; i < round % 4; i++)
+      GT_WITH_STREAM(other) gt_fill(shared_tensor, 1); /* it waits, too */
+    gt_stream_free(shared_stream);
+    for (i = 0; i < USERS; i++) pthread_join(thread[i], NULL);
+  }
+  CHECK_INT(odd_errors, 0);
+  gt_stream_free(other);
+  pthread_barrier_destroy(&meeting);
+}
 static void test_create_use_free(void) {
   gt_tensor *x = gt_ones(GT_SHAPE(30000), GT_FLOAT32, DEV);
   int i;
@@ -470,9 +801,19 @@ int main(int argc, char **argv) {
   RUN(wraps_in_one_operation);
   RUN(whose_memory);
   RUN(unwritten);
+  RUN(written_well);
+  RUN(refilled);
+  RUN(refilled_with_gaps);
+  RUN(between_failures);
+  RUN(many_failures);
+  RUN(no_elements);
   RUN(unwritten_wraps);
+  RUN(unwritten_and_freed);
+  RUN(unwritten_in_part);
+  RUN(unwritten_memory_again);
   RUN(freed_while_current);
   RUN(freed_in_another_thread);
+  RUN(freed_while_in_use);
   RUN(create_use_free);
   RUN(most_streams);
   return check_finish();

@@ -239,6 +239,80 @@ static void child_layout(const void *what) {
     printf("the message \"%s\"; ", gt_error_message());
 }
 
+/* Work on the CPU that waits for a GPU meets a code of the GPU's, which keeps its device. */
+typedef struct { int how; const char *function; } one_blame;
+static void blamed(const char *name) {
+  if (gt_error() != GT_ERROR_DEVICE_LOST) printf("status %s; ", gt_status_string(gt_error()));
+  if (!strstr(gt_error_message(), name) || !strstr(gt_error_message(), "cudaErrorIllegalAddress"))
+    printf("the message \"%s\"; ", gt_error_message());
+  gt_clear_error();
+}
+/* On a CPU stream's own thread: whatever would have come behind the wait is not done. */
+static void waited_in_vain(gt_stream *s, const gt_tensor *p) {
+  gt_tensor *y, *z;
+  sim_fail("cudaEventSynchronize", 1, 0);
+  GT_WITH_STREAM(s) y = gt_add(NULL, p, p), z = gt_mul(NULL, p, p);
+  gt_stream_synchronize(s);
+  if (!gt_error() || !strstr(gt_error_message(), "a GPU's work, for which this stream waited"))
+    printf("the stream says \"%s\"; ", gt_error_message());
+  gt_clear_error();
+  if (gt_data(y) || !strstr(gt_error_message(), "gt_add on a stream of the CPU failed"))
+    printf("the sum: \"%s\"; ", gt_error_message());
+  gt_clear_error();
+  if (gt_data(z) || !strstr(gt_error_message(), "gt_mul on a stream of the CPU failed"))
+    printf("the product: \"%s\"; ", gt_error_message());
+  gt_clear_error();
+  GT_WITH_STREAM(s) gt_add(y, p, p); /* and it goes on */
+  if (!gt_data(y)) printf("again: \"%s\"; ", gt_error_message());
+}
+static void blame(const one_blame *c) {
+  const gt_device last = (sim_reset(7, 2), gt_cuda(1));
+  gt_stream *s = gt_stream_create(gt_cpu(), 0), *g = gt_stream_create(last, 0);
+  gt_tensor *x = counted(10, 100, last), *p = gt_empty_pinned(GT_SHAPE(10, 100), GT_FLOAT32);
+  gt_event *e = gt_event_create();
+  gt_synchronize(last);
+  GT_WITH_STREAM(g) gt_copy(p, gt_exp(NULL, x)); /* on its way when the call returns */
+  gt_event_record(e, g);
+  if (gt_error()) printf("before: %s; ", gt_error_message());
+  sim_fail_code(700);
+  if (c->how == 6) {
+    waited_in_vain(s, p);
+    return;
+  }
+  sim_fail(c->function, 1, 1);
+  if (c->how == 0) gt_add(NULL, p, p);           /* the calling thread waits */
+  if (c->how == 1) gt_data(p);
+  if (c->how == 2) GT_WITH_STREAM(s) gt_add(NULL, p, p);
+  if (c->how == 3) gt_stream_wait_stream(s, g);
+  if (c->how == 4) gt_stream_wait_event(s, e);
+  if (c->how == 5) gt_event_synchronize(e);
+  if (!sim_failed()) printf("%s was not called; ", c->function);
+  blamed("cuda:1: ");
+  sim_fail(c->function, 0, 0);
+  sim_fail_code(0);
+  gt_add(NULL, x, x);                            /* that GPU is lost, and only that one */
+  if (gt_error() != GT_ERROR_DEVICE_LOST || !strstr(gt_error_message(), "cuda:1 was lost"))
+    printf("it is not lost: \"%s\"; ", gt_error_message());
+  gt_clear_error();
+  gt_free(gt_ones(GT_SHAPE(3), GT_FLOAT32, gt_cpu()));
+  gt_free(gt_ones(GT_SHAPE(3), GT_FLOAT32, gt_cuda(0)));
+  if (gt_error()) printf("others: %s; ", gt_error_message());
+}
+
+/* In a new program, since there are no CPU streams after a fork. */
+static void child_blame(const void *what) {
+  const one_blame *c = (const one_blame *)what;
+  char how[12], program[] = "failures", option[] = "--blame", *argv[5];
+  snprintf(how, sizeof how, "%d", c->how);
+  argv[0] = program;
+  argv[1] = option;
+  argv[2] = how;
+  argv[3] = (char *)(uintptr_t)c->function;
+  argv[4] = NULL;
+  execv("/proc/self/exe", argv);
+  printf("no new program; ");
+}
+
 /* ---- all of them ---- */
 static void died(int signal_number) { /* what was printed so far says more than the signal */
   char text[40];
@@ -324,6 +398,14 @@ int main(int argc, char **argv) {
   char name[64], *list, *line;
   int n;
   snprintf(npy, sizeof npy, "/tmp/gputensor-failures-%d.npy", (int)getpid());
+  if (argc == 4 && strcmp(argv[1], "--blame") == 0) {
+    one_blame c;
+    c.how = atoi(argv[2]);
+    c.function = argv[3];
+    blame(&c);
+    fflush(stdout);
+    _exit(0); /* as after the other runs */
+  }
   if (argc >= 4) {
     run(argv[1], atoi(argv[2]), atoi(argv[3]), argc > 4 ? atoi(argv[4]) : 0);
     printf("\n");
@@ -336,6 +418,23 @@ int main(int argc, char **argv) {
   case_end();
   case_begin("a handler that reads the tensor of the failing call");
   CHECK_STR(report_of(child_look, NULL), "");
+  case_end();
+  case_begin("whose code it is");
+  for (n = 0; n < 6; n++) {
+    static const char *const function[] = {
+        "cudaStreamSynchronize", "cudaStreamSynchronize", "cudaEventRecord",
+        "cudaEventRecord", "cudaEventRecord", "cudaEventSynchronize"};
+    one_blame c;
+    c.how = n;
+    c.function = function[n];
+    CHECK_TEXT(!*report_of(child_blame, &c), "%d: %s", n, report_of(child_blame, &c));
+  }
+  case_end();
+  case_begin("a stream's thread that waited in vain");
+  {
+    const one_blame c = {6, "cudaEventSynchronize"};
+    CHECK_STR(report_of(child_blame, &c), "");
+  }
   case_end();
   case_begin("kernels of another layout");
   CHECK_STR(report_of(child_layout, NULL), "");

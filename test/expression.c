@@ -300,6 +300,8 @@ static void *product_on_small_stack(void *text) {
   }
   return text;
 }
+/* Checked handles that ended are held back, as many as this. */
+static int held_back(void) { return strstr(gt_build_info(), "handles checked") ? 1024 : 0; }
 static void *on_small_stack(void *text) {
   const long_text *x = (const long_text *)text;
   char *head = repeated("", x->head, x->n, ""), *all;
@@ -315,7 +317,8 @@ static void *on_small_stack(void *text) {
     y = gt_eval_n(NULL, whole, 26, small_in);
     CHECK_TEXT(y && gt_item(gt_select(y, 0, 2)) == x->value, "%.60s... is %.9g, not %.9g (%s)", whole,
                y ? gt_item(gt_select(y, 0, 2)) : 0, x->value, gt_error_message());
-    CHECK_TEXT(hooks_live() - before < 400, "%.60s: %" PRId64 " blocks", whole, hooks_live() - before);
+    CHECK_TEXT(hooks_live() - before < 400 + held_back(), "%.60s: %" PRId64 " blocks", whole,
+               hooks_live() - before);
     gt_clear_error();
     free(whole);
   }
@@ -830,7 +833,7 @@ static void test_cache(void) {
         CHECK_NUM(gt_item(gt_select(gt_eval(NULL, text, x, x), 0, 3)), i + 1);
         if (hooks_live() - before > most) most = hooks_live() - before;
       }
-  CHECK_TEXT(most < 600, "%" PRId64 " blocks", most);
+  CHECK_TEXT(most < 600 + held_back(), "%" PRId64 " blocks", most);
   /* the same text with other operands, dtypes, and fewer operands than it names */
   CHECK_VALUES(gt_eval(NULL, "a + b", x, x), 2, 2, 2, 2);
   CHECK_INT(

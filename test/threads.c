@@ -236,12 +236,12 @@ static int is_listed(const threads *t, int id) {
   return i < t->n;
 }
 /* The thread that a stream brings with it takes none of the program's signals, and the mask of the
-   thread that makes it is as before. Threads of others, such as a GPU's driver, are not looked at. */
+   thread that makes it is as before. A GPU's driver may make threads at any time, which may. */
 static void test_signals(void) {
   static threads before, after;
   sigset_t mask, same;
   gt_stream *s;
-  int i, fresh = 0;
+  int i, fresh = 0, blocking = 0;
   pthread_sigmask(SIG_SETMASK, NULL, &mask);
   list_threads(&before, SIGUSR1);
   s = gt_stream_create(gt_cpu(), 0);
@@ -251,10 +251,10 @@ static void test_signals(void) {
   if (before.n && before.blocks[0] >= 0) {
     for (i = 0; i < after.n; i++) {
       if (is_listed(&before, after.id[i])) continue;
-      CHECK_INT(after.blocks[i], 1);
+      blocking += after.blocks[i] == 1;
       fresh++;
     }
-    CHECK_INT(fresh, 1);
+    CHECK(blocking >= 1 && (fresh == 1 || gt_best_device().type == GT_CUDA));
   } else skip("which signals a stream's thread takes", "no /proc/self/task");
   gt_stream_free(s);
 }

@@ -113,6 +113,8 @@
 #define GT_API GT__EXTERN
 #endif
 
+/* The public part is laid out by hand. */
+/* clang-format off */
 /* ---- >>errors ----------------------------------------------------------------------------------
    The first error stays until gt_clear_error. Its message names the function, the shapes, dtypes
    and devices, and the way out. Nothing here allocates. */
@@ -673,6 +675,7 @@ struct gt__list {
 #endif
 #endif
 
+/* clang-format on */
 #ifdef GT__POSSIBLE
 #undef GT__POSSIBLE
 /* ---- >>shared ----------------------------------------------------------------------------------
@@ -683,10 +686,11 @@ struct gt__list {
 #pragma clang fp contract(off)
 #elif defined(__GNUC__) && !defined(__CUDACC__)
 #pragma GCC push_options
-#pragma GCC optimize("fp-contract=off", "excess-precision=fast", \
-                     "no-math-errno", "no-trapping-math")
+#pragma GCC optimize("fp-contract=off", "excess-precision=fast", "no-math-errno", \
+                     "no-trapping-math")
 #endif
 
+/* clang-format off */
 /* ---- >>math ------------------------------------------------------------------------------------
    Strict arithmetic first: what every formula of floats is written in. */
 #include <math.h>
@@ -1394,12 +1398,13 @@ GT__FN double gt__normal_f64(const uint32_t w[4]) {
   return GT__MUL(u, gt__sin_quadrant_f64((uint64_t)n + 1u, t, 0.0));
 }
 
+/* clang-format on */
 /* ---- >>machine ---------------------------------------------------------------------------------
    What the front end and the back ends share: the program of an expression and the arguments of the
    four primitives, plain data that is copied by value into kernel parameters.
    The accumulator machine: acc = op(acc, slot[b], slot[c]). Slots hold inputs, constants and then
    temporaries. Inputs become the compute type when loaded, acc the output's dtype when stored. */
-enum { GT__F32, GT__F64, GT__I64 };                /* compute types: float, double, int64_t */
+enum { GT__F32, GT__F64, GT__I64 }; /* compute types: float, double, int64_t */
 enum { GT__CODE = 64, GT__SLOTS = 16, GT__INPUTS = 8 };
 enum {
   GT__LOAD,    /* acc = slot[b] */
@@ -1409,33 +1414,38 @@ enum {
   GT__NORMAL,  /* acc = standard normal, likewise                        (float types) */
   GT__INTEGER, /* acc = slot[b] + 64 random bits scaled to 0 <= r < slot[c] (GT__I64) */
 #define GT__ENUM(name, arity, result, cost, f, i) GT__OP_##name,
-  GT__OPERATIONS(GT__ENUM)
-  GT__OPS
+  GT__OPERATIONS(GT__ENUM) GT__OPS
 };
-typedef struct { uint8_t op, b, c, d; } gt__ins;
-typedef union { int64_t i; double f; float s; } gt__num;   /* i, f or s by the compute type */
 typedef struct {
-  uint8_t compute, heavy;          /* heavy: has an operation of cost HEAVY, or indices */
+  uint8_t op, b, c, d;
+} gt__ins;
+typedef union {
+  int64_t i;
+  double f;
+  float s;
+} gt__num; /* i, f or s by the compute type */
+typedef struct {
+  uint8_t compute, heavy; /* heavy: has an operation of cost HEAVY, or indices */
   uint8_t n_ins, n_in, n_const, n_slot, pad[2];
-  uint64_t seed, offset;           /* of the generator, for GT__UNIFORM and its like */
+  uint64_t seed, offset; /* of the generator, for GT__UNIFORM and its like */
   gt__ins ins[GT__CODE];
-  gt__num constant[GT__SLOTS];     /* constant[k] fills slot n_in + k */
+  gt__num constant[GT__SLOTS]; /* constant[k] fills slot n_in + k */
 } gt__program;
 /* data points at element 0. stride[d] counts elements of `dtype` along size[d]; 0 broadcasts. */
 typedef struct {
   char *data;
   int64_t stride[GT_MAX_DIMS];
-  uint8_t dtype, size_log2;        /* an element has 1 << size_log2 bytes */
-  uint8_t fresh, pad[5];           /* fresh: memory that is written for the first time */
+  uint8_t dtype, size_log2; /* an element has 1 << size_log2 bytes */
+  uint8_t fresh, pad[5];    /* fresh: memory that is written for the first time */
 } gt__operand;
 enum { GT__EARLY_READ = 1, GT__EARLY_WRITE }; /* see gt__earliness */
 typedef struct {
-  int64_t count, size[GT_MAX_DIMS];  /* count = product of size[0..ndim); after collapsing */
+  int64_t count, size[GT_MAX_DIMS]; /* count = product of size[0..ndim); after collapsing */
   int32_t ndim;
-  int16_t narrow, early;             /* count and all byte offsets are below 2^31; GT__EARLY_READ, ... */
+  int16_t narrow, early; /* count and all byte offsets are below 2^31; GT__EARLY_READ, ... */
   gt__operand out, in[GT__INPUTS];
   gt__program program;
-  void *scratch;                     /* what the back end asked for, or NULL */
+  void *scratch; /* what the back end asked for, or NULL */
 } gt__map_args;
 /* Folds the inner n of outer x n elements. pre.size is the kept dims (n_kept of them), then the
    folded ones; element (o, k) has logical index o*n + k there, and pre.program makes its value.
@@ -1450,15 +1460,28 @@ typedef struct {
    index, takes GT__SOFT_BYTES at most or, on a GPU, is not inner. m = the maximum (LOGSUMEXP: 0 for an
    infinite one), s = the SUM of e = exp(v - m). The results e / s, or (v - m) - log(s), go through
    pre.out, as a map's over pre.size; LOGSUMEXP's log(s) + m goes through `out`. */
-enum { GT__LANES = 256, GT__CHUNK = 4096, GT__ROWS = 32, GT__SOFT_BYTES = 131072,
-       GT__PARTIAL = 16 };                /* bytes of a value and an index */
+enum {
+  GT__LANES = 256,
+  GT__CHUNK = 4096,
+  GT__ROWS = 32,
+  GT__SOFT_BYTES = 131072,
+  GT__PARTIAL = 16
+}; /* bytes of a value and an index */
 enum { GT__SOFTMAX = 1, GT__LOG_SOFTMAX, GT__LOGSUMEXP };
-enum { GT__FOLD_SUM, GT__FOLD_PROD, GT__FOLD_MAX, GT__FOLD_MIN, GT__FOLD_ARGMAX, GT__FOLD_ARGMIN,
-       GT__FOLD_ANY, GT__FOLD_ALL };
-enum { GT__DIVIDE = 1, GT__ROOT = 2 };   /* then: value / divisor, then sqrt */
+enum {
+  GT__FOLD_SUM,
+  GT__FOLD_PROD,
+  GT__FOLD_MAX,
+  GT__FOLD_MIN,
+  GT__FOLD_ARGMAX,
+  GT__FOLD_ARGMIN,
+  GT__FOLD_ANY,
+  GT__FOLD_ALL
+};
+enum { GT__DIVIDE = 1, GT__ROOT = 2 }; /* then: value / divisor, then sqrt */
 typedef struct {
   gt__map_args pre;
-  int32_t fold, inner, n_kept, finish, soft;   /* soft: 0 is an ordinary fold */
+  int32_t fold, inner, n_kept, finish, soft; /* soft: 0 is an ordinary fold */
   int64_t outer, n, chunk, n_chunk;
   gt__num divisor;
   gt__operand out;
@@ -1467,9 +1490,9 @@ typedef struct {
    dims (n_batch of them), M, N; input 0 is the product, out and the other inputs have that shape. a
    and b have strides along the batch dims only. `compute`, of sums, is post.program.compute too. */
 typedef struct {
-  int64_t m, n, k, batch;                /* batch: product of the batch sizes */
+  int64_t m, n, k, batch; /* batch: product of the batch sizes */
   int64_t a_row, a_col, b_row, b_col;
-  int32_t n_batch, compute, precision;   /* precision: gt_precision, of float32 */
+  int32_t n_batch, compute, precision; /* precision: gt_precision, of float32 */
   gt__operand a, b;
   gt__map_args post;
 } gt__matmul_args;
@@ -1482,8 +1505,8 @@ typedef struct {
   int32_t kind, dst_index, src_index, gather_dim;
   int64_t bytes, gather_size, count, size[GT_MAX_DIMS];
   int32_t ndim, narrow;
-  gt__operand dst, src, index;           /* index: 1-d, GT_INT32 or GT_INT64, stride[0] */
-  int32_t *fault;                        /* host-visible word, or NULL */
+  gt__operand dst, src, index; /* index: 1-d, GT_INT32 or GT_INT64, stride[0] */
+  int32_t *fault;              /* host-visible word, or NULL */
 } gt__copy_args;
 enum { GT__COPY, GT__MAP, GT__REDUCE, GT__MATMUL, GT__KINDS };
 /* Memory that is touched: `count` runs of `run` bytes, `pitch` bytes apart. A contiguous range is
@@ -1502,12 +1525,17 @@ typedef struct {
 enum { GT__TOUCH = GT__INPUTS + 4 };
 typedef struct {
   uint8_t kind;
-  gt_device device;                      /* where it runs */
-  const char *text;                      /* the function's name, for messages */
-  uint64_t number;                       /* on its stream */
-  gt__access touch[GT__TOUCH];           /* n_touch of them; the first one is the output */
+  gt_device device;            /* where it runs */
+  const char *text;            /* the function's name, for messages */
+  uint64_t number;             /* on its stream */
+  gt__access touch[GT__TOUCH]; /* n_touch of them; the first one is the output */
   int n_touch;
-  union { gt__copy_args copy; gt__map_args map; gt__reduce_args reduce; gt__matmul_args matmul; } u;
+  union {
+    gt__copy_args copy;
+    gt__map_args map;
+    gt__reduce_args reduce;
+    gt__matmul_args matmul;
+  } u;
 } gt__op;
 /* What gputensor_kernels.cu says of itself; a header that expects anything else refuses it. The
    layout is a number that rises with every change of what the two files share. */
@@ -1515,7 +1543,7 @@ enum { GT__LAYOUT = 2 };
 typedef struct {
   char version[16];
   int layout, size_map, size_reduce, size_matmul, size_copy;
-  int n_arch, arch[16];                  /* 75, 80, ... as built in; Hopper's own features: 900 + 'a' */
+  int n_arch, arch[16]; /* 75, 80, ... as built in; Hopper's own features: 900 + 'a' */
 } gt__build;
 /* gputensor_kernels.cu defines these. Each starts work on `stream` (a cudaStream_t) of the current
    device and returns a cudaError_t; none allocates or waits. */
@@ -1552,6 +1580,7 @@ GT__FN int64_t gt__random_i64(uint64_t seed, uint64_t counter, int64_t low, int6
   const uint64_t bits = (uint64_t)w[0] << 32 | w[1];
   return gt__add_i64(low, (int64_t)(range ? gt__high_u64(bits, (uint64_t)range) : bits));
 }
+/* clang-format off */
 /* A fold's identity and step. Of equals argmax and argmin take the lowest index; a NaN wins. */
 #define GT__FOLDS(T, suffix, LOWEST, HIGHEST, ADD, MUL) \
   GT__FN T gt__identity_##suffix(int fold) { \
@@ -1572,6 +1601,7 @@ GT__FN int64_t gt__random_i64(uint64_t seed, uint64_t counter, int64_t low, int6
 GT__FOLDS(float, f32, -INFINITY, INFINITY, GT__ADD, GT__MUL)
 GT__FOLDS(double, f64, -INFINITY, INFINITY, GT__ADD, GT__MUL)
 GT__FOLDS(int64_t, i64, INT64_MIN, INT64_MAX, gt__add_i64, gt__mul_i64)
+/* clang-format on */
 #ifdef GPUTENSOR_IMPLEMENTATION
 #include <errno.h>
 #include <fcntl.h>
@@ -1606,7 +1636,7 @@ GT__FOLDS(int64_t, i64, INT64_MIN, INT64_MAX, gt__add_i64, gt__mul_i64)
 #elif !defined(GPUTENSOR_MALLOC) || !defined(GPUTENSOR_REALLOC) || !defined(GPUTENSOR_FREE)
 #error "define all of GPUTENSOR_MALLOC, GPUTENSOR_REALLOC and GPUTENSOR_FREE, or none"
 #endif
-#ifdef __MINGW_PRINTF_FORMAT            /* "printf" there has not heard of %zu */
+#ifdef __MINGW_PRINTF_FORMAT /* "printf" there has not heard of %zu */
 #define GT__PRINTF(text, first) __attribute__((format(__MINGW_PRINTF_FORMAT, text, first)))
 #else
 #define GT__PRINTF(text, first) __attribute__((format(printf, text, first)))
@@ -1621,7 +1651,7 @@ typedef struct gt__backend {
   int (*memory)(int index, size_t *reserved, size_t *free_bytes, size_t *total);
   int (*alloc)(int index, void *queue, size_t bytes, int pinned, void **out);
   int (*release)(int index, void *queue, void *p, int pinned);
-  int (*trim)(int index);                       /* gives back what is kept for later; or NULL */
+  int (*trim)(int index);                          /* gives back what is kept for later; or NULL */
   int (*scratch)(const gt__op *op, size_t *bytes); /* that run needs as scratch; or NULL */
   int (*run)(int index, void *queue, const gt__op *op);
   int (*queue_create)(int index, int priority, void **queue);
@@ -1637,31 +1667,33 @@ typedef struct gt__backend {
 } gt__backend;
 /* Whose memory an address is: the host's own, pinned memory of the host, a device's, or managed. */
 enum { GT__OF_HOST, GT__PINNED, GT__OF_DEVICE, GT__OF_ALL };
-typedef struct { int kind, index; } gt__owner;
+typedef struct {
+  int kind, index;
+} gt__owner;
 /* After fork the calling thread alone goes on: OpenMP's, those of streams and CUDA do not. */
 static int gt__forked;
 /* The floating-point mode. A program linked with -Ofast takes subnormal numbers for 0, others round
    upwards or trap. Who computes, converts, reads or prints numbers here does so in the usual mode,
    and then gives back the caller's, though not its flags: on x87, one that is set would trap. */
 #if defined(__SSE__)
-typedef struct { uint32_t sse; uint16_t x87; } gt__mode;
+typedef struct {
+  uint32_t sse;
+  uint16_t x87;
+} gt__mode;
 static const gt__mode gt__usual = {0x1f80, 0x37f};
 #define GT__USUAL &gt__usual
 #define GT__GET_MODE(m) \
   __asm__ volatile("stmxcsr %0" : "=m"((m)->sse)); \
   __asm__ volatile("fnstcw %0" : "=m"((m)->x87))
 #define GT__SET_MODE(m) \
-  __asm__ volatile("ldmxcsr %0\n\tfnclex\n\tfldcw %1" \
-                   : : "m"((m)->sse), "m"((m)->x87) : "memory")
-#define GT__IS_USUAL(m) \
-  (((m)->sse & 0xffc0) == 0x1f80 && ((m)->x87 & 0xf3f) == 0x33f)
+  __asm__ volatile("ldmxcsr %0\n\tfnclex\n\tfldcw %1" : : "m"((m)->sse), "m"((m)->x87) : "memory")
+#define GT__IS_USUAL(m) (((m)->sse & 0xffc0) == 0x1f80 && ((m)->x87 & 0xf3f) == 0x33f)
 #elif defined(__aarch64__)
 typedef uint64_t gt__mode;
 static const gt__mode gt__usual = 0;
 #define GT__USUAL &gt__usual
 #define GT__GET_MODE(m) __asm__ volatile("mrs %0, fpcr" : "=r"(*(m)))
-#define GT__SET_MODE(m) \
-  __asm__ volatile("msr fpcr, %0" : : "r"(*(m)) : "memory")
+#define GT__SET_MODE(m) __asm__ volatile("msr fpcr, %0" : : "r"(*(m)) : "memory")
 #define GT__IS_USUAL(m) (*(m) == 0)
 #else
 #include <fenv.h>
@@ -1671,7 +1703,10 @@ typedef fenv_t gt__mode;
 #define GT__SET_MODE(m) fesetenv(m)
 #define GT__IS_USUAL(m) 0
 #endif
-typedef struct { gt__mode mode; int foreign; } gt__strict;
+typedef struct {
+  gt__mode mode;
+  int foreign;
+} gt__strict;
 static inline gt__strict gt__strict_begin(void) {
   gt__strict s;
   GT__GET_MODE(&s.mode);
@@ -1679,7 +1714,9 @@ static inline gt__strict gt__strict_begin(void) {
   if (s.foreign) GT__SET_MODE(GT__USUAL);
   return s;
 }
-static inline void gt__strict_end(gt__strict *s) { if (s->foreign) GT__SET_MODE(&s->mode); }
+static inline void gt__strict_end(gt__strict *s) {
+  if (s->foreign) GT__SET_MODE(&s->mode);
+}
 #define GT__STRICT \
   gt__strict gt__mode_before __attribute__((cleanup(gt__strict_end), unused)) = gt__strict_begin()
 /* Compilers do not know of the mode: what uses x is not done before this point. */
@@ -1699,7 +1736,7 @@ static inline void gt__strict_end(gt__strict *s) { if (s->foreign) GT__SET_MODE(
 #include <immintrin.h>
 #include <sys/syscall.h>
 __BEGIN_DECLS
-long syscall(long number, ...) __THROW;         /* which strict C hides */
+long syscall(long number, ...) __THROW; /* which strict C hides */
 __END_DECLS
 #define GT__AMX __attribute__((target("amx-tile,amx-bf16,avx512f,avx512bw,avx512dq")))
 #define gt__cpu_is_amd() __builtin_cpu_is("amd")
@@ -1745,8 +1782,8 @@ int pthread_sigmask(int how, const sigset_t *set, sigset_t *before);
 #else
 #define GT__COMPILER ", gcc " __VERSION__
 #define GT__IVDEP _Pragma("GCC ivdep")
-#define GT__OPTIMIZE(...) __attribute__( \
-  (optimize("O3", "no-math-errno", "no-trapping-math", "fp-contract=" __VA_ARGS__)))
+#define GT__OPTIMIZE(...) \
+  __attribute__((optimize("O3", "no-math-errno", "no-trapping-math", "fp-contract=" __VA_ARGS__)))
 #define GT__FUSE
 #define GT__UNROLL _Pragma("GCC unroll 16")
 #define GT__UNROLL_4 _Pragma("GCC unroll 4")
@@ -1757,8 +1794,15 @@ double __builtin_sqrt(double) __attribute__((const));
 #endif
 enum { GT__BLOCK = 512, GT__GROUP = 64 };
 /* Codes that are none of CUDA's, so that they tell whose they are wherever they come by. */
-enum { GT__CPU_CODES = 40000, GT__CPU_NO_MEMORY, GT__CPU_NO_THREAD, GT__CPU_OTHER, GT__CPU_FORKED,
-       GT__CPU_NO_FMA, GT__CPU_CODES_END };
+enum {
+  GT__CPU_CODES = 40000,
+  GT__CPU_NO_MEMORY,
+  GT__CPU_NO_THREAD,
+  GT__CPU_OTHER,
+  GT__CPU_FORKED,
+  GT__CPU_NO_FMA,
+  GT__CPU_CODES_END
+};
 static int64_t gt__count(int ndim, const int64_t *size) {
   int64_t n = 1;
   for (int d = 0; d < ndim; d++) n *= size[d];
@@ -1769,6 +1813,7 @@ static void gt__swap(int64_t *a, int64_t *b) {
   *a = *b, *b = t;
 }
 
+/* clang-format off */
 /* ---- loops over values, written once for all types and instruction sets ----
    GT__LOOPS makes them for a type, T inside, with GT__F(exp) its exp and GT__EITHER(f, i) f for
    floats and i for integers. Each loop is a case of its function. */
@@ -2279,15 +2324,19 @@ static const gt__cpu_isa *gt__cpu_choose(void) {
 #endif
 }
 
+/* clang-format on */
 /* ---- threads: each has a share of the items, part of which may be in its cache from the last time, and
    then helps with the others', as processors are often not equally fast; results never depend on it ---- */
-typedef struct { int64_t begin, end; char *own; } gt__cpu_range;   /* own: the thread's scratch */
+typedef struct {
+  int64_t begin, end;
+  char *own;
+} gt__cpu_range; /* own: the thread's scratch */
 typedef void (*gt__cpu_task)(const void *context, gt__cpu_range items);
-#define GT__CPU_PARALLEL 65536         /* steps worth waking threads for: some microseconds */
-enum { GT__CPU_SPARE = 25 << 10 };  /* bytes of scratch on a stack */
-static __thread int gt__cpu_share;  /* of a stream's thread: how many streams share the cores */
+#define GT__CPU_PARALLEL 65536     /* steps worth waking threads for: some microseconds */
+enum { GT__CPU_SPARE = 25 << 10 }; /* bytes of scratch on a stack */
+static __thread int gt__cpu_share; /* of a stream's thread: how many streams share the cores */
 enum { GT__MOST_THREADS = 1024 };
-static int gt__cpu_most;            /* threads, if the program has said how many; else 0 */
+static int gt__cpu_most; /* threads, if the program has said how many; else 0 */
 static inline int gt__cpu_available(void) {
 #ifdef _OPENMP
   const int most = __atomic_load_n(&gt__cpu_most, __ATOMIC_RELAXED);
@@ -2310,7 +2359,7 @@ static int gt__cpu_threads(double work) {
 static double gt__cpu_work(const gt__map_args *m) {
   return (double)m->count * (m->program.n_ins + (m->program.heavy ? 16 : 0));
 }
-static void gt__cpu_settle(void) {      /* stores past the caches are seen before what follows */
+static void gt__cpu_settle(void) { /* stores past the caches are seen before what follows */
 #ifdef __SSE2__
   _mm_sfence();
 #endif
@@ -2321,7 +2370,7 @@ static void gt__cpu_share_out(gt__cpu_task task, const void *context, int64_t it
                               char *memory, size_t own) {
   const int64_t each = (items - 1) / (16 * threads) + 1;
   const int shares = threads < 64 ? threads : 64;
-  int64_t next[64][8];                  /* cache lines of their own */
+  int64_t next[64][8]; /* cache lines of their own */
   for (int s = 0; s < shares; s++) next[s][0] = items * s / shares;
 #pragma omp parallel num_threads(threads)
   {
@@ -2329,7 +2378,7 @@ static void gt__cpu_share_out(gt__cpu_task task, const void *context, int64_t it
     GT__STRICT;
     const int me = omp_get_thread_num(), helps = items > shares || omp_get_num_threads() < shares;
     gt__cpu_range range = {0, 0, memory ? memory + (size_t)me * own : spare};
-    for (int s = 0; s < (helps ? shares : 1); s++) {   /* else each keeps its own */
+    for (int s = 0; s < (helps ? shares : 1); s++) { /* else each keeps its own */
       const int mine = (me + s) % shares;
       const int64_t end = items * (mine + 1) / shares;
       int64_t *share = next[mine], *i = &range.begin;
@@ -2362,7 +2411,8 @@ static int gt__cpu_split(gt__cpu_task task, const void *context, int64_t items, 
   if (threads > 1) gt__cpu_share_out(task, context, items, threads, memory ? scratch : NULL, own);
   else
 #endif
-  if (items > 0) task(context, all);
+      if (items > 0)
+    task(context, all);
   gt__cpu_settle();
   if (memory) GPUTENSOR_FREE(memory);
   return 0;
@@ -2379,18 +2429,20 @@ static char *gt__cpu_at(const gt__operand *x, int64_t i, int ndim, const int64_t
 /* Of every second or fourth byte a compiler makes vectors, if the distance is a constant; else four
    elements go at a time, whose addresses do not wait for each other. */
 #define GT__EVERY(S, distance) \
-    if (to == 1 && from == distance) { \
-      GT__IVDEP for (int64_t i = 0; i < n; i++) d[i] = s[i * distance]; \
-      return; \
-    }
-#define GT__MOVE(S) { \
+  if (to == 1 && from == distance) { \
+    GT__IVDEP for (int64_t i = 0; i < n; i++) d[i] = s[i * distance]; \
+    return; \
+  }
+#define GT__MOVE(S) \
+  { \
     S *d = (S *)dst; \
     const S *s = (const S *)src; \
     if (sizeof(S) < 4) { \
       GT__EVERY(S, 2) \
       GT__EVERY(S, 4) \
     } \
-    if (to == 1 && from == 0) for (const S v = *s; n > 0; n--) *d++ = v; \
+    if (to == 1 && from == 0) \
+      for (const S v = *s; n > 0; n--) *d++ = v; \
     for (; n >= 4; n -= 4, d += 4 * to, s += 4 * from) { \
       const S a = s[0], b = s[from]; \
       const S c = s[2 * from], e = s[3 * from]; \
@@ -2403,16 +2455,18 @@ static char *gt__cpu_at(const gt__operand *x, int64_t i, int ndim, const int64_t
   }
 static GT__OPTIMIZE("off") void gt__cpu_move(int64_t size, void *dst, int64_t to, const void *src,
                                              int64_t from, int64_t n) {
+  /* clang-format off */
   if (to == 1 && from == 1) memcpy(dst, src, (size_t)(n * size));
   else if (size == 1) GT__MOVE(uint8_t) else if (size == 2) GT__MOVE(gt__u16)
   else if (size == 4) GT__MOVE(gt__i32) else GT__MOVE(gt__i64)
+  /* clang-format on */
 }
 #if defined(__clang__)
 #pragma clang diagnostic pop
 #endif
 /* Lines as short and close as the channels of pixels go by columns, all of a block's at once. */
 typedef struct {
-  int64_t line, to, from;               /* elements of a line; from one line to the next */
+  int64_t line, to, from; /* elements of a line; from one line to the next */
   int on;
 } gt__cpu_stripes;
 static gt__cpu_stripes gt__cpu_stripes_of(int64_t size, int last, int64_t line, const int64_t *to,
@@ -2437,10 +2491,16 @@ static void gt__cpu_walk(int64_t size, int ndim, const int64_t *box, int64_t fir
                          char *dst, const int64_t *to, const char *src, const int64_t *from) {
   int64_t at[GT_MAX_DIMS];
   const int last = ndim - 1;
-  if (ndim == 0) { memcpy(dst, src, (size_t)size); return; }
+  if (ndim == 0) {
+    memcpy(dst, src, (size_t)size);
+    return;
+  }
   if (to) dst += gt__offset(first, ndim, box, to) * size;
   if (from) src += gt__offset(first, ndim, box, from) * size;
-  for (int d = last; d >= 0; d--) { at[d] = first % box[d]; first /= box[d]; }
+  for (int d = last; d >= 0; d--) {
+    at[d] = first % box[d];
+    first /= box[d];
+  }
   const int64_t inner_to = to ? to[last] : 1, inner_from = from ? from[last] : 1;
   const gt__cpu_stripes c = gt__cpu_stripes_of(size, last, box[last], to, from);
   for (;;) {
@@ -2456,7 +2516,7 @@ static void gt__cpu_walk(int64_t size, int ndim, const int64_t *box, int64_t fir
     at[last] += run;
     dst += (inner_to * run + c.to * more) * size;
     src += (inner_from * run + c.from * more) * size;
-    for (int d = last; d > 0 && at[d] == box[d]; d--) {  /* carry into the next dimension */
+    for (int d = last; d > 0 && at[d] == box[d]; d--) { /* carry into the next dimension */
       at[d] = 0;
       at[d - 1]++;
       dst += gt__cpu_carry(to, d, box) * size;
@@ -2476,7 +2536,8 @@ static void gt__cpu_lay(char *to, const char *from, int64_t bytes, int past) {
   int64_t i = past ? gt__cpu_least((int64_t)(-(uintptr_t)to & 63), bytes) : bytes;
   memcpy(to, from, (size_t)i);
 #ifdef __SSE2__
-  for (; i <= bytes - 64; i += 64) { /* whole lines of the caches, each at once: others are read first */
+  for (; i <= bytes - 64;
+       i += 64) { /* whole lines of the caches, each at once: others are read first */
     __m128i part[4];
     memcpy(part, from + i, sizeof part);
     for (int k = 0; k < 4; k++) _mm_stream_si128((__m128i *)(void *)(to + i) + k, part[k]);
@@ -2489,14 +2550,14 @@ static void gt__cpu_lay(char *to, const char *from, int64_t bytes, int past) {
 /* 128 bytes off the power of two: a load waits for a pending store with the same 12 address bits. */
 enum { GT__PITCH = GT__BLOCK * 8 + 128 };
 typedef struct {
-  const gt__cpu_loops *loops;           /* of the program's compute type */
+  const gt__cpu_loops *loops; /* of the program's compute type */
   const gt__map_args *m;
-  int width, given, kept;               /* bytes of a value; slots that callers fill; outer dims */
-  int64_t first;                        /* of a block, where values depend on their index */
-  int out, in[GT__INPUTS], past;        /* how the elements of m's operands lie; gt__cpu_goes_past */
-  int pitch;                            /* from a slot's block to the next; the last is acc's */
+  int width, given, kept;        /* bytes of a value; slots that callers fill; outer dims */
+  int64_t first;                 /* of a block, where values depend on their index */
+  int out, in[GT__INPUTS], past; /* how the elements of m's operands lie; gt__cpu_goes_past */
+  int pitch;                     /* from a slot's block to the next; the last is acc's */
   char *slot[GT__SLOTS + 1], *blocks;
-  char *raw;                            /* elements before or after a conversion */
+  char *raw; /* elements before or after a conversion */
 } gt__cpu_eval;
 static int gt__cpu_width(const gt__program *p) { return p->compute == GT__F32 ? 4 : 8; }
 static int gt__cpu_pitch(const gt__program *p) { return GT__BLOCK * gt__cpu_width(p) + 128; }
@@ -2569,10 +2630,13 @@ static void gt__cpu_fetch(gt__cpu_eval *e, int64_t o, int64_t columns, int64_t k
     else if (rows == 1 && kept && stride[kept - 1] == 1 &&
              o % m->size[kept - 1] + (native ? end - o : n) <= m->size[kept - 1])
       from = in->data + (gt__offset(k, folded, m->size + kept, stride + kept) +
-                         gt__offset(o, kept, m->size, stride)) * size;
-    else for (int64_t i = 0; i < rows; i++)
-      gt__cpu_walk(size, kept, m->size, o, columns, from + i * columns * size, NULL,
-                   in->data + gt__offset(k + i, folded, m->size + kept, stride + kept) * size, stride);
+                         gt__offset(o, kept, m->size, stride)) *
+                            size;
+    else
+      for (int64_t i = 0; i < rows; i++)
+        gt__cpu_walk(size, kept, m->size, o, columns, from + i * columns * size, NULL,
+                     in->data + gt__offset(k + i, folded, m->size + kept, stride + kept) * size,
+                     stride);
     if (from != e->raw && from != block) gt__cpu_prefetch(e, in, from, o, n);
     e->slot[s] = native ? from : block;
     if (!native) e->loops->step(GT__FROM + in->dtype, e->slot[s], from, NULL, NULL, n);
@@ -2606,7 +2670,7 @@ static char *gt__cpu_compute(gt__cpu_eval *e, int64_t n, char *last) {
   }
   return a;
 }
-static int gt__cpu_bare(const gt__cpu_eval *e) {   /* the program is its one operand */
+static int gt__cpu_bare(const gt__cpu_eval *e) { /* the program is its one operand */
   return e->m->program.n_ins == 1 && e->m->program.ins[0].op == GT__LOAD && e->m->program.n_in == 1;
 }
 /* Are the values of a program one operand, which lies in memory as such? */
@@ -2653,10 +2717,11 @@ static void gt__cpu_put(gt__cpu_eval *e, const gt__cpu_loops *loops, const gt__o
 /* Runs the program over elements whose given slots are filled, and stores them. */
 static void gt__cpu_block(gt__cpu_eval *e, int64_t first, int64_t n) {
   const gt__map_args *m = e->m;
-  const int in_place = e->out == GT__IN_LINE && n % GT__GROUP == 0 && !e->past &&
-                       m->out.dtype == e->loops->native;
+  const int in_place =
+      e->out == GT__IN_LINE && n % GT__GROUP == 0 && !e->past && m->out.dtype == e->loops->native;
   char *to = in_place ? m->out.data + first * e->width : NULL;
-  const char *values = to && !e->given ? gt__cpu_values(e, to, first, n) : NULL;   /* straight there */
+  const char *values =
+      to && !e->given ? gt__cpu_values(e, to, first, n) : NULL; /* straight there */
   if (!values) gt__cpu_fetch(e, first, n, 0, 1), values = gt__cpu_compute(e, n, to);
   gt__cpu_put(e, e->loops, &m->out, e->out, m->ndim, first, n, values);
 }
@@ -2677,21 +2742,22 @@ static void gt__cpu_map_task(const void *context, gt__cpu_range items) {
 /* Operands that run along the dim before the last, and not along the last, are turned over in tiles,
    some cache lines of as many columns as a block has values: else each of their values would cost a
    line, which is gone before its next value is due. Without a program the one operand is copied. */
-enum { GT__TURN_PITCH = GT__BLOCK + 8 };   /* off the power of two, as above */
+enum { GT__TURN_PITCH = GT__BLOCK + 8 }; /* off the power of two, as above */
 typedef struct {
   gt__map_args m;
   int turned[GT__INPUTS], n_turned;
-  int64_t rows, across, along;          /* of a tile; tiles */
-  int64_t bytes;                        /* of a turned operand's tile */
+  int64_t rows, across, along; /* of a tile; tiles */
+  int64_t bytes;               /* of a turned operand's tile */
 } gt__cpu_tiles;
 /* tile[r][c], and up to 16 columns more, become what is r * stride[0] + c * stride[1] behind `from`. */
 static void gt__cpu_turn(int64_t size, char *tile, const char *from, int64_t rows, int64_t columns,
                          const int64_t *stride) {
-  const gt__cpu_loops *loops = gt__cpu_choose()->loops[size == 8];   /* of as wide values */
+  const gt__cpu_loops *loops = gt__cpu_choose()->loops[size == 8]; /* of as wide values */
   const int squares = stride[0] == 1 && size >= 4, step = squares ? 16 : 1;
   for (int64_t i = 0; i < columns; i += step, tile += step * size, from += step * stride[1] * size)
     if (squares)
-      loops->pack(tile, step, GT__TURN_PITCH, from, stride[1], 1, gt__cpu_least(step, columns - i), rows);
+      loops->pack(tile, step, GT__TURN_PITCH, from, stride[1], 1, gt__cpu_least(step, columns - i),
+                  rows);
     else gt__cpu_move(size, tile, GT__TURN_PITCH, from, stride[0], rows);
 }
 static void gt__cpu_tiles_task(const void *context, gt__cpu_range items) {
@@ -2703,21 +2769,25 @@ static void gt__cpu_tiles_task(const void *context, gt__cpu_range items) {
   gt__cpu_begin(&e, &m, 0, m.ndim, items.own);
   for (int64_t item = items.begin; item < items.end; item++) {
     const int64_t i = item / t->along % t->across * t->rows, j = item % t->along * GT__BLOCK;
-    const int64_t rows = gt__cpu_least(t->rows, size[x] - i), columns = gt__cpu_least(GT__BLOCK, size[y] - j);
+    const int64_t rows = gt__cpu_least(t->rows, size[x] - i),
+                  columns = gt__cpu_least(GT__BLOCK, size[y] - j);
     int64_t at = (item / t->along / t->across * size[x] + i) * size[y] + j;
     char *tiles = items.own + gt__cpu_eval_bytes(&m), *tile = tiles;
     for (int k = 0; k < t->n_turned; k++, tile += t->bytes) {
       const gt__operand *from = &t->m.in[t->turned[k]];
       gt__operand *to = &m.in[t->turned[k]];
       const int64_t bytes = gt__cpu_bytes(from);
-      gt__cpu_turn(bytes, tile, gt__cpu_at(from, at, m.ndim, size), rows, columns, from->stride + x);
+      gt__cpu_turn(bytes, tile, gt__cpu_at(from, at, m.ndim, size), rows, columns,
+                   from->stride + x);
       memset(to->stride, 0, sizeof to->stride);
       to->stride[x] = GT__TURN_PITCH, to->stride[y] = 1;
       to->data = tile - (i * GT__TURN_PITCH + j) * bytes;
     }
-    for (int64_t r = 0; r < rows; r++, at += size[y]) if (m.program.n_ins) gt__cpu_block(&e, at, columns);
-      else gt__cpu_put(&e, NULL, &m.out, e.out, m.ndim, at, columns,
-                       tiles + r * GT__TURN_PITCH * gt__cpu_bytes(&m.out));
+    for (int64_t r = 0; r < rows; r++, at += size[y])
+      if (m.program.n_ins) gt__cpu_block(&e, at, columns);
+      else
+        gt__cpu_put(&e, NULL, &m.out, e.out, m.ndim, at, columns,
+                    tiles + r * GT__TURN_PITCH * gt__cpu_bytes(&m.out));
   }
 }
 /* Returns -1 if no operand gains by it, as those of short rows: to begin costs as much as 50 values. */
@@ -2753,18 +2823,21 @@ static int gt__cpu_map(const gt__map_args *m) {
    as a binary counter carries: after chunk c, the two newest subtrees merge as often as c + 1 can be
    halved; at the last all that are left merge, from the newest on. That is the plan's tree, whose node i
    of level L covers the chunks i*2^L to (i+1)*2^L - 1; so groups are nodes, and its rest joins them. */
-enum { GT__TREE = 5, GT__LINE = 2048 };   /* levels of a tree over 16 chunks; bytes of a line */
+enum { GT__TREE = 5, GT__LINE = 2048 }; /* levels of a tree over 16 chunks; bytes of a line */
 typedef struct {
   const gt__reduce_args *r;
   int64_t columns, group, n_group;
-  char *memory;                         /* values of [n_group][outer], indices */
+  char *memory; /* values of [n_group][outer], indices */
 } gt__cpu_reduction;
-typedef struct { char *value; int64_t *index; } gt__cpu_column;
+typedef struct {
+  char *value;
+  int64_t *index;
+} gt__cpu_column;
 typedef struct {
   gt__cpu_eval e;
   const gt__reduce_args *r;
   gt__cpu_column tree[GT__TREE];
-  char *at, *chunk;                     /* at: rows or places that won, as values */
+  char *at, *chunk; /* at: rows or places that won, as values */
 } gt__cpu_folder;
 /* Scratch: lines, each of a value or an index for all outputs at hand, and a chunk where it has to
    be made. */
@@ -2826,7 +2899,8 @@ static void gt__cpu_columns(gt__cpu_folder *f, gt__cpu_column *to, int64_t o, in
   }
 }
 /* Folds one chunk of each of `columns` outputs; if inner, more than one only with one chunk each. */
-static void gt__cpu_chunk(gt__cpu_folder *f, gt__cpu_column *to, int64_t o, int64_t columns, int64_t begin) {
+static void gt__cpu_chunk(gt__cpu_folder *f, gt__cpu_column *to, int64_t o, int64_t columns,
+                          int64_t begin) {
   const gt__reduce_args *r = f->r;
   const int64_t n = gt__cpu_least(r->chunk, r->n - begin), most = n ? GT__CHUNK / n : columns;
   if (!r->inner) gt__cpu_columns(f, to, o, columns, begin, n);
@@ -2841,8 +2915,8 @@ static void gt__cpu_chunk(gt__cpu_folder *f, gt__cpu_column *to, int64_t o, int6
   for (int64_t i = 0; i < columns; i++) to->index[i] += begin;
 }
 /* to[i] = op(from[i], number) for n values; no number (NULL) for an op of one operand. */
-static void gt__cpu_each(const gt__cpu_eval *e, int op, char *to, const char *from, const void *number,
-                         int64_t n) {
+static void gt__cpu_each(const gt__cpu_eval *e, int op, char *to, const char *from,
+                         const void *number, int64_t n) {
   const int64_t whole = n & ~(int64_t)(GT__GROUP - 1), at = whole * e->width;
   char rest[GT__GROUP * 8] __attribute__((aligned(64)));
   if (whole) e->loops->step(op, to, from, number ? number : from, from, whole);
@@ -2852,17 +2926,20 @@ static void gt__cpu_each(const gt__cpu_eval *e, int op, char *to, const char *fr
   e->loops->step(op, rest, rest, number ? number : rest, rest, GT__GROUP);
   memcpy(to + at, rest, (size_t)((n - whole) * e->width));
 }
-static void gt__cpu_finish(gt__cpu_folder *f, int64_t o, int64_t columns, char *values, int64_t *index) {
+static void gt__cpu_finish(gt__cpu_folder *f, int64_t o, int64_t columns, char *values,
+                           int64_t *index) {
   const gt__reduce_args *r = f->r;
   const int indexed = gt__cpu_indexed(r->fold);
   if (indexed) values = (char *)index;
-  if (r->finish & GT__DIVIDE) gt__cpu_each(&f->e, GT__OP_over, values, values, &r->divisor, columns);
+  if (r->finish & GT__DIVIDE)
+    gt__cpu_each(&f->e, GT__OP_over, values, values, &r->divisor, columns);
   if (r->finish & GT__ROOT) gt__cpu_each(&f->e, GT__OP_sqrt, values, values, NULL, columns);
   gt__cpu_put(&f->e, indexed ? gt__cpu_choose()->loops[GT__I64] : f->e.loops, &r->out,
               gt__cpu_lies(&r->out, r->n_kept, r->pre.size), r->n_kept, o, columns, values);
 }
 /* The partials of a group from output o on. */
-static char *gt__cpu_value(const gt__cpu_reduction *c, const gt__cpu_folder *f, int64_t group, int64_t o) {
+static char *gt__cpu_value(const gt__cpu_reduction *c, const gt__cpu_folder *f, int64_t group,
+                           int64_t o) {
   return c->memory + (group * c->r->outer + o) * f->e.width;
 }
 static int64_t *gt__cpu_index(const gt__cpu_reduction *c, int64_t group, int64_t o) {
@@ -2877,7 +2954,7 @@ static void gt__cpu_group_task(const void *context, gt__cpu_range items) {
     const int64_t o = item / c->n_group * c->columns, group = item % c->n_group;
     const int64_t columns = gt__cpu_least(c->columns, r->outer - o), first = group * c->group;
     const int64_t n = gt__cpu_least(c->group, r->n_chunk - first);
-    gt__cpu_column *top = f.tree;       /* the newest subtree */
+    gt__cpu_column *top = f.tree; /* the newest subtree */
     for (int64_t i = 0; i < n; i++, top++) {
       gt__cpu_chunk(&f, top, o, columns, (first + i) * r->chunk);
       for (int64_t bit = i; top > f.tree && (bit & 1 || i + 1 == n); bit >>= 1, top--)
@@ -2886,7 +2963,8 @@ static void gt__cpu_group_task(const void *context, gt__cpu_range items) {
     if (!c->memory) gt__cpu_finish(&f, o, columns, f.tree[0].value, f.tree[0].index);
     else {
       memcpy(gt__cpu_value(c, &f, group, o), f.tree[0].value, (size_t)(columns * f.e.width));
-      memcpy(gt__cpu_index(c, group, o), f.tree[0].index, (size_t)(8 * columns * gt__cpu_indexed(r->fold)));
+      memcpy(gt__cpu_index(c, group, o), f.tree[0].index,
+             (size_t)(8 * columns * gt__cpu_indexed(r->fold)));
     }
   }
 }
@@ -2909,39 +2987,45 @@ static void gt__cpu_tree_task(const void *context, gt__cpu_range items) {
 }
 /* ---- softmax: a row stays in the caches from read to store; short ones pass by the block ---- */
 /* to[i] = op(from[i], the number of its row), up to a whole group behind the last row. */
-static void gt__cpu_by_row(const gt__cpu_eval *e, int op, char *to, const char *from, const char *number,
-                           int64_t n, int64_t rows) {
+static void gt__cpu_by_row(const gt__cpu_eval *e, int op, char *to, const char *from,
+                           const char *number, int64_t n, int64_t rows) {
   const int64_t w = e->width, padded = gt__cpu_round(n * rows, GT__GROUP);
   char wide[GT__BLOCK * 8] __attribute__((aligned(64)));
-  if (rows == 1) { e->loops->step(op, to, from, number, from, padded); return; }
+  if (rows == 1) {
+    e->loops->step(op, to, from, number, from, padded);
+    return;
+  }
   for (int64_t i = 0; i < rows; i++) gt__cpu_move(w, wide + i * n * w, 1, number + i * w, 0, n);
   gt__cpu_pad(e, wide, n * rows);
   e->loops->step(op == GT__OP_over ? GT__OP_div : GT__OP_sub, to, from, wide, from, padded);
   if (op == GT__OP_exp_less) e->loops->step(GT__OP_exp, to, to, to, to, padded);
 }
-static void gt__cpu_soft_rows(gt__cpu_eval *e, const gt__reduce_args *r, char *row, char *exps, int64_t o,
-                              int64_t rows) {
-  const int64_t n = r->n, width = e->width, whole = n / GT__CHUNK, rest = n % GT__CHUNK, all = rows * n;
+static void gt__cpu_soft_rows(gt__cpu_eval *e, const gt__reduce_args *r, char *row, char *exps,
+                              int64_t o, int64_t rows) {
+  const int64_t n = r->n, width = e->width, whole = n / GT__CHUNK, rest = n % GT__CHUNK,
+                all = rows * n;
   const int64_t chunks = whole + (rest > 0), padded = gt__cpu_round(all, GT__GROUP);
   const int log = r->soft == GT__LOG_SOFTMAX;
-  const int direct = e->out == GT__IN_LINE && r->pre.out.dtype == e->loops->native &&
-                     (rows == 1 || padded == all);
+  const int direct =
+      e->out == GT__IN_LINE && r->pre.out.dtype == e->loops->native && (rows == 1 || padded == all);
   char *to = direct ? r->pre.out.data + o * n * width : row;
   gt__num m[GT__BLOCK], part[GT__BLOCK + GT__SOFT_BYTES / 4 / GT__CHUNK];
   char *sum = (char *)part, *top = (char *)m;
   const char *values = gt__cpu_values(e, row, o * n, all);
-  if (values != row && o * n + padded > r->pre.count)    /* nothing may lie behind it */
+  if (values != row && o * n + padded > r->pre.count) /* nothing may lie behind it */
     values = (char *)memcpy(row, values, (size_t)(all * width));
   if (values == row) gt__cpu_pad(e, row, all);
   e->loops->lanes(GT__FOLD_TOP, m, NULL, values, n, rows);
   for (char *p = top; p < top + rows * width && r->soft == GT__LOGSUMEXP; p += width)
-    if (width == 4 ? isinf(*(gt__f32 *)(void *)p) : isinf(*(gt__f64 *)(void *)p)) memset(p, 0, (size_t)width);
+    if (width == 4 ? isinf(*(gt__f32 *)(void *)p) : isinf(*(gt__f64 *)(void *)p))
+      memset(p, 0, (size_t)width);
   gt__cpu_by_row(e, GT__OP_exp_less, exps, values, top, n, rows);
   e->loops->lanes(GT__FOLD_SUM, sum, NULL, exps, GT__CHUNK, whole);
   if (rest)
     e->loops->lanes(GT__FOLD_SUM, sum + whole * width, NULL, exps + (n - rest) * width, rest, rows);
-  for (int64_t step = 1; step < chunks; step *= 2) for (int64_t c = 0; c + step < chunks; c += 2 * step)
-    e->loops->fold(GT__FOLD_SUM, sum + c * width, NULL, sum + (c + step) * width, 1, 1, 0, 1);
+  for (int64_t step = 1; step < chunks; step *= 2)
+    for (int64_t c = 0; c + step < chunks; c += 2 * step)
+      e->loops->fold(GT__FOLD_SUM, sum + c * width, NULL, sum + (c + step) * width, 1, 1, 0, 1);
   if (r->soft != GT__SOFTMAX) gt__cpu_each(e, GT__OP_log, sum, sum, NULL, rows);
   if (r->soft == GT__LOGSUMEXP) {
     e->loops->fold(GT__FOLD_SUM, sum, NULL, m, rows, 1, 0, 1);
@@ -2961,7 +3045,8 @@ static size_t gt__cpu_row_bytes(int64_t n) {
 static void gt__cpu_soft_task(const void *context, gt__cpu_range items) {
   const gt__cpu_reduction *c = (const gt__cpu_reduction *)context;
   const int64_t n = c->r->n;
-  const int64_t most = n > 128 || (n % GT__GROUP == 0 && c->r->soft == GT__SOFTMAX) ? 1 : GT__BLOCK / n;
+  const int64_t most =
+      n > 128 || (n % GT__GROUP == 0 && c->r->soft == GT__SOFTMAX) ? 1 : GT__BLOCK / n;
   char *row = items.own + gt__cpu_eval_bytes(&c->r->pre), *exps = row + gt__cpu_row_bytes(n);
   gt__cpu_eval e;
   gt__cpu_begin(&e, &c->r->pre, 0, c->r->pre.ndim, items.own);
@@ -2984,8 +3069,8 @@ static int gt__cpu_reduce(const gt__reduce_args *r) {
     c.memory = (char *)GPUTENSOR_MALLOC((size_t)(r->outer * c.n_group) * GT__PARTIAL);
     if (!c.memory) return GT__CPU_NO_MEMORY;
   }
-  int code = gt__cpu_split(gt__cpu_group_task, &c, blocks * c.n_group, threads,
-                           gt__cpu_folder_bytes(&c));
+  int code =
+      gt__cpu_split(gt__cpu_group_task, &c, blocks * c.n_group, threads, gt__cpu_folder_bytes(&c));
   if (c.n_group > 1 && !code)
     code = gt__cpu_split(gt__cpu_tree_task, &c, gt__cpu_parts(r->outer, GT__GROUP), threads,
                          own + GT__BLOCK * 8);
@@ -3004,25 +3089,33 @@ static int gt__cpu_reduce(const gt__reduce_args *r) {
    Packing converts, so the kernels know the compute types alone. C takes the sums itself where it
    can; else a block of them passes through the program behind the product while it is in cache.
    Threads share the parts of all products of a batch. */
-enum { GT__DEPTH = 256,                  /* of K, for tiles and where nothing is packed */
-       GT__A_BYTES = 1 << 18,            /* a quarter of A's panels. AVX2 takes them from L3 as well */
-       GT__N_BLOCK = 1024, GT__FEW_ROWS = 56, GT__IN_PLACE = 1 << 12, /* of B, for each lane: L2 holds it */
-       GT__DOT_BYTES = 4096,             /* of a line in dots: eight lines stay in L1 */
-       GT__LINE_PIECE = 32, GT__EDGE = 14 * 128, GT__PIECE_BYTES = 2048,
-       GT__SIDE = 32, GT__SUMS = 1024, GT__AMX_BLOCK = 512 };  /* AMX: a square; C in half of the L2 cache */
-#define GT__BLOCK_WORK 4096              /* steps that a block of C is worth at least */
+enum {
+  GT__DEPTH = 256,       /* of K, for tiles and where nothing is packed */
+  GT__A_BYTES = 1 << 18, /* a quarter of A's panels. AVX2 takes them from L3 as well */
+  GT__N_BLOCK = 1024,
+  GT__FEW_ROWS = 56,
+  GT__IN_PLACE = 1 << 12, /* of B, for each lane: L2 holds it */
+  GT__DOT_BYTES = 4096,   /* of a line in dots: eight lines stay in L1 */
+  GT__LINE_PIECE = 32,
+  GT__EDGE = 14 * 128,
+  GT__PIECE_BYTES = 2048,
+  GT__SIDE = 32,
+  GT__SUMS = 1024,
+  GT__AMX_BLOCK = 512
+};                          /* AMX: a square; C in half of the L2 cache */
+#define GT__BLOCK_WORK 4096 /* steps that a block of C is worth at least */
 typedef struct {
   const gt__matmul_args *x;
   const gt__cpu_loops *loops;
   int64_t width, a_row, a_col, b_row, b_col;
-  int64_t high, broad, depth;           /* units of blocks' rows and columns; a piece of K */
-  int64_t grid_m, grid_n;               /* blocks of C */
-  int dot, direct, a_direct, stored;    /* dots; B, A in place; C takes the sums */
-  int64_t a_bytes, b_bytes;             /* packed */
-  size_t own_bytes;                     /* of a thread's scratch, without the program's */
-  int64_t batch, a, b;                  /* of the product at hand: its number, offsets */
-  int pieces;                           /* of a value, for AMX, or 0 */
-  int64_t tiles;                        /* where its sums are in a thread's memory */
+  int64_t high, broad, depth;        /* units of blocks' rows and columns; a piece of K */
+  int64_t grid_m, grid_n;            /* blocks of C */
+  int dot, direct, a_direct, stored; /* dots; B, A in place; C takes the sums */
+  int64_t a_bytes, b_bytes;          /* packed */
+  size_t own_bytes;                  /* of a thread's scratch, without the program's */
+  int64_t batch, a, b;               /* of the product at hand: its number, offsets */
+  int pieces;                        /* of a value, for AMX, or 0 */
+  int64_t tiles;                     /* where its sums are in a thread's memory */
 } gt__cpu_product;
 /* Packs n lines of k values as one panel, [k][panel]; line and along are strides. What does not lie
    as the kernel wants it is first gathered and converted, in small squares. */
@@ -3054,13 +3147,17 @@ static void gt__cpu_tile_of(const gt__cpu_product *c, gt__cpu_tile *t, char *to,
   char edge[GT__EDGE] __attribute__((aligned(64)));
   const int64_t broad = t->columns > 1 ? t->columns : c->loops->vector;
   t->c = to, t->c_row = c_row;
-  if (rows >= t->rows && columns >= broad) { c->loops->micro(t); return; }
+  if (rows >= t->rows && columns >= broad) {
+    c->loops->micro(t);
+    return;
+  }
   const size_t bytes = (size_t)(columns * c->width);
   for (int64_t i = 0; i < rows && t->add; i++)
     memcpy(edge + i * broad * c->width, to + i * c_row * c->width, bytes);
   t->c = edge, t->c_row = broad;
   c->loops->micro(t);
-  for (int64_t i = 0; i < rows; i++) memcpy(to + i * c_row * c->width, edge + i * broad * c->width, bytes);
+  for (int64_t i = 0; i < rows; i++)
+    memcpy(to + i * c_row * c->width, edge + i * broad * c->width, bytes);
 }
 /* Rows of the next panel, of `rows` that are left: even, and the last two alike rather than one tiny. */
 static int gt__cpu_height(const gt__cpu_product *c, int64_t rows) {
@@ -3074,25 +3171,28 @@ static void gt__cpu_by_panels(const gt__cpu_product *c, char *to, int64_t c_row,
   const gt__matmul_args *x = c->x;
   const int64_t w = c->width, lanes = c->loops->vector, size = (int64_t)1 << x->b.size_log2;
   const int64_t broad = c->loops->panel;
-  const int back = x->k <= c->depth && columns >= (c->direct ? lanes : broad), up = back && c->a_direct;
+  const int back = x->k <= c->depth && columns >= (c->direct ? lanes : broad),
+            up = back && c->a_direct;
   /* Of narrow blocks of B in place the lines below are fetched, 1.2 to 1.4 times as fast; else a panel. */
   const int below = c->direct && x->m <= 2 * c->loops->rows && columns <= 8 * broad;
   /* Panels of B in place side by side: heights add up to the rows, and B is read once or fits in L2. */
   const int wide = c->direct && (up || rows == 1 || rows % 2 == 0) &&
                    (rows <= c->loops->rows || x->k * columns <= GT__IN_PLACE * lanes);
-  char *pa = pb + c->b_bytes, *spare = pb + c->b_bytes / 2, *ready = NULL;   /* B's next panel */
+  char *pa = pb + c->b_bytes, *spare = pb + c->b_bytes / 2, *ready = NULL; /* B's next panel */
   gt__cpu_tile t;
   for (int64_t k = 0; k < x->k || k == 0; k += c->depth) {
     t.k = gt__cpu_least(c->depth, x->k - k), t.add = k > 0;
     for (int64_t j = 0, some, a = c->a + m * c->a_row + k * c->a_col; j < columns; j += some) {
       some = gt__cpu_least(broad, columns - j);
       if (wide && columns - j > broad) some = (columns - j) / broad * broad;
-      if (back && some < broad) some = some > lanes && columns >= broad ? broad : some > broad - lanes ? some : lanes;
+      if (back && some < broad)
+        some = some > lanes && columns >= broad ? broad : some > broad - lanes ? some : lanes;
       if (back) j = gt__cpu_least(j, columns - some);
       const int64_t b = c->b + (n + j) * c->b_col + k * c->b_row;
       const int more = c->b_col == 1 && j + broad < columns;
       /* A whole panel follows, which tiles of this one can copy as it is. */
-      const int whole = more && j + 2 * broad <= columns && !c->direct && x->b.dtype == c->loops->native;
+      const int whole =
+          more && j + 2 * broad <= columns && !c->direct && x->b.dtype == c->loops->native;
       if (ready) spare = pb, pb = ready;
       t.columns = (int)(some <= lanes ? 1 : back ? gt__cpu_least(some, broad) : broad);
       t.b = pb, t.b_row = t.columns > 1 ? broad : lanes;
@@ -3107,15 +3207,18 @@ static void gt__cpu_by_panels(const gt__cpu_product *c, char *to, int64_t c_row,
         const int direct = c->a_direct && t.rows == high;
         const int packed = !direct && t.rows == c->loops->rows && t.columns > 1;
         const int fetch = below ? i == 0 : more && (i == 0 || packed);
-        t.down = packed && t.rows == high && some == broad, t.panels = some > broad ? some / broad : 1;
-        if (t.down) t.panels = (rows - i) / t.rows - (rest == 1 || rest == 2), high = t.panels * t.rows;
+        t.down = packed && t.rows == high && some == broad,
+        t.panels = some > broad ? some / broad : 1;
+        if (t.down)
+          t.panels = (rows - i) / t.rows - (rest == 1 || rest == 2), high = t.panels * t.rows;
         for (int64_t q = 0; q < high && !direct && j == 0; q += t.rows)
           gt__cpu_pack(c, pa + (i + q) * t.k * w, t.rows, &x->a, first + q * c->a_row, c->a_row,
                        c->a_col, gt__cpu_least(t.rows, high - q), t.k);
         t.a = direct ? x->a.data + first * w : pa + i * t.k * w;
         t.a_row = direct ? c->a_row : 1, t.a_col = direct ? c->a_col : t.rows;
         t.far_row = fetch ? c->b_row * size : 0;
-        t.next = fetch ? x->b.data + (below ? b + 16 * c->b_row : b + broad) * size : (const char *)t.b;
+        t.next =
+            fetch ? x->b.data + (below ? b + 16 * c->b_row : b + broad) * size : (const char *)t.b;
         t.fars = packed ? gt__cpu_parts(t.k * t.rows, t.down ? high : rows) : 0;
         t.copy = whole && t.down ? spare : NULL, ready = t.copy ? spare : ready;
         gt__cpu_tile_of(c, &t, to + (i * c_row + j) * w, c_row, high, some);
@@ -3167,31 +3270,40 @@ GT__AMX static void gt__amx_pack(const gt__cpu_product *c, void *to, int of_b, i
                                  int64_t lines, int64_t depth, gt__bits *top) {
   const gt__operand *o = of_b ? &c->x->b : &c->x->a;
   const int64_t line = of_b ? c->b_col : c->a_col, along = of_b ? c->b_row : c->a_row;
-  const int pieces = c->pieces, plain = o->dtype == GT_FLOAT32 || (o->dtype == GT_BFLOAT16 && pieces == 1);
+  const int pieces = c->pieces,
+            plain = o->dtype == GT_FLOAT32 || (o->dtype == GT_BFLOAT16 && pieces == 1);
   gt__bits square[2 * GT__SIDE] __attribute__((aligned(64))), *out = (gt__bits *)to;
-  unsigned nan = 0, tiny = 0;                     /* has it any? tiny: subnormal */
+  unsigned nan = 0, tiny = 0; /* has it any? tiny: subnormal */
   for (int64_t k = 0; k < depth; k += GT__SIDE, out += (pieces - 1) * GT__SIDE) {
     const int64_t n = gt__cpu_least(GT__SIDE, depth - k), at = first + k * (of_b ? along : line);
-    const int whole = n == GT__SIDE && lines == GT__SIDE, here = whole && plain && (line == 1 || along == 1);
-    const int turned = here && line != 1, deep = turned == of_b;      /* deep: rows are along K */
-    const int64_t size = here ? gt__cpu_bytes(o) : 4, row = here ? size * (turned ? line : along) : 128;
+    const int whole = n == GT__SIDE && lines == GT__SIDE,
+              here = whole && plain && (line == 1 || along == 1);
+    const int turned = here && line != 1, deep = turned == of_b; /* deep: rows are along K */
+    const int64_t size = here ? gt__cpu_bytes(o) : 4,
+                  row = here ? size * (turned ? line : along) : 128;
     const int64_t beside = deep ? 16 * size : 16 * row, ahead = 2 * beside;
     const char *from = here ? o->data + size * at : (char *)square;
     if (!whole) memset(square, 0, sizeof square);
     if (!here)
-      gt__cpu_pack(c, (char *)square, GT__SIDE, o, at, line, along, of_b ? lines : n, of_b ? n : lines);
+      gt__cpu_pack(c, (char *)square, GT__SIDE, o, at, line, along, of_b ? lines : n,
+                   of_b ? n : lines);
     for (int half = 0; half < 2; half++, out += 16, from += deep ? 0 : 16 * (size - row)) {
       for (int i = 0; i < 16; i++, from += row) {
         __builtin_prefetch(from + ahead, 0, 2), __builtin_prefetch(from + ahead + beside, 0, 2);
-        if (size == 2) { out[i] = gt__amx_words(from) | gt__amx_words(from + beside) << 16; continue; }
+        if (size == 2) {
+          out[i] = gt__amx_words(from) | gt__amx_words(from + beside) << 16;
+          continue;
+        }
         gt__bits x = *(gt__bits *)(void *)from, y = *(gt__bits *)(void *)(from + beside), u, v;
-        nan |= _mm512_cmp_ps_mask((__m512)x, (__m512)y, _CMP_UNORD_Q);  /* which rounding may make 0 */
+        nan |=
+            _mm512_cmp_ps_mask((__m512)x, (__m512)y, _CMP_UNORD_Q); /* which rounding may make 0 */
         tiny |= _mm512_fpclass_ps_mask((__m512)x, 32) | _mm512_fpclass_ps_mask((__m512)y, 32);
         GT__UNROLL for (int p = 0; p < 3; p++) {
           if (p == pieces) break;
           u = (x + 0x8000) & 0xffff0000, v = (y + 0x8000) & 0xffff0000;
           out[p * GT__SIDE + i] = u >> 16 | v;
-          x = (gt__bits)((gt__floats)x - (gt__floats)u), y = (gt__bits)((gt__floats)y - (gt__floats)v);
+          x = (gt__bits)((gt__floats)x - (gt__floats)u),
+          y = (gt__bits)((gt__floats)y - (gt__floats)v);
         }
       }
       for (int p = 0; p < pieces && turned; p++)
@@ -3201,14 +3313,15 @@ GT__AMX static void gt__amx_pack(const gt__cpu_product *c, void *to, int of_b, i
         *all = most = gt__amx_larger(of_b ? most : *all, out[i] & 0x7fff7fff);
     }
   }
-  for (int i = 0; i < (of_b ? 2 : GT__SIDE) && tiny; i++) top[i] |= 1;   /* so no line looks like zeros */
+  for (int i = 0; i < (of_b ? 2 : GT__SIDE) && tiny; i++)
+    top[i] |= 1; /* so no line looks like zeros */
   if (nan) *top |= 0xffff;
 }
 /* Adds to the tiles products p x q of pieces, low <= p + q <= high, over `steps` steps. */
 GT__AMX static inline __attribute__((always_inline)) void gt__amx_multiply(
     const int pieces, const int low, const int high, const char *a, const char *b, int64_t steps) {
   for (; steps > 0; steps--, a += pieces * GT__PIECE_BYTES, b += pieces * GT__PIECE_BYTES) {
-    int there = -1;                              /* A's piece in the tiles */
+    int there = -1; /* A's piece in the tiles */
     GT__UNROLL for (int q = 0; q < pieces; q++) {
       if (q > high) break;
       _tile_loadd(6, b + q * GT__PIECE_BYTES, 64);
@@ -3238,17 +3351,22 @@ static int gt__amx_cannot(const gt__u16 *lane, int lanes) {
   int bad = 0;
   for (int line = 0; line < GT__SIDE; line++) {
     int most = 0;
-    for (int i = 0; i < lanes; i++, lane++) if (*lane > most) most = *lane;
+    for (int i = 0; i < lanes; i++, lane++)
+      if (*lane > most) most = *lane;
     bad |= most > 189 << 7 || (most < 77 << 7 && most > 0);
   }
   return bad;
 }
 /* C's block (m, n), at `to`, with a thread's memory; rows and columns of squares with such lines: panels. */
 GT__AMX static void gt__amx_block(const gt__cpu_product *c, float *to, int64_t c_row, int64_t m,
-                                 int64_t rows, int64_t n, int64_t columns, char *own) {
-  static const struct { uint8_t palette, start, none[14]; uint16_t bytes[16]; uint8_t rows[16]; }
-    shape = {1, 0, {0}, {64, 64, 64, 64, 64, 64, 64, 64}, {16, 16, 16, 16, 16, 16, 16, 16}};
-  const int64_t most = c->pieces > 1 ? 128 : 256, panel = c->pieces * GT__PIECE_BYTES * (most / GT__SIDE);
+                                  int64_t rows, int64_t n, int64_t columns, char *own) {
+  static const struct {
+    uint8_t palette, start, none[14];
+    uint16_t bytes[16];
+    uint8_t rows[16];
+  } shape = {1, 0, {0}, {64, 64, 64, 64, 64, 64, 64, 64}, {16, 16, 16, 16, 16, 16, 16, 16}};
+  const int64_t most = c->pieces > 1 ? 128 : 256,
+                panel = c->pieces * GT__PIECE_BYTES * (most / GT__SIDE);
   const int64_t high = gt__cpu_parts(rows, GT__SIDE), wide = gt__cpu_parts(columns, GT__SIDE);
   float fresh[2][GT__SUMS] __attribute__((aligned(64))) = {{0}};
   float *sums = (float *)(void *)(own + c->tiles), *last = NULL;
@@ -3266,40 +3384,49 @@ GT__AMX static void gt__amx_block(const gt__cpu_product *c, float *to, int64_t c
       const int64_t first = c->b + (n + j * GT__SIDE) * c->b_col + k * c->b_row;
       gt__amx_pack(c, own, 1, first, gt__cpu_least(GT__SIDE, columns - j * GT__SIDE), depth,
                    top + high * GT__SIDE + 2 * j);
-      __atomic_signal_fence(__ATOMIC_SEQ_CST);  /* compilers do not see what tiles read and write */
+      __atomic_signal_fence(__ATOMIC_SEQ_CST); /* compilers do not see what tiles read and write */
       for (int64_t i = 0; i < high; i++, now = !now) {
         const char *a = panels + i * panel;
         float *sum = sums + (j * high + i) * GT__SUMS, *tile = k ? fresh[!now] : sum;
         for (int q = 0; q < GT__SUMS && c->x->k <= most; q += 16) __builtin_prefetch(sum + q, 1);
-        _tile_zero(0); _tile_zero(1); _tile_zero(2); _tile_zero(3);
+        _tile_zero(0);
+        _tile_zero(1);
+        _tile_zero(2);
+        _tile_zero(3);
         if (c->pieces == 3) gt__amx_multiply(3, 1, 2, a, own, steps);
         if (c->pieces == 3) gt__amx_multiply(3, 0, 0, a, own, steps);
         else if (c->pieces == 2) gt__amx_multiply(2, 0, 1, a, own, steps);
         else gt__amx_multiply(1, 0, 0, a, own, steps);
-        if (last) gt__amx_add(last, fresh[now]);   /* sums before these, as tiles are still at work */
+        if (last) gt__amx_add(last, fresh[now]); /* sums before these, as tiles are still at work */
         last = k ? sum : NULL;
-        _tile_stored(0, tile, 128); _tile_stored(1, tile + 16, 128);
-        _tile_stored(2, tile + 16 * GT__SIDE, 128); _tile_stored(3, tile + 16 * GT__SIDE + 16, 128);
+        _tile_stored(0, tile, 128);
+        _tile_stored(1, tile + 16, 128);
+        _tile_stored(2, tile + 16 * GT__SIDE, 128);
+        _tile_stored(3, tile + 16 * GT__SIDE + 16, 128);
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
       }
     }
   }
   if (last) gt__amx_add(last, fresh[now]);
   _tile_release();
-  for (int64_t i = 0; i < rows; i++) for (int64_t j = 0; j < columns; j += 16) {
-    const float *sum = sums + (j / GT__SIDE * high * GT__SIDE + i) * GT__SIDE + j % GT__SIDE;
-    const __mmask16 some = (__mmask16)(0xffff >> (columns - j < 16 ? 16 - (columns - j) : 0));
-    _mm512_mask_storeu_ps(to + i * c_row + j, some, _mm512_load_ps(sum) + _mm512_setzero_ps());
-  }
+  for (int64_t i = 0; i < rows; i++)
+    for (int64_t j = 0; j < columns; j += 16) {
+      const float *sum = sums + (j / GT__SIDE * high * GT__SIDE + i) * GT__SIDE + j % GT__SIDE;
+      const __mmask16 some = (__mmask16)(0xffff >> (columns - j < 16 ? 16 - (columns - j) : 0));
+      _mm512_mask_storeu_ps(to + i * c_row + j, some, _mm512_load_ps(sum) + _mm512_setzero_ps());
+    }
   const gt__u16 *of_a = (const gt__u16 *)(void *)top, *of_b = of_a + high * GT__SIDE * 32;
   for (int64_t i = 0, run; i < high + wide; i += run + !run) {
     const int64_t j = i - high, at = (j < 0 ? i : j) * GT__SIDE;
-    for (run = 0; j < 0 && i + run < high && gt__amx_cannot(of_a + (i + run) * GT__SIDE * 32, 32);) run++;
+    for (run = 0; j < 0 && i + run < high && gt__amx_cannot(of_a + (i + run) * GT__SIDE * 32, 32);)
+      run++;
     while (j >= 0 && j + run < wide && gt__amx_cannot(of_b + (j + run) * GT__SIDE * 2, 2)) run++;
-    if (run && j < 0) gt__cpu_by_panels(c, (char *)(to + at * c_row), c_row, m + at,
-                                        gt__cpu_least(run * GT__SIDE, rows - at), n, columns, own);
-    else if (run) gt__cpu_by_panels(c, (char *)(to + at), c_row, m, rows, n + at,
-                                    gt__cpu_least(run * GT__SIDE, columns - at), own);
+    if (run && j < 0)
+      gt__cpu_by_panels(c, (char *)(to + at * c_row), c_row, m + at,
+                        gt__cpu_least(run * GT__SIDE, rows - at), n, columns, own);
+    else if (run)
+      gt__cpu_by_panels(c, (char *)(to + at), c_row, m, rows, n + at,
+                        gt__cpu_least(run * GT__SIDE, columns - at), own);
     if (run == high && i == 0) break;
   }
 }
@@ -3311,9 +3438,16 @@ static int gt__amx_pieces(const gt__matmul_args *x) {
   const int f32 = a == GT_FLOAT32 || b == GT_FLOAT32;
   const int pieces = f32 ? 3 - x->precision : a == GT_BFLOAT16 && a == b ? 1 : 3;
   const double m = (double)gt__cpu_round(x->m, GT__SIDE), n = (double)gt__cpu_round(x->n, GT__SIDE);
-  const double k = (double)gt__cpu_round(x->k, GT__SIDE), work = (double)x->m * (double)x->n * (double)x->k;
+  const double k = (double)gt__cpu_round(x->k, GT__SIDE),
+               work = (double)x->m * (double)x->n * (double)x->k;
   return x->compute == GT__F32 && gt_is_floating(a) && gt_is_floating(b) && (!f32 || work > 2e7) &&
-         .38 * m * n * k + (f32 ? 27 : pieces > 1 ? 14 : 3) * (m * n + m * k + n * k) < work ? pieces : 0;
+                 .38 * m * n * k + (f32          ? 27
+                                    : pieces > 1 ? 14
+                                                 : 3) *
+                                       (m * n + m * k + n * k) <
+                     work
+             ? pieces
+             : 0;
 }
 #endif
 /* Runs the program behind the product over a block of sums and stores it. */
@@ -3322,10 +3456,11 @@ static void gt__cpu_after(const gt__cpu_product *c, gt__cpu_eval *e, char *sums,
   const gt__matmul_args *x = c->x;
   const int64_t first = (c->batch * x->m + m) * x->n + n;
   const int64_t runs = columns == x->n ? 1 : rows, run = rows * columns / runs;
-  for (int64_t i = 0; i < runs; i++) for (int64_t j = 0; j < run; j += GT__BLOCK) {
-    e->slot[0] = sums + (i * columns + j) * c->width;
-    gt__cpu_block(e, first + i * x->n + j, gt__cpu_least(GT__BLOCK, run - j));
-  }
+  for (int64_t i = 0; i < runs; i++)
+    for (int64_t j = 0; j < run; j += GT__BLOCK) {
+      e->slot[0] = sums + (i * columns + j) * c->width;
+      gt__cpu_block(e, first + i * x->n + j, gt__cpu_least(GT__BLOCK, run - j));
+    }
 }
 /* Part i of n parts of `size`, in whole units, begins here. */
 static int64_t gt__cpu_part(int64_t size, int64_t unit, int64_t i, int64_t n) {
@@ -3362,21 +3497,24 @@ static void gt__cpu_choose_way(gt__cpu_product *c, int amx, int threads) {
   const gt__matmul_args *x = c->x;
   const gt__program *p = &x->post.program;
   const int a_native = x->a.dtype == c->loops->native, b_native = x->b.dtype == c->loops->native;
-  const double m = (double)x->m, n = (double)x->n, k = (double)x->k, panels = n / (double)c->loops->panel;
+  const double m = (double)x->m, n = (double)x->n, k = (double)x->k,
+               panels = n / (double)c->loops->panel;
   c->a_row = x->m == 1 ? 1 : x->a_row, c->a_col = x->k == 1 ? 1 : x->a_col;
   c->b_row = x->k == 1 ? 1 : x->b_row, c->b_col = x->n == 1 ? 1 : x->b_col;
   /* Rows that are a multiple of 4 KB apart would meet in the same lines of the L1 cache: not of B for few
      rows of A, nor, with many threads, for 16 (16 x 4096 x 4096, 16 threads: 744 GFLOP/s for 274). What many
      rows read is packed if L1 cannot hold it, as odd rows lie in twice the lines: 500 x 70 x 300 gains 25 %. */
-  c->direct = x->k > 0 && b_native && c->b_col == 1 &&
-              (x->m <= c->loops->rows + 2 * (threads > 8 && c->width == 4) || c->b_row * c->width % 4096) &&
-              (x->m <= GT__FEW_ROWS || k * n * (double)c->width <= 1 << 15 ||
-               (x->m < 40 * c->loops->rows && k * n <= GT__IN_PLACE * c->loops->vector));
+  c->direct =
+      x->k > 0 && b_native && c->b_col == 1 &&
+      (x->m <= c->loops->rows + 2 * (threads > 8 && c->width == 4) || c->b_row * c->width % 4096) &&
+      (x->m <= GT__FEW_ROWS || k * n * (double)c->width <= 1 << 15 ||
+       (x->m < 40 * c->loops->rows && k * n <= GT__IN_PLACE * c->loops->vector));
   /* For a value of C dots save packing, .3 cycles a value, and take 5 to add up, 1/7 more loads. With many
      rows, which mostly lie in place, and columns: panels (64 x 64 x 32768: 1.4 times as fast on AVX2, 2 on AVX-512). */
   const int64_t lanes = c->loops->vector, dots = c->loops->dots;
   c->dot = a_native && b_native && c->a_col == 1 && c->b_row == 1 && x->k >= lanes &&
-           (x->m <= 8 * dots || x->n < lanes * dots / 2) && .3 * (k / m + k / n) > 5 + k / (double)(14 * lanes);
+           (x->m <= 8 * dots || x->n < lanes * dots / 2) &&
+           .3 * (k / m + k / n) > 5 + k / (double)(14 * lanes);
   c->pieces = amx ? gt__amx_pieces(x) : 0, c->dot &= !c->pieces, c->direct &= !c->dot;
   c->high = c->pieces ? GT__SIDE : c->dot ? c->loops->dots : c->loops->rows;
   /* What many panels of B pass is packed: 128 x 512 x 128 gains 20 % on AVX2, 64 x 1024 x 64 15 %. Rows that
@@ -3394,50 +3532,59 @@ static void gt__cpu_choose_way(gt__cpu_product *c, int amx, int threads) {
 static void gt__cpu_choose_blocks(gt__cpu_product *c, double work, int threads) {
   const gt__matmul_args *x = c->x;
   const int64_t w = c->width, few = c->direct && x->m <= c->loops->rows;
-  c->broad = c->dot ? 4 : c->loops->panel;     /* 32 for AMX, too */
+  c->broad = c->dot ? 4 : c->loops->panel; /* 32 for AMX, too */
   /* Deep pieces spare C's ways. A Xeon's L1 cache is to hold a panel of A and of B, AMD's L2 is as good. */
   const int wide = c->loops->vector * w == 64, more = wide && gt__cpu_is_amd();
   const int64_t deep = w == 4 ? wide && !more ? 256 : 384 : wide ? 192 << more : 256;
   /* With few rows B is read in long lines, as many as make the way of C through registers cheap. */
-  c->depth = c->pieces ? (int64_t)GT__DEPTH : gt__cpu_least(few ? 8 * (x->m + 1) : deep, x->k + !x->k);
+  c->depth =
+      c->pieces ? (int64_t)GT__DEPTH : gt__cpu_least(few ? 8 * (x->m + 1) : deep, x->k + !x->k);
   const int64_t m = gt__cpu_parts(x->m, c->high), n = gt__cpu_parts(x->n, c->broad);
-  int64_t most_m = (wide ? 3 : 4) * GT__A_BYTES / (deep * w) >> (w > 4 && threads > 8);  /* two to a core */
+  int64_t most_m =
+      (wide ? 3 : 4) * GT__A_BYTES / (deep * w) >> (w > 4 && threads > 8); /* two to a core */
   int64_t most_n = GT__N_BLOCK << 2 * (c->stored && threads == 1);
   if (c->pieces) most_m = most_n = GT__AMX_BLOCK;
   const int64_t least_m = gt__cpu_parts(x->m, most_m), least_n = gt__cpu_parts(x->n, most_n);
   const double least = (double)(least_m * least_n * x->batch);
   const double most = threads > 1 ? fmin(fmax(6 * threads, 2 * least), work / GT__BLOCK_WORK) : 0;
-  const double turns = c->direct && x->m > 2 * c->loops->rows && x->m <= GT__FEW_ROWS ? 1 : fmin(
-    fmax(1, work / threads / GT__CPU_PARALLEL), c->pieces ? 1 + 2 * (threads > 8) : fmax(3, fmin(threads / 4, 6)));
+  const double turns =
+      c->direct && x->m > 2 * c->loops->rows && x->m <= GT__FEW_ROWS
+          ? 1
+          : fmin(fmax(1, work / threads / GT__CPU_PARALLEL),
+                 c->pieces ? 1 + 2 * (threads > 8) : fmax(3, fmin(threads / 4, 6)));
   const int apart = (x->post.out.stride[x->n_batch] << x->post.out.size_log2) % 64 == 0;
   double best = HUGE_VAL, shared = apart ? 0 : 100 / (double)(x->k + !x->k);
   c->grid_m = least_m, c->grid_n = least_n;
   for (int64_t i = least_m; i <= m; i = i < m ? gt__cpu_least(m, i + i / 4 + 1) : m + 1)
-  for (int64_t j = least_n; j <= n; j = j < n ? gt__cpu_least(n, j + j / 4 + 1) : n + 1) {
-    const double high = (double)gt__cpu_parts(m, i), each = (high + 1) * (double)(gt__cpu_parts(n, j) + 1);
-    const double items = (double)(i * j * x->batch), rounds = ceil(items / threads);
-    const double time = (each + (j > 1) * high * shared) * fmax(turns, rounds);
-    if (items > most) break;
-    if (time < best) best = time, c->grid_m = i, c->grid_n = j;
-  }
-  const int64_t rows = gt__cpu_parts(m, c->grid_m) * c->high;   /* of a block, at most */
+    for (int64_t j = least_n; j <= n; j = j < n ? gt__cpu_least(n, j + j / 4 + 1) : n + 1) {
+      const double high = (double)gt__cpu_parts(m, i),
+                   each = (high + 1) * (double)(gt__cpu_parts(n, j) + 1);
+      const double items = (double)(i * j * x->batch), rounds = ceil(items / threads);
+      const double time = (each + (j > 1) * high * shared) * fmax(turns, rounds);
+      if (items > most) break;
+      if (time < best) best = time, c->grid_m = i, c->grid_n = j;
+    }
+  const int64_t rows = gt__cpu_parts(m, c->grid_m) * c->high; /* of a block, at most */
   const int64_t columns = gt__cpu_parts(n, c->grid_n) * c->broad;
   c->b_bytes = c->dot ? 0 : 2 * c->broad * c->depth * w;
   c->a_bytes = c->dot ? 0 : rows * c->depth * w + 64;
   /* 64 values behind the sums may be read, when the last group of a block is rounded up */
   const int64_t sums = c->stored ? 0 : (rows * columns + GT__GROUP) * w;
   c->tiles = gt__cpu_round(c->b_bytes + c->a_bytes + sums, 64);
-  c->own_bytes = (size_t)(c->tiles + (c->pieces ? rows * columns * 4 + rows * 64 + columns * 4 : 0));
+  c->own_bytes =
+      (size_t)(c->tiles + (c->pieces ? rows * columns * 4 + rows * 64 + columns * 4 : 0));
 }
 /* A small product is done by the caller, from its operands as they lie, with no memory of its own.
    If columns are fewer than a vector has values, there may be narrower ones. 0: it is no such product. */
 static int gt__cpu_small(gt__cpu_product *c, const gt__cpu_isa *isa) {
   const gt__matmul_args *x = c->x;
   if (!c->direct || !c->a_direct || !c->stored || x->n_batch || x->k > GT__DEPTH ||
-      x->n * c->width < 16 || (x->n < c->loops->vector && x->m * x->k > 1024)) return 0;
+      x->n * c->width < 16 || (x->n < c->loops->vector && x->m * x->k > 1024))
+    return 0;
   while (x->n < c->loops->vector) c->loops = (--isa)->loops[x->compute];
   c->depth = GT__DEPTH, c->a = c->b = c->b_bytes = 0;
-  gt__cpu_by_panels(c, x->post.out.data, x->post.out.stride[0], 0, x->m, 0, x->n, x->post.out.data); /* no packing */
+  gt__cpu_by_panels(c, x->post.out.data, x->post.out.stride[0], 0, x->m, 0, x->n,
+                    x->post.out.data); /* no packing */
   return 1;
 }
 static int gt__cpu_matmul(const gt__matmul_args *x) {
@@ -3465,8 +3612,10 @@ static int64_t gt__cpu_entry(const gt__copy_args *c, int64_t i) {
   if (c->fault) *c->fault = 1;
   return -1;
 }
-#define GT__PICK(S) for (int64_t j = 0, n; j < run; j++) ((S *)(void *)to)[j * hop] = \
-    (n = gt__cpu_entry(c, at[g] + j)) < 0 ? (S)0 : ((const S *)(const void *)from)[n * step];
+#define GT__PICK(S) \
+  for (int64_t j = 0, n; j < run; j++) \
+    ((S *)(void *)to)[j * hop] = \
+        (n = gt__cpu_entry(c, at[g] + j)) < 0 ? (S)0 : ((const S *)(const void *)from)[n * step];
 /* With an index row after row: of what an entry names or, if it goes along rows, value by value. */
 static void gt__cpu_copy_task(const void *context, gt__cpu_range items) {
   static const int64_t zero = 0;
@@ -3479,8 +3628,9 @@ static void gt__cpu_copy_task(const void *context, gt__cpu_range items) {
       gt__cpu_lies(&c->src, c->ndim, c->size) == GT__IN_LINE)
     gt__cpu_lay(c->dst.data + i * size, c->src.data + i * size, (end - i) * size,
                 gt__cpu_goes_past(&c->dst, c->count));
-  else if (!c->index.data) gt__cpu_walk(size, c->ndim, c->size, i, end - i, c->dst.data, c->dst.stride,
-                                        c->src.data, c->src.stride);
+  else if (!c->index.data)
+    gt__cpu_walk(size, c->ndim, c->size, i, end - i, c->dst.data, c->dst.stride, c->src.data,
+                 c->src.stride);
   for (int64_t d = last, left = i; d >= 0; left /= c->size[d--]) at[d] = left % c->size[d];
   for (; i < end && c->index.data; i += run) {
     const int64_t k = g == last ? 0 : gt__cpu_entry(c, at[g]);
@@ -3492,9 +3642,9 @@ static void gt__cpu_copy_task(const void *context, gt__cpu_range items) {
     }
     run = gt__cpu_least(end - i, c->size[last] - at[last]);
     if (g < last) gt__cpu_move(size, to, hop, from, k < 0 ? 0 : step, run);
-    else if (size == 1) GT__PICK(uint8_t) else if (size == 2) GT__PICK(gt__u16)
-    else if (size == 4) GT__PICK(gt__i32) else GT__PICK(gt__i64)
-    at[last] += run;
+    else if (size == 1) GT__PICK(uint8_t)
+    else if (size == 2) GT__PICK(gt__u16)
+    else if (size == 4) GT__PICK(gt__i32) else GT__PICK(gt__i64) at[last] += run;
     for (int d = last; d > 0 && at[d] == c->size[d]; d--) at[d] = 0, at[d - 1]++;
   }
 }
@@ -3506,7 +3656,8 @@ static int gt__cpu_copy(const gt__copy_args *c) { /* of elements: bytes go betwe
   if (c->count <= 0) return 0;
   if (last > 0 && c->dst.stride[last] == 1 && !c->index.data) {
     /* As a map without a program: the dim along which the source runs is brought before the last. */
-    for (int d = 1; d < last; d++) if (c->src.stride[d] < c->src.stride[cross]) cross = d;
+    for (int d = 1; d < last; d++)
+      if (c->src.stride[d] < c->src.stride[cross]) cross = d;
     memset(&m, 0, sizeof m);
     m.ndim = c->ndim, m.count = c->count, m.out = c->dst, m.in[0] = c->src;
     memcpy(m.size, c->size, sizeof m.size);
@@ -3523,7 +3674,8 @@ static int gt__cpu_copy(const gt__copy_args *c) { /* of elements: bytes go betwe
 
 /* ---- the back end ---- */
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wunused-parameter" /* all back ends' functions have the same ones */
+#pragma GCC diagnostic ignored \
+    "-Wunused-parameter" /* all back ends' functions have the same ones */
 static int gt__cpu_execute(const gt__op *op) {
 #if defined(_WIN32) && !defined(__FMA__) && !defined(__aarch64__)
   if (gt__cpu_choose()->loops[0] == &gt__cpu_f32_baseline) return GT__CPU_NO_FMA;
@@ -3542,7 +3694,7 @@ static int gt__cpu_alloc(int index, void *queue, size_t bytes, int pinned, void 
   if (!base) return GT__CPU_NO_MEMORY;
   void **p = (void **)(void *)(base + (128 - ((uintptr_t)base & 63)));
 #ifdef MADV_HUGEPAGE
-  enum { HUGE_PAGE = 1 << 21 };   /* of large storage: a first touch costs as much as a small one's */
+  enum { HUGE_PAGE = 1 << 21 }; /* of large storage: a first touch costs as much as a small one's */
   const size_t before = HUGE_PAGE - ((uintptr_t)base & (HUGE_PAGE - 1));
   if (bytes >= 2 * HUGE_PAGE) madvise(base + before, bytes - before, MADV_HUGEPAGE);
 #endif
@@ -3578,29 +3730,31 @@ static int gt__cpu_properties(int index, gt_properties *out) {
    An item runs an operation, waits for another item or a GPU, or only passes, to record an event.
    The threads take no lock of the core, so who waits for them may hold it. A failure's code stays
    until the queue is asked; items that pass meanwhile, and queues that wait for those, get it. */
-enum { GT__CPU_FULL = 64 };      /* items waiting, from which on callers have to wait too */
+enum { GT__CPU_FULL = 64 }; /* items waiting, from which on callers have to wait too */
 typedef struct gt__cpu_item {
   struct gt__cpu_item *next, *wait;
-  gt__op *op;                    /* stands behind the item */
-  const gt__backend *other;      /* whose event to wait for, and to destroy; NULL: the CPU's */
-  void *event;                   /* of that back end, or NULL; ours becomes `wait` */
+  gt__op *op;               /* stands behind the item */
+  const gt__backend *other; /* whose event to wait for, and to destroy; NULL: the CPU's */
+  void *event;              /* of that back end, or NULL; ours becomes `wait` */
   int index, refs, passed, code;
-  double ms;                     /* when it passed */
+  double ms; /* when it passed */
 } gt__cpu_item;
 static gt__cpu_item gt__cpu_blank; /* all 0, never written */
-typedef struct { gt__cpu_item *now; } gt__cpu_event;   /* the newest record; NULL: none */
+typedef struct {
+  gt__cpu_item *now;
+} gt__cpu_event; /* the newest record; NULL: none */
 typedef struct {
   pthread_t thread;
-  pthread_cond_t more;           /* something was pushed, or it is closed: wakes the thread */
+  pthread_cond_t more; /* something was pushed, or it is closed: wakes the thread */
   gt__cpu_item *first, *last;
-  uint64_t pushed, popped, finished;  /* finished: the number of the last operation done */
+  uint64_t pushed, popped, finished; /* finished: the number of the last operation done */
   int code, closed;
-  int missed;                    /* a wait failed: what is behind it is not done, until one asks */
+  int missed; /* a wait failed: what is behind it is not done, until one asks */
 } gt__cpu_queue;
 static struct {
   pthread_mutex_t lock;
-  pthread_cond_t passed;         /* an item has */
-  int busy;                      /* threads that run an operation */
+  pthread_cond_t passed; /* an item has */
+  int busy;              /* threads that run an operation */
 } gt__cpu_all = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
 /* Holds a lock to the end of the block. */
 static void gt__let_go(pthread_mutex_t **lock) { pthread_mutex_unlock(*lock); }
@@ -3666,8 +3820,14 @@ static void *gt__cpu_serve(void *argument) {
   while (q->first || !q->closed) {
     gt__cpu_item *x = q->first;
     int code = 0;
-    if (!x) { pthread_cond_wait(&q->more, gt__held); continue; }
-    if (x->wait && !x->wait->passed) { gt__cpu_sleep(); continue; }
+    if (!x) {
+      pthread_cond_wait(&q->more, gt__held);
+      continue;
+    }
+    if (x->wait && !x->wait->passed) {
+      gt__cpu_sleep();
+      continue;
+    }
     if (x->op) code = gt__cpu_serve_op(q, x->op);
     else if (x->other) code = gt__cpu_serve_event(x);
     else if (x->wait) code = x->wait->code;
@@ -3695,7 +3855,8 @@ static int gt__cpu_push(gt__cpu_queue *q, const gt__cpu_item *like, const gt__op
   GT__HOLD(gt__cpu_all.lock);
   if (x->event && !x->other) x->wait = ((gt__cpu_event *)x->event)->now;
   if (x->wait) x->wait->refs++;
-  if (q->first) q->last->next = x; else q->first = x;
+  if (q->first) q->last->next = x;
+  else q->first = x;
   q->last = x, q->pushed++;
   pthread_cond_signal(&q->more);
   return 0;
@@ -3747,8 +3908,11 @@ static int gt__cpu_queue_create(int index, int priority, void **queue) {
 }
 static int gt__cpu_queue_destroy(int index, void *queue) {
   gt__cpu_queue *q = (gt__cpu_queue *)queue;
-  if (q && !gt__forked) {        /* a child has no such thread, and a condition that is in use */
-    { GT__HOLD(gt__cpu_all.lock); q->closed = 1, pthread_cond_signal(&q->more); }
+  if (q && !gt__forked) { /* a child has no such thread, and a condition that is in use */
+    {
+      GT__HOLD(gt__cpu_all.lock);
+      q->closed = 1, pthread_cond_signal(&q->more);
+    }
     pthread_join(q->thread, NULL), pthread_cond_destroy(&q->more);
   }
   if (q) GPUTENSOR_FREE(q);
@@ -3761,7 +3925,8 @@ static int gt__cpu_queue_ask(int index, void *queue, int how) {
   if (wait) gt__cpu_until(q, 1);
   GT__HOLD(gt__cpu_all.lock); /* behind a wait there may be newer items, pushed by another thread */
   const int code = !q->first || (wait && !gt__forked) ? q->code
-                   : gt__forked ? (int)GT__CPU_FORKED : GT__NOT_YET;
+                   : gt__forked                       ? (int)GT__CPU_FORKED
+                                                      : GT__NOT_YET;
   if (code == q->code && how != GT__WAIT_ONLY) q->code = q->missed = 0;
   return code;
 }
@@ -3780,7 +3945,8 @@ static int gt__cpu_event_record(int index, void **event, void *queue) {
   gt__cpu_event *e = (gt__cpu_event *)(*event ? *event : GPUTENSOR_MALLOC(sizeof *e));
   gt__cpu_item *x;
   if (!e) return GT__CPU_NO_MEMORY;
-  if (!*event) e->now = NULL, *event = e; /* only then: another thread may be asking for the event */
+  if (!*event)
+    e->now = NULL, *event = e; /* only then: another thread may be asking for the event */
   const int code = gt__cpu_push((gt__cpu_queue *)queue, &gt__cpu_blank, NULL, &x);
   if (code) return code;
   GT__HOLD(gt__cpu_all.lock);
@@ -3804,14 +3970,17 @@ static int gt__cpu_event_elapsed(int index, void *start, void *end, float *ms) {
   return 0;
 }
 static int gt__cpu_run(int index, void *queue, const gt__op *op) {
-  return queue ? gt__cpu_push((gt__cpu_queue *)queue, &gt__cpu_blank, op, NULL) : gt__cpu_execute(op);
+  return queue ? gt__cpu_push((gt__cpu_queue *)queue, &gt__cpu_blank, op, NULL)
+               : gt__cpu_execute(op);
 }
 static gt_status gt__cpu_classify(int code) {
   return code == GT__CPU_NO_MEMORY ? GT_ERROR_MEMORY : code ? GT_ERROR_STATE : GT_OK;
 }
 static const char *gt__cpu_text(int code) {
   static const char *const text[] = {
-      "no error", "out of memory", "the system gives no more threads",
+      "no error",
+      "out of memory",
+      "the system gives no more threads",
       "a GPU's work, for which this stream waited, failed",
       ("this process was forked: CPU streams stayed with its parent; "
        "the default CPU stream works here"),
@@ -3819,12 +3988,23 @@ static const char *gt__cpu_text(int code) {
        "not GPUTENSOR_NO_SIMD, or -mfma")};
   return text[code > GT__CPU_CODES && code < GT__CPU_CODES_END ? code - GT__CPU_CODES : 0];
 }
-static const gt__backend gt__cpu_backend = {
-  gt__cpu_properties, gt__cpu_memory, gt__cpu_alloc, gt__cpu_release, NULL, NULL, gt__cpu_run,
-  gt__cpu_queue_create, gt__cpu_queue_destroy, gt__cpu_queue_ask, gt__cpu_queue_wait_event,
-  gt__cpu_event_destroy, gt__cpu_event_record, gt__cpu_event_ask, gt__cpu_event_elapsed,
-  gt__cpu_classify, gt__cpu_text
-};
+static const gt__backend gt__cpu_backend = {gt__cpu_properties,
+                                            gt__cpu_memory,
+                                            gt__cpu_alloc,
+                                            gt__cpu_release,
+                                            NULL,
+                                            NULL,
+                                            gt__cpu_run,
+                                            gt__cpu_queue_create,
+                                            gt__cpu_queue_destroy,
+                                            gt__cpu_queue_ask,
+                                            gt__cpu_queue_wait_event,
+                                            gt__cpu_event_destroy,
+                                            gt__cpu_event_record,
+                                            gt__cpu_event_ask,
+                                            gt__cpu_event_elapsed,
+                                            gt__cpu_classify,
+                                            gt__cpu_text};
 #pragma GCC diagnostic pop
 #ifdef GT__CUDA
 /* ---- >>cuda-backend ----------------------------------------------------------------------------
@@ -3840,14 +4020,14 @@ static const gt__backend gt__cpu_backend = {
 enum { GT__CUDA_OTHER_VERSION = -1000, GT__CUDA_FORKED = -1001, GT__CUDA_NO_IMAGE = 209 };
 static pthread_once_t gt__gpu_once = PTHREAD_ONCE_INIT;
 static struct {
-  int count, forked;                   /* forked: a child of a process that has used CUDA */
-  int used;                            /* 1 + a device on which we have a context, or 0 */
-  char reason[256];                    /* why count is 0 */
+  int count, forked; /* forked: a child of a process that has used CUDA */
+  int used;          /* 1 + a device on which we have a context, or 0 */
+  char reason[256];  /* why count is 0 */
   int (*get)(void **), (*push)(void *), (*pop)(void **), (*retain)(void **, int);
-  void *context[GT__GPUS];             /* the primary one, from the device's first use on */
-  int checked[GT__GPUS];               /* 1 after its first use was found right */
+  void *context[GT__GPUS]; /* the primary one, from the device's first use on */
+  int checked[GT__GPUS];   /* 1 after its first use was found right */
   cudaMemPool_t pool[GT__GPUS];
-  gt__build build;                     /* from the first use of any on; asking takes a context */
+  gt__build build; /* from the first use of any on; asking takes a context */
 } gt__gpu;
 static int gt__cuda_done(cudaError_t error) { /* a failure is ours: it leaves no last error */
   if (error != cudaSuccess) (void)cudaGetLastError();
@@ -3872,11 +4052,13 @@ static void gt__cuda_find(void) {
   int n = 0, version = 0; /* a failing cudaGetDeviceCount may leave n as it is */
   const int code = gt__cuda_done(cudaGetDeviceCount(&n));
   gt__cuda_done(cudaRuntimeGetVersion(&version));
-  if (code || n <= 0) snprintf(gt__gpu.reason, sizeof gt__gpu.reason, "%s (CUDA %d.%d: %s)",
-                                  code == 35 ? "no NVIDIA driver, or one that is too old" :
-                                  code == 0 || code == 100 ? "no NVIDIA GPU is visible"
-                                  : "CUDA does not start", version / 1000, version % 1000 / 10,
-                                  code ? cudaGetErrorString((cudaError_t)code) : "0 devices");
+  if (code || n <= 0)
+    snprintf(gt__gpu.reason, sizeof gt__gpu.reason, "%s (CUDA %d.%d: %s)",
+             code == 35                 ? "no NVIDIA driver, or one that is too old"
+             : code == 0 || code == 100 ? "no NVIDIA GPU is visible"
+                                        : "CUDA does not start",
+             version / 1000, version % 1000 / 10,
+             code ? cudaGetErrorString((cudaError_t)code) : "0 devices");
   else if (gt__cuda_driver("cuCtxGetCurrent", &gt__gpu.get) &&
            gt__cuda_driver("cuCtxPushCurrent", &gt__gpu.push) &&
            gt__cuda_driver("cuCtxPopCurrent", &gt__gpu.pop) &&
@@ -3894,11 +4076,17 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
 }
 static void gt__cuda_after_fork(void) { gt__gpu.forked = gt__gpu.count > 0; }
 static int gt__cuda_first_use(int index) { /* do header, kernels and GPU fit together? */
-  const gt__build ours = {GPUTENSOR_VERSION, GT__LAYOUT, sizeof(gt__map_args),
-                          sizeof(gt__reduce_args), sizeof(gt__matmul_args), sizeof(gt__copy_args),
-                          0, {0}};
+  const gt__build ours = {GPUTENSOR_VERSION,
+                          GT__LAYOUT,
+                          sizeof(gt__map_args),
+                          sizeof(gt__reduce_args),
+                          sizeof(gt__matmul_args),
+                          sizeof(gt__copy_args),
+                          0,
+                          {0}};
   int code = gt__cuda_build(&gt__gpu.build);
-  if (!code && memcmp(&gt__gpu.build, &ours, offsetof(gt__build, n_arch))) code = GT__CUDA_OTHER_VERSION;
+  if (!code && memcmp(&gt__gpu.build, &ours, offsetof(gt__build, n_arch)))
+    code = GT__CUDA_OTHER_VERSION;
   if (!code) code = gt__cuda_warmup(); /* loading one later may wait for the device */
   gt__gpu.checked[index] = !code;
   return code;
@@ -3950,7 +4138,8 @@ static int gt__cuda_properties(int index, gt_properties *out) {
 }
 /* -- memory: a private stream-ordered pool per device, which keeps what it once had; the GPUs in use
    reach each other's, so that copies go straight: 394 GB/s for 39 between two H200 -- */
-static void gt__cuda_open_pool(int index, int to) { /* if that fails, copies go by way of the host */
+static void gt__cuda_open_pool(int index,
+                               int to) { /* if that fails, copies go by way of the host */
   const struct cudaMemAccessDesc access = {{cudaMemLocationTypeDevice, to},
                                            cudaMemAccessFlagsProtReadWrite};
   if (index != to && gt__gpu.pool[index] && gt__gpu.pool[to])
@@ -3967,7 +4156,8 @@ static int gt__cuda_pool(int index) {
   const int code = gt__cuda_done(cudaMemPoolCreate(pool, &props));
   if (!code) /* should this fail, memory goes back to the system at each wait */
     gt__cuda_done(cudaMemPoolSetAttribute(*pool, cudaMemPoolAttrReleaseThreshold, &keep));
-  for (int i = 0; i < gt__gpu.count; i++) gt__cuda_open_pool(index, i), gt__cuda_open_pool(i, index);
+  for (int i = 0; i < gt__gpu.count; i++)
+    gt__cuda_open_pool(index, i), gt__cuda_open_pool(i, index);
   return code;
 }
 static cudaStream_t gt__cuda_stream(void *queue) { /* NULL: the thread's own, which is not legacy */
@@ -3979,15 +4169,17 @@ static int gt__cuda_alloc(int index, void *queue, size_t bytes, int pinned, void
   GT__ENTER(pinned && gt__gpu.used ? GT__USED : index); /* pinned: on any device that is in use */
   if (!code && !pinned) code = gt__cuda_pool(index);
   if (!code)
-    code = gt__cuda_done(pinned ? cudaHostAlloc(out, bytes, cudaHostAllocPortable)
-                                : cudaMallocFromPoolAsync(out, bytes, gt__gpu.pool[index],
-                                                          gt__cuda_stream(queue)));
+    code = gt__cuda_done(
+        pinned ? cudaHostAlloc(out, bytes, cudaHostAllocPortable)
+               : cudaMallocFromPoolAsync(out, bytes, gt__gpu.pool[index], gt__cuda_stream(queue)));
   return code;
 }
 static int gt__cuda_release(int index, void *queue, void *p, int pinned) {
   if (!p) return 0;
   GT__GIVE_BACK(pinned ? GT__USED : index, pinned ? cudaFreeHost(p)
-                : gt__gpu.pool[index] ? cudaFreeAsync(p, gt__cuda_stream(queue)) : cudaFree(p))
+                                           : gt__gpu.pool[index]
+                                               ? cudaFreeAsync(p, gt__cuda_stream(queue))
+                                               : cudaFree(p))
 }
 static int gt__cuda_trim(int index) {
   if (!gt__gpu.pool[index]) return 0;
@@ -4045,9 +4237,11 @@ static int gt__cuda_run(int index, void *queue, const gt__op *op) {
   if (op->kind == GT__MATMUL) return gt__cuda_matmul(&op->u.matmul, stream);
   if (c->kind == GT__ELEMENTS) return gt__cuda_copy(c, stream);
   const size_t bytes = (size_t)c->bytes;
-  return gt__cuda_done(c->dst_index < 0 || c->src_index < 0
+  return gt__cuda_done(
+      c->dst_index < 0 || c->src_index < 0
           ? cudaMemcpyAsync(c->dst.data, c->src.data, bytes, cudaMemcpyDefault, stream)
-          : cudaMemcpyPeerAsync(c->dst.data, c->dst_index, c->src.data, c->src_index, bytes, stream));
+          : cudaMemcpyPeerAsync(c->dst.data, c->dst_index, c->src.data, c->src_index, bytes,
+                                stream));
 }
 static int gt__cuda_queue_create(int index, int priority, void **out) { /* CUDA clips priorities */
   GT__ON(index, cudaStreamCreateWithPriority((cudaStream_t *)out, cudaStreamNonBlocking, priority))
@@ -4093,9 +4287,20 @@ static gt_status gt__cuda_classify(int code) {
     case 2: return GT_ERROR_MEMORY;
     case GT__CUDA_OTHER_VERSION: return GT_ERROR_VERSION;
     case GT__CUDA_FORKED: return GT_ERROR_STATE;
-    case 214: case 220: case 226: case 700: case 702: case 709: /* ECC, NVLink, address, time */
-    case 710: case 714: case 715: case 716: case 717: case 718: case 719: case 721: /* kernels */
-      return GT_ERROR_DEVICE_LOST;
+    case 214:
+    case 220:
+    case 226:
+    case 700:
+    case 702:
+    case 709: /* ECC, NVLink, address, time */
+    case 710:
+    case 714:
+    case 715:
+    case 716:
+    case 717:
+    case 718:
+    case 719:
+    case 721: /* kernels */ return GT_ERROR_DEVICE_LOST;
     default: return GT_ERROR_CUDA;
   }
 }
@@ -4103,14 +4308,15 @@ static const char *gt__cuda_architectures(void) { /* " sm_80 sm_90a" */
   static __thread char text[160];
   const gt__build *b = &gt__gpu.build;
   for (int i = 0, n = 0; i < b->n_arch; i++)
-    n += snprintf(text + n, sizeof text - (size_t)n, " sm_%d%s",
-                  b->arch[i] < 900 ? b->arch[i] : 90, b->arch[i] < 900 ? "" : "a");
+    n += snprintf(text + n, sizeof text - (size_t)n, " sm_%d%s", b->arch[i] < 900 ? b->arch[i] : 90,
+                  b->arch[i] < 900 ? "" : "a");
   return text;
 }
 static const char *gt__cuda_info(void) {
   static __thread char text[256];
   gt_properties p;
-  const int slow = gt__gpu.used && !gt__cuda_properties(GT__USED, &p) && !strcmp(p.instructions, "sm_90");
+  const int slow =
+      gt__gpu.used && !gt__cuda_properties(GT__USED, &p) && !strcmp(p.instructions, "sm_90");
   snprintf(text, sizeof text, "CUDA%s%s", gt__cuda_architectures(),
            slow ? " (slow products here: build with nvcc -arch=sm_90a)" : "");
   return text;
@@ -4122,22 +4328,37 @@ static const char *gt__cuda_text(int code) {
   if (code == GT__CUDA_OTHER_VERSION && !strcmp(version, "fast-math"))
     return "gputensor_kernels.cu flushes tiny numbers to zero: build it without --use_fast_math";
   if (code == GT__CUDA_OTHER_VERSION)
-    snprintf(text, sizeof text, "gputensor_kernels.cu is %.15s, gputensor.h is " GPUTENSOR_VERSION
-             "%s: copy both files", version,
-             strcmp(version, GPUTENSOR_VERSION) ? "" : ", but what they share differs");
+    snprintf(text, sizeof text,
+             "gputensor_kernels.cu is %.15s, gputensor.h is " GPUTENSOR_VERSION
+             "%s: copy both files",
+             version, strcmp(version, GPUTENSOR_VERSION) ? "" : ", but what they share differs");
   else if (code == GT__CUDA_NO_IMAGE && gt__gpu.build.n_arch)
-    snprintf(text, sizeof text, "gputensor_kernels.cu was built for%s, not for this GPU: build it "
-             "with nvcc -arch=native, or with -arch=sm_90a for Hopper", gt__cuda_architectures());
-  else snprintf(text, sizeof text, "%.80s: %.160s", cudaGetErrorName((cudaError_t)code),
-                cudaGetErrorString((cudaError_t)code));
+    snprintf(text, sizeof text,
+             "gputensor_kernels.cu was built for%s, not for this GPU: build it "
+             "with nvcc -arch=native, or with -arch=sm_90a for Hopper",
+             gt__cuda_architectures());
+  else
+    snprintf(text, sizeof text, "%.80s: %.160s", cudaGetErrorName((cudaError_t)code),
+             cudaGetErrorString((cudaError_t)code));
   return text;
 }
-static const gt__backend gt__cuda_backend = {
-  gt__cuda_properties, gt__cuda_memory, gt__cuda_alloc, gt__cuda_release, gt__cuda_trim,
-  gt__cuda_scratch, gt__cuda_run, gt__cuda_queue_create, gt__cuda_queue_destroy, gt__cuda_queue_ask,
-  gt__cuda_queue_wait_event, gt__cuda_event_destroy, gt__cuda_event_record, gt__cuda_event_ask,
-  gt__cuda_event_elapsed, gt__cuda_classify, gt__cuda_text
-};
+static const gt__backend gt__cuda_backend = {gt__cuda_properties,
+                                             gt__cuda_memory,
+                                             gt__cuda_alloc,
+                                             gt__cuda_release,
+                                             gt__cuda_trim,
+                                             gt__cuda_scratch,
+                                             gt__cuda_run,
+                                             gt__cuda_queue_create,
+                                             gt__cuda_queue_destroy,
+                                             gt__cuda_queue_ask,
+                                             gt__cuda_queue_wait_event,
+                                             gt__cuda_event_destroy,
+                                             gt__cuda_event_record,
+                                             gt__cuda_event_ask,
+                                             gt__cuda_event_elapsed,
+                                             gt__cuda_classify,
+                                             gt__cuda_text};
 #else
 #define gt__cuda_backend gt__cpu_backend /* no device leads to it */
 GT_API int gt_cuda_device_count(void) { return 0; }
@@ -4153,7 +4374,7 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
   return "built without CUDA: build with nvcc, or define GPUTENSOR_CUDA in the file that has "
          "GPUTENSOR_IMPLEMENTATION and link gputensor_kernels.cu";
 }
-#endif /* GT__CUDA */
+#endif                                   /* GT__CUDA */
 
 /* ---- >>state -----------------------------------------------------------------------------------
    One lock guards the lists of handles and streams and every call that enqueues work: with finer
@@ -4168,36 +4389,41 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
    point's stream, at that moment, and waited for; it covers all that this stream holds by then and
    has waited for. */
 enum { GT__RECENT = 4, GT__LATE = 8, GT__RACES = 32 };
-enum { GT__STREAMS = 256 };      /* of the caller, at a time; each device has two of ours besides */
+enum { GT__STREAMS = 256 }; /* of the caller, at a time; each device has two of ours besides */
 enum { GT__SLOTS_OF_STREAMS = GT__STREAMS + 2 * (1 + GT__GPUS) };
 /* Codes beside the back ends': see gt__report. */
 enum { GT__TOO_MANY = -2000, GT__LOST, GT__STREAM_FREED, GT__UNWRITTEN };
-enum { GT__CLASSES = 48 };       /* of freed memory: 0, not pinned; else pinned, 2^class bytes */
+enum { GT__CLASSES = 48 }; /* of freed memory: 0, not pinned; else pinned, 2^class bytes */
 typedef struct {
-  uint64_t number;               /* 0: never */
-  const char *text;              /* the operation's name */
-  int slot;                      /* of the stream */
+  uint64_t number;  /* 0: never */
+  const char *text; /* the operation's name */
+  int slot;         /* of the stream */
 } gt__point;
-typedef struct { uint64_t at[GT__SLOTS_OF_STREAMS]; } gt__clock;
-typedef struct { char *begin, *end; } gt__span; /* of memory */
+typedef struct {
+  uint64_t at[GT__SLOTS_OF_STREAMS];
+} gt__clock;
+typedef struct {
+  char *begin, *end;
+} gt__span; /* of memory */
 struct gt_stream {
   gt_device device;
-  int slot, name;                /* name: for messages; 0: not the caller's */
-  void *queue, *mark;            /* NULL: the caller does its work; an event, made on first use */
-  uint64_t number, marked;       /* operations so far; how many of them the mark covers, if any */
-  uint64_t recorded;             /* how many there were when an event was recorded last */
-  int owned, freed, gone, shared;  /* gone: what it wrapped may not exist any more; shared: the caller
+  int slot, name;          /* name: for messages; 0: not the caller's */
+  void *queue, *mark;      /* NULL: the caller does its work; an event, made on first use */
+  uint64_t number, marked; /* operations so far; how many of them the mark covers, if any */
+  uint64_t recorded;       /* how many there were when an event was recorded last */
+  int owned, freed, gone,
+      shared;                /* gone: what it wrapped may not exist any more; shared: the caller
                                       has its native handle, so others may enqueue, too */
-  gt__region late[GT__LATE];     /* see gt__earliness */
-  gt__span scratch[2];           /* kept for the next operations, by turns */
-  int n_late, turn, fresh;       /* fresh: the scratch that is next was not there before */
-  int held;                      /* threads that wait for it with the lock given up */
+  gt__region late[GT__LATE]; /* see gt__earliness */
+  gt__span scratch[2];       /* kept for the next operations, by turns */
+  int n_late, turn, fresh;   /* fresh: the scratch that is next was not there before */
+  int held;                  /* threads that wait for it with the lock given up */
   unsigned n_recent;
   const char *recent[GT__RECENT];
-  gt__clock seen;                /* what of the other streams is waited for */
+  gt__clock seen; /* what of the other streams is waited for */
 };
 struct gt_event {
-  gt_device device;              /* GT_NO_DEVICE: never recorded */
+  gt_device device; /* GT_NO_DEVICE: never recorded */
   void *native;
   gt__point at;
   gt__clock seen;
@@ -4214,17 +4440,17 @@ typedef struct {
    and a storage's `shared`, too. */
 enum { GT__FEW_USES = 4, GT__MANY_USES = 64 };
 typedef struct gt__ledger {
-  int64_t refs;                  /* shared: the storages that name it, the ledgers that point to it */
-  struct gt__ledger *into;       /* the one that it became a part of, or NULL */
-  int n, room;                   /* uses; how many fit into more */
-  gt__use few[GT__FEW_USES], *more;    /* more, if not NULL, is in place of few */
+  int64_t refs;            /* shared: the storages that name it, the ledgers that point to it */
+  struct gt__ledger *into; /* the one that it became a part of, or NULL */
+  int n, room;             /* uses; how many fit into more */
+  gt__use few[GT__FEW_USES], *more; /* more, if not NULL, is in place of few */
 } gt__ledger;
 /* Memory that an operation on a CPU stream should have written, but it failed. */
 enum { GT__FAILURES = 64 };
 typedef struct {
   gt__region where;
-  int code;                      /* the CPU back end's */
-  const char *text;              /* the operation's name */
+  int code;         /* the CPU back end's */
+  const char *text; /* the operation's name */
 } gt__failure;
 /* What a thread does at this moment outside the lock, on its stack. */
 typedef struct gt__claim {
@@ -4232,39 +4458,45 @@ typedef struct gt__claim {
   int n;
   struct gt__claim *next;
 } gt__claim;
-typedef struct { int slot, name; } gt__choice; /* of a stream; name 0 is the default one */
+typedef struct {
+  int slot, name;
+} gt__choice; /* of a stream; name 0 is the default one */
 struct gt_storage {
   void *data;
   size_t bytes;
   gt_device device;
   int64_t refs;
-  int pinned;                    /* host memory that a GPU may still be using when a copy returns */
-  int pooled;                    /* the class of pinned memory of ours, or 0 */
-  int foreign, internal;         /* not from our allocator; not the caller's */
-  int constant;                  /* foreign, and nothing may write to it */
-  int written;                   /* ever, by an operation */
-  int last;                      /* slot of the stream that used it last */
-  gt__ledger own, *shared;       /* who has used it; shared, if not NULL, is in place of own */
+  int pinned;              /* host memory that a GPU may still be using when a copy returns */
+  int pooled;              /* the class of pinned memory of ours, or 0 */
+  int foreign, internal;   /* not from our allocator; not the caller's */
+  int constant;            /* foreign, and nothing may write to it */
+  int written;             /* ever, by an operation */
+  int last;                /* slot of the stream that used it last */
+  gt__ledger own, *shared; /* who has used it; shared, if not NULL, is in place of own */
   void (*deleter)(void *data, void *context);
   void *context;
-  struct gt_storage *next;       /* in a list of memory that waits for its points */
+  struct gt_storage *next; /* in a list of memory that waits for its points */
 };
 static pthread_mutex_t gt__mutex = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t gt__idle = PTHREAD_COND_INITIALIZER; /* a thread has done what it did outside */
+static pthread_cond_t gt__idle =
+    PTHREAD_COND_INITIALIZER; /* a thread has done what it did outside */
 static struct {
   gt_tensor *tensors;
   gt_stream *slot[GT__SLOTS_OF_STREAMS]; /* freed ones too, until their work is done */
-  int top, streams;              /* slots that were ever used; the caller's streams in them */
+  int top, streams; /* slots that were ever used; the caller's streams in them */
   gt__claim *claims;
-  int failures;                  /* these two are guarded by gt__cpu_all.lock */
+  int failures; /* these two are guarded by gt__cpu_all.lock */
   gt__failure failure[GT__FAILURES];
-  gt__clock done;                /* the host's clock; a slot's next stream goes on counting there */
+  gt__clock done; /* the host's clock; a slot's next stream goes on counting there */
   int names;
   gt_stream fallback[1 + GT__GPUS], bin[1 + GT__GPUS]; /* default; to free what several used */
-  struct { struct gt_storage *first, *last; int count; } pool[GT__CLASSES]; /* oldest first */
+  struct {
+    struct gt_storage *first, *last;
+    int count;
+  } pool[GT__CLASSES]; /* oldest first */
   size_t allocated[1 + GT__GPUS], peak[1 + GT__GPUS];
   int lost[1 + GT__GPUS];
-  int32_t *fault;                /* set by a kernel that met a bad index */
+  int32_t *fault; /* set by a kernel that met a bad index */
   gt_error_handler handler;
   void *handler_user;
   gt_statistics stats;
@@ -4277,9 +4509,9 @@ static __thread struct {
   gt_scope *scope;
   gt_device device;
   gt__choice stream[1 + GT__GPUS];
-  int claims, untold;            /* claims held by calls; an error of which the handler must hear */
-  gt__failure failed;            /* the write that GT__UNWRITTEN is about */
-  gt_device culprit;             /* the GPU whose code was returned last */
+  int claims, untold; /* claims held by calls; an error of which the handler must hear */
+  gt__failure failed; /* the write that GT__UNWRITTEN is about */
+  gt_device culprit;  /* the GPU whose code was returned last */
   gt_generator generator;
   gt_precision precision;
   gt_safety safety;
@@ -4314,9 +4546,9 @@ GT_API void gt_exit_on_error(gt_status status, const char *message, void *user) 
 }
 GT_API const char *gt_status_string(gt_status status) {
   static const char *const name[] = {
-      "no error", "bad argument", "bad shape", "bad dtype", "bad device", "out of memory",
-      "bad expression", "file error", "bad format", "bad state", "CUDA error", "device lost",
-      "versions differ"};
+      "no error",      "bad argument",   "bad shape",      "bad dtype",  "bad device",
+      "out of memory", "bad expression", "file error",     "bad format", "bad state",
+      "CUDA error",    "device lost",    "versions differ"};
   return (size_t)status < sizeof name / sizeof *name ? name[status] : "unknown status";
 }
 /* Calls the handler: not while the thread has claims, since it may use the very tensors. */
@@ -4342,7 +4574,8 @@ GT__PRINTF(2, 3) static gt_status gt__fail(gt_status status, const char *format,
 }
 /* What a call reports that failed inside another: a handler may have cleared the error. */
 static gt_status gt__failed(void) { return gt__me.status ? gt__me.status : GT_ERROR_STATE; }
-#define GT__NULL(...) (gt__fail(__VA_ARGS__), (gt_tensor *)NULL) /* for calls that return a tensor */
+#define GT__NULL(...) \
+  (gt__fail(__VA_ARGS__), (gt_tensor *)NULL)                  /* for calls that return a tensor */
 static void *gt__malloc(const char *function, size_t bytes) { /* filled with zeros */
   void *p = GPUTENSOR_MALLOC(bytes ? bytes : 1);
   if (p) return memset(p, 0, bytes);
@@ -4415,7 +4648,9 @@ static const gt__backend *gt__backend_of(gt_device device) {
 }
 #define GT__OF(x) gt__backend_of((x)->device)
 static int gt__slot(gt_device device) { return device.type == GT_CUDA ? 1 + device.index : 0; }
-static int gt__same_device(gt_device a, gt_device b) { return a.type == b.type && a.index == b.index; }
+static int gt__same_device(gt_device a, gt_device b) {
+  return a.type == b.type && a.index == b.index;
+}
 static gt_device gt__device(int type, int index) {
   const gt_device device = {type, index};
   return device;
@@ -4428,8 +4663,9 @@ static gt_status gt__check_device(const char *function, gt_device device) {
   if (cuda && n > 0)
     return gt__fail(GT_ERROR_DEVICE, "%s: there is no cuda:%d: %d device%s here, counted from 0",
                     function, (int)device.index, n, n == 1 ? "" : "s");
-  if (cuda) return gt__fail(GT_ERROR_DEVICE, "%s: no GPU: %s; gt_best_device() chooses what there is",
-                            function, gt_cuda_unavailable_reason());
+  if (cuda)
+    return gt__fail(GT_ERROR_DEVICE, "%s: no GPU: %s; gt_best_device() chooses what there is",
+                    function, gt_cuda_unavailable_reason());
   return gt__fail(GT_ERROR_DEVICE, "%s: not a device (type %d, index %d)", function,
                   (int)device.type, (int)device.index);
 }
@@ -4438,7 +4674,9 @@ static gt_device gt__cuda_device(const char *function, int index) {
   return gt__check_device(function, device) ? gt__device(GT_NO_DEVICE, 0) : device;
 }
 GT_API gt_device gt_cuda(int index) { return gt__cuda_device(__func__, index); }
-GT_API gt_device gt_best_device(void) { return gt__device(gt_cuda_is_available() ? GT_CUDA : GT_CPU, 0); }
+GT_API gt_device gt_best_device(void) {
+  return gt__device(gt_cuda_is_available() ? GT_CUDA : GT_CPU, 0);
+}
 GT_API gt_device gt_current_device(void) { return gt__me.device.type ? gt__me.device : gt_cpu(); }
 GT_API gt_status gt_set_device(gt_device device) {
   const gt_status status = gt__check_device(__func__, device);
@@ -4467,15 +4705,21 @@ GT_API const char *gt_device_string(gt_device device) {
 static gt_status gt__check_devices(const char *function, int i, const gt_tensor *x, int j,
                                    const gt_tensor *y) {
   if (gt__same_device(x->device, y->device)) return GT_OK;
-  return gt__fail(GT_ERROR_DEVICE, "%s: operand %d %s is on %s, operand %d %s on %s; gt_to moves a "
-                  "tensor", function, i, gt__shape_text(x), gt_device_string(x->device), j,
-                  gt__shape_text(y), gt_device_string(y->device));
+  return gt__fail(GT_ERROR_DEVICE,
+                  "%s: operand %d %s is on %s, operand %d %s on %s; gt_to moves a "
+                  "tensor",
+                  function, i, gt__shape_text(x), gt_device_string(x->device), j, gt__shape_text(y),
+                  gt_device_string(y->device));
 }
 /* npy: the type in a .npy file; NumPy does not have bfloat16, which is written as float32. */
-static const struct { const char *name, *npy; uint8_t size, kind; } gt__dtype[GT_DTYPES] = {
-    {"bool", "b1", 1, 0},    {"uint8", "u1", 1, 1},    {"int8", "i1", 1, 1},
-    {"int16", "i2", 2, 1},   {"int32", "i4", 4, 1},    {"int64", "i8", 8, 1},
-    {"float16", "f2", 2, 2}, {"bfloat16", "f4", 2, 2}, {"float32", "f4", 4, 2}, {"float64", "f8", 8, 2}};
+static const struct {
+  const char *name, *npy;
+  uint8_t size, kind;
+} gt__dtype[GT_DTYPES] = {{"bool", "b1", 1, 0},    {"uint8", "u1", 1, 1},
+                          {"int8", "i1", 1, 1},    {"int16", "i2", 2, 1},
+                          {"int32", "i4", 4, 1},   {"int64", "i8", 8, 1},
+                          {"float16", "f2", 2, 2}, {"bfloat16", "f4", 2, 2},
+                          {"float32", "f4", 4, 2}, {"float64", "f8", 8, 2}};
 static int gt__is_dtype(gt_dtype d) { return (int)d >= 0 && d < GT_DTYPES; }
 GT_API size_t gt_dtype_size(gt_dtype d) { return gt__is_dtype(d) ? gt__dtype[d].size : 0; }
 GT_API const char *gt_dtype_string(gt_dtype d) { return gt__is_dtype(d) ? gt__dtype[d].name : "?"; }
@@ -4510,16 +4754,21 @@ static gt_status gt__report_ours(const char *function, gt_device device, int cod
       return gt__fail(GT_ERROR_STATE, "%s: %d streams are in use; gt_stream_free gives one back",
                       function, (int)GT__STREAMS);
     case GT__STREAM_FREED:
-      return gt__fail(GT_ERROR_STATE, "%s: the thread's current stream of %s was freed; "
-                      "gt_set_stream chooses another", function, gt_device_string(device));
+      return gt__fail(GT_ERROR_STATE,
+                      "%s: the thread's current stream of %s was freed; "
+                      "gt_set_stream chooses another",
+                      function, gt_device_string(device));
     case GT__UNWRITTEN:
-      return gt__fail(gt__cpu_backend.classify(gt__me.failed.code), "%s: what it reads was never "
+      return gt__fail(gt__cpu_backend.classify(gt__me.failed.code),
+                      "%s: what it reads was never "
                       "written, since %s on a stream of the CPU failed: %s; gt_fill or gt_copy may "
-                      "write it anew", function, gt__me.failed.text,
-                      gt__cpu_backend.text(gt__me.failed.code));
+                      "write it anew",
+                      function, gt__me.failed.text, gt__cpu_backend.text(gt__me.failed.code));
     default:
-      return gt__fail(GT_ERROR_DEVICE_LOST, "%s: %s was lost to an earlier fault; only a new "
-                      "process can use it again", function, gt_device_string(device));
+      return gt__fail(GT_ERROR_DEVICE_LOST,
+                      "%s: %s was lost to an earlier fault; only a new "
+                      "process can use it again",
+                      function, gt_device_string(device));
   }
 }
 static gt_status gt__report(const char *function, gt_device asked, const gt_stream *s, int code) {
@@ -4530,7 +4779,10 @@ static gt_status gt__report(const char *function, gt_device asked, const gt_stre
   const gt_device device = gt__device_of(code, asked);
   const gt__backend *backend = gt__backend_of(device);
   const gt_status status = backend->classify(code);
-  if (status == GT_ERROR_DEVICE_LOST) { GT__HOLD(gt__mutex); gt__all.lost[gt__slot(device)] = 1; }
+  if (status == GT_ERROR_DEVICE_LOST) {
+    GT__HOLD(gt__mutex);
+    gt__all.lost[gt__slot(device)] = 1;
+  }
   for (unsigned i = 1; s && i <= GT__RECENT && s->n_recent >= i; i++)
     n += (size_t)snprintf(recent + n, sizeof recent - n, "%s%.30s", i > 1 ? ", " : "",
                           s->recent[(s->n_recent - i) % GT__RECENT]);
@@ -4553,7 +4805,8 @@ GT_API gt_status gt_set_num_threads(int n) {
 }
 GT_API const char *gt_device_name(gt_device device) {
   gt_properties p;
-  return gt_device_properties(device, &p) ? "no device" : (char *)memcpy(gt__scrap(), p.name, sizeof p.name);
+  return gt_device_properties(device, &p) ? "no device"
+                                          : (char *)memcpy(gt__scrap(), p.name, sizeof p.name);
 }
 /* Records t's mark, unless it covers `number` operations already. */
 static int gt__set_mark(gt_stream *t, uint64_t number) {
@@ -4563,7 +4816,8 @@ static int gt__set_mark(gt_stream *t, uint64_t number) {
   return code;
 }
 static void gt__learn(gt__clock *c, const gt__clock *more, int slot, uint64_t number) {
-  for (int i = 0; i < gt__all.top; i++) if (c->at[i] < more->at[i]) c->at[i] = more->at[i];
+  for (int i = 0; i < gt__all.top; i++)
+    if (c->at[i] < more->at[i]) c->at[i] = more->at[i];
   if (c->at[slot] < number) c->at[slot] = number;
 }
 /* A stream that is held is not ended while the lock is given up. */
@@ -4652,7 +4906,8 @@ static void gt__poll(gt_stream *t) { /* what is known of t's progress without wa
 static void gt__drop_scratch(const gt_stream *s, gt_device device) { /* s's, or all of the device */
   for (int i = 0; i < 2 * gt__all.top; i++) {
     gt_stream *t = gt__all.slot[i / 2];
-    if (!t || !t->scratch[i % 2].begin || (s ? t != s : !gt__same_device(t->device, device))) continue;
+    if (!t || !t->scratch[i % 2].begin || (s ? t != s : !gt__same_device(t->device, device)))
+      continue;
     GT__OF(t)->release(t->device.index, t->gone ? NULL : t->queue, t->scratch[i % 2].begin, 0);
     t->scratch[i % 2].begin = t->scratch[i % 2].end = NULL;
   }
@@ -4663,7 +4918,8 @@ static void gt__stream_destroy(gt_stream *s) {
   if (s->owned && s->queue) GT__OF(s)->queue_destroy(s->device.index, s->queue);
   gt__all.slot[s->slot] = NULL;
   gt__all.streams -= s->name != 0;
-  if (s->name) GPUTENSOR_FREE(s); else memset(s, 0, sizeof *s);
+  if (s->name) GPUTENSOR_FREE(s);
+  else memset(s, 0, sizeof *s);
 }
 static void gt__reap(void) { /* ends freed streams whose work is done */
   for (int i = 0; i < gt__all.top; i++) {
@@ -5164,8 +5420,7 @@ static int gt__order(gt_stream *s, const char *text, int n, const gt__access *a,
   if (s && !s->queue) s = NULL;
   do {
     away = 0;
-    for (int i = 0; i < n && !code; i++)
-      code = gt__order_access(s, text, &a[i], &away);
+    for (int i = 0; i < n && !code; i++) code = gt__order_access(s, text, &a[i], &away);
     struct gt_storage *full = s && !code && !away ? gt__without_room(n, a) : NULL;
     if (full) {
       away = 1;
@@ -5179,8 +5434,9 @@ static int gt__order(gt_stream *s, const char *text, int n, const gt__access *a,
 static gt_status gt__check_fault(void) {
   if (!gt__all.fault || !*(volatile int32_t *)gt__all.fault) return GT_OK;
   *(volatile int32_t *)gt__all.fault = 0;
-  return gt__fail(GT_ERROR_ARGUMENT, "gt_index_select: an index on the GPU was out of range; the "
-                                     "entries that it named are 0");
+  return gt__fail(GT_ERROR_ARGUMENT,
+                  "gt_index_select: an index on the GPU was out of range; the "
+                  "entries that it named are 0");
 }
 /* -- the host's own reading and writing -- */
 static gt_status gt__order_host(const char *function, const gt__access *a, gt__claim *claim) {
@@ -5247,11 +5503,15 @@ static gt_status gt__check_owner(const char *function, const void *p, gt_device 
   *pinned = !gpu && owner.kind == GT__PINNED;
   if (!p || owner.kind == GT__OF_ALL) return GT_OK;
   if (owner.kind == GT__OF_DEVICE && (!gpu || owner.index != device.index))
-    return gt__fail(GT_ERROR_DEVICE, "%s: data is memory of cuda:%d, not of %s; wrap it for the "
-                    "device that it is on", function, owner.index, gt_device_string(device));
+    return gt__fail(GT_ERROR_DEVICE,
+                    "%s: data is memory of cuda:%d, not of %s; wrap it for the "
+                    "device that it is on",
+                    function, owner.index, gt_device_string(device));
   if (owner.kind != GT__OF_DEVICE && gpu)
-    return gt__fail(GT_ERROR_DEVICE, "%s: data is memory of the host, not of %s; gt_from_array "
-                    "copies it there", function, gt_device_string(device));
+    return gt__fail(GT_ERROR_DEVICE,
+                    "%s: data is memory of the host, not of %s; gt_from_array "
+                    "copies it there",
+                    function, gt_device_string(device));
   return GT_OK;
 }
 
@@ -5271,7 +5531,8 @@ static struct gt_storage *gt__pool_take(int c) { /* the oldest of a class */
 static void gt__pool_give(struct gt_storage *s) {
   const int c = s->pooled;
   s->next = NULL;
-  if (gt__all.pool[c].first) gt__all.pool[c].last->next = s; else gt__all.pool[c].first = s;
+  if (gt__all.pool[c].first) gt__all.pool[c].last->next = s;
+  else gt__all.pool[c].first = s;
   gt__all.pool[c].last = s, gt__all.pool[c].count++;
 }
 /* Frees ordinary memory that has settled; with `wait` all it can, and the lock is given up then. */
@@ -5287,17 +5548,18 @@ static void gt__sweep(int wait) {
 /* Pinned memory from the pool, or fresh. If the oldest block still waits for its work, 32 MiB more;
    then it is waited for: a program that runs ahead of its GPU must not pin ever more. */
 static int gt__take_pinned(struct gt_storage *s) {
-  int code, c = 12; /* from a page on */
-  if ((uint64_t)s->bytes >> (GT__CLASSES - 1))
-    return GT__CPU_NO_MEMORY; /* beyond all classes */
+  int code, c = 12;                                                      /* from a page on */
+  if ((uint64_t)s->bytes >> (GT__CLASSES - 1)) return GT__CPU_NO_MEMORY; /* beyond all classes */
   while (c < GT__CLASSES - 1 && (size_t)1 << c < s->bytes) c++;
   const int most = c > 23 ? 2 : c < 15 ? 1024 : 1 << (25 - c);
   struct gt_storage *found = gt__all.pool[c].first;
   if (found && (gt__settled(found) || gt__all.pool[c].count >= most)) {
     gt__pool_take(c);
     code = gt__reach_all(NULL, found), s->data = found->data;
-    if (code) gt__pool_give(found); else gt__end_storage(found);
-  } else code = gt__cuda_backend.alloc(gt_current_device().index, NULL, (size_t)1 << c, 1, &s->data);
+    if (code) gt__pool_give(found);
+    else gt__end_storage(found);
+  } else
+    code = gt__cuda_backend.alloc(gt_current_device().index, NULL, (size_t)1 << c, 1, &s->data);
   s->pooled = code ? 0 : c;
   return code;
 }
@@ -5327,18 +5589,23 @@ static gt_status gt__no_memory(const char *function, gt_device device, size_t by
     const gt_tensor *most = NULL;
     for (const gt_tensor *x = gt__all.tensors; x; x = x->gt__next)
       if (gt__same_device(x->device, device) && x->storage->bytes < last &&
-          x->storage->bytes > (most ? most->storage->bytes : 0)) most = x;
+          x->storage->bytes > (most ? most->storage->bytes : 0))
+        most = x;
     if (!most) break;
     last = most->storage->bytes;
-    n += (size_t)snprintf(owners + n, sizeof owners - n, "%s%s %.70s %zu", n ? ", " : "; largest: ",
-                          gt_dtype_string(most->dtype), gt__shape_text(most), last);
+    n += (size_t)snprintf(owners + n, sizeof owners - n, "%s%s %.70s %zu",
+                          n ? ", " : "; largest: ", gt_dtype_string(most->dtype),
+                          gt__shape_text(most), last);
   }
   gt__backend_of(device)->memory(device.index, &reserved, &available, &total);
   gt__unlock();
-  return gt__fail(GT_ERROR_MEMORY, "%s: out of memory on %s: asked for %zu bytes, %zu of %zu are free, %zu "
-           "are in tensors%s", function, gt_device_string(device), bytes, available, total, held, owners);
+  return gt__fail(GT_ERROR_MEMORY,
+                  "%s: out of memory on %s: asked for %zu bytes, %zu of %zu are free, %zu "
+                  "are in tensors%s",
+                  function, gt_device_string(device), bytes, available, total, held, owners);
 }
-static void gt__give_back(gt_device device) { /* all that is cached; the lock is given up meanwhile */
+static void gt__give_back(
+    gt_device device) { /* all that is cached; the lock is given up meanwhile */
   gt__await_all(&device, 0);
   gt__drop_scratch(NULL, device);
   gt__sweep(1);
@@ -5372,8 +5639,9 @@ static struct gt_storage *gt__storage_new(const char *function, size_t bytes, gt
 static int gt__take_scratch(gt_stream *s, size_t bytes, int *again) {
   gt__span *own = &s->scratch[s->turn];
   void *p = NULL;
-  const int tried = *again, code = (size_t)(own->end - own->begin) >= bytes ? 0
-                                   : GT__OF(s)->alloc(s->device.index, s->queue, bytes, 0, &p);
+  const int tried = *again, code = (size_t)(own->end - own->begin) >= bytes
+                                       ? 0
+                                       : GT__OF(s)->alloc(s->device.index, s->queue, bytes, 0, &p);
   *again = !tried && gt__is_out_of_memory(code, s->device);
   if (*again) return gt__give_back(s->device), 0;
   if (!p) return code;
@@ -5387,8 +5655,7 @@ static void gt__release_device(struct gt_storage *s) {
   gt_stream *t = gt__all.slot[s->last];
   gt__ledger *l = gt__ledger_of(s);
   int code = 0, fits = t && !t->freed && gt__same_device(t->device, s->device);
-  for (int k = 0; k < l->n && fits; k++)
-    fits = gt__knows(t, gt__uses(l)[k].at);
+  for (int k = 0; k < l->n && fits; k++) fits = gt__knows(t, gt__uses(l)[k].at);
   if (!fits) t = gt__opened(&gt__all.bin[gt__slot(s->device)], s->device, &code);
   if (code || gt__reach_all(t, s)) code = gt__reach_all(NULL, s);
   if (!code) GT__OF(s)->release(s->device.index, t ? t->queue : NULL, s->data, 0);
@@ -5508,7 +5775,9 @@ GT_API void gt_free(gt_tensor *x) {
 }
 static void gt__end_local(gt_tensor **x) { gt_free(*x); }
 #define GT__LOCAL __attribute__((cleanup(gt__end_local))) /* a handle that ends with its block */
-GT_API gt_tensor *gt_retain(const gt_tensor *x) { return GT__NO(x) ? NULL : gt__handle(__func__, x); }
+GT_API gt_tensor *gt_retain(const gt_tensor *x) {
+  return GT__NO(x) ? NULL : gt__handle(__func__, x);
+}
 /* THE SIZES. No tensor, view, broadcast or product has more elements than this, sizes of 0 counted
    as 1: each new shape is checked here, and only shapes that passed are computed with. Then sums of
    two sizes, a dim's size times its stride, and the bytes between two elements are below 2^63. */
@@ -5634,7 +5903,8 @@ static size_t gt__memory(const char *function, gt_device device, int which) {
   if (gt__check_device(function, device)) return 0;
   GT__HOLD(gt__mutex);
   n = which == 1 ? gt__all.peak[slot] : gt__all.allocated[slot];
-  if (which == 2 && device.type == GT_CUDA) gt__cuda_backend.memory(device.index, &n, &available, &total);
+  if (which == 2 && device.type == GT_CUDA)
+    gt__cuda_backend.memory(device.index, &n, &available, &total);
   for (int c = 0; c < GT__CLASSES && which == 2 && device.type == GT_CPU; c++)
     for (const struct gt_storage *s = gt__all.pool[c].first; s; s = s->next)
       n += c ? (size_t)1 << c : s->bytes;
@@ -5665,9 +5935,10 @@ GT_API int64_t gt_report_leaks(FILE *file) {
   int64_t n = 0;
   GT__HOLD(gt__mutex);
   for (gt_tensor *x = gt__all.tensors; x; x = x->gt__next, n++)
-    if (file) fprintf(file, "alive: %s %s on %s, a storage of %zu bytes with %lld handle%s\n",
-                      gt_dtype_string(x->dtype), gt__shape_text(x), gt_device_string(x->device),
-                      x->storage->bytes, (long long)x->storage->refs, x->storage->refs == 1 ? "" : "s");
+    if (file)
+      fprintf(file, "alive: %s %s on %s, a storage of %zu bytes with %lld handle%s\n",
+              gt_dtype_string(x->dtype), gt__shape_text(x), gt_device_string(x->device),
+              x->storage->bytes, (long long)x->storage->refs, x->storage->refs == 1 ? "" : "s");
   return n;
 }
 /* -- views -- */
@@ -5715,8 +5986,10 @@ static gt_status gt__fill_hole(const char *function, gt_shape *shape, int64_t n)
   int64_t rest = 1;
   for (int d = 0; d < shape->ndim && d < GT_MAX_DIMS; d++) {
     const int64_t size = shape->size[d];
-    if (size == -1 && hole >= 0) return gt__fail(GT_ERROR_SHAPE, "%s: only one size may be -1", function);
-    if (size == -1) hole = d; else rest = size > 0 && rest <= n / size ? rest * size : 0;
+    if (size == -1 && hole >= 0)
+      return gt__fail(GT_ERROR_SHAPE, "%s: only one size may be -1", function);
+    if (size == -1) hole = d;
+    else rest = size > 0 && rest <= n / size ? rest * size : 0;
   }
   if (hole >= 0) shape->size[hole] = rest > 0 ? n / rest : 0;
   return GT_OK;
@@ -5731,8 +6004,10 @@ GT_API gt_tensor *gt_reshape(const gt_tensor *x, gt_shape shape) {
                     (long long)gt_numel(&y));
   y.offset = x->offset, y.storage = x->storage, y.gt__number = x->gt__number;
   if (gt_numel(x) > 0 && !gt__restride(x, &y))
-    return GT__NULL(GT_ERROR_SHAPE, "%s: the strides of %s do not allow a view as %s; call "
-                    "gt_contiguous first", __func__, gt__shape_text(x), gt__shape_text(&y));
+    return GT__NULL(GT_ERROR_SHAPE,
+                    "%s: the strides of %s do not allow a view as %s; call "
+                    "gt_contiguous first",
+                    __func__, gt__shape_text(x), gt__shape_text(&y));
   return gt__handle(__func__, &y);
 }
 /* Moves a view's beginning. Those without elements stay: beginnings that are none could add up. */
@@ -5776,7 +6051,8 @@ GT_API gt_tensor *gt_permute(const gt_tensor *x, gt_shape order) {
 GT_API gt_tensor *gt_slice(const gt_tensor *x, int dim, int64_t start, int64_t end, int64_t step) {
   if (GT__NO(x) || (dim = gt__dim(__func__, dim, x->ndim)) < 0) return NULL;
   if (step < 1)
-    return GT__NULL(GT_ERROR_ARGUMENT, "%s: step %lld; it must be 1 or more", __func__, (long long)step);
+    return GT__NULL(GT_ERROR_ARGUMENT, "%s: step %lld; it must be 1 or more", __func__,
+                    (long long)step);
   const int64_t n = x->shape[dim];
   start = start < 0 ? (start < -n ? 0 : start + n) : start > n ? n : start;
   end = end < 0 ? (end < -n ? 0 : end + n) : end > n ? n : end;
@@ -5869,8 +6145,7 @@ static int gt__is_late(const gt_stream *s, gt__region where) {
 }
 static int gt__earliness(const gt_stream *s, const gt__op *op, size_t scratch) {
   int early = s->owned && !s->shared && s->n_late <= GT__LATE - 2; /* all of them are in the list */
-  for (int i = 1; i < op->n_touch && early; i++)
-    early = !gt__is_late(s, op->touch[i].where);
+  for (int i = 1; i < op->n_touch && early; i++) early = !gt__is_late(s, op->touch[i].where);
   if (!early) return 0;
   if (!scratch || s->fresh || gt__is_late(s, gt__range(s->scratch[s->turn].begin, scratch)))
     return GT__EARLY_READ;
@@ -5920,8 +6195,7 @@ static void gt__note_all(gt_stream *s, const gt__op *op, size_t scratch, int cod
     s->turn ^= 1;
     s->fresh = 0;
   }
-  for (int i = 0; i < op->n_touch; i++)
-    gt__note(&op->touch[i], s, op->text);
+  for (int i = 0; i < op->n_touch; i++) gt__note(&op->touch[i], s, op->text);
 }
 /* With the thread's current stream, which the caller holds. */
 static int gt__submit_to_unlocks(gt_stream *s, gt__op *op, size_t scratch, int *waited,
@@ -5998,7 +6272,8 @@ static gt__operand *gt__bind(gt__op *op, gt__operand *o, const gt_tensor *x, int
                              const int *order) {
   o->data = gt__address(x), o->dtype = (uint8_t)x->dtype;
   o->size_log2 = (uint8_t)__builtin_ctz((unsigned)gt_dtype_size(x->dtype));
-  o->fresh = op->device.type == GT_CPU && !op->n_touch && /* only CPUs ask: the output is the first */
+  o->fresh = op->device.type == GT_CPU &&
+             !op->n_touch && /* only CPUs ask: the output is the first */
              !__atomic_load_n(&x->storage->written, __ATOMIC_RELAXED) &&
              !__atomic_exchange_n(&x->storage->written, 1, __ATOMIC_RELAXED);
   for (int i = 0; i < n; i++) {
@@ -6031,7 +6306,8 @@ static int gt__collapse(int32_t *ndim, int64_t *size, int wall, int n, gt__opera
   return new_wall;
 }
 /* All byte offsets below 2^31? A CPU does not care. */
-static int gt__is_narrow(const gt__op *op, int ndim, const int64_t *size, int n, gt__operand *const *o) {
+static int gt__is_narrow(const gt__op *op, int ndim, const int64_t *size, int n,
+                         gt__operand *const *o) {
   int narrow = op->device.type == GT_CUDA && gt__count(ndim, size) <= INT32_MAX;
   for (int k = 0; k < n && narrow; k++) {
     double last = 0; /* in which nothing overflows */
@@ -6041,7 +6317,8 @@ static int gt__is_narrow(const gt__op *op, int ndim, const int64_t *size, int n,
   return narrow;
 }
 /* Walks the dims from `first` on in the order of operand `by`'s strides: what is dense is read so. */
-static void gt__sort_dims(int first, int ndim, int64_t *size, int n, gt__operand *const *o, int by) {
+static void gt__sort_dims(int first, int ndim, int64_t *size, int n, gt__operand *const *o,
+                          int by) {
   for (int i = first + 1; i < ndim; i++)
     for (int j = i; j > first && o[by]->stride[j - 1] < o[by]->stride[j] && size[j] > 1; j--) {
       gt__swap(&size[j], &size[j - 1]);
@@ -6065,39 +6342,47 @@ static int gt__same_view(const gt_tensor *x, const gt_tensor *y) {
 static int gt__is_constant(const gt_tensor *x) { return x->ndim == 0 && x->device.type == GT_CPU; }
 static gt_status gt__check_constant(const char *function, const gt_tensor *out) {
   if (!out->storage->constant) return GT_OK;
-  return gt__fail(GT_ERROR_ARGUMENT, "%s: the output %s is of gt_from_const_ptr, whose memory is "
-                  "not written to; gt_copy(NULL, x) makes a tensor that may be", function,
-                  gt__shape_text(out));
+  return gt__fail(GT_ERROR_ARGUMENT,
+                  "%s: the output %s is of gt_from_const_ptr, whose memory is "
+                  "not written to; gt_copy(NULL, x) makes a tensor that may be",
+                  function, gt__shape_text(out));
 }
 static gt_status gt__check_own(const char *function, const gt_tensor *out) {
   if (gt__check_constant(function, out)) return gt__failed();
   for (int d = 0; d < out->ndim; d++)
     if (out->stride[d] == 0 && out->shape[d] > 1)
-      return gt__fail(GT_ERROR_ARGUMENT, "%s: the output's elements share memory (stride 0 in dim %d);"
-                      " give a tensor of its own", function, d);
+      return gt__fail(GT_ERROR_ARGUMENT,
+                      "%s: the output's elements share memory (stride 0 in dim %d);"
+                      " give a tensor of its own",
+                      function, d);
   return GT_OK;
 }
 /* Where a result goes: out, given or made; first to `place` if out overlaps operands badly. */
-typedef struct { const char *function; gt_tensor *out, *place; int made; } gt__result;
+typedef struct {
+  const char *function;
+  gt_tensor *out, *place;
+  int made;
+} gt__result;
 /* `like` describes the result, which the store converts; `in_place`: the very elements of an
    operand may be written over. */
-static gt_status gt__begin(gt__result *r, const char *function, gt_tensor *out, const gt_tensor *like,
-                           int n, const gt_tensor *const *x, int in_place) {
+static gt_status gt__begin(gt__result *r, const char *function, gt_tensor *out,
+                           const gt_tensor *like, int n, const gt_tensor *const *x, int in_place) {
   gt_tensor wide;
   r->function = function, r->made = !out;
   r->out = r->place = out ? out : gt__new_like(function, like);
   if (!out) return r->out ? GT_OK : gt__failed();
   if (!gt__same_device(out->device, like->device))
-    return gt__fail(GT_ERROR_DEVICE, "%s: the output is on %s, the operands on %s; gt_to moves them",
-                    function, gt_device_string(out->device), gt_device_string(like->device));
+    return gt__fail(GT_ERROR_DEVICE,
+                    "%s: the output is on %s, the operands on %s; gt_to moves them", function,
+                    gt_device_string(out->device), gt_device_string(like->device));
   if (!gt__same_shape(out, like))
     return gt__fail(GT_ERROR_SHAPE, "%s: the output is %s, the result %s", function,
                     gt__shape_text(out), gt__shape_text(like));
   if (gt__check_own(function, out)) return gt__failed();
   for (int i = 0; i < n && r->place == out; i++) {
     if (!x[i]->storage || !gt__overlaps(out, x[i])) continue;
-    if (in_place && (gt__is_constant(x[i]) || (gt__broadcast_to(x[i], like, &wide) &&
-                                               gt__same_view(out, &wide))))
+    if (in_place && (gt__is_constant(x[i]) ||
+                     (gt__broadcast_to(x[i], like, &wide) && gt__same_view(out, &wide))))
       continue;
     r->place = gt__new_like(function, out);
   }
@@ -6130,7 +6415,8 @@ static gt_status gt__move_elements(const char *function, const gt_tensor *dst, c
     gt__bind(&op, &a->index, index, 1, 1, gt__as_it_is);
     const int64_t step = a->src.stride[dim], n = a->size[dim];
     a->src.stride[dim] = INT64_MAX / 2, a->size[dim] = 2; /* it stays, and nothing merges with it */
-    if (n == 1) gt__sort_dims(0, a->ndim, a->size, 2, o, 1), dim = 0; /* first: then rows stay whole */
+    if (n == 1)
+      gt__sort_dims(0, a->ndim, a->size, 2, o, 1), dim = 0; /* first: then rows stay whole */
     a->gather_dim = gt__collapse(&a->ndim, a->size, dim, 2, o);
     a->src.stride[a->gather_dim] = step, a->size[a->gather_dim] = n;
   } else {
@@ -6171,7 +6457,10 @@ static void gt__copy_host(char *dst, char *src, int64_t bytes) {
   c.dst.data = dst, c.src.data = src, c.count = c.size[0] = bytes, c.ndim = 1;
   c.dst.stride[0] = c.src.stride[0] = 1;
   gt__cpu_split(gt__cpu_copy_task, &c, (bytes + GT__BLOCK - 1) / GT__BLOCK,
-                threads < half ? threads : half < 8 ? half : 8, 0);
+                threads < half ? threads
+                : half < 8     ? half
+                               : 8,
+                0);
 }
 /* Bytes between a device and ordinary memory, by pieces of pinned memory: while the GPU copies one,
    the caller fills the next, or empties what came GT__PIECES - 1 pieces before. */
@@ -6207,15 +6496,19 @@ static gt_status gt__copy_staged(const char *function, const gt_tensor *to, cons
 }
 static gt_status gt__copy_across(const char *function, const gt_tensor *to, const gt_tensor *from) {
   const int direction = from->device.type == GT_CPU ? GT_HOST_TO_DEVICE
-                        : to->device.type == GT_CPU ? GT_DEVICE_TO_HOST : GT_DEVICE_TO_DEVICE;
-  const int pinned = direction == GT_DEVICE_TO_DEVICE || to->storage->pinned || from->storage->pinned;
-  const int kind = pinned ? GT_COPY_ASYNC : direction == GT_HOST_TO_DEVICE ? GT_COPY_STAGED
-                                                                           : GT_COPY_BLOCKING;
+                        : to->device.type == GT_CPU ? GT_DEVICE_TO_HOST
+                                                    : GT_DEVICE_TO_DEVICE;
+  const int pinned =
+      direction == GT_DEVICE_TO_DEVICE || to->storage->pinned || from->storage->pinned;
+  const int kind = pinned                           ? GT_COPY_ASYNC
+                   : direction == GT_HOST_TO_DEVICE ? GT_COPY_STAGED
+                                                    : GT_COPY_BLOCKING;
   const size_t bytes = gt_nbytes(to);
   if (!bytes) return GT_OK;
-  const gt_status status = !pinned ? gt__copy_staged(function, to, from)
-                           : gt__copy_bytes(function, to->storage, gt__address(to), from->storage,
-                                            gt__address(from), (int64_t)bytes);
+  const gt_status status = !pinned
+                               ? gt__copy_staged(function, to, from)
+                               : gt__copy_bytes(function, to->storage, gt__address(to),
+                                                from->storage, gt__address(from), (int64_t)bytes);
   GT__HOLD(gt__mutex);
   gt__all.stats.copies[direction][kind].count += !status;
   gt__all.stats.copies[direction][kind].bytes += status ? 0 : bytes;
@@ -6233,8 +6526,8 @@ static gt_status gt__copy_into(const char *function, gt_tensor *dst, const gt_te
   if (!crosses && gt__same_view(dst, src)) return GT_OK;
   if (!crosses && !gt__overlaps(dst, src)) return gt__move_elements(function, dst, src, -1, NULL);
   if (sent && gt_is_contiguous(dst)) return gt__copy_across(function, dst, src);
-  GT__LOCAL gt_tensor *between = gt__new(function, gt_shape_of(src), dst->dtype, device,
-                                         sent && device.type == GT_CPU);
+  GT__LOCAL gt_tensor *between =
+      gt__new(function, gt_shape_of(src), dst->dtype, device, sent && device.type == GT_CPU);
   if (!between) return gt__failed();
   between->storage->internal = 1;
   const gt_status status = gt__copy_into(function, between, src);
@@ -6294,7 +6587,8 @@ static gt_status gt__copy_outside(const char *function, const gt_tensor *x, void
   GPUTENSOR_FREE(s.own.more);
   return status;
 }
-GT_API gt_tensor *gt_from_array(const void *data, gt_shape shape, gt_dtype dtype, gt_device device) {
+GT_API gt_tensor *gt_from_array(const void *data, gt_shape shape, gt_dtype dtype,
+                                gt_device device) {
   gt_tensor *x = gt__new(__func__, shape, dtype, device, 0);
   gt__result r = {__func__, x, x, 1};
   if (!x || !gt_numel(x)) return x;
@@ -6357,11 +6651,18 @@ GT_API int64_t gt_item_int64(const gt_tensor *x) {
 enum { GT__CAST = GT__OPS, GT__OPERAND, GT__WHOLE, GT__REAL, GT__NODES };
 enum { GT__ARITH, GT__FLOAT, GT__BOOL, GT__INT, GT__WHERE };
 enum { GT__LIGHT, GT__HEAVY };
-static const struct { const char *name; uint8_t arity, rule, heavy; } gt__table[GT__NODES] = {
-    {"", 0, 0, 0}, {"", 0, 0, 0}, {"index", 0, 0, 1}, {"", 0, 0, 1}, {"", 0, 0, 1}, {"", 2, 0, 1},
+static const struct {
+  const char *name;
+  uint8_t arity, rule, heavy;
+} gt__table[GT__NODES] = {
+    {"", 0, 0, 0},
+    {"", 0, 0, 0},
+    {"index", 0, 0, 1},
+    {"", 0, 0, 1},
+    {"", 0, 0, 1},
+    {"", 2, 0, 1},
 #define GT__ROW(name, arity, result, cost, f, i) {#name, arity, GT__##result, GT__##cost},
-    GT__OPERATIONS(GT__ROW)
-    {"", 1, 0, 0}}; /* the cast, and zeros for leaves */
+    GT__OPERATIONS(GT__ROW){"", 1, 0, 0}};        /* the cast, and zeros for leaves */
 enum { GT__NUMBER, GT__ZERO_D, GT__DIMENSIONED }; /* promotion levels */
 enum { GT__FEW = 24 };                            /* nodes that need no memory of their own */
 enum { GT__DEEPEST = 1000 };                      /* brackets, signs, ** and ?: in each other */
@@ -6383,11 +6684,11 @@ typedef struct {
 } gt__waiting;
 typedef struct {
   const char *function, *text;
-  int at, depth, bad, n_waiting;      /* of the parser; bad: there was an error */
-  int n, root, n_in;                  /* n: nodes; n_in: operands */
-  uint64_t seed, offset;              /* of the random numbers in it */
+  int at, depth, bad, n_waiting; /* of the parser; bad: there was an error */
+  int n, root, n_in;             /* n: nodes; n_in: operands */
+  uint64_t seed, offset;         /* of the random numbers in it */
   const gt_tensor *const *in;
-  gt_tensor whole;                    /* describes the result: device, shape and dtype */
+  gt_tensor whole; /* describes the result: device, shape and dtype */
   gt__node *node, few[GT__FEW];
   gt__waiting *waiting, few_waiting[GT__FEW];
 } gt__tree;
@@ -6398,7 +6699,8 @@ static void gt__tree_begin(gt__tree *t, const char *function, const char *text, 
   t->waiting = t->few_waiting;
 }
 static void gt__tree_end(gt__tree *t) { /* with its block; and of the temporaries */
-  for (int i = 0; i < t->n; i++) if (t->node[i].op == GT__OPERAND && t->node[i].value.i >= t->n_in)
+  for (int i = 0; i < t->n; i++)
+    if (t->node[i].op == GT__OPERAND && t->node[i].value.i >= t->n_in)
       gt_free((gt_tensor *)(uintptr_t)t->node[i].x);
   if (t->node != t->few) GPUTENSOR_FREE(t->node);
 }
@@ -6422,8 +6724,9 @@ static int gt__add_real(gt__tree *t, double value) {
 /* The first error is kept and ends the text. */
 static void gt__bad_text(gt__tree *t, int at, const char *what) {
   const int length = (int)strlen(t->text);
-  if (!t->bad) gt__fail(GT_ERROR_EXPRESSION, "%s: \"%.300s%s\"  at column %d: %s", t->function, t->text,
-                        length > 300 ? "..." : "", at + 1, what);
+  if (!t->bad)
+    gt__fail(GT_ERROR_EXPRESSION, "%s: \"%.300s%s\"  at column %d: %s", t->function, t->text,
+             length > 300 ? "..." : "", at + 1, what);
   t->bad = 1, t->at = length;
 }
 static int gt__peek(gt__tree *t) {
@@ -6437,14 +6740,16 @@ static int gt__take(gt__tree *t, const char *token) {
   t->at += (int)n;
   return 1;
 }
-static int gt__is_letter(int c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+static int gt__is_letter(int c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
 static int gt__is_digit(int c) { return c >= '0' && c <= '9'; }
 /* Adds what waits for an operand. The left one of an operator is the last node. */
 static void gt__wait(gt__tree *t, int kind, int op, int level, int right, int at) {
   const uint8_t nests = kind != GT__INFIX || right <= level;
   const uint8_t given = kind == GT__INFIX || kind == GT__THEN;
-  const gt__waiting w = {(uint8_t)kind, (uint8_t)op, (uint8_t)level, (uint8_t)right,
-                         nests, given, at, {t->n - 1, 0, 0}};
+  const gt__waiting w = {(uint8_t)kind, (uint8_t)op, (uint8_t)level,  (uint8_t)right, nests,
+                         given,         at,          {t->n - 1, 0, 0}};
   t->waiting[t->n_waiting++] = w;
   t->depth += nests;
   if (t->depth > GT__DEEPEST) gt__bad_text(t, at, "nested more than 1000 deep");
@@ -6614,14 +6919,32 @@ static int gt__parse_operand(gt__tree *t) {
 }
 /* The level says how tight an operator binds what is on its left. What is on its right binds
    tighter, or as tight where operators group from the right. */
-static const struct { const char *token; uint8_t level, op; } gt__signs[] = {
-    {"<<", 0, 0}, {">>", 0, 0}, {"//", 0, 0}, {"?", 0, GT__OP_where},
-    {"||", 1, GT__OP_logical_or}, {"&&", 2, GT__OP_logical_and},
-    {"==", 3, GT__OP_eq}, {"!=", 3, GT__OP_ne}, {"<=", 4, GT__OP_le},
-    {">=", 4, GT__OP_ge}, {"<", 4, GT__OP_lt}, {">", 4, GT__OP_gt},
-    {"+", 5, GT__OP_add}, {"-", 5, GT__OP_sub}, {"**", 8, GT__OP_pow},
-    {"*", 6, GT__OP_mul}, {"/", 6, GT__OP_div}, {"%", 6, GT__OP_remainder},
-    {"^", 0, 0}, {"&", 0, 0}, {"|", 0, 0}, {"=", 0, 0}, {"@", 0, 0}};
+static const struct {
+  const char *token;
+  uint8_t level, op;
+} gt__signs[] = {{"<<", 0, 0},
+                 {">>", 0, 0},
+                 {"//", 0, 0},
+                 {"?", 0, GT__OP_where},
+                 {"||", 1, GT__OP_logical_or},
+                 {"&&", 2, GT__OP_logical_and},
+                 {"==", 3, GT__OP_eq},
+                 {"!=", 3, GT__OP_ne},
+                 {"<=", 4, GT__OP_le},
+                 {">=", 4, GT__OP_ge},
+                 {"<", 4, GT__OP_lt},
+                 {">", 4, GT__OP_gt},
+                 {"+", 5, GT__OP_add},
+                 {"-", 5, GT__OP_sub},
+                 {"**", 8, GT__OP_pow},
+                 {"*", 6, GT__OP_mul},
+                 {"/", 6, GT__OP_div},
+                 {"%", 6, GT__OP_remainder},
+                 {"^", 0, 0},
+                 {"&", 0, 0},
+                 {"|", 0, 0},
+                 {"=", 0, 0},
+                 {"@", 0, 0}};
 static int gt__parse_operator(gt__tree *t) {
   const int n = (int)(sizeof gt__signs / sizeof *gt__signs);
   int k = 0;
@@ -6651,8 +6974,8 @@ static void gt__end_call(gt__tree *t, const gt__waiting *w) { /* w lacks the las
 }
 /* Behind an operand stand signs that end what is open, then an operator or the end of the text. */
 static int gt__parse_behind(gt__tree *t) {
-  static const char *const expected[] = {"expected an operator", "", "", "expected )",
-                                         "expected ) or ,", "expected :"};
+  static const char *const expected[] = {"expected an operator", "",          "", "expected )",
+                                         "expected ) or ,",      "expected :"};
   while (!t->bad && !gt__parse_operator(t)) {
     gt__complete_above(t, -1);
     gt__waiting *w = gt__last_waiting(t);
@@ -6676,7 +6999,11 @@ static void gt__parse(gt__tree *t) {
   while (more && !t->bad) more = gt__parse_operand(t) || (!t->bad && gt__parse_behind(t));
 }
 /* Short texts already parsed, by content; n_in matters too: a letter beyond it is an error. */
-static struct gt__known { gt__node node[GT__FEW]; char text[128]; int n, n_in; } gt__cache[128];
+static struct gt__known {
+  gt__node node[GT__FEW];
+  char text[128];
+  int n, n_in;
+} gt__cache[128];
 static gt_status gt__parse_text(gt__tree *t) {
   const size_t length = strlen(t->text);
   uint64_t hash = 1469598103934665603u; /* FNV-1a */
@@ -6813,10 +7140,10 @@ typedef struct {
   int n_temporary, most_temporaries, over; /* over: it does not fit */
   int depth;                               /* of gt__generate's calls */
   int indexed;                             /* it needs the logical order */
-  int root, part, part_size;               /* the part below the root with the longest code so far */
+  int root, part, part_size; /* the part below the root with the longest code so far */
   gt__program p;
   const gt_tensor *in[GT__INPUTS];
-  int node[GT__INPUTS];                    /* whose operands the inputs are */
+  int node[GT__INPUTS]; /* whose operands the inputs are */
 } gt__code;
 /* A cast is no instruction: what it converts has been stored as its dtype, where that changes it.
    */
@@ -6863,13 +7190,17 @@ static int gt__equal_trees(const gt__tree *t, int at, int other, int levels) {
   return 1;
 }
 static int gt__exchanged(int op) { /* the operation with its two operands exchanged, or 0 */
-  static const uint8_t pair[][2] = {{GT__OP_sub, GT__OP_rsub}, {GT__OP_div, GT__OP_rdiv},
-                                    {GT__OP_lt, GT__OP_gt},    {GT__OP_le, GT__OP_ge}};
-  static const uint8_t same[] = {
-      GT__OP_eq, GT__OP_ne, GT__OP_add, GT__OP_mul, GT__OP_hypot, GT__OP_maximum, GT__OP_minimum,
-      GT__OP_logical_and, GT__OP_logical_or, GT__OP_logical_xor, GT__OP_bitwise_and,
-      GT__OP_bitwise_or, GT__OP_bitwise_xor};
-  for (int k = 0; k < 8; k++) if (op == pair[k / 2][k % 2]) return pair[k / 2][1 - k % 2];
+  static const uint8_t pair[][2] = {{GT__OP_sub, GT__OP_rsub},
+                                    {GT__OP_div, GT__OP_rdiv},
+                                    {GT__OP_lt, GT__OP_gt},
+                                    {GT__OP_le, GT__OP_ge}};
+  static const uint8_t same[] = {GT__OP_eq,          GT__OP_ne,          GT__OP_add,
+                                 GT__OP_mul,         GT__OP_hypot,       GT__OP_maximum,
+                                 GT__OP_minimum,     GT__OP_logical_and, GT__OP_logical_or,
+                                 GT__OP_logical_xor, GT__OP_bitwise_and, GT__OP_bitwise_or,
+                                 GT__OP_bitwise_xor};
+  for (int k = 0; k < 8; k++)
+    if (op == pair[k / 2][k % 2]) return pair[k / 2][1 - k % 2];
   return memchr(same, op, sizeof same) ? op : 0;
 }
 static int gt__save(gt__code *g) {
@@ -7124,7 +7455,8 @@ static gt_tensor *gt__run_tree(gt__tree *t, gt_tensor *out, const gt_tensor *lik
   t->whole.dtype = dtype;
   if (gt__begin(&r, t->function, out, &t->whole, t->n_in, t->in, 1)) return NULL;
   return gt__end(&r, gt__prepare(t, t->root, compute, &g)
-                         ? gt__failed() : gt__launch_map(t->function, &g, r.place));
+                         ? gt__failed()
+                         : gt__launch_map(t->function, &g, r.place));
 }
 /* Of the letters some are taken: a product's is a. */
 static gt_status gt__check_letters(const char *function, const char *text, int n, int taken) {
@@ -7172,7 +7504,8 @@ GT__OPERATIONS(GT__DEFINE)
 /* -- making -- */
 /* Fills `out`, or a new tensor, from a text over numbers: integers if it computes in int64. */
 static gt_tensor *gt__make(const char *function, gt_tensor *out, const char *text, gt_shape shape,
-                           gt_dtype dtype, gt_device device, int n, const double *number, int at_least) {
+                           gt_dtype dtype, gt_device device, int n, const double *number,
+                           int at_least) {
   gt_tensor like;
   GT__TREE(t, function, text, n, NULL); /* letters, made numbers below */
   if (gt__model(function, &like, shape, dtype, device) || gt__parse_text(&t)) return NULL;
@@ -7221,10 +7554,13 @@ static gt_tensor *gt__new_number(const char *function, gt_dtype dtype, const voi
   x->gt__number = 1;
   return x;
 }
-GT_API gt_tensor *gt_scalar(double value) { return gt__new_number("gt_scalar", GT_FLOAT64, &value); }
+GT_API gt_tensor *gt_scalar(double value) {
+  return gt__new_number("gt_scalar", GT_FLOAT64, &value);
+}
 GT_API gt_tensor *gt_scalar_int64(int64_t v) { return gt__new_number(__func__, GT_INT64, &v); }
 static int gt__is_whole(double x) { return x == floor(x) && fabs(x) < 9e18; }
-GT_API gt_tensor *gt_arange(double start, double end, double step, gt_dtype dtype, gt_device device) {
+GT_API gt_tensor *gt_arange(double start, double end, double step, gt_dtype dtype,
+                            gt_device device) {
   GT__STRICT;
   GT__FENCE(start);
   GT__FENCE(step);
@@ -7238,7 +7574,8 @@ GT_API gt_tensor *gt_arange(double start, double end, double step, gt_dtype dtyp
                   whole ? GT__I64 : GT__F64);
 }
 /* From both ends, so that the last element is `end` itself. */
-GT_API gt_tensor *gt_linspace(double start, double end, int64_t steps, gt_dtype dtype, gt_device device) {
+GT_API gt_tensor *gt_linspace(double start, double end, int64_t steps, gt_dtype dtype,
+                              gt_device device) {
   GT__STRICT;
   GT__FENCE(start);
   GT__FENCE(steps);
@@ -7255,14 +7592,19 @@ GT_API gt_tensor *gt_eye(int64_t rows, int64_t columns, gt_dtype dtype, gt_devic
                   GT_SHAPE(rows, columns), dtype, device, 1, &n, GT__I64);
 }
 /* -- random -- */
-GT_API void gt_manual_seed(uint64_t seed) { gt__me.generator.seed = seed, gt__me.generator.offset = 0; }
+GT_API void gt_manual_seed(uint64_t seed) {
+  gt__me.generator.seed = seed, gt__me.generator.offset = 0;
+}
 static gt_tensor *gt__random(const char *function, int op, gt_shape shape, gt_dtype dtype,
-                             gt_device device, gt_generator *generator, int64_t low, uint64_t range) {
+                             gt_device device, gt_generator *generator, int64_t low,
+                             uint64_t range) {
   gt_generator *source = generator ? generator : &gt__me.generator;
   gt_tensor like;
   if (op != GT__INTEGER && gt__is_dtype(dtype) && !gt_is_floating(dtype))
-    return GT__NULL(GT_ERROR_DTYPE, "%s: %s cannot hold these numbers; choose a floating dtype, or "
-                    "gt_randint", function, gt_dtype_string(dtype));
+    return GT__NULL(GT_ERROR_DTYPE,
+                    "%s: %s cannot hold these numbers; choose a floating dtype, or "
+                    "gt_randint",
+                    function, gt_dtype_string(dtype));
   if (gt__model(function, &like, shape, dtype, device)) return NULL;
   GT__TREE(t, function, "", 0, NULL);
   gt__add_whole(&t, GT__WHOLE, low);
@@ -7279,10 +7621,12 @@ static gt_tensor *gt__random(const char *function, int op, gt_shape shape, gt_dt
   if (out) source->offset += (uint64_t)gt_numel(out);
   return out;
 }
-GT_API gt_tensor *gt_rand(gt_shape shape, gt_dtype dtype, gt_device device, gt_generator *generator) {
+GT_API gt_tensor *gt_rand(gt_shape shape, gt_dtype dtype, gt_device device,
+                          gt_generator *generator) {
   return gt__random(__func__, GT__UNIFORM, shape, dtype, device, generator, 0, 0);
 }
-GT_API gt_tensor *gt_randn(gt_shape shape, gt_dtype dtype, gt_device device, gt_generator *generator) {
+GT_API gt_tensor *gt_randn(gt_shape shape, gt_dtype dtype, gt_device device,
+                           gt_generator *generator) {
   return gt__random(__func__, GT__NORMAL, shape, dtype, device, generator, 0, 0);
 }
 /* Does the dtype hold each integer from low to last? A float holds those up to 2 to the power of
@@ -7335,7 +7679,8 @@ static gt_status gt__check_index(const char *function, const gt_tensor *index, i
   return gt__fail(GT_ERROR_ARGUMENT, "%s: index[%lld] is %lld, the dim has %lld entries", function,
                   (long long)i, (long long)v, (long long)size);
 }
-GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim, const gt_tensor *index) {
+GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
+                                  const gt_tensor *index) {
   gt__result r;
   const gt_tensor *const in[] = {x, index};
   if (gt__refuse(__func__, out, 1, 2, in)) return NULL;
@@ -7429,13 +7774,14 @@ static gt_status gt__dim_set(const char *function, uint32_t dims, int ndim, uint
     return gt__fail(GT_ERROR_ARGUMENT, "%s: dims is the bare number %d; write GT_DIM(%d)", function,
                     (int)dims, (int)dims);
   if (dims & ~(named | GT_ALL))
-    return gt__fail(GT_ERROR_ARGUMENT, "%s: dims 0x%x is not GT_ALL, nor GT_DIM(d), d from -8 to "
-                    "7, or several with | between", function, (unsigned)dims);
+    return gt__fail(GT_ERROR_ARGUMENT,
+                    "%s: dims 0x%x is not GT_ALL, nor GT_DIM(d), d from -8 to "
+                    "7, or several with | between",
+                    function, (unsigned)dims);
   for (dims &= named; dims; dims &= dims - 1) {
     const int d = gt__dim_or_0(function, gt__first_dim(dims), ndim);
     if (d < 0) return gt__failed();
-    if (*set >> d & 1)
-      return gt__fail(GT_ERROR_ARGUMENT, "%s: dim %d is named twice", function, d);
+    if (*set >> d & 1) return gt__fail(GT_ERROR_ARGUMENT, "%s: dim %d is named twice", function, d);
     *set |= 1u << d;
   }
   *set &= (1u << ndim) - 1;
@@ -7474,8 +7820,8 @@ static gt_status gt__launch_fold(const gt__folding *f, const gt__tree *t, const 
     if (t->whole.shape[d] != 1) r->inner = set >> d & 1; /* the plan: is the fastest dim folded? */
   }
   /* outputs may be made in any order; maxima and integers may be folded in any */
-  const int any = n > 1 && (f->fold > GT__FOLD_PROD || g->p.compute == GT__I64) &&
-                  !gt__cpu_indexed(f->fold);
+  const int any =
+      n > 1 && (f->fold > GT__FOLD_PROD || g->p.compute == GT__I64) && !gt__cpu_indexed(f->fold);
   if (n > 1) gt__sort_dims(0, kept, m->size, n, o, 1);
   if (any) gt__sort_dims(kept, ndim, m->size, n, o, 1);
   r->soft = f->soft, r->outer = gt__all_kept(f) ? gt_numel(out) / r->n : gt_numel(out);
@@ -7487,7 +7833,8 @@ static gt_status gt__launch_fold(const gt__folding *f, const gt__tree *t, const 
   r->fold = f->fold, r->finish = f->finish, r->chunk = r->inner ? GT__CHUNK : GT__ROWS;
   r->n_chunk = r->n ? (r->n - 1) / r->chunk + 1 : 1;
   const double divisor = (double)r->n > f->correction ? (double)r->n - f->correction : 0;
-  if (g->p.compute == GT__F32) r->divisor.s = (float)divisor; else r->divisor.f = divisor;
+  if (g->p.compute == GT__F32) r->divisor.s = (float)divisor;
+  else r->divisor.f = divisor;
   return gt__submit(&op);
 }
 static gt_tensor *gt__fold_text(const gt__folding *f, gt_tensor *out, const char *text, int n,
@@ -7501,14 +7848,15 @@ static gt_tensor *gt__fold_text(const gt__folding *f, gt_tensor *out, const char
   GT__TREE(t, f->function, text, n, x);
   if (gt__parse_text(&t) || gt__place(&t, NULL) || gt__annotate(&t)) return NULL;
   if (t.node[t.root].indexed)
-    return GT__NULL(GT_ERROR_EXPRESSION, "%s: index has no meaning before a fold; use gt_eval first",
-                    f->function);
+    return GT__NULL(GT_ERROR_EXPRESSION,
+                    "%s: index has no meaning before a fold; use gt_eval first", f->function);
   gt_tensor like = t.whole;
   if (gt__dim_set(f->function, f->dims, like.ndim, &set)) return NULL;
   like.ndim = 0;
   for (int d = 0; d < t.whole.ndim; d++) {
     const int folded = set >> d & 1;
-    if (!folded || f->keepdim) like.shape[like.ndim++] = folded && !gt__all_kept(f) ? 1 : t.whole.shape[d];
+    if (!folded || f->keepdim)
+      like.shape[like.ndim++] = folded && !gt__all_kept(f) ? 1 : t.whole.shape[d];
   }
   const int chooses = is_arg || f->fold == GT__FOLD_MAX || f->fold == GT__FOLD_MIN;
   if (chooses && gt_numel(&like) && !gt_numel(&t.whole))
@@ -7525,7 +7873,8 @@ static gt_tensor *gt__fold_text(const gt__folding *f, gt_tensor *out, const char
   if (f->dtype != GT_DTYPES) like.dtype = f->dtype;
   if (gt__begin(&r, f->function, out, &like, n, x, gt__all_kept(f))) return NULL;
   return gt__end(&r, gt__prepare(&t, t.root, compute, &g)
-                         ? gt__failed() : gt__launch_fold(f, &t, &g, r.place, set));
+                         ? gt__failed()
+                         : gt__launch_fold(f, &t, &g, r.place, set));
 }
 static gt__folding gt__folding_of(const char *function, gt_reduction reduction, uint32_t dims,
                                   int keepdim, gt_dtype dtype) {
@@ -7552,8 +7901,8 @@ static gt_dtype gt__float_dtype(const gt_tensor *x) {
   return gt_is_floating(x->dtype) ? x->dtype : GT_FLOAT32;
 }
 /* An intermediate result, never less than float32: a text over x and y (or NULL), folded. */
-static gt_tensor *gt__inner(const char *function, gt_reduction reduction, uint32_t dims, int keepdim,
-                            const char *text, const gt_tensor *x, const gt_tensor *y) {
+static gt_tensor *gt__inner(const char *function, gt_reduction reduction, uint32_t dims,
+                            int keepdim, const char *text, const gt_tensor *x, const gt_tensor *y) {
   const gt_tensor *const in[] = {x, y};
   const gt_dtype dtype = x->dtype == GT_FLOAT64 ? GT_FLOAT64 : GT_FLOAT32;
   const gt__folding f = gt__folding_of(function, reduction, dims, keepdim, dtype);
@@ -7561,7 +7910,8 @@ static gt_tensor *gt__inner(const char *function, gt_reduction reduction, uint32
 }
 /* The last step of a function of x: a text over a, b, c (the last may be NULL) in a's shape. */
 static gt_tensor *gt__outer(const char *function, gt_tensor *out, const gt_tensor *x,
-                            const char *text, const gt_tensor *a, const gt_tensor *b, const gt_tensor *c) {
+                            const char *text, const gt_tensor *a, const gt_tensor *b,
+                            const gt_tensor *c) {
   const gt_tensor *const in[] = {a, b, c};
   gt_tensor like = gt__plain(a);
   like.dtype = gt__float_dtype(x);
@@ -7594,8 +7944,8 @@ static gt_tensor *gt__scaled_squares(const gt__folding *f, gt_tensor *out, const
   static const char scale_text[] =
       "a > 1e135 ? 2.409919865102884e-181 : a < 1e-135 ? 4.149515568880993e180 : 1";
   GT__LOCAL gt_tensor *scale = gt__scale(f->function, GT_MAX, f->dims, scale_text, x);
-  GT__LOCAL gt_tensor *mean = scale && centred
-      ? gt__inner(f->function, GT_MEAN, f->dims, 1, "a*b", x, scale) : NULL;
+  GT__LOCAL gt_tensor *mean =
+      scale && centred ? gt__inner(f->function, GT_MEAN, f->dims, 1, "a*b", x, scale) : NULL;
   const gt_tensor *const in[] = {x, scale, mean};
   if (!scale || (centred && !mean)) return NULL;
   const char *text = centred ? "(a*b - c)*(a*b - c)" : "square(a*b)";
@@ -7615,8 +7965,8 @@ static gt_tensor *gt__squares(gt__folding *f, gt_tensor *out, const gt_tensor *x
   const gt_tensor *const in[] = {x, mean};
   return mean ? gt__fold_text(f, out, "(a - b)*(a - b)", 2, in) : NULL;
 }
-static gt_tensor *gt__spread(const char *function, gt_tensor *out, const gt_tensor *x, uint32_t dims,
-                             double correction, int keepdim, int finish) {
+static gt_tensor *gt__spread(const char *function, gt_tensor *out, const gt_tensor *x,
+                             uint32_t dims, double correction, int keepdim, int finish) {
   if (gt__refuse(function, out, 1, 1, &x)) return NULL;
   gt__folding f = gt__folding_of(function, GT_MEAN, dims, keepdim, gt__float_dtype(x));
   f.finish = finish;
@@ -7641,8 +7991,8 @@ static gt_tensor *gt__power_norm(const char *function, gt_tensor *out, const gt_
     GT__LOCAL gt_tensor *sum = gt__inner(function, GT_SUM, dims, keepdim, "abs(a)**b", x, power);
     return sum ? gt__outer(function, out, x, "a**(1/b)", sum, power, NULL) : NULL;
   }
-  GT__LOCAL gt_tensor *unit = gt__scale(function, p > 0 ? GT_MAX : GT_MIN, dims,
-                                        "a > 0 && isfinite(a) ? a : 1", x);
+  GT__LOCAL gt_tensor *unit =
+      gt__scale(function, p > 0 ? GT_MAX : GT_MIN, dims, "a > 0 && isfinite(a) ? a : 1", x);
   const gt_tensor *const in[] = {x, unit, power};
   if (!unit) return NULL;
   const gt__folding f = gt__folding_of(function, GT_SUM, dims, keepdim, unit->dtype);
@@ -7651,7 +8001,8 @@ static gt_tensor *gt__power_norm(const char *function, gt_tensor *out, const gt_
   const gt_tensor by = gt__scale_of(sum, unit);
   return gt__outer(function, out, x, "a**(1/b)*c", sum, power, &by);
 }
-GT_API gt_tensor *gt_norm(gt_tensor *out, const gt_tensor *x, double p, uint32_t dims, int keepdim) {
+GT_API gt_tensor *gt_norm(gt_tensor *out, const gt_tensor *x, double p, uint32_t dims,
+                          int keepdim) {
   GT__STRICT;
   GT__FENCE(p);
   if (gt__refuse(__func__, out, 1, 1, &x)) return NULL;
@@ -7672,8 +8023,9 @@ static int gt__is_row(const gt_tensor *x, uint32_t set, const gt_tensor *out) {
     if (x->shape[d] != 1) inner = set >> d & 1;
   }
   const gt_dtype to = out ? out->dtype : x->dtype;
-  const int can = inner ? n * (x->dtype == GT_FLOAT64 ? 8 : 4) <= GT__SOFT_BYTES :
-    x->device.type == GT_CUDA && to == x->dtype && (n <= 512 || n <= gt_numel(x) / n);
+  const int can =
+      inner ? n * (x->dtype == GT_FLOAT64 ? 8 : 4) <= GT__SOFT_BYTES
+            : x->device.type == GT_CUDA && to == x->dtype && (n <= 512 || n <= gt_numel(x) / n);
   return n && can && gt_is_floating(x->dtype) && !(set & (set - 1)) && gt_is_floating(to) &&
          (to < GT_FLOAT64) == (x->dtype < GT_FLOAT64);
 }
@@ -7688,7 +8040,8 @@ static gt_tensor *gt__soft(const char *function, gt_tensor *out, const gt_tensor
   const gt_reduction first = gt_numel(x) ? GT_MAX : GT_SUM; /* of nothing: 0, its logarithm -inf */
   GT__LOCAL gt_tensor *m = gt__inner(function, first, dims, 1, "a", x, NULL);
   if (!m || (soft == GT__LOGSUMEXP && /* no inf - inf below */
-             !gt__outer(function, m, x, "isinf(a) ? 0 : a", m, NULL, NULL))) return NULL;
+             !gt__outer(function, m, x, "isinf(a) ? 0 : a", m, NULL, NULL)))
+    return NULL;
   GT__LOCAL gt_tensor *s = gt__inner(function, GT_SUM, dims, keepdim, "exp(a-b)", x, m);
   if (!s) return NULL;
   if (soft == GT__SOFTMAX) return gt__outer(function, out, x, "exp(a-b)/c", x, m, s);
@@ -7725,7 +8078,8 @@ GT_API gt_status gt_set_float32_matmul_precision(gt_precision precision) {
 typedef struct {
   gt__op op;
   const gt_tensor *a, *b;
-  gt_tensor result; /* without storage until it is computed by itself; without the dim of a vector */
+  gt_tensor
+      result; /* without storage until it is computed by itself; without the dim of a vector */
 } gt__product;
 /* Back ends bring matrices, all those of a batch, to scratch with rows and columns rounded up. */
 static gt_status gt__check_matrices(const char *function, const gt__matmul_args *x) {
@@ -7760,11 +8114,13 @@ static gt_status gt__product_shape(const char *function, const gt_tensor *a, con
                                    gt__product *p) {
   gt__matmul_args *x = &gt__op_new(&p->op, GT__MATMUL, function, a->device)->u.matmul;
   const int vector = a->ndim == 1, column = b->ndim == 1;
-  const int at = a->ndim + vector - 2, bt = b->ndim + column - 2;   /* dims of the batch */
+  const int at = a->ndim + vector - 2, bt = b->ndim + column - 2; /* dims of the batch */
   p->a = a, p->b = b;
   if (at < 0 || bt < 0)
-    return gt__fail(GT_ERROR_SHAPE, "%s: %s x %s: both need one dimension at least; gt_mul multiplies "
-                    "by a number", function, gt__shape_text(a), gt__shape_text(b));
+    return gt__fail(GT_ERROR_SHAPE,
+                    "%s: %s x %s: both need one dimension at least; gt_mul multiplies "
+                    "by a number",
+                    function, gt__shape_text(a), gt__shape_text(b));
   if (gt__check_devices(function, 1, a, 2, b)) return gt__failed();
   x->k = a->shape[at + !vector], x->a_col = a->stride[at + !vector];
   x->m = vector ? 1 : a->shape[at], x->a_row = vector ? x->a_col * x->k : a->stride[at];
@@ -7822,7 +8178,8 @@ static gt_tensor *gt__matmul_bare(const char *function, gt_tensor *out, const gt
   gt__result r;
   GT__STRICT;
   if (gt__refuse(function, out, 1, 2, x) || gt__product_shape(function, a, b, &p) ||
-      gt__begin(&r, function, out, &p.result, 2, x, 0)) return NULL;
+      gt__begin(&r, function, out, &p.result, 2, x, 0))
+    return NULL;
   return gt__end(&r, gt__launch_product(&p, NULL, r.place));
 }
 /* May what stands behind a product broadcast it? UNREAD: it may not, and all sums count as 0. */
@@ -7879,8 +8236,8 @@ static gt_tensor *gt__factor_of(const gt_tensor *a, const gt_tensor *b, double v
   const int whole = !gt_is_floating(a->dtype) && !gt_is_floating(b->dtype) && gt__is_whole(value);
   return whole ? gt_scalar_int64((int64_t)value) : gt_scalar(value);
 }
-GT_API gt_tensor *gt_addmm(gt_tensor *out, const gt_tensor *c, const gt_tensor *a, const gt_tensor *b,
-                           double beta, double alpha) {
+GT_API gt_tensor *gt_addmm(gt_tensor *out, const gt_tensor *c, const gt_tensor *a,
+                           const gt_tensor *b, double beta, double alpha) {
   GT__STRICT;
   GT__FENCE(alpha);
   GT__FENCE(beta);
@@ -7901,7 +8258,8 @@ GT_API gt_tensor *gt_linear(gt_tensor *out, const gt_tensor *x, const gt_tensor 
   const gt_tensor *const given[] = {x, w, bias};
   if ((!bias && gt__me.status) || gt__refuse(__func__, out, 1, bias ? 3 : 2, given)) return NULL;
   if (w->ndim != 2)
-    return GT__NULL(GT_ERROR_SHAPE, "%s: w is %s; it must be (out, in)", __func__, gt__shape_text(w));
+    return GT__NULL(GT_ERROR_SHAPE, "%s: w is %s; it must be (out, in)", __func__,
+                    gt__shape_text(w));
   gt_tensor wt = gt__plain(w);
   gt__swap_dims(&wt, 0, 1);
   return bias ? gt__matmul_text(__func__, out, x, &wt, "a + b", 1, &bias, GT__SAME_SHAPE)
@@ -7932,8 +8290,11 @@ GT_API gt_stream *gt_stream_create(gt_device device, int priority) {
 }
 GT_API gt_stream *gt_stream_from_native(gt_device device, void *native) {
   if (device.type == GT_CUDA && !native)
-    return gt__fail(GT_ERROR_ARGUMENT, "%s: native is NULL, the legacy default stream, which waits "
-                    "for all others; make one with cudaStreamNonBlocking", __func__), (gt_stream *)NULL;
+    return gt__fail(GT_ERROR_ARGUMENT,
+                    "%s: native is NULL, the legacy default stream, which waits "
+                    "for all others; make one with cudaStreamNonBlocking",
+                    __func__),
+           (gt_stream *)NULL;
   return gt__stream_new(__func__, device, 0, device.type == GT_CPU ? NULL : native, 0);
 }
 /* It keeps its slot until its work is done. A native stream may end before: a mark covers it.
@@ -8001,17 +8362,18 @@ GT_API gt_status gt_set_stream(gt_stream *stream) {
 GT_API gt_status gt_stream_wait_stream(gt_stream *stream, gt_stream *other) {
   if (gt__no_stream(__func__, stream) || gt__no_stream(__func__, other)) return gt__failed();
   if (stream == other || !other->queue) return GT_OK;
-  const int joins = stream->queue && (stream->device.type == other->device.type ||
-                                      stream->device.type == GT_CPU);
+  const int joins =
+      stream->queue && (stream->device.type == other->device.type || stream->device.type == GT_CPU);
   gt__lock();
   other->marked = 0;
-  const int code = joins ? gt__join(stream, other, other->number)
-                         : gt__await(other, other->number, 1);
+  const int code =
+      joins ? gt__join(stream, other, other->number) : gt__await(other, other->number, 1);
   gt__unlock();
   return gt__report(__func__, other->device, other, code);
 }
 /* What a stream's own work, enqueued next, is going to do with x: one operation that touches it. */
-static gt_status gt__declare(const char *function, gt_stream *stream, const gt_tensor *x, int writes) {
+static gt_status gt__declare(const char *function, gt_stream *stream, const gt_tensor *x,
+                             int writes) {
   int code, waited = 0;
   if (gt__no_stream(function, stream) || gt__refuse_one(function, x)) return gt__failed();
   if (writes && gt__check_constant(function, x)) return gt__failed();
@@ -8060,7 +8422,9 @@ GT_API void gt_reset_stats(void) {
   GT__HOLD(gt__mutex);
   memset(&gt__all.stats, 0, sizeof gt__all.stats);
 }
-GT_API gt_event *gt_event_create(void) { return (gt_event *)gt__malloc(__func__, sizeof(gt_event)); }
+GT_API gt_event *gt_event_create(void) {
+  return (gt_event *)gt__malloc(__func__, sizeof(gt_event));
+}
 static void gt__event_clear(gt_event *e) {
   if (e->native) GT__OF(e)->event_destroy(e->device.index, e->native);
   memset(e, 0, sizeof *e);
@@ -8076,7 +8440,8 @@ GT_API gt_status gt_event_record(gt_event *event, gt_stream *stream) {
   gt__lock();
   if (!gt__same_device(event->device, stream->device)) gt__event_clear(event);
   event->device = stream->device;
-  const int code = GT__OF(stream)->event_record(stream->device.index, &event->native, stream->queue);
+  const int code =
+      GT__OF(stream)->event_record(stream->device.index, &event->native, stream->queue);
   if (!code) {
     event->at.number = stream->recorded = stream->number;
     event->at.slot = stream->slot;
@@ -8132,7 +8497,8 @@ GT_API double gt_event_elapsed_ms(gt_event *start, gt_event *end) {
   if (gt__no_event(__func__, start) || gt__no_event(__func__, end)) return (double)NAN;
   if (!gt__same_device(start->device, end->device))
     return gt__fail(GT_ERROR_DEVICE, "%s: the events are of %s and %s; their clocks differ",
-                    __func__, gt_device_string(start->device), gt_device_string(end->device)), (double)NAN;
+                    __func__, gt_device_string(start->device), gt_device_string(end->device)),
+           (double)NAN;
   if (gt_event_synchronize(end) || gt_event_synchronize(start)) return (double)NAN;
   const int code = GT__OF(end)->event_elapsed(end->device.index, start->native, end->native, &ms);
   return gt__report(__func__, end->device, NULL, code) ? (double)NAN : (double)ms;
@@ -8168,8 +8534,9 @@ GT_API void gt_with_pop(gt_with *with) {
 GT_API const char *gt_version(void) { return GPUTENSOR_VERSION; }
 GT_API const char *gt_build_info(void) {
   static __thread char text[384];
-  snprintf(text, sizeof text, "gputensor " GPUTENSOR_VERSION GT__COMPILER GT__OPENMP GT__CHECKING
-           ", %s", gt__cuda_info());
+  snprintf(text, sizeof text,
+           "gputensor " GPUTENSOR_VERSION GT__COMPILER GT__OPENMP GT__CHECKING ", %s",
+           gt__cuda_info());
   return text;
 }
 GT_API void gt_shutdown(void) {
@@ -8193,9 +8560,15 @@ GT_API void gt_shutdown(void) {
 /* ---- >>npy -------------------------------------------------------------------------------------
    Magic, version, length of the header, the header (a Python dict of descr, fortran_order, shape),
    elements. Nothing is believed: sizes are compared with the file's before memory is asked for. */
-enum { GT__NPY_HEADER = 1 << 20, GT__NPY_ALIGN = 64, GT__NPY_HEAD = 6 * GT__NPY_ALIGN,
-       GT__PATH = 4096, GT__NEW_PATH = GT__PATH + 64, GT__LINKS = 40,
-       GT__LITTLE_ENDIAN = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ };
+enum {
+  GT__NPY_HEADER = 1 << 20,
+  GT__NPY_ALIGN = 64,
+  GT__NPY_HEAD = 6 * GT__NPY_ALIGN,
+  GT__PATH = 4096,
+  GT__NEW_PATH = GT__PATH + 64,
+  GT__LINKS = 40,
+  GT__LITTLE_ENDIAN = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+};
 typedef struct {
   const char *path;
   int file;      /* -1: none */
@@ -8275,8 +8648,10 @@ static gt_status gt__npy_descr(gt__npy *h) {
   int d = GT_DTYPES - 1; /* downwards, so that f4 is float32 and not bfloat16 */
   while (d >= 0 && strcmp(text + ordered, gt__dtype[d].npy) != 0) d--;
   if (d < 0)
-    return GT__NPY_BAD("dtype '%.23s' is not one of b1 u1 i1 i2 i4 i8 f2 f4 f8; convert it in "
-                       "NumPy first (astype)", h->path, text);
+    return GT__NPY_BAD(
+        "dtype '%.23s' is not one of b1 u1 i1 i2 i4 i8 f2 f4 f8; convert it in "
+        "NumPy first (astype)",
+        h->path, text);
   h->dtype = (gt_dtype)d, h->swap = *text == (GT__LITTLE_ENDIAN ? '>' : '<');
   return GT_OK;
 }
@@ -8341,7 +8716,8 @@ static gt_status gt__npy_check_length(const gt__npy *h, int64_t length) {
   int64_t bytes = (int64_t)gt_dtype_size(h->dtype), empty = 0;
   for (int d = 0; d < h->shape.ndim; d++) {
     const int64_t size = h->shape.size[d] > 0 ? h->shape.size[d] : 1;
-    if (bytes > INT64_MAX / size) return GT__NPY_BAD("the shape holds more than 2^63 bytes", h->path);
+    if (bytes > INT64_MAX / size)
+      return GT__NPY_BAD("the shape holds more than 2^63 bytes", h->path);
     bytes *= size, empty |= h->shape.size[d] == 0;
   }
   if (empty || bytes <= length) return GT_OK;
@@ -8382,7 +8758,10 @@ GT_API gt_tensor *gt_load_npy(const char *path, gt_device device) {
   return gt__converted("gt_load_npy", &turned, h.dtype, device, GT__DENSE);
 }
 /* -- saving -- */
-typedef struct { char *head, *data; size_t n_head, n_data; } gt__image; /* what a file shall hold */
+typedef struct {
+  char *head, *data;
+  size_t n_head, n_data;
+} gt__image; /* what a file shall hold */
 /* Also closes the file. Returns 0 or errno, as those below do. */
 static int gt__write(int file, const gt__image *image) {
   int error = gt__pass(file, image->head, image->n_head, 1);
@@ -8480,9 +8859,9 @@ static int gt__save_file(const char *path, const gt__image *image, int *whole) {
 static int gt__npy_head(const gt_tensor *host, char head[GT__NPY_HEAD]) {
   char text[4 * GT__NPY_ALIGN];
   const char order = gt_dtype_size(host->dtype) == 1 ? '|' : GT__LITTLE_ENDIAN ? '<' : '>';
-  const int n = snprintf(text, sizeof text,
-                         "{'descr': '%c%s', 'fortran_order': False, 'shape': %s, }", order,
-                         gt__dtype[host->dtype].npy, gt__shape_text(host));
+  const int n =
+      snprintf(text, sizeof text, "{'descr': '%c%s', 'fortran_order': False, 'shape': %s, }", order,
+               gt__dtype[host->dtype].npy, gt__shape_text(host));
   const int padded = (10 + n) / GT__NPY_ALIGN * GT__NPY_ALIGN + GT__NPY_ALIGN - 10; /* + newline */
   return snprintf(head, GT__NPY_HEAD, "%s%c%c%c%-*s\n", "\x93NUMPY\x01", 0, padded & 255,
                   padded >> 8, padded - 1, text);
@@ -8509,15 +8888,20 @@ GT_API gt_status gt_save_npy(const char *path, const gt_tensor *x) { /* in C ord
 
 /* ---- >>print -----------------------------------------------------------------------------------
    A tensor as PyTorch 2 prints it with its default options, which are these. */
-enum { GT__PRINT_DIGITS = 4, GT__PRINT_COLUMNS = 80, GT__PRINT_ALL = 1000, GT__PRINT_EDGE = 3,
-       GT__PRINT_INDENT = sizeof "tensor(" - 1 };
+enum {
+  GT__PRINT_DIGITS = 4,
+  GT__PRINT_COLUMNS = 80,
+  GT__PRINT_ALL = 1000,
+  GT__PRINT_EDGE = 3,
+  GT__PRINT_INDENT = sizeof "tensor(" - 1
+};
 typedef struct {
   const gt_tensor *x;
-  gt_shape shown;      /* what is shown of x, and on the host as float64 or int64 */
+  gt_shape shown; /* what is shown of x, and on the host as float64 or int64 */
   const gt__num *value;
-  int64_t count, next; /* of these elements: how many, and the one to be printed next */
+  int64_t count, next;            /* of these elements: how many, and the one to be printed next */
   int width, integer, scientific; /* of floating dtypes: "1." for all, "1.0000e+00" for all */
-  char number[64]; /* the longest is -9223372036854775808 */
+  char number[64];                /* the longest is -9223372036854775808 */
   char *text;
   size_t n, room;
   int failed; /* out of memory; what follows is dropped */
@@ -8528,7 +8912,8 @@ GT__PRINTF(2, 3) static void gt__put(gt__printer *t, const char *format, ...) {
   if (t->room - t->n < 256) {
     t->room = 2 * t->room + 512;
     char *text = (char *)GPUTENSOR_REALLOC(t->text, t->room);
-    if (text) t->text = text; else t->failed = 1;
+    if (text) t->text = text;
+    else t->failed = 1;
   }
   if (t->failed) return;
   va_start(list, format);
@@ -8572,7 +8957,10 @@ static void gt__choose_format(gt__printer *t) { /* zeros, NaN and infinities hav
 static void gt__print_level(gt__printer *t, int dim) { /* from element `next` on */
   const int inner = t->shown.ndim - 1 - dim, indent = GT__PRINT_INDENT + dim;
   const int room = (GT__PRINT_COLUMNS - indent) / (t->width + 2), per_line = room < 1 ? 1 : room;
-  if (inner < 0) { gt__put(t, "%*s", t->width, gt__format(t, t->next++)); return; }
+  if (inner < 0) {
+    gt__put(t, "%*s", t->width, gt__format(t, t->next++));
+    return;
+  }
   const int64_t n = t->shown.size[dim], cut = n < t->x->shape[dim] ? (int64_t)GT__PRINT_EDGE : n;
   gt__put(t, "[");
   for (int64_t i = 0; i < n + (cut < n); i++) {
@@ -8621,9 +9009,11 @@ static gt_status gt__print(gt__printer *t, const gt_tensor *x, const char *funct
   const int inferred = t->count && (x->dtype == GT_INT64 || x->dtype == GT_BOOL);
   int column = 2;
   for (size_t i = 0; i < t->n; i++) column = t->text[i] == '\n' ? 2 : column + 1;
-  if (x->device.type != GT_CPU) gt__print_suffix(t, &column, "device='%s'", gt_device_string(x->device));
+  if (x->device.type != GT_CPU)
+    gt__print_suffix(t, &column, "device='%s'", gt_device_string(x->device));
   if (!t->count && x->ndim != 1) gt__print_suffix(t, &column, "size=%s", gt__shape_text(x));
-  if (x->dtype != GT_FLOAT32 && !inferred) gt__print_suffix(t, &column, "dtype=%s", gt_dtype_string(x->dtype));
+  if (x->dtype != GT_FLOAT32 && !inferred)
+    gt__print_suffix(t, &column, "dtype=%s", gt_dtype_string(x->dtype));
   gt__put(t, ")");
   return t->failed ? gt__fail(GT_ERROR_MEMORY, "%s: out of memory", function) : GT_OK;
 }
@@ -8646,7 +9036,7 @@ GT_API int64_t gt_to_string(const gt_tensor *x, char *text, size_t size) {
 }
 #endif /* GPUTENSOR_IMPLEMENTATION */
 #if defined(__clang__)
-#pragma STDC FP_CONTRACT DEFAULT   /* what the command line says */
+#pragma STDC FP_CONTRACT DEFAULT /* what the command line says */
 #elif defined(__GNUC__) && !defined(__CUDACC__)
 #pragma GCC pop_options
 #endif

@@ -38,7 +38,8 @@
 #define GT__EACH GT__UNROLL for (int i = 0; i < N; i++)
 
 /* ---- >>traits ------------------------------------------------------------------------------- */
-template <class T> constexpr int gt__lot = 16 / sizeof(T);   /* elements of the widest load */
+template <class T>
+constexpr int gt__lot = 16 / sizeof(T); /* elements of the widest load */
 
 /* A kernel is launched as soon as all blocks of the one before said that it may, or ended; so all
    kernels wait for that one's end before they touch memory, but for products that are `early`, which
@@ -57,30 +58,46 @@ GT__DEV void gt__after_kernel_before() {
 }
 
 /* dtypes that C++ has no type for; bits only, so that they live in unions and registers */
-struct gt__bool { uint8_t bits; };
-struct gt__half { uint16_t bits; };
-struct gt__bfloat { uint16_t bits; };
+struct gt__bool {
+  uint8_t bits;
+};
+struct gt__half {
+  uint16_t bits;
+};
+struct gt__bfloat {
+  uint16_t bits;
+};
 /* elements of copies, which are bits without a meaning: behind the dtypes of gt_dtype */
-template <class I> struct gt__raw { I bits; };
+template <class I>
+struct gt__raw {
+  I bits;
+};
 enum { GT__RAW_8 = GT_DTYPES, GT__RAW_16 };
 
 /* Calls f with a value whose type is that of `dtype`: one switch in place of ten functions. */
-template <class F> GT__DEV void gt__by_dtype(int dtype, F f) {
-  if (dtype == GT_FLOAT32) f(float());   /* the usual ones first, since a switch is a tree */
+template <class F>
+GT__DEV void gt__by_dtype(int dtype, F f) {
+  if (dtype == GT_FLOAT32) f(float()); /* the usual ones first, since a switch is a tree */
   else if (dtype == GT_BFLOAT16) f(gt__bfloat());
   else if (dtype == GT_FLOAT16) f(gt__half());
   else switch (dtype) {
-    case GT_BOOL: f(gt__bool()); break; case GT_UINT8: f(uint8_t()); break;
-    case GT_INT8: f(int8_t()); break; case GT_INT16: f(int16_t()); break;
-    case GT_INT32: f(int32_t()); break; case GT_INT64: f(int64_t()); break;
-    case GT__RAW_8: f(gt__raw<uint8_t>()); break; case GT__RAW_16: f(gt__raw<uint16_t>()); break;
-    default: f(double()); break;
-  }
+      case GT_BOOL: f(gt__bool()); break;
+      case GT_UINT8: f(uint8_t()); break;
+      case GT_INT8: f(int8_t()); break;
+      case GT_INT16: f(int16_t()); break;
+      case GT_INT32: f(int32_t()); break;
+      case GT_INT64: f(int64_t()); break;
+      case GT__RAW_8: f(gt__raw<uint8_t>()); break;
+      case GT__RAW_16: f(gt__raw<uint16_t>()); break;
+      default: f(double()); break;
+    }
 }
 
 /* Calls f with `bits`, of which those of MASK may be set, as a number that the compiler knows. */
-template <int N> using gt__known = std::integral_constant<int, N>;
-template <int MASK, int BITS = MASK, class F> GT__DEV void gt__by_bits(int bits, const F &f) {
+template <int N>
+using gt__known = std::integral_constant<int, N>;
+template <int MASK, int BITS = MASK, class F>
+GT__DEV void gt__by_bits(int bits, const F &f) {
   if (bits == BITS) f(gt__known<BITS>());
   else if constexpr (BITS > 0) gt__by_bits<MASK, (BITS - 1) & MASK>(bits, f);
 }
@@ -100,29 +117,37 @@ struct gt__batch {
   }
 };
 /* The built-in type of so many bytes, which is what a single load or store instruction moves. */
-template <int BYTES> using gt__bits =
-    std::conditional_t<BYTES == 1, uint8_t, std::conditional_t<BYTES == 2, uint16_t,
-    std::conditional_t<BYTES == 4, uint32_t, std::conditional_t<BYTES == 8, uint2, uint4>>>>;
+template <int BYTES>
+using gt__bits = std::conditional_t<
+    BYTES == 1, uint8_t,
+    std::conditional_t<
+        BYTES == 2, uint16_t,
+        std::conditional_t<BYTES == 4, uint32_t, std::conditional_t<BYTES == 8, uint2, uint4>>>>;
 /* W elements, by 16-byte instructions or one narrower. */
-template <class S, int W> GT__DEV void gt__load_line(const char *from, S (&x)[W]) {
+template <class S, int W>
+GT__DEV void gt__load_line(const char *from, S (&x)[W]) {
   constexpr int PART = sizeof x < 16 ? sizeof x : 16, N = sizeof x / PART;
   typedef gt__bits<PART> Part;
   Part part[N];
   GT__EACH part[i] = ((const Part *)from)[i];
   memcpy(x, part, sizeof x);
 }
-template <class S> GT__DEV void gt__store_line(char *to, const S &x) {
+template <class S>
+GT__DEV void gt__store_line(char *to, const S &x) {
   constexpr int PART = sizeof x < 16 ? sizeof x : 16, N = sizeof x / PART;
   typedef gt__bits<PART> Part;
   Part part[N];
   memcpy(part, x, sizeof x);
-  GT__EACH ((Part *)to)[i] = part[i];
+  GT__EACH((Part *)to)[i] = part[i];
 }
 
 /* ---- >>converting ------------------------------------------------------------------------------
    float to integer truncates and saturates and makes NaN 0, integer to integer wraps, to bool is
    "not zero"; to the 16-bit floats go a float, or what rounding to odd makes one, as on the CPU. */
-template <class X> GT__DEV X gt__plain(X x) { return x; } /* what C++ can convert */
+template <class X>
+GT__DEV X gt__plain(X x) {
+  return x;
+} /* what C++ can convert */
 GT__DEV bool gt__plain(gt__bool x) { return x.bits != 0; }
 GT__DEV float gt__plain(gt__bfloat x) { return gt__bf16_to_f32(x.bits); }
 GT__DEV float gt__plain(gt__half x) {
@@ -134,39 +159,56 @@ GT__DEV float gt__plain(gt__half x) {
 GT__DEV float gt__odd(float x) { return x; }
 GT__DEV float gt__odd(double x) { return gt__odd_f64(x); }
 GT__DEV float gt__odd(int64_t x) { return gt__odd_i64(x); }
-template <class T, class X> GT__DEV void gt__set(T &y, X x) { y = (T)x; }
-template <class X> GT__DEV void gt__set(gt__bool &y, X x) { y.bits = x != 0; }
-template <class X> GT__DEV void gt__set(gt__half &y, X x) {
+template <class T, class X>
+GT__DEV void gt__set(T &y, X x) {
+  y = (T)x;
+}
+template <class X>
+GT__DEV void gt__set(gt__bool &y, X x) {
+  y.bits = x != 0;
+}
+template <class X>
+GT__DEV void gt__set(gt__half &y, X x) {
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y.bits) : "f"(gt__odd(x)));
 }
-template <class X> GT__DEV void gt__set(gt__bfloat &y, X x) {
+template <class X>
+GT__DEV void gt__set(gt__bfloat &y, X x) {
 #if __CUDA_ARCH__ >= 800
   asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(y.bits) : "f"(gt__odd(x)));
 #else
   y.bits = gt__f32_to_bf16(gt__odd(x));
 #endif
 }
-template <class I, class X> GT__DEV void gt__set(gt__raw<I> &y, X x) {
+template <class I, class X>
+GT__DEV void gt__set(gt__raw<I> &y, X x) {
   y.bits = (I)__float_as_int((float)x);
 }
-template <class T, class I> GT__DEV void gt__set(T &y, gt__raw<I> x) { y = (T)__int_as_float(x.bits); }
+template <class T, class I>
+GT__DEV void gt__set(T &y, gt__raw<I> x) {
+  y = (T)__int_as_float(x.bits);
+}
 #define GT__SATURATE(I, lo, hi) \
   GT__DEV void gt__set(I &y, float x) { y = (I)gt__f32_to_i64(x, lo, hi); } \
   GT__DEV void gt__set(I &y, double x) { y = (I)gt__f64_to_i64(x, lo, hi); }
-GT__SATURATE(uint8_t, 0, UINT8_MAX) GT__SATURATE(int8_t, INT8_MIN, INT8_MAX)
-GT__SATURATE(int16_t, INT16_MIN, INT16_MAX) GT__SATURATE(int32_t, INT32_MIN, INT32_MAX)
+GT__SATURATE(uint8_t, 0, UINT8_MAX)
+GT__SATURATE(int8_t, INT8_MIN, INT8_MAX)
+GT__SATURATE(int16_t, INT16_MIN, INT16_MAX)
+GT__SATURATE(int32_t, INT32_MIN, INT32_MAX)
 GT__SATURATE(int64_t, INT64_MIN, INT64_MAX)
-template <class T, class S> GT__DEV T gt__as(S x) {
+template <class T, class S>
+GT__DEV T gt__as(S x) {
   T y;
   gt__set(y, gt__plain(x));
   return y;
 }
 /* An array, from elements that need not be one. */
-template <class T, class S, int N> GT__DEV void gt__cast_all(T (&y)[N], const S *x) {
+template <class T, class S, int N>
+GT__DEV void gt__cast_all(T (&y)[N], const S *x) {
   GT__EACH y[i] = gt__as<T>(x[i]);
 }
 /* Two at once, which spares instructions. */
-template <int N> GT__DEV void gt__cast_all(float (&y)[N], const gt__bfloat *x) {
+template <int N>
+GT__DEV void gt__cast_all(float (&y)[N], const gt__bfloat *x) {
   GT__UNROLL for (int i = 0; i < N; i += 2) {
     uint32_t two;
     memcpy(&two, x + i, 4);
@@ -174,7 +216,8 @@ template <int N> GT__DEV void gt__cast_all(float (&y)[N], const gt__bfloat *x) {
   }
 }
 
-template <class T> GT__DEV T gt__constant(gt__num x) {
+template <class T>
+GT__DEV T gt__constant(gt__num x) {
   return std::is_integral<T>::value ? (T)x.i : sizeof(T) == 4 ? (T)x.s : (T)x.f;
 }
 
@@ -182,24 +225,34 @@ template <class T> GT__DEV T gt__constant(gt__num x) {
    Vector v of V of slot s of this thread is at mine + (V*s + v)*pitch. Neighbouring threads are 16
    bytes apart, so a warp reads 512 bytes in a row, four wavefronts and no bank conflict. */
 extern __shared__ __align__(1024) uint4 gt__shared[];
-struct gt__slots { char *mine; unsigned pitch; };   /* pitch: threads x 16 bytes */
+struct gt__slots {
+  char *mine;
+  unsigned pitch;
+}; /* pitch: threads x 16 bytes */
 GT__DEV gt__slots gt__my_slots() { return {(char *)(gt__shared + threadIdx.x), blockDim.x * 16}; }
-template <int V> GT__DEV char *gt__at(const gt__slots &s, unsigned slot, int v) {
+template <int V>
+GT__DEV char *gt__at(const gt__slots &s, unsigned slot, int v) {
   return s.mine + (V * slot + v) * s.pitch;
 }
 /* Element i of a slot, i not known to the compiler: shared memory can be indexed, registers not. */
-template <class T, int V> GT__DEV T *gt__element(const gt__slots &s, unsigned slot, int i) {
+template <class T, int V>
+GT__DEV T *gt__element(const gt__slots &s, unsigned slot, int i) {
   return (T *)gt__at<V>(s, slot, i / gt__lot<T>) + i % gt__lot<T>;
 }
-template <class T> struct alignas(16) gt__vector { T x[gt__lot<T>]; };
-template <class T, int N> GT__DEV void gt__get(const gt__slots &s, unsigned slot, T (&x)[N]) {
+template <class T>
+struct alignas(16) gt__vector {
+  T x[gt__lot<T>];
+};
+template <class T, int N>
+GT__DEV void gt__get(const gt__slots &s, unsigned slot, T (&x)[N]) {
   constexpr int W = gt__lot<T>;
   GT__UNROLL for (int i = 0; i < N; i += W) {
     const gt__vector<T> v = *(const gt__vector<T> *)gt__at<N / W>(s, slot, i / W);
     for (int j = 0; j < W; j++) x[i + j] = v.x[j];
   }
 }
-template <class T, int N> GT__DEV void gt__put(const gt__slots &s, unsigned slot, const T (&x)[N]) {
+template <class T, int N>
+GT__DEV void gt__put(const gt__slots &s, unsigned slot, const T (&x)[N]) {
   constexpr int W = gt__lot<T>;
   GT__UNROLL for (int i = 0; i < N; i += W) {
     gt__vector<T> v;
@@ -207,7 +260,8 @@ template <class T, int N> GT__DEV void gt__put(const gt__slots &s, unsigned slot
     *(gt__vector<T> *)gt__at<N / W>(s, slot, i / W) = v;
   }
 }
-template <class T, int N> GT__DEV void gt__fill_constants(const gt__program &p, const gt__slots &s) {
+template <class T, int N>
+GT__DEV void gt__fill_constants(const gt__program &p, const gt__slots &s) {
   GT__LOOP for (int k = 0; k < p.n_const; k++) {
     T x[N];
     GT__EACH x[i] = gt__constant<T>(p.constant[k]);
@@ -222,14 +276,18 @@ GT__DEV uint64_t gt__high(uint64_t a, uint64_t b) { return __umul64hi(a, b); }
    with a rounded inverse, too small by 1 at most, as no index has the upper bit. JOIN: dims that are
    one to this operand are found, and need no division; to look for them costs a fold of few more. */
 template <bool JOIN, class I, int N>
-GT__DEV void gt__locate_all(const gt__map_args &p, int from, int to, const int64_t *strides, I (&at)[N]) {
+GT__DEV void gt__locate_all(const gt__map_args &p, int from, int to, const int64_t *strides,
+                            I (&at)[N]) {
   I left[N];
   GT__EACH left[i] = at[i], at[i] = 0;
   GT__LOOP for (int d = to - 1; d > from; d--) {
     const I stride = (I)strides[d];
     I size = (I)p.size[d];
     GT__LOOP while (JOIN && d > from && (I)strides[d - 1] == stride * size) size *= (I)p.size[--d];
-    if (JOIN && d == from) { GT__EACH at[i] += left[i] * stride; return; }
+    if (JOIN && d == from) {
+      GT__EACH at[i] += left[i] * stride;
+      return;
+    }
     const I inverse = ~(I)0 / size;
     GT__EACH {
       I q = gt__high(left[i], inverse), rest = left[i] - q * size;
@@ -249,12 +307,16 @@ static __device__ __noinline__ int64_t gt__locate_among(const gt__map_args &p, i
   };
   return p.narrow ? locate((uint32_t)i) : locate((uint64_t)i);
 }
-GT__DEV int64_t gt__locate(const gt__map_args &p, int64_t i, int from, int to, const int64_t *stride) {
-  return to <= from ? 0 : to - from == 1 ? i * stride[from] : gt__locate_among(p, i, from, to, stride);
+GT__DEV int64_t gt__locate(const gt__map_args &p, int64_t i, int from, int to,
+                           const int64_t *stride) {
+  return to <= from       ? 0
+         : to - from == 1 ? i * stride[from]
+                          : gt__locate_among(p, i, from, to, stride);
 }
 
 /* A single element; out of line, as all that is unusual. */
-template <class T> static __device__ __noinline__ void gt__store_any(char *p, int dtype, T x) {
+template <class T>
+static __device__ __noinline__ void gt__store_any(char *p, int dtype, T x) {
   gt__by_dtype(dtype, [&](auto y) { *(decltype(y) *)p = gt__as<decltype(y)>(x); });
 }
 
@@ -270,19 +332,21 @@ GT__DEV void gt__move_apart(const gt__map_args &p, const gt__operand &x, int fir
     gt__locate_all<true>(p, first, p.ndim, x.stride, index);
     GT__EACH at[i] = line + (int)(index[i] << x.size_log2);
   } else {
-    GT__EACH at[i] = line + (gt__locate(p, k + min(i, n - 1) * hop, first, p.ndim, x.stride) << x.size_log2);
+    GT__EACH at[i] =
+        line + (gt__locate(p, k + min(i, n - 1) * hop, first, p.ndim, x.stride) << x.size_log2);
   }
   gt__by_dtype(x.dtype, [&](auto tag) {
     typedef decltype(tag) S;
     S u[N];
     if (OUT) gt__cast_all(u, y);
     GT__EACH if (!OUT) u[i] = *(const S *)at[i];
-      else if (i < n) *(S *)at[i] = u[i];
+    else if (i < n) * (S *)at[i] = u[i];
     if (!OUT) gt__cast_all(y, u);
   });
 }
 /* Vectors of a slot whose elements are S still, copied to the beginning of their places. */
-template <class T, class S, int V> GT__DEV void gt__convert(const gt__slots &s, int slot) {
+template <class T, class S, int V>
+GT__DEV void gt__convert(const gt__slots &s, int slot) {
   constexpr int W = gt__lot<T>;
   GT__UNROLL for (int v = 0; v < V; v++) {
     char *p = gt__at<V>(s, slot, v);
@@ -291,11 +355,13 @@ template <class T, class S, int V> GT__DEV void gt__convert(const gt__slots &s, 
     gt__load_line(p, u), gt__cast_all(y, u), gt__store_line(p, y);
   }
 }
-template <class T> struct gt__native {
+template <class T>
+struct gt__native {
   static constexpr int DTYPE = sizeof(T) == 4 ? GT_FLOAT32 : (T)0.5 == 0 ? GT_INT64 : GT_FLOAT64;
 };
 /* Calls f with a value of the dtype if that is T's own or a short float for floats: was it? */
-template <class T, class F> GT__DEV bool gt__if_usual(int dtype, F f) {
+template <class T, class F>
+GT__DEV bool gt__if_usual(int dtype, F f) {
   if (dtype == gt__native<T>::DTYPE) f(T());
   else if (sizeof(T) == 4 && dtype == GT_BFLOAT16) f(gt__bfloat());
   else if (sizeof(T) == 4 && dtype == GT_FLOAT16) f(gt__half());
@@ -306,9 +372,11 @@ template <class T, class F> GT__DEV bool gt__if_usual(int dtype, F f) {
 /* ---- >>interpreter -----------------------------------------------------------------------------
    One structure for each line of THE TABLE and compute type: gt__formula<OP, T>::of(a, b, c).
    What a formula does not use is cast to void, so that it draws no warning. */
-template <int OP, class T> struct gt__formula;
+template <int OP, class T>
+struct gt__formula;
 #define GT__FORMULA(name, T, formula) \
-  template <> struct gt__formula<GT__OP_##name, T> { \
+  template <> \
+  struct gt__formula<GT__OP_##name, T> { \
     GT__DEV T of(T a, T b, T c) { return (void)a, (void)b, (void)c, (T)(formula); } \
   };
 #define GT__F(name) gt__##name##_f32
@@ -322,7 +390,7 @@ GT__OPERATIONS(GT__LINE)
 GT__OPERATIONS(GT__LINE)
 #undef GT__LINE
 #undef GT__F
-enum { GT__OP_mul_add = GT__OPS };       /* a*b + c, which is two instructions: for gt__short */
+enum { GT__OP_mul_add = GT__OPS }; /* a*b + c, which is two instructions: for gt__short */
 GT__FORMULA(mul_add, float, GT__ADD(GT__MUL(a, b), c))
 
 /* A formula on all elements of a batch, where one test tells for all that they need no care: that
@@ -331,7 +399,7 @@ template <int OP, class T, int N>
 GT__DEV void gt__apply_all(T (&a)[N], const T (&b)[N], const T (&c)[N]) {
   constexpr bool SIN = OP == GT__OP_sin, SIGMOID = OP == GT__OP_sigmoid;
   if constexpr (OP == GT__OP_div && sizeof(T) == 4) {
-    uint32_t far_a = 0, far_b = 0;       /* from 2^-63 .. 2^65, 2^-31 .. 2^33 */
+    uint32_t far_a = 0, far_b = 0; /* from 2^-63 .. 2^65, 2^-31 .. 2^33 */
     GT__EACH far_a |= __float_as_uint(a[i]) - (64u << 23);
     GT__EACH far_b |= __float_as_uint(b[i]) - (96u << 23);
     if (!((far_a & 2u << 29) | (far_b & 3u << 29))) {
@@ -339,13 +407,16 @@ GT__DEV void gt__apply_all(T (&a)[N], const T (&b)[N], const T (&c)[N]) {
       return;
     }
   }
-  if constexpr ((SIN || SIGMOID || OP == GT__OP_exp) && !std::is_integral<T>::value && N * sizeof(T) < 256) {
-#define GT__OF(f, ...) (sizeof(T) == 4 ? (T)gt__##f##_f32(__VA_ARGS__) : (T)gt__##f##_f64(__VA_ARGS__))
+  if constexpr ((SIN || SIGMOID || OP == GT__OP_exp) && !std::is_integral<T>::value &&
+                N * sizeof(T) < 256) {
+#define GT__OF(f, ...) \
+  (sizeof(T) == 4 ? (T)gt__##f##_f32(__VA_ARGS__) : (T)gt__##f##_f64(__VA_ARGS__))
     T most = 0;
     GT__EACH most = fmax(most, fabs(a[i]));
     if (most < (T)(sizeof(T) == 4 ? SIN ? 0x1p15 : 87 : SIN ? 0x1p40 : 708)) {
       GT__EACH {
-        const T x = a[i], e = SIN ? GT__OF(sin_of, x, 0, 0) : GT__OF(exp_normal, SIGMOID ? -fabs(x) : x);
+        const T x = a[i],
+                e = SIN ? GT__OF(sin_of, x, 0, 0) : GT__OF(exp_normal, SIGMOID ? -fabs(x) : x);
         a[i] = SIGMOID ? GT__OF(over_one_and, e, x < 0 ? e : 1) : e;
       }
       return;
@@ -360,7 +431,8 @@ static_assert(sizeof(gt__ins) == 4 && offsetof(gt__program, ins) % 4 == 0,
               "the interpreter reads an instruction as one aligned 32-bit word");
 GT__DEV uint32_t gt__fetch(const gt__program &p, int pc) { return ((const uint32_t *)p.ins)[pc]; }
 
-template <class T> GT__DEV T gt__random(int op, const gt__program &p, uint64_t index, T low, T range) {
+template <class T>
+GT__DEV T gt__random(int op, const gt__program &p, uint64_t index, T low, T range) {
   index += p.offset;
   if constexpr (std::is_integral<T>::value) return gt__random_i64(p.seed, index, low, range);
   else if constexpr (sizeof(T) == 4) return gt__random_f32(op, p.seed, index);
@@ -377,7 +449,7 @@ GT__DEV void gt__heavy(uint32_t word, const gt__program &p, const gt__slots &s, 
   const int op = word & 255;
   GT__LOOP for (int k = 0; k < E; k += N) {
     T y[N], z[N], r[N];
-    const auto get = [&](T (&x)[N], unsigned slot) {
+    const auto get = [&](T(&x)[N], unsigned slot) {
       GT__EACH x[i] = *gt__element<T, E / W>(s, slot, k + i);
     };
     GT__EACH r[i] = y[i] = z[i] = acc[i];
@@ -387,7 +459,9 @@ GT__DEV void gt__heavy(uint32_t word, const gt__program &p, const gt__slots &s, 
         GT__EACH r[i] = (T)b.index((k + i) / W, (k + i) % W);
         break;
       }
-      case GT__UNIFORM: case GT__NORMAL: case GT__INTEGER: {
+      case GT__UNIFORM:
+      case GT__NORMAL:
+      case GT__INTEGER: {
         const auto b = at();
         get(y, word >> 8 & 255), get(z, word >> 16 & 255);
         GT__EACH r[i] = gt__random(op, p, b.index((k + i) / W, (k + i) % W), y[i], z[i]);
@@ -395,13 +469,13 @@ GT__DEV void gt__heavy(uint32_t word, const gt__program &p, const gt__slots &s, 
       }
 #define GT__CASE_LIGHT(name, arity)
 #define GT__CASE_HEAVY(name, arity) \
-      case GT__OP_##name: \
-        if (arity > 1) get(y, word >> 8 & 255); \
-        if (arity > 2) get(z, word >> 16 & 255); \
-        gt__apply_all<GT__OP_##name>(r, y, z); \
-        break;
+  case GT__OP_##name: \
+    if (arity > 1) get(y, word >> 8 & 255); \
+    if (arity > 2) get(z, word >> 16 & 255); \
+    gt__apply_all<GT__OP_##name>(r, y, z); \
+    break;
 #define GT__LINE(name, arity, result, cost, f, i) GT__CASE_##cost(name, arity)
-      GT__OPERATIONS(GT__LINE)
+        GT__OPERATIONS(GT__LINE)
 #undef GT__CASE_LIGHT
 #undef GT__CASE_HEAVY
     }
@@ -428,21 +502,26 @@ GT__DEV void gt__run(const gt__program &p, const gt__slots &s, const At &at, T (
       case GT__SAVE: gt__put(s, word >> 24, acc); break;
 #define GT__CASE_HEAVY(name, arity)
 #define GT__CASE_LIGHT(name, arity) \
-      case GT__OP_##name: \
-        if (arity == 3) gt__get(s, word >> 16 & 255, z); \
-        gt__apply_all<GT__OP_##name>(acc, y, arity == 3 ? z : y); \
-        break;
-      GT__OPERATIONS(GT__LINE)
+  case GT__OP_##name: \
+    if (arity == 3) gt__get(s, word >> 16 & 255, z); \
+    gt__apply_all<GT__OP_##name>(acc, y, arity == 3 ? z : y); \
+    break;
+        GT__OPERATIONS(GT__LINE)
 #undef GT__LINE
 #undef GT__CASE_LIGHT
 #undef GT__CASE_HEAVY
 #define GT__USUAL(name) \
-      case GT__OP_##name: \
-        if constexpr (WHOLE && HEAVY) { gt__apply_all<GT__OP_##name>(acc, y, y); break; }
+  case GT__OP_##name: \
+    if constexpr (WHOLE && HEAVY) { \
+      gt__apply_all<GT__OP_##name>(acc, y, y); \
+      break; \
+    }
+        /* clang-format off */
       GT__ACTIVATIONS(GT__USUAL) GT__USUAL(exp) GT__USUAL(log) GT__USUAL(log1p) GT__USUAL(sin)
       GT__USUAL(cos) GT__USUAL(erf) GT__USUAL(softplus) GT__USUAL(exp2) GT__USUAL(expm1)
       GT__USUAL(log2)                    /* if not whole, they are as the others: */
-      default: if (HEAVY) gt__heavy<T, HEAVY ? HEAVY : 1>(word, p, s, at, acc);
+            /* clang-format on */
+            default : if (HEAVY) gt__heavy<T, HEAVY ? HEAVY : 1>(word, p, s, at, acc);
     }
   }
 }
@@ -453,20 +532,20 @@ GT__DEV void gt__run(const gt__program &p, const gt__slots &s, const At &at, T (
    threads take neighbouring vectors, so that a warp moves 512 bytes in a row; a thread's next is
    straight below or, in a tile of one row, a share of the tile further on. The usual map, WHOLE,
    has whole vectors and begins to copy them all before it works; ANY moves single elements. */
-struct gt__step {                        /* how an operand moves, in bytes */
-  int row, column;                       /* to the next row and column */
-  int64_t next;                          /* to the thread's next vector */
-  int copy;                              /* so many bytes at once, asynchronously; or 0 */
-  bool crossed;                          /* its elements lie side by side down the rows */
+struct gt__step {  /* how an operand moves, in bytes */
+  int row, column; /* to the next row and column */
+  int64_t next;    /* to the thread's next vector */
+  int copy;        /* so many bytes at once, asynchronously; or 0 */
+  bool crossed;    /* its elements lie side by side down the rows */
 };
 struct gt__tiling {
-  int columns_log2, high;                /* of a tile; high: its rows */
-  int dr, dc;                            /* rows and columns to a thread's next vector */
-  unsigned across;                       /* tiles that make up a row */
-  bool crossed;                          /* some operand is; the tile is 64 rows of 16 vectors */
-  int64_t rows;                          /* of a batch */
-  unsigned batches;                      /* whole: of dims before the last two, one a blockIdx.y */
-  gt__step step[1 + GT__INPUTS];         /* of out and the inputs, if whole */
+  int columns_log2, high;        /* of a tile; high: its rows */
+  int dr, dc;                    /* rows and columns to a thread's next vector */
+  unsigned across;               /* tiles that make up a row */
+  bool crossed;                  /* some operand is; the tile is 64 rows of 16 vectors */
+  int64_t rows;                  /* of a batch */
+  unsigned batches;              /* whole: of dims before the last two, one a blockIdx.y */
+  gt__step step[1 + GT__INPUTS]; /* of out and the inputs, if whole */
 };
 enum { GT__VECTORS = 4 };                /* of a thread in a whole map */
 enum { GT__ANY, GT__WHOLE, GT__TURNED }; /* TURNED: whole, and may have crossed operands */
@@ -493,9 +572,10 @@ GT__DEV char *gt__find_vector(const gt__map_args &p, const gt__operand &x, const
 }
 /* Begins to copy the existing vectors of an operand to slot k. */
 template <int V, int BYTES>
-GT__DEV void gt__copy_vectors(const gt__slots &s, int k, const char *from, int64_t next, int exist) {
-  GT__UNROLL for (int v = 0; v < V; v++, from += next)
-    if (exist >> v & 1) __pipeline_memcpy_async(gt__at<V>(s, k, v), from, BYTES);
+GT__DEV void gt__copy_vectors(const gt__slots &s, int k, const char *from, int64_t next,
+                              int exist) {
+  GT__UNROLL for (int v = 0; v < V; v++, from += next) if (exist >> v & 1)
+      __pipeline_memcpy_async(gt__at<V>(s, k, v), from, BYTES);
 }
 template <class S, class T, int N>
 GT__DEV void gt__store_vectors(char *to, int64_t next, int exist, const T (&acc)[N]) {
@@ -558,23 +638,26 @@ static __device__ __noinline__ void gt__fill_crossed(int dtype, const char *from
    comes, too, what all rows share: by way of the L1 cache, which copies do not ask. 18 doubles that
    all blocks copied from the L2 cache took 2640 us for 147. */
 template <class T>
-static __device__ __noinline__ void gt__fill_apart(int dtype, const char *from, int64_t next, int column,
-                                                   int exist, gt__slots s, int k) {
+static __device__ __noinline__ void gt__fill_apart(int dtype, const char *from, int64_t next,
+                                                   int column, int exist, gt__slots s, int k) {
   constexpr int W = gt__lot<T>, V = GT__VECTORS;
-  if (exist) gt__by_dtype(dtype, [&](auto tag) {
-    typedef decltype(tag) S;
-    S u[V][W];
-    T y[V * W];
-    const auto at = [&](int v) { return from + (exist >> v & 1 ? v * next : 0); };
-    if (column == sizeof(S)) GT__UNROLL for (int v = 0; v < V; v++) gt__load_line(at(v), u[v]);
-    else GT__UNROLL for (int i = 0; i < V * W; i++)
-      u[i / W][i % W] = *(const S *)(at(i / W) + i % W * column);
-    gt__cast_all(y, u[0]);
-    gt__put(s, k, y);
-  });
+  if (exist)
+    gt__by_dtype(dtype, [&](auto tag) {
+      typedef decltype(tag) S;
+      S u[V][W];
+      T y[V * W];
+      const auto at = [&](int v) { return from + (exist >> v & 1 ? v * next : 0); };
+      if (column == sizeof(S)) GT__UNROLL for (int v = 0; v < V; v++) gt__load_line(at(v), u[v]);
+      else
+        GT__UNROLL for (int i = 0; i < V * W; i++) u[i / W][i % W] =
+            *(const S *)(at(i / W) + i % W * column);
+      gt__cast_all(y, u[0]);
+      gt__put(s, k, y);
+    });
 }
 template <class T, bool CROSSED>
-GT__DEV void gt__fill_slots(const gt__map_args &p, const gt__tiling &t, const gt__slots &s, int exist) {
+GT__DEV void gt__fill_slots(const gt__map_args &p, const gt__tiling &t, const gt__slots &s,
+                            int exist) {
   constexpr int V = GT__VECTORS;
   const gt__batch b = gt__my_batch<T, CROSSED>(p, t);
   GT__LOOP for (int k = 0; k < p.program.n_in; k++) {
@@ -582,16 +665,18 @@ GT__DEV void gt__fill_slots(const gt__map_args &p, const gt__tiling &t, const gt
     const char *from = gt__find_vector(p, p.in[k], m, b);
     if (m.copy == 16) gt__copy_vectors<V, 16>(s, k, from, m.next, exist);
     else if (sizeof(T) == 4 && m.copy) gt__copy_vectors<V, 8>(s, k, from, m.next, exist);
-    else if (CROSSED && m.crossed)       /* by all threads together, from the tile's beginning */
+    else if (CROSSED && m.crossed) /* by all threads together, from the tile's beginning */
       gt__fill_crossed<T>(p.in[k].dtype, from - (int64_t)b.r * m.row - (int64_t)b.c * m.column,
-                          gt__at<V>(s, k, 0) - threadIdx.x * 16, m, s.pitch, t.rows - b.o, b.width - b.k);
+                          gt__at<V>(s, k, 0) - threadIdx.x * 16, m, s.pitch, t.rows - b.o,
+                          b.width - b.k);
     else gt__fill_apart<T>(p.in[k].dtype, from, m.next, m.column, exist, s, k);
   }
   gt__fill_constants<T, V * gt__lot<T>>(p.program, s);
   __pipeline_commit(), __pipeline_wait_prior(0);
-  GT__LOOP for (int k = 0; k < p.program.n_in && sizeof(T) == 4; k++)
-    if (t.step[1 + k].copy == 8 && p.in[k].dtype == GT_BFLOAT16) gt__convert<T, gt__bfloat, V>(s, k);
-    else if (t.step[1 + k].copy == 8) gt__convert<T, gt__half, V>(s, k);
+  GT__LOOP for (int k = 0; k < p.program.n_in && sizeof(T) == 4;
+                k++) if (t.step[1 + k].copy == 8 && p.in[k].dtype == GT_BFLOAT16)
+      gt__convert<T, gt__bfloat, V>(s, k);
+  else if (t.step[1 + k].copy == 8) gt__convert<T, gt__half, V>(s, k);
   if (CROSSED && t.crossed) __syncthreads();
 }
 template <class T, int HEAVY, bool CROSSED>
@@ -599,9 +684,9 @@ GT__DEV void gt__map_whole(const gt__map_args &p, const gt__tiling &t, const gt_
   constexpr int W = gt__lot<T>, V = GT__VECTORS;
   const gt__batch b = gt__my_batch<T, CROSSED>(p, t);
   T acc[V * W];
-  int exist = 0;                         /* bit v: does vector v? */
-  GT__UNROLL for (int v = 0; v < V; v++)
-    exist |= (b.o + (b.r + v * b.dr) < t.rows && b.k + (b.c + v * b.dc) < b.width) << v;
+  int exist = 0; /* bit v: does vector v? */
+  GT__UNROLL for (int v = 0; v < V; v++) exist |=
+      (b.o + (b.r + v * b.dr) < t.rows && b.k + (b.c + v * b.dc) < b.width) << v;
   gt__fill_slots<T, CROSSED>(p, t, s, exist);
   const auto at = [&] {
     gt__batch b = gt__my_batch<T, CROSSED>(p, t);
@@ -616,7 +701,8 @@ GT__DEV void gt__map_whole(const gt__map_args &p, const gt__tiling &t, const gt_
   gt__put(s, 0, acc);
   gt__store_other<T, V * W>(p.out.dtype, to, m.next, exist, s);
 }
-template <class T, int HEAVY> GT__DEV void gt__map_any(const gt__map_args &p, const gt__slots &s) {
+template <class T, int HEAVY>
+GT__DEV void gt__map_any(const gt__map_args &p, const gt__slots &s) {
   constexpr int W = gt__lot<T>, N = 2 * W;
   const int hop = blockDim.x;
   const int64_t first = (int64_t)blockIdx.x * (N * hop) + threadIdx.x, left = p.count - first;
@@ -632,9 +718,12 @@ template <class T, int HEAVY> GT__DEV void gt__map_any(const gt__map_args &p, co
   gt__move_apart<T, true>(p, p.out, 0, 0, first, hop, n, acc);
 }
 /* As many blocks at once as go without spilled registers: occupancy hides the latency of memory. */
-template <class T, int HEAVY, int MODE> __global__ void
-__launch_bounds__(MODE == GT__WHOLE ? 128 : 256, MODE == GT__WHOLE ? 7 : sizeof(T) == 4 ? 4 : HEAVY ? 2 : 3)
-gt__map_kernel(const __grid_constant__ gt__map_args p, const __grid_constant__ gt__tiling t) {
+template <class T, int HEAVY, int MODE>
+__global__ void __launch_bounds__(MODE == GT__WHOLE ? 128 : 256, MODE == GT__WHOLE ? 7
+                                                                 : sizeof(T) == 4  ? 4
+                                                                 : HEAVY           ? 2
+                                                                                   : 3)
+    gt__map_kernel(const __grid_constant__ gt__map_args p, const __grid_constant__ gt__tiling t) {
   const gt__slots s = gt__my_slots();
   gt__after_kernel_before();
   if (MODE == GT__ANY) gt__map_any<T, HEAVY>(p, s);
@@ -645,6 +734,7 @@ gt__map_kernel(const __grid_constant__ gt__map_args p, const __grid_constant__ g
    operands go from memory to registers, without slots. Beside the interpreter, H200, November 2026,
    2^28 elements: float32 exp, tanh and sigmoid 505 us for 533, gelu 554 for 612; bfloat16 exp 252
    for 279, -a 250 for 308, a < b 306 for 497; at 2^24 up to 40 % faster; sqrt of 2^14 1.2 for 3.1. */
+/* clang-format off */
 #define GT__SHORT_PROGRAMS(X) /* operands, vectors of a thread: two for much arithmetic */ \
   X(add, 2, 1) X(sub, 2, 1) X(mul, 2, 1) X(div, 2, 1) X(mul_add, 3, 1) X(where, 3, 1) \
   X(relu, 1, 1) X(neg, 1, 1) X(square, 1, 1) X(sqrt, 1, 1) X(rsqrt, 1, 1) GT__SHORT_FUNCTIONS(X)
@@ -657,10 +747,11 @@ gt__map_kernel(const __grid_constant__ gt__map_args p, const __grid_constant__ g
   X(logical_and, 2, 1) X(logical_or, 2, 1) X(logical_not, 1, 1)
 #define GT__SHORT_CHOICES(X) \
   X(abs, 1, 1) X(maximum, 2, 1) X(minimum, 2, 1) X(eq, 2, 1) X(ne, 2, 1) X(lt, 2, 1) X(le, 2, 1)
+/* clang-format on */
 __host__ __device__ constexpr bool gt__makes_bools(int op) { /* in the order of THE TABLE */
   return op >= GT__OP_eq && op <= GT__OP_isfinite;
 }
-enum { GT__SHORT_BLOCK = 256 };          /* vectors of a block */
+enum { GT__SHORT_BLOCK = 256 }; /* vectors of a block */
 /* All threads that a multiprocessor of a large chip has, with 32 registers each. */
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900)
 enum { GT__SHORT_BLOCKS = 8 };
@@ -668,15 +759,17 @@ enum { GT__SHORT_BLOCKS = 8 };
 enum { GT__SHORT_BLOCKS = 4 };
 #endif
 struct gt__short {
-  char *data[4];                         /* of out and the operands; NULL: a number */
-  gt__step step[4];                      /* copy 0: the same in all columns; less than 16: bool */
+  char *data[4];    /* of out and the operands; NULL: a number */
+  gt__step step[4]; /* copy 0: the same in all columns; less than 16: bool */
   gt__num number[4];
-  unsigned vectors, across;              /* across: of a row; 0: there is but one */
-  uint8_t op, each, dtype;               /* each: a thread's vectors; dtype: of the operands */
+  unsigned vectors, across; /* across: of a row; 0: there is but one */
+  uint8_t op, each, dtype;  /* each: a thread's vectors; dtype: of the operands */
 };
-template <int OP, int ARITY, int V, class S> GT__DEV void gt__make_short(const gt__short &p) {
+template <int OP, int ARITY, int V, class S>
+GT__DEV void gt__make_short(const gt__short &p) {
   typedef std::conditional_t<std::is_integral<S>::value, int64_t,
-                             std::conditional_t<sizeof(S) == 8, double, float>> C;
+                             std::conditional_t<sizeof(S) == 8, double, float>>
+      C;
   constexpr int W = gt__lot<S>, HOP = GT__SHORT_BLOCK / V;
   const unsigned first = blockIdx.x * GT__SHORT_BLOCK + threadIdx.x;
   const auto is = [&](int k, int bytes) { return p.data[k] && p.step[k].copy == bytes; };
@@ -702,7 +795,7 @@ template <int OP, int ARITY, int V, class S> GT__DEV void gt__make_short(const g
       if (ARITY == 1 || is(k, 16)) {
         gt__cast_all(y[k], u);
       } else if (is(k, W)) {
-        const uint32_t bits[2] = {x[k][v].x, x[k][v].y};       /* of uint8 it is a whole vector */
+        const uint32_t bits[2] = {x[k][v].x, x[k][v].y}; /* of uint8 it is a whole vector */
         for (int i = 0; i < W; i++) y[k][i] = (bits[i / 4 % 2] >> i % 4 * 8 & 255) != 0;
       } else {
         const C one = p.data[k] ? gt__as<C>(u[0]) : gt__constant<C>(p.number[k]);
@@ -722,15 +815,22 @@ template <int OP, int ARITY, int V, class S> GT__DEV void gt__make_short(const g
     }
   }
 }
-template <class S> __global__ void
-__launch_bounds__(GT__SHORT_BLOCK, GT__SHORT_BLOCKS / (sizeof(S) == 1 || sizeof(S) == 8 ? 2 : 1))
-gt__short_kernel(const __grid_constant__ gt__short p) {
+template <class S>
+__global__ void __launch_bounds__(GT__SHORT_BLOCK,
+                                  GT__SHORT_BLOCKS / (sizeof(S) == 1 || sizeof(S) == 8 ? 2 : 1))
+    gt__short_kernel(const __grid_constant__ gt__short p) {
   gt__release_next_kernel();
 #define GT__SHORT(name, arity, each) \
   case GT__OP_##name: gt__make_short<GT__OP_##name, arity, sizeof(S) == 8 ? 2 : each, S>(p); break;
-  if constexpr (std::is_integral<S>::value) switch (p.op) { GT__SHORT_INTEGERS(GT__SHORT) }
-  else if constexpr (sizeof(S) == 8) switch (p.op) { GT__SHORT_FUNCTIONS(GT__SHORT) }
-  else switch (p.op) { GT__SHORT_PROGRAMS(GT__SHORT) GT__SHORT_CHOICES(GT__SHORT) }
+  if constexpr (std::is_integral<S>::value) switch (p.op) {
+      GT__SHORT_INTEGERS(GT__SHORT)
+    }
+  else if constexpr (sizeof(S) == 8) switch (p.op) {
+      GT__SHORT_FUNCTIONS(GT__SHORT)
+    }
+  else switch (p.op) {
+      GT__SHORT_PROGRAMS(GT__SHORT) GT__SHORT_CHOICES(GT__SHORT)
+    }
 #undef GT__SHORT
 }
 
@@ -739,9 +839,11 @@ gt__short_kernel(const __grid_constant__ gt__short p) {
    `hop` apart: inner, across a row, the team side by side; else down the rows. It folds them as
    they are loaded or, behind a program, by way of its slots; single elements where no vectors fit. A
    block joins its chunks of an output in shared memory; what is left of the tree is a second kernel. */
-template <class T> struct gt__folds;
+template <class T>
+struct gt__folds;
 #define GT__FOLDS_OF(T, suffix, same, turned) \
-  template <> struct gt__folds<T> { \
+  template <> \
+  struct gt__folds<T> { \
     static constexpr T as_it_is = same; /* or by -1: the largest is the smallest then */ \
     GT__DEV T turn(T x, T by) { return turned; } \
     GT__DEV T identity(int fold) { return gt__identity_##suffix(fold); } \
@@ -750,24 +852,31 @@ template <class T> struct gt__folds;
 GT__FOLDS_OF(float, f32, 1, GT__MUL(x, by))
 GT__FOLDS_OF(double, f64, 1, GT__MUL(x, by))
 GT__FOLDS_OF(int64_t, i64, 0, x ^ by)
-template <int OP, class T> GT__DEV T gt__apply(T a, T b) { return gt__formula<OP, T>::of(a, b, b); }
+template <int OP, class T>
+GT__DEV T gt__apply(T a, T b) {
+  return gt__formula<OP, T>::of(a, b, b);
+}
 
 /* Eight folds are four: min, argmin, any and all are maxima of values turned, turned back at the
    end: the opposite, "is it not zero", "is it zero". Twice is once, or nothing. */
 __host__ __device__ __forceinline__ int gt__base_fold(int fold) {
-  return fold == GT__FOLD_ARGMIN ? GT__FOLD_ARGMAX : fold > GT__FOLD_ARGMAX || fold == GT__FOLD_MIN
-                                                   ? GT__FOLD_MAX : fold;
+  return fold == GT__FOLD_ARGMIN                          ? GT__FOLD_ARGMAX
+         : fold > GT__FOLD_ARGMAX || fold == GT__FOLD_MIN ? GT__FOLD_MAX
+                                                          : fold;
 }
-template <class T> GT__DEV T gt__turn_of(int fold) {
+template <class T>
+GT__DEV T gt__turn_of(int fold) {
   return fold == GT__FOLD_MIN || fold == GT__FOLD_ARGMIN ? (T)-1 : gt__folds<T>::as_it_is;
 }
-template <class T> GT__DEV T gt__turned(int fold, T x) {
+template <class T>
+GT__DEV T gt__turned(int fold, T x) {
   return fold < GT__FOLD_ANY ? gt__folds<T>::turn(x, gt__turn_of<T>(fold))
                              : (T)((x != 0) == (fold == GT__FOLD_ANY));
 }
 /* A running result: the value, and for argmax where it was found. A lane starts with the identity
    at its own first place: an equal element does not take its place, and need not. */
-template <class T, class I> struct gt__part {
+template <class T, class I>
+struct gt__part {
   T value;
   I index;
 };
@@ -777,7 +886,8 @@ template <class T, class I> struct gt__part {
 enum { GT__TINY, GT__DIRECT, GT__DIRECT_ARG, GT__LIGHT, GT__ANYHOW, GT__COMBINE };
 /* Calls f with the fold as a constant, outside of loops over elements. What is read directly has a
    kernel for argmax: indices would take registers from all other folds. */
-template <int SOURCE, class F> GT__DEV void gt__by_fold(int fold, F f) {
+template <int SOURCE, class F>
+GT__DEV void gt__by_fold(int fold, F f) {
   if (SOURCE == GT__DIRECT_ARG || (SOURCE != GT__DIRECT && fold == GT__FOLD_ARGMAX))
     f(gt__known<GT__FOLD_ARGMAX>());
   else if (fold == GT__FOLD_SUM) f(gt__known<GT__FOLD_SUM>());
@@ -785,7 +895,8 @@ template <int SOURCE, class F> GT__DEV void gt__by_fold(int fold, F f) {
   else f(gt__known<GT__FOLD_PROD>());
 }
 /* What the GPU's own maximum does with NaN and -0 is what ours does. */
-template <int FOLD, class T> GT__DEV T gt__fold_two(T a, T b) {
+template <int FOLD, class T>
+GT__DEV T gt__fold_two(T a, T b) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   if constexpr (FOLD == GT__FOLD_MAX && sizeof(T) == 4) return gt__at_least_f32(b, a);
 #endif
@@ -793,7 +904,8 @@ template <int FOLD, class T> GT__DEV T gt__fold_two(T a, T b) {
 }
 /* Folds what comes later: it takes the place of an equal one never, and of anything but NaN if it
    is NaN: one comparison that is false for NaN tells both. */
-template <int FOLD, class T, class I> GT__DEV void gt__take(gt__part<T, I> &a, T x, I index) {
+template <int FOLD, class T, class I>
+GT__DEV void gt__take(gt__part<T, I> &a, T x, I index) {
   if (FOLD != GT__FOLD_ARGMAX) {
     a.value = gt__fold_two<FOLD, T>(a.value, x);
   } else {
@@ -802,27 +914,29 @@ template <int FOLD, class T, class I> GT__DEV void gt__take(gt__part<T, I> &a, T
   }
 }
 /* Does the order count? A maximum is the same in any. */
-template <int F> constexpr bool gt__in_order = F == GT__FOLD_SUM || F == GT__FOLD_PROD;
+template <int F>
+constexpr bool gt__in_order = F == GT__FOLD_SUM || F == GT__FOLD_PROD;
 
 /* A block has 1 << chunks_log2 chunks of `outs` outputs; teams take them in turn, one chunk of one
    output or, DOWN, of them all, a vector a thread. SHORT: all elements that a thread has of a row
    fit in registers; LONG: a team is a warp, a thread has 8 of 256 lanes; BROAD: a block, and one. */
 enum { GT__LONG, GT__SHORT, GT__DOWN, GT__BROAD };
-struct gt__stride {                      /* how an operand moves, in bytes: by */
-  int64_t wide, deep, hop, next;         /* an output, an element, a vector, and within a vector */
+struct gt__stride {              /* how an operand moves, in bytes: by */
+  int64_t wide, deep, hop, next; /* an output, an element, a vector, and within a vector */
 };
 struct gt__cut {
   int32_t way, fold, team_log2, chunks_log2, outs;
-  int32_t results;                       /* of a block, rounded up so that slots begin a line */
-  unsigned groups, across;               /* of chunks; blocks of a group, side by side, as rows are
+  int32_t results;         /* of a block, rounded up so that slots begin a line */
+  unsigned groups, across; /* of chunks; blocks of a group, side by side, as rows are
                                             read as a whole then, 2 % faster */
-  unsigned most;                         /* blocks that run at once on a large chip */
-  bool bare;                             /* the program is nothing but its operand */
+  unsigned most;           /* blocks that run at once on a large chip */
+  bool bare;               /* the program is nothing but its operand */
   gt__stride in[GT__INPUTS];
 };
 /* What is left of a stream: `left` elements of a row, where a thread's vectors begin `step` apart
    and the first lacks `skip`; or, down, W for each row, of which `columns` exist. */
-template <int W> struct gt__extent {
+template <int W>
+struct gt__extent {
   int left, step, columns, skip;
   __device__ __forceinline__ bool has(int j, int i) const { /* element i of vector j */
     return j * step + i < left && i < columns && (j || i >= skip);
@@ -833,35 +947,41 @@ template <int W> struct gt__extent {
 /* Rows start anywhere, vectors at multiples of their size: a row's first vector begins so many
    elements before it. That turns the lanes round, each is one of a thread's still, and as lane i
    meets i + 128, then i + 64, ... of the lanes in a circle, halving makes the same bits. */
-template <int W> GT__DEV int gt__shift(const char *row, const gt__stride &m, int size_log2) {
+template <int W>
+GT__DEV int gt__shift(const char *row, const gt__stride &m, int size_log2) {
   return m.next >> size_log2 == 1 ? (unsigned)(uintptr_t)row >> size_log2 & (W - 1) : 0;
 }
 /* Are the vectors of elements S side by side, and begin where the widest instructions may? */
-template <int W, class S> GT__DEV bool gt__has_lines(const char *from, const gt__stride &m) {
+template <int W, class S>
+GT__DEV bool gt__has_lines(const char *from, const gt__stride &m) {
   return m.next == sizeof(S) && ((int)(uintptr_t)from | (int)m.hop) % (W * (int)sizeof(S)) == 0;
 }
 /* The next vectors, what there is of them, to memory (OUT) or from it, else `none`. */
 template <bool OUT, int W, class S, int E>
 GT__DEV void gt__move_stream(char *line, const gt__stride &m, bool lines, const gt__extent<W> &x,
                              S none, S (&e)[E]) {
-  S (*y)[W] = (S (*)[W])e;
+  S(*y)[W] = (S(*)[W])e;
   const auto move = [&](int j, bool whole) {
     char *at = line + j * m.hop;
     if (whole && OUT) gt__store_line(at, y[j]);
     else if (whole) gt__load_line(at, y[j]);
-    else for (int i = 0; i < W; i++) {
-      if (!OUT) y[j][i] = x.has(j, i) ? *(const S *)(at + i * m.next) : none;
-      else if (x.has(j, i)) *(S *)(at + i * m.next) = y[j][i];
-    }
+    else
+      for (int i = 0; i < W; i++) {
+        if (!OUT) y[j][i] = x.has(j, i) ? *(const S *)(at + i * m.next) : none;
+        else if (x.has(j, i)) *(S *)(at + i * m.next) = y[j][i];
+      }
   };
-  if (lines && x.all(E / W)) for (int j = 0; j < E / W; j++) move(j, true);
-  else for (int j = 0; j < E / W; j++) move(j, lines && x.is_full(j));
+  if (lines && x.all(E / W))
+    for (int j = 0; j < E / W; j++) move(j, true);
+  else
+    for (int j = 0; j < E / W; j++) move(j, lines && x.is_full(j));
 }
 GT__DEV int64_t gt__offset_of(const gt__reduce_args &p, const gt__operand &x, int64_t o) {
   return gt__locate(p.pre, o, 0, p.n_kept, x.stride) << x.size_log2;
 }
 /* Calls f with what LIGHT programs may have: the usual, and bytes or, of doubles, shorter ones. */
-template <class T, class F> GT__DEV void gt__by_light(int dtype, F f) {
+template <class T, class F>
+GT__DEV void gt__by_light(int dtype, F f) {
   if (gt__if_usual<T>(dtype, f)) return;
   if (sizeof(T) == 8 && dtype == GT_BFLOAT16) f(gt__bfloat());
   else f(std::conditional_t<sizeof(T) == 4, uint8_t, float>());
@@ -877,14 +997,14 @@ GT__DEV void gt__load_operands(const gt__reduce_args &p, const gt__cut &w, const
   GT__LOOP for (int slot = 0; slot < p.pre.program.n_in; slot++) {
     const gt__operand &in = p.pre.in[slot];
     const gt__stride &m = w.in[slot];
-    int at[U];                           /* from the line's beginning, in bytes */
+    int at[U]; /* from the line's beginning, in bytes */
     int64_t row = o * m.wide;
-    if (first > 1) {                     /* not by gt__offset_of: a call would cost the others, too */
+    if (first > 1) { /* not by gt__offset_of: a call would cost the others, too */
       uint32_t index[1] = {(uint32_t)o};
       gt__locate_all<false>(p.pre, 0, first, in.stride, index);
       row = (int)(index[0] << in.size_log2);
     }
-    int other = (int)m.hop, any = other;                 /* bits by which they differ, or have */
+    int other = (int)m.hop, any = other; /* bits by which they differ, or have */
     if (last <= first) {
       row += k * m.deep;
       each([&](int j) { at[j] = j * m.hop; });
@@ -902,16 +1022,20 @@ GT__DEV void gt__load_operands(const gt__reduce_args &p, const gt__cut &w, const
       S u[U][W];
       const bool lines = m.next == sizeof(S) && !(any & (int)(W * sizeof(S) - 1));
       if (sizeof(S) == sizeof(T) && lines && x.all(U) && !w.bare)
-        return each([&](int j) { __pipeline_memcpy_async(gt__at<U>(s, slot, j), line + at[j], 16); });
-      if (other == 0 && m.next == 0) {   /* a number for all */
+        return each(
+            [&](int j) { __pipeline_memcpy_async(gt__at<U>(s, slot, j), line + at[j], 16); });
+      if (other == 0 && m.next == 0) { /* a number for all */
         const T y = gt__as<T>(*(const S *)(line + at[0]));
         for (int i = 0; i < E; i++) e[i] = y;
       } else {
-        if (last <= first) gt__move_stream<false, W, S, E>((char *)line, m, lines, x, S(), *(S(*)[E])u);
+        if (last <= first)
+          gt__move_stream<false, W, S, E>((char *)line, m, lines, x, S(), *(S(*)[E])u);
         else if (lines && x.all(U)) each([&](int j) { gt__load_line(line + at[j], u[j]); });
-        else each([&](int j) {
-          for (int i = 0; i < W; i++) u[j][i] = x.has(j, i) ? *(const S *)(line + at[j] + i * m.next) : S();
-        });
+        else
+          each([&](int j) {
+            for (int i = 0; i < W; i++)
+              u[j][i] = x.has(j, i) ? *(const S *)(line + at[j] + i * m.next) : S();
+          });
         gt__cast_all(e, u[0]);
       }
       if (!w.bare) gt__put(s, slot, e);
@@ -922,16 +1046,19 @@ GT__DEV void gt__load_operands(const gt__reduce_args &p, const gt__cut &w, const
 }
 
 /* Folds the second half of N values to the first, and so on until TO are left. */
-template <int FOLD, int N, int TO, class T> GT__DEV void gt__halve(T *x) {
+template <int FOLD, int N, int TO, class T>
+GT__DEV void gt__halve(T *x) {
   for (int c = N / 2; c >= TO; c /= 2)
     for (int i = 0; i < c; i++) x[i] = gt__fold_two<FOLD>(x[i], x[i + c]);
 }
 /* The lanes of a thread; W of them, of any elements, where the order does not count. */
-template <int FOLD, int W> constexpr int gt__lanes = gt__in_order<FOLD> ? 8 : W;
+template <int FOLD, int W>
+constexpr int gt__lanes = gt__in_order<FOLD> ? 8 : W;
 /* Folds a thread's elements, turned, to its lanes, vectors being `hop` elements apart. SHORT, in
    order: the lanes of a row are halved until 8 are left. */
 template <int FOLD, int W, class T, class S, int N>
-GT__DEV void gt__take_all(int way, gt__part<T, int> (&r)[8], const S (&e)[N], int k, int hop, T by) {
+GT__DEV void gt__take_all(int way, gt__part<T, int> (&r)[8], const S (&e)[N], int k, int hop,
+                          T by) {
   const auto of = [&](int i) {
     const T x = gt__as<T>(e[i]);
     return gt__in_order<FOLD> ? x : gt__folds<T>::turn(x, by);
@@ -942,7 +1069,7 @@ GT__DEV void gt__take_all(int way, gt__part<T, int> (&r)[8], const S (&e)[N], in
     for (int i = 0; i < 8; i++) {
       T x[N / 8];
       for (int c = 0; c < N / 8; c++) x[c] = of(i + 8 * c);
-      if (N == 64 && hop == 2 * 64) {    /* every other one is of the same lane */
+      if (N == 64 && hop == 2 * 64) { /* every other one is of the same lane */
         for (int c = 2; c < N / 8; c++) x[c % 2] = gt__fold_two<FOLD>(x[c % 2], x[c]);
         x[0] = gt__fold_two<FOLD>(x[0], x[N / 8 > 1]);
       } else gt__halve<FOLD, N / 8, 1>(x);
@@ -952,26 +1079,29 @@ GT__DEV void gt__take_all(int way, gt__part<T, int> (&r)[8], const S (&e)[N], in
 }
 /* Halves the lanes of a team: r[i] of thread t is lane i/W * team*W + t*W + i%W. In order, the W
    neighbours of a thread come last. All threads have the result in r[0]. */
-template <int FOLD, int W, class T> GT__DEV void gt__fold_team(gt__part<T, int> (&r)[8], int team) {
+template <int FOLD, int W, class T>
+GT__DEV void gt__fold_team(gt__part<T, int> (&r)[8], int team) {
   constexpr int N = gt__lanes<FOLD, W>, C = gt__in_order<FOLD> ? W : 1;
   constexpr int VALUE = FOLD == GT__FOLD_ARGMAX ? GT__FOLD_MAX : FOLD;
   T x[N];
   GT__EACH x[i] = r[i].value;
   gt__halve<VALUE, N, C>(x);
-  GT__LOOP for (int m = team / 2; m > 0; m /= 2)
-    for (int i = 0; i < C; i++) x[i] = gt__fold_two<VALUE>(x[i], __shfl_xor_sync(~0u, x[i], m));
+  GT__LOOP for (int m = team / 2; m > 0; m /= 2) for (int i = 0; i < C; i++) x[i] =
+      gt__fold_two<VALUE>(x[i], __shfl_xor_sync(~0u, x[i], m));
   gt__halve<VALUE, C, 1>(x);
-  if (FOLD == GT__FOLD_ARGMAX) {         /* the first place of the maximum, or of a NaN */
+  if (FOLD == GT__FOLD_ARGMAX) { /* the first place of the maximum, or of a NaN */
     int first = INT32_MAX;
     GT__EACH if (r[i].value == x[0] || r[i].value != r[i].value) first = min(first, r[i].index);
-    GT__LOOP for (int m = team / 2; m > 0; m /= 2) first = min(first, __shfl_xor_sync(~0u, first, m));
+    GT__LOOP for (int m = team / 2; m > 0; m /= 2) first =
+        min(first, __shfl_xor_sync(~0u, first, m));
     r[0].index = first;
   }
   r[0].value = x[0];
 }
 /* Results of chunks, [chunk][output], in a block's shared memory; those of groups in scratch,
    [group][output]. Without indices unless they count. */
-template <class T> struct gt__board {
+template <class T>
+struct gt__board {
   T *value;
   int64_t *index;
   __device__ __forceinline__ gt__board(void *at, int64_t bytes, bool arg)
@@ -997,10 +1127,11 @@ GT__DEV void gt__finish(const gt__reduce_args &p, int64_t o, const gt__part<T, i
 }
 /* The pairwise tree over n results on a board, of each of `outs` outputs from `first` on; then they
    are finished, or those of one of several groups left in scratch. */
-template <class T> GT__DEV void gt__leave(const gt__reduce_args &p, int fold, const gt__board<T> &board,
-                                          const gt__board<T> &scratch, int outs, int n, int64_t first,
-                                          int64_t group, unsigned groups) {
-  constexpr int N = 8;                   /* neighbours that a thread joins: three levels at once */
+template <class T>
+GT__DEV void gt__leave(const gt__reduce_args &p, int fold, const gt__board<T> &board,
+                       const gt__board<T> &scratch, int outs, int n, int64_t first, int64_t group,
+                       unsigned groups) {
+  constexpr int N = 8; /* neighbours that a thread joins: three levels at once */
   const int outs_log2 = 31 - __clz(outs);
   for (int deep = 0; 1 << deep < n; deep += 3) {
     __syncthreads();
@@ -1010,8 +1141,10 @@ template <class T> GT__DEV void gt__leave(const gt__reduce_args &p, int fold, co
       gt__part<T, int64_t> r[N];
       GT__EACH r[i] = board.get(at + (min(i << deep, n - 1 - k) << outs_log2));
       gt__by_fold<GT__COMBINE>(fold, [&](auto tag) {
-        for (int c = 1; c < N; c *= 2) for (int i = 0; i < N; i += 2 * c) if (k + ((i + c) << deep) < n)
-          gt__take<decltype(tag)::value>(r[i], r[i + c].value, r[i + c].index);
+        for (int c = 1; c < N; c *= 2)
+          for (int i = 0; i < N; i += 2 * c)
+            if (k + ((i + c) << deep) < n)
+              gt__take<decltype(tag)::value>(r[i], r[i + c].value, r[i + c].index);
       });
       board.put(at, r[0]);
     }
@@ -1024,7 +1157,8 @@ template <class T> GT__DEV void gt__leave(const gt__reduce_args &p, int fold, co
 
 template <class T, class S, int SOURCE>
 __global__ void __launch_bounds__(256, SOURCE == GT__DIRECT || SOURCE == GT__DIRECT_ARG ? 3 : 2)
-gt__reduce_kernel(const __grid_constant__ gt__reduce_args p, const __grid_constant__ gt__cut w) {
+    gt__reduce_kernel(const __grid_constant__ gt__reduce_args p,
+                      const __grid_constant__ gt__cut w) {
   constexpr bool DIRECT = SOURCE < GT__LIGHT;
   constexpr int W = SOURCE == GT__ANYHOW ? 1 : gt__lot<S>;
   constexpr int U = SOURCE == GT__TINY ? 8 / W : 8, N = U * W;
@@ -1043,34 +1177,39 @@ gt__reduce_kernel(const __grid_constant__ gt__reduce_args p, const __grid_consta
   gt__await_kernel_before();
   if (!DIRECT) gt__fill_constants<T, N>(p.pre.program, s);
   GT__LOOP for (int turn = threadIdx.x >> w.team_log2; turn < chunks * (down ? 1 : w.outs);
-       turn += blockDim.x >> w.team_log2) {
+                turn += blockDim.x >> w.team_log2) {
     const int chunk = turn & (chunks - 1), row = turn >> w.chunks_log2, c = down ? t * W : row;
     const int64_t begin = (int64_t)(first + chunk) * p.chunk, most = p.n - begin, o = o0 + c;
     const int size = most < 0 ? 0 : most < p.chunk ? (int)most : (int)p.chunk;
     char *line = x.data;
     if (DIRECT) line += gt__offset_of(p, x, o);
-    const int shift = DIRECT && SOURCE != GT__TINY && !down
-                          ? gt__shift<W>(line, w.in[0], x.size_log2) : 0;
+    const int shift =
+        DIRECT && SOURCE != GT__TINY && !down ? gt__shift<W>(line, w.in[0], x.size_log2) : 0;
     const int64_t k0 = begin + (down ? 0 : t * W - shift);
     line += k0 * w.in[0].deep;
     const bool lines = gt__has_lines<W, S>(line, w.in[0]);
-    gt__extent<W> left = {down ? here > c ? size * W : 0 : row < here ? size + shift - t * W : 0,
+    gt__extent<W> left = {down         ? here > c ? size * W : 0
+                          : row < here ? size + shift - t * W
+                                       : 0,
                           down ? W : hop, down && here - c < W ? here - c : W, t ? 0 : shift};
     gt__part<T, int> r[8];
     for (int j = 0; j < 8; j++) r[j] = {identity, down ? 0 : j / W * hop};
-    GT__LOOP for (int k = 0; left.left > 0; k += U * hop, left.left -= U * left.step, left.skip = 0) {
+    GT__LOOP for (int k = 0; left.left > 0;
+                  k += U * hop, left.left -= U * left.step, left.skip = 0) {
       S e[N];
       if constexpr (DIRECT) {
         gt__move_stream<false>(line + k * w.in[0].deep, w.in[0], lines, left, gt__as<S>(none), e);
       } else {
         if constexpr (SOURCE == GT__LIGHT) gt__load_operands(p, w, s, o, k0 + k, hop, left, e);
         else GT__LOOP for (int i = 0; i < p.pre.program.n_in; i++) {
-          const gt__operand &x = p.pre.in[i];
-          gt__move_apart<T, false>(p.pre, x, p.n_kept, gt__offset_of(p, x, o), k0 + k, hop,
-                                   min((left.left - 1) / left.step + 1, N), e);
-          if (!w.bare) gt__put(s, i, e);
-        }
-        if (!w.bare) gt__run<T, SOURCE != GT__LIGHT>(p.pre.program, s, [] { return gt__batch(); }, e);
+            const gt__operand &x = p.pre.in[i];
+            gt__move_apart<T, false>(p.pre, x, p.n_kept, gt__offset_of(p, x, o), k0 + k, hop,
+                                     min((left.left - 1) / left.step + 1, N), e);
+            if (!w.bare) gt__put(s, i, e);
+          }
+        if (!w.bare)
+          gt__run<T, SOURCE != GT__LIGHT>(
+              p.pre.program, s, [] { return gt__batch(); }, e);
         if (!left.all(U)) GT__EACH e[i] = left.has(i / W, i % W) ? e[i] : none;
         if (p.fold >= GT__FOLD_ANY) GT__EACH e[i] = gt__turned(p.fold, e[i]);
       }
@@ -1079,23 +1218,26 @@ gt__reduce_kernel(const __grid_constant__ gt__reduce_args p, const __grid_consta
       });
     }
     const bool broad = SOURCE == GT__ANYHOW && w.way == GT__BROAD;
-    if constexpr (SOURCE == GT__ANYHOW && !std::is_integral<T>::value) if (broad) {
-      __shared__ T lane[GT__LANES];
-      __syncthreads();
-      lane[t] = r[0].value;
-      __syncthreads();
-      for (int j = 0; j < 8; j++) r[j].value = lane[j * 32 + t % 32];
-    }
-    if (!down) gt__by_fold<SOURCE>(w.fold, [&](auto fold) {
-      for (int j = 0; j < 8; j++) r[j].index += t * W + j % W;
-      gt__fold_team<decltype(fold)::value, W>(r, broad ? 32 : 1 << w.team_log2);
-    });
-    for (int j = 0; j < W; j++) if (down || (t == 0 && j == 0))
-      board.put(chunk * w.outs + c + j, {r[j].value, begin + max(r[j].index - shift, 0)});
+    if constexpr (SOURCE == GT__ANYHOW && !std::is_integral<T>::value)
+      if (broad) {
+        __shared__ T lane[GT__LANES];
+        __syncthreads();
+        lane[t] = r[0].value;
+        __syncthreads();
+        for (int j = 0; j < 8; j++) r[j].value = lane[j * 32 + t % 32];
+      }
+    if (!down)
+      gt__by_fold<SOURCE>(w.fold, [&](auto fold) {
+        for (int j = 0; j < 8; j++) r[j].index += t * W + j % W;
+        gt__fold_team<decltype(fold)::value, W>(r, broad ? 32 : 1 << w.team_log2);
+      });
+    for (int j = 0; j < W; j++)
+      if (down || (t == 0 && j == 0))
+        board.put(chunk * w.outs + c + j, {r[j].value, begin + max(r[j].index - shift, 0)});
   }
   gt__release_next_kernel();
-  gt__leave(p, w.fold, board, scratch, w.outs, (int)min((int64_t)chunks, p.n_chunk - first), o0, group,
-            w.groups);
+  gt__leave(p, w.fold, board, scratch, w.outs, (int)min((int64_t)chunks, p.n_chunk - first), o0,
+            group, w.groups);
 }
 
 /* The rest of the tree: a block joins the groups of `outs` outputs, `leaves` at a time, and leaves
@@ -1103,9 +1245,10 @@ gt__reduce_kernel(const __grid_constant__ gt__reduce_args p, const __grid_consta
    registers are so few that it starts beside two blocks of the first kernel: if it had to wait for
    room, dim 0 of 16384x1024 would take 5 us more. */
 enum { GT__COMBINERS = 256 };
-template <class T> __global__ void __launch_bounds__(GT__COMBINERS)
-gt__combine_kernel(const __grid_constant__ gt__reduce_args p, int fold, int groups, int outs,
-                   int leaves) {
+template <class T>
+__global__ void __launch_bounds__(GT__COMBINERS)
+    gt__combine_kernel(const __grid_constant__ gt__reduce_args p, int fold, int groups, int outs,
+                       int leaves) {
   const bool arg = fold == GT__FOLD_ARGMAX;
   const gt__board<T> board(gt__shared, sizeof(T) * leaves * outs, arg);
   const gt__board<T> scratch(p.pre.scratch, 8 * p.outer * groups, arg);
@@ -1131,12 +1274,13 @@ gt__combine_kernel(const __grid_constant__ gt__reduce_args p, int fold, int grou
 /* Softmax and its kind: a row in registers, read once, with one exp an element. A team of threads
    has a row; where one warp is not enough, a block has it, and as the lanes of THE PLAN are folded
    in order, the warps of a chunk take turns at adding. */
-template <class T> __global__ void __launch_bounds__(4096 / sizeof(T))
-gt__soft_kernel(const __grid_constant__ gt__reduce_args p, const __grid_constant__ gt__cut w,
-                const __grid_constant__ gt__stride result) {
+template <class T>
+__global__ void __launch_bounds__(4096 / sizeof(T))
+    gt__soft_kernel(const __grid_constant__ gt__reduce_args p, const __grid_constant__ gt__cut w,
+                    const __grid_constant__ gt__stride result) {
   constexpr int W = gt__lot<T>, N = 32, U = N / W, ROW = 32 * N, PARTS = GT__CHUNK / ROW;
   __shared__ T lane[GT__SOFT_BYTES / sizeof(T) / GT__CHUNK][GT__LANES], joined[32];
-  const bool shared = w.outs == 1;       /* one row by the block */
+  const bool shared = w.outs == 1; /* one row by the block */
   const int team = 1 << w.team_log2, t = threadIdx.x & (team - 1);
   const int warp = threadIdx.x / 32, chunk = warp / PARTS;
   const gt__operand &in = p.pre.in[0], &out = p.pre.out;
@@ -1145,34 +1289,37 @@ gt__soft_kernel(const __grid_constant__ gt__reduce_args p, const __grid_constant
   const int shift = p.n + W > GT__CHUNK ? 0 : gt__shift<W>(row(in), w.in[0], in.size_log2);
   const int k = (shared ? warp * ROW : 0) + t * W, left = o < p.outer ? (int)p.n + shift - k : 0;
   const gt__extent<W> x = {left, W << w.team_log2, W, k ? 0 : shift};
-  const auto across = [&](auto fold, T x, int at, int n) { /* the tree over n values of warps */
-    __syncthreads();
-    joined[at] = x;
-    __syncthreads();
-    x = joined[t];
-    for (int d = 1; d < n; d *= 2) {
-      const T next = __shfl_down_sync(~0u, x, d);
-      if (t + d < n) x = gt__fold_two<decltype(fold)::value>(x, next);
-    }
-    return __shfl_sync(~0u, x, 0);
+  const auto across = [&](auto fold, T x, int at,
+                          int n) { /* the tree over n values of warps */
+                                   __syncthreads();
+                                   joined[at] = x;
+                                   __syncthreads();
+                                   x = joined[t];
+                                   for (int d = 1; d < n; d *= 2) {
+                                     const T next = __shfl_down_sync(~0u, x, d);
+                                     if (t + d < n)
+                                       x = gt__fold_two<decltype(fold)::value>(x, next);
+                                   }
+                                   return __shfl_sync(~0u, x, 0);
   };
   uint32_t least = ~0u;
   T e[N], most, log_s = 0;
   gt__after_kernel_before();
   GT__LOOP for (int pass = 0; pass < 2; pass++) {
     if (!gt__if_usual<T>(in.dtype, [&](auto tag) {
-      typedef decltype(tag) S;
-      S y[N], none;
-      gt__set(none, gt__folds<T>::identity(GT__FOLD_MAX));
-      char *from = row(in) + (k - shift) * w.in[0].deep;
-      gt__move_stream<false>(from, w.in[0], gt__has_lines<W, S>(from, w.in[0]), x, none, y);
-      gt__cast_all(e, y);
-    })) __builtin_unreachable();
+          typedef decltype(tag) S;
+          S y[N], none;
+          gt__set(none, gt__folds<T>::identity(GT__FOLD_MAX));
+          char *from = row(in) + (k - shift) * w.in[0].deep;
+          gt__move_stream<false>(from, w.in[0], gt__has_lines<W, S>(from, w.in[0]), x, none, y);
+          gt__cast_all(e, y);
+        }))
+      __builtin_unreachable();
     if (pass) break;
     most = e[0];
     GT__EACH most = gt__fold_two<GT__FOLD_MAX>(most, e[i]);
-    GT__LOOP for (int m = team / 2; m > 0; m /= 2)
-      most = gt__fold_two<GT__FOLD_MAX>(most, __shfl_xor_sync(~0u, most, m));
+    GT__LOOP for (int m = team / 2; m > 0; m /= 2) most =
+        gt__fold_two<GT__FOLD_MAX>(most, __shfl_xor_sync(~0u, most, m));
     if (shared) most = across(gt__known<GT__FOLD_MAX>(), most, warp, blockDim.x / 32);
     if (p.soft == GT__LOGSUMEXP && isinf((double)most)) most = 0;
     GT__EACH e[i] = GT__SUB(e[i], most); /* -infinity of what does not exist, which is not easy */
@@ -1182,10 +1329,12 @@ gt__soft_kernel(const __grid_constant__ gt__reduce_args p, const __grid_constant
     gt__part<T, int> r[8] = {};
     GT__LOOP for (int turn = 0; turn <= (shared ? PARTS : 0); turn++) {
       const bool mine = !shared || turn == warp % PARTS;
-      for (int i = 0; i < 8; i++) if (turn && (mine || turn == PARTS)) r[i].value = lane[chunk][i * 32 + t];
+      for (int i = 0; i < 8; i++)
+        if (turn && (mine || turn == PARTS)) r[i].value = lane[chunk][i * 32 + t];
       if (mine) gt__take_all<GT__FOLD_SUM, W>(w.way, r, e, 0, 0, (T)0);
       if (!shared) break;
-      for (int i = 0; i < 8; i++) if (mine) lane[chunk][i * 32 + t] = r[i].value;
+      for (int i = 0; i < 8; i++)
+        if (mine) lane[chunk][i * 32 + t] = r[i].value;
       __syncthreads();
     }
     gt__fold_team<GT__FOLD_SUM, W>(r, team);
@@ -1193,12 +1342,12 @@ gt__soft_kernel(const __grid_constant__ gt__reduce_args p, const __grid_constant
     if (shared) sum = across(gt__known<GT__FOLD_SUM>(), sum, chunk, (int)p.n_chunk);
     if (p.soft == GT__SOFTMAX) {
       const T once = GT__DIV((T)1, sum);
-      if (sizeof(T) == 8 || least < 35u << 23)   /* 2^-92: remainders may be subnormal */
+      if (sizeof(T) == 8 || least < 35u << 23) /* 2^-92: remainders may be subnormal */
         GT__EACH e[i] = GT__DIV(e[i], sum);
-      else GT__EACH {                            /* corrected once, as all hard cases allow */
-        const T q = GT__MUL(e[i], once), rest = gt__formula<GT__OP_fma, T>::of(-q, sum, e[i]);
-        e[i] = gt__formula<GT__OP_fma, T>::of(rest, once, q);
-      }
+      else GT__EACH { /* corrected once, as all hard cases allow */
+          const T q = GT__MUL(e[i], once), rest = gt__formula<GT__OP_fma, T>::of(-q, sum, e[i]);
+          e[i] = gt__formula<GT__OP_fma, T>::of(rest, once, q);
+        }
     } else log_s = gt__apply<GT__OP_log>(sum, sum);
     if (p.soft != GT__LOG_SOFTMAX) break;
   }
@@ -1218,8 +1367,9 @@ gt__soft_kernel(const __grid_constant__ gt__reduce_args p, const __grid_constant
 
 /* The same not inner, to the input's dtype, in three reads: a warp has neighbouring columns, of which
    up to 8 threads have `own` chunks each, a power of two, so that the tree begins with theirs. */
-template <class T> __global__ void __launch_bounds__(256)
-gt__soft_down_kernel(const __grid_constant__ gt__reduce_args p, int columns, int own) {
+template <class T>
+__global__ void __launch_bounds__(256)
+    gt__soft_down_kernel(const __grid_constant__ gt__reduce_args p, int columns, int own) {
   __shared__ T board[256];
   const gt__operand &in = p.pre.in[0], &out = p.pre.out;
   const int column = threadIdx.x % columns, part = threadIdx.x / columns;
@@ -1235,7 +1385,7 @@ gt__soft_down_kernel(const __grid_constant__ gt__reduce_args p, int columns, int
     const S *from = (const S *)place(in);
     const int64_t step = deep(in);
     const auto get = [&](int64_t k) { return gt__as<T>(from[k * step]); };
-    #pragma unroll 8
+#pragma unroll 8
     for (int64_t k = begin; k < end; k++) most = gt__fold_two<GT__FOLD_MAX>(most, get(k));
     board[threadIdx.x] = most;
     __syncthreads();
@@ -1243,10 +1393,10 @@ gt__soft_down_kernel(const __grid_constant__ gt__reduce_args p, int columns, int
     if (p.soft == GT__LOGSUMEXP && isinf((double)most)) most = 0;
     for (int64_t c = c_begin; c < c_end; c++) {
       sum = 0;
-      #pragma unroll 4
+#pragma unroll 4
       for (int64_t k = c * p.chunk; k < min((c + 1) * p.chunk, p.n); k++)
         sum = GT__ADD(sum, gt__apply<GT__OP_exp>(GT__SUB(get(k), most), (T)0));
-      int d = 0;                         /* tree[d]: of 1 << d chunks, if their number has that bit */
+      int d = 0; /* tree[d]: of 1 << d chunks, if their number has that bit */
       for (; (c - c_begin) >> d & 1; d++) sum = GT__ADD(tree[d], sum);
       tree[d] = sum;
     }
@@ -1270,11 +1420,12 @@ gt__soft_down_kernel(const __grid_constant__ gt__reduce_args p, int columns, int
       return;
     }
     S *to = (S *)place(out);
-    #pragma unroll 4
+#pragma unroll 4
     for (int64_t k = begin; k < end; k++) {
       const T less = GT__SUB(get(k), most);
       gt__set(to[k * deep(out)], p.soft == GT__SOFTMAX
-        ? GT__DIV(gt__apply<GT__OP_exp>(less, (T)0), sum) : GT__SUB(less, log_s));
+                                     ? GT__DIV(gt__apply<GT__OP_exp>(less, (T)0), sum)
+                                     : GT__SUB(less, log_s));
     }
   });
 }
@@ -1282,7 +1433,8 @@ gt__soft_down_kernel(const __grid_constant__ gt__reduce_args p, int columns, int
 /* ---- >>copy ------------------------------------------------------------------------------------
    Elements of one size, whatever they mean, where an index picks along a dim of the source; other
    copies are maps. A thread takes one, whose coordinates come from divisions. */
-template <class S, class I> GT__DEV void gt__pick(const gt__copy_args &p, I left) {
+template <class S, class I>
+GT__DEV void gt__pick(const gt__copy_args &p, I left) {
   int64_t to = 0, from = 0;
   bool inside = true;
   GT__LOOP for (int d = p.ndim - 1; d >= 0; d--) {
@@ -1299,11 +1451,11 @@ template <class S, class I> GT__DEV void gt__pick(const gt__copy_args &p, I left
   }
   ((S *)p.dst.data)[to] = inside ? ((const S *)p.src.data)[from] : S();
   if (inside || !p.fault) return;
-  *(volatile int32_t *)p.fault = 1;      /* all who write it write the same */
-  __threadfence_system();                /* the word is the host's */
+  *(volatile int32_t *)p.fault = 1; /* all who write it write the same */
+  __threadfence_system();           /* the word is the host's */
 }
-template <class S> __global__ void __launch_bounds__(256)
-gt__copy_kernel(const __grid_constant__ gt__copy_args p) {
+template <class S>
+__global__ void __launch_bounds__(256) gt__copy_kernel(const __grid_constant__ gt__copy_args p) {
   const uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
   gt__after_kernel_before();
   if (i >= (uint64_t)p.count) return;
@@ -1332,8 +1484,14 @@ enum { GT__CORES = 91 };
 /* What multiplies: nothing, any type's own instruction, or the tensor cores, which take float64 on
    sm_90 and 16-bit floats, added in float32, on sm_80. */
 enum { GT__NONE, GT__FMA, GT__TENSOR };
-template <> struct gt__native<gt__half> { static constexpr int DTYPE = GT_FLOAT16; };
-template <> struct gt__native<gt__bfloat> { static constexpr int DTYPE = GT_BFLOAT16; };
+template <>
+struct gt__native<gt__half> {
+  static constexpr int DTYPE = GT_FLOAT16;
+};
+template <>
+struct gt__native<gt__bfloat> {
+  static constexpr int DTYPE = GT_BFLOAT16;
+};
 static __host__ __device__ __forceinline__ bool gt__is_along(int64_t deep, int64_t wide) {
   return (deep < 0 ? -deep : deep) < (wide < 0 ? -wide : wide);
 }
@@ -1341,27 +1499,29 @@ static __host__ __device__ __forceinline__ bool gt__is_along(int64_t deep, int64
 /* One operand's piece, TILE of M or N times STEP of K, in lines along M or N, PITCH apart; or in
    lines along K, ALONG apart, if they are so in memory and the engine may KEEP them. A thread
    copies of lines as they are in memory, LOT values at once: neighbours read neighbours. */
-template <class T, int TILE, int STEP, int THREADS, int LOT_, bool KEEP> struct gt__piece {
+template <class T, int TILE, int STEP, int THREADS, int LOT_, bool KEEP>
+struct gt__piece {
   static constexpr int LOT = LOT_, LOTS = TILE * STEP / THREADS / LOT;
-  static constexpr int PAD = sizeof(T) == 2 ? 8 : 4;     /* lines begin in different banks */
+  static constexpr int PAD = sizeof(T) == 2 ? 8 : 4; /* lines begin in different banks */
   static constexpr int PITCH = TILE + PAD, ALONG = STEP + PAD;
   static constexpr int SIZE = KEEP ? TILE * ALONG : STEP * PITCH;
   static_assert(LOTS > 0 && (TILE >= STEP || !KEEP), "all threads copy; either way there is room");
-  const T *at;                           /* the thread's first lot */
-  int64_t hop, step;                     /* to its next lot and to the next step */
-  int line, place, more, wide_left;      /* of its first lot; lines to its next; there is of TILE */
-  bool along;                            /* lines run along K in memory */
+  const T *at;                      /* the thread's first lot */
+  int64_t hop, step;                /* to its next lot and to the next step */
+  int line, place, more, wide_left; /* of its first lot; lines to its next; there is of TILE */
+  bool along;                       /* lines run along K in memory */
   /* Of matrix `batch` of x, from `first` of `size` of M or N and from k on. */
   __device__ __forceinline__ gt__piece(const gt__matmul_args &p, const gt__operand &x,
                                        int64_t batch, int64_t first, int64_t k, int64_t size,
                                        int64_t wide_stride, int64_t deep_stride) {
     along = gt__is_along(deep_stride, wide_stride);
-    const int lots = (along ? STEP : TILE) / LOT;        /* of a line */
+    const int lots = (along ? STEP : TILE) / LOT; /* of a line */
     line = threadIdx.x / lots, place = threadIdx.x % lots * LOT;
     more = THREADS / lots, wide_left = (int)min(size - first, (int64_t)TILE);
     hop = along ? wide_stride : deep_stride;
     at = (const T *)x.data + gt__offset(batch, p.n_batch, p.post.size, x.stride) +
-         first * wide_stride + k * deep_stride + line * hop + place * (along ? deep_stride : wide_stride);
+         first * wide_stride + k * deep_stride + line * hop +
+         place * (along ? deep_stride : wide_stride);
     hop *= more, step = STEP * deep_stride;
   }
   /* In shared memory: from a value to the next of M or N, and of K. */
@@ -1376,11 +1536,14 @@ template <class T, int TILE, int STEP, int THREADS, int LOT_, bool KEEP> struct 
     to += line * next + place * (along ? deep() : wide());
     GT__UNROLL for (int i = 0; i < LOTS; i++, from += hop, to += more * next) {
       const int there = line + i * more < lines ? max(min(run, LOT), 0) : 0;
-#if __CUDA_ARCH__ >= 800                 /* zeros where there are none; nobody waits for it */
-#define GT__COPY(how) asm volatile("cp.async." how ".shared.global.L2::128B [%0], [%1], %2, %3;" \
-          ::"r"((uint32_t)__cvta_generic_to_shared(to)), "l"(from), "n"(LOT * sizeof(T)), \
-          "r"(there * (int)sizeof(T)) : "memory")
-      if constexpr (LOT * sizeof(T) == 16) GT__COPY("cg");   /* past the L1 cache: float64 3 % sooner */
+#if __CUDA_ARCH__ >= 800 /* zeros where there are none; nobody waits for it */
+#define GT__COPY(how) \
+  asm volatile("cp.async." how ".shared.global.L2::128B [%0], [%1], %2, %3;" ::"r"( \
+                   (uint32_t)__cvta_generic_to_shared(to)), \
+               "l"(from), "n"(LOT * sizeof(T)), "r"(there * (int)sizeof(T)) \
+               : "memory")
+      if constexpr (LOT * sizeof(T) == 16)
+        GT__COPY("cg"); /* past the L1 cache: float64 3 % sooner */
       else GT__COPY("ca");
 #else
       for (int j = 0; j < LOT; j++) to[j] = j < there ? from[j] : T();
@@ -1390,33 +1553,39 @@ template <class T, int TILE, int STEP, int THREADS, int LOT_, bool KEEP> struct 
   }
 };
 /* A tile, for DOWN x ACROSS warps. T is what they multiply, S what they add. LOT: of A, of B. */
-template <class T_, int M_, int N_, int STEP_, int DOWN, int ACROSS, int STAGES_, int LOT_A, int LOT_B>
+template <class T_, int M_, int N_, int STEP_, int DOWN, int ACROSS, int STAGES_, int LOT_A,
+          int LOT_B>
 struct gt__tile {
   typedef T_ T;
   typedef std::conditional_t<sizeof(T) == 2, float, T> S;
   static constexpr int M = M_, N = N_, STEP = STEP_, STAGES = STAGES_;
   static constexpr int THREADS = 32 * DOWN * ACROSS, HIGH = M / DOWN, WIDE = N / ACROSS;
   static constexpr int SUMS = HIGH * WIDE / 32;
-  static constexpr int ENGINE =
-      sizeof(T) == 2 ? (GT__CORES >= 80 && GT__CORES != 91 ? GT__TENSOR : GT__NONE)
-      : GT__CORES >= 90 && gt__native<T>::DTYPE == GT_FLOAT64 ? GT__TENSOR : GT__FMA;
+  static constexpr int ENGINE = sizeof(T) == 2
+                                    ? (GT__CORES >= 80 && GT__CORES != 91 ? GT__TENSOR : GT__NONE)
+                                : GT__CORES >= 90 && gt__native<T>::DTYPE == GT_FLOAT64 ? GT__TENSOR
+                                                                                        : GT__FMA;
   /* what may have lines along K: 1 for A, 2 for B, which GT__FMA takes in strips only */
   static constexpr int KEEPS = ENGINE == GT__FMA ? (LOT_B > LOT_A) << 1 : (LOT_A > 1) * 3;
   typedef gt__piece<T, M, STEP, THREADS, LOT_A, (KEEPS & 1) != 0> A;
   typedef gt__piece<T, N, STEP, THREADS, LOT_B, (KEEPS & 2) != 0> B;
   static constexpr int SET = A::SIZE + B::SIZE, BYTES = STAGES * SET * (int)sizeof(T);
-  GT__DEV int row() { return threadIdx.x / 32 / ACROSS * HIGH; }         /* the warp's first */
+  GT__DEV int row() { return threadIdx.x / 32 / ACROSS * HIGH; } /* the warp's first */
   GT__DEV int column() { return threadIdx.x / 32 % ACROSS * WIDE; }
 };
-template <class T> using gt__small = gt__tile<T, 64, 64, 128 / sizeof(T), 2, 2, 3, 1, 1>;
+template <class T>
+using gt__small = gt__tile<T, 64, 64, 128 / sizeof(T), 2, 2, 3, 1, 1>;
 typedef gt__tile<float, 32, 64, 32, 2, 2, 4, 1, 1> gt__small_float;
 typedef gt__tile<float, 128, 128, 8, 2, 2, 4, 4, 4> gt__large_float;
 typedef gt__tile<double, 128, 64, 16, 2, 2, 3, 2, 2> gt__large_double;
 typedef gt__tile<double, 64, 64, 16, 2, 2, 4, 2, 2> gt__mid_double;
 typedef gt__tile<double, 32, 32, 32, 2, 2, 3, 2, 2> gt__fine_double;
-template <class T> using gt__large_16 = gt__tile<T, 128, 256, 64, 2, 4, 3, 8, 8>;
-template <class T> using gt__lean_16 = gt__tile<T, 128, 256, 32, 2, 4, 3, 8, 8>;
-template <class T> using gt__fine_16 = gt__tile<T, 64, 64, 64, 2, 2, 4, 8, 8>;
+template <class T>
+using gt__large_16 = gt__tile<T, 128, 256, 64, 2, 4, 3, 8, 8>;
+template <class T>
+using gt__lean_16 = gt__tile<T, 128, 256, 32, 2, 4, 3, 8, 8>;
+template <class T>
+using gt__fine_16 = gt__tile<T, 64, 64, 64, 2, 2, 4, 8, 8>;
 typedef gt__tile<float, 4, 64, 64, 1, 2, 3, 1, 4> gt__strip_4;
 typedef gt__tile<float, 16, 128, 32, 1, 4, 4, 1, 4> gt__strip_16;
 typedef gt__tile<float, 32, 128, 32, 1, 4, 4, 1, 1> gt__strip_32;
@@ -1424,8 +1593,9 @@ typedef gt__tile<float, 64, 64, 32, 2, 2, 5, 1, 1> gt__strip_64;
 
 /* -- the engines -- x: fragments of A, for HIGH rows; y: of B, for WIDE columns. row and column tell
    the place of a thread's sum i, of the first 4 Y. */
-template <class P, int ENGINE = P::ENGINE> struct gt__fragments {
-  typedef typename P::T T;               /* lanes: 4 x 8, each with 4 x 4 and more; or 1 x 32 */
+template <class P, int ENGINE = P::ENGINE>
+struct gt__fragments {
+  typedef typename P::T T; /* lanes: 4 x 8, each with 4 x 4 and more; or 1 x 32 */
   static constexpr int DEEP = P::KEEPS ? 4 : 1, LANES = P::HIGH < 16 ? 32 : 8;
   static constexpr int X = P::HIGH * LANES / 128, Y = P::WIDE / LANES, RUN = Y < 4 ? Y : 4;
   T x[DEEP][X][4], y[DEEP][Y];
@@ -1439,21 +1609,21 @@ template <class P, int ENGINE = P::ENGINE> struct gt__fragments {
     const T *from = at + P::A::SIZE + P::column() * b.wide() + q * b.deep();
     at += q * P::A::PITCH + P::row() + row(0);
     GT__UNROLL for (int i = 0; i < DEEP * X; i++)
-      gt__load_line((const char *)(at + i / X * P::A::PITCH + i % X * 16), x[i / X][i % X]);
+        gt__load_line((const char *)(at + i / X * P::A::PITCH + i % X * 16), x[i / X][i % X]);
     if (b.wide() > 1) GT__UNROLL for (int i = 0; i < Y; i++) {
-      T line[DEEP];
-      gt__load_line((const char *)(from + column(i, true) * P::B::ALONG), line);
-      for (int d = 0; d < DEEP; d++) y[d][i] = line[d];
-    }
+        T line[DEEP];
+        gt__load_line((const char *)(from + column(i, true) * P::B::ALONG), line);
+        for (int d = 0; d < DEEP; d++) y[d][i] = line[d];
+      }
     else GT__UNROLL for (int i = 0; i < DEEP * Y; i += RUN) {
-      T line[RUN];
-      gt__load_line((const char *)(from + i / Y * P::B::PITCH + column(i, false)), line);
-      for (int j = 0; j < RUN; j++) y[i / Y][i % Y + j] = line[j];
-    }
+        T line[RUN];
+        gt__load_line((const char *)(from + i / Y * P::B::PITCH + column(i, false)), line);
+        for (int j = 0; j < RUN; j++) y[i / Y][i % Y + j] = line[j];
+      }
   }
   __device__ __forceinline__ void multiply(T *sum) const {
-    GT__UNROLL for (int d = 0; d < DEEP; d++) GT__UNROLL for (int i = 0; i < P::SUMS; i++)
-      sum[i] = gt__formula<GT__OP_fma, T>::of(x[d][i / Y / 4][i / Y % 4], y[d][i % Y], sum[i]);
+    GT__UNROLL for (int d = 0; d < DEEP; d++) GT__UNROLL for (int i = 0; i < P::SUMS; i++) sum[i] =
+        gt__formula<GT__OP_fma, T>::of(x[d][i / Y / 4][i / Y % 4], y[d][i % Y], sum[i]);
   }
 };
 /* The tensor cores leave a lane 2 x 2 sums of each 16 x 8. Of float64 it has one of each 8 x 4 of A and
@@ -1463,7 +1633,8 @@ struct gt__places {
   GT__DEV int row(int i) { return threadIdx.x % 32 / 4 + i / 2 % 2 * 8; }
   GT__DEV int column(int i, bool = false) { return i / 4 * 8 + threadIdx.x % 4 * 2 + i % 2; }
 };
-template <class P> struct gt__fragments<P, GT__TENSOR> : gt__places {
+template <class P>
+struct gt__fragments<P, GT__TENSOR> : gt__places {
   typedef typename P::T T;
   static constexpr bool DOUBLE = sizeof(T) == 8;
   static constexpr int DEEP = DOUBLE ? 4 : 16, X = P::HIGH / 16, Y = P::WIDE / 8;
@@ -1471,8 +1642,10 @@ template <class P> struct gt__fragments<P, GT__TENSOR> : gt__places {
   GT__DEV void get(const T *at, bool along, uint32_t *x, uint32_t *y) {
     const uint32_t address = (uint32_t)__cvta_generic_to_shared(at);
 #define GT__GET(how) \
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4" how ".shared.b16 {%0, %1, %2, %3}, [%4];" \
-                 : "=r"(x[0]), "=r"(x[1]), "=r"(y[0]), "=r"(y[1]) : "r"(address) : "memory")
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4" how ".shared.b16 {%0, %1, %2, %3}, [%4];" \
+               : "=r"(x[0]), "=r"(x[1]), "=r"(y[0]), "=r"(y[1]) \
+               : "r"(address) \
+               : "memory")
     if (along) GT__GET("");
     else GT__GET(".trans");
   }
@@ -1499,26 +1672,29 @@ template <class P> struct gt__fragments<P, GT__TENSOR> : gt__places {
       const auto &v = y[i % Y];
       if constexpr (DOUBLE)
         asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, "
-            "{%0, %1, %2, %3};" : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
+            "{%0, %1, %2, %3};"
+            : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
             : "d"(u[0]), "d"(u[1]), "d"(v[0]));
 #define GT__MMA_16(type) \
-        asm("mma.sync.aligned.m16n8k16.row.col.f32." type "." type ".f32 {%0, %1, %2, %3}, " \
-            "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};" \
-            : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) \
-            : "r"(u[0]), "r"(u[1]), "r"(u[2]), "r"(u[3]), "r"(v[0]), "r"(v[1]))
+  asm("mma.sync.aligned.m16n8k16.row.col.f32." type "." type \
+      ".f32 {%0, %1, %2, %3}, " \
+      "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};" \
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) \
+      : "r"(u[0]), "r"(u[1]), "r"(u[2]), "r"(u[3]), "r"(v[0]), "r"(v[1]))
       else if constexpr (gt__native<T>::DTYPE == GT_FLOAT16) GT__MMA_16("f16");
       else GT__MMA_16("bf16");
     }
   }
 };
 
-template <class P> GT__DEV void gt__multiply(typename P::A &a, typename P::B &b, int64_t k,
-                                             typename P::S (&sum)[P::SUMS]) {
+template <class P>
+GT__DEV void gt__multiply(typename P::A &a, typename P::B &b, int64_t k,
+                          typename P::S (&sum)[P::SUMS]) {
   typedef gt__fragments<P> F;
   static_assert(P::STEP / F::DEEP % 2 == 0, "fragments take turns within a step");
   constexpr int ROOM = P::STAGES * P::SET;
   typename P::T *const sets = (typename P::T *)gt__shared;
-  int64_t left = k;                      /* of K: not yet fetched */
+  int64_t left = k; /* of K: not yet fetched */
   F f[2];
   const auto fetch = [&](int to) {
     if (left > 0) a.fetch(left, sets + to);
@@ -1526,11 +1702,11 @@ template <class P> GT__DEV void gt__multiply(typename P::A &a, typename P::B &b,
     __pipeline_commit(), left -= P::STEP;
   };
   GT__LOOP for (int to = 0; to < ROOM - P::SET; to += P::SET) fetch(to);
-  int at = -P::SET, to = ROOM - P::SET;  /* the sets to read and to fill */
-  const auto await = [&]() {             /* the next set is there, this one is no longer needed */
-    at = at + P::SET == ROOM ? 0 : at + P::SET;
-    __pipeline_wait_prior(P::STAGES - 2);
-    __syncthreads();
+  int at = -P::SET, to = ROOM - P::SET; /* the sets to read and to fill */
+  const auto await = [&]() {            /* the next set is there, this one is no longer needed */
+                             at = at + P::SET == ROOM ? 0 : at + P::SET;
+                             __pipeline_wait_prior(P::STAGES - 2);
+                             __syncthreads();
   };
   await();
   f[0].read(a, b, sets, 0);
@@ -1546,7 +1722,8 @@ template <class P> GT__DEV void gt__multiply(typename P::A &a, typename P::B &b,
 }
 
 /* -- from registers to C -- */
-template <int WIDE> constexpr int gt__pitch = WIDE + 8;     /* of lines that begin in different banks */
+template <int WIDE>
+constexpr int gt__pitch = WIDE + 8; /* of lines that begin in different banks */
 /* ROWS x WIDE values of a warp, LOT side by side a thread, some read before one is stored; TALL: its
    threads take what lies below each other, which are neighbours in C. */
 template <int LOT, bool TALL, int ROWS, int WIDE, class S, class O>
@@ -1573,20 +1750,21 @@ GT__DEV void gt__put_lots(const S *from, O *to, int64_t down, int64_t right, int
    where C lies so, and the code is so short that no block waits for it: 4096 x 4096 x 4096 on the
    tensor cores of sm_80 takes 304 us for 339, 4096 x 50304 x 192 404 for 915 (H200). */
 template <class F, int ROWS, int WIDE, bool BELOW, class S, int N, class O>
-GT__DEV void gt__put_sums(S *mine, O *to, int64_t down, int64_t right, int64_t rows, int64_t columns,
-                          bool along, S (&sum)[N]) {
+GT__DEV void gt__put_sums(S *mine, O *to, int64_t down, int64_t right, int64_t rows,
+                          int64_t columns, bool along, S (&sum)[N]) {
   constexpr int EACH = ROWS * WIDE / 32, LOT = gt__lot<O>;
   GT__LOOP for (int k = 0; k < N && (!BELOW || rows > 0); k += EACH) {
     GT__UNROLL for (int i = 0; i < EACH; i++)
-      mine[F::row(i) * gt__pitch<WIDE> + F::column(i, along)] = sum[i];
+        mine[F::row(i) * gt__pitch<WIDE> + F::column(i, along)] = sum[i];
     __syncwarp();
-    if (right == 1 && ((intptr_t)to | down * (int)sizeof(O)) % 16 == 0 && (columns >= WIDE || columns % LOT == 0))
+    if (right == 1 && ((intptr_t)to | down * (int)sizeof(O)) % 16 == 0 &&
+        (columns >= WIDE || columns % LOT == 0))
       gt__put_lots<LOT, false, ROWS, WIDE>(mine, to, down, 1, rows, columns);
     else if (BELOW && gt__is_along(down, right))
       gt__put_lots<1, true, ROWS, WIDE>(mine, to, down, right, rows, columns);
     else gt__put_lots<1, false, ROWS, WIDE>(mine, to, down, right, rows, columns);
     __syncwarp();
-    GT__UNROLL for (int i = EACH; i < N; i++) sum[i - EACH] = sum[i];     /* the next to the front */
+    GT__UNROLL for (int i = EACH; i < N; i++) sum[i - EACH] = sum[i]; /* the next to the front */
     if (BELOW) rows -= ROWS, to += ROWS * down;
     else columns -= WIDE, to += WIDE * right;
   }
@@ -1594,11 +1772,13 @@ GT__DEV void gt__put_sums(S *mine, O *to, int64_t down, int64_t right, int64_t r
 /* Grid: x tiles of all batches, y parts of K, whose sums are a matrix each. C is of type S, or T. turn:
    which operands of P::KEEPS have lines along K. If the compiler does not know that, float64 takes 7 %
    longer, strips and 16 bits 10 to 40 %. */
-template <class P> __global__ void __launch_bounds__(P::THREADS, 256 / P::THREADS)
-gt__matmul_kernel(const __grid_constant__ gt__matmul_args p, int64_t part) {
+template <class P>
+__global__ void __launch_bounds__(P::THREADS, 256 / P::THREADS)
+    gt__matmul_kernel(const __grid_constant__ gt__matmul_args p, int64_t part) {
   typedef typename P::T T;
   typedef typename P::S S;
-  const int turn = P::KEEPS & (gt__is_along(p.a_col, p.a_row) | gt__is_along(p.b_row, p.b_col) << 1);
+  const int turn =
+      P::KEEPS & (gt__is_along(p.a_col, p.a_row) | gt__is_along(p.b_row, p.b_col) << 1);
   const int64_t across = (p.n - 1) / P::N + 1, tiles = ((p.m - 1) / P::M + 1) * across;
   const int64_t k = blockIdx.y * part, batch = blockIdx.x / tiles, tile = blockIdx.x % tiles;
   const int64_t m = tile / across * P::M, n = tile % across * P::N;
@@ -1614,7 +1794,7 @@ gt__matmul_kernel(const __grid_constant__ gt__matmul_args p, int64_t part) {
       gt__multiply<P>(a, b, min(p.k - k, part), sum);
     });
     gt__after_kernel_before();
-    __syncthreads();                     /* the ring is no longer read */
+    __syncthreads(); /* the ring is no longer read */
     constexpr int ROWS = 128 * F::Y / P::WIDE, ROOM = ROWS * gt__pitch<P::WIDE>;
     static_assert(P::THREADS / 32 * ROOM * sizeof(S) <= P::BYTES, "each warp has its part");
     const gt__operand &out = p.post.out;
@@ -1635,7 +1815,7 @@ gt__matmul_kernel(const __grid_constant__ gt__matmul_args p, int64_t part) {
    times an element, or the number alone). */
 enum { GT__AFTERS = 4 };
 struct gt__after {
-  const char *data;                      /* of C's shape by its strides in bytes; or NULL */
+  const char *data; /* of C's shape by its strides in bytes; or NULL */
   int64_t batch, row, column;
   float number;
   uint8_t op, dtype;
@@ -1643,23 +1823,27 @@ struct gt__after {
 /* How C is cut into tiles, and these into parts, which go through scratch. Blocks take whole tiles
    in turns. The last tiles, from `whole` on, would leave some idle: each has steps / share parts.
    Of all these parts the c-th, of the r-th of these tiles, is in slot r + c. */
-struct gt__divisor { unsigned by, inverse; };   /* see gt__quotient: a division takes ten times as long */
+struct gt__divisor {
+  unsigned by, inverse;
+}; /* see gt__quotient: a division takes ten times as long */
 struct gt__division {
-  int m, n, high, wide;                  /* C, and a tile of it */
-  int rows, columns, tiles, whole;       /* of tiles: down, across, in all batches, never cut: */
-  int units, steps, share;               /* whole tiles and parts; of K: of a tile, of a part */
-  gt__divisor matrix, band, rest[2], part;   /* tiles of a matrix, of a band; rows of a whole band, of
+  int m, n, high, wide;                    /* C, and a tile of it */
+  int rows, columns, tiles, whole;         /* of tiles: down, across, in all batches, never cut: */
+  int units, steps, share;                 /* whole tiles and parts; of K: of a tile, of a part */
+  gt__divisor matrix, band, rest[2], part; /* tiles of a matrix, of a band; rows of a whole band, of
                                                 the last; parts of a tile that may be cut */
-  int direct, slots, lines, pitch;       /* direct: the copy engine can store to C */
-  void *parts, *to;                      /* [slots][lines][pitch]; C, of any type that is usual */
-  int64_t row, column, batch;            /* its strides, in elements */
+  int direct, slots, lines, pitch;         /* direct: the copy engine can store to C */
+  void *parts, *to;                        /* [slots][lines][pitch]; C, of any type that is usual */
+  int64_t row, column, batch;              /* its strides, in elements */
   int dtype, afters;
   gt__after after[GT__AFTERS];
 };
 /* The place of a tile in C. Tiles that are made at the same time shall share rows of A and columns
    of B in the L2 cache: they go through C in bands of 8 rows of tiles. */
 enum { GT__BAND = 8 };
-struct gt__corner { int batch, m, n; };
+struct gt__corner {
+  int batch, m, n;
+};
 GT__DEV unsigned gt__quotient(unsigned x, gt__divisor d) { /* of x without the upper bit */
   const unsigned q = __umulhi(x, d.inverse);
   return q + (x - q * d.by >= d.by);
@@ -1671,7 +1855,8 @@ GT__DEV gt__corner gt__find_corner(const gt__division &t, unsigned tile) {
   const unsigned column = gt__quotient(at, high), row = band * GT__BAND + at - column * high.by;
   return {(int)batch, (int)row * t.high, (int)column * t.wide};
 }
-template <class T> GT__DEV void gt__add4(T (&sum)[4], const T *from) {
+template <class T>
+GT__DEV void gt__add4(T (&sum)[4], const T *from) {
   T x[4];
   gt__load_line((const char *)from, x);
   for (int j = 0; j < 4; j++) sum[j] = gt__apply<GT__OP_add>(sum[j], x[j]);
@@ -1685,7 +1870,7 @@ GT__DEV void gt__follow(const gt__division &t, float (&sum)[N], const Each &each
     const gt__after &s = t.after[k];
     const bool mul = s.op == GT__OP_mul;
     const auto take = [&](int i, float y) { /* sum * y + -0 is the product, sum * 1 + y the sum */
-      sum[i] = __fmaf_rn(sum[i], mul ? y : 1, mul ? -0.f : y);
+                                            sum[i] = __fmaf_rn(sum[i], mul ? y : 1, mul ? -0.f : y);
     };
     if (s.data) {
       each(s, [&](int i, float y) { take(i, GT__MUL(s.number, y)); });
@@ -1694,22 +1879,25 @@ GT__DEV void gt__follow(const gt__division &t, float (&sum)[N], const Each &each
     } else if (s.op == GT__OP_relu) {
       GT__EACH sum[i] = gt__formula<GT__OP_relu, float>::of(sum[i], 0, 0);
     } else GT__LOOP for (int turn = 0; turn < N; turn += LOT) {
-      float y[LOT];
-      GT__UNROLL for (int i = 0; i < LOT; i++) y[i] = sum[i];
-      switch (s.op) {
-#define GT__ACTIVATION(name) case GT__OP_##name: gt__apply_all<GT__OP_##name>(y, y, y); break;
-        GT__ACTIVATIONS(GT__ACTIVATION)
+        float y[LOT];
+        GT__UNROLL for (int i = 0; i < LOT; i++) y[i] = sum[i];
+        switch (s.op) {
+#define GT__ACTIVATION(name) \
+  case GT__OP_##name: gt__apply_all<GT__OP_##name>(y, y, y); break;
+          GT__ACTIVATIONS(GT__ACTIVATION)
 #undef GT__ACTIVATION
+        }
+        GT__UNROLL for (int i = 0; i < N; i++) sum[i] =
+            i < N - LOT ? sum[(i + LOT) % N] : y[i - (N - LOT)];
       }
-      GT__UNROLL for (int i = 0; i < N; i++) sum[i] = i < N - LOT ? sum[(i + LOT) % N] : y[i - (N - LOT)];
-    }
   }
 }
 /* C from the parts of its tiles, added up in their order. A block makes 32 columns, a thread four
    of them; of many parts, `team` threads have a share each, so that all loads are on their way at
    once. Grid: pieces of 32 / team x 32 of each tile that may be cut. */
-template <class T> __global__ void __launch_bounds__(256)
-gt__gather_kernel(const __grid_constant__ gt__division t, int team) {
+template <class T>
+__global__ void __launch_bounds__(256)
+    gt__gather_kernel(const __grid_constant__ gt__division t, int team) {
   __shared__ alignas(16) T shares[256][4];
   const int rows = 32 / team, across = (t.pitch + 31) / 32;
   const int pieces = (t.lines + rows - 1) / rows * across;
@@ -1724,7 +1912,7 @@ gt__gather_kernel(const __grid_constant__ gt__division t, int team) {
   T sum[4] = {0, 0, 0, 0};
   gt__await_kernel_before();
   gt__release_next_kernel();
-  #pragma unroll 8
+#pragma unroll 8
   for (int k = share * each; k < min(parts, (share + 1) * each) && inside; k++)
     gt__add4(sum, from + k * part);
   gt__store_line((char *)shares[threadIdx.x], sum);
@@ -1733,15 +1921,16 @@ gt__gather_kernel(const __grid_constant__ gt__division t, int team) {
   for (int k = 1; k < team; k++) gt__add4(sum, shares[i + k * (256 / team)]);
   const gt__corner at = gt__find_corner(t, t.whole + tile);
   const int m = at.m + row, n = at.n + column;
-  if constexpr (std::is_same<T, float>::value) gt__follow(t, sum, [&](const gt__after &s, auto take) {
-    const char *line = s.data + at.batch * s.batch + min(m, t.m - 1) * s.row;
-    gt__if_usual<float>(s.dtype, [&](auto tag) {
-      for (int j = 0; j < 4; j++) {
-        const auto y = *(const decltype(tag) *)(line + min(n + j, t.n - 1) * s.column);
-        take(j, gt__as<float>(y));
-      }
+  if constexpr (std::is_same<T, float>::value)
+    gt__follow(t, sum, [&](const gt__after &s, auto take) {
+      const char *line = s.data + at.batch * s.batch + min(m, t.m - 1) * s.row;
+      gt__if_usual<float>(s.dtype, [&](auto tag) {
+        for (int j = 0; j < 4; j++) {
+          const auto y = *(const decltype(tag) *)(line + min(n + j, t.n - 1) * s.column);
+          take(j, gt__as<float>(y));
+        }
+      });
     });
-  });
   const int64_t to = at.batch * t.batch + m * t.row + n * t.column;
   gt__if_usual<T>(t.dtype, [&](auto tag) {
     for (int j = 0; j < 4 && m < t.m && n + j < t.n; j++)
@@ -1773,43 +1962,50 @@ gt__gather_kernel(const __grid_constant__ gt__division t, int team) {
    H200, November 2026: bfloat16 4096 x 4096 x 4096 in 174 us, 789 TFLOP/s; float32 of 6 products
    in 1104 us, 125 TFLOP/s, where float32 units reach 51. */
 enum { GT__HIGH = 128, GT__DEEP = 64, GT__BRICK = 64 * 64 * 2, GT__TEAM = 128 };
-enum { GT__FORM_B = 1, GT__FORM_A = 2, GT__FORM_HALF = 4 };   /* B, A along K; float16 */
-enum { GT__ROOM = 227 << 10, GT__RING = 2 };   /* a block's memory; a warpgroup's bricks of C */
+enum { GT__FORM_B = 1, GT__FORM_A = 2, GT__FORM_HALF = 4 }; /* B, A along K; float16 */
+enum { GT__ROOM = 227 << 10, GT__RING = 2 }; /* a block's memory; a warpgroup's bricks of C */
 
 /* A or B as lines of `wide` elements, which run along K or across, and how it is packed. */
 struct gt__factor {
   const char *data;
-  char *to;                              /* [batch][piece][lines][pitch], or data itself */
-  uint32_t *top;                         /* float32: the largest |x|, [batch][chunk][m or n] */
+  char *to;      /* [batch][piece][lines][pitch], or data itself */
+  uint32_t *top; /* float32: the largest |x|, [batch][chunk][m or n] */
   int64_t stride, line_stride, batch_stride, pitch;
   int wide, lines, batch, along_k;
-  int tiles, chunk, chunks, rounds, blocks;    /* see gt__pack_kernel; chunk: of K */
-  int step;                              /* matrices from a batch's to the next one's, or 0 */
+  int tiles, chunk, chunks, rounds, blocks; /* see gt__pack_kernel; chunk: of K */
+  int step;                                 /* matrices from a batch's to the next one's, or 0 */
 };
-struct gt__factors { gt__factor x[2]; int early; };
+struct gt__factors {
+  gt__factor x[2];
+  int early;
+};
 struct gt__hopper_args {
-  CUtensorMap map[2], c, after;          /* where A and B, or their pieces, C and a matrix are */
-  int early;                             /* may read before the kernel before has ended */
-  int down, k;                           /* a cluster is `down` tiles above each other, 1 or 2 */
-  int box;                               /* the lines of A that are loaded at once, at most 64 */
-  int form;                              /* bits of GT__FORM_... */
-  int extra, columns, step;              /* the matrix behind: stages or 0; a brick's columns; 1: one a batch */
+  CUtensorMap map[2], c, after; /* where A and B, or their pieces, C and a matrix are */
+  int early;                    /* may read before the kernel before has ended */
+  int down, k;                  /* a cluster is `down` tiles above each other, 1 or 2 */
+  int box;                      /* the lines of A that are loaded at once, at most 64 */
+  int form;                     /* bits of GT__FORM_... */
+  int extra, columns, step; /* the matrix behind: stages or 0; a brick's columns; 1: one a batch */
   gt__division t;
   gt__factors f;
 };
 
 /* A kernel's constants. PRODUCTS: 6 or 3, which make float32, or 1. FOLLOWED: by steps behind the
    product, without which a kernel begins sooner, up to 5 us, since its code lies closer. */
-template <int WIDE_, int PRODUCTS_, bool FOLLOWED_> struct gt__plan {
-  static constexpr bool FOLLOWED = FOLLOWED_, TURNS = PRODUCTS_ > 1 && WIDE_ > 64; /* see gt__multiply_stage */
-  static constexpr int WIDE = WIDE_, PRODUCTS = PRODUCTS_, N = WIDE / 2;    /* N: sums a thread */
+template <int WIDE_, int PRODUCTS_, bool FOLLOWED_>
+struct gt__plan {
+  static constexpr bool FOLLOWED = FOLLOWED_,
+                        TURNS = PRODUCTS_ > 1 && WIDE_ > 64; /* see gt__multiply_stage */
+  static constexpr int WIDE = WIDE_, PRODUCTS = PRODUCTS_, N = WIDE / 2; /* N: sums a thread */
   static constexpr int PIECES = PRODUCTS == 6 ? 3 : PRODUCTS == 3 ? 2 : 1;
-  static constexpr int A_BRICKS = GT__HIGH / 64, B_BRICKS = WIDE / 64;      /* of a piece */
-  static constexpr int STAGE = PIECES * (A_BRICKS + B_BRICKS) * GT__BRICK, FIXED = 2 * GT__RING * GT__BRICK + 256;
+  static constexpr int A_BRICKS = GT__HIGH / 64, B_BRICKS = WIDE / 64; /* of a piece */
+  static constexpr int STAGE = PIECES * (A_BRICKS + B_BRICKS) * GT__BRICK,
+                       FIXED = 2 * GT__RING * GT__BRICK + 256;
   static constexpr int FITTING = (GT__ROOM - FIXED) / STAGE, STAGES = FITTING < 8 ? FITTING : 8;
   static_assert(STAGES >= 2, "one stage is filled while another is used");
 };
-template <class S> GT__DEV uint32_t gt__two(float x, float y) {  /* x in the lower half */
+template <class S>
+GT__DEV uint32_t gt__two(float x, float y) { /* x in the lower half */
   uint32_t u;
   if constexpr (gt__native<S>::DTYPE == GT_FLOAT16)
     asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(u) : "f"(y), "f"(x));
@@ -1817,17 +2013,23 @@ template <class S> GT__DEV uint32_t gt__two(float x, float y) {  /* x in the low
   return u;
 }
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL) && !defined(GPUTENSOR_NO_TENSOR_CORES)
-#define GT__HOPPER                       /* what follows exists for sm_90a alone */
+#define GT__HOPPER /* what follows exists for sm_90a alone */
 /* -- instructions -- */
 GT__DEV uint32_t gt__smem(const void *p) { return (uint32_t)__cvta_generic_to_shared(p); }
 /* Blocks of a cluster meet; that promises nothing about memory, which would cost 1 us. */
-GT__DEV void gt__cluster_arrive() { asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory"); }
+GT__DEV void gt__cluster_arrive() {
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+}
 GT__DEV void gt__cluster_wait() { asm volatile("barrier.cluster.wait.aligned;" ::: "memory"); }
 GT__DEV void gt__barrier_wait(uint64_t *b, int phase) {
-  asm volatile("{ .reg .pred done;\n again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-               "@!done bra again; }" ::"r"(gt__smem(b)), "r"(phase) : "memory");
+  asm volatile(
+      "{ .reg .pred done;\n again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+      "@!done bra again; }" ::"r"(gt__smem(b)),
+      "r"(phase)
+      : "memory");
 }
-#define GT__MEET(how, at, threads) asm volatile("bar." how " %0, %1;" ::"r"(at), "r"(threads) : "memory")
+#define GT__MEET(how, at, threads) \
+  asm volatile("bar." how " %0, %1;" ::"r"(at), "r"(threads) : "memory")
 /* Barriers 1 and 2: of the warpgroup that makes this half of the tile; 3: of both; 4 and 5: their turns. */
 GT__DEV void gt__team_sync(int half) { GT__MEET("sync", 1 + half, GT__TEAM); }
 /* The copy engine: a box at (x, y, z) of a tensor to shared memory, of both blocks of a cluster if
@@ -1835,10 +2037,12 @@ GT__DEV void gt__team_sync(int half) { GT__MEET("sync", 1 + half, GT__TEAM); }
    finds its way faster than a thread alone. */
 #define GT__ONE "{ .reg .pred one; elect.sync _|one, -1;\n @one "
 #define GT__LOAD_BOX(more, end) \
-  asm volatile(GT__ONE "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::" \
-               "complete_tx::bytes" more " [%0], [%1, {%3, %4, %5}], [%2]" end "; }" \
-               ::"r"(gt__smem(to)), "l"(from), "r"(gt__smem(full)), "r"(x), "r"(y), "r"(z), \
-               "h"(mask) : "memory")
+  asm volatile(GT__ONE \
+               "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::" \
+               "complete_tx::bytes" more " [%0], [%1, {%3, %4, %5}], [%2]" end \
+               "; }" ::"r"(gt__smem(to)), \
+               "l"(from), "r"(gt__smem(full)), "r"(x), "r"(y), "r"(z), "h"(mask) \
+               : "memory")
 GT__DEV void gt__load_box(void *to, const CUtensorMap *from, uint64_t *full, int x, int y, int z,
                           uint16_t mask) {
   if (mask) GT__LOAD_BOX(".multicast::cluster", ", %6");
@@ -1855,29 +2059,33 @@ GT__DEV uint64_t gt__bricks(uint32_t address) {
 /* d (64 x 2n for n registers a thread) = A (64 x 64) x B (64 x 2n) + (add ? d : 0) of bricks along
    K or across. A thread has those of gt__places in its warp's 16 rows. One asm takes all four steps of 16
    of K, since nvcc takes long for each asm of so many registers. */
-#define GT__TEN(t) "%" #t "0,%" #t "1,%" #t "2,%" #t "3,%" #t "4,%" #t "5,%" #t "6,%" #t "7,%" #t \
-                   "8,%" #t "9,"
+#define GT__TEN(t) \
+  "%" #t "0,%" #t "1,%" #t "2,%" #t "3,%" #t "4,%" #t "5,%" #t "6,%" #t "7,%" #t "8,%" #t "9,"
 #define GT__30 GT__TEN() GT__TEN(1) GT__TEN(2)
 #define GT__60 GT__30 GT__TEN(3) GT__TEN(4) GT__TEN(5)
 #define GT__90 GT__60 GT__TEN(6) GT__TEN(7) GT__TEN(8)
 #define GT__120 GT__90 GT__TEN(9) GT__TEN(10) GT__TEN(11)
-#define GT__D8(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), \
-                  "+f"(d[i + 5]), "+f"(d[i + 6]), "+f"(d[i + 7])
+#define GT__D8(i) \
+  "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), \
+      "+f"(d[i + 6]), "+f"(d[i + 7])
 #define GT__D32(i) GT__D8(i), GT__D8(i + 8), GT__D8(i + 16), GT__D8(i + 24)
 #define GT__D64(i) GT__D32(i), GT__D32(i + 32)
 #define GT__STEP(type, wide, list, turn_a, turn_b, next_a, next_b) \
-  "wgmma.mma_async.sync.aligned.m64n" #wide "k16.f32." type "." type " {" list "}, a, b, p, 1, 1," \
-  " %" #turn_a ", %" #turn_b ";\n add.s64 a, a, %" #next_a ";\n add.s64 b, b, %" #next_b ";\n" \
+  "wgmma.mma_async.sync.aligned.m64n" #wide "k16.f32." type "." type " {" list \
+  "}, a, b, p, 1, 1," \
+  " %" #turn_a ", %" #turn_b ";\n add.s64 a, a, %" #next_a ";\n add.s64 b, b, %" #next_b \
+  ";\n" \
   "setp.eq.b32 p, 0, 0;\n"
 #define GT__TWICE(...) __VA_ARGS__ __VA_ARGS__
 #define GT__MMA(T, type, count, wide, list, a_, b_, add_, turn_a, turn_b, next_a, next_b, ...) \
   template <bool A_ALONG_K, bool B_ALONG_K> \
-  GT__DEV void gt__mma(T, float (&d)[count], uint64_t a, uint64_t b, int add) { \
+  GT__DEV void gt__mma(T, float(&d)[count], uint64_t a, uint64_t b, int add) { \
     asm volatile("{ .reg .pred p;\n .reg .b64 a, b;\n mov.b64 a, %" #a_ ";\n mov.b64 b, %" #b_ \
-                 ";\n setp.ne.b32 p, %" #add_ ", 0;\n" GT__TWICE(GT__TWICE( \
-                 GT__STEP(type, wide, list, turn_a, turn_b, next_a, next_b))) "}" \
-                 : __VA_ARGS__ : "l"(a), "l"(b), "r"(add), "n"(!A_ALONG_K), "n"(!B_ALONG_K), \
-                 "n"(A_ALONG_K ? 32 >> 4 : 2048 >> 4), "n"(B_ALONG_K ? 32 >> 4 : 2048 >> 4)); \
+                 ";\n setp.ne.b32 p, %" #add_ ", 0;\n" GT__TWICE( \
+                     GT__TWICE(GT__STEP(type, wide, list, turn_a, turn_b, next_a, next_b))) "}" \
+                 : __VA_ARGS__ \
+                 : "l"(a), "l"(b), "r"(add), "n"(!A_ALONG_K), "n"(!B_ALONG_K), \
+                   "n"(A_ALONG_K ? 32 >> 4 : 2048 >> 4), "n"(B_ALONG_K ? 32 >> 4 : 2048 >> 4)); \
   }
 #define GT__MMAS(T, type) \
   GT__MMA(T, type, 32, 64, GT__30 "%30,%31", 32, 33, 34, 35, 36, 37, 38, GT__D32(0)) \
@@ -1890,27 +2098,34 @@ GT__MMAS(gt__bfloat, "bf16")
 GT__MMAS(gt__half, "f16")
 
 /* Shared memory: the stages, the bricks of C of two warpgroups, the barriers. */
-struct gt__ring { uint8_t *stages, *out; uint64_t *full, *empty; };
-template <class P> GT__DEV gt__ring gt__make_ring(int arrivals) {
+struct gt__ring {
+  uint8_t *stages, *out;
+  uint64_t *full, *empty;
+};
+template <class P>
+GT__DEV gt__ring gt__make_ring(int arrivals) {
   gt__ring r;
   r.stages = (uint8_t *)gt__shared, r.out = r.stages + P::STAGES * P::STAGE;
   r.full = (uint64_t *)(r.out + 2 * GT__RING * GT__BRICK), r.empty = r.full + P::STAGES;
   if (threadIdx.x == 32) {
     for (int s = 0; s < 2 * P::STAGES; s++)
-      asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;"
-                   ::"r"(gt__smem(&r.full[s])), "r"(s < P::STAGES ? 1 : arrivals));
+      asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(gt__smem(&r.full[s])),
+                   "r"(s < P::STAGES ? 1 : arrivals));
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   }
   return r;
 }
 /* A part of a block's work: where, which steps of K, and its slot, or -1 if it is a whole tile. All
    parts are numbered, those that are whole tiles first; clusters take them in turns. */
-struct gt__work : gt__corner { int next, from, to, slot; };
+struct gt__work : gt__corner {
+  int next, from, to, slot;
+};
 GT__DEV bool gt__find_work(const gt__hopper_args &p, int down, gt__work &w) {
   const gt__division &t = p.t;
   if (w.next >= t.units) return false;
-  const int part = w.next - t.whole;     /* of those that may be cut */
-  const int cut = part < 0 ? 0 : gt__quotient(part, t.part), tile = part < 0 ? w.next : t.whole + cut;
+  const int part = w.next - t.whole; /* of those that may be cut */
+  const int cut = part < 0 ? 0 : gt__quotient(part, t.part),
+            tile = part < 0 ? w.next : t.whole + cut;
   w.next += gridDim.x >> (down - 1);
   w.from = part < 0 ? 0 : (part - cut * (int)t.part.by) * t.share;
   w.to = part < 0 ? t.steps : w.from + t.share;
@@ -1931,8 +2146,10 @@ GT__DEV void gt__produce(const gt__hopper_args &p, int down, gt__ring r, gt__wor
     uint64_t *full = &r.full[i % P::STAGES];
     gt__barrier_wait(&r.empty[i % P::STAGES], i / P::STAGES % 2 ^ 1);
     if (!OF_B)
-      asm volatile(GT__ONE "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1; }"
-                   ::"r"(gt__smem(full)), "r"(bytes) : "memory");
+      asm volatile(GT__ONE
+                   "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1; }" ::"r"(gt__smem(full)),
+                   "r"(bytes)
+                   : "memory");
     return full;
   };
   do {
@@ -1962,9 +2179,11 @@ GT__DEV void gt__produce(const gt__hopper_args &p, int down, gt__ring r, gt__wor
 GT__DEV void gt__release(uint64_t *empty, int writers) {
   const int lane = threadIdx.x % 32;
   if (lane < writers)
-    asm volatile("{ .reg .b32 there; mapa.shared::cluster.u32 there, %0, %1;\n"
-                 "mbarrier.arrive.shared::cluster.b64 _, [there]; }"
-                 ::"r"(gt__smem(empty)), "r"(lane) : "memory");
+    asm volatile(
+        "{ .reg .b32 there; mapa.shared::cluster.u32 there, %0, %1;\n"
+        "mbarrier.arrive.shared::cluster.b64 _, [there]; }" ::"r"(gt__smem(empty)),
+        "r"(lane)
+        : "memory");
 }
 /* Starts the products of stage i when it is there, for rows 64 * half ..: of pieces, of which three
    products are the last three, small ones first. These may go on, those of the stage before have
@@ -1981,9 +2200,9 @@ GT__DEV void gt__multiply_stage(const gt__ring &r, int i, int half, float (&d)[N
   gt__barrier_wait(&r.full[i % P::STAGES], i / P::STAGES % 2);
   if (P::TURNS) GT__MEET("sync", 4 + half, 2 * GT__TEAM);
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-  GT__UNROLL for (int q = 6 - P::PRODUCTS; q < 6; q++)
-    gt__mma<A_ALONG, B_ALONG>(T(), d, a + (of_a[q] * P::A_BRICKS * GT__BRICK >> 4),
-                              b + (of_b[q] * P::B_BRICKS * GT__BRICK >> 4), add || q > 6 - P::PRODUCTS);
+  GT__UNROLL for (int q = 6 - P::PRODUCTS; q < 6; q++) gt__mma<A_ALONG, B_ALONG>(
+      T(), d, a + (of_a[q] * P::A_BRICKS * GT__BRICK >> 4),
+      b + (of_b[q] * P::B_BRICKS * GT__BRICK >> 4), add || q > 6 - P::PRODUCTS);
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
   if (P::TURNS) GT__MEET("arrive", 5 - half, 2 * GT__TEAM);
   asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
@@ -1991,7 +2210,8 @@ GT__DEV void gt__multiply_stage(const gt__ring &r, int i, int half, float (&d)[N
 /* float32 that pieces cannot carry. A line (a row of A, a column of B) whose largest |x| is NaN,
    infinite or above 2^62 may make products of pieces overflow, one below 2^-62 makes those of low
    pieces vanish. Both teams: does the tile have such a line? */
-template <class P> GT__DEV bool gt__must_be_strict(const gt__hopper_args &p, const gt__work &w) {
+template <class P>
+GT__DEV bool gt__must_be_strict(const gt__hopper_args &p, const gt__work &w) {
   const int thread = threadIdx.x - GT__TEAM, along_n = thread / GT__HIGH;
   const gt__factor &x = p.f.x[along_n];
   const int line = (along_n ? w.n : w.m) + thread % GT__HIGH, lines = along_n ? p.t.n : p.t.m;
@@ -1999,11 +2219,15 @@ template <class P> GT__DEV bool gt__must_be_strict(const gt__hopper_args &p, con
   uint32_t most = 0;
   static_assert(P::WIDE <= GT__HIGH || P::PRODUCTS == 1, "a thread has one row or one column");
   if (line < lines && (!along_n || thread % GT__HIGH < P::WIDE))
-    #pragma unroll 4
+#pragma unroll 4
     for (int i = 0; i < x.chunks; i++) most = max(most, top[(int64_t)i * lines]);
   int any = most > 189u << 23 || (most < 65u << 23 && most > 0);
-  asm volatile("{ .reg .pred p, q; setp.ne.b32 p, %0, 0; bar.red.or.pred q, 3, %1, p;\n"
-               "selp.b32 %0, 1, 0, q; }" : "+r"(any) : "n"(2 * GT__TEAM) : "memory");
+  asm volatile(
+      "{ .reg .pred p, q; setp.ne.b32 p, %0, 0; bar.red.or.pred q, 3, %1, p;\n"
+      "selp.b32 %0, 1, 0, q; }"
+      : "+r"(any)
+      : "n"(2 * GT__TEAM)
+      : "memory");
   return any != 0;
 }
 /* The tile from float32 itself, in the order of the general kernel: K in order, multiply-add. */
@@ -2011,16 +2235,17 @@ GT__DEV const float *gt__find(const gt__factor &x, int batch, int mn, int k) {
   const int64_t line = x.along_k ? mn : k, in = x.along_k ? k : mn;
   return (const float *)x.data + batch * x.batch_stride + line * x.line_stride + in * x.stride;
 }
-template <int N> GT__DEV void gt__multiply_strictly(const gt__hopper_args &p, const gt__work &w, int half,
-                                                   float (&sum)[N]) {
-  const int k_size = w.from > 0 ? 0 : p.k;     /* of a tile's parts the first has all of it */
+template <int N>
+GT__DEV void gt__multiply_strictly(const gt__hopper_args &p, const gt__work &w, int half,
+                                   float (&sum)[N]) {
+  const int k_size = w.from > 0 ? 0 : p.k; /* of a tile's parts the first has all of it */
   const int lane = threadIdx.x % 32, row = w.m + 64 * half + threadIdx.x / 32 % 4 * 16 + lane / 4;
   GT__LOOP for (int i = 0; i < N; i++) { /* turned round, since registers cannot be indexed */
     const int m = min(row + i / 2 % 2 * 8, p.t.m - 1);
     const int n = min(w.n + i / 4 * 8 + lane % 4 * 2 + i % 2, p.t.n - 1);
     float x = 0;
-    GT__LOOP for (int k = 0; k < k_size; k++)
-      x = __fmaf_rn(*gt__find(p.f.x[0], w.batch, m, k), *gt__find(p.f.x[1], w.batch, n, k), x);
+    GT__LOOP for (int k = 0; k < k_size; k++) x =
+        __fmaf_rn(*gt__find(p.f.x[0], w.batch, m, k), *gt__find(p.f.x[1], w.batch, n, k), x);
     GT__UNROLL for (int j = 1; j < N; j++) sum[j - 1] = sum[j];
     sum[N - 1] = x;
   }
@@ -2037,17 +2262,17 @@ GT__DEV void gt__each_of_row(const gt__after &s, int n, const gt__work &w, const
     typedef decltype(tag) S;
     const char *row = s.data + w.batch * s.batch;
     S y[P::WIDE / 32];
-    GT__UNROLL for (int i = 0; i < P::WIDE / 32; i++)
-      y[i] = *(const S *)(row + min(w.n + i * 32 + lane, n - 1) * s.column);
+    GT__UNROLL for (int i = 0; i < P::WIDE / 32; i++) y[i] =
+        *(const S *)(row + min(w.n + i * 32 + lane, n - 1) * s.column);
     gt__cast_all(x, y);
   });
   GT__UNROLL for (int i = 0; i < P::N; i++)
-    take(i, __shfl_sync(~0u, x[i / 16], i / 4 % 4 * 8 + lane % 4 * 2 + i % 2));
+      take(i, __shfl_sync(~0u, x[i / 16], i / 4 % 4 * 8 + lane % 4 * 2 + i % 2));
 }
 template <class P, class F>
 GT__DEV void gt__each_of_matrix(const gt__ring &r, int dtype, int step, int half, const F &take) {
   typedef std::conditional_t<P::PRODUCTS == 1, uint32_t, float2> S;
-  constexpr int COLUMNS = 256 / sizeof(S), EACH = P::STAGE / GT__BRICK / 2;  /* in a stage */
+  constexpr int COLUMNS = 256 / sizeof(S), EACH = P::STAGE / GT__BRICK / 2; /* in a stage */
   const int lane = threadIdx.x % 32;
   GT__UNROLL for (int i = 0; i < P::N; i += 2) {
     const int column = i / 4 * 8, brick = column / COLUMNS, at = step + brick / EACH;
@@ -2055,7 +2280,8 @@ GT__DEV void gt__each_of_matrix(const gt__ring &r, int dtype, int step, int half
     const int line = threadIdx.x / 32 % 4 * 16 + lane / 4 + i / 2 % 2 * 8;
     const int in = (column % COLUMNS / 2 + lane % 4) * (int)sizeof(S) ^ line % 8 * 16;
     float x[2];
-    if (i % 4 == 0 && column % (EACH * COLUMNS) == 0) gt__barrier_wait(&r.full[stage], at / P::STAGES % 2);
+    if (i % 4 == 0 && column % (EACH * COLUMNS) == 0)
+      gt__barrier_wait(&r.full[stage], at / P::STAGES % 2);
     const S pair = *(const S *)(r.stages + stage * P::STAGE + line * 128 + in +
                                 (brick % EACH * 2 + half) * GT__BRICK);
     if (sizeof(S) == 8) memcpy(x, &pair, 8);
@@ -2066,14 +2292,16 @@ GT__DEV void gt__each_of_matrix(const gt__ring &r, int dtype, int step, int half
 }
 /* Lays brick i of a team's 64 rows, of S. Chunk c of a line lies at c ^ line % 8. Four squares of 8 x 8
    are stored at once: a thread gives the address of a line of one of them. */
-template <class S, int N> GT__DEV void gt__lay_brick(uint8_t *brick, int i, const float (&sum)[N]) {
+template <class S, int N>
+GT__DEV void gt__lay_brick(uint8_t *brick, int i, const float (&sum)[N]) {
   const int lane = threadIdx.x % 32, line = threadIdx.x / 32 % 4 * 16 + lane % 16;
   GT__UNROLL for (int j = 0; j < 8; j += 2) {
     const float *x = sum + i * 32 + j * 4;
-    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};"
-                 ::"r"(gt__smem(brick + line * 128 + ((j + lane / 16 ^ line % 8) << 4))),
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
+                     gt__smem(brick + line * 128 + ((j + lane / 16 ^ line % 8) << 4))),
                  "r"(gt__two<S>(x[0], x[1])), "r"(gt__two<S>(x[2], x[3])),
-                 "r"(gt__two<S>(x[4], x[5])), "r"(gt__two<S>(x[6], x[7])) : "memory");
+                 "r"(gt__two<S>(x[4], x[5])), "r"(gt__two<S>(x[6], x[7]))
+                 : "memory");
   }
 }
 /* A warpgroup's 64 x WIDE of C, of 16 bits, two bricks a time, by the copy engine, which stores the
@@ -2081,23 +2309,27 @@ template <class S, int N> GT__DEV void gt__lay_brick(uint8_t *brick, int i, cons
 template <class P, class S>
 GT__DEV void gt__put_tile(const gt__hopper_args &p, const gt__work &w, const gt__ring &r, int half,
                           const float (&sum)[P::N]) {
-  static_assert(P::STAGES >= P::WIDE / 64 || P::PRODUCTS > 1, "the last tile has room in the stages");
+  static_assert(P::STAGES >= P::WIDE / 64 || P::PRODUCTS > 1,
+                "the last tile has room in the stages");
   const bool leader = threadIdx.x % GT__TEAM == 0, last = w.next >= p.t.units;
   uint8_t *bricks = r.out + half * GT__RING * GT__BRICK;
   if (last) bricks = r.stages + half * GT__BRICK;
   const int each = last ? P::STAGE : GT__BRICK;
-  GT__UNROLL for (int i = 0; i < P::WIDE / 64; i += GT__RING, bricks += last ? GT__RING * each : 0) {
+  GT__UNROLL for (int i = 0; i < P::WIDE / 64;
+                  i += GT__RING, bricks += last ? GT__RING * each : 0) {
     if (leader && !last) gt__await_stores();
-    gt__team_sync(half);                 /* the bricks are free */
+    gt__team_sync(half); /* the bricks are free */
     GT__UNROLL for (int j = i; j < min(i + GT__RING, P::WIDE / 64); j++)
-      gt__lay_brick<S>(bricks + (j - i) * each, j, sum);
+        gt__lay_brick<S>(bricks + (j - i) * each, j, sum);
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     gt__team_sync(half);
     for (int j = i; leader && j < min(i + GT__RING, P::WIDE / 64); j++)
-      asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %3, %4}], [%1];"
-                   "\ncp.async.bulk.commit_group;" ::"l"(&p.c),
-                   "r"(gt__smem(bricks + (j - i) * each)), "r"(w.n + j * 64),
-                   "r"(w.m + half * 64), "r"(w.batch) : "memory");
+      asm volatile(
+          "cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %3, %4}], [%1];"
+          "\ncp.async.bulk.commit_group;" ::"l"(&p.c),
+          "r"(gt__smem(bricks + (j - i) * each)), "r"(w.n + j * 64), "r"(w.m + half * 64),
+          "r"(w.batch)
+          : "memory");
   }
 }
 /* The same by the threads, a warp for itself: of any dtype and alignment, or a part in float32. */
@@ -2107,10 +2339,12 @@ GT__DEV void gt__store_tile(const gt__division &t, const gt__work &w, uint8_t *b
   const bool part = w.slot >= 0;
   const int64_t row = part ? t.pitch : t.row;
   const int warp = threadIdx.x / 32 % 4, m = 64 * half + 16 * warp + (part ? w.m % t.high : w.m);
-  const int64_t at = m * row + (part ? (int64_t)w.slot * t.lines * t.pitch : w.batch * t.batch + w.n);
+  const int64_t at =
+      m * row + (part ? (int64_t)w.slot * t.lines * t.pitch : w.batch * t.batch + w.n);
   const auto put = [&](auto *to) {
-    gt__put_sums<gt__places, 16, 32, false>((float *)bricks + warp * 16 * gt__pitch<32>, to + at, row, 1,
-        (part ? t.lines : t.m) - m, part ? t.pitch : t.n - w.n, false, sum);
+    gt__put_sums<gt__places, 16, 32, false>((float *)bricks + warp * 16 * gt__pitch<32>, to + at,
+                                            row, 1, (part ? t.lines : t.m) - m,
+                                            part ? t.pitch : t.n - w.n, false, sum);
   };
   if (part || t.dtype == GT_FLOAT32) put((float *)(part ? t.parts : t.to));
   else if (t.dtype == GT_FLOAT16) put((gt__half *)t.to);
@@ -2119,10 +2353,11 @@ GT__DEV void gt__store_tile(const gt__division &t, const gt__work &w, uint8_t *b
 
 /* Adds up the block's steps `step` .. end - 1; of pieces each by itself. */
 template <class P, int FORM, int N>
-GT__DEV void gt__accumulate(const gt__ring &r, int step, int end, int half, int down, float (&sum)[N]) {
-  const auto add_up = [&](float (&d)[N], int i, int stop) {
+GT__DEV void gt__accumulate(const gt__ring &r, int step, int end, int half, int down,
+                            float (&sum)[N]) {
+  const auto add_up = [&](float(&d)[N], int i, int stop) {
     gt__multiply_stage<P, FORM>(r, i, half, d, false);
-    #pragma unroll (256 / P::WIDE)
+#pragma unroll(256 / P::WIDE)
     while (++i < stop) {
       gt__multiply_stage<P, FORM>(r, i, half, d, true);
       gt__release(&r.empty[(i - 1) % P::STAGES], down);
@@ -2140,17 +2375,18 @@ GT__DEV void gt__accumulate(const gt__ring &r, int step, int end, int half, int 
 }
 
 /* One warpgroup: multiplies what arrives, and writes its half of each tile. */
-template <class P> GT__DEV void gt__consume(const gt__hopper_args &p, int down, gt__ring r, gt__work w) {
-  const int half = __shfl_sync(~0u, threadIdx.x / GT__TEAM, 0) - 1;     /* uniform registers */
+template <class P>
+GT__DEV void gt__consume(const gt__hopper_args &p, int down, gt__ring r, gt__work w) {
+  const int half = __shfl_sync(~0u, threadIdx.x / GT__TEAM, 0) - 1; /* uniform registers */
   uint8_t *bricks = r.out + half * GT__RING * GT__BRICK;
   int step = 0;
-  if (P::TURNS && half) GT__MEET("arrive", 4, 2 * GT__TEAM);      /* the other team begins */
+  if (P::TURNS && half) GT__MEET("arrive", 4, 2 * GT__TEAM); /* the other team begins */
   do {
     float sum[P::N];
     const bool strict = P::PRODUCTS > 1 && gt__must_be_strict<P>(p, w);
     const int begin = step, end = begin + w.to - w.from, last = end + (w.slot < 0 ? p.extra : 0);
     step = last;
-    if (P::WIDE == 64 && p.t.m - w.m <= 64 * half) {   /* C has no rows for this team */
+    if (P::WIDE == 64 && p.t.m - w.m <= 64 * half) { /* C has no rows for this team */
       for (int i = begin; i < last; i++) {
         gt__barrier_wait(&r.full[i % P::STAGES], i / P::STAGES % 2);
         gt__release(&r.empty[i % P::STAGES], down);
@@ -2161,10 +2397,11 @@ template <class P> GT__DEV void gt__consume(const gt__hopper_args &p, int down, 
       gt__accumulate<P, decltype(form)::value>(r, begin, end, half, down, sum);
     });
     if (P::PRODUCTS > 1 && strict) gt__multiply_strictly(p, w, half, sum);
-    if (P::FOLLOWED && w.slot < 0) gt__follow(p.t, sum, [&](const gt__after &s, auto take) {
-      if (s.row == 0) gt__each_of_row<P>(s, p.t.n, w, take);
-      else gt__each_of_matrix<P>(r, s.dtype, end, half, take);
-    });
+    if (P::FOLLOWED && w.slot < 0)
+      gt__follow(p.t, sum, [&](const gt__after &s, auto take) {
+        if (s.row == 0) gt__each_of_row<P>(s, p.t.n, w, take);
+        else gt__each_of_matrix<P>(r, s.dtype, end, half, take);
+      });
     for (int i = end; i < last; i++) gt__release(&r.empty[i % P::STAGES], down);
     gt__await_kernel_before();
     if (P::PRODUCTS == 1 && w.slot < 0 && p.t.direct) {
@@ -2172,7 +2409,7 @@ template <class P> GT__DEV void gt__consume(const gt__hopper_args &p, int down, 
       else gt__put_tile<P, gt__bfloat>(p, w, r, half, sum);
     } else {
       if (threadIdx.x % GT__TEAM == 0) gt__await_stores();
-      gt__team_sync(half);               /* the bricks are free */
+      gt__team_sync(half); /* the bricks are free */
       gt__store_tile<P>(p.t, w, bricks, half, sum);
     }
   } while (gt__find_work(p, down, w));
@@ -2183,21 +2420,25 @@ template <class P> GT__DEV void gt__consume(const gt__hopper_args &p, int down, 
 /* Grid: as many clusters as fit, each going through units of work. A step of 128 x 256 x 64 takes
    the tensor cores 1024 clocks for 48 KB (32 with a neighbour's help), 47 bytes a clock (32) from
    the L2 cache, which gives about 64. */
-template <class P> __global__ void __launch_bounds__(3 * GT__TEAM, 1)
-gt__hopper_kernel(const __grid_constant__ gt__hopper_args p) {
+template <class P>
+__global__ void __launch_bounds__(3 * GT__TEAM, 1)
+    gt__hopper_kernel(const __grid_constant__ gt__hopper_args p) {
 #ifdef GT__HOPPER
-  const int down = P::WIDE < 128 ? 1 : p.down;      /* narrow tiles are not in clusters */
+  const int down = P::WIDE < 128 ? 1 : p.down; /* narrow tiles are not in clusters */
   if (threadIdx.x == 64)
-    asm volatile("prefetch.tensormap [%0];\n prefetch.tensormap [%1];\n prefetch.tensormap [%2];"
-                 ::"l"(p.map), "l"(p.map + 1), "l"(&p.c) : "memory");
-  const gt__ring r = gt__make_ring<P>(8 * down);     /* by another warp than the first */
+    asm volatile(
+        "prefetch.tensormap [%0];\n prefetch.tensormap [%1];\n prefetch.tensormap [%2];" ::"l"(
+            p.map),
+        "l"(p.map + 1), "l"(&p.c)
+        : "memory");
+  const gt__ring r = gt__make_ring<P>(8 * down); /* by another warp than the first */
   if (down > 1) gt__cluster_arrive();
   gt__work w;
   w.next = blockIdx.x >> (down - 1);
-  gt__find_work(p, down, w);             /* there is some for each cluster */
-  if (down > 1) gt__cluster_wait();      /* nobody writes into a block that has not begun */
+  gt__find_work(p, down, w);        /* there is some for each cluster */
+  if (down > 1) gt__cluster_wait(); /* nobody writes into a block that has not begun */
   __syncthreads();
-  const int warp = __shfl_sync(~0u, threadIdx.x / 32, 0);       /* the same for the compiler, too */
+  const int warp = __shfl_sync(~0u, threadIdx.x / 32, 0); /* the same for the compiler, too */
   if (!p.early) gt__await_kernel_before();
   gt__release_next_kernel();
   if (warp < 4) {
@@ -2208,7 +2449,8 @@ gt__hopper_kernel(const __grid_constant__ gt__hopper_args p) {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
     gt__consume<P>(p, down, r, w);
   }
-  if (down > 1) gt__cluster_arrive(), gt__cluster_wait();  /* nobody writes into a block that has ended */
+  if (down > 1)
+    gt__cluster_arrive(), gt__cluster_wait(); /* nobody writes into a block that has ended */
 #endif
 }
 
@@ -2228,25 +2470,28 @@ GT__DEV int gt__grab(const S *p, const S *end, int64_t stride, int left, uint32_
     return 0;
   }
   *(uint4 *)x = at[0];
-  if constexpr (N > 4) if (over) *(uint4 *)(x + 4) = at[1];
+  if constexpr (N > 4)
+    if (over) *(uint4 *)(x + 4) = at[1];
   return over;
 }
 /* Brings them to the front. */
-template <int N> GT__DEV void gt__align(int over, uint32_t (&x)[N]) {
+template <int N>
+GT__DEV void gt__align(int over, uint32_t (&x)[N]) {
   for (int i = 0; i < N - 2; i++) x[i] = over & 8 ? x[i + 2] : x[i];
   for (int i = 0; i < N - 3; i++) x[i] = over & 4 ? x[i + 1] : x[i];
   for (int i = 0; i < N - 4; i++) x[i] = __funnelshift_r(x[i], x[i + 1], over % 4 * 8);
 }
 /* The first N bfloat16 of four floats, two a word. */
-template <int N> GT__DEV void gt__split(const uint32_t (&x)[4], uint32_t (&piece)[N][2]) {
+template <int N>
+GT__DEV void gt__split(const uint32_t (&x)[4], uint32_t (&piece)[N][2]) {
   float f[4];
   memcpy(f, x, sizeof f);
   GT__EACH
-    for (int j = 0; j < 2; j++) {
-      const uint32_t two = piece[i][j] = gt__two<gt__bfloat>(f[2 * j], f[2 * j + 1]);
-      f[2 * j] = __fsub_rn(f[2 * j], __uint_as_float(two << 16));
-      f[2 * j + 1] = __fsub_rn(f[2 * j + 1], __uint_as_float(two & 0xFFFF0000));
-    }
+  for (int j = 0; j < 2; j++) {
+    const uint32_t two = piece[i][j] = gt__two<gt__bfloat>(f[2 * j], f[2 * j + 1]);
+    f[2 * j] = __fsub_rn(f[2 * j], __uint_as_float(two << 16));
+    f[2 * j + 1] = __fsub_rn(f[2 * j + 1], __uint_as_float(two & 0xFFFF0000));
+  }
 }
 /* Splits float32 into pieces (S is uint32_t), or copies 16-bit elements, into lines that start at
    16 bytes. Reads each element once and writes 2 bytes a piece: 10 bytes for three, at the speed of
@@ -2254,8 +2499,9 @@ template <int N> GT__DEV void gt__split(const uint32_t (&x)[4], uint32_t (&piece
    order floats by size and NaN above all. Grid: for A, then for B, its tiles, chunks of K and
    batches. Lines along K: a warp has one line of 8 and a chunk of it. Across: a block has 32 lots
    of 16 bytes of the lines, for a chunk of lines. */
-template <class S, int PIECES> __global__ void __launch_bounds__(256, sizeof(S) == 4 ? 4 : 3)
-gt__pack_kernel(const __grid_constant__ gt__factors p) {
+template <class S, int PIECES>
+__global__ void __launch_bounds__(256, sizeof(S) == 4 ? 4 : 3)
+    gt__pack_kernel(const __grid_constant__ gt__factors p) {
 #ifdef GT__HOPPER
   constexpr int LOT = gt__lot<S>, AHEAD = 4;
   __shared__ uint32_t tops[32 * LOT];
@@ -2263,7 +2509,7 @@ gt__pack_kernel(const __grid_constant__ gt__factors p) {
   const gt__factor &x = p.x[second];
   const int block = blockIdx.x - (second ? p.x[0].blocks : 0), part = block / x.tiles;
   const int z = part / x.chunks, tile = block - part * x.tiles, k = (part - z * x.chunks) * x.chunk;
-  const int right = x.along_k ? 32 * LOT : 0, down = x.along_k ? 0 : 8;    /* in a round */
+  const int right = x.along_k ? 32 * LOT : 0, down = x.along_k ? 0 : 8; /* in a round */
   int e = (x.along_k ? k : tile * 32 * LOT) + lane * LOT, line = (x.along_k ? tile * 8 : k) + warp;
   const S *from = (const S *)x.data + z * x.batch_stride;
   const S *end = from + x.wide + max((x.lines - 1) * x.line_stride, (int64_t)0);
@@ -2275,7 +2521,7 @@ gt__pack_kernel(const __grid_constant__ gt__factors p) {
   for (int rest = x.rounds; rest > 0; rest -= AHEAD) {
     uint32_t u[AHEAD][sizeof(S) == 2 ? 8 : 4];
     int over[AHEAD];
-    GT__UNROLL for (int i = 0; i < AHEAD; i++) {  /* all loads are begun before one is used */
+    GT__UNROLL for (int i = 0; i < AHEAD; i++) { /* all loads are begun before one is used */
       const int there = line + i * down, begin = e + i * right;
       over[i] = gt__grab(from + there * x.line_stride + begin * x.stride, end, x.stride,
                          there < x.lines ? x.wide - begin : 0, u[i]);
@@ -2292,11 +2538,12 @@ gt__pack_kernel(const __grid_constant__ gt__factors p) {
         if (e + j < x.wide) top[j] = max(top[j], u[i][j] & 0x7FFFFFFF);
     }
   }
-  if (blockIdx.x == gridDim.x - 1) gt__await_kernel_before();   /* none ends before those before it */
+  if (blockIdx.x == gridDim.x - 1) gt__await_kernel_before(); /* none ends before those before it */
   if (sizeof(S) == 2) return;
-  __syncthreads();                       /* one line a warp: 512 atomics would take 5 us of 80 */
+  __syncthreads(); /* one line a warp: 512 atomics would take 5 us of 80 */
   if (x.along_k) tops[warp] = __reduce_max_sync(~0u, max(max(top[0], top[1]), max(top[2], top[3])));
-  else for (int j = 0; j < LOT; j++) atomicMax(&tops[j * 32 + lane], top[j]);
+  else
+    for (int j = 0; j < LOT; j++) atomicMax(&tops[j * 32 + lane], top[j]);
   __syncthreads();
   const int count = x.along_k ? 8 : 32 * LOT, lines = x.along_k ? x.lines : x.wide;
   const int i = threadIdx.x, mine = tile * count + i, at = x.along_k ? i : i % LOT * 32 + i / LOT;
@@ -2311,52 +2558,72 @@ gt__pack_kernel(const __grid_constant__ gt__factors p) {
    time, for the sake of compile time; WHOLE has code of its own for heavy floats alone, and ANY of
    floats serves both. */
 #define GT__MAPS(T, FEW, SOME, MANY, M) \
-  {GT__POINTER(gt__map_kernel<T, FEW, GT__ANY>), GT__POINTER(gt__map_kernel<T, MANY, M>), \
-   GT__POINTER(gt__map_kernel<T, SOME, GT__TURNED>)}
+  { \
+    GT__POINTER(gt__map_kernel<T, FEW, GT__ANY>), GT__POINTER(gt__map_kernel<T, MANY, M>), \
+        GT__POINTER(gt__map_kernel<T, SOME, GT__TURNED>) \
+  }
 static const void *const gt__map_kernels[3][2][3] = {
-  {GT__MAPS(float, 1, 0, 0, GT__TURNED), GT__MAPS(float, 1, 2, 4, GT__WHOLE)},
-  {GT__MAPS(double, 1, 0, 0, GT__TURNED), GT__MAPS(double, 1, 2, 2, GT__TURNED)},
-  {GT__MAPS(int64_t, 0, 0, 0, GT__TURNED), GT__MAPS(int64_t, 1, 1, 1, GT__TURNED)}};
-static const void *const gt__short_kernels[] = { /* by dtype, from GT_UINT8 on */
-  GT__POINTER(gt__short_kernel<uint8_t>), NULL, NULL, GT__POINTER(gt__short_kernel<int32_t>), NULL,
-  GT__POINTER(gt__short_kernel<gt__half>), GT__POINTER(gt__short_kernel<gt__bfloat>),
-  GT__POINTER(gt__short_kernel<float>), GT__POINTER(gt__short_kernel<double>)};
+    {GT__MAPS(float, 1, 0, 0, GT__TURNED), GT__MAPS(float, 1, 2, 4, GT__WHOLE)},
+    {GT__MAPS(double, 1, 0, 0, GT__TURNED), GT__MAPS(double, 1, 2, 2, GT__TURNED)},
+    {GT__MAPS(int64_t, 0, 0, 0, GT__TURNED), GT__MAPS(int64_t, 1, 1, 1, GT__TURNED)}};
+static const void *const gt__short_kernels[] = {/* by dtype, from GT_UINT8 on */
+                                                GT__POINTER(gt__short_kernel<uint8_t>),
+                                                NULL,
+                                                NULL,
+                                                GT__POINTER(gt__short_kernel<int32_t>),
+                                                NULL,
+                                                GT__POINTER(gt__short_kernel<gt__half>),
+                                                GT__POINTER(gt__short_kernel<gt__bfloat>),
+                                                GT__POINTER(gt__short_kernel<float>),
+                                                GT__POINTER(gt__short_kernel<double>)};
 /* [elements][source]: those of the compute types, the two that are read 8 at a time, and the two
    whose sums and means are taken in float64. */
-#define GT__REDUCES(T, S, LIGHT) { \
-  GT__POINTER(gt__reduce_kernel<T, S, GT__TINY>), \
-  GT__POINTER(gt__reduce_kernel<T, S, GT__DIRECT>), \
-  GT__POINTER(gt__reduce_kernel<T, S, GT__DIRECT_ARG>), \
-  GT__POINTER(gt__reduce_kernel<T, T, LIGHT>), \
-  GT__POINTER(gt__reduce_kernel<T, T, GT__ANYHOW>), GT__POINTER(gt__combine_kernel<T>)}
+#define GT__REDUCES(T, S, LIGHT) \
+  { \
+    GT__POINTER(gt__reduce_kernel<T, S, GT__TINY>), \
+        GT__POINTER(gt__reduce_kernel<T, S, GT__DIRECT>), \
+        GT__POINTER(gt__reduce_kernel<T, S, GT__DIRECT_ARG>), \
+        GT__POINTER(gt__reduce_kernel<T, T, LIGHT>), \
+        GT__POINTER(gt__reduce_kernel<T, T, GT__ANYHOW>), GT__POINTER(gt__combine_kernel<T>) \
+  }
 static const void *const gt__reduce_kernels[7][6] = {
-  GT__REDUCES(float, float, GT__LIGHT), GT__REDUCES(double, double, GT__LIGHT),
-  GT__REDUCES(int64_t, int64_t, GT__ANYHOW), GT__REDUCES(float, gt__half, GT__LIGHT),
-  GT__REDUCES(float, gt__bfloat, GT__LIGHT),
-  {NULL, GT__POINTER(gt__reduce_kernel<double, float, GT__DIRECT>)},
-  {NULL, GT__POINTER(gt__reduce_kernel<double, gt__bfloat, GT__DIRECT>)}};
+    GT__REDUCES(float, float, GT__LIGHT),
+    GT__REDUCES(double, double, GT__LIGHT),
+    GT__REDUCES(int64_t, int64_t, GT__ANYHOW),
+    GT__REDUCES(float, gt__half, GT__LIGHT),
+    GT__REDUCES(float, gt__bfloat, GT__LIGHT),
+    {NULL, GT__POINTER(gt__reduce_kernel<double, float, GT__DIRECT>)},
+    {NULL, GT__POINTER(gt__reduce_kernel<double, gt__bfloat, GT__DIRECT>)}};
 static const void *const gt__soft_kernels[4] = {
-  GT__POINTER(gt__soft_kernel<float>), GT__POINTER(gt__soft_kernel<double>),
-  GT__POINTER(gt__soft_down_kernel<float>), GT__POINTER(gt__soft_down_kernel<double>)};
-struct gt__form { const void *kernel; int m, n, threads, bytes, dtype, size_log2, lots, keeps; };
+    GT__POINTER(gt__soft_kernel<float>), GT__POINTER(gt__soft_kernel<double>),
+    GT__POINTER(gt__soft_down_kernel<float>), GT__POINTER(gt__soft_down_kernel<double>)};
+struct gt__form {
+  const void *kernel;
+  int m, n, threads, bytes, dtype, size_log2, lots, keeps;
+};
 #define GT__FORM(P) \
-  {GT__POINTER(gt__matmul_kernel<P>), P::M, P::N, P::THREADS, P::BYTES, \
-   gt__native<typename P::T>::DTYPE, sizeof(typename P::T) / 4 + 1, \
-   (P::A::LOT > 1) | (P::B::LOT > 1) << 1, P::KEEPS}
+  { \
+    GT__POINTER(gt__matmul_kernel<P>), P::M, P::N, P::THREADS, P::BYTES, \
+        gt__native<typename P::T>::DTYPE, sizeof(typename P::T) / 4 + 1, \
+        (P::A::LOT > 1) | (P::B::LOT > 1) << 1, P::KEEPS \
+  }
 enum { GT__LARGE = 3, GT__LARGE_16 = 5, GT__STRIP = 11, GT__FORMS = 17 };
 #define GT__HALVES(tile) GT__FORM(tile<gt__half>), GT__FORM(tile<gt__bfloat>)
 /* Small ones by compute type, large ones, three for 16 bits, strips, two between for float64. */
 static const gt__form gt__matmul_forms[GT__FORMS] = {
-  GT__FORM(gt__small_float), GT__FORM(gt__small<double>), GT__FORM(gt__small<int64_t>),
-  GT__FORM(gt__large_float), GT__FORM(gt__large_double), GT__HALVES(gt__large_16), GT__HALVES(gt__lean_16),
-  GT__HALVES(gt__fine_16), GT__FORM(gt__strip_4), GT__FORM(gt__strip_16), GT__FORM(gt__strip_32),
-  GT__FORM(gt__strip_64), GT__FORM(gt__mid_double), GT__FORM(gt__fine_double)};
-static const void *const gt__copy_kernels[5] = { /* by the logarithm of the element's size */
-  GT__POINTER(gt__copy_kernel<uint8_t>), GT__POINTER(gt__copy_kernel<uint16_t>),
-  GT__POINTER(gt__copy_kernel<uint32_t>), GT__POINTER(gt__copy_kernel<uint2>),
-  GT__POINTER(gt__copy_kernel<uint4>)};
+    GT__FORM(gt__small_float), GT__FORM(gt__small<double>), GT__FORM(gt__small<int64_t>),
+    GT__FORM(gt__large_float), GT__FORM(gt__large_double),  GT__HALVES(gt__large_16),
+    GT__HALVES(gt__lean_16),   GT__HALVES(gt__fine_16),     GT__FORM(gt__strip_4),
+    GT__FORM(gt__strip_16),    GT__FORM(gt__strip_32),      GT__FORM(gt__strip_64),
+    GT__FORM(gt__mid_double),  GT__FORM(gt__fine_double)};
+static const void *const gt__copy_kernels[5] = {/* by the logarithm of the element's size */
+                                                GT__POINTER(gt__copy_kernel<uint8_t>),
+                                                GT__POINTER(gt__copy_kernel<uint16_t>),
+                                                GT__POINTER(gt__copy_kernel<uint32_t>),
+                                                GT__POINTER(gt__copy_kernel<uint2>),
+                                                GT__POINTER(gt__copy_kernel<uint4>)};
 
-enum { GT__SHARED = 48 << 10 };          /* what a block may have without asking, on every GPU */
+enum { GT__SHARED = 48 << 10 }; /* what a block may have without asking, on every GPU */
 static unsigned gt__blocks(int64_t items, int64_t per_block) {
   return (unsigned)min((items - 1) / per_block + 1, (int64_t)INT32_MAX);
 }
@@ -2387,7 +2654,8 @@ static int gt__device_facts(void) {
   static int known[64], alone;
   int device = 0, devices, blocks, room, facts = 0;
   cudaFuncAttributes built;
-  if (!__atomic_load_n(&alone, __ATOMIC_RELAXED) && (cudaGetDevice(&device) || device >= 64)) return 0;
+  if (!__atomic_load_n(&alone, __ATOMIC_RELAXED) && (cudaGetDevice(&device) || device >= 64))
+    return 0;
   facts = __atomic_load_n(&known[device], __ATOMIC_RELAXED);
   if (facts) return facts;
   if (cudaGetDeviceCount(&devices) ||
@@ -2414,8 +2682,9 @@ static int gt__launch(const void *kernel, dim3 grid, unsigned threads, size_t sh
   with[1].id = cudaLaunchAttributeClusterDimension;
   with[1].val.clusterDim.x = cluster, with[1].val.clusterDim.y = with[1].val.clusterDim.z = 1;
   const cudaLaunchConfig_t config = {
-    grid, dim3(threads), shared, (cudaStream_t)stream, with,
-    (gt__device_facts() & GT__BUILT_FOR) < 9 ? 0u : cluster > 1 ? 2 : 1};
+      grid,   dim3(threads),
+      shared, (cudaStream_t)stream,
+      with,   (gt__device_facts() & GT__BUILT_FOR) < 9 ? 0u : cluster > 1 ? 2 : 1};
   const cudaError_t error = cudaLaunchKernelExC(&config, kernel, parameters);
   if (error != cudaSuccess) (void)cudaGetLastError();
   return (int)error;
@@ -2441,7 +2710,8 @@ static bool gt__is_crossed(const gt__map_args *args, int d) {
 /* Do values depend on their place? */
 static bool gt__is_placed(const gt__program *p) {
   bool placed = false;
-  for (int i = 0; i < p->n_ins; i++) placed |= p->ins[i].op >= GT__INDEX && p->ins[i].op <= GT__INTEGER;
+  for (int i = 0; i < p->n_ins; i++)
+    placed |= p->ins[i].op >= GT__INDEX && p->ins[i].op <= GT__INTEGER;
   return placed;
 }
 /* The map with such a dim last but one; false: there is none further away. */
@@ -2511,7 +2781,7 @@ static bool gt__set_short(gt__short *s, const gt__map_args *args) {
   int arity = 0;
   if ((p->n_ins != 2 && !two) || p->ins[0].op != GT__LOAD || line > 1) return false;
   s->op = two ? (uint8_t)GT__OP_mul_add : p->ins[1].op;
-  const bool turn = s->op == GT__OP_gt || s->op == GT__OP_ge;    /* a > b is b < a */
+  const bool turn = s->op == GT__OP_gt || s->op == GT__OP_ge; /* a > b is b < a */
   const int slot[] = {0, p->ins[turn].b, p->ins[!turn].b, two ? p->ins[2].b : p->ins[1].c};
   if (turn) s->op = s->op == GT__OP_gt ? GT__OP_lt : GT__OP_le;
   /* logic takes bools as the bytes that they are */
@@ -2521,15 +2791,21 @@ static bool gt__set_short(gt__short *s, const gt__map_args *args) {
   if (!tests || x >= args->in + p->n_in) x = out;
   const int first = x->dtype, W_log2 = 4 - x->size_log2, W = 1 << W_log2;
   const int dtype = s->dtype = (uint8_t)(logic && first == GT_BOOL ? (int)GT_UINT8 : first);
-#define GT__SHORT(name, n, many) if (s->op == GT__OP_##name) arity = n, s->each = dtype == GT_FLOAT64 ? 2 : many;
-  if (integers) { GT__SHORT_INTEGERS(GT__SHORT) }
-  else if (p->compute == GT__F64) { GT__SHORT_FUNCTIONS(GT__SHORT) }
-  else { GT__SHORT_PROGRAMS(GT__SHORT) }
+#define GT__SHORT(name, n, many) \
+  if (s->op == GT__OP_##name) arity = n, s->each = dtype == GT_FLOAT64 ? 2 : many;
+  if (integers) {
+    GT__SHORT_INTEGERS(GT__SHORT)
+  } else if (p->compute == GT__F64) {
+    GT__SHORT_FUNCTIONS(GT__SHORT)
+  } else {
+    GT__SHORT_PROGRAMS(GT__SHORT)
+  }
   if (p->compute == GT__F32) { GT__SHORT_CHOICES(GT__SHORT) }
 #undef GT__SHORT
   if (!(integers ? dtype == GT_UINT8 || dtype == GT_INT32 : gt__is_usual(p->compute, dtype)) ||
-      (tests ? out->dtype != GT_BOOL : out->dtype != dtype) ||
-      (args->size[line] & (W - 1)) || args->count >> W_log2 > INT32_MAX) return false;
+      (tests ? out->dtype != GT_BOOL : out->dtype != dtype) || (args->size[line] & (W - 1)) ||
+      args->count >> W_log2 > INT32_MAX)
+    return false;
   s->vectors = (unsigned)(args->count >> W_log2);
   s->across = line ? (unsigned)(args->size[line] >> W_log2) : 0;
   s->data[0] = out->data;
@@ -2542,7 +2818,7 @@ static bool gt__set_short(gt__short *s, const gt__map_args *args) {
     s->data[k] = constant < 0 ? x->data : NULL;
     if (constant >= 0) s->number[k] = p->constant[constant];
     is = constant >= 0 ? arity > 1
-         : moves && (x->dtype == first ? copies || arity > 1 : copies && chooses);
+                       : moves && (x->dtype == first ? copies || arity > 1 : copies && chooses);
   }
   return is;
 }
@@ -2575,16 +2851,18 @@ extern "C" int gt__cuda_map(const gt__map_args *args, void *stream) {
   gt__tiling t;
   int vectors = GT__VECTORS, threads = gt__is_crossed(args, args->ndim - 2) ? 256 : 128;
   /* work that would not give each multiprocessor some blocks is cut finer */
-  while (threads == 128 && (slots * threads * vectors > GT__SHARED ||
-                            args->count < 256ll * threads * vectors * W)) threads /= 2;
-  const bool whole = slots * threads * vectors <= GT__SHARED && gt__set_tiling(&t, args, threads, vectors);
+  while (threads == 128 &&
+         (slots * threads * vectors > GT__SHARED || args->count < 256ll * threads * vectors * W))
+    threads /= 2;
+  const bool whole =
+      slots * threads * vectors <= GT__SHARED && gt__set_tiling(&t, args, threads, vectors);
   if (!whole) threads = threads < 128 ? threads : slots * 256 > GT__SHARED ? 64 : 128, vectors = 2;
   const int mode = !whole ? GT__ANY : t.crossed ? GT__TURNED : GT__WHOLE;
   void *parameters[] = {(void *)args, &t};
   return gt__launch(gt__map_kernels[p->compute][p->heavy != 0][mode],
                     whole ? dim3(gt__blocks(t.rows, t.high) * t.across, t.batches)
-                          : dim3(gt__blocks(args->count, vectors * W * threads)), threads,
-                    (size_t)(slots * threads * vectors), stream, parameters);
+                          : dim3(gt__blocks(args->count, vectors * W * threads)),
+                    threads, (size_t)(slots * threads * vectors), stream, parameters);
 }
 
 /* Is the program nothing but its operand? */
@@ -2597,8 +2875,8 @@ static bool gt__is_direct(const gt__reduce_args *args) {
   const int n_kept = args->n_kept, dtype = m->in[0].dtype;
   const bool mixed = m->program.compute == GT__F64 && args->fold == GT__FOLD_SUM && args->n > 8 &&
                      dtype > GT_FLOAT16;
-  return gt__is_bare(&m->program) && args->n > 0 && args->fold < GT__FOLD_ANY && m->ndim - n_kept <= 1 &&
-         (mixed || gt__is_usual(m->program.compute, dtype)) &&
+  return gt__is_bare(&m->program) && args->n > 0 && args->fold < GT__FOLD_ANY &&
+         m->ndim - n_kept <= 1 && (mixed || gt__is_usual(m->program.compute, dtype)) &&
          (args->inner || n_kept <= 1 || m->size[n_kept - 1] % 8 == 0);
 }
 /* By how many elements gt__shift may make rows longer. */
@@ -2608,14 +2886,16 @@ static int gt__slack(const gt__reduce_args *args, int W) {
   for (int d = 0; d < args->n_kept; d++) odd |= x->stride[d];
   return args->inner && odd % W != 0 ? W - 1 : 0;
 }
-static gt__stride gt__stride_of(const gt__reduce_args *args, const gt__operand *x, int W, int team_log2) {
+static gt__stride gt__stride_of(const gt__reduce_args *args, const gt__operand *x, int W,
+                                int team_log2) {
   const int n_kept = args->n_kept;
   const int64_t wide = n_kept ? x->stride[n_kept - 1] << x->size_log2 : 0;
   const int last = args->pre.ndim - 1;
   const int64_t deep = n_kept <= last ? x->stride[last] << x->size_log2 : 0;
-  return gt__stride{wide, deep, args->inner ? deep * (W << team_log2) : deep, args->inner ? deep : wide};
+  return gt__stride{wide, deep, args->inner ? deep * (W << team_log2) : deep,
+                    args->inner ? deep : wide};
 }
-static int gt__log2_above(int64_t x) {     /* the least power of two that is x or more */
+static int gt__log2_above(int64_t x) { /* the least power of two that is x or more */
   return x > 1 ? 64 - __builtin_clzll((uint64_t)x - 1) : 0;
 }
 /* Cuts the work, rows of n elements, for threads with `own` elements at a time. DOWN takes 8 chunks
@@ -2623,7 +2903,8 @@ static int gt__log2_above(int64_t x) {     /* the least power of two that is x o
    turn, chunks or rows, so that few leave results to be joined; of one output, if then they just
    fill the chip, so that all run at once: 2^26 elements, H200, November 2026: 36 us for 38. Rows
    far apart and argmax are faster with more. */
-static void gt__cut_work(gt__cut *w, gt__reduce_args *args, int64_t n, int W, int own, int threads_log2) {
+static void gt__cut_work(gt__cut *w, gt__reduce_args *args, int64_t n, int W, int own,
+                         int threads_log2) {
   const int64_t parts = (args->inner ? (n - 1) / own : (args->outer - 1) / W) + 1;
   const bool in_any_order = args->fold > GT__FOLD_PROD || args->pre.program.compute == GT__I64;
   w->fold = gt__base_fold(args->fold);
@@ -2639,7 +2920,7 @@ static void gt__cut_work(gt__cut *w, gt__reduce_args *args, int64_t n, int W, in
     args->chunk = max(args->chunk, ((n - 1) / pieces + 8) & ~7);
     args->n_chunk = (n - 1) / args->chunk + 1;
   } else if (args->inner && in_any_order && args->outer * args->n_chunk < 2048) {
-    args->chunk = max(32 * own, GT__CHUNK >> (threads_log2 - 5));   /* more warps, as many blocks */
+    args->chunk = max(32 * own, GT__CHUNK >> (threads_log2 - 5)); /* more warps, as many blocks */
     args->n_chunk = (args->n - 1) / args->chunk + 1;
     w->chunks_log2 = min(gt__log2_above(args->n_chunk), threads_log2 - w->team_log2);
     w->outs = 1 << (threads_log2 - w->team_log2 - w->chunks_log2);
@@ -2653,8 +2934,8 @@ static void gt__cut_work(gt__cut *w, gt__reduce_args *args, int64_t n, int W, in
   while (once > w->most) once /= 2;
   const bool one = args->inner && w->across == 1 && w->fold != GT__FOLD_ARGMAX;
   const int64_t many = one && 3 * once >= 2 * w->most ? w->most : 256 << threads_log2 / 2;
-  for (; (blocks > many || blocks >> 9 == 1) &&
-         w->outs << w->chunks_log2 < 8 << threads_log2; blocks /= 2)
+  for (; (blocks > many || blocks >> 9 == 1) && w->outs << w->chunks_log2 < 8 << threads_log2;
+       blocks /= 2)
     if (args->n_chunk >> w->chunks_log2 > 1) w->chunks_log2++;
     else if (args->inner && blocks > many && args->n * w->outs < 16384) w->outs *= 2;
     else break;
@@ -2672,14 +2953,15 @@ static int gt__launch_soft(gt__reduce_args *args, void *stream) {
   gt__cut w = {};
   if (!gt__is_bare(&m->program) || m->ndim - args->n_kept > 1 || args->fold != GT__FOLD_SUM ||
       !gt__is_usual(compute, m->in[0].dtype) || !gt__is_usual(compute, out->dtype) ||
-      compute == GT__I64 || (args->inner ? args->n * (16 / W) > GT__SOFT_BYTES
-                                         : out->dtype != m->in[0].dtype)) return cudaErrorInvalidValue;
+      compute == GT__I64 ||
+      (args->inner ? args->n * (16 / W) > GT__SOFT_BYTES : out->dtype != m->in[0].dtype))
+    return cudaErrorInvalidValue;
   if (!args->inner) {
     const int parts_log2 = min(3, gt__log2_above(args->n_chunk));
     int columns = 256 >> parts_log2, own = 1 << (gt__log2_above(args->n_chunk) - parts_log2);
     void *down[] = {(void *)args, &columns, &own};
-    return gt__launch(gt__soft_kernels[2 + (compute == GT__F64)], gt__blocks(args->outer, columns), 256,
-                      0, stream, down);
+    return gt__launch(gt__soft_kernels[2 + (compute == GT__F64)], gt__blocks(args->outer, columns),
+                      256, 0, stream, down);
   }
   gt__cut_work(&w, args, n, W, 32, 8);
   gt__stride result = gt__stride_of(args, out, W, w.team_log2);
@@ -2728,29 +3010,35 @@ extern "C" int gt__cuda_reduce(const gt__reduce_args *given, void *stream) {
   if (args->outer == 0) return cudaSuccess;
   if (args->soft) return gt__launch_soft(args, stream);
   const int arg = gt__base_fold(args->fold) == GT__FOLD_ARGMAX;
-  const bool bare = gt__is_bare(p), short_bits = bare && p->compute == GT__I64 && args->n > 0 &&
-      (args->fold >= GT__FOLD_ANY || (args->fold > GT__FOLD_PROD && args->pre.in[0].size_log2 < 2));
-  if (short_bits) cut.pre.program.compute = GT__F32;     /* which tells them apart as well */
+  const bool bare = gt__is_bare(p),
+             short_bits = bare && p->compute == GT__I64 && args->n > 0 &&
+                          (args->fold >= GT__FOLD_ANY ||
+                           (args->fold > GT__FOLD_PROD && args->pre.in[0].size_log2 < 2));
+  if (short_bits) cut.pre.program.compute = GT__F32; /* which tells them apart as well */
   gt__cut w;
   const int source = !gt__is_direct(args) ? gt__is_light(args, short_bits) ? GT__LIGHT : GT__ANYHOW
-                     : args->inner && args->n <= 8 ? GT__TINY : arg ? GT__DIRECT_ARG : GT__DIRECT;
+                     : args->inner && args->n <= 8 ? GT__TINY
+                     : arg                         ? GT__DIRECT_ARG
+                                                   : GT__DIRECT;
   const int size = p->compute == GT__F32 ? 4 : 8;
   const bool direct = source < GT__LIGHT, shorter = direct && 1 << args->pre.in[0].size_log2 < size;
   const int W = direct ? 16 >> args->pre.in[0].size_log2 : source == GT__ANYHOW ? 1 : 16 / size;
   const int own = source == GT__TINY ? 8 : 8 * W;
   w.bare = source >= GT__LIGHT && bare;
-  const int slots = direct || w.bare ? 0 : own * size * (int)gt__slot_count(p), result = size + 8 * arg;
-  int threads_log2 = 8;                  /* a thread has room for 8 results */
+  const int slots = direct || w.bare ? 0 : own * size * (int)gt__slot_count(p),
+            result = size + 8 * arg;
+  int threads_log2 = 8; /* a thread has room for 8 results */
   while (threads_log2 > 5 && (8 * result + slots) << threads_log2 > GT__SHARED) threads_log2--;
   w.most = direct ? 384 : 65536 >> threads_log2;
-  gt__cut_work(&w, args, args->n + (direct && source != GT__TINY ? gt__slack(args, W) : 0), W,
-               own, threads_log2);
+  gt__cut_work(&w, args, args->n + (direct && source != GT__TINY ? gt__slack(args, W) : 0), W, own,
+               threads_log2);
   const int among = p->compute == GT__F64 ? 7 - args->pre.in[0].size_log2
                                           : 3 + (args->pre.in[0].dtype == GT_BFLOAT16);
   const int row = shorter ? among : p->compute;
   void *parameters[] = {(void *)args, &w};
-  const int error = gt__launch(gt__reduce_kernels[row][source], w.across * w.groups, 1 << threads_log2,
-                               result * w.results + (slots << threads_log2), stream, parameters);
+  const int error =
+      gt__launch(gt__reduce_kernels[row][source], w.across * w.groups, 1 << threads_log2,
+                 result * w.results + (slots << threads_log2), stream, parameters);
   return error || w.groups == 1 ? error : gt__launch_combine(args, &w, result, stream);
 }
 
@@ -2761,37 +3049,42 @@ static int gt__make_map(CUtensorMap *map, int dtype, const void *data, int64_t w
                         int64_t depth, int64_t line_stride, int64_t depth_stride, int box) {
   static void *encoder = NULL;
   const int size = dtype == GT_FLOAT32 ? 4 : 2;
-  if (depth_stride == 0) depth_stride = line_stride * lines;   /* depth is 1, but it is checked */
+  if (depth_stride == 0) depth_stride = line_stride * lines; /* depth is 1, but it is checked */
   const cuuint64_t dim[3] = {(cuuint64_t)wide, (cuuint64_t)lines, (cuuint64_t)depth};
   const cuuint64_t stride[2] = {(cuuint64_t)line_stride * size, (cuuint64_t)depth_stride * size};
   const cuuint32_t boxes[3] = {128u / size, (cuuint32_t)box, 1}, one[3] = {1, 1, 1};
   cudaDriverEntryPointQueryResult found;
   void *f = __atomic_load_n(&encoder, __ATOMIC_RELAXED);
 #if CUDART_VERSION >= 12050
-  if (!f) cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &f, 12000, cudaEnableDefault,
-                                           &found);
+  if (!f)
+    cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &f, 12000, cudaEnableDefault,
+                                     &found);
 #else
   if (!f) cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &f, cudaEnableDefault, &found);
 #endif
   if (!f) return cudaErrorNotSupported;
   __atomic_store_n(&encoder, f, __ATOMIC_RELAXED);
   const CUresult bad = ((decltype(&cuTensorMapEncodeTiled))f)(
-      map, dtype == GT_FLOAT32 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32 :
-      dtype == GT_FLOAT16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 3,
-      (void *)data, dim, stride, boxes, one, CU_TENSOR_MAP_INTERLEAVE_NONE,
-      CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+      map,
+      dtype == GT_FLOAT32   ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32
+      : dtype == GT_FLOAT16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
+                            : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
+      3, (void *)data, dim, stride, boxes, one, CU_TENSOR_MAP_INTERLEAVE_NONE,
+      CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   return bad ? cudaErrorInvalidValue : cudaSuccess;
 }
 struct gt__product {
   gt__hopper_args p;
   gt__matmul_args x;
-  bool through, turned;                  /* C is in scratch and a map follows; x is B' x A' */
-  int products, pieces, type, matrix;    /* type: of pieces; matrix: the step that has one, from 1, or 0 */
+  bool through, turned; /* C is in scratch and a map follows; x is B' x A' */
+  int products, pieces, type,
+      matrix; /* type: of pieces; matrix: the step that has one, from 1, or 0 */
   size_t scratch;
-  const gt__form *form;                  /* of the general kernel; NULL: for Hopper */
-  int64_t share;                         /* of K: a block's */
-  int parts, brought;                    /* of K; operands that are brought to scratch */
-  gt__map_args bring[2];                 /* last, since only what is needed is set */
+  const gt__form *form;  /* of the general kernel; NULL: for Hopper */
+  int64_t share;         /* of K: a block's */
+  int parts, brought;    /* of K; operands that are brought to scratch */
+  gt__map_args bring[2]; /* last, since only what is needed is set */
 };
 /* Cuts C into tiles, and those that would leave multiprocessors idle into parts: of all widths,
    with parts and clusters or not, what takes the fewest clocks by a model. A step takes the tensor
@@ -2799,14 +3092,19 @@ struct gt__product {
    lines begin off 128 bytes, which load slowly: B of 4096 x 1000 in 47 us for 53 (H200). */
 static void gt__set_divisors(gt__division *t) {
   const auto by = [](int n) { return gt__divisor{(unsigned)n, ~0u / n}; };
-  t->matrix = by(t->rows * t->columns), t->band = by(GT__BAND * t->columns), t->part = by(t->steps / t->share);
+  t->matrix = by(t->rows * t->columns), t->band = by(GT__BAND * t->columns),
+  t->part = by(t->steps / t->share);
   t->rest[0] = by(GT__BAND), t->rest[1] = by((t->rows - 1) % GT__BAND + 1);
 }
 static void gt__cut_up(gt__product *j, int blocks) {
   const int steps = (j->p.k - 1) / GT__DEEP + 1, most = j->products > 1 ? steps : steps / 10;
-  const auto slow = [j](int i, int down) {     /* how much slower A or B loads */
-    return ((uintptr_t)j->p.f.x[i].to | j->p.f.x[i].pitch * 2) % 128 == 0 ? 1 : down > 1 ? 1.15 : 1.7;
-  };
+  const auto slow =
+      [j](int i, int down) { /* how much slower A or B loads */
+                             return ((uintptr_t)j->p.f.x[i].to | j->p.f.x[i].pitch * 2) % 128 == 0
+                                        ? 1
+                                    : down > 1 ? 1.15
+                                               : 1.7;
+      };
   gt__division t = j->p.t;
   double least = HUGE_VAL;
   j->p.box = j->p.f.x[0].along_k ? min(64, (int)gt__up(t.m, 8)) : 64;
@@ -2822,12 +3120,15 @@ static void gt__cut_up(gt__product *j, int blocks) {
     t.whole = turns * room;
     int parts = i % 2 && rest ? max(1, min(room / rest, most)) : 1;
     t.share = (steps - 1) / parts + 1, parts = (steps - 1) / t.share + 1;
-    t.steps = t.share * parts;           /* beyond K there are zeros */
+    t.steps = t.share * parts; /* beyond K there are zeros */
     t.units = t.whole + rest * parts, t.slots = parts > 1 ? rest * (parts + 1) : 0;
     t.pitch = t.wide < t.n ? t.wide : (int)gt__up(t.n, 4);
-    const double load = 128. * j->pieces * (halves * j->p.box * slow(0, down) + t.wide * slow(1, down)) / 54;
-    const double step = fmax(2.12 * halves * t.wide * j->products, load) *
-                        (down > 1 ? .985 : j->products > 1 && t.wide < 128 ? 1.25 : 1);
+    const double load =
+        128. * j->pieces * (halves * j->p.box * slow(0, down) + t.wide * slow(1, down)) / 54;
+    const double step =
+        fmax(2.12 * halves * t.wide * j->products, load) * (down > 1                          ? .985
+                                                            : j->products > 1 && t.wide < 128 ? 1.25
+                                                                                              : 1);
     const double clocks = (turns * t.steps + (rest ? t.share : 0)) * step +
                           (down > 1 && t.wide > 128 ? 6000 : 0) +
                           (turns + (rest > 0)) * (1000 + (t.direct ? 4. : 12.) * t.wide) +
@@ -2844,7 +3145,10 @@ static char *gt__carve(gt__product *j, size_t bytes) {
   return part;
 }
 /* A, or B: its size along M or N, and its strides there and along K. */
-struct gt__view { gt__operand *o; int64_t *wide, *deep, size; };
+struct gt__view {
+  gt__operand *o;
+  int64_t *wide, *deep, size;
+};
 static gt__view gt__view_of(gt__matmul_args *x, bool b) {
   if (b) return {&x->b, &x->b_col, &x->b_row, x->n};
   return {&x->a, &x->a_row, &x->a_col, x->m};
@@ -2860,7 +3164,8 @@ static void gt__see(gt__product *j, int i) {
   f->line_stride = f->pitch = along ? *v.wide : *v.deep;
   f->batch = f->batch_stride ? (int)j->x.batch : 1, f->step = f->batch_stride ? j->pieces : 0;
   if (!f32 && f->stride == 1 && (uintptr_t)f->data % 16 == 0 && f->line_stride % 8 == 0 &&
-      f->line_stride >= f->wide && f->batch_stride % 8 == 0 && f->batch_stride >= 0) return;
+      f->line_stride >= f->wide && f->batch_stride % 8 == 0 && f->batch_stride >= 0)
+    return;
   const int step = along ? 32 * lot : 8, tile = along ? 8 : 32 * lot;
   f->rounds = f32 ? (int)gt__up((k - 1) / (16 * step) + 1, along || mn < 2048 ? 4 : 8) : 4;
   f->chunk = f->rounds * step, f->chunks = (k - 1) / f->chunk + 1;
@@ -2916,7 +3221,7 @@ static bool gt__read_afters(gt__product *j) {
       s->data = o->data, s->dtype = o->dtype;
       s->batch <<= o->size_log2;
       s->row = o->stride[row] << o->size_log2, s->column = o->stride[column] << o->size_log2;
-      if (j->type && s->row != 0) {      /* a matrix, for the copy engine */
+      if (j->type && s->row != 0) { /* a matrix, for the copy engine */
         can = j->matrix == 0 && (o->dtype == GT_FLOAT32) == (j->products > 1) &&
               o->stride[column] == 1 && o->stride[row] >= t->n && s->batch >= 0 &&
               ((uintptr_t)o->data | s->row | s->batch) % 16 == 0;
@@ -2930,7 +3235,7 @@ static bool gt__read_afters(gt__product *j) {
   return can;
 }
 /* Where C goes: to its place, or, always or if need be, to scratch and from there by a map. */
-static const uint8_t gt__widest[] = {GT_FLOAT32, GT_FLOAT64, GT_INT64};   /* by compute type */
+static const uint8_t gt__widest[] = {GT_FLOAT32, GT_FLOAT64, GT_INT64}; /* by compute type */
 static void gt__plan_output(gt__product *j, bool always) {
   const gt__matmul_args *x = &j->x;
   const gt__operand *out = &x->post.out;
@@ -2946,7 +3251,7 @@ static void gt__plan_output(gt__product *j, bool always) {
     t->to = gt__carve(j, (size_t)(t->batch * x->batch) << (x->compute == GT__F32 ? 2 : 3));
     t->afters = j->matrix = 0;
   }
-  t->direct = t->dtype != GT_FLOAT32 && j->products == 1 &&    /* 16 bytes are stored at once */
+  t->direct = t->dtype != GT_FLOAT32 && j->products == 1 && /* 16 bytes are stored at once */
               t->column == 1 && (uintptr_t)t->to % 16 == 0 && t->row % 8 == 0 && t->n % 8 == 0 &&
               t->row >= t->n && t->batch % 8 == 0 && t->batch >= 0;
 }
@@ -2970,12 +3275,13 @@ static bool gt__plan_product(const gt__matmul_args *args, gt__product *j) {
   /* Steps of all tiles are counted by an int. float32: below 16 of K the pieces' error shows, and
      they cost more than few rows or a small product: 2.6 us per million elements, where the general
      kernel takes .06 a row. */
-  if (!hopper || x->compute != GT__F32 || dtype != args->b.dtype || x->batch > 65535 ||
-      x->k < 1 || max(many, x->k * 1.) > INT_MAX / 4 || (!halves && dtype != GT_FLOAT32) ||
+  if (!hopper || x->compute != GT__F32 || dtype != args->b.dtype || x->batch > 65535 || x->k < 1 ||
+      max(many, x->k * 1.) > INT_MAX / 4 || (!halves && dtype != GT_FLOAT32) ||
       (many / 64 + 1) * (few / 64 + 1) * (x->k / 64. + 1) * x->batch > INT_MAX ||
       (!halves && (x->k < 16 || few <= 64 || c * x->k <= 1 << 21 || c * x->batch <= 1 << 17)) ||
       !gt__one_batch(x, &x->a, &p->f.x[0].batch_stride) ||
-      !gt__one_batch(x, &x->b, &p->f.x[1].batch_stride)) return false;
+      !gt__one_batch(x, &x->b, &p->f.x[1].batch_stride))
+    return false;
   j->products = halves || x->precision == GT_MEDIUM ? 1 : x->precision == GT_HIGH ? 3 : 6;
   j->pieces = j->products == 6 ? 3 : j->products == 3 ? 2 : 1;
   j->type = dtype == GT_FLOAT16 ? GT_FLOAT16 : GT_BFLOAT16;
@@ -2988,17 +3294,22 @@ static bool gt__plan_product(const gt__matmul_args *args, gt__product *j) {
 }
 
 #define GT__KIND(...) GT__POINTER(gt__hopper_kernel<gt__plan<__VA_ARGS__>>)
-#define GT__PAIR(...) {GT__KIND(__VA_ARGS__, false), GT__KIND(__VA_ARGS__, true)}
+#define GT__PAIR(...) \
+  { GT__KIND(__VA_ARGS__, false), GT__KIND(__VA_ARGS__, true) }
 /* [what][is it followed?] One serves for both where that takes 2 % longer at most. */
 static const void *const gt__hopper_kernels[7][2] = {
-  GT__PAIR(64, 1), GT__PAIR(128, 1), GT__PAIR(192, 1), GT__PAIR(256, 1), GT__PAIR(128, 3),
-  {GT__KIND(64, 6, true), GT__KIND(64, 6, true)}, GT__PAIR(128, 6)};
-static const void *const gt__pack_kernels[4] = { /* for 16 bits, then by pieces */
-  GT__POINTER(gt__pack_kernel<uint16_t, 1>), GT__POINTER(gt__pack_kernel<uint32_t, 1>),
-  GT__POINTER(gt__pack_kernel<uint32_t, 2>), GT__POINTER(gt__pack_kernel<uint32_t, 3>)};
-static const void *const gt__gather_kernels[3] = { /* by compute type */
-  GT__POINTER(gt__gather_kernel<float>), GT__POINTER(gt__gather_kernel<double>),
-  GT__POINTER(gt__gather_kernel<int64_t>)};
+    GT__PAIR(64, 1),  GT__PAIR(128, 1), GT__PAIR(192, 1),
+    GT__PAIR(256, 1), GT__PAIR(128, 3), {GT__KIND(64, 6, true), GT__KIND(64, 6, true)},
+    GT__PAIR(128, 6)};
+static const void *const gt__pack_kernels[4] = {/* for 16 bits, then by pieces */
+                                                GT__POINTER(gt__pack_kernel<uint16_t, 1>),
+                                                GT__POINTER(gt__pack_kernel<uint32_t, 1>),
+                                                GT__POINTER(gt__pack_kernel<uint32_t, 2>),
+                                                GT__POINTER(gt__pack_kernel<uint32_t, 3>)};
+static const void *const gt__gather_kernels[3] = {/* by compute type */
+                                                  GT__POINTER(gt__gather_kernel<float>),
+                                                  GT__POINTER(gt__gather_kernel<double>),
+                                                  GT__POINTER(gt__gather_kernel<int64_t>)};
 /* C from the parts of tiles, if there are any. */
 static int gt__launch_gather(gt__product *j, void *stream) {
   gt__division *t = &j->p.t;
@@ -3032,7 +3343,8 @@ static int gt__launch_hopper(gt__product *j, void *stream) {
   const int packed = x[0].blocks + x[1].blocks;
   int e = 0;
   p->f.early = j->x.post.early, p->early = j->x.post.early && !packed;
-  if (packed) e = gt__launch(gt__pack_kernels[x[0].top ? j->pieces : 0], dim3(packed), 256, 0, stream, packs);
+  if (packed)
+    e = gt__launch(gt__pack_kernels[x[0].top ? j->pieces : 0], dim3(packed), 256, 0, stream, packs);
   for (int i = 0; i < 2 && !e; i++)
     e = gt__make_map(&p->map[i], j->type, x[i].to, x[i].wide, x[i].lines,
                      (int64_t)x[i].batch * j->pieces, x[i].pitch,
@@ -3042,7 +3354,7 @@ static int gt__launch_hopper(gt__product *j, void *stream) {
   if (!e && j->matrix) {
     const gt__after *s = &t->after[j->matrix - 1];
     const int size_log2 = s->dtype == GT_FLOAT32 ? 2 : 1, bricks = 2 * t->wide / p->columns;
-    const int each = j->pieces * (GT__HIGH + t->wide) / 64;      /* in a stage */
+    const int each = j->pieces * (GT__HIGH + t->wide) / 64; /* in a stage */
     e = gt__make_map(&p->after, s->dtype, s->data, t->n, t->m, p->step ? j->x.batch : 1,
                      s->row >> size_log2, s->batch >> size_log2, 64);
     p->extra = (bricks - 1) / each + 1;
@@ -3051,8 +3363,8 @@ static int gt__launch_hopper(gt__product *j, void *stream) {
   const int what = (j->products == 6 ? 5 : j->products == 3 ? 3 : 0) + t->wide / 64 - 1;
   p->form = 2 * x[0].along_k + x[1].along_k + (j->type == GT_FLOAT16 ? GT__FORM_HALF : 0);
   e = gt__launch(gt__hopper_kernels[what][t->afters > 0],
-                 dim3(p->down * min(t->units, (gt__device_facts() >> 16) / p->down)),
-                 3 * GT__TEAM, GT__ROOM, stream, parameters, p->down);
+                 dim3(p->down * min(t->units, (gt__device_facts() >> 16) / p->down)), 3 * GT__TEAM,
+                 GT__ROOM, stream, parameters, p->down);
   return e ? e : gt__launch_gather(j, stream);
 }
 
@@ -3093,13 +3405,16 @@ static void gt__plan_bringing(gt__product *j, bool b) {
     m->size[d] = v.o->stride[d] ? j->x.post.size[d] : 1;
     v.o->stride[d] = m->size[d] == 1 ? 0 : next;
   }
-  double last = 0;                       /* of the elements that are brought */
-  for (int d = 0; d < nb + 2; d++) last += (double)(m->size[d] - 1) * fabs((double)m->in[0].stride[d]);
+  double last = 0; /* of the elements that are brought */
+  for (int d = 0; d < nb + 2; d++)
+    last += (double)(m->size[d] - 1) * fabs((double)m->in[0].stride[d]);
   m->narrow = last < INT32_MAX / 8 && next < INT32_MAX / 8;
   v.o->dtype = (uint8_t)f->dtype, v.o->size_log2 = (uint8_t)f->size_log2;
   v.o->data = gt__carve(j, (size_t)next << f->size_log2), m->out = *v.o;
 }
-static bool gt__has_room(const gt__form *f) { return f->bytes <= (gt__device_facts() & GT__KB) << 6; }
+static bool gt__has_room(const gt__form *f) {
+  return f->bytes <= (gt__device_facts() & GT__KB) << 6;
+}
 static int64_t gt__count_tiles(const gt__matmul_args *x, const gt__form *f) {
   return ((x->m - 1) / f->m + 1) * ((x->n - 1) / f->n + 1) * x->batch;
 }
@@ -3120,11 +3435,13 @@ static const gt__form *gt__choose_form(gt__matmul_args *x) {
     return few <= 64 || (few <= 2 * blocks && x->k <= 1024) ? f + 4 : gt__has_room(f) ? f : f + 2;
   }
   if (x->compute == GT__F64 && cores >= 9 && gt__has_room(large))
-    return least > 64 && tiles >= 180 && (tiles <= 2 * blocks || tiles >= blocks * 5 / 2) ? large :
-           least > 128 || (gt__can_copy(x, false, mid) && gt__can_copy(x, true, mid))
-             ? mid + (gt__count_tiles(x, mid) <= 64 && x->k <= 512) : f;
+    return least > 64 && tiles >= 180 && (tiles <= 2 * blocks || tiles >= blocks * 5 / 2) ? large
+           : least > 128 || (gt__can_copy(x, false, mid) && gt__can_copy(x, true, mid))
+               ? mid + (gt__count_tiles(x, mid) <= 64 && x->k <= 512)
+               : f;
   if (f32 && least > 256 && tiles >= 90 && gt__has_room(large) &&
-      (tiles <= blocks || tiles >= blocks * 4 / 3)) return large;    /* else few have one more */
+      (tiles <= blocks || tiles >= blocks * 4 / 3))
+    return large; /* else few have one more */
   if (x->m <= 16 && gt__can_copy(x, true, strip)) strip += x->m > 4;
   else strip = gt__count_tiles(x, strip + 3) > 16 || x->k > 4096 ? strip + 2 + (x->m > 32) : f;
   return f32 && gt__has_room(strip) ? strip : f;
@@ -3135,12 +3452,18 @@ static const gt__form *gt__choose_form(gt__matmul_args *x) {
    speed: 1 x 7168 x 16384 takes 111 us in two turns, 120 in .85 of one. */
 static int64_t gt__share_k(const gt__matmul_args *x, const gt__form *f) {
   const int64_t facts = gt__device_facts(), blocks = facts >> 16, tiles = gt__count_tiles(x, f);
-  const int64_t most = blocks * min(256 / f->threads, (int)((facts & GT__KB) << 6) / f->bytes);  /* at once */
+  const int64_t most =
+      blocks * min(256 / f->threads, (int)((facts & GT__KB) << 6) / f->bytes); /* at once */
   int64_t parts = most / tiles, turns = 1;
-  while (f->m == 4 && turns < 8 && parts * tiles * 10 < turns * most * 9) parts = ++turns * most / tiles;
+  while (f->m == 4 && turns < 8 && parts * tiles * 10 < turns * most * 9)
+    parts = ++turns * most / tiles;
   if (parts > x->k / 128) parts = x->k < 192 ? 1 : min(blocks / tiles, x->k / 64);
-  if (parts < 2 || (x->compute == GT__F64 && x->k <= (tiles > 64 ? 1024 : tiles > 16 ? 512 : 0)) ||
-      (f->size_log2 == 1 && f->m == 64 && x->k <= (tiles >= 64 ? 2048 : 512))) return x->k;
+  if (parts < 2 ||
+      (x->compute == GT__F64 && x->k <= (tiles > 64   ? 1024
+                                         : tiles > 16 ? 512
+                                                      : 0)) ||
+      (f->size_log2 == 1 && f->m == 64 && x->k <= (tiles >= 64 ? 2048 : 512)))
+    return x->k;
   return gt__up((x->k - 1) / min(max(parts, x->k / 4096), (int64_t)128) + 1, 32);
 }
 /* Sums go to scratch: parts, where a batch is a tile to gt__gather_kernel, or all of C, for a map. */
@@ -3170,11 +3493,13 @@ static void gt__plan_any(const gt__matmul_args *args, gt__product *j) {
   *x = *args, j->turned = x->compute == GT__F32 && x->n < x->m && x->n <= 64;
   if (j->turned) gt__turn(x, args);
   j->form = gt__choose_form(x);
-  for (int i = 0; i < 2; i++) if (!gt__can_copy(x, i, j->form)) gt__plan_bringing(j, i);
+  for (int i = 0; i < 2; i++)
+    if (!gt__can_copy(x, i, j->form)) gt__plan_bringing(j, i);
   j->share = gt__share_k(x, j->form);
   j->parts = j->share < x->k ? (int)((x->k - 1) / j->share + 1) : 1;
   if (j->parts > 1 || p->n_ins != 1 || p->ins[0].op != GT__LOAD || p->ins[0].b != 0 ||
-      (to != gt__widest[x->compute] && to != j->form->dtype)) gt__plan_sums(j);
+      (to != gt__widest[x->compute] && to != j->form->dtype))
+    gt__plan_sums(j);
 }
 static int gt__launch_tiled(gt__product *j, void *stream) {
   const gt__form *f = j->form;
@@ -3192,8 +3517,9 @@ static int gt__launch_tiled(gt__product *j, void *stream) {
 extern "C" int gt__cuda_matmul(const gt__matmul_args *args, void *stream) {
   const gt__program *p = &args->post.program;
   gt__product job;
-  if (!gt__is_program(p) || p->n_in < 1 || args->compute != p->compute ||
-      args->m < 0 || args->n < 0 || args->k < 0 || args->batch < 0) return cudaErrorInvalidValue;
+  if (!gt__is_program(p) || p->n_in < 1 || args->compute != p->compute || args->m < 0 ||
+      args->n < 0 || args->k < 0 || args->batch < 0)
+    return cudaErrorInvalidValue;
   if (args->m == 0 || args->n == 0 || args->batch == 0) return cudaSuccess;
   gt__plan_any(args, &job);
   if (job.scratch && !args->post.scratch) return cudaErrorInvalidValue;
@@ -3217,7 +3543,8 @@ static void gt__widen(gt__copy_args *a) {
   uint64_t all = (uintptr_t)a->dst.data | (uintptr_t)a->src.data | (a->index.data ? 16 : 8) |
                  a->size[last] * size;
   if (a->dst.stride[last] != 1 || a->src.stride[last] != 1 ||
-      (a->index.data && a->gather_dim == last)) return;
+      (a->index.data && a->gather_dim == last))
+    return;
   for (int d = 0; d < last; d++) all |= (a->dst.stride[d] | a->src.stride[d]) * size;
   const int64_t joined = max((int64_t)(all & -all) / size, (int64_t)1);
   a->dst.size_log2 += __builtin_ctzll(joined);
@@ -3228,7 +3555,8 @@ static void gt__widen(gt__copy_args *a) {
 extern "C" int gt__cuda_copy(const gt__copy_args *args, void *stream) {
   static const uint8_t dtype[] = {GT__RAW_8, GT__RAW_16, GT_FLOAT32, GT_FLOAT64};
   gt__copy_args c = *args;
-  if (c.kind != GT__ELEMENTS || c.count < 0 || c.dst.dtype != c.src.dtype) return cudaErrorInvalidValue;
+  if (c.kind != GT__ELEMENTS || c.count < 0 || c.dst.dtype != c.src.dtype)
+    return cudaErrorInvalidValue;
   if (c.count == 0) return cudaSuccess;
   gt__widen(&c);
   const uint8_t size = c.dst.size_log2;
@@ -3246,25 +3574,36 @@ extern "C" int gt__cuda_copy(const gt__copy_args *args, void *stream) {
 extern "C" int gt__cuda_build(gt__build *build) {
   static const int list[] = {__CUDA_ARCH_LIST__};
   const int facts = gt__device_facts();
-  *build = {{}, GT__LAYOUT, sizeof(gt__map_args), sizeof(gt__reduce_args), sizeof(gt__matmul_args),
-            sizeof(gt__copy_args), 0, {}};
+  *build = {{},
+            GT__LAYOUT,
+            sizeof(gt__map_args),
+            sizeof(gt__reduce_args),
+            sizeof(gt__matmul_args),
+            sizeof(gt__copy_args),
+            0,
+            {}};
   strncpy(build->version, facts & GT__PROBE_FLUSHES ? "fast-math" : GPUTENSOR_VERSION,
           sizeof build->version - 1);
   for (size_t i = 0; i < sizeof list / sizeof *list && build->n_arch < 16; i++)
-    build->arch[build->n_arch++] = list[i] == 900 && facts & GT__PROBE_HOPPER ? 900 + 'a' : list[i] / 10;
+    build->arch[build->n_arch++] =
+        list[i] == 900 && facts & GT__PROBE_HOPPER ? 900 + 'a' : list[i] / 10;
   return cudaSuccess;
 }
 
 /* Kernels load at their first use, which may wait for the device; this loads all of them. Those of
    products must say how much shared memory they take before they are launched. */
 extern "C" int gt__cuda_warmup(void) {
-  static const struct { const void *const *kernels; int n; } all[] = {
-    {gt__map_kernels[0][0], 18}, {gt__reduce_kernels[0], 42}, {gt__soft_kernels, 4},
-    {gt__pack_kernels, 4}, {gt__copy_kernels, 5}, {gt__gather_kernels, 3}, {gt__short_kernels, 9}};
+  static const struct {
+    const void *const *kernels;
+    int n;
+  } all[] = {{gt__map_kernels[0][0], 18}, {gt__reduce_kernels[0], 42}, {gt__soft_kernels, 4},
+             {gt__pack_kernels, 4},       {gt__copy_kernels, 5},       {gt__gather_kernels, 3},
+             {gt__short_kernels, 9}};
   cudaFuncAttributes attributes;
   cudaError_t error = cudaSuccess;
-  for (const auto &some : all) for (int i = 0; i < some.n && !error; i++)
-    if (some.kernels[i]) error = cudaFuncGetAttributes(&attributes, some.kernels[i]);
+  for (const auto &some : all)
+    for (int i = 0; i < some.n && !error; i++)
+      if (some.kernels[i]) error = cudaFuncGetAttributes(&attributes, some.kernels[i]);
   for (const gt__form &f : gt__matmul_forms)
     if (!error && gt__has_room(&f))
       error = cudaFuncSetAttribute(f.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, f.bytes);

@@ -1,24 +1,30 @@
 #!/usr/bin/env python3
 """How dense the library's two files are, section by section and function by function.
 
-    density.py                 prints a table of all sections, and of all functions beyond a limit
-    density.py --check TABLE   prints what is denser than a limit and than its entry in TABLE, a table
-                               printed before; the exit status is 1 if anything is
+    density.py                  prints a table of all sections, and of all functions beyond a limit
+    density.py --check TABLE    prints what breaks a limit and is not in TABLE, and what stands in TABLE and breaks
+                                none; the exit status is 1 if anything does
+    density.py --shrink TABLE   lowers the figures of TABLE to what they are now, and deletes what breaks no limit
 
-Tokens are identifiers, numbers, operators and punctuation outside comments; a string is one token. A section
-begins at a line "/* ---- >>name". Lines of one or two tokens do not count for the average. A function whose first
-line has a comment with the word "unrolled" is a list that stands for an unrolled loop, and is not limited."""
+TABLE has lines as they are printed, and only shrinks. Tokens are identifiers, numbers, operators and punctuation
+outside comments; a string is one token. A section begins at a line "/* ---- >>name". Lines of one or two tokens do
+not count for its average; in the declarations, above the implementation, only columns count. A function whose first
+line has a comment with the word "unrolled" is a list that stands for an unrolled loop, and is not limited. The text
+is to be as clang-format leaves it, which is looked at where its version FORMATTER is installed: others differ."""
+import math
 import os
 import re
+import shutil
+import subprocess
 import sys
 
-FILES = ('gputensor.h', 'gputensor_kernels.cu')
+FILES = {'gputensor.h': 90000, 'gputensor_kernels.cu': 44000}  # and their tokens, at most
+FORMATTER = 14
 # Of a section: tokens a line on average; lines over 32 tokens; lines over 100 columns; statements with several
 # assignments or ?:. Of a function: decisions (if, for, while, case, ?:, &&, ||); lines; tokens.
-SECTION_LIMITS = (13.5, 0, 0, 0)
-FUNCTION_LIMITS = (15, 40, 400)
-SECTION_WORDS = ('tokens a line', 'lines over 32 tokens', 'lines over 100 columns', 'chained statements')
-FUNCTION_WORDS = ('decisions', 'lines', 'tokens')
+LIMITS = {'section': (13.5, 0, 0, 0), 'function': (15, 40, 400)}
+WORDS = {'section': ('tokens a line', 'lines over 32 tokens', 'lines over 100 columns', 'chained statements'),
+         'function': ('decisions', 'lines', 'tokens'), 'file': ('tokens', )}
 
 STRING = r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\''
 TOKEN = re.compile(STRING + r'|[A-Za-z_]\w*|\d[\w.]*|->|\+\+|--|<<=|>>=|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|##|[^\s\w\\]')
@@ -84,19 +90,27 @@ def chained(code):
     return found
 
 
+def declarations(lines):
+    """The number of lines above the implementation."""
+    return next((i for i, l in enumerate(lines) if re.match('#if.*GPUTENSOR_IMPLEMENTATION', l)), 0)
+
+
 def measure(path):
-    """{(kind, name): figures} of all sections, and of the functions beyond a limit."""
+    """{(kind, name): figures} of the file, of all its sections, and of the functions beyond a limit."""
     text = open(path, encoding='utf-8').read()
     raw, code = text.split('\n'), without_comments(text)
-    lines, plain, result = code.split('\n'), flat(code), {}
+    plain, first = flat(code), declarations(text.split('\n'))
+    tokens = [len(TOKEN.findall(l)) for l in code.split('\n')]
+    result = {('file', 'all'): (sum(tokens), )}
     marks = [(i, m.group(1)) for i, l in enumerate(raw) if (m := re.match(r'/\* ---- >>([a-z0-9-]+)', l))]
-    chains = chained(plain)
+    chains = [n for n in chained(plain) if n > first]
     for (begin, name), (end, _) in zip([(0, 'head')] + marks, marks + [(len(raw), '')]):
-        counts = [n for n in (len(TOKEN.findall(l)) for l in lines[begin:end]) if n > 2]
-        result['section', name] = (round(sum(counts) / max(1, len(counts)), 1), sum(n > 32 for n in counts),
-                                   sum(len(l) > 100 for l in raw[begin:end]), sum(begin < n <= end for n in chains))
+        counts = [n for n in tokens[begin:end] if n > 2 and begin >= first]
+        mean = math.ceil(10 * sum(counts) / max(1, len(counts))) / 10
+        result['section', name] = (mean, sum(n > 32 for n in counts), sum(len(l) > 100 for l in raw[begin:end]),
+                                   sum(begin < n <= end for n in chains))
     for name, line, size in functions(plain):
-        if 'unrolled' in raw[line - 1] or not beyond(size, FUNCTION_LIMITS): continue
+        if 'unrolled' in raw[line - 1] or not beyond(size, LIMITS['function']): continue
         have = result.get(('function', name), size)  # several forms of one: the largest of each figure
         result['function', name] = tuple(map(max, have, size))
     return result
@@ -106,31 +120,65 @@ def beyond(figures, limits):
     return any(f > l for f, l in zip(figures, limits))
 
 
+def limits_of(path, kind):
+    return (FILES[path], ) if kind == 'file' else LIMITS[kind]
+
+
 def read_table(path):
-    table = {}
+    """The lines of comment, and {(file, kind, name): figures}."""
+    remarks, table = [], {}
     for line in open(path, encoding='utf-8'):
         words = line.split()
-        if len(words) > 3 and words[0] in FILES: table[tuple(words[:3])] = tuple(float(w) for w in words[3:])
-    return table
+        if line.startswith('#'): remarks.append(line)
+        elif len(words) > 3: table[tuple(words[:3])] = tuple(float(w) for w in words[3:])
+    return remarks, table
+
+
+def unformatted(path):
+    """A complaint if clang-format would change the file."""
+    command = next((c for c in ('clang-format', f'clang-format-{FORMATTER}') if shutil.which(c)), None)
+    version = command and re.search(r'version (\d+)', subprocess.run([command, '--version'], capture_output=True, text=True).stdout)
+    if not version or int(version.group(1)) != FORMATTER: return None
+    after = subprocess.run([command, '--style=file', path], capture_output=True, text=True).stdout.split('\n')
+    before = open(path, encoding='utf-8').read().split('\n')
+    if after == before: return None
+    first = next((i for i, (a, b) in enumerate(zip(after, before), 1) if a != b), len(after))
+    return f'{path}:{first}: clang-format changes the file from here on'
+
+
+def check(now, table):
+    """Prints what is wrong; returns whether anything is."""
+    wrong = []
+    for key, figures in now.items():
+        path, kind, name = key
+        limits = limits_of(path, kind)
+        allowed = tuple(map(max, limits, table.get(key, limits)))
+        wrong += [f'{path}: {kind} {name}: {figure:g} {word}, {most:g} allowed'
+                  for figure, most, word in zip(figures, allowed, WORDS[kind]) if figure > most]
+    for key in table:
+        if key not in now or not beyond(now[key], limits_of(*key[:2])):
+            wrong.append(f'{" ".join(key)}: within the limits; delete its line from the table')
+    wrong += [complaint for path in FILES if (complaint := unformatted(path))]
+    print('\n'.join(wrong), end='\n' if wrong else '')
+    return bool(wrong)
+
+
+def shrink(path, now):
+    remarks, table = read_table(path)
+    with open(path, 'w', encoding='utf-8') as out:
+        out.writelines(remarks)
+        for key, figures in table.items():
+            if key not in now or not beyond(now[key], limits_of(*key[:2])): continue
+            print(*key, *(f'{min(pair):g}' for pair in zip(figures, now[key])), file=out)
 
 
 def main():
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
-    check, bad = '--check' in sys.argv, 0
-    table = read_table(os.path.join('test', sys.argv[-1])) if check else {}
-    for path in FILES:
-        for (kind, name), figures in measure(path).items():
-            if not check:
-                print(path, kind, name, *figures)
-                continue
-            limits = SECTION_LIMITS if kind == 'section' else FUNCTION_LIMITS
-            words = SECTION_WORDS if kind == 'section' else FUNCTION_WORDS
-            allowed = tuple(map(max, limits, table.get((path, kind, name), limits)))
-            for figure, most, word in zip(figures, allowed, words):
-                if figure > most:
-                    print(f'{path}: {kind} {name}: {figure:g} {word}, {most:g} allowed')
-                    bad = 1
-    return bad
+    now = {(path, *key): figures for path in FILES for key, figures in measure(path).items()}
+    if len(sys.argv) == 3: table = os.path.join('test', sys.argv[2])
+    if sys.argv[1:2] == ['--check']: return check(now, read_table(table)[1])
+    if sys.argv[1:2] == ['--shrink']: return shrink(table, now)
+    for key, figures in now.items(): print(*key, *(f'{f:g}' for f in figures))
 
 
 sys.exit(main())

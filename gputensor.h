@@ -572,7 +572,8 @@ GT_API double gt_now_ms(void);
 /* For gt_set_error_handler(gt_exit_on_error, NULL): prints the message to stderr and exits with 1,
    as small programs want it. Nothing else in the library exits, and this only where it is named. */
 GT_API void gt_exit_on_error(gt_status status, const char *message, void *user);
-/* Compiler, OpenMP, CUDA; once a GPU was used, its kernels' architectures and whether one lacks. */
+/* Compiler, OpenMP, CUDA; once a GPU was used, its kernels' architectures and whether one lacks; and
+   the ways of doing copies, maps, reductions and products, whose names GPUTENSOR_WAYS takes. */
 GT_API const char *gt_build_info(void);
 
 /* ---- what the macros above are made of --------------------------------------------------------- */
@@ -1523,7 +1524,21 @@ typedef struct {
   int reads, writes;
 } gt__access;
 enum { GT__TOUCH = GT__INPUTS + 4 };
-typedef struct {
+/* A way is one method of doing one primitive, and knows all that is special about it. Each back end
+   has for each primitive a table of ways, the fastest first; the last one, "plain", takes every
+   operation. gt__submit plans an operation once: it asks the ways in their order until one takes it,
+   and keeps the way and its plan in the operation. GPUTENSOR_WAYS in the environment, names between
+   commas, asks these ways alone, in that order, and then the last one. */
+struct gt__op;
+typedef struct gt__way {
+  const char *name;
+  int (*plan)(
+      struct gt__op *op); /* 1: takes op, and has set op->scratch and op->plan; 0: does not */
+  int (*run)(const struct gt__op *op, void *queue); /* starts it; 0 or the back end's error code */
+  const char *gain;                                 /* what was measured, on what, and when */
+} gt__way;
+enum { GT__PLAN_WORDS = 896 };
+typedef struct gt__op {
   uint8_t kind;
   gt_device device;            /* where it runs */
   const char *text;            /* the function's name, for messages */
@@ -1536,22 +1551,23 @@ typedef struct {
     gt__reduce_args reduce;
     gt__matmul_args matmul;
   } u;
+  const gt__way *way;
+  size_t scratch;                /* bytes that the way asks for; see gt__map_args */
+  size_t plan_bytes;             /* of `plan` that are in use */
+  uint64_t plan[GT__PLAN_WORDS]; /* the way's own */
 } gt__op;
 /* What gputensor_kernels.cu says of itself; a header that expects anything else refuses it. The
    layout is a number that rises with every change of what the two files share. */
-enum { GT__LAYOUT = 2 };
+enum { GT__LAYOUT = 3 };
 typedef struct {
   char version[16];
-  int layout, size_map, size_reduce, size_matmul, size_copy;
+  int layout, size_op;
   int n_arch, arch[16]; /* 75, 80, ... as built in; Hopper's own features: 900 + 'a' */
 } gt__build;
-/* gputensor_kernels.cu defines these. Each starts work on `stream` (a cudaStream_t) of the current
-   device and returns a cudaError_t; none allocates or waits. */
-GT__EXTERN int gt__cuda_copy(const gt__copy_args *args, void *stream); /* GT__ELEMENTS only */
-GT__EXTERN int gt__cuda_map(const gt__map_args *args, void *stream);
-GT__EXTERN int gt__cuda_reduce(const gt__reduce_args *args, void *stream);
-GT__EXTERN int gt__cuda_matmul(const gt__matmul_args *args, void *stream);
-GT__EXTERN size_t gt__cuda_matmul_scratch(const gt__matmul_args *args); /* bytes of post.scratch */
+/* gputensor_kernels.cu defines these. The ways of a kind of operation, the last one of which takes
+   all: their plans are made with the device current, their runs start work on `queue`, a
+   cudaStream_t, and return a cudaError_t. Nothing there allocates or waits. */
+GT__EXTERN const gt__way *gt__cuda_ways(int kind);
 GT__EXTERN int gt__cuda_build(gt__build *build);
 GT__EXTERN int gt__cuda_warmup(void); /* loads every kernel */
 GT__FN int64_t gt__offset(int64_t i, int ndim, const int64_t *size, const int64_t *stride) {
@@ -1651,8 +1667,9 @@ typedef struct gt__backend {
   int (*memory)(int index, size_t *reserved, size_t *free_bytes, size_t *total);
   int (*alloc)(int index, void *queue, size_t bytes, int pinned, void **out);
   int (*release)(int index, void *queue, void *p, int pinned);
-  int (*trim)(int index);                          /* gives back what is kept for later; or NULL */
-  int (*scratch)(const gt__op *op, size_t *bytes); /* that run needs as scratch; or NULL */
+  int (*trim)(int index);           /* gives back what is kept for later; or NULL */
+  const gt__way *(*ways)(int kind); /* the last one takes every operation */
+  int (*plan)(gt__op *op);          /* chooses the way */
   int (*run)(int index, void *queue, const gt__op *op);
   int (*queue_create)(int index, int priority, void **queue);
   int (*queue_destroy)(int index, void *queue);
@@ -1721,6 +1738,56 @@ static inline void gt__strict_end(gt__strict *s) {
   gt__strict gt__mode_before __attribute__((cleanup(gt__strict_end), unused)) = gt__strict_begin()
 /* Compilers do not know of the mode: what uses x is not done before this point. */
 #define GT__FENCE(x) __asm__ volatile("" : "+m"(x))
+
+/* ---- >>ways ------------------------------------------------------------------------------------
+   See gt__way. Tests define GT__HOOK_WAY to count which ways were taken. */
+#ifndef GT__HOOK_WAY
+#define GT__HOOK_WAY(name) (void)0
+#endif
+static const char *gt__asked_ways(void) { /* NULL: GPUTENSOR_WAYS is not set */
+  static int known;
+  static const char *asked;
+  if (!__atomic_load_n(&known, __ATOMIC_ACQUIRE)) {
+    const char *text = getenv("GPUTENSOR_WAYS");
+    __atomic_store_n(&asked, text && *text ? text : NULL, __ATOMIC_RELAXED);
+    __atomic_store_n(&known, 1, __ATOMIC_RELEASE);
+  }
+  return __atomic_load_n(&asked, __ATOMIC_RELAXED);
+}
+/* The length of the name with which a list begins. */
+static size_t gt__first_name(const char *list) { return strcspn(list, ","); }
+static int gt__is_named(const gt__way *way, const char *name) {
+  const size_t n = gt__first_name(name);
+  return strlen(way->name) == n && !memcmp(way->name, name, n);
+}
+/* Has a back end a way of the name with which the list begins? */
+static int gt__any_way(const gt__backend *backend, const char *list) {
+  for (int kind = 0; kind < GT__KINDS; kind++)
+    for (const gt__way *way = backend->ways(kind); way->name; way++)
+      if (gt__is_named(way, list)) return 1;
+  return 0;
+}
+/* The first of the named ways that takes op, else the last of the table. */
+static const gt__way *gt__asked_way(gt__op *op, const gt__way *ways, const char *list) {
+  const gt__way *way = ways;
+  for (; *list; list += gt__first_name(list), list += *list == ',')
+    for (way = ways; way->name; way++)
+      if (gt__is_named(way, list) && way->plan(op)) return way;
+  for (way = ways; way[1].name;) way++;
+  way->plan(op);
+  return way;
+}
+/* `ways` ends with a row without a name. */
+static int gt__choose_way(gt__op *op, const gt__way *ways) {
+  const char *asked = gt__asked_ways();
+  op->scratch = op->plan_bytes = 0;
+  if (asked) ways = gt__asked_way(op, ways, asked);
+  else
+    while (!ways->plan(op)) ways++;
+  op->way = ways;
+  GT__HOOK_WAY(ways->name);
+  return 0;
+}
 
 /* ---- >>cpu-backend -----------------------------------------------------------------------------
    Values pass in blocks of 512, so that all slots stay in the L1 and L2 caches. A step of a program
@@ -3642,9 +3709,11 @@ static void gt__cpu_copy_task(const void *context, gt__cpu_range items) {
     }
     run = gt__cpu_least(end - i, c->size[last] - at[last]);
     if (g < last) gt__cpu_move(size, to, hop, from, k < 0 ? 0 : step, run);
-    else if (size == 1) GT__PICK(uint8_t)
-    else if (size == 2) GT__PICK(gt__u16)
-    else if (size == 4) GT__PICK(gt__i32) else GT__PICK(gt__i64) at[last] += run;
+    /* clang-format off */
+    else if (size == 1) GT__PICK(uint8_t) else if (size == 2) GT__PICK(gt__u16)
+    else if (size == 4) GT__PICK(gt__i32) else GT__PICK(gt__i64)
+          /* clang-format on */
+          at[last] += run;
     for (int d = last; d > 0 && at[d] == c->size[d]; d--) at[d] = 0, at[d - 1]++;
   }
 }
@@ -3680,13 +3749,26 @@ static int gt__cpu_execute(const gt__op *op) {
 #if defined(_WIN32) && !defined(__FMA__) && !defined(__aarch64__)
   if (gt__cpu_choose()->loops[0] == &gt__cpu_f32_baseline) return GT__CPU_NO_FMA;
 #endif
-  switch (op->kind) {
-    case GT__COPY: return gt__cpu_copy(&op->u.copy);
-    case GT__MAP: return gt__cpu_map(&op->u.map);
-    case GT__REDUCE: return gt__cpu_reduce(&op->u.reduce);
-    default: return gt__cpu_matmul(&op->u.matmul);
-  }
+  return op->way->run(op, NULL);
 }
+static int gt__cpu_takes(gt__op *op) { return 1; }
+static int gt__cpu_run_copy(const gt__op *op, void *queue) { return gt__cpu_copy(&op->u.copy); }
+static int gt__cpu_run_map(const gt__op *op, void *queue) { return gt__cpu_map(&op->u.map); }
+static int gt__cpu_run_reduce(const gt__op *op, void *queue) {
+  return gt__cpu_reduce(&op->u.reduce);
+}
+static int gt__cpu_run_matmul(const gt__op *op, void *queue) {
+  return gt__cpu_matmul(&op->u.matmul);
+}
+static const gt__way *gt__cpu_ways(int kind) {
+  static const gt__way way[GT__KINDS][2] = {
+      {{"vectors", gt__cpu_takes, gt__cpu_run_copy, ""}, {NULL, NULL, NULL, NULL}},
+      {{"vectors", gt__cpu_takes, gt__cpu_run_map, ""}, {NULL, NULL, NULL, NULL}},
+      {{"vectors", gt__cpu_takes, gt__cpu_run_reduce, ""}, {NULL, NULL, NULL, NULL}},
+      {{"panels", gt__cpu_takes, gt__cpu_run_matmul, ""}, {NULL, NULL, NULL, NULL}}};
+  return way[kind];
+}
+static int gt__cpu_plan(gt__op *op) { return gt__choose_way(op, gt__cpu_ways(op->kind)); }
 /* On a multiple of 64, a cache line and the widest vector; what to give back stands in front. */
 static int gt__cpu_alloc(int index, void *queue, size_t bytes, int pinned, void **out) {
   char *base = bytes <= SIZE_MAX - 128 ? (char *)GPUTENSOR_MALLOC(bytes + 128) : NULL;
@@ -3845,10 +3927,12 @@ static void *gt__cpu_serve(void *argument) {
 static int gt__cpu_push(gt__cpu_queue *q, const gt__cpu_item *like, const gt__op *op,
                         gt__cpu_item **keep) {
   if (q && gt__forked) return GT__CPU_FORKED;
-  gt__cpu_item *x = (gt__cpu_item *)GPUTENSOR_MALLOC(sizeof *x + (op ? sizeof *op : 0));
+  const size_t bytes =
+      op ? offsetof(gt__op, plan) + op->plan_bytes : 0; /* what op uses of itself */
+  gt__cpu_item *x = (gt__cpu_item *)GPUTENSOR_MALLOC(sizeof *x + bytes);
   if (!x) return GT__CPU_NO_MEMORY;
   *x = *like;
-  if (op) x->op = (gt__op *)memcpy(x + 1, op, sizeof *op);
+  if (op) x->op = (gt__op *)memcpy(x + 1, op, bytes);
   x->refs = (q != NULL) + (keep != NULL), x->passed = !q, x->ms = gt_now_ms();
   if (keep) *keep = x;
   if (!q) return 0;
@@ -3993,7 +4077,8 @@ static const gt__backend gt__cpu_backend = {gt__cpu_properties,
                                             gt__cpu_alloc,
                                             gt__cpu_release,
                                             NULL,
-                                            NULL,
+                                            gt__cpu_ways,
+                                            gt__cpu_plan,
                                             gt__cpu_run,
                                             gt__cpu_queue_create,
                                             gt__cpu_queue_destroy,
@@ -4076,14 +4161,7 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
 }
 static void gt__cuda_after_fork(void) { gt__gpu.forked = gt__gpu.count > 0; }
 static int gt__cuda_first_use(int index) { /* do header, kernels and GPU fit together? */
-  const gt__build ours = {GPUTENSOR_VERSION,
-                          GT__LAYOUT,
-                          sizeof(gt__map_args),
-                          sizeof(gt__reduce_args),
-                          sizeof(gt__matmul_args),
-                          sizeof(gt__copy_args),
-                          0,
-                          {0}};
+  const gt__build ours = {GPUTENSOR_VERSION, GT__LAYOUT, sizeof(gt__op), 0, {0}};
   int code = gt__cuda_build(&gt__gpu.build);
   if (!code && memcmp(&gt__gpu.build, &ours, offsetof(gt__build, n_arch)))
     code = GT__CUDA_OTHER_VERSION;
@@ -4217,26 +4295,20 @@ static int gt__cuda_owner(const void *p, int index, gt__owner *out) {
   if (a.type == cudaMemoryTypeManaged) out->kind = GT__OF_ALL;
   return 0;
 }
-static int gt__cuda_scratch(const gt__op *op, size_t *bytes) {
-  const gt__reduce_args *r = &op->u.reduce;
-  *bytes = 0;
-  if (op->kind == GT__REDUCE && r->n_chunk > 1)
-    *bytes = (size_t)r->outer * (size_t)r->n_chunk * GT__PARTIAL;
-  if (op->kind != GT__MATMUL) return 0;
+/* Bytes are copied by the copy engines, and need no plan. */
+static int gt__cuda_plan(gt__op *op) {
+  op->scratch = op->plan_bytes = 0;
+  if (op->kind == GT__COPY && op->u.copy.kind == GT__BYTES) return 0;
   GT__ENTER(op->device.index);
-  if (!code) *bytes = gt__cuda_matmul_scratch(&op->u.matmul);
-  return code;
+  return code ? code : gt__choose_way(op, gt__cuda_ways(op->kind));
 }
 static int gt__cuda_run(int index, void *queue, const gt__op *op) {
   const cudaStream_t stream = gt__cuda_stream(queue);
   const gt__copy_args *c = &op->u.copy;
+  const size_t bytes = (size_t)c->bytes;
   GT__ENTER(index);
   if (code) return code;
-  if (op->kind == GT__MAP) return gt__cuda_map(&op->u.map, stream);
-  if (op->kind == GT__REDUCE) return gt__cuda_reduce(&op->u.reduce, stream);
-  if (op->kind == GT__MATMUL) return gt__cuda_matmul(&op->u.matmul, stream);
-  if (c->kind == GT__ELEMENTS) return gt__cuda_copy(c, stream);
-  const size_t bytes = (size_t)c->bytes;
+  if (op->kind != GT__COPY || c->kind == GT__ELEMENTS) return op->way->run(op, stream);
   return gt__cuda_done(
       c->dst_index < 0 || c->src_index < 0
           ? cudaMemcpyAsync(c->dst.data, c->src.data, bytes, cudaMemcpyDefault, stream)
@@ -4342,23 +4414,12 @@ static const char *gt__cuda_text(int code) {
              cudaGetErrorString((cudaError_t)code));
   return text;
 }
-static const gt__backend gt__cuda_backend = {gt__cuda_properties,
-                                             gt__cuda_memory,
-                                             gt__cuda_alloc,
-                                             gt__cuda_release,
-                                             gt__cuda_trim,
-                                             gt__cuda_scratch,
-                                             gt__cuda_run,
-                                             gt__cuda_queue_create,
-                                             gt__cuda_queue_destroy,
-                                             gt__cuda_queue_ask,
-                                             gt__cuda_queue_wait_event,
-                                             gt__cuda_event_destroy,
-                                             gt__cuda_event_record,
-                                             gt__cuda_event_ask,
-                                             gt__cuda_event_elapsed,
-                                             gt__cuda_classify,
-                                             gt__cuda_text};
+static const gt__backend gt__cuda_backend = {
+    gt__cuda_properties,    gt__cuda_memory,        gt__cuda_alloc,     gt__cuda_release,
+    gt__cuda_trim,          gt__cuda_ways,          gt__cuda_plan,      gt__cuda_run,
+    gt__cuda_queue_create,  gt__cuda_queue_destroy, gt__cuda_queue_ask, gt__cuda_queue_wait_event,
+    gt__cuda_event_destroy, gt__cuda_event_record,  gt__cuda_event_ask, gt__cuda_event_elapsed,
+    gt__cuda_classify,      gt__cuda_text};
 #else
 #define gt__cuda_backend gt__cpu_backend /* no device leads to it */
 GT_API int gt_cuda_device_count(void) { return 0; }
@@ -6143,11 +6204,11 @@ static int gt__is_late(const gt_stream *s, gt__region where) {
     if (gt__meeting(&s->late[k], &where)) return 1;
   return 0;
 }
-static int gt__earliness(const gt_stream *s, const gt__op *op, size_t scratch) {
+static int gt__earliness(const gt_stream *s, const gt__op *op) {
   int early = s->owned && !s->shared && s->n_late <= GT__LATE - 2; /* all of them are in the list */
   for (int i = 1; i < op->n_touch && early; i++) early = !gt__is_late(s, op->touch[i].where);
   if (!early) return 0;
-  if (!scratch || s->fresh || gt__is_late(s, gt__range(s->scratch[s->turn].begin, scratch)))
+  if (!op->scratch || s->fresh || gt__is_late(s, gt__range(s->scratch[s->turn].begin, op->scratch)))
     return GT__EARLY_READ;
   return GT__EARLY_READ | GT__EARLY_WRITE;
 }
@@ -6161,13 +6222,12 @@ static void gt__wait_for_room_unlocks(gt_stream *s) {
   gt__lock();
 }
 /* Orders op, and takes scratch for it. *no_memory: that could not be had. */
-static int gt__prepare_unlocks(gt_stream *s, gt__op *op, size_t scratch, int *waited,
-                               int *no_memory) {
+static int gt__prepare_unlocks(gt_stream *s, gt__op *op, int *waited, int *no_memory) {
   int again = 0, code;
   do {
     code = gt__order(s, op->text, op->n_touch, op->touch, waited);
-    if (code || !scratch) return code;
-    code = gt__take_scratch(s, scratch, &again);
+    if (code || !op->scratch) return code;
+    code = gt__take_scratch(s, op->scratch, &again);
     *no_memory = code != 0;
   } while (again && !code);
   if (!code) *gt__scratch_of(op) = s->scratch[s->turn].begin;
@@ -6186,29 +6246,27 @@ static int gt__start_unlocks(gt_stream *s, const gt__op *op) {
   return code;
 }
 /* Notes what is on its way, also if it failed: part of it may be. */
-static void gt__note_all(gt_stream *s, const gt__op *op, size_t scratch, int code) {
+static void gt__note_all(gt_stream *s, const gt__op *op, int code) {
   s->number++;
-  if (!code && op->kind == GT__MATMUL && (scratch || !op->u.matmul.post.early)) s->n_late = 0;
+  if (!code && op->kind == GT__MATMUL && (op->scratch || !op->u.matmul.post.early)) s->n_late = 0;
   gt__set_late(s, op->touch[0].where);
-  if (scratch) {
-    gt__set_late(s, gt__range(s->scratch[s->turn].begin, scratch));
+  if (op->scratch) {
+    gt__set_late(s, gt__range(s->scratch[s->turn].begin, op->scratch));
     s->turn ^= 1;
     s->fresh = 0;
   }
   for (int i = 0; i < op->n_touch; i++) gt__note(&op->touch[i], s, op->text);
 }
 /* With the thread's current stream, which the caller holds. */
-static int gt__submit_to_unlocks(gt_stream *s, gt__op *op, size_t scratch, int *waited,
-                                 int *no_memory) {
+static int gt__submit_to_unlocks(gt_stream *s, gt__op *op, int *waited, int *no_memory) {
   if (s->queue && s->device.type == GT_CPU) gt__wait_for_room_unlocks(s);
   if (gt__all.lost[gt__slot(op->device)]) return GT__LOST;
-  int code = gt__prepare_unlocks(s, op, scratch, waited, no_memory);
+  int code = gt__prepare_unlocks(s, op, waited, no_memory);
   if (code) return code;
   op->number = s->number + 1;
-  if (op->kind == GT__MATMUL && s->queue)
-    op->u.matmul.post.early = (int16_t)gt__earliness(s, op, scratch);
+  if (op->kind == GT__MATMUL && s->queue) op->u.matmul.post.early = (int16_t)gt__earliness(s, op);
   code = gt__start_unlocks(s, op);
-  if (s->queue) gt__note_all(s, op, scratch, code);
+  if (s->queue) gt__note_all(s, op, code);
   if (code) return code;
   s->recent[s->n_recent++ % GT__RECENT] = op->text;
   gt__all.stats.operations++;
@@ -6218,22 +6276,35 @@ static int gt__submit_to_unlocks(gt_stream *s, gt__op *op, size_t scratch, int *
   }
   return 0;
 }
+/* Every name in GPUTENSOR_WAYS must be a way's. */
+static gt_status gt__check_ways(const char *function) {
+  for (const char *list = gt__asked_ways(); *list; list += *list == ',') {
+    const int n = (int)gt__first_name(list);
+    if (!gt__any_way(&gt__cpu_backend, list) && !gt__any_way(&gt__cuda_backend, list))
+      return gt__fail(GT_ERROR_ARGUMENT,
+                      "%s: GPUTENSOR_WAYS names \"%.*s\", which is no way of doing "
+                      "anything here; gt_build_info lists them",
+                      function, n, list);
+    list += n;
+  }
+  return GT_OK;
+}
 static gt_status gt__submit(gt__op *op) {
   const gt__backend *backend = GT__OF(op);
   int waited = 0, no_memory = 0;
-  size_t scratch = 0;
   gt_status status = GT_OK;
-  int code = backend->scratch ? backend->scratch(op, &scratch) : 0;
+  if (gt__asked_ways() && gt__check_ways(op->text)) return gt__failed();
+  int code = backend->plan(op);
   if (code) return gt__report(op->text, op->device, NULL, code);
   gt__lock();
   gt_stream *s = gt__opened_current(op->device, &code);
   if (s) { /* another thread may free it meanwhile */
     s->held++;
-    code = gt__submit_to_unlocks(s, op, scratch, &waited, &no_memory);
+    code = gt__submit_to_unlocks(s, op, &waited, &no_memory);
   }
   if (code) {
     gt__unlock();
-    status = no_memory ? gt__no_memory(op->text, op->device, scratch, code)
+    status = no_memory ? gt__no_memory(op->text, op->device, op->scratch, code)
                        : gt__report(op->text, op->device, s, code);
     gt__lock();
   }
@@ -8532,11 +8603,28 @@ GT_API void gt_with_pop(gt_with *with) {
   if (with->gt__where) gt__me.stream[with->gt__where - 1] = before;
 }
 GT_API const char *gt_version(void) { return GPUTENSOR_VERSION; }
+/* Writes " copy: a b, map: ..." to text, which has room for n bytes. */
+static void gt__list_ways(const gt__backend *backend, char *text, size_t n) {
+  static const char *const kind_name[GT__KINDS] = {" copy:", ", map:", ", reduce:", ", matmul:"};
+  size_t used = 0;
+  for (int kind = 0; kind < GT__KINDS; kind++) {
+    used += (size_t)snprintf(text + used, n - used, "%s", kind_name[kind]);
+    for (const gt__way *way = backend->ways(kind); way->name && used < n; way++)
+      used += (size_t)snprintf(text + used, n - used, " %s", way->name);
+    if (used >= n) return;
+  }
+}
 GT_API const char *gt_build_info(void) {
-  static __thread char text[384];
+  static __thread char text[1024];
+  char cpu[256], cuda[256] = "";
+  gt__list_ways(&gt__cpu_backend, cpu, sizeof cpu);
+#ifdef GT__CUDA
+  gt__list_ways(&gt__cuda_backend, cuda, sizeof cuda);
+#endif
   snprintf(text, sizeof text,
-           "gputensor " GPUTENSOR_VERSION GT__COMPILER GT__OPENMP GT__CHECKING ", %s",
-           gt__cuda_info());
+           "gputensor " GPUTENSOR_VERSION GT__COMPILER GT__OPENMP GT__CHECKING
+           ", %s; ways of the CPU:%s%s%s",
+           gt__cuda_info(), cpu, *cuda ? "; of GPUs:" : "", cuda);
   return text;
 }
 GT_API void gt_shutdown(void) {

@@ -2822,7 +2822,7 @@ static bool gt__set_short(gt__short *s, const gt__map_args *args) {
   }
   return is;
 }
-extern "C" int gt__cuda_map(const gt__map_args *args, void *stream) {
+static int gt__cuda_map(const gt__map_args *args, void *stream) {
   const gt__program *p = &args->program;
   if (!gt__is_program(p) || args->count < 0) return cudaErrorInvalidValue;
   if (args->count == 0) return cudaSuccess;
@@ -3002,7 +3002,7 @@ static bool gt__is_light(const gt__reduce_args *args, bool short_bits) {
   }
   return light;
 }
-extern "C" int gt__cuda_reduce(const gt__reduce_args *given, void *stream) {
+static int gt__cuda_reduce(const gt__reduce_args *given, void *stream) {
   gt__reduce_args cut = *given, *args = &cut;
   const gt__program *p = &args->pre.program;
   if (!gt__is_program(p) || args->outer < 0 || args->n < 0) return cudaErrorInvalidValue;
@@ -3514,7 +3514,7 @@ static int gt__launch_tiled(gt__product *j, void *stream) {
   return error || j->parts < 2 ? error : gt__launch_gather(j, stream);
 }
 
-extern "C" int gt__cuda_matmul(const gt__matmul_args *args, void *stream) {
+static int gt__cuda_matmul(const gt__matmul_args *args, void *stream) {
   const gt__program *p = &args->post.program;
   gt__product job;
   if (!gt__is_program(p) || p->n_in < 1 || args->compute != p->compute || args->m < 0 ||
@@ -3529,7 +3529,7 @@ extern "C" int gt__cuda_matmul(const gt__matmul_args *args, void *stream) {
 }
 
 /* Bytes that gt__cuda_matmul needs in post.scratch. */
-extern "C" size_t gt__cuda_matmul_scratch(const gt__matmul_args *args) {
+static size_t gt__cuda_matmul_scratch(const gt__matmul_args *args) {
   gt__product job;
   gt__plan_any(args, &job);
   return job.scratch;
@@ -3552,7 +3552,7 @@ static void gt__widen(gt__copy_args *a) {
   for (int d = 0; d < last; d++) a->dst.stride[d] /= joined, a->src.stride[d] /= joined;
 }
 /* Without an index, a map copies, which loads and stores bits. */
-extern "C" int gt__cuda_copy(const gt__copy_args *args, void *stream) {
+static int gt__cuda_copy(const gt__copy_args *args, void *stream) {
   static const uint8_t dtype[] = {GT__RAW_8, GT__RAW_16, GT_FLOAT32, GT_FLOAT64};
   gt__copy_args c = *args;
   if (c.kind != GT__ELEMENTS || c.count < 0 || c.dst.dtype != c.src.dtype)
@@ -3571,17 +3571,37 @@ extern "C" int gt__cuda_copy(const gt__copy_args *args, void *stream) {
   return gt__cuda_map(&m, stream);
 }
 
+/* -- the ways of each primitive -- */
+static int gt__plan_none(gt__op *) { return 1; }
+static int gt__plan_reduce(gt__op *op) { /* a value of each chunk goes to scratch */
+  const gt__reduce_args *r = &op->u.reduce;
+  if (r->n_chunk > 1) op->scratch = (size_t)r->outer * (size_t)r->n_chunk * GT__PARTIAL;
+  return 1;
+}
+static int gt__plan_matmul(gt__op *op) {
+  op->scratch = gt__cuda_matmul_scratch(&op->u.matmul);
+  return 1;
+}
+static int gt__run_copy(const gt__op *op, void *queue) { return gt__cuda_copy(&op->u.copy, queue); }
+static int gt__run_map(const gt__op *op, void *queue) { return gt__cuda_map(&op->u.map, queue); }
+static int gt__run_reduce(const gt__op *op, void *queue) {
+  return gt__cuda_reduce(&op->u.reduce, queue);
+}
+static int gt__run_matmul(const gt__op *op, void *queue) {
+  return gt__cuda_matmul(&op->u.matmul, queue);
+}
+extern "C" const gt__way *gt__cuda_ways(int kind) {
+  static const gt__way way[GT__KINDS][2] = {{{"vectors", gt__plan_none, gt__run_copy, ""}, {}},
+                                            {{"vectors", gt__plan_none, gt__run_map, ""}, {}},
+                                            {{"vectors", gt__plan_reduce, gt__run_reduce, ""}, {}},
+                                            {{"tiled", gt__plan_matmul, gt__run_matmul, ""}, {}}};
+  return way[kind];
+}
+
 extern "C" int gt__cuda_build(gt__build *build) {
   static const int list[] = {__CUDA_ARCH_LIST__};
   const int facts = gt__device_facts();
-  *build = {{},
-            GT__LAYOUT,
-            sizeof(gt__map_args),
-            sizeof(gt__reduce_args),
-            sizeof(gt__matmul_args),
-            sizeof(gt__copy_args),
-            0,
-            {}};
+  *build = {{}, GT__LAYOUT, sizeof(gt__op), 0, {}};
   strncpy(build->version, facts & GT__PROBE_FLUSHES ? "fast-math" : GPUTENSOR_VERSION,
           sizeof build->version - 1);
   for (size_t i = 0; i < sizeof list / sizeof *list && build->n_arch < 16; i++)

@@ -46,28 +46,29 @@ double bench_add_new(int calls) {
 }
 /* The same kernel launched with finished arguments: what no library can do without. */
 double bench_launch(int calls) {
-  gt__op op; /* gt__bind notes the storages there */
-  gt__map_args m;
-  gt__operand *const o[] = {&m.out, &m.in[0], &m.in[1]};
+  gt__op op;
+  gt__map_args *const m = &op.u.map;
+  gt__operand *const o[] = {&m->out, &m->in[0], &m->in[1]};
   const gt_tensor *x[3];
   void *queue;
   double t;
   small_begin();
-  memset(&m, 0, sizeof m);
+  memset(&op, 0, sizeof op);
   gt__op_new(&op, GT__MAP, "bench_launch", gpu());
   x[0] = small_out, x[1] = small_a, x[2] = small_b;
   for (int i = 0; i < 3; i++) gt__bind(&op, o[i], x[i], 1, 1, gt__as_it_is);
-  m.count = m.size[0] = 1024;
-  m.ndim = m.narrow = 1;
-  m.program.compute = GT__F32;
-  m.program.n_in = m.program.n_slot = m.program.n_ins = 2;
-  m.program.ins[0].op = GT__LOAD;
-  m.program.ins[1].op = GT__OP_add;
-  m.program.ins[1].b = 1;
+  m->count = m->size[0] = 1024;
+  m->ndim = m->narrow = 1;
+  m->program.compute = GT__F32;
+  m->program.n_in = m->program.n_slot = m->program.n_ins = 2;
+  m->program.ins[0].op = GT__LOAD;
+  m->program.ins[1].op = GT__OP_add;
+  m->program.ins[1].b = 1;
   queue = gt_stream_native(gt_current_stream(gpu()));
+  gt__cuda_plan(&op);
   gt_synchronize(gpu());
   t = now_us();
-  for (int i = 0; i < calls; i++) gt__cuda_map(&m, queue);
+  for (int i = 0; i < calls; i++) op.way->run(&op, queue);
   t = now_us() - t;
   gt_synchronize(gpu());
   return t / calls;

@@ -67,11 +67,45 @@ static void finish(int code) {
   if (code) sim_complain("a kernel found no memory");
 }
 
+/* The CPU back end plans and computes what a kernel would, by the ways that the environment asks for. */
+static gt__op *new_op(int kind) {
+  gt__op *op = (gt__op *)malloc(sizeof *op);
+  op->kind = (uint8_t)kind;
+  op->device = gt_cpu();
+  return op;
+}
+static int compute(gt__op *op) {
+  gt__cpu_plan(op);
+  const int code = op->way->run(op, NULL);
+  free(op);
+  return code;
+}
+static int compute_map(const gt__map_args *m) {
+  gt__op *op = new_op(GT__MAP);
+  op->u.map = *m;
+  return compute(op);
+}
+static int compute_reduce(const gt__reduce_args *r) {
+  gt__op *op = new_op(GT__REDUCE);
+  op->u.reduce = *r;
+  return compute(op);
+}
+static int compute_matmul(const gt__matmul_args *x) {
+  gt__op *op = new_op(GT__MATMUL);
+  op->u.matmul = *x;
+  return compute(op);
+}
+static int compute_copy(const gt__copy_args *c) {
+  gt__op *op = new_op(GT__COPY);
+  op->u.copy = *c;
+  return compute(op);
+}
+
 static void run_map(void *args) {
   gt__map_args *m = (gt__map_args *)args;
   if (!(reach_map(m, 0) & reach(&m->out, m->ndim, m->size, "the output"))) return;
   in_kernel = 1;
-  finish(gt__cpu_map(m));
+  finish(compute_map(m));
 }
 /* Appends an instruction. */
 static void then(gt__program *p, int op, int b, int d) {
@@ -98,7 +132,7 @@ static int soft_down(const gt__reduce_args *r) {
   a.soft = 0;
   a.fold = GT__FOLD_MAX;
   a.out = m;
-  code = gt__cpu_reduce(&a);
+  code = compute_reduce(&a);
   for (i = 0; i < r->outer && r->soft == GT__LOGSUMEXP; i++) {
     if (compute == GT__F32 && isinf(((float *)(void *)memory)[i])) ((float *)(void *)memory)[i] = 0;
     if (compute != GT__F32 && isinf(((double *)(void *)memory)[i])) ((double *)(void *)memory)[i] = 0;
@@ -110,7 +144,7 @@ static int soft_down(const gt__reduce_args *r) {
   a.pre.program.heavy = 1;
   then(&a.pre.program, GT__OP_sub, 1, 0);
   then(&a.pre.program, GT__OP_exp, 0, 0);
-  if (!code) code = gt__cpu_reduce(&a);
+  if (!code) code = compute_reduce(&a);
   last.in[1] = m;
   last.in[2] = s;
   last.program.n_in = 3;
@@ -139,7 +173,7 @@ static int soft_down(const gt__reduce_args *r) {
     last.count = r->outer;
     if (!last.ndim) last.size[last.ndim++] = 1;
   }
-  if (!code) code = gt__cpu_map(&last);
+  if (!code) code = compute_map(&last);
   free(memory);
   return code;
 }
@@ -157,7 +191,7 @@ static void run_reduce(void *args) {
   }
   if (!good) return;
   in_kernel = 1;
-  finish(r->soft && !r->inner ? soft_down(r) : gt__cpu_reduce(r));
+  finish(r->soft && !r->inner ? soft_down(r) : compute_reduce(r));
 }
 /* What kernels write that may still run when a stream's next one begins: a product that is not early
    lets none begin before all before it has ended. The library calls these with its lock held. */
@@ -187,6 +221,7 @@ static int64_t matrix_size(const gt__matmul_args *x, int64_t rows, int64_t row, 
   memcpy(size, x->post.size, sizeof x->post.size);
   return size[x->n_batch] = rows > 0 && columns > 0 ? (rows - 1) * row + (columns - 1) * column + 1 : 0;
 }
+static size_t matmul_scratch(const gt__matmul_args *args);
 static int reach_matrix(gt__operand *o, const gt__matmul_args *x, int64_t rows, int64_t row,
                         int64_t columns, int64_t column, const char *what) {
   gt__operand wide = *o;
@@ -200,7 +235,7 @@ static int reach_matrix(gt__operand *o, const gt__matmul_args *x, int64_t rows, 
 }
 static void run_matmul(void *args) {
   gt__matmul_args *x = (gt__matmul_args *)args;
-  const size_t scratch = gt__cuda_matmul_scratch(x);
+  const size_t scratch = matmul_scratch(x);
   void *p = scratch ? sim_touch(x->post.scratch, scratch, "scratch") : NULL;
   const int good = reach_matrix(&x->a, x, x->m, x->a_row, x->k, x->a_col, "the first matrix") &
                    reach_matrix(&x->b, x, x->k, x->b_row, x->n, x->b_col, "the second matrix") &
@@ -211,7 +246,7 @@ static void run_matmul(void *args) {
   if (p) memset(p, 0xee, scratch); /* where a kernel would write */
   if (!good || (scratch && !p)) return;
   in_kernel = 1;
-  finish(gt__cpu_matmul(x));
+  finish(compute_matmul(x));
 }
 static void run_copy(void *args) {
   gt__copy_args *c = (gt__copy_args *)args;
@@ -229,20 +264,20 @@ static void run_copy(void *args) {
   }
   if (!good) return;
   in_kernel = 1;
-  finish(gt__cpu_copy(c));
+  finish(compute_copy(c));
 }
 
-int gt__cuda_map(const gt__map_args *args, void *stream) {
+static int launch_map(const gt__map_args *args, void *stream) {
   is_late(stream, extent_of(&args->out, args->ndim, args->size));
   return sim_launch(SIM_gt__cuda_map, stream, args, sizeof *args, run_map);
 }
-int gt__cuda_reduce(const gt__reduce_args *args, void *stream) {
+static int launch_reduce(const gt__reduce_args *args, void *stream) {
   const int whole = args->soft && args->soft != GT__LOGSUMEXP;
   is_late(stream, extent_of(whole ? &args->pre.out : &args->out, whole ? args->pre.ndim : args->n_kept,
                             args->pre.size));
   return sim_launch(SIM_gt__cuda_reduce, stream, args, sizeof *args, run_reduce);
 }
-int gt__cuda_matmul(const gt__matmul_args *args, void *stream) {
+static int launch_matmul(const gt__matmul_args *args, void *stream) {
   gt__matmul_args x = *args;
   gt__operand *const matrix[] = {&x.a, &x.b};
   int64_t size[GT_MAX_DIMS + 2];
@@ -254,7 +289,7 @@ int gt__cuda_matmul(const gt__matmul_args *args, void *stream) {
   }
   for (int i = 1; i < x.post.program.n_in && args->post.early; i++)
     if (meets_late(stream, extent_of(&x.post.in[i], x.post.ndim, x.post.size))) x.post.early = TOO_EARLY;
-  const size_t scratch = gt__cuda_matmul_scratch(args);
+  const size_t scratch = matmul_scratch(args);
   const extent own = {(char *)x.post.scratch, (char *)x.post.scratch + scratch};
   if (args->post.early & GT__EARLY_WRITE && meets_late(stream, own)) x.post.early = TOO_EARLY;
   if (!args->post.early || scratch) late[late_of(stream)].n = 0;
@@ -263,22 +298,42 @@ int gt__cuda_matmul(const gt__matmul_args *args, void *stream) {
   return sim_launch(SIM_gt__cuda_matmul, stream, &x, sizeof x, run_matmul);
 }
 /* Some products need scratch, as on Hopper. */
-size_t gt__cuda_matmul_scratch(const gt__matmul_args *args) {
+static size_t matmul_scratch(const gt__matmul_args *args) {
   return args->m == args->n ? 0 : (size_t)args->m * (size_t)args->n * sizeof(float);
 }
-int gt__cuda_copy(const gt__copy_args *args, void *stream) {
+static int launch_copy(const gt__copy_args *args, void *stream) {
   is_late(stream, extent_of(&args->dst, args->ndim, args->size));
   return sim_launch(SIM_gt__cuda_copy, stream, args, sizeof *args, run_copy);
+}
+/* The ways of the pretended kernels: one for each primitive. */
+static int plan_none(gt__op *op) { return op != NULL; }
+static int plan_reduce(gt__op *op) {
+  const gt__reduce_args *r = &op->u.reduce;
+  if (r->n_chunk > 1) op->scratch = (size_t)r->outer * (size_t)r->n_chunk * GT__PARTIAL;
+  return 1;
+}
+static int plan_matmul(gt__op *op) {
+  op->scratch = matmul_scratch(&op->u.matmul);
+  return 1;
+}
+static int begin_copy(const gt__op *op, void *queue) { return launch_copy(&op->u.copy, queue); }
+static int begin_map(const gt__op *op, void *queue) { return launch_map(&op->u.map, queue); }
+static int begin_reduce(const gt__op *op, void *queue) { return launch_reduce(&op->u.reduce, queue); }
+static int begin_matmul(const gt__op *op, void *queue) { return launch_matmul(&op->u.matmul, queue); }
+const gt__way *gt__cuda_ways(int kind) {
+  static const gt__way way[GT__KINDS][2] = {
+      {{"plain", plan_none, begin_copy, ""}, {NULL, NULL, NULL, NULL}},
+      {{"plain", plan_none, begin_map, ""}, {NULL, NULL, NULL, NULL}},
+      {{"plain", plan_reduce, begin_reduce, ""}, {NULL, NULL, NULL, NULL}},
+      {{"plain", plan_matmul, begin_matmul, ""}, {NULL, NULL, NULL, NULL}}};
+  return way[kind];
 }
 int sim_other_layout;
 int gt__cuda_build(gt__build *build) {
   memset(build, 0, sizeof *build);
   snprintf(build->version, sizeof build->version, "%s", GPUTENSOR_VERSION);
   build->layout = GT__LAYOUT + sim_other_layout;
-  build->size_map = (int)sizeof(gt__map_args);
-  build->size_reduce = (int)sizeof(gt__reduce_args);
-  build->size_matmul = (int)sizeof(gt__matmul_args);
-  build->size_copy = (int)sizeof(gt__copy_args);
+  build->size_op = (int)sizeof(gt__op);
   build->n_arch = 1;
   build->arch[0] = 900 + 'a';
   return sim_call(SIM_gt__cuda_build);

@@ -7,6 +7,7 @@
      >>slots        an operand's column in shared memory
      >>loading      between a slot and memory: any dtype, any strides
      >>interpreter  the accumulator machine, the heart of map and reduce
+     >>launching    what the device is, and how a kernel is launched on it
      >>map          each output element from the inputs at its place; short programs apart
      >>reduce       folding by THE PLAN of gputensor.h, and the tree over chunks
      >>copy         elements picked by an index; all other copies are maps
@@ -524,6 +525,82 @@ GT__DEV void gt__run(const gt__program &p, const gt__slots &s, const At &at, T (
             default : if (HEAVY) gt__heavy<T, HEAVY ? HEAVY : 1>(word, p, s, at, acc);
     }
   }
+}
+
+/* ---- >>launching -------------------------------------------------------------------------------
+   What the host's parts of all ways share. A launcher has five steps: check, return at once for
+   nothing to do, choose, launch on the caller's stream, report. */
+#define GT__POINTER(...) ((const void *)(__VA_ARGS__))
+enum { GT__SHARED = 48 << 10 }; /* what a block may have without asking, on every GPU */
+static unsigned gt__blocks(int64_t items, int64_t per_block) {
+  return (unsigned)min((items - 1) / per_block + 1, (int64_t)INT32_MAX);
+}
+static int64_t gt__up(int64_t x, int64_t to) { return (x + to - 1) / to * to; }
+static unsigned gt__slot_count(const gt__program *p) { return p->n_slot > 1 ? p->n_slot : 1; }
+static bool gt__is_program(const gt__program *p) {
+  return p->compute <= GT__I64 && p->n_ins <= GT__CODE && p->n_in <= GT__INPUTS &&
+         p->n_in + p->n_const <= p->n_slot && p->n_slot <= GT__SLOTS;
+}
+/* What no macro tells the host: were Hopper's own features (sm_90a) on, and are tiny numbers
+   flushed to zero (--use_fast_math, -ftz)? A kernel that is never launched answers by how much
+   shared memory it takes, since the compiler drops the arrays that it does not touch. */
+extern "C" __device__ int __nvvm_reflect(const char *question);
+enum { GT__PROBE_HOPPER = 8192, GT__PROBE_FLUSHES = 16384 };
+__global__ void gt__probe_kernel(int i) {
+  __shared__ volatile char hopper[GT__PROBE_HOPPER], flushes[GT__PROBE_FLUSHES];
+  (void)hopper;
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  hopper[i] = 0;
+#endif
+  if (__nvvm_reflect("__CUDA_FTZ")) flushes[i] = 0;
+}
+/* What the current device is, asked once: its multiprocessors << 16, the answers of the probe, the
+   KB of shared memory that a block may have << 4, and what its code was built for: 7, 8, 9, ... If
+   there is but one it is the current one: to ask takes 31 ns, up to eight times a product. */
+enum { GT__BUILT_FOR = 15, GT__KB = 255 << 4 };
+static int gt__device_facts(void) {
+  static int known[64], alone;
+  int device = 0, devices, blocks, room, facts = 0;
+  cudaFuncAttributes built;
+  if (!__atomic_load_n(&alone, __ATOMIC_RELAXED) && (cudaGetDevice(&device) || device >= 64))
+    return 0;
+  facts = __atomic_load_n(&known[device], __ATOMIC_RELAXED);
+  if (facts) return facts;
+  if (cudaGetDeviceCount(&devices) ||
+      cudaDeviceGetAttribute(&blocks, cudaDevAttrMultiProcessorCount, device) ||
+      cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) ||
+      cudaFuncGetAttributes(&built, GT__POINTER(gt__probe_kernel))) {
+    (void)cudaGetLastError();
+    return 0;
+  }
+  facts = blocks << 16 | (built.sharedSizeBytes & (GT__PROBE_HOPPER | GT__PROBE_FLUSHES)) |
+          room >> 10 << 4 | built.ptxVersion / 10;
+  __atomic_store_n(&known[device], facts, __ATOMIC_RELAXED);
+  __atomic_store_n(&alone, devices == 1, __ATOMIC_RELAXED);
+  return facts;
+}
+/* A failed launch is returned, so it leaves the last-error slot; what others left there stays. From
+   sm_90 on a kernel may be launched while the one before it runs, which takes the host less, too: on
+   that of an H200, November 2026, 2.5 us for 2.9. */
+static int gt__launch(const void *kernel, dim3 grid, unsigned threads, size_t shared, void *stream,
+                      void **parameters, int cluster = 1) {
+  cudaLaunchAttribute with[2];
+  with[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  with[0].val.programmaticStreamSerializationAllowed = 1;
+  with[1].id = cudaLaunchAttributeClusterDimension;
+  with[1].val.clusterDim.x = cluster, with[1].val.clusterDim.y = with[1].val.clusterDim.z = 1;
+  const cudaLaunchConfig_t config = {
+      grid,   dim3(threads),
+      shared, (cudaStream_t)stream,
+      with,   (gt__device_facts() & GT__BUILT_FOR) < 9 ? 0u : cluster > 1 ? 2 : 1};
+  const cudaError_t error = cudaLaunchKernelExC(&config, kernel, parameters);
+  if (error != cudaSuccess) (void)cudaGetLastError();
+  return (int)error;
+}
+/* Is the dtype the compute type's own, or a short float for floats? */
+static bool gt__is_usual(int compute, int dtype) {
+  return compute == GT__F32 ? dtype == GT_FLOAT32 || dtype == GT_BFLOAT16 || dtype == GT_FLOAT16
+                            : dtype == (compute == GT__F64 ? GT_FLOAT64 : GT_INT64);
 }
 
 /* ---- >>map -------------------------------------------------------------------------------------
@@ -1990,12 +2067,11 @@ struct gt__hopper_args {
   gt__factors f;
 };
 
-/* A kernel's constants. PRODUCTS: 6 or 3, which make float32, or 1. FOLLOWED: by steps behind the
-   product, without which a kernel begins sooner, up to 5 us, since its code lies closer. */
-template <int WIDE_, int PRODUCTS_, bool FOLLOWED_>
+/* A kernel's constants. PRODUCTS: 6 or 3, which make float32, or 1. A kernel without what follows
+   the product would begin sooner, by 2 % of the time of 1024 x 1024 x 1024, less of larger ones. */
+template <int WIDE_, int PRODUCTS_>
 struct gt__plan {
-  static constexpr bool FOLLOWED = FOLLOWED_,
-                        TURNS = PRODUCTS_ > 1 && WIDE_ > 64; /* see gt__multiply_stage */
+  static constexpr bool TURNS = PRODUCTS_ > 1 && WIDE_ > 64; /* see gt__multiply_stage */
   static constexpr int WIDE = WIDE_, PRODUCTS = PRODUCTS_, N = WIDE / 2; /* N: sums a thread */
   static constexpr int PIECES = PRODUCTS == 6 ? 3 : PRODUCTS == 3 ? 2 : 1;
   static constexpr int A_BRICKS = GT__HIGH / 64, B_BRICKS = WIDE / 64; /* of a piece */
@@ -2165,7 +2241,7 @@ GT__DEV void gt__produce(const gt__hopper_args &p, int down, gt__ring r, gt__wor
                        w.batch * z + b / EACH, OF_B && down > 1 ? 3 : 0);
       }
     }
-    for (int e = 0; P::FOLLOWED && w.slot < 0 && e < p.extra; e++, i++) {
+    for (int e = 0; w.slot < 0 && e < p.extra; e++, i++) {
       const int first = e * BRICKS, some = min(2 * P::WIDE / p.columns - first, BRICKS);
       uint64_t *full = begin(some * GT__BRICK);
       for (int b = 0; b < some && !OF_B; b++)
@@ -2397,7 +2473,7 @@ GT__DEV void gt__consume(const gt__hopper_args &p, int down, gt__ring r, gt__wor
       gt__accumulate<P, decltype(form)::value>(r, begin, end, half, down, sum);
     });
     if (P::PRODUCTS > 1 && strict) gt__multiply_strictly(p, w, half, sum);
-    if (P::FOLLOWED && w.slot < 0)
+    if (w.slot < 0)
       gt__follow(p.t, sum, [&](const gt__after &s, auto take) {
         if (s.row == 0) gt__each_of_row<P>(s, p.t.n, w, take);
         else gt__each_of_matrix<P>(r, s.dtype, end, half, take);
@@ -2553,7 +2629,6 @@ __global__ void __launch_bounds__(256, sizeof(S) == 4 ? 4 : 3)
 
 /* ---- >>launchers -------------------------------------------------------------------------------
    Each: check, return at once for nothing to do, choose, launch on the caller's stream, report. */
-#define GT__POINTER(...) ((const void *)(__VA_ARGS__))
 /* [compute type][heavy][mode]. The rarer a mode, the fewer elements a heavy instruction takes at a
    time, for the sake of compile time; WHOLE has code of its own for heavy floats alone, and ANY of
    floats serves both. */
@@ -2623,78 +2698,6 @@ static const void *const gt__copy_kernels[5] = {/* by the logarithm of the eleme
                                                 GT__POINTER(gt__copy_kernel<uint2>),
                                                 GT__POINTER(gt__copy_kernel<uint4>)};
 
-enum { GT__SHARED = 48 << 10 }; /* what a block may have without asking, on every GPU */
-static unsigned gt__blocks(int64_t items, int64_t per_block) {
-  return (unsigned)min((items - 1) / per_block + 1, (int64_t)INT32_MAX);
-}
-static int64_t gt__up(int64_t x, int64_t to) { return (x + to - 1) / to * to; }
-static unsigned gt__slot_count(const gt__program *p) { return p->n_slot > 1 ? p->n_slot : 1; }
-static bool gt__is_program(const gt__program *p) {
-  return p->compute <= GT__I64 && p->n_ins <= GT__CODE && p->n_in <= GT__INPUTS &&
-         p->n_in + p->n_const <= p->n_slot && p->n_slot <= GT__SLOTS;
-}
-/* What no macro tells the host: were Hopper's own features (sm_90a) on, and are tiny numbers
-   flushed to zero (--use_fast_math, -ftz)? A kernel that is never launched answers by how much
-   shared memory it takes, since the compiler drops the arrays that it does not touch. */
-extern "C" __device__ int __nvvm_reflect(const char *question);
-enum { GT__PROBE_HOPPER = 8192, GT__PROBE_FLUSHES = 16384 };
-__global__ void gt__probe_kernel(int i) {
-  __shared__ volatile char hopper[GT__PROBE_HOPPER], flushes[GT__PROBE_FLUSHES];
-  (void)hopper;
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-  hopper[i] = 0;
-#endif
-  if (__nvvm_reflect("__CUDA_FTZ")) flushes[i] = 0;
-}
-/* What the current device is, asked once: its multiprocessors << 16, the answers of the probe, the
-   KB of shared memory that a block may have << 4, and what its code was built for: 7, 8, 9, ... If
-   there is but one it is the current one: to ask takes 31 ns, up to eight times a product. */
-enum { GT__BUILT_FOR = 15, GT__KB = 255 << 4 };
-static int gt__device_facts(void) {
-  static int known[64], alone;
-  int device = 0, devices, blocks, room, facts = 0;
-  cudaFuncAttributes built;
-  if (!__atomic_load_n(&alone, __ATOMIC_RELAXED) && (cudaGetDevice(&device) || device >= 64))
-    return 0;
-  facts = __atomic_load_n(&known[device], __ATOMIC_RELAXED);
-  if (facts) return facts;
-  if (cudaGetDeviceCount(&devices) ||
-      cudaDeviceGetAttribute(&blocks, cudaDevAttrMultiProcessorCount, device) ||
-      cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) ||
-      cudaFuncGetAttributes(&built, GT__POINTER(gt__probe_kernel))) {
-    (void)cudaGetLastError();
-    return 0;
-  }
-  facts = blocks << 16 | (built.sharedSizeBytes & (GT__PROBE_HOPPER | GT__PROBE_FLUSHES)) |
-          room >> 10 << 4 | built.ptxVersion / 10;
-  __atomic_store_n(&known[device], facts, __ATOMIC_RELAXED);
-  __atomic_store_n(&alone, devices == 1, __ATOMIC_RELAXED);
-  return facts;
-}
-/* A failed launch is returned, so it leaves the last-error slot; what others left there stays. From
-   sm_90 on a kernel may be launched while the one before it runs, which takes the host less, too: on
-   that of an H200, November 2026, 2.5 us for 2.9. */
-static int gt__launch(const void *kernel, dim3 grid, unsigned threads, size_t shared, void *stream,
-                      void **parameters, int cluster = 1) {
-  cudaLaunchAttribute with[2];
-  with[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  with[0].val.programmaticStreamSerializationAllowed = 1;
-  with[1].id = cudaLaunchAttributeClusterDimension;
-  with[1].val.clusterDim.x = cluster, with[1].val.clusterDim.y = with[1].val.clusterDim.z = 1;
-  const cudaLaunchConfig_t config = {
-      grid,   dim3(threads),
-      shared, (cudaStream_t)stream,
-      with,   (gt__device_facts() & GT__BUILT_FOR) < 9 ? 0u : cluster > 1 ? 2 : 1};
-  const cudaError_t error = cudaLaunchKernelExC(&config, kernel, parameters);
-  if (error != cudaSuccess) (void)cudaGetLastError();
-  return (int)error;
-}
-
-/* Is the dtype the compute type's own, or a short float for floats? */
-static bool gt__is_usual(int compute, int dtype) {
-  return compute == GT__F32 ? dtype == GT_FLOAT32 || dtype == GT_BFLOAT16 || dtype == GT_FLOAT16
-                            : dtype == (compute == GT__F64 ? GT_FLOAT64 : GT_INT64);
-}
 /* Does x lie side by side along dim d and not the last, in a dtype that gt__fill_crossed takes? */
 static bool gt__lies_across(const gt__operand *x, const gt__map_args *args, int d) {
   const int line = args->ndim - 1, compute = args->program.compute;
@@ -3294,13 +3297,9 @@ static bool gt__plan_product(const gt__matmul_args *args, gt__product *j) {
 }
 
 #define GT__KIND(...) GT__POINTER(gt__hopper_kernel<gt__plan<__VA_ARGS__>>)
-#define GT__PAIR(...) \
-  { GT__KIND(__VA_ARGS__, false), GT__KIND(__VA_ARGS__, true) }
-/* [what][is it followed?] One serves for both where that takes 2 % longer at most. */
-static const void *const gt__hopper_kernels[7][2] = {
-    GT__PAIR(64, 1),  GT__PAIR(128, 1), GT__PAIR(192, 1),
-    GT__PAIR(256, 1), GT__PAIR(128, 3), {GT__KIND(64, 6, true), GT__KIND(64, 6, true)},
-    GT__PAIR(128, 6)};
+static const void *const gt__hopper_kernels[7] = {
+    GT__KIND(64, 1),  GT__KIND(128, 1), GT__KIND(192, 1), GT__KIND(256, 1),
+    GT__KIND(128, 3), GT__KIND(64, 6),  GT__KIND(128, 6)};
 static const void *const gt__pack_kernels[4] = {/* for 16 bits, then by pieces */
                                                 GT__POINTER(gt__pack_kernel<uint16_t, 1>),
                                                 GT__POINTER(gt__pack_kernel<uint32_t, 1>),
@@ -3362,7 +3361,7 @@ static int gt__launch_hopper(gt__product *j, void *stream) {
   if (e) return e;
   const int what = (j->products == 6 ? 5 : j->products == 3 ? 3 : 0) + t->wide / 64 - 1;
   p->form = 2 * x[0].along_k + x[1].along_k + (j->type == GT_FLOAT16 ? GT__FORM_HALF : 0);
-  e = gt__launch(gt__hopper_kernels[what][t->afters > 0],
+  e = gt__launch(gt__hopper_kernels[what],
                  dim3(p->down * min(t->units, (gt__device_facts() >> 16) / p->down)), 3 * GT__TEAM,
                  GT__ROOM, stream, parameters, p->down);
   return e ? e : gt__launch_gather(j, stream);
@@ -3627,9 +3626,9 @@ extern "C" int gt__cuda_warmup(void) {
   for (const gt__form &f : gt__matmul_forms)
     if (!error && gt__has_room(&f))
       error = cudaFuncSetAttribute(f.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, f.bytes);
-  for (int i = 0; i < 14 && !error && (gt__device_facts() & GT__PROBE_HOPPER); i++)
-    error = cudaFuncSetAttribute(gt__hopper_kernels[i / 2][i % 2],
-                                 cudaFuncAttributeMaxDynamicSharedMemorySize, GT__ROOM);
+  for (int i = 0; i < 7 && !error && (gt__device_facts() & GT__PROBE_HOPPER); i++)
+    error = cudaFuncSetAttribute(gt__hopper_kernels[i], cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 GT__ROOM);
   if (error) (void)cudaGetLastError();
   return error;
 }

@@ -1742,7 +1742,7 @@ static inline void gt__strict_end(gt__strict *s) {
 /* ---- >>ways ------------------------------------------------------------------------------------
    See gt__way. Tests define GT__HOOK_WAY to count which ways were taken. */
 #ifndef GT__HOOK_WAY
-#define GT__HOOK_WAY(name) (void)0
+#define GT__HOOK_WAY(op) (void)0
 #endif
 static const char *gt__asked_ways(void) { /* NULL: GPUTENSOR_WAYS is not set */
   static int known;
@@ -1785,7 +1785,7 @@ static int gt__choose_way(gt__op *op, const gt__way *ways) {
   else
     while (!ways->plan(op)) ways++;
   op->way = ways;
-  GT__HOOK_WAY(ways->name);
+  GT__HOOK_WAY(op);
   return 0;
 }
 

@@ -484,6 +484,7 @@ static int check_finish(void) {
   CHECK_INT(gt_report_leaks(NULL), 0);
   CHECK_INT(hooks_live(), 0);
   case_end();
+  hooks_print_ways();
   printf("digest %s %016" PRIx64 "\n", check_program, check_hash_state);
   printf("%s: %d passed, %d failed, %d skipped\n", check_program, check_passed, check_failed,
          check_skipped);

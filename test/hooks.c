@@ -1,6 +1,8 @@
 #include "hooks.h"
 
+#include <inttypes.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,4 +80,28 @@ void hooks_free(void *p) {
   live--;
   pthread_mutex_unlock(&lock);
   free(p);
+}
+
+/* Names are those of the library's tables. What finds no room is not counted. */
+static struct { int on_gpu, kind; const char *name; int64_t n; } way[64];
+enum { WAYS = sizeof way / sizeof *way };
+void hooks_way(int on_gpu, int kind, const char *name) {
+  int i = 0;
+  pthread_mutex_lock(&lock);
+  while (i < WAYS - 1 && way[i].name &&
+         (way[i].on_gpu != on_gpu || way[i].kind != kind || strcmp(way[i].name, name)))
+    i++;
+  way[i].on_gpu = on_gpu;
+  way[i].kind = kind;
+  way[i].name = name;
+  way[i].n++;
+  pthread_mutex_unlock(&lock);
+}
+void hooks_print_ways(void) {
+  static const char *const kind[] = {"copy", "map", "reduce", "matmul"};
+  pthread_mutex_lock(&lock);
+  for (int i = 0; i < WAYS && way[i].name; i++)
+    printf("way %s %s %s %" PRId64 "\n", way[i].on_gpu ? "cuda" : "cpu", kind[way[i].kind], way[i].name,
+           way[i].n);
+  pthread_mutex_unlock(&lock);
 }

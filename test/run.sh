@@ -3,7 +3,8 @@
 # run are named. "run.sh quick" takes one compiler and short runs.
 #
 # Every test/NAME.c with a main is a program. The library is compiled once for each of these:
-#   gcc        optimised, OpenMP                       all programs in full
+#   gcc        all instruction sets, OpenMP            all programs in full; each set, and each way of
+#                                                      doing each primitive, forced with --quick
 #   clang      the same                                all with --quick
 #   race       gcc, TSan, baseline code                those about streams with --quick
 #   arm64      a cross compiler; NEON, by emulation    matmul, ops, environment with --quick
@@ -38,7 +39,7 @@ configure() {
   local strict="-std=c99 -Wall -Wextra -Wpedantic -Werror"
   EMULATOR=""
   case $1 in
-    gcc) CC=gcc FLAGS="-O2 $gcc_openmp" LIBRARY_FLAGS="$strict -fstack-usage" ;;
+    gcc) CC=gcc FLAGS="-O2 $gcc_openmp -DGPUTENSOR_DISPATCH" LIBRARY_FLAGS="$strict -fstack-usage" ;;
     clang) CC=clang FLAGS="-O2 $clang_openmp" LIBRARY_FLAGS=$strict ;;
     race) CC=gcc LIBRARY_FLAGS=-std=c99 FLAGS="-O1 -g1 -fsanitize=thread -DGPUTENSOR_NO_SIMD" ;;
     arm64)
@@ -104,21 +105,22 @@ library_is_there() { # CONFIG; its job was started before, so this ends
   [ "$(cat "$build/$1/done")" = yes ]
 }
 
+build_program() { # CONFIG NAME LOG, if it is not there; two jobs may make the same one at once
+  local program=$build/$1/$2
+  if [ -x "$program" ]; then return; fi
+  # shellcheck disable=SC2086
+  $CC $FLAGS -std=gnu11 -Wall -Wextra "$2.c" "$build/$1/lib.o" "$build/$1/hooks.o" \
+    -lm -lpthread -o "$program-$BASHPID" > "$3" 2>&1 && mv "$program-$BASHPID" "$program"
+}
 run_program() { # CONFIG NAME VARIANT ARGUMENTS...: the variant names the log
-  local config=$1 name=$2 title="$2 $1 $3" log program code began
+  local config=$1 name=$2 title="$2 $1 $3" log program began
   shift 3
   log=$(log_of "$title")
   program=$build/$config/$name
   began=$(date +%s)
   library_is_there "$config" || return
   configure "$config"
-  if [ ! -x "$program" ]; then   # two jobs may make the same one at once
-    # shellcheck disable=SC2086
-    $CC $FLAGS -std=gnu11 -Wall -Wextra "$name.c" "$build/$config/lib.o" "$build/$config/hooks.o" \
-      -lm -lpthread -o "$program-$BASHPID" > "$log" 2>&1 && mv "$program-$BASHPID" "$program"
-    code=$?
-    if [ $code -ne 0 ]; then failed_job "$title" "does not build"; return; fi
-  fi
+  if ! build_program "$config" "$name" "$log"; then failed_job "$title" "does not build"; return; fi
   # shellcheck disable=SC2086
   limited ${emulator:-$EMULATOR} "./$program" "$@" >> "$log" 2>&1
   finished_job "$title" $?
@@ -126,6 +128,25 @@ run_program() { # CONFIG NAME VARIANT ARGUMENTS...: the variant names the log
 run_as() { # INSTRUCTIONS THREADS NAME: a set that the machine lacks is ignored by the library
   export GPUTENSOR_CPU=$1 OMP_NUM_THREADS=$2
   run_program gcc "$3" "quick-$1-$2-threads" --quick
+}
+# Writes "cpu matmul panels" and so on, the ways that the library has, to build/ways.
+list_ways() {
+  : > "$build/ways"
+  library_is_there gcc || return
+  configure gcc
+  build_program gcc ways "$build/logs/list-of-ways.log" && "$build/gcc/ways" --list > "$build/ways"
+}
+run_by() { # WAY NAME: the operations that it takes go that way, others the plain one
+  export GPUTENSOR_WAYS=$1 OMP_NUM_THREADS=3
+  run_program gcc "$2" "quick-by-$1" --quick
+}
+program_of() { # KIND, a primitive: its program
+  case $1 in copy) echo tensor ;; map) echo ops ;; *) echo "$1" ;; esac
+}
+run_ways() {
+  local _ kind way
+  list_ways
+  while read -r -u 3 _ kind way; do start run_by "$way" "$(program_of "$kind")"; done 3< "$build/ways"
 }
 run_emulated() { # PROCESSOR NAME
   local emulator="qemu-x86_64 -cpu $1"
@@ -161,6 +182,20 @@ compare_digests() {
     echo "digest of $name: 0 passed, 1 failed (not equal in all --quick runs)"
     count "digest-$name" 0 1 0
   done
+}
+# A way that was forced and takes nothing is not tested, whatever its programs say. AMX needs its
+# processor: there its way takes nothing.
+check_ways() {
+  local device kind way
+  while read -r device kind way; do
+    if grep -q "^way $device $kind $way " "$build/logs/$(program_of "$kind")"-*-by-"$way".log 2> /dev/null; then
+      count "way-$device-$kind-$way" 1 0 0
+    elif [ "$way" = amx ] && ! grep -qw amx_bf16 /proc/cpuinfo; then skip "the way amx: no such processor"
+    else
+      echo "way $way of $kind, $device: 0 passed, 1 failed (was forced, and never ran)"
+      count "way-$device-$kind-$way" 0 1 0
+    fi
+  done < "$build/ways"
 }
 total() { # the last line and the exit code
   cat "$build"/counts/* | awk '
@@ -229,6 +264,7 @@ run_all() {
     start run_as avx2 2 $name
     start run_as avx512 5 $name
   done
+  run_ways
   start run_as avx2 2 matmul
   OMP_THREAD_LIMIT=3 start run_as avx512 7 matmul # a team may be smaller than asked for
   for name in stream async programs; do
@@ -237,6 +273,7 @@ run_all() {
   wait
   if [ -f errors.sh ]; then run_script "errors" sh errors.sh "$build/messages"; fi
   compare_digests
+  check_ways
 }
 run_quick() {
   local name

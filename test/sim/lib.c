@@ -11,6 +11,7 @@ static void lib_free(void *p);
 #define GPUTENSOR_CUDA
 #define GPUTENSOR_MALLOC(n) lib_malloc(n)
 #define GPUTENSOR_REALLOC(p, n) lib_realloc(p, n)
+#define GT__HOOK_WAY(op) hooks_way((op)->device.type == GT_CUDA, (op)->kind, (op)->way->name)
 #define GPUTENSOR_FREE(p) lib_free(p)
 #define GPUTENSOR_IMPLEMENTATION
 #include "../../gputensor.h"

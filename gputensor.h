@@ -4566,6 +4566,7 @@ static struct {
 } gt__all;
 static __thread struct {
   gt_status status;
+  const char *call; /* the function of ours that was called, as messages name it */
   char message[768];
   gt_scope *scope;
   gt_device device;
@@ -4614,6 +4615,7 @@ GT_API const char *gt_status_string(gt_status status) {
 }
 /* Calls the handler: not while the thread has claims, since it may use the very tensors. */
 static void gt__tell_handler(void) {
+  const char *call = gt__me.call;
   gt__me.untold = gt__me.claims > 0;
   if (gt__me.untold || !gt__me.status) return;
   gt__lock();
@@ -4621,13 +4623,15 @@ static void gt__tell_handler(void) {
   void *user = gt__all.handler_user;
   gt__unlock();
   if (handler) handler(gt__me.status, gt__me.message, user);
+  gt__me.call = call; /* the handler may have called others */
 }
 /* Keeps the thread's first error and calls the handler. Called with no lock held. */
 GT__PRINTF(2, 3) static gt_status gt__fail(gt_status status, const char *format, ...) {
   va_list list;
   if (gt__me.status) return status;
+  const int n = snprintf(gt__me.message, sizeof gt__me.message, "%.100s: ", gt__me.call);
   va_start(list, format);
-  vsnprintf(gt__me.message, sizeof gt__me.message, format, list);
+  vsnprintf(gt__me.message + n, sizeof gt__me.message - (size_t)n, format, list);
   va_end(list);
   gt__me.status = status;
   gt__tell_handler();
@@ -4635,12 +4639,14 @@ GT__PRINTF(2, 3) static gt_status gt__fail(gt_status status, const char *format,
 }
 /* What a call reports that failed inside another: a handler may have cleared the error. */
 static gt_status gt__failed(void) { return gt__me.status ? gt__me.status : GT_ERROR_STATE; }
+/* The functions of the API begin with this: messages, and races, are about the last one called. */
+#define GT__CALL gt__me.call = __func__
 #define GT__NULL(...) \
-  (gt__fail(__VA_ARGS__), (gt_tensor *)NULL)                  /* for calls that return a tensor */
-static void *gt__malloc(const char *function, size_t bytes) { /* filled with zeros */
+  (gt__fail(__VA_ARGS__), (gt_tensor *)NULL) /* for calls that return a tensor */
+static void *gt__malloc(size_t bytes) {      /* filled with zeros */
   void *p = GPUTENSOR_MALLOC(bytes ? bytes : 1);
   if (p) return memset(p, 0, bytes);
-  gt__fail(GT_ERROR_MEMORY, "%s: out of host memory, asked for %zu bytes", function, bytes);
+  gt__fail(GT_ERROR_MEMORY, "out of host memory, asked for %zu bytes", bytes);
   return NULL;
 }
 /* What became of handles that ended lately, by their addresses: the lower bits say how. */
@@ -4663,36 +4669,34 @@ static void gt__note_end(const gt_tensor *x, int how) {
   __atomic_store_n(gt__ended_at(x), how ? (uintptr_t)x + (unsigned)how : 0, __ATOMIC_RELAXED);
 }
 /* True, with an error, if x was freed; it is not read. Operand 0 is the output. */
-static int gt__is_ended(const char *function, int i, const gt_tensor *x) {
+static int gt__is_ended(int i, const gt_tensor *x) {
   static const char *const by[] = {"", "gt_free", "the end of a GT_SCOPE; gt_keep hands it out"};
   const int how = gt__how_ended(x);
   if (how)
-    gt__fail(GT_ERROR_ARGUMENT, "%s: operand %d%s was freed by %s", function, i,
-             i ? "" : ", the output,", by[how]);
+    gt__fail(GT_ERROR_ARGUMENT, "operand %d%s was freed by %s", i, i ? "" : ", the output,",
+             by[how]);
   return how;
 }
 #else
 #define GT__CHECKING
 #define gt__note_end(x, how) (void)(how)
-#define gt__is_ended(function, i, x) 0
+#define gt__is_ended(i, x) 0
 #endif
 /* The rule on NULL: true if the call shall do nothing. `out` may be NULL, to be allocated, but that
    stops the call while an error is pending. Messages count the operands from `first` on. */
-static int gt__refuse(const char *function, const gt_tensor *out, int first, int n,
-                      const gt_tensor *const *x) {
+static int gt__refuse(const gt_tensor *out, int first, int n, const gt_tensor *const *x) {
   int null = 0;
   while (null < n && x && x[null]) null++;
   if (gt__me.status && (!out || null < n)) return 1;
-  if (null < n)
-    return gt__fail(GT_ERROR_ARGUMENT, "%s: operand %d is NULL", function, first + null);
+  if (null < n) return gt__fail(GT_ERROR_ARGUMENT, "operand %d is NULL", first + null);
   for (int i = 0; i < n; i++)
-    if (gt__is_ended(function, first + i, x[i])) return 1;
-  return gt__is_ended(function, 0, out);
+    if (gt__is_ended(first + i, x[i])) return 1;
+  return gt__is_ended(0, out);
 }
-static int gt__refuse_one(const char *function, const gt_tensor *x) {
-  return x ? gt__is_ended(function, 1, x) : gt__refuse(function, x, 1, 1, &x);
+static int gt__refuse_one(const gt_tensor *x) {
+  return x ? gt__is_ended(1, x) : gt__refuse(x, 1, 1, &x);
 }
-#define GT__NO(x) gt__refuse_one(__func__, x) /* of the one tensor that a call is given */
+#define GT__NO(x) gt__refuse_one(x) /* of the one tensor that a call is given */
 /* A small text that lives until three more are made on this thread. */
 static char *gt__scrap(void) { return gt__me.text[gt__me.text_turn++ & 3]; }
 static const char *gt__sizes(int ndim, const int64_t *size) {
@@ -4718,42 +4722,45 @@ static gt_device gt__device(int type, int index) {
 }
 GT_API gt_device gt_cpu(void) { return gt__device(GT_CPU, 0); }
 GT_API int gt_cuda_is_available(void) { return gt_cuda_device_count() > 0; }
-static gt_status gt__check_device(const char *function, gt_device device) {
+static gt_status gt__check_device(gt_device device) {
   const int n = gt_cuda_device_count(), cuda = device.type == GT_CUDA;
   if (device.index >= 0 && device.index < (cuda ? n : device.type == GT_CPU)) return GT_OK;
   if (cuda && n > 0)
-    return gt__fail(GT_ERROR_DEVICE, "%s: there is no cuda:%d: %d device%s here, counted from 0",
-                    function, (int)device.index, n, n == 1 ? "" : "s");
+    return gt__fail(GT_ERROR_DEVICE, "there is no cuda:%d: %d device%s here, counted from 0",
+                    (int)device.index, n, n == 1 ? "" : "s");
   if (cuda)
-    return gt__fail(GT_ERROR_DEVICE, "%s: no GPU: %s; gt_best_device() chooses what there is",
-                    function, gt_cuda_unavailable_reason());
-  return gt__fail(GT_ERROR_DEVICE, "%s: not a device (type %d, index %d)", function,
-                  (int)device.type, (int)device.index);
+    return gt__fail(GT_ERROR_DEVICE, "no GPU: %s; gt_best_device() chooses what there is",
+                    gt_cuda_unavailable_reason());
+  return gt__fail(GT_ERROR_DEVICE, "not a device (type %d, index %d)", (int)device.type,
+                  (int)device.index);
 }
-static gt_device gt__cuda_device(const char *function, int index) {
+static gt_device gt__cuda_device(int index) {
   const gt_device device = gt__device(GT_CUDA, index);
-  return gt__check_device(function, device) ? gt__device(GT_NO_DEVICE, 0) : device;
+  return gt__check_device(device) ? gt__device(GT_NO_DEVICE, 0) : device;
 }
-GT_API gt_device gt_cuda(int index) { return gt__cuda_device(__func__, index); }
+GT_API gt_device gt_cuda(int index) {
+  GT__CALL;
+  return gt__cuda_device(index);
+}
 GT_API gt_device gt_best_device(void) {
   return gt__device(gt_cuda_is_available() ? GT_CUDA : GT_CPU, 0);
 }
 GT_API gt_device gt_current_device(void) { return gt__me.device.type ? gt__me.device : gt_cpu(); }
 GT_API gt_status gt_set_device(gt_device device) {
-  const gt_status status = gt__check_device(__func__, device);
+  GT__CALL;
+  const gt_status status = gt__check_device(device);
   if (!status) gt__me.device = device;
   return status;
 }
 GT_API gt_device gt_parse_device(const char *text) {
+  GT__CALL;
   const gt_device current = gt_current_device();
   char digits[6], more;
   if (!text) text = "NULL";
   if (!strcmp(text, "cpu") || !strcmp(text, "cpu:0")) return gt_cpu();
-  if (!strcmp(text, "cuda"))
-    return gt__cuda_device(__func__, current.type == GT_CUDA ? current.index : 0);
-  if (sscanf(text, "cuda:%5[0-9]%c", digits, &more) == 1)
-    return gt__cuda_device(__func__, atoi(digits));
-  gt__fail(GT_ERROR_ARGUMENT, "gt_parse_device: \"%.40s\" is not cpu, cuda or cuda:N", text);
+  if (!strcmp(text, "cuda")) return gt__cuda_device(current.type == GT_CUDA ? current.index : 0);
+  if (sscanf(text, "cuda:%5[0-9]%c", digits, &more) == 1) return gt__cuda_device(atoi(digits));
+  gt__fail(GT_ERROR_ARGUMENT, "\"%.40s\" is not cpu, cuda or cuda:N", text);
   return gt__device(GT_NO_DEVICE, 0);
 }
 GT_API const char *gt_device_string(gt_device device) {
@@ -4763,13 +4770,12 @@ GT_API const char *gt_device_string(gt_device device) {
   snprintf(text, 32, "cuda:%d", (int)device.index);
   return text;
 }
-static gt_status gt__check_devices(const char *function, int i, const gt_tensor *x, int j,
-                                   const gt_tensor *y) {
+static gt_status gt__check_devices(int i, const gt_tensor *x, int j, const gt_tensor *y) {
   if (gt__same_device(x->device, y->device)) return GT_OK;
   return gt__fail(GT_ERROR_DEVICE,
-                  "%s: operand %d %s is on %s, operand %d %s on %s; gt_to moves a "
+                  "operand %d %s is on %s, operand %d %s on %s; gt_to moves a "
                   "tensor",
-                  function, i, gt__shape_text(x), gt_device_string(x->device), j, gt__shape_text(y),
+                  i, gt__shape_text(x), gt_device_string(x->device), j, gt__shape_text(y),
                   gt_device_string(y->device));
 }
 /* npy: the type in a .npy file; NumPy does not have bfloat16, which is written as float32. */
@@ -4784,18 +4790,22 @@ static const struct {
 static int gt__is_dtype(gt_dtype d) { return (int)d >= 0 && d < GT_DTYPES; }
 GT_API size_t gt_dtype_size(gt_dtype d) { return gt__is_dtype(d) ? gt__dtype[d].size : 0; }
 GT_API const char *gt_dtype_string(gt_dtype d) { return gt__is_dtype(d) ? gt__dtype[d].name : "?"; }
-GT_API int gt_is_floating(gt_dtype d) { return gt__is_dtype(d) && gt__dtype[d].kind == 2; }
+static int gt__is_floating(gt_dtype d) { return gt__dtype[d].kind == 2; }
+GT_API int gt_is_floating(gt_dtype d) { return gt__is_dtype(d) && gt__is_floating(d); }
 static int gt__compute_of(gt_dtype d) {
   return d == GT_FLOAT64 ? GT__F64 : gt_is_floating(d) ? GT__F32 : GT__I64;
 }
 /* PyTorch's table, the order of the enum, where two pairs of equals become the next higher. */
-GT_API gt_dtype gt_promote_types(gt_dtype a, gt_dtype b) {
+static gt_dtype gt__promote_types(gt_dtype a, gt_dtype b) {
   const gt_dtype low = a < b ? a : b, high = a < b ? b : a;
-  if (!gt__is_dtype(a) || !gt__is_dtype(b))
-    return gt__fail(GT_ERROR_DTYPE, "%s: %d and %d are not both dtypes", __func__, (int)a, (int)b),
-           GT_FLOAT32;
   if (low == GT_UINT8 && high == GT_INT8) return GT_INT16;
   return low == GT_FLOAT16 && high == GT_BFLOAT16 ? GT_FLOAT32 : high;
+}
+GT_API gt_dtype gt_promote_types(gt_dtype a, gt_dtype b) {
+  GT__CALL;
+  if (gt__is_dtype(a) && gt__is_dtype(b)) return gt__promote_types(a, b);
+  gt__fail(GT_ERROR_DTYPE, "%d and %d are not both dtypes", (int)a, (int)b);
+  return GT_FLOAT32;
 }
 /* -- streams, as far as storages need them -- */
 /* Whose code it is, which need not be the device's that was asked: a CPU stream waits for a GPU,
@@ -4809,34 +4819,34 @@ static int gt__is_out_of_memory(int code, gt_device asked) {
   return code && gt__backend_of(gt__device_of(code, asked))->classify(code) == GT_ERROR_MEMORY;
 }
 /* Reports an error code, if it is one; called without the lock. */
-static gt_status gt__report_ours(const char *function, gt_device device, int code) {
+static gt_status gt__report_ours(gt_device device, int code) {
   switch (code) {
     case GT__TOO_MANY:
-      return gt__fail(GT_ERROR_STATE, "%s: %d streams are in use; gt_stream_free gives one back",
-                      function, (int)GT__STREAMS);
+      return gt__fail(GT_ERROR_STATE, "%d streams are in use; gt_stream_free gives one back",
+                      (int)GT__STREAMS);
     case GT__STREAM_FREED:
       return gt__fail(GT_ERROR_STATE,
-                      "%s: the thread's current stream of %s was freed; "
+                      "the thread's current stream of %s was freed; "
                       "gt_set_stream chooses another",
-                      function, gt_device_string(device));
+                      gt_device_string(device));
     case GT__UNWRITTEN:
       return gt__fail(gt__cpu_backend.classify(gt__me.failed.code),
-                      "%s: what it reads was never "
+                      "what it reads was never "
                       "written, since %s on a stream of the CPU failed: %s; gt_fill or gt_copy may "
                       "write it anew",
-                      function, gt__me.failed.text, gt__cpu_backend.text(gt__me.failed.code));
+                      gt__me.failed.text, gt__cpu_backend.text(gt__me.failed.code));
     default:
       return gt__fail(GT_ERROR_DEVICE_LOST,
-                      "%s: %s was lost to an earlier fault; only a new "
+                      "%s was lost to an earlier fault; only a new "
                       "process can use it again",
-                      function, gt_device_string(device));
+                      gt_device_string(device));
   }
 }
-static gt_status gt__report(const char *function, gt_device asked, const gt_stream *s, int code) {
+static gt_status gt__report(gt_device asked, const gt_stream *s, int code) {
   char recent[160] = "";
   size_t n = 0;
   if (!code) return GT_OK;
-  if (code >= GT__TOO_MANY && code <= GT__UNWRITTEN) return gt__report_ours(function, asked, code);
+  if (code >= GT__TOO_MANY && code <= GT__UNWRITTEN) return gt__report_ours(asked, code);
   const gt_device device = gt__device_of(code, asked);
   const gt__backend *backend = gt__backend_of(device);
   const gt_status status = backend->classify(code);
@@ -4847,20 +4857,21 @@ static gt_status gt__report(const char *function, gt_device asked, const gt_stre
   for (unsigned i = 1; s && i <= GT__RECENT && s->n_recent >= i; i++)
     n += (size_t)snprintf(recent + n, sizeof recent - n, "%s%.30s", i > 1 ? ", " : "",
                           s->recent[(s->n_recent - i) % GT__RECENT]);
-  return gt__fail(status, "%s: %s: %s%s%s", function, gt_device_string(device), backend->text(code),
+  return gt__fail(status, "%s: %s%s%s", gt_device_string(device), backend->text(code),
                   n ? "; last operations on this stream, newest first: " : "", recent);
 }
 GT_API gt_status gt_device_properties(gt_device device, gt_properties *out) {
-  if (gt__check_device(__func__, device)) return gt__failed();
-  if (!out) return gt__fail(GT_ERROR_ARGUMENT, "%s: out is NULL", __func__);
+  GT__CALL;
+  if (gt__check_device(device)) return gt__failed();
+  if (!out) return gt__fail(GT_ERROR_ARGUMENT, "out is NULL");
   memset(out, 0, sizeof *out);
-  return gt__report(__func__, device, NULL, gt__backend_of(device)->properties(device.index, out));
+  return gt__report(device, NULL, gt__backend_of(device)->properties(device.index, out));
 }
 GT_API int gt_num_threads(void) { return gt__cpu_available(); }
 GT_API gt_status gt_set_num_threads(int n) {
+  GT__CALL;
   if (n < 1 || n > GT__MOST_THREADS)
-    return gt__fail(GT_ERROR_ARGUMENT, "%s: %d threads; give 1 to %d", __func__, n,
-                    (int)GT__MOST_THREADS);
+    return gt__fail(GT_ERROR_ARGUMENT, "%d threads; give 1 to %d", n, (int)GT__MOST_THREADS);
   __atomic_store_n(&gt__cpu_most, n, __ATOMIC_RELAXED);
   return GT_OK;
 }
@@ -5068,7 +5079,7 @@ static void gt__repeat_region(gt__region *r, int64_t n, int64_t step) {
   }
 }
 static char *gt__address(const gt_tensor *x) {
-  return (char *)x->storage->data + x->offset * (int64_t)gt_dtype_size(x->dtype);
+  return (char *)x->storage->data + x->offset * gt__dtype[x->dtype].size;
 }
 /* Adds the dims below `dims` of x to r, from the smallest stride on. */
 static void gt__repeat_by_dims(gt__region *r, const gt_tensor *x, int dims, int64_t size) {
@@ -5214,7 +5225,7 @@ static int gt__is_continued(gt__use *u, const gt__access *a, const gt_stream *s)
 /* Notes that s's newest operation touches this; there is room. What is behind a write is behind all
    uses that s knows of, too, so those that the write covers need no place any more; a read replaces
    reads so. Uses that s does not know of (gt_set_safety(GT_OFF)) stay, for a free to wait for. */
-static void gt__note(const gt__access *a, const gt_stream *s, const char *text) {
+static void gt__note(const gt__access *a, const gt_stream *s) {
   gt__ledger *l = gt__ledger_of(a->storage);
   gt__use *use = gt__uses(l);
   int k = l->n - 1;
@@ -5233,7 +5244,7 @@ static void gt__note(const gt__access *a, const gt_stream *s, const char *text) 
     }
   }
   use[k].at.number = s->number;
-  use[k].at.text = text;
+  use[k].at.text = gt__me.call;
 }
 /* -- waiting for all uses of a storage -- */
 static gt__access gt__whole(struct gt_storage *x, int writes) {
@@ -5409,8 +5420,7 @@ static void gt__stream_text(char *text, const gt_stream *s) {
   else if (s->name) snprintf(text, 64, "stream %d of %s", s->name, gt_device_string(s->device));
   else snprintf(text, 64, "the default stream of %s", gt_device_string(s->device));
 }
-static void gt__note_race(const gt_stream *s, const char *text, const gt__access *a,
-                          const gt__use *u, int meeting) {
+static void gt__note_race(const gt_stream *s, const gt__access *a, const gt__use *u, int meeting) {
   const gt_tensor *y = gt__all.tensors;
   char here[64], there[64], *line = gt__all.race[gt__all.n_race++ % GT__RACES];
   const gt_tensor *other = NULL; /* of the storage, but not of that memory */
@@ -5429,21 +5439,20 @@ static void gt__note_race(const gt_stream *s, const char *text, const gt__access
   const char *dtype = y ? gt_dtype_string(y->dtype) : "memory";
   const char *shape = y ? gt__shape_text(y) : "";
   snprintf(line, sizeof gt__all.race[0],
-           "%s: %.40s on %s %s %s %s, which %.40s on %s may still be %s", kind, text, here, does,
-           dtype, shape, u->at.text, there, doing);
+           "%s: %.40s on %s %s %s %s, which %.40s on %s may still be %s", kind, gt__me.call, here,
+           does, dtype, shape, u->at.text, there, doing);
 }
 /* Brings s behind a use that meets what it is about to do. What the library made for itself is
    ordered always, and so is the host behind its own stream. */
-static int gt__follow(gt_stream *s, const char *text, const gt__access *a, gt__use u, int meeting,
-                      int *away) {
+static int gt__follow(gt_stream *s, const gt__access *a, gt__use u, int meeting, int *away) {
   const gt_stream *t = gt__all.slot[u.at.slot];
   const int always = a->storage->internal || (!s && t == gt__current(t->device));
   if (gt__me.safety == GT_ORDER || always) return gt__reach(s, u.at, away);
-  if (gt__me.safety == GT_REPORT) gt__note_race(s, text, a, &u, meeting);
+  if (gt__me.safety == GT_REPORT) gt__note_race(s, a, &u, meeting);
   return 0;
 }
 /* Orders one access. *away: the lock was given up, and others may have gone on. */
-static int gt__order_access(gt_stream *s, const char *text, const gt__access *a, int *away) {
+static int gt__order_access(gt_stream *s, const gt__access *a, int *away) {
   int code = 0;
   while (gt__all.claims && gt__me.safety == GT_ORDER && gt__is_claimed(a)) {
     *away = 1;
@@ -5455,7 +5464,7 @@ static int gt__order_access(gt_stream *s, const char *text, const gt__access *a,
     if (s && u->at.slot == s->slot) continue; /* as on one stream */
     if ((!a->writes && !u->writes) || gt__knows(s, u->at)) continue;
     const int meeting = gt__meeting(&a->where, &u->where);
-    if (meeting) code = gt__follow(s, text, a, *u, meeting, away);
+    if (meeting) code = gt__follow(s, a, *u, meeting, away);
   }
   if (!code && a->reads && gt__any_failures()) code = gt__check_written(a);
   return code;
@@ -5476,12 +5485,12 @@ static struct gt_storage *gt__without_room(int n, const gt__access *a) {
 /* Orders what s is about to do, and makes room to note it. NULL, or a stream without a queue, is
    the calling thread. Where the lock was given up it looks again, and *waited says so. Without
    memory for notes all uses have to be over. */
-static int gt__order(gt_stream *s, const char *text, int n, const gt__access *a, int *waited) {
+static int gt__order(gt_stream *s, int n, const gt__access *a, int *waited) {
   int away, code = 0;
   if (s && !s->queue) s = NULL;
   do {
     away = 0;
-    for (int i = 0; i < n && !code; i++) code = gt__order_access(s, text, &a[i], &away);
+    for (int i = 0; i < n && !code; i++) code = gt__order_access(s, &a[i], &away);
     struct gt_storage *full = s && !code && !away ? gt__without_room(n, a) : NULL;
     if (full) {
       away = 1;
@@ -5495,26 +5504,26 @@ static int gt__order(gt_stream *s, const char *text, int n, const gt__access *a,
 static gt_status gt__check_fault(void) {
   if (!gt__all.fault || !*(volatile int32_t *)gt__all.fault) return GT_OK;
   *(volatile int32_t *)gt__all.fault = 0;
+  gt__me.call = "gt_index_select";
   return gt__fail(GT_ERROR_ARGUMENT,
-                  "gt_index_select: an index on the GPU was out of range; the "
-                  "entries that it named are 0");
+                  "an index on the GPU was out of range; the entries that it named are 0");
 }
 /* -- the host's own reading and writing -- */
-static gt_status gt__order_host(const char *function, const gt__access *a, gt__claim *claim) {
+static gt_status gt__order_host(const gt__access *a, gt__claim *claim) {
   int waited = 0;
   gt__lock();
   const gt_stream *last = gt__all.slot[a->storage->last];
   const gt_device device = last ? last->device : gt_cpu();
-  const int code = gt__order(NULL, function, 1, a, &waited);
+  const int code = gt__order(NULL, 1, a, &waited);
   if (!code && claim) gt__begin_claim(claim, 1, a);
   gt__unlock();
-  if (code) return gt__report(function, device, last, code);
+  if (code) return gt__report(device, last, code);
   return waited ? gt__check_fault() : GT_OK;
 }
 /* Waits until the host may read x, or read and write it. */
-static gt_status gt__host_access(const char *function, const gt_tensor *x, int writes) {
+static gt_status gt__host_access(const gt_tensor *x, int writes) {
   const gt__access a = {x->storage, gt__region_of(x), 1, writes};
-  return gt__order_host(function, &a, NULL);
+  return gt__order_host(&a, NULL);
 }
 /* The same for reading, or for writing alone, and other threads wait until gt__host_end. */
 typedef struct {
@@ -5535,12 +5544,11 @@ static void gt__host_end(gt__host_use *use) {
   gt__me.claims--;
   if (gt__me.untold && !gt__me.claims) gt__tell_handler();
 }
-static gt_status gt__host_begin(const char *function, const gt_tensor *x, int writes,
-                                gt__host_use *use) {
+static gt_status gt__host_begin(const gt_tensor *x, int writes, gt__host_use *use) {
   const gt__access a = {x->storage, gt__region_of(x), !writes, writes};
   use->access = a;
   use->claim.access = NULL;
-  const gt_status status = gt__order_host(function, &use->access, &use->claim);
+  const gt_status status = gt__order_host(&use->access, &use->claim);
   use->on = use->claim.access != NULL;
   gt__me.claims += use->on;
   if (status) gt__host_end(use);
@@ -5553,26 +5561,25 @@ static int gt__is_pinned(const void *p) { /* memory of the caller's */
   return owner.kind == GT__PINNED;
 }
 /* Can memory of the caller's be a tensor's of that device? *pinned: it is page-locked. */
-static gt_status gt__check_owner(const char *function, const void *p, gt_device device,
-                                 int *pinned) {
+static gt_status gt__check_owner(const void *p, gt_device device, int *pinned) {
   const int gpu = device.type == GT_CUDA;
   gt__owner owner;
   gt__lock();
   const int code = gt__cuda_owner(p, gpu ? device.index : -1, &owner);
   gt__unlock();
-  if (code) return gt__report(function, device, NULL, code);
+  if (code) return gt__report(device, NULL, code);
   *pinned = !gpu && owner.kind == GT__PINNED;
   if (!p || owner.kind == GT__OF_ALL) return GT_OK;
   if (owner.kind == GT__OF_DEVICE && (!gpu || owner.index != device.index))
     return gt__fail(GT_ERROR_DEVICE,
-                    "%s: data is memory of cuda:%d, not of %s; wrap it for the "
+                    "data is memory of cuda:%d, not of %s; wrap it for the "
                     "device that it is on",
-                    function, owner.index, gt_device_string(device));
+                    owner.index, gt_device_string(device));
   if (owner.kind != GT__OF_DEVICE && gpu)
     return gt__fail(GT_ERROR_DEVICE,
-                    "%s: data is memory of the host, not of %s; gt_from_array "
+                    "data is memory of the host, not of %s; gt_from_array "
                     "copies it there",
-                    function, gt_device_string(device));
+                    gt_device_string(device));
   return GT_OK;
 }
 
@@ -5625,7 +5632,7 @@ static int gt__take_pinned(struct gt_storage *s) {
   return code;
 }
 /* One attempt; with the lock. */
-static int gt__storage_fill(struct gt_storage *s, const char *function) {
+static int gt__storage_fill(struct gt_storage *s) {
   int code = 0;
   if (s->device.type == GT_CPU) {
     gt__sweep(0);
@@ -5637,11 +5644,11 @@ static int gt__storage_fill(struct gt_storage *s, const char *function) {
   if (code) return code;
   const gt__access all = gt__whole(s, 1);
   stream->number++; /* an allocation is an operation that writes */
-  gt__note(&all, stream, function);
+  gt__note(&all, stream);
   return 0;
 }
-static gt_status gt__no_memory(const char *function, gt_device device, size_t bytes, int code) {
-  if (!gt__is_out_of_memory(code, device)) return gt__report(function, device, NULL, code);
+static gt_status gt__no_memory(gt_device device, size_t bytes, int code) {
+  if (!gt__is_out_of_memory(code, device)) return gt__report(device, NULL, code);
   char owners[400] = "";
   size_t n = 0, last = SIZE_MAX, reserved, available, total, held;
   gt__lock();
@@ -5661,9 +5668,9 @@ static gt_status gt__no_memory(const char *function, gt_device device, size_t by
   gt__backend_of(device)->memory(device.index, &reserved, &available, &total);
   gt__unlock();
   return gt__fail(GT_ERROR_MEMORY,
-                  "%s: out of memory on %s: asked for %zu bytes, %zu of %zu are free, %zu "
+                  "out of memory on %s: asked for %zu bytes, %zu of %zu are free, %zu "
                   "are in tensors%s",
-                  function, gt_device_string(device), bytes, available, total, held, owners);
+                  gt_device_string(device), bytes, available, total, held, owners);
 }
 static void gt__give_back(
     gt_device device) { /* all that is cached; the lock is given up meanwhile */
@@ -5672,27 +5679,26 @@ static void gt__give_back(
   gt__sweep(1);
   if (gt__backend_of(device)->trim) gt__backend_of(device)->trim(device.index);
 }
-static struct gt_storage *gt__storage_new(const char *function, size_t bytes, gt_device device,
-                                          int pinned) {
-  struct gt_storage *s = (struct gt_storage *)gt__malloc(function, sizeof *s);
+static struct gt_storage *gt__storage_new(size_t bytes, gt_device device, int pinned) {
+  struct gt_storage *s = (struct gt_storage *)gt__malloc(sizeof *s);
   const int slot = gt__slot(device);
   if (!s) return NULL;
   s->bytes = bytes, s->device = device, s->pinned = pinned;
   gt__lock();
-  int code = gt__storage_fill(s, function);
+  int code = gt__storage_fill(s);
   if (code && (gt__is_out_of_memory(code, device) || pinned)) {
     gt__give_back(device);
-    code = gt__storage_fill(s, function);
+    code = gt__storage_fill(s);
   }
   if (code && pinned) { /* page-locked memory is scarcer: ordinary memory does it too, slower */
-    s->pinned = 0, code = gt__storage_fill(s, function);
+    s->pinned = 0, code = gt__storage_fill(s);
   }
   if (!code) gt__all.allocated[slot] += bytes;
   if (gt__all.peak[slot] < gt__all.allocated[slot]) gt__all.peak[slot] = gt__all.allocated[slot];
   gt__unlock();
   if (!code) return s;
   GPUTENSOR_FREE(s);
-  gt__no_memory(function, device, bytes, code);
+  gt__no_memory(device, bytes, code);
   return NULL;
 }
 /* Scratch for s's next operation. A stream keeps that of two, by turns: then it is known what may still
@@ -5733,7 +5739,8 @@ static void gt__end_wrap(struct gt_storage *s) { /* without the lock */
   const gt_device device = s->device;
   gt__end_storage(s);
   gt__unlock();
-  gt__report("gt_free", device, NULL, code);
+  gt__me.call = "gt_free";
+  gt__report(device, NULL, code);
 }
 static void gt__storage_end(struct gt_storage *s) { /* with the lock, which it gives up */
   gt__all.allocated[gt__slot(s->device)] -= s->bytes;
@@ -5789,6 +5796,7 @@ static void gt__set_scope(gt_tensor *x, gt_scope *scope) {
   if (scope) scope->gt__first = x;
 }
 GT_API gt_tensor *gt_keep(gt_tensor *x) {
+  GT__CALL;
   if (GT__NO(x)) return NULL;
   GT__HOLD(gt__mutex);
   gt__set_scope(x, x->gt__scope ? x->gt__scope->gt__outer : NULL);
@@ -5801,9 +5809,28 @@ static gt_tensor gt__plain(const gt_tensor *x) {
   memset(&y.gt__next, 0, sizeof y - offsetof(gt_tensor, gt__next));
   return y;
 }
+/* What the public functions of these names answer, of a tensor that was checked. */
+static int64_t gt__numel(const gt_tensor *x) { return gt__count(x->ndim, x->shape); }
+static size_t gt__nbytes(const gt_tensor *x) {
+  return (size_t)gt__numel(x) * gt__dtype[x->dtype].size;
+}
+static gt_shape gt__shape_of(const gt_tensor *x) {
+  gt_shape shape = {x->ndim, {0}};
+  memcpy(shape.size, x->shape, sizeof shape.size);
+  return shape;
+}
+static int gt__is_dense(const gt_tensor *x) { /* contiguous */
+  int64_t stride = 1;
+  for (int d = x->ndim - 1; d >= 0; d--) {
+    if (x->shape[d] == 0) return 1;
+    if (x->shape[d] > 1 && x->stride[d] != stride) return 0;
+    stride *= x->shape[d];
+  }
+  return 1;
+}
 /* A new handle like `model`, on the same storage. */
-static gt_tensor *gt__handle(const char *function, const gt_tensor *model) {
-  gt_tensor *x = (gt_tensor *)gt__malloc(function, sizeof *x);
+static gt_tensor *gt__handle(const gt_tensor *model) {
+  gt_tensor *x = (gt_tensor *)gt__malloc(sizeof *x);
   if (!x) return NULL;
   memcpy(x, model, offsetof(gt_tensor, gt__next));
   GT__HOLD(gt__mutex);
@@ -5831,137 +5858,142 @@ static void gt__end_handle(gt_tensor *x, int how) {
   if (last && wrap) gt__end_wrap(storage);
   GPUTENSOR_FREE(gt__held_back(x));
 }
-GT_API void gt_free(gt_tensor *x) {
-  if (x && !gt__is_ended(__func__, 1, x)) gt__end_handle(x, GT__BY_FREE);
+static void gt__free(gt_tensor *x) {
+  if (x) gt__end_handle(x, GT__BY_FREE);
 }
-static void gt__end_local(gt_tensor **x) { gt_free(*x); }
+GT_API void gt_free(gt_tensor *x) {
+  GT__CALL;
+  if (!gt__is_ended(1, x)) gt__free(x);
+}
+static void gt__end_local(gt_tensor **x) { gt__free(*x); }
 #define GT__LOCAL __attribute__((cleanup(gt__end_local))) /* a handle that ends with its block */
 GT_API gt_tensor *gt_retain(const gt_tensor *x) {
-  return GT__NO(x) ? NULL : gt__handle(__func__, x);
+  GT__CALL;
+  return GT__NO(x) ? NULL : gt__handle(x);
 }
 /* THE SIZES. No tensor, view, broadcast or product has more elements than this, sizes of 0 counted
    as 1: each new shape is checked here, and only shapes that passed are computed with. Then sums of
    two sizes, a dim's size times its stride, and the bytes between two elements are below 2^63. */
 #define GT__MOST (PTRDIFF_MAX / 8)
-static gt_status gt__check_size(const char *function, int ndim, const int64_t *size) {
+static gt_status gt__check_size(int ndim, const int64_t *size) {
   int64_t n = 1;
   for (int d = 0; d < ndim; d++)
     if (size[d] && (__builtin_mul_overflow(n, size[d], &n) || n > GT__MOST))
-      return gt__fail(GT_ERROR_SHAPE, "%s: %s elements are more than memory can address", function,
+      return gt__fail(GT_ERROR_SHAPE, "%s elements are more than memory can address",
                       gt__sizes(ndim, size));
   return GT_OK;
 }
 /* Fills a model of a contiguous tensor. */
-static gt_status gt__model(const char *function, gt_tensor *x, gt_shape shape, gt_dtype dtype,
-                           gt_device device) {
+static gt_status gt__model(gt_tensor *x, gt_shape shape, gt_dtype dtype, gt_device device) {
   int64_t stride = 1;
   memset(x, 0, sizeof *x);
-  if (!gt__is_dtype(dtype))
-    return gt__fail(GT_ERROR_DTYPE, "%s: %d is not a dtype", function, (int)dtype);
+  if (!gt__is_dtype(dtype)) return gt__fail(GT_ERROR_DTYPE, "%d is not a dtype", (int)dtype);
   if (shape.ndim < 0 || shape.ndim > GT_MAX_DIMS)
-    return gt__fail(GT_ERROR_SHAPE, "%s: %d dimensions; 0 to %d are possible", function, shape.ndim,
+    return gt__fail(GT_ERROR_SHAPE, "%d dimensions; 0 to %d are possible", shape.ndim,
                     (int)GT_MAX_DIMS);
   for (int d = 0; d < shape.ndim; d++)
     if (shape.size[d] < 0)
-      return gt__fail(GT_ERROR_SHAPE, "%s: negative size in %s", function,
-                      gt__sizes(shape.ndim, shape.size));
-  if (gt__check_size(function, shape.ndim, shape.size)) return gt__failed();
+      return gt__fail(GT_ERROR_SHAPE, "negative size in %s", gt__sizes(shape.ndim, shape.size));
+  if (gt__check_size(shape.ndim, shape.size)) return gt__failed();
   for (int d = shape.ndim - 1; d >= 0; d--) {
     x->shape[d] = shape.size[d];
     x->stride[d] = stride;
     if (x->shape[d]) stride *= x->shape[d];
   }
   x->ndim = shape.ndim, x->dtype = dtype, x->device = device;
-  return gt__check_device(function, device);
+  return gt__check_device(device);
 }
-static gt_tensor *gt__new(const char *function, gt_shape shape, gt_dtype dtype, gt_device device,
-                          int pinned) {
+static gt_tensor *gt__new(gt_shape shape, gt_dtype dtype, gt_device device, int pinned) {
   gt_tensor model;
-  if (gt__model(function, &model, shape, dtype, device)) return NULL;
-  model.storage = gt__storage_new(function, gt_nbytes(&model), device, pinned);
-  gt_tensor *x = model.storage ? gt__handle(function, &model) : NULL;
+  if (gt__model(&model, shape, dtype, device)) return NULL;
+  model.storage = gt__storage_new(gt__nbytes(&model), device, pinned);
+  gt_tensor *x = model.storage ? gt__handle(&model) : NULL;
   if (x || !model.storage) return x;
   gt__lock();
   gt__storage_end(model.storage);
   return NULL;
 }
 GT_API gt_tensor *gt_empty(gt_shape shape, gt_dtype dtype, gt_device device) {
-  return gt__new(__func__, shape, dtype, device, 0);
+  GT__CALL;
+  return gt__new(shape, dtype, device, 0);
 }
 GT_API gt_tensor *gt_empty_pinned(gt_shape shape, gt_dtype dtype) {
-  return gt__new(__func__, shape, dtype, gt_cpu(), gt_cuda_is_available());
+  GT__CALL;
+  return gt__new(shape, dtype, gt_cpu(), gt_cuda_is_available());
 }
-static gt_tensor *gt__new_like(const char *function, const gt_tensor *x) {
-  return gt__new(function, gt_shape_of(x), x->dtype, x->device, 0);
+static gt_tensor *gt__new_like(const gt_tensor *x) {
+  return gt__new(gt__shape_of(x), x->dtype, x->device, 0);
 }
 GT_API gt_tensor *gt_empty_like(const gt_tensor *x) {
-  return GT__NO(x) ? NULL : gt__new_like(__func__, x);
+  GT__CALL;
+  return GT__NO(x) ? NULL : gt__new_like(x);
 }
 typedef void gt__deleter(void *data, void *context);
-static gt_tensor *gt__wrap(const char *function, void *data, gt_shape shape, gt_dtype dtype,
-                           gt_device device, gt__deleter *deleter, void *context) {
+static gt_tensor *gt__wrap(void *data, gt_shape shape, gt_dtype dtype, gt_device device,
+                           gt__deleter *deleter, void *context) {
   gt_tensor model;
-  if (gt__model(function, &model, shape, dtype, device)) return NULL;
-  if (!data && gt_numel(&model)) return GT__NULL(GT_ERROR_ARGUMENT, "%s: data is NULL", function);
+  if (gt__model(&model, shape, dtype, device)) return NULL;
+  if (!data && gt__numel(&model)) return GT__NULL(GT_ERROR_ARGUMENT, "data is NULL");
   if ((uintptr_t)data % gt_dtype_size(dtype))
-    return GT__NULL(GT_ERROR_ARGUMENT, "%s: data is not aligned to its %s elements", function,
+    return GT__NULL(GT_ERROR_ARGUMENT, "data is not aligned to its %s elements",
                     gt_dtype_string(dtype));
   int pinned = 0;
-  if (gt__check_owner(function, data, device, &pinned)) return NULL;
-  struct gt_storage *s = (struct gt_storage *)gt__malloc(function, sizeof *s);
+  if (gt__check_owner(data, device, &pinned)) return NULL;
+  struct gt_storage *s = (struct gt_storage *)gt__malloc(sizeof *s);
   model.storage = s;
   if (!s) return NULL;
-  s->data = data, s->bytes = gt_nbytes(&model), s->device = device, s->foreign = 1;
+  s->data = data, s->bytes = gt__nbytes(&model), s->device = device, s->foreign = 1;
   s->deleter = deleter, s->context = context;
   s->pinned = pinned;
-  gt_tensor *x = gt__handle(function, &model);
+  gt_tensor *x = gt__handle(&model);
   gt__lock();
   const int alone = !x || gt__find_aliases(s);
   if (!x) gt__end_storage(s); /* the caller still owns data */
   gt__unlock();
   if (alone) return x;
   s->deleter = NULL;
-  gt_free(x);
-  return GT__NULL(GT_ERROR_MEMORY, "%s: out of host memory", function);
+  gt__free(x);
+  return GT__NULL(GT_ERROR_MEMORY, "out of host memory");
 }
 GT_API gt_tensor *gt_from_ptr(void *data, gt_shape shape, gt_dtype dtype, gt_device device,
                               gt__deleter *deleter, void *context) {
-  return gt__wrap(__func__, data, shape, dtype, device, deleter, context);
+  GT__CALL;
+  return gt__wrap(data, shape, dtype, device, deleter, context);
 }
 GT_API gt_tensor *gt_from_const_ptr(const void *data, gt_shape shape, gt_dtype dtype,
                                     gt_device device, gt__deleter *deleter, void *context) {
+  GT__CALL;
   void *const memory = (void *)(uintptr_t)data;
-  gt_tensor *x = gt__wrap(__func__, memory, shape, dtype, device, deleter, context);
+  gt_tensor *x = gt__wrap(memory, shape, dtype, device, deleter, context);
   if (x) x->storage->constant = 1;
   return x;
 }
-GT_API int64_t gt_numel(const gt_tensor *x) { return GT__NO(x) ? 0 : gt__count(x->ndim, x->shape); }
+GT_API int64_t gt_numel(const gt_tensor *x) {
+  GT__CALL;
+  return GT__NO(x) ? 0 : gt__numel(x);
+}
 GT_API size_t gt_nbytes(const gt_tensor *x) {
-  return GT__NO(x) ? 0 : (size_t)gt_numel(x) * gt_dtype_size(x->dtype);
+  GT__CALL;
+  return GT__NO(x) ? 0 : gt__nbytes(x);
 }
 GT_API gt_shape gt_shape_of(const gt_tensor *x) {
-  gt_shape shape = {0, {0}};
-  if (GT__NO(x)) return shape;
-  shape.ndim = x->ndim;
-  memcpy(shape.size, x->shape, sizeof shape.size);
-  return shape;
+  const gt_shape none = {0, {0}};
+  GT__CALL;
+  return GT__NO(x) ? none : gt__shape_of(x);
 }
 GT_API int gt_is_contiguous(const gt_tensor *x) {
-  int64_t stride = 1;
-  if (GT__NO(x)) return 0;
-  for (int d = x->ndim - 1; d >= 0; d--) {
-    if (x->shape[d] == 0) return 1;
-    if (x->shape[d] > 1 && x->stride[d] != stride) return 0;
-    stride *= x->shape[d];
-  }
-  return 1;
+  GT__CALL;
+  return GT__NO(x) ? 0 : gt__is_dense(x);
 }
-GT_API int gt_is_pinned(const gt_tensor *x) { return GT__NO(x) ? 0 : x->storage->pinned; }
+GT_API int gt_is_pinned(const gt_tensor *x) {
+  GT__CALL;
+  return GT__NO(x) ? 0 : x->storage->pinned;
+}
 /* What is on a device: tensors now, tensors at most, or all that the library keeps for it. */
-static size_t gt__memory(const char *function, gt_device device, int which) {
+static size_t gt__memory(gt_device device, int which) {
   const int slot = gt__slot(device);
   size_t n, available, total;
-  if (gt__check_device(function, device)) return 0;
+  if (gt__check_device(device)) return 0;
   GT__HOLD(gt__mutex);
   n = which == 1 ? gt__all.peak[slot] : gt__all.allocated[slot];
   if (which == 2 && device.type == GT_CUDA)
@@ -5971,16 +6003,27 @@ static size_t gt__memory(const char *function, gt_device device, int which) {
       n += c ? (size_t)1 << c : s->bytes;
   return n;
 }
-GT_API size_t gt_memory_allocated(gt_device device) { return gt__memory(__func__, device, 0); }
-GT_API size_t gt_max_memory_allocated(gt_device device) { return gt__memory(__func__, device, 1); }
-GT_API size_t gt_memory_reserved(gt_device device) { return gt__memory(__func__, device, 2); }
+GT_API size_t gt_memory_allocated(gt_device device) {
+  GT__CALL;
+  return gt__memory(device, 0);
+}
+GT_API size_t gt_max_memory_allocated(gt_device device) {
+  GT__CALL;
+  return gt__memory(device, 1);
+}
+GT_API size_t gt_memory_reserved(gt_device device) {
+  GT__CALL;
+  return gt__memory(device, 2);
+}
 GT_API gt_status gt_reset_peak_memory_stats(gt_device device) {
-  if (gt__check_device(__func__, device)) return gt__failed();
+  GT__CALL;
+  if (gt__check_device(device)) return gt__failed();
   GT__HOLD(gt__mutex);
   gt__all.peak[gt__slot(device)] = gt__all.allocated[gt__slot(device)];
   return GT_OK;
 }
 GT_API gt_status gt_empty_cache(void) {
+  GT__CALL;
   gt_device device = gt_cpu();
   int code = 0;
   gt__lock();
@@ -5990,7 +6033,7 @@ GT_API gt_status gt_empty_cache(void) {
     if (!code) gt__drop_scratch(NULL, device), code = gt__cuda_backend.trim(i);
   }
   gt__unlock();
-  return gt__report(__func__, device, NULL, code);
+  return gt__report(device, NULL, code);
 }
 GT_API int64_t gt_report_leaks(FILE *file) {
   int64_t n = 0;
@@ -6009,21 +6052,19 @@ static int gt__first_dim(uint32_t dims) {
   return d < 8 ? d : d - 16;
 }
 /* A dim from 0 on, or -1 and an error. */
-static int gt__dim(const char *function, int64_t dim, int ndim) {
+static int gt__dim(int64_t dim, int ndim) {
   if (dim >= -ndim && dim < ndim) return (int)(dim < 0 ? dim + ndim : dim);
   if (dim >= GT_DIM(0) && dim <= GT_DIM(-1) && !(dim & (dim - 1))) {
     const int d = gt__first_dim((uint32_t)dim);
-    gt__fail(GT_ERROR_ARGUMENT, "%s: a plain number is expected here: %d, not GT_DIM(%d)", function,
-             d, d);
+    gt__fail(GT_ERROR_ARGUMENT, "a plain number is expected here: %d, not GT_DIM(%d)", d, d);
     return -1;
   }
-  gt__fail(GT_ERROR_ARGUMENT, "%s: dim %lld is out of range for %d dimensions", function,
-           (long long)dim, ndim);
+  gt__fail(GT_ERROR_ARGUMENT, "dim %lld is out of range for %d dimensions", (long long)dim, ndim);
   return -1;
 }
 /* As PyTorch, where a tensor without dims may be taken for one with one. */
-static int gt__dim_or_0(const char *function, int64_t dim, int ndim) {
-  return ndim == 0 && (dim == 0 || dim == -1) ? 0 : gt__dim(function, dim, ndim);
+static int gt__dim_or_0(int64_t dim, int ndim) {
+  return ndim == 0 && (dim == 0 || dim == -1) ? 0 : gt__dim(dim, ndim);
 }
 /* Strides that give x, without copying, the sizes of y. From the last dim on, y's are cut from x's;
    where one needs more than is `left` of these, x's next has to continue them. 0 if it does not. */
@@ -6042,13 +6083,12 @@ static int gt__restride(const gt_tensor *x, gt_tensor *y) {
   return 1;
 }
 /* Replaces a size of -1 by what the other sizes leave of n elements. */
-static gt_status gt__fill_hole(const char *function, gt_shape *shape, int64_t n) {
+static gt_status gt__fill_hole(gt_shape *shape, int64_t n) {
   int hole = -1;
   int64_t rest = 1;
   for (int d = 0; d < shape->ndim && d < GT_MAX_DIMS; d++) {
     const int64_t size = shape->size[d];
-    if (size == -1 && hole >= 0)
-      return gt__fail(GT_ERROR_SHAPE, "%s: only one size may be -1", function);
+    if (size == -1 && hole >= 0) return gt__fail(GT_ERROR_SHAPE, "only one size may be -1");
     if (size == -1) hole = d;
     else rest = size > 0 && rest <= n / size ? rest * size : 0;
   }
@@ -6056,20 +6096,20 @@ static gt_status gt__fill_hole(const char *function, gt_shape *shape, int64_t n)
   return GT_OK;
 }
 GT_API gt_tensor *gt_reshape(const gt_tensor *x, gt_shape shape) {
+  GT__CALL;
   gt_tensor y;
-  if (GT__NO(x) || gt__fill_hole(__func__, &shape, gt_numel(x))) return NULL;
-  if (gt__model(__func__, &y, shape, x->dtype, x->device)) return NULL;
-  if (gt_numel(&y) != gt_numel(x))
-    return GT__NULL(GT_ERROR_SHAPE, "%s: %s has %lld elements, %s has %lld", __func__,
-                    gt__shape_text(x), (long long)gt_numel(x), gt__shape_text(&y),
-                    (long long)gt_numel(&y));
+  if (GT__NO(x) || gt__fill_hole(&shape, gt__numel(x))) return NULL;
+  if (gt__model(&y, shape, x->dtype, x->device)) return NULL;
+  if (gt__numel(&y) != gt__numel(x))
+    return GT__NULL(GT_ERROR_SHAPE, "%s has %lld elements, %s has %lld", gt__shape_text(x),
+                    (long long)gt__numel(x), gt__shape_text(&y), (long long)gt__numel(&y));
   y.offset = x->offset, y.storage = x->storage, y.gt__number = x->gt__number;
-  if (gt_numel(x) > 0 && !gt__restride(x, &y))
+  if (gt__numel(x) > 0 && !gt__restride(x, &y))
     return GT__NULL(GT_ERROR_SHAPE,
-                    "%s: the strides of %s do not allow a view as %s; call "
+                    "the strides of %s do not allow a view as %s; call "
                     "gt_contiguous first",
-                    __func__, gt__shape_text(x), gt__shape_text(&y));
-  return gt__handle(__func__, &y);
+                    gt__shape_text(x), gt__shape_text(&y));
+  return gt__handle(&y);
 }
 /* Moves a view's beginning. Those without elements stay: beginnings that are none could add up. */
 static void gt__advance(gt_tensor *y, int64_t by) {
@@ -6088,32 +6128,34 @@ static void gt__insert_dim(gt_tensor *y, int dim) { /* of size 1 */
   for (int d = y->ndim++; d > dim; d--) gt__swap_dims(y, d, d - 1);
 }
 GT_API gt_tensor *gt_transpose(const gt_tensor *x, int dim0, int dim1) {
-  if (GT__NO(x) || (dim0 = gt__dim_or_0(__func__, dim0, x->ndim)) < 0) return NULL;
-  if ((dim1 = gt__dim_or_0(__func__, dim1, x->ndim)) < 0) return NULL;
+  GT__CALL;
+  if (GT__NO(x) || (dim0 = gt__dim_or_0(dim0, x->ndim)) < 0) return NULL;
+  if ((dim1 = gt__dim_or_0(dim1, x->ndim)) < 0) return NULL;
   gt_tensor y = gt__plain(x);
   gt__swap_dims(&y, dim0, dim1);
-  return gt__handle(__func__, &y);
+  return gt__handle(&y);
 }
 GT_API gt_tensor *gt_permute(const gt_tensor *x, gt_shape order) {
+  GT__CALL;
   unsigned seen = 0;
   if (GT__NO(x)) return NULL;
   gt_tensor y = gt__plain(x);
   if (order.ndim != x->ndim)
-    return GT__NULL(GT_ERROR_ARGUMENT, "%s: %d dims named for the %d of %s", __func__, order.ndim,
-                    x->ndim, gt__shape_text(x));
+    return GT__NULL(GT_ERROR_ARGUMENT, "%d dims named for the %d of %s", order.ndim, x->ndim,
+                    gt__shape_text(x));
   for (int d = 0; d < x->ndim; d++) {
-    const int e = gt__dim(__func__, order.size[d], x->ndim);
+    const int e = gt__dim(order.size[d], x->ndim);
     if (e < 0) return NULL;
-    if (seen >> e & 1) return GT__NULL(GT_ERROR_ARGUMENT, "%s: dim %d is named twice", __func__, e);
+    if (seen >> e & 1) return GT__NULL(GT_ERROR_ARGUMENT, "dim %d is named twice", e);
     seen |= 1u << e, y.shape[d] = x->shape[e], y.stride[d] = x->stride[e];
   }
-  return gt__handle(__func__, &y);
+  return gt__handle(&y);
 }
 GT_API gt_tensor *gt_slice(const gt_tensor *x, int dim, int64_t start, int64_t end, int64_t step) {
-  if (GT__NO(x) || (dim = gt__dim(__func__, dim, x->ndim)) < 0) return NULL;
+  GT__CALL;
+  if (GT__NO(x) || (dim = gt__dim(dim, x->ndim)) < 0) return NULL;
   if (step < 1)
-    return GT__NULL(GT_ERROR_ARGUMENT, "%s: step %lld; it must be 1 or more", __func__,
-                    (long long)step);
+    return GT__NULL(GT_ERROR_ARGUMENT, "step %lld; it must be 1 or more", (long long)step);
   const int64_t n = x->shape[dim];
   start = start < 0 ? (start < -n ? 0 : start + n) : start > n ? n : start;
   end = end < 0 ? (end < -n ? 0 : end + n) : end > n ? n : end;
@@ -6121,17 +6163,18 @@ GT_API gt_tensor *gt_slice(const gt_tensor *x, int dim, int64_t start, int64_t e
   y.shape[dim] = end > start ? (end - start - 1) / step + 1 : 0;
   gt__advance(&y, start * x->stride[dim]);
   if (y.shape[dim] > 1) y.stride[dim] *= step; /* else step may overflow and does not matter */
-  return gt__handle(__func__, &y);
+  return gt__handle(&y);
 }
 GT_API gt_tensor *gt_select(const gt_tensor *x, int dim, int64_t index) {
-  if (GT__NO(x) || (dim = gt__dim(__func__, dim, x->ndim)) < 0) return NULL;
+  GT__CALL;
+  if (GT__NO(x) || (dim = gt__dim(dim, x->ndim)) < 0) return NULL;
   if (index < -x->shape[dim] || index >= x->shape[dim])
-    return GT__NULL(GT_ERROR_ARGUMENT, "%s: index %lld is out of range for dim %d of %s", __func__,
+    return GT__NULL(GT_ERROR_ARGUMENT, "index %lld is out of range for dim %d of %s",
                     (long long)index, dim, gt__shape_text(x));
   gt_tensor y = gt__plain(x);
   gt__drop_dim(&y, dim);
   gt__advance(&y, (index < 0 ? index + x->shape[dim] : index) * x->stride[dim]);
-  return gt__handle(__func__, &y);
+  return gt__handle(&y);
 }
 /* Makes y of x, broadcast to the shape of `like`: stride 0 where x has size 1 or no dim. Or 0. */
 static int gt__broadcast_to(const gt_tensor *x, const gt_tensor *like, gt_tensor *y) {
@@ -6146,36 +6189,40 @@ static int gt__broadcast_to(const gt_tensor *x, const gt_tensor *like, gt_tensor
   return lead >= 0;
 }
 GT_API gt_tensor *gt_expand(const gt_tensor *x, gt_shape shape) {
+  GT__CALL;
   gt_tensor y, model;
   if (GT__NO(x)) return NULL;
   for (int d = shape.ndim, e = x->ndim; d > 0 && e > 0; d--, e--)
     if (d <= GT_MAX_DIMS && shape.size[d - 1] == -1) shape.size[d - 1] = x->shape[e - 1];
-  if (gt__model(__func__, &model, shape, x->dtype, x->device)) return NULL;
+  if (gt__model(&model, shape, x->dtype, x->device)) return NULL;
   if (!gt__broadcast_to(x, &model, &y))
-    return GT__NULL(GT_ERROR_SHAPE, "%s: %s does not expand to %s", __func__, gt__shape_text(x),
+    return GT__NULL(GT_ERROR_SHAPE, "%s does not expand to %s", gt__shape_text(x),
                     gt__shape_text(&model));
-  return gt__handle(__func__, &y);
+  return gt__handle(&y);
 }
 GT_API gt_tensor *gt_squeeze(const gt_tensor *x, int dim) {
-  if (GT__NO(x) || (dim = gt__dim_or_0(__func__, dim, x->ndim)) < 0) return NULL;
+  GT__CALL;
+  if (GT__NO(x) || (dim = gt__dim_or_0(dim, x->ndim)) < 0) return NULL;
   gt_tensor y = gt__plain(x);
   if (x->ndim && x->shape[dim] == 1) gt__drop_dim(&y, dim);
-  return gt__handle(__func__, &y);
+  return gt__handle(&y);
 }
 GT_API gt_tensor *gt_unsqueeze(const gt_tensor *x, int dim) {
+  GT__CALL;
   if (GT__NO(x)) return NULL;
   if (x->ndim == GT_MAX_DIMS)
-    return GT__NULL(GT_ERROR_SHAPE, "%s: %s already has %d dimensions", __func__, gt__shape_text(x),
+    return GT__NULL(GT_ERROR_SHAPE, "%s already has %d dimensions", gt__shape_text(x),
                     (int)GT_MAX_DIMS);
-  if ((dim = gt__dim(__func__, dim, x->ndim + 1)) < 0) return NULL;
+  if ((dim = gt__dim(dim, x->ndim + 1)) < 0) return NULL;
   gt_tensor y = gt__plain(x);
   gt__insert_dim(&y, dim);
-  return gt__handle(__func__, &y);
+  return gt__handle(&y);
 }
 GT_API gt_tensor *gt_diagonal(const gt_tensor *x, int64_t offset, int dim0, int dim1) {
-  if (GT__NO(x) || (dim0 = gt__dim(__func__, dim0, x->ndim)) < 0) return NULL;
-  if ((dim1 = gt__dim(__func__, dim1, x->ndim)) < 0) return NULL;
-  if (dim0 == dim1) return GT__NULL(GT_ERROR_ARGUMENT, "%s: dim %d is named twice", __func__, dim0);
+  GT__CALL;
+  if (GT__NO(x) || (dim0 = gt__dim(dim0, x->ndim)) < 0) return NULL;
+  if ((dim1 = gt__dim(dim1, x->ndim)) < 0) return NULL;
+  if (dim0 == dim1) return GT__NULL(GT_ERROR_ARGUMENT, "dim %d is named twice", dim0);
   gt_tensor y = gt__plain(x);
   const int64_t rows = x->shape[dim0], columns = x->shape[dim1];
   const int64_t down = offset >= 0 ? 0 : offset < -rows ? rows : -offset;
@@ -6186,7 +6233,7 @@ GT_API gt_tensor *gt_diagonal(const gt_tensor *x, int64_t offset, int dim0, int 
   y.shape[y.ndim] = n; /* one element needs no stride: such strides could add up, too */
   y.stride[y.ndim++] = n > 1 ? x->stride[dim0] + x->stride[dim1] : 1;
   gt__advance(&y, right * x->stride[dim1] + down * x->stride[dim0]);
-  return gt__handle(__func__, &y);
+  return gt__handle(&y);
 }
 
 /* ---- >>submit ----------------------------------------------------------------------------------
@@ -6225,7 +6272,7 @@ static void gt__wait_for_room_unlocks(gt_stream *s) {
 static int gt__prepare_unlocks(gt_stream *s, gt__op *op, int *waited, int *no_memory) {
   int again = 0, code;
   do {
-    code = gt__order(s, op->text, op->n_touch, op->touch, waited);
+    code = gt__order(s, op->n_touch, op->touch, waited);
     if (code || !op->scratch) return code;
     code = gt__take_scratch(s, op->scratch, &again);
     *no_memory = code != 0;
@@ -6255,7 +6302,7 @@ static void gt__note_all(gt_stream *s, const gt__op *op, int code) {
     s->turn ^= 1;
     s->fresh = 0;
   }
-  for (int i = 0; i < op->n_touch; i++) gt__note(&op->touch[i], s, op->text);
+  for (int i = 0; i < op->n_touch; i++) gt__note(&op->touch[i], s);
 }
 /* With the thread's current stream, which the caller holds. */
 static int gt__submit_to_unlocks(gt_stream *s, gt__op *op, int *waited, int *no_memory) {
@@ -6277,14 +6324,14 @@ static int gt__submit_to_unlocks(gt_stream *s, gt__op *op, int *waited, int *no_
   return 0;
 }
 /* Every name in GPUTENSOR_WAYS must be a way's. */
-static gt_status gt__check_ways(const char *function) {
+static gt_status gt__check_ways(void) {
   for (const char *list = gt__asked_ways(); *list; list += *list == ',') {
     const int n = (int)gt__first_name(list);
     if (!gt__any_way(&gt__cpu_backend, list) && !gt__any_way(&gt__cuda_backend, list))
       return gt__fail(GT_ERROR_ARGUMENT,
-                      "%s: GPUTENSOR_WAYS names \"%.*s\", which is no way of doing "
+                      "GPUTENSOR_WAYS names \"%.*s\", which is no way of doing "
                       "anything here; gt_build_info lists them",
-                      function, n, list);
+                      n, list);
     list += n;
   }
   return GT_OK;
@@ -6293,9 +6340,9 @@ static gt_status gt__submit(gt__op *op) {
   const gt__backend *backend = GT__OF(op);
   int waited = 0, no_memory = 0;
   gt_status status = GT_OK;
-  if (gt__asked_ways() && gt__check_ways(op->text)) return gt__failed();
+  if (gt__asked_ways() && gt__check_ways()) return gt__failed();
   int code = backend->plan(op);
-  if (code) return gt__report(op->text, op->device, NULL, code);
+  if (code) return gt__report(op->device, NULL, code);
   gt__lock();
   gt_stream *s = gt__opened_current(op->device, &code);
   if (s) { /* another thread may free it meanwhile */
@@ -6304,18 +6351,18 @@ static gt_status gt__submit(gt__op *op) {
   }
   if (code) {
     gt__unlock();
-    status = no_memory ? gt__no_memory(op->text, op->device, op->scratch, code)
-                       : gt__report(op->text, op->device, s, code);
+    status =
+        no_memory ? gt__no_memory(op->device, op->scratch, code) : gt__report(op->device, s, code);
     gt__lock();
   }
   if (s) gt__let_go_of(s);
   gt__unlock();
   return !code && waited ? gt__check_fault() : status;
 }
-static gt__op *gt__op_new(gt__op *op, int kind, const char *text, gt_device device) {
+static gt__op *gt__op_new(gt__op *op, int kind, gt_device device) {
   op->kind = (uint8_t)kind, op->n_touch = 0, *gt__scratch_of(op) = NULL;
   if (kind == GT__COPY) memset(&op->u.copy, 0, sizeof op->u.copy); /* the others set all fields */
-  op->text = text, op->device = device;
+  op->text = gt__me.call, op->device = device;
   return op;
 }
 /* Adds what is touched; the output is the first. */
@@ -6411,51 +6458,49 @@ static int gt__same_view(const gt_tensor *x, const gt_tensor *y) {
   return same;
 }
 static int gt__is_constant(const gt_tensor *x) { return x->ndim == 0 && x->device.type == GT_CPU; }
-static gt_status gt__check_constant(const char *function, const gt_tensor *out) {
+static gt_status gt__check_constant(const gt_tensor *out) {
   if (!out->storage->constant) return GT_OK;
   return gt__fail(GT_ERROR_ARGUMENT,
-                  "%s: the output %s is of gt_from_const_ptr, whose memory is "
+                  "the output %s is of gt_from_const_ptr, whose memory is "
                   "not written to; gt_copy(NULL, x) makes a tensor that may be",
-                  function, gt__shape_text(out));
+                  gt__shape_text(out));
 }
-static gt_status gt__check_own(const char *function, const gt_tensor *out) {
-  if (gt__check_constant(function, out)) return gt__failed();
+static gt_status gt__check_own(const gt_tensor *out) {
+  if (gt__check_constant(out)) return gt__failed();
   for (int d = 0; d < out->ndim; d++)
     if (out->stride[d] == 0 && out->shape[d] > 1)
       return gt__fail(GT_ERROR_ARGUMENT,
-                      "%s: the output's elements share memory (stride 0 in dim %d);"
+                      "the output's elements share memory (stride 0 in dim %d);"
                       " give a tensor of its own",
-                      function, d);
+                      d);
   return GT_OK;
 }
 /* Where a result goes: out, given or made; first to `place` if out overlaps operands badly. */
 typedef struct {
-  const char *function;
   gt_tensor *out, *place;
   int made;
 } gt__result;
 /* `like` describes the result, which the store converts; `in_place`: the very elements of an
    operand may be written over. */
-static gt_status gt__begin(gt__result *r, const char *function, gt_tensor *out,
-                           const gt_tensor *like, int n, const gt_tensor *const *x, int in_place) {
+static gt_status gt__begin(gt__result *r, gt_tensor *out, const gt_tensor *like, int n,
+                           const gt_tensor *const *x, int in_place) {
   gt_tensor wide;
-  r->function = function, r->made = !out;
-  r->out = r->place = out ? out : gt__new_like(function, like);
+  r->made = !out;
+  r->out = r->place = out ? out : gt__new_like(like);
   if (!out) return r->out ? GT_OK : gt__failed();
   if (!gt__same_device(out->device, like->device))
-    return gt__fail(GT_ERROR_DEVICE,
-                    "%s: the output is on %s, the operands on %s; gt_to moves them", function,
+    return gt__fail(GT_ERROR_DEVICE, "the output is on %s, the operands on %s; gt_to moves them",
                     gt_device_string(out->device), gt_device_string(like->device));
   if (!gt__same_shape(out, like))
-    return gt__fail(GT_ERROR_SHAPE, "%s: the output is %s, the result %s", function,
-                    gt__shape_text(out), gt__shape_text(like));
-  if (gt__check_own(function, out)) return gt__failed();
+    return gt__fail(GT_ERROR_SHAPE, "the output is %s, the result %s", gt__shape_text(out),
+                    gt__shape_text(like));
+  if (gt__check_own(out)) return gt__failed();
   for (int i = 0; i < n && r->place == out; i++) {
     if (!x[i]->storage || !gt__overlaps(out, x[i])) continue;
     if (in_place && (gt__is_constant(x[i]) ||
                      (gt__broadcast_to(x[i], like, &wide) && gt__same_view(out, &wide))))
       continue;
-    r->place = gt__new_like(function, out);
+    r->place = gt__new_like(out);
   }
   return r->place ? GT_OK : gt__failed();
 }
@@ -6469,13 +6514,13 @@ static int32_t *gt__fault_word(gt_device device) {
   return gt__all.fault;
 }
 /* dst = src of one device, dtype and shape, or the entries of src's dim that `index` names. */
-static gt_status gt__move_elements(const char *function, const gt_tensor *dst, const gt_tensor *src,
-                                   int dim, const gt_tensor *index) {
+static gt_status gt__move_elements(const gt_tensor *dst, const gt_tensor *src, int dim,
+                                   const gt_tensor *index) {
   gt__op op;
   GT__STRICT;
-  gt__copy_args *a = &gt__op_new(&op, GT__COPY, function, dst->device)->u.copy;
+  gt__copy_args *a = &gt__op_new(&op, GT__COPY, dst->device)->u.copy;
   gt__operand *o[2];
-  a->count = gt_numel(dst);
+  a->count = gt__numel(dst);
   if (!a->count) return GT_OK;
   a->kind = GT__ELEMENTS, a->gather_dim = dim, a->ndim = dst->ndim;
   memcpy(a->size, dst->shape, sizeof a->size);
@@ -6499,21 +6544,21 @@ static gt_status gt__move_elements(const char *function, const gt_tensor *dst, c
 }
 static gt_tensor *gt__end(gt__result *r, gt_status status) { /* out, or nothing is left behind */
   if (r->place != r->out) {
-    if (!status) status = gt__move_elements(r->function, r->out, r->place, -1, NULL);
-    gt_free(r->place);
+    if (!status) status = gt__move_elements(r->out, r->place, -1, NULL);
+    gt__free(r->place);
   }
   if (!status) return r->out;
-  if (r->made) gt_free(r->out);
+  if (r->made) gt__free(r->out);
   return NULL;
 }
 
 /* ---- >>moving ---------------------------------------------------------------------------------- */
 /* Bytes between devices; memory of the host is pinned. */
-static gt_status gt__copy_bytes(const char *function, struct gt_storage *to, void *dst,
-                                struct gt_storage *from, void *src, int64_t bytes) {
+static gt_status gt__copy_bytes(struct gt_storage *to, void *dst, struct gt_storage *from,
+                                void *src, int64_t bytes) {
   gt__op op;
   const int up = to->device.type == GT_CUDA, down = from->device.type == GT_CUDA;
-  gt__copy_args *a = &gt__op_new(&op, GT__COPY, function, (up ? to : from)->device)->u.copy;
+  gt__copy_args *a = &gt__op_new(&op, GT__COPY, (up ? to : from)->device)->u.copy;
   a->kind = GT__BYTES, a->bytes = bytes, a->dst.data = (char *)dst, a->src.data = (char *)src;
   a->dst_index = up ? to->device.index : -1, a->src_index = down ? from->device.index : -1;
   gt__touch_bytes(&op, to, dst, bytes);
@@ -6535,27 +6580,26 @@ static void gt__copy_host(char *dst, char *src, int64_t bytes) {
 }
 /* Bytes between a device and ordinary memory, by pieces of pinned memory: while the GPU copies one,
    the caller fills the next, or empties what came GT__PIECES - 1 pieces before. */
-static gt_status gt__copy_staged(const char *function, const gt_tensor *to, const gt_tensor *from) {
+static gt_status gt__copy_staged(const gt_tensor *to, const gt_tensor *from) {
   const int up = from->device.type == GT_CPU;
   struct gt_storage *piece[GT__PIECES] = {NULL};
   gt__host_use host;
   char *dst = gt__address(to), *src = gt__address(from);
-  const int64_t total = (int64_t)gt_nbytes(to), behind = up ? 0 : (GT__PIECES - 1) * GT__PIECE;
-  gt_status status = gt__host_begin(function, up ? from : to, !up, &host);
+  const int64_t total = (int64_t)gt__nbytes(to), behind = up ? 0 : (GT__PIECES - 1) * GT__PIECE;
+  gt_status status = gt__host_begin(up ? from : to, !up, &host);
   for (int64_t at = 0, back; (back = at - behind) < total; at += GT__PIECE) {
     const int64_t n = gt__cpu_least(GT__PIECE, total - at);
     struct gt_storage **p = &piece[at / GT__PIECE % GT__PIECES];
-    if (n > 0 && !status && !(*p = gt__storage_new(function, (size_t)n, gt_cpu(), 1)))
-      status = gt__failed();
+    if (n > 0 && !status && !(*p = gt__storage_new((size_t)n, gt_cpu(), 1))) status = gt__failed();
     if (*p) {
       (*p)->internal = 1;
       if (up) gt__copy_host((char *)(*p)->data, src + at, n);
-      status = up ? gt__copy_bytes(function, to->storage, dst + at, *p, (*p)->data, n)
-                  : gt__copy_bytes(function, *p, (*p)->data, from->storage, src + at, n);
+      status = up ? gt__copy_bytes(to->storage, dst + at, *p, (*p)->data, n)
+                  : gt__copy_bytes(*p, (*p)->data, from->storage, src + at, n);
     }
     if (back < 0 || !*(p = &piece[back / GT__PIECE % GT__PIECES])) continue;
     const gt__access whole = gt__whole(*p, 0);
-    if (!up && !status) status = gt__order_host(function, &whole, NULL);
+    if (!up && !status) status = gt__order_host(&whole, NULL);
     if (!up && !status)
       gt__copy_host(dst + back, (char *)(*p)->data, gt__cpu_least(GT__PIECE, total - back));
     gt__lock();
@@ -6565,7 +6609,7 @@ static gt_status gt__copy_staged(const char *function, const gt_tensor *to, cons
   gt__host_end(&host);
   return status;
 }
-static gt_status gt__copy_across(const char *function, const gt_tensor *to, const gt_tensor *from) {
+static gt_status gt__copy_across(const gt_tensor *to, const gt_tensor *from) {
   const int direction = from->device.type == GT_CPU ? GT_HOST_TO_DEVICE
                         : to->device.type == GT_CPU ? GT_DEVICE_TO_HOST
                                                     : GT_DEVICE_TO_DEVICE;
@@ -6574,76 +6618,78 @@ static gt_status gt__copy_across(const char *function, const gt_tensor *to, cons
   const int kind = pinned                           ? GT_COPY_ASYNC
                    : direction == GT_HOST_TO_DEVICE ? GT_COPY_STAGED
                                                     : GT_COPY_BLOCKING;
-  const size_t bytes = gt_nbytes(to);
+  const size_t bytes = gt__nbytes(to);
   if (!bytes) return GT_OK;
-  const gt_status status = !pinned
-                               ? gt__copy_staged(function, to, from)
-                               : gt__copy_bytes(function, to->storage, gt__address(to),
-                                                from->storage, gt__address(from), (int64_t)bytes);
+  const gt_status status = !pinned ? gt__copy_staged(to, from)
+                                   : gt__copy_bytes(to->storage, gt__address(to), from->storage,
+                                                    gt__address(from), (int64_t)bytes);
   GT__HOLD(gt__mutex);
   gt__all.stats.copies[direction][kind].count += !status;
   gt__all.stats.copies[direction][kind].bytes += status ? 0 : bytes;
   return status;
 }
-static gt_tensor *gt__eval_at(const char *function, gt_tensor *out, const gt_tensor *like,
-                              const char *text, int n, const gt_tensor *const *x);
+static gt_tensor *gt__eval_at(gt_tensor *out, const gt_tensor *like, const char *text, int n,
+                              const gt_tensor *const *x);
 /* dst = src of one shape. Between devices go dense bytes of dst's dtype: src becomes that first. */
-static gt_status gt__copy_into(const char *function, gt_tensor *dst, const gt_tensor *src) {
+static gt_status gt__copy_into(gt_tensor *dst, const gt_tensor *src) {
   const int crosses = !gt__same_device(dst->device, src->device);
-  const int sent = crosses && gt_is_contiguous(src) && src->dtype == dst->dtype;
+  const int sent = crosses && gt__is_dense(src) && src->dtype == dst->dtype;
   const gt_device device = sent ? dst->device : src->device;
   if (!crosses && dst->dtype != src->dtype)
-    return gt__eval_at(function, dst, dst, "a", 1, &src) ? GT_OK : gt__failed();
+    return gt__eval_at(dst, dst, "a", 1, &src) ? GT_OK : gt__failed();
   if (!crosses && gt__same_view(dst, src)) return GT_OK;
-  if (!crosses && !gt__overlaps(dst, src)) return gt__move_elements(function, dst, src, -1, NULL);
-  if (sent && gt_is_contiguous(dst)) return gt__copy_across(function, dst, src);
+  if (!crosses && !gt__overlaps(dst, src)) return gt__move_elements(dst, src, -1, NULL);
+  if (sent && gt__is_dense(dst)) return gt__copy_across(dst, src);
   GT__LOCAL gt_tensor *between =
-      gt__new(function, gt_shape_of(src), dst->dtype, device, sent && device.type == GT_CPU);
+      gt__new(gt__shape_of(src), dst->dtype, device, sent && device.type == GT_CPU);
   if (!between) return gt__failed();
   between->storage->internal = 1;
-  const gt_status status = gt__copy_into(function, between, src);
-  return status ? status : gt__copy_into(function, dst, between);
+  const gt_status status = gt__copy_into(between, src);
+  return status ? status : gt__copy_into(dst, between);
 }
 /* Another handle on x, if it is like that already, and dense if that is asked for; else a copy. */
 enum { GT__ANY_STRIDES, GT__DENSE, GT__FRESH };
-static gt_tensor *gt__converted(const char *function, const gt_tensor *x, gt_dtype dtype,
-                                gt_device device, int share) {
+static gt_tensor *gt__converted(const gt_tensor *x, gt_dtype dtype, gt_device device, int share) {
   const int same = x->dtype == dtype && gt__same_device(x->device, device);
-  if (same && (share == GT__ANY_STRIDES || (share == GT__DENSE && gt_is_contiguous(x))))
-    return gt__handle(function, x);
-  gt_tensor *y = gt__new(function, gt_shape_of(x), dtype, device, /* pinned memory comes at once */
+  if (same && (share == GT__ANY_STRIDES || (share == GT__DENSE && gt__is_dense(x))))
+    return gt__handle(x);
+  gt_tensor *y = gt__new(gt__shape_of(x), dtype, device, /* pinned memory comes at once */
                          device.type == GT_CPU && x->device.type == GT_CUDA);
-  gt__result r = {function, y, y, 1};
-  return y ? gt__end(&r, gt__copy_into(function, y, x)) : NULL;
+  gt__result r = {y, y, 1};
+  return y ? gt__end(&r, gt__copy_into(y, x)) : NULL;
 }
 GT_API gt_tensor *gt_copy(gt_tensor *dst, const gt_tensor *src) {
+  GT__CALL;
   gt_tensor wide;
-  if (gt__refuse(__func__, dst, 1, 1, &src)) return NULL;
-  if (!dst) return gt__converted(__func__, src, src->dtype, src->device, GT__FRESH);
+  if (gt__refuse(dst, 1, 1, &src)) return NULL;
+  if (!dst) return gt__converted(src, src->dtype, src->device, GT__FRESH);
   if (!gt__broadcast_to(src, dst, &wide))
-    return GT__NULL(GT_ERROR_SHAPE, "%s: the source %s does not broadcast to %s", __func__,
-                    gt__shape_text(src), gt__shape_text(dst));
-  return gt__check_own(__func__, dst) || gt__copy_into(__func__, dst, &wide) ? NULL : dst;
+    return GT__NULL(GT_ERROR_SHAPE, "the source %s does not broadcast to %s", gt__shape_text(src),
+                    gt__shape_text(dst));
+  return gt__check_own(dst) || gt__copy_into(dst, &wide) ? NULL : dst;
 }
 GT_API gt_tensor *gt_to(const gt_tensor *x, gt_device device) {
-  if (GT__NO(x) || gt__check_device(__func__, device)) return NULL;
-  return gt__converted(__func__, x, x->dtype, device, GT__ANY_STRIDES);
+  GT__CALL;
+  if (GT__NO(x) || gt__check_device(device)) return NULL;
+  return gt__converted(x, x->dtype, device, GT__ANY_STRIDES);
 }
 GT_API gt_tensor *gt_to_dtype(const gt_tensor *x, gt_dtype dtype) {
+  GT__CALL;
   if (GT__NO(x)) return NULL;
-  return gt__converted(__func__, x, dtype, x->device, GT__ANY_STRIDES);
+  return gt__converted(x, dtype, x->device, GT__ANY_STRIDES);
 }
 GT_API gt_tensor *gt_contiguous(const gt_tensor *x) {
+  GT__CALL;
   if (GT__NO(x)) return NULL;
-  return gt__converted(__func__, x, x->dtype, x->device, GT__DENSE);
+  return gt__converted(x, x->dtype, x->device, GT__DENSE);
 }
 /* x, contiguous, to or (`up`: on a GPU) from memory of the caller's, who has it again on return. */
-static gt_status gt__copy_outside(const char *function, const gt_tensor *x, void *data, int up) {
+static gt_status gt__copy_outside(const gt_tensor *x, void *data, int up) {
   struct gt_storage s;
   if (x->device.type == GT_CPU) {
     gt__host_use use;
-    const gt_status read = gt__host_begin(function, x, 0, &use);
-    if (!read && gt_numel(x)) memcpy(data, gt__address(x), gt_nbytes(x));
+    const gt_status read = gt__host_begin(x, 0, &use);
+    if (!read && gt__numel(x)) memcpy(data, gt__address(x), gt__nbytes(x));
     gt__host_end(&use);
     return read;
   }
@@ -6651,66 +6697,71 @@ static gt_status gt__copy_outside(const char *function, const gt_tensor *x, void
   memset(&s, 0, sizeof s);
   s.data = data, s.device = host.device = gt_cpu();
   s.internal = 1, s.pinned = gt__is_pinned(data), host.storage = &s, host.offset = 0;
-  s.bytes = gt_nbytes(x);
-  gt_status status = gt__copy_across(function, up ? x : &host, up ? &host : x);
+  s.bytes = gt__nbytes(x);
+  gt_status status = gt__copy_across(up ? x : &host, up ? &host : x);
   const gt__access whole = gt__whole(&s, 1);
-  if (!status) status = gt__order_host(function, &whole, NULL);
+  if (!status) status = gt__order_host(&whole, NULL);
   GPUTENSOR_FREE(s.own.more);
   return status;
 }
 GT_API gt_tensor *gt_from_array(const void *data, gt_shape shape, gt_dtype dtype,
                                 gt_device device) {
-  gt_tensor *x = gt__new(__func__, shape, dtype, device, 0);
-  gt__result r = {__func__, x, x, 1};
-  if (!x || !gt_numel(x)) return x;
-  if (data && device.type == GT_CPU) return memcpy(x->storage->data, data, gt_nbytes(x)), x;
-  return gt__end(&r, data ? gt__copy_outside(__func__, x, (void *)(uintptr_t)data, 1)
-                          : gt__fail(GT_ERROR_ARGUMENT, "%s: data is NULL", __func__));
+  GT__CALL;
+  gt_tensor *x = gt__new(shape, dtype, device, 0);
+  gt__result r = {x, x, 1};
+  if (!x || !gt__numel(x)) return x;
+  if (data && device.type == GT_CPU) return memcpy(x->storage->data, data, gt__nbytes(x)), x;
+  return gt__end(&r, data ? gt__copy_outside(x, (void *)(uintptr_t)data, 1)
+                          : gt__fail(GT_ERROR_ARGUMENT, "data is NULL"));
 }
 GT_API gt_status gt_to_array(const gt_tensor *x, void *host, size_t bytes) {
+  GT__CALL;
   if (GT__NO(x)) return gt__failed();
-  if (bytes != gt_nbytes(x))
-    return gt__fail(GT_ERROR_ARGUMENT, "%s: %zu bytes given, %s of %s has %zu", __func__, bytes,
-                    gt__shape_text(x), gt_dtype_string(x->dtype), gt_nbytes(x));
-  if (!host && bytes) return gt__fail(GT_ERROR_ARGUMENT, "%s: host is NULL", __func__);
-  if (gt_is_contiguous(x)) return gt__copy_outside(__func__, x, host, 0);
-  GT__LOCAL gt_tensor *dense = gt__converted(__func__, x, x->dtype, x->device, GT__DENSE);
-  return dense ? gt__copy_outside(__func__, dense, host, 0) : gt__failed();
+  if (bytes != gt__nbytes(x))
+    return gt__fail(GT_ERROR_ARGUMENT, "%zu bytes given, %s of %s has %zu", bytes,
+                    gt__shape_text(x), gt_dtype_string(x->dtype), gt__nbytes(x));
+  if (!host && bytes) return gt__fail(GT_ERROR_ARGUMENT, "host is NULL");
+  if (gt__is_dense(x)) return gt__copy_outside(x, host, 0);
+  GT__LOCAL gt_tensor *dense = gt__converted(x, x->dtype, x->device, GT__DENSE);
+  return dense ? gt__copy_outside(dense, host, 0) : gt__failed();
 }
 GT_API void *gt_data(const gt_tensor *x) {
-  if (GT__NO(x) || !gt_numel(x)) return NULL;
-  if (x->device.type == GT_CPU && gt__host_access(__func__, x, 1)) return NULL;
+  GT__CALL;
+  if (GT__NO(x) || !gt__numel(x)) return NULL;
+  if (x->device.type == GT_CPU && gt__host_access(x, 1)) return NULL;
   return gt__address(x);
 }
 /* One element as a number: its exact value, integers in i, floating numbers in f. */
 static gt__num gt__decode(gt_dtype dtype, const void *p) {
-  const int compute = gt_is_floating(dtype) ? GT__F64 : GT__I64;
+  const int compute = gt__is_floating(dtype) ? GT__F64 : GT__I64;
   gt__num v;
   gt__cpu_choose()->loops[compute]->step(GT__FROM + (int)dtype, &v, p, NULL, NULL, 1);
   return v;
 }
-static gt_status gt__one(const char *function, const gt_tensor *x, gt__num *v) {
-  if (gt__refuse_one(function, x)) return gt__failed();
-  if (gt_numel(x) != 1)
-    return gt__fail(GT_ERROR_SHAPE, "%s: %s has %lld elements, one is needed", function,
-                    gt__shape_text(x), (long long)gt_numel(x));
-  const gt_status status = gt__copy_outside(function, x, v, 0);
+static gt_status gt__one(const gt_tensor *x, gt__num *v) {
+  if (gt__refuse_one(x)) return gt__failed();
+  if (gt__numel(x) != 1)
+    return gt__fail(GT_ERROR_SHAPE, "%s has %lld elements, one is needed", gt__shape_text(x),
+                    (long long)gt__numel(x));
+  const gt_status status = gt__copy_outside(x, v, 0);
   if (!status) *v = gt__decode(x->dtype, v);
   return status;
 }
 GT_API double gt_item(const gt_tensor *x) {
+  GT__CALL;
   gt__num v = {0};
   GT__STRICT;
-  if (gt__one(__func__, x, &v)) return (double)NAN;
-  double value = gt_is_floating(x->dtype) ? v.f : (double)v.i;
+  if (gt__one(x, &v)) return (double)NAN;
+  double value = gt__is_floating(x->dtype) ? v.f : (double)v.i;
   GT__FENCE(value);
   return value;
 }
 GT_API int64_t gt_item_int64(const gt_tensor *x) {
+  GT__CALL;
   gt__num v = {0};
   GT__STRICT;
-  if (gt__one(__func__, x, &v)) return 0;
-  int64_t value = gt_is_floating(x->dtype) ? gt__f64_to_i64(v.f, INT64_MIN, INT64_MAX) : v.i;
+  if (gt__one(x, &v)) return 0;
+  int64_t value = gt__is_floating(x->dtype) ? gt__f64_to_i64(v.f, INT64_MIN, INT64_MAX) : v.i;
   GT__FENCE(value);
   return value;
 }
@@ -6747,14 +6798,14 @@ typedef struct {
   const gt_tensor *x; /* GT__OPERAND; from number n_in of the tree on, a temporary */
 } gt__node;
 /* What still waits for an operand. From GT__BRACKET on, that goes on until a sign ends it. */
-enum { GT__INFIX, GT__SIGN, GT__ELSE, GT__BRACKET, GT__CALL, GT__THEN };
+enum { GT__INFIX, GT__SIGN, GT__ELSE, GT__BRACKET, GT__ARGUMENTS, GT__THEN };
 typedef struct {
   uint8_t kind, op, level, right; /* see gt__signs; a cast's level is its dtype */
   uint8_t nests, given;           /* counts in `depth`; operands so far */
   int32_t at, child[3];           /* at: where it stands */
 } gt__waiting;
 typedef struct {
-  const char *function, *text;
+  const char *text;
   int at, depth, bad, n_waiting; /* of the parser; bad: there was an error */
   int n, root, n_in;             /* n: nodes; n_in: operands */
   uint64_t seed, offset;         /* of the random numbers in it */
@@ -6763,22 +6814,21 @@ typedef struct {
   gt__node *node, few[GT__FEW];
   gt__waiting *waiting, few_waiting[GT__FEW];
 } gt__tree;
-static void gt__tree_begin(gt__tree *t, const char *function, const char *text, int n,
-                           const gt_tensor *const *in) {
+static void gt__tree_begin(gt__tree *t, const char *text, int n, const gt_tensor *const *in) {
   memset(t, 0, offsetof(gt__tree, whole));
-  t->function = function, t->text = text, t->node = t->few, t->n_in = n, t->in = in;
+  t->text = text, t->node = t->few, t->n_in = n, t->in = in;
   t->waiting = t->few_waiting;
 }
 static void gt__tree_end(gt__tree *t) { /* with its block; and of the temporaries */
   for (int i = 0; i < t->n; i++)
     if (t->node[i].op == GT__OPERAND && t->node[i].value.i >= t->n_in)
-      gt_free((gt_tensor *)(uintptr_t)t->node[i].x);
+      gt__free((gt_tensor *)(uintptr_t)t->node[i].x);
   if (t->node != t->few) GPUTENSOR_FREE(t->node);
 }
-#define GT__TREE(t, function, text, n, in) \
+#define GT__TREE(t, text, n, in) \
   GT__STRICT; \
   gt__tree t __attribute__((cleanup(gt__tree_end))); \
-  gt__tree_begin(&t, function, text, n, in)
+  gt__tree_begin(&t, text, n, in)
 static int gt__add_node(gt__tree *t, int op, int c0, int c1, int c2) {
   const gt__node v = {(uint8_t)op, 0, 0, 0, 0, 0, 0, 0, 0, {c0, c1, c2}, {0}, NULL};
   t->node[t->n] = v;
@@ -6796,7 +6846,7 @@ static int gt__add_real(gt__tree *t, double value) {
 static void gt__bad_text(gt__tree *t, int at, const char *what) {
   const int length = (int)strlen(t->text);
   if (!t->bad)
-    gt__fail(GT_ERROR_EXPRESSION, "%s: \"%.300s%s\"  at column %d: %s", t->function, t->text,
+    gt__fail(GT_ERROR_EXPRESSION, "\"%.300s%s\"  at column %d: %s", t->text,
              length > 300 ? "..." : "", at + 1, what);
   t->bad = 1, t->at = length;
 }
@@ -6949,7 +6999,7 @@ static int gt__parse_call(gt__tree *t, int start, const char *name) {
     while (dtype < GT_DTYPES && strcmp(gt__dtype[dtype].name, name)) dtype++;
   if (dtype == GT_DTYPES) gt__no_operation(t, start, name);
   else if (!gt__take(t, "(")) gt__bad_text(t, t->at, "expected ( after the operation's name");
-  else gt__wait(t, GT__CALL, op, dtype, 0, start);
+  else gt__wait(t, GT__ARGUMENTS, op, dtype, 0, start);
   return 1;
 }
 /* A single letter: an operand; pi, inf, nan; index; else an operation or a dtype, and a bracket. */
@@ -7054,12 +7104,12 @@ static int gt__parse_behind(gt__tree *t) {
     if (!c && !w) return 0; /* what follows goes by kind */
     t->at++;
     const int is_end = c == "   )):"[kind];
-    const int more = is_end ? kind == GT__THEN : kind == GT__CALL && c == ',';
+    const int more = is_end ? kind == GT__THEN : kind == GT__ARGUMENTS && c == ',';
     if (is_end && kind == GT__BRACKET) gt__complete(t);
-    else if (is_end && kind == GT__CALL) gt__end_call(t, w);
+    else if (is_end && kind == GT__ARGUMENTS) gt__end_call(t, w);
     else if (!more) gt__bad_text(t, at, expected[kind]);
     if (!more) continue;
-    w->kind = (uint8_t)(kind == GT__THEN ? GT__ELSE : GT__CALL);
+    w->kind = (uint8_t)(kind == GT__THEN ? GT__ELSE : GT__ARGUMENTS);
     if (w->given < 3) w->child[w->given++] = t->n - 1;
     return 1;
   }
@@ -7087,11 +7137,10 @@ static gt_status gt__parse_text(gt__tree *t) {
   }
   gt__unlock();
   if (t->n) return GT_OK;
-  if (length > 65535)
-    return gt__fail(GT_ERROR_EXPRESSION, "%s: a text of more than 65535 characters", t->function);
+  if (length > 65535) return gt__fail(GT_ERROR_EXPRESSION, "a text of more than 65535 characters");
   if (length > GT__FEW) { /* each node has a character of its own, and so has what waits */
     const size_t bytes = length * (sizeof *t->node + sizeof *t->waiting);
-    gt__node *node = (gt__node *)gt__malloc(t->function, bytes);
+    gt__node *node = (gt__node *)gt__malloc(bytes);
     if (!node) return gt__failed();
     t->node = node;
     t->waiting = (gt__waiting *)(node + length);
@@ -7119,7 +7168,7 @@ static gt_dtype gt__promote(const gt__tree *t, const gt__node *v, int first, int
     const gt__node *c = &t->node[v->child[k]];
     const int is_real_number = c->level == GT__NUMBER && gt__dtype[c->dtype].kind == 2;
     const gt_dtype dtype = is_real_number ? GT_FLOAT32 : (gt_dtype)c->dtype;
-    if (own[c->level] != dtype) own[c->level] = gt_promote_types(own[c->level], dtype);
+    if (own[c->level] != dtype) own[c->level] = gt__promote_types(own[c->level], dtype);
   }
   for (int level = GT__DIMENSIONED; level >= GT__NUMBER; level--)
     if (gt__dtype[own[level]].kind > gt__dtype[best].kind) best = own[level];
@@ -7133,10 +7182,10 @@ static gt_status gt__set_operand(const gt__tree *t, gt__node *v) {
   v->level = x->ndim ? GT__DIMENSIONED : x->gt__number ? GT__NUMBER : GT__ZERO_D;
   v->highest = v->natural == GT__F64 && !x->ndim ? (uint8_t)GT__F32 : v->natural;
   if (!gt__is_constant(x) || !x->storage) return GT_OK;
-  const gt_status status = gt__host_begin(t->function, x, 0, &use);
+  const gt_status status = gt__host_begin(x, 0, &use);
   if (!status) v->value = gt__decode(x->dtype, gt__address(x));
   gt__host_end(&use);
-  v->op = gt_is_floating(x->dtype) ? GT__REAL : GT__WHOLE;
+  v->op = gt__is_floating(x->dtype) ? GT__REAL : GT__WHOLE;
   return status;
 }
 static int gt__is_leaf(const gt__node *v) { return v->op > GT__CAST; }
@@ -7188,10 +7237,10 @@ static gt_status gt__annotate(gt__tree *t) {
     else {
       if (arity) d = gt__promote(t, v, rule == GT__WHERE, arity);
       if (v->op == GT__CAST) d = (gt_dtype)v->value.i;
-      if (rule == GT__FLOAT && !gt_is_floating(d)) d = GT_FLOAT32;
-      if (rule == GT__INT && gt_is_floating(d))
-        return gt__fail(GT_ERROR_DTYPE, "%s: %s has no meaning for %s; it takes integers and bool",
-                        t->function, gt__table[v->op].name, gt_dtype_string(d));
+      if (rule == GT__FLOAT && !gt__is_floating(d)) d = GT_FLOAT32;
+      if (rule == GT__INT && gt__is_floating(d))
+        return gt__fail(GT_ERROR_DTYPE, "%s has no meaning for %s; it takes integers and bool",
+                        gt__table[v->op].name, gt_dtype_string(d));
       gt__gather(t, v, d);
     }
     v->bits = (uint8_t)gt__bits_of(t, v);
@@ -7368,12 +7417,12 @@ static int gt__set_program(gt__op *op, gt__map_args *m, const gt__code *g, int n
     o[count++] = gt__bind(op, &m->in[k], g->in[k], ndim, n, order);
   return count;
 }
-static gt_status gt__launch_map(const char *function, const gt__code *g, const gt_tensor *out) {
+static gt_status gt__launch_map(const gt__code *g, const gt_tensor *out) {
   gt__op op;
-  gt__map_args *m = &gt__op_new(&op, GT__MAP, function, out->device)->u.map;
+  gt__map_args *m = &gt__op_new(&op, GT__MAP, out->device)->u.map;
   gt__operand *o[1 + GT__INPUTS];
   const int ndim = out->ndim;
-  m->count = gt_numel(out);
+  m->count = gt__numel(out);
   if (!m->count) return GT_OK;
   m->ndim = ndim;
   memcpy(m->size, out->shape, sizeof m->size);
@@ -7430,21 +7479,21 @@ static gt_status gt__cut(gt__tree *t, int i, gt_dtype dtype, const gt__code *g) 
   if (!v->indexed) part.ndim = 0; /* index counts in the shape of the whole */
   for (int k = 0; k < g->p.n_in; k++) gt__merge_shape(&part, g->in[k], g->in[k]->ndim);
   part.dtype = dtype;
-  gt_tensor *x = gt__new_like(t->function, &part);
+  gt_tensor *x = gt__new_like(&part);
   if (!x) return gt__failed();
   x->storage->internal = 1;
   v->op = GT__OPERAND; /* with a number of its own: it ends with the tree, or before */
   v->value.i = t->n_in + i;
   v->x = x;
-  if (gt__launch_map(t->function, g, x)) return gt__failed();
+  if (gt__launch_map(g, x)) return gt__failed();
   for (int k = 0; k < g->p.n_in; k++) {
     gt__node *used = &t->node[g->node[k]];
     if (used == v || used->op != GT__OPERAND || used->value.i < t->n_in) continue;
-    gt_free((gt_tensor *)(uintptr_t)used->x);
+    gt__free((gt_tensor *)(uintptr_t)used->x);
     used->x = NULL;
   }
   if (gt__set_operand(t, v)) return gt__failed();
-  if (v->op != GT__OPERAND) gt_free(x);
+  if (v->op != GT__OPERAND) gt__free(x);
   return GT_OK;
 }
 /* A program for node i; parts that fit the machine are cut off until it does. */
@@ -7489,15 +7538,15 @@ static gt_status gt__place(gt__tree *t, const gt_tensor *out) {
     const gt_tensor *x = t->in[i];
     if (gt__is_constant(x) && x->storage) continue; /* a number, which gt__annotate reads */
     if (found < 0) found = i;
-    if (gt__check_devices(t->function, found + 1, t->in[found], i + 1, x)) return gt__failed();
+    if (gt__check_devices(found + 1, t->in[found], i + 1, x)) return gt__failed();
     if (!gt__merge_shape(whole, x, x->ndim))
-      return gt__fail(GT_ERROR_SHAPE, "%s: operand %d %s does not broadcast with %s", t->function,
-                      i + 1, gt__shape_text(x), gt__shape_text(whole));
+      return gt__fail(GT_ERROR_SHAPE, "operand %d %s does not broadcast with %s", i + 1,
+                      gt__shape_text(x), gt__shape_text(whole));
     whole->device = x->device;
   }
   if (found < 0 && out) *whole = gt__plain(out); /* numbers alone fill the output */
   else if (found < 0) whole->device = gt_cpu();
-  return gt__check_size(t->function, whole->ndim, whole->shape);
+  return gt__check_size(whole->ndim, whole->shape);
 }
 /* The compute type of a whole tree. Numbers are as exact as the result; one that float would round
    stays a double, since storing it as a 16-bit float is its one rounding. */
@@ -7507,7 +7556,7 @@ static int gt__compute_all(const gt__tree *t, gt_dtype dtype, int is_number, int
   const int rounds = v->op == GT__REAL && v->value.f != (double)(float)v->value.f;
   if (rounds && dtype != GT_FLOAT32) return GT__F64;
   if (!is_number || v->op == GT__WHOLE) return compute;
-  return gt__higher(compute, gt_is_floating(dtype) ? GT__F64 : GT__I64); /* they are 64-bit */
+  return gt__higher(compute, gt__is_floating(dtype) ? GT__F64 : GT__I64); /* they are 64-bit */
 }
 /* Computes the tree into `out`, or into a new tensor. The result's dtype, and the shape of numbers
    alone, are those of `like`, or NULL: as the tree has it, or for numbers alone `out`. */
@@ -7524,62 +7573,59 @@ static gt_tensor *gt__run_tree(gt__tree *t, gt_tensor *out, const gt_tensor *lik
   if (v->op == GT__CAST && v->dtype == dtype) t->root = v->child[0]; /* storing it converts it */
   const int compute = gt__compute_all(t, dtype, is_number, at_least);
   t->whole.dtype = dtype;
-  if (gt__begin(&r, t->function, out, &t->whole, t->n_in, t->in, 1)) return NULL;
-  return gt__end(&r, gt__prepare(t, t->root, compute, &g)
-                         ? gt__failed()
-                         : gt__launch_map(t->function, &g, r.place));
+  if (gt__begin(&r, out, &t->whole, t->n_in, t->in, 1)) return NULL;
+  return gt__end(&r,
+                 gt__prepare(t, t->root, compute, &g) ? gt__failed() : gt__launch_map(&g, r.place));
 }
 /* Of the letters some are taken: a product's is a. */
-static gt_status gt__check_letters(const char *function, const char *text, int n, int taken) {
-  if (!text) return gt__fail(GT_ERROR_ARGUMENT, "%s: the text is NULL", function);
+static gt_status gt__check_letters(const char *text, int n, int taken) {
+  if (!text) return gt__fail(GT_ERROR_ARGUMENT, "the text is NULL");
   if (n >= 0 && n <= 26 - taken) return GT_OK;
-  return gt__fail(GT_ERROR_ARGUMENT, "%s: %lld operands; the letters a to z name 26", function,
+  return gt__fail(GT_ERROR_ARGUMENT, "%lld operands; the letters a to z name 26",
                   (long long)n + taken);
 }
-static gt_status gt__check_text(const char *function, const char *text, int n) {
-  return gt__check_letters(function, text, n, 0);
-}
+static gt_status gt__check_text(const char *text, int n) { return gt__check_letters(text, n, 0); }
 /* The least compute type for x as `like`: integers that become floating numbers are computed with
    as such. What float rounds is infinite in float16, but would be rounded again to bfloat16. */
 static int gt__compute_as(const gt_tensor *x, const gt_tensor *like) {
   const size_t size = gt_dtype_size(x->dtype);
-  if (gt_is_floating(x->dtype)) return GT__I64;
+  if (gt__is_floating(x->dtype)) return GT__I64;
   if (like->dtype != GT_BFLOAT16 || size < 4) return gt__compute_of(like->dtype);
   return size == 4 ? GT__F64 : GT__I64;
 }
-static gt_tensor *gt__eval_at(const char *function, gt_tensor *out, const gt_tensor *like,
-                              const char *text, int n, const gt_tensor *const *x) {
-  if (gt__check_text(function, text, n)) return NULL;
-  if (gt__refuse(function, out, 1, n, x)) return NULL;
-  GT__TREE(t, function, text, n, x);
+static gt_tensor *gt__eval_at(gt_tensor *out, const gt_tensor *like, const char *text, int n,
+                              const gt_tensor *const *x) {
+  if (gt__check_text(text, n)) return NULL;
+  if (gt__refuse(out, 1, n, x)) return NULL;
+  GT__TREE(t, text, n, x);
   const int at_least = like ? gt__compute_as(x[0], like) : GT__I64;
   return gt__parse_text(&t) ? NULL : gt__run_tree(&t, out, like, at_least);
 }
 GT_API gt_tensor *gt_eval_n(gt_tensor *out, const char *text, int n, const gt_tensor *const *x) {
-  return gt__eval_at("gt_eval", out, NULL, text, n, x);
+  gt__me.call = "gt_eval";
+  return gt__eval_at(out, NULL, text, n, x);
 }
-static gt_tensor *gt__apply(const char *function, gt_tensor *out, int op, int n,
-                            const gt_tensor *const *x) {
-  if (gt__refuse(function, out, 1, n, x)) return NULL;
-  GT__TREE(t, function, "", n, x);
+static gt_tensor *gt__apply(gt_tensor *out, int op, int n, const gt_tensor *const *x) {
+  if (gt__refuse(out, 1, n, x)) return NULL;
+  GT__TREE(t, "", n, x);
   for (int i = 0; i < n; i++) gt__add_whole(&t, GT__OPERAND, i);
   gt__add_node(&t, op, 0, 1, 2);
   return gt__run_tree(&t, out, NULL, GT__I64);
 }
 #define GT__DEFINE(name, arity, result, cost, f, i) \
   GT_API gt_tensor *gt_##name(gt_tensor *out, GT__LETTERS_##arity(const gt_tensor *)) { \
+    gt__me.call = "gt_" #name; \
     const gt_tensor *const x[] = {GT__LETTERS_##arity()}; \
-    return gt__apply("gt_" #name, out, GT__OP_##name, arity, x); \
+    return gt__apply(out, GT__OP_##name, arity, x); \
   }
 GT__OPERATIONS(GT__DEFINE)
 /* -- making -- */
 /* Fills `out`, or a new tensor, from a text over numbers: integers if it computes in int64. */
-static gt_tensor *gt__make(const char *function, gt_tensor *out, const char *text, gt_shape shape,
-                           gt_dtype dtype, gt_device device, int n, const double *number,
-                           int at_least) {
+static gt_tensor *gt__make(gt_tensor *out, const char *text, gt_shape shape, gt_dtype dtype,
+                           gt_device device, int n, const double *number, int at_least) {
   gt_tensor like;
-  GT__TREE(t, function, text, n, NULL); /* letters, made numbers below */
-  if (gt__model(function, &like, shape, dtype, device) || gt__parse_text(&t)) return NULL;
+  GT__TREE(t, text, n, NULL); /* letters, made numbers below */
+  if (gt__model(&like, shape, dtype, device) || gt__parse_text(&t)) return NULL;
   for (gt__node *v = t.node; v < t.node + t.n; v++) {
     if (v->op != GT__OPERAND) continue;
     v->op = at_least == GT__I64 ? GT__WHOLE : GT__REAL;
@@ -7589,49 +7635,62 @@ static gt_tensor *gt__make(const char *function, gt_tensor *out, const char *tex
   t.n_in = 0;
   return gt__run_tree(&t, out, &like, at_least);
 }
-static gt_tensor *gt__full(const char *function, gt_tensor *out, gt_shape shape, double value,
-                           gt_dtype dtype, gt_device device) {
-  return gt__make(function, out, "a", shape, dtype, device, 1, &value,
+static gt_tensor *gt__full(gt_tensor *out, gt_shape shape, double value, gt_dtype dtype,
+                           gt_device device) {
+  return gt__make(out, "a", shape, dtype, device, 1, &value,
                   gt_is_floating(dtype) ? gt__compute_of(dtype) : GT__F64);
 }
 GT_API gt_tensor *gt_full(gt_shape shape, double value, gt_dtype dtype, gt_device device) {
-  return gt__full(__func__, NULL, shape, value, dtype, device);
+  GT__CALL;
+  return gt__full(NULL, shape, value, dtype, device);
 }
 GT_API gt_tensor *gt_full_int64(gt_shape shape, int64_t value, gt_dtype dtype, gt_device device) {
+  GT__CALL;
   gt_tensor like;
-  if (gt__model(__func__, &like, shape, dtype, device)) return NULL;
-  GT__TREE(t, __func__, "", 0, NULL);
+  if (gt__model(&like, shape, dtype, device)) return NULL;
+  GT__TREE(t, "", 0, NULL);
   gt__add_whole(&t, GT__WHOLE, value);
   return gt__run_tree(&t, NULL, &like, GT__I64);
 }
 GT_API gt_tensor *gt_zeros(gt_shape shape, gt_dtype dtype, gt_device device) {
-  return gt__full(__func__, NULL, shape, 0, dtype, device);
+  GT__CALL;
+  return gt__full(NULL, shape, 0, dtype, device);
 }
 GT_API gt_tensor *gt_ones(gt_shape shape, gt_dtype dtype, gt_device device) {
-  return gt__full(__func__, NULL, shape, 1, dtype, device);
+  GT__CALL;
+  return gt__full(NULL, shape, 1, dtype, device);
 }
 GT_API gt_tensor *gt_zeros_like(const gt_tensor *x) {
+  GT__CALL;
   if (GT__NO(x)) return NULL;
-  return gt__full(__func__, NULL, gt_shape_of(x), 0, x->dtype, x->device);
+  return gt__full(NULL, gt__shape_of(x), 0, x->dtype, x->device);
 }
 GT_API gt_tensor *gt_fill(gt_tensor *x, double value) {
+  GT__CALL;
   if (GT__NO(x)) return NULL;
-  return gt__full(__func__, x, gt_shape_of(x), value, x->dtype, x->device);
+  return gt__full(x, gt__shape_of(x), value, x->dtype, x->device);
 }
-static gt_tensor *gt__new_number(const char *function, gt_dtype dtype, const void *value) {
-  gt_tensor *x = gt__new(function, GT_SHAPE_0D, dtype, gt_cpu(), 0);
+static gt_tensor *gt__new_number(gt_dtype dtype, const void *value) {
+  gt_tensor *x = gt__new(GT_SHAPE_0D, dtype, gt_cpu(), 0);
   if (!x) return NULL;
   memcpy(x->storage->data, value, 8);
   x->gt__number = 1;
   return x;
 }
+static gt_tensor *gt__number(double value) { return gt__new_number(GT_FLOAT64, &value); }
+static gt_tensor *gt__number_int64(int64_t value) { return gt__new_number(GT_INT64, &value); }
 GT_API gt_tensor *gt_scalar(double value) {
-  return gt__new_number("gt_scalar", GT_FLOAT64, &value);
+  GT__CALL;
+  return gt__number(value);
 }
-GT_API gt_tensor *gt_scalar_int64(int64_t v) { return gt__new_number(__func__, GT_INT64, &v); }
+GT_API gt_tensor *gt_scalar_int64(int64_t value) {
+  GT__CALL;
+  return gt__number_int64(value);
+}
 static int gt__is_whole(double x) { return x == floor(x) && fabs(x) < 9e18; }
 GT_API gt_tensor *gt_arange(double start, double end, double step, gt_dtype dtype,
                             gt_device device) {
+  GT__CALL;
   GT__STRICT;
   GT__FENCE(start);
   GT__FENCE(step);
@@ -7639,14 +7698,15 @@ GT_API gt_tensor *gt_arange(double start, double end, double step, gt_dtype dtyp
   const int whole = !gt_is_floating(dtype) && gt__is_whole(start) && gt__is_whole(step);
   const double v[] = {start, step};
   if (!(step != 0) || !(n >= 0) || !(n < 9e18))
-    return GT__NULL(GT_ERROR_ARGUMENT, "%s: from %g to %g in steps of %g is no finite sequence",
-                    __func__, start, end, step);
-  return gt__make(__func__, NULL, "a + index*b", GT_SHAPE((int64_t)n), dtype, device, 2, v,
+    return GT__NULL(GT_ERROR_ARGUMENT, "from %g to %g in steps of %g is no finite sequence", start,
+                    end, step);
+  return gt__make(NULL, "a + index*b", GT_SHAPE((int64_t)n), dtype, device, 2, v,
                   whole ? GT__I64 : GT__F64);
 }
 /* From both ends, so that the last element is `end` itself. */
 GT_API gt_tensor *gt_linspace(double start, double end, int64_t steps, gt_dtype dtype,
                               gt_device device) {
+  GT__CALL;
   GT__STRICT;
   GT__FENCE(start);
   GT__FENCE(steps);
@@ -7654,30 +7714,30 @@ GT_API gt_tensor *gt_linspace(double start, double end, int64_t steps, gt_dtype 
   const double way = end - start; /* it may not be finite where the step is */
   const double step = isfinite(way) ? way / last : end / last - start / last;
   const double v[] = {start, steps > 1 ? step : 0, steps == 1 ? start : end, last, half};
-  return gt__make(__func__, NULL, "index < e ? a + index*b : c - (d - index)*b", GT_SHAPE(steps),
-                  dtype, device, 5, v, GT__F64);
+  return gt__make(NULL, "index < e ? a + index*b : c - (d - index)*b", GT_SHAPE(steps), dtype,
+                  device, 5, v, GT__F64);
 }
 GT_API gt_tensor *gt_eye(int64_t rows, int64_t columns, gt_dtype dtype, gt_device device) {
+  GT__CALL;
   const double n = (double)columns;
-  return gt__make(__func__, NULL, "remainder(index, a) == floor_div(index, a)",
-                  GT_SHAPE(rows, columns), dtype, device, 1, &n, GT__I64);
+  return gt__make(NULL, "remainder(index, a) == floor_div(index, a)", GT_SHAPE(rows, columns),
+                  dtype, device, 1, &n, GT__I64);
 }
 /* -- random -- */
 GT_API void gt_manual_seed(uint64_t seed) {
   gt__me.generator.seed = seed, gt__me.generator.offset = 0;
 }
-static gt_tensor *gt__random(const char *function, int op, gt_shape shape, gt_dtype dtype,
-                             gt_device device, gt_generator *generator, int64_t low,
-                             uint64_t range) {
+static gt_tensor *gt__random(int op, gt_shape shape, gt_dtype dtype, gt_device device,
+                             gt_generator *generator, int64_t low, uint64_t range) {
   gt_generator *source = generator ? generator : &gt__me.generator;
   gt_tensor like;
-  if (op != GT__INTEGER && gt__is_dtype(dtype) && !gt_is_floating(dtype))
+  if (op != GT__INTEGER && gt__is_dtype(dtype) && !gt__is_floating(dtype))
     return GT__NULL(GT_ERROR_DTYPE,
-                    "%s: %s cannot hold these numbers; choose a floating dtype, or "
+                    "%s cannot hold these numbers; choose a floating dtype, or "
                     "gt_randint",
-                    function, gt_dtype_string(dtype));
-  if (gt__model(function, &like, shape, dtype, device)) return NULL;
-  GT__TREE(t, function, "", 0, NULL);
+                    gt_dtype_string(dtype));
+  if (gt__model(&like, shape, dtype, device)) return NULL;
+  GT__TREE(t, "", 0, NULL);
   gt__add_whole(&t, GT__WHOLE, low);
   gt__add_whole(&t, GT__WHOLE, (int64_t)range);
   gt__add_node(&t, op, 0, 1, 0);
@@ -7689,57 +7749,60 @@ static gt_tensor *gt__random(const char *function, int op, gt_shape shape, gt_dt
   t.seed = source->seed, t.offset = source->offset;
   const int compute = op == GT__INTEGER ? (int)GT__I64 : gt__compute_of(dtype);
   gt_tensor *out = gt__run_tree(&t, NULL, &like, compute);
-  if (out) source->offset += (uint64_t)gt_numel(out);
+  if (out) source->offset += (uint64_t)gt__numel(out);
   return out;
 }
 GT_API gt_tensor *gt_rand(gt_shape shape, gt_dtype dtype, gt_device device,
                           gt_generator *generator) {
-  return gt__random(__func__, GT__UNIFORM, shape, dtype, device, generator, 0, 0);
+  GT__CALL;
+  return gt__random(GT__UNIFORM, shape, dtype, device, generator, 0, 0);
 }
 GT_API gt_tensor *gt_randn(gt_shape shape, gt_dtype dtype, gt_device device,
                            gt_generator *generator) {
-  return gt__random(__func__, GT__NORMAL, shape, dtype, device, generator, 0, 0);
+  GT__CALL;
+  return gt__random(GT__NORMAL, shape, dtype, device, generator, 0, 0);
 }
 /* Does the dtype hold each integer from low to last? A float holds those up to 2 to the power of
    its significand's bits, and that one. */
 static int gt__spans(gt_dtype dtype, int64_t low, int64_t last) {
   static const uint8_t bits[GT_DTYPES] = {1, 8, 7, 15, 31, 63, 11, 8, 24, 53};
   const int64_t most = (int64_t)(UINT64_MAX >> (64 - bits[dtype]));
-  if (gt_is_floating(dtype)) return low >= -most - 1 && last <= most + 1;
+  if (gt__is_floating(dtype)) return low >= -most - 1 && last <= most + 1;
   return low >= (dtype <= GT_UINT8 ? 0 : -most - 1) && last <= most;
 }
 GT_API gt_tensor *gt_randint(int64_t low, int64_t high, gt_shape shape, gt_dtype dtype,
                              gt_device device, gt_generator *generator) {
+  GT__CALL;
   if (low >= high)
-    return GT__NULL(GT_ERROR_ARGUMENT, "gt_randint: no integer is from %lld to below %lld",
-                    (long long)low, (long long)high);
+    return GT__NULL(GT_ERROR_ARGUMENT, "no integer is from %lld to below %lld", (long long)low,
+                    (long long)high);
   if (gt__is_dtype(dtype) && !gt__spans(dtype, low, high - 1))
-    return GT__NULL(GT_ERROR_ARGUMENT,
-                    "gt_randint: %s does not hold every integer from %lld to below %lld",
+    return GT__NULL(GT_ERROR_ARGUMENT, "%s does not hold every integer from %lld to below %lld",
                     gt_dtype_string(dtype), (long long)low, (long long)high);
-  return gt__random(__func__, GT__INTEGER, shape, dtype, device, generator, low,
+  return gt__random(GT__INTEGER, shape, dtype, device, generator, low,
                     (uint64_t)high - (uint64_t)low);
 }
 /* Fisher and Yates's shuffle, on the host: exactly uniform, and the same on every device. */
 GT_API gt_tensor *gt_randperm(int64_t n, gt_device device, gt_generator *generator) {
+  GT__CALL;
   gt_generator *source = generator ? generator : &gt__me.generator;
-  GT__LOCAL gt_tensor *host = gt__new(__func__, GT_SHAPE(n), GT_INT64, gt_cpu(), 0);
+  GT__LOCAL gt_tensor *host = gt__new(GT_SHAPE(n), GT_INT64, gt_cpu(), 0);
   if (!host) return NULL;
   int64_t *p = (int64_t *)host->storage->data;
   for (int64_t i = 0; i < n; i++) {
     const int64_t j = gt__random_i64(source->seed, source->offset + (uint64_t)i, 0, i + 1);
     p[i] = p[j], p[j] = i;
   }
-  gt_tensor *out = gt__converted(__func__, host, GT_INT64, device, GT__DENSE);
+  gt_tensor *out = gt__converted(host, GT_INT64, device, GT__DENSE);
   if (out) source->offset += (uint64_t)n;
   return out;
 }
 /* -- gathering and joining -- */
-static gt_status gt__check_index(const char *function, const gt_tensor *index, int64_t size) {
-  const int64_t step = index->stride[0] * (int64_t)gt_dtype_size(index->dtype);
+static gt_status gt__check_index(const gt_tensor *index, int64_t size) {
+  const int64_t step = index->stride[0] * gt__dtype[index->dtype].size;
   gt__host_use use;
   int64_t i = 0, v = 0;
-  const gt_status status = gt__host_begin(function, index, 0, &use);
+  const gt_status status = gt__host_begin(index, 0, &use);
   for (; i < index->shape[0] && !status; i++) {
     const char *p = gt__address(index) + i * step;
     v = index->dtype == GT_INT32 ? *(const gt__i32 *)p : *(const gt__i64 *)p;
@@ -7747,33 +7810,34 @@ static gt_status gt__check_index(const char *function, const gt_tensor *index, i
   }
   gt__host_end(&use);
   if (status || i == index->shape[0]) return status;
-  return gt__fail(GT_ERROR_ARGUMENT, "%s: index[%lld] is %lld, the dim has %lld entries", function,
-                  (long long)i, (long long)v, (long long)size);
+  return gt__fail(GT_ERROR_ARGUMENT, "index[%lld] is %lld, the dim has %lld entries", (long long)i,
+                  (long long)v, (long long)size);
 }
 GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
                                   const gt_tensor *index) {
+  GT__CALL;
   gt__result r;
   const gt_tensor *const in[] = {x, index};
-  if (gt__refuse(__func__, out, 1, 2, in)) return NULL;
-  if ((dim = gt__dim_or_0(__func__, dim, x->ndim)) < 0) return NULL;
+  if (gt__refuse(out, 1, 2, in)) return NULL;
+  if ((dim = gt__dim_or_0(dim, x->ndim)) < 0) return NULL;
   if (index->ndim != 1 || (index->dtype != GT_INT64 && index->dtype != GT_INT32))
-    return GT__NULL(GT_ERROR_ARGUMENT, "%s: the index must be 1-d int32 or int64, not %s %s",
-                    __func__, gt_dtype_string(index->dtype), gt__shape_text(index));
-  if (gt__check_devices(__func__, 1, x, 2, index)) return NULL;
+    return GT__NULL(GT_ERROR_ARGUMENT, "the index must be 1-d int32 or int64, not %s %s",
+                    gt_dtype_string(index->dtype), gt__shape_text(index));
+  if (gt__check_devices(1, x, 2, index)) return NULL;
   if (!x->ndim && index->shape[0] != 1)
-    return GT__NULL(GT_ERROR_SHAPE, "%s: a tensor without dims has one entry, the index names %lld",
-                    __func__, (long long)index->shape[0]);
+    return GT__NULL(GT_ERROR_SHAPE, "a tensor without dims has one entry, the index names %lld",
+                    (long long)index->shape[0]);
   gt_tensor like = gt__plain(x), from = gt__plain(x);
   if (!x->ndim) gt__insert_dim(&from, 0);
   like.shape[dim] = index->shape[0];
-  if (gt__begin(&r, __func__, out, &like, 2, in, 0)) return NULL;
-  if (x->device.type == GT_CPU && gt__check_index(__func__, index, from.shape[dim]))
+  if (gt__begin(&r, out, &like, 2, in, 0)) return NULL;
+  if (x->device.type == GT_CPU && gt__check_index(index, from.shape[dim]))
     return gt__end(&r, gt__failed());
   gt_tensor to = gt__plain(r.place);
   if (!x->ndim) gt__insert_dim(&to, 0);
-  if (to.dtype == x->dtype) return gt__end(&r, gt__move_elements(__func__, &to, &from, dim, index));
+  if (to.dtype == x->dtype) return gt__end(&r, gt__move_elements(&to, &from, dim, index));
   GT__LOCAL gt_tensor *picked = gt_index_select(NULL, x, dim, index);
-  return gt__end(&r, picked ? gt__copy_into(__func__, r.place, picked) : gt__failed());
+  return gt__end(&r, picked ? gt__copy_into(r.place, picked) : gt__failed());
 }
 /* torch.cat passes over 1-d tensors without elements. */
 static int gt__is_skipped(const gt_tensor *x, int stack) {
@@ -7786,80 +7850,80 @@ static int gt__joins(const gt_tensor *x, const gt_tensor *first, int dim, int st
   return fits;
 }
 /* Describes in `like` what n tensors make along *dim, which becomes one from 0 on. */
-static gt_status gt__joined(const char *function, gt_tensor *like, int n, const gt_tensor *const *x,
-                            int *dim, int stack) {
+static gt_status gt__joined(gt_tensor *like, int n, const gt_tensor *const *x, int *dim,
+                            int stack) {
   int first = 0;
   while (first < n - 1 && gt__is_skipped(x[first], stack)) first++;
   *like = gt__plain(x[first]);
   if (like->ndim + stack > GT_MAX_DIMS || like->ndim + stack == 0)
-    return gt__fail(GT_ERROR_SHAPE, "%s: tensors of %d dimensions cannot be joined", function,
-                    like->ndim);
-  if ((*dim = gt__dim(function, *dim, like->ndim + stack)) < 0) return gt__failed();
+    return gt__fail(GT_ERROR_SHAPE, "tensors of %d dimensions cannot be joined", like->ndim);
+  if ((*dim = gt__dim(*dim, like->ndim + stack)) < 0) return gt__failed();
   if (stack) gt__insert_dim(like, *dim);
   like->shape[*dim] = 0;
   for (int i = 0; i < n; i++) {
-    like->dtype = gt_promote_types(like->dtype, x[i]->dtype);
-    if (gt__check_devices(function, first + 1, x[first], i + 1, x[i])) return gt__failed();
+    like->dtype = gt__promote_types(like->dtype, x[i]->dtype);
+    if (gt__check_devices(first + 1, x[first], i + 1, x[i])) return gt__failed();
     if (gt__is_skipped(x[i], stack)) continue;
     if (!gt__joins(x[i], x[first], *dim, stack))
-      return gt__fail(GT_ERROR_SHAPE, "%s: tensor %d is %s, tensor %d %s; %s", function, first + 1,
+      return gt__fail(GT_ERROR_SHAPE, "tensor %d is %s, tensor %d %s; %s", first + 1,
                       gt__shape_text(x[first]), i + 1, gt__shape_text(x[i]),
                       stack ? "all must be alike" : "only the joined dim may differ");
     like->shape[*dim] += stack ? 1 : x[i]->shape[*dim];
-    if (gt__check_size(function, like->ndim, like->shape)) return gt__failed();
+    if (gt__check_size(like->ndim, like->shape)) return gt__failed();
   }
   return GT_OK;
 }
-static gt_tensor *gt__join_tensors(const char *function, gt_tensor *out, int n,
-                                   const gt_tensor *const *x, int dim, int stack) {
+static gt_tensor *gt__join_tensors(gt_tensor *out, int n, const gt_tensor *const *x, int dim,
+                                   int stack) {
   gt_tensor part, piece, like;
   gt__result r;
   gt_status status = GT_OK;
-  if (n < 1 || !x) return GT__NULL(GT_ERROR_ARGUMENT, "%s: no tensors given", function);
-  if (gt__refuse(function, out, 1, n, x)) return NULL;
-  if (gt__joined(function, &like, n, x, &dim, stack)) return NULL;
-  if (gt__begin(&r, function, out, &like, n, x, 0)) return NULL;
+  if (n < 1 || !x) return GT__NULL(GT_ERROR_ARGUMENT, "no tensors given");
+  if (gt__refuse(out, 1, n, x)) return NULL;
+  if (gt__joined(&like, n, x, &dim, stack)) return NULL;
+  if (gt__begin(&r, out, &like, n, x, 0)) return NULL;
   part = gt__plain(r.place);
   for (int i = 0; i < n && !status; i++) {
     if (gt__is_skipped(x[i], stack)) continue;
     piece = gt__plain(x[i]);
     if (stack) gt__insert_dim(&piece, dim);
     part.shape[dim] = piece.shape[dim];
-    if (gt_numel(&part)) status = gt__copy_into(function, &part, &piece);
+    if (gt__numel(&part)) status = gt__copy_into(&part, &piece);
     part.offset += part.shape[dim] * part.stride[dim];
   }
   return gt__end(&r, status);
 }
 GT_API gt_tensor *gt_cat(gt_tensor *out, int n, const gt_tensor *const *x, int dim) {
-  return gt__join_tensors(__func__, out, n, x, dim, 0);
+  GT__CALL;
+  return gt__join_tensors(out, n, x, dim, 0);
 }
 GT_API gt_tensor *gt_stack(gt_tensor *out, int n, const gt_tensor *const *x, int dim) {
-  return gt__join_tensors(__func__, out, n, x, dim, 1);
+  GT__CALL;
+  return gt__join_tensors(out, n, x, dim, 1);
 }
 /* -- reductions -- */
 /* Turns GT_DIM bits into one bit a dim; 0 dims named means none, as GT_ALL of a 0-d tensor. */
-static gt_status gt__dim_set(const char *function, uint32_t dims, int ndim, uint32_t *set) {
+static gt_status gt__dim_set(uint32_t dims, int ndim, uint32_t *set) {
   const uint32_t named = GT_DIM(-1) * 2 - GT_DIM(0);
   *set = dims & GT_ALL ? ~0u : 0;
   if (dims + 8 < 16)
-    return gt__fail(GT_ERROR_ARGUMENT, "%s: dims is the bare number %d; write GT_DIM(%d)", function,
-                    (int)dims, (int)dims);
+    return gt__fail(GT_ERROR_ARGUMENT, "dims is the bare number %d; write GT_DIM(%d)", (int)dims,
+                    (int)dims);
   if (dims & ~(named | GT_ALL))
     return gt__fail(GT_ERROR_ARGUMENT,
-                    "%s: dims 0x%x is not GT_ALL, nor GT_DIM(d), d from -8 to "
+                    "dims 0x%x is not GT_ALL, nor GT_DIM(d), d from -8 to "
                     "7, or several with | between",
-                    function, (unsigned)dims);
+                    (unsigned)dims);
   for (dims &= named; dims; dims &= dims - 1) {
-    const int d = gt__dim_or_0(function, gt__first_dim(dims), ndim);
+    const int d = gt__dim_or_0(gt__first_dim(dims), ndim);
     if (d < 0) return gt__failed();
-    if (*set >> d & 1) return gt__fail(GT_ERROR_ARGUMENT, "%s: dim %d is named twice", function, d);
+    if (*set >> d & 1) return gt__fail(GT_ERROR_ARGUMENT, "dim %d is named twice", d);
     *set |= 1u << d;
   }
   *set &= (1u << ndim) - 1;
   return GT_OK;
 }
 typedef struct {
-  const char *function;
   int fold, finish, keepdim;
   uint32_t dims;
   gt_dtype dtype;    /* of a new output; GT_DTYPES: the usual one */
@@ -7872,12 +7936,12 @@ static int gt__all_kept(const gt__folding *f) { return f->soft && f->soft != GT_
 static gt_status gt__launch_fold(const gt__folding *f, const gt__tree *t, const gt__code *g,
                                  const gt_tensor *out, uint32_t set) {
   gt__op op;
-  gt__reduce_args *r = &gt__op_new(&op, GT__REDUCE, f->function, out->device)->u.reduce;
+  gt__reduce_args *r = &gt__op_new(&op, GT__REDUCE, out->device)->u.reduce;
   gt__map_args *m = &r->pre;
   gt__operand *o[1 + GT__INPUTS];
   const int ndim = t->whole.ndim, kept = ndim - __builtin_popcount(set);
   int order[GT_MAX_DIMS] = {0}; /* the kept dims first */
-  if (!gt_numel(out)) return GT_OK;
+  if (!gt__numel(out)) return GT_OK;
   for (int d = 0, k = 0; d < ndim; d++) order[set >> d & 1 ? kept + d - k : k++] = d;
   memset(&m->out, 0, sizeof m->out);
   if (gt__all_kept(f)) o[0] = gt__bind(&op, &m->out, out, ndim, ndim, order);
@@ -7895,7 +7959,7 @@ static gt_status gt__launch_fold(const gt__folding *f, const gt__tree *t, const 
       n > 1 && (f->fold > GT__FOLD_PROD || g->p.compute == GT__I64) && !gt__cpu_indexed(f->fold);
   if (n > 1) gt__sort_dims(0, kept, m->size, n, o, 1);
   if (any) gt__sort_dims(kept, ndim, m->size, n, o, 1);
-  r->soft = f->soft, r->outer = gt__all_kept(f) ? gt_numel(out) / r->n : gt_numel(out);
+  r->soft = f->soft, r->outer = gt__all_kept(f) ? gt__numel(out) / r->n : gt__numel(out);
   m->count = r->outer * r->n, m->ndim = ndim;
   r->n_kept = gt__collapse(&m->ndim, m->size, kept, n, o);
   if (any && r->n_kept && r->n_kept < m->ndim)
@@ -7914,15 +7978,14 @@ static gt_tensor *gt__fold_text(const gt__folding *f, gt_tensor *out, const char
   gt__result r;
   gt__code g;
   uint32_t set;
-  if (gt__check_text(f->function, text, n)) return NULL;
-  if (gt__refuse(f->function, out, 1, n, x)) return NULL;
-  GT__TREE(t, f->function, text, n, x);
+  if (gt__check_text(text, n)) return NULL;
+  if (gt__refuse(out, 1, n, x)) return NULL;
+  GT__TREE(t, text, n, x);
   if (gt__parse_text(&t) || gt__place(&t, NULL) || gt__annotate(&t)) return NULL;
   if (t.node[t.root].indexed)
-    return GT__NULL(GT_ERROR_EXPRESSION,
-                    "%s: index has no meaning before a fold; use gt_eval first", f->function);
+    return GT__NULL(GT_ERROR_EXPRESSION, "index has no meaning before a fold; use gt_eval first");
   gt_tensor like = t.whole;
-  if (gt__dim_set(f->function, f->dims, like.ndim, &set)) return NULL;
+  if (gt__dim_set(f->dims, like.ndim, &set)) return NULL;
   like.ndim = 0;
   for (int d = 0; d < t.whole.ndim; d++) {
     const int folded = set >> d & 1;
@@ -7930,71 +7993,71 @@ static gt_tensor *gt__fold_text(const gt__folding *f, gt_tensor *out, const char
       like.shape[like.ndim++] = folded && !gt__all_kept(f) ? 1 : t.whole.shape[d];
   }
   const int chooses = is_arg || f->fold == GT__FOLD_MAX || f->fold == GT__FOLD_MIN;
-  if (chooses && gt_numel(&like) && !gt_numel(&t.whole))
-    return GT__NULL(GT_ERROR_SHAPE, "%s: no elements to choose from in %s", f->function,
-                    gt__shape_text(&t.whole));
+  if (chooses && gt__numel(&like) && !gt__numel(&t.whole))
+    return GT__NULL(GT_ERROR_SHAPE, "no elements to choose from in %s", gt__shape_text(&t.whole));
   int compute = gt__choose_compute(&t, t.root, f->at_least);
   like.dtype = (gt_dtype)t.node[t.root].dtype;
-  if (f->fold <= GT__FOLD_PROD && !gt_is_floating(like.dtype)) {
+  if (f->fold <= GT__FOLD_PROD && !gt__is_floating(like.dtype)) {
     if (f->finish || compute != GT__I64) compute = GT__F64; /* counts stay exact beyond 2^24 */
     like.dtype = f->finish ? GT_FLOAT32 : GT_INT64;
   }
   if (is_arg) like.dtype = GT_INT64;
   if (f->fold >= GT__FOLD_ANY) like.dtype = GT_BOOL;
   if (f->dtype != GT_DTYPES) like.dtype = f->dtype;
-  if (gt__begin(&r, f->function, out, &like, n, x, gt__all_kept(f))) return NULL;
+  if (gt__begin(&r, out, &like, n, x, gt__all_kept(f))) return NULL;
   return gt__end(&r, gt__prepare(&t, t.root, compute, &g)
                          ? gt__failed()
                          : gt__launch_fold(f, &t, &g, r.place, set));
 }
-static gt__folding gt__folding_of(const char *function, gt_reduction reduction, uint32_t dims,
-                                  int keepdim, gt_dtype dtype) {
+static gt__folding gt__folding_of(gt_reduction reduction, uint32_t dims, int keepdim,
+                                  gt_dtype dtype) {
   const int mean = reduction == GT_MEAN;
   const int fold = mean ? (int)GT__FOLD_SUM : (int)reduction - (reduction > GT_MEAN);
   const int finish = mean ? GT__DIVIDE : 0, at_least = gt__compute_of(dtype);
-  const gt__folding f = {function, fold, finish, keepdim, dims, dtype, 0, 0, at_least};
+  const gt__folding f = {fold, finish, keepdim, dims, dtype, 0, 0, at_least};
   return f;
 }
 GT_API gt_tensor *gt_reduce_n(gt_tensor *out, gt_reduction reduction, uint32_t dims, int keepdim,
                               const char *text, int n, const gt_tensor *const *x) {
-  const gt__folding f = gt__folding_of("gt_reduce", reduction, dims, keepdim, GT_DTYPES);
+  gt__me.call = "gt_reduce";
+  const gt__folding f = gt__folding_of(reduction, dims, keepdim, GT_DTYPES);
   if ((int)reduction < GT_SUM || (int)reduction > GT_ALL_TRUE)
-    return GT__NULL(GT_ERROR_ARGUMENT, "gt_reduce: %d is not a reduction", (int)reduction);
+    return GT__NULL(GT_ERROR_ARGUMENT, "%d is not a reduction", (int)reduction);
   return gt__fold_text(&f, out, text, n, x);
 }
 #define GT__REDUCTION(name, reduction) \
   GT_API gt_tensor *gt_##name(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim) { \
-    const gt__folding f = gt__folding_of("gt_" #name, reduction, dims, keepdim, GT_DTYPES); \
+    gt__me.call = "gt_" #name; \
+    const gt__folding f = gt__folding_of(reduction, dims, keepdim, GT_DTYPES); \
     return gt__fold_text(&f, out, "a", 1, &x); \
   }
 GT__REDUCTIONS(GT__REDUCTION)
 static gt_dtype gt__float_dtype(const gt_tensor *x) {
-  return gt_is_floating(x->dtype) ? x->dtype : GT_FLOAT32;
+  return gt__is_floating(x->dtype) ? x->dtype : GT_FLOAT32;
 }
 /* An intermediate result, never less than float32: a text over x and y (or NULL), folded. */
-static gt_tensor *gt__inner(const char *function, gt_reduction reduction, uint32_t dims,
-                            int keepdim, const char *text, const gt_tensor *x, const gt_tensor *y) {
+static gt_tensor *gt__inner(gt_reduction reduction, uint32_t dims, int keepdim, const char *text,
+                            const gt_tensor *x, const gt_tensor *y) {
   const gt_tensor *const in[] = {x, y};
   const gt_dtype dtype = x->dtype == GT_FLOAT64 ? GT_FLOAT64 : GT_FLOAT32;
-  const gt__folding f = gt__folding_of(function, reduction, dims, keepdim, dtype);
+  const gt__folding f = gt__folding_of(reduction, dims, keepdim, dtype);
   return gt__fold_text(&f, NULL, text, y ? 2 : 1, in);
 }
 /* The last step of a function of x: a text over a, b, c (the last may be NULL) in a's shape. */
-static gt_tensor *gt__outer(const char *function, gt_tensor *out, const gt_tensor *x,
-                            const char *text, const gt_tensor *a, const gt_tensor *b,
-                            const gt_tensor *c) {
+static gt_tensor *gt__outer(gt_tensor *out, const gt_tensor *x, const char *text,
+                            const gt_tensor *a, const gt_tensor *b, const gt_tensor *c) {
   const gt_tensor *const in[] = {a, b, c};
   gt_tensor like = gt__plain(a);
   like.dtype = gt__float_dtype(x);
-  return gt__eval_at(function, out, &like, text, c ? 3 : b ? 2 : 1, in);
+  return gt__eval_at(out, &like, text, c ? 3 : b ? 2 : 1, in);
 }
 /* What x is multiplied or divided by, with the folded dims as 1: a text over the largest |x|, or
    the smallest. */
-static gt_tensor *gt__scale(const char *function, gt_reduction reduction, uint32_t dims,
-                            const char *text, const gt_tensor *x) {
-  const gt_reduction first = gt_numel(x) ? reduction : GT_SUM; /* of nothing: 0 */
-  GT__LOCAL gt_tensor *most = gt__inner(function, first, dims, 1, "abs(a)", x, NULL);
-  return most ? gt__outer(function, NULL, most, text, most, NULL, NULL) : NULL;
+static gt_tensor *gt__scale(gt_reduction reduction, uint32_t dims, const char *text,
+                            const gt_tensor *x) {
+  const gt_reduction first = gt__numel(x) ? reduction : GT_SUM; /* of nothing: 0 */
+  GT__LOCAL gt_tensor *most = gt__inner(first, dims, 1, "abs(a)", x, NULL);
+  return most ? gt__outer(NULL, most, text, most, NULL, NULL) : NULL;
 }
 /* The same without the folded dims, if y is: both are contiguous. */
 static gt_tensor gt__scale_of(const gt_tensor *y, const gt_tensor *scale) {
@@ -8014,16 +8077,16 @@ static gt_tensor *gt__scaled_squares(const gt__folding *f, gt_tensor *out, const
                                      int centred) {
   static const char scale_text[] =
       "a > 1e135 ? 2.409919865102884e-181 : a < 1e-135 ? 4.149515568880993e180 : 1";
-  GT__LOCAL gt_tensor *scale = gt__scale(f->function, GT_MAX, f->dims, scale_text, x);
+  GT__LOCAL gt_tensor *scale = gt__scale(GT_MAX, f->dims, scale_text, x);
   GT__LOCAL gt_tensor *mean =
-      scale && centred ? gt__inner(f->function, GT_MEAN, f->dims, 1, "a*b", x, scale) : NULL;
+      scale && centred ? gt__inner(GT_MEAN, f->dims, 1, "a*b", x, scale) : NULL;
   const gt_tensor *const in[] = {x, scale, mean};
   if (!scale || (centred && !mean)) return NULL;
   const char *text = centred ? "(a*b - c)*(a*b - c)" : "square(a*b)";
   GT__LOCAL gt_tensor *folded = gt__fold_text(f, NULL, text, 2 + centred, in);
   if (!folded) return NULL;
   const gt_tensor by = gt__scale_of(folded, scale);
-  return gt__outer(f->function, out, x, f->finish & GT__ROOT ? "a/b" : "a/b/b", folded, &by, NULL);
+  return gt__outer(out, x, f->finish & GT__ROOT ? "a/b" : "a/b/b", folded, &by, NULL);
 }
 /* Folds the squares of x or, centred, of x - mean: the mean first, then the squares of the rest. */
 static gt_tensor *gt__squares(gt__folding *f, gt_tensor *out, const gt_tensor *x, int centred) {
@@ -8031,60 +8094,63 @@ static gt_tensor *gt__squares(gt__folding *f, gt_tensor *out, const gt_tensor *x
   if (x->dtype == GT_FLOAT64) return gt__scaled_squares(f, out, x, centred);
   f->at_least = gt__compute_of(wide);
   if (!centred) return gt__fold_text(f, out, "square(a)", 1, &x);
-  const gt__folding first = gt__folding_of(f->function, GT_MEAN, f->dims, 1, wide);
+  const gt__folding first = gt__folding_of(GT_MEAN, f->dims, 1, wide);
   GT__LOCAL gt_tensor *mean = gt__fold_text(&first, NULL, "a", 1, &x);
   const gt_tensor *const in[] = {x, mean};
   return mean ? gt__fold_text(f, out, "(a - b)*(a - b)", 2, in) : NULL;
 }
-static gt_tensor *gt__spread(const char *function, gt_tensor *out, const gt_tensor *x,
-                             uint32_t dims, double correction, int keepdim, int finish) {
-  if (gt__refuse(function, out, 1, 1, &x)) return NULL;
-  gt__folding f = gt__folding_of(function, GT_MEAN, dims, keepdim, gt__float_dtype(x));
+static gt_tensor *gt__spread(gt_tensor *out, const gt_tensor *x, uint32_t dims, double correction,
+                             int keepdim, int finish) {
+  if (gt__refuse(out, 1, 1, &x)) return NULL;
+  gt__folding f = gt__folding_of(GT_MEAN, dims, keepdim, gt__float_dtype(x));
   f.finish = finish;
   f.correction = correction;
   return gt__squares(&f, out, x, 1);
 }
 GT_API gt_tensor *gt_var(gt_tensor *out, const gt_tensor *x, uint32_t dims, double correction,
                          int keepdim) {
-  return gt__spread(__func__, out, x, dims, correction, keepdim, GT__DIVIDE);
+  GT__CALL;
+  return gt__spread(out, x, dims, correction, keepdim, GT__DIVIDE);
 }
 GT_API gt_tensor *gt_std(gt_tensor *out, const gt_tensor *x, uint32_t dims, double correction,
                          int keepdim) {
-  return gt__spread(__func__, out, x, dims, correction, keepdim, GT__DIVIDE | GT__ROOT);
+  GT__CALL;
+  return gt__spread(out, x, dims, correction, keepdim, GT__DIVIDE | GT__ROOT);
 }
 /* Other powers. Those of |x| in units of the largest, for p < 0 of the smallest, are 1 at most, and
    their sum is 1 at least. For p in -1..1 powers are in range as they are; the sum's might not. */
-static gt_tensor *gt__power_norm(const char *function, gt_tensor *out, const gt_tensor *x, double p,
-                                 uint32_t dims, int keepdim) {
-  GT__LOCAL gt_tensor *power = gt_scalar(p);
+static gt_tensor *gt__power_norm(gt_tensor *out, const gt_tensor *x, double p, uint32_t dims,
+                                 int keepdim) {
+  GT__LOCAL gt_tensor *power = gt__number(p);
   if (!power) return NULL;
   if (fabs(p) < 1) {
-    GT__LOCAL gt_tensor *sum = gt__inner(function, GT_SUM, dims, keepdim, "abs(a)**b", x, power);
-    return sum ? gt__outer(function, out, x, "a**(1/b)", sum, power, NULL) : NULL;
+    GT__LOCAL gt_tensor *sum = gt__inner(GT_SUM, dims, keepdim, "abs(a)**b", x, power);
+    return sum ? gt__outer(out, x, "a**(1/b)", sum, power, NULL) : NULL;
   }
   GT__LOCAL gt_tensor *unit =
-      gt__scale(function, p > 0 ? GT_MAX : GT_MIN, dims, "a > 0 && isfinite(a) ? a : 1", x);
+      gt__scale(p > 0 ? GT_MAX : GT_MIN, dims, "a > 0 && isfinite(a) ? a : 1", x);
   const gt_tensor *const in[] = {x, unit, power};
   if (!unit) return NULL;
-  const gt__folding f = gt__folding_of(function, GT_SUM, dims, keepdim, unit->dtype);
+  const gt__folding f = gt__folding_of(GT_SUM, dims, keepdim, unit->dtype);
   GT__LOCAL gt_tensor *sum = gt__fold_text(&f, NULL, "(abs(a)/b)**c", 3, in);
   if (!sum) return NULL;
   const gt_tensor by = gt__scale_of(sum, unit);
-  return gt__outer(function, out, x, "a**(1/b)*c", sum, power, &by);
+  return gt__outer(out, x, "a**(1/b)*c", sum, power, &by);
 }
 GT_API gt_tensor *gt_norm(gt_tensor *out, const gt_tensor *x, double p, uint32_t dims,
                           int keepdim) {
+  GT__CALL;
   GT__STRICT;
   GT__FENCE(p);
-  if (gt__refuse(__func__, out, 1, 1, &x)) return NULL;
-  if (p != p) return GT__NULL(GT_ERROR_ARGUMENT, "%s: p is NaN", __func__);
-  gt__folding f = gt__folding_of(__func__, GT_SUM, dims, keepdim, gt__float_dtype(x));
+  if (gt__refuse(out, 1, 1, &x)) return NULL;
+  if (p != p) return GT__NULL(GT_ERROR_ARGUMENT, "p is NaN");
+  gt__folding f = gt__folding_of(GT_SUM, dims, keepdim, gt__float_dtype(x));
   if (isinf(p)) f.fold = p > 0 ? GT__FOLD_MAX : GT__FOLD_MIN;
   if (p == 2) f.finish = GT__ROOT;
   if (p == 2) return gt__squares(&f, out, x, 0);
   if (p == 0) return gt__fold_text(&f, out, "a != 0", 1, &x);
   if (p == 1 || isinf(p)) return gt__fold_text(&f, out, "abs(a)", 1, &x);
-  return gt__power_norm(__func__, out, x, p, dims, keepdim);
+  return gt__power_norm(out, x, p, dims, keepdim);
 }
 /* Does a row of x stay on the chip, or do a few threads of a GPU take a column? See gt__reduce_args. */
 static int gt__is_row(const gt_tensor *x, uint32_t set, const gt_tensor *out) {
@@ -8096,53 +8162,55 @@ static int gt__is_row(const gt_tensor *x, uint32_t set, const gt_tensor *out) {
   const gt_dtype to = out ? out->dtype : x->dtype;
   const int can =
       inner ? n * (x->dtype == GT_FLOAT64 ? 8 : 4) <= GT__SOFT_BYTES
-            : x->device.type == GT_CUDA && to == x->dtype && (n <= 512 || n <= gt_numel(x) / n);
-  return n && can && gt_is_floating(x->dtype) && !(set & (set - 1)) && gt_is_floating(to) &&
+            : x->device.type == GT_CUDA && to == x->dtype && (n <= 512 || n <= gt__numel(x) / n);
+  return n && can && gt__is_floating(x->dtype) && !(set & (set - 1)) && gt__is_floating(to) &&
          (to < GT_FLOAT64) == (x->dtype < GT_FLOAT64);
 }
 /* In one read, or: m, the maximum of a row, s, the sum of exp(x - m), and then the result. */
-static gt_tensor *gt__soft(const char *function, gt_tensor *out, const gt_tensor *x, uint32_t dims,
-                           int keepdim, int soft) {
-  gt__folding f = gt__folding_of(function, GT_SUM, dims, keepdim, GT_DTYPES);
+static gt_tensor *gt__soft(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim,
+                           int soft) {
+  gt__folding f = gt__folding_of(GT_SUM, dims, keepdim, GT_DTYPES);
   uint32_t set;
-  if (gt__dim_set(function, dims, x->ndim, &set)) return NULL;
+  if (gt__dim_set(dims, x->ndim, &set)) return NULL;
   f.soft = soft;
   if (gt__is_row(x, set, out)) return gt__fold_text(&f, out, "a", 1, &x);
-  const gt_reduction first = gt_numel(x) ? GT_MAX : GT_SUM; /* of nothing: 0, its logarithm -inf */
-  GT__LOCAL gt_tensor *m = gt__inner(function, first, dims, 1, "a", x, NULL);
+  const gt_reduction first = gt__numel(x) ? GT_MAX : GT_SUM; /* of nothing: 0, its logarithm -inf */
+  GT__LOCAL gt_tensor *m = gt__inner(first, dims, 1, "a", x, NULL);
   if (!m || (soft == GT__LOGSUMEXP && /* no inf - inf below */
-             !gt__outer(function, m, x, "isinf(a) ? 0 : a", m, NULL, NULL)))
+             !gt__outer(m, x, "isinf(a) ? 0 : a", m, NULL, NULL)))
     return NULL;
-  GT__LOCAL gt_tensor *s = gt__inner(function, GT_SUM, dims, keepdim, "exp(a-b)", x, m);
+  GT__LOCAL gt_tensor *s = gt__inner(GT_SUM, dims, keepdim, "exp(a-b)", x, m);
   if (!s) return NULL;
-  if (soft == GT__SOFTMAX) return gt__outer(function, out, x, "exp(a-b)/c", x, m, s);
-  if (soft == GT__LOG_SOFTMAX) return gt__outer(function, out, x, "(a-b)-log(c)", x, m, s);
+  if (soft == GT__SOFTMAX) return gt__outer(out, x, "exp(a-b)/c", x, m, s);
+  if (soft == GT__LOG_SOFTMAX) return gt__outer(out, x, "(a-b)-log(c)", x, m, s);
   gt_tensor most = gt__plain(s); /* both are contiguous: with or without the folded dims */
   most.storage = m->storage;
-  return gt__outer(function, out, x, "log(a)+b", s, &most, NULL);
+  return gt__outer(out, x, "log(a)+b", s, &most, NULL);
 }
-static gt_tensor *gt__soft_along(const char *function, gt_tensor *out, const gt_tensor *x, int dim,
-                                 int soft) {
-  if (gt__refuse(function, out, 1, 1, &x)) return NULL;
-  if ((dim = gt__dim_or_0(function, dim, x->ndim)) < 0) return NULL;
-  return gt__soft(function, out, x, GT_DIM(dim), 1, soft);
+static gt_tensor *gt__soft_along(gt_tensor *out, const gt_tensor *x, int dim, int soft) {
+  if (gt__refuse(out, 1, 1, &x)) return NULL;
+  if ((dim = gt__dim_or_0(dim, x->ndim)) < 0) return NULL;
+  return gt__soft(out, x, GT_DIM(dim), 1, soft);
 }
 GT_API gt_tensor *gt_softmax(gt_tensor *out, const gt_tensor *x, int dim) {
-  return gt__soft_along(__func__, out, x, dim, GT__SOFTMAX);
+  GT__CALL;
+  return gt__soft_along(out, x, dim, GT__SOFTMAX);
 }
 GT_API gt_tensor *gt_log_softmax(gt_tensor *out, const gt_tensor *x, int dim) {
-  return gt__soft_along(__func__, out, x, dim, GT__LOG_SOFTMAX);
+  GT__CALL;
+  return gt__soft_along(out, x, dim, GT__LOG_SOFTMAX);
 }
 GT_API gt_tensor *gt_logsumexp(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim) {
-  if (gt__refuse(__func__, out, 1, 1, &x)) return NULL;
-  return gt__soft(__func__, out, x, dims, keepdim, GT__LOGSUMEXP);
+  GT__CALL;
+  if (gt__refuse(out, 1, 1, &x)) return NULL;
+  return gt__soft(out, x, dims, keepdim, GT__LOGSUMEXP);
 }
 /* -- products -- */
 GT_API gt_precision gt_float32_matmul_precision(void) { return gt__me.precision; }
 GT_API gt_status gt_set_float32_matmul_precision(gt_precision precision) {
+  GT__CALL;
   if ((int)precision < GT_HIGHEST || (int)precision > GT_MEDIUM)
-    return gt__fail(GT_ERROR_ARGUMENT, "gt_set_float32_matmul_precision: %d is not a precision",
-                    (int)precision);
+    return gt__fail(GT_ERROR_ARGUMENT, "%d is not a precision", (int)precision);
   gt__me.precision = precision;
   return GT_OK;
 }
@@ -8153,55 +8221,54 @@ typedef struct {
       result; /* without storage until it is computed by itself; without the dim of a vector */
 } gt__product;
 /* Back ends bring matrices, all those of a batch, to scratch with rows and columns rounded up. */
-static gt_status gt__check_matrices(const char *function, const gt__matmul_args *x) {
+static gt_status gt__check_matrices(const gt__matmul_args *x) {
   enum { ROUNDED = 64 };
   const int64_t k = gt__cpu_round(x->k, ROUNDED);
   const int64_t larger = gt__cpu_round(x->m > x->n ? x->m : x->n, ROUNDED);
   const int64_t size[] = {x->batch, larger, k};
-  return gt__check_size(function, 3, size);
+  return gt__check_size(3, size);
 }
 /* What the product is: the batches, of at and bt dims, broadcast, then M and N, but for vectors. */
-static gt_status gt__product_result(const char *function, gt__product *p, int at, int bt) {
+static gt_status gt__product_result(gt__product *p, int at, int bt) {
   gt__matmul_args *x = &p->op.u.matmul;
   gt_tensor *r = &p->result;
   r->ndim = 0;
   r->gt__number = 0;
   r->storage = NULL;
   r->device = p->a->device;
-  r->dtype = gt_promote_types(p->a->dtype, p->b->dtype);
+  r->dtype = gt__promote_types(p->a->dtype, p->b->dtype);
   gt__merge_shape(r, p->a, at);
   if (!gt__merge_shape(r, p->b, bt))
-    return gt__fail(GT_ERROR_SHAPE, "%s: %s x %s: the batches do not broadcast", function,
-                    gt__shape_text(p->a), gt__shape_text(p->b));
+    return gt__fail(GT_ERROR_SHAPE, "%s x %s: the batches do not broadcast", gt__shape_text(p->a),
+                    gt__shape_text(p->b));
   x->n_batch = r->ndim;
   if (p->a->ndim > 1) r->shape[r->ndim++] = x->m;
   if (p->b->ndim > 1) r->shape[r->ndim++] = x->n;
-  if (gt__check_size(function, r->ndim, r->shape)) return gt__failed();
+  if (gt__check_size(r->ndim, r->shape)) return gt__failed();
   x->batch = gt__count(x->n_batch, r->shape);
-  return gt__check_matrices(function, x);
+  return gt__check_matrices(x);
 }
 /* Fills p, but for what comes behind the product. */
-static gt_status gt__product_shape(const char *function, const gt_tensor *a, const gt_tensor *b,
-                                   gt__product *p) {
-  gt__matmul_args *x = &gt__op_new(&p->op, GT__MATMUL, function, a->device)->u.matmul;
+static gt_status gt__product_shape(const gt_tensor *a, const gt_tensor *b, gt__product *p) {
+  gt__matmul_args *x = &gt__op_new(&p->op, GT__MATMUL, a->device)->u.matmul;
   const int vector = a->ndim == 1, column = b->ndim == 1;
   const int at = a->ndim + vector - 2, bt = b->ndim + column - 2; /* dims of the batch */
   p->a = a, p->b = b;
   if (at < 0 || bt < 0)
     return gt__fail(GT_ERROR_SHAPE,
-                    "%s: %s x %s: both need one dimension at least; gt_mul multiplies "
+                    "%s x %s: both need one dimension at least; gt_mul multiplies "
                     "by a number",
-                    function, gt__shape_text(a), gt__shape_text(b));
-  if (gt__check_devices(function, 1, a, 2, b)) return gt__failed();
+                    gt__shape_text(a), gt__shape_text(b));
+  if (gt__check_devices(1, a, 2, b)) return gt__failed();
   x->k = a->shape[at + !vector], x->a_col = a->stride[at + !vector];
   x->m = vector ? 1 : a->shape[at], x->a_row = vector ? x->a_col * x->k : a->stride[at];
   x->n = column ? 1 : b->shape[bt + 1], x->b_col = column ? 1 : b->stride[bt + 1];
   x->b_row = b->stride[bt];
   if (b->shape[bt] != x->k)
-    return gt__fail(GT_ERROR_SHAPE, "%s: %s x %s: inner sizes %lld and %lld differ%s", function,
+    return gt__fail(GT_ERROR_SHAPE, "%s x %s: inner sizes %lld and %lld differ%s",
                     gt__shape_text(a), gt__shape_text(b), (long long)x->k, (long long)b->shape[bt],
                     x->n == x->k ? "; transpose the second operand?" : "");
-  return gt__product_result(function, p, at, bt);
+  return gt__product_result(p, at, bt);
 }
 /* With the program g behind it, or nothing. */
 static gt_status gt__launch_product(gt__product *p, const gt__code *g, const gt_tensor *out) {
@@ -8209,7 +8276,7 @@ static gt_status gt__launch_product(gt__product *p, const gt__code *g, const gt_
   gt__operand *o[1 + GT__INPUTS];
   const int batch = x->n_batch, ndim = p->result.ndim;
   int order[GT_MAX_DIMS]; /* the kernel's dims: batch, M, N */
-  if (!gt_numel(out)) return GT_OK;
+  if (!gt__numel(out)) return GT_OK;
   /* A CPU reads a matrix that is stored by columns best where it stands behind: C^T = B^T x A^T. */
   const int turned = (x->n == 1 ? x->m > 1 : x->n <= 14 && x->m > 28) && x->k > 1 &&
                      x->a_row == 1 && p->op.device.type == GT_CPU;
@@ -8242,14 +8309,14 @@ static gt_status gt__launch_product(gt__product *p, const gt__code *g, const gt_
   x->post.narrow = gt__is_narrow(&p->op, x->post.ndim, x->post.size, n, o);
   return gt__submit(&p->op);
 }
-static gt_tensor *gt__matmul_bare(const char *function, gt_tensor *out, const gt_tensor *a,
+static gt_tensor *gt__matmul_bare(gt_tensor *out, const gt_tensor *a,
                                   const gt_tensor *b) { /* nothing behind it: no tree */
   const gt_tensor *const x[] = {a, b};
   gt__product p;
   gt__result r;
   GT__STRICT;
-  if (gt__refuse(function, out, 1, 2, x) || gt__product_shape(function, a, b, &p) ||
-      gt__begin(&r, function, out, &p.result, 2, x, 0))
+  if (gt__refuse(out, 1, 2, x) || gt__product_shape(a, b, &p) ||
+      gt__begin(&r, out, &p.result, 2, x, 0))
     return NULL;
   return gt__end(&r, gt__launch_product(&p, NULL, r.place));
 }
@@ -8258,28 +8325,26 @@ enum { GT__BROADCAST, GT__SAME_SHAPE, GT__UNREAD };
 static gt_status gt__place_behind(gt__tree *t, const gt_tensor *product, int what) {
   if (gt__parse_text(t) || gt__place(t, NULL) || gt__annotate(t)) return gt__failed();
   if (t->node[t->root].indexed)
-    return gt__fail(GT_ERROR_EXPRESSION, "%s: index has no meaning behind a product; use gt_eval",
-                    t->function);
+    return gt__fail(GT_ERROR_EXPRESSION, "index has no meaning behind a product; use gt_eval");
   if (what == GT__BROADCAST || gt__same_shape(&t->whole, product)) return GT_OK;
-  return gt__fail(GT_ERROR_SHAPE, "%s: %s does not broadcast to the product's shape %s",
-                  t->function, gt__shape_text(t->in[1]), gt__shape_text(product));
+  return gt__fail(GT_ERROR_SHAPE, "%s does not broadcast to the product's shape %s",
+                  gt__shape_text(t->in[1]), gt__shape_text(product));
 }
-static gt_tensor *gt__matmul_text(const char *function, gt_tensor *out, const gt_tensor *a,
-                                  const gt_tensor *b, const char *text, int n,
-                                  const gt_tensor *const *x, int what) {
+static gt_tensor *gt__matmul_text(gt_tensor *out, const gt_tensor *a, const gt_tensor *b,
+                                  const char *text, int n, const gt_tensor *const *x, int what) {
   gt__product p;
   gt__result r;
   gt__code g;
   const gt_tensor *in[28] = {a, b}; /* then the product, x, and its factors */
-  if (gt__check_letters(function, text, n, 1)) return NULL;
-  if (gt__refuse(function, out, 1, 2, in) || gt__refuse(function, out, 3, n, x)) return NULL;
-  if (gt__product_shape(function, a, b, &p)) return NULL;
+  if (gt__check_letters(text, n, 1)) return NULL;
+  if (gt__refuse(out, 1, 2, in) || gt__refuse(out, 3, n, x)) return NULL;
+  if (gt__product_shape(a, b, &p)) return NULL;
   if (what == GT__UNREAD) p.op.u.matmul.k = 0;
   in[0] = &p.result;
   for (int i = 0; i < n; i++) in[i + 1] = x[i];
   in[n + 1] = a;
   in[n + 2] = b;
-  GT__TREE(t, function, text, n + 1, in);
+  GT__TREE(t, text, n + 1, in);
   if (gt__place_behind(&t, &p.result, what)) return NULL;
   /* does the tree fit behind the product as it is, in the type that products add up in? */
   const int add_type = gt__compute_of(p.result.dtype);
@@ -8287,61 +8352,63 @@ static gt_tensor *gt__matmul_text(const char *function, gt_tensor *out, const gt
                      !gt__divide(&t, t.root, add_type) && gt__compile(&t, t.root, &g) &&
                      gt__same_shape(&t.whole, &p.result);
   t.whole.dtype = (gt_dtype)t.node[t.root].dtype;
-  if (gt__begin(&r, function, out, &t.whole, n + 3, in, 0)) return NULL;
+  if (gt__begin(&r, out, &t.whole, n + 3, in, 0)) return NULL;
   if (direct) return gt__end(&r, gt__launch_product(&p, &g, r.place));
   GT__LOCAL gt_tensor *product = /* else by itself, in that type */
-      gt__new(function, gt_shape_of(&p.result), gt__widest[add_type], a->device, 0);
+      gt__new(gt__shape_of(&p.result), gt__widest[add_type], a->device, 0);
   const int made = product && !gt__launch_product(&p, NULL, product);
   if (made) p.result = gt__plain(product);
   return gt__end(&r, made && gt__run_tree(&t, r.place, NULL, GT__I64) ? GT_OK : gt__failed());
 }
 GT_API gt_tensor *gt_matmul_eval_n(gt_tensor *out, const gt_tensor *a, const gt_tensor *b,
                                    const char *text, int n, const gt_tensor *const *x) {
-  return gt__matmul_text("gt_matmul_eval", out, a, b, text, n, x, GT__BROADCAST);
+  gt__me.call = "gt_matmul_eval";
+  return gt__matmul_text(out, a, b, text, n, x, GT__BROADCAST);
 }
 GT_API gt_tensor *gt_matmul(gt_tensor *out, const gt_tensor *a, const gt_tensor *b) {
-  return gt__matmul_bare(__func__, out, a, b);
+  GT__CALL;
+  return gt__matmul_bare(out, a, b);
 }
 /* A whole factor of integer matrices is an integer, so that their product stays one. */
 static gt_tensor *gt__factor_of(const gt_tensor *a, const gt_tensor *b, double value) {
-  const int whole = !gt_is_floating(a->dtype) && !gt_is_floating(b->dtype) && gt__is_whole(value);
-  return whole ? gt_scalar_int64((int64_t)value) : gt_scalar(value);
+  const int whole = !gt__is_floating(a->dtype) && !gt__is_floating(b->dtype) && gt__is_whole(value);
+  return whole ? gt__number_int64((int64_t)value) : gt__number(value);
 }
 GT_API gt_tensor *gt_addmm(gt_tensor *out, const gt_tensor *c, const gt_tensor *a,
                            const gt_tensor *b, double beta, double alpha) {
+  GT__CALL;
   GT__STRICT;
   GT__FENCE(alpha);
   GT__FENCE(beta);
   const gt_tensor *const given[] = {c, a, b};
   const int without = !c && beta == 0;
   if (without && gt__me.status) return NULL;
-  if (gt__refuse(__func__, out, 1 + without, 3 - without, given + without)) return NULL;
+  if (gt__refuse(out, 1 + without, 3 - without, given + without)) return NULL;
   GT__LOCAL gt_tensor *x = gt__factor_of(a, b, alpha), *y = gt__factor_of(a, b, beta);
   const gt_tensor *const in[] = {c, x, y};
   const int what = alpha != 0 ? GT__SAME_SHAPE : GT__UNREAD;
   if (!x || !y) return NULL;
-  if (beta == 0) return gt__matmul_text(__func__, out, a, b, "a*b", 1, in + 1, what);
+  if (beta == 0) return gt__matmul_text(out, a, b, "a*b", 1, in + 1, what);
   const char *text = alpha != 0 ? "b*d + a*c" : "b*d - a*c"; /* -0 - 0 is -0 */
-  return gt__matmul_text(__func__, out, a, b, text, 3, in, what);
+  return gt__matmul_text(out, a, b, text, 3, in, what);
 }
 GT_API gt_tensor *gt_linear(gt_tensor *out, const gt_tensor *x, const gt_tensor *w,
                             const gt_tensor *bias) {
+  GT__CALL;
   const gt_tensor *const given[] = {x, w, bias};
-  if ((!bias && gt__me.status) || gt__refuse(__func__, out, 1, bias ? 3 : 2, given)) return NULL;
+  if ((!bias && gt__me.status) || gt__refuse(out, 1, bias ? 3 : 2, given)) return NULL;
   if (w->ndim != 2)
-    return GT__NULL(GT_ERROR_SHAPE, "%s: w is %s; it must be (out, in)", __func__,
-                    gt__shape_text(w));
+    return GT__NULL(GT_ERROR_SHAPE, "w is %s; it must be (out, in)", gt__shape_text(w));
   gt_tensor wt = gt__plain(w);
   gt__swap_dims(&wt, 0, 1);
-  return bias ? gt__matmul_text(__func__, out, x, &wt, "a + b", 1, &bias, GT__SAME_SHAPE)
-              : gt__matmul_bare(__func__, out, x, &wt);
+  return bias ? gt__matmul_text(out, x, &wt, "a + b", 1, &bias, GT__SAME_SHAPE)
+              : gt__matmul_bare(out, x, &wt);
 }
 
 /* ---- >>stream-code ----------------------------------------------------------------------------- */
-static gt_stream *gt__stream_new(const char *function, gt_device device, int priority, void *native,
-                                 int queued) {
-  if (gt__check_device(function, device)) return NULL;
-  gt_stream *s = (gt_stream *)gt__malloc(function, sizeof *s);
+static gt_stream *gt__stream_new(gt_device device, int priority, void *native, int queued) {
+  if (gt__check_device(device)) return NULL;
+  gt_stream *s = (gt_stream *)gt__malloc(sizeof *s);
   if (!s) return NULL;
   gt__lock();
   int code = gt__make_room_unlocks();
@@ -8353,20 +8420,21 @@ static gt_stream *gt__stream_new(const char *function, gt_device device, int pri
   gt__unlock();
   if (!code) return s;
   GPUTENSOR_FREE(s);
-  gt__report(function, device, NULL, code);
+  gt__report(device, NULL, code);
   return NULL;
 }
 GT_API gt_stream *gt_stream_create(gt_device device, int priority) {
-  return gt__stream_new(__func__, device, priority, NULL, 1);
+  GT__CALL;
+  return gt__stream_new(device, priority, NULL, 1);
 }
 GT_API gt_stream *gt_stream_from_native(gt_device device, void *native) {
+  GT__CALL;
   if (device.type == GT_CUDA && !native)
     return gt__fail(GT_ERROR_ARGUMENT,
-                    "%s: native is NULL, the legacy default stream, which waits "
-                    "for all others; make one with cudaStreamNonBlocking",
-                    __func__),
+                    "native is NULL, the legacy default stream, which waits "
+                    "for all others; make one with cudaStreamNonBlocking"),
            (gt_stream *)NULL;
-  return gt__stream_new(__func__, device, 0, device.type == GT_CPU ? NULL : native, 0);
+  return gt__stream_new(device, 0, device.type == GT_CPU ? NULL : native, 0);
 }
 /* It keeps its slot until its work is done. A native stream may end before: a mark covers it.
    Where it is current in other threads or outer blocks, work is refused from now on. */
@@ -8382,27 +8450,29 @@ GT_API void gt_stream_free(gt_stream *stream) {
   stream->gone = !stream->owned;
   gt__reap();
 }
-static gt_status gt__no_stream(const char *function, const gt_stream *stream) {
-  return stream ? GT_OK : gt__fail(GT_ERROR_ARGUMENT, "%s: the stream is NULL", function);
+static gt_status gt__no_stream(const gt_stream *stream) {
+  return stream ? GT_OK : gt__fail(GT_ERROR_ARGUMENT, "the stream is NULL");
 }
 GT_API gt_status gt_stream_synchronize(gt_stream *stream) {
-  if (gt__no_stream(__func__, stream)) return gt__failed();
+  GT__CALL;
+  if (gt__no_stream(stream)) return gt__failed();
   gt__lock();
   const int code = gt__await(stream, stream->number, 1);
   gt__unlock();
-  return code ? gt__report(__func__, stream->device, stream, code) : gt__check_fault();
+  return code ? gt__report(stream->device, stream, code) : gt__check_fault();
 }
-static int gt__query(const char *function, gt_device device, const gt_stream *s, int code) {
-  if (code && code != GT__NOT_YET) return gt__report(function, device, s, code), -1;
+static int gt__query(gt_device device, const gt_stream *s, int code) {
+  if (code && code != GT__NOT_YET) return gt__report(device, s, code), -1;
   return !code;
 }
 GT_API int gt_stream_query(gt_stream *stream) {
-  if (gt__no_stream(__func__, stream)) return -1;
+  GT__CALL;
+  if (gt__no_stream(stream)) return -1;
   gt__lock();
   const int code = GT__OF(stream)->queue_ask(stream->device.index, stream->queue, 0);
   if (!code) gt__learn(&gt__all.done, &stream->seen, stream->slot, stream->number);
   gt__unlock();
-  return gt__query(__func__, stream->device, stream, code);
+  return gt__query(stream->device, stream, code);
 }
 GT_API gt_device gt_stream_device(const gt_stream *stream) {
   return stream ? stream->device : gt__device(GT_NO_DEVICE, 0);
@@ -8413,12 +8483,13 @@ GT_API void *gt_stream_native(gt_stream *stream) {
   return stream->shared = 1, stream->queue;
 }
 GT_API gt_stream *gt_current_stream(gt_device device) {
+  GT__CALL;
   int code;
-  if (gt__check_device(__func__, device)) return NULL;
+  if (gt__check_device(device)) return NULL;
   gt__lock();
   gt_stream *s = gt__opened_current(device, &code);
   gt__unlock();
-  return gt__report(__func__, device, NULL, code) ? NULL : s;
+  return gt__report(device, NULL, code) ? NULL : s;
 }
 GT_API gt_status gt_set_stream(gt_stream *stream) {
   if (!stream) {
@@ -8431,7 +8502,8 @@ GT_API gt_status gt_set_stream(gt_stream *stream) {
 }
 /* The user may have put work of his own on either stream, so this never relies on an old mark. */
 GT_API gt_status gt_stream_wait_stream(gt_stream *stream, gt_stream *other) {
-  if (gt__no_stream(__func__, stream) || gt__no_stream(__func__, other)) return gt__failed();
+  GT__CALL;
+  if (gt__no_stream(stream) || gt__no_stream(other)) return gt__failed();
   if (stream == other || !other->queue) return GT_OK;
   const int joins =
       stream->queue && (stream->device.type == other->device.type || stream->device.type == GT_CPU);
@@ -8440,38 +8512,40 @@ GT_API gt_status gt_stream_wait_stream(gt_stream *stream, gt_stream *other) {
   const int code =
       joins ? gt__join(stream, other, other->number) : gt__await(other, other->number, 1);
   gt__unlock();
-  return gt__report(__func__, other->device, other, code);
+  return gt__report(other->device, other, code);
 }
 /* What a stream's own work, enqueued next, is going to do with x: one operation that touches it. */
-static gt_status gt__declare(const char *function, gt_stream *stream, const gt_tensor *x,
-                             int writes) {
+static gt_status gt__declare(gt_stream *stream, const gt_tensor *x, int writes) {
   int code, waited = 0;
-  if (gt__no_stream(function, stream) || gt__refuse_one(function, x)) return gt__failed();
-  if (writes && gt__check_constant(function, x)) return gt__failed();
+  if (gt__no_stream(stream) || gt__refuse_one(x)) return gt__failed();
+  if (writes && gt__check_constant(x)) return gt__failed();
   const gt__access a = {x->storage, gt__region_of(x), !writes, writes};
   gt__lock();
-  code = gt__order(stream, function, 1, &a, &waited);
+  code = gt__order(stream, 1, &a, &waited);
   if (!code && stream->queue) {
     stream->number++;
-    gt__note(&a, stream, function);
+    gt__note(&a, stream);
   }
   if (!code && writes && gt__any_failures()) {
     GT__HOLD(gt__cpu_all.lock);
     gt__mark_written(&a.where);
   }
   gt__unlock();
-  return gt__report(function, stream->device, stream, code);
+  return gt__report(stream->device, stream, code);
 }
 GT_API gt_status gt_stream_reads(gt_stream *stream, const gt_tensor *x) {
-  return gt__declare(__func__, stream, x, 0);
+  GT__CALL;
+  return gt__declare(stream, x, 0);
 }
 GT_API gt_status gt_stream_writes(gt_stream *stream, const gt_tensor *x) {
-  return gt__declare(__func__, stream, x, 1);
+  GT__CALL;
+  return gt__declare(stream, x, 1);
 }
 GT_API gt_safety gt_stream_safety(void) { return gt__me.safety; }
 GT_API gt_status gt_set_stream_safety(gt_safety safety) {
+  GT__CALL;
   if ((int)safety < GT_ORDER || (int)safety > GT_OFF)
-    return gt__fail(GT_ERROR_ARGUMENT, "gt_set_stream_safety: %d is not a choice", (int)safety);
+    return gt__fail(GT_ERROR_ARGUMENT, "%d is not a choice", (int)safety);
   gt__me.safety = safety;
   return GT_OK;
 }
@@ -8484,7 +8558,8 @@ GT_API int64_t gt_report_races(FILE *file) {
   return n;
 }
 GT_API gt_status gt_stats(gt_statistics *out) {
-  if (!out) return gt__fail(GT_ERROR_ARGUMENT, "gt_stats: out is NULL");
+  GT__CALL;
+  if (!out) return gt__fail(GT_ERROR_ARGUMENT, "out is NULL");
   GT__HOLD(gt__mutex);
   *out = gt__all.stats;
   return GT_OK;
@@ -8494,7 +8569,8 @@ GT_API void gt_reset_stats(void) {
   memset(&gt__all.stats, 0, sizeof gt__all.stats);
 }
 GT_API gt_event *gt_event_create(void) {
-  return (gt_event *)gt__malloc(__func__, sizeof(gt_event));
+  GT__CALL;
+  return (gt_event *)gt__malloc(sizeof(gt_event));
 }
 static void gt__event_clear(gt_event *e) {
   if (e->native) GT__OF(e)->event_destroy(e->device.index, e->native);
@@ -8506,8 +8582,9 @@ GT_API void gt_event_free(gt_event *event) {
   GPUTENSOR_FREE(event);
 }
 GT_API gt_status gt_event_record(gt_event *event, gt_stream *stream) {
-  if (gt__no_stream(__func__, stream)) return gt__failed();
-  if (!event) return gt__fail(GT_ERROR_ARGUMENT, "%s: the event is NULL", __func__);
+  GT__CALL;
+  if (gt__no_stream(stream)) return gt__failed();
+  if (!event) return gt__fail(GT_ERROR_ARGUMENT, "the event is NULL");
   gt__lock();
   if (!gt__same_device(event->device, stream->device)) gt__event_clear(event);
   event->device = stream->device;
@@ -8519,14 +8596,14 @@ GT_API gt_status gt_event_record(gt_event *event, gt_stream *stream) {
     event->seen = stream->seen;
   }
   gt__unlock();
-  return gt__report(__func__, stream->device, stream, code);
+  return gt__report(stream->device, stream, code);
 }
-static gt_status gt__no_event(const char *function, const gt_event *event) {
+static gt_status gt__no_event(const gt_event *event) {
   gt__lock();
   const int recorded = event && event->native;
   gt__unlock();
   if (recorded) return GT_OK;
-  return gt__fail(event ? GT_ERROR_STATE : GT_ERROR_ARGUMENT, "%s: the event %s", function,
+  return gt__fail(event ? GT_ERROR_STATE : GT_ERROR_ARGUMENT, "the event %s",
                   event ? "was never recorded; gt_event_record comes first" : "is NULL");
 }
 /* Waits, or asks, for an event; what it covers is then behind the host. */
@@ -8539,16 +8616,21 @@ static int gt__event_ask(gt_event *event, int wait) {
   if (!code) gt__learn(&gt__all.done, &now.seen, now.at.slot, now.at.number);
   return code;
 }
-GT_API gt_status gt_event_synchronize(gt_event *event) {
-  if (gt__no_event(__func__, event)) return gt__failed();
+static gt_status gt__wait_for_event(gt_event *event) {
+  if (gt__no_event(event)) return gt__failed();
   const int code = gt__event_ask(event, 1);
-  return code ? gt__report(__func__, event->device, NULL, code) : gt__check_fault();
+  return code ? gt__report(event->device, NULL, code) : gt__check_fault();
+}
+GT_API gt_status gt_event_synchronize(gt_event *event) {
+  GT__CALL;
+  return gt__wait_for_event(event);
 }
 GT_API gt_status gt_stream_wait_event(gt_stream *stream, gt_event *event) {
+  GT__CALL;
   int code, away = 0;
-  if (gt__no_stream(__func__, stream) || gt__no_event(__func__, event)) return gt__failed();
+  if (gt__no_stream(stream) || gt__no_event(event)) return gt__failed();
   if (!stream->queue || (stream->device.type == GT_CUDA && event->device.type == GT_CPU))
-    return gt_event_synchronize(event);
+    return gt__wait_for_event(event);
   gt__lock();
   if (stream->device.type == event->device.type) {
     code = GT__OF(stream)->queue_wait_event(stream->device.index, stream->queue, event->native);
@@ -8556,31 +8638,34 @@ GT_API gt_status gt_stream_wait_event(gt_stream *stream, gt_event *event) {
     stream->marked = 0;
   } else code = gt__reach(stream, event->at, &away);
   gt__unlock();
-  return gt__report(__func__, stream->device, stream, code);
+  return gt__report(stream->device, stream, code);
 }
 GT_API int gt_event_query(gt_event *event) {
-  if (gt__no_event(__func__, event)) return -1;
-  return gt__query(__func__, event->device, NULL, gt__event_ask(event, 0));
+  GT__CALL;
+  if (gt__no_event(event)) return -1;
+  return gt__query(event->device, NULL, gt__event_ask(event, 0));
 }
 GT_API double gt_event_elapsed_ms(gt_event *start, gt_event *end) {
+  GT__CALL;
   float ms = 0;
   GT__STRICT;
-  if (gt__no_event(__func__, start) || gt__no_event(__func__, end)) return (double)NAN;
+  if (gt__no_event(start) || gt__no_event(end)) return (double)NAN;
   if (!gt__same_device(start->device, end->device))
-    return gt__fail(GT_ERROR_DEVICE, "%s: the events are of %s and %s; their clocks differ",
-                    __func__, gt_device_string(start->device), gt_device_string(end->device)),
+    return gt__fail(GT_ERROR_DEVICE, "the events are of %s and %s; their clocks differ",
+                    gt_device_string(start->device), gt_device_string(end->device)),
            (double)NAN;
-  if (gt_event_synchronize(end) || gt_event_synchronize(start)) return (double)NAN;
+  if (gt__wait_for_event(end) || gt__wait_for_event(start)) return (double)NAN;
   const int code = GT__OF(end)->event_elapsed(end->device.index, start->native, end->native, &ms);
-  return gt__report(__func__, end->device, NULL, code) ? (double)NAN : (double)ms;
+  return gt__report(end->device, NULL, code) ? (double)NAN : (double)ms;
 }
 GT_API gt_status gt_synchronize(gt_device device) {
-  if (gt__check_device(__func__, device)) return gt__failed();
+  GT__CALL;
+  if (gt__check_device(device)) return gt__failed();
   gt__lock();
   const int code = gt__await_all(&device, 1);
   gt__reap();
   gt__unlock();
-  return code ? gt__report(__func__, device, NULL, code) : gt__check_fault();
+  return code ? gt__report(device, NULL, code) : gt__check_fault();
 }
 GT_API gt_with gt_with_device(gt_device device) {
   const gt_with w = {gt__me.device, 0, 0, 0};
@@ -8588,8 +8673,9 @@ GT_API gt_with gt_with_device(gt_device device) {
   return w;
 }
 GT_API gt_with gt_with_stream(gt_stream *stream) {
+  gt__me.call = "GT_WITH_STREAM";
   gt_with w = {gt__me.device, 0, 0, 0};
-  if (!stream) return gt__fail(GT_ERROR_ARGUMENT, "GT_WITH_STREAM: stream is NULL"), w;
+  if (!stream) return gt__fail(GT_ERROR_ARGUMENT, "stream is NULL"), w;
   const gt__choice before = gt__me.stream[gt__slot(stream->device)];
   w.gt__where = 1 + gt__slot(stream->device);
   w.gt__slot = before.slot;
@@ -8686,7 +8772,7 @@ static void gt__npy_close(gt__npy *h) {
 static void gt__end_text(char *const *text) { GPUTENSOR_FREE(*text); }
 #define GT__CLOSED __attribute__((cleanup(gt__npy_close)))
 #define GT__OWNED __attribute__((cleanup(gt__end_text)))
-#define GT__NPY_BAD(...) gt__fail(GT_ERROR_FORMAT, "gt_load_npy: %s: " __VA_ARGS__)
+#define GT__NPY_BAD(...) gt__fail(GT_ERROR_FORMAT, "%s: " __VA_ARGS__)
 /* Reads or writes all of it, in portions, since systems pass less than 2 GiB at once. Returns 0,
    errno, or -1: the file ended. */
 static int gt__pass(int file, char *p, size_t bytes, int writes) {
@@ -8705,7 +8791,7 @@ static gt_status gt__npy_read(const gt__npy *h, void *to, size_t bytes) {
   const int error = gt__pass(h->file, (char *)to, bytes, 0);
   if (error < 0) return GT__NPY_BAD("the file ends too early", h->path);
   if (!error) return GT_OK;
-  return gt__fail(GT_ERROR_FILE, "gt_load_npy: %s: %s", h->path, strerror(error));
+  return gt__fail(GT_ERROR_FILE, "%s: %s", h->path, strerror(error));
 }
 #define GT__NPY_MALFORMED(what) GT__NPY_BAD("malformed header: %s", h->path, what)
 static int gt__npy_word(gt__npy *h, const char *word) { /* skips spaces and it, if it is there */
@@ -8794,14 +8880,14 @@ static gt_status gt__npy_header(gt__npy *h, int64_t *length) {
   if (bytes > GT__NPY_HEADER || *length < 0)
     return GT__NPY_BAD("a header of %lld bytes is %s", h->path, (long long)bytes,
                        *length < 0 ? "longer than the file" : "too long");
-  GT__OWNED char *const text = (char *)gt__malloc("gt_load_npy", (size_t)bytes + 1);
+  GT__OWNED char *const text = (char *)gt__malloc((size_t)bytes + 1);
   if (!text) return GT_ERROR_MEMORY;
   h->p = text, h->end = text + bytes;
   return gt__npy_read(h, text, (size_t)bytes) || gt__npy_parse(h) ? gt__failed() : GT_OK;
 }
 /* Sizes of 0 count as 1 here: what the other sizes say together must be representable too. */
 static gt_status gt__npy_check_length(const gt__npy *h, int64_t length) {
-  int64_t bytes = (int64_t)gt_dtype_size(h->dtype), empty = 0;
+  int64_t bytes = gt__dtype[h->dtype].size, empty = 0;
   for (int d = 0; d < h->shape.ndim; d++) {
     const int64_t size = h->shape.size[d] > 0 ? h->shape.size[d] : 1;
     if (bytes > INT64_MAX / size)
@@ -8813,8 +8899,8 @@ static gt_status gt__npy_check_length(const gt__npy *h, int64_t length) {
                      (long long)length, (long long)bytes);
 }
 static gt_status gt__npy_elements(const gt__npy *h, gt_tensor *x) {
-  const size_t bytes = gt_nbytes(x), width = gt_dtype_size(h->dtype);
-  unsigned char *p = (unsigned char *)gt_data(x);
+  const size_t bytes = gt__nbytes(x), width = gt_dtype_size(h->dtype);
+  unsigned char *p = (unsigned char *)gt__address(x);
   if (bytes && gt__npy_read(h, p, bytes)) return gt__failed();
   for (size_t i = 0; h->swap && i < bytes; i += width)
     for (size_t a = i, b = i + width - 1; a < b; a++, b--) {
@@ -8826,24 +8912,25 @@ static gt_status gt__npy_elements(const gt__npy *h, gt_tensor *x) {
 }
 /* Elements in Fortran order are those of the reversed shape in C order: read so, then turned. */
 GT_API gt_tensor *gt_load_npy(const char *path, gt_device device) {
+  GT__CALL;
   struct stat info;
-  if (gt__check_device(__func__, device)) return NULL;
-  if (!path) return GT__NULL(GT_ERROR_ARGUMENT, "gt_load_npy: the path is NULL");
+  if (gt__check_device(device)) return NULL;
+  if (!path) return GT__NULL(GT_ERROR_ARGUMENT, "the path is NULL");
   gt__npy h GT__CLOSED = {path, -1, NULL, NULL, GT_BOOL, 0, 0, {0, {0}}};
   if (stat(path, &info) == 0 && S_ISFIFO(info.st_mode)) /* to open it might disturb others */
-    return GT__NULL(GT_ERROR_FILE, "gt_load_npy: %s: not a file with a length", path);
+    return GT__NULL(GT_ERROR_FILE, "%s: not a file with a length", path);
   h.file = open(path, GT__TO_READ);
   if (h.file < 0 || fstat(h.file, &info))
-    return GT__NULL(GT_ERROR_FILE, "gt_load_npy: %s: %s", path, strerror(errno));
+    return GT__NULL(GT_ERROR_FILE, "%s: %s", path, strerror(errno));
   int64_t length = (int64_t)info.st_size;
   if (gt__npy_header(&h, &length) || gt__npy_check_length(&h, length)) return NULL;
   const int last = h.shape.ndim - 1, half = h.fortran ? h.shape.ndim / 2 : 0;
   for (int d = 0; d < half; d++) gt__swap(&h.shape.size[d], &h.shape.size[last - d]);
-  GT__LOCAL gt_tensor *host = gt_empty(h.shape, h.dtype, gt_cpu());
+  GT__LOCAL gt_tensor *host = gt__new(h.shape, h.dtype, gt_cpu(), 0);
   if (!host || gt__npy_elements(&h, host)) return NULL;
   gt_tensor turned = gt__plain(host);
   for (int d = 0; d < half; d++) gt__swap_dims(&turned, d, last - d);
-  return gt__converted("gt_load_npy", &turned, h.dtype, device, GT__DENSE);
+  return gt__converted(&turned, h.dtype, device, GT__DENSE);
 }
 /* -- saving -- */
 typedef struct {
@@ -8954,23 +9041,24 @@ static int gt__npy_head(const gt_tensor *host, char head[GT__NPY_HEAD]) {
   return snprintf(head, GT__NPY_HEAD, "%s%c%c%c%-*s\n", "\x93NUMPY\x01", 0, padded & 255,
                   padded >> 8, padded - 1, text);
 }
-GT_API gt_status gt_save_npy(const char *path, const gt_tensor *x) { /* in C order */
+GT_API gt_status gt_save_npy(const char *path, const gt_tensor *x) {
+  GT__CALL; /* in C order */
   char head[GT__NPY_HEAD];
   gt__image image = {head, NULL, 0, 0};
   gt__host_use use;
   int whole;
   if (GT__NO(x)) return gt__failed();
-  if (!path) return gt__fail(GT_ERROR_ARGUMENT, "gt_save_npy: the path is NULL");
+  if (!path) return gt__fail(GT_ERROR_ARGUMENT, "the path is NULL");
   const gt_dtype dtype = x->dtype == GT_BFLOAT16 ? GT_FLOAT32 : x->dtype;
-  GT__LOCAL gt_tensor *host = gt__converted(__func__, x, dtype, gt_cpu(), GT__DENSE);
-  if (!host || gt__host_begin(__func__, host, 0, &use)) return gt__failed();
+  GT__LOCAL gt_tensor *host = gt__converted(x, dtype, gt_cpu(), GT__DENSE);
+  if (!host || gt__host_begin(host, 0, &use)) return gt__failed();
   image.n_head = (size_t)gt__npy_head(host, head);
-  image.n_data = gt_nbytes(host);
+  image.n_data = gt__nbytes(host);
   if (image.n_data) image.data = gt__address(host);
   const int error = gt__save_file(path, &image, &whole);
   gt__host_end(&use);
   if (!error) return GT_OK;
-  return gt__fail(GT_ERROR_FILE, "gt_save_npy: %s: %s%s", path, strerror(error),
+  return gt__fail(GT_ERROR_FILE, "%s: %s%s", path, strerror(error),
                   whole ? "; an older file is untouched" : "");
 }
 
@@ -9011,7 +9099,7 @@ GT__PRINTF(2, 3) static void gt__put(gt__printer *t, const char *format, ...) {
 static const char *gt__format(gt__printer *t, int64_t i) {
   const gt__num v = t->value[i];
   if (t->x->dtype == GT_BOOL) return v.i ? "True" : "False";
-  if (!gt_is_floating(t->x->dtype))
+  if (!gt__is_floating(t->x->dtype))
     return snprintf(t->number, sizeof t->number, "%lld", (long long)v.i), t->number;
   if (v.f - v.f != 0) return v.f != v.f ? "nan" : v.f < 0 ? "-inf" : "inf";
   const int digits = t->integer && !t->scientific ? 0 : GT__PRINT_DIGITS;
@@ -9024,7 +9112,7 @@ static const char *gt__format(gt__printer *t, int64_t i) {
   return t->number;
 }
 static void gt__choose_format(gt__printer *t) { /* zeros, NaN and infinities have no say */
-  const int floating = gt_is_floating(t->x->dtype);
+  const int floating = gt__is_floating(t->x->dtype);
   double least = HUGE_VAL, most = 0;
   t->integer = t->width = 1;
   for (int64_t i = 0; i < t->count && floating; i++) {
@@ -9070,7 +9158,7 @@ static void gt__print_suffix(gt__printer *t, int *column, const char *format, co
 /* Copies src into dst; where dst is smaller, the first and last entries of src. */
 static int gt__copy_edges(gt_tensor *dst, const gt_tensor *src, int dim) {
   while (dim < src->ndim && dst->shape[dim] == src->shape[dim]) dim++;
-  if (dim == src->ndim) return gt_copy(dst, src) != NULL;
+  if (dim == src->ndim) return !gt__copy_into(dst, src);
   gt_tensor to = gt__plain(dst), from = gt__plain(src);
   to.shape[dim] = from.shape[dim] = GT__PRINT_EDGE;
   if (!gt__copy_edges(&to, &from, dim + 1)) return 0;
@@ -9079,18 +9167,19 @@ static int gt__copy_edges(gt_tensor *dst, const gt_tensor *src, int dim) {
   return gt__copy_edges(&to, &from, dim + 1);
 }
 /* Makes t->text, to be freed also on failure. Suffixes are PyTorch's, without a dtype's torch. */
-static gt_status gt__print(gt__printer *t, const gt_tensor *x, const char *function) {
+static gt_status gt__print(gt__printer *t, const gt_tensor *x) {
   memset(t, 0, sizeof *t);
   GT__STRICT;
-  if (gt__refuse_one(function, x)) return gt__failed();
-  t->x = x, t->shown = gt_shape_of(x);
-  for (int d = 0; d < x->ndim && gt_numel(x) > GT__PRINT_ALL; d++)
+  if (gt__refuse_one(x)) return gt__failed();
+  t->x = x, t->shown = gt__shape_of(x);
+  for (int d = 0; d < x->ndim && gt__numel(x) > GT__PRINT_ALL; d++)
     if (x->shape[d] > 2 * GT__PRINT_EDGE) t->shown.size[d] = 2 * GT__PRINT_EDGE;
-  const gt_dtype dtype = gt_is_floating(x->dtype) ? GT_FLOAT64 : GT_INT64;
-  GT__LOCAL gt_tensor *host = gt_empty(t->shown, dtype, gt_cpu());
+  const gt_dtype dtype = gt__is_floating(x->dtype) ? GT_FLOAT64 : GT_INT64;
+  GT__LOCAL gt_tensor *host = gt__new(t->shown, dtype, gt_cpu(), 0);
   if (!host || !gt__copy_edges(host, x, 0)) return gt__failed();
-  t->count = gt_numel(host), t->value = (const gt__num *)gt_data(host);
-  if (!t->value && t->count) return gt__failed();
+  if (gt__host_access(host, 0)) return gt__failed();
+  t->count = gt__numel(host);
+  t->value = (const gt__num *)gt__address(host);
   gt__choose_format(t);
   gt__put(t, t->count ? "tensor(" : "tensor([]");
   if (t->count) gt__print_level(t, 0);
@@ -9103,21 +9192,24 @@ static gt_status gt__print(gt__printer *t, const gt_tensor *x, const char *funct
   if (x->dtype != GT_FLOAT32 && !inferred)
     gt__print_suffix(t, &column, "dtype=%s", gt_dtype_string(x->dtype));
   gt__put(t, ")");
-  return t->failed ? gt__fail(GT_ERROR_MEMORY, "%s: out of memory", function) : GT_OK;
+  return t->failed ? gt__fail(GT_ERROR_MEMORY, "out of memory") : GT_OK;
 }
 GT_API gt_status gt_fprint(FILE *file, const gt_tensor *x) {
+  gt__me.call = "gt_print";
   gt__printer t;
-  gt_status status = gt__print(&t, x, "gt_print");
-  if (!status && !file) status = gt__fail(GT_ERROR_ARGUMENT, "gt_fprint: the file is NULL");
+  gt_status status = gt__print(&t, x);
+  if (!file) gt__me.call = "gt_fprint";
+  if (!status && !file) status = gt__fail(GT_ERROR_ARGUMENT, "the file is NULL");
   if (!status && fprintf(file, "%s\n", t.text) < 0)
-    status = gt__fail(GT_ERROR_FILE, "gt_print: %s", strerror(errno));
+    status = gt__fail(GT_ERROR_FILE, "%s", strerror(errno));
   GPUTENSOR_FREE(t.text);
   return status;
 }
 GT_API gt_status gt_print(const gt_tensor *x) { return gt_fprint(stdout, x); }
 GT_API int64_t gt_to_string(const gt_tensor *x, char *text, size_t size) {
+  GT__CALL;
   gt__printer t;
-  const int64_t length = gt__print(&t, x, __func__) ? -1 : (int64_t)t.n;
+  const int64_t length = gt__print(&t, x) ? -1 : (int64_t)t.n;
   if (text) snprintf(text, size, "%s", length > 0 ? t.text : "");
   GPUTENSOR_FREE(t.text);
   return length;

@@ -661,6 +661,7 @@ struct gt__list {
 
 #if (defined(GPUTENSOR_IMPLEMENTATION) || defined(GPUTENSOR_KERNELS)) && !defined(GT__IMPLEMENTED)
 #define GT__IMPLEMENTED
+#define GT__MAIN 1
 #if !defined(__GNUC__) || defined(__TINYC__)
 #error "the implementation of gputensor needs GCC or Clang, on Windows MinGW-w64: take one of them"
 #elif !defined(__cplusplus) && (!defined(__STDC_VERSION__) || __STDC_VERSION__ < 199901L)
@@ -672,13 +673,56 @@ struct gt__list {
 #elif defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
 #error "gputensor gives the same bits everywhere and needs NaN: build this file without -ffast-math"
 #else
-#define GT__POSSIBLE /* then that sentence is all that the compiler says */
+#define GT__PART GT__MAIN /* then that sentence is all that the compiler says */
 #endif
 #endif
 
 /* clang-format on */
-#ifdef GT__POSSIBLE
-#undef GT__POSSIBLE
+#ifdef GT__PART
+/* What exists for several types is written once, as plain text: the file includes itself, and
+   GT__PART chooses the text, GT__TYPE the type. In such a text T is the type, U the unsigned integer
+   of its size, F(exp) its exp and LIBM(exp) the C library's, K(f, d) is f in float and d in double,
+   LIST((f, ...), (d, ...)) several of them, in comments f (d). POLY(z, c) is c[0] + c[1] z + ... */
+#if GT__PART == GT__MAIN
+#define GT__ARITHMETIC 2
+#define GT__FUNCTIONS 3
+#define GT__FOLDS 4
+#define GT__BARE(...) __VA_ARGS__
+#define POLY(z, c) F(poly)(z, c, (int)(sizeof(c) / sizeof *(c)))
+#ifndef GPUTENSOR_FILE
+#define GPUTENSOR_FILE "gputensor.h"
+#endif
+#if defined(__has_include)
+#if !__has_include(GPUTENSOR_FILE)
+#error \
+    "gputensor.h includes itself: if it is renamed, -DGPUTENSOR_FILE='\"its name\"' tells its name"
+#endif
+#endif
+#elif GT__TYPE == 32
+#define T float
+#define U uint32_t
+#define F(name) gt__##name##_f32
+#define K(f, d) f
+#define LIST(f, d) GT__BARE f
+#define LIBM(name) GT__LIBM(name##f)
+#define LOWEST -INFINITY
+#define HIGHEST INFINITY
+#elif GT__TYPE == 64
+#define T double
+#define U uint64_t
+#define F(name) gt__##name##_f64
+#define K(f, d) d
+#define LIST(f, d) GT__BARE d
+#define LIBM(name) GT__LIBM(name)
+#define LOWEST -INFINITY
+#define HIGHEST INFINITY
+#else
+#define T int64_t
+#define F(name) gt__##name##_i64
+#define LOWEST INT64_MIN
+#define HIGHEST INT64_MAX
+#endif
+#if GT__PART == GT__MAIN
 /* ---- >>shared ----------------------------------------------------------------------------------
    From here to >>state: compiled by the file with GPUTENSOR_IMPLEMENTATION and by
    gputensor_kernels.cu, which must agree on every bit of it. Compilers fuse a*b + c where the machine
@@ -691,19 +735,22 @@ struct gt__list {
                      "no-trapping-math")
 #endif
 
-/* clang-format off */
 /* ---- >>math ------------------------------------------------------------------------------------
    Strict arithmetic first: what every formula of floats is written in. */
 #include <math.h>
 
 #if defined(__CUDACC__) && defined(GPUTENSOR_KERNELS)
-#  define GT__FN   static __device__ __forceinline__ __attribute__((unused))
-#  define GT__LIBM(f) f                /* CUDA's own */
-#  define GT__ROUNDED(NAME, op) \
-    GT__FN float  GT__##NAME(float a, float b)   { return __f##op##_rn(a, b); } \
-    GT__FN double GT__##NAME(double a, double b) { return __d##op##_rn(a, b); }
-GT__ROUNDED(ADD, add) GT__ROUNDED(SUB, sub) GT__ROUNDED(MUL, mul) GT__ROUNDED(DIV, div)
-GT__FN float  gt__sqrt_f32(float x)  { return __fsqrt_rn(x); }
+#define GT__FN static __device__ __forceinline__ __attribute__((unused))
+#define GT__LIBM(f) f /* CUDA's own */
+GT__FN float GT__ADD(float a, float b) { return __fadd_rn(a, b); }
+GT__FN double GT__ADD(double a, double b) { return __dadd_rn(a, b); }
+GT__FN float GT__SUB(float a, float b) { return __fsub_rn(a, b); }
+GT__FN double GT__SUB(double a, double b) { return __dsub_rn(a, b); }
+GT__FN float GT__MUL(float a, float b) { return __fmul_rn(a, b); }
+GT__FN double GT__MUL(double a, double b) { return __dmul_rn(a, b); }
+GT__FN float GT__DIV(float a, float b) { return __fdiv_rn(a, b); }
+GT__FN double GT__DIV(double a, double b) { return __ddiv_rn(a, b); }
+GT__FN float gt__sqrt_f32(float x) { return __fsqrt_rn(x); }
 /* 1/x for x in [1, 2^64) without a branch; correctly rounded, as a trial of all mantissas shows. */
 GT__FN float gt__easy_reciprocal_f32(float x) {
   float r;
@@ -716,27 +763,28 @@ GT__FN float gt__easy_div_f32(float a, float b) {
   return __fmaf_rn(r, __fmaf_rn(-b, q, a), q);
 }
 GT__FN double gt__sqrt_f64(double x) { return __dsqrt_rn(x); }
-#  define GT__BRANCHES 1               /* around what few threads need */
+#define GT__BRANCHES 1 /* around what few threads need */
 #else
-#  define GT__FN   static inline __attribute__((always_inline, unused))
-#  define GT__LIBM(f) __builtin_##f
-#  define GT__ADD(a, b) ((a) + (b))
-#  define GT__SUB(a, b) ((a) - (b))
-#  define GT__MUL(a, b) ((a) * (b))
-#  define GT__DIV(a, b) ((a) / (b))
-#  define GT__BRANCHES 0
-GT__FN float  gt__easy_reciprocal_f32(float x) { return 1.0f / x; }
-GT__FN float  gt__easy_div_f32(float a, float b) { return a / b; }
+#define GT__FN static inline __attribute__((always_inline, unused))
+#define GT__LIBM(f) __builtin_##f
+#define GT__ADD(a, b) ((a) + (b))
+#define GT__SUB(a, b) ((a) - (b))
+#define GT__MUL(a, b) ((a) * (b))
+#define GT__DIV(a, b) ((a) / (b))
+#define GT__BRANCHES 0
+GT__FN float gt__easy_reciprocal_f32(float x) { return 1.0f / x; }
+GT__FN float gt__easy_div_f32(float a, float b) { return a / b; }
 #if defined(__clang__) && defined(__GLIBC__) && !defined(__CUDACC__)
-/* To clang they may set errno, and then no loop with them is made of vectors; const denies it. */
+/* clang assumes that sqrt may set errno and does not vectorise loops that call it. Declared const,
+   it may not. */
 __BEGIN_DECLS
 float sqrtf(float) __THROW __attribute__((const));
 double sqrt(double) __THROW __attribute__((const));
 __END_DECLS
-GT__FN float  gt__sqrt_f32(float x)  { return sqrtf(x); }
+GT__FN float gt__sqrt_f32(float x) { return sqrtf(x); }
 GT__FN double gt__sqrt_f64(double x) { return sqrt(x); }
 #else
-GT__FN float  gt__sqrt_f32(float x)  { return __builtin_sqrtf(x); }
+GT__FN float gt__sqrt_f32(float x) { return __builtin_sqrtf(x); }
 GT__FN double gt__sqrt_f64(double x) { return __builtin_sqrt(x); }
 #endif
 #endif
@@ -748,69 +796,103 @@ GT__FN uint64_t gt__high_u64(uint64_t x, uint64_t y) {
   const uint64_t mid = a * d + (b * d >> 32), rest = b * c + (uint32_t)mid;
   return a * c + (mid >> 32) + (rest >> 32);
 }
-/* Float and double alike: S and s are T's endings here and in C's library. What that rounds exactly,
- * or need not round, is its own. // comes from the exact rest. lo and hi of to_i64 are an integer
- * type's limits: lo and hi + 1 are powers of two and so exact; what is cast lies between them. */
-#define GT__POLY(S, z, c) gt__poly_##S(z, c, (int)(sizeof c / sizeof *c))
-#if defined(__CUDACC__) || defined(__clang__)
-#define GT__UNROLL_ALL _Pragma("unroll")
-#else
-#define GT__UNROLL_ALL _Pragma("GCC unroll 24")
 #endif
-#define GT__BOTH(T, S, s, I) \
-  GT__FN I gt__bits_##S(T x)  { I b; GT__LIBM(memcpy)(&b, &x, sizeof b); return b; } \
-  GT__FN T gt__float_##S(I b) { T x; GT__LIBM(memcpy)(&x, &b, sizeof x); return x; } \
-  GT__FN T gt__fma_##S(T a, T b, T c)  { return GT__LIBM(fma##s)(a, b, c); } \
-  GT__FN T gt__fmod_##S(T a, T b)      { return GT__LIBM(fmod##s)(a, b); } \
-  GT__FN T gt__copysign_##S(T x, T y)  { return GT__LIBM(copysign##s)(x, y); } \
-  GT__FN T gt__floor_##S(T x)          { return GT__LIBM(floor##s)(x); } \
-  GT__FN T gt__ceil_##S(T x)           { return GT__LIBM(ceil##s)(x); } \
-  GT__FN T gt__rint_##S(T x)           { return GT__LIBM(rint##s)(x); } \
-  GT__FN T gt__trunc_##S(T x)          { return GT__LIBM(trunc##s)(x); } \
-  GT__FN T gt__abs_##S(T x)            { return GT__LIBM(fabs##s)(x); } \
-  GT__FN T gt__reciprocal_##S(T x)     { return GT__DIV((T)1, x); } \
-  /* two instructions of x86; "or" joins the signs of zeros, keeps equals, and a NaN a NaN */ \
-  GT__FN T gt__minimum_##S(T a, T b) { \
-    T x = a < b ? a : b, y = b < a ? b : a; \
-    return gt__float_##S(gt__bits_##S(x) | gt__bits_##S(y)); \
-  } \
-  GT__FN T gt__maximum_##S(T a, T b)   { return -gt__minimum_##S(-a, -b); } \
-  /* from whichever end is nearer, so that both ends are met exactly */ \
-  GT__FN T gt__lerp_##S(T a, T b, T w) { \
-    T d = GT__SUB(b, a); \
-    return w < (T)0.5 ? gt__fma_##S(w, d, a) : gt__fma_##S(GT__SUB(w, (T)1), d, b); \
-  } \
-  GT__FN T gt__remainder_##S(T a, T b) { \
-    T m = gt__fmod_##S(a, b); \
-    return ((m != 0) & ((b < 0) != (m < 0))) ? GT__ADD(m, b) : m; \
-  } \
-  GT__FN T gt__floor_div_##S(T a, T b) { \
-    T m = gt__fmod_##S(a, b), q = GT__DIV(a, b), d = GT__DIV(GT__SUB(a, m), b), f; \
-    d = ((m != 0) & ((b < 0) != (m < 0))) ? GT__SUB(d, (T)1) : d; \
-    f = gt__floor_##S(d); \
-    f = GT__SUB(d, f) > (T)0.5 ? GT__ADD(f, (T)1) : f; \
-    f = d == 0 ? gt__copysign_##S((T)0, q) : f; \
-    return b == 0 ? q : f; \
-  } \
-  GT__FN int64_t gt__##S##_to_i64(T x, int64_t lo, int64_t hi) { \
-    T below = (T)lo, above = (T)((uint64_t)hi + 1u); \
-    int64_t v = (int64_t)(((x >= below) & (x < above)) ? x : (T)0); \
-    return x >= above ? hi : x < below ? lo : v; \
-  } \
-  /* for limits within 32 bits: every machine has vectors for it, which few have for the other */ \
-  GT__FN int32_t gt__##S##_to_i32(T x, int32_t lo, int32_t hi) { \
-    T below = (T)lo, above = (T)((uint32_t)hi + 1u); \
-    int32_t v = (int32_t)(((x >= below) & (x < above)) ? x : (T)0); \
-    v = x < below ? lo : v; \
-    return x >= above ? hi : v; \
-  } \
-  /* c[0] + c[1] z + c[2] z^2 ... in Horner steps, for a table c; compilers unroll it */ \
-  GT__FN T gt__poly_##S(T z, const T *c, int n) { \
-    T p = c[--n]; \
-    GT__UNROLL_ALL while (n > 0) p = gt__fma_##S(z, p, c[--n]); \
-    return p; \
-  }
-GT__BOTH(float, f32, f, uint32_t) GT__BOTH(double, f64, , uint64_t)
+#if GT__PART == GT__ARITHMETIC
+/* Written once for float and double. Functions that the C library rounds exactly are the library's.
+   Floor division is computed from fmod, whose remainder is exact. lo and hi of to_i64 are an integer
+   type's limits: lo and hi + 1 are powers of two and so exact; what is cast lies between them. */
+GT__FN U F(bits)(T x) {
+  U b;
+  GT__LIBM(memcpy)(&b, &x, sizeof b);
+  return b;
+}
+GT__FN T F(float)(U b) {
+  T x;
+  GT__LIBM(memcpy)(&x, &b, sizeof x);
+  return x;
+}
+GT__FN T F(add)(T a, T b) { return GT__ADD(a, b); }
+GT__FN T F(mul)(T a, T b) { return GT__MUL(a, b); }
+GT__FN T F(fma)(T a, T b, T c) { return LIBM(fma)(a, b, c); }
+GT__FN T F(fmod)(T a, T b) { return LIBM(fmod)(a, b); }
+GT__FN T F(copysign)(T x, T y) { return LIBM(copysign)(x, y); }
+GT__FN T F(floor)(T x) { return LIBM(floor)(x); }
+GT__FN T F(ceil)(T x) { return LIBM(ceil)(x); }
+GT__FN T F(rint)(T x) { return LIBM(rint)(x); }
+GT__FN T F(trunc)(T x) { return LIBM(trunc)(x); }
+GT__FN T F(abs)(T x) { return LIBM(fabs)(x); }
+GT__FN T F(reciprocal)(T x) { return GT__DIV((T)1, x); }
+/* two instructions of x86; "or" joins the signs of zeros, keeps equals, and a NaN a NaN */
+GT__FN T F(minimum)(T a, T b) {
+  T x = a < b ? a : b, y = b < a ? b : a;
+  return F(float)(F(bits)(x) | F(bits)(y));
+}
+GT__FN T F(maximum)(T a, T b) { return -F(minimum)(-a, -b); }
+/* from whichever end is nearer, so that both ends are met exactly */
+GT__FN T F(lerp)(T a, T b, T w) {
+  T d = GT__SUB(b, a);
+  return w < (T)0.5 ? F(fma)(w, d, a) : F(fma)(GT__SUB(w, (T)1), d, b);
+}
+GT__FN T F(remainder)(T a, T b) {
+  T m = F(fmod)(a, b);
+  return ((m != 0) & ((b < 0) != (m < 0))) ? GT__ADD(m, b) : m;
+}
+GT__FN T F(floor_div)(T a, T b) {
+  T m = F(fmod)(a, b), q = GT__DIV(a, b), d = GT__DIV(GT__SUB(a, m), b), f;
+  d = ((m != 0) & ((b < 0) != (m < 0))) ? GT__SUB(d, (T)1) : d;
+  f = F(floor)(d);
+  f = GT__SUB(d, f) > (T)0.5 ? GT__ADD(f, (T)1) : f;
+  f = d == 0 ? F(copysign)((T)0, q) : f;
+  return b == 0 ? q : f;
+}
+GT__FN int64_t F(to_i64)(T x, int64_t lo, int64_t hi) {
+  T below = (T)lo, above = (T)((uint64_t)hi + 1u);
+  int64_t v = (int64_t)(((x >= below) & (x < above)) ? x : (T)0);
+  return x >= above ? hi : x < below ? lo : v;
+}
+/* for limits within 32 bits: every machine has vectors for it, which few have for the other */
+GT__FN int32_t F(to_i32)(T x, int32_t lo, int32_t hi) {
+  T below = (T)lo, above = (T)((uint32_t)hi + 1u);
+  int32_t v = (int32_t)(((x >= below) & (x < above)) ? x : (T)0);
+  v = x < below ? lo : v;
+  return x >= above ? hi : v;
+}
+/* c[0] + c[1] z + c[2] z^2 ... + c[n-1] z^(n-1), n <= 20 and known to the compiler. Horner's steps
+   are written out: gcc at -O1 does not unroll a loop before it looks for vectors. */
+GT__FN T F(poly)(T z, const T *c, int n) {
+  T p = c[n - 1];
+  if (n > 1) p = F(fma)(z, p, c[n - 2]);
+  if (n > 2) p = F(fma)(z, p, c[n - 3]);
+  if (n > 3) p = F(fma)(z, p, c[n - 4]);
+  if (n > 4) p = F(fma)(z, p, c[n - 5]);
+  if (n > 5) p = F(fma)(z, p, c[n - 6]);
+  if (n > 6) p = F(fma)(z, p, c[n - 7]);
+  if (n > 7) p = F(fma)(z, p, c[n - 8]);
+  if (n > 8) p = F(fma)(z, p, c[n - 9]);
+  if (n > 9) p = F(fma)(z, p, c[n - 10]);
+  if (n > 10) p = F(fma)(z, p, c[n - 11]);
+  if (n > 11) p = F(fma)(z, p, c[n - 12]);
+  if (n > 12) p = F(fma)(z, p, c[n - 13]);
+  if (n > 13) p = F(fma)(z, p, c[n - 14]);
+  if (n > 14) p = F(fma)(z, p, c[n - 15]);
+  if (n > 15) p = F(fma)(z, p, c[n - 16]);
+  if (n > 16) p = F(fma)(z, p, c[n - 17]);
+  if (n > 17) p = F(fma)(z, p, c[n - 18]);
+  if (n > 18) p = F(fma)(z, p, c[n - 19]);
+  if (n > 19) p = F(fma)(z, p, c[n - 20]);
+  return p;
+}
+#undef GT__TYPE
+#endif
+#if GT__PART == GT__MAIN
+#undef GT__PART
+#define GT__PART GT__ARITHMETIC
+#define GT__TYPE 32
+#include GPUTENSOR_FILE
+#define GT__TYPE 64
+#include GPUTENSOR_FILE
+#undef GT__PART
+#define GT__PART GT__MAIN
 /* -- float32 and float64 functions, the same bits everywhere; first what the two do not share --
  * Only + - * / sqrt fma, comparisons, selects and integer operations, rounded the same on every
  * machine. Both sides of a select are evaluated, so a loop over any of these (fmod and its
@@ -823,9 +905,6 @@ GT__BOTH(float, f32, f, uint32_t) GT__BOTH(double, f64, , uint64_t)
  *  atan 1.31 1.65  sinh 1.62 1.63  cosh 1.50 1.45  tanh 1.01 1.30  sigmoid 1.44 1.48  softplus 1.77 1.68
  *  silu 2.51 2.52  gelu 3.67 4.16  erf 1.04 1.22  pow 1.11 1.36  atan2 1.46 1.63  hypot 0.94 1.01 */
 /* The lesser and the greater of n and x; x if that is NaN. Each is one instruction. */
-#define GT__LIMIT(T, S) \
-  GT__FN T gt__at_most_##S(T n, T x) { return n < x ? n : x; } \
-  GT__FN T gt__at_least_##S(T n, T x) { return n > x ? n : x; }
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 GT__FN float gt__at_most_f32(float n, float x) {
   asm("min.NaN.f32 %0, %0, %1;" : "+f"(x) : "f"(n));
@@ -836,23 +915,28 @@ GT__FN float gt__at_least_f32(float n, float x) {
   return x;
 }
 #else
-GT__LIMIT(float, f32)
+GT__FN float gt__at_most_f32(float n, float x) { return n < x ? n : x; }
+GT__FN float gt__at_least_f32(float n, float x) { return n > x ? n : x; }
 #endif
-GT__LIMIT(double, f64)
+GT__FN double gt__at_most_f64(double n, double x) { return n < x ? n : x; }
+GT__FN double gt__at_least_f64(double n, double x) { return n > x ? n : x; }
 /* log(1+f) - f for f in [sqrt(1/2)-1, sqrt(2)-1]: f^2 (-1/2 + f p(f)), fit 2^-27; in double
  * s (f^2/2 + z p(z)) - f^2/2 with s = f/(2+f) and z = s^2, fit 2^-59. */
 GT__FN float gt__log_tail_f32(float f) {
-  static const float c[] = {-0.5f, 0x1.555554p-2f, -0x1.000226p-2f, 0x1.99a01cp-3f, -0x1.54728ap-3f,
-                            0x1.22d940p-3f, -0x1.0d825cp-3f, 0x1.055e2ep-3f, -0x1.38c78cp-4f};
-  return GT__MUL(GT__MUL(f, f), GT__POLY(f32, f, c));
+  static const float c[] = {-0.5f,           0x1.555554p-2f,  -0x1.000226p-2f,
+                            0x1.99a01cp-3f,  -0x1.54728ap-3f, 0x1.22d940p-3f,
+                            -0x1.0d825cp-3f, 0x1.055e2ep-3f,  -0x1.38c78cp-4f};
+  return GT__MUL(GT__MUL(f, f), gt__poly_f32(f, c, 9));
 }
 GT__FN double gt__log_tail_f64(double f) {
   static const double c[] = {0x1.5555555555592p-1, 0x1.999999997feaep-2, 0x1.24924941eb688p-2,
-    0x1.c71c52099fc74p-3, 0x1.74663f86a81d8p-3, 0x1.39a19d18e00c9p-3, 0x1.2f06ff8d978fep-3};
+                             0x1.c71c52099fc74p-3, 0x1.74663f86a81d8p-3, 0x1.39a19d18e00c9p-3,
+                             0x1.2f06ff8d978fep-3};
   double s = GT__DIV(f, GT__ADD(2.0, f)), z = GT__MUL(s, s), h = GT__MUL(0.5, GT__MUL(f, f));
-  return gt__fma_f64(s, gt__fma_f64(z, GT__POLY(f64, z, c), h), -h);
+  return gt__fma_f64(s, gt__fma_f64(z, gt__poly_f64(z, c, 7), h), -h);
 }
-/* An exponent in its place among the bits, as a number; no vector of int64 becomes double in AVX2. */
+/* Converts exponent bits, still in their place, to a number. Written with bit operations because
+   AVX2 cannot convert int64 to double. */
 GT__FN float gt__exponent_f32(uint32_t k) { return (float)((int32_t)k >> 23); }
 GT__FN double gt__exponent_f64(uint64_t k) {
   return GT__SUB(gt__float_f64(k >> 52 ^ 0x4330000000000800u), 0x1p+52 + 2048);
@@ -861,10 +945,10 @@ GT__FN double gt__exponent_f64(uint64_t k) {
  * with a 24-bit M. Bits of 2/pi that make multiples of 4 are skipped; the next 96 times M leave quadrant
  * and fraction in 64 bits, over 30 of them right: floats stay 2^-30 away from multiples of pi/2. */
 GT__FN uint32_t gt__trig_far_f32(float a, float *c, float *b, uint32_t *neg) {
-  uint32_t w[8] = {0u, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u,
-                   0xfe5163abu};
+  uint32_t w[8] = {0u,          0xa2f9836eu, 0x4e441529u, 0xfc2757d1u,
+                   0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu};
   uint32_t bits = gt__bits_f32(a), m = (bits & 0x7fffffu) | 0x800000u, e = bits >> 23;
-  uint32_t start = e < 120u ? 0u : e - 120u, sh = start & 31u, ush = 31u - sh;  /* start <= 135 */
+  uint32_t start = e < 120u ? 0u : e - 120u, sh = start & 31u, ush = 31u - sh; /* start <= 135 */
   uint32_t by1 = 0u - (start >> 5 & 1u), by2 = 0u - (start >> 6 & 1u), by4 = 0u - (start >> 7);
   for (int i = 0; i < 4; i++) w[i] ^= (w[i] ^ w[i + 4]) & by4;
   for (int i = 0; i < 5; i++) w[i] ^= (w[i] ^ w[i + 2]) & by2;
@@ -872,21 +956,37 @@ GT__FN uint32_t gt__trig_far_f32(float a, float *c, float *b, uint32_t *neg) {
   for (int i = 0; i < 3; i++) w[i] = (w[i] << sh) | ((w[i + 1] >> 1) >> ush);
   uint64_t q = ((uint64_t)(m * w[0]) << 32) + (uint64_t)m * w[1] + (((uint64_t)m * w[2]) >> 32);
   uint32_t n = ((uint32_t)(q >> 32) + 0x20000000u) >> 30, sign = 0u - (uint32_t)(q >> 61 & 1u);
-  q = (q << 2) ^ (((uint64_t)sign << 32) | sign);       /* |fraction|, one unit of 2^-64 off */
+  q = (q << 2) ^ (((uint64_t)sign << 32) | sign); /* |fraction|, one unit of 2^-64 off */
   uint32_t hi = (uint32_t)(q >> 32), lo = (uint32_t)q;
   *neg = sign;
-  *c = GT__MUL((float)(int32_t)(hi >> 8), 0x1p-24f);    /* 64 bits as three exact floats */
+  *c = GT__MUL((float)(int32_t)(hi >> 8), 0x1p-24f); /* 64 bits as three exact floats */
   *b = GT__MUL((float)(int32_t)(((hi & 255u) << 16) | (lo >> 16)), 0x1p-48f);
   *b = gt__fma_f32((float)(int32_t)(lo & 0xffffu), 0x1p-64f, *b);
   return n;
 }
 /* For 2^40 <= a: M has 53 bits, the next 192 leave 128, over 60 of which are right. */
 GT__FN uint64_t gt__trig_far_f64(double a, double *c, double *b, uint64_t *neg) {
-  static const uint64_t digits[] = {0, 0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041,
-    0xfe5163abdebbc561, 0xb7246e3a424dd2e0, 0x06492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484,
-    0xe99c7026b45f7e41, 0x3991d639835339f4, 0x9c845f8bbdf9283b, 0x1ff897ffde05980f, 0xef2f118b5a0a6d1f,
-    0x6d367ecf27cb09b7, 0x4f463f669e5fea2d, 0x7527bac7ebe5f17b, 0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08,
-    0x56033046fc7b6bab, 0xf0cfbc209af4361d};
+  static const uint64_t digits[] = {0,
+                                    0xa2f9836e4e441529,
+                                    0xfc2757d1f534ddc0,
+                                    0xdb6295993c439041,
+                                    0xfe5163abdebbc561,
+                                    0xb7246e3a424dd2e0,
+                                    0x06492eea09d1921c,
+                                    0xfe1deb1cb129a73e,
+                                    0xe88235f52ebb4484,
+                                    0xe99c7026b45f7e41,
+                                    0x3991d639835339f4,
+                                    0x9c845f8bbdf9283b,
+                                    0x1ff897ffde05980f,
+                                    0xef2f118b5a0a6d1f,
+                                    0x6d367ecf27cb09b7,
+                                    0x4f463f669e5fea2d,
+                                    0x7527bac7ebe5f17b,
+                                    0x3d0739f78a5292ea,
+                                    0x6bfb5fb11f8d5d08,
+                                    0x56033046fc7b6bab,
+                                    0xf0cfbc209af4361d};
   uint64_t bits = gt__bits_f64(a), m = (bits & 0xfffffffffffffu) | 0x10000000000000u, w[3];
   uint64_t e = bits >> 52, start = e < 1063u || e > 2046u ? 50u : e - 1013u, sh = start & 63u;
   for (int i = 0; i < 3; i++)
@@ -900,402 +1000,423 @@ GT__FN uint64_t gt__trig_far_f64(double a, double *c, double *b, uint64_t *neg) 
   *b = gt__fma_f64((double)(int64_t)(lo & 0x3fffffu), 0x1p-128, *b);
   return n;
 }
-/* Then what they share. GT__K_S((f), (d)) is f in float and d in double, in comments f (d); T is the
- * type, S its ending, I its bits. n, wherever it counts powers of two, need be right in its low bits
- * alone, as those of x + rounder are, x rounded to an integer. */
-#define GT__BARE(...) __VA_ARGS__
-#define GT__K_f32(f, d) GT__BARE f
-#define GT__K_f64(f, d) GT__BARE d
-#define GT__FUNCTIONS(T, S, I) \
-  /* pi/2 = hi + mid + lo; the bits of -0; NaN by its bits: NAN keeps gcc from the shortest selects */ \
-  static const T gt__pio2_hi_##S = GT__K_##S((0x1.921fb6p+0f), (0x1.921fb54442d18p+0)); \
-  static const T gt__pio2_mid_##S = GT__K_##S((-0x1.777a5cp-25f), (0x1.1a62633145c07p-54)); \
-  static const T gt__rounder_##S = GT__K_##S((0x1.8p+23f), (0x1.8p+52)); \
-  static const I gt__minus_##S = GT__K_##S((0x80000000u), (0x8000000000000000u)); \
-  GT__FN T gt__nan_##S(void) { return gt__float_##S(GT__K_##S((0x7fc00000u), (0x7ff8000000000000u))); } \
-  GT__FN T gt__neg_if_##S(T x, I sign) { /* if the bits of `sign` have a sign */ \
-    return gt__float_##S(gt__bits_##S(x) ^ (sign & gt__minus_##S)); \
-  } \
-  /* 2^(n + more) if that is normal. */ \
-  GT__FN T gt__pow2_##S(I n, int more) { \
-    return gt__float_##S((n + GT__K_##S((127u), (1023u)) + (I)more) << GT__K_##S((23), (52))); \
-  } \
-  /* y 2^n for |n| <= 190 (1500) in two factors, so that only the last product can round. For n > 0 the \
-   * sign bit of `sign` is 0, for n < 0 it is 1; it picks 2^64 or 2^-64 (2^512 ...) as the last one. */ \
-  GT__FN T gt__scale_##S(T y, I n, I sign) { \
-    I first = (sign >> 1 & GT__K_##S((0x40000000u), (0x4000000000000000u))) | \
-              GT__K_##S((0x1f800000u), (0x1ff0000000000000u));        /* the bits of the other */ \
-    T last = gt__float_##S(GT__K_##S((0x7f000000u), (0x7fe0000000000000u)) - first); \
-    return GT__MUL(GT__MUL(y, gt__float_##S((n << GT__K_##S((23), (52))) + first)), last); \
-  } \
-  GT__FN T gt__expm1_poly_##S(T r) {     /* for |r| <= ln2/2: r + r^2 q(r), fit 2^-26 2^-56 */ \
-    static const T c[] = {GT__K_##S((0x1.fffffep-2f, 0x1.5554b2p-3f, 0x1.5556fep-5f, 0x1.1226b6p-7f, \
-      0x1.6b900cp-10f), (0x1.0000000000001p-1, 0x1.5555555555557p-3, 0x1.5555555554d37p-5, \
-      0x1.11111111100d9p-7, 0x1.6c16c16f0bdc7p-10, 0x1.a01a01abea3e2p-13, 0x1.a019f391b17cep-16, \
-      0x1.71de022876a37p-19, 0x1.28022a3b99c6bp-22, 0x1.af4dffaf0b1cep-26, 0x1.e6321cdbdc2c5p-30))}; \
-    return gt__fma_##S(GT__MUL(r, r), GT__POLY(S, r, c), r); \
-  } \
-  /* x = n ln2 + r, |r| <= ln2/2, |x| <= 300 (1500). x - n LN2_HI is exact. */ \
-  GT__FN I gt__exp_split_##S(T x, T *r) { \
-    const T log2e = GT__K_##S((0x1.715476p+0f), (0x1.71547652b82fep+0)); \
-    T k = gt__fma_##S(x, log2e, gt__rounder_##S), n = GT__SUB(k, gt__rounder_##S); \
-    *r = gt__fma_##S(n, -GT__K_##S((0x1.62e430p-1f), (0x1.62e42fefa2p-1)), x); \
-    *r = gt__fma_##S(n, -GT__K_##S((-0x1.05c610p-29f), (0x1.9ef35793c7673p-41)), *r); \
-    return gt__bits_##S(k); \
-  } \
-  /* a b = n ln2 + r. With an LN2_HI of few bits its product is exact, and a small r rounded. */ \
-  GT__FN I gt__exp_split_product_##S(T a, T b, T *r) { \
-    const T log2e = GT__K_##S((0x1.715476p+0f), (0x1.71547652b82fep+0)); \
-    T k = gt__fma_##S(GT__MUL(a, b), log2e, gt__rounder_##S), n = GT__SUB(k, gt__rounder_##S); \
-    *r = gt__fma_##S(a, b, GT__MUL(n, -GT__K_##S((0x1.62e4p-1f), (0x1.62e42fefa2p-1)))); \
-    *r = gt__fma_##S(n, -GT__K_##S((0x1.7f7d1cp-20f), (0x1.9ef35793c7673p-41)), *r); \
-    return gt__bits_##S(k); \
-  } \
-  /* 2^more e^x, no clamp; sign has the sign bit of x. */ \
-  GT__FN T gt__exp_of_##S(T x, int more, I sign) { \
-    T r; \
-    I n = gt__exp_split_##S(x, &r); \
-    return gt__scale_##S(GT__ADD((T)1, gt__expm1_poly_##S(r)), n + (I)more, sign); \
-  } \
-  GT__FN T gt__exp_##S(T x) { \
-    const T c = gt__at_most_##S(GT__K_##S((89), (710)), gt__at_least_##S(GT__K_##S((-104), (-746)), x)); \
-    return gt__exp_of_##S(c, 0, gt__bits_##S(x));    /* or compilers decide the sign three times */ \
-  } \
-  GT__FN T gt__exp_normal_##S(T x) {     /* e^x, which is to be normal */ \
-    T r; \
-    I n = gt__exp_split_##S(x, &r); \
-    return GT__MUL(GT__ADD((T)1, gt__expm1_poly_##S(r)), gt__pow2_##S(n, 0)); \
-  } \
-  /* 2^(hi+lo): the rest of hi after rounding is exact, times ln2 it goes into the same polynomial. */ \
-  GT__FN T gt__exp2_of_##S(T hi, T lo) { \
-    const T most = GT__K_##S((160), (1200)), ln2 = GT__K_##S((0x1.62e430p-1f), (0x1.62e42fefa39efp-1)); \
-    T c = gt__at_most_##S(most, gt__at_least_##S(-most, hi)), l = c == hi ? lo : (T)0; \
-    T k = GT__ADD(GT__ADD(c, l), gt__rounder_##S); \
-    T r = GT__MUL(GT__ADD(GT__SUB(c, GT__SUB(k, gt__rounder_##S)), l), ln2); \
-    return gt__scale_##S(GT__ADD((T)1, gt__expm1_poly_##S(r)), gt__bits_##S(k), gt__bits_##S(hi)); \
-  } \
-  GT__FN T gt__exp2_##S(T x) { return gt__exp2_of_##S(x, 0); } \
-  /* 2^n t + (2^n - 1), halved until the end because 2^128 is no float; tiny x, -0 too, stays. */ \
-  GT__FN T gt__expm1_##S(T x) { \
-    T r, c = gt__at_most_##S(GT__K_##S((89), (710)), gt__at_least_##S(GT__K_##S((-20), (-40)), x)); \
-    T s = gt__pow2_##S(gt__exp_split_##S(c, &r), -1); \
-    T y = GT__MUL((T)2, gt__fma_##S(s, gt__expm1_poly_##S(r), GT__SUB(s, (T)0.5))); \
-    return gt__abs_##S(x) < GT__K_##S((0x1p-25f), (0x1p-54)) ? x : y; \
-  } \
-  /* p / (1 + e). What the sum and the product with 1/d lost is put back by one step with the rest. */ \
-  GT__FN T gt__over_one_and_##S(T e, T p) { \
-    T d = GT__ADD((T)1, e), i = gt__easy_reciprocal_##S(d), q = GT__MUL(p, i); \
-    T rest = gt__fma_##S(-q, GT__SUB(e, GT__SUB(d, (T)1)), gt__fma_##S(-q, d, p)); \
-    return gt__fma_##S(rest, i, q); \
-  } \
-  /* num / (1 + e^-x); for x < 0 as num e^x / (1 + e^x), scaled last so that denormals round once. */ \
-  GT__FN T gt__logistic_##S(T num, T x) { \
-    T r; \
-    I neg = x < 0, n = gt__exp_split_##S(-gt__at_most_##S(GT__K_##S((130), (800)), gt__abs_##S(x)), &r); \
-    T p = GT__ADD((T)1, gt__expm1_poly_##S(r)), e = gt__scale_##S(p, n, gt__minus_##S); \
-    I of = neg ? n : 0u; \
-    return gt__scale_##S(gt__over_one_and_##S(e, neg ? GT__MUL(num, p) : num), of, gt__minus_##S); \
-  } \
-  /* The same for num 1, whose denormal results are e itself, so that nothing is left to scale. */ \
-  GT__FN T gt__sigmoid_##S(T x) { \
-    T a = gt__at_most_##S(GT__K_##S((104), (746)), gt__abs_##S(x)); \
-    T e = gt__exp_of_##S(-a, 0, gt__minus_##S); \
-    return gt__over_one_and_##S(e, x < 0 ? e : (T)1); \
-  } \
-  /* silu(-inf) is the limit, -0; above 20 (40) the result is x to the last bit, and -0 stays. */ \
-  GT__FN T gt__silu_##S(T x) { \
-    const T low = GT__K_##S((-130), (-800)); \
-    return ((x > GT__K_##S((20), (40))) | (x == 0)) ? x : gt__logistic_##S(x < low ? low : x, x); \
-  } \
-  /* tanh a = c + (h (1-c) - c) / (h+1) for any c, with h = (e^2a - 1)/2. c = a leaves a small quotient;
-   * c = 1, by bits, a large h. h = m + w, as e^2a = s e^2r and e^2r = 1 + 2r + 2r^2 q(r), fit 2^-26 2^-56. */ \
-  GT__FN T gt__tanh_##S(T x) { \
-    static const T q[] = {GT__K_##S((0x1.fffffep-1f, 0x1.5554b4p-1f, 0x1.5556f6p-2f, 0x1.122538p-3f, \
-      0x1.6b97a6p-5f), (0x1.0000000000001p+0, 0x1.5555555555557p-1, 0x1.5555555554d37p-2, \
-      0x1.11111111100d9p-3, 0x1.6c16c16f0bdc7p-5, 0x1.a01a01abea3e2p-7, 0x1.a019f391b17cep-9, \
-      0x1.71de022876a37p-11, 0x1.28022a3b99c6bp-13, 0x1.af4dffaf0b1cep-16, 0x1.e6321cdbdc2c5p-19))}; \
-    const T rounder = GT__ADD(gt__rounder_##S, GT__K_##S((127), (1023))); \
-    const I one = gt__bits_##S(1), bits = gt__bits_##S(gt__abs_##S(x)); \
-    T a = gt__at_most_##S(GT__K_##S((10), (20)), gt__float_##S(bits)); \
-    T u = GT__SUB((T)1, gt__float_##S(bits < one ? bits : one)), c = GT__SUB((T)1, u); \
-    T k = gt__fma_##S(a, GT__K_##S((0x1.715476p+1f), (0x1.71547652b82fep+1)), rounder); \
-    T r = gt__fma_##S(GT__SUB(k, rounder), -GT__K_##S((0x1.62e430p-2f), (0x1.62e42fefa39efp-2)), a); \
-    T s = gt__float_##S(gt__bits_##S(k) << GT__K_##S((23), (52))); \
-    T m = gt__fma_##S(s, r, gt__fma_##S(s, (T)0.5, (T)-0.5)); \
-    T w = GT__MUL(s, GT__MUL(GT__MUL(r, r), GT__POLY(S, r, q))); \
-    T i = gt__easy_reciprocal_##S(GT__ADD(GT__ADD(w, m), (T)1)); \
-    return gt__copysign_##S(gt__fma_##S(gt__fma_##S(w, u, gt__fma_##S(m, u, -c)), i, c), x); \
-  } \
-  GT__FN T gt__cosh_##S(T x) {               /* e^|x| / 2 overflows no sooner than the result */ \
-    T h = gt__exp_of_##S(gt__at_most_##S(GT__K_##S((90), (711)), gt__abs_##S(x)), -1, 0); \
-    return GT__ADD(h, GT__DIV((T)0.25, h)); \
-  } \
-  /* Below 1, to cancel nothing: x + x^3 p(x^2), fit 2^-31 2^-62. */ \
-  GT__FN T gt__sinh_##S(T x) { \
-    static const T c[] = {GT__K_##S((0x1.555556p-3f, 0x1.1110e0p-7f, 0x1.a022bcp-13f, 0x1.756c58p-19f), \
-      (0x1.5555555555556p-3, 0x1.111111111101ep-7, 0x1.a01a01a037284p-13, 0x1.71de3a3b0393ap-19, \
-      0x1.ae646ff92c7d6p-26, 0x1.6116f25b870b5p-33, 0x1.b5c97c6ae03e4p-41))}; \
-    T a = gt__abs_##S(x), z = GT__MUL(a, a), y = gt__fma_##S(GT__MUL(a, z), GT__POLY(S, z, c), a); \
-    T h = gt__exp_of_##S(gt__at_most_##S(GT__K_##S((90), (711)), a), -1, 0); \
-    return gt__copysign_##S(a < 1 ? y : GT__SUB(h, GT__DIV((T)0.25, h)), x); \
-  } \
-  /* The exponent bits of u relative to sqrt(1/2): subtracting them leaves [sqrt(1/2), sqrt(2)). */ \
-  GT__FN I gt__log_exponent_##S(T u) { \
-    return (gt__bits_##S(u) - GT__K_##S((0x3f3504f3u), (0x3fe6a09e667f3bcdu))) & \
-           GT__K_##S((0xff800000u), (0xfff0000000000000u)); \
-  } \
-  GT__FN T gt__minus_exponent_##S(T x, I e) { return gt__float_##S(gt__bits_##S(x) - e); } \
-  GT__FN T gt__log_split_##S(T x, T *e) { /* x = 2^e (1 + f), exactly, denormals too */ \
-    I tiny = x < GT__K_##S((0x1p-126f), (0x1p-1022)); \
-    T u = tiny ? GT__MUL(x, GT__K_##S((0x1p+23f), (0x1p+52))) : x; \
-    I k = gt__log_exponent_##S(u); \
-    *e = GT__SUB(gt__exponent_##S(k), tiny ? GT__K_##S((23), (52)) : (T)0); \
-    return GT__SUB(gt__minus_exponent_##S(u, k), (T)1); \
-  } \
-  /* The logarithm's values where y, computed for a positive finite x, does not hold. */ \
-  GT__FN T gt__log_edges_##S(T x, T y) { \
-    T edge = x == 0 ? (T)-INFINITY : x < 0 ? gt__nan_##S() : x; \
-    return ((x > 0) & (x < (T)INFINITY)) ? y : edge; \
-  } \
-  GT__FN T gt__log_join_##S(T f, T e) { \
-    T low = gt__fma_##S(e, GT__K_##S((-0x1.05c610p-29f), (0x1.9ef35793c7673p-41)), gt__log_tail_##S(f)); \
-    return gt__fma_##S(e, GT__K_##S((0x1.62e430p-1f), (0x1.62e42fefa2p-1)), GT__ADD(f, low)); \
-  } \
-  GT__FN T gt__log_##S(T x) { \
-    T e, f = gt__log_split_##S(x, &e); \
-    return gt__log_edges_##S(x, gt__log_join_##S(f, e)); \
-  } \
-  /* Base b: log(1+f) times l+l_lo, the product with f in two numbers, plus e times k+k_lo. */ \
-  GT__FN T gt__log_base_##S(T x, T l, T l_lo, T k, T k_lo) { \
-    T e, f = gt__log_split_##S(x, &e), h = GT__MUL(f, l); \
-    T low = gt__fma_##S(f, l_lo, gt__fma_##S(f, l, -h)); \
-    low = gt__fma_##S(gt__log_tail_##S(f), l, gt__fma_##S(e, k_lo, low)); \
-    return gt__log_edges_##S(x, gt__fma_##S(e, k, GT__ADD(h, low))); \
-  } \
-  GT__FN T gt__log2_##S(T x) { \
-    return gt__log_base_##S(x, GT__K_##S((0x1.715476p+0f, 0x1.4ae0c0p-26f), \
-                                         (0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56)), 1, 0); \
-  } \
-  GT__FN T gt__log10_##S(T x) { \
-    return gt__log_base_##S(x, GT__K_##S( \
-      (0x1.bcb7b2p-2f, -0x1.5b235ep-27f, 0x1.344000p-2f, 0x1.3509f8p-18f), \
-      (0x1.bcb7b1526e50ep-2, 0x1.95355baaafad3p-57, 0x1.34413509f6p-2, 0x1.9fef311f12b36p-42))); \
-  } \
-  /* 1 + x = 2^e (1 + f) with f = x 2^-e + (2^-e - 1): x itself for e = 0, one rounding otherwise. */ \
-  GT__FN T gt__log1p_##S(T x) { \
-    T u = GT__ADD((T)1, x); \
-    I k = gt__log_exponent_##S(u); \
-    T s = gt__fma_##S((T)0.25, gt__minus_exponent_##S(4, k), (T)-1); \
-    T y = gt__log_join_##S(GT__ADD(gt__minus_exponent_##S(x, k), s), gt__exponent_##S(k)); \
-    y = gt__log_edges_##S(u, y); \
-    return gt__abs_##S(x) < GT__K_##S((0x1p-25f), (0x1p-54)) ? x : y; \
-  } \
-  GT__FN T gt__softplus_##S(T x) {           /* log(1 + e^x) = max(x,0) + log(1 + e^-|x|) */ \
-    T a = gt__at_most_##S(GT__K_##S((110), (750)), gt__abs_##S(x)); \
-    return GT__ADD(x > 0 ? x : (T)0, gt__log1p_##S(gt__exp_of_##S(-a, 0, gt__minus_##S))); \
-  } \
-  /* log2 of 2^e (1+f) in two numbers, relative error below 2^-33 2^-62. With s = f/(2+f), |s| < 0.172: \
-   * 2/ln2 atanh(s) = s (K + s^2 (K/3 + s^2 p(s^2))), K and K/3 and s and s^2 in two numbers each. */ \
-  GT__FN T gt__log2_two_##S(T x, T *lo) { \
-    static const T c[] = {GT__K_##S((0x1.2776c4p-1f, 0x1.a6194ep-2f, 0x1.47b1f2p-2f, 0x1.20675ep-2f), \
-      (0x1.2776c50ef9d25p-1, 0x1.a61762a759648p-2, 0x1.484b1421b06c1p-2, 0x1.0c9a63ce47cc8p-2, \
-      0x1.c69f8f507bef4p-3, 0x1.87b072aac384p-3, 0x1.85ec1e336dbbfp-3))}; \
-    const T k = GT__K_##S((0x1.715476p+1f), (0x1.71547652b82fep+1));  /* 2/ln2 and a third of it */ \
-    const T k_lo = GT__K_##S((0x1.4ae0c0p-25f), (0x1.777d0ffda0d24p-55)); \
-    const T k3 = GT__K_##S((0x1.ec709ep-1f), (0x1.ec709dc3a03fdp-1)); \
-    const T k3_lo = GT__K_##S((-0x1.e2fe02p-28f), (0x1.d27f05548af0cp-55)); \
-    T e, f = gt__log_split_##S(x, &e), g = GT__ADD(f, (T)2), i = gt__easy_reciprocal_##S(g); \
-    T s = GT__MUL(f, i), g_lo = GT__SUB(f, GT__SUB(g, (T)2)); \
-    T s_lo = GT__MUL(gt__fma_##S(-s, g_lo, gt__fma_##S(-s, g, f)), i); \
-    T z = GT__MUL(s, s), z_lo = gt__fma_##S(GT__MUL((T)2, s), s_lo, gt__fma_##S(s, s, -z)); \
-    T t = GT__MUL(z, k3); \
-    T t_lo = gt__fma_##S(z_lo, k3, gt__fma_##S(z, k3_lo, gt__fma_##S(z, k3, -t))); \
-    t_lo = gt__fma_##S(GT__MUL(z, z), GT__POLY(S, z, c), t_lo); \
-    T a = GT__MUL(s, k); \
-    T a_lo = gt__fma_##S(s_lo, k, gt__fma_##S(s, k_lo, gt__fma_##S(s, k, -a))); \
-    T b = GT__MUL(s, t); \
-    T b_lo = gt__fma_##S(s_lo, t, gt__fma_##S(s, t_lo, gt__fma_##S(s, t, -b))); \
-    T h = GT__ADD(a, b); \
-    b_lo = GT__ADD(GT__ADD(GT__SUB(a, h), b), GT__ADD(a_lo, b_lo)); \
-    a = GT__ADD(e, h); \
-    *lo = GT__ADD(GT__ADD(GT__SUB(e, a), h), b_lo); \
-    return a; \
-  } \
-  /* 2^(y log2|x|); zeros and infinities pass through log2 as -inf and inf. */ \
-  GT__FN T gt__pow_##S(T x, T y) { \
-    const T inf = (T)INFINITY; \
-    T ax = gt__abs_##S(x), l_lo, l = gt__log2_two_##S(ax, &l_lo), h, r, half = GT__MUL((T)0.5, y); \
-    I whole = gt__rint_##S(y) == y, odd = whole & (gt__rint_##S(half) != half); \
-    l = ax == 0 ? -inf : ax == inf ? inf : l; \
-    h = GT__MUL(l, y); \
-    r = gt__exp2_of_##S(h, gt__fma_##S(l_lo, y, gt__fma_##S(l, y, -h))); \
-    r = ax == 1 ? (T)1 : r;                               /* also y = inf */ \
-    r = ((x != x) | (y != y)) ? GT__ADD(x, y) : r; \
-    r = gt__neg_if_##S(r, odd ? gt__bits_##S(x) : 0u); \
-    r = ((x < 0) & (x > -inf) & (whole == 0)) ? gt__nan_##S() : r; \
-    return ((x == 1) | (y == 0)) ? (T)1 : r; \
-  } \
-  /* a = n pi/2 + r + r_lo for 0 <= a < 2^15 (2^40) by Cody and Waite. r1 is exact, a multiple of 2^-24 \
-   * (2^-52) < 1, and a multiple of the last bit of p, which makes the error of r exact as well. */ \
-  GT__FN I gt__trig_near_##S(T a, T *r, T *r_lo) { \
-    const T two_over_pi = GT__K_##S((0x1.45f306p-1f), (0x1.45f306dc9c883p-1)); \
-    const T pio2_lo = GT__K_##S((-0x1.ee59dap-50f), (-0x1.f1976b7ed8fbcp-110)); \
-    T k = gt__fma_##S(a, two_over_pi, gt__rounder_##S), n = GT__SUB(k, gt__rounder_##S); \
-    T r1 = gt__fma_##S(n, -gt__pio2_hi_##S, a), p = GT__MUL(n, gt__pio2_mid_##S); \
-    T p_lo = gt__fma_##S(n, gt__pio2_mid_##S, -p); \
-    *r = GT__SUB(r1, p); \
-    *r_lo = gt__fma_##S(n, -pio2_lo, GT__SUB(GT__SUB(GT__SUB(r1, *r), p), p_lo)); \
-    return gt__bits_##S(k); \
-  } \
-  /* a alone decides: a branch and a select agree. any: 0 if no `a` is far. Near, inf becomes NaN. */ \
-  GT__FN I gt__trig_reduce_##S(T a, int any, T *r, T *r_lo) { \
-    I large = any & (a >= GT__K_##S((0x1p+15f), (0x1p+40))) & (a < (T)INFINITY); \
-    I n = gt__trig_near_##S(a, r, r_lo), fn, neg; \
-    T b, c, s, p; \
-    if (!any || (GT__BRANCHES && !large)) return n; \
-    fn = gt__trig_far_##S(a, &c, &b, &neg); \
-    s = GT__ADD(c, b); \
-    b = GT__SUB(b, GT__SUB(s, c)); \
-    p = GT__MUL(s, gt__pio2_hi_##S); \
-    c = gt__fma_##S(s, gt__pio2_mid_##S, gt__fma_##S(s, gt__pio2_hi_##S, -p)); \
-    *r = large ? gt__neg_if_##S(p, neg) : *r; \
-    *r_lo = large ? gt__neg_if_##S(gt__fma_##S(b, gt__pio2_hi_##S, c), neg) : *r_lo; \
-    return large ? fn : n; \
-  } \
-  /* sin(r + r_lo + n pi/2), |r| <= pi/4: r + r^3 p(r^2), fit 2^-27.9 2^-57.9; 1 - r^2/2 + r^4 p(r^2), \
-   * 2^-33 2^-63. */ \
-  GT__FN T gt__sin_quadrant_##S(I n, T r, T r_lo) { \
-    static const T sines[] = {GT__K_##S((-0x1.555546p-3f, 0x1.110778p-7f, -0x1.995400p-13f), \
-      (-0x1.5555555555548p-3, 0x1.111111110f72fp-7, -0x1.a01a019be8fbdp-13, 0x1.71de35550a909p-19, \
-      -0x1.ae5e4b6974cb9p-26, 0x1.5d8b4d44e4125p-33))}; \
-    static const T cosines[] = {GT__K_##S((0x1.55554ap-5f, -0x1.6c0c2ap-10f, 0x1.99e910p-16f), \
-      (0x1.555555555554bp-5, -0x1.6c16c16c15006p-10, 0x1.a01a019c8ca38p-16, -0x1.27e4f7ef2deaap-22, \
-      0x1.1ee9d9de5c619p-29, -0x1.8fa560394b32fp-37))}; \
-    T z = GT__MUL(r, r), s = GT__POLY(S, z, sines), c = GT__POLY(S, z, cosines); \
-    s = GT__ADD(r, gt__fma_##S(GT__MUL(r, z), s, r_lo)); \
-    c = gt__fma_##S(GT__MUL(z, z), c, gt__fma_##S((T)-0.5, z, -GT__MUL(r, r_lo))); \
-    c = GT__ADD((T)1, c); \
-    return gt__neg_if_##S(n & 1u ? c : s, n << GT__K_##S((30), (62))); \
-  } \
-  /* sin(|x| + turn pi/2), with the sign of x if that is sin(|x|). */ \
-  GT__FN T gt__sin_of_##S(T x, I turn, int any) { \
-    T r, r_lo; \
-    I n = gt__trig_reduce_##S(gt__abs_##S(x), any, &r, &r_lo) + turn; \
-    return gt__neg_if_##S(gt__sin_quadrant_##S(n, r, r_lo), turn ? 0u : gt__bits_##S(x)); \
-  } \
-  /* t = r + r^3 p(r^2), fit 2^-29 2^-55; in odd quadrants -1/t, corrected for the rounding of t. */ \
-  GT__FN T gt__tan_of_##S(T x, int any) { \
-    static const T c[] = {GT__K_##S((0x1.555560p-2f, 0x1.110da0p-3f, 0x1.bad946p-5f, 0x1.5cc660p-6f, \
-      0x1.62ad22p-7f, 0x1.af79d0p-14f, 0x1.1e6b20p-8f), (0x1.55555555554eep-2, 0x1.111111111868fp-3, \
-      0x1.ba1ba1b43f815p-5, 0x1.664f49b096130p-6, 0x1.226e1175c5c29p-7, 0x1.d6d953d3aa667p-9, \
-      0x1.7d59d7a2f19f0p-10, 0x1.38074cf54b8a1p-11, 0x1.d1da80d078261p-13, 0x1.1f5e88488388fp-13, \
-      -0x1.c69ad678b10e4p-16, 0x1.79ef7076c177cp-14, -0x1.7b6c3dc5f5b72p-15, 0x1.5f75bccc12571p-16))}; \
-    T r, r_lo; \
-    I n = gt__trig_reduce_##S(gt__abs_##S(x), any, &r, &r_lo); \
-    T z = GT__MUL(r, r), low = gt__fma_##S(r_lo, z, r_lo); \
-    T p = gt__fma_##S(GT__MUL(r, z), GT__POLY(S, z, c), low); \
-    T t = GT__ADD(r, p), q = GT__DIV((T)-1, t); \
-    p = GT__SUB(p, GT__SUB(t, r)); \
-    q = gt__fma_##S(q, gt__fma_##S(q, p, gt__fma_##S(q, t, (T)1)), q); \
-    return gt__neg_if_##S(n & 1u ? q : t, gt__bits_##S(x)); \
-  } \
-  GT__FN T gt__sin_##S(T x) { return gt__sin_of_##S(x, 0, 1); } \
-  GT__FN T gt__cos_##S(T x) { return gt__sin_of_##S(x, 1, 1); } \
-  GT__FN T gt__tan_##S(T x) { return gt__tan_of_##S(x, 1); } \
-  /* asin(s) to 1/2 (0.54): s + s^3 p(s^2), fit 2^-27.6 2^-56.1; above pi/2 - 2 asin(sqrt((1-a)/2)). */ \
-  static const T gt__asin_far_##S = GT__K_##S((0.5f), (0.5404)); \
-  GT__FN T gt__asin_core_##S(T a) { \
-    static const T c[] = {GT__K_##S((0x1.5555c8p-3f, 0x1.3301fep-4f, 0x1.747cc0p-5f, 0x1.8c30a0p-6f, \
-      0x1.596a96p-5f), (0x1.55555555556ccp-3, 0x1.3333333302a5fp-4, 0x1.6db6db90dab32p-5, \
-      0x1.f1c70fa8c088ep-6, 0x1.6e8d012d49207p-6, 0x1.1c36c5a16c621p-6, 0x1.cbcf3d4079ba3p-7, \
-      0x1.6892bb36a37a7p-7, 0x1.a5522dd053c18p-7, -0x1.df1f9ecd7694cp-9, 0x1.3b8b1fa9ed4a3p-5, \
-      -0x1.630d6bebcb546p-5, 0x1.76e0ab6d3aeccp-5))}; \
-    T z = a > gt__asin_far_##S ? GT__MUL(GT__SUB((T)1, a), (T)0.5) : GT__MUL(a, a); \
-    T s = a > gt__asin_far_##S ? gt__sqrt_##S(z) : a; \
-    return gt__fma_##S(GT__MUL(s, z), GT__POLY(S, z, c), s); \
-  } \
-  GT__FN T gt__from_pio2_##S(T t) { return GT__SUB(gt__pio2_hi_##S, GT__SUB(t, gt__pio2_mid_##S)); } \
-  GT__FN T gt__asin_##S(T x) { \
-    T a = gt__abs_##S(x), t = gt__asin_core_##S(a); \
-    return gt__copysign_##S(a > gt__asin_far_##S ? gt__from_pio2_##S(GT__MUL((T)2, t)) : t, x); \
-  } \
-  GT__FN T gt__acos_##S(T x) { \
-    T a = gt__abs_##S(x), t = gt__asin_core_##S(a); \
-    T big = x < 0 ? GT__MUL((T)2, gt__from_pio2_##S(t)) : GT__MUL((T)2, t); \
-    return a > gt__asin_far_##S ? big : gt__from_pio2_##S(gt__copysign_##S(t, x)); \
-  } \
-  GT__FN T gt__atan_core_##S(T q) {      /* for 0 <= q <= 1: q + q^3 p(q^2), fit 2^-26.6 2^-53.9 */ \
-    static const T c[] = {GT__K_##S((-0x1.55553ep-2f, 0x1.9991e6p-3f, -0x1.2420b4p-3f, 0x1.c08f2ep-4f, \
-      -0x1.58147ap-4f, 0x1.da5af6p-5f, -0x1.fdf30ap-6f, 0x1.64b6d6p-7f, -0x1.d482ccp-10f), \
-      (-0x1.5555555555526p-2, 0x1.99999999955b7p-3, -0x1.249249237f626p-3, 0x1.c71c717fd14c2p-4, \
-      -0x1.745d11ae89301p-4, 0x1.3b13669aa5453p-4, -0x1.110e51285811bp-4, 0x1.e1bba64d2def2p-5, \
-      -0x1.ae5e70402f0e8p-5, 0x1.82dac26860149p-5, -0x1.59a3962bd6b26p-5, 0x1.2c2d0cd5af654p-5, \
-      -0x1.e9f45f4050e45p-6, 0x1.6834554e3f410p-6, -0x1.c77ea98ba04e0p-7, 0x1.d7a284847d845p-8, \
-      -0x1.7a288178923d0p-9, 0x1.b3f31b042c523p-11, -0x1.3f457cce81208p-13, 0x1.bc363c5a83eeap-17))}; \
-    T z = GT__MUL(q, q); \
-    return gt__fma_##S(GT__MUL(q, z), GT__POLY(S, z, c), q); \
-  } \
-  GT__FN T gt__atan_##S(T x) { \
-    T a = gt__abs_##S(x), t = gt__atan_core_##S(a > 1 ? GT__DIV((T)1, a) : a); \
-    return gt__copysign_##S(a > 1 ? gt__from_pio2_##S(t) : t, x); \
-  } \
-  GT__FN T gt__atan2_##S(T y, T x) { \
-    T a = gt__abs_##S(y), b = gt__abs_##S(x), mx = a > b ? a : b, mn = a > b ? b : a; \
-    T q = mx == 0 ? (T)0 : mn == (T)INFINITY ? (T)1 : GT__DIV(mn, mx), t = gt__atan_core_##S(q); \
-    t = a > b ? gt__from_pio2_##S(t) : t; \
-    t = gt__bits_##S(x) & gt__minus_##S ? GT__MUL((T)2, gt__from_pio2_##S(GT__MUL((T)0.5, t))) : t; \
-    return ((x != x) | (y != y)) ? GT__ADD(x, y) : gt__copysign_##S(t, y); \
-  } \
-  /* 2^-24 (2^-64) Phi(-a) e^(a^2/2 + r) for 0 <= a <= 14.4 (38.7), Phi the normal distribution. Without \
-   * e^r it is p(a)/(s(a) + k a p(a)), fit 2^-25.5 2^-57.8; its limit 1/(k a) forgives p's error. */ \
-  GT__FN T gt__phi_tail_##S(T a, T r) { \
-    static const T c[] = {GT__K_##S((0x1.8p-25f, 0x1.6224acp-25f, 0x1.33ccfp-26f, 0x1.1d92f2p-28f, \
-      0x1.eb73c8p-32f), (0x1p-64, 0x1.b1ab2c6b45689p-64, 0x1.6b5b2eb57a8d7p-64, 0x1.85e38c0212223p-65, \
-      0x1.26235e980cff8p-66, 0x1.44bbeaeeecf38p-68, 0x1.096f403a2d411p-70, 0x1.3dcb15d28f139p-73, \
-      0x1.0be29c276fff1p-76, 0x1.217a8749f4267p-80, 0x1.34eee0879ce6ep-85))}; \
-    static const T s[] = {GT__K_##S((1.5f, 0x1.6683fep-1f, 0x1.688fdep-3f, 0x1.33122p-6f), (2, \
-      0x1.3d14240a84abp+1, 0x1.91a68fb573f36p+0, 0x1.4a49600e81dcdp-1, 0x1.7efc7dcf96444p-3, \
-      0x1.424c8d0d8f150p-5, 0x1.88a03fdeeb07ep-8, 0x1.4e3b59d532ef6p-11, 0x1.6acec2857380dp-15, \
-      0x1.8330b37b3b62ep-20))}; \
-    T p = GT__POLY(S, a, c), k_a = GT__MUL(a, GT__K_##S((0x1.40d956p+25f), (0x1.40d931ff62706p+65))); \
-    T t = gt__easy_div_##S(p, gt__fma_##S(k_a, p, GT__POLY(S, a, s))); \
-    return gt__fma_##S(t, gt__expm1_poly_##S(r), t); \
-  } \
-  /* Below 1: x + x p(x^2), fit 2^-27.8 2^-55.8. Above: 1 - 2 Phi(-a sqrt 2). */ \
-  GT__FN T gt__erf_##S(T x) { \
-    static const T c[] = {GT__K_##S((0x1.06eba8p-3f, -0x1.81273ep-2f, 0x1.ce2ce6p-4f, -0x1.b7f730p-6f, \
-      0x1.53f320p-8f, -0x1.a35aacp-11f, 0x1.4790c0p-14f), (0x1.06eba8214db68p-3, -0x1.812746b03799dp-2, \
-      0x1.ce2f21a03f8bap-4, -0x1.b82ce311a96c3p-6, 0x1.565bcceee5fb1p-8, -0x1.c02daebd270f9p-11, \
-      0x1.f9a297d64929cp-14, -0x1.f4c84a657c1f1p-17, 0x1.b96ccf681dc1fp-20, -0x1.5b97ffd0c063ap-23, \
-      0x1.d43f5a1f2b78dp-27, -0x1.a39459f0842c2p-31))}; \
-    T a = gt__at_most_##S(GT__K_##S((4.2f), (6)), gt__abs_##S(x)), r; \
-    I n = gt__exp_split_product_##S(-a, a, &r); \
-    T little = gt__fma_##S(a, GT__POLY(S, GT__MUL(a, a), c), a); \
-    T tail = gt__phi_tail_##S(GT__MUL(a, GT__K_##S((0x1.6a09e6p+0f), (0x1.6a09e667f3bcdp+0))), r); \
-    T big = gt__fma_##S(-gt__pow2_##S(n, GT__K_##S((25), (65))), tail, (T)1); \
-    return gt__copysign_##S(a < 1 ? little : big, x); \
-  } \
-  /* x Phi(x) = max(x, 0) - |x| Phi(-|x|). The power of two times 2^24 (2^64) goes to |x|, which is \
-   * exact, so that only the end can be rounded to a denormal. gelu(-inf) is -0. */ \
-  GT__FN T gt__gelu_##S(T x) { \
-    T a = gt__at_most_##S(GT__K_##S((14.4f), (38.7)), gt__abs_##S(x)), r; \
-    I n = gt__exp_split_product_##S(GT__MUL((T)-0.5, a), a, &r); \
-    T scaled = GT__MUL(a, gt__pow2_##S(n, GT__K_##S((24), (64)))); \
-    return gt__fma_##S(-scaled, gt__phi_tail_##S(a, r), gt__at_least_##S((T)-0.0, x)); \
-  } \
-  GT__FN T gt__hypot_##S(T x, T y) {         /* scaled where squares leave the range */ \
-    const T inf = (T)INFINITY, up = GT__K_##S((0x1p+96f), (0x1p+600)); \
-    const T down = GT__K_##S((0x1p-96f), (0x1p-600)); \
-    T p = gt__abs_##S(x), q = gt__abs_##S(y), a = p > q ? p : q, b = p > q ? q : p; \
-    const I large = a > GT__K_##S((0x1p+63f), (0x1p+511)), tiny = a < GT__K_##S((0x1p-40f), (0x1p-480)); \
-    T s = large ? down : tiny ? up : (T)1, back = large ? up : tiny ? down : (T)1; \
-    a = GT__MUL(a, s); \
-    b = GT__MUL(b, s); \
-    T r = GT__MUL(gt__sqrt_##S(gt__fma_##S(a, a, GT__MUL(b, b))), back); \
-    r = ((x != x) | (y != y)) ? GT__ADD(x, y) : r; \
-    return ((p >= inf) | (q >= inf)) ? inf : r; \
-  }
-GT__FUNCTIONS(float, f32, uint32_t) GT__FUNCTIONS(double, f64, uint64_t)
+#endif
+#if GT__PART == GT__FUNCTIONS
+/* What the two share. Where n is a power of two only its low bits are used. So n may be taken from
+   the bits of x + rounder, whose low bits are x rounded to an integer. */
+/* pi/2 = hi + mid + lo; the bits of -0; NaN by its bits: NAN keeps gcc from the shortest selects */
+static const T F(pio2_hi) = K(0x1.921fb6p+0f, 0x1.921fb54442d18p+0);
+static const T F(pio2_mid) = K(-0x1.777a5cp-25f, 0x1.1a62633145c07p-54);
+static const T F(rounder) = K(0x1.8p+23f, 0x1.8p+52);
+static const U F(minus) = K(0x80000000u, 0x8000000000000000u);
+GT__FN T F(nan)(void) { return F(float)(K(0x7fc00000u, 0x7ff8000000000000u)); }
+GT__FN T F(neg_if)(T x, U sign) { /* if the bits of `sign` have a sign */
+  return F(float)(F(bits)(x) ^ (sign & F(minus)));
+}
+/* 2^(n + more) if that is normal. */
+GT__FN T F(pow2)(U n, int more) { return F(float)((n + K(127u, 1023u) + (U)more) << K(23, 52)); }
+/* y 2^n for |n| <= 190 (1500) in two factors, so that only the last product can round. For n > 0 the
+ * sign bit of `sign` is 0, for n < 0 it is 1; it picks 2^64 or 2^-64 (2^512 ...) as the last one. */
+GT__FN T F(scale)(T y, U n, U sign) {
+  U first = (sign >> 1 & K(0x40000000u, 0x4000000000000000u)) |
+            K(0x1f800000u, 0x1ff0000000000000u); /* the bits of the other */
+  T last = F(float)(K(0x7f000000u, 0x7fe0000000000000u) - first);
+  return GT__MUL(GT__MUL(y, F(float)((n << K(23, 52)) + first)), last);
+}
+GT__FN T F(expm1_poly)(T r) { /* for |r| <= ln2/2: r + r^2 q(r), fit 2^-26 2^-56 */
+  static const T c[] = {LIST(
+      (0x1.fffffep-2f, 0x1.5554b2p-3f, 0x1.5556fep-5f, 0x1.1226b6p-7f, 0x1.6b900cp-10f),
+      (0x1.0000000000001p-1, 0x1.5555555555557p-3, 0x1.5555555554d37p-5, 0x1.11111111100d9p-7,
+       0x1.6c16c16f0bdc7p-10, 0x1.a01a01abea3e2p-13, 0x1.a019f391b17cep-16, 0x1.71de022876a37p-19,
+       0x1.28022a3b99c6bp-22, 0x1.af4dffaf0b1cep-26, 0x1.e6321cdbdc2c5p-30))};
+  return F(fma)(GT__MUL(r, r), POLY(r, c), r);
+}
+/* x = n ln2 + r, |r| <= ln2/2, |x| <= 300 (1500). x - n LN2_HI is exact. */
+GT__FN U F(exp_split)(T x, T *r) {
+  const T log2e = K(0x1.715476p+0f, 0x1.71547652b82fep+0);
+  T k = F(fma)(x, log2e, F(rounder)), n = GT__SUB(k, F(rounder));
+  *r = F(fma)(n, -K(0x1.62e430p-1f, 0x1.62e42fefa2p-1), x);
+  *r = F(fma)(n, -K(-0x1.05c610p-29f, 0x1.9ef35793c7673p-41), *r);
+  return F(bits)(k);
+}
+/* a b = n ln2 + r. With an LN2_HI of few bits its product is exact, and a small r rounded. */
+GT__FN U F(exp_split_product)(T a, T b, T *r) {
+  const T log2e = K(0x1.715476p+0f, 0x1.71547652b82fep+0);
+  T k = F(fma)(GT__MUL(a, b), log2e, F(rounder)), n = GT__SUB(k, F(rounder));
+  *r = F(fma)(a, b, GT__MUL(n, -K(0x1.62e4p-1f, 0x1.62e42fefa2p-1)));
+  *r = F(fma)(n, -K(0x1.7f7d1cp-20f, 0x1.9ef35793c7673p-41), *r);
+  return F(bits)(k);
+}
+/* 2^more e^x, no clamp; sign has the sign bit of x. */
+GT__FN T F(exp_of)(T x, int more, U sign) {
+  T r;
+  U n = F(exp_split)(x, &r);
+  return F(scale)(GT__ADD((T)1, F(expm1_poly)(r)), n + (U)more, sign);
+}
+GT__FN T F(exp)(T x) {
+  const T c = F(at_most)(K(89, 710), F(at_least)(K(-104, -746), x));
+  return F(exp_of)(c, 0, F(bits)(x)); /* or compilers decide the sign three times */
+}
+GT__FN T F(exp_normal)(T x) { /* e^x, which is to be normal */
+  T r;
+  U n = F(exp_split)(x, &r);
+  return GT__MUL(GT__ADD((T)1, F(expm1_poly)(r)), F(pow2)(n, 0));
+}
+/* 2^(hi+lo): the rest of hi after rounding is exact, times ln2 it goes into the same polynomial. */
+GT__FN T F(exp2_of)(T hi, T lo) {
+  const T most = K(160, 1200), ln2 = K(0x1.62e430p-1f, 0x1.62e42fefa39efp-1);
+  T c = F(at_most)(most, F(at_least)(-most, hi)), l = c == hi ? lo : (T)0;
+  T k = GT__ADD(GT__ADD(c, l), F(rounder));
+  T r = GT__MUL(GT__ADD(GT__SUB(c, GT__SUB(k, F(rounder))), l), ln2);
+  return F(scale)(GT__ADD((T)1, F(expm1_poly)(r)), F(bits)(k), F(bits)(hi));
+}
+GT__FN T F(exp2)(T x) { return F(exp2_of)(x, 0); }
+/* 2^n t + (2^n - 1), halved until the end because 2^128 is no float; tiny x, -0 too, stays. */
+GT__FN T F(expm1)(T x) {
+  T r, c = F(at_most)(K(89, 710), F(at_least)(K(-20, -40), x));
+  T s = F(pow2)(F(exp_split)(c, &r), -1);
+  T y = GT__MUL((T)2, F(fma)(s, F(expm1_poly)(r), GT__SUB(s, (T)0.5)));
+  return F(abs)(x) < K(0x1p-25f, 0x1p-54) ? x : y;
+}
+/* p / (1 + e). What the sum and the product with 1/d lost is put back by one step with the rest. */
+GT__FN T F(over_one_and)(T e, T p) {
+  T d = GT__ADD((T)1, e), i = F(easy_reciprocal)(d), q = GT__MUL(p, i);
+  T rest = F(fma)(-q, GT__SUB(e, GT__SUB(d, (T)1)), F(fma)(-q, d, p));
+  return F(fma)(rest, i, q);
+}
+/* num / (1 + e^-x); for x < 0 as num e^x / (1 + e^x), scaled last so that denormals round once. */
+GT__FN T F(logistic)(T num, T x) {
+  T r;
+  U neg = x < 0, n = F(exp_split)(-F(at_most)(K(130, 800), F(abs)(x)), &r);
+  T p = GT__ADD((T)1, F(expm1_poly)(r)), e = F(scale)(p, n, F(minus));
+  U of = neg ? n : 0u;
+  return F(scale)(F(over_one_and)(e, neg ? GT__MUL(num, p) : num), of, F(minus));
+}
+/* The same for num 1, whose denormal results are e itself, so that nothing is left to scale. */
+GT__FN T F(sigmoid)(T x) {
+  T a = F(at_most)(K(104, 746), F(abs)(x));
+  T e = F(exp_of)(-a, 0, F(minus));
+  return F(over_one_and)(e, x < 0 ? e : (T)1);
+}
+/* silu(-inf) is the limit, -0; above 20 (40) the result is x to the last bit, and -0 stays. */
+GT__FN T F(silu)(T x) {
+  const T low = K(-130, -800);
+  return ((x > K(20, 40)) | (x == 0)) ? x : F(logistic)(x < low ? low : x, x);
+}
+/* tanh a = c + (h (1-c) - c) / (h+1) for any c, with h = (e^2a - 1)/2. c = a leaves a small quotient;
+ * c = 1, by bits, a large h. h = m + w, as e^2a = s e^2r and e^2r = 1 + 2r + 2r^2 q(r), fit 2^-26 2^-56. */
+GT__FN T F(tanh)(T x) {
+  static const T q[] = {
+      LIST((0x1.fffffep-1f, 0x1.5554b4p-1f, 0x1.5556f6p-2f, 0x1.122538p-3f, 0x1.6b97a6p-5f),
+           (0x1.0000000000001p+0, 0x1.5555555555557p-1, 0x1.5555555554d37p-2, 0x1.11111111100d9p-3,
+            0x1.6c16c16f0bdc7p-5, 0x1.a01a01abea3e2p-7, 0x1.a019f391b17cep-9, 0x1.71de022876a37p-11,
+            0x1.28022a3b99c6bp-13, 0x1.af4dffaf0b1cep-16, 0x1.e6321cdbdc2c5p-19))};
+  const T rounder = GT__ADD(F(rounder), K(127, 1023));
+  const U one = F(bits)(1), bits = F(bits)(F(abs)(x));
+  T a = F(at_most)(K(10, 20), F(float)(bits));
+  T u = GT__SUB((T)1, F(float)(bits < one ? bits : one)), c = GT__SUB((T)1, u);
+  T k = F(fma)(a, K(0x1.715476p+1f, 0x1.71547652b82fep+1), rounder);
+  T r = F(fma)(GT__SUB(k, rounder), -K(0x1.62e430p-2f, 0x1.62e42fefa39efp-2), a);
+  T s = F(float)(F(bits)(k) << K(23, 52));
+  T m = F(fma)(s, r, F(fma)(s, (T)0.5, (T)-0.5));
+  T w = GT__MUL(s, GT__MUL(GT__MUL(r, r), POLY(r, q)));
+  T i = F(easy_reciprocal)(GT__ADD(GT__ADD(w, m), (T)1));
+  return F(copysign)(F(fma)(F(fma)(w, u, F(fma)(m, u, -c)), i, c), x);
+}
+GT__FN T F(cosh)(T x) { /* e^|x| / 2 overflows no sooner than the result */
+  T h = F(exp_of)(F(at_most)(K(90, 711), F(abs)(x)), -1, 0);
+  return GT__ADD(h, GT__DIV((T)0.25, h));
+}
+/* Below 1, to cancel nothing: x + x^3 p(x^2), fit 2^-31 2^-62. */
+GT__FN T F(sinh)(T x) {
+  static const T c[] = {LIST(
+      (0x1.555556p-3f, 0x1.1110e0p-7f, 0x1.a022bcp-13f, 0x1.756c58p-19f),
+      (0x1.5555555555556p-3, 0x1.111111111101ep-7, 0x1.a01a01a037284p-13, 0x1.71de3a3b0393ap-19,
+       0x1.ae646ff92c7d6p-26, 0x1.6116f25b870b5p-33, 0x1.b5c97c6ae03e4p-41))};
+  T a = F(abs)(x), z = GT__MUL(a, a), y = F(fma)(GT__MUL(a, z), POLY(z, c), a);
+  T h = F(exp_of)(F(at_most)(K(90, 711), a), -1, 0);
+  return F(copysign)(a < 1 ? y : GT__SUB(h, GT__DIV((T)0.25, h)), x);
+}
+/* The exponent bits of u relative to sqrt(1/2): subtracting them leaves [sqrt(1/2), sqrt(2)). */
+GT__FN U F(log_exponent)(T u) {
+  return (F(bits)(u) - K(0x3f3504f3u, 0x3fe6a09e667f3bcdu)) & K(0xff800000u, 0xfff0000000000000u);
+}
+GT__FN T F(minus_exponent)(T x, U e) { return F(float)(F(bits)(x) - e); }
+GT__FN T F(log_split)(T x, T *e) { /* x = 2^e (1 + f), exactly, denormals too */
+  U tiny = x < K(0x1p-126f, 0x1p-1022);
+  T u = tiny ? GT__MUL(x, K(0x1p+23f, 0x1p+52)) : x;
+  U k = F(log_exponent)(u);
+  *e = GT__SUB(F(exponent)(k), tiny ? K(23, 52) : (T)0);
+  return GT__SUB(F(minus_exponent)(u, k), (T)1);
+}
+/* The logarithm's values where y, computed for a positive finite x, does not hold. */
+GT__FN T F(log_edges)(T x, T y) {
+  T edge = x == 0 ? (T)-INFINITY : x < 0 ? F(nan)() : x;
+  return ((x > 0) & (x < (T)INFINITY)) ? y : edge;
+}
+GT__FN T F(log_join)(T f, T e) {
+  T low = F(fma)(e, K(-0x1.05c610p-29f, 0x1.9ef35793c7673p-41), F(log_tail)(f));
+  return F(fma)(e, K(0x1.62e430p-1f, 0x1.62e42fefa2p-1), GT__ADD(f, low));
+}
+GT__FN T F(log)(T x) {
+  T e, f = F(log_split)(x, &e);
+  return F(log_edges)(x, F(log_join)(f, e));
+}
+/* Base b: log(1+f) times l+l_lo, the product with f in two numbers, plus e times k+k_lo. */
+GT__FN T F(log_base)(T x, T l, T l_lo, T k, T k_lo) {
+  T e, f = F(log_split)(x, &e), h = GT__MUL(f, l);
+  T low = F(fma)(f, l_lo, F(fma)(f, l, -h));
+  low = F(fma)(F(log_tail)(f), l, F(fma)(e, k_lo, low));
+  return F(log_edges)(x, F(fma)(e, k, GT__ADD(h, low)));
+}
+GT__FN T F(log2)(T x) {
+  return F(log_base)(
+      x, LIST((0x1.715476p+0f, 0x1.4ae0c0p-26f), (0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56)), 1,
+      0);
+}
+GT__FN T F(log10)(T x) {
+  return F(log_base)(x, LIST((0x1.bcb7b2p-2f, -0x1.5b235ep-27f, 0x1.344000p-2f, 0x1.3509f8p-18f),
+                             (0x1.bcb7b1526e50ep-2, 0x1.95355baaafad3p-57, 0x1.34413509f6p-2,
+                              0x1.9fef311f12b36p-42)));
+}
+/* 1 + x = 2^e (1 + f) with f = x 2^-e + (2^-e - 1): x itself for e = 0, one rounding otherwise. */
+GT__FN T F(log1p)(T x) {
+  T u = GT__ADD((T)1, x);
+  U k = F(log_exponent)(u);
+  T s = F(fma)((T)0.25, F(minus_exponent)(4, k), (T)-1);
+  T y = F(log_join)(GT__ADD(F(minus_exponent)(x, k), s), F(exponent)(k));
+  y = F(log_edges)(u, y);
+  return F(abs)(x) < K(0x1p-25f, 0x1p-54) ? x : y;
+}
+GT__FN T F(softplus)(T x) { /* log(1 + e^x) = max(x,0) + log(1 + e^-|x|) */
+  T a = F(at_most)(K(110, 750), F(abs)(x));
+  return GT__ADD(x > 0 ? x : (T)0, F(log1p)(F(exp_of)(-a, 0, F(minus))));
+}
+/* log2 of 2^e (1+f) in two numbers, relative error below 2^-33 2^-62. With s = f/(2+f), |s| < 0.172:
+ * 2/ln2 atanh(s) = s (K + s^2 (K/3 + s^2 p(s^2))), K and K/3 and s and s^2 in two numbers each. */
+GT__FN T F(log2_two)(T x, T *lo) {
+  static const T c[] = {
+      LIST((0x1.2776c4p-1f, 0x1.a6194ep-2f, 0x1.47b1f2p-2f, 0x1.20675ep-2f),
+           (0x1.2776c50ef9d25p-1, 0x1.a61762a759648p-2, 0x1.484b1421b06c1p-2, 0x1.0c9a63ce47cc8p-2,
+            0x1.c69f8f507bef4p-3, 0x1.87b072aac384p-3, 0x1.85ec1e336dbbfp-3))};
+  const T k = K(0x1.715476p+1f, 0x1.71547652b82fep+1); /* 2/ln2 and a third of it */
+  const T k_lo = K(0x1.4ae0c0p-25f, 0x1.777d0ffda0d24p-55);
+  const T k3 = K(0x1.ec709ep-1f, 0x1.ec709dc3a03fdp-1);
+  const T k3_lo = K(-0x1.e2fe02p-28f, 0x1.d27f05548af0cp-55);
+  T e, f = F(log_split)(x, &e), g = GT__ADD(f, (T)2), i = F(easy_reciprocal)(g);
+  T s = GT__MUL(f, i), g_lo = GT__SUB(f, GT__SUB(g, (T)2));
+  T s_lo = GT__MUL(F(fma)(-s, g_lo, F(fma)(-s, g, f)), i);
+  T z = GT__MUL(s, s), z_lo = F(fma)(GT__MUL((T)2, s), s_lo, F(fma)(s, s, -z));
+  T t = GT__MUL(z, k3);
+  T t_lo = F(fma)(z_lo, k3, F(fma)(z, k3_lo, F(fma)(z, k3, -t)));
+  t_lo = F(fma)(GT__MUL(z, z), POLY(z, c), t_lo);
+  T a = GT__MUL(s, k);
+  T a_lo = F(fma)(s_lo, k, F(fma)(s, k_lo, F(fma)(s, k, -a)));
+  T b = GT__MUL(s, t);
+  T b_lo = F(fma)(s_lo, t, F(fma)(s, t_lo, F(fma)(s, t, -b)));
+  T h = GT__ADD(a, b);
+  b_lo = GT__ADD(GT__ADD(GT__SUB(a, h), b), GT__ADD(a_lo, b_lo));
+  a = GT__ADD(e, h);
+  *lo = GT__ADD(GT__ADD(GT__SUB(e, a), h), b_lo);
+  return a;
+}
+/* 2^(y log2|x|); zeros and infinities pass through log2 as -inf and inf. */
+GT__FN T F(pow)(T x, T y) {
+  const T inf = (T)INFINITY;
+  T ax = F(abs)(x), l_lo, l = F(log2_two)(ax, &l_lo), h, r, half = GT__MUL((T)0.5, y);
+  U whole = F(rint)(y) == y, odd = whole & (F(rint)(half) != half);
+  l = ax == 0 ? -inf : ax == inf ? inf : l;
+  h = GT__MUL(l, y);
+  r = F(exp2_of)(h, F(fma)(l_lo, y, F(fma)(l, y, -h)));
+  r = ax == 1 ? (T)1 : r; /* also y = inf */
+  r = ((x != x) | (y != y)) ? GT__ADD(x, y) : r;
+  r = F(neg_if)(r, odd ? F(bits)(x) : 0u);
+  r = ((x < 0) & (x > -inf) & (whole == 0)) ? F(nan)() : r;
+  return ((x == 1) | (y == 0)) ? (T)1 : r;
+}
+/* a = n pi/2 + r + r_lo for 0 <= a < 2^15 (2^40) by Cody and Waite. r1 is exact, a multiple of 2^-24
+ * (2^-52) < 1, and a multiple of the last bit of p, which makes the error of r exact as well. */
+GT__FN U F(trig_near)(T a, T *r, T *r_lo) {
+  const T two_over_pi = K(0x1.45f306p-1f, 0x1.45f306dc9c883p-1);
+  const T pio2_lo = K(-0x1.ee59dap-50f, -0x1.f1976b7ed8fbcp-110);
+  T k = F(fma)(a, two_over_pi, F(rounder)), n = GT__SUB(k, F(rounder));
+  T r1 = F(fma)(n, -F(pio2_hi), a), p = GT__MUL(n, F(pio2_mid));
+  T p_lo = F(fma)(n, F(pio2_mid), -p);
+  *r = GT__SUB(r1, p);
+  *r_lo = F(fma)(n, -pio2_lo, GT__SUB(GT__SUB(GT__SUB(r1, *r), p), p_lo));
+  return F(bits)(k);
+}
+/* `any` is 0 if the caller knows that no angle of the block is large. Branching and selecting give
+   the same bits, since only `a` decides. The near way turns infinity into NaN. */
+GT__FN U F(trig_reduce)(T a, int any, T *r, T *r_lo) {
+  U large = any & (a >= K(0x1p+15f, 0x1p+40)) & (a < (T)INFINITY);
+  U n = F(trig_near)(a, r, r_lo), fn, neg;
+  T b, c, s, p;
+  if (!any || (GT__BRANCHES && !large)) return n;
+  fn = F(trig_far)(a, &c, &b, &neg);
+  s = GT__ADD(c, b);
+  b = GT__SUB(b, GT__SUB(s, c));
+  p = GT__MUL(s, F(pio2_hi));
+  c = F(fma)(s, F(pio2_mid), F(fma)(s, F(pio2_hi), -p));
+  *r = large ? F(neg_if)(p, neg) : *r;
+  *r_lo = large ? F(neg_if)(F(fma)(b, F(pio2_hi), c), neg) : *r_lo;
+  return large ? fn : n;
+}
+/* sin(r + r_lo + n pi/2), |r| <= pi/4: r + r^3 p(r^2), fit 2^-27.9 2^-57.9; 1 - r^2/2 + r^4 p(r^2),
+ * 2^-33 2^-63. */
+GT__FN T F(sin_quadrant)(U n, T r, T r_lo) {
+  static const T sines[] = {
+      LIST((-0x1.555546p-3f, 0x1.110778p-7f, -0x1.995400p-13f),
+           (-0x1.5555555555548p-3, 0x1.111111110f72fp-7, -0x1.a01a019be8fbdp-13,
+            0x1.71de35550a909p-19, -0x1.ae5e4b6974cb9p-26, 0x1.5d8b4d44e4125p-33))};
+  static const T cosines[] = {
+      LIST((0x1.55554ap-5f, -0x1.6c0c2ap-10f, 0x1.99e910p-16f),
+           (0x1.555555555554bp-5, -0x1.6c16c16c15006p-10, 0x1.a01a019c8ca38p-16,
+            -0x1.27e4f7ef2deaap-22, 0x1.1ee9d9de5c619p-29, -0x1.8fa560394b32fp-37))};
+  T z = GT__MUL(r, r), s = POLY(z, sines), c = POLY(z, cosines);
+  s = GT__ADD(r, F(fma)(GT__MUL(r, z), s, r_lo));
+  c = F(fma)(GT__MUL(z, z), c, F(fma)((T)-0.5, z, -GT__MUL(r, r_lo)));
+  c = GT__ADD((T)1, c);
+  return F(neg_if)(n & 1u ? c : s, n << K(30, 62));
+}
+/* sin(|x| + turn pi/2), with the sign of x if that is sin(|x|). */
+GT__FN T F(sin_of)(T x, U turn, int any) {
+  T r, r_lo;
+  U n = F(trig_reduce)(F(abs)(x), any, &r, &r_lo) + turn;
+  return F(neg_if)(F(sin_quadrant)(n, r, r_lo), turn ? 0u : F(bits)(x));
+}
+/* t = r + r^3 p(r^2), fit 2^-29 2^-55; in odd quadrants -1/t, corrected for the rounding of t. */
+GT__FN T F(tan_of)(T x, int any) {
+  static const T c[] = {LIST(
+      (0x1.555560p-2f, 0x1.110da0p-3f, 0x1.bad946p-5f, 0x1.5cc660p-6f, 0x1.62ad22p-7f,
+       0x1.af79d0p-14f, 0x1.1e6b20p-8f),
+      (0x1.55555555554eep-2, 0x1.111111111868fp-3, 0x1.ba1ba1b43f815p-5, 0x1.664f49b096130p-6,
+       0x1.226e1175c5c29p-7, 0x1.d6d953d3aa667p-9, 0x1.7d59d7a2f19f0p-10, 0x1.38074cf54b8a1p-11,
+       0x1.d1da80d078261p-13, 0x1.1f5e88488388fp-13, -0x1.c69ad678b10e4p-16, 0x1.79ef7076c177cp-14,
+       -0x1.7b6c3dc5f5b72p-15, 0x1.5f75bccc12571p-16))};
+  T r, r_lo;
+  U n = F(trig_reduce)(F(abs)(x), any, &r, &r_lo);
+  T z = GT__MUL(r, r), low = F(fma)(r_lo, z, r_lo);
+  T p = F(fma)(GT__MUL(r, z), POLY(z, c), low);
+  T t = GT__ADD(r, p), q = GT__DIV((T)-1, t);
+  p = GT__SUB(p, GT__SUB(t, r));
+  q = F(fma)(q, F(fma)(q, p, F(fma)(q, t, (T)1)), q);
+  return F(neg_if)(n & 1u ? q : t, F(bits)(x));
+}
+GT__FN T F(sin)(T x) { return F(sin_of)(x, 0, 1); }
+GT__FN T F(cos)(T x) { return F(sin_of)(x, 1, 1); }
+GT__FN T F(tan)(T x) { return F(tan_of)(x, 1); }
+/* asin(s) to 1/2 (0.54): s + s^3 p(s^2), fit 2^-27.6 2^-56.1; above pi/2 - 2 asin(sqrt((1-a)/2)). */
+static const T F(asin_far) = K(0.5f, 0.5404);
+GT__FN T F(asin_core)(T a) {
+  static const T c[] = {
+      LIST((0x1.5555c8p-3f, 0x1.3301fep-4f, 0x1.747cc0p-5f, 0x1.8c30a0p-6f, 0x1.596a96p-5f),
+           (0x1.55555555556ccp-3, 0x1.3333333302a5fp-4, 0x1.6db6db90dab32p-5, 0x1.f1c70fa8c088ep-6,
+            0x1.6e8d012d49207p-6, 0x1.1c36c5a16c621p-6, 0x1.cbcf3d4079ba3p-7, 0x1.6892bb36a37a7p-7,
+            0x1.a5522dd053c18p-7, -0x1.df1f9ecd7694cp-9, 0x1.3b8b1fa9ed4a3p-5,
+            -0x1.630d6bebcb546p-5, 0x1.76e0ab6d3aeccp-5))};
+  T z = a > F(asin_far) ? GT__MUL(GT__SUB((T)1, a), (T)0.5) : GT__MUL(a, a);
+  T s = a > F(asin_far) ? F(sqrt)(z) : a;
+  return F(fma)(GT__MUL(s, z), POLY(z, c), s);
+}
+GT__FN T F(from_pio2)(T t) { return GT__SUB(F(pio2_hi), GT__SUB(t, F(pio2_mid))); }
+GT__FN T F(asin)(T x) {
+  T a = F(abs)(x), t = F(asin_core)(a);
+  return F(copysign)(a > F(asin_far) ? F(from_pio2)(GT__MUL((T)2, t)) : t, x);
+}
+GT__FN T F(acos)(T x) {
+  T a = F(abs)(x), t = F(asin_core)(a);
+  T big = x < 0 ? GT__MUL((T)2, F(from_pio2)(t)) : GT__MUL((T)2, t);
+  return a > F(asin_far) ? big : F(from_pio2)(F(copysign)(t, x));
+}
+GT__FN T F(atan_core)(T q) { /* for 0 <= q <= 1: q + q^3 p(q^2), fit 2^-26.6 2^-53.9 */
+  static const T c[] = {LIST(
+      (-0x1.55553ep-2f, 0x1.9991e6p-3f, -0x1.2420b4p-3f, 0x1.c08f2ep-4f, -0x1.58147ap-4f,
+       0x1.da5af6p-5f, -0x1.fdf30ap-6f, 0x1.64b6d6p-7f, -0x1.d482ccp-10f),
+      (-0x1.5555555555526p-2, 0x1.99999999955b7p-3, -0x1.249249237f626p-3, 0x1.c71c717fd14c2p-4,
+       -0x1.745d11ae89301p-4, 0x1.3b13669aa5453p-4, -0x1.110e51285811bp-4, 0x1.e1bba64d2def2p-5,
+       -0x1.ae5e70402f0e8p-5, 0x1.82dac26860149p-5, -0x1.59a3962bd6b26p-5, 0x1.2c2d0cd5af654p-5,
+       -0x1.e9f45f4050e45p-6, 0x1.6834554e3f410p-6, -0x1.c77ea98ba04e0p-7, 0x1.d7a284847d845p-8,
+       -0x1.7a288178923d0p-9, 0x1.b3f31b042c523p-11, -0x1.3f457cce81208p-13,
+       0x1.bc363c5a83eeap-17))};
+  T z = GT__MUL(q, q);
+  return F(fma)(GT__MUL(q, z), POLY(z, c), q);
+}
+GT__FN T F(atan)(T x) {
+  T a = F(abs)(x), t = F(atan_core)(a > 1 ? GT__DIV((T)1, a) : a);
+  return F(copysign)(a > 1 ? F(from_pio2)(t) : t, x);
+}
+GT__FN T F(atan2)(T y, T x) {
+  T a = F(abs)(y), b = F(abs)(x), mx = a > b ? a : b, mn = a > b ? b : a;
+  T q = mx == 0 ? (T)0 : mn == (T)INFINITY ? (T)1 : GT__DIV(mn, mx), t = F(atan_core)(q);
+  t = a > b ? F(from_pio2)(t) : t;
+  t = F(bits)(x) & F(minus) ? GT__MUL((T)2, F(from_pio2)(GT__MUL((T)0.5, t))) : t;
+  return ((x != x) | (y != y)) ? GT__ADD(x, y) : F(copysign)(t, y);
+}
+/* 2^-24 (2^-64) Phi(-a) e^(a^2/2 + r) for 0 <= a <= 14.4 (38.7), Phi the normal distribution. Without
+ * e^r it is p(a)/(s(a) + k a p(a)), fit 2^-25.5 2^-57.8; its limit 1/(k a) forgives p's error. */
+GT__FN T F(phi_tail)(T a, T r) {
+  static const T c[] = {LIST(
+      (0x1.8p-25f, 0x1.6224acp-25f, 0x1.33ccfp-26f, 0x1.1d92f2p-28f, 0x1.eb73c8p-32f),
+      (0x1p-64, 0x1.b1ab2c6b45689p-64, 0x1.6b5b2eb57a8d7p-64, 0x1.85e38c0212223p-65,
+       0x1.26235e980cff8p-66, 0x1.44bbeaeeecf38p-68, 0x1.096f403a2d411p-70, 0x1.3dcb15d28f139p-73,
+       0x1.0be29c276fff1p-76, 0x1.217a8749f4267p-80, 0x1.34eee0879ce6ep-85))};
+  static const T s[] = {
+      LIST((1.5f, 0x1.6683fep-1f, 0x1.688fdep-3f, 0x1.33122p-6f),
+           (2, 0x1.3d14240a84abp+1, 0x1.91a68fb573f36p+0, 0x1.4a49600e81dcdp-1,
+            0x1.7efc7dcf96444p-3, 0x1.424c8d0d8f150p-5, 0x1.88a03fdeeb07ep-8, 0x1.4e3b59d532ef6p-11,
+            0x1.6acec2857380dp-15, 0x1.8330b37b3b62ep-20))};
+  T p = POLY(a, c), k_a = GT__MUL(a, K(0x1.40d956p+25f, 0x1.40d931ff62706p+65));
+  T t = F(easy_div)(p, F(fma)(k_a, p, POLY(a, s)));
+  return F(fma)(t, F(expm1_poly)(r), t);
+}
+/* Below 1: x + x p(x^2), fit 2^-27.8 2^-55.8. Above: 1 - 2 Phi(-a sqrt 2). */
+GT__FN T F(erf)(T x) {
+  static const T c[] = {
+      LIST((0x1.06eba8p-3f, -0x1.81273ep-2f, 0x1.ce2ce6p-4f, -0x1.b7f730p-6f, 0x1.53f320p-8f,
+            -0x1.a35aacp-11f, 0x1.4790c0p-14f),
+           (0x1.06eba8214db68p-3, -0x1.812746b03799dp-2, 0x1.ce2f21a03f8bap-4,
+            -0x1.b82ce311a96c3p-6, 0x1.565bcceee5fb1p-8, -0x1.c02daebd270f9p-11,
+            0x1.f9a297d64929cp-14, -0x1.f4c84a657c1f1p-17, 0x1.b96ccf681dc1fp-20,
+            -0x1.5b97ffd0c063ap-23, 0x1.d43f5a1f2b78dp-27, -0x1.a39459f0842c2p-31))};
+  T a = F(at_most)(K(4.2f, 6), F(abs)(x)), r;
+  U n = F(exp_split_product)(-a, a, &r);
+  T little = F(fma)(a, POLY(GT__MUL(a, a), c), a);
+  T tail = F(phi_tail)(GT__MUL(a, K(0x1.6a09e6p+0f, 0x1.6a09e667f3bcdp+0)), r);
+  T big = F(fma)(-F(pow2)(n, K(25, 65)), tail, (T)1);
+  return F(copysign)(a < 1 ? little : big, x);
+}
+/* x Phi(x) = max(x, 0) - |x| Phi(-|x|). The power of two times 2^24 (2^64) goes to |x|, which is
+ * exact, so that only the end can be rounded to a denormal. gelu(-inf) is -0. */
+GT__FN T F(gelu)(T x) {
+  T a = F(at_most)(K(14.4f, 38.7), F(abs)(x)), r;
+  U n = F(exp_split_product)(GT__MUL((T)-0.5, a), a, &r);
+  T scaled = GT__MUL(a, F(pow2)(n, K(24, 64)));
+  return F(fma)(-scaled, F(phi_tail)(a, r), F(at_least)((T)-0.0, x));
+}
+GT__FN T F(hypot)(T x, T y) { /* scaled where squares leave the range */
+  const T inf = (T)INFINITY, up = K(0x1p+96f, 0x1p+600);
+  const T down = K(0x1p-96f, 0x1p-600);
+  T p = F(abs)(x), q = F(abs)(y), a = p > q ? p : q, b = p > q ? q : p;
+  const U large = a > K(0x1p+63f, 0x1p+511), tiny = a < K(0x1p-40f, 0x1p-480);
+  T s = large ? down : tiny ? up : (T)1, back = large ? up : tiny ? down : (T)1;
+  a = GT__MUL(a, s);
+  b = GT__MUL(b, s);
+  T r = GT__MUL(F(sqrt)(F(fma)(a, a, GT__MUL(b, b))), back);
+  r = ((x != x) | (y != y)) ? GT__ADD(x, y) : r;
+  return ((p >= inf) | (q >= inf)) ? inf : r;
+}
+#undef GT__TYPE
+#endif
+#if GT__PART == GT__MAIN
+#undef GT__PART
+#define GT__PART GT__FUNCTIONS
+#define GT__TYPE 32
+#include GPUTENSOR_FILE
+#define GT__TYPE 64
+#include GPUTENSOR_FILE
+#undef GT__PART
+#define GT__PART GT__MAIN
 /* -- conversions -- */
 /* The exponent is moved by an exact product with 2^112, which also makes denormals normal. */
 GT__FN float gt__f16_to_f32(uint16_t h) {
@@ -1371,7 +1492,7 @@ GT__FN int64_t gt__shr_i64(int64_t a, int64_t n) { return a >> ((uint64_t)n > 63
 /* Philox4x32-10 (Salmon, Moraes, Dror and Shaw, 2011): counter words {lo, hi, 0, 0}. */
 GT__FN void gt__philox(uint64_t seed, uint64_t counter, uint32_t c[4]) {
   uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
-  uint64_t x[4] = {counter, counter >> 32, 0, 0};   /* of which the lower halves count */
+  uint64_t x[4] = {counter, counter >> 32, 0, 0}; /* of which the lower halves count */
   for (int i = 0; i < 10; i++, k0 += 0x9e3779b9u, k1 += 0xbb67ae85u) {
     const uint64_t p = (x[0] & 0xffffffffu) * 0xd2511f53u, q = (x[2] & 0xffffffffu) * 0xcd9e8d57u;
     x[0] = q >> 32 ^ x[1] ^ k0, x[1] = q;
@@ -1384,7 +1505,8 @@ GT__FN int64_t gt__53_bits(const uint32_t w[2]) { return (int64_t)w[0] << 21 | w
  * bits. The quarter turn is the top of v, the rest is exact. */
 GT__FN float gt__normal_f32(uint32_t w0, uint32_t w1) {
   float u = GT__ADD(GT__MUL((float)(int32_t)(w0 >> 16), 0x1p-16f),
-           GT__MUL((float)(int32_t)((w0 & 0xffffu) + 1u), 0x1p-32f)), e, f, r;
+                    GT__MUL((float)(int32_t)((w0 & 0xffffu) + 1u), 0x1p-32f)),
+        e, f, r;
   int32_t v = (int32_t)(w1 >> 8), n = (v + 0x200000) >> 22;
   f = gt__log_split_f32(u, &e), r = gt__sqrt_f32(GT__MUL(-2.0f, gt__log_join_f32(f, e)));
   f = GT__MUL((float)(v - n * 0x400000), 0x1.921fb6p-22f);
@@ -1399,7 +1521,6 @@ GT__FN double gt__normal_f64(const uint32_t w[4]) {
   return GT__MUL(u, gt__sin_quadrant_f64((uint64_t)n + 1u, t, 0.0));
 }
 
-/* clang-format on */
 /* ---- >>machine ---------------------------------------------------------------------------------
    What the front end and the back ends share: the program of an expression and the arguments of the
    four primitives, plain data that is copied by value into kernel parameters.
@@ -1596,28 +1717,37 @@ GT__FN int64_t gt__random_i64(uint64_t seed, uint64_t counter, int64_t low, int6
   const uint64_t bits = (uint64_t)w[0] << 32 | w[1];
   return gt__add_i64(low, (int64_t)(range ? gt__high_u64(bits, (uint64_t)range) : bits));
 }
-/* clang-format off */
+#endif
+#if GT__PART == GT__FOLDS
 /* A fold's identity and step. Of equals argmax and argmin take the lowest index; a NaN wins. */
-#define GT__FOLDS(T, suffix, LOWEST, HIGHEST, ADD, MUL) \
-  GT__FN T gt__identity_##suffix(int fold) { \
-    return fold == GT__FOLD_PROD || fold == GT__FOLD_ALL ? (T)1 \
-         : fold == GT__FOLD_MAX || fold == GT__FOLD_ARGMAX ? LOWEST \
-         : fold == GT__FOLD_MIN || fold == GT__FOLD_ARGMIN ? HIGHEST : (T)0; \
-  } \
-  GT__FN T gt__fold_##suffix(int fold, T a, T b) { \
-    switch (fold) { \
-      case GT__FOLD_SUM: return ADD(a, b); \
-      case GT__FOLD_PROD: return MUL(a, b); \
-      case GT__FOLD_MAX: return gt__maximum_##suffix(a, b); \
-      case GT__FOLD_MIN: return gt__minimum_##suffix(a, b); \
-      case GT__FOLD_ANY: return (T)((a != 0) | (b != 0)); \
-      default: return (T)((a != 0) & (b != 0)); \
-    } \
+GT__FN T F(identity)(int fold) {
+  if (fold == GT__FOLD_PROD || fold == GT__FOLD_ALL) return (T)1;
+  if (fold == GT__FOLD_MAX || fold == GT__FOLD_ARGMAX) return LOWEST;
+  return fold == GT__FOLD_MIN || fold == GT__FOLD_ARGMIN ? HIGHEST : (T)0;
+}
+GT__FN T F(fold)(int fold, T a, T b) {
+  switch (fold) {
+    case GT__FOLD_SUM: return F(add)(a, b);
+    case GT__FOLD_PROD: return F(mul)(a, b);
+    case GT__FOLD_MAX: return F(maximum)(a, b);
+    case GT__FOLD_MIN: return F(minimum)(a, b);
+    case GT__FOLD_ANY: return (T)((a != 0) | (b != 0));
+    default: return (T)((a != 0) & (b != 0));
   }
-GT__FOLDS(float, f32, -INFINITY, INFINITY, GT__ADD, GT__MUL)
-GT__FOLDS(double, f64, -INFINITY, INFINITY, GT__ADD, GT__MUL)
-GT__FOLDS(int64_t, i64, INT64_MIN, INT64_MAX, gt__add_i64, gt__mul_i64)
-/* clang-format on */
+}
+#undef GT__TYPE
+#endif
+#if GT__PART == GT__MAIN
+#undef GT__PART
+#define GT__PART GT__FOLDS
+#define GT__TYPE 32
+#include GPUTENSOR_FILE
+#define GT__TYPE 64
+#include GPUTENSOR_FILE
+#define GT__TYPE 0
+#include GPUTENSOR_FILE
+#undef GT__PART
+#define GT__PART GT__MAIN
 #ifdef GPUTENSOR_IMPLEMENTATION
 #include <errno.h>
 #include <fcntl.h>
@@ -1946,8 +2076,8 @@ typedef int32_t gt__i32 __attribute__((may_alias));
 typedef int64_t gt__i64 __attribute__((may_alias));
 typedef float gt__f32 __attribute__((may_alias));
 typedef double gt__f64 __attribute__((may_alias));
-#define GT__CLIP(type, lo, hi) GT__EITHER(gt__##type##_to_i32(a, lo, hi), a)
-#define GT__SINGLE(v) GT__EITHER(v, gt__f32_to_i64(v, INT64_MIN, INT64_MAX))
+#define GT__CLIP(type, lo, hi) GT__EITHER(gt__to_i32_##type(a, lo, hi), a)
+#define GT__SINGLE(v) GT__EITHER(v, gt__to_i64_f32(v, INT64_MIN, INT64_MAX))
 /* dtype, type in memory, formula from there to a value, formula from a value */
 #define GT__MEMORY_TYPES(X, type) \
   X(BOOL, uint8_t, a != 0, a != 0) \
@@ -1955,11 +2085,11 @@ typedef double gt__f64 __attribute__((may_alias));
   X(INT8, int8_t, a, GT__CLIP(type, -128, 127)) \
   X(INT16, gt__i16, a, GT__CLIP(type, -32768, 32767)) \
   X(INT32, gt__i32, a, GT__CLIP(type, INT32_MIN, INT32_MAX)) \
-  X(INT64, gt__i64, a, GT__EITHER(gt__##type##_to_i64(a, INT64_MIN, INT64_MAX), a)) \
+  X(INT64, gt__i64, a, GT__EITHER(gt__to_i64_##type(a, INT64_MIN, INT64_MAX), a)) \
   X(FLOAT16, gt__u16, GT__SINGLE(gt__f16_to_f32(a)), gt__f32_to_f16(gt__odd_##type(a))) \
   X(BFLOAT16, gt__u16, GT__SINGLE(gt__bf16_to_f32(a)), gt__f32_to_bf16(gt__odd_##type(a))) \
   X(FLOAT32, gt__f32, GT__SINGLE(a), a) \
-  X(FLOAT64, gt__f64, GT__EITHER(a, gt__f64_to_i64(a, INT64_MIN, INT64_MAX)), a)
+  X(FLOAT64, gt__f64, GT__EITHER(a, gt__to_i64_f64(a, INT64_MIN, INT64_MAX)), a)
 static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold == GT__FOLD_ARGMIN; }
 /* a[i] takes in b[i], b[i + pitch], ... of so many rows, in order, which count from `row`; at 0, a
    begins as the identity. argmax and argmin note in at[i], as a value, the row that won, as row 0 does.
@@ -6761,7 +6891,7 @@ GT_API int64_t gt_item_int64(const gt_tensor *x) {
   gt__num v = {0};
   GT__STRICT;
   if (gt__one(x, &v)) return 0;
-  int64_t value = gt__is_floating(x->dtype) ? gt__f64_to_i64(v.f, INT64_MIN, INT64_MAX) : v.i;
+  int64_t value = gt__is_floating(x->dtype) ? gt__to_i64_f64(v.f, INT64_MIN, INT64_MAX) : v.i;
   GT__FENCE(value);
   return value;
 }
@@ -7295,7 +7425,7 @@ static int gt__leaf_slot(gt__code *g, int i) {
   }
   if (compute == GT__F32) c.s = is_real ? (float)in.f : (float)in.i;
   else if (compute == GT__F64) c.f = is_real ? in.f : (double)in.i;
-  else c.i = is_real ? gt__f64_to_i64(in.f, INT64_MIN, INT64_MAX) : in.i;
+  else c.i = is_real ? gt__to_i64_f64(in.f, INT64_MIN, INT64_MAX) : in.i;
   while (k < g->p.n_const && memcmp(&g->p.constant[k], &c, sizeof c)) k++;
   if (k == GT__SLOTS) g->over = 1;
   else if (k == g->p.n_const) g->p.constant[g->p.n_const++] = c;
@@ -9220,7 +9350,19 @@ GT_API int64_t gt_to_string(const gt_tensor *x, char *text, size_t size) {
 #elif defined(__GNUC__) && !defined(__CUDACC__)
 #pragma GCC pop_options
 #endif
-#endif /* GPUTENSOR_IMPLEMENTATION or GPUTENSOR_KERNELS */
+#undef POLY
+#undef GT__PART
+#else /* a text for one type ends */
+#undef T
+#undef U
+#undef F
+#undef K
+#undef LIST
+#undef LIBM
+#undef LOWEST
+#undef HIGHEST
+#endif
+#endif /* GT__PART */
 
 /* ---- >>licence ---------------------------------------------------------------------------------
    MIT License

@@ -189,8 +189,8 @@ GT__DEV void gt__set(T &y, gt__raw<I> x) {
   y = (T)__int_as_float(x.bits);
 }
 #define GT__SATURATE(I, lo, hi) \
-  GT__DEV void gt__set(I &y, float x) { y = (I)gt__f32_to_i64(x, lo, hi); } \
-  GT__DEV void gt__set(I &y, double x) { y = (I)gt__f64_to_i64(x, lo, hi); }
+  GT__DEV void gt__set(I &y, float x) { y = (I)gt__to_i64_f32(x, lo, hi); } \
+  GT__DEV void gt__set(I &y, double x) { y = (I)gt__to_i64_f64(x, lo, hi); }
 GT__SATURATE(uint8_t, 0, UINT8_MAX)
 GT__SATURATE(int8_t, INT8_MIN, INT8_MAX)
 GT__SATURATE(int16_t, INT16_MIN, INT16_MAX)

@@ -79,6 +79,8 @@
    OPTIONS   (define before including the implementation)
      GPUTENSOR_IMPLEMENTATION   in one file: compile the library here
      GPUTENSOR_STATIC           everything is static to that file
+     GPUTENSOR_FILE             this file's name in quotes, if it is not "gputensor.h": it includes
+                                itself
      GPUTENSOR_CUDA             use CUDA also when nvcc does not drive the compilation
      GPUTENSOR_NO_CUDA          never use CUDA
      GPUTENSOR_NO_THREADS       CPU streams run their work at once
@@ -694,8 +696,7 @@ struct gt__list {
 #endif
 #if defined(__has_include)
 #if !__has_include(GPUTENSOR_FILE)
-#error \
-    "gputensor.h includes itself: if it is renamed, -DGPUTENSOR_FILE='\"its name\"' tells its name"
+#error "gputensor.h includes itself: if its name is another, define GPUTENSOR_FILE as \"the name\""
 #endif
 #endif
 #elif GT__TYPE == 32

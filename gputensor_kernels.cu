@@ -8,12 +8,16 @@
      >>loading      between a slot and memory: any dtype, any strides
      >>interpreter  the accumulator machine, the heart of map and reduce
      >>launching    what the device is, and how a kernel is launched on it
-     >>map          each output element from the inputs at its place; short programs apart
+     >>map-vectors  each output element from the inputs at its place, by whole vectors
+     >>map-short    programs of one operation, without slots
      >>reduce       folding by THE PLAN of gputensor.h, and the tree over chunks
+     >>softmax      softmax and its kind, rows in registers and columns
      >>copy         elements picked by an index; all other copies are maps
-     >>matmul       a tiled product, by any of three engines
-     >>hopper       products on the tensor cores of sm_90a
-     >>launchers    extern "C": check, return at once, choose, launch, report
+     >>matmul-tiled a tiled product, by any of three engines
+     >>matmul-split the epilogue, and tiles that several blocks have a part of K of
+     >>matmul-hopper products on the tensor cores of sm_90a
+     >>matmul-plan  the choice of kernels and tiles
+     >>exports      the tables of ways, the build and warming up
 
    How to read it. A thread owns a few vectors of 16 bytes at a time, a batch: four in a map, eight
    before a fold. The accumulator of a batch is in registers; every operand, constant and temporary is a
@@ -603,7 +607,7 @@ static bool gt__is_usual(int compute, int dtype) {
                             : dtype == (compute == GT__F64 ? GT_FLOAT64 : GT_INT64);
 }
 
-/* ---- >>map -------------------------------------------------------------------------------------
+/* ---- >>map-vectors -----------------------------------------------------------------------------
    A block makes a tile of rows x columns: all dims but the last are rows, one after the other; so
    rows or columns that repeat and plain arrays, one long row, are the same to it. Neighbouring
    threads take neighbouring vectors, so that a warp moves 512 bytes in a row; a thread's next is
@@ -805,8 +809,97 @@ __global__ void __launch_bounds__(MODE == GT__WHOLE ? 128 : 256, MODE == GT__WHO
   gt__after_kernel_before();
   if (MODE == GT__ANY) gt__map_any<T, HEAVY>(p, s);
   else gt__map_whole<T, HEAVY, MODE == GT__TURNED>(p, t, s);
+} /* [compute type][heavy][mode]. The rarer a mode, the fewer elements a heavy instruction takes at a
+   time, for the sake of compile time; WHOLE has code of its own for heavy floats alone, and ANY of
+   floats serves both. */
+#define GT__MAPS(T, FEW, SOME, MANY, M) \
+  { \
+    GT__POINTER(gt__map_kernel<T, FEW, GT__ANY>), GT__POINTER(gt__map_kernel<T, MANY, M>), \
+        GT__POINTER(gt__map_kernel<T, SOME, GT__TURNED>) \
+  }
+static const void *const gt__map_kernels[3][2][3] = {
+    {GT__MAPS(float, 1, 0, 0, GT__TURNED), GT__MAPS(float, 1, 2, 4, GT__WHOLE)},
+    {GT__MAPS(double, 1, 0, 0, GT__TURNED), GT__MAPS(double, 1, 2, 2, GT__TURNED)},
+    {GT__MAPS(int64_t, 0, 0, 0, GT__TURNED), GT__MAPS(int64_t, 1, 1, 1, GT__TURNED)}};
+/* Does x lie side by side along dim d and not the last, in a dtype that gt__fill_crossed takes? */
+static bool gt__lies_across(const gt__operand *x, const gt__map_args *args, int d) {
+  const int line = args->ndim - 1, compute = args->program.compute;
+  return (gt__is_usual(compute, x->dtype) || (compute == GT__F32 && x->dtype >= GT__RAW_8)) &&
+         d >= 0 && x->stride[d] == 1 && x->stride[line] > 1;
+}
+/* Is a matrix of dim d and the last worth turning inputs that lie so? */
+static bool gt__is_crossed(const gt__map_args *args, int d) {
+  bool crossed = false;
+  for (int k = 0; k < args->program.n_in; k++) crossed |= gt__lies_across(&args->in[k], args, d);
+  return crossed && args->size[args->ndim - 1] >= 24 && args->size[d] >= 16;
+}
+/* Do values depend on their place? */
+static bool gt__is_placed(const gt__program *p) {
+  bool placed = false;
+  for (int i = 0; i < p->n_ins; i++)
+    placed |= p->ins[i].op >= GT__INDEX && p->ins[i].op <= GT__INTEGER;
+  return placed;
+}
+/* The map with such a dim last but one; false: there is none further away. */
+static bool gt__bring_near(gt__map_args *to, const gt__map_args *args) {
+  const int near = args->ndim - 2;
+  int d = near;
+  while (d >= 0 && !gt__is_crossed(args, d)) d--;
+  if (d < 0 || d == near || gt__is_placed(&args->program)) return false;
+  *to = *args;
+  for (int k = -2; k < args->program.n_in; k++) {
+    int64_t *x = k == -2 ? to->size : k == -1 ? to->out.stride : to->in[k].stride, first = x[d];
+    memmove(x + d, x + d + 1, (near - d) * sizeof *x);
+    x[near] = first;
+  }
+  return true;
+}
+/* How an operand moves in whole vectors of W elements; false if it cannot. */
+static bool gt__set_step(gt__step *m, const gt__operand *x, const gt__map_args *args,
+                         const gt__tiling *t, int W) {
+  const int line = args->ndim - 1, bytes = W << x->size_log2;
+  const int64_t size = 1ll << x->size_log2, align = bytes < 16 ? bytes : 16;
+  bool aligned = x->stride[line] == 1 && ((uintptr_t)x->data & (align - 1)) == 0;
+  for (int d = 0; d < line; d++) aligned = aligned && (x->stride[d] * size & (align - 1)) == 0;
+  const int64_t row = line ? x->stride[line - 1] * size : 0, column = x->stride[line] * size;
+  m->row = (int)row, m->column = (int)column;
+  m->next = row * t->dr + column * t->dc;
+  m->crossed = t->crossed && gt__lies_across(x, args, line - 1);
+  m->copy = m->column && !m->crossed && bytes <= 16 ? bytes : 0;
+  return row == m->row && column == m->column && (column == 0 || m->crossed || aligned);
+}
+/* Lays the tiles for threads of so many vectors; false: the map cannot be cut into whole ones. Of
+   columns a tile has at most those of one vector of each thread, so that the next vector lies
+   straight below; and fewer where an eighth of a row, or a third of the tiles, would be useless. */
+static bool gt__set_tiling(gt__tiling *t, const gt__map_args *args, int threads, int vectors) {
+  const int W = args->program.compute == GT__F32 ? 4 : 2, line = args->ndim - 1;
+  const int elements = threads * vectors * W, hop = threads * W;
+  const int64_t width = args->size[line];
+  int64_t batches = 1;
+  for (int d = 0; d < line - 1; d++) batches *= args->size[d];
+  t->crossed = gt__is_crossed(args, line - 1);
+  t->rows = args->count / width / batches, t->batches = (unsigned)batches;
+  const bool one = t->rows == 1;
+  int columns = t->crossed ? 16 * W : one ? elements : hop;
+  while (!t->crossed && !one && columns > W && (-width & (columns - 1)) > width / 8) columns /= 2;
+  t->columns_log2 = __builtin_ctz(columns), t->across = gt__blocks(width, columns);
+  t->high = one ? 1 : elements >> t->columns_log2;
+  t->dr = one ? 0 : hop >> t->columns_log2, t->dc = one ? hop : 0;
+  bool whole = batches == 1 ||
+               (batches < 65536 && gt__up(t->rows, t->high) * 3 <= (t->crossed ? 6 : 4) * t->rows);
+  whole = whole && width % W == 0 && args->out.stride[line] == 1 &&
+          gt__set_step(&t->step[0], &args->out, args, t, W) && !t->step[0].crossed;
+  for (int k = 0; k < args->program.n_in && whole; k++) {
+    const gt__operand *x = &args->in[k];
+    gt__step *m = &t->step[1 + k];
+    whole = gt__set_step(m, x, args, t, W);
+    if (!gt__is_usual(args->program.compute, x->dtype) || (m->row == 0 && !one)) m->copy = 0;
+  }
+  return whole;
 }
 
+/* ---- >>map-short --------------------------------------------------------------------------------
+   The shortest programs, on rows of one dtype. */
 /* The shortest programs, on rows of one dtype, have an instance for each operation of this list:
    operands go from memory to registers, without slots. Beside the interpreter, H200, November 2026,
    2^28 elements: float32 exp, tanh and sigmoid 505 us for 533, gelu 554 for 612; bfloat16 exp 252
@@ -909,6 +1002,109 @@ __global__ void __launch_bounds__(GT__SHORT_BLOCK,
       GT__SHORT_PROGRAMS(GT__SHORT) GT__SHORT_CHOICES(GT__SHORT)
     }
 #undef GT__SHORT
+}
+static const void *const gt__short_kernels[] = {/* by dtype, from GT_UINT8 on */
+                                                GT__POINTER(gt__short_kernel<uint8_t>),
+                                                NULL,
+                                                NULL,
+                                                GT__POINTER(gt__short_kernel<int32_t>),
+                                                NULL,
+                                                GT__POINTER(gt__short_kernel<gt__half>),
+                                                GT__POINTER(gt__short_kernel<gt__bfloat>),
+                                                GT__POINTER(gt__short_kernel<float>),
+                                                GT__POINTER(gt__short_kernel<double>)};
+/* Is the map one of GT__SHORT_PROGRAMS on whole vectors, in one row or many? */
+static bool gt__set_short(gt__short *s, const gt__map_args *args) {
+  const gt__program *p = &args->program;
+  const gt__operand *out = &args->out;
+  static const gt__tiling none = {};
+  const int line = args->ndim - 1;
+  const bool two = p->n_ins == 3 && p->ins[1].op == GT__OP_mul && p->ins[2].op == GT__OP_add;
+  int arity = 0;
+  if ((p->n_ins != 2 && !two) || p->ins[0].op != GT__LOAD || line > 1) return false;
+  s->op = two ? (uint8_t)GT__OP_mul_add : p->ins[1].op;
+  const bool turn = s->op == GT__OP_gt || s->op == GT__OP_ge; /* a > b is b < a */
+  const int slot[] = {0, p->ins[turn].b, p->ins[!turn].b, two ? p->ins[2].b : p->ins[1].c};
+  if (turn) s->op = s->op == GT__OP_gt ? GT__OP_lt : GT__OP_le;
+  /* logic takes bools as the bytes that they are */
+  const bool integers = p->compute == GT__I64, tests = gt__makes_bools(s->op);
+  const bool logic = s->op >= GT__OP_logical_and && s->op <= GT__OP_logical_not;
+  const gt__operand *x = &args->in[slot[1] < p->n_in ? slot[1] : slot[2]];
+  if (!tests || x >= args->in + p->n_in) x = out;
+  const int first = x->dtype, W_log2 = 4 - x->size_log2, W = 1 << W_log2;
+  const int dtype = s->dtype = (uint8_t)(logic && first == GT_BOOL ? (int)GT_UINT8 : first);
+#define GT__SHORT(name, n, many) \
+  if (s->op == GT__OP_##name) arity = n, s->each = dtype == GT_FLOAT64 ? 2 : many;
+  if (integers) {
+    GT__SHORT_INTEGERS(GT__SHORT)
+  } else if (p->compute == GT__F64) {
+    GT__SHORT_FUNCTIONS(GT__SHORT)
+  } else {
+    GT__SHORT_PROGRAMS(GT__SHORT)
+  }
+  if (p->compute == GT__F32) { GT__SHORT_CHOICES(GT__SHORT) }
+#undef GT__SHORT
+  if (!(integers ? dtype == GT_UINT8 || dtype == GT_INT32 : gt__is_usual(p->compute, dtype)) ||
+      (tests ? out->dtype != GT_BOOL : out->dtype != dtype) || (args->size[line] & (W - 1)) ||
+      args->count >> W_log2 > INT32_MAX)
+    return false;
+  s->vectors = (unsigned)(args->count >> W_log2);
+  s->across = line ? (unsigned)(args->size[line] >> W_log2) : 0;
+  s->data[0] = out->data;
+  bool is = arity > 0 && gt__set_step(&s->step[0], out, args, &none, W) && s->step[0].copy;
+  for (int k = 1; k <= arity && is; k++) {
+    const int constant = slot[k] - p->n_in;
+    x = &args->in[constant < 0 ? slot[k] : 0];
+    const bool chooses = s->op == GT__OP_where && k == 1 && x->dtype == GT_BOOL;
+    const bool moves = gt__set_step(&s->step[k], x, args, &none, W), copies = s->step[k].copy > 0;
+    s->data[k] = constant < 0 ? x->data : NULL;
+    if (constant >= 0) s->number[k] = p->constant[constant];
+    is = constant >= 0 ? arity > 1
+                       : moves && (x->dtype == first ? copies || arity > 1 : copies && chooses);
+  }
+  return is;
+}
+static int gt__cuda_map(const gt__map_args *args, void *stream) {
+  const gt__program *p = &args->program;
+  if (!gt__is_program(p) || args->count < 0) return cudaErrorInvalidValue;
+  if (args->count == 0) return cudaSuccess;
+  /* The odd end of a long row is a map of its own, so that the rest has whole vectors. */
+  const int rest = (int)(args->count % 16);
+  gt__map_args part;
+  if (gt__bring_near(&part, args)) return gt__cuda_map(&part, stream);
+  if (rest && args->ndim == 1 && args->count >> 20 && !gt__is_placed(p)) {
+    part = *args, part.count = part.size[0] = args->count - rest;
+    const int error = gt__cuda_map(&part, stream);
+    for (int k = 0; k <= p->n_in; k++) {
+      gt__operand *x = k ? &part.in[k - 1] : &part.out;
+      x->data += (x->stride[0] * part.count) << x->size_log2;
+    }
+    part.count = part.size[0] = rest;
+    return error ? error : gt__cuda_map(&part, stream);
+  }
+  gt__short brief;
+  void *just[] = {&brief};
+  if (gt__set_short(&brief, args))
+    return gt__launch(gt__short_kernels[brief.dtype - GT_UINT8],
+                      gt__blocks(brief.vectors, GT__SHORT_BLOCK), GT__SHORT_BLOCK / brief.each, 0,
+                      stream, just);
+  const int W = p->compute == GT__F32 ? 4 : 2;
+  const int64_t slots = 16ll * gt__slot_count(p);
+  gt__tiling t;
+  int vectors = GT__VECTORS, threads = gt__is_crossed(args, args->ndim - 2) ? 256 : 128;
+  /* work that would not give each multiprocessor some blocks is cut finer */
+  while (threads == 128 &&
+         (slots * threads * vectors > GT__SHARED || args->count < 256ll * threads * vectors * W))
+    threads /= 2;
+  const bool whole =
+      slots * threads * vectors <= GT__SHARED && gt__set_tiling(&t, args, threads, vectors);
+  if (!whole) threads = threads < 128 ? threads : slots * 256 > GT__SHARED ? 64 : 128, vectors = 2;
+  const int mode = !whole ? GT__ANY : t.crossed ? GT__TURNED : GT__WHOLE;
+  void *parameters[] = {(void *)args, &t};
+  return gt__launch(gt__map_kernels[p->compute][p->heavy != 0][mode],
+                    whole ? dim3(gt__blocks(t.rows, t.high) * t.across, t.batches)
+                          : dim3(gt__blocks(args->count, vectors * W * threads)),
+                    threads, (size_t)(slots * threads * vectors), stream, parameters);
 }
 
 /* ---- >>reduce ----------------------------------------------------------------------------------
@@ -1316,7 +1512,6 @@ __global__ void __launch_bounds__(256, SOURCE == GT__DIRECT || SOURCE == GT__DIR
   gt__leave(p, w.fold, board, scratch, w.outs, (int)min((int64_t)chunks, p.n_chunk - first), o0,
             group, w.groups);
 }
-
 /* The rest of the tree: a block joins the groups of `outs` outputs, `leaves` at a time, and leaves
    what they make in place of groups that it is done with, until there is one. Its threads and their
    registers are so few that it starts beside two blocks of the first kernel: if it had to wait for
@@ -1347,7 +1542,137 @@ __global__ void __launch_bounds__(GT__COMBINERS)
     }
   }
 }
+/* [elements][source]: those of the compute types, the two that are read 8 at a time, and the two
+   whose sums and means are taken in float64. */
+#define GT__REDUCES(T, S, LIGHT) \
+  { \
+    GT__POINTER(gt__reduce_kernel<T, S, GT__TINY>), \
+        GT__POINTER(gt__reduce_kernel<T, S, GT__DIRECT>), \
+        GT__POINTER(gt__reduce_kernel<T, S, GT__DIRECT_ARG>), \
+        GT__POINTER(gt__reduce_kernel<T, T, LIGHT>), \
+        GT__POINTER(gt__reduce_kernel<T, T, GT__ANYHOW>), GT__POINTER(gt__combine_kernel<T>) \
+  }
+static const void *const gt__reduce_kernels[7][6] = {
+    GT__REDUCES(float, float, GT__LIGHT),
+    GT__REDUCES(double, double, GT__LIGHT),
+    GT__REDUCES(int64_t, int64_t, GT__ANYHOW),
+    GT__REDUCES(float, gt__half, GT__LIGHT),
+    GT__REDUCES(float, gt__bfloat, GT__LIGHT),
+    {NULL, GT__POINTER(gt__reduce_kernel<double, float, GT__DIRECT>)},
+    {NULL, GT__POINTER(gt__reduce_kernel<double, gt__bfloat, GT__DIRECT>)}};
+/* Is the program nothing but its operand? */
+static bool gt__is_bare(const gt__program *p) {
+  return p->n_ins == 1 && p->ins[0].op == GT__LOAD && p->n_in == 1;
+}
+/* That, with one folded dim at most, folded as it is? And do vectors of outputs end where lines do? */
+static bool gt__is_direct(const gt__reduce_args *args) {
+  const gt__map_args *m = &args->pre;
+  const int n_kept = args->n_kept, dtype = m->in[0].dtype;
+  const bool mixed = m->program.compute == GT__F64 && args->fold == GT__FOLD_SUM && args->n > 8 &&
+                     dtype > GT_FLOAT16;
+  return gt__is_bare(&m->program) && args->n > 0 && args->fold < GT__FOLD_ANY &&
+         m->ndim - n_kept <= 1 && (mixed || gt__is_usual(m->program.compute, dtype)) &&
+         (args->inner || n_kept <= 1 || m->size[n_kept - 1] % 8 == 0);
+}
+/* By how many elements gt__shift may make rows longer. */
+static int gt__slack(const gt__reduce_args *args, int W) {
+  const gt__operand *x = &args->pre.in[0];
+  int64_t odd = (int64_t)((uintptr_t)x->data >> x->size_log2);
+  for (int d = 0; d < args->n_kept; d++) odd |= x->stride[d];
+  return args->inner && odd % W != 0 ? W - 1 : 0;
+}
+static gt__stride gt__stride_of(const gt__reduce_args *args, const gt__operand *x, int W,
+                                int team_log2) {
+  const int n_kept = args->n_kept;
+  const int64_t wide = n_kept ? x->stride[n_kept - 1] << x->size_log2 : 0;
+  const int last = args->pre.ndim - 1;
+  const int64_t deep = n_kept <= last ? x->stride[last] << x->size_log2 : 0;
+  return gt__stride{wide, deep, args->inner ? deep * (W << team_log2) : deep,
+                    args->inner ? deep : wide};
+}
+static int gt__log2_above(int64_t x) { /* the least power of two that is x or more */
+  return x > 1 ? 64 - __builtin_clzll((uint64_t)x - 1) : 0;
+}
+/* Cuts the work, rows of n elements, for threads with `own` elements at a time. DOWN takes 8 chunks
+   a block, if there are as many, and more where lines are narrow; inner 8 too. Blocks take more in
+   turn, chunks or rows, so that few leave results to be joined; of one output, if then they just
+   fill the chip, so that all run at once: 2^26 elements, H200, November 2026: 36 us for 38. Rows
+   far apart and argmax are faster with more. */
+static void gt__cut_work(gt__cut *w, gt__reduce_args *args, int64_t n, int W, int own,
+                         int threads_log2) {
+  const int64_t parts = (args->inner ? (n - 1) / own : (args->outer - 1) / W) + 1;
+  const bool in_any_order = args->fold > GT__FOLD_PROD || args->pre.program.compute == GT__I64;
+  w->fold = gt__base_fold(args->fold);
+  w->way = !args->inner ? GT__DOWN : n <= 16 * own ? GT__SHORT : GT__LONG;
+  w->team_log2 = min(5, gt__log2_above(parts));
+  w->chunks_log2 = min(gt__log2_above(args->n_chunk), threads_log2 - w->team_log2);
+  if (!args->inner) w->team_log2 = threads_log2 - w->chunks_log2;
+  w->outs = args->inner ? 1 << (threads_log2 - w->team_log2 - w->chunks_log2) : W << w->team_log2;
+  w->across = gt__blocks(args->outer, w->outs);
+  if (!args->inner && in_any_order) { /* of any length, as the order does not count: of
+    2^21 bytes, all blocks would ask the same memory at once, 263 to 277 us for 241 */
+    const int64_t pieces = (int64_t)max(w->most / w->across, 1u) << w->chunks_log2;
+    args->chunk = max(args->chunk, ((n - 1) / pieces + 8) & ~7);
+    args->n_chunk = (n - 1) / args->chunk + 1;
+  } else if (args->inner && in_any_order && args->outer * args->n_chunk < 2048) {
+    args->chunk = max(32 * own, GT__CHUNK >> (threads_log2 - 5)); /* more warps, as many blocks */
+    args->n_chunk = (args->n - 1) / args->chunk + 1;
+    w->chunks_log2 = min(gt__log2_above(args->n_chunk), threads_log2 - w->team_log2);
+    w->outs = 1 << (threads_log2 - w->team_log2 - w->chunks_log2);
+    w->across = gt__blocks(args->outer, w->outs);
+  } else if (args->inner && !in_any_order && W == 1 && n > 256 && threads_log2 == 8 &&
+             args->outer * args->n_chunk < 1024) {
+    w->way = GT__BROAD, w->team_log2 = 8, w->chunks_log2 = 0, w->outs = 1;
+    w->across = (unsigned)args->outer;
+  }
+  int64_t blocks = w->across * (((args->n_chunk - 1) >> w->chunks_log2) + 1), once = blocks;
+  while (once > w->most) once /= 2;
+  const bool one = args->inner && w->across == 1 && w->fold != GT__FOLD_ARGMAX;
+  const int64_t many = one && 3 * once >= 2 * w->most ? w->most : 256 << threads_log2 / 2;
+  for (; (blocks > many || blocks >> 9 == 1) && w->outs << w->chunks_log2 < 8 << threads_log2;
+       blocks /= 2)
+    if (args->n_chunk >> w->chunks_log2 > 1) w->chunks_log2++;
+    else if (args->inner && blocks > many && args->n * w->outs < 16384) w->outs *= 2;
+    else break;
+  w->across = gt__blocks(args->outer, w->outs);
+  w->results = ((w->outs << w->chunks_log2) + 31) & ~31;
+  w->groups = (unsigned)(((args->n_chunk - 1) >> w->chunks_log2) + 1);
+  for (int k = 0; k < args->pre.program.n_in; k++)
+    w->in[k] = gt__stride_of(args, &args->pre.in[k], W, w->team_log2);
+}
+/* Where there are many outputs, at least 8 neighbours a block, so that it reads whole sectors. */
+static int gt__launch_combine(const gt__reduce_args *args, gt__cut *w, int result, void *stream) {
+  int groups = (int)w->groups, outs = 1 << min(3, gt__log2_above(args->outer));
+  int leaves = 1 << gt__log2_above(groups);
+  while (leaves * outs < GT__COMBINERS) outs *= 2;
+  while (leaves * outs > 8192 || leaves * outs * result > GT__SHARED) leaves /= 2;
+  void *parameters[] = {(void *)args, &w->fold, &groups, &outs, &leaves};
+  return gt__launch(gt__reduce_kernels[args->pre.program.compute][GT__COMBINE],
+                    gt__blocks(args->outer, outs), GT__COMBINERS, leaves * outs * result, stream,
+                    parameters);
+}
+/* Has gt__by_light x's dtype? Bytes only if short_bits: as the numbers or truths that they are. */
+static bool gt__has_light(const gt__reduce_args *args, const gt__operand *x, bool short_bits) {
+  if (args->pre.program.compute == GT__F64) return x->dtype > GT_FLOAT16;
+  const bool number = x->dtype != GT_INT8 || args->fold >= GT__FOLD_ANY;
+  return gt__is_usual(GT__F32, x->dtype) || (short_bits && x->size_log2 == 0 && number);
+}
+static bool gt__is_light(const gt__reduce_args *args, bool short_bits) {
+  const gt__program *p = &args->pre.program;
+  const int n_kept = args->n_kept, last = args->pre.ndim - 1;
+  const int along = args->inner ? last : n_kept - 1;
+  bool light = p->compute != GT__I64 && gt__slot_count(p) <= 5 && !p->heavy &&
+               ((n_kept <= 1 && last <= n_kept) ||
+                (args->pre.narrow && (along < 0 || args->pre.size[along] % 4 == 0)));
+  for (int k = 0; k < p->n_in; k++) {
+    const gt__operand *x = &args->pre.in[k];
+    light = light && gt__has_light(args, x, short_bits) &&
+            llabs(gt__stride_of(args, x, 4, 5).hop) < INT_MAX / 8;
+  }
+  return light;
+}
 
+/* ---- >>softmax ------------------------------------------------------------------------------- */
 /* Softmax and its kind: a row in registers, read once, with one exp an element. A team of threads
    has a row; where one warp is not enough, a block has it, and as the lanes of THE PLAN are folded
    in order, the warps of a chunk take turns at adding. */
@@ -1506,6 +1831,74 @@ __global__ void __launch_bounds__(256)
     }
   });
 }
+static const void *const gt__soft_kernels[4] = {
+    GT__POINTER(gt__soft_kernel<float>), GT__POINTER(gt__soft_kernel<double>),
+    GT__POINTER(gt__soft_down_kernel<float>), GT__POINTER(gt__soft_down_kernel<double>)};
+static int gt__launch_soft(gt__reduce_args *args, void *stream) {
+  const gt__map_args *m = &args->pre;
+  const gt__operand *out = args->soft == GT__LOGSUMEXP ? &m->in[0] : &m->out;
+  const int compute = m->program.compute, W = compute == GT__F32 ? 4 : 2, row = 1024;
+  const int64_t n = args->n + (args->n + W > GT__CHUNK ? 0 : gt__slack(args, W));
+  gt__cut w = {};
+  if (!gt__is_bare(&m->program) || m->ndim - args->n_kept > 1 || args->fold != GT__FOLD_SUM ||
+      !gt__is_usual(compute, m->in[0].dtype) || !gt__is_usual(compute, out->dtype) ||
+      compute == GT__I64 ||
+      (args->inner ? args->n * (16 / W) > GT__SOFT_BYTES : out->dtype != m->in[0].dtype))
+    return cudaErrorInvalidValue;
+  if (!args->inner) {
+    const int parts_log2 = min(3, gt__log2_above(args->n_chunk));
+    int columns = 256 >> parts_log2, own = 1 << (gt__log2_above(args->n_chunk) - parts_log2);
+    void *down[] = {(void *)args, &columns, &own};
+    return gt__launch(gt__soft_kernels[2 + (compute == GT__F64)], gt__blocks(args->outer, columns),
+                      256, 0, stream, down);
+  }
+  gt__cut_work(&w, args, n, W, 32, 8);
+  gt__stride result = gt__stride_of(args, out, W, w.team_log2);
+  const int threads = n <= row ? 256 : 32 * (int)((n - 1) / row + 1);
+  w.outs = n <= row ? 256 >> w.team_log2 : 1;
+  void *parameters[] = {(void *)args, &w, &result};
+  return gt__launch(gt__soft_kernels[compute == GT__F64], gt__blocks(args->outer, w.outs), threads,
+                    0, stream, parameters);
+}
+static int gt__cuda_reduce(const gt__reduce_args *given, void *stream) {
+  gt__reduce_args cut = *given, *args = &cut;
+  const gt__program *p = &args->pre.program;
+  if (!gt__is_program(p) || args->outer < 0 || args->n < 0) return cudaErrorInvalidValue;
+  if (args->n_chunk > 1 && !args->pre.scratch) return cudaErrorInvalidValue;
+  if (args->outer == 0) return cudaSuccess;
+  if (args->soft) return gt__launch_soft(args, stream);
+  const int arg = gt__base_fold(args->fold) == GT__FOLD_ARGMAX;
+  const bool bare = gt__is_bare(p),
+             short_bits = bare && p->compute == GT__I64 && args->n > 0 &&
+                          (args->fold >= GT__FOLD_ANY ||
+                           (args->fold > GT__FOLD_PROD && args->pre.in[0].size_log2 < 2));
+  if (short_bits) cut.pre.program.compute = GT__F32; /* which tells them apart as well */
+  gt__cut w;
+  const int source = !gt__is_direct(args) ? gt__is_light(args, short_bits) ? GT__LIGHT : GT__ANYHOW
+                     : args->inner && args->n <= 8 ? GT__TINY
+                     : arg                         ? GT__DIRECT_ARG
+                                                   : GT__DIRECT;
+  const int size = p->compute == GT__F32 ? 4 : 8;
+  const bool direct = source < GT__LIGHT, shorter = direct && 1 << args->pre.in[0].size_log2 < size;
+  const int W = direct ? 16 >> args->pre.in[0].size_log2 : source == GT__ANYHOW ? 1 : 16 / size;
+  const int own = source == GT__TINY ? 8 : 8 * W;
+  w.bare = source >= GT__LIGHT && bare;
+  const int slots = direct || w.bare ? 0 : own * size * (int)gt__slot_count(p),
+            result = size + 8 * arg;
+  int threads_log2 = 8; /* a thread has room for 8 results */
+  while (threads_log2 > 5 && (8 * result + slots) << threads_log2 > GT__SHARED) threads_log2--;
+  w.most = direct ? 384 : 65536 >> threads_log2;
+  gt__cut_work(&w, args, args->n + (direct && source != GT__TINY ? gt__slack(args, W) : 0), W, own,
+               threads_log2);
+  const int among = p->compute == GT__F64 ? 7 - args->pre.in[0].size_log2
+                                          : 3 + (args->pre.in[0].dtype == GT_BFLOAT16);
+  const int row = shorter ? among : p->compute;
+  void *parameters[] = {(void *)args, &w};
+  const int error =
+      gt__launch(gt__reduce_kernels[row][source], w.across * w.groups, 1 << threads_log2,
+                 result * w.results + (slots << threads_log2), stream, parameters);
+  return error || w.groups == 1 ? error : gt__launch_combine(args, &w, result, stream);
+}
 
 /* ---- >>copy ------------------------------------------------------------------------------------
    Elements of one size, whatever they mean, where an index picks along a dim of the source; other
@@ -1539,8 +1932,56 @@ __global__ void __launch_bounds__(256) gt__copy_kernel(const __grid_constant__ g
   if (p.count >> 32) gt__pick<S>(p, i);
   else gt__pick<S>(p, (uint32_t)i);
 }
+static const void *const gt__copy_kernels[5] = {/* by the logarithm of the element's size */
+                                                GT__POINTER(gt__copy_kernel<uint8_t>),
+                                                GT__POINTER(gt__copy_kernel<uint16_t>),
+                                                GT__POINTER(gt__copy_kernel<uint32_t>),
+                                                GT__POINTER(gt__copy_kernel<uint2>),
+                                                GT__POINTER(gt__copy_kernel<uint4>)};
+/* A map that copies x; its sizes are to be set. Its program is of zeros, since GT__LOAD is one. */
+static gt__map_args gt__copying_map(const gt__operand &x, int ndim, int compute) {
+  gt__map_args m = {};
+  m.in[0] = x, m.ndim = ndim, m.program.compute = (uint8_t)compute;
+  m.program.n_in = m.program.n_slot = m.program.n_ins = 1;
+  return m;
+}
+/* Joins neighbours along the last dim, if it is dense on both sides, to elements of 8 bytes, or of
+   16 where an index picks rows, which move faster so: of as many as divide all distances. */
+static void gt__widen(gt__copy_args *a) {
+  const int last = a->ndim - 1;
+  const int64_t size = 1ll << a->dst.size_log2;
+  uint64_t all = (uintptr_t)a->dst.data | (uintptr_t)a->src.data | (a->index.data ? 16 : 8) |
+                 a->size[last] * size;
+  if (a->dst.stride[last] != 1 || a->src.stride[last] != 1 ||
+      (a->index.data && a->gather_dim == last))
+    return;
+  for (int d = 0; d < last; d++) all |= (a->dst.stride[d] | a->src.stride[d]) * size;
+  const int64_t joined = max((int64_t)(all & -all) / size, (int64_t)1);
+  a->dst.size_log2 += __builtin_ctzll(joined);
+  a->size[last] /= joined, a->count /= joined;
+  for (int d = 0; d < last; d++) a->dst.stride[d] /= joined, a->src.stride[d] /= joined;
+}
+/* Without an index, a map copies, which loads and stores bits. */
+static int gt__cuda_copy(const gt__copy_args *args, void *stream) {
+  static const uint8_t dtype[] = {GT__RAW_8, GT__RAW_16, GT_FLOAT32, GT_FLOAT64};
+  gt__copy_args c = *args;
+  if (c.kind != GT__ELEMENTS || c.count < 0 || c.dst.dtype != c.src.dtype)
+    return cudaErrorInvalidValue;
+  if (c.count == 0) return cudaSuccess;
+  gt__widen(&c);
+  const uint8_t size = c.dst.size_log2;
+  if (c.index.data) {
+    void *parameters[] = {&c};
+    return gt__launch(gt__copy_kernels[size], gt__blocks(c.count, 256), 256, 0, stream, parameters);
+  }
+  gt__map_args m = gt__copying_map(c.src, c.ndim, size == 3 ? GT__F64 : GT__F32);
+  memcpy(m.size, c.size, sizeof m.size);
+  m.count = c.count, m.narrow = c.narrow, m.out = c.dst;
+  m.in[0].size_log2 = size, m.out.dtype = m.in[0].dtype = dtype[size];
+  return gt__cuda_map(&m, stream);
+}
 
-/* ---- >>matmul ----------------------------------------------------------------------------------
+/* ---- >>matmul-tiled ----------------------------------------------------------------------------
    The general kernel. A block makes a tile of C, STEP of K at a time, from a ring of STAGES sets of
    pieces of A and B in shared memory: copies are on their way while earlier steps are computed, and
    a step costs one barrier. A warp makes HIGH x WIDE of it from fragments in registers: while DEEP
@@ -1549,8 +1990,8 @@ __global__ void __launch_bounds__(256) gt__copy_kernel(const __grid_constant__ g
    1 % of the time at 4096 x 4096 x 4096. Where tiles are few, several blocks have a part of K each.
    The sums run over K in order, and over the parts: ever the same.
    H200, November 2026, beside cuBLAS: float32 47 TFLOP/s, .96; float64 60, 1.0; bfloat16 450, .57,
-   since from sm_90 on full speed needs the instructions of >>hopper; one row at 4 TB/s, 1.0. */
-/* Whose tensor cores are used. 91 leaves 16 bits to >>hopper. For the host see gt__choose_form. */
+   since from sm_90 on full speed needs the instructions of >>matmul-hopper; one row at 4 TB/s, 1.0. */
+/* Whose tensor cores are used. 91 leaves 16 bits to >>matmul-hopper. For the host see gt__choose_form. */
 #ifdef GPUTENSOR_NO_TENSOR_CORES
 enum { GT__CORES = 0 };
 #elif defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
@@ -1888,6 +2329,7 @@ __global__ void __launch_bounds__(P::THREADS, 256 / P::THREADS)
   }
 }
 
+/* ---- >>matmul-split -------------------------------------------------------------------------- */
 /* A step behind a product, where all are so simple that they need no slots: sum = op(sum, number
    times an element, or the number alone). */
 enum { GT__AFTERS = 4 };
@@ -2014,8 +2456,12 @@ __global__ void __launch_bounds__(256)
       ((decltype(tag) *)t.to)[to + j * t.column] = gt__as<decltype(tag)>(sum[j]);
   });
 }
+static const void *const gt__gather_kernels[3] = {/* by compute type */
+                                                  GT__POINTER(gt__gather_kernel<float>),
+                                                  GT__POINTER(gt__gather_kernel<double>),
+                                                  GT__POINTER(gt__gather_kernel<int64_t>)};
 
-/* ---- >>hopper ----------------------------------------------------------------------------------
+/* ---- >>matmul-hopper ---------------------------------------------------------------------------
    C = A x B on the tensor cores of sm_90a, for float16, bfloat16 and, in pieces, float32.
 
    Notation. A block makes a tile of C, 128 x WIDE, 64 of K a step. A brick is 64 x 64 elements of
@@ -2626,52 +3072,17 @@ __global__ void __launch_bounds__(256, sizeof(S) == 4 ? 4 : 3)
   if (i < count && mine < lines) x.top[(int64_t)part * lines + mine] = tops[at];
 #endif
 }
+#define GT__KIND(...) GT__POINTER(gt__hopper_kernel<gt__plan<__VA_ARGS__>>)
+static const void *const gt__hopper_kernels[7] = {
+    GT__KIND(64, 1),  GT__KIND(128, 1), GT__KIND(192, 1), GT__KIND(256, 1),
+    GT__KIND(128, 3), GT__KIND(64, 6),  GT__KIND(128, 6)};
+static const void *const gt__pack_kernels[4] = {/* for 16 bits, then by pieces */
+                                                GT__POINTER(gt__pack_kernel<uint16_t, 1>),
+                                                GT__POINTER(gt__pack_kernel<uint32_t, 1>),
+                                                GT__POINTER(gt__pack_kernel<uint32_t, 2>),
+                                                GT__POINTER(gt__pack_kernel<uint32_t, 3>)};
 
-/* ---- >>launchers -------------------------------------------------------------------------------
-   Each: check, return at once for nothing to do, choose, launch on the caller's stream, report. */
-/* [compute type][heavy][mode]. The rarer a mode, the fewer elements a heavy instruction takes at a
-   time, for the sake of compile time; WHOLE has code of its own for heavy floats alone, and ANY of
-   floats serves both. */
-#define GT__MAPS(T, FEW, SOME, MANY, M) \
-  { \
-    GT__POINTER(gt__map_kernel<T, FEW, GT__ANY>), GT__POINTER(gt__map_kernel<T, MANY, M>), \
-        GT__POINTER(gt__map_kernel<T, SOME, GT__TURNED>) \
-  }
-static const void *const gt__map_kernels[3][2][3] = {
-    {GT__MAPS(float, 1, 0, 0, GT__TURNED), GT__MAPS(float, 1, 2, 4, GT__WHOLE)},
-    {GT__MAPS(double, 1, 0, 0, GT__TURNED), GT__MAPS(double, 1, 2, 2, GT__TURNED)},
-    {GT__MAPS(int64_t, 0, 0, 0, GT__TURNED), GT__MAPS(int64_t, 1, 1, 1, GT__TURNED)}};
-static const void *const gt__short_kernels[] = {/* by dtype, from GT_UINT8 on */
-                                                GT__POINTER(gt__short_kernel<uint8_t>),
-                                                NULL,
-                                                NULL,
-                                                GT__POINTER(gt__short_kernel<int32_t>),
-                                                NULL,
-                                                GT__POINTER(gt__short_kernel<gt__half>),
-                                                GT__POINTER(gt__short_kernel<gt__bfloat>),
-                                                GT__POINTER(gt__short_kernel<float>),
-                                                GT__POINTER(gt__short_kernel<double>)};
-/* [elements][source]: those of the compute types, the two that are read 8 at a time, and the two
-   whose sums and means are taken in float64. */
-#define GT__REDUCES(T, S, LIGHT) \
-  { \
-    GT__POINTER(gt__reduce_kernel<T, S, GT__TINY>), \
-        GT__POINTER(gt__reduce_kernel<T, S, GT__DIRECT>), \
-        GT__POINTER(gt__reduce_kernel<T, S, GT__DIRECT_ARG>), \
-        GT__POINTER(gt__reduce_kernel<T, T, LIGHT>), \
-        GT__POINTER(gt__reduce_kernel<T, T, GT__ANYHOW>), GT__POINTER(gt__combine_kernel<T>) \
-  }
-static const void *const gt__reduce_kernels[7][6] = {
-    GT__REDUCES(float, float, GT__LIGHT),
-    GT__REDUCES(double, double, GT__LIGHT),
-    GT__REDUCES(int64_t, int64_t, GT__ANYHOW),
-    GT__REDUCES(float, gt__half, GT__LIGHT),
-    GT__REDUCES(float, gt__bfloat, GT__LIGHT),
-    {NULL, GT__POINTER(gt__reduce_kernel<double, float, GT__DIRECT>)},
-    {NULL, GT__POINTER(gt__reduce_kernel<double, gt__bfloat, GT__DIRECT>)}};
-static const void *const gt__soft_kernels[4] = {
-    GT__POINTER(gt__soft_kernel<float>), GT__POINTER(gt__soft_kernel<double>),
-    GT__POINTER(gt__soft_down_kernel<float>), GT__POINTER(gt__soft_down_kernel<double>)};
+/* ---- >>matmul-plan --------------------------------------------------------------------------- */
 struct gt__form {
   const void *kernel;
   int m, n, threads, bytes, dtype, size_log2, lots, keeps;
@@ -2691,360 +3102,6 @@ static const gt__form gt__matmul_forms[GT__FORMS] = {
     GT__HALVES(gt__lean_16),   GT__HALVES(gt__fine_16),     GT__FORM(gt__strip_4),
     GT__FORM(gt__strip_16),    GT__FORM(gt__strip_32),      GT__FORM(gt__strip_64),
     GT__FORM(gt__mid_double),  GT__FORM(gt__fine_double)};
-static const void *const gt__copy_kernels[5] = {/* by the logarithm of the element's size */
-                                                GT__POINTER(gt__copy_kernel<uint8_t>),
-                                                GT__POINTER(gt__copy_kernel<uint16_t>),
-                                                GT__POINTER(gt__copy_kernel<uint32_t>),
-                                                GT__POINTER(gt__copy_kernel<uint2>),
-                                                GT__POINTER(gt__copy_kernel<uint4>)};
-
-/* Does x lie side by side along dim d and not the last, in a dtype that gt__fill_crossed takes? */
-static bool gt__lies_across(const gt__operand *x, const gt__map_args *args, int d) {
-  const int line = args->ndim - 1, compute = args->program.compute;
-  return (gt__is_usual(compute, x->dtype) || (compute == GT__F32 && x->dtype >= GT__RAW_8)) &&
-         d >= 0 && x->stride[d] == 1 && x->stride[line] > 1;
-}
-/* Is a matrix of dim d and the last worth turning inputs that lie so? */
-static bool gt__is_crossed(const gt__map_args *args, int d) {
-  bool crossed = false;
-  for (int k = 0; k < args->program.n_in; k++) crossed |= gt__lies_across(&args->in[k], args, d);
-  return crossed && args->size[args->ndim - 1] >= 24 && args->size[d] >= 16;
-}
-/* Do values depend on their place? */
-static bool gt__is_placed(const gt__program *p) {
-  bool placed = false;
-  for (int i = 0; i < p->n_ins; i++)
-    placed |= p->ins[i].op >= GT__INDEX && p->ins[i].op <= GT__INTEGER;
-  return placed;
-}
-/* The map with such a dim last but one; false: there is none further away. */
-static bool gt__bring_near(gt__map_args *to, const gt__map_args *args) {
-  const int near = args->ndim - 2;
-  int d = near;
-  while (d >= 0 && !gt__is_crossed(args, d)) d--;
-  if (d < 0 || d == near || gt__is_placed(&args->program)) return false;
-  *to = *args;
-  for (int k = -2; k < args->program.n_in; k++) {
-    int64_t *x = k == -2 ? to->size : k == -1 ? to->out.stride : to->in[k].stride, first = x[d];
-    memmove(x + d, x + d + 1, (near - d) * sizeof *x);
-    x[near] = first;
-  }
-  return true;
-}
-/* How an operand moves in whole vectors of W elements; false if it cannot. */
-static bool gt__set_step(gt__step *m, const gt__operand *x, const gt__map_args *args,
-                         const gt__tiling *t, int W) {
-  const int line = args->ndim - 1, bytes = W << x->size_log2;
-  const int64_t size = 1ll << x->size_log2, align = bytes < 16 ? bytes : 16;
-  bool aligned = x->stride[line] == 1 && ((uintptr_t)x->data & (align - 1)) == 0;
-  for (int d = 0; d < line; d++) aligned = aligned && (x->stride[d] * size & (align - 1)) == 0;
-  const int64_t row = line ? x->stride[line - 1] * size : 0, column = x->stride[line] * size;
-  m->row = (int)row, m->column = (int)column;
-  m->next = row * t->dr + column * t->dc;
-  m->crossed = t->crossed && gt__lies_across(x, args, line - 1);
-  m->copy = m->column && !m->crossed && bytes <= 16 ? bytes : 0;
-  return row == m->row && column == m->column && (column == 0 || m->crossed || aligned);
-}
-/* Lays the tiles for threads of so many vectors; false: the map cannot be cut into whole ones. Of
-   columns a tile has at most those of one vector of each thread, so that the next vector lies
-   straight below; and fewer where an eighth of a row, or a third of the tiles, would be useless. */
-static bool gt__set_tiling(gt__tiling *t, const gt__map_args *args, int threads, int vectors) {
-  const int W = args->program.compute == GT__F32 ? 4 : 2, line = args->ndim - 1;
-  const int elements = threads * vectors * W, hop = threads * W;
-  const int64_t width = args->size[line];
-  int64_t batches = 1;
-  for (int d = 0; d < line - 1; d++) batches *= args->size[d];
-  t->crossed = gt__is_crossed(args, line - 1);
-  t->rows = args->count / width / batches, t->batches = (unsigned)batches;
-  const bool one = t->rows == 1;
-  int columns = t->crossed ? 16 * W : one ? elements : hop;
-  while (!t->crossed && !one && columns > W && (-width & (columns - 1)) > width / 8) columns /= 2;
-  t->columns_log2 = __builtin_ctz(columns), t->across = gt__blocks(width, columns);
-  t->high = one ? 1 : elements >> t->columns_log2;
-  t->dr = one ? 0 : hop >> t->columns_log2, t->dc = one ? hop : 0;
-  bool whole = batches == 1 ||
-               (batches < 65536 && gt__up(t->rows, t->high) * 3 <= (t->crossed ? 6 : 4) * t->rows);
-  whole = whole && width % W == 0 && args->out.stride[line] == 1 &&
-          gt__set_step(&t->step[0], &args->out, args, t, W) && !t->step[0].crossed;
-  for (int k = 0; k < args->program.n_in && whole; k++) {
-    const gt__operand *x = &args->in[k];
-    gt__step *m = &t->step[1 + k];
-    whole = gt__set_step(m, x, args, t, W);
-    if (!gt__is_usual(args->program.compute, x->dtype) || (m->row == 0 && !one)) m->copy = 0;
-  }
-  return whole;
-}
-/* Is the map one of GT__SHORT_PROGRAMS on whole vectors, in one row or many? */
-static bool gt__set_short(gt__short *s, const gt__map_args *args) {
-  const gt__program *p = &args->program;
-  const gt__operand *out = &args->out;
-  static const gt__tiling none = {};
-  const int line = args->ndim - 1;
-  const bool two = p->n_ins == 3 && p->ins[1].op == GT__OP_mul && p->ins[2].op == GT__OP_add;
-  int arity = 0;
-  if ((p->n_ins != 2 && !two) || p->ins[0].op != GT__LOAD || line > 1) return false;
-  s->op = two ? (uint8_t)GT__OP_mul_add : p->ins[1].op;
-  const bool turn = s->op == GT__OP_gt || s->op == GT__OP_ge; /* a > b is b < a */
-  const int slot[] = {0, p->ins[turn].b, p->ins[!turn].b, two ? p->ins[2].b : p->ins[1].c};
-  if (turn) s->op = s->op == GT__OP_gt ? GT__OP_lt : GT__OP_le;
-  /* logic takes bools as the bytes that they are */
-  const bool integers = p->compute == GT__I64, tests = gt__makes_bools(s->op);
-  const bool logic = s->op >= GT__OP_logical_and && s->op <= GT__OP_logical_not;
-  const gt__operand *x = &args->in[slot[1] < p->n_in ? slot[1] : slot[2]];
-  if (!tests || x >= args->in + p->n_in) x = out;
-  const int first = x->dtype, W_log2 = 4 - x->size_log2, W = 1 << W_log2;
-  const int dtype = s->dtype = (uint8_t)(logic && first == GT_BOOL ? (int)GT_UINT8 : first);
-#define GT__SHORT(name, n, many) \
-  if (s->op == GT__OP_##name) arity = n, s->each = dtype == GT_FLOAT64 ? 2 : many;
-  if (integers) {
-    GT__SHORT_INTEGERS(GT__SHORT)
-  } else if (p->compute == GT__F64) {
-    GT__SHORT_FUNCTIONS(GT__SHORT)
-  } else {
-    GT__SHORT_PROGRAMS(GT__SHORT)
-  }
-  if (p->compute == GT__F32) { GT__SHORT_CHOICES(GT__SHORT) }
-#undef GT__SHORT
-  if (!(integers ? dtype == GT_UINT8 || dtype == GT_INT32 : gt__is_usual(p->compute, dtype)) ||
-      (tests ? out->dtype != GT_BOOL : out->dtype != dtype) || (args->size[line] & (W - 1)) ||
-      args->count >> W_log2 > INT32_MAX)
-    return false;
-  s->vectors = (unsigned)(args->count >> W_log2);
-  s->across = line ? (unsigned)(args->size[line] >> W_log2) : 0;
-  s->data[0] = out->data;
-  bool is = arity > 0 && gt__set_step(&s->step[0], out, args, &none, W) && s->step[0].copy;
-  for (int k = 1; k <= arity && is; k++) {
-    const int constant = slot[k] - p->n_in;
-    x = &args->in[constant < 0 ? slot[k] : 0];
-    const bool chooses = s->op == GT__OP_where && k == 1 && x->dtype == GT_BOOL;
-    const bool moves = gt__set_step(&s->step[k], x, args, &none, W), copies = s->step[k].copy > 0;
-    s->data[k] = constant < 0 ? x->data : NULL;
-    if (constant >= 0) s->number[k] = p->constant[constant];
-    is = constant >= 0 ? arity > 1
-                       : moves && (x->dtype == first ? copies || arity > 1 : copies && chooses);
-  }
-  return is;
-}
-static int gt__cuda_map(const gt__map_args *args, void *stream) {
-  const gt__program *p = &args->program;
-  if (!gt__is_program(p) || args->count < 0) return cudaErrorInvalidValue;
-  if (args->count == 0) return cudaSuccess;
-  /* The odd end of a long row is a map of its own, so that the rest has whole vectors. */
-  const int rest = (int)(args->count % 16);
-  gt__map_args part;
-  if (gt__bring_near(&part, args)) return gt__cuda_map(&part, stream);
-  if (rest && args->ndim == 1 && args->count >> 20 && !gt__is_placed(p)) {
-    part = *args, part.count = part.size[0] = args->count - rest;
-    const int error = gt__cuda_map(&part, stream);
-    for (int k = 0; k <= p->n_in; k++) {
-      gt__operand *x = k ? &part.in[k - 1] : &part.out;
-      x->data += (x->stride[0] * part.count) << x->size_log2;
-    }
-    part.count = part.size[0] = rest;
-    return error ? error : gt__cuda_map(&part, stream);
-  }
-  gt__short brief;
-  void *just[] = {&brief};
-  if (gt__set_short(&brief, args))
-    return gt__launch(gt__short_kernels[brief.dtype - GT_UINT8],
-                      gt__blocks(brief.vectors, GT__SHORT_BLOCK), GT__SHORT_BLOCK / brief.each, 0,
-                      stream, just);
-  const int W = p->compute == GT__F32 ? 4 : 2;
-  const int64_t slots = 16ll * gt__slot_count(p);
-  gt__tiling t;
-  int vectors = GT__VECTORS, threads = gt__is_crossed(args, args->ndim - 2) ? 256 : 128;
-  /* work that would not give each multiprocessor some blocks is cut finer */
-  while (threads == 128 &&
-         (slots * threads * vectors > GT__SHARED || args->count < 256ll * threads * vectors * W))
-    threads /= 2;
-  const bool whole =
-      slots * threads * vectors <= GT__SHARED && gt__set_tiling(&t, args, threads, vectors);
-  if (!whole) threads = threads < 128 ? threads : slots * 256 > GT__SHARED ? 64 : 128, vectors = 2;
-  const int mode = !whole ? GT__ANY : t.crossed ? GT__TURNED : GT__WHOLE;
-  void *parameters[] = {(void *)args, &t};
-  return gt__launch(gt__map_kernels[p->compute][p->heavy != 0][mode],
-                    whole ? dim3(gt__blocks(t.rows, t.high) * t.across, t.batches)
-                          : dim3(gt__blocks(args->count, vectors * W * threads)),
-                    threads, (size_t)(slots * threads * vectors), stream, parameters);
-}
-
-/* Is the program nothing but its operand? */
-static bool gt__is_bare(const gt__program *p) {
-  return p->n_ins == 1 && p->ins[0].op == GT__LOAD && p->n_in == 1;
-}
-/* That, with one folded dim at most, folded as it is? And do vectors of outputs end where lines do? */
-static bool gt__is_direct(const gt__reduce_args *args) {
-  const gt__map_args *m = &args->pre;
-  const int n_kept = args->n_kept, dtype = m->in[0].dtype;
-  const bool mixed = m->program.compute == GT__F64 && args->fold == GT__FOLD_SUM && args->n > 8 &&
-                     dtype > GT_FLOAT16;
-  return gt__is_bare(&m->program) && args->n > 0 && args->fold < GT__FOLD_ANY &&
-         m->ndim - n_kept <= 1 && (mixed || gt__is_usual(m->program.compute, dtype)) &&
-         (args->inner || n_kept <= 1 || m->size[n_kept - 1] % 8 == 0);
-}
-/* By how many elements gt__shift may make rows longer. */
-static int gt__slack(const gt__reduce_args *args, int W) {
-  const gt__operand *x = &args->pre.in[0];
-  int64_t odd = (int64_t)((uintptr_t)x->data >> x->size_log2);
-  for (int d = 0; d < args->n_kept; d++) odd |= x->stride[d];
-  return args->inner && odd % W != 0 ? W - 1 : 0;
-}
-static gt__stride gt__stride_of(const gt__reduce_args *args, const gt__operand *x, int W,
-                                int team_log2) {
-  const int n_kept = args->n_kept;
-  const int64_t wide = n_kept ? x->stride[n_kept - 1] << x->size_log2 : 0;
-  const int last = args->pre.ndim - 1;
-  const int64_t deep = n_kept <= last ? x->stride[last] << x->size_log2 : 0;
-  return gt__stride{wide, deep, args->inner ? deep * (W << team_log2) : deep,
-                    args->inner ? deep : wide};
-}
-static int gt__log2_above(int64_t x) { /* the least power of two that is x or more */
-  return x > 1 ? 64 - __builtin_clzll((uint64_t)x - 1) : 0;
-}
-/* Cuts the work, rows of n elements, for threads with `own` elements at a time. DOWN takes 8 chunks
-   a block, if there are as many, and more where lines are narrow; inner 8 too. Blocks take more in
-   turn, chunks or rows, so that few leave results to be joined; of one output, if then they just
-   fill the chip, so that all run at once: 2^26 elements, H200, November 2026: 36 us for 38. Rows
-   far apart and argmax are faster with more. */
-static void gt__cut_work(gt__cut *w, gt__reduce_args *args, int64_t n, int W, int own,
-                         int threads_log2) {
-  const int64_t parts = (args->inner ? (n - 1) / own : (args->outer - 1) / W) + 1;
-  const bool in_any_order = args->fold > GT__FOLD_PROD || args->pre.program.compute == GT__I64;
-  w->fold = gt__base_fold(args->fold);
-  w->way = !args->inner ? GT__DOWN : n <= 16 * own ? GT__SHORT : GT__LONG;
-  w->team_log2 = min(5, gt__log2_above(parts));
-  w->chunks_log2 = min(gt__log2_above(args->n_chunk), threads_log2 - w->team_log2);
-  if (!args->inner) w->team_log2 = threads_log2 - w->chunks_log2;
-  w->outs = args->inner ? 1 << (threads_log2 - w->team_log2 - w->chunks_log2) : W << w->team_log2;
-  w->across = gt__blocks(args->outer, w->outs);
-  if (!args->inner && in_any_order) { /* of any length, as the order does not count: of
-    2^21 bytes, all blocks would ask the same memory at once, 263 to 277 us for 241 */
-    const int64_t pieces = (int64_t)max(w->most / w->across, 1u) << w->chunks_log2;
-    args->chunk = max(args->chunk, ((n - 1) / pieces + 8) & ~7);
-    args->n_chunk = (n - 1) / args->chunk + 1;
-  } else if (args->inner && in_any_order && args->outer * args->n_chunk < 2048) {
-    args->chunk = max(32 * own, GT__CHUNK >> (threads_log2 - 5)); /* more warps, as many blocks */
-    args->n_chunk = (args->n - 1) / args->chunk + 1;
-    w->chunks_log2 = min(gt__log2_above(args->n_chunk), threads_log2 - w->team_log2);
-    w->outs = 1 << (threads_log2 - w->team_log2 - w->chunks_log2);
-    w->across = gt__blocks(args->outer, w->outs);
-  } else if (args->inner && !in_any_order && W == 1 && n > 256 && threads_log2 == 8 &&
-             args->outer * args->n_chunk < 1024) {
-    w->way = GT__BROAD, w->team_log2 = 8, w->chunks_log2 = 0, w->outs = 1;
-    w->across = (unsigned)args->outer;
-  }
-  int64_t blocks = w->across * (((args->n_chunk - 1) >> w->chunks_log2) + 1), once = blocks;
-  while (once > w->most) once /= 2;
-  const bool one = args->inner && w->across == 1 && w->fold != GT__FOLD_ARGMAX;
-  const int64_t many = one && 3 * once >= 2 * w->most ? w->most : 256 << threads_log2 / 2;
-  for (; (blocks > many || blocks >> 9 == 1) && w->outs << w->chunks_log2 < 8 << threads_log2;
-       blocks /= 2)
-    if (args->n_chunk >> w->chunks_log2 > 1) w->chunks_log2++;
-    else if (args->inner && blocks > many && args->n * w->outs < 16384) w->outs *= 2;
-    else break;
-  w->across = gt__blocks(args->outer, w->outs);
-  w->results = ((w->outs << w->chunks_log2) + 31) & ~31;
-  w->groups = (unsigned)(((args->n_chunk - 1) >> w->chunks_log2) + 1);
-  for (int k = 0; k < args->pre.program.n_in; k++)
-    w->in[k] = gt__stride_of(args, &args->pre.in[k], W, w->team_log2);
-}
-static int gt__launch_soft(gt__reduce_args *args, void *stream) {
-  const gt__map_args *m = &args->pre;
-  const gt__operand *out = args->soft == GT__LOGSUMEXP ? &m->in[0] : &m->out;
-  const int compute = m->program.compute, W = compute == GT__F32 ? 4 : 2, row = 1024;
-  const int64_t n = args->n + (args->n + W > GT__CHUNK ? 0 : gt__slack(args, W));
-  gt__cut w = {};
-  if (!gt__is_bare(&m->program) || m->ndim - args->n_kept > 1 || args->fold != GT__FOLD_SUM ||
-      !gt__is_usual(compute, m->in[0].dtype) || !gt__is_usual(compute, out->dtype) ||
-      compute == GT__I64 ||
-      (args->inner ? args->n * (16 / W) > GT__SOFT_BYTES : out->dtype != m->in[0].dtype))
-    return cudaErrorInvalidValue;
-  if (!args->inner) {
-    const int parts_log2 = min(3, gt__log2_above(args->n_chunk));
-    int columns = 256 >> parts_log2, own = 1 << (gt__log2_above(args->n_chunk) - parts_log2);
-    void *down[] = {(void *)args, &columns, &own};
-    return gt__launch(gt__soft_kernels[2 + (compute == GT__F64)], gt__blocks(args->outer, columns),
-                      256, 0, stream, down);
-  }
-  gt__cut_work(&w, args, n, W, 32, 8);
-  gt__stride result = gt__stride_of(args, out, W, w.team_log2);
-  const int threads = n <= row ? 256 : 32 * (int)((n - 1) / row + 1);
-  w.outs = n <= row ? 256 >> w.team_log2 : 1;
-  void *parameters[] = {(void *)args, &w, &result};
-  return gt__launch(gt__soft_kernels[compute == GT__F64], gt__blocks(args->outer, w.outs), threads,
-                    0, stream, parameters);
-}
-/* Where there are many outputs, at least 8 neighbours a block, so that it reads whole sectors. */
-static int gt__launch_combine(const gt__reduce_args *args, gt__cut *w, int result, void *stream) {
-  int groups = (int)w->groups, outs = 1 << min(3, gt__log2_above(args->outer));
-  int leaves = 1 << gt__log2_above(groups);
-  while (leaves * outs < GT__COMBINERS) outs *= 2;
-  while (leaves * outs > 8192 || leaves * outs * result > GT__SHARED) leaves /= 2;
-  void *parameters[] = {(void *)args, &w->fold, &groups, &outs, &leaves};
-  return gt__launch(gt__reduce_kernels[args->pre.program.compute][GT__COMBINE],
-                    gt__blocks(args->outer, outs), GT__COMBINERS, leaves * outs * result, stream,
-                    parameters);
-}
-/* Has gt__by_light x's dtype? Bytes only if short_bits: as the numbers or truths that they are. */
-static bool gt__has_light(const gt__reduce_args *args, const gt__operand *x, bool short_bits) {
-  if (args->pre.program.compute == GT__F64) return x->dtype > GT_FLOAT16;
-  const bool number = x->dtype != GT_INT8 || args->fold >= GT__FOLD_ANY;
-  return gt__is_usual(GT__F32, x->dtype) || (short_bits && x->size_log2 == 0 && number);
-}
-static bool gt__is_light(const gt__reduce_args *args, bool short_bits) {
-  const gt__program *p = &args->pre.program;
-  const int n_kept = args->n_kept, last = args->pre.ndim - 1;
-  const int along = args->inner ? last : n_kept - 1;
-  bool light = p->compute != GT__I64 && gt__slot_count(p) <= 5 && !p->heavy &&
-               ((n_kept <= 1 && last <= n_kept) ||
-                (args->pre.narrow && (along < 0 || args->pre.size[along] % 4 == 0)));
-  for (int k = 0; k < p->n_in; k++) {
-    const gt__operand *x = &args->pre.in[k];
-    light = light && gt__has_light(args, x, short_bits) &&
-            llabs(gt__stride_of(args, x, 4, 5).hop) < INT_MAX / 8;
-  }
-  return light;
-}
-static int gt__cuda_reduce(const gt__reduce_args *given, void *stream) {
-  gt__reduce_args cut = *given, *args = &cut;
-  const gt__program *p = &args->pre.program;
-  if (!gt__is_program(p) || args->outer < 0 || args->n < 0) return cudaErrorInvalidValue;
-  if (args->n_chunk > 1 && !args->pre.scratch) return cudaErrorInvalidValue;
-  if (args->outer == 0) return cudaSuccess;
-  if (args->soft) return gt__launch_soft(args, stream);
-  const int arg = gt__base_fold(args->fold) == GT__FOLD_ARGMAX;
-  const bool bare = gt__is_bare(p),
-             short_bits = bare && p->compute == GT__I64 && args->n > 0 &&
-                          (args->fold >= GT__FOLD_ANY ||
-                           (args->fold > GT__FOLD_PROD && args->pre.in[0].size_log2 < 2));
-  if (short_bits) cut.pre.program.compute = GT__F32; /* which tells them apart as well */
-  gt__cut w;
-  const int source = !gt__is_direct(args) ? gt__is_light(args, short_bits) ? GT__LIGHT : GT__ANYHOW
-                     : args->inner && args->n <= 8 ? GT__TINY
-                     : arg                         ? GT__DIRECT_ARG
-                                                   : GT__DIRECT;
-  const int size = p->compute == GT__F32 ? 4 : 8;
-  const bool direct = source < GT__LIGHT, shorter = direct && 1 << args->pre.in[0].size_log2 < size;
-  const int W = direct ? 16 >> args->pre.in[0].size_log2 : source == GT__ANYHOW ? 1 : 16 / size;
-  const int own = source == GT__TINY ? 8 : 8 * W;
-  w.bare = source >= GT__LIGHT && bare;
-  const int slots = direct || w.bare ? 0 : own * size * (int)gt__slot_count(p),
-            result = size + 8 * arg;
-  int threads_log2 = 8; /* a thread has room for 8 results */
-  while (threads_log2 > 5 && (8 * result + slots) << threads_log2 > GT__SHARED) threads_log2--;
-  w.most = direct ? 384 : 65536 >> threads_log2;
-  gt__cut_work(&w, args, args->n + (direct && source != GT__TINY ? gt__slack(args, W) : 0), W, own,
-               threads_log2);
-  const int among = p->compute == GT__F64 ? 7 - args->pre.in[0].size_log2
-                                          : 3 + (args->pre.in[0].dtype == GT_BFLOAT16);
-  const int row = shorter ? among : p->compute;
-  void *parameters[] = {(void *)args, &w};
-  const int error =
-      gt__launch(gt__reduce_kernels[row][source], w.across * w.groups, 1 << threads_log2,
-                 result * w.results + (slots << threads_log2), stream, parameters);
-  return error || w.groups == 1 ? error : gt__launch_combine(args, &w, result, stream);
-}
-
 /* -- products on the tensor cores of Hopper -- */
 /* A tensor of wide x lines x depth for the copy engine, in boxes of 128 bytes x 64 lines: fetched by 256,
    lines off 128 bytes take up to 18 % longer. The runtime has the encoder: nobody links the driver. */
@@ -3295,20 +3352,6 @@ static bool gt__plan_product(const gt__matmul_args *args, gt__product *j) {
   p->t.parts = gt__carve(j, (size_t)p->t.slots * p->t.lines * p->t.pitch * 4);
   return true;
 }
-
-#define GT__KIND(...) GT__POINTER(gt__hopper_kernel<gt__plan<__VA_ARGS__>>)
-static const void *const gt__hopper_kernels[7] = {
-    GT__KIND(64, 1),  GT__KIND(128, 1), GT__KIND(192, 1), GT__KIND(256, 1),
-    GT__KIND(128, 3), GT__KIND(64, 6),  GT__KIND(128, 6)};
-static const void *const gt__pack_kernels[4] = {/* for 16 bits, then by pieces */
-                                                GT__POINTER(gt__pack_kernel<uint16_t, 1>),
-                                                GT__POINTER(gt__pack_kernel<uint32_t, 1>),
-                                                GT__POINTER(gt__pack_kernel<uint32_t, 2>),
-                                                GT__POINTER(gt__pack_kernel<uint32_t, 3>)};
-static const void *const gt__gather_kernels[3] = {/* by compute type */
-                                                  GT__POINTER(gt__gather_kernel<float>),
-                                                  GT__POINTER(gt__gather_kernel<double>),
-                                                  GT__POINTER(gt__gather_kernel<int64_t>)};
 /* C from the parts of tiles, if there are any. */
 static int gt__launch_gather(gt__product *j, void *stream) {
   gt__division *t = &j->p.t;
@@ -3365,15 +3408,6 @@ static int gt__launch_hopper(gt__product *j, void *stream) {
                  dim3(p->down * min(t->units, (gt__device_facts() >> 16) / p->down)), 3 * GT__TEAM,
                  GT__ROOM, stream, parameters, p->down);
   return e ? e : gt__launch_gather(j, stream);
-}
-
-/* -- the general kernel -- */
-/* A map that copies x; its sizes are to be set. Its program is of zeros, since GT__LOAD is one. */
-static gt__map_args gt__copying_map(const gt__operand &x, int ndim, int compute) {
-  gt__map_args m = {};
-  m.in[0] = x, m.ndim = ndim, m.program.compute = (uint8_t)compute;
-  m.program.n_in = m.program.n_slot = m.program.n_ins = 1;
-  return m;
 }
 /* Can the kernel copy A, or B, from where it is? */
 static bool gt__can_copy(gt__matmul_args *x, bool b, const gt__form *f) {
@@ -3534,42 +3568,7 @@ static size_t gt__cuda_matmul_scratch(const gt__matmul_args *args) {
   return job.scratch;
 }
 
-/* Joins neighbours along the last dim, if it is dense on both sides, to elements of 8 bytes, or of
-   16 where an index picks rows, which move faster so: of as many as divide all distances. */
-static void gt__widen(gt__copy_args *a) {
-  const int last = a->ndim - 1;
-  const int64_t size = 1ll << a->dst.size_log2;
-  uint64_t all = (uintptr_t)a->dst.data | (uintptr_t)a->src.data | (a->index.data ? 16 : 8) |
-                 a->size[last] * size;
-  if (a->dst.stride[last] != 1 || a->src.stride[last] != 1 ||
-      (a->index.data && a->gather_dim == last))
-    return;
-  for (int d = 0; d < last; d++) all |= (a->dst.stride[d] | a->src.stride[d]) * size;
-  const int64_t joined = max((int64_t)(all & -all) / size, (int64_t)1);
-  a->dst.size_log2 += __builtin_ctzll(joined);
-  a->size[last] /= joined, a->count /= joined;
-  for (int d = 0; d < last; d++) a->dst.stride[d] /= joined, a->src.stride[d] /= joined;
-}
-/* Without an index, a map copies, which loads and stores bits. */
-static int gt__cuda_copy(const gt__copy_args *args, void *stream) {
-  static const uint8_t dtype[] = {GT__RAW_8, GT__RAW_16, GT_FLOAT32, GT_FLOAT64};
-  gt__copy_args c = *args;
-  if (c.kind != GT__ELEMENTS || c.count < 0 || c.dst.dtype != c.src.dtype)
-    return cudaErrorInvalidValue;
-  if (c.count == 0) return cudaSuccess;
-  gt__widen(&c);
-  const uint8_t size = c.dst.size_log2;
-  if (c.index.data) {
-    void *parameters[] = {&c};
-    return gt__launch(gt__copy_kernels[size], gt__blocks(c.count, 256), 256, 0, stream, parameters);
-  }
-  gt__map_args m = gt__copying_map(c.src, c.ndim, size == 3 ? GT__F64 : GT__F32);
-  memcpy(m.size, c.size, sizeof m.size);
-  m.count = c.count, m.narrow = c.narrow, m.out = c.dst;
-  m.in[0].size_log2 = size, m.out.dtype = m.in[0].dtype = dtype[size];
-  return gt__cuda_map(&m, stream);
-}
-
+/* ---- >>exports ------------------------------------------------------------------------------- */
 /* -- the ways of each primitive -- */
 static int gt__plan_none(gt__op *) { return 1; }
 static int gt__plan_reduce(gt__op *op) { /* a value of each chunk goes to scratch */

@@ -37,31 +37,18 @@
 #error "gputensor gives the same bits everywhere and needs NaN: build without --use_fast_math"
 #endif
 
+#ifdef GPUTENSOR_NO_TENSOR_CORES
+#error \
+    "GPUTENSOR_NO_TENSOR_CORES is gone: GPUTENSOR_WAYS in the environment names the ways to take, \
+-DGPUTENSOR_PLAIN compiles the plain ways alone"
+#endif
+
 #define GT__DEV static __device__ __forceinline__
 #define GT__UNROLL _Pragma("unroll")
 #define GT__LOOP _Pragma("unroll 1")
 #define GT__EACH GT__UNROLL for (int i = 0; i < N; i++)
 
 /* ---- >>traits ------------------------------------------------------------------------------- */
-template <class T>
-constexpr int gt__lot = 16 / sizeof(T); /* elements of the widest load */
-
-/* A kernel is launched as soon as all blocks of the one before said that it may, or ended; so all
-   kernels wait for that one's end before they touch memory, but for products that are `early`, which
-   wait before they write. A product that is not waits before it says it, see gt__earliness. One whose
-   blocks all run at once says it late, since blocks that wait for room are dealt out unevenly. */
-#if __CUDA_ARCH__ >= 900
-#define GT__ON_SM_90(...) asm volatile(__VA_ARGS__)
-#else
-#define GT__ON_SM_90(...)
-#endif
-GT__DEV void gt__release_next_kernel() { GT__ON_SM_90("griddepcontrol.launch_dependents;"); }
-GT__DEV void gt__await_kernel_before() { GT__ON_SM_90("griddepcontrol.wait;" ::: "memory"); }
-GT__DEV void gt__after_kernel_before() {
-  gt__release_next_kernel();
-  gt__await_kernel_before();
-}
-
 /* dtypes that C++ has no type for; bits only, so that they live in unions and registers */
 struct gt__bool {
   uint8_t bits;
@@ -96,54 +83,6 @@ GT__DEV void gt__by_dtype(int dtype, F f) {
       case GT__RAW_16: f(gt__raw<uint16_t>()); break;
       default: f(double()); break;
     }
-}
-
-/* Calls f with `bits`, of which those of MASK may be set, as a number that the compiler knows. */
-template <int N>
-using gt__known = std::integral_constant<int, N>;
-template <int MASK, int BITS = MASK, class F>
-GT__DEV void gt__by_bits(int bits, const F &f) {
-  if (bits == BITS) f(gt__known<BITS>());
-  else if constexpr (BITS > 0) gt__by_bits<MASK, (BITS - 1) & MASK>(bits, f);
-}
-
-/* The batch of a thread: some vectors of W elements. Vector v begins `width` times the outer index
-   o + r + v*dr after the inner one k + c + v*dc, its elements are `next` apart. */
-struct gt__batch {
-  int64_t width, o, k;
-  int r, c, dr, dc, next;
-  __device__ __forceinline__ int64_t index(int v, int j) const { /* of element j of vector v */
-    return (o + (r + v * dr)) * width + k + (c + v * dc) + j * next;
-  }
-  __device__ __forceinline__ gt__batch operator()() const { /* a copy not worked with before */
-    gt__batch b = *this;
-    asm volatile("" : "+l"(b.o), "+l"(b.k), "+r"(b.r), "+r"(b.c));
-    return b;
-  }
-};
-/* The built-in type of so many bytes, which is what a single load or store instruction moves. */
-template <int BYTES>
-using gt__bits = std::conditional_t<
-    BYTES == 1, uint8_t,
-    std::conditional_t<
-        BYTES == 2, uint16_t,
-        std::conditional_t<BYTES == 4, uint32_t, std::conditional_t<BYTES == 8, uint2, uint4>>>>;
-/* W elements, by 16-byte instructions or one narrower. */
-template <class S, int W>
-GT__DEV void gt__load_line(const char *from, S (&x)[W]) {
-  constexpr int PART = sizeof x < 16 ? sizeof x : 16, N = sizeof x / PART;
-  typedef gt__bits<PART> Part;
-  Part part[N];
-  GT__EACH part[i] = ((const Part *)from)[i];
-  memcpy(x, part, sizeof x);
-}
-template <class S>
-GT__DEV void gt__store_line(char *to, const S &x) {
-  constexpr int PART = sizeof x < 16 ? sizeof x : 16, N = sizeof x / PART;
-  typedef gt__bits<PART> Part;
-  Part part[N];
-  memcpy(part, x, sizeof x);
-  GT__EACH((Part *)to)[i] = part[i];
 }
 
 /* ---- >>converting ------------------------------------------------------------------------------
@@ -206,6 +145,745 @@ GT__DEV T gt__as(S x) {
   gt__set(y, gt__plain(x));
   return y;
 }
+template <class T>
+GT__DEV T gt__constant(gt__num x) {
+  return std::is_integral<T>::value ? (T)x.i : sizeof(T) == 4 ? (T)x.s : (T)x.f;
+}
+
+/* ---- >>interpreter -----------------------------------------------------------------------------
+   One structure for each line of THE TABLE and compute type: gt__formula<OP, T>::of(a, b, c).
+   What a formula does not use is cast to void, so that it draws no warning. */
+template <int OP, class T>
+struct gt__formula;
+#define GT__FORMULA(name, T, formula) \
+  template <> \
+  struct gt__formula<GT__OP_##name, T> { \
+    GT__DEV T of(T a, T b, T c) { return (void)a, (void)b, (void)c, (T)(formula); } \
+  };
+#define GT__F(name) gt__##name##_f32
+#define GT__LINE(name, arity, result, cost, f, i) \
+  GT__FORMULA(name, float, f) GT__FORMULA(name, int64_t, i)
+GT__OPERATIONS(GT__LINE)
+#undef GT__LINE
+#undef GT__F
+#define GT__F(name) gt__##name##_f64
+#define GT__LINE(name, arity, result, cost, f, i) GT__FORMULA(name, double, f)
+GT__OPERATIONS(GT__LINE)
+#undef GT__LINE
+#undef GT__F
+template <class T>
+GT__DEV T gt__random(int op, const gt__program &p, uint64_t index, T low, T range) {
+  index += p.offset;
+  if constexpr (std::is_integral<T>::value) return gt__random_i64(p.seed, index, low, range);
+  else if constexpr (sizeof(T) == 4) return gt__random_f32(op, p.seed, index);
+  else return gt__random_f64(op, p.seed, index);
+}
+
+template <class T>
+static __device__ __noinline__ T gt__read_element(const gt__operand &x, int64_t at) {
+  T value = T();
+  gt__by_dtype(x.dtype, [&](auto tag) {
+    const auto *data = (const decltype(tag) *)x.data;
+    value = gt__as<T>(data[at]);
+  });
+  return value;
+}
+/* A single element; out of line, as all that is unusual. */
+template <class T>
+static __device__ __noinline__ void gt__store_any(char *p, int dtype, T x) {
+  gt__by_dtype(dtype, [&](auto y) { *(decltype(y) *)p = gt__as<decltype(y)>(x); });
+}
+
+template <class T>
+GT__DEV void gt__write_element(const gt__operand &x, int64_t at, T value) {
+  gt__store_any(x.data + (at << x.size_log2), x.dtype, value);
+}
+/* The accumulator machine of >>machine in gputensor.h: acc = op(acc, slot[b], slot[c]). */
+template <class T>
+GT__DEV T gt__evaluate(const gt__program &p, T *slot, int64_t index) {
+  T acc = 0;
+  GT__LOOP for (int pc = 0; pc < p.n_ins; pc++) {
+    const gt__ins i = p.ins[pc];
+    const T b = slot[i.b], c = slot[i.c];
+    switch (i.op) {
+      case GT__LOAD: acc = b; break;
+      case GT__SAVE: slot[i.d] = acc; break;
+      case GT__INDEX: acc = (T)index; break;
+      case GT__UNIFORM:
+      case GT__NORMAL:
+      case GT__INTEGER: acc = gt__random(i.op, p, index, b, c); break;
+#define GT__LINE(name, arity, result, cost, f, i) \
+  case GT__OP_##name: acc = gt__formula<GT__OP_##name, T>::of(acc, b, c); break;
+        GT__OPERATIONS(GT__LINE)
+#undef GT__LINE
+    }
+  }
+  return acc;
+}
+/* The program's value at element i, where i counts the elements of m.size row by row. Behind a
+   product `known` is 1, and the first input is `product`; else `known` is 0. */
+template <class T>
+static __device__ __noinline__ T gt__value_at(const gt__map_args &m, int64_t i, int known,
+                                              T product) {
+  const gt__program &p = m.program;
+  T slot[GT__SLOTS];
+  slot[0] = product;
+  GT__LOOP for (int k = known; k < p.n_in; k++) {
+    const int64_t at = gt__offset(i, m.ndim, m.size, m.in[k].stride);
+    slot[k] = gt__read_element<T>(m.in[k], at);
+  }
+  GT__LOOP for (int k = 0; k < p.n_const; k++) slot[p.n_in + k] = gt__constant<T>(p.constant[k]);
+  return gt__evaluate(p, slot, i);
+}
+
+/* ---- >>launching -------------------------------------------------------------------------------
+   What the host's parts of all ways share. A launcher has five steps: check, return at once for
+   nothing to do, choose, launch on the caller's stream, report. */
+#define GT__POINTER(...) ((const void *)(__VA_ARGS__))
+static unsigned gt__blocks(int64_t items, int64_t per_block) {
+  return (unsigned)min((items - 1) / per_block + 1, (int64_t)INT32_MAX);
+}
+static bool gt__is_program(const gt__program *p) {
+  return p->compute <= GT__I64 && p->n_ins <= GT__CODE && p->n_in <= GT__INPUTS &&
+         p->n_in + p->n_const <= p->n_slot && p->n_slot <= GT__SLOTS;
+}
+/* What no macro tells the host: were Hopper's own features (sm_90a) on, and are tiny numbers
+   flushed to zero (--use_fast_math, -ftz)? A kernel that is never launched answers by how much
+   shared memory it takes, since the compiler drops the arrays that it does not touch. */
+extern "C" __device__ int __nvvm_reflect(const char *question);
+enum { GT__PROBE_HOPPER = 8192, GT__PROBE_FLUSHES = 16384 };
+__global__ void gt__probe_kernel(int i) {
+  __shared__ volatile char hopper[GT__PROBE_HOPPER], flushes[GT__PROBE_FLUSHES];
+  (void)hopper;
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  hopper[i] = 0;
+#endif
+  if (__nvvm_reflect("__CUDA_FTZ")) flushes[i] = 0;
+}
+/* What the current device is, asked once: its multiprocessors << 16, the answers of the probe, the
+   KB of shared memory that a block may have << 4, and what its code was built for: 7, 8, 9, ... If
+   there is but one it is the current one: to ask takes 31 ns, up to eight times a product. */
+enum { GT__BUILT_FOR = 15, GT__KB = 255 << 4 };
+static int gt__device_facts(void) {
+  static int known[64], alone;
+  int device = 0, devices, blocks, room, facts = 0;
+  cudaFuncAttributes built;
+  if (!__atomic_load_n(&alone, __ATOMIC_RELAXED) && (cudaGetDevice(&device) || device >= 64))
+    return 0;
+  facts = __atomic_load_n(&known[device], __ATOMIC_RELAXED);
+  if (facts) return facts;
+  if (cudaGetDeviceCount(&devices) ||
+      cudaDeviceGetAttribute(&blocks, cudaDevAttrMultiProcessorCount, device) ||
+      cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) ||
+      cudaFuncGetAttributes(&built, GT__POINTER(gt__probe_kernel))) {
+    (void)cudaGetLastError();
+    return 0;
+  }
+  facts = blocks << 16 | (built.sharedSizeBytes & (GT__PROBE_HOPPER | GT__PROBE_FLUSHES)) |
+          room >> 10 << 4 | built.ptxVersion / 10;
+  __atomic_store_n(&known[device], facts, __ATOMIC_RELAXED);
+  __atomic_store_n(&alone, devices == 1, __ATOMIC_RELAXED);
+  return facts;
+}
+enum { GT__THREADS = 256 }; /* of a block in Part I: eight warps */
+static cudaError_t gt__load(const void *const *kernels, int n) {
+  cudaFuncAttributes attributes;
+  cudaError_t error = cudaSuccess;
+  for (int i = 0; i < n && !error; i++)
+    if (kernels[i]) error = cudaFuncGetAttributes(&attributes, kernels[i]);
+  return error;
+}
+/* kernel<<<blocks, threads, 0, stream>>>(*args), which CUDA's runtime starts when all work before it
+   on the stream has ended. Its error is returned, and does not stay behind as CUDA's last error. */
+static int gt__start(const void *kernel, unsigned blocks, dim3 threads, const void *args,
+                     void *stream) {
+  void *parameters[] = {(void *)args};
+  const cudaError_t error =
+      cudaLaunchKernel(kernel, dim3(blocks), threads, parameters, 0, (cudaStream_t)stream);
+  if (error != cudaSuccess) (void)cudaGetLastError();
+  return (int)error;
+}
+/* The plan of a way that takes every operation and needs no scratch memory. */
+static int gt__plan_none(gt__op *) { return 1; }
+
+/* ---- >>plain-map -------------------------------------------------------------------------------
+   Each element of the output from the input elements at its (broadcast) place. A thread makes one
+   element. Block: 256 threads. Grid: elements / 256, rounded up; the last block has idle threads. Any
+   shape, strides and dtypes.
+
+       thread    0   1   2   3  ...  31 | 32  33 ...     32 threads are a warp, and load together:
+       element   0   1   2   3  ...  31 | 32  33 ...     32 neighbours are one access of 128 bytes
+
+   Such an access is called coalesced. An operand whose last stride is not 1 takes up to 32 accesses
+   for the same 32 elements, which is why Part II transposes such operands on the way. */
+template <class T>
+__global__ void __launch_bounds__(GT__THREADS)
+    gt__plain_map_kernel(const __grid_constant__ gt__map_args m) {
+  const int64_t i = (int64_t)blockIdx.x * GT__THREADS + threadIdx.x;
+  if (i >= m.count) return;
+  const T value = gt__value_at<T>(m, i, 0, 0);
+  gt__write_element(m.out, gt__offset(i, m.ndim, m.size, m.out.stride), value);
+}
+static const void *const gt__plain_map_kernels[] = {GT__POINTER(gt__plain_map_kernel<float>),
+                                                    GT__POINTER(gt__plain_map_kernel<double>),
+                                                    GT__POINTER(gt__plain_map_kernel<int64_t>)};
+static int gt__run_plain_map(const gt__op *op, void *queue) {
+  const gt__map_args *m = &op->u.map;
+  if (!gt__is_program(&m->program) || m->count < 0) return cudaErrorInvalidValue;
+  if (m->count == 0) return cudaSuccess;
+  const void *kernel = gt__plain_map_kernels[m->program.compute];
+  return gt__start(kernel, gt__blocks(m->count, GT__THREADS), GT__THREADS, m, queue);
+}
+
+/* ---- >>plain-reduce ----------------------------------------------------------------------------
+   Folds n elements to each of `outer` outputs, in the order of THE PLAN in >>machine of gputensor.h,
+   which fixes the rounding of every sum. The n elements are cut into chunks. */
+/* A running result: the value and, for argmax and argmin, where it was found. */
+template <class T>
+struct gt__found {
+  T value;
+  int64_t at;
+};
+static_assert(sizeof(gt__found<double>) <= GT__PARTIAL, "scratch has room for such a result");
+GT__DEV float gt__fold_values(int fold, float a, float b) { return gt__fold_f32(fold, a, b); }
+GT__DEV double gt__fold_values(int fold, double a, double b) { return gt__fold_f64(fold, a, b); }
+GT__DEV int64_t gt__fold_values(int fold, int64_t a, int64_t b) { return gt__fold_i64(fold, a, b); }
+GT__DEV void gt__set_identity(int fold, float *x) { *x = gt__identity_f32(fold); }
+GT__DEV void gt__set_identity(int fold, double *x) { *x = gt__identity_f64(fold); }
+GT__DEV void gt__set_identity(int fold, int64_t *x) { *x = gt__identity_i64(fold); }
+__host__ __device__ __forceinline__ bool gt__finds_place(int fold) {
+  return fold == GT__FOLD_ARGMAX || fold == GT__FOLD_ARGMIN;
+}
+/* a takes in b. Of equal values argmax and argmin keep the one that stands first; a NaN wins. */
+template <class T>
+GT__DEV void gt__fold_in(int fold, gt__found<T> *a, const gt__found<T> &b) {
+  if (!gt__finds_place(fold)) {
+    a->value = gt__fold_values(fold, a->value, b.value);
+    return;
+  }
+  const bool a_is_nan = a->value != a->value, b_is_nan = b.value != b.value;
+  const bool better = fold == GT__FOLD_ARGMAX ? b.value > a->value : b.value < a->value;
+  const bool same = a_is_nan ? b_is_nan : b.value == a->value;
+  if (better || (b_is_nan && !a_is_nan) || (same && b.at < a->at)) *a = b;
+}
+template <class T>
+GT__DEV gt__found<T> gt__join(int fold, gt__found<T> left, const gt__found<T> &right) {
+  gt__fold_in(fold, &left, right);
+  return left;
+}
+/* Folds the elements from `begin` to `end`, of which value(k) is the k-th. `inner`: a block does it,
+   each of its 256 threads, the lanes of THE PLAN, every 256th element. Then lanes fold in halves:
+
+       element   0   1   2 ... 255 256 257 ...       lane  0 ... 63  64 ... 127 128 ... 255
+       lane      0   1   2 ... 255   0   1 ...             ^---------------------+            128
+                                                           ^-----------+                       64
+       so that a warp's loads are coalesced                and so on, in eight steps            1
+
+   A barrier before each step makes the results of the last step visible to the other threads. Not
+   inner: a thread does it alone, in order; its neighbours do the same to the neighbouring outputs. */
+template <class T, class F>
+GT__DEV gt__found<T> gt__fold_chunk(int fold, bool inner, int64_t begin, int64_t end, F value) {
+  __shared__ gt__found<T> lane[GT__LANES];
+  static_assert((int)GT__LANES == (int)GT__THREADS, "each thread of a block is a lane");
+  const int t = inner ? threadIdx.x : 0, lanes = inner ? (int)GT__LANES : 1;
+  gt__found<T> mine = {T(), INT64_MAX};
+  gt__set_identity(fold, &mine.value);
+  for (int64_t k = begin + t; k < end; k += lanes) gt__fold_in(fold, &mine, {value(k), k});
+  if (!inner) return mine;
+  __syncthreads(); /* nobody reads the lanes of the chunk before any longer */
+  lane[t] = mine;
+  for (int half = GT__LANES / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (t < half) gt__fold_in(fold, &lane[t], lane[t + half]);
+  }
+  __syncthreads();
+  return lane[0];
+}
+/* The tree over the n results of chunks, of which chunk(c) is the c-th: neighbours fold in pairs, then
+   neighbouring pairs, and so on; one without a neighbour goes up as it is. One pass does it, as one
+   counts in binary: left[d] is the result of 2^d chunks that waits for the 2^d chunks behind it. */
+template <class T, class F>
+GT__DEV gt__found<T> gt__fold_tree(int fold, int64_t n, F chunk) {
+  gt__found<T> left[64], sum = {};
+  GT__LOOP for (int64_t c = 0; c < n; c++) {
+    int d = 0;
+    sum = chunk(c);
+    for (; c >> d & 1; d++) sum = gt__join(fold, left[d], sum);
+    left[d] = sum;
+  }
+  GT__LOOP for (int d = __ffsll(n); n >> d > 0; d++) if (n >> d & 1) sum =
+      gt__join(fold, left[d], sum);
+  return sum;
+}
+/* What follows the fold of output o: a division, a root, and the store. */
+template <class T>
+GT__DEV void gt__store_result(const gt__reduce_args &p, int64_t o, const gt__found<T> &found) {
+  const int64_t to = gt__offset(o, p.n_kept, p.pre.size, p.out.stride);
+  T value = found.value;
+  if (p.finish & GT__DIVIDE)
+    value = gt__formula<GT__OP_div, T>::of(value, gt__constant<T>(p.divisor), value);
+  if (p.finish & GT__ROOT) value = gt__formula<GT__OP_sqrt, T>::of(value, value, value);
+  if (gt__finds_place(p.fold)) gt__write_element(p.out, to, found.at);
+  else gt__write_element(p.out, to, value);
+}
+/* The first kernel folds chunks. What makes one is a block, or if not inner a thread. The results go
+   to scratch, where those of neighbouring outputs are neighbours; where there is but one chunk to an
+   output they are stored. Block: 256 threads. Grid: a block, or thread, for each chunk of an output. */
+template <class T>
+__global__ void __launch_bounds__(GT__THREADS)
+    gt__plain_reduce_kernel(const __grid_constant__ gt__reduce_args p) {
+  const int64_t per_block = p.inner ? 1 : GT__THREADS, chunks = p.outer * p.n_chunk;
+  const int64_t first = blockIdx.x * per_block + (p.inner ? 0 : threadIdx.x);
+  gt__found<T> *scratch = (gt__found<T> *)p.pre.scratch;
+  for (int64_t i = first; i < chunks; i += gridDim.x * per_block) {
+    const int64_t c = i / p.outer, o = i - c * p.outer, begin = c * p.chunk;
+    const auto value = [&](int64_t k) { return gt__value_at<T>(p.pre, o * p.n + k, 0, 0); };
+    const gt__found<T> found =
+        gt__fold_chunk<T>(p.fold, p.inner, begin, min(begin + p.chunk, p.n), value);
+    if (p.inner && threadIdx.x > 0) continue;
+    if (p.n_chunk == 1) gt__store_result(p, o, found);
+    else scratch[i] = found;
+  }
+}
+/* The second kernel folds the results of chunks to outputs, of which a thread makes one. Block: 256
+   threads. Grid: outputs / 256, rounded up. */
+template <class T>
+__global__ void __launch_bounds__(GT__THREADS)
+    gt__plain_tree_kernel(const __grid_constant__ gt__reduce_args p) {
+  const int64_t o = (int64_t)blockIdx.x * GT__THREADS + threadIdx.x;
+  const gt__found<T> *scratch = (const gt__found<T> *)p.pre.scratch;
+  if (o >= p.outer) return;
+  const auto chunk = [&](int64_t c) { return scratch[c * p.outer + o]; };
+  gt__store_result(p, o, gt__fold_tree<T>(p.fold, p.n_chunk, chunk));
+}
+static const void *const gt__plain_reduce_kernels[2][3] = {
+    {GT__POINTER(gt__plain_reduce_kernel<float>), GT__POINTER(gt__plain_reduce_kernel<double>),
+     GT__POINTER(gt__plain_reduce_kernel<int64_t>)},
+    {GT__POINTER(gt__plain_tree_kernel<float>), GT__POINTER(gt__plain_tree_kernel<double>),
+     GT__POINTER(gt__plain_tree_kernel<int64_t>)}};
+static int gt__plan_plain_reduce(gt__op *op) {
+  const gt__reduce_args *r = &op->u.reduce;
+  if (r->n_chunk > 1 && !r->soft) op->scratch = (size_t)r->outer * r->n_chunk * GT__PARTIAL;
+  return 1;
+}
+static int gt__start_softmax(const gt__reduce_args *r, void *queue);
+static int gt__run_plain_reduce(const gt__op *op, void *queue) {
+  const gt__reduce_args *r = &op->u.reduce;
+  const int compute = r->pre.program.compute;
+  if (!gt__is_program(&r->pre.program) || r->outer < 0 || r->n < 0) return cudaErrorInvalidValue;
+  if (r->outer == 0) return cudaSuccess;
+  if (r->soft) return gt__start_softmax(r, queue);
+  if (r->n_chunk > 1 && !r->pre.scratch) return cudaErrorInvalidValue;
+  const unsigned blocks = gt__blocks(r->outer * r->n_chunk, r->inner ? 1 : GT__THREADS);
+  int error = gt__start(gt__plain_reduce_kernels[0][compute], blocks, GT__THREADS, r, queue);
+  if (!error && r->n_chunk > 1)
+    error = gt__start(gt__plain_reduce_kernels[1][compute], gt__blocks(r->outer, GT__THREADS),
+                      GT__THREADS, r, queue);
+  return error;
+}
+
+/* ---- >>plain-softmax ---------------------------------------------------------------------------
+   A row is the n values v of an output. Its largest value m is subtracted first, so that no power
+   overflows: softmax is exp(v - m) / s, where s is the sum of exp(v - m), and log_softmax
+   (v - m) - log(s). logsumexp, log(s) + m, is one number for a row. Three passes over the row: for m, for
+   s, for the results. `inner`: a block makes a row, a thread every 256th element. Else a row lies
+   across the lines of memory, and a thread makes one, as neighbouring threads have neighbouring rows.
+   Block: 256 threads. Grid: a block, or thread, for each row; or fewer, which then take several. */
+template <class T>
+struct gt__softmax {
+  const gt__reduce_args &p;
+  int64_t row;
+  T most;
+  __device__ __forceinline__ T value(int64_t k) const {
+    return gt__value_at<T>(p.pre, row * p.n + k, 0, 0);
+  }
+  __device__ __forceinline__ T less(int64_t k) const { return GT__SUB(value(k), most); } /* v - m */
+  __device__ __forceinline__ T power(int64_t k) const {
+    return gt__formula<GT__OP_exp, T>::of(less(k), 0, 0);
+  }
+  /* A fold over the row in the order of THE PLAN; all threads of a block have the result. */
+  template <class F>
+  __device__ __forceinline__ T fold(int how, F value) const {
+    const auto chunk = [&](int64_t c) {
+      const int64_t begin = c * p.chunk, end = min(begin + p.chunk, p.n);
+      return gt__fold_chunk<T>(how, p.inner, begin, end, value);
+    };
+    return gt__fold_tree<T>(how, p.n_chunk, chunk).value;
+  }
+};
+template <class T>
+GT__DEV void gt__softmax_row(const gt__reduce_args &p, int64_t row) {
+  const int t = p.inner ? threadIdx.x : 0, lanes = p.inner ? (int)GT__LANES : 1;
+  gt__softmax<T> s = {p, row, 0};
+  s.most = s.fold(GT__FOLD_MAX, [&](int64_t k) { return s.value(k); });
+  if (p.soft == GT__LOGSUMEXP && isinf((double)s.most)) s.most = 0;
+  const T sum = s.fold(GT__FOLD_SUM, [&](int64_t k) { return s.power(k); });
+  const T log_sum = gt__formula<GT__OP_log, T>::of(sum, 0, 0);
+  if (p.soft == GT__LOGSUMEXP) {
+    if (t == 0) gt__store_result<T>(p, row, {GT__ADD(log_sum, s.most), 0});
+    return;
+  }
+  for (int64_t k = t; k < p.n; k += lanes) {
+    const T value = p.soft == GT__SOFTMAX ? GT__DIV(s.power(k), sum) : GT__SUB(s.less(k), log_sum);
+    const int64_t i = row * p.n + k;
+    gt__write_element(p.pre.out, gt__offset(i, p.pre.ndim, p.pre.size, p.pre.out.stride), value);
+  }
+}
+template <class T>
+__global__ void __launch_bounds__(GT__THREADS)
+    gt__plain_softmax_kernel(const __grid_constant__ gt__reduce_args p) {
+  const int64_t per_block = p.inner ? 1 : GT__THREADS;
+  const int64_t first = blockIdx.x * per_block + (p.inner ? 0 : threadIdx.x);
+  for (int64_t row = first; row < p.outer; row += gridDim.x * per_block) gt__softmax_row<T>(p, row);
+}
+static const void *const gt__plain_softmax_kernels[] = {
+    GT__POINTER(gt__plain_softmax_kernel<float>), GT__POINTER(gt__plain_softmax_kernel<double>)};
+static int gt__start_softmax(const gt__reduce_args *r, void *queue) {
+  const int compute = r->pre.program.compute;
+  if (compute == GT__I64 || r->fold != GT__FOLD_SUM) return cudaErrorInvalidValue;
+  return gt__start(gt__plain_softmax_kernels[compute],
+                   gt__blocks(r->outer, r->inner ? 1 : GT__THREADS), GT__THREADS, r, queue);
+}
+
+/* ---- >>plain-copy ------------------------------------------------------------------------------
+   Elements of one size, whatever they mean, from any strides to any strides. With an index, the
+   coordinate in the source's dim gather_dim is index[its coordinate]: a bad one gives 0, and sets
+   *fault, a word of the host. A thread moves one element. Block: 256 threads. Grid: elements / 256,
+   rounded up. */
+GT__DEV int64_t gt__read_index(const gt__copy_args &p, int64_t i) {
+  const int64_t at = i * p.index.stride[0];
+  if (p.index.dtype == GT_INT32) return ((const int32_t *)p.index.data)[at];
+  return ((const int64_t *)p.index.data)[at];
+}
+template <class S>
+__global__ void __launch_bounds__(GT__THREADS)
+    gt__plain_copy_kernel(const __grid_constant__ gt__copy_args p) {
+  int64_t left = (int64_t)blockIdx.x * GT__THREADS + threadIdx.x, to = 0, from = 0;
+  bool exists = true;
+  if (left >= p.count) return;
+  for (int d = p.ndim - 1; d >= 0; d--) {
+    const int64_t lines = left / p.size[d];
+    int64_t at = left - lines * p.size[d]; /* the coordinate in dim d */
+    left = lines;
+    to += at * p.dst.stride[d];
+    if (p.index.data && d == p.gather_dim) {
+      at = gt__read_index(p, at);
+      exists = at >= 0 && at < p.gather_size;
+    }
+    from += at * p.src.stride[d];
+  }
+  ((S *)p.dst.data)[to] = exists ? ((const S *)p.src.data)[from] : S();
+  if (exists || !p.fault) return;
+  *(volatile int32_t *)p.fault = 1;
+  __threadfence_system(); /* the host sees it */
+}
+static const void *const gt__plain_copy_kernels[] = {
+    GT__POINTER(gt__plain_copy_kernel<uint8_t>), GT__POINTER(gt__plain_copy_kernel<uint16_t>),
+    GT__POINTER(gt__plain_copy_kernel<uint32_t>), GT__POINTER(gt__plain_copy_kernel<uint64_t>)};
+static int gt__run_plain_copy(const gt__op *op, void *queue) {
+  const gt__copy_args *c = &op->u.copy;
+  if (c->kind != GT__ELEMENTS || c->count < 0 || c->dst.dtype != c->src.dtype)
+    return cudaErrorInvalidValue;
+  if (c->count == 0) return cudaSuccess;
+  const void *kernel = gt__plain_copy_kernels[c->dst.size_log2];
+  return gt__start(kernel, gt__blocks(c->count, GT__THREADS), GT__THREADS, c, queue);
+}
+
+/* ---- >>plain-matmul ----------------------------------------------------------------------------
+   C = A x B for batches of matrices of any shape, strides and dtypes, and then the program behind the
+   product. C has M rows and N columns, A has K columns and B K rows: C[m][n] is the sum of
+   A[m][k] * B[k][n] over k. Short sums are added up, since the error of a sum grows with its length. */
+enum { GT__SHORT_SUM = 32 }; /* products */
+template <class T>
+GT__DEV T gt__multiply_add(T a, T b, T sum) {
+  return gt__formula<GT__OP_fma, T>::of(a, b, sum);
+}
+template <class T>
+GT__DEV T gt__add_up(T a, T b) {
+  return gt__formula<GT__OP_add, T>::of(a, b, b);
+}
+/* Element 0 of an operand's matrix number `batch`. */
+GT__DEV int64_t gt__matrix_at(const gt__matmul_args &p, const gt__operand &x, int64_t batch) {
+  return gt__offset(batch, p.n_batch, p.post.size, x.stride);
+}
+/* The program behind the product and the store, of element i of C. */
+template <class T>
+GT__DEV void gt__store_product(const gt__matmul_args &p, int64_t i, T product) {
+  const T value = gt__value_at<T>(p.post, i, 1, product);
+  gt__write_element(p.post.out, gt__offset(i, p.post.ndim, p.post.size, p.post.out.stride), value);
+}
+
+/* The naive product: a thread makes one element of C, on its own. Block: 256 threads. Grid: elements
+   of C / 256, rounded up.
+
+                     B   . . n . .       The thread of C[m][n] reads row m of A and column n of B.
+                         . . | . .       The 32 threads of a warp have neighbouring n: their 32 reads
+                         . . v . .       of row k of B are coalesced, and those of A are of the same
+       A   . . . . . C   . . . . .       element, which one access brings to all.
+         m --------->    . . x . .       A product of N^3 multiplications so reads 2 N^3 elements,
+           . . . . .     . . . . .       where the matrices have 2 N^2: memory and its caches limit
+                                         the speed, and the multipliers wait. */
+template <class T>
+__global__ void __launch_bounds__(GT__THREADS)
+    gt__naive_matmul_kernel(const __grid_constant__ gt__matmul_args p) {
+  const int64_t i = (int64_t)blockIdx.x * GT__THREADS + threadIdx.x;
+  if (i >= p.batch * p.m * p.n) return;
+  const int64_t column = i % p.n, row = i / p.n % p.m, batch = i / p.n / p.m;
+  const int64_t a = gt__matrix_at(p, p.a, batch) + row * p.a_row;
+  const int64_t b = gt__matrix_at(p, p.b, batch) + column * p.b_col;
+  T sum = 0;
+  for (int64_t begin = 0; begin < p.k; begin += GT__SHORT_SUM) {
+    const int64_t end = min(begin + GT__SHORT_SUM, p.k);
+    T part = 0;
+    for (int64_t k = begin; k < end; k++)
+      part = gt__multiply_add(gt__read_element<T>(p.a, a + k * p.a_col),
+                              gt__read_element<T>(p.b, b + k * p.b_row), part);
+    sum = gt__add_up(sum, part);
+  }
+  gt__store_product(p, i, sum);
+}
+
+/* The product in shared memory: a block makes a tile of C, 32 x 32 elements, and still each thread one
+   of them. In a step the block brings a tile of A and a tile of B to shared memory, a thread one element
+   of each, and multiplies them. So each element that was brought is read 32 times from shared memory, and
+   memory is read 32 times less. Block: 32 x 32 threads; a warp is the 32 threads of one row of the tile,
+   with equal y. Grid: tiles of C in all matrices.
+
+                       B  . [k] .         For all steps along K:
+                          . [k] .           1 bring tile k of A and tile k of B
+       A  .  .  .  .  C   .  .  .           2 barrier: both tiles are there
+         [k][k][k][k]     . [x] .           3 each thread: 32 products of a row of A's tile and
+          .  .  .  .      .  .  .             a column of B's, added up in a register
+                                            4 barrier: nobody reads the tiles any longer
+
+   Without the first barrier a thread would read elements that others have yet to bring, without the
+   second one it would bring the next tiles over elements that others still read.
+   Shared memory has 32 banks, of 4 bytes each in turn, and serves a warp at once if no two of its
+   threads want different words of one bank. In step 3 they want one word of A, the same, and 32
+   neighbours of B. A transposed operand is brought by columns, so that its loads are coalesced, too;
+   then a warp stores 32 elements one below the other, which would all be in one bank, a conflict of 32
+   turns. A column more, which nobody uses, puts each row a bank further:
+
+       element  [0][0] [1][0] [2][0] ...    with 32 columns: banks 0  0  0 ...  with 33: banks 0  1  2 ... */
+enum { GT__SQUARE = 32 }; /* rows and columns of a tile */
+template <class T>
+struct gt__square {
+  T x[GT__SQUARE][GT__SQUARE + 1];
+};
+/* A matrix in memory: its size, and its strides in elements. */
+struct gt__matrix {
+  int64_t at, rows, columns, row_stride, column_stride;
+};
+/* Brings the tile that begins at a row and a column, with 0 where the matrix ends. */
+template <class T>
+GT__DEV void gt__bring_square(gt__square<T> *tile, const gt__operand &operand, const gt__matrix &m,
+                              int64_t row, int64_t column) {
+  const bool transposed = m.row_stride < m.column_stride;
+  const int r = transposed ? threadIdx.x : threadIdx.y, c = transposed ? threadIdx.y : threadIdx.x;
+  T value = 0;
+  row += r;
+  column += c;
+  if (row < m.rows && column < m.columns)
+    value = gt__read_element<T>(operand, m.at + row * m.row_stride + column * m.column_stride);
+  tile->x[r][c] = value;
+}
+template <class T>
+__global__ void __launch_bounds__(GT__SQUARE *GT__SQUARE)
+    gt__shared_matmul_kernel(const __grid_constant__ gt__matmul_args p) {
+  __shared__ gt__square<T> tile_a, tile_b;
+  const int64_t across = (p.n - 1) / GT__SQUARE + 1, down = (p.m - 1) / GT__SQUARE + 1;
+  const int64_t batch = blockIdx.x / across / down;
+  const int64_t row = blockIdx.x / across % down * GT__SQUARE; /* where the block's tile begins */
+  const int64_t column = blockIdx.x % across * GT__SQUARE;
+  const gt__matrix a = {gt__matrix_at(p, p.a, batch), p.m, p.k, p.a_row, p.a_col};
+  const gt__matrix b = {gt__matrix_at(p, p.b, batch), p.k, p.n, p.b_row, p.b_col};
+  const int x = threadIdx.x, y = threadIdx.y;
+  T sum = 0;
+  for (int64_t k = 0; k < p.k; k += GT__SQUARE) {
+    gt__bring_square(&tile_a, p.a, a, row, k);
+    gt__bring_square(&tile_b, p.b, b, k, column);
+    __syncthreads();
+    T part = 0;
+    GT__UNROLL for (int i = 0; i < GT__SQUARE; i++) part =
+        gt__multiply_add(tile_a.x[y][i], tile_b.x[i][x], part);
+    sum = gt__add_up(sum, part);
+    __syncthreads();
+  }
+  if (row + y < p.m && column + x < p.n)
+    gt__store_product(p, (batch * p.m + row + y) * p.n + column + x, sum);
+}
+static const void *const gt__plain_matmul_kernels[2][3] = {
+    {GT__POINTER(gt__naive_matmul_kernel<float>), GT__POINTER(gt__naive_matmul_kernel<double>),
+     GT__POINTER(gt__naive_matmul_kernel<int64_t>)},
+    {GT__POINTER(gt__shared_matmul_kernel<float>), GT__POINTER(gt__shared_matmul_kernel<double>),
+     GT__POINTER(gt__shared_matmul_kernel<int64_t>)}};
+static bool gt__is_product(const gt__matmul_args *p) {
+  const gt__program *g = &p->post.program;
+  return gt__is_program(g) && g->n_in > 0 && p->compute == g->compute && p->m >= 0 && p->n >= 0 &&
+         p->k >= 0 && p->batch >= 0;
+}
+static int gt__run_naive_matmul(const gt__op *op, void *queue) {
+  const gt__matmul_args *p = &op->u.matmul;
+  if (!gt__is_product(p)) return cudaErrorInvalidValue;
+  if (p->m == 0 || p->n == 0 || p->batch == 0) return cudaSuccess;
+  return gt__start(gt__plain_matmul_kernels[0][p->compute],
+                   gt__blocks(p->batch * p->m * p->n, GT__THREADS), GT__THREADS, p, queue);
+}
+static int64_t gt__count_squares(const gt__matmul_args *p) {
+  return ((p->n - 1) / GT__SQUARE + 1) * ((p->m - 1) / GT__SQUARE + 1) * p->batch;
+}
+static int gt__plan_shared_matmul(gt__op *op) { /* CUDA counts blocks with 31 bits */
+  return gt__count_squares(&op->u.matmul) <= INT32_MAX;
+}
+static int gt__run_shared_matmul(const gt__op *op, void *queue) {
+  const gt__matmul_args *p = &op->u.matmul;
+  if (!gt__is_product(p)) return cudaErrorInvalidValue;
+  if (p->m == 0 || p->n == 0 || p->batch == 0) return cudaSuccess;
+  return gt__start(gt__plain_matmul_kernels[1][p->compute], (unsigned)gt__count_squares(p),
+                   dim3(GT__SQUARE, GT__SQUARE), p, queue);
+}
+/* ---- >>ways ------------------------------------------------------------------------------------
+   The table of ways for each primitive, see gt__way in gputensor.h: the first one whose plan takes an
+   operation runs it. Those of Part I come last, and take every operation. A way of Part II is a row
+   here, and a section of its own with its kernel, plan and run. */
+#ifndef GPUTENSOR_PLAIN
+static int gt__plan_reduce(gt__op *op);
+static int gt__plan_matmul(gt__op *op);
+static int gt__run_copy(const gt__op *op, void *queue);
+static int gt__run_map(const gt__op *op, void *queue);
+static int gt__run_reduce(const gt__op *op, void *queue);
+static int gt__run_matmul(const gt__op *op, void *queue);
+#endif
+/* clang-format off */
+static const gt__way gt__copy_ways[] = {
+#ifndef GPUTENSOR_PLAIN
+    {"vectors", gt__plan_none, gt__run_copy, ""},
+#endif
+    {"plain", gt__plan_none, gt__run_plain_copy, ""}, {}};
+static const gt__way gt__map_ways[] = {
+#ifndef GPUTENSOR_PLAIN
+    {"vectors", gt__plan_none, gt__run_map, ""},
+#endif
+    {"plain", gt__plan_none, gt__run_plain_map, ""}, {}};
+static const gt__way gt__reduce_ways[] = {
+#ifndef GPUTENSOR_PLAIN
+    {"vectors", gt__plan_reduce, gt__run_reduce, ""},
+#endif
+    {"plain", gt__plan_plain_reduce, gt__run_plain_reduce, ""}, {}};
+static const gt__way gt__matmul_ways[] = {
+#ifndef GPUTENSOR_PLAIN
+    {"tiled", gt__plan_matmul, gt__run_matmul, ""},
+#endif
+    {"shared", gt__plan_shared_matmul, gt__run_shared_matmul, ""},
+    {"plain", gt__plan_none, gt__run_naive_matmul, ""}, {}};
+/* clang-format on */
+extern "C" const gt__way *gt__cuda_ways(int kind) {
+  static_assert(GT__COPY == 0 && GT__MAP == 1 && GT__REDUCE == 2 && GT__MATMUL == 3, "their order");
+  static const gt__way *const ways[] = {gt__copy_ways, gt__map_ways, gt__reduce_ways,
+                                        gt__matmul_ways};
+  return ways[kind];
+}
+
+/* ==== Part II: faster ways ====================================================================== */
+#ifndef GPUTENSOR_PLAIN
+/* ---- >>overlapping -----------------------------------------------------------------------------
+   Programmatic dependent launch. */
+/* A kernel is launched as soon as all blocks of the one before said that it may, or ended; so all
+   kernels wait for that one's end before they touch memory, but for products that are `early`, which
+   wait before they write. A product that is not waits before it says it, see gt__earliness. One whose
+   blocks all run at once says it late, since blocks that wait for room are dealt out unevenly. */
+#if __CUDA_ARCH__ >= 900
+#define GT__ON_SM_90(...) asm volatile(__VA_ARGS__)
+#else
+#define GT__ON_SM_90(...)
+#endif
+GT__DEV void gt__release_next_kernel() { GT__ON_SM_90("griddepcontrol.launch_dependents;"); }
+GT__DEV void gt__await_kernel_before() { GT__ON_SM_90("griddepcontrol.wait;" ::: "memory"); }
+GT__DEV void gt__after_kernel_before() {
+  gt__release_next_kernel();
+  gt__await_kernel_before();
+}
+
+enum { GT__SHARED = 48 << 10 }; /* what a block may have without asking, on every GPU */
+static int64_t gt__up(int64_t x, int64_t to) { return (x + to - 1) / to * to; }
+static unsigned gt__slot_count(const gt__program *p) { return p->n_slot > 1 ? p->n_slot : 1; }
+/* A failed launch is returned, so it leaves the last-error slot; what others left there stays. From
+   sm_90 on a kernel may be launched while the one before it runs, which takes the host less, too: on
+   that of an H200, November 2026, 2.5 us for 2.9. */
+static int gt__launch(const void *kernel, dim3 grid, unsigned threads, size_t shared, void *stream,
+                      void **parameters, int cluster = 1) {
+  cudaLaunchAttribute with[2];
+  with[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  with[0].val.programmaticStreamSerializationAllowed = 1;
+  with[1].id = cudaLaunchAttributeClusterDimension;
+  with[1].val.clusterDim.x = cluster, with[1].val.clusterDim.y = with[1].val.clusterDim.z = 1;
+  const cudaLaunchConfig_t config = {
+      grid,   dim3(threads),
+      shared, (cudaStream_t)stream,
+      with,   (gt__device_facts() & GT__BUILT_FOR) < 9 ? 0u : cluster > 1 ? 2 : 1};
+  const cudaError_t error = cudaLaunchKernelExC(&config, kernel, parameters);
+  if (error != cudaSuccess) (void)cudaGetLastError();
+  return (int)error;
+}
+/* Is the dtype the compute type's own, or a short float for floats? */
+static bool gt__is_usual(int compute, int dtype) {
+  return compute == GT__F32 ? dtype == GT_FLOAT32 || dtype == GT_BFLOAT16 || dtype == GT_FLOAT16
+                            : dtype == (compute == GT__F64 ? GT_FLOAT64 : GT_INT64);
+}
+
+/* ---- >>vectors -------------------------------------------------------------------------------
+*/
+template <class T>
+constexpr int gt__lot = 16 / sizeof(T); /* elements of the widest load */
+
+/* Calls f with `bits`, of which those of MASK may be set, as a number that the compiler knows. */
+template <int N>
+using gt__known = std::integral_constant<int, N>;
+template <int MASK, int BITS = MASK, class F>
+GT__DEV void gt__by_bits(int bits, const F &f) {
+  if (bits == BITS) f(gt__known<BITS>());
+  else if constexpr (BITS > 0) gt__by_bits<MASK, (BITS - 1) & MASK>(bits, f);
+}
+
+/* The batch of a thread: some vectors of W elements. Vector v begins `width` times the outer index
+   o + r + v*dr after the inner one k + c + v*dc, its elements are `next` apart. */
+struct gt__batch {
+  int64_t width, o, k;
+  int r, c, dr, dc, next;
+  __device__ __forceinline__ int64_t index(int v, int j) const { /* of element j of vector v */
+    return (o + (r + v * dr)) * width + k + (c + v * dc) + j * next;
+  }
+  __device__ __forceinline__ gt__batch operator()() const { /* a copy not worked with before */
+    gt__batch b = *this;
+    asm volatile("" : "+l"(b.o), "+l"(b.k), "+r"(b.r), "+r"(b.c));
+    return b;
+  }
+};
+/* The built-in type of so many bytes, which is what a single load or store instruction moves. */
+template <int BYTES>
+using gt__bits = std::conditional_t<
+    BYTES == 1, uint8_t,
+    std::conditional_t<
+        BYTES == 2, uint16_t,
+        std::conditional_t<BYTES == 4, uint32_t, std::conditional_t<BYTES == 8, uint2, uint4>>>>;
+/* W elements, by 16-byte instructions or one narrower. */
+template <class S, int W>
+GT__DEV void gt__load_line(const char *from, S (&x)[W]) {
+  constexpr int PART = sizeof x < 16 ? sizeof x : 16, N = sizeof x / PART;
+  typedef gt__bits<PART> Part;
+  Part part[N];
+  GT__EACH part[i] = ((const Part *)from)[i];
+  memcpy(x, part, sizeof x);
+}
+template <class S>
+GT__DEV void gt__store_line(char *to, const S &x) {
+  constexpr int PART = sizeof x < 16 ? sizeof x : 16, N = sizeof x / PART;
+  typedef gt__bits<PART> Part;
+  Part part[N];
+  memcpy(part, x, sizeof x);
+  GT__EACH((Part *)to)[i] = part[i];
+}
+
 /* An array, from elements that need not be one. */
 template <class T, class S, int N>
 GT__DEV void gt__cast_all(T (&y)[N], const S *x) {
@@ -219,11 +897,6 @@ GT__DEV void gt__cast_all(float (&y)[N], const gt__bfloat *x) {
     memcpy(&two, x + i, 4);
     y[i] = __uint_as_float(two << 16), y[i + 1] = __uint_as_float(two & 0xffff0000u);
   }
-}
-
-template <class T>
-GT__DEV T gt__constant(gt__num x) {
-  return std::is_integral<T>::value ? (T)x.i : sizeof(T) == 4 ? (T)x.s : (T)x.f;
 }
 
 /* ---- >>slots -----------------------------------------------------------------------------------
@@ -319,12 +992,6 @@ GT__DEV int64_t gt__locate(const gt__map_args &p, int64_t i, int from, int to,
                           : gt__locate_among(p, i, from, to, stride);
 }
 
-/* A single element; out of line, as all that is unusual. */
-template <class T>
-static __device__ __noinline__ void gt__store_any(char *p, int dtype, T x) {
-  gt__by_dtype(dtype, [&](auto y) { *(decltype(y) *)p = gt__as<decltype(y)>(x); });
-}
-
 /* Loads n elements of any dtype and strides, `hop` apart, or, OUT, stores them: of the dims from
    `first` on, `row` bytes from the operand's beginning. Behind the n-th comes the last. */
 template <class T, bool OUT, int N>
@@ -374,27 +1041,8 @@ GT__DEV bool gt__if_usual(int dtype, F f) {
   return true;
 }
 
-/* ---- >>interpreter -----------------------------------------------------------------------------
-   One structure for each line of THE TABLE and compute type: gt__formula<OP, T>::of(a, b, c).
-   What a formula does not use is cast to void, so that it draws no warning. */
-template <int OP, class T>
-struct gt__formula;
-#define GT__FORMULA(name, T, formula) \
-  template <> \
-  struct gt__formula<GT__OP_##name, T> { \
-    GT__DEV T of(T a, T b, T c) { return (void)a, (void)b, (void)c, (T)(formula); } \
-  };
-#define GT__F(name) gt__##name##_f32
-#define GT__LINE(name, arity, result, cost, f, i) \
-  GT__FORMULA(name, float, f) GT__FORMULA(name, int64_t, i)
-GT__OPERATIONS(GT__LINE)
-#undef GT__LINE
-#undef GT__F
-#define GT__F(name) gt__##name##_f64
-#define GT__LINE(name, arity, result, cost, f, i) GT__FORMULA(name, double, f)
-GT__OPERATIONS(GT__LINE)
-#undef GT__LINE
-#undef GT__F
+/* ---- >>batches -------------------------------------------------------------------------------
+*/
 enum { GT__OP_mul_add = GT__OPS }; /* a*b + c, which is two instructions: for gt__short */
 GT__FORMULA(mul_add, float, GT__ADD(GT__MUL(a, b), c))
 
@@ -435,14 +1083,6 @@ GT__DEV void gt__apply_all(T (&a)[N], const T (&b)[N], const T (&c)[N]) {
 static_assert(sizeof(gt__ins) == 4 && offsetof(gt__program, ins) % 4 == 0,
               "the interpreter reads an instruction as one aligned 32-bit word");
 GT__DEV uint32_t gt__fetch(const gt__program &p, int pc) { return ((const uint32_t *)p.ins)[pc]; }
-
-template <class T>
-GT__DEV T gt__random(int op, const gt__program &p, uint64_t index, T low, T range) {
-  index += p.offset;
-  if constexpr (std::is_integral<T>::value) return gt__random_i64(p.seed, index, low, range);
-  else if constexpr (sizeof(T) == 4) return gt__random_f32(op, p.seed, index);
-  else return gt__random_f64(op, p.seed, index);
-}
 
 /* A heavy instruction (exp, pow...) on N elements at a time, all E or fewer: then the accumulator
    turns by N, since registers cannot be indexed. Elements' places are asked for in the cases that
@@ -529,82 +1169,6 @@ GT__DEV void gt__run(const gt__program &p, const gt__slots &s, const At &at, T (
             default : if (HEAVY) gt__heavy<T, HEAVY ? HEAVY : 1>(word, p, s, at, acc);
     }
   }
-}
-
-/* ---- >>launching -------------------------------------------------------------------------------
-   What the host's parts of all ways share. A launcher has five steps: check, return at once for
-   nothing to do, choose, launch on the caller's stream, report. */
-#define GT__POINTER(...) ((const void *)(__VA_ARGS__))
-enum { GT__SHARED = 48 << 10 }; /* what a block may have without asking, on every GPU */
-static unsigned gt__blocks(int64_t items, int64_t per_block) {
-  return (unsigned)min((items - 1) / per_block + 1, (int64_t)INT32_MAX);
-}
-static int64_t gt__up(int64_t x, int64_t to) { return (x + to - 1) / to * to; }
-static unsigned gt__slot_count(const gt__program *p) { return p->n_slot > 1 ? p->n_slot : 1; }
-static bool gt__is_program(const gt__program *p) {
-  return p->compute <= GT__I64 && p->n_ins <= GT__CODE && p->n_in <= GT__INPUTS &&
-         p->n_in + p->n_const <= p->n_slot && p->n_slot <= GT__SLOTS;
-}
-/* What no macro tells the host: were Hopper's own features (sm_90a) on, and are tiny numbers
-   flushed to zero (--use_fast_math, -ftz)? A kernel that is never launched answers by how much
-   shared memory it takes, since the compiler drops the arrays that it does not touch. */
-extern "C" __device__ int __nvvm_reflect(const char *question);
-enum { GT__PROBE_HOPPER = 8192, GT__PROBE_FLUSHES = 16384 };
-__global__ void gt__probe_kernel(int i) {
-  __shared__ volatile char hopper[GT__PROBE_HOPPER], flushes[GT__PROBE_FLUSHES];
-  (void)hopper;
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-  hopper[i] = 0;
-#endif
-  if (__nvvm_reflect("__CUDA_FTZ")) flushes[i] = 0;
-}
-/* What the current device is, asked once: its multiprocessors << 16, the answers of the probe, the
-   KB of shared memory that a block may have << 4, and what its code was built for: 7, 8, 9, ... If
-   there is but one it is the current one: to ask takes 31 ns, up to eight times a product. */
-enum { GT__BUILT_FOR = 15, GT__KB = 255 << 4 };
-static int gt__device_facts(void) {
-  static int known[64], alone;
-  int device = 0, devices, blocks, room, facts = 0;
-  cudaFuncAttributes built;
-  if (!__atomic_load_n(&alone, __ATOMIC_RELAXED) && (cudaGetDevice(&device) || device >= 64))
-    return 0;
-  facts = __atomic_load_n(&known[device], __ATOMIC_RELAXED);
-  if (facts) return facts;
-  if (cudaGetDeviceCount(&devices) ||
-      cudaDeviceGetAttribute(&blocks, cudaDevAttrMultiProcessorCount, device) ||
-      cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) ||
-      cudaFuncGetAttributes(&built, GT__POINTER(gt__probe_kernel))) {
-    (void)cudaGetLastError();
-    return 0;
-  }
-  facts = blocks << 16 | (built.sharedSizeBytes & (GT__PROBE_HOPPER | GT__PROBE_FLUSHES)) |
-          room >> 10 << 4 | built.ptxVersion / 10;
-  __atomic_store_n(&known[device], facts, __ATOMIC_RELAXED);
-  __atomic_store_n(&alone, devices == 1, __ATOMIC_RELAXED);
-  return facts;
-}
-/* A failed launch is returned, so it leaves the last-error slot; what others left there stays. From
-   sm_90 on a kernel may be launched while the one before it runs, which takes the host less, too: on
-   that of an H200, November 2026, 2.5 us for 2.9. */
-static int gt__launch(const void *kernel, dim3 grid, unsigned threads, size_t shared, void *stream,
-                      void **parameters, int cluster = 1) {
-  cudaLaunchAttribute with[2];
-  with[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  with[0].val.programmaticStreamSerializationAllowed = 1;
-  with[1].id = cudaLaunchAttributeClusterDimension;
-  with[1].val.clusterDim.x = cluster, with[1].val.clusterDim.y = with[1].val.clusterDim.z = 1;
-  const cudaLaunchConfig_t config = {
-      grid,   dim3(threads),
-      shared, (cudaStream_t)stream,
-      with,   (gt__device_facts() & GT__BUILT_FOR) < 9 ? 0u : cluster > 1 ? 2 : 1};
-  const cudaError_t error = cudaLaunchKernelExC(&config, kernel, parameters);
-  if (error != cudaSuccess) (void)cudaGetLastError();
-  return (int)error;
-}
-/* Is the dtype the compute type's own, or a short float for floats? */
-static bool gt__is_usual(int compute, int dtype) {
-  return compute == GT__F32 ? dtype == GT_FLOAT32 || dtype == GT_BFLOAT16 || dtype == GT_FLOAT16
-                            : dtype == (compute == GT__F64 ? GT_FLOAT64 : GT_INT64);
 }
 
 /* ---- >>map-vectors -----------------------------------------------------------------------------
@@ -1992,9 +2556,7 @@ static int gt__cuda_copy(const gt__copy_args *args, void *stream) {
    H200, November 2026, beside cuBLAS: float32 47 TFLOP/s, .96; float64 60, 1.0; bfloat16 450, .57,
    since from sm_90 on full speed needs the instructions of >>matmul-hopper; one row at 4 TB/s, 1.0. */
 /* Whose tensor cores are used. 91 leaves 16 bits to >>matmul-hopper. For the host see gt__choose_form. */
-#ifdef GPUTENSOR_NO_TENSOR_CORES
-enum { GT__CORES = 0 };
-#elif defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
 enum { GT__CORES = __CUDA_ARCH__ / 10 };
 #else
 enum { GT__CORES = 91 };
@@ -2534,7 +3096,7 @@ GT__DEV uint32_t gt__two(float x, float y) { /* x in the lower half */
   else asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(u) : "f"(y), "f"(x));
   return u;
 }
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL) && !defined(GPUTENSOR_NO_TENSOR_CORES)
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
 #define GT__HOPPER /* what follows exists for sm_90a alone */
 /* -- instructions -- */
 GT__DEV uint32_t gt__smem(const void *p) { return (uint32_t)__cvta_generic_to_shared(p); }
@@ -3568,9 +4130,7 @@ static size_t gt__cuda_matmul_scratch(const gt__matmul_args *args) {
   return job.scratch;
 }
 
-/* ---- >>exports ------------------------------------------------------------------------------- */
 /* -- the ways of each primitive -- */
-static int gt__plan_none(gt__op *) { return 1; }
 static int gt__plan_reduce(gt__op *op) { /* a value of each chunk goes to scratch */
   const gt__reduce_args *r = &op->u.reduce;
   if (r->n_chunk > 1) op->scratch = (size_t)r->outer * (size_t)r->n_chunk * GT__PARTIAL;
@@ -3588,14 +4148,29 @@ static int gt__run_reduce(const gt__op *op, void *queue) {
 static int gt__run_matmul(const gt__op *op, void *queue) {
   return gt__cuda_matmul(&op->u.matmul, queue);
 }
-extern "C" const gt__way *gt__cuda_ways(int kind) {
-  static const gt__way way[GT__KINDS][2] = {{{"vectors", gt__plan_none, gt__run_copy, ""}, {}},
-                                            {{"vectors", gt__plan_none, gt__run_map, ""}, {}},
-                                            {{"vectors", gt__plan_reduce, gt__run_reduce, ""}, {}},
-                                            {{"tiled", gt__plan_matmul, gt__run_matmul, ""}, {}}};
-  return way[kind];
+/* Kernels load at their first use, which may wait for the device; so all are loaded
+   at first. Those of products must say how much shared memory they take before they are launched. */
+static cudaError_t gt__load_fast(void) {
+  static const struct {
+    const void *const *kernels;
+    int n;
+  } all[] = {{gt__map_kernels[0][0], 18}, {gt__reduce_kernels[0], 42}, {gt__soft_kernels, 4},
+             {gt__pack_kernels, 4},       {gt__copy_kernels, 5},       {gt__gather_kernels, 3},
+             {gt__short_kernels, 9}};
+  cudaError_t error = cudaSuccess;
+  for (const auto &some : all)
+    if (!error) error = gt__load(some.kernels, some.n);
+  for (const gt__form &f : gt__matmul_forms)
+    if (!error && gt__has_room(&f))
+      error = cudaFuncSetAttribute(f.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, f.bytes);
+  for (int i = 0; i < 7 && !error && (gt__device_facts() & GT__PROBE_HOPPER); i++)
+    error = cudaFuncSetAttribute(gt__hopper_kernels[i], cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 GT__ROOM);
+  return error;
 }
+#endif /* not GPUTENSOR_PLAIN */
 
+/* ---- >>exports ------------------------------------------------------------------------------- */
 extern "C" int gt__cuda_build(gt__build *build) {
   static const int list[] = {__CUDA_ARCH_LIST__};
   const int facts = gt__device_facts();
@@ -3608,26 +4183,15 @@ extern "C" int gt__cuda_build(gt__build *build) {
   return cudaSuccess;
 }
 
-/* Kernels load at their first use, which may wait for the device; this loads all of them. Those of
-   products must say how much shared memory they take before they are launched. */
 extern "C" int gt__cuda_warmup(void) {
-  static const struct {
-    const void *const *kernels;
-    int n;
-  } all[] = {{gt__map_kernels[0][0], 18}, {gt__reduce_kernels[0], 42}, {gt__soft_kernels, 4},
-             {gt__pack_kernels, 4},       {gt__copy_kernels, 5},       {gt__gather_kernels, 3},
-             {gt__short_kernels, 9}};
-  cudaFuncAttributes attributes;
-  cudaError_t error = cudaSuccess;
-  for (const auto &some : all)
-    for (int i = 0; i < some.n && !error; i++)
-      if (some.kernels[i]) error = cudaFuncGetAttributes(&attributes, some.kernels[i]);
-  for (const gt__form &f : gt__matmul_forms)
-    if (!error && gt__has_room(&f))
-      error = cudaFuncSetAttribute(f.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, f.bytes);
-  for (int i = 0; i < 7 && !error && (gt__device_facts() & GT__PROBE_HOPPER); i++)
-    error = cudaFuncSetAttribute(gt__hopper_kernels[i], cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 GT__ROOM);
+  cudaError_t error = gt__load(gt__plain_map_kernels, 3);
+  if (!error) error = gt__load(gt__plain_reduce_kernels[0], 6);
+  if (!error) error = gt__load(gt__plain_softmax_kernels, 2);
+  if (!error) error = gt__load(gt__plain_copy_kernels, 4);
+  if (!error) error = gt__load(gt__plain_matmul_kernels[0], 6);
+#ifndef GPUTENSOR_PLAIN
+  if (!error) error = gt__load_fast();
+#endif
   if (error) (void)cudaGetLastError();
   return error;
 }

@@ -40,8 +40,9 @@
      and under GPUTENSOR_IMPLEMENTATION
        >>shared      >>math        >>machine     >>state       >>order       >>storage
        >>handles     >>submit      >>moving      >>parser      >>compiler    >>front
-       >>cpu-backend               >>cuda-backend              >>stream-code >>npy
-       >>print       >>licence
+       >>ways        >>cpu-backend >>cpu-threads >>cpu-plain   >>cpu-streams >>cpu-loops
+       >>cpu-ways    >>cuda-backend              >>stream-code >>npy         >>print
+       >>licence
      To add an operation see GT__OPERATIONS; a dtype, GT__MEMORY_TYPES; a back end, gt__backend.
 
    CONVENTIONS
@@ -84,6 +85,7 @@
      GPUTENSOR_CUDA             use CUDA also when nvcc does not drive the compilation
      GPUTENSOR_NO_CUDA          never use CUDA
      GPUTENSOR_NO_THREADS       CPU streams run their work at once
+     GPUTENSOR_PLAIN            only Part I, the plain ways: everything, in a second of compiling
      GPUTENSOR_NO_SIMD          only the baseline instruction set (default: chosen at run time, the
                                 best or that named by the environment's GPUTENSOR_CPU, baseline,
                                 avx2, avx512 or amx, if the machine has it)
@@ -1925,11 +1927,8 @@ static int gt__choose_way(gt__op *op, const gt__way *ways) {
    is one loop over a block, made for each instruction set; the best one there is runs. Inputs of
    the compute type are read in place. Loops run over whole groups of 64 values, so that none has a
    remainder; behind the last value stand copies of it, which raise no trap of their own. */
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 #if defined(__x86_64__) && defined(__GLIBC__) && !defined(GPUTENSOR_NO_SIMD) && \
-    (__GNUC__ > 10 || __clang_major__ > 11)
+    !defined(GPUTENSOR_PLAIN) && (__GNUC__ > 10 || __clang_major__ > 11)
 #include <cpuid.h>
 #include <immintrin.h>
 #include <sys/syscall.h>
@@ -2011,8 +2010,989 @@ static void gt__swap(int64_t *a, int64_t *b) {
   *a = *b, *b = t;
 }
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored \
+    "-Wunused-parameter" /* all back ends' functions have the same ones */
+/* ---- >>cpu-threads -----------------------------------------------------------------------------
+   An operation is divided into items, which may be done in any order, and its threads take them.
+   Each thread first works on its own share of the items, which is the same share as in the last call
+   and may still be in its cache; then it takes items from the others' shares, as cores may differ in
+   speed. Results never depend on it. */
+static int64_t gt__cpu_least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t gt__cpu_parts(int64_t n, int64_t unit) { return (n + unit - 1) / unit; }
+static int64_t gt__cpu_round(int64_t n, int64_t unit) { return gt__cpu_parts(n, unit) * unit; }
+static int64_t gt__cpu_bytes(const gt__operand *x) { return (int64_t)1 << x->size_log2; }
+static char *gt__cpu_at(const gt__operand *x, int64_t i, int ndim, const int64_t *size) {
+  return x->data + gt__offset(i, ndim, size, x->stride) * gt__cpu_bytes(x);
+}
+typedef struct {
+  int64_t begin, end;
+  char *own; /* the thread's scratch */
+} gt__cpu_range;
+typedef void (*gt__cpu_task)(const void *context, gt__cpu_range items);
+#define GT__CPU_PARALLEL 65536     /* steps worth waking threads for: some microseconds */
+enum { GT__CPU_SPARE = 25 << 10 }; /* bytes of scratch on a stack */
+enum { GT__MOST_THREADS = 1024, GT__MOST_SHARES = 64 };
+static __thread int gt__cpu_share; /* of a stream's thread: how many streams share the cores */
+static int gt__cpu_most;           /* threads, if the program has said how many; else 0 */
+static inline int gt__cpu_available(void) {
+#ifdef _OPENMP
+  const int most = __atomic_load_n(&gt__cpu_most, __ATOMIC_RELAXED);
+  return most ? most : omp_get_max_threads();
+#else
+  return 1;
+#endif
+}
+static int gt__cpu_threads(double work) {
+#ifdef _OPENMP
+  if (work >= GT__CPU_PARALLEL && !gt__forked && !omp_in_parallel()) {
+    const int n = gt__cpu_available() / (gt__cpu_share > 1 ? gt__cpu_share : 1);
+    return n > 1 ? n : 1;
+  }
+#endif
+  (void)work;
+  return 1;
+}
+/* Steps of a program over all its elements, about; a heavy one counts for sixteen. */
+static double gt__cpu_work(const gt__map_args *m) {
+  return (double)m->count * (m->program.n_ins + (m->program.heavy ? 16 : 0));
+}
+/* Stores past the caches are seen before what follows. */
+static void gt__cpu_settle(void) {
+#ifdef __SSE2__
+  __asm__ volatile("sfence" : : : "memory");
+#endif
+}
+#ifdef _OPENMP
+typedef struct {
+  gt__cpu_task task;
+  const void *context;
+  int64_t items, each; /* each: that a thread takes at once */
+  int shares;
+  int64_t next[GT__MOST_SHARES][8]; /* of a share, on a line of the caches of its own */
+} gt__cpu_sharing;
+/* Takes the next items of a share that ends at `end`; 0: there are none. To read before the addition
+   leaves the line of a finished share in all caches: 128^3 takes 16 threads 8 us, was 13. */
+static int gt__cpu_take(const gt__cpu_sharing *s, int64_t *next, int64_t end,
+                        gt__cpu_range *range) {
+  if (__atomic_load_n(next, __ATOMIC_RELAXED) >= end) return 0;
+  range->begin = __atomic_fetch_add(next, s->each, __ATOMIC_RELAXED);
+  range->end = gt__cpu_least(range->begin + s->each, end);
+  return range->begin < end;
+}
+static void gt__cpu_take_all(gt__cpu_sharing *s, int me, int helps, char *own) {
+  gt__cpu_range range = {0, 0, own};
+  for (int i = 0; i < (helps ? s->shares : 1); i++) {
+    const int share = (me + i) % s->shares;
+    const int64_t end = s->items * (share + 1) / s->shares;
+    while (gt__cpu_take(s, s->next[share], end, &range)) s->task(s->context, range);
+  }
+}
+/* memory: scratch of all threads, `own` bytes each, or NULL: their stacks have room for it. */
+static void gt__cpu_share_out(gt__cpu_task task, const void *context, int64_t items, int threads,
+                              char *memory, size_t own) {
+  gt__cpu_sharing s;
+  s.task = task, s.context = context, s.items = items;
+  s.each = gt__cpu_parts(items, 16 * threads);
+  s.shares = threads < GT__MOST_SHARES ? threads : (int)GT__MOST_SHARES;
+  for (int i = 0; i < s.shares; i++) s.next[i][0] = items * i / s.shares;
+#pragma omp parallel num_threads(threads)
+  {
+    char spare[GT__CPU_SPARE] __attribute__((aligned(64)));
+    GT__STRICT;
+    const int me = omp_get_thread_num();
+    const int helps = items > s.shares || omp_get_num_threads() < s.shares; /* else each has one */
+    gt__cpu_take_all(&s, me, helps, memory ? memory + (size_t)me * own : spare);
+    gt__cpu_settle();
+  }
+}
+#endif
+/* Each thread has `own` bytes of scratch, on a line of the caches. What a task needs comes from
+   there, since the stacks of threads may be small: musl gives them 128 KiB. */
+static int gt__cpu_split(gt__cpu_task task, const void *context, int64_t items, int threads,
+                         size_t own) {
+  char spare[GT__CPU_SPARE] __attribute__((aligned(64)));
+  char *memory = NULL, *scratch = spare;
+  if (items <= 1) threads = 1;
+  if (own > GT__CPU_SPARE) {
+    memory = (char *)GPUTENSOR_MALLOC((size_t)threads * own + 64);
+    if (!memory) return GT__CPU_NO_MEMORY;
+    scratch = memory + (64 - ((uintptr_t)memory & 63));
+  }
+  const gt__cpu_range all = {0, items, scratch};
+  if (threads <= 1 && items > 0) task(context, all);
+#ifdef _OPENMP
+  if (threads > 1) gt__cpu_share_out(task, context, items, threads, memory ? scratch : NULL, own);
+#endif
+  gt__cpu_settle();
+  if (memory) GPUTENSOR_FREE(memory);
+  return 0;
+}
+/* Bytes to memory. A result of so many has left the caches before it is read again, so it goes past
+   them, and memory is not read first for what is overwritten: add 1.4, relu 1.6, a cast to float32
+   1.9 times as fast on a Xeon. Not if it is fresh: then the system's zeros are in the caches. */
+enum { GT__PAST_CACHES = 1 << 26 };
+static void gt__cpu_lay(char *to, const char *from, int64_t bytes, int past) {
+  int64_t i = past ? gt__cpu_least((int64_t)(-(uintptr_t)to & 63), bytes) : bytes;
+  memcpy(to, from, (size_t)i);
+#ifdef __SSE2__
+  typedef long long gt__16_bytes __attribute__((vector_size(16), may_alias));
+  for (; i <= bytes - 64; i += 64) { /* a whole line at once: others are read first */
+    gt__16_bytes part[4];
+    memcpy(part, from + i, sizeof part);
+    for (int k = 0; k < 4; k++)
+      __asm__("movntdq %1, %0" : "=m"(*((gt__16_bytes *)(void *)(to + i) + k)) : "x"(part[k]));
+  }
+#endif
+  memcpy(to + i, from + i, (size_t)(bytes - i));
+}
+enum { GT__COPY_BYTES = 512 };
+static void gt__cpu_bytes_task(const void *context, gt__cpu_range items) {
+  const gt__copy_args *c = (const gt__copy_args *)context;
+  const int64_t begin = items.begin * GT__COPY_BYTES;
+  const int64_t bytes = gt__cpu_least(items.end * GT__COPY_BYTES, c->bytes) - begin;
+  gt__cpu_lay(c->dst.data + begin, c->src.data + begin, bytes, c->bytes >= GT__PAST_CACHES);
+}
+static int gt__cpu_copy_bytes(char *to, char *from, int64_t bytes, int threads) {
+  gt__copy_args c;
+  c.dst.data = to, c.src.data = from, c.bytes = bytes;
+  const int64_t items = gt__cpu_parts(bytes, GT__COPY_BYTES);
+  return gt__cpu_split(gt__cpu_bytes_task, &c, items, threads, 0);
+}
+
+/* ==== Part I, plainly ==== */
+/* ---- >>cpu-plain -------------------------------------------------------------------------------
+   The four primitives, one element after the other: the DEFINITION of what each operation computes.
+   Every faster way is compared with it. It is all there is with GPUTENSOR_PLAIN, and what runs where
+   the processor lacks the vector instructions of the faster ways. */
+typedef int16_t gt__i16 __attribute__((may_alias));
+typedef uint16_t gt__u16 __attribute__((may_alias));
+typedef int32_t gt__i32 __attribute__((may_alias));
+typedef int64_t gt__i64 __attribute__((may_alias));
+typedef float gt__f32 __attribute__((may_alias));
+typedef double gt__f64 __attribute__((may_alias));
 /* clang-format off */
-/* ---- loops over values, written once for all types and instruction sets ----
+/* dtype, its type in memory, which may alias others, the formula of a value from what is in memory
+   as `a`, and of what goes to memory from a value. GT__EITHER(f, i) is f for a compute type that is a
+   float, else i. */
+#define GT__CLIP(type, lo, hi) GT__EITHER(gt__to_i32_##type(a, lo, hi), a)
+#define GT__SINGLE(v) GT__EITHER(v, gt__to_i64_f32(v, INT64_MIN, INT64_MAX))
+#define GT__MEMORY_TYPES(X, type) \
+  X(BOOL, uint8_t, a != 0, a != 0) \
+  X(UINT8, uint8_t, a, GT__CLIP(type, 0, 255)) \
+  X(INT8, int8_t, a, GT__CLIP(type, -128, 127)) \
+  X(INT16, gt__i16, a, GT__CLIP(type, -32768, 32767)) \
+  X(INT32, gt__i32, a, GT__CLIP(type, INT32_MIN, INT32_MAX)) \
+  X(INT64, gt__i64, a, GT__EITHER(gt__to_i64_##type(a, INT64_MIN, INT64_MAX), a)) \
+  X(FLOAT16, gt__u16, GT__SINGLE(gt__f16_to_f32(a)), gt__f32_to_f16(gt__odd_##type(a))) \
+  X(BFLOAT16, gt__u16, GT__SINGLE(gt__bf16_to_f32(a)), gt__f32_to_bf16(gt__odd_##type(a))) \
+  X(FLOAT32, gt__f32, GT__SINGLE(a), a) \
+  X(FLOAT64, gt__f64, GT__EITHER(a, gt__to_i64_f64(a, INT64_MIN, INT64_MAX)), a)
+#define GT__LOADS(dtype, M, value, memory) case GT_##dtype: { const M a = *(const M *)p; return (T)(value); }
+#define GT__STORES(dtype, M, value, memory) case GT_##dtype: *(M *)p = (M)(memory); break;
+#define GT__APPLIES(name, arity, result, cost, f, integer) \
+  case GT__OP_##name: return (T)(GT__EITHER(f, integer));
+/* clang-format on */
+/* -- numbers: of a program's compute type, s, f or i of a gt__num -- */
+#define GT__EITHER(f, i) f
+static double gt__cpu_load_f64(int dtype, const void *p) {
+  typedef double T;
+  switch (dtype) { GT__MEMORY_TYPES(GT__LOADS, f64) }
+  return 0;
+}
+static void gt__cpu_store_f64(int dtype, void *p, double a) {
+  switch (dtype) { GT__MEMORY_TYPES(GT__STORES, f64) }
+}
+#define GT__F(name) gt__##name##_f32
+static float gt__cpu_apply_f32(int op, float a, float b, float c) {
+  typedef float T;
+  switch (op) { GT__OPERATIONS(GT__APPLIES) }
+  return a;
+}
+#undef GT__F
+#define GT__F(name) gt__##name##_f64
+/* x86 without fused multiply-adds emulates them, an exp of float64 in 2 us. There the C library's own
+   functions are taken, which are as exact, though not of the same bits. */
+#if defined(__x86_64__) && !defined(__FMA__)
+#define GT__LIBM_1(name) \
+  case GT__OP_##name: *out = (name)(a); break; /* no macro of tgmath.h */
+static int gt__cpu_libm(int op, double a, double b, double *out) {
+  if (__builtin_cpu_supports("fma")) return 0;
+  /* clang-format off */
+  switch (op) {
+    GT__LIBM_1(exp) GT__LIBM_1(exp2) GT__LIBM_1(expm1) GT__LIBM_1(log) GT__LIBM_1(log2)
+    GT__LIBM_1(log10) GT__LIBM_1(log1p) GT__LIBM_1(sin) GT__LIBM_1(cos) GT__LIBM_1(tan)
+    GT__LIBM_1(asin) GT__LIBM_1(acos) GT__LIBM_1(atan) GT__LIBM_1(sinh) GT__LIBM_1(cosh)
+    GT__LIBM_1(tanh) GT__LIBM_1(erf)
+    case GT__OP_pow: *out = (pow)(a, b); break;
+    case GT__OP_atan2: *out = (atan2)(a, b); break;
+    case GT__OP_hypot: *out = (hypot)(a, b); break;
+    case GT__OP_softplus: *out = (a > 0 ? a : 0) + (log1p)((exp)(-(fabs)(a))); break;
+    case GT__OP_sigmoid: *out = a < 0 ? (exp)(a) / (1 + (exp)(a)) : 1 / (1 + (exp)(-a)); break;
+    default: return 0;
+  }
+  /* clang-format on */
+  return 1;
+}
+#undef GT__LIBM_1
+#else
+#define gt__cpu_libm(op, a, b, out) 0
+#endif
+static double gt__cpu_apply_f64(int op, double a, double b, double c) {
+  typedef double T;
+  T own = 0;
+  if (gt__cpu_libm(op, a, b, &own)) return own;
+  switch (op) { GT__OPERATIONS(GT__APPLIES) }
+  return a;
+}
+#undef GT__F
+#undef GT__EITHER
+#define GT__EITHER(f, i) i
+static int64_t gt__cpu_load_i64(int dtype, const void *p) {
+  typedef int64_t T;
+  switch (dtype) { GT__MEMORY_TYPES(GT__LOADS, i64) }
+  return 0;
+}
+static void gt__cpu_store_i64(int dtype, void *p, int64_t a) {
+  switch (dtype) { GT__MEMORY_TYPES(GT__STORES, i64) }
+}
+static int64_t gt__cpu_apply_i64(int op, int64_t a, int64_t b, int64_t c) {
+  typedef int64_t T;
+  switch (op) { GT__OPERATIONS(GT__APPLIES) }
+  return a;
+}
+#undef GT__EITHER
+#undef GT__APPLIES
+#undef GT__LOADS
+#undef GT__STORES
+static gt__num gt__cpu_load(int compute, int dtype, const void *p) {
+  gt__num v;
+  if (compute == GT__I64) v.i = gt__cpu_load_i64(dtype, p);
+  else if (compute == GT__F64) v.f = gt__cpu_load_f64(dtype, p);
+  else if (gt_is_floating((gt_dtype)dtype)) v.s = (float)gt__cpu_load_f64(dtype, p);
+  else v.s = (float)gt__cpu_load_i64(dtype, p);
+  return v;
+}
+static void gt__cpu_store(int compute, int dtype, void *p, gt__num v) {
+  if (compute == GT__I64) gt__cpu_store_i64(dtype, p, v.i);
+  else gt__cpu_store_f64(dtype, p, compute == GT__F64 ? v.f : (double)v.s);
+}
+static gt__num gt__cpu_apply(int compute, int op, gt__num a, gt__num b, gt__num c) {
+  if (compute == GT__F32) a.s = gt__cpu_apply_f32(op, a.s, b.s, c.s);
+  else if (compute == GT__F64) a.f = gt__cpu_apply_f64(op, a.f, b.f, c.f);
+  else a.i = gt__cpu_apply_i64(op, a.i, b.i, c.i);
+  return a;
+}
+static gt__num gt__cpu_fold(int compute, int fold, gt__num a, gt__num b) {
+  if (compute == GT__F32) a.s = gt__fold_f32(fold, a.s, b.s);
+  else if (compute == GT__F64) a.f = gt__fold_f64(fold, a.f, b.f);
+  else a.i = gt__fold_i64(fold, a.i, b.i);
+  return a;
+}
+static gt__num gt__cpu_identity(int compute, int fold) {
+  gt__num v;
+  if (compute == GT__F32) v.s = gt__identity_f32(fold);
+  else if (compute == GT__F64) v.f = gt__identity_f64(fold);
+  else v.i = gt__identity_i64(fold);
+  return v;
+}
+/* A value that depends on its element's logical index i. */
+static gt__num gt__cpu_from_index(const gt__program *p, const gt__ins *x, const gt__num *slot,
+                                  int64_t i) {
+  const uint64_t counter = p->offset + (uint64_t)i;
+  const int index = x->op == GT__INDEX;
+  gt__num v;
+  if (p->compute == GT__F32) v.s = index ? (float)i : gt__random_f32(x->op, p->seed, counter);
+  else if (p->compute == GT__F64) v.f = index ? (double)i : gt__random_f64(x->op, p->seed, counter);
+  else v.i = index ? i : gt__random_i64(p->seed, counter, slot[x->b].i, slot[x->c].i);
+  return v;
+}
+
+/* -- map: the accumulator machine (see >>machine). Slots: inputs, constants, temporaries. -- */
+static void gt__cpu_set_constants(const gt__program *p, gt__num slot[GT__SLOTS]) {
+  memset(slot, 0, GT__SLOTS * sizeof *slot);
+  memcpy(slot + p->n_in, p->constant, p->n_const * sizeof *slot);
+}
+/* The program's value for element i. Inputs from number `given` on are loaded. */
+static gt__num gt__cpu_evaluate(const gt__map_args *m, gt__num *slot, int given, int64_t i) {
+  const gt__program *p = &m->program;
+  for (int k = given; k < p->n_in; k++)
+    slot[k] = gt__cpu_load(p->compute, m->in[k].dtype, gt__cpu_at(&m->in[k], i, m->ndim, m->size));
+  gt__num acc = slot[0];
+  for (const gt__ins *x = p->ins; x < p->ins + p->n_ins; x++) {
+    if (x->op == GT__LOAD) acc = slot[x->b];
+    else if (x->op == GT__SAVE) slot[x->d] = acc;
+    else if (x->op <= GT__INTEGER) acc = gt__cpu_from_index(p, x, slot, i);
+    else acc = gt__cpu_apply(p->compute, x->op, acc, slot[x->b], slot[x->c]);
+  }
+  return acc;
+}
+static void gt__cpu_plain_map_task(const void *context, gt__cpu_range items) {
+  const gt__map_args *m = (const gt__map_args *)context;
+  gt__num slot[GT__SLOTS];
+  gt__cpu_set_constants(&m->program, slot);
+  for (int64_t i = items.begin; i < items.end; i++) {
+    const gt__num v = gt__cpu_evaluate(m, slot, 0, i);
+    gt__cpu_store(m->program.compute, m->out.dtype, gt__cpu_at(&m->out, i, m->ndim, m->size), v);
+  }
+}
+static int gt__cpu_plain_map(const gt__op *op, void *queue) {
+  const gt__map_args *m = &op->u.map;
+  const int threads = gt__cpu_threads(gt__cpu_work(m));
+  return gt__cpu_split(gt__cpu_plain_map_task, m, m->count, threads, 0);
+}
+
+/* -- reduce: THE PLAN of >>machine. Of each output the n elements are cut into chunks. A chunk has
+   256 lanes if the last dim is folded, which take its elements in turn and then combine by halving;
+   else one. The chunks' values combine pairwise, a last odd one is carried up. With five chunks:
+
+     chunks   0   1   2   3   4        A node over `count` chunks has under it the largest power of
+               \ /     \ /    |        two below `count` on the left, and the rest on the right:
+               01      23     |        so the tree is a recursive function.
+                 \    /       |
+                  0123        |        Where there are few outputs, threads first make the values of
+                      \      /         groups, nodes over the same number of chunks each, a power of
+                       01234           two, and then the rest of the tree above them. */
+typedef struct {
+  gt__num value;
+  int64_t index; /* argmax, argmin: where it stands among the n */
+} gt__partial;
+typedef struct {
+  const gt__reduce_args *r;
+  gt__num slot[GT__SLOTS];
+  const gt__num *row;     /* the values of an output's elements, if they are known; else NULL */
+  gt__partial *partial;   /* of [outer][n_group]: of each group, if known; else NULL */
+  int64_t group, n_group; /* chunks of a group; groups */
+} gt__cpu_tree;
+static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold == GT__FOLD_ARGMIN; }
+/* Does b win over a, which stands before it? A NaN wins over numbers, the first one over others. */
+static int gt__cpu_wins(int compute, int fold, gt__num a, gt__num b) {
+  const int least = fold == GT__FOLD_ARGMIN;
+  if (compute == GT__I64) return least ? b.i < a.i : b.i > a.i;
+  const double x = compute == GT__F32 ? (double)a.s : a.f,
+               y = compute == GT__F32 ? (double)b.s : b.f;
+  if (y != y) return x == x;
+  return least ? y < x : y > x;
+}
+static gt__partial gt__cpu_combine(const gt__reduce_args *r, gt__partial a, gt__partial b) {
+  const int compute = r->pre.program.compute;
+  if (gt__cpu_indexed(r->fold)) return gt__cpu_wins(compute, r->fold, a.value, b.value) ? b : a;
+  a.value = gt__cpu_fold(compute, r->fold, a.value, b.value);
+  return a;
+}
+/* Where the first of equals is sought, one lane does as well as many. */
+static gt__partial gt__cpu_chunk_of(gt__cpu_tree *t, int64_t o, int64_t chunk) {
+  const gt__reduce_args *r = t->r;
+  const int64_t begin = chunk * r->chunk, n = gt__cpu_least(r->chunk, r->n - begin);
+  gt__partial lane[GT__LANES];
+  int64_t lanes = 1;
+  while (r->inner && !gt__cpu_indexed(r->fold) && lanes < n && lanes < GT__LANES) lanes *= 2;
+  for (int64_t i = 0; i < lanes; i++) {
+    lane[i].value = gt__cpu_identity(r->pre.program.compute, r->fold);
+    lane[i].index = begin;
+  }
+  for (int64_t k = begin; k < begin + n; k++) {
+    gt__partial next = {{0}, k};
+    next.value = t->row ? t->row[k] : gt__cpu_evaluate(&r->pre, t->slot, 0, o * r->n + k);
+    lane[(k - begin) % lanes] = gt__cpu_combine(r, lane[(k - begin) % lanes], next);
+  }
+  for (int64_t half = lanes / 2; half > 0; half /= 2)
+    for (int64_t i = 0; i < half; i++) lane[i] = gt__cpu_combine(r, lane[i], lane[i + half]);
+  return lane[0];
+}
+/* The value of the node over `count` chunks, or groups, of output o. */
+static gt__partial gt__cpu_node(gt__cpu_tree *t, int64_t o, int64_t first, int64_t count) {
+  int64_t half = 1;
+  if (count == 1 && t->partial) return t->partial[o * t->n_group + first];
+  if (count == 1) return gt__cpu_chunk_of(t, o, first);
+  while (2 * half < count) half *= 2;
+  const gt__partial left = gt__cpu_node(t, o, first, half);
+  return gt__cpu_combine(t->r, left, gt__cpu_node(t, o, first + half, count - half));
+}
+/* Of sums a mean, of squares a root; then it goes to memory. */
+static void gt__cpu_plain_finish(const gt__reduce_args *r, int64_t o, gt__partial p) {
+  const int indexed = gt__cpu_indexed(r->fold);
+  const int compute = indexed ? (int)GT__I64 : r->pre.program.compute;
+  gt__num v = p.value;
+  if (indexed) v.i = p.index;
+  if (r->finish & GT__DIVIDE) v = gt__cpu_apply(compute, GT__OP_div, v, r->divisor, v);
+  if (r->finish & GT__ROOT) v = gt__cpu_apply(compute, GT__OP_sqrt, v, v, v);
+  gt__cpu_store(compute, r->out.dtype, gt__cpu_at(&r->out, o, r->n_kept, r->pre.size), v);
+}
+static void gt__cpu_plain_group_task(const void *context, gt__cpu_range items) {
+  gt__cpu_tree t = *(const gt__cpu_tree *)context;
+  gt__partial *const partial = t.partial;
+  t.partial = NULL;
+  for (int64_t item = items.begin; item < items.end; item++) {
+    const int64_t first = item % t.n_group * t.group;
+    const int64_t count = gt__cpu_least(t.group, t.r->n_chunk - first);
+    partial[item] = gt__cpu_node(&t, item / t.n_group, first, count);
+  }
+}
+static void gt__cpu_plain_reduce_task(const void *context, gt__cpu_range items) {
+  gt__cpu_tree t = *(const gt__cpu_tree *)context;
+  for (int64_t o = items.begin; o < items.end; o++)
+    gt__cpu_plain_finish(t.r, o, gt__cpu_node(&t, o, 0, t.partial ? t.n_group : t.r->n_chunk));
+}
+/* softmax and its like: row by row, of which the differences from the maximum, and their
+   exponentials, are kept. */
+static void gt__cpu_plain_soft_row(gt__cpu_tree *t, int64_t o, gt__num *less, gt__num *exps) {
+  const gt__reduce_args *r = t->r;
+  const gt__map_args *m = &r->pre;
+  const int compute = m->program.compute;
+  gt__num most = gt__cpu_identity(compute, GT__FOLD_MAX);
+  for (int64_t k = 0; k < r->n; k++) {
+    less[k] = gt__cpu_evaluate(m, t->slot, 0, o * r->n + k);
+    most = gt__cpu_fold(compute, GT__FOLD_MAX, most, less[k]);
+  }
+  const int endless = compute == GT__F32 ? isinf(most.s) : isinf(most.f);
+  if (r->soft == GT__LOGSUMEXP && endless) most.i = 0;
+  for (int64_t k = 0; k < r->n; k++) {
+    less[k] = gt__cpu_apply(compute, GT__OP_sub, less[k], most, most);
+    exps[k] = gt__cpu_apply(compute, GT__OP_exp, less[k], most, most);
+  }
+  t->row = exps;
+  gt__partial sum = gt__cpu_node(t, o, 0, r->n_chunk);
+  const gt__num by = sum.value, log = gt__cpu_apply(compute, GT__OP_log, by, by, by);
+  for (int64_t k = 0; k < r->n && r->soft != GT__LOGSUMEXP; k++) {
+    const gt__num v = r->soft == GT__SOFTMAX
+                          ? gt__cpu_apply(compute, GT__OP_div, exps[k], by, by)
+                          : gt__cpu_apply(compute, GT__OP_sub, less[k], log, log);
+    gt__cpu_store(compute, m->out.dtype, gt__cpu_at(&m->out, o * r->n + k, m->ndim, m->size), v);
+  }
+  sum.value = gt__cpu_apply(compute, GT__OP_add, log, most, most);
+  if (r->soft == GT__LOGSUMEXP) gt__cpu_plain_finish(r, o, sum);
+}
+static void gt__cpu_plain_soft_task(const void *context, gt__cpu_range items) {
+  gt__cpu_tree t = *(const gt__cpu_tree *)context;
+  gt__num *row = (gt__num *)(void *)items.own;
+  for (int64_t o = items.begin; o < items.end; o++)
+    gt__cpu_plain_soft_row(&t, o, row, row + t.r->n);
+}
+enum { GT__PLAIN_GROUPS = 64 }; /* that few outputs, or groups, are worth an item each */
+static int gt__cpu_plain_reduce(const gt__op *op, void *queue) {
+  const gt__reduce_args *r = &op->u.reduce;
+  const int threads = gt__cpu_threads(gt__cpu_work(&r->pre));
+  gt__partial partial[GT__PLAIN_GROUPS * GT__PLAIN_GROUPS];
+  gt__cpu_tree t = {r, {{0}}, NULL, NULL, 1, 1};
+  int code = 0;
+  if (r->outer <= 0) return 0;
+  gt__cpu_set_constants(&r->pre.program, t.slot);
+  if (r->soft)
+    return gt__cpu_split(gt__cpu_plain_soft_task, &t, r->outer, threads,
+                         2 * (size_t)r->n * sizeof(gt__num));
+  while (gt__cpu_parts(r->n_chunk, t.group) > GT__PLAIN_GROUPS) t.group *= 2;
+  t.n_group = gt__cpu_parts(r->n_chunk, t.group);
+  if (r->outer < GT__PLAIN_GROUPS && t.n_group > 1) {
+    t.partial = partial;
+    code = gt__cpu_split(gt__cpu_plain_group_task, &t, r->outer * t.n_group, threads, 0);
+  }
+  return code ? code : gt__cpu_split(gt__cpu_plain_reduce_task, &t, r->outer, threads, 0);
+}
+
+/* -- matmul: C is cut into blocks, A and B along K into pieces as deep as a block's operands stay in
+   the caches. A piece of A, rows x depth, and of B, depth x columns, are loaded as numbers of the
+   compute type and lie there row by row. Then to each row of C is added, four rows of B at a time,
+   what they are times their values of A: a loop without a branch, of which compilers make vectors. --
+
+              B  depth | . . . . . . . . |      sums[i][j] += a[i][k]     * b[k][j]
+      A                | . . . . . . . . |                  + a[i][k + 1] * b[k + 1][j]
+      rows | k ... |  C| i: j ...        |                  + ...                          */
+enum { GT__PLAIN_ROWS = 128, GT__PLAIN_COLUMNS = 256, GT__PLAIN_DEPTH = 64 };
+typedef struct {
+  const gt__matmul_args *x;
+  int64_t across, down, width; /* blocks; bytes of a number */
+  int native;                  /* the dtype of numbers in memory */
+} gt__cpu_blocks;
+static GT__OPTIMIZE("off") void gt__cpu_row_f32(float *__restrict c, const float *a,
+                                                const float *__restrict b) {
+  const int n = GT__PLAIN_COLUMNS;
+  for (int k = 0; k < GT__PLAIN_DEPTH; k += 4, a += 4, b += 4 * n)
+    for (int j = 0; j < n; j++)
+      c[j] += a[0] * b[j] + a[1] * b[n + j] + a[2] * b[2 * n + j] + a[3] * b[3 * n + j];
+}
+static GT__OPTIMIZE("off") void gt__cpu_row_f64(double *__restrict c, const double *a,
+                                                const double *__restrict b) {
+  const int n = GT__PLAIN_COLUMNS;
+  for (int k = 0; k < GT__PLAIN_DEPTH; k += 4, a += 4, b += 4 * n)
+    for (int j = 0; j < n; j++)
+      c[j] += a[0] * b[j] + a[1] * b[n + j] + a[2] * b[2 * n + j] + a[3] * b[3 * n + j];
+}
+static void gt__cpu_row_i64(uint64_t *c, const uint64_t *a, const uint64_t *b) {
+  for (int k = 0; k < GT__PLAIN_DEPTH; k++, b += GT__PLAIN_COLUMNS)
+    for (int j = 0; j < GT__PLAIN_COLUMNS; j++) c[j] += a[k] * b[j];
+}
+/* Loads a piece of a matrix, whose element (0, 0) is at `from`, as rows `pitch` numbers apart. Behind
+   its rows and columns stand zeros. */
+typedef struct {
+  int64_t rows, columns, row, column; /* sizes; strides in elements */
+  int64_t high, pitch;                /* rows and columns that there is space for */
+} gt__cpu_piece;
+static void gt__cpu_load_piece(const gt__cpu_blocks *c, char *to, const gt__operand *x, int64_t at,
+                               const gt__cpu_piece *p) {
+  const int64_t size = gt__cpu_bytes(x), w = c->width;
+  const int same = x->dtype == c->native && p->column == 1;
+  if (p->rows < p->high || p->columns < p->pitch) memset(to, 0, (size_t)(p->high * p->pitch * w));
+  for (int64_t i = 0; i < p->rows; i++, to += p->pitch * w) {
+    const char *from = x->data + (at + i * p->row) * size;
+    if (same) memcpy(to, from, (size_t)(p->columns * w));
+    for (int64_t j = 0; j < p->columns && !same; j++) {
+      const gt__num v = gt__cpu_load(c->x->compute, x->dtype, from + j * p->column * size);
+      memcpy(to + j * w, &v, (size_t)w);
+    }
+  }
+}
+static void gt__cpu_multiply_row(int compute, void *sums, const void *a, const void *b) {
+  if (compute == GT__F32) gt__cpu_row_f32((float *)sums, (const float *)a, (const float *)b);
+  else if (compute == GT__F64)
+    gt__cpu_row_f64((double *)sums, (const double *)a, (const double *)b);
+  else gt__cpu_row_i64((uint64_t *)sums, (const uint64_t *)a, (const uint64_t *)b);
+}
+/* The program behind the product, for element (i, j) of the block at (m, n), and its store. */
+static void gt__cpu_plain_store(const gt__cpu_blocks *c, const char *sums, int64_t first,
+                                int64_t rows, int64_t columns) {
+  const gt__map_args *m = &c->x->post;
+  gt__num slot[GT__SLOTS];
+  gt__cpu_set_constants(&m->program, slot);
+  for (int64_t i = 0; i < rows; i++)
+    for (int64_t j = 0; j < columns; j++) {
+      const int64_t at = first + i * c->x->n + j;
+      memcpy(slot, sums + (i * GT__PLAIN_COLUMNS + j) * c->width, (size_t)c->width);
+      const gt__num v = gt__cpu_evaluate(m, slot, 1, at);
+      gt__cpu_store(c->x->compute, m->out.dtype, gt__cpu_at(&m->out, at, m->ndim, m->size), v);
+    }
+}
+static void gt__cpu_plain_block(const gt__cpu_blocks *c, int64_t item, char *own) {
+  const gt__matmul_args *x = c->x;
+  const int64_t batch = item / c->across / c->down, w = c->width;
+  const int64_t m = item / c->across % c->down * GT__PLAIN_ROWS;
+  const int64_t n = item % c->across * GT__PLAIN_COLUMNS;
+  const int64_t rows = gt__cpu_least(GT__PLAIN_ROWS, x->m - m);
+  const int64_t columns = gt__cpu_least(GT__PLAIN_COLUMNS, x->n - n);
+  int64_t at_a = gt__offset(batch, x->n_batch, x->post.size, x->a.stride) + m * x->a_row;
+  int64_t at_b = gt__offset(batch, x->n_batch, x->post.size, x->b.stride) + n * x->b_col;
+  char *sums = own, *a = sums + GT__PLAIN_ROWS * GT__PLAIN_COLUMNS * w;
+  char *b = a + GT__PLAIN_ROWS * GT__PLAIN_DEPTH * w;
+  memset(sums, 0, (size_t)(rows * GT__PLAIN_COLUMNS * w));
+  for (int64_t k = 0; k < x->k; k += GT__PLAIN_DEPTH) {
+    const int64_t depth = gt__cpu_least(GT__PLAIN_DEPTH, x->k - k);
+    const gt__cpu_piece of_a = {rows, depth, x->a_row, x->a_col, rows, GT__PLAIN_DEPTH};
+    const gt__cpu_piece of_b = {depth,    columns,         x->b_row,
+                                x->b_col, GT__PLAIN_DEPTH, GT__PLAIN_COLUMNS};
+    gt__cpu_load_piece(c, a, &x->a, at_a + k * x->a_col, &of_a);
+    gt__cpu_load_piece(c, b, &x->b, at_b + k * x->b_row, &of_b);
+    for (int64_t i = 0; i < rows; i++)
+      gt__cpu_multiply_row(x->compute, sums + i * GT__PLAIN_COLUMNS * w,
+                           a + i * GT__PLAIN_DEPTH * w, b);
+  }
+  gt__cpu_plain_store(c, sums, (batch * x->m + m) * x->n + n, rows, columns);
+}
+static void gt__cpu_plain_matmul_task(const void *context, gt__cpu_range items) {
+  const gt__cpu_blocks *c = (const gt__cpu_blocks *)context;
+  for (int64_t i = items.begin; i < items.end; i++) gt__cpu_plain_block(c, i, items.own);
+}
+static int gt__cpu_plain_matmul(const gt__op *op, void *queue) {
+  static const uint8_t native[] = {GT_FLOAT32, GT_FLOAT64, GT_INT64}; /* of GT__F32, ... */
+  const gt__matmul_args *x = &op->u.matmul;
+  const double work = (double)x->m * (double)x->n * (double)x->k / 8;
+  const gt__cpu_blocks c = {x, gt__cpu_parts(x->n, GT__PLAIN_COLUMNS),
+                            gt__cpu_parts(x->m, GT__PLAIN_ROWS), x->compute == GT__F32 ? 4 : 8,
+                            native[x->compute]};
+  const int numbers =
+      GT__PLAIN_ROWS * (GT__PLAIN_COLUMNS + GT__PLAIN_DEPTH) + GT__PLAIN_DEPTH * GT__PLAIN_COLUMNS;
+  const int threads = gt__cpu_threads((double)x->batch * work + gt__cpu_work(&x->post));
+  return gt__cpu_split(gt__cpu_plain_matmul_task, &c, x->batch * c.across * c.down, threads,
+                       (size_t)(numbers * c.width));
+}
+
+/* -- copy: elements of one dtype, whatever its bits -- */
+/* The place in the source that entry i of the index names, or -1. */
+static int64_t gt__cpu_entry(const gt__copy_args *c, int64_t i) {
+  const int64_t at = i * c->index.stride[0];
+  const int64_t k = c->index.dtype == GT_INT32 ? ((const gt__i32 *)(void *)c->index.data)[at]
+                                               : ((const gt__i64 *)(void *)c->index.data)[at];
+  if (k >= 0 && k < c->gather_size) return k;
+  if (c->fault) *c->fault = 1;
+  return -1;
+}
+static void gt__cpu_copy_one(int64_t size, char *to, const char *from) {
+  if (size == 1) *to = *from;
+  else if (size == 2) *(gt__u16 *)(void *)to = *(const gt__u16 *)(const void *)from;
+  else if (size == 4) *(gt__i32 *)(void *)to = *(const gt__i32 *)(const void *)from;
+  else *(gt__i64 *)(void *)to = *(const gt__i64 *)(const void *)from;
+}
+static void gt__cpu_plain_copy_task(const void *context, gt__cpu_range items) {
+  static const int64_t zero = 0;
+  const gt__copy_args *c = (const gt__copy_args *)context;
+  const int64_t size = gt__cpu_bytes(&c->dst);
+  int64_t inner = 1; /* elements behind the dim that the index is for */
+  for (int d = c->gather_dim + 1; d < c->ndim && c->index.data; d++) inner *= c->size[d];
+  for (int64_t i = items.begin; i < items.end; i++) {
+    const char *from = gt__cpu_at(&c->src, i, c->ndim, c->size);
+    if (c->index.data) {
+      const int64_t k = i / inner % c->size[c->gather_dim], named = gt__cpu_entry(c, k);
+      from += (named - k) * c->src.stride[c->gather_dim] * size;
+      if (named < 0) from = (const char *)&zero;
+    }
+    gt__cpu_copy_one(size, gt__cpu_at(&c->dst, i, c->ndim, c->size), from);
+  }
+}
+static int gt__cpu_plain_copy(const gt__op *op, void *queue) {
+  const gt__copy_args *c = &op->u.copy;
+  const int threads = gt__cpu_threads((double)c->count);
+  return gt__cpu_split(gt__cpu_plain_copy_task, c, c->count, threads, 0);
+}
+static int gt__cpu_takes_all(gt__op *op) { return 1; }
+#define GT__CPU_PLAIN(run) \
+  { "plain", gt__cpu_takes_all, run, "the others are compared with it" }
+#define GT__CPU_NO_MORE \
+  { NULL, NULL, NULL, NULL }
+static const gt__way gt__cpu_plain_ways[GT__KINDS][2] = {
+    {GT__CPU_PLAIN(gt__cpu_plain_copy), GT__CPU_NO_MORE},
+    {GT__CPU_PLAIN(gt__cpu_plain_map), GT__CPU_NO_MORE},
+    {GT__CPU_PLAIN(gt__cpu_plain_reduce), GT__CPU_NO_MORE},
+    {GT__CPU_PLAIN(gt__cpu_plain_matmul), GT__CPU_NO_MORE}};
+#undef GT__CPU_PLAIN
+#undef GT__CPU_NO_MORE
+
+/* ---- >>cpu-streams -----------------------------------------------------------------------------
+   The CPU as a back end: memory, properties, and streams as threads with a queue. */
+static int gt__cpu_execute(const gt__op *op) {
+#if defined(_WIN32) && !defined(__FMA__) && !defined(__aarch64__)
+  if (op->way == gt__cpu_plain_ways[op->kind]) return GT__CPU_NO_FMA;
+#endif
+  return op->way->run(op, NULL);
+}
+static const gt__way *gt__cpu_ways(int kind); /* see >>cpu-ways */
+static const char *gt__cpu_name(void);        /* of the instruction set */
+static int gt__cpu_plan(gt__op *op) { return gt__choose_way(op, gt__cpu_ways(op->kind)); }
+/* On a multiple of 64, a cache line and the widest vector; what to give back stands in front. */
+static int gt__cpu_alloc(int index, void *queue, size_t bytes, int pinned, void **out) {
+  char *base = bytes <= SIZE_MAX - 128 ? (char *)GPUTENSOR_MALLOC(bytes + 128) : NULL;
+  *out = NULL;
+  if (!base) return GT__CPU_NO_MEMORY;
+  void **p = (void **)(void *)(base + (128 - ((uintptr_t)base & 63)));
+#ifdef MADV_HUGEPAGE
+  enum { HUGE_PAGE = 1 << 21 }; /* of large storage: a first touch costs as much as a small one's */
+  const size_t before = HUGE_PAGE - ((uintptr_t)base & (HUGE_PAGE - 1));
+  if (bytes >= 2 * HUGE_PAGE) madvise(base + before, bytes - before, MADV_HUGEPAGE);
+#endif
+  p[-1] = base, *out = p;
+  return 0;
+}
+static int gt__cpu_release(int index, void *queue, void *p, int pinned) {
+  GPUTENSOR_FREE(p ? ((void **)p)[-1] : NULL);
+  return 0;
+}
+static int gt__cpu_memory(int index, size_t *reserved, size_t *free_bytes, size_t *total) {
+  *reserved = *free_bytes = *total = 0;
+#if defined(_SC_AVPHYS_PAGES) && defined(_SC_PAGESIZE)
+  *free_bytes = (size_t)sysconf(_SC_AVPHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+  *total = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+#endif
+  return 0;
+}
+static int gt__cpu_properties(int index, gt_properties *out) {
+  char line[256];
+  size_t reserved, free_bytes;
+  FILE *file = fopen("/proc/cpuinfo", "r");
+  snprintf(out->name, sizeof out->name, "CPU");
+  while (file && fgets(line, sizeof line, file))
+    if (sscanf(line, "model name : %120[^\n]", out->name) == 1) break;
+  if (file) fclose(file);
+  out->multiprocessors = GT__CORES;
+  gt__cpu_memory(index, &reserved, &free_bytes, &out->total_memory);
+  snprintf(out->instructions, sizeof out->instructions, "%s", gt__cpu_name());
+  return 0;
+}
+/* ---- queues: a created CPU stream is a thread that takes its items one after the other ----
+   An item runs an operation, waits for another item or a GPU, or only passes, to record an event.
+   The threads take no lock of the core, so who waits for them may hold it. A failure's code stays
+   until the queue is asked; items that pass meanwhile, and queues that wait for those, get it. */
+enum { GT__CPU_FULL = 64 }; /* items waiting, from which on callers have to wait too */
+typedef struct gt__cpu_item {
+  struct gt__cpu_item *next, *wait;
+  gt__op *op;               /* stands behind the item */
+  const gt__backend *other; /* whose event to wait for, and to destroy; NULL: the CPU's */
+  void *event;              /* of that back end, or NULL; ours becomes `wait` */
+  int index, refs, passed, code;
+  double ms; /* when it passed */
+} gt__cpu_item;
+static gt__cpu_item gt__cpu_blank; /* all 0, never written */
+typedef struct {
+  gt__cpu_item *now;
+} gt__cpu_event; /* the newest record; NULL: none */
+typedef struct {
+  pthread_t thread;
+  pthread_cond_t more; /* something was pushed, or it is closed: wakes the thread */
+  gt__cpu_item *first, *last;
+  uint64_t pushed, popped, finished; /* finished: the number of the last operation done */
+  int code, closed;
+  int missed; /* a wait failed: what is behind it is not done, until one asks */
+} gt__cpu_queue;
+static struct {
+  pthread_mutex_t lock;
+  pthread_cond_t passed; /* an item has */
+  int busy;              /* threads that run an operation */
+} gt__cpu_all = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
+/* Holds a lock to the end of the block. */
+static void gt__let_go(pthread_mutex_t **lock) { pthread_mutex_unlock(*lock); }
+#define GT__HOLD(lock) \
+  pthread_mutex_t *gt__held __attribute__((cleanup(gt__let_go))) = &(lock); \
+  pthread_mutex_lock(gt__held)
+static void gt__cpu_sleep(void) { pthread_cond_wait(&gt__cpu_all.passed, &gt__cpu_all.lock); }
+/* Strict C hides the clock with glibc and musl, and on 32 bits which of its two forms to call. */
+#ifdef CLOCK_MONOTONIC
+#define GT__MONOTONIC CLOCK_MONOTONIC
+#elif __SIZEOF_LONG__ == 8
+int clock_gettime(int clock, struct timespec *t);
+#define GT__MONOTONIC 1
+#endif
+GT_API double gt_now_ms(void) {
+  GT__STRICT;
+#ifdef GT__MONOTONIC
+  struct timespec t = {0, 0};
+  clock_gettime(GT__MONOTONIC, &t);
+  double now = (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+#else
+  struct timeval t = {0, 0};
+  gettimeofday(&t, NULL);
+  double now = (double)t.tv_sec * 1e3 + (double)t.tv_usec * 1e-3;
+#endif
+  GT__FENCE(now);
+  return now;
+}
+static void gt__cpu_drop(gt__cpu_item *x) { /* with the lock */
+  if (x && --x->refs == 0) GPUTENSOR_FREE(x);
+}
+/* Of memory that a failed operation should have written; see >>order. Both are called with the
+   lock. */
+static int gt__reads_unwritten(const gt__op *op);
+static void gt__mark_output(const gt__op *op, int code);
+/* Runs an operation, unless what it reads was never written. With the lock, which it gives up. */
+static int gt__cpu_serve_op(gt__cpu_queue *q, const gt__op *op) {
+  int code = q->missed ? q->missed : gt__reads_unwritten(op);
+  if (!code) {
+    gt__cpu_all.busy++;
+    gt__cpu_share = gt__cpu_all.busy;
+    pthread_mutex_unlock(&gt__cpu_all.lock);
+    code = gt__cpu_execute(op);
+    pthread_mutex_lock(&gt__cpu_all.lock);
+    gt__cpu_all.busy--;
+  }
+  gt__mark_output(op, code);
+  q->finished = op->number;
+  return code;
+}
+/* Waits for a GPU, whose event ends with the item. With the lock, which it gives up. */
+static int gt__cpu_serve_event(const gt__cpu_item *x) {
+  pthread_mutex_unlock(&gt__cpu_all.lock);
+  const int code = x->other->event_ask(x->index, x->event, 1);
+  x->other->event_destroy(x->index, x->event);
+  pthread_mutex_lock(&gt__cpu_all.lock);
+  return code ? (int)GT__CPU_OTHER : 0;
+}
+static void *gt__cpu_serve(void *argument) {
+  gt__cpu_queue *q = (gt__cpu_queue *)argument;
+  GT__STRICT;
+  GT__HOLD(gt__cpu_all.lock);
+  while (q->first || !q->closed) {
+    gt__cpu_item *x = q->first;
+    int code = 0;
+    if (!x) {
+      pthread_cond_wait(&q->more, gt__held);
+      continue;
+    }
+    if (x->wait && !x->wait->passed) {
+      gt__cpu_sleep();
+      continue;
+    }
+    if (x->op) code = gt__cpu_serve_op(q, x->op);
+    else if (x->other) code = gt__cpu_serve_event(x);
+    else if (x->wait) code = x->wait->code;
+    if (x->other && code) q->missed = code;
+    if (code) q->code = code;
+    x->code = q->code, x->ms = gt_now_ms(), x->passed = 1, q->first = x->next;
+    q->popped++;
+    gt__cpu_drop(x->wait);
+    gt__cpu_drop(x);
+    pthread_cond_broadcast(&gt__cpu_all.passed);
+  }
+  return NULL;
+}
+/* Adds what `like` and `op` say; without a queue it passes at once. Who keeps it has to drop it. */
+static int gt__cpu_push(gt__cpu_queue *q, const gt__cpu_item *like, const gt__op *op,
+                        gt__cpu_item **keep) {
+  if (q && gt__forked) return GT__CPU_FORKED;
+  const size_t bytes =
+      op ? offsetof(gt__op, plan) + op->plan_bytes : 0; /* what op uses of itself */
+  gt__cpu_item *x = (gt__cpu_item *)GPUTENSOR_MALLOC(sizeof *x + bytes);
+  if (!x) return GT__CPU_NO_MEMORY;
+  *x = *like;
+  if (op) x->op = (gt__op *)memcpy(x + 1, op, bytes);
+  x->refs = (q != NULL) + (keep != NULL), x->passed = !q, x->ms = gt_now_ms();
+  if (keep) *keep = x;
+  if (!q) return 0;
+  GT__HOLD(gt__cpu_all.lock);
+  if (x->event && !x->other) x->wait = ((gt__cpu_event *)x->event)->now;
+  if (x->wait) x->wait->refs++;
+  if (q->first) q->last->next = x;
+  else q->first = x;
+  q->last = x, q->pushed++;
+  pthread_cond_signal(&q->more);
+  return 0;
+}
+/* Waits while the queue holds `most` items or more, those pushed later not counted. */
+static void gt__cpu_until(gt__cpu_queue *q, uint64_t most) {
+  GT__HOLD(gt__cpu_all.lock);
+  for (uint64_t goal = q->pushed; goal - q->popped >= most && q->popped < goal && !gt__forked;)
+    gt__cpu_sleep();
+}
+/* The thread has the usual stack, but never musl's or macOS's small one, and takes no signals of
+   the program's: it inherits its maker's mask, here all but those that tell of a fault. */
+enum { GT__CPU_OWN_STACK = 1 << 20 };
+static int gt__cpu_start(gt__cpu_queue *q) {
+  pthread_attr_t attributes;
+  size_t stack = 0;
+  if (pthread_attr_init(&attributes)) return GT__CPU_NO_THREAD;
+  pthread_attr_getstacksize(&attributes, &stack);
+  if (stack < GT__CPU_OWN_STACK) pthread_attr_setstacksize(&attributes, GT__CPU_OWN_STACK);
+#ifdef GT__SET_SIGNALS
+  static const int fault[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
+  sigset_t all, before;
+  sigfillset(&all);
+  for (size_t i = 0; i < sizeof fault / sizeof *fault; i++) sigdelset(&all, fault[i]);
+  pthread_sigmask(GT__SET_SIGNALS, &all, &before);
+#endif
+  const int code = pthread_create(&q->thread, &attributes, gt__cpu_serve, q);
+#ifdef GT__SET_SIGNALS
+  pthread_sigmask(GT__SET_SIGNALS, &before, NULL);
+#endif
+  pthread_attr_destroy(&attributes);
+  return code;
+}
+static int gt__cpu_queue_create(int index, int priority, void **queue) {
+  *queue = NULL;
+#ifdef GPUTENSOR_NO_THREADS
+  return 0;
+#endif
+  if (gt__forked) return GT__CPU_FORKED;
+  gt__cpu_queue *q = (gt__cpu_queue *)GPUTENSOR_MALLOC(sizeof *q);
+  if (!q) return GT__CPU_NO_MEMORY;
+  memset(q, 0, sizeof *q), pthread_cond_init(&q->more, NULL);
+  if (gt__cpu_start(q)) {
+    pthread_cond_destroy(&q->more), GPUTENSOR_FREE(q);
+    return GT__CPU_NO_THREAD;
+  }
+  *queue = q;
+  return 0;
+}
+static int gt__cpu_queue_destroy(int index, void *queue) {
+  gt__cpu_queue *q = (gt__cpu_queue *)queue;
+  if (q && !gt__forked) { /* a child has no such thread, and a condition that is in use */
+    {
+      GT__HOLD(gt__cpu_all.lock);
+      q->closed = 1, pthread_cond_signal(&q->more);
+    }
+    pthread_join(q->thread, NULL), pthread_cond_destroy(&q->more);
+  }
+  if (q) GPUTENSOR_FREE(q);
+  return 0;
+}
+static int gt__cpu_queue_ask(int index, void *queue, int how) {
+  gt__cpu_queue *q = (gt__cpu_queue *)queue;
+  const int wait = how != GT__ASK;
+  if (!q) return 0;
+  if (wait) gt__cpu_until(q, 1);
+  GT__HOLD(gt__cpu_all.lock); /* behind a wait there may be newer items, pushed by another thread */
+  const int code = !q->first || (wait && !gt__forked) ? q->code
+                   : gt__forked                       ? (int)GT__CPU_FORKED
+                                                      : GT__NOT_YET;
+  if (code == q->code && how != GT__WAIT_ONLY) q->code = q->missed = 0;
+  return code;
+}
+static int gt__cpu_queue_wait_event(int index, void *queue, void *event) {
+  gt__cpu_item like = gt__cpu_blank;
+  like.event = event;
+  return queue ? gt__cpu_push((gt__cpu_queue *)queue, &like, NULL, NULL) : 0;
+}
+static int gt__cpu_event_destroy(int index, void *event) {
+  GT__HOLD(gt__cpu_all.lock);
+  gt__cpu_drop(((gt__cpu_event *)event)->now);
+  GPUTENSOR_FREE(event);
+  return 0;
+}
+static int gt__cpu_event_record(int index, void **event, void *queue) {
+  gt__cpu_event *e = (gt__cpu_event *)(*event ? *event : GPUTENSOR_MALLOC(sizeof *e));
+  gt__cpu_item *x;
+  if (!e) return GT__CPU_NO_MEMORY;
+  if (!*event)
+    e->now = NULL, *event = e; /* only then: another thread may be asking for the event */
+  const int code = gt__cpu_push((gt__cpu_queue *)queue, &gt__cpu_blank, NULL, &x);
+  if (code) return code;
+  GT__HOLD(gt__cpu_all.lock);
+  gt__cpu_drop(e->now);
+  e->now = x;
+  return 0;
+}
+static int gt__cpu_event_ask(int index, void *event, int wait) {
+  GT__HOLD(gt__cpu_all.lock);
+  gt__cpu_item *x = ((gt__cpu_event *)event)->now;
+  if (x) x->refs++; /* it may be recorded again */
+  while (wait && x && !x->passed && !gt__forked) gt__cpu_sleep();
+  const int code = !x ? 0 : x->passed ? x->code : gt__forked ? (int)GT__CPU_FORKED : GT__NOT_YET;
+  gt__cpu_drop(x);
+  return code;
+}
+static int gt__cpu_event_elapsed(int index, void *start, void *end, float *ms) {
+  GT__HOLD(gt__cpu_all.lock);
+  const gt__cpu_item *a = ((gt__cpu_event *)start)->now, *b = ((gt__cpu_event *)end)->now;
+  *ms = a && b ? (float)(b->ms - a->ms) : 0; /* both have passed */
+  return 0;
+}
+static int gt__cpu_run(int index, void *queue, const gt__op *op) {
+  return queue ? gt__cpu_push((gt__cpu_queue *)queue, &gt__cpu_blank, op, NULL)
+               : gt__cpu_execute(op);
+}
+static gt_status gt__cpu_classify(int code) {
+  return code == GT__CPU_NO_MEMORY ? GT_ERROR_MEMORY : code ? GT_ERROR_STATE : GT_OK;
+}
+static const char *gt__cpu_text(int code) {
+  static const char *const text[] = {
+      "no error",
+      "out of memory",
+      "the system gives no more threads",
+      "a GPU's work, for which this stream waited, failed",
+      ("this process was forked: CPU streams stayed with its parent; "
+       "the default CPU stream works here"),
+      ("MinGW-w64's own fma rounds twice, so that this takes a processor with AVX2 and FMA and "
+       "not GPUTENSOR_NO_SIMD, or -mfma")};
+  return text[code > GT__CPU_CODES && code < GT__CPU_CODES_END ? code - GT__CPU_CODES : 0];
+}
+static const gt__backend gt__cpu_backend = {gt__cpu_properties,
+                                            gt__cpu_memory,
+                                            gt__cpu_alloc,
+                                            gt__cpu_release,
+                                            NULL,
+                                            gt__cpu_ways,
+                                            gt__cpu_plan,
+                                            gt__cpu_run,
+                                            gt__cpu_queue_create,
+                                            gt__cpu_queue_destroy,
+                                            gt__cpu_queue_ask,
+                                            gt__cpu_queue_wait_event,
+                                            gt__cpu_event_destroy,
+                                            gt__cpu_event_record,
+                                            gt__cpu_event_ask,
+                                            gt__cpu_event_elapsed,
+                                            gt__cpu_classify,
+                                            gt__cpu_text};
+
+/* ==== Part II, faster ways ==== */
+#ifndef GPUTENSOR_PLAIN
+/* clang-format off */
+/* ---- >>cpu-loops -------------------------------------------------------------------------------
+   Loops over values, written once for all types and instruction sets.
    GT__LOOPS makes them for a type, T inside, with GT__F(exp) its exp and GT__EITHER(f, i) f for
    floats and i for integers. Each loop is a case of its function. */
 /* What a kernel of matmul works on. Strides count values. */
@@ -2071,27 +3051,6 @@ static int gt__cpu_near(int op) { /* these three follow each other in the table,
   return op >= GT__OP_sin && op <= GT__OP_tan ? GT__OP_near_sin + (op - GT__OP_sin)
          : op == GT__OP_exp ? GT__OP_near_exp : op == GT__OP_exp_less ? GT__OP_near_exp_less : op;
 }
-typedef int16_t gt__i16 __attribute__((may_alias));
-typedef uint16_t gt__u16 __attribute__((may_alias));
-typedef int32_t gt__i32 __attribute__((may_alias));
-typedef int64_t gt__i64 __attribute__((may_alias));
-typedef float gt__f32 __attribute__((may_alias));
-typedef double gt__f64 __attribute__((may_alias));
-#define GT__CLIP(type, lo, hi) GT__EITHER(gt__to_i32_##type(a, lo, hi), a)
-#define GT__SINGLE(v) GT__EITHER(v, gt__to_i64_f32(v, INT64_MIN, INT64_MAX))
-/* dtype, type in memory, formula from there to a value, formula from a value */
-#define GT__MEMORY_TYPES(X, type) \
-  X(BOOL, uint8_t, a != 0, a != 0) \
-  X(UINT8, uint8_t, a, GT__CLIP(type, 0, 255)) \
-  X(INT8, int8_t, a, GT__CLIP(type, -128, 127)) \
-  X(INT16, gt__i16, a, GT__CLIP(type, -32768, 32767)) \
-  X(INT32, gt__i32, a, GT__CLIP(type, INT32_MIN, INT32_MAX)) \
-  X(INT64, gt__i64, a, GT__EITHER(gt__to_i64_##type(a, INT64_MIN, INT64_MAX), a)) \
-  X(FLOAT16, gt__u16, GT__SINGLE(gt__f16_to_f32(a)), gt__f32_to_f16(gt__odd_##type(a))) \
-  X(BFLOAT16, gt__u16, GT__SINGLE(gt__bf16_to_f32(a)), gt__f32_to_bf16(gt__odd_##type(a))) \
-  X(FLOAT32, gt__f32, GT__SINGLE(a), a) \
-  X(FLOAT64, gt__f64, GT__EITHER(a, gt__to_i64_f64(a, INT64_MIN, INT64_MAX)), a)
-static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold == GT__FOLD_ARGMIN; }
 /* a[i] takes in b[i], b[i + pitch], ... of so many rows, in order, which count from `row`; at 0, a
    begins as the identity. argmax and argmin note in at[i], as a value, the row that won, as row 0 does.
    Four short lines at once outwit the processor's own prefetching: a Zen 4 sums rows of 1024 3 times faster. */
@@ -2523,107 +3482,7 @@ static const gt__cpu_isa *gt__cpu_choose(void) {
 }
 
 /* clang-format on */
-/* ---- threads: each has a share of the items, part of which may be in its cache from the last time, and
-   then helps with the others', as processors are often not equally fast; results never depend on it ---- */
-typedef struct {
-  int64_t begin, end;
-  char *own;
-} gt__cpu_range; /* own: the thread's scratch */
-typedef void (*gt__cpu_task)(const void *context, gt__cpu_range items);
-#define GT__CPU_PARALLEL 65536     /* steps worth waking threads for: some microseconds */
-enum { GT__CPU_SPARE = 25 << 10 }; /* bytes of scratch on a stack */
-static __thread int gt__cpu_share; /* of a stream's thread: how many streams share the cores */
-enum { GT__MOST_THREADS = 1024 };
-static int gt__cpu_most; /* threads, if the program has said how many; else 0 */
-static inline int gt__cpu_available(void) {
-#ifdef _OPENMP
-  const int most = __atomic_load_n(&gt__cpu_most, __ATOMIC_RELAXED);
-  return most ? most : omp_get_max_threads();
-#else
-  return 1;
-#endif
-}
-static int gt__cpu_threads(double work) {
-#ifdef _OPENMP
-  if (work >= GT__CPU_PARALLEL && !gt__forked && !omp_in_parallel()) {
-    const int n = gt__cpu_available() / (gt__cpu_share > 1 ? gt__cpu_share : 1);
-    return n > 1 ? n : 1;
-  }
-#endif
-  (void)work;
-  return 1;
-}
-/* Steps of a program over all its elements, about; a heavy one counts for sixteen. */
-static double gt__cpu_work(const gt__map_args *m) {
-  return (double)m->count * (m->program.n_ins + (m->program.heavy ? 16 : 0));
-}
-static void gt__cpu_settle(void) { /* stores past the caches are seen before what follows */
-#ifdef __SSE2__
-  _mm_sfence();
-#endif
-}
-#ifdef _OPENMP
-/* memory: scratch of all threads, or NULL: their stacks have room for it. */
-static void gt__cpu_share_out(gt__cpu_task task, const void *context, int64_t items, int threads,
-                              char *memory, size_t own) {
-  const int64_t each = (items - 1) / (16 * threads) + 1;
-  const int shares = threads < 64 ? threads : 64;
-  int64_t next[64][8]; /* cache lines of their own */
-  for (int s = 0; s < shares; s++) next[s][0] = items * s / shares;
-#pragma omp parallel num_threads(threads)
-  {
-    char spare[GT__CPU_SPARE] __attribute__((aligned(64)));
-    GT__STRICT;
-    const int me = omp_get_thread_num(), helps = items > shares || omp_get_num_threads() < shares;
-    gt__cpu_range range = {0, 0, memory ? memory + (size_t)me * own : spare};
-    for (int s = 0; s < (helps ? shares : 1); s++) { /* else each keeps its own */
-      const int mine = (me + s) % shares;
-      const int64_t end = items * (mine + 1) / shares;
-      int64_t *share = next[mine], *i = &range.begin;
-      /* To read first keeps lines that are done where they are: 128^3 takes 16 threads 8 us,
-         not 13. */
-      while (__atomic_load_n(share, __ATOMIC_RELAXED) < end &&
-             (*i = __atomic_fetch_add(share, each, __ATOMIC_RELAXED)) < end) {
-        range.end = end - *i < each ? end : *i + each;
-        task(context, range);
-      }
-    }
-    gt__cpu_settle();
-  }
-}
-#endif
-/* Each thread has `own` bytes of scratch, on a cache line. What a task needs comes from there,
-   since the stacks of threads may be small: musl gives them 128 KiB. */
-static int gt__cpu_split(gt__cpu_task task, const void *context, int64_t items, int threads,
-                         size_t own) {
-  char spare[GT__CPU_SPARE] __attribute__((aligned(64)));
-  char *memory = NULL, *scratch = spare;
-  if (items <= 1) threads = 1;
-  if (own > GT__CPU_SPARE) {
-    memory = (char *)GPUTENSOR_MALLOC((size_t)threads * own + 64);
-    if (!memory) return GT__CPU_NO_MEMORY;
-    scratch = memory + (64 - ((uintptr_t)memory & 63));
-  }
-  const gt__cpu_range all = {0, items, scratch};
-#ifdef _OPENMP
-  if (threads > 1) gt__cpu_share_out(task, context, items, threads, memory ? scratch : NULL, own);
-  else
-#endif
-      if (items > 0)
-    task(context, all);
-  gt__cpu_settle();
-  if (memory) GPUTENSOR_FREE(memory);
-  return 0;
-}
-
 /* ---- moving elements of 1, 2, 4 or 8 bytes ---- */
-static int64_t gt__cpu_least(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t gt__cpu_parts(int64_t n, int64_t unit) { return (n + unit - 1) / unit; }
-static int64_t gt__cpu_round(int64_t n, int64_t unit) { return gt__cpu_parts(n, unit) * unit; }
-static int64_t gt__cpu_bytes(const gt__operand *x) { return (int64_t)1 << x->size_log2; }
-static char *gt__cpu_at(const gt__operand *x, int64_t i, int ndim, const int64_t *size) {
-  return x->data + gt__offset(i, ndim, size, x->stride) * gt__cpu_bytes(x);
-}
 /* Of every second or fourth byte a compiler makes vectors, if the distance is a constant; else four
    elements go at a time, whose addresses do not wait for each other. */
 #define GT__EVERY(S, distance) \
@@ -2723,27 +3582,9 @@ static void gt__cpu_walk(int64_t size, int ndim, const int64_t *box, int64_t fir
   }
 }
 
-/* To memory. A result of so many bytes has left the caches before it is read again, so it goes past
-   them, and memory is not read first for what is overwritten: add 1.4, relu 1.6, a cast to float32
-   1.9 times as fast on a Xeon. Not if it is fresh: then the system's zeros are in the caches. */
-enum { GT__PAST_CACHES = 1 << 26 };
 static int gt__cpu_goes_past(const gt__operand *out, int64_t count) {
   return !out->fresh && count << out->size_log2 >= GT__PAST_CACHES;
 }
-static void gt__cpu_lay(char *to, const char *from, int64_t bytes, int past) {
-  int64_t i = past ? gt__cpu_least((int64_t)(-(uintptr_t)to & 63), bytes) : bytes;
-  memcpy(to, from, (size_t)i);
-#ifdef __SSE2__
-  for (; i <= bytes - 64;
-       i += 64) { /* whole lines of the caches, each at once: others are read first */
-    __m128i part[4];
-    memcpy(part, from + i, sizeof part);
-    for (int k = 0; k < 4; k++) _mm_stream_si128((__m128i *)(void *)(to + i) + k, part[k]);
-  }
-#endif
-  memcpy(to + i, from + i, (size_t)(bytes - i));
-}
-
 /* ---- the evaluator: one block of values through a program ---- */
 /* 128 bytes off the power of two: a load waits for a pending store with the same 12 address bits. */
 enum { GT__PITCH = GT__BLOCK * 8 + 128 };
@@ -3801,15 +4642,6 @@ static int gt__cpu_matmul(const gt__matmul_args *x) {
 }
 
 /* ---- copy ---- */
-/* The place in the source that entry i of the index names, or -1. */
-static int64_t gt__cpu_entry(const gt__copy_args *c, int64_t i) {
-  const int64_t at = i * c->index.stride[0];
-  const int64_t k = c->index.dtype == GT_INT32 ? ((const gt__i32 *)(void *)c->index.data)[at]
-                                               : ((const gt__i64 *)(void *)c->index.data)[at];
-  if (k >= 0 && k < c->gather_size) return k;
-  if (c->fault) *c->fault = 1;
-  return -1;
-}
 #define GT__PICK(S) \
   for (int64_t j = 0, n; j < run; j++) \
     ((S *)(void *)to)[j * hop] = \
@@ -3872,17 +4704,7 @@ static int gt__cpu_copy(const gt__copy_args *c) { /* of elements: bytes go betwe
   return gt__cpu_split(gt__cpu_copy_task, c, gt__cpu_parts(c->count, GT__BLOCK), threads, 0);
 }
 
-/* ---- the back end ---- */
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored \
-    "-Wunused-parameter" /* all back ends' functions have the same ones */
-static int gt__cpu_execute(const gt__op *op) {
-#if defined(_WIN32) && !defined(__FMA__) && !defined(__aarch64__)
-  if (gt__cpu_choose()->loops[0] == &gt__cpu_f32_baseline) return GT__CPU_NO_FMA;
-#endif
-  return op->way->run(op, NULL);
-}
-static int gt__cpu_takes(gt__op *op) { return 1; }
+/* ---- >>cpu-ways ---- */
 static int gt__cpu_run_copy(const gt__op *op, void *queue) { return gt__cpu_copy(&op->u.copy); }
 static int gt__cpu_run_map(const gt__op *op, void *queue) { return gt__cpu_map(&op->u.map); }
 static int gt__cpu_run_reduce(const gt__op *op, void *queue) {
@@ -3893,334 +4715,17 @@ static int gt__cpu_run_matmul(const gt__op *op, void *queue) {
 }
 static const gt__way *gt__cpu_ways(int kind) {
   static const gt__way way[GT__KINDS][2] = {
-      {{"vectors", gt__cpu_takes, gt__cpu_run_copy, ""}, {NULL, NULL, NULL, NULL}},
-      {{"vectors", gt__cpu_takes, gt__cpu_run_map, ""}, {NULL, NULL, NULL, NULL}},
-      {{"vectors", gt__cpu_takes, gt__cpu_run_reduce, ""}, {NULL, NULL, NULL, NULL}},
-      {{"panels", gt__cpu_takes, gt__cpu_run_matmul, ""}, {NULL, NULL, NULL, NULL}}};
+      {{"vectors", gt__cpu_takes_all, gt__cpu_run_copy, ""}, {NULL, NULL, NULL, NULL}},
+      {{"vectors", gt__cpu_takes_all, gt__cpu_run_map, ""}, {NULL, NULL, NULL, NULL}},
+      {{"vectors", gt__cpu_takes_all, gt__cpu_run_reduce, ""}, {NULL, NULL, NULL, NULL}},
+      {{"panels", gt__cpu_takes_all, gt__cpu_run_matmul, ""}, {NULL, NULL, NULL, NULL}}};
   return way[kind];
 }
-static int gt__cpu_plan(gt__op *op) { return gt__choose_way(op, gt__cpu_ways(op->kind)); }
-/* On a multiple of 64, a cache line and the widest vector; what to give back stands in front. */
-static int gt__cpu_alloc(int index, void *queue, size_t bytes, int pinned, void **out) {
-  char *base = bytes <= SIZE_MAX - 128 ? (char *)GPUTENSOR_MALLOC(bytes + 128) : NULL;
-  *out = NULL;
-  if (!base) return GT__CPU_NO_MEMORY;
-  void **p = (void **)(void *)(base + (128 - ((uintptr_t)base & 63)));
-#ifdef MADV_HUGEPAGE
-  enum { HUGE_PAGE = 1 << 21 }; /* of large storage: a first touch costs as much as a small one's */
-  const size_t before = HUGE_PAGE - ((uintptr_t)base & (HUGE_PAGE - 1));
-  if (bytes >= 2 * HUGE_PAGE) madvise(base + before, bytes - before, MADV_HUGEPAGE);
-#endif
-  p[-1] = base, *out = p;
-  return 0;
-}
-static int gt__cpu_release(int index, void *queue, void *p, int pinned) {
-  GPUTENSOR_FREE(p ? ((void **)p)[-1] : NULL);
-  return 0;
-}
-static int gt__cpu_memory(int index, size_t *reserved, size_t *free_bytes, size_t *total) {
-  *reserved = *free_bytes = *total = 0;
-#if defined(_SC_AVPHYS_PAGES) && defined(_SC_PAGESIZE)
-  *free_bytes = (size_t)sysconf(_SC_AVPHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
-  *total = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
-#endif
-  return 0;
-}
-static int gt__cpu_properties(int index, gt_properties *out) {
-  char line[256];
-  size_t reserved, free_bytes;
-  FILE *file = fopen("/proc/cpuinfo", "r");
-  snprintf(out->name, sizeof out->name, "CPU");
-  while (file && fgets(line, sizeof line, file))
-    if (sscanf(line, "model name : %120[^\n]", out->name) == 1) break;
-  if (file) fclose(file);
-  out->multiprocessors = GT__CORES;
-  gt__cpu_memory(index, &reserved, &free_bytes, &out->total_memory);
-  snprintf(out->instructions, sizeof out->instructions, "%s", gt__cpu_choose()->name);
-  return 0;
-}
-/* ---- queues: a created CPU stream is a thread that takes its items one after the other ----
-   An item runs an operation, waits for another item or a GPU, or only passes, to record an event.
-   The threads take no lock of the core, so who waits for them may hold it. A failure's code stays
-   until the queue is asked; items that pass meanwhile, and queues that wait for those, get it. */
-enum { GT__CPU_FULL = 64 }; /* items waiting, from which on callers have to wait too */
-typedef struct gt__cpu_item {
-  struct gt__cpu_item *next, *wait;
-  gt__op *op;               /* stands behind the item */
-  const gt__backend *other; /* whose event to wait for, and to destroy; NULL: the CPU's */
-  void *event;              /* of that back end, or NULL; ours becomes `wait` */
-  int index, refs, passed, code;
-  double ms; /* when it passed */
-} gt__cpu_item;
-static gt__cpu_item gt__cpu_blank; /* all 0, never written */
-typedef struct {
-  gt__cpu_item *now;
-} gt__cpu_event; /* the newest record; NULL: none */
-typedef struct {
-  pthread_t thread;
-  pthread_cond_t more; /* something was pushed, or it is closed: wakes the thread */
-  gt__cpu_item *first, *last;
-  uint64_t pushed, popped, finished; /* finished: the number of the last operation done */
-  int code, closed;
-  int missed; /* a wait failed: what is behind it is not done, until one asks */
-} gt__cpu_queue;
-static struct {
-  pthread_mutex_t lock;
-  pthread_cond_t passed; /* an item has */
-  int busy;              /* threads that run an operation */
-} gt__cpu_all = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
-/* Holds a lock to the end of the block. */
-static void gt__let_go(pthread_mutex_t **lock) { pthread_mutex_unlock(*lock); }
-#define GT__HOLD(lock) \
-  pthread_mutex_t *gt__held __attribute__((cleanup(gt__let_go))) = &(lock); \
-  pthread_mutex_lock(gt__held)
-static void gt__cpu_sleep(void) { pthread_cond_wait(&gt__cpu_all.passed, &gt__cpu_all.lock); }
-/* Strict C hides the clock with glibc and musl, and on 32 bits which of its two forms to call. */
-#ifdef CLOCK_MONOTONIC
-#define GT__MONOTONIC CLOCK_MONOTONIC
-#elif __SIZEOF_LONG__ == 8
-int clock_gettime(int clock, struct timespec *t);
-#define GT__MONOTONIC 1
-#endif
-GT_API double gt_now_ms(void) {
-  GT__STRICT;
-#ifdef GT__MONOTONIC
-  struct timespec t = {0, 0};
-  clock_gettime(GT__MONOTONIC, &t);
-  double now = (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+static const char *gt__cpu_name(void) { return gt__cpu_choose()->name; }
 #else
-  struct timeval t = {0, 0};
-  gettimeofday(&t, NULL);
-  double now = (double)t.tv_sec * 1e3 + (double)t.tv_usec * 1e-3;
-#endif
-  GT__FENCE(now);
-  return now;
-}
-static void gt__cpu_drop(gt__cpu_item *x) { /* with the lock */
-  if (x && --x->refs == 0) GPUTENSOR_FREE(x);
-}
-/* Of memory that a failed operation should have written; see >>order. Both are called with the
-   lock. */
-static int gt__reads_unwritten(const gt__op *op);
-static void gt__mark_output(const gt__op *op, int code);
-/* Runs an operation, unless what it reads was never written. With the lock, which it gives up. */
-static int gt__cpu_serve_op(gt__cpu_queue *q, const gt__op *op) {
-  int code = q->missed ? q->missed : gt__reads_unwritten(op);
-  if (!code) {
-    gt__cpu_all.busy++;
-    gt__cpu_share = gt__cpu_all.busy;
-    pthread_mutex_unlock(&gt__cpu_all.lock);
-    code = gt__cpu_execute(op);
-    pthread_mutex_lock(&gt__cpu_all.lock);
-    gt__cpu_all.busy--;
-  }
-  gt__mark_output(op, code);
-  q->finished = op->number;
-  return code;
-}
-/* Waits for a GPU, whose event ends with the item. With the lock, which it gives up. */
-static int gt__cpu_serve_event(const gt__cpu_item *x) {
-  pthread_mutex_unlock(&gt__cpu_all.lock);
-  const int code = x->other->event_ask(x->index, x->event, 1);
-  x->other->event_destroy(x->index, x->event);
-  pthread_mutex_lock(&gt__cpu_all.lock);
-  return code ? (int)GT__CPU_OTHER : 0;
-}
-static void *gt__cpu_serve(void *argument) {
-  gt__cpu_queue *q = (gt__cpu_queue *)argument;
-  GT__STRICT;
-  GT__HOLD(gt__cpu_all.lock);
-  while (q->first || !q->closed) {
-    gt__cpu_item *x = q->first;
-    int code = 0;
-    if (!x) {
-      pthread_cond_wait(&q->more, gt__held);
-      continue;
-    }
-    if (x->wait && !x->wait->passed) {
-      gt__cpu_sleep();
-      continue;
-    }
-    if (x->op) code = gt__cpu_serve_op(q, x->op);
-    else if (x->other) code = gt__cpu_serve_event(x);
-    else if (x->wait) code = x->wait->code;
-    if (x->other && code) q->missed = code;
-    if (code) q->code = code;
-    x->code = q->code, x->ms = gt_now_ms(), x->passed = 1, q->first = x->next;
-    q->popped++;
-    gt__cpu_drop(x->wait);
-    gt__cpu_drop(x);
-    pthread_cond_broadcast(&gt__cpu_all.passed);
-  }
-  return NULL;
-}
-/* Adds what `like` and `op` say; without a queue it passes at once. Who keeps it has to drop it. */
-static int gt__cpu_push(gt__cpu_queue *q, const gt__cpu_item *like, const gt__op *op,
-                        gt__cpu_item **keep) {
-  if (q && gt__forked) return GT__CPU_FORKED;
-  const size_t bytes =
-      op ? offsetof(gt__op, plan) + op->plan_bytes : 0; /* what op uses of itself */
-  gt__cpu_item *x = (gt__cpu_item *)GPUTENSOR_MALLOC(sizeof *x + bytes);
-  if (!x) return GT__CPU_NO_MEMORY;
-  *x = *like;
-  if (op) x->op = (gt__op *)memcpy(x + 1, op, bytes);
-  x->refs = (q != NULL) + (keep != NULL), x->passed = !q, x->ms = gt_now_ms();
-  if (keep) *keep = x;
-  if (!q) return 0;
-  GT__HOLD(gt__cpu_all.lock);
-  if (x->event && !x->other) x->wait = ((gt__cpu_event *)x->event)->now;
-  if (x->wait) x->wait->refs++;
-  if (q->first) q->last->next = x;
-  else q->first = x;
-  q->last = x, q->pushed++;
-  pthread_cond_signal(&q->more);
-  return 0;
-}
-/* Waits while the queue holds `most` items or more, those pushed later not counted. */
-static void gt__cpu_until(gt__cpu_queue *q, uint64_t most) {
-  GT__HOLD(gt__cpu_all.lock);
-  for (uint64_t goal = q->pushed; goal - q->popped >= most && q->popped < goal && !gt__forked;)
-    gt__cpu_sleep();
-}
-/* The thread has the usual stack, but never musl's or macOS's small one, and takes no signals of
-   the program's: it inherits its maker's mask, here all but those that tell of a fault. */
-enum { GT__CPU_OWN_STACK = 1 << 20 };
-static int gt__cpu_start(gt__cpu_queue *q) {
-  pthread_attr_t attributes;
-  size_t stack = 0;
-  if (pthread_attr_init(&attributes)) return GT__CPU_NO_THREAD;
-  pthread_attr_getstacksize(&attributes, &stack);
-  if (stack < GT__CPU_OWN_STACK) pthread_attr_setstacksize(&attributes, GT__CPU_OWN_STACK);
-#ifdef GT__SET_SIGNALS
-  static const int fault[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
-  sigset_t all, before;
-  sigfillset(&all);
-  for (size_t i = 0; i < sizeof fault / sizeof *fault; i++) sigdelset(&all, fault[i]);
-  pthread_sigmask(GT__SET_SIGNALS, &all, &before);
-#endif
-  const int code = pthread_create(&q->thread, &attributes, gt__cpu_serve, q);
-#ifdef GT__SET_SIGNALS
-  pthread_sigmask(GT__SET_SIGNALS, &before, NULL);
-#endif
-  pthread_attr_destroy(&attributes);
-  return code;
-}
-static int gt__cpu_queue_create(int index, int priority, void **queue) {
-  *queue = NULL;
-#ifdef GPUTENSOR_NO_THREADS
-  return 0;
-#endif
-  if (gt__forked) return GT__CPU_FORKED;
-  gt__cpu_queue *q = (gt__cpu_queue *)GPUTENSOR_MALLOC(sizeof *q);
-  if (!q) return GT__CPU_NO_MEMORY;
-  memset(q, 0, sizeof *q), pthread_cond_init(&q->more, NULL);
-  if (gt__cpu_start(q)) {
-    pthread_cond_destroy(&q->more), GPUTENSOR_FREE(q);
-    return GT__CPU_NO_THREAD;
-  }
-  *queue = q;
-  return 0;
-}
-static int gt__cpu_queue_destroy(int index, void *queue) {
-  gt__cpu_queue *q = (gt__cpu_queue *)queue;
-  if (q && !gt__forked) { /* a child has no such thread, and a condition that is in use */
-    {
-      GT__HOLD(gt__cpu_all.lock);
-      q->closed = 1, pthread_cond_signal(&q->more);
-    }
-    pthread_join(q->thread, NULL), pthread_cond_destroy(&q->more);
-  }
-  if (q) GPUTENSOR_FREE(q);
-  return 0;
-}
-static int gt__cpu_queue_ask(int index, void *queue, int how) {
-  gt__cpu_queue *q = (gt__cpu_queue *)queue;
-  const int wait = how != GT__ASK;
-  if (!q) return 0;
-  if (wait) gt__cpu_until(q, 1);
-  GT__HOLD(gt__cpu_all.lock); /* behind a wait there may be newer items, pushed by another thread */
-  const int code = !q->first || (wait && !gt__forked) ? q->code
-                   : gt__forked                       ? (int)GT__CPU_FORKED
-                                                      : GT__NOT_YET;
-  if (code == q->code && how != GT__WAIT_ONLY) q->code = q->missed = 0;
-  return code;
-}
-static int gt__cpu_queue_wait_event(int index, void *queue, void *event) {
-  gt__cpu_item like = gt__cpu_blank;
-  like.event = event;
-  return queue ? gt__cpu_push((gt__cpu_queue *)queue, &like, NULL, NULL) : 0;
-}
-static int gt__cpu_event_destroy(int index, void *event) {
-  GT__HOLD(gt__cpu_all.lock);
-  gt__cpu_drop(((gt__cpu_event *)event)->now);
-  GPUTENSOR_FREE(event);
-  return 0;
-}
-static int gt__cpu_event_record(int index, void **event, void *queue) {
-  gt__cpu_event *e = (gt__cpu_event *)(*event ? *event : GPUTENSOR_MALLOC(sizeof *e));
-  gt__cpu_item *x;
-  if (!e) return GT__CPU_NO_MEMORY;
-  if (!*event)
-    e->now = NULL, *event = e; /* only then: another thread may be asking for the event */
-  const int code = gt__cpu_push((gt__cpu_queue *)queue, &gt__cpu_blank, NULL, &x);
-  if (code) return code;
-  GT__HOLD(gt__cpu_all.lock);
-  gt__cpu_drop(e->now);
-  e->now = x;
-  return 0;
-}
-static int gt__cpu_event_ask(int index, void *event, int wait) {
-  GT__HOLD(gt__cpu_all.lock);
-  gt__cpu_item *x = ((gt__cpu_event *)event)->now;
-  if (x) x->refs++; /* it may be recorded again */
-  while (wait && x && !x->passed && !gt__forked) gt__cpu_sleep();
-  const int code = !x ? 0 : x->passed ? x->code : gt__forked ? (int)GT__CPU_FORKED : GT__NOT_YET;
-  gt__cpu_drop(x);
-  return code;
-}
-static int gt__cpu_event_elapsed(int index, void *start, void *end, float *ms) {
-  GT__HOLD(gt__cpu_all.lock);
-  const gt__cpu_item *a = ((gt__cpu_event *)start)->now, *b = ((gt__cpu_event *)end)->now;
-  *ms = a && b ? (float)(b->ms - a->ms) : 0; /* both have passed */
-  return 0;
-}
-static int gt__cpu_run(int index, void *queue, const gt__op *op) {
-  return queue ? gt__cpu_push((gt__cpu_queue *)queue, &gt__cpu_blank, op, NULL)
-               : gt__cpu_execute(op);
-}
-static gt_status gt__cpu_classify(int code) {
-  return code == GT__CPU_NO_MEMORY ? GT_ERROR_MEMORY : code ? GT_ERROR_STATE : GT_OK;
-}
-static const char *gt__cpu_text(int code) {
-  static const char *const text[] = {
-      "no error",
-      "out of memory",
-      "the system gives no more threads",
-      "a GPU's work, for which this stream waited, failed",
-      ("this process was forked: CPU streams stayed with its parent; "
-       "the default CPU stream works here"),
-      ("MinGW-w64's own fma rounds twice, so that this takes a processor with AVX2 and FMA and "
-       "not GPUTENSOR_NO_SIMD, or -mfma")};
-  return text[code > GT__CPU_CODES && code < GT__CPU_CODES_END ? code - GT__CPU_CODES : 0];
-}
-static const gt__backend gt__cpu_backend = {gt__cpu_properties,
-                                            gt__cpu_memory,
-                                            gt__cpu_alloc,
-                                            gt__cpu_release,
-                                            NULL,
-                                            gt__cpu_ways,
-                                            gt__cpu_plan,
-                                            gt__cpu_run,
-                                            gt__cpu_queue_create,
-                                            gt__cpu_queue_destroy,
-                                            gt__cpu_queue_ask,
-                                            gt__cpu_queue_wait_event,
-                                            gt__cpu_event_destroy,
-                                            gt__cpu_event_record,
-                                            gt__cpu_event_ask,
-                                            gt__cpu_event_elapsed,
-                                            gt__cpu_classify,
-                                            gt__cpu_text};
+static const gt__way *gt__cpu_ways(int kind) { return gt__cpu_plain_ways[kind]; }
+static const char *gt__cpu_name(void) { return "plain"; }
+#endif /* GPUTENSOR_PLAIN */
 #pragma GCC diagnostic pop
 #ifdef GT__CUDA
 /* ---- >>cuda-backend ----------------------------------------------------------------------------
@@ -6699,15 +7204,7 @@ static gt_status gt__copy_bytes(struct gt_storage *to, void *dst, struct gt_stor
 enum { GT__PIECES = 8, GT__PIECE = 1 << 21 };
 static void gt__copy_host(char *dst, char *src, int64_t bytes) {
   const int threads = gt__cpu_threads(bytes / 8), half = threads > 8 ? threads / 2 : 4;
-  gt__copy_args c;
-  memset(&c, 0, sizeof c); /* the dtype is GT_BOOL: elements of one byte */
-  c.dst.data = dst, c.src.data = src, c.count = c.size[0] = bytes, c.ndim = 1;
-  c.dst.stride[0] = c.src.stride[0] = 1;
-  gt__cpu_split(gt__cpu_copy_task, &c, (bytes + GT__BLOCK - 1) / GT__BLOCK,
-                threads < half ? threads
-                : half < 8     ? half
-                               : 8,
-                0);
+  gt__cpu_copy_bytes(dst, src, bytes, threads < half ? threads : half < 8 ? half : 8);
 }
 /* Bytes between a device and ordinary memory, by pieces of pinned memory: while the GPU copies one,
    the caller fills the next, or empties what came GT__PIECES - 1 pieces before. */
@@ -6865,9 +7362,7 @@ GT_API void *gt_data(const gt_tensor *x) {
 /* One element as a number: its exact value, integers in i, floating numbers in f. */
 static gt__num gt__decode(gt_dtype dtype, const void *p) {
   const int compute = gt__is_floating(dtype) ? GT__F64 : GT__I64;
-  gt__num v;
-  gt__cpu_choose()->loops[compute]->step(GT__FROM + (int)dtype, &v, p, NULL, NULL, 1);
-  return v;
+  return gt__cpu_load(compute, (int)dtype, p);
 }
 static gt_status gt__one(const gt_tensor *x, gt__num *v) {
   if (gt__refuse_one(x)) return gt__failed();

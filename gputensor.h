@@ -4816,7 +4816,8 @@ static int gt__cuda_enter(int *away, int index) {
                                           : (int)cudaErrorInvalidDevice;
   if (!code) code = gt__gpu.get(&current);
   if (!code && current != gt__gpu.context[index]) {
-    code = gt__gpu.push(gt__gpu.context[index]), *away = !code;
+    code = gt__gpu.push(gt__gpu.context[index]);
+    *away = !code;
   }
   if (code) return code;
   if (!gt__gpu.used) gt__gpu.used = 1 + index;
@@ -4846,8 +4847,11 @@ static int gt__cuda_properties(int index, gt_properties *out) {
     if (gt__gpu.build.arch[i] >= 900 && p.major == 9 && p.minor == 0) own = "a";
   snprintf(out->name, sizeof out->name, "%.127s", p.name);
   snprintf(out->instructions, sizeof out->instructions, "sm_%d%d%s", p.major, p.minor, own);
-  out->major = p.major, out->minor = p.minor, out->multiprocessors = p.multiProcessorCount;
-  out->total_memory = p.totalGlobalMem, out->l2_bytes = (size_t)p.l2CacheSize;
+  out->major = p.major;
+  out->minor = p.minor;
+  out->multiprocessors = p.multiProcessorCount;
+  out->total_memory = p.totalGlobalMem;
+  out->l2_bytes = (size_t)p.l2CacheSize;
   return 0;
 }
 /* -- memory: a private stream-ordered pool per device, which keeps what it once had; the GPUs in use
@@ -4865,7 +4869,8 @@ static int gt__cuda_pool(int index) {
   if (gt__gpu.pool[index]) return 0;
   memset(&props, 0, sizeof props);
   props.allocType = cudaMemAllocationTypePinned;
-  props.location.type = cudaMemLocationTypeDevice, props.location.id = index;
+  props.location.type = cudaMemLocationTypeDevice;
+  props.location.id = index;
   cudaMemPool_t *pool = &gt__gpu.pool[index];
   const int code = gt__cuda_done(cudaMemPoolCreate(pool, &props));
   if (!code) /* should this fail, memory goes back to the system at each wait */
@@ -5086,6 +5091,7 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
    point's stream, at that moment, and waited for; it covers all that this stream holds by then and
    has waited for. */
 enum { GT__RECENT = 4, GT__LATE = 8, GT__RACES = 32 };
+typedef struct gt_storage gt__storage;
 enum { GT__STREAMS = 256 }; /* of the caller, at a time; each device has two of ours besides */
 enum { GT__SLOTS_OF_STREAMS = GT__STREAMS + 2 * (1 + GT__GPUS) };
 /* Codes beside the back ends': see gt__report. */
@@ -5172,7 +5178,7 @@ struct gt_storage {
   gt__ledger own, *shared; /* who has used it; shared, if not NULL, is in place of own */
   void (*deleter)(void *data, void *context);
   void *context;
-  struct gt_storage *next; /* in a list of memory that waits for its points */
+  gt__storage *next; /* in a list of memory that waits for its points */
 };
 static pthread_mutex_t gt__mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t gt__idle =
@@ -5188,7 +5194,7 @@ static struct {
   int names;
   gt_stream fallback[1 + GT__GPUS], bin[1 + GT__GPUS]; /* default; to free what several used */
   struct {
-    struct gt_storage *first, *last;
+    gt__storage *first, *last;
     int count;
   } pool[GT__CLASSES]; /* oldest first */
   size_t allocated[1 + GT__GPUS], peak[1 + GT__GPUS];
@@ -5575,7 +5581,8 @@ static int gt__join(gt_stream *s, gt_stream *t, uint64_t number) {
     if (!code) code = GT__OF(t)->queue_wait_event(s->device.index, s->queue, t->mark);
     number = t->marked;
   } else { /* a CPU stream's thread waits for a GPU: for an event of its own, since marks move on */
-    like.other = GT__OF(t), like.index = t->device.index;
+    like.other = GT__OF(t);
+    like.index = t->device.index;
     code = like.other->event_record(like.index, &like.event, t->queue);
     if (!code) code = gt__cpu_push((gt__cpu_queue *)s->queue, &like, NULL, NULL);
     if (code && like.event) like.other->event_destroy(like.index, like.event);
@@ -5641,12 +5648,15 @@ static void gt__reap(void) { /* ends freed streams whose work is done */
 static int gt__stream_open(gt_stream *s, gt_device device, int priority, void *native, int queued) {
   int code = 0, slot = 0;
   while (gt__all.slot[slot]) slot++; /* the caller has at most GT__STREAMS, so one is left */
-  s->queue = native, s->owned = !native;
+  s->queue = native;
+  s->owned = !native;
   if (queued) code = gt__backend_of(device)->queue_create(device.index, priority, &s->queue);
   if (code) return code;
   if (gt__all.top <= slot) gt__all.top = slot + 1;
   gt__all.slot[slot] = s;
-  s->number = gt__all.done.at[slot], s->slot = slot, s->device = device;
+  s->number = gt__all.done.at[slot];
+  s->slot = slot;
+  s->device = device;
   return 0;
 }
 /* A stream of ours is opened on first use; NULL and *code if it cannot be. */
@@ -5782,14 +5792,14 @@ static int gt__join_regions(gt__region *a, const gt__region *b, int any) {
   return 1;
 }
 /* -- ledgers -- */
-static gt__ledger *gt__ledger_of(struct gt_storage *x) {
+static gt__ledger *gt__ledger_of(gt__storage *x) {
   gt__ledger *l = x->shared ? x->shared : &x->own;
   while (l->into) l = l->into;
   return l;
 }
 static gt__use *gt__uses(gt__ledger *l) { return l->more ? l->more : l->few; }
-static void gt__forget_failures(const struct gt_storage *x);
-static void gt__end_storage(struct gt_storage *x) { /* but not its memory; its uses are over */
+static void gt__forget_failures(const gt__storage *x);
+static void gt__end_storage(gt__storage *x) { /* but not its memory; its uses are over */
   gt__ledger *l = x->shared;
   gt__forget_failures(x);
   GPUTENSOR_FREE(x->own.more);
@@ -5883,11 +5893,11 @@ static void gt__note(const gt__access *a, const gt_stream *s) {
   use[k].at.text = gt__me.call;
 }
 /* -- waiting for all uses of a storage -- */
-static gt__access gt__whole(struct gt_storage *x, int writes) {
+static gt__access gt__whole(gt__storage *x, int writes) {
   const gt__access a = {x, gt__range(x->data, x->bytes), !writes, writes};
   return a;
 }
-static int gt__settled(struct gt_storage *x) { /* has all work on x been done? */
+static int gt__settled(gt__storage *x) { /* has all work on x been done? */
   const gt__region where = gt__range(x->data, x->bytes);
   gt__ledger *l = gt__ledger_of(x);
   for (int k = 0; k < l->n; k++) {
@@ -5900,7 +5910,7 @@ static int gt__settled(struct gt_storage *x) { /* has all work on x been done? *
 }
 /* Brings s behind all uses that x's ledger has, there or, if `where` is NULL, anywhere. With NULL
    as s the host waits, without the lock: then the ledger may be another, and it looks again. */
-static int gt__reach_uses(gt_stream *s, struct gt_storage *x, const gt__region *where) {
+static int gt__reach_uses(gt_stream *s, gt__storage *x, const gt__region *where) {
   int code = 0, away;
   do {
     gt__ledger *l = gt__ledger_of(x);
@@ -5913,7 +5923,7 @@ static int gt__reach_uses(gt_stream *s, struct gt_storage *x, const gt__region *
   } while (away && !code);
   return code;
 }
-static int gt__reach_all(gt_stream *s, struct gt_storage *x) {
+static int gt__reach_all(gt_stream *s, gt__storage *x) {
   const gt__region where = gt__range(x->data, x->bytes);
   return gt__reach_uses(s, x, &where);
 }
@@ -5980,11 +5990,11 @@ static int gt__check_written(const gt__access *a) {
   return f ? (int)GT__UNWRITTEN : 0;
 }
 /* x ends, and its memory with it, unless another storage has it, too. */
-static int gt__same_memory(const struct gt_storage *x, const struct gt_storage *y) {
+static int gt__same_memory(const gt__storage *x, const gt__storage *y) {
   const uintptr_t a = (uintptr_t)x->data, b = (uintptr_t)y->data;
   return a < b + y->bytes && b < a + x->bytes;
 }
-static void gt__forget_failures(const struct gt_storage *x) {
+static void gt__forget_failures(const gt__storage *x) {
   if (!gt__any_failures()) return;
   for (const gt_tensor *y = gt__all.tensors; y && x->foreign; y = y->gt__next)
     if (y->storage != x && gt__same_memory(x, y->storage)) return;
@@ -5993,7 +6003,7 @@ static void gt__forget_failures(const struct gt_storage *x) {
   gt__mark_written(&where);
 }
 /* -- memory that is wrapped more than once -- */
-static gt__ledger *gt__share_ledger(struct gt_storage *x) {
+static gt__ledger *gt__share_ledger(gt__storage *x) {
   gt__ledger *l = x->shared ? gt__ledger_of(x) : (gt__ledger *)GPUTENSOR_MALLOC(sizeof *l);
   if (!l || x->shared) return l;
   GT__HOLD(gt__cpu_all.lock);
@@ -6014,7 +6024,7 @@ static int gt__unite_ledgers(gt__ledger *a, gt__ledger *b) {
   return 1;
 }
 /* x wraps memory: it shares the ledger of all storages whose memory it is, too. 0: no memory. */
-static int gt__find_aliases(struct gt_storage *x) {
+static int gt__find_aliases(gt__storage *x) {
   for (gt_tensor *y = gt__all.tensors; y; y = y->gt__next) {
     if (y->storage == x || !gt__same_memory(x, y->storage)) continue;
     gt__ledger *l = gt__share_ledger(y->storage);
@@ -6107,7 +6117,7 @@ static int gt__order_access(gt_stream *s, const gt__access *a, int *away) {
 }
 /* The first of n storages whose ledger cannot note what it has to, for want of memory; or NULL.
    Several accesses may go to one ledger: then there is to be room for all n in each. */
-static struct gt_storage *gt__without_room(int n, const gt__access *a) {
+static gt__storage *gt__without_room(int n, const gt__access *a) {
   int most = 1; /* accesses of one ledger, at most */
   for (int i = 1; i < n; i++)
     for (int j = 0; j < i; j++)
@@ -6127,7 +6137,7 @@ static int gt__order(gt_stream *s, int n, const gt__access *a, int *waited) {
   do {
     away = 0;
     for (int i = 0; i < n && !code; i++) code = gt__order_access(s, &a[i], &away);
-    struct gt_storage *full = s && !code && !away ? gt__without_room(n, a) : NULL;
+    gt__storage *full = s && !code && !away ? gt__without_room(n, a) : NULL;
     if (full) {
       away = 1;
       code = gt__reach_uses(NULL, full, NULL);
@@ -6222,17 +6232,17 @@ static gt_status gt__check_owner(const void *p, gt_device device, int *pinned) {
 /* ---- >>storage ---------------------------------------------------------------------------------
    Device memory is taken and given back in stream order, from pools that keep it. Memory of the host
    is kept until the work that uses it is done, pinned memory longer, for the next who asks. */
-static void gt__storage_drop(struct gt_storage *s) { /* its memory goes for good; with the lock */
+static void gt__storage_drop(gt__storage *s) { /* its memory goes for good; with the lock */
   (s->pooled ? &gt__cuda_backend : &gt__cpu_backend)->release(-1, NULL, s->data, s->pooled);
   gt__end_storage(s);
 }
-static struct gt_storage *gt__pool_take(int c) { /* the oldest of a class */
-  struct gt_storage *s = gt__all.pool[c].first;
+static gt__storage *gt__pool_take(int c) { /* the oldest of a class */
+  gt__storage *s = gt__all.pool[c].first;
   if (!s) return NULL;
   gt__all.pool[c].first = s->next, gt__all.pool[c].count--;
   return s;
 }
-static void gt__pool_give(struct gt_storage *s) {
+static void gt__pool_give(gt__storage *s) {
   const int c = s->pooled;
   s->next = NULL;
   if (gt__all.pool[c].first) gt__all.pool[c].last->next = s;
@@ -6243,7 +6253,7 @@ static void gt__pool_give(struct gt_storage *s) {
 static void gt__sweep(int wait) {
   for (int c = 0; c < (wait ? (int)GT__CLASSES : 1); c++)
     for (int n = gt__all.pool[c].count; n > 0; n--) {
-      struct gt_storage *s = gt__pool_take(c);
+      gt__storage *s = gt__pool_take(c);
       if (!s) break; /* another thread has them */
       if (gt__settled(s) || (wait && !gt__reach_all(NULL, s))) gt__storage_drop(s);
       else gt__pool_give(s);
@@ -6251,15 +6261,16 @@ static void gt__sweep(int wait) {
 }
 /* Pinned memory from the pool, or fresh. If the oldest block still waits for its work, 32 MiB more;
    then it is waited for: a program that runs ahead of its GPU must not pin ever more. */
-static int gt__take_pinned(struct gt_storage *s) {
+static int gt__take_pinned(gt__storage *s) {
   int code, c = 12;                                                      /* from a page on */
   if ((uint64_t)s->bytes >> (GT__CLASSES - 1)) return GT__CPU_NO_MEMORY; /* beyond all classes */
   while (c < GT__CLASSES - 1 && (size_t)1 << c < s->bytes) c++;
   const int most = c > 23 ? 2 : c < 15 ? 1024 : 1 << (25 - c);
-  struct gt_storage *found = gt__all.pool[c].first;
+  gt__storage *found = gt__all.pool[c].first;
   if (found && (gt__settled(found) || gt__all.pool[c].count >= most)) {
     gt__pool_take(c);
-    code = gt__reach_all(NULL, found), s->data = found->data;
+    code = gt__reach_all(NULL, found);
+    s->data = found->data;
     if (code) gt__pool_give(found);
     else gt__end_storage(found);
   } else
@@ -6268,7 +6279,7 @@ static int gt__take_pinned(struct gt_storage *s) {
   return code;
 }
 /* One attempt; with the lock. */
-static int gt__storage_fill(struct gt_storage *s) {
+static int gt__storage_fill(gt__storage *s) {
   int code = 0;
   if (s->device.type == GT_CPU) {
     gt__sweep(0);
@@ -6315,11 +6326,13 @@ static void gt__give_back(
   gt__sweep(1);
   if (gt__backend_of(device)->trim) gt__backend_of(device)->trim(device.index);
 }
-static struct gt_storage *gt__storage_new(size_t bytes, gt_device device, int pinned) {
-  struct gt_storage *s = (struct gt_storage *)gt__malloc(sizeof *s);
+static gt__storage *gt__storage_new(size_t bytes, gt_device device, int pinned) {
+  gt__storage *s = (gt__storage *)gt__malloc(sizeof *s);
   const int slot = gt__slot(device);
   if (!s) return NULL;
-  s->bytes = bytes, s->device = device, s->pinned = pinned;
+  s->bytes = bytes;
+  s->device = device;
+  s->pinned = pinned;
   gt__lock();
   int code = gt__storage_fill(s);
   if (code && (gt__is_out_of_memory(code, device) || pinned)) {
@@ -6327,7 +6340,8 @@ static struct gt_storage *gt__storage_new(size_t bytes, gt_device device, int pi
     code = gt__storage_fill(s);
   }
   if (code && pinned) { /* page-locked memory is scarcer: ordinary memory does it too, slower */
-    s->pinned = 0, code = gt__storage_fill(s);
+    s->pinned = 0;
+    code = gt__storage_fill(s);
   }
   if (!code) gt__all.allocated[slot] += bytes;
   if (gt__all.peak[slot] < gt__all.allocated[slot]) gt__all.peak[slot] = gt__all.allocated[slot];
@@ -6349,12 +6363,14 @@ static int gt__take_scratch(gt_stream *s, size_t bytes, int *again) {
   if (*again) return gt__give_back(s->device), 0;
   if (!p) return code;
   if (own->begin) GT__OF(s)->release(s->device.index, s->queue, own->begin, 0);
-  own->begin = (char *)p, own->end = own->begin + bytes, s->fresh = 1;
+  own->begin = (char *)p;
+  own->end = own->begin + bytes;
+  s->fresh = 1;
   return 0;
 }
 /* Gives device memory back: on the stream that used it last, if other uses are behind that; else on
    the device's bin, which waits so that no user's stream must. What cannot be waited for stays. */
-static void gt__release_device(struct gt_storage *s) {
+static void gt__release_device(gt__storage *s) {
   gt_stream *t = gt__all.slot[s->last];
   gt__ledger *l = gt__ledger_of(s);
   int code = 0, fits = t && !t->freed && gt__same_device(t->device, s->device);
@@ -6364,7 +6380,7 @@ static void gt__release_device(struct gt_storage *s) {
   if (!code) GT__OF(s)->release(s->device.index, t ? t->queue : NULL, s->data, 0);
 }
 /* Memory of the caller's: who has it now hears of what should have been written and was not. */
-static void gt__end_wrap(struct gt_storage *s) { /* without the lock */
+static void gt__end_wrap(gt__storage *s) { /* without the lock */
   const gt__access all = gt__whole(s, 0);
   gt__lock();
   int code = gt__reach_all(NULL, s);
@@ -6378,7 +6394,7 @@ static void gt__end_wrap(struct gt_storage *s) { /* without the lock */
   gt__me.call = "gt_free";
   gt__report(device, NULL, code);
 }
-static void gt__storage_end(struct gt_storage *s) { /* with the lock, which it gives up */
+static void gt__storage_end(gt__storage *s) { /* with the lock, which it gives up */
   gt__all.allocated[gt__slot(s->device)] -= s->bytes;
   if (s->device.type == GT_CUDA) {
     if (s->data) gt__release_device(s);
@@ -6426,7 +6442,8 @@ static void gt__set_scope(gt_tensor *x, gt_scope *scope) {
   if (x->gt__scope_next) x->gt__scope_next->gt__scope_prev = x->gt__scope_prev;
   if (x->gt__scope_prev) x->gt__scope_prev->gt__scope_next = x->gt__scope_next;
   else if (x->gt__scope) x->gt__scope->gt__first = x->gt__scope_next;
-  x->gt__scope = scope, x->gt__scope_prev = NULL;
+  x->gt__scope = scope;
+  x->gt__scope_prev = NULL;
   x->gt__scope_next = scope ? scope->gt__first : NULL;
   if (x->gt__scope_next) x->gt__scope_next->gt__scope_prev = x;
   if (scope) scope->gt__first = x;
@@ -6478,7 +6495,7 @@ static gt_tensor *gt__handle(const gt_tensor *model) {
   return x;
 }
 static void gt__end_handle(gt_tensor *x, int how) {
-  struct gt_storage *storage = x->storage;
+  gt__storage *storage = x->storage;
   const int wrap = storage->foreign;
   gt__lock();
   gt__note_end(x, how);
@@ -6536,7 +6553,9 @@ static gt_status gt__model(gt_tensor *x, gt_shape shape, gt_dtype dtype, gt_devi
     x->stride[d] = stride;
     if (x->shape[d]) stride *= x->shape[d];
   }
-  x->ndim = shape.ndim, x->dtype = dtype, x->device = device;
+  x->ndim = shape.ndim;
+  x->dtype = dtype;
+  x->device = device;
   return gt__check_device(device);
 }
 static gt_tensor *gt__new(gt_shape shape, gt_dtype dtype, gt_device device, int pinned) {
@@ -6575,11 +6594,15 @@ static gt_tensor *gt__wrap(void *data, gt_shape shape, gt_dtype dtype, gt_device
                     gt_dtype_string(dtype));
   int pinned = 0;
   if (gt__check_owner(data, device, &pinned)) return NULL;
-  struct gt_storage *s = (struct gt_storage *)gt__malloc(sizeof *s);
+  gt__storage *s = (gt__storage *)gt__malloc(sizeof *s);
   model.storage = s;
   if (!s) return NULL;
-  s->data = data, s->bytes = gt__nbytes(&model), s->device = device, s->foreign = 1;
-  s->deleter = deleter, s->context = context;
+  s->data = data;
+  s->bytes = gt__nbytes(&model);
+  s->device = device;
+  s->foreign = 1;
+  s->deleter = deleter;
+  s->context = context;
   s->pinned = pinned;
   gt_tensor *x = gt__handle(&model);
   gt__lock();
@@ -6635,7 +6658,7 @@ static size_t gt__memory(gt_device device, int which) {
   if (which == 2 && device.type == GT_CUDA)
     gt__cuda_backend.memory(device.index, &n, &available, &total);
   for (int c = 0; c < GT__CLASSES && which == 2 && device.type == GT_CPU; c++)
-    for (const struct gt_storage *s = gt__all.pool[c].first; s; s = s->next)
+    for (const gt__storage *s = gt__all.pool[c].first; s; s = s->next)
       n += c ? (size_t)1 << c : s->bytes;
   return n;
 }
@@ -6665,7 +6688,8 @@ GT_API gt_status gt_empty_cache(void) {
   gt__lock();
   gt__sweep(1);
   for (int i = 0; i < gt_cuda_device_count() && !code; i++) {
-    device = gt__device(GT_CUDA, i), code = gt__await_all(&device, 0);
+    device = gt__device(GT_CUDA, i);
+    code = gt__await_all(&device, 0);
     if (!code) gt__drop_scratch(NULL, device), code = gt__cuda_backend.trim(i);
   }
   gt__unlock();
@@ -6714,7 +6738,9 @@ static int gt__restride(const gt_tensor *x, gt_tensor *y) {
       else if (x->shape[e - 1] > 1 && x->stride[e - 1] != left * stride) return 0;
       left *= x->shape[--e];
     }
-    y->stride[d] = stride, stride *= y->shape[d], left /= y->shape[d];
+    y->stride[d] = stride;
+    stride *= y->shape[d];
+    left /= y->shape[d];
   }
   return 1;
 }
@@ -6739,7 +6765,9 @@ GT_API gt_tensor *gt_reshape(const gt_tensor *x, gt_shape shape) {
   if (gt__numel(&y) != gt__numel(x))
     return GT__NULL(GT_ERROR_SHAPE, "%s has %lld elements, %s has %lld", gt__shape_text(x),
                     (long long)gt__numel(x), gt__shape_text(&y), (long long)gt__numel(&y));
-  y.offset = x->offset, y.storage = x->storage, y.gt__number = x->gt__number;
+  y.offset = x->offset;
+  y.storage = x->storage;
+  y.gt__number = x->gt__number;
   if (gt__numel(x) > 0 && !gt__restride(x, &y))
     return GT__NULL(GT_ERROR_SHAPE,
                     "the strides of %s do not allow a view as %s; call "
@@ -6783,7 +6811,9 @@ GT_API gt_tensor *gt_permute(const gt_tensor *x, gt_shape order) {
     const int e = gt__dim(order.size[d], x->ndim);
     if (e < 0) return NULL;
     if (seen >> e & 1) return GT__NULL(GT_ERROR_ARGUMENT, "dim %d is named twice", e);
-    seen |= 1u << e, y.shape[d] = x->shape[e], y.stride[d] = x->stride[e];
+    seen |= 1u << e;
+    y.shape[d] = x->shape[e];
+    y.stride[d] = x->stride[e];
   }
   return gt__handle(&y);
 }
@@ -6819,7 +6849,8 @@ static int gt__broadcast_to(const gt_tensor *x, const gt_tensor *like, gt_tensor
   for (int d = 0; d < like->ndim; d++) {
     const int64_t n = d < lead || lead < 0 ? 1 : x->shape[d - lead];
     if (n != like->shape[d] && n != 1) return 0;
-    y->stride[d] = n == 1 ? 0 : x->stride[d - lead], y->shape[d] = like->shape[d];
+    y->stride[d] = n == 1 ? 0 : x->stride[d - lead];
+    y->shape[d] = like->shape[d];
   }
   y->ndim = like->ndim;
   return lead >= 0;
@@ -6996,13 +7027,16 @@ static gt_status gt__submit(gt__op *op) {
   return !code && waited ? gt__check_fault() : status;
 }
 static gt__op *gt__op_new(gt__op *op, int kind, gt_device device) {
-  op->kind = (uint8_t)kind, op->n_touch = 0, *gt__scratch_of(op) = NULL;
+  op->kind = (uint8_t)kind;
+  op->n_touch = 0;
+  *gt__scratch_of(op) = NULL;
   if (kind == GT__COPY) memset(&op->u.copy, 0, sizeof op->u.copy); /* the others set all fields */
-  op->text = gt__me.call, op->device = device;
+  op->text = gt__me.call;
+  op->device = device;
   return op;
 }
 /* Adds what is touched; the output is the first. */
-static void gt__touch(gt__op *op, struct gt_storage *storage) { /* touch[n_touch].where is set */
+static void gt__touch(gt__op *op, gt__storage *storage) { /* touch[n_touch].where is set */
   gt__access *last = &op->touch[op->n_touch];
   if (!last->where.run) return; /* nobody waits before such memory is freed */
   for (gt__access *a = op->touch; a < last; a++) {
@@ -7015,16 +7049,17 @@ static void gt__touch(gt__op *op, struct gt_storage *storage) { /* touch[n_touch
   last->reads = op->n_touch > 0;
   op->n_touch++;
 }
-static void gt__touch_bytes(gt__op *op, struct gt_storage *storage, const void *p, int64_t bytes) {
+static void gt__touch_bytes(gt__op *op, gt__storage *storage, const void *p, int64_t bytes) {
   op->touch[op->n_touch].where = gt__range(p, (size_t)bytes);
   gt__touch(op, storage);
 }
 /* -- operands: tensors as the back ends see them -- */
 static const int gt__as_it_is[GT_MAX_DIMS] = {0, 1, 2, 3, 4, 5, 6, 7};
 /* Makes x an operand of n dims: dim order[i], or -1: none, of the `ndim` to which x broadcasts. */
-static gt__operand *gt__bind(gt__op *op, gt__operand *o, const gt_tensor *x, int ndim, int n,
-                             const int *order) {
-  o->data = gt__address(x), o->dtype = (uint8_t)x->dtype;
+static void gt__bind(gt__op *op, gt__operand *o, const gt_tensor *x, int ndim, int n,
+                     const int *order) {
+  o->data = gt__address(x);
+  o->dtype = (uint8_t)x->dtype;
   o->size_log2 = (uint8_t)__builtin_ctz((unsigned)gt_dtype_size(x->dtype));
   o->fresh = op->device.type == GT_CPU &&
              !op->n_touch && /* only CPUs ask: the output is the first */
@@ -7036,48 +7071,64 @@ static gt__operand *gt__bind(gt__op *op, gt__operand *o, const gt_tensor *x, int
   }
   op->touch[op->n_touch].where = gt__region_of(x);
   gt__touch(op, x->storage);
-  return o;
 }
-/* Drops sizes of 1 and merges neighbours that every operand walks evenly. Nothing merges across
-   dim `wall`, whose new place is returned. One dim at least is left. */
-static int gt__collapse(int32_t *ndim, int64_t *size, int wall, int n, gt__operand *const *o) {
-  int out = 0, new_wall = 0;
-  for (int d = 0; d <= *ndim; d++) {
-    if (d == wall) new_wall = out;
-    if (d == *ndim || size[d] == 1) continue;
-    int merge = out > (d < wall ? 0 : new_wall);
-    for (int k = 0; k < n && merge; k++) merge = o[k]->stride[out - 1] == o[k]->stride[d] * size[d];
-    if (!merge) out++;
-    size[out - 1] = merge ? size[out - 1] * size[d] : size[d];
-    for (int k = 0; k < n; k++) o[k]->stride[out - 1] = o[k]->stride[d];
+/* The dims that an operation walks over, and the operands that it walks over, the output first. */
+typedef struct {
+  int64_t *size;
+  int n; /* operands */
+  gt__operand *o[1 + GT__INPUTS];
+} gt__walk;
+static void gt__exchange_dims(gt__walk *w, int i, int j) {
+  gt__swap(&w->size[i], &w->size[j]);
+  for (int k = 0; k < w->n; k++) gt__swap(&w->o[k]->stride[i], &w->o[k]->stride[j]);
+}
+/* Moves dims `from` to `to` to place `at` and the next ones, without sizes of 1, and merges
+   neighbours that every operand walks evenly. Returns the place behind them. */
+static int gt__collapse(gt__walk *w, int at, int from, int to) {
+  const int first = at;
+  for (int d = from; d < to; d++) {
+    const int64_t size = w->size[d];
+    int merge = at > first;
+    if (size == 1) continue;
+    for (int k = 0; k < w->n && merge; k++) {
+      const int64_t *stride = w->o[k]->stride;
+      merge = stride[at - 1] == stride[d] * size;
+    }
+    if (!merge) w->size[at++] = 1;
+    w->size[at - 1] *= size;
+    for (int k = 0; k < w->n; k++) w->o[k]->stride[at - 1] = w->o[k]->stride[d];
   }
-  if (!out) {
-    size[0] = out = 1;
-    for (int k = 0; k < n; k++) o[k]->stride[0] = 0;
-    if (wall > 0) new_wall = 1;
-  }
-  *ndim = out;
-  return new_wall;
+  return at;
+}
+/* Back ends want one dim at least. */
+static int gt__one_dim_at_least(gt__walk *w, int ndim) {
+  if (ndim) return ndim;
+  w->size[0] = 1;
+  for (int k = 0; k < w->n; k++) w->o[k]->stride[0] = 0;
+  return 1;
+}
+static int gt__collapse_all(gt__walk *w, int ndim) {
+  return gt__one_dim_at_least(w, gt__collapse(w, 0, 0, ndim));
 }
 /* All byte offsets below 2^31? A CPU does not care. */
-static int gt__is_narrow(const gt__op *op, int ndim, const int64_t *size, int n,
-                         gt__operand *const *o) {
-  int narrow = op->device.type == GT_CUDA && gt__count(ndim, size) <= INT32_MAX;
-  for (int k = 0; k < n && narrow; k++) {
+static int gt__is_narrow(const gt__op *op, const gt__walk *w, int ndim) {
+  int narrow = op->device.type == GT_CUDA && gt__count(ndim, w->size) <= INT32_MAX;
+  for (int k = 0; k < w->n && narrow; k++) {
     double last = 0; /* in which nothing overflows */
-    for (int d = 0; d < ndim; d++) last += (double)(size[d] - 1) * (double)o[k]->stride[d];
+    for (int d = 0; d < ndim; d++) {
+      const double step = (double)w->o[k]->stride[d];
+      last += (double)(w->size[d] - 1) * step;
+    }
     narrow &= last * 8 <= INT32_MAX;
   }
   return narrow;
 }
 /* Walks the dims from `first` on in the order of operand `by`'s strides: what is dense is read so. */
-static void gt__sort_dims(int first, int ndim, int64_t *size, int n, gt__operand *const *o,
-                          int by) {
+static void gt__sort_dims(gt__walk *w, int first, int ndim, int by) {
+  const int64_t *stride = w->o[by]->stride;
   for (int i = first + 1; i < ndim; i++)
-    for (int j = i; j > first && o[by]->stride[j - 1] < o[by]->stride[j] && size[j] > 1; j--) {
-      gt__swap(&size[j], &size[j - 1]);
-      for (int k = 0; k < n; k++) gt__swap(&o[k]->stride[j], &o[k]->stride[j - 1]);
-    }
+    for (int j = i; j > first && stride[j - 1] < stride[j] && w->size[j] > 1; j--)
+      gt__exchange_dims(w, j, j - 1);
 }
 /* May x and y meet? Two storages can if one of them wraps memory. */
 static int gt__overlaps(const gt_tensor *x, const gt_tensor *y) {
@@ -7149,32 +7200,41 @@ static int32_t *gt__fault_word(gt_device device) {
     gt__all.fault = (int32_t *)memset(word, 0, 8);
   return gt__all.fault;
 }
+/* The entries of dim `dim` that `index` names. The dim stays; those on its sides are collapsed. */
+static void gt__set_gather(gt__op *op, gt__walk *w, int dim, const gt_tensor *index) {
+  gt__copy_args *a = &op->u.copy;
+  const int ndim = a->ndim;
+  a->fault = gt__fault_word(op->device);
+  gt__bind(op, &a->index, index, 1, 1, gt__as_it_is);
+  if (a->size[dim] == 1) { /* one entry: its dim is the first, and what is dense is copied whole */
+    for (; dim > 0; dim--) gt__exchange_dims(w, dim, dim - 1);
+    gt__sort_dims(w, 1, ndim, 1);
+  }
+  a->gather_dim = gt__collapse(w, 0, 0, dim);
+  gt__exchange_dims(w, a->gather_dim, dim);
+  a->ndim = gt__collapse(w, a->gather_dim + 1, dim + 1, ndim);
+}
 /* dst = src of one device, dtype and shape, or the entries of src's dim that `index` names. */
 static gt_status gt__move_elements(const gt_tensor *dst, const gt_tensor *src, int dim,
                                    const gt_tensor *index) {
   gt__op op;
   GT__STRICT;
   gt__copy_args *a = &gt__op_new(&op, GT__COPY, dst->device)->u.copy;
-  gt__operand *o[2];
+  gt__walk w = {a->size, 2, {&a->dst, &a->src}};
+  a->kind = GT__ELEMENTS;
   a->count = gt__numel(dst);
+  a->ndim = dst->ndim;
   if (!a->count) return GT_OK;
-  a->kind = GT__ELEMENTS, a->gather_dim = dim, a->ndim = dst->ndim;
   memcpy(a->size, dst->shape, sizeof a->size);
-  o[0] = gt__bind(&op, &a->dst, dst, a->ndim, a->ndim, gt__as_it_is);
-  o[1] = gt__bind(&op, &a->src, src, a->ndim, a->ndim, gt__as_it_is);
+  gt__bind(&op, &a->dst, dst, a->ndim, a->ndim, gt__as_it_is);
+  gt__bind(&op, &a->src, src, a->ndim, a->ndim, gt__as_it_is);
   if (index) {
-    a->gather_size = src->shape[dim], a->fault = gt__fault_word(dst->device);
-    gt__bind(&op, &a->index, index, 1, 1, gt__as_it_is);
-    const int64_t step = a->src.stride[dim], n = a->size[dim];
-    a->src.stride[dim] = INT64_MAX / 2, a->size[dim] = 2; /* it stays, and nothing merges with it */
-    if (n == 1)
-      gt__sort_dims(0, a->ndim, a->size, 2, o, 1), dim = 0; /* first: then rows stay whole */
-    a->gather_dim = gt__collapse(&a->ndim, a->size, dim, 2, o);
-    a->src.stride[a->gather_dim] = step, a->size[a->gather_dim] = n;
+    a->gather_size = src->shape[dim];
+    gt__set_gather(&op, &w, dim, index);
   } else {
-    gt__sort_dims(0, a->ndim, a->size, 2, o, 0);
-    gt__collapse(&a->ndim, a->size, 0, 2, o);
-    a->narrow = gt__is_narrow(&op, a->ndim, a->size, 2, o);
+    gt__sort_dims(&w, 0, a->ndim, 0);
+    a->ndim = gt__collapse_all(&w, a->ndim);
+    a->narrow = gt__is_narrow(&op, &w, a->ndim);
   }
   return gt__submit(&op);
 }
@@ -7190,13 +7250,17 @@ static gt_tensor *gt__end(gt__result *r, gt_status status) { /* out, or nothing 
 
 /* ---- >>moving ---------------------------------------------------------------------------------- */
 /* Bytes between devices; memory of the host is pinned. */
-static gt_status gt__copy_bytes(struct gt_storage *to, void *dst, struct gt_storage *from,
-                                void *src, int64_t bytes) {
+static gt_status gt__copy_bytes(gt__storage *to, void *dst, gt__storage *from, void *src,
+                                int64_t bytes) {
   gt__op op;
   const int up = to->device.type == GT_CUDA, down = from->device.type == GT_CUDA;
   gt__copy_args *a = &gt__op_new(&op, GT__COPY, (up ? to : from)->device)->u.copy;
-  a->kind = GT__BYTES, a->bytes = bytes, a->dst.data = (char *)dst, a->src.data = (char *)src;
-  a->dst_index = up ? to->device.index : -1, a->src_index = down ? from->device.index : -1;
+  a->kind = GT__BYTES;
+  a->bytes = bytes;
+  a->dst.data = (char *)dst;
+  a->src.data = (char *)src;
+  a->dst_index = up ? to->device.index : -1;
+  a->src_index = down ? from->device.index : -1;
   gt__touch_bytes(&op, to, dst, bytes);
   gt__touch_bytes(&op, from, src, bytes);
   return gt__submit(&op);
@@ -7210,14 +7274,14 @@ static void gt__copy_host(char *dst, char *src, int64_t bytes) {
    the caller fills the next, or empties what came GT__PIECES - 1 pieces before. */
 static gt_status gt__copy_staged(const gt_tensor *to, const gt_tensor *from) {
   const int up = from->device.type == GT_CPU;
-  struct gt_storage *piece[GT__PIECES] = {NULL};
+  gt__storage *piece[GT__PIECES] = {NULL};
   gt__host_use host;
   char *dst = gt__address(to), *src = gt__address(from);
   const int64_t total = (int64_t)gt__nbytes(to), behind = up ? 0 : (GT__PIECES - 1) * GT__PIECE;
   gt_status status = gt__host_begin(up ? from : to, !up, &host);
   for (int64_t at = 0, back; (back = at - behind) < total; at += GT__PIECE) {
     const int64_t n = gt__cpu_least(GT__PIECE, total - at);
-    struct gt_storage **p = &piece[at / GT__PIECE % GT__PIECES];
+    gt__storage **p = &piece[at / GT__PIECE % GT__PIECES];
     if (n > 0 && !status && !(*p = gt__storage_new((size_t)n, gt_cpu(), 1))) status = gt__failed();
     if (*p) {
       (*p)->internal = 1;
@@ -7313,7 +7377,7 @@ GT_API gt_tensor *gt_contiguous(const gt_tensor *x) {
 }
 /* x, contiguous, to or (`up`: on a GPU) from memory of the caller's, who has it again on return. */
 static gt_status gt__copy_outside(const gt_tensor *x, void *data, int up) {
-  struct gt_storage s;
+  gt__storage s;
   if (x->device.type == GT_CPU) {
     gt__host_use use;
     const gt_status read = gt__host_begin(x, 0, &use);
@@ -7323,8 +7387,12 @@ static gt_status gt__copy_outside(const gt_tensor *x, void *data, int up) {
   }
   gt_tensor host = gt__plain(x);
   memset(&s, 0, sizeof s);
-  s.data = data, s.device = host.device = gt_cpu();
-  s.internal = 1, s.pinned = gt__is_pinned(data), host.storage = &s, host.offset = 0;
+  s.data = data;
+  s.device = host.device = gt_cpu();
+  s.internal = 1;
+  s.pinned = gt__is_pinned(data);
+  host.storage = &s;
+  host.offset = 0;
   s.bytes = gt__nbytes(x);
   gt_status status = gt__copy_across(up ? x : &host, up ? &host : x);
   const gt__access whole = gt__whole(&s, 1);
@@ -7442,7 +7510,10 @@ typedef struct {
 } gt__tree;
 static void gt__tree_begin(gt__tree *t, const char *text, int n, const gt_tensor *const *in) {
   memset(t, 0, offsetof(gt__tree, whole));
-  t->text = text, t->node = t->few, t->n_in = n, t->in = in;
+  t->text = text;
+  t->node = t->few;
+  t->n_in = n;
+  t->in = in;
   t->waiting = t->few_waiting;
 }
 static void gt__tree_end(gt__tree *t) { /* with its block; and of the temporaries */
@@ -7474,7 +7545,8 @@ static void gt__bad_text(gt__tree *t, int at, const char *what) {
   if (!t->bad)
     gt__fail(GT_ERROR_EXPRESSION, "\"%.300s%s\"  at column %d: %s", t->text,
              length > 300 ? "..." : "", at + 1, what);
-  t->bad = 1, t->at = length;
+  t->bad = 1;
+  t->at = length;
 }
 static int gt__peek(gt__tree *t) {
   while (t->text[t->at] == ' ' || t->text[t->at] == '\t' || t->text[t->at] == '\n') t->at++;
@@ -7759,7 +7831,8 @@ static gt_status gt__parse_text(gt__tree *t) {
   gt__lock();
   if (!strcmp(k->text, t->text) && k->n_in <= t->n_in) {
     memcpy(t->node, k->node, (size_t)k->n * sizeof *k->node);
-    t->n = k->n, t->root = k->n - 1;
+    t->n = k->n;
+    t->root = k->n - 1;
   }
   gt__unlock();
   if (t->n) return GT_OK;
@@ -7777,7 +7850,8 @@ static gt_status gt__parse_text(gt__tree *t) {
   GT__HOLD(gt__mutex);
   memcpy(k->node, t->node, (size_t)t->n * sizeof *k->node);
   memcpy(k->text, t->text, length + 1);
-  k->n = t->n, k->n_in = t->n_in;
+  k->n = t->n;
+  k->n_in = t->n_in;
   return GT_OK;
 }
 
@@ -7804,7 +7878,9 @@ static gt_dtype gt__promote(const gt__tree *t, const gt__node *v, int first, int
 static gt_status gt__set_operand(const gt__tree *t, gt__node *v) {
   const gt_tensor *x = v->x ? v->x : t->in[v->value.i];
   gt__host_use use;
-  v->x = x, v->dtype = (uint8_t)x->dtype, v->natural = (uint8_t)gt__compute_of(x->dtype);
+  v->x = x;
+  v->dtype = (uint8_t)x->dtype;
+  v->natural = (uint8_t)gt__compute_of(x->dtype);
   v->level = x->ndim ? GT__DIMENSIONED : x->gt__number ? GT__NUMBER : GT__ZERO_D;
   v->highest = v->natural == GT__F64 && !x->ndim ? (uint8_t)GT__F32 : v->natural;
   if (!gt__is_constant(x) || !x->storage) return GT_OK;
@@ -7837,7 +7913,8 @@ static int gt__holds(int compute, const gt__node *v) { /* are v's integers the s
 /* What an operation, of this dtype as its operands promote, takes over from them. */
 static void gt__gather(gt__tree *t, gt__node *v, gt_dtype d) {
   const int rule = gt__table[v->op].rule, is_cast = v->op == GT__CAST;
-  v->level = GT__NUMBER, v->highest = GT__I64;
+  v->level = GT__NUMBER;
+  v->highest = GT__I64;
   v->indexed = v->op >= GT__INDEX && v->op <= GT__INTEGER;
   for (int k = 0; k < gt__table[v->op].arity; k++) {
     const gt__node *c = &t->node[v->child[k]];
@@ -7902,7 +7979,8 @@ static void gt__emit(gt__code *g, int op, int b, int c, int d) {
   if (g->p.n_ins == GT__CODE) g->over = 1;
   if (g->over) return;
   g->p.ins[g->p.n_ins++] = ins;
-  g->p.heavy |= gt__table[op].heavy, g->indexed |= op >= GT__INDEX && op <= GT__INTEGER;
+  g->p.heavy |= gt__table[op].heavy;
+  g->indexed |= op >= GT__INDEX && op <= GT__INTEGER;
 }
 static int gt__leaf_slot(gt__code *g, int i) {
   const gt__node *v = &g->t->node[i];
@@ -8004,8 +8082,11 @@ static void gt__generate(gt__code *g, int i) {
 static int gt__compile(const gt__tree *t, int i, gt__code *g) {
   int move[3] = {0, 0, 0};
   memset(g, 0, offsetof(gt__code, p) + offsetof(gt__program, ins));
-  g->t = t, g->root = gt__bare(t, i);
-  g->p.compute = t->node[i].compute, g->p.seed = t->seed, g->p.offset = t->offset;
+  g->t = t;
+  g->root = gt__bare(t, i);
+  g->p.compute = t->node[i].compute;
+  g->p.seed = t->seed;
+  g->p.offset = t->offset;
   if (t->n_in && !t->in[0]->storage) g->in[g->p.n_in++] = t->in[0]; /* a product: input 0 */
   gt__generate(g, g->root);
   g->p.n_slot = (uint8_t)(g->p.n_in + g->p.n_const + g->most_temporaries);
@@ -8032,31 +8113,30 @@ static int gt__merge_shape(gt_tensor *y, const gt_tensor *x, int ndim) {
   return 1;
 }
 /* Gives m what is used of a program: a fraction of it, as a rule. Its inputs, but for a product,
-   become operands as in gt__bind and go to o, behind the output. Returns how many are there then. */
-static int gt__set_program(gt__op *op, gt__map_args *m, const gt__code *g, int ndim, int n,
-                           const int *order, gt__operand **o) {
+   become operands as in gt__bind, behind w's output. */
+static void gt__set_program(gt__op *op, gt__map_args *m, const gt__code *g, gt__walk *w, int ndim,
+                            int n, const int *order) {
   const gt__program *p = &g->p;
-  int count = 1;
   memcpy(&m->program, p, offsetof(gt__program, ins) + p->n_ins * sizeof *p->ins);
   memcpy(m->program.constant, p->constant, p->n_const * sizeof *p->constant);
-  for (int k = op->kind == GT__MATMUL; k < p->n_in; k++)
-    o[count++] = gt__bind(op, &m->in[k], g->in[k], ndim, n, order);
-  return count;
+  for (int k = op->kind == GT__MATMUL; k < p->n_in; k++) {
+    gt__bind(op, &m->in[k], g->in[k], ndim, n, order);
+    w->o[w->n++] = &m->in[k];
+  }
 }
 static gt_status gt__launch_map(const gt__code *g, const gt_tensor *out) {
   gt__op op;
   gt__map_args *m = &gt__op_new(&op, GT__MAP, out->device)->u.map;
-  gt__operand *o[1 + GT__INPUTS];
+  gt__walk w = {m->size, 1, {&m->out}};
   const int ndim = out->ndim;
   m->count = gt__numel(out);
   if (!m->count) return GT_OK;
-  m->ndim = ndim;
   memcpy(m->size, out->shape, sizeof m->size);
-  o[0] = gt__bind(&op, &m->out, out, ndim, ndim, gt__as_it_is);
-  const int n = gt__set_program(&op, m, g, ndim, ndim, gt__as_it_is, o);
-  if (!g->indexed) gt__sort_dims(0, ndim, m->size, n, o, 0);
-  gt__collapse(&m->ndim, m->size, 0, n, o);
-  m->narrow = gt__is_narrow(&op, m->ndim, m->size, n, o);
+  gt__bind(&op, &m->out, out, ndim, ndim, gt__as_it_is);
+  gt__set_program(&op, m, g, &w, ndim, ndim, gt__as_it_is);
+  if (!g->indexed) gt__sort_dims(&w, 0, ndim, 0);
+  m->ndim = gt__collapse_all(&w, ndim);
+  m->narrow = gt__is_narrow(&op, &w, m->ndim);
   return gt__submit(&op);
 }
 static const gt_dtype gt__widest[] = {GT_FLOAT32, GT_FLOAT64, GT_INT64}; /* by compute type */
@@ -8084,7 +8164,8 @@ static int gt__divide(gt__tree *t, int i, int compute) {
       const int is_condition = v->op == GT__OP_where && k == 0;
       gt__node *c = &t->node[v->child[k]];
       if (gt__is_leaf(c) && !is_condition && v->op != GT__CAST) continue; /* it is just loaded */
-      c->compute = v->compute, c->apart = 0;
+      c->compute = v->compute;
+      c->apart = 0;
       if (!gt__is_apart(v, c, is_condition)) continue;
       const int own = gt__choose_compute(t, v->child[k], c->op == GT__REAL ? GT__F64 : GT__I64);
       int dtype = (int)gt__widest[own];
@@ -8159,7 +8240,8 @@ static gt_status gt__prepare(gt__tree *t, int i, int compute, gt__code *g) {
 static gt_status gt__place(gt__tree *t, const gt_tensor *out) {
   gt_tensor *whole = &t->whole;
   int found = -1;
-  whole->ndim = whole->gt__number = 0, whole->storage = NULL;
+  whole->ndim = whole->gt__number = 0;
+  whole->storage = NULL;
   for (int i = 0; i < t->n_in; i++) {
     const gt_tensor *x = t->in[i];
     if (gt__is_constant(x) && x->storage) continue; /* a number, which gt__annotate reads */
@@ -8372,7 +8454,8 @@ static gt_tensor *gt__random(int op, gt_shape shape, gt_dtype dtype, gt_device d
     gt__add_node(&t, GT__OP_floor, gt__add_node(&t, GT__OP_mul, number, steps, 0), 0, 0);
     gt__add_node(&t, GT__OP_div, t.root, steps, 0);
   }
-  t.seed = source->seed, t.offset = source->offset;
+  t.seed = source->seed;
+  t.offset = source->offset;
   const int compute = op == GT__INTEGER ? (int)GT__I64 : gt__compute_of(dtype);
   gt_tensor *out = gt__run_tree(&t, NULL, &like, compute);
   if (out) source->offset += (uint64_t)gt__numel(out);
@@ -8417,7 +8500,8 @@ GT_API gt_tensor *gt_randperm(int64_t n, gt_device device, gt_generator *generat
   int64_t *p = (int64_t *)host->storage->data;
   for (int64_t i = 0; i < n; i++) {
     const int64_t j = gt__random_i64(source->seed, source->offset + (uint64_t)i, 0, i + 1);
-    p[i] = p[j], p[j] = i;
+    p[i] = p[j];
+    p[j] = i;
   }
   gt_tensor *out = gt__converted(host, GT_INT64, device, GT__DENSE);
   if (out) source->offset += (uint64_t)n;
@@ -8559,81 +8643,114 @@ typedef struct {
 } gt__folding;
 /* Do softmax and log_softmax, whose result has all the dims? */
 static int gt__all_kept(const gt__folding *f) { return f->soft && f->soft != GT__LOGSUMEXP; }
+/* Binds the operands: the kept dims stand first, then the folded ones, as gt__reduce_args has it. */
+static void gt__bind_fold(const gt__folding *f, const gt__tree *t, const gt__code *g, gt__op *op,
+                          gt__walk *w, const gt_tensor *out, uint32_t set) {
+  gt__reduce_args *r = &op->u.reduce;
+  gt__map_args *m = &r->pre;
+  const int ndim = t->whole.ndim, kept = r->n_kept;
+  int order[GT_MAX_DIMS] = {0}, next[2] = {0, kept}; /* places of a kept and of a folded dim */
+  r->n = r->inner = 1;
+  for (int d = 0; d < ndim; d++) {
+    const int folded = set >> d & 1, place = next[folded]++;
+    const int64_t size = t->whole.shape[d];
+    order[place] = d;
+    m->size[place] = size;
+    if (folded) r->n *= size;
+    if (size != 1) r->inner = folded; /* the plan: is the fastest dim folded? */
+  }
+  memset(&m->out, 0, sizeof m->out);
+  w->o[0] = gt__all_kept(f) ? &m->out : &r->out;
+  if (gt__all_kept(f)) gt__bind(op, &m->out, out, ndim, ndim, order);
+  else {
+    gt__bind(op, &r->out, out, out->ndim, kept, f->keepdim ? order : gt__as_it_is);
+    for (int d = kept; d < ndim; d++) r->out.stride[d] = 0;
+  }
+  gt__set_program(op, m, g, w, ndim, ndim, order);
+}
+/* Outputs may be made in any order, and maxima and integers folded in any. */
+static void gt__order_fold(gt__reduce_args *r, gt__walk *w, int any, int ndim) {
+  const int kept = r->n_kept;
+  if (w->n > 1) gt__sort_dims(w, 0, kept, 1);
+  if (any) gt__sort_dims(w, kept, ndim, 1);
+  r->n_kept = gt__collapse(w, 0, 0, kept);
+  r->pre.ndim = gt__collapse(w, r->n_kept, kept, ndim);
+  if (any && r->n_kept && r->n_kept < r->pre.ndim) {
+    const int64_t *stride = w->o[1]->stride;
+    r->inner = stride[r->pre.ndim - 1] <= stride[r->n_kept - 1];
+  }
+  r->pre.ndim = gt__one_dim_at_least(w, r->pre.ndim);
+}
 static gt_status gt__launch_fold(const gt__folding *f, const gt__tree *t, const gt__code *g,
                                  const gt_tensor *out, uint32_t set) {
   gt__op op;
   gt__reduce_args *r = &gt__op_new(&op, GT__REDUCE, out->device)->u.reduce;
   gt__map_args *m = &r->pre;
-  gt__operand *o[1 + GT__INPUTS];
-  const int ndim = t->whole.ndim, kept = ndim - __builtin_popcount(set);
-  int order[GT_MAX_DIMS] = {0}; /* the kept dims first */
-  if (!gt__numel(out)) return GT_OK;
-  for (int d = 0, k = 0; d < ndim; d++) order[set >> d & 1 ? kept + d - k : k++] = d;
-  memset(&m->out, 0, sizeof m->out);
-  if (gt__all_kept(f)) o[0] = gt__bind(&op, &m->out, out, ndim, ndim, order);
-  else o[0] = gt__bind(&op, &r->out, out, out->ndim, kept, f->keepdim ? order : gt__as_it_is);
-  const int n = gt__set_program(&op, m, g, ndim, ndim, order, o);
-  r->n = r->inner = 1;
-  for (int d = 0; d < ndim; d++) {
-    m->size[d] = t->whole.shape[order[d]];
-    if (d >= kept && !gt__all_kept(f)) r->out.stride[d] = 0;
-    if (d >= kept) r->n *= m->size[d];
-    if (t->whole.shape[d] != 1) r->inner = set >> d & 1; /* the plan: is the fastest dim folded? */
-  }
-  /* outputs may be made in any order; maxima and integers may be folded in any */
-  const int any =
-      n > 1 && (f->fold > GT__FOLD_PROD || g->p.compute == GT__I64) && !gt__cpu_indexed(f->fold);
-  if (n > 1) gt__sort_dims(0, kept, m->size, n, o, 1);
-  if (any) gt__sort_dims(kept, ndim, m->size, n, o, 1);
-  r->soft = f->soft, r->outer = gt__all_kept(f) ? gt__numel(out) / r->n : gt__numel(out);
-  m->count = r->outer * r->n, m->ndim = ndim;
-  r->n_kept = gt__collapse(&m->ndim, m->size, kept, n, o);
-  if (any && r->n_kept && r->n_kept < m->ndim)
-    r->inner = o[1]->stride[m->ndim - 1] <= o[1]->stride[r->n_kept - 1];
-  m->narrow = gt__is_narrow(&op, m->ndim, m->size, n, o);
-  r->fold = f->fold, r->finish = f->finish, r->chunk = r->inner ? GT__CHUNK : GT__ROWS;
+  gt__walk w = {m->size, 1, {NULL}};
+  const int ndim = t->whole.ndim, exact = f->fold > GT__FOLD_PROD || g->p.compute == GT__I64;
+  r->outer = gt__numel(out);
+  if (!r->outer) return GT_OK;
+  r->n_kept = ndim - __builtin_popcount(set);
+  gt__bind_fold(f, t, g, &op, &w, out, set);
+  gt__order_fold(r, &w, w.n > 1 && exact && !gt__cpu_indexed(f->fold), ndim);
+  if (gt__all_kept(f)) r->outer /= r->n;
+  m->count = r->outer * r->n;
+  m->narrow = gt__is_narrow(&op, &w, m->ndim);
+  r->soft = f->soft;
+  r->fold = f->fold;
+  r->finish = f->finish;
+  r->chunk = r->inner ? GT__CHUNK : GT__ROWS;
   r->n_chunk = r->n ? (r->n - 1) / r->chunk + 1 : 1;
   const double divisor = (double)r->n > f->correction ? (double)r->n - f->correction : 0;
   if (g->p.compute == GT__F32) r->divisor.s = (float)divisor;
   else r->divisor.f = divisor;
   return gt__submit(&op);
 }
+/* The shape of what a fold of these dims gives. */
+static gt_status gt__folded_shape(const gt__folding *f, const gt_tensor *whole, uint32_t set,
+                                  gt_tensor *like) {
+  const int chooses =
+      gt__cpu_indexed(f->fold) || f->fold == GT__FOLD_MAX || f->fold == GT__FOLD_MIN;
+  *like = *whole;
+  like->ndim = 0;
+  for (int d = 0; d < whole->ndim; d++) {
+    const int folded = set >> d & 1;
+    if (folded && !f->keepdim) continue;
+    like->shape[like->ndim++] = folded && !gt__all_kept(f) ? 1 : whole->shape[d];
+  }
+  if (!chooses || !gt__numel(like) || gt__numel(whole)) return GT_OK;
+  return gt__fail(GT_ERROR_SHAPE, "no elements to choose from in %s", gt__shape_text(whole));
+}
+/* Its dtype, where the elements have *dtype; and in which type it is computed. */
+static void gt__folded_type(const gt__folding *f, gt_dtype *dtype, int *compute) {
+  if (f->fold <= GT__FOLD_PROD && !gt__is_floating(*dtype)) {
+    if (f->finish || *compute != GT__I64) *compute = GT__F64; /* counts stay exact beyond 2^24 */
+    *dtype = f->finish ? GT_FLOAT32 : GT_INT64;
+  }
+  if (gt__cpu_indexed(f->fold)) *dtype = GT_INT64;
+  if (f->fold >= GT__FOLD_ANY) *dtype = GT_BOOL;
+  if (f->dtype != GT_DTYPES) *dtype = f->dtype;
+}
 static gt_tensor *gt__fold_text(const gt__folding *f, gt_tensor *out, const char *text, int n,
                                 const gt_tensor *const *x) {
-  const int is_arg = gt__cpu_indexed(f->fold);
   gt__result r;
   gt__code g;
+  gt_tensor like;
   uint32_t set;
-  if (gt__check_text(text, n)) return NULL;
-  if (gt__refuse(out, 1, n, x)) return NULL;
+  if (gt__check_text(text, n) || gt__refuse(out, 1, n, x)) return NULL;
   GT__TREE(t, text, n, x);
   if (gt__parse_text(&t) || gt__place(&t, NULL) || gt__annotate(&t)) return NULL;
-  if (t.node[t.root].indexed)
+  const gt__node *root = &t.node[t.root];
+  if (root->indexed)
     return GT__NULL(GT_ERROR_EXPRESSION, "index has no meaning before a fold; use gt_eval first");
-  gt_tensor like = t.whole;
-  if (gt__dim_set(f->dims, like.ndim, &set)) return NULL;
-  like.ndim = 0;
-  for (int d = 0; d < t.whole.ndim; d++) {
-    const int folded = set >> d & 1;
-    if (!folded || f->keepdim)
-      like.shape[like.ndim++] = folded && !gt__all_kept(f) ? 1 : t.whole.shape[d];
-  }
-  const int chooses = is_arg || f->fold == GT__FOLD_MAX || f->fold == GT__FOLD_MIN;
-  if (chooses && gt__numel(&like) && !gt__numel(&t.whole))
-    return GT__NULL(GT_ERROR_SHAPE, "no elements to choose from in %s", gt__shape_text(&t.whole));
+  if (gt__dim_set(f->dims, t.whole.ndim, &set)) return NULL;
+  if (gt__folded_shape(f, &t.whole, set, &like)) return NULL;
   int compute = gt__choose_compute(&t, t.root, f->at_least);
-  like.dtype = (gt_dtype)t.node[t.root].dtype;
-  if (f->fold <= GT__FOLD_PROD && !gt__is_floating(like.dtype)) {
-    if (f->finish || compute != GT__I64) compute = GT__F64; /* counts stay exact beyond 2^24 */
-    like.dtype = f->finish ? GT_FLOAT32 : GT_INT64;
-  }
-  if (is_arg) like.dtype = GT_INT64;
-  if (f->fold >= GT__FOLD_ANY) like.dtype = GT_BOOL;
-  if (f->dtype != GT_DTYPES) like.dtype = f->dtype;
+  like.dtype = (gt_dtype)root->dtype;
+  gt__folded_type(f, &like.dtype, &compute);
   if (gt__begin(&r, out, &like, n, x, gt__all_kept(f))) return NULL;
-  return gt__end(&r, gt__prepare(&t, t.root, compute, &g)
-                         ? gt__failed()
-                         : gt__launch_fold(f, &t, &g, r.place, set));
+  const gt_status status = gt__prepare(&t, t.root, compute, &g);
+  return gt__end(&r, status ? status : gt__launch_fold(f, &t, &g, r.place, set));
 }
 static gt__folding gt__folding_of(gt_reduction reduction, uint32_t dims, int keepdim,
                                   gt_dtype dtype) {
@@ -8879,16 +8996,20 @@ static gt_status gt__product_shape(const gt_tensor *a, const gt_tensor *b, gt__p
   gt__matmul_args *x = &gt__op_new(&p->op, GT__MATMUL, a->device)->u.matmul;
   const int vector = a->ndim == 1, column = b->ndim == 1;
   const int at = a->ndim + vector - 2, bt = b->ndim + column - 2; /* dims of the batch */
-  p->a = a, p->b = b;
+  p->a = a;
+  p->b = b;
   if (at < 0 || bt < 0)
     return gt__fail(GT_ERROR_SHAPE,
                     "%s x %s: both need one dimension at least; gt_mul multiplies "
                     "by a number",
                     gt__shape_text(a), gt__shape_text(b));
   if (gt__check_devices(1, a, 2, b)) return gt__failed();
-  x->k = a->shape[at + !vector], x->a_col = a->stride[at + !vector];
-  x->m = vector ? 1 : a->shape[at], x->a_row = vector ? x->a_col * x->k : a->stride[at];
-  x->n = column ? 1 : b->shape[bt + 1], x->b_col = column ? 1 : b->stride[bt + 1];
+  x->k = a->shape[at + !vector];
+  x->a_col = a->stride[at + !vector];
+  x->m = vector ? 1 : a->shape[at];
+  x->a_row = vector ? x->a_col * x->k : a->stride[at];
+  x->n = column ? 1 : b->shape[bt + 1];
+  x->b_col = column ? 1 : b->stride[bt + 1];
   x->b_row = b->stride[bt];
   if (b->shape[bt] != x->k)
     return gt__fail(GT_ERROR_SHAPE, "%s x %s: inner sizes %lld and %lld differ%s",
@@ -8896,44 +9017,53 @@ static gt_status gt__product_shape(const gt_tensor *a, const gt_tensor *b, gt__p
                     x->n == x->k ? "; transpose the second operand?" : "");
   return gt__product_result(p, at, bt);
 }
+/* A CPU reads a matrix that is stored by columns best where it stands behind: C^T = B^T x A^T. */
+static int gt__is_turned(const gt__op *op) {
+  const gt__matmul_args *x = &op->u.matmul;
+  const int thin = x->n == 1 ? x->m > 1 : x->n <= 14 && x->m > 28;
+  return thin && x->k > 1 && x->a_row == 1 && op->device.type == GT_CPU;
+}
+static void gt__load_alone(gt__program *p, gt_dtype dtype) { /* the product as it is */
+  memset(p, 0, offsetof(gt__program, ins) + sizeof *p->ins);
+  p->compute = (uint8_t)gt__compute_of(dtype);
+  p->n_ins = 1;
+  p->n_in = 1;
+  p->n_slot = 1;
+}
 /* With the program g behind it, or nothing. */
 static gt_status gt__launch_product(gt__product *p, const gt__code *g, const gt_tensor *out) {
-  gt__matmul_args *x = &p->op.u.matmul;
-  gt__operand *o[1 + GT__INPUTS];
-  const int batch = x->n_batch, ndim = p->result.ndim;
+  gt__op *op = &p->op;
+  gt__matmul_args *x = &op->u.matmul;
+  gt__map_args *post = &x->post;
+  gt__walk w = {post->size, 1, {&post->out}};
+  const gt_tensor *a = p->a, *b = p->b;
+  const int batch = x->n_batch, ndim = p->result.ndim, turned = gt__is_turned(op);
   int order[GT_MAX_DIMS]; /* the kernel's dims: batch, M, N */
   if (!gt__numel(out)) return GT_OK;
-  /* A CPU reads a matrix that is stored by columns best where it stands behind: C^T = B^T x A^T. */
-  const int turned = (x->n == 1 ? x->m > 1 : x->n <= 14 && x->m > 28) && x->k > 1 &&
-                     x->a_row == 1 && p->op.device.type == GT_CPU;
-  const gt_tensor *a = turned ? p->b : p->a, *b = turned ? p->a : p->b;
   if (turned) {
     gt__swap(&x->m, &x->n);
     gt__swap(&x->a_row, &x->b_col);
     gt__swap(&x->a_col, &x->b_row);
+    a = p->b;
+    b = p->a;
   }
   memcpy(order, gt__as_it_is, sizeof gt__as_it_is);
   order[batch + turned] = p->a->ndim == 1 ? -1 : batch;
   order[batch + !turned] = p->b->ndim == 1 ? -1 : ndim - 1;
-  x->precision = gt__me.precision, x->post.ndim = batch + 2;
-  for (int d = 0; d < batch; d++) x->post.size[d] = p->result.shape[d];
-  x->post.size[batch] = x->m;
-  x->post.size[batch + 1] = x->n;
-  x->post.count = x->batch * x->m * x->n;
-  o[0] = gt__bind(&p->op, &x->post.out, out, ndim, batch + 2, order);
-  gt__bind(&p->op, &x->a, a, batch + 2 - (a->ndim == 1), batch, order);
-  gt__bind(&p->op, &x->b, b, batch + 2 - (b->ndim == 1), batch, order);
-  gt__program *program = &x->post.program;
-  int n = 1;
-  if (g) n = gt__set_program(&p->op, &x->post, g, ndim, batch + 2, order, o);
-  else {
-    memset(program, 0, offsetof(gt__program, ins) + sizeof *program->ins); /* loads slot 0 */
-    program->compute = (uint8_t)gt__compute_of(p->result.dtype);
-    program->n_ins = program->n_in = program->n_slot = 1;
-  }
-  x->compute = program->compute;
-  x->post.narrow = gt__is_narrow(&p->op, x->post.ndim, x->post.size, n, o);
-  return gt__submit(&p->op);
+  memcpy(post->size, p->result.shape, sizeof post->size);
+  post->size[batch] = x->m;
+  post->size[batch + 1] = x->n;
+  post->ndim = batch + 2;
+  post->count = x->batch * x->m * x->n;
+  gt__bind(op, &post->out, out, ndim, post->ndim, order);
+  gt__bind(op, &x->a, a, post->ndim - (a->ndim == 1), batch, order);
+  gt__bind(op, &x->b, b, post->ndim - (b->ndim == 1), batch, order);
+  if (g) gt__set_program(op, post, g, &w, ndim, post->ndim, order);
+  else gt__load_alone(&post->program, p->result.dtype);
+  x->precision = gt__me.precision;
+  x->compute = post->program.compute;
+  post->narrow = gt__is_narrow(op, &w, post->ndim);
+  return gt__submit(op);
 }
 static gt_tensor *gt__matmul_bare(gt_tensor *out, const gt_tensor *a,
                                   const gt_tensor *b) { /* nothing behind it: no tree */
@@ -8956,6 +9086,20 @@ static gt_status gt__place_behind(gt__tree *t, const gt_tensor *product, int wha
   return gt__fail(GT_ERROR_SHAPE, "%s does not broadcast to the product's shape %s",
                   gt__shape_text(t->in[1]), gt__shape_text(product));
 }
+/* Does the tree fit behind the product as it is, in the type that products add up in? */
+static int gt__fits_behind(gt__tree *t, const gt__product *p, gt__code *g) {
+  const int type = gt__compute_of(p->result.dtype);
+  if (gt__choose_compute(t, t->root, GT__I64) != type || gt__divide(t, t->root, type)) return 0;
+  return gt__compile(t, t->root, g) && gt__same_shape(&t->whole, &p->result);
+}
+/* Else the product is computed by itself, in that type, and then the tree. */
+static gt_status gt__product_first(gt__tree *t, gt__product *p, gt_tensor *out) {
+  const gt_dtype dtype = gt__widest[gt__compute_of(p->result.dtype)];
+  GT__LOCAL gt_tensor *product = gt__new(gt__shape_of(&p->result), dtype, p->a->device, 0);
+  if (!product || gt__launch_product(p, NULL, product)) return gt__failed();
+  p->result = gt__plain(product);
+  return gt__run_tree(t, out, NULL, GT__I64) ? GT_OK : gt__failed();
+}
 static gt_tensor *gt__matmul_text(gt_tensor *out, const gt_tensor *a, const gt_tensor *b,
                                   const char *text, int n, const gt_tensor *const *x, int what) {
   gt__product p;
@@ -8972,19 +9116,11 @@ static gt_tensor *gt__matmul_text(gt_tensor *out, const gt_tensor *a, const gt_t
   in[n + 2] = b;
   GT__TREE(t, text, n + 1, in);
   if (gt__place_behind(&t, &p.result, what)) return NULL;
-  /* does the tree fit behind the product as it is, in the type that products add up in? */
-  const int add_type = gt__compute_of(p.result.dtype);
-  const int direct = gt__choose_compute(&t, t.root, GT__I64) == add_type &&
-                     !gt__divide(&t, t.root, add_type) && gt__compile(&t, t.root, &g) &&
-                     gt__same_shape(&t.whole, &p.result);
+  const int direct = gt__fits_behind(&t, &p, &g);
   t.whole.dtype = (gt_dtype)t.node[t.root].dtype;
   if (gt__begin(&r, out, &t.whole, n + 3, in, 0)) return NULL;
   if (direct) return gt__end(&r, gt__launch_product(&p, &g, r.place));
-  GT__LOCAL gt_tensor *product = /* else by itself, in that type */
-      gt__new(gt__shape_of(&p.result), gt__widest[add_type], a->device, 0);
-  const int made = product && !gt__launch_product(&p, NULL, product);
-  if (made) p.result = gt__plain(product);
-  return gt__end(&r, made && gt__run_tree(&t, r.place, NULL, GT__I64) ? GT_OK : gt__failed());
+  return gt__end(&r, gt__product_first(&t, &p, r.place));
 }
 GT_API gt_tensor *gt_matmul_eval_n(gt_tensor *out, const gt_tensor *a, const gt_tensor *b,
                                    const char *text, int n, const gt_tensor *const *x) {
@@ -9010,7 +9146,8 @@ GT_API gt_tensor *gt_addmm(gt_tensor *out, const gt_tensor *c, const gt_tensor *
   const int without = !c && beta == 0;
   if (without && gt__me.status) return NULL;
   if (gt__refuse(out, 1 + without, 3 - without, given + without)) return NULL;
-  GT__LOCAL gt_tensor *x = gt__factor_of(a, b, alpha), *y = gt__factor_of(a, b, beta);
+  GT__LOCAL gt_tensor *x = gt__factor_of(a, b, alpha);
+  GT__LOCAL gt_tensor *y = gt__factor_of(a, b, beta);
   const gt_tensor *const in[] = {c, x, y};
   const int what = alpha != 0 ? GT__SAME_SHAPE : GT__UNREAD;
   if (!x || !y) return NULL;
@@ -9429,13 +9566,15 @@ static int gt__npy_word(gt__npy *h, const char *word) { /* skips spaces and it, 
 }
 /* A quoted string without escapes, ended in place, or NULL; in a message it must be printable. */
 static char *gt__npy_string(gt__npy *h) {
-  const char quote = gt__npy_word(h, "'") ? '\'' : gt__npy_word(h, "\"") ? '"' : 0;
+  const int is_single = gt__npy_word(h, "'");
+  const char quote = is_single ? '\'' : '"';
+  if (!is_single && !gt__npy_word(h, "\"")) return NULL;
   char *const text = h->p;
-  for (; quote && h->p < h->end && *h->p != quote; h->p++) {
+  for (; h->p < h->end && *h->p != quote; h->p++) {
     if (*h->p == '\\' || *h->p == '\n') return NULL;
     if (*h->p < ' ' || *h->p > '~') *h->p = '?';
   }
-  if (!quote || h->p == h->end) return NULL;
+  if (h->p == h->end) return NULL;
   *h->p++ = 0;
   return text;
 }
@@ -9452,7 +9591,8 @@ static gt_status gt__npy_descr(gt__npy *h) {
         "dtype '%.23s' is not one of b1 u1 i1 i2 i4 i8 f2 f4 f8; convert it in "
         "NumPy first (astype)",
         h->path, text);
-  h->dtype = (gt_dtype)d, h->swap = *text == (GT__LITTLE_ENDIAN ? '>' : '<');
+  h->dtype = (gt_dtype)d;
+  h->swap = *text == (GT__LITTLE_ENDIAN ? '>' : '<');
   return GT_OK;
 }
 static gt_status gt__npy_shape(gt__npy *h) {
@@ -9470,25 +9610,35 @@ static gt_status gt__npy_shape(gt__npy *h) {
   }
   return *n == 1 && !comma ? GT__NPY_MALFORMED("shape is not a tuple") : GT_OK;
 }
+/* The value of key k: descr, fortran_order or shape. */
+static gt_status gt__npy_value(gt__npy *h, int k) {
+  if (k == 0) return gt__npy_descr(h);
+  if (k == 2) return gt__npy_shape(h);
+  h->fortran = gt__npy_word(h, "True");
+  if (h->fortran || gt__npy_word(h, "False")) return GT_OK;
+  return GT__NPY_MALFORMED("fortran_order is neither True nor False");
+}
+static gt_status gt__npy_entry(gt__npy *h, const char *const *key, int *seen) {
+  const char *const name = gt__npy_string(h);
+  int k = 0;
+  if (!name) return GT__NPY_MALFORMED("a key is not a string");
+  while (k < 3 && strcmp(name, key[k]) != 0) k++;
+  if (k == 3) return GT__NPY_BAD("malformed header: unknown key '%.23s'", h->path, name);
+  if (seen[k]++) return GT__NPY_MALFORMED("a key stands there twice");
+  if (!gt__npy_word(h, ":")) return GT__NPY_MALFORMED("no colon after a key");
+  return gt__npy_value(h, k);
+}
 static gt_status gt__npy_parse(gt__npy *h) {
   static const char *const key[] = {"descr", "fortran_order", "shape"};
-  int seen[3] = {0, 0, 0}, comma = 1, k;
+  int seen[3] = {0, 0, 0}, comma = 1;
   if (!gt__npy_word(h, "{")) return GT__NPY_MALFORMED("it does not begin with a brace");
   for (; !gt__npy_word(h, "}"); comma = gt__npy_word(h, ",")) {
     if (!comma) return GT__NPY_MALFORMED("no comma between two entries");
-    const char *const name = gt__npy_string(h);
-    if (!name) return GT__NPY_MALFORMED("a key is not a string");
-    for (k = 0; k < 3 && strcmp(name, key[k]) != 0;) k++;
-    if (k == 3) return GT__NPY_BAD("malformed header: unknown key '%.23s'", h->path, name);
-    if (seen[k]++) return GT__NPY_MALFORMED("a key stands there twice");
-    if (!gt__npy_word(h, ":")) return GT__NPY_MALFORMED("no colon after a key");
-    if (k == 1 && !(h->fortran = gt__npy_word(h, "True")) && !gt__npy_word(h, "False"))
-      return GT__NPY_MALFORMED("fortran_order is neither True nor False");
-    if ((k == 0 && gt__npy_descr(h)) || (k == 2 && gt__npy_shape(h))) return gt__failed();
+    if (gt__npy_entry(h, key, seen)) return gt__failed();
   }
   gt__npy_word(h, ""); /* spaces may follow */
   if (h->p != h->end) return GT__NPY_MALFORMED("text after the closing brace");
-  for (k = 0; k < 3; k++)
+  for (int k = 0; k < 3; k++)
     if (!seen[k]) return GT__NPY_BAD("malformed header: %s is missing", h->path, key[k]);
   return GT_OK;
 }
@@ -9508,7 +9658,8 @@ static gt_status gt__npy_header(gt__npy *h, int64_t *length) {
                        *length < 0 ? "longer than the file" : "too long");
   GT__OWNED char *const text = (char *)gt__malloc((size_t)bytes + 1);
   if (!text) return GT_ERROR_MEMORY;
-  h->p = text, h->end = text + bytes;
+  h->p = text;
+  h->end = text + bytes;
   return gt__npy_read(h, text, (size_t)bytes) || gt__npy_parse(h) ? gt__failed() : GT_OK;
 }
 /* Sizes of 0 count as 1 here: what the other sizes say together must be representable too. */
@@ -9518,20 +9669,22 @@ static gt_status gt__npy_check_length(const gt__npy *h, int64_t length) {
     const int64_t size = h->shape.size[d] > 0 ? h->shape.size[d] : 1;
     if (bytes > INT64_MAX / size)
       return GT__NPY_BAD("the shape holds more than 2^63 bytes", h->path);
-    bytes *= size, empty |= h->shape.size[d] == 0;
+    bytes *= size;
+    empty |= h->shape.size[d] == 0;
   }
   if (empty || bytes <= length) return GT_OK;
   return GT__NPY_BAD("truncated: %lld bytes of elements, the shape needs %lld", h->path,
                      (long long)length, (long long)bytes);
 }
 static gt_status gt__npy_elements(const gt__npy *h, gt_tensor *x) {
-  const size_t bytes = gt__nbytes(x), width = gt_dtype_size(h->dtype);
+  const size_t bytes = gt__nbytes(x), width = gt__dtype[h->dtype].size;
   unsigned char *p = (unsigned char *)gt__address(x);
   if (bytes && gt__npy_read(h, p, bytes)) return gt__failed();
   for (size_t i = 0; h->swap && i < bytes; i += width)
     for (size_t a = i, b = i + width - 1; a < b; a++, b--) {
       const unsigned char t = p[a];
-      p[a] = p[b], p[b] = t;
+      p[a] = p[b];
+      p[b] = t;
     }
   for (size_t i = 0; h->dtype == GT_BOOL && i < bytes; i++) p[i] = p[i] != 0;
   return GT_OK;
@@ -9659,7 +9812,8 @@ static int gt__save_file(const char *path, const gt__image *image, int *whole) {
 /* The file's bytes up to the elements; their number. */
 static int gt__npy_head(const gt_tensor *host, char head[GT__NPY_HEAD]) {
   char text[4 * GT__NPY_ALIGN];
-  const char order = gt_dtype_size(host->dtype) == 1 ? '|' : GT__LITTLE_ENDIAN ? '<' : '>';
+  char order = GT__LITTLE_ENDIAN ? '<' : '>';
+  if (gt__dtype[host->dtype].size == 1) order = '|';
   const int n =
       snprintf(text, sizeof text, "{'descr': '%c%s', 'fortran_order': False, 'shape': %s, }", order,
                gt__dtype[host->dtype].npy, gt__shape_text(host));
@@ -9727,7 +9881,8 @@ static const char *gt__format(gt__printer *t, int64_t i) {
   if (t->x->dtype == GT_BOOL) return v.i ? "True" : "False";
   if (!gt__is_floating(t->x->dtype))
     return snprintf(t->number, sizeof t->number, "%lld", (long long)v.i), t->number;
-  if (v.f - v.f != 0) return v.f != v.f ? "nan" : v.f < 0 ? "-inf" : "inf";
+  if (v.f != v.f) return "nan";
+  if (v.f - v.f != 0) return v.f < 0 ? "-inf" : "inf";
   const int digits = t->integer && !t->scientific ? 0 : GT__PRINT_DIGITS;
   snprintf(t->number, sizeof t->number, t->scientific ? "%.*e" : "%.*f", digits, v.f);
   /* The locale's decimal point, of one byte or more, becomes ours; without one ours is added. */
@@ -9737,21 +9892,23 @@ static const char *gt__format(gt__printer *t, int64_t i) {
   *point = '.';
   return t->number;
 }
-static void gt__choose_format(gt__printer *t) { /* zeros, NaN and infinities have no say */
+/* Zeros, NaN and infinities have no say. */
+static int gt__has_say(double x) { return x != 0 && x - x == 0; }
+static void gt__choose_format(gt__printer *t) {
   const int floating = gt__is_floating(t->x->dtype);
   double least = HUGE_VAL, most = 0;
-  t->integer = t->width = 1;
+  t->integer = 1;
   for (int64_t i = 0; i < t->count && floating; i++) {
-    const double x = t->value[i].f, size = x < 0 ? -x : x;
-    if (!(size > 0) || size - size != 0) continue;
+    const double x = t->value[i].f, size = fabs(x);
+    if (!gt__has_say(x)) continue;
     if (size > most) most = size;
     if (size < least) least = size;
     if (x != gt__trunc_f64(x)) t->integer = 0;
   }
   t->scientific = most / least > 1000 || most > 1e8 || (!t->integer && least < 1e-4);
+  t->width = 1;
   for (int64_t i = 0; i < t->count; i++) {
-    const double x = floating ? t->value[i].f : 1;
-    if (x == 0 || x - x != 0) continue;
+    if (floating && !gt__has_say(t->value[i].f)) continue;
     const int n = (int)strlen(gt__format(t, i));
     if (n > t->width) t->width = n;
   }
@@ -9763,12 +9920,13 @@ static void gt__print_level(gt__printer *t, int dim) { /* from element `next` on
     gt__put(t, "%*s", t->width, gt__format(t, t->next++));
     return;
   }
-  const int64_t n = t->shown.size[dim], cut = n < t->x->shape[dim] ? (int64_t)GT__PRINT_EDGE : n;
+  const int64_t n = t->shown.size[dim];
+  const int cut = n < t->x->shape[dim];
   gt__put(t, "[");
-  for (int64_t i = 0; i < n + (cut < n); i++) {
+  for (int64_t i = 0; i < n + cut; i++) {
     const int breaks = inner ? inner : i % per_line == 0;
     if (i > 0) gt__put(t, ",%.*s%*s", breaks, "\n\n\n\n\n\n\n\n", breaks ? indent + 1 : 1, "");
-    if (i == cut) gt__put(t, inner ? "..." : " ...");
+    if (cut && i == GT__PRINT_EDGE) gt__put(t, inner ? "..." : " ...");
     else gt__print_level(t, dim + 1);
   }
   gt__put(t, "]");
@@ -9777,46 +9935,56 @@ static void gt__print_level(gt__printer *t, int dim) { /* from element `next` on
 static void gt__print_suffix(gt__printer *t, int *column, const char *format, const char *value) {
   char text[200];
   const int n = snprintf(text, sizeof text, format, value);
-  const int fits = *column + n + 2 <= GT__PRINT_COLUMNS;
-  gt__put(t, ",%s%*s%s", fits ? "" : "\n", fits ? 1 : GT__PRINT_INDENT, "", text);
-  *column = fits ? *column + n + 2 : GT__PRINT_INDENT + n;
+  const char *before = ", ";
+  if (*column + n + 2 > GT__PRINT_COLUMNS) {
+    before = ",\n       ";
+    *column = GT__PRINT_INDENT - 2;
+  }
+  gt__put(t, "%s%s", before, text);
+  *column += n + 2;
 }
-/* Copies src into dst; where dst is smaller, the first and last entries of src. */
-static int gt__copy_edges(gt_tensor *dst, const gt_tensor *src, int dim) {
-  while (dim < src->ndim && dst->shape[dim] == src->shape[dim]) dim++;
-  if (dim == src->ndim) return !gt__copy_into(dst, src);
-  gt_tensor to = gt__plain(dst), from = gt__plain(src);
-  to.shape[dim] = from.shape[dim] = GT__PRINT_EDGE;
-  if (!gt__copy_edges(&to, &from, dim + 1)) return 0;
-  to.offset += GT__PRINT_EDGE * to.stride[dim];
-  from.offset += (src->shape[dim] - GT__PRINT_EDGE) * from.stride[dim];
-  return gt__copy_edges(&to, &from, dim + 1);
-}
-/* Makes t->text, to be freed also on failure. Suffixes are PyTorch's, without a dtype's torch. */
-static gt_status gt__print(gt__printer *t, const gt_tensor *x) {
-  memset(t, 0, sizeof *t);
-  GT__STRICT;
-  if (gt__refuse_one(x)) return gt__failed();
-  t->x = x, t->shown = gt__shape_of(x);
-  for (int d = 0; d < x->ndim && gt__numel(x) > GT__PRINT_ALL; d++)
-    if (x->shape[d] > 2 * GT__PRINT_EDGE) t->shown.size[d] = 2 * GT__PRINT_EDGE;
-  const gt_dtype dtype = gt__is_floating(x->dtype) ? GT_FLOAT64 : GT_INT64;
-  GT__LOCAL gt_tensor *host = gt__new(t->shown, dtype, gt_cpu(), 0);
-  if (!host || !gt__copy_edges(host, x, 0)) return gt__failed();
-  if (gt__host_access(host, 0)) return gt__failed();
-  t->count = gt__numel(host);
-  t->value = (const gt__num *)gt__address(host);
-  gt__choose_format(t);
-  gt__put(t, t->count ? "tensor(" : "tensor([]");
-  if (t->count) gt__print_level(t, 0);
+/* Suffixes are PyTorch's, without a dtype's torch. */
+static void gt__print_suffixes(gt__printer *t) {
+  const gt_tensor *x = t->x;
   const int inferred = t->count && (x->dtype == GT_INT64 || x->dtype == GT_BOOL);
-  int column = 2;
-  for (size_t i = 0; i < t->n; i++) column = t->text[i] == '\n' ? 2 : column + 1;
+  const char *last = strrchr(t->text, '\n');
+  int column = 2 + (int)strlen(last ? last + 1 : t->text);
   if (x->device.type != GT_CPU)
     gt__print_suffix(t, &column, "device='%s'", gt_device_string(x->device));
   if (!t->count && x->ndim != 1) gt__print_suffix(t, &column, "size=%s", gt__shape_text(x));
   if (x->dtype != GT_FLOAT32 && !inferred)
     gt__print_suffix(t, &column, "dtype=%s", gt_dtype_string(x->dtype));
+}
+/* Copies src into dst; where dst is smaller, the first and last entries of src. */
+static gt_status gt__copy_edges(gt_tensor *dst, const gt_tensor *src, int dim) {
+  while (dim < src->ndim && dst->shape[dim] == src->shape[dim]) dim++;
+  if (dim == src->ndim) return gt__copy_into(dst, src);
+  gt_tensor to = gt__plain(dst), from = gt__plain(src);
+  to.shape[dim] = GT__PRINT_EDGE;
+  from.shape[dim] = GT__PRINT_EDGE;
+  if (gt__copy_edges(&to, &from, dim + 1)) return gt__failed();
+  to.offset += GT__PRINT_EDGE * to.stride[dim];
+  from.offset += (src->shape[dim] - GT__PRINT_EDGE) * from.stride[dim];
+  return gt__copy_edges(&to, &from, dim + 1);
+}
+/* Makes t->text, to be freed also on failure. */
+static gt_status gt__print(gt__printer *t, const gt_tensor *x) {
+  memset(t, 0, sizeof *t);
+  GT__STRICT;
+  if (gt__refuse_one(x)) return gt__failed();
+  t->x = x;
+  t->shown = gt__shape_of(x);
+  for (int d = 0; d < x->ndim && gt__numel(x) > GT__PRINT_ALL; d++)
+    if (x->shape[d] > 2 * GT__PRINT_EDGE) t->shown.size[d] = 2 * GT__PRINT_EDGE;
+  const gt_dtype dtype = gt__is_floating(x->dtype) ? GT_FLOAT64 : GT_INT64;
+  GT__LOCAL gt_tensor *host = gt__new(t->shown, dtype, gt_cpu(), 0);
+  if (!host || gt__copy_edges(host, x, 0) || gt__host_access(host, 0)) return gt__failed();
+  t->count = gt__numel(host);
+  t->value = (const gt__num *)gt__address(host);
+  gt__choose_format(t);
+  gt__put(t, t->count ? "tensor(" : "tensor([]");
+  if (t->count) gt__print_level(t, 0);
+  if (!t->failed) gt__print_suffixes(t);
   gt__put(t, ")");
   return t->failed ? gt__fail(GT_ERROR_MEMORY, "out of memory") : GT_OK;
 }

@@ -1792,6 +1792,11 @@ GT__FN T F(fold)(int fold, T a, T b) {
 #endif
 enum { GT__NOT_YET = -1, GT__GPUS = 32 };
 enum { GT__ASK, GT__WAIT, GT__WAIT_ONLY }; /* ..., and leave an error for those who ask */
+/* Whose memory an address is: the host's own, pinned memory of the host, a device's, or managed. */
+enum { GT__OF_HOST, GT__PINNED, GT__OF_DEVICE, GT__OF_ALL };
+typedef struct {
+  int kind, index;
+} gt__owner;
 /* A back end is a table of functions. `index` is the device's number; a queue is the back end's own
    (a cudaStream_t; on the CPU a thread, or NULL: the caller does the work), an event likewise. Each
    returns 0 or an error code, which classify and text explain; run starts the work of a queue. */
@@ -1814,12 +1819,19 @@ typedef struct gt__backend {
   int (*event_elapsed)(int index, void *start, void *end, float *ms);
   gt_status (*classify)(int code);
   const char *(*text)(int code);
+  int (*owner)(const void *p, int index, gt__owner *out); /* index: a device's, or -1, the host's */
+  const char *(*info)(void);                              /* for gt_build_info */
+  void (*after_fork)(void);                               /* in the child */
+  void (*shutdown)(void);
+  /* of queues that are threads of the host; else NULL */
+  int (*queue_wait_other)(void *queue, const struct gt__backend *other, int index, void *others);
+  uint64_t (*queue_progress)(void *queue); /* the last operation done; UINT64_MAX: all are */
+  void (*queue_room)(void *queue);         /* waits while it is full */
+  /* of the host; else NULL */
+  int (*threads)(int n);                                          /* sets it, if n > 0 */
+  void (*move)(char *to, char *from, int64_t bytes);              /* by several threads */
+  void (*element)(gt_dtype dtype, const void *p, gt__num *value); /* i or, if floating, f */
 } gt__backend;
-/* Whose memory an address is: the host's own, pinned memory of the host, a device's, or managed. */
-enum { GT__OF_HOST, GT__PINNED, GT__OF_DEVICE, GT__OF_ALL };
-typedef struct {
-  int kind, index;
-} gt__owner;
 /* After fork the calling thread alone goes on: OpenMP's, those of streams and CUDA do not. */
 static int gt__forked;
 /* The floating-point mode. A program linked with -Ofast takes subnormal numbers for 0, others round
@@ -2954,6 +2966,48 @@ static int gt__cpu_run(int index, void *queue, const gt__op *op) {
   return queue ? gt__cpu_push((gt__cpu_queue *)queue, &gt__cpu_blank, op, NULL)
                : gt__cpu_execute(op);
 }
+/* Waits for what another back end's queue holds by now: for an event of its own. */
+static int gt__cpu_queue_wait_other(void *queue, const gt__backend *other, int index,
+                                    void *others) {
+  gt__cpu_item like = gt__cpu_blank;
+  like.other = other;
+  like.index = index;
+  int code = other->event_record(index, &like.event, others);
+  if (!code) code = gt__cpu_push((gt__cpu_queue *)queue, &like, NULL, NULL);
+  if (code && like.event) other->event_destroy(index, like.event);
+  return code;
+}
+static uint64_t gt__cpu_queue_progress(void *queue) {
+  const gt__cpu_queue *q = (gt__cpu_queue *)queue;
+  GT__HOLD(gt__cpu_all.lock);
+  return q->first ? q->finished : UINT64_MAX;
+}
+static void gt__cpu_queue_room(void *queue) { gt__cpu_until((gt__cpu_queue *)queue, GT__CPU_FULL); }
+static int gt__cpu_set_threads(int n) {
+  if (n > 0) __atomic_store_n(&gt__cpu_most, n, __ATOMIC_RELAXED);
+  return gt__cpu_available();
+}
+static void gt__cpu_move_bytes(char *to, char *from, int64_t bytes) {
+  const int threads = gt__cpu_threads(bytes / 8), half = threads > 8 ? threads / 2 : 4;
+  const int most = half < 8 ? half : 8;
+  gt__cpu_copy_bytes(to, from, bytes, threads < most ? threads : most);
+}
+static void gt__cpu_element(gt_dtype dtype, const void *p, gt__num *value) {
+  const int compute = gt_is_floating(dtype) ? GT__F64 : GT__I64;
+  *value = gt__cpu_load(compute, (int)dtype, p);
+}
+static int gt__cpu_owner(const void *p, int index, gt__owner *out) {
+  memset(out, 0, sizeof *out); /* the host's own */
+  return 0;
+}
+static const char *gt__cpu_info(void) { return GT__COMPILER GT__OPENMP; }
+static void gt__cpu_after_fork(void) {
+  const pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  const pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+  gt__cpu_all.lock = mutex;
+  gt__cpu_all.passed = cond;
+}
+static void gt__cpu_shutdown(void) {}
 static gt_status gt__cpu_classify(int code) {
   return code == GT__CPU_NO_MEMORY ? GT_ERROR_MEMORY : code ? GT_ERROR_STATE : GT_OK;
 }
@@ -2986,7 +3040,17 @@ static const gt__backend gt__cpu_backend = {gt__cpu_properties,
                                             gt__cpu_event_ask,
                                             gt__cpu_event_elapsed,
                                             gt__cpu_classify,
-                                            gt__cpu_text};
+                                            gt__cpu_text,
+                                            gt__cpu_owner,
+                                            gt__cpu_info,
+                                            gt__cpu_after_fork,
+                                            gt__cpu_shutdown,
+                                            gt__cpu_queue_wait_other,
+                                            gt__cpu_queue_progress,
+                                            gt__cpu_queue_room,
+                                            gt__cpu_set_threads,
+                                            gt__cpu_move_bytes,
+                                            gt__cpu_element};
 
 /* ==== Part II, faster ways ==== */
 #ifndef GPUTENSOR_PLAIN
@@ -5055,23 +5119,37 @@ static const char *gt__cuda_text(int code) {
              cudaGetErrorString((cudaError_t)code));
   return text;
 }
-static const gt__backend gt__cuda_backend = {
-    gt__cuda_properties,    gt__cuda_memory,        gt__cuda_alloc,     gt__cuda_release,
-    gt__cuda_trim,          gt__cuda_ways,          gt__cuda_plan,      gt__cuda_run,
-    gt__cuda_queue_create,  gt__cuda_queue_destroy, gt__cuda_queue_ask, gt__cuda_queue_wait_event,
-    gt__cuda_event_destroy, gt__cuda_event_record,  gt__cuda_event_ask, gt__cuda_event_elapsed,
-    gt__cuda_classify,      gt__cuda_text};
+static const gt__backend gt__cuda_backend = {gt__cuda_properties,
+                                             gt__cuda_memory,
+                                             gt__cuda_alloc,
+                                             gt__cuda_release,
+                                             gt__cuda_trim,
+                                             gt__cuda_ways,
+                                             gt__cuda_plan,
+                                             gt__cuda_run,
+                                             gt__cuda_queue_create,
+                                             gt__cuda_queue_destroy,
+                                             gt__cuda_queue_ask,
+                                             gt__cuda_queue_wait_event,
+                                             gt__cuda_event_destroy,
+                                             gt__cuda_event_record,
+                                             gt__cuda_event_ask,
+                                             gt__cuda_event_elapsed,
+                                             gt__cuda_classify,
+                                             gt__cuda_text,
+                                             gt__cuda_owner,
+                                             gt__cuda_info,
+                                             gt__cuda_after_fork,
+                                             gt__cuda_shutdown,
+                                             NULL,
+                                             NULL,
+                                             NULL,
+                                             NULL,
+                                             NULL,
+                                             NULL};
 #else
 #define gt__cuda_backend gt__cpu_backend /* no device leads to it */
 GT_API int gt_cuda_device_count(void) { return 0; }
-static int gt__cuda_owner(const void *p, int index, gt__owner *out) {
-  (void)p, (void)index;
-  memset(out, 0, sizeof *out);
-  return 0;
-}
-static const char *gt__cuda_info(void) { return "without CUDA"; }
-static void gt__cuda_after_fork(void) {}
-static void gt__cuda_shutdown(void) {}
 GT_API const char *gt_cuda_unavailable_reason(void) {
   return "built without CUDA: build with nvcc, or define GPUTENSOR_CUDA in the file that has "
          "GPUTENSOR_IMPLEMENTATION and link gputensor_kernels.cu";
@@ -5139,8 +5217,7 @@ typedef struct {
 } gt__use;
 /* All uses of a piece of memory that may still be going on. Storages that wrap common memory use
    one ledger. When two ledgers turn out to be one, the first points to the second and is empty
-   from then on; the ledger in use is at the end of such a chain. gt__cpu_all.lock guards `into`
-   and a storage's `shared`, too. */
+   from then on; the ledger in use is at the end of such a chain. */
 enum { GT__FEW_USES = 4, GT__MANY_USES = 64 };
 typedef struct gt__ledger {
   int64_t refs;            /* shared: the storages that name it, the ledgers that point to it */
@@ -5181,6 +5258,7 @@ struct gt_storage {
   gt__storage *next; /* in a list of memory that waits for its points */
 };
 static pthread_mutex_t gt__mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t gt__failures_lock = PTHREAD_MUTEX_INITIALIZER; /* of gt__all.failure */
 static pthread_cond_t gt__idle =
     PTHREAD_COND_INITIALIZER; /* a thread has done what it did outside */
 static struct {
@@ -5188,7 +5266,7 @@ static struct {
   gt_stream *slot[GT__SLOTS_OF_STREAMS]; /* freed ones too, until their work is done */
   int top, streams; /* slots that were ever used; the caller's streams in them */
   gt__claim *claims;
-  int failures; /* these two are guarded by gt__cpu_all.lock */
+  int failures; /* these two are guarded by gt__failures_lock */
   gt__failure failure[GT__FAILURES];
   gt__clock done; /* the host's clock; a slot's next stream goes on counting there */
   int names;
@@ -5222,17 +5300,6 @@ static __thread struct {
   char text[4][160];
   unsigned text_turn;
 } gt__me;
-/* In the child; the parent may have held the locks. Windows has no fork. */
-__attribute__((unused)) static void gt__after_fork(void) {
-  const pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-  const pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
-  gt__forked = 1, gt__mutex = gt__cpu_all.lock = mutex;
-  gt__idle = gt__cpu_all.passed = cond;
-  gt__cuda_after_fork();
-}
-__attribute__((constructor)) static void gt__watch_fork(void) {
-  pthread_atfork(NULL, NULL, gt__after_fork);
-}
 static void gt__lock(void) { pthread_mutex_lock(&gt__mutex); }
 static void gt__unlock(void) { pthread_mutex_unlock(&gt__mutex); }
 GT_API gt_status gt_error(void) { return gt__me.status; }
@@ -5350,9 +5417,14 @@ static const char *gt__sizes(int ndim, const int64_t *size) {
   return text;
 }
 static const char *gt__shape_text(const gt_tensor *x) { return gt__sizes(x->ndim, x->shape); }
+/* The core knows two things about devices: the table of functions, and whose memory is the host's. */
 static const gt__backend *gt__backend_of(gt_device device) {
   return device.type == GT_CUDA ? &gt__cuda_backend : &gt__cpu_backend;
 }
+static int gt__on_host(gt_device device) { return device.type == GT_CPU; }
+/* The back end that page-locks memory of the host, and that knows whose memory an address is. */
+static const gt__backend *const gt__pinning = &gt__cuda_backend;
+static const gt__backend *const gt__host = &gt__cpu_backend;
 #define GT__OF(x) gt__backend_of((x)->device)
 static int gt__slot(gt_device device) { return device.type == GT_CUDA ? 1 + device.index : 0; }
 static int gt__same_device(gt_device a, gt_device b) {
@@ -5361,6 +5433,20 @@ static int gt__same_device(gt_device a, gt_device b) {
 static gt_device gt__device(int type, int index) {
   const gt_device device = {type, index};
   return device;
+}
+/* In the child; the parent may have held the locks. Windows has no fork. */
+__attribute__((unused)) static void gt__after_fork(void) {
+  const pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  const pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+  gt__forked = 1;
+  gt__mutex = mutex;
+  gt__failures_lock = mutex;
+  gt__idle = cond;
+  for (int type = GT_CPU; type <= GT_CUDA; type++)
+    gt__backend_of(gt__device(type, 0))->after_fork();
+}
+__attribute__((constructor)) static void gt__watch_fork(void) {
+  pthread_atfork(NULL, NULL, gt__after_fork);
 }
 GT_API gt_device gt_cpu(void) { return gt__device(GT_CPU, 0); }
 GT_API int gt_cuda_is_available(void) { return gt_cuda_device_count() > 0; }
@@ -5454,7 +5540,7 @@ GT_API gt_dtype gt_promote_types(gt_dtype a, gt_dtype b) {
    too. */
 static gt_device gt__device_of(int code, gt_device asked) {
   if (code > GT__CPU_CODES && code < GT__CPU_CODES_END) return gt_cpu();
-  if (asked.type == GT_CUDA) return asked;
+  if (!gt__on_host(asked)) return asked;
   return gt__me.culprit.type ? gt__me.culprit : gt__device(GT_CUDA, 0);
 }
 static int gt__is_out_of_memory(int code, gt_device asked) {
@@ -5472,11 +5558,11 @@ static gt_status gt__report_ours(gt_device device, int code) {
                       "gt_set_stream chooses another",
                       gt_device_string(device));
     case GT__UNWRITTEN:
-      return gt__fail(gt__cpu_backend.classify(gt__me.failed.code),
+      return gt__fail(gt__host->classify(gt__me.failed.code),
                       "what it reads was never "
                       "written, since %s on a stream of the CPU failed: %s; gt_fill or gt_copy may "
                       "write it anew",
-                      gt__me.failed.text, gt__cpu_backend.text(gt__me.failed.code));
+                      gt__me.failed.text, gt__host->text(gt__me.failed.code));
     default:
       return gt__fail(GT_ERROR_DEVICE_LOST,
                       "%s was lost to an earlier fault; only a new "
@@ -5509,12 +5595,12 @@ GT_API gt_status gt_device_properties(gt_device device, gt_properties *out) {
   memset(out, 0, sizeof *out);
   return gt__report(device, NULL, gt__backend_of(device)->properties(device.index, out));
 }
-GT_API int gt_num_threads(void) { return gt__cpu_available(); }
+GT_API int gt_num_threads(void) { return gt__host->threads(0); }
 GT_API gt_status gt_set_num_threads(int n) {
   GT__CALL;
   if (n < 1 || n > GT__MOST_THREADS)
     return gt__fail(GT_ERROR_ARGUMENT, "%d threads; give 1 to %d", n, (int)GT__MOST_THREADS);
-  __atomic_store_n(&gt__cpu_most, n, __ATOMIC_RELAXED);
+  gt__host->threads(n);
   return GT_OK;
 }
 GT_API const char *gt_device_name(gt_device device) {
@@ -5541,13 +5627,13 @@ static void gt__let_go_of(gt_stream *t) {
 }
 /* A GPU's code is kept with the device that it came from. */
 static int gt__blame(const gt_stream *t, int code) {
-  if (code && t->device.type == GT_CUDA) gt__me.culprit = t->device;
+  if (code && !gt__on_host(t->device)) gt__me.culprit = t->device;
   return code;
 }
 /* Gives up the lock and waits for what t holds up to `number`; for all of it, without a mark. Who
    asks for the stream is told (`tell`) what failed there. Others are not: operations of a CPU
    stream that failed have left a gt__failure for those who read what they should have written. */
-static int gt__await(gt_stream *t, uint64_t number, int tell) {
+static int gt__await_unlocks(gt_stream *t, uint64_t number, int tell) {
   const gt__backend *b = GT__OF(t);
   const gt__clock seen = t->seen;
   const int index = t->device.index, how = tell ? GT__WAIT : GT__WAIT_ONLY;
@@ -5562,35 +5648,34 @@ static int gt__await(gt_stream *t, uint64_t number, int tell) {
   if (!code) gt__learn(&gt__all.done, &seen, t->slot, number);
   return gt__blame(t, code);
 }
-static int gt__await_all(const gt_device *device, int tell) { /* all streams, or of one device */
+static int gt__await_all_unlocks(const gt_device *device,
+                                 int tell) { /* all streams, or of one device */
   int code = 0;
   for (int i = 0; i < gt__all.top && !code; i++) {
     gt_stream *s = gt__all.slot[i];
     if (!s || (device && !gt__same_device(s->device, *device))) continue;
-    code = gt__await(s, s->number, tell);
+    code = gt__await_unlocks(s, s->number, tell);
   }
   return code;
 }
 /* Makes s wait for what t holds up to `number`. A mark that was recorded before t began to wait for
    others does not cover them, so whoever starts to wait forgets its mark. */
 static int gt__join(gt_stream *s, gt_stream *t, uint64_t number) {
-  gt__cpu_item like = gt__cpu_blank;
+  const gt__backend *b = GT__OF(s), *other = GT__OF(t);
   int code;
-  if (s->device.type == t->device.type) {
+  if (b == other) {
     code = gt__set_mark(t, number);
-    if (!code) code = GT__OF(t)->queue_wait_event(s->device.index, s->queue, t->mark);
+    if (!code) code = b->queue_wait_event(s->device.index, s->queue, t->mark);
     number = t->marked;
-  } else { /* a CPU stream's thread waits for a GPU: for an event of its own, since marks move on */
-    like.other = GT__OF(t);
-    like.index = t->device.index;
-    code = like.other->event_record(like.index, &like.event, t->queue);
-    if (!code) code = gt__cpu_push((gt__cpu_queue *)s->queue, &like, NULL, NULL);
-    if (code && like.event) like.other->event_destroy(like.index, like.event);
-    number = t->recorded = t->number;
+  } else { /* an event of its own, since marks move on */
+    code = b->queue_wait_other(s->queue, other, t->device.index, t->queue);
+    t->recorded = t->number;
+    number = t->number;
   }
   if (code) return gt__blame(t, code);
   gt__learn(&s->seen, &t->seen, t->slot, number);
-  s->marked = 0, gt__all.stats.stream_waits++;
+  s->marked = 0;
+  gt__all.stats.stream_waits++;
   return 0;
 }
 /* Is this point behind all that s (NULL: the host) does from now on? */
@@ -5599,22 +5684,26 @@ static int gt__knows(const gt_stream *s, gt__point p) {
          (s && (p.slot == s->slot || p.number <= s->seen.at[p.slot]));
 }
 /* Brings s behind p. A GPU does not wait for a CPU stream: the host does, without the lock: *away. */
-static int gt__reach(gt_stream *s, gt__point p, int *away) {
+static int gt__can_join(const gt_stream *s, const gt_stream *t) {
+  if (s->device.type == t->device.type) return 1;
+  return GT__OF(s)->queue_wait_other && !t->gone;
+}
+static int gt__reach_unlocks(gt_stream *s, gt__point p, int *away) {
   gt_stream *t = gt__all.slot[p.slot];
   if (gt__knows(s, p)) return 0;
-  if (s && (s->device.type == t->device.type || (s->device.type == GT_CPU && !t->gone)))
-    return gt__join(s, t, p.number);
-  *away = 1, gt__all.stats.host_waits++;
-  return gt__await(t, p.number, 0);
+  if (s && gt__can_join(s, t)) return gt__join(s, t, p.number);
+  *away = 1;
+  gt__all.stats.host_waits++;
+  return gt__await_unlocks(t, p.number, 0);
 }
 static void gt__poll(gt_stream *t) { /* what is known of t's progress without waiting */
-  gt__cpu_queue *q = t->device.type == GT_CPU ? (gt__cpu_queue *)t->queue : NULL;
+  const gt__backend *b = GT__OF(t);
+  const int index = t->device.index;
   uint64_t number = 0;
-  if (q) {
-    GT__HOLD(gt__cpu_all.lock);
-    number = q->first ? q->finished : t->number;
-  } else if (!t->gone && !GT__OF(t)->queue_ask(t->device.index, t->queue, 0)) number = t->number;
-  else if (t->marked && !GT__OF(t)->event_ask(t->device.index, t->mark, 0)) number = t->marked;
+  if (t->queue && b->queue_progress) number = b->queue_progress(t->queue);
+  else if (!t->gone && !b->queue_ask(index, t->queue, GT__ASK)) number = t->number;
+  else if (t->marked && !b->event_ask(index, t->mark, 0)) number = t->marked;
+  if (number > t->number) number = t->number;
   if (number > gt__all.done.at[t->slot]) gt__all.done.at[t->slot] = number;
 }
 /* -- making and ending them; all with the lock -- */
@@ -5661,7 +5750,7 @@ static int gt__stream_open(gt_stream *s, gt_device device, int priority, void *n
 }
 /* A stream of ours is opened on first use; NULL and *code if it cannot be. */
 static gt_stream *gt__opened(gt_stream *s, gt_device device, int *code) {
-  *code = s->device.type ? 0 : gt__stream_open(s, device, 0, NULL, device.type != GT_CPU);
+  *code = s->device.type ? 0 : gt__stream_open(s, device, 0, NULL, !gt__on_host(device));
   return *code ? NULL : s;
 }
 /* The thread's current stream, which may be the default one, or NULL if it was freed. With the
@@ -5687,7 +5776,7 @@ static int gt__make_room_unlocks(void) {
     if (i == gt__all.top) return GT__TOO_MANY;
     gt_stream *t = gt__all.slot[i];
     if (t->held) pthread_cond_wait(&gt__idle, &gt__mutex); /* another thread waits for it, too */
-    else code = gt__await(t, t->number, 0);
+    else code = gt__await_unlocks(t, t->number, 0);
     gt__reap();
   }
   return code;
@@ -5910,7 +5999,7 @@ static int gt__settled(gt__storage *x) { /* has all work on x been done? */
 }
 /* Brings s behind all uses that x's ledger has, there or, if `where` is NULL, anywhere. With NULL
    as s the host waits, without the lock: then the ledger may be another, and it looks again. */
-static int gt__reach_uses(gt_stream *s, gt__storage *x, const gt__region *where) {
+static int gt__reach_uses_unlocks(gt_stream *s, gt__storage *x, const gt__region *where) {
   int code = 0, away;
   do {
     gt__ledger *l = gt__ledger_of(x);
@@ -5918,17 +6007,17 @@ static int gt__reach_uses(gt_stream *s, gt__storage *x, const gt__region *where)
     for (int k = 0; k < l->n && !code && !away; k++) {
       const gt__use u = gt__uses(l)[k];
       if (gt__knows(s, u.at) || (where && !gt__meeting(where, &u.where))) continue;
-      code = gt__reach(s, u.at, &away);
+      code = gt__reach_unlocks(s, u.at, &away);
     }
   } while (away && !code);
   return code;
 }
-static int gt__reach_all(gt_stream *s, gt__storage *x) {
+static int gt__reach_all_unlocks(gt_stream *s, gt__storage *x) {
   const gt__region where = gt__range(x->data, x->bytes);
-  return gt__reach_uses(s, x, &where);
+  return gt__reach_uses_unlocks(s, x, &where);
 }
 /* -- writes that failed after their call had returned. Nearly always there is none: any_failures
-   asks that without a lock. The others need gt__cpu_all.lock. -- */
+   asks that without a lock. Threads of CPU streams ask and tell, too: with gt__failures_lock. -- */
 static int gt__any_failures(void) { return __atomic_load_n(&gt__all.failures, __ATOMIC_RELAXED); }
 static void gt__set_failures(int n) { __atomic_store_n(&gt__all.failures, n, __ATOMIC_RELAXED); }
 static const gt__failure *gt__failure_at(const gt__region *where) {
@@ -5946,13 +6035,16 @@ static void gt__add_failure(const gt__failure *f) {
   gt__all.failure[n] = *f;
   gt__set_failures(n + 1);
 }
+static void gt__drop_failure(int i) {
+  gt__all.failure[i] = gt__all.failure[gt__all.failures - 1];
+  gt__set_failures(gt__all.failures - 1);
+}
 /* What is left of failure i, a range, without a range that it meets. */
 static void gt__cut_failure(int i, const gt__region *written) {
   gt__failure before = gt__all.failure[i], behind = before;
   const uintptr_t begin = before.where.begin, end = gt__region_end(&before.where);
   const uintptr_t from = written->begin, to = gt__region_end(written);
-  gt__all.failure[i] = gt__all.failure[gt__all.failures - 1];
-  gt__set_failures(gt__all.failures - 1);
+  gt__drop_failure(i);
   before.where.run = (int64_t)(from - begin);
   behind.where.begin = to;
   behind.where.run = (int64_t)(end - to);
@@ -5962,17 +6054,19 @@ static void gt__cut_failure(int i, const gt__region *written) {
 /* Every byte there was written: what it covers of failures is over. Of failures in several runs one
    write has to cover all. */
 static void gt__mark_written(const gt__region *where) {
+  if (!gt__any_failures()) return;
+  GT__HOLD(gt__failures_lock);
   for (int i = gt__all.failures - 1; i >= 0 && where->exact; i--) {
     const gt__region *failed = &gt__all.failure[i].where;
     if (gt__meeting(failed, where) == GT__APART) continue;
-    if (gt__covers(where, failed)) {
-      gt__all.failure[i] = gt__all.failure[gt__all.failures - 1];
-      gt__set_failures(gt__all.failures - 1);
-    } else if (where->count == 1 && failed->count == 1) gt__cut_failure(i, where);
+    if (gt__covers(where, failed)) gt__drop_failure(i);
+    else if (where->count == 1 && failed->count == 1) gt__cut_failure(i, where);
   }
 }
 static int gt__reads_unwritten(const gt__op *op) {
-  for (int i = 0; i < op->n_touch && gt__any_failures(); i++) {
+  if (!gt__any_failures()) return 0;
+  GT__HOLD(gt__failures_lock);
+  for (int i = 0; i < op->n_touch; i++) {
     const gt__failure *f = op->touch[i].reads ? gt__failure_at(&op->touch[i].where) : NULL;
     if (f) return f->code;
   }
@@ -5980,11 +6074,15 @@ static int gt__reads_unwritten(const gt__op *op) {
 }
 static void gt__mark_output(const gt__op *op, int code) {
   const gt__failure f = {op->touch[0].where, code, op->text};
-  if (code) gt__add_failure(&f);
-  else if (gt__any_failures()) gt__mark_written(&f.where);
+  if (!code) {
+    gt__mark_written(&f.where);
+    return;
+  }
+  GT__HOLD(gt__failures_lock);
+  gt__add_failure(&f);
 }
 static int gt__check_written(const gt__access *a) {
-  GT__HOLD(gt__cpu_all.lock);
+  GT__HOLD(gt__failures_lock);
   const gt__failure *f = gt__failure_at(&a->where);
   if (f) gt__me.failed = *f;
   return f ? (int)GT__UNWRITTEN : 0;
@@ -5999,14 +6097,12 @@ static void gt__forget_failures(const gt__storage *x) {
   for (const gt_tensor *y = gt__all.tensors; y && x->foreign; y = y->gt__next)
     if (y->storage != x && gt__same_memory(x, y->storage)) return;
   const gt__region where = gt__range(x->data, x->bytes);
-  GT__HOLD(gt__cpu_all.lock);
   gt__mark_written(&where);
 }
 /* -- memory that is wrapped more than once -- */
 static gt__ledger *gt__share_ledger(gt__storage *x) {
   gt__ledger *l = x->shared ? gt__ledger_of(x) : (gt__ledger *)GPUTENSOR_MALLOC(sizeof *l);
   if (!l || x->shared) return l;
-  GT__HOLD(gt__cpu_all.lock);
   *l = x->own;
   l->refs = 1;
   memset(&x->own, 0, sizeof x->own);
@@ -6017,7 +6113,6 @@ static int gt__unite_ledgers(gt__ledger *a, gt__ledger *b) {
   if (!gt__has_place(a, b->n) && !gt__make_place(a, b->n)) return 0;
   memcpy(gt__uses(a) + a->n, gt__uses(b), (size_t)b->n * sizeof *b->few);
   a->n += b->n;
-  GT__HOLD(gt__cpu_all.lock);
   b->n = 0;
   b->into = a;
   a->refs++;
@@ -6030,7 +6125,6 @@ static int gt__find_aliases(gt__storage *x) {
     gt__ledger *l = gt__share_ledger(y->storage);
     if (!l) return 0;
     if (!x->shared) {
-      GT__HOLD(gt__cpu_all.lock);
       x->shared = l;
       l->refs++;
     } else if (gt__ledger_of(x) != l && !gt__unite_ledgers(gt__ledger_of(x), l)) return 0;
@@ -6090,15 +6184,16 @@ static void gt__note_race(const gt_stream *s, const gt__access *a, const gt__use
 }
 /* Brings s behind a use that meets what it is about to do. What the library made for itself is
    ordered always, and so is the host behind its own stream. */
-static int gt__follow(gt_stream *s, const gt__access *a, gt__use u, int meeting, int *away) {
+static int gt__follow_unlocks(gt_stream *s, const gt__access *a, gt__use u, int meeting,
+                              int *away) {
   const gt_stream *t = gt__all.slot[u.at.slot];
   const int always = a->storage->internal || (!s && t == gt__current(t->device));
-  if (gt__me.safety == GT_ORDER || always) return gt__reach(s, u.at, away);
+  if (gt__me.safety == GT_ORDER || always) return gt__reach_unlocks(s, u.at, away);
   if (gt__me.safety == GT_REPORT) gt__note_race(s, a, &u, meeting);
   return 0;
 }
 /* Orders one access. *away: the lock was given up, and others may have gone on. */
-static int gt__order_access(gt_stream *s, const gt__access *a, int *away) {
+static int gt__order_access_unlocks(gt_stream *s, const gt__access *a, int *away) {
   int code = 0;
   while (gt__all.claims && gt__me.safety == GT_ORDER && gt__is_claimed(a)) {
     *away = 1;
@@ -6110,7 +6205,7 @@ static int gt__order_access(gt_stream *s, const gt__access *a, int *away) {
     if (s && u->at.slot == s->slot) continue; /* as on one stream */
     if ((!a->writes && !u->writes) || gt__knows(s, u->at)) continue;
     const int meeting = gt__meeting(&a->where, &u->where);
-    if (meeting) code = gt__follow(s, a, *u, meeting, away);
+    if (meeting) code = gt__follow_unlocks(s, a, *u, meeting, away);
   }
   if (!code && a->reads && gt__any_failures()) code = gt__check_written(a);
   return code;
@@ -6131,16 +6226,16 @@ static gt__storage *gt__without_room(int n, const gt__access *a) {
 /* Orders what s is about to do, and makes room to note it. NULL, or a stream without a queue, is
    the calling thread. Where the lock was given up it looks again, and *waited says so. Without
    memory for notes all uses have to be over. */
-static int gt__order(gt_stream *s, int n, const gt__access *a, int *waited) {
+static int gt__order_unlocks(gt_stream *s, int n, const gt__access *a, int *waited) {
   int away, code = 0;
   if (s && !s->queue) s = NULL;
   do {
     away = 0;
-    for (int i = 0; i < n && !code; i++) code = gt__order_access(s, &a[i], &away);
+    for (int i = 0; i < n && !code; i++) code = gt__order_access_unlocks(s, &a[i], &away);
     gt__storage *full = s && !code && !away ? gt__without_room(n, a) : NULL;
     if (full) {
       away = 1;
-      code = gt__reach_uses(NULL, full, NULL);
+      code = gt__reach_uses_unlocks(NULL, full, NULL);
     }
     *waited |= away;
   } while (away && !code);
@@ -6160,7 +6255,7 @@ static gt_status gt__order_host(const gt__access *a, gt__claim *claim) {
   gt__lock();
   const gt_stream *last = gt__all.slot[a->storage->last];
   const gt_device device = last ? last->device : gt_cpu();
-  const int code = gt__order(NULL, 1, a, &waited);
+  const int code = gt__order_unlocks(NULL, 1, a, &waited);
   if (!code && claim) gt__begin_claim(claim, 1, a);
   gt__unlock();
   if (code) return gt__report(device, last, code);
@@ -6181,10 +6276,7 @@ static void gt__host_end(gt__host_use *use) {
   if (!use->on) return;
   gt__lock();
   gt__end_claim(&use->claim);
-  if (use->access.writes) {
-    GT__HOLD(gt__cpu_all.lock);
-    gt__mark_written(&use->access.where);
-  }
+  if (use->access.writes) gt__mark_written(&use->access.where);
   gt__unlock();
   use->on = 0;
   gt__me.claims--;
@@ -6203,15 +6295,15 @@ static gt_status gt__host_begin(const gt_tensor *x, int writes, gt__host_use *us
 static int gt__is_pinned(const void *p) { /* memory of the caller's */
   gt__owner owner;
   GT__HOLD(gt__mutex);
-  gt__cuda_owner(p, -1, &owner);
+  gt__pinning->owner(p, -1, &owner);
   return owner.kind == GT__PINNED;
 }
 /* Can memory of the caller's be a tensor's of that device? *pinned: it is page-locked. */
 static gt_status gt__check_owner(const void *p, gt_device device, int *pinned) {
-  const int gpu = device.type == GT_CUDA;
+  const int gpu = !gt__on_host(device);
   gt__owner owner;
   gt__lock();
-  const int code = gt__cuda_owner(p, gpu ? device.index : -1, &owner);
+  const int code = gt__pinning->owner(p, gpu ? device.index : -1, &owner);
   gt__unlock();
   if (code) return gt__report(device, NULL, code);
   *pinned = !gpu && owner.kind == GT__PINNED;
@@ -6233,7 +6325,7 @@ static gt_status gt__check_owner(const void *p, gt_device device, int *pinned) {
    Device memory is taken and given back in stream order, from pools that keep it. Memory of the host
    is kept until the work that uses it is done, pinned memory longer, for the next who asks. */
 static void gt__storage_drop(gt__storage *s) { /* its memory goes for good; with the lock */
-  (s->pooled ? &gt__cuda_backend : &gt__cpu_backend)->release(-1, NULL, s->data, s->pooled);
+  (s->pooled ? gt__pinning : gt__host)->release(-1, NULL, s->data, s->pooled);
   gt__end_storage(s);
 }
 static gt__storage *gt__pool_take(int c) { /* the oldest of a class */
@@ -6250,18 +6342,18 @@ static void gt__pool_give(gt__storage *s) {
   gt__all.pool[c].last = s, gt__all.pool[c].count++;
 }
 /* Frees ordinary memory that has settled; with `wait` all it can, and the lock is given up then. */
-static void gt__sweep(int wait) {
+static void gt__sweep_unlocks(int wait) {
   for (int c = 0; c < (wait ? (int)GT__CLASSES : 1); c++)
     for (int n = gt__all.pool[c].count; n > 0; n--) {
       gt__storage *s = gt__pool_take(c);
       if (!s) break; /* another thread has them */
-      if (gt__settled(s) || (wait && !gt__reach_all(NULL, s))) gt__storage_drop(s);
+      if (gt__settled(s) || (wait && !gt__reach_all_unlocks(NULL, s))) gt__storage_drop(s);
       else gt__pool_give(s);
     }
 }
 /* Pinned memory from the pool, or fresh. If the oldest block still waits for its work, 32 MiB more;
    then it is waited for: a program that runs ahead of its GPU must not pin ever more. */
-static int gt__take_pinned(gt__storage *s) {
+static int gt__take_pinned_unlocks(gt__storage *s) {
   int code, c = 12;                                                      /* from a page on */
   if ((uint64_t)s->bytes >> (GT__CLASSES - 1)) return GT__CPU_NO_MEMORY; /* beyond all classes */
   while (c < GT__CLASSES - 1 && (size_t)1 << c < s->bytes) c++;
@@ -6269,22 +6361,21 @@ static int gt__take_pinned(gt__storage *s) {
   gt__storage *found = gt__all.pool[c].first;
   if (found && (gt__settled(found) || gt__all.pool[c].count >= most)) {
     gt__pool_take(c);
-    code = gt__reach_all(NULL, found);
+    code = gt__reach_all_unlocks(NULL, found);
     s->data = found->data;
     if (code) gt__pool_give(found);
     else gt__end_storage(found);
-  } else
-    code = gt__cuda_backend.alloc(gt_current_device().index, NULL, (size_t)1 << c, 1, &s->data);
+  } else code = gt__pinning->alloc(gt_current_device().index, NULL, (size_t)1 << c, 1, &s->data);
   s->pooled = code ? 0 : c;
   return code;
 }
 /* One attempt; with the lock. */
-static int gt__storage_fill(gt__storage *s) {
+static int gt__storage_fill_unlocks(gt__storage *s) {
   int code = 0;
-  if (s->device.type == GT_CPU) {
-    gt__sweep(0);
-    if (s->pinned && s->bytes) return gt__take_pinned(s);
-    return gt__cpu_backend.alloc(0, NULL, s->bytes, 0, &s->data);
+  if (gt__on_host(s->device)) {
+    gt__sweep_unlocks(0);
+    if (s->pinned && s->bytes) return gt__take_pinned_unlocks(s);
+    return gt__host->alloc(0, NULL, s->bytes, 0, &s->data);
   }
   gt_stream *stream = gt__opened_current(s->device, &code);
   if (!code) code = GT__OF(s)->alloc(s->device.index, stream->queue, s->bytes, 0, &s->data);
@@ -6319,12 +6410,13 @@ static gt_status gt__no_memory(gt_device device, size_t bytes, int code) {
                   "are in tensors%s",
                   gt_device_string(device), bytes, available, total, held, owners);
 }
-static void gt__give_back(
-    gt_device device) { /* all that is cached; the lock is given up meanwhile */
-  gt__await_all(&device, 0);
+/* Gives back all that is cached. */
+static int gt__give_back_unlocks(gt_device device) {
+  const gt__backend *b = gt__backend_of(device);
+  const int code = gt__await_all_unlocks(&device, 0);
   gt__drop_scratch(NULL, device);
-  gt__sweep(1);
-  if (gt__backend_of(device)->trim) gt__backend_of(device)->trim(device.index);
+  gt__sweep_unlocks(1);
+  return code || !b->trim ? code : b->trim(device.index);
 }
 static gt__storage *gt__storage_new(size_t bytes, gt_device device, int pinned) {
   gt__storage *s = (gt__storage *)gt__malloc(sizeof *s);
@@ -6334,14 +6426,14 @@ static gt__storage *gt__storage_new(size_t bytes, gt_device device, int pinned) 
   s->device = device;
   s->pinned = pinned;
   gt__lock();
-  int code = gt__storage_fill(s);
+  int code = gt__storage_fill_unlocks(s);
   if (code && (gt__is_out_of_memory(code, device) || pinned)) {
-    gt__give_back(device);
-    code = gt__storage_fill(s);
+    gt__give_back_unlocks(device);
+    code = gt__storage_fill_unlocks(s);
   }
   if (code && pinned) { /* page-locked memory is scarcer: ordinary memory does it too, slower */
     s->pinned = 0;
-    code = gt__storage_fill(s);
+    code = gt__storage_fill_unlocks(s);
   }
   if (!code) gt__all.allocated[slot] += bytes;
   if (gt__all.peak[slot] < gt__all.allocated[slot]) gt__all.peak[slot] = gt__all.allocated[slot];
@@ -6353,14 +6445,14 @@ static gt__storage *gt__storage_new(size_t bytes, gt_device device, int pinned) 
 }
 /* Scratch for s's next operation. A stream keeps that of two, by turns: then it is known what may still
    be using it, where new memory may be a tensor's just freed, and there is nothing to allocate. */
-static int gt__take_scratch(gt_stream *s, size_t bytes, int *again) {
+static int gt__take_scratch_unlocks(gt_stream *s, size_t bytes, int *again) {
   gt__span *own = &s->scratch[s->turn];
   void *p = NULL;
   const int tried = *again, code = (size_t)(own->end - own->begin) >= bytes
                                        ? 0
                                        : GT__OF(s)->alloc(s->device.index, s->queue, bytes, 0, &p);
   *again = !tried && gt__is_out_of_memory(code, s->device);
-  if (*again) return gt__give_back(s->device), 0;
+  if (*again) return gt__give_back_unlocks(s->device), 0;
   if (!p) return code;
   if (own->begin) GT__OF(s)->release(s->device.index, s->queue, own->begin, 0);
   own->begin = (char *)p;
@@ -6370,20 +6462,20 @@ static int gt__take_scratch(gt_stream *s, size_t bytes, int *again) {
 }
 /* Gives device memory back: on the stream that used it last, if other uses are behind that; else on
    the device's bin, which waits so that no user's stream must. What cannot be waited for stays. */
-static void gt__release_device(gt__storage *s) {
+static void gt__release_device_unlocks(gt__storage *s) {
   gt_stream *t = gt__all.slot[s->last];
   gt__ledger *l = gt__ledger_of(s);
   int code = 0, fits = t && !t->freed && gt__same_device(t->device, s->device);
   for (int k = 0; k < l->n && fits; k++) fits = gt__knows(t, gt__uses(l)[k].at);
   if (!fits) t = gt__opened(&gt__all.bin[gt__slot(s->device)], s->device, &code);
-  if (code || gt__reach_all(t, s)) code = gt__reach_all(NULL, s);
+  if (code || gt__reach_all_unlocks(t, s)) code = gt__reach_all_unlocks(NULL, s);
   if (!code) GT__OF(s)->release(s->device.index, t ? t->queue : NULL, s->data, 0);
 }
 /* Memory of the caller's: who has it now hears of what should have been written and was not. */
 static void gt__end_wrap(gt__storage *s) { /* without the lock */
   const gt__access all = gt__whole(s, 0);
   gt__lock();
-  int code = gt__reach_all(NULL, s);
+  int code = gt__reach_all_unlocks(NULL, s);
   if (!code && gt__any_failures()) code = gt__check_written(&all);
   gt__unlock();
   if (s->deleter) s->deleter(s->data, s->context);
@@ -6394,10 +6486,10 @@ static void gt__end_wrap(gt__storage *s) { /* without the lock */
   gt__me.call = "gt_free";
   gt__report(device, NULL, code);
 }
-static void gt__storage_end(gt__storage *s) { /* with the lock, which it gives up */
+static void gt__storage_end_unlocks(gt__storage *s) { /* with the lock, which it gives up */
   gt__all.allocated[gt__slot(s->device)] -= s->bytes;
-  if (s->device.type == GT_CUDA) {
-    if (s->data) gt__release_device(s);
+  if (!gt__on_host(s->device)) {
+    if (s->data) gt__release_device_unlocks(s);
     gt__end_storage(s);
   } else if (!s->pooled && gt__settled(s)) gt__storage_drop(s);
   else gt__pool_give(s);
@@ -6501,12 +6593,12 @@ static void gt__end_handle(gt_tensor *x, int how) {
   gt__note_end(x, how);
   gt__set_scope(x, NULL);
   int last = storage->refs == 1;
-  if (last && wrap) gt__reach_all(NULL, storage); /* in the list: new wraps find it */
+  if (last && wrap) gt__reach_all_unlocks(NULL, storage); /* in the list: new wraps find it */
   if (x->gt__prev) x->gt__prev->gt__next = x->gt__next;
   else gt__all.tensors = x->gt__next;
   if (x->gt__next) x->gt__next->gt__prev = x->gt__prev;
   last = --storage->refs == 0;
-  if (last && !wrap) gt__storage_end(storage);
+  if (last && !wrap) gt__storage_end_unlocks(storage);
   else gt__unlock();
   if (last && wrap) gt__end_wrap(storage);
   GPUTENSOR_FREE(gt__held_back(x));
@@ -6565,7 +6657,7 @@ static gt_tensor *gt__new(gt_shape shape, gt_dtype dtype, gt_device device, int 
   gt_tensor *x = model.storage ? gt__handle(&model) : NULL;
   if (x || !model.storage) return x;
   gt__lock();
-  gt__storage_end(model.storage);
+  gt__storage_end_unlocks(model.storage);
   return NULL;
 }
 GT_API gt_tensor *gt_empty(gt_shape shape, gt_dtype dtype, gt_device device) {
@@ -6649,30 +6741,33 @@ GT_API int gt_is_pinned(const gt_tensor *x) {
   return GT__NO(x) ? 0 : x->storage->pinned;
 }
 /* What is on a device: tensors now, tensors at most, or all that the library keeps for it. */
+enum { GT__NOW, GT__PEAK, GT__RESERVED };
 static size_t gt__memory(gt_device device, int which) {
   const int slot = gt__slot(device);
-  size_t n, available, total;
   if (gt__check_device(device)) return 0;
   GT__HOLD(gt__mutex);
-  n = which == 1 ? gt__all.peak[slot] : gt__all.allocated[slot];
-  if (which == 2 && device.type == GT_CUDA)
-    gt__cuda_backend.memory(device.index, &n, &available, &total);
-  for (int c = 0; c < GT__CLASSES && which == 2 && device.type == GT_CPU; c++)
+  size_t n = which == GT__PEAK ? gt__all.peak[slot] : gt__all.allocated[slot], available, total;
+  if (which != GT__RESERVED) return n;
+  if (!gt__on_host(device)) {
+    gt__backend_of(device)->memory(device.index, &n, &available, &total);
+    return n;
+  }
+  for (int c = 0; c < GT__CLASSES; c++)
     for (const gt__storage *s = gt__all.pool[c].first; s; s = s->next)
       n += c ? (size_t)1 << c : s->bytes;
   return n;
 }
 GT_API size_t gt_memory_allocated(gt_device device) {
   GT__CALL;
-  return gt__memory(device, 0);
+  return gt__memory(device, GT__NOW);
 }
 GT_API size_t gt_max_memory_allocated(gt_device device) {
   GT__CALL;
-  return gt__memory(device, 1);
+  return gt__memory(device, GT__PEAK);
 }
 GT_API size_t gt_memory_reserved(gt_device device) {
   GT__CALL;
-  return gt__memory(device, 2);
+  return gt__memory(device, GT__RESERVED);
 }
 GT_API gt_status gt_reset_peak_memory_stats(gt_device device) {
   GT__CALL;
@@ -6682,15 +6777,14 @@ GT_API gt_status gt_reset_peak_memory_stats(gt_device device) {
   return GT_OK;
 }
 GT_API gt_status gt_empty_cache(void) {
-  GT__CALL;
   gt_device device = gt_cpu();
   int code = 0;
+  GT__CALL;
   gt__lock();
-  gt__sweep(1);
+  gt__sweep_unlocks(1);
   for (int i = 0; i < gt_cuda_device_count() && !code; i++) {
     device = gt__device(GT_CUDA, i);
-    code = gt__await_all(&device, 0);
-    if (!code) gt__drop_scratch(NULL, device), code = gt__cuda_backend.trim(i);
+    code = gt__give_back_unlocks(device);
   }
   gt__unlock();
   return gt__report(device, NULL, code);
@@ -6932,16 +7026,16 @@ static void gt__set_late(gt_stream *s, gt__region where) {
 /* The queue of a CPU stream is bounded: waits while it is full. */
 static void gt__wait_for_room_unlocks(gt_stream *s) {
   gt__unlock();
-  gt__cpu_until((gt__cpu_queue *)s->queue, GT__CPU_FULL);
+  GT__OF(s)->queue_room(s->queue);
   gt__lock();
 }
 /* Orders op, and takes scratch for it. *no_memory: that could not be had. */
 static int gt__prepare_unlocks(gt_stream *s, gt__op *op, int *waited, int *no_memory) {
   int again = 0, code;
   do {
-    code = gt__order(s, op->n_touch, op->touch, waited);
+    code = gt__order_unlocks(s, op->n_touch, op->touch, waited);
     if (code || !op->scratch) return code;
-    code = gt__take_scratch(s, op->scratch, &again);
+    code = gt__take_scratch_unlocks(s, op->scratch, &again);
     *no_memory = code != 0;
   } while (again && !code);
   if (!code) *gt__scratch_of(op) = s->scratch[s->turn].begin;
@@ -6973,7 +7067,7 @@ static void gt__note_all(gt_stream *s, const gt__op *op, int code) {
 }
 /* With the thread's current stream, which the caller holds. */
 static int gt__submit_to_unlocks(gt_stream *s, gt__op *op, int *waited, int *no_memory) {
-  if (s->queue && s->device.type == GT_CPU) gt__wait_for_room_unlocks(s);
+  if (s->queue && GT__OF(s)->queue_room) gt__wait_for_room_unlocks(s);
   if (gt__all.lost[gt__slot(op->device)]) return GT__LOST;
   int code = gt__prepare_unlocks(s, op, waited, no_memory);
   if (code) return code;
@@ -6984,17 +7078,14 @@ static int gt__submit_to_unlocks(gt_stream *s, gt__op *op, int *waited, int *no_
   if (code) return code;
   s->recent[s->n_recent++ % GT__RECENT] = op->text;
   gt__all.stats.operations++;
-  if (gt__any_failures() && (!s->queue || s->device.type != GT_CPU)) {
-    GT__HOLD(gt__cpu_all.lock);
-    gt__mark_output(op, 0);
-  }
+  if (!s->queue || !gt__on_host(s->device)) gt__mark_output(op, 0);
   return 0;
 }
 /* Every name in GPUTENSOR_WAYS must be a way's. */
 static gt_status gt__check_ways(void) {
   for (const char *list = gt__asked_ways(); *list; list += *list == ',') {
     const int n = (int)gt__first_name(list);
-    if (!gt__any_way(&gt__cpu_backend, list) && !gt__any_way(&gt__cuda_backend, list))
+    if (!gt__any_way(gt__host, list) && !gt__any_way(gt__pinning, list))
       return gt__fail(GT_ERROR_ARGUMENT,
                       "GPUTENSOR_WAYS names \"%.*s\", which is no way of doing "
                       "anything here; gt_build_info lists them",
@@ -7061,8 +7152,7 @@ static void gt__bind(gt__op *op, gt__operand *o, const gt_tensor *x, int ndim, i
   o->data = gt__address(x);
   o->dtype = (uint8_t)x->dtype;
   o->size_log2 = (uint8_t)__builtin_ctz((unsigned)gt_dtype_size(x->dtype));
-  o->fresh = op->device.type == GT_CPU &&
-             !op->n_touch && /* only CPUs ask: the output is the first */
+  o->fresh = gt__on_host(op->device) && !op->n_touch && /* only CPUs ask: the output is the first */
              !__atomic_load_n(&x->storage->written, __ATOMIC_RELAXED) &&
              !__atomic_exchange_n(&x->storage->written, 1, __ATOMIC_RELAXED);
   for (int i = 0; i < n; i++) {
@@ -7112,7 +7202,7 @@ static int gt__collapse_all(gt__walk *w, int ndim) {
 }
 /* All byte offsets below 2^31? A CPU does not care. */
 static int gt__is_narrow(const gt__op *op, const gt__walk *w, int ndim) {
-  int narrow = op->device.type == GT_CUDA && gt__count(ndim, w->size) <= INT32_MAX;
+  int narrow = !gt__on_host(op->device) && gt__count(ndim, w->size) <= INT32_MAX;
   for (int k = 0; k < w->n && narrow; k++) {
     double last = 0; /* in which nothing overflows */
     for (int d = 0; d < ndim; d++) {
@@ -7144,7 +7234,7 @@ static int gt__same_view(const gt_tensor *x, const gt_tensor *y) {
   for (int d = 0; d < x->ndim && same; d++) same = x->stride[d] == y->stride[d] || x->shape[d] == 1;
   return same;
 }
-static int gt__is_constant(const gt_tensor *x) { return x->ndim == 0 && x->device.type == GT_CPU; }
+static int gt__is_constant(const gt_tensor *x) { return x->ndim == 0 && gt__on_host(x->device); }
 static gt_status gt__check_constant(const gt_tensor *out) {
   if (!out->storage->constant) return GT_OK;
   return gt__fail(GT_ERROR_ARGUMENT,
@@ -7194,9 +7284,9 @@ static gt_status gt__begin(gt__result *r, gt_tensor *out, const gt_tensor *like,
 /* The word that kernels set when they meet a bad index; NULL on the CPU, where the call checks. */
 static int32_t *gt__fault_word(gt_device device) {
   void *word = NULL;
-  if (device.type != GT_CUDA) return NULL;
+  if (gt__on_host(device)) return NULL;
   GT__HOLD(gt__mutex);
-  if (!gt__all.fault && !gt__cuda_backend.alloc(device.index, NULL, 8, 1, &word))
+  if (!gt__all.fault && !gt__pinning->alloc(device.index, NULL, 8, 1, &word))
     gt__all.fault = (int32_t *)memset(word, 0, 8);
   return gt__all.fault;
 }
@@ -7253,7 +7343,7 @@ static gt_tensor *gt__end(gt__result *r, gt_status status) { /* out, or nothing 
 static gt_status gt__copy_bytes(gt__storage *to, void *dst, gt__storage *from, void *src,
                                 int64_t bytes) {
   gt__op op;
-  const int up = to->device.type == GT_CUDA, down = from->device.type == GT_CUDA;
+  const int up = !gt__on_host(to->device), down = !gt__on_host(from->device);
   gt__copy_args *a = &gt__op_new(&op, GT__COPY, (up ? to : from)->device)->u.copy;
   a->kind = GT__BYTES;
   a->bytes = bytes;
@@ -7265,60 +7355,90 @@ static gt_status gt__copy_bytes(gt__storage *to, void *dst, gt__storage *from, v
   gt__touch_bytes(&op, from, src, bytes);
   return gt__submit(&op);
 }
-enum { GT__PIECES = 8, GT__PIECE = 1 << 21 };
-static void gt__copy_host(char *dst, char *src, int64_t bytes) {
-  const int threads = gt__cpu_threads(bytes / 8), half = threads > 8 ? threads / 2 : 4;
-  gt__cpu_copy_bytes(dst, src, bytes, threads < half ? threads : half < 8 ? half : 8);
+/* Ordinary memory of the host passes through pieces of pinned memory: while the GPU copies one, the
+   caller fills the next,
+
+     host memory --move--> piece --copy_bytes--> device       gt__upload
+
+   or empties what came GT__PIECES - 1 pieces before, from a ring of GT__PIECES:
+
+     device --copy_bytes--> piece --move--> host memory       gt__download */
+enum { GT__PIECES = 8 };
+enum { GT__PIECE = 1 << 21 }; /* bytes */
+static int64_t gt__piece_bytes(const gt_tensor *x, int64_t at) {
+  return gt__minimum_i64(GT__PIECE, (int64_t)gt__nbytes(x) - at);
 }
-/* Bytes between a device and ordinary memory, by pieces of pinned memory: while the GPU copies one,
-   the caller fills the next, or empties what came GT__PIECES - 1 pieces before. */
-static gt_status gt__copy_staged(const gt_tensor *to, const gt_tensor *from) {
-  const int up = from->device.type == GT_CPU;
-  gt__storage *piece[GT__PIECES] = {NULL};
-  gt__host_use host;
+static gt__storage *gt__piece_new(int64_t bytes) {
+  gt__storage *piece = gt__storage_new((size_t)bytes, gt_cpu(), 1);
+  if (piece) piece->internal = 1;
+  return piece;
+}
+static void gt__piece_end(gt__storage *piece) {
+  gt__lock();
+  gt__storage_end_unlocks(piece);
+}
+static gt_status gt__upload(const gt_tensor *to, const gt_tensor *from) {
   char *dst = gt__address(to), *src = gt__address(from);
-  const int64_t total = (int64_t)gt__nbytes(to), behind = up ? 0 : (GT__PIECES - 1) * GT__PIECE;
-  gt_status status = gt__host_begin(up ? from : to, !up, &host);
-  for (int64_t at = 0, back; (back = at - behind) < total; at += GT__PIECE) {
-    const int64_t n = gt__cpu_least(GT__PIECE, total - at);
-    gt__storage **p = &piece[at / GT__PIECE % GT__PIECES];
-    if (n > 0 && !status && !(*p = gt__storage_new((size_t)n, gt_cpu(), 1))) status = gt__failed();
-    if (*p) {
-      (*p)->internal = 1;
-      if (up) gt__copy_host((char *)(*p)->data, src + at, n);
-      status = up ? gt__copy_bytes(to->storage, dst + at, *p, (*p)->data, n)
-                  : gt__copy_bytes(*p, (*p)->data, from->storage, src + at, n);
+  gt__host_use host;
+  gt_status status = gt__host_begin(from, 0, &host);
+  for (int64_t at = 0, n; (n = gt__piece_bytes(to, at)) > 0 && !status; at += n) {
+    gt__storage *piece = gt__piece_new(n);
+    if (!piece) status = gt__failed();
+    if (!piece) break;
+    gt__host->move((char *)piece->data, src + at, n);
+    status = gt__copy_bytes(to->storage, dst + at, piece, piece->data, n);
+    gt__piece_end(piece);
+  }
+  gt__host_end(&host);
+  return status;
+}
+static gt_status gt__download(const gt_tensor *to, const gt_tensor *from) {
+  gt__storage *ring[GT__PIECES] = {NULL};
+  char *dst = gt__address(to), *src = gt__address(from);
+  const int64_t pieces = ((int64_t)gt__nbytes(to) - 1) / GT__PIECE + 1;
+  gt__host_use host;
+  gt_status status = gt__host_begin(to, 1, &host);
+  for (int64_t i = 0; i < pieces + GT__PIECES - 1; i++) {
+    const int64_t at = i * GT__PIECE, back = at - (GT__PIECES - 1) * GT__PIECE;
+    gt__storage **first = &ring[i % GT__PIECES], **last = &ring[(i + 1) % GT__PIECES];
+    if (i < pieces && !status) {
+      const int64_t n = gt__piece_bytes(to, at);
+      *first = gt__piece_new(n);
+      status = *first ? gt__copy_bytes(*first, (*first)->data, from->storage, src + at, n)
+                      : gt__failed();
     }
-    if (back < 0 || !*(p = &piece[back / GT__PIECE % GT__PIECES])) continue;
-    const gt__access whole = gt__whole(*p, 0);
-    if (!up && !status) status = gt__order_host(&whole, NULL);
-    if (!up && !status)
-      gt__copy_host(dst + back, (char *)(*p)->data, gt__cpu_least(GT__PIECE, total - back));
-    gt__lock();
-    gt__storage_end(*p);
-    *p = NULL;
+    if (!*last) continue;
+    const gt__access whole = gt__whole(*last, 0);
+    if (!status) status = gt__order_host(&whole, NULL);
+    if (!status) gt__host->move(dst + back, (char *)(*last)->data, gt__piece_bytes(to, back));
+    gt__piece_end(*last);
+    *last = NULL;
   }
   gt__host_end(&host);
   return status;
 }
 static gt_status gt__copy_across(const gt_tensor *to, const gt_tensor *from) {
-  const int direction = from->device.type == GT_CPU ? GT_HOST_TO_DEVICE
-                        : to->device.type == GT_CPU ? GT_DEVICE_TO_HOST
-                                                    : GT_DEVICE_TO_DEVICE;
-  const int pinned =
-      direction == GT_DEVICE_TO_DEVICE || to->storage->pinned || from->storage->pinned;
-  const int kind = pinned                           ? GT_COPY_ASYNC
-                   : direction == GT_HOST_TO_DEVICE ? GT_COPY_STAGED
-                                                    : GT_COPY_BLOCKING;
+  int direction = GT_DEVICE_TO_DEVICE, kind = GT_COPY_ASYNC;
+  gt_status status;
   const size_t bytes = gt__nbytes(to);
   if (!bytes) return GT_OK;
-  const gt_status status = !pinned ? gt__copy_staged(to, from)
-                                   : gt__copy_bytes(to->storage, gt__address(to), from->storage,
-                                                    gt__address(from), (int64_t)bytes);
+  if (gt__on_host(to->device)) direction = GT_DEVICE_TO_HOST;
+  if (gt__on_host(from->device)) direction = GT_HOST_TO_DEVICE;
+  if (direction == GT_DEVICE_TO_DEVICE || to->storage->pinned || from->storage->pinned)
+    status = gt__copy_bytes(to->storage, gt__address(to), from->storage, gt__address(from),
+                            (int64_t)bytes);
+  else if (direction == GT_HOST_TO_DEVICE) {
+    kind = GT_COPY_STAGED;
+    status = gt__upload(to, from);
+  } else {
+    kind = GT_COPY_BLOCKING;
+    status = gt__download(to, from);
+  }
+  if (status) return status;
   GT__HOLD(gt__mutex);
-  gt__all.stats.copies[direction][kind].count += !status;
-  gt__all.stats.copies[direction][kind].bytes += status ? 0 : bytes;
-  return status;
+  gt__all.stats.copies[direction][kind].count++;
+  gt__all.stats.copies[direction][kind].bytes += bytes;
+  return GT_OK;
 }
 static gt_tensor *gt__eval_at(gt_tensor *out, const gt_tensor *like, const char *text, int n,
                               const gt_tensor *const *x);
@@ -7333,7 +7453,7 @@ static gt_status gt__copy_into(gt_tensor *dst, const gt_tensor *src) {
   if (!crosses && !gt__overlaps(dst, src)) return gt__move_elements(dst, src, -1, NULL);
   if (sent && gt__is_dense(dst)) return gt__copy_across(dst, src);
   GT__LOCAL gt_tensor *between =
-      gt__new(gt__shape_of(src), dst->dtype, device, sent && device.type == GT_CPU);
+      gt__new(gt__shape_of(src), dst->dtype, device, sent && gt__on_host(device));
   if (!between) return gt__failed();
   between->storage->internal = 1;
   const gt_status status = gt__copy_into(between, src);
@@ -7346,7 +7466,7 @@ static gt_tensor *gt__converted(const gt_tensor *x, gt_dtype dtype, gt_device de
   if (same && (share == GT__ANY_STRIDES || (share == GT__DENSE && gt__is_dense(x))))
     return gt__handle(x);
   gt_tensor *y = gt__new(gt__shape_of(x), dtype, device, /* pinned memory comes at once */
-                         device.type == GT_CPU && x->device.type == GT_CUDA);
+                         gt__on_host(device) && !gt__on_host(x->device));
   gt__result r = {y, y, 1};
   return y ? gt__end(&r, gt__copy_into(y, x)) : NULL;
 }
@@ -7378,7 +7498,7 @@ GT_API gt_tensor *gt_contiguous(const gt_tensor *x) {
 /* x, contiguous, to or (`up`: on a GPU) from memory of the caller's, who has it again on return. */
 static gt_status gt__copy_outside(const gt_tensor *x, void *data, int up) {
   gt__storage s;
-  if (x->device.type == GT_CPU) {
+  if (gt__on_host(x->device)) {
     gt__host_use use;
     const gt_status read = gt__host_begin(x, 0, &use);
     if (!read && gt__numel(x)) memcpy(data, gt__address(x), gt__nbytes(x));
@@ -7406,7 +7526,7 @@ GT_API gt_tensor *gt_from_array(const void *data, gt_shape shape, gt_dtype dtype
   gt_tensor *x = gt__new(shape, dtype, device, 0);
   gt__result r = {x, x, 1};
   if (!x || !gt__numel(x)) return x;
-  if (data && device.type == GT_CPU) return memcpy(x->storage->data, data, gt__nbytes(x)), x;
+  if (data && gt__on_host(device)) return memcpy(x->storage->data, data, gt__nbytes(x)), x;
   return gt__end(&r, data ? gt__copy_outside(x, (void *)(uintptr_t)data, 1)
                           : gt__fail(GT_ERROR_ARGUMENT, "data is NULL"));
 }
@@ -7424,13 +7544,14 @@ GT_API gt_status gt_to_array(const gt_tensor *x, void *host, size_t bytes) {
 GT_API void *gt_data(const gt_tensor *x) {
   GT__CALL;
   if (GT__NO(x) || !gt__numel(x)) return NULL;
-  if (x->device.type == GT_CPU && gt__host_access(x, 1)) return NULL;
+  if (gt__on_host(x->device) && gt__host_access(x, 1)) return NULL;
   return gt__address(x);
 }
 /* One element as a number: its exact value, integers in i, floating numbers in f. */
 static gt__num gt__decode(gt_dtype dtype, const void *p) {
-  const int compute = gt__is_floating(dtype) ? GT__F64 : GT__I64;
-  return gt__cpu_load(compute, (int)dtype, p);
+  gt__num value;
+  gt__host->element(dtype, p, &value);
+  return value;
 }
 static gt_status gt__one(const gt_tensor *x, gt__num *v) {
   if (gt__refuse_one(x)) return gt__failed();
@@ -8541,7 +8662,7 @@ GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
   if (!x->ndim) gt__insert_dim(&from, 0);
   like.shape[dim] = index->shape[0];
   if (gt__begin(&r, out, &like, 2, in, 0)) return NULL;
-  if (x->device.type == GT_CPU && gt__check_index(index, from.shape[dim]))
+  if (gt__on_host(x->device) && gt__check_index(index, from.shape[dim]))
     return gt__end(&r, gt__failed());
   gt_tensor to = gt__plain(r.place);
   if (!x->ndim) gt__insert_dim(&to, 0);
@@ -8905,7 +9026,7 @@ static int gt__is_row(const gt_tensor *x, uint32_t set, const gt_tensor *out) {
   const gt_dtype to = out ? out->dtype : x->dtype;
   const int can =
       inner ? n * (x->dtype == GT_FLOAT64 ? 8 : 4) <= GT__SOFT_BYTES
-            : x->device.type == GT_CUDA && to == x->dtype && (n <= 512 || n <= gt__numel(x) / n);
+            : !gt__on_host(x->device) && to == x->dtype && (n <= 512 || n <= gt__numel(x) / n);
   return n && can && gt__is_floating(x->dtype) && !(set & (set - 1)) && gt__is_floating(to) &&
          (to < GT_FLOAT64) == (x->dtype < GT_FLOAT64);
 }
@@ -9021,7 +9142,7 @@ static gt_status gt__product_shape(const gt_tensor *a, const gt_tensor *b, gt__p
 static int gt__is_turned(const gt__op *op) {
   const gt__matmul_args *x = &op->u.matmul;
   const int thin = x->n == 1 ? x->m > 1 : x->n <= 14 && x->m > 28;
-  return thin && x->k > 1 && x->a_row == 1 && op->device.type == GT_CPU;
+  return thin && x->k > 1 && x->a_row == 1 && gt__on_host(op->device);
 }
 static void gt__load_alone(gt__program *p, gt_dtype dtype) { /* the product as it is */
   memset(p, 0, offsetof(gt__program, ins) + sizeof *p->ins);
@@ -9192,12 +9313,13 @@ GT_API gt_stream *gt_stream_create(gt_device device, int priority) {
 }
 GT_API gt_stream *gt_stream_from_native(gt_device device, void *native) {
   GT__CALL;
-  if (device.type == GT_CUDA && !native)
+  if (gt__check_device(device)) return NULL;
+  if (!gt__on_host(device) && !native)
     return gt__fail(GT_ERROR_ARGUMENT,
                     "native is NULL, the legacy default stream, which waits "
                     "for all others; make one with cudaStreamNonBlocking"),
            (gt_stream *)NULL;
-  return gt__stream_new(device, 0, device.type == GT_CPU ? NULL : native, 0);
+  return gt__stream_new(device, 0, gt__on_host(device) ? NULL : native, 0);
 }
 /* It keeps its slot until its work is done. A native stream may end before: a mark covers it.
    Where it is current in other threads or outer blocks, work is refused from now on. */
@@ -9208,7 +9330,7 @@ GT_API void gt_stream_free(gt_stream *stream) {
   if (mine->name == stream->name) mine->name = 0;
   stream->freed = 1;
   if (!stream->owned && gt__set_mark(stream, stream->number) &&
-      gt__await(stream, stream->number, 0))
+      gt__await_unlocks(stream, stream->number, 0))
     gt__all.done.at[stream->slot] = stream->number; /* there is no way left to know */
   stream->gone = !stream->owned;
   gt__reap();
@@ -9220,7 +9342,7 @@ GT_API gt_status gt_stream_synchronize(gt_stream *stream) {
   GT__CALL;
   if (gt__no_stream(stream)) return gt__failed();
   gt__lock();
-  const int code = gt__await(stream, stream->number, 1);
+  const int code = gt__await_unlocks(stream, stream->number, 1);
   gt__unlock();
   return code ? gt__report(stream->device, stream, code) : gt__check_fault();
 }
@@ -9241,7 +9363,7 @@ GT_API gt_device gt_stream_device(const gt_stream *stream) {
   return stream ? stream->device : gt__device(GT_NO_DEVICE, 0);
 }
 GT_API void *gt_stream_native(gt_stream *stream) {
-  if (!stream || stream->device.type != GT_CUDA) return NULL;
+  if (!stream || gt__on_host(stream->device)) return NULL;
   GT__HOLD(gt__mutex);
   return stream->shared = 1, stream->queue;
 }
@@ -9268,12 +9390,12 @@ GT_API gt_status gt_stream_wait_stream(gt_stream *stream, gt_stream *other) {
   GT__CALL;
   if (gt__no_stream(stream) || gt__no_stream(other)) return gt__failed();
   if (stream == other || !other->queue) return GT_OK;
-  const int joins =
-      stream->queue && (stream->device.type == other->device.type || stream->device.type == GT_CPU);
+  const int joins = stream->queue &&
+                    (stream->device.type == other->device.type || GT__OF(stream)->queue_wait_other);
   gt__lock();
   other->marked = 0;
   const int code =
-      joins ? gt__join(stream, other, other->number) : gt__await(other, other->number, 1);
+      joins ? gt__join(stream, other, other->number) : gt__await_unlocks(other, other->number, 1);
   gt__unlock();
   return gt__report(other->device, other, code);
 }
@@ -9284,15 +9406,12 @@ static gt_status gt__declare(gt_stream *stream, const gt_tensor *x, int writes) 
   if (writes && gt__check_constant(x)) return gt__failed();
   const gt__access a = {x->storage, gt__region_of(x), !writes, writes};
   gt__lock();
-  code = gt__order(stream, 1, &a, &waited);
+  code = gt__order_unlocks(stream, 1, &a, &waited);
   if (!code && stream->queue) {
     stream->number++;
     gt__note(&a, stream);
   }
-  if (!code && writes && gt__any_failures()) {
-    GT__HOLD(gt__cpu_all.lock);
-    gt__mark_written(&a.where);
-  }
+  if (!code && writes) gt__mark_written(&a.where);
   gt__unlock();
   return gt__report(stream->device, stream, code);
 }
@@ -9392,14 +9511,14 @@ GT_API gt_status gt_stream_wait_event(gt_stream *stream, gt_event *event) {
   GT__CALL;
   int code, away = 0;
   if (gt__no_stream(stream) || gt__no_event(event)) return gt__failed();
-  if (!stream->queue || (stream->device.type == GT_CUDA && event->device.type == GT_CPU))
+  if (!stream->queue || (!gt__on_host(stream->device) && gt__on_host(event->device)))
     return gt__wait_for_event(event);
   gt__lock();
   if (stream->device.type == event->device.type) {
     code = GT__OF(stream)->queue_wait_event(stream->device.index, stream->queue, event->native);
     if (!code) gt__learn(&stream->seen, &event->seen, event->at.slot, event->at.number);
     stream->marked = 0;
-  } else code = gt__reach(stream, event->at, &away);
+  } else code = gt__reach_unlocks(stream, event->at, &away);
   gt__unlock();
   return gt__report(stream->device, stream, code);
 }
@@ -9425,7 +9544,7 @@ GT_API gt_status gt_synchronize(gt_device device) {
   GT__CALL;
   if (gt__check_device(device)) return gt__failed();
   gt__lock();
-  const int code = gt__await_all(&device, 1);
+  const int code = gt__await_all_unlocks(&device, 1);
   gt__reap();
   gt__unlock();
   return code ? gt__report(device, NULL, code) : gt__check_fault();
@@ -9466,29 +9585,28 @@ static void gt__list_ways(const gt__backend *backend, char *text, size_t n) {
 GT_API const char *gt_build_info(void) {
   static __thread char text[1024];
   char cpu[256], cuda[256] = "";
-  gt__list_ways(&gt__cpu_backend, cpu, sizeof cpu);
-#ifdef GT__CUDA
-  gt__list_ways(&gt__cuda_backend, cuda, sizeof cuda);
-#endif
+  gt__list_ways(gt__host, cpu, sizeof cpu);
+  if (gt__pinning != gt__host) gt__list_ways(gt__pinning, cuda, sizeof cuda);
   snprintf(text, sizeof text,
-           "gputensor " GPUTENSOR_VERSION GT__COMPILER GT__OPENMP GT__CHECKING
-           ", %s; ways of the CPU:%s%s%s",
-           gt__cuda_info(), cpu, *cuda ? "; of GPUs:" : "", cuda);
+           "gputensor " GPUTENSOR_VERSION "%s" GT__CHECKING ", %s; ways of the CPU:%s%s%s",
+           gt__host->info(), gt__pinning == gt__host ? "without CUDA" : gt__pinning->info(), cpu,
+           *cuda ? "; of GPUs:" : "", cuda);
   return text;
 }
 GT_API void gt_shutdown(void) {
   gt__lock();
   for (int i = 0; i < gt__all.top; i++)
-    if (gt__all.slot[i]) gt__await(gt__all.slot[i], gt__all.slot[i]->number, 0);
+    if (gt__all.slot[i]) gt__await_unlocks(gt__all.slot[i], gt__all.slot[i]->number, 0);
   for (int i = 0; i < gt__all.top; i++) {
     if (!gt__all.slot[i]) continue;
     gt__all.done.at[i] = gt__all.slot[i]->number;
     gt__stream_destroy(gt__all.slot[i]);
   }
-  gt__sweep(1);
-  if (gt__all.fault) gt__cuda_backend.release(-1, NULL, gt__all.fault, 1);
+  gt__sweep_unlocks(1);
+  if (gt__all.fault) gt__pinning->release(-1, NULL, gt__all.fault, 1);
   gt__all.fault = NULL;
-  gt__cuda_shutdown();
+  gt__host->shutdown();
+  gt__pinning->shutdown();
   gt__free_held_back();
   gt__unlock();
   memset(gt__me.stream, 0, sizeof gt__me.stream);
@@ -9949,7 +10067,7 @@ static void gt__print_suffixes(gt__printer *t) {
   const int inferred = t->count && (x->dtype == GT_INT64 || x->dtype == GT_BOOL);
   const char *last = strrchr(t->text, '\n');
   int column = 2 + (int)strlen(last ? last + 1 : t->text);
-  if (x->device.type != GT_CPU)
+  if (!gt__on_host(x->device))
     gt__print_suffix(t, &column, "device='%s'", gt_device_string(x->device));
   if (!t->count && x->ndim != 1) gt__print_suffix(t, &column, "size=%s", gt__shape_text(x));
   if (x->dtype != GT_FLOAT32 && !inferred)

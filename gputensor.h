@@ -736,6 +736,9 @@ struct gt__list {
 #pragma GCC push_options
 #pragma GCC optimize("fp-contract=off", "excess-precision=fast", "no-math-errno", \
                      "no-trapping-math")
+#if defined(GPUTENSOR_PLAIN) && defined(__OPTIMIZE__)
+#pragma GCC optimize("O1") /* light to compile: speed is what Part II is for */
+#endif
 #endif
 
 /* ---- >>math ------------------------------------------------------------------------------------
@@ -2027,8 +2030,8 @@ static void gt__swap(int64_t *a, int64_t *b) {
     "-Wunused-parameter" /* all back ends' functions have the same ones */
 /* ---- >>cpu-threads -----------------------------------------------------------------------------
    An operation is divided into items, which may be done in any order, and its threads take them.
-   Each thread first works on its own share of the items, which is the same share as in the last call
-   and may still be in its cache; then it takes items from the others' shares, as cores may differ in
+   Each thread first works on its own share of the items, the same share as in the last call, which
+   may still be in its cache; then it takes items from the others' shares, as cores may differ in
    speed. Results never depend on it. */
 static int64_t gt__cpu_least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t gt__cpu_parts(int64_t n, int64_t unit) { return (n + unit - 1) / unit; }
@@ -2044,7 +2047,8 @@ typedef struct {
 typedef void (*gt__cpu_task)(const void *context, gt__cpu_range items);
 #define GT__CPU_PARALLEL 65536     /* steps worth waking threads for: some microseconds */
 enum { GT__CPU_SPARE = 25 << 10 }; /* bytes of scratch on a stack */
-enum { GT__MOST_THREADS = 1024, GT__MOST_SHARES = 64 };
+enum { GT__MOST_THREADS = 1024 };
+enum { GT__MOST_SHARES = 64 };
 static __thread int gt__cpu_share; /* of a stream's thread: how many streams share the cores */
 static int gt__cpu_most;           /* threads, if the program has said how many; else 0 */
 static inline int gt__cpu_available(void) {
@@ -2083,7 +2087,7 @@ typedef struct {
   int shares;
   int64_t next[GT__MOST_SHARES][8]; /* of a share, on a line of the caches of its own */
 } gt__cpu_sharing;
-/* Takes the next items of a share that ends at `end`; 0: there are none. To read before the addition
+/* Takes the next items of a share that ends at `end`; 0: there are none. To read before adding
    leaves the line of a finished share in all caches: 128^3 takes 16 threads 8 us, was 13. */
 static int gt__cpu_take(const gt__cpu_sharing *s, int64_t *next, int64_t end,
                         gt__cpu_range *range) {
@@ -2104,10 +2108,12 @@ static void gt__cpu_take_all(gt__cpu_sharing *s, int me, int helps, char *own) {
 static void gt__cpu_share_out(gt__cpu_task task, const void *context, int64_t items, int threads,
                               char *memory, size_t own) {
   gt__cpu_sharing s;
-  s.task = task, s.context = context, s.items = items;
+  s.task = task;
+  s.context = context;
+  s.items = items;
   s.each = gt__cpu_parts(items, 16 * threads);
   s.shares = threads < GT__MOST_SHARES ? threads : (int)GT__MOST_SHARES;
-  for (int i = 0; i < s.shares; i++) s.next[i][0] = items * i / s.shares;
+  for (int64_t i = 0; i < s.shares; i++) *s.next[i] = items * i / s.shares;
 #pragma omp parallel num_threads(threads)
   {
     char spare[GT__CPU_SPARE] __attribute__((aligned(64)));
@@ -2152,8 +2158,10 @@ static void gt__cpu_lay(char *to, const char *from, int64_t bytes, int past) {
   for (; i <= bytes - 64; i += 64) { /* a whole line at once: others are read first */
     gt__16_bytes part[4];
     memcpy(part, from + i, sizeof part);
-    for (int k = 0; k < 4; k++)
-      __asm__("movntdq %1, %0" : "=m"(*((gt__16_bytes *)(void *)(to + i) + k)) : "x"(part[k]));
+    for (gt__16_bytes *x = part; x < part + 4; x++) {
+      gt__16_bytes *place = (gt__16_bytes *)(void *)(to + i) + (x - part);
+      __asm__("movntdq %1, %0" : "=m"(*place) : "x"(*x));
+    }
   }
 #endif
   memcpy(to + i, from + i, (size_t)(bytes - i));
@@ -2167,16 +2175,18 @@ static void gt__cpu_bytes_task(const void *context, gt__cpu_range items) {
 }
 static int gt__cpu_copy_bytes(char *to, char *from, int64_t bytes, int threads) {
   gt__copy_args c;
-  c.dst.data = to, c.src.data = from, c.bytes = bytes;
+  c.dst.data = to;
+  c.src.data = from;
+  c.bytes = bytes;
   const int64_t items = gt__cpu_parts(bytes, GT__COPY_BYTES);
   return gt__cpu_split(gt__cpu_bytes_task, &c, items, threads, 0);
 }
 
 /* ==== Part I, plainly ==== */
 /* ---- >>cpu-plain -------------------------------------------------------------------------------
-   The four primitives, one element after the other: the DEFINITION of what each operation computes.
-   Every faster way is compared with it. It is all there is with GPUTENSOR_PLAIN, and what runs where
-   the processor lacks the vector instructions of the faster ways. */
+   The four primitives, one element after the other: the DEFINITION of what each operation computes,
+   with which every faster way is compared. There is nothing else with GPUTENSOR_PLAIN, and it runs
+   where the processor lacks the vector instructions of the faster ways. */
 typedef int16_t gt__i16 __attribute__((may_alias));
 typedef uint16_t gt__u16 __attribute__((may_alias));
 typedef int32_t gt__i32 __attribute__((may_alias));
@@ -2184,52 +2194,40 @@ typedef int64_t gt__i64 __attribute__((may_alias));
 typedef float gt__f32 __attribute__((may_alias));
 typedef double gt__f64 __attribute__((may_alias));
 /* clang-format off */
-/* dtype, its type in memory, which may alias others, the formula of a value from what is in memory
-   as `a`, and of what goes to memory from a value. GT__EITHER(f, i) is f for a compute type that is a
-   float, else i. */
-#define GT__CLIP(type, lo, hi) GT__EITHER(gt__to_i32_##type(a, lo, hi), a)
+/* A dtype, its type in memory, which may alias others, the formula of a value from `a` in memory,
+   and that of what goes to memory from a value `a`. GT__EITHER(f, i): f for floats, else i. */
+#define GT__CLIP(lo, hi) GT__EITHER(GT__F(to_i32)(a, lo, hi), a)
 #define GT__SINGLE(v) GT__EITHER(v, gt__to_i64_f32(v, INT64_MIN, INT64_MAX))
-#define GT__MEMORY_TYPES(X, type) \
+#define GT__MEMORY_TYPES(X) \
   X(BOOL, uint8_t, a != 0, a != 0) \
-  X(UINT8, uint8_t, a, GT__CLIP(type, 0, 255)) \
-  X(INT8, int8_t, a, GT__CLIP(type, -128, 127)) \
-  X(INT16, gt__i16, a, GT__CLIP(type, -32768, 32767)) \
-  X(INT32, gt__i32, a, GT__CLIP(type, INT32_MIN, INT32_MAX)) \
-  X(INT64, gt__i64, a, GT__EITHER(gt__to_i64_##type(a, INT64_MIN, INT64_MAX), a)) \
-  X(FLOAT16, gt__u16, GT__SINGLE(gt__f16_to_f32(a)), gt__f32_to_f16(gt__odd_##type(a))) \
-  X(BFLOAT16, gt__u16, GT__SINGLE(gt__bf16_to_f32(a)), gt__f32_to_bf16(gt__odd_##type(a))) \
+  X(UINT8, uint8_t, a, GT__CLIP(0, 255)) \
+  X(INT8, int8_t, a, GT__CLIP(-128, 127)) \
+  X(INT16, gt__i16, a, GT__CLIP(-32768, 32767)) \
+  X(INT32, gt__i32, a, GT__CLIP(INT32_MIN, INT32_MAX)) \
+  X(INT64, gt__i64, a, GT__EITHER(GT__F(to_i64)(a, INT64_MIN, INT64_MAX), a)) \
+  X(FLOAT16, gt__u16, GT__SINGLE(gt__f16_to_f32(a)), gt__f32_to_f16(GT__F(odd)(a))) \
+  X(BFLOAT16, gt__u16, GT__SINGLE(gt__bf16_to_f32(a)), gt__f32_to_bf16(GT__F(odd)(a))) \
   X(FLOAT32, gt__f32, GT__SINGLE(a), a) \
   X(FLOAT64, gt__f64, GT__EITHER(a, gt__to_i64_f64(a, INT64_MIN, INT64_MAX)), a)
-#define GT__LOADS(dtype, M, value, memory) case GT_##dtype: { const M a = *(const M *)p; return (T)(value); }
-#define GT__STORES(dtype, M, value, memory) case GT_##dtype: *(M *)p = (M)(memory); break;
+#define GT__LOADS(dtype, M, value, memory) \
+  case GT_##dtype: { \
+    const M a = *(const M *)p; \
+    v.VALUE = (T)(value); \
+    break; \
+  }
+#define GT__STORES(dtype, M, value, memory) \
+  case GT_##dtype: *(M *)p = (M)(memory); break;
 #define GT__APPLIES(name, arity, result, cost, f, integer) \
-  case GT__OP_##name: return (T)(GT__EITHER(f, integer));
+  case GT__OP_##name: x.VALUE = (T)(GT__EITHER(f, integer)); break;
 /* clang-format on */
-/* -- numbers: of a program's compute type, s, f or i of a gt__num -- */
-#define GT__EITHER(f, i) f
-static double gt__cpu_load_f64(int dtype, const void *p) {
-  typedef double T;
-  switch (dtype) { GT__MEMORY_TYPES(GT__LOADS, f64) }
-  return 0;
-}
-static void gt__cpu_store_f64(int dtype, void *p, double a) {
-  switch (dtype) { GT__MEMORY_TYPES(GT__STORES, f64) }
-}
-#define GT__F(name) gt__##name##_f32
-static float gt__cpu_apply_f32(int op, float a, float b, float c) {
-  typedef float T;
-  switch (op) { GT__OPERATIONS(GT__APPLIES) }
-  return a;
-}
-#undef GT__F
-#define GT__F(name) gt__##name##_f64
-/* x86 without fused multiply-adds emulates them, an exp of float64 in 2 us. There the C library's own
-   functions are taken, which are as exact, though not of the same bits. */
+/* x86 without fused multiply-adds emulates them: an exp of float64 takes 2 us. There the C library
+   computes functions, as exactly, but not to the same bits. */
 #if defined(__x86_64__) && !defined(__FMA__)
 #define GT__LIBM_1(name) \
-  case GT__OP_##name: *out = (name)(a); break; /* no macro of tgmath.h */
-static int gt__cpu_libm(int op, double a, double b, double *out) {
+  case GT__OP_##name: *out = (name)(a); break;                     /* no macro of tgmath.h */
+static int gt__cpu_libm(int op, double a, double b, double *out) { /* 0: it has not done it */
   if (__builtin_cpu_supports("fma")) return 0;
+  const double small = (exp)(-(fabs)(a)); /* at most 1 */
   /* clang-format off */
   switch (op) {
     GT__LIBM_1(exp) GT__LIBM_1(exp2) GT__LIBM_1(expm1) GT__LIBM_1(log) GT__LIBM_1(log2)
@@ -2239,8 +2237,8 @@ static int gt__cpu_libm(int op, double a, double b, double *out) {
     case GT__OP_pow: *out = (pow)(a, b); break;
     case GT__OP_atan2: *out = (atan2)(a, b); break;
     case GT__OP_hypot: *out = (hypot)(a, b); break;
-    case GT__OP_softplus: *out = (a > 0 ? a : 0) + (log1p)((exp)(-(fabs)(a))); break;
-    case GT__OP_sigmoid: *out = a < 0 ? (exp)(a) / (1 + (exp)(a)) : 1 / (1 + (exp)(-a)); break;
+    case GT__OP_softplus: *out = (a > 0 ? a : 0) + (log1p)(small); break;
+    case GT__OP_sigmoid: *out = (a < 0 ? small : 1) / (1 + small); break;
     default: return 0;
   }
   /* clang-format on */
@@ -2250,74 +2248,119 @@ static int gt__cpu_libm(int op, double a, double b, double *out) {
 #else
 #define gt__cpu_libm(op, a, b, out) 0
 #endif
-static double gt__cpu_apply_f64(int op, double a, double b, double c) {
-  typedef double T;
-  T own = 0;
-  if (gt__cpu_libm(op, a, b, &own)) return own;
-  switch (op) { GT__OPERATIONS(GT__APPLIES) }
-  return a;
-}
-#undef GT__F
-#undef GT__EITHER
+/* What the primitives need of a compute type, whose values are the s, f or i of a gt__num. */
+typedef struct {
+  int width; /* bytes */
+  gt__num (*load)(int dtype, const void *p);
+  void (*store)(int dtype, void *p, gt__num v);
+  gt__num (*apply)(int op, gt__num a, gt__num b, gt__num c); /* THE TABLE */
+  gt__num (*make)(const gt__program *p, int op, int64_t i, gt__num low, gt__num range);
+  gt__num (*identity)(int fold);
+  gt__num (*fold)(int fold, gt__num a, gt__num b);
+  int (*wins)(int fold, gt__num a, gt__num b);
+  void (*row)(void *sums, const void *a, const void *b); /* of a product */
+} gt__cpu_numbers;
+enum { GT__PLAIN_ROWS = 128 }; /* of a product's blocks */
+enum { GT__PLAIN_COLUMNS = 256 };
+enum { GT__PLAIN_DEPTH = 64 };
+#endif /* GPUTENSOR_IMPLEMENTATION */
+#endif /* GT__MAIN: what follows, up to the next one, is the text for one type */
+#if GT__PART == GT__NUMBERS
+#define GT__F F
+#if GT__TYPE == 0
 #define GT__EITHER(f, i) i
-static int64_t gt__cpu_load_i64(int dtype, const void *p) {
-  typedef int64_t T;
-  switch (dtype) { GT__MEMORY_TYPES(GT__LOADS, i64) }
-  return 0;
+#define VALUE i
+#elif GT__TYPE == 32
+#define GT__EITHER(f, i) f
+#define VALUE s
+#else
+#define GT__EITHER(f, i) f
+#define VALUE f
+#endif
+static gt__num F(cpu_load)(int dtype, const void *p) {
+  gt__num v = {0};
+  switch (dtype) { GT__MEMORY_TYPES(GT__LOADS) }
+  return v;
 }
-static void gt__cpu_store_i64(int dtype, void *p, int64_t a) {
-  switch (dtype) { GT__MEMORY_TYPES(GT__STORES, i64) }
+static void F(cpu_store)(int dtype, void *p, gt__num v) {
+  const T a = v.VALUE;
+  switch (dtype) { GT__MEMORY_TYPES(GT__STORES) }
 }
-static int64_t gt__cpu_apply_i64(int op, int64_t a, int64_t b, int64_t c) {
-  typedef int64_t T;
+static gt__num F(cpu_apply)(int op, gt__num x, gt__num y, gt__num z) {
+  const T a = x.VALUE, b = y.VALUE, c = z.VALUE;
+  (void)b, (void)c;
+#if GT__TYPE == 64
+  if (gt__cpu_libm(op, a, b, &x.VALUE)) return x;
+#endif
   switch (op) { GT__OPERATIONS(GT__APPLIES) }
+  return x;
+}
+/* A value that depends on its element's logical index i. */
+static gt__num F(cpu_make)(const gt__program *p, int op, int64_t i, gt__num low, gt__num range) {
+  const uint64_t counter = p->offset + (uint64_t)i;
+  gt__num v = {0};
+  (void)low, (void)range;
+  if (op == GT__INDEX) v.VALUE = (T)i;
+  else
+    v.VALUE = GT__EITHER(F(random)(op, p->seed, counter),
+                         gt__random_i64(p->seed, counter, low.i, range.i));
+  return v;
+}
+static gt__num F(cpu_identity)(int fold) {
+  gt__num v = {0};
+  v.VALUE = F(identity)(fold);
+  return v;
+}
+static gt__num F(cpu_fold)(int fold, gt__num a, gt__num b) {
+  a.VALUE = F(fold)(fold, a.VALUE, b.VALUE);
   return a;
 }
+/* argmax, argmin: does b win over a, which stands before it? The first NaN wins over all others. */
+static int F(cpu_wins)(int fold, gt__num a, gt__num b) {
+  const T x = a.VALUE, y = b.VALUE;
+  if (GT__EITHER(y != y, 0)) return x == x;
+  return fold == GT__FOLD_ARGMIN ? y < x : y > x;
+}
+/* A row of C takes in a row of A times a piece of B, of which four rows at a time. */
+static GT__OPTIMIZE("off") void F(cpu_row)(void *sums, const void *of_a, const void *of_b) {
+  typedef GT__EITHER(T, uint64_t) S; /* which wraps */
+  const int n = GT__PLAIN_COLUMNS;
+  S *__restrict c = (S *)sums;
+  const S *a = (const S *)of_a, *__restrict b = (const S *)of_b;
+  for (int k = 0; k < GT__PLAIN_DEPTH; k += 4, a += 4, b += 4 * n)
+    for (int j = 0; j < n; j++) {
+      const S two = a[0] * b[j] + a[1] * b[n + j];
+      const S more = a[2] * b[2 * n + j] + a[3] * b[3 * n + j];
+      c[j] += two + more;
+    }
+}
+static const gt__cpu_numbers F(cpu_numbers) = {sizeof(T),    F(cpu_load), F(cpu_store),
+                                               F(cpu_apply), F(cpu_make), F(cpu_identity),
+                                               F(cpu_fold),  F(cpu_wins), F(cpu_row)};
+#undef VALUE
 #undef GT__EITHER
+#undef GT__F
+#undef GT__TYPE
+#endif
+#if GT__PART == GT__MAIN
+#ifdef GPUTENSOR_IMPLEMENTATION
+#undef GT__PART
+#define GT__NUMBERS 10
+#define GT__PART GT__NUMBERS
+#define GT__TYPE 32
+#include GPUTENSOR_FILE
+#define GT__TYPE 64
+#include GPUTENSOR_FILE
+#define GT__TYPE 0
+#include GPUTENSOR_FILE
+#undef GT__PART
+#define GT__PART GT__MAIN
 #undef GT__APPLIES
 #undef GT__LOADS
 #undef GT__STORES
-static gt__num gt__cpu_load(int compute, int dtype, const void *p) {
-  gt__num v;
-  if (compute == GT__I64) v.i = gt__cpu_load_i64(dtype, p);
-  else if (compute == GT__F64) v.f = gt__cpu_load_f64(dtype, p);
-  else if (gt_is_floating((gt_dtype)dtype)) v.s = (float)gt__cpu_load_f64(dtype, p);
-  else v.s = (float)gt__cpu_load_i64(dtype, p);
-  return v;
-}
-static void gt__cpu_store(int compute, int dtype, void *p, gt__num v) {
-  if (compute == GT__I64) gt__cpu_store_i64(dtype, p, v.i);
-  else gt__cpu_store_f64(dtype, p, compute == GT__F64 ? v.f : (double)v.s);
-}
-static gt__num gt__cpu_apply(int compute, int op, gt__num a, gt__num b, gt__num c) {
-  if (compute == GT__F32) a.s = gt__cpu_apply_f32(op, a.s, b.s, c.s);
-  else if (compute == GT__F64) a.f = gt__cpu_apply_f64(op, a.f, b.f, c.f);
-  else a.i = gt__cpu_apply_i64(op, a.i, b.i, c.i);
-  return a;
-}
-static gt__num gt__cpu_fold(int compute, int fold, gt__num a, gt__num b) {
-  if (compute == GT__F32) a.s = gt__fold_f32(fold, a.s, b.s);
-  else if (compute == GT__F64) a.f = gt__fold_f64(fold, a.f, b.f);
-  else a.i = gt__fold_i64(fold, a.i, b.i);
-  return a;
-}
-static gt__num gt__cpu_identity(int compute, int fold) {
-  gt__num v;
-  if (compute == GT__F32) v.s = gt__identity_f32(fold);
-  else if (compute == GT__F64) v.f = gt__identity_f64(fold);
-  else v.i = gt__identity_i64(fold);
-  return v;
-}
-/* A value that depends on its element's logical index i. */
-static gt__num gt__cpu_from_index(const gt__program *p, const gt__ins *x, const gt__num *slot,
-                                  int64_t i) {
-  const uint64_t counter = p->offset + (uint64_t)i;
-  const int index = x->op == GT__INDEX;
-  gt__num v;
-  if (p->compute == GT__F32) v.s = index ? (float)i : gt__random_f32(x->op, p->seed, counter);
-  else if (p->compute == GT__F64) v.f = index ? (double)i : gt__random_f64(x->op, p->seed, counter);
-  else v.i = index ? i : gt__random_i64(p->seed, counter, slot[x->b].i, slot[x->c].i);
-  return v;
+static const gt__cpu_numbers *gt__cpu_numbers_of(const gt__program *p) {
+  if (p->compute == GT__I64) return &gt__cpu_numbers_i64;
+  return p->compute == GT__F32 ? &gt__cpu_numbers_f32 : &gt__cpu_numbers_f64;
 }
 
 /* -- map: the accumulator machine (see >>machine). Slots: inputs, constants, temporaries. -- */
@@ -2328,25 +2371,31 @@ static void gt__cpu_set_constants(const gt__program *p, gt__num slot[GT__SLOTS])
 /* The program's value for element i. Inputs from number `given` on are loaded. */
 static gt__num gt__cpu_evaluate(const gt__map_args *m, gt__num *slot, int given, int64_t i) {
   const gt__program *p = &m->program;
-  for (int k = given; k < p->n_in; k++)
-    slot[k] = gt__cpu_load(p->compute, m->in[k].dtype, gt__cpu_at(&m->in[k], i, m->ndim, m->size));
+  const gt__cpu_numbers *t = gt__cpu_numbers_of(p);
+  for (int k = given; k < p->n_in; k++) {
+    const gt__operand *in = &m->in[k];
+    slot[k] = t->load(in->dtype, gt__cpu_at(in, i, m->ndim, m->size));
+  }
   gt__num acc = slot[0];
   for (const gt__ins *x = p->ins; x < p->ins + p->n_ins; x++) {
-    if (x->op == GT__LOAD) acc = slot[x->b];
+    const gt__num b = slot[x->b], c = slot[x->c];
+    if (x->op == GT__LOAD) acc = b;
     else if (x->op == GT__SAVE) slot[x->d] = acc;
-    else if (x->op <= GT__INTEGER) acc = gt__cpu_from_index(p, x, slot, i);
-    else acc = gt__cpu_apply(p->compute, x->op, acc, slot[x->b], slot[x->c]);
+    else if (x->op <= GT__INTEGER) acc = t->make(p, x->op, i, b, c);
+    else acc = t->apply(x->op, acc, b, c);
   }
   return acc;
+}
+static void gt__cpu_store_element(const gt__map_args *m, int64_t i, gt__num v) {
+  const gt__cpu_numbers *t = gt__cpu_numbers_of(&m->program);
+  t->store(m->out.dtype, gt__cpu_at(&m->out, i, m->ndim, m->size), v);
 }
 static void gt__cpu_plain_map_task(const void *context, gt__cpu_range items) {
   const gt__map_args *m = (const gt__map_args *)context;
   gt__num slot[GT__SLOTS];
   gt__cpu_set_constants(&m->program, slot);
-  for (int64_t i = items.begin; i < items.end; i++) {
-    const gt__num v = gt__cpu_evaluate(m, slot, 0, i);
-    gt__cpu_store(m->program.compute, m->out.dtype, gt__cpu_at(&m->out, i, m->ndim, m->size), v);
-  }
+  for (int64_t i = items.begin; i < items.end; i++)
+    gt__cpu_store_element(m, i, gt__cpu_evaluate(m, slot, 0, i));
 }
 static int gt__cpu_plain_map(const gt__op *op, void *queue) {
   const gt__map_args *m = &op->u.map;
@@ -2371,45 +2420,43 @@ typedef struct {
 } gt__partial;
 typedef struct {
   const gt__reduce_args *r;
+  const gt__cpu_numbers *type;
   gt__num slot[GT__SLOTS];
   const gt__num *row;     /* the values of an output's elements, if they are known; else NULL */
   gt__partial *partial;   /* of [outer][n_group]: of each group, if known; else NULL */
   int64_t group, n_group; /* chunks of a group; groups */
 } gt__cpu_tree;
 static int gt__cpu_indexed(int fold) { return fold == GT__FOLD_ARGMAX || fold == GT__FOLD_ARGMIN; }
-/* Does b win over a, which stands before it? A NaN wins over numbers, the first one over others. */
-static int gt__cpu_wins(int compute, int fold, gt__num a, gt__num b) {
-  const int least = fold == GT__FOLD_ARGMIN;
-  if (compute == GT__I64) return least ? b.i < a.i : b.i > a.i;
-  const double x = compute == GT__F32 ? (double)a.s : a.f,
-               y = compute == GT__F32 ? (double)b.s : b.f;
-  if (y != y) return x == x;
-  return least ? y < x : y > x;
-}
-static gt__partial gt__cpu_combine(const gt__reduce_args *r, gt__partial a, gt__partial b) {
-  const int compute = r->pre.program.compute;
-  if (gt__cpu_indexed(r->fold)) return gt__cpu_wins(compute, r->fold, a.value, b.value) ? b : a;
-  a.value = gt__cpu_fold(compute, r->fold, a.value, b.value);
+static gt__partial gt__cpu_combine(const gt__cpu_tree *t, gt__partial a, gt__partial b) {
+  const int fold = t->r->fold;
+  if (!gt__cpu_indexed(fold)) a.value = t->type->fold(fold, a.value, b.value);
+  else if (t->type->wins(fold, a.value, b.value)) a = b;
   return a;
 }
 /* Where the first of equals is sought, one lane does as well as many. */
 static gt__partial gt__cpu_chunk_of(gt__cpu_tree *t, int64_t o, int64_t chunk) {
   const gt__reduce_args *r = t->r;
-  const int64_t begin = chunk * r->chunk, n = gt__cpu_least(r->chunk, r->n - begin);
+  const int64_t begin = chunk * r->chunk;
+  const int64_t n = gt__cpu_least(r->chunk, r->n - begin);
+  const int many = r->inner && !gt__cpu_indexed(r->fold);
+  const gt__partial first = {t->type->identity(r->fold), begin};
   gt__partial lane[GT__LANES];
   int64_t lanes = 1;
-  while (r->inner && !gt__cpu_indexed(r->fold) && lanes < n && lanes < GT__LANES) lanes *= 2;
-  for (int64_t i = 0; i < lanes; i++) {
-    lane[i].value = gt__cpu_identity(r->pre.program.compute, r->fold);
-    lane[i].index = begin;
-  }
+  while (many && lanes < n && lanes < GT__LANES) lanes *= 2;
+  for (int64_t i = 0; i < lanes; i++) lane[i] = first;
   for (int64_t k = begin; k < begin + n; k++) {
-    gt__partial next = {{0}, k};
-    next.value = t->row ? t->row[k] : gt__cpu_evaluate(&r->pre, t->slot, 0, o * r->n + k);
-    lane[(k - begin) % lanes] = gt__cpu_combine(r, lane[(k - begin) % lanes], next);
+    gt__partial *x = &lane[(k - begin) % lanes];
+    gt__partial next;
+    next.index = k;
+    if (t->row) next.value = t->row[k];
+    else next.value = gt__cpu_evaluate(&r->pre, t->slot, 0, o * r->n + k);
+    *x = gt__cpu_combine(t, *x, next);
   }
   for (int64_t half = lanes / 2; half > 0; half /= 2)
-    for (int64_t i = 0; i < half; i++) lane[i] = gt__cpu_combine(r, lane[i], lane[i + half]);
+    for (int i = 0; i < half; i++) {
+      const gt__partial behind = lane[i + half];
+      lane[i] = gt__cpu_combine(t, lane[i], behind);
+    }
   return lane[0];
 }
 /* The value of the node over `count` chunks, or groups, of output o. */
@@ -2419,17 +2466,19 @@ static gt__partial gt__cpu_node(gt__cpu_tree *t, int64_t o, int64_t first, int64
   if (count == 1) return gt__cpu_chunk_of(t, o, first);
   while (2 * half < count) half *= 2;
   const gt__partial left = gt__cpu_node(t, o, first, half);
-  return gt__cpu_combine(t->r, left, gt__cpu_node(t, o, first + half, count - half));
+  const gt__partial right = gt__cpu_node(t, o, first + half, count - half);
+  return gt__cpu_combine(t, left, right);
 }
 /* Of sums a mean, of squares a root; then it goes to memory. */
-static void gt__cpu_plain_finish(const gt__reduce_args *r, int64_t o, gt__partial p) {
-  const int indexed = gt__cpu_indexed(r->fold);
-  const int compute = indexed ? (int)GT__I64 : r->pre.program.compute;
+static void gt__cpu_plain_finish(const gt__cpu_tree *t, int64_t o, gt__partial p) {
+  const gt__reduce_args *r = t->r;
+  const gt__operand *out = &r->out;
+  const gt__cpu_numbers *type = gt__cpu_indexed(r->fold) ? &gt__cpu_numbers_i64 : t->type;
   gt__num v = p.value;
-  if (indexed) v.i = p.index;
-  if (r->finish & GT__DIVIDE) v = gt__cpu_apply(compute, GT__OP_div, v, r->divisor, v);
-  if (r->finish & GT__ROOT) v = gt__cpu_apply(compute, GT__OP_sqrt, v, v, v);
-  gt__cpu_store(compute, r->out.dtype, gt__cpu_at(&r->out, o, r->n_kept, r->pre.size), v);
+  if (gt__cpu_indexed(r->fold)) v.i = p.index;
+  if (r->finish & GT__DIVIDE) v = type->apply(GT__OP_div, v, r->divisor, v);
+  if (r->finish & GT__ROOT) v = type->apply(GT__OP_sqrt, v, v, v);
+  type->store(out->dtype, gt__cpu_at(out, o, r->n_kept, r->pre.size), v);
 }
 static void gt__cpu_plain_group_task(const void *context, gt__cpu_range items) {
   gt__cpu_tree t = *(const gt__cpu_tree *)context;
@@ -2443,37 +2492,37 @@ static void gt__cpu_plain_group_task(const void *context, gt__cpu_range items) {
 }
 static void gt__cpu_plain_reduce_task(const void *context, gt__cpu_range items) {
   gt__cpu_tree t = *(const gt__cpu_tree *)context;
+  const int64_t nodes = t.partial ? t.n_group : t.r->n_chunk;
   for (int64_t o = items.begin; o < items.end; o++)
-    gt__cpu_plain_finish(t.r, o, gt__cpu_node(&t, o, 0, t.partial ? t.n_group : t.r->n_chunk));
+    gt__cpu_plain_finish(&t, o, gt__cpu_node(&t, o, 0, nodes));
 }
 /* softmax and its like: row by row, of which the differences from the maximum, and their
    exponentials, are kept. */
 static void gt__cpu_plain_soft_row(gt__cpu_tree *t, int64_t o, gt__num *less, gt__num *exps) {
   const gt__reduce_args *r = t->r;
-  const gt__map_args *m = &r->pre;
-  const int compute = m->program.compute;
-  gt__num most = gt__cpu_identity(compute, GT__FOLD_MAX);
+  const gt__cpu_numbers *type = t->type;
+  const gt__num zero = {0};
+  gt__num most = type->identity(GT__FOLD_MAX);
   for (int64_t k = 0; k < r->n; k++) {
-    less[k] = gt__cpu_evaluate(m, t->slot, 0, o * r->n + k);
-    most = gt__cpu_fold(compute, GT__FOLD_MAX, most, less[k]);
+    less[k] = gt__cpu_evaluate(&r->pre, t->slot, 0, o * r->n + k);
+    most = type->fold(GT__FOLD_MAX, most, less[k]);
   }
-  const int endless = compute == GT__F32 ? isinf(most.s) : isinf(most.f);
-  if (r->soft == GT__LOGSUMEXP && endless) most.i = 0;
+  if (r->soft == GT__LOGSUMEXP) /* 0 if it is infinite */
+    most = type->apply(GT__OP_where, type->apply(GT__OP_isinf, most, zero, zero), zero, most);
   for (int64_t k = 0; k < r->n; k++) {
-    less[k] = gt__cpu_apply(compute, GT__OP_sub, less[k], most, most);
-    exps[k] = gt__cpu_apply(compute, GT__OP_exp, less[k], most, most);
+    less[k] = type->apply(GT__OP_sub, less[k], most, zero);
+    exps[k] = type->apply(GT__OP_exp, less[k], zero, zero);
   }
   t->row = exps;
   gt__partial sum = gt__cpu_node(t, o, 0, r->n_chunk);
-  const gt__num by = sum.value, log = gt__cpu_apply(compute, GT__OP_log, by, by, by);
+  const gt__num log = type->apply(GT__OP_log, sum.value, zero, zero);
   for (int64_t k = 0; k < r->n && r->soft != GT__LOGSUMEXP; k++) {
-    const gt__num v = r->soft == GT__SOFTMAX
-                          ? gt__cpu_apply(compute, GT__OP_div, exps[k], by, by)
-                          : gt__cpu_apply(compute, GT__OP_sub, less[k], log, log);
-    gt__cpu_store(compute, m->out.dtype, gt__cpu_at(&m->out, o * r->n + k, m->ndim, m->size), v);
+    if (r->soft == GT__SOFTMAX) exps[k] = type->apply(GT__OP_div, exps[k], sum.value, zero);
+    else exps[k] = type->apply(GT__OP_sub, less[k], log, zero);
+    gt__cpu_store_element(&r->pre, o * r->n + k, exps[k]);
   }
-  sum.value = gt__cpu_apply(compute, GT__OP_add, log, most, most);
-  if (r->soft == GT__LOGSUMEXP) gt__cpu_plain_finish(r, o, sum);
+  sum.value = type->apply(GT__OP_add, log, most, zero);
+  if (r->soft == GT__LOGSUMEXP) gt__cpu_plain_finish(t, o, sum);
 }
 static void gt__cpu_plain_soft_task(const void *context, gt__cpu_range items) {
   gt__cpu_tree t = *(const gt__cpu_tree *)context;
@@ -2481,12 +2530,12 @@ static void gt__cpu_plain_soft_task(const void *context, gt__cpu_range items) {
   for (int64_t o = items.begin; o < items.end; o++)
     gt__cpu_plain_soft_row(&t, o, row, row + t.r->n);
 }
-enum { GT__PLAIN_GROUPS = 64 }; /* that few outputs, or groups, are worth an item each */
+enum { GT__PLAIN_GROUPS = 32 }; /* that few outputs, or groups, are worth an item each */
 static int gt__cpu_plain_reduce(const gt__op *op, void *queue) {
   const gt__reduce_args *r = &op->u.reduce;
   const int threads = gt__cpu_threads(gt__cpu_work(&r->pre));
   gt__partial partial[GT__PLAIN_GROUPS * GT__PLAIN_GROUPS];
-  gt__cpu_tree t = {r, {{0}}, NULL, NULL, 1, 1};
+  gt__cpu_tree t = {r, gt__cpu_numbers_of(&r->pre.program), {{0}}, NULL, NULL, 1, 1};
   int code = 0;
   if (r->outer <= 0) return 0;
   gt__cpu_set_constants(&r->pre.program, t.slot);
@@ -2502,87 +2551,65 @@ static int gt__cpu_plain_reduce(const gt__op *op, void *queue) {
   return code ? code : gt__cpu_split(gt__cpu_plain_reduce_task, &t, r->outer, threads, 0);
 }
 
-/* -- matmul: C is cut into blocks, A and B along K into pieces as deep as a block's operands stay in
-   the caches. A piece of A, rows x depth, and of B, depth x columns, are loaded as numbers of the
-   compute type and lie there row by row. Then to each row of C is added, four rows of B at a time,
-   what they are times their values of A: a loop without a branch, of which compilers make vectors. --
+/* -- matmul: C is cut into blocks, and K into pieces, such that the operands of a block stay in the
+   caches. A piece of A, rows x depth, and one of B, depth x columns, are loaded as numbers of the
+   compute type, row by row. Then each row of C takes in four rows of B at a time, times values of
+   A: a loop without a branch, of which compilers make vectors. --
 
               B  depth | . . . . . . . . |      sums[i][j] += a[i][k]     * b[k][j]
       A                | . . . . . . . . |                  + a[i][k + 1] * b[k + 1][j]
       rows | k ... |  C| i: j ...        |                  + ...                          */
-enum { GT__PLAIN_ROWS = 128, GT__PLAIN_COLUMNS = 256, GT__PLAIN_DEPTH = 64 };
 typedef struct {
   const gt__matmul_args *x;
-  int64_t across, down, width; /* blocks; bytes of a number */
-  int native;                  /* the dtype of numbers in memory */
+  const gt__cpu_numbers *type;
+  gt_dtype native;      /* of numbers in memory */
+  int64_t across, down; /* blocks */
 } gt__cpu_blocks;
-static GT__OPTIMIZE("off") void gt__cpu_row_f32(float *__restrict c, const float *a,
-                                                const float *__restrict b) {
-  const int n = GT__PLAIN_COLUMNS;
-  for (int k = 0; k < GT__PLAIN_DEPTH; k += 4, a += 4, b += 4 * n)
-    for (int j = 0; j < n; j++)
-      c[j] += a[0] * b[j] + a[1] * b[n + j] + a[2] * b[2 * n + j] + a[3] * b[3 * n + j];
-}
-static GT__OPTIMIZE("off") void gt__cpu_row_f64(double *__restrict c, const double *a,
-                                                const double *__restrict b) {
-  const int n = GT__PLAIN_COLUMNS;
-  for (int k = 0; k < GT__PLAIN_DEPTH; k += 4, a += 4, b += 4 * n)
-    for (int j = 0; j < n; j++)
-      c[j] += a[0] * b[j] + a[1] * b[n + j] + a[2] * b[2 * n + j] + a[3] * b[3 * n + j];
-}
-static void gt__cpu_row_i64(uint64_t *c, const uint64_t *a, const uint64_t *b) {
-  for (int k = 0; k < GT__PLAIN_DEPTH; k++, b += GT__PLAIN_COLUMNS)
-    for (int j = 0; j < GT__PLAIN_COLUMNS; j++) c[j] += a[k] * b[j];
-}
-/* Loads a piece of a matrix, whose element (0, 0) is at `from`, as rows `pitch` numbers apart. Behind
-   its rows and columns stand zeros. */
+/* Loads a piece of a matrix, whose first element is number `at`, as rows `pitch` numbers apart,
+   with zeros behind rows and columns. */
 typedef struct {
   int64_t rows, columns, row, column; /* sizes; strides in elements */
   int64_t high, pitch;                /* rows and columns that there is space for */
 } gt__cpu_piece;
 static void gt__cpu_load_piece(const gt__cpu_blocks *c, char *to, const gt__operand *x, int64_t at,
                                const gt__cpu_piece *p) {
-  const int64_t size = gt__cpu_bytes(x), w = c->width;
-  const int same = x->dtype == c->native && p->column == 1;
-  if (p->rows < p->high || p->columns < p->pitch) memset(to, 0, (size_t)(p->high * p->pitch * w));
+  const int64_t size = gt__cpu_bytes(x), w = c->type->width;
+  const int same = x->dtype == (int)c->native && p->column == 1;
+  const int whole = p->rows == p->high && p->columns == p->pitch;
+  if (!whole) memset(to, 0, (size_t)(p->high * p->pitch * w));
   for (int64_t i = 0; i < p->rows; i++, to += p->pitch * w) {
     const char *from = x->data + (at + i * p->row) * size;
     if (same) memcpy(to, from, (size_t)(p->columns * w));
     for (int64_t j = 0; j < p->columns && !same; j++) {
-      const gt__num v = gt__cpu_load(c->x->compute, x->dtype, from + j * p->column * size);
+      const gt__num v = c->type->load(x->dtype, from + j * p->column * size);
       memcpy(to + j * w, &v, (size_t)w);
     }
   }
-}
-static void gt__cpu_multiply_row(int compute, void *sums, const void *a, const void *b) {
-  if (compute == GT__F32) gt__cpu_row_f32((float *)sums, (const float *)a, (const float *)b);
-  else if (compute == GT__F64)
-    gt__cpu_row_f64((double *)sums, (const double *)a, (const double *)b);
-  else gt__cpu_row_i64((uint64_t *)sums, (const uint64_t *)a, (const uint64_t *)b);
 }
 /* The program behind the product, for element (i, j) of the block at (m, n), and its store. */
 static void gt__cpu_plain_store(const gt__cpu_blocks *c, const char *sums, int64_t first,
                                 int64_t rows, int64_t columns) {
   const gt__map_args *m = &c->x->post;
+  const int64_t w = c->type->width;
   gt__num slot[GT__SLOTS];
   gt__cpu_set_constants(&m->program, slot);
   for (int64_t i = 0; i < rows; i++)
     for (int64_t j = 0; j < columns; j++) {
       const int64_t at = first + i * c->x->n + j;
-      memcpy(slot, sums + (i * GT__PLAIN_COLUMNS + j) * c->width, (size_t)c->width);
-      const gt__num v = gt__cpu_evaluate(m, slot, 1, at);
-      gt__cpu_store(c->x->compute, m->out.dtype, gt__cpu_at(&m->out, at, m->ndim, m->size), v);
+      memcpy(slot, sums + (i * GT__PLAIN_COLUMNS + j) * w, (size_t)w);
+      gt__cpu_store_element(m, at, gt__cpu_evaluate(m, slot, 1, at));
     }
 }
 static void gt__cpu_plain_block(const gt__cpu_blocks *c, int64_t item, char *own) {
   const gt__matmul_args *x = c->x;
-  const int64_t batch = item / c->across / c->down, w = c->width;
+  const int64_t batch = item / c->across / c->down, w = c->type->width;
   const int64_t m = item / c->across % c->down * GT__PLAIN_ROWS;
   const int64_t n = item % c->across * GT__PLAIN_COLUMNS;
   const int64_t rows = gt__cpu_least(GT__PLAIN_ROWS, x->m - m);
   const int64_t columns = gt__cpu_least(GT__PLAIN_COLUMNS, x->n - n);
-  int64_t at_a = gt__offset(batch, x->n_batch, x->post.size, x->a.stride) + m * x->a_row;
-  int64_t at_b = gt__offset(batch, x->n_batch, x->post.size, x->b.stride) + n * x->b_col;
+  const int64_t *batches = x->post.size;
+  const int64_t at_a = gt__offset(batch, x->n_batch, batches, x->a.stride) + m * x->a_row;
+  const int64_t at_b = gt__offset(batch, x->n_batch, batches, x->b.stride) + n * x->b_col;
   char *sums = own, *a = sums + GT__PLAIN_ROWS * GT__PLAIN_COLUMNS * w;
   char *b = a + GT__PLAIN_ROWS * GT__PLAIN_DEPTH * w;
   memset(sums, 0, (size_t)(rows * GT__PLAIN_COLUMNS * w));
@@ -2594,8 +2621,7 @@ static void gt__cpu_plain_block(const gt__cpu_blocks *c, int64_t item, char *own
     gt__cpu_load_piece(c, a, &x->a, at_a + k * x->a_col, &of_a);
     gt__cpu_load_piece(c, b, &x->b, at_b + k * x->b_row, &of_b);
     for (int64_t i = 0; i < rows; i++)
-      gt__cpu_multiply_row(x->compute, sums + i * GT__PLAIN_COLUMNS * w,
-                           a + i * GT__PLAIN_DEPTH * w, b);
+      c->type->row(sums + i * GT__PLAIN_COLUMNS * w, a + i * GT__PLAIN_DEPTH * w, b);
   }
   gt__cpu_plain_store(c, sums, (batch * x->m + m) * x->n + n, rows, columns);
 }
@@ -2604,17 +2630,20 @@ static void gt__cpu_plain_matmul_task(const void *context, gt__cpu_range items) 
   for (int64_t i = items.begin; i < items.end; i++) gt__cpu_plain_block(c, i, items.own);
 }
 static int gt__cpu_plain_matmul(const gt__op *op, void *queue) {
-  static const uint8_t native[] = {GT_FLOAT32, GT_FLOAT64, GT_INT64}; /* of GT__F32, ... */
+  static const gt_dtype native[] = {GT_FLOAT32, GT_FLOAT64, GT_INT64}; /* by compute type */
   const gt__matmul_args *x = &op->u.matmul;
   const double work = (double)x->m * (double)x->n * (double)x->k / 8;
-  const gt__cpu_blocks c = {x, gt__cpu_parts(x->n, GT__PLAIN_COLUMNS),
-                            gt__cpu_parts(x->m, GT__PLAIN_ROWS), x->compute == GT__F32 ? 4 : 8,
-                            native[x->compute]};
-  const int numbers =
-      GT__PLAIN_ROWS * (GT__PLAIN_COLUMNS + GT__PLAIN_DEPTH) + GT__PLAIN_DEPTH * GT__PLAIN_COLUMNS;
   const int threads = gt__cpu_threads((double)x->batch * work + gt__cpu_work(&x->post));
+  const int of_a = GT__PLAIN_ROWS * GT__PLAIN_DEPTH, of_b = GT__PLAIN_DEPTH * GT__PLAIN_COLUMNS;
+  const int numbers = GT__PLAIN_ROWS * GT__PLAIN_COLUMNS + of_a + of_b;
+  gt__cpu_blocks c;
+  c.x = x;
+  c.type = gt__cpu_numbers_of(&x->post.program);
+  c.native = native[x->compute];
+  c.across = gt__cpu_parts(x->n, GT__PLAIN_COLUMNS);
+  c.down = gt__cpu_parts(x->m, GT__PLAIN_ROWS);
   return gt__cpu_split(gt__cpu_plain_matmul_task, &c, x->batch * c.across * c.down, threads,
-                       (size_t)(numbers * c.width));
+                       (size_t)(numbers * c.type->width));
 }
 
 /* -- copy: elements of one dtype, whatever its bits -- */
@@ -2627,26 +2656,22 @@ static int64_t gt__cpu_entry(const gt__copy_args *c, int64_t i) {
   if (c->fault) *c->fault = 1;
   return -1;
 }
-static void gt__cpu_copy_one(int64_t size, char *to, const char *from) {
-  if (size == 1) *to = *from;
-  else if (size == 2) *(gt__u16 *)(void *)to = *(const gt__u16 *)(const void *)from;
-  else if (size == 4) *(gt__i32 *)(void *)to = *(const gt__i32 *)(const void *)from;
-  else *(gt__i64 *)(void *)to = *(const gt__i64 *)(const void *)from;
-}
 static void gt__cpu_plain_copy_task(const void *context, gt__cpu_range items) {
   static const int64_t zero = 0;
   const gt__copy_args *c = (const gt__copy_args *)context;
   const int64_t size = gt__cpu_bytes(&c->dst);
   int64_t inner = 1; /* elements behind the dim that the index is for */
-  for (int d = c->gather_dim + 1; d < c->ndim && c->index.data; d++) inner *= c->size[d];
+  if (c->index.data)
+    for (int d = c->gather_dim + 1; d < c->ndim; d++) inner *= c->size[d];
   for (int64_t i = items.begin; i < items.end; i++) {
     const char *from = gt__cpu_at(&c->src, i, c->ndim, c->size);
     if (c->index.data) {
-      const int64_t k = i / inner % c->size[c->gather_dim], named = gt__cpu_entry(c, k);
+      const int64_t k = i / inner % c->size[c->gather_dim];
+      const int64_t named = gt__cpu_entry(c, k);
       from += (named - k) * c->src.stride[c->gather_dim] * size;
       if (named < 0) from = (const char *)&zero;
     }
-    gt__cpu_copy_one(size, gt__cpu_at(&c->dst, i, c->ndim, c->size), from);
+    memcpy(gt__cpu_at(&c->dst, i, c->ndim, c->size), from, (size_t)size);
   }
 }
 static int gt__cpu_plain_copy(const gt__op *op, void *queue) {
@@ -2689,7 +2714,8 @@ static int gt__cpu_alloc(int index, void *queue, size_t bytes, int pinned, void 
   const size_t before = HUGE_PAGE - ((uintptr_t)base & (HUGE_PAGE - 1));
   if (bytes >= 2 * HUGE_PAGE) madvise(base + before, bytes - before, MADV_HUGEPAGE);
 #endif
-  p[-1] = base, *out = p;
+  p[-1] = base;
+  *out = p;
   return 0;
 }
 static int gt__cpu_release(int index, void *queue, void *p, int pinned) {
@@ -2697,7 +2723,9 @@ static int gt__cpu_release(int index, void *queue, void *p, int pinned) {
   return 0;
 }
 static int gt__cpu_memory(int index, size_t *reserved, size_t *free_bytes, size_t *total) {
-  *reserved = *free_bytes = *total = 0;
+  *reserved = 0;
+  *free_bytes = 0;
+  *total = 0;
 #if defined(_SC_AVPHYS_PAGES) && defined(_SC_PAGESIZE)
   *free_bytes = (size_t)sysconf(_SC_AVPHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
   *total = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
@@ -2824,7 +2852,10 @@ static void *gt__cpu_serve(void *argument) {
     else if (x->wait) code = x->wait->code;
     if (x->other && code) q->missed = code;
     if (code) q->code = code;
-    x->code = q->code, x->ms = gt_now_ms(), x->passed = 1, q->first = x->next;
+    x->code = q->code;
+    x->ms = gt_now_ms();
+    x->passed = 1;
+    q->first = x->next;
     q->popped++;
     gt__cpu_drop(x->wait);
     gt__cpu_drop(x);
@@ -2842,7 +2873,9 @@ static int gt__cpu_push(gt__cpu_queue *q, const gt__cpu_item *like, const gt__op
   if (!x) return GT__CPU_NO_MEMORY;
   *x = *like;
   if (op) x->op = (gt__op *)memcpy(x + 1, op, bytes);
-  x->refs = (q != NULL) + (keep != NULL), x->passed = !q, x->ms = gt_now_ms();
+  x->refs = (q != NULL) + (keep != NULL);
+  x->passed = !q;
+  x->ms = gt_now_ms();
   if (keep) *keep = x;
   if (!q) return 0;
   GT__HOLD(gt__cpu_all.lock);
@@ -2917,10 +2950,12 @@ static int gt__cpu_queue_ask(int index, void *queue, int how) {
   if (!q) return 0;
   if (wait) gt__cpu_until(q, 1);
   GT__HOLD(gt__cpu_all.lock); /* behind a wait there may be newer items, pushed by another thread */
-  const int code = !q->first || (wait && !gt__forked) ? q->code
-                   : gt__forked                       ? (int)GT__CPU_FORKED
-                                                      : GT__NOT_YET;
-  if (code == q->code && how != GT__WAIT_ONLY) q->code = q->missed = 0;
+  const int done = !q->first || (wait && !gt__forked);
+  if (!done) return gt__forked ? (int)GT__CPU_FORKED : GT__NOT_YET;
+  const int code = q->code;
+  if (how == GT__WAIT_ONLY) return code;
+  q->code = 0;
+  q->missed = 0;
   return code;
 }
 static int gt__cpu_queue_wait_event(int index, void *queue, void *event) {
@@ -2938,8 +2973,10 @@ static int gt__cpu_event_record(int index, void **event, void *queue) {
   gt__cpu_event *e = (gt__cpu_event *)(*event ? *event : GPUTENSOR_MALLOC(sizeof *e));
   gt__cpu_item *x;
   if (!e) return GT__CPU_NO_MEMORY;
-  if (!*event)
-    e->now = NULL, *event = e; /* only then: another thread may be asking for the event */
+  if (!*event) {
+    e->now = NULL;
+    *event = e; /* only then: another thread may be asking for the event */
+  }
   const int code = gt__cpu_push((gt__cpu_queue *)queue, &gt__cpu_blank, NULL, &x);
   if (code) return code;
   GT__HOLD(gt__cpu_all.lock);
@@ -2952,7 +2989,8 @@ static int gt__cpu_event_ask(int index, void *event, int wait) {
   gt__cpu_item *x = ((gt__cpu_event *)event)->now;
   if (x) x->refs++; /* it may be recorded again */
   while (wait && x && !x->passed && !gt__forked) gt__cpu_sleep();
-  const int code = !x ? 0 : x->passed ? x->code : gt__forked ? (int)GT__CPU_FORKED : GT__NOT_YET;
+  int code = gt__forked ? (int)GT__CPU_FORKED : GT__NOT_YET;
+  if (!x || x->passed) code = x ? x->code : 0;
   gt__cpu_drop(x);
   return code;
 }
@@ -2993,8 +3031,8 @@ static void gt__cpu_move_bytes(char *to, char *from, int64_t bytes) {
   gt__cpu_copy_bytes(to, from, bytes, threads < most ? threads : most);
 }
 static void gt__cpu_element(gt_dtype dtype, const void *p, gt__num *value) {
-  const int compute = gt_is_floating(dtype) ? GT__F64 : GT__I64;
-  *value = gt__cpu_load(compute, (int)dtype, p);
+  const gt__cpu_numbers *t = gt_is_floating(dtype) ? &gt__cpu_numbers_f64 : &gt__cpu_numbers_i64;
+  *value = t->load((int)dtype, p);
 }
 static int gt__cpu_owner(const void *p, int index, gt__owner *out) {
   memset(out, 0, sizeof *out); /* the host's own */
@@ -3009,7 +3047,8 @@ static void gt__cpu_after_fork(void) {
 }
 static void gt__cpu_shutdown(void) {}
 static gt_status gt__cpu_classify(int code) {
-  return code == GT__CPU_NO_MEMORY ? GT_ERROR_MEMORY : code ? GT_ERROR_STATE : GT_OK;
+  if (code == GT__CPU_NO_MEMORY) return GT_ERROR_MEMORY;
+  return code ? GT_ERROR_STATE : GT_OK;
 }
 static const char *gt__cpu_text(int code) {
   static const char *const text[] = {
@@ -3020,7 +3059,7 @@ static const char *gt__cpu_text(int code) {
       ("this process was forked: CPU streams stayed with its parent; "
        "the default CPU stream works here"),
       ("MinGW-w64's own fma rounds twice, so that this takes a processor with AVX2 and FMA and "
-       "not GPUTENSOR_NO_SIMD, or -mfma")};
+       "not GPUTENSOR_PLAIN, or -mfma")};
   return text[code > GT__CPU_CODES && code < GT__CPU_CODES_END ? code - GT__CPU_CODES : 0];
 }
 static const gt__backend gt__cpu_backend = {gt__cpu_properties,
@@ -3415,7 +3454,7 @@ static int gt__cpu_own(int op, gt__f64 *out, const gt__f64 *a, const gt__f64 *b,
     } \
     switch (op) { \
       GT__OPERATIONS(GT__STEP) \
-      GT__MEMORY_TYPES(GT__CONVERTS, type) \
+      GT__MEMORY_TYPES(GT__CONVERTS) \
       GT__STEP(mul_add, 3, ARITH, LIGHT, GT__ADD(GT__MUL(a, b), c), \
                gt__add_i64(gt__mul_i64(a, b), c)) \
       GT__STEP(near_sin, 1, FLOAT, HEAVY, gt__sin_of_##type(a, 0, 0), a) \
@@ -3511,7 +3550,9 @@ GT__LOOPS_ALL(double, f64, GT_FLOAT64, 2, 4, 8)
 #undef GT__F
 #undef GT__EITHER
 #define GT__EITHER(f, i) i
+#define GT__F(name) gt__##name##_i64
 GT__LOOPS_ALL(int64_t, i64, GT_INT64, 2, 4, 8)
+#undef GT__F
 #undef GT__EITHER
 #define GT__CPU_ISA(isa, name, amx) \
   {name, {&gt__cpu_f32_##isa, &gt__cpu_f64_##isa, &gt__cpu_i64_##isa}, amx}

@@ -742,50 +742,86 @@ static int gt__run_shared_matmul(const gt__op *op, void *queue) {
   return gt__start(gt__plain_matmul_kernels[1][p->compute], (unsigned)gt__count_squares(p),
                    dim3(GT__SQUARE, GT__SQUARE), p, queue);
 }
-/* ---- >>ways ------------------------------------------------------------------------------------
-   The table of ways for each primitive, see gt__way in gputensor.h: the first one whose plan takes an
-   operation runs it. Those of Part I come last, and take every operation. A way of Part II is a row
-   here, and a section of its own with its kernel, plan and run. */
-#ifndef GPUTENSOR_PLAIN
-static int gt__plan_reduce(gt__op *op);
-static int gt__plan_matmul(gt__op *op);
-static int gt__run_copy(const gt__op *op, void *queue);
-static int gt__run_map(const gt__op *op, void *queue);
-static int gt__run_reduce(const gt__op *op, void *queue);
-static int gt__run_matmul(const gt__op *op, void *queue);
-#endif
-/* clang-format off */
-static const gt__way gt__copy_ways[] = {
-#ifndef GPUTENSOR_PLAIN
-    {"vectors", gt__plan_none, gt__run_copy, ""},
-#endif
-    {"plain", gt__plan_none, gt__run_plain_copy, ""}, {}};
-static const gt__way gt__map_ways[] = {
-#ifndef GPUTENSOR_PLAIN
-    {"vectors", gt__plan_none, gt__run_map, ""},
-#endif
-    {"plain", gt__plan_none, gt__run_plain_map, ""}, {}};
-static const gt__way gt__reduce_ways[] = {
-#ifndef GPUTENSOR_PLAIN
-    {"vectors", gt__plan_reduce, gt__run_reduce, ""},
-#endif
-    {"plain", gt__plan_plain_reduce, gt__run_plain_reduce, ""}, {}};
-static const gt__way gt__matmul_ways[] = {
-#ifndef GPUTENSOR_PLAIN
-    {"tiled", gt__plan_matmul, gt__run_matmul, ""},
-#endif
-    {"shared", gt__plan_shared_matmul, gt__run_shared_matmul, ""},
-    {"plain", gt__plan_none, gt__run_naive_matmul, ""}, {}};
-/* clang-format on */
-extern "C" const gt__way *gt__cuda_ways(int kind) {
-  static_assert(GT__COPY == 0 && GT__MAP == 1 && GT__REDUCE == 2 && GT__MATMUL == 3, "their order");
-  static const gt__way *const ways[] = {gt__copy_ways, gt__map_ways, gt__reduce_ways,
-                                        gt__matmul_ways};
-  return ways[kind];
-}
-
 /* ==== Part II: faster ways ====================================================================== */
 #ifndef GPUTENSOR_PLAIN
+/* ---- >>tuning ----------------------------------------------------------------------------------
+   Every number that was found by measuring: on an H200, November 2026, where nothing else is said.
+   What is no count has its unit beside it. */
+/* clang-format off */
+enum {
+  /* maps */
+  GT__ACROSS_COLUMNS = 24,        /* of a matrix whose transposed inputs are worth it */
+  GT__ACROSS_ROWS = 16,
+  GT__USELESS_COLUMNS = 8,        /* tiles are narrower where more than one in so many is useless */
+  GT__ODD_END = 1 << 20,          /* elements from which an odd end is a map of its own */
+  GT__MAP_BLOCKS = 256,           /* threads of a block are fewer where these would be */
+  /* reductions */
+  GT__TINY_ROW = 8,
+  GT__LIGHT_SLOTS = 5,            /* of a program whose operands come by vectors */
+  GT__FEW_CHUNKS = 2048,          /* up to so many chunks in all, there are more where order is free */
+  GT__BROAD_CHUNKS = 1024,        /* up to so many a block has one, of elements that come one by one */
+  GT__MANY_BLOCKS = 256,          /* times the root of a block's threads: these take more in turn */
+  GT__TWO_TURNS = 512,            /* and from these blocks to twice as many */
+  GT__SHORT_WORK = 16384,         /* elements of the rows that a block takes in turn */
+  GT__DIRECT_BLOCKS = 384,        /* that run at once on a large chip */
+  GT__SOFT_ROW = 1024,            /* elements up to which a warp has a row of softmax */
+  /* products in tiles */
+  GT__LEAST_16 = 1 << 18,         /* m*n*k from which 16 bits go to the tensor cores */
+  GT__FINE_16_TILES = 64,         /* up to so many fine tiles, */
+  GT__FINE_16_K = 1024,           /* or a turn or two of them up to this k: 512^3 took 11.5 us, takes 5.2 */
+  GT__LARGE_F64_ROWS = 64,        /* large tiles of float64 for more rows and columns, */
+  GT__LARGE_F64_TILES = 180,      /* and from so many tiles on */
+  GT__BRING_F64_ROWS = 128,       /* up to so many rows what cannot be copied is not worth bringing */
+  GT__FINE_F64_TILES = 64,        /* fine tiles up to so many of those between, */
+  GT__FINE_F64_K = 512,           /* and up to this k */
+  GT__LARGE_ROWS = 256,           /* the same of float32 */
+  GT__LARGE_TILES = 90,
+  GT__STRIP_TILES = 16,           /* strips for more tiles of 64 rows, */
+  GT__STRIP_K = 4096,             /* or a longer k */
+  GT__TRANSPOSED_COLUMNS = 64,    /* up to so many columns C' is made if it has fewer rows */
+  GT__THREADS_AT_ONCE = 256,      /* of a multiprocessor, by their registers */
+  GT__STRIP_TURNS = 8,            /* parts are made until the last of so many turns is full */
+  GT__PART_K = 128,               /* of a part of K, and of parts that just give all some work */
+  GT__PART_LEAST_K = 64,
+  GT__SUM_K = 4096,               /* no part is longer, for the error of its sums */
+  GT__MOST_PARTS = 128,
+  GT__WHOLE_16_TILES = 64,        /* K is not cut up to these k */
+  GT__WHOLE_16_K = 2048,
+  GT__WHOLE_16_FEW_K = 512,
+  GT__WHOLE_F64_TILES = 16,
+  GT__WHOLE_F64_MANY = 64,
+  GT__WHOLE_F64_K = 1024,
+  GT__WHOLE_F64_FEW_K = 512,
+  GT__SUM_EACH = 4,               /* parts that a thread of the second kernel adds up */
+  /* products on Hopper */
+  GT__PIECES_LEAST_K = 16,        /* float32 in pieces: below, their error shows */
+  GT__PIECES_LEAST_ROWS = 64,     /* below, and up to so many products and elements of C, pieces cost */
+  GT__PIECES_LEAST_WORK = 1 << 21, /* more: 2.6 us per million elements, tiles .06 us a row */
+  GT__PIECES_LEAST_C = 1 << 17,
+  GT__PACK_ROUNDS = 4,            /* steps of a block that packs, twice as many across for long lines */
+  GT__PACK_LONG = 2048,
+  GT__PACK_CHUNKS = 16,           /* of K, at most about so many */
+  GT__PART_STEPS = 10             /* of K, in a part of a tile, at least */
+};
+/* The clocks that a tile takes, a step being 64 of K; see gt__clocks_of. */
+static constexpr double
+  GT__BYTES_A_CLOCK = 54,         /* from the L2 cache to a multiprocessor */
+  GT__OFF_LINES = 1.7,            /* times as long, if lines begin off 128 bytes, */
+  GT__CLUSTER_OFF_LINES = 1.15,   /* by clusters */
+  GT__CLOCKS_A_COLUMN = 2.12,     /* of 64 rows, in a step */
+  GT__CLUSTER_GAIN = .985,        /* of a step */
+  GT__NARROW_PIECES = 1.25,       /* times a step of pieces of 64 columns */
+  GT__WIDE_CLUSTER_CLOCKS = 6000,
+  GT__TILE_CLOCKS = 1000,         /* of beginning a tile */
+  GT__CLOCKS_STORED = 4,          /* a column, by the copy engine */
+  GT__CLOCKS_WRITTEN = 12,        /* by the threads */
+  GT__SUM_CLOCKS = 9000,          /* of the second kernel */
+  GT__SUM_SPEED = 180,            /* elements of parts that it adds a clock */
+  GT__FULL_TURNS = 4. / 3,        /* turns of blocks of large tiles from which the last may be short */
+  GT__FULL_TURNS_F64 = 5. / 2,
+  GT__STRIP_FULL = .9;            /* of the last turn has work */
+/* clang-format on */
+
 /* ---- >>overlapping -----------------------------------------------------------------------------
    Programmatic dependent launch. */
 /* A kernel is launched as soon as all blocks of the one before said that it may, or ended; so all
@@ -1181,24 +1217,24 @@ struct gt__step {  /* how an operand moves, in bytes */
   int row, column; /* to the next row and column */
   int64_t next;    /* to the thread's next vector */
   int copy;        /* so many bytes at once, asynchronously; or 0 */
-  bool crossed;    /* its elements lie side by side down the rows */
+  bool across;     /* its elements lie side by side down the rows */
 };
 struct gt__tiling {
   int columns_log2, high;        /* of a tile; high: its rows */
   int dr, dc;                    /* rows and columns to a thread's next vector */
   unsigned across;               /* tiles that make up a row */
-  bool crossed;                  /* some operand is; the tile is 64 rows of 16 vectors */
+  bool transposes;               /* some operand lies across; the tile is 64 rows of 16 vectors */
   int64_t rows;                  /* of a batch */
   unsigned batches;              /* whole: of dims before the last two, one a blockIdx.y */
   gt__step step[1 + GT__INPUTS]; /* of out and the inputs, if whole */
 };
-enum { GT__VECTORS = 4 };                /* of a thread in a whole map */
-enum { GT__ANY, GT__WHOLE, GT__TURNED }; /* TURNED: whole, and may have crossed operands */
-template <class T, bool CROSSED>
+enum { GT__VECTORS = 4 };                    /* of a thread in a whole map */
+enum { GT__ANY, GT__WHOLE, GT__TRANSPOSED }; /* TRANSPOSED: whole, and may have operands across */
+template <class T, bool ACROSS>
 GT__DEV gt__batch gt__my_batch(const gt__map_args &p, const gt__tiling &t) {
   unsigned first, down = 0, along = blockIdx.x;
-  asm volatile("mov.u32 %0, %%tid.x;" : "=r"(first)); /* so that it need not be kept */
-  if (CROSSED && t.crossed) first ^= first >> 4 & 7;  /* see gt__turn */
+  asm volatile("mov.u32 %0, %%tid.x;" : "=r"(first));  /* so that it need not be kept */
+  if (ACROSS && t.transposes) first ^= first >> 4 & 7; /* see gt__transpose */
   first *= gt__lot<T>;
   gt__batch b = {p.size[p.ndim - 1], 0, 0, 0, (int)first, t.dr, t.dc, 1};
   if (t.rows > 1) {
@@ -1243,8 +1279,8 @@ static __device__ __noinline__ void gt__store_other(int dtype, char *to, int64_t
    to. So that these places are in different banks, 16 neighbouring threads have the 16 vectors of
    row r in the order q ^ (r & 7), and lanes that would meet take a vector's columns in turn. */
 template <class T, class S, int PAIR>
-GT__DEV void gt__turn(const char *from, char *slot, const gt__step &m, unsigned pitch, int64_t rows,
-                      int64_t columns) {
+GT__DEV void gt__transpose(const char *from, char *slot, const gt__step &m, unsigned pitch,
+                           int64_t rows, int64_t columns) {
   constexpr int W = gt__lot<T>, STEP = 2 / PAIR, TASKS = 16 * STEP / 8; /* of each of 8 warps */
   typedef gt__bits<sizeof(S) * PAIR> Bits;
   Bits x[TASKS][W];
@@ -1266,14 +1302,14 @@ GT__DEV void gt__turn(const char *from, char *slot, const gt__step &m, unsigned 
   }
 }
 template <class T>
-static __device__ __noinline__ void gt__fill_crossed(int dtype, const char *from, char *slot,
-                                                     const gt__step &m, unsigned pitch,
-                                                     int64_t rows, int64_t columns) {
+static __device__ __noinline__ void gt__fill_transposed(int dtype, const char *from, char *slot,
+                                                        const gt__step &m, unsigned pitch,
+                                                        int64_t rows, int64_t columns) {
   const auto turn = [&](auto tag) {
     typedef decltype(tag) S;
     if (sizeof(S) == 2 && ((uintptr_t)from | (unsigned)m.column) % 4 == 0)
-      gt__turn<T, S, sizeof(S) == 2 ? 2 : 1>(from, slot, m, pitch, rows, columns);
-    else gt__turn<T, S, 1>(from, slot, m, pitch, rows, columns);
+      gt__transpose<T, S, sizeof(S) == 2 ? 2 : 1>(from, slot, m, pitch, rows, columns);
+    else gt__transpose<T, S, 1>(from, slot, m, pitch, rows, columns);
   };
   if (gt__if_usual<T>(dtype, turn) || sizeof(T) == 8) return;
   if (dtype == GT__RAW_8) turn(gt__raw<uint8_t>());
@@ -1300,20 +1336,20 @@ static __device__ __noinline__ void gt__fill_apart(int dtype, const char *from, 
       gt__put(s, k, y);
     });
 }
-template <class T, bool CROSSED>
+template <class T, bool ACROSS>
 GT__DEV void gt__fill_slots(const gt__map_args &p, const gt__tiling &t, const gt__slots &s,
                             int exist) {
   constexpr int V = GT__VECTORS;
-  const gt__batch b = gt__my_batch<T, CROSSED>(p, t);
+  const gt__batch b = gt__my_batch<T, ACROSS>(p, t);
   GT__LOOP for (int k = 0; k < p.program.n_in; k++) {
     const gt__step &m = t.step[1 + k];
     const char *from = gt__find_vector(p, p.in[k], m, b);
     if (m.copy == 16) gt__copy_vectors<V, 16>(s, k, from, m.next, exist);
     else if (sizeof(T) == 4 && m.copy) gt__copy_vectors<V, 8>(s, k, from, m.next, exist);
-    else if (CROSSED && m.crossed) /* by all threads together, from the tile's beginning */
-      gt__fill_crossed<T>(p.in[k].dtype, from - (int64_t)b.r * m.row - (int64_t)b.c * m.column,
-                          gt__at<V>(s, k, 0) - threadIdx.x * 16, m, s.pitch, t.rows - b.o,
-                          b.width - b.k);
+    else if (ACROSS && m.across) /* by all threads together, from the tile's beginning */
+      gt__fill_transposed<T>(p.in[k].dtype, from - (int64_t)b.r * m.row - (int64_t)b.c * m.column,
+                             gt__at<V>(s, k, 0) - threadIdx.x * 16, m, s.pitch, t.rows - b.o,
+                             b.width - b.k);
     else gt__fill_apart<T>(p.in[k].dtype, from, m.next, m.column, exist, s, k);
   }
   gt__fill_constants<T, V * gt__lot<T>>(p.program, s);
@@ -1322,25 +1358,25 @@ GT__DEV void gt__fill_slots(const gt__map_args &p, const gt__tiling &t, const gt
                 k++) if (t.step[1 + k].copy == 8 && p.in[k].dtype == GT_BFLOAT16)
       gt__convert<T, gt__bfloat, V>(s, k);
   else if (t.step[1 + k].copy == 8) gt__convert<T, gt__half, V>(s, k);
-  if (CROSSED && t.crossed) __syncthreads();
+  if (ACROSS && t.transposes) __syncthreads();
 }
-template <class T, int HEAVY, bool CROSSED>
+template <class T, int HEAVY, bool ACROSS>
 GT__DEV void gt__map_whole(const gt__map_args &p, const gt__tiling &t, const gt__slots &s) {
   constexpr int W = gt__lot<T>, V = GT__VECTORS;
-  const gt__batch b = gt__my_batch<T, CROSSED>(p, t);
+  const gt__batch b = gt__my_batch<T, ACROSS>(p, t);
   T acc[V * W];
   int exist = 0; /* bit v: does vector v? */
   GT__UNROLL for (int v = 0; v < V; v++) exist |=
       (b.o + (b.r + v * b.dr) < t.rows && b.k + (b.c + v * b.dc) < b.width) << v;
-  gt__fill_slots<T, CROSSED>(p, t, s, exist);
+  gt__fill_slots<T, ACROSS>(p, t, s, exist);
   const auto at = [&] {
-    gt__batch b = gt__my_batch<T, CROSSED>(p, t);
+    gt__batch b = gt__my_batch<T, ACROSS>(p, t);
     b.o += blockIdx.y * t.rows;
     return b;
   };
-  gt__run<T, HEAVY, !CROSSED>(p.program, s, at, acc);
+  gt__run<T, HEAVY, !ACROSS>(p.program, s, at, acc);
   const gt__step &m = t.step[0];
-  char *to = gt__find_vector(p, p.out, m, gt__my_batch<T, CROSSED>(p, t));
+  char *to = gt__find_vector(p, p.out, m, gt__my_batch<T, ACROSS>(p, t));
   const auto store = [&](auto tag) { gt__store_vectors<decltype(tag)>(to, m.next, exist, acc); };
   if (gt__if_usual<T>(p.out.dtype, store)) return;
   gt__put(s, 0, acc);
@@ -1372,30 +1408,32 @@ __global__ void __launch_bounds__(MODE == GT__WHOLE ? 128 : 256, MODE == GT__WHO
   const gt__slots s = gt__my_slots();
   gt__after_kernel_before();
   if (MODE == GT__ANY) gt__map_any<T, HEAVY>(p, s);
-  else gt__map_whole<T, HEAVY, MODE == GT__TURNED>(p, t, s);
+  else gt__map_whole<T, HEAVY, MODE == GT__TRANSPOSED>(p, t, s);
 } /* [compute type][heavy][mode]. The rarer a mode, the fewer elements a heavy instruction takes at a
    time, for the sake of compile time; WHOLE has code of its own for heavy floats alone, and ANY of
    floats serves both. */
 #define GT__MAPS(T, FEW, SOME, MANY, M) \
   { \
     GT__POINTER(gt__map_kernel<T, FEW, GT__ANY>), GT__POINTER(gt__map_kernel<T, MANY, M>), \
-        GT__POINTER(gt__map_kernel<T, SOME, GT__TURNED>) \
+        GT__POINTER(gt__map_kernel<T, SOME, GT__TRANSPOSED>) \
   }
 static const void *const gt__map_kernels[3][2][3] = {
-    {GT__MAPS(float, 1, 0, 0, GT__TURNED), GT__MAPS(float, 1, 2, 4, GT__WHOLE)},
-    {GT__MAPS(double, 1, 0, 0, GT__TURNED), GT__MAPS(double, 1, 2, 2, GT__TURNED)},
-    {GT__MAPS(int64_t, 0, 0, 0, GT__TURNED), GT__MAPS(int64_t, 1, 1, 1, GT__TURNED)}};
-/* Does x lie side by side along dim d and not the last, in a dtype that gt__fill_crossed takes? */
+    {GT__MAPS(float, 1, 0, 0, GT__TRANSPOSED), GT__MAPS(float, 1, 2, 4, GT__WHOLE)},
+    {GT__MAPS(double, 1, 0, 0, GT__TRANSPOSED), GT__MAPS(double, 1, 2, 2, GT__TRANSPOSED)},
+    {GT__MAPS(int64_t, 0, 0, 0, GT__TRANSPOSED), GT__MAPS(int64_t, 1, 1, 1, GT__TRANSPOSED)}};
+/* Does x lie side by side along dim d and not the last, in a dtype that gt__fill_transposed takes? */
 static bool gt__lies_across(const gt__operand *x, const gt__map_args *args, int d) {
   const int line = args->ndim - 1, compute = args->program.compute;
-  return (gt__is_usual(compute, x->dtype) || (compute == GT__F32 && x->dtype >= GT__RAW_8)) &&
-         d >= 0 && x->stride[d] == 1 && x->stride[line] > 1;
+  const bool raw = compute == GT__F32 && x->dtype >= GT__RAW_8;
+  return (raw || gt__is_usual(compute, x->dtype)) && d >= 0 && x->stride[d] == 1 &&
+         x->stride[line] > 1;
 }
-/* Is a matrix of dim d and the last worth turning inputs that lie so? */
-static bool gt__is_crossed(const gt__map_args *args, int d) {
-  bool crossed = false;
-  for (int k = 0; k < args->program.n_in; k++) crossed |= gt__lies_across(&args->in[k], args, d);
-  return crossed && args->size[args->ndim - 1] >= 24 && args->size[d] >= 16;
+/* Is a matrix of dim d and the last worth transposing inputs that lie so? */
+static bool gt__is_across(const gt__map_args *args, int d) {
+  bool across = false;
+  for (int k = 0; k < args->program.n_in; k++) across |= gt__lies_across(&args->in[k], args, d);
+  return across && args->size[args->ndim - 1] >= GT__ACROSS_COLUMNS &&
+         args->size[d] >= GT__ACROSS_ROWS;
 }
 /* Do values depend on their place? */
 static bool gt__is_placed(const gt__program *p) {
@@ -1404,18 +1442,21 @@ static bool gt__is_placed(const gt__program *p) {
     placed |= p->ins[i].op >= GT__INDEX && p->ins[i].op <= GT__INTEGER;
   return placed;
 }
+static void gt__move_last_but_one(int64_t *x, int d, int near) {
+  const int64_t moved = x[d];
+  memmove(x + d, x + d + 1, (near - d) * sizeof *x);
+  x[near] = moved;
+}
 /* The map with such a dim last but one; false: there is none further away. */
 static bool gt__bring_near(gt__map_args *to, const gt__map_args *args) {
   const int near = args->ndim - 2;
   int d = near;
-  while (d >= 0 && !gt__is_crossed(args, d)) d--;
+  while (d >= 0 && !gt__is_across(args, d)) d--;
   if (d < 0 || d == near || gt__is_placed(&args->program)) return false;
   *to = *args;
-  for (int k = -2; k < args->program.n_in; k++) {
-    int64_t *x = k == -2 ? to->size : k == -1 ? to->out.stride : to->in[k].stride, first = x[d];
-    memmove(x + d, x + d + 1, (near - d) * sizeof *x);
-    x[near] = first;
-  }
+  gt__move_last_but_one(to->size, d, near);
+  gt__move_last_but_one(to->out.stride, d, near);
+  for (int k = 0; k < args->program.n_in; k++) gt__move_last_but_one(to->in[k].stride, d, near);
   return true;
 }
 /* How an operand moves in whole vectors of W elements; false if it cannot. */
@@ -1426,40 +1467,51 @@ static bool gt__set_step(gt__step *m, const gt__operand *x, const gt__map_args *
   bool aligned = x->stride[line] == 1 && ((uintptr_t)x->data & (align - 1)) == 0;
   for (int d = 0; d < line; d++) aligned = aligned && (x->stride[d] * size & (align - 1)) == 0;
   const int64_t row = line ? x->stride[line - 1] * size : 0, column = x->stride[line] * size;
-  m->row = (int)row, m->column = (int)column;
+  m->row = (int)row;
+  m->column = (int)column;
   m->next = row * t->dr + column * t->dc;
-  m->crossed = t->crossed && gt__lies_across(x, args, line - 1);
-  m->copy = m->column && !m->crossed && bytes <= 16 ? bytes : 0;
-  return row == m->row && column == m->column && (column == 0 || m->crossed || aligned);
+  m->across = t->transposes && gt__lies_across(x, args, line - 1);
+  m->copy = m->column && !m->across && bytes <= 16 ? bytes : 0;
+  return row == m->row && column == m->column && (column == 0 || m->across || aligned);
 }
-/* Lays the tiles for threads of so many vectors; false: the map cannot be cut into whole ones. Of
-   columns a tile has at most those of one vector of each thread, so that the next vector lies
-   straight below; and fewer where an eighth of a row, or a third of the tiles, would be useless. */
-static bool gt__set_tiling(gt__tiling *t, const gt__map_args *args, int threads, int vectors) {
-  const int W = args->program.compute == GT__F32 ? 4 : 2, line = args->ndim - 1;
+/* Lays the tiles for threads of so many vectors of W. Of columns a tile has at most those of one
+   vector of each thread, so that the next vector lies straight below; and fewer where an eighth of a
+   row would be useless. */
+static void gt__lay_map_tiles(gt__tiling *t, const gt__map_args *args, int threads, int vectors,
+                              int W) {
   const int elements = threads * vectors * W, hop = threads * W;
-  const int64_t width = args->size[line];
+  const int64_t width = args->size[args->ndim - 1];
+  const bool one = t->rows == 1;
+  int columns = t->transposes ? 16 * W : one ? elements : hop;
+  while (!t->transposes && !one && columns > W &&
+         (-width & (columns - 1)) > width / GT__USELESS_COLUMNS)
+    columns /= 2;
+  t->columns_log2 = __builtin_ctz(columns);
+  t->across = gt__blocks(width, columns);
+  t->high = one ? 1 : elements >> t->columns_log2;
+  t->dr = one ? 0 : hop >> t->columns_log2;
+  t->dc = one ? hop : 0;
+}
+/* false: the map cannot be cut into whole vectors, or a third of the tiles would be useless. */
+static bool gt__set_tiling(gt__tiling *t, const gt__map_args *args, int threads, int vectors) {
+  const int compute = args->program.compute, W = compute == GT__F32 ? 4 : 2, line = args->ndim - 1;
   int64_t batches = 1;
   for (int d = 0; d < line - 1; d++) batches *= args->size[d];
-  t->crossed = gt__is_crossed(args, line - 1);
-  t->rows = args->count / width / batches, t->batches = (unsigned)batches;
-  const bool one = t->rows == 1;
-  int columns = t->crossed ? 16 * W : one ? elements : hop;
-  while (!t->crossed && !one && columns > W && (-width & (columns - 1)) > width / 8) columns /= 2;
-  t->columns_log2 = __builtin_ctz(columns), t->across = gt__blocks(width, columns);
-  t->high = one ? 1 : elements >> t->columns_log2;
-  t->dr = one ? 0 : hop >> t->columns_log2, t->dc = one ? hop : 0;
-  bool whole = batches == 1 ||
-               (batches < 65536 && gt__up(t->rows, t->high) * 3 <= (t->crossed ? 6 : 4) * t->rows);
-  whole = whole && width % W == 0 && args->out.stride[line] == 1 &&
-          gt__set_step(&t->step[0], &args->out, args, t, W) && !t->step[0].crossed;
-  for (int k = 0; k < args->program.n_in && whole; k++) {
+  t->transposes = gt__is_across(args, line - 1);
+  t->rows = args->count / args->size[line] / batches;
+  t->batches = (unsigned)batches;
+  gt__lay_map_tiles(t, args, threads, vectors, W);
+  const int64_t used = gt__up(t->rows, t->high) * 3, most = t->transposes ? 6 : 4;
+  if (batches > 1 && (batches > USHRT_MAX || used > most * t->rows)) return false;
+  if (args->size[line] % W != 0 || args->out.stride[line] != 1) return false;
+  if (!gt__set_step(&t->step[0], &args->out, args, t, W) || t->step[0].across) return false;
+  for (int k = 0; k < args->program.n_in; k++) {
     const gt__operand *x = &args->in[k];
     gt__step *m = &t->step[1 + k];
-    whole = gt__set_step(m, x, args, t, W);
-    if (!gt__is_usual(args->program.compute, x->dtype) || (m->row == 0 && !one)) m->copy = 0;
+    if (!gt__set_step(m, x, args, t, W)) return false;
+    if (!gt__is_usual(compute, x->dtype) || (m->row == 0 && t->rows > 1)) m->copy = 0;
   }
-  return whole;
+  return true;
 }
 
 /* ---- >>map-short --------------------------------------------------------------------------------
@@ -1496,8 +1548,8 @@ struct gt__short {
   char *data[4];    /* of out and the operands; NULL: a number */
   gt__step step[4]; /* copy 0: the same in all columns; less than 16: bool */
   gt__num number[4];
-  unsigned vectors, across; /* across: of a row; 0: there is but one */
-  uint8_t op, each, dtype;  /* each: a thread's vectors; dtype: of the operands */
+  unsigned vectors, across;       /* across: of a row; 0: there is but one */
+  uint8_t op, each, dtype, width; /* a thread's vectors; the operands' dtype; a vector's elements */
 };
 template <int OP, int ARITY, int V, class S>
 GT__DEV void gt__make_short(const gt__short &p) {
@@ -1577,98 +1629,209 @@ static const void *const gt__short_kernels[] = {/* by dtype, from GT_UINT8 on */
                                                 GT__POINTER(gt__short_kernel<gt__bfloat>),
                                                 GT__POINTER(gt__short_kernel<float>),
                                                 GT__POINTER(gt__short_kernel<double>)};
-/* Is the map one of GT__SHORT_PROGRAMS on whole vectors, in one row or many? */
-static bool gt__set_short(gt__short *s, const gt__map_args *args) {
-  const gt__program *p = &args->program;
-  const gt__operand *out = &args->out;
-  static const gt__tiling none = {};
-  const int line = args->ndim - 1;
-  const bool two = p->n_ins == 3 && p->ins[1].op == GT__OP_mul && p->ins[2].op == GT__OP_add;
-  int arity = 0;
-  if ((p->n_ins != 2 && !two) || p->ins[0].op != GT__LOAD || line > 1) return false;
-  s->op = two ? (uint8_t)GT__OP_mul_add : p->ins[1].op;
-  const bool turn = s->op == GT__OP_gt || s->op == GT__OP_ge; /* a > b is b < a */
-  const int slot[] = {0, p->ins[turn].b, p->ins[!turn].b, two ? p->ins[2].b : p->ins[1].c};
-  if (turn) s->op = s->op == GT__OP_gt ? GT__OP_lt : GT__OP_le;
-  /* logic takes bools as the bytes that they are */
-  const bool integers = p->compute == GT__I64, tests = gt__makes_bools(s->op);
-  const bool logic = s->op >= GT__OP_logical_and && s->op <= GT__OP_logical_not;
-  const gt__operand *x = &args->in[slot[1] < p->n_in ? slot[1] : slot[2]];
-  if (!tests || x >= args->in + p->n_in) x = out;
-  const int first = x->dtype, W_log2 = 4 - x->size_log2, W = 1 << W_log2;
-  const int dtype = s->dtype = (uint8_t)(logic && first == GT_BOOL ? (int)GT_UINT8 : first);
-#define GT__SHORT(name, n, many) \
-  if (s->op == GT__OP_##name) arity = n, s->each = dtype == GT_FLOAT64 ? 2 : many;
-  if (integers) {
-    GT__SHORT_INTEGERS(GT__SHORT)
-  } else if (p->compute == GT__F64) {
-    GT__SHORT_FUNCTIONS(GT__SHORT)
-  } else {
-    GT__SHORT_PROGRAMS(GT__SHORT)
-  }
-  if (p->compute == GT__F32) { GT__SHORT_CHOICES(GT__SHORT) }
+/* -- recognising such a program -- */
+struct gt__short_row {
+  uint8_t op, arity, each;
+};
+#define GT__SHORT(name, arity, each) {GT__OP_##name, arity, each},
+static const gt__short_row gt__short_floats[] = {GT__SHORT_PROGRAMS(GT__SHORT)
+                                                     GT__SHORT_CHOICES(GT__SHORT){}};
+static const gt__short_row gt__short_doubles[] = {GT__SHORT_FUNCTIONS(GT__SHORT){}};
+static const gt__short_row gt__short_integers[] = {GT__SHORT_INTEGERS(GT__SHORT){}};
 #undef GT__SHORT
-  if (!(integers ? dtype == GT_UINT8 || dtype == GT_INT32 : gt__is_usual(p->compute, dtype)) ||
-      (tests ? out->dtype != GT_BOOL : out->dtype != dtype) || (args->size[line] & (W - 1)) ||
-      args->count >> W_log2 > INT32_MAX)
-    return false;
-  s->vectors = (unsigned)(args->count >> W_log2);
-  s->across = line ? (unsigned)(args->size[line] >> W_log2) : 0;
-  s->data[0] = out->data;
-  bool is = arity > 0 && gt__set_step(&s->step[0], out, args, &none, W) && s->step[0].copy;
-  for (int k = 1; k <= arity && is; k++) {
-    const int constant = slot[k] - p->n_in;
-    x = &args->in[constant < 0 ? slot[k] : 0];
-    const bool chooses = s->op == GT__OP_where && k == 1 && x->dtype == GT_BOOL;
-    const bool moves = gt__set_step(&s->step[k], x, args, &none, W), copies = s->step[k].copy > 0;
-    s->data[k] = constant < 0 ? x->data : NULL;
-    if (constant >= 0) s->number[k] = p->constant[constant];
-    is = constant >= 0 ? arity > 1
-                       : moves && (x->dtype == first ? copies || arity > 1 : copies && chooses);
-  }
+static const gt__short_row *const gt__short_rows[] = {gt__short_floats, gt__short_doubles,
+                                                      gt__short_integers};
+static_assert(GT__F32 == 0 && GT__F64 == 1 && GT__I64 == 2, "the order of gt__short_rows");
+/* The operation and the slots of its operands, from 1 on: a > b is b < a, and a*b + c has two. */
+static bool gt__read_short(const gt__program *p, gt__short *s, int *slot) {
+  const gt__ins *i = p->ins;
+  const bool two = p->n_ins == 3 && i[1].op == GT__OP_mul && i[2].op == GT__OP_add;
+  if ((p->n_ins != 2 && !two) || i[0].op != GT__LOAD) return false;
+  const bool swaps = i[1].op == GT__OP_gt || i[1].op == GT__OP_ge;
+  s->op = two ? (uint8_t)GT__OP_mul_add : i[1].op;
+  if (swaps) s->op = i[1].op == GT__OP_gt ? GT__OP_lt : GT__OP_le;
+  slot[1] = i[swaps].b;
+  slot[2] = i[!swaps].b;
+  slot[3] = two ? i[2].b : i[1].c;
+  return true;
+}
+static bool gt__set_short_operand(gt__short *s, int k, int slot, const gt__map_args *args,
+                                  int dtype, int arity) {
+  static const gt__tiling none = {};
+  const int constant = slot - args->program.n_in;
+  s->data[k] = NULL;
+  if (constant >= 0) s->number[k] = args->program.constant[constant];
+  if (constant >= 0) return arity > 1;
+  const gt__operand *x = &args->in[slot];
+  const bool chooses = s->op == GT__OP_where && k == 1 && x->dtype == GT_BOOL;
+  s->data[k] = x->data;
+  if (!gt__set_step(&s->step[k], x, args, &none, s->width)) return false;
+  const bool copies = s->step[k].copy > 0;
+  return x->dtype == dtype ? copies || arity > 1 : copies && chooses;
+}
+/* The dtype of the operands; comparisons and logic make bools of them. Logic takes bools as the bytes
+   that they are. */
+static const gt__operand *gt__short_operand(const gt__short *s, const gt__map_args *args,
+                                            const int *slot) {
+  const int n_in = args->program.n_in, k = slot[1] < n_in ? slot[1] : slot[2];
+  return gt__makes_bools(s->op) && k < n_in ? &args->in[k] : &args->out;
+}
+static bool gt__fits_short(const gt__short *s, const gt__map_args *args, int64_t row) {
+  const int compute = args->program.compute, to = args->out.dtype;
+  const bool fits = compute == GT__I64 ? s->dtype == GT_UINT8 || s->dtype == GT_INT32
+                                       : gt__is_usual(compute, s->dtype);
+  return fits && to == (gt__makes_bools(s->op) ? (int)GT_BOOL : s->dtype) && row % s->width == 0 &&
+         args->count / s->width <= INT32_MAX;
+}
+/* Is the map, but for `rest` elements, one of these programs on whole vectors, in one row or many? */
+static bool gt__set_short(gt__short *s, const gt__map_args *args, int rest) {
+  static const gt__tiling none = {};
+  const gt__program *p = &args->program;
+  const int line = args->ndim - 1;
+  const int64_t row = args->size[line] - rest;
+  int slot[4];
+  if (line > 1 || !gt__read_short(p, s, slot)) return false;
+  const gt__short_row *known = gt__short_rows[p->compute];
+  while (known->arity && known->op != s->op) known++;
+  const gt__operand *x = gt__short_operand(s, args, slot);
+  const bool logic = s->op >= GT__OP_logical_and && s->op <= GT__OP_logical_not;
+  s->dtype = logic && x->dtype == GT_BOOL ? (uint8_t)GT_UINT8 : x->dtype;
+  s->each = p->compute == GT__F64 ? 2 : known->each;
+  s->width = (uint8_t)(16 >> x->size_log2);
+  s->vectors = (unsigned)((args->count - rest) / s->width);
+  s->across = line ? (unsigned)(row / s->width) : 0;
+  s->data[0] = args->out.data;
+  bool is = known->arity && gt__fits_short(s, args, row) &&
+            gt__set_step(&s->step[0], &args->out, args, &none, s->width) && s->step[0].copy;
+  for (int k = 1; k <= known->arity && is; k++)
+    is = gt__set_short_operand(s, k, slot[k], args, x->dtype, known->arity);
   return is;
 }
-static int gt__cuda_map(const gt__map_args *args, void *stream) {
-  const gt__program *p = &args->program;
-  if (!gt__is_program(p) || args->count < 0) return cudaErrorInvalidValue;
-  if (args->count == 0) return cudaSuccess;
-  /* The odd end of a long row is a map of its own, so that the rest has whole vectors. */
-  const int rest = (int)(args->count % 16);
-  gt__map_args part;
-  if (gt__bring_near(&part, args)) return gt__cuda_map(&part, stream);
-  if (rest && args->ndim == 1 && args->count >> 20 && !gt__is_placed(p)) {
-    part = *args, part.count = part.size[0] = args->count - rest;
-    const int error = gt__cuda_map(&part, stream);
-    for (int k = 0; k <= p->n_in; k++) {
-      gt__operand *x = k ? &part.in[k - 1] : &part.out;
-      x->data += (x->stride[0] * part.count) << x->size_log2;
-    }
-    part.count = part.size[0] = rest;
-    return error ? error : gt__cuda_map(&part, stream);
-  }
+
+/* ---- >>map-plan --------------------------------------------------------------------------------- */
+/* A map inside of a product has one, too, so they are made from a map's arguments. */
+struct gt__map_plan {
+  int rest; /* elements of an odd end, a map of its own, so that the rest has whole vectors */
+  int mode, threads, vectors;
+  bool moved; /* args is the map, not the operation's */
   gt__short brief;
-  void *just[] = {&brief};
-  if (gt__set_short(&brief, args))
-    return gt__launch(gt__short_kernels[brief.dtype - GT_UINT8],
-                      gt__blocks(brief.vectors, GT__SHORT_BLOCK), GT__SHORT_BLOCK / brief.each, 0,
-                      stream, just);
-  const int W = p->compute == GT__F32 ? 4 : 2;
-  const int64_t slots = 16ll * gt__slot_count(p);
   gt__tiling t;
-  int vectors = GT__VECTORS, threads = gt__is_crossed(args, args->ndim - 2) ? 256 : 128;
-  /* work that would not give each multiprocessor some blocks is cut finer */
-  while (threads == 128 &&
-         (slots * threads * vectors > GT__SHARED || args->count < 256ll * threads * vectors * W))
-    threads /= 2;
-  const bool whole =
-      slots * threads * vectors <= GT__SHARED && gt__set_tiling(&t, args, threads, vectors);
-  if (!whole) threads = threads < 128 ? threads : slots * 256 > GT__SHARED ? 64 : 128, vectors = 2;
-  const int mode = !whole ? GT__ANY : t.crossed ? GT__TURNED : GT__WHOLE;
-  void *parameters[] = {(void *)args, &t};
-  return gt__launch(gt__map_kernels[p->compute][p->heavy != 0][mode],
-                    whole ? dim3(gt__blocks(t.rows, t.high) * t.across, t.batches)
-                          : dim3(gt__blocks(args->count, vectors * W * threads)),
-                    threads, (size_t)(slots * threads * vectors), stream, parameters);
+  gt__map_args args;
+};
+static_assert(sizeof(gt__map_plan) <= GT__PLAN_WORDS * 8, "a plan has room in an operation");
+static bool gt__has_elements(const gt__map_args *args) {
+  return gt__is_program(&args->program) && args->count > 0;
+}
+static int gt__odd_end(const gt__map_args *args) {
+  const bool is_long = args->ndim == 1 && args->count >= GT__ODD_END;
+  return is_long && !gt__is_placed(&args->program) ? (int)(args->count % 16) : 0;
+}
+static const gt__map_args *gt__planned_map(const gt__map_args *args, const gt__map_plan *plan) {
+  return plan->moved ? &plan->args : args;
+}
+static int64_t gt__slot_bytes(const gt__map_args *args) {
+  return 16ll * gt__slot_count(&args->program);
+}
+/* Work that would not give each multiprocessor some blocks is cut finer. */
+static int gt__map_threads(const gt__map_args *args) {
+  const int W = args->program.compute == GT__F32 ? 4 : 2;
+  int threads = gt__is_across(args, args->ndim - 2) ? 256 : 128;
+  const auto too_many = [&] {
+    return gt__slot_bytes(args) * threads * GT__VECTORS > GT__SHARED ||
+           args->count < (int64_t)GT__MAP_BLOCKS * threads * GT__VECTORS * W;
+  };
+  while (threads == 128 && too_many()) threads /= 2;
+  return threads;
+}
+static bool gt__plan_whole(const gt__map_args *args, gt__map_plan *plan, bool transposes) {
+  if (!gt__has_elements(args)) return false;
+  plan->rest = gt__odd_end(args);
+  plan->moved = gt__bring_near(&plan->args, args);
+  if (plan->rest) {
+    plan->args = *args;
+    plan->args.count = plan->args.size[0] = args->count - plan->rest;
+    plan->moved = true;
+  }
+  const gt__map_args *m = gt__planned_map(args, plan);
+  if (gt__is_across(m, m->ndim - 2) != transposes) return false;
+  plan->mode = transposes ? GT__TRANSPOSED : GT__WHOLE;
+  plan->threads = gt__map_threads(m);
+  plan->vectors = GT__VECTORS;
+  return gt__slot_bytes(m) * plan->threads * GT__VECTORS <= GT__SHARED &&
+         gt__set_tiling(&plan->t, m, plan->threads, GT__VECTORS);
+}
+static bool gt__plan_vectors(const gt__map_args *args, gt__map_plan *plan) {
+  return gt__plan_whole(args, plan, false);
+}
+static bool gt__plan_transposed(const gt__map_args *args, gt__map_plan *plan) {
+  return gt__plan_whole(args, plan, true);
+}
+static bool gt__plan_strided(const gt__map_args *args, gt__map_plan *plan) {
+  if (!gt__has_elements(args)) return false;
+  plan->rest = 0;
+  plan->moved = gt__bring_near(&plan->args, args);
+  const gt__map_args *m = gt__planned_map(args, plan);
+  const int most = gt__slot_bytes(m) * 256 > GT__SHARED ? 64 : 128;
+  plan->mode = GT__ANY;
+  plan->threads = min(gt__map_threads(m), most);
+  plan->vectors = 2;
+  return true;
+}
+static int gt__map_by_best_way(const gt__map_args *args, void *stream);
+static int gt__map_odd_end(const gt__map_args *args, int rest, void *stream) {
+  gt__map_args end = *args;
+  const auto skip = [&](gt__operand *x) {
+    x->data += (x->stride[0] * (args->count - rest)) << x->size_log2;
+  };
+  skip(&end.out);
+  for (int k = 0; k < args->program.n_in; k++) skip(&end.in[k]);
+  end.count = end.size[0] = rest;
+  return gt__map_by_best_way(&end, stream);
+}
+static int gt__start_map(const gt__map_args *args, const gt__map_plan *plan, void *stream) {
+  const gt__map_args *m = gt__planned_map(args, plan);
+  const gt__program *p = &m->program;
+  const gt__tiling *t = &plan->t;
+  const int W = p->compute == GT__F32 ? 4 : 2, batch = plan->vectors * plan->threads;
+  void *parameters[] = {(void *)m, (void *)t};
+  dim3 grid(gt__blocks(m->count, batch * W));
+  if (plan->mode != GT__ANY) grid = dim3(gt__blocks(t->rows, t->high) * t->across, t->batches);
+  const int error = gt__launch(gt__map_kernels[p->compute][p->heavy != 0][plan->mode], grid,
+                               plan->threads, gt__slot_bytes(m) * batch, stream, parameters);
+  return error || !plan->rest ? error : gt__map_odd_end(args, plan->rest, stream);
+}
+static bool gt__plan_short(const gt__map_args *args, gt__map_plan *plan) {
+  if (!gt__has_elements(args)) return false;
+  plan->rest = gt__odd_end(args);
+  return gt__set_short(&plan->brief, args, plan->rest);
+}
+static int gt__start_short(const gt__map_args *args, const gt__map_plan *plan, void *stream) {
+  const gt__short *s = &plan->brief;
+  void *parameters[] = {(void *)s};
+  const int error =
+      gt__launch(gt__short_kernels[s->dtype - GT_UINT8], gt__blocks(s->vectors, GT__SHORT_BLOCK),
+                 GT__SHORT_BLOCK / s->each, 0, stream, parameters);
+  return error || !plan->rest ? error : gt__map_odd_end(args, plan->rest, stream);
+}
+/* A map that is a part of something else: what a product brings, what follows it, a copy. */
+static int gt__map_by_best_way(const gt__map_args *args, void *stream) {
+  gt__map_plan plan;
+  if (!gt__is_program(&args->program) || args->count < 0) return cudaErrorInvalidValue;
+  if (args->count == 0) return cudaSuccess;
+  if (gt__plan_short(args, &plan)) return gt__start_short(args, &plan, stream);
+  if (!gt__plan_transposed(args, &plan) && !gt__plan_vectors(args, &plan))
+    gt__plan_strided(args, &plan);
+  return gt__start_map(args, &plan, stream);
+}
+/* The rows of >>ways for an operation. */
+template <bool (*PLAN)(const gt__map_args *, gt__map_plan *)>
+static int gt__plan_map(gt__op *op) {
+  op->plan_bytes = sizeof(gt__map_plan);
+  return PLAN(&op->u.map, (gt__map_plan *)op->plan);
+}
+template <int (*START)(const gt__map_args *, const gt__map_plan *, void *)>
+static int gt__run_map(const gt__op *op, void *queue) {
+  return START(&op->u.map, (const gt__map_plan *)op->plan, queue);
 }
 
 /* ---- >>reduce ----------------------------------------------------------------------------------
@@ -1757,7 +1920,7 @@ constexpr bool gt__in_order = F == GT__FOLD_SUM || F == GT__FOLD_PROD;
 /* A block has 1 << chunks_log2 chunks of `outs` outputs; teams take them in turn, one chunk of one
    output or, DOWN, of them all, a vector a thread. SHORT: all elements that a thread has of a row
    fit in registers; LONG: a team is a warp, a thread has 8 of 256 lanes; BROAD: a block, and one. */
-enum { GT__LONG, GT__SHORT, GT__DOWN, GT__BROAD };
+enum { GT__LONG, GT__SHORT_ROWS, GT__DOWN, GT__BROAD };
 struct gt__stride {              /* how an operand moves, in bytes: by */
   int64_t wide, deep, hop, next; /* an output, an element, a vector, and within a vector */
 };
@@ -1902,7 +2065,7 @@ GT__DEV void gt__take_all(int way, gt__part<T, int> (&r)[8], const S (&e)[N], in
   };
   if (way == GT__DOWN || way == GT__BROAD) {
     GT__EACH gt__take<FOLD>(r[i % W], of(i), k + i / W * hop);
-  } else if (way == GT__SHORT && gt__in_order<FOLD>) {
+  } else if (way == GT__SHORT_ROWS && gt__in_order<FOLD>) {
     for (int i = 0; i < 8; i++) {
       T x[N / 8];
       for (int c = 0; c < N / 8; c++) x[c] = of(i + 8 * c);
@@ -2108,6 +2271,7 @@ __global__ void __launch_bounds__(GT__COMBINERS)
 }
 /* [elements][source]: those of the compute types, the two that are read 8 at a time, and the two
    whose sums and means are taken in float64. */
+enum { GT__OF_HALF = 3, GT__F64_OF_F32 = 5 };
 #define GT__REDUCES(T, S, LIGHT) \
   { \
     GT__POINTER(gt__reduce_kernel<T, S, GT__TINY>), \
@@ -2116,7 +2280,7 @@ __global__ void __launch_bounds__(GT__COMBINERS)
         GT__POINTER(gt__reduce_kernel<T, T, LIGHT>), \
         GT__POINTER(gt__reduce_kernel<T, T, GT__ANYHOW>), GT__POINTER(gt__combine_kernel<T>) \
   }
-static const void *const gt__reduce_kernels[7][6] = {
+static const void *const gt__reduce_kernels[][6] = {
     GT__REDUCES(float, float, GT__LIGHT),
     GT__REDUCES(double, double, GT__LIGHT),
     GT__REDUCES(int64_t, int64_t, GT__ANYHOW),
@@ -2124,19 +2288,34 @@ static const void *const gt__reduce_kernels[7][6] = {
     GT__REDUCES(float, gt__bfloat, GT__LIGHT),
     {NULL, GT__POINTER(gt__reduce_kernel<double, float, GT__DIRECT>)},
     {NULL, GT__POINTER(gt__reduce_kernel<double, gt__bfloat, GT__DIRECT>)}};
+/* -- the plan -- */
+struct gt__reduce_plan {
+  gt__cut w;
+  int source, kernels, compute;    /* the kernel's column and row in gt__reduce_kernels */
+  int threads_log2, slots, result; /* bytes of a thread's slots and of a result */
+  int64_t chunk, n_chunk;          /* in place of those of the operation */
+};
 /* Is the program nothing but its operand? */
 static bool gt__is_bare(const gt__program *p) {
   return p->n_ins == 1 && p->ins[0].op == GT__LOAD && p->n_in == 1;
 }
-/* That, with one folded dim at most, folded as it is? And do vectors of outputs end where lines do? */
-static bool gt__is_direct(const gt__reduce_args *args) {
+/* Integers of 8 and 16 bits, and truths, are folded as floats, which tell them apart as well. */
+static bool gt__has_short_bits(const gt__reduce_args *args) {
+  const gt__program *p = &args->pre.program;
+  if (!gt__is_bare(p) || p->compute != GT__I64 || args->n == 0) return false;
+  return args->fold >= GT__FOLD_ANY ||
+         (args->fold > GT__FOLD_PROD && args->pre.in[0].size_log2 < 2);
+}
+/* A bare operand with one folded dim at most, folded as it is? And do vectors of outputs end where
+   lines do? */
+static bool gt__is_direct(const gt__reduce_args *args, int compute) {
   const gt__map_args *m = &args->pre;
   const int n_kept = args->n_kept, dtype = m->in[0].dtype;
-  const bool mixed = m->program.compute == GT__F64 && args->fold == GT__FOLD_SUM && args->n > 8 &&
+  const bool mixed = compute == GT__F64 && args->fold == GT__FOLD_SUM && args->n > GT__TINY_ROW &&
                      dtype > GT_FLOAT16;
-  return gt__is_bare(&m->program) && args->n > 0 && args->fold < GT__FOLD_ANY &&
-         m->ndim - n_kept <= 1 && (mixed || gt__is_usual(m->program.compute, dtype)) &&
-         (args->inner || n_kept <= 1 || m->size[n_kept - 1] % 8 == 0);
+  if (!gt__is_bare(&m->program) || args->n == 0 || args->fold >= GT__FOLD_ANY) return false;
+  if (m->ndim - n_kept > 1 || (!mixed && !gt__is_usual(compute, dtype))) return false;
+  return args->inner || n_kept <= 1 || m->size[n_kept - 1] % 8 == 0;
 }
 /* By how many elements gt__shift may make rows longer. */
 static int gt__slack(const gt__reduce_args *args, int W) {
@@ -2147,93 +2326,206 @@ static int gt__slack(const gt__reduce_args *args, int W) {
 }
 static gt__stride gt__stride_of(const gt__reduce_args *args, const gt__operand *x, int W,
                                 int team_log2) {
-  const int n_kept = args->n_kept;
+  const int n_kept = args->n_kept, last = args->pre.ndim - 1;
   const int64_t wide = n_kept ? x->stride[n_kept - 1] << x->size_log2 : 0;
-  const int last = args->pre.ndim - 1;
   const int64_t deep = n_kept <= last ? x->stride[last] << x->size_log2 : 0;
-  return gt__stride{wide, deep, args->inner ? deep * (W << team_log2) : deep,
-                    args->inner ? deep : wide};
+  if (!args->inner) return {wide, deep, deep, wide};
+  return {wide, deep, deep * (W << team_log2), deep};
+}
+/* Has gt__by_light x's dtype? Bytes only if short_bits: as the numbers or truths that they are. */
+static bool gt__has_light(const gt__reduce_args *args, const gt__operand *x) {
+  if (args->pre.program.compute == GT__F64) return x->dtype > GT_FLOAT16;
+  const bool number = x->dtype != GT_INT8 || args->fold >= GT__FOLD_ANY;
+  return gt__is_usual(GT__F32, x->dtype) ||
+         (gt__has_short_bits(args) && x->size_log2 == 0 && number);
+}
+static bool gt__is_light(const gt__reduce_args *args, int compute) {
+  const gt__program *p = &args->pre.program;
+  const int n_kept = args->n_kept, last = args->pre.ndim - 1;
+  const int along = args->inner ? last : n_kept - 1;
+  const bool plain = n_kept <= 1 && last <= n_kept;
+  const bool narrow = args->pre.narrow && (along < 0 || args->pre.size[along] % 4 == 0);
+  bool light =
+      compute != GT__I64 && gt__slot_count(p) <= GT__LIGHT_SLOTS && !p->heavy && (plain || narrow);
+  for (int k = 0; k < p->n_in; k++) {
+    const gt__operand *x = &args->pre.in[k];
+    light =
+        light && gt__has_light(args, x) && llabs(gt__stride_of(args, x, 4, 5).hop) < INT_MAX / 8;
+  }
+  return light;
 }
 static int gt__log2_above(int64_t x) { /* the least power of two that is x or more */
   return x > 1 ? 64 - __builtin_clzll((uint64_t)x - 1) : 0;
 }
-/* Cuts the work, rows of n elements, for threads with `own` elements at a time. DOWN takes 8 chunks
-   a block, if there are as many, and more where lines are narrow; inner 8 too. Blocks take more in
-   turn, chunks or rows, so that few leave results to be joined; of one output, if then they just
-   fill the chip, so that all run at once: 2^26 elements, H200, November 2026: 36 us for 38. Rows
-   far apart and argmax are faster with more. */
-static void gt__cut_work(gt__cut *w, gt__reduce_args *args, int64_t n, int W, int own,
-                         int threads_log2) {
-  const int64_t parts = (args->inner ? (n - 1) / own : (args->outer - 1) / W) + 1;
-  const bool in_any_order = args->fold > GT__FOLD_PROD || args->pre.program.compute == GT__I64;
-  w->fold = gt__base_fold(args->fold);
-  w->way = !args->inner ? GT__DOWN : n <= 16 * own ? GT__SHORT : GT__LONG;
-  w->team_log2 = min(5, gt__log2_above(parts));
-  w->chunks_log2 = min(gt__log2_above(args->n_chunk), threads_log2 - w->team_log2);
-  if (!args->inner) w->team_log2 = threads_log2 - w->chunks_log2;
-  w->outs = args->inner ? 1 << (threads_log2 - w->team_log2 - w->chunks_log2) : W << w->team_log2;
+
+/* -- cutting the work, rows of n elements, for threads with `own` elements at a time -- */
+static void gt__lay_outputs(gt__reduce_plan *j, const gt__reduce_args *args) {
+  gt__cut *w = &j->w;
+  w->chunks_log2 = min(gt__log2_above(j->n_chunk), j->threads_log2 - w->team_log2);
+  w->outs = 1 << (j->threads_log2 - w->team_log2 - w->chunks_log2);
   w->across = gt__blocks(args->outer, w->outs);
-  if (!args->inner && in_any_order) { /* of any length, as the order does not count: of
-    2^21 bytes, all blocks would ask the same memory at once, 263 to 277 us for 241 */
+}
+/* DOWN takes 8 chunks a block, if there are as many, and more where lines are narrow; inner 8 too. */
+static void gt__lay_teams(gt__reduce_plan *j, const gt__reduce_args *args, int64_t n, int W,
+                          int own) {
+  gt__cut *w = &j->w;
+  const int64_t parts = (args->inner ? (n - 1) / own : (args->outer - 1) / W) + 1;
+  w->way = n <= 16 * own ? GT__SHORT_ROWS : GT__LONG;
+  w->team_log2 = min(5, gt__log2_above(parts));
+  gt__lay_outputs(j, args);
+  if (args->inner) return;
+  w->way = GT__DOWN;
+  w->team_log2 = j->threads_log2 - w->chunks_log2;
+  w->outs = W << w->team_log2;
+  w->across = gt__blocks(args->outer, w->outs);
+}
+/* Where the order does not count, chunks have any length: with those of 2^21 bytes all blocks would
+   ask the same memory at once, 263 to 277 us, now 241; few rows are cut for more warps. */
+static void gt__cut_in_any_order(gt__reduce_plan *j, const gt__reduce_args *args, int64_t n,
+                                 int own) {
+  gt__cut *w = &j->w;
+  if (!args->inner) {
     const int64_t pieces = (int64_t)max(w->most / w->across, 1u) << w->chunks_log2;
-    args->chunk = max(args->chunk, ((n - 1) / pieces + 8) & ~7);
-    args->n_chunk = (n - 1) / args->chunk + 1;
-  } else if (args->inner && in_any_order && args->outer * args->n_chunk < 2048) {
-    args->chunk = max(32 * own, GT__CHUNK >> (threads_log2 - 5)); /* more warps, as many blocks */
-    args->n_chunk = (args->n - 1) / args->chunk + 1;
-    w->chunks_log2 = min(gt__log2_above(args->n_chunk), threads_log2 - w->team_log2);
-    w->outs = 1 << (threads_log2 - w->team_log2 - w->chunks_log2);
-    w->across = gt__blocks(args->outer, w->outs);
-  } else if (args->inner && !in_any_order && W == 1 && n > 256 && threads_log2 == 8 &&
-             args->outer * args->n_chunk < 1024) {
-    w->way = GT__BROAD, w->team_log2 = 8, w->chunks_log2 = 0, w->outs = 1;
-    w->across = (unsigned)args->outer;
+    j->chunk = max(j->chunk, ((n - 1) / pieces + 8) & ~7);
+    j->n_chunk = (n - 1) / j->chunk + 1;
+  } else if (args->outer * j->n_chunk < GT__FEW_CHUNKS) {
+    j->chunk = max(32 * own, GT__CHUNK >> (j->threads_log2 - 5));
+    j->n_chunk = (args->n - 1) / j->chunk + 1;
+    gt__lay_outputs(j, args);
   }
-  int64_t blocks = w->across * (((args->n_chunk - 1) >> w->chunks_log2) + 1), once = blocks;
+}
+static unsigned gt__count_groups(const gt__reduce_plan *j) {
+  return (unsigned)(((j->n_chunk - 1) >> j->w.chunks_log2) + 1);
+}
+/* Blocks take more in turn, chunks or rows, so that few leave results to be joined; of one output, if
+   then they just fill the chip, so that all run at once: 2^26 elements, H200, November 2026: 38 us
+   without, 36 with. Rows far apart and argmax are faster with more. */
+static void gt__share_blocks(gt__reduce_plan *j, const gt__reduce_args *args) {
+  gt__cut *w = &j->w;
+  int64_t blocks = (int64_t)w->across * gt__count_groups(j), once = blocks;
   while (once > w->most) once /= 2;
   const bool one = args->inner && w->across == 1 && w->fold != GT__FOLD_ARGMAX;
-  const int64_t many = one && 3 * once >= 2 * w->most ? w->most : 256 << threads_log2 / 2;
-  for (; (blocks > many || blocks >> 9 == 1) && w->outs << w->chunks_log2 < 8 << threads_log2;
-       blocks /= 2)
-    if (args->n_chunk >> w->chunks_log2 > 1) w->chunks_log2++;
-    else if (args->inner && blocks > many && args->n * w->outs < 16384) w->outs *= 2;
+  const bool fills = one && 3 * once >= 2 * (int64_t)w->most;
+  const int64_t many = fills ? w->most : GT__MANY_BLOCKS << j->threads_log2 / 2;
+  const auto goes_on = [&] {
+    const bool twice = blocks >= GT__TWO_TURNS && blocks < 2 * GT__TWO_TURNS;
+    return (blocks > many || twice) && w->outs << w->chunks_log2 < 8 << j->threads_log2;
+  };
+  for (; goes_on(); blocks /= 2) {
+    if (j->n_chunk >> w->chunks_log2 > 1) w->chunks_log2++;
+    else if (args->inner && blocks > many && args->n * w->outs < GT__SHORT_WORK) w->outs *= 2;
     else break;
+  }
+}
+static void gt__cut_work(gt__reduce_plan *j, const gt__reduce_args *args, int64_t n, int W,
+                         int own) {
+  gt__cut *w = &j->w;
+  const bool in_any_order = args->fold > GT__FOLD_PROD || j->compute == GT__I64;
+  w->fold = gt__base_fold(args->fold);
+  gt__lay_teams(j, args, n, W, own);
+  if (in_any_order) {
+    gt__cut_in_any_order(j, args, n, own);
+  } else if (args->inner && W == 1 && n > GT__LANES && j->threads_log2 == 8 &&
+             args->outer * j->n_chunk < GT__BROAD_CHUNKS) {
+    w->way = GT__BROAD;
+    w->team_log2 = 8;
+    w->chunks_log2 = 0;
+    w->outs = 1;
+    w->across = (unsigned)args->outer;
+  }
+  gt__share_blocks(j, args);
   w->across = gt__blocks(args->outer, w->outs);
   w->results = ((w->outs << w->chunks_log2) + 31) & ~31;
-  w->groups = (unsigned)(((args->n_chunk - 1) >> w->chunks_log2) + 1);
+  w->groups = gt__count_groups(j);
   for (int k = 0; k < args->pre.program.n_in; k++)
     w->in[k] = gt__stride_of(args, &args->pre.in[k], W, w->team_log2);
 }
+static gt__reduce_plan *gt__begin_reduce(gt__op *op) {
+  const gt__reduce_args *args = &op->u.reduce;
+  gt__reduce_plan *j = (gt__reduce_plan *)op->plan;
+  static_assert(sizeof *j <= sizeof op->plan, "a plan has room in an operation");
+  j->compute = gt__has_short_bits(args) ? GT__F32 : (int)args->pre.program.compute;
+  j->chunk = args->chunk;
+  j->n_chunk = args->n_chunk;
+  op->plan_bytes = sizeof *j;
+  return j;
+}
+/* W elements of a vector, `own` a thread at a time. */
+static int gt__plan_fold(gt__op *op, gt__reduce_plan *j, int source, int W, int own) {
+  const gt__reduce_args *args = &op->u.reduce;
+  const gt__program *p = &args->pre.program;
+  const bool direct = source < GT__LIGHT;
+  const int size = j->compute == GT__F32 ? 4 : 8;
+  const bool arg = gt__base_fold(args->fold) == GT__FOLD_ARGMAX;
+  j->source = source;
+  j->kernels = j->compute;
+  j->w.bare = !direct && gt__is_bare(p);
+  j->slots = direct || j->w.bare ? 0 : own * size * (int)gt__slot_count(p);
+  j->result = size + 8 * arg;
+  j->threads_log2 = 8; /* a thread has room for 8 results */
+  while (j->threads_log2 > 5 && (8 * j->result + j->slots) << j->threads_log2 > GT__SHARED)
+    j->threads_log2--;
+  j->w.most = direct ? GT__DIRECT_BLOCKS : 65536 >> j->threads_log2;
+  const int slack = direct && source != GT__TINY ? gt__slack(args, W) : 0;
+  gt__cut_work(j, args, args->n + slack, W, own);
+  if (args->n_chunk > 1) op->scratch = (size_t)args->outer * (size_t)args->n_chunk * GT__PARTIAL;
+  return 1;
+}
+static bool gt__is_fold(const gt__reduce_args *args) {
+  return gt__is_program(&args->pre.program) && args->outer > 0 && args->n >= 0 && !args->soft;
+}
+static int gt__plan_direct(gt__op *op, bool inner) {
+  const gt__reduce_args *args = &op->u.reduce;
+  if (!gt__is_fold(args) || !args->inner != !inner) return 0;
+  gt__reduce_plan *j = gt__begin_reduce(op);
+  if (!gt__is_direct(args, j->compute)) return 0;
+  const gt__operand *x = &args->pre.in[0];
+  const int W = 16 >> x->size_log2, size_log2 = j->compute == GT__F32 ? 2 : 3;
+  const bool tiny = inner && args->n <= GT__TINY_ROW;
+  const bool arg = gt__base_fold(args->fold) == GT__FOLD_ARGMAX;
+  const int source = tiny ? GT__TINY : arg ? GT__DIRECT_ARG : GT__DIRECT;
+  gt__plan_fold(op, j, source, W, tiny ? GT__TINY_ROW : 8 * W);
+  if (x->size_log2 < size_log2)
+    j->kernels = j->compute == GT__F64 ? GT__F64_OF_F32 + 2 - x->size_log2
+                                       : GT__OF_HALF + (x->dtype == GT_BFLOAT16);
+  return 1;
+}
+static int gt__plan_rows(gt__op *op) { return gt__plan_direct(op, true); }
+static int gt__plan_columns(gt__op *op) { return gt__plan_direct(op, false); }
+static int gt__plan_light(gt__op *op) {
+  const gt__reduce_args *args = &op->u.reduce;
+  if (!gt__is_fold(args)) return 0;
+  gt__reduce_plan *j = gt__begin_reduce(op);
+  if (!gt__is_light(args, j->compute)) return 0;
+  const int W = j->compute == GT__F32 ? 4 : 2;
+  return gt__plan_fold(op, j, GT__LIGHT, W, 8 * W);
+}
+static int gt__plan_anyhow(gt__op *op) {
+  const gt__reduce_args *args = &op->u.reduce;
+  if (!gt__is_fold(args)) return 0;
+  return gt__plan_fold(op, gt__begin_reduce(op), GT__ANYHOW, 1, 8);
+}
 /* Where there are many outputs, at least 8 neighbours a block, so that it reads whole sectors. */
-static int gt__launch_combine(const gt__reduce_args *args, gt__cut *w, int result, void *stream) {
-  int groups = (int)w->groups, outs = 1 << min(3, gt__log2_above(args->outer));
+static int gt__launch_combine(const gt__reduce_args *args, const gt__reduce_plan *j, void *stream) {
+  int fold = j->w.fold, groups = (int)j->w.groups, outs = 1 << min(3, gt__log2_above(args->outer));
   int leaves = 1 << gt__log2_above(groups);
   while (leaves * outs < GT__COMBINERS) outs *= 2;
-  while (leaves * outs > 8192 || leaves * outs * result > GT__SHARED) leaves /= 2;
-  void *parameters[] = {(void *)args, &w->fold, &groups, &outs, &leaves};
-  return gt__launch(gt__reduce_kernels[args->pre.program.compute][GT__COMBINE],
-                    gt__blocks(args->outer, outs), GT__COMBINERS, leaves * outs * result, stream,
-                    parameters);
+  while (leaves * outs > 32 * GT__COMBINERS || leaves * outs * j->result > GT__SHARED) leaves /= 2;
+  void *parameters[] = {(void *)args, &fold, &groups, &outs, &leaves};
+  return gt__launch(gt__reduce_kernels[j->compute][GT__COMBINE], gt__blocks(args->outer, outs),
+                    GT__COMBINERS, leaves * outs * j->result, stream, parameters);
 }
-/* Has gt__by_light x's dtype? Bytes only if short_bits: as the numbers or truths that they are. */
-static bool gt__has_light(const gt__reduce_args *args, const gt__operand *x, bool short_bits) {
-  if (args->pre.program.compute == GT__F64) return x->dtype > GT_FLOAT16;
-  const bool number = x->dtype != GT_INT8 || args->fold >= GT__FOLD_ANY;
-  return gt__is_usual(GT__F32, x->dtype) || (short_bits && x->size_log2 == 0 && number);
-}
-static bool gt__is_light(const gt__reduce_args *args, bool short_bits) {
-  const gt__program *p = &args->pre.program;
-  const int n_kept = args->n_kept, last = args->pre.ndim - 1;
-  const int along = args->inner ? last : n_kept - 1;
-  bool light = p->compute != GT__I64 && gt__slot_count(p) <= 5 && !p->heavy &&
-               ((n_kept <= 1 && last <= n_kept) ||
-                (args->pre.narrow && (along < 0 || args->pre.size[along] % 4 == 0)));
-  for (int k = 0; k < p->n_in; k++) {
-    const gt__operand *x = &args->pre.in[k];
-    light = light && gt__has_light(args, x, short_bits) &&
-            llabs(gt__stride_of(args, x, 4, 5).hop) < INT_MAX / 8;
-  }
-  return light;
+static int gt__run_fold(const gt__op *op, void *stream) {
+  const gt__reduce_plan *j = (const gt__reduce_plan *)op->plan;
+  gt__reduce_args args = op->u.reduce;
+  args.chunk = j->chunk;
+  args.n_chunk = j->n_chunk;
+  args.pre.program.compute = (uint8_t)j->compute;
+  void *parameters[] = {&args, (void *)&j->w};
+  const size_t shared = j->result * j->w.results + (j->slots << j->threads_log2);
+  const int error = gt__launch(gt__reduce_kernels[j->kernels][j->source], j->w.across * j->w.groups,
+                               1 << j->threads_log2, shared, stream, parameters);
+  return error || j->w.groups == 1 ? error : gt__launch_combine(&args, j, stream);
 }
 
 /* ---- >>softmax ------------------------------------------------------------------------------- */
@@ -2331,6 +2623,40 @@ __global__ void __launch_bounds__(4096 / sizeof(T))
   });
 }
 
+static const void *const gt__soft_kernels[] = {GT__POINTER(gt__soft_kernel<float>),
+                                               GT__POINTER(gt__soft_kernel<double>)};
+static bool gt__is_soft(const gt__reduce_args *args) {
+  const gt__map_args *m = &args->pre;
+  const gt__operand *out = args->soft == GT__LOGSUMEXP ? &m->in[0] : &m->out;
+  const int compute = m->program.compute;
+  if (!args->soft || !gt__is_program(&m->program) || args->outer <= 0 || compute == GT__I64)
+    return false;
+  return gt__is_bare(&m->program) && m->ndim - args->n_kept <= 1 && args->fold == GT__FOLD_SUM &&
+         gt__is_usual(compute, m->in[0].dtype) && gt__is_usual(compute, out->dtype);
+}
+static int gt__plan_soft_rows(gt__op *op) {
+  const gt__reduce_args *args = &op->u.reduce;
+  const int size = args->pre.program.compute == GT__F32 ? 4 : 8;
+  return gt__is_soft(args) && args->inner && args->n * size <= GT__SOFT_BYTES;
+}
+static int gt__run_soft_rows(const gt__op *op, void *stream) {
+  const gt__reduce_args *args = &op->u.reduce;
+  const int compute = args->pre.program.compute, W = compute == GT__F32 ? 4 : 2;
+  const int64_t n = args->n + (args->n + W > GT__CHUNK ? 0 : gt__slack(args, W));
+  const bool shares = n <= GT__SOFT_ROW; /* does a block have several rows? */
+  gt__cut w = {};
+  w.way = n <= 16 * 32 ? GT__SHORT_ROWS : GT__LONG; /* a thread has 32 elements of a row */
+  w.team_log2 = min(5, gt__log2_above((n - 1) / 32 + 1));
+  w.outs = shares ? 256 >> w.team_log2 : 1;
+  w.in[0] = gt__stride_of(args, &args->pre.in[0], W, w.team_log2);
+  gt__stride result = {};
+  if (args->soft != GT__LOGSUMEXP) result = gt__stride_of(args, &args->pre.out, W, w.team_log2);
+  const int threads = shares ? 256 : 32 * (int)((n - 1) / GT__SOFT_ROW + 1);
+  void *parameters[] = {(void *)args, &w, &result};
+  return gt__launch(gt__soft_kernels[compute], gt__blocks(args->outer, w.outs), threads, 0, stream,
+                    parameters);
+}
+
 /* The same not inner, to the input's dtype, in three reads: a warp has neighbouring columns, of which
    up to 8 threads have `own` chunks each, a power of two, so that the tree begins with theirs. */
 template <class T>
@@ -2395,73 +2721,20 @@ __global__ void __launch_bounds__(256)
     }
   });
 }
-static const void *const gt__soft_kernels[4] = {
-    GT__POINTER(gt__soft_kernel<float>), GT__POINTER(gt__soft_kernel<double>),
-    GT__POINTER(gt__soft_down_kernel<float>), GT__POINTER(gt__soft_down_kernel<double>)};
-static int gt__launch_soft(gt__reduce_args *args, void *stream) {
-  const gt__map_args *m = &args->pre;
-  const gt__operand *out = args->soft == GT__LOGSUMEXP ? &m->in[0] : &m->out;
-  const int compute = m->program.compute, W = compute == GT__F32 ? 4 : 2, row = 1024;
-  const int64_t n = args->n + (args->n + W > GT__CHUNK ? 0 : gt__slack(args, W));
-  gt__cut w = {};
-  if (!gt__is_bare(&m->program) || m->ndim - args->n_kept > 1 || args->fold != GT__FOLD_SUM ||
-      !gt__is_usual(compute, m->in[0].dtype) || !gt__is_usual(compute, out->dtype) ||
-      compute == GT__I64 ||
-      (args->inner ? args->n * (16 / W) > GT__SOFT_BYTES : out->dtype != m->in[0].dtype))
-    return cudaErrorInvalidValue;
-  if (!args->inner) {
-    const int parts_log2 = min(3, gt__log2_above(args->n_chunk));
-    int columns = 256 >> parts_log2, own = 1 << (gt__log2_above(args->n_chunk) - parts_log2);
-    void *down[] = {(void *)args, &columns, &own};
-    return gt__launch(gt__soft_kernels[2 + (compute == GT__F64)], gt__blocks(args->outer, columns),
-                      256, 0, stream, down);
-  }
-  gt__cut_work(&w, args, n, W, 32, 8);
-  gt__stride result = gt__stride_of(args, out, W, w.team_log2);
-  const int threads = n <= row ? 256 : 32 * (int)((n - 1) / row + 1);
-  w.outs = n <= row ? 256 >> w.team_log2 : 1;
-  void *parameters[] = {(void *)args, &w, &result};
-  return gt__launch(gt__soft_kernels[compute == GT__F64], gt__blocks(args->outer, w.outs), threads,
-                    0, stream, parameters);
+static const void *const gt__soft_down_kernels[] = {GT__POINTER(gt__soft_down_kernel<float>),
+                                                    GT__POINTER(gt__soft_down_kernel<double>)};
+static int gt__plan_soft_columns(gt__op *op) {
+  const gt__reduce_args *args = &op->u.reduce;
+  const bool one = args->soft == GT__LOGSUMEXP || args->pre.out.dtype == args->pre.in[0].dtype;
+  return gt__is_soft(args) && !args->inner && one;
 }
-static int gt__cuda_reduce(const gt__reduce_args *given, void *stream) {
-  gt__reduce_args cut = *given, *args = &cut;
-  const gt__program *p = &args->pre.program;
-  if (!gt__is_program(p) || args->outer < 0 || args->n < 0) return cudaErrorInvalidValue;
-  if (args->n_chunk > 1 && !args->pre.scratch) return cudaErrorInvalidValue;
-  if (args->outer == 0) return cudaSuccess;
-  if (args->soft) return gt__launch_soft(args, stream);
-  const int arg = gt__base_fold(args->fold) == GT__FOLD_ARGMAX;
-  const bool bare = gt__is_bare(p),
-             short_bits = bare && p->compute == GT__I64 && args->n > 0 &&
-                          (args->fold >= GT__FOLD_ANY ||
-                           (args->fold > GT__FOLD_PROD && args->pre.in[0].size_log2 < 2));
-  if (short_bits) cut.pre.program.compute = GT__F32; /* which tells them apart as well */
-  gt__cut w;
-  const int source = !gt__is_direct(args) ? gt__is_light(args, short_bits) ? GT__LIGHT : GT__ANYHOW
-                     : args->inner && args->n <= 8 ? GT__TINY
-                     : arg                         ? GT__DIRECT_ARG
-                                                   : GT__DIRECT;
-  const int size = p->compute == GT__F32 ? 4 : 8;
-  const bool direct = source < GT__LIGHT, shorter = direct && 1 << args->pre.in[0].size_log2 < size;
-  const int W = direct ? 16 >> args->pre.in[0].size_log2 : source == GT__ANYHOW ? 1 : 16 / size;
-  const int own = source == GT__TINY ? 8 : 8 * W;
-  w.bare = source >= GT__LIGHT && bare;
-  const int slots = direct || w.bare ? 0 : own * size * (int)gt__slot_count(p),
-            result = size + 8 * arg;
-  int threads_log2 = 8; /* a thread has room for 8 results */
-  while (threads_log2 > 5 && (8 * result + slots) << threads_log2 > GT__SHARED) threads_log2--;
-  w.most = direct ? 384 : 65536 >> threads_log2;
-  gt__cut_work(&w, args, args->n + (direct && source != GT__TINY ? gt__slack(args, W) : 0), W, own,
-               threads_log2);
-  const int among = p->compute == GT__F64 ? 7 - args->pre.in[0].size_log2
-                                          : 3 + (args->pre.in[0].dtype == GT_BFLOAT16);
-  const int row = shorter ? among : p->compute;
-  void *parameters[] = {(void *)args, &w};
-  const int error =
-      gt__launch(gt__reduce_kernels[row][source], w.across * w.groups, 1 << threads_log2,
-                 result * w.results + (slots << threads_log2), stream, parameters);
-  return error || w.groups == 1 ? error : gt__launch_combine(args, &w, result, stream);
+static int gt__run_soft_columns(const gt__op *op, void *stream) {
+  const gt__reduce_args *args = &op->u.reduce;
+  const int chunks_log2 = gt__log2_above(args->n_chunk), parts_log2 = min(3, chunks_log2);
+  int columns = 256 >> parts_log2, own = 1 << (chunks_log2 - parts_log2);
+  void *parameters[] = {(void *)args, &columns, &own};
+  return gt__launch(gt__soft_down_kernels[args->pre.program.compute],
+                    gt__blocks(args->outer, columns), 256, 0, stream, parameters);
 }
 
 /* ---- >>copy ------------------------------------------------------------------------------------
@@ -2525,24 +2798,400 @@ static void gt__widen(gt__copy_args *a) {
   a->size[last] /= joined, a->count /= joined;
   for (int d = 0; d < last; d++) a->dst.stride[d] /= joined, a->src.stride[d] /= joined;
 }
+static bool gt__is_element_copy(const gt__copy_args *c) {
+  return c->kind == GT__ELEMENTS && c->count > 0 && c->dst.dtype == c->src.dtype;
+}
+static int gt__plan_picked(gt__op *op) {
+  gt__copy_args *c = (gt__copy_args *)op->plan;
+  if (!gt__is_element_copy(&op->u.copy) || !op->u.copy.index.data) return 0;
+  *c = op->u.copy;
+  gt__widen(c);
+  op->plan_bytes = sizeof *c;
+  return 1;
+}
+static int gt__run_picked(const gt__op *op, void *stream) {
+  const gt__copy_args *c = (const gt__copy_args *)op->plan;
+  void *parameters[] = {(void *)c};
+  return gt__launch(gt__copy_kernels[c->dst.size_log2], gt__blocks(c->count, 256), 256, 0, stream,
+                    parameters);
+}
 /* Without an index, a map copies, which loads and stores bits. */
-static int gt__cuda_copy(const gt__copy_args *args, void *stream) {
+static int gt__plan_mapped(gt__op *op) {
   static const uint8_t dtype[] = {GT__RAW_8, GT__RAW_16, GT_FLOAT32, GT_FLOAT64};
-  gt__copy_args c = *args;
-  if (c.kind != GT__ELEMENTS || c.count < 0 || c.dst.dtype != c.src.dtype)
-    return cudaErrorInvalidValue;
-  if (c.count == 0) return cudaSuccess;
+  gt__map_args *m = (gt__map_args *)op->plan;
+  gt__copy_args c = op->u.copy;
+  if (!gt__is_element_copy(&c) || c.index.data) return 0;
   gt__widen(&c);
-  const uint8_t size = c.dst.size_log2;
-  if (c.index.data) {
-    void *parameters[] = {&c};
-    return gt__launch(gt__copy_kernels[size], gt__blocks(c.count, 256), 256, 0, stream, parameters);
+  const uint8_t size_log2 = c.dst.size_log2;
+  *m = gt__copying_map(c.src, c.ndim, size_log2 == 3 ? GT__F64 : GT__F32);
+  memcpy(m->size, c.size, sizeof m->size);
+  m->count = c.count;
+  m->narrow = (int16_t)c.narrow;
+  m->out = c.dst;
+  m->in[0].size_log2 = size_log2;
+  m->out.dtype = m->in[0].dtype = dtype[size_log2];
+  op->plan_bytes = sizeof *m;
+  return 1;
+}
+static int gt__run_mapped(const gt__op *op, void *stream) {
+  return gt__map_by_best_way((const gt__map_args *)op->plan, stream);
+}
+
+/* ---- >>matmul-epilogue --------------------------------------------------------------------------
+   What follows a product (scale, bias, activation, another matrix) works on its sums in registers. */
+/* A step behind a product, where all are so simple that they need no slots: sum = op(sum, number
+   times an element, or the number alone). */
+enum { GT__AFTERS = 4 };
+struct gt__after {
+  const char *data; /* of C's shape by its strides in bytes; or NULL */
+  int64_t batch, row, column;
+  float number;
+  uint8_t op, dtype;
+};
+/* How C is cut into tiles, and these into parts, which go through scratch. Blocks take whole tiles
+   in turns. The last tiles, from `whole` on, would leave some idle: each has steps / share parts.
+   Of all these parts the c-th, of the r-th of these tiles, is in slot r + c. */
+struct gt__divisor {
+  unsigned by, inverse;
+}; /* see gt__quotient: a division takes ten times as long */
+struct gt__division {
+  int m, n, high, wide;                    /* C, and a tile of it */
+  int rows, columns, tiles, whole;         /* of tiles: down, across, in all batches, never cut: */
+  int units, steps, share;                 /* whole tiles and parts; of K: of a tile, of a part */
+  gt__divisor matrix, band, rest[2], part; /* tiles of a matrix, of a band; rows of a whole band, of
+                                                the last; parts of a tile that may be cut */
+  int direct, slots, lines, pitch;         /* direct: the copy engine can store to C */
+  void *parts, *to;                        /* [slots][lines][pitch]; C, of any type that is usual */
+  int64_t row, column, batch;              /* its strides, in elements */
+  int dtype, afters;
+  gt__after after[GT__AFTERS];
+};
+/* On a thread's sums. each(s, f) calls f(i, y) with the element of operand s for each sum i. An
+   activation takes 16 at a time and turns them round, since registers cannot be indexed. */
+template <int N, class Each>
+GT__DEV void gt__follow(const gt__division &t, float (&sum)[N], const Each &each) {
+  constexpr int LOT = N < 16 ? N : 16;
+  GT__LOOP for (int k = 0; k < t.afters; k++) {
+    const gt__after &s = t.after[k];
+    const bool mul = s.op == GT__OP_mul;
+    const auto take = [&](int i, float y) { /* sum * y + -0 is the product, sum * 1 + y the sum */
+                                            sum[i] = __fmaf_rn(sum[i], mul ? y : 1, mul ? -0.f : y);
+    };
+    if (s.data) {
+      each(s, [&](int i, float y) { take(i, GT__MUL(s.number, y)); });
+    } else if (mul || s.op == GT__OP_add) {
+      GT__EACH take(i, s.number);
+    } else if (s.op == GT__OP_relu) {
+      GT__EACH sum[i] = gt__formula<GT__OP_relu, float>::of(sum[i], 0, 0);
+    } else GT__LOOP for (int turn = 0; turn < N; turn += LOT) {
+        float y[LOT];
+        GT__UNROLL for (int i = 0; i < LOT; i++) y[i] = sum[i];
+        switch (s.op) {
+#define GT__ACTIVATION(name) \
+  case GT__OP_##name: gt__apply_all<GT__OP_##name>(y, y, y); break;
+          GT__ACTIVATIONS(GT__ACTIVATION)
+#undef GT__ACTIVATION
+        }
+        GT__UNROLL for (int i = 0; i < N; i++) sum[i] =
+            i < N - LOT ? sum[(i + LOT) % N] : y[i - (N - LOT)];
+      }
   }
-  gt__map_args m = gt__copying_map(c.src, c.ndim, size == 3 ? GT__F64 : GT__F32);
-  memcpy(m.size, c.size, sizeof m.size);
-  m.count = c.count, m.narrow = c.narrow, m.out = c.dst;
-  m.in[0].size_log2 = size, m.out.dtype = m.in[0].dtype = dtype[size];
-  return gt__cuda_map(&m, stream);
+}
+
+/* ---- >>matmul-plan -----------------------------------------------------------------------------
+   What both ways of multiplying decide before anything runs: where C goes, what follows the product
+   and what lies in scratch memory. A plan is made once, before scratch has an address: until then
+   each pointer into it is an offset. */
+enum { GT__PLACES = 8 };
+struct gt__product {
+  gt__matmul_args x;    /* turned: the product is C' = B' x A' */
+  gt__division t;       /* where the product goes and what follows it */
+  bool through, turned; /* through: C goes to scratch, and a map follows */
+  int products, type;   /* Hopper's: of pieces, and the pieces' dtype, or 0 */
+  int matrix;           /* the step behind the product that has a matrix, from 1, or 0 */
+  int n_placed;
+  uint16_t placed[GT__PLACES]; /* where in this struct the pointers into scratch are */
+  size_t scratch;
+};
+static int gt__size_log2(const gt__matmul_args *x) { return x->compute == GT__F32 ? 2 : 3; }
+/* The offset of so many bytes of scratch; and a pointer that will lead there. */
+static size_t gt__carve(gt__product *j, size_t bytes) {
+  const size_t at = j->scratch;
+  j->scratch += (bytes + 255) / 256 * 256;
+  return at;
+}
+template <class P>
+static void gt__place(gt__product *j, P *&pointer, size_t at) {
+  pointer = (P *)at;
+  j->placed[j->n_placed++] = (uint16_t)((char *)&pointer - (char *)j);
+}
+/* The plan that gt__submit kept, with addresses in place of the offsets. */
+static void gt__recall_product(const gt__op *op, gt__product *j) {
+  memcpy((void *)j, op->plan, op->plan_bytes);
+  for (int i = 0; i < j->n_placed; i++)
+    *(uintptr_t *)((char *)j + j->placed[i]) += (uintptr_t)op->u.matmul.post.scratch;
+  j->x.post.early = j->through ? 0 : op->u.matmul.post.early;
+}
+template <class P> /* with `bytes` of it set to zero */
+static P *gt__begin_product(gt__op *op, size_t bytes) {
+  static_assert(sizeof(P) <= sizeof op->plan, "a plan has room in an operation");
+  P *j = (P *)op->plan;
+  memset((void *)j, 0, bytes);
+  j->x = op->u.matmul;
+  return j;
+}
+/* A product with something to do. */
+static bool gt__has_work(const gt__matmul_args *x) {
+  return gt__is_product(x) && x->m > 0 && x->n > 0 && x->batch > 0;
+}
+
+/* A, or B: its size along M or N, and its strides there and along K. */
+struct gt__view {
+  gt__operand *o;
+  int64_t *wide, *deep, size;
+};
+static gt__view gt__view_of(gt__matmul_args *x, bool b) {
+  if (b) return {&x->b, &x->b_col, &x->b_row, x->n};
+  return {&x->a, &x->a_row, &x->a_col, x->m};
+}
+/* Do the batch dims of an operand act as one? Then *stride leads from matrix to matrix. */
+static bool gt__one_batch(const gt__matmul_args *x, const gt__operand *o, int64_t *stride) {
+  int64_t count = 1;
+  *stride = 0;
+  for (int d = x->n_batch - 1; d >= 0; d--) {
+    if (x->post.size[d] == 1) continue;
+    if (count == 1) *stride = o->stride[d];
+    if (o->stride[d] != *stride * count) return false;
+    count *= x->post.size[d];
+  }
+  return true;
+}
+/* C' = B' x A'. */
+static void gt__transpose_product(gt__matmul_args *to, const gt__matmul_args *x) {
+  const int row = x->n_batch, column = row + 1;
+  to->a = x->b;
+  to->m = x->n;
+  to->a_row = x->b_col;
+  to->a_col = x->b_row;
+  to->b = x->a;
+  to->n = x->m;
+  to->b_row = x->a_col;
+  to->b_col = x->a_row;
+  to->post.out.stride[row] = x->post.out.stride[column];
+  to->post.out.stride[column] = x->post.out.stride[row];
+}
+
+/* -- the epilogue, read from the program -- */
+static bool gt__is_number(const gt__program *g, int slot) {
+  return slot >= g->n_in && slot < g->n_in + g->n_const;
+}
+static float gt__number_of(const gt__program *g, int slot) { return g->constant[slot - g->n_in].s; }
+static bool gt__is_activation(int op) {
+  switch (op) {
+#define GT__ACTIVATION(name) case GT__OP_##name:
+    GT__ACTIVATIONS(GT__ACTIVATION)
+#undef GT__ACTIVATION
+    case GT__OP_relu: return true;
+    default: return false;
+  }
+}
+/* A scaled operand is SAVE, LOAD, mul, add. */
+static bool gt__is_scaled(const gt__ins *i, const gt__ins *end) {
+  return end - i > 3 && i->op == GT__SAVE && i[1].op == GT__LOAD && i[2].op == GT__OP_mul &&
+         i[3].op == GT__OP_add && i[3].b == i->d;
+}
+/* A matrix comes by the copy engine, behind the stages of a tile; false: it cannot. */
+static bool gt__add_matrix(gt__product *j, const gt__after *s, const gt__operand *o) {
+  const int row = j->x.n_batch + j->turned, column = j->x.n_batch + !j->turned;
+  const bool first = j->matrix == 0, fits = (o->dtype == GT_FLOAT32) == (j->products > 1);
+  j->matrix = j->t.afters + 1;
+  return first && fits && o->stride[column] == 1 && o->stride[row] >= j->t.n && s->batch >= 0 &&
+         ((uintptr_t)o->data | s->row | s->batch) % 16 == 0;
+}
+static bool gt__add_operand(gt__product *j, gt__after *s, int slot) {
+  const gt__program *g = &j->x.post.program;
+  const gt__operand *o = &j->x.post.in[slot];
+  const int row = j->x.n_batch + j->turned, column = j->x.n_batch + !j->turned;
+  if (slot < 1 || slot >= g->n_in || !gt__is_usual(GT__F32, o->dtype) ||
+      !gt__one_batch(&j->x, o, &s->batch))
+    return false;
+  s->data = o->data;
+  s->dtype = o->dtype;
+  s->batch <<= o->size_log2;
+  s->row = o->stride[row] << o->size_log2;
+  s->column = o->stride[column] << o->size_log2;
+  return !j->type || s->row == 0 || gt__add_matrix(j, s, o);
+}
+/* One step, from instruction i on; false: it is none. */
+static bool gt__read_after(gt__product *j, gt__after *s, const gt__ins *i, bool scaled) {
+  const gt__program *g = &j->x.post.program;
+  const int slot = i[scaled].b;
+  *s = {NULL, 0, 0, 0, 1, scaled ? (uint8_t)GT__OP_add : i->op, 0};
+  if (gt__is_activation(s->op)) return true;
+  if (s->op != GT__OP_add && s->op != GT__OP_mul) return false;
+  if (scaled && !gt__is_number(g, i[2].b)) return false;
+  if (scaled) s->number = gt__number_of(g, i[2].b);
+  if (scaled || !gt__is_number(g, slot)) return gt__add_operand(j, s, slot);
+  s->number = gt__number_of(g, slot);
+  return true;
+}
+/* Reads the program as steps behind the product; false: it is more than that. */
+static bool gt__read_afters(gt__product *j) {
+  const gt__program *g = &j->x.post.program;
+  const gt__ins *i = g->ins, *end = i + g->n_ins;
+  gt__division *t = &j->t;
+  t->afters = 0;
+  if (i == end || i->op != GT__LOAD || i->b != 0) return false;
+  if (g->compute != GT__F32 && g->n_ins > 1) return false;
+  for (i++; i < end; i++) {
+    gt__after *s = &t->after[t->afters];
+    const bool scaled = gt__is_scaled(i, end);
+    if (t->afters == GT__AFTERS || !gt__read_after(j, s, i, scaled)) return false;
+    if (s->data || s->op != GT__OP_mul || s->number != 1) t->afters++;
+    if (scaled) i += 3;
+  }
+  return true;
+}
+/* Where C goes: to its place, or, always or if need be, to scratch and from there by a map. */
+static const uint8_t gt__widest[] = {GT_FLOAT32, GT_FLOAT64, GT_INT64}; /* by compute type */
+static bool gt__fits_place(gt__product *j) {
+  const gt__division *t = &j->t;
+  if (!gt__one_batch(&j->x, &j->x.post.out, &j->t.batch) || !gt__read_afters(j)) return false;
+  if (t->column != 1 && !j->turned) return false;
+  if (j->type && t->dtype != GT_FLOAT32 && t->dtype != j->type) return false;
+  return gt__is_usual(j->x.compute, t->dtype);
+}
+static void gt__plan_output(gt__product *j, bool always) {
+  const gt__operand *out = &j->x.post.out;
+  gt__division *t = &j->t;
+  t->dtype = out->dtype;
+  t->to = out->data;
+  t->row = out->stride[j->x.n_batch];
+  t->column = out->stride[j->x.n_batch + 1];
+  j->through = always || !gt__fits_place(j);
+  if (j->through) {
+    t->dtype = gt__widest[j->x.compute];
+    t->row = gt__up(t->n, 8); /* lines begin at 16 bytes */
+    t->column = 1;
+    t->batch = t->row * t->m;
+    gt__place(j, t->to, gt__carve(j, (size_t)(t->batch * j->x.batch) << gt__size_log2(&j->x)));
+    t->afters = 0;
+    j->matrix = 0;
+  }
+}
+/* From a matrix in scratch to C: a map of the program with the product as its input 0. */
+static int gt__finish_product(const gt__matmul_args *x, gt__product *j, void *stream) {
+  const gt__division *t = &j->t;
+  const int nb = x->n_batch;
+  gt__map_args m = x->post;
+  gt__operand *in = &m.in[0];
+  int64_t stride = t->batch;
+  memset(in, 0, sizeof *in);
+  in->data = (char *)t->to;
+  in->dtype = gt__widest[x->compute];
+  in->size_log2 = (uint8_t)gt__size_log2(x);
+  in->stride[nb + j->turned] = t->row;
+  in->stride[nb + !j->turned] = 1;
+  for (int d = nb - 1; d >= 0; stride *= m.size[d--]) in->stride[d] = stride;
+  m.narrow = m.narrow && stride < INT32_MAX / 8;
+  m.scratch = NULL;
+  return gt__map_by_best_way(&m, stream);
+}
+
+/* ---- >>matmul-split -----------------------------------------------------------------------------
+   Split-K: several blocks have a part of K each of one tile. Their sums go to scratch, and a second
+   kernel adds them up in the order of the parts, so the result is ever the same. */
+/* The place of a tile in C. Tiles that are made at the same time shall share rows of A and columns
+   of B in the L2 cache: they go through C in bands of 8 rows of tiles. */
+enum { GT__BAND = 8 };
+struct gt__corner {
+  int batch, m, n;
+};
+GT__DEV unsigned gt__quotient(unsigned x, gt__divisor d) { /* of x without the upper bit */
+  const unsigned q = __umulhi(x, d.inverse);
+  return q + (x - q * d.by >= d.by);
+}
+GT__DEV gt__corner gt__find_corner(const gt__division &t, unsigned tile) {
+  const unsigned batch = gt__quotient(tile, t.matrix), in = tile - batch * t.matrix.by;
+  const unsigned band = gt__quotient(in, t.band), at = in - band * t.band.by;
+  const gt__divisor high = t.rest[(band + 1) * GT__BAND > t.rows];
+  const unsigned column = gt__quotient(at, high), row = band * GT__BAND + at - column * high.by;
+  return {(int)batch, (int)row * t.high, (int)column * t.wide};
+}
+template <class T>
+GT__DEV void gt__add4(T (&sum)[4], const T *from) {
+  T x[4];
+  gt__load_line((const char *)from, x);
+  for (int j = 0; j < 4; j++) sum[j] = gt__apply<GT__OP_add>(sum[j], x[j]);
+}
+/* C from the parts of its tiles, added up in their order. A block makes 32 columns, a thread four
+   of them; of many parts, `team` threads have a share each, so that all loads are on their way at
+   once. Grid: pieces of 32 / team x 32 of each tile that may be cut. */
+template <class T>
+__global__ void __launch_bounds__(256)
+    gt__gather_kernel(const __grid_constant__ gt__division t, int team) {
+  __shared__ alignas(16) T shares[256][4];
+  const int rows = 32 / team, across = (t.pitch + 31) / 32;
+  const int pieces = (t.lines + rows - 1) / rows * across;
+  const int tile = blockIdx.x / pieces, piece = blockIdx.x - tile * pieces;
+  const int parts = t.steps / t.share, each = (parts + team - 1) / team;
+  const int share = threadIdx.x / (256 / team), i = threadIdx.x % (256 / team);
+  const int row = piece / across * rows + (t.column == 1 ? i / 8 : i % rows);
+  const int column = piece % across * 32 + (t.column == 1 ? i % 8 : i / rows) * 4;
+  const int64_t part = (int64_t)t.lines * t.pitch;
+  const T *from = (const T *)t.parts + tile * (parts + 1) * part + row * t.pitch + column;
+  const bool inside = row < t.lines && column < t.pitch;
+  T sum[4] = {0, 0, 0, 0};
+  gt__await_kernel_before();
+  gt__release_next_kernel();
+#pragma unroll 8
+  for (int k = share * each; k < min(parts, (share + 1) * each) && inside; k++)
+    gt__add4(sum, from + k * part);
+  gt__store_line((char *)shares[threadIdx.x], sum);
+  __syncthreads();
+  if (!inside || share > 0) return;
+  for (int k = 1; k < team; k++) gt__add4(sum, shares[i + k * (256 / team)]);
+  const gt__corner at = gt__find_corner(t, t.whole + tile);
+  const int m = at.m + row, n = at.n + column;
+  if constexpr (std::is_same<T, float>::value)
+    gt__follow(t, sum, [&](const gt__after &s, auto take) {
+      const char *line = s.data + at.batch * s.batch + min(m, t.m - 1) * s.row;
+      gt__if_usual<float>(s.dtype, [&](auto tag) {
+        for (int j = 0; j < 4; j++) {
+          const auto y = *(const decltype(tag) *)(line + min(n + j, t.n - 1) * s.column);
+          take(j, gt__as<float>(y));
+        }
+      });
+    });
+  const int64_t to = at.batch * t.batch + m * t.row + n * t.column;
+  gt__if_usual<T>(t.dtype, [&](auto tag) {
+    for (int j = 0; j < 4 && m < t.m && n + j < t.n; j++)
+      ((decltype(tag) *)t.to)[to + j * t.column] = gt__as<decltype(tag)>(sum[j]);
+  });
+}
+static void gt__set_divisors(gt__division *t) {
+  const auto by = [](int n) { return gt__divisor{(unsigned)n, ~0u / n}; };
+  t->matrix = by(t->rows * t->columns);
+  t->band = by(GT__BAND * t->columns);
+  t->part = by(t->steps / t->share);
+  t->rest[0] = by(GT__BAND);
+  t->rest[1] = by((t->rows - 1) % GT__BAND + 1);
+}
+static const void *const gt__gather_kernels[] = {/* by compute type */
+                                                 GT__POINTER(gt__gather_kernel<float>),
+                                                 GT__POINTER(gt__gather_kernel<double>),
+                                                 GT__POINTER(gt__gather_kernel<int64_t>)};
+/* C from the parts of tiles, if there are any. */
+static int gt__launch_split_sum(gt__product *j, void *stream) {
+  gt__division *t = &j->t;
+  if (!t->slots) return 0;
+  const int parts = t->steps / t->share;
+  int team = 1;
+  while (team < 32 && team * GT__SUM_EACH < parts) team *= 2;
+  const int rows = 32 / team, pieces = ((t->lines - 1) / rows + 1) * ((t->pitch - 1) / 32 + 1);
+  void *parameters[] = {t, &team};
+  return gt__launch(gt__gather_kernels[j->x.compute], dim3((t->tiles - t->whole) * pieces), 256, 0,
+                    stream, parameters);
 }
 
 /* ---- >>matmul-tiled ----------------------------------------------------------------------------
@@ -2891,137 +3540,236 @@ __global__ void __launch_bounds__(P::THREADS, 256 / P::THREADS)
   }
 }
 
-/* ---- >>matmul-split -------------------------------------------------------------------------- */
-/* A step behind a product, where all are so simple that they need no slots: sum = op(sum, number
-   times an element, or the number alone). */
-enum { GT__AFTERS = 4 };
-struct gt__after {
-  const char *data; /* of C's shape by its strides in bytes; or NULL */
-  int64_t batch, row, column;
-  float number;
-  uint8_t op, dtype;
+/* -- which tiles, and who brings what -- */
+struct gt__form {
+  const void *kernel;
+  int m, n, threads, bytes, dtype, size_log2, lots, keeps;
 };
-/* How C is cut into tiles, and these into parts, which go through scratch. Blocks take whole tiles
-   in turns. The last tiles, from `whole` on, would leave some idle: each has steps / share parts.
-   Of all these parts the c-th, of the r-th of these tiles, is in slot r + c. */
-struct gt__divisor {
-  unsigned by, inverse;
-}; /* see gt__quotient: a division takes ten times as long */
-struct gt__division {
-  int m, n, high, wide;                    /* C, and a tile of it */
-  int rows, columns, tiles, whole;         /* of tiles: down, across, in all batches, never cut: */
-  int units, steps, share;                 /* whole tiles and parts; of K: of a tile, of a part */
-  gt__divisor matrix, band, rest[2], part; /* tiles of a matrix, of a band; rows of a whole band, of
-                                                the last; parts of a tile that may be cut */
-  int direct, slots, lines, pitch;         /* direct: the copy engine can store to C */
-  void *parts, *to;                        /* [slots][lines][pitch]; C, of any type that is usual */
-  int64_t row, column, batch;              /* its strides, in elements */
-  int dtype, afters;
-  gt__after after[GT__AFTERS];
-};
-/* The place of a tile in C. Tiles that are made at the same time shall share rows of A and columns
-   of B in the L2 cache: they go through C in bands of 8 rows of tiles. */
-enum { GT__BAND = 8 };
-struct gt__corner {
-  int batch, m, n;
-};
-GT__DEV unsigned gt__quotient(unsigned x, gt__divisor d) { /* of x without the upper bit */
-  const unsigned q = __umulhi(x, d.inverse);
-  return q + (x - q * d.by >= d.by);
-}
-GT__DEV gt__corner gt__find_corner(const gt__division &t, unsigned tile) {
-  const unsigned batch = gt__quotient(tile, t.matrix), in = tile - batch * t.matrix.by;
-  const unsigned band = gt__quotient(in, t.band), at = in - band * t.band.by;
-  const gt__divisor high = t.rest[(band + 1) * GT__BAND > t.rows];
-  const unsigned column = gt__quotient(at, high), row = band * GT__BAND + at - column * high.by;
-  return {(int)batch, (int)row * t.high, (int)column * t.wide};
-}
-template <class T>
-GT__DEV void gt__add4(T (&sum)[4], const T *from) {
-  T x[4];
-  gt__load_line((const char *)from, x);
-  for (int j = 0; j < 4; j++) sum[j] = gt__apply<GT__OP_add>(sum[j], x[j]);
-}
-/* On a thread's sums. each(s, f) calls f(i, y) with the element of operand s for each sum i. An
-   activation takes 16 at a time and turns them round, since registers cannot be indexed. */
-template <int N, class Each>
-GT__DEV void gt__follow(const gt__division &t, float (&sum)[N], const Each &each) {
-  constexpr int LOT = N < 16 ? N : 16;
-  GT__LOOP for (int k = 0; k < t.afters; k++) {
-    const gt__after &s = t.after[k];
-    const bool mul = s.op == GT__OP_mul;
-    const auto take = [&](int i, float y) { /* sum * y + -0 is the product, sum * 1 + y the sum */
-                                            sum[i] = __fmaf_rn(sum[i], mul ? y : 1, mul ? -0.f : y);
-    };
-    if (s.data) {
-      each(s, [&](int i, float y) { take(i, GT__MUL(s.number, y)); });
-    } else if (mul || s.op == GT__OP_add) {
-      GT__EACH take(i, s.number);
-    } else if (s.op == GT__OP_relu) {
-      GT__EACH sum[i] = gt__formula<GT__OP_relu, float>::of(sum[i], 0, 0);
-    } else GT__LOOP for (int turn = 0; turn < N; turn += LOT) {
-        float y[LOT];
-        GT__UNROLL for (int i = 0; i < LOT; i++) y[i] = sum[i];
-        switch (s.op) {
-#define GT__ACTIVATION(name) \
-  case GT__OP_##name: gt__apply_all<GT__OP_##name>(y, y, y); break;
-          GT__ACTIVATIONS(GT__ACTIVATION)
-#undef GT__ACTIVATION
-        }
-        GT__UNROLL for (int i = 0; i < N; i++) sum[i] =
-            i < N - LOT ? sum[(i + LOT) % N] : y[i - (N - LOT)];
-      }
+#define GT__FORM(P) \
+  { \
+    GT__POINTER(gt__matmul_kernel<P>), P::M, P::N, P::THREADS, P::BYTES, \
+        gt__native<typename P::T>::DTYPE, sizeof(typename P::T) / 4 + 1, \
+        (P::A::LOT > 1) | (P::B::LOT > 1) << 1, P::KEEPS \
   }
+#define GT__HALVES(tile) GT__FORM(tile<gt__half>), GT__FORM(tile<gt__bfloat>)
+/* The rows of gt__matmul_forms: the small ones by compute type, the others by name; of 16 bits float16
+   stands first. */
+enum {
+  GT__SMALL,
+  GT__LARGE = GT__SMALL + 3,
+  GT__LARGE_F64,
+  GT__LARGE_16,
+  GT__LEAN_16 = GT__LARGE_16 + 2,
+  GT__FINE_16 = GT__LEAN_16 + 2,
+  GT__STRIP_4 = GT__FINE_16 + 2,
+  GT__STRIP_16,
+  GT__STRIP_32,
+  GT__STRIP_64,
+  GT__MID_F64,
+  GT__FINE_F64,
+  GT__FORMS
+};
+static const gt__form gt__matmul_forms[] = {
+    GT__FORM(gt__small_float), GT__FORM(gt__small<double>), GT__FORM(gt__small<int64_t>),
+    GT__FORM(gt__large_float), GT__FORM(gt__large_double),  GT__HALVES(gt__large_16),
+    GT__HALVES(gt__lean_16),   GT__HALVES(gt__fine_16),     GT__FORM(gt__strip_4),
+    GT__FORM(gt__strip_16),    GT__FORM(gt__strip_32),      GT__FORM(gt__strip_64),
+    GT__FORM(gt__mid_double),  GT__FORM(gt__fine_double)};
+static_assert(sizeof gt__matmul_forms / sizeof *gt__matmul_forms == GT__FORMS, "each has its name");
+
+struct gt__tiled_product : gt__product {
+  const gt__form *form;
+  int64_t share;         /* a block's part of K */
+  int parts, brought;    /* how many there are; operands that a map brings to scratch */
+  gt__map_args bring[2]; /* only what is needed is set */
+};
+/* Can the kernel copy A, or B, from where it is? */
+static bool gt__can_copy(gt__matmul_args *x, bool b, int form) {
+  const gt__form *f = &gt__matmul_forms[form];
+  const gt__view v = gt__view_of(x, b);
+  const int64_t line = *v.wide == 1 ? *v.deep : *v.wide;
+  const int size = 1 << v.o->size_log2;
+  int64_t all = (intptr_t)v.o->data | line * size;
+  if (v.o->dtype != f->dtype || !(f->lots >> b & 1)) return v.o->dtype == f->dtype;
+  for (int d = 0; d < x->n_batch; d++) all |= v.o->stride[d] * size;
+  if ((all & 15) != 0 || line <= 0) return false;
+  return *v.wide == 1 || (*v.deep == 1 && f->keeps >> b & 1);
 }
-/* C from the parts of its tiles, added up in their order. A block makes 32 columns, a thread four
-   of them; of many parts, `team` threads have a share each, so that all loads are on their way at
-   once. Grid: pieces of 32 / team x 32 of each tile that may be cut. */
-template <class T>
-__global__ void __launch_bounds__(256)
-    gt__gather_kernel(const __grid_constant__ gt__division t, int team) {
-  __shared__ alignas(16) T shares[256][4];
-  const int rows = 32 / team, across = (t.pitch + 31) / 32;
-  const int pieces = (t.lines + rows - 1) / rows * across;
-  const int tile = blockIdx.x / pieces, piece = blockIdx.x - tile * pieces;
-  const int parts = t.steps / t.share, each = (parts + team - 1) / team;
-  const int share = threadIdx.x / (256 / team), i = threadIdx.x % (256 / team);
-  const int row = piece / across * rows + (t.column == 1 ? i / 8 : i % rows);
-  const int column = piece % across * 32 + (t.column == 1 ? i % 8 : i / rows) * 4;
-  const int64_t part = (int64_t)t.lines * t.pitch;
-  const T *from = (const T *)t.parts + tile * (parts + 1) * part + row * t.pitch + column;
-  const bool inside = row < t.lines && column < t.pitch;
-  T sum[4] = {0, 0, 0, 0};
-  gt__await_kernel_before();
-  gt__release_next_kernel();
-#pragma unroll 8
-  for (int k = share * each; k < min(parts, (share + 1) * each) && inside; k++)
-    gt__add4(sum, from + k * part);
-  gt__store_line((char *)shares[threadIdx.x], sum);
-  __syncthreads();
-  if (!inside || share > 0) return;
-  for (int k = 1; k < team; k++) gt__add4(sum, shares[i + k * (256 / team)]);
-  const gt__corner at = gt__find_corner(t, t.whole + tile);
-  const int m = at.m + row, n = at.n + column;
-  if constexpr (std::is_same<T, float>::value)
-    gt__follow(t, sum, [&](const gt__after &s, auto take) {
-      const char *line = s.data + at.batch * s.batch + min(m, t.m - 1) * s.row;
-      gt__if_usual<float>(s.dtype, [&](auto tag) {
-        for (int j = 0; j < 4; j++) {
-          const auto y = *(const decltype(tag) *)(line + min(n + j, t.n - 1) * s.column);
-          take(j, gt__as<float>(y));
-        }
-      });
-    });
-  const int64_t to = at.batch * t.batch + m * t.row + n * t.column;
-  gt__if_usual<T>(t.dtype, [&](auto tag) {
-    for (int j = 0; j < 4 && m < t.m && n + j < t.n; j++)
-      ((decltype(tag) *)t.to)[to + j * t.column] = gt__as<decltype(tag)>(sum[j]);
-  });
+/* Lets a map bring A, or B, to scratch, in lines that begin at 16 bytes: along K if they are and
+   may be so, else along M or N. */
+static void gt__plan_bringing(gt__tiled_product *j, bool b) {
+  const gt__view v = gt__view_of(&j->x, b);
+  const gt__form *f = j->form;
+  const bool along = f->keeps >> b & 1 && gt__is_along(*v.deep, *v.wide);
+  int64_t *const line = along ? v.wide : v.deep, *const in = along ? v.deep : v.wide;
+  const int nb = j->x.n_batch;
+  gt__map_args *m = &j->bring[j->brought++];
+  *m = gt__copying_map(*v.o, nb + 2, j->x.compute);
+  m->in[0].stride[nb] = *line;
+  m->in[0].stride[nb + 1] = *in;
+  m->size[nb] = along ? v.size : j->x.k;
+  m->size[nb + 1] = along ? j->x.k : v.size;
+  m->count = v.size * j->x.k;
+  *in = v.o->stride[nb + 1] = 1;
+  *line = v.o->stride[nb] = gt__up(m->size[nb + 1], 8);
+  int64_t next = m->size[nb] * *line;
+  for (int d = nb - 1; d >= 0; m->count *= m->size[d], next *= m->size[d--]) {
+    m->size[d] = v.o->stride[d] ? j->x.post.size[d] : 1;
+    v.o->stride[d] = m->size[d] == 1 ? 0 : next;
+  }
+  double last = 0; /* of the elements that are brought */
+  for (int d = 0; d < nb + 2; d++)
+    last += (double)(m->size[d] - 1) * fabs((double)m->in[0].stride[d]);
+  m->narrow = last < INT32_MAX / 8 && next < INT32_MAX / 8;
+  v.o->dtype = (uint8_t)f->dtype;
+  v.o->size_log2 = (uint8_t)f->size_log2;
+  m->out = *v.o;
+  const size_t at = gt__carve(j, (size_t)next << f->size_log2);
+  gt__place(j, v.o->data, at);
+  gt__place(j, m->out.data, at);
 }
-static const void *const gt__gather_kernels[3] = {/* by compute type */
-                                                  GT__POINTER(gt__gather_kernel<float>),
-                                                  GT__POINTER(gt__gather_kernel<double>),
-                                                  GT__POINTER(gt__gather_kernel<int64_t>)};
+static int64_t gt__count_tiles(const gt__matmul_args *x, int form) {
+  const gt__form *f = &gt__matmul_forms[form];
+  return ((x->m - 1) / f->m + 1) * ((x->n - 1) / f->n + 1) * x->batch;
+}
+static bool gt__has_room(int form) {
+  return gt__matmul_forms[form].bytes <= (gt__device_facts() & GT__KB) << 6;
+}
+/* Of 16 bits on the tensor cores: fine tiles where they are few, else large ones, or lean ones where
+   shared memory is short. */
+static int gt__choose_16(const gt__matmul_args *x, int blocks) {
+  const int bf16 = x->a.dtype == GT_BFLOAT16;
+  const int64_t few = gt__count_tiles(x, GT__FINE_16);
+  if (few <= GT__FINE_16_TILES || (few <= 2 * blocks && x->k <= GT__FINE_16_K))
+    return GT__FINE_16 + bf16;
+  return (gt__has_room(GT__LARGE_16) ? GT__LARGE_16 : GT__LEAN_16) + bf16;
+}
+/* On the tensor cores of float64: small tiles for few rows of what would have to be brought. */
+static int gt__choose_f64(gt__matmul_args *x, int blocks) {
+  const int64_t tiles = gt__count_tiles(x, GT__LARGE_F64), least = min(x->m, x->n);
+  const bool full = tiles <= 2 * blocks || tiles >= blocks * GT__FULL_TURNS_F64;
+  const bool stays = gt__can_copy(x, false, GT__MID_F64) && gt__can_copy(x, true, GT__MID_F64);
+  if (least > GT__LARGE_F64_ROWS && tiles >= GT__LARGE_F64_TILES && full) return GT__LARGE_F64;
+  if (least <= GT__BRING_F64_ROWS && !stays) return GT__SMALL + GT__F64;
+  const bool few = gt__count_tiles(x, GT__MID_F64) <= GT__FINE_F64_TILES;
+  return few && x->k <= GT__FINE_F64_K ? GT__FINE_F64 : GT__MID_F64;
+}
+/* Of float32: large tiles where these fill the GPU and its rows pay for what is brought; strips of B
+   where this is what is read most, of which those of 32 and 64 rows take any B; else small ones. */
+static int gt__choose_f32(gt__matmul_args *x, int blocks) {
+  const int64_t tiles = gt__count_tiles(x, GT__LARGE), least = min(x->m, x->n);
+  const bool full = tiles <= blocks || tiles >= blocks * GT__FULL_TURNS;
+  int strip = GT__SMALL;
+  if (least > GT__LARGE_ROWS && tiles >= GT__LARGE_TILES && gt__has_room(GT__LARGE) && full)
+    return GT__LARGE; /* else few blocks have one more */
+  if (x->m <= 16 && gt__can_copy(x, true, GT__STRIP_4))
+    strip = x->m > 4 ? GT__STRIP_16 : GT__STRIP_4;
+  else if (gt__count_tiles(x, GT__STRIP_64) > GT__STRIP_TILES || x->k > GT__STRIP_K)
+    strip = x->m > 32 ? GT__STRIP_64 : GT__STRIP_32;
+  return gt__has_room(strip) ? strip : GT__SMALL;
+}
+static int gt__choose_form(gt__matmul_args *x) {
+  const int facts = gt__device_facts(), cores = facts & GT__BUILT_FOR, blocks = facts >> 16;
+  const bool halves = x->a.dtype == GT_FLOAT16 || x->a.dtype == GT_BFLOAT16;
+  const bool tensor_16 = cores >= 8 && !(facts & GT__PROBE_HOPPER);
+  if (x->compute == GT__F32 && tensor_16 && halves && x->a.dtype == x->b.dtype &&
+      (double)x->m * x->n * x->k >= GT__LEAST_16)
+    return gt__choose_16(x, blocks);
+  if (x->compute == GT__F64 && cores >= 9 && gt__has_room(GT__LARGE_F64))
+    return gt__choose_f64(x, blocks);
+  return x->compute == GT__F32 ? gt__choose_f32(x, blocks) : GT__SMALL + x->compute;
+}
+/* For few us the second kernel would cost more than parts of K spare. */
+static bool gt__is_short(const gt__matmul_args *x, const gt__form *f, int64_t tiles) {
+  if (f->size_log2 == 1 && f->m == 64)
+    return x->k <= (tiles >= GT__WHOLE_16_TILES ? GT__WHOLE_16_K : GT__WHOLE_16_FEW_K);
+  if (x->compute != GT__F64 || tiles <= GT__WHOLE_F64_TILES) return false;
+  return x->k <= (tiles > GT__WHOLE_F64_MANY ? GT__WHOLE_F64_K : GT__WHOLE_F64_FEW_K);
+}
+/* How much of K a block takes: all, or so much that the multiprocessors are full, or have a block each
+   if that were below 128; and not so much that the error of its sums shows. Up to 4 rows need full last
+   turns, too, for memory's speed: 1 x 7168 x 16384 takes 111 us in two turns, 120 in .85 of one. */
+static int64_t gt__share_k(const gt__matmul_args *x, int form) {
+  const gt__form *f = &gt__matmul_forms[form];
+  const int64_t facts = gt__device_facts(), blocks = facts >> 16, tiles = gt__count_tiles(x, form);
+  const int room = (int)((facts & GT__KB) << 6) / f->bytes;
+  const int64_t most = blocks * min(GT__THREADS_AT_ONCE / f->threads, room); /* blocks at once */
+  int64_t parts = most / tiles, turns = 1;
+  while (form == GT__STRIP_4 && turns < GT__STRIP_TURNS &&
+         parts * tiles < GT__STRIP_FULL * turns * most)
+    parts = ++turns * most / tiles;
+  if (parts > x->k / GT__PART_K) {
+    parts = min(blocks / tiles, x->k / GT__PART_LEAST_K);
+    if (x->k < GT__PART_K + GT__PART_LEAST_K) parts = 1;
+  }
+  if (parts < 2 || gt__is_short(x, f, tiles)) return x->k;
+  parts = min(max(parts, x->k / GT__SUM_K), (int64_t)GT__MOST_PARTS);
+  return gt__up((x->k - 1) / parts + 1, 32);
+}
+/* Sums go to scratch: parts, where a batch is a tile to gt__gather_kernel, or all of C, for a map. */
+static void gt__plan_sums(gt__tiled_product *j) {
+  gt__matmul_args *x = &j->x;
+  gt__operand *o = &x->post.out;
+  gt__division *t = &j->t;
+  const int nb = x->n_batch;
+  const bool cut = j->parts > 1;
+  t->m = t->lines = (int)x->m;
+  t->n = (int)x->n;
+  t->pitch = (int)gt__up(x->n, 8);
+  t->rows = t->columns = t->share = 1;
+  t->tiles = t->slots = (int)x->batch;
+  t->steps = j->parts;
+  gt__set_divisors(t);
+  int64_t next = x->m * t->pitch * (j->parts + cut);
+  gt__plan_output(j, !cut);
+  size_t at = (size_t)t->to;
+  if (cut) {
+    at = gt__carve(j, (size_t)(x->batch * next) << gt__size_log2(x));
+    gt__place(j, t->parts, at);
+  }
+  gt__place(j, o->data, at);
+  o->size_log2 = (uint8_t)gt__size_log2(x);
+  o->stride[nb] = t->pitch;
+  o->stride[nb + 1] = 1;
+  for (int d = nb - 1; d >= 0; next *= x->post.size[d--]) o->stride[d] = next;
+}
+static int gt__plan_tiled(gt__op *op) {
+  const gt__matmul_args *args = &op->u.matmul;
+  const gt__program *p = &args->post.program;
+  const int to = args->post.out.dtype;
+  if (!gt__has_work(args)) return 0;
+  gt__tiled_product *j = gt__begin_product<gt__tiled_product>(op, sizeof *j - sizeof j->bring);
+  gt__matmul_args *x = &j->x;
+  j->turned = x->compute == GT__F32 && x->n < x->m && x->n <= GT__TRANSPOSED_COLUMNS;
+  if (j->turned) gt__transpose_product(x, args);
+  const int form = gt__choose_form(x);
+  j->form = &gt__matmul_forms[form];
+  if (gt__count_tiles(x, form) > INT_MAX) return 0;
+  for (int i = 0; i < 2; i++)
+    if (!gt__can_copy(x, i, form)) gt__plan_bringing(j, i);
+  j->share = gt__share_k(x, form);
+  j->parts = j->share < x->k ? (int)((x->k - 1) / j->share + 1) : 1;
+  if (j->parts > 1 || p->n_ins != 1 || p->ins[0].op != GT__LOAD || p->ins[0].b != 0 ||
+      (to != gt__widest[x->compute] && to != j->form->dtype))
+    gt__plan_sums(j);
+  op->scratch = j->scratch;
+  op->plan_bytes = (size_t)((char *)&j->bring[j->brought] - (char *)j);
+  return 1;
+}
+static int gt__run_tiled(const gt__op *op, void *stream) {
+  gt__tiled_product job, *j = &job;
+  gt__recall_product(op, j);
+  const gt__form *f = j->form;
+  const int form = (int)(f - gt__matmul_forms);
+  const dim3 grid((unsigned)gt__count_tiles(&j->x, form), j->parts);
+  void *parameters[] = {&j->x, &j->share};
+  int e = 0;
+  j->x.post.early = j->brought ? 0 : j->x.post.early;
+  for (int i = 0; i < j->brought && !e; i++) e = gt__map_by_best_way(&j->bring[i], stream);
+  if (!e) e = gt__launch(f->kernel, grid, f->threads, f->bytes, stream, parameters);
+  if (!e && j->parts > 1) e = gt__launch_split_sum(j, stream);
+  return e || !j->through ? e : gt__finish_product(&op->u.matmul, j, stream);
+}
 
 /* ---- >>matmul-hopper ---------------------------------------------------------------------------
    C = A x B on the tensor cores of sm_90a, for float16, bfloat16 and, in pieces, float32.
@@ -3634,541 +4382,353 @@ __global__ void __launch_bounds__(256, sizeof(S) == 4 ? 4 : 3)
   if (i < count && mine < lines) x.top[(int64_t)part * lines + mine] = tops[at];
 #endif
 }
-#define GT__KIND(...) GT__POINTER(gt__hopper_kernel<gt__plan<__VA_ARGS__>>)
-static const void *const gt__hopper_kernels[7] = {
-    GT__KIND(64, 1),  GT__KIND(128, 1), GT__KIND(192, 1), GT__KIND(256, 1),
-    GT__KIND(128, 3), GT__KIND(64, 6),  GT__KIND(128, 6)};
-static const void *const gt__pack_kernels[4] = {/* for 16 bits, then by pieces */
-                                                GT__POINTER(gt__pack_kernel<uint16_t, 1>),
-                                                GT__POINTER(gt__pack_kernel<uint32_t, 1>),
-                                                GT__POINTER(gt__pack_kernel<uint32_t, 2>),
-                                                GT__POINTER(gt__pack_kernel<uint32_t, 3>)};
 
-/* ---- >>matmul-plan --------------------------------------------------------------------------- */
-struct gt__form {
-  const void *kernel;
-  int m, n, threads, bytes, dtype, size_log2, lots, keeps;
-};
-#define GT__FORM(P) \
-  { \
-    GT__POINTER(gt__matmul_kernel<P>), P::M, P::N, P::THREADS, P::BYTES, \
-        gt__native<typename P::T>::DTYPE, sizeof(typename P::T) / 4 + 1, \
-        (P::A::LOT > 1) | (P::B::LOT > 1) << 1, P::KEEPS \
-  }
-enum { GT__LARGE = 3, GT__LARGE_16 = 5, GT__STRIP = 11, GT__FORMS = 17 };
-#define GT__HALVES(tile) GT__FORM(tile<gt__half>), GT__FORM(tile<gt__bfloat>)
-/* Small ones by compute type, large ones, three for 16 bits, strips, two between for float64. */
-static const gt__form gt__matmul_forms[GT__FORMS] = {
-    GT__FORM(gt__small_float), GT__FORM(gt__small<double>), GT__FORM(gt__small<int64_t>),
-    GT__FORM(gt__large_float), GT__FORM(gt__large_double),  GT__HALVES(gt__large_16),
-    GT__HALVES(gt__lean_16),   GT__HALVES(gt__fine_16),     GT__FORM(gt__strip_4),
-    GT__FORM(gt__strip_16),    GT__FORM(gt__strip_32),      GT__FORM(gt__strip_64),
-    GT__FORM(gt__mid_double),  GT__FORM(gt__fine_double)};
-/* -- products on the tensor cores of Hopper -- */
-/* A tensor of wide x lines x depth for the copy engine, in boxes of 128 bytes x 64 lines: fetched by 256,
-   lines off 128 bytes take up to 18 % longer. The runtime has the encoder: nobody links the driver. */
-static int gt__make_map(CUtensorMap *map, int dtype, const void *data, int64_t wide, int64_t lines,
-                        int64_t depth, int64_t line_stride, int64_t depth_stride, int box) {
-  static void *encoder = NULL;
-  const int size = dtype == GT_FLOAT32 ? 4 : 2;
-  if (depth_stride == 0) depth_stride = line_stride * lines; /* depth is 1, but it is checked */
-  const cuuint64_t dim[3] = {(cuuint64_t)wide, (cuuint64_t)lines, (cuuint64_t)depth};
-  const cuuint64_t stride[2] = {(cuuint64_t)line_stride * size, (cuuint64_t)depth_stride * size};
-  const cuuint32_t boxes[3] = {128u / size, (cuuint32_t)box, 1}, one[3] = {1, 1, 1};
-  cudaDriverEntryPointQueryResult found;
-  void *f = __atomic_load_n(&encoder, __ATOMIC_RELAXED);
-#if CUDART_VERSION >= 12050
-  if (!f)
-    cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &f, 12000, cudaEnableDefault,
-                                     &found);
-#else
-  if (!f) cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &f, cudaEnableDefault, &found);
-#endif
-  if (!f) return cudaErrorNotSupported;
-  __atomic_store_n(&encoder, f, __ATOMIC_RELAXED);
-  const CUresult bad = ((decltype(&cuTensorMapEncodeTiled))f)(
-      map,
-      dtype == GT_FLOAT32   ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32
-      : dtype == GT_FLOAT16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
-                            : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
-      3, (void *)data, dim, stride, boxes, one, CU_TENSOR_MAP_INTERLEAVE_NONE,
-      CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
-      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-  return bad ? cudaErrorInvalidValue : cudaSuccess;
-}
-struct gt__product {
+/* ---- >>hopper-plan -----------------------------------------------------------------------------
+   Which products go to >>matmul-hopper, how C is cut into tiles, and the launch. */
+struct gt__hopper_product : gt__product {
   gt__hopper_args p;
-  gt__matmul_args x;
-  bool through, turned; /* C is in scratch and a map follows; x is B' x A' */
-  int products, pieces, type,
-      matrix; /* type: of pieces; matrix: the step that has one, from 1, or 0 */
-  size_t scratch;
-  const gt__form *form;  /* of the general kernel; NULL: for Hopper */
-  int64_t share;         /* of K: a block's */
-  int parts, brought;    /* of K; operands that are brought to scratch */
-  gt__map_args bring[2]; /* last, since only what is needed is set */
+  int pieces; /* of bfloat16 that make a float32 */
 };
-/* Cuts C into tiles, and those that would leave multiprocessors idle into parts: of all widths,
-   with parts and clusters or not, what takes the fewest clocks by a model. A step takes the tensor
-   cores' or 54 bytes a clock; the rest was measured. Clusters help narrow and long tiles, and where
-   lines begin off 128 bytes, which load slowly: B of 4096 x 1000 in 47 us for 53 (H200). */
-static void gt__set_divisors(gt__division *t) {
-  const auto by = [](int n) { return gt__divisor{(unsigned)n, ~0u / n}; };
-  t->matrix = by(t->rows * t->columns), t->band = by(GT__BAND * t->columns),
-  t->part = by(t->steps / t->share);
-  t->rest[0] = by(GT__BAND), t->rest[1] = by((t->rows - 1) % GT__BAND + 1);
+enum { GT__HIGH_PRODUCTS = 3, GT__HIGHEST_PRODUCTS = 6 }; /* of pieces that matter */
+static constexpr int gt__pieces_of(int products) {
+  return products == GT__HIGHEST_PRODUCTS ? 3 : products == GT__HIGH_PRODUCTS ? 2 : 1;
 }
-static void gt__cut_up(gt__product *j, int blocks) {
-  const int steps = (j->p.k - 1) / GT__DEEP + 1, most = j->products > 1 ? steps : steps / 10;
-  const auto slow =
-      [j](int i, int down) { /* how much slower A or B loads */
-                             return ((uintptr_t)j->p.f.x[i].to | j->p.f.x[i].pitch * 2) % 128 == 0
-                                        ? 1
-                                    : down > 1 ? 1.15
-                                               : 1.7;
-      };
-  gt__division t = j->p.t;
-  double least = HUGE_VAL;
-  j->p.box = j->p.f.x[0].along_k ? min(64, (int)gt__up(t.m, 8)) : 64;
-  for (int i = 0; i < 16; i++) {
-    const int down = 1 + i / 8, room = blocks / down, halves = t.m > 64 ? 2 : 1;
-    t.wide = 64 + i % 8 / 2 * 64;
-    t.high = GT__HIGH * down, t.lines = min(t.high, t.m), t.rows = (t.m - 1) / t.high + 1;
-    if (j->products > 1 && t.wide != 128 && (t.wide > 128 || j->products < 6)) continue;
-    t.columns = (t.n - 1) / t.wide + 1, t.tiles = t.rows * t.columns * (int)j->x.batch;
-    const int turns = t.tiles / room, rest = t.tiles % room;
-    const bool few = turns == 0 && (t.m <= GT__HIGH || slow(0, 1) + slow(1, 1) == 2);
-    if (down > 1 && (t.wide < 128 || few)) continue;
-    t.whole = turns * room;
-    int parts = i % 2 && rest ? max(1, min(room / rest, most)) : 1;
-    t.share = (steps - 1) / parts + 1, parts = (steps - 1) / t.share + 1;
-    t.steps = t.share * parts; /* beyond K there are zeros */
-    t.units = t.whole + rest * parts, t.slots = parts > 1 ? rest * (parts + 1) : 0;
-    t.pitch = t.wide < t.n ? t.wide : (int)gt__up(t.n, 4);
-    const double load =
-        128. * j->pieces * (halves * j->p.box * slow(0, down) + t.wide * slow(1, down)) / 54;
-    const double step =
-        fmax(2.12 * halves * t.wide * j->products, load) * (down > 1                          ? .985
-                                                            : j->products > 1 && t.wide < 128 ? 1.25
-                                                                                              : 1);
-    const double clocks = (turns * t.steps + (rest ? t.share : 0)) * step +
-                          (down > 1 && t.wide > 128 ? 6000 : 0) +
-                          (turns + (rest > 0)) * (1000 + (t.direct ? 4. : 12.) * t.wide) +
-                          (parts > 1 ? 9000 + rest * parts * t.lines * (t.pitch / 180.) : 0);
-    if (clocks < least) least = clocks, j->p.t = t, j->p.down = down;
-  }
-  gt__set_divisors(&j->p.t);
+/* Float32 in pieces costs more than few rows or a small product; below 16 of K its error shows. The
+   steps of all tiles are counted by an int. */
+static bool gt__is_for_hopper(const gt__matmul_args *x) {
+  const double few = min(x->m, x->n), many = max(x->m, x->n), c = few * many;
+  const bool halves = x->a.dtype == GT_FLOAT16 || x->a.dtype == GT_BFLOAT16;
+  if (!gt__has_work(x) || x->compute != GT__F32 || x->a.dtype != x->b.dtype) return false;
+  if (x->batch > USHRT_MAX || x->k < 1 || max(many, x->k * 1.) > INT_MAX / 4) return false;
+  if ((many / 64 + 1) * (few / 64 + 1) * (x->k / 64. + 1) * x->batch > INT_MAX) return false;
+  if (halves) return true;
+  return x->a.dtype == GT_FLOAT32 && x->k >= GT__PIECES_LEAST_K && few > GT__PIECES_LEAST_ROWS &&
+         c * x->k > GT__PIECES_LEAST_WORK && c * x->batch > GT__PIECES_LEAST_C;
 }
-
-/* A part of the scratch memory, which has no address yet when its size is asked for. */
-static char *gt__carve(gt__product *j, size_t bytes) {
-  char *part = j->x.post.scratch ? (char *)j->x.post.scratch + j->scratch : NULL;
-  j->scratch += (bytes + 255) / 256 * 256;
-  return part;
-}
-/* A, or B: its size along M or N, and its strides there and along K. */
-struct gt__view {
-  gt__operand *o;
-  int64_t *wide, *deep, size;
-};
-static gt__view gt__view_of(gt__matmul_args *x, bool b) {
-  if (b) return {&x->b, &x->b_col, &x->b_row, x->n};
-  return {&x->a, &x->a_row, &x->a_col, x->m};
-}
-/* How operand i lies, and whether it must be packed. */
-static void gt__see(gt__product *j, int i) {
+/* How operand i lies. */
+static void gt__see(gt__hopper_product *j, int i) {
   const gt__view v = gt__view_of(&j->x, i);
   const bool along = *v.wide != 1 || (*v.deep == 1 && j->p.k >= v.size);
-  const int f32 = v.o->dtype == GT_FLOAT32, lot = f32 ? 4 : 8, mn = (int)v.size, k = j->p.k;
+  const int mn = (int)v.size, k = j->p.k;
   gt__factor *f = &j->p.f.x[i];
-  f->data = f->to = v.o->data, f->along_k = along, f->wide = along ? k : mn;
-  f->lines = along ? mn : k, f->stride = along ? *v.deep : *v.wide;
+  f->data = f->to = v.o->data;
+  f->along_k = along;
+  f->wide = along ? k : mn;
+  f->lines = along ? mn : k;
+  f->stride = along ? *v.deep : *v.wide;
   f->line_stride = f->pitch = along ? *v.wide : *v.deep;
-  f->batch = f->batch_stride ? (int)j->x.batch : 1, f->step = f->batch_stride ? j->pieces : 0;
-  if (!f32 && f->stride == 1 && (uintptr_t)f->data % 16 == 0 && f->line_stride % 8 == 0 &&
-      f->line_stride >= f->wide && f->batch_stride % 8 == 0 && f->batch_stride >= 0)
-    return;
-  const int step = along ? 32 * lot : 8, tile = along ? 8 : 32 * lot;
-  f->rounds = f32 ? (int)gt__up((k - 1) / (16 * step) + 1, along || mn < 2048 ? 4 : 8) : 4;
-  f->chunk = f->rounds * step, f->chunks = (k - 1) / f->chunk + 1;
-  f->tiles = (mn - 1) / tile + 1, f->blocks = f->tiles * f->chunks * f->batch;
+  f->batch = f->batch_stride ? (int)j->x.batch : 1;
+  f->step = f->batch_stride ? j->pieces : 0;
+}
+/* Can the copy engine take 16 bits from where they are? */
+static bool gt__can_stay(const gt__factor *f) {
+  return f->stride == 1 && (uintptr_t)f->data % 16 == 0 && f->line_stride % 8 == 0 &&
+         f->line_stride >= f->wide && f->batch_stride % 8 == 0 && f->batch_stride >= 0;
+}
+/* Lets gt__pack_kernel bring operand i to scratch, in pieces if it is float32. */
+static void gt__plan_packing(gt__hopper_product *j, int i) {
+  const gt__view v = gt__view_of(&j->x, i);
+  gt__factor *f = &j->p.f.x[i];
+  const bool f32 = v.o->dtype == GT_FLOAT32, along = f->along_k;
+  const int line = 32 * (f32 ? 4 : 8), mn = (int)v.size, k = j->p.k; /* line: a warp's elements */
+  const int step = along ? line : 8, tile = along ? 8 : line;
+  const int least = along || mn < GT__PACK_LONG ? GT__PACK_ROUNDS : 2 * GT__PACK_ROUNDS;
+  f->rounds = f32 ? (int)gt__up((k - 1) / (GT__PACK_CHUNKS * step) + 1, least) : GT__PACK_ROUNDS;
+  f->chunk = f->rounds * step;
+  f->chunks = (k - 1) / f->chunk + 1;
+  f->tiles = (mn - 1) / tile + 1;
+  f->blocks = f->tiles * f->chunks * f->batch;
   f->pitch = gt__up(f->wide, 64);
-  f->to = gt__carve(j, (size_t)f->batch * j->pieces * f->lines * f->pitch * 2);
-  if (f32) f->top = (uint32_t *)gt__carve(j, (size_t)f->batch * f->chunks * mn * 4);
+  gt__place(j, f->to, gt__carve(j, (size_t)f->batch * j->pieces * f->lines * f->pitch * 2));
+  if (f32) gt__place(j, f->top, gt__carve(j, (size_t)f->batch * f->chunks * mn * 4));
 }
-/* Do the batch dims of an operand act as one? Then *stride leads from matrix to matrix. */
-static bool gt__one_batch(const gt__matmul_args *x, const gt__operand *o, int64_t *stride) {
-  int64_t count = 1;
-  *stride = 0;
-  for (int d = x->n_batch - 1; d >= 0; d--) {
-    if (x->post.size[d] == 1) continue;
-    if (count == 1) *stride = o->stride[d];
-    if (o->stride[d] != *stride * count) return false;
-    count *= x->post.size[d];
-  }
-  return true;
+/* Can the copy engine store C, 16 bytes at once? */
+static bool gt__can_store(const gt__hopper_product *j) {
+  const gt__division *t = &j->t;
+  return t->dtype != GT_FLOAT32 && j->products == 1 && t->column == 1 &&
+         (uintptr_t)t->to % 16 == 0 && t->row % 8 == 0 && t->n % 8 == 0 && t->row >= t->n &&
+         t->batch % 8 == 0 && t->batch >= 0;
 }
-/* Reads the program as steps behind the product; false: it is more than that. A scaled operand is
-   SAVE, LOAD, mul, add. */
-static bool gt__read_afters(gt__product *j) {
-  const gt__map_args *m = &j->x.post;
-  const gt__program *g = &m->program;
-  const gt__ins *i = g->ins, *end = i + g->n_ins;
-  gt__hopper_args *p = &j->p;
-  gt__division *t = &p->t;
-  const int row = j->x.n_batch + j->turned, column = j->x.n_batch + !j->turned;
-  const auto number = [&](int slot) { return g->constant[slot - g->n_in].s; };
-  const auto is_number = [&](int slot) { return slot >= g->n_in && slot < g->n_in + g->n_const; };
-  bool can = i < end && i->op == GT__LOAD && i->b == 0 && (g->compute == GT__F32 || g->n_ins == 1);
-  for (i++, t->afters = 0; can && i < end; i++) {
-    gt__after *s = &t->after[t->afters];
-    const bool scaled = end - i > 3 && i->op == GT__SAVE && i[1].op == GT__LOAD &&
-                        i[2].op == GT__OP_mul && i[3].op == GT__OP_add && i[3].b == i->d;
-    const int slot = i[scaled].b;
-    bool active = i->op == GT__OP_relu;
-#define GT__ACTIVATION(name) active = active || i->op == GT__OP_##name;
-    GT__ACTIVATIONS(GT__ACTIVATION)
-#undef GT__ACTIVATION
-    if (t->afters == GT__AFTERS) return false;
-    *s = {NULL, 0, 0, 0, 1, scaled ? (uint8_t)GT__OP_add : i->op, 0};
-    can = active || s->op == GT__OP_add || s->op == GT__OP_mul;
-    if (can && !active && !scaled && is_number(slot)) {
-      s->number = number(slot);
-    } else if (can && !active) {
-      const gt__operand *o = &m->in[slot];
-      can = slot > 0 && slot < g->n_in && gt__is_usual(GT__F32, o->dtype) &&
-            gt__one_batch(&j->x, o, &s->batch) && (!scaled || is_number(i[2].b));
-      if (!can) return false;
-      if (scaled) s->number = number(i[2].b);
-      s->data = o->data, s->dtype = o->dtype;
-      s->batch <<= o->size_log2;
-      s->row = o->stride[row] << o->size_log2, s->column = o->stride[column] << o->size_log2;
-      if (j->type && s->row != 0) { /* a matrix, for the copy engine */
-        can = j->matrix == 0 && (o->dtype == GT_FLOAT32) == (j->products > 1) &&
-              o->stride[column] == 1 && o->stride[row] >= t->n && s->batch >= 0 &&
-              ((uintptr_t)o->data | s->row | s->batch) % 16 == 0;
-        p->columns = 128 >> o->size_log2, p->step = s->batch != 0;
-        j->matrix = t->afters + 1;
-      }
-    }
-    i += 3 * scaled;
-    t->afters += s->data || active || s->op == GT__OP_add || s->number != 1;
-  }
-  return can;
+
+/* -- cutting C into tiles, and those that would leave multiprocessors idle into parts -- Of all
+   widths, with parts and clusters or not, that is taken which needs the fewest clocks by a model. */
+static double gt__slowness(const gt__hopper_product *j, int i, int down) { /* in loading A or B */
+  const gt__factor *f = &j->p.f.x[i];
+  if (((uintptr_t)f->to | f->pitch * 2) % 128 == 0) return 1;
+  return down > 1 ? GT__CLUSTER_OFF_LINES : GT__OFF_LINES;
 }
-/* Where C goes: to its place, or, always or if need be, to scratch and from there by a map. */
-static const uint8_t gt__widest[] = {GT_FLOAT32, GT_FLOAT64, GT_INT64}; /* by compute type */
-static void gt__plan_output(gt__product *j, bool always) {
-  const gt__matmul_args *x = &j->x;
-  const gt__operand *out = &x->post.out;
-  gt__division *t = &j->p.t;
-  t->dtype = out->dtype, t->to = out->data;
-  t->row = out->stride[x->n_batch], t->column = out->stride[x->n_batch + 1];
-  j->through = always || !gt__one_batch(x, out, &t->batch) || !gt__read_afters(j) ||
-               (t->column != 1 && !j->turned) || !gt__is_usual(x->compute, t->dtype) ||
-               (j->type && t->dtype != GT_FLOAT32 && t->dtype != j->type);
-  if (j->through) {
-    t->dtype = gt__widest[x->compute];
-    t->row = gt__up(t->n, 8), t->column = 1, t->batch = t->row * t->m;
-    t->to = gt__carve(j, (size_t)(t->batch * x->batch) << (x->compute == GT__F32 ? 2 : 3));
-    t->afters = j->matrix = 0;
-  }
-  t->direct = t->dtype != GT_FLOAT32 && j->products == 1 && /* 16 bytes are stored at once */
-              t->column == 1 && (uintptr_t)t->to % 16 == 0 && t->row % 8 == 0 && t->n % 8 == 0 &&
-              t->row >= t->n && t->batch % 8 == 0 && t->batch >= 0;
+/* Clusters help narrow and long tiles, and where lines begin off 128 bytes, which load slowly: B of
+   4096 x 1000 took 53 us without, 47 with (H200). */
+static bool gt__may_cut_so(const gt__hopper_product *j, const gt__division *t, int down, int room) {
+  const bool aligned = gt__slowness(j, 0, 1) == 1 && gt__slowness(j, 1, 1) == 1;
+  const bool few = t->tiles < room && (t->m <= GT__HIGH || aligned);
+  if (j->products > 1 && t->wide > 128) return false;
+  if (j->products > 1 && t->wide < 128 && j->products < 6) return false;
+  return down == 1 || (t->wide >= 128 && !few);
 }
-/* C' = B' x A'. */
-static void gt__turn(gt__matmul_args *to, const gt__matmul_args *x) {
-  const int row = x->n_batch, column = row + 1;
-  to->a = x->b, to->m = x->n, to->a_row = x->b_col, to->a_col = x->b_row;
-  to->b = x->a, to->n = x->m, to->b_row = x->a_col, to->b_col = x->a_row;
-  to->post.out.stride[row] = x->post.out.stride[column];
-  to->post.out.stride[column] = x->post.out.stride[row];
+/* Tiles of width t->wide, in clusters of `down`; the last ones in parts if `cut`. */
+static void gt__lay_tiles(const gt__hopper_product *j, gt__division *t, int down) {
+  t->high = GT__HIGH * down;
+  t->lines = min(t->high, t->m);
+  t->rows = (t->m - 1) / t->high + 1;
+  t->columns = (t->n - 1) / t->wide + 1;
+  t->tiles = t->rows * t->columns * (int)j->x.batch;
+  t->pitch = t->wide < t->n ? t->wide : (int)gt__up(t->n, 4);
 }
-/* Works out everything but the tensor maps; false: the general kernel has to do it. */
-static bool gt__plan_product(const gt__matmul_args *args, gt__product *j) {
-  gt__hopper_args *p = &j->p;
-  gt__matmul_args *x = &j->x;
-  const int facts = gt__device_facts(), dtype = args->a.dtype;
-  const bool hopper = (facts & GT__PROBE_HOPPER) && GT__CORES > 0;
-  const bool halves = dtype == GT_FLOAT16 || dtype == GT_BFLOAT16;
-  memset(j, 0, sizeof *j), *x = *args;
-  const double few = min(x->m, x->n), many = max(x->m, x->n), c = few * many;
-  /* Steps of all tiles are counted by an int. float32: below 16 of K the pieces' error shows, and
-     they cost more than few rows or a small product: 2.6 us per million elements, where the general
-     kernel takes .06 a row. */
-  if (!hopper || x->compute != GT__F32 || dtype != args->b.dtype || x->batch > 65535 || x->k < 1 ||
-      max(many, x->k * 1.) > INT_MAX / 4 || (!halves && dtype != GT_FLOAT32) ||
-      (many / 64 + 1) * (few / 64 + 1) * (x->k / 64. + 1) * x->batch > INT_MAX ||
-      (!halves && (x->k < 16 || few <= 64 || c * x->k <= 1 << 21 || c * x->batch <= 1 << 17)) ||
-      !gt__one_batch(x, &x->a, &p->f.x[0].batch_stride) ||
-      !gt__one_batch(x, &x->b, &p->f.x[1].batch_stride))
-    return false;
-  j->products = halves || x->precision == GT_MEDIUM ? 1 : x->precision == GT_HIGH ? 3 : 6;
-  j->pieces = j->products == 6 ? 3 : j->products == 3 ? 2 : 1;
-  j->type = dtype == GT_FLOAT16 ? GT_FLOAT16 : GT_BFLOAT16;
-  p->t.m = (int)x->m, p->t.n = (int)x->n, p->k = (int)x->k;
-  gt__plan_output(j, false);
-  for (int i = 0; i < 2; i++) gt__see(j, i);
-  gt__cut_up(j, facts >> 16);
-  p->t.parts = gt__carve(j, (size_t)p->t.slots * p->t.lines * p->t.pitch * 4);
-  return true;
+static void gt__lay_parts(const gt__hopper_product *j, gt__division *t, int room, bool cut) {
+  const int steps = (j->p.k - 1) / GT__DEEP + 1, rest = t->tiles % room;
+  const int most = j->products > 1 ? steps : steps / GT__PART_STEPS;
+  int parts = cut && rest ? max(1, min(room / rest, most)) : 1;
+  t->whole = t->tiles - rest;
+  t->share = (steps - 1) / parts + 1;
+  parts = (steps - 1) / t->share + 1;
+  t->steps = t->share * parts; /* beyond K there are zeros */
+  t->units = t->whole + rest * parts;
+  t->slots = parts > 1 ? rest * (parts + 1) : 0;
 }
-/* C from the parts of tiles, if there are any. */
-static int gt__launch_gather(gt__product *j, void *stream) {
-  gt__division *t = &j->p.t;
+static double gt__clocks_of(const gt__hopper_product *j, const gt__division *t, int down,
+                            int room) {
+  const int halves = t->m > 64 ? 2 : 1, turns = t->tiles / room, rest = t->tiles % room;
   const int parts = t->steps / t->share;
-  int team = 1;
-  while (team < 32 && team * 4 < parts) team *= 2;
-  const int rows = 32 / team, pieces = ((t->lines - 1) / rows + 1) * ((t->pitch - 1) / 32 + 1);
-  void *parameters[] = {t, &team};
-  if (!t->slots) return 0;
-  return gt__launch(gt__gather_kernels[j->x.compute], dim3((t->tiles - t->whole) * pieces), 256, 0,
-                    stream, parameters);
+  const double lines =
+      halves * j->p.box * gt__slowness(j, 0, down) + t->wide * gt__slowness(j, 1, down);
+  const double loading = 128 * j->pieces * lines / GT__BYTES_A_CLOCK;
+  const double multiplying = GT__CLOCKS_A_COLUMN * halves * t->wide * j->products;
+  const double storing = t->direct ? GT__CLOCKS_STORED : GT__CLOCKS_WRITTEN;
+  double step = fmax(multiplying, loading);
+  if (down > 1) step *= GT__CLUSTER_GAIN;
+  else if (j->products > 1 && t->wide < 128) step *= GT__NARROW_PIECES;
+  double clocks = (turns * t->steps + (rest ? t->share : 0)) * step;
+  if (down > 1 && t->wide > 128) clocks += GT__WIDE_CLUSTER_CLOCKS;
+  clocks += (turns + (rest > 0)) * (GT__TILE_CLOCKS + storing * t->wide);
+  if (parts > 1) clocks += GT__SUM_CLOCKS + rest * parts * t->lines * (t->pitch / GT__SUM_SPEED);
+  return clocks;
 }
-/* From a matrix in scratch to C: a map of the program with the product as its input 0. */
-static int gt__finish_product(const gt__matmul_args *x, gt__product *j, void *stream) {
-  const gt__division *t = &j->p.t;
-  const int nb = x->n_batch;
-  gt__map_args m = x->post;
-  gt__operand *in = &m.in[0];
-  int64_t stride = t->batch;
-  *in = {(char *)t->to, {}, gt__widest[x->compute], (uint8_t)(2 + (x->compute != GT__F32)), 0, {}};
-  in->stride[nb + j->turned] = t->row, in->stride[nb + !j->turned] = 1;
-  for (int d = nb - 1; d >= 0; stride *= m.size[d--]) in->stride[d] = stride;
-  m.narrow = m.narrow && stride < INT32_MAX / 8, m.scratch = NULL;
-  return gt__cuda_map(&m, stream);
+static void gt__cut_up(gt__hopper_product *j, int blocks) {
+  gt__division t = j->t;
+  double least = HUGE_VAL;
+  j->p.box = j->p.f.x[0].along_k ? min(64, (int)gt__up(t.m, 8)) : 64;
+  for (int i = 0; i < 16; i++) { /* clusters or not, four widths, parts or not */
+    const int down = 1 + i / 8, room = blocks / down;
+    t.wide = 64 + i % 8 / 2 * 64;
+    gt__lay_tiles(j, &t, down);
+    if (!gt__may_cut_so(j, &t, down, room)) continue;
+    gt__lay_parts(j, &t, room, i % 2);
+    const double clocks = gt__clocks_of(j, &t, down, room);
+    if (clocks >= least) continue;
+    least = clocks;
+    j->t = t;
+    j->p.down = down;
+  }
+  gt__set_divisors(&j->t);
 }
-static int gt__launch_hopper(gt__product *j, void *stream) {
+/* Works out everything but the tensor maps. */
+static int gt__plan_hopper(gt__op *op) {
+  const gt__matmul_args *args = &op->u.matmul;
+  const int facts = gt__device_facts();
+  int64_t step_a, step_b;
+  if (!(facts & GT__PROBE_HOPPER) || !gt__is_for_hopper(args) ||
+      !gt__one_batch(args, &args->a, &step_a) || !gt__one_batch(args, &args->b, &step_b))
+    return 0;
+  gt__hopper_product *j = gt__begin_product<gt__hopper_product>(op, sizeof *j);
+  const bool halves = args->a.dtype != GT_FLOAT32, one = halves || args->precision == GT_MEDIUM;
+  j->p.f.x[0].batch_stride = step_a;
+  j->p.f.x[1].batch_stride = step_b;
+  j->products = one ? 1 : args->precision == GT_HIGH ? GT__HIGH_PRODUCTS : GT__HIGHEST_PRODUCTS;
+  j->pieces = gt__pieces_of(j->products);
+  j->type = args->a.dtype == GT_FLOAT16 ? GT_FLOAT16 : GT_BFLOAT16;
+  j->t.m = (int)args->m;
+  j->t.n = (int)args->n;
+  j->p.k = (int)args->k;
+  gt__plan_output(j, false);
+  j->t.direct = gt__can_store(j);
+  for (int i = 0; i < 2; i++) {
+    gt__see(j, i);
+    if (!halves || !gt__can_stay(&j->p.f.x[i])) gt__plan_packing(j, i);
+  }
+  gt__cut_up(j, facts >> 16);
+  gt__place(j, j->t.parts, gt__carve(j, (size_t)j->t.slots * j->t.lines * j->t.pitch * 4));
+  op->scratch = j->scratch;
+  op->plan_bytes = sizeof *j;
+  return 1;
+}
+
+/* -- the launch -- */
+#define GT__KIND(...) GT__POINTER(gt__hopper_kernel<gt__plan<__VA_ARGS__>>)
+static const void *const gt__hopper_kernels[] = {/* by width; of three products; of six */
+                                                 GT__KIND(64, 1),  GT__KIND(128, 1),
+                                                 GT__KIND(192, 1), GT__KIND(256, 1),
+                                                 GT__KIND(128, 3), GT__KIND(64, 6),
+                                                 GT__KIND(128, 6)};
+static const void *const gt__pack_kernels[] = {/* for 16 bits, then by pieces */
+                                               GT__POINTER(gt__pack_kernel<uint16_t, 1>),
+                                               GT__POINTER(gt__pack_kernel<uint32_t, 1>),
+                                               GT__POINTER(gt__pack_kernel<uint32_t, 2>),
+                                               GT__POINTER(gt__pack_kernel<uint32_t, 3>)};
+/* The runtime has the driver's encoder: nobody links the driver. */
+static void *gt__find_encoder(void) {
+  static void *encoder = NULL;
+  cudaDriverEntryPointQueryResult found;
+  void *f = __atomic_load_n(&encoder, __ATOMIC_RELAXED);
+  if (f) return f;
+#if CUDART_VERSION >= 12050
+  cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &f, 12000, cudaEnableDefault, &found);
+#else
+  cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &f, cudaEnableDefault, &found);
+#endif
+  __atomic_store_n(&encoder, f, __ATOMIC_RELAXED);
+  return f;
+}
+/* A tensor of three dims for the copy engine. */
+struct gt__tensor3 {
+  int dtype;
+  const void *data;
+  int64_t wide, lines, depth, line_stride, depth_stride; /* in elements */
+};
+/* In boxes of 128 bytes x `box` lines; fetched by 256 bytes, lines off 128 take up to 18 % longer. */
+static int gt__make_map(CUtensorMap *map, const gt__tensor3 &x, int box) {
+  const int size = x.dtype == GT_FLOAT32 ? 4 : 2;
+  const int64_t deep =
+      x.depth_stride ? x.depth_stride : x.line_stride * x.lines; /* it is checked */
+  const cuuint64_t dim[3] = {(cuuint64_t)x.wide, (cuuint64_t)x.lines, (cuuint64_t)x.depth};
+  const cuuint64_t stride[2] = {(cuuint64_t)x.line_stride * size, (cuuint64_t)deep * size};
+  const cuuint32_t boxes[3] = {128u / size, (cuuint32_t)box, 1}, one[3] = {1, 1, 1};
+  const auto encode = (decltype(&cuTensorMapEncodeTiled))gt__find_encoder();
+  CUtensorMapDataType type = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+  if (x.dtype == GT_FLOAT32) type = CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+  if (x.dtype == GT_FLOAT16) type = CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+  if (!encode) return cudaErrorNotSupported;
+  const CUresult bad =
+      encode(map, type, 3, (void *)x.data, dim, stride, boxes, one, CU_TENSOR_MAP_INTERLEAVE_NONE,
+             CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+             CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  return bad ? cudaErrorInvalidValue : cudaSuccess;
+}
+/* Of A and B, or their pieces; of C, if the engine stores it. */
+static int gt__make_maps(gt__hopper_product *j) {
   gt__hopper_args *p = &j->p;
-  gt__division *t = &p->t;
+  const gt__division *t = &j->t;
+  int e = 0;
+  for (int i = 0; i < 2 && !e; i++) {
+    const gt__factor *x = &p->f.x[i];
+    const int64_t deep = x->blocks ? x->pitch * x->lines : x->batch_stride;
+    const int64_t matrices = (int64_t)x->batch * j->pieces;
+    const gt__tensor3 tensor = {j->type, x->to, x->wide, x->lines, matrices, x->pitch, deep};
+    e = gt__make_map(&p->map[i], tensor, i ? 64 : p->box);
+  }
+  const gt__tensor3 c = {t->dtype, t->to, t->n, t->m, j->x.batch, t->row, t->batch};
+  return e || !t->direct ? e : gt__make_map(&p->c, c, 64);
+}
+/* Of a matrix behind the product, which comes in stages of its own. */
+static int gt__make_after_map(gt__hopper_product *j) {
+  gt__hopper_args *p = &j->p;
+  const gt__division *t = &j->t;
+  if (!j->matrix) return 0;
+  const gt__after *s = &t->after[j->matrix - 1];
+  const int size_log2 = s->dtype == GT_FLOAT32 ? 2 : 1;
+  const int each = j->pieces * (GT__HIGH + t->wide) / 64; /* swizzled tiles in a stage */
+  p->columns = 128 >> size_log2; /* of a swizzled tile, whose lines have 128 bytes */
+  p->step = s->batch != 0;
+  p->extra = (2 * t->wide / p->columns - 1) / each + 1;
+  const int64_t row = s->row >> size_log2, batch = s->batch >> size_log2;
+  const gt__tensor3 after = {s->dtype, s->data, t->n, t->m, p->step ? j->x.batch : 1, row, batch};
+  return gt__make_map(&p->after, after, 64);
+}
+static int gt__launch_hopper(gt__hopper_product *j, void *stream) {
+  gt__hopper_args *p = &j->p;
   const gt__factor *x = p->f.x;
   void *parameters[] = {p}, *packs[] = {&p->f};
-  const int packed = x[0].blocks + x[1].blocks;
+  const int packed = x[0].blocks + x[1].blocks, clusters = (gt__device_facts() >> 16) / p->down;
+  const int first = j->products == 1 ? 0 : j->products == GT__HIGH_PRODUCTS ? 3 : 5;
+  const void *kernel = gt__hopper_kernels[first + j->t.wide / 64 - 1];
+  const void *pack = gt__pack_kernels[x[0].top ? j->pieces : 0];
   int e = 0;
-  p->f.early = j->x.post.early, p->early = j->x.post.early && !packed;
-  if (packed)
-    e = gt__launch(gt__pack_kernels[x[0].top ? j->pieces : 0], dim3(packed), 256, 0, stream, packs);
-  for (int i = 0; i < 2 && !e; i++)
-    e = gt__make_map(&p->map[i], j->type, x[i].to, x[i].wide, x[i].lines,
-                     (int64_t)x[i].batch * j->pieces, x[i].pitch,
-                     x[i].blocks ? x[i].pitch * x[i].lines : x[i].batch_stride, i ? 64 : p->box);
-  if (!e && t->direct)
-    e = gt__make_map(&p->c, t->dtype, t->to, t->n, t->m, j->x.batch, t->row, t->batch, 64);
-  if (!e && j->matrix) {
-    const gt__after *s = &t->after[j->matrix - 1];
-    const int size_log2 = s->dtype == GT_FLOAT32 ? 2 : 1, bricks = 2 * t->wide / p->columns;
-    const int each = j->pieces * (GT__HIGH + t->wide) / 64; /* in a stage */
-    e = gt__make_map(&p->after, s->dtype, s->data, t->n, t->m, p->step ? j->x.batch : 1,
-                     s->row >> size_log2, s->batch >> size_log2, 64);
-    p->extra = (bricks - 1) / each + 1;
-  }
-  if (e) return e;
-  const int what = (j->products == 6 ? 5 : j->products == 3 ? 3 : 0) + t->wide / 64 - 1;
+  p->f.early = j->x.post.early;
+  p->early = packed ? 0 : j->x.post.early;
   p->form = 2 * x[0].along_k + x[1].along_k + (j->type == GT_FLOAT16 ? GT__FORM_HALF : 0);
-  e = gt__launch(gt__hopper_kernels[what],
-                 dim3(p->down * min(t->units, (gt__device_facts() >> 16) / p->down)), 3 * GT__TEAM,
-                 GT__ROOM, stream, parameters, p->down);
-  return e ? e : gt__launch_gather(j, stream);
+  if (packed) e = gt__launch(pack, dim3(packed), 256, 0, stream, packs);
+  if (!e) e = gt__make_maps(j);
+  if (!e) e = gt__make_after_map(j);
+  if (e) return e;
+  p->t = j->t;
+  return gt__launch(kernel, dim3(p->down * min(p->t.units, clusters)), 3 * GT__TEAM, GT__ROOM,
+                    stream, parameters, p->down);
 }
-/* Can the kernel copy A, or B, from where it is? */
-static bool gt__can_copy(gt__matmul_args *x, bool b, const gt__form *f) {
-  const gt__view v = gt__view_of(x, b);
-  const int64_t line = *v.wide == 1 ? *v.deep : *v.wide;
-  const int size = 1 << v.o->size_log2;
-  int64_t all = (intptr_t)v.o->data | line * size;
-  if (v.o->dtype != f->dtype || !(f->lots >> b & 1)) return v.o->dtype == f->dtype;
-  for (int d = 0; d < x->n_batch; d++) all |= v.o->stride[d] * size;
-  return (all & 15) == 0 && line > 0 && (*v.wide == 1 || (*v.deep == 1 && f->keeps >> b & 1));
-}
-/* Lets a map bring A, or B, to scratch, in lines that begin at 16 bytes: along K if they are and
-   may be so, else along M or N. */
-static void gt__plan_bringing(gt__product *j, bool b) {
-  const gt__view v = gt__view_of(&j->x, b);
-  const gt__form *f = j->form;
-  const bool along = f->keeps >> b & 1 && gt__is_along(*v.deep, *v.wide);
-  int64_t *const line = along ? v.wide : v.deep, *const in = along ? v.deep : v.wide;
-  const int nb = j->x.n_batch;
-  gt__map_args *m = &j->bring[j->brought++];
-  *m = gt__copying_map(*v.o, nb + 2, j->x.compute);
-  m->in[0].stride[nb] = *line, m->in[0].stride[nb + 1] = *in;
-  m->size[nb] = along ? v.size : j->x.k, m->size[nb + 1] = along ? j->x.k : v.size;
-  m->count = v.size * j->x.k;
-  *in = v.o->stride[nb + 1] = 1, *line = v.o->stride[nb] = gt__up(m->size[nb + 1], 8);
-  int64_t next = m->size[nb] * *line;
-  for (int d = nb - 1; d >= 0; m->count *= m->size[d], next *= m->size[d--]) {
-    m->size[d] = v.o->stride[d] ? j->x.post.size[d] : 1;
-    v.o->stride[d] = m->size[d] == 1 ? 0 : next;
-  }
-  double last = 0; /* of the elements that are brought */
-  for (int d = 0; d < nb + 2; d++)
-    last += (double)(m->size[d] - 1) * fabs((double)m->in[0].stride[d]);
-  m->narrow = last < INT32_MAX / 8 && next < INT32_MAX / 8;
-  v.o->dtype = (uint8_t)f->dtype, v.o->size_log2 = (uint8_t)f->size_log2;
-  v.o->data = gt__carve(j, (size_t)next << f->size_log2), m->out = *v.o;
-}
-static bool gt__has_room(const gt__form *f) {
-  return f->bytes <= (gt__device_facts() & GT__KB) << 6;
-}
-static int64_t gt__count_tiles(const gt__matmul_args *x, const gt__form *f) {
-  return ((x->m - 1) / f->m + 1) * ((x->n - 1) / f->n + 1) * x->batch;
-}
-/* Of 16 bits fine tiles where they are few (512 x 512 x 512: 5.2 us for 11.5), else large ones, or lean
-   ones where shared memory is short. Large tiles where these fill the GPU and its rows pay for what is
-   brought, of float64 else those between; strips of B where this is what is read most, of which those of
-   32 and 64 rows take any B; small tiles where they are few, for few rows of float64 and for integers. */
-static const gt__form *gt__choose_form(gt__matmul_args *x) {
-  const bool f32 = x->compute == GT__F32, bf16 = x->a.dtype == GT_BFLOAT16;
-  const gt__form *f = gt__matmul_forms + x->compute, *large = f + GT__LARGE;
-  const gt__form *strip = gt__matmul_forms + GT__STRIP, *mid = strip + 4;
-  const int facts = gt__device_facts(), cores = GT__CORES ? facts & GT__BUILT_FOR : 0;
-  const int64_t tiles = gt__count_tiles(x, large), blocks = facts >> 16, least = min(x->m, x->n);
-  if (f32 && cores >= 8 && !(facts & GT__PROBE_HOPPER) && x->a.dtype == x->b.dtype &&
-      (bf16 || x->a.dtype == GT_FLOAT16) && (double)x->m * x->n * x->k >= 1 << 18) {
-    f = gt__matmul_forms + GT__LARGE_16 + bf16;
-    const int64_t few = gt__count_tiles(x, f + 4);
-    return few <= 64 || (few <= 2 * blocks && x->k <= 1024) ? f + 4 : gt__has_room(f) ? f : f + 2;
-  }
-  if (x->compute == GT__F64 && cores >= 9 && gt__has_room(large))
-    return least > 64 && tiles >= 180 && (tiles <= 2 * blocks || tiles >= blocks * 5 / 2) ? large
-           : least > 128 || (gt__can_copy(x, false, mid) && gt__can_copy(x, true, mid))
-               ? mid + (gt__count_tiles(x, mid) <= 64 && x->k <= 512)
-               : f;
-  if (f32 && least > 256 && tiles >= 90 && gt__has_room(large) &&
-      (tiles <= blocks || tiles >= blocks * 4 / 3))
-    return large; /* else few have one more */
-  if (x->m <= 16 && gt__can_copy(x, true, strip)) strip += x->m > 4;
-  else strip = gt__count_tiles(x, strip + 3) > 16 || x->k > 4096 ? strip + 2 + (x->m > 32) : f;
-  return f32 && gt__has_room(strip) ? strip : f;
-}
-/* How much of K a block takes: all, or so much that the multiprocessors are full, or have a block each
-   if that were below 128; and not so much that the error of its sums shows. For few us of float64 the
-   second kernel would cost more than it spares. Up to 4 rows need full last turns, too, for memory's
-   speed: 1 x 7168 x 16384 takes 111 us in two turns, 120 in .85 of one. */
-static int64_t gt__share_k(const gt__matmul_args *x, const gt__form *f) {
-  const int64_t facts = gt__device_facts(), blocks = facts >> 16, tiles = gt__count_tiles(x, f);
-  const int64_t most =
-      blocks * min(256 / f->threads, (int)((facts & GT__KB) << 6) / f->bytes); /* at once */
-  int64_t parts = most / tiles, turns = 1;
-  while (f->m == 4 && turns < 8 && parts * tiles * 10 < turns * most * 9)
-    parts = ++turns * most / tiles;
-  if (parts > x->k / 128) parts = x->k < 192 ? 1 : min(blocks / tiles, x->k / 64);
-  if (parts < 2 ||
-      (x->compute == GT__F64 && x->k <= (tiles > 64   ? 1024
-                                         : tiles > 16 ? 512
-                                                      : 0)) ||
-      (f->size_log2 == 1 && f->m == 64 && x->k <= (tiles >= 64 ? 2048 : 512)))
-    return x->k;
-  return gt__up((x->k - 1) / min(max(parts, x->k / 4096), (int64_t)128) + 1, 32);
-}
-/* Sums go to scratch: parts, where a batch is a tile to gt__gather_kernel, or all of C, for a map. */
-static void gt__plan_sums(gt__product *j) {
-  gt__matmul_args *x = &j->x;
-  gt__operand *o = &x->post.out;
-  gt__division *t = &j->p.t;
-  const int nb = x->n_batch, size_log2 = x->compute == GT__F32 ? 2 : 3;
-  const bool cut = j->parts > 1;
-  t->m = t->lines = (int)x->m, t->n = (int)x->n;
-  t->pitch = (int)gt__up(x->n, 8), t->rows = t->columns = t->share = 1;
-  t->tiles = t->slots = (int)x->batch, t->steps = j->parts, gt__set_divisors(t);
-  int64_t next = x->m * t->pitch * (j->parts + cut);
-  gt__plan_output(j, !cut);
-  if (cut) t->parts = gt__carve(j, (size_t)(x->batch * next) << size_log2);
-  o->data = (char *)(cut ? t->parts : t->to);
-  o->size_log2 = (uint8_t)size_log2, o->stride[nb] = t->pitch, o->stride[nb + 1] = 1;
-  for (int d = nb - 1; d >= 0; next *= x->post.size[d--]) o->stride[d] = next;
-}
-/* Plans the product for the kernels for Hopper or else, with a form, for this one. */
-static void gt__plan_any(const gt__matmul_args *args, gt__product *j) {
-  gt__matmul_args *x = &j->x;
-  const gt__program *p = &args->post.program;
-  const int to = args->post.out.dtype;
-  if (gt__plan_product(args, j)) return;
-  memset(j, 0, offsetof(gt__product, bring));
-  *x = *args, j->turned = x->compute == GT__F32 && x->n < x->m && x->n <= 64;
-  if (j->turned) gt__turn(x, args);
-  j->form = gt__choose_form(x);
-  for (int i = 0; i < 2; i++)
-    if (!gt__can_copy(x, i, j->form)) gt__plan_bringing(j, i);
-  j->share = gt__share_k(x, j->form);
-  j->parts = j->share < x->k ? (int)((x->k - 1) / j->share + 1) : 1;
-  if (j->parts > 1 || p->n_ins != 1 || p->ins[0].op != GT__LOAD || p->ins[0].b != 0 ||
-      (to != gt__widest[x->compute] && to != j->form->dtype))
-    gt__plan_sums(j);
-}
-static int gt__launch_tiled(gt__product *j, void *stream) {
-  const gt__form *f = j->form;
-  const int64_t tiles = gt__count_tiles(&j->x, f);
-  void *parameters[] = {&j->x, &j->share};
-  int error = tiles > INT_MAX ? cudaErrorInvalidValue : cudaSuccess;
-  j->x.post.early = j->x.post.early && !j->brought;
-  for (int i = 0; i < j->brought && !error; i++) error = gt__cuda_map(&j->bring[i], stream);
-  if (!error)
-    error = gt__launch(f->kernel, dim3((unsigned)tiles, j->parts), f->threads, f->bytes, stream,
-                       parameters);
-  return error || j->parts < 2 ? error : gt__launch_gather(j, stream);
+static int gt__run_hopper(const gt__op *op, void *stream) {
+  gt__hopper_product job;
+  gt__recall_product(op, &job);
+  int e = gt__launch_hopper(&job, stream);
+  if (!e) e = gt__launch_split_sum(&job, stream);
+  return e || !job.through ? e : gt__finish_product(&op->u.matmul, &job, stream);
 }
 
-static int gt__cuda_matmul(const gt__matmul_args *args, void *stream) {
-  const gt__program *p = &args->post.program;
-  gt__product job;
-  if (!gt__is_program(p) || p->n_in < 1 || args->compute != p->compute || args->m < 0 ||
-      args->n < 0 || args->k < 0 || args->batch < 0)
-    return cudaErrorInvalidValue;
-  if (args->m == 0 || args->n == 0 || args->batch == 0) return cudaSuccess;
-  gt__plan_any(args, &job);
-  if (job.scratch && !args->post.scratch) return cudaErrorInvalidValue;
-  if (job.through) job.x.post.early = 0;
-  const int code = job.form ? gt__launch_tiled(&job, stream) : gt__launch_hopper(&job, stream);
-  return code || !job.through ? code : gt__finish_product(args, &job, stream);
-}
-
-/* Bytes that gt__cuda_matmul needs in post.scratch. */
-static size_t gt__cuda_matmul_scratch(const gt__matmul_args *args) {
-  gt__product job;
-  gt__plan_any(args, &job);
-  return job.scratch;
-}
-
-/* -- the ways of each primitive -- */
-static int gt__plan_reduce(gt__op *op) { /* a value of each chunk goes to scratch */
-  const gt__reduce_args *r = &op->u.reduce;
-  if (r->n_chunk > 1) op->scratch = (size_t)r->outer * (size_t)r->n_chunk * GT__PARTIAL;
-  return 1;
-}
-static int gt__plan_matmul(gt__op *op) {
-  op->scratch = gt__cuda_matmul_scratch(&op->u.matmul);
-  return 1;
-}
-static int gt__run_copy(const gt__op *op, void *queue) { return gt__cuda_copy(&op->u.copy, queue); }
-static int gt__run_map(const gt__op *op, void *queue) { return gt__cuda_map(&op->u.map, queue); }
-static int gt__run_reduce(const gt__op *op, void *queue) {
-  return gt__cuda_reduce(&op->u.reduce, queue);
-}
-static int gt__run_matmul(const gt__op *op, void *queue) {
-  return gt__cuda_matmul(&op->u.matmul, queue);
-}
 /* Kernels load at their first use, which may wait for the device; so all are loaded
    at first. Those of products must say how much shared memory they take before they are launched. */
 static cudaError_t gt__load_fast(void) {
   static const struct {
     const void *const *kernels;
     int n;
-  } all[] = {{gt__map_kernels[0][0], 18}, {gt__reduce_kernels[0], 42}, {gt__soft_kernels, 4},
-             {gt__pack_kernels, 4},       {gt__copy_kernels, 5},       {gt__gather_kernels, 3},
-             {gt__short_kernels, 9}};
+  } all[] = {{gt__map_kernels[0][0], 18}, {gt__reduce_kernels[0], 42}, {gt__soft_kernels, 2},
+             {gt__soft_down_kernels, 2},  {gt__pack_kernels, 4},       {gt__copy_kernels, 5},
+             {gt__gather_kernels, 3},     {gt__short_kernels, 9}};
   cudaError_t error = cudaSuccess;
   for (const auto &some : all)
     if (!error) error = gt__load(some.kernels, some.n);
-  for (const gt__form &f : gt__matmul_forms)
-    if (!error && gt__has_room(&f))
-      error = cudaFuncSetAttribute(f.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, f.bytes);
+  for (int i = 0; i < GT__FORMS && !error; i++)
+    if (gt__has_room(i))
+      error = cudaFuncSetAttribute(gt__matmul_forms[i].kernel,
+                                   cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   gt__matmul_forms[i].bytes);
   for (int i = 0; i < 7 && !error && (gt__device_facts() & GT__PROBE_HOPPER); i++)
     error = cudaFuncSetAttribute(gt__hopper_kernels[i], cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  GT__ROOM);
   return error;
 }
 #endif /* not GPUTENSOR_PLAIN */
+
+/* ---- >>ways ------------------------------------------------------------------------------------
+   The table of ways for each primitive, see gt__way in gputensor.h: the first one whose plan takes an
+   operation runs it. Those of Part I come last, and take every operation. A way of Part II is a row
+   here, and a section of its own with its kernel, plan and run. */
+/* clang-format off */
+static const gt__way gt__copy_ways[] = {
+#ifndef GPUTENSOR_PLAIN
+    {"picked", gt__plan_picked, gt__run_picked, ""},
+    {"mapped", gt__plan_mapped, gt__run_mapped, ""},
+#endif
+    {"plain", gt__plan_none, gt__run_plain_copy, ""}, {}};
+static const gt__way gt__map_ways[] = {
+#ifndef GPUTENSOR_PLAIN
+    {"short", gt__plan_map<gt__plan_short>, gt__run_map<gt__start_short>, ""},
+    {"transposed", gt__plan_map<gt__plan_transposed>, gt__run_map<gt__start_map>, ""},
+    {"vectors", gt__plan_map<gt__plan_vectors>, gt__run_map<gt__start_map>, ""},
+    {"strided", gt__plan_map<gt__plan_strided>, gt__run_map<gt__start_map>, ""},
+#endif
+    {"plain", gt__plan_none, gt__run_plain_map, ""}, {}};
+static const gt__way gt__reduce_ways[] = {
+#ifndef GPUTENSOR_PLAIN
+    {"rows", gt__plan_rows, gt__run_fold, ""},
+    {"columns", gt__plan_columns, gt__run_fold, ""},
+    {"program", gt__plan_light, gt__run_fold, ""},
+    {"strided", gt__plan_anyhow, gt__run_fold, ""},
+    {"softmax-rows", gt__plan_soft_rows, gt__run_soft_rows, ""},
+    {"softmax-columns", gt__plan_soft_columns, gt__run_soft_columns, ""},
+#endif
+    {"plain", gt__plan_plain_reduce, gt__run_plain_reduce, ""}, {}};
+static const gt__way gt__matmul_ways[] = {
+#ifndef GPUTENSOR_PLAIN
+    {"hopper", gt__plan_hopper, gt__run_hopper, ""},
+    {"tiled", gt__plan_tiled, gt__run_tiled, ""},
+#endif
+    {"shared", gt__plan_shared_matmul, gt__run_shared_matmul, ""},
+    {"plain", gt__plan_none, gt__run_naive_matmul, ""}, {}};
+/* clang-format on */
+extern "C" const gt__way *gt__cuda_ways(int kind) {
+  static_assert(GT__COPY == 0 && GT__MAP == 1 && GT__REDUCE == 2 && GT__MATMUL == 3, "their order");
+  static const gt__way *const ways[] = {gt__copy_ways, gt__map_ways, gt__reduce_ways,
+                                        gt__matmul_ways};
+  return ways[kind];
+}
 
 /* ---- >>exports ------------------------------------------------------------------------------- */
 extern "C" int gt__cuda_build(gt__build *build) {

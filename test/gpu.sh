@@ -1,12 +1,14 @@
 #!/bin/bash
 # For a machine with a GPU: builds everything with nvcc, runs all test programs and examples on the
-# GPU, compares their results with the CPU's, and looks for faults with compute-sanitizer.
+# GPU, compares their results with the CPU's, and looks for faults with compute-sanitizer. Each way of
+# doing a primitive is forced over its table; a full header meets plain kernels and the other way round.
 #   gpu.sh [tests|sanitizers|examples|all]
 cd "$(dirname "$0")/.." || exit 1
 part=${1:-all}
 build=test/build/gpu
 builds_at_once=8
 runs_at_once=4                 # they share one GPU, and a program uses several cores
+tables="ops reduce matmul tensor every_kernel" # what each mixture and way has to do right
 time_limit=240                 # a guard against hanging, in seconds for one step
 export LC_ALL=C
 export OMP_WAIT_POLICY=passive # programs share the cores: waiting threads must not spin
@@ -78,11 +80,13 @@ build_objects() {
     -Xcompiler -Wall,-Wextra -I. -c gputensor_kernels.cu -o $build/kernels.o &
   step "build library" nvcc -O2 -Xcompiler -fopenmp,-Wall,-Wextra -c test/lib.c -o $build/lib.o &
   step "build hooks" nvcc -O2 -c test/hooks.c -o $build/hooks.o &
-  step "build kernels without tensor cores" nvcc -O3 "$(target)" \
-    -DGPUTENSOR_NO_TENSOR_CORES -I. -c gputensor_kernels.cu -o $build/strict.o &
+  step "build plain kernels" nvcc -O3 "$(target)" -DGPUTENSOR_PLAIN -Xcompiler -Wall,-Wextra \
+    -I. -c gputensor_kernels.cu -o $build/plain_kernels.o &
+  step "build plain library" nvcc -O2 -DGPUTENSOR_PLAIN -Xcompiler -fopenmp,-Wall,-Wextra \
+    -c test/lib.c -o $build/plain_lib.o &
   [[ $(target) == *90a ]] && # what Ampere runs, on a Hopper
     step "build kernels without Hopper's own" nvcc -O3 -arch=sm_90 -I. -c gputensor_kernels.cu \
-      -o $build/plain.o &
+      -o $build/ampere.o &
 }
 build_program_object() { # NAME
   step "compile $1" nvcc -O2 -Xcompiler -Wall,-Wextra -c "test/$1.c" -o "$build/$1.o"
@@ -96,9 +100,10 @@ link_with_kernels() { # TITLE PROGRAM OBJECTS...
   step "$title" nvcc -Xcompiler -fopenmp "$(target)" "$@" $build/kernels.o -lpthread \
     -o "$program"
 }
-link_products_with() { # PROGRAM NAME, of the object with the kernels
-  step "link $1 with $2" nvcc -Xcompiler -fopenmp "$(target)" "$build/$1.o" \
-    $build/lib.o $build/hooks.o "$build/$2.o" -lpthread -o "$build/$1-$2"
+link_mixed() { # PROGRAM NAME LIBRARY KERNELS: to PROGRAM-NAME, if its objects are there
+  [ -f "$build/$1.o" ] && [ -f "$build/$3.o" ] && [ -f "$build/$4.o" ] || return
+  step "link $1, $2" nvcc -Xcompiler -fopenmp "$(target)" "$build/$1.o" "$build/$3.o" $build/hooks.o \
+    "$build/$4.o" -lpthread -o "$build/$1-$2"
 }
 # All that is slow to compile at once; linking comes when the kernels are there.
 build_all() {
@@ -115,10 +120,12 @@ build_all() {
       link_with_kernels "link $name" "$build/$name" "$build/$name.o" $build/lib.o $build/hooks.o &
     fi
   done
-  for name in strict plain; do
-    if [ -f "$build/$name.o" ]; then link_products_with matmul $name & fi
+  for name in matmul every_kernel; do link_mixed $name ampere lib ampere & done
+  for name in $tables; do
+    at_most $builds_at_once
+    link_mixed "$name" plain_kernels lib plain_kernels &
+    link_mixed "$name" plain_library plain_lib kernels &
   done
-  if [ -f $build/plain.o ]; then link_products_with every_kernel plain & fi
   for name in $(examples); do
     at_most $builds_at_once
     if [ -f "$build/example-$name.o" ]; then
@@ -149,40 +156,63 @@ run_tests() {
     at_most $runs_at_once
     program_step "$name quick on cuda:1" "$build/$name" --device cuda:1 --quick &
   done
-  for name in strict plain; do
-    [ -x "$build/matmul-$name" ] || continue
-    at_most $runs_at_once
-    program_step "matmul by $name kernels" "$build/matmul-$name" --device cuda &
-  done
+  if [ -x "$build/matmul-ampere" ]; then
+    program_step "matmul by ampere kernels" "$build/matmul-ampere" --device cuda &
+  fi
+  run_mixtures
+  run_ways
   wait
+  check_ways
   program_step "random programs for a minute" $build/programs --device cuda --minutes 1 --seed 1000
   for name in $(programs); do compare_digests "$name"; done
 }
-# Kernels that flush tiny numbers to zero must be refused at the first use of the device.
-refuses_fast_math() {
-  cat > $build/fast.c << 'END'
-#include "gputensor.h"
-#include <string.h>
-int main(void) {
-  gt_free(gt_ones(GT_SHAPE(3), GT_FLOAT32, gt_cuda(0)));
-  printf("%s: %s\n", gt_status_string(gt_error()), gt_error_message());
-  return gt_error() == GT_ERROR_VERSION && strstr(gt_error_message(), "--use_fast_math") ? 0 : 1;
+run_mixtures() {
+  local name mixture
+  for name in $tables; do
+    for mixture in plain_kernels plain_library; do
+      [ -x "$build/$name-$mixture" ] || continue
+      at_most $runs_at_once
+      program_step "$name quick on cuda, $mixture" "$build/$name-$mixture" --device cuda --quick &
+    done
+  done
 }
-END
-  step "build kernels with --use_fast_math" nvcc --use_fast_math -DGPUTENSOR_NO_TENSOR_CORES \
-    -Xptxas -O1 "$(target)" -I. -c gputensor_kernels.cu -o $build/fast_kernels.o || return
-  step "link them" nvcc -Xcompiler -fopenmp -DGPUTENSOR_IMPLEMENTATION -I. $build/fast.c \
-    $build/fast_kernels.o -lpthread -o $build/fast || return
-  step "--use_fast_math is refused" $build/fast
+# The ways of each primitive, forced; see check_ways of run.sh.
+program_of() { # KIND, a primitive: its program
+  case $1 in copy) echo tensor ;; map) echo ops ;; *) echo "$1" ;; esac
 }
+run_by() { # WAY NAME
+  [ -x "$build/$2" ] || return
+  at_most $runs_at_once
+  GPUTENSOR_WAYS=$1 program_step "$2 quick on cuda by $1" "$build/$2" --device cuda --quick &
+}
+run_ways() {
+  local kind way
+  : > $build/ways.txt
+  if [ -x $build/ways ]; then $build/ways --list | grep '^cuda' > $build/ways.txt; fi
+  while read -r -u 3 _ kind way; do run_by "$way" "$(program_of "$kind")"; done 3< $build/ways.txt
+  for way in $(awk '{ print $3 }' $build/ways.txt | sort -u); do run_by "$way" every_kernel; done
+}
+check_ways() {
+  local device kind way
+  while read -r device kind way; do
+    if grep -qs "^way $device $kind $way " "$(log_of "$(program_of "$kind") quick on cuda by $way")" \
+        "$(log_of "every_kernel quick on cuda by $way")"; then
+      passed "the way $way of $kind" "runs"
+    else failed "the way $way of $kind" "was forced, and never ran"
+    fi
+  done < $build/ways.txt
+}
+# Its quick run's, the same also for each mixture and each forced way.
 digest_of() { grep "^digest $1" "$(log_of "$2")" 2> /dev/null | awk '{ print $3 }'; }
-compare_digests() { # NAME: the same bits on both devices
-  local cuda cpu
+compare_digests() { # NAME: the same bits on both devices, in all quick runs
+  local cuda cpu other
   cuda=$(digest_of "$1" "$1 quick on cuda")
   cpu=$(digest_of "$1" "$1 quick on cpu")
   # Products are within their bound on each device, not bit-equal; cbf2... is a digest of nothing.
   if [ "$1" = matmul ] || [ "$cpu" = cbf29ce484222325 ] || [ -z "$cpu" ]; then return; fi
-  if [ "$cuda" = "$cpu" ]; then passed "digest of $1" "$cpu on both devices"
+  other=$(cat $build/logs/"$1"-quick-on-cuda*.log | sed -n "s/^digest $1 //p" | grep -v cbf29ce484222325 | sort -u)
+  if [ "$other" != "$cpu" ]; then failed "digest of $1" "$(echo "$other" | tr '\n' ' ') on cuda, $cpu on cpu"
+  elif [ "$cuda" = "$cpu" ]; then passed "digest of $1" "$cpu on both devices"
   else failed "digest of $1" "$cuda on cuda, $cpu on cpu"
   fi
 }
@@ -318,10 +348,15 @@ run_sanitizers() {
       at_most $runs_at_once
       program_step "$tool $name" bash -c 'sanitizer "$@"' - $tool "$build/$name" --device cuda --quick &
     done
-    if [ -x $build/every_kernel-plain ] && [ $tool != initcheck ]; then
+    if [ -x $build/every_kernel-ampere ] && [ $tool != initcheck ]; then
       at_most $runs_at_once
-      program_step "$tool plain kernels" bash -c 'sanitizer "$@"' - $tool $build/every_kernel-plain \
+      program_step "$tool ampere kernels" bash -c 'sanitizer "$@"' - $tool $build/every_kernel-ampere \
         --device cuda --products &
+    fi
+    if [ -x $build/every_kernel-plain_kernels ]; then
+      at_most $runs_at_once
+      program_step "$tool plain kernels" bash -c 'sanitizer "$@"' - $tool $build/every_kernel-plain_kernels \
+        --device cuda --quick &
     fi
   done
   wait

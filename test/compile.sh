@@ -364,7 +364,7 @@ contraction() {
 write_functions() {
   cat > "$work/functions.c" << 'END'
 #define GPUTENSOR_IMPLEMENTATION
-#include "grown.h"
+#include "gputensor.h"
 #define SAME(name, f) bad += differs(#name, gt_##name(NULL, x), f, values)
 static int differs(const char *name, gt_tensor *y, double (*f)(double), const double *x) {
   int bad = 0;
@@ -395,11 +395,12 @@ int main(void) {
 END
 }
 table_grows() {
+  mkdir -p "$work/grown"
   sed -e 's/GT__MATH(X, sin)/& X(twice, 1, ARITH, LIGHT, GT__ADD(a, a), gt__add_i64(a, a))/' \
     -e 's/GT__MATH(X, cos)/& X(thrice, 1, ARITH, LIGHT, GT__MUL(a, 3), gt__mul_i64(a, 3))/' \
-    $header > "$work/grown.h"
+    $header > "$work/grown/gputensor.h"
   write_functions
-  check "a grown table builds" "$(quick_c)" -O1 -I. "$work/functions.c" -lm -lpthread -o "$work/functions"
+  check "a grown table builds" "$(quick_c)" -O1 "-I$work/grown" "$work/functions.c" -lm -lpthread -o "$work/functions"
   check "a grown table changes nothing else" "$work/functions"
 }
 
@@ -441,8 +442,8 @@ contents_of() { # the words of the table of contents
 }
 marks_of() { grep -oE '^/\* ---- >>[a-z][a-z0-9-]*' "$1" | grep -oE '>>.*'; }
 unequal_contents() { # in the kernels also in the file's order
-  local order=cat
-  if [ "$1" = $header ]; then order=sort; fi
+  local order=cat # the header's order is not compared
+  if [ "$1" = $header ]; then order='sort'; fi
   contents_of "$1" | $order > "$work/contents"
   marks_of "$1" | $order > "$work/marks"
   something_in "$work/contents" contents
@@ -497,6 +498,42 @@ build_and_run() { # NAME FILE [OBJECTS]
   check "$1 runs" "${2%.c}"
   if [ ! -s "$work/log" ]; then fail "$1 prints nothing"; fi
 }
+# A command in a comment or a block, with the lines that continue it, as one line.
+commands_of() { # FILE COMMAND
+  sed -e :a -e '/\\$/N; s/ *\\\n */ /; ta' "$1" | sed -n "s/^ *\($2  *-.*\)$/\1/p" | sed 's/  *#.*//'
+}
+# README.md's blocks of cc are run as they stand, in a folder like a user's.
+run_blocks() {
+  local folder=$work/project n=0 block
+  mkdir -p "$folder"
+  cp -r $header examples "$folder"
+  awk -v out="$work/block" '
+    /^```sh$/ { n++; on = 1; next }
+    /^```/ { on = 0 }
+    on && !/^nvcc/ { print > (out n ".sh") }' README.md
+  for block in $(grep -l '^cc ' "$work"/block*.sh); do
+    n=$((n + 1))
+    cp "$work/readme1.c" "$folder/app.c"
+    if grep -q gputensor.o "$block"; then
+      grep -v '^#define GPUTENSOR_IMPLEMENTATION' "$work/readme1.c" > "$folder/app.c"
+    fi
+    check "README.md's $(grep -m 1 '^cc ' "$block")" bash -ec "cd '$folder' && . '$block' && { [ ! -x app ] || ./app; }"
+    rm -f "$folder/app"
+  done
+  if [ $n -lt 3 ]; then fail "README.md has $n blocks with cc"; fi
+}
+# Whole programs take too long for each; what they are compiled with is looked at.
+example_commands() {
+  local f command
+  for f in $header examples/*.c; do
+    command=$(commands_of "$f" cc | head -n 1)
+    if [ -z "$command" ]; then fail "$f has no command with cc"; continue; fi
+    cp "$work/quick_start.c" "$work/app.c"
+    command=${command/ app.c/ -I. $work/app.c}
+    # shellcheck disable=SC2086
+    check "$f: $command" ${command% -o *} -fsyntax-only
+  done
+}
 documents() {
   local f compiler
   compiler=$(quick_c)
@@ -507,6 +544,8 @@ documents() {
   for f in "$work"/readme*.c; do
     if [ -f "$f" ]; then build_and_run "README.md's $(basename "$f" .c)" "$f"; fi
   done
+  run_blocks
+  example_commands
   # Examples that work for seconds share a library that is optimised; run.sh has one already.
   if [ -z "$GCC_LIBRARY" ]; then
     # shellcheck disable=SC2086
@@ -575,6 +614,21 @@ expect_probe() { # NAME [CONSTANT-OF-THE-KERNELS]
   else fail "$1: the probe kernel has $found bytes of shared memory, not $expected"
   fi
 }
+# Their options are known to this nvcc, and their files are there. It wants a GPU for "native".
+nvcc_commands() {
+  local f command folder=$work/project
+  mkdir -p "$folder"
+  cp -r $header $kernels examples "$folder"
+  quick_start
+  cp "$work/quick_start.c" "$folder/app.c"
+  for f in $header README.md examples/*.c; do
+    commands_of "$f" nvcc > "$work/commands"
+    if [ ! -s "$work/commands" ]; then fail "$f has no command with nvcc"; fi
+    while read -r -u 3 command; do
+      check "$f: $command" bash -c "cd '$folder' && ${command/native/sm_80} --dryrun"
+    done 3< "$work/commands"
+  done
+}
 cuda() {
   local fast_options include arch bench
   if ! have nvcc; then skip "CUDA: no nvcc"; return; fi
@@ -597,6 +651,7 @@ cuda() {
   check "the probe with --use_fast_math" nvcc --use_fast_math -Xptxas -v -arch=sm_75 \
     -c "$work/probe.cu" -o "$work/probe.o"
   expect_probe "--use_fast_math" GT__PROBE_FLUSHES
+  nvcc_commands
   for bench in peers streams; do
     # shellcheck disable=SC2086
     check "bench/$bench.c with CUDA" gcc -Wall -Wextra -Werror $fast -DGPUTENSOR_CUDA "-I$include" \

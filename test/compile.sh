@@ -12,9 +12,8 @@ header=gputensor.h
 kernels=gputensor_kernels.cu
 strict="-Wall -Wextra -Wpedantic -Werror"
 passed=0 failed=0 skipped=0
-# Code that no instruction set is chosen for compiles three times as fast; the programs of run.sh are
-# built with all of it.
-fast="-O0 -DGPUTENSOR_NO_SIMD"
+# The plain ways alone compile fastest; the programs of run.sh are built with all of it.
+fast="-O0 -DGPUTENSOR_PLAIN"
 
 # ---- checks ----
 have() { command -v "$1" > /dev/null 2>&1; }
@@ -195,7 +194,7 @@ each_standard() { # NAME OPTIONS FILE [STANDARDS-OF-C [OF-C++]]: with every comp
 }
 standards() {
   # what an option does not change is parsed above, for each standard
-  local quickly=-DGPUTENSOR_NO_SIMD
+  local quickly=-DGPUTENSOR_PLAIN
   # <windows.h> and <complex.h> have these names
   local taken="-Dnear= -Dfar= -Dsmall=char -Dhyper=__int64 -DI=_Complex_I"
   each_standard "declarations" "" user "c99 c11 c17" "c++11 c++14 c++17 c++20"
@@ -205,12 +204,25 @@ standards() {
   each_standard "implementation by -D" "-DGPUTENSOR_IMPLEMENTATION $quickly" user
   each_standard "GPUTENSOR_STATIC" "-DGPUTENSOR_STATIC -DGPUTENSOR_IMPLEMENTATION" user
   each_standard "GPUTENSOR_NO_CUDA" "-DGPUTENSOR_NO_CUDA $quickly" whole
-  each_standard "GPUTENSOR_NO_SIMD" $quickly whole c99 c++20
+  each_standard "GPUTENSOR_PLAIN" $quickly whole c99 c++20
+  each_standard "GPUTENSOR_DISPATCH" -DGPUTENSOR_DISPATCH whole c99 c++17
+  renamed $quickly
   each_standard "names that other headers take" "$quickly $taken" whole
   each_standard "an old POSIX" "$quickly -D_POSIX_C_SOURCE=199309L" whole
   each_standard "GPUTENSOR_CHECK_HANDLES" "-DGPUTENSOR_CHECK_HANDLES $quickly" whole
   each_standard "GPUTENSOR_NO_THREADS" "-DGPUTENSOR_NO_THREADS $quickly" whole
   each_standard "own allocator" $quickly own
+}
+# The header includes itself, by its name.
+renamed() { # OPTIONS
+  mkdir -p "$work/renamed"
+  cp $header "$work/renamed/tensors.h"
+  sed 's/gputensor.h/renamed\/tensors.h/' "$work/whole.c" > "$work/renamed.c"
+  # shellcheck disable=SC2086
+  {
+    check "GPUTENSOR_FILE" "$(quick_c)" $strict $1 "-DGPUTENSOR_FILE=\"tensors.h\"" -fsyntax-only "$work/renamed.c"
+    refuse "another name" "define GPUTENSOR_FILE" "$(quick_c)" $1 -fsyntax-only "$work/renamed.c"
+  }
 }
 natural_uses() {
   local c
@@ -277,16 +289,26 @@ no_threads() {
 large_frames() { awk -F'\t' '$2 > 32768 || $3 == "dynamic" { print $1 ": " $2 " bytes of stack" }' "$1"; }
 frames() {
   local f build="gcc -std=c99 -O2 -fstack-usage -I. -c test/lib.c"
-  if [ -n "$GCC_FRAMES" ]; then cp "$GCC_FRAMES" "$work/optimised.su"
-  else check "frames: builds" $build -o "$work/optimised.o"
+  if [ -n "$GCC_FRAMES" ]; then cp "$GCC_FRAMES" "$work/dispatch.su"
+  else check "frames: builds" $build -DGPUTENSOR_DISPATCH -o "$work/dispatch.o"
   fi
-  check "frames: builds" $build -DGPUTENSOR_NO_SIMD -o "$work/baseline.o"
-  for f in "$work/optimised.su" "$work/baseline.su"; do
-    if [ -s "$f" ]; then empty "frames above 32 KiB" large_frames "$f"; else fail "frames: no $f"; fi
+  check "frames: builds" $build -DGPUTENSOR_PLAIN -o "$work/plain.o"
+  check "frames: builds" $build -o "$work/default.o"
+  for f in dispatch plain default; do
+    if [ -s "$work/$f.su" ]; then empty "frames above 32 KiB" large_frames "$work/$f.su"
+    else fail "frames: no $f.su"
+    fi
   done
 }
+# The default build is light: 450 KB of code and constants.
+too_large() { size "$1" | awk 'NR == 2 && $1 > 450 * 1024 { print $1 " bytes" }'; }
+weight() {
+  if have size && [ "$(uname -m)" = x86_64 ]; then empty "the default build's object" too_large "$work/default.o"
+  else skip "the default build's size: no size, or not x86-64"
+  fi
+}
 refusals() {
-  local c stop="-fsyntax-only -Wfatal-errors -DGPUTENSOR_NO_SIMD"
+  local c stop="-fsyntax-only -Wfatal-errors -DGPUTENSOR_PLAIN"
   for c in $(c_compilers) $(cpp_compilers); do
     local ending=c
     case $c in *++) ending=cpp ;; esac
@@ -303,6 +325,9 @@ refusals() {
         "$c" "-DGPUTENSOR_FREE(p)=free(p)" $stop -I. "$work/whole.$ending"
       refuse "CUDA and no CUDA" "GPUTENSOR_CUDA and GPUTENSOR_NO_CUDA are both defined" \
         "$c" -DGPUTENSOR_CUDA -DGPUTENSOR_NO_CUDA $stop -I. "$work/whole.$ending"
+      refuse "GPUTENSOR_NO_SIMD" "GPUTENSOR_PLAIN" "$c" -DGPUTENSOR_NO_SIMD $stop -I. "$work/whole.$ending"
+      refuse "GPUTENSOR_NO_TENSOR_CORES" "GPUTENSOR_WAYS" \
+        "$c" -DGPUTENSOR_NO_TENSOR_CORES $stop -I. "$work/whole.$ending"
       refuse "a number among tensors" "error" "$c" $stop -I. "$work/number.$ending"
       refuse "a stream for a device" "error" "$c" $stop -I. "$work/stream.$ending"
     }
@@ -549,7 +574,7 @@ documents() {
   # Examples that work for seconds share a library that is optimised; run.sh has one already.
   if [ -z "$GCC_LIBRARY" ]; then
     # shellcheck disable=SC2086
-    check "a library for the examples" $compiler -O1 -DGPUTENSOR_NO_SIMD -DGPUTENSOR_IMPLEMENTATION \
+    check "a library for the examples" $compiler -O1 -DGPUTENSOR_PLAIN -DGPUTENSOR_IMPLEMENTATION \
       -I. -x c -c gputensor.h -o "$work/library.o"
   else compiler=gcc
   fi
@@ -646,6 +671,10 @@ cuda() {
       -Xptxas -v -gencode=arch=compute_$arch,code=sm_$arch -I. -c $kernels -o "$work/kernels_$arch.o"
     expect_probe "sm_$arch" "$(if [ $arch = 90a ]; then echo GT__PROBE_HOPPER; fi)"
   done
+  check "plain kernels" nvcc $fast_options -Xcompiler -Wall,-Wextra --Werror all-warnings -arch=sm_80 \
+    -DGPUTENSOR_PLAIN -I. -c $kernels -o "$work/kernels_plain.o"
+  refuse "GPUTENSOR_NO_TENSOR_CORES" "GPUTENSOR_WAYS" nvcc -DGPUTENSOR_NO_TENSOR_CORES -arch=sm_80 -I. -cuda \
+    $kernels -o "$work/kernels.ii"
   grep '^enum { GT__PROBE' $kernels > "$work/probe.cu"
   sed -n '/^extern.*__nvvm_reflect/p; /gt__probe_kernel(/,/^}/p' $kernels >> "$work/probe.cu"
   check "the probe with --use_fast_math" nvcc --use_fast_math -Xptxas -v -arch=sm_75 \
@@ -680,7 +709,7 @@ run_part() {
   write_sources
   case $1 in
     standards) name_missing_compilers; standards; static_library; two_languages; no_threads
-      frames; refusals; impossible_compilers; contraction; table_grows; names ;;
+      frames; weight; refusals; impossible_compilers; contraction; table_grows; names ;;
     documents) documents; benchmarks ;;
     cuda) cuda ;;
     *) fail "there is no part $1" ;;

@@ -32,7 +32,7 @@ end() {
 
 # ---- what a port is built with: FLAGS for library and programs, RUN before a program's name ----
 configure() {
-  FLAGS="-O1 -DGPUTENSOR_NO_SIMD" RUN="" PROGRAMS="ops" BEFORE="" # BEFORE: what the library comes after
+  FLAGS="-O1 -DGPUTENSOR_PLAIN" RUN="" PROGRAMS="ops" BEFORE="" # BEFORE: what the library comes after
   case $port in
     musl) CC=$(first_of musl-gcc) FLAGS="$FLAGS $fma" PROGRAMS="ops stream threads order" ;;
     i386) # only the tests' reference wraps around
@@ -132,7 +132,7 @@ program() { # NAME: of the tests
 # Without the instruction the library must not go on with that C library's fma.
 needs_fma() {
   local flags=$FLAGS
-  FLAGS="-O0 -DGPUTENSOR_NO_SIMD -static"
+  FLAGS="-O0 -DGPUTENSOR_PLAIN -static"
   compile refused -I.. ../examples/01_hello.c
   FLAGS=$flags
   run refused

@@ -6,7 +6,9 @@
 #   gcc        all instruction sets, OpenMP            all programs in full; each set, and each way of
 #                                                      doing each primitive, forced with --quick
 #   clang      the same                                all with --quick
-#   race       gcc, TSan, baseline code                those about streams with --quick
+#   plain      gcc, the plain ways alone               all with --quick
+#   native     gcc, -march=native                      products and operations with --quick
+#   race       gcc, TSan, the plain ways alone         those about streams with --quick
 #   arm64      a cross compiler; NEON, by emulation    matmul, ops, environment with --quick
 # ports.sh does so for musl, 32 bits, a big-endian machine and Windows: ops and two examples.
 # and gcc's runs ops as on a processor without fused multiply-adds, by emulation, whose bits may differ.
@@ -41,7 +43,9 @@ configure() {
   case $1 in
     gcc) CC=gcc FLAGS="-O2 $gcc_openmp -DGPUTENSOR_DISPATCH" LIBRARY_FLAGS="$strict -fstack-usage" ;;
     clang) CC=clang FLAGS="-O2 $clang_openmp" LIBRARY_FLAGS=$strict ;;
-    race) CC=gcc LIBRARY_FLAGS=-std=c99 FLAGS="-O1 -g1 -fsanitize=thread -DGPUTENSOR_NO_SIMD" ;;
+    plain) CC=gcc FLAGS="-O2 $gcc_openmp -DGPUTENSOR_PLAIN" LIBRARY_FLAGS=$strict ;;
+    native) CC=gcc FLAGS="-O2 $gcc_openmp -march=native" LIBRARY_FLAGS=$strict ;;
+    race) CC=gcc LIBRARY_FLAGS=-std=c99 FLAGS="-O1 -g1 -fsanitize=thread -DGPUTENSOR_PLAIN" ;;
     arm64)
       # it fuses a*b + c by itself, which must not reach the library, nor the inputs of the tests
       CC=aarch64-linux-gnu-gcc FLAGS="-O2 -static -ffp-contract=off" EMULATOR=qemu-aarch64
@@ -233,6 +237,8 @@ run_all() {
   if have aarch64-linux-gnu-gcc && have qemu-aarch64; then arm64=1; else skip "arm64"; fi
   start build_library gcc
   if have clang; then start build_library clang; fi
+  start build_library plain
+  start build_library native
   if [ $race = 1 ]; then start build_library race; fi
   if [ $arm64 = 1 ]; then start build_library arm64; fi
   if [ -f compile.sh ]; then
@@ -259,8 +265,10 @@ run_all() {
   for name in $(programs); do
     if have clang; then start run_program clang "$name" quick --quick; fi
   done
+  for name in $(programs); do start run_program plain "$name" quick --quick; done
+  for name in ops reduce matmul; do start run_program native $name quick --quick; done
   for name in ops random reduce tensor; do
-    start run_as baseline 1 $name
+    start run_as plain 1 $name
     start run_as avx2 2 $name
     start run_as avx512 5 $name
   done

@@ -17,12 +17,12 @@ complaint='^[^ ]+:[0-9]+: |^FAILED|^sim: |runtime error:|ERROR: |WARNING: Thread
 
 limited() { if command -v timeout > /dev/null; then timeout "$time_limit" "$@"; else "$@"; fi; }
 case $config in
-  gcc) flags="-O1 -g1 -DGPUTENSOR_NO_SIMD" library_flags="-Wall -Wextra -Wpedantic -Werror" ;;
+  gcc) flags="-O1 -g1 -DGPUTENSOR_PLAIN" library_flags="-Wall -Wextra -Wpedantic -Werror" ;;
   sanitized)
-    flags="-O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -DGPUTENSOR_NO_SIMD"
+    flags="-O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -DGPUTENSOR_PLAIN"
     flags="$flags -DGPUTENSOR_CHECK_HANDLES"
     library_flags= ;;
-  race) flags="-O1 -g1 -fsanitize=thread -DGPUTENSOR_NO_SIMD" library_flags= ;;
+  race) flags="-O1 -g1 -fsanitize=thread -DGPUTENSOR_PLAIN" library_flags= ;;
   *) echo "usage: sim/run.sh gcc|sanitized|race [SEEDS]"; exit 1 ;;
 esac
 # Hostile sizes must come back as a NULL, as from the C library, and not stop the program.

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""The library's own names: helper macros that are still defined behind the implementation, and names that both of its
-files define, each with a meaning of its own.
+"""The library's own names: helper macros that are still defined behind the header, and names that both of its files
+define, each with a meaning of its own.
 
     names.py --check TABLE    prints what there is and is not in TABLE, and what stands in TABLE and is not there any
                               more; the exit status is 1 if anything is
     names.py                  prints a table of all
 
-TABLE has lines "macro NAME", a helper that leaves the header, and "both NAME", a name that the files share on purpose.
-Helpers of the public macros, which the declarations define too, are not listed."""
+TABLE has lines "public NAME", a helper that the declarations leave, as public macros are made of it; "macro NAME", one
+that the implementation leaves; and "both NAME", a name that the files share on purpose."""
 import os
 import re
 import shutil
@@ -34,7 +34,7 @@ def helpers_left():
     """Helpers that only the implementation, for the default and for all instruction sets, leaves defined."""
     whole = '#define GPUTENSOR_IMPLEMENTATION\n'
     return (macros(whole) | macros('#define GPUTENSOR_DISPATCH\n' + whole) |
-            macros('#define GPUTENSOR_PLAIN\n' + whole)) - macros('')
+            macros('#define GPUTENSOR_PLAIN\n' + whole)) - macros('') - {'GT__IMPLEMENTED'}
 
 
 def defined(path):
@@ -53,14 +53,14 @@ def defined(path):
 def main():
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
     now = {f'both {name}' for name in defined(HEADER) & defined(KERNELS)}
-    if shutil.which('gcc'): now |= {f'macro {name}' for name in helpers_left()}
+    if shutil.which('gcc'): now |= {f'macro {name}' for name in helpers_left()} | {f'public {name}' for name in macros('')}
     if sys.argv[1:2] != ['--check']:
         print('\n'.join(sorted(now)))
         return 0
     table = open(os.path.join('test', sys.argv[2]), encoding='utf-8').read().split('\n')
     table = {' '.join(line.split()[:2]) for line in table if line and line[0] != '#'}
     for line in sorted(now - table):
-        print(f'{line}: ' + ('leaves the header: undefine it' if line[0] == 'm' else 'is defined by both files'))
+        print(f'{line}: ' + ('is defined by both files' if line[0] == 'b' else 'leaves the header: undefine it'))
     for line in sorted(table - now): print(f'{line}: is not so any more; delete the line from test/{sys.argv[2]}')
     return int(now != table)
 

@@ -1485,10 +1485,11 @@ static void test_failures(void) {
   CHECK_FAILED(gt_data(x) == NULL);
   report_to_all();
   s = gt_stream_create(gt_cpu(), 0);
-  hooks_hold(1); /* a sum */
+  hooks_hold(1); /* a sum, which needs memory but for the plain way */
   GT_WITH_STREAM(s) sum = gt_sum(NULL, big, GT_ALL, 0);
   let_it_fail();
-  CHECK_FAILED(gt_stream_synchronize(s) != GT_OK);
+  if (strstr(gt_build_info(), "reduce: plain")) hooks_fail_at(0);
+  else CHECK_FAILED(gt_stream_synchronize(s) != GT_OK);
   report_to_all();
   gt_free(sum);
   fail_later(s, x); /* the default stream needs it */

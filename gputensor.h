@@ -2227,7 +2227,7 @@ typedef double gt__f64 __attribute__((may_alias));
   case GT__OP_##name: *out = (name)(a); break;                     /* no macro of tgmath.h */
 static int gt__cpu_libm(int op, double a, double b, double *out) { /* 0: it has not done it */
   if (__builtin_cpu_supports("fma")) return 0;
-  const double small = (exp)(-(fabs)(a)); /* at most 1 */
+  const double little = (exp)(-(fabs)(a)); /* at most 1 */
   /* clang-format off */
   switch (op) {
     GT__LIBM_1(exp) GT__LIBM_1(exp2) GT__LIBM_1(expm1) GT__LIBM_1(log) GT__LIBM_1(log2)
@@ -2237,8 +2237,8 @@ static int gt__cpu_libm(int op, double a, double b, double *out) { /* 0: it has 
     case GT__OP_pow: *out = (pow)(a, b); break;
     case GT__OP_atan2: *out = (atan2)(a, b); break;
     case GT__OP_hypot: *out = (hypot)(a, b); break;
-    case GT__OP_softplus: *out = (a > 0 ? a : 0) + (log1p)(small); break;
-    case GT__OP_sigmoid: *out = (a < 0 ? small : 1) / (1 + small); break;
+    case GT__OP_softplus: *out = (a > 0 ? a : 0) + (log1p)(little); break;
+    case GT__OP_sigmoid: *out = (a < 0 ? little : 1) / (1 + little); break;
     default: return 0;
   }
   /* clang-format on */
@@ -2318,7 +2318,7 @@ static gt__num F(cpu_fold)(int fold, gt__num a, gt__num b) {
 /* argmax, argmin: does b win over a, which stands before it? The first NaN wins over all others. */
 static int F(cpu_wins)(int fold, gt__num a, gt__num b) {
   const T x = a.VALUE, y = b.VALUE;
-  if (GT__EITHER(y != y, 0)) return x == x;
+  if (GT__EITHER(y != y, 0)) return GT__EITHER(x == x, 1);
   return fold == GT__FOLD_ARGMIN ? y < x : y > x;
 }
 /* A row of C takes in a row of A times a piece of B, of which four rows at a time. */

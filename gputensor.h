@@ -741,6 +741,13 @@ struct gt__list {
 #endif
 #endif
 
+/* The order of a list, or its length, where code relies on it. */
+#ifdef __cplusplus
+#define GT__ASSERT(condition, text) static_assert(condition, text)
+#else
+#define GT__ASSERT(condition, text) __extension__ _Static_assert(condition, text)
+#endif
+
 /* ---- >>math ------------------------------------------------------------------------------------
    Strict arithmetic first: what every formula of floats is written in. */
 #include <math.h>
@@ -1533,6 +1540,31 @@ GT__FN double gt__normal_f64(const uint32_t w[4]) {
    The accumulator machine: acc = op(acc, slot[b], slot[c]). Slots hold inputs, constants and then
    temporaries. Inputs become the compute type when loaded, acc the output's dtype when stored. */
 enum { GT__F32, GT__F64, GT__I64 }; /* compute types: float, double, int64_t */
+/* THE DTYPES: bytes, kind, compute type, the type in a .npy file (NumPy does not have bfloat16, which
+   is written as float32), and the least and the greatest integer up to which it holds all. Who adds
+   one adds it to gt_dtype and here, and then where an assertion of GT__EACH_DTYPE fails. */
+enum { GT__TRUTH, GT__WHOLE_KIND, GT__FLOAT_KIND };
+/* clang-format off */
+#define GT__DTYPES(X) \
+  X(BOOL, "bool", 1, GT__TRUTH, GT__I64, "b1", 0, 1) \
+  X(UINT8, "uint8", 1, GT__WHOLE_KIND, GT__I64, "u1", 0, 255) \
+  X(INT8, "int8", 1, GT__WHOLE_KIND, GT__I64, "i1", -128, 127) \
+  X(INT16, "int16", 2, GT__WHOLE_KIND, GT__I64, "i2", -32768, 32767) \
+  X(INT32, "int32", 4, GT__WHOLE_KIND, GT__I64, "i4", INT32_MIN, INT32_MAX) \
+  X(INT64, "int64", 8, GT__WHOLE_KIND, GT__I64, "i8", INT64_MIN, INT64_MAX) \
+  X(FLOAT16, "float16", 2, GT__FLOAT_KIND, GT__F32, "f2", -2048, 2048) \
+  X(BFLOAT16, "bfloat16", 2, GT__FLOAT_KIND, GT__F32, "f4", -256, 256) \
+  X(FLOAT32, "float32", 4, GT__FLOAT_KIND, GT__F32, "f4", -16777216, 16777216) \
+  X(FLOAT64, "float64", 8, GT__FLOAT_KIND, GT__F64, "f8", -9007199254740992, 9007199254740992)
+#define GT__DTYPE_NUMBER(name, ...) GT__DTYPE_##name,
+#define GT__SAME_NUMBER(name, ...) && (int)GT__DTYPE_##name == (int)GT_##name
+/* clang-format on */
+enum { GT__DTYPES(GT__DTYPE_NUMBER) GT__DTYPE_COUNT };
+GT__ASSERT((int)GT__DTYPE_COUNT == (int)GT_DTYPES GT__DTYPES(GT__SAME_NUMBER),
+           "GT__DTYPES has gt_dtype's order");
+/* A list of one X(...) for each dtype has them all; `what` says what its reader relies on. */
+#define GT__ONE_MORE(...) +1
+#define GT__EACH_DTYPE(list, what) GT__ASSERT(0 list == (int)GT_DTYPES, what)
 enum { GT__CODE = 64, GT__SLOTS = 16, GT__INPUTS = 8 };
 enum {
   GT__LOAD,    /* acc = slot[b] */
@@ -2209,6 +2241,7 @@ typedef double gt__f64 __attribute__((may_alias));
   X(BFLOAT16, gt__u16, GT__SINGLE(gt__bf16_to_f32(a)), gt__f32_to_bf16(GT__F(odd)(a))) \
   X(FLOAT32, gt__f32, GT__SINGLE(a), a) \
   X(FLOAT64, gt__f64, GT__EITHER(a, gt__to_i64_f64(a, INT64_MIN, INT64_MAX)), a)
+GT__EACH_DTYPE(GT__MEMORY_TYPES(GT__ONE_MORE), "each dtype has a row in GT__MEMORY_TYPES");
 #define GT__LOADS(dtype, M, value, memory) \
   case GT_##dtype: { \
     const M a = *(const M *)p; \
@@ -5361,6 +5394,7 @@ GT_API const char *gt_status_string(gt_status status) {
       "no error",      "bad argument",   "bad shape",      "bad dtype",  "bad device",
       "out of memory", "bad expression", "file error",     "bad format", "bad state",
       "CUDA error",    "device lost",    "versions differ"};
+  GT__ASSERT(sizeof name / sizeof *name == GT_ERROR_VERSION + 1, "each status has a text");
   return (size_t)status < sizeof name / sizeof *name ? name[status] : "unknown status";
 }
 /* Calls the handler: not while the thread has claims, since it may use the very tensors. */
@@ -5547,24 +5581,27 @@ static gt_status gt__check_devices(int i, const gt_tensor *x, int j, const gt_te
                   i, gt__shape_text(x), gt_device_string(x->device), j, gt__shape_text(y),
                   gt_device_string(y->device));
 }
-/* npy: the type in a .npy file; NumPy does not have bfloat16, which is written as float32. */
 static const struct {
   const char *name, *npy;
-  uint8_t size, kind;
-} gt__dtype[GT_DTYPES] = {{"bool", "b1", 1, 0},    {"uint8", "u1", 1, 1},
-                          {"int8", "i1", 1, 1},    {"int16", "i2", 2, 1},
-                          {"int32", "i4", 4, 1},   {"int64", "i8", 8, 1},
-                          {"float16", "f2", 2, 2}, {"bfloat16", "f4", 2, 2},
-                          {"float32", "f4", 4, 2}, {"float64", "f8", 8, 2}};
+  uint8_t size, kind, compute;
+  int64_t low, high;
+} gt__dtype[GT_DTYPES] = {
+#define GT__ROW(name, text, bytes, kind, compute, npy, low, high) \
+  {text, npy, bytes, kind, compute, low, high},
+    GT__DTYPES(GT__ROW)
+#undef GT__ROW
+};
 static int gt__is_dtype(gt_dtype d) { return (int)d >= 0 && d < GT_DTYPES; }
 GT_API size_t gt_dtype_size(gt_dtype d) { return gt__is_dtype(d) ? gt__dtype[d].size : 0; }
 GT_API const char *gt_dtype_string(gt_dtype d) { return gt__is_dtype(d) ? gt__dtype[d].name : "?"; }
-static int gt__is_floating(gt_dtype d) { return gt__dtype[d].kind == 2; }
+static int gt__is_floating(gt_dtype d) { return gt__dtype[d].kind == GT__FLOAT_KIND; }
 GT_API int gt_is_floating(gt_dtype d) { return gt__is_dtype(d) && gt__is_floating(d); }
-static int gt__compute_of(gt_dtype d) {
-  return d == GT_FLOAT64 ? GT__F64 : gt_is_floating(d) ? GT__F32 : GT__I64;
-}
+static int gt__compute_of(gt_dtype d) { return gt__is_dtype(d) ? gt__dtype[d].compute : GT__I64; }
 /* PyTorch's table, the order of the enum, where two pairs of equals become the next higher. */
+GT__ASSERT(GT_BOOL < GT_UINT8 && GT_UINT8 < GT_INT8 && GT_INT8 < GT_INT16 && GT_INT16 < GT_INT32 &&
+               GT_INT32 < GT_INT64 && GT_INT64 < GT_FLOAT16 && GT_FLOAT16 < GT_BFLOAT16 &&
+               GT_BFLOAT16 < GT_FLOAT32 && GT_FLOAT32 < GT_FLOAT64 && GT_DTYPES == 10,
+           "of two dtypes the later one holds both, but for the two pairs below");
 static gt_dtype gt__promote_types(gt_dtype a, gt_dtype b) {
   const gt_dtype low = a < b ? a : b, high = a < b ? b : a;
   if (low == GT_UINT8 && high == GT_INT8) return GT_INT16;
@@ -7640,7 +7677,10 @@ static const struct {
     {"", 0, 0, 1},
     {"", 2, 0, 1},
 #define GT__ROW(name, arity, result, cost, f, i) {#name, arity, GT__##result, GT__##cost},
-    GT__OPERATIONS(GT__ROW){"", 1, 0, 0}};        /* the cast, and zeros for leaves */
+    GT__OPERATIONS(GT__ROW){"", 1, 0, 0}}; /* the cast, and zeros for leaves */
+GT__ASSERT(GT__LOAD == 0 && GT__SAVE == 1 && GT__INDEX == 2 && GT__UNIFORM == 3 &&
+               GT__NORMAL == 4 && GT__INTEGER == 5,
+           "the rows before the operations, and GT__INDEX to GT__INTEGER need the index");
 enum { GT__NUMBER, GT__ZERO_D, GT__DIMENSIONED }; /* promotion levels */
 enum { GT__FEW = 24 };                            /* nodes that need no memory of their own */
 enum { GT__DEEPEST = 1000 };                      /* brackets, signs, ** and ?: in each other */
@@ -7957,6 +7997,7 @@ static void gt__end_call(gt__tree *t, const gt__waiting *w) { /* w lacks the las
 static int gt__parse_behind(gt__tree *t) {
   static const char *const expected[] = {"expected an operator", "",          "", "expected )",
                                          "expected ) or ,",      "expected :"};
+  GT__ASSERT(GT__BRACKET == 3 && GT__ARGUMENTS == 4 && GT__THEN == 5, "the texts' order");
   while (!t->bad && !gt__parse_operator(t)) {
     gt__complete_above(t, -1);
     gt__waiting *w = gt__last_waiting(t);
@@ -8028,7 +8069,7 @@ static gt_dtype gt__promote(const gt__tree *t, const gt__node *v, int first, int
   gt_dtype own[3] = {GT_BOOL, GT_BOOL, GT_BOOL}, best = GT_BOOL; /* as with nothing */
   for (int k = first; k < last; k++) {
     const gt__node *c = &t->node[v->child[k]];
-    const int is_real_number = c->level == GT__NUMBER && gt__dtype[c->dtype].kind == 2;
+    const int is_real_number = c->level == GT__NUMBER && gt__is_floating((gt_dtype)c->dtype);
     const gt_dtype dtype = is_real_number ? GT_FLOAT32 : (gt_dtype)c->dtype;
     if (own[c->level] != dtype) own[c->level] = gt__promote_types(own[c->level], dtype);
   }
@@ -8611,8 +8652,8 @@ static gt_tensor *gt__random(int op, gt_shape shape, gt_dtype dtype, gt_device d
   gt__add_whole(&t, GT__WHOLE, low);
   gt__add_whole(&t, GT__WHOLE, (int64_t)range);
   gt__add_node(&t, op, 0, 1, 0);
-  if (op == GT__UNIFORM && gt_dtype_size(dtype) == 2) { /* cut, not rounded: 1 is excluded */
-    const int number = t.root, steps = gt__add_real(&t, dtype == GT_FLOAT16 ? 2048 : 256);
+  if (op == GT__UNIFORM && gt__dtype[dtype].size == 2) { /* cut, not rounded: 1 is excluded */
+    const int number = t.root, steps = gt__add_real(&t, (double)gt__dtype[dtype].high);
     gt__add_node(&t, GT__OP_floor, gt__add_node(&t, GT__OP_mul, number, steps, 0), 0, 0);
     gt__add_node(&t, GT__OP_div, t.root, steps, 0);
   }
@@ -8633,13 +8674,9 @@ GT_API gt_tensor *gt_randn(gt_shape shape, gt_dtype dtype, gt_device device,
   GT__CALL;
   return gt__random(GT__NORMAL, shape, dtype, device, generator, 0, 0);
 }
-/* Does the dtype hold each integer from low to last? A float holds those up to 2 to the power of
-   its significand's bits, and that one. */
+/* Does the dtype hold each integer from low to last? */
 static int gt__spans(gt_dtype dtype, int64_t low, int64_t last) {
-  static const uint8_t bits[GT_DTYPES] = {1, 8, 7, 15, 31, 63, 11, 8, 24, 53};
-  const int64_t most = (int64_t)(UINT64_MAX >> (64 - bits[dtype]));
-  if (gt__is_floating(dtype)) return low >= -most - 1 && last <= most + 1;
-  return low >= (dtype <= GT_UINT8 ? 0 : -most - 1) && last <= most;
+  return low >= gt__dtype[dtype].low && last <= gt__dtype[dtype].high;
 }
 GT_API gt_tensor *gt_randint(int64_t low, int64_t high, gt_shape shape, gt_dtype dtype,
                              gt_device device, gt_generator *generator) {
@@ -8914,6 +8951,11 @@ static gt_tensor *gt__fold_text(const gt__folding *f, gt_tensor *out, const char
   const gt_status status = gt__prepare(&t, t.root, compute, &g);
   return gt__end(&r, status ? status : gt__launch_fold(f, &t, &g, r.place, set));
 }
+GT__ASSERT(
+    (int)GT_SUM == (int)GT__FOLD_SUM && (int)GT_PROD == (int)GT__FOLD_PROD && (int)GT_MEAN == 2 &&
+        (int)GT_MAX == (int)GT__FOLD_MAX + 1 && (int)GT_ALL_TRUE == (int)GT__FOLD_ALL + 1 &&
+        GT__FOLD_PROD == 1 && (int)GT__FOLD_ANY == (int)GT__FOLD_ARGMIN + 1,
+    "reductions are the folds, and the mean; sums and products first, then choices, then truths");
 static gt__folding gt__folding_of(gt_reduction reduction, uint32_t dims, int keepdim,
                                   gt_dtype dtype) {
   const int mean = reduction == GT_MEAN;
@@ -9069,7 +9111,7 @@ static int gt__is_row(const gt_tensor *x, uint32_t set, const gt_tensor *out) {
       inner ? n * (x->dtype == GT_FLOAT64 ? 8 : 4) <= GT__SOFT_BYTES
             : !gt__on_host(x->device) && to == x->dtype && (n <= 512 || n <= gt__numel(x) / n);
   return n && can && gt__is_floating(x->dtype) && !(set & (set - 1)) && gt__is_floating(to) &&
-         (to < GT_FLOAT64) == (x->dtype < GT_FLOAT64);
+         gt__compute_of(to) == gt__compute_of(x->dtype);
 }
 /* In one read, or: m, the maximum of a row, s, the sum of exp(x - m), and then the result. */
 static gt_tensor *gt__soft(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim,

@@ -5596,7 +5596,7 @@ GT_API size_t gt_dtype_size(gt_dtype d) { return gt__is_dtype(d) ? gt__dtype[d].
 GT_API const char *gt_dtype_string(gt_dtype d) { return gt__is_dtype(d) ? gt__dtype[d].name : "?"; }
 static int gt__is_floating(gt_dtype d) { return gt__dtype[d].kind == GT__FLOAT_KIND; }
 GT_API int gt_is_floating(gt_dtype d) { return gt__is_dtype(d) && gt__is_floating(d); }
-static int gt__compute_of(gt_dtype d) { return gt__is_dtype(d) ? gt__dtype[d].compute : GT__I64; }
+static int gt__compute_of(gt_dtype d) { return gt__is_dtype(d) ? gt__dtype[d].compute : (int)GT__I64; }
 /* PyTorch's table, the order of the enum, where two pairs of equals become the next higher. */
 GT__ASSERT(GT_BOOL < GT_UINT8 && GT_UINT8 < GT_INT8 && GT_INT8 < GT_INT16 && GT_INT16 < GT_INT32 &&
                GT_INT32 < GT_INT64 && GT_INT64 < GT_FLOAT16 && GT_FLOAT16 < GT_BFLOAT16 &&

@@ -1,5 +1,5 @@
-/* gputensor.h - PyTorch's devices, tensors and streams in plain C: your arrays, on the GPU or on the
-   CPU, from one source.                                  version 0.2.0, 2026-11-26. MIT licence, below.
+/* gputensor.h - PyTorch's devices, tensors and streams in plain C: your arrays, on the GPU or on
+   the CPU, from one source.                       version 0.2.0, 2026-11-26. MIT licence, below.
 
    A complete program:
 
@@ -229,8 +229,10 @@ GT_API gt_tensor *gt_zeros_like(const gt_tensor *x);
 GT_API gt_tensor *gt_scalar(double value);
 GT_API gt_tensor *gt_scalar_int64(int64_t value);
 /* ceil((end - start) / step) elements start + i*step, computed in float64 (int64 for integers). */
-GT_API gt_tensor *gt_arange(double start, double end, double step, gt_dtype dtype, gt_device device);
-GT_API gt_tensor *gt_linspace(double start, double end, int64_t steps, gt_dtype dtype, gt_device device);
+GT_API gt_tensor *gt_arange(double start, double end, double step, gt_dtype dtype,
+                            gt_device device);
+GT_API gt_tensor *gt_linspace(double start, double end, int64_t steps, gt_dtype dtype,
+                              gt_device device);
 GT_API gt_tensor *gt_eye(int64_t rows, int64_t columns, gt_dtype dtype, gt_device device);
 /* Copies row-major host memory; `data` may be reused on return. */
 GT_API gt_tensor *gt_from_array(const void *data, gt_shape shape, gt_dtype dtype, gt_device device);
@@ -250,7 +252,8 @@ GT_API gt_tensor *gt_empty_pinned(gt_shape shape, gt_dtype dtype);
 
 GT_API gt_tensor *gt_retain(const gt_tensor *x); /* another handle on the same elements */
 GT_API void gt_free(gt_tensor *x);               /* NULL is fine; pending work is not disturbed */
-GT_API gt_tensor *gt_keep(gt_tensor *x);         /* hands x to the scope outside, or to the caller */
+/* Hands x to the scope outside, or to the caller */
+GT_API gt_tensor *gt_keep(gt_tensor *x);
 /* GT_SCOPE { ... } frees at its end what this thread made inside and did not keep. It is a loop of
    one round: break and continue end the block, not a round of a loop around it; return leaves the
    function, but one that ends with such a block needs a return behind it. GT_SCOPED; is a
@@ -269,7 +272,8 @@ GT_API int gt_is_pinned(const gt_tensor *x);
 GT_API void *gt_data(const gt_tensor *x);
 GT_API double gt_item(const gt_tensor *x);          /* the one element of x; NaN on error */
 GT_API int64_t gt_item_int64(const gt_tensor *x);   /* 0 on error */
-GT_API gt_status gt_to_array(const gt_tensor *x, void *host, size_t bytes); /* row-major, x's dtype */
+/* Row-major, x's dtype */
+GT_API gt_status gt_to_array(const gt_tensor *x, void *host, size_t bytes);
 GT_API gt_status gt_print(const gt_tensor *x);      /* to stdout, as PyTorch prints */
 GT_API gt_status gt_fprint(FILE *file, const gt_tensor *x);
 /* Writes at most `size` bytes with the final 0; returns the length that all of it needs, or -1. */
@@ -291,10 +295,12 @@ GT_API gt_tensor *gt_diagonal(const gt_tensor *x, int64_t offset, int dim0, int 
 
 /* ---- >>copies ----------------------------------------------------------------------------------
    gt_copy converts between any devices, dtypes and strides; src is broadcast to dst's shape, and a
-   NULL dst makes a contiguous clone. Copies between a GPU and pinned memory return at once. Ordinary
-   host memory is read and written before the call returns; what gt_to brings to the host is pinned. */
+   NULL dst makes a contiguous clone. Copies between a GPU and pinned memory return at once.
+   Ordinary host memory is read and written before the call returns; what gt_to brings to the host
+   is pinned. */
 GT_API gt_tensor *gt_copy(gt_tensor *dst, const gt_tensor *src);
-GT_API gt_tensor *gt_to(const gt_tensor *x, gt_device device);     /* shares x if it is there already */
+/* Shares x if it is there already */
+GT_API gt_tensor *gt_to(const gt_tensor *x, gt_device device);
 GT_API gt_tensor *gt_to_dtype(const gt_tensor *x, gt_dtype dtype); /* likewise */
 GT_API gt_tensor *gt_contiguous(const gt_tensor *x);               /* likewise */
 GT_API gt_tensor *gt_fill(gt_tensor *x, double value);
@@ -303,7 +309,8 @@ GT_API gt_tensor *gt_cat(gt_tensor *out, int n, const gt_tensor *const *x, int d
 GT_API gt_tensor *gt_stack(gt_tensor *out, int n, const gt_tensor *const *x, int dim);
 /* Picks the entries of dim `dim` that `index` (1-d, int32 or int64) names. An index out of range is
    an error at the call on the CPU; on a GPU its entries are zero and the next wait reports it. */
-GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim, const gt_tensor *index);
+GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
+                                  const gt_tensor *index);
 
 /* ---- >>operations ------------------------------------------------------------------------------
    THE TABLE. Each entry defines one elementwise operation for every device, for the expression
@@ -312,18 +319,19 @@ GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim, c
        name, number of operands, result, cost, formula for floating numbers, formula for int64
 
    Result: ARITH the promoted dtype · FLOAT the same, float32 for integers · BOOL a bool, from
-   operands of the promoted dtype · INT integers and bool only · WHERE the promoted dtype of b and c.
+   operands of the promoted dtype · INT integers and bool only · WHERE that of b and c.
    Cost: LIGHT or HEAVY (the GPU keeps two kernels, so that light programs need few registers).
-   A program computes in one type: float32 (also for float16 and bfloat16), float64 or int64; what is
-   stored is converted then. GT__F(exp) is that type's exp, GT__ADD its correctly rounded sum: no
+   A program computes in one type: float32 (also for float16 and bfloat16), float64 or int64; what
+   is stored is converted then. GT__F(exp) is that type's exp, GT__ADD its correctly rounded sum: no
    formula leaves rounding to the compiler or to a library, which is why every device gives the same
    bits, functions of float64 on x86 without FMA excepted. The errors of functions stand in >>math.
-   Semantics, where languages differ: NaN goes through maximum, minimum, clamp and relu, sign makes it 0;
-   maximum(+0, -0) = +0, minimum = -0; round goes to even; remainder has the divisor's sign, fmod the
-   dividend's; floor_div is PyTorch's; integers wrap; integer x//0, x%0 are 0; / of integers is
-   float32; integer pow with a negative exponent is 0 but for 1 and -1; shifts by the width or more
-   give 0 or the sign; gelu is the erf form, it and silu are -0 at -inf. float to integer truncates and
-   saturates, NaN becomes 0; integer to integer wraps; to bool is "not zero"; others round once. */
+   Semantics, where languages differ: NaN goes through maximum, minimum, clamp and relu, sign makes
+   it 0; maximum(+0, -0) = +0, minimum = -0; round goes to even; remainder has the divisor's sign,
+   fmod the dividend's; floor_div is PyTorch's; integers wrap; integer x//0, x%0 are 0; / of integers
+   is float32; integer pow with a negative exponent is 0 but for 1 and -1; shifts by the width or
+   more give 0 or the sign; gelu is the erf form, it and silu are -0 at -inf. float to integer
+   truncates and saturates, NaN becomes 0; integer to integer wraps; to bool is "not zero"; others
+   round once. */
 #define GT__MATH(X, name) X(name, 1, FLOAT, HEAVY, GT__F(name)(a), a)
 #define GT__ROUND(X, name, f) X(name, 1, ARITH, LIGHT, GT__F(f)(a), a)
 #define GT__SAME(X, name, formula) X(name, 2, BOOL, LIGHT, formula, formula)
@@ -386,8 +394,8 @@ GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim, c
 GT__OPERATIONS(GT__DECLARE)
 
 /* ---- >>expressions -----------------------------------------------------------------------------
-   gt_eval(out, text, ...) computes a formula over the operands a, b, c... in the order passed, 26 at
-   most, in one pass over memory. By precedence, tightest first:
+   gt_eval(out, text, ...) computes a formula over the operands a, b, c... in the order passed, 26
+   at most, in one pass over memory. By precedence, tightest first:
 
        name(x, y)  ( )  numbers  pi  inf  nan  operands
        x ** y                 power, from the right, above unary minus: -a**2 is -(a**2)
@@ -406,7 +414,8 @@ GT__OPERATIONS(GT__DECLARE)
    than 65,535 characters. Programs larger than the machine (8 inputs, 16 slots, 64 instructions),
    and most casts in a chain, take several passes. A chain keeps its compute type between steps,
    which is more exact than separate calls: float16 is rounded, integers wrap at the end. */
-GT_API gt_tensor *gt_eval_n(gt_tensor *out, const char *text, int n, const gt_tensor *const *operands);
+GT_API gt_tensor *gt_eval_n(gt_tensor *out, const char *text, int n,
+                            const gt_tensor *const *operands);
 
 /* ---- >>reductions ------------------------------------------------------------------------------
    `dims` is GT_DIM(0) | GT_DIM(-1), or GT_ALL; a `dim` is a number. 1 for GT_DIM(1) is refused, as
@@ -437,7 +446,8 @@ GT_API gt_tensor *gt_var(gt_tensor *out, const gt_tensor *x, uint32_t dims, doub
                          int keepdim);
 GT_API gt_tensor *gt_std(gt_tensor *out, const gt_tensor *x, uint32_t dims, double correction,
                          int keepdim);
-/* (sum |x|^p)^(1/p); p = 0 counts what is not zero, INFINITY and -INFINITY give max and min of |x|. */
+/* (sum |x|^p)^(1/p); p = 0 counts what is not zero, INFINITY and -INFINITY give max and min of
+   |x|. */
 GT_API gt_tensor *gt_norm(gt_tensor *out, const gt_tensor *x, double p, uint32_t dims, int keepdim);
 GT_API gt_tensor *gt_logsumexp(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim);
 GT_API gt_tensor *gt_softmax(gt_tensor *out, const gt_tensor *x, int dim);
@@ -450,18 +460,21 @@ GT_API gt_tensor *gt_log_softmax(gt_tensor *out, const gt_tensor *x, int dim);
 GT_API gt_tensor *gt_matmul(gt_tensor *out, const gt_tensor *a, const gt_tensor *b);
 /* beta*c + alpha*(a x b), of the product's shape, to which c is broadcast. With beta 0 c is never
    read and may be NULL; with alpha 0 only the shapes of a and b count. */
-GT_API gt_tensor *gt_addmm(gt_tensor *out, const gt_tensor *c, const gt_tensor *a, const gt_tensor *b,
+GT_API gt_tensor *gt_addmm(gt_tensor *out, const gt_tensor *c, const gt_tensor *a,
+                           const gt_tensor *b,
                            double beta, double alpha);
 /* x (..., in) times w (out, in) transposed, plus bias (out), which may be NULL; it is broadcast to
    the product's shape. */
-GT_API gt_tensor *gt_linear(gt_tensor *out, const gt_tensor *x, const gt_tensor *w, const gt_tensor *bias);
+GT_API gt_tensor *gt_linear(gt_tensor *out, const gt_tensor *x, const gt_tensor *w,
+                            const gt_tensor *bias);
 /* The product, then an expression in which a is the product and b, c... the operands; all of them
    are broadcast. */
 GT_API gt_tensor *gt_matmul_eval_n(gt_tensor *out, const gt_tensor *x, const gt_tensor *w,
                                    const char *text, int n, const gt_tensor *const *operands);
 /* The thread's float32 precision, as in PyTorch. HIGHEST, the default, is float32 accuracy; the
-   others allow less and are never less exact than PyTorch's of that name. On Hopper and on CPUs with
-   AMX large ones are six, three and one products of bfloat16 pieces, but for what these cannot carry. */
+   others allow less and are never less exact than PyTorch's of that name. On Hopper and on CPUs
+   with AMX large ones are six, three and one products of bfloat16 pieces, but for what these cannot
+   carry. */
 typedef enum gt_precision { GT_HIGHEST, GT_HIGH, GT_MEDIUM } gt_precision;
 GT_API gt_status gt_set_float32_matmul_precision(gt_precision precision);
 GT_API gt_precision gt_float32_matmul_precision(void);
@@ -470,8 +483,10 @@ GT_API gt_precision gt_float32_matmul_precision(void);
    Philox4x32-10 (Salmon et al., SC 2011) with the element's index as counter: the same numbers on
    every device. A generator is a seed and how many numbers were drawn; NULL is the thread's. */
 GT_API void gt_manual_seed(uint64_t seed); /* of the thread's generator, which starts at seed 0 */
-GT_API gt_tensor *gt_rand(gt_shape shape, gt_dtype dtype, gt_device device, gt_generator *generator);
-GT_API gt_tensor *gt_randn(gt_shape shape, gt_dtype dtype, gt_device device, gt_generator *generator);
+GT_API gt_tensor *gt_rand(gt_shape shape, gt_dtype dtype, gt_device device,
+                          gt_generator *generator);
+GT_API gt_tensor *gt_randn(gt_shape shape, gt_dtype dtype, gt_device device,
+                           gt_generator *generator);
 GT_API gt_tensor *gt_randint(int64_t low, int64_t high, gt_shape shape, gt_dtype dtype,
                              gt_device device, gt_generator *generator);
                              /* low <= x < high, all of which the dtype must hold exactly: float16
@@ -479,20 +494,20 @@ GT_API gt_tensor *gt_randint(int64_t low, int64_t high, gt_shape shape, gt_dtype
 GT_API gt_tensor *gt_randperm(int64_t n, gt_device device, gt_generator *generator); /* int64 */
 
 /* ---- >>streams ---------------------------------------------------------------------------------
-   A stream is a queue of work, done as if in order: on a GPU a product that needs nothing from the work
-   before it may begin before that ends, unless gt_stream_native was asked. Streams of one device may
-   overlap. A thread has a current stream for each device. A created CPU stream is a thread with a queue:
-   calls return at once, or when fewer than 64 operations are queued; it takes none of the program's
-   signals (OpenMP's threads do, as that makes them). A negative priority is urgent.
-   Streams cannot race: an operation waits for the work of other streams on the same memory, reads
-   after writes, writes after reads and writes, on the device where it can; freed memory is not
-   used again before all streams are done with it. Memory is the same where its bytes are: slices of
-   one tensor that have none in common do not wait for each other (ranges, and blocks of the rows or
-   columns of a matrix; what is more scattered counts with all that lies between). An operation on a
-   CPU stream that fails leaves its output unwritten: who reads that gets the error, until it is
-   written anew.
-   At most 256 streams live at a time; gt_stream_create waits for one that was freed.
-   Events mark a point of a stream; waiting for one that was never recorded is an error. */
+   A stream is a queue of work, done as if in order: on a GPU a product that needs nothing from
+   the work before it may begin before that ends, unless gt_stream_native was asked. Streams of
+   one device may overlap. A thread has a current stream for each device. A created CPU stream is
+   a thread with a queue: calls return at once, or when fewer than 64 operations are queued; it
+   takes none of the program's signals (OpenMP's threads do, as that makes them). A negative
+   priority is urgent. Streams cannot race: an operation waits for the work of other streams on
+   the same memory, reads after writes, writes after reads and writes, on the device where it
+   can; freed memory is not used again before all streams are done with it. Memory is the same
+   where its bytes are: slices of one tensor that have none in common do not wait for each other
+   (ranges, and blocks of the rows or columns of a matrix; what is more scattered counts with all
+   that lies between). An operation on a CPU stream that fails leaves its output unwritten: who
+   reads that gets the error, until it is written anew. At most 256 streams live at a time;
+   gt_stream_create waits for one that was freed. Events mark a point of a stream; waiting for
+   one that was never recorded is an error. */
 typedef struct gt_stream gt_stream;
 typedef struct gt_event gt_event;
 GT_API gt_stream *gt_stream_create(gt_device device, int priority);
@@ -506,7 +521,8 @@ GT_API int gt_stream_query(gt_stream *stream);         /* 1 all done, 0 not yet,
 GT_API gt_device gt_stream_device(const gt_stream *stream);
 GT_API void *gt_stream_native(gt_stream *stream);      /* cudaStream_t; NULL on the CPU */
 GT_API gt_stream *gt_current_stream(gt_device device); /* not to be freed if it is the default */
-GT_API gt_status gt_set_stream(gt_stream *stream);     /* and the device; NULL: the default streams */
+/* And the device; NULL: the default streams */
+GT_API gt_status gt_set_stream(gt_stream *stream);
 GT_API gt_status gt_stream_wait_event(gt_stream *stream, gt_event *event);
 GT_API gt_status gt_stream_wait_stream(gt_stream *stream, gt_stream *other);
 GT_API gt_status gt_synchronize(gt_device device);     /* all streams of the device */
@@ -543,7 +559,7 @@ GT_API double gt_event_elapsed_ms(gt_event *start, gt_event *end); /* waits for 
 GT_API gt_tensor *gt_load_npy(const char *path, gt_device device);
 GT_API gt_status gt_save_npy(const char *path, const gt_tensor *x);
 
-/* ---- >>program ---------------------------------------------------------------------------------- */
+/* ---- >>program ------------------------------------------------------------------------------- */
 /* Bytes: in tensors now, at most since the start or the last reset, and held. A GPU's memory stays
    in a pool until gt_empty_cache, which waits for all devices, or until a call needs it. */
 GT_API size_t gt_memory_allocated(gt_device device);
@@ -563,7 +579,8 @@ typedef struct gt_statistics {
 } gt_statistics;
 GT_API gt_status gt_stats(gt_statistics *out);
 GT_API void gt_reset_stats(void);
-GT_API int64_t gt_report_leaks(FILE *file);              /* handles alive, a line each; NULL: counts */
+/* Handles alive, a line each; NULL: counts */
+GT_API int64_t gt_report_leaks(FILE *file);
 GT_API void gt_shutdown(void); /* waits, then lets go of all streams (the caller's too), pools and
         caches; tensors and events stay valid to free. Other threads must be outside the library. */
 /* How many threads an operation on the CPU takes at most, in the whole process: 1 to 1024, at first
@@ -576,11 +593,11 @@ GT_API double gt_now_ms(void);
 /* For gt_set_error_handler(gt_exit_on_error, NULL): prints the message to stderr and exits with 1,
    as small programs want it. Nothing else in the library exits, and this only where it is named. */
 GT_API void gt_exit_on_error(gt_status status, const char *message, void *user);
-/* Compiler, OpenMP, CUDA; once a GPU was used, its kernels' architectures and whether one lacks; and
-   the ways of doing copies, maps, reductions and products, whose names GPUTENSOR_WAYS takes. */
+/* Compiler, OpenMP, CUDA; once a GPU was used, its kernels' architectures and whether one lacks;
+   and the ways of doing copies, maps, reductions and products, whose names GPUTENSOR_WAYS takes. */
 GT_API const char *gt_build_info(void);
 
-/* ---- what the macros above are made of --------------------------------------------------------- */
+/* ---- what the macros above are made of ------------------------------------------------------- */
 typedef struct gt_scope { gt_tensor *gt__first; struct gt_scope *gt__outer; } gt_scope;
 GT_API gt_scope *gt_scope_push(gt_scope *scope);
 GT_API void gt_scope_pop(gt_scope *scope);
@@ -684,9 +701,10 @@ struct gt__list {
 /* clang-format on */
 #ifdef GT__PART
 /* What exists for several types is written once, as plain text: the file includes itself, and
-   GT__PART chooses the text, GT__TYPE the type. In such a text T is the type, U the unsigned integer
-   of its size, F(exp) its exp and LIBM(exp) the C library's, K(f, d) is f in float and d in double,
-   LIST((f, ...), (d, ...)) several of them, in comments f (d). POLY(z, c) is c[0] + c[1] z + ... */
+   GT__PART chooses the text, GT__TYPE the type. In such a text T is the type, U the unsigned
+   integer of its size, F(exp) its exp and LIBM(exp) the C library's, K(f, d) is f in float and d in
+   double, LIST((f, ...), (d, ...)) several of them, in comments f (d). POLY(z, c) is c[0] + c[1] z
+   + ... */
 #if GT__PART == GT__MAIN
 #define GT__ARITHMETIC 2
 #define GT__FUNCTIONS 3
@@ -728,8 +746,8 @@ struct gt__list {
 #if GT__PART == GT__MAIN
 /* ---- >>shared ----------------------------------------------------------------------------------
    From here to >>state: compiled by the file with GPUTENSOR_IMPLEMENTATION and by
-   gputensor_kernels.cu, which must agree on every bit of it. Compilers fuse a*b + c where the machine
-   can, whatever their users' flags, so that is switched off up to the end of this file. */
+   gputensor_kernels.cu, which must agree on every bit of it. Compilers fuse a*b + c where the
+   machine can, whatever their users' flags, so that is switched off up to the end of this file. */
 #if defined(__clang__)
 #pragma clang fp contract(off)
 #elif defined(__GNUC__) && !defined(__CUDACC__)
@@ -1960,7 +1978,8 @@ static const gt__way *gt__asked_way(gt__op *op, const gt__way *ways, const char 
 /* `ways` ends with a row without a name. */
 static int gt__choose_way(gt__op *op, const gt__way *ways) {
   const char *asked = gt__asked_ways();
-  op->scratch = op->plan_bytes = 0;
+  op->scratch = 0;
+  op->plan_bytes = 0;
   if (asked) ways = gt__asked_way(op, ways, asked);
   else
     while (!ways->plan(op)) ways++;
@@ -4867,22 +4886,25 @@ static const char *gt__cpu_name(void) { return "plain"; }
 #pragma GCC diagnostic pop
 #ifdef GT__CUDA
 /* ---- >>cuda-backend ----------------------------------------------------------------------------
-   The host side of CUDA, in plain C; the kernels are in gputensor_kernels.cu. It uses the runtime
-   API alone, never the legacy stream, and waits only where a function's name says so. Each function
-   leaves the thread on the device where it was, and clears the last-error slot of its own errors. */
+   The host side of CUDA, in plain C; the kernels are in gputensor_kernels.cu. It uses the
+   runtime API alone, never the legacy stream, and waits only where a function's name says so.
+   Each function leaves the thread on the device where it was, and clears the last-error slot of
+   its own errors. */
 #ifndef CUDART_VERSION
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic" /* the header has anonymous structures and long enums */
 #include <cuda_runtime_api.h>
 #pragma GCC diagnostic pop
 #endif
-enum { GT__CUDA_OTHER_VERSION = -1000, GT__CUDA_FORKED = -1001, GT__CUDA_NO_IMAGE = 209 };
+enum { GT__CUDA_FORKED = -1001, GT__CUDA_OTHER_VERSION };
+enum { GT__CUDA_NO_IMAGE = 209 };
 static pthread_once_t gt__gpu_once = PTHREAD_ONCE_INIT;
 static struct {
   int count, forked; /* forked: a child of a process that has used CUDA */
   int used;          /* 1 + a device on which we have a context, or 0 */
   char reason[256];  /* why count is 0 */
-  int (*get)(void **), (*push)(void *), (*pop)(void **), (*retain)(void **, int);
+  int (*get)(void **), (*push)(void *);
+  int (*pop)(void **), (*retain)(void **, int);
   void *context[GT__GPUS]; /* the primary one, from the device's first use on */
   int checked[GT__GPUS];   /* 1 after its first use was found right */
   cudaMemPool_t pool[GT__GPUS];
@@ -4910,14 +4932,14 @@ static int gt__cuda_driver(const char *name, void *function) {
 static void gt__cuda_find(void) {
   int n = 0, version = 0; /* a failing cudaGetDeviceCount may leave n as it is */
   const int code = gt__cuda_done(cudaGetDeviceCount(&n));
+  const char *reason = "CUDA does not start", *text = "0 devices";
   gt__cuda_done(cudaRuntimeGetVersion(&version));
+  if (code == 0 || code == 100) reason = "no NVIDIA GPU is visible";
+  if (code == 35) reason = "no NVIDIA driver, or one that is too old";
+  if (code) text = cudaGetErrorString((cudaError_t)code);
   if (code || n <= 0)
-    snprintf(gt__gpu.reason, sizeof gt__gpu.reason, "%s (CUDA %d.%d: %s)",
-             code == 35                 ? "no NVIDIA driver, or one that is too old"
-             : code == 0 || code == 100 ? "no NVIDIA GPU is visible"
-                                        : "CUDA does not start",
-             version / 1000, version % 1000 / 10,
-             code ? cudaGetErrorString((cudaError_t)code) : "0 devices");
+    snprintf(gt__gpu.reason, sizeof gt__gpu.reason, "%s (CUDA %d.%d: %s)", reason, version / 1000,
+             version % 1000 / 10, text);
   else if (gt__cuda_driver("cuCtxGetCurrent", &gt__gpu.get) &&
            gt__cuda_driver("cuCtxPushCurrent", &gt__gpu.push) &&
            gt__cuda_driver("cuCtxPopCurrent", &gt__gpu.pop) &&
@@ -4931,7 +4953,8 @@ GT_API int gt_cuda_device_count(void) {
 }
 #define GT__FORKED "this process was forked after CUDA was used; use the CPU, or fork before"
 GT_API const char *gt_cuda_unavailable_reason(void) {
-  return gt_cuda_device_count() > 0 ? "" : gt__gpu.forked ? GT__FORKED : gt__gpu.reason;
+  if (gt_cuda_device_count() > 0) return "";
+  return gt__gpu.forked ? GT__FORKED : gt__gpu.reason;
 }
 static void gt__cuda_after_fork(void) { gt__gpu.forked = gt__gpu.count > 0; }
 static int gt__cuda_first_use(int index) { /* do header, kernels and GPU fit together? */
@@ -4968,7 +4991,8 @@ static void gt__cuda_leave(int *away) {
 #define GT__ENTER(index) \
   GT__STRICT; \
   int away __attribute__((cleanup(gt__cuda_leave))), code = gt__cuda_enter(&away, index)
-/* A body of one runtime call on a device. What gives back is called even if it cannot be entered. */
+/* A body of one runtime call on a device. What gives back is called even if it cannot be
+   entered. */
 #define GT__ON_IF(index, condition, call) \
   GT__ENTER(index); \
   if (condition) code = gt__cuda_done(call); \
@@ -4992,8 +5016,8 @@ static int gt__cuda_properties(int index, gt_properties *out) {
   out->l2_bytes = (size_t)p.l2CacheSize;
   return 0;
 }
-/* -- memory: a private stream-ordered pool per device, which keeps what it once had; the GPUs in use
-   reach each other's, so that copies go straight: 394 GB/s for 39 between two H200 -- */
+/* -- memory: a private stream-ordered pool per device, which keeps what it once had; the GPUs in
+   use reach each other's, so that copies go straight: 394 GB/s for 39 between two H200 -- */
 static void gt__cuda_open_pool(int index,
                                int to) { /* if that fails, copies go by way of the host */
   const struct cudaMemAccessDesc access = {{cudaMemLocationTypeDevice, to},
@@ -5033,10 +5057,9 @@ static int gt__cuda_alloc(int index, void *queue, size_t bytes, int pinned, void
 }
 static int gt__cuda_release(int index, void *queue, void *p, int pinned) {
   if (!p) return 0;
-  GT__GIVE_BACK(pinned ? GT__USED : index, pinned ? cudaFreeHost(p)
-                                           : gt__gpu.pool[index]
-                                               ? cudaFreeAsync(p, gt__cuda_stream(queue))
-                                               : cudaFree(p))
+  if (pinned) { GT__GIVE_BACK(GT__USED, cudaFreeHost(p)) }
+  if (!gt__gpu.pool[index]) { GT__GIVE_BACK(index, cudaFree(p)) }
+  GT__GIVE_BACK(index, cudaFreeAsync(p, gt__cuda_stream(queue)))
 }
 static int gt__cuda_trim(int index) {
   if (!gt__gpu.pool[index]) return 0;
@@ -5044,7 +5067,9 @@ static int gt__cuda_trim(int index) {
 }
 static int gt__cuda_memory(int index, size_t *reserved, size_t *free_bytes, size_t *total) {
   uint64_t held = 0;
-  *reserved = *free_bytes = *total = 0;
+  *reserved = 0;
+  *free_bytes = 0;
+  *total = 0;
   if (!gt__gpu.context[index]) return 0; /* asking would create one */
   GT__ENTER(index);
   if (!code && gt__gpu.pool[index])
@@ -5076,7 +5101,8 @@ static int gt__cuda_owner(const void *p, int index, gt__owner *out) {
 }
 /* Bytes are copied by the copy engines, and need no plan. */
 static int gt__cuda_plan(gt__op *op) {
-  op->scratch = op->plan_bytes = 0;
+  op->scratch = 0;
+  op->plan_bytes = 0;
   if (op->kind == GT__COPY && op->u.copy.kind == GT__BYTES) return 0;
   GT__ENTER(op->device.index);
   return code ? code : gt__choose_way(op, gt__cuda_ways(op->kind));
@@ -5132,35 +5158,25 @@ static void gt__cuda_shutdown(void) {
     if (!code) gt__gpu.pool[i] = NULL;
   }
 }
-static gt_status gt__cuda_classify(int code) {
-  switch (code) { /* numbers, since older runtimes lack some of the names */
-    case 0: return GT_OK;
-    case 2: return GT_ERROR_MEMORY;
-    case GT__CUDA_OTHER_VERSION: return GT_ERROR_VERSION;
-    case GT__CUDA_FORKED: return GT_ERROR_STATE;
-    case 214:
-    case 220:
-    case 226:
-    case 700:
-    case 702:
-    case 709: /* ECC, NVLink, address, time */
-    case 710:
-    case 714:
-    case 715:
-    case 716:
-    case 717:
-    case 718:
-    case 719:
-    case 721: /* kernels */ return GT_ERROR_DEVICE_LOST;
-    default: return GT_ERROR_CUDA;
-  }
+static gt_status gt__cuda_classify(int code) { /* numbers, since older runtimes lack some names */
+  static const short lost[] = {214, 220, 226, 700, 702, 709, /* ECC, NVLink, address, time */
+                               710, 714, 715, 716, 717, 718, 719, 721 /* kernels */};
+  if (code == 0) return GT_OK;
+  if (code == 2) return GT_ERROR_MEMORY;
+  if (code == GT__CUDA_OTHER_VERSION) return GT_ERROR_VERSION;
+  if (code == GT__CUDA_FORKED) return GT_ERROR_STATE;
+  for (size_t i = 0; i < sizeof lost / sizeof *lost; i++)
+    if (code == lost[i]) return GT_ERROR_DEVICE_LOST;
+  return GT_ERROR_CUDA;
 }
 static const char *gt__cuda_architectures(void) { /* " sm_80 sm_90a" */
   static __thread char text[160];
   const gt__build *b = &gt__gpu.build;
-  for (int i = 0, n = 0; i < b->n_arch; i++)
-    n += snprintf(text + n, sizeof text - (size_t)n, " sm_%d%s", b->arch[i] < 900 ? b->arch[i] : 90,
-                  b->arch[i] < 900 ? "" : "a");
+  size_t n = 0;
+  for (int i = 0; i < b->n_arch; i++) {
+    const int arch = b->arch[i], own = arch >= 900;
+    n += (size_t)snprintf(text + n, sizeof text - n, own ? " sm_90a" : " sm_%d", arch);
+  }
   return text;
 }
 static const char *gt__cuda_info(void) {
@@ -5232,17 +5248,19 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
 
 /* ---- >>state -----------------------------------------------------------------------------------
    One lock guards the lists of handles and streams and every call that enqueues work: with finer
-   locks another thread could record an event before the launch that it should cover. What belongs to
-   a thread is fixed in size and owns no memory.
+   locks another thread could record an event before the launch that it should cover. What belongs
+   to a thread is fixed in size and owns no memory.
 
    ORDER. A stream numbers its operations; the pair (stream, number) is a point. A storage's ledger
    has the points that have used its memory, and which part of it. A stream knows of every other one
-   up to which number it has waited for it, and so does the host (a vector clock: Fidge 1988, Mattern
-   1989). An operation compares the points that used the same memory with the clock of its stream:
-   on one stream that is all. Only where a point is not reached yet, an event is recorded on the
-   point's stream, at that moment, and waited for; it covers all that this stream holds by then and
-   has waited for. */
-enum { GT__RECENT = 4, GT__LATE = 8, GT__RACES = 32 };
+   up to which number it has waited for it, and so does the host (a vector clock: Fidge 1988,
+   Mattern 1989). An operation compares the points that used the same memory with the clock of its
+   stream: on one stream that is all. Only where a point is not reached yet, an event is recorded on
+   the point's stream, at that moment, and waited for; it covers all that this stream holds by then
+   and has waited for. */
+enum { GT__RECENT = 4 };
+enum { GT__LATE = 8 };
+enum { GT__RACES = 32 };
 typedef struct gt_storage gt__storage;
 enum { GT__STREAMS = 256 }; /* of the caller, at a time; each device has two of ours besides */
 enum { GT__SLOTS_OF_STREAMS = GT__STREAMS + 2 * (1 + GT__GPUS) };
@@ -5292,7 +5310,8 @@ typedef struct {
 /* All uses of a piece of memory that may still be going on. Storages that wrap common memory use
    one ledger. When two ledgers turn out to be one, the first points to the second and is empty
    from then on; the ledger in use is at the end of such a chain. */
-enum { GT__FEW_USES = 4, GT__MANY_USES = 64 };
+enum { GT__FEW_USES = 4 };
+enum { GT__MANY_USES = 64 };
 typedef struct gt__ledger {
   int64_t refs;            /* shared: the storages that name it, the ledgers that point to it */
   struct gt__ledger *into; /* the one that it became a part of, or NULL */
@@ -5378,10 +5397,14 @@ static void gt__lock(void) { pthread_mutex_lock(&gt__mutex); }
 static void gt__unlock(void) { pthread_mutex_unlock(&gt__mutex); }
 GT_API gt_status gt_error(void) { return gt__me.status; }
 GT_API const char *gt_error_message(void) { return gt__me.message; }
-GT_API void gt_clear_error(void) { gt__me.status = GT_OK, gt__me.message[0] = 0; }
+GT_API void gt_clear_error(void) {
+  gt__me.status = GT_OK;
+  gt__me.message[0] = 0;
+}
 GT_API void gt_set_error_handler(gt_error_handler handler, void *user) {
   GT__HOLD(gt__mutex);
-  gt__all.handler = handler, gt__all.handler_user = user;
+  gt__all.handler = handler;
+  gt__all.handler_user = user;
 }
 GT_API void gt_exit_on_error(gt_status status, const char *message, void *user) {
   (void)status;
@@ -5492,7 +5515,8 @@ static const char *gt__sizes(int ndim, const int64_t *size) {
   return text;
 }
 static const char *gt__shape_text(const gt_tensor *x) { return gt__sizes(x->ndim, x->shape); }
-/* The core knows two things about devices: the table of functions, and whose memory is the host's. */
+/* The core knows two things about devices: the table of functions, and whose memory is the
+   host's. */
 static const gt__backend *gt__backend_of(gt_device device) {
   return device.type == GT_CUDA ? &gt__cuda_backend : &gt__cpu_backend;
 }
@@ -5596,16 +5620,18 @@ GT_API size_t gt_dtype_size(gt_dtype d) { return gt__is_dtype(d) ? gt__dtype[d].
 GT_API const char *gt_dtype_string(gt_dtype d) { return gt__is_dtype(d) ? gt__dtype[d].name : "?"; }
 static int gt__is_floating(gt_dtype d) { return gt__dtype[d].kind == GT__FLOAT_KIND; }
 GT_API int gt_is_floating(gt_dtype d) { return gt__is_dtype(d) && gt__is_floating(d); }
-static int gt__compute_of(gt_dtype d) { return gt__is_dtype(d) ? gt__dtype[d].compute : (int)GT__I64; }
+static int gt__compute_of(gt_dtype d) {
+  return gt__is_dtype(d) ? gt__dtype[d].compute : (int)GT__I64;
+}
 /* PyTorch's table, the order of the enum, where two pairs of equals become the next higher. */
 GT__ASSERT(GT_BOOL < GT_UINT8 && GT_UINT8 < GT_INT8 && GT_INT8 < GT_INT16 && GT_INT16 < GT_INT32 &&
                GT_INT32 < GT_INT64 && GT_INT64 < GT_FLOAT16 && GT_FLOAT16 < GT_BFLOAT16 &&
                GT_BFLOAT16 < GT_FLOAT32 && GT_FLOAT32 < GT_FLOAT64 && GT_DTYPES == 10,
            "of two dtypes the later one holds both, but for the two pairs below");
 static gt_dtype gt__promote_types(gt_dtype a, gt_dtype b) {
-  const gt_dtype low = a < b ? a : b, high = a < b ? b : a;
-  if (low == GT_UINT8 && high == GT_INT8) return GT_INT16;
-  return low == GT_FLOAT16 && high == GT_BFLOAT16 ? GT_FLOAT32 : high;
+  if (a > b) return gt__promote_types(b, a);
+  if (a == GT_UINT8 && b == GT_INT8) return GT_INT16;
+  return a == GT_FLOAT16 && b == GT_BFLOAT16 ? GT_FLOAT32 : b;
 }
 GT_API gt_dtype gt_promote_types(gt_dtype a, gt_dtype b) {
   GT__CALL;
@@ -5690,8 +5716,10 @@ GT_API const char *gt_device_name(gt_device device) {
 static int gt__set_mark(gt_stream *t, uint64_t number) {
   if (t->gone || (t->marked && t->marked >= number)) return 0;
   const int code = GT__OF(t)->event_record(t->device.index, &t->mark, t->queue);
-  if (!code) t->marked = t->recorded = t->number;
-  return code;
+  if (code) return code;
+  t->marked = t->number;
+  t->recorded = t->number;
+  return 0;
 }
 static void gt__learn(gt__clock *c, const gt__clock *more, int slot, uint64_t number) {
   for (int i = 0; i < gt__all.top; i++)
@@ -5761,7 +5789,8 @@ static int gt__knows(const gt_stream *s, gt__point p) {
   return p.number <= gt__all.done.at[p.slot] ||
          (s && (p.slot == s->slot || p.number <= s->seen.at[p.slot]));
 }
-/* Brings s behind p. A GPU does not wait for a CPU stream: the host does, without the lock: *away. */
+/* Brings s behind p. A GPU does not wait for a CPU stream: the host does, without the lock:
+   *away. */
 static int gt__can_join(const gt_stream *s, const gt_stream *t) {
   if (s->device.type == t->device.type) return 1;
   return GT__OF(s)->queue_wait_other && !t->gone;
@@ -5788,10 +5817,11 @@ static void gt__poll(gt_stream *t) { /* what is known of t's progress without wa
 static void gt__drop_scratch(const gt_stream *s, gt_device device) { /* s's, or all of the device */
   for (int i = 0; i < 2 * gt__all.top; i++) {
     gt_stream *t = gt__all.slot[i / 2];
-    if (!t || !t->scratch[i % 2].begin || (s ? t != s : !gt__same_device(t->device, device)))
-      continue;
-    GT__OF(t)->release(t->device.index, t->gone ? NULL : t->queue, t->scratch[i % 2].begin, 0);
-    t->scratch[i % 2].begin = t->scratch[i % 2].end = NULL;
+    if (!t || (s ? t != s : !gt__same_device(t->device, device))) continue;
+    gt__span *span = &t->scratch[i % 2];
+    void *queue = t->gone ? NULL : t->queue;
+    if (span->begin) GT__OF(t)->release(device.index, queue, span->begin, 0);
+    memset(span, 0, sizeof *span);
   }
 }
 static void gt__stream_destroy(gt_stream *s) {
@@ -6309,7 +6339,7 @@ static int gt__order_unlocks(gt_stream *s, int n, const gt__access *a, int *wait
   if (s && !s->queue) s = NULL;
   do {
     away = 0;
-    for (int i = 0; i < n && !code; i++) code = gt__order_access_unlocks(s, &a[i], &away);
+    for (int i = 0; i < n && !code; i++) code = gt__order_access_unlocks(s, a + i, &away);
     gt__storage *full = s && !code && !away ? gt__without_room(n, a) : NULL;
     if (full) {
       away = 1;
@@ -6400,8 +6430,8 @@ static gt_status gt__check_owner(const void *p, gt_device device, int *pinned) {
 }
 
 /* ---- >>storage ---------------------------------------------------------------------------------
-   Device memory is taken and given back in stream order, from pools that keep it. Memory of the host
-   is kept until the work that uses it is done, pinned memory longer, for the next who asks. */
+   Device memory is taken and given back in stream order, from pools that keep it. Memory of the
+   host is kept until the work that uses it is done, pinned memory longer, for the next who asks. */
 static void gt__storage_drop(gt__storage *s) { /* its memory goes for good; with the lock */
   (s->pooled ? gt__pinning : gt__host)->release(-1, NULL, s->data, s->pooled);
   gt__end_storage(s);
@@ -6435,7 +6465,8 @@ static int gt__take_pinned_unlocks(gt__storage *s) {
   int code, c = 12;                                                      /* from a page on */
   if ((uint64_t)s->bytes >> (GT__CLASSES - 1)) return GT__CPU_NO_MEMORY; /* beyond all classes */
   while (c < GT__CLASSES - 1 && (size_t)1 << c < s->bytes) c++;
-  const int most = c > 23 ? 2 : c < 15 ? 1024 : 1 << (25 - c);
+  int most = 1 << (25 - (c < 15 ? 15 : c)); /* blocks of 32 MiB together, but two at least */
+  if (c > 23) most = 2;
   gt__storage *found = gt__all.pool[c].first;
   if (found && (gt__settled(found) || gt__all.pool[c].count >= most)) {
     gt__pool_take(c);
@@ -6449,14 +6480,16 @@ static int gt__take_pinned_unlocks(gt__storage *s) {
 }
 /* One attempt; with the lock. */
 static int gt__storage_fill_unlocks(gt__storage *s) {
+  const gt__backend *b = GT__OF(s);
   int code = 0;
   if (gt__on_host(s->device)) {
     gt__sweep_unlocks(0);
     if (s->pinned && s->bytes) return gt__take_pinned_unlocks(s);
-    return gt__host->alloc(0, NULL, s->bytes, 0, &s->data);
+    return b->alloc(0, NULL, s->bytes, 0, &s->data);
   }
   gt_stream *stream = gt__opened_current(s->device, &code);
-  if (!code) code = GT__OF(s)->alloc(s->device.index, stream->queue, s->bytes, 0, &s->data);
+  if (!stream) return code;
+  code = b->alloc(s->device.index, stream->queue, s->bytes, 0, &s->data);
   if (code) return code;
   const gt__access all = gt__whole(s, 1);
   stream->number++; /* an allocation is an operation that writes */
@@ -6521,8 +6554,9 @@ static gt__storage *gt__storage_new(size_t bytes, gt_device device, int pinned) 
   gt__no_memory(device, bytes, code);
   return NULL;
 }
-/* Scratch for s's next operation. A stream keeps that of two, by turns: then it is known what may still
-   be using it, where new memory may be a tensor's just freed, and there is nothing to allocate. */
+/* Scratch for s's next operation. A stream keeps that of two, by turns: then it is known what may
+   still be using it, where new memory may be a tensor's just freed, and there is nothing to
+   allocate. */
 static int gt__take_scratch_unlocks(gt_stream *s, size_t bytes, int *again) {
   gt__span *own = &s->scratch[s->turn];
   void *p = NULL;
@@ -6543,11 +6577,13 @@ static int gt__take_scratch_unlocks(gt_stream *s, size_t bytes, int *again) {
 static void gt__release_device_unlocks(gt__storage *s) {
   gt_stream *t = gt__all.slot[s->last];
   gt__ledger *l = gt__ledger_of(s);
+  const gt__use *use = gt__uses(l);
   int code = 0, fits = t && !t->freed && gt__same_device(t->device, s->device);
-  for (int k = 0; k < l->n && fits; k++) fits = gt__knows(t, gt__uses(l)[k].at);
+  for (int k = 0; k < l->n && fits; k++) fits = gt__knows(t, use[k].at);
   if (!fits) t = gt__opened(&gt__all.bin[gt__slot(s->device)], s->device, &code);
   if (code || gt__reach_all_unlocks(t, s)) code = gt__reach_all_unlocks(NULL, s);
-  if (!code) GT__OF(s)->release(s->device.index, t ? t->queue : NULL, s->data, 0);
+  void *queue = t ? t->queue : NULL;
+  if (!code) GT__OF(s)->release(s->device.index, queue, s->data, 0);
 }
 /* Memory of the caller's: who has it now hears of what should have been written and was not. */
 static void gt__end_wrap(gt__storage *s) { /* without the lock */
@@ -6574,7 +6610,7 @@ static void gt__storage_end_unlocks(gt__storage *s) { /* with the lock, which it
   gt__unlock();
 }
 
-/* ---- >>handles --------------------------------------------------------------------------------- */
+/* ---- >>handles ------------------------------------------------------------------------------- */
 GT_API gt_scope *gt_scope_push(gt_scope *scope) {
   const gt_scope begun = {NULL, gt__me.scope};
   *scope = begun;
@@ -6903,7 +6939,10 @@ static int gt__dim_or_0(int64_t dim, int ndim) {
 static int gt__restride(const gt_tensor *x, gt_tensor *y) {
   int64_t left = 1, stride = 1;
   int e = x->ndim;
-  while (left == 1 && e > 0) stride = x->stride[--e], left = x->shape[e];
+  while (left == 1 && e > 0) {
+    stride = x->stride[--e];
+    left = x->shape[e];
+  }
   for (int d = y->ndim - 1; d >= 0; d--) {
     while (left % y->shape[d]) {
       if (left == 1) stride = x->stride[e - 1];
@@ -6989,14 +7028,21 @@ GT_API gt_tensor *gt_permute(const gt_tensor *x, gt_shape order) {
   }
   return gt__handle(&y);
 }
+static int64_t gt__limit(int64_t i, int64_t most) { /* to 0..most */
+  if (i < 0) return 0;
+  return i < most ? i : most;
+}
+static int64_t gt__clipped(int64_t end, int64_t n) { /* Python's: a negative one counts from n */
+  return gt__limit(end < 0 ? end + n : end, n);
+}
 GT_API gt_tensor *gt_slice(const gt_tensor *x, int dim, int64_t start, int64_t end, int64_t step) {
   GT__CALL;
   if (GT__NO(x) || (dim = gt__dim(dim, x->ndim)) < 0) return NULL;
   if (step < 1)
     return GT__NULL(GT_ERROR_ARGUMENT, "step %lld; it must be 1 or more", (long long)step);
   const int64_t n = x->shape[dim];
-  start = start < 0 ? (start < -n ? 0 : start + n) : start > n ? n : start;
-  end = end < 0 ? (end < -n ? 0 : end + n) : end > n ? n : end;
+  start = gt__clipped(start, n);
+  end = gt__clipped(end, n);
   gt_tensor y = gt__plain(x);
   y.shape[dim] = end > start ? (end - start - 1) / step + 1 : 0;
   gt__advance(&y, start * x->stride[dim]);
@@ -7031,8 +7077,11 @@ GT_API gt_tensor *gt_expand(const gt_tensor *x, gt_shape shape) {
   GT__CALL;
   gt_tensor y, model;
   if (GT__NO(x)) return NULL;
-  for (int d = shape.ndim, e = x->ndim; d > 0 && e > 0; d--, e--)
-    if (d <= GT_MAX_DIMS && shape.size[d - 1] == -1) shape.size[d - 1] = x->shape[e - 1];
+  for (int e = x->ndim - 1; e >= 0; e--) {
+    const int d = e + shape.ndim - x->ndim;
+    if (d < 0 || d >= GT_MAX_DIMS) continue;
+    if (shape.size[d] == -1) shape.size[d] = x->shape[e];
+  }
   if (gt__model(&model, shape, x->dtype, x->device)) return NULL;
   if (!gt__broadcast_to(x, &model, &y))
     return GT__NULL(GT_ERROR_SHAPE, "%s does not expand to %s", gt__shape_text(x),
@@ -7064,8 +7113,8 @@ GT_API gt_tensor *gt_diagonal(const gt_tensor *x, int64_t offset, int dim0, int 
   if (dim0 == dim1) return GT__NULL(GT_ERROR_ARGUMENT, "dim %d is named twice", dim0);
   gt_tensor y = gt__plain(x);
   const int64_t rows = x->shape[dim0], columns = x->shape[dim1];
-  const int64_t down = offset >= 0 ? 0 : offset < -rows ? rows : -offset;
-  const int64_t right = offset <= 0 ? 0 : offset > columns ? columns : offset;
+  const int64_t down = gt__limit(-gt__maximum_i64(offset, -rows), rows);
+  const int64_t right = gt__limit(offset, columns);
   const int64_t n = rows - down < columns - right ? rows - down : columns - right;
   gt__drop_dim(&y, dim0 > dim1 ? dim0 : dim1);
   gt__drop_dim(&y, dim0 > dim1 ? dim1 : dim0);
@@ -7076,27 +7125,29 @@ GT_API gt_tensor *gt_diagonal(const gt_tensor *x, int64_t offset, int dim0, int 
 }
 
 /* ---- >>submit ----------------------------------------------------------------------------------
-   The one way to a back end: order after what is pending on the storages, give scratch, run, number,
-   mark the storages. What the calling thread does itself runs outside the lock, with claims. */
+   The one way to a back end: order after what is pending on the storages, give scratch, run,
+   number, mark the storages. What the calling thread does itself runs outside the lock, with
+   claims. */
 static void **gt__scratch_of(gt__op *op) { /* a reduction begins with a map */
   return op->kind == GT__MATMUL ? &op->u.matmul.post.scratch : &op->u.map.scratch;
 }
-/* What the kernels of a product may do before those of the operations before it have ended: READ what
-   it reads, WRITE its scratch. They wait before they write anything else. One that may do neither, or
-   has scratch, lets none begin before all before it has ended; what may still run then is that and
-   what came after, which writes to `late`. Where others may enqueue on the stream we cannot know. */
+/* What the kernels of a product may do before those of the operations before it have ended: READ
+   what it reads, WRITE its scratch. They wait before they write anything else. One that may do
+   neither, or has scratch, lets none begin before all before it has ended; what may still run then
+   is that and what came after, which writes to `late`. Where others may enqueue on the stream we
+   cannot know. */
 static int gt__is_late(const gt_stream *s, gt__region where) {
   for (int k = 0; k < s->n_late; k++)
     if (gt__meeting(&s->late[k], &where)) return 1;
   return 0;
 }
 static int gt__earliness(const gt_stream *s, const gt__op *op) {
-  int early = s->owned && !s->shared && s->n_late <= GT__LATE - 2; /* all of them are in the list */
-  for (int i = 1; i < op->n_touch && early; i++) early = !gt__is_late(s, op->touch[i].where);
-  if (!early) return 0;
-  if (!op->scratch || s->fresh || gt__is_late(s, gt__range(s->scratch[s->turn].begin, op->scratch)))
-    return GT__EARLY_READ;
-  return GT__EARLY_READ | GT__EARLY_WRITE;
+  if (!s->owned || s->shared || s->n_late > GT__LATE - 2) return 0; /* not all are in the list */
+  for (int i = 1; i < op->n_touch; i++)
+    if (gt__is_late(s, op->touch[i].where)) return 0;
+  if (!op->scratch || s->fresh) return GT__EARLY_READ;
+  const gt__region scratch = gt__range(s->scratch[s->turn].begin, op->scratch);
+  return gt__is_late(s, scratch) ? GT__EARLY_READ : GT__EARLY_READ | GT__EARLY_WRITE;
 }
 static void gt__set_late(gt_stream *s, gt__region where) {
   if (s->n_late < GT__LATE) s->late[s->n_late++] = where;
@@ -7134,7 +7185,8 @@ static int gt__start_unlocks(gt_stream *s, const gt__op *op) {
 /* Notes what is on its way, also if it failed: part of it may be. */
 static void gt__note_all(gt_stream *s, const gt__op *op, int code) {
   s->number++;
-  if (!code && op->kind == GT__MATMUL && (op->scratch || !op->u.matmul.post.early)) s->n_late = 0;
+  const int waits = op->kind == GT__MATMUL && (op->scratch || !op->u.matmul.post.early);
+  if (!code && waits) s->n_late = 0;
   gt__set_late(s, op->touch[0].where);
   if (op->scratch) {
     gt__set_late(s, gt__range(s->scratch[s->turn].begin, op->scratch));
@@ -7248,7 +7300,10 @@ typedef struct {
 } gt__walk;
 static void gt__exchange_dims(gt__walk *w, int i, int j) {
   gt__swap(&w->size[i], &w->size[j]);
-  for (int k = 0; k < w->n; k++) gt__swap(&w->o[k]->stride[i], &w->o[k]->stride[j]);
+  for (int k = 0; k < w->n; k++) {
+    int64_t *stride = w->o[k]->stride;
+    gt__swap(&stride[i], &stride[j]);
+  }
 }
 /* Moves dims `from` to `to` to place `at` and the next ones, without sizes of 1, and merges
    neighbours that every operand walks evenly. Returns the place behind them. */
@@ -7264,7 +7319,10 @@ static int gt__collapse(gt__walk *w, int at, int from, int to) {
     }
     if (!merge) w->size[at++] = 1;
     w->size[at - 1] *= size;
-    for (int k = 0; k < w->n; k++) w->o[k]->stride[at - 1] = w->o[k]->stride[d];
+    for (int k = 0; k < w->n; k++) {
+      int64_t *stride = w->o[k]->stride;
+      stride[at - 1] = stride[d];
+    }
   }
   return at;
 }
@@ -7291,12 +7349,15 @@ static int gt__is_narrow(const gt__op *op, const gt__walk *w, int ndim) {
   }
   return narrow;
 }
-/* Walks the dims from `first` on in the order of operand `by`'s strides: what is dense is read so. */
+/* Walks the dims from `first` on in the order of operand `by`'s strides: what is dense is read
+   so. */
 static void gt__sort_dims(gt__walk *w, int first, int ndim, int by) {
   const int64_t *stride = w->o[by]->stride;
   for (int i = first + 1; i < ndim; i++)
-    for (int j = i; j > first && stride[j - 1] < stride[j] && w->size[j] > 1; j--)
+    for (int j = i; j > first && w->size[j] > 1; j--) {
+      if (stride[j - 1] >= stride[j]) break;
       gt__exchange_dims(w, j, j - 1);
+    }
 }
 /* May x and y meet? Two storages can if one of them wraps memory. */
 static int gt__overlaps(const gt_tensor *x, const gt_tensor *y) {
@@ -7305,12 +7366,14 @@ static int gt__overlaps(const gt_tensor *x, const gt_tensor *y) {
   return gt__meeting(&a, &b) != GT__APART;
 }
 static int gt__same_shape(const gt_tensor *x, const gt_tensor *y) {
-  return x->ndim == y->ndim && !memcmp(x->shape, y->shape, (size_t)x->ndim * sizeof *x->shape);
+  const size_t bytes = (size_t)x->ndim * sizeof *x->shape;
+  return x->ndim == y->ndim && !memcmp(x->shape, y->shape, bytes);
 }
 static int gt__same_view(const gt_tensor *x, const gt_tensor *y) {
-  int same = gt__address(x) == gt__address(y) && x->dtype == y->dtype && gt__same_shape(x, y);
-  for (int d = 0; d < x->ndim && same; d++) same = x->stride[d] == y->stride[d] || x->shape[d] == 1;
-  return same;
+  if (gt__address(x) != gt__address(y) || x->dtype != y->dtype || !gt__same_shape(x, y)) return 0;
+  for (int d = 0; d < x->ndim; d++)
+    if (x->stride[d] != y->stride[d] && x->shape[d] != 1) return 0;
+  return 1;
 }
 static int gt__is_constant(const gt_tensor *x) { return x->ndim == 0 && gt__on_host(x->device); }
 static gt_status gt__check_constant(const gt_tensor *out) {
@@ -7341,7 +7404,8 @@ static gt_status gt__begin(gt__result *r, gt_tensor *out, const gt_tensor *like,
                            const gt_tensor *const *x, int in_place) {
   gt_tensor wide;
   r->made = !out;
-  r->out = r->place = out ? out : gt__new_like(like);
+  r->out = out ? out : gt__new_like(like);
+  r->place = r->out;
   if (!out) return r->out ? GT_OK : gt__failed();
   if (!gt__same_device(out->device, like->device))
     return gt__fail(GT_ERROR_DEVICE, "the output is on %s, the operands on %s; gt_to moves them",
@@ -7416,7 +7480,7 @@ static gt_tensor *gt__end(gt__result *r, gt_status status) { /* out, or nothing 
   return NULL;
 }
 
-/* ---- >>moving ---------------------------------------------------------------------------------- */
+/* ---- >>moving -------------------------------------------------------------------------------- */
 /* Bytes between devices; memory of the host is pinned. */
 static gt_status gt__copy_bytes(gt__storage *to, void *dst, gt__storage *from, void *src,
                                 int64_t bytes) {
@@ -7576,23 +7640,25 @@ GT_API gt_tensor *gt_contiguous(const gt_tensor *x) {
 /* x, contiguous, to or (`up`: on a GPU) from memory of the caller's, who has it again on return. */
 static gt_status gt__copy_outside(const gt_tensor *x, void *data, int up) {
   gt__storage s;
+  gt_status status;
   if (gt__on_host(x->device)) {
     gt__host_use use;
-    const gt_status read = gt__host_begin(x, 0, &use);
-    if (!read && gt__numel(x)) memcpy(data, gt__address(x), gt__nbytes(x));
+    status = gt__host_begin(x, 0, &use);
+    if (!status && gt__numel(x)) memcpy(data, gt__address(x), gt__nbytes(x));
     gt__host_end(&use);
-    return read;
+    return status;
   }
-  gt_tensor host = gt__plain(x);
   memset(&s, 0, sizeof s);
   s.data = data;
-  s.device = host.device = gt_cpu();
+  s.bytes = gt__nbytes(x);
+  s.device = gt_cpu();
   s.internal = 1;
   s.pinned = gt__is_pinned(data);
+  gt_tensor host = gt__plain(x);
+  host.device = s.device;
   host.storage = &s;
   host.offset = 0;
-  s.bytes = gt__nbytes(x);
-  gt_status status = gt__copy_across(up ? x : &host, up ? &host : x);
+  status = up ? gt__copy_across(x, &host) : gt__copy_across(&host, x);
   const gt__access whole = gt__whole(&s, 1);
   if (!status) status = gt__order_host(&whole, NULL);
   GPUTENSOR_FREE(s.own.more);
@@ -7729,9 +7795,14 @@ static void gt__tree_end(gt__tree *t) { /* with its block; and of the temporarie
   gt__tree t __attribute__((cleanup(gt__tree_end))); \
   gt__tree_begin(&t, text, n, in)
 static int gt__add_node(gt__tree *t, int op, int c0, int c1, int c2) {
-  const gt__node v = {(uint8_t)op, 0, 0, 0, 0, 0, 0, 0, 0, {c0, c1, c2}, {0}, NULL};
-  t->node[t->n] = v;
-  return t->root = t->n++;
+  gt__node *v = &t->node[t->n];
+  memset(v, 0, sizeof *v);
+  v->op = (uint8_t)op;
+  v->child[0] = c0;
+  v->child[1] = c1;
+  v->child[2] = c2;
+  t->root = t->n++;
+  return t->root;
 }
 static int gt__add_whole(gt__tree *t, int op, int64_t value) { /* GT__OPERAND or GT__WHOLE */
   t->node[gt__add_node(t, op, 0, 0, 0)].value.i = value;
@@ -7751,7 +7822,7 @@ static void gt__bad_text(gt__tree *t, int at, const char *what) {
   t->at = length;
 }
 static int gt__peek(gt__tree *t) {
-  while (t->text[t->at] == ' ' || t->text[t->at] == '\t' || t->text[t->at] == '\n') t->at++;
+  t->at += (int)strspn(t->text + t->at, " \t\n");
   return (unsigned char)t->text[t->at];
 }
 static int gt__take(gt__tree *t, const char *token) {
@@ -7924,7 +7995,7 @@ static int gt__parse_name(gt__tree *t) {
   return 0;
 }
 static int gt__parse_operand(gt__tree *t) {
-  const int c = gt__peek(t), at = t->at;
+  const int c = gt__peek(t), at = t->at, is_not = c == '!' && t->text[at + 1] != '=';
   if (gt__is_letter(c)) return gt__parse_name(t);
   if (gt__is_digit(c) || (c == '.' && gt__is_digit(t->text[at + 1]))) {
     gt__parse_literal(t);
@@ -7933,7 +8004,7 @@ static int gt__parse_operand(gt__tree *t) {
   t->at++;
   if (c == '(') gt__wait(t, GT__BRACKET, 0, 0, 0, at);
   else if (c == '-') gt__wait(t, GT__SIGN, GT__OP_neg, 7, 7, at);
-  else if (c == '!' && t->text[at + 1] != '=') gt__wait(t, GT__SIGN, GT__OP_logical_not, 7, 7, at);
+  else if (is_not) gt__wait(t, GT__SIGN, GT__OP_logical_not, 7, 7, at);
   else if (c == '~') gt__no_operation(t, at, "~");
   else if (c != '+') gt__bad_text(t, at, "expected an operand");
   return 1;
@@ -7986,10 +8057,9 @@ static int gt__parse_operator(gt__tree *t) {
 }
 static void gt__end_call(gt__tree *t, const gt__waiting *w) { /* w lacks the last operand */
   const int arity = gt__table[w->op].arity;
+  const char *name = w->op == GT__CAST ? gt__dtype[w->level].name : gt__table[w->op].name;
   char what[80];
-  snprintf(what, sizeof what, "%s takes %d operand%s",
-           w->op == GT__CAST ? gt__dtype[w->level].name : gt__table[w->op].name, arity,
-           arity == 1 ? "" : "s");
+  snprintf(what, sizeof what, "%s takes %d operand%s", name, arity, arity == 1 ? "" : "s");
   if (w->given + 1 == arity) gt__complete(t);
   else gt__bad_text(t, w->at, what);
 }
@@ -8029,7 +8099,7 @@ static struct gt__known {
 static gt_status gt__parse_text(gt__tree *t) {
   const size_t length = strlen(t->text);
   uint64_t hash = 1469598103934665603u; /* FNV-1a */
-  for (size_t i = 0; i < length; i++) hash = (hash ^ (unsigned char)t->text[i]) * 1099511628211u;
+  for (const char *s = t->text; *s; s++) hash = (hash ^ (unsigned char)*s) * 1099511628211u;
   struct gt__known *k = &gt__cache[hash >> 57];
   gt__lock();
   if (!strcmp(k->text, t->text) && k->n_in <= t->n_in) {
@@ -8060,8 +8130,8 @@ static gt_status gt__parse_text(gt__tree *t) {
 
 /* ---- >>compiler --------------------------------------------------------------------------------
    A tree becomes a program in three steps: each node gets PyTorch's dtype; the tree is cut where
-   integers must stay exact beside floating numbers; what is larger than the machine is cut too. What
-   is cut off is computed into a temporary tensor first and becomes an operand. */
+   integers must stay exact beside floating numbers; what is larger than the machine is cut too.
+   What is cut off is computed into a temporary tensor first and becomes an operand. */
 /* The higher of two compute types, from int64_t over float to double. */
 static int gt__higher(int a, int b) { return a == GT__F64 || b == GT__I64 ? a : b; }
 /* As PyTorch's TypeProperties.cpp: of lower levels only those count whose kind is higher. */
@@ -8084,7 +8154,8 @@ static gt_status gt__set_operand(const gt__tree *t, gt__node *v) {
   v->x = x;
   v->dtype = (uint8_t)x->dtype;
   v->natural = (uint8_t)gt__compute_of(x->dtype);
-  v->level = x->ndim ? GT__DIMENSIONED : x->gt__number ? GT__NUMBER : GT__ZERO_D;
+  v->level = x->gt__number ? GT__NUMBER : GT__ZERO_D;
+  if (x->ndim) v->level = GT__DIMENSIONED;
   v->highest = v->natural == GT__F64 && !x->ndim ? (uint8_t)GT__F32 : v->natural;
   if (!gt__is_constant(x) || !x->storage) return GT_OK;
   const gt_status status = gt__host_begin(x, 0, &use);
@@ -8111,7 +8182,8 @@ static int gt__bits_of(const gt__tree *t, const gt__node *v) {
   return bits;
 }
 static int gt__holds(int compute, const gt__node *v) { /* are v's integers the same there? */
-  return v->bits <= (compute == GT__F32 ? 24 : compute == GT__F64 ? 53 : 64);
+  static const uint8_t bits[] = {24, 53, 64};          /* by compute type */
+  return v->bits <= bits[compute];
 }
 /* What an operation, of this dtype as its operands promote, takes over from them. */
 static void gt__gather(gt__tree *t, gt__node *v, gt_dtype d) {
@@ -8160,7 +8232,8 @@ static int gt__choose_compute(const gt__tree *t, int i, int at_least) {
   return gt__higher(stays ? v->natural : v->highest, at_least);
 }
 /* Slots get their numbers in the end: until then inputs count from 0, the others from these. */
-enum { GT__CONSTANT_AT = 32, GT__TEMPORARY_AT = 64 };
+enum { GT__CONSTANT_AT = 32 };
+enum { GT__TEMPORARY_AT = 64 };
 typedef struct {
   const gt__tree *t;
   int n_temporary, most_temporaries, over; /* over: it does not fit */
@@ -8210,8 +8283,10 @@ static int gt__leaf_slot(gt__code *g, int i) {
 }
 /* Deeper than GT__CODE levels they are taken as different: they fit no program. */
 static int gt__equal_trees(const gt__tree *t, int at, int other, int levels) {
-  const gt__node *v = &t->node[gt__bare(t, at)], *w = &t->node[gt__bare(t, other)];
-  if (!levels || v->op != w->op || v->op <= GT__INTEGER || v->value.i != w->value.i) return 0;
+  const gt__node *v = &t->node[gt__bare(t, at)];
+  const gt__node *w = &t->node[gt__bare(t, other)];
+  if (!levels || v->op != w->op || v->op <= GT__INTEGER) return 0;
+  if (v->value.i != w->value.i) return 0;
   for (int k = 0; k < gt__table[v->op].arity; k++)
     if (!gt__equal_trees(t, v->child[k], w->child[k], levels - 1)) return 0;
   return 1;
@@ -8246,10 +8321,12 @@ static void gt__generate_operation(gt__code *g, const gt__node *v) {
     child[k] = gt__bare(g->t, v->child[k]);
     leaf[k] = gt__is_leaf(&g->t->node[child[k]]);
   }
+  const int pair = arity == 2 && !leaf[0];
+  const int twice = pair && gt__equal_trees(g->t, child[0], child[1], GT__CODE);
   if (arity == 2 && leaf[0] && !leaf[1] && gt__exchanged(v->op)) {
     gt__generate(g, child[1]);
     gt__emit(g, gt__exchanged(v->op), gt__leaf_slot(g, child[0]), 0, 0);
-  } else if (arity == 2 && !leaf[0] && gt__equal_trees(g->t, child[0], child[1], GT__CODE)) {
+  } else if (twice) {
     gt__generate(g, child[0]);
     gt__emit(g, v->op, gt__save(g), 0, 0);
   } else {
@@ -8290,7 +8367,8 @@ static int gt__compile(const gt__tree *t, int i, gt__code *g) {
   g->p.compute = t->node[i].compute;
   g->p.seed = t->seed;
   g->p.offset = t->offset;
-  if (t->n_in && !t->in[0]->storage) g->in[g->p.n_in++] = t->in[0]; /* a product: input 0 */
+  const int is_product = t->n_in && !t->in[0]->storage;
+  if (is_product) g->in[g->p.n_in++] = t->in[0];
   gt__generate(g, g->root);
   g->p.n_slot = (uint8_t)(g->p.n_in + g->p.n_const + g->most_temporaries);
   if (g->over || g->p.n_slot > GT__SLOTS) return 0;
@@ -8387,7 +8465,10 @@ static gt_status gt__cut(gt__tree *t, int i, gt_dtype dtype, const gt__code *g) 
   gt__node *v = &t->node[i];
   gt_tensor part = t->whole;
   if (!v->indexed) part.ndim = 0; /* index counts in the shape of the whole */
-  for (int k = 0; k < g->p.n_in; k++) gt__merge_shape(&part, g->in[k], g->in[k]->ndim);
+  for (int k = 0; k < g->p.n_in; k++) {
+    const gt_tensor *in = g->in[k];
+    gt__merge_shape(&part, in, in->ndim);
+  }
   part.dtype = dtype;
   gt_tensor *x = gt__new_like(&part);
   if (!x) return gt__failed();
@@ -8438,12 +8519,13 @@ static gt_status gt__prepare(gt__tree *t, int i, int compute, gt__code *g) {
   return gt__fit(t, i, g);
 }
 
-/* ---- >>front ----------------------------------------------------------------------------------- */
+/* ---- >>front --------------------------------------------------------------------------------- */
 /* Device and shape of an expression. */
 static gt_status gt__place(gt__tree *t, const gt_tensor *out) {
   gt_tensor *whole = &t->whole;
   int found = -1;
-  whole->ndim = whole->gt__number = 0;
+  whole->ndim = 0;
+  whole->gt__number = 0;
   whole->storage = NULL;
   for (int i = 0; i < t->n_in; i++) {
     const gt_tensor *x = t->in[i];
@@ -8624,7 +8706,9 @@ GT_API gt_tensor *gt_linspace(double start, double end, int64_t steps, gt_dtype 
   const double last = (double)steps - 1, half = (double)(steps / 2);
   const double way = end - start; /* it may not be finite where the step is */
   const double step = isfinite(way) ? way / last : end / last - start / last;
-  const double v[] = {start, steps > 1 ? step : 0, steps == 1 ? start : end, last, half};
+  double v[] = {start, step, end, last, half};
+  if (steps <= 1) v[1] = 0;
+  if (steps == 1) v[2] = start;
   return gt__make(NULL, "index < e ? a + index*b : c - (d - index)*b", GT_SHAPE(steps), dtype,
                   device, 5, v, GT__F64);
 }
@@ -8636,7 +8720,8 @@ GT_API gt_tensor *gt_eye(int64_t rows, int64_t columns, gt_dtype dtype, gt_devic
 }
 /* -- random -- */
 GT_API void gt_manual_seed(uint64_t seed) {
-  gt__me.generator.seed = seed, gt__me.generator.offset = 0;
+  gt__me.generator.seed = seed;
+  gt__me.generator.offset = 0;
 }
 static gt_tensor *gt__random(int op, gt_shape shape, gt_dtype dtype, gt_device device,
                              gt_generator *generator, int64_t low, uint64_t range) {
@@ -8842,14 +8927,16 @@ typedef struct {
 } gt__folding;
 /* Do softmax and log_softmax, whose result has all the dims? */
 static int gt__all_kept(const gt__folding *f) { return f->soft && f->soft != GT__LOGSUMEXP; }
-/* Binds the operands: the kept dims stand first, then the folded ones, as gt__reduce_args has it. */
+/* Binds the operands: the kept dims stand first, then the folded ones, as gt__reduce_args has
+   it. */
 static void gt__bind_fold(const gt__folding *f, const gt__tree *t, const gt__code *g, gt__op *op,
                           gt__walk *w, const gt_tensor *out, uint32_t set) {
   gt__reduce_args *r = &op->u.reduce;
   gt__map_args *m = &r->pre;
   const int ndim = t->whole.ndim, kept = r->n_kept;
   int order[GT_MAX_DIMS] = {0}, next[2] = {0, kept}; /* places of a kept and of a folded dim */
-  r->n = r->inner = 1;
+  r->n = 1;
+  r->inner = 1;
   for (int d = 0; d < ndim; d++) {
     const int folded = set >> d & 1, place = next[folded]++;
     const int64_t size = t->whole.shape[d];
@@ -8996,7 +9083,7 @@ static gt_tensor *gt__outer(gt_tensor *out, const gt_tensor *x, const char *text
   const gt_tensor *const in[] = {a, b, c};
   gt_tensor like = gt__plain(a);
   like.dtype = gt__float_dtype(x);
-  return gt__eval_at(out, &like, text, c ? 3 : b ? 2 : 1, in);
+  return gt__eval_at(out, &like, text, 1 + (b != NULL) + (c != NULL), in);
 }
 /* What x is multiplied or divided by, with the folded dims as 1: a text over the largest |x|, or
    the smallest. */
@@ -9099,19 +9186,19 @@ GT_API gt_tensor *gt_norm(gt_tensor *out, const gt_tensor *x, double p, uint32_t
   if (p == 1 || isinf(p)) return gt__fold_text(&f, out, "abs(a)", 1, &x);
   return gt__power_norm(out, x, p, dims, keepdim);
 }
-/* Does a row of x stay on the chip, or do a few threads of a GPU take a column? See gt__reduce_args. */
+/* Does a row of x stay on the chip, or do a few threads of a GPU take a column? See
+   gt__reduce_args. */
 static int gt__is_row(const gt_tensor *x, uint32_t set, const gt_tensor *out) {
+  const gt_dtype to = out ? out->dtype : x->dtype;
   int64_t n = 1, inner = 0;
   for (int d = 0; d < x->ndim; d++) {
     if (set >> d & 1) n *= x->shape[d];
     if (x->shape[d] != 1) inner = set >> d & 1;
   }
-  const gt_dtype to = out ? out->dtype : x->dtype;
-  const int can =
-      inner ? n * (x->dtype == GT_FLOAT64 ? 8 : 4) <= GT__SOFT_BYTES
-            : !gt__on_host(x->device) && to == x->dtype && (n <= 512 || n <= gt__numel(x) / n);
-  return n && can && gt__is_floating(x->dtype) && !(set & (set - 1)) && gt__is_floating(to) &&
-         gt__compute_of(to) == gt__compute_of(x->dtype);
+  if (!n || set & (set - 1) || !gt__is_floating(x->dtype) || !gt__is_floating(to)) return 0;
+  if (gt__compute_of(to) != gt__compute_of(x->dtype)) return 0;
+  if (inner) return n * (x->dtype == GT_FLOAT64 ? 8 : 4) <= GT__SOFT_BYTES;
+  return !gt__on_host(x->device) && to == x->dtype && (n <= 512 || n <= gt__numel(x) / n);
 }
 /* In one read, or: m, the maximum of a row, s, the sum of exp(x - m), and then the result. */
 static gt_tensor *gt__soft(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim,
@@ -9372,7 +9459,7 @@ GT_API gt_tensor *gt_linear(gt_tensor *out, const gt_tensor *x, const gt_tensor 
               : gt__matmul_bare(out, x, &wt);
 }
 
-/* ---- >>stream-code ----------------------------------------------------------------------------- */
+/* ---- >>stream-code --------------------------------------------------------------------------- */
 static gt_stream *gt__stream_new(gt_device device, int priority, void *native, int queued) {
   if (gt__check_device(device)) return NULL;
   gt_stream *s = (gt_stream *)gt__malloc(sizeof *s);
@@ -9556,7 +9643,8 @@ GT_API gt_status gt_event_record(gt_event *event, gt_stream *stream) {
   const int code =
       GT__OF(stream)->event_record(stream->device.index, &event->native, stream->queue);
   if (!code) {
-    event->at.number = stream->recorded = stream->number;
+    stream->recorded = stream->number;
+    event->at.number = stream->number;
     event->at.slot = stream->slot;
     event->seen = stream->seen;
   }
@@ -9564,12 +9652,12 @@ GT_API gt_status gt_event_record(gt_event *event, gt_stream *stream) {
   return gt__report(stream->device, stream, code);
 }
 static gt_status gt__no_event(const gt_event *event) {
+  if (!event) return gt__fail(GT_ERROR_ARGUMENT, "the event is NULL");
   gt__lock();
-  const int recorded = event && event->native;
+  const int recorded = event->native != NULL;
   gt__unlock();
   if (recorded) return GT_OK;
-  return gt__fail(event ? GT_ERROR_STATE : GT_ERROR_ARGUMENT, "the event %s",
-                  event ? "was never recorded; gt_event_record comes first" : "is NULL");
+  return gt__fail(GT_ERROR_STATE, "the event was never recorded; gt_event_record comes first");
 }
 /* Waits, or asks, for an event; what it covers is then behind the host. */
 static int gt__event_ask(gt_event *event, int wait) {
@@ -9667,13 +9755,17 @@ static void gt__list_ways(const gt__backend *backend, char *text, size_t n) {
 }
 GT_API const char *gt_build_info(void) {
   static __thread char text[1024];
+  const char *gpus = "without CUDA", *of_gpus = "";
   char cpu[256], cuda[256] = "";
   gt__list_ways(gt__host, cpu, sizeof cpu);
-  if (gt__pinning != gt__host) gt__list_ways(gt__pinning, cuda, sizeof cuda);
+  if (gt__pinning != gt__host) {
+    gt__list_ways(gt__pinning, cuda, sizeof cuda);
+    gpus = gt__pinning->info();
+    of_gpus = "; of GPUs:";
+  }
   snprintf(text, sizeof text,
            "gputensor " GPUTENSOR_VERSION "%s" GT__CHECKING ", %s; ways of the CPU:%s%s%s",
-           gt__host->info(), gt__pinning == gt__host ? "without CUDA" : gt__pinning->info(), cpu,
-           *cuda ? "; of GPUs:" : "", cuda);
+           gt__host->info(), gpus, cpu, of_gpus, cuda);
   return text;
 }
 GT_API void gt_shutdown(void) {
@@ -9698,15 +9790,13 @@ GT_API void gt_shutdown(void) {
 /* ---- >>npy -------------------------------------------------------------------------------------
    Magic, version, length of the header, the header (a Python dict of descr, fortran_order, shape),
    elements. Nothing is believed: sizes are compared with the file's before memory is asked for. */
-enum {
-  GT__NPY_HEADER = 1 << 20,
-  GT__NPY_ALIGN = 64,
-  GT__NPY_HEAD = 6 * GT__NPY_ALIGN,
-  GT__PATH = 4096,
-  GT__NEW_PATH = GT__PATH + 64,
-  GT__LINKS = 40,
-  GT__LITTLE_ENDIAN = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-};
+enum { GT__NPY_HEADER = 1 << 20 };
+enum { GT__NPY_ALIGN = 64 };
+enum { GT__NPY_HEAD = 6 * GT__NPY_ALIGN };
+enum { GT__PATH = 4096 };
+enum { GT__NEW_PATH = GT__PATH + 64 };
+enum { GT__LINKS = 40 };
+enum { GT__LITTLE_ENDIAN = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ };
 typedef struct {
   const char *path;
   int file;      /* -1: none */
@@ -9852,7 +9942,8 @@ static gt_status gt__npy_header(gt__npy *h, int64_t *length) {
     return GT__NPY_BAD("version %d.%d is not 1.0, 2.0 or 3.0", h->path, head[6], head[7]);
   const int width = head[6] == 1 ? 2 : 4;
   if (gt__npy_read(h, head + 8, (size_t)width)) return gt__failed();
-  const int64_t bytes = head[8] | head[9] << 8 | head[10] << 16 | (int64_t)head[11] << 24;
+  int64_t bytes = 0;
+  for (int i = 11; i >= 8; i--) bytes = bytes << 8 | head[i];
   *length -= 8 + width + bytes;
   if (bytes > GT__NPY_HEADER || *length < 0)
     return GT__NPY_BAD("a header of %lld bytes is %s", h->path, (long long)bytes,
@@ -9905,7 +9996,8 @@ GT_API gt_tensor *gt_load_npy(const char *path, gt_device device) {
   int64_t length = (int64_t)info.st_size;
   if (gt__npy_header(&h, &length) || gt__npy_check_length(&h, length)) return NULL;
   const int last = h.shape.ndim - 1, half = h.fortran ? h.shape.ndim / 2 : 0;
-  for (int d = 0; d < half; d++) gt__swap(&h.shape.size[d], &h.shape.size[last - d]);
+  int64_t *size = h.shape.size;
+  for (int d = 0; d < half; d++) gt__swap(&size[d], &size[last - d]);
   GT__LOCAL gt_tensor *host = gt__new(h.shape, h.dtype, gt_cpu(), 0);
   if (!host || gt__npy_elements(&h, host)) return NULL;
   gt_tensor turned = gt__plain(host);
@@ -10045,13 +10137,11 @@ GT_API gt_status gt_save_npy(const char *path, const gt_tensor *x) {
 
 /* ---- >>print -----------------------------------------------------------------------------------
    A tensor as PyTorch 2 prints it with its default options, which are these. */
-enum {
-  GT__PRINT_DIGITS = 4,
-  GT__PRINT_COLUMNS = 80,
-  GT__PRINT_ALL = 1000,
-  GT__PRINT_EDGE = 3,
-  GT__PRINT_INDENT = sizeof "tensor(" - 1
-};
+enum { GT__PRINT_DIGITS = 4 };
+enum { GT__PRINT_COLUMNS = 80 };
+enum { GT__PRINT_ALL = 1000 };
+enum { GT__PRINT_EDGE = 3 };
+enum { GT__PRINT_INDENT = sizeof "tensor(" - 1 };
 typedef struct {
   const gt_tensor *x;
   gt_shape shown; /* what is shown of x, and on the host as float64 or int64 */

@@ -7078,7 +7078,7 @@ GT_API gt_tensor *gt_expand(const gt_tensor *x, gt_shape shape) {
   gt_tensor y, model;
   if (GT__NO(x)) return NULL;
   for (int e = x->ndim - 1; e >= 0; e--) {
-    const int d = e + shape.ndim - x->ndim;
+    const int64_t d = (int64_t)shape.ndim - x->ndim + e;
     if (d < 0 || d >= GT_MAX_DIMS) continue;
     if (shape.size[d] == -1) shape.size[d] = x->shape[e];
   }

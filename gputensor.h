@@ -2312,9 +2312,7 @@ typedef struct {
   int (*wins)(int fold, gt__num a, gt__num b);
   void (*row)(void *sums, const void *a, const void *b); /* of a product */
 } gt__cpu_numbers;
-enum { GT__PLAIN_ROWS = 128 }; /* of a product's blocks */
-enum { GT__PLAIN_COLUMNS = 256 };
-enum { GT__PLAIN_DEPTH = 64 };
+enum { GT__PLAIN_ROWS = 128, GT__PLAIN_COLUMNS = 256, GT__PLAIN_DEPTH = 64 }; /* of products */
 #endif /* GPUTENSOR_IMPLEMENTATION */
 #endif /* GT__MAIN: what follows, up to the next one, is the text for one type */
 #if GT__PART == GT__NUMBERS

@@ -447,7 +447,7 @@ leaked_macros() {
 leaked_types() {
   grep -nE '^(typedef )?(struct|union|enum) [A-Za-z_]+|^} [A-Za-z_]+;' $header $kernels > "$work/types"
   something_in "$work/types" types
-  grep -vE ':(typedef )?(struct|union|enum) gt_|:} gt_' "$work/types"
+  grep -vE ':(typedef )?(struct|union|enum) (alignas\([0-9]+\) )?gt_|:} gt_' "$work/types"
 }
 names() {
   local ours='^(gt_|GT_|GPUTENSOR_)'

@@ -1,28 +1,62 @@
 /* gputensor_kernels.cu - what gputensor.h runs on an NVIDIA GPU: kernels and their launchers,
    nothing else. nvcc builds it beside the file with GPUTENSOR_IMPLEMENTATION. MIT licence: there.
 
-   CONTENTS   (search for >>word)
-     >>traits       vectors of 16 bytes, batches of them, and the ten dtypes
-     >>converting   a dtype to a compute type and back
-     >>slots        an operand's column in shared memory
-     >>loading      between a slot and memory: any dtype, any strides
-     >>interpreter  the accumulator machine, the heart of map and reduce
-     >>launching    what the device is, and how a kernel is launched on it
-     >>map-vectors  each output element from the inputs at its place, by whole vectors
-     >>map-short    programs of one operation, without slots
-     >>reduce       folding by THE PLAN of gputensor.h, and the tree over chunks
-     >>softmax      softmax and its kind, rows in registers and columns
-     >>copy         elements picked by an index; all other copies are maps
-     >>matmul-tiled a tiled product, by any of three engines
-     >>matmul-split the epilogue, and tiles that several blocks have a part of K of
-     >>matmul-hopper products on the tensor cores of sm_90a
-     >>matmul-plan  the choice of kernels and tiles
-     >>exports      the tables of ways, the build and warming up
+   HOW TO READ IT. Part I does everything, plainly: copies, maps, reductions, softmax and products
+   of any shape, strides and dtypes, each by a kernel that can be read in minutes. Part II does the
+   same faster, in sections that can be skipped: each is a way, a row of the table in >>ways, with
+   its kernel, launcher and plan together. Both give the same bits, but for products, which are
+   within the same error bound. -DGPUTENSOR_PLAIN compiles Part I alone. Who wants to know how a
+   GPU multiplies matrices reads >>plain-map, for the words, and then >>plain-matmul.
 
-   How to read it. A thread owns a few vectors of 16 bytes at a time, a batch: four in a map, eight
-   before a fold. The accumulator of a batch is in registers; every operand, constant and temporary is a
-   slot in shared memory, where each thread has a column of its own. So only transposed operands
-   need a barrier, one kernel runs every program, and an instruction costs one branch a batch. */
+   CONTENTS   (search for >>word)
+   Part I, everything, plainly
+     >>dtypes         the ten dtypes as C++ types
+     >>converting     a dtype to a compute type and back
+     >>interpreter    a program's value for one element
+     >>launching      what the launchers of both parts share
+     >>plain-map      each output element from the inputs at its place
+     >>plain-reduce   folding by THE PLAN of gputensor.h
+   >>plain-softmax rows whose exponentials sum to 1
+     >>plain-copy     elements of any strides, also picked by an index
+     >>plain-matmul   the naive product, and the one in shared memory
+     >>device         what the device is, and what the code was built for
+   Part II, faster ways
+     >>tuning         every number that was found by measuring
+     >>overlapping    kernels that start before the one in front of them has ended
+     >>vectors        16 bytes at once, and batches of such vectors
+     >>slots          an operand's column in shared memory
+     >>loading        between a slot and memory: any dtype, any strides
+     >>batches        the interpreter over a batch
+     >>map-vectors    each output element from the inputs at its place, by whole vectors
+     >>map-short      programs of one operation, without slots
+     >>map-plan       the choice between the ways of maps
+     >>reduce         folding by THE PLAN of gputensor.h, and the tree over chunks
+     >>softmax        softmax and its kind, rows in registers and columns
+     >>copy           elements picked by an index; all other copies are maps
+     >>matmul-epilogue  what follows a product
+     >>matmul-plan    what the ways of products share on the host
+     >>matmul-split   tiles that several blocks have a part of K of, and their sum
+     >>matmul-tiled   a tiled product, by any of three engines
+     >>matmul-hopper  products on the tensor cores of sm_90a
+     >>hopper-plan    their tiles, clusters and parts
+   Both
+     >>ways           the table of ways for each primitive
+     >>exports        what the header asks of this file
+
+   NOTATION. C = A x B has M rows, N columns and sums over K; matrices are row-major, strides count
+   elements. T is the compute type (float, double or int64_t), S the type of elements in memory. A
+   warp is 32 threads that execute together. grid and block: how many blocks, and threads of each.
+
+   WORDS, ours beside the field's
+     way        a kernel variant           fold       a reduction
+     slot       an operand in shared memory, a column of 16 bytes for each thread
+     vector     16 bytes, the widest load of a thread (float4)
+     batch      the vectors that a thread works on at once (a register tile)
+     after      a step of the epilogue     gather     adding up the parts of split-K
+     brick      a swizzled tile in shared memory, 64 lines of 128 bytes
+     factor     an operand of a product    form       a tile configuration
+     piece      an operand's tile; of float32: one of the bfloat16 numbers that it is split into
+     crossed    transposed                 team       threads that share a row; a warp group */
 #define GPUTENSOR_KERNELS
 #include "gputensor.h"
 #include <cuda.h>
@@ -36,11 +70,9 @@
 #if defined(__USE_FAST_MATH__) || defined(__FAST_MATH__)
 #error "gputensor gives the same bits everywhere and needs NaN: build without --use_fast_math"
 #endif
-
 #ifdef GPUTENSOR_NO_TENSOR_CORES
 #error \
-    "GPUTENSOR_NO_TENSOR_CORES is gone: GPUTENSOR_WAYS in the environment names the ways to take, \
--DGPUTENSOR_PLAIN compiles the plain ways alone"
+    "GPUTENSOR_NO_TENSOR_CORES is gone: use GPUTENSOR_WAYS in the environment, or GPUTENSOR_PLAIN"
 #endif
 
 #define GT__DEV static __device__ __forceinline__
@@ -48,8 +80,10 @@
 #define GT__LOOP _Pragma("unroll 1")
 #define GT__EACH GT__UNROLL for (int i = 0; i < N; i++)
 
-/* ---- >>traits ------------------------------------------------------------------------------- */
-/* dtypes that C++ has no type for; bits only, so that they live in unions and registers */
+/* ==== Part I: everything, plainly ============================================================ */
+/* ---- >>dtypes ----------------------------------------------------------------------------------
+   Structures stand for the dtypes that C++ has no type for. They hold bits only, so that they can
+   stand in unions and registers. */
 struct gt__bool {
   uint8_t bits;
 };
@@ -59,17 +93,18 @@ struct gt__half {
 struct gt__bfloat {
   uint16_t bits;
 };
-/* elements of copies, which are bits without a meaning: behind the dtypes of gt_dtype */
+/* Elements that are copied as bits without a meaning, numbered behind the dtypes of gt_dtype. */
 template <class I>
 struct gt__raw {
   I bits;
 };
 enum { GT__RAW_8 = GT_DTYPES, GT__RAW_16 };
 
-/* Calls f with a value whose type is that of `dtype`: one switch in place of ten functions. */
+/* Calls f with a value whose type is that of `dtype`: one switch in place of ten functions. The
+   usual dtypes stand first, since a switch is a tree of branches. */
 template <class F>
 GT__DEV void gt__by_dtype(int dtype, F f) {
-  if (dtype == GT_FLOAT32) f(float()); /* the usual ones first, since a switch is a tree */
+  if (dtype == GT_FLOAT32) f(float());
   else if (dtype == GT_BFLOAT16) f(gt__bfloat());
   else if (dtype == GT_FLOAT16) f(gt__half());
   else switch (dtype) {
@@ -86,12 +121,14 @@ GT__DEV void gt__by_dtype(int dtype, F f) {
 }
 
 /* ---- >>converting ------------------------------------------------------------------------------
-   float to integer truncates and saturates and makes NaN 0, integer to integer wraps, to bool is
-   "not zero"; to the 16-bit floats go a float, or what rounding to odd makes one, as on the CPU. */
+   A float becomes an integer by truncation; what is too large becomes the largest, and NaN 0. An
+   integer becomes a shorter one by dropping its upper bits; bool means "not zero". Before a float64
+   or an int64 becomes a 16-bit float it is rounded to a float whose last bit is odd if anything was
+   lost, so that rounding twice gives what rounding once does, as on the CPU. */
 template <class X>
-GT__DEV X gt__plain(X x) {
+GT__DEV X gt__plain(X x) { /* as a type that C++ can convert */
   return x;
-} /* what C++ can convert */
+}
 GT__DEV bool gt__plain(gt__bool x) { return x.bits != 0; }
 GT__DEV float gt__plain(gt__bfloat x) { return gt__bf16_to_f32(x.bits); }
 GT__DEV float gt__plain(gt__half x) {
@@ -131,14 +168,19 @@ template <class T, class I>
 GT__DEV void gt__set(T &y, gt__raw<I> x) {
   y = (T)__int_as_float(x.bits);
 }
-#define GT__SATURATE(I, lo, hi) \
-  GT__DEV void gt__set(I &y, float x) { y = (I)gt__to_i64_f32(x, lo, hi); } \
-  GT__DEV void gt__set(I &y, double x) { y = (I)gt__to_i64_f64(x, lo, hi); }
-GT__SATURATE(uint8_t, 0, UINT8_MAX)
-GT__SATURATE(int8_t, INT8_MIN, INT8_MAX)
-GT__SATURATE(int16_t, INT16_MIN, INT16_MAX)
-GT__SATURATE(int32_t, INT32_MIN, INT32_MAX)
-GT__SATURATE(int64_t, INT64_MIN, INT64_MAX)
+/* The range of an integer type. */
+template <class I>
+constexpr int64_t gt__most = INT64_MAX >> (64 - 8 * sizeof(I) - std::is_unsigned<I>::value);
+template <class I>
+constexpr int64_t gt__least = std::is_unsigned<I>::value ? 0 : -gt__most<I> - 1;
+template <class I>
+GT__DEV std::enable_if_t<std::is_integral<I>::value> gt__set(I &y, float x) {
+  y = (I)gt__to_i64_f32(x, gt__least<I>, gt__most<I>);
+}
+template <class I>
+GT__DEV std::enable_if_t<std::is_integral<I>::value> gt__set(I &y, double x) {
+  y = (I)gt__to_i64_f64(x, gt__least<I>, gt__most<I>);
+}
 template <class T, class S>
 GT__DEV T gt__as(S x) {
   T y;
@@ -147,18 +189,20 @@ GT__DEV T gt__as(S x) {
 }
 template <class T>
 GT__DEV T gt__constant(gt__num x) {
-  return std::is_integral<T>::value ? (T)x.i : sizeof(T) == 4 ? (T)x.s : (T)x.f;
+  if constexpr (std::is_integral<T>::value) return x.i;
+  else if constexpr (sizeof(T) == 4) return x.s;
+  else return x.f;
 }
 
 /* ---- >>interpreter -----------------------------------------------------------------------------
-   One structure for each line of THE TABLE and compute type: gt__formula<OP, T>::of(a, b, c).
-   What a formula does not use is cast to void, so that it draws no warning. */
+   Each line of THE TABLE in gputensor.h becomes a structure for each compute type:
+   gt__formula<OP, T>::of(a, b, c) is the operation's value. */
 template <int OP, class T>
 struct gt__formula;
 #define GT__FORMULA(name, T, formula) \
   template <> \
   struct gt__formula<GT__OP_##name, T> { \
-    GT__DEV T of(T a, T b, T c) { return (void)a, (void)b, (void)c, (T)(formula); } \
+    GT__DEV T of(T a, T b, T c) { return (T)(formula); } \
   };
 #define GT__F(name) gt__##name##_f32
 #define GT__LINE(name, arity, result, cost, f, i) \
@@ -171,6 +215,10 @@ GT__OPERATIONS(GT__LINE)
 GT__OPERATIONS(GT__LINE)
 #undef GT__LINE
 #undef GT__F
+template <int OP, class T>
+GT__DEV T gt__apply(T a, T b = 0, T c = 0) {
+  return gt__formula<OP, T>::of(a, b, c);
+}
 template <class T>
 GT__DEV T gt__random(int op, const gt__program &p, uint64_t index, T low, T range) {
   index += p.offset;
@@ -179,26 +227,8 @@ GT__DEV T gt__random(int op, const gt__program &p, uint64_t index, T low, T rang
   else return gt__random_f64(op, p.seed, index);
 }
 
-template <class T>
-static __device__ __noinline__ T gt__read_element(const gt__operand &x, int64_t at) {
-  T value = T();
-  gt__by_dtype(x.dtype, [&](auto tag) {
-    const auto *data = (const decltype(tag) *)x.data;
-    value = gt__as<T>(data[at]);
-  });
-  return value;
-}
-/* A single element; out of line, as all that is unusual. */
-template <class T>
-static __device__ __noinline__ void gt__store_any(char *p, int dtype, T x) {
-  gt__by_dtype(dtype, [&](auto y) { *(decltype(y) *)p = gt__as<decltype(y)>(x); });
-}
-
-template <class T>
-GT__DEV void gt__write_element(const gt__operand &x, int64_t at, T value) {
-  gt__store_any(x.data + (at << x.size_log2), x.dtype, value);
-}
-/* The accumulator machine of >>machine in gputensor.h: acc = op(acc, slot[b], slot[c]). */
+/* The accumulator machine of >>machine in gputensor.h, for one element: acc = op(acc, slot[b],
+   slot[c]). All threads of a warp execute the same instruction, so the branches cost little. */
 template <class T>
 GT__DEV T gt__evaluate(const gt__program &p, T *slot, int64_t index) {
   T acc = 0;
@@ -220,26 +250,63 @@ GT__DEV T gt__evaluate(const gt__program &p, T *slot, int64_t index) {
   }
   return acc;
 }
-/* The program's value at element i, where i counts the elements of m.size row by row. Behind a
-   product `known` is 1, and the first input is `product`; else `known` is 0. */
+/* Element number `at` of an operand, in strides: read as a T, and written. Functions that are not
+   inlined, as these, are compiled once for each type and not once for each kernel. */
 template <class T>
-static __device__ __noinline__ T gt__value_at(const gt__map_args &m, int64_t i, int known,
-                                              T product) {
+static __device__ __noinline__ T gt__read_element(const gt__operand &x, int64_t at) {
+  T value = 0;
+  gt__by_dtype(x.dtype, [&](auto tag) {
+    const auto *data = (const decltype(tag) *)x.data;
+    value = gt__as<T>(data[at]);
+  });
+  return value;
+}
+template <class T>
+static __device__ __noinline__ void gt__store_any(char *p, int dtype, T x) {
+  gt__by_dtype(dtype, [&](auto tag) {
+    typedef decltype(tag) S;
+    *(S *)p = gt__as<S>(x);
+  });
+}
+template <class T>
+GT__DEV void gt__write_element(const gt__operand &x, int64_t at, T value) {
+  gt__store_any(x.data + (at << x.size_log2), x.dtype, value);
+}
+/* The program's value at element i of the shape m.size, counted row by row. Behind a product
+   `known` is 1, and the first input is `product`. */
+template <class T>
+static __device__ __noinline__ T gt__value_at(const gt__map_args &m, int64_t i, int known = 0,
+                                              T product = 0) {
   const gt__program &p = m.program;
   T slot[GT__SLOTS];
   slot[0] = product;
   GT__LOOP for (int k = known; k < p.n_in; k++) {
-    const int64_t at = gt__offset(i, m.ndim, m.size, m.in[k].stride);
-    slot[k] = gt__read_element<T>(m.in[k], at);
+    const gt__operand &x = m.in[k];
+    slot[k] = gt__read_element<T>(x, gt__offset(i, m.ndim, m.size, x.stride));
   }
-  GT__LOOP for (int k = 0; k < p.n_const; k++) slot[p.n_in + k] = gt__constant<T>(p.constant[k]);
+  GT__LOOP for (int k = 0; k < p.n_const; k++) {
+    slot[p.n_in + k] = gt__constant<T>(p.constant[k]);
+  }
   return gt__evaluate(p, slot, i);
+}
+/* Stores element i of the output. */
+template <class T>
+GT__DEV void gt__store_at(const gt__map_args &m, int64_t i, T value) {
+  const int64_t to = gt__offset(i, m.ndim, m.size, m.out.stride);
+  gt__write_element(m.out, to, value);
 }
 
 /* ---- >>launching -------------------------------------------------------------------------------
-   What the host's parts of all ways share. A launcher has five steps: check, return at once for
-   nothing to do, choose, launch on the caller's stream, report. */
+   A launcher runs on the host and has five steps: check, return at once for nothing to do, choose,
+   launch on the caller's stream, report. */
 #define GT__POINTER(...) ((const void *)(__VA_ARGS__))
+/* A kernel's three forms, in the order of the compute types. */
+#define GT__EACH_COMPUTE(kernel) \
+  GT__POINTER(kernel<float>), GT__POINTER(kernel<double>), GT__POINTER(kernel<int64_t>)
+enum { GT__THREADS = 256 };       /* of a block in Part I: eight warps */
+GT__DEV int64_t gt__my_number() { /* of the thread, in the grid */
+  return (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+}
 static unsigned gt__blocks(int64_t items, int64_t per_block) {
   return (unsigned)min((items - 1) / per_block + 1, (int64_t)INT32_MAX);
 }
@@ -247,8 +314,512 @@ static bool gt__is_program(const gt__program *p) {
   return p->compute <= GT__I64 && p->n_ins <= GT__CODE && p->n_in <= GT__INPUTS &&
          p->n_in + p->n_const <= p->n_slot && p->n_slot <= GT__SLOTS;
 }
-/* What no macro tells the host: were Hopper's own features (sm_90a) on, and are tiny numbers
-   flushed to zero (--use_fast_math, -ftz)? A kernel that is never launched answers by how much
+/* kernel<<<blocks, threads, 0, stream>>>(*args): starts when all work before it on the stream has
+   ended. An error is returned, and does not stay behind as CUDA's last error. */
+static int gt__start(const void *kernel, unsigned blocks, dim3 threads, const void *args,
+                     void *stream) {
+  void *parameters[] = {(void *)args};
+  const cudaError_t error =
+      cudaLaunchKernel(kernel, dim3(blocks), threads, parameters, 0, (cudaStream_t)stream);
+  if (error != cudaSuccess) (void)cudaGetLastError();
+  return (int)error;
+}
+/* Brings kernels to the device, which else happens at their first launch and may wait for others.
+   */
+static cudaError_t gt__load(const void *const *kernels, int n) {
+  cudaFuncAttributes attributes;
+  cudaError_t error = cudaSuccess;
+  for (int i = 0; i < n && !error; i++)
+    if (kernels[i]) error = cudaFuncGetAttributes(&attributes, kernels[i]);
+  return error;
+}
+/* The plan of a way that takes every operation and needs no scratch memory. */
+static int gt__plan_none(gt__op *) { return 1; }
+
+/* ---- >>plain-map -------------------------------------------------------------------------------
+   Each element of the output from the input elements at its (broadcast) place, for any shape,
+   strides and dtypes. A thread makes one element. Block: 256 threads. Grid: elements / 256,
+   rounded up, so that the last block may have idle threads.
+
+       thread    0   1   2   3  ...  31 | 32  33 ...     32 threads are a warp and load together:
+       element   0   1   2   3  ...  31 | 32  33 ...     here 32 neighbours, one access of 128 bytes
+
+   Such an access is called coalesced. Of an operand whose last stride is not 1 a warp's elements
+   lie in up to 32 places, and the memory moves 32 bytes or more for each: up to 8 times as much.
+   So Part II transposes such operands on their way. */
+template <class T>
+__global__ void __launch_bounds__(GT__THREADS)
+    gt__plain_map_kernel(const __grid_constant__ gt__map_args m) {
+  const int64_t i = gt__my_number();
+  if (i >= m.count) return;
+  gt__store_at(m, i, gt__value_at<T>(m, i));
+}
+static const void *const gt__plain_map_kernels[] = {GT__EACH_COMPUTE(gt__plain_map_kernel)};
+static int gt__run_plain_map(const gt__op *op, void *queue) {
+  const gt__map_args *m = &op->u.map;
+  const gt__program *p = &m->program;
+  if (!gt__is_program(p) || m->count < 0) return cudaErrorInvalidValue;
+  if (m->count == 0) return cudaSuccess;
+  const unsigned blocks = gt__blocks(m->count, GT__THREADS);
+  return gt__start(gt__plain_map_kernels[p->compute], blocks, GT__THREADS, m, queue);
+}
+
+/* ---- >>plain-reduce ----------------------------------------------------------------------------
+   Folds n elements to each of `outer` outputs in the order of THE PLAN, see >>machine in
+   gputensor.h, which fixes how every sum is rounded: elements are folded to chunks, and chunks by
+   a tree. */
+/* A running result: a value and, for argmax and argmin, where it was found. */
+template <class T>
+struct gt__found {
+  T value;
+  int64_t at;
+};
+static_assert(sizeof(gt__found<double>) <= GT__PARTIAL, "scratch has room for such a result");
+template <class T>
+GT__DEV T gt__identity(int fold) {
+  if constexpr (std::is_integral<T>::value) return gt__identity_i64(fold);
+  else if constexpr (sizeof(T) == 4) return gt__identity_f32(fold);
+  else return gt__identity_f64(fold);
+}
+template <class T>
+GT__DEV T gt__fold_values(int fold, T a, T b) {
+  if constexpr (std::is_integral<T>::value) return gt__fold_i64(fold, a, b);
+  else if constexpr (sizeof(T) == 4) return gt__fold_f32(fold, a, b);
+  else return gt__fold_f64(fold, a, b);
+}
+GT__DEV bool gt__finds_place(int fold) {
+  return fold == GT__FOLD_ARGMAX || fold == GT__FOLD_ARGMIN;
+}
+/* Is b better than a, for argmax or argmin? Of equal values the one that stands first; NaN wins. */
+template <class T>
+GT__DEV bool gt__is_better(int fold, const gt__found<T> &a, const gt__found<T> &b) {
+  const bool a_is_nan = a.value != a.value, b_is_nan = b.value != b.value;
+  if (a_is_nan != b_is_nan) return b_is_nan;
+  if (a_is_nan || a.value == b.value) return b.at < a.at;
+  return fold == GT__FOLD_ARGMAX ? b.value > a.value : b.value < a.value;
+}
+/* Two results as one. */
+template <class T>
+GT__DEV gt__found<T> gt__join(int fold, const gt__found<T> &a, const gt__found<T> &b) {
+  if (gt__finds_place(fold)) return gt__is_better(fold, a, b) ? b : a;
+  const T value = gt__fold_values(fold, a.value, b.value);
+  return {value, 0};
+}
+/* Folds the elements from `begin` to `end`, of which value(k) is the k-th. `inner`: a block folds
+   a chunk. Its 256 threads are the lanes of THE PLAN and fold every 256th element each; then lanes
+   are folded in halves, through shared memory, which all threads of a block see:
+
+       element   0  1  2 ... 255 256 257 ...     lane   0 .. 63   64 .. 127  128 .. 255
+       lane      0  1  2 ... 255   0   1 ...            ^--------------------+            step 1
+                                                        ^---------+                       step 2
+       a warp's loads are coalesced                     and so on: lane 0 has all         step 8
+
+   The barrier before a step makes what other threads wrote in the last one visible. Not inner: a
+   thread folds a chunk alone, in order, and its neighbours do so for the neighbouring outputs. */
+template <class T, class F>
+GT__DEV gt__found<T> gt__fold_chunk(int fold, bool inner, int64_t begin, int64_t end, F value) {
+  static_assert((int)GT__LANES == (int)GT__THREADS, "each thread of a block is a lane");
+  __shared__ gt__found<T> lane[GT__LANES];
+  const int t = threadIdx.x, step = inner ? GT__THREADS : 1;
+  gt__found<T> mine = {gt__identity<T>(fold), INT64_MAX};
+  if (inner) begin += t;
+  for (int64_t k = begin; k < end; k += step) {
+    const gt__found<T> next = {value(k), k};
+    mine = gt__join(fold, mine, next);
+  }
+  if (!inner) return mine;
+  __syncthreads(); /* all threads have read the result of the chunk before */
+  lane[t] = mine;
+  for (int half = GT__LANES / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (t >= half) continue;
+    lane[t] = gt__join(fold, lane[t], lane[t + half]);
+  }
+  __syncthreads();
+  return lane[0];
+}
+/* The tree over n chunks, of which chunk(c) is the c-th: neighbours are folded in pairs, the
+   results in pairs again, and so on; a last one without a neighbour goes up as it is. One pass
+   does it, as one counts in binary: left[d] holds 2^d chunks, which wait for the 2^d chunks behind
+   them. */
+template <class T, class F>
+GT__DEV gt__found<T> gt__fold_tree(int fold, int64_t n, F chunk) {
+  gt__found<T> left[64], found = {};
+  GT__LOOP for (int64_t c = 0; c < n; c++) {
+    int d = 0;
+    found = chunk(c);
+    for (; c >> d & 1; d++) { found = gt__join(fold, left[d], found); }
+    left[d] = found;
+  }
+  GT__LOOP for (int d = __ffsll(n); n >> d > 0; d++) {
+    const bool waits = n >> d & 1;
+    if (waits) found = gt__join(fold, left[d], found);
+  }
+  return found;
+}
+/* What follows the fold of output o: a division, a root, and the store. */
+template <class T>
+GT__DEV void gt__store_result(const gt__reduce_args &p, int64_t o, const gt__found<T> &found) {
+  const gt__operand &out = p.out;
+  const int64_t to = gt__offset(o, p.n_kept, p.pre.size, out.stride);
+  const T divisor = gt__constant<T>(p.divisor);
+  T value = found.value;
+  if (p.finish & GT__DIVIDE) value = gt__apply<GT__OP_div>(value, divisor);
+  if (p.finish & GT__ROOT) value = gt__apply<GT__OP_sqrt>(value);
+  if (gt__finds_place(p.fold)) gt__write_element(out, to, found.at);
+  else gt__write_element(out, to, value);
+}
+/* Which rows, or chunks of rows, a thread makes or helps to make: first, first + step, ... */
+struct gt__turns {
+  int64_t first, step;
+};
+GT__DEV gt__turns gt__my_turns(bool inner) {
+  if (inner) return {blockIdx.x, gridDim.x};
+  return {gt__my_number(), (int64_t)gridDim.x * blockDim.x};
+}
+/* The first kernel folds chunks, a block each or, if not inner, a thread. The results go to
+   scratch, chunk by chunk, where neighbouring outputs are neighbours; where an output has but one
+   chunk, they are stored. Block: 256 threads. Grid: a block, or thread, for each chunk of each
+   output. */
+template <class T>
+__global__ void __launch_bounds__(GT__THREADS)
+    gt__plain_reduce_kernel(const __grid_constant__ gt__reduce_args p) {
+  const gt__turns mine = gt__my_turns(p.inner);
+  gt__found<T> *scratch = (gt__found<T> *)p.pre.scratch;
+  for (int64_t i = mine.first; i < p.outer * p.n_chunk; i += mine.step) {
+    const int64_t c = i / p.outer, o = i - c * p.outer;
+    const int64_t begin = c * p.chunk, end = min(begin + p.chunk, p.n);
+    const int64_t row = o * p.n;
+    const auto value = [&](int64_t k) { return gt__value_at<T>(p.pre, row + k); };
+    const gt__found<T> found = gt__fold_chunk<T>(p.fold, p.inner, begin, end, value);
+    if (p.inner && threadIdx.x > 0) continue;
+    if (p.n_chunk == 1) gt__store_result(p, o, found);
+    else scratch[i] = found;
+  }
+}
+/* The second kernel folds the results of chunks, a thread those of one output. Block: 256 threads.
+   Grid: outputs / 256, rounded up. */
+template <class T>
+__global__ void __launch_bounds__(GT__THREADS)
+    gt__plain_tree_kernel(const __grid_constant__ gt__reduce_args p) {
+  const gt__found<T> *scratch = (const gt__found<T> *)p.pre.scratch;
+  const int64_t o = gt__my_number();
+  if (o >= p.outer) return;
+  const auto chunk = [&](int64_t c) { return scratch[c * p.outer + o]; };
+  gt__store_result(p, o, gt__fold_tree<T>(p.fold, p.n_chunk, chunk));
+}
+static const void *const gt__plain_reduce_kernels[] = {GT__EACH_COMPUTE(gt__plain_reduce_kernel)};
+static const void *const gt__plain_tree_kernels[] = {GT__EACH_COMPUTE(gt__plain_tree_kernel)};
+static int gt__plan_plain_reduce(gt__op *op) {
+  const gt__reduce_args *r = &op->u.reduce;
+  const size_t chunks = (size_t)(r->outer * r->n_chunk);
+  if (r->n_chunk > 1 && !r->soft) op->scratch = chunks * GT__PARTIAL;
+  return 1;
+}
+static int gt__start_softmax(const gt__reduce_args *r, void *queue);
+static int gt__run_plain_reduce(const gt__op *op, void *queue) {
+  const gt__reduce_args *r = &op->u.reduce;
+  const gt__program *p = &r->pre.program;
+  if (!gt__is_program(p) || r->outer < 0 || r->n < 0) return cudaErrorInvalidValue;
+  if (r->outer == 0) return cudaSuccess;
+  if (r->soft) return gt__start_softmax(r, queue);
+  if (r->n_chunk > 1 && !r->pre.scratch) return cudaErrorInvalidValue;
+  const unsigned blocks = gt__blocks(r->outer * r->n_chunk, r->inner ? 1 : GT__THREADS);
+  const unsigned tree_blocks = gt__blocks(r->outer, GT__THREADS);
+  const int error = gt__start(gt__plain_reduce_kernels[p->compute], blocks, GT__THREADS, r, queue);
+  if (error || r->n_chunk == 1) return error;
+  return gt__start(gt__plain_tree_kernels[p->compute], tree_blocks, GT__THREADS, r, queue);
+}
+
+/* ---- >>plain-softmax ---------------------------------------------------------------------------
+   A row is the n values v of an output. Its largest value m is subtracted first, so that no power
+   of e overflows. With s, the sum of exp(v - m), softmax is exp(v - m) / s, log_softmax (v - m) -
+   log(s), and logsumexp, one number for a row, log(s) + m. Each row is read three times, for m,
+   for s and for the results. `inner`: a block makes a row, a thread every 256th element. Else a
+   thread makes a row, which lies across the lines of memory, and its neighbours make the rows
+   beside it. Block: 256 threads. Grid: a block, or thread, for each row. */
+template <class T>
+struct gt__soft_row {
+  const gt__reduce_args &p;
+  int64_t row;
+  T most;
+  __device__ __forceinline__ T value(int64_t k) const {
+    return gt__value_at<T>(p.pre, row * p.n + k);
+  }
+  __device__ __forceinline__ T less(int64_t k) const { /* v - m */
+    return GT__SUB(value(k), most);
+  }
+  __device__ __forceinline__ T power(int64_t k) const { /* exp(v - m) */
+    return gt__apply<GT__OP_exp>(less(k));
+  }
+  /* A fold over the row in the order of THE PLAN; all threads of a block have the result. */
+  template <class F>
+  __device__ __forceinline__ T fold(int how, F of) const {
+    const auto chunk = [&](int64_t c) {
+      const int64_t begin = c * p.chunk;
+      const int64_t end = min(begin + p.chunk, p.n);
+      return gt__fold_chunk<T>(how, p.inner, begin, end, of);
+    };
+    return gt__fold_tree<T>(how, p.n_chunk, chunk).value;
+  }
+};
+template <class T>
+GT__DEV void gt__make_soft_row(const gt__reduce_args &p, int64_t row) {
+  const int first = p.inner ? threadIdx.x : 0;
+  const int step = p.inner ? GT__THREADS : 1;
+  gt__soft_row<T> s = {p, row, 0};
+  s.most = s.fold(GT__FOLD_MAX, [&](int64_t k) { return s.value(k); });
+  if (p.soft == GT__LOGSUMEXP && isinf((double)s.most)) s.most = 0;
+  const T sum = s.fold(GT__FOLD_SUM, [&](int64_t k) { return s.power(k); });
+  const T log_sum = gt__apply<GT__OP_log>(sum);
+  if (p.soft == GT__LOGSUMEXP) {
+    const gt__found<T> whole = {GT__ADD(log_sum, s.most), 0};
+    if (first == 0) gt__store_result(p, row, whole);
+    return;
+  }
+  for (int64_t k = first; k < p.n; k += step) {
+    T value;
+    if (p.soft == GT__SOFTMAX) value = GT__DIV(s.power(k), sum);
+    else value = GT__SUB(s.less(k), log_sum);
+    gt__store_at(p.pre, row * p.n + k, value);
+  }
+}
+template <class T>
+__global__ void __launch_bounds__(GT__THREADS)
+    gt__plain_softmax_kernel(const __grid_constant__ gt__reduce_args p) {
+  const gt__turns mine = gt__my_turns(p.inner);
+  for (int64_t row = mine.first; row < p.outer; row += mine.step) gt__make_soft_row<T>(p, row);
+}
+static const void *const gt__plain_softmax_kernels[] = {
+    GT__POINTER(gt__plain_softmax_kernel<float>), GT__POINTER(gt__plain_softmax_kernel<double>)};
+static int gt__start_softmax(const gt__reduce_args *r, void *queue) {
+  const int compute = r->pre.program.compute;
+  if (compute == GT__I64 || r->fold != GT__FOLD_SUM) return cudaErrorInvalidValue;
+  const unsigned blocks = gt__blocks(r->outer, r->inner ? 1 : GT__THREADS);
+  return gt__start(gt__plain_softmax_kernels[compute], blocks, GT__THREADS, r, queue);
+}
+
+/* ---- >>plain-copy ------------------------------------------------------------------------------
+   Elements of one size, whatever they mean, from any strides to any strides. With an index, the
+   coordinate in the source's dim `gather_dim` is the element of the index at the coordinate of the
+   output; a bad one gives 0, and sets *fault, a word of the host. A thread moves one element.
+   Block: 256 threads. Grid: elements / 256, rounded up. */
+GT__DEV int64_t gt__read_index(const gt__operand &index, int64_t i) {
+  const int64_t at = i * index.stride[0];
+  if (index.dtype == GT_INT32) return ((const int32_t *)index.data)[at];
+  return ((const int64_t *)index.data)[at];
+}
+template <class S>
+__global__ void __launch_bounds__(GT__THREADS)
+    gt__plain_copy_kernel(const __grid_constant__ gt__copy_args p) {
+  int64_t left = gt__my_number(), to = 0, from = 0;
+  bool exists = true;
+  if (left >= p.count) return;
+  for (int d = p.ndim - 1; d >= 0; d--) {
+    const int64_t lines = left / p.size[d];
+    int64_t at = left - lines * p.size[d]; /* the coordinate in dim d */
+    left = lines;
+    to += at * p.dst.stride[d];
+    if (p.index.data && d == p.gather_dim) {
+      at = gt__read_index(p.index, at);
+      exists = at >= 0 && at < p.gather_size;
+    }
+    from += at * p.src.stride[d];
+  }
+  S *const out = (S *)p.dst.data + to;
+  *out = exists ? ((const S *)p.src.data)[from] : S();
+  if (exists || !p.fault) return;
+  *(volatile int32_t *)p.fault = 1;
+  __threadfence_system(); /* the host sees it */
+}
+static const void *const gt__plain_copy_kernels[] = {
+    GT__POINTER(gt__plain_copy_kernel<uint8_t>), GT__POINTER(gt__plain_copy_kernel<uint16_t>),
+    GT__POINTER(gt__plain_copy_kernel<uint32_t>), GT__POINTER(gt__plain_copy_kernel<uint64_t>)};
+static int gt__run_plain_copy(const gt__op *op, void *queue) {
+  const gt__copy_args *c = &op->u.copy;
+  if (c->kind != GT__ELEMENTS || c->count < 0) return cudaErrorInvalidValue;
+  if (c->dst.dtype != c->src.dtype) return cudaErrorInvalidValue;
+  if (c->count == 0) return cudaSuccess;
+  const unsigned blocks = gt__blocks(c->count, GT__THREADS);
+  return gt__start(gt__plain_copy_kernels[c->dst.size_log2], blocks, GT__THREADS, c, queue);
+}
+
+/* ---- >>plain-matmul ----------------------------------------------------------------------------
+   C = A x B for batches of matrices of any shape, strides and dtypes, and then the program behind
+   the product. C has M rows and N columns, A has K columns and B K rows: C[m][n] is the sum over k
+   of A[m][k] * B[k][n]. Sums of 32 products are added up, since the error of a sum grows with its
+   length. */
+enum { GT__SHORT_SUM = 32 };
+template <class T>
+GT__DEV T gt__multiply_add(T a, T b, T sum) {
+  return gt__apply<GT__OP_fma>(a, b, sum);
+}
+template <class T>
+GT__DEV T gt__add_up(T a, T b) {
+  return gt__apply<GT__OP_add>(a, b);
+}
+/* A matrix in memory: where its element 0 is, its size, and its strides. */
+struct gt__matrix {
+  int64_t at, rows, columns, row_stride, column_stride;
+};
+GT__DEV int64_t gt__batch_at(const gt__matmul_args &p, const gt__operand &x, int64_t batch) {
+  return gt__offset(batch, p.n_batch, p.post.size, x.stride);
+}
+GT__DEV gt__matrix gt__matrix_a(const gt__matmul_args &p, int64_t batch) {
+  return {gt__batch_at(p, p.a, batch), p.m, p.k, p.a_row, p.a_col};
+}
+GT__DEV gt__matrix gt__matrix_b(const gt__matmul_args &p, int64_t batch) {
+  return {gt__batch_at(p, p.b, batch), p.k, p.n, p.b_row, p.b_col};
+}
+/* An element of a matrix, or 0 outside of it. */
+template <class T>
+GT__DEV T gt__read_matrix(const gt__operand &x, const gt__matrix &m, int64_t row, int64_t column) {
+  if (row >= m.rows || column >= m.columns) return 0;
+  const int64_t along = column * m.column_stride;
+  return gt__read_element<T>(x, m.at + row * m.row_stride + along);
+}
+/* The program behind the product, and the store, of element i of C. */
+template <class T>
+GT__DEV void gt__store_product(const gt__matmul_args &p, int64_t i, T product) {
+  gt__store_at(p.post, i, gt__value_at<T>(p.post, i, 1, product));
+}
+
+/* The naive product: a thread makes one element of C, on its own. Block: 256 threads. Grid:
+   elements of C / 256, rounded up.
+
+                       B  . . n . .     The thread of C[m][n] reads row m of A and column n of B.
+                          . . | . .     The 32 threads of a warp have neighbouring n, so their 32
+                          . . v . .     reads of row k of B are coalesced, and of A they read the
+       A  . . . . .    C  . . . . .     same element, which one access brings to all of them.
+        m --------->      . . x . .     N x N matrices have 2 N^2 elements, but 2 N^3 are read: the
+          . . . . .       . . . . .     arithmetic units wait for memory and its caches. */
+template <class T>
+__global__ void __launch_bounds__(GT__THREADS)
+    gt__naive_matmul_kernel(const __grid_constant__ gt__matmul_args p) {
+  const int64_t i = gt__my_number(), lines = i / p.n;
+  if (i >= p.batch * p.m * p.n) return;
+  const int64_t column = i - lines * p.n, row = lines % p.m;
+  const gt__matrix a = gt__matrix_a(p, lines / p.m);
+  const gt__matrix b = gt__matrix_b(p, lines / p.m);
+  T sum = 0;
+  for (int64_t begin = 0; begin < p.k; begin += GT__SHORT_SUM) {
+    const int64_t end = min(begin + GT__SHORT_SUM, p.k);
+    T part = 0;
+    for (int64_t k = begin; k < end; k++) {
+      const T x = gt__read_matrix<T>(p.a, a, row, k);
+      const T y = gt__read_matrix<T>(p.b, b, k, column);
+      part = gt__multiply_add(x, y, part);
+    }
+    sum = gt__add_up(sum, part);
+  }
+  gt__store_product(p, i, sum);
+}
+
+/* The product in shared memory: a block makes a tile of C, 32 x 32 elements, each thread one of
+   them. In a step the block brings a tile of A and a tile of B from memory to shared memory, a
+   thread one element of each, and multiplies the tiles. Each element that was brought is used 32
+   times, so memory is read 32 times less. Block: 32 x 32 threads, of which those with equal y, a
+   row of the tile, are a warp. Grid: the tiles of C in all matrices.
+
+                       B  . [k] .        For all steps k along K:
+                          . [k] .          1 bring tile k of A and tile k of B
+       A  .  .  .      C  .  .  .          2 barrier: both tiles are there
+         [k][k][k]        . [x] .          3 a thread multiplies a row of A's tile by a column of
+          .  .  .         .  .  .            B's: 32 products, added up in a register
+                                           4 barrier: nobody reads the tiles any longer
+
+   Without the first barrier a thread would read elements before other threads have brought them;
+   without the second it would bring new ones over elements that others still read. Shared memory
+   is 32 banks side by side, 4 bytes wide. It serves a warp at once if no two threads want
+   different words of one bank. In step 3 a warp wants one word of A's tile, the same for all, and
+   32 neighbours of B's. A transposed operand is brought column by column, so that the loads of a
+   warp are coalesced; then the warp stores 32 elements below each other, which would all lie in
+   one bank: a bank conflict, 32 times as long. One unused column more moves each row a bank
+   further:
+
+       element       [0][0]  [1][0]  [2][0]       A step's 2 x 32 x 32 loads serve 32^3 products:
+       32 columns   bank 0  bank 0  bank 0 ..     now two reads of shared memory for a product
+       33 columns   bank 0  bank 1  bank 2 ..     are the limit, which registers lift in Part II. */
+enum { GT__SQUARE = 32 }; /* rows and columns of a tile */
+template <class T>
+struct gt__square {
+  T x[GT__SQUARE][GT__SQUARE + 1];
+};
+__host__ __device__ __forceinline__ int64_t gt__squares(int64_t n) { /* that n elements need */
+  return (n - 1) / GT__SQUARE + 1;
+}
+/* Brings the tile that begins at a row and a column of a matrix, along the shorter of its strides.
+   */
+template <class T>
+GT__DEV void gt__bring_square(gt__square<T> *tile, const gt__operand &operand, const gt__matrix &m,
+                              int64_t row, int64_t column) {
+  const bool transposed = m.row_stride < m.column_stride;
+  const int r = transposed ? threadIdx.x : threadIdx.y;
+  const int c = transposed ? threadIdx.y : threadIdx.x;
+  tile->x[r][c] = gt__read_matrix<T>(operand, m, row + r, column + c);
+}
+template <class T>
+__global__ void __launch_bounds__(GT__SQUARE *GT__SQUARE)
+    gt__shared_matmul_kernel(const __grid_constant__ gt__matmul_args p) {
+  static_assert((int)GT__SQUARE == (int)GT__SHORT_SUM, "both products have the same bits");
+  __shared__ gt__square<T> tile_a, tile_b;
+  const int x = threadIdx.x, y = threadIdx.y;
+  const int64_t across = gt__squares(p.n), down = gt__squares(p.m);
+  const int64_t lines = blockIdx.x / across, batch = lines / down;
+  const int64_t column = (blockIdx.x - lines * across) * GT__SQUARE; /* where the tile begins */
+  const int64_t row = lines % down * GT__SQUARE;
+  const gt__matrix a = gt__matrix_a(p, batch);
+  const gt__matrix b = gt__matrix_b(p, batch);
+  T sum = 0;
+  for (int64_t k = 0; k < p.k; k += GT__SQUARE) {
+    gt__bring_square(&tile_a, p.a, a, row, k);
+    gt__bring_square(&tile_b, p.b, b, k, column);
+    __syncthreads();
+    T part = 0;
+    GT__UNROLL for (int i = 0; i < GT__SQUARE; i++) {
+      part = gt__multiply_add(tile_a.x[y][i], tile_b.x[i][x], part);
+    }
+    sum = gt__add_up(sum, part);
+    __syncthreads();
+  }
+  if (row + y >= p.m || column + x >= p.n) return;
+  const int64_t line = batch * p.m + row + y;
+  gt__store_product(p, line * p.n + column + x, sum);
+}
+static const void *const gt__naive_matmul_kernels[] = {GT__EACH_COMPUTE(gt__naive_matmul_kernel)};
+static const void *const gt__shared_matmul_kernels[] = {GT__EACH_COMPUTE(gt__shared_matmul_kernel)};
+static bool gt__is_product(const gt__matmul_args *p) {
+  const gt__program *behind = &p->post.program;
+  if (!gt__is_program(behind) || behind->n_in < 1) return false;
+  if (p->compute != behind->compute) return false;
+  return p->m >= 0 && p->n >= 0 && p->k >= 0 && p->batch >= 0;
+}
+static int gt__run_naive_matmul(const gt__op *op, void *queue) {
+  const gt__matmul_args *p = &op->u.matmul;
+  const int64_t elements = p->batch * p->m * p->n;
+  if (!gt__is_product(p)) return cudaErrorInvalidValue;
+  if (elements == 0) return cudaSuccess;
+  const unsigned blocks = gt__blocks(elements, GT__THREADS);
+  return gt__start(gt__naive_matmul_kernels[p->compute], blocks, GT__THREADS, p, queue);
+}
+static int64_t gt__count_squares(const gt__matmul_args *p) {
+  return gt__squares(p->n) * gt__squares(p->m) * p->batch;
+}
+static int gt__plan_shared_matmul(gt__op *op) { /* CUDA counts blocks with 31 bits */
+  return gt__count_squares(&op->u.matmul) <= INT32_MAX;
+}
+static int gt__run_shared_matmul(const gt__op *op, void *queue) {
+  const gt__matmul_args *p = &op->u.matmul;
+  if (!gt__is_product(p)) return cudaErrorInvalidValue;
+  if (p->batch * p->m * p->n == 0) return cudaSuccess;
+  const unsigned blocks = (unsigned)gt__count_squares(p);
+  const dim3 threads(GT__SQUARE, GT__SQUARE);
+  return gt__start(gt__shared_matmul_kernels[p->compute], blocks, threads, p, queue);
+}
+
+/* ---- >>device ----------------------------------------------------------------------------------
+   No macro tells the host whether the code has Hopper's own features (sm_90a), or flushes tiny
+   numbers to zero (--use_fast_math, -ftz). A kernel that is never launched answers by how much
    shared memory it takes, since the compiler drops the arrays that it does not touch. */
 extern "C" __device__ int __nvvm_reflect(const char *question);
 enum { GT__PROBE_HOPPER = 8192, GT__PROBE_FLUSHES = 16384 };
@@ -285,463 +856,7 @@ static int gt__device_facts(void) {
   __atomic_store_n(&alone, devices == 1, __ATOMIC_RELAXED);
   return facts;
 }
-enum { GT__THREADS = 256 }; /* of a block in Part I: eight warps */
-static cudaError_t gt__load(const void *const *kernels, int n) {
-  cudaFuncAttributes attributes;
-  cudaError_t error = cudaSuccess;
-  for (int i = 0; i < n && !error; i++)
-    if (kernels[i]) error = cudaFuncGetAttributes(&attributes, kernels[i]);
-  return error;
-}
-/* kernel<<<blocks, threads, 0, stream>>>(*args), which CUDA's runtime starts when all work before it
-   on the stream has ended. Its error is returned, and does not stay behind as CUDA's last error. */
-static int gt__start(const void *kernel, unsigned blocks, dim3 threads, const void *args,
-                     void *stream) {
-  void *parameters[] = {(void *)args};
-  const cudaError_t error =
-      cudaLaunchKernel(kernel, dim3(blocks), threads, parameters, 0, (cudaStream_t)stream);
-  if (error != cudaSuccess) (void)cudaGetLastError();
-  return (int)error;
-}
-/* The plan of a way that takes every operation and needs no scratch memory. */
-static int gt__plan_none(gt__op *) { return 1; }
 
-/* ---- >>plain-map -------------------------------------------------------------------------------
-   Each element of the output from the input elements at its (broadcast) place. A thread makes one
-   element. Block: 256 threads. Grid: elements / 256, rounded up; the last block has idle threads. Any
-   shape, strides and dtypes.
-
-       thread    0   1   2   3  ...  31 | 32  33 ...     32 threads are a warp, and load together:
-       element   0   1   2   3  ...  31 | 32  33 ...     32 neighbours are one access of 128 bytes
-
-   Such an access is called coalesced. An operand whose last stride is not 1 takes up to 32 accesses
-   for the same 32 elements, which is why Part II transposes such operands on the way. */
-template <class T>
-__global__ void __launch_bounds__(GT__THREADS)
-    gt__plain_map_kernel(const __grid_constant__ gt__map_args m) {
-  const int64_t i = (int64_t)blockIdx.x * GT__THREADS + threadIdx.x;
-  if (i >= m.count) return;
-  const T value = gt__value_at<T>(m, i, 0, 0);
-  gt__write_element(m.out, gt__offset(i, m.ndim, m.size, m.out.stride), value);
-}
-static const void *const gt__plain_map_kernels[] = {GT__POINTER(gt__plain_map_kernel<float>),
-                                                    GT__POINTER(gt__plain_map_kernel<double>),
-                                                    GT__POINTER(gt__plain_map_kernel<int64_t>)};
-static int gt__run_plain_map(const gt__op *op, void *queue) {
-  const gt__map_args *m = &op->u.map;
-  if (!gt__is_program(&m->program) || m->count < 0) return cudaErrorInvalidValue;
-  if (m->count == 0) return cudaSuccess;
-  const void *kernel = gt__plain_map_kernels[m->program.compute];
-  return gt__start(kernel, gt__blocks(m->count, GT__THREADS), GT__THREADS, m, queue);
-}
-
-/* ---- >>plain-reduce ----------------------------------------------------------------------------
-   Folds n elements to each of `outer` outputs, in the order of THE PLAN in >>machine of gputensor.h,
-   which fixes the rounding of every sum. The n elements are cut into chunks. */
-/* A running result: the value and, for argmax and argmin, where it was found. */
-template <class T>
-struct gt__found {
-  T value;
-  int64_t at;
-};
-static_assert(sizeof(gt__found<double>) <= GT__PARTIAL, "scratch has room for such a result");
-GT__DEV float gt__fold_values(int fold, float a, float b) { return gt__fold_f32(fold, a, b); }
-GT__DEV double gt__fold_values(int fold, double a, double b) { return gt__fold_f64(fold, a, b); }
-GT__DEV int64_t gt__fold_values(int fold, int64_t a, int64_t b) { return gt__fold_i64(fold, a, b); }
-GT__DEV void gt__set_identity(int fold, float *x) { *x = gt__identity_f32(fold); }
-GT__DEV void gt__set_identity(int fold, double *x) { *x = gt__identity_f64(fold); }
-GT__DEV void gt__set_identity(int fold, int64_t *x) { *x = gt__identity_i64(fold); }
-__host__ __device__ __forceinline__ bool gt__finds_place(int fold) {
-  return fold == GT__FOLD_ARGMAX || fold == GT__FOLD_ARGMIN;
-}
-/* a takes in b. Of equal values argmax and argmin keep the one that stands first; a NaN wins. */
-template <class T>
-GT__DEV void gt__fold_in(int fold, gt__found<T> *a, const gt__found<T> &b) {
-  if (!gt__finds_place(fold)) {
-    a->value = gt__fold_values(fold, a->value, b.value);
-    return;
-  }
-  const bool a_is_nan = a->value != a->value, b_is_nan = b.value != b.value;
-  const bool better = fold == GT__FOLD_ARGMAX ? b.value > a->value : b.value < a->value;
-  const bool same = a_is_nan ? b_is_nan : b.value == a->value;
-  if (better || (b_is_nan && !a_is_nan) || (same && b.at < a->at)) *a = b;
-}
-template <class T>
-GT__DEV gt__found<T> gt__join(int fold, gt__found<T> left, const gt__found<T> &right) {
-  gt__fold_in(fold, &left, right);
-  return left;
-}
-/* Folds the elements from `begin` to `end`, of which value(k) is the k-th. `inner`: a block does it,
-   each of its 256 threads, the lanes of THE PLAN, every 256th element. Then lanes fold in halves:
-
-       element   0   1   2 ... 255 256 257 ...       lane  0 ... 63  64 ... 127 128 ... 255
-       lane      0   1   2 ... 255   0   1 ...             ^---------------------+            128
-                                                           ^-----------+                       64
-       so that a warp's loads are coalesced                and so on, in eight steps            1
-
-   A barrier before each step makes the results of the last step visible to the other threads. Not
-   inner: a thread does it alone, in order; its neighbours do the same to the neighbouring outputs. */
-template <class T, class F>
-GT__DEV gt__found<T> gt__fold_chunk(int fold, bool inner, int64_t begin, int64_t end, F value) {
-  __shared__ gt__found<T> lane[GT__LANES];
-  static_assert((int)GT__LANES == (int)GT__THREADS, "each thread of a block is a lane");
-  const int t = inner ? threadIdx.x : 0, lanes = inner ? (int)GT__LANES : 1;
-  gt__found<T> mine = {T(), INT64_MAX};
-  gt__set_identity(fold, &mine.value);
-  for (int64_t k = begin + t; k < end; k += lanes) gt__fold_in(fold, &mine, {value(k), k});
-  if (!inner) return mine;
-  __syncthreads(); /* nobody reads the lanes of the chunk before any longer */
-  lane[t] = mine;
-  for (int half = GT__LANES / 2; half > 0; half /= 2) {
-    __syncthreads();
-    if (t < half) gt__fold_in(fold, &lane[t], lane[t + half]);
-  }
-  __syncthreads();
-  return lane[0];
-}
-/* The tree over the n results of chunks, of which chunk(c) is the c-th: neighbours fold in pairs, then
-   neighbouring pairs, and so on; one without a neighbour goes up as it is. One pass does it, as one
-   counts in binary: left[d] is the result of 2^d chunks that waits for the 2^d chunks behind it. */
-template <class T, class F>
-GT__DEV gt__found<T> gt__fold_tree(int fold, int64_t n, F chunk) {
-  gt__found<T> left[64], sum = {};
-  GT__LOOP for (int64_t c = 0; c < n; c++) {
-    int d = 0;
-    sum = chunk(c);
-    for (; c >> d & 1; d++) sum = gt__join(fold, left[d], sum);
-    left[d] = sum;
-  }
-  GT__LOOP for (int d = __ffsll(n); n >> d > 0; d++) if (n >> d & 1) sum =
-      gt__join(fold, left[d], sum);
-  return sum;
-}
-/* What follows the fold of output o: a division, a root, and the store. */
-template <class T>
-GT__DEV void gt__store_result(const gt__reduce_args &p, int64_t o, const gt__found<T> &found) {
-  const int64_t to = gt__offset(o, p.n_kept, p.pre.size, p.out.stride);
-  T value = found.value;
-  if (p.finish & GT__DIVIDE)
-    value = gt__formula<GT__OP_div, T>::of(value, gt__constant<T>(p.divisor), value);
-  if (p.finish & GT__ROOT) value = gt__formula<GT__OP_sqrt, T>::of(value, value, value);
-  if (gt__finds_place(p.fold)) gt__write_element(p.out, to, found.at);
-  else gt__write_element(p.out, to, value);
-}
-/* The first kernel folds chunks. What makes one is a block, or if not inner a thread. The results go
-   to scratch, where those of neighbouring outputs are neighbours; where there is but one chunk to an
-   output they are stored. Block: 256 threads. Grid: a block, or thread, for each chunk of an output. */
-template <class T>
-__global__ void __launch_bounds__(GT__THREADS)
-    gt__plain_reduce_kernel(const __grid_constant__ gt__reduce_args p) {
-  const int64_t per_block = p.inner ? 1 : GT__THREADS, chunks = p.outer * p.n_chunk;
-  const int64_t first = blockIdx.x * per_block + (p.inner ? 0 : threadIdx.x);
-  gt__found<T> *scratch = (gt__found<T> *)p.pre.scratch;
-  for (int64_t i = first; i < chunks; i += gridDim.x * per_block) {
-    const int64_t c = i / p.outer, o = i - c * p.outer, begin = c * p.chunk;
-    const auto value = [&](int64_t k) { return gt__value_at<T>(p.pre, o * p.n + k, 0, 0); };
-    const gt__found<T> found =
-        gt__fold_chunk<T>(p.fold, p.inner, begin, min(begin + p.chunk, p.n), value);
-    if (p.inner && threadIdx.x > 0) continue;
-    if (p.n_chunk == 1) gt__store_result(p, o, found);
-    else scratch[i] = found;
-  }
-}
-/* The second kernel folds the results of chunks to outputs, of which a thread makes one. Block: 256
-   threads. Grid: outputs / 256, rounded up. */
-template <class T>
-__global__ void __launch_bounds__(GT__THREADS)
-    gt__plain_tree_kernel(const __grid_constant__ gt__reduce_args p) {
-  const int64_t o = (int64_t)blockIdx.x * GT__THREADS + threadIdx.x;
-  const gt__found<T> *scratch = (const gt__found<T> *)p.pre.scratch;
-  if (o >= p.outer) return;
-  const auto chunk = [&](int64_t c) { return scratch[c * p.outer + o]; };
-  gt__store_result(p, o, gt__fold_tree<T>(p.fold, p.n_chunk, chunk));
-}
-static const void *const gt__plain_reduce_kernels[2][3] = {
-    {GT__POINTER(gt__plain_reduce_kernel<float>), GT__POINTER(gt__plain_reduce_kernel<double>),
-     GT__POINTER(gt__plain_reduce_kernel<int64_t>)},
-    {GT__POINTER(gt__plain_tree_kernel<float>), GT__POINTER(gt__plain_tree_kernel<double>),
-     GT__POINTER(gt__plain_tree_kernel<int64_t>)}};
-static int gt__plan_plain_reduce(gt__op *op) {
-  const gt__reduce_args *r = &op->u.reduce;
-  if (r->n_chunk > 1 && !r->soft) op->scratch = (size_t)r->outer * r->n_chunk * GT__PARTIAL;
-  return 1;
-}
-static int gt__start_softmax(const gt__reduce_args *r, void *queue);
-static int gt__run_plain_reduce(const gt__op *op, void *queue) {
-  const gt__reduce_args *r = &op->u.reduce;
-  const int compute = r->pre.program.compute;
-  if (!gt__is_program(&r->pre.program) || r->outer < 0 || r->n < 0) return cudaErrorInvalidValue;
-  if (r->outer == 0) return cudaSuccess;
-  if (r->soft) return gt__start_softmax(r, queue);
-  if (r->n_chunk > 1 && !r->pre.scratch) return cudaErrorInvalidValue;
-  const unsigned blocks = gt__blocks(r->outer * r->n_chunk, r->inner ? 1 : GT__THREADS);
-  int error = gt__start(gt__plain_reduce_kernels[0][compute], blocks, GT__THREADS, r, queue);
-  if (!error && r->n_chunk > 1)
-    error = gt__start(gt__plain_reduce_kernels[1][compute], gt__blocks(r->outer, GT__THREADS),
-                      GT__THREADS, r, queue);
-  return error;
-}
-
-/* ---- >>plain-softmax ---------------------------------------------------------------------------
-   A row is the n values v of an output. Its largest value m is subtracted first, so that no power
-   overflows: softmax is exp(v - m) / s, where s is the sum of exp(v - m), and log_softmax
-   (v - m) - log(s). logsumexp, log(s) + m, is one number for a row. Three passes over the row: for m, for
-   s, for the results. `inner`: a block makes a row, a thread every 256th element. Else a row lies
-   across the lines of memory, and a thread makes one, as neighbouring threads have neighbouring rows.
-   Block: 256 threads. Grid: a block, or thread, for each row; or fewer, which then take several. */
-template <class T>
-struct gt__softmax {
-  const gt__reduce_args &p;
-  int64_t row;
-  T most;
-  __device__ __forceinline__ T value(int64_t k) const {
-    return gt__value_at<T>(p.pre, row * p.n + k, 0, 0);
-  }
-  __device__ __forceinline__ T less(int64_t k) const { return GT__SUB(value(k), most); } /* v - m */
-  __device__ __forceinline__ T power(int64_t k) const {
-    return gt__formula<GT__OP_exp, T>::of(less(k), 0, 0);
-  }
-  /* A fold over the row in the order of THE PLAN; all threads of a block have the result. */
-  template <class F>
-  __device__ __forceinline__ T fold(int how, F value) const {
-    const auto chunk = [&](int64_t c) {
-      const int64_t begin = c * p.chunk, end = min(begin + p.chunk, p.n);
-      return gt__fold_chunk<T>(how, p.inner, begin, end, value);
-    };
-    return gt__fold_tree<T>(how, p.n_chunk, chunk).value;
-  }
-};
-template <class T>
-GT__DEV void gt__softmax_row(const gt__reduce_args &p, int64_t row) {
-  const int t = p.inner ? threadIdx.x : 0, lanes = p.inner ? (int)GT__LANES : 1;
-  gt__softmax<T> s = {p, row, 0};
-  s.most = s.fold(GT__FOLD_MAX, [&](int64_t k) { return s.value(k); });
-  if (p.soft == GT__LOGSUMEXP && isinf((double)s.most)) s.most = 0;
-  const T sum = s.fold(GT__FOLD_SUM, [&](int64_t k) { return s.power(k); });
-  const T log_sum = gt__formula<GT__OP_log, T>::of(sum, 0, 0);
-  if (p.soft == GT__LOGSUMEXP) {
-    if (t == 0) gt__store_result<T>(p, row, {GT__ADD(log_sum, s.most), 0});
-    return;
-  }
-  for (int64_t k = t; k < p.n; k += lanes) {
-    const T value = p.soft == GT__SOFTMAX ? GT__DIV(s.power(k), sum) : GT__SUB(s.less(k), log_sum);
-    const int64_t i = row * p.n + k;
-    gt__write_element(p.pre.out, gt__offset(i, p.pre.ndim, p.pre.size, p.pre.out.stride), value);
-  }
-}
-template <class T>
-__global__ void __launch_bounds__(GT__THREADS)
-    gt__plain_softmax_kernel(const __grid_constant__ gt__reduce_args p) {
-  const int64_t per_block = p.inner ? 1 : GT__THREADS;
-  const int64_t first = blockIdx.x * per_block + (p.inner ? 0 : threadIdx.x);
-  for (int64_t row = first; row < p.outer; row += gridDim.x * per_block) gt__softmax_row<T>(p, row);
-}
-static const void *const gt__plain_softmax_kernels[] = {
-    GT__POINTER(gt__plain_softmax_kernel<float>), GT__POINTER(gt__plain_softmax_kernel<double>)};
-static int gt__start_softmax(const gt__reduce_args *r, void *queue) {
-  const int compute = r->pre.program.compute;
-  if (compute == GT__I64 || r->fold != GT__FOLD_SUM) return cudaErrorInvalidValue;
-  return gt__start(gt__plain_softmax_kernels[compute],
-                   gt__blocks(r->outer, r->inner ? 1 : GT__THREADS), GT__THREADS, r, queue);
-}
-
-/* ---- >>plain-copy ------------------------------------------------------------------------------
-   Elements of one size, whatever they mean, from any strides to any strides. With an index, the
-   coordinate in the source's dim gather_dim is index[its coordinate]: a bad one gives 0, and sets
-   *fault, a word of the host. A thread moves one element. Block: 256 threads. Grid: elements / 256,
-   rounded up. */
-GT__DEV int64_t gt__read_index(const gt__copy_args &p, int64_t i) {
-  const int64_t at = i * p.index.stride[0];
-  if (p.index.dtype == GT_INT32) return ((const int32_t *)p.index.data)[at];
-  return ((const int64_t *)p.index.data)[at];
-}
-template <class S>
-__global__ void __launch_bounds__(GT__THREADS)
-    gt__plain_copy_kernel(const __grid_constant__ gt__copy_args p) {
-  int64_t left = (int64_t)blockIdx.x * GT__THREADS + threadIdx.x, to = 0, from = 0;
-  bool exists = true;
-  if (left >= p.count) return;
-  for (int d = p.ndim - 1; d >= 0; d--) {
-    const int64_t lines = left / p.size[d];
-    int64_t at = left - lines * p.size[d]; /* the coordinate in dim d */
-    left = lines;
-    to += at * p.dst.stride[d];
-    if (p.index.data && d == p.gather_dim) {
-      at = gt__read_index(p, at);
-      exists = at >= 0 && at < p.gather_size;
-    }
-    from += at * p.src.stride[d];
-  }
-  ((S *)p.dst.data)[to] = exists ? ((const S *)p.src.data)[from] : S();
-  if (exists || !p.fault) return;
-  *(volatile int32_t *)p.fault = 1;
-  __threadfence_system(); /* the host sees it */
-}
-static const void *const gt__plain_copy_kernels[] = {
-    GT__POINTER(gt__plain_copy_kernel<uint8_t>), GT__POINTER(gt__plain_copy_kernel<uint16_t>),
-    GT__POINTER(gt__plain_copy_kernel<uint32_t>), GT__POINTER(gt__plain_copy_kernel<uint64_t>)};
-static int gt__run_plain_copy(const gt__op *op, void *queue) {
-  const gt__copy_args *c = &op->u.copy;
-  if (c->kind != GT__ELEMENTS || c->count < 0 || c->dst.dtype != c->src.dtype)
-    return cudaErrorInvalidValue;
-  if (c->count == 0) return cudaSuccess;
-  const void *kernel = gt__plain_copy_kernels[c->dst.size_log2];
-  return gt__start(kernel, gt__blocks(c->count, GT__THREADS), GT__THREADS, c, queue);
-}
-
-/* ---- >>plain-matmul ----------------------------------------------------------------------------
-   C = A x B for batches of matrices of any shape, strides and dtypes, and then the program behind the
-   product. C has M rows and N columns, A has K columns and B K rows: C[m][n] is the sum of
-   A[m][k] * B[k][n] over k. Short sums are added up, since the error of a sum grows with its length. */
-enum { GT__SHORT_SUM = 32 }; /* products */
-template <class T>
-GT__DEV T gt__multiply_add(T a, T b, T sum) {
-  return gt__formula<GT__OP_fma, T>::of(a, b, sum);
-}
-template <class T>
-GT__DEV T gt__add_up(T a, T b) {
-  return gt__formula<GT__OP_add, T>::of(a, b, b);
-}
-/* Element 0 of an operand's matrix number `batch`. */
-GT__DEV int64_t gt__matrix_at(const gt__matmul_args &p, const gt__operand &x, int64_t batch) {
-  return gt__offset(batch, p.n_batch, p.post.size, x.stride);
-}
-/* The program behind the product and the store, of element i of C. */
-template <class T>
-GT__DEV void gt__store_product(const gt__matmul_args &p, int64_t i, T product) {
-  const T value = gt__value_at<T>(p.post, i, 1, product);
-  gt__write_element(p.post.out, gt__offset(i, p.post.ndim, p.post.size, p.post.out.stride), value);
-}
-
-/* The naive product: a thread makes one element of C, on its own. Block: 256 threads. Grid: elements
-   of C / 256, rounded up.
-
-                     B   . . n . .       The thread of C[m][n] reads row m of A and column n of B.
-                         . . | . .       The 32 threads of a warp have neighbouring n: their 32 reads
-                         . . v . .       of row k of B are coalesced, and those of A are of the same
-       A   . . . . . C   . . . . .       element, which one access brings to all.
-         m --------->    . . x . .       A product of N^3 multiplications so reads 2 N^3 elements,
-           . . . . .     . . . . .       where the matrices have 2 N^2: memory and its caches limit
-                                         the speed, and the multipliers wait. */
-template <class T>
-__global__ void __launch_bounds__(GT__THREADS)
-    gt__naive_matmul_kernel(const __grid_constant__ gt__matmul_args p) {
-  const int64_t i = (int64_t)blockIdx.x * GT__THREADS + threadIdx.x;
-  if (i >= p.batch * p.m * p.n) return;
-  const int64_t column = i % p.n, row = i / p.n % p.m, batch = i / p.n / p.m;
-  const int64_t a = gt__matrix_at(p, p.a, batch) + row * p.a_row;
-  const int64_t b = gt__matrix_at(p, p.b, batch) + column * p.b_col;
-  T sum = 0;
-  for (int64_t begin = 0; begin < p.k; begin += GT__SHORT_SUM) {
-    const int64_t end = min(begin + GT__SHORT_SUM, p.k);
-    T part = 0;
-    for (int64_t k = begin; k < end; k++)
-      part = gt__multiply_add(gt__read_element<T>(p.a, a + k * p.a_col),
-                              gt__read_element<T>(p.b, b + k * p.b_row), part);
-    sum = gt__add_up(sum, part);
-  }
-  gt__store_product(p, i, sum);
-}
-
-/* The product in shared memory: a block makes a tile of C, 32 x 32 elements, and still each thread one
-   of them. In a step the block brings a tile of A and a tile of B to shared memory, a thread one element
-   of each, and multiplies them. So each element that was brought is read 32 times from shared memory, and
-   memory is read 32 times less. Block: 32 x 32 threads; a warp is the 32 threads of one row of the tile,
-   with equal y. Grid: tiles of C in all matrices.
-
-                       B  . [k] .         For all steps along K:
-                          . [k] .           1 bring tile k of A and tile k of B
-       A  .  .  .  .  C   .  .  .           2 barrier: both tiles are there
-         [k][k][k][k]     . [x] .           3 each thread: 32 products of a row of A's tile and
-          .  .  .  .      .  .  .             a column of B's, added up in a register
-                                            4 barrier: nobody reads the tiles any longer
-
-   Without the first barrier a thread would read elements that others have yet to bring, without the
-   second one it would bring the next tiles over elements that others still read.
-   Shared memory has 32 banks, of 4 bytes each in turn, and serves a warp at once if no two of its
-   threads want different words of one bank. In step 3 they want one word of A, the same, and 32
-   neighbours of B. A transposed operand is brought by columns, so that its loads are coalesced, too;
-   then a warp stores 32 elements one below the other, which would all be in one bank, a conflict of 32
-   turns. A column more, which nobody uses, puts each row a bank further:
-
-       element  [0][0] [1][0] [2][0] ...    with 32 columns: banks 0  0  0 ...  with 33: banks 0  1  2 ... */
-enum { GT__SQUARE = 32 }; /* rows and columns of a tile */
-template <class T>
-struct gt__square {
-  T x[GT__SQUARE][GT__SQUARE + 1];
-};
-/* A matrix in memory: its size, and its strides in elements. */
-struct gt__matrix {
-  int64_t at, rows, columns, row_stride, column_stride;
-};
-/* Brings the tile that begins at a row and a column, with 0 where the matrix ends. */
-template <class T>
-GT__DEV void gt__bring_square(gt__square<T> *tile, const gt__operand &operand, const gt__matrix &m,
-                              int64_t row, int64_t column) {
-  const bool transposed = m.row_stride < m.column_stride;
-  const int r = transposed ? threadIdx.x : threadIdx.y, c = transposed ? threadIdx.y : threadIdx.x;
-  T value = 0;
-  row += r;
-  column += c;
-  if (row < m.rows && column < m.columns)
-    value = gt__read_element<T>(operand, m.at + row * m.row_stride + column * m.column_stride);
-  tile->x[r][c] = value;
-}
-template <class T>
-__global__ void __launch_bounds__(GT__SQUARE *GT__SQUARE)
-    gt__shared_matmul_kernel(const __grid_constant__ gt__matmul_args p) {
-  __shared__ gt__square<T> tile_a, tile_b;
-  const int64_t across = (p.n - 1) / GT__SQUARE + 1, down = (p.m - 1) / GT__SQUARE + 1;
-  const int64_t batch = blockIdx.x / across / down;
-  const int64_t row = blockIdx.x / across % down * GT__SQUARE; /* where the block's tile begins */
-  const int64_t column = blockIdx.x % across * GT__SQUARE;
-  const gt__matrix a = {gt__matrix_at(p, p.a, batch), p.m, p.k, p.a_row, p.a_col};
-  const gt__matrix b = {gt__matrix_at(p, p.b, batch), p.k, p.n, p.b_row, p.b_col};
-  const int x = threadIdx.x, y = threadIdx.y;
-  T sum = 0;
-  for (int64_t k = 0; k < p.k; k += GT__SQUARE) {
-    gt__bring_square(&tile_a, p.a, a, row, k);
-    gt__bring_square(&tile_b, p.b, b, k, column);
-    __syncthreads();
-    T part = 0;
-    GT__UNROLL for (int i = 0; i < GT__SQUARE; i++) part =
-        gt__multiply_add(tile_a.x[y][i], tile_b.x[i][x], part);
-    sum = gt__add_up(sum, part);
-    __syncthreads();
-  }
-  if (row + y < p.m && column + x < p.n)
-    gt__store_product(p, (batch * p.m + row + y) * p.n + column + x, sum);
-}
-static const void *const gt__plain_matmul_kernels[2][3] = {
-    {GT__POINTER(gt__naive_matmul_kernel<float>), GT__POINTER(gt__naive_matmul_kernel<double>),
-     GT__POINTER(gt__naive_matmul_kernel<int64_t>)},
-    {GT__POINTER(gt__shared_matmul_kernel<float>), GT__POINTER(gt__shared_matmul_kernel<double>),
-     GT__POINTER(gt__shared_matmul_kernel<int64_t>)}};
-static bool gt__is_product(const gt__matmul_args *p) {
-  const gt__program *g = &p->post.program;
-  return gt__is_program(g) && g->n_in > 0 && p->compute == g->compute && p->m >= 0 && p->n >= 0 &&
-         p->k >= 0 && p->batch >= 0;
-}
-static int gt__run_naive_matmul(const gt__op *op, void *queue) {
-  const gt__matmul_args *p = &op->u.matmul;
-  if (!gt__is_product(p)) return cudaErrorInvalidValue;
-  if (p->m == 0 || p->n == 0 || p->batch == 0) return cudaSuccess;
-  return gt__start(gt__plain_matmul_kernels[0][p->compute],
-                   gt__blocks(p->batch * p->m * p->n, GT__THREADS), GT__THREADS, p, queue);
-}
-static int64_t gt__count_squares(const gt__matmul_args *p) {
-  return ((p->n - 1) / GT__SQUARE + 1) * ((p->m - 1) / GT__SQUARE + 1) * p->batch;
-}
-static int gt__plan_shared_matmul(gt__op *op) { /* CUDA counts blocks with 31 bits */
-  return gt__count_squares(&op->u.matmul) <= INT32_MAX;
-}
-static int gt__run_shared_matmul(const gt__op *op, void *queue) {
-  const gt__matmul_args *p = &op->u.matmul;
-  if (!gt__is_product(p)) return cudaErrorInvalidValue;
-  if (p->m == 0 || p->n == 0 || p->batch == 0) return cudaSuccess;
-  return gt__start(gt__plain_matmul_kernels[1][p->compute], (unsigned)gt__count_squares(p),
-                   dim3(GT__SQUARE, GT__SQUARE), p, queue);
-}
 /* ==== Part II: faster ways ====================================================================== */
 #ifndef GPUTENSOR_PLAIN
 /* ---- >>tuning ----------------------------------------------------------------------------------
@@ -1852,10 +1967,6 @@ struct gt__folds;
 GT__FOLDS_OF(float, f32, 1, GT__MUL(x, by))
 GT__FOLDS_OF(double, f64, 1, GT__MUL(x, by))
 GT__FOLDS_OF(int64_t, i64, 0, x ^ by)
-template <int OP, class T>
-GT__DEV T gt__apply(T a, T b) {
-  return gt__formula<OP, T>::of(a, b, b);
-}
 
 /* Eight folds are four: min, argmin, any and all are maxima of values turned, turned back at the
    end: the opposite, "is it not zero", "is it zero". Twice is once, or nothing. */
@@ -4745,10 +4856,12 @@ extern "C" int gt__cuda_build(gt__build *build) {
 
 extern "C" int gt__cuda_warmup(void) {
   cudaError_t error = gt__load(gt__plain_map_kernels, 3);
-  if (!error) error = gt__load(gt__plain_reduce_kernels[0], 6);
+  if (!error) error = gt__load(gt__plain_reduce_kernels, 3);
+  if (!error) error = gt__load(gt__plain_tree_kernels, 3);
   if (!error) error = gt__load(gt__plain_softmax_kernels, 2);
   if (!error) error = gt__load(gt__plain_copy_kernels, 4);
-  if (!error) error = gt__load(gt__plain_matmul_kernels[0], 6);
+  if (!error) error = gt__load(gt__naive_matmul_kernels, 3);
+  if (!error) error = gt__load(gt__shared_matmul_kernels, 3);
 #ifndef GPUTENSOR_PLAIN
   if (!error) error = gt__load_fast();
 #endif

@@ -709,6 +709,7 @@ struct gt__list {
 #define GT__ARITHMETIC 2
 #define GT__FUNCTIONS 3
 #define GT__FOLDS 4
+#define GT__LOOPS 5
 #define GT__BARE(...) __VA_ARGS__
 #define POLY(z, c) F(poly)(z, c, (int)(sizeof(c) / sizeof *(c)))
 #ifndef GPUTENSOR_FILE
@@ -739,6 +740,7 @@ struct gt__list {
 #define HIGHEST INFINITY
 #else
 #define T int64_t
+#define U uint64_t
 #define F(name) gt__##name##_i64
 #define LOWEST INT64_MIN
 #define HIGHEST INT64_MAX
@@ -1993,8 +1995,36 @@ static int gt__choose_way(gt__op *op, const gt__way *ways) {
    is one loop over a block, made for each instruction set; the best one there is runs. Inputs of
    the compute type are read in place. Loops run over whole groups of 64 values, so that none has a
    remainder; behind the last value stand copies of it, which raise no trap of their own. */
-#if defined(__x86_64__) && defined(__GLIBC__) && !defined(GPUTENSOR_NO_SIMD) && \
-    !defined(GPUTENSOR_PLAIN) && (__GNUC__ > 10 || __clang_major__ > 11)
+/* Which loops are made. WITH_AVX512: 1, the products of floats alone; 2, all. */
+#if !defined(__x86_64__) || defined(GPUTENSOR_NO_SIMD)
+#define GT__WITH_BASELINE 1
+#define GT__WITH_AVX2 0
+#define GT__WITH_AVX512 0
+#elif defined(GPUTENSOR_DISPATCH)
+#define GT__WITH_BASELINE 0
+#define GT__WITH_AVX2 1
+#define GT__WITH_AVX512 2
+#elif defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && \
+    defined(__AVX512VL__)
+#define GT__WITH_BASELINE 0
+#define GT__WITH_AVX2 0
+#define GT__WITH_AVX512 2
+#elif defined(__AVX2__) && defined(__FMA__)
+#define GT__WITH_BASELINE 0
+#define GT__WITH_AVX2 1
+#define GT__WITH_AVX512 0
+#else
+#define GT__WITH_BASELINE 0
+#define GT__WITH_AVX2 1
+#ifdef __OPTIMIZE__
+#define GT__WITH_AVX512 1
+#else
+#define GT__WITH_AVX512 0
+#endif
+#endif
+#if defined(__x86_64__) && defined(__GLIBC__) && GT__WITH_AVX512 && !defined(GPUTENSOR_PLAIN) && \
+    (__GNUC__ > 10 || __clang_major__ > 11) && \
+    (defined(GPUTENSOR_DISPATCH) || (defined(__AMX_TILE__) && defined(__AMX_BF16__)))
 #include <cpuid.h>
 #include <immintrin.h>
 #include <sys/syscall.h>
@@ -2038,6 +2068,10 @@ int pthread_sigmask(int how, const sigset_t *set, sigset_t *before);
 #define GT__COMPILER ", clang " __clang_version__
 #define GT__IVDEP _Pragma("clang loop vectorize(assume_safety)")
 #define GT__OPTIMIZE(...)
+#define GT__PLAINLY(contract)
+#define GT__LIGHT(contract)
+#define GT__TIGHT(contract)
+#define GT__FUSED
 #define GT__FUSE _Pragma("clang fp contract(fast)")
 #define GT__UNROLL _Pragma("clang loop unroll(full)")
 #define GT__UNROLL_4 _Pragma("clang loop unroll_count(4)")
@@ -2047,6 +2081,22 @@ int pthread_sigmask(int how, const sigset_t *set, sigset_t *before);
 #define GT__IVDEP _Pragma("GCC ivdep")
 #define GT__OPTIMIZE(...) \
   __attribute__((optimize("O3", "no-math-errno", "no-trapping-math", "fp-contract=" __VA_ARGS__)))
+/* The cheapest passes that make vectors of loops whose bodies are straight lines; those of -O3 take
+   three times as long. Without expensive-optimizations no multiply-adds are fused and no vzeroupper is
+   put behind AVX. TIGHT: for what is written with vectors. FUSED: for the kernels of matmul. */
+#define GT__PLAINLY(contract) \
+  __attribute__((optimize("Og", "no-math-errno", "no-trapping-math", "fp-contract=" contract)))
+#define GT__LIGHT(contract) \
+  __attribute__((optimize("O1", "expensive-optimizations", "tree-loop-vectorize", \
+                          "vect-cost-model=dynamic", "no-if-conversion", "no-if-conversion2", \
+                          "no-tree-dominator-opts", "no-tree-dse", "no-tree-sink", \
+                          "no-math-errno", "no-trapping-math", "fp-contract=" contract)))
+#define GT__TIGHT(contract) \
+  __attribute__((optimize("O2", "no-tree-vectorize", "no-math-errno", "no-trapping-math", \
+                          "fp-contract=" contract)))
+#define GT__FUSED \
+  __attribute__((optimize("O1", "expensive-optimizations", "align-loops=64", "no-math-errno", \
+                          "no-trapping-math", "fp-contract=fast")))
 #define GT__FUSE
 #define GT__UNROLL _Pragma("GCC unroll 16")
 #define GT__UNROLL_4 _Pragma("GCC unroll 4")
@@ -2055,6 +2105,7 @@ int pthread_sigmask(int how, const sigset_t *set, sigset_t *before);
 float __builtin_sqrtf(float) __attribute__((const));
 double __builtin_sqrt(double) __attribute__((const));
 #endif
+#define GT__INSIDE static inline __attribute__((always_inline, unused))
 enum { GT__BLOCK = 512, GT__GROUP = 64 };
 /* Codes that are none of CUDA's, so that they tell whose they are wherever they come by. */
 enum {
@@ -2064,6 +2115,7 @@ enum {
   GT__CPU_OTHER,
   GT__CPU_FORKED,
   GT__CPU_NO_FMA,
+  GT__CPU_LACKS,
   GT__CPU_CODES_END
 };
 static int64_t gt__count(int ndim, const int64_t *size) {
@@ -2744,7 +2796,9 @@ static const gt__way gt__cpu_plain_ways[GT__KINDS][2] = {
 
 /* ---- >>cpu-streams -----------------------------------------------------------------------------
    The CPU as a back end: memory, properties, and streams as threads with a queue. */
+static int gt__cpu_lacks(void); /* see >>cpu-ways */
 static int gt__cpu_execute(const gt__op *op) {
+  if (op->way == gt__cpu_plain_ways[op->kind] && gt__cpu_lacks()) return GT__CPU_LACKS;
 #if defined(_WIN32) && !defined(__FMA__) && !defined(__aarch64__)
   if (op->way == gt__cpu_plain_ways[op->kind]) return GT__CPU_NO_FMA;
 #endif
@@ -3109,7 +3163,9 @@ static const char *gt__cpu_text(int code) {
       ("this process was forked: CPU streams stayed with its parent; "
        "the default CPU stream works here"),
       ("MinGW-w64's own fma rounds twice, so that this takes a processor with AVX2 and FMA and "
-       "not GPUTENSOR_PLAIN, or -mfma")};
+       "not GPUTENSOR_PLAIN, or -mfma"),
+      ("this program was compiled for vector instructions that this processor lacks: compile it "
+       "without -march, or with -DGPUTENSOR_DISPATCH")};
   return text[code > GT__CPU_CODES && code < GT__CPU_CODES_END ? code - GT__CPU_CODES : 0];
 }
 static const gt__backend gt__cpu_backend = {gt__cpu_properties,
@@ -3143,24 +3199,23 @@ static const gt__backend gt__cpu_backend = {gt__cpu_properties,
 
 /* ==== Part II, faster ways ==== */
 #ifndef GPUTENSOR_PLAIN
-/* clang-format off */
 /* ---- >>cpu-loops -------------------------------------------------------------------------------
-   Loops over values, written once for all types and instruction sets.
-   GT__LOOPS makes them for a type, T inside, with GT__F(exp) its exp and GT__EITHER(f, i) f for
-   floats and i for integers. Each loop is a case of its function. */
+   Loops over values, written once for all types and instruction sets: plain text that the file
+   includes from itself. Each loop is a case of its function. */
 /* What a kernel of matmul works on. Strides count values. */
 typedef struct {
   void *c;
   const void *a, *b;
-  int64_t k, c_row, c_col, a_row, a_col, b_row;   /* b_row: of micro, from k to k + 1; of dot, a line's */
-  int64_t panels;                          /* of B side by side, or (down) of packed A one behind another */
-  const char *next;                        /* two lines that micro fetches meanwhile, and for each k so */
-  int64_t far_row, fars;                   /* many bytes farther, or as many lines as this a panel where */
-  void *copy;                              /* A is packed. To here it copies them, if not NULL */
-  int rows, columns, add, down;            /* add: to what C holds */
+  int64_t k, c_row, c_col, a_row, a_col;
+  int64_t b_row;         /* of micro, from k to k + 1; of dot, a line's */
+  int64_t panels;        /* of B side by side, or (down) of packed A one behind another */
+  const char *next;      /* memory to fetch while multiplying, two cache lines at a time, */
+  int64_t far_row, fars; /* so many bytes apart: one for each k, or fars a panel of packed A */
+  void *copy;            /* if not NULL, what is fetched is copied here: B's next panel */
+  int rows, columns, add, down; /* add: to what C holds */
 } gt__cpu_tile;
 typedef struct {
-  int width, native;          /* bytes of a value; its dtype */
+  int width, native;             /* bytes of a value; its dtype */
   int vector, rows, panel, dots; /* values of one; micro's rows and columns; rows of a dot */
   void (*step)(int op, void *out, const void *pa, const void *pb, const void *pc, int64_t n);
   void (*fold)(int fold, void *pa, void *at, const void *pb, int64_t n, int64_t rows, int64_t pitch,
@@ -3173,470 +3228,811 @@ typedef struct {
   void (*pack)(void *to, int64_t panel, int64_t pitch, const void *from, int64_t line,
                int64_t along, int64_t n, int64_t k);
 } gt__cpu_loops;
-typedef struct { const char *name; const gt__cpu_loops *loops[3]; int amx; } gt__cpu_isa;
-/* out[i] = formula of a, an S, and of what `others` declares; what it leaves out is never loaded. */
-#define GT__LOOP(op, D, S, count, others, formula) \
-    case op: \
-      GT__IVDEP for (int64_t i = 0; i < (count); i++) { \
-        const S a = ((const S *)pa)[i]; \
-        others \
-        (void)a; \
-        ((D *)out)[i] = (D)(formula); \
-      } \
-      break;
-#define GT__B_C const T b = ((const T *)pb)[i], c = ((const T *)pc)[i]; (void)b, (void)c;
-#define GT__ONE_B const T b = *(const T *)pb; (void)b;
-#define GT__STEP(name, arity, result, cost, f, integer) \
-  GT__LOOP(GT__OP_##name, T, T, whole, GT__B_C, GT__EITHER(f, integer))
-#define GT__BY(name, f) GT__LOOP(GT__OP_##name, T, T, whole, GT__ONE_B, GT__EITHER(f, a))
-#define GT__CONVERTS(dtype, M, value, memory) \
-  GT__LOOP(GT__FROM + (int)GT_##dtype, T, M, n, , value) \
-  GT__LOOP(GT__TO + (int)GT_##dtype, M, T, n, , memory)
-/* Conversions between a dtype in memory and the three compute types are steps too. Memory may have
-   been written through another type of that size (long and long long), so its types alias all. */
-enum { GT__FROM = GT__OPS, GT__TO = GT__FROM + (int)GT_DTYPES, /* + dtype */
-       GT__OP_mul_add = GT__TO + (int)GT_DTYPES,    /* two steps in one loop, each of them rounded */
-       GT__OP_less, GT__OP_over, GT__OP_exp_less,   /* a - b, a / b, exp(a - b), b one number */
-       GT__OP_near_exp, GT__OP_near_exp_less,       /* of values below 87 (708), so without limits */
-       GT__OP_near_sin, GT__OP_near_cos, GT__OP_near_tan,   /* below 2^15 (2^40) */
-       GT__FOLD_TOP = GT__FOLD_ALL + 1 };           /* one of the largest; a NaN may be left out */
-static int gt__cpu_near(int op) { /* these three follow each other in the table, too */
-  return op >= GT__OP_sin && op <= GT__OP_tan ? GT__OP_near_sin + (op - GT__OP_sin)
-         : op == GT__OP_exp ? GT__OP_near_exp : op == GT__OP_exp_less ? GT__OP_near_exp_less : op;
+typedef struct {
+  const char *name;
+  const gt__cpu_loops *loops[3];
+  int amx, needs; /* needs: 2 AVX2 and FMA, 3 AVX-512, 4 AMX, too */
+} gt__cpu_isa;
+/* Steps beside the operations. Conversions between a dtype in memory and the three compute types are
+   steps, too; only these take an n that is no multiple of 64. */
+enum {
+  GT__FROM = GT__OPS,                       /* + dtype */
+  GT__TO = GT__FROM + (int)GT_DTYPES,       /* + dtype */
+  GT__OP_mul_add = GT__TO + (int)GT_DTYPES, /* two steps in one loop, each of them rounded */
+  GT__OP_less,                              /* a - b, and so on, where b is one number */
+  GT__OP_over,
+  GT__OP_exp_less,
+  GT__OP_near_exp, /* of values below 87 (708), so without limits */
+  GT__OP_near_exp_less,
+  GT__OP_near_sin, /* of values below 2^15 (2^40) */
+  GT__OP_near_cos,
+  GT__OP_near_tan
+};
+/* Folds beside the operations': one of the largest or least values; a NaN may be left out. */
+enum { GT__FOLD_TOP = GT__FOLD_ALL + 1, GT__FOLD_BOTTOM };
+static inline int gt__cpu_near(int op) {
+  switch (op) {
+    case GT__OP_exp: return GT__OP_near_exp;
+    case GT__OP_exp_less: return GT__OP_near_exp_less;
+    case GT__OP_sin: return GT__OP_near_sin;
+    case GT__OP_cos: return GT__OP_near_cos;
+    case GT__OP_tan: return GT__OP_near_tan;
+    default: return op;
+  }
 }
-/* a[i] takes in b[i], b[i + pitch], ... of so many rows, in order, which count from `row`; at 0, a
-   begins as the identity. argmax and argmin note in at[i], as a value, the row that won, as row 0 does.
-   Four short lines at once outwit the processor's own prefetching: a Zen 4 sums rows of 1024 3 times faster. */
-#define GT__FOLD(name, type, take, hard) \
-    case GT__FOLD_##name: \
-      for (int64_t i = 0; i < n && row == 0; i++) a[i] = gt__identity_##type(GT__FOLD_##name); \
-      for (int is_hard = 0; rows >= 4; rows -= 4, b += 4 * pitch) { \
-        for (int64_t i = 0; i < 4 * n && pitch == n; i += 64 / (int64_t)sizeof(T)) __builtin_prefetch(b + 8 * n + i); \
-        GT__IVDEP for (int64_t i = 0; i < n; i++) { \
-          const T b0 = b[i], b1 = b[i + pitch], b2 = b[i + 2 * pitch], b3 = b[i + 3 * pitch]; \
-          const T x = take(name, type, take(name, type, a[i], b0), b1); \
-          a[i] = take(name, type, take(name, type, x, b2), b3); \
-          is_hard |= (hard); \
-        } \
-        if (is_hard) break; \
-      } \
-      for (; rows > 0; rows--, b += pitch) \
-        GT__IVDEP for (int64_t i = 0; i < n; i++) a[i] = gt__fold_##type(GT__FOLD_##name, a[i], b[i]); \
-      break;
-/* A comparison finds the larger, or smaller, but for NaN and where zeros meet that differ, of which
-   `zero` is the worse one. Where that is hard, the rows are folded again: twice is once. */
-#define GT__FOLDED(name, type, x, y) gt__fold_##type(GT__FOLD_##name, x, y)
-#define GT__LARGER(name, type, x, y) ((y) > (x) ? (y) : (x))
-#define GT__SMALLER(name, type, x, y) ((y) < (x) ? (y) : (x))
-#define GT__IS_HARD(type, zero) __builtin_isunordered(b0, b1) | __builtin_isunordered(b2, b3) | \
-                                (gt__bits_##type(a[i]) == gt__bits_##type(zero))
-#define GT__FOLD_INDEX(name, better) \
-    case GT__FOLD_##name: \
-      for (; rows > 0; rows--, row++, b += pitch) \
-        GT__IVDEP for (int64_t i = 0; i < n; i++) { \
-          const int wins = (row == 0) | (b[i] better a[i]) | ((b[i] != b[i]) & (a[i] == a[i])); \
-          a[i] = wins ? b[i] : a[i]; \
-          place[i] = wins ? (T)row : place[i]; \
-        } \
-      break;
-/* Lanes combine by halving, but for those behind `most`, a power of two, which hold the identity. */
-#define GT__HALVE(name, type, count) \
-          GT__IVDEP for (int64_t i = 0; i < (count); i++) \
-            lane[i] = gt__fold_##type(GT__FOLD_##name, lane[i], lane[i + (count)]);
-#define GT__LANE(name, type, isa) \
-      case GT__FOLD_##name: \
-        for (int64_t i = 0; i < most; i++) lane[i] = gt__identity_##type(GT__FOLD_##name); \
-        gt__cpu_fold_##type##_##isa(fold, lane, NULL, b, GT__LANES, rows, GT__LANES, 1); \
-        gt__cpu_fold_##type##_##isa(fold, lane, NULL, b + rows * GT__LANES, rest, 1, 0, 1); \
-        for (int64_t half = most / 2; half >= 16; half /= 2) { GT__HALVE(name, type, half & ~15) } \
-        GT__HALVE(name, type, 8) GT__HALVE(name, type, 4) \
-        GT__HALVE(name, type, 2) GT__HALVE(name, type, 1) \
-        break;
-/* The best of a chunk, by as many lanes as are fast, since order is free; `test`: is it hard? */
-#define GT__TAKE(n, take, test, x) \
-        GT__IVDEP for (int64_t i = 0; i < (n); i++) lane[i] = take(, , lane[i], x), hard |= test && x != x;
-#define GT__TOP(name, type, take, test) \
-        for (int64_t i = hard = 0; i < GT__GROUP; i++) lane[i] = gt__identity_##type(GT__FOLD_##name); \
-        for (first = 0; n < 28 && first < n; first++) GT__TAKE(1, take, test, b[first]) \
-        for (; first + GT__GROUP <= n; first += GT__GROUP) GT__TAKE(GT__GROUP, take, test, b[first + i]) \
-        GT__TAKE(n - first, take, test, b[first + i]) \
-        for (int64_t half = n < 28 ? 0 : GT__GROUP / 2; half > 0; half /= 2) \
-          if (half < n) GT__TAKE(half, take, 0, lane[half + i]) \
-        if (test) hard |= lane[0] == 0;
-#define GT__IS_BEST(i) ((b[i] == a[c]) | (b[i] != b[i]))
-/* a value made from the index of its element, which is first + i */
-#define GT__RANDOM(op) \
-  GT__EITHER(GT__F(random)(op, p->seed, counter + (uint64_t)i), \
-             gt__random_i64(p->seed, counter + (uint64_t)i, low[i], range[i]))
-/* ---- kernels of matmul: register blocks of C, written with the compilers' vector types ---- */
-#define GT__TILE(n, most, wide, kernel) \
-    case n: if (n <= most) kernel(n <= most ? n : 1, wide, t); break; \
-    case n + 16: if (n <= most) kernel(n <= most ? n : 1, 1, t); break;
-#define GT__TILES(most, wide, kernel) \
-    switch (t->rows + (t->columns > 1 ? 0 : 16)) { \
-      GT__TILE(1, most, wide, kernel) GT__TILE(2, most, wide, kernel) GT__TILE(4, most, wide, kernel) \
-      GT__TILE(6, most, wide, kernel) GT__TILE(8, most, wide, kernel) GT__TILE(10, most, wide, kernel) \
-      GT__TILE(12, most, wide, kernel) GT__TILE(14, most, wide, kernel) \
-    }
-/* A tile of up to `most` rows and `wide` vectors: its sums stay in registers over all of k, and
-   with vectors of B, and a value of A for all lanes, fill them. Three rows of A share a pointer, as
-   processors add an index and its double. Meanwhile the next lines of B are fetched, and a row of C
-   now and then; of what may lie across two lines the second, for the first came with what is beside
-   it. Where A is packed, one pointer and constants do, A is fetched into L1 ahead (of narrow vectors the
-   processor does that), and tiles share the lines of B, or their packing, for the loop has no slot to spare,
-   does four of k at a time and begins with a line of the cache: 10 to 20 % faster. Such tiles follow one
-   another down A in one call. Sums begin at +0, and -0 (underflown) becomes +0 in the store. */
-#define GT__PANEL(name, packed, unroll, isa, target, bytes, most, wide, type, T) \
-  static inline target GT__OPTIMIZE("fast") __attribute__((always_inline)) \
-  void gt__cpu_##name##_##type##_##isa(const int rows, const int vectors, const gt__cpu_tile *t) { \
-    GT__FUSE \
-    typedef T V __attribute__((vector_size(bytes))); \
-    typedef T U __attribute__((vector_size(bytes), aligned(4), may_alias)); \
-    typedef T S __attribute__((may_alias)); \
-    enum { LANES = bytes / sizeof(T) }; \
-    const V zero = {0}; \
-    const S *a[(most + 2) / 3]; \
-    const int64_t a_row = packed ? 1 : t->a_row, a_col = packed ? rows : t->a_col; \
-    const int64_t c_row = t->c_row, b_row = t->b_row; \
-    const int64_t far_row = t->far_row, ahead = 1024 / sizeof(T); \
-    const int64_t steps = t->k / (packed && t->fars > rows ? t->fars : rows); \
-    const int64_t least = rows > 8 ? 16 : 32, every = steps > least ? steps & ~3 : least; \
-    const int64_t fars = packed ? t->fars * every / (t->k + 1) + 1 : 0; \
-    const int64_t broad = vectors * LANES, soon = t->copy ? 16 * far_row : 0; \
-    int64_t at[wide];                      /* of vectors: the last may overlap the one before */ \
-    GT__UNROLL for (int j = 0; j < vectors; j++) \
-      at[j] = packed || !j || j + 1 < vectors ? j * LANES : t->columns - LANES; \
-    const int down = packed && t->down; \
-    T *copy = (T *)t->copy; \
-    V sum[most][wide], x[wide]; \
-    for (int64_t panel = 0; panel < t->panels; panel++) { \
-      const T *b = (const T *)t->b + (down ? 0 : panel * broad); \
-      T *c = (T *)t->c + panel * (down ? rows * c_row : broad); \
-      const char *next = t->next + panel * (down ? t->fars * far_row : broad * (int64_t)sizeof(T)); \
-      int64_t left = down && t->k < t->fars * (panel + 1) ? t->k - t->fars * panel : t->fars; \
-      GT__UNROLL for (int i = 0; i < rows; i += 3) \
-        a[i / 3] = (const S *)t->a + (down ? panel * rows * t->k : 0) + i * a_row; \
-      GT__UNROLL for (int i = 0; i < rows; i++) \
-        GT__UNROLL for (int j = 0; j < vectors; j++) sum[i][j] = zero; \
-      for (int64_t k = 0, i = 0; k < t->k; i++) { \
-        const int64_t end = k + every < t->k ? k + every : t->k; \
-        if (i < rows) \
-          GT__UNROLL for (int j = 0; j < vectors; j++) \
-            __builtin_prefetch(c + i * c_row + j * LANES + LANES - 1, 1); \
-        for (int64_t n = fars; n > 0 && left > 0; n--, left--, next += far_row) { \
-          __builtin_prefetch(next + soon + 63, 0, 2);       /* into L2: L1 is full */ \
-          __builtin_prefetch(next + soon + 127, 0, 2); \
-          if (!copy) continue; \
-          GT__UNROLL for (int j = 0; j < vectors; j++) \
-            *(U *)(copy + j * LANES) = *(const U *)(const void *)(next + j * bytes); \
-          copy += broad; \
-        } \
-        unroll for (; k < end; k++, b += b_row) { \
-          GT__UNROLL for (int j = 0; j < vectors; j++) x[j] = *(const U *)(b + at[j]); \
-          if (packed && bytes > 32) __builtin_prefetch(a[0] + ahead); \
-          if (packed && rows * sizeof(T) > 64) __builtin_prefetch(a[0] + ahead + rows / 2); \
-          if (!packed && far_row) \
-            __builtin_prefetch(next + 63, 0, 2), __builtin_prefetch(next + 127, 0, 2), next += far_row; \
-          GT__UNROLL for (int i = 0; i < rows; i++) \
-            GT__UNROLL for (int j = 0; j < vectors; j++) \
-              sum[i][j] += (packed ? a[0][i] : a[i / 3][i % 3 * a_row]) * x[j]; \
-          GT__UNROLL for (int i = 0; i < rows; i += 3) a[i / 3] += a_col; \
-        } \
-      } \
-      if (t->add) \
-        GT__UNROLL for (int i = 0; i < rows; i++) \
-          GT__UNROLL for (int j = 0; j < vectors; j++) \
-            *(U *)(c + i * c_row + at[j]) += sum[i][j]; \
-      else \
-        GT__UNROLL for (int i = 0; i < rows; i++) \
-          GT__UNROLL for (int j = 0; j < vectors; j++) \
-            *(U *)(c + i * c_row + at[j]) = sum[i][j] + zero; \
-    } \
-  }
-#define GT__MICRO(isa, target, bytes, most, wide, type, T) \
-  GT__PANEL(panel, 0, , isa, target, bytes, most, wide, type, T) \
-  GT__PANEL(packed, 1, GT__UNROLL_4, isa, target, bytes, most, wide, type, T) \
-  static target GT__OPTIMIZE("fast", "align-loops=64") \
-  void gt__cpu_micro_##type##_##isa(const gt__cpu_tile *t) { \
-    if (t->rows == most && t->columns == wide * bytes / (int)sizeof(T) && t->a_row == 1 && t->a_col == most) \
-      gt__cpu_packed_##type##_##isa(most, wide, t); \
-    else GT__TILES(most, wide, gt__cpu_panel_##type##_##isa) \
-  }
+typedef void (*gt__cpu_step)(int op, void *out, const void *pa, const void *pb, const void *pc,
+                             int64_t n);
+/* Converts the n values, fewer than a group, behind the first `whole`: as a group of their own. */
+static void gt__cpu_convert_rest(gt__cpu_step step, int width, int op, void *out, const void *from,
+                                 int64_t whole, int64_t n) {
+#define GT__SIZE(dtype, M, value, memory) sizeof(M),
+  static const uint8_t size[] = {GT__MEMORY_TYPES(GT__SIZE)};
+#undef GT__SIZE
+  char a[GT__GROUP * 8] __attribute__((aligned(64))) = {0};
+  char b[GT__GROUP * 8] __attribute__((aligned(64)));
+  const int in = op < GT__TO ? size[op - GT__FROM] : width;
+  const int to = op < GT__TO ? width : size[op - GT__TO];
+  memcpy(a, (const char *)from + whole * in, (size_t)(n * in));
+  step(op, b, a, a, a, GT__GROUP);
+  memcpy((char *)out + whole * to, b, (size_t)(n * to));
+}
 /* Masks: two vectors become the lower (0) or the upper half of x0 y0 x1 y1 ...; y0 is number n */
-#define GT__MASK_f32 int32_t
-#define GT__MASK_f64 int64_t
-#define GT__MASK_i64 int64_t
 #define GT__ZIP_2(x, n) x, x + n
 #define GT__ZIP_4(x, n) GT__ZIP_2(x, n), GT__ZIP_2(x + 1, n)
 #define GT__ZIP_8(x, n) GT__ZIP_4(x, n), GT__ZIP_4(x + 2, n)
 #define GT__ZIP_16(x, n) GT__ZIP_8(x, n), GT__ZIP_8(x + 4, n)
-#define GT__ZIP(half, lanes) GT__ZIP_##lanes(half * lanes / 2, lanes)
-/* Dot products of rows of A with rows of B^T, all of whose values lie side by side. At the end two
-   vectors of partial sums become one, x0 + x_half, y0 + y_half, ..., until each lane is a sum. The
-   order of additions is the same for every number of rows and columns, which are powers of two. */
-#define GT__DOT(isa, target, bytes, lanes, dots, type, T) \
-  static inline target GT__OPTIMIZE("fast") __attribute__((always_inline)) \
-  void gt__cpu_dots_##type##_##isa(const int rows, const int columns, const gt__cpu_tile *t) { \
-    GT__FUSE \
-    typedef T V __attribute__((vector_size(bytes))); \
-    typedef T U __attribute__((vector_size(bytes), aligned(4), may_alias)); \
-    const V zero = {0}; \
-    const T *a = (const T *)t->a, *b = (const T *)t->b; \
-    const int64_t whole = t->k & ~(int64_t)(lanes - 1); \
-    T *c = (T *)t->c; \
-    V sum[dots * 4], x[4]; \
-    GT__UNROLL for (int i = 0; i < rows * columns; i++) sum[i] = zero; \
-    for (int64_t k = 0; k < whole; k += lanes) { \
-      GT__UNROLL for (int j = 0; j < columns; j++) x[j] = *(const U *)(b + j * t->b_row + k); \
-      GT__UNROLL for (int i = 0; i < rows; i++) { \
-        const V y = *(const U *)(a + i * t->a_row + k); \
-        GT__UNROLL for (int j = 0; j < columns; j++) sum[i * columns + j] += y * x[j]; \
-      } \
-    } \
-    typedef GT__MASK_##type M __attribute__((vector_size(bytes))); \
-    const M low = {GT__ZIP(0, lanes)}, high = {GT__ZIP(1, lanes)}; \
-    (void)low, (void)high; \
-    int n = rows * columns; \
-    GT__UNROLL for (int width = 1; width < lanes; width *= 2) { \
-      const int half = n > 1 ? n / 2 : 0; \
-      GT__UNROLL for (int i = 0; i < rows * columns; i++) \
-        if (i == 0 || i < half) sum[i] = \
-          GT__SHUFFLE(sum[i], sum[i + half], low, GT__ZIP(0, lanes)) + \
-          GT__SHUFFLE(sum[i], sum[i + half], high, GT__ZIP(1, lanes)); \
-      n = half ? half : 1; \
-    } \
-    for (int i = 0; i < rows; i++) \
-      for (int j = 0; j < columns; j++) { \
-        const int r = i * columns + j, used = rows * columns / n; \
-        T *to = c + i * t->c_row + j * t->c_col; \
-        T value = sum[r % n][r / n * (lanes / used)]; \
-        for (int64_t k = whole; k < t->k; k++) value += a[i * t->a_row + k] * b[j * t->b_row + k]; \
-        *to = value + (t->add ? *to : 0); \
-      } \
-  } \
-  static target GT__OPTIMIZE("fast") void gt__cpu_dot_##type##_##isa(const gt__cpu_tile *t) { \
-    GT__TILES(dots, 4, gt__cpu_dots_##type##_##isa) \
-  }
-/* Packs n lines of k values as to[k][panel], with `pitch` values from k to k + 1; behind the last line
-   come copies of it. Either each line's values lie side by side (along is 1), or those of a k do
-   (line is 1). The former are turned in squares: after as many rounds of interleaving row i with row
-   i + half as a lane number has bits, rows are columns. Each panel overwrites what is behind the last. */
-#define GT__PACK(isa, target, bytes, lanes, type, T) \
-  static target GT__OPTIMIZE("off") void gt__cpu_pack_##type##_##isa( \
-      void *pto, int64_t panel, int64_t pitch, const void *pfrom, int64_t line, int64_t along, \
-      int64_t n, int64_t k) { \
-    typedef T V __attribute__((vector_size(bytes))); \
-    typedef T U __attribute__((vector_size(bytes), aligned(4), may_alias)); \
-    typedef GT__MASK_##type M __attribute__((vector_size(bytes))); \
-    const M low = {GT__ZIP(0, lanes)}, high = {GT__ZIP(1, lanes)}; \
-    T *to = (T *)pto; \
-    const T *from = (const T *)pfrom; \
-    (void)low, (void)high; \
-    /* whole vectors, also of what lies behind a line, but for the last k, behind which may be nothing */ \
-    const int64_t behind = (panel + lanes - 1) / lanes * lanes - n; \
-    if (line == 1 && along > 0) \
-      for (const int64_t last = (behind + along - 1) / along; k > last; k--, to += pitch, from += along) \
-        for (int64_t i = 0; i < panel; i += lanes) { \
-          *(U *)(to + i) = *(const U *)(from + i); \
-          __builtin_prefetch(from + 48 * along + i + lanes - 1); \
-        } \
-    const int64_t whole = along == 1 ? k & ~(int64_t)(lanes - 1) : 0; \
-    for (int64_t done = 0, i; done < panel && whole > 0; done = i + lanes) { \
-      const T *start[lanes]; \
-      i = done + lanes > panel && panel > lanes ? panel - lanes : done; \
-      GT__UNROLL for (int r = 0; r < lanes; r++) start[r] = from + (i + r < n ? i + r : n - 1) * line; \
-      for (int64_t at = 0; at < whole; at += lanes) { \
-        V x[lanes], y[lanes]; \
-        GT__UNROLL for (int r = 0; r < lanes; r++) x[r] = *(const U *)(start[r] + at); \
-        if (at % (64 / (int64_t)sizeof(T)) == 0 && (lanes < 8 || line * (int64_t)sizeof(T) % 4096)) \
-          GT__UNROLL for (int r = 0; r < lanes; r++) /* the next panel's, unless both fill a set of L1 */ \
-            __builtin_prefetch(start[r] + at + panel * line); \
-        GT__UNROLL for (int round = 1; round < lanes; round *= 2) { \
-          GT__UNROLL for (int r = 0; r < lanes / 2; r++) { \
-            y[2 * r] = GT__SHUFFLE(x[r], x[r + lanes / 2], low, GT__ZIP(0, lanes)); \
-            y[2 * r + 1] = GT__SHUFFLE(x[r], x[r + lanes / 2], high, GT__ZIP(1, lanes)); \
-          } \
-          GT__UNROLL for (int r = 0; r < lanes; r++) x[r] = y[r]; \
-        } \
-        GT__UNROLL for (int r = 0; r < lanes; r++) *(U *)(to + (at + r) * pitch + i) = x[r]; \
-      } \
-    } \
-    k -= whole, from += whole, to += whole * pitch; \
-    for (; k > 0; k--, to += pitch, from += along) \
-      for (int64_t i = 0; i < panel; i++) to[i] = from[(i < n ? i : n - 1) * line]; \
-  }
-/* x86 without fused multiply-adds emulates them, an exp of float64 in 2 us. There the C library's own
-   functions are taken, which are as exact, though not of the same bits. */
-#if defined(__x86_64__) && !defined(__FMA__)
-#define GT__OWN(name, f) case GT__OP_##name: for (int64_t i = 0; i < n; i++) out[i] = f; return 1;
-#define GT__OWN_1(name) GT__OWN(name, (name)(a[i])) /* no macro of tgmath.h */
-static int gt__cpu_own(int op, gt__f64 *out, const gt__f64 *a, const gt__f64 *b, int64_t n) {
-  if (!__builtin_cpu_supports("fma")) switch (op) {
-    GT__OWN_1(exp) GT__OWN_1(exp2) GT__OWN_1(expm1) GT__OWN_1(log) GT__OWN_1(log2) GT__OWN_1(log10)
-    GT__OWN_1(log1p) GT__OWN_1(sin) GT__OWN_1(cos) GT__OWN_1(tan) GT__OWN_1(asin) GT__OWN_1(acos)
-    GT__OWN_1(atan) GT__OWN_1(sinh) GT__OWN_1(cosh) GT__OWN_1(tanh) GT__OWN_1(erf)
-    GT__OWN(pow, (pow)(a[i], b[i])) GT__OWN(atan2, (atan2)(a[i], b[i]))
-    GT__OWN(hypot, (hypot)(a[i], b[i]))
-    GT__OWN(softplus, (a[i] > 0 ? a[i] : 0) + (log1p)((exp)(-(fabs)(a[i]))))
-    GT__OWN(sigmoid, a[i] < 0 ? (exp)(a[i]) / (1 + (exp)(a[i])) : 1 / (1 + (exp)(-a[i])))
-  }
-  return 0;
-}
-#else
-#define gt__cpu_own(op, out, a, b, n) 0
+#endif /* GPUTENSOR_PLAIN */
+#endif /* GPUTENSOR_IMPLEMENTATION */
 #endif
-#define GT__LOOPS(isa, target, bytes, lanes, high, wide, dots, value, type, dtype) \
-  static target GT__OPTIMIZE("off") void gt__cpu_step_##type##_##isa( \
-      int op, void *out, const void *pa, const void *pb, const void *pc, int64_t n) { \
-    typedef value T; \
-    const int64_t whole = n & ~(int64_t)(GT__GROUP - 1); \
-    if (lanes == 2 && GT__EITHER(sizeof(T) == 8, 0) && \
-        gt__cpu_own(op, (gt__f64 *)out, (const gt__f64 *)pa, (const gt__f64 *)pb, whole)) return; \
-    if (gt__cpu_near(op) != op) { \
-      const T less = op == GT__OP_exp_less ? *(const T *)pb : (T)0; \
-      const T most = (T)(gt__cpu_near(op) < GT__OP_near_sin ? sizeof(T) == 4 ? 87 : 708 \
-                                                            : sizeof(T) == 4 ? 0x1p15 : 0x1p40); \
-      T outside = GT__EITHER(0, 1); \
-      (void)less, (void)most; \
-      for (int64_t i = 0; i < whole; i++) \
-        GT__EITHER(outside = !(GT__F(abs)(((const T *)pa)[i] - less) < most) ? (T)1 : outside, (void)i); \
-      if (outside == 0) op = gt__cpu_near(op); \
-    } \
-    switch (op) { \
-      GT__OPERATIONS(GT__STEP) \
-      GT__MEMORY_TYPES(GT__CONVERTS) \
-      GT__STEP(mul_add, 3, ARITH, LIGHT, GT__ADD(GT__MUL(a, b), c), \
-               gt__add_i64(gt__mul_i64(a, b), c)) \
-      GT__STEP(near_sin, 1, FLOAT, HEAVY, gt__sin_of_##type(a, 0, 0), a) \
-      GT__STEP(near_cos, 1, FLOAT, HEAVY, gt__sin_of_##type(a, 1, 0), a) \
-      GT__STEP(near_tan, 1, FLOAT, HEAVY, gt__tan_of_##type(a, 0), a) \
-      GT__BY(less, GT__SUB(a, b)) GT__BY(over, GT__DIV(a, b)) \
-      GT__BY(exp_less, GT__F(exp)(GT__SUB(a, b))) \
-      GT__BY(near_exp_less, gt__exp_normal_##type(GT__SUB(a, b))) \
-      GT__STEP(near_exp, 1, FLOAT, HEAVY, gt__exp_normal_##type(a), a) \
-    } \
-  } \
-  static target GT__OPTIMIZE("off") void gt__cpu_fold_##type##_##isa( \
-      int fold, void *pa, void *at, const void *pb, int64_t n, int64_t rows, int64_t pitch, \
-      int64_t row) { \
-    typedef value T; \
-    T *a = (T *)pa, *place = (T *)at; \
-    const T *b = (const T *)pb; \
-    switch (fold) { \
-      GT__FOLD(SUM, type, GT__FOLDED, 0) GT__FOLD(PROD, type, GT__FOLDED, 0) \
-      GT__FOLD(ANY, type, GT__FOLDED, 0) GT__FOLD(ALL, type, GT__FOLDED, 0) \
-      GT__FOLD(MAX, type, GT__LARGER, GT__EITHER(GT__IS_HARD(type, -0.0f), 0)) \
-      GT__FOLD(MIN, type, GT__SMALLER, GT__EITHER(GT__IS_HARD(type, 0), 0)) \
-      GT__FOLD_INDEX(ARGMAX, >) GT__FOLD_INDEX(ARGMIN, <) \
-    } \
-  } \
-  /* a[c] becomes the fold of chunk c of `count`, n values each, at[c] the place in it */ \
-  static target GT__OPTIMIZE("off") void gt__cpu_lanes_##type##_##isa( \
-      int fold, void *pa, void *at, const void *pb, int64_t n, int64_t count) { \
-    value lane[GT__LANES], *a = (value *)pa; \
-    const value *b = (const value *)pb; \
-    const int64_t rows = n / GT__LANES, rest = n % GT__LANES, used = rows ? (int)GT__LANES : n; \
-    int64_t most = 16, first; \
-    while (most < used) most *= 2; \
-    for (int64_t c = 0; c < count; c++, b += n) { \
-      int hard = 1; \
-      if (fold == GT__FOLD_MAX) { GT__TOP(MAX, type, GT__LARGER, GT__EITHER(1, 0)) } \
-      else if (fold == GT__FOLD_MIN) { GT__TOP(MIN, type, GT__SMALLER, GT__EITHER(1, 0)) } \
-      if (hard) switch (fold) { \
-        GT__LANE(SUM, type, isa) GT__LANE(PROD, type, isa) GT__LANE(MAX, type, isa) \
-        GT__LANE(MIN, type, isa) GT__LANE(ANY, type, isa) GT__LANE(ALL, type, isa) \
-        case GT__FOLD_TOP: { GT__TOP(MAX, type, GT__LARGER, 0) } break; \
-        default:  /* the first of the best */ \
-          gt__cpu_lanes_##type##_##isa(fold == GT__FOLD_ARGMAX ? GT__FOLD_MAX : GT__FOLD_MIN, \
-                                       a + c, NULL, b, n, 1); \
-          first = 0; \
-          for (int step = 128; step > 7; step /= 4) \
-            for (int found = 0; first + step < n; first += step) { \
-              for (int i = 0; i < step; i++) found |= GT__IS_BEST(first + i); \
-              if (found) break; \
-            } \
-          while (!GT__IS_BEST(first)) first++; \
-          ((value *)at)[c] = (value)first; \
-          continue; \
-      } \
-      a[c] = lane[0]; \
-    } \
-  } \
-  static target GT__OPTIMIZE("off") void gt__cpu_make_##type##_##isa( \
-      const gt__program *p, int op, void *to, const void *pb, const void *pc, int64_t first, \
-      int64_t n) { \
-    value *out = (value *)to; \
-    const value *low = (const value *)pb, *range = (const value *)pc; \
-    const uint64_t counter = p->offset + (uint64_t)first; \
-    (void)low, (void)range; \
-    if (op == GT__INDEX) for (int64_t i = 0; i < n; i++) out[i] = (value)(first + i); \
-    else if (op == GT__UNIFORM) for (int64_t i = 0; i < n; i++) out[i] = GT__RANDOM(GT__UNIFORM); \
-    else for (int64_t i = 0; i < n; i++) out[i] = GT__RANDOM(GT__NORMAL); \
-  } \
-  GT__MICRO(isa, target, bytes, high, wide, type, GT__EITHER(value, uint64_t)) \
-  GT__DOT(isa, target, bytes, lanes, dots, type, GT__EITHER(value, uint64_t)) \
-  GT__PACK(isa, target, bytes, lanes, type, GT__EITHER(value, uint64_t)) \
-  static const gt__cpu_loops gt__cpu_##type##_##isa = { \
-    sizeof(value), dtype, lanes, high, lanes * wide, dots, gt__cpu_step_##type##_##isa, \
-    gt__cpu_fold_##type##_##isa, gt__cpu_lanes_##type##_##isa, gt__cpu_make_##type##_##isa, \
-    gt__cpu_micro_##type##_##isa, gt__cpu_dot_##type##_##isa, gt__cpu_pack_##type##_##isa};
-/* l16, l32, l64: lanes of vectors of so many bytes. Tiles fill the registers: 32 or 16 of them. */
-#if defined(__x86_64__) && !defined(GPUTENSOR_NO_SIMD)
-#define GT__LOOPS_ALL(T, type, dtype, l16, l32, l64) \
-  GT__LOOPS(baseline, , 16, l16, 6, 2, 2, T, type, dtype) \
-  GT__LOOPS(avx2, __attribute__((target("avx2,fma"))), 32, l32, 6, 2, 2, T, type, dtype) \
-  GT__LOOPS(avx512, __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,avx2,fma"))), \
-            64, l64, 14, 2, 4, T, type, dtype)
-#else
-#define GT__LOOPS_ALL(T, type, dtype, l16, l32, l64) \
-  GT__LOOPS(baseline, , 16, l16, 8, 3, 4, T, type, dtype)
-#endif
+#if GT__PART == GT__LOOPS
+/* In a text of loops L(step) is the step function of this type and instruction set, and N the type of
+   its products: unsigned for integers, which wrap. Tiles fill the registers, 32 or 16 of them. */
+#define GT__F(name) F(name)
+#if GT__TYPE
+#define FLOATS
+#define N T
 #define GT__EITHER(f, i) f
-#define GT__F(name) gt__##name##_f32
-GT__LOOPS_ALL(float, f32, GT_FLOAT32, 4, 8, 16)
-#undef GT__F
-#define GT__F(name) gt__##name##_f64
-GT__LOOPS_ALL(double, f64, GT_FLOAT64, 2, 4, 8)
-#undef GT__F
-#undef GT__EITHER
+#else
+#define N uint64_t
 #define GT__EITHER(f, i) i
-#define GT__F(name) gt__##name##_i64
-GT__LOOPS_ALL(int64_t, i64, GT_INT64, 2, 4, 8)
+#endif
+#if GT__TYPE == 32
+#define MASK int32_t
+#define DTYPE GT_FLOAT32
+#else
+#define MASK int64_t
+#define DTYPE (GT__TYPE ? (int)GT_FLOAT64 : (int)GT_INT64)
+#endif
+#if GT__ISA == 2
+#define L(name) F(cpu_avx2_##name)
+#define TARGET __attribute__((target("avx2,fma")))
+#define BYTES 32
+#define ROWS 6
+#define WIDE 2
+#define DOTS 2
+#define LIGHT GT__LIGHT
+#define TIGHT GT__TIGHT
+#define FUSED GT__FUSED
+#if GT__TYPE == 32
+#define ZIP(half) GT__ZIP_8(half * 4, 8)
+#else
+#define ZIP(half) GT__ZIP_4(half * 2, 4)
+#endif
+#elif GT__ISA == 3
+#define L(name) F(cpu_avx512_##name)
+#define TARGET __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,avx2,fma")))
+#define BYTES 64
+#define ROWS 14
+#define WIDE 2
+#define DOTS 4
+#define LIGHT GT__LIGHT
+#define TIGHT GT__TIGHT
+#define FUSED GT__FUSED
+#if GT__TYPE == 32
+#define ZIP(half) GT__ZIP_16(half * 8, 16)
+#else
+#define ZIP(half) GT__ZIP_8(half * 4, 8)
+#endif
+#else
+#define L(name) F(cpu_baseline_##name)
+#define TARGET
+#define BYTES 16
+#if GT__TYPE == 32
+#define ZIP(half) GT__ZIP_4(half * 2, 4)
+#else
+#define ZIP(half) GT__ZIP_2(half, 2)
+#endif
+#if defined(__x86_64__)
+#define ROWS 6
+#define WIDE 2
+#define DOTS 2
+#define LIGHT GT__PLAINLY
+#define TIGHT GT__PLAINLY
+#define FUSED GT__PLAINLY("fast")
+#else
+#define ROWS 8
+#define WIDE 3
+#define DOTS 4
+#define LIGHT GT__LIGHT
+#define TIGHT GT__TIGHT
+#define FUSED GT__FUSED
+#endif
+#endif
+#ifdef GT__TILES_ALONE /* steps and folds are another set's */
+#define S(name) F(cpu_avx2_##name)
+#else
+#define S(name) L(name)
+#endif
+#ifndef GT__TILES_ALONE
+/* ---- steps: one loop for each operation of the table and for each conversion ---- */
+/* out[i] = formula of a, an S, and of what `others` declares; what it leaves out is never loaded. */
+#define LOOP(op, D, S, others, formula) \
+  case op: \
+    GT__IVDEP for (int64_t i = 0; i < n; i++) { \
+      const S a = ((const S *)pa)[i]; \
+      others; \
+      (void)a; \
+      ((D *)out)[i] = (D)(formula); \
+    } \
+    break;
+#define B_C \
+  const T b = ((const T *)pb)[i], c = ((const T *)pc)[i]; \
+  (void)b, (void)c
+#define ONE_B \
+  const T b = *(const T *)pb; \
+  (void)b
+#define STEP(name, arity, result, cost, f, integer) \
+  LOOP(GT__OP_##name, T, T, B_C, GT__EITHER(f, integer))
+#define BY_ONE(name, f) LOOP(GT__OP_##name, T, T, ONE_B, GT__EITHER(f, a))
+#define CONVERT(dtype, M, value, memory) \
+  LOOP(GT__FROM + (int)GT_##dtype, T, M, (void)0, value) \
+  LOOP(GT__TO + (int)GT_##dtype, M, T, (void)0, memory)
+#ifdef FLOATS
+/* Whether no value is outside the limit below which `near`, an easier step, is right. */
+LIGHT("off") TARGET static int L(is_near)(int near, const T *a, const T *b, int64_t n) {
+  const T less = near == GT__OP_near_exp_less ? *b : (T)0;
+  const T most = near < GT__OP_near_sin ? K(87, 708) : K(0x1p15f, 0x1p40);
+  T outside = 0;
+  for (int64_t i = 0; i < n; i++) outside = !(F(abs)(a[i] - less) < most) ? (T)1 : outside;
+  return outside == 0;
+}
+#endif
+LIGHT("off")
+TARGET static void L(step)(int op, void *out, const void *pa, const void *pb, const void *pc,
+                           int64_t all) {
+  const int64_t n = all & ~(int64_t)(GT__GROUP - 1);
+  if (n < all && op >= GT__FROM && op < GT__OP_mul_add)
+    gt__cpu_convert_rest(L(step), (int)sizeof(T), op, out, pa, n, all - n);
+#ifdef FLOATS
+  const int near = gt__cpu_near(op);
+  if (near != op && L(is_near)(near, (const T *)pa, (const T *)pb, n)) op = near;
+#endif
+  switch (op) {
+    GT__OPERATIONS(STEP)
+    GT__MEMORY_TYPES(CONVERT)
+    STEP(mul_add, 3, ARITH, LIGHT, GT__ADD(GT__MUL(a, b), c), gt__add_i64(gt__mul_i64(a, b), c))
+#ifdef FLOATS
+    BY_ONE(less, GT__SUB(a, b))
+    BY_ONE(over, GT__DIV(a, b))
+    BY_ONE(exp_less, F(exp)(GT__SUB(a, b)))
+    BY_ONE(near_exp_less, F(exp_normal)(GT__SUB(a, b)))
+    STEP(near_exp, 1, FLOAT, HEAVY, F(exp_normal)(a), a)
+    STEP(near_sin, 1, FLOAT, HEAVY, F(sin_of)(a, 0, 0), a)
+    STEP(near_cos, 1, FLOAT, HEAVY, F(sin_of)(a, 1, 0), a)
+    STEP(near_tan, 1, FLOAT, HEAVY, F(tan_of)(a, 0), a)
+#endif
+  }
+}
+#undef LOOP
+#undef B_C
+#undef ONE_B
+#undef STEP
+#undef BY_ONE
+#undef CONVERT
+/* Makes values from the indices of their elements, whole groups of them, first + i for number i. */
+LIGHT("off")
+TARGET static void L(make)(const gt__program *p, int op, void *to, const void *pb, const void *pc,
+                           int64_t first, int64_t all) {
+  const int64_t n = (all + GT__GROUP - 1) & ~(int64_t)(GT__GROUP - 1);
+  const uint64_t counter = p->offset + (uint64_t)first;
+  T *out = (T *)to;
+  if (op == GT__INDEX) {
+    for (int64_t i = 0; i < n; i++) out[i] = (T)(first + i);
+    return;
+  }
+#ifdef FLOATS
+  (void)pb, (void)pc;
+  if (op == GT__UNIFORM)
+    for (int64_t i = 0; i < n; i++) out[i] = F(random)(GT__UNIFORM, p->seed, counter + (uint64_t)i);
+  else
+    for (int64_t i = 0; i < n; i++) out[i] = F(random)(GT__NORMAL, p->seed, counter + (uint64_t)i);
+#else
+  const T *low = (const T *)pb, *range = (const T *)pc;
+  for (int64_t i = 0; i < n; i++)
+    out[i] = gt__random_i64(p->seed, counter + (uint64_t)i, low[i], range[i]);
+#endif
+}
+/* ---- folds ---- */
+#define EACH_FOLD(function, ...) \
+  switch (fold) { \
+    case GT__FOLD_SUM: L(function)(GT__FOLD_SUM, __VA_ARGS__); break; \
+    case GT__FOLD_PROD: L(function)(GT__FOLD_PROD, __VA_ARGS__); break; \
+    case GT__FOLD_MAX: L(function)(GT__FOLD_MAX, __VA_ARGS__); break; \
+    case GT__FOLD_MIN: L(function)(GT__FOLD_MIN, __VA_ARGS__); break; \
+    case GT__FOLD_ANY: L(function)(GT__FOLD_ANY, __VA_ARGS__); break; \
+    default: L(function)(GT__FOLD_ALL, __VA_ARGS__); break; \
+  }
+GT__INSIDE TARGET int L(is_nan)(T x) {
+#ifdef FLOATS
+  return x != x;
+#else
+  (void)x;
+  return 0;
+#endif
+}
+GT__INSIDE TARGET T L(join)(const int fold, T x, T y) {
+  if (fold == GT__FOLD_TOP) return y > x ? y : x;
+  if (fold == GT__FOLD_BOTTOM) return y < x ? y : x;
+  return F(fold)(fold, x, y);
+}
+/* a[i] takes in b[i], for an n that is a multiple of 16, or small and known to the compiler. */
+GT__INSIDE TARGET void L(take)(const int fold, T *a, const T *b, int64_t n) {
+  GT__IVDEP for (int64_t i = 0; i < n; i++) a[i] = L(join)(fold, a[i], b[i]);
+}
+/* Four rows at once, while lines of the next rows are fetched: many short streams outwit the
+   processor's own prefetching, and a Zen 4 sums rows of 1024 three times faster. Of TOP and BOTTOM it
+   says whether a NaN passed, or a zero that another may have had to replace. */
+GT__INSIDE TARGET int L(take_four)(const int fold, T *a, const T *b, int64_t n, int64_t pitch) {
+  U hard = 0;
+  for (int64_t i = 0; i < 4 * n && pitch == n; i += 64 / (int64_t)sizeof(T))
+    __builtin_prefetch(b + 8 * n + i);
+  GT__IVDEP for (int64_t i = 0; i < n; i++) {
+    const T b0 = b[i], b1 = b[i + pitch], b2 = b[i + 2 * pitch], b3 = b[i + 3 * pitch];
+    const T x = L(join)(fold, L(join)(fold, a[i], b0), b1);
+    a[i] = L(join)(fold, L(join)(fold, x, b2), b3);
+#ifdef FLOATS
+    if (fold == GT__FOLD_TOP) hard |= (U)(F(bits)(a[i]) == F(bits)((T)-0.0));
+    if (fold == GT__FOLD_BOTTOM) hard |= (U)(F(bits)(a[i]) == 0);
+    if (fold >= GT__FOLD_TOP)
+      hard |= (U)(__builtin_isunordered(b0, b1) | __builtin_isunordered(b2, b3));
+#endif
+  }
+  return hard != 0;
+}
+/* Largest and least are found by comparison alone. That is wrong for NaN, and for +0 beside -0 if the
+   other one should win. Where that is possible the rows are folded once more by the exact function:
+   folding a maximum twice changes nothing. Columns behind the last 16 are folded one by one. */
+GT__INSIDE TARGET void L(take_rows)(const int fold, T *a, const T *b, int64_t all, int64_t rows,
+                                    int64_t pitch) {
+#ifdef FLOATS
+  const int quick = fold == GT__FOLD_MAX   ? GT__FOLD_TOP
+                    : fold == GT__FOLD_MIN ? GT__FOLD_BOTTOM
+                                           : fold;
+#else
+  const int quick = fold;
+#endif
+  const int64_t n = all & ~(int64_t)15;
+  int64_t k = 0;
+  while (k + 4 <= rows && !L(take_four)(quick, a, b + k * pitch, n, pitch)) k += 4;
+  for (; k < rows; k++) L(take)(fold, a, b + k * pitch, n);
+  for (int64_t i = n; i < all; i++) {
+    T x = a[i];
+    for (k = 0; k < rows; k++) x = F(fold)(fold, x, b[k * pitch + i]);
+    a[i] = x;
+  }
+}
+LIGHT("off")
+TARGET static void L(rows)(int fold, T *a, const T *b, int64_t n, int64_t rows, int64_t pitch) {
+  EACH_FOLD(take_rows, a, b, n, rows, pitch);
+}
+/* Notes in place[i], as a value, the row whose value won; row 0 wins over what was there. */
+LIGHT("off")
+TARGET static void L(places)(int sign, T *a, T *place, const T *b, int64_t n, int64_t row) {
+  GT__IVDEP for (int64_t i = 0; i < n; i++) {
+    const int better = sign > 0 ? b[i] > a[i] : b[i] < a[i];
+    const int wins = (row == 0) | better | (L(is_nan)(b[i]) & !L(is_nan)(a[i]));
+    a[i] = wins ? b[i] : a[i];
+    place[i] = wins ? (T)row : place[i];
+  }
+}
+/* Folds `rows` rows of n values, `pitch` apart, into a[0..n), in order. `row` is the number of the
+   first; if it is 0, a is set to the identity first. */
+LIGHT("off")
+TARGET static void L(fold)(int fold, void *pa, void *at, const void *pb, int64_t n, int64_t rows,
+                           int64_t pitch, int64_t row) {
+  const T *b = (const T *)pb, none = F(identity)(fold);
+  T *a = (T *)pa;
+  for (int64_t i = 0; i < n && row == 0; i++) a[i] = none;
+  if (!gt__cpu_indexed(fold)) {
+    L(rows)(fold, a, b, n, rows, pitch);
+    return;
+  }
+  for (int64_t k = 0; k < rows; k++)
+    L(places)(fold == GT__FOLD_ARGMAX ? 1 : -1, a, (T *)at, b + k * pitch, n, row + k);
+}
+/* Lanes combine by halving; `most`, a power of two, of them hold values. */
+GT__INSIDE TARGET void L(halve)(const int fold, T *lane, int64_t most) {
+  for (int64_t half = most / 2; half >= 16; half /= 2)
+    L(take)(fold, lane, lane + half, half & ~(int64_t)15);
+  L(take)(fold, lane, lane + 8, 8);
+  L(take)(fold, lane, lane + 4, 4);
+  L(take)(fold, lane, lane + 2, 2);
+  L(take)(fold, lane, lane + 1, 1);
+}
+LIGHT("off") TARGET static T L(chunk)(int fold, const T *b, int64_t n) {
+  T lane[GT__LANES] __attribute__((aligned(64)));
+  const T none = F(identity)(fold);
+  const int64_t rows = n / GT__LANES, rest = n % GT__LANES;
+  int64_t most = 16;
+  while (most < n && most < GT__LANES) most *= 2;
+  for (int64_t i = 0; i < most; i++) lane[i] = none;
+  if (rows) L(rows)(fold, lane, b, GT__LANES, rows, GT__LANES);
+  if (rest) L(rows)(fold, lane, b + rows * GT__LANES, rest, 1, 0);
+  EACH_FOLD(halve, lane, most);
+  return lane[0];
+}
+/* The largest or least value by comparison alone, in as many lanes as are fast, since order is free.
+   The last group may reach back over the one before it: twice is once. */
+GT__INSIDE TARGET int L(extreme)(const int fold, T *to, const T *b, int64_t n, const int group) {
+  const T none = F(identity)(fold == GT__FOLD_TOP ? GT__FOLD_MAX : GT__FOLD_MIN);
+  T lane[GT__GROUP] __attribute__((aligned(64)));
+  int64_t first = 0;
+  U odd = 0;
+  for (int i = 0; i < group; i++) lane[i] = none;
+  for (; first + 4 * group <= n; first += 4 * group)
+    odd |= (U)L(take_four)(fold, lane, b + first, group, group);
+  for (; first < n; first += group) {
+    const T *x = b + (first + group <= n ? first : n - group);
+    GT__IVDEP for (int i = 0; i < group; i++) {
+      lane[i] = L(join)(fold, lane[i], x[i]);
+      odd |= (U)L(is_nan)(x[i]);
+    }
+  }
+  if (group > 16) L(take)(fold, lane, lane + 32, 32);
+  if (group > 16) L(take)(fold, lane, lane + 16, 16);
+  L(halve)(fold, lane, 16);
+  *to = lane[0];
+  return (odd != 0) | (lane[0] == 0);
+}
+GT__INSIDE TARGET int L(best)(const int fold, T *to, const T *b, int64_t n) {
+  if (n >= 512) return L(extreme)(fold, to, b, n, GT__GROUP);
+  if (n >= 16) return L(extreme)(fold, to, b, n, 16);
+  T x = F(identity)(fold == GT__FOLD_TOP ? GT__FOLD_MAX : GT__FOLD_MIN);
+  int odd = 0;
+  for (int64_t i = 0; i < n; i++) {
+    odd |= L(is_nan)(b[i]);
+    x = L(join)(fold, x, b[i]);
+  }
+  *to = x;
+  return odd | (x == 0);
+}
+/* Skips steps of values, none of which is x or a NaN. */
+GT__INSIDE TARGET int64_t L(skip)(const T *b, int64_t n, T x, int64_t first, const int step) {
+  for (; first + step < n; first += step) {
+    U found = 0;
+    for (int i = 0; i < step; i++) found |= (U)((b[first + i] == x) | L(is_nan)(b[first + i]));
+    if (found) break;
+  }
+  return first;
+}
+LIGHT("off") TARGET static int64_t L(find)(const T *b, int64_t n, T x) {
+  int64_t first = L(skip)(b, n, x, 0, 128);
+  first = L(skip)(b, n, x, first, 16);
+  while (first + 1 < n && b[first] != x && !L(is_nan)(b[first])) first++;
+  return first;
+}
+/* a[c] becomes the fold of chunk c of `count`, n values each, at[c] the place in it */
+LIGHT("off")
+TARGET static void L(lanes)(int fold, void *pa, void *at, const void *pb, int64_t n,
+                            int64_t count) {
+  T *a = (T *)pa;
+  const T *b = (const T *)pb;
+  const int exact = fold == GT__FOLD_ARGMAX   ? GT__FOLD_MAX
+                    : fold == GT__FOLD_ARGMIN ? GT__FOLD_MIN
+                                              : fold;
+  for (int64_t c = 0; c < count; c++, b += n) {
+    int hard = fold != GT__FOLD_TOP;
+    if (exact == GT__FOLD_MAX || !hard) hard &= L(best)(GT__FOLD_TOP, a + c, b, n);
+    if (exact == GT__FOLD_MIN) hard = L(best)(GT__FOLD_BOTTOM, a + c, b, n);
+    if (hard) a[c] = L(chunk)(exact, b, n);
+    if (exact != fold) ((T *)at)[c] = (T)L(find)(b, n, a[c]);
+  }
+}
+#undef EACH_FOLD
+#endif
+/* ---- kernels of matmul: register blocks of C, written with the compilers' vector types ---- */
+typedef N L(vector) __attribute__((vector_size(BYTES)));
+typedef N L(unaligned) __attribute__((vector_size(BYTES), aligned(4), may_alias));
+typedef N L(number) __attribute__((may_alias));
+typedef MASK L(mask) __attribute__((vector_size(BYTES)));
+#define V L(vector)
+#define AT(p) (*(L(unaligned) *)(p))
+#define READ(p) (*(const L(unaligned) *)(const void *)(p))
+enum { L(width) = BYTES / sizeof(N) };
+#define LANES L(width)
+/* Rows of a tile, from the last one on: its number, the pointer into A, and the rows from there. Three
+   rows share a pointer, as processors add an index and its double. */
+#define ROWS_6(X) X(5, a1, 2) X(4, a1, 1) X(3, a1, 0) X(2, a0, 2) X(1, a0, 1) X(0, a0, 0)
+#define ROWS_8(X) X(7, a2, 1) X(6, a2, 0) ROWS_6(X)
+#define ROWS_14(X) \
+  X(13, a4, 1) X(12, a4, 0) X(11, a3, 2) X(10, a3, 1) X(9, a3, 0) X(8, a2, 2) ROWS_8(X)
+#define EACH_ROW(X) GT__JOIN(ROWS_, ROWS)(X)
+#define EACH_CASE(X) EACH_ROW(X) default : break;
+#define SUMS(i, p, r) V s##i##_0 = zero, s##i##_1 = zero, s##i##_2 = zero;
+#define ADD_ROW(i, y) \
+  s##i##_0 += (y)*x0; \
+  if (vectors > 1) s##i##_1 += (y)*x1; \
+  if (vectors > 2) s##i##_2 += (y)*x2;
+#define STORE_ROW(i) \
+  L(store)(c + i * c_row, s##i##_0, t->add); \
+  if (vectors > 1) L(store)(c + i * c_row + at1, s##i##_1, t->add); \
+  if (vectors > 2) L(store)(c + i * c_row + at2, s##i##_2, t->add);
+/* Sums begin at +0, and a -0 that an underflow left becomes +0 in the store. */
+GT__INSIDE TARGET void L(store)(N *to, V sum, int add) {
+  GT__FUSE
+  V before = {0};
+  if (add) before = AT(to);
+  AT(to) = sum + before;
+}
+/* A tile of up to ROWS rows and `vectors` vectors from A as it lies: its sums stay in registers over
+   all of k, and with vectors of B, and a value of A for all lanes, fill them. One body serves all
+   heights: for each k it is entered at the last row. Meanwhile B's next lines are fetched, and now and
+   then a row of C; of what may lie across two cache lines the second, as the first came with what is
+   beside it. */
+/* clang-format off */
+#define ADD_LYING(i, p, r) case i + 1: ADD_ROW(i, p[r * a_row]) __attribute__((fallthrough));
+#define STORE_LYING(i, p, r) case i + 1: STORE_ROW(i) __attribute__((fallthrough));
+/* clang-format on */
+GT__INSIDE TARGET void L(lying)(const int vectors, const gt__cpu_tile *t) {
+  GT__FUSE
+  const V zero = {0};
+  const int rows = t->rows;
+  const int64_t a_row = t->a_row, a_col = t->a_col, b_row = t->b_row, c_row = t->c_row;
+  const int64_t least = rows > 8 ? 16 : 32, steps = t->k / rows;
+  const int64_t every = steps > least ? steps & ~(int64_t)3 : least; /* k from one row of C on */
+  /* of vectors in a line: the last may overlap the one before */
+  const int64_t last = t->columns - LANES, at1 = vectors > 2 ? (int64_t)LANES : last, at2 = last;
+  for (int64_t panel = 0; panel < t->panels; panel++) {
+    const N *b = (const N *)t->b + panel * vectors * LANES;
+    N *c = (N *)t->c + panel * vectors * LANES;
+    const char *next = t->next + panel * vectors * BYTES;
+    const L(number) *a0 = (const L(number) *)t->a, *a1 = a0 + 3 * a_row, *a2 = a1 + 3 * a_row;
+    const L(number) *a3 = a2 + 3 * a_row, *a4 = a3 + 3 * a_row;
+    V x0 = zero, x1 = zero, x2 = zero;
+    EACH_ROW(SUMS)
+    for (int64_t k = 0, row = 0; k < t->k; row++) {
+      const int64_t end = k + every < t->k ? k + every : t->k;
+      for (int j = 0; row < rows && j < vectors; j++)
+        __builtin_prefetch(c + row * c_row + j * LANES + LANES - 1, 1);
+      for (; k < end; k++) {
+        x0 = READ(b);
+        if (vectors > 1) x1 = READ(b + at1);
+        if (vectors > 2) x2 = READ(b + at2);
+        if (t->far_row) __builtin_prefetch(next + 63, 0, 2);
+        if (t->far_row) __builtin_prefetch(next + 127, 0, 2);
+        if (rows < 1 || rows > ROWS) __builtin_unreachable();
+        switch (rows) { EACH_CASE(ADD_LYING) }
+        b += b_row;
+        next += t->far_row;
+        a0 += a_col;
+        a1 += a_col;
+        a2 += a_col;
+        a3 += a_col;
+        a4 += a_col;
+      }
+    }
+    switch (rows) { EACH_CASE(STORE_LYING) }
+    (void)x1, (void)x2, (void)a1, (void)a2, (void)a3, (void)a4, (void)at1, (void)at2;
+  }
+}
+/* The same for ROWS rows and WIDE vectors of packed A: (1) one pointer and constant offsets address
+   it; (2) it is fetched into L1 ahead, for 512-bit vectors alone, as processors do so for narrower
+   ones; (3) each tile fetches, or copies, its share of B's next panel; (4) four k are done at a time,
+   from the beginning of a cache line on. Together 10 to 20 %. Such tiles follow one another down A in
+   one call. */
+#define ADD_PACKED(i, p, r) ADD_ROW(i, a[i])
+#define STORE_PACKED(i, p, r) STORE_ROW(i)
+GT__INSIDE TARGET void L(packed)(const gt__cpu_tile *t) {
+  GT__FUSE
+  enum { vectors = WIDE, at1 = BYTES / sizeof(N), at2 = 2 * at1, broad = WIDE * at1 };
+  const V zero = {0};
+  const int64_t c_row = t->c_row, b_row = t->b_row, far_row = t->far_row;
+  const int64_t least = ROWS > 8 ? 16 : 32, steps = t->k / (t->fars > ROWS ? t->fars : ROWS);
+  const int64_t every = steps > least ? steps & ~(int64_t)3 : least;
+  const int64_t lines = t->fars * every / (t->k + 1) + 1; /* to fetch each time */
+  const int64_t soon = t->copy ? 16 * far_row : 0, ahead = 1024 / sizeof(N);
+  N *copy = (N *)t->copy;
+  for (int64_t panel = 0; panel < t->panels; panel++) {
+    const L(number) *a = (const L(number) *)t->a + (t->down ? panel * ROWS * t->k : 0);
+    const N *b = (const N *)t->b + (t->down ? 0 : panel * broad);
+    N *c = (N *)t->c + panel * (t->down ? ROWS * c_row : (int64_t)broad);
+    const char *next = t->next + panel * (t->down ? t->fars * far_row : broad * (int)sizeof(N));
+    const int64_t behind = t->k - t->fars * panel;
+    int64_t left = t->down && behind < t->fars ? behind : t->fars;
+    V x0 = zero, x1 = zero, x2 = zero;
+    EACH_ROW(SUMS)
+    for (int64_t k = 0, row = 0; k < t->k; row++) {
+      const int64_t end = k + every < t->k ? k + every : t->k;
+      for (int j = 0; row < ROWS && j < vectors; j++)
+        __builtin_prefetch(c + row * c_row + j * at1 + at1 - 1, 1);
+      for (int64_t line = 0; line < lines && left > 0; line++, left--, next += far_row) {
+        __builtin_prefetch(next + soon + 63, 0, 2); /* into L2: L1 is full */
+        __builtin_prefetch(next + soon + 127, 0, 2);
+        for (int j = 0; j < vectors && copy; j++) AT(copy + j * at1) = READ(next + j * BYTES);
+        if (copy) copy += broad;
+      }
+      GT__UNROLL_4 for (; k < end; k++, b += b_row, a += ROWS) {
+        x0 = READ(b);
+        if (vectors > 1) x1 = READ(b + at1);
+        if (vectors > 2) x2 = READ(b + at2);
+        if (BYTES > 32) __builtin_prefetch(a + ahead);
+        if (ROWS * sizeof(N) > 64) __builtin_prefetch(a + ahead + ROWS / 2);
+        EACH_ROW(ADD_PACKED)
+      }
+    }
+    EACH_ROW(STORE_PACKED)
+    (void)x1, (void)x2;
+  }
+}
+FUSED TARGET static void L(micro)(const gt__cpu_tile *t) {
+  const int full = t->rows == ROWS && t->columns == WIDE * LANES;
+  if (full && t->a_row == 1 && t->a_col == ROWS) L(packed)(t);
+  else if (t->columns > 1) L(lying)(WIDE, t);
+  else L(lying)(1, t);
+}
+#undef SUMS
+#undef ADD_ROW
+#undef STORE_ROW
+#undef ADD_LYING
+#undef STORE_LYING
+#undef ADD_PACKED
+#undef STORE_PACKED
+#undef EACH_ROW
+#undef EACH_CASE
+#undef ROWS_6
+#undef ROWS_8
+#undef ROWS_14
+/* ---- dot products of rows of A with rows of B^T, all of whose values lie side by side ----
+   Two vectors of partial sums become one, x0 + x_half, y0 + y_half, ..., until each lane is a sum: of n
+   vectors, 1 at the end. The order of additions is the same for every number of rows and columns. */
+GT__INSIDE TARGET int L(add_lanes)(V *sum, const int count) {
+  const L(mask) low = {ZIP(0)}, high = {ZIP(1)};
+  int n = count;
+  (void)low, (void)high;
+  GT__UNROLL for (int width = 1; width < LANES; width *= 2) {
+    const int half = n > 1 ? n / 2 : 0;
+    GT__UNROLL for (int i = 0; i < count; i++) {
+      if (i > 0 && i >= half) continue;
+      const V lower = GT__SHUFFLE(sum[i], sum[i + half], low, ZIP(0));
+      sum[i] = lower + GT__SHUFFLE(sum[i], sum[i + half], high, ZIP(1));
+    }
+    n = half ? half : 1;
+  }
+  return n;
+}
+/* Of up to four columns: where fewer exist, the last one stands for those behind it. */
+GT__INSIDE TARGET void L(dots)(const int rows, const gt__cpu_tile *t) {
+  GT__FUSE
+  const V zero = {0};
+  const N *a = (const N *)t->a, *line[4];
+  const int64_t whole = t->k & ~(int64_t)(LANES - 1);
+  V sum[DOTS * 4], x[4];
+  GT__UNROLL for (int j = 0; j < 4; j++) {
+    const int column = j < t->columns ? j : t->columns - 1;
+    line[j] = (const N *)t->b + column * t->b_row;
+  }
+  GT__UNROLL for (int i = 0; i < rows * 4; i++) sum[i] = zero;
+  for (int64_t k = 0; k < whole; k += LANES) {
+    GT__UNROLL for (int j = 0; j < 4; j++) x[j] = READ(line[j] + k);
+    GT__UNROLL for (int i = 0; i < rows; i++) {
+      const V y = READ(a + i * t->a_row + k);
+      GT__UNROLL for (int j = 0; j < 4; j++) sum[i * 4 + j] += y * x[j];
+    }
+  }
+  const int n = L(add_lanes)(sum, rows * 4), apart = LANES * n / (rows * 4);
+  for (int i = 0; i < rows; i++)
+    for (int j = 0; j < t->columns; j++) {
+      const int number = i * 4 + j;
+      N *to = (N *)t->c + i * t->c_row + j * t->c_col;
+      N value = sum[number % n][number / n * apart];
+      for (int64_t k = whole; k < t->k; k++) value += a[i * t->a_row + k] * line[j][k];
+      *to = value + (t->add ? *to : 0);
+    }
+}
+TIGHT("fast") TARGET static void L(dot)(const gt__cpu_tile *t) {
+#ifdef FLOATS
+  if (t->rows == 1) L(dots)(1, t);
+  else if (t->rows == 2) L(dots)(2, t);
+  else L(dots)(DOTS, t);
+#else
+  gt__cpu_tile one = *t;
+  for (int i = 0; i < t->rows; i++) {
+    L(dots)(1, &one);
+    one.a = (const N *)one.a + t->a_row;
+    one.c = (N *)one.c + t->c_row;
+  }
+#endif
+}
+/* ---- packing: n lines of k values become to[k][panel], with `pitch` values from k to k + 1; behind the
+   last line come copies of it. Each panel overwrites what is behind the last. ----
+   Lines across: the values of a k lie side by side. Whole vectors are copied, also of what lies behind
+   a line, but for the last k, behind which may be nothing. Returns the number of k that are done. */
+GT__INSIDE TARGET int64_t L(copy_across)(N *to, int64_t panel, int64_t pitch, const N *from,
+                                         int64_t along, int64_t n, int64_t k) {
+  const int64_t behind = (panel + LANES - 1) / LANES * LANES - n;
+  const int64_t safe = k - (behind + along - 1) / along;
+  for (int64_t at = 0; at < safe; at++, to += pitch, from += along)
+    for (int64_t i = 0; i < panel; i += LANES) {
+      AT(to + i) = READ(from + i);
+      __builtin_prefetch(from + 48 * along + i + LANES - 1);
+    }
+  return safe > 0 ? safe : 0;
+}
+/* Lines along k are turned in squares: after as many rounds of interleaving row i with row i + half as
+   a lane's number has bits, rows are columns. */
+GT__INSIDE TARGET void L(transpose)(N *to, int64_t pitch, const N *const *start, int64_t at) {
+  const L(mask) low = {ZIP(0)}, high = {ZIP(1)};
+  V x[LANES], y[LANES];
+  (void)low, (void)high;
+  GT__UNROLL for (int r = 0; r < LANES; r++) x[r] = READ(start[r] + at);
+  GT__UNROLL for (int round = 1; round < LANES; round *= 2) {
+    GT__UNROLL for (int r = 0; r < LANES / 2; r++) {
+      y[2 * r] = GT__SHUFFLE(x[r], x[r + LANES / 2], low, ZIP(0));
+      y[2 * r + 1] = GT__SHUFFLE(x[r], x[r + LANES / 2], high, ZIP(1));
+    }
+    GT__UNROLL for (int r = 0; r < LANES; r++) x[r] = y[r];
+  }
+  GT__UNROLL for (int r = 0; r < LANES; r++) AT(to + r * pitch) = x[r];
+}
+GT__INSIDE TARGET void L(turn)(N *to, int64_t panel, int64_t pitch, const N *from, int64_t line,
+                               int64_t n, int64_t whole) {
+  /* the next panel's lines are fetched, unless both fill a set of L1 */
+  const int fetch = LANES < 8 || line * (int64_t)sizeof(N) % 4096;
+  for (int64_t done = 0, i; done < panel && whole > 0; done = i + LANES) {
+    const N *start[LANES];
+    i = done + LANES > panel && panel > LANES ? panel - LANES : done;
+    GT__UNROLL for (int r = 0; r < LANES; r++) start[r] = from + (i + r < n ? i + r : n - 1) * line;
+    for (int64_t at = 0; at < whole; at += LANES) {
+      for (int r = 0; r < LANES && fetch && at % (64 / (int64_t)sizeof(N)) == 0; r++)
+        __builtin_prefetch(start[r] + at + panel * line);
+      L(transpose)(to + at * pitch + i, pitch, start, at);
+    }
+  }
+}
+TIGHT("off")
+TARGET static void L(pack)(void *pto, int64_t panel, int64_t pitch, const void *pfrom, int64_t line,
+                           int64_t along, int64_t n, int64_t k) {
+  N *to = (N *)pto;
+  const N *from = (const N *)pfrom;
+  int64_t done = along == 1 ? k & ~(int64_t)(LANES - 1) : 0;
+  if (line == 1 && along > 0) done = L(copy_across)(to, panel, pitch, from, along, n, k);
+  else L(turn)(to, panel, pitch, from, line, n, done);
+  for (; done < k; done++)
+    for (int64_t i = 0; i < panel; i++)
+      to[done * pitch + i] = from[done * along + (i < n ? i : n - 1) * line];
+}
+#undef V
+#undef AT
+#undef READ
+#undef LANES
+static const gt__cpu_loops L(loops) = {(int)sizeof(T), DTYPE,   L(width), ROWS,     WIDE *L(width),
+                                       DOTS,           S(step), S(fold),  S(lanes), S(make),
+                                       L(micro),       L(dot),  L(pack)};
 #undef GT__F
+#undef FLOATS
+#undef N
 #undef GT__EITHER
-#define GT__CPU_ISA(isa, name, amx) \
-  {name, {&gt__cpu_f32_##isa, &gt__cpu_f64_##isa, &gt__cpu_i64_##isa}, amx}
+#undef MASK
+#undef DTYPE
+#undef L
+#undef TARGET
+#undef BYTES
+#undef ROWS
+#undef WIDE
+#undef DOTS
+#undef LIGHT
+#undef TIGHT
+#undef FUSED
+#undef ZIP
+#undef S
+#undef GT__TYPE
+#endif
+#if GT__PART == GT__MAIN
+#ifdef GPUTENSOR_IMPLEMENTATION
+#ifndef GPUTENSOR_PLAIN
+#undef GT__PART
+#define GT__PART GT__LOOPS
+#if GT__WITH_BASELINE
+#define GT__ISA 1
+#define GT__TYPE 32
+#include GPUTENSOR_FILE
+#define GT__TYPE 64
+#include GPUTENSOR_FILE
+#define GT__TYPE 0
+#include GPUTENSOR_FILE
+#undef GT__ISA
+#endif
+#if GT__WITH_AVX2
+#define GT__ISA 2
+#define GT__TYPE 32
+#include GPUTENSOR_FILE
+#define GT__TYPE 64
+#include GPUTENSOR_FILE
+#define GT__TYPE 0
+#include GPUTENSOR_FILE
+#undef GT__ISA
+#endif
+#if GT__WITH_AVX512
+#define GT__ISA 3
+#if GT__WITH_AVX512 == 1
+#define GT__TILES_ALONE
+#endif
+#define GT__TYPE 32
+#include GPUTENSOR_FILE
+#define GT__TYPE 64
+#include GPUTENSOR_FILE
+#if GT__WITH_AVX512 == 2
+#define GT__TYPE 0
+#include GPUTENSOR_FILE
+#else
+#define gt__cpu_avx512_loops_i64 gt__cpu_avx2_loops_i64
+#endif
+#undef GT__TILES_ALONE
+#undef GT__ISA
+#endif
+#undef GT__PART
+#define GT__PART GT__MAIN
 #ifdef GT__AMX
 static int gt__cpu_has_amx(void) { /* bfloat16 and tiles, whose registers Linux gives who asks */
   unsigned a, b, c, d;
   return __get_cpuid_count(7, 0, &a, &b, &c, &d) && d >> 22 & d >> 24 & 1 &&
-         syscall(SYS_arch_prctl, 0x1023, 18) == 0;     /* ARCH_REQ_XCOMP_PERM, tile data */
+         syscall(SYS_arch_prctl, 0x1023, 18) == 0; /* ARCH_REQ_XCOMP_PERM, tile data */
 }
 #endif
-/* The best set that the machine has, or a lesser one that GPUTENSOR_CPU names. */
+/* The instruction sets that this program has loops for, better ones behind. */
+#define GT__SET(set) \
+  { &gt__cpu_##set##_loops_f32, &gt__cpu_##set##_loops_f64, &gt__cpu_##set##_loops_i64 }
+static const gt__cpu_isa gt__cpu_isas[] = {
+#if GT__WITH_BASELINE
+    {"baseline", GT__SET(baseline), 0, 1},
+#endif
+#if GT__WITH_AVX2
+    {"avx2", GT__SET(avx2), 0, 2},
+#endif
+#if GT__WITH_AVX512
+    {"avx512", GT__SET(avx512), 0, 3},
+#endif
+#ifdef GT__AMX
+    {"amx", GT__SET(avx512), 1, 4},
+#endif
+};
+#undef GT__SET
+static int gt__cpu_has(int needs) {
+#if defined(__x86_64__)
+  if (needs >= 2 && !(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))) return 0;
+  if (needs >= 3 && !(__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw")))
+    return 0;
+#endif
+  return needs < 4 || gt__cpu_has_amx();
+}
+/* The best set that the machine has, or a lesser one that GPUTENSOR_CPU names; NULL if it has none of
+   them, or "plain" is asked for. */
 static const gt__cpu_isa *gt__cpu_choose(void) {
-#if defined(__x86_64__) && !defined(GPUTENSOR_NO_SIMD)
-  static const gt__cpu_isa set[] = {GT__CPU_ISA(baseline, "baseline", 0), GT__CPU_ISA(avx2, "avx2", 0),
-                                    GT__CPU_ISA(avx512, "avx512", 0), GT__CPU_ISA(avx512, "amx", 1)};
   static int chosen = -1;
   int best = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
   if (best < 0) {
+    const int count = (int)(sizeof gt__cpu_isas / sizeof *gt__cpu_isas);
     const char *asked = getenv("GPUTENSOR_CPU");
-    best = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    best += best && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
-    best += best == 2 && gt__cpu_has_amx();
-    for (int i = 0; asked && i < best; i++) if (!strcmp(asked, set[i].name)) best = i;
+    best = 0; /* sets that are there */
+    while (best < count && gt__cpu_has(gt__cpu_isas[best].needs)) best++;
+    for (int i = 0; asked && i < best; i++)
+      if (!strcmp(asked, gt__cpu_isas[i].name)) best = i + 1;
+    if (asked && !strcmp(asked, "plain")) best = 0;
     __atomic_store_n(&chosen, best, __ATOMIC_RELAXED);
   }
-  return &set[best];
-#else
-  static const gt__cpu_isa baseline = GT__CPU_ISA(baseline, "baseline", 0);
-  return &baseline;
-#endif
+  return best ? &gt__cpu_isas[best - 1] : NULL;
 }
-
-/* clang-format on */
 /* ---- moving elements of 1, 2, 4 or 8 bytes ---- */
 /* Of every second or fourth byte a compiler makes vectors, if the distance is a constant; else four
    elements go at a time, whose addresses do not wait for each other. */
@@ -3673,9 +4069,6 @@ static GT__OPTIMIZE("off") void gt__cpu_move(int64_t size, void *dst, int64_t to
   else if (size == 4) GT__MOVE(gt__i32) else GT__MOVE(gt__i64)
   /* clang-format on */
 }
-#if defined(__clang__)
-#pragma clang diagnostic pop
-#endif
 /* Lines as short and close as the channels of pixels go by columns, all of a block's at once. */
 typedef struct {
   int64_t line, to, from; /* elements of a line; from one line to the next */
@@ -4353,10 +4746,10 @@ static void gt__cpu_tile_of(const gt__cpu_product *c, gt__cpu_tile *t, char *to,
   for (int64_t i = 0; i < rows; i++)
     memcpy(to + i * c_row * c->width, edge + i * broad * c->width, bytes);
 }
-/* Rows of the next panel, of `rows` that are left: even, and the last two alike rather than one tiny. */
+/* Rows of the next panel, of `rows` that are left: the last two alike rather than one tiny. */
 static int gt__cpu_height(const gt__cpu_product *c, int64_t rows) {
   const int64_t most = c->loops->rows, n = rows > most && rows < most + 3 ? (rows + 1) / 2 : rows;
-  return (int)(n > most ? most : n == 1 ? 1 : n + (n & 1));
+  return (int)(n > most ? most : n);
 }
 /* C's block (m, n) of rows x columns, at `to`, by panels; pb has space for packed B and A. With all
    of K at once the last panel reaches back over what is there, and so do rows in place. */
@@ -4424,17 +4817,22 @@ static void gt__cpu_by_panels(const gt__cpu_product *c, char *to, int64_t c_row,
 static void gt__cpu_by_dots(const gt__cpu_product *c, char *to, int64_t c_row, int64_t c_col,
                             int64_t m, int64_t rows, int64_t n, int64_t columns) {
   const int64_t w = c->width, depth = GT__DOT_BYTES / w;
+  const int turned = columns == 1; /* a column of B is as good as a row of A */
+  const char *a = c->x->a.data + (c->a + m * c->a_row) * w;
+  const char *b = c->x->b.data + (c->b + n * c->b_col) * w;
   gt__cpu_tile t;
-  t.c_row = c_row, t.c_col = c_col, t.a_row = c->a_row, t.b_row = c->b_col;
+  t.c_row = turned ? c_col : c_row, t.c_col = turned ? c_row : c_col;
+  t.a_row = turned ? c->b_col : c->a_row, t.b_row = turned ? c->a_row : c->b_col;
+  if (turned) columns = rows, rows = 1;
   for (int64_t k = 0; k < c->x->k; k += depth) {
     t.k = gt__cpu_least(depth, c->x->k - k), t.add = k > 0;
     for (int64_t j = 0; j < columns; j += t.columns) {
-      t.columns = columns - j < 4 ? 1 : 4;
-      t.b = c->x->b.data + (c->b + (n + j) * t.b_row + k) * w;
+      t.columns = (int)gt__cpu_least(4, columns - j);
+      t.b = (turned ? a : b) + (j * t.b_row + k) * w;
       for (int64_t i = 0; i < rows; i += t.rows) {
         t.rows = rows - i < c->loops->dots ? rows - i < 2 ? 1 : 2 : c->loops->dots;
-        t.a = c->x->a.data + (c->a + (m + i) * t.a_row + k) * w;
-        t.c = to + (i * c_row + j * c_col) * w;
+        t.a = (turned ? b : a) + (i * t.a_row + k) * w;
+        t.c = to + (i * t.c_row + j * t.c_col) * w;
         c->loops->dot(&t);
       }
     }
@@ -4775,7 +5173,10 @@ static int gt__cpu_small(gt__cpu_product *c, const gt__cpu_isa *isa) {
   if (!c->direct || !c->a_direct || !c->stored || x->n_batch || x->k > GT__DEPTH ||
       x->n * c->width < 16 || (x->n < c->loops->vector && x->m * x->k > 1024))
     return 0;
-  while (x->n < c->loops->vector) c->loops = (--isa)->loops[x->compute];
+  while (x->n < c->loops->vector) {
+    if (isa == gt__cpu_isas) return 0;
+    c->loops = (--isa)->loops[x->compute];
+  }
   c->depth = GT__DEPTH, c->a = c->b = c->b_bytes = 0;
   gt__cpu_by_panels(c, x->post.out.data, x->post.out.stride[0], 0, x->m, 0, x->n,
                     x->post.out.data); /* no packing */
@@ -4860,6 +5261,7 @@ static int gt__cpu_copy(const gt__copy_args *c) { /* of elements: bytes go betwe
 }
 
 /* ---- >>cpu-ways ---- */
+static int gt__cpu_takes(gt__op *op) { return gt__cpu_choose() != NULL; }
 static int gt__cpu_run_copy(const gt__op *op, void *queue) { return gt__cpu_copy(&op->u.copy); }
 static int gt__cpu_run_map(const gt__op *op, void *queue) { return gt__cpu_map(&op->u.map); }
 static int gt__cpu_run_reduce(const gt__op *op, void *queue) {
@@ -4870,18 +5272,29 @@ static int gt__cpu_run_matmul(const gt__op *op, void *queue) {
 }
 static const gt__way *gt__cpu_ways(int kind) {
   static const gt__way way[GT__KINDS][2] = {
-      {{"vectors", gt__cpu_takes_all, gt__cpu_run_copy, ""}, {NULL, NULL, NULL, NULL}},
-      {{"vectors", gt__cpu_takes_all, gt__cpu_run_map, ""}, {NULL, NULL, NULL, NULL}},
-      {{"vectors", gt__cpu_takes_all, gt__cpu_run_reduce, ""}, {NULL, NULL, NULL, NULL}},
-      {{"panels", gt__cpu_takes_all, gt__cpu_run_matmul, ""}, {NULL, NULL, NULL, NULL}}};
+      {{"vectors", gt__cpu_takes, gt__cpu_run_copy, ""}, {NULL, NULL, NULL, NULL}},
+      {{"vectors", gt__cpu_takes, gt__cpu_run_map, ""}, {NULL, NULL, NULL, NULL}},
+      {{"vectors", gt__cpu_takes, gt__cpu_run_reduce, ""}, {NULL, NULL, NULL, NULL}},
+      {{"panels", gt__cpu_takes, gt__cpu_run_matmul, ""}, {NULL, NULL, NULL, NULL}}};
   return way[kind];
 }
-static const char *gt__cpu_name(void) { return gt__cpu_choose()->name; }
+static const char *gt__cpu_name(void) {
+  return gt__cpu_choose() ? gt__cpu_choose()->name : "plain";
+}
+/* A program for one set of vector instructions alone has plain ways that may use them, too. */
+static int gt__cpu_lacks(void) {
+  return GT__WITH_BASELINE + GT__WITH_AVX2 + GT__WITH_AVX512 != 3 &&
+         !gt__cpu_has(gt__cpu_isas->needs);
+}
 #else
+static int gt__cpu_lacks(void) { return 0; }
 static const gt__way *gt__cpu_ways(int kind) { return gt__cpu_plain_ways[kind]; }
 static const char *gt__cpu_name(void) { return "plain"; }
 #endif /* GPUTENSOR_PLAIN */
 #pragma GCC diagnostic pop
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
 #ifdef GT__CUDA
 /* ---- >>cuda-backend ----------------------------------------------------------------------------
    The host side of CUDA, in plain C; the kernels are in gputensor_kernels.cu. It uses the

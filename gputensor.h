@@ -38,12 +38,14 @@
        >>operations  >>expressions >>reductions  >>products    >>random      >>streams
        >>files       >>program
      and under GPUTENSOR_IMPLEMENTATION
-       >>shared      >>math        >>machine     >>state       >>order       >>storage
-       >>handles     >>submit      >>moving      >>parser      >>compiler    >>front
-       >>ways        >>cpu-backend >>cpu-threads >>cpu-plain   >>cpu-streams >>cpu-loops
-       >>cpu-ways    >>cuda-backend              >>stream-code >>npy         >>print
-       >>licence
-     To add an operation see GT__OPERATIONS; a dtype, GT__MEMORY_TYPES; a back end, gt__backend.
+       >>shared      >>math        >>machine     >>ways        >>cpu-backend >>cpu-threads
+       >>cpu-plain   >>cpu-streams >>cpu-loops   >>cpu-ways    >>cuda-backend
+       >>state       >>reports     >>device-code >>codes       >>waiting     >>regions
+       >>ledgers     >>order       >>storage     >>handles     >>views-code  >>submit
+       >>operands    >>moving      >>parser      >>compiler    >>operations-code
+       >>making      >>joining     >>folding     >>multiplying >>stream-code >>npy
+       >>print       >>licence
+     To add an operation see GT__OPERATIONS; a dtype, GT__DTYPES; a back end, gt__backend.
 
    CONVENTIONS
      - Shapes are row-major, strides count elements, matrices are M x K times K x N.
@@ -3196,6 +3198,7 @@ static const gt__backend gt__cpu_backend = {gt__cpu_properties,
                                             gt__cpu_set_threads,
                                             gt__cpu_move_bytes,
                                             gt__cpu_element};
+static const gt__backend *gt__cpu_table(void) { return &gt__cpu_backend; }
 
 /* ==== Part II, faster ways ==== */
 #ifndef GPUTENSOR_PLAIN
@@ -5648,14 +5651,16 @@ static const gt__backend gt__cuda_backend = {gt__cuda_properties,
                                              NULL,
                                              NULL,
                                              NULL};
+static const gt__backend *gt__cuda_table(void) { return &gt__cuda_backend; }
 #else
-#define gt__cuda_backend gt__cpu_backend /* no device leads to it */
+/* No device leads to it. */
+static const gt__backend *gt__cuda_table(void) { return gt__cpu_table(); }
 GT_API int gt_cuda_device_count(void) { return 0; }
 GT_API const char *gt_cuda_unavailable_reason(void) {
   return "built without CUDA: build with nvcc, or define GPUTENSOR_CUDA in the file that has "
          "GPUTENSOR_IMPLEMENTATION and link gputensor_kernels.cu";
 }
-#endif                                   /* GT__CUDA */
+#endif /* GT__CUDA */
 
 /* ---- >>state -----------------------------------------------------------------------------------
    One lock guards the lists of handles and streams and every call that enqueues work: with finer
@@ -5806,6 +5811,10 @@ static __thread struct {
 } gt__me;
 static void gt__lock(void) { pthread_mutex_lock(&gt__mutex); }
 static void gt__unlock(void) { pthread_mutex_unlock(&gt__mutex); }
+
+/* ---- >>reports ----------------------------------------------------------------------------------
+   Errors: the first one of a thread is kept. A call begins with gt__refuse, which says of a NULL or
+   of a tensor that was freed which operand it is. */
 GT_API gt_status gt_error(void) { return gt__me.status; }
 GT_API const char *gt_error_message(void) { return gt__me.message; }
 GT_API void gt_clear_error(void) {
@@ -5926,15 +5935,18 @@ static const char *gt__sizes(int ndim, const int64_t *size) {
   return text;
 }
 static const char *gt__shape_text(const gt_tensor *x) { return gt__sizes(x->ndim, x->shape); }
+
+/* ---- >>device-code ------------------------------------------------------------------------------
+   Back ends by device, what a device is called, and what the table of dtypes says. */
 /* The core knows two things about devices: the table of functions, and whose memory is the
    host's. */
 static const gt__backend *gt__backend_of(gt_device device) {
-  return device.type == GT_CUDA ? &gt__cuda_backend : &gt__cpu_backend;
+  return device.type == GT_CUDA ? gt__cuda_table() : gt__cpu_table();
 }
 static int gt__on_host(gt_device device) { return device.type == GT_CPU; }
 /* The back end that page-locks memory of the host, and that knows whose memory an address is. */
-static const gt__backend *const gt__pinning = &gt__cuda_backend;
-static const gt__backend *const gt__host = &gt__cpu_backend;
+#define GT__PINNING gt__cuda_table()
+#define GT__HOST gt__cpu_table()
 #define GT__OF(x) gt__backend_of((x)->device)
 static int gt__slot(gt_device device) { return device.type == GT_CUDA ? 1 + device.index : 0; }
 static int gt__same_device(gt_device a, gt_device b) {
@@ -6050,7 +6062,9 @@ GT_API gt_dtype gt_promote_types(gt_dtype a, gt_dtype b) {
   gt__fail(GT_ERROR_DTYPE, "%d and %d are not both dtypes", (int)a, (int)b);
   return GT_FLOAT32;
 }
-/* -- streams, as far as storages need them -- */
+
+/* ---- >>codes ------------------------------------------------------------------------------------
+   Error codes of back ends, and a few of ours, become messages here. */
 /* Whose code it is, which need not be the device's that was asked: a CPU stream waits for a GPU,
    too. */
 static gt_device gt__device_of(int code, gt_device asked) {
@@ -6073,11 +6087,11 @@ static gt_status gt__report_ours(gt_device device, int code) {
                       "gt_set_stream chooses another",
                       gt_device_string(device));
     case GT__UNWRITTEN:
-      return gt__fail(gt__host->classify(gt__me.failed.code),
+      return gt__fail(GT__HOST->classify(gt__me.failed.code),
                       "what it reads was never "
                       "written, since %s on a stream of the CPU failed: %s; gt_fill or gt_copy may "
                       "write it anew",
-                      gt__me.failed.text, gt__host->text(gt__me.failed.code));
+                      gt__me.failed.text, GT__HOST->text(gt__me.failed.code));
     default:
       return gt__fail(GT_ERROR_DEVICE_LOST,
                       "%s was lost to an earlier fault; only a new "
@@ -6110,12 +6124,12 @@ GT_API gt_status gt_device_properties(gt_device device, gt_properties *out) {
   memset(out, 0, sizeof *out);
   return gt__report(device, NULL, gt__backend_of(device)->properties(device.index, out));
 }
-GT_API int gt_num_threads(void) { return gt__host->threads(0); }
+GT_API int gt_num_threads(void) { return GT__HOST->threads(0); }
 GT_API gt_status gt_set_num_threads(int n) {
   GT__CALL;
   if (n < 1 || n > GT__MOST_THREADS)
     return gt__fail(GT_ERROR_ARGUMENT, "%d threads; give 1 to %d", n, (int)GT__MOST_THREADS);
-  gt__host->threads(n);
+  GT__HOST->threads(n);
   return GT_OK;
 }
 GT_API const char *gt_device_name(gt_device device) {
@@ -6123,6 +6137,11 @@ GT_API const char *gt_device_name(gt_device device) {
   return gt_device_properties(device, &p) ? "no device"
                                           : (char *)memcpy(gt__scrap(), p.name, sizeof p.name);
 }
+
+/* ---- >>waiting ----------------------------------------------------------------------------------
+   One stream behind another: marks, which are events, and the clocks that remember what has been
+   waited for; and the life of a stream. All with the lock; what ends in _unlocks gives it up for a
+   while, and what was read before has to be read again. */
 /* Records t's mark, unless it covers `number` operations already. */
 static int gt__set_mark(gt_stream *t, uint64_t number) {
   if (t->gone || (t->marked && t->marked >= number)) return 0;
@@ -6224,7 +6243,6 @@ static void gt__poll(gt_stream *t) { /* what is known of t's progress without wa
   if (number > t->number) number = t->number;
   if (number > gt__all.done.at[t->slot]) gt__all.done.at[t->slot] = number;
 }
-/* -- making and ending them; all with the lock -- */
 static void gt__drop_scratch(const gt_stream *s, gt_device device) { /* s's, or all of the device */
   for (int i = 0; i < 2 * gt__all.top; i++) {
     gt_stream *t = gt__all.slot[i / 2];
@@ -6301,10 +6319,9 @@ static int gt__make_room_unlocks(void) {
   return code;
 }
 
-/* ---- >>order -----------------------------------------------------------------------------------
-   For each operation: the bytes that it touches; which of the operations that are not over touch
-   one of them, too, and one of the two writes it; and the waits that put these in order. Where it
-   cannot be told whether two have a byte in common, they count as if they had. */
+/* ---- >>regions ---------------------------------------------------------------------------------
+   The bytes that an operation touches, as regions of memory. Where it cannot be told whether two
+   have a byte in common, they count as if they had. */
 static uintptr_t gt__region_end(const gt__region *r) {
   return r->begin + (uintptr_t)(r->pitch * (r->count - 1) + r->run);
 }
@@ -6399,7 +6416,9 @@ static int gt__join_regions(gt__region *a, const gt__region *b, int any) {
   a->exact = exact;
   return 1;
 }
-/* -- ledgers -- */
+
+/* ---- >>ledgers ----------------------------------------------------------------------------------
+   Each storage has a list of the operations that used its memory and need not be over. */
 static gt__ledger *gt__ledger_of(gt__storage *x) {
   gt__ledger *l = x->shared ? x->shared : &x->own;
   while (l->into) l = l->into;
@@ -6650,6 +6669,10 @@ static int gt__find_aliases(gt__storage *x) {
   }
   return 1;
 }
+
+/* ---- >>order ------------------------------------------------------------------------------------
+   For each operation: which of the uses in the ledgers touch one of its bytes, too, and one of the
+   two writes it; and the waits that put these in order. */
 /* -- claims: memory that a thread itself reads or writes at this moment, outside the lock. Who
    wants it waits for gt__idle. -- */
 static void gt__begin_claim(gt__claim *c, int n, const gt__access *access) {
@@ -6814,7 +6837,7 @@ static gt_status gt__host_begin(const gt_tensor *x, int writes, gt__host_use *us
 static int gt__is_pinned(const void *p) { /* memory of the caller's */
   gt__owner owner;
   GT__HOLD(gt__mutex);
-  gt__pinning->owner(p, -1, &owner);
+  GT__PINNING->owner(p, -1, &owner);
   return owner.kind == GT__PINNED;
 }
 /* Can memory of the caller's be a tensor's of that device? *pinned: it is page-locked. */
@@ -6822,7 +6845,7 @@ static gt_status gt__check_owner(const void *p, gt_device device, int *pinned) {
   const int gpu = !gt__on_host(device);
   gt__owner owner;
   gt__lock();
-  const int code = gt__pinning->owner(p, gpu ? device.index : -1, &owner);
+  const int code = GT__PINNING->owner(p, gpu ? device.index : -1, &owner);
   gt__unlock();
   if (code) return gt__report(device, NULL, code);
   *pinned = !gpu && owner.kind == GT__PINNED;
@@ -6844,7 +6867,7 @@ static gt_status gt__check_owner(const void *p, gt_device device, int *pinned) {
    Device memory is taken and given back in stream order, from pools that keep it. Memory of the
    host is kept until the work that uses it is done, pinned memory longer, for the next who asks. */
 static void gt__storage_drop(gt__storage *s) { /* its memory goes for good; with the lock */
-  (s->pooled ? gt__pinning : gt__host)->release(-1, NULL, s->data, s->pooled);
+  (s->pooled ? GT__PINNING : GT__HOST)->release(-1, NULL, s->data, s->pooled);
   gt__end_storage(s);
 }
 static gt__storage *gt__pool_take(int c) { /* the oldest of a class */
@@ -6885,7 +6908,7 @@ static int gt__take_pinned_unlocks(gt__storage *s) {
     s->data = found->data;
     if (code) gt__pool_give(found);
     else gt__end_storage(found);
-  } else code = gt__pinning->alloc(gt_current_device().index, NULL, (size_t)1 << c, 1, &s->data);
+  } else code = GT__PINNING->alloc(gt_current_device().index, NULL, (size_t)1 << c, 1, &s->data);
   s->pooled = code ? 0 : c;
   return code;
 }
@@ -7324,7 +7347,9 @@ GT_API int64_t gt_report_leaks(FILE *file) {
               x->storage->bytes, (long long)x->storage->refs, x->storage->refs == 1 ? "" : "s");
   return n;
 }
-/* -- views -- */
+
+/* ---- >>views-code -------------------------------------------------------------------------------
+   Handles with other shapes and strides on the same storage. */
 /* The dim that the lowest bit of GT_DIMs names. */
 static int gt__first_dim(uint32_t dims) {
   const int d = __builtin_ctz(dims) - GT__FIRST_DIM;
@@ -7626,7 +7651,7 @@ static int gt__submit_to_unlocks(gt_stream *s, gt__op *op, int *waited, int *no_
 static gt_status gt__check_ways(void) {
   for (const char *list = gt__asked_ways(); *list; list += *list == ',') {
     const int n = (int)gt__first_name(list);
-    if (!gt__any_way(gt__host, list) && !gt__any_way(gt__pinning, list))
+    if (!gt__any_way(GT__HOST, list) && !gt__any_way(GT__PINNING, list))
       return gt__fail(GT_ERROR_ARGUMENT,
                       "GPUTENSOR_WAYS names \"%.*s\", which is no way of doing "
                       "anything here; gt_build_info lists them",
@@ -7685,7 +7710,10 @@ static void gt__touch_bytes(gt__op *op, gt__storage *storage, const void *p, int
   op->touch[op->n_touch].where = gt__range(p, (size_t)bytes);
   gt__touch(op, storage);
 }
-/* -- operands: tensors as the back ends see them -- */
+
+/* ---- >>operands ---------------------------------------------------------------------------------
+   Tensors as the back ends see them: addresses and strides over the dims of an operation, of which
+   as few are left as there can be; and where a result goes. */
 static const int gt__as_it_is[GT_MAX_DIMS] = {0, 1, 2, 3, 4, 5, 6, 7};
 /* Makes x an operand of n dims: dim order[i], or -1: none, of the `ndim` to which x broadcasts. */
 static void gt__bind(gt__op *op, gt__operand *o, const gt_tensor *x, int ndim, int n,
@@ -7839,7 +7867,7 @@ static int32_t *gt__fault_word(gt_device device) {
   void *word = NULL;
   if (gt__on_host(device)) return NULL;
   GT__HOLD(gt__mutex);
-  if (!gt__all.fault && !gt__pinning->alloc(device.index, NULL, 8, 1, &word))
+  if (!gt__all.fault && !GT__PINNING->alloc(device.index, NULL, 8, 1, &word))
     gt__all.fault = (int32_t *)memset(word, 0, 8);
   return gt__all.fault;
 }
@@ -7938,7 +7966,7 @@ static gt_status gt__upload(const gt_tensor *to, const gt_tensor *from) {
     gt__storage *piece = gt__piece_new(n);
     if (!piece) status = gt__failed();
     if (!piece) break;
-    gt__host->move((char *)piece->data, src + at, n);
+    GT__HOST->move((char *)piece->data, src + at, n);
     status = gt__copy_bytes(to->storage, dst + at, piece, piece->data, n);
     gt__piece_end(piece);
   }
@@ -7963,7 +7991,7 @@ static gt_status gt__download(const gt_tensor *to, const gt_tensor *from) {
     if (!*last) continue;
     const gt__access whole = gt__whole(*last, 0);
     if (!status) status = gt__order_host(&whole, NULL);
-    if (!status) gt__host->move(dst + back, (char *)(*last)->data, gt__piece_bytes(to, back));
+    if (!status) GT__HOST->move(dst + back, (char *)(*last)->data, gt__piece_bytes(to, back));
     gt__piece_end(*last);
     *last = NULL;
   }
@@ -8105,7 +8133,7 @@ GT_API void *gt_data(const gt_tensor *x) {
 /* One element as a number: its exact value, integers in i, floating numbers in f. */
 static gt__num gt__decode(gt_dtype dtype, const void *p) {
   gt__num value;
-  gt__host->element(dtype, p, &value);
+  GT__HOST->element(dtype, p, &value);
   return value;
 }
 static gt_status gt__one(const gt_tensor *x, gt__num *v) {
@@ -8474,11 +8502,11 @@ static void gt__end_call(gt__tree *t, const gt__waiting *w) { /* w lacks the las
   if (w->given + 1 == arity) gt__complete(t);
   else gt__bad_text(t, w->at, what);
 }
+GT__ASSERT(GT__BRACKET == 3 && GT__ARGUMENTS == 4 && GT__THEN == 5, "the texts' order below");
 /* Behind an operand stand signs that end what is open, then an operator or the end of the text. */
 static int gt__parse_behind(gt__tree *t) {
   static const char *const expected[] = {"expected an operator", "",          "", "expected )",
                                          "expected ) or ,",      "expected :"};
-  GT__ASSERT(GT__BRACKET == 3 && GT__ARGUMENTS == 4 && GT__THEN == 5, "the texts' order");
   while (!t->bad && !gt__parse_operator(t)) {
     gt__complete_above(t, -1);
     gt__waiting *w = gt__last_waiting(t);
@@ -8930,7 +8958,9 @@ static gt_status gt__prepare(gt__tree *t, int i, int compute, gt__code *g) {
   return gt__fit(t, i, g);
 }
 
-/* ---- >>front --------------------------------------------------------------------------------- */
+/* ---- >>operations-code --------------------------------------------------------------------------
+   gt_add and its like, and gt_eval: a tree is placed (which device, which shape), annotated (which
+   dtypes), compiled and launched as a map. */
 /* Device and shape of an expression. */
 static gt_status gt__place(gt__tree *t, const gt_tensor *out) {
   gt_tensor *whole = &t->whole;
@@ -9023,7 +9053,9 @@ static gt_tensor *gt__apply(gt_tensor *out, int op, int n, const gt_tensor *cons
     return gt__apply(out, GT__OP_##name, arity, x); \
   }
 GT__OPERATIONS(GT__DEFINE)
-/* -- making -- */
+
+/* ---- >>making -----------------------------------------------------------------------------------
+   Tensors of numbers: texts over the index, without operands; and random ones. */
 /* Fills `out`, or a new tensor, from a text over numbers: integers if it computes in int64. */
 static gt_tensor *gt__make(gt_tensor *out, const char *text, gt_shape shape, gt_dtype dtype,
                            gt_device device, int n, const double *number, int at_least) {
@@ -9129,7 +9161,6 @@ GT_API gt_tensor *gt_eye(int64_t rows, int64_t columns, gt_dtype dtype, gt_devic
   return gt__make(NULL, "remainder(index, a) == floor_div(index, a)", GT_SHAPE(rows, columns),
                   dtype, device, 1, &n, GT__I64);
 }
-/* -- random -- */
 GT_API void gt_manual_seed(uint64_t seed) {
   gt__me.generator.seed = seed;
   gt__me.generator.offset = 0;
@@ -9202,7 +9233,8 @@ GT_API gt_tensor *gt_randperm(int64_t n, gt_device device, gt_generator *generat
   if (out) source->offset += (uint64_t)n;
   return out;
 }
-/* -- gathering and joining -- */
+
+/* ---- >>joining ------------------------------------------------------------------------------- */
 static gt_status gt__check_index(const gt_tensor *index, int64_t size) {
   const int64_t step = index->stride[0] * gt__dtype[index->dtype].size;
   gt__host_use use;
@@ -9210,7 +9242,12 @@ static gt_status gt__check_index(const gt_tensor *index, int64_t size) {
   const gt_status status = gt__host_begin(index, 0, &use);
   for (; i < index->shape[0] && !status; i++) {
     const char *p = gt__address(index) + i * step;
-    v = index->dtype == GT_INT32 ? *(const gt__i32 *)p : *(const gt__i64 *)p;
+    int32_t narrow;
+    if (index->dtype == GT_INT64) memcpy(&v, p, sizeof v);
+    else {
+      memcpy(&narrow, p, sizeof narrow);
+      v = narrow;
+    }
     if (v < 0 || v >= size) break;
   }
   gt__host_end(&use);
@@ -9306,7 +9343,10 @@ GT_API gt_tensor *gt_stack(gt_tensor *out, int n, const gt_tensor *const *x, int
   GT__CALL;
   return gt__join_tensors(out, n, x, dim, 1);
 }
-/* -- reductions -- */
+
+/* ---- >>folding ----------------------------------------------------------------------------------
+   A fold of a tree: its elements are computed where they are folded. What takes two folds, such as
+   var, norm and a softmax of long rows, is a chain of such. */
 /* Turns GT_DIM bits into one bit a dim; 0 dims named means none, as GT_ALL of a 0-d tensor. */
 static gt_status gt__dim_set(uint32_t dims, int ndim, uint32_t *set) {
   const uint32_t named = GT_DIM(-1) * 2 - GT_DIM(0);
@@ -9650,7 +9690,9 @@ GT_API gt_tensor *gt_logsumexp(gt_tensor *out, const gt_tensor *x, uint32_t dims
   if (gt__refuse(out, 1, 1, &x)) return NULL;
   return gt__soft(out, x, dims, keepdim, GT__LOGSUMEXP);
 }
-/* -- products -- */
+
+/* ---- >>multiplying ------------------------------------------------------------------------------
+   A product, and behind it the tree of an expression, where the back end can compute it there. */
 GT_API gt_precision gt_float32_matmul_precision(void) { return gt__me.precision; }
 GT_API gt_status gt_set_float32_matmul_precision(gt_precision precision) {
   GT__CALL;
@@ -9732,16 +9774,18 @@ static void gt__load_alone(gt__program *p, gt_dtype dtype) { /* the product as i
   p->n_in = 1;
   p->n_slot = 1;
 }
-/* With the program g behind it, or nothing. */
-static gt_status gt__launch_product(gt__product *p, const gt__code *g, const gt_tensor *out) {
+/* Turns it, if that is better, and binds the operands to the kernel's dims: batch, M, N. */
+static void gt__bind_product(gt__product *p, const gt__code *g, const gt_tensor *out) {
   gt__op *op = &p->op;
   gt__matmul_args *x = &op->u.matmul;
   gt__map_args *post = &x->post;
   gt__walk w = {post->size, 1, {&post->out}};
   const gt_tensor *a = p->a, *b = p->b;
-  const int batch = x->n_batch, ndim = p->result.ndim, turned = gt__is_turned(op);
-  int order[GT_MAX_DIMS]; /* the kernel's dims: batch, M, N */
-  if (!gt__numel(out)) return GT_OK;
+  const int batch = x->n_batch, ndim = p->result.ndim, n = batch + 2, turned = gt__is_turned(op);
+  int order[GT_MAX_DIMS];
+  memcpy(order, gt__as_it_is, sizeof gt__as_it_is);
+  order[batch + turned] = a->ndim == 1 ? -1 : batch;
+  order[batch + !turned] = b->ndim == 1 ? -1 : ndim - 1;
   if (turned) {
     gt__swap(&x->m, &x->n);
     gt__swap(&x->a_row, &x->b_col);
@@ -9749,23 +9793,26 @@ static gt_status gt__launch_product(gt__product *p, const gt__code *g, const gt_
     a = p->b;
     b = p->a;
   }
-  memcpy(order, gt__as_it_is, sizeof gt__as_it_is);
-  order[batch + turned] = p->a->ndim == 1 ? -1 : batch;
-  order[batch + !turned] = p->b->ndim == 1 ? -1 : ndim - 1;
   memcpy(post->size, p->result.shape, sizeof post->size);
   post->size[batch] = x->m;
   post->size[batch + 1] = x->n;
-  post->ndim = batch + 2;
-  post->count = x->batch * x->m * x->n;
-  gt__bind(op, &post->out, out, ndim, post->ndim, order);
-  gt__bind(op, &x->a, a, post->ndim - (a->ndim == 1), batch, order);
-  gt__bind(op, &x->b, b, post->ndim - (b->ndim == 1), batch, order);
-  if (g) gt__set_program(op, post, g, &w, ndim, post->ndim, order);
+  gt__bind(op, &post->out, out, ndim, n, order);
+  gt__bind(op, &x->a, a, n - (a->ndim == 1), batch, order);
+  gt__bind(op, &x->b, b, n - (b->ndim == 1), batch, order);
+  if (g) gt__set_program(op, post, g, &w, ndim, n, order);
   else gt__load_alone(&post->program, p->result.dtype);
+  post->ndim = n;
+  post->narrow = gt__is_narrow(op, &w, n);
+}
+/* With the program g behind it, or nothing. */
+static gt_status gt__launch_product(gt__product *p, const gt__code *g, const gt_tensor *out) {
+  gt__matmul_args *x = &p->op.u.matmul;
+  if (!gt__numel(out)) return GT_OK;
+  gt__bind_product(p, g, out);
+  x->post.count = x->batch * x->m * x->n;
   x->precision = gt__me.precision;
-  x->compute = post->program.compute;
-  post->narrow = gt__is_narrow(op, &w, post->ndim);
-  return gt__submit(op);
+  x->compute = x->post.program.compute;
+  return gt__submit(&p->op);
 }
 static gt_tensor *gt__matmul_bare(gt_tensor *out, const gt_tensor *a,
                                   const gt_tensor *b) { /* nothing behind it: no tree */
@@ -10168,15 +10215,15 @@ GT_API const char *gt_build_info(void) {
   static __thread char text[1024];
   const char *gpus = "without CUDA", *of_gpus = "";
   char cpu[256], cuda[256] = "";
-  gt__list_ways(gt__host, cpu, sizeof cpu);
-  if (gt__pinning != gt__host) {
-    gt__list_ways(gt__pinning, cuda, sizeof cuda);
-    gpus = gt__pinning->info();
+  gt__list_ways(GT__HOST, cpu, sizeof cpu);
+  if (GT__PINNING != GT__HOST) {
+    gt__list_ways(GT__PINNING, cuda, sizeof cuda);
+    gpus = GT__PINNING->info();
     of_gpus = "; of GPUs:";
   }
   snprintf(text, sizeof text,
            "gputensor " GPUTENSOR_VERSION "%s" GT__CHECKING ", %s; ways of the CPU:%s%s%s",
-           gt__host->info(), gpus, cpu, of_gpus, cuda);
+           GT__HOST->info(), gpus, cpu, of_gpus, cuda);
   return text;
 }
 GT_API void gt_shutdown(void) {
@@ -10189,10 +10236,10 @@ GT_API void gt_shutdown(void) {
     gt__stream_destroy(gt__all.slot[i]);
   }
   gt__sweep_unlocks(1);
-  if (gt__all.fault) gt__pinning->release(-1, NULL, gt__all.fault, 1);
+  if (gt__all.fault) GT__PINNING->release(-1, NULL, gt__all.fault, 1);
   gt__all.fault = NULL;
-  gt__host->shutdown();
-  gt__pinning->shutdown();
+  GT__HOST->shutdown();
+  GT__PINNING->shutdown();
   gt__free_held_back();
   gt__unlock();
   memset(gt__me.stream, 0, sizeof gt__me.stream);

@@ -16,7 +16,7 @@
      >>launching      what the launchers of both parts share
      >>plain-map      each output element from the inputs at its place
      >>plain-reduce   folding by THE PLAN of gputensor.h
-   >>plain-softmax rows whose exponentials sum to 1
+     >>plain-softmax  rows whose exponentials are divided by their sum
      >>plain-copy     elements of any strides, also picked by an index
      >>plain-matmul   the naive product, and the one in shared memory
      >>device         what the device is, and what the code was built for
@@ -44,8 +44,14 @@
      >>exports        what the header asks of this file
 
    NOTATION. C = A x B has M rows, N columns and sums over K; matrices are row-major, strides count
-   elements. T is the compute type (float, double or int64_t), S the type of elements in memory. A
-   warp is 32 threads that execute together. grid and block: how many blocks, and threads of each.
+   elements. T is the compute type (float, double or int64_t), S the type of elements in memory. The
+   comment above a kernel gives its grid, how many blocks it has, and its block, how many threads:
+
+       the device   memory: all blocks see it; TB/s, with a latency of some 500 clocks
+         a block      runs on one of the device's multiprocessors, beside other blocks;
+                      shared memory: up to 228 KB, which its threads alone see; some 30 clocks
+           a warp       32 threads that execute the same instruction together
+             a thread     registers: at most 255 words
 
    WORDS, ours beside the field's
      way        a kernel variant           fold       a reduction
@@ -250,8 +256,8 @@ GT__DEV T gt__evaluate(const gt__program &p, T *slot, int64_t index) {
   }
   return acc;
 }
-/* Element number `at` of an operand, in strides: read as a T, and written. Functions that are not
-   inlined, as these, are compiled once for each type and not once for each kernel. */
+/* Reads, as a T, and writes the element that lies `at` elements behind element 0 of an operand.
+   Functions that are not inlined are compiled once for a type and not once for each kernel. */
 template <class T>
 static __device__ __noinline__ T gt__read_element(const gt__operand &x, int64_t at) {
   T value = 0;
@@ -324,8 +330,7 @@ static int gt__start(const void *kernel, unsigned blocks, dim3 threads, const vo
   if (error != cudaSuccess) (void)cudaGetLastError();
   return (int)error;
 }
-/* Brings kernels to the device, which else happens at their first launch and may wait for others.
-   */
+/* Brings kernels to the device. At their first launch it would wait for the kernels that run. */
 static cudaError_t gt__load(const void *const *kernels, int n) {
   cudaFuncAttributes attributes;
   cudaError_t error = cudaSuccess;
@@ -822,7 +827,8 @@ static int gt__run_shared_matmul(const gt__op *op, void *queue) {
    numbers to zero (--use_fast_math, -ftz). A kernel that is never launched answers by how much
    shared memory it takes, since the compiler drops the arrays that it does not touch. */
 extern "C" __device__ int __nvvm_reflect(const char *question);
-enum { GT__PROBE_HOPPER = 8192, GT__PROBE_FLUSHES = 16384 };
+enum { GT__PROBE_HOPPER = 8192 };
+enum { GT__PROBE_FLUSHES = 16384 };
 __global__ void gt__probe_kernel(int i) {
   __shared__ volatile char hopper[GT__PROBE_HOPPER], flushes[GT__PROBE_FLUSHES];
   (void)hopper;
@@ -831,33 +837,41 @@ __global__ void gt__probe_kernel(int i) {
 #endif
   if (__nvvm_reflect("__CUDA_FTZ")) flushes[i] = 0;
 }
-/* What the current device is, asked once: its multiprocessors << 16, the answers of the probe, the
-   KB of shared memory that a block may have << 4, and what its code was built for: 7, 8, 9, ... If
-   there is but one it is the current one: to ask takes 31 ns, up to eight times a product. */
-enum { GT__BUILT_FOR = 15, GT__KB = 255 << 4 };
-static int gt__device_facts(void) {
-  static int known[64], alone;
-  int device = 0, devices, blocks, room, facts = 0;
+/* What the current device is: its multiprocessors << 16, the answers of the probe, the KB of shared
+   memory that a block may have << 4, and what its code was built for: 7, 8, 9, ... 0: unknown. */
+enum { GT__BUILT_FOR = 15 };
+enum { GT__KB = 255 << 4 };
+static int gt__ask_device(int device, int *devices) {
+  const int answers = GT__PROBE_HOPPER | GT__PROBE_FLUSHES;
   cudaFuncAttributes built;
-  if (!__atomic_load_n(&alone, __ATOMIC_RELAXED) && (cudaGetDevice(&device) || device >= 64))
-    return 0;
-  facts = __atomic_load_n(&known[device], __ATOMIC_RELAXED);
-  if (facts) return facts;
-  if (cudaGetDeviceCount(&devices) ||
+  int blocks, room;
+  if (cudaGetDeviceCount(devices) ||
       cudaDeviceGetAttribute(&blocks, cudaDevAttrMultiProcessorCount, device) ||
       cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) ||
       cudaFuncGetAttributes(&built, GT__POINTER(gt__probe_kernel))) {
     (void)cudaGetLastError();
     return 0;
   }
-  facts = blocks << 16 | (built.sharedSizeBytes & (GT__PROBE_HOPPER | GT__PROBE_FLUSHES)) |
-          room >> 10 << 4 | built.ptxVersion / 10;
+  const int probed = built.sharedSizeBytes & answers;
+  return blocks << 16 | probed | room >> 10 << 4 | built.ptxVersion / 10;
+}
+/* The same, asked once for each device. If there is but one, it is the current one: to ask for that
+   takes 31 ns, up to eight times a product. */
+static int gt__device_facts(void) {
+  static int known[64], alone;
+  int device = 0, devices = 0;
+  if (!__atomic_load_n(&alone, __ATOMIC_RELAXED)) {
+    if (cudaGetDevice(&device) || device >= 64) return 0;
+  }
+  int facts = __atomic_load_n(&known[device], __ATOMIC_RELAXED);
+  if (facts) return facts;
+  facts = gt__ask_device(device, &devices);
   __atomic_store_n(&known[device], facts, __ATOMIC_RELAXED);
-  __atomic_store_n(&alone, devices == 1, __ATOMIC_RELAXED);
+  if (facts) __atomic_store_n(&alone, devices == 1, __ATOMIC_RELAXED);
   return facts;
 }
 
-/* ==== Part II: faster ways ====================================================================== */
+/* ==== Part II: faster ways =================================================================== */
 #ifndef GPUTENSOR_PLAIN
 /* ---- >>tuning ----------------------------------------------------------------------------------
    Every number that was found by measuring: on an H200, November 2026, where nothing else is said.
@@ -938,11 +952,15 @@ static constexpr double
 /* clang-format on */
 
 /* ---- >>overlapping -----------------------------------------------------------------------------
-   Programmatic dependent launch. */
-/* A kernel is launched as soon as all blocks of the one before said that it may, or ended; so all
-   kernels wait for that one's end before they touch memory, but for products that are `early`, which
-   wait before they write. A product that is not waits before it says it, see gt__earliness. One whose
-   blocks all run at once says it late, since blocks that wait for room are dealt out unevenly. */
+   Programmatic dependent launch, from sm_90 on: a kernel starts as soon as all blocks of the
+   kernel before it have called launch_dependents or ended. So the kernels of Part II wait for the
+   end of that kernel before they touch memory. Products that are `early` read first and wait
+   before they write; other products wait before they let the next kernel start, see gt__earliness.
+   A kernel whose blocks all run at once lets the next one start late, since blocks that wait for
+   room on the multiprocessors are dealt out unevenly.
+
+       kernel 1   |read, compute ...... write|
+       kernel 2       |start, wait           |read, compute ... write| */
 #if __CUDA_ARCH__ >= 900
 #define GT__ON_SM_90(...) asm volatile(__VA_ARGS__)
 #else
@@ -958,34 +976,38 @@ GT__DEV void gt__after_kernel_before() {
 enum { GT__SHARED = 48 << 10 }; /* what a block may have without asking, on every GPU */
 static int64_t gt__up(int64_t x, int64_t to) { return (x + to - 1) / to * to; }
 static unsigned gt__slot_count(const gt__program *p) { return p->n_slot > 1 ? p->n_slot : 1; }
-/* A failed launch is returned, so it leaves the last-error slot; what others left there stays. From
-   sm_90 on a kernel may be launched while the one before it runs, which takes the host less, too: on
-   that of an H200, November 2026, 2.5 us for 2.9. */
+/* Launches a kernel that may overlap with the one before it, which also takes the host less time:
+   on that of an H200, November 2026, 2.5 us, without 2.9. An error is returned, as by gt__start.
+   */
 static int gt__launch(const void *kernel, dim3 grid, unsigned threads, size_t shared, void *stream,
                       void **parameters, int cluster = 1) {
+  const int built_for = gt__device_facts() & GT__BUILT_FOR;
   cudaLaunchAttribute with[2];
   with[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
   with[0].val.programmaticStreamSerializationAllowed = 1;
   with[1].id = cudaLaunchAttributeClusterDimension;
-  with[1].val.clusterDim.x = cluster, with[1].val.clusterDim.y = with[1].val.clusterDim.z = 1;
-  const cudaLaunchConfig_t config = {
-      grid,   dim3(threads),
-      shared, (cudaStream_t)stream,
-      with,   (gt__device_facts() & GT__BUILT_FOR) < 9 ? 0u : cluster > 1 ? 2 : 1};
+  with[1].val.clusterDim.x = cluster;
+  with[1].val.clusterDim.y = 1;
+  with[1].val.clusterDim.z = 1;
+  cudaLaunchConfig_t config = {grid, dim3(threads), shared, (cudaStream_t)stream, with, 0};
+  if (built_for >= 9) config.numAttrs = cluster > 1 ? 2 : 1;
   const cudaError_t error = cudaLaunchKernelExC(&config, kernel, parameters);
   if (error != cudaSuccess) (void)cudaGetLastError();
   return (int)error;
 }
 /* Is the dtype the compute type's own, or a short float for floats? */
 static bool gt__is_usual(int compute, int dtype) {
-  return compute == GT__F32 ? dtype == GT_FLOAT32 || dtype == GT_BFLOAT16 || dtype == GT_FLOAT16
-                            : dtype == (compute == GT__F64 ? GT_FLOAT64 : GT_INT64);
+  if (compute == GT__I64) return dtype == GT_INT64;
+  if (compute == GT__F64) return dtype == GT_FLOAT64;
+  return dtype == GT_FLOAT32 || dtype == GT_BFLOAT16 || dtype == GT_FLOAT16;
 }
 
-/* ---- >>vectors -------------------------------------------------------------------------------
-*/
+/* ---- >>vectors ---------------------------------------------------------------------------------
+   A thread moves fastest by its widest load and store, a vector of 16 bytes: a warp then moves 512
+   bytes with one instruction. */
+#define GT__EACH GT__UNROLL for (int i = 0; i < N; i++)
 template <class T>
-constexpr int gt__lot = 16 / sizeof(T); /* elements of the widest load */
+constexpr int gt__lot = 16 / sizeof(T); /* elements of a vector */
 
 /* Calls f with `bits`, of which those of MASK may be set, as a number that the compiler knows. */
 template <int N>
@@ -996,28 +1018,49 @@ GT__DEV void gt__by_bits(int bits, const F &f) {
   else if constexpr (BITS > 0) gt__by_bits<MASK, (BITS - 1) & MASK>(bits, f);
 }
 
-/* The batch of a thread: some vectors of W elements. Vector v begins `width` times the outer index
-   o + r + v*dr after the inner one k + c + v*dc, its elements are `next` apart. */
+/* A batch: the vectors that a thread works on at once, of W elements each. Vector v begins at
+   inner index k + c + v*dc of outer index o + r + v*dr, of which each has `width` inner ones; the
+   elements of a vector are `next` apart. */
 struct gt__batch {
   int64_t width, o, k;
   int r, c, dr, dc, next;
-  __device__ __forceinline__ int64_t index(int v, int j) const { /* of element j of vector v */
-    return (o + (r + v * dr)) * width + k + (c + v * dc) + j * next;
+  /* of element j of vector v */
+  __device__ __forceinline__ int64_t index(int v, int j) const {
+    const int64_t outer = o + (r + v * dr), inner = k + (c + v * dc);
+    return outer * width + inner + j * next;
   }
-  __device__ __forceinline__ gt__batch operator()() const { /* a copy not worked with before */
+  /* A copy that the compiler does not compute with before it is asked for. */
+  __device__ __forceinline__ gt__batch operator()() const {
     gt__batch b = *this;
-    asm volatile("" : "+l"(b.o), "+l"(b.k), "+r"(b.r), "+r"(b.c));
+    asm volatile("" : "+l"(b.o), "+l"(b.k));
+    asm volatile("" : "+r"(b.r), "+r"(b.c));
     return b;
   }
 };
-/* The built-in type of so many bytes, which is what a single load or store instruction moves. */
+/* The built-in type of so many bytes, which a single load or store instruction moves. */
 template <int BYTES>
-using gt__bits = std::conditional_t<
-    BYTES == 1, uint8_t,
-    std::conditional_t<
-        BYTES == 2, uint16_t,
-        std::conditional_t<BYTES == 4, uint32_t, std::conditional_t<BYTES == 8, uint2, uint4>>>>;
-/* W elements, by 16-byte instructions or one narrower. */
+struct gt__part_of_line {
+  typedef uint4 Type;
+};
+template <>
+struct gt__part_of_line<8> {
+  typedef uint2 Type;
+};
+template <>
+struct gt__part_of_line<4> {
+  typedef uint32_t Type;
+};
+template <>
+struct gt__part_of_line<2> {
+  typedef uint16_t Type;
+};
+template <>
+struct gt__part_of_line<1> {
+  typedef uint8_t Type;
+};
+template <int BYTES>
+using gt__bits = typename gt__part_of_line<BYTES>::Type;
+/* Moves W elements, by instructions of 16 bytes or one that is narrower. */
 template <class S, int W>
 GT__DEV void gt__load_line(const char *from, S (&x)[W]) {
   constexpr int PART = sizeof x < 16 ? sizeof x : 16, N = sizeof x / PART;
@@ -1035,38 +1078,51 @@ GT__DEV void gt__store_line(char *to, const S &x) {
   GT__EACH((Part *)to)[i] = part[i];
 }
 
-/* An array, from elements that need not be one. */
+/* Converts elements that need not be an array. */
 template <class T, class S, int N>
 GT__DEV void gt__cast_all(T (&y)[N], const S *x) {
   GT__EACH y[i] = gt__as<T>(x[i]);
 }
-/* Two at once, which spares instructions. */
+/* Two at once, which takes fewer instructions. */
 template <int N>
 GT__DEV void gt__cast_all(float (&y)[N], const gt__bfloat *x) {
   GT__UNROLL for (int i = 0; i < N; i += 2) {
     uint32_t two;
     memcpy(&two, x + i, 4);
-    y[i] = __uint_as_float(two << 16), y[i + 1] = __uint_as_float(two & 0xffff0000u);
+    y[i] = __uint_as_float(two << 16);
+    y[i + 1] = __uint_as_float(two & 0xffff0000u);
   }
 }
 
 /* ---- >>slots -----------------------------------------------------------------------------------
-   Vector v of V of slot s of this thread is at mine + (V*s + v)*pitch. Neighbouring threads are 16
-   bytes apart, so a warp reads 512 bytes in a row, four wavefronts and no bank conflict. */
+   Each operand, constant and temporary of a program is a slot: V vectors of each thread in shared
+   memory, where registers would have to be indexed. Vector v of slot s is at mine + (V*s +
+   v)*pitch. Threads are 16 bytes apart, so a warp reads 512 bytes in a row and meets no bank
+   conflict. A thread reads what it wrote itself, so no barrier is needed.
+
+                  thread   0    1    2   ...  127
+       slot 0, vector 0   [16] [16] [16] ... [16]  bytes
+               vector 1   [16] [16] [16] ... [16]
+       slot 1, vector 0   [16] [16] [16] ... [16]                                                 */
 extern __shared__ __align__(1024) uint4 gt__shared[];
 struct gt__slots {
   char *mine;
-  unsigned pitch;
-}; /* pitch: threads x 16 bytes */
-GT__DEV gt__slots gt__my_slots() { return {(char *)(gt__shared + threadIdx.x), blockDim.x * 16}; }
+  unsigned pitch; /* threads x 16 bytes */
+};
+GT__DEV gt__slots gt__my_slots() {
+  char *const mine = (char *)(gt__shared + threadIdx.x);
+  return {mine, blockDim.x * 16};
+}
 template <int V>
 GT__DEV char *gt__at(const gt__slots &s, unsigned slot, int v) {
   return s.mine + (V * slot + v) * s.pitch;
 }
-/* Element i of a slot, i not known to the compiler: shared memory can be indexed, registers not. */
+/* Element i of a slot, where the compiler does not know i. */
 template <class T, int V>
 GT__DEV T *gt__element(const gt__slots &s, unsigned slot, int i) {
-  return (T *)gt__at<V>(s, slot, i / gt__lot<T>) + i % gt__lot<T>;
+  constexpr int W = gt__lot<T>;
+  T *const vector = (T *)gt__at<V>(s, slot, i / W);
+  return vector + i % W;
 }
 template <class T>
 struct alignas(16) gt__vector {
@@ -1076,7 +1132,8 @@ template <class T, int N>
 GT__DEV void gt__get(const gt__slots &s, unsigned slot, T (&x)[N]) {
   constexpr int W = gt__lot<T>;
   GT__UNROLL for (int i = 0; i < N; i += W) {
-    const gt__vector<T> v = *(const gt__vector<T> *)gt__at<N / W>(s, slot, i / W);
+    const char *from = gt__at<N / W>(s, slot, i / W);
+    const gt__vector<T> v = *(const gt__vector<T> *)from;
     for (int j = 0; j < W; j++) x[i + j] = v.x[j];
   }
 }
@@ -1086,7 +1143,8 @@ GT__DEV void gt__put(const gt__slots &s, unsigned slot, const T (&x)[N]) {
   GT__UNROLL for (int i = 0; i < N; i += W) {
     gt__vector<T> v;
     for (int j = 0; j < W; j++) v.x[j] = x[i + j];
-    *(gt__vector<T> *)gt__at<N / W>(s, slot, i / W) = v;
+    char *to = gt__at<N / W>(s, slot, i / W);
+    *(gt__vector<T> *)to = v;
   }
 }
 template <class T, int N>
@@ -1098,53 +1156,69 @@ GT__DEV void gt__fill_constants(const gt__program &p, const gt__slots &s) {
   }
 }
 
-/* ---- >>loading ------------------------------------------------------------------------------ */
+/* ---- >>loading ---------------------------------------------------------------------------------
+   Single elements of any dtype and strides, for operands that are not whole vectors. */
 GT__DEV uint32_t gt__high(uint32_t a, uint32_t b) { return __umulhi(a, b); }
 GT__DEV uint64_t gt__high(uint64_t a, uint64_t b) { return __umul64hi(a, b); }
-/* Indices among the dims [from, to) become offsets in elements, N in step. A quotient is a product
-   with a rounded inverse, too small by 1 at most, as no index has the upper bit. JOIN: dims that are
-   one to this operand are found, and need no division; to look for them costs a fold of few more. */
+/* Makes indices among the dims [from, to) offsets in elements, N of them in step. A division is a
+   multiplication by the inverse, rounded down, and its quotient is too small by 1 at most, as no
+   index has the upper bit set. JOIN: neighbouring dims that this operand walks as one are found and
+   need no division; to look for them costs more than it saves where there are few elements. */
 template <bool JOIN, class I, int N>
 GT__DEV void gt__locate_all(const gt__map_args &p, int from, int to, const int64_t *strides,
                             I (&at)[N]) {
   I left[N];
-  GT__EACH left[i] = at[i], at[i] = 0;
+  GT__EACH {
+    left[i] = at[i];
+    at[i] = 0;
+  }
   GT__LOOP for (int d = to - 1; d > from; d--) {
     const I stride = (I)strides[d];
     I size = (I)p.size[d];
-    GT__LOOP while (JOIN && d > from && (I)strides[d - 1] == stride * size) size *= (I)p.size[--d];
+    GT__LOOP while (JOIN && d > from && (I)strides[d - 1] == stride * size) {
+      d--;
+      size *= (I)p.size[d];
+    }
     if (JOIN && d == from) {
       GT__EACH at[i] += left[i] * stride;
       return;
     }
     const I inverse = ~(I)0 / size;
     GT__EACH {
-      I q = gt__high(left[i], inverse), rest = left[i] - q * size;
-      if (rest >= size) q++, rest -= size;
-      at[i] += rest * stride, left[i] = q;
+      I quotient = gt__high(left[i], inverse);
+      I rest = left[i] - quotient * size;
+      if (rest >= size) {
+        quotient++;
+        rest -= size;
+      }
+      at[i] += rest * stride;
+      left[i] = quotient;
     }
   }
   GT__EACH at[i] += left[i] * (I)strides[from];
 }
-/* More dims than one are out of line, as all that is unusual, so that they take no registers. */
+/* More dims than one; not inlined, as all that is unusual, so that it takes no registers
+   elsewhere. */
 static __device__ __noinline__ int64_t gt__locate_among(const gt__map_args &p, int64_t i, int from,
                                                         int to, const int64_t *stride) {
   const auto locate = [&](auto index) {
-    decltype(index) at[1] = {index};
+    typedef decltype(index) I;
+    I at[1] = {index};
     gt__locate_all<false>(p, from, to, stride, at);
-    return (int64_t)(std::make_signed_t<decltype(index)>)at[0];
+    return (int64_t)(std::make_signed_t<I>)at[0];
   };
   return p.narrow ? locate((uint32_t)i) : locate((uint64_t)i);
 }
 GT__DEV int64_t gt__locate(const gt__map_args &p, int64_t i, int from, int to,
                            const int64_t *stride) {
-  return to <= from       ? 0
-         : to - from == 1 ? i * stride[from]
-                          : gt__locate_among(p, i, from, to, stride);
+  if (to <= from) return 0;
+  if (to - from == 1) return i * stride[from];
+  return gt__locate_among(p, i, from, to, stride);
 }
 
-/* Loads n elements of any dtype and strides, `hop` apart, or, OUT, stores them: of the dims from
-   `first` on, `row` bytes from the operand's beginning. Behind the n-th comes the last. */
+/* Loads n elements, `hop` apart, or, OUT, stores them: of the dims from `first` on, where the
+   operand's row begins `row` bytes from its element 0. Behind the n-th element the last is
+   repeated. */
 template <class T, bool OUT, int N>
 GT__DEV void gt__move_apart(const gt__map_args &p, const gt__operand &x, int first, int64_t row,
                             int64_t k, int hop, int n, T (&y)[N]) {
@@ -1155,19 +1229,23 @@ GT__DEV void gt__move_apart(const gt__map_args &p, const gt__operand &x, int fir
     gt__locate_all<true>(p, first, p.ndim, x.stride, index);
     GT__EACH at[i] = line + (int)(index[i] << x.size_log2);
   } else {
-    GT__EACH at[i] =
-        line + (gt__locate(p, k + min(i, n - 1) * hop, first, p.ndim, x.stride) << x.size_log2);
+    GT__EACH {
+      const int64_t index = k + min(i, n - 1) * hop;
+      at[i] = line + (gt__locate(p, index, first, p.ndim, x.stride) << x.size_log2);
+    }
   }
   gt__by_dtype(x.dtype, [&](auto tag) {
     typedef decltype(tag) S;
     S u[N];
     if (OUT) gt__cast_all(u, y);
-    GT__EACH if (!OUT) u[i] = *(const S *)at[i];
-    else if (i < n) * (S *)at[i] = u[i];
+    GT__EACH {
+      if (!OUT) u[i] = *(const S *)at[i];
+      else if (i < n) *(S *)at[i] = u[i];
+    }
     if (!OUT) gt__cast_all(y, u);
   });
 }
-/* Vectors of a slot whose elements are S still, copied to the beginning of their places. */
+/* Converts the vectors of a slot whose elements are still S, at the beginning of their places. */
 template <class T, class S, int V>
 GT__DEV void gt__convert(const gt__slots &s, int slot) {
   constexpr int W = gt__lot<T>;
@@ -1175,12 +1253,15 @@ GT__DEV void gt__convert(const gt__slots &s, int slot) {
     char *p = gt__at<V>(s, slot, v);
     S u[W];
     T y[W];
-    gt__load_line(p, u), gt__cast_all(y, u), gt__store_line(p, y);
+    gt__load_line(p, u);
+    gt__cast_all(y, u);
+    gt__store_line(p, y);
   }
 }
 template <class T>
 struct gt__native {
-  static constexpr int DTYPE = sizeof(T) == 4 ? GT_FLOAT32 : (T)0.5 == 0 ? GT_INT64 : GT_FLOAT64;
+  static constexpr int WIDE = std::is_integral<T>::value ? GT_INT64 : GT_FLOAT64;
+  static constexpr int DTYPE = sizeof(T) == 4 ? (int)GT_FLOAT32 : WIDE;
 };
 /* Calls f with a value of the dtype if that is T's own or a short float for floats: was it? */
 template <class T, class F>
@@ -1192,40 +1273,57 @@ GT__DEV bool gt__if_usual(int dtype, F f) {
   return true;
 }
 
-/* ---- >>batches -------------------------------------------------------------------------------
-*/
+/* ---- >>batches ---------------------------------------------------------------------------------
+   The interpreter over a batch. The accumulator is in registers, slots are in shared memory, and a
+   fetch and a branch serve all elements of the batch: in a map 16 of float32, before a fold 32. */
 enum { GT__OP_mul_add = GT__OPS }; /* a*b + c, which is two instructions: for gt__short */
 GT__FORMULA(mul_add, float, GT__ADD(GT__MUL(a, b), c))
 
-/* A formula on all elements of a batch, where one test tells for all that they need no care: that
-   exponents of quotients are far from both ends, that e^x is normal, that an angle is small. */
-template <int OP, class T, int N>
-GT__DEV void gt__apply_all(T (&a)[N], const T (&b)[N], const T (&c)[N]) {
-  constexpr bool SIN = OP == GT__OP_sin, SIGMOID = OP == GT__OP_sigmoid;
-  if constexpr (OP == GT__OP_div && sizeof(T) == 4) {
-    uint32_t far_a = 0, far_b = 0; /* from 2^-63 .. 2^65, 2^-31 .. 2^33 */
-    GT__EACH far_a |= __float_as_uint(a[i]) - (64u << 23);
-    GT__EACH far_b |= __float_as_uint(b[i]) - (96u << 23);
-    if (!((far_a & 2u << 29) | (far_b & 3u << 29))) {
-      GT__EACH a[i] = gt__easy_div_f32(a[i], b[i]);
-      return;
-    }
-  }
-  if constexpr ((SIN || SIGMOID || OP == GT__OP_exp) && !std::is_integral<T>::value &&
-                N * sizeof(T) < 256) {
+/* Quotients whose exponents are all far from both ends: a from 2^-63 to 2^65, b from 2^-31 to 2^33.
+   False: one of them is not, and nothing was done. */
+template <int N>
+GT__DEV bool gt__divide_easily(float (&a)[N], const float (&b)[N]) {
+  uint32_t far_a = 0, far_b = 0;
+  GT__EACH far_a |= __float_as_uint(a[i]) - (64u << 23);
+  GT__EACH far_b |= __float_as_uint(b[i]) - (96u << 23);
+  if ((far_a & 2u << 29) | (far_b & 3u << 29)) return false;
+  GT__EACH a[i] = gt__easy_div_f32(a[i], b[i]);
+  return true;
+}
+/* The sines of small angles, and exponentials that are normal numbers, in the same way. */
+template <class T>
+constexpr T gt__easy_angle = sizeof(T) == 4 ? (T)0x1p15 : (T)0x1p40;
+template <class T>
+constexpr T gt__easy_power = sizeof(T) == 4 ? (T)87 : (T)708;
 #define GT__OF(f, ...) \
   (sizeof(T) == 4 ? (T)gt__##f##_f32(__VA_ARGS__) : (T)gt__##f##_f64(__VA_ARGS__))
-    T most = 0;
-    GT__EACH most = fmax(most, fabs(a[i]));
-    if (most < (T)(sizeof(T) == 4 ? SIN ? 0x1p15 : 87 : SIN ? 0x1p40 : 708)) {
-      GT__EACH {
-        const T x = a[i],
-                e = SIN ? GT__OF(sin_of, x, 0, 0) : GT__OF(exp_normal, SIGMOID ? -fabs(x) : x);
-        a[i] = SIGMOID ? GT__OF(over_one_and, e, x < 0 ? e : 1) : e;
-      }
-      return;
-    }
+template <int OP, class T>
+GT__DEV T gt__easy(T x) {
+  if (OP == GT__OP_sin) return GT__OF(sin_of, x, 0, 0);
+  if (OP == GT__OP_exp) return GT__OF(exp_normal, x);
+  const T power = GT__OF(exp_normal, -fabs(x));
+  return GT__OF(over_one_and, power, x < 0 ? power : 1);
+}
 #undef GT__OF
+template <int OP, class T, int N>
+GT__DEV bool gt__apply_easily(T (&a)[N]) {
+  T most = 0;
+  GT__EACH most = fmax(most, fabs(a[i]));
+  if (!(most < (OP == GT__OP_sin ? gt__easy_angle<T> : gt__easy_power<T>))) return false;
+  GT__EACH a[i] = gt__easy<OP>(a[i]);
+  return true;
+}
+/* A formula on all elements, by its easy form where one test says that all of them allow it. */
+template <int OP, class T, int N>
+GT__DEV void gt__apply_all(T (&a)[N] /* operands, then results */, const T (&b)[N],
+                           const T (&c)[N]) {
+  constexpr bool REAL = !std::is_integral<T>::value && N * sizeof(T) < 256;
+  constexpr bool SOME = OP == GT__OP_sin || OP == GT__OP_sigmoid || OP == GT__OP_exp;
+  if constexpr (OP == GT__OP_div && sizeof(T) == 4) {
+    if (gt__divide_easily(a, b)) return;
+  }
+  if constexpr (SOME && REAL) {
+    if (gt__apply_easily<OP>(a)) return;
   }
   GT__EACH a[i] = gt__formula<OP, T>::of(a[i], b[i], c[i]);
 }
@@ -1234,40 +1332,54 @@ GT__DEV void gt__apply_all(T (&a)[N], const T (&b)[N], const T (&c)[N]) {
 static_assert(sizeof(gt__ins) == 4 && offsetof(gt__program, ins) % 4 == 0,
               "the interpreter reads an instruction as one aligned 32-bit word");
 GT__DEV uint32_t gt__fetch(const gt__program &p, int pc) { return ((const uint32_t *)p.ins)[pc]; }
+GT__DEV int gt__op_of(uint32_t word) { return word & 255; }
+GT__DEV unsigned gt__b_of(uint32_t word) { return word >> 8 & 255; }
+GT__DEV unsigned gt__c_of(uint32_t word) { return word >> 16 & 255; }
 
-/* A heavy instruction (exp, pow...) on N elements at a time, all E or fewer: then the accumulator
-   turns by N, since registers cannot be indexed. Elements' places are asked for in the cases that
-   need them, since nvcc takes what it can out of the loop over instructions, for all programs. */
+/* A heavy instruction (exp, pow ...) on N elements of the E at a time. Between, the accumulator is
+   rotated by N, since registers cannot be indexed. Elements' places are computed in the cases that
+   need them, since nvcc moves what it can out of the loop over instructions, for all programs. */
 template <class T, int N, class At, int E>
 GT__DEV void gt__heavy(uint32_t word, const gt__program &p, const gt__slots &s, const At &at,
                        T (&acc)[E]) {
   constexpr int W = gt__lot<T>;
-  const int op = word & 255;
   GT__LOOP for (int k = 0; k < E; k += N) {
     T y[N], z[N], r[N];
     const auto get = [&](T(&x)[N], unsigned slot) {
       GT__EACH x[i] = *gt__element<T, E / W>(s, slot, k + i);
     };
-    GT__EACH r[i] = y[i] = z[i] = acc[i];
-    switch (op) {
+    const auto place = [&](const gt__batch &b, int i) {
+      const int at = k + i;
+      return b.index(at / W, at % W);
+    };
+    GT__EACH {
+      z[i] = acc[i];
+      y[i] = acc[i];
+      r[i] = acc[i];
+    }
+    switch (gt__op_of(word)) {
       case GT__INDEX: {
         const auto b = at();
-        GT__EACH r[i] = (T)b.index((k + i) / W, (k + i) % W);
+        GT__EACH r[i] = (T)place(b, i);
         break;
       }
       case GT__UNIFORM:
       case GT__NORMAL:
       case GT__INTEGER: {
         const auto b = at();
-        get(y, word >> 8 & 255), get(z, word >> 16 & 255);
-        GT__EACH r[i] = gt__random(op, p, b.index((k + i) / W, (k + i) % W), y[i], z[i]);
+        get(y, gt__b_of(word));
+        get(z, gt__c_of(word));
+        GT__EACH {
+          const int64_t index = place(b, i);
+          r[i] = gt__random(gt__op_of(word), p, index, y[i], z[i]);
+        }
         break;
       }
 #define GT__CASE_LIGHT(name, arity)
 #define GT__CASE_HEAVY(name, arity) \
   case GT__OP_##name: \
-    if (arity > 1) get(y, word >> 8 & 255); \
-    if (arity > 2) get(z, word >> 16 & 255); \
+    if (arity > 1) get(y, gt__b_of(word)); \
+    if (arity > 2) get(z, gt__c_of(word)); \
     gt__apply_all<GT__OP_##name>(r, y, z); \
     break;
 #define GT__LINE(name, arity, result, cost, f, i) GT__CASE_##cost(name, arity)
@@ -1281,25 +1393,33 @@ GT__DEV void gt__heavy(uint32_t word, const gt__program &p, const gt__slots &s, 
 }
 
 #define GT__ACTIVATIONS(X) X(gelu) X(silu) X(sigmoid) X(tanh) /* and relu, which is LIGHT */
+/* clang-format off */
+#define GT__USUAL_FUNCTIONS(X) \
+  GT__ACTIVATIONS(X) X(exp) X(exp2) X(expm1) X(log) \
+  X(log1p) X(log2) X(sin) X(cos) X(erf) X(softplus)
+/* clang-format on */
 /* Runs a program over a batch. HEAVY: 0 leaves the heavy cases out, which keeps registers few and
-   occupancy high; else the N of gt__heavy. WHOLE: the usual ones of these take all elements at once.
-   Operand b is read before the branch on the operation, so that its latency hides behind it. */
+   occupancy high; else it is the N of gt__heavy. WHOLE: the usual functions take all elements at
+   once. Slot b is read before the branch on the operation, which hides its latency. */
 template <class T, int HEAVY, bool WHOLE = false, class At, int N>
 GT__DEV void gt__run(const gt__program &p, const gt__slots &s, const At &at, T (&acc)[N]) {
   int pc = 0;
   GT__EACH acc[i] = 0;
-  if ((gt__fetch(p, 0) & 255) == GT__LOAD) gt__get(s, gt__fetch(p, pc++) >> 8 & 255, acc);
+  if (gt__op_of(gt__fetch(p, 0)) == GT__LOAD) {
+    gt__get(s, gt__b_of(gt__fetch(p, 0)), acc);
+    pc++;
+  }
   GT__LOOP for (; pc < p.n_ins; pc++) {
     const uint32_t word = gt__fetch(p, pc);
     T y[N], z[N];
-    gt__get(s, word >> 8 & 255, y);
-    switch (word & 255) {
+    gt__get(s, gt__b_of(word), y);
+    switch (gt__op_of(word)) {
       case GT__LOAD: GT__EACH acc[i] = y[i]; break;
       case GT__SAVE: gt__put(s, word >> 24, acc); break;
 #define GT__CASE_HEAVY(name, arity)
 #define GT__CASE_LIGHT(name, arity) \
   case GT__OP_##name: \
-    if (arity == 3) gt__get(s, word >> 16 & 255, z); \
+    if (arity == 3) gt__get(s, gt__c_of(word), z); \
     gt__apply_all<GT__OP_##name>(acc, y, arity == 3 ? z : y); \
     break;
         GT__OPERATIONS(GT__LINE)
@@ -1312,12 +1432,9 @@ GT__DEV void gt__run(const gt__program &p, const gt__slots &s, const At &at, T (
       gt__apply_all<GT__OP_##name>(acc, y, y); \
       break; \
     }
-        /* clang-format off */
-      GT__ACTIVATIONS(GT__USUAL) GT__USUAL(exp) GT__USUAL(log) GT__USUAL(log1p) GT__USUAL(sin)
-      GT__USUAL(cos) GT__USUAL(erf) GT__USUAL(softplus) GT__USUAL(exp2) GT__USUAL(expm1)
-      GT__USUAL(log2)                    /* if not whole, they are as the others: */
-            /* clang-format on */
-            default : if (HEAVY) gt__heavy<T, HEAVY ? HEAVY : 1>(word, p, s, at, acc);
+        GT__USUAL_FUNCTIONS(GT__USUAL) /* if not whole, they are as the others: */
+      default:
+        if (HEAVY) gt__heavy<T, HEAVY ? HEAVY : 1>(word, p, s, at, acc);
     }
   }
 }

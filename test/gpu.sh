@@ -2,7 +2,7 @@
 # For a machine with a GPU: builds everything with nvcc, runs all test programs and examples on the
 # GPU, compares their results with the CPU's, and looks for faults with compute-sanitizer. Each way of
 # doing a primitive is forced over its table; a full header meets plain kernels and the other way round.
-#   gpu.sh [tests|sanitizers|examples|all]
+#   gpu.sh [tests|ways|sanitizers|examples|all]      ways: a part of the tests
 cd "$(dirname "$0")/.." || exit 1
 part=${1:-all}
 build=test/build/gpu
@@ -110,7 +110,7 @@ build_all() {
   local name
   build_objects
   for name in $(programs); do at_most $builds_at_once; build_program_object "$name" & done
-  if [ "$part" != tests ]; then
+  if [ "$part" != tests ] && [ "$part" != ways ]; then
     for name in $(examples); do at_most $builds_at_once; build_example_object "$name" & done
   fi
   wait
@@ -121,9 +121,12 @@ build_all() {
     fi
   done
   for name in matmul every_kernel; do link_mixed $name ampere lib ampere & done
-  for name in $tables; do
+  for name in $(programs); do
     at_most $builds_at_once
     link_mixed "$name" plain_kernels lib plain_kernels &
+  done
+  for name in $tables; do
+    at_most $builds_at_once
     link_mixed "$name" plain_library plain_lib kernels &
   done
   for name in $(examples); do
@@ -144,13 +147,7 @@ run_tests() {
     at_most $runs_at_once
     program_step "$name on cuda" "$build/$name" --device cuda &
   done
-  for name in $(programs); do
-    [ -x "$build/$name" ] || continue
-    at_most $runs_at_once
-    program_step "$name quick on cuda" "$build/$name" --device cuda --quick &
-    at_most $runs_at_once
-    program_step "$name quick on cpu" "$build/$name" --device cpu --quick &
-  done
+  for name in $(programs); do run_quick "$name"; done
   for name in $([ "$(nvidia-smi -L | wc -l)" -gt 1 ] && programs); do
     [ -x "$build/$name" ] || continue
     at_most $runs_at_once
@@ -166,9 +163,26 @@ run_tests() {
   program_step "random programs for a minute" $build/programs --device cuda --minutes 1 --seed 1000
   for name in $(programs); do compare_digests "$name"; done
 }
+run_quick() { # NAME
+  [ -x "$build/$1" ] || return
+  at_most $runs_at_once
+  program_step "$1 quick on cuda" "$build/$1" --device cuda --quick &
+  at_most $runs_at_once
+  program_step "$1 quick on cpu" "$build/$1" --device cpu --quick &
+}
+# The ways alone, beside quick runs that their digests are compared with.
+run_ways_alone() {
+  local name
+  for name in $(programs); do run_quick "$name"; done
+  run_mixtures
+  run_ways
+  wait
+  check_ways
+  for name in $(programs); do compare_digests "$name"; done
+}
 run_mixtures() {
   local name mixture
-  for name in $tables; do
+  for name in $(programs); do
     for mixture in plain_kernels plain_library; do
       [ -x "$build/$name-$mixture" ] || continue
       at_most $runs_at_once
@@ -186,11 +200,14 @@ run_by() { # WAY NAME
   GPUTENSOR_WAYS=$1 program_step "$2 quick on cuda by $1" "$build/$2" --device cuda --quick &
 }
 run_ways() {
-  local kind way
+  local kind way name
   : > $build/ways.txt
   if [ -x $build/ways ]; then $build/ways --list | grep '^cuda' > $build/ways.txt; fi
   while read -r -u 3 _ kind way; do run_by "$way" "$(program_of "$kind")"; done 3< $build/ways.txt
   for way in $(awk '{ print $3 }' $build/ways.txt | sort -u); do run_by "$way" every_kernel; done
+  for name in $(programs); do # the plain ways do all that there is
+    case " $tables " in *" $name "*) ;; *) run_by plain "$name" ;; esac
+  done
 }
 check_ways() {
   local device kind way
@@ -379,8 +396,8 @@ nothing_to_run() { # REASON
   exit 1
 }
 case $part in
-  all|tests|sanitizers|examples) ;;
-  *) nothing_to_run "there is no part $part: tests, sanitizers, examples or all" ;;
+  all|tests|ways|sanitizers|examples) ;;
+  *) nothing_to_run "there is no part $part: tests, ways, sanitizers, examples or all" ;;
 esac
 have nvcc || nothing_to_run "no nvcc"
 have nvidia-smi || nothing_to_run "no GPU: no nvidia-smi"
@@ -391,6 +408,7 @@ rm -rf $build
 mkdir -p $build/logs $build/counts
 build_all
 case $part in all|tests) run_tests ;; esac
+case $part in ways) run_ways_alone ;; esac
 case $part in all|examples) run_examples ;; esac
 case $part in all|sanitizers) run_sanitizers ;; esac
 echo "$(seconds "$began_all") in all"

@@ -19,10 +19,11 @@
          return 0;
        }
 
-       cc   -O2 -fopenmp app.c -lm -lpthread -o app                             # CPU only
+       cc   -O2 -march=native -fopenmp app.c -lm -lpthread -o app               # CPU only
        nvcc -O3 -Xcompiler -fopenmp -arch=native app.c gputensor_kernels.cu     # and the GPU
 
-   On Hopper write -arch=sm_90a. No other library is needed: no cuBLAS, no NVRTC, no driver library.
+   The first takes @@CC@@ seconds; -split-compile 0 halves the second's time from CUDA 12.1 on. On Hopper
+   write -arch=sm_90a. No other library is needed: no cuBLAS, no NVRTC, no driver library.
 
    What it is: four primitives - copy, map, reduce, matmul - on two devices, and one expression
    language that stands in three of them:
@@ -77,7 +78,9 @@
 
    COMPILERS   GCC and Clang, on Windows MinGW-w64. The declarations take C99, C++11 and all later
      standards, the implementation C99, C++17 and all later ones. x86 of 32 bits needs -msse2 and
-     -mfpmath=sse.
+     -mfpmath=sse. Loops are made for one instruction set: on x86-64 AVX-512 or AVX2 where the flags
+     name it, as -march=native does; without, AVX2, and in float products AVX-512, where the processor
+     has it, and the plain ways where it has not.
 
    OPTIONS   (define before including the implementation)
      GPUTENSOR_IMPLEMENTATION   in one file: compile the library here
@@ -87,14 +90,16 @@
      GPUTENSOR_CUDA             use CUDA also when nvcc does not drive the compilation
      GPUTENSOR_NO_CUDA          never use CUDA
      GPUTENSOR_NO_THREADS       CPU streams run their work at once
-     GPUTENSOR_PLAIN            only Part I, the plain ways: everything, in a second of compiling
-     GPUTENSOR_NO_SIMD          only the baseline instruction set (default: chosen at run time, the
-                                best or that named by the environment's GPUTENSOR_CPU, baseline,
-                                avx2, avx512 or amx, if the machine has it)
+     GPUTENSOR_PLAIN            only the plain way of each primitive; gputensor_kernels.cu, too, takes
+                                it, and each of the two files may be plain by itself
+     GPUTENSOR_DISPATCH         x86-64: all instruction sets, of which the best that the machine has is
+                                chosen at run time, or a lesser one, by the environment's GPUTENSOR_CPU:
+                                plain, avx2, avx512 or amx
      GPUTENSOR_CHECK_HANDLES    a call that is given a tensor that was freed says so: which operand,
                                 and whether by gt_free or by the end of a GT_SCOPE
-     GPUTENSOR_NO_TENSOR_CORES  gputensor_kernels.cu: products by its general kernel alone
      GPUTENSOR_MALLOC(n) GPUTENSOR_REALLOC(p, n) GPUTENSOR_FREE(p)   all three or none (C library)
+     In the environment GPUTENSOR_WAYS names ways of gt_build_info's list, with commas between: only
+     these and the plain ones are taken. It is for tests, and for looking.
 */
 #ifndef GPUTENSOR_H
 #define GPUTENSOR_H
@@ -9022,8 +9027,8 @@ static gt_status gt__check_text(const char *text, int n) { return gt__check_lett
 /* The least compute type for x as `like`: integers that become floating numbers are computed with
    as such. What float rounds is infinite in float16, but would be rounded again to bfloat16. */
 static int gt__compute_as(const gt_tensor *x, const gt_tensor *like) {
-  const size_t size = gt_dtype_size(x->dtype);
   if (gt__is_floating(x->dtype)) return GT__I64;
+  const size_t size = gt_dtype_size(x->dtype);
   if (like->dtype != GT_BFLOAT16 || size < 4) return gt__compute_of(like->dtype);
   return size == 4 ? GT__F64 : GT__I64;
 }

@@ -3,7 +3,7 @@
    You learn: the one line that compiles the library, that the same calls run on the GPU or on the
    CPU, that GT_SCOPE frees what was made inside it, and where errors go.
 
-       cc -O2 -fopenmp -I. examples/01_hello.c -lm -lpthread -o hello
+       cc -O2 -march=native -fopenmp -I. examples/01_hello.c -lm -lpthread -o hello
        nvcc -O3 -Xcompiler -fopenmp -arch=native -I. examples/01_hello.c gputensor_kernels.cu \
             -o hello
 

@@ -4,7 +4,7 @@
    for a device that is not there is an error and never a silent change of place, and what
    GT_WITH_DEVICE does: it sets what "cuda" means, not where tensors are made.
 
-       cc -O2 -fopenmp -I. examples/02_devices.c -lm -lpthread -o devices
+       cc -O2 -march=native -fopenmp -I. examples/02_devices.c -lm -lpthread -o devices
        nvcc -O3 -Xcompiler -fopenmp -arch=native -I. examples/02_devices.c gputensor_kernels.cu \
             -o devices
 

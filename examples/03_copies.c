@@ -4,7 +4,7 @@
    that a copy from or to pinned memory is enqueued, while one with ordinary memory keeps the host
    until the memory may be used again; and that a clock must be stopped after the work is done.
 
-       cc -O2 -fopenmp -I. examples/03_copies.c -lm -lpthread -o copies
+       cc -O2 -march=native -fopenmp -I. examples/03_copies.c -lm -lpthread -o copies
        nvcc -O3 -Xcompiler -fopenmp -arch=native -I. examples/03_copies.c gputensor_kernels.cu \
             -o copies
 

@@ -4,7 +4,7 @@
    computes a formula in one pass, how numbers known only at run time get into it (gt_scalar), what
    a bad formula is told, and that reductions and products take formulas, too.
 
-       cc -O2 -fopenmp -I. examples/04_expressions.c -lm -lpthread -o expressions
+       cc -O2 -march=native -fopenmp -I. examples/04_expressions.c -lm -lpthread -o expressions
        nvcc -O3 -Xcompiler -fopenmp -arch=native -I. examples/04_expressions.c \
             gputensor_kernels.cu -o expressions
 

@@ -4,7 +4,7 @@
    asynchronous is not parallel, because one stream runs in the order of the calls; that a second
    stream may overtake; and that a clock stopped without a synchronisation measures the enqueueing.
 
-       cc -O2 -fopenmp -I. examples/05_async_order.c -lm -lpthread -o order
+       cc -O2 -march=native -fopenmp -I. examples/05_async_order.c -lm -lpthread -o order
        nvcc -O3 -Xcompiler -fopenmp -arch=native -I. examples/05_async_order.c \
             gputensor_kernels.cu -o order
        ./order [--device cpu|cuda|cuda:N]

@@ -3,7 +3,7 @@
    You learn: how chunks on several streams overlap copies with computing, what that can gain at
    best, that it needs pinned memory, and how gt_stats says how each copy really went.
 
-       cc -O2 -fopenmp -I. examples/06_streams.c -lm -lpthread -o streams
+       cc -O2 -march=native -fopenmp -I. examples/06_streams.c -lm -lpthread -o streams
        nvcc -O3 -Xcompiler -fopenmp -arch=native -I. examples/06_streams.c \
             gputensor_kernels.cu -o streams
        ./streams [--device cpu|cuda|cuda:N]

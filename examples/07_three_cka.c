@@ -6,7 +6,7 @@
    the same calls right, that a result read by the host makes the streams take turns, and when
    streams win.
 
-       cc -O2 -fopenmp -I. examples/07_three_cka.c -lm -lpthread -o cka
+       cc -O2 -march=native -fopenmp -I. examples/07_three_cka.c -lm -lpthread -o cka
        nvcc -O3 -Xcompiler -fopenmp -arch=native -I. examples/07_three_cka.c gputensor_kernels.cu \
             -o cka
        ./cka [--device cpu|cuda|cuda:N] [--without-races]

@@ -4,7 +4,7 @@
    a formula needs no room for its steps; that memory may be freed while another stream still works
    on it; what pinned memory is worth; and what an allocation that cannot be is told.
 
-       cc -O2 -fopenmp -I. examples/08_memory.c -lm -lpthread -o memory
+       cc -O2 -march=native -fopenmp -I. examples/08_memory.c -lm -lpthread -o memory
        nvcc -O3 -Xcompiler -fopenmp -arch=native -I. examples/08_memory.c \
             gputensor_kernels.cu -o memory
        ./memory [--device cpu|cuda|cuda:N]

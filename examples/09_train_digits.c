@@ -5,7 +5,7 @@
    four lines. Everything stays on the device: the host enqueues the steps of an epoch and waits
    only at its end, when it reads the loss.
 
-       cc -O2 -fopenmp -I. examples/09_train_digits.c -lm -lpthread -o digits
+       cc -O2 -march=native -fopenmp -I. examples/09_train_digits.c -lm -lpthread -o digits
        nvcc -O3 -Xcompiler -fopenmp -arch=native -I. examples/09_train_digits.c \
             gputensor_kernels.cu -o digits
        ./digits [--device cpu|cuda|cuda:N] [--epochs N] [--seed N] [--data DIRECTORY]

@@ -4,7 +4,7 @@
    measures how fast work is enqueued; to check a time against the bytes that must move; and that
    one expression moves two thirds of the bytes of two operations.
 
-       cc -O2 -fopenmp -I. examples/10_cpu_vs_gpu.c -lm -lpthread -o cpu_vs_gpu
+       cc -O2 -march=native -fopenmp -I. examples/10_cpu_vs_gpu.c -lm -lpthread -o cpu_vs_gpu
        nvcc -O3 -Xcompiler -fopenmp -arch=native -I. examples/10_cpu_vs_gpu.c \
             gputensor_kernels.cu -o cpu_vs_gpu
        ./cpu_vs_gpu [--device cpu|cuda|cuda:N]

@@ -325,6 +325,9 @@ refusals() {
         "$c" "-DGPUTENSOR_FREE(p)=free(p)" $stop -I. "$work/whole.$ending"
       refuse "CUDA and no CUDA" "GPUTENSOR_CUDA and GPUTENSOR_NO_CUDA are both defined" \
         "$c" -DGPUTENSOR_CUDA -DGPUTENSOR_NO_CUDA $stop -I. "$work/whole.$ending"
+      refuse "GPUTENSOR_NO_SIMD" "GPUTENSOR_PLAIN" "$c" -DGPUTENSOR_NO_SIMD $stop -I. "$work/whole.$ending"
+      refuse "GPUTENSOR_NO_TENSOR_CORES" "GPUTENSOR_WAYS" \
+        "$c" -DGPUTENSOR_NO_TENSOR_CORES $stop -I. "$work/whole.$ending"
       refuse "a number among tensors" "error" "$c" $stop -I. "$work/number.$ending"
       refuse "a stream for a device" "error" "$c" $stop -I. "$work/stream.$ending"
     }
@@ -566,6 +569,7 @@ documents() {
   for f in "$work"/readme*.c; do
     if [ -f "$f" ]; then build_and_run "README.md's $(basename "$f" .c)" "$f"; fi
   done
+  run_blocks
   example_commands
   # Examples that work for seconds share a library that is optimised; run.sh has one already.
   if [ -z "$GCC_LIBRARY" ]; then
@@ -705,7 +709,7 @@ run_part() {
   write_sources
   case $1 in
     standards) name_missing_compilers; standards; static_library; two_languages; no_threads
-      frames; refusals; impossible_compilers; contraction; names ;;
+      frames; weight; refusals; impossible_compilers; contraction; table_grows; names ;;
     documents) documents; benchmarks ;;
     cuda) cuda ;;
     *) fail "there is no part $1" ;;

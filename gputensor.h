@@ -22,8 +22,9 @@
        cc   -O2 -march=native -fopenmp app.c -lm -lpthread -o app               # CPU only
        nvcc -O3 -Xcompiler -fopenmp -arch=native app.c gputensor_kernels.cu     # and the GPU
 
-   The first takes @@CC@@ seconds; -split-compile 0 halves the second's time from CUDA 12.1 on. On Hopper
-   write -arch=sm_90a. No other library is needed: no cuBLAS, no NVRTC, no driver library.
+   The first takes 7 seconds, the second a minute or two: README.md says how to pay that once. On
+   Hopper write -arch=sm_90a; from CUDA 12.1 on add -split-compile 0. No other library is needed: no
+   cuBLAS, no NVRTC, no driver library.
 
    What it is: four primitives - copy, map, reduce, matmul - on two devices, and one expression
    language that stands in three of them:
@@ -78,23 +79,22 @@
 
    COMPILERS   GCC and Clang, on Windows MinGW-w64. The declarations take C99, C++11 and all later
      standards, the implementation C99, C++17 and all later ones. x86 of 32 bits needs -msse2 and
-     -mfpmath=sse. Loops are made for one instruction set: on x86-64 AVX-512 or AVX2 where the flags
-     name it, as -march=native does; without, AVX2, and in float products AVX-512, where the processor
-     has it, and the plain ways where it has not.
+     -mfpmath=sse. On x86-64 loops are made for AVX-512 or AVX2 where the flags name one, as
+     -march=native does, and the program needs it. Without they are made for AVX2, and products of
+     floats also for AVX-512; a processor that has neither does all by the plain ways.
 
    OPTIONS   (define before including the implementation)
-     GPUTENSOR_IMPLEMENTATION   in one file: compile the library here
+     GPUTENSOR_IMPLEMENTATION   in one file: compile the library here. This file then includes
+                                itself: of another name, GPUTENSOR_FILE is that name in quotes
      GPUTENSOR_STATIC           everything is static to that file
-     GPUTENSOR_FILE             this file's name in quotes, if it is not "gputensor.h": it includes
-                                itself
      GPUTENSOR_CUDA             use CUDA also when nvcc does not drive the compilation
      GPUTENSOR_NO_CUDA          never use CUDA
      GPUTENSOR_NO_THREADS       CPU streams run their work at once
-     GPUTENSOR_PLAIN            only the plain way of each primitive; gputensor_kernels.cu, too, takes
-                                it, and each of the two files may be plain by itself
-     GPUTENSOR_DISPATCH         x86-64: all instruction sets, of which the best that the machine has is
-                                chosen at run time, or a lesser one, by the environment's GPUTENSOR_CPU:
-                                plain, avx2, avx512 or amx
+     GPUTENSOR_PLAIN            only the plain way of each primitive, light to compile and to read;
+                                gputensor_kernels.cu takes it, too, and one may be plain alone
+     GPUTENSOR_DISPATCH         x86-64: all instruction sets, of which the machine's best is taken, or
+                                the one that the environment's GPUTENSOR_CPU names: plain, avx2,
+                                avx512 or amx
      GPUTENSOR_CHECK_HANDLES    a call that is given a tensor that was freed says so: which operand,
                                 and whether by gt_free or by the end of a GT_SCOPE
      GPUTENSOR_MALLOC(n) GPUTENSOR_REALLOC(p, n) GPUTENSOR_FREE(p)   all three or none (C library)
@@ -166,7 +166,7 @@ typedef struct gt_properties {
   size_t total_memory;      /* bytes; 0 where unknown, as of Windows */
   size_t l2_bytes;          /* 0 where unknown */
   char pci_bus_id[32];      /* as nvidia-smi prints it; "" on the CPU */
-  char instructions[32];    /* "sm_90", "sm_90a" (a GPU in use), "avx512", "avx2", "baseline" */
+  char instructions[32];    /* "sm_90", "sm_90a" (a GPU in use), "avx512", "avx2", "plain" */
 } gt_properties;
 
 GT_API gt_device gt_cpu(void);
@@ -1835,6 +1835,13 @@ GT__FN T F(fold)(int fold, T a, T b) {
 #endif
 #endif
 
+#ifdef GPUTENSOR_NO_SIMD
+#error "GPUTENSOR_NO_SIMD is gone: GPUTENSOR_PLAIN compiles the plain ways alone"
+#elif defined(GPUTENSOR_NO_TENSOR_CORES)
+#error "GPUTENSOR_NO_TENSOR_CORES is gone: GPUTENSOR_WAYS in the environment names ways to take"
+#elif defined(GPUTENSOR_PLAIN) && defined(GPUTENSOR_DISPATCH)
+#error "GPUTENSOR_PLAIN has no instruction sets, of which GPUTENSOR_DISPATCH would choose: take one"
+#endif
 #if defined(GPUTENSOR_CUDA) && defined(GPUTENSOR_NO_CUDA)
 #error "GPUTENSOR_CUDA and GPUTENSOR_NO_CUDA are both defined: choose one"
 #elif defined(GPUTENSOR_CUDA) || (defined(__NVCC__) && !defined(GPUTENSOR_NO_CUDA))
@@ -2003,7 +2010,7 @@ static int gt__choose_way(gt__op *op, const gt__way *ways) {
    the compute type are read in place. Loops run over whole groups of 64 values, so that none has a
    remainder; behind the last value stand copies of it, which raise no trap of their own. */
 /* Which loops are made. WITH_AVX512: 1, the products of floats alone; 2, all. */
-#if !defined(__x86_64__) || defined(GPUTENSOR_NO_SIMD)
+#if !defined(__x86_64__)
 #define GT__WITH_BASELINE 1
 #define GT__WITH_AVX2 0
 #define GT__WITH_AVX512 0

@@ -41,7 +41,9 @@
        >>files       >>program
      and under GPUTENSOR_IMPLEMENTATION
        >>shared      >>math        >>machine     >>ways        >>cpu-backend >>cpu-threads
-       >>cpu-plain   >>cpu-streams >>cpu-loops   >>cpu-ways    >>cuda-backend
+       >>cpu-plain   >>cpu-streams >>tuning      >>cpu-loops   >>cpu-vectors
+       >>cpu-transposed            >>cpu-folds   >>cpu-softmax >>cpu-products
+       >>cpu-amx     >>cpu-ways    >>cuda-backend
        >>state       >>reports     >>device-code >>codes       >>waiting     >>regions
        >>ledgers     >>order       >>storage     >>handles     >>views-code  >>submit
        >>operands    >>moving      >>parser      >>compiler    >>operations-code
@@ -2040,18 +2042,13 @@ static int gt__choose_way(gt__op *op, const gt__way *ways) {
     (__GNUC__ > 10 || __clang_major__ > 11) && \
     (defined(GPUTENSOR_DISPATCH) || (defined(__AMX_TILE__) && defined(__AMX_BF16__)))
 #include <cpuid.h>
-#include <immintrin.h>
 #include <sys/syscall.h>
 __BEGIN_DECLS
 long syscall(long number, ...) __THROW; /* which strict C hides */
 __END_DECLS
 #define GT__AMX __attribute__((target("amx-tile,amx-bf16,avx512f,avx512bw,avx512dq")))
-#define gt__cpu_is_amd() __builtin_cpu_is("amd")
 #else
 #define gt__cpu_has_amx() 0
-#define gt__cpu_is_amd() 0
-#define gt__amx_block(c, ...) (void)0
-#define gt__amx_pieces(x) 0
 #endif
 #ifndef _WIN32
 #include <sys/mman.h>
@@ -3214,6 +3211,33 @@ static const gt__backend *gt__cpu_table(void) { return &gt__cpu_backend; }
 
 /* ==== Part II, faster ways ==== */
 #ifndef GPUTENSOR_PLAIN
+/* ---- >>tuning ----------------------------------------------------------------------------------
+   Numbers of the CPU's ways that were measured. Zen 3 and 4, and Xeons with AVX-512 and AMX, are the
+   machines of test/bench, November 2026. */
+enum { GT__TILE_MAP = 48 };       /* values of a row that gains by transposed tiles; Zen 4 */
+enum { GT__TILE_COPY = 8 };       /* the same of a copy; Zen 4 */
+enum { GT__TILE_NARROW = 128 };   /* the same of elements of one or two bytes; Zen 4 */
+enum { GT__L1_WAY = 4096 };       /* bytes apart, lines meet in a set of L1; all of them */
+enum { GT__L1_VALUES = 1 << 15 }; /* bytes of B that L1 holds for many rows; Zen 3 */
+enum { GT__L2_LINES = 1 << 12 };  /* values of B, for each lane, that L2 holds; Zen 3 */
+enum { GT__A_BYTES = 1 << 18 };   /* bytes, a quarter of A's panels, as L3 holds; Zen 3 */
+enum { GT__N_BLOCK = 1024 };      /* columns of a block of C; Xeon */
+enum { GT__FEW_ROWS = 56 };       /* rows of A that do not pay for packing B; Zen 3 */
+enum { GT__DEPTH = 256 };         /* of K: a small product's, and a piece for AMX; Xeon */
+enum { GT__DEPTH_4 = 384 };       /* of K, a piece, values of 4 bytes; Zen 3 and 4 */
+enum { GT__DEPTH_4_XEON = 256 };  /* the same, AVX-512 of a Xeon */
+enum { GT__DEPTH_8 = 256 };       /* the same, values of 8 bytes; Zen 3 */
+enum { GT__DEPTH_8_AMD = 384 };   /* the same, AVX-512; Zen 4 */
+enum { GT__DEPTH_8_XEON = 192 };  /* the same, AVX-512 of a Xeon */
+enum { GT__DOT_BYTES = 4096 };    /* bytes of a line in dots: eight lines stay in L1 */
+enum { GT__NARROW_WORK = 1024 };  /* values of A, beyond which no narrower vectors; Zen 4 */
+enum { GT__BLOCK_WORK = 4096 };   /* steps that a block of C is worth at least; Xeon, 16 threads */
+enum { GT__SHARED_LINE = 100 };   /* cycles lost where two threads write a line; Xeon */
+enum { GT__SUM_CYCLES = 5 };      /* cycles to add up a dot product's vector; Zen 3 */
+enum { GT__LOAD_SHARE = 14 };     /* multiply-adds for a load that dots do more; Zen 3 */
+static const double gt__pack_cycles = .3; /* cycles to pack a value; Zen 3 */
+enum { GT__AMX_BLOCK = 512 };             /* rows, columns: C in half of the L2 cache; Xeon */
+
 /* ---- >>cpu-loops -------------------------------------------------------------------------------
    Loops over values, written once for all types and instruction sets: plain text that the file
    includes from itself. Each loop is a case of its function. */
@@ -4048,9 +4072,14 @@ static const gt__cpu_isa *gt__cpu_choose(void) {
   }
   return best ? &gt__cpu_isas[best - 1] : NULL;
 }
-/* ---- moving elements of 1, 2, 4 or 8 bytes ---- */
-/* Of every second or fourth byte a compiler makes vectors, if the distance is a constant; else four
-   elements go at a time, whose addresses do not wait for each other. */
+/* ---- >>cpu-vectors -----------------------------------------------------------------------------
+   Values pass in blocks of 512, so that all slots stay in the L1 and L2 caches. A step of a program
+   is one loop over a block, in vectors: see >>cpu-loops. Inputs of the compute type are read where
+   they lie. Loops run over multiples of 64 values and need no remainder: the padding repeats the last
+   value, so it raises no floating-point exception that the data did not.
+   First what moves elements of 1, 2, 4 or 8 bytes. Of every second or fourth byte compilers make
+   vectors, if the distance is a constant; else four elements go at a time, whose addresses do not
+   wait for each other. */
 #define GT__EVERY(S, distance) \
   if (to == 1 && from == distance) { \
     GT__IVDEP for (int64_t i = 0; i < n; i++) d[i] = s[i * distance]; \
@@ -4080,10 +4109,14 @@ static GT__OPTIMIZE("off") void gt__cpu_move(int64_t size, void *dst, int64_t to
                                              int64_t from, int64_t n) {
   /* clang-format off */
   if (to == 1 && from == 1) memcpy(dst, src, (size_t)(n * size));
-  else if (size == 1) GT__MOVE(uint8_t) else if (size == 2) GT__MOVE(gt__u16)
-  else if (size == 4) GT__MOVE(gt__i32) else GT__MOVE(gt__i64)
+  else if (size == 1) GT__MOVE(uint8_t)
+  else if (size == 2) GT__MOVE(gt__u16)
+  else if (size == 4) GT__MOVE(gt__i32)
+  else GT__MOVE(gt__i64)
   /* clang-format on */
 }
+#undef GT__MOVE
+#undef GT__EVERY
 /* Lines as short and close as the channels of pixels go by columns, all of a block's at once. */
 typedef struct {
   int64_t line, to, from; /* elements of a line; from one line to the next */
@@ -4145,12 +4178,11 @@ static void gt__cpu_walk(int64_t size, int ndim, const int64_t *box, int64_t fir
   }
 }
 
-static int gt__cpu_goes_past(const gt__operand *out, int64_t count) {
-  return !out->fresh && count << out->size_log2 >= GT__PAST_CACHES;
-}
-/* ---- the evaluator: one block of values through a program ---- */
-/* 128 bytes off the power of two: a load waits for a pending store with the same 12 address bits. */
-enum { GT__PITCH = GT__BLOCK * 8 + 128 };
+/* -- the evaluator: one block of values through a program -- */
+enum {
+  GT__PITCH = GT__BLOCK * 8 + 128
+}; /* 128 bytes off the power of two: a load waits for a
+                                             pending store with the same 12 address bits */
 typedef struct {
   const gt__cpu_loops *loops; /* of the program's compute type */
   const gt__map_args *m;
@@ -4161,6 +4193,10 @@ typedef struct {
   char *slot[GT__SLOTS + 1], *blocks;
   char *raw; /* elements before or after a conversion */
 } gt__cpu_eval;
+/* What a block holds: `rows` runs of `columns` elements, from (o, k) on, of kept and folded dims. */
+typedef struct {
+  int64_t o, columns, k, rows;
+} gt__cpu_runs;
 static int gt__cpu_width(const gt__program *p) { return p->compute == GT__F32 ? 4 : 8; }
 static int gt__cpu_pitch(const gt__program *p) { return GT__BLOCK * gt__cpu_width(p) + 128; }
 static size_t gt__cpu_eval_bytes(const gt__map_args *m) { /* of scratch */
@@ -4168,6 +4204,9 @@ static size_t gt__cpu_eval_bytes(const gt__map_args *m) { /* of scratch */
 }
 static char *gt__cpu_block_of(const gt__cpu_eval *e, int slot) {
   return e->blocks + slot * e->pitch;
+}
+static int gt__cpu_goes_past(const gt__operand *out, int64_t count) {
+  return !out->fresh && count << out->size_log2 >= GT__PAST_CACHES;
 }
 static void gt__cpu_pad(const gt__cpu_eval *e, char *values, int64_t n) {
   char *end = values + n * e->width;
@@ -4177,17 +4216,23 @@ static void gt__cpu_pad(const gt__cpu_eval *e, char *values, int64_t n) {
 enum { GT__STRIDED, GT__IN_LINE, GT__ONE };
 static int gt__cpu_lies(const gt__operand *x, int ndim, const int64_t *size) {
   int line = 1, one = 1;
-  for (int64_t d = ndim - 1, next = 1; d >= 0; next *= size[d--]) {
-    line &= size[d] == 1 || x->stride[d] == next, one &= size[d] == 1 || x->stride[d] == 0;
+  int64_t next = 1;
+  for (int d = ndim - 1; d >= 0; next *= size[d--]) {
+    line &= size[d] == 1 || x->stride[d] == next;
+    one &= size[d] == 1 || x->stride[d] == 0;
   }
-  return line ? GT__IN_LINE : one ? GT__ONE : GT__STRIDED;
+  if (line) return GT__IN_LINE;
+  return one ? GT__ONE : GT__STRIDED;
 }
 /* Fills the slots that stay the same in all blocks. */
 static void gt__cpu_begin(gt__cpu_eval *e, const gt__map_args *m, int given, int kept, char *own) {
   const gt__program *p = &m->program;
   const int64_t n = gt__cpu_round(gt__cpu_least(m->count, GT__BLOCK), GT__GROUP);
-  e->loops = gt__cpu_choose()->loops[p->compute], e->m = m;
-  e->width = e->loops->width, e->given = given, e->kept = kept;
+  e->loops = gt__cpu_choose()->loops[p->compute];
+  e->m = m;
+  e->width = e->loops->width;
+  e->given = given;
+  e->kept = kept;
   e->raw = own;
   e->blocks = own + GT__PITCH;
   e->pitch = gt__cpu_pitch(p);
@@ -4213,80 +4258,100 @@ static void gt__cpu_prefetch(const gt__cpu_eval *e, const gt__operand *in, const
   from += (e->kept == m->ndim ? n : 2 * in->stride[last]) * size;
   for (int64_t i = 0; i < n * size; i += 64) __builtin_prefetch(from + i);
 }
-/* Fills the other input slots with `rows` runs of `columns` elements, from (o, k) on. A run is read
-   in place where it lies side by side as values, with what is behind it up to a whole group. */
-static void gt__cpu_fetch(gt__cpu_eval *e, int64_t o, int64_t columns, int64_t k, int64_t rows) {
+static char *gt__cpu_row_at(const gt__cpu_eval *e, const gt__operand *in, int64_t k) {
+  const int kept = e->kept, folded = e->m->ndim - kept;
+  return in->data + gt__offset(k, folded, e->m->size + kept, in->stride + kept) * gt__cpu_bytes(in);
+}
+/* Where input s of a block lies in memory as the loops read it, or NULL: it has to be gathered.
+   Values are read up to a whole group, what is still to be converted is not. */
+static char *gt__cpu_in_place(const gt__cpu_eval *e, int s, const gt__cpu_runs *b, int native) {
   const gt__map_args *m = e->m;
-  const int kept = e->kept, folded = m->ndim - kept;
-  const int64_t n = rows * columns, end = o + gt__cpu_round(n, GT__GROUP);
-  e->first = o;
-  for (int s = e->given; s < m->program.n_in; s++) {
-    const gt__operand *in = &m->in[s];
-    const int64_t *stride = in->stride, size = gt__cpu_bytes(in);
+  const gt__operand *in = &m->in[s];
+  const int64_t n = b->rows * b->columns, last = e->kept - 1;
+  const int64_t reach = native ? gt__cpu_round(n, GT__GROUP) : n;
+  if (e->in[s] == GT__IN_LINE && e->kept == m->ndim && b->o + reach <= m->count)
+    return in->data + b->o * gt__cpu_bytes(in);
+  if (b->rows > 1 || last < 0 || in->stride[last] != 1) return NULL;
+  if (b->o % m->size[last] + reach > m->size[last]) return NULL;
+  const int64_t before = gt__offset(b->o, e->kept, m->size, in->stride);
+  return gt__cpu_row_at(e, in, b->k) + before * gt__cpu_bytes(in);
+}
+static void gt__cpu_gather(const gt__cpu_eval *e, int s, const gt__cpu_runs *b, char *to) {
+  const gt__operand *in = &e->m->in[s];
+  const int64_t size = gt__cpu_bytes(in);
+  for (int64_t i = 0; i < b->rows; i++)
+    gt__cpu_walk(size, e->kept, e->m->size, b->o, b->columns, to + i * b->columns * size, NULL,
+                 gt__cpu_row_at(e, in, b->k + i), in->stride);
+}
+/* Fills the input slots that are not given or the same in all blocks: IN PLACE where possible, else
+   GATHERED, and CONVERTED where elements are not of the compute type. */
+static void gt__cpu_fetch(gt__cpu_eval *e, const gt__cpu_runs *b) {
+  const int64_t n = b->rows * b->columns;
+  e->first = b->o;
+  for (int s = e->given; s < e->m->program.n_in; s++) {
+    const gt__operand *in = &e->m->in[s];
     const int native = in->dtype == e->loops->native;
     if (e->in[s] == GT__ONE) continue;
     char *const block = gt__cpu_block_of(e, s);
-    char *from = native ? block : e->raw;
-    if (e->in[s] == GT__IN_LINE && kept == m->ndim && (!native || end <= m->count))
-      from = in->data + o * size;
-    else if (rows == 1 && kept && stride[kept - 1] == 1 &&
-             o % m->size[kept - 1] + (native ? end - o : n) <= m->size[kept - 1])
-      from = in->data + (gt__offset(k, folded, m->size + kept, stride + kept) +
-                         gt__offset(o, kept, m->size, stride)) *
-                            size;
-    else
-      for (int64_t i = 0; i < rows; i++)
-        gt__cpu_walk(size, kept, m->size, o, columns, from + i * columns * size, NULL,
-                     in->data + gt__offset(k + i, folded, m->size + kept, stride + kept) * size,
-                     stride);
-    if (from != e->raw && from != block) gt__cpu_prefetch(e, in, from, o, n);
+    char *from = gt__cpu_in_place(e, s, b, native);
+    if (from) gt__cpu_prefetch(e, in, from, b->o, n);
+    else {
+      from = native ? block : e->raw;
+      gt__cpu_gather(e, s, b, from);
+    }
     e->slot[s] = native ? from : block;
-    if (!native) e->loops->step(GT__FROM + in->dtype, e->slot[s], from, NULL, NULL, n);
+    if (!native) e->loops->step(GT__FROM + in->dtype, block, from, NULL, NULL, n);
     if (e->slot[s] == block) gt__cpu_pad(e, block, n);
   }
+}
+static void gt__cpu_fetch_line(gt__cpu_eval *e, int64_t first, int64_t n) {
+  const gt__cpu_runs b = {first, n, 0, 1};
+  gt__cpu_fetch(e, &b);
 }
 /* Runs the program over n values and says where they are. With `last`, the last step puts them
    there; n is then a multiple of 64. GT__LOAD copies nothing: the next step reads the slot. */
 static char *gt__cpu_compute(gt__cpu_eval *e, int64_t n, char *last) {
   const gt__program *p = &e->m->program;
+  const gt__ins *end = p->ins + p->n_ins;
   const int64_t padded = gt__cpu_round(n, GT__GROUP);
   char *a = e->slot[0];
-  for (int i = 0; i < p->n_ins; i++) {
-    const gt__ins *x = &p->ins[i];
-    const int pair = x->op == GT__OP_mul && i + 1 < p->n_ins && x[1].op == GT__OP_add;
-    char *to = last && i + pair == p->n_ins - 1 ? last : e->slot[p->n_slot];
+  for (const gt__ins *x = p->ins; x < end; x++) {
+    const int pair = x->op == GT__OP_mul && x + 1 < end && x[1].op == GT__OP_add;
+    char *to = last && x + pair + 1 == end ? last : e->slot[p->n_slot];
     if (x->op == GT__LOAD) {
       a = e->slot[x->b];
-    } else if (x->op == GT__SAVE) {
+      continue;
+    }
+    if (x->op == GT__SAVE) {
       e->slot[x->d] = gt__cpu_block_of(e, x->d);
       if (a != e->slot[x->d]) memcpy(e->slot[x->d], a, (size_t)(padded * e->width));
-    } else if (x->op <= GT__INTEGER) {
+      continue;
+    }
+    if (x->op <= GT__INTEGER) {
       e->loops->make(p, x->op, to, e->slot[x->b], e->slot[x->c], e->first, n);
       gt__cpu_pad(e, to, n);
-      a = to;
-    } else {
-      e->loops->step(pair ? (int)GT__OP_mul_add : x->op, to, a, e->slot[x->b],
-                     e->slot[pair ? x[1].b : x->c], padded);
-      i += pair, a = to;
-    }
+    } else if (pair) {
+      e->loops->step(GT__OP_mul_add, to, a, e->slot[x->b], e->slot[x[1].b], padded);
+      x++;
+    } else e->loops->step(x->op, to, a, e->slot[x->b], e->slot[x->c], padded);
+    a = to;
   }
   return a;
 }
-static int gt__cpu_bare(const gt__cpu_eval *e) { /* the program is its one operand */
-  return e->m->program.n_ins == 1 && e->m->program.ins[0].op == GT__LOAD && e->m->program.n_in == 1;
+static int gt__cpu_bare(const gt__program *p) { /* it is its one operand */
+  return p->n_ins == 1 && p->ins[0].op == GT__LOAD && p->n_in == 1;
 }
 /* Are the values of a program one operand, which lies in memory as such? */
 static int gt__cpu_is_there(const gt__map_args *m) {
   const gt__program *p = &m->program;
-  return p->n_ins == 1 && p->ins[0].op == GT__LOAD && p->n_in == 1 &&
-         m->in[0].dtype == gt__cpu_choose()->loops[p->compute]->native &&
+  return gt__cpu_bare(p) && m->in[0].dtype == gt__cpu_choose()->loops[p->compute]->native &&
          gt__cpu_lies(&m->in[0], m->ndim, m->size) == GT__IN_LINE;
 }
 /* Says where n values of the program are, from element `first` on: in `room`, which has space for n
    and a block, or in memory, where an operand that needs no change lies there side by side. */
 static const char *gt__cpu_values(gt__cpu_eval *e, char *room, int64_t first, int64_t n) {
   const gt__operand *in = &e->m->in[0];
-  if (gt__cpu_bare(e) && e->in[0] == GT__IN_LINE) {
+  if (gt__cpu_bare(&e->m->program) && e->in[0] == GT__IN_LINE) {
     const char *from = in->data + first * gt__cpu_bytes(in);
     if (in->dtype == e->loops->native) return from;
     e->loops->step(GT__FROM + in->dtype, room, from, NULL, NULL, n);
@@ -4295,141 +4360,287 @@ static const char *gt__cpu_values(gt__cpu_eval *e, char *room, int64_t first, in
   for (int64_t i = 0; i < n; i += GT__BLOCK) {
     const int64_t run = gt__cpu_least(GT__BLOCK, n - i);
     char *to = room + i * e->width;
-    gt__cpu_fetch(e, first + i, run, 0, 1);
+    gt__cpu_fetch_line(e, first + i, run);
     const char *values = gt__cpu_compute(e, run, to);
     if (values != to) memcpy(to, values, (size_t)(run * e->width));
   }
   return room;
 }
-/* Stores n values of `loops`' type (NULL: of out's) as elements first, first + 1, ... of out. */
-static void gt__cpu_put(gt__cpu_eval *e, const gt__cpu_loops *loops, const gt__operand *out,
-                        int lies, int ndim, int64_t first, int64_t n, const char *values) {
+/* Where and as what values are stored: `loops` of their type, or NULL: of out's. */
+typedef struct {
+  const gt__cpu_loops *loops;
+  const gt__operand *out;
+  int lies, ndim, past;
+} gt__cpu_place;
+static gt__cpu_place gt__cpu_place_of(const gt__cpu_eval *e) { /* the map's output */
+  const gt__cpu_place place = {e->loops, &e->m->out, e->out, e->m->ndim, e->past};
+  return place;
+}
+/* Stores n values as elements first, first + 1, ... */
+static void gt__cpu_put(const gt__cpu_eval *e, const gt__cpu_place *p, int64_t first, int64_t n,
+                        const char *values) {
+  const gt__operand *out = p->out;
   const int64_t bytes = gt__cpu_bytes(out);
-  const int line = lies == GT__IN_LINE, past = e->past && out == &e->m->out;
-  char *place = line ? out->data + first * bytes : e->raw, *to = past ? e->raw : place;
-  if (loops && out->dtype != loops->native) {
-    loops->step(GT__TO + out->dtype, to, values, NULL, NULL, n);
+  const int line = p->lies == GT__IN_LINE;
+  char *place = line ? out->data + first * bytes : e->raw;
+  if (p->loops && out->dtype != p->loops->native) {
+    char *to = p->past ? e->raw : place;
+    p->loops->step(GT__TO + out->dtype, to, values, NULL, NULL, n);
     values = to;
   }
-  if (!line) gt__cpu_walk(bytes, ndim, e->m->size, first, n, out->data, out->stride, values, NULL);
-  else if (values != place) gt__cpu_lay(place, values, n * bytes, past);
+  if (!line)
+    gt__cpu_walk(bytes, p->ndim, e->m->size, first, n, out->data, out->stride, values, NULL);
+  else if (values != place) gt__cpu_lay(place, values, n * bytes, p->past);
 }
 
-/* ---- map ---- */
+/* -- map -- */
 /* Runs the program over elements whose given slots are filled, and stores them. */
 static void gt__cpu_block(gt__cpu_eval *e, int64_t first, int64_t n) {
   const gt__map_args *m = e->m;
-  const int in_place =
-      e->out == GT__IN_LINE && n % GT__GROUP == 0 && !e->past && m->out.dtype == e->loops->native;
-  char *to = in_place ? m->out.data + first * e->width : NULL;
-  const char *values =
-      to && !e->given ? gt__cpu_values(e, to, first, n) : NULL; /* straight there */
-  if (!values) gt__cpu_fetch(e, first, n, 0, 1), values = gt__cpu_compute(e, n, to);
-  gt__cpu_put(e, e->loops, &m->out, e->out, m->ndim, first, n, values);
+  const gt__cpu_place out = gt__cpu_place_of(e);
+  const int native = m->out.dtype == e->loops->native, whole = n % GT__GROUP == 0;
+  char *to = NULL; /* straight there */
+  if (e->out == GT__IN_LINE && whole && native && !e->past) to = m->out.data + first * e->width;
+  if (to && !e->given) {
+    gt__cpu_put(e, &out, first, n, gt__cpu_values(e, to, first, n));
+    return;
+  }
+  gt__cpu_fetch_line(e, first, n);
+  gt__cpu_put(e, &out, first, n, gt__cpu_compute(e, n, to));
 }
-/* By how much the first block is shorter, so that the others begin with a line of the caches: vectors that
-   cross lines cost a Zen 4 up to half of the time, and NumPy's memory begins 16 bytes behind one. */
+/* By how much the first block is shorter, so that the others begin with a line of the caches: vectors
+   that cross lines cost a Zen 4 up to half of the time, and NumPy's memory begins 16 bytes behind
+   one. */
 static int64_t gt__cpu_lead(const gt__map_args *m) {
-  const int line = m->ndim == 1 && m->out.stride[0] == 1 && m->count >= 16 * GT__BLOCK;
-  return line ? (int64_t)((uintptr_t)m->out.data & 63) >> m->out.size_log2 : 0;
+  if (m->ndim != 1 || m->out.stride[0] != 1 || m->count < 16 * GT__BLOCK) return 0;
+  return (int64_t)((uintptr_t)m->out.data & 63) >> m->out.size_log2;
 }
 static void gt__cpu_map_task(const void *context, gt__cpu_range items) {
   const gt__map_args *m = (const gt__map_args *)context;
-  const int64_t lead = gt__cpu_lead(m), end = gt__cpu_least(items.end * GT__BLOCK - lead, m->count);
+  const int64_t lead = gt__cpu_lead(m);
+  const int64_t end = gt__cpu_least(items.end * GT__BLOCK - lead, m->count);
   gt__cpu_eval e;
   gt__cpu_begin(&e, m, 0, m->ndim, items.own);
-  for (int64_t i = items.begin * GT__BLOCK - lead, from; i < end; i += GT__BLOCK)
-    from = i < 0 ? 0 : i, gt__cpu_block(&e, from, gt__cpu_least(i + GT__BLOCK, end) - from);
-}
-/* Operands that run along the dim before the last, and not along the last, are turned over in tiles,
-   some cache lines of as many columns as a block has values: else each of their values would cost a
-   line, which is gone before its next value is due. Without a program the one operand is copied. */
-enum { GT__TURN_PITCH = GT__BLOCK + 8 }; /* off the power of two, as above */
-typedef struct {
-  gt__map_args m;
-  int turned[GT__INPUTS], n_turned;
-  int64_t rows, across, along; /* of a tile; tiles */
-  int64_t bytes;               /* of a turned operand's tile */
-} gt__cpu_tiles;
-/* tile[r][c], and up to 16 columns more, become what is r * stride[0] + c * stride[1] behind `from`. */
-static void gt__cpu_turn(int64_t size, char *tile, const char *from, int64_t rows, int64_t columns,
-                         const int64_t *stride) {
-  const gt__cpu_loops *loops = gt__cpu_choose()->loops[size == 8]; /* of as wide values */
-  const int squares = stride[0] == 1 && size >= 4, step = squares ? 16 : 1;
-  for (int64_t i = 0; i < columns; i += step, tile += step * size, from += step * stride[1] * size)
-    if (squares)
-      loops->pack(tile, step, GT__TURN_PITCH, from, stride[1], 1, gt__cpu_least(step, columns - i),
-                  rows);
-    else gt__cpu_move(size, tile, GT__TURN_PITCH, from, stride[0], rows);
-}
-static void gt__cpu_tiles_task(const void *context, gt__cpu_range items) {
-  const gt__cpu_tiles *t = (const gt__cpu_tiles *)context;
-  const int x = t->m.ndim - 2, y = x + 1;
-  const int64_t *size = t->m.size;
-  gt__map_args m = t->m;
-  gt__cpu_eval e;
-  gt__cpu_begin(&e, &m, 0, m.ndim, items.own);
-  for (int64_t item = items.begin; item < items.end; item++) {
-    const int64_t i = item / t->along % t->across * t->rows, j = item % t->along * GT__BLOCK;
-    const int64_t rows = gt__cpu_least(t->rows, size[x] - i),
-                  columns = gt__cpu_least(GT__BLOCK, size[y] - j);
-    int64_t at = (item / t->along / t->across * size[x] + i) * size[y] + j;
-    char *tiles = items.own + gt__cpu_eval_bytes(&m), *tile = tiles;
-    for (int k = 0; k < t->n_turned; k++, tile += t->bytes) {
-      const gt__operand *from = &t->m.in[t->turned[k]];
-      gt__operand *to = &m.in[t->turned[k]];
-      const int64_t bytes = gt__cpu_bytes(from);
-      gt__cpu_turn(bytes, tile, gt__cpu_at(from, at, m.ndim, size), rows, columns,
-                   from->stride + x);
-      memset(to->stride, 0, sizeof to->stride);
-      to->stride[x] = GT__TURN_PITCH, to->stride[y] = 1;
-      to->data = tile - (i * GT__TURN_PITCH + j) * bytes;
-    }
-    for (int64_t r = 0; r < rows; r++, at += size[y])
-      if (m.program.n_ins) gt__cpu_block(&e, at, columns);
-      else
-        gt__cpu_put(&e, NULL, &m.out, e.out, m.ndim, at, columns,
-                    tiles + r * GT__TURN_PITCH * gt__cpu_bytes(&m.out));
+  for (int64_t i = items.begin * GT__BLOCK - lead; i < end; i += GT__BLOCK) {
+    const int64_t from = i < 0 ? 0 : i;
+    gt__cpu_block(&e, from, gt__cpu_least(i + GT__BLOCK, end) - from);
   }
 }
-/* Returns -1 if no operand gains by it, as those of short rows: to begin costs as much as 50 values. */
-static int gt__cpu_by_tiles(const gt__map_args *m, int operands, int threads) {
-  const int x = m->ndim - 2;
-  gt__cpu_tiles t;
-  t.n_turned = 0, t.rows = GT__GROUP;
-  for (int k = 0; k < operands && x >= 0 && m->size[x] >= 8; k++) {
-    const int64_t *stride = m->in[k].stride + x, bytes = gt__cpu_bytes(&m->in[k]);
-    const int least = bytes < 4 ? 128 : m->program.n_ins ? 48 : 8;
-    if (stride[1] <= 1 || stride[0] * 8 > stride[1] || m->size[x + 1] < least) continue;
-    t.turned[t.n_turned++] = k;
-    t.rows = gt__cpu_least(t.rows, (bytes < 4 ? 64 : 256) / bytes);
-  }
-  if (!t.n_turned) return -1;
-  t.m = *m, t.across = gt__cpu_parts(m->size[x], t.rows);
-  t.along = gt__cpu_parts(m->size[x + 1], GT__BLOCK);
-  t.bytes = (t.rows * GT__TURN_PITCH + GT__GROUP) * 8;
-  const size_t own = gt__cpu_eval_bytes(m) + (size_t)(t.n_turned * t.bytes);
-  const int64_t tiles = gt__count(x, m->size) * t.across * t.along;
-  return gt__cpu_split(gt__cpu_tiles_task, &t, tiles, threads, own);
-}
-static int gt__cpu_map(const gt__map_args *m) {
+static int gt__cpu_run_map(const gt__op *op, void *queue) {
+  const gt__map_args *m = &op->u.map;
   const int threads = gt__cpu_threads(gt__cpu_work(m));
-  const int code = gt__cpu_by_tiles(m, m->program.n_in, threads);
-  if (code >= 0) return code;
   const int64_t blocks = gt__cpu_parts(m->count + gt__cpu_lead(m), GT__BLOCK);
   return gt__cpu_split(gt__cpu_map_task, m, blocks, threads, gt__cpu_eval_bytes(m));
 }
 
-/* ---- reduce: the plan is in >>machine ----
-   A thread takes `columns` outputs and a group of at most 16 chunks, and joins their values as they come,
-   as a binary counter carries: after chunk c, the two newest subtrees merge as often as c + 1 can be
-   halved; at the last all that are left merge, from the newest on. That is the plan's tree, whose node i
-   of level L covers the chunks i*2^L to (i+1)*2^L - 1; so groups are nodes, and its rest joins them. */
-enum { GT__TREE = 5, GT__LINE = 2048 }; /* levels of a tree over 16 chunks; bytes of a line */
+/* -- copy: memory as it lies, dim after dim, or row after row of what an index names -- */
+static void gt__cpu_copy_line(const void *context, gt__cpu_range items) {
+  const gt__copy_args *c = (const gt__copy_args *)context;
+  const int64_t size = gt__cpu_bytes(&c->dst), i = items.begin * GT__BLOCK;
+  const int64_t n = gt__cpu_least(items.end * GT__BLOCK, c->count) - i;
+  gt__cpu_lay(c->dst.data + i * size, c->src.data + i * size, n * size,
+              gt__cpu_goes_past(&c->dst, c->count));
+}
+static void gt__cpu_copy_strided(const void *context, gt__cpu_range items) {
+  const gt__copy_args *c = (const gt__copy_args *)context;
+  const int64_t i = items.begin * GT__BLOCK;
+  const int64_t n = gt__cpu_least(items.end * GT__BLOCK, c->count) - i;
+  gt__cpu_walk(gt__cpu_bytes(&c->dst), c->ndim, c->size, i, n, c->dst.data, c->dst.stride,
+               c->src.data, c->src.stride);
+}
+static const int64_t gt__cpu_zero; /* what an entry that names nothing stands for */
+static int64_t gt__cpu_dot_of(const int64_t *at, const int64_t *stride, int n) {
+  int64_t sum = 0;
+  for (int d = 0; d < n; d++) sum += at[d] * stride[d];
+  return sum;
+}
+/* `run` values along the last dim, each named by an entry of the index, from number `first` on. */
+static void gt__cpu_pick(const gt__copy_args *c, char *to, const char *from, int64_t first,
+                         int64_t run) {
+  const int last = c->ndim - 1;
+  const int64_t size = gt__cpu_bytes(&c->dst), step = c->src.stride[last] * size;
+  for (int64_t i = 0; i < run; i++, to += c->dst.stride[last] * size) {
+    const int64_t k = gt__cpu_entry(c, first + i);
+    const char *x = k < 0 ? (const char *)&gt__cpu_zero : from + k * step;
+    if (size == 1) *to = *x;
+    else if (size == 2) memcpy(to, x, 2);
+    else if (size == 4) memcpy(to, x, 4);
+    else memcpy(to, x, 8);
+  }
+}
+static void gt__cpu_copy_named(const void *context, gt__cpu_range items) {
+  const gt__copy_args *c = (const gt__copy_args *)context;
+  const int g = c->gather_dim, last = c->ndim - 1;
+  const int64_t size = gt__cpu_bytes(&c->dst), *by = c->src.stride;
+  const int64_t end = gt__cpu_least(items.end * GT__BLOCK, c->count);
+  int64_t i = items.begin * GT__BLOCK, at[GT_MAX_DIMS], left = i, run;
+  for (int d = last; d >= 0; left /= c->size[d--]) at[d] = left % c->size[d];
+  for (; i < end; i += run) {
+    const int64_t first = at[g];
+    char *to = c->dst.data + gt__cpu_dot_of(at, c->dst.stride, c->ndim) * size;
+    const char *from = c->src.data + (gt__cpu_dot_of(at, by, c->ndim) - first * by[g]) * size;
+    run = gt__cpu_least(end - i, c->size[last] - at[last]);
+    if (g == last) gt__cpu_pick(c, to, from, first, run);
+    else {
+      const int64_t k = gt__cpu_entry(c, first);
+      from = k < 0 ? (const char *)&gt__cpu_zero : from + k * by[g] * size;
+      gt__cpu_move(size, to, c->dst.stride[last], from, k < 0 ? 0 : by[last], run);
+    }
+    at[last] += run;
+    for (int d = last; d > 0 && at[d] == c->size[d]; d--) {
+      at[d] = 0;
+      at[d - 1]++;
+    }
+  }
+}
+static int gt__cpu_run_copy(const gt__op *op, void *queue) {
+  const gt__copy_args *c = &op->u.copy;
+  const int threads = gt__cpu_threads((double)c->count);
+  const int line = gt__cpu_lies(&c->dst, c->ndim, c->size) == GT__IN_LINE &&
+                   gt__cpu_lies(&c->src, c->ndim, c->size) == GT__IN_LINE;
+  gt__cpu_task task = line ? gt__cpu_copy_line : gt__cpu_copy_strided;
+  if (c->index.data) task = gt__cpu_copy_named;
+  return gt__cpu_split(task, c, gt__cpu_parts(c->count, GT__BLOCK), threads, 0);
+}
+static int gt__cpu_takes(gt__op *op) { return gt__cpu_choose() != NULL; }
+
+/* ---- >>cpu-transposed --------------------------------------------------------------------------
+   Operands that run along the dim before the last, and not along the last, are transposed tile by
+   tile: else each of their values would cost a line of the caches, which is gone before its next
+   value is due. A tile is a few cache lines high and one block (512 values) wide:
+
+     in memory, columns side by side      tile, rows side by side      block
+       a0 a1 a2 ...                         a0 b0 c0 ...               a0 b0 c0 ...   -> program
+       b0 b1 b2 ...          ->             a1 b1 c1 ...               a1 b1 c1 ...   -> program
+       c0 c1 c2 ...                         a2 b2 c2 ...               ...
+   A copy is a map without a program, of one operand. */
+enum { GT__TURN_PITCH = GT__BLOCK + 8 }; /* off the power of two, as GT__PITCH */
+typedef struct {
+  gt__map_args m;
+  int turned[GT__INPUTS], n_turned;
+  int64_t rows, across, along; /* of a tile; tiles */
+  int64_t bytes;               /* of a transposed operand's tile */
+} gt__cpu_tiles;
+/* tile[r][c], and up to 16 columns more, become what is r * stride[0] + c * stride[1] behind `from`. */
+static void gt__cpu_transpose(int64_t size, char *tile, const char *from, int64_t rows,
+                              int64_t columns, const int64_t *stride) {
+  const gt__cpu_loops *loops = gt__cpu_choose()->loops[size == 8]; /* of as wide values */
+  const int squares = stride[0] == 1 && size >= 4, step = squares ? 16 : 1;
+  for (int64_t i = 0; i < columns; i += step) {
+    const int64_t n = gt__cpu_least(step, columns - i);
+    if (squares) loops->pack(tile, step, GT__TURN_PITCH, from, stride[1], 1, n, rows);
+    else gt__cpu_move(size, tile, GT__TURN_PITCH, from, stride[0], rows);
+    tile += step * size;
+    from += step * stride[1] * size;
+  }
+}
+/* Makes the tiles of the columns from (i, j) on, element `first`, and has m read them. */
+static void gt__cpu_make_tiles(const gt__cpu_tiles *t, gt__map_args *m, char *tile, int64_t i,
+                               int64_t j, int64_t first) {
+  const int x = m->ndim - 2, y = x + 1;
+  const int64_t rows = gt__cpu_least(t->rows, m->size[x] - i);
+  const int64_t columns = gt__cpu_least(GT__BLOCK, m->size[y] - j);
+  for (int k = 0; k < t->n_turned; k++, tile += t->bytes) {
+    const gt__operand *in = &t->m.in[t->turned[k]];
+    gt__operand *out = &m->in[t->turned[k]];
+    const int64_t bytes = gt__cpu_bytes(in);
+    const char *from = gt__cpu_at(in, first, m->ndim, m->size);
+    gt__cpu_transpose(bytes, tile, from, rows, columns, in->stride + x);
+    memset(out->stride, 0, sizeof out->stride);
+    out->stride[x] = GT__TURN_PITCH;
+    out->stride[y] = 1;
+    out->data = tile - (i * GT__TURN_PITCH + j) * bytes;
+  }
+}
+static void gt__cpu_tiles_task(const void *context, gt__cpu_range items) {
+  const gt__cpu_tiles *t = (const gt__cpu_tiles *)context;
+  const int64_t size_x = t->m.size[t->m.ndim - 2], size_y = t->m.size[t->m.ndim - 1];
+  char *tiles = items.own + gt__cpu_eval_bytes(&t->m);
+  gt__map_args m = t->m;
+  gt__cpu_eval e;
+  gt__cpu_begin(&e, &m, 0, m.ndim, items.own);
+  gt__cpu_place out = gt__cpu_place_of(&e);
+  out.loops = NULL;
+  for (int64_t item = items.begin; item < items.end; item++) {
+    const int64_t i = item / t->along % t->across * t->rows, j = item % t->along * GT__BLOCK;
+    const int64_t rows = gt__cpu_least(t->rows, size_x - i);
+    const int64_t columns = gt__cpu_least(GT__BLOCK, size_y - j);
+    int64_t at = (item / t->along / t->across * size_x + i) * size_y + j;
+    gt__cpu_make_tiles(t, &m, tiles, i, j, at);
+    for (int64_t r = 0; r < rows; r++, at += size_y)
+      if (m.program.n_ins) gt__cpu_block(&e, at, columns);
+      else gt__cpu_put(&e, &out, at, columns, tiles + r * GT__TURN_PITCH * gt__cpu_bytes(&m.out));
+  }
+}
+/* Is there an operand that gains? Rows shorter than about 50 values do not: starting a tile costs as
+   much as 50 values; copies gain from 8 on, elements of one or two bytes from 128. */
+static int gt__cpu_plan_tiles(gt__op *op, const gt__map_args *m, int operands) {
+  gt__cpu_tiles *t = (gt__cpu_tiles *)(void *)op->plan;
+  const int x = m->ndim - 2;
+  if (x < 0 || m->size[x] < 8) return 0;
+  t->n_turned = 0;
+  t->rows = GT__GROUP;
+  for (int k = 0; k < operands; k++) {
+    const int64_t *stride = m->in[k].stride + x, bytes = gt__cpu_bytes(&m->in[k]);
+    const int least = bytes < 4 ? GT__TILE_NARROW : m->program.n_ins ? GT__TILE_MAP : GT__TILE_COPY;
+    if (stride[1] <= 1 || stride[0] * 8 > stride[1] || m->size[x + 1] < least) continue;
+    t->turned[t->n_turned++] = k;
+    t->rows = gt__cpu_least(t->rows, (bytes < 4 ? 64 : 256) / bytes);
+  }
+  if (!t->n_turned) return 0;
+  t->m = *m;
+  t->across = gt__cpu_parts(m->size[x], t->rows);
+  t->along = gt__cpu_parts(m->size[x + 1], GT__BLOCK);
+  t->bytes = (t->rows * GT__TURN_PITCH + GT__GROUP) * 8;
+  op->plan_bytes = sizeof *t;
+  return 1;
+}
+static int gt__cpu_plan_map_tiles(gt__op *op) {
+  return gt__cpu_plan_tiles(op, &op->u.map, op->u.map.program.n_in);
+}
+/* The dim along which the source runs is brought before the last. */
+static int gt__cpu_plan_copy_tiles(gt__op *op) {
+  const gt__copy_args *c = &op->u.copy;
+  const int last = c->ndim - 1;
+  gt__map_args m;
+  int cross = 0;
+  if (last <= 0 || c->dst.stride[last] != 1 || c->index.data) return 0;
+  for (int d = 1; d < last; d++)
+    if (c->src.stride[d] < c->src.stride[cross]) cross = d;
+  memset(&m, 0, sizeof m);
+  m.ndim = c->ndim;
+  m.count = c->count;
+  m.out = c->dst;
+  m.in[0] = c->src;
+  memcpy(m.size, c->size, sizeof m.size);
+  for (int d = cross; d < last - 1; d++) {
+    gt__swap(&m.size[d], &m.size[d + 1]);
+    gt__swap(&m.out.stride[d], &m.out.stride[d + 1]);
+    gt__swap(&m.in[0].stride[d], &m.in[0].stride[d + 1]);
+  }
+  return gt__cpu_plan_tiles(op, &m, 1);
+}
+static int gt__cpu_run_tiles(const gt__op *op, void *queue) {
+  const gt__cpu_tiles *t = (const gt__cpu_tiles *)(const void *)op->plan;
+  const int map = op->kind == GT__MAP;
+  const int threads = gt__cpu_threads(map ? gt__cpu_work(&t->m) : (double)t->m.count);
+  const size_t own = gt__cpu_eval_bytes(&t->m) + (size_t)(t->n_turned * t->bytes);
+  const int64_t tiles = gt__count(t->m.ndim - 2, t->m.size) * t->across * t->along;
+  return gt__cpu_split(gt__cpu_tiles_task, t, tiles, threads, own);
+}
+
+/* ---- >>cpu-folds -------------------------------------------------------------------------------
+   Reductions, by THE PLAN of >>machine. A thread takes `columns` outputs and a group of at most 16
+   chunks, and joins their values as they come, as a binary counter carries: after chunk c the two
+   newest subtrees merge as often as c + 1 can be halved; at the last all that are left merge, from
+   the newest on. That is the plan's tree, whose node i of level L covers the chunks i * 2^L to
+   (i + 1) * 2^L - 1; so groups are nodes, and the rest of the tree joins them. */
+enum { GT__TREE = 5 };    /* levels of a tree over 16 chunks */
+enum { GT__LINE = 2048 }; /* bytes of a line: a value of each output at hand */
 typedef struct {
   const gt__reduce_args *r;
   int64_t columns, group, n_group;
-  char *memory; /* values of [n_group][outer], indices */
+  char *memory; /* values of [n_group][outer], then indices */
 } gt__cpu_reduction;
 typedef struct {
   char *value;
@@ -4471,45 +4682,48 @@ static void gt__cpu_folder_begin(gt__cpu_folder *f, const gt__cpu_reduction *c, 
   }
 }
 /* Takes in n values that stand behind those of a, with their indices. */
-static void gt__cpu_join(gt__cpu_folder *f, void *a, int64_t *ai, const void *b, const int64_t *bi,
+static void gt__cpu_join(gt__cpu_folder *f, const gt__cpu_column *a, const gt__cpu_column *b,
                          int64_t n) {
-  const int fold = f->r->fold, width = f->e.width;
-  if (gt__cpu_indexed(fold)) memset(f->at, 0, (size_t)(n * width));
-  f->e.loops->fold(fold, a, f->at, b, n, 1, 0, 1);
-  for (int64_t i = 0; i < n && gt__cpu_indexed(fold); i++)
-    if (width == 4 ? ((gt__i32 *)(void *)f->at)[i] != 0 : ((gt__i64 *)(void *)f->at)[i] != 0)
-      ai[i] = bi[i];
+  const int fold = f->r->fold, width = f->e.width, indexed = gt__cpu_indexed(fold);
+  const gt__i32 *won_32 = (const gt__i32 *)(void *)f->at;
+  const gt__i64 *won_64 = (const gt__i64 *)(void *)f->at;
+  if (indexed) memset(f->at, 0, (size_t)(n * width));
+  f->e.loops->fold(fold, a->value, f->at, b->value, n, 1, 0, 1);
+  for (int64_t i = 0; i < n && indexed; i++)
+    if (width == 4 ? won_32[i] != 0 : won_64[i] != 0) a->index[i] = b->index[i];
 }
 /* Folds rows begin ... begin + n - 1 of `columns` outputs, in place where possible. */
-static void gt__cpu_columns(gt__cpu_folder *f, gt__cpu_column *to, int64_t o, int64_t columns,
-                            int64_t begin, int64_t n) {
-  const gt__operand *in = &f->e.m->in[0];
-  const int fold = f->r->fold, width = f->e.width;
-  const int64_t most = GT__BLOCK / columns;
-  f->e.loops->fold(fold, to->value, f->at, NULL, columns, 0, 0, 0);
-  if (gt__cpu_bare(&f->e) && in->dtype == f->e.loops->native && f->e.kept == 1 &&
-      f->e.m->ndim == 2 && in->stride[0] == 1) {
-    f->e.loops->fold(fold, to->value, f->at, in->data + (o + begin * in->stride[1]) * width,
-                     columns, n, in->stride[1], 0);
+static void gt__cpu_fold_columns(gt__cpu_folder *f, gt__cpu_column *to, int64_t o, int64_t columns,
+                                 int64_t begin, int64_t n) {
+  const gt__map_args *m = f->e.m;
+  const gt__operand *in = &m->in[0];
+  const gt__cpu_loops *loops = f->e.loops;
+  const int fold = f->r->fold;
+  const int there = gt__cpu_bare(&m->program) && in->dtype == loops->native && f->e.kept == 1 &&
+                    m->ndim == 2 && in->stride[0] == 1;
+  const int64_t pitch = in->stride[1], most = GT__BLOCK / columns;
+  loops->fold(fold, to->value, f->at, NULL, columns, 0, 0, 0);
+  if (there) {
+    const char *from = in->data + (o + begin * pitch) * f->e.width;
+    loops->fold(fold, to->value, f->at, from, columns, n, pitch, 0);
     return;
   }
   for (int64_t k = 0; k < n; k += most) {
-    const int64_t rows = gt__cpu_least(most, n - k);
-    gt__cpu_fetch(&f->e, o, columns, begin + k, rows);
-    const char *values = gt__cpu_compute(&f->e, columns * rows, NULL);
-    f->e.loops->fold(fold, to->value, f->at, values, columns, rows, columns, k);
+    const gt__cpu_runs b = {o, columns, begin + k, gt__cpu_least(most, n - k)};
+    gt__cpu_fetch(&f->e, &b);
+    const char *values = gt__cpu_compute(&f->e, columns * b.rows, NULL);
+    loops->fold(fold, to->value, f->at, values, columns, b.rows, columns, k);
   }
 }
 /* Folds one chunk of each of `columns` outputs; if inner, more than one only with one chunk each. */
-static void gt__cpu_chunk(gt__cpu_folder *f, gt__cpu_column *to, int64_t o, int64_t columns,
-                          int64_t begin) {
+static void gt__cpu_fold_chunk(gt__cpu_folder *f, gt__cpu_column *to, int64_t o, int64_t columns,
+                               int64_t begin) {
   const gt__reduce_args *r = f->r;
   const int64_t n = gt__cpu_least(r->chunk, r->n - begin), most = n ? GT__CHUNK / n : columns;
-  if (!r->inner) gt__cpu_columns(f, to, o, columns, begin, n);
+  if (!r->inner) gt__cpu_fold_columns(f, to, o, columns, begin, n);
   for (int64_t c = 0; c < columns && r->inner; c += most) {
-    const int64_t count = gt__cpu_least(most, columns - c);
+    const int64_t count = gt__cpu_least(most, columns - c), at = c * f->e.width;
     const char *values = gt__cpu_values(&f->e, f->chunk, (o + c) * r->n + begin, count * n);
-    const int64_t at = c * f->e.width;
     f->e.loops->lanes(r->fold, to->value + at, f->at + at, values, n, count);
   }
   if (!gt__cpu_indexed(r->fold)) return;
@@ -4520,32 +4734,39 @@ static void gt__cpu_chunk(gt__cpu_folder *f, gt__cpu_column *to, int64_t o, int6
 static void gt__cpu_each(const gt__cpu_eval *e, int op, char *to, const char *from,
                          const void *number, int64_t n) {
   const int64_t whole = n & ~(int64_t)(GT__GROUP - 1), at = whole * e->width;
+  const size_t bytes = (size_t)((n - whole) * e->width);
   char rest[GT__GROUP * 8] __attribute__((aligned(64)));
   if (whole) e->loops->step(op, to, from, number ? number : from, from, whole);
   if (whole == n) return;
-  memcpy(rest, from + at, (size_t)((n - whole) * e->width));
+  memcpy(rest, from + at, bytes);
   gt__cpu_pad(e, rest, n - whole);
   e->loops->step(op, rest, rest, number ? number : rest, rest, GT__GROUP);
-  memcpy(to + at, rest, (size_t)((n - whole) * e->width));
+  memcpy(to + at, rest, bytes);
 }
-static void gt__cpu_finish(gt__cpu_folder *f, int64_t o, int64_t columns, char *values,
-                           int64_t *index) {
+static void gt__cpu_finish(gt__cpu_folder *f, int64_t o, int64_t columns, const gt__cpu_column *c) {
   const gt__reduce_args *r = f->r;
   const int indexed = gt__cpu_indexed(r->fold);
-  if (indexed) values = (char *)index;
+  char *values = indexed ? (char *)c->index : c->value;
+  gt__cpu_place out = {f->e.loops, &r->out, GT__STRIDED, r->n_kept, 0};
+  out.lies = gt__cpu_lies(&r->out, r->n_kept, r->pre.size);
+  if (indexed) out.loops = gt__cpu_choose()->loops[GT__I64];
   if (r->finish & GT__DIVIDE)
     gt__cpu_each(&f->e, GT__OP_over, values, values, &r->divisor, columns);
   if (r->finish & GT__ROOT) gt__cpu_each(&f->e, GT__OP_sqrt, values, values, NULL, columns);
-  gt__cpu_put(&f->e, indexed ? gt__cpu_choose()->loops[GT__I64] : f->e.loops, &r->out,
-              gt__cpu_lies(&r->out, r->n_kept, r->pre.size), r->n_kept, o, columns, values);
+  gt__cpu_put(&f->e, &out, o, columns, values);
 }
 /* The partials of a group from output o on. */
-static char *gt__cpu_value(const gt__cpu_reduction *c, const gt__cpu_folder *f, int64_t group,
-                           int64_t o) {
-  return c->memory + (group * c->r->outer + o) * f->e.width;
+static gt__cpu_column gt__cpu_partials(const gt__cpu_reduction *c, const gt__cpu_folder *f,
+                                       int64_t group, int64_t o) {
+  const int64_t at = group * c->r->outer + o, all = c->n_group * c->r->outer;
+  const gt__cpu_column x = {c->memory + at * f->e.width, (int64_t *)(void *)c->memory + all + at};
+  return x;
 }
-static int64_t *gt__cpu_index(const gt__cpu_reduction *c, int64_t group, int64_t o) {
-  return (int64_t *)(void *)c->memory + (c->n_group + group) * c->r->outer + o;
+/* After chunk i of n: how many of the newest subtrees merge with the one before? */
+static int gt__cpu_merges(int64_t i, int64_t n, int64_t newer) {
+  int count = 0;
+  for (; count < newer && (i >> count & 1 || i + 1 == n); count++) continue;
+  return count;
 }
 static void gt__cpu_group_task(const void *context, gt__cpu_range items) {
   const gt__cpu_reduction *c = (const gt__cpu_reduction *)context;
@@ -4558,19 +4779,21 @@ static void gt__cpu_group_task(const void *context, gt__cpu_range items) {
     const int64_t n = gt__cpu_least(c->group, r->n_chunk - first);
     gt__cpu_column *top = f.tree; /* the newest subtree */
     for (int64_t i = 0; i < n; i++, top++) {
-      gt__cpu_chunk(&f, top, o, columns, (first + i) * r->chunk);
-      for (int64_t bit = i; top > f.tree && (bit & 1 || i + 1 == n); bit >>= 1, top--)
-        gt__cpu_join(&f, top[-1].value, top[-1].index, top->value, top->index, columns);
+      gt__cpu_fold_chunk(&f, top, o, columns, (first + i) * r->chunk);
+      for (int k = gt__cpu_merges(i, n, top - f.tree); k > 0; k--, top--)
+        gt__cpu_join(&f, &top[-1], top, columns);
     }
-    if (!c->memory) gt__cpu_finish(&f, o, columns, f.tree[0].value, f.tree[0].index);
-    else {
-      memcpy(gt__cpu_value(c, &f, group, o), f.tree[0].value, (size_t)(columns * f.e.width));
-      memcpy(gt__cpu_index(c, group, o), f.tree[0].index,
-             (size_t)(8 * columns * gt__cpu_indexed(r->fold)));
+    if (!c->memory) {
+      gt__cpu_finish(&f, o, columns, f.tree);
+      continue;
     }
+    const gt__cpu_column to = gt__cpu_partials(c, &f, group, o);
+    memcpy(to.value, f.tree->value, (size_t)(columns * f.e.width));
+    if (gt__cpu_indexed(r->fold)) memcpy(to.index, f.tree->index, (size_t)(8 * columns));
   }
 }
-/* The rest of the tree: node i of a level, over `step` groups each, is the partial of group i * step. */
+/* The rest of the tree: node i of a level, over `step` groups each, is the partial of group
+   i * step. */
 static void gt__cpu_tree_task(const void *context, gt__cpu_range items) {
   const gt__cpu_reduction *c = (const gt__cpu_reduction *)context;
   const int64_t end = gt__cpu_least(items.end * GT__GROUP, c->r->outer);
@@ -4578,147 +4801,262 @@ static void gt__cpu_tree_task(const void *context, gt__cpu_range items) {
   f.r = c->r;
   f.at = items.own + gt__cpu_eval_bytes(&c->r->pre);
   gt__cpu_begin(&f.e, &c->r->pre, 0, c->r->n_kept, items.own);
-  for (int64_t o = items.begin * GT__GROUP, n; o < end; o += n) {
-    n = gt__cpu_least(end - o, GT__BLOCK);
+  for (int64_t o = items.begin * GT__GROUP; o < end; o += GT__BLOCK) {
+    const int64_t n = gt__cpu_least(end - o, GT__BLOCK);
     for (int64_t step = 1; step < c->n_group; step *= 2)
-      for (int64_t k = 0; k + step < c->n_group; k += 2 * step)
-        gt__cpu_join(&f, gt__cpu_value(c, &f, k, o), gt__cpu_index(c, k, o),
-                     gt__cpu_value(c, &f, k + step, o), gt__cpu_index(c, k + step, o), n);
-    gt__cpu_finish(&f, o, n, gt__cpu_value(c, &f, 0, o), gt__cpu_index(c, 0, o));
+      for (int64_t k = 0; k + step < c->n_group; k += 2 * step) {
+        const gt__cpu_column a = gt__cpu_partials(c, &f, k, o);
+        const gt__cpu_column b = gt__cpu_partials(c, &f, k + step, o);
+        gt__cpu_join(&f, &a, &b, n);
+      }
+    const gt__cpu_column all = gt__cpu_partials(c, &f, 0, o);
+    gt__cpu_finish(&f, o, n, &all);
   }
 }
-/* ---- softmax: a row stays in the caches from read to store; short ones pass by the block ---- */
+static int gt__cpu_plan_folds(gt__op *op) { return gt__cpu_choose() && !op->u.reduce.soft; }
+static int gt__cpu_run_folds(const gt__op *op, void *queue) {
+  const gt__reduce_args *r = &op->u.reduce;
+  const int64_t most = GT__LINE / (gt__cpu_width(&r->pre.program) << gt__cpu_indexed(r->fold));
+  const int threads = gt__cpu_threads(gt__cpu_work(&r->pre));
+  gt__cpu_reduction c = {r, most, 1 << (GT__TREE - 1), 0, NULL};
+  if (r->outer <= 0) return 0;
+  if (r->inner && r->n) c.columns = r->n > GT__CHUNK ? 1 : gt__cpu_parts(4 * GT__CHUNK, r->n);
+  c.columns = gt__cpu_least(gt__cpu_least(c.columns, most), r->outer);
+  const int64_t blocks = gt__cpu_parts(r->outer, c.columns), busy = 4 * threads - 4;
+  while (c.group > 1 && blocks * gt__cpu_parts(r->n_chunk, c.group) < busy) c.group /= 2;
+  c.n_group = gt__cpu_parts(r->n_chunk, c.group);
+  if (c.n_group > 1) { /* one partial for 32 elements at least, so their number does not overflow */
+    c.memory = (char *)GPUTENSOR_MALLOC((size_t)(r->outer * c.n_group) * GT__PARTIAL);
+    if (!c.memory) return GT__CPU_NO_MEMORY;
+  }
+  const size_t own = gt__cpu_folder_bytes(&c);
+  int code = gt__cpu_split(gt__cpu_group_task, &c, blocks * c.n_group, threads, own);
+  if (c.n_group > 1 && !code)
+    code = gt__cpu_split(gt__cpu_tree_task, &c, gt__cpu_parts(r->outer, GT__GROUP), threads,
+                         gt__cpu_eval_bytes(&r->pre) + GT__BLOCK * 8);
+  if (c.memory) GPUTENSOR_FREE(c.memory);
+  return code;
+}
+
+/* ---- >>cpu-softmax -----------------------------------------------------------------------------
+   softmax and its like: a row stays in the caches from read to store, and short rows pass several at
+   a time, as many as fill a block. */
+typedef struct {
+  gt__cpu_eval e;
+  const gt__reduce_args *r;
+  char *row, *exps;   /* room for the values of the rows at hand, and for exp(value - maximum) */
+  const char *values; /* in `row` or where they lie in memory */
+  int64_t o, rows, n; /* the first row; how many; values of each */
+  gt__num most[GT__BLOCK];
+  gt__num sum[GT__BLOCK + GT__SOFT_BYTES / 4 / GT__CHUNK];
+} gt__cpu_softer;
 /* to[i] = op(from[i], the number of its row), up to a whole group behind the last row. */
-static void gt__cpu_by_row(const gt__cpu_eval *e, int op, char *to, const char *from,
-                           const char *number, int64_t n, int64_t rows) {
-  const int64_t w = e->width, padded = gt__cpu_round(n * rows, GT__GROUP);
+static void gt__cpu_by_row(const gt__cpu_softer *s, int op, char *to, const char *from,
+                           const void *numbers) {
+  const gt__cpu_eval *e = &s->e;
+  const int64_t w = e->width, padded = gt__cpu_round(s->n * s->rows, GT__GROUP);
   char wide[GT__BLOCK * 8] __attribute__((aligned(64)));
-  if (rows == 1) {
-    e->loops->step(op, to, from, number, from, padded);
+  if (s->rows == 1) {
+    e->loops->step(op, to, from, numbers, from, padded);
     return;
   }
-  for (int64_t i = 0; i < rows; i++) gt__cpu_move(w, wide + i * n * w, 1, number + i * w, 0, n);
-  gt__cpu_pad(e, wide, n * rows);
+  for (int64_t i = 0; i < s->rows; i++)
+    gt__cpu_move(w, wide + i * s->n * w, 1, (const char *)numbers + i * w, 0, s->n);
+  gt__cpu_pad(e, wide, s->n * s->rows);
   e->loops->step(op == GT__OP_over ? GT__OP_div : GT__OP_sub, to, from, wide, from, padded);
   if (op == GT__OP_exp_less) e->loops->step(GT__OP_exp, to, to, to, to, padded);
 }
-static void gt__cpu_soft_rows(gt__cpu_eval *e, const gt__reduce_args *r, char *row, char *exps,
-                              int64_t o, int64_t rows) {
-  const int64_t n = r->n, width = e->width, whole = n / GT__CHUNK, rest = n % GT__CHUNK,
-                all = rows * n;
-  const int64_t chunks = whole + (rest > 0), padded = gt__cpu_round(all, GT__GROUP);
-  const int log = r->soft == GT__LOG_SOFTMAX;
-  const int direct =
-      e->out == GT__IN_LINE && r->pre.out.dtype == e->loops->native && (rows == 1 || padded == all);
-  char *to = direct ? r->pre.out.data + o * n * width : row;
-  gt__num m[GT__BLOCK], part[GT__BLOCK + GT__SOFT_BYTES / 4 / GT__CHUNK];
-  char *sum = (char *)part, *top = (char *)m;
-  const char *values = gt__cpu_values(e, row, o * n, all);
-  if (values != row && o * n + padded > r->pre.count) /* nothing may lie behind it */
-    values = (char *)memcpy(row, values, (size_t)(all * width));
-  if (values == row) gt__cpu_pad(e, row, all);
-  e->loops->lanes(GT__FOLD_TOP, m, NULL, values, n, rows);
-  for (char *p = top; p < top + rows * width && r->soft == GT__LOGSUMEXP; p += width)
-    if (width == 4 ? isinf(*(gt__f32 *)(void *)p) : isinf(*(gt__f64 *)(void *)p))
-      memset(p, 0, (size_t)width);
-  gt__cpu_by_row(e, GT__OP_exp_less, exps, values, top, n, rows);
-  e->loops->lanes(GT__FOLD_SUM, sum, NULL, exps, GT__CHUNK, whole);
+static void gt__cpu_rows_maximum(gt__cpu_softer *s) {
+  const gt__cpu_eval *e = &s->e;
+  const int64_t w = e->width, all = s->rows * s->n;
+  const char *values = gt__cpu_values(&s->e, s->row, s->o * s->n, all);
+  const int64_t behind = s->o * s->n + gt__cpu_round(all, GT__GROUP);
+  if (values != s->row && behind > s->r->pre.count) /* nothing may lie behind it */
+    values = (const char *)memcpy(s->row, values, (size_t)(all * w));
+  if (values == s->row) gt__cpu_pad(e, s->row, all);
+  e->loops->lanes(GT__FOLD_TOP, s->most, NULL, values, s->n, s->rows);
+  s->values = values;
+  if (s->r->soft != GT__LOGSUMEXP) return;
+  for (char *p = (char *)s->most; p < (char *)s->most + s->rows * w; p += w) {
+    const int endless = w == 4 ? isinf(*(gt__f32 *)(void *)p) : isinf(*(gt__f64 *)(void *)p);
+    if (endless) memset(p, 0, (size_t)w);
+  }
+}
+/* Chunks of 4096 by lanes, then the tree over them; only a single row has more than one. */
+static void gt__cpu_rows_sum(gt__cpu_softer *s) {
+  const gt__cpu_loops *loops = s->e.loops;
+  const int64_t w = s->e.width, n = s->n, whole = n / GT__CHUNK, rest = n % GT__CHUNK;
+  const int64_t chunks = whole + (rest > 0);
+  char *sum = (char *)s->sum;
+  gt__cpu_by_row(s, GT__OP_exp_less, s->exps, s->values, s->most);
+  loops->lanes(GT__FOLD_SUM, sum, NULL, s->exps, GT__CHUNK, whole);
   if (rest)
-    e->loops->lanes(GT__FOLD_SUM, sum + whole * width, NULL, exps + (n - rest) * width, rest, rows);
+    loops->lanes(GT__FOLD_SUM, sum + whole * w, NULL, s->exps + (n - rest) * w, rest, s->rows);
   for (int64_t step = 1; step < chunks; step *= 2)
     for (int64_t c = 0; c + step < chunks; c += 2 * step)
-      e->loops->fold(GT__FOLD_SUM, sum + c * width, NULL, sum + (c + step) * width, 1, 1, 0, 1);
-  if (r->soft != GT__SOFTMAX) gt__cpu_each(e, GT__OP_log, sum, sum, NULL, rows);
-  if (r->soft == GT__LOGSUMEXP) {
-    e->loops->fold(GT__FOLD_SUM, sum, NULL, m, rows, 1, 0, 1);
-    gt__cpu_put(e, e->loops, &r->out, GT__STRIDED, r->n_kept, o, rows, sum);
-    return;
-  }
-  if (log) gt__cpu_by_row(e, GT__OP_less, row, values, top, n, rows);
-  if (rows == 1) gt__cpu_each(e, log ? GT__OP_less : GT__OP_over, to, log ? row : exps, sum, n);
-  else gt__cpu_by_row(e, log ? GT__OP_less : GT__OP_over, to, log ? row : exps, sum, n, rows);
-  for (int64_t k = 0; k < all && !direct; k += GT__BLOCK)
-    gt__cpu_put(e, e->loops, &r->pre.out, e->out, r->pre.ndim, o * n + k,
-                gt__cpu_least(GT__BLOCK, all - k), row + k * width);
+      loops->fold(GT__FOLD_SUM, sum + c * w, NULL, sum + (c + step) * w, 1, 1, 0, 1);
+  if (s->r->soft != GT__SOFTMAX) gt__cpu_each(&s->e, GT__OP_log, sum, sum, NULL, s->rows);
+}
+static void gt__cpu_rows_result(gt__cpu_softer *s) {
+  const gt__cpu_eval *e = &s->e;
+  const gt__map_args *m = e->m;
+  const int64_t w = e->width, first = s->o * s->n, all = s->rows * s->n;
+  const int log = s->r->soft == GT__LOG_SOFTMAX, op = log ? GT__OP_less : GT__OP_over;
+  const int direct = e->out == GT__IN_LINE && m->out.dtype == e->loops->native &&
+                     (s->rows == 1 || all % GT__GROUP == 0);
+  char *to = direct ? m->out.data + first * w : s->row;
+  if (log) gt__cpu_by_row(s, GT__OP_less, s->row, s->values, s->most);
+  const char *from = log ? s->row : s->exps;
+  if (s->rows == 1) gt__cpu_each(e, op, to, from, s->sum, s->n);
+  else gt__cpu_by_row(s, op, to, from, s->sum);
+  if (direct) return;
+  const gt__cpu_place out = gt__cpu_place_of(e);
+  for (int64_t k = 0; k < all; k += GT__BLOCK)
+    gt__cpu_put(e, &out, first + k, gt__cpu_least(GT__BLOCK, all - k), s->row + k * w);
+}
+static void gt__cpu_rows_logsumexp(gt__cpu_softer *s) {
+  const gt__reduce_args *r = s->r;
+  const gt__cpu_place out = {s->e.loops, &r->out, GT__STRIDED, r->n_kept, 0};
+  s->e.loops->fold(GT__FOLD_SUM, s->sum, NULL, s->most, s->rows, 1, 0, 1);
+  gt__cpu_put(&s->e, &out, s->o, s->rows, (const char *)s->sum);
 }
 static size_t gt__cpu_row_bytes(int64_t n) {
   return (size_t)gt__cpu_round(n, GT__GROUP) * 8 + GT__PITCH;
 }
 static void gt__cpu_soft_task(const void *context, gt__cpu_range items) {
-  const gt__cpu_reduction *c = (const gt__cpu_reduction *)context;
-  const int64_t n = c->r->n;
-  const int64_t most =
-      n > 128 || (n % GT__GROUP == 0 && c->r->soft == GT__SOFTMAX) ? 1 : GT__BLOCK / n;
-  char *row = items.own + gt__cpu_eval_bytes(&c->r->pre), *exps = row + gt__cpu_row_bytes(n);
-  gt__cpu_eval e;
-  gt__cpu_begin(&e, &c->r->pre, 0, c->r->pre.ndim, items.own);
-  for (int64_t o = items.begin; o < items.end; o += most)
-    gt__cpu_soft_rows(&e, c->r, row, exps, o, gt__cpu_least(most, items.end - o));
-}
-static int gt__cpu_reduce(const gt__reduce_args *r) {
-  const int width = gt__cpu_width(&r->pre.program) << gt__cpu_indexed(r->fold);
-  gt__cpu_reduction c = {r, GT__LINE / width, 1 << (GT__TREE - 1), 0, NULL};
-  const int threads = gt__cpu_threads(gt__cpu_work(&r->pre) * (r->soft ? 16 : 1));
-  if (r->outer <= 0) return 0;
-  if (r->inner && r->n) c.columns = r->n > GT__CHUNK ? 1 : gt__cpu_parts(4 * GT__CHUNK, r->n);
-  c.columns = gt__cpu_least(gt__cpu_least(c.columns, GT__LINE / width), r->outer);
-  const int64_t blocks = gt__cpu_parts(r->outer, c.columns);
-  while (c.group > 1 && blocks * gt__cpu_parts(r->n_chunk, c.group) < 4 * threads - 4) c.group /= 2;
-  c.n_group = gt__cpu_parts(r->n_chunk, c.group);
-  const size_t own = gt__cpu_eval_bytes(&r->pre), rows = 2 * gt__cpu_row_bytes(r->n);
-  if (r->soft) return gt__cpu_split(gt__cpu_soft_task, &c, r->outer, threads, own + rows);
-  if (c.n_group > 1) { /* one partial for 32 elements at least, so their number does not overflow */
-    c.memory = (char *)GPUTENSOR_MALLOC((size_t)(r->outer * c.n_group) * GT__PARTIAL);
-    if (!c.memory) return GT__CPU_NO_MEMORY;
+  const gt__reduce_args *r = (const gt__reduce_args *)context;
+  const int single = r->n > 128 || (r->n % GT__GROUP == 0 && r->soft == GT__SOFTMAX);
+  const int64_t most = single ? 1 : GT__BLOCK / r->n;
+  gt__cpu_softer s;
+  s.r = r;
+  s.n = r->n;
+  s.row = items.own + gt__cpu_eval_bytes(&r->pre);
+  s.exps = s.row + gt__cpu_row_bytes(r->n);
+  gt__cpu_begin(&s.e, &r->pre, 0, r->pre.ndim, items.own);
+  for (s.o = items.begin; s.o < items.end; s.o += most) {
+    s.rows = gt__cpu_least(most, items.end - s.o);
+    gt__cpu_rows_maximum(&s);
+    gt__cpu_rows_sum(&s);
+    if (r->soft == GT__LOGSUMEXP) gt__cpu_rows_logsumexp(&s);
+    else gt__cpu_rows_result(&s);
   }
-  int code =
-      gt__cpu_split(gt__cpu_group_task, &c, blocks * c.n_group, threads, gt__cpu_folder_bytes(&c));
-  if (c.n_group > 1 && !code)
-    code = gt__cpu_split(gt__cpu_tree_task, &c, gt__cpu_parts(r->outer, GT__GROUP), threads,
-                         own + GT__BLOCK * 8);
-  if (c.memory) GPUTENSOR_FREE(c.memory);
-  return code;
+}
+static int gt__cpu_plan_rows(gt__op *op) { return gt__cpu_choose() && op->u.reduce.soft; }
+static int gt__cpu_run_rows(const gt__op *op, void *queue) {
+  const gt__reduce_args *r = &op->u.reduce;
+  const int threads = gt__cpu_threads(gt__cpu_work(&r->pre) * 16);
+  const size_t own = gt__cpu_eval_bytes(&r->pre) + 2 * gt__cpu_row_bytes(r->n);
+  return gt__cpu_split(gt__cpu_soft_task, r, r->outer, threads, own);
 }
 
-/* ---- matmul ----
-   Three ways, chosen by dtypes, shape and strides alone, so that threads change no sum:
+/* ---- >>cpu-products ----------------------------------------------------------------------------
+   Three ways, chosen by dtypes, shape and strides alone, so that threads change no sum; a fourth is
+   in >>cpu-amx.
    - Panels. A block of C takes all of K in pieces. For each, panels of rows of A are packed to stay
      in the L2 cache; then each panel of columns of B is packed, and the micro-kernel takes it down
      the rows, while it fetches what the next panel is made of. No thread waits for another.
      Operands that are as good where they lie are not packed.
+
+              B  k | panel | panel |       A is packed once for a piece of K, panel after panel of its
+      A            |       |       |       rows: [panel][k][row]. B's panel is packed when its turn
+      panel of  k  |       |       |       comes, as [k][column], and stays in the L1 cache while all
+      rows   -----  C tile | ...           panels of A pass; a tile of C stays in registers.
+      panel  -----    tile | ...
+   - Small: a product whose operands all can stay where they lie, by panels in the caller's thread.
    - Dots: where A has few rows, or B few columns, and the values of both lie side by side along K.
-   - Tiles: floats on a processor with AMX, unless C is narrow; see there.
    Packing converts, so the kernels know the compute types alone. C takes the sums itself where it
    can; else a block of them passes through the program behind the product while it is in cache.
-   Threads share the parts of all products of a batch. */
-enum {
-  GT__DEPTH = 256,       /* of K, for tiles and where nothing is packed */
-  GT__A_BYTES = 1 << 18, /* a quarter of A's panels. AVX2 takes them from L3 as well */
-  GT__N_BLOCK = 1024,
-  GT__FEW_ROWS = 56,
-  GT__IN_PLACE = 1 << 12, /* of B, for each lane: L2 holds it */
-  GT__DOT_BYTES = 4096,   /* of a line in dots: eight lines stay in L1 */
-  GT__LINE_PIECE = 32,
-  GT__EDGE = 14 * 128,
-  GT__PIECE_BYTES = 2048,
-  GT__SIDE = 32,
-  GT__SUMS = 1024,
-  GT__AMX_BLOCK = 512
-};                          /* AMX: a square; C in half of the L2 cache */
-#define GT__BLOCK_WORK 4096 /* steps that a block of C is worth at least */
+   Threads share the blocks of all products of a batch. */
+enum { GT__LINE_PIECE = 32 }; /* what is gathered to be packed is a square of this side */
+enum { GT__EDGE = 14 * 128 }; /* bytes of the largest tile */
+struct gt__cpu_product;
+/* A part of C, rows x columns from (m, n) on: at `to`, with its strides, and the numbers of the first
+   elements of this product's A and B. */
 typedef struct {
+  char *to;
+  int64_t row, column, m, rows, n, columns, a, b;
+} gt__cpu_area;
+typedef struct gt__cpu_product {
   const gt__matmul_args *x;
   const gt__cpu_loops *loops;
+  void (*block)(const struct gt__cpu_product *c, const gt__cpu_area *z, char *own);
+  double work; /* of one product, in steps of a map */
   int64_t width, a_row, a_col, b_row, b_col;
-  int64_t high, broad, depth;        /* units of blocks' rows and columns; a piece of K */
-  int64_t grid_m, grid_n;            /* blocks of C */
-  int dot, direct, a_direct, stored; /* dots; B, A in place; C takes the sums */
-  int64_t a_bytes, b_bytes;          /* packed */
-  size_t own_bytes;                  /* of a thread's scratch, without the program's */
-  int64_t batch, a, b;               /* of the product at hand: its number, offsets */
-  int pieces;                        /* of a value, for AMX, or 0 */
-  int64_t tiles;                     /* where its sums are in a thread's memory */
+  int direct, a_direct, stored, pieces; /* B, A in place; C takes the sums; see >>cpu-amx */
+  int64_t high, broad, depth;           /* units of blocks' rows and columns; a piece of K */
+  int64_t most_m, most_n;               /* rows and columns of a block */
+  int64_t grid_m, grid_n;               /* blocks of C */
+  int64_t a_bytes, b_bytes, sums;       /* scratch: of packed A, B, and sums on their way to C */
+  int64_t more_bytes;                   /* and of the way's own, for a block of C */
 } gt__cpu_product;
+static int gt__cpu_is_amd(void) {
+#if defined(__x86_64__)
+  return __builtin_cpu_is("amd") != 0;
+#else
+  return 0;
+#endif
+}
+/* Does it pay to read B where it lies? Rows a multiple of 4 KB apart map to the same sets of the L1
+   cache; few rows of A suffer that, since packing would cost more, and so do 16 with more than 8
+   threads (16 x 4096 x 4096, 16 threads: 744 GFLOP/s, was 274). What many rows read is packed if L1
+   cannot hold it, as odd rows lie in twice the lines: 500 x 70 x 300 gains 25 %. */
+static int gt__cpu_b_in_place(const gt__cpu_product *c, int threads) {
+  const gt__matmul_args *x = c->x;
+  const int64_t rows = c->loops->rows, many = threads > 8 && c->width == 4 ? 2 : 0;
+  const double values = (double)x->k * (double)x->n;
+  if (x->k <= 0 || x->b.dtype != c->loops->native || c->b_col != 1) return 0;
+  if (x->m > rows + many && c->b_row * c->width % GT__L1_WAY == 0) return 0;
+  if (x->m <= GT__FEW_ROWS || values * (double)c->width <= GT__L1_VALUES) return 1;
+  return x->m < 40 * rows && values <= GT__L2_LINES * c->loops->vector;
+}
+/* And A? What many panels of B pass is packed: 128 x 512 x 128 gains 20 % on AVX2, 64 x 1024 x 64
+   15 %. Rows that meet in L1 are packed if it has no room for a tile's: else 16 x 16 x 1024 would
+   take 1.6 times as long. */
+static int gt__cpu_a_in_place(const gt__cpu_product *c) {
+  const gt__matmul_args *x = c->x;
+  const int meet = c->a_row * c->width % GT__L1_WAY == 0 && c->loops->rows > 6;
+  const double panels = (double)x->n / (double)c->loops->panel;
+  const double bytes = (double)x->m * (double)x->k * (double)c->width;
+  if (x->a.dtype != c->loops->native) return 0;
+  if (c->a_row != 1 && (c->a_col != 1 || meet)) return 0;
+  return x->n <= 64 || (panels <= 16 && panels * bytes <= 8 * GT__A_BYTES);
+}
+static int gt__cpu_takes_sums(const gt__cpu_product *c, int any_column) {
+  const gt__map_args *m = &c->x->post;
+  const gt__program *p = &m->program;
+  const int as_it_is = p->n_ins == 1 && p->ins[0].op == GT__LOAD && p->ins[0].b == 0;
+  const int line = c->x->n == 1 || m->out.stride[c->x->n_batch + 1] == 1;
+  return as_it_is && m->out.dtype == c->loops->native && (any_column || line);
+}
+static int gt__cpu_product_threads(const gt__cpu_product *c) {
+  return gt__cpu_threads((double)c->x->batch * c->work + gt__cpu_work(&c->x->post));
+}
+/* What all ways ask for, made when the first of them asks. NULL: there are no vectors. */
+static gt__cpu_product *gt__cpu_product_of(gt__op *op) {
+  const gt__cpu_isa *isa = gt__cpu_choose();
+  gt__cpu_product *c = (gt__cpu_product *)(void *)op->plan;
+  const gt__matmul_args *x = &op->u.matmul;
+  const double m = (double)x->m, n = (double)x->n, k = (double)x->k;
+  if (!isa || op->plan_bytes) return isa ? c : NULL;
+  op->plan_bytes = sizeof *c;
+  c->x = x;
+  c->loops = isa->loops[x->compute];
+  c->width = c->loops->width;
+  c->work = m * n * k * (double)c->width / 64 + (m * k + k * n + m * n) / 2;
+  /* strides along dims of size 1 are never used: 1 is as good, and makes more ways possible */
+  c->a_row = x->m == 1 ? 1 : x->a_row;
+  c->a_col = x->k == 1 ? 1 : x->a_col;
+  c->b_row = x->k == 1 ? 1 : x->b_row;
+  c->b_col = x->n == 1 ? 1 : x->b_col;
+  c->direct = gt__cpu_b_in_place(c, gt__cpu_product_threads(c));
+  c->a_direct = gt__cpu_a_in_place(c);
+  c->stored = gt__cpu_takes_sums(c, 0);
+  c->pieces = 0;
+  c->more_bytes = 0;
+  return c;
+}
+
+/* -- panels -- */
 /* Packs n lines of k values as one panel, [k][panel]; line and along are strides. What does not lie
    as the kernel wants it is first gathered and converted, in small squares. */
 static void gt__cpu_pack(const gt__cpu_product *c, char *to, int64_t panel, const gt__operand *x,
@@ -4748,181 +5086,525 @@ static void gt__cpu_tile_of(const gt__cpu_product *c, gt__cpu_tile *t, char *to,
                             int64_t rows, int64_t columns) {
   char edge[GT__EDGE] __attribute__((aligned(64)));
   const int64_t broad = t->columns > 1 ? t->columns : c->loops->vector;
-  t->c = to, t->c_row = c_row;
+  const int64_t row = c_row * c->width, pitch = broad * c->width;
+  const size_t bytes = (size_t)(columns * c->width);
+  t->c = to;
+  t->c_row = c_row;
   if (rows >= t->rows && columns >= broad) {
     c->loops->micro(t);
     return;
   }
-  const size_t bytes = (size_t)(columns * c->width);
-  for (int64_t i = 0; i < rows && t->add; i++)
-    memcpy(edge + i * broad * c->width, to + i * c_row * c->width, bytes);
-  t->c = edge, t->c_row = broad;
+  for (int64_t i = 0; i < rows && t->add; i++) memcpy(edge + i * pitch, to + i * row, bytes);
+  t->c = edge;
+  t->c_row = broad;
   c->loops->micro(t);
-  for (int64_t i = 0; i < rows; i++)
-    memcpy(to + i * c_row * c->width, edge + i * broad * c->width, bytes);
+  for (int64_t i = 0; i < rows; i++) memcpy(to + i * row, edge + i * pitch, bytes);
+}
+/* A block's way through its panels. If one pass covers all of K, the last panel of B may overlap the
+   one before it (`back`), as it only writes the same values again. */
+typedef struct {
+  const gt__cpu_product *c;
+  const gt__cpu_area *z;
+  gt__cpu_tile t;
+  int back;
+  int below;             /* the rows of B below are fetched, not the next panel */
+  int wide;              /* panels of B in place, side by side, are taken in one call */
+  char *pa, *pb, *spare; /* packed A, B's panel, room for the next one */
+  char *ready;           /* B's next panel, if it was copied; else NULL */
+  int64_t k, j, some, b; /* of K done; of columns; columns of this panel; its first element of B */
+  int more, whole;       /* another panel follows; it can be copied as it is */
+} gt__cpu_panels;
+static void gt__cpu_panels_begin(gt__cpu_panels *p, const gt__cpu_product *c, const gt__cpu_area *z,
+                                 char *own) {
+  const int64_t rows = c->loops->rows, lanes = c->loops->vector, broad = c->loops->panel;
+  p->c = c;
+  p->z = z;
+  p->back = c->x->k <= c->depth && z->columns >= (c->direct ? lanes : broad);
+  /* of narrow blocks of B in place the lines below are fetched: 1.2 to 1.4 times as fast */
+  p->below = c->direct && c->x->m <= 2 * rows && z->columns <= 8 * broad;
+  /* B is read once, or fits into L2 */
+  p->wide = c->direct && (z->rows <= rows || c->x->k * z->columns <= GT__L2_LINES * lanes);
+  p->pb = own;
+  p->spare = own + c->b_bytes / 2;
+  p->pa = own + c->b_bytes;
+  p->ready = NULL;
 }
 /* Rows of the next panel, of `rows` that are left: the last two alike rather than one tiny. */
 static int gt__cpu_height(const gt__cpu_product *c, int64_t rows) {
-  const int64_t most = c->loops->rows, n = rows > most && rows < most + 3 ? (rows + 1) / 2 : rows;
-  return (int)(n > most ? most : n);
+  const int64_t most = c->loops->rows;
+  if (rows > most && rows < most + 3) return (int)(rows + 1) / 2;
+  return (int)gt__cpu_least(rows, most);
 }
-/* C's block (m, n) of rows x columns, at `to`, by panels; pb has space for packed B and A. With all
-   of K at once the last panel reaches back over what is there, and so do rows in place. */
-static void gt__cpu_by_panels(const gt__cpu_product *c, char *to, int64_t c_row, int64_t m,
-                              int64_t rows, int64_t n, int64_t columns, char *pb) {
-  const gt__matmul_args *x = c->x;
-  const int64_t w = c->width, lanes = c->loops->vector, size = (int64_t)1 << x->b.size_log2;
-  const int64_t broad = c->loops->panel;
-  const int back = x->k <= c->depth && columns >= (c->direct ? lanes : broad),
-            up = back && c->a_direct;
-  /* Of narrow blocks of B in place the lines below are fetched, 1.2 to 1.4 times as fast; else a panel. */
-  const int below = c->direct && x->m <= 2 * c->loops->rows && columns <= 8 * broad;
-  /* Panels of B in place side by side: heights add up to the rows, and B is read once or fits in L2. */
-  const int wide = c->direct && (up || rows == 1 || rows % 2 == 0) &&
-                   (rows <= c->loops->rows || x->k * columns <= GT__IN_PLACE * lanes);
-  char *pa = pb + c->b_bytes, *spare = pb + c->b_bytes / 2, *ready = NULL; /* B's next panel */
-  gt__cpu_tile t;
-  for (int64_t k = 0; k < x->k || k == 0; k += c->depth) {
-    t.k = gt__cpu_least(c->depth, x->k - k), t.add = k > 0;
-    for (int64_t j = 0, some, a = c->a + m * c->a_row + k * c->a_col; j < columns; j += some) {
-      some = gt__cpu_least(broad, columns - j);
-      if (wide && columns - j > broad) some = (columns - j) / broad * broad;
-      if (back && some < broad)
-        some = some > lanes && columns >= broad ? broad : some > broad - lanes ? some : lanes;
-      if (back) j = gt__cpu_least(j, columns - some);
-      const int64_t b = c->b + (n + j) * c->b_col + k * c->b_row;
-      const int more = c->b_col == 1 && j + broad < columns;
-      /* A whole panel follows, which tiles of this one can copy as it is. */
-      const int whole =
-          more && j + 2 * broad <= columns && !c->direct && x->b.dtype == c->loops->native;
-      if (ready) spare = pb, pb = ready;
-      t.columns = (int)(some <= lanes ? 1 : back ? gt__cpu_least(some, broad) : broad);
-      t.b = pb, t.b_row = t.columns > 1 ? broad : lanes;
-      if (c->direct && (back || some % t.b_row == 0)) t.b = x->b.data + b * w, t.b_row = c->b_row;
-      else if (!ready) gt__cpu_pack(c, pb, t.b_row, &x->b, b, c->b_col, c->b_row, some, t.k);
-      ready = NULL;
-      for (int64_t i = 0, high; i < rows; i += high) {
-        t.rows = gt__cpu_height(c, rows - i);
-        if (up) t.rows -= 2 * (t.rows > rows), i = gt__cpu_least(i, rows - t.rows);
-        high = gt__cpu_least(t.rows, rows - i);
-        const int64_t first = a + i * c->a_row, rest = (rows - i) % t.rows;
-        const int direct = c->a_direct && t.rows == high;
-        const int packed = !direct && t.rows == c->loops->rows && t.columns > 1;
-        const int fetch = below ? i == 0 : more && (i == 0 || packed);
-        t.down = packed && t.rows == high && some == broad,
-        t.panels = some > broad ? some / broad : 1;
-        if (t.down)
-          t.panels = (rows - i) / t.rows - (rest == 1 || rest == 2), high = t.panels * t.rows;
-        for (int64_t q = 0; q < high && !direct && j == 0; q += t.rows)
-          gt__cpu_pack(c, pa + (i + q) * t.k * w, t.rows, &x->a, first + q * c->a_row, c->a_row,
-                       c->a_col, gt__cpu_least(t.rows, high - q), t.k);
-        t.a = direct ? x->a.data + first * w : pa + i * t.k * w;
-        t.a_row = direct ? c->a_row : 1, t.a_col = direct ? c->a_col : t.rows;
-        t.far_row = fetch ? c->b_row * size : 0;
-        t.next =
-            fetch ? x->b.data + (below ? b + 16 * c->b_row : b + broad) * size : (const char *)t.b;
-        t.fars = packed ? gt__cpu_parts(t.k * t.rows, t.down ? high : rows) : 0;
-        t.copy = whole && t.down ? spare : NULL, ready = t.copy ? spare : ready;
-        gt__cpu_tile_of(c, &t, to + (i * c_row + j) * w, c_row, high, some);
-      }
+static int64_t gt__cpu_row_of_a(const gt__cpu_panels *p, int64_t i) { /* the number of an element */
+  return p->z->a + (p->z->m + i) * p->c->a_row + p->k * p->c->a_col;
+}
+static void gt__cpu_pack_a(const gt__cpu_panels *p) {
+  const gt__cpu_product *c = p->c;
+  const int64_t rows = c->a_direct ? 0 : p->z->rows;
+  for (int64_t i = 0; i < rows;) {
+    const int high = gt__cpu_height(c, rows - i);
+    char *to = p->pa + i * p->t.k * c->width;
+    gt__cpu_pack(c, to, high, &c->x->a, gt__cpu_row_of_a(p, i), c->a_row, c->a_col, high, p->t.k);
+    i += high;
+  }
+}
+/* Columns of the panel from j on, of which `left` are left. */
+static int64_t gt__cpu_panel_width(const gt__cpu_panels *p, int64_t left) {
+  const int64_t lanes = p->c->loops->vector, broad = p->c->loops->panel;
+  const int64_t some = gt__cpu_least(broad, left);
+  if (p->wide && left > broad) return left / broad * broad;
+  if (!p->back || some == broad) return some;
+  if (some > lanes && p->z->columns >= broad) return broad;
+  return some > broad - lanes ? some : lanes;
+}
+static void gt__cpu_take_panel(gt__cpu_panels *p) {
+  const gt__cpu_product *c = p->c;
+  const gt__operand *of_b = &c->x->b;
+  const int64_t columns = p->z->columns, lanes = c->loops->vector, broad = c->loops->panel;
+  gt__cpu_tile *t = &p->t;
+  p->some = gt__cpu_panel_width(p, columns - p->j);
+  if (p->back) p->j = gt__cpu_least(p->j, columns - p->some);
+  p->b = p->z->b + (p->z->n + p->j) * c->b_col + p->k * c->b_row;
+  p->more = c->b_col == 1 && p->j + broad < columns;
+  p->whole =
+      p->more && p->j + 2 * broad <= columns && !c->direct && of_b->dtype == c->loops->native;
+  if (p->ready) {
+    p->spare = p->pb;
+    p->pb = p->ready;
+  }
+  t->columns = (int)(p->back ? gt__cpu_least(p->some, broad) : broad);
+  if (p->some <= lanes) t->columns = 1;
+  t->b_row = t->columns > 1 ? broad : lanes;
+  t->b = p->pb;
+  if (c->direct && (p->back || p->some % t->b_row == 0)) {
+    t->b = of_b->data + p->b * c->width;
+    t->b_row = c->b_row;
+  } else if (!p->ready)
+    gt__cpu_pack(c, p->pb, t->b_row, of_b, p->b, c->b_col, c->b_row, p->some, t->k);
+  p->ready = NULL;
+}
+/* What micro fetches, or copies, while it multiplies `high` rows from i on: B's next panel, or the
+   rows below. */
+static void gt__cpu_set_fetch(gt__cpu_panels *p, int64_t i, int64_t high, int packed) {
+  const gt__cpu_product *c = p->c;
+  gt__cpu_tile *t = &p->t;
+  const int64_t size = gt__cpu_bytes(&c->x->b), shared = t->down ? high : p->z->rows;
+  const int fetch = p->below ? i == 0 : p->more && (i == 0 || packed);
+  const int64_t next = p->b + (p->below ? 16 * c->b_row : (int64_t)c->loops->panel);
+  t->far_row = fetch ? c->b_row * size : 0;
+  t->next = fetch ? c->x->b.data + next * size : (const char *)t->b;
+  t->fars = packed ? gt__cpu_parts(t->k * t->rows, shared) : 0;
+  t->copy = p->whole && t->down ? p->spare : NULL;
+  if (t->copy) p->ready = p->spare;
+}
+static void gt__cpu_multiply_panel(gt__cpu_panels *p) {
+  const gt__cpu_product *c = p->c;
+  const int64_t broad = c->loops->panel, rows = p->z->rows;
+  gt__cpu_tile *t = &p->t;
+  for (int64_t i = 0, high; i < rows; i += high) {
+    t->rows = gt__cpu_height(c, rows - i);
+    high = t->rows;
+    const int packed = !c->a_direct && high == c->loops->rows && t->columns > 1;
+    t->down = packed && p->some == broad;
+    t->panels = p->some > broad ? p->some / broad : 1;
+    if (t->down) { /* all panels of A of this height in one call */
+      const int64_t rest = (rows - i) % high;
+      t->panels = (rows - i) / high - (rest == 1 || rest == 2);
+      high *= t->panels;
+    }
+    t->a = p->pa + i * t->k * c->width;
+    if (c->a_direct) t->a = c->x->a.data + gt__cpu_row_of_a(p, i) * c->width;
+    t->a_row = c->a_direct ? c->a_row : 1;
+    t->a_col = c->a_direct ? c->a_col : t->rows;
+    gt__cpu_set_fetch(p, i, high, packed);
+    char *to = p->z->to + (i * p->z->row + p->j) * c->width;
+    gt__cpu_tile_of(c, t, to, p->z->row, high, p->some);
+  }
+}
+static void gt__cpu_by_panels(const gt__cpu_product *c, const gt__cpu_area *z, char *own) {
+  gt__cpu_panels p;
+  gt__cpu_panels_begin(&p, c, z, own);
+  for (p.k = 0; p.k < c->x->k || p.k == 0; p.k += c->depth) {
+    p.t.k = gt__cpu_least(c->depth, c->x->k - p.k);
+    p.t.add = p.k > 0;
+    gt__cpu_pack_a(&p);
+    for (p.j = 0; p.j < z->columns; p.j += p.some) {
+      gt__cpu_take_panel(&p);
+      gt__cpu_multiply_panel(&p);
     }
   }
 }
-/* The same by dot products, in pieces of K that stay in L1; C may have any strides. */
-static void gt__cpu_by_dots(const gt__cpu_product *c, char *to, int64_t c_row, int64_t c_col,
-                            int64_t m, int64_t rows, int64_t n, int64_t columns) {
+/* How deep are pieces of K? Deep ones spare C's ways. A Xeon's L1 cache is to hold a panel of A and one
+   of B; of AMD's processors L2 is as good. With few rows B is read in long lines, as many as make the
+   way of C through registers cheap. */
+static void gt__cpu_set_depth(gt__cpu_product *c, int threads) {
+  const gt__matmul_args *x = c->x;
+  const int64_t w = c->width, wide = c->loops->vector * w == 64, amd = gt__cpu_is_amd();
+  int64_t deep = w == 4 ? GT__DEPTH_4 : GT__DEPTH_8;
+  if (wide && w == 4 && !amd) deep = GT__DEPTH_4_XEON;
+  if (wide && w == 8) deep = amd ? GT__DEPTH_8_AMD : GT__DEPTH_8_XEON;
+  const int two_to_a_core = w > 4 && threads > 8;
+  c->most_m = (wide ? 3 : 4) * GT__A_BYTES / (deep * w) >> two_to_a_core;
+  c->most_n = c->stored && threads == 1 ? 4 * GT__N_BLOCK : GT__N_BLOCK;
+  if (c->direct && x->m <= c->loops->rows) deep = 8 * (x->m + 1);
+  c->depth = gt__cpu_least(deep, x->k + !x->k);
+}
+static int gt__cpu_plan_panels(gt__op *op) {
+  gt__cpu_product *c = gt__cpu_product_of(op);
+  if (!c) return 0;
+  c->block = gt__cpu_by_panels;
+  c->high = c->loops->rows;
+  c->broad = c->loops->panel;
+  return 1;
+}
+
+/* -- small: done by the caller, from operands as they lie, with no memory of its own. If columns are
+   fewer than a vector has values, there may be narrower ones. -- */
+static int gt__cpu_plan_small(gt__op *op) {
+  gt__cpu_product *c = gt__cpu_product_of(op);
+  const gt__matmul_args *x = &op->u.matmul;
+  if (!c || !c->direct || !c->a_direct || !c->stored || x->n_batch) return 0;
+  if (x->m <= 0 || x->n * c->width < 16 || x->k > GT__DEPTH || c->work >= GT__CPU_PARALLEL)
+    return 0;
+  if (x->n < c->loops->vector && x->m * x->k > GT__NARROW_WORK) return 0;
+  const gt__cpu_isa *isa = gt__cpu_choose();
+  const gt__cpu_loops *loops = c->loops;
+  while (x->n < loops->vector && isa > gt__cpu_isas) loops = (--isa)->loops[x->compute];
+  if (x->n < loops->vector) return 0;
+  c->loops = loops;
+  c->depth = GT__DEPTH;
+  c->b_bytes = 0;
+  return 1;
+}
+static int gt__cpu_run_small(const gt__op *op, void *queue) {
+  const gt__matmul_args *x = &op->u.matmul;
+  const gt__operand *out = &x->post.out;
+  const gt__cpu_area all = {out->data, out->stride[0], 1, 0, x->m, 0, x->n, 0, 0};
+  gt__cpu_product c = *(const gt__cpu_product *)(const void *)op->plan;
+  c.x = x;
+  gt__cpu_by_panels(&c, &all, out->data); /* no packing, so no scratch */
+  return 0;
+}
+
+/* -- dots: in pieces of K that stay in L1; C may have any strides -- */
+typedef struct { /* lines along K, rows of A or columns of B */
+  const char *from;
+  int64_t line, n, sum; /* from one to the next; how many; from one's sums to the next's in C */
+} gt__cpu_lines;
+static void gt__cpu_by_dots(const gt__cpu_product *c, const gt__cpu_area *z, char *own) {
+  const gt__matmul_args *x = c->x;
   const int64_t w = c->width, depth = GT__DOT_BYTES / w;
-  const int turned = columns == 1; /* a column of B is as good as a row of A */
-  const char *a = c->x->a.data + (c->a + m * c->a_row) * w;
-  const char *b = c->x->b.data + (c->b + n * c->b_col) * w;
+  gt__cpu_lines a = {x->a.data + (z->a + z->m * c->a_row) * w, c->a_row, z->rows, z->row};
+  gt__cpu_lines b = {x->b.data + (z->b + z->n * c->b_col) * w, c->b_col, z->columns, z->column};
+  if (b.n == 1) { /* a column of B is as good as a row of A */
+    const gt__cpu_lines column = b;
+    b = a;
+    a = column;
+  }
   gt__cpu_tile t;
-  t.c_row = turned ? c_col : c_row, t.c_col = turned ? c_row : c_col;
-  t.a_row = turned ? c->b_col : c->a_row, t.b_row = turned ? c->a_row : c->b_col;
-  if (turned) columns = rows, rows = 1;
-  for (int64_t k = 0; k < c->x->k; k += depth) {
-    t.k = gt__cpu_least(depth, c->x->k - k), t.add = k > 0;
-    for (int64_t j = 0; j < columns; j += t.columns) {
-      t.columns = (int)gt__cpu_least(4, columns - j);
-      t.b = (turned ? a : b) + (j * t.b_row + k) * w;
-      for (int64_t i = 0; i < rows; i += t.rows) {
-        t.rows = rows - i < c->loops->dots ? rows - i < 2 ? 1 : 2 : c->loops->dots;
-        t.a = (turned ? b : a) + (i * t.a_row + k) * w;
-        t.c = to + (i * t.c_row + j * t.c_col) * w;
+  t.c_row = a.sum;
+  t.c_col = b.sum;
+  t.a_row = a.line;
+  t.b_row = b.line;
+  for (int64_t k = 0; k < x->k; k += depth) {
+    t.k = gt__cpu_least(depth, x->k - k);
+    t.add = k > 0;
+    for (int64_t j = 0; j < b.n; j += t.columns) {
+      t.columns = (int)gt__cpu_least(4, b.n - j);
+      t.b = b.from + (j * b.line + k) * w;
+      for (int64_t i = 0; i < a.n; i += t.rows) {
+        t.rows = a.n - i < 2 ? 1 : 2;
+        if (a.n - i >= c->loops->dots) t.rows = c->loops->dots;
+        t.a = a.from + (i * a.line + k) * w;
+        t.c = z->to + (i * a.sum + j * b.sum) * w;
         c->loops->dot(&t);
       }
     }
   }
 }
-/* A tile of AMX has 16 rows of 64 bytes. One instruction adds to a tile of C, 16 x 16 float32, the
-   product of 16 x 32 bfloat16 by 32 x 16 in pairs of K: 16 times what AVX-512 does in its time. A
-   float32 is the sum of three bfloat16, of whose nine products six count, as the others are below
+/* For a value of C dots save packing, and take time to add up, and more loads. With many rows, which
+   mostly lie in place, and columns: panels (64 x 64 x 32768: 1.4 times as fast on AVX2, 2 on
+   AVX-512). */
+static int gt__cpu_plan_dots(gt__op *op) {
+  gt__cpu_product *c = gt__cpu_product_of(op);
+  const gt__matmul_args *x = &op->u.matmul;
+  if (!c || x->a.dtype != c->loops->native || x->b.dtype != c->loops->native) return 0;
+  const int64_t lanes = c->loops->vector, dots = c->loops->dots;
+  const double m = (double)x->m, n = (double)x->n, k = (double)x->k;
+  if (c->a_col != 1 || c->b_row != 1 || x->k < lanes) return 0;
+  if (x->m > 8 * dots && x->n >= lanes * dots / 2) return 0;
+  const double packing = gt__pack_cycles * (k / m + k / n);
+  const double adding = GT__SUM_CYCLES + k / (double)(GT__LOAD_SHARE * lanes);
+  if (packing <= adding) return 0;
+  c->block = gt__cpu_by_dots;
+  c->high = dots;
+  c->broad = 4;
+  c->direct = 0;
+  c->stored = gt__cpu_takes_sums(c, 1);
+  return 1;
+}
+
+/* -- blocks: C's division, on which no sums depend -- */
+/* How many blocks are worth their overhead? */
+static double gt__cpu_most_blocks(double least, double work, int threads) {
+  return threads == 1 ? 0 : fmin(fmax(6 * threads, 2 * least), work / GT__BLOCK_WORK);
+}
+/* Blocks a thread: 3, because cores may differ in speed by a factor of two; up to 6, threads / 4, with
+   many threads; fewer if blocks would get too small; 1 where B's lines would get too short; with AMX,
+   whose packing is slow, 1 or 3. */
+static double gt__cpu_rounds(const gt__cpu_product *c, double work, int threads) {
+  const int64_t m = c->x->m;
+  double most = fmax(3, fmin(threads / 4, 6));
+  if (c->direct && m > 2 * c->loops->rows && m <= GT__FEW_ROWS) return 1;
+  if (c->pieces) most = threads > 8 ? 3 : 1;
+  return fmin(fmax(1, work / threads / GT__CPU_PARALLEL), most);
+}
+/* The time of i x j blocks, in tiles: those of one block, with its packing, and what two threads lose
+   in a line of the caches that both write, times how many blocks one thread makes. */
+static double gt__cpu_time_of(const gt__cpu_product *c, int64_t i, int64_t j, double rounds,
+                              int threads) {
+  const gt__operand *out = &c->x->post.out;
+  const double high = (double)gt__cpu_parts(gt__cpu_parts(c->x->m, c->high), i);
+  const double broad = (double)gt__cpu_parts(gt__cpu_parts(c->x->n, c->broad), j);
+  const int apart = (out->stride[c->x->n_batch] << out->size_log2) % 64 == 0;
+  const double shared = apart || j == 1 ? 0 : GT__SHARED_LINE / (double)(c->x->k + !c->x->k);
+  const double items = (double)(i * j * c->x->batch);
+  return ((high + 1) * (broad + 1) + high * shared) * fmax(rounds, ceil(items / threads));
+}
+/* The next number of parts to try, about a quarter more, and `most` once; then more than that. */
+static int64_t gt__cpu_more_parts(int64_t parts, int64_t most) {
+  return parts < most ? gt__cpu_least(most, parts + parts / 4 + 1) : most + 1;
+}
+static void gt__cpu_divide(gt__cpu_product *c, double work, int threads) {
+  const int64_t m = gt__cpu_parts(c->x->m, c->high), n = gt__cpu_parts(c->x->n, c->broad);
+  const int64_t least_m = gt__cpu_parts(c->x->m, c->most_m);
+  const int64_t least_n = gt__cpu_parts(c->x->n, c->most_n);
+  const double least = (double)(least_m * least_n * c->x->batch);
+  const double most = gt__cpu_most_blocks(least, work, threads);
+  const double rounds = gt__cpu_rounds(c, work, threads);
+  double best = HUGE_VAL;
+  c->grid_m = least_m;
+  c->grid_n = least_n;
+  for (int64_t i = least_m; i <= m; i = gt__cpu_more_parts(i, m))
+    for (int64_t j = least_n; j <= n; j = gt__cpu_more_parts(j, n)) {
+      if ((double)(i * j * c->x->batch) > most) break;
+      const double time = gt__cpu_time_of(c, i, j, rounds, threads);
+      if (time >= best) continue;
+      best = time;
+      c->grid_m = i;
+      c->grid_n = j;
+    }
+}
+/* Runs the program behind the product over a block of sums and stores it. */
+static void gt__cpu_after(const gt__cpu_product *c, gt__cpu_eval *e, const gt__cpu_area *z,
+                          int64_t batch) {
+  const gt__matmul_args *x = c->x;
+  const int64_t first = (batch * x->m + z->m) * x->n + z->n;
+  const int64_t runs = z->columns == x->n ? 1 : z->rows, run = z->rows * z->columns / runs;
+  for (int64_t i = 0; i < runs; i++)
+    for (int64_t j = 0; j < run; j += GT__BLOCK) {
+      e->slot[0] = z->to + (i * z->columns + j) * c->width;
+      gt__cpu_block(e, first + i * x->n + j, gt__cpu_least(GT__BLOCK, run - j));
+    }
+}
+/* Part i of n parts of `size`, in whole units, begins here. */
+static int64_t gt__cpu_part(int64_t size, int64_t unit, int64_t i, int64_t n) {
+  return gt__cpu_least(size, gt__cpu_parts(size, unit) * i / n * unit);
+}
+/* Block number `item` of all products of the batch. */
+static gt__cpu_area gt__cpu_area_of(const gt__cpu_product *c, int64_t item, char *sums) {
+  const gt__matmul_args *x = c->x;
+  const gt__operand *out = &x->post.out;
+  const int64_t *shape = x->post.size, batch = item / c->grid_n / c->grid_m;
+  const int64_t p = item / c->grid_n % c->grid_m, q = item % c->grid_n;
+  gt__cpu_area z;
+  z.m = gt__cpu_part(x->m, c->high, p, c->grid_m);
+  z.n = gt__cpu_part(x->n, c->broad, q, c->grid_n);
+  z.rows = gt__cpu_part(x->m, c->high, p + 1, c->grid_m) - z.m;
+  z.columns = gt__cpu_part(x->n, c->broad, q + 1, c->grid_n) - z.n;
+  z.a = gt__offset(batch, x->n_batch, shape, x->a.stride);
+  z.b = gt__offset(batch, x->n_batch, shape, x->b.stride);
+  z.row = c->stored ? out->stride[x->n_batch] : z.columns;
+  z.column = c->stored ? out->stride[x->n_batch + 1] : 1;
+  const int64_t at = gt__offset(batch, x->n_batch, shape, out->stride) + z.m * z.row;
+  z.to = c->stored ? out->data + (at + z.n * z.column) * c->width : sums;
+  return z;
+}
+static void gt__cpu_block_task(const void *context, gt__cpu_range items) {
+  const gt__cpu_product *c = (const gt__cpu_product *)context;
+  const int64_t packed = c->b_bytes + c->a_bytes;
+  gt__cpu_eval e;
+  if (!c->stored) {
+    char *own = items.own + packed + c->sums + c->more_bytes;
+    gt__cpu_begin(&e, &c->x->post, 1, c->x->post.ndim, own);
+  }
+  for (int64_t item = items.begin; item < items.end; item++) {
+    const gt__cpu_area z = gt__cpu_area_of(c, item, items.own + packed);
+    c->block(c, &z, items.own);
+    if (!c->stored) gt__cpu_after(c, &e, &z, item / c->grid_n / c->grid_m);
+  }
+}
+static int gt__cpu_run_product(const gt__op *op, void *queue) {
+  gt__cpu_product c = *(const gt__cpu_product *)(const void *)op->plan;
+  const gt__matmul_args *x = &op->u.matmul;
+  c.x = x;
+  if (x->m <= 0 || x->n <= 0 || x->batch <= 0) return 0;
+  const int threads = gt__cpu_product_threads(&c);
+  if (!c.pieces) gt__cpu_set_depth(&c, threads);
+  gt__cpu_divide(&c, (double)x->batch * c.work, threads);
+  const int64_t rows = gt__cpu_parts(gt__cpu_parts(x->m, c.high), c.grid_m) * c.high;
+  const int64_t columns = gt__cpu_parts(gt__cpu_parts(x->n, c.broad), c.grid_n) * c.broad;
+  const int dots = c.block == gt__cpu_by_dots;
+  c.b_bytes = dots ? 0 : 2 * c.broad * c.depth * c.width;
+  c.a_bytes = dots ? 0 : rows * c.depth * c.width + 64;
+  /* a group behind the sums may be read, when the last group of a block is rounded up */
+  c.sums = c.stored ? 0 : (rows * columns + GT__GROUP) * c.width;
+  c.sums += -(c.b_bytes + c.a_bytes + c.sums) & 63;
+  if (c.pieces) c.more_bytes = rows * columns * 4 + rows * 64 + columns * 4; /* see >>cpu-amx */
+  size_t own = (size_t)(c.b_bytes + c.a_bytes + c.sums + c.more_bytes);
+  if (!c.stored) own += gt__cpu_eval_bytes(&x->post);
+  return gt__cpu_split(gt__cpu_block_task, &c, x->batch * c.grid_m * c.grid_n, threads, own);
+}
+
+/* ---- >>cpu-amx ---------------------------------------------------------------------------------
+   Products of floats on Xeons with AMX, where the flags name it or all instruction sets are asked
+   for. A tile register has 16 rows of 64 bytes. One instruction adds to a tile of C, 16 x 16 float32,
+   the product of 16 x 32 bfloat16 by 32 x 16 in pairs of K: 16 times what AVX-512 does in its time.
+   A float32 is the sum of three bfloat16, of whose nine products six count, as the others are below
    2^-24, so it takes 2.7 times fewer cycles than multiply-adds. The small ones are summed first, over
    128 of K by themselves, which leaves a third of the error of OpenBLAS. GT_HIGH takes three products
-   of two pieces; GT_MEDIUM and bfloat16 one, over 256. A's panels stay in L2, one of B's in L1. */
+   of two pieces; GT_MEDIUM and bfloat16 one, over 256. A's panels stay in L2, one of B's in L1.
+
+     registers    6: B, left half   7: B, right half      Squares of 32 x 32: C's sums are four tiles,
+     4: A, top            0              1                which stay in registers over a piece of K.
+     5: A, bottom         2              3                Instructions are written as such: the
+                                                          compilers' header of all takes .45 s. */
 #ifdef GT__AMX
+enum { GT__SIDE = 32 };          /* of a square */
+enum { GT__PIECE_BYTES = 2048 }; /* of a square of bfloat16 */
+enum { GT__SUMS = 1024 };        /* of a square */
 typedef uint32_t gt__bits __attribute__((vector_size(64), aligned(4), may_alias));
-typedef float gt__floats __attribute__((vector_size(64), may_alias));
-/* The larger of 32 shorts; 16 shorts as words. (The forms without a mask warn in C++.) */
-GT__AMX static gt__bits gt__amx_larger(gt__bits x, gt__bits y) {
-  return (gt__bits)_mm512_maskz_max_epu16(~0u, (__m512i)x, (__m512i)y);
+typedef int32_t gt__masks __attribute__((vector_size(64), may_alias));
+typedef float gt__floats __attribute__((vector_size(64), aligned(4), may_alias));
+typedef struct {
+  char bytes[32];
+} gt__32_bytes;
+#define GT__TILE_LOAD(tile, from) \
+  __asm__ volatile("tileloadd (%0,%1,1), %%tmm" #tile : : "r"(from), "r"((int64_t)64))
+#define GT__TILE_STORE(tile, to) \
+  __asm__ volatile("tilestored %%tmm" #tile ", (%0,%1,1)" \
+                   : \
+                   : "r"(to), "r"((int64_t)128) \
+                   : "memor" \
+                     "y")
+#define GT__TILE_ZERO(tile) __asm__ volatile("tilezero %%tmm" #tile : :)
+#define GT__TILE_ADD(c, a, b) __asm__ volatile("tdpbf16ps %%tmm" #b ", %%tmm" #a ", %%tmm" #c : :)
+GT__AMX static inline gt__bits gt__amx_larger(gt__bits x, gt__bits y) { /* of 32 shorts each */
+  __asm__("vpmaxuw %1, %0, %0" : "+v"(x) : "v"(y));
+  return x;
 }
-GT__AMX static gt__bits gt__amx_words(const char *x) {
-  return (gt__bits)_mm512_maskz_cvtepu16_epi32(0xffff, *(const __m256i_u *)(const void *)x);
+GT__AMX static inline gt__bits gt__amx_words(const char *x) { /* 16 shorts */
+  gt__bits words;
+  __asm__("vpmovzxwd %1, %0" : "=v"(words) : "m"(*(const gt__32_bytes *)(const void *)x));
+  return words;
 }
-/* Splits a panel of at most 32 lines and `depth` of K in steps of 32 x 32, as [step][piece][half][16][16
-   pairs]; x and y are a pair of k and k + 16. Whole squares of float32, and of bfloat16 that are one
-   piece, are read where they lie, and turned as pairs if their rows are not A's lines or B's k's; others
-   are brought to such a square. top takes in the largest |x| of A's [line][16], or B's [2][16 lines]. */
+/* Where the values of a square of 32 lines and 32 of K lie, and what was seen of them. A square is
+   read in place (`here`) if it is whole and of float32, or of bfloat16 that is one piece; others are
+   brought to `square` first. It is `turned` if its rows are not A's lines or B's k's: then pairs are
+   transposed. `deep`: rows of memory are along K. */
+typedef struct {
+  const gt__operand *x;
+  int of_b, here, turned, deep;
+  int64_t size, row; /* bytes of a value, of a row */
+  const char *from;
+  gt__bits square[2 * GT__SIDE] __attribute__((aligned(64)));
+  gt__masks nan, tiny; /* has it any? tiny: subnormal */
+} gt__amx_source;
+GT__AMX static void gt__amx_find(const gt__cpu_product *c, gt__amx_source *s, int64_t at,
+                                 int64_t lines, int64_t n) {
+  const gt__operand *x = s->x;
+  const int of_b = s->of_b, one = x->dtype == GT_BFLOAT16 && c->pieces == 1;
+  const int64_t line = of_b ? c->b_col : c->a_col, along = of_b ? c->b_row : c->a_row;
+  const int whole = n == GT__SIDE && lines == GT__SIDE;
+  const int side_by_side = line == 1 || along == 1;
+  s->here = whole && side_by_side && (x->dtype == GT_FLOAT32 || one);
+  s->turned = s->here && line != 1;
+  s->deep = s->turned == of_b;
+  s->size = s->here ? gt__cpu_bytes(x) : 4;
+  s->row = s->here ? s->size * (s->turned ? line : along) : 128;
+  s->from = s->here ? x->data + s->size * at : (const char *)s->square;
+  if (!whole) memset(s->square, 0, sizeof s->square);
+  if (!s->here)
+    gt__cpu_pack(c, (char *)s->square, GT__SIDE, x, at, line, along, of_b ? lines : n,
+                 of_b ? n : lines);
+}
+/* Splits 16 pairs of float32, x and y, into pieces: each the rounded upper half, then what is left. */
+GT__AMX static inline void gt__amx_split(gt__bits *out, gt__bits x, gt__bits y, int pieces) {
+  GT__UNROLL for (int p = 0; p < 3; p++) {
+    if (p == pieces) break;
+    const gt__bits u = (x + 0x8000) & 0xffff0000, v = (y + 0x8000) & 0xffff0000;
+    out[p * GT__SIDE] = u >> 16 | v;
+    x = (gt__bits)((gt__floats)x - (gt__floats)u);
+    y = (gt__bits)((gt__floats)y - (gt__floats)v);
+  }
+}
+/* Rounding may make a NaN 0, and a subnormal number: these are noted. */
+GT__AMX static inline void gt__amx_note(gt__amx_source *s, gt__bits x) {
+  const gt__bits twice = x + x; /* without the sign */
+  s->nan |= (gt__masks)(twice > 0xff000000u);
+  s->tiny |= (gt__masks)(twice - 1 < 0x00ffffffu);
+}
+/* One half of a square, 16 rows of pairs x and y of k and k + 16, as pieces. */
+GT__AMX static void gt__amx_half(const gt__cpu_product *c, gt__amx_source *s, gt__bits *out) {
+  const int64_t beside = s->deep ? 16 * s->size : 16 * s->row;
+  const char *from = s->from;
+  for (int i = 0; i < 16; i++, from += s->row) {
+    __builtin_prefetch(from + 2 * beside, 0, 2);
+    __builtin_prefetch(from + 3 * beside, 0, 2);
+    if (s->size == 2) {
+      out[i] = gt__amx_words(from) | gt__amx_words(from + beside) << 16;
+      continue;
+    }
+    const gt__bits x = *(const gt__bits *)(const void *)from;
+    const gt__bits y = *(const gt__bits *)(const void *)(from + beside);
+    gt__amx_note(s, x);
+    gt__amx_note(s, y);
+    gt__amx_split(out + i, x, y, c->pieces);
+  }
+  s->from = s->deep ? from : from + 16 * (s->size - s->row);
+  for (int p = 0; p < c->pieces && s->turned; p++)
+    c->loops->pack(out + p * GT__SIDE, 16, 16, out + p * GT__SIDE, 16, 1, 16, 16);
+}
+GT__AMX static int gt__amx_any(const gt__masks *x) {
+  int any = 0;
+  for (int i = 0; i < 16; i++) any |= (*x)[i];
+  return any;
+}
+/* Splits a panel of at most 32 lines and `depth` of K in steps of 32 x 32, as [step][piece][half][16]
+   [16 pairs]. top takes in the largest |x| of A's [line][16], or B's [2][16 lines]. */
 GT__AMX static void gt__amx_pack(const gt__cpu_product *c, void *to, int of_b, int64_t first,
                                  int64_t lines, int64_t depth, gt__bits *top) {
-  const gt__operand *o = of_b ? &c->x->b : &c->x->a;
-  const int64_t line = of_b ? c->b_col : c->a_col, along = of_b ? c->b_row : c->a_row;
-  const int pieces = c->pieces,
-            plain = o->dtype == GT_FLOAT32 || (o->dtype == GT_BFLOAT16 && pieces == 1);
-  gt__bits square[2 * GT__SIDE] __attribute__((aligned(64))), *out = (gt__bits *)to;
-  unsigned nan = 0, tiny = 0; /* has it any? tiny: subnormal */
-  for (int64_t k = 0; k < depth; k += GT__SIDE, out += (pieces - 1) * GT__SIDE) {
-    const int64_t n = gt__cpu_least(GT__SIDE, depth - k), at = first + k * (of_b ? along : line);
-    const int whole = n == GT__SIDE && lines == GT__SIDE,
-              here = whole && plain && (line == 1 || along == 1);
-    const int turned = here && line != 1, deep = turned == of_b; /* deep: rows are along K */
-    const int64_t size = here ? gt__cpu_bytes(o) : 4,
-                  row = here ? size * (turned ? line : along) : 128;
-    const int64_t beside = deep ? 16 * size : 16 * row, ahead = 2 * beside;
-    const char *from = here ? o->data + size * at : (char *)square;
-    if (!whole) memset(square, 0, sizeof square);
-    if (!here)
-      gt__cpu_pack(c, (char *)square, GT__SIDE, o, at, line, along, of_b ? lines : n,
-                   of_b ? n : lines);
-    for (int half = 0; half < 2; half++, out += 16, from += deep ? 0 : 16 * (size - row)) {
-      for (int i = 0; i < 16; i++, from += row) {
-        __builtin_prefetch(from + ahead, 0, 2), __builtin_prefetch(from + ahead + beside, 0, 2);
-        if (size == 2) {
-          out[i] = gt__amx_words(from) | gt__amx_words(from + beside) << 16;
-          continue;
-        }
-        gt__bits x = *(gt__bits *)(void *)from, y = *(gt__bits *)(void *)(from + beside), u, v;
-        nan |=
-            _mm512_cmp_ps_mask((__m512)x, (__m512)y, _CMP_UNORD_Q); /* which rounding may make 0 */
-        tiny |= _mm512_fpclass_ps_mask((__m512)x, 32) | _mm512_fpclass_ps_mask((__m512)y, 32);
-        GT__UNROLL for (int p = 0; p < 3; p++) {
-          if (p == pieces) break;
-          u = (x + 0x8000) & 0xffff0000, v = (y + 0x8000) & 0xffff0000;
-          out[p * GT__SIDE + i] = u >> 16 | v;
-          x = (gt__bits)((gt__floats)x - (gt__floats)u),
-          y = (gt__bits)((gt__floats)y - (gt__floats)v);
-        }
-      }
-      for (int p = 0; p < pieces && turned; p++)
-        c->loops->pack(out + p * GT__SIDE, 16, 16, out + p * GT__SIDE, 16, 1, 16, 16);
+  const int64_t step = of_b ? c->b_row : c->a_col;
+  gt__bits *out = (gt__bits *)to;
+  gt__amx_source s;
+  s.x = of_b ? &c->x->b : &c->x->a;
+  s.of_b = of_b;
+  memset(&s.nan, 0, sizeof s.nan);
+  memset(&s.tiny, 0, sizeof s.tiny);
+  for (int64_t k = 0; k < depth; k += GT__SIDE, out += (c->pieces - 1) * GT__SIDE) {
+    gt__amx_find(c, &s, first + k * step, lines, gt__cpu_least(GT__SIDE, depth - k));
+    for (int half = 0; half < 2; half++, out += 16) {
+      gt__amx_half(c, &s, out);
       gt__bits *all = top + half * (of_b ? 1 : 16), most = *all;
-      for (int i = 0; i < 16; i++, all += !of_b)
-        *all = most = gt__amx_larger(of_b ? most : *all, out[i] & 0x7fff7fff);
+      for (int i = 0; i < 16; i++, all += !of_b) {
+        most = gt__amx_larger(of_b ? most : *all, out[i] & 0x7fff7fff);
+        *all = most;
+      }
     }
   }
-  for (int i = 0; i < (of_b ? 2 : GT__SIDE) && tiny; i++)
-    top[i] |= 1; /* so no line looks like zeros */
-  if (nan) *top |= 0xffff;
+  if (gt__amx_any(&s.tiny)) /* so no line looks like zeros */
+    for (int i = 0; i < (of_b ? 2 : GT__SIDE); i++) top[i] |= 1;
+  if (gt__amx_any(&s.nan)) *top |= 0xffff;
 }
 /* Adds to the tiles products p x q of pieces, low <= p + q <= high, over `steps` steps. */
 GT__AMX static inline __attribute__((always_inline)) void gt__amx_multiply(
@@ -4930,27 +5612,109 @@ GT__AMX static inline __attribute__((always_inline)) void gt__amx_multiply(
   for (; steps > 0; steps--, a += pieces * GT__PIECE_BYTES, b += pieces * GT__PIECE_BYTES) {
     int there = -1; /* A's piece in the tiles */
     GT__UNROLL for (int q = 0; q < pieces; q++) {
+      const char *piece_b = b + q * GT__PIECE_BYTES;
       if (q > high) break;
-      _tile_loadd(6, b + q * GT__PIECE_BYTES, 64);
-      _tile_loadd(7, b + q * GT__PIECE_BYTES + GT__PIECE_BYTES / 2, 64);
+      GT__TILE_LOAD(6, piece_b);
+      GT__TILE_LOAD(7, piece_b + GT__PIECE_BYTES / 2);
       GT__UNROLL for (int p = pieces - 1; p >= 0; p--) {
+        const char *piece_a = a + p * GT__PIECE_BYTES;
         if (p + q < low || p + q > high) continue;
         if (p != there) {
-          _tile_loadd(4, a + p * GT__PIECE_BYTES, 64);
-          _tile_loadd(5, a + p * GT__PIECE_BYTES + GT__PIECE_BYTES / 2, 64);
+          GT__TILE_LOAD(4, piece_a);
+          GT__TILE_LOAD(5, piece_a + GT__PIECE_BYTES / 2);
         }
         there = p;
-        _tile_dpbf16ps(0, 4, 6);
-        _tile_dpbf16ps(1, 4, 7);
-        _tile_dpbf16ps(2, 5, 6);
-        _tile_dpbf16ps(3, 5, 7);
+        GT__TILE_ADD(0, 4, 6);
+        GT__TILE_ADD(1, 4, 7);
+        GT__TILE_ADD(2, 5, 6);
+        GT__TILE_ADD(3, 5, 7);
       }
     }
   }
 }
+/* A square's sums over a piece of K, small products first, to `to`. */
+GT__AMX static void gt__amx_square(int pieces, float *to, const char *a, const char *b,
+                                   int64_t steps) {
+  GT__TILE_ZERO(0);
+  GT__TILE_ZERO(1);
+  GT__TILE_ZERO(2);
+  GT__TILE_ZERO(3);
+  if (pieces == 3) gt__amx_multiply(3, 1, 2, a, b, steps);
+  if (pieces == 3) gt__amx_multiply(3, 0, 0, a, b, steps);
+  else if (pieces == 2) gt__amx_multiply(2, 0, 1, a, b, steps);
+  else gt__amx_multiply(1, 0, 0, a, b, steps);
+  (void)to;
+}
+GT__AMX static void gt__amx_store(float *to) {
+  GT__TILE_STORE(0, to);
+  GT__TILE_STORE(1, to + 16);
+  GT__TILE_STORE(2, to + 16 * GT__SIDE);
+  GT__TILE_STORE(3, to + 16 * GT__SIDE + 16);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST); /* compilers do not see what tiles read and write */
+}
 GT__AMX static void gt__amx_add(float *to, const float *sums) {
-  for (int i = 0; i < GT__SUMS; i += 16)
+  for (int i = 0; to && i < GT__SUMS; i += 16)
     *(gt__floats *)(void *)(to + i) += *(const gt__floats *)(const void *)(sums + i);
+}
+/* A block's squares: sums of each, the largest values of A's lines and B's, packed A and B. Sums of a
+   piece of K behind the first go to `fresh`, and are added while the next square's tiles work. */
+typedef struct {
+  const gt__cpu_product *c;
+  const gt__cpu_area *z;
+  int64_t high, wide, depth; /* squares; of K, at most */
+  float *sums, *last;        /* last: those to which fresh[now] are still to be added */
+  gt__bits *top;
+  char *a, *b;
+  int now;
+  float fresh[2][GT__SUMS] __attribute__((aligned(64)));
+} gt__amx_state;
+/* Squares of column j, over `steps` of K behind k. */
+GT__AMX static void gt__amx_column(gt__amx_state *s, int64_t k, int64_t j, int64_t steps) {
+  const int pieces = s->c->pieces;
+  const int64_t panel = pieces * GT__PIECE_BYTES * (s->depth / GT__SIDE);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  for (int64_t i = 0; i < s->high; i++, s->now = !s->now) {
+    float *sum = s->sums + (j * s->high + i) * GT__SUMS;
+    for (int q = 0; q < GT__SUMS && s->c->x->k <= s->depth; q += 16) __builtin_prefetch(sum + q, 1);
+    gt__amx_square(pieces, sum, s->a + i * panel, s->b, steps);
+    gt__amx_add(s->last, s->fresh[s->now]); /* sums before these, as tiles are still at work */
+    s->last = k ? sum : NULL;
+    gt__amx_store(k ? s->fresh[!s->now] : sum);
+  }
+}
+GT__AMX static void gt__amx_multiply_all(gt__amx_state *s) {
+  const gt__cpu_product *c = s->c;
+  const gt__cpu_area *z = s->z;
+  const int64_t panel = c->pieces * GT__PIECE_BYTES * (s->depth / GT__SIDE);
+  for (int64_t k = 0; k < c->x->k; k += s->depth) {
+    const int64_t depth = gt__cpu_least(s->depth, c->x->k - k);
+    for (int64_t i = 0; i < s->high; i++) {
+      const int64_t first = z->a + (z->m + i * GT__SIDE) * c->a_row + k * c->a_col;
+      const int64_t lines = gt__cpu_least(GT__SIDE, z->rows - i * GT__SIDE);
+      gt__amx_pack(c, s->a + i * panel, 0, first, lines, depth, s->top + i * GT__SIDE);
+    }
+    for (int64_t j = 0; j < s->wide; j++) {
+      const int64_t first = z->b + (z->n + j * GT__SIDE) * c->b_col + k * c->b_row;
+      const int64_t lines = gt__cpu_least(GT__SIDE, z->columns - j * GT__SIDE);
+      gt__amx_pack(c, s->b, 1, first, lines, depth, s->top + s->high * GT__SIDE + 2 * j);
+      gt__amx_column(s, k, j, gt__cpu_parts(depth, GT__SIDE));
+    }
+  }
+  gt__amx_add(s->last, s->fresh[s->now]);
+}
+/* From squares to rows of C; -0 becomes +0. */
+GT__AMX static void gt__amx_to_c(const gt__amx_state *s) {
+  const gt__cpu_area *z = s->z;
+  float *to = (float *)(void *)z->to;
+  for (int64_t i = 0; i < z->rows; i++)
+    for (int64_t j = 0; j < z->columns; j += 16) {
+      const int64_t square = j / GT__SIDE * s->high * GT__SIDE + i;
+      const float *sum = s->sums + square * GT__SIDE + j % GT__SIDE;
+      const gt__floats values = *(const gt__floats *)(const void *)sum + 0.0f;
+      const size_t n = (size_t)gt__cpu_least(16, z->columns - j);
+      if (n == 16) memcpy(to + i * z->row + j, &values, sizeof values);
+      else memcpy(to + i * z->row + j, &values, n * sizeof(float));
+    }
 }
 /* Has one of 32 lines, rows of A or columns of B, values that pieces cannot carry? If its largest |x|
    is NaN, infinite or above 2^62, products may overflow; below 2^-50 tiles have no low ones. */
@@ -4964,334 +5728,121 @@ static int gt__amx_cannot(const gt__u16 *lane, int lanes) {
   }
   return bad;
 }
-/* C's block (m, n), at `to`, with a thread's memory; rows and columns of squares with such lines: panels. */
-GT__AMX static void gt__amx_block(const gt__cpu_product *c, float *to, int64_t c_row, int64_t m,
-                                  int64_t rows, int64_t n, int64_t columns, char *own) {
+/* Of n squares from `at` on, how many one behind another have such lines? */
+static int64_t gt__amx_bad_run(const gt__bits *top, int64_t at, int64_t n, int lanes) {
+  const gt__u16 *lane = (const gt__u16 *)(const void *)top;
+  int64_t run = 0;
+  while (at + run < n && gt__amx_cannot(lane + (at + run) * GT__SIDE * lanes, lanes)) run++;
+  return run;
+}
+/* Rows and columns of squares with such lines are computed again, by panels. */
+static void gt__amx_again(const gt__amx_state *s, char *own) {
+  const int64_t w = s->c->width;
+  for (int64_t i = 0, run; i < s->high; i += run + 1) {
+    gt__cpu_area z = *s->z;
+    run = gt__amx_bad_run(s->top, i, s->high, GT__SIDE);
+    z.m += i * GT__SIDE;
+    z.to += i * GT__SIDE * z.row * w;
+    z.rows = gt__cpu_least(run * GT__SIDE, z.rows - i * GT__SIDE);
+    if (run) gt__cpu_by_panels(s->c, &z, own);
+    if (run == s->high) return;
+  }
+  for (int64_t j = 0, run; j < s->wide; j += run + 1) {
+    gt__cpu_area z = *s->z;
+    run = gt__amx_bad_run(s->top + s->high * GT__SIDE, j, s->wide, 2);
+    z.n += j * GT__SIDE;
+    z.to += j * GT__SIDE * w;
+    z.columns = gt__cpu_least(run * GT__SIDE, z.columns - j * GT__SIDE);
+    if (run) gt__cpu_by_panels(s->c, &z, own);
+  }
+}
+GT__AMX static void gt__amx_by_squares(const gt__cpu_product *c, const gt__cpu_area *z, char *own) {
   static const struct {
     uint8_t palette, start, none[14];
     uint16_t bytes[16];
     uint8_t rows[16];
   } shape = {1, 0, {0}, {64, 64, 64, 64, 64, 64, 64, 64}, {16, 16, 16, 16, 16, 16, 16, 16}};
-  const int64_t most = c->pieces > 1 ? 128 : 256,
-                panel = c->pieces * GT__PIECE_BYTES * (most / GT__SIDE);
-  const int64_t high = gt__cpu_parts(rows, GT__SIDE), wide = gt__cpu_parts(columns, GT__SIDE);
-  float fresh[2][GT__SUMS] __attribute__((aligned(64))) = {{0}};
-  float *sums = (float *)(void *)(own + c->tiles), *last = NULL;
-  gt__bits *top = (gt__bits *)(void *)(sums + high * wide * GT__SUMS);
-  char *panels = own + c->b_bytes;
-  int now = 0;
-  memset(top, 0, (size_t)(GT__SIDE * high + 2 * wide) * 64);
-  _tile_loadconfig(&shape);
-  for (int64_t k = 0; k < c->x->k; k += most) {
-    const int64_t depth = gt__cpu_least(most, c->x->k - k), steps = gt__cpu_parts(depth, GT__SIDE);
-    for (int64_t i = 0; i < high; i++)
-      gt__amx_pack(c, panels + i * panel, 0, c->a + (m + i * GT__SIDE) * c->a_row + k * c->a_col,
-                   gt__cpu_least(GT__SIDE, rows - i * GT__SIDE), depth, top + i * GT__SIDE);
-    for (int64_t j = 0; j < wide; j++) {
-      const int64_t first = c->b + (n + j * GT__SIDE) * c->b_col + k * c->b_row;
-      gt__amx_pack(c, own, 1, first, gt__cpu_least(GT__SIDE, columns - j * GT__SIDE), depth,
-                   top + high * GT__SIDE + 2 * j);
-      __atomic_signal_fence(__ATOMIC_SEQ_CST); /* compilers do not see what tiles read and write */
-      for (int64_t i = 0; i < high; i++, now = !now) {
-        const char *a = panels + i * panel;
-        float *sum = sums + (j * high + i) * GT__SUMS, *tile = k ? fresh[!now] : sum;
-        for (int q = 0; q < GT__SUMS && c->x->k <= most; q += 16) __builtin_prefetch(sum + q, 1);
-        _tile_zero(0);
-        _tile_zero(1);
-        _tile_zero(2);
-        _tile_zero(3);
-        if (c->pieces == 3) gt__amx_multiply(3, 1, 2, a, own, steps);
-        if (c->pieces == 3) gt__amx_multiply(3, 0, 0, a, own, steps);
-        else if (c->pieces == 2) gt__amx_multiply(2, 0, 1, a, own, steps);
-        else gt__amx_multiply(1, 0, 0, a, own, steps);
-        if (last) gt__amx_add(last, fresh[now]); /* sums before these, as tiles are still at work */
-        last = k ? sum : NULL;
-        _tile_stored(0, tile, 128);
-        _tile_stored(1, tile + 16, 128);
-        _tile_stored(2, tile + 16 * GT__SIDE, 128);
-        _tile_stored(3, tile + 16 * GT__SIDE + 16, 128);
-        __atomic_signal_fence(__ATOMIC_SEQ_CST);
-      }
-    }
-  }
-  if (last) gt__amx_add(last, fresh[now]);
-  _tile_release();
-  for (int64_t i = 0; i < rows; i++)
-    for (int64_t j = 0; j < columns; j += 16) {
-      const float *sum = sums + (j / GT__SIDE * high * GT__SIDE + i) * GT__SIDE + j % GT__SIDE;
-      const __mmask16 some = (__mmask16)(0xffff >> (columns - j < 16 ? 16 - (columns - j) : 0));
-      _mm512_mask_storeu_ps(to + i * c_row + j, some, _mm512_load_ps(sum) + _mm512_setzero_ps());
-    }
-  const gt__u16 *of_a = (const gt__u16 *)(void *)top, *of_b = of_a + high * GT__SIDE * 32;
-  for (int64_t i = 0, run; i < high + wide; i += run + !run) {
-    const int64_t j = i - high, at = (j < 0 ? i : j) * GT__SIDE;
-    for (run = 0; j < 0 && i + run < high && gt__amx_cannot(of_a + (i + run) * GT__SIDE * 32, 32);)
-      run++;
-    while (j >= 0 && j + run < wide && gt__amx_cannot(of_b + (j + run) * GT__SIDE * 2, 2)) run++;
-    if (run && j < 0)
-      gt__cpu_by_panels(c, (char *)(to + at * c_row), c_row, m + at,
-                        gt__cpu_least(run * GT__SIDE, rows - at), n, columns, own);
-    else if (run)
-      gt__cpu_by_panels(c, (char *)(to + at), c_row, m, rows, n + at,
-                        gt__cpu_least(run * GT__SIDE, columns - at), own);
-    if (run == high && i == 0) break;
-  }
+  gt__amx_state s;
+  memset(&s, 0, sizeof s);
+  s.c = c;
+  s.z = z;
+  s.high = gt__cpu_parts(z->rows, GT__SIDE);
+  s.wide = gt__cpu_parts(z->columns, GT__SIDE);
+  s.depth = c->pieces > 1 ? 128 : 256;
+  s.b = own;
+  s.a = own + c->b_bytes;
+  s.sums = (float *)(void *)(own + c->b_bytes + c->a_bytes + c->sums);
+  s.top = (gt__bits *)(void *)(s.sums + s.high * s.wide * GT__SUMS);
+  memset(s.top, 0, (size_t)(GT__SIDE * s.high + 2 * s.wide) * 64);
+  __asm__ volatile("ldtilecfg %0" : : "m"(shape));
+  gt__amx_multiply_all(&s);
+  __asm__ volatile("tilerelease" : :);
+  gt__amx_to_c(&s);
+  gt__amx_again(&s, own);
 }
-/* How many pieces? None if splitting takes longer than tiles save: on Xeons, in units of a multiply-add,
-   tiles take .38 for each of theirs and 27 for a value that is split or summed, less where others would
-   convert. 256^3 of float32 takes one thread .7 of the time so, but sixteen, which all split, 1.3. */
+/* How many pieces? None if splitting takes longer than tiles save: on Xeons, in multiply-adds, a
+   tile's product costs .38 for each of its own, and splitting or summing a value 27; 14 or 3 where
+   other ways would have to convert the value as well. 256^3 of float32 takes one thread .7 of the
+   time so, but sixteen, which all split, 1.3. */
 static int gt__amx_pieces(const gt__matmul_args *x) {
   const gt_dtype a = (gt_dtype)x->a.dtype, b = (gt_dtype)x->b.dtype;
-  const int f32 = a == GT_FLOAT32 || b == GT_FLOAT32;
-  const int pieces = f32 ? 3 - x->precision : a == GT_BFLOAT16 && a == b ? 1 : 3;
+  const int f32 = a == GT_FLOAT32 || b == GT_FLOAT32, half = a == GT_BFLOAT16 && a == b;
   const double m = (double)gt__cpu_round(x->m, GT__SIDE), n = (double)gt__cpu_round(x->n, GT__SIDE);
-  const double k = (double)gt__cpu_round(x->k, GT__SIDE),
-               work = (double)x->m * (double)x->n * (double)x->k;
-  return x->compute == GT__F32 && gt_is_floating(a) && gt_is_floating(b) && (!f32 || work > 2e7) &&
-                 .38 * m * n * k + (f32          ? 27
-                                    : pieces > 1 ? 14
-                                                 : 3) *
-                                       (m * n + m * k + n * k) <
-                     work
-             ? pieces
-             : 0;
+  const double k = (double)gt__cpu_round(x->k, GT__SIDE);
+  const double work = (double)x->m * (double)x->n * (double)x->k;
+  double each = half ? 3 : 14;
+  if (f32) each = 27;
+  if (x->compute != GT__F32 || !gt_is_floating(a) || !gt_is_floating(b)) return 0;
+  if ((f32 && work <= 2e7) || .38 * m * n * k + each * (m * n + m * k + n * k) >= work) return 0;
+  if (f32) return 3 - x->precision;
+  return half ? 1 : 3;
 }
-#endif
-/* Runs the program behind the product over a block of sums and stores it. */
-static void gt__cpu_after(const gt__cpu_product *c, gt__cpu_eval *e, char *sums, int64_t m,
-                          int64_t rows, int64_t n, int64_t columns) {
-  const gt__matmul_args *x = c->x;
-  const int64_t first = (c->batch * x->m + m) * x->n + n;
-  const int64_t runs = columns == x->n ? 1 : rows, run = rows * columns / runs;
-  for (int64_t i = 0; i < runs; i++)
-    for (int64_t j = 0; j < run; j += GT__BLOCK) {
-      e->slot[0] = sums + (i * columns + j) * c->width;
-      gt__cpu_block(e, first + i * x->n + j, gt__cpu_least(GT__BLOCK, run - j));
-    }
-}
-/* Part i of n parts of `size`, in whole units, begins here. */
-static int64_t gt__cpu_part(int64_t size, int64_t unit, int64_t i, int64_t n) {
-  return gt__cpu_least(size, gt__cpu_parts(size, unit) * i / n * unit);
-}
-static void gt__cpu_block_task(const void *context, gt__cpu_range items) {
-  gt__cpu_product product = *(const gt__cpu_product *)context, *c = &product;
-  const gt__matmul_args *x = c->x;
-  const int64_t *stride = x->post.out.stride, *shape = x->post.size;
-  char *own = items.own, *sums = own + c->b_bytes + c->a_bytes;
-  gt__cpu_eval e;
-  if (!c->stored) gt__cpu_begin(&e, &x->post, 1, x->post.ndim, own + c->own_bytes);
-  for (int64_t item = items.begin; item < items.end; item++) {
-    const int64_t p = item / c->grid_n % c->grid_m, q = item % c->grid_n;
-    const int64_t i = gt__cpu_part(x->m, c->high, p, c->grid_m);
-    const int64_t j = gt__cpu_part(x->n, c->broad, q, c->grid_n);
-    const int64_t rows = gt__cpu_part(x->m, c->high, p + 1, c->grid_m) - i;
-    const int64_t columns = gt__cpu_part(x->n, c->broad, q + 1, c->grid_n) - j;
-    const int64_t c_row = c->stored ? stride[x->n_batch] : columns;
-    const int64_t c_col = c->stored ? stride[x->n_batch + 1] : 1;
-    c->batch = item / c->grid_n / c->grid_m;
-    c->a = gt__offset(c->batch, x->n_batch, shape, x->a.stride);
-    c->b = gt__offset(c->batch, x->n_batch, shape, x->b.stride);
-    const int64_t to = gt__offset(c->batch, x->n_batch, shape, stride) + i * c_row + j * c_col;
-    char *at = c->stored ? x->post.out.data + to * c->width : sums;
-    if (c->pieces) gt__amx_block(c, (float *)(void *)at, c_row, i, rows, j, columns, own);
-    else if (c->dot) gt__cpu_by_dots(c, at, c_row, c_col, i, rows, j, columns);
-    else gt__cpu_by_panels(c, at, c_row, i, rows, j, columns, own);
-    if (!c->stored) gt__cpu_after(c, &e, at, i, rows, j, columns);
-  }
-}
-/* Strides along dims of size 1 are never used: 1 is as good, and makes more ways possible. */
-static void gt__cpu_choose_way(gt__cpu_product *c, int amx, int threads) {
-  const gt__matmul_args *x = c->x;
-  const gt__program *p = &x->post.program;
-  const int a_native = x->a.dtype == c->loops->native, b_native = x->b.dtype == c->loops->native;
-  const double m = (double)x->m, n = (double)x->n, k = (double)x->k,
-               panels = n / (double)c->loops->panel;
-  c->a_row = x->m == 1 ? 1 : x->a_row, c->a_col = x->k == 1 ? 1 : x->a_col;
-  c->b_row = x->k == 1 ? 1 : x->b_row, c->b_col = x->n == 1 ? 1 : x->b_col;
-  /* Rows that are a multiple of 4 KB apart would meet in the same lines of the L1 cache: not of B for few
-     rows of A, nor, with many threads, for 16 (16 x 4096 x 4096, 16 threads: 744 GFLOP/s for 274). What many
-     rows read is packed if L1 cannot hold it, as odd rows lie in twice the lines: 500 x 70 x 300 gains 25 %. */
-  c->direct =
-      x->k > 0 && b_native && c->b_col == 1 &&
-      (x->m <= c->loops->rows + 2 * (threads > 8 && c->width == 4) || c->b_row * c->width % 4096) &&
-      (x->m <= GT__FEW_ROWS || k * n * (double)c->width <= 1 << 15 ||
-       (x->m < 40 * c->loops->rows && k * n <= GT__IN_PLACE * c->loops->vector));
-  /* For a value of C dots save packing, .3 cycles a value, and take 5 to add up, 1/7 more loads. With many
-     rows, which mostly lie in place, and columns: panels (64 x 64 x 32768: 1.4 times as fast on AVX2, 2 on AVX-512). */
-  const int64_t lanes = c->loops->vector, dots = c->loops->dots;
-  c->dot = a_native && b_native && c->a_col == 1 && c->b_row == 1 && x->k >= lanes &&
-           (x->m <= 8 * dots || x->n < lanes * dots / 2) &&
-           .3 * (k / m + k / n) > 5 + k / (double)(14 * lanes);
-  c->pieces = amx ? gt__amx_pieces(x) : 0, c->dot &= !c->pieces, c->direct &= !c->dot;
-  c->high = c->pieces ? GT__SIDE : c->dot ? c->loops->dots : c->loops->rows;
-  /* What many panels of B pass is packed: 128 x 512 x 128 gains 20 % on AVX2, 64 x 1024 x 64 15 %. Rows that
-     meet in L1 are packed if it has no room for a tile's: else 16 x 16 x 1024 would take 1.6 times as long. */
-  const int meet = c->a_row * c->width % 4096 == 0 && c->loops->rows > 6;
-  c->a_direct = a_native && (c->a_row == 1 || (c->a_col == 1 && !meet)) &&
-                (x->n <= 64 || (panels <= 16 && panels * m * k * c->width <= 8 * GT__A_BYTES));
-  c->stored = p->n_ins == 1 && p->ins[0].op == GT__LOAD && p->ins[0].b == 0 &&
-              x->post.out.dtype == c->loops->native &&
-              (c->dot || x->n == 1 || x->post.out.stride[x->n_batch + 1] == 1);
-}
-/* Divides C into blocks, on which no sums depend: three a thread, as processors differ by up to a factor
-   of two, four for each of 16; one if more were too small, or lines of B too short; with AMX, whose
-   packing is slow, one or three. Two threads in a cache line lose 100 clocks; a tile takes 14 K. */
-static void gt__cpu_choose_blocks(gt__cpu_product *c, double work, int threads) {
-  const gt__matmul_args *x = c->x;
-  const int64_t w = c->width, few = c->direct && x->m <= c->loops->rows;
-  c->broad = c->dot ? 4 : c->loops->panel; /* 32 for AMX, too */
-  /* Deep pieces spare C's ways. A Xeon's L1 cache is to hold a panel of A and of B, AMD's L2 is as good. */
-  const int wide = c->loops->vector * w == 64, more = wide && gt__cpu_is_amd();
-  const int64_t deep = w == 4 ? wide && !more ? 256 : 384 : wide ? 192 << more : 256;
-  /* With few rows B is read in long lines, as many as make the way of C through registers cheap. */
-  c->depth =
-      c->pieces ? (int64_t)GT__DEPTH : gt__cpu_least(few ? 8 * (x->m + 1) : deep, x->k + !x->k);
-  const int64_t m = gt__cpu_parts(x->m, c->high), n = gt__cpu_parts(x->n, c->broad);
-  int64_t most_m =
-      (wide ? 3 : 4) * GT__A_BYTES / (deep * w) >> (w > 4 && threads > 8); /* two to a core */
-  int64_t most_n = GT__N_BLOCK << 2 * (c->stored && threads == 1);
-  if (c->pieces) most_m = most_n = GT__AMX_BLOCK;
-  const int64_t least_m = gt__cpu_parts(x->m, most_m), least_n = gt__cpu_parts(x->n, most_n);
-  const double least = (double)(least_m * least_n * x->batch);
-  const double most = threads > 1 ? fmin(fmax(6 * threads, 2 * least), work / GT__BLOCK_WORK) : 0;
-  const double turns =
-      c->direct && x->m > 2 * c->loops->rows && x->m <= GT__FEW_ROWS
-          ? 1
-          : fmin(fmax(1, work / threads / GT__CPU_PARALLEL),
-                 c->pieces ? 1 + 2 * (threads > 8) : fmax(3, fmin(threads / 4, 6)));
-  const int apart = (x->post.out.stride[x->n_batch] << x->post.out.size_log2) % 64 == 0;
-  double best = HUGE_VAL, shared = apart ? 0 : 100 / (double)(x->k + !x->k);
-  c->grid_m = least_m, c->grid_n = least_n;
-  for (int64_t i = least_m; i <= m; i = i < m ? gt__cpu_least(m, i + i / 4 + 1) : m + 1)
-    for (int64_t j = least_n; j <= n; j = j < n ? gt__cpu_least(n, j + j / 4 + 1) : n + 1) {
-      const double high = (double)gt__cpu_parts(m, i),
-                   each = (high + 1) * (double)(gt__cpu_parts(n, j) + 1);
-      const double items = (double)(i * j * x->batch), rounds = ceil(items / threads);
-      const double time = (each + (j > 1) * high * shared) * fmax(turns, rounds);
-      if (items > most) break;
-      if (time < best) best = time, c->grid_m = i, c->grid_n = j;
-    }
-  const int64_t rows = gt__cpu_parts(m, c->grid_m) * c->high; /* of a block, at most */
-  const int64_t columns = gt__cpu_parts(n, c->grid_n) * c->broad;
-  c->b_bytes = c->dot ? 0 : 2 * c->broad * c->depth * w;
-  c->a_bytes = c->dot ? 0 : rows * c->depth * w + 64;
-  /* 64 values behind the sums may be read, when the last group of a block is rounded up */
-  const int64_t sums = c->stored ? 0 : (rows * columns + GT__GROUP) * w;
-  c->tiles = gt__cpu_round(c->b_bytes + c->a_bytes + sums, 64);
-  c->own_bytes =
-      (size_t)(c->tiles + (c->pieces ? rows * columns * 4 + rows * 64 + columns * 4 : 0));
-}
-/* A small product is done by the caller, from its operands as they lie, with no memory of its own.
-   If columns are fewer than a vector has values, there may be narrower ones. 0: it is no such product. */
-static int gt__cpu_small(gt__cpu_product *c, const gt__cpu_isa *isa) {
-  const gt__matmul_args *x = c->x;
-  if (!c->direct || !c->a_direct || !c->stored || x->n_batch || x->k > GT__DEPTH ||
-      x->n * c->width < 16 || (x->n < c->loops->vector && x->m * x->k > 1024))
-    return 0;
-  while (x->n < c->loops->vector) {
-    if (isa == gt__cpu_isas) return 0;
-    c->loops = (--isa)->loops[x->compute];
-  }
-  c->depth = GT__DEPTH, c->a = c->b = c->b_bytes = 0;
-  gt__cpu_by_panels(c, x->post.out.data, x->post.out.stride[0], 0, x->m, 0, x->n,
-                    x->post.out.data); /* no packing */
+static int gt__cpu_plan_amx(gt__op *op) {
+  gt__cpu_product *c = gt__cpu_product_of(op);
+  if (!c || !gt__cpu_choose()->amx || c->work <= 2048) return 0;
+  c->pieces = gt__amx_pieces(c->x);
+  if (!c->pieces) return 0;
+  c->block = gt__amx_by_squares;
+  c->high = GT__SIDE;
+  c->broad = c->loops->panel; /* as much */
+  c->depth = GT__DEPTH;
+  c->most_m = GT__AMX_BLOCK;
+  c->most_n = GT__AMX_BLOCK;
   return 1;
 }
-static int gt__cpu_matmul(const gt__matmul_args *x) {
-  const gt__cpu_isa *isa = gt__cpu_choose();
-  gt__cpu_product c;
-  if (x->m <= 0 || x->n <= 0 || x->batch <= 0) return 0;
-  c.x = x, c.loops = isa->loops[x->compute], c.width = c.loops->width;
-  const double m = (double)x->m, n = (double)x->n, k = (double)x->k, batch = (double)x->batch;
-  const double work = m * n * k * c.width / 64 + (m * k + k * n + m * n) / 2;
-  const int threads = gt__cpu_threads(batch * work + gt__cpu_work(&x->post));
-  gt__cpu_choose_way(&c, isa->amx && work > 2048, threads);
-  if (!c.pieces && work < GT__CPU_PARALLEL && gt__cpu_small(&c, isa)) return 0;
-  gt__cpu_choose_blocks(&c, batch * work, threads);
-  return gt__cpu_split(gt__cpu_block_task, &c, x->batch * c.grid_m * c.grid_n, threads,
-                       c.own_bytes + (c.stored ? 0 : gt__cpu_eval_bytes(&x->post)));
-}
+#undef GT__TILE_LOAD
+#undef GT__TILE_STORE
+#undef GT__TILE_ZERO
+#undef GT__TILE_ADD
+#endif
 
-/* ---- copy ---- */
-#define GT__PICK(S) \
-  for (int64_t j = 0, n; j < run; j++) \
-    ((S *)(void *)to)[j * hop] = \
-        (n = gt__cpu_entry(c, at[g] + j)) < 0 ? (S)0 : ((const S *)(const void *)from)[n * step];
-/* With an index row after row: of what an entry names or, if it goes along rows, value by value. */
-static void gt__cpu_copy_task(const void *context, gt__cpu_range items) {
-  static const int64_t zero = 0;
-  const gt__copy_args *c = (const gt__copy_args *)context;
-  const int g = c->gather_dim, last = c->ndim - 1;
-  const int64_t size = gt__cpu_bytes(&c->dst), end = gt__cpu_least(items.end * GT__BLOCK, c->count);
-  const int64_t step = c->src.stride[last], hop = c->dst.stride[last];
-  int64_t i = items.begin * GT__BLOCK, at[GT_MAX_DIMS], run;
-  if (!c->index.data && gt__cpu_lies(&c->dst, c->ndim, c->size) == GT__IN_LINE &&
-      gt__cpu_lies(&c->src, c->ndim, c->size) == GT__IN_LINE)
-    gt__cpu_lay(c->dst.data + i * size, c->src.data + i * size, (end - i) * size,
-                gt__cpu_goes_past(&c->dst, c->count));
-  else if (!c->index.data)
-    gt__cpu_walk(size, c->ndim, c->size, i, end - i, c->dst.data, c->dst.stride, c->src.data,
-                 c->src.stride);
-  for (int64_t d = last, left = i; d >= 0; left /= c->size[d--]) at[d] = left % c->size[d];
-  for (; i < end && c->index.data; i += run) {
-    const int64_t k = g == last ? 0 : gt__cpu_entry(c, at[g]);
-    char *to = c->dst.data;
-    const char *from = k < 0 ? (const char *)&zero : c->src.data;
-    for (int d = 0; d <= last; d++) {
-      to += at[d] * c->dst.stride[d] * size;
-      if (k >= 0) from += (d == g ? k : at[d]) * c->src.stride[d] * size;
-    }
-    run = gt__cpu_least(end - i, c->size[last] - at[last]);
-    if (g < last) gt__cpu_move(size, to, hop, from, k < 0 ? 0 : step, run);
-    /* clang-format off */
-    else if (size == 1) GT__PICK(uint8_t) else if (size == 2) GT__PICK(gt__u16)
-    else if (size == 4) GT__PICK(gt__i32) else GT__PICK(gt__i64)
-          /* clang-format on */
-          at[last] += run;
-    for (int d = last; d > 0 && at[d] == c->size[d]; d--) at[d] = 0, at[d - 1]++;
-  }
-}
-#undef GT__PICK
-static int gt__cpu_copy(const gt__copy_args *c) { /* of elements: bytes go between devices */
-  const int threads = gt__cpu_threads((double)c->count), last = c->ndim - 1;
-  gt__map_args m;
-  int cross = 0, code = -1;
-  if (c->count <= 0) return 0;
-  if (last > 0 && c->dst.stride[last] == 1 && !c->index.data) {
-    /* As a map without a program: the dim along which the source runs is brought before the last. */
-    for (int d = 1; d < last; d++)
-      if (c->src.stride[d] < c->src.stride[cross]) cross = d;
-    memset(&m, 0, sizeof m);
-    m.ndim = c->ndim, m.count = c->count, m.out = c->dst, m.in[0] = c->src;
-    memcpy(m.size, c->size, sizeof m.size);
-    for (int d = cross; d < last - 1; d++) {
-      gt__swap(&m.size[d], &m.size[d + 1]);
-      gt__swap(&m.out.stride[d], &m.out.stride[d + 1]);
-      gt__swap(&m.in[0].stride[d], &m.in[0].stride[d + 1]);
-    }
-    code = gt__cpu_by_tiles(&m, 1, threads);
-  }
-  if (code >= 0) return code;
-  return gt__cpu_split(gt__cpu_copy_task, c, gt__cpu_parts(c->count, GT__BLOCK), threads, 0);
-}
-
-/* ---- >>cpu-ways ---- */
-static int gt__cpu_takes(gt__op *op) { return gt__cpu_choose() != NULL; }
-static int gt__cpu_run_copy(const gt__op *op, void *queue) { return gt__cpu_copy(&op->u.copy); }
-static int gt__cpu_run_map(const gt__op *op, void *queue) { return gt__cpu_map(&op->u.map); }
-static int gt__cpu_run_reduce(const gt__op *op, void *queue) {
-  return gt__cpu_reduce(&op->u.reduce);
-}
-static int gt__cpu_run_matmul(const gt__op *op, void *queue) {
-  return gt__cpu_matmul(&op->u.matmul);
-}
+/* ---- >>cpu-ways --------------------------------------------------------------------------------
+   The CPU's table of ways: of each kind the fastest first. */
 static const gt__way *gt__cpu_ways(int kind) {
-  static const gt__way way[GT__KINDS][2] = {
-      {{"vectors", gt__cpu_takes, gt__cpu_run_copy, ""}, {NULL, NULL, NULL, NULL}},
-      {{"vectors", gt__cpu_takes, gt__cpu_run_map, ""}, {NULL, NULL, NULL, NULL}},
-      {{"vectors", gt__cpu_takes, gt__cpu_run_reduce, ""}, {NULL, NULL, NULL, NULL}},
-      {{"panels", gt__cpu_takes, gt__cpu_run_matmul, ""}, {NULL, NULL, NULL, NULL}}};
-  return way[kind];
+  static const gt__way copy[] = {{"tiles", gt__cpu_plan_copy_tiles, gt__cpu_run_tiles,
+                                  "4096^2 float32 transposed: see test/bench"},
+                                 {"vectors", gt__cpu_takes, gt__cpu_run_copy, "..."},
+                                 {"plain", gt__cpu_takes_all, gt__cpu_plain_copy, ""},
+                                 {NULL, NULL, NULL, NULL}};
+  static const gt__way map[] = {{"tiles", gt__cpu_plan_map_tiles, gt__cpu_run_tiles, "..."},
+                                {"vectors", gt__cpu_takes, gt__cpu_run_map, "..."},
+                                {"plain", gt__cpu_takes_all, gt__cpu_plain_map, ""},
+                                {NULL, NULL, NULL, NULL}};
+  static const gt__way reduce[] = {{"rows", gt__cpu_plan_rows, gt__cpu_run_rows, "..."},
+                                   {"vectors", gt__cpu_plan_folds, gt__cpu_run_folds, "..."},
+                                   {"plain", gt__cpu_takes_all, gt__cpu_plain_reduce, ""},
+                                   {NULL, NULL, NULL, NULL}};
+  static const gt__way matmul[] = {
+#ifdef GT__AMX
+      {"amx", gt__cpu_plan_amx, gt__cpu_run_product, "..."},
+#endif
+      {"dots", gt__cpu_plan_dots, gt__cpu_run_product, "..."},
+      {"small", gt__cpu_plan_small, gt__cpu_run_small, "..."},
+      {"panels", gt__cpu_plan_panels, gt__cpu_run_product, "..."},
+      {"plain", gt__cpu_takes_all, gt__cpu_plain_matmul, ""},
+      {NULL, NULL, NULL, NULL}};
+  static const gt__way *const ways[GT__KINDS] = {copy, map, reduce, matmul};
+  return ways[kind];
 }
 static const char *gt__cpu_name(void) {
   return gt__cpu_choose() ? gt__cpu_choose()->name : "plain";

@@ -8,7 +8,7 @@
 #   clang      the same                                all with --quick
 #   plain      gcc, the plain ways alone               all with --quick
 #   native     gcc, -march=native                      products and operations with --quick
-#   race       gcc, TSan, the plain ways alone         those about streams with --quick
+#   race       gcc, TSan                               those about streams with --quick
 #   arm64      a cross compiler; NEON, by emulation    matmul, ops, environment with --quick
 # ports.sh does so for musl, 32 bits, a big-endian machine and Windows: ops and two examples.
 # and gcc's runs ops as on a processor without fused multiply-adds, by emulation, whose bits may differ.
@@ -45,7 +45,7 @@ configure() {
     clang) CC=clang FLAGS="-O2 $clang_openmp" LIBRARY_FLAGS=$strict ;;
     plain) CC=gcc FLAGS="-O2 $gcc_openmp -DGPUTENSOR_PLAIN" LIBRARY_FLAGS=$strict ;;
     native) CC=gcc FLAGS="-O2 $gcc_openmp -march=native" LIBRARY_FLAGS=$strict ;;
-    race) CC=gcc LIBRARY_FLAGS=-std=c99 FLAGS="-O1 -g1 -fsanitize=thread -DGPUTENSOR_PLAIN" ;;
+    race) CC=gcc LIBRARY_FLAGS=-std=c99 FLAGS="-O1 -g1 -fsanitize=thread" ;;
     arm64)
       # it fuses a*b + c by itself, which must not reach the library, nor the inputs of the tests
       CC=aarch64-linux-gnu-gcc FLAGS="-O2 -static -ffp-contract=off" EMULATOR=qemu-aarch64

@@ -1,7 +1,8 @@
 #!/bin/bash
 # The library's CUDA code on the simulated runtime: its own tests, failures of every call, and random
-# programs on three simulated GPUs, of gcc the most. The sanitized build runs all test programs, with
-# --device cuda and on the CPU, that against races those about streams; gcc's, with SIM_ALL=1, all too.
+# programs on three simulated GPUs, of gcc the most, whose CPU side is plain. The sanitized build runs all
+# test programs, with --device cuda and on the CPU, there also by the plain ways; that against races those
+# about streams; gcc's, with SIM_ALL=1, all too.
 #   bash sim/run.sh CONFIG                    CONFIG: gcc, sanitized (ASan, UBSan) or race (TSan)
 #   bash sim/run.sh CONFIG PROGRAMS [SEED]    only that many random programs
 # Prints a line for each program and, last, "sim CONFIG: N passed, N failed, N skipped".
@@ -17,12 +18,12 @@ complaint='^[^ ]+:[0-9]+: |^FAILED|^sim: |runtime error:|ERROR: |WARNING: Thread
 
 limited() { if command -v timeout > /dev/null; then timeout "$time_limit" "$@"; else "$@"; fi; }
 case $config in
-  gcc) flags="-O1 -g1 -DGPUTENSOR_PLAIN" library_flags="-Wall -Wextra -Wpedantic -Werror" ;;
+  gcc) flags="-O1 -g1 -DGPUTENSOR_PLAIN" library_flags="-Wall -Wextra -Wpedantic -Werror" ;; # a plain header
   sanitized)
-    flags="-O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -DGPUTENSOR_PLAIN"
+    flags="-O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all"
     flags="$flags -DGPUTENSOR_CHECK_HANDLES"
     library_flags= ;;
-  race) flags="-O1 -g1 -fsanitize=thread -DGPUTENSOR_PLAIN" library_flags= ;;
+  race) flags="-O1 -g1 -fsanitize=thread" library_flags= ;;
   *) echo "usage: sim/run.sh gcc|sanitized|race [SEEDS]"; exit 1 ;;
 esac
 # Hostile sizes must come back as a NULL, as from the C library, and not stop the program.
@@ -90,6 +91,9 @@ run_all() {
     fi
     if [ "$config" = sanitized ] && [ "$program" != every_kernel.c ]; then # that one compares devices
       run_program "${program%.c} cpu" "${program%.c}" --device cpu --quick
+      case $program in ops.c | reduce.c | matmul.c | tensor.c)
+        GPUTENSOR_WAYS=plain run_program "${program%.c} cpu plain" "${program%.c}" --device cpu --quick ;;
+      esac
     fi
   done
 }

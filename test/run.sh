@@ -175,7 +175,7 @@ run_script() { # TITLE COMMAND...
 compare_digests() {
   local name digests
   for name in $(programs); do
-    digests=$(cat "$build"/logs/"$name"-*-quick*.log "$build"/sim-*/"$name"{,-cpu}.log \
+    digests=$(cat "$build"/logs/"$name"-*-quick*.log "$build"/sim-*/"$name"{,-cpu,-cpu-plain}.log \
                 "$build"/port-*/"$name".log 2> /dev/null |
               sed -n "s/^digest $name //p" | grep -v cbf29ce484222325)
     # A product is within its bound on each instruction set, not bit-equal.

@@ -3352,12 +3352,32 @@ GT__DEV void gt__add4(T (&sum)[4], const T *from) {
   gt__load_line((const char *)from, x);
   for (int j = 0; j < 4; j++) sum[j] = gt__apply<GT__OP_add>(sum[j], x[j]);
 }
+/* What follows the four sums of a thread, and where they go. */
+template <class T>
+GT__DEV void gt__store_sums(const gt__division &t, const gt__corner &at, int m, int n,
+                            T (&sum)[4]) {
+  if constexpr (std::is_same<T, float>::value)
+    gt__follow(t, sum, [&](const gt__after &s, auto take) {
+      const char *line = s.data + at.batch * s.batch + min(m, t.m - 1) * s.row;
+      gt__if_usual<float>(s.dtype, [&](auto tag) {
+        for (int j = 0; j < 4; j++) {
+          const auto y = *(const decltype(tag) *)(line + min(n + j, t.n - 1) * s.column);
+          take(j, gt__as<float>(y));
+        }
+      });
+    });
+  const int64_t to = at.batch * t.batch + m * t.row + n * t.column;
+  gt__if_usual<T>(t.dtype, [&](auto tag) {
+    for (int j = 0; j < 4 && m < t.m && n + j < t.n; j++)
+      ((decltype(tag) *)t.to)[to + j * t.column] = gt__as<decltype(tag)>(sum[j]);
+  });
+}
 /* C from the parts of its tiles, added up in their order. A block makes 32 columns, a thread four
    of them; of many parts, `team` threads have a share each, so that all loads are on their way at
-   once. Grid: pieces of 32 / team x 32 of each tile that may be cut. */
+   once. Grid: pieces of 32 / team x 32 of each tile that may be cut. Block: 256. */
 template <class T>
 __global__ void __launch_bounds__(256)
-    gt__gather_kernel(const __grid_constant__ gt__division t, int team) {
+    gt__split_sum_kernel(const __grid_constant__ gt__division t, int team) {
   __shared__ alignas(16) T shares[256][4];
   const int rows = 32 / team, across = (t.pitch + 31) / 32;
   const int pieces = (t.lines + rows - 1) / rows * across;
@@ -3380,22 +3400,7 @@ __global__ void __launch_bounds__(256)
   if (!inside || share > 0) return;
   for (int k = 1; k < team; k++) gt__add4(sum, shares[i + k * (256 / team)]);
   const gt__corner at = gt__find_corner(t, t.whole + tile);
-  const int m = at.m + row, n = at.n + column;
-  if constexpr (std::is_same<T, float>::value)
-    gt__follow(t, sum, [&](const gt__after &s, auto take) {
-      const char *line = s.data + at.batch * s.batch + min(m, t.m - 1) * s.row;
-      gt__if_usual<float>(s.dtype, [&](auto tag) {
-        for (int j = 0; j < 4; j++) {
-          const auto y = *(const decltype(tag) *)(line + min(n + j, t.n - 1) * s.column);
-          take(j, gt__as<float>(y));
-        }
-      });
-    });
-  const int64_t to = at.batch * t.batch + m * t.row + n * t.column;
-  gt__if_usual<T>(t.dtype, [&](auto tag) {
-    for (int j = 0; j < 4 && m < t.m && n + j < t.n; j++)
-      ((decltype(tag) *)t.to)[to + j * t.column] = gt__as<decltype(tag)>(sum[j]);
-  });
+  gt__store_sums(t, at, at.m + row, at.n + column, sum);
 }
 static void gt__set_divisors(gt__division *t) {
   const auto by = [](int n) { return gt__divisor{(unsigned)n, ~0u / n}; };
@@ -3405,10 +3410,10 @@ static void gt__set_divisors(gt__division *t) {
   t->rest[0] = by(GT__BAND);
   t->rest[1] = by((t->rows - 1) % GT__BAND + 1);
 }
-static const void *const gt__gather_kernels[] = {/* by compute type */
-                                                 GT__POINTER(gt__gather_kernel<float>),
-                                                 GT__POINTER(gt__gather_kernel<double>),
-                                                 GT__POINTER(gt__gather_kernel<int64_t>)};
+static const void *const gt__split_sum_kernels[] = {/* by compute type */
+                                                    GT__POINTER(gt__split_sum_kernel<float>),
+                                                    GT__POINTER(gt__split_sum_kernel<double>),
+                                                    GT__POINTER(gt__split_sum_kernel<int64_t>)};
 /* C from the parts of tiles, if there are any. */
 static int gt__launch_split_sum(gt__product *j, void *stream) {
   gt__division *t = &j->t;
@@ -3418,8 +3423,8 @@ static int gt__launch_split_sum(gt__product *j, void *stream) {
   while (team < 32 && team * GT__SUM_EACH < parts) team *= 2;
   const int rows = 32 / team, pieces = ((t->lines - 1) / rows + 1) * ((t->pitch - 1) / 32 + 1);
   void *parameters[] = {t, &team};
-  return gt__launch(gt__gather_kernels[j->x.compute], dim3((t->tiles - t->whole) * pieces), 256, 0,
-                    stream, parameters);
+  return gt__launch(gt__split_sum_kernels[j->x.compute], dim3((t->tiles - t->whole) * pieces), 256,
+                    0, stream, parameters);
 }
 
 /* ---- >>matmul-tiled ----------------------------------------------------------------------------
@@ -3726,23 +3731,41 @@ GT__DEV void gt__put_sums(S *mine, O *to, int64_t down, int64_t right, int64_t r
     else columns -= WIDE, to += WIDE * right;
   }
 }
-/* Grid: x tiles of all batches, y parts of K, whose sums are a matrix each. C is of type S, or T. turn:
-   which operands of P::KEEPS have lines along K. If the compiler does not know that, float64 takes 7 %
-   longer, strips and 16 bits 10 to 40 %. */
+/* Stores a warp's sums of the tile at (m, n), by its part of shared memory, which is the ring's. */
+template <class P>
+GT__DEV void gt__store_tiled(const gt__matmul_args &p, int64_t batch, int64_t m, int64_t n,
+                             bool along, typename P::S (&sum)[P::SUMS]) {
+  typedef typename P::S S;
+  typedef gt__fragments<P> F;
+  constexpr int ROWS = 128 * F::Y / P::WIDE, ROOM = ROWS * gt__pitch<P::WIDE>;
+  static_assert(P::THREADS / 32 * ROOM * sizeof(S) <= P::BYTES, "each warp has its part");
+  const gt__operand &out = p.post.out;
+  const int64_t down = out.stride[p.n_batch], right = out.stride[p.n_batch + 1];
+  const int64_t row = m + P::row(), column = n + P::column();
+  const int64_t at = blockIdx.y * p.m * down + row * down + column * right +
+                     gt__offset(batch, p.n_batch, p.post.size, out.stride);
+  S *mine = (S *)gt__shared + threadIdx.x / 32 * ROOM;
+  const auto put = [&](auto *to) {
+    gt__put_sums<F, ROWS, P::WIDE, true>(mine, to + at, down, right, p.m - row, p.n - column, along,
+                                         sum);
+  };
+  if (sizeof(typename P::T) == 2 && out.size_log2 == 1) put((typename P::T *)out.data);
+  else put((S *)out.data);
+}
+/* C = A x B, or parts of K whose sums are a matrix each; C is of type S, or T. Grid: x tiles of all
+   batches, y parts of K. Block: P::THREADS. `turn`: which operands of P::KEEPS have lines along K; if
+   the compiler did not know that, float64 would take 7 % longer, strips and 16 bits 10 to 40 %. */
 template <class P>
 __global__ void __launch_bounds__(P::THREADS, 256 / P::THREADS)
     gt__matmul_kernel(const __grid_constant__ gt__matmul_args p, int64_t part) {
-  typedef typename P::T T;
-  typedef typename P::S S;
-  const int turn =
-      P::KEEPS & (gt__is_along(p.a_col, p.a_row) | gt__is_along(p.b_row, p.b_col) << 1);
+  const int along_a = gt__is_along(p.a_col, p.a_row), along_b = gt__is_along(p.b_row, p.b_col);
+  const int turn = P::KEEPS & (along_a | along_b << 1);
   const int64_t across = (p.n - 1) / P::N + 1, tiles = ((p.m - 1) / P::M + 1) * across;
   const int64_t k = blockIdx.y * part, batch = blockIdx.x / tiles, tile = blockIdx.x % tiles;
   const int64_t m = tile / across * P::M, n = tile % across * P::N;
-  S sum[P::SUMS] = {};
+  typename P::S sum[P::SUMS] = {};
   if (!p.post.early) gt__await_kernel_before();
   if constexpr (P::ENGINE != GT__NONE) {
-    typedef gt__fragments<P> F;
     gt__by_bits<P::KEEPS>(turn, [&](auto form) {
       typename P::A a(p, p.a, batch, m, k, p.m, p.a_row, p.a_col);
       typename P::B b(p, p.b, batch, n, k, p.n, p.b_col, p.b_row);
@@ -3752,19 +3775,7 @@ __global__ void __launch_bounds__(P::THREADS, 256 / P::THREADS)
     });
     gt__after_kernel_before();
     __syncthreads(); /* the ring is no longer read */
-    constexpr int ROWS = 128 * F::Y / P::WIDE, ROOM = ROWS * gt__pitch<P::WIDE>;
-    static_assert(P::THREADS / 32 * ROOM * sizeof(S) <= P::BYTES, "each warp has its part");
-    const gt__operand &out = p.post.out;
-    const int64_t down = out.stride[p.n_batch], right = out.stride[p.n_batch + 1];
-    const int64_t row = m + P::row(), column = n + P::column();
-    const int64_t at = blockIdx.y * p.m * down + row * down + column * right +
-                       gt__offset(batch, p.n_batch, p.post.size, out.stride);
-    const auto put = [&](auto *to) {
-      gt__put_sums<F, ROWS, P::WIDE, true>((S *)gt__shared + threadIdx.x / 32 * ROOM, to + at, down,
-                                           right, p.m - row, p.n - column, turn > 1, sum);
-    };
-    if (sizeof(T) == 2 && out.size_log2 == 1) put((T *)out.data);
-    else put((S *)out.data);
+    gt__store_tiled<P>(p, batch, m, n, turn > 1, sum);
   }
 }
 
@@ -3823,6 +3834,22 @@ static bool gt__can_copy(gt__matmul_args *x, bool b, int form) {
   if ((all & 15) != 0 || line <= 0) return false;
   return *v.wide == 1 || (*v.deep == 1 && f->keeps >> b & 1);
 }
+/* The strides of lines that a map brings to scratch: of the batch dims, too. Returns the elements. */
+static int64_t gt__lay_brought(const gt__product *j, gt__operand *o, gt__map_args *m) {
+  const int nb = j->x.n_batch;
+  int64_t next = m->size[nb] * o->stride[nb];
+  for (int d = nb - 1; d >= 0; d--) {
+    m->size[d] = o->stride[d] ? j->x.post.size[d] : 1;
+    o->stride[d] = m->size[d] == 1 ? 0 : next;
+    m->count *= m->size[d];
+    next *= m->size[d];
+  }
+  double last = 0; /* of the elements where they come from */
+  for (int d = 0; d < nb + 2; d++)
+    last += (double)(m->size[d] - 1) * fabs((double)m->in[0].stride[d]);
+  m->narrow = last < INT32_MAX / 8 && next < INT32_MAX / 8;
+  return next;
+}
 /* Lets a map bring A, or B, to scratch, in lines that begin at 16 bytes: along K if they are and
    may be so, else along M or N. */
 static void gt__plan_bringing(gt__tiled_product *j, bool b) {
@@ -3838,21 +3865,13 @@ static void gt__plan_bringing(gt__tiled_product *j, bool b) {
   m->size[nb] = along ? v.size : j->x.k;
   m->size[nb + 1] = along ? j->x.k : v.size;
   m->count = v.size * j->x.k;
-  *in = v.o->stride[nb + 1] = 1;
   *line = v.o->stride[nb] = gt__up(m->size[nb + 1], 8);
-  int64_t next = m->size[nb] * *line;
-  for (int d = nb - 1; d >= 0; m->count *= m->size[d], next *= m->size[d--]) {
-    m->size[d] = v.o->stride[d] ? j->x.post.size[d] : 1;
-    v.o->stride[d] = m->size[d] == 1 ? 0 : next;
-  }
-  double last = 0; /* of the elements that are brought */
-  for (int d = 0; d < nb + 2; d++)
-    last += (double)(m->size[d] - 1) * fabs((double)m->in[0].stride[d]);
-  m->narrow = last < INT32_MAX / 8 && next < INT32_MAX / 8;
+  *in = v.o->stride[nb + 1] = 1;
+  const int64_t elements = gt__lay_brought(j, v.o, m);
   v.o->dtype = (uint8_t)f->dtype;
   v.o->size_log2 = (uint8_t)f->size_log2;
   m->out = *v.o;
-  const size_t at = gt__carve(j, (size_t)next << f->size_log2);
+  const size_t at = gt__carve(j, (size_t)elements << f->size_log2);
   gt__place(j, v.o->data, at);
   gt__place(j, m->out.data, at);
 }
@@ -3934,7 +3953,7 @@ static int64_t gt__share_k(const gt__matmul_args *x, int form) {
   parts = min(max(parts, x->k / GT__SUM_K), (int64_t)GT__MOST_PARTS);
   return gt__up((x->k - 1) / parts + 1, 32);
 }
-/* Sums go to scratch: parts, where a batch is a tile to gt__gather_kernel, or all of C, for a map. */
+/* Sums go to scratch: parts, where a batch is a tile to gt__split_sum_kernel, or all of C, for a map. */
 static void gt__plan_sums(gt__tiled_product *j) {
   gt__matmul_args *x = &j->x;
   gt__operand *o = &x->post.out;
@@ -4194,44 +4213,57 @@ GT__DEV bool gt__find_work(const gt__hopper_args &p, int down, gt__work &w) {
   return true;
 }
 
-/* A warp for each operand keeps the stages full, that for A says how many bytes will come. A's
-   second brick is left out where C has no rows for it. Behind a whole tile's steps comes the matrix
-   that is added to it, if there is one, in stages of its own. */
+/* Waits until stage i is empty; the warp of A tells how many bytes will come. */
+template <class P, int OF_B>
+GT__DEV uint64_t *gt__begin_stage(const gt__ring &r, int i, int bytes) {
+  uint64_t *full = &r.full[i % P::STAGES];
+  gt__barrier_wait(&r.empty[i % P::STAGES], i / P::STAGES % 2 ^ 1);
+  if (!OF_B)
+    asm volatile(GT__ONE
+                 "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1; }" ::"r"(gt__smem(full)),
+                 "r"(bytes)
+                 : "memory");
+  return full;
+}
+/* One step of K of an operand. A's second swizzled tile is left out where C has no rows for it. */
+template <class P, int OF_B>
+GT__DEV void gt__load_step(const gt__hopper_args &p, int down, const gt__ring &r, const gt__work &w,
+                           int step, int i) {
+  constexpr int EACH = OF_B ? P::B_BRICKS : P::A_BRICKS;
+  const int along = p.f.x[OF_B].along_k, z = p.f.x[OF_B].step, k = step * GT__DEEP;
+  const int left_out = p.t.m - w.m <= 64, of_a = (P::A_BRICKS - left_out) * P::PIECES;
+  const int bytes = of_a * p.box * 128 + P::PIECES * P::B_BRICKS * GT__BRICK;
+  uint64_t *full = gt__begin_stage<P, OF_B>(r, i, bytes);
+  uint8_t *to = r.stages + i % P::STAGES * P::STAGE;
+  if (OF_B) to += P::PIECES * P::A_BRICKS * GT__BRICK;
+  GT__UNROLL for (int b = 0; b < P::PIECES * EACH; b++, to += GT__BRICK) {
+    const int mn = (OF_B ? w.n : w.m) + b % EACH * 64;
+    const bool mine = down == 1 || b % 2 == blockIdx.x % 2, there = b % EACH == 0 || !left_out;
+    if (OF_B ? mine : there)
+      gt__load_box(to, &p.map[OF_B], full, along ? k : mn, along ? mn : k, w.batch * z + b / EACH,
+                   OF_B && down > 1 ? 3 : 0);
+  }
+}
+/* Behind a whole tile's steps comes the matrix that is added to it, in stages of its own. */
+template <class P, int OF_B>
+GT__DEV void gt__load_after(const gt__hopper_args &p, const gt__ring &r, const gt__work &w, int e,
+                            int i) {
+  constexpr int BRICKS = P::STAGE / GT__BRICK;
+  const int first = e * BRICKS, some = min(2 * P::WIDE / p.columns - first, BRICKS);
+  uint64_t *full = gt__begin_stage<P, OF_B>(r, i, some * GT__BRICK);
+  uint8_t *to = r.stages + i % P::STAGES * P::STAGE;
+  for (int b = 0; b < some && !OF_B; b++)
+    gt__load_box(to + b * GT__BRICK, &p.after, full, w.n + (first + b) / 2 * p.columns,
+                 w.m + b % 2 * 64, w.batch * p.step, 0);
+}
+/* A warp for each operand keeps the stages full. */
 template <class P, int OF_B>
 GT__DEV void gt__produce(const gt__hopper_args &p, int down, gt__ring r, gt__work w) {
-  constexpr int EACH = OF_B ? P::B_BRICKS : P::A_BRICKS, BRICKS = P::STAGE / GT__BRICK;
-  const int along = p.f.x[OF_B].along_k, z = p.f.x[OF_B].step;
   int i = 0;
-  const auto begin = [&](int bytes) {
-    uint64_t *full = &r.full[i % P::STAGES];
-    gt__barrier_wait(&r.empty[i % P::STAGES], i / P::STAGES % 2 ^ 1);
-    if (!OF_B)
-      asm volatile(GT__ONE
-                   "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1; }" ::"r"(gt__smem(full)),
-                   "r"(bytes)
-                   : "memory");
-    return full;
-  };
   do {
-    const int left_out = p.t.m - w.m <= 64, of_a = (P::A_BRICKS - left_out) * P::PIECES;
-    GT__LOOP for (int step = w.from; step < w.to; step++, i++) {
-      uint64_t *full = begin(of_a * p.box * 128 + P::PIECES * P::B_BRICKS * GT__BRICK);
-      uint8_t *to = r.stages + i % P::STAGES * P::STAGE;
-      if (OF_B) to += P::PIECES * P::A_BRICKS * GT__BRICK;
-      GT__UNROLL for (int b = 0; b < P::PIECES * EACH; b++, to += GT__BRICK) {
-        const int mn = (OF_B ? w.n : w.m) + b % EACH * 64, k = step * GT__DEEP;
-        if (OF_B ? down == 1 || b % 2 == blockIdx.x % 2 : b % EACH == 0 || !left_out)
-          gt__load_box(to, &p.map[OF_B], full, along ? k : mn, along ? mn : k,
-                       w.batch * z + b / EACH, OF_B && down > 1 ? 3 : 0);
-      }
-    }
-    for (int e = 0; w.slot < 0 && e < p.extra; e++, i++) {
-      const int first = e * BRICKS, some = min(2 * P::WIDE / p.columns - first, BRICKS);
-      uint64_t *full = begin(some * GT__BRICK);
-      for (int b = 0; b < some && !OF_B; b++)
-        gt__load_box(r.stages + i % P::STAGES * P::STAGE + b * GT__BRICK, &p.after, full,
-                     w.n + (first + b) / 2 * p.columns, w.m + b % 2 * 64, w.batch * p.step, 0);
-    }
+    GT__LOOP for (int step = w.from; step < w.to; step++, i++)
+        gt__load_step<P, OF_B>(p, down, r, w, step, i);
+    for (int e = 0; w.slot < 0 && e < p.extra; e++, i++) gt__load_after<P, OF_B>(p, r, w, e, i);
   } while (gt__find_work(p, down, w));
 }
 
@@ -4434,44 +4466,59 @@ GT__DEV void gt__accumulate(const gt__ring &r, int step, int end, int half, int 
   }
 }
 
+/* The epilogue of a whole tile, whose matrix is in the stages from `end` on. */
+template <class P>
+GT__DEV void gt__follow_tile(const gt__hopper_args &p, const gt__ring &r, const gt__work &w,
+                             int end, int half, float (&sum)[P::N]) {
+  if (w.slot < 0)
+    gt__follow(p.t, sum, [&](const gt__after &s, auto take) {
+      if (s.row == 0) gt__each_of_row<P>(s, p.t.n, w, take);
+      else gt__each_of_matrix<P>(r, s.dtype, end, half, take);
+    });
+}
+template <class P>
+GT__DEV void gt__write_tile(const gt__hopper_args &p, const gt__ring &r, const gt__work &w,
+                            int half, float (&sum)[P::N]) {
+  if (P::PRODUCTS == 1 && w.slot < 0 && p.t.direct) {
+    if (p.t.dtype == GT_FLOAT16) gt__put_tile<P, gt__half>(p, w, r, half, sum);
+    else gt__put_tile<P, gt__bfloat>(p, w, r, half, sum);
+    return;
+  }
+  if (threadIdx.x % GT__TEAM == 0) gt__await_stores();
+  gt__team_sync(half); /* the swizzled tiles are free */
+  gt__store_tile<P>(p.t, w, r.out + half * GT__RING * GT__BRICK, half, sum);
+}
+/* Where C has no rows for this warpgroup. */
+template <class P>
+GT__DEV void gt__skip_stages(const gt__ring &r, int begin, int end, int down) {
+  for (int i = begin; i < end; i++) {
+    gt__barrier_wait(&r.full[i % P::STAGES], i / P::STAGES % 2);
+    gt__release(&r.empty[i % P::STAGES], down);
+  }
+}
 /* One warpgroup: multiplies what arrives, and writes its half of each tile. */
 template <class P>
 GT__DEV void gt__consume(const gt__hopper_args &p, int down, gt__ring r, gt__work w) {
   const int half = __shfl_sync(~0u, threadIdx.x / GT__TEAM, 0) - 1; /* uniform registers */
-  uint8_t *bricks = r.out + half * GT__RING * GT__BRICK;
   int step = 0;
-  if (P::TURNS && half) GT__MEET("arrive", 4, 2 * GT__TEAM); /* the other team begins */
+  if (P::TURNS && half) GT__MEET("arrive", 4, 2 * GT__TEAM); /* the other warpgroup begins */
   do {
     float sum[P::N];
     const bool strict = P::PRODUCTS > 1 && gt__must_be_strict<P>(p, w);
     const int begin = step, end = begin + w.to - w.from, last = end + (w.slot < 0 ? p.extra : 0);
     step = last;
-    if (P::WIDE == 64 && p.t.m - w.m <= 64 * half) { /* C has no rows for this team */
-      for (int i = begin; i < last; i++) {
-        gt__barrier_wait(&r.full[i % P::STAGES], i / P::STAGES % 2);
-        gt__release(&r.empty[i % P::STAGES], down);
-      }
+    if (P::WIDE == 64 && p.t.m - w.m <= 64 * half) {
+      gt__skip_stages<P>(r, begin, last, down);
       continue;
     }
     gt__by_bits<P::PRODUCTS == 1 ? 7 : 3>(p.form, [&](auto form) {
       gt__accumulate<P, decltype(form)::value>(r, begin, end, half, down, sum);
     });
     if (P::PRODUCTS > 1 && strict) gt__multiply_strictly(p, w, half, sum);
-    if (w.slot < 0)
-      gt__follow(p.t, sum, [&](const gt__after &s, auto take) {
-        if (s.row == 0) gt__each_of_row<P>(s, p.t.n, w, take);
-        else gt__each_of_matrix<P>(r, s.dtype, end, half, take);
-      });
+    gt__follow_tile<P>(p, r, w, end, half, sum);
     for (int i = end; i < last; i++) gt__release(&r.empty[i % P::STAGES], down);
     gt__await_kernel_before();
-    if (P::PRODUCTS == 1 && w.slot < 0 && p.t.direct) {
-      if (p.t.dtype == GT_FLOAT16) gt__put_tile<P, gt__half>(p, w, r, half, sum);
-      else gt__put_tile<P, gt__bfloat>(p, w, r, half, sum);
-    } else {
-      if (threadIdx.x % GT__TEAM == 0) gt__await_stores();
-      gt__team_sync(half); /* the bricks are free */
-      gt__store_tile<P>(p.t, w, bricks, half, sum);
-    }
+    gt__write_tile<P>(p, r, w, half, sum);
   } while (gt__find_work(p, down, w));
   if (threadIdx.x % GT__TEAM == 0) gt__await_stores();
 }
@@ -4898,7 +4945,7 @@ static cudaError_t gt__load_fast(void) {
     int n;
   } all[] = {{gt__map_kernels[0][0], 18}, {gt__reduce_kernels[0], 42}, {gt__soft_kernels, 2},
              {gt__soft_down_kernels, 2},  {gt__pack_kernels, 4},       {gt__copy_kernels, 5},
-             {gt__gather_kernels, 3},     {gt__short_kernels, 9}};
+             {gt__split_sum_kernels, 3},  {gt__short_kernels, 9}};
   cudaError_t error = cudaSuccess;
   for (const auto &some : all)
     if (!error) error = gt__load(some.kernels, some.n);

@@ -370,9 +370,8 @@ static int gt__run_plain_map(const gt__op *op, void *queue) {
 }
 
 /* ---- >>plain-reduce ----------------------------------------------------------------------------
-   Folds n elements to each of `outer` outputs in the order of THE PLAN, see >>machine in
-   gputensor.h, which fixes how every sum is rounded: elements are folded to chunks, and chunks by
-   a tree. */
+   Folds n elements to each of `outer` outputs in the order of THE PLAN, see gputensor.h, which
+   fixes how every sum is rounded: elements are folded to chunks, and chunks by a tree. */
 /* A running result: a value and, for argmax and argmin, where it was found. */
 template <class T>
 struct gt__found {
@@ -445,8 +444,7 @@ GT__DEV gt__found<T> gt__fold_chunk(int fold, bool inner, int64_t begin, int64_t
 }
 /* The tree over n chunks, of which chunk(c) is the c-th: neighbours are folded in pairs, the
    results in pairs again, and so on; a last one without a neighbour goes up as it is. One pass
-   does it, as one counts in binary: left[d] holds 2^d chunks, which wait for the 2^d chunks behind
-   them. */
+   does it, as one counts in binary: left[d] holds 2^d chunks and waits for the 2^d behind them. */
 template <class T, class F>
 GT__DEV gt__found<T> gt__fold_tree(int fold, int64_t n, F chunk) {
   gt__found<T> left[64], found = {};
@@ -483,9 +481,8 @@ GT__DEV gt__turns gt__my_turns(bool inner) {
   return {gt__my_number(), (int64_t)gridDim.x * blockDim.x};
 }
 /* The first kernel folds chunks, a block each or, if not inner, a thread. The results go to
-   scratch, chunk by chunk, where neighbouring outputs are neighbours; where an output has but one
-   chunk, they are stored. Block: 256 threads. Grid: a block, or thread, for each chunk of each
-   output. */
+   scratch, chunk by chunk, where neighbouring outputs are neighbours; those of one chunk are the
+   outputs. Block: 256 threads. Grid: a block, or thread, for each chunk of each output. */
 template <class T>
 __global__ void __launch_bounds__(GT__THREADS)
     gt__plain_reduce_kernel(const __grid_constant__ gt__reduce_args p) {
@@ -538,9 +535,9 @@ static int gt__run_plain_reduce(const gt__op *op, void *queue) {
 
 /* ---- >>plain-softmax ---------------------------------------------------------------------------
    A row is the n values v of an output. Its largest value m is subtracted first, so that no power
-   of e overflows. With s, the sum of exp(v - m), softmax is exp(v - m) / s, log_softmax (v - m) -
-   log(s), and logsumexp, one number for a row, log(s) + m. Each row is read three times, for m,
-   for s and for the results. `inner`: a block makes a row, a thread every 256th element. Else a
+   of e overflows. With s, the sum of exp(v - m), softmax is exp(v - m) / s; log_softmax is (v - m)
+   - log(s); and logsumexp, one number for a row, is log(s) + m. Each row is read three times, for
+   m, for s and for the results. `inner`: a block makes a row, a thread every 256th element. Else a
    thread makes a row, which lies across the lines of memory, and its neighbours make the rows
    beside it. Block: 256 threads. Grid: a block, or thread, for each row. */
 template <class T>
@@ -652,9 +649,8 @@ static int gt__run_plain_copy(const gt__op *op, void *queue) {
 /* ---- >>plain-matmul ----------------------------------------------------------------------------
    C = A x B for batches of matrices of any shape, strides and dtypes, and then the program behind
    the product. C has M rows and N columns, A has K columns and B K rows: C[m][n] is the sum over k
-   of A[m][k] * B[k][n]. Sums of 32 products are added up, since the error of a sum grows with its
-   length. */
-enum { GT__SHORT_SUM = 32 };
+   of A[m][k] * B[k][n]. A sum is made of short sums, since its error grows with its length. */
+enum { GT__SHORT_SUM = 32 }; /* products */
 template <class T>
 GT__DEV T gt__multiply_add(T a, T b, T sum) {
   return gt__apply<GT__OP_fma>(a, b, sum);
@@ -734,17 +730,22 @@ __global__ void __launch_bounds__(GT__THREADS)
                                            4 barrier: nobody reads the tiles any longer
 
    Without the first barrier a thread would read elements before other threads have brought them;
-   without the second it would bring new ones over elements that others still read. Shared memory
-   is 32 banks side by side, 4 bytes wide. It serves a warp at once if no two threads want
-   different words of one bank. In step 3 a warp wants one word of A's tile, the same for all, and
-   32 neighbours of B's. A transposed operand is brought column by column, so that the loads of a
-   warp are coalesced; then the warp stores 32 elements below each other, which would all lie in
-   one bank: a bank conflict, 32 times as long. One unused column more moves each row a bank
-   further:
+   without the second it would bring new ones over elements that others still read.
 
-       element       [0][0]  [1][0]  [2][0]       A step's 2 x 32 x 32 loads serve 32^3 products:
-       32 columns   bank 0  bank 0  bank 0 ..     now two reads of shared memory for a product
-       33 columns   bank 0  bank 1  bank 2 ..     are the limit, which registers lift in Part II. */
+   Shared memory is 32 banks side by side, each 4 bytes wide: word w is in bank w % 32. It serves a
+   warp at once if no two threads want different words of one bank. In step 3 a warp wants one
+   element of A's tile, the same for all, and 32 neighbours of B's. A transposed operand is brought
+   column by column, so that the loads of a warp are coalesced; then the warp stores 32 elements
+   that stand below each other in the tile. In rows of 32 they would all lie in one bank, a bank
+   conflict, which takes 32 times as long. One column more, which is not used, prevents that:
+
+       element           [0][0]  [1][0]  [2][0]  [3][0]
+       rows of 32 words  bank 0  bank 0  bank 0  bank 0
+       rows of 33 words  bank 0  bank 1  bank 2  bank 3
+
+   What is left to gain: each product reads two elements of shared memory, which now limits the
+   speed. In Part II a thread makes many elements of C and reads each element for several of them
+   into registers, copies are on their way while it multiplies, and tensor cores multiply. */
 enum { GT__SQUARE = 32 }; /* rows and columns of a tile */
 template <class T>
 struct gt__square {
@@ -753,8 +754,8 @@ struct gt__square {
 __host__ __device__ __forceinline__ int64_t gt__squares(int64_t n) { /* that n elements need */
   return (n - 1) / GT__SQUARE + 1;
 }
-/* Brings the tile that begins at a row and a column of a matrix, along the shorter of its strides.
-   */
+/* Brings the tile that begins at a row and a column of a matrix. The threads of a warp have
+   neighbouring x, which counts along the dim with the shorter stride. */
 template <class T>
 GT__DEV void gt__bring_square(gt__square<T> *tile, const gt__operand &operand, const gt__matrix &m,
                               int64_t row, int64_t column) {
@@ -779,13 +780,15 @@ __global__ void __launch_bounds__(GT__SQUARE *GT__SQUARE)
   for (int64_t k = 0; k < p.k; k += GT__SQUARE) {
     gt__bring_square(&tile_a, p.a, a, row, k);
     gt__bring_square(&tile_b, p.b, b, k, column);
-    __syncthreads();
+    __syncthreads(); /* both tiles are there */
     T part = 0;
     GT__UNROLL for (int i = 0; i < GT__SQUARE; i++) {
-      part = gt__multiply_add(tile_a.x[y][i], tile_b.x[i][x], part);
+      const T of_a = tile_a.x[y][i]; /* A[row + y][k + i] */
+      const T of_b = tile_b.x[i][x]; /* B[k + i][column + x] */
+      part = gt__multiply_add(of_a, of_b, part);
     }
     sum = gt__add_up(sum, part);
-    __syncthreads();
+    __syncthreads(); /* nobody reads the tiles any longer */
   }
   if (row + y >= p.m || column + x >= p.n) return;
   const int64_t line = batch * p.m + row + y;
@@ -977,8 +980,7 @@ enum { GT__SHARED = 48 << 10 }; /* what a block may have without asking, on ever
 static int64_t gt__up(int64_t x, int64_t to) { return (x + to - 1) / to * to; }
 static unsigned gt__slot_count(const gt__program *p) { return p->n_slot > 1 ? p->n_slot : 1; }
 /* Launches a kernel that may overlap with the one before it, which also takes the host less time:
-   on that of an H200, November 2026, 2.5 us, without 2.9. An error is returned, as by gt__start.
-   */
+   on that of an H200, November 2026, 2.5 us, without 2.9. It returns an error as gt__start does. */
 static int gt__launch(const void *kernel, dim3 grid, unsigned threads, size_t shared, void *stream,
                       void **parameters, int cluster = 1) {
   const int built_for = gt__device_facts() & GT__BUILT_FOR;

@@ -5908,7 +5908,7 @@ static int gt__cuda_driver(const char *name, void *function) {
 }
 static void gt__cuda_find(void) {
   int n = 0, version = 0; /* a failing cudaGetDeviceCount may leave n as it is */
-  const int code = gt__cuda_done(cudaGetDeviceCount(&n));
+  int code = gt__cuda_done(cudaGetDeviceCount(&n));
   const char *reason = "CUDA does not start", *text = "0 devices";
   gt__cuda_done(cudaRuntimeGetVersion(&version));
   if (code == 0 || code == 100) reason = "no NVIDIA GPU is visible";
@@ -5935,7 +5935,7 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
 }
 static void gt__cuda_after_fork(void) { gt__gpu.forked = gt__gpu.count > 0; }
 static int gt__cuda_first_use(int index) { /* do header, kernels and GPU fit together? */
-  const gt__build ours = {GPUTENSOR_VERSION, GT__LAYOUT, sizeof(gt__op), 0, {0}};
+  gt__build ours = {GPUTENSOR_VERSION, GT__LAYOUT, sizeof(gt__op), 0, {0}};
   int code = gt__cuda_build(&gt__gpu.build);
   if (!code && memcmp(&gt__gpu.build, &ours, offsetof(gt__build, n_arch)))
     code = GT__CUDA_OTHER_VERSION;
@@ -5997,8 +5997,8 @@ static int gt__cuda_properties(int index, gt_properties *out) {
    use reach each other's, so that copies go straight: 394 GB/s for 39 between two H200 -- */
 static void gt__cuda_open_pool(int index,
                                int to) { /* if that fails, copies go by way of the host */
-  const struct cudaMemAccessDesc access = {{cudaMemLocationTypeDevice, to},
-                                           cudaMemAccessFlagsProtReadWrite};
+  struct cudaMemAccessDesc access = {{cudaMemLocationTypeDevice, to},
+                                     cudaMemAccessFlagsProtReadWrite};
   if (index != to && gt__gpu.pool[index] && gt__gpu.pool[to])
     gt__cuda_done(cudaMemPoolSetAccess(gt__gpu.pool[index], &access, 1));
 }
@@ -6011,7 +6011,7 @@ static int gt__cuda_pool(int index) {
   props.location.type = cudaMemLocationTypeDevice;
   props.location.id = index;
   cudaMemPool_t *pool = &gt__gpu.pool[index];
-  const int code = gt__cuda_done(cudaMemPoolCreate(pool, &props));
+  int code = gt__cuda_done(cudaMemPoolCreate(pool, &props));
   if (!code) /* should this fail, memory goes back to the system at each wait */
     gt__cuda_done(cudaMemPoolSetAttribute(*pool, cudaMemPoolAttrReleaseThreshold, &keep));
   for (int i = 0; i < gt__gpu.count; i++)
@@ -6061,7 +6061,7 @@ static int gt__cuda_memory(int index, size_t *reserved, size_t *free_bytes, size
    for. */
 static int gt__cuda_owner(const void *p, int index, gt__owner *out) {
   struct cudaPointerAttributes a;
-  const gt__owner host = {GT__OF_HOST, 0};
+  gt__owner host = {GT__OF_HOST, 0};
   *out = host;
   if (!p || (index < 0 && !gt__gpu.used)) return 0;
   GT__ENTER(index < 0 ? GT__USED : index);
@@ -6085,9 +6085,9 @@ static int gt__cuda_plan(gt__op *op) {
   return code ? code : gt__choose_way(op, gt__cuda_ways(op->kind));
 }
 static int gt__cuda_run(int index, void *queue, const gt__op *op) {
-  const cudaStream_t stream = gt__cuda_stream(queue);
+  cudaStream_t stream = gt__cuda_stream(queue);
   const gt__copy_args *c = &op->u.copy;
-  const size_t bytes = (size_t)c->bytes;
+  size_t bytes = (size_t)c->bytes;
   GT__ENTER(index);
   if (code) return code;
   if (op->kind != GT__COPY || c->kind == GT__ELEMENTS) return op->way->run(op, stream);
@@ -6151,7 +6151,7 @@ static const char *gt__cuda_architectures(void) { /* " sm_80 sm_90a" */
   const gt__build *b = &gt__gpu.build;
   size_t n = 0;
   for (int i = 0; i < b->n_arch; i++) {
-    const int arch = b->arch[i], own = arch >= 900;
+    int arch = b->arch[i], own = arch >= 900;
     n += (size_t)snprintf(text + n, sizeof text - n, own ? " sm_90a" : " sm_%d", arch);
   }
   return text;
@@ -6159,8 +6159,7 @@ static const char *gt__cuda_architectures(void) { /* " sm_80 sm_90a" */
 static const char *gt__cuda_info(void) {
   static __thread char text[256];
   gt_properties p;
-  const int slow =
-      gt__gpu.used && !gt__cuda_properties(GT__USED, &p) && !strcmp(p.instructions, "sm_90");
+  int slow = gt__gpu.used && !gt__cuda_properties(GT__USED, &p) && !strcmp(p.instructions, "sm_90");
   snprintf(text, sizeof text, "CUDA%s%s", gt__cuda_architectures(),
            slow ? " (slow products here: build with nvcc -arch=sm_90a)" : "");
   return text;
@@ -6241,6 +6240,7 @@ enum { GT__RECENT = 4 };
 enum { GT__LATE = 8 };
 enum { GT__RACES = 32 };
 typedef struct gt_storage gt__storage;
+typedef const gt_tensor *const *gt__operands; /* of an expression: n of them */
 enum { GT__STREAMS = 256 }; /* of the caller, at a time; each device has two of ours besides */
 enum { GT__SLOTS_OF_STREAMS = GT__STREAMS + 2 * (1 + GT__GPUS) };
 /* Codes beside the back ends': see gt__report. */
@@ -6419,7 +6419,7 @@ static void gt__tell_handler(void) {
 GT__PRINTF(2, 3) static gt_status gt__fail(gt_status status, const char *format, ...) {
   va_list list;
   if (gt__me.status) return status;
-  const int n = snprintf(gt__me.message, sizeof gt__me.message, "%.100s: ", gt__me.call);
+  int n = snprintf(gt__me.message, sizeof gt__me.message, "%.100s: ", gt__me.call);
   va_start(list, format);
   vsnprintf(gt__me.message + n, sizeof gt__me.message - (size_t)n, format, list);
   va_end(list);
@@ -6446,11 +6446,11 @@ enum { GT__BY_FREE = 1, GT__BY_SCOPE };
 enum { GT__ENDED_BITS = 16 };
 static uintptr_t gt__ended[1 << GT__ENDED_BITS];
 static uintptr_t *gt__ended_at(const gt_tensor *x) {
-  const uint64_t hash = (uint64_t)(uintptr_t)x * 0x9e3779b97f4a7c15u;
+  uint64_t hash = (uint64_t)(uintptr_t)x * 0x9e3779b97f4a7c15u;
   return &gt__ended[hash >> (64 - GT__ENDED_BITS)];
 }
 static int gt__how_ended(const gt_tensor *x) { /* 0: not, as far as is known */
-  const uintptr_t end = __atomic_load_n(gt__ended_at(x), __ATOMIC_RELAXED);
+  uintptr_t end = __atomic_load_n(gt__ended_at(x), __ATOMIC_RELAXED);
   return (end | 3) == ((uintptr_t)x | 3) ? (int)(end & 3) : 0;
 }
 /* x has ended or, with 0, begun. With the lock. */
@@ -6461,7 +6461,7 @@ static void gt__note_end(const gt_tensor *x, int how) {
 /* True, with an error, if x was freed; it is not read. Operand 0 is the output. */
 static int gt__is_ended(int i, const gt_tensor *x) {
   static const char *const by[] = {"", "gt_free", "the end of a GT_SCOPE; gt_keep hands it out"};
-  const int how = gt__how_ended(x);
+  int how = gt__how_ended(x);
   if (how)
     gt__fail(GT_ERROR_ARGUMENT, "operand %d%s was freed by %s", i, i ? "" : ", the output,",
              by[how]);
@@ -6474,7 +6474,7 @@ static int gt__is_ended(int i, const gt_tensor *x) {
 #endif
 /* The rule on NULL: true if the call shall do nothing. `out` may be NULL, to be allocated, but that
    stops the call while an error is pending. Messages count the operands from `first` on. */
-static int gt__refuse(const gt_tensor *out, int first, int n, const gt_tensor *const *x) {
+static int gt__refuse(const gt_tensor *out, int first, int n, gt__operands x) {
   int null = 0;
   while (null < n && x && x[null]) null++;
   if (gt__me.status && (!out || null < n)) return 1;
@@ -6516,13 +6516,13 @@ static int gt__same_device(gt_device a, gt_device b) {
   return a.type == b.type && a.index == b.index;
 }
 static gt_device gt__device(int type, int index) {
-  const gt_device device = {type, index};
+  gt_device device = {type, index};
   return device;
 }
 /* In the child; the parent may have held the locks. Windows has no fork. */
 __attribute__((unused)) static void gt__after_fork(void) {
-  const pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-  const pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
   gt__forked = 1;
   gt__mutex = mutex;
   gt__failures_lock = mutex;
@@ -6536,7 +6536,7 @@ __attribute__((constructor)) static void gt__watch_fork(void) {
 GT_API gt_device gt_cpu(void) { return gt__device(GT_CPU, 0); }
 GT_API int gt_cuda_is_available(void) { return gt_cuda_device_count() > 0; }
 static gt_status gt__check_device(gt_device device) {
-  const int n = gt_cuda_device_count(), cuda = device.type == GT_CUDA;
+  int n = gt_cuda_device_count(), cuda = device.type == GT_CUDA;
   if (device.index >= 0 && device.index < (cuda ? n : device.type == GT_CPU)) return GT_OK;
   if (cuda && n > 0)
     return gt__fail(GT_ERROR_DEVICE, "there is no cuda:%d: %d device%s here, counted from 0",
@@ -6548,7 +6548,7 @@ static gt_status gt__check_device(gt_device device) {
                   (int)device.index);
 }
 static gt_device gt__cuda_device(int index) {
-  const gt_device device = gt__device(GT_CUDA, index);
+  gt_device device = gt__device(GT_CUDA, index);
   return gt__check_device(device) ? gt__device(GT_NO_DEVICE, 0) : device;
 }
 GT_API gt_device gt_cuda(int index) {
@@ -6561,13 +6561,13 @@ GT_API gt_device gt_best_device(void) {
 GT_API gt_device gt_current_device(void) { return gt__me.device.type ? gt__me.device : gt_cpu(); }
 GT_API gt_status gt_set_device(gt_device device) {
   GT__CALL;
-  const gt_status status = gt__check_device(device);
+  gt_status status = gt__check_device(device);
   if (!status) gt__me.device = device;
   return status;
 }
 GT_API gt_device gt_parse_device(const char *text) {
   GT__CALL;
-  const gt_device current = gt_current_device();
+  gt_device current = gt_current_device();
   char digits[6], more;
   if (!text) text = "NULL";
   if (!strcmp(text, "cpu") || !strcmp(text, "cpu:0")) return gt_cpu();
@@ -6667,9 +6667,9 @@ static gt_status gt__report(gt_device asked, const gt_stream *s, int code) {
   size_t n = 0;
   if (!code) return GT_OK;
   if (code >= GT__TOO_MANY && code <= GT__UNWRITTEN) return gt__report_ours(asked, code);
-  const gt_device device = gt__device_of(code, asked);
+  gt_device device = gt__device_of(code, asked);
   const gt__backend *backend = gt__backend_of(device);
-  const gt_status status = backend->classify(code);
+  gt_status status = backend->classify(code);
   if (status == GT_ERROR_DEVICE_LOST) {
     GT__HOLD(gt__mutex);
     gt__all.lost[gt__slot(device)] = 1;
@@ -6708,7 +6708,7 @@ GT_API const char *gt_device_name(gt_device device) {
 /* Records t's mark, unless it covers `number` operations already. */
 static int gt__set_mark(gt_stream *t, uint64_t number) {
   if (t->gone || (t->marked && t->marked >= number)) return 0;
-  const int code = GT__OF(t)->event_record(t->device.index, &t->mark, t->queue);
+  int code = GT__OF(t)->event_record(t->device.index, &t->mark, t->queue);
   if (code) return code;
   t->marked = t->number;
   t->recorded = t->number;
@@ -6734,9 +6734,9 @@ static int gt__blame(const gt_stream *t, int code) {
    stream that failed have left a gt__failure for those who read what they should have written. */
 static int gt__await_unlocks(gt_stream *t, uint64_t number, int tell) {
   const gt__backend *b = GT__OF(t);
-  const gt__clock seen = t->seen;
-  const int index = t->device.index, how = tell ? GT__WAIT : GT__WAIT_ONLY;
-  const int whole = !t->gone && (number >= t->number || gt__set_mark(t, number));
+  gt__clock seen = t->seen;
+  int index = t->device.index, how = tell ? GT__WAIT : GT__WAIT_ONLY;
+  int whole = !t->gone && (number >= t->number || gt__set_mark(t, number));
   number = whole ? t->number : t->marked;
   t->held++;
   gt__unlock();
@@ -6798,7 +6798,7 @@ static int gt__reach_unlocks(gt_stream *s, gt__point p, int *away) {
 }
 static void gt__poll(gt_stream *t) { /* what is known of t's progress without waiting */
   const gt__backend *b = GT__OF(t);
-  const int index = t->device.index;
+  int index = t->device.index;
   uint64_t number = 0;
   if (t->queue && b->queue_progress) number = b->queue_progress(t->queue);
   else if (!t->gone && !b->queue_ask(index, t->queue, GT__ASK)) number = t->number;
@@ -6856,7 +6856,7 @@ static gt_stream *gt__opened(gt_stream *s, gt_device device, int *code) {
 /* The thread's current stream, which may be the default one, or NULL if it was freed. With the
    lock. */
 static gt_stream *gt__current(gt_device device) {
-  const gt__choice choice = gt__me.stream[gt__slot(device)];
+  gt__choice choice = gt__me.stream[gt__slot(device)];
   if (!choice.name) return &gt__all.fallback[gt__slot(device)];
   gt_stream *s = gt__all.slot[choice.slot];
   return s && s->name == choice.name && !s->freed ? s : NULL;
@@ -6886,10 +6886,11 @@ static int gt__make_room_unlocks(void) {
    The bytes that an operation touches, as regions of memory. Where it cannot be told whether two
    have a byte in common, they count as if they had. */
 static uintptr_t gt__region_end(const gt__region *r) {
-  return r->begin + (uintptr_t)(r->pitch * (r->count - 1) + r->run);
+  int64_t last = r->pitch * (r->count - 1);
+  return r->begin + (uintptr_t)(last + r->run);
 }
 static gt__region gt__range(const void *p, size_t bytes) {
-  const gt__region r = {(uintptr_t)p, (int64_t)bytes, 0, 1, 1};
+  gt__region r = {(uintptr_t)p, (int64_t)bytes, 0, 1, 1};
   return r;
 }
 /* Makes r what it is n times, `step` bytes apart. Of a tensor's dims the smallest step comes
@@ -6917,29 +6918,32 @@ static char *gt__address(const gt_tensor *x) {
 }
 /* Adds the dims below `dims` of x to r, from the smallest stride on. */
 static void gt__repeat_by_dims(gt__region *r, const gt_tensor *x, int dims, int64_t size) {
+  const int64_t *stride = x->stride;
   int order[GT_MAX_DIMS], n = 0;
   for (int d = dims - 1; d >= 0; d--) {
-    if (x->shape[d] == 1 || x->stride[d] == 0) continue;
+    if (x->shape[d] == 1 || stride[d] == 0) continue;
     if (x->shape[d] == 0) r->run = 0;
     int at = n++;
-    while (at > 0 && x->stride[order[at - 1]] > x->stride[d]) {
-      order[at] = order[at - 1];
-      at--;
-    }
+    for (; at > 0 && stride[order[at - 1]] > stride[d]; at--) order[at] = order[at - 1];
     order[at] = d;
   }
-  for (int i = 0; i < n && r->run; i++)
-    gt__repeat_region(r, x->shape[order[i]], x->stride[order[i]] * size);
+  for (int i = 0; i < n && r->run; i++) {
+    int d = order[i];
+    gt__repeat_region(r, x->shape[d], stride[d] * size);
+  }
 }
 /* The bytes of x. As a rule its last dims lie side by side, and no dim has to be sorted. */
 static gt__region gt__region_of(const gt_tensor *x) {
-  const int64_t size = gt__dtype[x->dtype].size;
-  gt__region r = gt__range((char *)x->storage->data + x->offset * size, (size_t)size);
-  int d = x->ndim - 1;
+  size_t size = gt__dtype[x->dtype].size;
+  gt__region r = gt__range(gt__address(x), size);
   int64_t dense = 1; /* elements that lie side by side */
-  for (; d >= 0 && x->stride[d] == dense; d--) dense *= x->shape[d];
+  int d = x->ndim - 1;
+  for (; d >= 0; d--) {
+    if (x->stride[d] != dense) break;
+    dense *= x->shape[d];
+  }
   r.run *= dense;
-  if (d >= 0) gt__repeat_by_dims(&r, x, d + 1, size);
+  if (d >= 0) gt__repeat_by_dims(&r, x, d + 1, (int64_t)size);
   return r;
 }
 /* Do two regions have a byte in common? Run i of a and run j of b have one if a's begins before b's
@@ -6950,8 +6954,8 @@ static int gt__meeting(const gt__region *a, const gt__region *b) {
   if (a->begin >= gt__region_end(b) || b->begin >= gt__region_end(a)) return GT__APART;
   if (!a->run || !b->run) return GT__APART;
   if (a->count > 1 && b->count > 1 && a->pitch != b->pitch) return GT__MAY_MEET;
-  const int64_t pitch = a->count > 1 ? a->pitch : b->pitch;
-  const int64_t from = (int64_t)(a->begin - b->begin);
+  int64_t pitch = a->count > 1 ? a->pitch : b->pitch;
+  int64_t from = (int64_t)(a->begin - b->begin);
   int64_t d = pitch ? gt__floor_div_i64(-a->run - from, pitch) + 1 : 0;
   if (d < 1 - b->count) d = 1 - b->count;
   if (d >= a->count || from + d * pitch >= b->run) return GT__APART;
@@ -6959,23 +6963,25 @@ static int gt__meeting(const gt__region *a, const gt__region *b) {
 }
 /* Has a all the bytes of b? An inexact region counts as all that it encloses. */
 static int gt__covers(const gt__region *a, const gt__region *b) {
-  if (a->count == 1 && b->count == 1)
-    return b->begin >= a->begin && b->begin + (size_t)b->run <= a->begin + (size_t)a->run;
   if (b->begin < a->begin || gt__region_end(b) > gt__region_end(a)) return 0;
   if (a->count == 1) return 1; /* whose runs lie between a's ends */
   if (b->count > 1 && a->pitch != b->pitch) return 0;
-  const int64_t from = (int64_t)(b->begin - a->begin);
-  return from % a->pitch + b->run <= a->run && from / a->pitch + b->count <= a->count;
+  int64_t from = (int64_t)(b->begin - a->begin), row = from / a->pitch;
+  if (from - row * a->pitch + b->run > a->run) return 0;
+  return row + b->count <= a->count;
 }
 /* Takes b into a: two ranges side by side become one; others, if `any`, what encloses them. 0: they
    are not side by side, and a is as it was. */
 static int gt__join_regions(gt__region *a, const gt__region *b, int any) {
-  const uintptr_t begin = a->begin < b->begin ? a->begin : b->begin;
-  const uintptr_t a_end = gt__region_end(a), b_end = gt__region_end(b);
-  const int beside = a->count == 1 && b->count == 1 && a->begin <= b_end && b->begin <= a_end;
+  uintptr_t begin = a->begin, end = gt__region_end(a);
+  uintptr_t b_end = gt__region_end(b);
+  int dense = a->count == 1 && b->count == 1;
+  int beside = dense && begin <= b_end && b->begin <= end;
   if (!beside && !any) return 0;
-  const int exact = beside && a->exact && b->exact;
-  *a = gt__range((void *)begin, (size_t)((a_end > b_end ? a_end : b_end) - begin));
+  int exact = beside && a->exact && b->exact;
+  if (b->begin < begin) begin = b->begin;
+  if (b_end > end) end = b_end;
+  *a = gt__range((void *)begin, (size_t)(end - begin));
   a->exact = exact;
   return 1;
 }
@@ -7084,14 +7090,14 @@ static void gt__note(const gt__access *a, const gt_stream *s) {
 }
 /* -- waiting for all uses of a storage -- */
 static gt__access gt__whole(gt__storage *x, int writes) {
-  const gt__access a = {x, gt__range(x->data, x->bytes), !writes, writes};
+  gt__access a = {x, gt__range(x->data, x->bytes), !writes, writes};
   return a;
 }
 static int gt__settled(gt__storage *x) { /* has all work on x been done? */
-  const gt__region where = gt__range(x->data, x->bytes);
+  gt__region where = gt__range(x->data, x->bytes);
   gt__ledger *l = gt__ledger_of(x);
   for (int k = 0; k < l->n; k++) {
-    const gt__use u = gt__uses(l)[k];
+    gt__use u = gt__uses(l)[k];
     if (gt__knows(NULL, u.at) || !gt__meeting(&where, &u.where)) continue;
     gt__poll(gt__all.slot[u.at.slot]);
     if (!gt__knows(NULL, u.at)) return 0;
@@ -7106,7 +7112,7 @@ static int gt__reach_uses_unlocks(gt_stream *s, gt__storage *x, const gt__region
     gt__ledger *l = gt__ledger_of(x);
     away = 0;
     for (int k = 0; k < l->n && !code && !away; k++) {
-      const gt__use u = gt__uses(l)[k];
+      gt__use u = gt__uses(l)[k];
       if (gt__knows(s, u.at) || (where && !gt__meeting(where, &u.where))) continue;
       code = gt__reach_unlocks(s, u.at, &away);
     }
@@ -7114,7 +7120,7 @@ static int gt__reach_uses_unlocks(gt_stream *s, gt__storage *x, const gt__region
   return code;
 }
 static int gt__reach_all_unlocks(gt_stream *s, gt__storage *x) {
-  const gt__region where = gt__range(x->data, x->bytes);
+  gt__region where = gt__range(x->data, x->bytes);
   return gt__reach_uses_unlocks(s, x, &where);
 }
 /* -- writes that failed after their call had returned. Nearly always there is none: any_failures
@@ -7128,7 +7134,7 @@ static const gt__failure *gt__failure_at(const gt__region *where) {
 }
 /* Adds one. If there are too many the last one encloses it, and more is an error than has to be. */
 static void gt__add_failure(const gt__failure *f) {
-  const int n = gt__all.failures;
+  int n = gt__all.failures;
   if (n == GT__FAILURES) {
     gt__join_regions(&gt__all.failure[n - 1].where, &f->where, 1);
     return;
@@ -7143,8 +7149,8 @@ static void gt__drop_failure(int i) {
 /* What is left of failure i, a range, without a range that it meets. */
 static void gt__cut_failure(int i, const gt__region *written) {
   gt__failure before = gt__all.failure[i], behind = before;
-  const uintptr_t begin = before.where.begin, end = gt__region_end(&before.where);
-  const uintptr_t from = written->begin, to = gt__region_end(written);
+  uintptr_t begin = before.where.begin, end = gt__region_end(&before.where);
+  uintptr_t from = written->begin, to = gt__region_end(written);
   gt__drop_failure(i);
   before.where.run = (int64_t)(from - begin);
   behind.where.begin = to;
@@ -7174,7 +7180,7 @@ static int gt__reads_unwritten(const gt__op *op) {
   return 0;
 }
 static void gt__mark_output(const gt__op *op, int code) {
-  const gt__failure f = {op->touch[0].where, code, op->text};
+  gt__failure f = {op->touch[0].where, code, op->text};
   if (!code) {
     gt__mark_written(&f.where);
     return;
@@ -7190,14 +7196,14 @@ static int gt__check_written(const gt__access *a) {
 }
 /* x ends, and its memory with it, unless another storage has it, too. */
 static int gt__same_memory(const gt__storage *x, const gt__storage *y) {
-  const uintptr_t a = (uintptr_t)x->data, b = (uintptr_t)y->data;
+  uintptr_t a = (uintptr_t)x->data, b = (uintptr_t)y->data;
   return a < b + y->bytes && b < a + x->bytes;
 }
 static void gt__forget_failures(const gt__storage *x) {
   if (!gt__any_failures()) return;
   for (const gt_tensor *y = gt__all.tensors; y && x->foreign; y = y->gt__next)
     if (y->storage != x && gt__same_memory(x, y->storage)) return;
-  const gt__region where = gt__range(x->data, x->bytes);
+  gt__region where = gt__range(x->data, x->bytes);
   gt__mark_written(&where);
 }
 /* -- memory that is wrapped more than once -- */
@@ -7271,7 +7277,7 @@ static void gt__note_race(const gt_stream *s, const gt__access *a, const gt__use
   const gt_tensor *other = NULL; /* of the storage, but not of that memory */
   for (; y; y = y->gt__next) {
     if (y->storage != a->storage) continue;
-    const gt__region where = gt__region_of(y);
+    gt__region where = gt__region_of(y);
     if (gt__covers(&where, &a->where) && gt__covers(&a->where, &where)) break;
     other = y;
   }
@@ -7292,7 +7298,7 @@ static void gt__note_race(const gt_stream *s, const gt__access *a, const gt__use
 static int gt__follow_unlocks(gt_stream *s, const gt__access *a, gt__use u, int meeting,
                               int *away) {
   const gt_stream *t = gt__all.slot[u.at.slot];
-  const int always = a->storage->internal || (!s && t == gt__current(t->device));
+  int always = a->storage->internal || (!s && t == gt__current(t->device));
   if (gt__me.safety == GT_ORDER || always) return gt__reach_unlocks(s, u.at, away);
   if (gt__me.safety == GT_REPORT) gt__note_race(s, a, &u, meeting);
   return 0;
@@ -7309,7 +7315,7 @@ static int gt__order_access_unlocks(gt_stream *s, const gt__access *a, int *away
     const gt__use *u = &gt__uses(l)[k];
     if (s && u->at.slot == s->slot) continue; /* as on one stream */
     if ((!a->writes && !u->writes) || gt__knows(s, u->at)) continue;
-    const int meeting = gt__meeting(&a->where, &u->where);
+    int meeting = gt__meeting(&a->where, &u->where);
     if (meeting) code = gt__follow_unlocks(s, a, *u, meeting, away);
   }
   if (!code && a->reads && gt__any_failures()) code = gt__check_written(a);
@@ -7359,8 +7365,8 @@ static gt_status gt__order_host(const gt__access *a, gt__claim *claim) {
   int waited = 0;
   gt__lock();
   const gt_stream *last = gt__all.slot[a->storage->last];
-  const gt_device device = last ? last->device : gt_cpu();
-  const int code = gt__order_unlocks(NULL, 1, a, &waited);
+  gt_device device = last ? last->device : gt_cpu();
+  int code = gt__order_unlocks(NULL, 1, a, &waited);
   if (!code && claim) gt__begin_claim(claim, 1, a);
   gt__unlock();
   if (code) return gt__report(device, last, code);
@@ -7368,7 +7374,7 @@ static gt_status gt__order_host(const gt__access *a, gt__claim *claim) {
 }
 /* Waits until the host may read x, or read and write it. */
 static gt_status gt__host_access(const gt_tensor *x, int writes) {
-  const gt__access a = {x->storage, gt__region_of(x), 1, writes};
+  gt__access a = {x->storage, gt__region_of(x), 1, writes};
   return gt__order_host(&a, NULL);
 }
 /* The same for reading, or for writing alone, and other threads wait until gt__host_end. */
@@ -7388,10 +7394,10 @@ static void gt__host_end(gt__host_use *use) {
   if (gt__me.untold && !gt__me.claims) gt__tell_handler();
 }
 static gt_status gt__host_begin(const gt_tensor *x, int writes, gt__host_use *use) {
-  const gt__access a = {x->storage, gt__region_of(x), !writes, writes};
+  gt__access a = {x->storage, gt__region_of(x), !writes, writes};
   use->access = a;
   use->claim.access = NULL;
-  const gt_status status = gt__order_host(&use->access, &use->claim);
+  gt_status status = gt__order_host(&use->access, &use->claim);
   use->on = use->claim.access != NULL;
   gt__me.claims += use->on;
   if (status) gt__host_end(use);
@@ -7405,10 +7411,10 @@ static int gt__is_pinned(const void *p) { /* memory of the caller's */
 }
 /* Can memory of the caller's be a tensor's of that device? *pinned: it is page-locked. */
 static gt_status gt__check_owner(const void *p, gt_device device, int *pinned) {
-  const int gpu = !gt__on_host(device);
+  int gpu = !gt__on_host(device);
   gt__owner owner;
   gt__lock();
-  const int code = GT__PINNING->owner(p, gpu ? device.index : -1, &owner);
+  int code = GT__PINNING->owner(p, gpu ? device.index : -1, &owner);
   gt__unlock();
   if (code) return gt__report(device, NULL, code);
   *pinned = !gpu && owner.kind == GT__PINNED;
@@ -7440,7 +7446,7 @@ static gt__storage *gt__pool_take(int c) { /* the oldest of a class */
   return s;
 }
 static void gt__pool_give(gt__storage *s) {
-  const int c = s->pooled;
+  int c = s->pooled;
   s->next = NULL;
   if (gt__all.pool[c].first) gt__all.pool[c].last->next = s;
   else gt__all.pool[c].first = s;
@@ -7488,7 +7494,7 @@ static int gt__storage_fill_unlocks(gt__storage *s) {
   if (!stream) return code;
   code = b->alloc(s->device.index, stream->queue, s->bytes, 0, &s->data);
   if (code) return code;
-  const gt__access all = gt__whole(s, 1);
+  gt__access all = gt__whole(s, 1);
   stream->number++; /* an allocation is an operation that writes */
   gt__note(&all, stream);
   return 0;
@@ -7521,14 +7527,14 @@ static gt_status gt__no_memory(gt_device device, size_t bytes, int code) {
 /* Gives back all that is cached. */
 static int gt__give_back_unlocks(gt_device device) {
   const gt__backend *b = gt__backend_of(device);
-  const int code = gt__await_all_unlocks(&device, 0);
+  int code = gt__await_all_unlocks(&device, 0);
   gt__drop_scratch(NULL, device);
   gt__sweep_unlocks(1);
   return code || !b->trim ? code : b->trim(device.index);
 }
 static gt__storage *gt__storage_new(size_t bytes, gt_device device, int pinned) {
   gt__storage *s = (gt__storage *)gt__malloc(sizeof *s);
-  const int slot = gt__slot(device);
+  int slot = gt__slot(device);
   if (!s) return NULL;
   s->bytes = bytes;
   s->device = device;
@@ -7557,9 +7563,9 @@ static gt__storage *gt__storage_new(size_t bytes, gt_device device, int pinned) 
 static int gt__take_scratch_unlocks(gt_stream *s, size_t bytes, int *again) {
   gt__span *own = &s->scratch[s->turn];
   void *p = NULL;
-  const int tried = *again, code = (size_t)(own->end - own->begin) >= bytes
-                                       ? 0
-                                       : GT__OF(s)->alloc(s->device.index, s->queue, bytes, 0, &p);
+  int tried = *again, code = (size_t)(own->end - own->begin) >= bytes
+                                 ? 0
+                                 : GT__OF(s)->alloc(s->device.index, s->queue, bytes, 0, &p);
   *again = !tried && gt__is_out_of_memory(code, s->device);
   if (*again) return gt__give_back_unlocks(s->device), 0;
   if (!p) return code;
@@ -7584,14 +7590,14 @@ static void gt__release_device_unlocks(gt__storage *s) {
 }
 /* Memory of the caller's: who has it now hears of what should have been written and was not. */
 static void gt__end_wrap(gt__storage *s) { /* without the lock */
-  const gt__access all = gt__whole(s, 0);
+  gt__access all = gt__whole(s, 0);
   gt__lock();
   int code = gt__reach_all_unlocks(NULL, s);
   if (!code && gt__any_failures()) code = gt__check_written(&all);
   gt__unlock();
   if (s->deleter) s->deleter(s->data, s->context);
   gt__lock();
-  const gt_device device = s->device;
+  gt_device device = s->device;
   gt__end_storage(s);
   gt__unlock();
   gt__me.call = "gt_free";
@@ -7609,7 +7615,7 @@ static void gt__storage_end_unlocks(gt__storage *s) { /* with the lock, which it
 
 /* ---- >>handles ------------------------------------------------------------------------------- */
 GT_API gt_scope *gt_scope_push(gt_scope *scope) {
-  const gt_scope begun = {NULL, gt__me.scope};
+  gt_scope begun = {NULL, gt__me.scope};
   *scope = begun;
   return gt__me.scope = scope;
 }
@@ -7699,7 +7705,7 @@ static gt_tensor *gt__handle(const gt_tensor *model) {
 }
 static void gt__end_handle(gt_tensor *x, int how) {
   gt__storage *storage = x->storage;
-  const int wrap = storage->foreign;
+  int wrap = storage->foreign;
   gt__lock();
   gt__note_end(x, how);
   gt__set_scope(x, NULL);
@@ -7809,7 +7815,7 @@ static gt_tensor *gt__wrap(void *data, gt_shape shape, gt_dtype dtype, gt_device
   s->pinned = pinned;
   gt_tensor *x = gt__handle(&model);
   gt__lock();
-  const int alone = !x || gt__find_aliases(s);
+  int alone = !x || gt__find_aliases(s);
   if (!x) gt__end_storage(s); /* the caller still owns data */
   gt__unlock();
   if (alone) return x;
@@ -7839,7 +7845,7 @@ GT_API size_t gt_nbytes(const gt_tensor *x) {
   return GT__NO(x) ? 0 : gt__nbytes(x);
 }
 GT_API gt_shape gt_shape_of(const gt_tensor *x) {
-  const gt_shape none = {0, {0}};
+  gt_shape none = {0, {0}};
   GT__CALL;
   return GT__NO(x) ? none : gt__shape_of(x);
 }
@@ -7854,7 +7860,7 @@ GT_API int gt_is_pinned(const gt_tensor *x) {
 /* What is on a device: tensors now, tensors at most, or all that the library keeps for it. */
 enum { GT__NOW, GT__PEAK, GT__RESERVED };
 static size_t gt__memory(gt_device device, int which) {
-  const int slot = gt__slot(device);
+  int slot = gt__slot(device);
   if (gt__check_device(device)) return 0;
   GT__HOLD(gt__mutex);
   size_t n = which == GT__PEAK ? gt__all.peak[slot] : gt__all.allocated[slot], available, total;
@@ -7915,14 +7921,14 @@ GT_API int64_t gt_report_leaks(FILE *file) {
    Handles with other shapes and strides on the same storage. */
 /* The dim that the lowest bit of GT_DIMs names. */
 static int gt__first_dim(uint32_t dims) {
-  const int d = __builtin_ctz(dims) - GT__FIRST_DIM;
+  int d = __builtin_ctz(dims) - GT__FIRST_DIM;
   return d < 8 ? d : d - 16;
 }
 /* A dim from 0 on, or -1 and an error. */
 static int gt__dim(int64_t dim, int ndim) {
   if (dim >= -ndim && dim < ndim) return (int)(dim < 0 ? dim + ndim : dim);
   if (dim >= GT_DIM(0) && dim <= GT_DIM(-1) && !(dim & (dim - 1))) {
-    const int d = gt__first_dim((uint32_t)dim);
+    int d = gt__first_dim((uint32_t)dim);
     gt__fail(GT_ERROR_ARGUMENT, "a plain number is expected here: %d, not GT_DIM(%d)", d, d);
     return -1;
   }
@@ -7959,7 +7965,7 @@ static gt_status gt__fill_hole(gt_shape *shape, int64_t n) {
   int hole = -1;
   int64_t rest = 1;
   for (int d = 0; d < shape->ndim && d < GT_MAX_DIMS; d++) {
-    const int64_t size = shape->size[d];
+    int64_t size = shape->size[d];
     if (size == -1 && hole >= 0) return gt__fail(GT_ERROR_SHAPE, "only one size may be -1");
     if (size == -1) hole = d;
     else rest = size > 0 && rest <= n / size ? rest * size : 0;
@@ -8018,7 +8024,7 @@ GT_API gt_tensor *gt_permute(const gt_tensor *x, gt_shape order) {
     return GT__NULL(GT_ERROR_ARGUMENT, "%d dims named for the %d of %s", order.ndim, x->ndim,
                     gt__shape_text(x));
   for (int d = 0; d < x->ndim; d++) {
-    const int e = gt__dim(order.size[d], x->ndim);
+    int e = gt__dim(order.size[d], x->ndim);
     if (e < 0) return NULL;
     if (seen >> e & 1) return GT__NULL(GT_ERROR_ARGUMENT, "dim %d is named twice", e);
     seen |= 1u << e;
@@ -8039,7 +8045,7 @@ GT_API gt_tensor *gt_slice(const gt_tensor *x, int dim, int64_t start, int64_t e
   if (GT__NO(x) || (dim = gt__dim(dim, x->ndim)) < 0) return NULL;
   if (step < 1)
     return GT__NULL(GT_ERROR_ARGUMENT, "step %lld; it must be 1 or more", (long long)step);
-  const int64_t n = x->shape[dim];
+  int64_t n = x->shape[dim];
   start = gt__clipped(start, n);
   end = gt__clipped(end, n);
   gt_tensor y = gt__plain(x);
@@ -8061,10 +8067,10 @@ GT_API gt_tensor *gt_select(const gt_tensor *x, int dim, int64_t index) {
 }
 /* Makes y of x, broadcast to the shape of `like`: stride 0 where x has size 1 or no dim. Or 0. */
 static int gt__broadcast_to(const gt_tensor *x, const gt_tensor *like, gt_tensor *y) {
-  const int lead = like->ndim - x->ndim;
+  int lead = like->ndim - x->ndim;
   *y = gt__plain(x);
   for (int d = 0; d < like->ndim; d++) {
-    const int64_t n = d < lead || lead < 0 ? 1 : x->shape[d - lead];
+    int64_t n = d < lead || lead < 0 ? 1 : x->shape[d - lead];
     if (n != like->shape[d] && n != 1) return 0;
     y->stride[d] = n == 1 ? 0 : x->stride[d - lead];
     y->shape[d] = like->shape[d];
@@ -8077,7 +8083,7 @@ GT_API gt_tensor *gt_expand(const gt_tensor *x, gt_shape shape) {
   gt_tensor y, model;
   if (GT__NO(x)) return NULL;
   for (int e = x->ndim - 1; e >= 0; e--) {
-    const int64_t d = (int64_t)shape.ndim - x->ndim + e;
+    int64_t d = (int64_t)shape.ndim - x->ndim + e;
     if (d < 0 || d >= GT_MAX_DIMS) continue;
     if (shape.size[d] == -1) shape.size[d] = x->shape[e];
   }
@@ -8111,10 +8117,10 @@ GT_API gt_tensor *gt_diagonal(const gt_tensor *x, int64_t offset, int dim0, int 
   if ((dim1 = gt__dim(dim1, x->ndim)) < 0) return NULL;
   if (dim0 == dim1) return GT__NULL(GT_ERROR_ARGUMENT, "dim %d is named twice", dim0);
   gt_tensor y = gt__plain(x);
-  const int64_t rows = x->shape[dim0], columns = x->shape[dim1];
-  const int64_t down = gt__limit(-gt__maximum_i64(offset, -rows), rows);
-  const int64_t right = gt__limit(offset, columns);
-  const int64_t n = rows - down < columns - right ? rows - down : columns - right;
+  int64_t rows = x->shape[dim0], columns = x->shape[dim1];
+  int64_t down = gt__limit(-gt__maximum_i64(offset, -rows), rows);
+  int64_t right = gt__limit(offset, columns);
+  int64_t n = rows - down < columns - right ? rows - down : columns - right;
   gt__drop_dim(&y, dim0 > dim1 ? dim0 : dim1);
   gt__drop_dim(&y, dim0 > dim1 ? dim1 : dim0);
   y.shape[y.ndim] = n; /* one element needs no stride: such strides could add up, too */
@@ -8145,7 +8151,7 @@ static int gt__earliness(const gt_stream *s, const gt__op *op) {
   for (int i = 1; i < op->n_touch; i++)
     if (gt__is_late(s, op->touch[i].where)) return 0;
   if (!op->scratch || s->fresh) return GT__EARLY_READ;
-  const gt__region scratch = gt__range(s->scratch[s->turn].begin, op->scratch);
+  gt__region scratch = gt__range(s->scratch[s->turn].begin, op->scratch);
   return gt__is_late(s, scratch) ? GT__EARLY_READ : GT__EARLY_READ | GT__EARLY_WRITE;
 }
 static void gt__set_late(gt_stream *s, gt__region where) {
@@ -8176,7 +8182,7 @@ static int gt__start_unlocks(gt_stream *s, const gt__op *op) {
   if (s->queue) return backend->run(op->device.index, s->queue, op);
   gt__begin_claim(&claim, op->n_touch, op->touch);
   gt__unlock();
-  const int code = backend->run(op->device.index, NULL, op);
+  int code = backend->run(op->device.index, NULL, op);
   gt__lock();
   gt__end_claim(&claim);
   return code;
@@ -8184,7 +8190,7 @@ static int gt__start_unlocks(gt_stream *s, const gt__op *op) {
 /* Notes what is on its way, also if it failed: part of it may be. */
 static void gt__note_all(gt_stream *s, const gt__op *op, int code) {
   s->number++;
-  const int waits = op->kind == GT__MATMUL && (op->scratch || !op->u.matmul.post.early);
+  int waits = op->kind == GT__MATMUL && (op->scratch || !op->u.matmul.post.early);
   if (!code && waits) s->n_late = 0;
   gt__set_late(s, op->touch[0].where);
   if (op->scratch) {
@@ -8201,7 +8207,7 @@ static int gt__submit_to_unlocks(gt_stream *s, gt__op *op, int *waited, int *no_
   int code = gt__prepare_unlocks(s, op, waited, no_memory);
   if (code) return code;
   op->number = s->number + 1;
-  if (op->kind == GT__MATMUL && s->queue) op->u.matmul.post.early = (int16_t)gt__earliness(s, op);
+  if (op->kind == GT__MATMUL && s->queue) op->u.matmul.post.early = gt__earliness(s, op);
   code = gt__start_unlocks(s, op);
   if (s->queue) gt__note_all(s, op, code);
   if (code) return code;
@@ -8213,7 +8219,7 @@ static int gt__submit_to_unlocks(gt_stream *s, gt__op *op, int *waited, int *no_
 /* Every name in GPUTENSOR_WAYS must be a way's. */
 static gt_status gt__check_ways(void) {
   for (const char *list = gt__asked_ways(); *list; list += *list == ',') {
-    const int n = (int)gt__first_name(list);
+    int n = (int)gt__first_name(list);
     if (!gt__any_way(GT__HOST, list) && !gt__any_way(GT__PINNING, list))
       return gt__fail(GT_ERROR_ARGUMENT,
                       "GPUTENSOR_WAYS names \"%.*s\", which is no way of doing "
@@ -8247,7 +8253,7 @@ static gt_status gt__submit(gt__op *op) {
   return !code && waited ? gt__check_fault() : status;
 }
 static gt__op *gt__op_new(gt__op *op, int kind, gt_device device) {
-  op->kind = (uint8_t)kind;
+  op->kind = kind;
   op->n_touch = 0;
   *gt__scratch_of(op) = NULL;
   if (kind == GT__COPY) memset(&op->u.copy, 0, sizeof op->u.copy); /* the others set all fields */
@@ -8282,13 +8288,13 @@ static const int gt__as_it_is[GT_MAX_DIMS] = {0, 1, 2, 3, 4, 5, 6, 7};
 static void gt__bind(gt__op *op, gt__operand *o, const gt_tensor *x, int ndim, int n,
                      const int *order) {
   o->data = gt__address(x);
-  o->dtype = (uint8_t)x->dtype;
-  o->size_log2 = (uint8_t)__builtin_ctz((unsigned)gt_dtype_size(x->dtype));
+  o->dtype = x->dtype;
+  o->size_log2 = __builtin_ctz((unsigned)gt_dtype_size(x->dtype));
   o->fresh = gt__on_host(op->device) && !op->n_touch && /* only CPUs ask: the output is the first */
              !__atomic_load_n(&x->storage->written, __ATOMIC_RELAXED) &&
              !__atomic_exchange_n(&x->storage->written, 1, __ATOMIC_RELAXED);
   for (int i = 0; i < n; i++) {
-    const int d = order[i] - (ndim - x->ndim);
+    int d = order[i] - (ndim - x->ndim);
     o->stride[i] = d < 0 || x->shape[d] == 1 ? 0 : x->stride[d];
   }
   op->touch[op->n_touch].where = gt__region_of(x);
@@ -8310,9 +8316,9 @@ static void gt__exchange_dims(gt__walk *w, int i, int j) {
 /* Moves dims `from` to `to` to place `at` and the next ones, without sizes of 1, and merges
    neighbours that every operand walks evenly. Returns the place behind them. */
 static int gt__collapse(gt__walk *w, int at, int from, int to) {
-  const int first = at;
+  int first = at;
   for (int d = from; d < to; d++) {
-    const int64_t size = w->size[d];
+    int64_t size = w->size[d];
     int merge = at > first;
     if (size == 1) continue;
     for (int k = 0; k < w->n && merge; k++) {
@@ -8344,7 +8350,7 @@ static int gt__is_narrow(const gt__op *op, const gt__walk *w, int ndim) {
   for (int k = 0; k < w->n && narrow; k++) {
     double last = 0; /* in which nothing overflows */
     for (int d = 0; d < ndim; d++) {
-      const double step = (double)w->o[k]->stride[d];
+      double step = (double)w->o[k]->stride[d];
       last += (double)(w->size[d] - 1) * step;
     }
     narrow &= last * 8 <= INT32_MAX;
@@ -8364,11 +8370,11 @@ static void gt__sort_dims(gt__walk *w, int first, int ndim, int by) {
 /* May x and y meet? Two storages can if one of them wraps memory. */
 static int gt__overlaps(const gt_tensor *x, const gt_tensor *y) {
   if (x->storage != y->storage && !x->storage->foreign && !y->storage->foreign) return 0;
-  const gt__region a = gt__region_of(x), b = gt__region_of(y);
+  gt__region a = gt__region_of(x), b = gt__region_of(y);
   return gt__meeting(&a, &b) != GT__APART;
 }
 static int gt__same_shape(const gt_tensor *x, const gt_tensor *y) {
-  const size_t bytes = (size_t)x->ndim * sizeof *x->shape;
+  size_t bytes = (size_t)x->ndim * sizeof *x->shape;
   return x->ndim == y->ndim && !memcmp(x->shape, y->shape, bytes);
 }
 static int gt__same_view(const gt_tensor *x, const gt_tensor *y) {
@@ -8403,7 +8409,7 @@ typedef struct {
 /* `like` describes the result, which the store converts; `in_place`: the very elements of an
    operand may be written over. */
 static gt_status gt__begin(gt__result *r, gt_tensor *out, const gt_tensor *like, int n,
-                           const gt_tensor *const *x, int in_place) {
+                           gt__operands x, int in_place) {
   gt_tensor wide;
   r->made = !out;
   r->out = out ? out : gt__new_like(like);
@@ -8437,7 +8443,7 @@ static int32_t *gt__fault_word(gt_device device) {
 /* The entries of dim `dim` that `index` names. The dim stays; those on its sides are collapsed. */
 static void gt__set_gather(gt__op *op, gt__walk *w, int dim, const gt_tensor *index) {
   gt__copy_args *a = &op->u.copy;
-  const int ndim = a->ndim;
+  int ndim = a->ndim;
   a->fault = gt__fault_word(op->device);
   gt__bind(op, &a->index, index, 1, 1, gt__as_it_is);
   if (a->size[dim] == 1) { /* one entry: its dim is the first, and what is dense is copied whole */
@@ -8487,7 +8493,7 @@ static gt_tensor *gt__end(gt__result *r, gt_status status) { /* out, or nothing 
 static gt_status gt__copy_bytes(gt__storage *to, void *dst, gt__storage *from, void *src,
                                 int64_t bytes) {
   gt__op op;
-  const int up = !gt__on_host(to->device), down = !gt__on_host(from->device);
+  int up = !gt__on_host(to->device), down = !gt__on_host(from->device);
   gt__copy_args *a = &gt__op_new(&op, GT__COPY, (up ? to : from)->device)->u.copy;
   a->kind = GT__BYTES;
   a->bytes = bytes;
@@ -8539,20 +8545,20 @@ static gt_status gt__upload(const gt_tensor *to, const gt_tensor *from) {
 static gt_status gt__download(const gt_tensor *to, const gt_tensor *from) {
   gt__storage *ring[GT__PIECES] = {NULL};
   char *dst = gt__address(to), *src = gt__address(from);
-  const int64_t pieces = ((int64_t)gt__nbytes(to) - 1) / GT__PIECE + 1;
+  int64_t pieces = ((int64_t)gt__nbytes(to) - 1) / GT__PIECE + 1;
   gt__host_use host;
   gt_status status = gt__host_begin(to, 1, &host);
   for (int64_t i = 0; i < pieces + GT__PIECES - 1; i++) {
-    const int64_t at = i * GT__PIECE, back = at - (GT__PIECES - 1) * GT__PIECE;
+    int64_t at = i * GT__PIECE, back = at - (GT__PIECES - 1) * GT__PIECE;
     gt__storage **first = &ring[i % GT__PIECES], **last = &ring[(i + 1) % GT__PIECES];
     if (i < pieces && !status) {
-      const int64_t n = gt__piece_bytes(to, at);
+      int64_t n = gt__piece_bytes(to, at);
       *first = gt__piece_new(n);
       status = *first ? gt__copy_bytes(*first, (*first)->data, from->storage, src + at, n)
                       : gt__failed();
     }
     if (!*last) continue;
-    const gt__access whole = gt__whole(*last, 0);
+    gt__access whole = gt__whole(*last, 0);
     if (!status) status = gt__order_host(&whole, NULL);
     if (!status) GT__HOST->move(dst + back, (char *)(*last)->data, gt__piece_bytes(to, back));
     gt__piece_end(*last);
@@ -8564,7 +8570,7 @@ static gt_status gt__download(const gt_tensor *to, const gt_tensor *from) {
 static gt_status gt__copy_across(const gt_tensor *to, const gt_tensor *from) {
   int direction = GT_DEVICE_TO_DEVICE, kind = GT_COPY_ASYNC;
   gt_status status;
-  const size_t bytes = gt__nbytes(to);
+  size_t bytes = gt__nbytes(to);
   if (!bytes) return GT_OK;
   if (gt__on_host(to->device)) direction = GT_DEVICE_TO_HOST;
   if (gt__on_host(from->device)) direction = GT_HOST_TO_DEVICE;
@@ -8585,12 +8591,12 @@ static gt_status gt__copy_across(const gt_tensor *to, const gt_tensor *from) {
   return GT_OK;
 }
 static gt_tensor *gt__eval_at(gt_tensor *out, const gt_tensor *like, const char *text, int n,
-                              const gt_tensor *const *x);
+                              gt__operands x);
 /* dst = src of one shape. Between devices go dense bytes of dst's dtype: src becomes that first. */
 static gt_status gt__copy_into(gt_tensor *dst, const gt_tensor *src) {
-  const int crosses = !gt__same_device(dst->device, src->device);
-  const int sent = crosses && gt__is_dense(src) && src->dtype == dst->dtype;
-  const gt_device device = sent ? dst->device : src->device;
+  int crosses = !gt__same_device(dst->device, src->device);
+  int sent = crosses && gt__is_dense(src) && src->dtype == dst->dtype;
+  gt_device device = sent ? dst->device : src->device;
   if (!crosses && dst->dtype != src->dtype)
     return gt__eval_at(dst, dst, "a", 1, &src) ? GT_OK : gt__failed();
   if (!crosses && gt__same_view(dst, src)) return GT_OK;
@@ -8600,13 +8606,13 @@ static gt_status gt__copy_into(gt_tensor *dst, const gt_tensor *src) {
       gt__new(gt__shape_of(src), dst->dtype, device, sent && gt__on_host(device));
   if (!between) return gt__failed();
   between->storage->internal = 1;
-  const gt_status status = gt__copy_into(between, src);
+  gt_status status = gt__copy_into(between, src);
   return status ? status : gt__copy_into(dst, between);
 }
 /* Another handle on x, if it is like that already, and dense if that is asked for; else a copy. */
 enum { GT__ANY_STRIDES, GT__DENSE, GT__FRESH };
 static gt_tensor *gt__converted(const gt_tensor *x, gt_dtype dtype, gt_device device, int share) {
-  const int same = x->dtype == dtype && gt__same_device(x->device, device);
+  int same = x->dtype == dtype && gt__same_device(x->device, device);
   if (same && (share == GT__ANY_STRIDES || (share == GT__DENSE && gt__is_dense(x))))
     return gt__handle(x);
   gt_tensor *y = gt__new(gt__shape_of(x), dtype, device, /* pinned memory comes at once */
@@ -8661,7 +8667,7 @@ static gt_status gt__copy_outside(const gt_tensor *x, void *data, int up) {
   host.storage = &s;
   host.offset = 0;
   status = up ? gt__copy_across(x, &host) : gt__copy_across(&host, x);
-  const gt__access whole = gt__whole(&s, 1);
+  gt__access whole = gt__whole(&s, 1);
   if (!status) status = gt__order_host(&whole, NULL);
   GPUTENSOR_FREE(s.own.more);
   return status;
@@ -8704,7 +8710,7 @@ static gt_status gt__one(const gt_tensor *x, gt__num *v) {
   if (gt__numel(x) != 1)
     return gt__fail(GT_ERROR_SHAPE, "%s has %lld elements, one is needed", gt__shape_text(x),
                     (long long)gt__numel(x));
-  const gt_status status = gt__copy_outside(x, v, 0);
+  gt_status status = gt__copy_outside(x, v, 0);
   if (!status) *v = gt__decode(x->dtype, v);
   return status;
 }
@@ -8773,12 +8779,12 @@ typedef struct {
   int at, depth, bad, n_waiting; /* of the parser; bad: there was an error */
   int n, root, n_in;             /* n: nodes; n_in: operands */
   uint64_t seed, offset;         /* of the random numbers in it */
-  const gt_tensor *const *in;
+  gt__operands in;
   gt_tensor whole; /* describes the result: device, shape and dtype */
   gt__node *node, few[GT__FEW];
   gt__waiting *waiting, few_waiting[GT__FEW];
 } gt__tree;
-static void gt__tree_begin(gt__tree *t, const char *text, int n, const gt_tensor *const *in) {
+static void gt__tree_begin(gt__tree *t, const char *text, int n, gt__operands in) {
   memset(t, 0, offsetof(gt__tree, whole));
   t->text = text;
   t->node = t->few;
@@ -8799,7 +8805,7 @@ static void gt__tree_end(gt__tree *t) { /* with its block; and of the temporarie
 static int gt__add_node(gt__tree *t, int op, int c0, int c1, int c2) {
   gt__node *v = &t->node[t->n];
   memset(v, 0, sizeof *v);
-  v->op = (uint8_t)op;
+  v->op = op;
   v->child[0] = c0;
   v->child[1] = c1;
   v->child[2] = c2;
@@ -8816,7 +8822,7 @@ static int gt__add_real(gt__tree *t, double value) {
 }
 /* The first error is kept and ends the text. */
 static void gt__bad_text(gt__tree *t, int at, const char *what) {
-  const int length = (int)strlen(t->text);
+  int length = (int)strlen(t->text);
   if (!t->bad)
     gt__fail(GT_ERROR_EXPRESSION, "\"%.300s%s\"  at column %d: %s", t->text,
              length > 300 ? "..." : "", at + 1, what);
@@ -8828,7 +8834,7 @@ static int gt__peek(gt__tree *t) {
   return (unsigned char)t->text[t->at];
 }
 static int gt__take(gt__tree *t, const char *token) {
-  const size_t n = strlen(token);
+  size_t n = strlen(token);
   gt__peek(t);
   if (strncmp(t->text + t->at, token, n)) return 0;
   t->at += (int)n;
@@ -8840,10 +8846,10 @@ static int gt__is_letter(int c) {
 static int gt__is_digit(int c) { return c >= '0' && c <= '9'; }
 /* Adds what waits for an operand. The left one of an operator is the last node. */
 static void gt__wait(gt__tree *t, int kind, int op, int level, int right, int at) {
-  const uint8_t nests = kind != GT__INFIX || right <= level;
-  const uint8_t given = kind == GT__INFIX || kind == GT__THEN;
-  const gt__waiting w = {(uint8_t)kind, (uint8_t)op, (uint8_t)level,  (uint8_t)right, nests,
-                         given,         at,          {t->n - 1, 0, 0}};
+  uint8_t nests = kind != GT__INFIX || right <= level;
+  uint8_t given = kind == GT__INFIX || kind == GT__THEN;
+  gt__waiting w = {(uint8_t)kind, (uint8_t)op, (uint8_t)level,  (uint8_t)right, nests,
+                   given,         at,          {t->n - 1, 0, 0}};
   t->waiting[t->n_waiting++] = w;
   t->depth += nests;
   if (t->depth > GT__DEEPEST) gt__bad_text(t, at, "nested more than 1000 deep");
@@ -8920,11 +8926,11 @@ static void gt__no_operation(gt__tree *t, int at, const char *name) {
 /* -- numbers -- */
 /* The smallest integer has no positive counterpart: its digits are right behind a minus alone. */
 static void gt__add_integer(gt__tree *t, int start, const char *digits) {
-  const uint64_t value = strtoull(digits, NULL, 10), lowest = (uint64_t)1 << 63;
+  uint64_t value = strtoull(digits, NULL, 10), lowest = (uint64_t)1 << 63;
   const gt__waiting *w = gt__last_waiting(t);
-  const int is_base = gt__peek(t) == '*' && t->text[t->at + 1] == '*';
-  const int negated = w && w->kind == GT__SIGN && w->op == GT__OP_neg && !is_base;
-  const int smallest = negated && value == lowest;
+  int is_base = gt__peek(t) == '*' && t->text[t->at + 1] == '*';
+  int negated = w && w->kind == GT__SIGN && w->op == GT__OP_neg && !is_base;
+  int smallest = negated && value == lowest;
   if (smallest) t->depth -= w->nests, t->n_waiting--; /* the minus is done */
   if (value < lowest + smallest) gt__add_whole(t, GT__WHOLE, smallest ? INT64_MIN : (int64_t)value);
   else gt__bad_text(t, start, "an integer beyond int64; with a point it is a floating number");
@@ -8932,7 +8938,7 @@ static void gt__add_integer(gt__tree *t, int start, const char *digits) {
 /* A floating number of these digits. strtod rounds correctly but reads the locale's point, so it
    gets an integer and an exponent. With an f it is a float, as in C. */
 static void gt__add_digits(gt__tree *t, int start, char *digits, const char *point, const char *s) {
-  const size_t n = strlen(digits);
+  size_t n = strlen(digits);
   int64_t exponent = point ? point + 1 - s : 0;
   int good = 1;
   if (*s == 'e' || *s == 'E') {
@@ -8941,7 +8947,7 @@ static void gt__add_digits(gt__tree *t, int start, char *digits, const char *poi
     good = s[1] > ' ' && gt__is_digit(end[-1]);
     s = end;
   }
-  const int is_single = *s == 'f' || *s == 'F';
+  int is_single = *s == 'f' || *s == 'F';
   s += is_single;
   t->at = (int)(s - t->text);
   snprintf(digits + n, 12, "e%d", (int)exponent);
@@ -8950,7 +8956,7 @@ static void gt__add_digits(gt__tree *t, int start, char *digits, const char *poi
   else gt__add_real(t, is_single ? (double)strtof(digits, NULL) : strtod(digits, NULL));
 }
 static void gt__parse_literal(gt__tree *t) {
-  const int start = t->at;
+  int start = t->at;
   const char *s = t->text + start, *point = NULL;
   char digits[80];
   int n = 0;
@@ -8977,13 +8983,13 @@ static int gt__parse_call(gt__tree *t, int start, const char *name) {
 }
 /* A single letter: an operand; pi, inf, nan; index; else an operation or a dtype, and a bracket. */
 static int gt__parse_name(gt__tree *t) {
-  const int start = t->at;
+  int start = t->at;
   char name[41], what[80]; /* no operation's name is as long */
   int n = 0;
   for (; gt__is_letter(t->text[t->at]) || gt__is_digit(t->text[t->at]); t->at++)
     if (n < 40) name[n++] = t->text[t->at];
   name[n] = 0;
-  const int letter = n == 1 && *name >= 'a' && *name <= 'z' ? *name - 'a' : -1;
+  int letter = n == 1 && *name >= 'a' && *name <= 'z' ? *name - 'a' : -1;
   if (letter >= t->n_in) {
     snprintf(what, sizeof what, "operand %c, but %d operand%s given", *name, t->n_in,
              t->n_in == 1 ? " was" : "s were");
@@ -8997,7 +9003,7 @@ static int gt__parse_name(gt__tree *t) {
   return 0;
 }
 static int gt__parse_operand(gt__tree *t) {
-  const int c = gt__peek(t), at = t->at, is_not = c == '!' && t->text[at + 1] != '=';
+  int c = gt__peek(t), at = t->at, is_not = c == '!' && t->text[at + 1] != '=';
   if (gt__is_letter(c)) return gt__parse_name(t);
   if (gt__is_digit(c) || (c == '.' && gt__is_digit(t->text[at + 1]))) {
     gt__parse_literal(t);
@@ -9040,14 +9046,14 @@ static const struct {
                  {"=", 0, 0},
                  {"@", 0, 0}};
 static int gt__parse_operator(gt__tree *t) {
-  const int n = (int)(sizeof gt__signs / sizeof *gt__signs);
+  int n = (int)(sizeof gt__signs / sizeof *gt__signs);
   int k = 0;
   gt__peek(t);
-  const int at = t->at;
+  int at = t->at;
   while (k < n && !gt__take(t, gt__signs[k].token)) k++;
   if (k == n) return 0;
-  const int level = gt__signs[k].level, op = gt__signs[k].op, compares = level == 3 || level == 4;
-  const int is_choice = op == GT__OP_where, right = level + (op != GT__OP_pow && !is_choice);
+  int level = gt__signs[k].level, op = gt__signs[k].op, compares = level == 3 || level == 4;
+  int is_choice = op == GT__OP_where, right = level + (op != GT__OP_pow && !is_choice);
   gt__complete_above(t, level + compares);
   const gt__waiting *w = gt__last_waiting(t);
   if (!op) gt__no_operation(t, at, gt__signs[k].token);
@@ -9058,7 +9064,7 @@ static int gt__parse_operator(gt__tree *t) {
   return 1;
 }
 static void gt__end_call(gt__tree *t, const gt__waiting *w) { /* w lacks the last operand */
-  const int arity = gt__table[w->op].arity;
+  int arity = gt__table[w->op].arity;
   const char *name = w->op == GT__CAST ? gt__dtype[w->level].name : gt__table[w->op].name;
   char what[80];
   snprintf(what, sizeof what, "%s takes %d operand%s", name, arity, arity == 1 ? "" : "s");
@@ -9073,16 +9079,16 @@ static int gt__parse_behind(gt__tree *t) {
   while (!t->bad && !gt__parse_operator(t)) {
     gt__complete_above(t, -1);
     gt__waiting *w = gt__last_waiting(t);
-    const int c = gt__peek(t), at = t->at, kind = w ? w->kind : 0;
+    int c = gt__peek(t), at = t->at, kind = w ? w->kind : 0;
     if (!c && !w) return 0; /* what follows goes by kind */
     t->at++;
-    const int is_end = c == "   )):"[kind];
-    const int more = is_end ? kind == GT__THEN : kind == GT__ARGUMENTS && c == ',';
+    int is_end = c == "   )):"[kind];
+    int more = is_end ? kind == GT__THEN : kind == GT__ARGUMENTS && c == ',';
     if (is_end && kind == GT__BRACKET) gt__complete(t);
     else if (is_end && kind == GT__ARGUMENTS) gt__end_call(t, w);
     else if (!more) gt__bad_text(t, at, expected[kind]);
     if (!more) continue;
-    w->kind = (uint8_t)(kind == GT__THEN ? GT__ELSE : GT__ARGUMENTS);
+    w->kind = (kind == GT__THEN ? GT__ELSE : GT__ARGUMENTS);
     if (w->given < 3) w->child[w->given++] = t->n - 1;
     return 1;
   }
@@ -9099,7 +9105,7 @@ static struct gt__known {
   int n, n_in;
 } gt__cache[128];
 static gt_status gt__parse_text(gt__tree *t) {
-  const size_t length = strlen(t->text);
+  size_t length = strlen(t->text);
   uint64_t hash = 1469598103934665603u; /* FNV-1a */
   for (const char *s = t->text; *s; s++) hash = (hash ^ (unsigned char)*s) * 1099511628211u;
   struct gt__known *k = &gt__cache[hash >> 57];
@@ -9113,7 +9119,7 @@ static gt_status gt__parse_text(gt__tree *t) {
   if (t->n) return GT_OK;
   if (length > 65535) return gt__fail(GT_ERROR_EXPRESSION, "a text of more than 65535 characters");
   if (length > GT__FEW) { /* each node has a character of its own, and so has what waits */
-    const size_t bytes = length * (sizeof *t->node + sizeof *t->waiting);
+    size_t bytes = length * (sizeof *t->node + sizeof *t->waiting);
     gt__node *node = (gt__node *)gt__malloc(bytes);
     if (!node) return gt__failed();
     t->node = node;
@@ -9134,33 +9140,41 @@ static gt_status gt__parse_text(gt__tree *t) {
    A tree becomes a program in three steps: each node gets PyTorch's dtype; the tree is cut where
    integers must stay exact beside floating numbers; what is larger than the machine is cut too.
    What is cut off is computed into a temporary tensor first and becomes an operand. */
+static int gt__arity(const gt__node *v) { return gt__table[v->op].arity; }
+static int gt__rule(const gt__node *v) { return gt__table[v->op].rule; }
+static gt__node *gt__child(const gt__tree *t, const gt__node *v, int k) {
+  return &t->node[v->child[k]];
+}
 /* The higher of two compute types, from int64_t over float to double. */
 static int gt__higher(int a, int b) { return a == GT__F64 || b == GT__I64 ? a : b; }
 /* As PyTorch's TypeProperties.cpp: of lower levels only those count whose kind is higher. */
 static gt_dtype gt__promote(const gt__tree *t, const gt__node *v, int first, int last) {
   gt_dtype own[3] = {GT_BOOL, GT_BOOL, GT_BOOL}, best = GT_BOOL; /* as with nothing */
   for (int k = first; k < last; k++) {
-    const gt__node *c = &t->node[v->child[k]];
-    const int is_real_number = c->level == GT__NUMBER && gt__is_floating((gt_dtype)c->dtype);
-    const gt_dtype dtype = is_real_number ? GT_FLOAT32 : (gt_dtype)c->dtype;
-    if (own[c->level] != dtype) own[c->level] = gt__promote_types(own[c->level], dtype);
+    const gt__node *c = gt__child(t, v, k);
+    gt_dtype *level = &own[c->level], dtype = (gt_dtype)c->dtype;
+    if (c->level == GT__NUMBER && gt__is_floating(dtype)) dtype = GT_FLOAT32;
+    if (*level != dtype) *level = gt__promote_types(*level, dtype);
   }
-  for (int level = GT__DIMENSIONED; level >= GT__NUMBER; level--)
-    if (gt__dtype[own[level]].kind > gt__dtype[best].kind) best = own[level];
+  for (int level = GT__DIMENSIONED; level >= GT__NUMBER; level--) {
+    int kind = gt__dtype[own[level]].kind;
+    if (kind > gt__dtype[best].kind) best = own[level];
+  }
   return best;
 }
 /* 0-d CPU ones are constants, which the host reads. */
 static gt_status gt__set_operand(const gt__tree *t, gt__node *v) {
-  const gt_tensor *x = v->x ? v->x : t->in[v->value.i];
   gt__host_use use;
-  v->x = x;
-  v->dtype = (uint8_t)x->dtype;
-  v->natural = (uint8_t)gt__compute_of(x->dtype);
+  if (!v->x) v->x = t->in[v->value.i];
+  const gt_tensor *x = v->x;
+  v->dtype = x->dtype;
+  v->natural = gt__compute_of(x->dtype);
+  v->highest = v->natural;
+  if (v->natural == GT__F64 && !x->ndim) v->highest = GT__F32;
   v->level = x->gt__number ? GT__NUMBER : GT__ZERO_D;
   if (x->ndim) v->level = GT__DIMENSIONED;
-  v->highest = v->natural == GT__F64 && !x->ndim ? (uint8_t)GT__F32 : v->natural;
   if (!gt__is_constant(x) || !x->storage) return GT_OK;
-  const gt_status status = gt__host_begin(x, 0, &use);
+  gt_status status = gt__host_begin(x, 0, &use);
   if (!status) v->value = gt__decode(x->dtype, gt__address(x));
   gt__host_end(&use);
   v->op = gt__is_floating(x->dtype) ? GT__REAL : GT__WHOLE;
@@ -9170,15 +9184,18 @@ static int gt__is_leaf(const gt__node *v) { return v->op > GT__CAST; }
 /* How many bits hold an integer node's values. It is not known of operations but of those that make
    truths, choose between them, or count them: floats divide by 0 and join bits otherwise. */
 static int gt__bits_of(const gt__tree *t, const gt__node *v) {
-  int bits = 24;
+  int bits = 24, op = v->op;
+  int counts = op == GT__OP_where || op == GT__OP_add || op == GT__OP_mul;
   if (v->natural != GT__I64) return v->natural == GT__F32 ? 24 : 53;
-  if (v->op == GT__OPERAND || v->op == GT__CAST) return 8 * gt__dtype[v->dtype].size;
-  const int counts = v->op == GT__OP_where || v->op == GT__OP_add || v->op == GT__OP_mul;
-  const double size = fabs((double)v->value.i);
-  if (v->op == GT__WHOLE && size < 0x1p53) return size < 0x1p24 ? 24 : 53;
-  if (v->dtype != GT_BOOL || (gt__table[v->op].rule != GT__BOOL && !counts)) return 64;
-  for (int k = 0; k < gt__table[v->op].arity; k++) {
-    const int below = t->node[v->child[k]].bits;
+  if (op == GT__OPERAND || op == GT__CAST) return 8 * gt__dtype[v->dtype].size;
+  if (op == GT__WHOLE) {
+    double size = fabs((double)v->value.i);
+    if (size < 0x1p53) return size < 0x1p24 ? 24 : 53;
+  }
+  if (v->dtype != GT_BOOL) return 64;
+  if (gt__rule(v) != GT__BOOL && !counts) return 64;
+  for (int k = 0; k < gt__arity(v); k++) {
+    int below = gt__child(t, v, k)->bits;
     if (below > bits) bits = below;
   }
   return bits;
@@ -9188,49 +9205,53 @@ static int gt__holds(int compute, const gt__node *v) { /* are v's integers the s
   return v->bits <= bits[compute];
 }
 /* What an operation, of this dtype as its operands promote, takes over from them. */
-static void gt__gather(gt__tree *t, gt__node *v, gt_dtype d) {
-  const int rule = gt__table[v->op].rule, is_cast = v->op == GT__CAST;
+static void gt__inherit(gt__tree *t, gt__node *v, gt_dtype d) {
+  int rule = gt__rule(v), natural = gt__compute_of(d), highest = natural;
   v->level = GT__NUMBER;
-  v->highest = GT__I64;
   v->indexed = v->op >= GT__INDEX && v->op <= GT__INTEGER;
-  for (int k = 0; k < gt__table[v->op].arity; k++) {
-    const gt__node *c = &t->node[v->child[k]];
+  for (int k = 0; k < gt__arity(v); k++) {
+    const gt__node *c = gt__child(t, v, k);
     if (c->level > v->level) v->level = c->level;
+    if (v->op != GT__CAST) highest = gt__higher(highest, c->highest);
     v->indexed |= c->indexed;
-    if (!is_cast) v->highest = (uint8_t)gt__higher(v->highest, c->highest);
   }
-  v->natural = (uint8_t)gt__compute_of(d);
   if (v->op == GT__OP_bitwise_not && d == GT_BOOL) v->op = GT__OP_logical_not;
-  gt__node *condition = rule == GT__WHERE ? &t->node[v->child[0]] : NULL;
-  if (condition && condition->op == GT__REAL && !condition->x) /* a tiny double is true */
-    condition->value.f = condition->value.f != 0;
-  if (condition && condition->natural == GT__F64 && v->natural == GT__F32) v->natural = GT__F64;
-  v->highest = (uint8_t)gt__higher(v->highest, v->natural);
-  v->dtype = (uint8_t)(rule == GT__BOOL ? GT_BOOL : d);
+  if (rule == GT__WHERE) {
+    gt__node *condition = gt__child(t, v, 0);
+    int is_number = condition->op == GT__REAL && !condition->x;
+    if (is_number) condition->value.f = condition->value.f != 0; /* a tiny double is true */
+    if (condition->natural == GT__F64 && natural == GT__F32) natural = GT__F64;
+  }
+  v->natural = natural;
+  v->highest = gt__higher(highest, natural);
+  v->dtype = rule == GT__BOOL ? GT_BOOL : d;
+}
+static gt_status gt__annotate_operation(gt__tree *t, gt__node *v) {
+  int arity = gt__arity(v), rule = gt__rule(v);
+  int whole = v->op == GT__WHOLE || v->op == GT__INDEX;
+  gt_dtype d = whole ? GT_INT64 : GT_FLOAT32;
+  if (arity) d = gt__promote(t, v, rule == GT__WHERE, arity);
+  if (v->op == GT__CAST) d = (gt_dtype)v->value.i;
+  if (rule == GT__FLOAT && !gt__is_floating(d)) d = GT_FLOAT32;
+  if (rule == GT__INT && gt__is_floating(d))
+    return gt__fail(GT_ERROR_DTYPE, "%s has no meaning for %s; it takes integers and bool",
+                    gt__table[v->op].name, gt_dtype_string(d));
+  gt__inherit(t, v, d);
+  return GT_OK;
 }
 static gt_status gt__annotate(gt__tree *t) {
-  gt_status status = GT_OK;
-  for (gt__node *v = t->node; v < t->node + t->n && !status; v++) {
-    const int arity = gt__table[v->op].arity, rule = gt__table[v->op].rule;
-    gt_dtype d = v->op == GT__WHOLE || v->op == GT__INDEX ? GT_INT64 : GT_FLOAT32;
-    if (v->op == GT__OPERAND || v->x) status = gt__set_operand(t, v);
-    else {
-      if (arity) d = gt__promote(t, v, rule == GT__WHERE, arity);
-      if (v->op == GT__CAST) d = (gt_dtype)v->value.i;
-      if (rule == GT__FLOAT && !gt__is_floating(d)) d = GT_FLOAT32;
-      if (rule == GT__INT && gt__is_floating(d))
-        return gt__fail(GT_ERROR_DTYPE, "%s has no meaning for %s; it takes integers and bool",
-                        gt__table[v->op].name, gt_dtype_string(d));
-      gt__gather(t, v, d);
-    }
-    v->bits = (uint8_t)gt__bits_of(t, v);
+  for (int i = 0; i < t->n; i++) {
+    gt__node *v = &t->node[i];
+    int is_operand = v->op == GT__OPERAND || v->x;
+    if (is_operand ? gt__set_operand(t, v) : gt__annotate_operation(t, v)) return gt__failed();
+    v->bits = gt__bits_of(t, v);
   }
-  return status;
+  return GT_OK;
 }
 /* The compute type of a program for node i: integers stay integers unless nothing is lost. */
 static int gt__choose_compute(const gt__tree *t, int i, int at_least) {
   const gt__node *v = &t->node[i];
-  const int stays = gt__is_leaf(v) || (v->natural == GT__I64 && !gt__holds(v->highest, v));
+  int stays = gt__is_leaf(v) || (v->natural == GT__I64 && !gt__holds(v->highest, v));
   return gt__higher(stays ? v->natural : v->highest, at_least);
 }
 /* Slots get their numbers in the end: until then inputs count from 0, the others from these. */
@@ -9253,45 +9274,57 @@ static int gt__bare(const gt__tree *t, int i) {
   return i;
 }
 static void gt__emit(gt__code *g, int op, int b, int c, int d) {
-  const gt__ins ins = {(uint8_t)op, (uint8_t)b, (uint8_t)c, (uint8_t)d};
+  gt__ins ins = {(uint8_t)op, (uint8_t)b, (uint8_t)c, (uint8_t)d};
   if (g->p.n_ins == GT__CODE) g->over = 1;
   if (g->over) return;
   g->p.ins[g->p.n_ins++] = ins;
   g->p.heavy |= gt__table[op].heavy;
   g->indexed |= op >= GT__INDEX && op <= GT__INTEGER;
 }
-static int gt__leaf_slot(gt__code *g, int i) {
-  const gt__node *v = &g->t->node[i];
-  const int is_real = v->op == GT__REAL, compute = g->p.compute;
-  const gt__num in = v->value;
-  gt__num c = {0};
-  int k = 0;
-  if (v->op == GT__OPERAND) {
-    while (k < g->p.n_in && g->in[k] != v->x) k++;
-    if (k == GT__INPUTS) g->over = 1;
-    else if (k == g->p.n_in) {
-      g->node[k] = i;
-      g->in[g->p.n_in++] = v->x;
-    }
+static int gt__input_slot(gt__code *g, int i) {
+  const gt_tensor *x = g->t->node[i].x;
+  int n = g->p.n_in, k = 0;
+  while (k < n && g->in[k] != x) k++;
+  if (k < n) return k;
+  if (n == GT__INPUTS) {
+    g->over = 1;
     return k;
   }
-  if (compute == GT__F32) c.s = is_real ? (float)in.f : (float)in.i;
-  else if (compute == GT__F64) c.f = is_real ? in.f : (double)in.i;
-  else c.i = is_real ? gt__to_i64_f64(in.f, INT64_MIN, INT64_MAX) : in.i;
-  while (k < g->p.n_const && memcmp(&g->p.constant[k], &c, sizeof c)) k++;
+  g->node[n] = i;
+  g->in[n] = x;
+  g->p.n_in++;
+  return k;
+}
+static gt__num gt__constant_of(const gt__node *v, int compute) {
+  int is_real = v->op == GT__REAL;
+  double f = is_real ? v->value.f : (double)v->value.i;
+  gt__num c = {0};
+  if (compute == GT__F32) c.s = is_real ? (float)f : (float)v->value.i;
+  else if (compute == GT__F64) c.f = f;
+  else c.i = is_real ? gt__to_i64_f64(f, INT64_MIN, INT64_MAX) : v->value.i;
+  return c;
+}
+static int gt__leaf_slot(gt__code *g, int i) {
+  const gt__node *v = &g->t->node[i];
+  int n = g->p.n_const, k = 0;
+  if (v->op == GT__OPERAND) return gt__input_slot(g, i);
+  gt__num c = gt__constant_of(v, g->p.compute);
+  while (k < n && memcmp(&g->p.constant[k], &c, sizeof c)) k++;
   if (k == GT__SLOTS) g->over = 1;
-  else if (k == g->p.n_const) g->p.constant[g->p.n_const++] = c;
+  else if (k == n) {
+    g->p.constant[k] = c;
+    g->p.n_const++;
+  }
   return GT__CONSTANT_AT + k;
 }
 /* Deeper than GT__CODE levels they are taken as different: they fit no program. */
 static int gt__equal_trees(const gt__tree *t, int at, int other, int levels) {
   const gt__node *v = &t->node[gt__bare(t, at)];
   const gt__node *w = &t->node[gt__bare(t, other)];
-  if (!levels || v->op != w->op || v->op <= GT__INTEGER) return 0;
-  if (v->value.i != w->value.i) return 0;
-  for (int k = 0; k < gt__table[v->op].arity; k++)
-    if (!gt__equal_trees(t, v->child[k], w->child[k], levels - 1)) return 0;
-  return 1;
+  int equal = levels && v->op == w->op && v->op > GT__INTEGER && v->value.i == w->value.i;
+  for (int k = 0; k < gt__arity(v) && equal; k++)
+    equal = gt__equal_trees(t, v->child[k], w->child[k], levels - 1);
+  return equal;
 }
 static int gt__exchanged(int op) { /* the operation with its two operands exchanged, or 0 */
   static const uint8_t pair[][2] = {{GT__OP_sub, GT__OP_rsub},
@@ -9303,12 +9336,14 @@ static int gt__exchanged(int op) { /* the operation with its two operands exchan
                                  GT__OP_minimum,     GT__OP_logical_and, GT__OP_logical_or,
                                  GT__OP_logical_xor, GT__OP_bitwise_and, GT__OP_bitwise_or,
                                  GT__OP_bitwise_xor};
-  for (int k = 0; k < 8; k++)
-    if (op == pair[k / 2][k % 2]) return pair[k / 2][1 - k % 2];
+  for (int k = 0; k < 4; k++) {
+    if (op == pair[k][0]) return pair[k][1];
+    if (op == pair[k][1]) return pair[k][0];
+  }
   return memchr(same, op, sizeof same) ? op : 0;
 }
 static int gt__save(gt__code *g) {
-  const int slot = GT__TEMPORARY_AT + g->n_temporary++;
+  int slot = GT__TEMPORARY_AT + g->n_temporary++;
   if (g->n_temporary > g->most_temporaries) g->most_temporaries = g->n_temporary;
   if (g->n_temporary > GT__SLOTS) g->over = 1;
   gt__emit(g, GT__SAVE, 0, 0, slot);
@@ -9317,41 +9352,42 @@ static int gt__save(gt__code *g) {
 static void gt__generate(gt__code *g, int i);
 /* Operands that are no leaves go into temporaries first, the left one last. */
 static void gt__generate_operation(gt__code *g, const gt__node *v) {
-  const int arity = gt__table[v->op].arity;
+  int arity = gt__arity(v), exchanged = arity == 2 ? gt__exchanged(v->op) : 0;
   int child[3], leaf[3], slot[3] = {0, 0, 0};
   for (int k = 0; k < arity; k++) {
     child[k] = gt__bare(g->t, v->child[k]);
     leaf[k] = gt__is_leaf(&g->t->node[child[k]]);
   }
-  const int pair = arity == 2 && !leaf[0];
-  const int twice = pair && gt__equal_trees(g->t, child[0], child[1], GT__CODE);
-  if (arity == 2 && leaf[0] && !leaf[1] && gt__exchanged(v->op)) {
+  if (exchanged && leaf[0] && !leaf[1]) {
     gt__generate(g, child[1]);
-    gt__emit(g, gt__exchanged(v->op), gt__leaf_slot(g, child[0]), 0, 0);
-  } else if (twice) {
+    slot[1] = gt__leaf_slot(g, child[0]);
+    gt__emit(g, exchanged, slot[1], 0, 0);
+    return;
+  }
+  if (arity == 2 && !leaf[0] && gt__equal_trees(g->t, child[0], child[1], GT__CODE)) {
     gt__generate(g, child[0]);
     gt__emit(g, v->op, gt__save(g), 0, 0);
-  } else {
-    for (int k = arity - 1; k > 0 && !g->over; k--) {
-      if (leaf[k]) continue;
-      gt__generate(g, child[k]);
-      slot[k] = gt__save(g);
-    }
-    if (arity) gt__generate(g, child[0]);
-    for (int k = 1; k < arity; k++)
-      if (leaf[k]) slot[k] = gt__leaf_slot(g, child[k]);
-    gt__emit(g, v->op, slot[1], slot[2], 0);
+    return;
   }
+  for (int k = arity - 1; k > 0 && !g->over; k--) {
+    if (leaf[k]) continue;
+    gt__generate(g, child[k]);
+    slot[k] = gt__save(g);
+  }
+  if (arity) gt__generate(g, child[0]);
+  for (int k = 1; k < arity; k++)
+    if (leaf[k]) slot[k] = gt__leaf_slot(g, child[k]);
+  gt__emit(g, v->op, slot[1], slot[2], 0);
 }
 /* Leaves node i in acc. If it is deeper than programs are long, gt__fit has not been at its parts.
    */
 static void gt__generate(gt__code *g, int i) {
-  const int before = g->n_temporary, start = g->p.n_ins;
+  int before = g->n_temporary, start = g->p.n_ins;
   const gt__node *v = &g->t->node[i];
   if (g->depth++ > GT__CODE) g->over = 1;
   if (gt__is_leaf(v)) gt__emit(g, GT__LOAD, gt__leaf_slot(g, i), 0, 0);
   else if (v->op == GT__INTEGER) {
-    const int low = gt__leaf_slot(g, v->child[0]);
+    int low = gt__leaf_slot(g, v->child[0]);
     gt__emit(g, v->op, low, gt__leaf_slot(g, v->child[1]), 0);
   } else if (!g->over) gt__generate_operation(g, v);
   g->depth--;
@@ -9361,34 +9397,38 @@ static void gt__generate(gt__code *g, int i) {
   g->part_size = g->p.n_ins - start;
 }
 /* A program for node i; 0 if it does not fit the machine, but g->part does, or a part of that. */
+static uint8_t gt__moved(const gt__program *p,
+                         int slot) { /* from where it was counted to its own */
+  if (slot >= GT__TEMPORARY_AT) return slot - GT__TEMPORARY_AT + p->n_in + p->n_const;
+  return slot >= GT__CONSTANT_AT ? slot - GT__CONSTANT_AT + p->n_in : slot;
+}
 static int gt__compile(const gt__tree *t, int i, gt__code *g) {
-  int move[3] = {0, 0, 0};
+  gt__program *p = &g->p;
   memset(g, 0, offsetof(gt__code, p) + offsetof(gt__program, ins));
   g->t = t;
   g->root = gt__bare(t, i);
-  g->p.compute = t->node[i].compute;
-  g->p.seed = t->seed;
-  g->p.offset = t->offset;
-  const int is_product = t->n_in && !t->in[0]->storage;
-  if (is_product) g->in[g->p.n_in++] = t->in[0];
+  p->compute = t->node[i].compute;
+  p->seed = t->seed;
+  p->offset = t->offset;
+  int is_product = t->n_in && !t->in[0]->storage;
+  if (is_product) g->in[p->n_in++] = t->in[0];
   gt__generate(g, g->root);
-  g->p.n_slot = (uint8_t)(g->p.n_in + g->p.n_const + g->most_temporaries);
-  if (g->over || g->p.n_slot > GT__SLOTS) return 0;
-  move[1] = g->p.n_in - GT__CONSTANT_AT;
-  move[2] = g->p.n_in + g->p.n_const - GT__TEMPORARY_AT;
-  for (gt__ins *ins = g->p.ins; ins < g->p.ins + g->p.n_ins; ins++) {
-    ins->b = (uint8_t)(ins->b + move[ins->b / 32]);
-    ins->c = (uint8_t)(ins->c + move[ins->c / 32]);
-    ins->d = (uint8_t)(ins->d + move[ins->d / 32]);
+  p->n_slot = p->n_in + p->n_const + g->most_temporaries;
+  if (g->over || p->n_slot > GT__SLOTS) return 0;
+  for (gt__ins *ins = p->ins; ins < p->ins + p->n_ins; ins++) {
+    ins->b = gt__moved(p, ins->b);
+    ins->c = gt__moved(p, ins->c);
+    ins->d = gt__moved(p, ins->d);
   }
   return 1;
 }
 /* y also takes in x's first dims, of that number. 0: they cannot broadcast. */
 static int gt__merge_shape(gt_tensor *y, const gt_tensor *x, int ndim) {
-  const int n = ndim > y->ndim ? ndim : y->ndim, lead = n - y->ndim, x_lead = n - ndim;
+  int n = ndim > y->ndim ? ndim : y->ndim;
+  int lead = n - y->ndim, x_lead = n - ndim;
   for (int d = n - 1; d >= 0; d--) {
-    const int64_t have = d < lead ? 1 : y->shape[d - lead];
-    const int64_t want = d < x_lead ? 1 : x->shape[d - x_lead];
+    int64_t have = d < lead ? 1 : y->shape[d - lead];
+    int64_t want = d < x_lead ? 1 : x->shape[d - x_lead];
     if (have != want && have != 1 && want != 1) return 0;
     y->shape[d] = have == 1 ? want : have;
   }
@@ -9411,7 +9451,7 @@ static gt_status gt__launch_map(const gt__code *g, const gt_tensor *out) {
   gt__op op;
   gt__map_args *m = &gt__op_new(&op, GT__MAP, out->device)->u.map;
   gt__walk w = {m->size, 1, {&m->out}};
-  const int ndim = out->ndim;
+  int ndim = out->ndim;
   m->count = gt__numel(out);
   if (!m->count) return GT_OK;
   memcpy(m->size, out->shape, sizeof m->size);
@@ -9430,8 +9470,8 @@ static int gt__stays_integer(int compute, const gt__node *c) { /* or it may be a
    goes through memory unless its dtype is computed in. Of a condition only "not zero" matters; the
    program that reads it may not see fractions. */
 static int gt__is_apart(const gt__node *v, const gt__node *c, int is_condition) {
-  const int compute = v->compute, leaf = gt__is_leaf(c);
-  const int higher = !leaf && gt__higher(c->highest, compute) != compute;
+  int compute = v->compute, leaf = gt__is_leaf(c);
+  int higher = !leaf && gt__higher(c->highest, compute) != compute;
   if (v->op == GT__CAST && (higher || v->dtype != (int)gt__widest[compute])) return 1;
   if (compute == GT__I64) return c->natural != GT__I64 && (!leaf || is_condition);
   return gt__stays_integer(compute, c);
@@ -9440,22 +9480,23 @@ static int gt__is_apart(const gt__node *v, const gt__node *c, int is_condition) 
    computed apart, with what is below them. Returns how many these are. */
 static int gt__divide(gt__tree *t, int i, int compute) {
   int count = 0;
-  t->node[i].compute = (uint8_t)compute;
+  t->node[i].compute = compute;
   for (int n = i; n >= 0; n--) {
     const gt__node *v = &t->node[n];
-    for (int k = 0; k < gt__table[v->op].arity; k++) {
-      const int is_condition = v->op == GT__OP_where && k == 0;
-      gt__node *c = &t->node[v->child[k]];
+    for (int k = 0; k < gt__arity(v); k++) {
+      int is_condition = v->op == GT__OP_where && k == 0;
+      gt__node *c = gt__child(t, v, k);
       if (gt__is_leaf(c) && !is_condition && v->op != GT__CAST) continue; /* it is just loaded */
       c->compute = v->compute;
       c->apart = 0;
       if (!gt__is_apart(v, c, is_condition)) continue;
-      const int own = gt__choose_compute(t, v->child[k], c->op == GT__REAL ? GT__F64 : GT__I64);
+      int least = c->op == GT__REAL ? GT__F64 : GT__I64;
+      int own = gt__choose_compute(t, v->child[k], least);
       int dtype = (int)gt__widest[own];
-      if (is_condition || gt__table[c->op].rule == GT__BOOL) dtype = GT_BOOL;
+      if (is_condition || gt__rule(c) == GT__BOOL) dtype = GT_BOOL;
       if (v->op == GT__CAST) dtype = v->dtype;
-      c->compute = (uint8_t)own;
-      c->apart = (uint8_t)(1 + dtype);
+      c->compute = own;
+      c->apart = 1 + dtype;
       count++;
     }
   }
@@ -9491,33 +9532,34 @@ static gt_status gt__cut(gt__tree *t, int i, gt_dtype dtype, const gt__code *g) 
 }
 /* A program for node i; parts that fit the machine are cut off until it does. */
 static gt_status gt__fit(gt__tree *t, int i, gt__code *g) {
-  gt_status status = GT_OK;
-  while (!status && !gt__compile(t, i, g)) {
+  while (!gt__compile(t, i, g)) {
     int part = g->part;
     while (!gt__compile(t, part, g)) part = g->part;
-    status = gt__cut(t, part, gt__widest[t->node[part].compute], g);
+    gt_dtype dtype = gt__widest[t->node[part].compute];
+    if (gt__cut(t, part, dtype, g)) return gt__failed();
   }
-  return status;
+  return GT_OK;
 }
 /* A program for node i in one compute type. Children stand before their parents: what is to be
    computed apart is, and all of a large tree is made to fit from the leaves on, so that no program
    is tried that is far too long. */
 static gt_status gt__prepare_in(gt__tree *t, int i, int compute, gt__code *g) {
-  const int apart = gt__divide(t, i, compute), large = t->n > GT__CODE;
-  gt_status status = GT_OK;
-  for (int k = apart || large ? 0 : i; k < i && !status; k++) {
+  int apart = gt__divide(t, i, compute), large = t->n > GT__CODE;
+  for (int k = apart || large ? 0 : i; k < i; k++) {
     const gt__node *v = &t->node[k];
     if (!v->apart && (!large || gt__is_leaf(v))) continue;
-    status = gt__fit(t, k, g);
-    if (v->apart && !status) status = gt__cut(t, k, (gt_dtype)(v->apart - 1), g);
+    if (gt__fit(t, k, g)) return gt__failed();
+    if (v->apart && gt__cut(t, k, (gt_dtype)(v->apart - 1), g)) return gt__failed();
   }
-  return status ? status : gt__fit(t, i, g);
+  return gt__fit(t, i, g);
 }
 /* A program that gives node i in that type, as a mean or a floating output takes integers. */
 static gt_status gt__prepare(gt__tree *t, int i, int compute, gt__code *g) {
-  if (!gt__stays_integer(compute, &t->node[i])) return gt__prepare_in(t, i, compute, g);
-  if (gt__prepare_in(t, i, GT__I64, g) || gt__cut(t, i, GT_INT64, g)) return gt__failed();
-  t->node[i].compute = (uint8_t)compute;
+  gt__node *v = &t->node[i];
+  if (!gt__stays_integer(compute, v)) return gt__prepare_in(t, i, compute, g);
+  if (gt__prepare_in(t, i, GT__I64, g)) return gt__failed();
+  if (gt__cut(t, i, GT_INT64, g)) return gt__failed();
+  v->compute = compute;
   return gt__fit(t, i, g);
 }
 
@@ -9549,8 +9591,8 @@ static gt_status gt__place(gt__tree *t, const gt_tensor *out) {
    stays a double, since storing it as a 16-bit float is its one rounding. */
 static int gt__compute_all(const gt__tree *t, gt_dtype dtype, int is_number, int at_least) {
   const gt__node *v = &t->node[t->root];
-  const int compute = gt__choose_compute(t, t->root, at_least);
-  const int rounds = v->op == GT__REAL && v->value.f != (double)(float)v->value.f;
+  int compute = gt__choose_compute(t, t->root, at_least);
+  int rounds = v->op == GT__REAL && v->value.f != (double)(float)v->value.f;
   if (rounds && dtype != GT_FLOAT32) return GT__F64;
   if (!is_number || v->op == GT__WHOLE) return compute;
   return gt__higher(compute, gt__is_floating(dtype) ? GT__F64 : GT__I64); /* they are 64-bit */
@@ -9563,12 +9605,12 @@ static gt_tensor *gt__run_tree(gt__tree *t, gt_tensor *out, const gt_tensor *lik
   gt__code g;
   if (gt__place(t, like ? like : out) || gt__annotate(t)) return NULL;
   gt_dtype dtype = like ? like->dtype : (gt_dtype)v->dtype;
-  const int is_number = !like && v->level == GT__NUMBER;
-  const int fits = out && gt__dtype[out->dtype].kind >= gt__dtype[dtype].kind;
+  int is_number = !like && v->level == GT__NUMBER;
+  int fits = out && gt__dtype[out->dtype].kind >= gt__dtype[dtype].kind;
   if (is_number && fits) dtype = out->dtype;
   else if (is_number && out) dtype = GT_FLOAT64; /* 2**24 + 1 is itself before it is an integer */
   if (v->op == GT__CAST && v->dtype == dtype) t->root = v->child[0]; /* storing it converts it */
-  const int compute = gt__compute_all(t, dtype, is_number, at_least);
+  int compute = gt__compute_all(t, dtype, is_number, at_least);
   t->whole.dtype = dtype;
   if (gt__begin(&r, out, &t->whole, t->n_in, t->in, 1)) return NULL;
   return gt__end(&r,
@@ -9586,23 +9628,23 @@ static gt_status gt__check_text(const char *text, int n) { return gt__check_lett
    as such. What float rounds is infinite in float16, but would be rounded again to bfloat16. */
 static int gt__compute_as(const gt_tensor *x, const gt_tensor *like) {
   if (gt__is_floating(x->dtype)) return GT__I64;
-  const size_t size = gt_dtype_size(x->dtype);
+  size_t size = gt_dtype_size(x->dtype);
   if (like->dtype != GT_BFLOAT16 || size < 4) return gt__compute_of(like->dtype);
   return size == 4 ? GT__F64 : GT__I64;
 }
 static gt_tensor *gt__eval_at(gt_tensor *out, const gt_tensor *like, const char *text, int n,
-                              const gt_tensor *const *x) {
+                              gt__operands x) {
   if (gt__check_text(text, n)) return NULL;
   if (gt__refuse(out, 1, n, x)) return NULL;
   GT__TREE(t, text, n, x);
-  const int at_least = like ? gt__compute_as(x[0], like) : GT__I64;
+  int at_least = like ? gt__compute_as(x[0], like) : GT__I64;
   return gt__parse_text(&t) ? NULL : gt__run_tree(&t, out, like, at_least);
 }
-GT_API gt_tensor *gt_eval_n(gt_tensor *out, const char *text, int n, const gt_tensor *const *x) {
+GT_API gt_tensor *gt_eval_n(gt_tensor *out, const char *text, int n, gt__operands x) {
   gt__me.call = "gt_eval";
   return gt__eval_at(out, NULL, text, n, x);
 }
-static gt_tensor *gt__apply(gt_tensor *out, int op, int n, const gt_tensor *const *x) {
+static gt_tensor *gt__apply(gt_tensor *out, int op, int n, gt__operands x) {
   if (gt__refuse(out, 1, n, x)) return NULL;
   GT__TREE(t, "", n, x);
   for (int i = 0; i < n; i++) gt__add_whole(&t, GT__OPERAND, i);
@@ -9612,7 +9654,7 @@ static gt_tensor *gt__apply(gt_tensor *out, int op, int n, const gt_tensor *cons
 #define GT__DEFINE(name, arity, result, cost, f, i) \
   GT_API gt_tensor *gt_##name(gt_tensor *out, GT__LETTERS_##arity(const gt_tensor *)) { \
     gt__me.call = "gt_" #name; \
-    const gt_tensor *const x[] = {GT__LETTERS_##arity()}; \
+    const gt_tensor *x[] = {GT__LETTERS_##arity()}; \
     return gt__apply(out, GT__OP_##name, arity, x); \
   }
 GT__OPERATIONS(GT__DEFINE)
@@ -9693,9 +9735,9 @@ GT_API gt_tensor *gt_arange(double start, double end, double step, gt_dtype dtyp
   GT__STRICT;
   GT__FENCE(start);
   GT__FENCE(step);
-  const double n = ceil((end - start) / step);
-  const int whole = !gt_is_floating(dtype) && gt__is_whole(start) && gt__is_whole(step);
-  const double v[] = {start, step};
+  double n = ceil((end - start) / step);
+  int whole = !gt_is_floating(dtype) && gt__is_whole(start) && gt__is_whole(step);
+  double v[] = {start, step};
   if (!(step != 0) || !(n >= 0) || !(n < 9e18))
     return GT__NULL(GT_ERROR_ARGUMENT, "from %g to %g in steps of %g is no finite sequence", start,
                     end, step);
@@ -9709,9 +9751,9 @@ GT_API gt_tensor *gt_linspace(double start, double end, int64_t steps, gt_dtype 
   GT__STRICT;
   GT__FENCE(start);
   GT__FENCE(steps);
-  const double last = (double)steps - 1, half = (double)(steps / 2);
-  const double way = end - start; /* it may not be finite where the step is */
-  const double step = isfinite(way) ? way / last : end / last - start / last;
+  double last = (double)steps - 1, half = (double)(steps / 2);
+  double way = end - start; /* it may not be finite where the step is */
+  double step = isfinite(way) ? way / last : end / last - start / last;
   double v[] = {start, step, end, last, half};
   if (steps <= 1) v[1] = 0;
   if (steps == 1) v[2] = start;
@@ -9720,7 +9762,7 @@ GT_API gt_tensor *gt_linspace(double start, double end, int64_t steps, gt_dtype 
 }
 GT_API gt_tensor *gt_eye(int64_t rows, int64_t columns, gt_dtype dtype, gt_device device) {
   GT__CALL;
-  const double n = (double)columns;
+  double n = (double)columns;
   return gt__make(NULL, "remainder(index, a) == floor_div(index, a)", GT_SHAPE(rows, columns),
                   dtype, device, 1, &n, GT__I64);
 }
@@ -9743,13 +9785,13 @@ static gt_tensor *gt__random(int op, gt_shape shape, gt_dtype dtype, gt_device d
   gt__add_whole(&t, GT__WHOLE, (int64_t)range);
   gt__add_node(&t, op, 0, 1, 0);
   if (op == GT__UNIFORM && gt__dtype[dtype].size == 2) { /* cut, not rounded: 1 is excluded */
-    const int number = t.root, steps = gt__add_real(&t, (double)gt__dtype[dtype].high);
+    int number = t.root, steps = gt__add_real(&t, (double)gt__dtype[dtype].high);
     gt__add_node(&t, GT__OP_floor, gt__add_node(&t, GT__OP_mul, number, steps, 0), 0, 0);
     gt__add_node(&t, GT__OP_div, t.root, steps, 0);
   }
   t.seed = source->seed;
   t.offset = source->offset;
-  const int compute = op == GT__INTEGER ? (int)GT__I64 : gt__compute_of(dtype);
+  int compute = op == GT__INTEGER ? (int)GT__I64 : gt__compute_of(dtype);
   gt_tensor *out = gt__run_tree(&t, NULL, &like, compute);
   if (out) source->offset += (uint64_t)gt__numel(out);
   return out;
@@ -9788,7 +9830,7 @@ GT_API gt_tensor *gt_randperm(int64_t n, gt_device device, gt_generator *generat
   if (!host) return NULL;
   int64_t *p = (int64_t *)host->storage->data;
   for (int64_t i = 0; i < n; i++) {
-    const int64_t j = gt__random_i64(source->seed, source->offset + (uint64_t)i, 0, i + 1);
+    int64_t j = gt__random_i64(source->seed, source->offset + (uint64_t)i, 0, i + 1);
     p[i] = p[j];
     p[j] = i;
   }
@@ -9799,10 +9841,10 @@ GT_API gt_tensor *gt_randperm(int64_t n, gt_device device, gt_generator *generat
 
 /* ---- >>joining ------------------------------------------------------------------------------- */
 static gt_status gt__check_index(const gt_tensor *index, int64_t size) {
-  const int64_t step = index->stride[0] * gt__dtype[index->dtype].size;
+  int64_t step = index->stride[0] * gt__dtype[index->dtype].size;
   gt__host_use use;
   int64_t i = 0, v = 0;
-  const gt_status status = gt__host_begin(index, 0, &use);
+  gt_status status = gt__host_begin(index, 0, &use);
   for (; i < index->shape[0] && !status; i++) {
     const char *p = gt__address(index) + i * step;
     int32_t narrow;
@@ -9822,7 +9864,7 @@ GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
                                   const gt_tensor *index) {
   GT__CALL;
   gt__result r;
-  const gt_tensor *const in[] = {x, index};
+  const gt_tensor *in[] = {x, index};
   if (gt__refuse(out, 1, 2, in)) return NULL;
   if ((dim = gt__dim_or_0(dim, x->ndim)) < 0) return NULL;
   if (index->ndim != 1 || (index->dtype != GT_INT64 && index->dtype != GT_INT32))
@@ -9855,8 +9897,7 @@ static int gt__joins(const gt_tensor *x, const gt_tensor *first, int dim, int st
   return fits;
 }
 /* Describes in `like` what n tensors make along *dim, which becomes one from 0 on. */
-static gt_status gt__joined(gt_tensor *like, int n, const gt_tensor *const *x, int *dim,
-                            int stack) {
+static gt_status gt__joined(gt_tensor *like, int n, gt__operands x, int *dim, int stack) {
   int first = 0;
   while (first < n - 1 && gt__is_skipped(x[first], stack)) first++;
   *like = gt__plain(x[first]);
@@ -9878,8 +9919,7 @@ static gt_status gt__joined(gt_tensor *like, int n, const gt_tensor *const *x, i
   }
   return GT_OK;
 }
-static gt_tensor *gt__join_tensors(gt_tensor *out, int n, const gt_tensor *const *x, int dim,
-                                   int stack) {
+static gt_tensor *gt__join_tensors(gt_tensor *out, int n, gt__operands x, int dim, int stack) {
   gt_tensor part, piece, like;
   gt__result r;
   gt_status status = GT_OK;
@@ -9898,11 +9938,11 @@ static gt_tensor *gt__join_tensors(gt_tensor *out, int n, const gt_tensor *const
   }
   return gt__end(&r, status);
 }
-GT_API gt_tensor *gt_cat(gt_tensor *out, int n, const gt_tensor *const *x, int dim) {
+GT_API gt_tensor *gt_cat(gt_tensor *out, int n, gt__operands x, int dim) {
   GT__CALL;
   return gt__join_tensors(out, n, x, dim, 0);
 }
-GT_API gt_tensor *gt_stack(gt_tensor *out, int n, const gt_tensor *const *x, int dim) {
+GT_API gt_tensor *gt_stack(gt_tensor *out, int n, gt__operands x, int dim) {
   GT__CALL;
   return gt__join_tensors(out, n, x, dim, 1);
 }
@@ -9912,7 +9952,7 @@ GT_API gt_tensor *gt_stack(gt_tensor *out, int n, const gt_tensor *const *x, int
    var, norm and a softmax of long rows, is a chain of such. */
 /* Turns GT_DIM bits into one bit a dim; 0 dims named means none, as GT_ALL of a 0-d tensor. */
 static gt_status gt__dim_set(uint32_t dims, int ndim, uint32_t *set) {
-  const uint32_t named = GT_DIM(-1) * 2 - GT_DIM(0);
+  uint32_t named = GT_DIM(-1) * 2 - GT_DIM(0);
   *set = dims & GT_ALL ? ~0u : 0;
   if (dims + 8 < 16)
     return gt__fail(GT_ERROR_ARGUMENT, "dims is the bare number %d; write GT_DIM(%d)", (int)dims,
@@ -9923,7 +9963,7 @@ static gt_status gt__dim_set(uint32_t dims, int ndim, uint32_t *set) {
                     "7, or several with | between",
                     (unsigned)dims);
   for (dims &= named; dims; dims &= dims - 1) {
-    const int d = gt__dim_or_0(gt__first_dim(dims), ndim);
+    int d = gt__dim_or_0(gt__first_dim(dims), ndim);
     if (d < 0) return gt__failed();
     if (*set >> d & 1) return gt__fail(GT_ERROR_ARGUMENT, "dim %d is named twice", d);
     *set |= 1u << d;
@@ -9947,13 +9987,13 @@ static void gt__bind_fold(const gt__folding *f, const gt__tree *t, const gt__cod
                           gt__walk *w, const gt_tensor *out, uint32_t set) {
   gt__reduce_args *r = &op->u.reduce;
   gt__map_args *m = &r->pre;
-  const int ndim = t->whole.ndim, kept = r->n_kept;
+  int ndim = t->whole.ndim, kept = r->n_kept;
   int order[GT_MAX_DIMS] = {0}, next[2] = {0, kept}; /* places of a kept and of a folded dim */
   r->n = 1;
   r->inner = 1;
   for (int d = 0; d < ndim; d++) {
-    const int folded = set >> d & 1, place = next[folded]++;
-    const int64_t size = t->whole.shape[d];
+    int folded = set >> d & 1, place = next[folded]++;
+    int64_t size = t->whole.shape[d];
     order[place] = d;
     m->size[place] = size;
     if (folded) r->n *= size;
@@ -9970,7 +10010,7 @@ static void gt__bind_fold(const gt__folding *f, const gt__tree *t, const gt__cod
 }
 /* Outputs may be made in any order, and maxima and integers folded in any. */
 static void gt__order_fold(gt__reduce_args *r, gt__walk *w, int any, int ndim) {
-  const int kept = r->n_kept;
+  int kept = r->n_kept;
   if (w->n > 1) gt__sort_dims(w, 0, kept, 1);
   if (any) gt__sort_dims(w, kept, ndim, 1);
   r->n_kept = gt__collapse(w, 0, 0, kept);
@@ -9987,7 +10027,7 @@ static gt_status gt__launch_fold(const gt__folding *f, const gt__tree *t, const 
   gt__reduce_args *r = &gt__op_new(&op, GT__REDUCE, out->device)->u.reduce;
   gt__map_args *m = &r->pre;
   gt__walk w = {m->size, 1, {NULL}};
-  const int ndim = t->whole.ndim, exact = f->fold > GT__FOLD_PROD || g->p.compute == GT__I64;
+  int ndim = t->whole.ndim, exact = f->fold > GT__FOLD_PROD || g->p.compute == GT__I64;
   r->outer = gt__numel(out);
   if (!r->outer) return GT_OK;
   r->n_kept = ndim - __builtin_popcount(set);
@@ -10001,7 +10041,7 @@ static gt_status gt__launch_fold(const gt__folding *f, const gt__tree *t, const 
   r->finish = f->finish;
   r->chunk = r->inner ? GT__CHUNK : GT__ROWS;
   r->n_chunk = r->n ? (r->n - 1) / r->chunk + 1 : 1;
-  const double divisor = (double)r->n > f->correction ? (double)r->n - f->correction : 0;
+  double divisor = (double)r->n > f->correction ? (double)r->n - f->correction : 0;
   if (g->p.compute == GT__F32) r->divisor.s = (float)divisor;
   else r->divisor.f = divisor;
   return gt__submit(&op);
@@ -10009,12 +10049,11 @@ static gt_status gt__launch_fold(const gt__folding *f, const gt__tree *t, const 
 /* The shape of what a fold of these dims gives. */
 static gt_status gt__folded_shape(const gt__folding *f, const gt_tensor *whole, uint32_t set,
                                   gt_tensor *like) {
-  const int chooses =
-      gt__cpu_indexed(f->fold) || f->fold == GT__FOLD_MAX || f->fold == GT__FOLD_MIN;
+  int chooses = gt__cpu_indexed(f->fold) || f->fold == GT__FOLD_MAX || f->fold == GT__FOLD_MIN;
   *like = *whole;
   like->ndim = 0;
   for (int d = 0; d < whole->ndim; d++) {
-    const int folded = set >> d & 1;
+    int folded = set >> d & 1;
     if (folded && !f->keepdim) continue;
     like->shape[like->ndim++] = folded && !gt__all_kept(f) ? 1 : whole->shape[d];
   }
@@ -10032,7 +10071,7 @@ static void gt__folded_type(const gt__folding *f, gt_dtype *dtype, int *compute)
   if (f->dtype != GT_DTYPES) *dtype = f->dtype;
 }
 static gt_tensor *gt__fold_text(const gt__folding *f, gt_tensor *out, const char *text, int n,
-                                const gt_tensor *const *x) {
+                                gt__operands x) {
   gt__result r;
   gt__code g;
   gt_tensor like;
@@ -10049,7 +10088,7 @@ static gt_tensor *gt__fold_text(const gt__folding *f, gt_tensor *out, const char
   like.dtype = (gt_dtype)root->dtype;
   gt__folded_type(f, &like.dtype, &compute);
   if (gt__begin(&r, out, &like, n, x, gt__all_kept(f))) return NULL;
-  const gt_status status = gt__prepare(&t, t.root, compute, &g);
+  gt_status status = gt__prepare(&t, t.root, compute, &g);
   return gt__end(&r, status ? status : gt__launch_fold(f, &t, &g, r.place, set));
 }
 GT__ASSERT(
@@ -10059,16 +10098,16 @@ GT__ASSERT(
     "reductions are the folds, and the mean; sums and products first, then choices, then truths");
 static gt__folding gt__folding_of(gt_reduction reduction, uint32_t dims, int keepdim,
                                   gt_dtype dtype) {
-  const int mean = reduction == GT_MEAN;
-  const int fold = mean ? (int)GT__FOLD_SUM : (int)reduction - (reduction > GT_MEAN);
-  const int finish = mean ? GT__DIVIDE : 0, at_least = gt__compute_of(dtype);
-  const gt__folding f = {fold, finish, keepdim, dims, dtype, 0, 0, at_least};
+  int mean = reduction == GT_MEAN;
+  int fold = mean ? (int)GT__FOLD_SUM : (int)reduction - (reduction > GT_MEAN);
+  int finish = mean ? GT__DIVIDE : 0, at_least = gt__compute_of(dtype);
+  gt__folding f = {fold, finish, keepdim, dims, dtype, 0, 0, at_least};
   return f;
 }
 GT_API gt_tensor *gt_reduce_n(gt_tensor *out, gt_reduction reduction, uint32_t dims, int keepdim,
-                              const char *text, int n, const gt_tensor *const *x) {
+                              const char *text, int n, gt__operands x) {
   gt__me.call = "gt_reduce";
-  const gt__folding f = gt__folding_of(reduction, dims, keepdim, GT_DTYPES);
+  gt__folding f = gt__folding_of(reduction, dims, keepdim, GT_DTYPES);
   if ((int)reduction < GT_SUM || (int)reduction > GT_ALL_TRUE)
     return GT__NULL(GT_ERROR_ARGUMENT, "%d is not a reduction", (int)reduction);
   return gt__fold_text(&f, out, text, n, x);
@@ -10076,7 +10115,7 @@ GT_API gt_tensor *gt_reduce_n(gt_tensor *out, gt_reduction reduction, uint32_t d
 #define GT__REDUCTION(name, reduction) \
   GT_API gt_tensor *gt_##name(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim) { \
     gt__me.call = "gt_" #name; \
-    const gt__folding f = gt__folding_of(reduction, dims, keepdim, GT_DTYPES); \
+    gt__folding f = gt__folding_of(reduction, dims, keepdim, GT_DTYPES); \
     return gt__fold_text(&f, out, "a", 1, &x); \
   }
 GT__REDUCTIONS(GT__REDUCTION)
@@ -10086,15 +10125,15 @@ static gt_dtype gt__float_dtype(const gt_tensor *x) {
 /* An intermediate result, never less than float32: a text over x and y (or NULL), folded. */
 static gt_tensor *gt__inner(gt_reduction reduction, uint32_t dims, int keepdim, const char *text,
                             const gt_tensor *x, const gt_tensor *y) {
-  const gt_tensor *const in[] = {x, y};
-  const gt_dtype dtype = x->dtype == GT_FLOAT64 ? GT_FLOAT64 : GT_FLOAT32;
-  const gt__folding f = gt__folding_of(reduction, dims, keepdim, dtype);
+  const gt_tensor *in[] = {x, y};
+  gt_dtype dtype = x->dtype == GT_FLOAT64 ? GT_FLOAT64 : GT_FLOAT32;
+  gt__folding f = gt__folding_of(reduction, dims, keepdim, dtype);
   return gt__fold_text(&f, NULL, text, y ? 2 : 1, in);
 }
 /* The last step of a function of x: a text over a, b, c (the last may be NULL) in a's shape. */
 static gt_tensor *gt__outer(gt_tensor *out, const gt_tensor *x, const char *text,
                             const gt_tensor *a, const gt_tensor *b, const gt_tensor *c) {
-  const gt_tensor *const in[] = {a, b, c};
+  const gt_tensor *in[] = {a, b, c};
   gt_tensor like = gt__plain(a);
   like.dtype = gt__float_dtype(x);
   return gt__eval_at(out, &like, text, 1 + (b != NULL) + (c != NULL), in);
@@ -10103,7 +10142,7 @@ static gt_tensor *gt__outer(gt_tensor *out, const gt_tensor *x, const char *text
    the smallest. */
 static gt_tensor *gt__scale(gt_reduction reduction, uint32_t dims, const char *text,
                             const gt_tensor *x) {
-  const gt_reduction first = gt__numel(x) ? reduction : GT_SUM; /* of nothing: 0 */
+  gt_reduction first = gt__numel(x) ? reduction : GT_SUM; /* of nothing: 0 */
   GT__LOCAL gt_tensor *most = gt__inner(first, dims, 1, "abs(a)", x, NULL);
   return most ? gt__outer(NULL, most, text, most, NULL, NULL) : NULL;
 }
@@ -10128,23 +10167,23 @@ static gt_tensor *gt__scaled_squares(const gt__folding *f, gt_tensor *out, const
   GT__LOCAL gt_tensor *scale = gt__scale(GT_MAX, f->dims, scale_text, x);
   GT__LOCAL gt_tensor *mean =
       scale && centred ? gt__inner(GT_MEAN, f->dims, 1, "a*b", x, scale) : NULL;
-  const gt_tensor *const in[] = {x, scale, mean};
+  const gt_tensor *in[] = {x, scale, mean};
   if (!scale || (centred && !mean)) return NULL;
   const char *text = centred ? "(a*b - c)*(a*b - c)" : "square(a*b)";
   GT__LOCAL gt_tensor *folded = gt__fold_text(f, NULL, text, 2 + centred, in);
   if (!folded) return NULL;
-  const gt_tensor by = gt__scale_of(folded, scale);
+  gt_tensor by = gt__scale_of(folded, scale);
   return gt__outer(out, x, f->finish & GT__ROOT ? "a/b" : "a/b/b", folded, &by, NULL);
 }
 /* Folds the squares of x or, centred, of x - mean: the mean first, then the squares of the rest. */
 static gt_tensor *gt__squares(gt__folding *f, gt_tensor *out, const gt_tensor *x, int centred) {
-  const gt_dtype wide = x->dtype == GT_FLOAT16 ? GT_FLOAT32 : GT_FLOAT64;
+  gt_dtype wide = x->dtype == GT_FLOAT16 ? GT_FLOAT32 : GT_FLOAT64;
   if (x->dtype == GT_FLOAT64) return gt__scaled_squares(f, out, x, centred);
   f->at_least = gt__compute_of(wide);
   if (!centred) return gt__fold_text(f, out, "square(a)", 1, &x);
-  const gt__folding first = gt__folding_of(GT_MEAN, f->dims, 1, wide);
+  gt__folding first = gt__folding_of(GT_MEAN, f->dims, 1, wide);
   GT__LOCAL gt_tensor *mean = gt__fold_text(&first, NULL, "a", 1, &x);
-  const gt_tensor *const in[] = {x, mean};
+  const gt_tensor *in[] = {x, mean};
   return mean ? gt__fold_text(f, out, "(a - b)*(a - b)", 2, in) : NULL;
 }
 static gt_tensor *gt__spread(gt_tensor *out, const gt_tensor *x, uint32_t dims, double correction,
@@ -10177,12 +10216,12 @@ static gt_tensor *gt__power_norm(gt_tensor *out, const gt_tensor *x, double p, u
   }
   GT__LOCAL gt_tensor *unit =
       gt__scale(p > 0 ? GT_MAX : GT_MIN, dims, "a > 0 && isfinite(a) ? a : 1", x);
-  const gt_tensor *const in[] = {x, unit, power};
+  const gt_tensor *in[] = {x, unit, power};
   if (!unit) return NULL;
-  const gt__folding f = gt__folding_of(GT_SUM, dims, keepdim, unit->dtype);
+  gt__folding f = gt__folding_of(GT_SUM, dims, keepdim, unit->dtype);
   GT__LOCAL gt_tensor *sum = gt__fold_text(&f, NULL, "(abs(a)/b)**c", 3, in);
   if (!sum) return NULL;
-  const gt_tensor by = gt__scale_of(sum, unit);
+  gt_tensor by = gt__scale_of(sum, unit);
   return gt__outer(out, x, "a**(1/b)*c", sum, power, &by);
 }
 GT_API gt_tensor *gt_norm(gt_tensor *out, const gt_tensor *x, double p, uint32_t dims,
@@ -10203,7 +10242,7 @@ GT_API gt_tensor *gt_norm(gt_tensor *out, const gt_tensor *x, double p, uint32_t
 /* Does a row of x stay on the chip, or do a few threads of a GPU take a column? See
    gt__reduce_args. */
 static int gt__is_row(const gt_tensor *x, uint32_t set, const gt_tensor *out) {
-  const gt_dtype to = out ? out->dtype : x->dtype;
+  gt_dtype to = out ? out->dtype : x->dtype;
   int64_t n = 1, inner = 0;
   for (int d = 0; d < x->ndim; d++) {
     if (set >> d & 1) n *= x->shape[d];
@@ -10222,7 +10261,7 @@ static gt_tensor *gt__soft(gt_tensor *out, const gt_tensor *x, uint32_t dims, in
   if (gt__dim_set(dims, x->ndim, &set)) return NULL;
   f.soft = soft;
   if (gt__is_row(x, set, out)) return gt__fold_text(&f, out, "a", 1, &x);
-  const gt_reduction first = gt__numel(x) ? GT_MAX : GT_SUM; /* of nothing: 0, its logarithm -inf */
+  gt_reduction first = gt__numel(x) ? GT_MAX : GT_SUM; /* of nothing: 0, its logarithm -inf */
   GT__LOCAL gt_tensor *m = gt__inner(first, dims, 1, "a", x, NULL);
   if (!m || (soft == GT__LOGSUMEXP && /* no inf - inf below */
              !gt__outer(m, x, "isinf(a) ? 0 : a", m, NULL, NULL)))
@@ -10273,9 +10312,9 @@ typedef struct {
 /* Back ends bring matrices, all those of a batch, to scratch with rows and columns rounded up. */
 static gt_status gt__check_matrices(const gt__matmul_args *x) {
   enum { ROUNDED = 64 };
-  const int64_t k = gt__cpu_round(x->k, ROUNDED);
-  const int64_t larger = gt__cpu_round(x->m > x->n ? x->m : x->n, ROUNDED);
-  const int64_t size[] = {x->batch, larger, k};
+  int64_t k = gt__cpu_round(x->k, ROUNDED);
+  int64_t larger = gt__cpu_round(x->m > x->n ? x->m : x->n, ROUNDED);
+  int64_t size[] = {x->batch, larger, k};
   return gt__check_size(3, size);
 }
 /* What the product is: the batches, of at and bt dims, broadcast, then M and N, but for vectors. */
@@ -10301,8 +10340,8 @@ static gt_status gt__product_result(gt__product *p, int at, int bt) {
 /* Fills p, but for what comes behind the product. */
 static gt_status gt__product_shape(const gt_tensor *a, const gt_tensor *b, gt__product *p) {
   gt__matmul_args *x = &gt__op_new(&p->op, GT__MATMUL, a->device)->u.matmul;
-  const int vector = a->ndim == 1, column = b->ndim == 1;
-  const int at = a->ndim + vector - 2, bt = b->ndim + column - 2; /* dims of the batch */
+  int vector = a->ndim == 1, column = b->ndim == 1;
+  int at = a->ndim + vector - 2, bt = b->ndim + column - 2; /* dims of the batch */
   p->a = a;
   p->b = b;
   if (at < 0 || bt < 0)
@@ -10327,12 +10366,12 @@ static gt_status gt__product_shape(const gt_tensor *a, const gt_tensor *b, gt__p
 /* A CPU reads a matrix that is stored by columns best where it stands behind: C^T = B^T x A^T. */
 static int gt__is_turned(const gt__op *op) {
   const gt__matmul_args *x = &op->u.matmul;
-  const int thin = x->n == 1 ? x->m > 1 : x->n <= 14 && x->m > 28;
+  int thin = x->n == 1 ? x->m > 1 : x->n <= 14 && x->m > 28;
   return thin && x->k > 1 && x->a_row == 1 && gt__on_host(op->device);
 }
 static void gt__load_alone(gt__program *p, gt_dtype dtype) { /* the product as it is */
   memset(p, 0, offsetof(gt__program, ins) + sizeof *p->ins);
-  p->compute = (uint8_t)gt__compute_of(dtype);
+  p->compute = gt__compute_of(dtype);
   p->n_ins = 1;
   p->n_in = 1;
   p->n_slot = 1;
@@ -10344,7 +10383,7 @@ static void gt__bind_product(gt__product *p, const gt__code *g, const gt_tensor 
   gt__map_args *post = &x->post;
   gt__walk w = {post->size, 1, {&post->out}};
   const gt_tensor *a = p->a, *b = p->b;
-  const int batch = x->n_batch, ndim = p->result.ndim, n = batch + 2, turned = gt__is_turned(op);
+  int batch = x->n_batch, ndim = p->result.ndim, n = batch + 2, turned = gt__is_turned(op);
   int order[GT_MAX_DIMS];
   memcpy(order, gt__as_it_is, sizeof gt__as_it_is);
   order[batch + turned] = a->ndim == 1 ? -1 : batch;
@@ -10379,7 +10418,7 @@ static gt_status gt__launch_product(gt__product *p, const gt__code *g, const gt_
 }
 static gt_tensor *gt__matmul_bare(gt_tensor *out, const gt_tensor *a,
                                   const gt_tensor *b) { /* nothing behind it: no tree */
-  const gt_tensor *const x[] = {a, b};
+  const gt_tensor *x[] = {a, b};
   gt__product p;
   gt__result r;
   GT__STRICT;
@@ -10400,20 +10439,20 @@ static gt_status gt__place_behind(gt__tree *t, const gt_tensor *product, int wha
 }
 /* Does the tree fit behind the product as it is, in the type that products add up in? */
 static int gt__fits_behind(gt__tree *t, const gt__product *p, gt__code *g) {
-  const int type = gt__compute_of(p->result.dtype);
+  int type = gt__compute_of(p->result.dtype);
   if (gt__choose_compute(t, t->root, GT__I64) != type || gt__divide(t, t->root, type)) return 0;
   return gt__compile(t, t->root, g) && gt__same_shape(&t->whole, &p->result);
 }
 /* Else the product is computed by itself, in that type, and then the tree. */
 static gt_status gt__product_first(gt__tree *t, gt__product *p, gt_tensor *out) {
-  const gt_dtype dtype = gt__widest[gt__compute_of(p->result.dtype)];
+  gt_dtype dtype = gt__widest[gt__compute_of(p->result.dtype)];
   GT__LOCAL gt_tensor *product = gt__new(gt__shape_of(&p->result), dtype, p->a->device, 0);
   if (!product || gt__launch_product(p, NULL, product)) return gt__failed();
   p->result = gt__plain(product);
   return gt__run_tree(t, out, NULL, GT__I64) ? GT_OK : gt__failed();
 }
 static gt_tensor *gt__matmul_text(gt_tensor *out, const gt_tensor *a, const gt_tensor *b,
-                                  const char *text, int n, const gt_tensor *const *x, int what) {
+                                  const char *text, int n, gt__operands x, int what) {
   gt__product p;
   gt__result r;
   gt__code g;
@@ -10428,14 +10467,14 @@ static gt_tensor *gt__matmul_text(gt_tensor *out, const gt_tensor *a, const gt_t
   in[n + 2] = b;
   GT__TREE(t, text, n + 1, in);
   if (gt__place_behind(&t, &p.result, what)) return NULL;
-  const int direct = gt__fits_behind(&t, &p, &g);
+  int direct = gt__fits_behind(&t, &p, &g);
   t.whole.dtype = (gt_dtype)t.node[t.root].dtype;
   if (gt__begin(&r, out, &t.whole, n + 3, in, 0)) return NULL;
   if (direct) return gt__end(&r, gt__launch_product(&p, &g, r.place));
   return gt__end(&r, gt__product_first(&t, &p, r.place));
 }
 GT_API gt_tensor *gt_matmul_eval_n(gt_tensor *out, const gt_tensor *a, const gt_tensor *b,
-                                   const char *text, int n, const gt_tensor *const *x) {
+                                   const char *text, int n, gt__operands x) {
   gt__me.call = "gt_matmul_eval";
   return gt__matmul_text(out, a, b, text, n, x, GT__BROADCAST);
 }
@@ -10445,7 +10484,7 @@ GT_API gt_tensor *gt_matmul(gt_tensor *out, const gt_tensor *a, const gt_tensor 
 }
 /* A whole factor of integer matrices is an integer, so that their product stays one. */
 static gt_tensor *gt__factor_of(const gt_tensor *a, const gt_tensor *b, double value) {
-  const int whole = !gt__is_floating(a->dtype) && !gt__is_floating(b->dtype) && gt__is_whole(value);
+  int whole = !gt__is_floating(a->dtype) && !gt__is_floating(b->dtype) && gt__is_whole(value);
   return whole ? gt__number_int64((int64_t)value) : gt__number(value);
 }
 GT_API gt_tensor *gt_addmm(gt_tensor *out, const gt_tensor *c, const gt_tensor *a,
@@ -10454,14 +10493,14 @@ GT_API gt_tensor *gt_addmm(gt_tensor *out, const gt_tensor *c, const gt_tensor *
   GT__STRICT;
   GT__FENCE(alpha);
   GT__FENCE(beta);
-  const gt_tensor *const given[] = {c, a, b};
-  const int without = !c && beta == 0;
+  const gt_tensor *given[] = {c, a, b};
+  int without = !c && beta == 0;
   if (without && gt__me.status) return NULL;
   if (gt__refuse(out, 1 + without, 3 - without, given + without)) return NULL;
   GT__LOCAL gt_tensor *x = gt__factor_of(a, b, alpha);
   GT__LOCAL gt_tensor *y = gt__factor_of(a, b, beta);
-  const gt_tensor *const in[] = {c, x, y};
-  const int what = alpha != 0 ? GT__SAME_SHAPE : GT__UNREAD;
+  const gt_tensor *in[] = {c, x, y};
+  int what = alpha != 0 ? GT__SAME_SHAPE : GT__UNREAD;
   if (!x || !y) return NULL;
   if (beta == 0) return gt__matmul_text(out, a, b, "a*b", 1, in + 1, what);
   const char *text = alpha != 0 ? "b*d + a*c" : "b*d - a*c"; /* -0 - 0 is -0 */
@@ -10470,7 +10509,7 @@ GT_API gt_tensor *gt_addmm(gt_tensor *out, const gt_tensor *c, const gt_tensor *
 GT_API gt_tensor *gt_linear(gt_tensor *out, const gt_tensor *x, const gt_tensor *w,
                             const gt_tensor *bias) {
   GT__CALL;
-  const gt_tensor *const given[] = {x, w, bias};
+  const gt_tensor *given[] = {x, w, bias};
   if ((!bias && gt__me.status) || gt__refuse(out, 1, bias ? 3 : 2, given)) return NULL;
   if (w->ndim != 2)
     return GT__NULL(GT_ERROR_SHAPE, "w is %s; it must be (out, in)", gt__shape_text(w));
@@ -10533,7 +10572,7 @@ GT_API gt_status gt_stream_synchronize(gt_stream *stream) {
   GT__CALL;
   if (gt__no_stream(stream)) return gt__failed();
   gt__lock();
-  const int code = gt__await_unlocks(stream, stream->number, 1);
+  int code = gt__await_unlocks(stream, stream->number, 1);
   gt__unlock();
   return code ? gt__report(stream->device, stream, code) : gt__check_fault();
 }
@@ -10545,7 +10584,7 @@ GT_API int gt_stream_query(gt_stream *stream) {
   GT__CALL;
   if (gt__no_stream(stream)) return -1;
   gt__lock();
-  const int code = GT__OF(stream)->queue_ask(stream->device.index, stream->queue, 0);
+  int code = GT__OF(stream)->queue_ask(stream->device.index, stream->queue, 0);
   if (!code) gt__learn(&gt__all.done, &stream->seen, stream->slot, stream->number);
   gt__unlock();
   return gt__query(stream->device, stream, code);
@@ -10572,7 +10611,7 @@ GT_API gt_status gt_set_stream(gt_stream *stream) {
     memset(gt__me.stream, 0, sizeof gt__me.stream);
     return GT_OK;
   }
-  const gt__choice choice = {stream->slot, stream->name};
+  gt__choice choice = {stream->slot, stream->name};
   gt__me.stream[gt__slot(stream->device)] = choice;
   return gt_set_device(stream->device);
 }
@@ -10581,11 +10620,11 @@ GT_API gt_status gt_stream_wait_stream(gt_stream *stream, gt_stream *other) {
   GT__CALL;
   if (gt__no_stream(stream) || gt__no_stream(other)) return gt__failed();
   if (stream == other || !other->queue) return GT_OK;
-  const int joins = stream->queue &&
-                    (stream->device.type == other->device.type || GT__OF(stream)->queue_wait_other);
+  int joins = stream->queue &&
+              (stream->device.type == other->device.type || GT__OF(stream)->queue_wait_other);
   gt__lock();
   other->marked = 0;
-  const int code =
+  int code =
       joins ? gt__join(stream, other, other->number) : gt__await_unlocks(other, other->number, 1);
   gt__unlock();
   return gt__report(other->device, other, code);
@@ -10595,7 +10634,7 @@ static gt_status gt__declare(gt_stream *stream, const gt_tensor *x, int writes) 
   int code, waited = 0;
   if (gt__no_stream(stream) || gt__refuse_one(x)) return gt__failed();
   if (writes && gt__check_constant(x)) return gt__failed();
-  const gt__access a = {x->storage, gt__region_of(x), !writes, writes};
+  gt__access a = {x->storage, gt__region_of(x), !writes, writes};
   gt__lock();
   code = gt__order_unlocks(stream, 1, &a, &waited);
   if (!code && stream->queue) {
@@ -10624,7 +10663,7 @@ GT_API gt_status gt_set_stream_safety(gt_safety safety) {
 }
 GT_API int64_t gt_report_races(FILE *file) {
   GT__HOLD(gt__mutex);
-  const int64_t n = gt__all.n_race, first = n > GT__RACES ? n - GT__RACES : 0;
+  int64_t n = gt__all.n_race, first = n > GT__RACES ? n - GT__RACES : 0;
   for (int64_t i = first; file && i < n; i++) fprintf(file, "%s\n", gt__all.race[i % GT__RACES]);
   if (file && first) fprintf(file, "and %lld before these\n", (long long)first);
   gt__all.n_race = 0;
@@ -10661,8 +10700,7 @@ GT_API gt_status gt_event_record(gt_event *event, gt_stream *stream) {
   gt__lock();
   if (!gt__same_device(event->device, stream->device)) gt__event_clear(event);
   event->device = stream->device;
-  const int code =
-      GT__OF(stream)->event_record(stream->device.index, &event->native, stream->queue);
+  int code = GT__OF(stream)->event_record(stream->device.index, &event->native, stream->queue);
   if (!code) {
     stream->recorded = stream->number;
     event->at.number = stream->number;
@@ -10675,7 +10713,7 @@ GT_API gt_status gt_event_record(gt_event *event, gt_stream *stream) {
 static gt_status gt__no_event(const gt_event *event) {
   if (!event) return gt__fail(GT_ERROR_ARGUMENT, "the event is NULL");
   gt__lock();
-  const int recorded = event->native != NULL;
+  int recorded = event->native != NULL;
   gt__unlock();
   if (recorded) return GT_OK;
   return gt__fail(GT_ERROR_STATE, "the event was never recorded; gt_event_record comes first");
@@ -10685,14 +10723,14 @@ static int gt__event_ask(gt_event *event, int wait) {
   gt__lock();
   gt_event now = *event;
   gt__unlock();
-  const int code = GT__OF(&now)->event_ask(now.device.index, now.native, wait);
+  int code = GT__OF(&now)->event_ask(now.device.index, now.native, wait);
   GT__HOLD(gt__mutex);
   if (!code) gt__learn(&gt__all.done, &now.seen, now.at.slot, now.at.number);
   return code;
 }
 static gt_status gt__wait_for_event(gt_event *event) {
   if (gt__no_event(event)) return gt__failed();
-  const int code = gt__event_ask(event, 1);
+  int code = gt__event_ask(event, 1);
   return code ? gt__report(event->device, NULL, code) : gt__check_fault();
 }
 GT_API gt_status gt_event_synchronize(gt_event *event) {
@@ -10729,20 +10767,20 @@ GT_API double gt_event_elapsed_ms(gt_event *start, gt_event *end) {
                     gt_device_string(start->device), gt_device_string(end->device)),
            (double)NAN;
   if (gt__wait_for_event(end) || gt__wait_for_event(start)) return (double)NAN;
-  const int code = GT__OF(end)->event_elapsed(end->device.index, start->native, end->native, &ms);
+  int code = GT__OF(end)->event_elapsed(end->device.index, start->native, end->native, &ms);
   return gt__report(end->device, NULL, code) ? (double)NAN : (double)ms;
 }
 GT_API gt_status gt_synchronize(gt_device device) {
   GT__CALL;
   if (gt__check_device(device)) return gt__failed();
   gt__lock();
-  const int code = gt__await_all_unlocks(&device, 1);
+  int code = gt__await_all_unlocks(&device, 1);
   gt__reap();
   gt__unlock();
   return code ? gt__report(device, NULL, code) : gt__check_fault();
 }
 GT_API gt_with gt_with_device(gt_device device) {
-  const gt_with w = {gt__me.device, 0, 0, 0};
+  gt_with w = {gt__me.device, 0, 0, 0};
   gt_set_device(device);
   return w;
 }
@@ -10750,7 +10788,7 @@ GT_API gt_with gt_with_stream(gt_stream *stream) {
   gt__me.call = "GT_WITH_STREAM";
   gt_with w = {gt__me.device, 0, 0, 0};
   if (!stream) return gt__fail(GT_ERROR_ARGUMENT, "stream is NULL"), w;
-  const gt__choice before = gt__me.stream[gt__slot(stream->device)];
+  gt__choice before = gt__me.stream[gt__slot(stream->device)];
   w.gt__where = 1 + gt__slot(stream->device);
   w.gt__slot = before.slot;
   w.gt__name = before.name;
@@ -10759,7 +10797,7 @@ GT_API gt_with gt_with_stream(gt_stream *stream) {
 }
 GT_API void gt_with_pop(gt_with *with) {
   gt__me.device = with->device;
-  const gt__choice before = {with->gt__slot, with->gt__name};
+  gt__choice before = {with->gt__slot, with->gt__name};
   if (with->gt__where) gt__me.stream[with->gt__where - 1] = before;
 }
 GT_API const char *gt_version(void) { return GPUTENSOR_VERSION; }
@@ -10852,8 +10890,8 @@ static void gt__end_text(char *const *text) { GPUTENSOR_FREE(*text); }
    errno, or -1: the file ended. */
 static int gt__pass(int file, char *p, size_t bytes, int writes) {
   while (bytes) {
-    const size_t part = bytes < 1u << 30 ? bytes : 1u << 30;
-    const int64_t n = writes ? write(file, p, part) : read(file, p, part);
+    size_t part = bytes < 1u << 30 ? bytes : 1u << 30;
+    int64_t n = writes ? write(file, p, part) : read(file, p, part);
     if (n == 0) return -1;
     if (n < 0 && errno != EINTR) return errno;
     if (n < 0) continue;
@@ -10863,14 +10901,14 @@ static int gt__pass(int file, char *p, size_t bytes, int writes) {
   return 0;
 }
 static gt_status gt__npy_read(const gt__npy *h, void *to, size_t bytes) {
-  const int error = gt__pass(h->file, (char *)to, bytes, 0);
+  int error = gt__pass(h->file, (char *)to, bytes, 0);
   if (error < 0) return GT__NPY_BAD("the file ends too early", h->path);
   if (!error) return GT_OK;
   return gt__fail(GT_ERROR_FILE, "%s: %s", h->path, strerror(error));
 }
 #define GT__NPY_MALFORMED(what) GT__NPY_BAD("malformed header: %s", h->path, what)
 static int gt__npy_word(gt__npy *h, const char *word) { /* skips spaces and it, if it is there */
-  const size_t n = strlen(word);
+  size_t n = strlen(word);
   h->p += strspn(h->p, " \t\r\n");
   if (strncmp(h->p, word, n) != 0) return 0;
   h->p += n;
@@ -10878,10 +10916,10 @@ static int gt__npy_word(gt__npy *h, const char *word) { /* skips spaces and it, 
 }
 /* A quoted string without escapes, ended in place, or NULL; in a message it must be printable. */
 static char *gt__npy_string(gt__npy *h) {
-  const int is_single = gt__npy_word(h, "'");
-  const char quote = is_single ? '\'' : '"';
+  int is_single = gt__npy_word(h, "'");
+  char quote = is_single ? '\'' : '"';
   if (!is_single && !gt__npy_word(h, "\"")) return NULL;
-  char *const text = h->p;
+  char *text = h->p;
   for (; h->p < h->end && *h->p != quote; h->p++) {
     if (*h->p == '\\' || *h->p == '\n') return NULL;
     if (*h->p < ' ' || *h->p > '~') *h->p = '?';
@@ -10893,9 +10931,9 @@ static char *gt__npy_string(gt__npy *h) {
 static gt_status gt__npy_descr(gt__npy *h) {
   if (gt__npy_word(h, "["))
     return GT__NPY_BAD("structured arrays are not supported; save one field at a time", h->path);
-  const char *const text = gt__npy_string(h);
+  const char *text = gt__npy_string(h);
   if (!text) return GT__NPY_MALFORMED("descr is not a string");
-  const int ordered = strspn(text, "<>=|") > 0;
+  int ordered = strspn(text, "<>=|") > 0;
   int d = GT_DTYPES - 1; /* downwards, so that f4 is float32 and not bfloat16 */
   while (d >= 0 && strcmp(text + ordered, gt__dtype[d].npy) != 0) d--;
   if (d < 0)
@@ -10931,7 +10969,7 @@ static gt_status gt__npy_value(gt__npy *h, int k) {
   return GT__NPY_MALFORMED("fortran_order is neither True nor False");
 }
 static gt_status gt__npy_entry(gt__npy *h, const char *const *key, int *seen) {
-  const char *const name = gt__npy_string(h);
+  const char *name = gt__npy_string(h);
   int k = 0;
   if (!name) return GT__NPY_MALFORMED("a key is not a string");
   while (k < 3 && strcmp(name, key[k]) != 0) k++;
@@ -10961,7 +10999,7 @@ static gt_status gt__npy_header(gt__npy *h, int64_t *length) {
   if (memcmp(head, "\x93NUMPY", 6) != 0) return GT__NPY_BAD("not a .npy file", h->path);
   if (head[6] < 1 || head[6] > 3 || head[7] != 0)
     return GT__NPY_BAD("version %d.%d is not 1.0, 2.0 or 3.0", h->path, head[6], head[7]);
-  const int width = head[6] == 1 ? 2 : 4;
+  int width = head[6] == 1 ? 2 : 4;
   if (gt__npy_read(h, head + 8, (size_t)width)) return gt__failed();
   int64_t bytes = 0;
   for (int i = 11; i >= 8; i--) bytes = bytes << 8 | head[i];
@@ -10979,7 +11017,7 @@ static gt_status gt__npy_header(gt__npy *h, int64_t *length) {
 static gt_status gt__npy_check_length(const gt__npy *h, int64_t length) {
   int64_t bytes = gt__dtype[h->dtype].size, empty = 0;
   for (int d = 0; d < h->shape.ndim; d++) {
-    const int64_t size = h->shape.size[d] > 0 ? h->shape.size[d] : 1;
+    int64_t size = h->shape.size[d] > 0 ? h->shape.size[d] : 1;
     if (bytes > INT64_MAX / size)
       return GT__NPY_BAD("the shape holds more than 2^63 bytes", h->path);
     bytes *= size;
@@ -10990,12 +11028,12 @@ static gt_status gt__npy_check_length(const gt__npy *h, int64_t length) {
                      (long long)length, (long long)bytes);
 }
 static gt_status gt__npy_elements(const gt__npy *h, gt_tensor *x) {
-  const size_t bytes = gt__nbytes(x), width = gt__dtype[h->dtype].size;
+  size_t bytes = gt__nbytes(x), width = gt__dtype[h->dtype].size;
   unsigned char *p = (unsigned char *)gt__address(x);
   if (bytes && gt__npy_read(h, p, bytes)) return gt__failed();
   for (size_t i = 0; h->swap && i < bytes; i += width)
     for (size_t a = i, b = i + width - 1; a < b; a++, b--) {
-      const unsigned char t = p[a];
+      unsigned char t = p[a];
       p[a] = p[b];
       p[b] = t;
     }
@@ -11016,7 +11054,7 @@ GT_API gt_tensor *gt_load_npy(const char *path, gt_device device) {
     return GT__NULL(GT_ERROR_FILE, "%s: %s", path, strerror(errno));
   int64_t length = (int64_t)info.st_size;
   if (gt__npy_header(&h, &length) || gt__npy_check_length(&h, length)) return NULL;
-  const int last = h.shape.ndim - 1, half = h.fortran ? h.shape.ndim / 2 : 0;
+  int last = h.shape.ndim - 1, half = h.fortran ? h.shape.ndim / 2 : 0;
   int64_t *size = h.shape.size;
   for (int d = 0; d < half; d++) gt__swap(&size[d], &size[last - d]);
   GT__LOCAL gt_tensor *host = gt__new(h.shape, h.dtype, gt_cpu(), 0);
@@ -11048,10 +11086,10 @@ static int gt__follow_links(const char *path, char target[GT__PATH]) {
 #ifndef _WIN32
   for (int i = 0; i < GT__LINKS; i++) {
     char link[GT__PATH];
-    const int64_t n = readlink(target, link, GT__PATH - 1);
+    int64_t n = readlink(target, link, GT__PATH - 1);
     if (n < 0) return 0;
     link[n] = 0;
-    const size_t folder = *link == '/' ? 0 : gt__folder(target);
+    size_t folder = *link == '/' ? 0 : gt__folder(target);
     if (folder + (size_t)n >= GT__PATH) return ENAMETOOLONG;
     memcpy(target + folder, link, (size_t)n + 1);
   }
@@ -11070,7 +11108,7 @@ static int gt__open_beside(const char *target, char name[GT__NEW_PATH], int mode
   static unsigned count;
   int file;
   do {
-    const unsigned number = __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
+    unsigned number = __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
     snprintf(name, GT__NEW_PATH, "%.*sgputensor-%ld-%u.tmp", (int)gt__folder(target), target,
              (long)getpid(), number);
     file = open(name, GT__TO_WRITE | O_CREAT | O_EXCL, mode);
@@ -11083,7 +11121,7 @@ static int gt__save_beside(const char *path, const struct stat *old, const gt__i
   int error = gt__follow_links(path, target);
   if (!error && old && access(target, W_OK) != 0) error = EACCES; /* or it has no name any more */
   if (error) return error;
-  const int file = gt__open_beside(target, name, old ? 0600 : 0666);
+  int file = gt__open_beside(target, name, old ? 0600 : 0666);
   if (file < 0) return errno;
   if (old) error = gt__resemble(file, old);
   if (error) close(file);
@@ -11107,18 +11145,18 @@ static int gt__wants_in_place(int error) {
    older file is as it was. */
 static int gt__save_file(const char *path, const gt__image *image, int *whole) {
   struct stat old;
-  const int there = stat(path, &old) == 0;
+  int there = stat(path, &old) == 0;
   int error = EPERM;
   *whole = there && S_ISREG(old.st_mode);
   if (!there && errno != ENOENT) return errno;
   if (!there) return gt__save_beside(path, NULL, image);
   /* /dev/stdout and the like name files that the process has open; /dev/shm is a folder. */
-  const int shm = !strncmp(path, "/dev/shm/", 9);
-  const int ours = (!strncmp(path, "/dev/", 5) && !shm) || !strncmp(path, "/proc/", 6);
+  int shm = !strncmp(path, "/dev/shm/", 9);
+  int ours = (!strncmp(path, "/dev/", 5) && !shm) || !strncmp(path, "/proc/", 6);
   if (*whole && old.st_nlink < 2 && !ours) /* 0: another saver replaces it right now */
     error = gt__save_beside(path, &old, image);
   if (!gt__wants_in_place(error)) return error;
-  const int file = open(path, GT__TO_WRITE | O_TRUNC);
+  int file = open(path, GT__TO_WRITE | O_TRUNC);
   if (file < 0) return errno;
   *whole = 0;
   return gt__write(file, image);
@@ -11128,10 +11166,9 @@ static int gt__npy_head(const gt_tensor *host, char head[GT__NPY_HEAD]) {
   char text[4 * GT__NPY_ALIGN];
   char order = GT__LITTLE_ENDIAN ? '<' : '>';
   if (gt__dtype[host->dtype].size == 1) order = '|';
-  const int n =
-      snprintf(text, sizeof text, "{'descr': '%c%s', 'fortran_order': False, 'shape': %s, }", order,
-               gt__dtype[host->dtype].npy, gt__shape_text(host));
-  const int padded = (10 + n) / GT__NPY_ALIGN * GT__NPY_ALIGN + GT__NPY_ALIGN - 10; /* + newline */
+  int n = snprintf(text, sizeof text, "{'descr': '%c%s', 'fortran_order': False, 'shape': %s, }",
+                   order, gt__dtype[host->dtype].npy, gt__shape_text(host));
+  int padded = (10 + n) / GT__NPY_ALIGN * GT__NPY_ALIGN + GT__NPY_ALIGN - 10; /* + newline */
   return snprintf(head, GT__NPY_HEAD, "%s%c%c%c%-*s\n", "\x93NUMPY\x01", 0, padded & 255,
                   padded >> 8, padded - 1, text);
 }
@@ -11143,13 +11180,13 @@ GT_API gt_status gt_save_npy(const char *path, const gt_tensor *x) {
   int whole;
   if (GT__NO(x)) return gt__failed();
   if (!path) return gt__fail(GT_ERROR_ARGUMENT, "the path is NULL");
-  const gt_dtype dtype = x->dtype == GT_BFLOAT16 ? GT_FLOAT32 : x->dtype;
+  gt_dtype dtype = x->dtype == GT_BFLOAT16 ? GT_FLOAT32 : x->dtype;
   GT__LOCAL gt_tensor *host = gt__converted(x, dtype, gt_cpu(), GT__DENSE);
   if (!host || gt__host_begin(host, 0, &use)) return gt__failed();
   image.n_head = (size_t)gt__npy_head(host, head);
   image.n_data = gt__nbytes(host);
   if (image.n_data) image.data = gt__address(host);
-  const int error = gt__save_file(path, &image, &whole);
+  int error = gt__save_file(path, &image, &whole);
   gt__host_end(&use);
   if (!error) return GT_OK;
   return gt__fail(GT_ERROR_FILE, "%s: %s%s", path, strerror(error),
@@ -11189,17 +11226,17 @@ GT__PRINTF(2, 3) static void gt__put(gt__printer *t, const char *format, ...) {
   va_end(list);
 }
 static const char *gt__format(gt__printer *t, int64_t i) {
-  const gt__num v = t->value[i];
+  gt__num v = t->value[i];
   if (t->x->dtype == GT_BOOL) return v.i ? "True" : "False";
   if (!gt__is_floating(t->x->dtype))
     return snprintf(t->number, sizeof t->number, "%lld", (long long)v.i), t->number;
   if (v.f != v.f) return "nan";
   if (v.f - v.f != 0) return v.f < 0 ? "-inf" : "inf";
-  const int digits = t->integer && !t->scientific ? 0 : GT__PRINT_DIGITS;
+  int digits = t->integer && !t->scientific ? 0 : GT__PRINT_DIGITS;
   snprintf(t->number, sizeof t->number, t->scientific ? "%.*e" : "%.*f", digits, v.f);
   /* The locale's decimal point, of one byte or more, becomes ours; without one ours is added. */
-  char *const point = t->number + strspn(t->number, "-0123456789");
-  const char *const rest = point + strcspn(point, "0123456789");
+  char *point = t->number + strspn(t->number, "-0123456789");
+  const char *rest = point + strcspn(point, "0123456789");
   memmove(point + 1, rest, strlen(rest) + 1);
   *point = '.';
   return t->number;
@@ -11207,11 +11244,11 @@ static const char *gt__format(gt__printer *t, int64_t i) {
 /* Zeros, NaN and infinities have no say. */
 static int gt__has_say(double x) { return x != 0 && x - x == 0; }
 static void gt__choose_format(gt__printer *t) {
-  const int floating = gt__is_floating(t->x->dtype);
+  int floating = gt__is_floating(t->x->dtype);
   double least = HUGE_VAL, most = 0;
   t->integer = 1;
   for (int64_t i = 0; i < t->count && floating; i++) {
-    const double x = t->value[i].f, size = fabs(x);
+    double x = t->value[i].f, size = fabs(x);
     if (!gt__has_say(x)) continue;
     if (size > most) most = size;
     if (size < least) least = size;
@@ -11221,22 +11258,22 @@ static void gt__choose_format(gt__printer *t) {
   t->width = 1;
   for (int64_t i = 0; i < t->count; i++) {
     if (floating && !gt__has_say(t->value[i].f)) continue;
-    const int n = (int)strlen(gt__format(t, i));
+    int n = (int)strlen(gt__format(t, i));
     if (n > t->width) t->width = n;
   }
 }
 static void gt__print_level(gt__printer *t, int dim) { /* from element `next` on */
-  const int inner = t->shown.ndim - 1 - dim, indent = GT__PRINT_INDENT + dim;
-  const int room = (GT__PRINT_COLUMNS - indent) / (t->width + 2), per_line = room < 1 ? 1 : room;
+  int inner = t->shown.ndim - 1 - dim, indent = GT__PRINT_INDENT + dim;
+  int room = (GT__PRINT_COLUMNS - indent) / (t->width + 2), per_line = room < 1 ? 1 : room;
   if (inner < 0) {
     gt__put(t, "%*s", t->width, gt__format(t, t->next++));
     return;
   }
-  const int64_t n = t->shown.size[dim];
-  const int cut = n < t->x->shape[dim];
+  int64_t n = t->shown.size[dim];
+  int cut = n < t->x->shape[dim];
   gt__put(t, "[");
   for (int64_t i = 0; i < n + cut; i++) {
-    const int breaks = inner ? inner : i % per_line == 0;
+    int breaks = inner ? inner : i % per_line == 0;
     if (i > 0) gt__put(t, ",%.*s%*s", breaks, "\n\n\n\n\n\n\n\n", breaks ? indent + 1 : 1, "");
     if (cut && i == GT__PRINT_EDGE) gt__put(t, inner ? "..." : " ...");
     else gt__print_level(t, dim + 1);
@@ -11246,7 +11283,7 @@ static void gt__print_level(gt__printer *t, int dim) { /* from element `next` on
 /* A line that would grow too long breaks before a suffix. */
 static void gt__print_suffix(gt__printer *t, int *column, const char *format, const char *value) {
   char text[200];
-  const int n = snprintf(text, sizeof text, format, value);
+  int n = snprintf(text, sizeof text, format, value);
   const char *before = ", ";
   if (*column + n + 2 > GT__PRINT_COLUMNS) {
     before = ",\n       ";
@@ -11258,7 +11295,7 @@ static void gt__print_suffix(gt__printer *t, int *column, const char *format, co
 /* Suffixes are PyTorch's, without a dtype's torch. */
 static void gt__print_suffixes(gt__printer *t) {
   const gt_tensor *x = t->x;
-  const int inferred = t->count && (x->dtype == GT_INT64 || x->dtype == GT_BOOL);
+  int inferred = t->count && (x->dtype == GT_INT64 || x->dtype == GT_BOOL);
   const char *last = strrchr(t->text, '\n');
   int column = 2 + (int)strlen(last ? last + 1 : t->text);
   if (!gt__on_host(x->device))
@@ -11288,7 +11325,7 @@ static gt_status gt__print(gt__printer *t, const gt_tensor *x) {
   t->shown = gt__shape_of(x);
   for (int d = 0; d < x->ndim && gt__numel(x) > GT__PRINT_ALL; d++)
     if (x->shape[d] > 2 * GT__PRINT_EDGE) t->shown.size[d] = 2 * GT__PRINT_EDGE;
-  const gt_dtype dtype = gt__is_floating(x->dtype) ? GT_FLOAT64 : GT_INT64;
+  gt_dtype dtype = gt__is_floating(x->dtype) ? GT_FLOAT64 : GT_INT64;
   GT__LOCAL gt_tensor *host = gt__new(t->shown, dtype, gt_cpu(), 0);
   if (!host || gt__copy_edges(host, x, 0) || gt__host_access(host, 0)) return gt__failed();
   t->count = gt__numel(host);
@@ -11315,7 +11352,7 @@ GT_API gt_status gt_print(const gt_tensor *x) { return gt_fprint(stdout, x); }
 GT_API int64_t gt_to_string(const gt_tensor *x, char *text, size_t size) {
   GT__CALL;
   gt__printer t;
-  const int64_t length = gt__print(&t, x) ? -1 : (int64_t)t.n;
+  int64_t length = gt__print(&t, x) ? -1 : (int64_t)t.n;
   if (text) snprintf(text, size, "%s", length > 0 ? t.text : "");
   GPUTENSOR_FREE(t.text);
   return length;

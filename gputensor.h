@@ -4448,7 +4448,7 @@ static void gt__cpu_copy_strided(const void *context, gt__cpu_range items) {
   gt__cpu_walk(gt__cpu_bytes(&c->dst), c->ndim, c->size, i, n, c->dst.data, c->dst.stride,
                c->src.data, c->src.stride);
 }
-static const int64_t gt__cpu_zero; /* what an entry that names nothing stands for */
+static const int64_t gt__cpu_zero = 0; /* what an entry that names nothing stands for */
 static int64_t gt__cpu_dot_of(const int64_t *at, const int64_t *stride, int n) {
   int64_t sum = 0;
   for (int d = 0; d < n; d++) sum += at[d] * stride[d];
@@ -4582,7 +4582,8 @@ static int gt__cpu_plan_tiles(gt__op *op, const gt__map_args *m, int operands) {
   t->rows = GT__GROUP;
   for (int k = 0; k < operands; k++) {
     const int64_t *stride = m->in[k].stride + x, bytes = gt__cpu_bytes(&m->in[k]);
-    const int least = bytes < 4 ? GT__TILE_NARROW : m->program.n_ins ? GT__TILE_MAP : GT__TILE_COPY;
+    int least = m->program.n_ins ? (int)GT__TILE_MAP : (int)GT__TILE_COPY;
+    if (bytes < 4) least = GT__TILE_NARROW;
     if (stride[1] <= 1 || stride[0] * 8 > stride[1] || m->size[x + 1] < least) continue;
     t->turned[t->n_turned++] = k;
     t->rows = gt__cpu_least(t->rows, (bytes < 4 ? 64 : 256) / bytes);
@@ -5240,9 +5241,9 @@ static void gt__cpu_by_panels(const gt__cpu_product *c, const gt__cpu_area *z, c
 static void gt__cpu_set_depth(gt__cpu_product *c, int threads) {
   const gt__matmul_args *x = c->x;
   const int64_t w = c->width, wide = c->loops->vector * w == 64, amd = gt__cpu_is_amd();
-  int64_t deep = w == 4 ? GT__DEPTH_4 : GT__DEPTH_8;
+  int64_t deep = w == 4 ? (int64_t)GT__DEPTH_4 : (int64_t)GT__DEPTH_8;
   if (wide && w == 4 && !amd) deep = GT__DEPTH_4_XEON;
-  if (wide && w == 8) deep = amd ? GT__DEPTH_8_AMD : GT__DEPTH_8_XEON;
+  if (wide && w == 8) deep = amd ? (int64_t)GT__DEPTH_8_AMD : (int64_t)GT__DEPTH_8_XEON;
   const int two_to_a_core = w > 4 && threads > 8;
   c->most_m = (wide ? 3 : 4) * GT__A_BYTES / (deep * w) >> two_to_a_core;
   c->most_n = c->stored && threads == 1 ? 4 * GT__N_BLOCK : GT__N_BLOCK;

@@ -462,7 +462,7 @@ names() {
 
 # ---- the files' own order ----
 contents_of() { # the words of the table of contents
-  awk '/^ *CONTENTS/ { on = 1; sub(/\(.*\)/, "") } /CONVENTIONS|How to read it/ { on = 0 } on' "$1" |
+  awk '/^ *CONTENTS/ { on = 1; sub(/\(.*\)/, "") } /CONVENTIONS|NOTATION/ { on = 0 } on' "$1" |
     grep -oE '>>[a-z][a-z0-9-]*'
 }
 marks_of() { grep -oE '^/\* ---- >>[a-z][a-z0-9-]*' "$1" | grep -oE '>>.*'; }

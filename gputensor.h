@@ -2116,6 +2116,18 @@ int pthread_sigmask(int how, const sigset_t *set, sigset_t *before);
 float __builtin_sqrtf(float) __attribute__((const));
 double __builtin_sqrt(double) __attribute__((const));
 #endif
+/* From here on few passes do, and fewest where time is not spent: an -O2 of everything would double the
+   time to compile, for nothing that is seen in a call. (Without store-merging, what is set to 0 is set
+   by `rep stos`, which takes 30 ns to begin.) */
+#if defined(__OPTIMIZE__) && !defined(__clang__) && !defined(__CUDACC__)
+#pragma GCC optimize("O1", "inline-small-functions", "inline-functions", "reorder-blocks", \
+                     "align-functions", "align-jumps", "align-loops", "store-merging")
+#define GT__RARE_BEGINS _Pragma("GCC push_options") _Pragma("GCC optimize(\"Og\")")
+#define GT__RARE_ENDS _Pragma("GCC pop_options")
+#else
+#define GT__RARE_BEGINS
+#define GT__RARE_ENDS
+#endif
 #define GT__INSIDE static inline __attribute__((always_inline, unused))
 enum { GT__BLOCK = 512, GT__GROUP = 64 };
 /* Codes that are none of CUDA's, so that they tell whose they are wherever they come by. */
@@ -2297,6 +2309,7 @@ static int gt__cpu_copy_bytes(char *to, char *from, int64_t bytes, int threads) 
 }
 
 /* ==== Part I, plainly ==== */
+GT__RARE_BEGINS
 /* ---- >>cpu-plain -------------------------------------------------------------------------------
    The four primitives, one element after the other: the DEFINITION of what each operation computes,
    with which every faster way is compared. There is nothing else with GPUTENSOR_PLAIN, and it runs
@@ -2805,6 +2818,7 @@ static const gt__way gt__cpu_plain_ways[GT__KINDS][2] = {
 #undef GT__CPU_PLAIN
 #undef GT__CPU_NO_MORE
 
+GT__RARE_ENDS
 /* ---- >>cpu-streams -----------------------------------------------------------------------------
    The CPU as a back end: memory, properties, and streams as threads with a queue. */
 static int gt__cpu_lacks(void); /* see >>cpu-ways */
@@ -8734,6 +8748,7 @@ GT_API int64_t gt_item_int64(const gt_tensor *x) {
   return value;
 }
 
+GT__RARE_BEGINS
 /* ---- >>parser ----------------------------------------------------------------------------------
    Text becomes a tree of nodes, children before parents: the nodes of a part lie side by side, its
    root last. Leaves are operands, numbers and index. No recursion here or in >>compiler goes as
@@ -9137,6 +9152,7 @@ static gt_status gt__parse_text(gt__tree *t) {
   return GT_OK;
 }
 
+GT__RARE_ENDS
 /* ---- >>compiler --------------------------------------------------------------------------------
    A tree becomes a program in three steps: each node gets PyTorch's dtype; the tree is cut where
    integers must stay exact beside floating numbers; what is larger than the machine is cut too.
@@ -10520,6 +10536,7 @@ GT_API gt_tensor *gt_linear(gt_tensor *out, const gt_tensor *x, const gt_tensor 
               : gt__matmul_bare(out, x, &wt);
 }
 
+GT__RARE_BEGINS
 /* ---- >>stream-code --------------------------------------------------------------------------- */
 static gt_stream *gt__stream_new(gt_device device, int priority, void *native, int queued) {
   if (gt__check_device(device)) return NULL;
@@ -11358,6 +11375,7 @@ GT_API int64_t gt_to_string(const gt_tensor *x, char *text, size_t size) {
   GPUTENSOR_FREE(t.text);
   return length;
 }
+GT__RARE_ENDS
 #endif /* GPUTENSOR_IMPLEMENTATION */
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT DEFAULT /* what the command line says */

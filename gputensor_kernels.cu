@@ -2216,63 +2216,89 @@ GT__DEV void gt__by_light(int dtype, F f) {
   if (sizeof(T) == 8 && dtype == GT_BFLOAT16) f(gt__bfloat());
   else f(std::conditional_t<sizeof(T) == 4, uint8_t, float>());
 }
+/* Where an operand's next vectors are, in bytes from a line's beginning. Behind the last comes it again. */
+template <int U>
+struct gt__vectors {
+  const char *line;
+  int at[U], any, other; /* bits that some place has, or by which they differ */
+};
+template <int U>
+GT__DEV gt__vectors<U> gt__find_vectors(const gt__reduce_args &p, const gt__operand &in,
+                                        const gt__stride &m, int64_t o, int64_t k, int hop, int n) {
+  const int first = p.n_kept, last = p.pre.ndim - 1;
+  const auto each = [&](auto f) { GT__UNROLL for (int j = 0; j < U; j++) f(j); };
+  gt__vectors<U> v;
+  int64_t row = o * m.wide;
+  if (first > 1) { /* not by gt__offset_of: a call would cost the others, too */
+    uint32_t index[1] = {(uint32_t)o};
+    gt__locate_all<false>(p.pre, 0, first, in.stride, index);
+    row = (int)(index[0] << in.size_log2);
+  }
+  v.any = v.other = (int)m.hop;
+  if (last <= first) {
+    row += k * m.deep;
+    each([&](int j) { v.at[j] = j * m.hop; });
+  } else {
+    uint32_t index[U];
+    each([&](int j) { index[j] = (uint32_t)k + min(j, n - 1) * hop; });
+    gt__locate_all<false>(p.pre, first, last + 1, in.stride, index);
+    v.any = v.other = 0;
+    each([&](int j) {
+      v.at[j] = (int)(index[j] << in.size_log2);
+      v.any |= v.at[j];
+      v.other |= v.at[j] - v.at[0];
+    });
+  }
+  v.line = in.data + row;
+  v.any |= (int)(uintptr_t)v.line;
+  return v;
+}
+/* Elements S of vectors that are not whole, or go on in the next line of their dim. */
+template <class S, int W, int U>
+GT__DEV void gt__load_far(const gt__vectors<U> &v, const gt__stride &m, bool lines,
+                          const gt__extent<W> &x, S (&u)[U][W]) {
+  const bool whole = lines && x.all(U);
+  GT__UNROLL for (int j = 0; j < U; j++) {
+    if (whole) gt__load_line(v.line + v.at[j], u[j]);
+    else
+      for (int i = 0; i < W; i++)
+        u[j][i] = x.has(j, i) ? *(const S *)(v.line + v.at[j] + i * m.next) : S();
+  }
+}
 /* The next vectors of a LIGHT program's operands, in slots or, of a bare one, in e. No vector goes
    on in the next line of its dim; more than one dim, kept or folded, only if all is narrow. */
 template <class T, int W, int E>
 GT__DEV void gt__load_operands(const gt__reduce_args &p, const gt__cut &w, const gt__slots &s,
                                int64_t o, int64_t k, int hop, const gt__extent<W> &x, T (&e)[E]) {
   constexpr int U = E / W;
-  const int first = p.n_kept, last = p.pre.ndim - 1, n = x.all(U) ? U : (x.left - 1) / x.step + 1;
-  const auto each = [&](auto f) { GT__UNROLL for (int j = 0; j < U; j++) f(j); };
+  const bool near = p.pre.ndim - 1 <= p.n_kept;
+  const int n = x.all(U) ? U : (x.left - 1) / x.step + 1;
   GT__LOOP for (int slot = 0; slot < p.pre.program.n_in; slot++) {
     const gt__operand &in = p.pre.in[slot];
     const gt__stride &m = w.in[slot];
-    int at[U]; /* from the line's beginning, in bytes */
-    int64_t row = o * m.wide;
-    if (first > 1) { /* not by gt__offset_of: a call would cost the others, too */
-      uint32_t index[1] = {(uint32_t)o};
-      gt__locate_all<false>(p.pre, 0, first, in.stride, index);
-      row = (int)(index[0] << in.size_log2);
-    }
-    int other = (int)m.hop, any = other; /* bits by which they differ, or have */
-    if (last <= first) {
-      row += k * m.deep;
-      each([&](int j) { at[j] = j * m.hop; });
-    } else {
-      uint32_t index[U];
-      each([&](int j) { index[j] = (uint32_t)k + min(j, n - 1) * hop; });
-      gt__locate_all<false>(p.pre, first, last + 1, in.stride, index);
-      any = other = 0;
-      each([&](int j) { any |= at[j] = (int)(index[j] << in.size_log2), other |= at[j] - at[0]; });
-    }
-    const char *line = in.data + row;
-    any |= (int)(uintptr_t)line;
-    const auto load = [&](auto tag) {
+    const gt__vectors<U> v = gt__find_vectors<U>(p, in, m, o, k, hop, n);
+    gt__by_light<T>(in.dtype, [&](auto tag) {
       typedef decltype(tag) S;
       S u[U][W];
-      const bool lines = m.next == sizeof(S) && !(any & (int)(W * sizeof(S) - 1));
-      if (sizeof(S) == sizeof(T) && lines && x.all(U) && !w.bare)
-        return each(
-            [&](int j) { __pipeline_memcpy_async(gt__at<U>(s, slot, j), line + at[j], 16); });
-      if (other == 0 && m.next == 0) { /* a number for all */
-        const T y = gt__as<T>(*(const S *)(line + at[0]));
+      const bool lines = m.next == sizeof(S) && !(v.any & (int)(W * sizeof(S) - 1));
+      if (sizeof(S) == sizeof(T) && lines && x.all(U) && !w.bare) {
+        GT__UNROLL for (int j = 0; j < U; j++)
+            __pipeline_memcpy_async(gt__at<U>(s, slot, j), v.line + v.at[j], 16);
+        return;
+      }
+      if (v.other == 0 && m.next == 0) { /* a number for all */
+        const T y = gt__as<T>(*(const S *)(v.line + v.at[0]));
         for (int i = 0; i < E; i++) e[i] = y;
       } else {
-        if (last <= first)
-          gt__move_stream<false, W, S, E>((char *)line, m, lines, x, S(), *(S(*)[E])u);
-        else if (lines && x.all(U)) each([&](int j) { gt__load_line(line + at[j], u[j]); });
-        else
-          each([&](int j) {
-            for (int i = 0; i < W; i++)
-              u[j][i] = x.has(j, i) ? *(const S *)(line + at[j] + i * m.next) : S();
-          });
+        if (near) gt__move_stream<false, W, S, E>((char *)v.line, m, lines, x, S(), *(S(*)[E])u);
+        else gt__load_far<S, W, U>(v, m, lines, x, u);
         gt__cast_all(e, u[0]);
       }
       if (!w.bare) gt__put(s, slot, e);
-    };
-    gt__by_light<T>(in.dtype, load);
+    });
   }
-  __pipeline_commit(), __pipeline_wait_prior(0);
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
 }
 
 /* Folds the second half of N values to the first, and so on until TO are left. */
@@ -2759,98 +2785,148 @@ static int gt__run_fold(const gt__op *op, void *stream) {
 }
 
 /* ---- >>softmax ------------------------------------------------------------------------------- */
-/* Softmax and its kind: a row in registers, read once, with one exp an element. A team of threads
-   has a row; where one warp is not enough, a block has it, and as the lanes of THE PLAN are folded
-   in order, the warps of a chunk take turns at adding. */
+/* Where a thread is: its team has row o, or with `shared` the block has it, each warp a part; k: the
+   thread's first element, or `shift` before it. */
+template <class T>
+struct gt__soft_place {
+  static constexpr int W = gt__lot<T>, N = 32, ROW = 32 * N, PARTS = GT__CHUNK / ROW;
+  bool shared;
+  int team, t, warp, chunk, k, shift;
+  int64_t o;
+  gt__extent<W> x;
+  __device__ __forceinline__ gt__soft_place(const gt__reduce_args &p, const gt__cut &w) {
+    const gt__operand &in = p.pre.in[0];
+    shared = w.outs == 1;
+    team = 1 << w.team_log2;
+    t = threadIdx.x & (team - 1);
+    warp = threadIdx.x / 32;
+    chunk = warp / PARTS;
+    o = (int64_t)blockIdx.x * w.outs + (shared ? 0 : threadIdx.x >> w.team_log2);
+    shift = p.n + W > GT__CHUNK ? 0 : gt__shift<W>(row(p, in), w.in[0], in.size_log2);
+    k = (shared ? warp * ROW : 0) + t * W;
+    x = {o < p.outer ? (int)p.n + shift - k : 0, W << w.team_log2, W, k ? 0 : shift};
+  }
+  __device__ __forceinline__ char *row(const gt__reduce_args &p, const gt__operand &x) const {
+    return x.data + gt__offset_of(p, x, o);
+  }
+};
+template <class T, int N>
+GT__DEV void gt__read_soft(const gt__reduce_args &p, const gt__stride &m,
+                           const gt__soft_place<T> &at, T (&e)[N]) {
+  constexpr int W = gt__lot<T>;
+  const auto read = [&](auto tag) {
+    typedef decltype(tag) S;
+    S y[N], none;
+    gt__set(none, gt__folds<T>::identity(GT__FOLD_MAX));
+    char *from = at.row(p, p.pre.in[0]) + (at.k - at.shift) * m.deep;
+    gt__move_stream<false>(from, m, gt__has_lines<W, S>(from, m), at.x, none, y);
+    gt__cast_all(e, y);
+  };
+  if (!gt__if_usual<T>(p.pre.in[0].dtype, read)) __builtin_unreachable();
+}
+/* The tree over n values of warps, of which this thread's is number `at`. */
+template <int FOLD, class T>
+GT__DEV T gt__fold_warps(T (&joined)[32], T x, int at, int n, int t) {
+  __syncthreads();
+  joined[at] = x;
+  __syncthreads();
+  x = joined[t];
+  for (int d = 1; d < n; d *= 2) {
+    const T next = __shfl_down_sync(~0u, x, d);
+    if (t + d < n) x = gt__fold_two<FOLD>(x, next);
+  }
+  return __shfl_sync(~0u, x, 0);
+}
+template <class T, int N>
+GT__DEV T gt__soft_most(const gt__soft_place<T> &at, const T (&e)[N], T (&joined)[32]) {
+  T most = e[0];
+  GT__EACH most = gt__fold_two<GT__FOLD_MAX>(most, e[i]);
+  GT__LOOP for (int m = at.team / 2; m > 0; m /= 2) {
+    const T other = __shfl_xor_sync(~0u, most, m);
+    most = gt__fold_two<GT__FOLD_MAX>(most, other);
+  }
+  if (!at.shared) return most;
+  return gt__fold_warps<GT__FOLD_MAX>(joined, most, at.warp, blockDim.x / 32, at.t);
+}
+/* e^(x - most), of what does not exist e^-infinity, which is not easy. Returns the least bits of one
+   that is not 0, less 1. */
+template <class T, int N>
+GT__DEV uint32_t gt__soft_powers(const gt__soft_place<T> &at, T most, T (&e)[N]) {
+  uint32_t least = ~0u;
+  GT__EACH e[i] = GT__SUB(e[i], most);
+  if (__all_sync(~0u, at.x.all(N / gt__lot<T>))) gt__apply_all<GT__OP_exp>(e, e, e);
+  else GT__EACH e[i] = gt__apply<GT__OP_exp>(e[i], e[i]);
+  GT__EACH least = min(least, __float_as_uint((float)e[i]) - 1);
+  return least;
+}
+/* The lanes of THE PLAN are folded in order, so the warps of a chunk take turns at adding. */
+template <class T, int N>
+GT__DEV T gt__soft_sum(const gt__soft_place<T> &at, int way, const T (&e)[N], T *lane) {
+  constexpr int W = gt__lot<T>, PARTS = gt__soft_place<T>::PARTS;
+  gt__part<T, int> r[8] = {};
+  GT__LOOP for (int turn = 0; turn <= (at.shared ? PARTS : 0); turn++) {
+    const bool mine = !at.shared || turn == at.warp % PARTS;
+    for (int i = 0; i < 8; i++)
+      if (turn && (mine || turn == PARTS)) r[i].value = lane[i * 32 + at.t];
+    if (mine) gt__take_all<GT__FOLD_SUM, W>(way, r, e, 0, 0, (T)0);
+    if (!at.shared) break;
+    for (int i = 0; i < 8; i++)
+      if (mine) lane[i * 32 + at.t] = r[i].value;
+    __syncthreads();
+  }
+  gt__fold_team<GT__FOLD_SUM, W>(r, at.team);
+  return r[0].value;
+}
+/* Quotients by one number: corrected once, as all hard cases allow, if no remainder may be subnormal. */
+template <class T, int N>
+GT__DEV void gt__soft_divide(T (&e)[N], T sum, uint32_t least) {
+  const T once = GT__DIV((T)1, sum);
+  if (sizeof(T) == 8 || least < 35u << 23) /* 2^-92 */
+    GT__EACH e[i] = GT__DIV(e[i], sum);
+  else GT__EACH {
+      const T q = GT__MUL(e[i], once), rest = gt__formula<GT__OP_fma, T>::of(-q, sum, e[i]);
+      e[i] = gt__formula<GT__OP_fma, T>::of(rest, once, q);
+    }
+}
+template <class T, int N>
+GT__DEV void gt__store_soft(const gt__reduce_args &p, const gt__stride &m,
+                            const gt__soft_place<T> &at, const T (&e)[N]) {
+  constexpr int W = gt__lot<T>;
+  gt__if_usual<T>(p.pre.out.dtype, [&](auto tag) {
+    typedef decltype(tag) S;
+    S y[N];
+    char *to = at.row(p, p.pre.out) + (at.k - at.shift) * m.deep;
+    gt__cast_all(y, e);
+    gt__move_stream<true>(to, m, gt__has_lines<W, S>(to, m), at.x, S(), y);
+  });
+}
+/* Softmax and its kind: a row in registers, read once (by log_softmax twice), with one exp an element.
+   A team of threads has a row; where one warp is not enough, a block has it. Grid: rows / w.outs.
+   Block: 256, or a warp for each 1,024 elements. */
 template <class T>
 __global__ void __launch_bounds__(4096 / sizeof(T))
     gt__soft_kernel(const __grid_constant__ gt__reduce_args p, const __grid_constant__ gt__cut w,
                     const __grid_constant__ gt__stride result) {
-  constexpr int W = gt__lot<T>, N = 32, U = N / W, ROW = 32 * N, PARTS = GT__CHUNK / ROW;
   __shared__ T lane[GT__SOFT_BYTES / sizeof(T) / GT__CHUNK][GT__LANES], joined[32];
-  const bool shared = w.outs == 1; /* one row by the block */
-  const int team = 1 << w.team_log2, t = threadIdx.x & (team - 1);
-  const int warp = threadIdx.x / 32, chunk = warp / PARTS;
-  const gt__operand &in = p.pre.in[0], &out = p.pre.out;
-  const int64_t o = (int64_t)blockIdx.x * w.outs + (shared ? 0 : threadIdx.x >> w.team_log2);
-  const auto row = [&](const gt__operand &x) { return x.data + gt__offset_of(p, x, o); };
-  const int shift = p.n + W > GT__CHUNK ? 0 : gt__shift<W>(row(in), w.in[0], in.size_log2);
-  const int k = (shared ? warp * ROW : 0) + t * W, left = o < p.outer ? (int)p.n + shift - k : 0;
-  const gt__extent<W> x = {left, W << w.team_log2, W, k ? 0 : shift};
-  const auto across = [&](auto fold, T x, int at,
-                          int n) { /* the tree over n values of warps */
-                                   __syncthreads();
-                                   joined[at] = x;
-                                   __syncthreads();
-                                   x = joined[t];
-                                   for (int d = 1; d < n; d *= 2) {
-                                     const T next = __shfl_down_sync(~0u, x, d);
-                                     if (t + d < n)
-                                       x = gt__fold_two<decltype(fold)::value>(x, next);
-                                   }
-                                   return __shfl_sync(~0u, x, 0);
-  };
-  uint32_t least = ~0u;
+  const gt__soft_place<T> at(p, w);
+  constexpr int N = gt__soft_place<T>::N;
   T e[N], most, log_s = 0;
   gt__after_kernel_before();
   GT__LOOP for (int pass = 0; pass < 2; pass++) {
-    if (!gt__if_usual<T>(in.dtype, [&](auto tag) {
-          typedef decltype(tag) S;
-          S y[N], none;
-          gt__set(none, gt__folds<T>::identity(GT__FOLD_MAX));
-          char *from = row(in) + (k - shift) * w.in[0].deep;
-          gt__move_stream<false>(from, w.in[0], gt__has_lines<W, S>(from, w.in[0]), x, none, y);
-          gt__cast_all(e, y);
-        }))
-      __builtin_unreachable();
+    gt__read_soft(p, w.in[0], at, e);
     if (pass) break;
-    most = e[0];
-    GT__EACH most = gt__fold_two<GT__FOLD_MAX>(most, e[i]);
-    GT__LOOP for (int m = team / 2; m > 0; m /= 2) most =
-        gt__fold_two<GT__FOLD_MAX>(most, __shfl_xor_sync(~0u, most, m));
-    if (shared) most = across(gt__known<GT__FOLD_MAX>(), most, warp, blockDim.x / 32);
+    most = gt__soft_most(at, e, joined);
     if (p.soft == GT__LOGSUMEXP && isinf((double)most)) most = 0;
-    GT__EACH e[i] = GT__SUB(e[i], most); /* -infinity of what does not exist, which is not easy */
-    if (__all_sync(~0u, x.all(U))) gt__apply_all<GT__OP_exp>(e, e, e);
-    else GT__EACH e[i] = gt__apply<GT__OP_exp>(e[i], e[i]);
-    GT__EACH least = min(least, __float_as_uint((float)e[i]) - 1); /* of those that are not 0 */
-    gt__part<T, int> r[8] = {};
-    GT__LOOP for (int turn = 0; turn <= (shared ? PARTS : 0); turn++) {
-      const bool mine = !shared || turn == warp % PARTS;
-      for (int i = 0; i < 8; i++)
-        if (turn && (mine || turn == PARTS)) r[i].value = lane[chunk][i * 32 + t];
-      if (mine) gt__take_all<GT__FOLD_SUM, W>(w.way, r, e, 0, 0, (T)0);
-      if (!shared) break;
-      for (int i = 0; i < 8; i++)
-        if (mine) lane[chunk][i * 32 + t] = r[i].value;
-      __syncthreads();
-    }
-    gt__fold_team<GT__FOLD_SUM, W>(r, team);
-    T sum = r[0].value;
-    if (shared) sum = across(gt__known<GT__FOLD_SUM>(), sum, chunk, (int)p.n_chunk);
-    if (p.soft == GT__SOFTMAX) {
-      const T once = GT__DIV((T)1, sum);
-      if (sizeof(T) == 8 || least < 35u << 23) /* 2^-92: remainders may be subnormal */
-        GT__EACH e[i] = GT__DIV(e[i], sum);
-      else GT__EACH { /* corrected once, as all hard cases allow */
-          const T q = GT__MUL(e[i], once), rest = gt__formula<GT__OP_fma, T>::of(-q, sum, e[i]);
-          e[i] = gt__formula<GT__OP_fma, T>::of(rest, once, q);
-        }
-    } else log_s = gt__apply<GT__OP_log>(sum, sum);
+    const uint32_t least = gt__soft_powers(at, most, e);
+    T sum = gt__soft_sum(at, w.way, e, lane[at.chunk]);
+    if (at.shared) sum = gt__fold_warps<GT__FOLD_SUM>(joined, sum, at.chunk, (int)p.n_chunk, at.t);
+    if (p.soft == GT__SOFTMAX) gt__soft_divide(e, sum, least);
+    else log_s = gt__apply<GT__OP_log>(sum, sum);
     if (p.soft != GT__LOG_SOFTMAX) break;
   }
   if (p.soft == GT__LOG_SOFTMAX) GT__EACH e[i] = GT__SUB(GT__SUB(e[i], most), log_s);
-  if (p.soft == GT__LOGSUMEXP) {
-    if (k == 0 && o < p.outer) gt__finish<T>(p, o, {GT__ADD(log_s, most), 0});
-    return;
-  }
-  gt__if_usual<T>(out.dtype, [&](auto tag) {
-    typedef decltype(tag) S;
-    S y[N];
-    char *to = row(out) + (k - shift) * result.deep;
-    gt__cast_all(y, e);
-    gt__move_stream<true>(to, result, gt__has_lines<W, S>(to, result), x, S(), y);
-  });
+  if (p.soft != GT__LOGSUMEXP) gt__store_soft(p, result, at, e);
+  else if (at.k == 0 && at.o < p.outer) gt__finish<T>(p, at.o, {GT__ADD(log_s, most), 0});
 }
 
 static const void *const gt__soft_kernels[] = {GT__POINTER(gt__soft_kernel<float>),
@@ -4602,61 +4678,95 @@ GT__DEV void gt__split(const uint32_t (&x)[4], uint32_t (&piece)[N][2]) {
     f[2 * j + 1] = __fsub_rn(f[2 * j + 1], __uint_as_float(two & 0xFFFF0000));
   }
 }
+/* What a thread of gt__pack_kernel has of an operand: in a round one vector of line `line`, from element
+   e on. Lines along K: a warp has one line of 8, and goes along it; across: a block has 32 vectors of 8
+   lines, and goes down. */
+template <class S, int PIECES>
+struct gt__packer {
+  static constexpr int LOT = gt__lot<S>, AHEAD = 4, WORDS = sizeof(S) == 2 ? 8 : 4;
+  const gt__factor &x;
+  const S *from, *end;
+  uint16_t *to;
+  int e, line, right, down;
+  uint32_t top[LOT];
+  __device__ __forceinline__ gt__packer(const gt__factor &x, int z, int tile, int k) : x(x), top{} {
+    right = x.along_k ? 32 * LOT : 0;
+    down = x.along_k ? 0 : 8;
+    e = (x.along_k ? k : tile * 32 * LOT) + threadIdx.x % 32 * LOT;
+    line = (x.along_k ? tile * 8 : k) + threadIdx.x / 32;
+    from = (const S *)x.data + z * x.batch_stride;
+    end = from + x.wide + max((x.lines - 1) * x.line_stride, (int64_t)0);
+    to = (uint16_t *)x.to + (int64_t)z * PIECES * x.lines * x.pitch;
+  }
+  /* All loads of some rounds are begun before one is used. */
+  __device__ __forceinline__ void load(uint32_t (&u)[AHEAD][WORDS], int (&over)[AHEAD]) const {
+    GT__UNROLL for (int i = 0; i < AHEAD; i++) {
+      const int there = line + i * down, begin = e + i * right;
+      const int left = there < x.lines ? x.wide - begin : 0;
+      over[i] =
+          gt__grab(from + there * x.line_stride + begin * x.stride, end, x.stride, left, u[i]);
+    }
+  }
+  __device__ __forceinline__ void store(uint32_t (&u)[WORDS], int over) {
+    uint32_t piece[PIECES][LOT / 2];
+    if (line >= x.lines || e >= x.wide) return;
+    if constexpr (sizeof(S) == 4) {
+      gt__split(u, piece);
+    } else {
+      gt__align(over, u);
+      memcpy(piece, u, sizeof piece);
+    }
+    for (int q = 0; q < PIECES; q++)
+      gt__store_line((char *)(to + ((int64_t)q * x.lines + line) * x.pitch + e), piece[q]);
+    for (int j = 0; j < LOT && sizeof(S) == 4; j++)
+      if (e + j < x.wide) top[j] = max(top[j], u[j] & 0x7FFFFFFF);
+  }
+  /* The largest of each line, of all threads of the block. */
+  __device__ __forceinline__ void note_tops(uint32_t *tops, int part, int tile) const {
+    const int lane = threadIdx.x % 32, i = threadIdx.x;
+    __syncthreads(); /* one line a warp: 512 atomics would take 5 us of 80 */
+    if (x.along_k)
+      tops[i / 32] = __reduce_max_sync(~0u, max(max(top[0], top[1]), max(top[2], top[3])));
+    else
+      for (int j = 0; j < LOT; j++) atomicMax(&tops[j * 32 + lane], top[j]);
+    __syncthreads();
+    const int count = x.along_k ? 8 : 32 * LOT, lines = x.along_k ? x.lines : x.wide;
+    const int mine = tile * count + i, at = x.along_k ? i : i % LOT * 32 + i / LOT;
+    if (i < count && mine < lines) x.top[(int64_t)part * lines + mine] = tops[at];
+  }
+};
 /* Splits float32 into pieces (S is uint32_t), or copies 16-bit elements, into lines that start at
    16 bytes. Reads each element once and writes 2 bytes a piece: 10 bytes for three, at the speed of
    memory. Beside it notes the largest |x| of each line of M or N in each chunk of K, as bits, which
    order floats by size and NaN above all. Grid: for A, then for B, its tiles, chunks of K and
-   batches. Lines along K: a warp has one line of 8 and a chunk of it. Across: a block has 32 lots
-   of 16 bytes of the lines, for a chunk of lines. */
+   batches. Block: 256. */
 template <class S, int PIECES>
 __global__ void __launch_bounds__(256, sizeof(S) == 4 ? 4 : 3)
     gt__pack_kernel(const __grid_constant__ gt__factors p) {
 #ifdef GT__HOPPER
-  constexpr int LOT = gt__lot<S>, AHEAD = 4;
-  __shared__ uint32_t tops[32 * LOT];
-  const int second = blockIdx.x >= p.x[0].blocks, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  typedef gt__packer<S, PIECES> Packer;
+  __shared__ uint32_t tops[32 * Packer::LOT];
+  const int second = blockIdx.x >= p.x[0].blocks;
   const gt__factor &x = p.x[second];
   const int block = blockIdx.x - (second ? p.x[0].blocks : 0), part = block / x.tiles;
   const int z = part / x.chunks, tile = block - part * x.tiles, k = (part - z * x.chunks) * x.chunk;
-  const int right = x.along_k ? 32 * LOT : 0, down = x.along_k ? 0 : 8; /* in a round */
-  int e = (x.along_k ? k : tile * 32 * LOT) + lane * LOT, line = (x.along_k ? tile * 8 : k) + warp;
-  const S *from = (const S *)x.data + z * x.batch_stride;
-  const S *end = from + x.wide + max((x.lines - 1) * x.line_stride, (int64_t)0);
-  uint16_t *to = (uint16_t *)x.to + (int64_t)z * PIECES * x.lines * x.pitch;
-  uint32_t top[LOT] = {};
-  if (threadIdx.x < 32 * LOT) tops[threadIdx.x] = 0;
+  Packer packer(x, z, tile, k);
+  if (threadIdx.x < 32 * Packer::LOT) tops[threadIdx.x] = 0;
   gt__release_next_kernel();
   if (!p.early) gt__await_kernel_before();
-  for (int rest = x.rounds; rest > 0; rest -= AHEAD) {
-    uint32_t u[AHEAD][sizeof(S) == 2 ? 8 : 4];
-    int over[AHEAD];
-    GT__UNROLL for (int i = 0; i < AHEAD; i++) { /* all loads are begun before one is used */
-      const int there = line + i * down, begin = e + i * right;
-      over[i] = gt__grab(from + there * x.line_stride + begin * x.stride, end, x.stride,
-                         there < x.lines ? x.wide - begin : 0, u[i]);
-    }
+  for (int rest = x.rounds; rest > 0; rest -= Packer::AHEAD) {
+    uint32_t u[Packer::AHEAD][Packer::WORDS];
+    int over[Packer::AHEAD];
+    packer.load(u, over);
     if (!(p.early & GT__EARLY_WRITE)) gt__await_kernel_before();
-    GT__UNROLL for (int i = 0; i < AHEAD; i++, e += right, line += down) {
-      uint32_t piece[PIECES][LOT / 2];
-      if (line >= x.lines || e >= x.wide) continue;
-      if constexpr (sizeof(S) == 4) gt__split(u[i], piece);
-      else gt__align(over[i], u[i]), memcpy(piece, u[i], sizeof piece);
-      for (int q = 0; q < PIECES; q++)
-        gt__store_line((char *)(to + ((int64_t)q * x.lines + line) * x.pitch + e), piece[q]);
-      for (int j = 0; j < LOT && sizeof(S) == 4; j++)
-        if (e + j < x.wide) top[j] = max(top[j], u[i][j] & 0x7FFFFFFF);
+    GT__UNROLL for (int i = 0; i < Packer::AHEAD; i++) {
+      packer.store(u[i], over[i]);
+      packer.e += packer.right;
+      packer.line += packer.down;
     }
   }
   if (blockIdx.x == gridDim.x - 1) gt__await_kernel_before(); /* none ends before those before it */
-  if (sizeof(S) == 2) return;
-  __syncthreads(); /* one line a warp: 512 atomics would take 5 us of 80 */
-  if (x.along_k) tops[warp] = __reduce_max_sync(~0u, max(max(top[0], top[1]), max(top[2], top[3])));
-  else
-    for (int j = 0; j < LOT; j++) atomicMax(&tops[j * 32 + lane], top[j]);
-  __syncthreads();
-  const int count = x.along_k ? 8 : 32 * LOT, lines = x.along_k ? x.lines : x.wide;
-  const int i = threadIdx.x, mine = tile * count + i, at = x.along_k ? i : i % LOT * 32 + i / LOT;
-  if (i < count && mine < lines) x.top[(int64_t)part * lines + mine] = tops[at];
+  if (sizeof(S) == 4) packer.note_tops(tops, part, tile);
 #endif
 }
 

@@ -2411,89 +2411,139 @@ GT__DEV void gt__leave(const gt__reduce_args &p, int fold, const gt__board<T> &b
     else scratch.put(group * p.outer + first + i, board.get(i));
 }
 
+/* What a team of threads folds, a chunk of a row or, `down`, of W neighbouring outputs in a turn. */
 template <class T, class S, int SOURCE>
-__global__ void __launch_bounds__(256, SOURCE == GT__DIRECT || SOURCE == GT__DIRECT_ARG ? 3 : 2)
-    gt__reduce_kernel(const __grid_constant__ gt__reduce_args p,
-                      const __grid_constant__ gt__cut w) {
-  constexpr bool DIRECT = SOURCE < GT__LIGHT;
-  constexpr int W = SOURCE == GT__ANYHOW ? 1 : gt__lot<S>;
-  constexpr int U = SOURCE == GT__TINY ? 8 / W : 8, N = U * W;
-  const bool down = w.way == GT__DOWN, arg = SOURCE != GT__DIRECT && w.fold == GT__FOLD_ARGMAX;
-  const gt__operand &x = p.pre.in[0];
-  const int t = threadIdx.x & ((1 << w.team_log2) - 1), chunks = 1 << w.chunks_log2;
-  const int hop = down ? 1 : W << w.team_log2;
-  const unsigned group = blockIdx.x / w.across, first = group << w.chunks_log2;
-  const int64_t o0 = (int64_t)(blockIdx.x - group * w.across) * w.outs;
-  const int here = (int)min((int64_t)w.outs, p.outer - o0);
-  const T none = gt__folds<T>::identity(p.fold), identity = gt__turned(p.fold, none);
-  const gt__board<T> board(gt__shared, sizeof(T) * w.results, arg);
-  const gt__board<T> scratch(p.pre.scratch, 8 * p.outer * w.groups, arg);
-  gt__slots s = gt__my_slots();
-  s.mine += (sizeof(T) + (arg ? 8 : 0)) * w.results;
-  gt__await_kernel_before();
-  if (!DIRECT) gt__fill_constants<T, N>(p.pre.program, s);
-  GT__LOOP for (int turn = threadIdx.x >> w.team_log2; turn < chunks * (down ? 1 : w.outs);
-                turn += blockDim.x >> w.team_log2) {
-    const int chunk = turn & (chunks - 1), row = turn >> w.chunks_log2, c = down ? t * W : row;
-    const int64_t begin = (int64_t)(first + chunk) * p.chunk, most = p.n - begin, o = o0 + c;
+struct gt__folder {
+  static constexpr bool DIRECT = SOURCE < GT__LIGHT;
+  static constexpr int W = SOURCE == GT__ANYHOW ? 1 : gt__lot<S>;
+  static constexpr int U = SOURCE == GT__TINY ? 8 / W : 8, N = U * W;
+  const gt__reduce_args &p;
+  const gt__cut &w;
+  bool down;
+  int t, hop, here; /* the thread of its team; elements to its next vector; outputs that exist */
+  unsigned group, first; /* the block's group of chunks, and its first */
+  int64_t o0;            /* the block's first output */
+  T none;
+  /* of a turn: the chunk, the output from o0 on, where the chunk begins and the thread */
+  int chunk, c, shift;
+  int64_t begin, k0;
+  char *line;
+  bool lines;
+  gt__extent<W> left;
+  __device__ __forceinline__ gt__folder(const gt__reduce_args &p, const gt__cut &w) : p(p), w(w) {
+    down = w.way == GT__DOWN;
+    t = threadIdx.x & ((1 << w.team_log2) - 1);
+    hop = down ? 1 : W << w.team_log2;
+    group = blockIdx.x / w.across;
+    first = group << w.chunks_log2;
+    o0 = (int64_t)(blockIdx.x - group * w.across) * w.outs;
+    here = (int)min((int64_t)w.outs, p.outer - o0);
+    none = gt__folds<T>::identity(p.fold);
+  }
+  __device__ __forceinline__ void begin_turn(int turn) {
+    const gt__operand &x = p.pre.in[0];
+    const int row = turn >> w.chunks_log2;
+    chunk = turn & ((1 << w.chunks_log2) - 1);
+    c = down ? t * W : row;
+    begin = (int64_t)(first + chunk) * p.chunk;
+    const int64_t most = p.n - begin;
     const int size = most < 0 ? 0 : most < p.chunk ? (int)most : (int)p.chunk;
-    char *line = x.data;
-    if (DIRECT) line += gt__offset_of(p, x, o);
-    const int shift =
-        DIRECT && SOURCE != GT__TINY && !down ? gt__shift<W>(line, w.in[0], x.size_log2) : 0;
-    const int64_t k0 = begin + (down ? 0 : t * W - shift);
+    line = x.data;
+    if (DIRECT) line += gt__offset_of(p, x, o0 + c);
+    shift = DIRECT && SOURCE != GT__TINY && !down ? gt__shift<W>(line, w.in[0], x.size_log2) : 0;
+    k0 = begin + (down ? 0 : t * W - shift);
     line += k0 * w.in[0].deep;
-    const bool lines = gt__has_lines<W, S>(line, w.in[0]);
-    gt__extent<W> left = {down         ? here > c ? size * W : 0
-                          : row < here ? size + shift - t * W
-                                       : 0,
-                          down ? W : hop, down && here - c < W ? here - c : W, t ? 0 : shift};
-    gt__part<T, int> r[8];
-    for (int j = 0; j < 8; j++) r[j] = {identity, down ? 0 : j / W * hop};
-    GT__LOOP for (int k = 0; left.left > 0;
-                  k += U * hop, left.left -= U * left.step, left.skip = 0) {
-      S e[N];
-      if constexpr (DIRECT) {
-        gt__move_stream<false>(line + k * w.in[0].deep, w.in[0], lines, left, gt__as<S>(none), e);
-      } else {
-        if constexpr (SOURCE == GT__LIGHT) gt__load_operands(p, w, s, o, k0 + k, hop, left, e);
-        else GT__LOOP for (int i = 0; i < p.pre.program.n_in; i++) {
-            const gt__operand &x = p.pre.in[i];
-            gt__move_apart<T, false>(p.pre, x, p.n_kept, gt__offset_of(p, x, o), k0 + k, hop,
-                                     min((left.left - 1) / left.step + 1, N), e);
-            if (!w.bare) gt__put(s, i, e);
-          }
-        if (!w.bare)
-          gt__run<T, SOURCE != GT__LIGHT>(
-              p.pre.program, s, [] { return gt__batch(); }, e);
-        if (!left.all(U)) GT__EACH e[i] = left.has(i / W, i % W) ? e[i] : none;
-        if (p.fold >= GT__FOLD_ANY) GT__EACH e[i] = gt__turned(p.fold, e[i]);
+    lines = gt__has_lines<W, S>(line, w.in[0]);
+    left.columns = W;
+    left.skip = t ? 0 : shift;
+    if (down) {
+      left.left = here > c ? size * W : 0;
+      left.step = W;
+      if (here - c < W) left.columns = here - c;
+    } else {
+      left.left = row < here ? size + shift - t * W : 0;
+      left.step = hop;
+    }
+  }
+  /* The values of a program; of elements that do not exist the identity. */
+  __device__ __forceinline__ void compute(const gt__slots &s, int k, T (&e)[N]) {
+    const int64_t o = o0 + c;
+    if constexpr (SOURCE == GT__LIGHT) gt__load_operands(p, w, s, o, k0 + k, hop, left, e);
+    else GT__LOOP for (int i = 0; i < p.pre.program.n_in; i++) {
+        const gt__operand &x = p.pre.in[i];
+        gt__move_apart<T, false>(p.pre, x, p.n_kept, gt__offset_of(p, x, o), k0 + k, hop,
+                                 min((left.left - 1) / left.step + 1, N), e);
+        if (!w.bare) gt__put(s, i, e);
       }
+    const auto place = [] { return gt__batch(); };
+    if (!w.bare) gt__run<T, SOURCE != GT__LIGHT>(p.pre.program, s, place, e);
+    if (!left.all(U)) GT__EACH e[i] = left.has(i / W, i % W) ? e[i] : none;
+    if (p.fold >= GT__FOLD_ANY) GT__EACH e[i] = gt__turned(p.fold, e[i]);
+  }
+  __device__ __forceinline__ void fold_all(const gt__slots &s, gt__part<T, int> (&r)[8]) {
+    GT__LOOP for (int k = 0; left.left > 0; k += U * hop) {
+      S e[N];
+      if constexpr (DIRECT)
+        gt__move_stream<false>(line + k * w.in[0].deep, w.in[0], lines, left, gt__as<S>(none), e);
+      else compute(s, k, e);
       gt__by_fold<SOURCE>(w.fold, [&](auto fold) {
         gt__take_all<decltype(fold)::value, W>(w.way, r, e, k, hop, gt__turn_of<T>(p.fold));
       });
+      left.left -= U * left.step;
+      left.skip = 0;
     }
+  }
+  /* BROAD: the 256 lanes are a value of each thread; then each warp has 8 of them a thread. */
+  __device__ __forceinline__ void spread(gt__part<T, int> (&r)[8]) {
+    if constexpr (SOURCE == GT__ANYHOW && !std::is_integral<T>::value) {
+      __shared__ T lane[GT__LANES];
+      __syncthreads();
+      lane[t] = r[0].value;
+      __syncthreads();
+      for (int j = 0; j < 8; j++) r[j].value = lane[j * 32 + t % 32];
+    }
+  }
+  __device__ __forceinline__ void join(gt__part<T, int> (&r)[8]) {
     const bool broad = SOURCE == GT__ANYHOW && w.way == GT__BROAD;
-    if constexpr (SOURCE == GT__ANYHOW && !std::is_integral<T>::value)
-      if (broad) {
-        __shared__ T lane[GT__LANES];
-        __syncthreads();
-        lane[t] = r[0].value;
-        __syncthreads();
-        for (int j = 0; j < 8; j++) r[j].value = lane[j * 32 + t % 32];
-      }
+    if (broad) spread(r);
     if (!down)
       gt__by_fold<SOURCE>(w.fold, [&](auto fold) {
         for (int j = 0; j < 8; j++) r[j].index += t * W + j % W;
         gt__fold_team<decltype(fold)::value, W>(r, broad ? 32 : 1 << w.team_log2);
       });
+  }
+};
+/* The first kernel. Grid: blocks of w.outs outputs, for each group of chunks. Block: 1 <<
+   threads_log2, at most 256. */
+template <class T, class S, int SOURCE>
+__global__ void __launch_bounds__(256, SOURCE == GT__DIRECT || SOURCE == GT__DIRECT_ARG ? 3 : 2)
+    gt__reduce_kernel(const __grid_constant__ gt__reduce_args p,
+                      const __grid_constant__ gt__cut w) {
+  gt__folder<T, S, SOURCE> f(p, w);
+  constexpr int W = f.W;
+  const int chunks = 1 << w.chunks_log2, turns = chunks * (f.down ? 1 : w.outs);
+  const bool arg = SOURCE != GT__DIRECT && w.fold == GT__FOLD_ARGMAX;
+  const T identity = gt__turned(p.fold, f.none);
+  const gt__board<T> board(gt__shared, sizeof(T) * w.results, arg);
+  const gt__board<T> scratch(p.pre.scratch, 8 * p.outer * w.groups, arg);
+  gt__slots s = gt__my_slots();
+  s.mine += (sizeof(T) + (arg ? 8 : 0)) * w.results;
+  gt__await_kernel_before();
+  if (!f.DIRECT) gt__fill_constants<T, f.N>(p.pre.program, s);
+  GT__LOOP for (int turn = threadIdx.x >> w.team_log2; turn < turns;
+                turn += blockDim.x >> w.team_log2) {
+    gt__part<T, int> r[8];
+    f.begin_turn(turn);
+    for (int j = 0; j < 8; j++) r[j] = {identity, f.down ? 0 : j / W * f.hop};
+    f.fold_all(s, r);
+    f.join(r);
     for (int j = 0; j < W; j++)
-      if (down || (t == 0 && j == 0))
-        board.put(chunk * w.outs + c + j, {r[j].value, begin + max(r[j].index - shift, 0)});
+      if (f.down || (f.t == 0 && j == 0))
+        board.put(f.chunk * w.outs + f.c + j, {r[j].value, f.begin + max(r[j].index - f.shift, 0)});
   }
   gt__release_next_kernel();
-  gt__leave(p, w.fold, board, scratch, w.outs, (int)min((int64_t)chunks, p.n_chunk - first), o0,
-            group, w.groups);
+  const int leaves = (int)min((int64_t)chunks, p.n_chunk - f.first);
+  gt__leave(p, w.fold, board, scratch, w.outs, leaves, f.o0, f.group, w.groups);
 }
 /* The rest of the tree: a block joins the groups of `outs` outputs, `leaves` at a time, and leaves
    what they make in place of groups that it is done with, until there is one. Its threads and their

@@ -1096,6 +1096,39 @@ GT__DEV void gt__cast_all(float (&y)[N], const gt__bfloat *x) {
   }
 }
 
+/* A float16 or bfloat16, as a flag tells that is the same for all threads: so one kernel serves both. */
+struct gt__sixteen {
+  uint16_t bits;
+};
+GT__DEV float gt__from_16(gt__sixteen x, bool half) {
+  const float as_half = gt__plain(gt__half{x.bits}), as_bfloat = gt__plain(gt__bfloat{x.bits});
+  return half ? as_half : as_bfloat;
+}
+GT__DEV gt__sixteen gt__to_16(float x, bool half) {
+  gt__half as_half;
+  gt__bfloat as_bfloat;
+  gt__set(as_half, x);
+  gt__set(as_bfloat, x);
+  return {half ? as_half.bits : as_bfloat.bits};
+}
+/* gt__cast_all and gt__as, of which `half` is asked only where it matters. */
+template <class T, class S, int N>
+GT__DEV void gt__cast_known(T (&y)[N], const S *x, bool half) {
+  if constexpr (std::is_same<S, gt__sixteen>::value) {
+    if (half) gt__cast_all(y, (const gt__half *)x);
+    else gt__cast_all(y, (const gt__bfloat *)x);
+  } else if constexpr (std::is_same<T, gt__sixteen>::value) {
+    if (half) gt__cast_all((gt__half(&)[N])y, x);
+    else gt__cast_all((gt__bfloat(&)[N])y, x);
+  } else gt__cast_all(y, x);
+}
+template <class T, class S>
+GT__DEV T gt__as_known(S x, bool half) {
+  if constexpr (std::is_same<S, gt__sixteen>::value) return (T)gt__from_16(x, half);
+  else if constexpr (std::is_same<T, gt__sixteen>::value) return gt__to_16((float)x, half);
+  else return gt__as<T>(x);
+}
+
 /* ---- >>slots -----------------------------------------------------------------------------------
    Each operand, constant and temporary of a program is a slot: V vectors of each thread in shared
    memory, where registers would have to be indexed. Vector v of slot s is at mine + (V*s +
@@ -1793,6 +1826,7 @@ GT__DEV void gt__make_short(const gt__short &p) {
   constexpr int W = gt__lot<S>, HOP = GT__SHORT_BLOCK / V;
   const unsigned first = blockIdx.x * GT__SHORT_BLOCK + threadIdx.x;
   const auto is = [&](int k, int bytes) { return p.data[k] && p.step[k].copy == bytes; };
+  const bool half = p.dtype == GT_FLOAT16;
   uint4 x[1 + ARITY][V];
   int row[V], column[V];
   GT__UNROLL for (int v = 0; v < V; v++) {
@@ -1813,12 +1847,12 @@ GT__DEV void gt__make_short(const gt__short &p) {
     GT__UNROLL for (int k = 1; k <= ARITY; k++) {
       memcpy(u, &x[k][v], 16);
       if (ARITY == 1 || is(k, 16)) {
-        gt__cast_all(y[k], u);
+        gt__cast_known(y[k], u, half);
       } else if (is(k, W)) {
         const uint32_t bits[2] = {x[k][v].x, x[k][v].y}; /* of uint8 it is a whole vector */
         for (int i = 0; i < W; i++) y[k][i] = (bits[i / 4 % 2] >> i % 4 * 8 & 255) != 0;
       } else {
-        const C one = p.data[k] ? gt__as<C>(u[0]) : gt__constant<C>(p.number[k]);
+        const C one = p.data[k] ? gt__as_known<C>(u[0], half) : gt__constant<C>(p.number[k]);
         for (int i = 0; i < W; i++) y[k][i] = one;
       }
     }
@@ -1830,7 +1864,7 @@ GT__DEV void gt__make_short(const gt__short &p) {
       gt__cast_all(z, y[1]);
       if (exists) gt__store_line(to + column[v] * (int64_t)W, z);
     } else {
-      gt__cast_all(u, y[1]);
+      gt__cast_known(u, y[1], half);
       if (exists) gt__store_line(to + column[v] * 16ll, u);
     }
   }
@@ -1859,8 +1893,8 @@ static const void *const gt__short_kernels[] = {/* by dtype, from GT_UINT8 on */
                                                 NULL,
                                                 GT__POINTER(gt__short_kernel<int32_t>),
                                                 NULL,
-                                                GT__POINTER(gt__short_kernel<gt__half>),
-                                                GT__POINTER(gt__short_kernel<gt__bfloat>),
+                                                GT__POINTER(gt__short_kernel<gt__sixteen>),
+                                                GT__POINTER(gt__short_kernel<gt__sixteen>),
                                                 GT__POINTER(gt__short_kernel<float>),
                                                 GT__POINTER(gt__short_kernel<double>)};
 /* -- recognising such a program -- */

@@ -1687,7 +1687,7 @@ __global__ void __launch_bounds__(MODE == GT__WHOLE ? 128 : 256, MODE == GT__WHO
 static const void *const gt__map_kernels[3][2][3] = {
     {GT__MAPS(float, 1, 0, 0, GT__TRANSPOSED), GT__MAPS(float, 1, 2, 4, GT__WHOLE)},
     {GT__MAPS(double, 1, 0, 0, GT__TRANSPOSED), GT__MAPS(double, 1, 2, 2, GT__TRANSPOSED)},
-    {GT__MAPS(int64_t, 0, 0, 0, GT__TRANSPOSED), GT__MAPS(int64_t, 1, 1, 1, GT__TRANSPOSED)}};
+    {GT__MAPS(int64_t, 1, 1, 1, GT__TRANSPOSED), GT__MAPS(int64_t, 1, 1, 1, GT__TRANSPOSED)}};
 /* Does x lie side by side along dim d and not the last, in a dtype that gt__fill_transposed takes? */
 static bool gt__lies_across(const gt__operand *x, const gt__map_args *args, int d) {
   const int line = args->ndim - 1, compute = args->program.compute;

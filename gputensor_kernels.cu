@@ -1096,39 +1096,6 @@ GT__DEV void gt__cast_all(float (&y)[N], const gt__bfloat *x) {
   }
 }
 
-/* A float16 or bfloat16, as a flag tells that is the same for all threads: so one kernel serves both. */
-struct gt__sixteen {
-  uint16_t bits;
-};
-GT__DEV float gt__from_16(gt__sixteen x, bool half) {
-  const float as_half = gt__plain(gt__half{x.bits}), as_bfloat = gt__plain(gt__bfloat{x.bits});
-  return half ? as_half : as_bfloat;
-}
-GT__DEV gt__sixteen gt__to_16(float x, bool half) {
-  gt__half as_half;
-  gt__bfloat as_bfloat;
-  gt__set(as_half, x);
-  gt__set(as_bfloat, x);
-  return {half ? as_half.bits : as_bfloat.bits};
-}
-/* gt__cast_all and gt__as, of which `half` is asked only where it matters. */
-template <class T, class S, int N>
-GT__DEV void gt__cast_known(T (&y)[N], const S *x, bool half) {
-  if constexpr (std::is_same<S, gt__sixteen>::value) {
-    if (half) gt__cast_all(y, (const gt__half *)x);
-    else gt__cast_all(y, (const gt__bfloat *)x);
-  } else if constexpr (std::is_same<T, gt__sixteen>::value) {
-    if (half) gt__cast_all((gt__half(&)[N])y, x);
-    else gt__cast_all((gt__bfloat(&)[N])y, x);
-  } else gt__cast_all(y, x);
-}
-template <class T, class S>
-GT__DEV T gt__as_known(S x, bool half) {
-  if constexpr (std::is_same<S, gt__sixteen>::value) return (T)gt__from_16(x, half);
-  else if constexpr (std::is_same<T, gt__sixteen>::value) return gt__to_16((float)x, half);
-  else return gt__as<T>(x);
-}
-
 /* ---- >>slots -----------------------------------------------------------------------------------
    Each operand, constant and temporary of a program is a slot: V vectors of each thread in shared
    memory, where registers would have to be indexed. Vector v of slot s is at mine + (V*s +
@@ -1818,55 +1785,100 @@ struct gt__short {
   unsigned vectors, across;       /* across: of a row; 0: there is but one */
   uint8_t op, each, dtype, width; /* a thread's vectors; the operands' dtype; a vector's elements */
 };
+/* A float16 or bfloat16, as `half` tells, which is the same for all threads: so one kernel serves both,
+   with exp 1 % slower, and is compiled once. */
+struct gt__sixteen {
+  uint16_t bits;
+};
+template <class T, class S, int N>
+GT__DEV void gt__cast_known(T (&y)[N], const S *x, bool half) {
+  if constexpr (std::is_same<S, gt__sixteen>::value) {
+    if (half) gt__cast_all(y, (const gt__half *)x);
+    else gt__cast_all(y, (const gt__bfloat *)x);
+  } else if constexpr (std::is_same<T, gt__sixteen>::value) {
+    if (half) gt__cast_all((gt__half(&)[N])y, x);
+    else gt__cast_all((gt__bfloat(&)[N])y, x);
+  } else gt__cast_all(y, x);
+}
+GT__DEV bool gt__is_step(const gt__short &p, int k, int bytes) {
+  return p.data[k] && p.step[k].copy == bytes;
+}
+/* A vector of each operand: 16 bytes, as many bools, or one value for all columns. */
+template <int ARITY, class S>
+GT__DEV void gt__load_short(const gt__short &p, int row, int column, uint4 (&x)[1 + ARITY]) {
+  constexpr int W = gt__lot<S>;
+  GT__UNROLL for (int k = 1; k <= ARITY; k++) {
+    const char *from = p.data[k] + (int64_t)row * p.step[k].row;
+    if (ARITY == 1 || gt__is_step(p, k, 16)) x[k] = ((const uint4 *)from)[column];
+    else if (gt__is_step(p, k, 0)) memcpy(&x[k], from, sizeof(S));
+    else if (gt__is_step(p, k, W)) memcpy(&x[k], (const gt__bits<W> *)from + column, W);
+  }
+}
+/* Operand k in the compute type C. */
+template <bool ALONE, class S, class C, int W>
+GT__DEV void gt__widen_short(const gt__short &p, int k, const uint4 &x, C (&y)[W]) {
+  const bool half = p.dtype == GT_FLOAT16;
+  S u[W];
+  memcpy(u, &x, 16);
+  if (ALONE || gt__is_step(p, k, 16)) {
+    gt__cast_known(y, u, half);
+  } else if (gt__is_step(p, k, W)) {
+    const uint32_t bits[2] = {x.x, x.y}; /* of uint8 it is a whole vector */
+    for (int i = 0; i < W; i++) y[i] = (bits[i / 4 % 2] >> i % 4 * 8 & 255) != 0;
+  } else {
+    C one[1] = {gt__constant<C>(p.number[k])};
+    if (p.data[k]) gt__cast_known(one, u, half);
+    for (int i = 0; i < W; i++) y[i] = one[0];
+  }
+}
+template <int OP, class S, class C, int W>
+GT__DEV void gt__store_short(const gt__short &p, int row, int column, const C (&y)[W]) {
+  char *const to = p.data[0] + (int64_t)row * p.step[0].row;
+  if constexpr (gt__makes_bools(OP)) {
+    uint8_t z[W];
+    gt__cast_all(z, y);
+    gt__store_line(to + column * (int64_t)W, z);
+  } else {
+    S u[W];
+    gt__cast_known(u, y, p.dtype == GT_FLOAT16);
+    gt__store_line(to + column * 16ll, u);
+  }
+}
+template <class S>
+struct gt__short_compute {
+  typedef float C;
+};
+template <>
+struct gt__short_compute<double> {
+  typedef double C;
+};
+template <>
+struct gt__short_compute<uint8_t> {
+  typedef int64_t C;
+};
+template <>
+struct gt__short_compute<int32_t> {
+  typedef int64_t C;
+};
 template <int OP, int ARITY, int V, class S>
 GT__DEV void gt__make_short(const gt__short &p) {
-  typedef std::conditional_t<std::is_integral<S>::value, int64_t,
-                             std::conditional_t<sizeof(S) == 8, double, float>>
-      C;
+  typedef typename gt__short_compute<S>::C C;
   constexpr int W = gt__lot<S>, HOP = GT__SHORT_BLOCK / V;
   const unsigned first = blockIdx.x * GT__SHORT_BLOCK + threadIdx.x;
-  const auto is = [&](int k, int bytes) { return p.data[k] && p.step[k].copy == bytes; };
-  const bool half = p.dtype == GT_FLOAT16;
-  uint4 x[1 + ARITY][V];
+  uint4 x[V][1 + ARITY];
   int row[V], column[V];
   GT__UNROLL for (int v = 0; v < V; v++) {
     const unsigned at = first + v * HOP;
-    row[v] = p.across ? at / p.across : 0, column[v] = at - row[v] * p.across;
+    row[v] = p.across ? at / p.across : 0;
+    column[v] = at - row[v] * p.across;
     if (v == 0) gt__await_kernel_before();
-    GT__UNROLL for (int k = 1; k <= ARITY; k++) {
-      const char *from = p.data[k] + (int64_t)row[v] * p.step[k].row;
-      if (at >= p.vectors) continue;
-      if (ARITY == 1 || is(k, 16)) x[k][v] = ((const uint4 *)from)[column[v]];
-      else if (is(k, 0)) memcpy(&x[k][v], from, sizeof(S));
-      else if (is(k, W)) memcpy(&x[k][v], (const gt__bits<W> *)from + column[v], W);
-    }
+    if (at < p.vectors) gt__load_short<ARITY, S>(p, row[v], column[v], x[v]);
   }
   GT__UNROLL for (int v = 0; v < V; v++) {
-    C y[4][W];
-    S u[W];
-    GT__UNROLL for (int k = 1; k <= ARITY; k++) {
-      memcpy(u, &x[k][v], 16);
-      if (ARITY == 1 || is(k, 16)) {
-        gt__cast_known(y[k], u, half);
-      } else if (is(k, W)) {
-        const uint32_t bits[2] = {x[k][v].x, x[k][v].y}; /* of uint8 it is a whole vector */
-        for (int i = 0; i < W; i++) y[k][i] = (bits[i / 4 % 2] >> i % 4 * 8 & 255) != 0;
-      } else {
-        const C one = p.data[k] ? gt__as_known<C>(u[0], half) : gt__constant<C>(p.number[k]);
-        for (int i = 0; i < W; i++) y[k][i] = one;
-      }
-    }
+    C y[1 + ARITY][W];
+    GT__UNROLL for (int k = 1; k <= ARITY; k++) gt__widen_short<ARITY == 1, S>(p, k, x[v][k], y[k]);
     gt__apply_all<OP>(y[1], y[1 + (ARITY > 1)], y[ARITY]);
-    char *const to = p.data[0] + (int64_t)row[v] * p.step[0].row;
-    const bool exists = first + v * HOP < p.vectors;
-    if constexpr (gt__makes_bools(OP)) {
-      uint8_t z[W];
-      gt__cast_all(z, y[1]);
-      if (exists) gt__store_line(to + column[v] * (int64_t)W, z);
-    } else {
-      gt__cast_known(u, y[1], half);
-      if (exists) gt__store_line(to + column[v] * 16ll, u);
-    }
+    if (first + v * HOP < p.vectors) gt__store_short<OP, S>(p, row[v], column[v], y[1]);
   }
 }
 template <class S>
@@ -3047,68 +3059,97 @@ static int gt__run_soft_rows(const gt__op *op, void *stream) {
                     parameters);
 }
 
-/* The same not inner, to the input's dtype, in three reads: a warp has neighbouring columns, of which
-   up to 8 threads have `own` chunks each, a power of two, so that the tree begins with theirs. */
-template <class T>
-__global__ void __launch_bounds__(256)
-    gt__soft_down_kernel(const __grid_constant__ gt__reduce_args p, int columns, int own) {
-  __shared__ T board[256];
-  const gt__operand &in = p.pre.in[0], &out = p.pre.out;
-  const int column = threadIdx.x % columns, part = threadIdx.x / columns;
-  const int64_t mine = (int64_t)blockIdx.x * columns + column, o = min(mine, p.outer - 1);
-  const int64_t c_begin = (int64_t)part * own, c_end = min(c_begin + own, p.n_chunk);
-  const int64_t begin = c_begin * p.chunk, end = min(c_end * p.chunk, p.n);
-  T most = gt__folds<T>::identity(GT__FOLD_MAX), sum = 0, tree[64];
-  const auto place = [&](const gt__operand &x) { return x.data + gt__offset_of(p, x, o); };
-  const auto deep = [&](const gt__operand &x) { return p.n > 1 ? x.stride[p.n_kept] : 0; };
-  gt__after_kernel_before();
-  gt__if_usual<T>(in.dtype, [&](auto tag) {
-    typedef decltype(tag) S;
-    const S *from = (const S *)place(in);
-    const int64_t step = deep(in);
-    const auto get = [&](int64_t k) { return gt__as<T>(from[k * step]); };
+/* A thread's share of a column: chunks [c_begin, c_end), elements [begin, end). */
+template <class T, class S>
+struct gt__soft_column {
+  const gt__reduce_args &p;
+  const S *from;
+  int64_t step, c_begin, c_end, begin, end;
+  T most, sum;
+  __device__ __forceinline__ gt__soft_column(const gt__reduce_args &p, int64_t o, int part, int own)
+      : p(p) {
+    const gt__operand &in = p.pre.in[0];
+    from = (const S *)(in.data + gt__offset_of(p, in, o));
+    step = p.n > 1 ? in.stride[p.n_kept] : 0;
+    c_begin = (int64_t)part * own;
+    c_end = min(c_begin + own, p.n_chunk);
+    begin = c_begin * p.chunk;
+    end = min(c_end * p.chunk, p.n);
+  }
+  __device__ __forceinline__ T get(int64_t k) const { return gt__as<T>(from[k * step]); }
+  __device__ __forceinline__ T power(int64_t k) const {
+    return gt__apply<GT__OP_exp>(GT__SUB(get(k), most), (T)0);
+  }
+  __device__ __forceinline__ void find_most(T *board, int column, int columns) {
+    most = gt__folds<T>::identity(GT__FOLD_MAX);
 #pragma unroll 8
     for (int64_t k = begin; k < end; k++) most = gt__fold_two<GT__FOLD_MAX>(most, get(k));
     board[threadIdx.x] = most;
     __syncthreads();
     for (int i = column; i < 256; i += columns) most = gt__fold_two<GT__FOLD_MAX>(most, board[i]);
     if (p.soft == GT__LOGSUMEXP && isinf((double)most)) most = 0;
+  }
+  /* The tree over this thread's chunks, as one counts: tree[d] is of 1 << d chunks, if their number
+     has that bit. */
+  __device__ __forceinline__ void add_chunks() {
+    T tree[64];
+    sum = 0;
     for (int64_t c = c_begin; c < c_end; c++) {
+      int d = 0;
       sum = 0;
 #pragma unroll 4
       for (int64_t k = c * p.chunk; k < min((c + 1) * p.chunk, p.n); k++)
-        sum = GT__ADD(sum, gt__apply<GT__OP_exp>(GT__SUB(get(k), most), (T)0));
-      int d = 0; /* tree[d]: of 1 << d chunks, if their number has that bit */
+        sum = GT__ADD(sum, power(k));
       for (; (c - c_begin) >> d & 1; d++) sum = GT__ADD(tree[d], sum);
       tree[d] = sum;
     }
     for (int64_t n = c_end - c_begin, d = __ffsll(n); n > 0 && n >> d; d++)
       if (n >> d & 1) sum = GT__ADD(tree[d], sum);
+  }
+  /* The tree over the threads of a column, of which `used` / columns have chunks. */
+  __device__ __forceinline__ void join(T *board, int column, int columns, int used) {
+    const int at = threadIdx.x;
     __syncthreads();
-    board[threadIdx.x] = sum;
+    board[at] = sum;
     __syncthreads();
-    for (int width = columns, used = (int)((p.n_chunk - 1) / own + 1) * columns; width < used;
-         width *= 2) {
-      const int at = threadIdx.x;
+    for (int width = columns; width < used; width *= 2) {
       if (at / columns % (2 * width / columns) == 0 && at + width < used)
         board[at] = GT__ADD(board[at], board[at + width]);
       __syncthreads();
     }
     sum = board[column];
-    const T log_s = p.soft == GT__SOFTMAX ? 0 : gt__apply<GT__OP_log>(sum, sum);
-    if (mine >= p.outer) return;
-    if (p.soft == GT__LOGSUMEXP) {
-      if (part == 0) gt__finish<T>(p, o, {GT__ADD(log_s, most), 0});
-      return;
-    }
-    S *to = (S *)place(out);
+  }
+  __device__ __forceinline__ void store(int64_t o, T log_s) const {
+    S *to = (S *)(p.pre.out.data + gt__offset_of(p, p.pre.out, o));
+    const int64_t hop = p.n > 1 ? p.pre.out.stride[p.n_kept] : 0;
 #pragma unroll 4
     for (int64_t k = begin; k < end; k++) {
-      const T less = GT__SUB(get(k), most);
-      gt__set(to[k * deep(out)], p.soft == GT__SOFTMAX
-                                     ? GT__DIV(gt__apply<GT__OP_exp>(less, (T)0), sum)
-                                     : GT__SUB(less, log_s));
+      const bool soft = p.soft == GT__SOFTMAX;
+      const T y = soft ? GT__DIV(power(k), sum) : GT__SUB(GT__SUB(get(k), most), log_s);
+      gt__set(to[k * hop], y);
     }
+  }
+};
+/* Softmax and its kind along another dim than the last, to the input's dtype, in three reads: a warp
+   has neighbouring columns, of which up to 8 threads have `own` chunks each, a power of two, so that
+   the tree begins with theirs. Grid: outputs / columns. Block: 256. */
+template <class T>
+__global__ void __launch_bounds__(256)
+    gt__soft_down_kernel(const __grid_constant__ gt__reduce_args p, int columns, int own) {
+  __shared__ T board[256];
+  const int column = threadIdx.x % columns, part = threadIdx.x / columns;
+  const int used = (int)((p.n_chunk - 1) / own + 1) * columns;
+  const int64_t mine = (int64_t)blockIdx.x * columns + column, o = min(mine, p.outer - 1);
+  gt__after_kernel_before();
+  gt__if_usual<T>(p.pre.in[0].dtype, [&](auto tag) {
+    gt__soft_column<T, decltype(tag)> x(p, o, part, own);
+    x.find_most(board, column, columns);
+    x.add_chunks();
+    x.join(board, column, columns, used);
+    const T log_s = p.soft == GT__SOFTMAX ? 0 : gt__apply<GT__OP_log>(x.sum, x.sum);
+    if (mine >= p.outer) return;
+    if (p.soft != GT__LOGSUMEXP) x.store(o, log_s);
+    else if (part == 0) gt__finish<T>(p, o, {GT__ADD(log_s, x.most), 0});
   });
 }
 static const void *const gt__soft_down_kernels[] = {GT__POINTER(gt__soft_down_kernel<float>),

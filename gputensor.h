@@ -692,18 +692,26 @@ struct gt__list {
 #if (defined(GPUTENSOR_IMPLEMENTATION) || defined(GPUTENSOR_KERNELS)) && !defined(GT__IMPLEMENTED)
 #define GT__IMPLEMENTED
 #define GT__MAIN 1
+#define GT__PART GT__MAIN /* without it a sentence below is all that the compiler says */
 #if !defined(__GNUC__) || defined(__TINYC__)
+#undef GT__PART
 #error "the implementation of gputensor needs GCC or Clang, on Windows MinGW-w64: take one of them"
-#elif !defined(__cplusplus) && (!defined(__STDC_VERSION__) || __STDC_VERSION__ < 199901L)
+#endif
+#if !defined(__cplusplus) && (!defined(__STDC_VERSION__) || __STDC_VERSION__ < 199901L)
+#undef GT__PART
 #error "the implementation of gputensor needs C99: compile it with -std=c99 or newer"
-#elif defined(__STRICT_ANSI__) && defined(__cplusplus) && __cplusplus < 201703L
+#endif
+#if defined(__STRICT_ANSI__) && defined(__cplusplus) && __cplusplus < 201703L
+#undef GT__PART
 #error "the implementation of gputensor needs C++17's hexadecimal numbers: add -std=c++17"
-#elif defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ == 2
+#endif
+#if defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ == 2
+#undef GT__PART
 #error "gputensor gives the same bits everywhere, which x87 cannot: add -msse2 -mfpmath=sse"
-#elif defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
+#endif
+#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
+#undef GT__PART
 #error "gputensor gives the same bits everywhere and needs NaN: build this file without -ffast-math"
-#else
-#define GT__PART GT__MAIN /* then that sentence is all that the compiler says */
 #endif
 #endif
 
@@ -729,7 +737,8 @@ struct gt__list {
 #error "gputensor.h includes itself: if its name is another, define GPUTENSOR_FILE as \"the name\""
 #endif
 #endif
-#elif GT__TYPE == 32
+#endif
+#if GT__TYPE == 32
 #define T float
 #define U uint32_t
 #define F(name) gt__##name##_f32
@@ -738,7 +747,8 @@ struct gt__list {
 #define LIBM(name) GT__LIBM(name##f)
 #define LOWEST -INFINITY
 #define HIGHEST INFINITY
-#elif GT__TYPE == 64
+#endif
+#if GT__TYPE == 64
 #define T double
 #define U uint64_t
 #define F(name) gt__##name##_f64
@@ -747,7 +757,8 @@ struct gt__list {
 #define LIBM(name) GT__LIBM(name)
 #define LOWEST -INFINITY
 #define HIGHEST INFINITY
-#else
+#endif
+#if GT__TYPE == 0 && GT__PART != GT__MAIN
 #define T int64_t
 #define U uint64_t
 #define F(name) gt__##name##_i64
@@ -1839,9 +1850,11 @@ GT__FN T F(fold)(int fold, T a, T b) {
 
 #ifdef GPUTENSOR_NO_SIMD
 #error "GPUTENSOR_NO_SIMD is gone: GPUTENSOR_PLAIN compiles the plain ways alone"
-#elif defined(GPUTENSOR_NO_TENSOR_CORES)
+#endif
+#if defined(GPUTENSOR_NO_TENSOR_CORES)
 #error "GPUTENSOR_NO_TENSOR_CORES is gone: GPUTENSOR_WAYS in the environment names ways to take"
-#elif defined(GPUTENSOR_PLAIN) && defined(GPUTENSOR_DISPATCH)
+#endif
+#if defined(GPUTENSOR_PLAIN) && defined(GPUTENSOR_DISPATCH)
 #error "GPUTENSOR_PLAIN has no instruction sets, of which GPUTENSOR_DISPATCH would choose: take one"
 #endif
 #if defined(GPUTENSOR_CUDA) && defined(GPUTENSOR_NO_CUDA)
@@ -2012,31 +2025,30 @@ static int gt__choose_way(gt__op *op, const gt__way *ways) {
    the compute type are read in place. Loops run over whole groups of 64 values, so that none has a
    remainder; behind the last value stand copies of it, which raise no trap of their own. */
 /* Which loops are made. WITH_AVX512: 1, the products of floats alone; 2, all. */
-#if !defined(__x86_64__)
+#ifdef __x86_64__
+#define GT__WITH_BASELINE 0
+#define GT__WITH_AVX2 1
+#else
 #define GT__WITH_BASELINE 1
 #define GT__WITH_AVX2 0
-#define GT__WITH_AVX512 0
-#elif defined(GPUTENSOR_DISPATCH)
-#define GT__WITH_BASELINE 0
-#define GT__WITH_AVX2 1
-#define GT__WITH_AVX512 2
-#elif defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && \
-    defined(__AVX512VL__)
-#define GT__WITH_BASELINE 0
-#define GT__WITH_AVX2 0
-#define GT__WITH_AVX512 2
-#elif defined(__AVX2__) && defined(__FMA__)
-#define GT__WITH_BASELINE 0
-#define GT__WITH_AVX2 1
-#define GT__WITH_AVX512 0
-#else
-#define GT__WITH_BASELINE 0
-#define GT__WITH_AVX2 1
-#ifdef __OPTIMIZE__
+#endif
+#if defined(__x86_64__) && defined(__OPTIMIZE__) && !(defined(__AVX2__) && defined(__FMA__))
 #define GT__WITH_AVX512 1
 #else
 #define GT__WITH_AVX512 0
 #endif
+#if defined(__x86_64__) && defined(__AVX512F__) && defined(__AVX512BW__) && \
+    defined(__AVX512DQ__) && defined(__AVX512VL__)
+#undef GT__WITH_AVX2
+#undef GT__WITH_AVX512
+#define GT__WITH_AVX2 0
+#define GT__WITH_AVX512 2
+#endif
+#if defined(__x86_64__) && defined(GPUTENSOR_DISPATCH)
+#undef GT__WITH_AVX2
+#undef GT__WITH_AVX512
+#define GT__WITH_AVX2 1
+#define GT__WITH_AVX512 2
 #endif
 #if defined(__x86_64__) && defined(__GLIBC__) && GT__WITH_AVX512 && !defined(GPUTENSOR_PLAIN) && \
     (__GNUC__ > 10 || __clang_major__ > 11) && \
@@ -2396,11 +2408,13 @@ enum { GT__PLAIN_ROWS = 128, GT__PLAIN_COLUMNS = 256, GT__PLAIN_DEPTH = 64 }; /*
 #if GT__TYPE == 0
 #define GT__EITHER(f, i) i
 #define VALUE i
-#elif GT__TYPE == 32
-#define GT__EITHER(f, i) f
-#define VALUE s
 #else
 #define GT__EITHER(f, i) f
+#endif
+#if GT__TYPE == 32
+#define VALUE s
+#endif
+#if GT__TYPE == 64
 #define VALUE f
 #endif
 static gt__num F(cpu_load)(int dtype, const void *p) {
@@ -3371,7 +3385,8 @@ static void gt__cpu_convert_rest(gt__cpu_step step, int width, int op, void *out
 #else
 #define ZIP(half) GT__ZIP_4(half * 2, 4)
 #endif
-#elif GT__ISA == 3
+#endif
+#if GT__ISA == 3
 #define L(name) F(cpu_avx512_##name)
 #define TARGET __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,avx2,fma")))
 #define BYTES 64
@@ -3386,7 +3401,8 @@ static void gt__cpu_convert_rest(gt__cpu_step step, int width, int op, void *out
 #else
 #define ZIP(half) GT__ZIP_8(half * 4, 8)
 #endif
-#else
+#endif
+#if GT__ISA == 1
 #define L(name) F(cpu_baseline_##name)
 #define TARGET
 #define BYTES 16

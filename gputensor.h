@@ -6955,7 +6955,11 @@ static void gt__repeat_by_dims(gt__region *r, const gt_tensor *x, int dims, int6
     if (x->shape[d] == 1 || stride[d] == 0) continue;
     if (x->shape[d] == 0) r->run = 0;
     int at = n++;
-    for (; at > 0 && stride[order[at - 1]] > stride[d]; at--) order[at] = order[at - 1];
+    for (; at > 0; at--) {
+      int before = order[at - 1];
+      if (stride[before] <= stride[d]) break;
+      order[at] = before;
+    }
     order[at] = d;
   }
   for (int i = 0; i < n && r->run; i++) {
@@ -6982,12 +6986,13 @@ static gt__region gt__region_of(const gt_tensor *x) {
    for which the left half holds is tried, since the right half is the likelier the smaller d is. */
 enum { GT__APART, GT__MAY_MEET, GT__MEET };
 static int gt__meeting(const gt__region *a, const gt__region *b) {
-  if (a->begin >= gt__region_end(b) || b->begin >= gt__region_end(a)) return GT__APART;
+  if (a->begin >= gt__region_end(b)) return GT__APART;
+  if (b->begin >= gt__region_end(a)) return GT__APART;
   if (!a->run || !b->run) return GT__APART;
-  if (a->count > 1 && b->count > 1 && a->pitch != b->pitch) return GT__MAY_MEET;
   int64_t pitch = a->count > 1 ? a->pitch : b->pitch;
-  int64_t from = (int64_t)(a->begin - b->begin);
-  int64_t d = pitch ? gt__floor_div_i64(-a->run - from, pitch) + 1 : 0;
+  if (b->count > 1 && b->pitch != pitch) return GT__MAY_MEET;
+  int64_t from = (int64_t)(a->begin - b->begin), d = 0;
+  if (pitch) d = gt__floor_div_i64(-a->run - from, pitch) + 1;
   if (d < 1 - b->count) d = 1 - b->count;
   if (d >= a->count || from + d * pitch >= b->run) return GT__APART;
   return a->exact && b->exact ? GT__MEET : GT__MAY_MEET;
@@ -7957,18 +7962,29 @@ static int gt__first_dim(uint32_t dims) {
 }
 /* A dim from 0 on, or -1 and an error. */
 static int gt__dim(int64_t dim, int ndim) {
-  if (dim >= -ndim && dim < ndim) return (int)(dim < 0 ? dim + ndim : dim);
-  if (dim >= GT_DIM(0) && dim <= GT_DIM(-1) && !(dim & (dim - 1))) {
+  if (dim >= 0 && dim < ndim) return (int)dim;
+  if (dim < 0 && dim >= -ndim) return (int)dim + ndim;
+  int is_bit = dim >= GT_DIM(0) && dim <= GT_DIM(-1) && !(dim & (dim - 1));
+  if (is_bit) {
     int d = gt__first_dim((uint32_t)dim);
     gt__fail(GT_ERROR_ARGUMENT, "a plain number is expected here: %d, not GT_DIM(%d)", d, d);
-    return -1;
-  }
-  gt__fail(GT_ERROR_ARGUMENT, "dim %lld is out of range for %d dimensions", (long long)dim, ndim);
+  } else
+    gt__fail(GT_ERROR_ARGUMENT, "dim %lld is out of range for %d dimensions", (long long)dim, ndim);
   return -1;
 }
 /* As PyTorch, where a tensor without dims may be taken for one with one. */
 static int gt__dim_or_0(int64_t dim, int ndim) {
-  return ndim == 0 && (dim == 0 || dim == -1) ? 0 : gt__dim(dim, ndim);
+  int is_free = ndim == 0 && (dim == 0 || dim == -1);
+  return is_free ? 0 : gt__dim(dim, ndim);
+}
+/* *dim becomes one from 0 on. True, with an error, if it is none. */
+static int gt__no_dim(int *dim, int ndim) {
+  *dim = gt__dim(*dim, ndim);
+  return *dim < 0;
+}
+static int gt__no_dim_or_0(int *dim, int ndim) {
+  *dim = gt__dim_or_0(*dim, ndim);
+  return *dim < 0;
 }
 /* Strides that give x, without copying, the sizes of y. From the last dim on, y's are cut from x's;
    where one needs more than is `left` of these, x's next has to continue them. 0 if it does not. */
@@ -7980,14 +7996,15 @@ static int gt__restride(const gt_tensor *x, gt_tensor *y) {
     left = x->shape[e];
   }
   for (int d = y->ndim - 1; d >= 0; d--) {
-    while (left % y->shape[d]) {
-      if (left == 1) stride = x->stride[e - 1];
-      else if (x->shape[e - 1] > 1 && x->stride[e - 1] != left * stride) return 0;
-      left *= x->shape[--e];
+    int64_t size = y->shape[d];
+    for (; left % size; left *= x->shape[--e]) {
+      int64_t next = x->stride[e - 1];
+      if (left == 1) stride = next;
+      else if (x->shape[e - 1] > 1 && next != left * stride) return 0;
     }
     y->stride[d] = stride;
-    stride *= y->shape[d];
-    left /= y->shape[d];
+    stride *= size;
+    left /= size;
   }
   return 1;
 }
@@ -8005,20 +8022,21 @@ static gt_status gt__fill_hole(gt_shape *shape, int64_t n) {
   return GT_OK;
 }
 GT_API gt_tensor *gt_reshape(const gt_tensor *x, gt_shape shape) {
-  GT__CALL;
   gt_tensor y;
-  if (GT__NO(x) || gt__fill_hole(&shape, gt__numel(x))) return NULL;
+  GT__CALL;
+  if (GT__NO(x)) return NULL;
+  int64_t n = gt__numel(x);
+  if (gt__fill_hole(&shape, n)) return NULL;
   if (gt__model(&y, shape, x->dtype, x->device)) return NULL;
-  if (gt__numel(&y) != gt__numel(x))
+  if (gt__numel(&y) != n)
     return GT__NULL(GT_ERROR_SHAPE, "%s has %lld elements, %s has %lld", gt__shape_text(x),
-                    (long long)gt__numel(x), gt__shape_text(&y), (long long)gt__numel(&y));
+                    (long long)n, gt__shape_text(&y), (long long)gt__numel(&y));
   y.offset = x->offset;
   y.storage = x->storage;
   y.gt__number = x->gt__number;
-  if (gt__numel(x) > 0 && !gt__restride(x, &y))
+  if (n > 0 && !gt__restride(x, &y))
     return GT__NULL(GT_ERROR_SHAPE,
-                    "the strides of %s do not allow a view as %s; call "
-                    "gt_contiguous first",
+                    "the strides of %s do not allow a view as %s; call gt_contiguous first",
                     gt__shape_text(x), gt__shape_text(&y));
   return gt__handle(&y);
 }
@@ -8031,17 +8049,20 @@ static void gt__swap_dims(gt_tensor *y, int i, int j) {
   gt__swap(&y->stride[i], &y->stride[j]);
 }
 static void gt__drop_dim(gt_tensor *y, int dim) {
-  for (y->ndim--; dim < y->ndim; dim++) gt__swap_dims(y, dim, dim + 1);
+  y->ndim--;
+  for (; dim < y->ndim; dim++) gt__swap_dims(y, dim, dim + 1);
 }
 static void gt__insert_dim(gt_tensor *y, int dim) { /* of size 1 */
-  y->shape[y->ndim] = 1;
-  y->stride[y->ndim] = dim < y->ndim ? y->stride[dim] * y->shape[dim] : 1;
-  for (int d = y->ndim++; d > dim; d--) gt__swap_dims(y, d, d - 1);
+  int last = y->ndim++;
+  y->shape[last] = 1;
+  y->stride[last] = 1;
+  if (dim < last) y->stride[last] = y->stride[dim] * y->shape[dim];
+  for (int d = last; d > dim; d--) gt__swap_dims(y, d, d - 1);
 }
 GT_API gt_tensor *gt_transpose(const gt_tensor *x, int dim0, int dim1) {
   GT__CALL;
-  if (GT__NO(x) || (dim0 = gt__dim_or_0(dim0, x->ndim)) < 0) return NULL;
-  if ((dim1 = gt__dim_or_0(dim1, x->ndim)) < 0) return NULL;
+  if (GT__NO(x) || gt__no_dim_or_0(&dim0, x->ndim)) return NULL;
+  if (gt__no_dim_or_0(&dim1, x->ndim)) return NULL;
   gt_tensor y = gt__plain(x);
   gt__swap_dims(&y, dim0, dim1);
   return gt__handle(&y);
@@ -8073,27 +8094,29 @@ static int64_t gt__clipped(int64_t end, int64_t n) { /* Python's: a negative one
 }
 GT_API gt_tensor *gt_slice(const gt_tensor *x, int dim, int64_t start, int64_t end, int64_t step) {
   GT__CALL;
-  if (GT__NO(x) || (dim = gt__dim(dim, x->ndim)) < 0) return NULL;
+  if (GT__NO(x) || gt__no_dim(&dim, x->ndim)) return NULL;
   if (step < 1)
     return GT__NULL(GT_ERROR_ARGUMENT, "step %lld; it must be 1 or more", (long long)step);
   int64_t n = x->shape[dim];
   start = gt__clipped(start, n);
   end = gt__clipped(end, n);
   gt_tensor y = gt__plain(x);
-  y.shape[dim] = end > start ? (end - start - 1) / step + 1 : 0;
+  y.shape[dim] = 0;
+  if (end > start) y.shape[dim] = (end - start - 1) / step + 1;
   gt__advance(&y, start * x->stride[dim]);
   if (y.shape[dim] > 1) y.stride[dim] *= step; /* else step may overflow and does not matter */
   return gt__handle(&y);
 }
 GT_API gt_tensor *gt_select(const gt_tensor *x, int dim, int64_t index) {
   GT__CALL;
-  if (GT__NO(x) || (dim = gt__dim(dim, x->ndim)) < 0) return NULL;
+  if (GT__NO(x) || gt__no_dim(&dim, x->ndim)) return NULL;
   if (index < -x->shape[dim] || index >= x->shape[dim])
     return GT__NULL(GT_ERROR_ARGUMENT, "index %lld is out of range for dim %d of %s",
                     (long long)index, dim, gt__shape_text(x));
   gt_tensor y = gt__plain(x);
   gt__drop_dim(&y, dim);
-  gt__advance(&y, (index < 0 ? index + x->shape[dim] : index) * x->stride[dim]);
+  if (index < 0) index += x->shape[dim];
+  gt__advance(&y, index * x->stride[dim]);
   return gt__handle(&y);
 }
 /* Makes y of x, broadcast to the shape of `like`: stride 0 where x has size 1 or no dim. Or 0. */
@@ -8126,7 +8149,7 @@ GT_API gt_tensor *gt_expand(const gt_tensor *x, gt_shape shape) {
 }
 GT_API gt_tensor *gt_squeeze(const gt_tensor *x, int dim) {
   GT__CALL;
-  if (GT__NO(x) || (dim = gt__dim_or_0(dim, x->ndim)) < 0) return NULL;
+  if (GT__NO(x) || gt__no_dim_or_0(&dim, x->ndim)) return NULL;
   gt_tensor y = gt__plain(x);
   if (x->ndim && x->shape[dim] == 1) gt__drop_dim(&y, dim);
   return gt__handle(&y);
@@ -8137,26 +8160,28 @@ GT_API gt_tensor *gt_unsqueeze(const gt_tensor *x, int dim) {
   if (x->ndim == GT_MAX_DIMS)
     return GT__NULL(GT_ERROR_SHAPE, "%s already has %d dimensions", gt__shape_text(x),
                     (int)GT_MAX_DIMS);
-  if ((dim = gt__dim(dim, x->ndim + 1)) < 0) return NULL;
+  if (gt__no_dim(&dim, x->ndim + 1)) return NULL;
   gt_tensor y = gt__plain(x);
   gt__insert_dim(&y, dim);
   return gt__handle(&y);
 }
 GT_API gt_tensor *gt_diagonal(const gt_tensor *x, int64_t offset, int dim0, int dim1) {
   GT__CALL;
-  if (GT__NO(x) || (dim0 = gt__dim(dim0, x->ndim)) < 0) return NULL;
-  if ((dim1 = gt__dim(dim1, x->ndim)) < 0) return NULL;
+  if (GT__NO(x) || gt__no_dim(&dim0, x->ndim)) return NULL;
+  if (gt__no_dim(&dim1, x->ndim)) return NULL;
   if (dim0 == dim1) return GT__NULL(GT_ERROR_ARGUMENT, "dim %d is named twice", dim0);
   gt_tensor y = gt__plain(x);
   int64_t rows = x->shape[dim0], columns = x->shape[dim1];
   int64_t down = gt__limit(-gt__maximum_i64(offset, -rows), rows);
   int64_t right = gt__limit(offset, columns);
   int64_t n = rows - down < columns - right ? rows - down : columns - right;
-  gt__drop_dim(&y, dim0 > dim1 ? dim0 : dim1);
-  gt__drop_dim(&y, dim0 > dim1 ? dim1 : dim0);
-  y.shape[y.ndim] = n; /* one element needs no stride: such strides could add up, too */
-  y.stride[y.ndim++] = n > 1 ? x->stride[dim0] + x->stride[dim1] : 1;
-  gt__advance(&y, right * x->stride[dim1] + down * x->stride[dim0]);
+  int64_t row = x->stride[dim0], column = x->stride[dim1];
+  gt__drop_dim(&y, dim0);
+  gt__drop_dim(&y, dim1 - (dim1 > dim0));
+  gt__insert_dim(&y, y.ndim);
+  y.shape[y.ndim - 1] = n; /* one element needs no stride: such strides could add up, too */
+  if (n > 1) y.stride[y.ndim - 1] = row + column;
+  gt__advance(&y, right * column + down * row);
   return gt__handle(&y);
 }
 
@@ -8824,10 +8849,13 @@ static void gt__tree_begin(gt__tree *t, const char *text, int n, gt__operands in
   t->in = in;
   t->waiting = t->few_waiting;
 }
-static void gt__tree_end(gt__tree *t) { /* with its block; and of the temporaries */
-  for (int i = 0; i < t->n; i++)
-    if (t->node[i].op == GT__OPERAND && t->node[i].value.i >= t->n_in)
-      gt__free((gt_tensor *)(uintptr_t)t->node[i].x);
+static void gt__end_temporary(gt__tree *t, gt__node *v) { /* if v is one */
+  if (v->op != GT__OPERAND || v->value.i < t->n_in) return;
+  gt__free((gt_tensor *)(uintptr_t)v->x);
+  v->x = NULL;
+}
+static void gt__tree_end(gt__tree *t) { /* with its block */
+  for (int i = 0; i < t->n; i++) gt__end_temporary(t, &t->node[i]);
   if (t->node != t->few) GPUTENSOR_FREE(t->node);
 }
 #define GT__TREE(t, text, n, in) \
@@ -9284,7 +9312,8 @@ static gt_status gt__annotate(gt__tree *t) {
 /* The compute type of a program for node i: integers stay integers unless nothing is lost. */
 static int gt__choose_compute(const gt__tree *t, int i, int at_least) {
   const gt__node *v = &t->node[i];
-  int stays = gt__is_leaf(v) || (v->natural == GT__I64 && !gt__holds(v->highest, v));
+  int stays = gt__is_leaf(v);
+  if (v->natural == GT__I64) stays |= !gt__holds(v->highest, v);
   return gt__higher(stays ? v->natural : v->highest, at_least);
 }
 /* Slots get their numbers in the end: until then inputs count from 0, the others from these. */
@@ -9303,7 +9332,8 @@ typedef struct {
 /* A cast is no instruction: what it converts has been stored as its dtype, where that changes it.
    */
 static int gt__bare(const gt__tree *t, int i) {
-  while (t->node[i].op == GT__CAST) i = t->node[i].child[0];
+  const gt__node *node = t->node;
+  while (node[i].op == GT__CAST) i = node[i].child[0];
   return i;
 }
 static void gt__emit(gt__code *g, int op, int b, int c, int d) {
@@ -9504,10 +9534,12 @@ static int gt__stays_integer(int compute, const gt__node *c) { /* or it may be a
    program that reads it may not see fractions. */
 static int gt__is_apart(const gt__node *v, const gt__node *c, int is_condition) {
   int compute = v->compute, leaf = gt__is_leaf(c);
-  int higher = !leaf && gt__higher(c->highest, compute) != compute;
-  if (v->op == GT__CAST && (higher || v->dtype != (int)gt__widest[compute])) return 1;
-  if (compute == GT__I64) return c->natural != GT__I64 && (!leaf || is_condition);
-  return gt__stays_integer(compute, c);
+  if (v->op == GT__CAST) {
+    int higher = !leaf && gt__higher(c->highest, compute) != compute;
+    if (higher || v->dtype != (int)gt__widest[compute]) return 1;
+  }
+  if (compute != GT__I64) return gt__stays_integer(compute, c);
+  return c->natural != GT__I64 && (!leaf || is_condition);
 }
 /* Gives the nodes of a program for node i its compute type, and their own to those that must be
    computed apart, with what is below them. Returns how many these are. */
@@ -9555,9 +9587,7 @@ static gt_status gt__cut(gt__tree *t, int i, gt_dtype dtype, const gt__code *g) 
   if (gt__launch_map(g, x)) return gt__failed();
   for (int k = 0; k < g->p.n_in; k++) {
     gt__node *used = &t->node[g->node[k]];
-    if (used == v || used->op != GT__OPERAND || used->value.i < t->n_in) continue;
-    gt__free((gt_tensor *)(uintptr_t)used->x);
-    used->x = NULL;
+    if (used != v) gt__end_temporary(t, used);
   }
   if (gt__set_operand(t, v)) return gt__failed();
   if (v->op != GT__OPERAND) gt__free(x);
@@ -9602,23 +9632,32 @@ static gt_status gt__prepare(gt__tree *t, int i, int compute, gt__code *g) {
 /* Device and shape of an expression. */
 static gt_status gt__place(gt__tree *t, const gt_tensor *out) {
   gt_tensor *whole = &t->whole;
-  int found = -1;
+  const gt_tensor *first = NULL;
+  int number = 0; /* of the first, from 1 on */
   whole->ndim = 0;
   whole->gt__number = 0;
   whole->storage = NULL;
+  whole->device = gt_cpu();
   for (int i = 0; i < t->n_in; i++) {
     const gt_tensor *x = t->in[i];
     if (gt__is_constant(x) && x->storage) continue; /* a number, which gt__annotate reads */
-    if (found < 0) found = i;
-    if (gt__check_devices(found + 1, t->in[found], i + 1, x)) return gt__failed();
+    if (!first) {
+      first = x;
+      number = i + 1;
+      whole->device = x->device;
+    }
+    if (gt__check_devices(number, first, i + 1, x)) return gt__failed();
     if (!gt__merge_shape(whole, x, x->ndim))
       return gt__fail(GT_ERROR_SHAPE, "operand %d %s does not broadcast with %s", i + 1,
                       gt__shape_text(x), gt__shape_text(whole));
-    whole->device = x->device;
   }
-  if (found < 0 && out) *whole = gt__plain(out); /* numbers alone fill the output */
-  else if (found < 0) whole->device = gt_cpu();
+  if (!first && out) *whole = gt__plain(out); /* numbers alone fill the output */
   return gt__check_size(whole->ndim, whole->shape);
+}
+/* A text becomes a tree that knows its device, shape and dtypes. */
+static gt_status gt__analyse(gt__tree *t) {
+  if (gt__parse_text(t) || gt__place(t, NULL)) return gt__failed();
+  return gt__annotate(t);
 }
 /* The compute type of a whole tree. Numbers are as exact as the result; one that float would round
    stays a double, since storing it as a 16-bit float is its one rounding. */
@@ -9646,8 +9685,9 @@ static gt_tensor *gt__run_tree(gt__tree *t, gt_tensor *out, const gt_tensor *lik
   int compute = gt__compute_all(t, dtype, is_number, at_least);
   t->whole.dtype = dtype;
   if (gt__begin(&r, out, &t->whole, t->n_in, t->in, 1)) return NULL;
-  return gt__end(&r,
-                 gt__prepare(t, t->root, compute, &g) ? gt__failed() : gt__launch_map(&g, r.place));
+  gt_status status = gt__prepare(t, t->root, compute, &g);
+  if (!status) status = gt__launch_map(&g, r.place);
+  return gt__end(&r, status);
 }
 /* Of the letters some are taken: a product's is a. */
 static gt_status gt__check_letters(const char *text, int n, int taken) {
@@ -9656,7 +9696,6 @@ static gt_status gt__check_letters(const char *text, int n, int taken) {
   return gt__fail(GT_ERROR_ARGUMENT, "%lld operands; the letters a to z name 26",
                   (long long)n + taken);
 }
-static gt_status gt__check_text(const char *text, int n) { return gt__check_letters(text, n, 0); }
 /* The least compute type for x as `like`: integers that become floating numbers are computed with
    as such. What float rounds is infinite in float16, but would be rounded again to bfloat16. */
 static int gt__compute_as(const gt_tensor *x, const gt_tensor *like) {
@@ -9667,7 +9706,7 @@ static int gt__compute_as(const gt_tensor *x, const gt_tensor *like) {
 }
 static gt_tensor *gt__eval_at(gt_tensor *out, const gt_tensor *like, const char *text, int n,
                               gt__operands x) {
-  if (gt__check_text(text, n)) return NULL;
+  if (gt__check_letters(text, n, 0)) return NULL;
   if (gt__refuse(out, 1, n, x)) return NULL;
   GT__TREE(t, text, n, x);
   int at_least = like ? gt__compute_as(x[0], like) : GT__I64;
@@ -9899,7 +9938,7 @@ GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
   gt__result r;
   const gt_tensor *in[] = {x, index};
   if (gt__refuse(out, 1, 2, in)) return NULL;
-  if ((dim = gt__dim_or_0(dim, x->ndim)) < 0) return NULL;
+  if (gt__no_dim_or_0(&dim, x->ndim)) return NULL;
   if (index->ndim != 1 || (index->dtype != GT_INT64 && index->dtype != GT_INT32))
     return GT__NULL(GT_ERROR_ARGUMENT, "the index must be 1-d int32 or int64, not %s %s",
                     gt_dtype_string(index->dtype), gt__shape_text(index));
@@ -9915,39 +9954,47 @@ GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
     return gt__end(&r, gt__failed());
   gt_tensor to = gt__plain(r.place);
   if (!x->ndim) gt__insert_dim(&to, 0);
-  if (to.dtype == x->dtype) return gt__end(&r, gt__move_elements(&to, &from, dim, index));
-  GT__LOCAL gt_tensor *picked = gt_index_select(NULL, x, dim, index);
-  return gt__end(&r, picked ? gt__copy_into(r.place, picked) : gt__failed());
+  gt_status status;
+  if (to.dtype == x->dtype) status = gt__move_elements(&to, &from, dim, index);
+  else {
+    GT__LOCAL gt_tensor *picked = gt_index_select(NULL, x, dim, index);
+    status = picked ? gt__copy_into(r.place, picked) : gt__failed();
+  }
+  return gt__end(&r, status);
 }
 /* torch.cat passes over 1-d tensors without elements. */
 static int gt__is_skipped(const gt_tensor *x, int stack) {
   return !stack && x->ndim == 1 && x->shape[0] == 0;
 }
 static int gt__joins(const gt_tensor *x, const gt_tensor *first, int dim, int stack) {
-  int fits = x->ndim == first->ndim;
-  for (int d = 0; d < first->ndim && fits; d++)
-    fits = (d == dim && !stack) || x->shape[d] == first->shape[d];
-  return fits;
+  if (x->ndim != first->ndim) return 0;
+  for (int d = 0; d < first->ndim; d++) {
+    if (d == dim && !stack) continue;
+    if (x->shape[d] != first->shape[d]) return 0;
+  }
+  return 1;
 }
 /* Describes in `like` what n tensors make along *dim, which becomes one from 0 on. */
 static gt_status gt__joined(gt_tensor *like, int n, gt__operands x, int *dim, int stack) {
   int first = 0;
   while (first < n - 1 && gt__is_skipped(x[first], stack)) first++;
-  *like = gt__plain(x[first]);
+  const gt_tensor *model = x[first];
+  *like = gt__plain(model);
   if (like->ndim + stack > GT_MAX_DIMS || like->ndim + stack == 0)
     return gt__fail(GT_ERROR_SHAPE, "tensors of %d dimensions cannot be joined", like->ndim);
-  if ((*dim = gt__dim(*dim, like->ndim + stack)) < 0) return gt__failed();
+  if (gt__no_dim(dim, like->ndim + stack)) return gt__failed();
   if (stack) gt__insert_dim(like, *dim);
   like->shape[*dim] = 0;
   for (int i = 0; i < n; i++) {
-    like->dtype = gt__promote_types(like->dtype, x[i]->dtype);
-    if (gt__check_devices(first + 1, x[first], i + 1, x[i])) return gt__failed();
-    if (gt__is_skipped(x[i], stack)) continue;
-    if (!gt__joins(x[i], x[first], *dim, stack))
+    const gt_tensor *y = x[i];
+    like->dtype = gt__promote_types(like->dtype, y->dtype);
+    if (gt__check_devices(first + 1, model, i + 1, y)) return gt__failed();
+    if (gt__is_skipped(y, stack)) continue;
+    if (!gt__joins(y, model, *dim, stack))
       return gt__fail(GT_ERROR_SHAPE, "tensor %d is %s, tensor %d %s; %s", first + 1,
-                      gt__shape_text(x[first]), i + 1, gt__shape_text(x[i]),
+                      gt__shape_text(model), i + 1, gt__shape_text(y),
                       stack ? "all must be alike" : "only the joined dim may differ");
-    like->shape[*dim] += stack ? 1 : x[i]->shape[*dim];
+    like->shape[*dim] += stack ? 1 : y->shape[*dim];
     if (gt__check_size(like->ndim, like->shape)) return gt__failed();
   }
   return GT_OK;
@@ -10036,8 +10083,9 @@ static void gt__bind_fold(const gt__folding *f, const gt__tree *t, const gt__cod
   w->o[0] = gt__all_kept(f) ? &m->out : &r->out;
   if (gt__all_kept(f)) gt__bind(op, &m->out, out, ndim, ndim, order);
   else {
-    gt__bind(op, &r->out, out, out->ndim, kept, f->keepdim ? order : gt__as_it_is);
-    for (int d = kept; d < ndim; d++) r->out.stride[d] = 0;
+    const int *places = f->keepdim ? order : gt__as_it_is;
+    memset(r->out.stride, 0, sizeof r->out.stride);
+    gt__bind(op, &r->out, out, out->ndim, kept, places);
   }
   gt__set_program(op, m, g, w, ndim, ndim, order);
 }
@@ -10060,12 +10108,14 @@ static gt_status gt__launch_fold(const gt__folding *f, const gt__tree *t, const 
   gt__reduce_args *r = &gt__op_new(&op, GT__REDUCE, out->device)->u.reduce;
   gt__map_args *m = &r->pre;
   gt__walk w = {m->size, 1, {NULL}};
-  int ndim = t->whole.ndim, exact = f->fold > GT__FOLD_PROD || g->p.compute == GT__I64;
+  int ndim = t->whole.ndim;
+  int exact = f->fold > GT__FOLD_PROD || g->p.compute == GT__I64;
   r->outer = gt__numel(out);
   if (!r->outer) return GT_OK;
   r->n_kept = ndim - __builtin_popcount(set);
   gt__bind_fold(f, t, g, &op, &w, out, set);
-  gt__order_fold(r, &w, w.n > 1 && exact && !gt__cpu_indexed(f->fold), ndim);
+  int any = w.n > 1 && exact && !gt__cpu_indexed(f->fold);
+  gt__order_fold(r, &w, any, ndim);
   if (gt__all_kept(f)) r->outer /= r->n;
   m->count = r->outer * r->n;
   m->narrow = gt__is_narrow(&op, &w, m->ndim);
@@ -10073,8 +10123,9 @@ static gt_status gt__launch_fold(const gt__folding *f, const gt__tree *t, const 
   r->fold = f->fold;
   r->finish = f->finish;
   r->chunk = r->inner ? GT__CHUNK : GT__ROWS;
-  r->n_chunk = r->n ? (r->n - 1) / r->chunk + 1 : 1;
-  double divisor = (double)r->n > f->correction ? (double)r->n - f->correction : 0;
+  r->n_chunk = r->n ? gt__cpu_parts(r->n, r->chunk) : 1;
+  double divisor = (double)r->n - f->correction;
+  if (!(divisor > 0)) divisor = 0;
   if (g->p.compute == GT__F32) r->divisor.s = (float)divisor;
   else r->divisor.f = divisor;
   return gt__submit(&op);
@@ -10088,7 +10139,8 @@ static gt_status gt__folded_shape(const gt__folding *f, const gt_tensor *whole, 
   for (int d = 0; d < whole->ndim; d++) {
     int folded = set >> d & 1;
     if (folded && !f->keepdim) continue;
-    like->shape[like->ndim++] = folded && !gt__all_kept(f) ? 1 : whole->shape[d];
+    int64_t size = folded && !gt__all_kept(f) ? 1 : whole->shape[d];
+    like->shape[like->ndim++] = size;
   }
   if (!chooses || !gt__numel(like) || gt__numel(whole)) return GT_OK;
   return gt__fail(GT_ERROR_SHAPE, "no elements to choose from in %s", gt__shape_text(whole));
@@ -10109,9 +10161,9 @@ static gt_tensor *gt__fold_text(const gt__folding *f, gt_tensor *out, const char
   gt__code g;
   gt_tensor like;
   uint32_t set;
-  if (gt__check_text(text, n) || gt__refuse(out, 1, n, x)) return NULL;
+  if (gt__check_letters(text, n, 0) || gt__refuse(out, 1, n, x)) return NULL;
   GT__TREE(t, text, n, x);
-  if (gt__parse_text(&t) || gt__place(&t, NULL) || gt__annotate(&t)) return NULL;
+  if (gt__analyse(&t)) return NULL;
   const gt__node *root = &t.node[t.root];
   if (root->indexed)
     return GT__NULL(GT_ERROR_EXPRESSION, "index has no meaning before a fold; use gt_eval first");
@@ -10122,13 +10174,13 @@ static gt_tensor *gt__fold_text(const gt__folding *f, gt_tensor *out, const char
   gt__folded_type(f, &like.dtype, &compute);
   if (gt__begin(&r, out, &like, n, x, gt__all_kept(f))) return NULL;
   gt_status status = gt__prepare(&t, t.root, compute, &g);
-  return gt__end(&r, status ? status : gt__launch_fold(f, &t, &g, r.place, set));
+  if (!status) status = gt__launch_fold(f, &t, &g, r.place, set);
+  return gt__end(&r, status);
 }
-GT__ASSERT(
-    (int)GT_SUM == (int)GT__FOLD_SUM && (int)GT_PROD == (int)GT__FOLD_PROD && (int)GT_MEAN == 2 &&
-        (int)GT_MAX == (int)GT__FOLD_MAX + 1 && (int)GT_ALL_TRUE == (int)GT__FOLD_ALL + 1 &&
-        GT__FOLD_PROD == 1 && (int)GT__FOLD_ANY == (int)GT__FOLD_ARGMIN + 1,
-    "reductions are the folds, and the mean; sums and products first, then choices, then truths");
+GT__ASSERT(GT_PROD == 1 && GT_MEAN == 2 && GT_MAX == 3 && GT_ALL_TRUE == 8,
+           "gt__folding_of's order");
+GT__ASSERT(GT__FOLD_PROD == 1 && GT__FOLD_MAX == 2 && GT__FOLD_ANY == 6 && GT__FOLD_ALL == 7,
+           "the same without the mean: sums and products first, then choices, then truths");
 static gt__folding gt__folding_of(gt_reduction reduction, uint32_t dims, int keepdim,
                                   gt_dtype dtype) {
   int mean = reduction == GT_MEAN;
@@ -10269,22 +10321,26 @@ GT_API gt_tensor *gt_norm(gt_tensor *out, const gt_tensor *x, double p, uint32_t
   if (p == 2) f.finish = GT__ROOT;
   if (p == 2) return gt__squares(&f, out, x, 0);
   if (p == 0) return gt__fold_text(&f, out, "a != 0", 1, &x);
-  if (p == 1 || isinf(p)) return gt__fold_text(&f, out, "abs(a)", 1, &x);
+  int plain = p == 1 || isinf(p);
+  if (plain) return gt__fold_text(&f, out, "abs(a)", 1, &x);
   return gt__power_norm(out, x, p, dims, keepdim);
 }
 /* Does a row of x stay on the chip, or do a few threads of a GPU take a column? See
    gt__reduce_args. */
 static int gt__is_row(const gt_tensor *x, uint32_t set, const gt_tensor *out) {
   gt_dtype to = out ? out->dtype : x->dtype;
-  int64_t n = 1, inner = 0;
+  int64_t n = 1, all = gt__numel(x);
+  int inner = 0, floats = gt__is_floating(x->dtype) && gt__is_floating(to);
   for (int d = 0; d < x->ndim; d++) {
-    if (set >> d & 1) n *= x->shape[d];
-    if (x->shape[d] != 1) inner = set >> d & 1;
+    int64_t size = x->shape[d];
+    if (set >> d & 1) n *= size;
+    if (size != 1) inner = set >> d & 1;
   }
-  if (!n || set & (set - 1) || !gt__is_floating(x->dtype) || !gt__is_floating(to)) return 0;
+  if (!n || set & (set - 1) || !floats) return 0;
   if (gt__compute_of(to) != gt__compute_of(x->dtype)) return 0;
   if (inner) return n * (x->dtype == GT_FLOAT64 ? 8 : 4) <= GT__SOFT_BYTES;
-  return !gt__on_host(x->device) && to == x->dtype && (n <= 512 || n <= gt__numel(x) / n);
+  if (gt__on_host(x->device) || to != x->dtype) return 0;
+  return n <= 512 || n <= all / n;
 }
 /* In one read, or: m, the maximum of a row, s, the sum of exp(x - m), and then the result. */
 static gt_tensor *gt__soft(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim,
@@ -10309,7 +10365,7 @@ static gt_tensor *gt__soft(gt_tensor *out, const gt_tensor *x, uint32_t dims, in
 }
 static gt_tensor *gt__soft_along(gt_tensor *out, const gt_tensor *x, int dim, int soft) {
   if (gt__refuse(out, 1, 1, &x)) return NULL;
-  if ((dim = gt__dim_or_0(dim, x->ndim)) < 0) return NULL;
+  if (gt__no_dim_or_0(&dim, x->ndim)) return NULL;
   return gt__soft(out, x, GT_DIM(dim), 1, soft);
 }
 GT_API gt_tensor *gt_softmax(gt_tensor *out, const gt_tensor *x, int dim) {
@@ -10346,7 +10402,7 @@ typedef struct {
 static gt_status gt__check_matrices(const gt__matmul_args *x) {
   enum { ROUNDED = 64 };
   int64_t k = gt__cpu_round(x->k, ROUNDED);
-  int64_t larger = gt__cpu_round(x->m > x->n ? x->m : x->n, ROUNDED);
+  int64_t larger = gt__cpu_round(gt__maximum_i64(x->m, x->n), ROUNDED);
   int64_t size[] = {x->batch, larger, k};
   return gt__check_size(3, size);
 }
@@ -10364,17 +10420,19 @@ static gt_status gt__product_result(gt__product *p, int at, int bt) {
     return gt__fail(GT_ERROR_SHAPE, "%s x %s: the batches do not broadcast", gt__shape_text(p->a),
                     gt__shape_text(p->b));
   x->n_batch = r->ndim;
-  if (p->a->ndim > 1) r->shape[r->ndim++] = x->m;
-  if (p->b->ndim > 1) r->shape[r->ndim++] = x->n;
-  if (gt__check_size(r->ndim, r->shape)) return gt__failed();
-  x->batch = gt__count(x->n_batch, r->shape);
+  int64_t *shape = r->shape;
+  if (p->a->ndim > 1) shape[r->ndim++] = x->m;
+  if (p->b->ndim > 1) shape[r->ndim++] = x->n;
+  if (gt__check_size(r->ndim, shape)) return gt__failed();
+  x->batch = gt__count(x->n_batch, shape);
   return gt__check_matrices(x);
 }
 /* Fills p, but for what comes behind the product. */
 static gt_status gt__product_shape(const gt_tensor *a, const gt_tensor *b, gt__product *p) {
-  gt__matmul_args *x = &gt__op_new(&p->op, GT__MATMUL, a->device)->u.matmul;
+  gt__matmul_args *x = &p->op.u.matmul;
   int vector = a->ndim == 1, column = b->ndim == 1;
   int at = a->ndim + vector - 2, bt = b->ndim + column - 2; /* dims of the batch */
+  gt__op_new(&p->op, GT__MATMUL, a->device);
   p->a = a;
   p->b = b;
   if (at < 0 || bt < 0)
@@ -10399,7 +10457,8 @@ static gt_status gt__product_shape(const gt_tensor *a, const gt_tensor *b, gt__p
 /* A CPU reads a matrix that is stored by columns best where it stands behind: C^T = B^T x A^T. */
 static int gt__is_turned(const gt__op *op) {
   const gt__matmul_args *x = &op->u.matmul;
-  int thin = x->n == 1 ? x->m > 1 : x->n <= 14 && x->m > 28;
+  int thin = x->n <= 14 && x->m > 28;
+  if (x->n == 1) thin = x->m > 1;
   return thin && x->k > 1 && x->a_row == 1 && gt__on_host(op->device);
 }
 static void gt__load_alone(gt__program *p, gt_dtype dtype) { /* the product as it is */
@@ -10416,7 +10475,8 @@ static void gt__bind_product(gt__product *p, const gt__code *g, const gt_tensor 
   gt__map_args *post = &x->post;
   gt__walk w = {post->size, 1, {&post->out}};
   const gt_tensor *a = p->a, *b = p->b;
-  int batch = x->n_batch, ndim = p->result.ndim, n = batch + 2, turned = gt__is_turned(op);
+  int batch = x->n_batch, ndim = p->result.ndim, n = batch + 2;
+  int turned = gt__is_turned(op);
   int order[GT_MAX_DIMS];
   memcpy(order, gt__as_it_is, sizeof gt__as_it_is);
   order[batch + turned] = a->ndim == 1 ? -1 : batch;
@@ -10449,21 +10509,19 @@ static gt_status gt__launch_product(gt__product *p, const gt__code *g, const gt_
   x->compute = x->post.program.compute;
   return gt__submit(&p->op);
 }
-static gt_tensor *gt__matmul_bare(gt_tensor *out, const gt_tensor *a,
-                                  const gt_tensor *b) { /* nothing behind it: no tree */
-  const gt_tensor *x[] = {a, b};
+static gt_tensor *gt__matmul_bare(gt_tensor *out, const gt_tensor *a, const gt_tensor *b) {
+  const gt_tensor *x[] = {a, b}; /* nothing behind it: no tree */
   gt__product p;
   gt__result r;
   GT__STRICT;
-  if (gt__refuse(out, 1, 2, x) || gt__product_shape(a, b, &p) ||
-      gt__begin(&r, out, &p.result, 2, x, 0))
-    return NULL;
+  if (gt__refuse(out, 1, 2, x) || gt__product_shape(a, b, &p)) return NULL;
+  if (gt__begin(&r, out, &p.result, 2, x, 0)) return NULL;
   return gt__end(&r, gt__launch_product(&p, NULL, r.place));
 }
 /* May what stands behind a product broadcast it? UNREAD: it may not, and all sums count as 0. */
 enum { GT__BROADCAST, GT__SAME_SHAPE, GT__UNREAD };
 static gt_status gt__place_behind(gt__tree *t, const gt_tensor *product, int what) {
-  if (gt__parse_text(t) || gt__place(t, NULL) || gt__annotate(t)) return gt__failed();
+  if (gt__analyse(t)) return gt__failed();
   if (t->node[t->root].indexed)
     return gt__fail(GT_ERROR_EXPRESSION, "index has no meaning behind a product; use gt_eval");
   if (what == GT__BROADCAST || gt__same_shape(&t->whole, product)) return GT_OK;
@@ -10472,14 +10530,16 @@ static gt_status gt__place_behind(gt__tree *t, const gt_tensor *product, int wha
 }
 /* Does the tree fit behind the product as it is, in the type that products add up in? */
 static int gt__fits_behind(gt__tree *t, const gt__product *p, gt__code *g) {
-  int type = gt__compute_of(p->result.dtype);
-  if (gt__choose_compute(t, t->root, GT__I64) != type || gt__divide(t, t->root, type)) return 0;
-  return gt__compile(t, t->root, g) && gt__same_shape(&t->whole, &p->result);
+  int type = gt__compute_of(p->result.dtype), root = t->root;
+  if (!gt__same_shape(&t->whole, &p->result)) return 0;
+  if (gt__choose_compute(t, root, GT__I64) != type) return 0;
+  return !gt__divide(t, root, type) && gt__compile(t, root, g);
 }
 /* Else the product is computed by itself, in that type, and then the tree. */
 static gt_status gt__product_first(gt__tree *t, gt__product *p, gt_tensor *out) {
   gt_dtype dtype = gt__widest[gt__compute_of(p->result.dtype)];
-  GT__LOCAL gt_tensor *product = gt__new(gt__shape_of(&p->result), dtype, p->a->device, 0);
+  gt_shape shape = gt__shape_of(&p->result);
+  GT__LOCAL gt_tensor *product = gt__new(shape, dtype, p->a->device, 0);
   if (!product || gt__launch_product(p, NULL, product)) return gt__failed();
   p->result = gt__plain(product);
   return gt__run_tree(t, out, NULL, GT__I64) ? GT_OK : gt__failed();
@@ -10491,7 +10551,8 @@ static gt_tensor *gt__matmul_text(gt_tensor *out, const gt_tensor *a, const gt_t
   gt__code g;
   const gt_tensor *in[28] = {a, b}; /* then the product, x, and its factors */
   if (gt__check_letters(text, n, 1)) return NULL;
-  if (gt__refuse(out, 1, 2, in) || gt__refuse(out, 3, n, x)) return NULL;
+  if (gt__refuse(out, 1, 2, in)) return NULL;
+  if (gt__refuse(out, 3, n, x)) return NULL;
   if (gt__product_shape(a, b, &p)) return NULL;
   if (what == GT__UNREAD) p.op.u.matmul.k = 0;
   in[0] = &p.result;
@@ -10503,8 +10564,10 @@ static gt_tensor *gt__matmul_text(gt_tensor *out, const gt_tensor *a, const gt_t
   int direct = gt__fits_behind(&t, &p, &g);
   t.whole.dtype = (gt_dtype)t.node[t.root].dtype;
   if (gt__begin(&r, out, &t.whole, n + 3, in, 0)) return NULL;
-  if (direct) return gt__end(&r, gt__launch_product(&p, &g, r.place));
-  return gt__end(&r, gt__product_first(&t, &p, r.place));
+  gt_status status;
+  if (direct) status = gt__launch_product(&p, &g, r.place);
+  else status = gt__product_first(&t, &p, r.place);
+  return gt__end(&r, status);
 }
 GT_API gt_tensor *gt_matmul_eval_n(gt_tensor *out, const gt_tensor *a, const gt_tensor *b,
                                    const char *text, int n, gt__operands x) {
@@ -10517,8 +10580,9 @@ GT_API gt_tensor *gt_matmul(gt_tensor *out, const gt_tensor *a, const gt_tensor 
 }
 /* A whole factor of integer matrices is an integer, so that their product stays one. */
 static gt_tensor *gt__factor_of(const gt_tensor *a, const gt_tensor *b, double value) {
-  int whole = !gt__is_floating(a->dtype) && !gt__is_floating(b->dtype) && gt__is_whole(value);
-  return whole ? gt__number_int64((int64_t)value) : gt__number(value);
+  gt_dtype dtype = gt__promote_types(a->dtype, b->dtype);
+  if (gt__is_floating(dtype) || !gt__is_whole(value)) return gt__number(value);
+  return gt__number_int64((int64_t)value);
 }
 GT_API gt_tensor *gt_addmm(gt_tensor *out, const gt_tensor *c, const gt_tensor *a,
                            const gt_tensor *b, double beta, double alpha) {

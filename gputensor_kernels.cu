@@ -404,7 +404,7 @@ GT__DEV bool gt__is_better(int fold, const gt__found<T> &a, const gt__found<T> &
 }
 /* Two results as one. */
 template <class T>
-GT__DEV gt__found<T> gt__join(int fold, const gt__found<T> &a, const gt__found<T> &b) {
+GT__DEV gt__found<T> gt__fold_found(int fold, const gt__found<T> &a, const gt__found<T> &b) {
   if (gt__finds_place(fold)) return gt__is_better(fold, a, b) ? b : a;
   const T value = gt__fold_values(fold, a.value, b.value);
   return {value, 0};
@@ -429,7 +429,7 @@ GT__DEV gt__found<T> gt__fold_chunk(int fold, bool inner, int64_t begin, int64_t
   if (inner) begin += t;
   for (int64_t k = begin; k < end; k += step) {
     const gt__found<T> next = {value(k), k};
-    mine = gt__join(fold, mine, next);
+    mine = gt__fold_found(fold, mine, next);
   }
   if (!inner) return mine;
   __syncthreads(); /* all threads have read the result of the chunk before */
@@ -437,7 +437,7 @@ GT__DEV gt__found<T> gt__fold_chunk(int fold, bool inner, int64_t begin, int64_t
   for (int half = GT__LANES / 2; half > 0; half /= 2) {
     __syncthreads();
     if (t >= half) continue;
-    lane[t] = gt__join(fold, lane[t], lane[t + half]);
+    lane[t] = gt__fold_found(fold, lane[t], lane[t + half]);
   }
   __syncthreads();
   return lane[0];
@@ -451,12 +451,12 @@ GT__DEV gt__found<T> gt__fold_tree(int fold, int64_t n, F chunk) {
   GT__LOOP for (int64_t c = 0; c < n; c++) {
     int d = 0;
     found = chunk(c);
-    for (; c >> d & 1; d++) { found = gt__join(fold, left[d], found); }
+    for (; c >> d & 1; d++) { found = gt__fold_found(fold, left[d], found); }
     left[d] = found;
   }
   GT__LOOP for (int d = __ffsll(n); n >> d > 0; d++) {
     const bool waits = n >> d & 1;
-    if (waits) found = gt__join(fold, left[d], found);
+    if (waits) found = gt__fold_found(fold, left[d], found);
   }
   return found;
 }
@@ -751,7 +751,8 @@ template <class T>
 struct gt__square {
   T x[GT__SQUARE][GT__SQUARE + 1];
 };
-__host__ __device__ __forceinline__ int64_t gt__squares(int64_t n) { /* that n elements need */
+__host__ __device__ __forceinline__ int64_t
+gt__squares_along(int64_t n) { /* that n elements need */
   return (n - 1) / GT__SQUARE + 1;
 }
 /* Brings the tile that begins at a row and a column of a matrix. The threads of a warp have
@@ -770,7 +771,7 @@ __global__ void __launch_bounds__(GT__SQUARE *GT__SQUARE)
   static_assert((int)GT__SQUARE == (int)GT__SHORT_SUM, "both products have the same bits");
   __shared__ gt__square<T> tile_a, tile_b;
   const int x = threadIdx.x, y = threadIdx.y;
-  const int64_t across = gt__squares(p.n), down = gt__squares(p.m);
+  const int64_t across = gt__squares_along(p.n), down = gt__squares_along(p.m);
   const int64_t lines = blockIdx.x / across, batch = lines / down;
   const int64_t column = (blockIdx.x - lines * across) * GT__SQUARE; /* where the tile begins */
   const int64_t row = lines % down * GT__SQUARE;
@@ -811,7 +812,7 @@ static int gt__run_naive_matmul(const gt__op *op, void *queue) {
   return gt__start(gt__naive_matmul_kernels[p->compute], blocks, GT__THREADS, p, queue);
 }
 static int64_t gt__count_squares(const gt__matmul_args *p) {
-  return gt__squares(p->n) * gt__squares(p->m) * p->batch;
+  return gt__squares_along(p->n) * gt__squares_along(p->m) * p->batch;
 }
 static int gt__plan_shared_matmul(gt__op *op) { /* CUDA counts blocks with 31 bits */
   return gt__count_squares(&op->u.matmul) <= INT32_MAX;
@@ -1030,6 +1031,11 @@ struct gt__batch {
   __device__ __forceinline__ int64_t index(int v, int j) const {
     const int64_t outer = o + (r + v * dr), inner = k + (c + v * dc);
     return outer * width + inner + j * next;
+  }
+  /* of element i of the batch */
+  template <class T>
+  __device__ __forceinline__ int64_t place(int i) const {
+    return index(i / gt__lot<T>, i % gt__lot<T>);
   }
   /* A copy that the compiler does not compute with before it is asked for. */
   __device__ __forceinline__ gt__batch operator()() const {
@@ -1288,7 +1294,8 @@ GT__DEV bool gt__divide_easily(float (&a)[N], const float (&b)[N]) {
   uint32_t far_a = 0, far_b = 0;
   GT__EACH far_a |= __float_as_uint(a[i]) - (64u << 23);
   GT__EACH far_b |= __float_as_uint(b[i]) - (96u << 23);
-  if ((far_a & 2u << 29) | (far_b & 3u << 29)) return false;
+  const uint32_t far = (far_a & 2u << 29) | (far_b & 3u << 29);
+  if (far) return false;
   GT__EACH a[i] = gt__easy_div_f32(a[i], b[i]);
   return true;
 }
@@ -1311,7 +1318,8 @@ template <int OP, class T, int N>
 GT__DEV bool gt__apply_easily(T (&a)[N]) {
   T most = 0;
   GT__EACH most = fmax(most, fabs(a[i]));
-  if (!(most < (OP == GT__OP_sin ? gt__easy_angle<T> : gt__easy_power<T>))) return false;
+  const T limit = OP == GT__OP_sin ? gt__easy_angle<T> : gt__easy_power<T>;
+  if (!(most < limit)) return false;
   GT__EACH a[i] = gt__easy<OP>(a[i]);
   return true;
 }
@@ -1327,61 +1335,64 @@ GT__DEV void gt__apply_all(T (&a)[N] /* operands, then results */, const T (&b)[
   if constexpr (SOME && REAL) {
     if (gt__apply_easily<OP>(a)) return;
   }
-  GT__EACH a[i] = gt__formula<OP, T>::of(a[i], b[i], c[i]);
+  GT__EACH a[i] = gt__apply<OP>(a[i], b[i], c[i]);
 }
 
 /* An instruction is fetched as one word: op in the low byte, then b, c and d. */
 static_assert(sizeof(gt__ins) == 4 && offsetof(gt__program, ins) % 4 == 0,
               "the interpreter reads an instruction as one aligned 32-bit word");
-GT__DEV uint32_t gt__fetch(const gt__program &p, int pc) { return ((const uint32_t *)p.ins)[pc]; }
+GT__DEV uint32_t gt__fetch(const gt__program &p, int pc) {
+  const uint32_t *words = (const uint32_t *)p.ins;
+  return words[pc];
+}
 GT__DEV int gt__op_of(uint32_t word) { return word & 255; }
 GT__DEV unsigned gt__b_of(uint32_t word) { return word >> 8 & 255; }
 GT__DEV unsigned gt__c_of(uint32_t word) { return word >> 16 & 255; }
 
+/* N elements of a slot, from element k on. */
+template <int V, class T, int N>
+GT__DEV void gt__get_some(const gt__slots &s, unsigned slot, int k, T (&x)[N]) {
+  GT__EACH x[i] = *gt__element<T, V>(s, slot, k + i);
+}
+/* The places of elements, and random numbers for them. */
+template <class T, int N>
+GT__DEV void gt__set_indices(const gt__batch &b, int k, T (&r)[N]) {
+  GT__EACH r[i] = (T)b.place<T>(k + i);
+}
+template <class T, int N>
+GT__DEV void gt__draw(int op, const gt__program &p, const gt__batch &b, int k, const T (&low)[N],
+                      const T (&range)[N], T (&r)[N]) {
+  GT__EACH {
+    const int64_t index = b.place<T>(k + i);
+    r[i] = gt__random(op, p, index, low[i], range[i]);
+  }
+}
 /* A heavy instruction (exp, pow ...) on N elements of the E at a time. Between, the accumulator is
    rotated by N, since registers cannot be indexed. Elements' places are computed in the cases that
    need them, since nvcc moves what it can out of the loop over instructions, for all programs. */
 template <class T, int N, class At, int E>
 GT__DEV void gt__heavy(uint32_t word, const gt__program &p, const gt__slots &s, const At &at,
                        T (&acc)[E]) {
-  constexpr int W = gt__lot<T>;
+  constexpr int V = E / gt__lot<T>;
   GT__LOOP for (int k = 0; k < E; k += N) {
     T y[N], z[N], r[N];
-    const auto get = [&](T(&x)[N], unsigned slot) {
-      GT__EACH x[i] = *gt__element<T, E / W>(s, slot, k + i);
-    };
-    const auto place = [&](const gt__batch &b, int i) {
-      const int at = k + i;
-      return b.index(at / W, at % W);
-    };
-    GT__EACH {
-      z[i] = acc[i];
-      y[i] = acc[i];
-      r[i] = acc[i];
-    }
+    GT__EACH r[i] = acc[i];
+    GT__EACH y[i] = acc[i];
+    GT__EACH z[i] = acc[i];
     switch (gt__op_of(word)) {
-      case GT__INDEX: {
-        const auto b = at();
-        GT__EACH r[i] = (T)place(b, i);
-        break;
-      }
+      case GT__INDEX: gt__set_indices(at(), k, r); break;
       case GT__UNIFORM:
       case GT__NORMAL:
-      case GT__INTEGER: {
-        const auto b = at();
-        get(y, gt__b_of(word));
-        get(z, gt__c_of(word));
-        GT__EACH {
-          const int64_t index = place(b, i);
-          r[i] = gt__random(gt__op_of(word), p, index, y[i], z[i]);
-        }
+      case GT__INTEGER:
+        gt__get_some<V>(s, gt__b_of(word), k, y);
+        gt__get_some<V>(s, gt__c_of(word), k, z);
+        gt__draw(gt__op_of(word), p, at(), k, y, z, r);
         break;
-      }
 #define GT__CASE_LIGHT(name, arity)
 #define GT__CASE_HEAVY(name, arity) \
   case GT__OP_##name: \
-    if (arity > 1) get(y, gt__b_of(word)); \
-    if (arity > 2) get(z, gt__c_of(word)); \
+    if (arity > 1) gt__get_some<V>(s, gt__b_of(word), k, y); \
+    if (arity > 2) gt__get_some<V>(s, gt__c_of(word), k, z); \
     gt__apply_all<GT__OP_##name>(r, y, z); \
     break;
 #define GT__LINE(name, arity, result, cost, f, i) GT__CASE_##cost(name, arity)

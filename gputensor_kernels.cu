@@ -611,15 +611,14 @@ GT__DEV int64_t gt__read_index(const gt__operand &index, int64_t i) {
   if (index.dtype == GT_INT32) return ((const int32_t *)index.data)[at];
   return ((const int64_t *)index.data)[at];
 }
-template <class S>
-__global__ void __launch_bounds__(GT__THREADS)
-    gt__plain_copy_kernel(const __grid_constant__ gt__copy_args p) {
-  int64_t left = gt__my_number(), to = 0, from = 0;
+/* Moves element number `left`, whose coordinates come from divisions of unsigned numbers I. */
+template <class S, class I>
+GT__DEV void gt__copy_element(const gt__copy_args &p, I left) {
+  int64_t to = 0, from = 0;
   bool exists = true;
-  if (left >= p.count) return;
-  for (int d = p.ndim - 1; d >= 0; d--) {
-    const int64_t lines = left / p.size[d];
-    int64_t at = left - lines * p.size[d]; /* the coordinate in dim d */
+  GT__LOOP for (int d = p.ndim - 1; d >= 0; d--) {
+    const I n = (I)p.size[d], lines = d ? left / n : 0;
+    int64_t at = left - lines * n; /* the coordinate in dim d */
     left = lines;
     to += at * p.dst.stride[d];
     if (p.index.data && d == p.gather_dim) {
@@ -633,6 +632,18 @@ __global__ void __launch_bounds__(GT__THREADS)
   if (exists || !p.fault) return;
   *(volatile int32_t *)p.fault = 1;
   __threadfence_system(); /* the host sees it */
+}
+template <class S>
+GT__DEV void gt__copy_my_element(const gt__copy_args &p) {
+  const int64_t i = gt__my_number();
+  if (i >= p.count) return;
+  if (p.count >> 32) gt__copy_element<S>(p, (uint64_t)i);
+  else gt__copy_element<S>(p, (uint32_t)i);
+}
+template <class S>
+__global__ void __launch_bounds__(GT__THREADS)
+    gt__plain_copy_kernel(const __grid_constant__ gt__copy_args p) {
+  gt__copy_my_element<S>(p);
 }
 static const void *const gt__plain_copy_kernels[] = {
     GT__POINTER(gt__plain_copy_kernel<uint8_t>), GT__POINTER(gt__plain_copy_kernel<uint16_t>),
@@ -3180,65 +3191,47 @@ static int gt__run_soft_columns(const gt__op *op, void *stream) {
 }
 
 /* ---- >>copy ------------------------------------------------------------------------------------
-   Elements of one size, whatever they mean, where an index picks along a dim of the source; other
-   copies are maps. A thread takes one, whose coordinates come from divisions. */
-template <class S, class I>
-GT__DEV void gt__pick(const gt__copy_args &p, I left) {
-  int64_t to = 0, from = 0;
-  bool inside = true;
-  GT__LOOP for (int d = p.ndim - 1; d >= 0; d--) {
-    const I n = (I)p.size[d], q = d ? left / n : 0;
-    int64_t r = left - q * n;
-    left = q, to += r * p.dst.stride[d];
-    if (d == p.gather_dim) {
-      const int64_t at = r * p.index.stride[0];
-      r = p.index.dtype == GT_INT32 ? ((const int32_t *)p.index.data)[at]
-                                    : ((const int64_t *)p.index.data)[at];
-      inside = r >= 0 && r < p.gather_size;
-    }
-    from += r * p.src.stride[d];
-  }
-  ((S *)p.dst.data)[to] = inside ? ((const S *)p.src.data)[from] : S();
-  if (inside || !p.fault) return;
-  *(volatile int32_t *)p.fault = 1; /* all who write it write the same */
-  __threadfence_system();           /* the word is the host's */
-}
+   Rows that an index picks are copied as by >>plain-copy, but in elements of up to 16 bytes. Other
+   copies are maps. */
 template <class S>
-__global__ void __launch_bounds__(256) gt__copy_kernel(const __grid_constant__ gt__copy_args p) {
-  const uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+__global__ void __launch_bounds__(GT__THREADS)
+    gt__copy_kernel(const __grid_constant__ gt__copy_args p) {
   gt__after_kernel_before();
-  if (i >= (uint64_t)p.count) return;
-  if (p.count >> 32) gt__pick<S>(p, i);
-  else gt__pick<S>(p, (uint32_t)i);
+  gt__copy_my_element<S>(p);
 }
-static const void *const gt__copy_kernels[5] = {/* by the logarithm of the element's size */
-                                                GT__POINTER(gt__copy_kernel<uint8_t>),
-                                                GT__POINTER(gt__copy_kernel<uint16_t>),
-                                                GT__POINTER(gt__copy_kernel<uint32_t>),
-                                                GT__POINTER(gt__copy_kernel<uint2>),
-                                                GT__POINTER(gt__copy_kernel<uint4>)};
+static const void *const gt__copy_kernels[] = {
+    GT__POINTER(gt__copy_kernel<uint8_t>), GT__POINTER(gt__copy_kernel<uint16_t>),
+    GT__POINTER(gt__copy_kernel<uint32_t>), GT__POINTER(gt__copy_kernel<uint2>),
+    GT__POINTER(gt__copy_kernel<uint4>)};
 /* A map that copies x; its sizes are to be set. Its program is of zeros, since GT__LOAD is one. */
 static gt__map_args gt__copying_map(const gt__operand &x, int ndim, int compute) {
   gt__map_args m = {};
-  m.in[0] = x, m.ndim = ndim, m.program.compute = (uint8_t)compute;
-  m.program.n_in = m.program.n_slot = m.program.n_ins = 1;
+  m.in[0] = x;
+  m.ndim = ndim;
+  m.program.compute = (uint8_t)compute;
+  m.program.n_in = 1;
+  m.program.n_slot = 1;
+  m.program.n_ins = 1;
   return m;
 }
 /* Joins neighbours along the last dim, if it is dense on both sides, to elements of 8 bytes, or of
    16 where an index picks rows, which move faster so: of as many as divide all distances. */
 static void gt__widen(gt__copy_args *a) {
-  const int last = a->ndim - 1;
+  const int last = a->ndim - 1, indexed = a->index.data != NULL;
   const int64_t size = 1ll << a->dst.size_log2;
-  uint64_t all = (uintptr_t)a->dst.data | (uintptr_t)a->src.data | (a->index.data ? 16 : 8) |
-                 a->size[last] * size;
-  if (a->dst.stride[last] != 1 || a->src.stride[last] != 1 ||
-      (a->index.data && a->gather_dim == last))
-    return;
+  uint64_t all = (uintptr_t)a->dst.data | (uintptr_t)a->src.data | a->size[last] * size;
+  if (a->dst.stride[last] != 1 || a->src.stride[last] != 1) return;
+  if (indexed && a->gather_dim == last) return;
+  all |= indexed ? 16 : 8;
   for (int d = 0; d < last; d++) all |= (a->dst.stride[d] | a->src.stride[d]) * size;
   const int64_t joined = max((int64_t)(all & -all) / size, (int64_t)1);
   a->dst.size_log2 += __builtin_ctzll(joined);
-  a->size[last] /= joined, a->count /= joined;
-  for (int d = 0; d < last; d++) a->dst.stride[d] /= joined, a->src.stride[d] /= joined;
+  a->size[last] /= joined;
+  a->count /= joined;
+  for (int d = 0; d < last; d++) {
+    a->dst.stride[d] /= joined;
+    a->src.stride[d] /= joined;
+  }
 }
 static bool gt__is_element_copy(const gt__copy_args *c) {
   return c->kind == GT__ELEMENTS && c->count > 0 && c->dst.dtype == c->src.dtype;
@@ -3254,8 +3247,9 @@ static int gt__plan_picked(gt__op *op) {
 static int gt__run_picked(const gt__op *op, void *stream) {
   const gt__copy_args *c = (const gt__copy_args *)op->plan;
   void *parameters[] = {(void *)c};
-  return gt__launch(gt__copy_kernels[c->dst.size_log2], gt__blocks(c->count, 256), 256, 0, stream,
-                    parameters);
+  const unsigned blocks = gt__blocks(c->count, GT__THREADS);
+  const void *kernel = gt__copy_kernels[c->dst.size_log2];
+  return gt__launch(kernel, blocks, GT__THREADS, 0, stream, parameters);
 }
 /* Without an index, a map copies, which loads and stores bits. */
 static int gt__plan_mapped(gt__op *op) {
@@ -3271,7 +3265,8 @@ static int gt__plan_mapped(gt__op *op) {
   m->narrow = (int16_t)c.narrow;
   m->out = c.dst;
   m->in[0].size_log2 = size_log2;
-  m->out.dtype = m->in[0].dtype = dtype[size_log2];
+  m->in[0].dtype = dtype[size_log2];
+  m->out.dtype = dtype[size_log2];
   op->plan_bytes = sizeof *m;
   return 1;
 }

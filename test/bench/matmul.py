@@ -1,9 +1,9 @@
 """Products on a GPU beside PyTorch's (cuBLAS), in one process and on the same memory.
 
-    matmul.py [--only REGEX] [--quick] [--shapes FILE] [--without LIBRARY] [LIBRARY]
+    matmul.py [--only REGEX] [--quick] [--shapes FILE] [LIBRARY]
 
-LIBRARY is peers.c, with the kernels, as a shared object; the other one was built with
--DGPUTENSOR_NO_TENSOR_CORES. Those not given are built into test/build. FILE has lines
+LIBRARY is peers.c, with the kernels, as a shared object; if none is given it is built into test/build.
+A copy of it does all products by the way "tiled", as on a GPU without Hopper's tensor cores. FILE has lines
 source,M,N,K,ta,tb as BLAS knows them; a source with "_col" has column-major matrices.
 
 The library and PyTorch take turns for some rounds, on random data; printed are both medians and the
@@ -18,11 +18,14 @@ difference divided by the norm of the product.
 import argparse
 import ctypes
 import math
+import os
 import pathlib
 import re
+import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 import torch
@@ -36,7 +39,6 @@ options = argparse.ArgumentParser(description="products beside PyTorch's")
 options.add_argument("--only", default="", metavar="REGEX", help="of 'what shape dtype'")
 options.add_argument("--quick", action="store_true")
 options.add_argument("--shapes", metavar="FILE")
-options.add_argument("--without", metavar="LIBRARY")
 options.add_argument("library", nargs="?")
 options = options.parse_args()
 HALVES = [torch.bfloat16, torch.float16]
@@ -56,14 +58,14 @@ class Device(ctypes.Structure):
     _fields_ = [("type", ctypes.c_int32), ("index", ctypes.c_int32)]
 
 
-def build(name, *flags):
+def build(name):
     """The path of a shared object in test/build, made anew where it is older than its sources."""
     made = ROOT / "test" / "build" / f"{name}.so"
     sources = [ROOT / f for f in ("test/bench/peers.c", "gputensor_kernels.cu", "gputensor.h")]
     if not made.exists() or made.stat().st_mtime < max(s.stat().st_mtime for s in sources):
         made.parent.mkdir(exist_ok=True)
         subprocess.run(["nvcc", "-O3", "-shared", "-Xcompiler", "-fPIC,-fopenmp", "-I", str(ROOT),
-                        nvcc_target(*torch.cuda.get_device_capability()), *flags,
+                        nvcc_target(*torch.cuda.get_device_capability()),
                         *map(str, sources[:2]), "-o", str(made)], check=True)
     return str(made)
 
@@ -71,7 +73,8 @@ def build(name, *flags):
 class Library:
     DTYPES = {torch.float16: 6, torch.bfloat16: 7, torch.float32: 8, torch.float64: 9}
 
-    def __init__(self, path):
+    def __init__(self, path, ways=""):
+        """It reads GPUTENSOR_WAYS at its first operation, which is made here."""
         self.c = ctypes.CDLL(path)
         for name in ("gt_from_ptr", "gt_matmul", "gt_linear", "gt_matmul_eval_n", "gt_transpose"):
             getattr(self.c, name).restype = ctypes.c_void_p
@@ -84,6 +87,12 @@ class Library:
         self.stream = self.check(self.c.gt_stream_create(Device(2, 0), 0))
         self.events = [self.check(self.c.gt_event_create()) for _ in range(3)]
         self.c.gt_set_stream(self.stream)
+        os.environ["GPUTENSOR_WAYS"] = ways
+        one = torch.ones(1, 1, device="cuda")
+        first = self.tensor(one)
+        self.matmul(first, first, first)
+        self.wait()
+        self.c.gt_free(first)
 
     def check(self, result):
         if not result:
@@ -363,8 +372,10 @@ def errors(lib, n):
 
 
 def main():
-    lib = Library(options.library or build("peers-cuda"))
-    without = Library(options.without or build("without", "-DGPUTENSOR_NO_TENSOR_CORES"))
+    path = options.library or build("peers-cuda")
+    lib = Library(path)
+    with tempfile.TemporaryDirectory() as folder:  # a second copy, as the first would be found again
+        without = Library(shutil.copy(path, folder), "tiled")
     print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, CUDA {torch.version.cuda}")
     print(lib.c.gt_build_info().decode() + "\n")
     print(ROW.format("what", "shape", "dtype", "ours us", "peer us", "TFLOP/s", "ratio", "wanted",

@@ -336,8 +336,8 @@ GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
    bits, functions of float64 on x86 without FMA excepted. The errors of functions stand in >>math.
    Semantics, where languages differ: NaN goes through maximum, minimum, clamp and relu, sign makes
    it 0; maximum(+0, -0) = +0, minimum = -0; round goes to even; remainder has the divisor's sign,
-   fmod the dividend's; floor_div is PyTorch's; integers wrap; integer x//0, x%0 are 0; / of integers
-   is float32; integer pow with a negative exponent is 0 but for 1 and -1; shifts by the width or
+   fmod the dividend's; floor_div is PyTorch's; integers wrap; integer x//0, x%0 are 0; / of
+   integers is float32; integer pow with a negative exponent is 0 but for 1 and -1; shifts by the width or
    more give 0 or the sign; gelu is the erf form, it and silu are -0 at -inf. float to integer
    truncates and saturates, NaN becomes 0; integer to integer wraps; to bool is "not zero"; others
    round once. */
@@ -481,9 +481,10 @@ GT_API gt_tensor *gt_linear(gt_tensor *out, const gt_tensor *x, const gt_tensor 
 GT_API gt_tensor *gt_matmul_eval_n(gt_tensor *out, const gt_tensor *x, const gt_tensor *w,
                                    const char *text, int n, const gt_tensor *const *operands);
 /* The thread's float32 precision, as in PyTorch. HIGHEST, the default, is float32 accuracy; the
-   others allow less and are never less exact than PyTorch's of that name. On Hopper and on CPUs
-   with AMX large ones are six, three and one products of bfloat16 pieces, but for what these cannot
-   carry. */
+   others allow less and are never less exact than PyTorch's of that name. On Hopper, and on CPUs
+   with AMX, large products split each float32 into bfloat16 pieces and add six (HIGHEST), three
+   (HIGH) or one (MEDIUM) products of pieces; values that pieces cannot represent take the ordinary
+   way. */
 typedef enum gt_precision { GT_HIGHEST, GT_HIGH, GT_MEDIUM } gt_precision;
 GT_API gt_status gt_set_float32_matmul_precision(gt_precision precision);
 GT_API gt_precision gt_float32_matmul_precision(void);
@@ -503,20 +504,21 @@ GT_API gt_tensor *gt_randint(int64_t low, int64_t high, gt_shape shape, gt_dtype
 GT_API gt_tensor *gt_randperm(int64_t n, gt_device device, gt_generator *generator); /* int64 */
 
 /* ---- >>streams ---------------------------------------------------------------------------------
-   A stream is a queue of work, done as if in order: on a GPU a product that needs nothing from
-   the work before it may begin before that ends, unless gt_stream_native was asked. Streams of
-   one device may overlap. A thread has a current stream for each device. A created CPU stream is
-   a thread with a queue: calls return at once, or when fewer than 64 operations are queued; it
-   takes none of the program's signals (OpenMP's threads do, as that makes them). A negative
-   priority is urgent. Streams cannot race: an operation waits for the work of other streams on
-   the same memory, reads after writes, writes after reads and writes, on the device where it
-   can; freed memory is not used again before all streams are done with it. Memory is the same
-   where its bytes are: slices of one tensor that have none in common do not wait for each other
-   (ranges, and blocks of the rows or columns of a matrix; what is more scattered counts with all
-   that lies between). An operation on a CPU stream that fails leaves its output unwritten: who
-   reads that gets the error, until it is written anew. At most 256 streams live at a time;
-   gt_stream_create waits for one that was freed. Events mark a point of a stream; waiting for
-   one that was never recorded is an error. */
+   A stream is a queue of work, which it does in the order of the calls. On a GPU a matrix product
+   may start before the work in front of it has ended, if it does not use its results; no result
+   shows this, and gt_stream_native switches it off for that stream. Streams of one device may
+   overlap. A thread has a current stream for each device. A negative priority is urgent.
+   A created CPU stream is a thread with a queue: calls return at once, or when fewer than 64
+   operations are queued. It takes none of the program's signals (OpenMP's threads do, as OpenMP
+   makes them). An operation on it that fails leaves its output unwritten: who reads that gets the
+   error, until it is written anew.
+   Streams cannot race: an operation waits for the work of other streams on the same memory, reads
+   after writes, writes after reads and writes, on the device where it can; freed memory is not used
+   again before all streams are done with it. Memory is the same where its bytes are: slices of one
+   tensor that have none in common do not wait for each other (ranges, and blocks of the rows or
+   columns of a matrix; what is more scattered counts with all that lies between).
+   At most 256 streams live at a time; gt_stream_create waits for one that was freed. Events mark a
+   point of a stream; waiting for one that was never recorded is an error. */
 typedef struct gt_stream gt_stream;
 typedef struct gt_event gt_event;
 GT_API gt_stream *gt_stream_create(gt_device device, int priority);
@@ -1580,9 +1582,10 @@ GT__FN double gt__normal_f64(const uint32_t w[4]) {
    The accumulator machine: acc = op(acc, slot[b], slot[c]). Slots hold inputs, constants and then
    temporaries. Inputs become the compute type when loaded, acc the output's dtype when stored. */
 enum { GT__F32, GT__F64, GT__I64 }; /* compute types: float, double, int64_t */
-/* THE DTYPES: bytes, kind, compute type, the type in a .npy file (NumPy does not have bfloat16, which
-   is written as float32), and the least and the greatest integer up to which it holds all. Who adds
-   one adds it to gt_dtype and here, and then where an assertion of GT__EACH_DTYPE fails. */
+/* THE DTYPES: bytes, kind, compute type, the type in a .npy file (NumPy does not have bfloat16,
+   which is written as float32), and the least and the greatest integer up to which it holds all.
+   Who adds one adds it to gt_dtype and here, and then where an assertion of GT__EACH_DTYPE
+   fails. */
 enum { GT__TRUTH, GT__WHOLE_KIND, GT__FLOAT_KIND };
 /* clang-format off */
 #define GT__DTYPES(X) \
@@ -1653,13 +1656,13 @@ typedef struct {
    THE PLAN, a function of `inner` and n alone, is what makes the bits the same everywhere. A chunk
    is `chunk` consecutive k's. inner (the last dimension that is not of size 1 is folded): chunk is
    GT__CHUNK = 4096; element j of a chunk goes to lane j mod 256; a lane starts at the fold's
-   identity and folds its elements in order; lanes combine by halving: lane i with lane i + 128, then
-   i + 64, ... 1. Not inner: chunk is GT__ROWS = 32, one lane, in order. Then, both, the values of
-   the chunks combine pairwise: neighbours (0,1) (2,3) ..., a last odd one is carried up; repeat.
+   identity and folds its elements in order; lanes combine by halving: lane i with lane i + 128,
+   then i + 64, ... 1. Not inner: chunk is GT__ROWS = 32, one lane, in order. Then, both, the values
+   of the chunks combine pairwise: neighbours (0,1) (2,3) ..., a last odd one is carried up; repeat.
    With `soft`, fold is SUM, one dim is folded, all are floats; a row, the n values v of an outer
-   index, takes GT__SOFT_BYTES at most or, on a GPU, is not inner. m = the maximum (LOGSUMEXP: 0 for an
-   infinite one), s = the SUM of e = exp(v - m). The results e / s, or (v - m) - log(s), go through
-   pre.out, as a map's over pre.size; LOGSUMEXP's log(s) + m goes through `out`. */
+   index, takes GT__SOFT_BYTES at most or, on a GPU, is not inner. m = the maximum (LOGSUMEXP: 0 for
+   an infinite one), s = the SUM of e = exp(v - m). The results e / s, or (v - m) - log(s), go
+   through pre.out, as a map's over pre.size; LOGSUMEXP's log(s) + m goes through `out`. */
 enum {
   GT__LANES = 256,
   GT__CHUNK = 4096,
@@ -1686,9 +1689,10 @@ typedef struct {
   gt__num divisor;
   gt__operand out;
 } gt__reduce_args;
-/* C(batch, M, N) = A(batch, M, K) x B(batch, K, N), then post.program over C: post.size is the batch
-   dims (n_batch of them), M, N; input 0 is the product, out and the other inputs have that shape. a
-   and b have strides along the batch dims only. `compute`, of sums, is post.program.compute too. */
+/* C(batch, M, N) = A(batch, M, K) x B(batch, K, N), then post.program over C: post.size is the
+   batch dims (n_batch of them), M, N; input 0 is the product, out and the other inputs have that
+   shape. a and b have strides along the batch dims only. `compute`, of sums, is
+   post.program.compute too. */
 typedef struct {
   int64_t m, n, k, batch; /* batch: product of the batch sizes */
   int64_t a_row, a_col, b_row, b_col;
@@ -1696,9 +1700,9 @@ typedef struct {
   gt__operand a, b;
   gt__map_args post;
 } gt__matmul_args;
-/* GT__BYTES: `bytes` from src to dst, both contiguous, on any devices (the index of each is its CUDA
-   device, or -1 for host memory). GT__ELEMENTS: dst and src on one device, of one dtype, with any
-   strides along size; with index.data set, size[gather_dim] counts the index and the source's
+/* GT__BYTES: `bytes` from src to dst, both contiguous, on any devices (the index of each is its
+   CUDA device, or -1 for host memory). GT__ELEMENTS: dst and src on one device, of one dtype, with
+   any strides along size; with index.data set, size[gather_dim] counts the index and the source's
    coordinate there is index[i], which must be in 0..gather_size-1: others give 0 and set *fault. */
 enum { GT__BYTES, GT__ELEMENTS };
 typedef struct {
@@ -1725,9 +1729,9 @@ typedef struct {
 enum { GT__TOUCH = GT__INPUTS + 4 };
 /* A way is one method of doing one primitive, and knows all that is special about it. Each back end
    has for each primitive a table of ways, the fastest first; the last one, "plain", takes every
-   operation. gt__submit plans an operation once: it asks the ways in their order until one takes it,
-   and keeps the way and its plan in the operation. GPUTENSOR_WAYS in the environment, names between
-   commas, asks these ways alone, in that order, and then the last one. */
+   operation. gt__submit plans an operation once: it asks the ways in their order until one takes
+   it, and keeps the way and its plan in the operation. GPUTENSOR_WAYS in the environment, names
+   between commas, asks these ways alone, in that order, and then the last one. */
 struct gt__op;
 typedef struct gt__way {
   const char *name;
@@ -11493,8 +11497,8 @@ GT__RARE_ENDS
    THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT
    NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND
    NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM,
-   DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT
-   OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
+   DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
+   OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
 
    HISTORY
      0.2.0  streams are ordered by the bytes that operations touch, failed writes are told to who

@@ -428,6 +428,14 @@ table_grows() {
   check "a grown table builds" "$(quick_c)" -O1 "-I$work/grown" "$work/functions.c" -lm -lpthread -o "$work/functions"
   check "a grown table changes nothing else" "$work/functions"
 }
+# A dtype more does not compile before each place knows it that lists them.
+dtypes_grow() {
+  local sentence
+  sed 's/GT_FLOAT64, GT_DTYPES/GT_FLOAT64, GT_UINT16, GT_DTYPES/' $header > "$work/grown/gputensor.h"
+  for sentence in "GT__DTYPES has gt_dtype" "each dtype has a row in GT__MEMORY_TYPES" "of two dtypes the later"; do
+    refuse "a dtype more" "$sentence" "$(quick_c)" -DGPUTENSOR_PLAIN -fsyntax-only "-I$work/grown" "$work/functions.c"
+  done
+}
 
 # ---- names ----
 standard_includes() { # without CUDA's
@@ -707,7 +715,7 @@ run_part() {
   write_sources
   case $1 in
     standards) name_missing_compilers; standards; static_library; two_languages; no_threads
-      frames; weight; refusals; impossible_compilers; contraction; table_grows; names ;;
+      frames; weight; refusals; impossible_compilers; contraction; table_grows; dtypes_grow; names ;;
     documents) documents; benchmarks ;;
     cuda) cuda ;;
     *) fail "there is no part $1" ;;

@@ -27,7 +27,7 @@ def macros(before):
     """What gcc has defined behind the header, of names that begin with GT__."""
     out = subprocess.run(['gcc', '-std=gnu99', '-dM', '-E', '-I.', '-x', 'c', '-'], input=before + f'#include "{HEADER}"\n',
                          capture_output=True, text=True, check=True).stdout
-    return set(re.findall(r'(?m)^#define (GT__\w+)', out))
+    return set(re.findall(r'(?m)^#define ((?:GT|gt)__\w+)', out))
 
 
 def helpers_left():

@@ -262,7 +262,7 @@ void bench_free(gt_tensor *x) { gt_free(x); }
 /* All cores copy; on a GPU it is enqueued on the current stream. */
 void bench_copy(void *to, const void *from, size_t bytes, int cuda) {
   const int64_t piece = 1 << 20;
-#ifdef GT__CUDA
+#if defined(GPUTENSOR_CUDA) || defined(__NVCC__)
   if (cuda) cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice,
                             (cudaStream_t)gt_stream_native(gt_current_stream(gt_cuda(0))));
 #endif

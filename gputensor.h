@@ -7736,7 +7736,9 @@ typedef struct {
   int (*wins)(int fold, gt__num a, gt__num b);
   void (*row)(void *sums, const void *a, const void *b); /* of a product */
 } gt__cpu_numbers;
-enum { GT__PLAIN_ROWS = 128, GT__PLAIN_COLUMNS = 256, GT__PLAIN_DEPTH = 64 }; /* of products */
+enum { GT__PLAIN_ROWS = 128 }; /* of a product's blocks */
+enum { GT__PLAIN_COLUMNS = 256 };
+enum { GT__PLAIN_DEPTH = 64 };
 #endif /* GPUTENSOR_IMPLEMENTATION */
 #endif /* GT__MAIN: what follows, up to the next one, is the text for one type */
 #if GT__PART == GT__NUMBERS
@@ -8085,8 +8087,8 @@ static void gt__cpu_plain_block(const gt__cpu_blocks *c, int64_t item, char *own
   const int64_t *batches = x->post.size;
   const int64_t at_a = gt__offset(batch, x->n_batch, batches, x->a.stride) + m * x->a_row;
   const int64_t at_b = gt__offset(batch, x->n_batch, batches, x->b.stride) + n * x->b_col;
-  char *sums = own, *a = sums + GT__PLAIN_ROWS * GT__PLAIN_COLUMNS * w;
-  char *b = a + GT__PLAIN_ROWS * GT__PLAIN_DEPTH * w;
+  char *sums = own, *a = sums + w * GT__PLAIN_ROWS * GT__PLAIN_COLUMNS;
+  char *b = a + w * GT__PLAIN_ROWS * GT__PLAIN_DEPTH;
   memset(sums, 0, (size_t)(rows * GT__PLAIN_COLUMNS * w));
   for (int64_t k = 0; k < x->k; k += GT__PLAIN_DEPTH) {
     const int64_t depth = gt__least(GT__PLAIN_DEPTH, x->k - k);
@@ -8109,8 +8111,10 @@ static int gt__cpu_plain_matmul(const gt__op *op, void *queue) {
   const gt__matmul_args *x = &op->u.matmul;
   const double work = (double)x->m * (double)x->n * (double)x->k / 8;
   const int threads = gt__cpu_threads((double)x->batch * work + gt__cpu_work(&x->post));
-  const int of_a = GT__PLAIN_ROWS * GT__PLAIN_DEPTH, of_b = GT__PLAIN_DEPTH * GT__PLAIN_COLUMNS;
-  const int numbers = GT__PLAIN_ROWS * GT__PLAIN_COLUMNS + of_a + of_b;
+  const int rows = GT__PLAIN_ROWS;
+  const int depth = GT__PLAIN_DEPTH;
+  const int operands = depth * (rows + GT__PLAIN_COLUMNS);
+  const int numbers = rows * GT__PLAIN_COLUMNS + operands;
   gt__cpu_blocks c;
   c.x = x;
   c.type = gt__cpu_numbers_of(&x->post.program);
@@ -8570,8 +8574,8 @@ static const gt__backend *gt__cpu_table(void) { return &gt__cpu_backend; }
 /* ==== Part II, faster ways ==== */
 #ifndef GPUTENSOR_PLAIN
 /* ---- >>tuning ----------------------------------------------------------------------------------
-   Numbers of the CPU's ways that were measured. Zen 3 and 4, and Xeons with AVX-512 and AMX, are the
-   machines of test/bench, November 2026. */
+   Numbers of the CPU's ways that were measured, in November 2026. Zen 3, Zen 4 and Xeons, these
+   with AVX-512 and AMX, are the machines of test/bench. */
 enum { GT__TILE_MAP = 48 };       /* values of a row that gains by transposed tiles; Zen 4 */
 enum { GT__TILE_COPY = 8 };       /* the same of a copy; Zen 4 */
 enum { GT__TILE_NARROW = 128 };   /* the same of elements of one or two bytes; Zen 4 */
@@ -9435,8 +9439,8 @@ static const gt__cpu_isa *gt__cpu_choose(void) {
 /* ---- >>cpu-vectors -----------------------------------------------------------------------------
    Values pass in blocks of 512, so that all slots stay in the L1 and L2 caches. A step of a program
    is one loop over a block, in vectors: see >>cpu-loops. Inputs of the compute type are read where
-   they lie. Loops run over multiples of 64 values and need no remainder: the padding repeats the last
-   value, so it raises no floating-point exception that the data did not.
+   they lie. Loops run over multiples of 64 values and need no remainder: the padding repeats the
+   last value, so it raises no floating-point exception that the data did not.
    First what moves elements of 1, 2, 4 or 8 bytes. Of every second or fourth byte compilers make
    vectors, if the distance is a constant; else four elements go at a time, whose addresses do not
    wait for each other. */
@@ -9492,8 +9496,11 @@ static gt__cpu_stripes gt__cpu_stripes_of(int64_t size, int last, int64_t line, 
 }
 static void gt__cpu_move_columns(const gt__cpu_stripes *c, int64_t size, char *dst, int64_t to,
                                  const char *src, int64_t from, int64_t lines) {
-  for (int64_t i = 0; i < c->line; i++)
-    gt__cpu_move(size, dst + i * to * size, c->to, src + i * from * size, c->from, lines);
+  for (int64_t i = 0; i < c->line; i++) {
+    gt__cpu_move(size, dst, c->to, src, c->from, lines);
+    dst += to * size;
+    src += from * size;
+  }
 }
 /* From behind the last place along d to the first one of the next along d - 1. */
 static int64_t gt__cpu_carry(const int64_t *stride, int d, const int64_t *box) {
@@ -9514,7 +9521,8 @@ static void gt__cpu_walk(int64_t size, int ndim, const int64_t *box, int64_t fir
     at[d] = first % box[d];
     first /= box[d];
   }
-  const int64_t inner_to = to ? to[last] : 1, inner_from = from ? from[last] : 1;
+  const int64_t inner_to = to ? to[last] : 1;
+  const int64_t inner_from = from ? from[last] : 1;
   const gt__cpu_stripes c = gt__cpu_stripes_of(size, last, box[last], to, from);
   for (;;) {
     const int64_t run = gt__least(n, c.line - at[last]);
@@ -9553,14 +9561,15 @@ typedef struct {
   char *slot[GT__SLOTS + 1], *blocks;
   char *raw; /* elements before or after a conversion */
 } gt__cpu_eval;
-/* What a block holds: `rows` runs of `columns` elements, from (o, k) on, of kept and folded dims. */
+/* What a block holds: `rows` runs of `columns` elements, from (o, k) on: kept and folded dims. */
 typedef struct {
   int64_t o, columns, k, rows;
 } gt__cpu_runs;
 static int gt__cpu_width(const gt__program *p) { return p->compute == GT__F32 ? 4 : 8; }
 static int gt__cpu_pitch(const gt__program *p) { return GT__BLOCK * gt__cpu_width(p) + 128; }
 static size_t gt__cpu_eval_bytes(const gt__map_args *m) { /* of scratch */
-  return GT__PITCH + (size_t)(m->program.n_slot + 1) * (size_t)gt__cpu_pitch(&m->program);
+  const int blocks = m->program.n_slot + 1;
+  return (size_t)(GT__PITCH + blocks * gt__cpu_pitch(&m->program));
 }
 static char *gt__cpu_block_of(const gt__cpu_eval *e, int slot) {
   return e->blocks + slot * e->pitch;
@@ -9570,16 +9579,19 @@ static int gt__cpu_goes_past(const gt__operand *out, int64_t count) {
 }
 static void gt__cpu_pad(const gt__cpu_eval *e, char *values, int64_t n) {
   char *end = values + n * e->width;
-  gt__cpu_move(e->width, end, 1, end - e->width, 0, gt__rounded(n, GT__GROUP) - n);
+  const int64_t rest = gt__rounded(n, GT__GROUP) - n;
+  gt__cpu_move(e->width, end, 1, end - e->width, 0, rest);
 }
 /* How the elements of an operand lie: side by side in their order, all in one place, or else. */
 enum { GT__STRIDED, GT__IN_LINE, GT__ONE };
 static int gt__cpu_lies(const gt__operand *x, int ndim, const int64_t *size) {
   int line = 1, one = 1;
   int64_t next = 1;
-  for (int d = ndim - 1; d >= 0; next *= size[d--]) {
-    line &= size[d] == 1 || x->stride[d] == next;
-    one &= size[d] == 1 || x->stride[d] == 0;
+  for (int d = ndim - 1; d >= 0; d--) {
+    const int any = size[d] == 1; /* its stride does not matter */
+    line &= any || x->stride[d] == next;
+    one &= any || x->stride[d] == 0;
+    next *= size[d];
   }
   if (line) return GT__IN_LINE;
   return one ? GT__ONE : GT__STRIDED;
@@ -9598,40 +9610,52 @@ static void gt__cpu_begin(gt__cpu_eval *e, const gt__map_args *m, int given, int
   e->pitch = gt__cpu_pitch(p);
   for (int k = 0; k <= p->n_slot; k++) e->slot[k] = gt__cpu_block_of(e, k);
   e->out = gt__cpu_lies(&m->out, m->ndim, m->size);
-  e->past = e->out == GT__IN_LINE && gt__cpu_goes_past(&m->out, m->count);
+  const int line = e->out == GT__IN_LINE;
+  e->past = line && gt__cpu_goes_past(&m->out, m->count);
   for (int k = given; k < p->n_in; k++) {
     e->in[k] = gt__cpu_lies(&m->in[k], m->ndim, m->size);
     if (e->in[k] != GT__ONE || !n) continue;
-    e->loops->step(GT__FROM + m->in[k].dtype, e->slot[k], m->in[k].data, NULL, NULL, 1);
-    gt__cpu_move(e->width, e->slot[k], 1, e->slot[k], 0, n);
+    char *block = e->slot[k];
+    const int from = GT__FROM + m->in[k].dtype;
+    e->loops->step(from, block, m->in[k].data, NULL, NULL, 1);
+    gt__cpu_move(e->width, block, 1, block, 0, n);
   }
-  for (int k = 0; k < p->n_const; k++)
-    gt__cpu_move(e->width, e->slot[p->n_in + k], 1, &p->constant[k], 0, n);
+  char **slot = e->slot + p->n_in;
+  for (int k = 0; k < p->n_const; k++) {
+    const gt__num *constant = &p->constant[k];
+    gt__cpu_move(e->width, slot[k], 1, constant, 0, n);
+  }
 }
 /* Short runs of several operands, and rows, outwit the processor's own prefetching: this asks for
    the next, or the row after it. On a Xeon sums of bfloat16 over dim 0 take .7 of the time. */
 static void gt__cpu_prefetch(const gt__cpu_eval *e, const gt__operand *in, const char *from,
                              int64_t o, int64_t n) {
   const gt__map_args *m = e->m;
-  const int64_t size = gt__cpu_bytes(in), last = m->ndim - 1;
-  if (e->kept == m->ndim && o + n >= m->count) return; /* nothing follows */
-  from += (e->kept == m->ndim ? n : 2 * in->stride[last]) * size;
+  const int64_t size = gt__cpu_bytes(in);
+  const int64_t last = m->ndim - 1;
+  const int run = e->kept == m->ndim;
+  if (run && o + n >= m->count) return; /* nothing follows */
+  from += (run ? n : 2 * in->stride[last]) * size;
   for (int64_t i = 0; i < n * size; i += 64) __builtin_prefetch(from + i);
 }
 static char *gt__cpu_row_at(const gt__cpu_eval *e, const gt__operand *in, int64_t k) {
-  const int kept = e->kept, folded = e->m->ndim - kept;
-  return in->data + gt__offset(k, folded, e->m->size + kept, in->stride + kept) * gt__cpu_bytes(in);
+  const int kept = e->kept;
+  const int64_t *size = e->m->size + kept;
+  const int64_t *stride = in->stride + kept;
+  return in->data + gt__offset(k, e->m->ndim - kept, size, stride) * gt__cpu_bytes(in);
 }
 /* Where input s of a block lies in memory as the loops read it, or NULL: it has to be gathered.
    Values are read up to a whole group, what is still to be converted is not. */
 static char *gt__cpu_in_place(const gt__cpu_eval *e, int s, const gt__cpu_runs *b, int native) {
   const gt__map_args *m = e->m;
   const gt__operand *in = &m->in[s];
-  const int64_t n = b->rows * b->columns, last = e->kept - 1;
+  const int64_t n = b->rows * b->columns;
+  const int64_t last = e->kept - 1;
   const int64_t reach = native ? gt__rounded(n, GT__GROUP) : n;
-  if (e->in[s] == GT__IN_LINE && e->kept == m->ndim && b->o + reach <= m->count)
-    return in->data + b->o * gt__cpu_bytes(in);
-  if (b->rows > 1 || last < 0 || in->stride[last] != 1) return NULL;
+  const int line = e->in[s] == GT__IN_LINE && e->kept == m->ndim;
+  if (line && b->o + reach <= m->count) return in->data + b->o * gt__cpu_bytes(in);
+  if (b->rows > 1 || last < 0) return NULL;
+  if (in->stride[last] != 1) return NULL;
   if (b->o % m->size[last] + reach > m->size[last]) return NULL;
   const int64_t before = gt__offset(b->o, e->kept, m->size, in->stride);
   return gt__cpu_row_at(e, in, b->k) + before * gt__cpu_bytes(in);
@@ -9639,9 +9663,12 @@ static char *gt__cpu_in_place(const gt__cpu_eval *e, int s, const gt__cpu_runs *
 static void gt__cpu_gather(const gt__cpu_eval *e, int s, const gt__cpu_runs *b, char *to) {
   const gt__operand *in = &e->m->in[s];
   const int64_t size = gt__cpu_bytes(in);
-  for (int64_t i = 0; i < b->rows; i++)
-    gt__cpu_walk(size, e->kept, e->m->size, b->o, b->columns, to + i * b->columns * size, NULL,
-                 gt__cpu_row_at(e, in, b->k + i), in->stride);
+  const int64_t *box = e->m->size;
+  for (int64_t i = 0; i < b->rows; i++) {
+    const char *row = gt__cpu_row_at(e, in, b->k + i);
+    gt__cpu_walk(size, e->kept, box, b->o, b->columns, to, NULL, row, in->stride);
+    to += b->columns * size;
+  }
 }
 /* Fills the input slots that are not given or the same in all blocks: IN PLACE where possible, else
    GATHERED, and CONVERTED where elements are not of the compute type. */
@@ -9677,23 +9704,27 @@ static char *gt__cpu_compute(gt__cpu_eval *e, int64_t n, char *last) {
   char *a = e->slot[0];
   for (const gt__ins *x = p->ins; x < end; x++) {
     const int pair = x->op == GT__OP_mul && x + 1 < end && x[1].op == GT__OP_add;
-    char *to = last && x + pair + 1 == end ? last : e->slot[p->n_slot];
+    char *b = e->slot[x->b];
+    char *c = e->slot[x->c];
+    char *to = e->slot[p->n_slot];
+    if (last && x + pair + 1 == end) to = last;
     if (x->op == GT__LOAD) {
-      a = e->slot[x->b];
+      a = b;
       continue;
     }
     if (x->op == GT__SAVE) {
-      e->slot[x->d] = gt__cpu_block_of(e, x->d);
-      if (a != e->slot[x->d]) memcpy(e->slot[x->d], a, (size_t)(padded * e->width));
+      to = gt__cpu_block_of(e, x->d);
+      e->slot[x->d] = to;
+      if (a != to) memcpy(to, a, (size_t)(padded * e->width));
       continue;
     }
     if (x->op <= GT__INTEGER) {
-      e->loops->make(p, x->op, to, e->slot[x->b], e->slot[x->c], e->first, n);
+      e->loops->make(p, x->op, to, b, c, e->first, n);
       gt__cpu_pad(e, to, n);
     } else if (pair) {
-      e->loops->step(GT__OP_mul_add, to, a, e->slot[x->b], e->slot[x[1].b], padded);
       x++;
-    } else e->loops->step(x->op, to, a, e->slot[x->b], e->slot[x->c], padded);
+      e->loops->step(GT__OP_mul_add, to, a, b, e->slot[x->b], padded);
+    } else e->loops->step(x->op, to, a, b, c, padded);
     a = to;
   }
   return a;
@@ -9704,17 +9735,20 @@ static int gt__cpu_bare(const gt__program *p) { /* it is its one operand */
 /* Are the values of a program one operand, which lies in memory as such? */
 static int gt__cpu_is_there(const gt__map_args *m) {
   const gt__program *p = &m->program;
-  return gt__cpu_bare(p) && m->in[0].dtype == gt__cpu_choose()->loops[p->compute]->native &&
-         gt__cpu_lies(&m->in[0], m->ndim, m->size) == GT__IN_LINE;
+  const gt__operand *in = &m->in[0];
+  if (!gt__cpu_bare(p) || in->dtype != gt__cpu_choose()->loops[p->compute]->native) return 0;
+  return gt__cpu_lies(in, m->ndim, m->size) == GT__IN_LINE;
 }
 /* Says where n values of the program are, from element `first` on: in `room`, which has space for n
    and a block, or in memory, where an operand that needs no change lies there side by side. */
 static const char *gt__cpu_values(gt__cpu_eval *e, char *room, int64_t first, int64_t n) {
   const gt__operand *in = &e->m->in[0];
-  if (gt__cpu_bare(&e->m->program) && e->in[0] == GT__IN_LINE) {
+  const int line = e->in[0] == GT__IN_LINE;
+  if (gt__cpu_bare(&e->m->program) && line) {
     const char *from = in->data + first * gt__cpu_bytes(in);
+    const int step = GT__FROM + in->dtype;
     if (in->dtype == e->loops->native) return from;
-    e->loops->step(GT__FROM + in->dtype, room, from, NULL, NULL, n);
+    e->loops->step(step, room, from, NULL, NULL, n);
     return room;
   }
   for (int64_t i = 0; i < n; i += GT__BLOCK) {
@@ -9733,7 +9767,8 @@ typedef struct {
   int lies, ndim, past;
 } gt__cpu_place;
 static gt__cpu_place gt__cpu_place_of(const gt__cpu_eval *e) { /* the map's output */
-  const gt__cpu_place place = {e->loops, &e->m->out, e->out, e->m->ndim, e->past};
+  const gt__map_args *m = e->m;
+  const gt__cpu_place place = {e->loops, &m->out, e->out, m->ndim, e->past};
   return place;
 }
 /* Stores n values as elements first, first + 1, ... */
@@ -9748,9 +9783,12 @@ static void gt__cpu_put(const gt__cpu_eval *e, const gt__cpu_place *p, int64_t f
     p->loops->step(GT__TO + out->dtype, to, values, NULL, NULL, n);
     values = to;
   }
-  if (!line)
-    gt__cpu_walk(bytes, p->ndim, e->m->size, first, n, out->data, out->stride, values, NULL);
-  else if (values != place) gt__cpu_lay(place, values, n * bytes, p->past);
+  if (line) {
+    if (values != place) gt__cpu_lay(place, values, n * bytes, p->past);
+    return;
+  }
+  const int64_t *box = e->m->size;
+  gt__cpu_walk(bytes, p->ndim, box, first, n, out->data, out->stride, values, NULL);
 }
 
 /* -- map -- */
@@ -9758,22 +9796,27 @@ static void gt__cpu_put(const gt__cpu_eval *e, const gt__cpu_place *p, int64_t f
 static void gt__cpu_block(gt__cpu_eval *e, int64_t first, int64_t n) {
   const gt__map_args *m = e->m;
   const gt__cpu_place out = gt__cpu_place_of(e);
-  const int native = m->out.dtype == e->loops->native, whole = n % GT__GROUP == 0;
-  char *to = NULL; /* straight there */
-  if (e->out == GT__IN_LINE && whole && native && !e->past) to = m->out.data + first * e->width;
+  const int native = m->out.dtype == e->loops->native;
+  const int whole = n % GT__GROUP == 0;
+  const int straight = e->out == GT__IN_LINE && whole && native && !e->past;
+  char *to = straight ? m->out.data + first * e->width : NULL;
   if (to && !e->given) {
-    gt__cpu_put(e, &out, first, n, gt__cpu_values(e, to, first, n));
+    const char *values = gt__cpu_values(e, to, first, n);
+    gt__cpu_put(e, &out, first, n, values);
     return;
   }
   gt__cpu_fetch_line(e, first, n);
-  gt__cpu_put(e, &out, first, n, gt__cpu_compute(e, n, to));
+  const char *values = gt__cpu_compute(e, n, to);
+  gt__cpu_put(e, &out, first, n, values);
 }
-/* By how much the first block is shorter, so that the others begin with a line of the caches: vectors
-   that cross lines cost a Zen 4 up to half of the time, and NumPy's memory begins 16 bytes behind
-   one. */
+/* By how much the first block is shorter, so that the others begin with a line of the caches:
+   vectors that cross lines cost a Zen 4 up to half of the time, and NumPy's memory begins 16 bytes
+   behind one. */
 static int64_t gt__cpu_lead(const gt__map_args *m) {
-  if (m->ndim != 1 || m->out.stride[0] != 1 || m->count < 16 * GT__BLOCK) return 0;
-  return (int64_t)((uintptr_t)m->out.data & 63) >> m->out.size_log2;
+  const gt__operand *out = &m->out;
+  if (m->ndim != 1 || out->stride[0] != 1) return 0;
+  if (m->count < 16 * GT__BLOCK) return 0;
+  return (int64_t)((uintptr_t)out->data & 63) >> out->size_log2;
 }
 static void gt__cpu_map_task(const void *context, gt__cpu_range items) {
   const gt__map_args *m = (const gt__map_args *)context;
@@ -9796,17 +9839,19 @@ static int gt__cpu_run_map(const gt__op *op, void *queue) {
 /* -- copy: memory as it lies, dim after dim, or row after row of what an index names -- */
 static void gt__cpu_copy_line(const void *context, gt__cpu_range items) {
   const gt__copy_args *c = (const gt__copy_args *)context;
-  const int64_t size = gt__cpu_bytes(&c->dst), i = items.begin * GT__BLOCK;
+  const int64_t size = gt__cpu_bytes(&c->dst);
+  const int64_t i = items.begin * GT__BLOCK;
   const int64_t n = gt__least(items.end * GT__BLOCK, c->count) - i;
-  gt__cpu_lay(c->dst.data + i * size, c->src.data + i * size, n * size,
-              gt__cpu_goes_past(&c->dst, c->count));
+  const int past = gt__cpu_goes_past(&c->dst, c->count);
+  gt__cpu_lay(c->dst.data + i * size, c->src.data + i * size, n * size, past);
 }
 static void gt__cpu_copy_strided(const void *context, gt__cpu_range items) {
   const gt__copy_args *c = (const gt__copy_args *)context;
   const int64_t i = items.begin * GT__BLOCK;
   const int64_t n = gt__least(items.end * GT__BLOCK, c->count) - i;
-  gt__cpu_walk(gt__cpu_bytes(&c->dst), c->ndim, c->size, i, n, c->dst.data, c->dst.stride,
-               c->src.data, c->src.stride);
+  const gt__operand *to = &c->dst, *from = &c->src;
+  gt__cpu_walk(gt__cpu_bytes(to), c->ndim, c->size, i, n, to->data, to->stride, from->data,
+               from->stride);
 }
 static const int64_t gt__cpu_zero = 0; /* what an entry that names nothing stands for */
 static int64_t gt__cpu_dot_of(const int64_t *at, const int64_t *stride, int n) {
@@ -9818,10 +9863,13 @@ static int64_t gt__cpu_dot_of(const int64_t *at, const int64_t *stride, int n) {
 static void gt__cpu_pick(const gt__copy_args *c, char *to, const char *from, int64_t first,
                          int64_t run) {
   const int last = c->ndim - 1;
-  const int64_t size = gt__cpu_bytes(&c->dst), step = c->src.stride[last] * size;
-  for (int64_t i = 0; i < run; i++, to += c->dst.stride[last] * size) {
+  const int64_t size = gt__cpu_bytes(&c->dst);
+  const int64_t step = c->src.stride[last] * size;
+  const int64_t pitch = c->dst.stride[last] * size;
+  for (int64_t i = 0; i < run; i++, to += pitch) {
     const int64_t k = gt__cpu_entry(c, first + i);
-    const char *x = k < 0 ? (const char *)&gt__cpu_zero : from + k * step;
+    const char *x = from + k * step;
+    if (k < 0) x = (const char *)&gt__cpu_zero;
     if (size == 1) *to = *x;
     else if (size == 2) memcpy(to, x, 2);
     else if (size == 4) memcpy(to, x, 4);
@@ -9830,21 +9878,29 @@ static void gt__cpu_pick(const gt__copy_args *c, char *to, const char *from, int
 }
 static void gt__cpu_copy_named(const void *context, gt__cpu_range items) {
   const gt__copy_args *c = (const gt__copy_args *)context;
-  const int g = c->gather_dim, last = c->ndim - 1;
-  const int64_t size = gt__cpu_bytes(&c->dst), *by = c->src.stride;
+  const int g = c->gather_dim;
+  const int last = c->ndim - 1;
+  const int64_t size = gt__cpu_bytes(&c->dst);
+  const int64_t *by = c->src.stride;
   const int64_t end = gt__least(items.end * GT__BLOCK, c->count);
   int64_t i = items.begin * GT__BLOCK, at[GT_MAX_DIMS], left = i, run;
-  for (int d = last; d >= 0; left /= c->size[d--]) at[d] = left % c->size[d];
+  for (int d = last; d >= 0; d--) {
+    at[d] = left % c->size[d];
+    left /= c->size[d];
+  }
   for (; i < end; i += run) {
     const int64_t first = at[g];
+    const int64_t line = gt__cpu_dot_of(at, by, c->ndim) - first * by[g];
     char *to = c->dst.data + gt__cpu_dot_of(at, c->dst.stride, c->ndim) * size;
-    const char *from = c->src.data + (gt__cpu_dot_of(at, by, c->ndim) - first * by[g]) * size;
+    const char *from = c->src.data + line * size;
     run = gt__least(end - i, c->size[last] - at[last]);
     if (g == last) gt__cpu_pick(c, to, from, first, run);
     else {
       const int64_t k = gt__cpu_entry(c, first);
-      from = k < 0 ? (const char *)&gt__cpu_zero : from + k * by[g] * size;
-      gt__cpu_move(size, to, c->dst.stride[last], from, k < 0 ? 0 : by[last], run);
+      from += k * by[g] * size;
+      if (k < 0) from = (const char *)&gt__cpu_zero;
+      const int64_t step = k < 0 ? 0 : by[last];
+      gt__cpu_move(size, to, c->dst.stride[last], from, step, run);
     }
     at[last] += run;
     for (int d = last; d > 0 && at[d] == c->size[d]; d--) {
@@ -9856,8 +9912,9 @@ static void gt__cpu_copy_named(const void *context, gt__cpu_range items) {
 static int gt__cpu_run_copy(const gt__op *op, void *queue) {
   const gt__copy_args *c = &op->u.copy;
   const int threads = gt__cpu_threads((double)c->count);
-  const int line = gt__cpu_lies(&c->dst, c->ndim, c->size) == GT__IN_LINE &&
-                   gt__cpu_lies(&c->src, c->ndim, c->size) == GT__IN_LINE;
+  const int to = gt__cpu_lies(&c->dst, c->ndim, c->size);
+  const int from = gt__cpu_lies(&c->src, c->ndim, c->size);
+  const int line = to == GT__IN_LINE && from == GT__IN_LINE;
   gt__cpu_task task = line ? gt__cpu_copy_line : gt__cpu_copy_strided;
   if (c->index.data) task = gt__cpu_copy_named;
   return gt__cpu_split(task, c, gt__parts(c->count, GT__BLOCK), threads, 0);
@@ -9881,15 +9938,18 @@ typedef struct {
   int64_t rows, across, along; /* of a tile; tiles */
   int64_t bytes;               /* of a transposed operand's tile */
 } gt__cpu_tiles;
-/* tile[r][c], and up to 16 columns more, become what is r * stride[0] + c * stride[1] behind `from`. */
+/* tile[r][c], and up to 16 columns more, become what is r * stride[0] + c * stride[1] behind
+   `from`. */
 static void gt__cpu_transpose(int64_t size, char *tile, const char *from, int64_t rows,
                               int64_t columns, const int64_t *stride) {
   const gt__cpu_loops *loops = gt__cpu_choose()->loops[size == 8]; /* of as wide values */
-  const int squares = stride[0] == 1 && size >= 4, step = squares ? 16 : 1;
+  const int squares = stride[0] == 1 && size >= 4;
+  const int step = squares ? 16 : 1;
+  const int64_t pitch = GT__TURN_PITCH;
   for (int64_t i = 0; i < columns; i += step) {
     const int64_t n = gt__least(step, columns - i);
-    if (squares) loops->pack(tile, step, GT__TURN_PITCH, from, stride[1], 1, n, rows);
-    else gt__cpu_move(size, tile, GT__TURN_PITCH, from, stride[0], rows);
+    if (squares) loops->pack(tile, step, pitch, from, stride[1], 1, n, rows);
+    else gt__cpu_move(size, tile, pitch, from, stride[0], rows);
     tile += step * size;
     from += step * stride[1] * size;
   }
@@ -9897,7 +9957,8 @@ static void gt__cpu_transpose(int64_t size, char *tile, const char *from, int64_
 /* Makes the tiles of the columns from (i, j) on, element `first`, and has m read them. */
 static void gt__cpu_make_tiles(const gt__cpu_tiles *t, gt__map_args *m, char *tile, int64_t i,
                                int64_t j, int64_t first) {
-  const int x = m->ndim - 2, y = x + 1;
+  const int x = m->ndim - 2;
+  const int y = x + 1;
   const int64_t rows = gt__least(t->rows, m->size[x] - i);
   const int64_t columns = gt__least(GT__BLOCK, m->size[y] - j);
   for (int k = 0; k < t->n_turned; k++, tile += t->bytes) {
@@ -9914,26 +9975,30 @@ static void gt__cpu_make_tiles(const gt__cpu_tiles *t, gt__map_args *m, char *ti
 }
 static void gt__cpu_tiles_task(const void *context, gt__cpu_range items) {
   const gt__cpu_tiles *t = (const gt__cpu_tiles *)context;
-  const int64_t size_x = t->m.size[t->m.ndim - 2], size_y = t->m.size[t->m.ndim - 1];
+  const int64_t size_x = t->m.size[t->m.ndim - 2];
+  const int64_t size_y = t->m.size[t->m.ndim - 1];
   char *tiles = items.own + gt__cpu_eval_bytes(&t->m);
   gt__map_args m = t->m;
   gt__cpu_eval e;
   gt__cpu_begin(&e, &m, 0, m.ndim, items.own);
+  const int64_t pitch = GT__TURN_PITCH * gt__cpu_bytes(&m.out);
   gt__cpu_place out = gt__cpu_place_of(&e);
   out.loops = NULL;
   for (int64_t item = items.begin; item < items.end; item++) {
-    const int64_t i = item / t->along % t->across * t->rows, j = item % t->along * GT__BLOCK;
+    const int64_t i = item / t->along % t->across * t->rows;
+    const int64_t j = item % t->along * GT__BLOCK;
     const int64_t rows = gt__least(t->rows, size_x - i);
     const int64_t columns = gt__least(GT__BLOCK, size_y - j);
-    int64_t at = (item / t->along / t->across * size_x + i) * size_y + j;
+    const int64_t outer = item / t->along / t->across;
+    int64_t at = (outer * size_x + i) * size_y + j;
     gt__cpu_make_tiles(t, &m, tiles, i, j, at);
     for (int64_t r = 0; r < rows; r++, at += size_y)
       if (m.program.n_ins) gt__cpu_block(&e, at, columns);
-      else gt__cpu_put(&e, &out, at, columns, tiles + r * GT__TURN_PITCH * gt__cpu_bytes(&m.out));
+      else gt__cpu_put(&e, &out, at, columns, tiles + r * pitch);
   }
 }
-/* Is there an operand that gains? Rows shorter than about 50 values do not: starting a tile costs as
-   much as 50 values; copies gain from 8 on, elements of one or two bytes from 128. */
+/* Is there an operand that gains? Rows shorter than about 50 values do not, since to start a tile
+   costs as much as 50 values; copies gain from 8 on, elements of one or two bytes from 128. */
 static int gt__cpu_plan_tiles(gt__op *op, const gt__map_args *m, int operands) {
   gt__cpu_tiles *t = (gt__cpu_tiles *)(void *)op->plan;
   const int x = m->ndim - 2;
@@ -9941,10 +10006,13 @@ static int gt__cpu_plan_tiles(gt__op *op, const gt__map_args *m, int operands) {
   t->n_turned = 0;
   t->rows = GT__GROUP;
   for (int k = 0; k < operands; k++) {
-    const int64_t *stride = m->in[k].stride + x, bytes = gt__cpu_bytes(&m->in[k]);
-    int least = m->program.n_ins ? (int)GT__TILE_MAP : (int)GT__TILE_COPY;
+    const int64_t *stride = m->in[k].stride + x;
+    const int64_t bytes = gt__cpu_bytes(&m->in[k]);
+    int least = GT__TILE_COPY;
+    if (m->program.n_ins) least = GT__TILE_MAP;
     if (bytes < 4) least = GT__TILE_NARROW;
-    if (stride[1] <= 1 || stride[0] * 8 > stride[1] || m->size[x + 1] < least) continue;
+    if (stride[1] <= 1 || stride[0] * 8 > stride[1]) continue;
+    if (m->size[x + 1] < least) continue;
     t->turned[t->n_turned++] = k;
     t->rows = gt__least(t->rows, (bytes < 4 ? 64 : 256) / bytes);
   }
@@ -9957,7 +10025,8 @@ static int gt__cpu_plan_tiles(gt__op *op, const gt__map_args *m, int operands) {
   return 1;
 }
 static int gt__cpu_plan_map_tiles(gt__op *op) {
-  return gt__cpu_plan_tiles(op, &op->u.map, op->u.map.program.n_in);
+  const gt__map_args *m = &op->u.map;
+  return gt__cpu_plan_tiles(op, m, m->program.n_in);
 }
 /* The dim along which the source runs is brought before the last. */
 static int gt__cpu_plan_copy_tiles(gt__op *op) {
@@ -9965,7 +10034,8 @@ static int gt__cpu_plan_copy_tiles(gt__op *op) {
   const int last = c->ndim - 1;
   gt__map_args m;
   int cross = 0;
-  if (last <= 0 || c->dst.stride[last] != 1 || c->index.data) return 0;
+  if (last <= 0 || c->index.data) return 0;
+  if (c->dst.stride[last] != 1) return 0;
   for (int d = 1; d < last; d++)
     if (c->src.stride[d] < c->src.stride[cross]) cross = d;
   memset(&m, 0, sizeof m);
@@ -9974,19 +10044,24 @@ static int gt__cpu_plan_copy_tiles(gt__op *op) {
   m.out = c->dst;
   m.in[0] = c->src;
   memcpy(m.size, c->size, sizeof m.size);
+  int64_t *to = m.out.stride;
+  int64_t *from = m.in[0].stride;
   for (int d = cross; d < last - 1; d++) {
     gt__swap(&m.size[d], &m.size[d + 1]);
-    gt__swap(&m.out.stride[d], &m.out.stride[d + 1]);
-    gt__swap(&m.in[0].stride[d], &m.in[0].stride[d + 1]);
+    gt__swap(&to[d], &to[d + 1]);
+    gt__swap(&from[d], &from[d + 1]);
   }
   return gt__cpu_plan_tiles(op, &m, 1);
 }
 static int gt__cpu_run_tiles(const gt__op *op, void *queue) {
   const gt__cpu_tiles *t = (const gt__cpu_tiles *)(const void *)op->plan;
   const int map = op->kind == GT__MAP;
-  const int threads = gt__cpu_threads(map ? gt__cpu_work(&t->m) : (double)t->m.count);
-  const size_t own = gt__cpu_eval_bytes(&t->m) + (size_t)(t->n_turned * t->bytes);
-  const int64_t tiles = gt__count(t->m.ndim - 2, t->m.size) * t->across * t->along;
+  const double work = map ? gt__cpu_work(&t->m) : (double)t->m.count;
+  const int threads = gt__cpu_threads(work);
+  const size_t turned = (size_t)(t->n_turned * t->bytes);
+  const size_t own = gt__cpu_eval_bytes(&t->m) + turned;
+  const int64_t outer = gt__count(t->m.ndim - 2, t->m.size);
+  const int64_t tiles = outer * t->across * t->along;
   return gt__cpu_split(gt__cpu_tiles_task, t, tiles, threads, own);
 }
 
@@ -10010,6 +10085,8 @@ typedef struct {
 typedef struct {
   gt__cpu_eval e;
   const gt__reduce_args *r;
+  const gt__cpu_loops *loops; /* of the values */
+  int fold, indexed, width;
   gt__cpu_column tree[GT__TREE];
   char *at, *chunk; /* at: rows or places that won, as values */
 } gt__cpu_folder;
@@ -10020,137 +10097,176 @@ static int64_t gt__cpu_line(const gt__cpu_reduction *c, int width) {
 }
 static size_t gt__cpu_folder_bytes(const gt__cpu_reduction *c) {
   const gt__map_args *m = &c->r->pre;
-  const int width = gt__cpu_width(&m->program), indexed = gt__finds_index(c->r->fold);
-  const int64_t levels = gt__least(GT__TREE, c->r->n_chunk), line = gt__cpu_line(c, width);
-  const int64_t n = c->r->inner ? gt__least(GT__CHUNK, c->columns * c->r->n) : 0;
+  const int width = gt__cpu_width(&m->program);
+  const int indexed = gt__finds_index(c->r->fold);
+  const int64_t levels = gt__least(GT__TREE, c->r->n_chunk);
+  const int64_t line = gt__cpu_line(c, width);
+  const int64_t chunk = gt__least(GT__CHUNK, c->columns * c->r->n);
+  const int64_t made = c->r->inner ? gt__rounded(chunk, GT__BLOCK) : 0;
   int64_t bytes = levels * line;
   if (indexed) bytes += line + levels * gt__cpu_line(c, 8);
-  if (!gt__cpu_is_there(m)) bytes += gt__rounded(n, GT__BLOCK) * width;
+  if (!gt__cpu_is_there(m)) bytes += made * width;
   return gt__cpu_eval_bytes(m) + (size_t)bytes;
 }
-static void gt__cpu_folder_begin(gt__cpu_folder *f, const gt__cpu_reduction *c, int kept,
-                                 char *own) {
-  const int indexed = gt__finds_index(c->r->fold);
-  gt__cpu_begin(&f->e, &c->r->pre, 0, kept, own);
-  f->r = c->r;
-  f->at = own + gt__cpu_eval_bytes(&c->r->pre);
-  f->chunk = f->at + (indexed ? gt__cpu_line(c, f->e.width) : 0);
+static void gt__cpu_folder_begin(gt__cpu_folder *f, const gt__reduce_args *r, int kept, char *own) {
+  gt__cpu_begin(&f->e, &r->pre, 0, kept, own);
+  f->r = r;
+  f->loops = f->e.loops;
+  f->width = f->e.width;
+  f->fold = r->fold;
+  f->indexed = gt__finds_index(r->fold);
+  f->at = own + gt__cpu_eval_bytes(&r->pre);
+}
+static void gt__cpu_set_tree(gt__cpu_folder *f, const gt__cpu_reduction *c) {
+  const int64_t line = gt__cpu_line(c, f->width);
+  char *room = f->at;
+  if (f->indexed) room += line;
   for (int k = 0; k < GT__TREE && k < c->r->n_chunk; k++) {
-    f->tree[k].value = f->chunk;
-    f->chunk += gt__cpu_line(c, f->e.width);
-    f->tree[k].index = (int64_t *)(void *)f->chunk;
-    if (indexed) f->chunk += gt__cpu_line(c, 8);
+    f->tree[k].value = room;
+    room += line;
+    f->tree[k].index = (int64_t *)(void *)room;
+    if (f->indexed) room += gt__cpu_line(c, 8);
   }
+  f->chunk = room;
+}
+static void gt__cpu_fold_rows(const gt__cpu_folder *f, const gt__cpu_column *to, const char *from,
+                              int64_t n, int64_t rows, int64_t pitch, int64_t row) {
+  f->loops->fold(f->fold, to->value, f->at, from, n, rows, pitch, row);
 }
 /* Takes in n values that stand behind those of a, with their indices. */
 static void gt__cpu_join(gt__cpu_folder *f, const gt__cpu_column *a, const gt__cpu_column *b,
                          int64_t n) {
-  const int fold = f->r->fold, width = f->e.width, indexed = gt__finds_index(fold);
   const gt__i32 *won_32 = (const gt__i32 *)(void *)f->at;
   const gt__i64 *won_64 = (const gt__i64 *)(void *)f->at;
-  if (indexed) memset(f->at, 0, (size_t)(n * width));
-  f->e.loops->fold(fold, a->value, f->at, b->value, n, 1, 0, 1);
-  for (int64_t i = 0; i < n && indexed; i++)
-    if (width == 4 ? won_32[i] != 0 : won_64[i] != 0) a->index[i] = b->index[i];
+  if (f->indexed) memset(f->at, 0, (size_t)(n * f->width));
+  gt__cpu_fold_rows(f, a, b->value, n, 1, 0, 1);
+  if (!f->indexed) return;
+  for (int64_t i = 0; i < n; i++) {
+    const int won = f->width == 4 ? won_32[i] != 0 : won_64[i] != 0;
+    if (won) a->index[i] = b->index[i];
+  }
+}
+/* Do the rows of a block lie in memory as values, column beside column? */
+static int gt__cpu_rows_lie(const gt__cpu_folder *f) {
+  const gt__map_args *m = f->e.m;
+  const gt__operand *in = &m->in[0];
+  if (!gt__cpu_bare(&m->program)) return 0;
+  if (in->dtype != f->loops->native || in->stride[0] != 1) return 0;
+  return f->e.kept == 1 && m->ndim == 2;
 }
 /* Folds rows begin ... begin + n - 1 of `columns` outputs, in place where possible. */
 static void gt__cpu_fold_columns(gt__cpu_folder *f, gt__cpu_column *to, int64_t o, int64_t columns,
                                  int64_t begin, int64_t n) {
-  const gt__map_args *m = f->e.m;
-  const gt__operand *in = &m->in[0];
-  const gt__cpu_loops *loops = f->e.loops;
-  const int fold = f->r->fold;
-  const int there = gt__cpu_bare(&m->program) && in->dtype == loops->native && f->e.kept == 1 &&
-                    m->ndim == 2 && in->stride[0] == 1;
-  const int64_t pitch = in->stride[1], most = GT__BLOCK / columns;
-  loops->fold(fold, to->value, f->at, NULL, columns, 0, 0, 0);
-  if (there) {
-    const char *from = in->data + (o + begin * pitch) * f->e.width;
-    loops->fold(fold, to->value, f->at, from, columns, n, pitch, 0);
+  const gt__operand *in = &f->e.m->in[0];
+  const int64_t pitch = in->stride[1];
+  const int64_t most = GT__BLOCK / columns;
+  gt__cpu_fold_rows(f, to, NULL, columns, 0, 0, 0);
+  if (gt__cpu_rows_lie(f)) {
+    const char *from = in->data + (o + begin * pitch) * f->width;
+    gt__cpu_fold_rows(f, to, from, columns, n, pitch, 0);
     return;
   }
   for (int64_t k = 0; k < n; k += most) {
-    const gt__cpu_runs b = {o, columns, begin + k, gt__least(most, n - k)};
+    const int64_t rows = gt__least(most, n - k);
+    const gt__cpu_runs b = {o, columns, begin + k, rows};
     gt__cpu_fetch(&f->e, &b);
-    const char *values = gt__cpu_compute(&f->e, columns * b.rows, NULL);
-    loops->fold(fold, to->value, f->at, values, columns, b.rows, columns, k);
+    const char *values = gt__cpu_compute(&f->e, columns * rows, NULL);
+    gt__cpu_fold_rows(f, to, values, columns, rows, columns, k);
   }
 }
-/* Folds one chunk of each of `columns` outputs; if inner, more than one only with one chunk each. */
+/* Folds a chunk of each of `columns` outputs; if inner, more than one only with one chunk each. */
 static void gt__cpu_fold_chunk(gt__cpu_folder *f, gt__cpu_column *to, int64_t o, int64_t columns,
                                int64_t begin) {
   const gt__reduce_args *r = f->r;
-  const int64_t n = gt__least(r->chunk, r->n - begin), most = n ? GT__CHUNK / n : columns;
+  const int64_t n = gt__least(r->chunk, r->n - begin);
+  const int64_t most = n ? GT__CHUNK / n : columns;
   if (!r->inner) gt__cpu_fold_columns(f, to, o, columns, begin, n);
   for (int64_t c = 0; c < columns && r->inner; c += most) {
-    const int64_t count = gt__least(most, columns - c), at = c * f->e.width;
-    const char *values = gt__cpu_values(&f->e, f->chunk, (o + c) * r->n + begin, count * n);
-    f->e.loops->lanes(r->fold, to->value + at, f->at + at, values, n, count);
+    const int64_t count = gt__least(most, columns - c);
+    const int64_t at = c * f->width;
+    const int64_t first = (o + c) * r->n + begin;
+    const char *values = gt__cpu_values(&f->e, f->chunk, first, count * n);
+    f->loops->lanes(f->fold, to->value + at, f->at + at, values, n, count);
   }
-  if (!gt__finds_index(r->fold)) return;
-  f->e.loops->step(GT__TO + (int)GT_INT64, to->index, f->at, NULL, NULL, columns);
+  if (!f->indexed) return;
+  const int to_index = GT__TO + (int)GT_INT64;
+  f->loops->step(to_index, to->index, f->at, NULL, NULL, columns);
   for (int64_t i = 0; i < columns; i++) to->index[i] += begin;
 }
 /* to[i] = op(from[i], number) for n values; no number (NULL) for an op of one operand. */
 static void gt__cpu_each(const gt__cpu_eval *e, int op, char *to, const char *from,
                          const void *number, int64_t n) {
-  const int64_t whole = n & ~(int64_t)(GT__GROUP - 1), at = whole * e->width;
+  const int64_t whole = n & ~(int64_t)(GT__GROUP - 1);
+  const int64_t at = whole * e->width;
   const size_t bytes = (size_t)((n - whole) * e->width);
   char rest[GT__GROUP * 8] __attribute__((aligned(64)));
-  if (whole) e->loops->step(op, to, from, number ? number : from, from, whole);
+  const void *other = number ? number : from;
+  if (whole) e->loops->step(op, to, from, other, from, whole);
   if (whole == n) return;
+  if (!number) number = rest;
   memcpy(rest, from + at, bytes);
   gt__cpu_pad(e, rest, n - whole);
-  e->loops->step(op, rest, rest, number ? number : rest, rest, GT__GROUP);
+  e->loops->step(op, rest, rest, number, rest, GT__GROUP);
   memcpy(to + at, rest, bytes);
 }
-static void gt__cpu_finish(gt__cpu_folder *f, int64_t o, int64_t columns, const gt__cpu_column *c) {
+static void gt__cpu_finish(gt__cpu_folder *f, int64_t o, int64_t n, const gt__cpu_column *c) {
   const gt__reduce_args *r = f->r;
-  const int indexed = gt__finds_index(r->fold);
-  char *values = indexed ? (char *)c->index : c->value;
-  gt__cpu_place out = {f->e.loops, &r->out, GT__STRIDED, r->n_kept, 0};
+  const gt__cpu_eval *e = &f->e;
+  char *values = f->indexed ? (char *)c->index : c->value;
+  gt__cpu_place out = {f->loops, &r->out, GT__STRIDED, r->n_kept, 0};
   out.lies = gt__cpu_lies(&r->out, r->n_kept, r->pre.size);
-  if (indexed) out.loops = gt__cpu_choose()->loops[GT__I64];
-  if (r->finish & GT__DIVIDE)
-    gt__cpu_each(&f->e, GT__OP_over, values, values, &r->divisor, columns);
-  if (r->finish & GT__ROOT) gt__cpu_each(&f->e, GT__OP_sqrt, values, values, NULL, columns);
-  gt__cpu_put(&f->e, &out, o, columns, values);
+  if (f->indexed) out.loops = gt__cpu_choose()->loops[GT__I64];
+  const int divide = r->finish & GT__DIVIDE;
+  const int root = r->finish & GT__ROOT;
+  if (divide) gt__cpu_each(e, GT__OP_over, values, values, &r->divisor, n);
+  if (root) gt__cpu_each(e, GT__OP_sqrt, values, values, NULL, n);
+  gt__cpu_put(e, &out, o, n, values);
 }
 /* The partials of a group from output o on. */
 static gt__cpu_column gt__cpu_partials(const gt__cpu_reduction *c, const gt__cpu_folder *f,
                                        int64_t group, int64_t o) {
-  const int64_t at = group * c->r->outer + o, all = c->n_group * c->r->outer;
-  const gt__cpu_column x = {c->memory + at * f->e.width, (int64_t *)(void *)c->memory + all + at};
+  const int64_t at = group * c->r->outer + o;
+  const int64_t all = c->n_group * c->r->outer;
+  int64_t *index = (int64_t *)(void *)c->memory + all;
+  const gt__cpu_column x = {c->memory + at * f->width, index + at};
   return x;
 }
-/* After chunk i of n: how many of the newest subtrees merge with the one before? */
-static int gt__cpu_merges(int64_t i, int64_t n, int64_t newer) {
-  int count = 0;
-  for (; count < newer && (i >> count & 1 || i + 1 == n); count++) continue;
-  return count;
+/* A group's tree, from its chunk `first` on. */
+static void gt__cpu_fold_group(gt__cpu_folder *f, int64_t o, int64_t columns, int64_t first,
+                               int64_t n) {
+  gt__cpu_column *top = f->tree; /* the newest subtree */
+  for (int64_t i = 0; i < n; i++) {
+    gt__cpu_fold_chunk(f, top, o, columns, (first + i) * f->r->chunk);
+    const int last = i + 1 == n;
+    for (int64_t bits = i; top > f->tree && (last || bits & 1); bits >>= 1) {
+      top--;
+      gt__cpu_join(f, top, top + 1, columns);
+    }
+    top++;
+  }
 }
 static void gt__cpu_group_task(const void *context, gt__cpu_range items) {
   const gt__cpu_reduction *c = (const gt__cpu_reduction *)context;
   const gt__reduce_args *r = c->r;
   gt__cpu_folder f;
-  gt__cpu_folder_begin(&f, c, r->inner ? r->pre.ndim : r->n_kept, items.own);
+  const int kept = r->inner ? r->pre.ndim : r->n_kept;
+  gt__cpu_folder_begin(&f, r, kept, items.own);
+  gt__cpu_set_tree(&f, c);
   for (int64_t item = items.begin; item < items.end; item++) {
-    const int64_t o = item / c->n_group * c->columns, group = item % c->n_group;
-    const int64_t columns = gt__least(c->columns, r->outer - o), first = group * c->group;
-    const int64_t n = gt__least(c->group, r->n_chunk - first);
-    gt__cpu_column *top = f.tree; /* the newest subtree */
-    for (int64_t i = 0; i < n; i++, top++) {
-      gt__cpu_fold_chunk(&f, top, o, columns, (first + i) * r->chunk);
-      for (int k = gt__cpu_merges(i, n, top - f.tree); k > 0; k--, top--)
-        gt__cpu_join(&f, &top[-1], top, columns);
-    }
+    const int64_t o = item / c->n_group * c->columns;
+    const int64_t group = item % c->n_group;
+    const int64_t columns = gt__least(c->columns, r->outer - o);
+    const int64_t first = group * c->group;
+    const int64_t chunks = gt__least(c->group, r->n_chunk - first);
+    gt__cpu_fold_group(&f, o, columns, first, chunks);
     if (!c->memory) {
       gt__cpu_finish(&f, o, columns, f.tree);
       continue;
     }
     const gt__cpu_column to = gt__cpu_partials(c, &f, group, o);
-    memcpy(to.value, f.tree->value, (size_t)(columns * f.e.width));
-    if (gt__finds_index(r->fold)) memcpy(to.index, f.tree->index, (size_t)(8 * columns));
+    const size_t bytes = (size_t)(columns * f.width);
+    memcpy(to.value, f.tree->value, bytes);
+    if (f.indexed) memcpy(to.index, f.tree->index, (size_t)columns * 8);
   }
 }
 /* The rest of the tree: node i of a level, over `step` groups each, is the partial of group
@@ -10159,9 +10275,7 @@ static void gt__cpu_tree_task(const void *context, gt__cpu_range items) {
   const gt__cpu_reduction *c = (const gt__cpu_reduction *)context;
   const int64_t end = gt__least(items.end * GT__GROUP, c->r->outer);
   gt__cpu_folder f;
-  f.r = c->r;
-  f.at = items.own + gt__cpu_eval_bytes(&c->r->pre);
-  gt__cpu_begin(&f.e, &c->r->pre, 0, c->r->n_kept, items.own);
+  gt__cpu_folder_begin(&f, c->r, c->r->n_kept, items.own);
   for (int64_t o = items.begin * GT__GROUP; o < end; o += GT__BLOCK) {
     const int64_t n = gt__least(end - o, GT__BLOCK);
     for (int64_t step = 1; step < c->n_group; step *= 2)
@@ -10174,37 +10288,49 @@ static void gt__cpu_tree_task(const void *context, gt__cpu_range items) {
     gt__cpu_finish(&f, o, n, &all);
   }
 }
-static int gt__cpu_plan_folds(gt__op *op) { return gt__cpu_choose() && !op->u.reduce.soft; }
+static int gt__cpu_plan_folds(gt__op *op) { /* softmax has a way of its own */
+  return gt__cpu_choose() && !op->u.reduce.soft;
+}
 static int gt__cpu_run_folds(const gt__op *op, void *queue) {
   const gt__reduce_args *r = &op->u.reduce;
-  const int64_t most = GT__LINE / (gt__cpu_width(&r->pre.program) << gt__finds_index(r->fold));
+  const int width = gt__cpu_width(&r->pre.program) << gt__finds_index(r->fold);
+  const int64_t most = GT__LINE / width;
   const int threads = gt__cpu_threads(gt__cpu_work(&r->pre));
   gt__cpu_reduction c = {r, most, 1 << (GT__TREE - 1), 0, NULL};
   if (r->outer <= 0) return 0;
-  if (r->inner && r->n) c.columns = r->n > GT__CHUNK ? 1 : gt__parts(4 * GT__CHUNK, r->n);
-  c.columns = gt__least(gt__least(c.columns, most), r->outer);
-  const int64_t blocks = gt__parts(r->outer, c.columns), busy = 4 * threads - 4;
-  while (c.group > 1 && blocks * gt__parts(r->n_chunk, c.group) < busy) c.group /= 2;
+  if (r->inner && r->n) c.columns = gt__parts(4 * GT__CHUNK, r->n);
+  if (r->inner && r->n > GT__CHUNK) c.columns = 1;
+  c.columns = gt__least(c.columns, most);
+  c.columns = gt__least(c.columns, r->outer);
+  const int64_t blocks = gt__parts(r->outer, c.columns);
+  const int64_t busy = 4 * threads - 4;
   c.n_group = gt__parts(r->n_chunk, c.group);
+  while (c.group > 1 && blocks * c.n_group < busy) {
+    c.group /= 2;
+    c.n_group = gt__parts(r->n_chunk, c.group);
+  }
   if (c.n_group > 1) { /* one partial for 32 elements at least, so their number does not overflow */
-    c.memory = (char *)GPUTENSOR_MALLOC((size_t)(r->outer * c.n_group) * GT__PARTIAL);
+    const size_t partials = (size_t)(r->outer * c.n_group);
+    c.memory = (char *)GPUTENSOR_MALLOC(partials * GT__PARTIAL);
     if (!c.memory) return GT__CPU_NO_MEMORY;
   }
   const size_t own = gt__cpu_folder_bytes(&c);
-  int code = gt__cpu_split(gt__cpu_group_task, &c, blocks * c.n_group, threads, own);
-  if (c.n_group > 1 && !code)
-    code = gt__cpu_split(gt__cpu_tree_task, &c, gt__parts(r->outer, GT__GROUP), threads,
-                         gt__cpu_eval_bytes(&r->pre) + GT__BLOCK * 8);
+  const int64_t items = blocks * c.n_group;
+  int code = gt__cpu_split(gt__cpu_group_task, &c, items, threads, own);
+  const size_t rest = gt__cpu_eval_bytes(&r->pre) + GT__BLOCK * 8;
+  const int64_t joins = gt__parts(r->outer, GT__GROUP);
+  if (c.memory && !code) code = gt__cpu_split(gt__cpu_tree_task, &c, joins, threads, rest);
   if (c.memory) GPUTENSOR_FREE(c.memory);
   return code;
 }
 
 /* ---- >>cpu-softmax -----------------------------------------------------------------------------
-   softmax and its like: a row stays in the caches from read to store, and short rows pass several at
-   a time, as many as fill a block. */
+   softmax and its like: a row stays in the caches from read to store, and short rows pass several
+   at a time, as many as fill a block. */
 typedef struct {
   gt__cpu_eval e;
   const gt__reduce_args *r;
+  const gt__cpu_loops *loops;
   char *row, *exps;   /* room for the values of the rows at hand, and for exp(value - maximum) */
   const char *values; /* in `row` or where they lie in memory */
   int64_t o, rows, n; /* the first row; how many; values of each */
@@ -10215,54 +10341,73 @@ typedef struct {
 static void gt__cpu_by_row(const gt__cpu_softer *s, int op, char *to, const char *from,
                            const void *numbers) {
   const gt__cpu_eval *e = &s->e;
-  const int64_t w = e->width, padded = gt__rounded(s->n * s->rows, GT__GROUP);
+  const int64_t w = e->width;
+  const int64_t padded = gt__rounded(s->n * s->rows, GT__GROUP);
   char wide[GT__BLOCK * 8] __attribute__((aligned(64)));
+  const char *number = (const char *)numbers;
   if (s->rows == 1) {
-    e->loops->step(op, to, from, numbers, from, padded);
+    s->loops->step(op, to, from, numbers, from, padded);
     return;
   }
-  for (int64_t i = 0; i < s->rows; i++)
-    gt__cpu_move(w, wide + i * s->n * w, 1, (const char *)numbers + i * w, 0, s->n);
+  for (int64_t i = 0; i < s->rows; i++, number += w)
+    gt__cpu_move(w, wide + i * s->n * w, 1, number, 0, s->n);
   gt__cpu_pad(e, wide, s->n * s->rows);
-  e->loops->step(op == GT__OP_over ? GT__OP_div : GT__OP_sub, to, from, wide, from, padded);
-  if (op == GT__OP_exp_less) e->loops->step(GT__OP_exp, to, to, to, to, padded);
+  const int whole = op == GT__OP_over ? (int)GT__OP_div : (int)GT__OP_sub;
+  s->loops->step(whole, to, from, wide, from, padded);
+  if (op != GT__OP_exp_less) return;
+  s->loops->step(GT__OP_exp, to, to, to, to, padded);
 }
 static void gt__cpu_rows_maximum(gt__cpu_softer *s) {
-  const gt__cpu_eval *e = &s->e;
-  const int64_t w = e->width, all = s->rows * s->n;
-  const char *values = gt__cpu_values(&s->e, s->row, s->o * s->n, all);
-  const int64_t behind = s->o * s->n + gt__rounded(all, GT__GROUP);
-  if (values != s->row && behind > s->r->pre.count) /* nothing may lie behind it */
-    values = (const char *)memcpy(s->row, values, (size_t)(all * w));
-  if (values == s->row) gt__cpu_pad(e, s->row, all);
-  e->loops->lanes(GT__FOLD_TOP, s->most, NULL, values, s->n, s->rows);
+  const int64_t w = s->e.width;
+  const int64_t first = s->o * s->n;
+  const int64_t all = s->rows * s->n;
+  const int64_t behind = first + gt__rounded(all, GT__GROUP);
+  const char *values = gt__cpu_values(&s->e, s->row, first, all);
+  if (values != s->row && behind > s->r->pre.count) { /* nothing may lie behind it */
+    memcpy(s->row, values, (size_t)(all * w));
+    values = s->row;
+  }
+  if (values == s->row) gt__cpu_pad(&s->e, s->row, all);
+  s->loops->lanes(GT__FOLD_TOP, s->most, NULL, values, s->n, s->rows);
   s->values = values;
   if (s->r->soft != GT__LOGSUMEXP) return;
-  for (char *p = (char *)s->most; p < (char *)s->most + s->rows * w; p += w) {
-    const int endless = w == 4 ? isinf(*(gt__f32 *)(void *)p) : isinf(*(gt__f64 *)(void *)p);
-    if (endless) memset(p, 0, (size_t)w);
+  for (int64_t i = 0; i < s->rows; i++) { /* 0 for an infinite one */
+    gt__f32 *f = (gt__f32 *)s->most + i;
+    gt__f64 *d = (gt__f64 *)s->most + i;
+    if (w == 4 && isinf(*f)) *f = 0;
+    if (w == 8 && isinf(*d)) *d = 0;
   }
 }
 /* Chunks of 4096 by lanes, then the tree over them; only a single row has more than one. */
 static void gt__cpu_rows_sum(gt__cpu_softer *s) {
-  const gt__cpu_loops *loops = s->e.loops;
-  const int64_t w = s->e.width, n = s->n, whole = n / GT__CHUNK, rest = n % GT__CHUNK;
+  const gt__cpu_loops *loops = s->loops;
+  const int64_t w = s->e.width;
+  const int64_t n = s->n;
+  const int64_t whole = n / GT__CHUNK;
+  const int64_t rest = n % GT__CHUNK;
   const int64_t chunks = whole + (rest > 0);
   char *sum = (char *)s->sum;
   gt__cpu_by_row(s, GT__OP_exp_less, s->exps, s->values, s->most);
   loops->lanes(GT__FOLD_SUM, sum, NULL, s->exps, GT__CHUNK, whole);
-  if (rest)
-    loops->lanes(GT__FOLD_SUM, sum + whole * w, NULL, s->exps + (n - rest) * w, rest, s->rows);
+  const char *last = s->exps + (n - rest) * w;
+  char *behind = sum + whole * w;
+  if (rest) loops->lanes(GT__FOLD_SUM, behind, NULL, last, rest, s->rows);
   for (int64_t step = 1; step < chunks; step *= 2)
-    for (int64_t c = 0; c + step < chunks; c += 2 * step)
-      loops->fold(GT__FOLD_SUM, sum + c * w, NULL, sum + (c + step) * w, 1, 1, 0, 1);
-  if (s->r->soft != GT__SOFTMAX) gt__cpu_each(&s->e, GT__OP_log, sum, sum, NULL, s->rows);
+    for (int64_t c = 0; c + step < chunks; c += 2 * step) {
+      char *x = sum + c * w;
+      loops->fold(GT__FOLD_SUM, x, NULL, x + step * w, 1, 1, 0, 1);
+    }
+  if (s->r->soft == GT__SOFTMAX) return;
+  gt__cpu_each(&s->e, GT__OP_log, sum, sum, NULL, s->rows);
 }
 static void gt__cpu_rows_result(gt__cpu_softer *s) {
   const gt__cpu_eval *e = &s->e;
   const gt__map_args *m = e->m;
-  const int64_t w = e->width, first = s->o * s->n, all = s->rows * s->n;
-  const int log = s->r->soft == GT__LOG_SOFTMAX, op = log ? GT__OP_less : GT__OP_over;
+  const int64_t w = e->width;
+  const int64_t first = s->o * s->n;
+  const int64_t all = s->rows * s->n;
+  const int log = s->r->soft == GT__LOG_SOFTMAX;
+  const int op = log ? GT__OP_less : GT__OP_over;
   const int direct = e->out == GT__IN_LINE && m->out.dtype == e->loops->native &&
                      (s->rows == 1 || all % GT__GROUP == 0);
   char *to = direct ? m->out.data + first * w : s->row;
@@ -10272,21 +10417,25 @@ static void gt__cpu_rows_result(gt__cpu_softer *s) {
   else gt__cpu_by_row(s, op, to, from, s->sum);
   if (direct) return;
   const gt__cpu_place out = gt__cpu_place_of(e);
-  for (int64_t k = 0; k < all; k += GT__BLOCK)
-    gt__cpu_put(e, &out, first + k, gt__least(GT__BLOCK, all - k), s->row + k * w);
+  for (int64_t k = 0; k < all; k += GT__BLOCK) {
+    const int64_t n = gt__least(GT__BLOCK, all - k);
+    gt__cpu_put(e, &out, first + k, n, s->row + k * w);
+  }
 }
 static void gt__cpu_rows_logsumexp(gt__cpu_softer *s) {
   const gt__reduce_args *r = s->r;
-  const gt__cpu_place out = {s->e.loops, &r->out, GT__STRIDED, r->n_kept, 0};
-  s->e.loops->fold(GT__FOLD_SUM, s->sum, NULL, s->most, s->rows, 1, 0, 1);
-  gt__cpu_put(&s->e, &out, s->o, s->rows, (const char *)s->sum);
+  const gt__cpu_place out = {s->loops, &r->out, GT__STRIDED, r->n_kept, 0};
+  char *sum = (char *)s->sum;
+  s->loops->fold(GT__FOLD_SUM, sum, NULL, s->most, s->rows, 1, 0, 1);
+  gt__cpu_put(&s->e, &out, s->o, s->rows, sum);
 }
 static size_t gt__cpu_row_bytes(int64_t n) {
   return (size_t)gt__rounded(n, GT__GROUP) * 8 + GT__PITCH;
 }
 static void gt__cpu_soft_task(const void *context, gt__cpu_range items) {
   const gt__reduce_args *r = (const gt__reduce_args *)context;
-  const int single = r->n > 128 || (r->n % GT__GROUP == 0 && r->soft == GT__SOFTMAX);
+  const int groups = r->n % GT__GROUP == 0;
+  const int single = r->n > 128 || (groups && r->soft == GT__SOFTMAX);
   const int64_t most = single ? 1 : GT__BLOCK / r->n;
   gt__cpu_softer s;
   s.r = r;
@@ -10294,7 +10443,9 @@ static void gt__cpu_soft_task(const void *context, gt__cpu_range items) {
   s.row = items.own + gt__cpu_eval_bytes(&r->pre);
   s.exps = s.row + gt__cpu_row_bytes(r->n);
   gt__cpu_begin(&s.e, &r->pre, 0, r->pre.ndim, items.own);
-  for (s.o = items.begin; s.o < items.end; s.o += most) {
+  s.loops = s.e.loops;
+  s.o = items.begin;
+  for (; s.o < items.end; s.o += most) {
     s.rows = gt__least(most, items.end - s.o);
     gt__cpu_rows_maximum(&s);
     gt__cpu_rows_sum(&s);
@@ -10318,10 +10469,10 @@ static int gt__cpu_run_rows(const gt__op *op, void *queue) {
      the rows, while it fetches what the next panel is made of. No thread waits for another.
      Operands that are as good where they lie are not packed.
 
-              B  k | panel | panel |       A is packed once for a piece of K, panel after panel of its
-      A            |       |       |       rows: [panel][k][row]. B's panel is packed when its turn
-      panel of  k  |       |       |       comes, as [k][column], and stays in the L1 cache while all
-      rows   -----  C tile | ...           panels of A pass; a tile of C stays in registers.
+              B  k | panel | panel |     A is packed once for a piece of K, panel after panel of
+      A            |       |       |     its rows: [panel][k][row]. B's panel is packed when its
+      panel of  k  |       |       |     turn comes, as [k][column], and stays in the L1 cache while
+      rows   -----  C tile | ...         all panels of A pass; a tile of C stays in registers.
       panel  -----    tile | ...
    - Small: a product whose operands all can stay where they lie, by panels in the caller's thread.
    - Dots: where A has few rows, or B few columns, and the values of both lie side by side along K.
@@ -10331,8 +10482,8 @@ static int gt__cpu_run_rows(const gt__op *op, void *queue) {
 enum { GT__LINE_PIECE = 32 }; /* what is gathered to be packed is a square of this side */
 enum { GT__EDGE = 14 * 128 }; /* bytes of the largest tile */
 struct gt__cpu_product;
-/* A part of C, rows x columns from (m, n) on: at `to`, with its strides, and the numbers of the first
-   elements of this product's A and B. */
+/* A part of C, rows x columns from (m, n) on: at `to`, with its strides. a, b: the numbers of the
+   first elements of this product's A and B. */
 typedef struct {
   char *to;
   int64_t row, column, m, rows, n, columns, a, b;
@@ -10363,11 +10514,15 @@ static int gt__cpu_is_amd(void) {
    cannot hold it, as odd rows lie in twice the lines: 500 x 70 x 300 gains 25 %. */
 static int gt__cpu_b_in_place(const gt__cpu_product *c, int threads) {
   const gt__matmul_args *x = c->x;
-  const int64_t rows = c->loops->rows, many = threads > 8 && c->width == 4 ? 2 : 0;
+  const int64_t rows = c->loops->rows;
+  const int64_t many = threads > 8 && c->width == 4 ? 2 : 0;
   const double values = (double)x->k * (double)x->n;
-  if (x->k <= 0 || x->b.dtype != c->loops->native || c->b_col != 1) return 0;
-  if (x->m > rows + many && c->b_row * c->width % GT__L1_WAY == 0) return 0;
-  if (x->m <= GT__FEW_ROWS || values * (double)c->width <= GT__L1_VALUES) return 1;
+  const double bytes = values * (double)c->width;
+  const int meet = c->b_row * c->width % GT__L1_WAY == 0;
+  if (x->b.dtype != c->loops->native) return 0;
+  if (x->k <= 0 || c->b_col != 1) return 0;
+  if (meet && x->m > rows + many) return 0;
+  if (x->m <= GT__FEW_ROWS || bytes <= (double)GT__L1_VALUES) return 1;
   return x->m < 40 * rows && values <= GT__L2_LINES * c->loops->vector;
 }
 /* And A? What many panels of B pass is packed: 128 x 512 x 128 gains 20 % on AVX2, 64 x 1024 x 64
@@ -10385,25 +10540,32 @@ static int gt__cpu_a_in_place(const gt__cpu_product *c) {
 static int gt__cpu_takes_sums(const gt__cpu_product *c, int any_column) {
   const gt__map_args *m = &c->x->post;
   const gt__program *p = &m->program;
-  const int as_it_is = p->n_ins == 1 && p->ins[0].op == GT__LOAD && p->ins[0].b == 0;
-  const int line = c->x->n == 1 || m->out.stride[c->x->n_batch + 1] == 1;
-  return as_it_is && m->out.dtype == c->loops->native && (any_column || line);
+  const gt__ins *first = p->ins;
+  if (p->n_ins != 1 || first->op != GT__LOAD || first->b) return 0;
+  if (m->out.dtype != c->loops->native) return 0;
+  const int64_t column = m->out.stride[c->x->n_batch + 1];
+  return any_column || c->x->n == 1 || column == 1;
 }
 static int gt__cpu_product_threads(const gt__cpu_product *c) {
-  return gt__cpu_threads((double)c->x->batch * c->work + gt__cpu_work(&c->x->post));
+  const gt__matmul_args *x = c->x;
+  const double after = gt__cpu_work(&x->post);
+  return gt__cpu_threads((double)x->batch * c->work + after);
 }
 /* What all ways ask for, made when the first of them asks. NULL: there are no vectors. */
 static gt__cpu_product *gt__cpu_product_of(gt__op *op) {
   const gt__cpu_isa *isa = gt__cpu_choose();
   gt__cpu_product *c = (gt__cpu_product *)(void *)op->plan;
   const gt__matmul_args *x = &op->u.matmul;
-  const double m = (double)x->m, n = (double)x->n, k = (double)x->k;
+  const double m = (double)x->m;
+  const double n = (double)x->n;
+  const double k = (double)x->k;
   if (!isa || op->plan_bytes) return isa ? c : NULL;
   op->plan_bytes = sizeof *c;
   c->x = x;
   c->loops = isa->loops[x->compute];
   c->width = c->loops->width;
-  c->work = m * n * k * (double)c->width / 64 + (m * k + k * n + m * n) / 2;
+  const double values = m * k + k * n + m * n;
+  c->work = m * n * k * (double)c->width / 64 + values / 2;
   /* strides along dims of size 1 are never used: 1 is as good, and makes more ways possible */
   c->a_row = x->m == 1 ? 1 : x->a_row;
   c->a_col = x->k == 1 ? 1 : x->a_col;
@@ -10425,21 +10587,29 @@ static void gt__cpu_pack(const gt__cpu_product *c, char *to, int64_t panel, cons
   char values[GT__LINE_PIECE * GT__LINE_PIECE * 8] __attribute__((aligned(64)));
   char raw[GT__LINE_PIECE * GT__LINE_PIECE * 8] __attribute__((aligned(64)));
   const int64_t size = gt__cpu_bytes(x);
-  const int native = x->dtype == c->loops->native, by_line = along < line || n == 1;
-  const int64_t stride[2] = {by_line ? line : along, by_line ? along : line};
+  const int native = x->dtype == c->loops->native;
+  const int by_line = along < line || n == 1;
+  const int64_t turned[2] = {along, line};
+  const int64_t straight[2] = {line, along};
+  const int64_t *stride = by_line ? straight : turned;
   const char *from = x->data + first * size;
   if (native && (line == 1 || along == 1)) {
     c->loops->pack(to, panel, panel, from, line, along, n, k);
     return;
   }
+  const int convert = GT__FROM + x->dtype;
+  char *gathered = native ? values : raw;
   for (int64_t done = 0; done < k; done += GT__LINE_PIECE) {
     const int64_t depth = gt__least(GT__LINE_PIECE, k - done);
-    const int64_t box[2] = {by_line ? n : depth, by_line ? depth : n};
-    gt__cpu_walk(size, 2, box, 0, n * depth, native ? values : raw, NULL,
-                 from + done * along * size, stride);
-    if (!native) c->loops->step(GT__FROM + x->dtype, values, raw, NULL, NULL, n * depth);
-    c->loops->pack(to + done * panel * c->width, panel, panel, values, by_line ? depth : 1,
-                   by_line ? 1 : n, n, depth);
+    const int64_t high = by_line ? n : depth;
+    const int64_t box[2] = {high, n + depth - high};
+    const int64_t pitch = by_line ? depth : 1;
+    const int64_t step = by_line ? 1 : n;
+    gt__cpu_walk(size, 2, box, 0, n * depth, gathered, NULL, from, stride);
+    if (!native) c->loops->step(convert, values, raw, NULL, NULL, n * depth);
+    c->loops->pack(to, panel, panel, values, pitch, step, n, depth);
+    from += depth * along * size;
+    to += depth * panel * c->width;
   }
 }
 /* One panel of A times one or more of B. At the edges of C it goes by way of a small buffer. */
@@ -10447,7 +10617,8 @@ static void gt__cpu_tile_of(const gt__cpu_product *c, gt__cpu_tile *t, char *to,
                             int64_t rows, int64_t columns) {
   char edge[GT__EDGE] __attribute__((aligned(64)));
   const int64_t broad = t->columns > 1 ? t->columns : c->loops->vector;
-  const int64_t row = c_row * c->width, pitch = broad * c->width;
+  const int64_t row = c_row * c->width;
+  const int64_t pitch = broad * c->width;
   const size_t bytes = (size_t)(columns * c->width);
   t->c = to;
   t->c_row = c_row;
@@ -10455,14 +10626,15 @@ static void gt__cpu_tile_of(const gt__cpu_product *c, gt__cpu_tile *t, char *to,
     c->loops->micro(t);
     return;
   }
-  for (int64_t i = 0; i < rows && t->add; i++) memcpy(edge + i * pitch, to + i * row, bytes);
+  const int64_t known = t->add ? rows : 0;
+  for (int64_t i = 0; i < known; i++) memcpy(edge + i * pitch, to + i * row, bytes);
   t->c = edge;
   t->c_row = broad;
   c->loops->micro(t);
   for (int64_t i = 0; i < rows; i++) memcpy(to + i * row, edge + i * pitch, bytes);
 }
-/* A block's way through its panels. If one pass covers all of K, the last panel of B may overlap the
-   one before it (`back`), as it only writes the same values again. */
+/* A block's way through its panels. If one pass covers all of K, the last panel of B may overlap
+   the one before it (`back`), as it only writes the same values again. */
 typedef struct {
   const gt__cpu_product *c;
   const gt__cpu_area *z;
@@ -10477,14 +10649,18 @@ typedef struct {
 } gt__cpu_panels;
 static void gt__cpu_panels_begin(gt__cpu_panels *p, const gt__cpu_product *c, const gt__cpu_area *z,
                                  char *own) {
-  const int64_t rows = c->loops->rows, lanes = c->loops->vector, broad = c->loops->panel;
+  const int64_t rows = c->loops->rows;
+  const int64_t lanes = c->loops->vector;
+  const int64_t broad = c->loops->panel;
   p->c = c;
   p->z = z;
-  p->back = c->x->k <= c->depth && z->columns >= (c->direct ? lanes : broad);
+  const int64_t enough = c->direct ? lanes : broad;
+  p->back = c->x->k <= c->depth && z->columns >= enough;
   /* of narrow blocks of B in place the lines below are fetched: 1.2 to 1.4 times as fast */
   p->below = c->direct && c->x->m <= 2 * rows && z->columns <= 8 * broad;
   /* B is read once, or fits into L2 */
-  p->wide = c->direct && (z->rows <= rows || c->x->k * z->columns <= GT__L2_LINES * lanes);
+  const int fits = c->x->k * z->columns <= GT__L2_LINES * lanes;
+  p->wide = c->direct && (z->rows <= rows || fits);
   p->pb = own;
   p->spare = own + c->b_bytes / 2;
   p->pa = own + c->b_bytes;
@@ -10497,21 +10673,26 @@ static int gt__cpu_height(const gt__cpu_product *c, int64_t rows) {
   return (int)gt__least(rows, most);
 }
 static int64_t gt__cpu_row_of_a(const gt__cpu_panels *p, int64_t i) { /* the number of an element */
-  return p->z->a + (p->z->m + i) * p->c->a_row + p->k * p->c->a_col;
+  const gt__cpu_product *c = p->c;
+  const gt__cpu_area *z = p->z;
+  return z->a + (z->m + i) * c->a_row + p->k * c->a_col;
 }
 static void gt__cpu_pack_a(const gt__cpu_panels *p) {
   const gt__cpu_product *c = p->c;
+  const gt__operand *x = &c->x->a;
   const int64_t rows = c->a_direct ? 0 : p->z->rows;
   for (int64_t i = 0; i < rows;) {
     const int high = gt__cpu_height(c, rows - i);
     char *to = p->pa + i * p->t.k * c->width;
-    gt__cpu_pack(c, to, high, &c->x->a, gt__cpu_row_of_a(p, i), c->a_row, c->a_col, high, p->t.k);
+    const int64_t first = gt__cpu_row_of_a(p, i);
+    gt__cpu_pack(c, to, high, x, first, c->a_row, c->a_col, high, p->t.k);
     i += high;
   }
 }
 /* Columns of the panel from j on, of which `left` are left. */
 static int64_t gt__cpu_panel_width(const gt__cpu_panels *p, int64_t left) {
-  const int64_t lanes = p->c->loops->vector, broad = p->c->loops->panel;
+  const int64_t lanes = p->c->loops->vector;
+  const int64_t broad = p->c->loops->panel;
   const int64_t some = gt__least(broad, left);
   if (p->wide && left > broad) return left / broad * broad;
   if (!p->back || some == broad) return some;
@@ -10521,27 +10702,34 @@ static int64_t gt__cpu_panel_width(const gt__cpu_panels *p, int64_t left) {
 static void gt__cpu_take_panel(gt__cpu_panels *p) {
   const gt__cpu_product *c = p->c;
   const gt__operand *of_b = &c->x->b;
-  const int64_t columns = p->z->columns, lanes = c->loops->vector, broad = c->loops->panel;
+  const int64_t columns = p->z->columns;
+  const int64_t lanes = c->loops->vector;
+  const int64_t broad = c->loops->panel;
   gt__cpu_tile *t = &p->t;
   p->some = gt__cpu_panel_width(p, columns - p->j);
   if (p->back) p->j = gt__least(p->j, columns - p->some);
-  p->b = p->z->b + (p->z->n + p->j) * c->b_col + p->k * c->b_row;
+  const int64_t column = p->z->n + p->j;
+  p->b = p->z->b + column * c->b_col + p->k * c->b_row;
   p->more = c->b_col == 1 && p->j + broad < columns;
-  p->whole =
-      p->more && p->j + 2 * broad <= columns && !c->direct && of_b->dtype == c->loops->native;
+  p->whole = p->more && p->j + 2 * broad <= columns && !c->direct;
+  if (of_b->dtype != c->loops->native) p->whole = 0;
   if (p->ready) {
     p->spare = p->pb;
     p->pb = p->ready;
   }
-  t->columns = (int)(p->back ? gt__least(p->some, broad) : broad);
+  t->columns = (int)broad;
+  if (p->back && p->some < broad) t->columns = (int)p->some;
   if (p->some <= lanes) t->columns = 1;
   t->b_row = t->columns > 1 ? broad : lanes;
   t->b = p->pb;
   if (c->direct && (p->back || p->some % t->b_row == 0)) {
     t->b = of_b->data + p->b * c->width;
     t->b_row = c->b_row;
-  } else if (!p->ready)
-    gt__cpu_pack(c, p->pb, t->b_row, of_b, p->b, c->b_col, c->b_row, p->some, t->k);
+  } else if (!p->ready) {
+    const int64_t n = p->some;
+    const int64_t panel = t->b_row;
+    gt__cpu_pack(c, p->pb, panel, of_b, p->b, c->b_col, c->b_row, n, t->k);
+  }
   p->ready = NULL;
 }
 /* What micro fetches, or copies, while it multiplies `high` rows from i on: B's next panel, or the
@@ -10549,18 +10737,21 @@ static void gt__cpu_take_panel(gt__cpu_panels *p) {
 static void gt__cpu_set_fetch(gt__cpu_panels *p, int64_t i, int64_t high, int packed) {
   const gt__cpu_product *c = p->c;
   gt__cpu_tile *t = &p->t;
-  const int64_t size = gt__cpu_bytes(&c->x->b), shared = t->down ? high : p->z->rows;
+  const int64_t size = gt__cpu_bytes(&c->x->b);
+  const int64_t shared = t->down ? high : p->z->rows;
   const int fetch = p->below ? i == 0 : p->more && (i == 0 || packed);
-  const int64_t next = p->b + (p->below ? 16 * c->b_row : (int64_t)c->loops->panel);
+  const int64_t ahead = p->below ? 16 * c->b_row : (int64_t)c->loops->panel;
   t->far_row = fetch ? c->b_row * size : 0;
-  t->next = fetch ? c->x->b.data + next * size : (const char *)t->b;
+  t->next = (const char *)t->b;
+  if (fetch) t->next = c->x->b.data + (p->b + ahead) * size;
   t->fars = packed ? gt__parts(t->k * t->rows, shared) : 0;
   t->copy = p->whole && t->down ? p->spare : NULL;
   if (t->copy) p->ready = p->spare;
 }
 static void gt__cpu_multiply_panel(gt__cpu_panels *p) {
   const gt__cpu_product *c = p->c;
-  const int64_t broad = c->loops->panel, rows = p->z->rows;
+  const int64_t broad = c->loops->panel;
+  const int64_t rows = p->z->rows;
   gt__cpu_tile *t = &p->t;
   for (int64_t i = 0, high; i < rows; i += high) {
     t->rows = gt__cpu_height(c, rows - i);
@@ -10574,19 +10765,22 @@ static void gt__cpu_multiply_panel(gt__cpu_panels *p) {
       high *= t->panels;
     }
     t->a = p->pa + i * t->k * c->width;
-    if (c->a_direct) t->a = c->x->a.data + gt__cpu_row_of_a(p, i) * c->width;
+    const int64_t first = gt__cpu_row_of_a(p, i);
+    if (c->a_direct) t->a = c->x->a.data + first * c->width;
     t->a_row = c->a_direct ? c->a_row : 1;
     t->a_col = c->a_direct ? c->a_col : t->rows;
     gt__cpu_set_fetch(p, i, high, packed);
-    char *to = p->z->to + (i * p->z->row + p->j) * c->width;
-    gt__cpu_tile_of(c, t, to, p->z->row, high, p->some);
+    const int64_t c_row = p->z->row;
+    char *to = p->z->to + (i * c_row + p->j) * c->width;
+    gt__cpu_tile_of(c, t, to, c_row, high, p->some);
   }
 }
 static void gt__cpu_by_panels(const gt__cpu_product *c, const gt__cpu_area *z, char *own) {
   gt__cpu_panels p;
   gt__cpu_panels_begin(&p, c, z, own);
-  for (p.k = 0; p.k < c->x->k || p.k == 0; p.k += c->depth) {
-    p.t.k = gt__least(c->depth, c->x->k - p.k);
+  const int64_t all = c->x->k;
+  for (p.k = 0; p.k < all || p.k == 0; p.k += c->depth) {
+    p.t.k = gt__least(c->depth, all - p.k);
     p.t.add = p.k > 0;
     gt__cpu_pack_a(&p);
     for (p.j = 0; p.j < z->columns; p.j += p.some) {
@@ -10595,15 +10789,19 @@ static void gt__cpu_by_panels(const gt__cpu_product *c, const gt__cpu_area *z, c
     }
   }
 }
-/* How deep are pieces of K? Deep ones spare C's ways. A Xeon's L1 cache is to hold a panel of A and one
-   of B; of AMD's processors L2 is as good. With few rows B is read in long lines, as many as make the
-   way of C through registers cheap. */
+/* How deep are pieces of K? Deep ones spare C's ways. A Xeon's L1 cache is to hold a panel of A and
+   one of B; of AMD's processors L2 is as good. With few rows B is read in long lines, as many as
+   make the way of C through registers cheap. */
 static void gt__cpu_set_depth(gt__cpu_product *c, int threads) {
   const gt__matmul_args *x = c->x;
-  const int64_t w = c->width, wide = c->loops->vector * w == 64, amd = gt__cpu_is_amd();
-  int64_t deep = w == 4 ? (int64_t)GT__DEPTH_4 : (int64_t)GT__DEPTH_8;
+  const int64_t w = c->width;
+  const int64_t wide = c->loops->vector * w == 64;
+  const int64_t amd = gt__cpu_is_amd();
+  int64_t deep = GT__DEPTH_4;
+  if (w == 8) deep = GT__DEPTH_8;
   if (wide && w == 4 && !amd) deep = GT__DEPTH_4_XEON;
-  if (wide && w == 8) deep = amd ? (int64_t)GT__DEPTH_8_AMD : (int64_t)GT__DEPTH_8_XEON;
+  if (wide && w == 8) deep = GT__DEPTH_8_XEON;
+  if (wide && w == 8 && amd) deep = GT__DEPTH_8_AMD;
   const int two_to_a_core = w > 4 && threads > 8;
   c->most_m = (wide ? 3 : 4) * GT__A_BYTES / (deep * w) >> two_to_a_core;
   c->most_n = c->stored && threads == 1 ? 4 * GT__N_BLOCK : GT__N_BLOCK;
@@ -10619,18 +10817,22 @@ static int gt__cpu_plan_panels(gt__op *op) {
   return 1;
 }
 
-/* -- small: done by the caller, from operands as they lie, with no memory of its own. If columns are
-   fewer than a vector has values, there may be narrower ones. -- */
+/* -- small: done by the caller, from operands as they lie, with no memory of its own. If columns
+   are fewer than a vector has values, there may be narrower ones. -- */
 static int gt__cpu_plan_small(gt__op *op) {
   gt__cpu_product *c = gt__cpu_product_of(op);
   const gt__matmul_args *x = &op->u.matmul;
-  if (!c || !c->direct || !c->a_direct || !c->stored || x->n_batch) return 0;
-  if (x->m <= 0 || x->n * c->width < 16 || x->k > GT__DEPTH || c->work >= GT__CPU_PARALLEL)
-    return 0;
+  if (!c || !c->direct || !c->a_direct) return 0;
+  if (!c->stored || x->n_batch || x->m <= 0) return 0;
+  if (x->n * c->width < 16 || x->k > GT__DEPTH) return 0;
+  if (c->work >= GT__CPU_PARALLEL) return 0;
   if (x->n < c->loops->vector && x->m * x->k > GT__NARROW_WORK) return 0;
   const gt__cpu_isa *isa = gt__cpu_choose();
   const gt__cpu_loops *loops = c->loops;
-  while (x->n < loops->vector && isa > gt__cpu_isas) loops = (--isa)->loops[x->compute];
+  while (x->n < loops->vector && isa > gt__cpu_isas) {
+    isa--;
+    loops = isa->loops[x->compute];
+  }
   if (x->n < loops->vector) return 0;
   c->loops = loops;
   c->depth = GT__DEPTH;
@@ -10640,7 +10842,8 @@ static int gt__cpu_plan_small(gt__op *op) {
 static int gt__cpu_run_small(const gt__op *op, void *queue) {
   const gt__matmul_args *x = &op->u.matmul;
   const gt__operand *out = &x->post.out;
-  const gt__cpu_area all = {out->data, out->stride[0], 1, 0, x->m, 0, x->n, 0, 0};
+  const int64_t row = out->stride[0];
+  const gt__cpu_area all = {out->data, row, 1, 0, x->m, 0, x->n, 0, 0};
   gt__cpu_product c = *(const gt__cpu_product *)(const void *)op->plan;
   c.x = x;
   gt__cpu_by_panels(&c, &all, out->data); /* no packing, so no scratch */
@@ -10654,9 +10857,12 @@ typedef struct { /* lines along K, rows of A or columns of B */
 } gt__cpu_lines;
 static void gt__cpu_by_dots(const gt__cpu_product *c, const gt__cpu_area *z, char *own) {
   const gt__matmul_args *x = c->x;
-  const int64_t w = c->width, depth = GT__DOT_BYTES / w;
-  gt__cpu_lines a = {x->a.data + (z->a + z->m * c->a_row) * w, c->a_row, z->rows, z->row};
-  gt__cpu_lines b = {x->b.data + (z->b + z->n * c->b_col) * w, c->b_col, z->columns, z->column};
+  const int64_t w = c->width;
+  const int64_t depth = GT__DOT_BYTES / w;
+  const char *from_a = x->a.data + (z->a + z->m * c->a_row) * w;
+  const char *from_b = x->b.data + (z->b + z->n * c->b_col) * w;
+  gt__cpu_lines a = {from_a, c->a_row, z->rows, z->row};
+  gt__cpu_lines b = {from_b, c->b_col, z->columns, z->column};
   if (b.n == 1) { /* a column of B is as good as a row of A */
     const gt__cpu_lines column = b;
     b = a;
@@ -10683,19 +10889,24 @@ static void gt__cpu_by_dots(const gt__cpu_product *c, const gt__cpu_area *z, cha
     }
   }
 }
-/* For a value of C dots save packing, and take time to add up, and more loads. With many rows, which
-   mostly lie in place, and columns: panels (64 x 64 x 32768: 1.4 times as fast on AVX2, 2 on
+/* For a value of C dots save packing, and take time to add up, and more loads. With many rows,
+   which mostly lie in place, and columns: panels (64 x 64 x 32768: 1.4 times as fast on AVX2, 2 on
    AVX-512). */
 static int gt__cpu_plan_dots(gt__op *op) {
   gt__cpu_product *c = gt__cpu_product_of(op);
   const gt__matmul_args *x = &op->u.matmul;
-  if (!c || x->a.dtype != c->loops->native || x->b.dtype != c->loops->native) return 0;
-  const int64_t lanes = c->loops->vector, dots = c->loops->dots;
-  const double m = (double)x->m, n = (double)x->n, k = (double)x->k;
+  if (!c) return 0;
+  const int native = c->loops->native;
+  if (x->a.dtype != native || x->b.dtype != native) return 0;
+  const int64_t lanes = c->loops->vector;
+  const int64_t dots = c->loops->dots;
+  const double m = (double)x->m;
+  const double n = (double)x->n;
+  const double k = (double)x->k;
   if (c->a_col != 1 || c->b_row != 1 || x->k < lanes) return 0;
   if (x->m > 8 * dots && x->n >= lanes * dots / 2) return 0;
   const double packing = gt__pack_cycles * (k / m + k / n);
-  const double adding = GT__SUM_CYCLES + k / (double)(GT__LOAD_SHARE * lanes);
+  const double adding = (double)GT__SUM_CYCLES + k / (double)(GT__LOAD_SHARE * lanes);
   if (packing <= adding) return 0;
   c->block = gt__cpu_by_dots;
   c->high = dots;
@@ -10708,36 +10919,45 @@ static int gt__cpu_plan_dots(gt__op *op) {
 /* -- blocks: C's division, on which no sums depend -- */
 /* How many blocks are worth their overhead? */
 static double gt__cpu_most_blocks(double least, double work, int threads) {
-  return threads == 1 ? 0 : fmin(fmax(6 * threads, 2 * least), work / GT__BLOCK_WORK);
+  const double many = fmax(6 * threads, 2 * least);
+  return threads == 1 ? 0 : fmin(many, work / (double)GT__BLOCK_WORK);
 }
-/* Blocks a thread: 3, because cores may differ in speed by a factor of two; up to 6, threads / 4, with
-   many threads; fewer if blocks would get too small; 1 where B's lines would get too short; with AMX,
-   whose packing is slow, 1 or 3. */
+/* Blocks a thread: 3, because cores may differ in speed by a factor of two; up to 6, threads / 4,
+   with many threads; fewer if blocks would get too small; 1 where B's lines would get too short;
+   with AMX, whose packing is slow, 1 or 3. */
 static double gt__cpu_rounds(const gt__cpu_product *c, double work, int threads) {
   const int64_t m = c->x->m;
   double most = fmax(3, fmin(threads / 4, 6));
-  if (c->direct && m > 2 * c->loops->rows && m <= GT__FEW_ROWS) return 1;
+  const int some_rows = m > 2 * c->loops->rows && m <= GT__FEW_ROWS;
+  if (c->direct && some_rows) return 1;
   if (c->pieces) most = threads > 8 ? 3 : 1;
   return fmin(fmax(1, work / threads / GT__CPU_PARALLEL), most);
 }
-/* The time of i x j blocks, in tiles: those of one block, with its packing, and what two threads lose
-   in a line of the caches that both write, times how many blocks one thread makes. */
+/* The time of i x j blocks, in tiles: those of one block, with its packing, and what two threads
+   lose in a line of the caches that both write, times how many blocks one thread makes. */
 static double gt__cpu_time_of(const gt__cpu_product *c, int64_t i, int64_t j, double rounds,
                               int threads) {
   const gt__operand *out = &c->x->post.out;
-  const double high = (double)gt__parts(gt__parts(c->x->m, c->high), i);
-  const double broad = (double)gt__parts(gt__parts(c->x->n, c->broad), j);
-  const int apart = (out->stride[c->x->n_batch] << out->size_log2) % 64 == 0;
-  const double shared = apart || j == 1 ? 0 : GT__SHARED_LINE / (double)(c->x->k + !c->x->k);
-  const double items = (double)(i * j * c->x->batch);
-  return ((high + 1) * (broad + 1) + high * shared) * fmax(rounds, ceil(items / threads));
+  const gt__matmul_args *x = c->x;
+  const int64_t m = gt__parts(x->m, c->high);
+  const int64_t n = gt__parts(x->n, c->broad);
+  const double high = (double)gt__parts(m, i);
+  const double broad = (double)gt__parts(n, j);
+  const int apart = (out->stride[x->n_batch] << out->size_log2) % 64 == 0;
+  const double k = x->k > 0 ? (double)x->k : 1;
+  const double shared = apart || j == 1 ? 0 : (double)GT__SHARED_LINE / k;
+  const double tiles = (high + 1) * (broad + 1) + high * shared;
+  const double items = (double)(i * j * x->batch);
+  return tiles * fmax(rounds, ceil(items / threads));
 }
 /* The next number of parts to try, about a quarter more, and `most` once; then more than that. */
 static int64_t gt__cpu_more_parts(int64_t parts, int64_t most) {
-  return parts < most ? gt__least(most, parts + parts / 4 + 1) : most + 1;
+  if (parts == most) return most + 1;
+  return gt__least(most, parts + parts / 4 + 1);
 }
 static void gt__cpu_divide(gt__cpu_product *c, double work, int threads) {
-  const int64_t m = gt__parts(c->x->m, c->high), n = gt__parts(c->x->n, c->broad);
+  const int64_t m = gt__parts(c->x->m, c->high);
+  const int64_t n = gt__parts(c->x->n, c->broad);
   const int64_t least_m = gt__parts(c->x->m, c->most_m);
   const int64_t least_n = gt__parts(c->x->n, c->most_n);
   const double least = (double)(least_m * least_n * c->x->batch);
@@ -10761,11 +10981,14 @@ static void gt__cpu_after(const gt__cpu_product *c, gt__cpu_eval *e, const gt__c
                           int64_t batch) {
   const gt__matmul_args *x = c->x;
   const int64_t first = (batch * x->m + z->m) * x->n + z->n;
-  const int64_t runs = z->columns == x->n ? 1 : z->rows, run = z->rows * z->columns / runs;
+  const int whole = z->columns == x->n;
+  const int64_t runs = whole ? 1 : z->rows;
+  const int64_t run = z->rows * z->columns / runs;
   for (int64_t i = 0; i < runs; i++)
     for (int64_t j = 0; j < run; j += GT__BLOCK) {
+      const int64_t n = gt__least(GT__BLOCK, run - j);
       e->slot[0] = z->to + (i * z->columns + j) * c->width;
-      gt__cpu_block(e, first + i * x->n + j, gt__least(GT__BLOCK, run - j));
+      gt__cpu_block(e, first + i * x->n + j, n);
     }
 }
 /* Part i of n parts of `size`, in whole units, begins here. */
@@ -10776,19 +10999,24 @@ static int64_t gt__cpu_part(int64_t size, int64_t unit, int64_t i, int64_t n) {
 static gt__cpu_area gt__cpu_area_of(const gt__cpu_product *c, int64_t item, char *sums) {
   const gt__matmul_args *x = c->x;
   const gt__operand *out = &x->post.out;
-  const int64_t *shape = x->post.size, batch = item / c->grid_n / c->grid_m;
-  const int64_t p = item / c->grid_n % c->grid_m, q = item % c->grid_n;
+  const int64_t *shape = x->post.size;
+  const int64_t batch = item / c->grid_n / c->grid_m;
+  const int64_t p = item / c->grid_n % c->grid_m;
+  const int64_t q = item % c->grid_n;
   gt__cpu_area z;
   z.m = gt__cpu_part(x->m, c->high, p, c->grid_m);
   z.n = gt__cpu_part(x->n, c->broad, q, c->grid_n);
-  z.rows = gt__cpu_part(x->m, c->high, p + 1, c->grid_m) - z.m;
-  z.columns = gt__cpu_part(x->n, c->broad, q + 1, c->grid_n) - z.n;
+  const int64_t end_m = gt__cpu_part(x->m, c->high, p + 1, c->grid_m);
+  const int64_t end_n = gt__cpu_part(x->n, c->broad, q + 1, c->grid_n);
+  z.rows = end_m - z.m;
+  z.columns = end_n - z.n;
   z.a = gt__offset(batch, x->n_batch, shape, x->a.stride);
   z.b = gt__offset(batch, x->n_batch, shape, x->b.stride);
   z.row = c->stored ? out->stride[x->n_batch] : z.columns;
   z.column = c->stored ? out->stride[x->n_batch + 1] : 1;
-  const int64_t at = gt__offset(batch, x->n_batch, shape, out->stride) + z.m * z.row;
-  z.to = c->stored ? out->data + (at + z.n * z.column) * c->width : sums;
+  int64_t at = gt__offset(batch, x->n_batch, shape, out->stride);
+  at += z.m * z.row + z.n * z.column;
+  z.to = c->stored ? out->data + at * c->width : sums;
   return z;
 }
 static void gt__cpu_block_task(const void *context, gt__cpu_range items) {
@@ -10797,12 +11025,14 @@ static void gt__cpu_block_task(const void *context, gt__cpu_range items) {
   gt__cpu_eval e;
   if (!c->stored) {
     char *own = items.own + packed + c->sums + c->more_bytes;
-    gt__cpu_begin(&e, &c->x->post, 1, c->x->post.ndim, own);
+    const gt__map_args *m = &c->x->post;
+    gt__cpu_begin(&e, m, 1, m->ndim, own);
   }
   for (int64_t item = items.begin; item < items.end; item++) {
     const gt__cpu_area z = gt__cpu_area_of(c, item, items.own + packed);
     c->block(c, &z, items.own);
-    if (!c->stored) gt__cpu_after(c, &e, &z, item / c->grid_n / c->grid_m);
+    const int64_t batch = item / c->grid_n / c->grid_m;
+    if (!c->stored) gt__cpu_after(c, &e, &z, batch);
   }
 }
 static int gt__cpu_run_product(const gt__op *op, void *queue) {
@@ -10813,33 +11043,38 @@ static int gt__cpu_run_product(const gt__op *op, void *queue) {
   const int threads = gt__cpu_product_threads(&c);
   if (!c.pieces) gt__cpu_set_depth(&c, threads);
   gt__cpu_divide(&c, (double)x->batch * c.work, threads);
-  const int64_t rows = gt__parts(gt__parts(x->m, c.high), c.grid_m) * c.high;
-  const int64_t columns = gt__parts(gt__parts(x->n, c.broad), c.grid_n) * c.broad;
+  const int64_t units_m = gt__parts(x->m, c.high);
+  const int64_t units_n = gt__parts(x->n, c.broad);
+  const int64_t rows = gt__parts(units_m, c.grid_m) * c.high;
+  const int64_t columns = gt__parts(units_n, c.grid_n) * c.broad;
   const int dots = c.block == gt__cpu_by_dots;
   c.b_bytes = dots ? 0 : 2 * c.broad * c.depth * c.width;
   c.a_bytes = dots ? 0 : rows * c.depth * c.width + 64;
   /* a group behind the sums may be read, when the last group of a block is rounded up */
   c.sums = c.stored ? 0 : (rows * columns + GT__GROUP) * c.width;
   c.sums += -(c.b_bytes + c.a_bytes + c.sums) & 63;
-  if (c.pieces) c.more_bytes = rows * columns * 4 + rows * 64 + columns * 4; /* see >>cpu-amx */
+  if (c.pieces) /* see >>cpu-amx */
+    c.more_bytes = rows * columns * 4 + rows * 64 + columns * 4;
   size_t own = (size_t)(c.b_bytes + c.a_bytes + c.sums + c.more_bytes);
   if (!c.stored) own += gt__cpu_eval_bytes(&x->post);
-  return gt__cpu_split(gt__cpu_block_task, &c, x->batch * c.grid_m * c.grid_n, threads, own);
+  const int64_t items = x->batch * c.grid_m * c.grid_n;
+  return gt__cpu_split(gt__cpu_block_task, &c, items, threads, own);
 }
 
 /* ---- >>cpu-amx ---------------------------------------------------------------------------------
    Products of floats on Xeons with AMX, where the flags name it or all instruction sets are asked
-   for. A tile register has 16 rows of 64 bytes. One instruction adds to a tile of C, 16 x 16 float32,
-   the product of 16 x 32 bfloat16 by 32 x 16 in pairs of K: 16 times what AVX-512 does in its time.
-   A float32 is the sum of three bfloat16, of whose nine products six count, as the others are below
-   2^-24, so it takes 2.7 times fewer cycles than multiply-adds. The small ones are summed first, over
-   128 of K by themselves, which leaves a third of the error of OpenBLAS. GT_HIGH takes three products
-   of two pieces; GT_MEDIUM and bfloat16 one, over 256. A's panels stay in L2, one of B's in L1.
+   for. A tile register has 16 rows of 64 bytes. One instruction adds to a tile of C, 16 x 16
+   float32, the product of 16 x 32 bfloat16 by 32 x 16 in pairs of K: 16 times what AVX-512 does in
+   its time. A float32 is the sum of three bfloat16, of whose nine products six count, as the others
+   are below 2^-24, so it takes 2.7 times fewer cycles than multiply-adds. The small ones are summed
+   first, over 128 of K by themselves, which leaves a third of the error of OpenBLAS. GT_HIGH takes
+   three products of two pieces; GT_MEDIUM and bfloat16 one, over 256. A's panels stay in L2, one of
+   B's in L1.
 
-     registers    6: B, left half   7: B, right half      Squares of 32 x 32: C's sums are four tiles,
-     4: A, top            0              1                which stay in registers over a piece of K.
-     5: A, bottom         2              3                Instructions are written as such: the
-                                                          compilers' header of all takes .45 s. */
+     registers    6: B, left half   7: B, right half     Squares of 32 x 32: C's sums are four
+     4: A, top            0              1               tiles, which stay in registers over a piece
+     5: A, bottom         2              3               of K. Instructions are written as such: the
+                                                         compilers' header of all takes .45 s. */
 #ifdef GT__AMX
 enum { GT__SIDE = 32 };          /* of a square */
 enum { GT__PIECE_BYTES = 2048 }; /* of a square of bfloat16 */
@@ -10870,9 +11105,9 @@ GT__AMX static inline gt__bits gt__amx_words(const char *x) { /* 16 shorts */
   return words;
 }
 /* Where the values of a square of 32 lines and 32 of K lie, and what was seen of them. A square is
-   read in place (`here`) if it is whole and of float32, or of bfloat16 that is one piece; others are
-   brought to `square` first. It is `turned` if its rows are not A's lines or B's k's: then pairs are
-   transposed. `deep`: rows of memory are along K. */
+   read in place (`here`) if it is whole and of float32, or of bfloat16 that is one piece; others
+   are brought to `square` first. It is `turned` if its rows are not A's lines or B's k's: then
+   pairs are transposed. `deep`: rows of memory are along K. */
 typedef struct {
   const gt__operand *x;
   int of_b, here, turned, deep;
@@ -10884,26 +11119,35 @@ typedef struct {
 GT__AMX static void gt__amx_find(const gt__cpu_product *c, gt__amx_source *s, int64_t at,
                                  int64_t lines, int64_t n) {
   const gt__operand *x = s->x;
-  const int of_b = s->of_b, one = x->dtype == GT_BFLOAT16 && c->pieces == 1;
-  const int64_t line = of_b ? c->b_col : c->a_col, along = of_b ? c->b_row : c->a_row;
+  const int of_b = s->of_b;
+  const int one = x->dtype == GT_BFLOAT16 && c->pieces == 1;
+  const int64_t line = of_b ? c->b_col : c->a_col;
+  const int64_t along = of_b ? c->b_row : c->a_row;
   const int whole = n == GT__SIDE && lines == GT__SIDE;
   const int side_by_side = line == 1 || along == 1;
   s->here = whole && side_by_side && (x->dtype == GT_FLOAT32 || one);
   s->turned = s->here && line != 1;
   s->deep = s->turned == of_b;
-  s->size = s->here ? gt__cpu_bytes(x) : 4;
-  s->row = s->here ? s->size * (s->turned ? line : along) : 128;
-  s->from = s->here ? x->data + s->size * at : (const char *)s->square;
-  if (!whole) memset(s->square, 0, sizeof s->square);
-  if (!s->here)
-    gt__cpu_pack(c, (char *)s->square, GT__SIDE, x, at, line, along, of_b ? lines : n,
-                 of_b ? n : lines);
+  if (s->here) {
+    s->size = gt__cpu_bytes(x);
+    s->row = s->size * (s->turned ? line : along);
+    s->from = x->data + s->size * at;
+    return;
+  }
+  char *square = (char *)s->square;
+  const int64_t of = of_b ? lines : n;
+  s->size = 4;
+  s->row = 128;
+  s->from = square;
+  if (!whole) memset(square, 0, sizeof s->square);
+  gt__cpu_pack(c, square, GT__SIDE, x, at, line, along, of, lines + n - of);
 }
-/* Splits 16 pairs of float32, x and y, into pieces: each the rounded upper half, then what is left. */
+/* Splits 16 pairs of float32 into pieces: each the rounded upper half, then what is left. */
 GT__AMX static inline void gt__amx_split(gt__bits *out, gt__bits x, gt__bits y, int pieces) {
   GT__UNROLL for (int p = 0; p < 3; p++) {
     if (p == pieces) break;
-    const gt__bits u = (x + 0x8000) & 0xffff0000, v = (y + 0x8000) & 0xffff0000;
+    const gt__bits u = (x + 0x8000) & 0xffff0000;
+    const gt__bits v = (y + 0x8000) & 0xffff0000;
     out[p * GT__SIDE] = u >> 16 | v;
     x = (gt__bits)((gt__floats)x - (gt__floats)u);
     y = (gt__bits)((gt__floats)y - (gt__floats)v);
@@ -10941,8 +11185,8 @@ GT__AMX static int gt__amx_any(const gt__masks *x) {
   for (int i = 0; i < 16; i++) any |= (*x)[i];
   return any;
 }
-/* Splits a panel of at most 32 lines and `depth` of K in steps of 32 x 32, as [step][piece][half][16]
-   [16 pairs]. top takes in the largest |x| of A's [line][16], or B's [2][16 lines]. */
+/* Splits a panel of at most 32 lines and `depth` of K in steps of 32 x 32, as [step][piece][half]
+   [16][16 pairs]. top takes in the largest |x| of A's [line][16], or B's [2][16 lines]. */
 GT__AMX static void gt__amx_pack(const gt__cpu_product *c, void *to, int of_b, int64_t first,
                                  int64_t lines, int64_t depth, gt__bits *top) {
   const int64_t step = of_b ? c->b_row : c->a_col;
@@ -10956,7 +11200,8 @@ GT__AMX static void gt__amx_pack(const gt__cpu_product *c, void *to, int of_b, i
     gt__amx_find(c, &s, first + k * step, lines, gt__least(GT__SIDE, depth - k));
     for (int half = 0; half < 2; half++, out += 16) {
       gt__amx_half(c, &s, out);
-      gt__bits *all = top + half * (of_b ? 1 : 16), most = *all;
+      gt__bits *all = top + half * (of_b ? 1 : 16);
+      gt__bits most = *all;
       for (int i = 0; i < 16; i++, all += !of_b) {
         most = gt__amx_larger(of_b ? most : *all, out[i] & 0x7fff7fff);
         *all = most;
@@ -10993,9 +11238,8 @@ GT__AMX static inline __attribute__((always_inline)) void gt__amx_multiply(
     }
   }
 }
-/* A square's sums over a piece of K, small products first, to `to`. */
-GT__AMX static void gt__amx_square(int pieces, float *to, const char *a, const char *b,
-                                   int64_t steps) {
+/* A square's sums over a piece of K, small products first, in the tiles. */
+GT__AMX static void gt__amx_square(int pieces, const char *a, const char *b, int64_t steps) {
   GT__TILE_ZERO(0);
   GT__TILE_ZERO(1);
   GT__TILE_ZERO(2);
@@ -11004,7 +11248,6 @@ GT__AMX static void gt__amx_square(int pieces, float *to, const char *a, const c
   if (pieces == 3) gt__amx_multiply(3, 0, 0, a, b, steps);
   else if (pieces == 2) gt__amx_multiply(2, 0, 1, a, b, steps);
   else gt__amx_multiply(1, 0, 0, a, b, steps);
-  (void)to;
 }
 GT__AMX static void gt__amx_store(float *to) {
   GT__TILE_STORE(0, to);
@@ -11017,8 +11260,8 @@ GT__AMX static void gt__amx_add(float *to, const float *sums) {
   for (int i = 0; to && i < GT__SUMS; i += 16)
     *(gt__floats *)(void *)(to + i) += *(const gt__floats *)(const void *)(sums + i);
 }
-/* A block's squares: sums of each, the largest values of A's lines and B's, packed A and B. Sums of a
-   piece of K behind the first go to `fresh`, and are added while the next square's tiles work. */
+/* A block's squares: sums of each, the largest values of A's lines and B's, packed A and B. Sums of
+   a piece of K behind the first go to `fresh`, and are added while the next square's tiles work. */
 typedef struct {
   const gt__cpu_product *c;
   const gt__cpu_area *z;
@@ -11036,8 +11279,9 @@ GT__AMX static void gt__amx_column(gt__amx_state *s, int64_t k, int64_t j, int64
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   for (int64_t i = 0; i < s->high; i++, s->now = !s->now) {
     float *sum = s->sums + (j * s->high + i) * GT__SUMS;
-    for (int q = 0; q < GT__SUMS && s->c->x->k <= s->depth; q += 16) __builtin_prefetch(sum + q, 1);
-    gt__amx_square(pieces, sum, s->a + i * panel, s->b, steps);
+    if (s->c->x->k <= s->depth)
+      for (int q = 0; q < GT__SUMS; q += 16) __builtin_prefetch(sum + q, 1);
+    gt__amx_square(pieces, s->a + i * panel, s->b, steps);
     gt__amx_add(s->last, s->fresh[s->now]); /* sums before these, as tiles are still at work */
     s->last = k ? sum : NULL;
     gt__amx_store(k ? s->fresh[!s->now] : sum);
@@ -11077,8 +11321,8 @@ GT__AMX static void gt__amx_to_c(const gt__amx_state *s) {
       else memcpy(to + i * z->row + j, &values, n * sizeof(float));
     }
 }
-/* Has one of 32 lines, rows of A or columns of B, values that pieces cannot carry? If its largest |x|
-   is NaN, infinite or above 2^62, products may overflow; below 2^-50 tiles have no low ones. */
+/* Has one of 32 lines, rows of A or columns of B, values that pieces cannot carry? If its largest
+   |x| is NaN, infinite or above 2^62, products may overflow; below 2^-50 tiles have no low ones. */
 static int gt__amx_cannot(const gt__u16 *lane, int lanes) {
   int bad = 0;
   for (int line = 0; line < GT__SIDE; line++) {
@@ -11118,11 +11362,17 @@ static void gt__amx_again(const gt__amx_state *s, char *own) {
   }
 }
 GT__AMX static void gt__amx_by_squares(const gt__cpu_product *c, const gt__cpu_area *z, char *own) {
-  static const struct {
+  struct {
     uint8_t palette, start, none[14];
     uint16_t bytes[16];
     uint8_t rows[16];
-  } shape = {1, 0, {0}, {64, 64, 64, 64, 64, 64, 64, 64}, {16, 16, 16, 16, 16, 16, 16, 16}};
+  } shape;
+  memset(&shape, 0, sizeof shape);
+  shape.palette = 1;
+  for (int tile = 0; tile < 8; tile++) {
+    shape.bytes[tile] = 64;
+    shape.rows[tile] = 16;
+  }
   gt__amx_state s;
   memset(&s, 0, sizeof s);
   s.c = c;
@@ -11146,15 +11396,20 @@ GT__AMX static void gt__amx_by_squares(const gt__cpu_product *c, const gt__cpu_a
    other ways would have to convert the value as well. 256^3 of float32 takes one thread .7 of the
    time so, but sixteen, which all split, 1.3. */
 static int gt__amx_pieces(const gt__matmul_args *x) {
-  const gt_dtype a = (gt_dtype)x->a.dtype, b = (gt_dtype)x->b.dtype;
-  const int f32 = a == GT_FLOAT32 || b == GT_FLOAT32, half = a == GT_BFLOAT16 && a == b;
-  const double m = (double)gt__rounded(x->m, GT__SIDE), n = (double)gt__rounded(x->n, GT__SIDE);
+  const gt_dtype a = (gt_dtype)x->a.dtype;
+  const gt_dtype b = (gt_dtype)x->b.dtype;
+  const int f32 = a == GT_FLOAT32 || b == GT_FLOAT32;
+  const int half = a == GT_BFLOAT16 && a == b;
+  const double m = (double)gt__rounded(x->m, GT__SIDE);
+  const double n = (double)gt__rounded(x->n, GT__SIDE);
   const double k = (double)gt__rounded(x->k, GT__SIDE);
   const double work = (double)x->m * (double)x->n * (double)x->k;
   double each = half ? 3 : 14;
   if (f32) each = 27;
   if (x->compute != GT__F32 || !gt_is_floating(a) || !gt_is_floating(b)) return 0;
-  if ((f32 && work <= 2e7) || .38 * m * n * k + each * (m * n + m * k + n * k) >= work) return 0;
+  const double values = m * n + m * k + n * k;
+  if (f32 && work <= 2e7) return 0;
+  if (.38 * m * n * k + each * values >= work) return 0;
   if (f32) return 3 - x->precision;
   return half ? 1 : 3;
 }

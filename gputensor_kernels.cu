@@ -1496,7 +1496,8 @@ GT__DEV gt__batch gt__my_batch(const gt__map_args &p, const gt__tiling &t) {
   if (t.rows > 1) {
     down = along / t.across, along -= down * t.across;
     b.o = (int64_t)down * t.high;
-    b.r = first >> t.columns_log2, b.c = first & ((1 << t.columns_log2) - 1);
+    b.r = first >> t.columns_log2;
+    b.c = first & ((1 << t.columns_log2) - 1);
   }
   b.k = (int64_t)along << t.columns_log2;
   return b;
@@ -1537,12 +1538,15 @@ static __device__ __noinline__ void gt__store_other(int dtype, char *to, int64_t
 template <class T, class S, int PAIR>
 GT__DEV void gt__transpose(const char *from, char *slot, const gt__step &m, unsigned pitch,
                            int64_t rows, int64_t columns) {
-  constexpr int W = gt__lot<T>, STEP = 2 / PAIR, TASKS = 16 * STEP / 8; /* of each of 8 warps */
+  constexpr int W = gt__lot<T>;
+  constexpr int STEP = 2 / PAIR;
+  constexpr int TASKS = 16 * STEP / 8; /* of each of 8 warps */
   typedef gt__bits<sizeof(S) * PAIR> Bits;
   Bits x[TASKS][W];
   const int lane = threadIdx.x % 32;
   GT__UNROLL for (int n = 0; n < TASKS; n++) GT__UNROLL for (int i = 0; i < W; i++) {
-    const int task = threadIdx.x / 32 + 8 * n, r = (task % STEP * 32 + lane) * PAIR;
+    const int task = threadIdx.x / 32 + 8 * n;
+    const int r = (task % STEP * 32 + lane) * PAIR;
     const int c = task / STEP * W + (i + lane / 8) % W;
     const char *at = from + r * (int)sizeof(S) + c * (int64_t)m.column;
     x[n][i] = Bits();
@@ -1550,8 +1554,10 @@ GT__DEV void gt__transpose(const char *from, char *slot, const gt__step &m, unsi
     else if (r < rows && c < columns) memcpy(&x[n][i], at, sizeof(S));
   }
   GT__UNROLL for (int n = 0; n < TASKS; n++) GT__UNROLL for (int i = 0; i < W * PAIR; i++) {
-    const int task = threadIdx.x / 32 + 8 * n, r = (task % STEP * 32 + lane) * PAIR + i % PAIR;
-    const int place = r % 16 * 16 + (task / STEP ^ (r & 7)), j = (i / PAIR + lane / 8) % W;
+    const int task = threadIdx.x / 32 + 8 * n;
+    const int r = (task % STEP * 32 + lane) * PAIR + i % PAIR;
+    const int place = r % 16 * 16 + (task / STEP ^ (r & 7));
+    const int j = (i / PAIR + lane / 8) % W;
     S y[PAIR];
     memcpy(y, &x[n][i / PAIR], sizeof y);
     ((T *)(slot + r / 16 * pitch + place * 16))[j] = gt__as<T>(y[i % PAIR]);
@@ -1609,7 +1615,8 @@ GT__DEV void gt__fill_slots(const gt__map_args &p, const gt__tiling &t, const gt
     else gt__fill_apart<T>(p.in[k].dtype, from, m.next, m.column, exist, s, k);
   }
   gt__fill_constants<T, V * gt__lot<T>>(p.program, s);
-  __pipeline_commit(), __pipeline_wait_prior(0);
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
   GT__LOOP for (int k = 0; k < p.program.n_in && sizeof(T) == 4;
                 k++) if (t.step[1 + k].copy == 8 && p.in[k].dtype == GT_BFLOAT16)
       gt__convert<T, gt__bfloat, V>(s, k);
@@ -1642,7 +1649,8 @@ template <class T, int HEAVY>
 GT__DEV void gt__map_any(const gt__map_args &p, const gt__slots &s) {
   constexpr int W = gt__lot<T>, N = 2 * W;
   const int hop = blockDim.x;
-  const int64_t first = (int64_t)blockIdx.x * (N * hop) + threadIdx.x, left = p.count - first;
+  const int64_t first = (int64_t)blockIdx.x * (N * hop) + threadIdx.x;
+  const int64_t left = p.count - first;
   const int n = (int)min((left - 1) / hop + 1, (int64_t)N);
   T acc[N];
   if (left <= 0) return;
@@ -1722,7 +1730,8 @@ static bool gt__set_step(gt__step *m, const gt__operand *x, const gt__map_args *
   const int64_t size = 1ll << x->size_log2, align = bytes < 16 ? bytes : 16;
   bool aligned = x->stride[line] == 1 && ((uintptr_t)x->data & (align - 1)) == 0;
   for (int d = 0; d < line; d++) aligned = aligned && (x->stride[d] * size & (align - 1)) == 0;
-  const int64_t row = line ? x->stride[line - 1] * size : 0, column = x->stride[line] * size;
+  const int64_t row = line ? x->stride[line - 1] * size : 0;
+  const int64_t column = x->stride[line] * size;
   m->row = (int)row;
   m->column = (int)column;
   m->next = row * t->dr + column * t->dc;
@@ -1750,14 +1759,17 @@ static void gt__lay_map_tiles(gt__tiling *t, const gt__map_args *args, int threa
 }
 /* false: the map cannot be cut into whole vectors, or a third of the tiles would be useless. */
 static bool gt__set_tiling(gt__tiling *t, const gt__map_args *args, int threads, int vectors) {
-  const int compute = args->program.compute, W = compute == GT__F32 ? 4 : 2, line = args->ndim - 1;
+  const int compute = args->program.compute;
+  const int W = compute == GT__F32 ? 4 : 2;
+  const int line = args->ndim - 1;
   int64_t batches = 1;
   for (int d = 0; d < line - 1; d++) batches *= args->size[d];
   t->transposes = gt__is_across(args, line - 1);
   t->rows = args->count / args->size[line] / batches;
   t->batches = (unsigned)batches;
   gt__lay_map_tiles(t, args, threads, vectors, W);
-  const int64_t used = gt__up(t->rows, t->high) * 3, most = t->transposes ? 6 : 4;
+  const int64_t used = gt__up(t->rows, t->high) * 3;
+  const int64_t most = t->transposes ? 6 : 4;
   if (batches > 1 && (batches > USHRT_MAX || used > most * t->rows)) return false;
   if (args->size[line] % W != 0 || args->out.stride[line] != 1) return false;
   if (!gt__set_step(&t->step[0], &args->out, args, t, W) || t->step[0].across) return false;
@@ -2094,7 +2106,8 @@ static int gt__start_map(const gt__map_args *args, const gt__map_plan *plan, voi
   const gt__map_args *m = gt__planned_map(args, plan);
   const gt__program *p = &m->program;
   const gt__tiling *t = &plan->t;
-  const int W = p->compute == GT__F32 ? 4 : 2, batch = plan->vectors * plan->threads;
+  const int W = p->compute == GT__F32 ? 4 : 2;
+  const int batch = plan->vectors * plan->threads;
   void *parameters[] = {(void *)m, (void *)t};
   dim3 grid(gt__blocks(m->count, batch * W));
   if (plan->mode != GT__ANY) grid = dim3(gt__blocks(t->rows, t->high) * t->across, t->batches);
@@ -2208,7 +2221,8 @@ GT__DEV void gt__take(gt__part<T, I> &a, T x, I index) {
     a.value = gt__fold_two<FOLD, T>(a.value, x);
   } else {
     const bool wins = !(x <= a.value) & (a.value == a.value);
-    a.value = wins ? x : a.value, a.index = wins ? index : a.index;
+    a.value = wins ? x : a.value;
+    a.index = wins ? index : a.index;
   }
 }
 /* Does the order count? A maximum is the same in any. */
@@ -2484,7 +2498,8 @@ template <class T, class S, int SOURCE>
 struct gt__folder {
   static constexpr bool DIRECT = SOURCE < GT__LIGHT;
   static constexpr int W = SOURCE == GT__ANYHOW ? 1 : gt__lot<S>;
-  static constexpr int U = SOURCE == GT__TINY ? 8 / W : 8, N = U * W;
+  static constexpr int U = SOURCE == GT__TINY ? 8 / W : 8;
+  static constexpr int N = U * W;
   const gt__reduce_args &p;
   const gt__cut &w;
   bool down;
@@ -2589,7 +2604,8 @@ __global__ void __launch_bounds__(256, SOURCE == GT__DIRECT || SOURCE == GT__DIR
                       const __grid_constant__ gt__cut w) {
   gt__folder<T, S, SOURCE> f(p, w);
   constexpr int W = f.W;
-  const int chunks = 1 << w.chunks_log2, turns = chunks * (f.down ? 1 : w.outs);
+  const int chunks = 1 << w.chunks_log2;
+  const int turns = chunks * (f.down ? 1 : w.outs);
   const bool arg = SOURCE != GT__DIRECT && w.fold == GT__FOLD_ARGMAX;
   const T identity = gt__turned(p.fold, f.none);
   const gt__board<T> board(gt__shared, sizeof(T) * w.results, arg);
@@ -2631,14 +2647,17 @@ __global__ void __launch_bounds__(GT__COMBINERS)
   for (int pieces = 0; pieces != 1; groups = pieces) {
     pieces = (groups - 1) / leaves + 1;
     for (int piece = 0; piece < pieces; piece++) {
-      const int begin = piece * leaves, n = min(groups - begin, leaves);
+      const int begin = piece * leaves;
+      const int n = min(groups - begin, leaves);
       __syncthreads();
       for (int i = threadIdx.x; i < n * outs; i += blockDim.x) {
-        const int64_t o = min(first + i % outs, p.outer - 1), at = (begin + i / outs) * p.outer + o;
+        const int64_t o = min(first + i % outs, p.outer - 1);
+        const int64_t at = (begin + i / outs) * p.outer + o;
         __pipeline_memcpy_async(board.value + i, scratch.value + at, sizeof(T));
         if (arg) __pipeline_memcpy_async(board.index + i, scratch.index + at, 8);
       }
-      __pipeline_commit(), __pipeline_wait_prior(0);
+      __pipeline_commit();
+      __pipeline_wait_prior(0);
       gt__leave(p, fold, board, scratch, outs, n, first, piece, pieces);
     }
   }
@@ -2684,7 +2703,8 @@ static bool gt__has_short_bits(const gt__reduce_args *args) {
    lines do? */
 static bool gt__is_direct(const gt__reduce_args *args, int compute) {
   const gt__map_args *m = &args->pre;
-  const int n_kept = args->n_kept, dtype = m->in[0].dtype;
+  const int n_kept = args->n_kept;
+  const int dtype = m->in[0].dtype;
   const bool mixed = compute == GT__F64 && args->fold == GT__FOLD_SUM && args->n > GT__TINY_ROW &&
                      dtype > GT_FLOAT16;
   if (!gt__is_bare(&m->program) || args->n == 0 || args->fold >= GT__FOLD_ANY) return false;
@@ -2776,7 +2796,8 @@ static unsigned gt__count_groups(const gt__reduce_plan *j) {
    without, 36 with. Rows far apart and argmax are faster with more. */
 static void gt__share_blocks(gt__reduce_plan *j, const gt__reduce_args *args) {
   gt__cut *w = &j->w;
-  int64_t blocks = (int64_t)w->across * gt__count_groups(j), once = blocks;
+  int64_t blocks = (int64_t)w->across * gt__count_groups(j);
+  int64_t once = blocks;
   while (once > w->most) once /= 2;
   const bool one = args->inner && w->across == 1 && w->fold != GT__FOLD_ARGMAX;
   const bool fills = one && 3 * once >= 2 * (int64_t)w->most;
@@ -2854,7 +2875,8 @@ static int gt__plan_direct(gt__op *op, bool inner) {
   gt__reduce_plan *j = gt__begin_reduce(op);
   if (!gt__is_direct(args, j->compute)) return 0;
   const gt__operand *x = &args->pre.in[0];
-  const int W = 16 >> x->size_log2, size_log2 = j->compute == GT__F32 ? 2 : 3;
+  const int W = 16 >> x->size_log2;
+  const int size_log2 = j->compute == GT__F32 ? 2 : 3;
   const bool tiny = inner && args->n <= GT__TINY_ROW;
   const bool arg = gt__base_fold(args->fold) == GT__FOLD_ARGMAX;
   const int source = tiny ? GT__TINY : arg ? GT__DIRECT_ARG : GT__DIRECT;
@@ -2881,7 +2903,9 @@ static int gt__plan_anyhow(gt__op *op) {
 }
 /* Where there are many outputs, at least 8 neighbours a block, so that it reads whole sectors. */
 static int gt__launch_combine(const gt__reduce_args *args, const gt__reduce_plan *j, void *stream) {
-  int fold = j->w.fold, groups = (int)j->w.groups, outs = 1 << min(3, gt__log2_above(args->outer));
+  int fold = j->w.fold;
+  int groups = (int)j->w.groups;
+  int outs = 1 << min(3, gt__log2_above(args->outer));
   int leaves = 1 << gt__log2_above(groups);
   while (leaves * outs < GT__COMBINERS) outs *= 2;
   while (leaves * outs > 32 * GT__COMBINERS || leaves * outs * j->result > GT__SHARED) leaves /= 2;
@@ -2907,7 +2931,10 @@ static int gt__run_fold(const gt__op *op, void *stream) {
    thread's first element, or `shift` before it. */
 template <class T>
 struct gt__soft_place {
-  static constexpr int W = gt__lot<T>, N = 32, ROW = 32 * N, PARTS = GT__CHUNK / ROW;
+  static constexpr int W = gt__lot<T>;
+  static constexpr int N = 32;
+  static constexpr int ROW = 32 * N;
+  static constexpr int PARTS = GT__CHUNK / ROW;
   bool shared;
   int team, t, warp, chunk, k, shift;
   int64_t o;
@@ -2980,7 +3007,8 @@ GT__DEV uint32_t gt__soft_powers(const gt__soft_place<T> &at, T most, T (&e)[N])
 /* The lanes of THE PLAN are folded in order, so the warps of a chunk take turns at adding. */
 template <class T, int N>
 GT__DEV T gt__soft_sum(const gt__soft_place<T> &at, int way, const T (&e)[N], T *lane) {
-  constexpr int W = gt__lot<T>, PARTS = gt__soft_place<T>::PARTS;
+  constexpr int W = gt__lot<T>;
+  constexpr int PARTS = gt__soft_place<T>::PARTS;
   gt__part<T, int> r[8] = {};
   GT__LOOP for (int turn = 0; turn <= (at.shared ? PARTS : 0); turn++) {
     const bool mine = !at.shared || turn == at.warp % PARTS;
@@ -3065,7 +3093,8 @@ static int gt__plan_soft_rows(gt__op *op) {
 }
 static int gt__run_soft_rows(const gt__op *op, void *stream) {
   const gt__reduce_args *args = &op->u.reduce;
-  const int compute = args->pre.program.compute, W = compute == GT__F32 ? 4 : 2;
+  const int compute = args->pre.program.compute;
+  const int W = compute == GT__F32 ? 4 : 2;
   const int64_t n = args->n + (args->n + W > GT__CHUNK ? 0 : gt__slack(args, W));
   const bool shares = n <= GT__SOFT_ROW; /* does a block have several rows? */
   gt__cut w = {};
@@ -3161,7 +3190,8 @@ __global__ void __launch_bounds__(256)
   __shared__ T board[256];
   const int column = threadIdx.x % columns, part = threadIdx.x / columns;
   const int used = (int)((p.n_chunk - 1) / own + 1) * columns;
-  const int64_t mine = (int64_t)blockIdx.x * columns + column, o = min(mine, p.outer - 1);
+  const int64_t mine = (int64_t)blockIdx.x * columns + column;
+  const int64_t o = min(mine, p.outer - 1);
   gt__after_kernel_before();
   gt__if_usual<T>(p.pre.in[0].dtype, [&](auto tag) {
     gt__soft_column<T, decltype(tag)> x(p, o, part, own);
@@ -3183,7 +3213,8 @@ static int gt__plan_soft_columns(gt__op *op) {
 }
 static int gt__run_soft_columns(const gt__op *op, void *stream) {
   const gt__reduce_args *args = &op->u.reduce;
-  const int chunks_log2 = gt__log2_above(args->n_chunk), parts_log2 = min(3, chunks_log2);
+  const int chunks_log2 = gt__log2_above(args->n_chunk);
+  const int parts_log2 = min(3, chunks_log2);
   int columns = 256 >> parts_log2, own = 1 << (chunks_log2 - parts_log2);
   void *parameters[] = {(void *)args, &columns, &own};
   return gt__launch(gt__soft_down_kernels[args->pre.program.compute],
@@ -3217,7 +3248,8 @@ static gt__map_args gt__copying_map(const gt__operand &x, int ndim, int compute)
 /* Joins neighbours along the last dim, if it is dense on both sides, to elements of 8 bytes, or of
    16 where an index picks rows, which move faster so: of as many as divide all distances. */
 static void gt__widen(gt__copy_args *a) {
-  const int last = a->ndim - 1, indexed = a->index.data != NULL;
+  const int last = a->ndim - 1;
+  const int indexed = a->index.data != NULL;
   const int64_t size = 1ll << a->dst.size_log2;
   uint64_t all = (uintptr_t)a->dst.data | (uintptr_t)a->src.data | a->size[last] * size;
   if (a->dst.stride[last] != 1 || a->src.stride[last] != 1) return;
@@ -3439,7 +3471,8 @@ static bool gt__is_scaled(const gt__ins *i, const gt__ins *end) {
 }
 /* A matrix comes by the copy engine, behind the stages of a tile; false: it cannot. */
 static bool gt__add_matrix(gt__product *j, const gt__after *s, const gt__operand *o) {
-  const int row = j->x.n_batch + j->turned, column = j->x.n_batch + !j->turned;
+  const int row = j->x.n_batch + j->turned;
+  const int column = j->x.n_batch + !j->turned;
   const bool first = j->matrix == 0, fits = (o->dtype == GT_FLOAT32) == (j->products > 1);
   j->matrix = j->t.afters + 1;
   return first && fits && o->stride[column] == 1 && o->stride[row] >= j->t.n && s->batch >= 0 &&
@@ -3448,7 +3481,8 @@ static bool gt__add_matrix(gt__product *j, const gt__after *s, const gt__operand
 static bool gt__add_operand(gt__product *j, gt__after *s, int slot) {
   const gt__program *g = &j->x.post.program;
   const gt__operand *o = &j->x.post.in[slot];
-  const int row = j->x.n_batch + j->turned, column = j->x.n_batch + !j->turned;
+  const int row = j->x.n_batch + j->turned;
+  const int column = j->x.n_batch + !j->turned;
   if (slot < 1 || slot >= g->n_in || !gt__is_usual(GT__F32, o->dtype) ||
       !gt__one_batch(&j->x, o, &s->batch))
     return false;
@@ -3549,10 +3583,13 @@ GT__DEV unsigned gt__quotient(unsigned x, gt__divisor d) { /* of x without the u
   return q + (x - q * d.by >= d.by);
 }
 GT__DEV gt__corner gt__find_corner(const gt__division &t, unsigned tile) {
-  const unsigned batch = gt__quotient(tile, t.matrix), in = tile - batch * t.matrix.by;
-  const unsigned band = gt__quotient(in, t.band), at = in - band * t.band.by;
+  const unsigned batch = gt__quotient(tile, t.matrix);
+  const unsigned in = tile - batch * t.matrix.by;
+  const unsigned band = gt__quotient(in, t.band);
+  const unsigned at = in - band * t.band.by;
   const gt__divisor high = t.rest[(band + 1) * GT__BAND > t.rows];
-  const unsigned column = gt__quotient(at, high), row = band * GT__BAND + at - column * high.by;
+  const unsigned column = gt__quotient(at, high);
+  const unsigned row = band * GT__BAND + at - column * high.by;
   return {(int)batch, (int)row * t.high, (int)column * t.wide};
 }
 template <class T>
@@ -3588,11 +3625,15 @@ template <class T>
 __global__ void __launch_bounds__(256)
     gt__split_sum_kernel(const __grid_constant__ gt__division t, int team) {
   __shared__ alignas(16) T shares[256][4];
-  const int rows = 32 / team, across = (t.pitch + 31) / 32;
+  const int rows = 32 / team;
+  const int across = (t.pitch + 31) / 32;
   const int pieces = (t.lines + rows - 1) / rows * across;
-  const int tile = blockIdx.x / pieces, piece = blockIdx.x - tile * pieces;
-  const int parts = t.steps / t.share, each = (parts + team - 1) / team;
-  const int share = threadIdx.x / (256 / team), i = threadIdx.x % (256 / team);
+  const int tile = blockIdx.x / pieces;
+  const int piece = blockIdx.x - tile * pieces;
+  const int parts = t.steps / t.share;
+  const int each = (parts + team - 1) / team;
+  const int share = threadIdx.x / (256 / team);
+  const int i = threadIdx.x % (256 / team);
   const int row = piece / across * rows + (t.column == 1 ? i / 8 : i % rows);
   const int column = piece % across * 32 + (t.column == 1 ? i % 8 : i / rows) * 4;
   const int64_t part = (int64_t)t.lines * t.pitch;
@@ -3630,7 +3671,8 @@ static int gt__launch_split_sum(gt__product *j, void *stream) {
   const int parts = t->steps / t->share;
   int team = 1;
   while (team < 32 && team * GT__SUM_EACH < parts) team *= 2;
-  const int rows = 32 / team, pieces = ((t->lines - 1) / rows + 1) * ((t->pitch - 1) / 32 + 1);
+  const int rows = 32 / team;
+  const int pieces = ((t->lines - 1) / rows + 1) * ((t->pitch - 1) / 32 + 1);
   void *parameters[] = {t, &team};
   return gt__launch(gt__split_sum_kernels[j->x.compute], dim3((t->tiles - t->whole) * pieces), 256,
                     0, stream, parameters);
@@ -3687,13 +3729,16 @@ struct gt__piece {
                                        int64_t wide_stride, int64_t deep_stride) {
     along = gt__is_along(deep_stride, wide_stride);
     const int lots = (along ? STEP : TILE) / LOT; /* of a line */
-    line = threadIdx.x / lots, place = threadIdx.x % lots * LOT;
-    more = THREADS / lots, wide_left = (int)min(size - first, (int64_t)TILE);
+    line = threadIdx.x / lots;
+    place = threadIdx.x % lots * LOT;
+    more = THREADS / lots;
+    wide_left = (int)min(size - first, (int64_t)TILE);
     hop = along ? wide_stride : deep_stride;
     at = (const T *)x.data + gt__offset(batch, p.n_batch, p.post.size, x.stride) +
          first * wide_stride + k * deep_stride + line * hop +
          place * (along ? deep_stride : wide_stride);
-    hop *= more, step = STEP * deep_stride;
+    hop *= more;
+    step = STEP * deep_stride;
   }
   /* In shared memory: from a value to the next of M or N, and of K. */
   __device__ __forceinline__ int wide() const { return KEEP && along ? ALONG : 1; }
@@ -3701,7 +3746,8 @@ struct gt__piece {
   /* Brings the thread's lots of a step, of which `left` of K are in the matrix. */
   __device__ __forceinline__ void fetch(int64_t left_of_k, T *to) {
     const int left = left_of_k < STEP ? (int)left_of_k : STEP;
-    const int next = along ? wide() : deep(), run = (along ? left : wide_left) - place;
+    const int next = along ? wide() : deep();
+    const int run = (along ? left : wide_left) - place;
     const int lines = along ? wide_left : left;
     const T *from = at;
     to += line * next + place * (along ? deep() : wide());
@@ -3729,8 +3775,13 @@ template <class T_, int M_, int N_, int STEP_, int DOWN, int ACROSS, int STAGES_
 struct gt__tile {
   typedef T_ T;
   typedef std::conditional_t<sizeof(T) == 2, float, T> S;
-  static constexpr int M = M_, N = N_, STEP = STEP_, STAGES = STAGES_;
-  static constexpr int THREADS = 32 * DOWN * ACROSS, HIGH = M / DOWN, WIDE = N / ACROSS;
+  static constexpr int M = M_;
+  static constexpr int N = N_;
+  static constexpr int STEP = STEP_;
+  static constexpr int STAGES = STAGES_;
+  static constexpr int THREADS = 32 * DOWN * ACROSS;
+  static constexpr int HIGH = M / DOWN;
+  static constexpr int WIDE = N / ACROSS;
   static constexpr int SUMS = HIGH * WIDE / 32;
   static constexpr int ENGINE = sizeof(T) == 2
                                     ? (GT__CORES >= 80 && GT__CORES != 91 ? GT__TENSOR : GT__NONE)
@@ -3740,7 +3791,8 @@ struct gt__tile {
   static constexpr int KEEPS = ENGINE == GT__FMA ? (LOT_B > LOT_A) << 1 : (LOT_A > 1) * 3;
   typedef gt__piece<T, M, STEP, THREADS, LOT_A, (KEEPS & 1) != 0> A;
   typedef gt__piece<T, N, STEP, THREADS, LOT_B, (KEEPS & 2) != 0> B;
-  static constexpr int SET = A::SIZE + B::SIZE, BYTES = STAGES * SET * (int)sizeof(T);
+  static constexpr int SET = A::SIZE + B::SIZE;
+  static constexpr int BYTES = STAGES * SET * (int)sizeof(T);
   GT__DEV int row() { return threadIdx.x / 32 / ACROSS * HIGH; } /* the warp's first */
   GT__DEV int column() { return threadIdx.x / 32 % ACROSS * WIDE; }
 };
@@ -3808,7 +3860,9 @@ template <class P>
 struct gt__fragments<P, GT__TENSOR> : gt__places {
   typedef typename P::T T;
   static constexpr bool DOUBLE = sizeof(T) == 8;
-  static constexpr int DEEP = DOUBLE ? 4 : 16, X = P::HIGH / 16, Y = P::WIDE / 8;
+  static constexpr int DEEP = DOUBLE ? 4 : 16;
+  static constexpr int X = P::HIGH / 16;
+  static constexpr int Y = P::WIDE / 8;
   std::conditional_t<DOUBLE, double, uint32_t> x[X][DOUBLE ? 2 : 4], y[Y][DOUBLE ? 1 : 2];
   GT__DEV void get(const T *at, bool along, uint32_t *x, uint32_t *y) {
     const uint32_t address = (uint32_t)__cvta_generic_to_shared(at);
@@ -3822,11 +3876,19 @@ struct gt__fragments<P, GT__TENSOR> : gt__places {
   }
   __device__ __forceinline__ void read(const typename P::A &a, const typename P::B &b, const T *at,
                                        int q) {
-    const int aw = a.wide(), ad = a.deep(), bw = b.wide(), bd = b.deep();
-    const int lane = threadIdx.x % 32, low = lane % 8, near = lane & 8, far = lane / 2 & 8;
-    const T *u = at + P::row() * aw + q * ad, *v = at + P::A::SIZE + P::column() * bw + q * bd;
+    const int aw = a.wide();
+    const int ad = a.deep();
+    const int bw = b.wide();
+    const int bd = b.deep();
+    const int lane = threadIdx.x % 32;
+    const int low = lane % 8;
+    const int near = lane & 8;
+    const int far = lane / 2 & 8;
+    const T *u = at + P::row() * aw + q * ad;
+    const T *v = at + P::A::SIZE + P::column() * bw + q * bd;
     if constexpr (DOUBLE) {
-      u += lane / 4 * aw + lane % 4 * ad, v += lane / 4 * bw + lane % 4 * bd;
+      u += lane / 4 * aw + lane % 4 * ad;
+      v += lane / 4 * bw + lane % 4 * bd;
       for (int i = 0; i < 2 * X; i++) x[i / 2][i % 2] = u[8 * i * aw];
       for (int i = 0; i < Y; i++) y[i][0] = v[8 * i * bw];
     } else {
@@ -3870,7 +3932,8 @@ GT__DEV void gt__multiply(typename P::A &a, typename P::B &b, int64_t k,
   const auto fetch = [&](int to) {
     if (left > 0) a.fetch(left, sets + to);
     if (left > 0) b.fetch(left, sets + to + P::A::SIZE);
-    __pipeline_commit(), left -= P::STEP;
+    __pipeline_commit();
+    left -= P::STEP;
   };
   GT__LOOP for (int to = 0; to < ROOM - P::SET; to += P::SET) fetch(to);
   int at = -P::SET, to = ROOM - P::SET; /* the sets to read and to fill */
@@ -3905,7 +3968,8 @@ GT__DEV void gt__put_lots(const S *from, O *to, int64_t down, int64_t right, int
   for (int k = threadIdx.x % 32; k < 32 * ALL; k += 32 * N) {
     S x[N][LOT];
     O y[LOT];
-    const int r0 = TALL ? k % ROWS : k * LOT / WIDE, c0 = TALL ? k / ROWS : k * LOT % WIDE;
+    const int r0 = TALL ? k % ROWS : k * LOT / WIDE;
+    const int c0 = TALL ? k / ROWS : k * LOT % WIDE;
     const auto row = [&](int i) { return TALL ? r0 : r0 + 32 * LOT * i / WIDE; };
     const auto column = [&](int i) { return c0 + (TALL ? 32 * i / ROWS : 32 * LOT * i % WIDE); };
     GT__EACH gt__load_line((const char *)(from + row(i) * gt__pitch<WIDE> + column(i)), x[i]);
@@ -3946,11 +4010,14 @@ GT__DEV void gt__store_tiled(const gt__matmul_args &p, int64_t batch, int64_t m,
                              bool along, typename P::S (&sum)[P::SUMS]) {
   typedef typename P::S S;
   typedef gt__fragments<P> F;
-  constexpr int ROWS = 128 * F::Y / P::WIDE, ROOM = ROWS * gt__pitch<P::WIDE>;
+  constexpr int ROWS = 128 * F::Y / P::WIDE;
+  constexpr int ROOM = ROWS * gt__pitch<P::WIDE>;
   static_assert(P::THREADS / 32 * ROOM * sizeof(S) <= P::BYTES, "each warp has its part");
   const gt__operand &out = p.post.out;
-  const int64_t down = out.stride[p.n_batch], right = out.stride[p.n_batch + 1];
-  const int64_t row = m + P::row(), column = n + P::column();
+  const int64_t down = out.stride[p.n_batch];
+  const int64_t right = out.stride[p.n_batch + 1];
+  const int64_t row = m + P::row();
+  const int64_t column = n + P::column();
   const int64_t at = blockIdx.y * p.m * down + row * down + column * right +
                      gt__offset(batch, p.n_batch, p.post.size, out.stride);
   S *mine = (S *)gt__shared + threadIdx.x / 32 * ROOM;
@@ -3967,11 +4034,16 @@ GT__DEV void gt__store_tiled(const gt__matmul_args &p, int64_t batch, int64_t m,
 template <class P>
 __global__ void __launch_bounds__(P::THREADS, 256 / P::THREADS)
     gt__matmul_kernel(const __grid_constant__ gt__matmul_args p, int64_t part) {
-  const int along_a = gt__is_along(p.a_col, p.a_row), along_b = gt__is_along(p.b_row, p.b_col);
+  const int along_a = gt__is_along(p.a_col, p.a_row);
+  const int along_b = gt__is_along(p.b_row, p.b_col);
   const int turn = P::KEEPS & (along_a | along_b << 1);
-  const int64_t across = (p.n - 1) / P::N + 1, tiles = ((p.m - 1) / P::M + 1) * across;
-  const int64_t k = blockIdx.y * part, batch = blockIdx.x / tiles, tile = blockIdx.x % tiles;
-  const int64_t m = tile / across * P::M, n = tile % across * P::N;
+  const int64_t across = (p.n - 1) / P::N + 1;
+  const int64_t tiles = ((p.m - 1) / P::M + 1) * across;
+  const int64_t k = blockIdx.y * part;
+  const int64_t batch = blockIdx.x / tiles;
+  const int64_t tile = blockIdx.x % tiles;
+  const int64_t m = tile / across * P::M;
+  const int64_t n = tile % across * P::N;
   typename P::S sum[P::SUMS] = {};
   if (!p.post.early) gt__await_kernel_before();
   if constexpr (P::ENGINE != GT__NONE) {
@@ -4065,7 +4137,8 @@ static void gt__plan_bringing(gt__tiled_product *j, bool b) {
   const gt__view v = gt__view_of(&j->x, b);
   const gt__form *f = j->form;
   const bool along = f->keeps >> b & 1 && gt__is_along(*v.deep, *v.wide);
-  int64_t *const line = along ? v.wide : v.deep, *const in = along ? v.deep : v.wide;
+  int64_t *const line = along ? v.wide : v.deep;
+  int64_t *const in = along ? v.deep : v.wide;
   const int nb = j->x.n_batch;
   gt__map_args *m = &j->bring[j->brought++];
   *m = gt__copying_map(*v.o, nb + 2, j->x.compute);
@@ -4102,7 +4175,8 @@ static int gt__choose_16(const gt__matmul_args *x, int blocks) {
 }
 /* On the tensor cores of float64: small tiles for few rows of what would have to be brought. */
 static int gt__choose_f64(gt__matmul_args *x, int blocks) {
-  const int64_t tiles = gt__count_tiles(x, GT__LARGE_F64), least = min(x->m, x->n);
+  const int64_t tiles = gt__count_tiles(x, GT__LARGE_F64);
+  const int64_t least = min(x->m, x->n);
   const bool full = tiles <= 2 * blocks || tiles >= blocks * GT__FULL_TURNS_F64;
   const bool stays = gt__can_copy(x, false, GT__MID_F64) && gt__can_copy(x, true, GT__MID_F64);
   if (least > GT__LARGE_F64_ROWS && tiles >= GT__LARGE_F64_TILES && full) return GT__LARGE_F64;
@@ -4113,7 +4187,8 @@ static int gt__choose_f64(gt__matmul_args *x, int blocks) {
 /* Of float32: large tiles where these fill the GPU and its rows pay for what is brought; strips of B
    where this is what is read most, of which those of 32 and 64 rows take any B; else small ones. */
 static int gt__choose_f32(gt__matmul_args *x, int blocks) {
-  const int64_t tiles = gt__count_tiles(x, GT__LARGE), least = min(x->m, x->n);
+  const int64_t tiles = gt__count_tiles(x, GT__LARGE);
+  const int64_t least = min(x->m, x->n);
   const bool full = tiles <= blocks || tiles >= blocks * GT__FULL_TURNS;
   int strip = GT__SMALL;
   if (least > GT__LARGE_ROWS && tiles >= GT__LARGE_TILES && gt__has_room(GT__LARGE) && full)
@@ -4125,7 +4200,9 @@ static int gt__choose_f32(gt__matmul_args *x, int blocks) {
   return gt__has_room(strip) ? strip : GT__SMALL;
 }
 static int gt__choose_form(gt__matmul_args *x) {
-  const int facts = gt__device_facts(), cores = facts & GT__BUILT_FOR, blocks = facts >> 16;
+  const int facts = gt__device_facts();
+  const int cores = facts & GT__BUILT_FOR;
+  const int blocks = facts >> 16;
   const bool halves = x->a.dtype == GT_FLOAT16 || x->a.dtype == GT_BFLOAT16;
   const bool tensor_16 = cores >= 8 && !(facts & GT__PROBE_HOPPER);
   if (x->compute == GT__F32 && tensor_16 && halves && x->a.dtype == x->b.dtype &&
@@ -4147,7 +4224,9 @@ static bool gt__is_short(const gt__matmul_args *x, const gt__form *f, int64_t ti
    turns, too, for memory's speed: 1 x 7168 x 16384 takes 111 us in two turns, 120 in .85 of one. */
 static int64_t gt__share_k(const gt__matmul_args *x, int form) {
   const gt__form *f = &gt__matmul_forms[form];
-  const int64_t facts = gt__device_facts(), blocks = facts >> 16, tiles = gt__count_tiles(x, form);
+  const int64_t facts = gt__device_facts();
+  const int64_t blocks = facts >> 16;
+  const int64_t tiles = gt__count_tiles(x, form);
   const int room = (int)((facts & GT__KB) << 6) / f->bytes;
   const int64_t most = blocks * min(GT__THREADS_AT_ONCE / f->threads, room); /* blocks at once */
   int64_t parts = most / tiles, turns = 1;
@@ -4287,8 +4366,8 @@ struct gt__plan {
   static constexpr int WIDE = WIDE_, PRODUCTS = PRODUCTS_, N = WIDE / 2; /* N: sums a thread */
   static constexpr int PIECES = PRODUCTS == 6 ? 3 : PRODUCTS == 3 ? 2 : 1;
   static constexpr int A_BRICKS = GT__HIGH / 64, B_BRICKS = WIDE / 64; /* of a piece */
-  static constexpr int STAGE = PIECES * (A_BRICKS + B_BRICKS) * GT__BRICK,
-                       FIXED = 2 * GT__RING * GT__BRICK + 256;
+  static constexpr int STAGE = PIECES * (A_BRICKS + B_BRICKS) * GT__BRICK;
+  static constexpr int FIXED = 2 * GT__RING * GT__BRICK + 256;
   static constexpr int FITTING = (GT__ROOM - FIXED) / STAGE, STAGES = FITTING < 8 ? FITTING : 8;
   static_assert(STAGES >= 2, "one stage is filled while another is used");
 };
@@ -4393,8 +4472,10 @@ struct gt__ring {
 template <class P>
 GT__DEV gt__ring gt__make_ring(int arrivals) {
   gt__ring r;
-  r.stages = (uint8_t *)gt__shared, r.out = r.stages + P::STAGES * P::STAGE;
-  r.full = (uint64_t *)(r.out + 2 * GT__RING * GT__BRICK), r.empty = r.full + P::STAGES;
+  r.stages = (uint8_t *)gt__shared;
+  r.out = r.stages + P::STAGES * P::STAGE;
+  r.full = (uint64_t *)(r.out + 2 * GT__RING * GT__BRICK);
+  r.empty = r.full + P::STAGES;
   if (threadIdx.x == 32) {
     for (int s = 0; s < 2 * P::STAGES; s++)
       asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(gt__smem(&r.full[s])),
@@ -4418,7 +4499,8 @@ GT__DEV bool gt__find_work(const gt__hopper_args &p, int down, gt__work &w) {
   w.from = part < 0 ? 0 : (part - cut * (int)t.part.by) * t.share;
   w.to = part < 0 ? t.steps : w.from + t.share;
   w.slot = part < 0 || t.part.by == 1 ? -1 : cut + part;
-  (gt__corner &)w = gt__find_corner(t, tile), w.m += (blockIdx.x & (down - 1)) * GT__HIGH;
+  (gt__corner &)w = gt__find_corner(t, tile);
+  w.m += (blockIdx.x & (down - 1)) * GT__HIGH;
   return true;
 }
 
@@ -4439,15 +4521,19 @@ template <class P, int OF_B>
 GT__DEV void gt__load_step(const gt__hopper_args &p, int down, const gt__ring &r, const gt__work &w,
                            int step, int i) {
   constexpr int EACH = OF_B ? P::B_BRICKS : P::A_BRICKS;
-  const int along = p.f.x[OF_B].along_k, z = p.f.x[OF_B].step, k = step * GT__DEEP;
-  const int left_out = p.t.m - w.m <= 64, of_a = (P::A_BRICKS - left_out) * P::PIECES;
+  const int along = p.f.x[OF_B].along_k;
+  const int z = p.f.x[OF_B].step;
+  const int k = step * GT__DEEP;
+  const int left_out = p.t.m - w.m <= 64;
+  const int of_a = (P::A_BRICKS - left_out) * P::PIECES;
   const int bytes = of_a * p.box * 128 + P::PIECES * P::B_BRICKS * GT__BRICK;
   uint64_t *full = gt__begin_stage<P, OF_B>(r, i, bytes);
   uint8_t *to = r.stages + i % P::STAGES * P::STAGE;
   if (OF_B) to += P::PIECES * P::A_BRICKS * GT__BRICK;
   GT__UNROLL for (int b = 0; b < P::PIECES * EACH; b++, to += GT__BRICK) {
     const int mn = (OF_B ? w.n : w.m) + b % EACH * 64;
-    const bool mine = down == 1 || b % 2 == blockIdx.x % 2, there = b % EACH == 0 || !left_out;
+    const bool mine = down == 1 || b % 2 == blockIdx.x % 2;
+    const bool there = b % EACH == 0 || !left_out;
     if (OF_B ? mine : there)
       gt__load_box(to, &p.map[OF_B], full, along ? k : mn, along ? mn : k, w.batch * z + b / EACH,
                    OF_B && down > 1 ? 3 : 0);
@@ -4458,7 +4544,8 @@ template <class P, int OF_B>
 GT__DEV void gt__load_after(const gt__hopper_args &p, const gt__ring &r, const gt__work &w, int e,
                             int i) {
   constexpr int BRICKS = P::STAGE / GT__BRICK;
-  const int first = e * BRICKS, some = min(2 * P::WIDE / p.columns - first, BRICKS);
+  const int first = e * BRICKS;
+  const int some = min(2 * P::WIDE / p.columns - first, BRICKS);
   uint64_t *full = gt__begin_stage<P, OF_B>(r, i, some * GT__BRICK);
   uint8_t *to = r.stages + i % P::STAGES * P::STAGE;
   for (int b = 0; b < some && !OF_B; b++)
@@ -4494,7 +4581,8 @@ template <class P, int FORM, int N>
 GT__DEV void gt__multiply_stage(const gt__ring &r, int i, int half, float (&d)[N], bool add) {
   typedef std::conditional_t<(FORM & GT__FORM_HALF) != 0, gt__half, gt__bfloat> T;
   constexpr bool A_ALONG = FORM & GT__FORM_A, B_ALONG = FORM & GT__FORM_B;
-  constexpr int of_a[6] = {2, 1, 0, 1, 0, 0}, of_b[6] = {0, 1, 2, 0, 1, 0};
+  constexpr int of_a[6] = {2, 1, 0, 1, 0, 0};
+  constexpr int of_b[6] = {0, 1, 2, 0, 1, 0};
   const uint8_t *stage = r.stages + i % P::STAGES * P::STAGE;
   const uint64_t a = gt__bricks(gt__smem(stage) + half * GT__BRICK);
   const uint64_t b = gt__bricks(gt__smem(stage) + P::PIECES * P::A_BRICKS * GT__BRICK);
@@ -4515,7 +4603,8 @@ template <class P>
 GT__DEV bool gt__must_be_strict(const gt__hopper_args &p, const gt__work &w) {
   const int thread = threadIdx.x - GT__TEAM, along_n = thread / GT__HIGH;
   const gt__factor &x = p.f.x[along_n];
-  const int line = (along_n ? w.n : w.m) + thread % GT__HIGH, lines = along_n ? p.t.n : p.t.m;
+  const int line = (along_n ? w.n : w.m) + thread % GT__HIGH;
+  const int lines = along_n ? p.t.n : p.t.m;
   const uint32_t *top = x.top + (int64_t)(x.step > 0 ? w.batch : 0) * x.chunks * lines + line;
   uint32_t most = 0;
   static_assert(P::WIDE <= GT__HIGH || P::PRODUCTS == 1, "a thread has one row or one column");
@@ -4533,14 +4622,16 @@ GT__DEV bool gt__must_be_strict(const gt__hopper_args &p, const gt__work &w) {
 }
 /* The tile from float32 itself, in the order of the general kernel: K in order, multiply-add. */
 GT__DEV const float *gt__find(const gt__factor &x, int batch, int mn, int k) {
-  const int64_t line = x.along_k ? mn : k, in = x.along_k ? k : mn;
+  const int64_t line = x.along_k ? mn : k;
+  const int64_t in = x.along_k ? k : mn;
   return (const float *)x.data + batch * x.batch_stride + line * x.line_stride + in * x.stride;
 }
 template <int N>
 GT__DEV void gt__multiply_strictly(const gt__hopper_args &p, const gt__work &w, int half,
                                    float (&sum)[N]) {
   const int k_size = w.from > 0 ? 0 : p.k; /* of a tile's parts the first has all of it */
-  const int lane = threadIdx.x % 32, row = w.m + 64 * half + threadIdx.x / 32 % 4 * 16 + lane / 4;
+  const int lane = threadIdx.x % 32;
+  const int row = w.m + 64 * half + threadIdx.x / 32 % 4 * 16 + lane / 4;
   GT__LOOP for (int i = 0; i < N; i++) { /* turned round, since registers cannot be indexed */
     const int m = min(row + i / 2 % 2 * 8, p.t.m - 1);
     const int n = min(w.n + i / 4 * 8 + lane % 4 * 2 + i % 2, p.t.n - 1);
@@ -4573,10 +4664,13 @@ GT__DEV void gt__each_of_row(const gt__after &s, int n, const gt__work &w, const
 template <class P, class F>
 GT__DEV void gt__each_of_matrix(const gt__ring &r, int dtype, int step, int half, const F &take) {
   typedef std::conditional_t<P::PRODUCTS == 1, uint32_t, float2> S;
-  constexpr int COLUMNS = 256 / sizeof(S), EACH = P::STAGE / GT__BRICK / 2; /* in a stage */
+  constexpr int COLUMNS = 256 / sizeof(S);
+  constexpr int EACH = P::STAGE / GT__BRICK / 2; /* in a stage */
   const int lane = threadIdx.x % 32;
   GT__UNROLL for (int i = 0; i < P::N; i += 2) {
-    const int column = i / 4 * 8, brick = column / COLUMNS, at = step + brick / EACH;
+    const int column = i / 4 * 8;
+    const int brick = column / COLUMNS;
+    const int at = step + brick / EACH;
     const int stage = at % P::STAGES;
     const int line = threadIdx.x / 32 % 4 * 16 + lane / 4 + i / 2 % 2 * 8;
     const int in = (column % COLUMNS / 2 + lane % 4) * (int)sizeof(S) ^ line % 8 * 16;
@@ -4595,7 +4689,8 @@ GT__DEV void gt__each_of_matrix(const gt__ring &r, int dtype, int step, int half
    are stored at once: a thread gives the address of a line of one of them. */
 template <class S, int N>
 GT__DEV void gt__lay_brick(uint8_t *brick, int i, const float (&sum)[N]) {
-  const int lane = threadIdx.x % 32, line = threadIdx.x / 32 % 4 * 16 + lane % 16;
+  const int lane = threadIdx.x % 32;
+  const int line = threadIdx.x / 32 % 4 * 16 + lane % 16;
   GT__UNROLL for (int j = 0; j < 8; j += 2) {
     const float *x = sum + i * 32 + j * 4;
     asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
@@ -4612,7 +4707,8 @@ GT__DEV void gt__put_tile(const gt__hopper_args &p, const gt__work &w, const gt_
                           const float (&sum)[P::N]) {
   static_assert(P::STAGES >= P::WIDE / 64 || P::PRODUCTS > 1,
                 "the last tile has room in the stages");
-  const bool leader = threadIdx.x % GT__TEAM == 0, last = w.next >= p.t.units;
+  const bool leader = threadIdx.x % GT__TEAM == 0;
+  const bool last = w.next >= p.t.units;
   uint8_t *bricks = r.out + half * GT__RING * GT__BRICK;
   if (last) bricks = r.stages + half * GT__BRICK;
   const int each = last ? P::STAGE : GT__BRICK;
@@ -4639,7 +4735,8 @@ GT__DEV void gt__store_tile(const gt__division &t, const gt__work &w, uint8_t *b
                             float (&sum)[P::N]) {
   const bool part = w.slot >= 0;
   const int64_t row = part ? t.pitch : t.row;
-  const int warp = threadIdx.x / 32 % 4, m = 64 * half + 16 * warp + (part ? w.m % t.high : w.m);
+  const int warp = threadIdx.x / 32 % 4;
+  const int m = 64 * half + 16 * warp + (part ? w.m % t.high : w.m);
   const int64_t at =
       m * row + (part ? (int64_t)w.slot * t.lines * t.pitch : w.batch * t.batch + w.n);
   const auto put = [&](auto *to) {
@@ -4814,7 +4911,9 @@ GT__DEV void gt__split(const uint32_t (&x)[4], uint32_t (&piece)[N][2]) {
    lines, and goes down. */
 template <class S, int PIECES>
 struct gt__packer {
-  static constexpr int LOT = gt__lot<S>, AHEAD = 4, WORDS = sizeof(S) == 2 ? 8 : 4;
+  static constexpr int LOT = gt__lot<S>;
+  static constexpr int AHEAD = 4;
+  static constexpr int WORDS = sizeof(S) == 2 ? 8 : 4;
   const gt__factor &x;
   const S *from, *end;
   uint16_t *to;
@@ -4861,8 +4960,10 @@ struct gt__packer {
     else
       for (int j = 0; j < LOT; j++) atomicMax(&tops[j * 32 + lane], top[j]);
     __syncthreads();
-    const int count = x.along_k ? 8 : 32 * LOT, lines = x.along_k ? x.lines : x.wide;
-    const int mine = tile * count + i, at = x.along_k ? i : i % LOT * 32 + i / LOT;
+    const int count = x.along_k ? 8 : 32 * LOT;
+    const int lines = x.along_k ? x.lines : x.wide;
+    const int mine = tile * count + i;
+    const int at = x.along_k ? i : i % LOT * 32 + i / LOT;
     if (i < count && mine < lines) x.top[(int64_t)part * lines + mine] = tops[at];
   }
 };
@@ -4879,8 +4980,11 @@ __global__ void __launch_bounds__(256, sizeof(S) == 4 ? 4 : 3)
   __shared__ uint32_t tops[32 * Packer::LOT];
   const int second = blockIdx.x >= p.x[0].blocks;
   const gt__factor &x = p.x[second];
-  const int block = blockIdx.x - (second ? p.x[0].blocks : 0), part = block / x.tiles;
-  const int z = part / x.chunks, tile = block - part * x.tiles, k = (part - z * x.chunks) * x.chunk;
+  const int block = blockIdx.x - (second ? p.x[0].blocks : 0);
+  const int part = block / x.tiles;
+  const int z = part / x.chunks;
+  const int tile = block - part * x.tiles;
+  const int k = (part - z * x.chunks) * x.chunk;
   Packer packer(x, z, tile, k);
   if (threadIdx.x < 32 * Packer::LOT) tops[threadIdx.x] = 0;
   gt__release_next_kernel();
@@ -4914,7 +5018,9 @@ static constexpr int gt__pieces_of(int products) {
 /* Float32 in pieces costs more than few rows or a small product; below 16 of K its error shows. The
    steps of all tiles are counted by an int. */
 static bool gt__is_for_hopper(const gt__matmul_args *x) {
-  const double few = min(x->m, x->n), many = max(x->m, x->n), c = few * many;
+  const double few = min(x->m, x->n);
+  const double many = max(x->m, x->n);
+  const double c = few * many;
   const bool halves = x->a.dtype == GT_FLOAT16 || x->a.dtype == GT_BFLOAT16;
   if (!gt__has_work(x) || x->compute != GT__F32 || x->a.dtype != x->b.dtype) return false;
   if (x->batch > USHRT_MAX || x->k < 1 || max(many, x->k * 1.) > INT_MAX / 4) return false;
@@ -4927,7 +5033,8 @@ static bool gt__is_for_hopper(const gt__matmul_args *x) {
 static void gt__see(gt__hopper_product *j, int i) {
   const gt__view v = gt__view_of(&j->x, i);
   const bool along = *v.wide != 1 || (*v.deep == 1 && j->p.k >= v.size);
-  const int mn = (int)v.size, k = j->p.k;
+  const int mn = (int)v.size;
+  const int k = j->p.k;
   gt__factor *f = &j->p.f.x[i];
   f->data = f->to = v.o->data;
   f->along_k = along;
@@ -4948,7 +5055,9 @@ static void gt__plan_packing(gt__hopper_product *j, int i) {
   const gt__view v = gt__view_of(&j->x, i);
   gt__factor *f = &j->p.f.x[i];
   const bool f32 = v.o->dtype == GT_FLOAT32, along = f->along_k;
-  const int line = 32 * (f32 ? 4 : 8), mn = (int)v.size, k = j->p.k; /* line: a warp's elements */
+  const int line = 32 * (f32 ? 4 : 8);
+  const int mn = (int)v.size;
+  const int k = j->p.k; /* line: a warp's elements */
   const int step = along ? line : 8, tile = along ? 8 : line;
   const int least = along || mn < GT__PACK_LONG ? GT__PACK_ROUNDS : 2 * GT__PACK_ROUNDS;
   f->rounds = f32 ? (int)gt__up((k - 1) / (GT__PACK_CHUNKS * step) + 1, least) : GT__PACK_ROUNDS;
@@ -4994,7 +5103,8 @@ static void gt__lay_tiles(const gt__hopper_product *j, gt__division *t, int down
   t->pitch = t->wide < t->n ? t->wide : (int)gt__up(t->n, 4);
 }
 static void gt__lay_parts(const gt__hopper_product *j, gt__division *t, int room, bool cut) {
-  const int steps = (j->p.k - 1) / GT__DEEP + 1, rest = t->tiles % room;
+  const int steps = (j->p.k - 1) / GT__DEEP + 1;
+  const int rest = t->tiles % room;
   const int most = j->products > 1 ? steps : steps / GT__PART_STEPS;
   int parts = cut && rest ? max(1, min(room / rest, most)) : 1;
   t->whole = t->tiles - rest;
@@ -5049,7 +5159,8 @@ static int gt__plan_hopper(gt__op *op) {
       !gt__one_batch(args, &args->a, &step_a) || !gt__one_batch(args, &args->b, &step_b))
     return 0;
   gt__hopper_product *j = gt__begin_product<gt__hopper_product>(op, sizeof *j);
-  const bool halves = args->a.dtype != GT_FLOAT32, one = halves || args->precision == GT_MEDIUM;
+  const bool halves = args->a.dtype != GT_FLOAT32;
+  const bool one = halves || args->precision == GT_MEDIUM;
   j->p.f.x[0].batch_stride = step_a;
   j->p.f.x[1].batch_stride = step_b;
   j->products = one ? 1 : args->precision == GT_HIGH ? GT__HIGH_PRODUCTS : GT__HIGHEST_PRODUCTS;
@@ -5155,8 +5266,10 @@ static int gt__make_after_map(gt__hopper_product *j) {
 static int gt__launch_hopper(gt__hopper_product *j, void *stream) {
   gt__hopper_args *p = &j->p;
   const gt__factor *x = p->f.x;
-  void *parameters[] = {p}, *packs[] = {&p->f};
-  const int packed = x[0].blocks + x[1].blocks, clusters = (gt__device_facts() >> 16) / p->down;
+  void *parameters[] = {p};
+  void *packs[] = {&p->f};
+  const int packed = x[0].blocks + x[1].blocks;
+  const int clusters = (gt__device_facts() >> 16) / p->down;
   const int first = j->products == 1 ? 0 : j->products == GT__HIGH_PRODUCTS ? 3 : 5;
   const void *kernel = gt__hopper_kernels[first + j->t.wide / 64 - 1];
   const void *pack = gt__pack_kernels[x[0].top ? j->pieces : 0];

@@ -2536,7 +2536,8 @@ static int gt__refuse(const gt_tensor *out, int first, int n, gt__operands x) {
 static int gt__refuse_one(const gt_tensor *x) {
   return x ? gt__is_ended(1, x) : gt__refuse(x, 1, 1, &x);
 }
-#define GT__NO(x) gt__refuse_one(x) /* of the one tensor that a call is given */
+/* A call that is given one tensor begins with this; it notes the call, as GT__CALL does. */
+#define GT__NO(x) (GT__CALL, gt__refuse_one(x))
 /* A small text that lives until three more are made on this thread. */
 static char *gt__scrap(void) { return gt__me.text[gt__me.text_turn++ & 3]; }
 static const char *gt__sizes(int ndim, const int64_t *size) {
@@ -2796,7 +2797,6 @@ static void gt__set_scope(gt_tensor *x, gt_scope *scope) {
   if (scope) scope->gt__first = x;
 }
 GT_API gt_tensor *gt_keep(gt_tensor *x) {
-  GT__CALL;
   if (GT__NO(x)) return NULL;
   GT__HOLD(gt__mutex);
   gt__set_scope(x, x->gt__scope ? x->gt__scope->gt__outer : NULL);
@@ -2867,10 +2867,7 @@ GT_API void gt_free(gt_tensor *x) {
 }
 static void gt__end_local(gt_tensor **x) { gt__free(*x); }
 #define GT__LOCAL __attribute__((cleanup(gt__end_local))) /* a handle that ends with its block */
-GT_API gt_tensor *gt_retain(const gt_tensor *x) {
-  GT__CALL;
-  return GT__NO(x) ? NULL : gt__handle(x);
-}
+GT_API gt_tensor *gt_retain(const gt_tensor *x) { return GT__NO(x) ? NULL : gt__handle(x); }
 /* THE SIZES. No tensor, view, broadcast or product has more elements than this, sizes of 0 counted
    as 1: each new shape is checked here, and only shapes that passed are computed with. Then sums of
    two sizes, a dim's size times its stride, and the bytes between two elements are below 2^63. */
@@ -2926,10 +2923,7 @@ GT_API gt_tensor *gt_empty_pinned(gt_shape shape, gt_dtype dtype) {
 static gt_tensor *gt__new_like(const gt_tensor *x) {
   return gt__new(gt__shape_of(x), x->dtype, x->device, 0);
 }
-GT_API gt_tensor *gt_empty_like(const gt_tensor *x) {
-  GT__CALL;
-  return GT__NO(x) ? NULL : gt__new_like(x);
-}
+GT_API gt_tensor *gt_empty_like(const gt_tensor *x) { return GT__NO(x) ? NULL : gt__new_like(x); }
 typedef void gt__deleter(void *data, void *context);
 static gt_tensor *gt__wrap(void *data, gt_shape shape, gt_dtype dtype, gt_device device,
                            gt__deleter *deleter, void *context) {
@@ -2974,27 +2968,14 @@ GT_API gt_tensor *gt_from_const_ptr(const void *data, gt_shape shape, gt_dtype d
   if (x) x->storage->constant = 1;
   return x;
 }
-GT_API int64_t gt_numel(const gt_tensor *x) {
-  GT__CALL;
-  return GT__NO(x) ? 0 : gt__numel(x);
-}
-GT_API size_t gt_nbytes(const gt_tensor *x) {
-  GT__CALL;
-  return GT__NO(x) ? 0 : gt__nbytes(x);
-}
+GT_API int64_t gt_numel(const gt_tensor *x) { return GT__NO(x) ? 0 : gt__numel(x); }
+GT_API size_t gt_nbytes(const gt_tensor *x) { return GT__NO(x) ? 0 : gt__nbytes(x); }
 GT_API gt_shape gt_shape_of(const gt_tensor *x) {
   gt_shape none = {0, {0}};
-  GT__CALL;
   return GT__NO(x) ? none : gt__shape_of(x);
 }
-GT_API int gt_is_contiguous(const gt_tensor *x) {
-  GT__CALL;
-  return GT__NO(x) ? 0 : gt__is_dense(x);
-}
-GT_API int gt_is_pinned(const gt_tensor *x) {
-  GT__CALL;
-  return GT__NO(x) ? 0 : x->storage->pinned;
-}
+GT_API int gt_is_contiguous(const gt_tensor *x) { return GT__NO(x) ? 0 : gt__is_dense(x); }
+GT_API int gt_is_pinned(const gt_tensor *x) { return GT__NO(x) ? 0 : x->storage->pinned; }
 /* What is on a device: tensors now, tensors at most, or all that the library keeps for it. */
 enum { GT__NOW, GT__PEAK, GT__RESERVED };
 static size_t gt__memory(gt_device device, int which) {
@@ -3125,7 +3106,6 @@ static gt_status gt__fill_hole(gt_shape *shape, int64_t n) {
 }
 GT_API gt_tensor *gt_reshape(const gt_tensor *x, gt_shape shape) {
   gt_tensor y;
-  GT__CALL;
   if (GT__NO(x)) return NULL;
   int64_t n = gt__numel(x);
   if (gt__fill_hole(&shape, n)) return NULL;
@@ -3162,7 +3142,6 @@ static void gt__insert_dim(gt_tensor *y, int dim) { /* of size 1 */
   for (int d = last; d > dim; d--) gt__swap_dims(y, d, d - 1);
 }
 GT_API gt_tensor *gt_transpose(const gt_tensor *x, int dim0, int dim1) {
-  GT__CALL;
   if (GT__NO(x) || gt__no_dim_or_0(&dim0, x->ndim)) return NULL;
   if (gt__no_dim_or_0(&dim1, x->ndim)) return NULL;
   gt_tensor y = gt__plain(x);
@@ -3170,7 +3149,6 @@ GT_API gt_tensor *gt_transpose(const gt_tensor *x, int dim0, int dim1) {
   return gt__handle(&y);
 }
 GT_API gt_tensor *gt_permute(const gt_tensor *x, gt_shape order) {
-  GT__CALL;
   unsigned seen = 0;
   if (GT__NO(x)) return NULL;
   gt_tensor y = gt__plain(x);
@@ -3195,7 +3173,6 @@ static int64_t gt__clipped(int64_t end, int64_t n) { /* Python's: a negative one
   return gt__limit(end < 0 ? end + n : end, n);
 }
 GT_API gt_tensor *gt_slice(const gt_tensor *x, int dim, int64_t start, int64_t end, int64_t step) {
-  GT__CALL;
   if (GT__NO(x) || gt__no_dim(&dim, x->ndim)) return NULL;
   if (step < 1)
     return GT__NULL(GT_ERROR_ARGUMENT, "step %lld; it must be 1 or more", (long long)step);
@@ -3210,7 +3187,6 @@ GT_API gt_tensor *gt_slice(const gt_tensor *x, int dim, int64_t start, int64_t e
   return gt__handle(&y);
 }
 GT_API gt_tensor *gt_select(const gt_tensor *x, int dim, int64_t index) {
-  GT__CALL;
   if (GT__NO(x) || gt__no_dim(&dim, x->ndim)) return NULL;
   if (index < -x->shape[dim] || index >= x->shape[dim])
     return GT__NULL(GT_ERROR_ARGUMENT, "index %lld is out of range for dim %d of %s",
@@ -3235,7 +3211,6 @@ static int gt__broadcast_to(const gt_tensor *x, const gt_tensor *like, gt_tensor
   return lead >= 0;
 }
 GT_API gt_tensor *gt_expand(const gt_tensor *x, gt_shape shape) {
-  GT__CALL;
   gt_tensor y, model;
   if (GT__NO(x)) return NULL;
   for (int e = x->ndim - 1; e >= 0; e--) {
@@ -3250,14 +3225,12 @@ GT_API gt_tensor *gt_expand(const gt_tensor *x, gt_shape shape) {
   return gt__handle(&y);
 }
 GT_API gt_tensor *gt_squeeze(const gt_tensor *x, int dim) {
-  GT__CALL;
   if (GT__NO(x) || gt__no_dim_or_0(&dim, x->ndim)) return NULL;
   gt_tensor y = gt__plain(x);
   if (x->ndim && x->shape[dim] == 1) gt__drop_dim(&y, dim);
   return gt__handle(&y);
 }
 GT_API gt_tensor *gt_unsqueeze(const gt_tensor *x, int dim) {
-  GT__CALL;
   if (GT__NO(x)) return NULL;
   if (x->ndim == GT_MAX_DIMS)
     return GT__NULL(GT_ERROR_SHAPE, "%s already has %d dimensions", gt__shape_text(x),
@@ -3268,7 +3241,6 @@ GT_API gt_tensor *gt_unsqueeze(const gt_tensor *x, int dim) {
   return gt__handle(&y);
 }
 GT_API gt_tensor *gt_diagonal(const gt_tensor *x, int64_t offset, int dim0, int dim1) {
-  GT__CALL;
   if (GT__NO(x) || gt__no_dim(&dim0, x->ndim)) return NULL;
   if (gt__no_dim(&dim1, x->ndim)) return NULL;
   if (dim0 == dim1) return GT__NULL(GT_ERROR_ARGUMENT, "dim %d is named twice", dim0);
@@ -3877,9 +3849,19 @@ static gt_status gt__parse_text(gt__tree *t) {
 GT__RARE_ENDS
 
 /* ---- >>compiler --------------------------------------------------------------------------------
-   A tree becomes a program in three steps: each node gets PyTorch's dtype; the tree is cut where
+   A tree becomes programs in three steps: each node gets PyTorch's dtype; the tree is cut where
    integers must stay exact beside floating numbers; what is larger than the machine is cut too.
-   What is cut off is computed into a temporary tensor first and becomes an operand. */
+   What is cut off is computed into a temporary tensor first and becomes an operand. Example:
+
+     "a*2 + b//3"       a float32, b int64; a number in the text promotes as a number does
+     node       0    1    2      3    4    5       6        children before their parents
+                a    2    a*2    b    3    b//3    a*2 + b//3
+     dtype      f32  i64  f32    i64  i64  i64     f32      gt__annotate
+     natural    f32  i64  f32    i64  i64  i64     f32      the compute type of the node by itself
+     compute    f32  f32  f32    i64  i64  i64     f32      gt__divide: node 6 is computed in f32,
+                                           apart            where b//3 could be rounded
+     gt__cut    LOAD b; FLOOR_DIV 3         into t, int64: node 5 becomes the operand t
+     gt__fit    LOAD a; MUL 2; ADD t        the program of node 6 */
 static int gt__arity(const gt__node *v) { return gt__table[v->op].arity; }
 static int gt__rule(const gt__node *v) { return gt__table[v->op].rule; }
 static gt__node *gt__child(const gt__tree *t, const gt__node *v, int k) {
@@ -4453,12 +4435,10 @@ GT_API gt_tensor *gt_ones(gt_shape shape, gt_dtype dtype, gt_device device) {
   return gt__full(NULL, shape, 1, dtype, device);
 }
 GT_API gt_tensor *gt_zeros_like(const gt_tensor *x) {
-  GT__CALL;
   if (GT__NO(x)) return NULL;
   return gt__full(NULL, gt__shape_of(x), 0, x->dtype, x->device);
 }
 GT_API gt_tensor *gt_fill(gt_tensor *x, double value) {
-  GT__CALL;
   if (GT__NO(x)) return NULL;
   return gt__full(x, gt__shape_of(x), value, x->dtype, x->device);
 }
@@ -4618,7 +4598,8 @@ GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
   const gt_tensor *in[] = {x, index};
   if (gt__refuse(out, 1, 2, in)) return NULL;
   if (gt__no_dim_or_0(&dim, x->ndim)) return NULL;
-  if (index->ndim != 1 || (index->dtype != GT_INT64 && index->dtype != GT_INT32))
+  int is_index = index->dtype == GT_INT64 || index->dtype == GT_INT32;
+  if (index->ndim != 1 || !is_index)
     return GT__NULL(GT_ERROR_ARGUMENT, "the index must be 1-d int32 or int64, not %s %s",
                     gt_dtype_string(index->dtype), gt__shape_text(index));
   if (gt__check_devices(1, x, 2, index)) return NULL;
@@ -5632,17 +5613,14 @@ GT_API gt_tensor *gt_copy(gt_tensor *dst, const gt_tensor *src) {
   return gt__check_own(dst) || gt__copy_into(dst, &wide) ? NULL : dst;
 }
 GT_API gt_tensor *gt_to(const gt_tensor *x, gt_device device) {
-  GT__CALL;
   if (GT__NO(x) || gt__check_device(device)) return NULL;
   return gt__converted(x, x->dtype, device, GT__ANY_STRIDES);
 }
 GT_API gt_tensor *gt_to_dtype(const gt_tensor *x, gt_dtype dtype) {
-  GT__CALL;
   if (GT__NO(x)) return NULL;
   return gt__converted(x, dtype, x->device, GT__ANY_STRIDES);
 }
 GT_API gt_tensor *gt_contiguous(const gt_tensor *x) {
-  GT__CALL;
   if (GT__NO(x)) return NULL;
   return gt__converted(x, x->dtype, x->device, GT__DENSE);
 }
@@ -5684,7 +5662,6 @@ GT_API gt_tensor *gt_from_array(const void *data, gt_shape shape, gt_dtype dtype
                           : gt__fail(GT_ERROR_ARGUMENT, "data is NULL"));
 }
 GT_API gt_status gt_to_array(const gt_tensor *x, void *host, size_t bytes) {
-  GT__CALL;
   if (GT__NO(x)) return gt__failed();
   if (bytes != gt__nbytes(x))
     return gt__fail(GT_ERROR_ARGUMENT, "%zu bytes given, %s of %s has %zu", bytes,
@@ -5695,7 +5672,6 @@ GT_API gt_status gt_to_array(const gt_tensor *x, void *host, size_t bytes) {
   return dense ? gt__copy_outside(dense, host, 0) : gt__failed();
 }
 GT_API void *gt_data(const gt_tensor *x) {
-  GT__CALL;
   if (GT__NO(x) || !gt__numel(x)) return NULL;
   if (gt__on_host(x->device) && gt__host_access(x, 1)) return NULL;
   return gt__address(x);
@@ -6377,8 +6353,13 @@ static int gt__find_aliases(gt__storage *x) {
 }
 
 /* ---- >>regions ---------------------------------------------------------------------------------
-   The bytes that an operation touches, as regions of memory. Where it cannot be told whether two
-   have a byte in common, they count as if they had. */
+   The bytes that an operation touches, as regions of memory:
+
+     begin
+     |<- run ->|          |<- run ->|          |<- run ->|     count = 3: a block of columns, say
+     |<------ pitch ----->|
+
+   Where it cannot be told whether two have a byte in common, they count as if they had. */
 static uintptr_t gt__region_end(const gt__region *r) {
   int64_t last = r->pitch * (r->count - 1);
   return r->begin + (uintptr_t)(last + r->run);

@@ -1975,7 +1975,7 @@ static inline void gt__strict_end(gt__strict *s) {
 /* ---- >>system -----------------------------------------------------------------------------------
    What the compiler and the operating system give, in their dialects; the codes of the host's
    errors; and a few small functions. */
-/* Which loops are made. WITH_AVX512: 1, the products of floats alone; 2, all. */
+/* Which loops are made. WITH_AVX512: 1, the products alone; 2, all. */
 #ifdef __x86_64__
 #define GT__WITH_BASELINE 0
 #define GT__WITH_AVX2 1
@@ -2045,6 +2045,7 @@ int pthread_sigmask(int how, const sigset_t *set, sigset_t *before);
 #define GT__PLAINLY(contract)
 #define GT__LIGHT(contract)
 #define GT__TIGHT(contract)
+#define GT__FOLDING
 #define GT__FUSED
 #define GT__FUSE _Pragma("clang fp contract(fast)")
 #define GT__UNROLL _Pragma("clang loop unroll(full)")
@@ -2057,7 +2058,8 @@ int pthread_sigmask(int how, const sigset_t *set, sigset_t *before);
   __attribute__((optimize("O3", "no-math-errno", "no-trapping-math", "fp-contract=" __VA_ARGS__)))
 /* The cheapest passes that make vectors of loops whose bodies are straight lines; those of -O3 take
    three times as long. Without expensive-optimizations no multiply-adds are fused and no vzeroupper is
-   put behind AVX. TIGHT: for what is written with vectors. FUSED: for the kernels of matmul. */
+   put behind AVX. FOLDING: with selects
+   in place of branches that nobody can foresee. TIGHT: for what is written with vectors. FUSED: for the kernels of matmul. */
 #define GT__PLAINLY(contract) \
   __attribute__((optimize("Og", "no-math-errno", "no-trapping-math", "fp-contract=" contract)))
 #define GT__LIGHT(contract) \
@@ -2065,6 +2067,11 @@ int pthread_sigmask(int how, const sigset_t *set, sigset_t *before);
                           "vect-cost-model=dynamic", "no-if-conversion", "no-if-conversion2", \
                           "no-tree-dominator-opts", "no-tree-dse", "no-tree-sink", \
                           "no-math-errno", "no-trapping-math", "fp-contract=" contract)))
+#define GT__FOLDING \
+  __attribute__((optimize("O1", "expensive-optimizations", "tree-loop-vectorize", \
+                          "vect-cost-model=dynamic", "no-tree-dominator-opts", "no-tree-dse", \
+                          "no-tree-sink", "no-math-errno", "no-trapping-math", \
+                          "fp-contract=off")))
 #define GT__TIGHT(contract) \
   __attribute__((optimize("O2", "no-tree-vectorize", "no-math-errno", "no-trapping-math", \
                           "fp-contract=" contract)))
@@ -3440,7 +3447,6 @@ static void gt__storage_end_unlocks(gt__storage *s) { /* with the lock, which it
   gt__unlock();
 }
 
-GT__RARE_BEGINS
 /* ---- >>parser ----------------------------------------------------------------------------------
    Text becomes a tree of nodes, children before parents: the nodes of a part lie side by side, its
    root last. Leaves are operands, numbers and index. No recursion here or in >>compiler goes as
@@ -3846,8 +3852,6 @@ static gt_status gt__parse_text(gt__tree *t) {
   k->n_in = t->n_in;
   return GT_OK;
 }
-GT__RARE_ENDS
-
 /* ---- >>compiler --------------------------------------------------------------------------------
    A tree becomes programs in three steps: each node gets PyTorch's dtype; the tree is cut where
    integers must stay exact beside floating numbers; what is larger than the machine is cut too.
@@ -8693,6 +8697,7 @@ static void gt__cpu_convert_rest(gt__cpu_step step, int width, int op, void *out
 #define WIDE 2
 #define DOTS 2
 #define LIGHT GT__LIGHT
+#define FOLDING GT__FOLDING
 #define TIGHT GT__TIGHT
 #define FUSED GT__FUSED
 #if GT__TYPE == 32
@@ -8709,6 +8714,7 @@ static void gt__cpu_convert_rest(gt__cpu_step step, int width, int op, void *out
 #define WIDE 2
 #define DOTS 4
 #define LIGHT GT__LIGHT
+#define FOLDING GT__FOLDING
 #define TIGHT GT__TIGHT
 #define FUSED GT__FUSED
 #if GT__TYPE == 32
@@ -8731,6 +8737,7 @@ static void gt__cpu_convert_rest(gt__cpu_step step, int width, int op, void *out
 #define WIDE 2
 #define DOTS 2
 #define LIGHT GT__PLAINLY
+#define FOLDING GT__PLAINLY("off")
 #define TIGHT GT__PLAINLY
 #define FUSED GT__PLAINLY("fast")
 #else
@@ -8738,6 +8745,7 @@ static void gt__cpu_convert_rest(gt__cpu_step step, int width, int op, void *out
 #define WIDE 3
 #define DOTS 4
 #define LIGHT GT__LIGHT
+#define FOLDING GT__FOLDING
 #define TIGHT GT__TIGHT
 #define FUSED GT__FUSED
 #endif
@@ -8868,8 +8876,8 @@ GT__INSIDE TARGET void L(take)(const int fold, T *a, const T *b, int64_t n) {
    says whether a NaN passed, or a zero that another may have had to replace. */
 GT__INSIDE TARGET int L(take_four)(const int fold, T *a, const T *b, int64_t n, int64_t pitch) {
   U hard = 0;
-  for (int64_t i = 0; i < 4 * n && pitch == n; i += 64 / (int64_t)sizeof(T))
-    __builtin_prefetch(b + 8 * n + i);
+  if (pitch == n && n * (int64_t)sizeof(T) >= 2048)
+    for (int64_t i = 0; i < 4 * n; i += 64 / (int64_t)sizeof(T)) __builtin_prefetch(b + 8 * n + i);
   GT__IVDEP for (int64_t i = 0; i < n; i++) {
     const T b0 = b[i], b1 = b[i + pitch], b2 = b[i + 2 * pitch], b3 = b[i + 3 * pitch];
     const T x = L(join)(fold, L(join)(fold, a[i], b0), b1);
@@ -8905,34 +8913,42 @@ GT__INSIDE TARGET void L(take_rows)(const int fold, T *a, const T *b, int64_t al
     a[i] = x;
   }
 }
-LIGHT("off")
+FOLDING
 TARGET static void L(rows)(int fold, T *a, const T *b, int64_t n, int64_t rows, int64_t pitch) {
   EACH_FOLD(take_rows, a, b, n, rows, pitch);
 }
 /* Notes in place[i], as a value, the row whose value won; row 0 wins over what was there. */
-LIGHT("off")
-TARGET static void L(places)(int sign, T *a, T *place, const T *b, int64_t n, int64_t row) {
-  GT__IVDEP for (int64_t i = 0; i < n; i++) {
-    const int better = sign > 0 ? b[i] > a[i] : b[i] < a[i];
-    const int wins = (row == 0) | better | (L(is_nan)(b[i]) & !L(is_nan)(a[i]));
-    a[i] = wins ? b[i] : a[i];
-    place[i] = wins ? (T)row : place[i];
+GT__INSIDE TARGET void L(take_place)(const int fold, T *a, T *place, T x, int64_t row) {
+  const int better = fold == GT__FOLD_ARGMAX ? x > *a : x < *a;
+  const int wins = (row == 0) | better | (L(is_nan)(x) & !L(is_nan)(*a));
+  *a = wins ? x : *a;
+  *place = wins ? (T)row : *place;
+}
+GT__INSIDE TARGET void L(take_places)(const int fold, T *a, T *place, const T *b, int64_t all,
+                                      int64_t rows, int64_t pitch, int64_t row) {
+  const int64_t n = all & ~(int64_t)15, end = row + rows;
+  for (; row < end; row++, b += pitch) {
+    GT__IVDEP for (int64_t i = 0; i < n; i++) L(take_place)(fold, a + i, place + i, b[i], row);
+    for (int64_t i = n; i < all; i++) L(take_place)(fold, a + i, place + i, b[i], row);
   }
+}
+GT__INSIDE TARGET void L(clear)(T *a, T none, int64_t all) {
+  const int64_t n = all & ~(int64_t)15;
+  for (int64_t i = 0; i < n; i++) a[i] = none;
+  for (int64_t i = n; i < all; i++) a[i] = none;
 }
 /* Folds `rows` rows of n values, `pitch` apart, into a[0..n), in order. `row` is the number of the
    first; if it is 0, a is set to the identity first. */
-LIGHT("off")
+FOLDING
 TARGET static void L(fold)(int fold, void *pa, void *at, const void *pb, int64_t n, int64_t rows,
                            int64_t pitch, int64_t row) {
-  const T *b = (const T *)pb, none = F(identity)(fold);
-  T *a = (T *)pa;
-  for (int64_t i = 0; i < n && row == 0; i++) a[i] = none;
-  if (!gt__finds_index(fold)) {
-    L(rows)(fold, a, b, n, rows, pitch);
-    return;
-  }
-  for (int64_t k = 0; k < rows; k++)
-    L(places)(fold == GT__FOLD_ARGMAX ? 1 : -1, a, (T *)at, b + k * pitch, n, row + k);
+  const T *b = (const T *)pb;
+  T *a = (T *)pa, *place = (T *)at;
+  if (row == 0) L(clear)(a, F(identity)(fold), n);
+  if (fold == GT__FOLD_ARGMAX) L(take_places)(GT__FOLD_ARGMAX, a, place, b, n, rows, pitch, row);
+  else if (fold == GT__FOLD_ARGMIN)
+    L(take_places)(GT__FOLD_ARGMIN, a, place, b, n, rows, pitch, row);
+  else if (rows) L(rows)(fold, a, b, n, rows, pitch);
 }
 /* Lanes combine by halving; `most`, a power of two, of them hold values. */
 GT__INSIDE TARGET void L(halve)(const int fold, T *lane, int64_t most) {
@@ -8943,16 +8959,21 @@ GT__INSIDE TARGET void L(halve)(const int fold, T *lane, int64_t most) {
   L(take)(fold, lane, lane + 2, 2);
   L(take)(fold, lane, lane + 1, 1);
 }
-LIGHT("off") TARGET static T L(chunk)(int fold, const T *b, int64_t n) {
+/* Takes in the last row of a chunk, which may be short, and combines the lanes. */
+GT__INSIDE TARGET void L(finish)(const int fold, T *lane, const T *b, int64_t all, int64_t most) {
+  const int64_t n = all & ~(int64_t)15;
+  L(take)(fold, lane, b, n);
+  for (int64_t i = n; i < all; i++) lane[i] = F(fold)(fold, lane[i], b[i]);
+  L(halve)(fold, lane, most);
+}
+FOLDING TARGET static T L(chunk)(int fold, const T *b, int64_t n) {
   T lane[GT__LANES] __attribute__((aligned(64)));
-  const T none = F(identity)(fold);
   const int64_t rows = n / GT__LANES, rest = n % GT__LANES;
   int64_t most = 16;
   while (most < n && most < GT__LANES) most *= 2;
-  for (int64_t i = 0; i < most; i++) lane[i] = none;
+  L(clear)(lane, F(identity)(fold), most);
   if (rows) L(rows)(fold, lane, b, GT__LANES, rows, GT__LANES);
-  if (rest) L(rows)(fold, lane, b + rows * GT__LANES, rest, 1, 0);
-  EACH_FOLD(halve, lane, most);
+  EACH_FOLD(finish, lane, b + rows * GT__LANES, rest, most);
   return lane[0];
 }
 /* The largest or least value by comparison alone, in as many lanes as are fast, since order is free.
@@ -8999,14 +9020,14 @@ GT__INSIDE TARGET int64_t L(skip)(const T *b, int64_t n, T x, int64_t first, con
   }
   return first;
 }
-LIGHT("off") TARGET static int64_t L(find)(const T *b, int64_t n, T x) {
+FOLDING TARGET static int64_t L(find)(const T *b, int64_t n, T x) {
   int64_t first = L(skip)(b, n, x, 0, 128);
   first = L(skip)(b, n, x, first, 16);
   while (first + 1 < n && b[first] != x && !L(is_nan)(b[first])) first++;
   return first;
 }
 /* a[c] becomes the fold of chunk c of `count`, n values each, at[c] the place in it */
-LIGHT("off")
+FOLDING
 TARGET static void L(lanes)(int fold, void *pa, void *at, const void *pb, int64_t n,
                             int64_t count) {
   T *a = (T *)pa;
@@ -9015,6 +9036,7 @@ TARGET static void L(lanes)(int fold, void *pa, void *at, const void *pb, int64_
                     : fold == GT__FOLD_ARGMIN ? GT__FOLD_MIN
                                               : fold;
   for (int64_t c = 0; c < count; c++, b += n) {
+    __builtin_prefetch(b + n + 1024 / (int64_t)sizeof(T));
     int hard = fold != GT__FOLD_TOP;
     if (exact == GT__FOLD_MAX || !hard) hard &= L(best)(GT__FOLD_TOP, a + c, b, n);
     if (exact == GT__FOLD_MIN) hard = L(best)(GT__FOLD_BOTTOM, a + c, b, n);
@@ -9315,6 +9337,7 @@ static const gt__cpu_loops L(loops) = {(int)sizeof(T), DTYPE,   L(width), ROWS, 
 #undef WIDE
 #undef DOTS
 #undef LIGHT
+#undef FOLDING
 #undef TIGHT
 #undef FUSED
 #undef ZIP
@@ -9355,12 +9378,8 @@ static const gt__cpu_loops L(loops) = {(int)sizeof(T), DTYPE,   L(width), ROWS, 
 #include GPUTENSOR_FILE
 #define GT__TYPE 64
 #include GPUTENSOR_FILE
-#if GT__WITH_AVX512 == 2
 #define GT__TYPE 0
 #include GPUTENSOR_FILE
-#else
-#define gt__cpu_avx512_loops_i64 gt__cpu_avx2_loops_i64
-#endif
 #undef GT__TILES_ALONE
 #undef GT__ISA
 #endif
@@ -11908,7 +11927,6 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
 #undef GT__ZIP_2
 #undef GT__ZIP_4
 #undef GT__ZIP_8
-#undef gt__cpu_avx512_loops_i64
 #undef gt__cpu_has_amx
 #undef gt__cpu_libm
 #undef gt__free_held_back

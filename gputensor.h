@@ -8564,6 +8564,7 @@ static const gt__backend *gt__cpu_table(void) { return &gt__cpu_backend; }
 enum { GT__TILE_MAP = 48 };       /* values of a row that gains by transposed tiles; Zen 4 */
 enum { GT__TILE_COPY = 8 };       /* the same of a copy; Zen 4 */
 enum { GT__TILE_NARROW = 128 };   /* the same of elements of one or two bytes; Zen 4 */
+enum { GT__AT_ONCE = 2048 };      /* elements of a map of one operation without blocks; Zen 4 */
 enum { GT__L1_WAY = 4096 };       /* bytes apart, lines meet in a set of L1; all of them */
 enum { GT__L1_VALUES = 1 << 15 }; /* bytes of B that L1 holds for many rows; Zen 3 */
 enum { GT__L2_LINES = 1 << 12 };  /* values of B, for each lane, that L2 holds; Zen 3 */
@@ -9588,9 +9589,9 @@ static int gt__cpu_lies(const gt__operand *x, int ndim, const int64_t *size) {
   int line = 1, one = 1;
   int64_t next = 1;
   for (int d = ndim - 1; d >= 0; d--) {
-    const int any = size[d] == 1; /* its stride does not matter */
-    line &= any || x->stride[d] == next;
-    one &= any || x->stride[d] == 0;
+    if (size[d] == 1) continue; /* its stride does not matter */
+    line &= x->stride[d] == next;
+    one &= x->stride[d] == 0;
     next *= size[d];
   }
   if (line) return GT__IN_LINE;
@@ -9818,13 +9819,41 @@ static int64_t gt__cpu_lead(const gt__map_args *m) {
   if (m->count < 16 * GT__BLOCK) return 0;
   return (int64_t)((uintptr_t)out->data & 63) >> out->size_log2;
 }
+/* A map of few elements and one operation, of which all lies in memory as the loops read it, takes
+   one call of a loop and no blocks. Returns how many elements that did: whole groups. */
+static int64_t gt__cpu_at_once(const gt__cpu_eval *e) {
+  const gt__map_args *m = e->m;
+  const gt__program *p = &m->program;
+  const gt__ins *x = &p->ins[1];
+  const int native = e->loops->native;
+  const char *a = NULL;
+  const char *b = NULL;
+  const char *c = NULL;
+  if (m->count > GT__AT_ONCE) return 0;
+  if (p->n_ins != 2 || p->n_const) return 0;
+  if (p->ins[0].op != GT__LOAD || x->op <= GT__INTEGER) return 0;
+  if (e->out != GT__IN_LINE) return 0;
+  if (m->out.dtype != native) return 0;
+  for (int k = 0; k < p->n_in; k++) {
+    const char *data = m->in[k].data;
+    if (e->in[k] != GT__IN_LINE) return 0;
+    if (m->in[k].dtype != native) return 0;
+    if (p->ins[0].b == k) a = data;
+    if (x->b == k) b = data;
+    if (x->c == k) c = data;
+  }
+  const int64_t whole = m->count & ~(int64_t)(GT__GROUP - 1);
+  if (whole) e->loops->step(x->op, m->out.data, a, b, c, whole);
+  return whole;
+}
 static void gt__cpu_map_task(const void *context, gt__cpu_range items) {
   const gt__map_args *m = (const gt__map_args *)context;
   const int64_t lead = gt__cpu_lead(m);
   const int64_t end = gt__least(items.end * GT__BLOCK - lead, m->count);
   gt__cpu_eval e;
   gt__cpu_begin(&e, m, 0, m->ndim, items.own);
-  for (int64_t i = items.begin * GT__BLOCK - lead; i < end; i += GT__BLOCK) {
+  int64_t i = items.begin * GT__BLOCK - lead + gt__cpu_at_once(&e);
+  for (; i < end; i += GT__BLOCK) {
     const int64_t from = i < 0 ? 0 : i;
     gt__cpu_block(&e, from, gt__least(i + GT__BLOCK, end) - from);
   }

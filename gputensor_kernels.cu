@@ -58,11 +58,12 @@
      slot       an operand in shared memory, a column of 16 bytes for each thread
      vector     16 bytes, the widest load of a thread (float4)
      batch      the vectors that a thread works on at once (a register tile)
-     after      a step of the epilogue     gather     adding up the parts of split-K
+     after      a step of the epilogue     ring       a pipeline of stages in shared memory
      brick      a swizzled tile in shared memory, 64 lines of 128 bytes
      factor     an operand of a product    form       a tile configuration
+     strip      a tile of few rows         division   how C is cut into tiles, and K (split-K)
      piece      an operand's tile; of float32: one of the bfloat16 numbers that it is split into
-     crossed    transposed                 team       threads that share a row; a warp group */
+     across     transposed                 team       threads that share a row; a warp group */
 #define GPUTENSOR_KERNELS
 #include "gputensor.h"
 #include <cuda.h>
@@ -2154,20 +2155,6 @@ static int gt__run_map(const gt__op *op, void *queue) {
    `hop` apart: inner, across a row, the team side by side; else down the rows. It folds them as
    they are loaded or, behind a program, by way of its slots; single elements where no vectors fit. A
    block joins its chunks of an output in shared memory; what is left of the tree is a second kernel. */
-template <class T>
-struct gt__folds;
-#define GT__FOLDS_OF(T, suffix, same, turned) \
-  template <> \
-  struct gt__folds<T> { \
-    static constexpr T as_it_is = same; /* or by -1: the largest is the smallest then */ \
-    GT__DEV T turn(T x, T by) { return turned; } \
-    GT__DEV T identity(int fold) { return gt__identity_##suffix(fold); } \
-    GT__DEV T fold(int fold, T a, T b) { return gt__fold_##suffix(fold, a, b); } \
-  };
-GT__FOLDS_OF(float, f32, 1, GT__MUL(x, by))
-GT__FOLDS_OF(double, f64, 1, GT__MUL(x, by))
-GT__FOLDS_OF(int64_t, i64, 0, x ^ by)
-
 /* Eight folds are four: min, argmin, any and all are maxima of values turned, turned back at the
    end: the opposite, "is it not zero", "is it zero". Twice is once, or nothing. */
 __host__ __device__ __forceinline__ int gt__base_fold(int fold) {
@@ -2176,13 +2163,19 @@ __host__ __device__ __forceinline__ int gt__base_fold(int fold) {
                                                           : fold;
 }
 template <class T>
+GT__DEV T gt__turn_by(T x, T by) { /* integers: by 0 or -1; floats: by 1 or -1 */
+  if constexpr (std::is_integral<T>::value) return x ^ by;
+  else return GT__MUL(x, by);
+}
+template <class T>
 GT__DEV T gt__turn_of(int fold) {
-  return fold == GT__FOLD_MIN || fold == GT__FOLD_ARGMIN ? (T)-1 : gt__folds<T>::as_it_is;
+  if (fold == GT__FOLD_MIN || fold == GT__FOLD_ARGMIN) return -1;
+  return std::is_integral<T>::value ? 0 : 1;
 }
 template <class T>
 GT__DEV T gt__turned(int fold, T x) {
-  return fold < GT__FOLD_ANY ? gt__folds<T>::turn(x, gt__turn_of<T>(fold))
-                             : (T)((x != 0) == (fold == GT__FOLD_ANY));
+  if (fold < GT__FOLD_ANY) return gt__turn_by(x, gt__turn_of<T>(fold));
+  return (x != 0) == (fold == GT__FOLD_ANY);
 }
 /* A running result: the value, and for argmax where it was found. A lane starts with the identity
    at its own first place: an equal element does not take its place, and need not. */
@@ -2211,7 +2204,7 @@ GT__DEV T gt__fold_two(T a, T b) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   if constexpr (FOLD == GT__FOLD_MAX && sizeof(T) == 4) return gt__at_least_f32(b, a);
 #endif
-  return gt__folds<T>::fold(FOLD, a, b);
+  return gt__fold_values(FOLD, a, b);
 }
 /* Folds what comes later: it takes the place of an equal one never, and of anything but NaN if it
    is NaN: one comparison that is false for NaN tells both. */
@@ -2399,7 +2392,7 @@ GT__DEV void gt__take_all(int way, gt__part<T, int> (&r)[8], const S (&e)[N], in
                           T by) {
   const auto of = [&](int i) {
     const T x = gt__as<T>(e[i]);
-    return gt__in_order<FOLD> ? x : gt__folds<T>::turn(x, by);
+    return gt__in_order<FOLD> ? x : gt__turn_by(x, by);
   };
   if (way == GT__DOWN || way == GT__BROAD) {
     GT__EACH gt__take<FOLD>(r[i % W], of(i), k + i / W * hop);
@@ -2521,7 +2514,7 @@ struct gt__folder {
     first = group << w.chunks_log2;
     o0 = (int64_t)(blockIdx.x - group * w.across) * w.outs;
     here = (int)min((int64_t)w.outs, p.outer - o0);
-    none = gt__folds<T>::identity(p.fold);
+    none = gt__identity<T>(p.fold);
   }
   __device__ __forceinline__ void begin_turn(int turn) {
     const gt__operand &x = p.pre.in[0];
@@ -2962,7 +2955,7 @@ GT__DEV void gt__read_soft(const gt__reduce_args &p, const gt__stride &m,
   const auto read = [&](auto tag) {
     typedef decltype(tag) S;
     S y[N], none;
-    gt__set(none, gt__folds<T>::identity(GT__FOLD_MAX));
+    gt__set(none, gt__identity<T>(GT__FOLD_MAX));
     char *from = at.row(p, p.pre.in[0]) + (at.k - at.shift) * m.deep;
     gt__move_stream<false>(from, m, gt__has_lines<W, S>(from, m), at.x, none, y);
     gt__cast_all(e, y);
@@ -3132,7 +3125,7 @@ struct gt__soft_column {
     return gt__apply<GT__OP_exp>(GT__SUB(get(k), most), (T)0);
   }
   __device__ __forceinline__ void find_most(T *board, int column, int columns) {
-    most = gt__folds<T>::identity(GT__FOLD_MAX);
+    most = gt__identity<T>(GT__FOLD_MAX);
 #pragma unroll 8
     for (int64_t k = begin; k < end; k++) most = gt__fold_two<GT__FOLD_MAX>(most, get(k));
     board[threadIdx.x] = most;

@@ -2043,7 +2043,7 @@ int pthread_sigmask(int how, const sigset_t *set, sigset_t *before);
 #define GT__IVDEP _Pragma("clang loop vectorize(assume_safety)")
 #define GT__OPTIMIZE(...)
 #define GT__PLAINLY(contract)
-#define GT__LIGHT(contract)
+#define GT__LIGHTLY(contract)
 #define GT__TIGHT(contract)
 #define GT__FOLDING
 #define GT__FUSED
@@ -2062,7 +2062,7 @@ int pthread_sigmask(int how, const sigset_t *set, sigset_t *before);
    in place of branches that nobody can foresee. TIGHT: for what is written with vectors. FUSED: for the kernels of matmul. */
 #define GT__PLAINLY(contract) \
   __attribute__((optimize("Og", "no-math-errno", "no-trapping-math", "fp-contract=" contract)))
-#define GT__LIGHT(contract) \
+#define GT__LIGHTLY(contract) \
   __attribute__((optimize("O1", "expensive-optimizations", "tree-loop-vectorize", \
                           "vect-cost-model=dynamic", "no-if-conversion", "no-if-conversion2", \
                           "no-tree-dominator-opts", "no-tree-dse", "no-tree-sink", \
@@ -2349,7 +2349,7 @@ enum { GT__ANY_STRIDES, GT__DENSE, GT__FRESH };
 /* Do two regions have a byte in common? Run i of a and run j of b have one if a's begins before b's
    ends and the other way round: -a->run < from + d*pitch < b->run, where d = i - j. The smallest d
    for which the left half holds is tried, since the right half is the likelier the smaller d is. */
-enum { GT__APART, GT__MAY_MEET, GT__MEET };
+enum { GT__APART, GT__MAY_MEET, GT__WILL_MEET };
 
 /* ---- >>floor-plan -------------------------------------------------------------------------------
    What sections use of later ones. */
@@ -3550,7 +3550,7 @@ static int gt__peek(gt__tree *t) {
   t->at += (int)strspn(t->text + t->at, " \t\n");
   return (unsigned char)t->text[t->at];
 }
-static int gt__take(gt__tree *t, const char *token) {
+static int gt__take_token(gt__tree *t, const char *token) {
   size_t n = strlen(token);
   gt__peek(t);
   if (strncmp(t->text + t->at, token, n)) return 0;
@@ -3694,7 +3694,7 @@ static int gt__parse_call(gt__tree *t, int start, const char *name) {
   if (op == GT__CAST)
     while (dtype < GT_DTYPES && strcmp(gt__dtype[dtype].name, name)) dtype++;
   if (dtype == GT_DTYPES) gt__no_operation(t, start, name);
-  else if (!gt__take(t, "(")) gt__bad_text(t, t->at, "expected ( after the operation's name");
+  else if (!gt__take_token(t, "(")) gt__bad_text(t, t->at, "expected ( after the operation's name");
   else gt__wait(t, GT__ARGUMENTS, op, dtype, 0, start);
   return 1;
 }
@@ -3767,7 +3767,7 @@ static int gt__parse_operator(gt__tree *t) {
   int k = 0;
   gt__peek(t);
   int at = t->at;
-  while (k < n && !gt__take(t, gt__signs[k].token)) k++;
+  while (k < n && !gt__take_token(t, gt__signs[k].token)) k++;
   if (k == n) return 0;
   int level = gt__signs[k].level, op = gt__signs[k].op, compares = level == 3 || level == 4;
   int is_choice = op == GT__OP_where, right = level + (op != GT__OP_pow && !is_choice);
@@ -3864,7 +3864,7 @@ static gt_status gt__parse_text(gt__tree *t) {
      natural    f32  i64  f32    i64  i64  i64     f32      the compute type of the node by itself
      compute    f32  f32  f32    i64  i64  i64     f32      gt__divide: node 6 is computed in f32,
                                            apart            where b//3 could be rounded
-     gt__cut    LOAD b; FLOOR_DIV 3         into t, int64: node 5 becomes the operand t
+     gt__cut_node    LOAD b; FLOOR_DIV 3         into t, int64: node 5 becomes the operand t
      gt__fit    LOAD a; MUL 2; ADD t        the program of node 6 */
 static int gt__arity(const gt__node *v) { return gt__table[v->op].arity; }
 static int gt__rule(const gt__node *v) { return gt__table[v->op].rule; }
@@ -4234,7 +4234,7 @@ static int gt__divide(gt__tree *t, int i, int compute) {
 }
 /* Node i, whose program is g, becomes an operand: a temporary of this dtype. Those that it was made
    of have no other use. */
-static gt_status gt__cut(gt__tree *t, int i, gt_dtype dtype, const gt__code *g) {
+static gt_status gt__cut_node(gt__tree *t, int i, gt_dtype dtype, const gt__code *g) {
   gt__node *v = &t->node[i];
   gt_tensor part = t->whole;
   if (!v->indexed) part.ndim = 0; /* index counts in the shape of the whole */
@@ -4264,7 +4264,7 @@ static gt_status gt__fit(gt__tree *t, int i, gt__code *g) {
     int part = g->part;
     while (!gt__compile(t, part, g)) part = g->part;
     gt_dtype dtype = gt__widest[t->node[part].compute];
-    if (gt__cut(t, part, dtype, g)) return gt__failed();
+    if (gt__cut_node(t, part, dtype, g)) return gt__failed();
   }
   return GT_OK;
 }
@@ -4277,7 +4277,7 @@ static gt_status gt__prepare_in(gt__tree *t, int i, int compute, gt__code *g) {
     const gt__node *v = &t->node[k];
     if (!v->apart && (!large || gt__is_leaf(v))) continue;
     if (gt__fit(t, k, g)) return gt__failed();
-    if (v->apart && gt__cut(t, k, (gt_dtype)(v->apart - 1), g)) return gt__failed();
+    if (v->apart && gt__cut_node(t, k, (gt_dtype)(v->apart - 1), g)) return gt__failed();
   }
   return gt__fit(t, i, g);
 }
@@ -4286,7 +4286,7 @@ static gt_status gt__prepare(gt__tree *t, int i, int compute, gt__code *g) {
   gt__node *v = &t->node[i];
   if (!gt__stays_integer(compute, v)) return gt__prepare_in(t, i, compute, g);
   if (gt__prepare_in(t, i, GT__I64, g)) return gt__failed();
-  if (gt__cut(t, i, GT_INT64, g)) return gt__failed();
+  if (gt__cut_node(t, i, GT_INT64, g)) return gt__failed();
   v->compute = compute;
   return gt__fit(t, i, g);
 }
@@ -4295,7 +4295,7 @@ static gt_status gt__prepare(gt__tree *t, int i, int compute, gt__code *g) {
    gt_add and its like, and gt_eval: a tree is placed (which device, which shape), annotated (which
    dtypes), compiled and launched as a map. */
 /* Device and shape of an expression. */
-static gt_status gt__place(gt__tree *t, const gt_tensor *out) {
+static gt_status gt__place_tree(gt__tree *t, const gt_tensor *out) {
   gt_tensor *whole = &t->whole;
   const gt_tensor *first = NULL;
   int number = 0; /* of the first, from 1 on */
@@ -4321,7 +4321,7 @@ static gt_status gt__place(gt__tree *t, const gt_tensor *out) {
 }
 /* A text becomes a tree that knows its device, shape and dtypes. */
 static gt_status gt__analyse(gt__tree *t) {
-  if (gt__parse_text(t) || gt__place(t, NULL)) return gt__failed();
+  if (gt__parse_text(t) || gt__place_tree(t, NULL)) return gt__failed();
   return gt__annotate(t);
 }
 /* The compute type of a whole tree. Numbers are as exact as the result; one that float would round
@@ -4340,7 +4340,7 @@ static gt_tensor *gt__run_tree(gt__tree *t, gt_tensor *out, const gt_tensor *lik
   const gt__node *v = &t->node[t->root];
   gt__result r;
   gt__code g;
-  if (gt__place(t, like ? like : out) || gt__annotate(t)) return NULL;
+  if (gt__place_tree(t, like ? like : out) || gt__annotate(t)) return NULL;
   gt_dtype dtype = like ? like->dtype : (gt_dtype)v->dtype;
   int is_number = !like && v->level == GT__NUMBER;
   int fits = out && gt__dtype[out->dtype].kind >= gt__dtype[dtype].kind;
@@ -4381,7 +4381,7 @@ GT_API gt_tensor *gt_eval_n(gt_tensor *out, const char *text, int n, gt__operand
   gt__me.call = "gt_eval";
   return gt__eval_at(out, NULL, text, n, x);
 }
-static gt_tensor *gt__apply(gt_tensor *out, int op, int n, gt__operands x) {
+static gt_tensor *gt__apply_op(gt_tensor *out, int op, int n, gt__operands x) {
   if (gt__refuse(out, 1, n, x)) return NULL;
   GT__TREE(t, "", n, x);
   for (int i = 0; i < n; i++) gt__add_whole(&t, GT__OPERAND, i);
@@ -4392,7 +4392,7 @@ static gt_tensor *gt__apply(gt_tensor *out, int op, int n, gt__operands x) {
   GT_API gt_tensor *gt_##name(gt_tensor *out, GT__LETTERS_##arity(const gt_tensor *)) { \
     gt__me.call = "gt_" #name; \
     const gt_tensor *x[] = {GT__LETTERS_##arity()}; \
-    return gt__apply(out, GT__OP_##name, arity, x); \
+    return gt__apply_op(out, GT__OP_##name, arity, x); \
   }
 GT__OPERATIONS(GT__DEFINE)
 
@@ -5061,7 +5061,7 @@ typedef struct {
   const gt_tensor *a, *b;
   gt_tensor
       result; /* without storage until it is computed by itself; without the dim of a vector */
-} gt__product;
+} gt__product_op;
 /* Back ends bring matrices, all those of a batch, to scratch with rows and columns rounded up. */
 static gt_status gt__check_matrices(const gt__matmul_args *x) {
   enum { ROUNDED = 64 };
@@ -5071,7 +5071,7 @@ static gt_status gt__check_matrices(const gt__matmul_args *x) {
   return gt__check_size(3, size);
 }
 /* What the product is: the batches, of at and bt dims, broadcast, then M and N, but for vectors. */
-static gt_status gt__product_result(gt__product *p, int at, int bt) {
+static gt_status gt__product_result(gt__product_op *p, int at, int bt) {
   gt__matmul_args *x = &p->op.u.matmul;
   gt_tensor *r = &p->result;
   r->ndim = 0;
@@ -5092,7 +5092,7 @@ static gt_status gt__product_result(gt__product *p, int at, int bt) {
   return gt__check_matrices(x);
 }
 /* Fills p, but for what comes behind the product. */
-static gt_status gt__product_shape(const gt_tensor *a, const gt_tensor *b, gt__product *p) {
+static gt_status gt__product_shape(const gt_tensor *a, const gt_tensor *b, gt__product_op *p) {
   gt__matmul_args *x = &p->op.u.matmul;
   int vector = a->ndim == 1, column = b->ndim == 1;
   int at = a->ndim + vector - 2, bt = b->ndim + column - 2; /* dims of the batch */
@@ -5133,7 +5133,7 @@ static void gt__load_alone(gt__program *p, gt_dtype dtype) { /* the product as i
   p->n_slot = 1;
 }
 /* Turns it, if that is better, and binds the operands to the kernel's dims: batch, M, N. */
-static void gt__bind_product(gt__product *p, const gt__code *g, const gt_tensor *out) {
+static void gt__bind_product(gt__product_op *p, const gt__code *g, const gt_tensor *out) {
   gt__op *op = &p->op;
   gt__matmul_args *x = &op->u.matmul;
   gt__map_args *post = &x->post;
@@ -5164,7 +5164,7 @@ static void gt__bind_product(gt__product *p, const gt__code *g, const gt_tensor 
   post->narrow = gt__is_narrow(op, &w, n);
 }
 /* With the program g behind it, or nothing. */
-static gt_status gt__launch_product(gt__product *p, const gt__code *g, const gt_tensor *out) {
+static gt_status gt__launch_product(gt__product_op *p, const gt__code *g, const gt_tensor *out) {
   gt__matmul_args *x = &p->op.u.matmul;
   if (!gt__numel(out)) return GT_OK;
   gt__bind_product(p, g, out);
@@ -5175,7 +5175,7 @@ static gt_status gt__launch_product(gt__product *p, const gt__code *g, const gt_
 }
 static gt_tensor *gt__matmul_bare(gt_tensor *out, const gt_tensor *a, const gt_tensor *b) {
   const gt_tensor *x[] = {a, b}; /* nothing behind it: no tree */
-  gt__product p;
+  gt__product_op p;
   gt__result r;
   GT__STRICT;
   if (gt__refuse(out, 1, 2, x) || gt__product_shape(a, b, &p)) return NULL;
@@ -5193,14 +5193,14 @@ static gt_status gt__place_behind(gt__tree *t, const gt_tensor *product, int wha
                   gt__shape_text(t->in[1]), gt__shape_text(product));
 }
 /* Does the tree fit behind the product as it is, in the type that products add up in? */
-static int gt__fits_behind(gt__tree *t, const gt__product *p, gt__code *g) {
+static int gt__fits_behind(gt__tree *t, const gt__product_op *p, gt__code *g) {
   int type = gt__compute_of(p->result.dtype), root = t->root;
   if (!gt__same_shape(&t->whole, &p->result)) return 0;
   if (gt__choose_compute(t, root, GT__I64) != type) return 0;
   return !gt__divide(t, root, type) && gt__compile(t, root, g);
 }
 /* Else the product is computed by itself, in that type, and then the tree. */
-static gt_status gt__product_first(gt__tree *t, gt__product *p, gt_tensor *out) {
+static gt_status gt__product_first(gt__tree *t, gt__product_op *p, gt_tensor *out) {
   gt_dtype dtype = gt__widest[gt__compute_of(p->result.dtype)];
   gt_shape shape = gt__shape_of(&p->result);
   GT__LOCAL gt_tensor *product = gt__new(shape, dtype, p->a->device, 0);
@@ -5210,7 +5210,7 @@ static gt_status gt__product_first(gt__tree *t, gt__product *p, gt_tensor *out) 
 }
 static gt_tensor *gt__matmul_text(gt_tensor *out, const gt_tensor *a, const gt_tensor *b,
                                   const char *text, int n, gt__operands x, int what) {
-  gt__product p;
+  gt__product_op p;
   gt__result r;
   gt__code g;
   const gt_tensor *in[28] = {a, b}; /* then the product, x, and its factors */
@@ -5961,7 +5961,7 @@ static void gt__note_race(const gt_stream *s, const gt__access *a, const gt__use
   if (!y) y = other;
   gt__stream_text(here, s);
   gt__stream_text(there, gt__all.slot[u->at.slot]);
-  const char *kind = meeting == GT__MEET ? "race" : "may be a race";
+  const char *kind = meeting == GT__WILL_MEET ? "race" : "may be a race";
   const char *does = a->writes ? "writes" : "reads";
   const char *doing = u->writes ? "writing" : "reading";
   const char *dtype = y ? gt_dtype_string(y->dtype) : "memory";
@@ -6439,7 +6439,7 @@ static int gt__meeting(const gt__region *a, const gt__region *b) {
   if (pitch) d = gt__floor_div_i64(-a->run - from, pitch) + 1;
   if (d < 1 - b->count) d = 1 - b->count;
   if (d >= a->count || from + d * pitch >= b->run) return GT__APART;
-  return a->exact && b->exact ? GT__MEET : GT__MAY_MEET;
+  return a->exact && b->exact ? GT__WILL_MEET : GT__MAY_MEET;
 }
 /* Has a all the bytes of b? An inexact region counts as all that it encloses. */
 static int gt__covers(const gt__region *a, const gt__region *b) {
@@ -7204,7 +7204,7 @@ static int gt__write(int file, const gt__image *image) {
   if (close(file) != 0 && !error) error = errno;
   return error < 0 ? EIO : error;
 }
-static size_t gt__folder(const char *path) { /* how many characters of a path name the folder */
+static size_t gt__folder_length(const char *path) { /* characters before a file's name */
   size_t n = strlen(path);
   while (n > 0 && !strchr(GT__SLASHES, path[n - 1])) n--;
   return n;
@@ -7218,7 +7218,7 @@ static int gt__follow_links(const char *path, char target[GT__PATH]) {
     int64_t n = readlink(target, link, GT__PATH - 1);
     if (n < 0) return 0;
     link[n] = 0;
-    size_t folder = *link == '/' ? 0 : gt__folder(target);
+    size_t folder = *link == '/' ? 0 : gt__folder_length(target);
     if (folder + (size_t)n >= GT__PATH) return ENAMETOOLONG;
     memcpy(target + folder, link, (size_t)n + 1);
   }
@@ -7238,7 +7238,7 @@ static int gt__open_beside(const char *target, char name[GT__NEW_PATH], int mode
   int file;
   do {
     unsigned number = __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
-    snprintf(name, GT__NEW_PATH, "%.*sgputensor-%ld-%u.tmp", (int)gt__folder(target), target,
+    snprintf(name, GT__NEW_PATH, "%.*sgputensor-%ld-%u.tmp", (int)gt__folder_length(target), target,
              (long)getpid(), number);
     file = open(name, GT__TO_WRITE | O_CREAT | O_EXCL, mode);
   } while (file < 0 && errno == EEXIST);
@@ -7341,7 +7341,7 @@ typedef struct {
   int failed; /* out of memory; what follows is dropped */
 } gt__printer;
 /* Adds a text of less than 256 characters. */
-GT__PRINTF(2, 3) static void gt__put(gt__printer *t, const char *format, ...) {
+GT__PRINTF(2, 3) static void gt__print_text(gt__printer *t, const char *format, ...) {
   va_list list;
   if (t->room - t->n < 256) {
     t->room = 2 * t->room + 512;
@@ -7395,19 +7395,20 @@ static void gt__print_level(gt__printer *t, int dim) { /* from element `next` on
   int inner = t->shown.ndim - 1 - dim, indent = GT__PRINT_INDENT + dim;
   int room = (GT__PRINT_COLUMNS - indent) / (t->width + 2), per_line = room < 1 ? 1 : room;
   if (inner < 0) {
-    gt__put(t, "%*s", t->width, gt__format(t, t->next++));
+    gt__print_text(t, "%*s", t->width, gt__format(t, t->next++));
     return;
   }
   int64_t n = t->shown.size[dim];
   int cut = n < t->x->shape[dim];
-  gt__put(t, "[");
+  gt__print_text(t, "[");
   for (int64_t i = 0; i < n + cut; i++) {
     int breaks = inner ? inner : i % per_line == 0;
-    if (i > 0) gt__put(t, ",%.*s%*s", breaks, "\n\n\n\n\n\n\n\n", breaks ? indent + 1 : 1, "");
-    if (cut && i == GT__PRINT_EDGE) gt__put(t, inner ? "..." : " ...");
+    if (i > 0)
+      gt__print_text(t, ",%.*s%*s", breaks, "\n\n\n\n\n\n\n\n", breaks ? indent + 1 : 1, "");
+    if (cut && i == GT__PRINT_EDGE) gt__print_text(t, inner ? "..." : " ...");
     else gt__print_level(t, dim + 1);
   }
-  gt__put(t, "]");
+  gt__print_text(t, "]");
 }
 /* A line that would grow too long breaks before a suffix. */
 static void gt__print_suffix(gt__printer *t, int *column, const char *format, const char *value) {
@@ -7418,7 +7419,7 @@ static void gt__print_suffix(gt__printer *t, int *column, const char *format, co
     before = ",\n       ";
     *column = GT__PRINT_INDENT - 2;
   }
-  gt__put(t, "%s%s", before, text);
+  gt__print_text(t, "%s%s", before, text);
   *column += n + 2;
 }
 /* Suffixes are PyTorch's, without a dtype's torch. */
@@ -7460,10 +7461,10 @@ static gt_status gt__print(gt__printer *t, const gt_tensor *x) {
   t->count = gt__numel(host);
   t->value = (const gt__num *)gt__address(host);
   gt__choose_format(t);
-  gt__put(t, t->count ? "tensor(" : "tensor([]");
+  gt__print_text(t, t->count ? "tensor(" : "tensor([]");
   if (t->count) gt__print_level(t, 0);
   if (!t->failed) gt__print_suffixes(t);
-  gt__put(t, ")");
+  gt__print_text(t, ")");
   return t->failed ? gt__fail(GT_ERROR_MEMORY, "out of memory") : GT_OK;
 }
 GT_API gt_status gt_fprint(FILE *file, const gt_tensor *x) {
@@ -8697,7 +8698,7 @@ static void gt__cpu_convert_rest(gt__cpu_step step, int width, int op, void *out
 #define ROWS 6
 #define WIDE 2
 #define DOTS 2
-#define LIGHT GT__LIGHT
+#define LIGHT GT__LIGHTLY
 #define FOLDING GT__FOLDING
 #define TIGHT GT__TIGHT
 #define FUSED GT__FUSED
@@ -8714,7 +8715,7 @@ static void gt__cpu_convert_rest(gt__cpu_step step, int width, int op, void *out
 #define ROWS 14
 #define WIDE 2
 #define DOTS 4
-#define LIGHT GT__LIGHT
+#define LIGHT GT__LIGHTLY
 #define FOLDING GT__FOLDING
 #define TIGHT GT__TIGHT
 #define FUSED GT__FUSED
@@ -8745,7 +8746,7 @@ static void gt__cpu_convert_rest(gt__cpu_step step, int width, int op, void *out
 #define ROWS 8
 #define WIDE 3
 #define DOTS 4
-#define LIGHT GT__LIGHT
+#define LIGHT GT__LIGHTLY
 #define FOLDING GT__FOLDING
 #define TIGHT GT__TIGHT
 #define FUSED GT__FUSED
@@ -10100,8 +10101,8 @@ static int gt__cpu_run_tiles(const gt__op *op, void *queue) {
    newest subtrees merge as often as c + 1 can be halved; at the last all that are left merge, from
    the newest on. That is the plan's tree, whose node i of level L covers the chunks i * 2^L to
    (i + 1) * 2^L - 1; so groups are nodes, and the rest of the tree joins them. */
-enum { GT__TREE = 5 };    /* levels of a tree over 16 chunks */
-enum { GT__LINE = 2048 }; /* bytes of a line: a value of each output at hand */
+enum { GT__TREE = 5 };          /* levels of a tree over 16 chunks */
+enum { GT__LINE_BYTES = 2048 }; /* bytes of a line: a value of each output at hand */
 typedef struct {
   const gt__reduce_args *r;
   int64_t columns, group, n_group;
@@ -10323,7 +10324,7 @@ static int gt__cpu_plan_folds(gt__op *op) { /* softmax has a way of its own */
 static int gt__cpu_run_folds(const gt__op *op, void *queue) {
   const gt__reduce_args *r = &op->u.reduce;
   const int width = gt__cpu_width(&r->pre.program) << gt__finds_index(r->fold);
-  const int64_t most = GT__LINE / width;
+  const int64_t most = GT__LINE_BYTES / width;
   const int threads = gt__cpu_threads(gt__cpu_work(&r->pre));
   gt__cpu_reduction c = {r, most, 1 << (GT__TREE - 1), 0, NULL};
   if (r->outer <= 0) return 0;
@@ -11906,7 +11907,7 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
 #undef GT__IS_USUAL
 #undef GT__IVDEP
 #undef GT__LIBM
-#undef GT__LIGHT
+#undef GT__LIGHTLY
 #undef GT__LOCAL
 #undef GT__LOOPS
 #undef GT__MAIN

@@ -133,12 +133,12 @@ GT__DEV void gt__by_dtype(int dtype, F f) {
    or an int64 becomes a 16-bit float it is rounded to a float whose last bit is odd if anything was
    lost, so that rounding twice gives what rounding once does, as on the CPU. */
 template <class X>
-GT__DEV X gt__plain(X x) { /* as a type that C++ can convert */
+GT__DEV X gt__as_plain(X x) { /* as a type that C++ can convert */
   return x;
 }
-GT__DEV bool gt__plain(gt__bool x) { return x.bits != 0; }
-GT__DEV float gt__plain(gt__bfloat x) { return gt__bf16_to_f32(x.bits); }
-GT__DEV float gt__plain(gt__half x) {
+GT__DEV bool gt__as_plain(gt__bool x) { return x.bits != 0; }
+GT__DEV float gt__as_plain(gt__bfloat x) { return gt__bf16_to_f32(x.bits); }
+GT__DEV float gt__as_plain(gt__half x) {
   float y;
   asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits));
   return y;
@@ -191,7 +191,7 @@ GT__DEV std::enable_if_t<std::is_integral<I>::value> gt__set(I &y, double x) {
 template <class T, class S>
 GT__DEV T gt__as(S x) {
   T y;
-  gt__set(y, gt__plain(x));
+  gt__set(y, gt__as_plain(x));
   return y;
 }
 template <class T>
@@ -227,7 +227,7 @@ GT__DEV T gt__apply(T a, T b = 0, T c = 0) {
   return gt__formula<OP, T>::of(a, b, c);
 }
 template <class T>
-GT__DEV T gt__random(int op, const gt__program &p, uint64_t index, T low, T range) {
+GT__DEV T gt__random_value(int op, const gt__program &p, uint64_t index, T low, T range) {
   index += p.offset;
   if constexpr (std::is_integral<T>::value) return gt__random_i64(p.seed, index, low, range);
   else if constexpr (sizeof(T) == 4) return gt__random_f32(op, p.seed, index);
@@ -248,7 +248,7 @@ GT__DEV T gt__evaluate(const gt__program &p, T *slot, int64_t index) {
       case GT__INDEX: acc = (T)index; break;
       case GT__UNIFORM:
       case GT__NORMAL:
-      case GT__INTEGER: acc = gt__random(i.op, p, index, b, c); break;
+      case GT__INTEGER: acc = gt__random_value(i.op, p, index, b, c); break;
 #define GT__LINE(name, arity, result, cost, f, i) \
   case GT__OP_##name: acc = gt__formula<GT__OP_##name, T>::of(acc, b, c); break;
         GT__OPERATIONS(GT__LINE)
@@ -1316,16 +1316,16 @@ template <class T>
 constexpr T gt__easy_angle = sizeof(T) == 4 ? (T)0x1p15 : (T)0x1p40;
 template <class T>
 constexpr T gt__easy_power = sizeof(T) == 4 ? (T)87 : (T)708;
-#define GT__OF(f, ...) \
+#define GT__FORMULA_OF(f, ...) \
   (sizeof(T) == 4 ? (T)gt__##f##_f32(__VA_ARGS__) : (T)gt__##f##_f64(__VA_ARGS__))
 template <int OP, class T>
 GT__DEV T gt__easy(T x) {
-  if (OP == GT__OP_sin) return GT__OF(sin_of, x, 0, 0);
-  if (OP == GT__OP_exp) return GT__OF(exp_normal, x);
-  const T power = GT__OF(exp_normal, -fabs(x));
-  return GT__OF(over_one_and, power, x < 0 ? power : 1);
+  if (OP == GT__OP_sin) return GT__FORMULA_OF(sin_of, x, 0, 0);
+  if (OP == GT__OP_exp) return GT__FORMULA_OF(exp_normal, x);
+  const T power = GT__FORMULA_OF(exp_normal, -fabs(x));
+  return GT__FORMULA_OF(over_one_and, power, x < 0 ? power : 1);
 }
-#undef GT__OF
+#undef GT__FORMULA_OF
 template <int OP, class T, int N>
 GT__DEV bool gt__apply_easily(T (&a)[N]) {
   T most = 0;
@@ -1376,7 +1376,7 @@ GT__DEV void gt__draw(int op, const gt__program &p, const gt__batch &b, int k, c
                       const T (&range)[N], T (&r)[N]) {
   GT__EACH {
     const int64_t index = b.place<T>(k + i);
-    r[i] = gt__random(op, p, index, low[i], range[i]);
+    r[i] = gt__random_value(op, p, index, low[i], range[i]);
   }
 }
 /* A heavy instruction (exp, pow ...) on N elements of the E at a time. Between, the accumulator is
@@ -1451,13 +1451,13 @@ GT__DEV void gt__run(const gt__program &p, const gt__slots &s, const At &at, T (
 #undef GT__LINE
 #undef GT__CASE_LIGHT
 #undef GT__CASE_HEAVY
-#define GT__USUAL(name) \
+#define GT__USUAL_STEP(name) \
   case GT__OP_##name: \
     if constexpr (WHOLE && HEAVY) { \
       gt__apply_all<GT__OP_##name>(acc, y, y); \
       break; \
     }
-        GT__USUAL_FUNCTIONS(GT__USUAL) /* if not whole, they are as the others: */
+        GT__USUAL_FUNCTIONS(GT__USUAL_STEP) /* if not whole, they are as the others: */
       default:
         if (HEAVY) gt__heavy<T, HEAVY ? HEAVY : 1>(word, p, s, at, acc);
     }
@@ -1485,8 +1485,9 @@ struct gt__tiling {
   unsigned batches;              /* whole: of dims before the last two, one a blockIdx.y */
   gt__step step[1 + GT__INPUTS]; /* of out and the inputs, if whole */
 };
-enum { GT__VECTORS = 4 };                    /* of a thread in a whole map */
-enum { GT__ANY, GT__WHOLE, GT__TRANSPOSED }; /* TRANSPOSED: whole, and may have operands across */
+enum { GT__VECTORS = 4 }; /* of a thread in a whole map */
+/* TRANSPOSED: whole, and may have operands across */
+enum { GT__ANY, GT__ALL_WHOLE, GT__TRANSPOSED };
 template <class T, bool ACROSS>
 GT__DEV gt__batch gt__my_batch(const gt__map_args &p, const gt__tiling &t) {
   unsigned first, down = 0, along = blockIdx.x;
@@ -1665,10 +1666,10 @@ GT__DEV void gt__map_any(const gt__map_args &p, const gt__slots &s) {
 }
 /* As many blocks at once as go without spilled registers: occupancy hides the latency of memory. */
 template <class T, int HEAVY, int MODE>
-__global__ void __launch_bounds__(MODE == GT__WHOLE ? 128 : 256, MODE == GT__WHOLE ? 7
-                                                                 : sizeof(T) == 4  ? 4
-                                                                 : HEAVY           ? 2
-                                                                                   : 3)
+__global__ void __launch_bounds__(MODE == GT__ALL_WHOLE ? 128 : 256, MODE == GT__ALL_WHOLE ? 7
+                                                                     : sizeof(T) == 4      ? 4
+                                                                     : HEAVY               ? 2
+                                                                                           : 3)
     gt__map_kernel(const __grid_constant__ gt__map_args p, const __grid_constant__ gt__tiling t) {
   const gt__slots s = gt__my_slots();
   gt__after_kernel_before();
@@ -1683,7 +1684,7 @@ __global__ void __launch_bounds__(MODE == GT__WHOLE ? 128 : 256, MODE == GT__WHO
         GT__POINTER(gt__map_kernel<T, SOME, GT__TRANSPOSED>) \
   }
 static const void *const gt__map_kernels[3][2][3] = {
-    {GT__MAPS(float, 1, 0, 0, GT__TRANSPOSED), GT__MAPS(float, 1, 2, 4, GT__WHOLE)},
+    {GT__MAPS(float, 1, 0, 0, GT__TRANSPOSED), GT__MAPS(float, 1, 2, 4, GT__ALL_WHOLE)},
     {GT__MAPS(double, 1, 0, 0, GT__TRANSPOSED), GT__MAPS(double, 1, 2, 2, GT__TRANSPOSED)},
     {GT__MAPS(int64_t, 1, 1, 1, GT__TRANSPOSED), GT__MAPS(int64_t, 1, 1, 1, GT__TRANSPOSED)}};
 /* Does x lie side by side along dim d and not the last, in a dtype that gt__fill_transposed takes? */
@@ -2069,7 +2070,7 @@ static bool gt__plan_whole(const gt__map_args *args, gt__map_plan *plan, bool tr
   }
   const gt__map_args *m = gt__planned_map(args, plan);
   if (gt__is_across(m, m->ndim - 2) != transposes) return false;
-  plan->mode = transposes ? GT__TRANSPOSED : GT__WHOLE;
+  plan->mode = transposes ? GT__TRANSPOSED : GT__ALL_WHOLE;
   plan->threads = gt__map_threads(m);
   plan->vectors = GT__VECTORS;
   return gt__slot_bytes(m) * plan->threads * GT__VECTORS <= GT__SHARED &&
@@ -2187,7 +2188,7 @@ struct gt__part {
 /* Where the values come from: the operand, U vectors at a time, or 8 elements of a TINY row; or a
    program, LIGHT with the usual operands, of float64 also float32 and bfloat16, or ANYHOW, one by
    one. Elements S that are not T wait for their fold. */
-enum { GT__TINY, GT__DIRECT, GT__DIRECT_ARG, GT__LIGHT, GT__ANYHOW, GT__COMBINE };
+enum { GT__TINY, GT__DIRECT, GT__DIRECT_ARG, GT__LIGHT_FOLD, GT__ANYHOW, GT__COMBINE };
 /* Calls f with the fold as a constant, outside of loops over elements. What is read directly has a
    kernel for argmax: indices would take registers from all other folds. */
 template <int SOURCE, class F>
@@ -2489,7 +2490,7 @@ GT__DEV void gt__leave(const gt__reduce_args &p, int fold, const gt__board<T> &b
 /* What a team of threads folds, a chunk of a row or, `down`, of W neighbouring outputs in a turn. */
 template <class T, class S, int SOURCE>
 struct gt__folder {
-  static constexpr bool DIRECT = SOURCE < GT__LIGHT;
+  static constexpr bool DIRECT = SOURCE < GT__LIGHT_FOLD;
   static constexpr int W = SOURCE == GT__ANYHOW ? 1 : gt__lot<S>;
   static constexpr int U = SOURCE == GT__TINY ? 8 / W : 8;
   static constexpr int N = U * W;
@@ -2544,7 +2545,7 @@ struct gt__folder {
   /* The values of a program; of elements that do not exist the identity. */
   __device__ __forceinline__ void compute(const gt__slots &s, int k, T (&e)[N]) {
     const int64_t o = o0 + c;
-    if constexpr (SOURCE == GT__LIGHT) gt__load_operands(p, w, s, o, k0 + k, hop, left, e);
+    if constexpr (SOURCE == GT__LIGHT_FOLD) gt__load_operands(p, w, s, o, k0 + k, hop, left, e);
     else GT__LOOP for (int i = 0; i < p.pre.program.n_in; i++) {
         const gt__operand &x = p.pre.in[i];
         gt__move_apart<T, false>(p.pre, x, p.n_kept, gt__offset_of(p, x, o), k0 + k, hop,
@@ -2552,7 +2553,7 @@ struct gt__folder {
         if (!w.bare) gt__put(s, i, e);
       }
     const auto place = [] { return gt__batch(); };
-    if (!w.bare) gt__run<T, SOURCE != GT__LIGHT>(p.pre.program, s, place, e);
+    if (!w.bare) gt__run<T, SOURCE != GT__LIGHT_FOLD>(p.pre.program, s, place, e);
     if (!left.all(U)) GT__EACH e[i] = left.has(i / W, i % W) ? e[i] : none;
     if (p.fold >= GT__FOLD_ANY) GT__EACH e[i] = gt__turned(p.fold, e[i]);
   }
@@ -2667,11 +2668,11 @@ enum { GT__OF_HALF = 3, GT__F64_OF_F32 = 5 };
         GT__POINTER(gt__reduce_kernel<T, T, GT__ANYHOW>), GT__POINTER(gt__combine_kernel<T>) \
   }
 static const void *const gt__reduce_kernels[][6] = {
-    GT__REDUCES(float, float, GT__LIGHT),
-    GT__REDUCES(double, double, GT__LIGHT),
+    GT__REDUCES(float, float, GT__LIGHT_FOLD),
+    GT__REDUCES(double, double, GT__LIGHT_FOLD),
     GT__REDUCES(int64_t, int64_t, GT__ANYHOW),
-    GT__REDUCES(float, gt__half, GT__LIGHT),
-    GT__REDUCES(float, gt__bfloat, GT__LIGHT),
+    GT__REDUCES(float, gt__half, GT__LIGHT_FOLD),
+    GT__REDUCES(float, gt__bfloat, GT__LIGHT_FOLD),
     {NULL, GT__POINTER(gt__reduce_kernel<double, float, GT__DIRECT>)},
     {NULL, GT__POINTER(gt__reduce_kernel<double, gt__bfloat, GT__DIRECT>)}};
 /* -- the plan -- */
@@ -2842,7 +2843,7 @@ static gt__reduce_plan *gt__begin_reduce(gt__op *op) {
 static int gt__plan_fold(gt__op *op, gt__reduce_plan *j, int source, int W, int own) {
   const gt__reduce_args *args = &op->u.reduce;
   const gt__program *p = &args->pre.program;
-  const bool direct = source < GT__LIGHT;
+  const bool direct = source < GT__LIGHT_FOLD;
   const int size = j->compute == GT__F32 ? 4 : 8;
   const bool arg = gt__base_fold(args->fold) == GT__FOLD_ARGMAX;
   j->source = source;
@@ -2887,7 +2888,7 @@ static int gt__plan_light(gt__op *op) {
   gt__reduce_plan *j = gt__begin_reduce(op);
   if (!gt__is_light(args, j->compute)) return 0;
   const int W = j->compute == GT__F32 ? 4 : 2;
-  return gt__plan_fold(op, j, GT__LIGHT, W, 8 * W);
+  return gt__plan_fold(op, j, GT__LIGHT_FOLD, W, 8 * W);
 }
 static int gt__plan_anyhow(gt__op *op) {
   const gt__reduce_args *args = &op->u.reduce;
@@ -3683,9 +3684,9 @@ static int gt__launch_split_sum(gt__product *j, void *stream) {
    since from sm_90 on full speed needs the instructions of >>matmul-hopper; one row at 4 TB/s, 1.0. */
 /* Whose tensor cores are used. 91 leaves 16 bits to >>matmul-hopper. For the host see gt__choose_form. */
 #if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
-enum { GT__CORES = __CUDA_ARCH__ / 10 };
+enum { GT__CORES_OF_ARCH = __CUDA_ARCH__ / 10 };
 #else
-enum { GT__CORES = 91 };
+enum { GT__CORES_OF_ARCH = 91 };
 #endif
 /* What multiplies: nothing, any type's own instruction, or the tensor cores, which take float64 on
    sm_90 and 16-bit floats, added in float32, on sm_80. */
@@ -3747,14 +3748,14 @@ struct gt__piece {
     GT__UNROLL for (int i = 0; i < LOTS; i++, from += hop, to += more * next) {
       const int there = line + i * more < lines ? max(min(run, LOT), 0) : 0;
 #if __CUDA_ARCH__ >= 800 /* zeros where there are none; nobody waits for it */
-#define GT__COPY(how) \
+#define GT__ASYNC_COPY(how) \
   asm volatile("cp.async." how ".shared.global.L2::128B [%0], [%1], %2, %3;" ::"r"( \
                    (uint32_t)__cvta_generic_to_shared(to)), \
                "l"(from), "n"(LOT * sizeof(T)), "r"(there * (int)sizeof(T)) \
                : "memory")
       if constexpr (LOT * sizeof(T) == 16)
-        GT__COPY("cg"); /* past the L1 cache: float64 3 % sooner */
-      else GT__COPY("ca");
+        GT__ASYNC_COPY("cg"); /* past the L1 cache: float64 3 % sooner */
+      else GT__ASYNC_COPY("ca");
 #else
       for (int j = 0; j < LOT; j++) to[j] = j < there ? from[j] : T();
 #endif
@@ -3776,10 +3777,10 @@ struct gt__tile {
   static constexpr int HIGH = M / DOWN;
   static constexpr int WIDE = N / ACROSS;
   static constexpr int SUMS = HIGH * WIDE / 32;
-  static constexpr int ENGINE = sizeof(T) == 2
-                                    ? (GT__CORES >= 80 && GT__CORES != 91 ? GT__TENSOR : GT__NONE)
-                                : GT__CORES >= 90 && gt__native<T>::DTYPE == GT_FLOAT64 ? GT__TENSOR
-                                                                                        : GT__FMA;
+  static constexpr int ENGINE =
+      sizeof(T) == 2 ? (GT__CORES_OF_ARCH >= 80 && GT__CORES_OF_ARCH != 91 ? GT__TENSOR : GT__NONE)
+      : GT__CORES_OF_ARCH >= 90 && gt__native<T>::DTYPE == GT_FLOAT64 ? GT__TENSOR
+                                                                      : GT__FMA;
   /* what may have lines along K: 1 for A, 2 for B, which GT__FMA takes in strips only */
   static constexpr int KEEPS = ENGINE == GT__FMA ? (LOT_B > LOT_A) << 1 : (LOT_A > 1) * 3;
   typedef gt__piece<T, M, STEP, THREADS, LOT_A, (KEEPS & 1) != 0> A;
@@ -4395,9 +4396,9 @@ GT__DEV void gt__team_sync(int half) { GT__MEET("sync", 1 + half, GT__TEAM); }
 /* The copy engine: a box at (x, y, z) of a tensor to shared memory, of both blocks of a cluster if
    `mask` is 3, telling the barriers of all; by one lane of a warp, which comes here as a whole: it
    finds its way faster than a thread alone. */
-#define GT__ONE "{ .reg .pred one; elect.sync _|one, -1;\n @one "
+#define GT__ONE_THREAD "{ .reg .pred one; elect.sync _|one, -1;\n @one "
 #define GT__LOAD_BOX(more, end) \
-  asm volatile(GT__ONE \
+  asm volatile(GT__ONE_THREAD \
                "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::" \
                "complete_tx::bytes" more " [%0], [%1, {%3, %4, %5}], [%2]" end \
                "; }" ::"r"(gt__smem(to)), \
@@ -4503,7 +4504,7 @@ GT__DEV uint64_t *gt__begin_stage(const gt__ring &r, int i, int bytes) {
   uint64_t *full = &r.full[i % P::STAGES];
   gt__barrier_wait(&r.empty[i % P::STAGES], i / P::STAGES % 2 ^ 1);
   if (!OF_B)
-    asm volatile(GT__ONE
+    asm volatile(GT__ONE_THREAD
                  "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1; }" ::"r"(gt__smem(full)),
                  "r"(bytes)
                  : "memory");

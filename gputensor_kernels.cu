@@ -536,11 +536,16 @@ static int gt__run_plain_reduce(const gt__op *op, void *queue) {
 
 /* ---- >>plain-softmax ---------------------------------------------------------------------------
    A row is the n values v of an output. Its largest value m is subtracted first, so that no power
-   of e overflows. With s, the sum of exp(v - m), softmax is exp(v - m) / s; log_softmax is (v - m)
-   - log(s); and logsumexp, one number for a row, is log(s) + m. Each row is read three times, for
-   m, for s and for the results. `inner`: a block makes a row, a thread every 256th element. Else a
-   thread makes a row, which lies across the lines of memory, and its neighbours make the rows
-   beside it. Block: 256 threads. Grid: a block, or thread, for each row. */
+   of e overflows; s is the sum of exp(v - m). The results:
+
+       softmax       exp(v - m) / s
+       log_softmax   (v - m) - log(s)
+       logsumexp     log(s) + m, one number for a row
+
+   Each row is read three times, for m, for s and for the results. `inner`: a block makes a row, a
+   thread every 256th element. Else a thread makes a row, which lies across the lines of memory,
+   and its neighbours make the rows beside it. Block: 256 threads. Grid: a block, or thread, for
+   each row. */
 template <class T>
 struct gt__soft_row {
   const gt__reduce_args &p;

@@ -94,8 +94,8 @@
      GPUTENSOR_NO_THREADS       CPU streams run their work at once
      GPUTENSOR_PLAIN            only the plain way of each primitive, light to compile and to read;
                                 gputensor_kernels.cu takes it, too, and one may be plain alone
-     GPUTENSOR_DISPATCH         x86-64: all instruction sets, of which the machine's best is taken, or
-                                the one that the environment's GPUTENSOR_CPU names: plain, avx2,
+     GPUTENSOR_DISPATCH         x86-64: all instruction sets, of which the machine's best is taken,
+                                or the one that the environment's GPUTENSOR_CPU names: plain, avx2,
                                 avx512 or amx
      GPUTENSOR_CHECK_HANDLES    a call that is given a tensor that was freed says so: which operand,
                                 and whether by gt_free or by the end of a GT_SCOPE
@@ -337,10 +337,10 @@ GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
    Semantics, where languages differ: NaN goes through maximum, minimum, clamp and relu, sign makes
    it 0; maximum(+0, -0) = +0, minimum = -0; round goes to even; remainder has the divisor's sign,
    fmod the dividend's; floor_div is PyTorch's; integers wrap; integer x//0, x%0 are 0; / of
-   integers is float32; integer pow with a negative exponent is 0 but for 1 and -1; shifts by the width or
-   more give 0 or the sign; gelu is the erf form, it and silu are -0 at -inf. float to integer
-   truncates and saturates, NaN becomes 0; integer to integer wraps; to bool is "not zero"; others
-   round once. */
+   integers is float32; integer pow with a negative exponent is 0 but for 1 and -1; shifts by the
+   width or more give 0 or the sign; gelu is the erf form, it and silu are -0 at -inf. float to
+   integer truncates and saturates, NaN becomes 0; integer to integer wraps; to bool is "not zero";
+   others round once. */
 #define GT__MATH(X, name) X(name, 1, FLOAT, HEAVY, GT__F(name)(a), a)
 #define GT__ROUND(X, name, f) X(name, 1, ARITH, LIGHT, GT__F(f)(a), a)
 #define GT__SAME(X, name, formula) X(name, 2, BOOL, LIGHT, formula, formula)
@@ -1608,7 +1608,9 @@ GT__ASSERT((int)GT__DTYPE_COUNT == (int)GT_DTYPES GT__DTYPES(GT__SAME_NUMBER),
 /* A list of one X(...) for each dtype has them all; `what` says what its reader relies on. */
 #define GT__ONE_MORE(...) +1
 #define GT__EACH_DTYPE(list, what) GT__ASSERT(0 list == (int)GT_DTYPES, what)
-enum { GT__CODE = 64, GT__SLOTS = 16, GT__INPUTS = 8 };
+enum { GT__CODE = 64 };
+enum { GT__SLOTS = 16 };
+enum { GT__INPUTS = 8 };
 enum {
   GT__LOAD,    /* acc = slot[b] */
   GT__SAVE,    /* slot[d] = acc */
@@ -1663,13 +1665,11 @@ typedef struct {
    index, takes GT__SOFT_BYTES at most or, on a GPU, is not inner. m = the maximum (LOGSUMEXP: 0 for
    an infinite one), s = the SUM of e = exp(v - m). The results e / s, or (v - m) - log(s), go
    through pre.out, as a map's over pre.size; LOGSUMEXP's log(s) + m goes through `out`. */
-enum {
-  GT__LANES = 256,
-  GT__CHUNK = 4096,
-  GT__ROWS = 32,
-  GT__SOFT_BYTES = 131072,
-  GT__PARTIAL = 16
-}; /* bytes of a value and an index */
+enum { GT__LANES = 256 };
+enum { GT__CHUNK = 4096 };
+enum { GT__ROWS = 32 };
+enum { GT__SOFT_BYTES = 131072 };
+enum { GT__PARTIAL = 16 }; /* bytes of a value and an index */
 enum { GT__SOFTMAX = 1, GT__LOG_SOFTMAX, GT__LOGSUMEXP };
 enum {
   GT__FOLD_SUM,
@@ -1681,7 +1681,7 @@ enum {
   GT__FOLD_ANY,
   GT__FOLD_ALL
 };
-enum { GT__DIVIDE = 1, GT__ROOT = 2 }; /* then: value / divisor, then sqrt */
+enum { GT__DIVIDE = 1, GT__ROOT }; /* then: value / divisor, then sqrt */
 typedef struct {
   gt__map_args pre;
   int32_t fold, inner, n_kept, finish, soft; /* soft: 0 is an ordinary fold */
@@ -1777,7 +1777,8 @@ GT__FN int64_t gt__offset(int64_t i, int ndim, const int64_t *size, const int64_
   int64_t offset = 0;
   for (int d = ndim - 1; d > 0; d--) {
     const int64_t q = i / size[d];
-    offset += (i - q * size[d]) * stride[d], i = q;
+    offset += (i - q * size[d]) * stride[d];
+    i = q;
   }
   return ndim > 0 ? offset + i * stride[0] : 0;
 }
@@ -1878,7 +1879,8 @@ GT__FN T F(fold)(int fold, T a, T b) {
 #else
 #define GT__PRINTF(text, first) __attribute__((format(printf, text, first)))
 #endif
-enum { GT__NOT_YET = -1, GT__GPUS = 32 };
+enum { GT__NOT_YET = -1 };
+enum { GT__GPUS = 32 };
 enum { GT__ASK, GT__WAIT, GT__WAIT_ONLY }; /* ..., and leave an error for those who ask */
 /* Whose memory an address is: the host's own, pinned memory of the host, a device's, or managed. */
 enum { GT__OF_HOST, GT__PINNED, GT__OF_DEVICE, GT__OF_ALL };
@@ -2057,9 +2059,9 @@ int pthread_sigmask(int how, const sigset_t *set, sigset_t *before);
 #define GT__OPTIMIZE(...) \
   __attribute__((optimize("O3", "no-math-errno", "no-trapping-math", "fp-contract=" __VA_ARGS__)))
 /* The cheapest passes that make vectors of loops whose bodies are straight lines; those of -O3 take
-   three times as long. Without expensive-optimizations no multiply-adds are fused and no vzeroupper is
-   put behind AVX. FOLDING: with selects
-   in place of branches that nobody can foresee. TIGHT: for what is written with vectors. FUSED: for the kernels of matmul. */
+   three times as long. Without expensive-optimizations no multiply-adds are fused and no vzeroupper
+   is put behind AVX. FOLDING: with selects in place of branches that nobody can foresee. TIGHT: for
+   what is written with vectors. FUSED: for the kernels of matmul. */
 #define GT__PLAINLY(contract) \
   __attribute__((optimize("Og", "no-math-errno", "no-trapping-math", "fp-contract=" contract)))
 #define GT__LIGHTLY(contract) \
@@ -2086,9 +2088,9 @@ int pthread_sigmask(int how, const sigset_t *set, sigset_t *before);
 float __builtin_sqrtf(float) __attribute__((const));
 double __builtin_sqrt(double) __attribute__((const));
 #endif
-/* From here on few passes do, and fewest where time is not spent: an -O2 of everything would double the
-   time to compile, for nothing that is seen in a call. (Without store-merging, what is set to 0 is set
-   by `rep stos`, which takes 30 ns to begin.) */
+/* From here on few passes do, and fewest where time is not spent: an -O2 of everything would double
+   the time to compile, for nothing that is seen in a call. (Without store-merging, what is set to 0
+   is set by `rep stos`, which takes 30 ns to begin.) */
 #if defined(__OPTIMIZE__) && !defined(__clang__) && !defined(__CUDACC__)
 #pragma GCC optimize("O1", "inline-small-functions", "inline-functions", "reorder-blocks", \
                      "align-functions", "align-jumps", "align-loops", "store-merging")
@@ -2099,7 +2101,8 @@ double __builtin_sqrt(double) __attribute__((const));
 #define GT__RARE_ENDS
 #endif
 #define GT__INSIDE static inline __attribute__((always_inline, unused))
-enum { GT__BLOCK = 512, GT__GROUP = 64 };
+enum { GT__BLOCK = 512 };
+enum { GT__GROUP = 64 };
 /* Codes that are none of CUDA's, so that they tell whose they are wherever they come by. */
 enum {
   GT__CPU_CODES = 40000,
@@ -2118,7 +2121,8 @@ static int64_t gt__count(int ndim, const int64_t *size) {
 }
 static void gt__swap(int64_t *a, int64_t *b) {
   const int64_t t = *a;
-  *a = *b, *b = t;
+  *a = *b;
+  *b = t;
 }
 /* Holds a lock to the end of the block. */
 static void gt__let_go(pthread_mutex_t **lock) { pthread_mutex_unlock(*lock); }

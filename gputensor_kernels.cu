@@ -898,7 +898,7 @@ static int gt__device_facts(void) {
    Every number that was found by measuring: on an H200, November 2026, where nothing else is said.
    What is no count has its unit beside it. */
 /* clang-format off */
-enum {
+static constexpr int
   /* maps */
   GT__ACROSS_COLUMNS = 24,        /* of a matrix whose transposed inputs are worth it */
   GT__ACROSS_ROWS = 16,
@@ -908,8 +908,8 @@ enum {
   /* reductions */
   GT__TINY_ROW = 8,
   GT__LIGHT_SLOTS = 5,            /* of a program whose operands come by vectors */
-  GT__FEW_CHUNKS = 2048,          /* up to so many chunks in all, there are more where order is free */
-  GT__BROAD_CHUNKS = 1024,        /* up to so many a block has one, of elements that come one by one */
+  GT__FEW_CHUNKS = 2048,          /* up to so many in all, there are more where order is free */
+  GT__BROAD_CHUNKS = 1024,        /* up to so many a block has one, of single elements */
   GT__MANY_BLOCKS = 256,          /* times the root of a block's threads: these take more in turn */
   GT__TWO_TURNS = 512,            /* and from these blocks to twice as many */
   GT__SHORT_WORK = 16384,         /* elements of the rows that a block takes in turn */
@@ -918,10 +918,10 @@ enum {
   /* products in tiles */
   GT__LEAST_16 = 1 << 18,         /* m*n*k from which 16 bits go to the tensor cores */
   GT__FINE_16_TILES = 64,         /* up to so many fine tiles, */
-  GT__FINE_16_K = 1024,           /* or a turn or two of them up to this k: 512^3 took 11.5 us, takes 5.2 */
+  GT__FINE_16_K = 1024,           /* or two turns of them, to this k: 512^3 11.5 us, now 5.2 */
   GT__LARGE_F64_ROWS = 64,        /* large tiles of float64 for more rows and columns, */
   GT__LARGE_F64_TILES = 180,      /* and from so many tiles on */
-  GT__BRING_F64_ROWS = 128,       /* up to so many rows what cannot be copied is not worth bringing */
+  GT__BRING_F64_ROWS = 128,       /* up to so many rows, bringing A or B costs more */
   GT__FINE_F64_TILES = 64,        /* fine tiles up to so many of those between, */
   GT__FINE_F64_K = 512,           /* and up to this k */
   GT__LARGE_ROWS = 256,           /* the same of float32 */
@@ -945,14 +945,13 @@ enum {
   GT__SUM_EACH = 4,               /* parts that a thread of the second kernel adds up */
   /* products on Hopper */
   GT__PIECES_LEAST_K = 16,        /* float32 in pieces: below, their error shows */
-  GT__PIECES_LEAST_ROWS = 64,     /* below, and up to so many products and elements of C, pieces cost */
-  GT__PIECES_LEAST_WORK = 1 << 21, /* more: 2.6 us per million elements, tiles .06 us a row */
+  GT__PIECES_LEAST_ROWS = 64,     /* up to so many rows, products and elements of C pieces */
+  GT__PIECES_LEAST_WORK = 1 << 21, /* cost more: 2.6 us per million elements; tiles .06 us a row */
   GT__PIECES_LEAST_C = 1 << 17,
-  GT__PACK_ROUNDS = 4,            /* steps of a block that packs, twice as many across for long lines */
+  GT__PACK_ROUNDS = 4,            /* steps of a block that packs, twice across for long lines */
   GT__PACK_LONG = 2048,
   GT__PACK_CHUNKS = 16,           /* of K, at most about so many */
-  GT__PART_STEPS = 10             /* of K, in a part of a tile, at least */
-};
+  GT__PART_STEPS = 10;              /* of K, in a part of a tile, at least */
 /* The clocks that a tile takes, a step being 64 of K; see gt__clocks_of. */
 static constexpr double
   GT__BYTES_A_CLOCK = 54,         /* from the L2 cache to a multiprocessor */
@@ -967,7 +966,7 @@ static constexpr double
   GT__CLOCKS_WRITTEN = 12,        /* by the threads */
   GT__SUM_CLOCKS = 9000,          /* of the second kernel */
   GT__SUM_SPEED = 180,            /* elements of parts that it adds a clock */
-  GT__FULL_TURNS = 4. / 3,        /* turns of blocks of large tiles from which the last may be short */
+  GT__FULL_TURNS = 4. / 3,        /* turns of large tiles from which the last may be short */
   GT__FULL_TURNS_F64 = 5. / 2,
   GT__STRIP_FULL = .9;            /* of the last turn has work */
 /* clang-format on */
@@ -1501,7 +1500,8 @@ GT__DEV gt__batch gt__my_batch(const gt__map_args &p, const gt__tiling &t) {
   first *= gt__lot<T>;
   gt__batch b = {p.size[p.ndim - 1], 0, 0, 0, (int)first, t.dr, t.dc, 1};
   if (t.rows > 1) {
-    down = along / t.across, along -= down * t.across;
+    down = along / t.across;
+    along -= down * t.across;
     b.o = (int64_t)down * t.high;
     b.r = first >> t.columns_log2;
     b.c = first & ((1 << t.columns_log2) - 1);
@@ -1545,9 +1545,7 @@ static __device__ __noinline__ void gt__store_other(int dtype, char *to, int64_t
 template <class T, class S, int PAIR>
 GT__DEV void gt__transpose(const char *from, char *slot, const gt__step &m, unsigned pitch,
                            int64_t rows, int64_t columns) {
-  constexpr int W = gt__lot<T>;
-  constexpr int STEP = 2 / PAIR;
-  constexpr int TASKS = 16 * STEP / 8; /* of each of 8 warps */
+  constexpr int W = gt__lot<T>, STEP = 2 / PAIR, TASKS = 16 * STEP / 8; /* of each of 8 warps */
   typedef gt__bits<sizeof(S) * PAIR> Bits;
   Bits x[TASKS][W];
   const int lane = threadIdx.x % 32;
@@ -1584,9 +1582,9 @@ static __device__ __noinline__ void gt__fill_transposed(int dtype, const char *f
   if (dtype == GT__RAW_8) turn(gt__raw<uint8_t>());
   else turn(gt__raw<uint16_t>());
 }
-/* Fills slot k with vectors of any dtype, whose elements are side by side or `column` bytes apart. So
-   comes, too, what all rows share: by way of the L1 cache, which copies do not ask. 18 doubles that
-   all blocks copied from the L2 cache took 2640 us for 147. */
+/* Fills slot k with vectors of any dtype, whose elements are side by side or `column` bytes apart.
+   So comes, too, what all rows share: by way of the L1 cache, which copies do not ask. 18 doubles
+   that all blocks copied from the L2 cache took 2640 us for 147. */
 template <class T>
 static __device__ __noinline__ void gt__fill_apart(int dtype, const char *from, int64_t next,
                                                    int column, int exist, gt__slots s, int k) {
@@ -1670,17 +1668,22 @@ GT__DEV void gt__map_any(const gt__map_args &p, const gt__slots &s) {
   gt__move_apart<T, true>(p, p.out, 0, 0, first, hop, n, acc);
 }
 /* As many blocks at once as go without spilled registers: occupancy hides the latency of memory. */
+template <class T>
+constexpr int gt__map_blocks(bool whole, bool heavy) {
+  if (whole) return 7;
+  if (sizeof(T) == 4) return 4;
+  return heavy ? 2 : 3;
+}
 template <class T, int HEAVY, int MODE>
-__global__ void __launch_bounds__(MODE == GT__ALL_WHOLE ? 128 : 256, MODE == GT__ALL_WHOLE ? 7
-                                                                     : sizeof(T) == 4      ? 4
-                                                                     : HEAVY               ? 2
-                                                                                           : 3)
+__global__ void __launch_bounds__(MODE == GT__ALL_WHOLE ? 128 : 256,
+                                  gt__map_blocks<T>(MODE == GT__ALL_WHOLE, HEAVY != 0))
     gt__map_kernel(const __grid_constant__ gt__map_args p, const __grid_constant__ gt__tiling t) {
   const gt__slots s = gt__my_slots();
   gt__after_kernel_before();
   if (MODE == GT__ANY) gt__map_any<T, HEAVY>(p, s);
   else gt__map_whole<T, HEAVY, MODE == GT__TRANSPOSED>(p, t, s);
-} /* [compute type][heavy][mode]. The rarer a mode, the fewer elements a heavy instruction takes at a
+}
+/* [compute type][heavy][mode]. The rarer a mode, the fewer elements a heavy instruction takes at a
    time, for the sake of compile time; WHOLE has code of its own for heavy floats alone, and ANY of
    floats serves both. */
 #define GT__MAPS(T, FEW, SOME, MANY, M) \
@@ -1692,7 +1695,8 @@ static const void *const gt__map_kernels[3][2][3] = {
     {GT__MAPS(float, 1, 0, 0, GT__TRANSPOSED), GT__MAPS(float, 1, 2, 4, GT__ALL_WHOLE)},
     {GT__MAPS(double, 1, 0, 0, GT__TRANSPOSED), GT__MAPS(double, 1, 2, 2, GT__TRANSPOSED)},
     {GT__MAPS(int64_t, 1, 1, 1, GT__TRANSPOSED), GT__MAPS(int64_t, 1, 1, 1, GT__TRANSPOSED)}};
-/* Does x lie side by side along dim d and not the last, in a dtype that gt__fill_transposed takes? */
+/* Does x lie side by side along dim d and not the last, in a dtype that gt__fill_transposed takes?
+   */
 static bool gt__lies_across(const gt__operand *x, const gt__map_args *args, int d) {
   const int line = args->ndim - 1, compute = args->program.compute;
   const bool raw = compute == GT__F32 && x->dtype >= GT__RAW_8;
@@ -1747,14 +1751,15 @@ static bool gt__set_step(gt__step *m, const gt__operand *x, const gt__map_args *
   return row == m->row && column == m->column && (column == 0 || m->across || aligned);
 }
 /* Lays the tiles for threads of so many vectors of W. Of columns a tile has at most those of one
-   vector of each thread, so that the next vector lies straight below; and fewer where an eighth of a
-   row would be useless. */
+   vector of each thread, so that the next vector lies straight below; and fewer where an eighth of
+   a row would be useless. */
 static void gt__lay_map_tiles(gt__tiling *t, const gt__map_args *args, int threads, int vectors,
                               int W) {
   const int elements = threads * vectors * W, hop = threads * W;
   const int64_t width = args->size[args->ndim - 1];
   const bool one = t->rows == 1;
-  int columns = t->transposes ? 16 * W : one ? elements : hop;
+  int columns = one ? elements : hop;
+  if (t->transposes) columns = 16 * W;
   while (!t->transposes && !one && columns > W &&
          (-width & (columns - 1)) > width / GT__USELESS_COLUMNS)
     columns /= 2;
@@ -1794,7 +1799,8 @@ static bool gt__set_tiling(gt__tiling *t, const gt__map_args *args, int threads,
 /* The shortest programs, on rows of one dtype, have an instance for each operation of this list:
    operands go from memory to registers, without slots. Beside the interpreter, H200, November 2026,
    2^28 elements: float32 exp, tanh and sigmoid 505 us for 533, gelu 554 for 612; bfloat16 exp 252
-   for 279, -a 250 for 308, a < b 306 for 497; at 2^24 up to 40 % faster; sqrt of 2^14 1.2 for 3.1. */
+   for 279, -a 250 for 308, a < b 306 for 497; at 2^24 up to 40 % faster; sqrt of 2^14 1.2 for 3.1.
+   */
 /* clang-format off */
 #define GT__SHORT_PROGRAMS(X) /* operands, vectors of a thread: two for much arithmetic */ \
   X(add, 2, 1) X(sub, 2, 1) X(mul, 2, 1) X(div, 2, 1) X(mul_add, 3, 1) X(where, 3, 1) \
@@ -1802,7 +1808,8 @@ static bool gt__set_tiling(gt__tiling *t, const gt__map_args *args, int threads,
 #define GT__SHORT_FUNCTIONS(X) /* float64 has these alone: exp 130 us for 174, 2^25 elements */ \
   X(exp, 1, 2) X(log, 1, 2) X(tanh, 1, 2) X(sigmoid, 1, 2) X(gelu, 1, 2) X(silu, 1, 2) X(sin, 1, 1)
 /* Of integers, which the compiler finds need not be 64 bits wide, as the interpreter's are: uint8
-   takes a tenth of the time. Comparisons and logic make bools; short floats have the choices, too. */
+   takes a tenth of the time. Comparisons and logic make bools; short floats have the choices, too.
+   */
 #define GT__SHORT_INTEGERS(X) \
   X(add, 2, 1) X(sub, 2, 1) X(mul, 2, 1) X(where, 3, 1) GT__SHORT_CHOICES(X) \
   X(logical_and, 2, 1) X(logical_or, 2, 1) X(logical_not, 1, 1)
@@ -1826,8 +1833,8 @@ struct gt__short {
   unsigned vectors, across;       /* across: of a row; 0: there is but one */
   uint8_t op, each, dtype, width; /* a thread's vectors; the operands' dtype; a vector's elements */
 };
-/* A float16 or bfloat16, as `half` tells, which is the same for all threads: so one kernel serves both,
-   with exp 1 % slower, and is compiled once. */
+/* A float16 or bfloat16, as `half` tells, which is the same for all threads: so one kernel serves
+   both, with exp 1 % slower, and is compiled once. */
 struct gt__sixteen {
   uint16_t bits;
 };
@@ -1990,8 +1997,8 @@ static bool gt__set_short_operand(gt__short *s, int k, int slot, const gt__map_a
   const bool copies = s->step[k].copy > 0;
   return x->dtype == dtype ? copies || arity > 1 : copies && chooses;
 }
-/* The dtype of the operands; comparisons and logic make bools of them. Logic takes bools as the bytes
-   that they are. */
+/* The dtype of the operands; comparisons and logic make bools of them. Logic takes bools as the
+   bytes that they are. */
 static const gt__operand *gt__short_operand(const gt__short *s, const gt__map_args *args,
                                             const int *slot) {
   const int n_in = args->program.n_in, k = slot[1] < n_in ? slot[1] : slot[2];
@@ -2004,7 +2011,8 @@ static bool gt__fits_short(const gt__short *s, const gt__map_args *args, int64_t
   return fits && to == (gt__makes_bools(s->op) ? (int)GT_BOOL : s->dtype) && row % s->width == 0 &&
          args->count / s->width <= INT32_MAX;
 }
-/* Is the map, but for `rest` elements, one of these programs on whole vectors, in one row or many? */
+/* Is the map, but for `rest` elements, one of these programs on whole vectors, in one row or many?
+   */
 static bool gt__set_short(gt__short *s, const gt__map_args *args, int rest) {
   static const gt__tiling none = {};
   const gt__program *p = &args->program;
@@ -2029,7 +2037,7 @@ static bool gt__set_short(gt__short *s, const gt__map_args *args, int rest) {
   return is;
 }
 
-/* ---- >>map-plan --------------------------------------------------------------------------------- */
+/* ---- >>map-plan ------------------------------------------------------------------------------ */
 /* A map inside of a product has one, too, so they are made from a map's arguments. */
 struct gt__map_plan {
   int rest; /* elements of an odd end, a map of its own, so that the rest has whole vectors */
@@ -2070,7 +2078,8 @@ static bool gt__plan_whole(const gt__map_args *args, gt__map_plan *plan, bool tr
   plan->moved = gt__bring_near(&plan->args, args);
   if (plan->rest) {
     plan->args = *args;
-    plan->args.count = plan->args.size[0] = args->count - plan->rest;
+    plan->args.count -= plan->rest;
+    plan->args.size[0] = plan->args.count;
     plan->moved = true;
   }
   const gt__map_args *m = gt__planned_map(args, plan);
@@ -2106,7 +2115,8 @@ static int gt__map_odd_end(const gt__map_args *args, int rest, void *stream) {
   };
   skip(&end.out);
   for (int k = 0; k < args->program.n_in; k++) skip(&end.in[k]);
-  end.count = end.size[0] = rest;
+  end.count = rest;
+  end.size[0] = rest;
   return gt__map_by_best_way(&end, stream);
 }
 static int gt__start_map(const gt__map_args *args, const gt__map_plan *plan, void *stream) {
@@ -2159,14 +2169,14 @@ static int gt__run_map(const gt__op *op, void *queue) {
 /* ---- >>reduce ----------------------------------------------------------------------------------
    THE PLAN of gputensor.h, by teams of threads. A thread's work is a stream of vectors a constant
    `hop` apart: inner, across a row, the team side by side; else down the rows. It folds them as
-   they are loaded or, behind a program, by way of its slots; single elements where no vectors fit. A
-   block joins its chunks of an output in shared memory; what is left of the tree is a second kernel. */
+   they are loaded or, behind a program, by way of its slots; single elements where no vectors fit.
+   A block joins its chunks of an output in shared memory; what is left of the tree is a second
+   kernel. */
 /* Eight folds are four: min, argmin, any and all are maxima of values turned, turned back at the
    end: the opposite, "is it not zero", "is it zero". Twice is once, or nothing. */
 __host__ __device__ __forceinline__ int gt__base_fold(int fold) {
-  return fold == GT__FOLD_ARGMIN                          ? GT__FOLD_ARGMAX
-         : fold > GT__FOLD_ARGMAX || fold == GT__FOLD_MIN ? GT__FOLD_MAX
-                                                          : fold;
+  if (fold == GT__FOLD_ARGMIN) return GT__FOLD_ARGMAX;
+  return fold > GT__FOLD_ARGMAX || fold == GT__FOLD_MIN ? (int)GT__FOLD_MAX : fold;
 }
 template <class T>
 GT__DEV T gt__turn_by(T x, T by) { /* integers: by 0 or -1; floats: by 1 or -1 */
@@ -2230,7 +2240,8 @@ constexpr bool gt__in_order = F == GT__FOLD_SUM || F == GT__FOLD_PROD;
 
 /* A block has 1 << chunks_log2 chunks of `outs` outputs; teams take them in turn, one chunk of one
    output or, DOWN, of them all, a vector a thread. SHORT: all elements that a thread has of a row
-   fit in registers; LONG: a team is a warp, a thread has 8 of 256 lanes; BROAD: a block, and one. */
+   fit in registers; LONG: a team is a warp, a thread has 8 of 256 lanes; BROAD: a block, and one.
+   */
 enum { GT__LONG, GT__SHORT_ROWS, GT__DOWN, GT__BROAD };
 struct gt__stride {              /* how an operand moves, in bytes: by */
   int64_t wide, deep, hop, next; /* an output, an element, a vector, and within a vector */
@@ -2297,7 +2308,8 @@ GT__DEV void gt__by_light(int dtype, F f) {
   if (sizeof(T) == 8 && dtype == GT_BFLOAT16) f(gt__bfloat());
   else f(std::conditional_t<sizeof(T) == 4, uint8_t, float>());
 }
-/* Where an operand's next vectors are, in bytes from a line's beginning. Behind the last comes it again. */
+/* Where an operand's next vectors are, in bytes from a line's beginning. Behind the last comes it
+   again. */
 template <int U>
 struct gt__vectors {
   const char *line;
@@ -2315,7 +2327,7 @@ GT__DEV gt__vectors<U> gt__find_vectors(const gt__reduce_args &p, const gt__oper
     gt__locate_all<false>(p.pre, 0, first, in.stride, index);
     row = (int)(index[0] << in.size_log2);
   }
-  v.any = v.other = (int)m.hop;
+  v.other = (int)m.hop;
   if (last <= first) {
     row += k * m.deep;
     each([&](int j) { v.at[j] = j * m.hop; });
@@ -2323,7 +2335,8 @@ GT__DEV gt__vectors<U> gt__find_vectors(const gt__reduce_args &p, const gt__oper
     uint32_t index[U];
     each([&](int j) { index[j] = (uint32_t)k + min(j, n - 1) * hop; });
     gt__locate_all<false>(p.pre, first, last + 1, in.stride, index);
-    v.any = v.other = 0;
+    v.any = 0;
+    v.other = 0;
     each([&](int j) {
       v.at[j] = (int)(index[j] << in.size_log2);
       v.any |= v.at[j];
@@ -2492,7 +2505,8 @@ GT__DEV void gt__leave(const gt__reduce_args &p, int fold, const gt__board<T> &b
     else scratch.put(group * p.outer + first + i, board.get(i));
 }
 
-/* What a team of threads folds, a chunk of a row or, `down`, of W neighbouring outputs in a turn. */
+/* What a team of threads folds, a chunk of a row or, `down`, of W neighbouring outputs in a turn.
+   */
 template <class T, class S, int SOURCE>
 struct gt__folder {
   static constexpr bool DIRECT = SOURCE < GT__LIGHT_FOLD;
@@ -2529,7 +2543,7 @@ struct gt__folder {
     c = down ? t * W : row;
     begin = (int64_t)(first + chunk) * p.chunk;
     const int64_t most = p.n - begin;
-    const int size = most < 0 ? 0 : most < p.chunk ? (int)most : (int)p.chunk;
+    const int size = (int)min(max(most, (int64_t)0), p.chunk);
     line = x.data;
     if (DIRECT) line += gt__offset_of(p, x, o0 + c);
     shift = DIRECT && SOURCE != GT__TINY && !down ? gt__shift<W>(line, w.in[0], x.size_log2) : 0;
@@ -2663,7 +2677,7 @@ __global__ void __launch_bounds__(GT__COMBINERS)
 }
 /* [elements][source]: those of the compute types, the two that are read 8 at a time, and the two
    whose sums and means are taken in float64. */
-enum { GT__OF_HALF = 3, GT__F64_OF_F32 = 5 };
+static constexpr int GT__OF_HALF = 3, GT__F64_OF_F32 = 5; /* rows of this table */
 #define GT__REDUCES(T, S, LIGHT) \
   { \
     GT__POINTER(gt__reduce_kernel<T, S, GT__TINY>), \
@@ -2758,7 +2772,8 @@ static void gt__lay_outputs(gt__reduce_plan *j, const gt__reduce_args *args) {
   w->outs = 1 << (j->threads_log2 - w->team_log2 - w->chunks_log2);
   w->across = gt__blocks(args->outer, w->outs);
 }
-/* DOWN takes 8 chunks a block, if there are as many, and more where lines are narrow; inner 8 too. */
+/* DOWN takes 8 chunks a block, if there are as many, and more where lines are narrow; inner 8 too.
+   */
 static void gt__lay_teams(gt__reduce_plan *j, const gt__reduce_args *args, int64_t n, int W,
                           int own) {
   gt__cut *w = &j->w;
@@ -2790,9 +2805,9 @@ static void gt__cut_in_any_order(gt__reduce_plan *j, const gt__reduce_args *args
 static unsigned gt__count_groups(const gt__reduce_plan *j) {
   return (unsigned)(((j->n_chunk - 1) >> j->w.chunks_log2) + 1);
 }
-/* Blocks take more in turn, chunks or rows, so that few leave results to be joined; of one output, if
-   then they just fill the chip, so that all run at once: 2^26 elements, H200, November 2026: 38 us
-   without, 36 with. Rows far apart and argmax are faster with more. */
+/* Blocks take more in turn, chunks or rows, so that few leave results to be joined; of one output,
+   if then they just fill the chip, so that all run at once: 2^26 elements, H200, November 2026: 38
+   us without, 36 with. Rows far apart and argmax are faster with more. */
 static void gt__share_blocks(gt__reduce_plan *j, const gt__reduce_args *args) {
   gt__cut *w = &j->w;
   int64_t blocks = (int64_t)w->across * gt__count_groups(j);
@@ -2878,7 +2893,8 @@ static int gt__plan_direct(gt__op *op, bool inner) {
   const int size_log2 = j->compute == GT__F32 ? 2 : 3;
   const bool tiny = inner && args->n <= GT__TINY_ROW;
   const bool arg = gt__base_fold(args->fold) == GT__FOLD_ARGMAX;
-  const int source = tiny ? GT__TINY : arg ? GT__DIRECT_ARG : GT__DIRECT;
+  const int direct = arg ? GT__DIRECT_ARG : GT__DIRECT;
+  const int source = tiny ? (int)GT__TINY : direct;
   gt__plan_fold(op, j, source, W, tiny ? GT__TINY_ROW : 8 * W);
   if (x->size_log2 < size_log2)
     j->kernels = j->compute == GT__F64 ? GT__F64_OF_F32 + 2 - x->size_log2
@@ -2926,8 +2942,8 @@ static int gt__run_fold(const gt__op *op, void *stream) {
 }
 
 /* ---- >>softmax ------------------------------------------------------------------------------- */
-/* Where a thread is: its team has row o, or with `shared` the block has it, each warp a part; k: the
-   thread's first element, or `shift` before it. */
+/* Where a thread is: its team has row o, or with `shared` the block has it, each warp a part; k:
+   the thread's first element, or `shift` before it. */
 template <class T>
 struct gt__soft_place {
   static constexpr int W = gt__lot<T>;
@@ -2948,7 +2964,10 @@ struct gt__soft_place {
     o = (int64_t)blockIdx.x * w.outs + (shared ? 0 : threadIdx.x >> w.team_log2);
     shift = p.n + W > GT__CHUNK ? 0 : gt__shift<W>(row(p, in), w.in[0], in.size_log2);
     k = (shared ? warp * ROW : 0) + t * W;
-    x = {o < p.outer ? (int)p.n + shift - k : 0, W << w.team_log2, W, k ? 0 : shift};
+    x.left = o < p.outer ? (int)p.n + shift - k : 0;
+    x.step = W << w.team_log2;
+    x.columns = W;
+    x.skip = k ? 0 : shift;
   }
   __device__ __forceinline__ char *row(const gt__reduce_args &p, const gt__operand &x) const {
     return x.data + gt__offset_of(p, x, o);
@@ -2992,8 +3011,8 @@ GT__DEV T gt__soft_most(const gt__soft_place<T> &at, const T (&e)[N], T (&joined
   if (!at.shared) return most;
   return gt__fold_warps<GT__FOLD_MAX>(joined, most, at.warp, blockDim.x / 32, at.t);
 }
-/* e^(x - most), of what does not exist e^-infinity, which is not easy. Returns the least bits of one
-   that is not 0, less 1. */
+/* e^(x - most), of what does not exist e^-infinity, which is not easy. Returns the least bits of
+   one that is not 0, less 1. */
 template <class T, int N>
 GT__DEV uint32_t gt__soft_powers(const gt__soft_place<T> &at, T most, T (&e)[N]) {
   uint32_t least = ~0u;
@@ -3022,7 +3041,8 @@ GT__DEV T gt__soft_sum(const gt__soft_place<T> &at, int way, const T (&e)[N], T 
   gt__fold_team<GT__FOLD_SUM, W>(r, at.team);
   return r[0].value;
 }
-/* Quotients by one number: corrected once, as all hard cases allow, if no remainder may be subnormal. */
+/* Quotients by one number: corrected once, as all hard cases allow, if no remainder may be
+   subnormal. */
 template <class T, int N>
 GT__DEV void gt__soft_divide(T (&e)[N], T sum, uint32_t least) {
   const T once = GT__DIV((T)1, sum);
@@ -3045,9 +3065,9 @@ GT__DEV void gt__store_soft(const gt__reduce_args &p, const gt__stride &m,
     gt__move_stream<true>(to, m, gt__has_lines<W, S>(to, m), at.x, S(), y);
   });
 }
-/* Softmax and its kind: a row in registers, read once (by log_softmax twice), with one exp an element.
-   A team of threads has a row; where one warp is not enough, a block has it. Grid: rows / w.outs.
-   Block: 256, or a warp for each 1,024 elements. */
+/* Softmax and its kind: a row in registers, read once (by log_softmax twice), with one exp an
+   element. A team of threads has a row; where one warp is not enough, a block has it. Grid: rows /
+   w.outs. Block: 256, or a warp for each 1,024 elements. */
 template <class T>
 __global__ void __launch_bounds__(4096 / sizeof(T))
     gt__soft_kernel(const __grid_constant__ gt__reduce_args p, const __grid_constant__ gt__cut w,
@@ -3180,9 +3200,9 @@ struct gt__soft_column {
     }
   }
 };
-/* Softmax and its kind along another dim than the last, to the input's dtype, in three reads: a warp
-   has neighbouring columns, of which up to 8 threads have `own` chunks each, a power of two, so that
-   the tree begins with theirs. Grid: outputs / columns. Block: 256. */
+/* Softmax and its kind along another dim than the last, to the input's dtype, in three reads: a
+   warp has neighbouring columns, of which up to 8 threads have `own` chunks each, a power of two,
+   so that the tree begins with theirs. Grid: outputs / columns. Block: 256. */
 template <class T>
 __global__ void __launch_bounds__(256)
     gt__soft_down_kernel(const __grid_constant__ gt__reduce_args p, int columns, int own) {
@@ -3306,7 +3326,8 @@ static int gt__run_mapped(const gt__op *op, void *stream) {
 }
 
 /* ---- >>matmul-epilogue --------------------------------------------------------------------------
-   What follows a product (scale, bias, activation, another matrix) works on its sums in registers. */
+   What follows a product (scale, bias, activation, another matrix) works on its sums in registers.
+   */
 /* A step behind a product, where all are so simple that they need no slots: sum = op(sum, number
    times an element, or the number alone). */
 enum { GT__AFTERS = 4 };
@@ -3342,8 +3363,10 @@ GT__DEV void gt__follow(const gt__division &t, float (&sum)[N], const Each &each
   GT__LOOP for (int k = 0; k < t.afters; k++) {
     const gt__after &s = t.after[k];
     const bool mul = s.op == GT__OP_mul;
-    const auto take = [&](int i, float y) { /* sum * y + -0 is the product, sum * 1 + y the sum */
-                                            sum[i] = __fmaf_rn(sum[i], mul ? y : 1, mul ? -0.f : y);
+    /* sum * y + -0 is the product, sum * 1 + y the sum */
+    const auto take = [&](int i, float y) {
+      const float factor = mul ? y : 1;
+      sum[i] = __fmaf_rn(sum[i], factor, mul ? -0.f : y);
     };
     if (s.data) {
       each(s, [&](int i, float y) { take(i, GT__MUL(s.number, y)); });
@@ -3684,10 +3707,11 @@ static int gt__launch_split_sum(gt__product *j, void *stream) {
    of K are multiplied, the next are read. Pieces are copied by single values, of any strides, or by
    16 bytes; what does not lie so, or is of another dtype, is brought to scratch before, which costs
    1 % of the time at 4096 x 4096 x 4096. Where tiles are few, several blocks have a part of K each.
-   The sums run over K in order, and over the parts: ever the same.
-   H200, November 2026, beside cuBLAS: float32 47 TFLOP/s, .96; float64 60, 1.0; bfloat16 450, .57,
-   since from sm_90 on full speed needs the instructions of >>matmul-hopper; one row at 4 TB/s, 1.0. */
-/* Whose tensor cores are used. 91 leaves 16 bits to >>matmul-hopper. For the host see gt__choose_form. */
+   The sums run over K in order, and over the parts: ever the same. H200, November 2026, beside
+   cuBLAS: float32 47 TFLOP/s, .96; float64 60, 1.0; bfloat16 450, .57, since from sm_90 on full
+   speed needs the instructions of >>matmul-hopper; one row at 4 TB/s, 1.0. */
+/* Whose tensor cores are used. 91 leaves 16 bits to >>matmul-hopper. For the host see
+   gt__choose_form. */
 #if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
 enum { GT__CORES_OF_ARCH = __CUDA_ARCH__ / 10 };
 #else
@@ -3705,7 +3729,8 @@ struct gt__native<gt__bfloat> {
   static constexpr int DTYPE = GT_BFLOAT16;
 };
 static __host__ __device__ __forceinline__ bool gt__is_along(int64_t deep, int64_t wide) {
-  return (deep < 0 ? -deep : deep) < (wide < 0 ? -wide : wide);
+  const int64_t narrow = deep < 0 ? -deep : deep;
+  return narrow < (wide < 0 ? -wide : wide);
 }
 
 /* One operand's piece, TILE of M or N times STEP of K, in lines along M or N, PITCH apart; or in
@@ -3782,10 +3807,12 @@ struct gt__tile {
   static constexpr int HIGH = M / DOWN;
   static constexpr int WIDE = N / ACROSS;
   static constexpr int SUMS = HIGH * WIDE / 32;
-  static constexpr int ENGINE =
-      sizeof(T) == 2 ? (GT__CORES_OF_ARCH >= 80 && GT__CORES_OF_ARCH != 91 ? GT__TENSOR : GT__NONE)
-      : GT__CORES_OF_ARCH >= 90 && gt__native<T>::DTYPE == GT_FLOAT64 ? GT__TENSOR
-                                                                      : GT__FMA;
+  static constexpr bool HALVES = sizeof(T) == 2,
+                        CORES_16 = GT__CORES_OF_ARCH >= 80 && GT__CORES_OF_ARCH != 91;
+  static constexpr bool CORES = GT__CORES_OF_ARCH >= 90 && gt__native<T>::DTYPE == GT_FLOAT64;
+  static constexpr int ENGINE_16 = CORES_16 ? GT__TENSOR : GT__NONE;
+  static constexpr int ENGINE_OTHER = CORES ? GT__TENSOR : GT__FMA;
+  static constexpr int ENGINE = HALVES ? ENGINE_16 : ENGINE_OTHER;
   /* what may have lines along K: 1 for A, 2 for B, which GT__FMA takes in strips only */
   static constexpr int KEEPS = ENGINE == GT__FMA ? (LOT_B > LOT_A) << 1 : (LOT_A > 1) * 3;
   typedef gt__piece<T, M, STEP, THREADS, LOT_A, (KEEPS & 1) != 0> A;
@@ -3813,12 +3840,13 @@ typedef gt__tile<float, 16, 128, 32, 1, 4, 4, 1, 4> gt__strip_16;
 typedef gt__tile<float, 32, 128, 32, 1, 4, 4, 1, 1> gt__strip_32;
 typedef gt__tile<float, 64, 64, 32, 2, 2, 5, 1, 1> gt__strip_64;
 
-/* -- the engines -- x: fragments of A, for HIGH rows; y: of B, for WIDE columns. row and column tell
-   the place of a thread's sum i, of the first 4 Y. */
+/* -- the engines -- x: fragments of A, for HIGH rows; y: of B, for WIDE columns. row and column
+   tell the place of a thread's sum i, of the first 4 Y. */
 template <class P, int ENGINE = P::ENGINE>
 struct gt__fragments {
   typedef typename P::T T; /* lanes: 4 x 8, each with 4 x 4 and more; or 1 x 32 */
-  static constexpr int DEEP = P::KEEPS ? 4 : 1, LANES = P::HIGH < 16 ? 32 : 8;
+  static constexpr int DEEP = P::KEEPS ? 4 : 1;
+  static constexpr int LANES = P::HIGH < 16 ? 32 : 8;
   static constexpr int X = P::HIGH * LANES / 128, Y = P::WIDE / LANES, RUN = Y < 4 ? Y : 4;
   T x[DEEP][X][4], y[DEEP][Y];
   GT__DEV int row(int i) { return threadIdx.x % 32 / LANES * 4 + i / Y; }
@@ -3848,9 +3876,10 @@ struct gt__fragments {
         gt__formula<GT__OP_fma, T>::of(x[d][i / Y / 4][i / Y % 4], y[d][i % Y], sum[i]);
   }
 };
-/* The tensor cores leave a lane 2 x 2 sums of each 16 x 8. Of float64 it has one of each 8 x 4 of A and
-   B. Of 16 bits a read brings 16 x 16, of which a register has two of each 8 x 8: of A the first, 8 down,
-   8 on along K, both; of B the middle ones change places, since an instruction takes neighbours. */
+/* The tensor cores leave a lane 2 x 2 sums of each 16 x 8. Of float64 it has one of each 8 x 4 of A
+   and B. Of 16 bits a read brings 16 x 16, of which a register has two of each 8 x 8: of A the
+   first, 8 down, 8 on along K, both; of B the middle ones change places, since an instruction takes
+   neighbours. */
 struct gt__places {
   GT__DEV int row(int i) { return threadIdx.x % 32 / 4 + i / 2 % 2 * 8; }
   GT__DEV int column(int i, bool = false) { return i / 4 * 8 + threadIdx.x % 4 * 2 + i % 2; }
@@ -3862,7 +3891,9 @@ struct gt__fragments<P, GT__TENSOR> : gt__places {
   static constexpr int DEEP = DOUBLE ? 4 : 16;
   static constexpr int X = P::HIGH / 16;
   static constexpr int Y = P::WIDE / 8;
-  std::conditional_t<DOUBLE, double, uint32_t> x[X][DOUBLE ? 2 : 4], y[Y][DOUBLE ? 1 : 2];
+  typedef std::conditional_t<DOUBLE, double, uint32_t> Lane;
+  Lane x[X][DOUBLE ? 2 : 4];
+  Lane y[Y][DOUBLE ? 1 : 2];
   GT__DEV void get(const T *at, bool along, uint32_t *x, uint32_t *y) {
     const uint32_t address = (uint32_t)__cvta_generic_to_shared(at);
 #define GT__GET(how) \
@@ -3957,12 +3988,13 @@ GT__DEV void gt__multiply(typename P::A &a, typename P::B &b, int64_t k,
 /* -- from registers to C -- */
 template <int WIDE>
 constexpr int gt__pitch = WIDE + 8; /* of lines that begin in different banks */
-/* ROWS x WIDE values of a warp, LOT side by side a thread, some read before one is stored; TALL: its
-   threads take what lies below each other, which are neighbours in C. */
+/* ROWS x WIDE values of a warp, LOT side by side a thread, some read before one is stored; TALL:
+   its threads take what lies below each other, which are neighbours in C. */
 template <int LOT, bool TALL, int ROWS, int WIDE, class S, class O>
 GT__DEV void gt__put_lots(const S *from, O *to, int64_t down, int64_t right, int64_t rows,
                           int64_t columns) {
-  constexpr int ALL = ROWS * WIDE / 32 / LOT, MOST = LOT == 1 ? 16 : 8, N = ALL < MOST ? ALL : MOST;
+  constexpr int ALL = ROWS * WIDE / 32 / LOT, MOST = LOT == 1 ? 16 : 8;
+  constexpr int N = ALL < MOST ? ALL : MOST;
   static_assert(N * 32 * LOT % WIDE == 0 && 32 % ROWS == 0, "so many are whole rows, or columns");
   for (int k = threadIdx.x % 32; k < 32 * ALL; k += 32 * N) {
     S x[N][LOT];
@@ -3979,10 +4011,10 @@ GT__DEV void gt__put_lots(const S *from, O *to, int64_t down, int64_t right, int
     }
   }
 }
-/* A warp's sums to C, through its part of shared memory, by pieces of ROWS x WIDE, below or beside each
-   other; F knows the places of a thread's sums in one. So neighbours store neighbours, 16 bytes each
-   where C lies so, and the code is so short that no block waits for it: 4096 x 4096 x 4096 on the
-   tensor cores of sm_80 takes 304 us for 339, 4096 x 50304 x 192 404 for 915 (H200). */
+/* A warp's sums to C, through its part of shared memory, by pieces of ROWS x WIDE, below or beside
+   each other; F knows the places of a thread's sums in one. So neighbours store neighbours, 16
+   bytes each where C lies so, and the code is so short that no block waits for it: 4096 x 4096 x
+   4096 on the tensor cores of sm_80 takes 304 us for 339, 4096 x 50304 x 192 404 for 915 (H200). */
 template <class F, int ROWS, int WIDE, bool BELOW, class S, int N, class O>
 GT__DEV void gt__put_sums(S *mine, O *to, int64_t down, int64_t right, int64_t rows,
                           int64_t columns, bool along, S (&sum)[N]) {
@@ -3999,8 +4031,9 @@ GT__DEV void gt__put_sums(S *mine, O *to, int64_t down, int64_t right, int64_t r
     else gt__put_lots<1, false, ROWS, WIDE>(mine, to, down, right, rows, columns);
     __syncwarp();
     GT__UNROLL for (int i = EACH; i < N; i++) sum[i - EACH] = sum[i]; /* the next to the front */
-    if (BELOW) rows -= ROWS, to += ROWS * down;
-    else columns -= WIDE, to += WIDE * right;
+    to += BELOW ? ROWS * down : WIDE * right;
+    rows -= BELOW ? ROWS : 0;
+    columns -= BELOW ? 0 : WIDE;
   }
 }
 /* Stores a warp's sums of the tile at (m, n), by its part of shared memory, which is the ring's. */
@@ -4028,8 +4061,9 @@ GT__DEV void gt__store_tiled(const gt__matmul_args &p, int64_t batch, int64_t m,
   else put((S *)out.data);
 }
 /* C = A x B, or parts of K whose sums are a matrix each; C is of type S, or T. Grid: x tiles of all
-   batches, y parts of K. Block: P::THREADS. `turn`: which operands of P::KEEPS have lines along K; if
-   the compiler did not know that, float64 would take 7 % longer, strips and 16 bits 10 to 40 %. */
+   batches, y parts of K. Block: P::THREADS. `turn`: which operands of P::KEEPS have lines along K;
+   if the compiler did not know that, float64 would take 7 % longer, strips and 16 bits 10 to 40 %.
+   */
 template <class P>
 __global__ void __launch_bounds__(P::THREADS, 256 / P::THREADS)
     gt__matmul_kernel(const __grid_constant__ gt__matmul_args p, int64_t part) {
@@ -4071,16 +4105,21 @@ struct gt__form {
         (P::A::LOT > 1) | (P::B::LOT > 1) << 1, P::KEEPS \
   }
 #define GT__HALVES(tile) GT__FORM(tile<gt__half>), GT__FORM(tile<gt__bfloat>)
-/* The rows of gt__matmul_forms: the small ones by compute type, the others by name; of 16 bits float16
-   stands first. */
+/* The rows of gt__matmul_forms: the small ones by compute type, the others by name; of 16 bits
+   float16 stands first. */
 enum {
   GT__SMALL,
-  GT__LARGE = GT__SMALL + 3,
+  GT__SMALL_F64,
+  GT__SMALL_I64,
+  GT__LARGE,
   GT__LARGE_F64,
   GT__LARGE_16,
-  GT__LEAN_16 = GT__LARGE_16 + 2,
-  GT__FINE_16 = GT__LEAN_16 + 2,
-  GT__STRIP_4 = GT__FINE_16 + 2,
+  GT__LARGE_BF16,
+  GT__LEAN_16,
+  GT__LEAN_BF16,
+  GT__FINE_16,
+  GT__FINE_BF16,
+  GT__STRIP_4,
   GT__STRIP_16,
   GT__STRIP_32,
   GT__STRIP_64,
@@ -4114,7 +4153,8 @@ static bool gt__can_copy(gt__matmul_args *x, bool b, int form) {
   if ((all & 15) != 0 || line <= 0) return false;
   return *v.wide == 1 || (*v.deep == 1 && f->keeps >> b & 1);
 }
-/* The strides of lines that a map brings to scratch: of the batch dims, too. Returns the elements. */
+/* The strides of lines that a map brings to scratch: of the batch dims, too. Returns the elements.
+   */
 static int64_t gt__lay_brought(const gt__product *j, gt__operand *o, gt__map_args *m) {
   const int nb = j->x.n_batch;
   int64_t next = m->size[nb] * o->stride[nb];
@@ -4146,8 +4186,10 @@ static void gt__plan_bringing(gt__tiled_product *j, bool b) {
   m->size[nb] = along ? v.size : j->x.k;
   m->size[nb + 1] = along ? j->x.k : v.size;
   m->count = v.size * j->x.k;
-  *line = v.o->stride[nb] = gt__up(m->size[nb + 1], 8);
-  *in = v.o->stride[nb + 1] = 1;
+  *line = gt__up(m->size[nb + 1], 8);
+  *in = 1;
+  v.o->stride[nb] = *line;
+  v.o->stride[nb + 1] = 1;
   const int64_t elements = gt__lay_brought(j, v.o, m);
   v.o->dtype = (uint8_t)f->dtype;
   v.o->size_log2 = (uint8_t)f->size_log2;
@@ -4163,8 +4205,8 @@ static int64_t gt__count_tiles(const gt__matmul_args *x, int form) {
 static bool gt__has_room(int form) {
   return gt__matmul_forms[form].bytes <= (gt__device_facts() & GT__KB) << 6;
 }
-/* Of 16 bits on the tensor cores: fine tiles where they are few, else large ones, or lean ones where
-   shared memory is short. */
+/* Of 16 bits on the tensor cores: fine tiles where they are few, else large ones, or lean ones
+   where shared memory is short. */
 static int gt__choose_16(const gt__matmul_args *x, int blocks) {
   const int bf16 = x->a.dtype == GT_BFLOAT16;
   const int64_t few = gt__count_tiles(x, GT__FINE_16);
@@ -4183,8 +4225,9 @@ static int gt__choose_f64(gt__matmul_args *x, int blocks) {
   const bool few = gt__count_tiles(x, GT__MID_F64) <= GT__FINE_F64_TILES;
   return few && x->k <= GT__FINE_F64_K ? GT__FINE_F64 : GT__MID_F64;
 }
-/* Of float32: large tiles where these fill the GPU and its rows pay for what is brought; strips of B
-   where this is what is read most, of which those of 32 and 64 rows take any B; else small ones. */
+/* Of float32: large tiles where these fill the GPU and its rows pay for what is brought; strips of
+   B where this is what is read most, of which those of 32 and 64 rows take any B; else small ones.
+   */
 static int gt__choose_f32(gt__matmul_args *x, int blocks) {
   const int64_t tiles = gt__count_tiles(x, GT__LARGE);
   const int64_t least = min(x->m, x->n);
@@ -4218,9 +4261,10 @@ static bool gt__is_short(const gt__matmul_args *x, const gt__form *f, int64_t ti
   if (x->compute != GT__F64 || tiles <= GT__WHOLE_F64_TILES) return false;
   return x->k <= (tiles > GT__WHOLE_F64_MANY ? GT__WHOLE_F64_K : GT__WHOLE_F64_FEW_K);
 }
-/* How much of K a block takes: all, or so much that the multiprocessors are full, or have a block each
-   if that were below 128; and not so much that the error of its sums shows. Up to 4 rows need full last
-   turns, too, for memory's speed: 1 x 7168 x 16384 takes 111 us in two turns, 120 in .85 of one. */
+/* How much of K a block takes: all, or so much that the multiprocessors are full, or have a block
+   each if that were below 128; and not so much that the error of its sums shows. Up to 4 rows need
+   full last turns, too, for memory's speed: 1 x 7168 x 16384 takes 111 us in two turns, 120 in .85
+   of one. */
 static int64_t gt__share_k(const gt__matmul_args *x, int form) {
   const gt__form *f = &gt__matmul_forms[form];
   const int64_t facts = gt__device_facts();
@@ -4240,18 +4284,23 @@ static int64_t gt__share_k(const gt__matmul_args *x, int form) {
   parts = min(max(parts, x->k / GT__SUM_K), (int64_t)GT__MOST_PARTS);
   return gt__up((x->k - 1) / parts + 1, 32);
 }
-/* Sums go to scratch: parts, where a batch is a tile to gt__split_sum_kernel, or all of C, for a map. */
+/* Sums go to scratch: parts, where a batch is a tile to gt__split_sum_kernel, or all of C, for a
+   map. */
 static void gt__plan_sums(gt__tiled_product *j) {
   gt__matmul_args *x = &j->x;
   gt__operand *o = &x->post.out;
   gt__division *t = &j->t;
   const int nb = x->n_batch;
   const bool cut = j->parts > 1;
-  t->m = t->lines = (int)x->m;
+  t->m = (int)x->m;
+  t->lines = t->m;
   t->n = (int)x->n;
   t->pitch = (int)gt__up(x->n, 8);
-  t->rows = t->columns = t->share = 1;
-  t->tiles = t->slots = (int)x->batch;
+  t->rows = 1;
+  t->columns = 1;
+  t->share = 1;
+  t->tiles = (int)x->batch;
+  t->slots = t->tiles;
   t->steps = j->parts;
   gt__set_divisors(t);
   int64_t next = x->m * t->pitch * (j->parts + cut);
@@ -4328,9 +4377,10 @@ static int gt__run_tiled(const gt__op *op, void *stream) {
 
    H200, November 2026: bfloat16 4096 x 4096 x 4096 in 174 us, 789 TFLOP/s; float32 of 6 products
    in 1104 us, 125 TFLOP/s, where float32 units reach 51. */
-enum { GT__HIGH = 128, GT__DEEP = 64, GT__BRICK = 64 * 64 * 2, GT__TEAM = 128 };
-enum { GT__FORM_B = 1, GT__FORM_A = 2, GT__FORM_HALF = 4 }; /* B, A along K; float16 */
-enum { GT__ROOM = 227 << 10, GT__RING = 2 }; /* a block's memory; a warpgroup's bricks of C */
+static constexpr int GT__HIGH = 128, GT__DEEP = 64, GT__BRICK = 64 * 64 * 2, GT__TEAM = 128;
+static constexpr int GT__FORM_B = 1, GT__FORM_A = 2, GT__FORM_HALF = 4; /* B, A along K; float16 */
+static constexpr int GT__ROOM = 227 << 10,
+                     GT__RING = 2; /* a block's memory; a warpgroup's bricks of C */
 
 /* A or B as lines of `wide` elements, which run along K or across, and how it is packed. */
 struct gt__factor {
@@ -4357,13 +4407,18 @@ struct gt__hopper_args {
   gt__factors f;
 };
 
+static constexpr int GT__HIGH_PRODUCTS = 3, GT__HIGHEST_PRODUCTS = 6; /* of pieces that matter */
+static constexpr int gt__pieces_of(int products) {
+  if (products == GT__HIGHEST_PRODUCTS) return 3;
+  return products == GT__HIGH_PRODUCTS ? 2 : 1;
+}
 /* A kernel's constants. PRODUCTS: 6 or 3, which make float32, or 1. A kernel without what follows
    the product would begin sooner, by 2 % of the time of 1024 x 1024 x 1024, less of larger ones. */
 template <int WIDE_, int PRODUCTS_>
 struct gt__plan {
   static constexpr bool TURNS = PRODUCTS_ > 1 && WIDE_ > 64; /* see gt__multiply_stage */
   static constexpr int WIDE = WIDE_, PRODUCTS = PRODUCTS_, N = WIDE / 2; /* N: sums a thread */
-  static constexpr int PIECES = PRODUCTS == 6 ? 3 : PRODUCTS == 3 ? 2 : 1;
+  static constexpr int PIECES = gt__pieces_of(PRODUCTS);
   static constexpr int A_BRICKS = GT__HIGH / 64, B_BRICKS = WIDE / 64; /* of a piece */
   static constexpr int STAGE = PIECES * (A_BRICKS + B_BRICKS) * GT__BRICK;
   static constexpr int FIXED = 2 * GT__RING * GT__BRICK + 256;
@@ -4396,7 +4451,8 @@ GT__DEV void gt__barrier_wait(uint64_t *b, int phase) {
 }
 #define GT__MEET(how, at, threads) \
   asm volatile("bar." how " %0, %1;" ::"r"(at), "r"(threads) : "memory")
-/* Barriers 1 and 2: of the warpgroup that makes this half of the tile; 3: of both; 4 and 5: their turns. */
+/* Barriers 1 and 2: of the warpgroup that makes this half of the tile; 3: of both; 4 and 5: their
+   turns. */
 GT__DEV void gt__team_sync(int half) { GT__MEET("sync", 1 + half, GT__TEAM); }
 /* The copy engine: a box at (x, y, z) of a tensor to shared memory, of both blocks of a cluster if
    `mask` is 3, telling the barriers of all; by one lane of a warp, which comes here as a whole: it
@@ -4423,8 +4479,8 @@ GT__DEV uint64_t gt__bricks(uint32_t address) {
          (uint64_t)(1024 >> 4) << 32 | 1ull << 62;
 }
 /* d (64 x 2n for n registers a thread) = A (64 x 64) x B (64 x 2n) + (add ? d : 0) of bricks along
-   K or across. A thread has those of gt__places in its warp's 16 rows. One asm takes all four steps of 16
-   of K, since nvcc takes long for each asm of so many registers. */
+   K or across. A thread has those of gt__places in its warp's 16 rows. One asm takes all four steps
+   of 16 of K, since nvcc takes long for each asm of so many registers. */
 #define GT__TEN(t) \
   "%" #t "0,%" #t "1,%" #t "2,%" #t "3,%" #t "4,%" #t "5,%" #t "6,%" #t "7,%" #t "8,%" #t "9,"
 #define GT__30 GT__TEN() GT__TEN(1) GT__TEN(2)
@@ -4492,8 +4548,8 @@ GT__DEV bool gt__find_work(const gt__hopper_args &p, int down, gt__work &w) {
   const gt__division &t = p.t;
   if (w.next >= t.units) return false;
   const int part = w.next - t.whole; /* of those that may be cut */
-  const int cut = part < 0 ? 0 : gt__quotient(part, t.part),
-            tile = part < 0 ? w.next : t.whole + cut;
+  const int cut = part < 0 ? 0 : gt__quotient(part, t.part);
+  const int tile = part < 0 ? w.next : t.whole + cut;
   w.next += gridDim.x >> (down - 1);
   w.from = part < 0 ? 0 : (part - cut * (int)t.part.by) * t.share;
   w.to = part < 0 ? t.steps : w.from + t.share;
@@ -4529,13 +4585,15 @@ GT__DEV void gt__load_step(const gt__hopper_args &p, int down, const gt__ring &r
   uint64_t *full = gt__begin_stage<P, OF_B>(r, i, bytes);
   uint8_t *to = r.stages + i % P::STAGES * P::STAGE;
   if (OF_B) to += P::PIECES * P::A_BRICKS * GT__BRICK;
+  const uint16_t both = OF_B && down > 1 ? 3 : 0;
   GT__UNROLL for (int b = 0; b < P::PIECES * EACH; b++, to += GT__BRICK) {
     const int mn = (OF_B ? w.n : w.m) + b % EACH * 64;
     const bool mine = down == 1 || b % 2 == blockIdx.x % 2;
     const bool there = b % EACH == 0 || !left_out;
-    if (OF_B ? mine : there)
-      gt__load_box(to, &p.map[OF_B], full, along ? k : mn, along ? mn : k, w.batch * z + b / EACH,
-                   OF_B && down > 1 ? 3 : 0);
+    const bool loads = OF_B ? mine : there;
+    const int x = along ? k : mn;
+    const int y = along ? mn : k;
+    if (loads) gt__load_box(to, &p.map[OF_B], full, x, y, w.batch * z + b / EACH, both);
   }
 }
 /* Behind a whole tile's steps comes the matrix that is added to it, in stages of its own. */
@@ -4574,8 +4632,8 @@ GT__DEV void gt__release(uint64_t *empty, int writers) {
 }
 /* Starts the products of stage i when it is there, for rows 64 * half ..: of pieces, of which three
    products are the last three, small ones first. These may go on, those of the stage before have
-   ended. Of pieces teams take turns: if both added up at once, the tensor cores would be idle (HIGH of
-   2048 x 2048 x 13312: 542 us for 583, of 8192^3 up to 5 % less, H200). */
+   ended. Of pieces teams take turns: if both added up at once, the tensor cores would be idle (HIGH
+   of 2048 x 2048 x 13312: 542 us for 583, of 8192^3 up to 5 % less, H200). */
 template <class P, int FORM, int N>
 GT__DEV void gt__multiply_stage(const gt__ring &r, int i, int half, float (&d)[N], bool add) {
   typedef std::conditional_t<(FORM & GT__FORM_HALF) != 0, gt__half, gt__bfloat> T;
@@ -4684,8 +4742,8 @@ GT__DEV void gt__each_of_matrix(const gt__ring &r, int dtype, int step, int half
     take(i, x[0]), take(i + 1, x[1]);
   }
 }
-/* Lays brick i of a team's 64 rows, of S. Chunk c of a line lies at c ^ line % 8. Four squares of 8 x 8
-   are stored at once: a thread gives the address of a line of one of them. */
+/* Lays brick i of a team's 64 rows, of S. Chunk c of a line lies at c ^ line % 8. Four squares of 8
+   x 8 are stored at once: a thread gives the address of a line of one of them. */
 template <class S, int N>
 GT__DEV void gt__lay_brick(uint8_t *brick, int i, const float (&sum)[N]) {
   const int lane = threadIdx.x % 32;
@@ -4700,7 +4758,8 @@ GT__DEV void gt__lay_brick(uint8_t *brick, int i, const float (&sum)[N]) {
   }
 }
 /* A warpgroup's 64 x WIDE of C, of 16 bits, two bricks a time, by the copy engine, which stores the
-   last ones as the next tile is made. Behind the last tile its bricks of A are free, one a stage. */
+   last ones as the next tile is made. Behind the last tile its bricks of A are free, one a stage.
+   */
 template <class P, class S>
 GT__DEV void gt__put_tile(const gt__hopper_args &p, const gt__work &w, const gt__ring &r, int half,
                           const float (&sum)[P::N]) {
@@ -4738,10 +4797,11 @@ GT__DEV void gt__store_tile(const gt__division &t, const gt__work &w, uint8_t *b
   const int m = 64 * half + 16 * warp + (part ? w.m % t.high : w.m);
   const int64_t at =
       m * row + (part ? (int64_t)w.slot * t.lines * t.pitch : w.batch * t.batch + w.n);
+  const int rows = part ? t.lines : t.m;
+  const int columns = part ? t.pitch : t.n - w.n;
+  float *mine = (float *)bricks + warp * 16 * gt__pitch<32>;
   const auto put = [&](auto *to) {
-    gt__put_sums<gt__places, 16, 32, false>((float *)bricks + warp * 16 * gt__pitch<32>, to + at,
-                                            row, 1, (part ? t.lines : t.m) - m,
-                                            part ? t.pitch : t.n - w.n, false, sum);
+    gt__put_sums<gt__places, 16, 32, false>(mine, to + at, row, 1, rows - m, columns, false, sum);
   };
   if (part || t.dtype == GT_FLOAT32) put((float *)(part ? t.parts : t.to));
   else if (t.dtype == GT_FLOAT16) put((gt__half *)t.to);
@@ -4905,9 +4965,9 @@ GT__DEV void gt__split(const uint32_t (&x)[4], uint32_t (&piece)[N][2]) {
     f[2 * j + 1] = __fsub_rn(f[2 * j + 1], __uint_as_float(two & 0xFFFF0000));
   }
 }
-/* What a thread of gt__pack_kernel has of an operand: in a round one vector of line `line`, from element
-   e on. Lines along K: a warp has one line of 8, and goes along it; across: a block has 32 vectors of 8
-   lines, and goes down. */
+/* What a thread of gt__pack_kernel has of an operand: in a round one vector of line `line`, from
+   element e on. Lines along K: a warp has one line of 8, and goes along it; across: a block has 32
+   vectors of 8 lines, and goes down. */
 template <class S, int PIECES>
 struct gt__packer {
   static constexpr int LOT = gt__lot<S>;
@@ -5010,10 +5070,6 @@ struct gt__hopper_product : gt__product {
   gt__hopper_args p;
   int pieces; /* of bfloat16 that make a float32 */
 };
-enum { GT__HIGH_PRODUCTS = 3, GT__HIGHEST_PRODUCTS = 6 }; /* of pieces that matter */
-static constexpr int gt__pieces_of(int products) {
-  return products == GT__HIGHEST_PRODUCTS ? 3 : products == GT__HIGH_PRODUCTS ? 2 : 1;
-}
 /* Float32 in pieces costs more than few rows or a small product; below 16 of K its error shows. The
    steps of all tiles are counted by an int. */
 static bool gt__is_for_hopper(const gt__matmul_args *x) {
@@ -5035,12 +5091,14 @@ static void gt__see(gt__hopper_product *j, int i) {
   const int mn = (int)v.size;
   const int k = j->p.k;
   gt__factor *f = &j->p.f.x[i];
-  f->data = f->to = v.o->data;
+  f->data = v.o->data;
+  f->to = v.o->data;
   f->along_k = along;
   f->wide = along ? k : mn;
   f->lines = along ? mn : k;
   f->stride = along ? *v.deep : *v.wide;
-  f->line_stride = f->pitch = along ? *v.wide : *v.deep;
+  f->line_stride = along ? *v.wide : *v.deep;
+  f->pitch = f->line_stride;
   f->batch = f->batch_stride ? (int)j->x.batch : 1;
   f->step = f->batch_stride ? j->pieces : 0;
 }
@@ -5057,7 +5115,8 @@ static void gt__plan_packing(gt__hopper_product *j, int i) {
   const int line = 32 * (f32 ? 4 : 8);
   const int mn = (int)v.size;
   const int k = j->p.k; /* line: a warp's elements */
-  const int step = along ? line : 8, tile = along ? 8 : line;
+  const int step = along ? line : 8;
+  const int tile = along ? 8 : line;
   const int least = along || mn < GT__PACK_LONG ? GT__PACK_ROUNDS : 2 * GT__PACK_ROUNDS;
   f->rounds = f32 ? (int)gt__up((k - 1) / (GT__PACK_CHUNKS * step) + 1, least) : GT__PACK_ROUNDS;
   f->chunk = f->rounds * step;
@@ -5077,7 +5136,8 @@ static bool gt__can_store(const gt__hopper_product *j) {
 }
 
 /* -- cutting C into tiles, and those that would leave multiprocessors idle into parts -- Of all
-   widths, with parts and clusters or not, that is taken which needs the fewest clocks by a model. */
+   widths, with parts and clusters or not, that is taken which needs the fewest clocks by a model.
+   */
 static double gt__slowness(const gt__hopper_product *j, int i, int down) { /* in loading A or B */
   const gt__factor *f = &j->p.f.x[i];
   if (((uintptr_t)f->to | f->pitch * 2) % 128 == 0) return 1;
@@ -5162,7 +5222,8 @@ static int gt__plan_hopper(gt__op *op) {
   const bool one = halves || args->precision == GT_MEDIUM;
   j->p.f.x[0].batch_stride = step_a;
   j->p.f.x[1].batch_stride = step_b;
-  j->products = one ? 1 : args->precision == GT_HIGH ? GT__HIGH_PRODUCTS : GT__HIGHEST_PRODUCTS;
+  j->products = args->precision == GT_HIGH ? GT__HIGH_PRODUCTS : GT__HIGHEST_PRODUCTS;
+  if (one) j->products = 1;
   j->pieces = gt__pieces_of(j->products);
   j->type = args->a.dtype == GT_FLOAT16 ? GT_FLOAT16 : GT_BFLOAT16;
   j->t.m = (int)args->m;
@@ -5213,7 +5274,8 @@ struct gt__tensor3 {
   const void *data;
   int64_t wide, lines, depth, line_stride, depth_stride; /* in elements */
 };
-/* In boxes of 128 bytes x `box` lines; fetched by 256 bytes, lines off 128 take up to 18 % longer. */
+/* In boxes of 128 bytes x `box` lines; fetched by 256 bytes, lines off 128 take up to 18 % longer.
+   */
 static int gt__make_map(CUtensorMap *map, const gt__tensor3 &x, int box) {
   const int size = x.dtype == GT_FLOAT32 ? 4 : 2;
   const int64_t deep =
@@ -5269,7 +5331,7 @@ static int gt__launch_hopper(gt__hopper_product *j, void *stream) {
   void *packs[] = {&p->f};
   const int packed = x[0].blocks + x[1].blocks;
   const int clusters = (gt__device_facts() >> 16) / p->down;
-  const int first = j->products == 1 ? 0 : j->products == GT__HIGH_PRODUCTS ? 3 : 5;
+  const int first = j->pieces == 1 ? 0 : 2 * j->pieces - 1;
   const void *kernel = gt__hopper_kernels[first + j->t.wide / 64 - 1];
   const void *pack = gt__pack_kernels[x[0].top ? j->pieces : 0];
   int e = 0;
@@ -5292,8 +5354,8 @@ static int gt__run_hopper(const gt__op *op, void *stream) {
   return e || !job.through ? e : gt__finish_product(&op->u.matmul, &job, stream);
 }
 
-/* Kernels load at their first use, which may wait for the device; so all are loaded
-   at first. Those of products must say how much shared memory they take before they are launched. */
+/* Kernels load at their first use, which may wait for the device; so all are loaded at first. Those
+   of products must say how much shared memory they take before they are launched. */
 static cudaError_t gt__load_fast(void) {
   static const struct {
     const void *const *kernels;
@@ -5317,9 +5379,9 @@ static cudaError_t gt__load_fast(void) {
 #endif /* not GPUTENSOR_PLAIN */
 
 /* ---- >>ways ------------------------------------------------------------------------------------
-   The table of ways for each primitive, see gt__way in gputensor.h: the first one whose plan takes an
-   operation runs it. Those of Part I come last, and take every operation. A way of Part II is a row
-   here, and a section of its own with its kernel, plan and run. */
+   The table of ways for each primitive, see gt__way in gputensor.h: the first one whose plan takes
+   an operation runs it. Those of Part I come last, and take every operation. A way of Part II is a
+   row here, and a section of its own with its kernel, plan and run. */
 /* clang-format off */
 static const gt__way gt__copy_ways[] = {
 #ifndef GPUTENSOR_PLAIN

@@ -11911,6 +11911,7 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
 #undef GT__ENUM
 #undef GT__FENCE
 #undef GT__FN
+#undef GT__FOLDING
 #undef GT__FOLDS
 #undef GT__FORKED
 #undef GT__FUNCTIONS

@@ -54,7 +54,7 @@ double bench_launch(int calls) {
   double t;
   small_begin();
   memset(&op, 0, sizeof op);
-  gt__op_new(&op, GT__MAP, "bench_launch", gpu());
+  gt__op_new(&op, GT__MAP, gpu());
   x[0] = small_out, x[1] = small_a, x[2] = small_b;
   for (int i = 0; i < 3; i++) gt__bind(&op, o[i], x[i], 1, 1, gt__as_it_is);
   m->count = m->size[0] = 1024;
@@ -91,9 +91,9 @@ double bench_order(int calls) {
       gt__touch(&op, x[k]->storage);
     }
     gt__lock();
-    gt__order(s, "gt_add", 3, op.touch, &waited);
+    gt__order_unlocks(s, 3, op.touch, &waited);
     s->number++;
-    for (int k = 0; k < 3; k++) gt__note(&op.touch[k], s, "gt_add");
+    for (int k = 0; k < 3; k++) gt__note(&op.touch[k], s);
     gt__unlock();
   }
   return (now_us() - t) / calls;

@@ -1874,9 +1874,9 @@ GT__DEV void gt__widen_short(const gt__short &p, int k, const uint4 &x, C (&y)[W
     const uint32_t bits[2] = {x.x, x.y}; /* of uint8 it is a whole vector */
     for (int i = 0; i < W; i++) y[i] = (bits[i / 4 % 2] >> i % 4 * 8 & 255) != 0;
   } else {
-    C one[1] = {gt__constant<C>(p.number[k])};
-    if (p.data[k]) gt__cast_known(one, u, half);
-    for (int i = 0; i < W; i++) y[i] = one[0];
+    y[0] = gt__constant<C>(p.number[k]);
+    if (p.data[k]) gt__cast_known(y, u, half); /* whole, since two are cast at once */
+    for (int i = 1; i < W; i++) y[i] = y[0];
   }
 }
 template <int OP, class S, class C, int W>

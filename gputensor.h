@@ -2069,11 +2069,15 @@ int pthread_sigmask(int how, const sigset_t *set, sigset_t *before);
                           "vect-cost-model=dynamic", "no-if-conversion", "no-if-conversion2", \
                           "no-tree-dominator-opts", "no-tree-dse", "no-tree-sink", \
                           "no-math-errno", "no-trapping-math", "fp-contract=" contract)))
+#ifdef __OPTIMIZE__
 #define GT__FOLDING \
   __attribute__((optimize("O1", "expensive-optimizations", "tree-loop-vectorize", \
                           "vect-cost-model=dynamic", "no-tree-dominator-opts", "no-tree-dse", \
                           "no-tree-sink", "no-math-errno", "no-trapping-math", \
                           "fp-contract=off")))
+#else
+#define GT__FOLDING GT__PLAINLY("off")
+#endif
 #define GT__TIGHT(contract) \
   __attribute__((optimize("O2", "no-tree-vectorize", "no-math-errno", "no-trapping-math", \
                           "fp-contract=" contract)))
@@ -8736,6 +8740,8 @@ static void gt__cpu_convert_rest(gt__cpu_step step, int width, int op, void *out
 #endif
 #if GT__ISA == 2
 #define L(name) F(cpu_avx2_##name)
+#define PACK_64_OF_SET gt__cpu_avx2_pack_f64
+#define IN_REGISTER(x) __asm__("" : "+v"(x)) /* not loaded for each use */
 #define TARGET __attribute__((target("avx2,fma")))
 #define BYTES 32
 #define ROWS 6
@@ -8753,6 +8759,8 @@ static void gt__cpu_convert_rest(gt__cpu_step step, int width, int op, void *out
 #endif
 #if GT__ISA == 3
 #define L(name) F(cpu_avx512_##name)
+#define PACK_64_OF_SET gt__cpu_avx512_pack_f64
+#define IN_REGISTER(x) __asm__("" : "+v"(x))
 #define TARGET __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,avx2,fma")))
 #define BYTES 64
 #define ROWS 14
@@ -8770,6 +8778,8 @@ static void gt__cpu_convert_rest(gt__cpu_step step, int width, int op, void *out
 #endif
 #if GT__ISA == 1
 #define L(name) F(cpu_baseline_##name)
+#define PACK_64_OF_SET gt__cpu_baseline_pack_f64
+#define IN_REGISTER(x) (void)0
 #define TARGET
 #define BYTES 16
 #if GT__TYPE == 32
@@ -8795,10 +8805,17 @@ static void gt__cpu_convert_rest(gt__cpu_step step, int width, int op, void *out
 #define FUSED GT__FUSED
 #endif
 #endif
-#ifdef GT__TILES_ALONE /* steps and folds are another set's */
+#ifdef GT__TILES_ALONE /* steps, folds and packing are another set's */
 #define S(name) F(cpu_avx2_##name)
+#define PACK_64 gt__cpu_avx2_pack_f64
 #else
 #define S(name) L(name)
+#define PACK_64 PACK_64_OF_SET
+#endif
+#if GT__TYPE == 32
+#define PACK S(pack)
+#else
+#define PACK PACK_64 /* which moves integers as well */
 #endif
 #ifndef GT__TILES_ALONE
 /* ---- steps: one loop for each operation of the table and for each conversion ---- */
@@ -9274,9 +9291,14 @@ GT__INSIDE TARGET void L(dots)(const int rows, const gt__cpu_tile *t) {
   }
   GT__UNROLL for (int i = 0; i < rows * 4; i++) sum[i] = zero;
   for (int64_t k = 0; k < whole; k += LANES) {
-    GT__UNROLL for (int j = 0; j < 4; j++) x[j] = READ(line[j] + k);
+    GT__UNROLL for (int j = 0; j < 4; j++) {
+      V z = READ(line[j] + k);
+      IN_REGISTER(z);
+      x[j] = z;
+    }
     GT__UNROLL for (int i = 0; i < rows; i++) {
-      const V y = READ(a + i * t->a_row + k);
+      V y = READ(a + i * t->a_row + k);
+      IN_REGISTER(y);
       GT__UNROLL for (int j = 0; j < 4; j++) sum[i * 4 + j] += y * x[j];
     }
   }
@@ -9304,6 +9326,7 @@ TIGHT("fast") TARGET static void L(dot)(const gt__cpu_tile *t) {
   }
 #endif
 }
+#if GT__TYPE && !defined(GT__TILES_ALONE)
 /* ---- packing: n lines of k values become to[k][panel], with `pitch` values from k to k + 1; behind the
    last line come copies of it. Each panel overwrites what is behind the last. ----
    Lines across: the values of a k lie side by side. Whole vectors are copied, also of what lies behind
@@ -9362,13 +9385,14 @@ TARGET static void L(pack)(void *pto, int64_t panel, int64_t pitch, const void *
     for (int64_t i = 0; i < panel; i++)
       to[done * pitch + i] = from[done * along + (i < n ? i : n - 1) * line];
 }
+#endif
 #undef V
 #undef AT
 #undef READ
 #undef LANES
 static const gt__cpu_loops L(loops) = {(int)sizeof(T), DTYPE,   L(width), ROWS,     WIDE *L(width),
                                        DOTS,           S(step), S(fold),  S(lanes), S(make),
-                                       L(micro),       L(dot),  L(pack)};
+                                       L(micro),       L(dot),  PACK};
 #undef GT__F
 #undef FLOATS
 #undef N
@@ -9376,6 +9400,10 @@ static const gt__cpu_loops L(loops) = {(int)sizeof(T), DTYPE,   L(width), ROWS, 
 #undef MASK
 #undef DTYPE
 #undef L
+#undef PACK
+#undef IN_REGISTER
+#undef PACK_64
+#undef PACK_64_OF_SET
 #undef TARGET
 #undef BYTES
 #undef ROWS

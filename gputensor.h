@@ -4343,9 +4343,9 @@ static int gt__compute_all(const gt__tree *t, gt_dtype dtype, int is_number, int
   if (!is_number || v->op == GT__WHOLE) return compute;
   return gt__higher(compute, gt__is_floating(dtype) ? GT__F64 : GT__I64); /* they are 64-bit */
 }
-/* The program of the operation that a thread did last, if its operands were different tensors of one
-   dtype, with dims. The next call of that kind needs no tree: gt_add of 1,024 elements takes a fifth
-   less for it. */
+/* The program of the operation that a thread did last, if its operands were different tensors of
+   one dtype, with dims. The next call of that kind needs no tree: gt_add of 1,024 elements takes a
+   quarter fewer instructions for it (callgrind, November 2026). */
 static __thread struct {
   int op; /* 0: none */
   gt_dtype from, to;
@@ -4833,7 +4833,7 @@ static gt_status gt__launch_fold(const gt__folding *f, const gt__tree *t, const 
   r->soft = f->soft;
   r->fold = f->fold;
   r->finish = f->finish;
-  r->chunk = r->inner ? GT__CHUNK : GT__ROWS;
+  r->chunk = r->inner ? (int)GT__CHUNK : (int)GT__ROWS;
   r->n_chunk = r->n ? gt__parts(r->n, r->chunk) : 1;
   double divisor = (double)r->n - f->correction;
   if (!(divisor > 0)) divisor = 0;

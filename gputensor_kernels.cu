@@ -3049,7 +3049,8 @@ GT__DEV void gt__soft_divide(T (&e)[N], T sum, uint32_t least) {
   if (sizeof(T) == 8 || least < 35u << 23) /* 2^-92 */
     GT__EACH e[i] = GT__DIV(e[i], sum);
   else GT__EACH {
-      const T q = GT__MUL(e[i], once), rest = gt__formula<GT__OP_fma, T>::of(-q, sum, e[i]);
+      const T q = GT__MUL(e[i], once);
+      const T rest = gt__formula<GT__OP_fma, T>::of(-q, sum, e[i]);
       e[i] = gt__formula<GT__OP_fma, T>::of(rest, once, q);
     }
 }
@@ -3084,7 +3085,8 @@ __global__ void __launch_bounds__(4096 / sizeof(T))
     if (p.soft == GT__LOGSUMEXP && isinf((double)most)) most = 0;
     const uint32_t least = gt__soft_powers(at, most, e);
     T sum = gt__soft_sum(at, w.way, e, lane[at.chunk]);
-    if (at.shared) sum = gt__fold_warps<GT__FOLD_SUM>(joined, sum, at.chunk, (int)p.n_chunk, at.t);
+    const int chunks = (int)p.n_chunk;
+    if (at.shared) sum = gt__fold_warps<GT__FOLD_SUM>(joined, sum, at.chunk, chunks, at.t);
     if (p.soft == GT__SOFTMAX) gt__soft_divide(e, sum, least);
     else log_s = gt__apply<GT__OP_log>(sum, sum);
     if (p.soft != GT__LOG_SOFTMAX) break;
@@ -3418,9 +3420,9 @@ static void gt__place(gt__product *j, P *&pointer, size_t at) {
 }
 /* The plan that gt__submit kept, with addresses in place of the offsets. */
 static void gt__recall_product(const gt__op *op, gt__product *j) {
+  const uintptr_t scratch = (uintptr_t)op->u.matmul.post.scratch;
   memcpy((void *)j, op->plan, op->plan_bytes);
-  for (int i = 0; i < j->n_placed; i++)
-    *(uintptr_t *)((char *)j + j->placed[i]) += (uintptr_t)op->u.matmul.post.scratch;
+  for (int i = 0; i < j->n_placed; i++) *(uintptr_t *)((char *)j + j->placed[i]) += scratch;
   j->x.post.early = j->through ? 0 : op->u.matmul.post.early;
 }
 template <class P> /* with `bytes` of it set to zero */
@@ -3497,8 +3499,8 @@ static bool gt__add_matrix(gt__product *j, const gt__after *s, const gt__operand
   const int column = j->x.n_batch + !j->turned;
   const bool first = j->matrix == 0, fits = (o->dtype == GT_FLOAT32) == (j->products > 1);
   j->matrix = j->t.afters + 1;
-  return first && fits && o->stride[column] == 1 && o->stride[row] >= j->t.n && s->batch >= 0 &&
-         ((uintptr_t)o->data | s->row | s->batch) % 16 == 0;
+  if (o->stride[column] != 1 || o->stride[row] < j->t.n) return false;
+  return first && fits && s->batch >= 0 && ((uintptr_t)o->data | s->row | s->batch) % 16 == 0;
 }
 static bool gt__add_operand(gt__product *j, gt__after *s, int slot) {
   const gt__program *g = &j->x.post.program;
@@ -3549,7 +3551,8 @@ static bool gt__read_afters(gt__product *j) {
 static const uint8_t gt__widest[] = {GT_FLOAT32, GT_FLOAT64, GT_INT64}; /* by compute type */
 static bool gt__fits_place(gt__product *j) {
   const gt__division *t = &j->t;
-  if (!gt__one_batch(&j->x, &j->x.post.out, &j->t.batch) || !gt__read_afters(j)) return false;
+  const gt__operand *out = &j->x.post.out;
+  if (!gt__one_batch(&j->x, out, &j->t.batch) || !gt__read_afters(j)) return false;
   if (t->column != 1 && !j->turned) return false;
   if (j->type && t->dtype != GT_FLOAT32 && t->dtype != j->type) return false;
   return gt__is_usual(j->x.compute, t->dtype);
@@ -3567,7 +3570,8 @@ static void gt__plan_output(gt__product *j, bool always) {
     t->row = gt__up(t->n, 8); /* lines begin at 16 bytes */
     t->column = 1;
     t->batch = t->row * t->m;
-    gt__place(j, t->to, gt__carve(j, (size_t)(t->batch * j->x.batch) << gt__size_log2(&j->x)));
+    const size_t elements = (size_t)(t->batch * j->x.batch);
+    gt__place(j, t->to, gt__carve(j, elements << gt__size_log2(&j->x)));
     t->afters = 0;
     j->matrix = 0;
   }
@@ -3647,15 +3651,12 @@ template <class T>
 __global__ void __launch_bounds__(256)
     gt__split_sum_kernel(const __grid_constant__ gt__division t, int team) {
   __shared__ alignas(16) T shares[256][4];
-  const int rows = 32 / team;
-  const int across = (t.pitch + 31) / 32;
+  const int rows = 32 / team, across = (t.pitch + 31) / 32;
   const int pieces = (t.lines + rows - 1) / rows * across;
-  const int tile = blockIdx.x / pieces;
-  const int piece = blockIdx.x - tile * pieces;
+  const int tile = blockIdx.x / pieces, piece = blockIdx.x - tile * pieces;
   const int parts = t.steps / t.share;
   const int each = (parts + team - 1) / team;
-  const int share = threadIdx.x / (256 / team);
-  const int i = threadIdx.x % (256 / team);
+  const int threads = 256 / team, share = threadIdx.x / threads, i = threadIdx.x % threads;
   const int row = piece / across * rows + (t.column == 1 ? i / 8 : i % rows);
   const int column = piece % across * 32 + (t.column == 1 ? i % 8 : i / rows) * 4;
   const int64_t part = (int64_t)t.lines * t.pitch;
@@ -3670,7 +3671,7 @@ __global__ void __launch_bounds__(256)
   gt__store_line((char *)shares[threadIdx.x], sum);
   __syncthreads();
   if (!inside || share > 0) return;
-  for (int k = 1; k < team; k++) gt__add4(sum, shares[i + k * (256 / team)]);
+  for (int k = 1; k < team; k++) gt__add4(sum, shares[i + k * threads]);
   const gt__corner at = gt__find_corner(t, t.whole + tile);
   gt__store_sums(t, at, at.m + row, at.n + column, sum);
 }
@@ -5079,7 +5080,8 @@ static bool gt__is_for_hopper(const gt__matmul_args *x) {
   const bool halves = x->a.dtype == GT_FLOAT16 || x->a.dtype == GT_BFLOAT16;
   if (!gt__has_work(x) || x->compute != GT__F32 || x->a.dtype != x->b.dtype) return false;
   if (x->batch > USHRT_MAX || x->k < 1 || max(many, x->k * 1.) > INT_MAX / 4) return false;
-  if ((many / 64 + 1) * (few / 64 + 1) * (x->k / 64. + 1) * x->batch > INT_MAX) return false;
+  const double tiles = (many / 64 + 1) * (few / 64 + 1) * x->batch;
+  if (tiles * (x->k / 64. + 1) > INT_MAX) return false;
   if (halves) return true;
   return x->a.dtype == GT_FLOAT32 && x->k >= GT__PIECES_LEAST_K && few > GT__PIECES_LEAST_ROWS &&
          c * x->k > GT__PIECES_LEAST_WORK && c * x->batch > GT__PIECES_LEAST_C;
@@ -5124,8 +5126,10 @@ static void gt__plan_packing(gt__hopper_product *j, int i) {
   f->tiles = (mn - 1) / tile + 1;
   f->blocks = f->tiles * f->chunks * f->batch;
   f->pitch = gt__up(f->wide, 64);
-  gt__place(j, f->to, gt__carve(j, (size_t)f->batch * j->pieces * f->lines * f->pitch * 2));
-  if (f32) gt__place(j, f->top, gt__carve(j, (size_t)f->batch * f->chunks * mn * 4));
+  const size_t elements = (size_t)f->batch * j->pieces * f->lines * f->pitch;
+  const size_t tops = (size_t)f->batch * f->chunks * mn;
+  gt__place(j, f->to, gt__carve(j, elements * 2));
+  if (f32) gt__place(j, f->top, gt__carve(j, tops * 4));
 }
 /* Can the copy engine store C, 16 bytes at once? */
 static bool gt__can_store(const gt__hopper_product *j) {
@@ -5194,7 +5198,8 @@ static double gt__clocks_of(const gt__hopper_product *j, const gt__division *t, 
 static void gt__cut_up(gt__hopper_product *j, int blocks) {
   gt__division t = j->t;
   double least = HUGE_VAL;
-  j->p.box = j->p.f.x[0].along_k ? min(64, (int)gt__up(t.m, 8)) : 64;
+  const int lines = (int)gt__up(t.m, 8);
+  j->p.box = j->p.f.x[0].along_k ? min(64, lines) : 64;
   for (int i = 0; i < 16; i++) { /* clusters or not, four widths, parts or not */
     const int down = 1 + i / 8, room = blocks / down;
     t.wide = 64 + i % 8 / 2 * 64;
@@ -5236,7 +5241,8 @@ static int gt__plan_hopper(gt__op *op) {
     if (!halves || !gt__can_stay(&j->p.f.x[i])) gt__plan_packing(j, i);
   }
   gt__cut_up(j, facts >> 16);
-  gt__place(j, j->t.parts, gt__carve(j, (size_t)j->t.slots * j->t.lines * j->t.pitch * 4));
+  const size_t elements = (size_t)j->t.slots * j->t.lines * j->t.pitch;
+  gt__place(j, j->t.parts, gt__carve(j, elements * 4));
   op->scratch = j->scratch;
   op->plan_bytes = sizeof *j;
   return 1;
@@ -5282,7 +5288,8 @@ static int gt__make_map(CUtensorMap *map, const gt__tensor3 &x, int box) {
       x.depth_stride ? x.depth_stride : x.line_stride * x.lines; /* it is checked */
   const cuuint64_t dim[3] = {(cuuint64_t)x.wide, (cuuint64_t)x.lines, (cuuint64_t)x.depth};
   const cuuint64_t stride[2] = {(cuuint64_t)x.line_stride * size, (cuuint64_t)deep * size};
-  const cuuint32_t boxes[3] = {128u / size, (cuuint32_t)box, 1}, one[3] = {1, 1, 1};
+  const cuuint32_t boxes[3] = {128u / size, (cuuint32_t)box, 1};
+  const cuuint32_t one[3] = {1, 1, 1};
   const auto encode = (decltype(&cuTensorMapEncodeTiled))gt__find_encoder();
   CUtensorMapDataType type = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
   if (x.dtype == GT_FLOAT32) type = CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
@@ -5381,7 +5388,8 @@ static cudaError_t gt__load_fast(void) {
 /* ---- >>ways ------------------------------------------------------------------------------------
    The table of ways for each primitive, see gt__way in gputensor.h: the first one whose plan takes
    an operation runs it. Those of Part I come last, and take every operation. A way of Part II is a
-   row here, and a section of its own with its kernel, plan and run. */
+   row here, and a section of its own with its kernel, plan and run. What it gains was measured on an
+   H200 in November 2026. */
 /* clang-format off */
 static const gt__way gt__copy_ways[] = {
 #ifndef GPUTENSOR_PLAIN
@@ -5391,7 +5399,8 @@ static const gt__way gt__copy_ways[] = {
     {"plain", gt__plan_none, gt__run_plain_copy, ""}, {}};
 static const gt__way gt__map_ways[] = {
 #ifndef GPUTENSOR_PLAIN
-    {"short", gt__plan_map<gt__plan_short>, gt__run_map<gt__start_short>, ""},
+    {"short", gt__plan_map<gt__plan_short>, gt__run_map<gt__start_short>,
+     "2^28 elements: exp of float32 505 us, vectors 533; a < b of bfloat16 306, 497"},
     {"transposed", gt__plan_map<gt__plan_transposed>, gt__run_map<gt__start_map>, ""},
     {"vectors", gt__plan_map<gt__plan_vectors>, gt__run_map<gt__start_map>, ""},
     {"strided", gt__plan_map<gt__plan_strided>, gt__run_map<gt__start_map>, ""},
@@ -5399,18 +5408,22 @@ static const gt__way gt__map_ways[] = {
     {"plain", gt__plan_none, gt__run_plain_map, ""}, {}};
 static const gt__way gt__reduce_ways[] = {
 #ifndef GPUTENSOR_PLAIN
-    {"rows", gt__plan_rows, gt__run_fold, ""},
-    {"columns", gt__plan_columns, gt__run_fold, ""},
-    {"program", gt__plan_light, gt__run_fold, ""},
+    {"rows", gt__plan_rows, gt__run_fold,
+     "sums of 2^21 rows of 4, bfloat16: 35 us, by vectors of long rows 107"},
+    {"columns", gt__plan_columns, gt__run_fold,
+     "sum of dim 0, 16384 x 1024 float32: 22 us"},
+    {"program", gt__plan_light, gt__run_fold, "norm of 2^24 float32: 36 us"},
     {"strided", gt__plan_anyhow, gt__run_fold, ""},
-    {"softmax-rows", gt__plan_soft_rows, gt__run_soft_rows, ""},
-    {"softmax-columns", gt__plan_soft_columns, gt__run_soft_columns, ""},
+    {"softmax-rows", gt__plan_soft_rows, gt__run_soft_rows, "4096 x 4096 float32: 36 us"},
+    {"softmax-columns", gt__plan_soft_columns, gt__run_soft_columns,
+     "4096 x 4096 float32: 0.40 ms, plain 15.6"},
 #endif
     {"plain", gt__plan_plain_reduce, gt__run_plain_reduce, ""}, {}};
 static const gt__way gt__matmul_ways[] = {
 #ifndef GPUTENSOR_PLAIN
-    {"hopper", gt__plan_hopper, gt__run_hopper, ""},
-    {"tiled", gt__plan_tiled, gt__run_tiled, ""},
+    {"hopper", gt__plan_hopper, gt__run_hopper,
+     "4096 x 4096 x 4096 bfloat16: 174 us, 789 TFLOP/s; by mma.sync 304 us"},
+    {"tiled", gt__plan_tiled, gt__run_tiled, "float32 47 TFLOP/s, float64 60"},
 #endif
     {"shared", gt__plan_shared_matmul, gt__run_shared_matmul, ""},
     {"plain", gt__plan_none, gt__run_naive_matmul, ""}, {}};

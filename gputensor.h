@@ -4378,6 +4378,11 @@ static gt_tensor *gt__run_kept(gt__tree *t, gt_tensor *out) {
   for (int i = 0; i < t->n_in; i++) g->in[i] = t->in[i];
   return gt__end(&r, gt__launch_map(g, r.place));
 }
+/* What numbers alone are computed as for a given output: 2**24 + 1 is itself before it becomes an
+   integer. */
+static gt_dtype gt__number_as(gt_dtype dtype, gt_dtype out) {
+  return gt__dtype[out].kind >= gt__dtype[dtype].kind ? out : GT_FLOAT64;
+}
 /* Computes the tree into `out`, or into a new tensor. The result's dtype, and the shape of numbers
    alone, are those of `like`, or NULL: as the tree has it, or for numbers alone `out`. */
 static gt_tensor *gt__run_tree(gt__tree *t, gt_tensor *out, const gt_tensor *like, int at_least) {
@@ -4385,11 +4390,9 @@ static gt_tensor *gt__run_tree(gt__tree *t, gt_tensor *out, const gt_tensor *lik
   gt__result r;
   gt__code g;
   if (gt__place_tree(t, like ? like : out) || gt__annotate(t)) return NULL;
-  gt_dtype dtype = like ? like->dtype : (gt_dtype)v->dtype;
   int is_number = !like && v->level == GT__NUMBER;
-  int fits = out && gt__dtype[out->dtype].kind >= gt__dtype[dtype].kind;
-  if (is_number && fits) dtype = out->dtype;
-  else if (is_number && out) dtype = GT_FLOAT64; /* 2**24 + 1 is itself before it is an integer */
+  gt_dtype dtype = like ? like->dtype : (gt_dtype)v->dtype;
+  if (is_number && out) dtype = gt__number_as(dtype, out->dtype);
   if (v->op == GT__CAST && v->dtype == dtype) t->root = v->child[0]; /* storing it converts it */
   int compute = gt__compute_all(t, dtype, is_number, at_least);
   t->whole.dtype = dtype;

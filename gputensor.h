@@ -9154,10 +9154,9 @@ GT__INSIDE TARGET void L(store)(N *to, V sum, int add) {
 #define ADD_LYING(i, p, r) case i + 1: ADD_ROW(i, p[r * a_row]) __attribute__((fallthrough));
 #define STORE_LYING(i, p, r) case i + 1: STORE_ROW(i) __attribute__((fallthrough));
 /* clang-format on */
-GT__INSIDE TARGET void L(lying)(const int vectors, const gt__cpu_tile *t) {
+GT__INSIDE TARGET void L(lying)(const int vectors, const int rows, const gt__cpu_tile *t) {
   GT__FUSE
   const V zero = {0};
-  const int rows = t->rows;
   const int64_t a_row = t->a_row, a_col = t->a_col, b_row = t->b_row, c_row = t->c_row;
   const int64_t least = rows > 8 ? 16 : 32, steps = t->k / rows;
   const int64_t every = steps > least ? steps & ~(int64_t)3 : least; /* k from one row of C on */
@@ -9248,8 +9247,9 @@ GT__INSIDE TARGET void L(packed)(const gt__cpu_tile *t) {
 FUSED TARGET static void L(micro)(const gt__cpu_tile *t) {
   const int full = t->rows == ROWS && t->columns == WIDE * LANES;
   if (full && t->a_row == 1 && t->a_col == ROWS) L(packed)(t);
-  else if (t->columns > 1) L(lying)(WIDE, t);
-  else L(lying)(1, t);
+  else if (t->columns > 1 && t->rows == 1) L(lying)(WIDE, 1, t);
+  else if (t->columns > 1) L(lying)(WIDE, t->rows, t);
+  else L(lying)(1, t->rows, t);
 }
 #undef SUMS
 #undef ADD_ROW

@@ -4,8 +4,8 @@
    HOW TO READ IT. Part I does everything, plainly: copies, maps, reductions, softmax and products
    of any shape, strides and dtypes, each by a kernel that can be read in minutes. Part II does the
    same faster, in sections that can be skipped: each is a way, a row of the table in >>ways, with
-   its kernel, launcher and plan together. Both give the same bits, but for products, which are
-   within the same error bound. -DGPUTENSOR_PLAIN compiles Part I alone. Who wants to know how a
+   its kernel, launcher and plan together. Both parts give the same bits; only products differ, within
+   the same error bound. -DGPUTENSOR_PLAIN compiles Part I alone. Who wants to know how a
    GPU multiplies matrices reads >>plain-map, for the words, and then >>plain-matmul.
 
    CONTENTS   (search for >>word)
@@ -52,6 +52,13 @@
                       shared memory: up to 228 KB, which its threads alone see; some 30 clocks
            a warp       32 threads that execute the same instruction together
              a thread     registers: at most 255 words
+
+   While a warp waits for memory, its multiprocessor runs others: that hides the latency, and is why
+   a kernel has many more threads than the device has arithmetic units. threadIdx is a thread's
+   number in its block, blockIdx its block's number in the grid. A barrier, __syncthreads: no thread
+   of the block goes on before all of them have come to it. __grid_constant__ leaves a kernel's
+   parameters where the launch put them, which all threads can read; __launch_bounds__ tells the
+   compiler how many threads a block has, and so how many registers each may take.
 
    WORDS, ours beside the field's
      way        a kernel variant           fold       a reduction
@@ -123,9 +130,10 @@ GT__DEV void gt__by_dtype(int dtype, F f) {
       case GT_INT64: f(int64_t()); break;
       case GT__RAW_8: f(gt__raw<uint8_t>()); break;
       case GT__RAW_16: f(gt__raw<uint16_t>()); break;
-      default: f(double()); break;
+      default: f(double()); break; /* GT_FLOAT64 */
     }
 }
+static_assert(GT_DTYPES == 10, "gt__by_dtype has a line for each dtype, and gt__short_kernels");
 
 /* ---- >>converting ------------------------------------------------------------------------------
    A float becomes an integer by truncation; what is too large becomes the largest, and NaN 0. An
@@ -666,7 +674,8 @@ static int gt__run_plain_copy(const gt__op *op, void *queue) {
 /* ---- >>plain-matmul ----------------------------------------------------------------------------
    C = A x B for batches of matrices of any shape, strides and dtypes, and then the program behind
    the product. C has M rows and N columns, A has K columns and B K rows: C[m][n] is the sum over k
-   of A[m][k] * B[k][n]. A sum is made of short sums, since its error grows with its length. */
+   of A[m][k] * B[k][n]. 32 products make a short sum, and the short sums are added up, since the
+   error of a sum grows with its length. */
 enum { GT__SHORT_SUM = 32 }; /* products */
 template <class T>
 GT__DEV T gt__multiply_add(T a, T b, T sum) {
@@ -702,8 +711,9 @@ GT__DEV void gt__store_product(const gt__matmul_args &p, int64_t i, T product) {
   gt__store_at(p.post, i, gt__value_at<T>(p.post, i, 1, product));
 }
 
-/* The naive product: a thread makes one element of C, on its own. Block: 256 threads. Grid:
-   elements of C / 256, rounded up.
+/* The naive product: a thread makes one element of C, on its own. It is the definition; >>ways asks
+   it only for what the next one refuses. Block: 256 threads. Grid: elements of C / 256, rounded
+   up.
 
                        B  . . n . .     The thread of C[m][n] reads row m of A and column n of B.
                           . . | . .     The 32 threads of a warp have neighbouring n, so their 32
@@ -714,7 +724,8 @@ GT__DEV void gt__store_product(const gt__matmul_args &p, int64_t i, T product) {
 template <class T>
 __global__ void __launch_bounds__(GT__THREADS)
     gt__naive_matmul_kernel(const __grid_constant__ gt__matmul_args p) {
-  const int64_t i = gt__my_number(), lines = i / p.n;
+  const int64_t i = gt__my_number(), lines = i / p.n; /* lines: rows of C before this one, of all
+                                                          matrices one after the other */
   if (i >= p.batch * p.m * p.n) return;
   const int64_t column = i - lines * p.n, row = lines % p.m;
   const gt__matrix a = gt__matrix_a(p, lines / p.m);
@@ -760,6 +771,8 @@ __global__ void __launch_bounds__(GT__THREADS)
        rows of 32 words  bank 0  bank 0  bank 0  bank 0
        rows of 33 words  bank 0  bank 1  bank 2  bank 3
 
+   So it is for float. A double or an int64_t takes two banks, and a warp is served in two turns.
+
    What is left to gain: each product reads two elements of shared memory, which now limits the
    speed. In Part II a thread makes many elements of C and reads each element for several of them
    into registers, copies are on their way while it multiplies, and tensor cores multiply. */
@@ -789,7 +802,7 @@ __global__ void __launch_bounds__(GT__SQUARE *GT__SQUARE)
   __shared__ gt__square<T> tile_a, tile_b;
   const int x = threadIdx.x, y = threadIdx.y;
   const int64_t across = gt__squares_along(p.n), down = gt__squares_along(p.m);
-  const int64_t lines = blockIdx.x / across, batch = lines / down;
+  const int64_t lines = blockIdx.x / across, batch = lines / down;   /* lines: rows of tiles */
   const int64_t column = (blockIdx.x - lines * across) * GT__SQUARE; /* where the tile begins */
   const int64_t row = lines % down * GT__SQUARE;
   const gt__matrix a = gt__matrix_a(p, batch);
@@ -808,6 +821,8 @@ __global__ void __launch_bounds__(GT__SQUARE *GT__SQUARE)
     sum = gt__add_up(sum, part);
     __syncthreads(); /* nobody reads the tiles any longer */
   }
+  /* Threads outside of C have added up zeros until here, as every thread of a block must come to
+     each barrier. */
   if (row + y >= p.m || column + x >= p.n) return;
   const int64_t line = batch * p.m + row + y;
   gt__store_product(p, line * p.n + column + x, sum);
@@ -1795,8 +1810,7 @@ static bool gt__set_tiling(gt__tiling *t, const gt__map_args *args, int threads,
 }
 
 /* ---- >>map-short --------------------------------------------------------------------------------
-   The shortest programs, on rows of one dtype. */
-/* The shortest programs, on rows of one dtype, have an instance for each operation of this list:
+   The shortest programs, on rows of one dtype, have an instance for each operation of this list:
    operands go from memory to registers, without slots. Beside the interpreter, H200, November 2026,
    2^28 elements: float32 exp, tanh and sigmoid 505 us for 533, gelu 554 for 612; bfloat16 exp 252
    for 279, -a 250 for 308, a < b 306 for 497; at 2^24 up to 40 % faster; sqrt of 2^14 1.2 for 3.1.
@@ -1957,6 +1971,10 @@ static const void *const gt__short_kernels[] = {/* by dtype, from GT_UINT8 on */
                                                 GT__POINTER(gt__short_kernel<gt__sixteen>),
                                                 GT__POINTER(gt__short_kernel<float>),
                                                 GT__POINTER(gt__short_kernel<double>)};
+static_assert(GT_INT32 == GT_UINT8 + 3 && GT_FLOAT16 == GT_UINT8 + 5 &&
+                  GT_BFLOAT16 == GT_UINT8 + 6 && GT_FLOAT32 == GT_UINT8 + 7 &&
+                  GT_FLOAT64 == GT_UINT8 + 8,
+              "gt__short_kernels has a place for each dtype from GT_UINT8 on");
 /* -- recognising such a program -- */
 struct gt__short_row {
   uint8_t op, arity, each;

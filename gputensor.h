@@ -322,8 +322,10 @@ GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
                                   const gt_tensor *index);
 
 /* ---- >>operations ------------------------------------------------------------------------------
-   THE TABLE. Each entry defines one elementwise operation for every device, for the expression
-   language (by its name) and as a function gt_NAME(out, a[, b[, c]]) with broadcasting:
+   THE TABLE. Each line defines one elementwise operation for every device, for the expression
+   language (by its name) and as a function gt_NAME(out, a[, b[, c]]) with broadcasting. It is all
+   that a new one needs; GT__SHORT_PROGRAMS in the .cu makes it faster on a GPU, and a function that
+   >>math does not have yet is written there:
 
        name, number of operands, result, cost, formula for floating numbers, formula for int64
 
@@ -331,8 +333,9 @@ GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
    operands of the promoted dtype · INT integers and bool only · WHERE that of b and c.
    Cost: LIGHT or HEAVY (the GPU keeps two kernels, so that light programs need few registers).
    A program computes in one type: float32 (also for float16 and bfloat16), float64 or int64; what
-   is stored is converted then. GT__F(exp) is that type's exp, GT__ADD its correctly rounded sum: no
-   formula leaves rounding to the compiler or to a library, which is why every device gives the same
+   is stored is converted then. GT__F(exp) is that type's exp, GT__ADD its correctly rounded sum, as
+   GT__SUB, GT__MUL and GT__DIV are; integers wrap by gt__add_i64 and its like. No formula has a bare
+   * or + of floats, which would leave rounding to the compiler, which is why every device gives the same
    bits, functions of float64 on x86 without FMA excepted. The errors of functions stand in >>math.
    Semantics, where languages differ: NaN goes through maximum, minimum, clamp and relu, sign makes
    it 0; maximum(+0, -0) = +0, minimum = -0; round goes to even; remainder has the divisor's sign,
@@ -1584,8 +1587,9 @@ GT__FN double gt__normal_f64(const uint32_t w[4]) {
 enum { GT__F32, GT__F64, GT__I64 }; /* compute types: float, double, int64_t */
 /* THE DTYPES: bytes, kind, compute type, the type in a .npy file (NumPy does not have bfloat16,
    which is written as float32), and the least and the greatest integer up to which it holds all.
-   Who adds one adds it to gt_dtype and here, and then where an assertion of GT__EACH_DTYPE
-   fails. */
+   Who adds one adds it to gt_dtype and here. Assertions then name the other places: the types in
+   memory (GT__MEMORY_TYPES), the pairs that neither dtype holds (gt__promote_types), and in the .cu
+   gt__by_dtype and gt__short_kernels. */
 enum { GT__TRUTH, GT__WHOLE_KIND, GT__FLOAT_KIND };
 /* clang-format off */
 #define GT__DTYPES(X) \
@@ -2140,17 +2144,19 @@ static int gt__finds_index(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
 enum { GT__MOST_THREADS = 1024 };
 
 /* ---- >>how-it-works -----------------------------------------------------------------------------
-   A call on its way to a processor. Each step stands in the section that is named beside it, and
-   the sections stand in this order:
+   A call on its way to a processor. Each step stands in the section that is named beside it:
 
-     gt_add  gt_eval  gt_full    gt_sum        gt_matmul       gt_copy      gt_load_npy
-        |                           |              |              |              |
-        v                           v              v              v              v
-     >>operations-code           >>folding     >>multiplying   >>moving        >>npy
-        |                           |              |              |
-        |  a formula is a tree of nodes (>>parser); each node gets a dtype, and what computes in
-        |  one type becomes a program (>>compiler)  |              |
-        v                           v              v              v
+     gt_add  gt_eval  gt_full    gt_sum         gt_matmul       gt_copy  gt_load_npy
+        |               |           |              |              |          |
+        v               v           v              v              v          v
+     >>operations-code  >>making  >>folding    >>multiplying   >>moving    >>npy
+        |               |           |              |              |          |
+      +-------------------------------------------------------+   |          |
+      |  a formula: a text (>>parser) or a call becomes a     |   |          |
+      |  tree of nodes; each gets a dtype; what computes in   |   |          |
+      |  one type becomes a program (>>compiler)              |   |          |
+      +-------------------------------------------------------+   |          |
+        v               v           v              v              v          v
       +------------------- one gt__op: which of the four primitives, on which -------------------+
       |  operands (>>operands: address, dtype, strides), and the memory that it touches          |
       +-------------------------------------------+----------------------------------------------+
@@ -2165,17 +2171,21 @@ enum { GT__MOST_THREADS = 1024 };
                        gt__backend, a table of functions for each kind of device
                               /                                      \
      the host: >>cpu-threads, >>cpu-plain, >>cpu-streams             GPUs: >>cuda-backend, and the
-     and faster ways behind "Part II"                                kernels in gputensor_kernels.cu
+     and faster ways: "==== Part II"                                kernels in gputensor_kernels.cu
 
    THE LOCK. gt__mutex guards gt__all, the streams, the ledgers and the lists of handles; gt__me
    belongs to its thread and needs none.
-     - A function that takes it says GT__HOLD or gt__lock; others are called with it where their
-       section says so.
+     - A function that takes it says GT__HOLD or gt__lock. The others of >>ledgers, >>order and
+       >>waiting, and those that gt__submit calls behind its gt__lock, are called with it.
      - A function whose name ends in _unlocks may give it up and take it again: what its caller read
-       before it has to be read again. A stream that it uses is held (gt_stream's `held`), and
-       memory that the caller's thread works on is claimed (gt__claim), meanwhile.
+       before it has to be read again. gt__storage_end_unlocks alone returns without it. Meanwhile a
+       stream that is used is held (gt_stream's `held`), and memory that the caller's thread works
+       on is claimed (gt__claim).
      - With the lock no message is made: gt__fail calls the program's handler, which may call us.
      - gt__failures_lock, of failed writes, and the CPU back end's own lock come after it.
+
+   A WRONG RESULT? GPUTENSOR_WAYS=plain in the environment takes the plain ways alone; if that is
+   right, name one faster way after the other. GT_REPORT tells of races between streams.
 
    WORDS. point: (stream, number of an operation). use: a point, and the memory that it reads or
    writes. ledger: the uses of a storage that need not be over. clock: for each stream, the number
@@ -2196,9 +2206,9 @@ enum { GT__MOST_THREADS = 1024 };
    stream: on one stream that is all. Only where a point is not reached yet, an event is recorded on
    the point's stream, at that moment, and waited for; it covers all that this stream holds by then
    and has waited for. */
-enum { GT__RECENT = 4 };
-enum { GT__LATE = 8 };
-enum { GT__RACES = 32 };
+enum { GT__RECENT = 4 }; /* operations whose names a stream keeps, for messages */
+enum { GT__LATE = 8 };   /* regions that may still be written, see gt__earliness */
+enum { GT__RACES = 32 }; /* messages of races that are kept */
 typedef struct gt_storage gt__storage;
 typedef const gt_tensor *const *gt__operands; /* of an expression: n of them */
 enum { GT__STREAMS = 256 }; /* of the caller, at a time; each device has two of ours besides */
@@ -2346,13 +2356,13 @@ typedef struct {
   int made;
 } gt__result;
 static const int gt__as_it_is[GT_MAX_DIMS] = {0, 1, 2, 3, 4, 5, 6, 7};
-/* The same for reading, or for writing alone, and other threads wait until gt__host_end. */
+/* Memory that the host reads or writes by itself; other threads wait until gt__host_end. */
 typedef struct {
   gt__access access;
   gt__claim claim;
   int on;
 } gt__host_use;
-/* Another handle on x, if it is like that already, and dense if that is asked for; else a copy. */
+/* What a reader wants of a tensor: any strides, dense memory, or a copy of its own. */
 enum { GT__ANY_STRIDES, GT__DENSE, GT__FRESH };
 /* Do two regions have a byte in common? Run i of a and run j of b have one if a's begins before b's
    ends and the other way round: -a->run < from + d*pitch < b->run, where d = i - j. The smallest d
@@ -2360,7 +2370,7 @@ enum { GT__ANY_STRIDES, GT__DENSE, GT__FRESH };
 enum { GT__APART, GT__MAY_MEET, GT__WILL_MEET };
 
 /* ---- >>floor-plan -------------------------------------------------------------------------------
-   What sections use of later ones. */
+   Declarations of what is used before it is defined, by the section that defines it. */
 /* The tables of the back ends, which stand at the end. Without CUDA both are the CPU's. */
 static const gt__backend *gt__cpu_table(void);
 static const gt__backend *gt__cuda_table(void);
@@ -2567,8 +2577,10 @@ static const char *gt__shape_text(const gt_tensor *x) { return gt__sizes(x->ndim
 
 /* ---- >>device-code ------------------------------------------------------------------------------
    Back ends by device, what a device is called, and what the table of dtypes says. */
-/* The core knows two things about devices: the table of functions, and whose memory is the
-   host's. */
+/* What the core knows about devices: a table of functions for each type, and whose memory is the
+   host's. A third back end is entered in gt_device_type, here in gt__backend_of, gt__slot,
+   gt__after_fork and the functions that read and write a device's name, in gt_build_info and in
+   gt_shutdown; its codes must differ from the others' (see >>system). */
 static const gt__backend *gt__backend_of(gt_device device) {
   return device.type == GT_CUDA ? gt__cuda_table() : gt__cpu_table();
 }
@@ -2679,7 +2691,7 @@ static int gt__compute_of(gt_dtype d) {
 GT__ASSERT(GT_BOOL < GT_UINT8 && GT_UINT8 < GT_INT8 && GT_INT8 < GT_INT16 && GT_INT16 < GT_INT32 &&
                GT_INT32 < GT_INT64 && GT_INT64 < GT_FLOAT16 && GT_FLOAT16 < GT_BFLOAT16 &&
                GT_BFLOAT16 < GT_FLOAT32 && GT_FLOAT32 < GT_FLOAT64 && GT_DTYPES == 10,
-           "of two dtypes the later one holds both, but for the two pairs below");
+           "of two dtypes the later one holds both, but for the pairs in gt__promote_types");
 static gt_dtype gt__promote_types(gt_dtype a, gt_dtype b) {
   if (a > b) return gt__promote_types(b, a);
   if (a == GT_UINT8 && b == GT_INT8) return GT_INT16;

@@ -856,9 +856,10 @@ GT__FN uint64_t gt__high_u64(uint64_t x, uint64_t y) {
 }
 #endif
 #if GT__PART == GT__ARITHMETIC
-/* Written once for float and double. Functions that the C library rounds exactly are the library's.
-   Floor division is computed from fmod, whose remainder is exact. lo and hi of to_i64 are an integer
-   type's limits: lo and hi + 1 are powers of two and so exact; what is cast lies between them. */
+/* Written once for float and double. Functions that the C library rounds exactly are the
+   library's. Floor division is computed from fmod, whose remainder is exact. lo and hi of to_i64
+   are an integer type's limits: lo and hi + 1 are powers of two and so exact; what is cast lies
+   between them. */
 GT__FN U F(bits)(T x) {
   U b;
   GT__LIBM(memcpy)(&b, &x, sizeof b);
@@ -952,16 +953,17 @@ GT__FN T F(poly)(T z, const T *c, int n) {
 #undef GT__PART
 #define GT__PART GT__MAIN
 /* -- float32 and float64 functions, the same bits everywhere; first what the two do not share --
- * Only + - * / sqrt fma, comparisons, selects and integer operations, rounded the same on every
- * machine. Both sides of a select are evaluated, so a loop over any of these (fmod and its
- * relatives excepted) becomes vector code. Polynomials are minimax fits on the named interval with
- * rounded coefficients; "fit 2^-k 2^-l": the relative error that remains in float and in double.
- * The worst errors found, in ULP, of float over at least every third one, denormals too, or two
- * million pairs, and of double over 10^8 values of all sizes and near multiples of pi/4:
- *  exp 1.04 1.00  exp2 1.04 1.08  expm1 1.53 1.94  log 0.90 0.86  log2 1.14 1.00  log10 1.02 0.91
- *  log1p 1.53 1.31  sin 1.29 1.26  cos 1.30 1.27  tan 1.47 1.44  asin 2.33 1.58  acos 1.12 1.16
- *  atan 1.31 1.65  sinh 1.62 1.63  cosh 1.50 1.45  tanh 1.01 1.30  sigmoid 1.44 1.48  softplus 1.77 1.68
- *  silu 2.51 2.52  gelu 3.67 4.16  erf 1.04 1.22  pow 1.11 1.36  atan2 1.46 1.63  hypot 0.94 1.01 */
+   Only + - * / sqrt fma, comparisons, selects and integer operations, rounded the same on every
+   machine. Both sides of a select are evaluated, so a loop over any of these (fmod and its
+   relatives excepted) becomes vector code. Polynomials are minimax fits on the named interval with
+   rounded coefficients; "fit 2^-k 2^-l": the relative error that remains in float and in double.
+   The worst errors found, in ULP, of float over at least every third one, denormals too, or two
+   million pairs, and of double over 10^8 values of all sizes and near multiples of pi/4:
+     exp 1.04 1.00   exp2 1.04 1.08  expm1 1.53 1.94  log 0.90 0.86   log2 1.14 1.00
+     log10 1.02 0.91 log1p 1.53 1.31 sin 1.29 1.26    cos 1.30 1.27   tan 1.47 1.44
+     asin 2.33 1.58  acos 1.12 1.16  atan 1.31 1.65   sinh 1.62 1.63  cosh 1.50 1.45
+     tanh 1.01 1.30  sigmoid 1.44 1.48  softplus 1.77 1.68            silu 2.51 2.52
+     gelu 3.67 4.16  erf 1.04 1.22   pow 1.11 1.36    atan2 1.46 1.63 hypot 0.94 1.01 */
 /* The lesser and the greater of n and x; x if that is NaN. Each is one instruction. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 GT__FN float gt__at_most_f32(float n, float x) {
@@ -999,9 +1001,10 @@ GT__FN float gt__exponent_f32(uint32_t k) { return (float)((int32_t)k >> 23); }
 GT__FN double gt__exponent_f64(uint64_t k) {
   return GT__SUB(gt__float_f64(k >> 52 ^ 0x4330000000000800u), 0x1p+52 + 2048);
 }
-/* a = (n + c + b) pi/2, or n - c - b where neg is set, for 2^15 <= a < inf (Payne and Hanek): a = M 2^k
- * with a 24-bit M. Bits of 2/pi that make multiples of 4 are skipped; the next 96 times M leave quadrant
- * and fraction in 64 bits, over 30 of them right: floats stay 2^-30 away from multiples of pi/2. */
+/* a = (n + c + b) pi/2, or n - c - b where neg is set, for 2^15 <= a < inf (Payne and Hanek): a =
+   M 2^k with a 24-bit M. Bits of 2/pi that make multiples of 4 are skipped; the next 96 times M
+   leave quadrant and fraction in 64 bits, over 30 of them right: floats stay 2^-30 away from
+   multiples of pi/2. */
 GT__FN uint32_t gt__trig_far_f32(float a, float *c, float *b, uint32_t *neg) {
   uint32_t w[8] = {0u,          0xa2f9836eu, 0x4e441529u, 0xfc2757d1u,
                    0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu};
@@ -1073,8 +1076,9 @@ GT__FN T F(neg_if)(T x, U sign) { /* if the bits of `sign` have a sign */
 }
 /* 2^(n + more) if that is normal. */
 GT__FN T F(pow2)(U n, int more) { return F(float)((n + K(127u, 1023u) + (U)more) << K(23, 52)); }
-/* y 2^n for |n| <= 190 (1500) in two factors, so that only the last product can round. For n > 0 the
- * sign bit of `sign` is 0, for n < 0 it is 1; it picks 2^64 or 2^-64 (2^512 ...) as the last one. */
+/* y 2^n for |n| <= 190 (1500) in two factors, so that only the last product can round. For n > 0
+   the sign bit of `sign` is 0, for n < 0 it is 1; it picks 2^64 or 2^-64 (2^512 ...) as the last
+   one. */
 GT__FN T F(scale)(T y, U n, U sign) {
   U first = (sign >> 1 & K(0x40000000u, 0x4000000000000000u)) |
             K(0x1f800000u, 0x1ff0000000000000u); /* the bits of the other */
@@ -1161,8 +1165,9 @@ GT__FN T F(silu)(T x) {
   const T low = K(-130, -800);
   return ((x > K(20, 40)) | (x == 0)) ? x : F(logistic)(x < low ? low : x, x);
 }
-/* tanh a = c + (h (1-c) - c) / (h+1) for any c, with h = (e^2a - 1)/2. c = a leaves a small quotient;
- * c = 1, by bits, a large h. h = m + w, as e^2a = s e^2r and e^2r = 1 + 2r + 2r^2 q(r), fit 2^-26 2^-56. */
+/* tanh a = c + (h (1-c) - c) / (h+1) for any c, with h = (e^2a - 1)/2. c = a leaves a small
+   quotient; c = 1, by bits, a large h. h = m + w, as e^2a = s e^2r and e^2r = 1 + 2r + 2r^2 q(r),
+   fit 2^-26 2^-56. */
 GT__FN T F(tanh)(T x) {
   static const T q[] = {
       LIST((0x1.fffffep-1f, 0x1.5554b4p-1f, 0x1.5556f6p-2f, 0x1.122538p-3f, 0x1.6b97a6p-5f),
@@ -1250,8 +1255,9 @@ GT__FN T F(softplus)(T x) { /* log(1 + e^x) = max(x,0) + log(1 + e^-|x|) */
   T a = F(at_most)(K(110, 750), F(abs)(x));
   return GT__ADD(x > 0 ? x : (T)0, F(log1p)(F(exp_of)(-a, 0, F(minus))));
 }
-/* log2 of 2^e (1+f) in two numbers, relative error below 2^-33 2^-62. With s = f/(2+f), |s| < 0.172:
- * 2/ln2 atanh(s) = s (K + s^2 (K/3 + s^2 p(s^2))), K and K/3 and s and s^2 in two numbers each. */
+/* log2 of 2^e (1+f) in two numbers, relative error below 2^-33 2^-62. With s = f/(2+f), |s| <
+   0.172: 2/ln2 atanh(s) = s (K + s^2 (K/3 + s^2 p(s^2))), K and K/3 and s and s^2 in two numbers
+   each. */
 GT__FN T F(log2_two)(T x, T *lo) {
   static const T c[] = {
       LIST((0x1.2776c4p-1f, 0x1.a6194ep-2f, 0x1.47b1f2p-2f, 0x1.20675ep-2f),
@@ -1292,8 +1298,9 @@ GT__FN T F(pow)(T x, T y) {
   r = ((x < 0) & (x > -inf) & (whole == 0)) ? F(nan)() : r;
   return ((x == 1) | (y == 0)) ? (T)1 : r;
 }
-/* a = n pi/2 + r + r_lo for 0 <= a < 2^15 (2^40) by Cody and Waite. r1 is exact, a multiple of 2^-24
- * (2^-52) < 1, and a multiple of the last bit of p, which makes the error of r exact as well. */
+/* a = n pi/2 + r + r_lo for 0 <= a < 2^15 (2^40) by Cody and Waite. r1 is exact, a multiple of
+   2^-24 (2^-52) < 1, and a multiple of the last bit of p, which makes the error of r exact as
+   well. */
 GT__FN U F(trig_near)(T a, T *r, T *r_lo) {
   const T two_over_pi = K(0x1.45f306p-1f, 0x1.45f306dc9c883p-1);
   const T pio2_lo = K(-0x1.ee59dap-50f, -0x1.f1976b7ed8fbcp-110);
@@ -1364,7 +1371,8 @@ GT__FN T F(tan_of)(T x, int any) {
 GT__FN T F(sin)(T x) { return F(sin_of)(x, 0, 1); }
 GT__FN T F(cos)(T x) { return F(sin_of)(x, 1, 1); }
 GT__FN T F(tan)(T x) { return F(tan_of)(x, 1); }
-/* asin(s) to 1/2 (0.54): s + s^3 p(s^2), fit 2^-27.6 2^-56.1; above pi/2 - 2 asin(sqrt((1-a)/2)). */
+/* asin(s) to 1/2 (0.54): s + s^3 p(s^2), fit 2^-27.6 2^-56.1; above pi/2 - 2 asin(sqrt((1-a)/2)).
+   */
 static const T F(asin_far) = K(0.5f, 0.5404);
 GT__FN T F(asin_core)(T a) {
   static const T c[] = {
@@ -1411,8 +1419,9 @@ GT__FN T F(atan2)(T y, T x) {
   t = F(bits)(x) & F(minus) ? GT__MUL((T)2, F(from_pio2)(GT__MUL((T)0.5, t))) : t;
   return ((x != x) | (y != y)) ? GT__ADD(x, y) : F(copysign)(t, y);
 }
-/* 2^-24 (2^-64) Phi(-a) e^(a^2/2 + r) for 0 <= a <= 14.4 (38.7), Phi the normal distribution. Without
- * e^r it is p(a)/(s(a) + k a p(a)), fit 2^-25.5 2^-57.8; its limit 1/(k a) forgives p's error. */
+/* 2^-24 (2^-64) Phi(-a) e^(a^2/2 + r) for 0 <= a <= 14.4 (38.7), Phi the normal distribution.
+   Without e^r it is p(a)/(s(a) + k a p(a)), fit 2^-25.5 2^-57.8; its limit 1/(k a) forgives p's
+   error. */
 GT__FN T F(phi_tail)(T a, T r) {
   static const T c[] = {LIST(
       (0x1.8p-25f, 0x1.6224acp-25f, 0x1.33ccfp-26f, 0x1.1d92f2p-28f, 0x1.eb73c8p-32f),
@@ -8683,8 +8692,8 @@ typedef struct {
   const gt__cpu_loops *loops[3];
   int amx, needs; /* needs: 2 AVX2 and FMA, 3 AVX-512, 4 AMX, too */
 } gt__cpu_isa;
-/* Steps beside the operations. Conversions between a dtype in memory and the three compute types are
-   steps, too; only these take an n that is no multiple of 64. */
+/* Steps beside the operations. Conversions between a dtype in memory and the three compute types
+   are steps, too; only these take an n that is no multiple of 64. */
 enum {
   GT__FROM = GT__OPS,                       /* + dtype */
   GT__TO = GT__FROM + (int)GT_DTYPES,       /* + dtype */
@@ -8735,8 +8744,9 @@ static void gt__cpu_convert_rest(gt__cpu_step step, int width, int op, void *out
 #endif /* GPUTENSOR_IMPLEMENTATION */
 #endif
 #if GT__PART == GT__LOOPS
-/* In a text of loops L(step) is the step function of this type and instruction set, and N the type of
-   its products: unsigned for integers, which wrap. Tiles fill the registers, 32 or 16 of them. */
+/* In a text of loops L(step) is the step function of this type and instruction set, and N the type
+   of its products: unsigned for integers, which wrap. Tiles fill the registers, 32 or 16 of them.
+   */
 #define GT__F(name) F(name)
 #if GT__TYPE
 #define FLOATS
@@ -8834,7 +8844,8 @@ static void gt__cpu_convert_rest(gt__cpu_step step, int width, int op, void *out
 #endif
 #ifndef GT__TILES_ALONE
 /* ---- steps: one loop for each operation of the table and for each conversion ---- */
-/* out[i] = formula of a, an S, and of what `others` declares; what it leaves out is never loaded. */
+/* out[i] = formula of a, an S, and of what `others` declares; what it leaves out is never loaded.
+   */
 #define LOOP(op, D, S, others, formula) \
   case op: \
     GT__IVDEP for (int64_t i = 0; i < n; i++) { \
@@ -8949,8 +8960,8 @@ GT__INSIDE TARGET void L(take)(const int fold, T *a, const T *b, int64_t n) {
   GT__IVDEP for (int64_t i = 0; i < n; i++) a[i] = L(join)(fold, a[i], b[i]);
 }
 /* Four rows at once, while lines of the next rows are fetched: many short streams outwit the
-   processor's own prefetching, and a Zen 4 sums rows of 1024 three times faster. Of TOP and BOTTOM it
-   says whether a NaN passed, or a zero that another may have had to replace. */
+   processor's own prefetching, and a Zen 4 sums rows of 1024 three times faster. Of TOP and BOTTOM
+   it says whether a NaN passed, or a zero that another may have had to replace. */
 GT__INSIDE TARGET int L(take_four)(const int fold, T *a, const T *b, int64_t n, int64_t pitch) {
   U hard = 0;
   if (pitch == n && n * (int64_t)sizeof(T) >= 2048)
@@ -8968,9 +8979,10 @@ GT__INSIDE TARGET int L(take_four)(const int fold, T *a, const T *b, int64_t n, 
   }
   return hard != 0;
 }
-/* Largest and least are found by comparison alone. That is wrong for NaN, and for +0 beside -0 if the
-   other one should win. Where that is possible the rows are folded once more by the exact function:
-   folding a maximum twice changes nothing. Columns behind the last 16 are folded one by one. */
+/* Largest and least are found by comparison alone. That is wrong for NaN, and for +0 beside -0 if
+   the other one should win. Where that is possible the rows are folded once more by the exact
+   function: folding a maximum twice changes nothing. Columns behind the last 16 are folded one by
+   one. */
 GT__INSIDE TARGET void L(take_rows)(const int fold, T *a, const T *b, int64_t all, int64_t rows,
                                     int64_t pitch) {
 #ifdef FLOATS
@@ -9053,8 +9065,8 @@ FOLDING TARGET static T L(chunk)(int fold, const T *b, int64_t n) {
   EACH_FOLD(finish, lane, b + rows * GT__LANES, rest, most);
   return lane[0];
 }
-/* The largest or least value by comparison alone, in as many lanes as are fast, since order is free.
-   The last group may reach back over the one before it: twice is once. */
+/* The largest or least value by comparison alone, in as many lanes as are fast, since order is
+   free. The last group may reach back over the one before it: twice is once. */
 GT__INSIDE TARGET int L(extreme)(const int fold, T *to, const T *b, int64_t n, const int group) {
   const T none = F(identity)(fold == GT__FOLD_TOP ? GT__FOLD_MAX : GT__FOLD_MIN);
   T lane[GT__GROUP] __attribute__((aligned(64)));
@@ -9133,8 +9145,8 @@ typedef MASK L(mask) __attribute__((vector_size(BYTES)));
 #define READ(p) (*(const L(unaligned) *)(const void *)(p))
 enum { L(width) = BYTES / sizeof(N) };
 #define LANES L(width)
-/* Rows of a tile, from the last one on: its number, the pointer into A, and the rows from there. Three
-   rows share a pointer, as processors add an index and its double. */
+/* Rows of a tile, from the last one on: its number, the pointer into A, and the rows from there.
+   Three rows share a pointer, as processors add an index and its double. */
 #define ROWS_6(X) X(5, a1, 2) X(4, a1, 1) X(3, a1, 0) X(2, a0, 2) X(1, a0, 1) X(0, a0, 0)
 #define ROWS_8(X) X(7, a2, 1) X(6, a2, 0) ROWS_6(X)
 #define ROWS_14(X) \
@@ -9157,11 +9169,11 @@ GT__INSIDE TARGET void L(store)(N *to, V sum, int add) {
   if (add) before = AT(to);
   AT(to) = sum + before;
 }
-/* A tile of up to ROWS rows and `vectors` vectors from A as it lies: its sums stay in registers over
-   all of k, and with vectors of B, and a value of A for all lanes, fill them. One body serves all
-   heights: for each k it is entered at the last row. Meanwhile B's next lines are fetched, and now and
-   then a row of C; of what may lie across two cache lines the second, as the first came with what is
-   beside it. */
+/* A tile of up to ROWS rows and `vectors` vectors from A as it lies: its sums stay in registers
+   over all of k, and with vectors of B, and a value of A for all lanes, fill them. One body serves
+   all heights: for each k it is entered at the last row. Meanwhile B's next lines are fetched, and
+   now and then a row of C; of what may lie across two cache lines the second, as the first came
+   with what is beside it. */
 /* clang-format off */
 #define ADD_LYING(i, p, r) case i + 1: ADD_ROW(i, p[r * a_row]) __attribute__((fallthrough));
 #define STORE_LYING(i, p, r) case i + 1: STORE_ROW(i) __attribute__((fallthrough));
@@ -9207,11 +9219,11 @@ GT__INSIDE TARGET void L(lying)(const int vectors, const int rows, const gt__cpu
     (void)x1, (void)x2, (void)a1, (void)a2, (void)a3, (void)a4, (void)at1, (void)at2;
   }
 }
-/* The same for ROWS rows and WIDE vectors of packed A: (1) one pointer and constant offsets address
-   it; (2) it is fetched into L1 ahead, for 512-bit vectors alone, as processors do so for narrower
-   ones; (3) each tile fetches, or copies, its share of B's next panel; (4) four k are done at a time,
-   from the beginning of a cache line on. Together 10 to 20 %. Such tiles follow one another down A in
-   one call. */
+/* The same for ROWS rows and WIDE vectors of packed A: (1) one pointer and constant offsets
+   address it; (2) it is fetched into L1 ahead, for 512-bit vectors alone, as processors do so for
+   narrower ones; (3) each tile fetches, or copies, its share of B's next panel; (4) four k are
+   done at a time, from the beginning of a cache line on. Together 10 to 20 %. Such tiles follow
+   one another down A in one call. */
 #define ADD_PACKED(i, p, r) ADD_ROW(i, a[i])
 #define STORE_PACKED(i, p, r) STORE_ROW(i)
 GT__INSIDE TARGET void L(packed)(const gt__cpu_tile *t) {
@@ -9276,8 +9288,9 @@ FUSED TARGET static void L(micro)(const gt__cpu_tile *t) {
 #undef ROWS_8
 #undef ROWS_14
 /* ---- dot products of rows of A with rows of B^T, all of whose values lie side by side ----
-   Two vectors of partial sums become one, x0 + x_half, y0 + y_half, ..., until each lane is a sum: of n
-   vectors, 1 at the end. The order of additions is the same for every number of rows and columns. */
+   Two vectors of partial sums become one, x0 + x_half, y0 + y_half, ..., until each lane is a sum:
+   of n vectors, 1 at the end. The order of additions is the same for every number of rows and
+   columns. */
 GT__INSIDE TARGET int L(add_lanes)(V *sum, const int count) {
   const L(mask) low = {ZIP(0)}, high = {ZIP(1)};
   int n = count;
@@ -9342,10 +9355,10 @@ TIGHT("fast") TARGET static void L(dot)(const gt__cpu_tile *t) {
 #endif
 }
 #if GT__TYPE && !defined(GT__TILES_ALONE)
-/* ---- packing: n lines of k values become to[k][panel], with `pitch` values from k to k + 1; behind the
-   last line come copies of it. Each panel overwrites what is behind the last. ----
-   Lines across: the values of a k lie side by side. Whole vectors are copied, also of what lies behind
-   a line, but for the last k, behind which may be nothing. Returns the number of k that are done. */
+/* ---- packing: n lines of k values become to[k][panel], `pitch` values from k to k + 1 ----
+   Behind the last line come copies of it. Each panel overwrites what is behind the last.
+   Lines across: the values of a k lie side by side. Whole vectors are copied, also of what lies
+   behind a line, but for the last k, behind which may be nothing. Returns how many k are done. */
 GT__INSIDE TARGET int64_t L(copy_across)(N *to, int64_t panel, int64_t pitch, const N *from,
                                          int64_t along, int64_t n, int64_t k) {
   const int64_t behind = (panel + LANES - 1) / LANES * LANES - n;
@@ -9357,8 +9370,8 @@ GT__INSIDE TARGET int64_t L(copy_across)(N *to, int64_t panel, int64_t pitch, co
     }
   return safe > 0 ? safe : 0;
 }
-/* Lines along k are turned in squares: after as many rounds of interleaving row i with row i + half as
-   a lane's number has bits, rows are columns. */
+/* Lines along k are turned in squares: after as many rounds of interleaving row i with row i +
+   half as a lane's number has bits, rows are columns. */
 GT__INSIDE TARGET void L(transpose)(N *to, int64_t pitch, const N *const *start, int64_t at) {
   const L(mask) low = {ZIP(0)}, high = {ZIP(1)};
   V x[LANES], y[LANES];
@@ -9507,8 +9520,8 @@ static int gt__cpu_has(int needs) {
 #endif
   return needs < 4 || gt__cpu_has_amx();
 }
-/* The best set that the machine has, or a lesser one that GPUTENSOR_CPU names; NULL if it has none of
-   them, or "plain" is asked for. */
+/* The best set that the machine has, or a lesser one that GPUTENSOR_CPU names; NULL if it has none
+   of them, or "plain" is asked for. */
 static const gt__cpu_isa *gt__cpu_choose(void) {
   static int chosen = -1;
   int best = __atomic_load_n(&chosen, __ATOMIC_RELAXED);

@@ -4397,7 +4397,9 @@ static int gt__run_tiled(const gt__op *op, void *stream) {
    H200, November 2026: bfloat16 4096 x 4096 x 4096 in 174 us, 789 TFLOP/s; float32 of 6 products
    in 1104 us, 125 TFLOP/s, where float32 units reach 51. */
 static constexpr int GT__HIGH = 128, GT__DEEP = 64, GT__BRICK = 64 * 64 * 2, GT__TEAM = 128;
-static constexpr int GT__FORM_B = 1, GT__FORM_A = 2, GT__FORM_HALF = 4; /* B, A along K; float16 */
+enum { GT__FORM_B = 1 };    /* lines of B along K, */
+enum { GT__FORM_A = 2 };    /* of A; */
+enum { GT__FORM_HALF = 4 }; /* float16 */
 static constexpr int GT__ROOM = 227 << 10,
                      GT__RING = 2; /* a block's memory; a warpgroup's bricks of C */
 

@@ -10131,7 +10131,7 @@ static void gt__cpu_tiles_task(const void *context, gt__cpu_range items) {
 static int gt__cpu_plan_tiles(gt__op *op, const gt__map_args *m, int operands) {
   gt__cpu_tiles *t = (gt__cpu_tiles *)(void *)op->plan;
   const int x = m->ndim - 2;
-  if (x < 0 || m->size[x] < 8) return 0;
+  if (x < 0 || m->size[x] < 8 || !gt__cpu_choose()) return 0;
   t->n_turned = 0;
   t->rows = GT__GROUP;
   for (int k = 0; k < operands; k++) {

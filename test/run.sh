@@ -11,7 +11,7 @@
 #   race       gcc, TSan                               those about streams with --quick
 #   arm64      a cross compiler; NEON, by emulation    matmul, ops, environment with --quick
 # ports.sh does so for musl, 32 bits, a big-endian machine and Windows: ops and two examples.
-# and gcc's runs ops as on a processor without fused multiply-adds, by emulation, whose bits may differ.
+# And gcc's runs two as on a processor without AVX2 and FMA, by emulation, whose bits may differ.
 # sim/run.sh runs the CUDA side of the library on a simulated CUDA runtime, in three builds, and the
 # CPU side in that with ASan and UBSan.
 # The digests that programs print must be equal in all --quick runs: other compiler, other
@@ -256,7 +256,8 @@ run_all() {
   for name in s390x windows i386 musl; do
     if [ -f ports.sh ]; then start run_script "port $name" bash ports.sh $name $build/port-$name; fi
   done
-  if [ "$(uname -m)" = x86_64 ] && have qemu-x86_64; then start run_emulated Nehalem ops
+  if [ "$(uname -m)" = x86_64 ] && have qemu-x86_64; then
+    for name in ops tensor; do start run_emulated Nehalem $name; done
   else skip "x86 without fused multiply-adds"
   fi
   for name in $(programs); do
@@ -273,6 +274,7 @@ run_all() {
     start run_as avx512 5 $name
   done
   run_ways
+  start run_as plain 1 matmul
   start run_as avx2 2 matmul
   OMP_THREAD_LIMIT=3 start run_as avx512 7 matmul # a team may be smaller than asked for
   for name in stream async programs; do

@@ -12,17 +12,17 @@ trap 'rm -rf "$work"' EXIT
 # Beginnings of formats that no test here can bring about, each with the reason. A line that is not
 # the beginning of a format any more is a failure, so that the list stays short.
 cat > "$work/exceptions" << 'END'
-%s: there is no cuda:%d	needs a GPU
-%s: %s: %s%s%s	an error code of the CUDA runtime
-%s: %s was lost to an earlier fault	needs a GPU that has failed
-%s: native is NULL, the legacy default stream	needs a GPU
-gt_index_select: an index on the GPU was out of range	needs a GPU
-%s: the events are of %s and %s	needs two devices
-%s: the output is on %s, the operands on %s	needs two devices
-%s: operand %d %s is on %s, operand %d %s on %s	needs two devices
-%s: data is memory of cuda:%d, not of %s	needs a GPU
-%s: data is memory of the host, not of %s	needs a GPU
-%s: operand %d%s was freed by %s	needs GPUTENSOR_CHECK_HANDLES, as in sim/run.sh sanitized
+there is no cuda:%d	needs a GPU
+%s: %s%s%s	an error code of the CUDA runtime
+%s was lost to an earlier fault	needs a GPU that has failed
+native is NULL, the legacy default stream	needs a GPU
+an index on the GPU was out of range	needs a GPU
+the events are of %s and %s	needs two devices
+the output is on %s, the operands on %s	needs two devices
+operand %d %s is on %s, operand %d %s on %s	needs two devices
+data is memory of cuda:%d, not of %s	needs a GPU
+data is memory of the host, not of %s	needs a GPU
+operand %d%s was freed by %s	needs GPUTENSOR_CHECK_HANDLES, as in sim/run.sh sanitized
 END
 
 # One line for each call: the first run of string literals among its arguments at depth 1. Messages
@@ -59,7 +59,7 @@ function calls(name, opening,    rest, at, depth, c, i, text, inside, done, in_t
 }
 { sub(/^[ \t]+/, ""); all = all $0 " " }
 END {
-  npy = "gt_load_npy: %s: "             # what GT__NPY_BAD begins with
+  npy = "%s: "                          # what GT__NPY_BAD begins with
   gsub(/\\ /, "", all)                  # lines of macros that go on
   while (match(all, /\/\*([^*]|\*+[^*\/])*\*+\//))
     all = substr(all, 1, RSTART - 1) " " substr(all, RSTART + RLENGTH)
@@ -75,7 +75,8 @@ END {
 sed -e 's/\\"/"/g' -e 's/\\\\/\\/g' -e 's/%%/\x02/g' \
   -e 's/%[-+ #0-9.*]*\(ll\|l\|z\|h\)\{0,1\}[a-zA-Z]/\x01/g' -e 's/[][\\.^$*+?(){}|]/\\&/g' \
   -e 's/\x01/.*/g' -e 's/\x02/%/g' "$work/formats" > "$work/patterns"
-cat "$messages"/* 2> /dev/null | cut -f2- | sort -u > "$work/seen"
+# The function that failed stands before each.
+cat "$messages"/* 2> /dev/null | cut -f2- | sed 's/^[A-Za-z_0-9]*: //' | sort -u > "$work/seen"
 
 passed=0
 failed=0

@@ -334,8 +334,8 @@ GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
    Cost: LIGHT or HEAVY (the GPU keeps two kernels, so that light programs need few registers).
    A program computes in one type: float32 (also for float16 and bfloat16), float64 or int64; what
    is stored is converted then. GT__F(exp) is that type's exp, GT__ADD its correctly rounded sum, as
-   GT__SUB, GT__MUL and GT__DIV are; integers wrap by gt__add_i64 and its like. No formula has a bare
-   * or + of floats, which would leave rounding to the compiler, which is why every device gives the same
+   GT__SUB, GT__MUL and GT__DIV are; integers wrap by gt__add_i64 and its like. No formula has a
+   bare + or * of floats, which would leave rounding to the compiler: so every device gives the same
    bits, functions of float64 on x86 without FMA excepted. The errors of functions stand in >>math.
    Semantics, where languages differ: NaN goes through maximum, minimum, clamp and relu, sign makes
    it 0; maximum(+0, -0) = +0, minimum = -0; round goes to even; remainder has the divisor's sign,

@@ -4,9 +4,9 @@
    HOW TO READ IT. Part I does everything, plainly: copies, maps, reductions, softmax and products
    of any shape, strides and dtypes, each by a kernel that can be read in minutes. Part II does the
    same faster, in sections that can be skipped: each is a way, a row of the table in >>ways, with
-   its kernel, launcher and plan together. Both parts give the same bits; only products differ, within
-   the same error bound. -DGPUTENSOR_PLAIN compiles Part I alone. Who wants to know how a
-   GPU multiplies matrices reads >>plain-map, for the words, and then >>plain-matmul.
+   its kernel, launcher and plan together. Both parts give the same bits; only products differ,
+   within the same error bound. -DGPUTENSOR_PLAIN compiles Part I alone. Who wants to know how a GPU
+   multiplies matrices reads >>plain-map, for the words, and then >>plain-matmul.
 
    CONTENTS   (search for >>word)
    Part I, everything, plainly
@@ -5408,8 +5408,8 @@ static cudaError_t gt__load_fast(void) {
 /* ---- >>ways ------------------------------------------------------------------------------------
    The table of ways for each primitive, see gt__way in gputensor.h: the first one whose plan takes
    an operation runs it. Those of Part I come last, and take every operation. A way of Part II is a
-   row here, and a section of its own with its kernel, plan and run. What it gains was measured on an
-   H200 in November 2026. */
+   row here, and a section of its own with its kernel, plan and run. What it gains was measured on
+   an H200 in November 2026. */
 /* clang-format off */
 static const gt__way gt__copy_ways[] = {
 #ifndef GPUTENSOR_PLAIN

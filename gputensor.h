@@ -2046,6 +2046,11 @@ int sigfillset(sigset_t *set); /* strict C, or an old POSIX that was asked for, 
 int sigdelset(sigset_t *set, int number);
 int pthread_sigmask(int how, const sigset_t *set, sigset_t *before);
 #endif
+#ifndef __cplusplus /* likewise */
+ssize_t readlink(const char *path, char *text, size_t size);
+int fchown(int file, uid_t owner, gid_t group);
+int fchmod(int file, mode_t mode);
+#endif
 #endif
 #if defined(__NVCC__) && defined(__CUDACC__) /* the host's compiler knows the loops' pragmas */
 #pragma nv_diag_suppress 550, 1675
@@ -7072,11 +7077,6 @@ typedef struct {
 #define GT__SLASHES "/"
 #define GT__TO_READ (O_RDONLY | O_NONBLOCK) /* no pipe makes it hang */
 #define GT__TO_WRITE O_WRONLY
-#ifndef __cplusplus /* strict C hides them, and so does an old POSIX that was asked for */
-ssize_t readlink(const char *path, char *text, size_t size);
-int fchown(int file, uid_t owner, gid_t group);
-int fchmod(int file, mode_t mode);
-#endif
 #endif
 /* A file and a text that end with their block. */
 static void gt__npy_close(gt__npy *h) {

@@ -5408,45 +5408,56 @@ static cudaError_t gt__load_fast(void) {
 /* ---- >>ways ------------------------------------------------------------------------------------
    The table of ways for each primitive, see gt__way in gputensor.h: the first one whose plan takes
    an operation runs it. Those of Part I come last, and take every operation. A way of Part II is a
-   row here, and a section of its own with its kernel, plan and run. What it gains was measured on
-   an H200 in November 2026. */
+   row here, and a section of its own with its kernel, plan and run; its kernels are listed in
+   gt__load_fast. gt__map_by_best_way, for the maps inside of products and copies, has a list of its
+   own. What a way gains was measured in November 2026, on an H200 but where an H100 is named. */
 /* clang-format off */
 static const gt__way gt__copy_ways[] = {
 #ifndef GPUTENSOR_PLAIN
-    {"picked", gt__plan_picked, gt__run_picked, ""},
-    {"mapped", gt__plan_mapped, gt__run_mapped, ""},
+    {"picked", gt__plan_picked, gt__run_picked,
+     "8192 rows of 8192 float32: 186 us, plain 405; H100"},
+    {"mapped", gt__plan_mapped, gt__run_mapped,
+     "8192 x 8192 float32 transposed: 200 us, plain 537; H100"},
 #endif
-    {"plain", gt__plan_none, gt__run_plain_copy, ""}, {}};
+    {"plain", gt__plan_none, gt__run_plain_copy, "the definition"}, {}};
 static const gt__way gt__map_ways[] = {
 #ifndef GPUTENSOR_PLAIN
     {"short", gt__plan_map<gt__plan_short>, gt__run_map<gt__start_short>,
      "2^28 elements: exp of float32 505 us, vectors 533; a < b of bfloat16 306, 497"},
-    {"transposed", gt__plan_map<gt__plan_transposed>, gt__run_map<gt__start_map>, ""},
-    {"vectors", gt__plan_map<gt__plan_vectors>, gt__run_map<gt__start_map>, ""},
-    {"strided", gt__plan_map<gt__plan_strided>, gt__run_map<gt__start_map>, ""},
+    {"transposed", gt__plan_map<gt__plan_transposed>, gt__run_map<gt__start_map>,
+     "a + b, b transposed, 8192 x 8192 float32: 277 us, strided 595; H100"},
+    {"vectors", gt__plan_map<gt__plan_vectors>, gt__run_map<gt__start_map>,
+     "a chain of five, 2^26 float32: 189 us, strided 338; H100"},
+    {"strided", gt__plan_map<gt__plan_strided>, gt__run_map<gt__start_map>,
+     "exp of every third column, 8192 x 8192 float32: 119 us, plain 314; H100"},
 #endif
-    {"plain", gt__plan_none, gt__run_plain_map, ""}, {}};
+    {"plain", gt__plan_none, gt__run_plain_map, "the definition"}, {}};
 static const gt__way gt__reduce_ways[] = {
 #ifndef GPUTENSOR_PLAIN
     {"rows", gt__plan_rows, gt__run_fold,
      "sums of 2^21 rows of 4, bfloat16: 35 us, by vectors of long rows 107"},
     {"columns", gt__plan_columns, gt__run_fold,
-     "sum of dim 0, 16384 x 1024 float32: 22 us"},
-    {"program", gt__plan_light, gt__run_fold, "norm of 2^24 float32: 36 us"},
-    {"strided", gt__plan_anyhow, gt__run_fold, ""},
-    {"softmax-rows", gt__plan_soft_rows, gt__run_soft_rows, "4096 x 4096 float32: 36 us"},
+     "sum of dim 0, 8192 x 8192 float32: 95 us, strided 174; H100"},
+    {"program", gt__plan_light, gt__run_fold,
+     "sums of a*a of dim 1, 8192 x 8192 float32: 118 us, strided 202; H100"},
+    {"strided", gt__plan_anyhow, gt__run_fold,
+     "sums of every second column, 8192 x 8192 float32: 93 us, plain 396; H100"},
+    {"softmax-rows", gt__plan_soft_rows, gt__run_soft_rows,
+     "8192 x 8192 float32: 0.18 ms, plain 2.4; H100"},
     {"softmax-columns", gt__plan_soft_columns, gt__run_soft_columns,
      "4096 x 4096 float32: 0.40 ms, plain 15.6"},
 #endif
-    {"plain", gt__plan_plain_reduce, gt__run_plain_reduce, ""}, {}};
+    {"plain", gt__plan_plain_reduce, gt__run_plain_reduce, "the definition"}, {}};
 static const gt__way gt__matmul_ways[] = {
 #ifndef GPUTENSOR_PLAIN
     {"hopper", gt__plan_hopper, gt__run_hopper,
      "4096 x 4096 x 4096 bfloat16: 174 us, 789 TFLOP/s; by mma.sync 304 us"},
-    {"tiled", gt__plan_tiled, gt__run_tiled, "float32 47 TFLOP/s, float64 60"},
+    {"tiled", gt__plan_tiled, gt__run_tiled,
+     "4096 x 4096 x 4096 float32: 2.8 ms, shared 38; 2048^3 float64: 0.31, shared 5.9; H100"},
 #endif
-    {"shared", gt__plan_shared_matmul, gt__run_shared_matmul, ""},
-    {"plain", gt__plan_none, gt__run_naive_matmul, ""}, {}};
+    {"shared", gt__plan_shared_matmul, gt__run_shared_matmul,
+     "4096 x 4096 x 4096 float32: 38 ms, plain 277; H100"},
+    {"plain", gt__plan_none, gt__run_naive_matmul, "the definition"}, {}};
 /* clang-format on */
 extern "C" const gt__way *gt__cuda_ways(int kind) {
   static_assert(GT__COPY == 0 && GT__MAP == 1 && GT__REDUCE == 2 && GT__MATMUL == 3, "their order");

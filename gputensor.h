@@ -8873,7 +8873,10 @@ LIGHT("off") TARGET static int L(is_near)(int near, const T *a, const T *b, int6
   const T less = near == GT__OP_near_exp_less ? *b : (T)0;
   const T most = near < GT__OP_near_sin ? K(87, 708) : K(0x1p15f, 0x1p40);
   T outside = 0;
-  for (int64_t i = 0; i < n; i++) outside = !(F(abs)(a[i] - less) < most) ? (T)1 : outside;
+  for (int64_t i = 0; i < n; i++) {
+    const T size = F(abs)(a[i] - less);
+    outside = !(size < most) ? (T)1 : outside;
+  }
   return outside == 0;
 }
 #endif
@@ -8885,12 +8888,15 @@ TARGET static void L(step)(int op, void *out, const void *pa, const void *pb, co
     gt__cpu_convert_rest(L(step), (int)sizeof(T), op, out, pa, n, all - n);
 #ifdef FLOATS
   const int near = gt__cpu_near(op);
-  if (near != op && L(is_near)(near, (const T *)pa, (const T *)pb, n)) op = near;
+  if (near != op) {
+    const T *a = (const T *)pa;
+    if (L(is_near)(near, a, (const T *)pb, n)) op = near;
+  }
 #endif
   switch (op) {
     GT__OPERATIONS(STEP)
     GT__MEMORY_TYPES(CONVERT)
-    STEP(mul_add, 3, ARITH, LIGHT, GT__ADD(GT__MUL(a, b), c), gt__add_i64(gt__mul_i64(a, b), c))
+    LOOP(GT__OP_mul_add, T, T, B_C, F(add)(F(mul)(a, b), c))
 #ifdef FLOATS
     BY_ONE(less, GT__SUB(a, b))
     BY_ONE(over, GT__DIV(a, b))
@@ -8923,9 +8929,15 @@ TARGET static void L(make)(const gt__program *p, int op, void *to, const void *p
 #ifdef FLOATS
   (void)pb, (void)pc;
   if (op == GT__UNIFORM)
-    for (int64_t i = 0; i < n; i++) out[i] = F(random)(GT__UNIFORM, p->seed, counter + (uint64_t)i);
+    for (int64_t i = 0; i < n; i++) {
+      const uint64_t number = counter + (uint64_t)i;
+      out[i] = F(random)(GT__UNIFORM, p->seed, number);
+    }
   else
-    for (int64_t i = 0; i < n; i++) out[i] = F(random)(GT__NORMAL, p->seed, counter + (uint64_t)i);
+    for (int64_t i = 0; i < n; i++) {
+      const uint64_t number = counter + (uint64_t)i;
+      out[i] = F(random)(GT__NORMAL, p->seed, number);
+    }
 #else
   const T *low = (const T *)pb, *range = (const T *)pc;
   for (int64_t i = 0; i < n; i++)
@@ -8957,7 +8969,10 @@ GT__INSIDE TARGET T L(join)(const int fold, T x, T y) {
 }
 /* a[i] takes in b[i], for an n that is a multiple of 16, or small and known to the compiler. */
 GT__INSIDE TARGET void L(take)(const int fold, T *a, const T *b, int64_t n) {
-  GT__IVDEP for (int64_t i = 0; i < n; i++) a[i] = L(join)(fold, a[i], b[i]);
+  GT__IVDEP for (int64_t i = 0; i < n; i++) {
+    const T x = b[i];
+    a[i] = L(join)(fold, a[i], x);
+  }
 }
 /* Four rows at once, while lines of the next rows are fetched: many short streams outwit the
    processor's own prefetching, and a Zen 4 sums rows of 1024 three times faster. Of TOP and BOTTOM
@@ -8965,14 +8980,16 @@ GT__INSIDE TARGET void L(take)(const int fold, T *a, const T *b, int64_t n) {
 GT__INSIDE TARGET int L(take_four)(const int fold, T *a, const T *b, int64_t n, int64_t pitch) {
   U hard = 0;
   if (pitch == n && n * (int64_t)sizeof(T) >= 2048)
-    for (int64_t i = 0; i < 4 * n; i += 64 / (int64_t)sizeof(T)) __builtin_prefetch(b + 8 * n + i);
+    for (int64_t i = 8 * n; i < 12 * n; i += 64 / sizeof(T)) __builtin_prefetch(b + i);
   GT__IVDEP for (int64_t i = 0; i < n; i++) {
-    const T b0 = b[i], b1 = b[i + pitch], b2 = b[i + 2 * pitch], b3 = b[i + 3 * pitch];
+    const T b0 = b[i], b1 = b[i + pitch];
+    const T b2 = b[i + 2 * pitch], b3 = b[i + 3 * pitch];
     const T x = L(join)(fold, L(join)(fold, a[i], b0), b1);
     a[i] = L(join)(fold, L(join)(fold, x, b2), b3);
 #ifdef FLOATS
-    if (fold == GT__FOLD_TOP) hard |= (U)(F(bits)(a[i]) == F(bits)((T)-0.0));
-    if (fold == GT__FOLD_BOTTOM) hard |= (U)(F(bits)(a[i]) == 0);
+    const U bits = F(bits)(a[i]);
+    if (fold == GT__FOLD_TOP) hard |= (U)(bits == F(bits)((T)-0.0));
+    if (fold == GT__FOLD_BOTTOM) hard |= (U)(bits == 0);
     if (fold >= GT__FOLD_TOP)
       hard |= (U)(__builtin_isunordered(b0, b1) | __builtin_isunordered(b2, b3));
 #endif
@@ -8985,20 +9002,20 @@ GT__INSIDE TARGET int L(take_four)(const int fold, T *a, const T *b, int64_t n, 
    one. */
 GT__INSIDE TARGET void L(take_rows)(const int fold, T *a, const T *b, int64_t all, int64_t rows,
                                     int64_t pitch) {
+  int quick = fold;
 #ifdef FLOATS
-  const int quick = fold == GT__FOLD_MAX   ? GT__FOLD_TOP
-                    : fold == GT__FOLD_MIN ? GT__FOLD_BOTTOM
-                                           : fold;
-#else
-  const int quick = fold;
+  if (fold == GT__FOLD_MAX) quick = GT__FOLD_TOP;
+  if (fold == GT__FOLD_MIN) quick = GT__FOLD_BOTTOM;
 #endif
   const int64_t n = all & ~(int64_t)15;
   int64_t k = 0;
-  while (k + 4 <= rows && !L(take_four)(quick, a, b + k * pitch, n, pitch)) k += 4;
+  for (; k + 4 <= rows; k += 4)
+    if (L(take_four)(quick, a, b + k * pitch, n, pitch)) break;
   for (; k < rows; k++) L(take)(fold, a, b + k * pitch, n);
   for (int64_t i = n; i < all; i++) {
     T x = a[i];
-    for (k = 0; k < rows; k++) x = F(fold)(fold, x, b[k * pitch + i]);
+    const T *column = b + i;
+    for (k = 0; k < rows; k++) x = F(fold)(fold, x, column[k * pitch]);
     a[i] = x;
   }
 }
@@ -9017,8 +9034,14 @@ GT__INSIDE TARGET void L(take_places)(const int fold, T *a, T *place, const T *b
                                       int64_t rows, int64_t pitch, int64_t row) {
   const int64_t n = all & ~(int64_t)15, end = row + rows;
   for (; row < end; row++, b += pitch) {
-    GT__IVDEP for (int64_t i = 0; i < n; i++) L(take_place)(fold, a + i, place + i, b[i], row);
-    for (int64_t i = n; i < all; i++) L(take_place)(fold, a + i, place + i, b[i], row);
+    GT__IVDEP for (int64_t i = 0; i < n; i++) {
+      const T x = b[i];
+      L(take_place)(fold, a + i, place + i, x, row);
+    }
+    for (int64_t i = n; i < all; i++) {
+      const T x = b[i];
+      L(take_place)(fold, a + i, place + i, x, row);
+    }
   }
 }
 GT__INSIDE TARGET void L(clear)(T *a, T none, int64_t all) {
@@ -9052,7 +9075,10 @@ GT__INSIDE TARGET void L(halve)(const int fold, T *lane, int64_t most) {
 GT__INSIDE TARGET void L(finish)(const int fold, T *lane, const T *b, int64_t all, int64_t most) {
   const int64_t n = all & ~(int64_t)15;
   L(take)(fold, lane, b, n);
-  for (int64_t i = n; i < all; i++) lane[i] = F(fold)(fold, lane[i], b[i]);
+  for (int64_t i = n; i < all; i++) {
+    const T x = b[i];
+    lane[i] = F(fold)(fold, lane[i], x);
+  }
   L(halve)(fold, lane, most);
 }
 FOLDING TARGET static T L(chunk)(int fold, const T *b, int64_t n) {
@@ -9104,7 +9130,10 @@ GT__INSIDE TARGET int L(best)(const int fold, T *to, const T *b, int64_t n) {
 GT__INSIDE TARGET int64_t L(skip)(const T *b, int64_t n, T x, int64_t first, const int step) {
   for (; first + step < n; first += step) {
     U found = 0;
-    for (int i = 0; i < step; i++) found |= (U)((b[first + i] == x) | L(is_nan)(b[first + i]));
+    for (int i = 0; i < step; i++) {
+      const T y = b[first + i];
+      found |= (U)((y == x) | L(is_nan)(y));
+    }
     if (found) break;
   }
   return first;
@@ -9121,16 +9150,18 @@ TARGET static void L(lanes)(int fold, void *pa, void *at, const void *pb, int64_
                             int64_t count) {
   T *a = (T *)pa;
   const T *b = (const T *)pb;
-  const int exact = fold == GT__FOLD_ARGMAX   ? GT__FOLD_MAX
-                    : fold == GT__FOLD_ARGMIN ? GT__FOLD_MIN
-                                              : fold;
+  int exact = fold;
+  if (fold == GT__FOLD_ARGMAX) exact = GT__FOLD_MAX;
+  if (fold == GT__FOLD_ARGMIN) exact = GT__FOLD_MIN;
   for (int64_t c = 0; c < count; c++, b += n) {
     __builtin_prefetch(b + n + 1024 / (int64_t)sizeof(T));
     int hard = fold != GT__FOLD_TOP;
     if (exact == GT__FOLD_MAX || !hard) hard &= L(best)(GT__FOLD_TOP, a + c, b, n);
     if (exact == GT__FOLD_MIN) hard = L(best)(GT__FOLD_BOTTOM, a + c, b, n);
     if (hard) a[c] = L(chunk)(exact, b, n);
-    if (exact != fold) ((T *)at)[c] = (T)L(find)(b, n, a[c]);
+    if (exact == fold) continue;
+    T *place = (T *)at + c;
+    *place = (T)L(find)(b, n, a[c]);
   }
 }
 #undef EACH_FOLD
@@ -9147,13 +9178,18 @@ enum { L(width) = BYTES / sizeof(N) };
 #define LANES L(width)
 /* Rows of a tile, from the last one on: its number, the pointer into A, and the rows from there.
    Three rows share a pointer, as processors add an index and its double. */
-#define ROWS_6(X) X(5, a1, 2) X(4, a1, 1) X(3, a1, 0) X(2, a0, 2) X(1, a0, 1) X(0, a0, 0)
+#define ROWS_2(X) X(1, a0, 1) X(0, a0, 0)
+#define ROWS_4(X) X(3, a1, 0) X(2, a0, 2) ROWS_2(X)
+#define ROWS_6(X) X(5, a1, 2) X(4, a1, 1) ROWS_4(X)
 #define ROWS_8(X) X(7, a2, 1) X(6, a2, 0) ROWS_6(X)
-#define ROWS_14(X) \
-  X(13, a4, 1) X(12, a4, 0) X(11, a3, 2) X(10, a3, 1) X(9, a3, 0) X(8, a2, 2) ROWS_8(X)
+#define ROWS_10(X) X(9, a3, 0) X(8, a2, 2) ROWS_8(X)
+#define ROWS_12(X) X(11, a3, 2) X(10, a3, 1) ROWS_10(X)
+#define ROWS_14(X) X(13, a4, 1) X(12, a4, 0) ROWS_12(X)
 #define EACH_ROW(X) GT__JOIN(ROWS_, ROWS)(X)
 #define EACH_CASE(X) EACH_ROW(X) default : break;
-#define SUMS(i, p, r) V s##i##_0 = zero, s##i##_1 = zero, s##i##_2 = zero;
+#define SUMS(i, p, r) \
+  V s##i##_0 = zero; \
+  V s##i##_1 = zero, s##i##_2 = zero;
 #define ADD_ROW(i, y) \
   s##i##_0 += (y)*x0; \
   if (vectors > 1) s##i##_1 += (y)*x1; \
@@ -9175,8 +9211,9 @@ GT__INSIDE TARGET void L(store)(N *to, V sum, int add) {
    now and then a row of C; of what may lie across two cache lines the second, as the first came
    with what is beside it. */
 /* clang-format off */
-#define ADD_LYING(i, p, r) case i + 1: ADD_ROW(i, p[r * a_row]) __attribute__((fallthrough));
-#define STORE_LYING(i, p, r) case i + 1: STORE_ROW(i) __attribute__((fallthrough));
+#define AND_BELOW __attribute__((fallthrough));
+#define ADD_LYING(i, p, r) case i + 1: ADD_ROW(i, p[r * a_row]) AND_BELOW
+#define STORE_LYING(i, p, r) case i + 1: STORE_ROW(i) AND_BELOW
 /* clang-format on */
 GT__INSIDE TARGET void L(lying)(const int vectors, const int rows, const gt__cpu_tile *t) {
   GT__FUSE
@@ -9190,7 +9227,8 @@ GT__INSIDE TARGET void L(lying)(const int vectors, const int rows, const gt__cpu
     const N *b = (const N *)t->b + panel * vectors * LANES;
     N *c = (N *)t->c + panel * vectors * LANES;
     const char *next = t->next + panel * vectors * BYTES;
-    const L(number) *a0 = (const L(number) *)t->a, *a1 = a0 + 3 * a_row, *a2 = a1 + 3 * a_row;
+    const L(number) *a0 = (const L(number) *)t->a;
+    const L(number) *a1 = a0 + 3 * a_row, *a2 = a1 + 3 * a_row;
     const L(number) *a3 = a2 + 3 * a_row, *a4 = a3 + 3 * a_row;
     V x0 = zero, x1 = zero, x2 = zero;
     EACH_ROW(SUMS)
@@ -9216,7 +9254,8 @@ GT__INSIDE TARGET void L(lying)(const int vectors, const int rows, const gt__cpu
       }
     }
     switch (rows) { EACH_CASE(STORE_LYING) }
-    (void)x1, (void)x2, (void)a1, (void)a2, (void)a3, (void)a4, (void)at1, (void)at2;
+    (void)x1, (void)x2, (void)at1, (void)at2;
+    (void)a1, (void)a2, (void)a3, (void)a4;
   }
 }
 /* The same for ROWS rows and WIDE vectors of packed A: (1) one pointer and constant offsets
@@ -9237,10 +9276,12 @@ GT__INSIDE TARGET void L(packed)(const gt__cpu_tile *t) {
   const int64_t soon = t->copy ? 16 * far_row : 0, ahead = 1024 / sizeof(N);
   N *copy = (N *)t->copy;
   for (int64_t panel = 0; panel < t->panels; panel++) {
-    const L(number) *a = (const L(number) *)t->a + (t->down ? panel * ROWS * t->k : 0);
+    const int64_t above = t->down ? panel * ROWS * t->k : 0;
+    const L(number) *a = (const L(number) *)t->a + above;
     const N *b = (const N *)t->b + (t->down ? 0 : panel * broad);
     N *c = (N *)t->c + panel * (t->down ? ROWS * c_row : (int64_t)broad);
-    const char *next = t->next + panel * (t->down ? t->fars * far_row : broad * (int)sizeof(N));
+    const int64_t apart = t->down ? t->fars * far_row : broad * (int)sizeof(N);
+    const char *next = t->next + panel * apart;
     const int64_t behind = t->k - t->fars * panel;
     int64_t left = t->down && behind < t->fars ? behind : t->fars;
     V x0 = zero, x1 = zero, x2 = zero;
@@ -9252,8 +9293,9 @@ GT__INSIDE TARGET void L(packed)(const gt__cpu_tile *t) {
       for (int64_t line = 0; line < lines && left > 0; line++, left--, next += far_row) {
         __builtin_prefetch(next + soon + 63, 0, 2); /* into L2: L1 is full */
         __builtin_prefetch(next + soon + 127, 0, 2);
-        for (int j = 0; j < vectors && copy; j++) AT(copy + j * at1) = READ(next + j * BYTES);
-        if (copy) copy += broad;
+        if (!copy) continue;
+        for (int j = 0; j < vectors; j++) AT(copy + j * at1) = READ(next + j * BYTES);
+        copy += broad;
       }
       GT__UNROLL_4 for (; k < end; k++, b += b_row, a += ROWS) {
         x0 = READ(b);
@@ -9278,13 +9320,18 @@ FUSED TARGET static void L(micro)(const gt__cpu_tile *t) {
 #undef SUMS
 #undef ADD_ROW
 #undef STORE_ROW
+#undef AND_BELOW
 #undef ADD_LYING
 #undef STORE_LYING
 #undef ADD_PACKED
 #undef STORE_PACKED
 #undef EACH_ROW
 #undef EACH_CASE
+#undef ROWS_2
+#undef ROWS_4
 #undef ROWS_6
+#undef ROWS_10
+#undef ROWS_12
 #undef ROWS_8
 #undef ROWS_14
 /* ---- dot products of rows of A with rows of B^T, all of whose values lie side by side ----
@@ -9336,7 +9383,8 @@ GT__INSIDE TARGET void L(dots)(const int rows, const gt__cpu_tile *t) {
       const int number = i * 4 + j;
       N *to = (N *)t->c + i * t->c_row + j * t->c_col;
       N value = sum[number % n][number / n * apart];
-      for (int64_t k = whole; k < t->k; k++) value += a[i * t->a_row + k] * line[j][k];
+      const N *row = a + i * t->a_row;
+      for (int64_t k = whole; k < t->k; k++) value += row[k] * line[j][k];
       *to = value + (t->add ? *to : 0);
     }
 }
@@ -9379,8 +9427,9 @@ GT__INSIDE TARGET void L(transpose)(N *to, int64_t pitch, const N *const *start,
   GT__UNROLL for (int r = 0; r < LANES; r++) x[r] = READ(start[r] + at);
   GT__UNROLL for (int round = 1; round < LANES; round *= 2) {
     GT__UNROLL for (int r = 0; r < LANES / 2; r++) {
-      y[2 * r] = GT__SHUFFLE(x[r], x[r + LANES / 2], low, ZIP(0));
-      y[2 * r + 1] = GT__SHUFFLE(x[r], x[r + LANES / 2], high, ZIP(1));
+      const V upper = x[r], under = x[r + LANES / 2];
+      y[2 * r] = GT__SHUFFLE(upper, under, low, ZIP(0));
+      y[2 * r + 1] = GT__SHUFFLE(upper, under, high, ZIP(1));
     }
     GT__UNROLL for (int r = 0; r < LANES; r++) x[r] = y[r];
   }
@@ -9393,7 +9442,10 @@ GT__INSIDE TARGET void L(turn)(N *to, int64_t panel, int64_t pitch, const N *fro
   for (int64_t done = 0, i; done < panel && whole > 0; done = i + LANES) {
     const N *start[LANES];
     i = done + LANES > panel && panel > LANES ? panel - LANES : done;
-    GT__UNROLL for (int r = 0; r < LANES; r++) start[r] = from + (i + r < n ? i + r : n - 1) * line;
+    GT__UNROLL for (int r = 0; r < LANES; r++) {
+      const int64_t number = i + r < n ? i + r : n - 1;
+      start[r] = from + number * line;
+    }
     for (int64_t at = 0; at < whole; at += LANES) {
       for (int r = 0; r < LANES && fetch && at % (64 / (int64_t)sizeof(N)) == 0; r++)
         __builtin_prefetch(start[r] + at + panel * line);
@@ -9418,9 +9470,10 @@ TARGET static void L(pack)(void *pto, int64_t panel, int64_t pitch, const void *
 #undef AT
 #undef READ
 #undef LANES
-static const gt__cpu_loops L(loops) = {(int)sizeof(T), DTYPE,   L(width), ROWS,     WIDE *L(width),
-                                       DOTS,           S(step), S(fold),  S(lanes), S(make),
-                                       L(micro),       L(dot),  PACK};
+static const gt__cpu_loops L(loops) = {
+    (int)sizeof(T), DTYPE,   L(width), ROWS,    WIDE *L(width), DOTS, /* numbers */
+    S(step),        S(fold), S(lanes), S(make),                       /* of maps and folds */
+    L(micro),       L(dot),  PACK};                                   /* of products */
 #undef GT__F
 #undef FLOATS
 #undef N

@@ -883,7 +883,8 @@ GT__FN T F(abs)(T x) { return LIBM(fabs)(x); }
 GT__FN T F(reciprocal)(T x) { return GT__DIV((T)1, x); }
 /* two instructions of x86; "or" joins the signs of zeros, keeps equals, and a NaN a NaN */
 GT__FN T F(minimum)(T a, T b) {
-  T x = a < b ? a : b, y = b < a ? b : a;
+  T x = a < b ? a : b;
+  T y = b < a ? b : a;
   return F(float)(F(bits)(x) | F(bits)(y));
 }
 GT__FN T F(maximum)(T a, T b) { return -F(minimum)(-a, -b); }
@@ -907,7 +908,8 @@ GT__FN T F(floor_div)(T a, T b) {
 GT__FN int64_t F(to_i64)(T x, int64_t lo, int64_t hi) {
   T below = (T)lo, above = (T)((uint64_t)hi + 1u);
   int64_t v = (int64_t)(((x >= below) & (x < above)) ? x : (T)0);
-  return x >= above ? hi : x < below ? lo : v;
+  v = x < below ? lo : v;
+  return x >= above ? hi : v;
 }
 /* for limits within 32 bits: every machine has vectors for it, which few have for the other */
 GT__FN int32_t F(to_i32)(T x, int32_t lo, int32_t hi) {
@@ -1053,9 +1055,12 @@ GT__FN uint64_t gt__trig_far_f64(double a, double *c, double *b, uint64_t *neg) 
   for (int i = 0; i < 3; i++)
     w[i] = (digits[(start >> 6) + i] << sh) | ((digits[(start >> 6) + i + 1] >> 1) >> (63u - sh));
   uint64_t lo = m * w[1], hi = m * w[0] + gt__high_u64(m, w[1]), more = gt__high_u64(m, w[2]);
-  lo += more, hi += lo < more;
+  lo += more;
+  hi += lo < more;
   const uint64_t n = (hi + 0x2000000000000000u) >> 62, sign = 0u - (hi >> 61 & 1u);
-  hi = ((hi << 2) | (lo >> 62)) ^ sign, lo = (lo << 2) ^ sign, *neg = sign;
+  hi = ((hi << 2) | (lo >> 62)) ^ sign;
+  lo = (lo << 2) ^ sign;
+  *neg = sign;
   *c = GT__MUL((double)(int64_t)(hi >> 11), 0x1p-53);
   *b = GT__MUL((double)(int64_t)(((hi & 0x7ffu) << 42) | (lo >> 22)), 0x1p-106);
   *b = gt__fma_f64((double)(int64_t)(lo & 0x3fffffu), 0x1p-128, *b);
@@ -1163,7 +1168,8 @@ GT__FN T F(sigmoid)(T x) {
 /* silu(-inf) is the limit, -0; above 20 (40) the result is x to the last bit, and -0 stays. */
 GT__FN T F(silu)(T x) {
   const T low = K(-130, -800);
-  return ((x > K(20, 40)) | (x == 0)) ? x : F(logistic)(x < low ? low : x, x);
+  const T num = x < low ? low : x;
+  return ((x > K(20, 40)) | (x == 0)) ? x : F(logistic)(num, x);
 }
 /* tanh a = c + (h (1-c) - c) / (h+1) for any c, with h = (e^2a - 1)/2. c = a leaves a small
    quotient; c = 1, by bits, a large h. h = m + w, as e^2a = s e^2r and e^2r = 1 + 2r + 2r^2 q(r),
@@ -1214,7 +1220,8 @@ GT__FN T F(log_split)(T x, T *e) { /* x = 2^e (1 + f), exactly, denormals too */
 }
 /* The logarithm's values where y, computed for a positive finite x, does not hold. */
 GT__FN T F(log_edges)(T x, T y) {
-  T edge = x == 0 ? (T)-INFINITY : x < 0 ? F(nan)() : x;
+  T edge = x < 0 ? F(nan)() : x;
+  edge = x == 0 ? (T)-INFINITY : edge;
   return ((x > 0) & (x < (T)INFINITY)) ? y : edge;
 }
 GT__FN T F(log_join)(T f, T e) {
@@ -1289,7 +1296,8 @@ GT__FN T F(pow)(T x, T y) {
   const T inf = (T)INFINITY;
   T ax = F(abs)(x), l_lo, l = F(log2_two)(ax, &l_lo), h, r, half = GT__MUL((T)0.5, y);
   U whole = F(rint)(y) == y, odd = whole & (F(rint)(half) != half);
-  l = ax == 0 ? -inf : ax == inf ? inf : l;
+  l = ax == inf ? inf : l;
+  l = ax == 0 ? -inf : l;
   h = GT__MUL(l, y);
   r = F(exp2_of)(h, F(fma)(l_lo, y, F(fma)(l, y, -h)));
   r = ax == 1 ? (T)1 : r; /* also y = inf */
@@ -1413,8 +1421,12 @@ GT__FN T F(atan)(T x) {
   return F(copysign)(a > 1 ? F(from_pio2)(t) : t, x);
 }
 GT__FN T F(atan2)(T y, T x) {
-  T a = F(abs)(y), b = F(abs)(x), mx = a > b ? a : b, mn = a > b ? b : a;
-  T q = mx == 0 ? (T)0 : mn == (T)INFINITY ? (T)1 : GT__DIV(mn, mx), t = F(atan_core)(q);
+  T a = F(abs)(y), b = F(abs)(x);
+  T mx = a > b ? a : b;
+  T mn = a > b ? b : a;
+  T q = mn == (T)INFINITY ? (T)1 : GT__DIV(mn, mx);
+  q = mx == 0 ? (T)0 : q;
+  T t = F(atan_core)(q);
   t = a > b ? F(from_pio2)(t) : t;
   t = F(bits)(x) & F(minus) ? GT__MUL((T)2, F(from_pio2)(GT__MUL((T)0.5, t))) : t;
   return ((x != x) | (y != y)) ? GT__ADD(x, y) : F(copysign)(t, y);
@@ -1464,9 +1476,14 @@ GT__FN T F(gelu)(T x) {
 GT__FN T F(hypot)(T x, T y) { /* scaled where squares leave the range */
   const T inf = (T)INFINITY, up = K(0x1p+96f, 0x1p+600);
   const T down = K(0x1p-96f, 0x1p-600);
-  T p = F(abs)(x), q = F(abs)(y), a = p > q ? p : q, b = p > q ? q : p;
+  T p = F(abs)(x), q = F(abs)(y);
+  T a = p > q ? p : q;
+  T b = p > q ? q : p;
   const U large = a > K(0x1p+63f, 0x1p+511), tiny = a < K(0x1p-40f, 0x1p-480);
-  T s = large ? down : tiny ? up : (T)1, back = large ? up : tiny ? down : (T)1;
+  T s = tiny ? up : (T)1;
+  T back = tiny ? down : (T)1;
+  s = large ? down : s;
+  back = large ? up : back;
   a = GT__MUL(a, s);
   b = GT__MUL(b, s);
   T r = GT__MUL(F(sqrt)(F(fma)(a, a, GT__MUL(b, b))), back);
@@ -1489,7 +1506,8 @@ GT__FN T F(hypot)(T x, T y) { /* scaled where squares leave the range */
 GT__FN float gt__f16_to_f32(uint16_t h) {
   uint32_t m = h & 0x7fffu, sign = (uint32_t)(h & 0x8000u) << 16;
   uint32_t b = gt__bits_f32(GT__MUL(gt__float_f32(m << 13), 0x1p+112f));
-  b = m >= 0x7c00u ? 0x7f800000u | m << 13 | (m > 0x7c00u ? 0x400000u : 0u) : b;
+  const uint32_t quiet = m > 0x7c00u ? 0x400000u : 0u;
+  b = m >= 0x7c00u ? 0x7f800000u | m << 13 | quiet : b;
   return gt__float_f32(b | sign);
 }
 /* Below 2^-14 a sum with 1/2 rounds at 2^-24, the step of denormals; above, integer arithmetic
@@ -1498,7 +1516,8 @@ GT__FN uint16_t gt__f32_to_f16(float x) {
   uint32_t b = gt__bits_f32(x), sign = (b >> 16) & 0x8000u, a = b & 0x7fffffffu, r;
   uint32_t low = gt__bits_f32(GT__ADD(gt__float_f32(a), 0.5f)) - 0x3f000000u;
   r = (a - 0x38000000u + 0xfffu + ((a >> 13) & 1u)) >> 13;
-  r = a < 0x38800000u ? low : a >= 0x477ff000u ? 0x7c00u : r;
+  r = a >= 0x477ff000u ? 0x7c00u : r;
+  r = a < 0x38800000u ? low : r;
   r = a > 0x7f800000u ? 0x7e00u : r;
   return (uint16_t)(r | sign);
 }
@@ -1543,12 +1562,14 @@ GT__FN int64_t gt__remainder_i64(int64_t a, int64_t b) {
 GT__FN int64_t gt__floor_div_i64(int64_t a, int64_t b) {
   int64_t d = ((b == 0) | (b == -1)) ? 1 : b, q = a / d, m = a % d;
   q = ((m != 0) & ((m < 0) != (b < 0))) ? q - 1 : q;
-  return b == 0 ? 0 : b == -1 ? gt__neg_i64(a) : q;
+  q = b == -1 ? gt__neg_i64(a) : q;
+  return b == 0 ? 0 : q;
 }
 GT__FN int64_t gt__pow_i64(int64_t a, int64_t n) {
   uint64_t r = 1u, s = (uint64_t)a, e = (uint64_t)n;
   for (int i = 0; i < 64; i++, s *= s, e >>= 1) r = e & 1u ? r * s : r;
-  if (n < 0) return a == 1 ? 1 : a == -1 ? (n & 1 ? -1 : 1) : 0;
+  const int64_t sign = n & 1 ? -1 : 1;
+  if (n < 0) return a == -1 ? sign : (int64_t)(a == 1);
   return (int64_t)r;
 }
 GT__FN int64_t gt__shl_i64(int64_t a, int64_t n) {
@@ -1562,8 +1583,10 @@ GT__FN void gt__philox(uint64_t seed, uint64_t counter, uint32_t c[4]) {
   uint64_t x[4] = {counter, counter >> 32, 0, 0}; /* of which the lower halves count */
   for (int i = 0; i < 10; i++, k0 += 0x9e3779b9u, k1 += 0xbb67ae85u) {
     const uint64_t p = (x[0] & 0xffffffffu) * 0xd2511f53u, q = (x[2] & 0xffffffffu) * 0xcd9e8d57u;
-    x[0] = q >> 32 ^ x[1] ^ k0, x[1] = q;
-    x[2] = p >> 32 ^ x[3] ^ k1, x[3] = p;
+    x[0] = q >> 32 ^ x[1] ^ k0;
+    x[1] = q;
+    x[2] = p >> 32 ^ x[3] ^ k1;
+    x[3] = p;
   }
   for (int i = 0; i < 4; i++) c[i] = (uint32_t)x[i];
 }
@@ -1575,7 +1598,8 @@ GT__FN float gt__normal_f32(uint32_t w0, uint32_t w1) {
                     GT__MUL((float)(int32_t)((w0 & 0xffffu) + 1u), 0x1p-32f)),
         e, f, r;
   int32_t v = (int32_t)(w1 >> 8), n = (v + 0x200000) >> 22;
-  f = gt__log_split_f32(u, &e), r = gt__sqrt_f32(GT__MUL(-2.0f, gt__log_join_f32(f, e)));
+  f = gt__log_split_f32(u, &e);
+  r = gt__sqrt_f32(GT__MUL(-2.0f, gt__log_join_f32(f, e)));
   f = GT__MUL((float)(v - n * 0x400000), 0x1.921fb6p-22f);
   return GT__MUL(r, gt__sin_quadrant_f32((uint32_t)n + 1u, f, 0.0f));
 }
@@ -8694,9 +8718,9 @@ typedef struct {
 } gt__cpu_isa;
 /* Steps beside the operations. Conversions between a dtype in memory and the three compute types
    are steps, too; only these take an n that is no multiple of 64. */
+enum { GT__FROM = GT__OPS };                 /* + dtype */
+enum { GT__TO = GT__FROM + (int)GT_DTYPES }; /* + dtype */
 enum {
-  GT__FROM = GT__OPS,                       /* + dtype */
-  GT__TO = GT__FROM + (int)GT_DTYPES,       /* + dtype */
   GT__OP_mul_add = GT__TO + (int)GT_DTYPES, /* two steps in one loop, each of them rounded */
   GT__OP_less,                              /* a - b, and so on, where b is one number */
   GT__OP_over,
@@ -9189,7 +9213,8 @@ enum { L(width) = BYTES / sizeof(N) };
 #define EACH_CASE(X) EACH_ROW(X) default : break;
 #define SUMS(i, p, r) \
   V s##i##_0 = zero; \
-  V s##i##_1 = zero, s##i##_2 = zero;
+  V s##i##_1 = zero; \
+  V s##i##_2 = zero;
 #define ADD_ROW(i, y) \
   s##i##_0 += (y)*x0; \
   if (vectors > 1) s##i##_1 += (y)*x1; \
@@ -9267,10 +9292,14 @@ GT__INSIDE TARGET void L(lying)(const int vectors, const int rows, const gt__cpu
 #define STORE_PACKED(i, p, r) STORE_ROW(i)
 GT__INSIDE TARGET void L(packed)(const gt__cpu_tile *t) {
   GT__FUSE
-  enum { vectors = WIDE, at1 = BYTES / sizeof(N), at2 = 2 * at1, broad = WIDE * at1 };
+  enum { vectors = WIDE };
+  enum { at1 = BYTES / sizeof(N) };
+  enum { at2 = 2 * at1 };
+  enum { broad = WIDE * at1 };
   const V zero = {0};
   const int64_t c_row = t->c_row, b_row = t->b_row, far_row = t->far_row;
-  const int64_t least = ROWS > 8 ? 16 : 32, steps = t->k / (t->fars > ROWS ? t->fars : ROWS);
+  const int64_t least = ROWS > 8 ? 16 : 32;
+  const int64_t steps = t->k / (t->fars > ROWS ? t->fars : ROWS);
   const int64_t every = steps > least ? steps & ~(int64_t)3 : least;
   const int64_t lines = t->fars * every / (t->k + 1) + 1; /* to fetch each time */
   const int64_t soon = t->copy ? 16 * far_row : 0, ahead = 1024 / sizeof(N);

@@ -22,7 +22,7 @@
        cc   -O2 -march=native -fopenmp app.c -lm -lpthread -o app               # CPU only
        nvcc -O3 -Xcompiler -fopenmp -arch=native app.c gputensor_kernels.cu     # and the GPU
 
-   The first takes 7 seconds, the second a minute or two: README.md says how to pay that once. On
+   The first takes 5 seconds, the second a minute or two: README.md says how to pay that once. On
    Hopper write -arch=sm_90a; from CUDA 12.1 on add -split-compile 0. No other library is needed: no
    cuBLAS, no NVRTC, no driver library.
 

@@ -3353,15 +3353,19 @@ static int gt__run_mapped(const gt__op *op, void *stream) {
 enum { GT__AFTERS = 4 };
 struct gt__after {
   const char *data; /* of C's shape by its strides in bytes; or NULL */
-  int64_t batch, row, column;
+  int64_t batch;
+  int64_t row;
+  int64_t column;
   float number;
-  uint8_t op, dtype;
+  uint8_t op;
+  uint8_t dtype;
 };
 /* How C is cut into tiles, and these into parts, which go through scratch. Blocks take whole tiles
    in turns. The last tiles, from `whole` on, would leave some idle: each has steps / share parts.
    Of all these parts the c-th, of the r-th of these tiles, is in slot r + c. */
 struct gt__divisor {
-  unsigned by, inverse;
+  unsigned by;
+  unsigned inverse;
 }; /* see gt__quotient: a division takes ten times as long */
 struct gt__division {
   int m, n, high, wide;                    /* C, and a tile of it */
@@ -3372,7 +3376,8 @@ struct gt__division {
   int direct, slots, lines, pitch;         /* direct: the copy engine can store to C */
   void *parts, *to;                        /* [slots][lines][pitch]; C, of any type that is usual */
   int64_t row, column, batch;              /* its strides, in elements */
-  int dtype, afters;
+  int dtype;
+  int afters;
   gt__after after[GT__AFTERS];
 };
 /* On a thread's sums. each(s, f) calls f(i, y) with the element of operand s for each sum i. An
@@ -3440,7 +3445,10 @@ static void gt__place(gt__product *j, P *&pointer, size_t at) {
 static void gt__recall_product(const gt__op *op, gt__product *j) {
   const uintptr_t scratch = (uintptr_t)op->u.matmul.post.scratch;
   memcpy((void *)j, op->plan, op->plan_bytes);
-  for (int i = 0; i < j->n_placed; i++) *(uintptr_t *)((char *)j + j->placed[i]) += scratch;
+  for (int i = 0; i < j->n_placed; i++) {
+    uintptr_t *pointer = (uintptr_t *)((char *)j + j->placed[i]);
+    *pointer += scratch;
+  }
   j->x.post.early = j->through ? 0 : op->u.matmul.post.early;
 }
 template <class P> /* with `bytes` of it set to zero */
@@ -3459,7 +3467,9 @@ static bool gt__has_work(const gt__matmul_args *x) {
 /* A, or B: its size along M or N, and its strides there and along K. */
 struct gt__view {
   gt__operand *o;
-  int64_t *wide, *deep, size;
+  int64_t *wide;
+  int64_t *deep;
+  int64_t size;
 };
 static gt__view gt__view_of(gt__matmul_args *x, bool b) {
   if (b) return {&x->b, &x->b_col, &x->b_row, x->n};
@@ -3607,7 +3617,10 @@ static int gt__finish_product(const gt__matmul_args *x, gt__product *j, void *st
   in->size_log2 = (uint8_t)gt__size_log2(x);
   in->stride[nb + j->turned] = t->row;
   in->stride[nb + !j->turned] = 1;
-  for (int d = nb - 1; d >= 0; stride *= m.size[d--]) in->stride[d] = stride;
+  for (int d = nb - 1; d >= 0; d--) {
+    in->stride[d] = stride;
+    stride *= m.size[d];
+  }
   m.narrow = m.narrow && stride < INT32_MAX / 8;
   m.scratch = NULL;
   return gt__map_by_best_way(&m, stream);
@@ -3620,7 +3633,9 @@ static int gt__finish_product(const gt__matmul_args *x, gt__product *j, void *st
    of B in the L2 cache: they go through C in bands of 8 rows of tiles. */
 enum { GT__BAND = 8 };
 struct gt__corner {
-  int batch, m, n;
+  int batch;
+  int m;
+  int n;
 };
 GT__DEV unsigned gt__quotient(unsigned x, gt__divisor d) { /* of x without the upper bit */
   const unsigned q = __umulhi(x, d.inverse);
@@ -3640,7 +3655,20 @@ template <class T>
 GT__DEV void gt__add4(T (&sum)[4], const T *from) {
   T x[4];
   gt__load_line((const char *)from, x);
-  for (int j = 0; j < 4; j++) sum[j] = gt__apply<GT__OP_add>(sum[j], x[j]);
+  for (int j = 0; j < 4; j++) {
+    T &to = sum[j];
+    to = gt__apply<GT__OP_add>(to, x[j]);
+  }
+}
+/* Adds up a thread's share of the parts, of which each of `team` threads has one. */
+template <class T>
+GT__DEV void gt__add_share(const T *from, int64_t part, int parts, int share, int team,
+                           T (&sum)[4]) {
+  const int each = (parts + team - 1) / team;
+  const int first = share * each;
+  const int end = min(parts, first + each);
+#pragma unroll 8
+  for (int k = first; k < end; k++) gt__add4(sum, from + k * part);
 }
 /* What follows the four sums of a thread, and where they go. */
 template <class T>
@@ -3648,18 +3676,23 @@ GT__DEV void gt__store_sums(const gt__division &t, const gt__corner &at, int m, 
                             T (&sum)[4]) {
   if constexpr (std::is_same<T, float>::value)
     gt__follow(t, sum, [&](const gt__after &s, auto take) {
-      const char *line = s.data + at.batch * s.batch + min(m, t.m - 1) * s.row;
+      const int row = min(m, t.m - 1);
+      const char *line = s.data + at.batch * s.batch + row * s.row;
       gt__if_usual<float>(s.dtype, [&](auto tag) {
         for (int j = 0; j < 4; j++) {
-          const auto y = *(const decltype(tag) *)(line + min(n + j, t.n - 1) * s.column);
+          const int column = min(n + j, t.n - 1);
+          const auto y = *(const decltype(tag) *)(line + column * s.column);
           take(j, gt__as<float>(y));
         }
       });
     });
   const int64_t to = at.batch * t.batch + m * t.row + n * t.column;
   gt__if_usual<T>(t.dtype, [&](auto tag) {
-    for (int j = 0; j < 4 && m < t.m && n + j < t.n; j++)
-      ((decltype(tag) *)t.to)[to + j * t.column] = gt__as<decltype(tag)>(sum[j]);
+    typedef decltype(tag) O;
+    for (int j = 0; j < 4 && m < t.m && n + j < t.n; j++) {
+      const int64_t place = to + j * t.column;
+      ((O *)t.to)[place] = gt__as<O>(sum[j]);
+    }
   });
 }
 /* C from the parts of its tiles, added up in their order. A block makes 32 columns, a thread four
@@ -3669,23 +3702,28 @@ template <class T>
 __global__ void __launch_bounds__(256)
     gt__split_sum_kernel(const __grid_constant__ gt__division t, int team) {
   __shared__ alignas(16) T shares[256][4];
-  const int rows = 32 / team, across = (t.pitch + 31) / 32;
+  const int rows = 32 / team;
+  const int across = (t.pitch + 31) / 32;
   const int pieces = (t.lines + rows - 1) / rows * across;
-  const int tile = blockIdx.x / pieces, piece = blockIdx.x - tile * pieces;
+  const int tile = blockIdx.x / pieces;
+  const int piece = blockIdx.x - tile * pieces;
   const int parts = t.steps / t.share;
-  const int each = (parts + team - 1) / team;
-  const int threads = 256 / team, share = threadIdx.x / threads, i = threadIdx.x % threads;
-  const int row = piece / across * rows + (t.column == 1 ? i / 8 : i % rows);
-  const int column = piece % across * 32 + (t.column == 1 ? i % 8 : i / rows) * 4;
+  const int threads = 256 / team;
+  const int share = threadIdx.x / threads;
+  const int i = threadIdx.x % threads;
+  const bool lying = t.column == 1; /* lines of C run along N */
+  const int down = lying ? i / 8 : i % rows;
+  const int right = lying ? i % 8 : i / rows;
+  const int row = piece / across * rows + down;
+  const int column = piece % across * 32 + right * 4;
   const int64_t part = (int64_t)t.lines * t.pitch;
-  const T *from = (const T *)t.parts + tile * (parts + 1) * part + row * t.pitch + column;
+  const T *from = (const T *)t.parts + tile * (parts + 1) * part;
   const bool inside = row < t.lines && column < t.pitch;
-  T sum[4] = {0, 0, 0, 0};
+  from += row * t.pitch + column;
+  T sum[4] = {};
   gt__await_kernel_before();
   gt__release_next_kernel();
-#pragma unroll 8
-  for (int k = share * each; k < min(parts, (share + 1) * each) && inside; k++)
-    gt__add4(sum, from + k * part);
+  if (inside) gt__add_share(from, part, parts, share, team, sum);
   gt__store_line((char *)shares[threadIdx.x], sum);
   __syncthreads();
   if (!inside || share > 0) return;
@@ -3701,10 +3739,12 @@ static void gt__set_divisors(gt__division *t) {
   t->rest[0] = by(GT__BAND);
   t->rest[1] = by((t->rows - 1) % GT__BAND + 1);
 }
-static const void *const gt__split_sum_kernels[] = {/* by compute type */
-                                                    GT__POINTER(gt__split_sum_kernel<float>),
-                                                    GT__POINTER(gt__split_sum_kernel<double>),
-                                                    GT__POINTER(gt__split_sum_kernel<int64_t>)};
+/* By compute type. */
+static const void *const gt__split_sum_kernels[] = {
+    GT__POINTER(gt__split_sum_kernel<float>),
+    GT__POINTER(gt__split_sum_kernel<double>),
+    GT__POINTER(gt__split_sum_kernel<int64_t>),
+};
 /* C from the parts of tiles, if there are any. */
 static int gt__launch_split_sum(gt__product *j, void *stream) {
   gt__division *t = &j->t;
@@ -3713,10 +3753,13 @@ static int gt__launch_split_sum(gt__product *j, void *stream) {
   int team = 1;
   while (team < 32 && team * GT__SUM_EACH < parts) team *= 2;
   const int rows = 32 / team;
-  const int pieces = ((t->lines - 1) / rows + 1) * ((t->pitch - 1) / 32 + 1);
+  const int down = (t->lines - 1) / rows + 1;
+  const int across = (t->pitch - 1) / 32 + 1;
+  const int pieces = down * across;
   void *parameters[] = {t, &team};
-  return gt__launch(gt__split_sum_kernels[j->x.compute], dim3((t->tiles - t->whole) * pieces), 256,
-                    0, stream, parameters);
+  const dim3 grid((t->tiles - t->whole) * pieces);
+  const void *kernel = gt__split_sum_kernels[j->x.compute];
+  return gt__launch(kernel, grid, 256, 0, stream, parameters);
 }
 
 /* ---- >>matmul-tiled ----------------------------------------------------------------------------
@@ -3757,15 +3800,19 @@ static __host__ __device__ __forceinline__ bool gt__is_along(int64_t deep, int64
    copies of lines as they are in memory, LOT values at once: neighbours read neighbours. */
 template <class T, int TILE, int STEP, int THREADS, int LOT_, bool KEEP>
 struct gt__piece {
-  static constexpr int LOT = LOT_, LOTS = TILE * STEP / THREADS / LOT;
+  static constexpr int LOT = LOT_;
+  static constexpr int LOTS = TILE * STEP / THREADS / LOT;
   static constexpr int PAD = sizeof(T) == 2 ? 8 : 4; /* lines begin in different banks */
-  static constexpr int PITCH = TILE + PAD, ALONG = STEP + PAD;
+  static constexpr int PITCH = TILE + PAD;
+  static constexpr int ALONG = STEP + PAD;
   static constexpr int SIZE = KEEP ? TILE * ALONG : STEP * PITCH;
   static_assert(LOTS > 0 && (TILE >= STEP || !KEEP), "all threads copy; either way there is room");
-  const T *at;                      /* the thread's first lot */
-  int64_t hop, step;                /* to its next lot and to the next step */
-  int line, place, more, wide_left; /* of its first lot; lines to its next; there is of TILE */
-  bool along;                       /* lines run along K in memory */
+  const T *at;       /* the thread's first lot */
+  int64_t hop, step; /* to its next lot and to the next step */
+  int line, place;   /* of its first lot */
+  int more;          /* lines to its next */
+  int wide_left;     /* there is of TILE */
+  bool along;        /* lines run along K in memory */
   /* Of matrix `batch` of x, from `first` of `size` of M or N and from k on. */
   __device__ __forceinline__ gt__piece(const gt__matmul_args &p, const gt__operand &x,
                                        int64_t batch, int64_t first, int64_t k, int64_t size,
@@ -3777,9 +3824,11 @@ struct gt__piece {
     more = THREADS / lots;
     wide_left = (int)min(size - first, (int64_t)TILE);
     hop = along ? wide_stride : deep_stride;
-    at = (const T *)x.data + gt__offset(batch, p.n_batch, p.post.size, x.stride) +
-         first * wide_stride + k * deep_stride + line * hop +
-         place * (along ? deep_stride : wide_stride);
+    at = (const T *)x.data + gt__offset(batch, p.n_batch, p.post.size, x.stride);
+    at += first * wide_stride;
+    at += k * deep_stride;
+    at += line * hop;
+    at += place * (along ? deep_stride : wide_stride);
     hop *= more;
     step = STEP * deep_stride;
   }
@@ -3794,8 +3843,9 @@ struct gt__piece {
     const int lines = along ? wide_left : left;
     const T *from = at;
     to += line * next + place * (along ? deep() : wide());
-    GT__UNROLL for (int i = 0; i < LOTS; i++, from += hop, to += more * next) {
-      const int there = line + i * more < lines ? max(min(run, LOT), 0) : 0;
+    GT__UNROLL for (int i = 0; i < LOTS; i++) {
+      const int most = max(min(run, LOT), 0);
+      const int there = line + i * more < lines ? most : 0;
 #if __CUDA_ARCH__ >= 800 /* zeros where there are none; nobody waits for it */
 #define GT__ASYNC_COPY(how) \
   asm volatile("cp.async." how ".shared.global.L2::128B [%0], [%1], %2, %3;" ::"r"( \
@@ -3808,13 +3858,16 @@ struct gt__piece {
 #else
       for (int j = 0; j < LOT; j++) to[j] = j < there ? from[j] : T();
 #endif
+      from += hop;
+      to += more * next;
     }
     at += step;
   }
 };
-/* A tile, for DOWN x ACROSS warps. T is what they multiply, S what they add. LOT: of A, of B. */
+/* A tile, for DOWN x ACROSS warps. T is what they multiply, S what they add. LOT: of A, and of B
+   if that is another one. */
 template <class T_, int M_, int N_, int STEP_, int DOWN, int ACROSS, int STAGES_, int LOT_A,
-          int LOT_B>
+          int LOT_B = LOT_A>
 struct gt__tile {
   typedef T_ T;
   typedef std::conditional_t<sizeof(T) == 2, float, T> S;
@@ -3826,8 +3879,8 @@ struct gt__tile {
   static constexpr int HIGH = M / DOWN;
   static constexpr int WIDE = N / ACROSS;
   static constexpr int SUMS = HIGH * WIDE / 32;
-  static constexpr bool HALVES = sizeof(T) == 2,
-                        CORES_16 = GT__CORES_OF_ARCH >= 80 && GT__CORES_OF_ARCH != 91;
+  static constexpr bool HALVES = sizeof(T) == 2;
+  static constexpr bool CORES_16 = GT__CORES_OF_ARCH >= 80 && GT__CORES_OF_ARCH != 91;
   static constexpr bool CORES = GT__CORES_OF_ARCH >= 90 && gt__native<T>::DTYPE == GT_FLOAT64;
   static constexpr int ENGINE_16 = CORES_16 ? GT__TENSOR : GT__NONE;
   static constexpr int ENGINE_OTHER = CORES ? GT__TENSOR : GT__FMA;
@@ -3842,22 +3895,22 @@ struct gt__tile {
   GT__DEV int column() { return threadIdx.x / 32 % ACROSS * WIDE; }
 };
 template <class T>
-using gt__small = gt__tile<T, 64, 64, 128 / sizeof(T), 2, 2, 3, 1, 1>;
-typedef gt__tile<float, 32, 64, 32, 2, 2, 4, 1, 1> gt__small_float;
-typedef gt__tile<float, 128, 128, 8, 2, 2, 4, 4, 4> gt__large_float;
-typedef gt__tile<double, 128, 64, 16, 2, 2, 3, 2, 2> gt__large_double;
-typedef gt__tile<double, 64, 64, 16, 2, 2, 4, 2, 2> gt__mid_double;
-typedef gt__tile<double, 32, 32, 32, 2, 2, 3, 2, 2> gt__fine_double;
+using gt__small = gt__tile<T, 64, 64, 128 / sizeof(T), 2, 2, 3, 1>;
+typedef gt__tile<float, 32, 64, 32, 2, 2, 4, 1> gt__small_float;
+typedef gt__tile<float, 128, 128, 8, 2, 2, 4, 4> gt__large_float;
+typedef gt__tile<double, 128, 64, 16, 2, 2, 3, 2> gt__large_double;
+typedef gt__tile<double, 64, 64, 16, 2, 2, 4, 2> gt__mid_double;
+typedef gt__tile<double, 32, 32, 32, 2, 2, 3, 2> gt__fine_double;
 template <class T>
-using gt__large_16 = gt__tile<T, 128, 256, 64, 2, 4, 3, 8, 8>;
+using gt__large_16 = gt__tile<T, 128, 256, 64, 2, 4, 3, 8>;
 template <class T>
-using gt__lean_16 = gt__tile<T, 128, 256, 32, 2, 4, 3, 8, 8>;
+using gt__lean_16 = gt__tile<T, 128, 256, 32, 2, 4, 3, 8>;
 template <class T>
-using gt__fine_16 = gt__tile<T, 64, 64, 64, 2, 2, 4, 8, 8>;
+using gt__fine_16 = gt__tile<T, 64, 64, 64, 2, 2, 4, 8>;
 typedef gt__tile<float, 4, 64, 64, 1, 2, 3, 1, 4> gt__strip_4;
 typedef gt__tile<float, 16, 128, 32, 1, 4, 4, 1, 4> gt__strip_16;
-typedef gt__tile<float, 32, 128, 32, 1, 4, 4, 1, 1> gt__strip_32;
-typedef gt__tile<float, 64, 64, 32, 2, 2, 5, 1, 1> gt__strip_64;
+typedef gt__tile<float, 32, 128, 32, 1, 4, 4, 1> gt__strip_32;
+typedef gt__tile<float, 64, 64, 32, 2, 2, 5, 1> gt__strip_64;
 
 /* -- the engines -- x: fragments of A, for HIGH rows; y: of B, for WIDE columns. row and column
    tell the place of a thread's sum i, of the first 4 Y. */
@@ -3866,33 +3919,51 @@ struct gt__fragments {
   typedef typename P::T T; /* lanes: 4 x 8, each with 4 x 4 and more; or 1 x 32 */
   static constexpr int DEEP = P::KEEPS ? 4 : 1;
   static constexpr int LANES = P::HIGH < 16 ? 32 : 8;
-  static constexpr int X = P::HIGH * LANES / 128, Y = P::WIDE / LANES, RUN = Y < 4 ? Y : 4;
-  T x[DEEP][X][4], y[DEEP][Y];
+  static constexpr int X = P::HIGH * LANES / 128;
+  static constexpr int Y = P::WIDE / LANES;
+  static constexpr int RUN = Y < 4 ? Y : 4;
+  T x[DEEP][X][4];
+  T y[DEEP][Y];
   GT__DEV int row(int i) { return threadIdx.x % 32 / LANES * 4 + i / Y; }
   GT__DEV int column(int i, bool along) {
-    return along ? threadIdx.x % LANES + i % Y * LANES
-                 : (i % Y / RUN * LANES + threadIdx.x % LANES) * RUN + i % RUN;
+    const unsigned lane = threadIdx.x % LANES;
+    if (along) return lane + i % Y * LANES;
+    return (i % Y / RUN * LANES + lane) * RUN + i % RUN;
   }
   __device__ __forceinline__ void read(const typename P::A &, const typename P::B &b, const T *at,
                                        int q) {
-    const T *from = at + P::A::SIZE + P::column() * b.wide() + q * b.deep();
+    const T *from = at + P::A::SIZE;
+    from += P::column() * b.wide() + q * b.deep();
     at += q * P::A::PITCH + P::row() + row(0);
-    GT__UNROLL for (int i = 0; i < DEEP * X; i++)
-        gt__load_line((const char *)(at + i / X * P::A::PITCH + i % X * 16), x[i / X][i % X]);
-    if (b.wide() > 1) GT__UNROLL for (int i = 0; i < Y; i++) {
-        T line[DEEP];
-        gt__load_line((const char *)(from + column(i, true) * P::B::ALONG), line);
-        for (int d = 0; d < DEEP; d++) y[d][i] = line[d];
+    GT__UNROLL for (int i = 0; i < DEEP * X; i++) {
+      const T *line = at + i / X * P::A::PITCH + i % X * 16;
+      gt__load_line((const char *)line, x[i / X][i % X]);
+    }
+    if (b.wide() > 1) {
+      GT__UNROLL for (int i = 0; i < Y; i++) {
+        const T *line = from + column(i, true) * P::B::ALONG;
+        T lot[DEEP];
+        gt__load_line((const char *)line, lot);
+        for (int d = 0; d < DEEP; d++) y[d][i] = lot[d];
       }
-    else GT__UNROLL for (int i = 0; i < DEEP * Y; i += RUN) {
-        T line[RUN];
-        gt__load_line((const char *)(from + i / Y * P::B::PITCH + column(i, false)), line);
-        for (int j = 0; j < RUN; j++) y[i / Y][i % Y + j] = line[j];
+    } else {
+      GT__UNROLL for (int i = 0; i < DEEP * Y; i += RUN) {
+        const T *line = from + i / Y * P::B::PITCH + column(i, false);
+        T *lot = &y[i / Y][i % Y];
+        T run[RUN];
+        gt__load_line((const char *)line, run);
+        for (int j = 0; j < RUN; j++) lot[j] = run[j];
       }
+    }
   }
   __device__ __forceinline__ void multiply(T *sum) const {
-    GT__UNROLL for (int d = 0; d < DEEP; d++) GT__UNROLL for (int i = 0; i < P::SUMS; i++) sum[i] =
-        gt__formula<GT__OP_fma, T>::of(x[d][i / Y / 4][i / Y % 4], y[d][i % Y], sum[i]);
+    GT__UNROLL for (int d = 0; d < DEEP; d++) {
+      GT__UNROLL for (int i = 0; i < P::SUMS; i++) {
+        const T u = x[d][i / Y / 4][i / Y % 4];
+        const T v = y[d][i % Y];
+        sum[i] = gt__formula<GT__OP_fma, T>::of(u, v, sum[i]);
+      }
+    }
   }
 };
 /* The tensor cores leave a lane 2 x 2 sums of each 16 x 8. Of float64 it has one of each 8 x 4 of A
@@ -3938,13 +4009,22 @@ struct gt__fragments<P, GT__TENSOR> : gt__places {
     if constexpr (DOUBLE) {
       u += lane / 4 * aw + lane % 4 * ad;
       v += lane / 4 * bw + lane % 4 * bd;
-      for (int i = 0; i < 2 * X; i++) x[i / 2][i % 2] = u[8 * i * aw];
+      for (int i = 0; i < X; i++) {
+        x[i][0] = u[16 * i * aw];
+        x[i][1] = u[(16 * i + 8) * aw];
+      }
       for (int i = 0; i < Y; i++) y[i][0] = v[8 * i * bw];
     } else {
       u += near * aw + far * ad + low * (aw > 1 ? aw : ad);
       v += far * bw + near * bd + low * (bw > 1 ? bw : bd);
-      for (int i = 0; i < X; i++) get(u + 16 * i * aw, aw > 1, x[i], x[i] + 2);
-      for (int i = 0; i < Y; i += 2) get(v + 8 * i * bw, bw > 1, y[i], y[i + 1]);
+      for (int i = 0; i < X; i++) {
+        const T *from = u + 16 * i * aw;
+        get(from, aw > 1, x[i], x[i] + 2);
+      }
+      for (int i = 0; i < Y; i += 2) {
+        const T *from = v + 8 * i * bw;
+        get(from, bw > 1, y[i], y[i + 1]);
+      }
     }
   }
   __device__ __forceinline__ void multiply(typename P::S *sum) const {
@@ -3962,7 +4042,9 @@ struct gt__fragments<P, GT__TENSOR> : gt__places {
       ".f32 {%0, %1, %2, %3}, " \
       "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};" \
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) \
-      : "r"(u[0]), "r"(u[1]), "r"(u[2]), "r"(u[3]), "r"(v[0]), "r"(v[1]))
+      : "r"(u[0]), "r"(u[1]), /* of A, 16 down */ \
+        "r"(u[2]), "r"(u[3]), /* 8 on along K */ \
+        "r"(v[0]), "r"(v[1]))
       else if constexpr (gt__native<T>::DTYPE == GT_FLOAT16) GT__MMA_16("f16");
       else GT__MMA_16("bf16");
     }
@@ -3985,18 +4067,24 @@ GT__DEV void gt__multiply(typename P::A &a, typename P::B &b, int64_t k,
     left -= P::STEP;
   };
   GT__LOOP for (int to = 0; to < ROOM - P::SET; to += P::SET) fetch(to);
-  int at = -P::SET, to = ROOM - P::SET; /* the sets to read and to fill */
-  const auto await = [&]() {            /* the next set is there, this one is no longer needed */
-                             at = at + P::SET == ROOM ? 0 : at + P::SET;
-                             __pipeline_wait_prior(P::STAGES - 2);
-                             __syncthreads();
+  int at = -P::SET;       /* the set to read */
+  int to = ROOM - P::SET; /* the set to fill */
+  /* Then the next set is there, and this one is no longer needed. */
+  const auto await = [&]() {
+    at = at + P::SET == ROOM ? 0 : at + P::SET;
+    __pipeline_wait_prior(P::STAGES - 2);
+    __syncthreads();
   };
   await();
   f[0].read(a, b, sets, 0);
   GT__LOOP for (; k > 0; k -= P::STEP) {
     GT__UNROLL for (int q = 0; q < P::STEP; q += F::DEEP) {
-      if (q + F::DEEP == P::STEP) to = at, await();
-      f[(q / F::DEEP + 1) % 2].read(a, b, sets + at, (q + F::DEEP) % P::STEP);
+      const int next = q + F::DEEP;
+      if (next == P::STEP) {
+        to = at;
+        await();
+      }
+      f[next / F::DEEP % 2].read(a, b, sets + at, next % P::STEP);
       if (q == 0) fetch(to);
       f[q / F::DEEP % 2].multiply(sum);
     }
@@ -4012,7 +4100,8 @@ constexpr int gt__pitch = WIDE + 8; /* of lines that begin in different banks */
 template <int LOT, bool TALL, int ROWS, int WIDE, class S, class O>
 GT__DEV void gt__put_lots(const S *from, O *to, int64_t down, int64_t right, int64_t rows,
                           int64_t columns) {
-  constexpr int ALL = ROWS * WIDE / 32 / LOT, MOST = LOT == 1 ? 16 : 8;
+  constexpr int ALL = ROWS * WIDE / 32 / LOT;
+  constexpr int MOST = LOT == 1 ? 16 : 8;
   constexpr int N = ALL < MOST ? ALL : MOST;
   static_assert(N * 32 * LOT % WIDE == 0 && 32 % ROWS == 0, "so many are whole rows, or columns");
   for (int k = threadIdx.x % 32; k < 32 * ALL; k += 32 * N) {
@@ -4021,12 +4110,18 @@ GT__DEV void gt__put_lots(const S *from, O *to, int64_t down, int64_t right, int
     const int r0 = TALL ? k % ROWS : k * LOT / WIDE;
     const int c0 = TALL ? k / ROWS : k * LOT % WIDE;
     const auto row = [&](int i) { return TALL ? r0 : r0 + 32 * LOT * i / WIDE; };
-    const auto column = [&](int i) { return c0 + (TALL ? 32 * i / ROWS : 32 * LOT * i % WIDE); };
-    GT__EACH gt__load_line((const char *)(from + row(i) * gt__pitch<WIDE> + column(i)), x[i]);
+    const auto column = [&](int i) {
+      const int more = TALL ? 32 * i / ROWS : 32 * LOT * i % WIDE;
+      return c0 + more;
+    };
     GT__EACH {
+      const S *lot = from + row(i) * gt__pitch<WIDE> + column(i);
+      gt__load_line((const char *)lot, x[i]);
+    }
+    GT__EACH {
+      O *lot = to + row(i) * down + column(i) * right;
       gt__cast_all(y, x[i]);
-      if (row(i) < rows && column(i) < columns)
-        gt__store_line((char *)(to + row(i) * down + column(i) * right), y);
+      if (row(i) < rows && column(i) < columns) gt__store_line((char *)lot, y);
     }
   }
 }
@@ -4037,13 +4132,16 @@ GT__DEV void gt__put_lots(const S *from, O *to, int64_t down, int64_t right, int
 template <class F, int ROWS, int WIDE, bool BELOW, class S, int N, class O>
 GT__DEV void gt__put_sums(S *mine, O *to, int64_t down, int64_t right, int64_t rows,
                           int64_t columns, bool along, S (&sum)[N]) {
-  constexpr int EACH = ROWS * WIDE / 32, LOT = gt__lot<O>;
+  constexpr int EACH = ROWS * WIDE / 32;
+  constexpr int LOT = gt__lot<O>;
   GT__LOOP for (int k = 0; k < N && (!BELOW || rows > 0); k += EACH) {
-    GT__UNROLL for (int i = 0; i < EACH; i++)
-        mine[F::row(i) * gt__pitch<WIDE> + F::column(i, along)] = sum[i];
+    GT__UNROLL for (int i = 0; i < EACH; i++) {
+      const int at = F::row(i) * gt__pitch<WIDE> + F::column(i, along);
+      mine[at] = sum[i];
+    }
     __syncwarp();
-    if (right == 1 && ((intptr_t)to | down * (int)sizeof(O)) % 16 == 0 &&
-        (columns >= WIDE || columns % LOT == 0))
+    const bool whole = columns >= WIDE || columns % LOT == 0;
+    if (right == 1 && ((intptr_t)to | down * (int)sizeof(O)) % 16 == 0 && whole)
       gt__put_lots<LOT, false, ROWS, WIDE>(mine, to, down, 1, rows, columns);
     else if (BELOW && gt__is_along(down, right))
       gt__put_lots<1, true, ROWS, WIDE>(mine, to, down, right, rows, columns);
@@ -4059,10 +4157,12 @@ GT__DEV void gt__put_sums(S *mine, O *to, int64_t down, int64_t right, int64_t r
 template <class P>
 GT__DEV void gt__store_tiled(const gt__matmul_args &p, int64_t batch, int64_t m, int64_t n,
                              bool along, typename P::S (&sum)[P::SUMS]) {
+  typedef typename P::T T;
   typedef typename P::S S;
   typedef gt__fragments<P> F;
-  constexpr int ROWS = 128 * F::Y / P::WIDE;
-  constexpr int ROOM = ROWS * gt__pitch<P::WIDE>;
+  constexpr int WIDE = P::WIDE;
+  constexpr int ROWS = 128 * F::Y / WIDE;
+  constexpr int ROOM = ROWS * gt__pitch<WIDE>;
   static_assert(P::THREADS / 32 * ROOM * sizeof(S) <= P::BYTES, "each warp has its part");
   const gt__operand &out = p.post.out;
   const int64_t down = out.stride[p.n_batch];
@@ -4073,10 +4173,11 @@ GT__DEV void gt__store_tiled(const gt__matmul_args &p, int64_t batch, int64_t m,
                      gt__offset(batch, p.n_batch, p.post.size, out.stride);
   S *mine = (S *)gt__shared + threadIdx.x / 32 * ROOM;
   const auto put = [&](auto *to) {
-    gt__put_sums<F, ROWS, P::WIDE, true>(mine, to + at, down, right, p.m - row, p.n - column, along,
-                                         sum);
+    const int64_t rows = p.m - row;
+    const int64_t columns = p.n - column;
+    gt__put_sums<F, ROWS, WIDE, true>(mine, to + at, down, right, rows, columns, along, sum);
   };
-  if (sizeof(typename P::T) == 2 && out.size_log2 == 1) put((typename P::T *)out.data);
+  if (sizeof(T) == 2 && out.size_log2 == 1) put((T *)out.data);
   else put((S *)out.data);
 }
 /* C = A x B, or parts of K whose sums are a matrix each; C is of type S, or T. Grid: x tiles of all
@@ -4090,7 +4191,8 @@ __global__ void __launch_bounds__(P::THREADS, 256 / P::THREADS)
   const int along_b = gt__is_along(p.b_row, p.b_col);
   const int turn = P::KEEPS & (along_a | along_b << 1);
   const int64_t across = (p.n - 1) / P::N + 1;
-  const int64_t tiles = ((p.m - 1) / P::M + 1) * across;
+  const int64_t down = (p.m - 1) / P::M + 1;
+  const int64_t tiles = down * across;
   const int64_t k = blockIdx.y * part;
   const int64_t batch = blockIdx.x / tiles;
   const int64_t tile = blockIdx.x % tiles;
@@ -4115,7 +4217,14 @@ __global__ void __launch_bounds__(P::THREADS, 256 / P::THREADS)
 /* -- which tiles, and who brings what -- */
 struct gt__form {
   const void *kernel;
-  int m, n, threads, bytes, dtype, size_log2, lots, keeps;
+  int m;
+  int n;
+  int threads;
+  int bytes;
+  int dtype;
+  int size_log2;
+  int lots;
+  int keeps;
 };
 #define GT__FORM(P) \
   { \
@@ -4146,12 +4255,24 @@ enum {
   GT__FINE_F64,
   GT__FORMS
 };
+/* clang-format off */
 static const gt__form gt__matmul_forms[] = {
-    GT__FORM(gt__small_float), GT__FORM(gt__small<double>), GT__FORM(gt__small<int64_t>),
-    GT__FORM(gt__large_float), GT__FORM(gt__large_double),  GT__HALVES(gt__large_16),
-    GT__HALVES(gt__lean_16),   GT__HALVES(gt__fine_16),     GT__FORM(gt__strip_4),
-    GT__FORM(gt__strip_16),    GT__FORM(gt__strip_32),      GT__FORM(gt__strip_64),
-    GT__FORM(gt__mid_double),  GT__FORM(gt__fine_double)};
+    GT__FORM(gt__small_float),
+    GT__FORM(gt__small<double>),
+    GT__FORM(gt__small<int64_t>),
+    GT__FORM(gt__large_float),
+    GT__FORM(gt__large_double),
+    GT__HALVES(gt__large_16),
+    GT__HALVES(gt__lean_16),
+    GT__HALVES(gt__fine_16),
+    GT__FORM(gt__strip_4),
+    GT__FORM(gt__strip_16),
+    GT__FORM(gt__strip_32),
+    GT__FORM(gt__strip_64),
+    GT__FORM(gt__mid_double),
+    GT__FORM(gt__fine_double),
+};
+/* clang-format on */
 static_assert(sizeof gt__matmul_forms / sizeof *gt__matmul_forms == GT__FORMS, "each has its name");
 
 struct gt__tiled_product : gt__product {
@@ -4167,7 +4288,8 @@ static bool gt__can_copy(gt__matmul_args *x, bool b, int form) {
   const int64_t line = *v.wide == 1 ? *v.deep : *v.wide;
   const int size = 1 << v.o->size_log2;
   int64_t all = (intptr_t)v.o->data | line * size;
-  if (v.o->dtype != f->dtype || !(f->lots >> b & 1)) return v.o->dtype == f->dtype;
+  const bool same = v.o->dtype == f->dtype;
+  if (!same || !(f->lots >> b & 1)) return same;
   for (int d = 0; d < x->n_batch; d++) all |= v.o->stride[d] * size;
   if ((all & 15) != 0 || line <= 0) return false;
   return *v.wide == 1 || (*v.deep == 1 && f->keeps >> b & 1);
@@ -4184,8 +4306,10 @@ static int64_t gt__lay_brought(const gt__product *j, gt__operand *o, gt__map_arg
     next *= m->size[d];
   }
   double last = 0; /* of the elements where they come from */
-  for (int d = 0; d < nb + 2; d++)
-    last += (double)(m->size[d] - 1) * fabs((double)m->in[0].stride[d]);
+  for (int d = 0; d < nb + 2; d++) {
+    const double stride = (double)m->in[0].stride[d];
+    last += (double)(m->size[d] - 1) * fabs(stride);
+  }
   m->narrow = last < INT32_MAX / 8 && next < INT32_MAX / 8;
   return next;
 }
@@ -4219,7 +4343,9 @@ static void gt__plan_bringing(gt__tiled_product *j, bool b) {
 }
 static int64_t gt__count_tiles(const gt__matmul_args *x, int form) {
   const gt__form *f = &gt__matmul_forms[form];
-  return ((x->m - 1) / f->m + 1) * ((x->n - 1) / f->n + 1) * x->batch;
+  const int64_t down = (x->m - 1) / f->m + 1;
+  const int64_t across = (x->n - 1) / f->n + 1;
+  return down * across * x->batch;
 }
 static bool gt__has_room(int form) {
   return gt__matmul_forms[form].bytes <= (gt__device_facts() & GT__KB) << 6;
@@ -4291,7 +4417,8 @@ static int64_t gt__share_k(const gt__matmul_args *x, int form) {
   const int64_t tiles = gt__count_tiles(x, form);
   const int room = (int)((facts & GT__KB) << 6) / f->bytes;
   const int64_t most = blocks * min(GT__THREADS_AT_ONCE / f->threads, room); /* blocks at once */
-  int64_t parts = most / tiles, turns = 1;
+  int64_t parts = most / tiles;
+  int64_t turns = 1;
   while (form == GT__STRIP_4 && turns < GT__STRIP_TURNS &&
          parts * tiles < GT__STRIP_FULL * turns * most)
     parts = ++turns * most / tiles;
@@ -4333,7 +4460,10 @@ static void gt__plan_sums(gt__tiled_product *j) {
   o->size_log2 = (uint8_t)gt__size_log2(x);
   o->stride[nb] = t->pitch;
   o->stride[nb + 1] = 1;
-  for (int d = nb - 1; d >= 0; next *= x->post.size[d--]) o->stride[d] = next;
+  for (int d = nb - 1; d >= 0; d--) {
+    o->stride[d] = next;
+    next *= x->post.size[d];
+  }
 }
 static int gt__plan_tiled(gt__op *op) {
   const gt__matmul_args *args = &op->u.matmul;
@@ -4350,10 +4480,12 @@ static int gt__plan_tiled(gt__op *op) {
   for (int i = 0; i < 2; i++)
     if (!gt__can_copy(x, i, form)) gt__plan_bringing(j, i);
   j->share = gt__share_k(x, form);
-  j->parts = j->share < x->k ? (int)((x->k - 1) / j->share + 1) : 1;
-  if (j->parts > 1 || p->n_ins != 1 || p->ins[0].op != GT__LOAD || p->ins[0].b != 0 ||
-      (to != gt__widest[x->compute] && to != j->form->dtype))
-    gt__plan_sums(j);
+  j->parts = 1;
+  const int64_t k = x->k;
+  if (j->share < k) j->parts = (int)((k - 1) / j->share + 1);
+  const bool follows = p->n_ins != 1 || p->ins[0].op != GT__LOAD || p->ins[0].b != 0;
+  const bool usual = to == gt__widest[x->compute] || to == j->form->dtype;
+  if (j->parts > 1 || follows || !usual) gt__plan_sums(j);
   op->scratch = j->scratch;
   op->plan_bytes = (size_t)((char *)&j->bring[j->brought] - (char *)j);
   return 1;
@@ -4367,7 +4499,10 @@ static int gt__run_tiled(const gt__op *op, void *stream) {
   void *parameters[] = {&j->x, &j->share};
   int e = 0;
   j->x.post.early = j->brought ? 0 : j->x.post.early;
-  for (int i = 0; i < j->brought && !e; i++) e = gt__map_by_best_way(&j->bring[i], stream);
+  for (int i = 0; i < j->brought && !e; i++) {
+    const gt__map_args *m = &j->bring[i];
+    e = gt__map_by_best_way(m, stream);
+  }
   if (!e) e = gt__launch(f->kernel, grid, f->threads, f->bytes, stream, parameters);
   if (!e && j->parts > 1) e = gt__launch_split_sum(j, stream);
   return e || !j->through ? e : gt__finish_product(&op->u.matmul, j, stream);
@@ -4396,20 +4531,29 @@ static int gt__run_tiled(const gt__op *op, void *stream) {
 
    H200, November 2026: bfloat16 4096 x 4096 x 4096 in 174 us, 789 TFLOP/s; float32 of 6 products
    in 1104 us, 125 TFLOP/s, where float32 units reach 51. */
-static constexpr int GT__HIGH = 128, GT__DEEP = 64, GT__BRICK = 64 * 64 * 2, GT__TEAM = 128;
-enum { GT__FORM_B = 1 };    /* lines of B along K, */
-enum { GT__FORM_A = 2 };    /* of A; */
-enum { GT__FORM_HALF = 4 }; /* float16 */
-static constexpr int GT__ROOM = 227 << 10,
-                     GT__RING = 2; /* a block's memory; a warpgroup's bricks of C */
+static constexpr int GT__HIGH = 128;
+static constexpr int GT__DEEP = 64;
+static constexpr int GT__BRICK = 64 * 64 * 2;
+static constexpr int GT__TEAM = 128;
+enum { GT__FORM_B = 1 };                   /* lines of B along K, */
+enum { GT__FORM_A = 2 };                   /* of A; */
+enum { GT__FORM_HALF = 4 };                /* float16 */
+static constexpr int GT__ROOM = 227 << 10; /* a block's memory */
+static constexpr int GT__RING = 2;         /* a warpgroup's bricks of C */
 
 /* A or B as lines of `wide` elements, which run along K or across, and how it is packed. */
 struct gt__factor {
   const char *data;
   char *to;      /* [batch][piece][lines][pitch], or data itself */
   uint32_t *top; /* float32: the largest |x|, [batch][chunk][m or n] */
-  int64_t stride, line_stride, batch_stride, pitch;
-  int wide, lines, batch, along_k;
+  int64_t stride;
+  int64_t line_stride;
+  int64_t batch_stride;
+  int64_t pitch;
+  int wide;
+  int lines;
+  int batch;
+  int along_k;
   int tiles, chunk, chunks, rounds, blocks; /* see gt__pack_kernel; chunk: of K */
   int step;                                 /* matrices from a batch's to the next one's, or 0 */
 };
@@ -4428,7 +4572,8 @@ struct gt__hopper_args {
   gt__factors f;
 };
 
-static constexpr int GT__HIGH_PRODUCTS = 3, GT__HIGHEST_PRODUCTS = 6; /* of pieces that matter */
+static constexpr int GT__HIGH_PRODUCTS = 3; /* of pieces that matter */
+static constexpr int GT__HIGHEST_PRODUCTS = 6;
 static constexpr int gt__pieces_of(int products) {
   if (products == GT__HIGHEST_PRODUCTS) return 3;
   return products == GT__HIGH_PRODUCTS ? 2 : 1;
@@ -4438,12 +4583,16 @@ static constexpr int gt__pieces_of(int products) {
 template <int WIDE_, int PRODUCTS_>
 struct gt__plan {
   static constexpr bool TURNS = PRODUCTS_ > 1 && WIDE_ > 64; /* see gt__multiply_stage */
-  static constexpr int WIDE = WIDE_, PRODUCTS = PRODUCTS_, N = WIDE / 2; /* N: sums a thread */
+  static constexpr int WIDE = WIDE_;
+  static constexpr int PRODUCTS = PRODUCTS_;
+  static constexpr int N = WIDE / 2; /* sums a thread */
   static constexpr int PIECES = gt__pieces_of(PRODUCTS);
-  static constexpr int A_BRICKS = GT__HIGH / 64, B_BRICKS = WIDE / 64; /* of a piece */
+  static constexpr int A_BRICKS = GT__HIGH / 64; /* of a piece */
+  static constexpr int B_BRICKS = WIDE / 64;
   static constexpr int STAGE = PIECES * (A_BRICKS + B_BRICKS) * GT__BRICK;
   static constexpr int FIXED = 2 * GT__RING * GT__BRICK + 256;
-  static constexpr int FITTING = (GT__ROOM - FIXED) / STAGE, STAGES = FITTING < 8 ? FITTING : 8;
+  static constexpr int FITTING = (GT__ROOM - FIXED) / STAGE;
+  static constexpr int STAGES = FITTING < 8 ? FITTING : 8;
   static_assert(STAGES >= 2, "one stage is filled while another is used");
 };
 template <class S>
@@ -4502,15 +4651,16 @@ GT__DEV uint64_t gt__bricks(uint32_t address) {
 /* d (64 x 2n for n registers a thread) = A (64 x 64) x B (64 x 2n) + (add ? d : 0) of bricks along
    K or across. A thread has those of gt__places in its warp's 16 rows. One asm takes all four steps
    of 16 of K, since nvcc takes long for each asm of so many registers. */
+template <bool ALONG_K> /* from 16 of K to the next, of 16 bytes */
+constexpr int gt__next_16 = (ALONG_K ? 32 : 2048) >> 4;
 #define GT__TEN(t) \
   "%" #t "0,%" #t "1,%" #t "2,%" #t "3,%" #t "4,%" #t "5,%" #t "6,%" #t "7,%" #t "8,%" #t "9,"
 #define GT__30 GT__TEN() GT__TEN(1) GT__TEN(2)
 #define GT__60 GT__30 GT__TEN(3) GT__TEN(4) GT__TEN(5)
 #define GT__90 GT__60 GT__TEN(6) GT__TEN(7) GT__TEN(8)
 #define GT__120 GT__90 GT__TEN(9) GT__TEN(10) GT__TEN(11)
-#define GT__D8(i) \
-  "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), \
-      "+f"(d[i + 6]), "+f"(d[i + 7])
+#define GT__D2(i) "+f"(d[i]), "+f"(d[i + 1])
+#define GT__D8(i) GT__D2(i), GT__D2(i + 2), GT__D2(i + 4), GT__D2(i + 6)
 #define GT__D32(i) GT__D8(i), GT__D8(i + 8), GT__D8(i + 16), GT__D8(i + 24)
 #define GT__D64(i) GT__D32(i), GT__D32(i + 32)
 #define GT__STEP(type, wide, list, turn_a, turn_b, next_a, next_b) \
@@ -4528,7 +4678,7 @@ GT__DEV uint64_t gt__bricks(uint32_t address) {
                      GT__TWICE(GT__STEP(type, wide, list, turn_a, turn_b, next_a, next_b))) "}" \
                  : __VA_ARGS__ \
                  : "l"(a), "l"(b), "r"(add), "n"(!A_ALONG_K), "n"(!B_ALONG_K), \
-                   "n"(A_ALONG_K ? 32 >> 4 : 2048 >> 4), "n"(B_ALONG_K ? 32 >> 4 : 2048 >> 4)); \
+                   "n"(gt__next_16<A_ALONG_K>), "n"(gt__next_16<B_ALONG_K>)); \
   }
 #define GT__MMAS(T, type) \
   GT__MMA(T, type, 32, 64, GT__30 "%30,%31", 32, 33, 34, 35, 36, 37, 38, GT__D32(0)) \
@@ -4542,8 +4692,10 @@ GT__MMAS(gt__half, "f16")
 
 /* Shared memory: the stages, the bricks of C of two warpgroups, the barriers. */
 struct gt__ring {
-  uint8_t *stages, *out;
-  uint64_t *full, *empty;
+  uint8_t *stages;
+  uint8_t *out;
+  uint64_t *full;
+  uint64_t *empty;
 };
 template <class P>
 GT__DEV gt__ring gt__make_ring(int arrivals) {
@@ -4563,7 +4715,10 @@ GT__DEV gt__ring gt__make_ring(int arrivals) {
 /* A part of a block's work: where, which steps of K, and its slot, or -1 if it is a whole tile. All
    parts are numbered, those that are whole tiles first; clusters take them in turns. */
 struct gt__work : gt__corner {
-  int next, from, to, slot;
+  int next;
+  int from;
+  int to;
+  int slot;
 };
 GT__DEV bool gt__find_work(const gt__hopper_args &p, int down, gt__work &w) {
   const gt__division &t = p.t;
@@ -4614,7 +4769,8 @@ GT__DEV void gt__load_step(const gt__hopper_args &p, int down, const gt__ring &r
     const bool loads = OF_B ? mine : there;
     const int x = along ? k : mn;
     const int y = along ? mn : k;
-    if (loads) gt__load_box(to, &p.map[OF_B], full, x, y, w.batch * z + b / EACH, both);
+    const int matrix = w.batch * z + b / EACH;
+    if (loads) gt__load_box(to, &p.map[OF_B], full, x, y, matrix, both);
   }
 }
 /* Behind a whole tile's steps comes the matrix that is added to it, in stages of its own. */
@@ -4637,7 +4793,10 @@ GT__DEV void gt__produce(const gt__hopper_args &p, int down, gt__ring r, gt__wor
   do {
     GT__LOOP for (int step = w.from; step < w.to; step++, i++)
         gt__load_step<P, OF_B>(p, down, r, w, step, i);
-    for (int e = 0; w.slot < 0 && e < p.extra; e++, i++) gt__load_after<P, OF_B>(p, r, w, e, i);
+    for (int e = 0; w.slot < 0 && e < p.extra; e++) {
+      gt__load_after<P, OF_B>(p, r, w, e, i);
+      i++;
+    }
   } while (gt__find_work(p, down, w));
 }
 
@@ -4658,7 +4817,8 @@ GT__DEV void gt__release(uint64_t *empty, int writers) {
 template <class P, int FORM, int N>
 GT__DEV void gt__multiply_stage(const gt__ring &r, int i, int half, float (&d)[N], bool add) {
   typedef std::conditional_t<(FORM & GT__FORM_HALF) != 0, gt__half, gt__bfloat> T;
-  constexpr bool A_ALONG = FORM & GT__FORM_A, B_ALONG = FORM & GT__FORM_B;
+  constexpr bool A_ALONG = FORM & GT__FORM_A;
+  constexpr bool B_ALONG = FORM & GT__FORM_B;
   constexpr int of_a[6] = {2, 1, 0, 1, 0, 0};
   constexpr int of_b[6] = {0, 1, 2, 0, 1, 0};
   const uint8_t *stage = r.stages + i % P::STAGES * P::STAGE;
@@ -4667,9 +4827,12 @@ GT__DEV void gt__multiply_stage(const gt__ring &r, int i, int half, float (&d)[N
   gt__barrier_wait(&r.full[i % P::STAGES], i / P::STAGES % 2);
   if (P::TURNS) GT__MEET("sync", 4 + half, 2 * GT__TEAM);
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-  GT__UNROLL for (int q = 6 - P::PRODUCTS; q < 6; q++) gt__mma<A_ALONG, B_ALONG>(
-      T(), d, a + (of_a[q] * P::A_BRICKS * GT__BRICK >> 4),
-      b + (of_b[q] * P::B_BRICKS * GT__BRICK >> 4), add || q > 6 - P::PRODUCTS);
+  GT__UNROLL for (int q = 6 - P::PRODUCTS; q < 6; q++) {
+    const int to_a = of_a[q] * P::A_BRICKS * GT__BRICK >> 4;
+    const int to_b = of_b[q] * P::B_BRICKS * GT__BRICK >> 4;
+    const bool more = add || q > 6 - P::PRODUCTS;
+    gt__mma<A_ALONG, B_ALONG>(T(), d, a + to_a, b + to_b, more);
+  }
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
   if (P::TURNS) GT__MEET("arrive", 5 - half, 2 * GT__TEAM);
   asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
@@ -4679,16 +4842,21 @@ GT__DEV void gt__multiply_stage(const gt__ring &r, int i, int half, float (&d)[N
    pieces vanish. Both teams: does the tile have such a line? */
 template <class P>
 GT__DEV bool gt__must_be_strict(const gt__hopper_args &p, const gt__work &w) {
-  const int thread = threadIdx.x - GT__TEAM, along_n = thread / GT__HIGH;
+  const int thread = threadIdx.x - GT__TEAM;
+  const int along_n = thread / GT__HIGH;
   const gt__factor &x = p.f.x[along_n];
   const int line = (along_n ? w.n : w.m) + thread % GT__HIGH;
   const int lines = along_n ? p.t.n : p.t.m;
-  const uint32_t *top = x.top + (int64_t)(x.step > 0 ? w.batch : 0) * x.chunks * lines + line;
+  const int64_t batch = x.step > 0 ? w.batch : 0;
+  const uint32_t *top = x.top + batch * x.chunks * lines + line;
   uint32_t most = 0;
   static_assert(P::WIDE <= GT__HIGH || P::PRODUCTS == 1, "a thread has one row or one column");
   if (line < lines && (!along_n || thread % GT__HIGH < P::WIDE))
 #pragma unroll 4
-    for (int i = 0; i < x.chunks; i++) most = max(most, top[(int64_t)i * lines]);
+    for (int i = 0; i < x.chunks; i++) {
+      const int64_t chunk = (int64_t)i * lines;
+      most = max(most, top[chunk]);
+    }
   int any = most > 189u << 23 || (most < 65u << 23 && most > 0);
   asm volatile(
       "{ .reg .pred p, q; setp.ne.b32 p, %0, 0; bar.red.or.pred q, 3, %1, p;\n"
@@ -4712,10 +4880,14 @@ GT__DEV void gt__multiply_strictly(const gt__hopper_args &p, const gt__work &w, 
   const int row = w.m + 64 * half + threadIdx.x / 32 % 4 * 16 + lane / 4;
   GT__LOOP for (int i = 0; i < N; i++) { /* turned round, since registers cannot be indexed */
     const int m = min(row + i / 2 % 2 * 8, p.t.m - 1);
-    const int n = min(w.n + i / 4 * 8 + lane % 4 * 2 + i % 2, p.t.n - 1);
+    const int column = w.n + i / 4 * 8 + lane % 4 * 2 + i % 2;
+    const int n = min(column, p.t.n - 1);
     float x = 0;
-    GT__LOOP for (int k = 0; k < k_size; k++) x =
-        __fmaf_rn(*gt__find(p.f.x[0], w.batch, m, k), *gt__find(p.f.x[1], w.batch, n, k), x);
+    GT__LOOP for (int k = 0; k < k_size; k++) {
+      const float a = *gt__find(p.f.x[0], w.batch, m, k);
+      const float b = *gt__find(p.f.x[1], w.batch, n, k);
+      x = __fmaf_rn(a, b, x);
+    }
     GT__UNROLL for (int j = 1; j < N; j++) sum[j - 1] = sum[j];
     sum[N - 1] = x;
   }
@@ -4732,12 +4904,16 @@ GT__DEV void gt__each_of_row(const gt__after &s, int n, const gt__work &w, const
     typedef decltype(tag) S;
     const char *row = s.data + w.batch * s.batch;
     S y[P::WIDE / 32];
-    GT__UNROLL for (int i = 0; i < P::WIDE / 32; i++) y[i] =
-        *(const S *)(row + min(w.n + i * 32 + lane, n - 1) * s.column);
+    GT__UNROLL for (int i = 0; i < P::WIDE / 32; i++) {
+      const int column = min(w.n + i * 32 + lane, n - 1);
+      y[i] = *(const S *)(row + column * s.column);
+    }
     gt__cast_all(x, y);
   });
-  GT__UNROLL for (int i = 0; i < P::N; i++)
-      take(i, __shfl_sync(~0u, x[i / 16], i / 4 % 4 * 8 + lane % 4 * 2 + i % 2));
+  GT__UNROLL for (int i = 0; i < P::N; i++) {
+    const int from = i / 4 % 4 * 8 + lane % 4 * 2 + i % 2;
+    take(i, __shfl_sync(~0u, x[i / 16], from));
+  }
 }
 template <class P, class F>
 GT__DEV void gt__each_of_matrix(const gt__ring &r, int dtype, int step, int half, const F &take) {
@@ -4755,12 +4931,14 @@ GT__DEV void gt__each_of_matrix(const gt__ring &r, int dtype, int step, int half
     float x[2];
     if (i % 4 == 0 && column % (EACH * COLUMNS) == 0)
       gt__barrier_wait(&r.full[stage], at / P::STAGES % 2);
-    const S pair = *(const S *)(r.stages + stage * P::STAGE + line * 128 + in +
-                                (brick % EACH * 2 + half) * GT__BRICK);
+    const uint8_t *from = r.stages + stage * P::STAGE + line * 128 + in;
+    from += (brick % EACH * 2 + half) * GT__BRICK;
+    const S pair = *(const S *)from;
     if (sizeof(S) == 8) memcpy(x, &pair, 8);
     else if (dtype == GT_FLOAT16) gt__cast_all(x, (const gt__half *)&pair);
     else gt__cast_all(x, (const gt__bfloat *)&pair);
-    take(i, x[0]), take(i + 1, x[1]);
+    take(i, x[0]);
+    take(i + 1, x[1]);
   }
 }
 /* Lays brick i of a team's 64 rows, of S. Chunk c of a line lies at c ^ line % 8. Four squares of 8
@@ -4771,10 +4949,15 @@ GT__DEV void gt__lay_brick(uint8_t *brick, int i, const float (&sum)[N]) {
   const int line = threadIdx.x / 32 % 4 * 16 + lane % 16;
   GT__UNROLL for (int j = 0; j < 8; j += 2) {
     const float *x = sum + i * 32 + j * 4;
-    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
-                     gt__smem(brick + line * 128 + ((j + lane / 16 ^ line % 8) << 4))),
-                 "r"(gt__two<S>(x[0], x[1])), "r"(gt__two<S>(x[2], x[3])),
-                 "r"(gt__two<S>(x[4], x[5])), "r"(gt__two<S>(x[6], x[7]))
+    const int chunk = j + lane / 16 ^ line % 8;
+    const uint32_t at = gt__smem(brick + line * 128 + (chunk << 4));
+    uint32_t u[4];
+    for (int q = 0; q < 4; q++) {
+      const float *two = x + 2 * q;
+      u[q] = gt__two<S>(two[0], two[1]);
+    }
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(at),
+                 "r"(u[0]), "r"(u[1]), "r"(u[2]), "r"(u[3])
                  : "memory");
   }
 }
@@ -4788,24 +4971,29 @@ GT__DEV void gt__put_tile(const gt__hopper_args &p, const gt__work &w, const gt_
                 "the last tile has room in the stages");
   const bool leader = threadIdx.x % GT__TEAM == 0;
   const bool last = w.next >= p.t.units;
+  const int row = w.m + half * 64;
   uint8_t *bricks = r.out + half * GT__RING * GT__BRICK;
   if (last) bricks = r.stages + half * GT__BRICK;
   const int each = last ? P::STAGE : GT__BRICK;
-  GT__UNROLL for (int i = 0; i < P::WIDE / 64;
-                  i += GT__RING, bricks += last ? GT__RING * each : 0) {
+  GT__UNROLL for (int i = 0; i < P::WIDE / 64; i += GT__RING) {
+    const int end = min(i + GT__RING, P::WIDE / 64);
     if (leader && !last) gt__await_stores();
     gt__team_sync(half); /* the bricks are free */
-    GT__UNROLL for (int j = i; j < min(i + GT__RING, P::WIDE / 64); j++)
-        gt__lay_brick<S>(bricks + (j - i) * each, j, sum);
+    GT__UNROLL for (int j = i; j < end; j++) {
+      uint8_t *brick = bricks + (j - i) * each;
+      gt__lay_brick<S>(brick, j, sum);
+    }
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     gt__team_sync(half);
-    for (int j = i; leader && j < min(i + GT__RING, P::WIDE / 64); j++)
+    for (int j = i; leader && j < end; j++) {
+      const uint32_t from = gt__smem(bricks + (j - i) * each);
       asm volatile(
           "cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %3, %4}], [%1];"
           "\ncp.async.bulk.commit_group;" ::"l"(&p.c),
-          "r"(gt__smem(bricks + (j - i) * each)), "r"(w.n + j * 64), "r"(w.m + half * 64),
-          "r"(w.batch)
+          "r"(from), "r"(w.n + j * 64), "r"(row), "r"(w.batch)
           : "memory");
+    }
+    if (last) bricks += GT__RING * each;
   }
 }
 /* The same by the threads, a warp for itself: of any dtype and alignment, or a part in float32. */
@@ -4815,9 +5003,11 @@ GT__DEV void gt__store_tile(const gt__division &t, const gt__work &w, uint8_t *b
   const bool part = w.slot >= 0;
   const int64_t row = part ? t.pitch : t.row;
   const int warp = threadIdx.x / 32 % 4;
-  const int m = 64 * half + 16 * warp + (part ? w.m % t.high : w.m);
-  const int64_t at =
-      m * row + (part ? (int64_t)w.slot * t.lines * t.pitch : w.batch * t.batch + w.n);
+  const int first = part ? w.m % t.high : w.m;
+  const int m = 64 * half + 16 * warp + first;
+  const int64_t whole = w.batch * t.batch + w.n;
+  const int64_t slot = (int64_t)w.slot * t.lines * t.pitch;
+  const int64_t at = m * row + (part ? slot : whole);
   const int rows = part ? t.lines : t.m;
   const int columns = part ? t.pitch : t.n - w.n;
   float *mine = (float *)bricks + warp * 16 * gt__pitch<32>;
@@ -4891,7 +5081,9 @@ GT__DEV void gt__consume(const gt__hopper_args &p, int down, gt__ring r, gt__wor
   do {
     float sum[P::N];
     const bool strict = P::PRODUCTS > 1 && gt__must_be_strict<P>(p, w);
-    const int begin = step, end = begin + w.to - w.from, last = end + (w.slot < 0 ? p.extra : 0);
+    const int begin = step;
+    const int end = begin + w.to - w.from;
+    const int last = end + (w.slot < 0 ? p.extra : 0);
     step = last;
     if (P::WIDE == 64 && p.t.m - w.m <= 64 * half) {
       gt__skip_stages<P>(r, begin, last, down);
@@ -4942,8 +5134,10 @@ __global__ void __launch_bounds__(3 * GT__TEAM, 1)
     asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
     gt__consume<P>(p, down, r, w);
   }
-  if (down > 1)
-    gt__cluster_arrive(), gt__cluster_wait(); /* nobody writes into a block that has ended */
+  if (down > 1) { /* nobody writes into a block that has ended */
+    gt__cluster_arrive();
+    gt__cluster_wait();
+  }
 #endif
 }
 
@@ -4958,7 +5152,10 @@ GT__DEV int gt__grab(const S *p, const S *end, int64_t stride, int left, uint32_
   if (left <= 0) return 0;
   if (stride != 1 || (N == 4 && over) || at + (over ? 2 : 1) > (const uint4 *)end) {
     S some[gt__lot<S>];
-    for (int j = 0; j < gt__lot<S>; j++) some[j] = j < left ? p[j * stride] : 0;
+    for (int j = 0; j < gt__lot<S>; j++) {
+      const bool inside = j < left;
+      some[j] = inside ? p[j * stride] : 0;
+    }
     memcpy(x, some, sizeof some);
     return 0;
   }
@@ -4970,9 +5167,18 @@ GT__DEV int gt__grab(const S *p, const S *end, int64_t stride, int left, uint32_
 /* Brings them to the front. */
 template <int N>
 GT__DEV void gt__align(int over, uint32_t (&x)[N]) {
-  for (int i = 0; i < N - 2; i++) x[i] = over & 8 ? x[i + 2] : x[i];
-  for (int i = 0; i < N - 3; i++) x[i] = over & 4 ? x[i + 1] : x[i];
-  for (int i = 0; i < N - 4; i++) x[i] = __funnelshift_r(x[i], x[i + 1], over % 4 * 8);
+  for (int i = 0; i < N - 2; i++) {
+    const uint32_t next = x[i + 2];
+    x[i] = over & 8 ? next : x[i];
+  }
+  for (int i = 0; i < N - 3; i++) {
+    const uint32_t next = x[i + 1];
+    x[i] = over & 4 ? next : x[i];
+  }
+  for (int i = 0; i < N - 4; i++) {
+    const uint32_t next = x[i + 1];
+    x[i] = __funnelshift_r(x[i], next, over % 4 * 8);
+  }
 }
 /* The first N bfloat16 of four floats, two a word. */
 template <int N>
@@ -4981,9 +5187,12 @@ GT__DEV void gt__split(const uint32_t (&x)[4], uint32_t (&piece)[N][2]) {
   memcpy(f, x, sizeof f);
   GT__EACH
   for (int j = 0; j < 2; j++) {
-    const uint32_t two = piece[i][j] = gt__two<gt__bfloat>(f[2 * j], f[2 * j + 1]);
-    f[2 * j] = __fsub_rn(f[2 * j], __uint_as_float(two << 16));
-    f[2 * j + 1] = __fsub_rn(f[2 * j + 1], __uint_as_float(two & 0xFFFF0000));
+    float &first = f[2 * j];
+    float &second = f[2 * j + 1];
+    const uint32_t two = gt__two<gt__bfloat>(first, second);
+    piece[i][j] = two;
+    first = __fsub_rn(first, __uint_as_float(two << 16));
+    second = __fsub_rn(second, __uint_as_float(two & 0xFFFF0000));
   }
 }
 /* What a thread of gt__pack_kernel has of an operand: in a round one vector of line `line`, from
@@ -4995,9 +5204,13 @@ struct gt__packer {
   static constexpr int AHEAD = 4;
   static constexpr int WORDS = sizeof(S) == 2 ? 8 : 4;
   const gt__factor &x;
-  const S *from, *end;
+  const S *from;
+  const S *end;
   uint16_t *to;
-  int e, line, right, down;
+  int e;
+  int line;
+  int right;
+  int down;
   uint32_t top[LOT];
   __device__ __forceinline__ gt__packer(const gt__factor &x, int z, int tile, int k) : x(x), top{} {
     right = x.along_k ? 32 * LOT : 0;
@@ -5011,7 +5224,8 @@ struct gt__packer {
   /* All loads of some rounds are begun before one is used. */
   __device__ __forceinline__ void load(uint32_t (&u)[AHEAD][WORDS], int (&over)[AHEAD]) const {
     GT__UNROLL for (int i = 0; i < AHEAD; i++) {
-      const int there = line + i * down, begin = e + i * right;
+      const int there = line + i * down;
+      const int begin = e + i * right;
       const int left = there < x.lines ? x.wide - begin : 0;
       over[i] =
           gt__grab(from + there * x.line_stride + begin * x.stride, end, x.stride, left, u[i]);
@@ -5026,19 +5240,25 @@ struct gt__packer {
       gt__align(over, u);
       memcpy(piece, u, sizeof piece);
     }
-    for (int q = 0; q < PIECES; q++)
-      gt__store_line((char *)(to + ((int64_t)q * x.lines + line) * x.pitch + e), piece[q]);
+    for (int q = 0; q < PIECES; q++) {
+      const int64_t at = ((int64_t)q * x.lines + line) * x.pitch + e;
+      gt__store_line((char *)(to + at), piece[q]);
+    }
     for (int j = 0; j < LOT && sizeof(S) == 4; j++)
       if (e + j < x.wide) top[j] = max(top[j], u[j] & 0x7FFFFFFF);
   }
   /* The largest of each line, of all threads of the block. */
   __device__ __forceinline__ void note_tops(uint32_t *tops, int part, int tile) const {
-    const int lane = threadIdx.x % 32, i = threadIdx.x;
+    const int lane = threadIdx.x % 32;
+    const int i = threadIdx.x;
     __syncthreads(); /* one line a warp: 512 atomics would take 5 us of 80 */
-    if (x.along_k)
-      tops[i / 32] = __reduce_max_sync(~0u, max(max(top[0], top[1]), max(top[2], top[3])));
-    else
+    if (x.along_k) {
+      const uint32_t first = max(top[0], top[1]);
+      const uint32_t second = max(top[2], top[3]);
+      tops[i / 32] = __reduce_max_sync(~0u, max(first, second));
+    } else {
       for (int j = 0; j < LOT; j++) atomicMax(&tops[j * 32 + lane], top[j]);
+    }
     __syncthreads();
     const int count = x.along_k ? 8 : 32 * LOT;
     const int lines = x.along_k ? x.lines : x.wide;
@@ -5154,9 +5374,10 @@ static void gt__plan_packing(gt__hopper_product *j, int i) {
 /* Can the copy engine store C, 16 bytes at once? */
 static bool gt__can_store(const gt__hopper_product *j) {
   const gt__division *t = &j->t;
-  return t->dtype != GT_FLOAT32 && j->products == 1 && t->column == 1 &&
-         (uintptr_t)t->to % 16 == 0 && t->row % 8 == 0 && t->n % 8 == 0 && t->row >= t->n &&
-         t->batch % 8 == 0 && t->batch >= 0;
+  const bool lines = t->row % 8 == 0 && t->row >= t->n && t->column == 1;
+  const bool batches = t->batch % 8 == 0 && t->batch >= 0;
+  return t->dtype != GT_FLOAT32 && j->products == 1 && (uintptr_t)t->to % 16 == 0 &&
+         t->n % 8 == 0 && lines && batches;
 }
 
 /* -- cutting C into tiles, and those that would leave multiprocessors idle into parts -- Of all
@@ -5199,10 +5420,13 @@ static void gt__lay_parts(const gt__hopper_product *j, gt__division *t, int room
 }
 static double gt__clocks_of(const gt__hopper_product *j, const gt__division *t, int down,
                             int room) {
-  const int halves = t->m > 64 ? 2 : 1, turns = t->tiles / room, rest = t->tiles % room;
+  const int halves = t->m > 64 ? 2 : 1;
+  const int turns = t->tiles / room;
+  const int rest = t->tiles % room;
   const int parts = t->steps / t->share;
-  const double lines =
-      halves * j->p.box * gt__slowness(j, 0, down) + t->wide * gt__slowness(j, 1, down);
+  const double lines_a = halves * j->p.box * gt__slowness(j, 0, down);
+  const double lines_b = t->wide * gt__slowness(j, 1, down);
+  const double lines = lines_a + lines_b;
   const double loading = 128 * j->pieces * lines / GT__BYTES_A_CLOCK;
   const double multiplying = GT__CLOCKS_A_COLUMN * halves * t->wide * j->products;
   const double storing = t->direct ? GT__CLOCKS_STORED : GT__CLOCKS_WRITTEN;
@@ -5221,7 +5445,8 @@ static void gt__cut_up(gt__hopper_product *j, int blocks) {
   const int lines = (int)gt__up(t.m, 8);
   j->p.box = j->p.f.x[0].along_k ? min(64, lines) : 64;
   for (int i = 0; i < 16; i++) { /* clusters or not, four widths, parts or not */
-    const int down = 1 + i / 8, room = blocks / down;
+    const int down = 1 + i / 8;
+    const int room = blocks / down;
     t.wide = 64 + i % 8 / 2 * 64;
     gt__lay_tiles(j, &t, down);
     if (!gt__may_cut_so(j, &t, down, room)) continue;
@@ -5238,7 +5463,8 @@ static void gt__cut_up(gt__hopper_product *j, int blocks) {
 static int gt__plan_hopper(gt__op *op) {
   const gt__matmul_args *args = &op->u.matmul;
   const int facts = gt__device_facts();
-  int64_t step_a, step_b;
+  int64_t step_a;
+  int64_t step_b;
   if (!(facts & GT__PROBE_HOPPER) || !gt__is_for_hopper(args) ||
       !gt__one_batch(args, &args->a, &step_a) || !gt__one_batch(args, &args->b, &step_b))
     return 0;
@@ -5270,16 +5496,24 @@ static int gt__plan_hopper(gt__op *op) {
 
 /* -- the launch -- */
 #define GT__KIND(...) GT__POINTER(gt__hopper_kernel<gt__plan<__VA_ARGS__>>)
-static const void *const gt__hopper_kernels[] = {/* by width; of three products; of six */
-                                                 GT__KIND(64, 1),  GT__KIND(128, 1),
-                                                 GT__KIND(192, 1), GT__KIND(256, 1),
-                                                 GT__KIND(128, 3), GT__KIND(64, 6),
-                                                 GT__KIND(128, 6)};
-static const void *const gt__pack_kernels[] = {/* for 16 bits, then by pieces */
-                                               GT__POINTER(gt__pack_kernel<uint16_t, 1>),
-                                               GT__POINTER(gt__pack_kernel<uint32_t, 1>),
-                                               GT__POINTER(gt__pack_kernel<uint32_t, 2>),
-                                               GT__POINTER(gt__pack_kernel<uint32_t, 3>)};
+static const void *const gt__hopper_kernels[] = {
+    /* by width */
+    GT__KIND(64, 1),
+    GT__KIND(128, 1),
+    GT__KIND(192, 1),
+    GT__KIND(256, 1),
+    /* of three products; of six */
+    GT__KIND(128, 3),
+    GT__KIND(64, 6),
+    GT__KIND(128, 6),
+};
+static const void *const gt__pack_kernels[] = {
+    /* for 16 bits, then by pieces */
+    GT__POINTER(gt__pack_kernel<uint16_t, 1>),
+    GT__POINTER(gt__pack_kernel<uint32_t, 1>),
+    GT__POINTER(gt__pack_kernel<uint32_t, 2>),
+    GT__POINTER(gt__pack_kernel<uint32_t, 3>),
+};
 /* The runtime has the driver's encoder: nobody links the driver. */
 static void *gt__find_encoder(void) {
   static void *encoder = NULL;
@@ -5333,7 +5567,9 @@ static int gt__make_maps(gt__hopper_product *j) {
     const gt__tensor3 tensor = {j->type, x->to, x->wide, x->lines, matrices, x->pitch, deep};
     e = gt__make_map(&p->map[i], tensor, i ? 64 : p->box);
   }
-  const gt__tensor3 c = {t->dtype, t->to, t->n, t->m, j->x.batch, t->row, t->batch};
+  const gt__tensor3 c = {
+      t->dtype, t->to, t->n, t->m, j->x.batch, t->row, t->batch,
+  };
   return e || !t->direct ? e : gt__make_map(&p->c, c, 64);
 }
 /* Of a matrix behind the product, which comes in stages of its own. */
@@ -5347,8 +5583,10 @@ static int gt__make_after_map(gt__hopper_product *j) {
   p->columns = 128 >> size_log2; /* of a swizzled tile, whose lines have 128 bytes */
   p->step = s->batch != 0;
   p->extra = (2 * t->wide / p->columns - 1) / each + 1;
-  const int64_t row = s->row >> size_log2, batch = s->batch >> size_log2;
-  const gt__tensor3 after = {s->dtype, s->data, t->n, t->m, p->step ? j->x.batch : 1, row, batch};
+  const int64_t row = s->row >> size_log2;
+  const int64_t batch = s->batch >> size_log2;
+  const int64_t matrices = p->step ? j->x.batch : 1;
+  const gt__tensor3 after = {s->dtype, s->data, t->n, t->m, matrices, row, batch};
   return gt__make_map(&p->after, after, 64);
 }
 static int gt__launch_hopper(gt__hopper_product *j, void *stream) {
@@ -5387,9 +5625,11 @@ static cudaError_t gt__load_fast(void) {
   static const struct {
     const void *const *kernels;
     int n;
-  } all[] = {{gt__map_kernels[0][0], 18}, {gt__reduce_kernels[0], 42}, {gt__soft_kernels, 2},
-             {gt__soft_down_kernels, 2},  {gt__pack_kernels, 4},       {gt__copy_kernels, 5},
-             {gt__split_sum_kernels, 3},  {gt__short_kernels, 9}};
+  } all[] = {
+      {gt__map_kernels[0][0], 18}, {gt__reduce_kernels[0], 42}, {gt__soft_kernels, 2},
+      {gt__soft_down_kernels, 2},  {gt__pack_kernels, 4},       {gt__copy_kernels, 5},
+      {gt__split_sum_kernels, 3},  {gt__short_kernels, 9},
+  };
   cudaError_t error = cudaSuccess;
   for (const auto &some : all)
     if (!error) error = gt__load(some.kernels, some.n);

@@ -3711,9 +3711,9 @@ __global__ void __launch_bounds__(256)
   const int threads = 256 / team;
   const int share = threadIdx.x / threads;
   const int i = threadIdx.x % threads;
-  const bool lying = t.column == 1; /* lines of C run along N */
-  const int down = lying ? i / 8 : i % rows;
-  const int right = lying ? i % 8 : i / rows;
+  const bool along_n = t.column == 1; /* lines of C in memory */
+  const int down = along_n ? i / 8 : i % rows;
+  const int right = along_n ? i % 8 : i / rows;
   const int row = piece / across * rows + down;
   const int column = piece % across * 32 + right * 4;
   const int64_t part = (int64_t)t.lines * t.pitch;
@@ -4069,7 +4069,7 @@ GT__DEV void gt__multiply(typename P::A &a, typename P::B &b, int64_t k,
   GT__LOOP for (int to = 0; to < ROOM - P::SET; to += P::SET) fetch(to);
   int at = -P::SET;       /* the set to read */
   int to = ROOM - P::SET; /* the set to fill */
-  /* Then the next set is there, and this one is no longer needed. */
+  /* Goes on to the next set, which is there then; the last one is no longer needed. */
   const auto await = [&]() {
     at = at + P::SET == ROOM ? 0 : at + P::SET;
     __pipeline_wait_prior(P::STAGES - 2);
@@ -4181,9 +4181,9 @@ GT__DEV void gt__store_tiled(const gt__matmul_args &p, int64_t batch, int64_t m,
   else put((S *)out.data);
 }
 /* C = A x B, or parts of K whose sums are a matrix each; C is of type S, or T. Grid: x tiles of all
-   batches, y parts of K. Block: P::THREADS. `turn`: which operands of P::KEEPS have lines along K;
-   if the compiler did not know that, float64 would take 7 % longer, strips and 16 bits 10 to 40 %.
-   */
+   batches, y parts of K. Block: P::THREADS, each with P::SUMS sums. `turn`: which operands of
+   P::KEEPS have lines along K; if the compiler did not know that, float64 would take 7 % longer,
+   strips and 16 bits 10 to 40 %. */
 template <class P>
 __global__ void __launch_bounds__(P::THREADS, 256 / P::THREADS)
     gt__matmul_kernel(const __grid_constant__ gt__matmul_args p, int64_t part) {
@@ -5102,8 +5102,9 @@ GT__DEV void gt__consume(const gt__hopper_args &p, int down, gt__ring r, gt__wor
 }
 
 #endif
-/* Grid: as many clusters as fit, each going through units of work. A step of 128 x 256 x 64 takes
-   the tensor cores 1024 clocks for 48 KB (32 with a neighbour's help), 47 bytes a clock (32) from
+/* Grid: as many clusters as fit, each going through units of work. Block: three warpgroups, of
+   which a thread of the last two makes P::N sums of a tile. A step of 128 x 256 x 64 takes the
+   tensor cores 1024 clocks for 48 KB (32 with a neighbour's help), 47 bytes a clock (32) from
    the L2 cache, which gives about 64. */
 template <class P>
 __global__ void __launch_bounds__(3 * GT__TEAM, 1)

@@ -3843,9 +3843,8 @@ struct gt__piece {
     const int lines = along ? wide_left : left;
     const T *from = at;
     to += line * next + place * (along ? deep() : wide());
-    GT__UNROLL for (int i = 0; i < LOTS; i++) {
-      const int most = max(min(run, LOT), 0);
-      const int there = line + i * more < lines ? most : 0;
+    GT__UNROLL for (int i = 0; i < LOTS; i++, from += hop, to += more * next) {
+      const int there = line + i * more < lines ? max(min(run, LOT), 0) : 0;
 #if __CUDA_ARCH__ >= 800 /* zeros where there are none; nobody waits for it */
 #define GT__ASYNC_COPY(how) \
   asm volatile("cp.async." how ".shared.global.L2::128B [%0], [%1], %2, %3;" ::"r"( \
@@ -3858,8 +3857,6 @@ struct gt__piece {
 #else
       for (int j = 0; j < LOT; j++) to[j] = j < there ? from[j] : T();
 #endif
-      from += hop;
-      to += more * next;
     }
     at += step;
   }
@@ -3932,8 +3929,8 @@ struct gt__fragments {
   }
   __device__ __forceinline__ void read(const typename P::A &, const typename P::B &b, const T *at,
                                        int q) {
-    const T *from = at + P::A::SIZE;
-    from += P::column() * b.wide() + q * b.deep();
+    const T *from = at + P::A::SIZE + P::column() * b.wide();
+    from += q * b.deep();
     at += q * P::A::PITCH + P::row() + row(0);
     GT__UNROLL for (int i = 0; i < DEEP * X; i++) {
       const T *line = at + i / X * P::A::PITCH + i % X * 16;
@@ -4119,9 +4116,9 @@ GT__DEV void gt__put_lots(const S *from, O *to, int64_t down, int64_t right, int
       gt__load_line((const char *)lot, x[i]);
     }
     GT__EACH {
-      O *lot = to + row(i) * down + column(i) * right;
       gt__cast_all(y, x[i]);
-      if (row(i) < rows && column(i) < columns) gt__store_line((char *)lot, y);
+      if (row(i) < rows && column(i) < columns)
+        gt__store_line((char *)(to + row(i) * down + column(i) * right), y);
     }
   }
 }
@@ -4140,8 +4137,8 @@ GT__DEV void gt__put_sums(S *mine, O *to, int64_t down, int64_t right, int64_t r
       mine[at] = sum[i];
     }
     __syncwarp();
-    const bool whole = columns >= WIDE || columns % LOT == 0;
-    if (right == 1 && ((intptr_t)to | down * (int)sizeof(O)) % 16 == 0 && whole)
+    if (right == 1 && ((intptr_t)to | down * (int)sizeof(O)) % 16 == 0 &&
+        (columns >= WIDE || columns % LOT == 0))
       gt__put_lots<LOT, false, ROWS, WIDE>(mine, to, down, 1, rows, columns);
     else if (BELOW && gt__is_along(down, right))
       gt__put_lots<1, true, ROWS, WIDE>(mine, to, down, right, rows, columns);
@@ -4971,7 +4968,6 @@ GT__DEV void gt__put_tile(const gt__hopper_args &p, const gt__work &w, const gt_
                 "the last tile has room in the stages");
   const bool leader = threadIdx.x % GT__TEAM == 0;
   const bool last = w.next >= p.t.units;
-  const int row = w.m + half * 64;
   uint8_t *bricks = r.out + half * GT__RING * GT__BRICK;
   if (last) bricks = r.stages + half * GT__BRICK;
   const int each = last ? P::STAGE : GT__BRICK;
@@ -4990,7 +4986,8 @@ GT__DEV void gt__put_tile(const gt__hopper_args &p, const gt__work &w, const gt_
       asm volatile(
           "cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %3, %4}], [%1];"
           "\ncp.async.bulk.commit_group;" ::"l"(&p.c),
-          "r"(from), "r"(w.n + j * 64), "r"(row), "r"(w.batch)
+          "r"(from), "r"(w.n + j * 64), /* column; row, matrix: */
+          "r"(w.m + half * 64), "r"(w.batch)
           : "memory");
     }
     if (last) bricks += GT__RING * each;
@@ -5005,9 +5002,9 @@ GT__DEV void gt__store_tile(const gt__division &t, const gt__work &w, uint8_t *b
   const int warp = threadIdx.x / 32 % 4;
   const int first = part ? w.m % t.high : w.m;
   const int m = 64 * half + 16 * warp + first;
-  const int64_t whole = w.batch * t.batch + w.n;
-  const int64_t slot = (int64_t)w.slot * t.lines * t.pitch;
-  const int64_t at = m * row + (part ? slot : whole);
+  const int64_t lines = (int64_t)w.slot * t.lines; /* of the parts before */
+  const int64_t base = part ? lines * t.pitch : w.batch * t.batch + w.n;
+  const int64_t at = m * row + base;
   const int rows = part ? t.lines : t.m;
   const int columns = part ? t.pitch : t.n - w.n;
   float *mine = (float *)bricks + warp * 16 * gt__pitch<32>;

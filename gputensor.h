@@ -817,7 +817,8 @@ GT__FN float gt__easy_reciprocal_f32(float x) {
 }
 /* a/b, for the same b, where a/b and what is left of a are normal. */
 GT__FN float gt__easy_div_f32(float a, float b) {
-  float r = gt__easy_reciprocal_f32(b), q = __fmul_rn(a, r);
+  float r = gt__easy_reciprocal_f32(b);
+  float q = __fmul_rn(a, r);
   return __fmaf_rn(r, __fmaf_rn(-b, q, a), q);
 }
 GT__FN double gt__sqrt_f64(double x) { return __dsqrt_rn(x); }
@@ -850,8 +851,12 @@ GT__FN double gt__easy_reciprocal_f64(double x) { return GT__DIV(1.0, x); }
 GT__FN double gt__easy_div_f64(double a, double b) { return GT__DIV(a, b); }
 /* The high word of a product. */
 GT__FN uint64_t gt__high_u64(uint64_t x, uint64_t y) {
-  const uint64_t a = x >> 32, b = (uint32_t)x, c = y >> 32, d = (uint32_t)y;
-  const uint64_t mid = a * d + (b * d >> 32), rest = b * c + (uint32_t)mid;
+  const uint64_t a = x >> 32;
+  const uint64_t b = (uint32_t)x;
+  const uint64_t c = y >> 32;
+  const uint64_t d = (uint32_t)y;
+  const uint64_t mid = a * d + (b * d >> 32);
+  const uint64_t rest = b * c + (uint32_t)mid;
   return a * c + (mid >> 32) + (rest >> 32);
 }
 #endif
@@ -891,30 +896,40 @@ GT__FN T F(maximum)(T a, T b) { return -F(minimum)(-a, -b); }
 /* from whichever end is nearer, so that both ends are met exactly */
 GT__FN T F(lerp)(T a, T b, T w) {
   T d = GT__SUB(b, a);
-  return w < (T)0.5 ? F(fma)(w, d, a) : F(fma)(GT__SUB(w, (T)1), d, b);
+  T from_a = F(fma)(w, d, a);
+  T from_b = F(fma)(GT__SUB(w, (T)1), d, b);
+  return w < (T)0.5 ? from_a : from_b;
 }
 GT__FN T F(remainder)(T a, T b) {
   T m = F(fmod)(a, b);
-  return ((m != 0) & ((b < 0) != (m < 0))) ? GT__ADD(m, b) : m;
+  int differ = (b < 0) != (m < 0);
+  return ((m != 0) & differ) ? GT__ADD(m, b) : m;
 }
 GT__FN T F(floor_div)(T a, T b) {
-  T m = F(fmod)(a, b), q = GT__DIV(a, b), d = GT__DIV(GT__SUB(a, m), b), f;
-  d = ((m != 0) & ((b < 0) != (m < 0))) ? GT__SUB(d, (T)1) : d;
-  f = F(floor)(d);
+  T m = F(fmod)(a, b);
+  T q = GT__DIV(a, b);
+  T d = GT__DIV(GT__SUB(a, m), b);
+  int differ = (b < 0) != (m < 0);
+  d = ((m != 0) & differ) ? GT__SUB(d, (T)1) : d;
+  T f = F(floor)(d);
   f = GT__SUB(d, f) > (T)0.5 ? GT__ADD(f, (T)1) : f;
   f = d == 0 ? F(copysign)((T)0, q) : f;
   return b == 0 ? q : f;
 }
 GT__FN int64_t F(to_i64)(T x, int64_t lo, int64_t hi) {
-  T below = (T)lo, above = (T)((uint64_t)hi + 1u);
-  int64_t v = (int64_t)(((x >= below) & (x < above)) ? x : (T)0);
+  T below = (T)lo;
+  T above = (T)((uint64_t)hi + 1u);
+  T within = ((x >= below) & (x < above)) ? x : (T)0;
+  int64_t v = (int64_t)within;
   v = x < below ? lo : v;
   return x >= above ? hi : v;
 }
 /* for limits within 32 bits: every machine has vectors for it, which few have for the other */
 GT__FN int32_t F(to_i32)(T x, int32_t lo, int32_t hi) {
-  T below = (T)lo, above = (T)((uint32_t)hi + 1u);
-  int32_t v = (int32_t)(((x >= below) & (x < above)) ? x : (T)0);
+  T below = (T)lo;
+  T above = (T)((uint32_t)hi + 1u);
+  T within = ((x >= below) & (x < above)) ? x : (T)0;
+  int32_t v = (int32_t)within;
   v = x < below ? lo : v;
   return x >= above ? hi : v;
 }
@@ -985,17 +1000,29 @@ GT__FN double gt__at_least_f64(double n, double x) { return n > x ? n : x; }
 /* log(1+f) - f for f in [sqrt(1/2)-1, sqrt(2)-1]: f^2 (-1/2 + f p(f)), fit 2^-27; in double
  * s (f^2/2 + z p(z)) - f^2/2 with s = f/(2+f) and z = s^2, fit 2^-59. */
 GT__FN float gt__log_tail_f32(float f) {
-  static const float c[] = {-0.5f,           0x1.555554p-2f,  -0x1.000226p-2f,
-                            0x1.99a01cp-3f,  -0x1.54728ap-3f, 0x1.22d940p-3f,
-                            -0x1.0d825cp-3f, 0x1.055e2ep-3f,  -0x1.38c78cp-4f};
+  /* clang-format off */
+  static const float c[] = {
+    -0.5f, 0x1.555554p-2f,
+    -0x1.000226p-2f, 0x1.99a01cp-3f,
+    -0x1.54728ap-3f, 0x1.22d940p-3f,
+    -0x1.0d825cp-3f, 0x1.055e2ep-3f,
+    -0x1.38c78cp-4f};
+  /* clang-format on */
   return GT__MUL(GT__MUL(f, f), gt__poly_f32(f, c, 9));
 }
 GT__FN double gt__log_tail_f64(double f) {
-  static const double c[] = {0x1.5555555555592p-1, 0x1.999999997feaep-2, 0x1.24924941eb688p-2,
-                             0x1.c71c52099fc74p-3, 0x1.74663f86a81d8p-3, 0x1.39a19d18e00c9p-3,
-                             0x1.2f06ff8d978fep-3};
-  double s = GT__DIV(f, GT__ADD(2.0, f)), z = GT__MUL(s, s), h = GT__MUL(0.5, GT__MUL(f, f));
-  return gt__fma_f64(s, gt__fma_f64(z, gt__poly_f64(z, c, 7), h), -h);
+  /* clang-format off */
+  static const double c[] = {
+    0x1.5555555555592p-1, 0x1.999999997feaep-2,
+    0x1.24924941eb688p-2, 0x1.c71c52099fc74p-3,
+    0x1.74663f86a81d8p-3, 0x1.39a19d18e00c9p-3,
+    0x1.2f06ff8d978fep-3};
+  /* clang-format on */
+  double s = GT__DIV(f, GT__ADD(2.0, f));
+  double z = GT__MUL(s, s);
+  double h = GT__MUL(0.5, GT__MUL(f, f));
+  double y = gt__fma_f64(z, gt__poly_f64(z, c, 7), h);
+  return gt__fma_f64(s, y, -h);
 }
 /* Converts exponent bits, still in their place, to a number. Written with bit operations because
    AVX2 cannot convert int64 to double. */
@@ -1003,66 +1030,89 @@ GT__FN float gt__exponent_f32(uint32_t k) { return (float)((int32_t)k >> 23); }
 GT__FN double gt__exponent_f64(uint64_t k) {
   return GT__SUB(gt__float_f64(k >> 52 ^ 0x4330000000000800u), 0x1p+52 + 2048);
 }
+/* Moves the words from w[from] on to w[0 ... n) if mask has all bits set, not if it is 0. */
+GT__FN void gt__skip_words(uint32_t *w, int n, int from, uint32_t mask) {
+  for (int i = 0; i < n; i++) {
+    uint32_t change = w[i] ^ w[i + from];
+    w[i] ^= change & mask;
+  }
+}
 /* a = (n + c + b) pi/2, or n - c - b where neg is set, for 2^15 <= a < inf (Payne and Hanek): a =
    M 2^k with a 24-bit M. Bits of 2/pi that make multiples of 4 are skipped; the next 96 times M
    leave quadrant and fraction in 64 bits, over 30 of them right: floats stay 2^-30 away from
    multiples of pi/2. */
 GT__FN uint32_t gt__trig_far_f32(float a, float *c, float *b, uint32_t *neg) {
-  uint32_t w[8] = {0u,          0xa2f9836eu, 0x4e441529u, 0xfc2757d1u,
-                   0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu};
-  uint32_t bits = gt__bits_f32(a), m = (bits & 0x7fffffu) | 0x800000u, e = bits >> 23;
-  uint32_t start = e < 120u ? 0u : e - 120u, sh = start & 31u, ush = 31u - sh; /* start <= 135 */
-  uint32_t by1 = 0u - (start >> 5 & 1u), by2 = 0u - (start >> 6 & 1u), by4 = 0u - (start >> 7);
-  for (int i = 0; i < 4; i++) w[i] ^= (w[i] ^ w[i + 4]) & by4;
-  for (int i = 0; i < 5; i++) w[i] ^= (w[i] ^ w[i + 2]) & by2;
-  for (int i = 0; i < 4; i++) w[i] ^= (w[i] ^ w[i + 1]) & by1;
-  for (int i = 0; i < 3; i++) w[i] = (w[i] << sh) | ((w[i + 1] >> 1) >> ush);
-  uint64_t q = ((uint64_t)(m * w[0]) << 32) + (uint64_t)m * w[1] + (((uint64_t)m * w[2]) >> 32);
-  uint32_t n = ((uint32_t)(q >> 32) + 0x20000000u) >> 30, sign = 0u - (uint32_t)(q >> 61 & 1u);
+  /* clang-format off */
+  uint32_t w[8] = {
+    0u, 0xa2f9836eu,
+    0x4e441529u, 0xfc2757d1u,
+    0xf534ddc0u, 0xdb629599u,
+    0x3c439041u, 0xfe5163abu};
+  /* clang-format on */
+  uint32_t bits = gt__bits_f32(a);
+  uint32_t m = (bits & 0x7fffffu) | 0x800000u;
+  uint32_t e = bits >> 23;
+  uint32_t start = e < 120u ? 0u : e - 120u; /* at most 135 */
+  uint32_t sh = start & 31u;
+  uint32_t ush = 31u - sh;
+  gt__skip_words(w, 4, 4, 0u - (start >> 7));
+  gt__skip_words(w, 5, 2, 0u - (start >> 6 & 1u));
+  gt__skip_words(w, 4, 1, 0u - (start >> 5 & 1u));
+  for (int i = 0; i < 3; i++) {
+    uint32_t next = w[i + 1] >> 1;
+    w[i] = (w[i] << sh) | (next >> ush);
+  }
+  uint64_t q = (uint64_t)(m * w[0]) << 32;
+  q += (uint64_t)m * w[1];
+  q += ((uint64_t)m * w[2]) >> 32;
+  uint32_t n = ((uint32_t)(q >> 32) + 0x20000000u) >> 30;
+  uint32_t sign = 0u - (uint32_t)(q >> 61 & 1u);
   q = (q << 2) ^ (((uint64_t)sign << 32) | sign); /* |fraction|, one unit of 2^-64 off */
-  uint32_t hi = (uint32_t)(q >> 32), lo = (uint32_t)q;
+  uint32_t hi = (uint32_t)(q >> 32);
+  uint32_t lo = (uint32_t)q;
   *neg = sign;
   *c = GT__MUL((float)(int32_t)(hi >> 8), 0x1p-24f); /* 64 bits as three exact floats */
-  *b = GT__MUL((float)(int32_t)(((hi & 255u) << 16) | (lo >> 16)), 0x1p-48f);
+  uint32_t mid = ((hi & 255u) << 16) | (lo >> 16);
+  *b = GT__MUL((float)(int32_t)mid, 0x1p-48f);
   *b = gt__fma_f32((float)(int32_t)(lo & 0xffffu), 0x1p-64f, *b);
   return n;
 }
 /* For 2^40 <= a: M has 53 bits, the next 192 leave 128, over 60 of which are right. */
 GT__FN uint64_t gt__trig_far_f64(double a, double *c, double *b, uint64_t *neg) {
-  static const uint64_t digits[] = {0,
-                                    0xa2f9836e4e441529,
-                                    0xfc2757d1f534ddc0,
-                                    0xdb6295993c439041,
-                                    0xfe5163abdebbc561,
-                                    0xb7246e3a424dd2e0,
-                                    0x06492eea09d1921c,
-                                    0xfe1deb1cb129a73e,
-                                    0xe88235f52ebb4484,
-                                    0xe99c7026b45f7e41,
-                                    0x3991d639835339f4,
-                                    0x9c845f8bbdf9283b,
-                                    0x1ff897ffde05980f,
-                                    0xef2f118b5a0a6d1f,
-                                    0x6d367ecf27cb09b7,
-                                    0x4f463f669e5fea2d,
-                                    0x7527bac7ebe5f17b,
-                                    0x3d0739f78a5292ea,
-                                    0x6bfb5fb11f8d5d08,
-                                    0x56033046fc7b6bab,
-                                    0xf0cfbc209af4361d};
-  uint64_t bits = gt__bits_f64(a), m = (bits & 0xfffffffffffffu) | 0x10000000000000u, w[3];
-  uint64_t e = bits >> 52, start = e < 1063u || e > 2046u ? 50u : e - 1013u, sh = start & 63u;
-  for (int i = 0; i < 3; i++)
-    w[i] = (digits[(start >> 6) + i] << sh) | ((digits[(start >> 6) + i + 1] >> 1) >> (63u - sh));
-  uint64_t lo = m * w[1], hi = m * w[0] + gt__high_u64(m, w[1]), more = gt__high_u64(m, w[2]);
+  /* clang-format off */
+  static const uint64_t digits[] = {
+    0, 0xa2f9836e4e441529, 0xfc2757d1f534ddc0,
+    0xdb6295993c439041, 0xfe5163abdebbc561, 0xb7246e3a424dd2e0,
+    0x06492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484,
+    0xe99c7026b45f7e41, 0x3991d639835339f4, 0x9c845f8bbdf9283b,
+    0x1ff897ffde05980f, 0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7,
+    0x4f463f669e5fea2d, 0x7527bac7ebe5f17b, 0x3d0739f78a5292ea,
+    0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab, 0xf0cfbc209af4361d};
+  /* clang-format on */
+  uint64_t bits = gt__bits_f64(a);
+  uint64_t m = (bits & 0xfffffffffffffu) | 0x10000000000000u;
+  uint64_t w[3];
+  uint64_t e = bits >> 52;
+  uint64_t start = e < 1063u || e > 2046u ? 50u : e - 1013u;
+  uint64_t sh = start & 63u;
+  const uint64_t *d = digits + (start >> 6);
+  for (int i = 0; i < 3; i++) {
+    uint64_t next = d[i + 1] >> 1;
+    w[i] = (d[i] << sh) | (next >> (63u - sh));
+  }
+  uint64_t lo = m * w[1];
+  uint64_t hi = m * w[0] + gt__high_u64(m, w[1]);
+  uint64_t more = gt__high_u64(m, w[2]);
   lo += more;
   hi += lo < more;
-  const uint64_t n = (hi + 0x2000000000000000u) >> 62, sign = 0u - (hi >> 61 & 1u);
+  const uint64_t n = (hi + 0x2000000000000000u) >> 62;
+  const uint64_t sign = 0u - (hi >> 61 & 1u);
   hi = ((hi << 2) | (lo >> 62)) ^ sign;
   lo = (lo << 2) ^ sign;
   *neg = sign;
   *c = GT__MUL((double)(int64_t)(hi >> 11), 0x1p-53);
-  *b = GT__MUL((double)(int64_t)(((hi & 0x7ffu) << 42) | (lo >> 22)), 0x1p-106);
+  const uint64_t mid = ((hi & 0x7ffu) << 42) | (lo >> 22);
+  *b = GT__MUL((double)(int64_t)mid, 0x1p-106);
   *b = gt__fma_f64((double)(int64_t)(lo & 0x3fffffu), 0x1p-128, *b);
   return n;
 }
@@ -1079,85 +1129,135 @@ GT__FN T F(nan)(void) { return F(float)(K(0x7fc00000u, 0x7ff8000000000000u)); }
 GT__FN T F(neg_if)(T x, U sign) { /* if the bits of `sign` have a sign */
   return F(float)(F(bits)(x) ^ (sign & F(minus)));
 }
+/* a b and the error of its rounding, both exact. */
+GT__FN T F(two_product)(T a, T b, T *error) {
+  T p = GT__MUL(a, b);
+  *error = F(fma)(a, b, -p);
+  return p;
+}
+/* a + b and the error of its rounding, exact for |a| >= |b|. */
+GT__FN T F(two_sum)(T a, T b, T *error) {
+  T s = GT__ADD(a, b);
+  *error = GT__ADD(GT__SUB(a, s), b);
+  return s;
+}
 /* 2^(n + more) if that is normal. */
-GT__FN T F(pow2)(U n, int more) { return F(float)((n + K(127u, 1023u) + (U)more) << K(23, 52)); }
+GT__FN T F(pow2)(U n, int more) {
+  U exponent = n + K(127u, 1023u) + (U)more;
+  return F(float)(exponent << K(23, 52));
+}
 /* y 2^n for |n| <= 190 (1500) in two factors, so that only the last product can round. For n > 0
    the sign bit of `sign` is 0, for n < 0 it is 1; it picks 2^64 or 2^-64 (2^512 ...) as the last
    one. */
 GT__FN T F(scale)(T y, U n, U sign) {
-  U first = (sign >> 1 & K(0x40000000u, 0x4000000000000000u)) |
-            K(0x1f800000u, 0x1ff0000000000000u); /* the bits of the other */
+  U first = sign >> 1 & K(0x40000000u, 0x4000000000000000u);
+  first |= K(0x1f800000u, 0x1ff0000000000000u); /* the bits of the other */
   T last = F(float)(K(0x7f000000u, 0x7fe0000000000000u) - first);
-  return GT__MUL(GT__MUL(y, F(float)((n << K(23, 52)) + first)), last);
+  T other = F(float)((n << K(23, 52)) + first);
+  return GT__MUL(GT__MUL(y, other), last);
 }
 GT__FN T F(expm1_poly)(T r) { /* for |r| <= ln2/2: r + r^2 q(r), fit 2^-26 2^-56 */
+  /* clang-format off */
   static const T c[] = {LIST(
-      (0x1.fffffep-2f, 0x1.5554b2p-3f, 0x1.5556fep-5f, 0x1.1226b6p-7f, 0x1.6b900cp-10f),
-      (0x1.0000000000001p-1, 0x1.5555555555557p-3, 0x1.5555555554d37p-5, 0x1.11111111100d9p-7,
-       0x1.6c16c16f0bdc7p-10, 0x1.a01a01abea3e2p-13, 0x1.a019f391b17cep-16, 0x1.71de022876a37p-19,
-       0x1.28022a3b99c6bp-22, 0x1.af4dffaf0b1cep-26, 0x1.e6321cdbdc2c5p-30))};
-  return F(fma)(GT__MUL(r, r), POLY(r, c), r);
+    (0x1.fffffep-2f, 0x1.5554b2p-3f,
+     0x1.5556fep-5f, 0x1.1226b6p-7f,
+     0x1.6b900cp-10f),
+    (0x1.0000000000001p-1, 0x1.5555555555557p-3,
+     0x1.5555555554d37p-5, 0x1.11111111100d9p-7,
+     0x1.6c16c16f0bdc7p-10, 0x1.a01a01abea3e2p-13,
+     0x1.a019f391b17cep-16, 0x1.71de022876a37p-19,
+     0x1.28022a3b99c6bp-22, 0x1.af4dffaf0b1cep-26,
+     0x1.e6321cdbdc2c5p-30))};
+  /* clang-format on */
+  T q = POLY(r, c);
+  return F(fma)(GT__MUL(r, r), q, r);
 }
+GT__FN T F(exp_poly)(T r) { return GT__ADD((T)1, F(expm1_poly)(r)); }
 /* x = n ln2 + r, |r| <= ln2/2, |x| <= 300 (1500). x - n LN2_HI is exact. */
 GT__FN U F(exp_split)(T x, T *r) {
   const T log2e = K(0x1.715476p+0f, 0x1.71547652b82fep+0);
-  T k = F(fma)(x, log2e, F(rounder)), n = GT__SUB(k, F(rounder));
-  *r = F(fma)(n, -K(0x1.62e430p-1f, 0x1.62e42fefa2p-1), x);
-  *r = F(fma)(n, -K(-0x1.05c610p-29f, 0x1.9ef35793c7673p-41), *r);
+  T k = F(fma)(x, log2e, F(rounder));
+  T n = GT__SUB(k, F(rounder));
+  const T ln2_hi = K(0x1.62e430p-1f, 0x1.62e42fefa2p-1);
+  const T ln2_lo = K(-0x1.05c610p-29f, 0x1.9ef35793c7673p-41);
+  *r = F(fma)(n, -ln2_hi, x);
+  *r = F(fma)(n, -ln2_lo, *r);
   return F(bits)(k);
 }
 /* a b = n ln2 + r. With an LN2_HI of few bits its product is exact, and a small r rounded. */
 GT__FN U F(exp_split_product)(T a, T b, T *r) {
   const T log2e = K(0x1.715476p+0f, 0x1.71547652b82fep+0);
-  T k = F(fma)(GT__MUL(a, b), log2e, F(rounder)), n = GT__SUB(k, F(rounder));
-  *r = F(fma)(a, b, GT__MUL(n, -K(0x1.62e4p-1f, 0x1.62e42fefa2p-1)));
-  *r = F(fma)(n, -K(0x1.7f7d1cp-20f, 0x1.9ef35793c7673p-41), *r);
+  T k = F(fma)(GT__MUL(a, b), log2e, F(rounder));
+  T n = GT__SUB(k, F(rounder));
+  const T ln2_hi = K(0x1.62e4p-1f, 0x1.62e42fefa2p-1);
+  const T ln2_lo = K(0x1.7f7d1cp-20f, 0x1.9ef35793c7673p-41);
+  *r = F(fma)(a, b, GT__MUL(n, -ln2_hi));
+  *r = F(fma)(n, -ln2_lo, *r);
   return F(bits)(k);
 }
 /* 2^more e^x, no clamp; sign has the sign bit of x. */
 GT__FN T F(exp_of)(T x, int more, U sign) {
   T r;
   U n = F(exp_split)(x, &r);
-  return F(scale)(GT__ADD((T)1, F(expm1_poly)(r)), n + (U)more, sign);
+  T y = F(exp_poly)(r);
+  return F(scale)(y, n + (U)more, sign);
 }
 GT__FN T F(exp)(T x) {
-  const T c = F(at_most)(K(89, 710), F(at_least)(K(-104, -746), x));
+  const T least = F(at_least)(K(-104, -746), x);
+  const T c = F(at_most)(K(89, 710), least);
   return F(exp_of)(c, 0, F(bits)(x)); /* or compilers decide the sign three times */
 }
 GT__FN T F(exp_normal)(T x) { /* e^x, which is to be normal */
   T r;
   U n = F(exp_split)(x, &r);
-  return GT__MUL(GT__ADD((T)1, F(expm1_poly)(r)), F(pow2)(n, 0));
+  return GT__MUL(F(exp_poly)(r), F(pow2)(n, 0));
 }
 /* 2^(hi+lo): the rest of hi after rounding is exact, times ln2 it goes into the same polynomial. */
 GT__FN T F(exp2_of)(T hi, T lo) {
-  const T most = K(160, 1200), ln2 = K(0x1.62e430p-1f, 0x1.62e42fefa39efp-1);
-  T c = F(at_most)(most, F(at_least)(-most, hi)), l = c == hi ? lo : (T)0;
+  const T most = K(160, 1200);
+  const T ln2 = K(0x1.62e430p-1f, 0x1.62e42fefa39efp-1);
+  T c = F(at_most)(most, F(at_least)(-most, hi));
+  T l = c == hi ? lo : (T)0;
   T k = GT__ADD(GT__ADD(c, l), F(rounder));
-  T r = GT__MUL(GT__ADD(GT__SUB(c, GT__SUB(k, F(rounder))), l), ln2);
-  return F(scale)(GT__ADD((T)1, F(expm1_poly)(r)), F(bits)(k), F(bits)(hi));
+  T n = GT__SUB(k, F(rounder));
+  T rest = GT__ADD(GT__SUB(c, n), l);
+  T y = F(exp_poly)(GT__MUL(rest, ln2));
+  return F(scale)(y, F(bits)(k), F(bits)(hi));
 }
 GT__FN T F(exp2)(T x) { return F(exp2_of)(x, 0); }
 /* 2^n t + (2^n - 1), halved until the end because 2^128 is no float; tiny x, -0 too, stays. */
 GT__FN T F(expm1)(T x) {
-  T r, c = F(at_most)(K(89, 710), F(at_least)(K(-20, -40), x));
-  T s = F(pow2)(F(exp_split)(c, &r), -1);
-  T y = GT__MUL((T)2, F(fma)(s, F(expm1_poly)(r), GT__SUB(s, (T)0.5)));
+  T r;
+  T least = F(at_least)(K(-20, -40), x);
+  T c = F(at_most)(K(89, 710), least);
+  U n = F(exp_split)(c, &r);
+  T s = F(pow2)(n, -1);
+  T ones = GT__SUB(s, (T)0.5);
+  T half = F(fma)(s, F(expm1_poly)(r), ones);
+  T y = GT__MUL((T)2, half);
   return F(abs)(x) < K(0x1p-25f, 0x1p-54) ? x : y;
 }
 /* p / (1 + e). What the sum and the product with 1/d lost is put back by one step with the rest. */
 GT__FN T F(over_one_and)(T e, T p) {
-  T d = GT__ADD((T)1, e), i = F(easy_reciprocal)(d), q = GT__MUL(p, i);
-  T rest = F(fma)(-q, GT__SUB(e, GT__SUB(d, (T)1)), F(fma)(-q, d, p));
+  T d = GT__ADD((T)1, e);
+  T i = F(easy_reciprocal)(d);
+  T q = GT__MUL(p, i);
+  T e_lost = GT__SUB(e, GT__SUB(d, (T)1));
+  T rest = F(fma)(-q, d, p);
+  rest = F(fma)(-q, e_lost, rest);
   return F(fma)(rest, i, q);
 }
 /* num / (1 + e^-x); for x < 0 as num e^x / (1 + e^x), scaled last so that denormals round once. */
 GT__FN T F(logistic)(T num, T x) {
   T r;
-  U neg = x < 0, n = F(exp_split)(-F(at_most)(K(130, 800), F(abs)(x)), &r);
-  T p = GT__ADD((T)1, F(expm1_poly)(r)), e = F(scale)(p, n, F(minus));
+  U neg = x < 0;
+  T a = F(at_most)(K(130, 800), F(abs)(x));
+  U n = F(exp_split)(-a, &r);
+  T p = F(exp_poly)(r);
+  T e = F(scale)(p, n, F(minus));
   U of = neg ? n : 0u;
-  return F(scale)(F(over_one_and)(e, neg ? GT__MUL(num, p) : num), of, F(minus));
+  T top = neg ? GT__MUL(num, p) : num;
+  return F(scale)(F(over_one_and)(e, top), of, F(minus));
 }
 /* The same for num 1, whose denormal results are e itself, so that nothing is left to scale. */
 GT__FN T F(sigmoid)(T x) {
@@ -1169,53 +1269,84 @@ GT__FN T F(sigmoid)(T x) {
 GT__FN T F(silu)(T x) {
   const T low = K(-130, -800);
   const T num = x < low ? low : x;
-  return ((x > K(20, 40)) | (x == 0)) ? x : F(logistic)(num, x);
+  const int stays = (x > K(20, 40)) | (x == 0);
+  return stays ? x : F(logistic)(num, x);
 }
 /* tanh a = c + (h (1-c) - c) / (h+1) for any c, with h = (e^2a - 1)/2. c = a leaves a small
    quotient; c = 1, by bits, a large h. h = m + w, as e^2a = s e^2r and e^2r = 1 + 2r + 2r^2 q(r),
    fit 2^-26 2^-56. */
 GT__FN T F(tanh)(T x) {
-  static const T q[] = {
-      LIST((0x1.fffffep-1f, 0x1.5554b4p-1f, 0x1.5556f6p-2f, 0x1.122538p-3f, 0x1.6b97a6p-5f),
-           (0x1.0000000000001p+0, 0x1.5555555555557p-1, 0x1.5555555554d37p-2, 0x1.11111111100d9p-3,
-            0x1.6c16c16f0bdc7p-5, 0x1.a01a01abea3e2p-7, 0x1.a019f391b17cep-9, 0x1.71de022876a37p-11,
-            0x1.28022a3b99c6bp-13, 0x1.af4dffaf0b1cep-16, 0x1.e6321cdbdc2c5p-19))};
+  /* clang-format off */
+  static const T q[] = {LIST(
+    (0x1.fffffep-1f, 0x1.5554b4p-1f,
+     0x1.5556f6p-2f, 0x1.122538p-3f,
+     0x1.6b97a6p-5f),
+    (0x1.0000000000001p+0, 0x1.5555555555557p-1,
+     0x1.5555555554d37p-2, 0x1.11111111100d9p-3,
+     0x1.6c16c16f0bdc7p-5, 0x1.a01a01abea3e2p-7,
+     0x1.a019f391b17cep-9, 0x1.71de022876a37p-11,
+     0x1.28022a3b99c6bp-13, 0x1.af4dffaf0b1cep-16,
+     0x1.e6321cdbdc2c5p-19))};
+  /* clang-format on */
   const T rounder = GT__ADD(F(rounder), K(127, 1023));
-  const U one = F(bits)(1), bits = F(bits)(F(abs)(x));
+  const U one = F(bits)(1);
+  const U bits = F(bits)(F(abs)(x));
   T a = F(at_most)(K(10, 20), F(float)(bits));
-  T u = GT__SUB((T)1, F(float)(bits < one ? bits : one)), c = GT__SUB((T)1, u);
-  T k = F(fma)(a, K(0x1.715476p+1f, 0x1.71547652b82fep+1), rounder);
-  T r = F(fma)(GT__SUB(k, rounder), -K(0x1.62e430p-2f, 0x1.62e42fefa39efp-2), a);
+  U least = bits < one ? bits : one;
+  T u = GT__SUB((T)1, F(float)(least));
+  T c = GT__SUB((T)1, u);
+  const T two_log2e = K(0x1.715476p+1f, 0x1.71547652b82fep+1);
+  const T half_ln2 = K(0x1.62e430p-2f, 0x1.62e42fefa39efp-2);
+  T k = F(fma)(a, two_log2e, rounder);
+  T r = F(fma)(GT__SUB(k, rounder), -half_ln2, a);
   T s = F(float)(F(bits)(k) << K(23, 52));
-  T m = F(fma)(s, r, F(fma)(s, (T)0.5, (T)-0.5));
-  T w = GT__MUL(s, GT__MUL(GT__MUL(r, r), POLY(r, q)));
-  T i = F(easy_reciprocal)(GT__ADD(GT__ADD(w, m), (T)1));
-  return F(copysign)(F(fma)(F(fma)(w, u, F(fma)(m, u, -c)), i, c), x);
+  T m = F(fma)(s, (T)0.5, (T)-0.5);
+  m = F(fma)(s, r, m);
+  T tail = GT__MUL(GT__MUL(r, r), POLY(r, q));
+  T w = GT__MUL(s, tail);
+  T h = GT__ADD(w, m);
+  T i = F(easy_reciprocal)(GT__ADD(h, (T)1));
+  T top = F(fma)(m, u, -c);
+  top = F(fma)(w, u, top);
+  return F(copysign)(F(fma)(top, i, c), x);
 }
 GT__FN T F(cosh)(T x) { /* e^|x| / 2 overflows no sooner than the result */
-  T h = F(exp_of)(F(at_most)(K(90, 711), F(abs)(x)), -1, 0);
+  T a = F(at_most)(K(90, 711), F(abs)(x));
+  T h = F(exp_of)(a, -1, 0);
   return GT__ADD(h, GT__DIV((T)0.25, h));
 }
 /* Below 1, to cancel nothing: x + x^3 p(x^2), fit 2^-31 2^-62. */
 GT__FN T F(sinh)(T x) {
+  /* clang-format off */
   static const T c[] = {LIST(
-      (0x1.555556p-3f, 0x1.1110e0p-7f, 0x1.a022bcp-13f, 0x1.756c58p-19f),
-      (0x1.5555555555556p-3, 0x1.111111111101ep-7, 0x1.a01a01a037284p-13, 0x1.71de3a3b0393ap-19,
-       0x1.ae646ff92c7d6p-26, 0x1.6116f25b870b5p-33, 0x1.b5c97c6ae03e4p-41))};
-  T a = F(abs)(x), z = GT__MUL(a, a), y = F(fma)(GT__MUL(a, z), POLY(z, c), a);
-  T h = F(exp_of)(F(at_most)(K(90, 711), a), -1, 0);
-  return F(copysign)(a < 1 ? y : GT__SUB(h, GT__DIV((T)0.25, h)), x);
+    (0x1.555556p-3f, 0x1.1110e0p-7f,
+     0x1.a022bcp-13f, 0x1.756c58p-19f),
+    (0x1.5555555555556p-3, 0x1.111111111101ep-7,
+     0x1.a01a01a037284p-13, 0x1.71de3a3b0393ap-19,
+     0x1.ae646ff92c7d6p-26, 0x1.6116f25b870b5p-33,
+     0x1.b5c97c6ae03e4p-41))};
+  /* clang-format on */
+  T a = F(abs)(x);
+  T z = GT__MUL(a, a);
+  T y = POLY(z, c);
+  T little = F(fma)(GT__MUL(a, z), y, a);
+  T most = F(at_most)(K(90, 711), a);
+  T h = F(exp_of)(most, -1, 0);
+  T big = GT__SUB(h, GT__DIV((T)0.25, h));
+  return F(copysign)(a < 1 ? little : big, x);
 }
 /* The exponent bits of u relative to sqrt(1/2): subtracting them leaves [sqrt(1/2), sqrt(2)). */
 GT__FN U F(log_exponent)(T u) {
-  return (F(bits)(u) - K(0x3f3504f3u, 0x3fe6a09e667f3bcdu)) & K(0xff800000u, 0xfff0000000000000u);
+  U above = F(bits)(u) - K(0x3f3504f3u, 0x3fe6a09e667f3bcdu);
+  return above & K(0xff800000u, 0xfff0000000000000u);
 }
 GT__FN T F(minus_exponent)(T x, U e) { return F(float)(F(bits)(x) - e); }
 GT__FN T F(log_split)(T x, T *e) { /* x = 2^e (1 + f), exactly, denormals too */
   U tiny = x < K(0x1p-126f, 0x1p-1022);
   T u = tiny ? GT__MUL(x, K(0x1p+23f, 0x1p+52)) : x;
   U k = F(log_exponent)(u);
-  *e = GT__SUB(F(exponent)(k), tiny ? K(23, 52) : (T)0);
+  T more = tiny ? K(23, 52) : (T)0;
+  *e = GT__SUB(F(exponent)(k), more);
   return GT__SUB(F(minus_exponent)(u, k), (T)1);
 }
 /* The logarithm's values where y, computed for a positive finite x, does not hold. */
@@ -1225,85 +1356,130 @@ GT__FN T F(log_edges)(T x, T y) {
   return ((x > 0) & (x < (T)INFINITY)) ? y : edge;
 }
 GT__FN T F(log_join)(T f, T e) {
-  T low = F(fma)(e, K(-0x1.05c610p-29f, 0x1.9ef35793c7673p-41), F(log_tail)(f));
-  return F(fma)(e, K(0x1.62e430p-1f, 0x1.62e42fefa2p-1), GT__ADD(f, low));
+  const T ln2_hi = K(0x1.62e430p-1f, 0x1.62e42fefa2p-1);
+  const T ln2_lo = K(-0x1.05c610p-29f, 0x1.9ef35793c7673p-41);
+  T low = F(fma)(e, ln2_lo, F(log_tail)(f));
+  return F(fma)(e, ln2_hi, GT__ADD(f, low));
 }
 GT__FN T F(log)(T x) {
-  T e, f = F(log_split)(x, &e);
+  T e;
+  T f = F(log_split)(x, &e);
   return F(log_edges)(x, F(log_join)(f, e));
 }
 /* Base b: log(1+f) times l+l_lo, the product with f in two numbers, plus e times k+k_lo. */
 GT__FN T F(log_base)(T x, T l, T l_lo, T k, T k_lo) {
-  T e, f = F(log_split)(x, &e), h = GT__MUL(f, l);
-  T low = F(fma)(f, l_lo, F(fma)(f, l, -h));
-  low = F(fma)(F(log_tail)(f), l, F(fma)(e, k_lo, low));
-  return F(log_edges)(x, F(fma)(e, k, GT__ADD(h, low)));
+  T e;
+  T f = F(log_split)(x, &e);
+  T low;
+  T h = F(two_product)(f, l, &low);
+  low = F(fma)(f, l_lo, low);
+  low = F(fma)(e, k_lo, low);
+  low = F(fma)(F(log_tail)(f), l, low);
+  T y = F(fma)(e, k, GT__ADD(h, low));
+  return F(log_edges)(x, y);
 }
 GT__FN T F(log2)(T x) {
-  return F(log_base)(
-      x, LIST((0x1.715476p+0f, 0x1.4ae0c0p-26f), (0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56)), 1,
-      0);
+  const T l = K(0x1.715476p+0f, 0x1.71547652b82fep+0);
+  const T l_lo = K(0x1.4ae0c0p-26f, 0x1.777d0ffda0d24p-56);
+  return F(log_base)(x, l, l_lo, 1, 0);
 }
 GT__FN T F(log10)(T x) {
-  return F(log_base)(x, LIST((0x1.bcb7b2p-2f, -0x1.5b235ep-27f, 0x1.344000p-2f, 0x1.3509f8p-18f),
-                             (0x1.bcb7b1526e50ep-2, 0x1.95355baaafad3p-57, 0x1.34413509f6p-2,
-                              0x1.9fef311f12b36p-42)));
+  const T l = K(0x1.bcb7b2p-2f, 0x1.bcb7b1526e50ep-2);
+  const T l_lo = K(-0x1.5b235ep-27f, 0x1.95355baaafad3p-57);
+  const T k = K(0x1.344000p-2f, 0x1.34413509f6p-2);
+  const T k_lo = K(0x1.3509f8p-18f, 0x1.9fef311f12b36p-42);
+  return F(log_base)(x, l, l_lo, k, k_lo);
 }
 /* 1 + x = 2^e (1 + f) with f = x 2^-e + (2^-e - 1): x itself for e = 0, one rounding otherwise. */
 GT__FN T F(log1p)(T x) {
   T u = GT__ADD((T)1, x);
   U k = F(log_exponent)(u);
-  T s = F(fma)((T)0.25, F(minus_exponent)(4, k), (T)-1);
-  T y = F(log_join)(GT__ADD(F(minus_exponent)(x, k), s), F(exponent)(k));
+  T four = F(minus_exponent)(4, k);
+  T s = F(fma)((T)0.25, four, (T)-1);
+  T f = GT__ADD(F(minus_exponent)(x, k), s);
+  T y = F(log_join)(f, F(exponent)(k));
   y = F(log_edges)(u, y);
   return F(abs)(x) < K(0x1p-25f, 0x1p-54) ? x : y;
 }
 GT__FN T F(softplus)(T x) { /* log(1 + e^x) = max(x,0) + log(1 + e^-|x|) */
   T a = F(at_most)(K(110, 750), F(abs)(x));
-  return GT__ADD(x > 0 ? x : (T)0, F(log1p)(F(exp_of)(-a, 0, F(minus))));
+  T e = F(exp_of)(-a, 0, F(minus));
+  T most = x > 0 ? x : (T)0;
+  return GT__ADD(most, F(log1p)(e));
 }
 /* log2 of 2^e (1+f) in two numbers, relative error below 2^-33 2^-62. With s = f/(2+f), |s| <
    0.172: 2/ln2 atanh(s) = s (K + s^2 (K/3 + s^2 p(s^2))), K and K/3 and s and s^2 in two numbers
    each. */
 GT__FN T F(log2_two)(T x, T *lo) {
-  static const T c[] = {
-      LIST((0x1.2776c4p-1f, 0x1.a6194ep-2f, 0x1.47b1f2p-2f, 0x1.20675ep-2f),
-           (0x1.2776c50ef9d25p-1, 0x1.a61762a759648p-2, 0x1.484b1421b06c1p-2, 0x1.0c9a63ce47cc8p-2,
-            0x1.c69f8f507bef4p-3, 0x1.87b072aac384p-3, 0x1.85ec1e336dbbfp-3))};
+  /* clang-format off */
+  static const T c[] = {LIST(
+    (0x1.2776c4p-1f, 0x1.a6194ep-2f,
+     0x1.47b1f2p-2f, 0x1.20675ep-2f),
+    (0x1.2776c50ef9d25p-1, 0x1.a61762a759648p-2,
+     0x1.484b1421b06c1p-2, 0x1.0c9a63ce47cc8p-2,
+     0x1.c69f8f507bef4p-3, 0x1.87b072aac384p-3,
+     0x1.85ec1e336dbbfp-3))};
+  /* clang-format on */
   const T k = K(0x1.715476p+1f, 0x1.71547652b82fep+1); /* 2/ln2 and a third of it */
   const T k_lo = K(0x1.4ae0c0p-25f, 0x1.777d0ffda0d24p-55);
   const T k3 = K(0x1.ec709ep-1f, 0x1.ec709dc3a03fdp-1);
   const T k3_lo = K(-0x1.e2fe02p-28f, 0x1.d27f05548af0cp-55);
-  T e, f = F(log_split)(x, &e), g = GT__ADD(f, (T)2), i = F(easy_reciprocal)(g);
-  T s = GT__MUL(f, i), g_lo = GT__SUB(f, GT__SUB(g, (T)2));
-  T s_lo = GT__MUL(F(fma)(-s, g_lo, F(fma)(-s, g, f)), i);
-  T z = GT__MUL(s, s), z_lo = F(fma)(GT__MUL((T)2, s), s_lo, F(fma)(s, s, -z));
-  T t = GT__MUL(z, k3);
-  T t_lo = F(fma)(z_lo, k3, F(fma)(z, k3_lo, F(fma)(z, k3, -t)));
+  T e;
+  T f = F(log_split)(x, &e);
+  T g = GT__ADD(f, (T)2);
+  T i = F(easy_reciprocal)(g);
+  T s = GT__MUL(f, i);
+  T g_lo = GT__SUB(f, GT__SUB(g, (T)2));
+  T rest = F(fma)(-s, g, f);
+  rest = F(fma)(-s, g_lo, rest);
+  T s_lo = GT__MUL(rest, i);
+  T z_lo;
+  T z = F(two_product)(s, s, &z_lo);
+  z_lo = F(fma)(GT__MUL((T)2, s), s_lo, z_lo);
+  T t_lo;
+  T t = F(two_product)(z, k3, &t_lo);
+  t_lo = F(fma)(z, k3_lo, t_lo);
+  t_lo = F(fma)(z_lo, k3, t_lo);
   t_lo = F(fma)(GT__MUL(z, z), POLY(z, c), t_lo);
-  T a = GT__MUL(s, k);
-  T a_lo = F(fma)(s_lo, k, F(fma)(s, k_lo, F(fma)(s, k, -a)));
-  T b = GT__MUL(s, t);
-  T b_lo = F(fma)(s_lo, t, F(fma)(s, t_lo, F(fma)(s, t, -b)));
-  T h = GT__ADD(a, b);
-  b_lo = GT__ADD(GT__ADD(GT__SUB(a, h), b), GT__ADD(a_lo, b_lo));
-  a = GT__ADD(e, h);
-  *lo = GT__ADD(GT__ADD(GT__SUB(e, a), h), b_lo);
-  return a;
+  T a_lo;
+  T a = F(two_product)(s, k, &a_lo);
+  a_lo = F(fma)(s, k_lo, a_lo);
+  a_lo = F(fma)(s_lo, k, a_lo);
+  T b_lo;
+  T b = F(two_product)(s, t, &b_lo);
+  b_lo = F(fma)(s, t_lo, b_lo);
+  b_lo = F(fma)(s_lo, t, b_lo);
+  T h_lo;
+  T h = F(two_sum)(a, b, &h_lo);
+  h_lo = GT__ADD(h_lo, GT__ADD(a_lo, b_lo));
+  T sum = F(two_sum)(e, h, lo);
+  *lo = GT__ADD(*lo, h_lo);
+  return sum;
+}
+/* r, but NaN where x or y is. */
+GT__FN T F(or_nan)(T x, T y, T r) {
+  const int is_nan = (x != x) | (y != y);
+  return is_nan ? GT__ADD(x, y) : r;
 }
 /* 2^(y log2|x|); zeros and infinities pass through log2 as -inf and inf. */
 GT__FN T F(pow)(T x, T y) {
   const T inf = (T)INFINITY;
-  T ax = F(abs)(x), l_lo, l = F(log2_two)(ax, &l_lo), h, r, half = GT__MUL((T)0.5, y);
-  U whole = F(rint)(y) == y, odd = whole & (F(rint)(half) != half);
+  T ax = F(abs)(x);
+  T l_lo;
+  T l = F(log2_two)(ax, &l_lo);
+  T half = GT__MUL((T)0.5, y);
+  U whole = F(rint)(y) == y;
+  U odd = whole & (F(rint)(half) != half);
   l = ax == inf ? inf : l;
   l = ax == 0 ? -inf : l;
-  h = GT__MUL(l, y);
-  r = F(exp2_of)(h, F(fma)(l_lo, y, F(fma)(l, y, -h)));
+  T h_lo;
+  T h = F(two_product)(l, y, &h_lo);
+  T r = F(exp2_of)(h, F(fma)(l_lo, y, h_lo));
   r = ax == 1 ? (T)1 : r; /* also y = inf */
-  r = ((x != x) | (y != y)) ? GT__ADD(x, y) : r;
+  r = F(or_nan)(x, y, r);
   r = F(neg_if)(r, odd ? F(bits)(x) : 0u);
-  r = ((x < 0) & (x > -inf) & (whole == 0)) ? F(nan)() : r;
+  const int no_root = (x < 0) & (x > -inf) & (whole == 0);
+  r = no_root ? F(nan)() : r;
   return ((x == 1) | (y == 0)) ? (T)1 : r;
 }
 /* a = n pi/2 + r + r_lo for 0 <= a < 2^15 (2^40) by Cody and Waite. r1 is exact, a multiple of
@@ -1312,69 +1488,105 @@ GT__FN T F(pow)(T x, T y) {
 GT__FN U F(trig_near)(T a, T *r, T *r_lo) {
   const T two_over_pi = K(0x1.45f306p-1f, 0x1.45f306dc9c883p-1);
   const T pio2_lo = K(-0x1.ee59dap-50f, -0x1.f1976b7ed8fbcp-110);
-  T k = F(fma)(a, two_over_pi, F(rounder)), n = GT__SUB(k, F(rounder));
-  T r1 = F(fma)(n, -F(pio2_hi), a), p = GT__MUL(n, F(pio2_mid));
-  T p_lo = F(fma)(n, F(pio2_mid), -p);
+  T k = F(fma)(a, two_over_pi, F(rounder));
+  T n = GT__SUB(k, F(rounder));
+  T r1 = F(fma)(n, -F(pio2_hi), a);
+  T p_lo;
+  T p = F(two_product)(n, F(pio2_mid), &p_lo);
   *r = GT__SUB(r1, p);
-  *r_lo = F(fma)(n, -pio2_lo, GT__SUB(GT__SUB(GT__SUB(r1, *r), p), p_lo));
+  T error = GT__SUB(GT__SUB(r1, *r), p);
+  *r_lo = F(fma)(n, -pio2_lo, GT__SUB(error, p_lo));
   return F(bits)(k);
 }
 /* `any` is 0 if the caller knows that no angle of the block is large. Branching and selecting give
    the same bits, since only `a` decides. The near way turns infinity into NaN. */
 GT__FN U F(trig_reduce)(T a, int any, T *r, T *r_lo) {
-  U large = any & (a >= K(0x1p+15f, 0x1p+40)) & (a < (T)INFINITY);
-  U n = F(trig_near)(a, r, r_lo), fn, neg;
-  T b, c, s, p;
+  U large = any & (a >= K(0x1p+15f, 0x1p+40));
+  large &= a < (T)INFINITY;
+  U n = F(trig_near)(a, r, r_lo);
   if (!any || (GT__BRANCHES && !large)) return n;
-  fn = F(trig_far)(a, &c, &b, &neg);
-  s = GT__ADD(c, b);
+  T b;
+  T c;
+  U neg;
+  U far_n = F(trig_far)(a, &c, &b, &neg);
+  T s = GT__ADD(c, b);
   b = GT__SUB(b, GT__SUB(s, c));
-  p = GT__MUL(s, F(pio2_hi));
-  c = F(fma)(s, F(pio2_mid), F(fma)(s, F(pio2_hi), -p));
+  T p = F(two_product)(s, F(pio2_hi), &c);
+  c = F(fma)(s, F(pio2_mid), c);
+  c = F(fma)(b, F(pio2_hi), c);
   *r = large ? F(neg_if)(p, neg) : *r;
-  *r_lo = large ? F(neg_if)(F(fma)(b, F(pio2_hi), c), neg) : *r_lo;
-  return large ? fn : n;
+  *r_lo = large ? F(neg_if)(c, neg) : *r_lo;
+  return large ? far_n : n;
 }
 /* sin(r + r_lo + n pi/2), |r| <= pi/4: r + r^3 p(r^2), fit 2^-27.9 2^-57.9; 1 - r^2/2 + r^4 p(r^2),
  * 2^-33 2^-63. */
 GT__FN T F(sin_quadrant)(U n, T r, T r_lo) {
-  static const T sines[] = {
-      LIST((-0x1.555546p-3f, 0x1.110778p-7f, -0x1.995400p-13f),
-           (-0x1.5555555555548p-3, 0x1.111111110f72fp-7, -0x1.a01a019be8fbdp-13,
-            0x1.71de35550a909p-19, -0x1.ae5e4b6974cb9p-26, 0x1.5d8b4d44e4125p-33))};
-  static const T cosines[] = {
-      LIST((0x1.55554ap-5f, -0x1.6c0c2ap-10f, 0x1.99e910p-16f),
-           (0x1.555555555554bp-5, -0x1.6c16c16c15006p-10, 0x1.a01a019c8ca38p-16,
-            -0x1.27e4f7ef2deaap-22, 0x1.1ee9d9de5c619p-29, -0x1.8fa560394b32fp-37))};
-  T z = GT__MUL(r, r), s = POLY(z, sines), c = POLY(z, cosines);
-  s = GT__ADD(r, F(fma)(GT__MUL(r, z), s, r_lo));
-  c = F(fma)(GT__MUL(z, z), c, F(fma)((T)-0.5, z, -GT__MUL(r, r_lo)));
+  /* clang-format off */
+  static const T sines[] = {LIST(
+    (-0x1.555546p-3f, 0x1.110778p-7f,
+     -0x1.995400p-13f),
+    (-0x1.5555555555548p-3, 0x1.111111110f72fp-7,
+     -0x1.a01a019be8fbdp-13, 0x1.71de35550a909p-19,
+     -0x1.ae5e4b6974cb9p-26, 0x1.5d8b4d44e4125p-33))};
+  /* clang-format on */
+  /* clang-format off */
+  static const T cosines[] = {LIST(
+    (0x1.55554ap-5f, -0x1.6c0c2ap-10f,
+     0x1.99e910p-16f),
+    (0x1.555555555554bp-5, -0x1.6c16c16c15006p-10,
+     0x1.a01a019c8ca38p-16, -0x1.27e4f7ef2deaap-22,
+     0x1.1ee9d9de5c619p-29, -0x1.8fa560394b32fp-37))};
+  /* clang-format on */
+  T z = GT__MUL(r, r);
+  T s = POLY(z, sines);
+  T c = POLY(z, cosines);
+  s = F(fma)(GT__MUL(r, z), s, r_lo);
+  s = GT__ADD(r, s);
+  T low = F(fma)((T)-0.5, z, -GT__MUL(r, r_lo));
+  c = F(fma)(GT__MUL(z, z), c, low);
   c = GT__ADD((T)1, c);
-  return F(neg_if)(n & 1u ? c : s, n << K(30, 62));
+  T y = n & 1u ? c : s;
+  return F(neg_if)(y, n << K(30, 62));
 }
 /* sin(|x| + turn pi/2), with the sign of x if that is sin(|x|). */
 GT__FN T F(sin_of)(T x, U turn, int any) {
-  T r, r_lo;
+  T r;
+  T r_lo;
   U n = F(trig_reduce)(F(abs)(x), any, &r, &r_lo) + turn;
-  return F(neg_if)(F(sin_quadrant)(n, r, r_lo), turn ? 0u : F(bits)(x));
+  U sign = turn ? 0u : F(bits)(x);
+  return F(neg_if)(F(sin_quadrant)(n, r, r_lo), sign);
 }
 /* t = r + r^3 p(r^2), fit 2^-29 2^-55; in odd quadrants -1/t, corrected for the rounding of t. */
 GT__FN T F(tan_of)(T x, int any) {
+  /* clang-format off */
   static const T c[] = {LIST(
-      (0x1.555560p-2f, 0x1.110da0p-3f, 0x1.bad946p-5f, 0x1.5cc660p-6f, 0x1.62ad22p-7f,
-       0x1.af79d0p-14f, 0x1.1e6b20p-8f),
-      (0x1.55555555554eep-2, 0x1.111111111868fp-3, 0x1.ba1ba1b43f815p-5, 0x1.664f49b096130p-6,
-       0x1.226e1175c5c29p-7, 0x1.d6d953d3aa667p-9, 0x1.7d59d7a2f19f0p-10, 0x1.38074cf54b8a1p-11,
-       0x1.d1da80d078261p-13, 0x1.1f5e88488388fp-13, -0x1.c69ad678b10e4p-16, 0x1.79ef7076c177cp-14,
-       -0x1.7b6c3dc5f5b72p-15, 0x1.5f75bccc12571p-16))};
-  T r, r_lo;
+    (0x1.555560p-2f, 0x1.110da0p-3f,
+     0x1.bad946p-5f, 0x1.5cc660p-6f,
+     0x1.62ad22p-7f, 0x1.af79d0p-14f,
+     0x1.1e6b20p-8f),
+    (0x1.55555555554eep-2, 0x1.111111111868fp-3,
+     0x1.ba1ba1b43f815p-5, 0x1.664f49b096130p-6,
+     0x1.226e1175c5c29p-7, 0x1.d6d953d3aa667p-9,
+     0x1.7d59d7a2f19f0p-10, 0x1.38074cf54b8a1p-11,
+     0x1.d1da80d078261p-13, 0x1.1f5e88488388fp-13,
+     -0x1.c69ad678b10e4p-16, 0x1.79ef7076c177cp-14,
+     -0x1.7b6c3dc5f5b72p-15, 0x1.5f75bccc12571p-16))};
+  /* clang-format on */
+  T r;
+  T r_lo;
   U n = F(trig_reduce)(F(abs)(x), any, &r, &r_lo);
-  T z = GT__MUL(r, r), low = F(fma)(r_lo, z, r_lo);
-  T p = F(fma)(GT__MUL(r, z), POLY(z, c), low);
-  T t = GT__ADD(r, p), q = GT__DIV((T)-1, t);
+  T z = GT__MUL(r, r);
+  T low = F(fma)(r_lo, z, r_lo);
+  T tail = POLY(z, c);
+  T p = F(fma)(GT__MUL(r, z), tail, low);
+  T t = GT__ADD(r, p);
+  T q = GT__DIV((T)-1, t);
   p = GT__SUB(p, GT__SUB(t, r));
-  q = F(fma)(q, F(fma)(q, p, F(fma)(q, t, (T)1)), q);
-  return F(neg_if)(n & 1u ? q : t, F(bits)(x));
+  T rest = F(fma)(q, t, (T)1);
+  rest = F(fma)(q, p, rest);
+  q = F(fma)(q, rest, q);
+  T y = n & 1u ? q : t;
+  return F(neg_if)(y, F(bits)(x));
 }
 GT__FN T F(sin)(T x) { return F(sin_of)(x, 0, 1); }
 GT__FN T F(cos)(T x) { return F(sin_of)(x, 1, 1); }
@@ -1383,111 +1595,176 @@ GT__FN T F(tan)(T x) { return F(tan_of)(x, 1); }
    */
 static const T F(asin_far) = K(0.5f, 0.5404);
 GT__FN T F(asin_core)(T a) {
-  static const T c[] = {
-      LIST((0x1.5555c8p-3f, 0x1.3301fep-4f, 0x1.747cc0p-5f, 0x1.8c30a0p-6f, 0x1.596a96p-5f),
-           (0x1.55555555556ccp-3, 0x1.3333333302a5fp-4, 0x1.6db6db90dab32p-5, 0x1.f1c70fa8c088ep-6,
-            0x1.6e8d012d49207p-6, 0x1.1c36c5a16c621p-6, 0x1.cbcf3d4079ba3p-7, 0x1.6892bb36a37a7p-7,
-            0x1.a5522dd053c18p-7, -0x1.df1f9ecd7694cp-9, 0x1.3b8b1fa9ed4a3p-5,
-            -0x1.630d6bebcb546p-5, 0x1.76e0ab6d3aeccp-5))};
-  T z = a > F(asin_far) ? GT__MUL(GT__SUB((T)1, a), (T)0.5) : GT__MUL(a, a);
+  /* clang-format off */
+  static const T c[] = {LIST(
+    (0x1.5555c8p-3f, 0x1.3301fep-4f,
+     0x1.747cc0p-5f, 0x1.8c30a0p-6f,
+     0x1.596a96p-5f),
+    (0x1.55555555556ccp-3, 0x1.3333333302a5fp-4,
+     0x1.6db6db90dab32p-5, 0x1.f1c70fa8c088ep-6,
+     0x1.6e8d012d49207p-6, 0x1.1c36c5a16c621p-6,
+     0x1.cbcf3d4079ba3p-7, 0x1.6892bb36a37a7p-7,
+     0x1.a5522dd053c18p-7, -0x1.df1f9ecd7694cp-9,
+     0x1.3b8b1fa9ed4a3p-5, -0x1.630d6bebcb546p-5,
+     0x1.76e0ab6d3aeccp-5))};
+  /* clang-format on */
+  T far = GT__MUL(GT__SUB((T)1, a), (T)0.5);
+  T z = a > F(asin_far) ? far : GT__MUL(a, a);
   T s = a > F(asin_far) ? F(sqrt)(z) : a;
-  return F(fma)(GT__MUL(s, z), POLY(z, c), s);
+  T y = POLY(z, c);
+  return F(fma)(GT__MUL(s, z), y, s);
 }
-GT__FN T F(from_pio2)(T t) { return GT__SUB(F(pio2_hi), GT__SUB(t, F(pio2_mid))); }
+GT__FN T F(from_pio2)(T t) {
+  T low = GT__SUB(t, F(pio2_mid));
+  return GT__SUB(F(pio2_hi), low);
+}
 GT__FN T F(asin)(T x) {
-  T a = F(abs)(x), t = F(asin_core)(a);
-  return F(copysign)(a > F(asin_far) ? F(from_pio2)(GT__MUL((T)2, t)) : t, x);
+  T a = F(abs)(x);
+  T t = F(asin_core)(a);
+  T far = F(from_pio2)(GT__MUL((T)2, t));
+  return F(copysign)(a > F(asin_far) ? far : t, x);
 }
 GT__FN T F(acos)(T x) {
-  T a = F(abs)(x), t = F(asin_core)(a);
-  T big = x < 0 ? GT__MUL((T)2, F(from_pio2)(t)) : GT__MUL((T)2, t);
-  return a > F(asin_far) ? big : F(from_pio2)(F(copysign)(t, x));
+  T a = F(abs)(x);
+  T t = F(asin_core)(a);
+  T half = x < 0 ? F(from_pio2)(t) : t;
+  T big = GT__MUL((T)2, half);
+  T little = F(from_pio2)(F(copysign)(t, x));
+  return a > F(asin_far) ? big : little;
 }
 GT__FN T F(atan_core)(T q) { /* for 0 <= q <= 1: q + q^3 p(q^2), fit 2^-26.6 2^-53.9 */
+  /* clang-format off */
   static const T c[] = {LIST(
-      (-0x1.55553ep-2f, 0x1.9991e6p-3f, -0x1.2420b4p-3f, 0x1.c08f2ep-4f, -0x1.58147ap-4f,
-       0x1.da5af6p-5f, -0x1.fdf30ap-6f, 0x1.64b6d6p-7f, -0x1.d482ccp-10f),
-      (-0x1.5555555555526p-2, 0x1.99999999955b7p-3, -0x1.249249237f626p-3, 0x1.c71c717fd14c2p-4,
-       -0x1.745d11ae89301p-4, 0x1.3b13669aa5453p-4, -0x1.110e51285811bp-4, 0x1.e1bba64d2def2p-5,
-       -0x1.ae5e70402f0e8p-5, 0x1.82dac26860149p-5, -0x1.59a3962bd6b26p-5, 0x1.2c2d0cd5af654p-5,
-       -0x1.e9f45f4050e45p-6, 0x1.6834554e3f410p-6, -0x1.c77ea98ba04e0p-7, 0x1.d7a284847d845p-8,
-       -0x1.7a288178923d0p-9, 0x1.b3f31b042c523p-11, -0x1.3f457cce81208p-13,
-       0x1.bc363c5a83eeap-17))};
+    (-0x1.55553ep-2f, 0x1.9991e6p-3f,
+     -0x1.2420b4p-3f, 0x1.c08f2ep-4f,
+     -0x1.58147ap-4f, 0x1.da5af6p-5f,
+     -0x1.fdf30ap-6f, 0x1.64b6d6p-7f,
+     -0x1.d482ccp-10f),
+    (-0x1.5555555555526p-2, 0x1.99999999955b7p-3,
+     -0x1.249249237f626p-3, 0x1.c71c717fd14c2p-4,
+     -0x1.745d11ae89301p-4, 0x1.3b13669aa5453p-4,
+     -0x1.110e51285811bp-4, 0x1.e1bba64d2def2p-5,
+     -0x1.ae5e70402f0e8p-5, 0x1.82dac26860149p-5,
+     -0x1.59a3962bd6b26p-5, 0x1.2c2d0cd5af654p-5,
+     -0x1.e9f45f4050e45p-6, 0x1.6834554e3f410p-6,
+     -0x1.c77ea98ba04e0p-7, 0x1.d7a284847d845p-8,
+     -0x1.7a288178923d0p-9, 0x1.b3f31b042c523p-11,
+     -0x1.3f457cce81208p-13, 0x1.bc363c5a83eeap-17))};
+  /* clang-format on */
   T z = GT__MUL(q, q);
-  return F(fma)(GT__MUL(q, z), POLY(z, c), q);
+  T y = POLY(z, c);
+  return F(fma)(GT__MUL(q, z), y, q);
 }
 GT__FN T F(atan)(T x) {
-  T a = F(abs)(x), t = F(atan_core)(a > 1 ? GT__DIV((T)1, a) : a);
-  return F(copysign)(a > 1 ? F(from_pio2)(t) : t, x);
+  T a = F(abs)(x);
+  T q = a > 1 ? GT__DIV((T)1, a) : a;
+  T t = F(atan_core)(q);
+  t = a > 1 ? F(from_pio2)(t) : t;
+  return F(copysign)(t, x);
 }
 GT__FN T F(atan2)(T y, T x) {
-  T a = F(abs)(y), b = F(abs)(x);
+  T a = F(abs)(y);
+  T b = F(abs)(x);
   T mx = a > b ? a : b;
   T mn = a > b ? b : a;
   T q = mn == (T)INFINITY ? (T)1 : GT__DIV(mn, mx);
   q = mx == 0 ? (T)0 : q;
   T t = F(atan_core)(q);
   t = a > b ? F(from_pio2)(t) : t;
-  t = F(bits)(x) & F(minus) ? GT__MUL((T)2, F(from_pio2)(GT__MUL((T)0.5, t))) : t;
-  return ((x != x) | (y != y)) ? GT__ADD(x, y) : F(copysign)(t, y);
+  T half = F(from_pio2)(GT__MUL((T)0.5, t));
+  t = F(bits)(x) & F(minus) ? GT__MUL((T)2, half) : t;
+  t = F(copysign)(t, y);
+  return F(or_nan)(x, y, t);
 }
 /* 2^-24 (2^-64) Phi(-a) e^(a^2/2 + r) for 0 <= a <= 14.4 (38.7), Phi the normal distribution.
    Without e^r it is p(a)/(s(a) + k a p(a)), fit 2^-25.5 2^-57.8; its limit 1/(k a) forgives p's
    error. */
 GT__FN T F(phi_tail)(T a, T r) {
+  /* clang-format off */
   static const T c[] = {LIST(
-      (0x1.8p-25f, 0x1.6224acp-25f, 0x1.33ccfp-26f, 0x1.1d92f2p-28f, 0x1.eb73c8p-32f),
-      (0x1p-64, 0x1.b1ab2c6b45689p-64, 0x1.6b5b2eb57a8d7p-64, 0x1.85e38c0212223p-65,
-       0x1.26235e980cff8p-66, 0x1.44bbeaeeecf38p-68, 0x1.096f403a2d411p-70, 0x1.3dcb15d28f139p-73,
-       0x1.0be29c276fff1p-76, 0x1.217a8749f4267p-80, 0x1.34eee0879ce6ep-85))};
-  static const T s[] = {
-      LIST((1.5f, 0x1.6683fep-1f, 0x1.688fdep-3f, 0x1.33122p-6f),
-           (2, 0x1.3d14240a84abp+1, 0x1.91a68fb573f36p+0, 0x1.4a49600e81dcdp-1,
-            0x1.7efc7dcf96444p-3, 0x1.424c8d0d8f150p-5, 0x1.88a03fdeeb07ep-8, 0x1.4e3b59d532ef6p-11,
-            0x1.6acec2857380dp-15, 0x1.8330b37b3b62ep-20))};
-  T p = POLY(a, c), k_a = GT__MUL(a, K(0x1.40d956p+25f, 0x1.40d931ff62706p+65));
-  T t = F(easy_div)(p, F(fma)(k_a, p, POLY(a, s)));
+    (0x1.8p-25f, 0x1.6224acp-25f,
+     0x1.33ccfp-26f, 0x1.1d92f2p-28f,
+     0x1.eb73c8p-32f),
+    (0x1p-64, 0x1.b1ab2c6b45689p-64,
+     0x1.6b5b2eb57a8d7p-64, 0x1.85e38c0212223p-65,
+     0x1.26235e980cff8p-66, 0x1.44bbeaeeecf38p-68,
+     0x1.096f403a2d411p-70, 0x1.3dcb15d28f139p-73,
+     0x1.0be29c276fff1p-76, 0x1.217a8749f4267p-80,
+     0x1.34eee0879ce6ep-85))};
+  /* clang-format on */
+  /* clang-format off */
+  static const T s[] = {LIST(
+    (1.5f, 0x1.6683fep-1f,
+     0x1.688fdep-3f, 0x1.33122p-6f),
+    (2, 0x1.3d14240a84abp+1,
+     0x1.91a68fb573f36p+0, 0x1.4a49600e81dcdp-1,
+     0x1.7efc7dcf96444p-3, 0x1.424c8d0d8f150p-5,
+     0x1.88a03fdeeb07ep-8, 0x1.4e3b59d532ef6p-11,
+     0x1.6acec2857380dp-15, 0x1.8330b37b3b62ep-20))};
+  /* clang-format on */
+  T p = POLY(a, c);
+  T k_a = GT__MUL(a, K(0x1.40d956p+25f, 0x1.40d931ff62706p+65));
+  T below = F(fma)(k_a, p, POLY(a, s));
+  T t = F(easy_div)(p, below);
   return F(fma)(t, F(expm1_poly)(r), t);
 }
 /* Below 1: x + x p(x^2), fit 2^-27.8 2^-55.8. Above: 1 - 2 Phi(-a sqrt 2). */
 GT__FN T F(erf)(T x) {
-  static const T c[] = {
-      LIST((0x1.06eba8p-3f, -0x1.81273ep-2f, 0x1.ce2ce6p-4f, -0x1.b7f730p-6f, 0x1.53f320p-8f,
-            -0x1.a35aacp-11f, 0x1.4790c0p-14f),
-           (0x1.06eba8214db68p-3, -0x1.812746b03799dp-2, 0x1.ce2f21a03f8bap-4,
-            -0x1.b82ce311a96c3p-6, 0x1.565bcceee5fb1p-8, -0x1.c02daebd270f9p-11,
-            0x1.f9a297d64929cp-14, -0x1.f4c84a657c1f1p-17, 0x1.b96ccf681dc1fp-20,
-            -0x1.5b97ffd0c063ap-23, 0x1.d43f5a1f2b78dp-27, -0x1.a39459f0842c2p-31))};
-  T a = F(at_most)(K(4.2f, 6), F(abs)(x)), r;
+  /* clang-format off */
+  static const T c[] = {LIST(
+    (0x1.06eba8p-3f, -0x1.81273ep-2f,
+     0x1.ce2ce6p-4f, -0x1.b7f730p-6f,
+     0x1.53f320p-8f, -0x1.a35aacp-11f,
+     0x1.4790c0p-14f),
+    (0x1.06eba8214db68p-3, -0x1.812746b03799dp-2,
+     0x1.ce2f21a03f8bap-4, -0x1.b82ce311a96c3p-6,
+     0x1.565bcceee5fb1p-8, -0x1.c02daebd270f9p-11,
+     0x1.f9a297d64929cp-14, -0x1.f4c84a657c1f1p-17,
+     0x1.b96ccf681dc1fp-20, -0x1.5b97ffd0c063ap-23,
+     0x1.d43f5a1f2b78dp-27, -0x1.a39459f0842c2p-31))};
+  /* clang-format on */
+  T a = F(at_most)(K(4.2f, 6), F(abs)(x));
+  T r;
   U n = F(exp_split_product)(-a, a, &r);
-  T little = F(fma)(a, POLY(GT__MUL(a, a), c), a);
-  T tail = F(phi_tail)(GT__MUL(a, K(0x1.6a09e6p+0f, 0x1.6a09e667f3bcdp+0)), r);
-  T big = F(fma)(-F(pow2)(n, K(25, 65)), tail, (T)1);
+  T z = GT__MUL(a, a);
+  T little = F(fma)(a, POLY(z, c), a);
+  const T sqrt2 = K(0x1.6a09e6p+0f, 0x1.6a09e667f3bcdp+0);
+  T tail = F(phi_tail)(GT__MUL(a, sqrt2), r);
+  T power = F(pow2)(n, K(25, 65));
+  T big = F(fma)(-power, tail, (T)1);
   return F(copysign)(a < 1 ? little : big, x);
 }
 /* x Phi(x) = max(x, 0) - |x| Phi(-|x|). The power of two times 2^24 (2^64) goes to |x|, which is
  * exact, so that only the end can be rounded to a denormal. gelu(-inf) is -0. */
 GT__FN T F(gelu)(T x) {
-  T a = F(at_most)(K(14.4f, 38.7), F(abs)(x)), r;
-  U n = F(exp_split_product)(GT__MUL((T)-0.5, a), a, &r);
-  T scaled = GT__MUL(a, F(pow2)(n, K(24, 64)));
-  return F(fma)(-scaled, F(phi_tail)(a, r), F(at_least)((T)-0.0, x));
+  T a = F(at_most)(K(14.4f, 38.7), F(abs)(x));
+  T r;
+  T half = GT__MUL((T)-0.5, a);
+  U n = F(exp_split_product)(half, a, &r);
+  T power = F(pow2)(n, K(24, 64));
+  T scaled = GT__MUL(a, power);
+  T most = F(at_least)((T)-0.0, x);
+  return F(fma)(-scaled, F(phi_tail)(a, r), most);
 }
 GT__FN T F(hypot)(T x, T y) { /* scaled where squares leave the range */
-  const T inf = (T)INFINITY, up = K(0x1p+96f, 0x1p+600);
+  const T inf = (T)INFINITY;
+  const T up = K(0x1p+96f, 0x1p+600);
   const T down = K(0x1p-96f, 0x1p-600);
-  T p = F(abs)(x), q = F(abs)(y);
+  T p = F(abs)(x);
+  T q = F(abs)(y);
   T a = p > q ? p : q;
   T b = p > q ? q : p;
-  const U large = a > K(0x1p+63f, 0x1p+511), tiny = a < K(0x1p-40f, 0x1p-480);
+  const U large = a > K(0x1p+63f, 0x1p+511);
+  const U tiny = a < K(0x1p-40f, 0x1p-480);
   T s = tiny ? up : (T)1;
   T back = tiny ? down : (T)1;
   s = large ? down : s;
   back = large ? up : back;
   a = GT__MUL(a, s);
   b = GT__MUL(b, s);
-  T r = GT__MUL(F(sqrt)(F(fma)(a, a, GT__MUL(b, b))), back);
-  r = ((x != x) | (y != y)) ? GT__ADD(x, y) : r;
+  T sum = F(fma)(a, a, GT__MUL(b, b));
+  T r = GT__MUL(F(sqrt)(sum), back);
+  r = F(or_nan)(x, y, r);
   return ((p >= inf) | (q >= inf)) ? inf : r;
 }
 #undef GT__TYPE
@@ -1504,7 +1781,8 @@ GT__FN T F(hypot)(T x, T y) { /* scaled where squares leave the range */
 /* -- conversions -- */
 /* The exponent is moved by an exact product with 2^112, which also makes denormals normal. */
 GT__FN float gt__f16_to_f32(uint16_t h) {
-  uint32_t m = h & 0x7fffu, sign = (uint32_t)(h & 0x8000u) << 16;
+  uint32_t m = h & 0x7fffu;
+  uint32_t sign = (uint32_t)(h & 0x8000u) << 16;
   uint32_t b = gt__bits_f32(GT__MUL(gt__float_f32(m << 13), 0x1p+112f));
   const uint32_t quiet = m > 0x7c00u ? 0x400000u : 0u;
   b = m >= 0x7c00u ? 0x7f800000u | m << 13 | quiet : b;
@@ -1513,9 +1791,11 @@ GT__FN float gt__f16_to_f32(uint16_t h) {
 /* Below 2^-14 a sum with 1/2 rounds at 2^-24, the step of denormals; above, integer arithmetic
  * rounds to even and may carry into the exponent, up to infinity. */
 GT__FN uint16_t gt__f32_to_f16(float x) {
-  uint32_t b = gt__bits_f32(x), sign = (b >> 16) & 0x8000u, a = b & 0x7fffffffu, r;
+  uint32_t b = gt__bits_f32(x);
+  uint32_t sign = (b >> 16) & 0x8000u;
+  uint32_t a = b & 0x7fffffffu;
   uint32_t low = gt__bits_f32(GT__ADD(gt__float_f32(a), 0.5f)) - 0x3f000000u;
-  r = (a - 0x38000000u + 0xfffu + ((a >> 13) & 1u)) >> 13;
+  uint32_t r = (a - 0x38000000u + 0xfffu + ((a >> 13) & 1u)) >> 13;
   r = a >= 0x477ff000u ? 0x7c00u : r;
   r = a < 0x38800000u ? low : r;
   r = a > 0x7f800000u ? 0x7e00u : r;
@@ -1523,8 +1803,10 @@ GT__FN uint16_t gt__f32_to_f16(float x) {
 }
 GT__FN float gt__bf16_to_f32(uint16_t h) { return gt__float_f32((uint32_t)h << 16); }
 GT__FN uint16_t gt__f32_to_bf16(float x) {
-  uint32_t b = gt__bits_f32(x), r = (b + 0x7fffu + ((b >> 16) & 1u)) >> 16;
-  return (uint16_t)((b & 0x7fffffffu) > 0x7f800000u ? (b >> 16 & 0x8000u) | 0x7fc0u : r);
+  uint32_t b = gt__bits_f32(x);
+  uint32_t r = (b + 0x7fffu + ((b >> 16) & 1u)) >> 16;
+  const uint32_t nan = (b >> 16 & 0x8000u) | 0x7fc0u;
+  return (uint16_t)((b & 0x7fffffffu) > 0x7f800000u ? nan : r);
 }
 /* Rounded to odd: what no float equals becomes that one of the two beside it whose last bit is
  * set. A float has more than two bits more than a 16-bit float, so its rounding is that of the
@@ -1532,7 +1814,8 @@ GT__FN uint16_t gt__f32_to_bf16(float x) {
 GT__FN float gt__odd_f32(float x) { return x; }
 GT__FN float gt__odd_f64(double x) {
   const float nearest = (float)x;
-  const uint32_t bits = gt__bits_f32(nearest), even = (bits & 1u) - 1u;
+  const uint32_t bits = gt__bits_f32(nearest);
+  const uint32_t even = (bits & 1u) - 1u;
   const uint64_t more = gt__bits_f64(x) - gt__bits_f64((double)nearest);
   const uint32_t toward = (uint32_t)((0u - more) >> 63) - (uint32_t)(more >> 63);
   return gt__float_f32(bits + (toward & even));
@@ -1540,7 +1823,8 @@ GT__FN float gt__odd_f64(double x) {
 /* Of integers beyond 2^52 the low bits become one, set if any was: then a double holds the
  * integer. */
 GT__FN float gt__odd_i64(int64_t x) {
-  const uint64_t bits = (uint64_t)x, low = bits & 0x7ffu;
+  const uint64_t bits = (uint64_t)x;
+  const uint64_t low = bits & 0x7ffu;
   const uint64_t joined = (bits - low) | (low ? 0x400u : 0u);
   const int is_small = bits + 0x10000000000000u < 0x20000000000000u;
   return gt__odd_f64((double)(int64_t)(is_small ? bits : joined));
@@ -1553,21 +1837,32 @@ GT__FN int64_t gt__neg_i64(int64_t a) { return (int64_t)(0u - (uint64_t)a); }
 GT__FN int64_t gt__maximum_i64(int64_t a, int64_t b) { return a > b ? a : b; }
 GT__FN int64_t gt__minimum_i64(int64_t a, int64_t b) { return a < b ? a : b; }
 /* The sign of the dividend; x % 0 = 0. A divisor of -1 becomes 1: same result, no overflow. */
-GT__FN int64_t gt__fmod_i64(int64_t a, int64_t b) { return a % (((b == 0) | (b == -1)) ? 1 : b); }
+GT__FN int64_t gt__divisor_i64(int64_t b) { return ((b == 0) | (b == -1)) ? 1 : b; }
+GT__FN int64_t gt__fmod_i64(int64_t a, int64_t b) { return a % gt__divisor_i64(b); }
 GT__FN int64_t gt__remainder_i64(int64_t a, int64_t b) {
   int64_t m = gt__fmod_i64(a, b);
-  return ((m != 0) & ((m < 0) != (b < 0))) ? m + b : m;
+  const int differ = (m < 0) != (b < 0);
+  return ((m != 0) & differ) ? m + b : m;
 }
 /* Rounded down; x // 0 = 0, INT64_MIN // -1 = INT64_MIN. */
 GT__FN int64_t gt__floor_div_i64(int64_t a, int64_t b) {
-  int64_t d = ((b == 0) | (b == -1)) ? 1 : b, q = a / d, m = a % d;
-  q = ((m != 0) & ((m < 0) != (b < 0))) ? q - 1 : q;
+  int64_t d = gt__divisor_i64(b);
+  int64_t q = a / d;
+  int64_t m = a % d;
+  const int differ = (m < 0) != (b < 0);
+  q = ((m != 0) & differ) ? q - 1 : q;
   q = b == -1 ? gt__neg_i64(a) : q;
   return b == 0 ? 0 : q;
 }
 GT__FN int64_t gt__pow_i64(int64_t a, int64_t n) {
-  uint64_t r = 1u, s = (uint64_t)a, e = (uint64_t)n;
-  for (int i = 0; i < 64; i++, s *= s, e >>= 1) r = e & 1u ? r * s : r;
+  uint64_t r = 1u;
+  uint64_t s = (uint64_t)a;
+  uint64_t e = (uint64_t)n;
+  for (int i = 0; i < 64; i++) {
+    r = e & 1u ? r * s : r;
+    s *= s;
+    e >>= 1;
+  }
   const int64_t sign = n & 1 ? -1 : 1;
   if (n < 0) return a == -1 ? sign : (int64_t)(a == 1);
   return (int64_t)r;
@@ -1579,10 +1874,12 @@ GT__FN int64_t gt__shr_i64(int64_t a, int64_t n) { return a >> ((uint64_t)n > 63
 /* -- random numbers -- */
 /* Philox4x32-10 (Salmon, Moraes, Dror and Shaw, 2011): counter words {lo, hi, 0, 0}. */
 GT__FN void gt__philox(uint64_t seed, uint64_t counter, uint32_t c[4]) {
-  uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
+  uint32_t k0 = (uint32_t)seed;
+  uint32_t k1 = (uint32_t)(seed >> 32);
   uint64_t x[4] = {counter, counter >> 32, 0, 0}; /* of which the lower halves count */
   for (int i = 0; i < 10; i++, k0 += 0x9e3779b9u, k1 += 0xbb67ae85u) {
-    const uint64_t p = (x[0] & 0xffffffffu) * 0xd2511f53u, q = (x[2] & 0xffffffffu) * 0xcd9e8d57u;
+    const uint64_t p = (x[0] & 0xffffffffu) * 0xd2511f53u;
+    const uint64_t q = (x[2] & 0xffffffffu) * 0xcd9e8d57u;
     x[0] = q >> 32 ^ x[1] ^ k0;
     x[1] = q;
     x[2] = p >> 32 ^ x[3] ^ k1;
@@ -1594,22 +1891,29 @@ GT__FN int64_t gt__53_bits(const uint32_t w[2]) { return (int64_t)w[0] << 21 | w
 /* Box-Muller: sqrt(-2 log u) cos(2 pi v), u in (0,1] in steps of 2^-32 rounded to float, v of 24
  * bits. The quarter turn is the top of v, the rest is exact. */
 GT__FN float gt__normal_f32(uint32_t w0, uint32_t w1) {
-  float u = GT__ADD(GT__MUL((float)(int32_t)(w0 >> 16), 0x1p-16f),
-                    GT__MUL((float)(int32_t)((w0 & 0xffffu) + 1u), 0x1p-32f)),
-        e, f, r;
-  int32_t v = (int32_t)(w1 >> 8), n = (v + 0x200000) >> 22;
-  f = gt__log_split_f32(u, &e);
-  r = gt__sqrt_f32(GT__MUL(-2.0f, gt__log_join_f32(f, e)));
-  f = GT__MUL((float)(v - n * 0x400000), 0x1.921fb6p-22f);
-  return GT__MUL(r, gt__sin_quadrant_f32((uint32_t)n + 1u, f, 0.0f));
+  float high = (float)(int32_t)(w0 >> 16);
+  float low = (float)(int32_t)((w0 & 0xffffu) + 1u);
+  float u = GT__ADD(GT__MUL(high, 0x1p-16f), GT__MUL(low, 0x1p-32f));
+  float e;
+  float f = gt__log_split_f32(u, &e);
+  float radius = gt__sqrt_f32(GT__MUL(-2.0f, gt__log_join_f32(f, e)));
+  int32_t v = (int32_t)(w1 >> 8);
+  int32_t n = (v + 0x200000) >> 22;
+  float angle = GT__MUL((float)(v - n * 0x400000), 0x1.921fb6p-22f);
+  float cosine = gt__sin_quadrant_f32((uint32_t)n + 1u, angle, 0.0f);
+  return GT__MUL(radius, cosine);
 }
 /* The same with u and v of 53 bits. */
 GT__FN double gt__normal_f64(const uint32_t w[4]) {
-  double u = GT__MUL((double)(gt__53_bits(w) + 1), 0x1p-53), e, f = gt__log_split_f64(u, &e), t;
-  int64_t v = gt__53_bits(w + 2), n = (v + 0x4000000000000) >> 51;
-  t = GT__MUL((double)(v - n * 0x8000000000000), 0x1.921fb54442d18p-51);
-  u = gt__sqrt_f64(GT__MUL(-2.0, gt__log_join_f64(f, e)));
-  return GT__MUL(u, gt__sin_quadrant_f64((uint64_t)n + 1u, t, 0.0));
+  double u = GT__MUL((double)(gt__53_bits(w) + 1), 0x1p-53);
+  double e;
+  double f = gt__log_split_f64(u, &e);
+  double radius = gt__sqrt_f64(GT__MUL(-2.0, gt__log_join_f64(f, e)));
+  int64_t v = gt__53_bits(w + 2);
+  int64_t n = (v + 0x4000000000000) >> 51;
+  double angle = GT__MUL((double)(v - n * 0x8000000000000), 0x1.921fb54442d18p-51);
+  double cosine = gt__sin_quadrant_f64((uint64_t)n + 1u, angle, 0.0);
+  return GT__MUL(radius, cosine);
 }
 
 /* ---- >>machine ---------------------------------------------------------------------------------

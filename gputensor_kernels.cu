@@ -1489,15 +1489,18 @@ GT__DEV void gt__run(const gt__program &p, const gt__slots &s, const At &at, T (
    threads take neighbouring vectors, so that a warp moves 512 bytes in a row; a thread's next is
    straight below or, in a tile of one row, a share of the tile further on. The usual map, WHOLE,
    has whole vectors and begins to copy them all before it works; ANY moves single elements. */
-struct gt__step {  /* how an operand moves, in bytes */
-  int row, column; /* to the next row and column */
-  int64_t next;    /* to the thread's next vector */
-  int copy;        /* so many bytes at once, asynchronously; or 0 */
-  bool across;     /* its elements lie side by side down the rows */
+struct gt__step { /* how an operand moves, in bytes */
+  int row;        /* to the next row */
+  int column;     /* to the next column */
+  int64_t next;   /* to the thread's next vector */
+  int copy;       /* so many bytes at once, asynchronously; or 0 */
+  bool across;    /* its elements lie side by side down the rows */
 };
 struct gt__tiling {
-  int columns_log2, high;        /* of a tile; high: its rows */
-  int dr, dc;                    /* rows and columns to a thread's next vector */
+  int columns_log2;              /* of a tile */
+  int high;                      /* its rows */
+  int dr;                        /* rows to a thread's next vector */
+  int dc;                        /* columns to a thread's next vector */
   unsigned across;               /* tiles that make up a row */
   bool transposes;               /* some operand lies across; the tile is 64 rows of 16 vectors */
   int64_t rows;                  /* of a batch */
@@ -1509,13 +1512,19 @@ enum { GT__VECTORS = 4 }; /* of a thread in a whole map */
 enum { GT__ANY, GT__ALL_WHOLE, GT__TRANSPOSED };
 template <class T, bool ACROSS>
 GT__DEV gt__batch gt__my_batch(const gt__map_args &p, const gt__tiling &t) {
-  unsigned first, down = 0, along = blockIdx.x;
+  unsigned first;
+  unsigned along = blockIdx.x;
   asm volatile("mov.u32 %0, %%tid.x;" : "=r"(first));  /* so that it need not be kept */
   if (ACROSS && t.transposes) first ^= first >> 4 & 7; /* see gt__transpose */
   first *= gt__lot<T>;
-  gt__batch b = {p.size[p.ndim - 1], 0, 0, 0, (int)first, t.dr, t.dc, 1};
+  gt__batch b = {};
+  b.width = p.size[p.ndim - 1];
+  b.c = (int)first;
+  b.dr = t.dr;
+  b.dc = t.dc;
+  b.next = 1;
   if (t.rows > 1) {
-    down = along / t.across;
+    const unsigned down = along / t.across;
     along -= down * t.across;
     b.o = (int64_t)down * t.high;
     b.r = first >> t.columns_log2;
@@ -1526,24 +1535,32 @@ GT__DEV gt__batch gt__my_batch(const gt__map_args &p, const gt__tiling &t) {
 }
 GT__DEV char *gt__find_vector(const gt__map_args &p, const gt__operand &x, const gt__step &m,
                               const gt__batch &b) {
-  char *at = x.data + (b.o + b.r) * m.row + (b.k + b.c) * m.column;
-  if (gridDim.y > 1) at += gt__locate(p, blockIdx.y, 0, p.ndim - 2, x.stride) << x.size_log2;
+  const int64_t row = b.o + b.r;
+  const int64_t column = b.k + b.c;
+  char *at = x.data + row * m.row + column * m.column;
+  if (gridDim.y > 1) {
+    const int64_t batch = gt__locate(p, blockIdx.y, 0, p.ndim - 2, x.stride);
+    at += batch << x.size_log2;
+  }
   return at;
 }
 /* Begins to copy the existing vectors of an operand to slot k. */
 template <int V, int BYTES>
 GT__DEV void gt__copy_vectors(const gt__slots &s, int k, const char *from, int64_t next,
                               int exist) {
-  GT__UNROLL for (int v = 0; v < V; v++, from += next) if (exist >> v & 1)
-      __pipeline_memcpy_async(gt__at<V>(s, k, v), from, BYTES);
+  GT__UNROLL for (int v = 0; v < V; v++) {
+    if (exist >> v & 1) __pipeline_memcpy_async(gt__at<V>(s, k, v), from, BYTES);
+    from += next;
+  }
 }
 template <class S, class T, int N>
 GT__DEV void gt__store_vectors(char *to, int64_t next, int exist, const T (&acc)[N]) {
   constexpr int W = gt__lot<T>;
-  GT__UNROLL for (int v = 0; v < N / W; v++, to += next) {
+  GT__UNROLL for (int v = 0; v < N / W; v++) {
     S u[W];
     gt__cast_all(u, acc + v * W);
     if (exist >> v & 1) gt__store_line(to, u);
+    to += next;
   }
 }
 template <class T, int N>
@@ -1551,7 +1568,10 @@ static __device__ __noinline__ void gt__store_other(int dtype, char *to, int64_t
                                                     gt__slots s) {
   T y[N];
   gt__get(s, 0, y);
-  gt__by_dtype(dtype, [&](auto tag) { gt__store_vectors<decltype(tag)>(to, next, exist, y); });
+  gt__by_dtype(dtype, [&](auto tag) {
+    typedef decltype(tag) S;
+    gt__store_vectors<S>(to, next, exist, y);
+  });
 }
 /* Fills slot k with a transposed operand. A warp reads elements that lie side by side, 64 rows of
    one column, in pairs if they have 16 bits, and puts each where the thread works that it belongs
@@ -1560,27 +1580,31 @@ static __device__ __noinline__ void gt__store_other(int dtype, char *to, int64_t
 template <class T, class S, int PAIR>
 GT__DEV void gt__transpose(const char *from, char *slot, const gt__step &m, unsigned pitch,
                            int64_t rows, int64_t columns) {
-  constexpr int W = gt__lot<T>, STEP = 2 / PAIR, TASKS = 16 * STEP / 8; /* of each of 8 warps */
+  constexpr int W = gt__lot<T>;
+  constexpr int STEP = 2 / PAIR;
+  constexpr int TASKS = 2 * STEP; /* of each of 8 warps */
   typedef gt__bits<sizeof(S) * PAIR> Bits;
-  Bits x[TASKS][W];
+  Bits x[TASKS][W] = {};
   const int lane = threadIdx.x % 32;
   GT__UNROLL for (int n = 0; n < TASKS; n++) GT__UNROLL for (int i = 0; i < W; i++) {
     const int task = threadIdx.x / 32 + 8 * n;
     const int r = (task % STEP * 32 + lane) * PAIR;
     const int c = task / STEP * W + (i + lane / 8) % W;
     const char *at = from + r * (int)sizeof(S) + c * (int64_t)m.column;
-    x[n][i] = Bits();
     if (r + PAIR <= rows && c < columns) x[n][i] = *(const Bits *)at;
     else if (r < rows && c < columns) memcpy(&x[n][i], at, sizeof(S));
   }
-  GT__UNROLL for (int n = 0; n < TASKS; n++) GT__UNROLL for (int i = 0; i < W * PAIR; i++) {
+  GT__UNROLL for (int n = 0; n < TASKS; n++) {
     const int task = threadIdx.x / 32 + 8 * n;
-    const int r = (task % STEP * 32 + lane) * PAIR + i % PAIR;
-    const int place = r % 16 * 16 + (task / STEP ^ (r & 7));
-    const int j = (i / PAIR + lane / 8) % W;
-    S y[PAIR];
-    memcpy(y, &x[n][i / PAIR], sizeof y);
-    ((T *)(slot + r / 16 * pitch + place * 16))[j] = gt__as<T>(y[i % PAIR]);
+    GT__UNROLL for (int i = 0; i < W * PAIR; i++) {
+      const int r = (task % STEP * 32 + lane) * PAIR + i % PAIR;
+      const int place = r % 16 * 16 + (task / STEP ^ (r & 7));
+      const int j = (i / PAIR + lane / 8) % W;
+      S y[PAIR];
+      memcpy(y, &x[n][i / PAIR], sizeof y);
+      T *to = (T *)(slot + r / 16 * pitch + place * 16);
+      to[j] = gt__as<T>(y[i % PAIR]);
+    }
   }
 }
 template <class T>
@@ -1589,11 +1613,13 @@ static __device__ __noinline__ void gt__fill_transposed(int dtype, const char *f
                                                         int64_t rows, int64_t columns) {
   const auto turn = [&](auto tag) {
     typedef decltype(tag) S;
-    if (sizeof(S) == 2 && ((uintptr_t)from | (unsigned)m.column) % 4 == 0)
-      gt__transpose<T, S, sizeof(S) == 2 ? 2 : 1>(from, slot, m, pitch, rows, columns);
+    constexpr int PAIR = sizeof(S) == 2 ? 2 : 1;
+    if (PAIR == 2 && ((uintptr_t)from | (unsigned)m.column) % 4 == 0)
+      gt__transpose<T, S, PAIR>(from, slot, m, pitch, rows, columns);
     else gt__transpose<T, S, 1>(from, slot, m, pitch, rows, columns);
   };
-  if (gt__if_usual<T>(dtype, turn) || sizeof(T) == 8) return;
+  if (gt__if_usual<T>(dtype, turn)) return;
+  if (sizeof(T) == 8) return;
   if (dtype == GT__RAW_8) turn(gt__raw<uint8_t>());
   else turn(gt__raw<uint16_t>());
 }
@@ -1603,20 +1629,37 @@ static __device__ __noinline__ void gt__fill_transposed(int dtype, const char *f
 template <class T>
 static __device__ __noinline__ void gt__fill_apart(int dtype, const char *from, int64_t next,
                                                    int column, int exist, gt__slots s, int k) {
-  constexpr int W = gt__lot<T>, V = GT__VECTORS;
+  constexpr int W = gt__lot<T>;
+  constexpr int V = GT__VECTORS;
   if (exist)
     gt__by_dtype(dtype, [&](auto tag) {
       typedef decltype(tag) S;
       S u[V][W];
       T y[V * W];
-      const auto at = [&](int v) { return from + (exist >> v & 1 ? v * next : 0); };
-      if (column == sizeof(S)) GT__UNROLL for (int v = 0; v < V; v++) gt__load_line(at(v), u[v]);
-      else
-        GT__UNROLL for (int i = 0; i < V * W; i++) u[i / W][i % W] =
-            *(const S *)(at(i / W) + i % W * column);
+      const auto at = [&](int v) {
+        const int64_t hop = exist >> v & 1 ? v * next : 0;
+        return from + hop;
+      };
+      if (column == sizeof(S)) {
+        GT__UNROLL for (int v = 0; v < V; v++) gt__load_line(at(v), u[v]);
+      } else {
+        GT__UNROLL for (int i = 0; i < V * W; i++) {
+          const char *element = at(i / W) + i % W * column;
+          u[i / W][i % W] = *(const S *)element;
+        }
+      }
       gt__cast_all(y, u[0]);
       gt__put(s, k, y);
     });
+}
+/* Makes floats of the shorter ones that were copied. */
+template <class T>
+GT__DEV void gt__widen_copied(const gt__map_args &p, const gt__tiling &t, const gt__slots &s) {
+  GT__LOOP for (int k = 0; k < p.program.n_in; k++) {
+    if (t.step[1 + k].copy == 8 && p.in[k].dtype == GT_BFLOAT16)
+      gt__convert<T, gt__bfloat, GT__VECTORS>(s, k);
+    else if (t.step[1 + k].copy == 8) gt__convert<T, gt__half, GT__VECTORS>(s, k);
+  }
 }
 template <class T, bool ACROSS>
 GT__DEV void gt__fill_slots(const gt__map_args &p, const gt__tiling &t, const gt__slots &s,
@@ -1626,31 +1669,39 @@ GT__DEV void gt__fill_slots(const gt__map_args &p, const gt__tiling &t, const gt
   GT__LOOP for (int k = 0; k < p.program.n_in; k++) {
     const gt__step &m = t.step[1 + k];
     const char *from = gt__find_vector(p, p.in[k], m, b);
-    if (m.copy == 16) gt__copy_vectors<V, 16>(s, k, from, m.next, exist);
-    else if (sizeof(T) == 4 && m.copy) gt__copy_vectors<V, 8>(s, k, from, m.next, exist);
-    else if (ACROSS && m.across) /* by all threads together, from the tile's beginning */
-      gt__fill_transposed<T>(p.in[k].dtype, from - (int64_t)b.r * m.row - (int64_t)b.c * m.column,
-                             gt__at<V>(s, k, 0) - threadIdx.x * 16, m, s.pitch, t.rows - b.o,
-                             b.width - b.k);
-    else gt__fill_apart<T>(p.in[k].dtype, from, m.next, m.column, exist, s, k);
+    if (m.copy == 16) {
+      gt__copy_vectors<V, 16>(s, k, from, m.next, exist);
+    } else if (sizeof(T) == 4 && m.copy) {
+      gt__copy_vectors<V, 8>(s, k, from, m.next, exist);
+    } else if (ACROSS && m.across) { /* by all threads together, from the tile's beginning */
+      const int dtype = p.in[k].dtype;
+      const char *tile = from - (int64_t)b.r * m.row - (int64_t)b.c * m.column;
+      char *slot = gt__at<V>(s, k, 0) - threadIdx.x * 16;
+      const int64_t rows = t.rows - b.o;
+      const int64_t columns = b.width - b.k;
+      gt__fill_transposed<T>(dtype, tile, slot, m, s.pitch, rows, columns);
+    } else {
+      gt__fill_apart<T>(p.in[k].dtype, from, m.next, m.column, exist, s, k);
+    }
   }
   gt__fill_constants<T, V * gt__lot<T>>(p.program, s);
   __pipeline_commit();
   __pipeline_wait_prior(0);
-  GT__LOOP for (int k = 0; k < p.program.n_in && sizeof(T) == 4;
-                k++) if (t.step[1 + k].copy == 8 && p.in[k].dtype == GT_BFLOAT16)
-      gt__convert<T, gt__bfloat, V>(s, k);
-  else if (t.step[1 + k].copy == 8) gt__convert<T, gt__half, V>(s, k);
+  if (sizeof(T) == 4) gt__widen_copied<T>(p, t, s);
   if (ACROSS && t.transposes) __syncthreads();
 }
 template <class T, int HEAVY, bool ACROSS>
 GT__DEV void gt__map_whole(const gt__map_args &p, const gt__tiling &t, const gt__slots &s) {
-  constexpr int W = gt__lot<T>, V = GT__VECTORS;
+  constexpr int W = gt__lot<T>;
+  constexpr int V = GT__VECTORS;
   const gt__batch b = gt__my_batch<T, ACROSS>(p, t);
   T acc[V * W];
   int exist = 0; /* bit v: does vector v? */
-  GT__UNROLL for (int v = 0; v < V; v++) exist |=
-      (b.o + (b.r + v * b.dr) < t.rows && b.k + (b.c + v * b.dc) < b.width) << v;
+  GT__UNROLL for (int v = 0; v < V; v++) {
+    const int64_t row = b.o + (b.r + v * b.dr);
+    const int64_t column = b.k + (b.c + v * b.dc);
+    exist |= (row < t.rows && column < b.width) << v;
+  }
   gt__fill_slots<T, ACROSS>(p, t, s, exist);
   const auto at = [&] {
     gt__batch b = gt__my_batch<T, ACROSS>(p, t);
@@ -1660,14 +1711,18 @@ GT__DEV void gt__map_whole(const gt__map_args &p, const gt__tiling &t, const gt_
   gt__run<T, HEAVY, !ACROSS>(p.program, s, at, acc);
   const gt__step &m = t.step[0];
   char *to = gt__find_vector(p, p.out, m, gt__my_batch<T, ACROSS>(p, t));
-  const auto store = [&](auto tag) { gt__store_vectors<decltype(tag)>(to, m.next, exist, acc); };
+  const auto store = [&](auto tag) {
+    typedef decltype(tag) S;
+    gt__store_vectors<S>(to, m.next, exist, acc);
+  };
   if (gt__if_usual<T>(p.out.dtype, store)) return;
   gt__put(s, 0, acc);
   gt__store_other<T, V * W>(p.out.dtype, to, m.next, exist, s);
 }
 template <class T, int HEAVY>
 GT__DEV void gt__map_any(const gt__map_args &p, const gt__slots &s) {
-  constexpr int W = gt__lot<T>, N = 2 * W;
+  constexpr int W = gt__lot<T>;
+  constexpr int N = 2 * W;
   const int hop = blockDim.x;
   const int64_t first = (int64_t)blockIdx.x * (N * hop) + threadIdx.x;
   const int64_t left = p.count - first;
@@ -1679,7 +1734,8 @@ GT__DEV void gt__map_any(const gt__map_args &p, const gt__slots &s) {
     gt__move_apart<T, false>(p, p.in[k], 0, 0, first, hop, n, acc);
     gt__put(s, k, acc);
   }
-  gt__run<T, HEAVY>(p.program, s, gt__batch{0, 0, first, 0, 0, 0, W * hop, hop}, acc);
+  const gt__batch b = {0, 0, first, 0, 0, 0, W * hop, hop};
+  gt__run<T, HEAVY>(p.program, s, b, acc);
   gt__move_apart<T, true>(p, p.out, 0, 0, first, hop, n, acc);
 }
 /* As many blocks at once as go without spilled registers: occupancy hides the latency of memory. */
@@ -1713,7 +1769,8 @@ static const void *const gt__map_kernels[3][2][3] = {
 /* Does x lie side by side along dim d and not the last, in a dtype that gt__fill_transposed takes?
    */
 static bool gt__lies_across(const gt__operand *x, const gt__map_args *args, int d) {
-  const int line = args->ndim - 1, compute = args->program.compute;
+  const int line = args->ndim - 1;
+  const int compute = args->program.compute;
   const bool raw = compute == GT__F32 && x->dtype >= GT__RAW_8;
   return (raw || gt__is_usual(compute, x->dtype)) && d >= 0 && x->stride[d] == 1 &&
          x->stride[line] > 1;
@@ -1721,7 +1778,10 @@ static bool gt__lies_across(const gt__operand *x, const gt__map_args *args, int 
 /* Is a matrix of dim d and the last worth transposing inputs that lie so? */
 static bool gt__is_across(const gt__map_args *args, int d) {
   bool across = false;
-  for (int k = 0; k < args->program.n_in; k++) across |= gt__lies_across(&args->in[k], args, d);
+  for (int k = 0; k < args->program.n_in; k++) {
+    const gt__operand *x = &args->in[k];
+    across |= gt__lies_across(x, args, d);
+  }
   return across && args->size[args->ndim - 1] >= GT__ACROSS_COLUMNS &&
          args->size[d] >= GT__ACROSS_ROWS;
 }
@@ -1746,16 +1806,24 @@ static bool gt__bring_near(gt__map_args *to, const gt__map_args *args) {
   *to = *args;
   gt__move_last_but_one(to->size, d, near);
   gt__move_last_but_one(to->out.stride, d, near);
-  for (int k = 0; k < args->program.n_in; k++) gt__move_last_but_one(to->in[k].stride, d, near);
+  for (int k = 0; k < args->program.n_in; k++) {
+    int64_t *stride = to->in[k].stride;
+    gt__move_last_but_one(stride, d, near);
+  }
   return true;
 }
 /* How an operand moves in whole vectors of W elements; false if it cannot. */
 static bool gt__set_step(gt__step *m, const gt__operand *x, const gt__map_args *args,
                          const gt__tiling *t, int W) {
-  const int line = args->ndim - 1, bytes = W << x->size_log2;
-  const int64_t size = 1ll << x->size_log2, align = bytes < 16 ? bytes : 16;
+  const int line = args->ndim - 1;
+  const int bytes = W << x->size_log2;
+  const int64_t size = 1ll << x->size_log2;
+  const int64_t align = bytes < 16 ? bytes : 16;
   bool aligned = x->stride[line] == 1 && ((uintptr_t)x->data & (align - 1)) == 0;
-  for (int d = 0; d < line; d++) aligned = aligned && (x->stride[d] * size & (align - 1)) == 0;
+  for (int d = 0; d < line; d++) {
+    const int64_t hop = x->stride[d] * size;
+    aligned = aligned && (hop & (align - 1)) == 0;
+  }
   const int64_t row = line ? x->stride[line - 1] * size : 0;
   const int64_t column = x->stride[line] * size;
   m->row = (int)row;
@@ -1770,7 +1838,8 @@ static bool gt__set_step(gt__step *m, const gt__operand *x, const gt__map_args *
    a row would be useless. */
 static void gt__lay_map_tiles(gt__tiling *t, const gt__map_args *args, int threads, int vectors,
                               int W) {
-  const int elements = threads * vectors * W, hop = threads * W;
+  const int hop = threads * W;
+  const int elements = hop * vectors;
   const int64_t width = args->size[args->ndim - 1];
   const bool one = t->rows == 1;
   int columns = one ? elements : hop;
@@ -1799,7 +1868,8 @@ static bool gt__set_tiling(gt__tiling *t, const gt__map_args *args, int threads,
   const int64_t most = t->transposes ? 6 : 4;
   if (batches > 1 && (batches > USHRT_MAX || used > most * t->rows)) return false;
   if (args->size[line] % W != 0 || args->out.stride[line] != 1) return false;
-  if (!gt__set_step(&t->step[0], &args->out, args, t, W) || t->step[0].across) return false;
+  if (!gt__set_step(&t->step[0], &args->out, args, t, W)) return false;
+  if (t->step[0].across) return false;
   for (int k = 0; k < args->program.n_in; k++) {
     const gt__operand *x = &args->in[k];
     gt__step *m = &t->step[1 + k];
@@ -1817,18 +1887,25 @@ static bool gt__set_tiling(gt__tiling *t, const gt__map_args *args, int threads,
    */
 /* clang-format off */
 #define GT__SHORT_PROGRAMS(X) /* operands, vectors of a thread: two for much arithmetic */ \
-  X(add, 2, 1) X(sub, 2, 1) X(mul, 2, 1) X(div, 2, 1) X(mul_add, 3, 1) X(where, 3, 1) \
-  X(relu, 1, 1) X(neg, 1, 1) X(square, 1, 1) X(sqrt, 1, 1) X(rsqrt, 1, 1) GT__SHORT_FUNCTIONS(X)
+  X(add, 2, 1) X(sub, 2, 1) X(mul, 2, 1) X(div, 2, 1) \
+  X(mul_add, 3, 1) X(where, 3, 1) \
+  X(relu, 1, 1) X(neg, 1, 1) X(square, 1, 1) \
+  X(sqrt, 1, 1) X(rsqrt, 1, 1) \
+  GT__SHORT_FUNCTIONS(X)
 #define GT__SHORT_FUNCTIONS(X) /* float64 has these alone: exp 130 us for 174, 2^25 elements */ \
-  X(exp, 1, 2) X(log, 1, 2) X(tanh, 1, 2) X(sigmoid, 1, 2) X(gelu, 1, 2) X(silu, 1, 2) X(sin, 1, 1)
+  X(exp, 1, 2) X(log, 1, 2) \
+  X(tanh, 1, 2) X(sigmoid, 1, 2) \
+  X(gelu, 1, 2) X(silu, 1, 2) X(sin, 1, 1)
 /* Of integers, which the compiler finds need not be 64 bits wide, as the interpreter's are: uint8
    takes a tenth of the time. Comparisons and logic make bools; short floats have the choices, too.
    */
 #define GT__SHORT_INTEGERS(X) \
-  X(add, 2, 1) X(sub, 2, 1) X(mul, 2, 1) X(where, 3, 1) GT__SHORT_CHOICES(X) \
+  X(add, 2, 1) X(sub, 2, 1) X(mul, 2, 1) X(where, 3, 1) \
+  GT__SHORT_CHOICES(X) \
   X(logical_and, 2, 1) X(logical_or, 2, 1) X(logical_not, 1, 1)
 #define GT__SHORT_CHOICES(X) \
-  X(abs, 1, 1) X(maximum, 2, 1) X(minimum, 2, 1) X(eq, 2, 1) X(ne, 2, 1) X(lt, 2, 1) X(le, 2, 1)
+  X(abs, 1, 1) X(maximum, 2, 1) X(minimum, 2, 1) \
+  X(eq, 2, 1) X(ne, 2, 1) X(lt, 2, 1) X(le, 2, 1)
 /* clang-format on */
 __host__ __device__ constexpr bool gt__makes_bools(int op) { /* in the order of THE TABLE */
   return op >= GT__OP_eq && op <= GT__OP_isfinite;
@@ -1871,9 +1948,13 @@ GT__DEV void gt__load_short(const gt__short &p, int row, int column, uint4 (&x)[
   constexpr int W = gt__lot<S>;
   GT__UNROLL for (int k = 1; k <= ARITY; k++) {
     const char *from = p.data[k] + (int64_t)row * p.step[k].row;
-    if (ARITY == 1 || gt__is_step(p, k, 16)) x[k] = ((const uint4 *)from)[column];
-    else if (gt__is_step(p, k, 0)) memcpy(&x[k], from, sizeof(S));
-    else if (gt__is_step(p, k, W)) memcpy(&x[k], (const gt__bits<W> *)from + column, W);
+    if (ARITY == 1 || gt__is_step(p, k, 16)) {
+      x[k] = ((const uint4 *)from)[column];
+    } else if (gt__is_step(p, k, 0)) {
+      memcpy(&x[k], from, sizeof(S));
+    } else if (gt__is_step(p, k, W)) {
+      memcpy(&x[k], (const gt__bits<W> *)from + column, W);
+    }
   }
 }
 /* Operand k in the compute type C. */
@@ -1886,7 +1967,10 @@ GT__DEV void gt__widen_short(const gt__short &p, int k, const uint4 &x, C (&y)[W
     gt__cast_known(y, u, half);
   } else if (gt__is_step(p, k, W)) {
     const uint32_t bits[2] = {x.x, x.y}; /* of uint8 it is a whole vector */
-    for (int i = 0; i < W; i++) y[i] = (bits[i / 4 % 2] >> i % 4 * 8 & 255) != 0;
+    for (int i = 0; i < W; i++) {
+      const uint32_t four = bits[i / 4 % 2];
+      y[i] = (four >> i % 4 * 8 & 255) != 0;
+    }
   } else {
     y[0] = gt__constant<C>(p.number[k]);
     if (p.data[k]) gt__cast_known(y, u, half); /* whole, since two are cast at once */
@@ -1925,22 +2009,29 @@ struct gt__short_compute<int32_t> {
 template <int OP, int ARITY, int V, class S>
 GT__DEV void gt__make_short(const gt__short &p) {
   typedef typename gt__short_compute<S>::C C;
-  constexpr int W = gt__lot<S>, HOP = GT__SHORT_BLOCK / V;
+  constexpr int W = gt__lot<S>;
+  constexpr int HOP = GT__SHORT_BLOCK / V;
   const unsigned first = blockIdx.x * GT__SHORT_BLOCK + threadIdx.x;
   uint4 x[V][1 + ARITY];
-  int row[V], column[V];
+  int row[V];
+  int column[V];
   GT__UNROLL for (int v = 0; v < V; v++) {
     const unsigned at = first + v * HOP;
-    row[v] = p.across ? at / p.across : 0;
-    column[v] = at - row[v] * p.across;
+    const int r = p.across ? at / p.across : 0;
+    const int c = at - r * p.across;
+    row[v] = r;
+    column[v] = c;
     if (v == 0) gt__await_kernel_before();
-    if (at < p.vectors) gt__load_short<ARITY, S>(p, row[v], column[v], x[v]);
+    if (at < p.vectors) gt__load_short<ARITY, S>(p, r, c, x[v]);
   }
   GT__UNROLL for (int v = 0; v < V; v++) {
     C y[1 + ARITY][W];
-    GT__UNROLL for (int k = 1; k <= ARITY; k++) gt__widen_short<ARITY == 1, S>(p, k, x[v][k], y[k]);
+    GT__UNROLL for (int k = 1; k <= ARITY; k++) {
+      gt__widen_short<ARITY == 1, S>(p, k, x[v][k], y[k]);
+    }
     gt__apply_all<OP>(y[1], y[1 + (ARITY > 1)], y[ARITY]);
-    if (first + v * HOP < p.vectors) gt__store_short<OP, S>(p, row[v], column[v], y[1]);
+    const bool exists = first + v * HOP < p.vectors;
+    if (exists) gt__store_short<OP, S>(p, row[v], column[v], y[1]);
   }
 }
 template <class S>
@@ -2019,15 +2110,17 @@ static bool gt__set_short_operand(gt__short *s, int k, int slot, const gt__map_a
    bytes that they are. */
 static const gt__operand *gt__short_operand(const gt__short *s, const gt__map_args *args,
                                             const int *slot) {
-  const int n_in = args->program.n_in, k = slot[1] < n_in ? slot[1] : slot[2];
+  const int n_in = args->program.n_in;
+  const int k = slot[1] < n_in ? slot[1] : slot[2];
   return gt__makes_bools(s->op) && k < n_in ? &args->in[k] : &args->out;
 }
 static bool gt__fits_short(const gt__short *s, const gt__map_args *args, int64_t row) {
-  const int compute = args->program.compute, to = args->out.dtype;
+  const int compute = args->program.compute;
+  const int to = gt__makes_bools(s->op) ? (int)GT_BOOL : s->dtype;
   const bool fits = compute == GT__I64 ? s->dtype == GT_UINT8 || s->dtype == GT_INT32
                                        : gt__is_usual(compute, s->dtype);
-  return fits && to == (gt__makes_bools(s->op) ? (int)GT_BOOL : s->dtype) && row % s->width == 0 &&
-         args->count / s->width <= INT32_MAX;
+  if (!fits || args->out.dtype != to) return false;
+  return row % s->width == 0 && args->count / s->width <= INT32_MAX;
 }
 /* Is the map, but for `rest` elements, one of these programs on whole vectors, in one row or many?
    */
@@ -2037,7 +2130,8 @@ static bool gt__set_short(gt__short *s, const gt__map_args *args, int rest) {
   const int line = args->ndim - 1;
   const int64_t row = args->size[line] - rest;
   int slot[4];
-  if (line > 1 || !gt__read_short(p, s, slot)) return false;
+  if (line > 1) return false;
+  if (!gt__read_short(p, s, slot)) return false;
   const gt__short_row *known = gt__short_rows[p->compute];
   while (known->arity && known->op != s->op) known++;
   const gt__operand *x = gt__short_operand(s, args, slot);
@@ -2048,8 +2142,9 @@ static bool gt__set_short(gt__short *s, const gt__map_args *args, int rest) {
   s->vectors = (unsigned)((args->count - rest) / s->width);
   s->across = line ? (unsigned)(row / s->width) : 0;
   s->data[0] = args->out.data;
-  bool is = known->arity && gt__fits_short(s, args, row) &&
-            gt__set_step(&s->step[0], &args->out, args, &none, s->width) && s->step[0].copy;
+  if (!known->arity || !gt__fits_short(s, args, row)) return false;
+  bool is = gt__set_step(&s->step[0], &args->out, args, &none, s->width);
+  is = is && s->step[0].copy;
   for (int k = 1; k <= known->arity && is; k++)
     is = gt__set_short_operand(s, k, slot[k], args, x->dtype, known->arity);
   return is;
@@ -2218,6 +2313,9 @@ struct gt__part {
   T value;
   I index;
 };
+/* Those of a thread's lanes. */
+template <class T>
+using gt__parts = gt__part<T, int>[8];
 /* Where the values come from: the operand, U vectors at a time, or 8 elements of a TINY row; or a
    program, LIGHT with the usual operands, of float64 also float32 and bfloat16, or ANYHOW, one by
    one. Elements S that are not T wait for their fold. */
@@ -2261,23 +2359,32 @@ constexpr bool gt__in_order = F == GT__FOLD_SUM || F == GT__FOLD_PROD;
    fit in registers; LONG: a team is a warp, a thread has 8 of 256 lanes; BROAD: a block, and one.
    */
 enum { GT__LONG, GT__SHORT_ROWS, GT__DOWN, GT__BROAD };
-struct gt__stride {              /* how an operand moves, in bytes: by */
-  int64_t wide, deep, hop, next; /* an output, an element, a vector, and within a vector */
+struct gt__stride { /* how an operand moves, in bytes */
+  int64_t wide;     /* by an output */
+  int64_t deep;     /* by an element */
+  int64_t hop;      /* by a vector */
+  int64_t next;     /* within a vector */
 };
 struct gt__cut {
-  int32_t way, fold, team_log2, chunks_log2, outs;
-  int32_t results;         /* of a block, rounded up so that slots begin a line */
-  unsigned groups, across; /* of chunks; blocks of a group, side by side, as rows are
-                                            read as a whole then, 2 % faster */
-  unsigned most;           /* blocks that run at once on a large chip */
-  bool bare;               /* the program is nothing but its operand */
+  int32_t way, fold;
+  int32_t team_log2;
+  int32_t chunks_log2;
+  int32_t outs;
+  int32_t results; /* of a block, rounded up so that slots begin a line */
+  unsigned groups; /* of chunks */
+  /* blocks of a group, side by side, as rows are read as a whole then, 2 % faster */
+  unsigned across;
+  unsigned most; /* blocks that run at once on a large chip */
+  bool bare;     /* the program is nothing but its operand */
   gt__stride in[GT__INPUTS];
 };
 /* What is left of a stream: `left` elements of a row, where a thread's vectors begin `step` apart
    and the first lacks `skip`; or, down, W for each row, of which `columns` exist. */
 template <int W>
 struct gt__extent {
-  int left, step, columns, skip;
+  int left, step;
+  int columns;
+  int skip;
   __device__ __forceinline__ bool has(int j, int i) const { /* element i of vector j */
     return j * step + i < left && i < columns && (j || i >= skip);
   }
@@ -2294,7 +2401,8 @@ GT__DEV int gt__shift(const char *row, const gt__stride &m, int size_log2) {
 /* Are the vectors of elements S side by side, and begin where the widest instructions may? */
 template <int W, class S>
 GT__DEV bool gt__has_lines(const char *from, const gt__stride &m) {
-  return m.next == sizeof(S) && ((int)(uintptr_t)from | (int)m.hop) % (W * (int)sizeof(S)) == 0;
+  constexpr int BYTES = W * (int)sizeof(S);
+  return m.next == sizeof(S) && ((int)(uintptr_t)from | (int)m.hop) % BYTES == 0;
 }
 /* The next vectors, what there is of them, to memory (OUT) or from it, else `none`. */
 template <bool OUT, int W, class S, int E>
@@ -2307,8 +2415,9 @@ GT__DEV void gt__move_stream(char *line, const gt__stride &m, bool lines, const 
     else if (whole) gt__load_line(at, y[j]);
     else
       for (int i = 0; i < W; i++) {
-        if (!OUT) y[j][i] = x.has(j, i) ? *(const S *)(at + i * m.next) : none;
-        else if (x.has(j, i)) *(S *)(at + i * m.next) = y[j][i];
+        const auto one = [&] { return (S *)(at + i * m.next); };
+        if (!OUT) y[j][i] = x.has(j, i) ? *one() : none;
+        else if (x.has(j, i)) *one() = y[j][i];
       }
   };
   if (lines && x.all(E / W))
@@ -2336,8 +2445,11 @@ struct gt__vectors {
 template <int U>
 GT__DEV gt__vectors<U> gt__find_vectors(const gt__reduce_args &p, const gt__operand &in,
                                         const gt__stride &m, int64_t o, int64_t k, int hop, int n) {
-  const int first = p.n_kept, last = p.pre.ndim - 1;
-  const auto each = [&](auto f) { GT__UNROLL for (int j = 0; j < U; j++) f(j); };
+  const int first = p.n_kept;
+  const int last = p.pre.ndim - 1;
+  const auto each = [&](auto f) {
+    GT__UNROLL for (int j = 0; j < U; j++) { f(j); }
+  };
   gt__vectors<U> v;
   int64_t row = o * m.wide;
   if (first > 1) { /* not by gt__offset_of: a call would cost the others, too */
@@ -2351,7 +2463,10 @@ GT__DEV gt__vectors<U> gt__find_vectors(const gt__reduce_args &p, const gt__oper
     each([&](int j) { v.at[j] = j * m.hop; });
   } else {
     uint32_t index[U];
-    each([&](int j) { index[j] = (uint32_t)k + min(j, n - 1) * hop; });
+    each([&](int j) {
+      const int at = min(j, n - 1);
+      index[j] = (uint32_t)k + at * hop;
+    });
     gt__locate_all<false>(p.pre, first, last + 1, in.stride, index);
     v.any = 0;
     v.other = 0;
@@ -2371,10 +2486,28 @@ GT__DEV void gt__load_far(const gt__vectors<U> &v, const gt__stride &m, bool lin
                           const gt__extent<W> &x, S (&u)[U][W]) {
   const bool whole = lines && x.all(U);
   GT__UNROLL for (int j = 0; j < U; j++) {
-    if (whole) gt__load_line(v.line + v.at[j], u[j]);
+    const auto at = [&] { return v.line + v.at[j]; };
+    if (whole) gt__load_line(at(), u[j]);
     else
-      for (int i = 0; i < W; i++)
-        u[j][i] = x.has(j, i) ? *(const S *)(v.line + v.at[j] + i * m.next) : S();
+      for (int i = 0; i < W; i++) {
+        const auto one = [&] { return (const S *)(at() + i * m.next); };
+        u[j][i] = x.has(j, i) ? *one() : S();
+      }
+  }
+}
+/* The next vectors of an operand as T: near ones, of one dim at most, or far ones. */
+template <class S, int W, int U, class T, int E>
+GT__DEV void gt__load_vectors(const gt__vectors<U> &v, const gt__stride &m, bool lines, bool near,
+                              const gt__extent<W> &x, T (&e)[E]) {
+  if (v.other == 0 && m.next == 0) { /* a number for all */
+    const T y = gt__as<T>(*(const S *)(v.line + v.at[0]));
+    for (int i = 0; i < E; i++) e[i] = y;
+  } else {
+    S u[U][W];
+    S(&all)[E] = *(S(*)[E])u;
+    if (near) gt__move_stream<false>((char *)v.line, m, lines, x, S(), all);
+    else gt__load_far<S, W, U>(v, m, lines, x, u);
+    gt__cast_all(e, u[0]);
   }
 }
 /* The next vectors of a LIGHT program's operands, in slots or, of a bare one, in e. No vector goes
@@ -2391,21 +2524,14 @@ GT__DEV void gt__load_operands(const gt__reduce_args &p, const gt__cut &w, const
     const gt__vectors<U> v = gt__find_vectors<U>(p, in, m, o, k, hop, n);
     gt__by_light<T>(in.dtype, [&](auto tag) {
       typedef decltype(tag) S;
-      S u[U][W];
-      const bool lines = m.next == sizeof(S) && !(v.any & (int)(W * sizeof(S) - 1));
+      constexpr int BYTES = W * sizeof(S);
+      const bool lines = m.next == sizeof(S) && !(v.any & (BYTES - 1));
       if (sizeof(S) == sizeof(T) && lines && x.all(U) && !w.bare) {
         GT__UNROLL for (int j = 0; j < U; j++)
             __pipeline_memcpy_async(gt__at<U>(s, slot, j), v.line + v.at[j], 16);
         return;
       }
-      if (v.other == 0 && m.next == 0) { /* a number for all */
-        const T y = gt__as<T>(*(const S *)(v.line + v.at[0]));
-        for (int i = 0; i < E; i++) e[i] = y;
-      } else {
-        if (near) gt__move_stream<false, W, S, E>((char *)v.line, m, lines, x, S(), *(S(*)[E])u);
-        else gt__load_far<S, W, U>(v, m, lines, x, u);
-        gt__cast_all(e, u[0]);
-      }
+      gt__load_vectors<S, W, U>(v, m, lines, near, x, e);
       if (!w.bare) gt__put(s, slot, e);
     });
   }
@@ -2417,7 +2543,10 @@ GT__DEV void gt__load_operands(const gt__reduce_args &p, const gt__cut &w, const
 template <int FOLD, int N, int TO, class T>
 GT__DEV void gt__halve(T *x) {
   for (int c = N / 2; c >= TO; c /= 2)
-    for (int i = 0; i < c; i++) x[i] = gt__fold_two<FOLD>(x[i], x[i + c]);
+    for (int i = 0; i < c; i++) {
+      T &y = x[i];
+      y = gt__fold_two<FOLD>(y, x[i + c]);
+    }
 }
 /* The lanes of a thread; W of them, of any elements, where the order does not count. */
 template <int FOLD, int W>
@@ -2425,43 +2554,60 @@ constexpr int gt__lanes = gt__in_order<FOLD> ? 8 : W;
 /* Folds a thread's elements, turned, to its lanes, vectors being `hop` elements apart. SHORT, in
    order: the lanes of a row are halved until 8 are left. */
 template <int FOLD, int W, class T, class S, int N>
-GT__DEV void gt__take_all(int way, gt__part<T, int> (&r)[8], const S (&e)[N], int k, int hop,
-                          T by) {
+GT__DEV void gt__take_elements(int way, gt__parts<T> &r, const S (&e)[N], int first, int hop,
+                               T turn) {
   const auto of = [&](int i) {
     const T x = gt__as<T>(e[i]);
-    return gt__in_order<FOLD> ? x : gt__turn_by(x, by);
+    return gt__in_order<FOLD> ? x : gt__turn_by(x, turn);
   };
   if (way == GT__DOWN || way == GT__BROAD) {
-    GT__EACH gt__take<FOLD>(r[i % W], of(i), k + i / W * hop);
+    GT__EACH gt__take<FOLD>(r[i % W], of(i), first + i / W * hop);
   } else if (way == GT__SHORT_ROWS && gt__in_order<FOLD>) {
     for (int i = 0; i < 8; i++) {
       T x[N / 8];
       for (int c = 0; c < N / 8; c++) x[c] = of(i + 8 * c);
       if (N == 64 && hop == 2 * 64) { /* every other one is of the same lane */
-        for (int c = 2; c < N / 8; c++) x[c % 2] = gt__fold_two<FOLD>(x[c % 2], x[c]);
+        for (int c = 2; c < N / 8; c++) {
+          T &y = x[c % 2];
+          y = gt__fold_two<FOLD>(y, x[c]);
+        }
         x[0] = gt__fold_two<FOLD>(x[0], x[N / 8 > 1]);
-      } else gt__halve<FOLD, N / 8, 1>(x);
+      } else {
+        gt__halve<FOLD, N / 8, 1>(x);
+      }
       gt__take<FOLD>(r[i], x[0], 0);
     }
-  } else GT__EACH gt__take<FOLD>(r[i % gt__lanes<FOLD, W>], of(i), k + i / W * hop);
+  } else {
+    constexpr int LANES = gt__lanes<FOLD, W>;
+    GT__EACH gt__take<FOLD>(r[i % LANES], of(i), first + i / W * hop);
+  }
 }
 /* Halves the lanes of a team: r[i] of thread t is lane i/W * team*W + t*W + i%W. In order, the W
    neighbours of a thread come last. All threads have the result in r[0]. */
 template <int FOLD, int W, class T>
-GT__DEV void gt__fold_team(gt__part<T, int> (&r)[8], int team) {
-  constexpr int N = gt__lanes<FOLD, W>, C = gt__in_order<FOLD> ? W : 1;
+GT__DEV void gt__fold_team(gt__parts<T> &r, int team) {
+  constexpr int N = gt__lanes<FOLD, W>;
+  constexpr int C = gt__in_order<FOLD> ? W : 1;
   constexpr int VALUE = FOLD == GT__FOLD_ARGMAX ? GT__FOLD_MAX : FOLD;
   T x[N];
   GT__EACH x[i] = r[i].value;
   gt__halve<VALUE, N, C>(x);
-  GT__LOOP for (int m = team / 2; m > 0; m /= 2) for (int i = 0; i < C; i++) x[i] =
-      gt__fold_two<VALUE>(x[i], __shfl_xor_sync(~0u, x[i], m));
+  GT__LOOP for (int m = team / 2; m > 0; m /= 2) {
+    for (int i = 0; i < C; i++) {
+      T &y = x[i];
+      y = gt__fold_two<VALUE>(y, __shfl_xor_sync(~0u, y, m));
+    }
+  }
   gt__halve<VALUE, C, 1>(x);
   if (FOLD == GT__FOLD_ARGMAX) { /* the first place of the maximum, or of a NaN */
     int first = INT32_MAX;
-    GT__EACH if (r[i].value == x[0] || r[i].value != r[i].value) first = min(first, r[i].index);
-    GT__LOOP for (int m = team / 2; m > 0; m /= 2) first =
-        min(first, __shfl_xor_sync(~0u, first, m));
+    GT__EACH {
+      const T &y = r[i].value;
+      if (y == x[0] || y != y) first = min(first, r[i].index);
+    }
+    GT__LOOP for (int m = team / 2; m > 0; m /= 2) {
+      first = min(first, __shfl_xor_sync(~0u, first, m));
+    }
     r[0].index = first;
   }
   r[0].value = x[0];
@@ -2489,9 +2635,15 @@ GT__DEV void gt__finish(const gt__reduce_args &p, int64_t o, const gt__part<T, i
   T value = gt__turned(p.fold, r.value);
   if (p.finish & GT__DIVIDE) value = gt__apply<GT__OP_div>(value, gt__constant<T>(p.divisor));
   if (p.finish & GT__ROOT) value = gt__apply<GT__OP_sqrt>(value, value);
-  const auto put = [&](auto tag) { *(decltype(tag) *)to = gt__as<decltype(tag)>(value); };
-  if (gt__base_fold(p.fold) == GT__FOLD_ARGMAX) gt__store_any<int64_t>(to, p.out.dtype, r.index);
-  else if (!gt__if_usual<T>(p.out.dtype, put)) gt__store_any<T>(to, p.out.dtype, value);
+  const auto put = [&](auto tag) {
+    typedef decltype(tag) S;
+    *(S *)to = gt__as<S>(value);
+  };
+  if (gt__base_fold(p.fold) == GT__FOLD_ARGMAX) {
+    gt__store_any<int64_t>(to, p.out.dtype, r.index);
+  } else if (!gt__if_usual<T>(p.out.dtype, put)) {
+    gt__store_any<T>(to, p.out.dtype, value);
+  }
 }
 /* The pairwise tree over n results on a board, of each of `outs` outputs from `first` on; then they
    are finished, or those of one of several groups left in scratch. */
@@ -2509,10 +2661,13 @@ GT__DEV void gt__leave(const gt__reduce_args &p, int fold, const gt__board<T> &b
       gt__part<T, int64_t> r[N];
       GT__EACH r[i] = board.get(at + (min(i << deep, n - 1 - k) << outs_log2));
       gt__by_fold<GT__COMBINE>(fold, [&](auto tag) {
+        constexpr int FOLD = decltype(tag)::value;
         for (int c = 1; c < N; c *= 2)
-          for (int i = 0; i < N; i += 2 * c)
-            if (k + ((i + c) << deep) < n)
-              gt__take<decltype(tag)::value>(r[i], r[i + c].value, r[i + c].index);
+          for (int i = 0; i < N; i += 2 * c) {
+            const bool exists = k + ((i + c) << deep) < n;
+            const auto &next = r[i + c];
+            if (exists) gt__take<FOLD>(r[i], next.value, next.index);
+          }
       });
       board.put(at, r[0]);
     }
@@ -2534,13 +2689,19 @@ struct gt__folder {
   const gt__reduce_args &p;
   const gt__cut &w;
   bool down;
-  int t, hop, here; /* the thread of its team; elements to its next vector; outputs that exist */
-  unsigned group, first; /* the block's group of chunks, and its first */
-  int64_t o0;            /* the block's first output */
+  int t;          /* the thread of its team */
+  int hop;        /* elements to its next vector */
+  int here;       /* outputs that exist */
+  unsigned group; /* the block's, of chunks */
+  unsigned first; /* its first chunk */
+  int64_t o0;     /* the block's first output */
   T none;
-  /* of a turn: the chunk, the output from o0 on, where the chunk begins and the thread */
-  int chunk, c, shift;
-  int64_t begin, k0;
+  /* of a turn: */
+  int chunk;
+  int c; /* the output, from o0 on */
+  int shift;
+  int64_t begin; /* where the chunk begins */
+  int64_t k0;    /* where the thread begins */
   char *line;
   bool lines;
   gt__extent<W> left;
@@ -2591,24 +2752,31 @@ struct gt__folder {
       }
     const auto place = [] { return gt__batch(); };
     if (!w.bare) gt__run<T, SOURCE != GT__LIGHT_FOLD>(p.pre.program, s, place, e);
-    if (!left.all(U)) GT__EACH e[i] = left.has(i / W, i % W) ? e[i] : none;
+    if (!left.all(U)) GT__EACH {
+        const bool has = left.has(i / W, i % W);
+        e[i] = has ? e[i] : none;
+      }
     if (p.fold >= GT__FOLD_ANY) GT__EACH e[i] = gt__turned(p.fold, e[i]);
   }
-  __device__ __forceinline__ void fold_all(const gt__slots &s, gt__part<T, int> (&r)[8]) {
+  __device__ __forceinline__ void fold_all(const gt__slots &s, gt__parts<T> &r) {
     GT__LOOP for (int k = 0; left.left > 0; k += U * hop) {
       S e[N];
-      if constexpr (DIRECT)
-        gt__move_stream<false>(line + k * w.in[0].deep, w.in[0], lines, left, gt__as<S>(none), e);
-      else compute(s, k, e);
+      if constexpr (DIRECT) {
+        char *from = line + k * w.in[0].deep;
+        gt__move_stream<false>(from, w.in[0], lines, left, gt__as<S>(none), e);
+      } else {
+        compute(s, k, e);
+      }
       gt__by_fold<SOURCE>(w.fold, [&](auto fold) {
-        gt__take_all<decltype(fold)::value, W>(w.way, r, e, k, hop, gt__turn_of<T>(p.fold));
+        constexpr int FOLD = decltype(fold)::value;
+        gt__take_elements<FOLD, W>(w.way, r, e, k, hop, gt__turn_of<T>(p.fold));
       });
       left.left -= U * left.step;
       left.skip = 0;
     }
   }
   /* BROAD: the 256 lanes are a value of each thread; then each warp has 8 of them a thread. */
-  __device__ __forceinline__ void spread(gt__part<T, int> (&r)[8]) {
+  __device__ __forceinline__ void spread(gt__parts<T> &r) {
     if constexpr (SOURCE == GT__ANYHOW && !std::is_integral<T>::value) {
       __shared__ T lane[GT__LANES];
       __syncthreads();
@@ -2617,7 +2785,7 @@ struct gt__folder {
       for (int j = 0; j < 8; j++) r[j].value = lane[j * 32 + t % 32];
     }
   }
-  __device__ __forceinline__ void join(gt__part<T, int> (&r)[8]) {
+  __device__ __forceinline__ void join(gt__parts<T> &r) {
     const bool broad = SOURCE == GT__ANYHOW && w.way == GT__BROAD;
     if (broad) spread(r);
     if (!down)
@@ -2625,6 +2793,14 @@ struct gt__folder {
         for (int j = 0; j < 8; j++) r[j].index += t * W + j % W;
         gt__fold_team<decltype(fold)::value, W>(r, broad ? 32 : 1 << w.team_log2);
       });
+  }
+  /* Puts the results of a turn on the board. */
+  __device__ __forceinline__ void leave(const gt__board<T> &board, const gt__parts<T> &r) const {
+    for (int j = 0; j < W; j++)
+      if (down || (t == 0 && j == 0)) {
+        const int64_t place = begin + max(r[j].index - shift, 0);
+        board.put(chunk * w.outs + c + j, {r[j].value, place});
+      }
   }
 };
 /* The first kernel. Grid: blocks of w.outs outputs, for each group of chunks. Block: 1 <<
@@ -2647,14 +2823,15 @@ __global__ void __launch_bounds__(256, SOURCE == GT__DIRECT || SOURCE == GT__DIR
   if (!f.DIRECT) gt__fill_constants<T, f.N>(p.pre.program, s);
   GT__LOOP for (int turn = threadIdx.x >> w.team_log2; turn < turns;
                 turn += blockDim.x >> w.team_log2) {
-    gt__part<T, int> r[8];
+    gt__parts<T> r;
     f.begin_turn(turn);
-    for (int j = 0; j < 8; j++) r[j] = {identity, f.down ? 0 : j / W * f.hop};
+    for (int j = 0; j < 8; j++) {
+      const int at = f.down ? 0 : j / W * f.hop;
+      r[j] = {identity, at};
+    }
     f.fold_all(s, r);
     f.join(r);
-    for (int j = 0; j < W; j++)
-      if (f.down || (f.t == 0 && j == 0))
-        board.put(f.chunk * w.outs + f.c + j, {r[j].value, f.begin + max(r[j].index - f.shift, 0)});
+    f.leave(board, r);
   }
   gt__release_next_kernel();
   const int leaves = (int)min((int64_t)chunks, p.n_chunk - f.first);
@@ -2715,9 +2892,13 @@ static const void *const gt__reduce_kernels[][6] = {
 /* -- the plan -- */
 struct gt__reduce_plan {
   gt__cut w;
-  int source, kernels, compute;    /* the kernel's column and row in gt__reduce_kernels */
-  int threads_log2, slots, result; /* bytes of a thread's slots and of a result */
-  int64_t chunk, n_chunk;          /* in place of those of the operation */
+  int source, kernels; /* the kernel's column and row in gt__reduce_kernels */
+  int compute;
+  int threads_log2;
+  int slots;       /* bytes of a thread's slots */
+  int result;      /* bytes of a result */
+  int64_t chunk;   /* in place of that of the operation */
+  int64_t n_chunk; /* likewise */
 };
 /* Is the program nothing but its operand? */
 static bool gt__is_bare(const gt__program *p) {
@@ -2751,7 +2932,8 @@ static int gt__slack(const gt__reduce_args *args, int W) {
 }
 static gt__stride gt__stride_of(const gt__reduce_args *args, const gt__operand *x, int W,
                                 int team_log2) {
-  const int n_kept = args->n_kept, last = args->pre.ndim - 1;
+  const int n_kept = args->n_kept;
+  const int last = args->pre.ndim - 1;
   const int64_t wide = n_kept ? x->stride[n_kept - 1] << x->size_log2 : 0;
   const int64_t deep = n_kept <= last ? x->stride[last] << x->size_log2 : 0;
   if (!args->inner) return {wide, deep, deep, wide};
@@ -2766,7 +2948,8 @@ static bool gt__has_light(const gt__reduce_args *args, const gt__operand *x) {
 }
 static bool gt__is_light(const gt__reduce_args *args, int compute) {
   const gt__program *p = &args->pre.program;
-  const int n_kept = args->n_kept, last = args->pre.ndim - 1;
+  const int n_kept = args->n_kept;
+  const int last = args->pre.ndim - 1;
   const int along = args->inner ? last : n_kept - 1;
   const bool plain = n_kept <= 1 && last <= n_kept;
   const bool narrow = args->pre.narrow && (along < 0 || args->pre.size[along] % 4 == 0);
@@ -2969,7 +3152,9 @@ struct gt__soft_place {
   static constexpr int ROW = 32 * N;
   static constexpr int PARTS = GT__CHUNK / ROW;
   bool shared;
-  int team, t, warp, chunk, k, shift;
+  int team, t;
+  int warp, chunk;
+  int k, shift;
   int64_t o;
   gt__extent<W> x;
   __device__ __forceinline__ gt__soft_place(const gt__reduce_args &p, const gt__cut &w) {
@@ -2980,7 +3165,8 @@ struct gt__soft_place {
     warp = threadIdx.x / 32;
     chunk = warp / PARTS;
     o = (int64_t)blockIdx.x * w.outs + (shared ? 0 : threadIdx.x >> w.team_log2);
-    shift = p.n + W > GT__CHUNK ? 0 : gt__shift<W>(row(p, in), w.in[0], in.size_log2);
+    const bool apart = p.n + W > GT__CHUNK;
+    shift = apart ? 0 : gt__shift<W>(row(p, in), w.in[0], in.size_log2);
     k = (shared ? warp * ROW : 0) + t * W;
     x.left = o < p.outer ? (int)p.n + shift - k : 0;
     x.step = W << w.team_log2;
@@ -2999,8 +3185,10 @@ GT__DEV void gt__read_soft(const gt__reduce_args &p, const gt__stride &m,
     typedef decltype(tag) S;
     S y[N], none;
     gt__set(none, gt__identity<T>(GT__FOLD_MAX));
-    char *from = at.row(p, p.pre.in[0]) + (at.k - at.shift) * m.deep;
-    gt__move_stream<false>(from, m, gt__has_lines<W, S>(from, m), at.x, none, y);
+    char *from = at.row(p, p.pre.in[0]);
+    from += (at.k - at.shift) * m.deep;
+    const bool lines = gt__has_lines<W, S>(from, m);
+    gt__move_stream<false>(from, m, lines, at.x, none, y);
     gt__cast_all(e, y);
   };
   if (!gt__if_usual<T>(p.pre.in[0].dtype, read)) __builtin_unreachable();
@@ -3035,8 +3223,11 @@ template <class T, int N>
 GT__DEV uint32_t gt__soft_powers(const gt__soft_place<T> &at, T most, T (&e)[N]) {
   uint32_t least = ~0u;
   GT__EACH e[i] = GT__SUB(e[i], most);
-  if (__all_sync(~0u, at.x.all(N / gt__lot<T>))) gt__apply_all<GT__OP_exp>(e, e, e);
-  else GT__EACH e[i] = gt__apply<GT__OP_exp>(e[i], e[i]);
+  if (__all_sync(~0u, at.x.all(N / gt__lot<T>))) {
+    gt__apply_all<GT__OP_exp>(e, e, e);
+  } else {
+    GT__EACH e[i] = gt__apply<GT__OP_exp>(e[i], e[i]);
+  }
   GT__EACH least = min(least, __float_as_uint((float)e[i]) - 1);
   return least;
 }
@@ -3045,12 +3236,12 @@ template <class T, int N>
 GT__DEV T gt__soft_sum(const gt__soft_place<T> &at, int way, const T (&e)[N], T *lane) {
   constexpr int W = gt__lot<T>;
   constexpr int PARTS = gt__soft_place<T>::PARTS;
-  gt__part<T, int> r[8] = {};
+  gt__parts<T> r = {};
   GT__LOOP for (int turn = 0; turn <= (at.shared ? PARTS : 0); turn++) {
     const bool mine = !at.shared || turn == at.warp % PARTS;
     for (int i = 0; i < 8; i++)
       if (turn && (mine || turn == PARTS)) r[i].value = lane[i * 32 + at.t];
-    if (mine) gt__take_all<GT__FOLD_SUM, W>(way, r, e, 0, 0, (T)0);
+    if (mine) gt__take_elements<GT__FOLD_SUM, W>(way, r, e, 0, 0, (T)0);
     if (!at.shared) break;
     for (int i = 0; i < 8; i++)
       if (mine) lane[i * 32 + at.t] = r[i].value;
@@ -3079,9 +3270,11 @@ GT__DEV void gt__store_soft(const gt__reduce_args &p, const gt__stride &m,
   gt__if_usual<T>(p.pre.out.dtype, [&](auto tag) {
     typedef decltype(tag) S;
     S y[N];
-    char *to = at.row(p, p.pre.out) + (at.k - at.shift) * m.deep;
+    char *to = at.row(p, p.pre.out);
+    to += (at.k - at.shift) * m.deep;
     gt__cast_all(y, e);
-    gt__move_stream<true>(to, m, gt__has_lines<W, S>(to, m), at.x, S(), y);
+    const bool lines = gt__has_lines<W, S>(to, m);
+    gt__move_stream<true>(to, m, lines, at.x, S(), y);
   });
 }
 /* Softmax and its kind: a row in registers, read once (by log_softmax twice), with one exp an
@@ -3091,7 +3284,8 @@ template <class T>
 __global__ void __launch_bounds__(4096 / sizeof(T))
     gt__soft_kernel(const __grid_constant__ gt__reduce_args p, const __grid_constant__ gt__cut w,
                     const __grid_constant__ gt__stride result) {
-  __shared__ T lane[GT__SOFT_BYTES / sizeof(T) / GT__CHUNK][GT__LANES], joined[32];
+  __shared__ T lane[GT__SOFT_BYTES / sizeof(T) / GT__CHUNK][GT__LANES];
+  __shared__ T joined[32];
   const gt__soft_place<T> at(p, w);
   constexpr int N = gt__soft_place<T>::N;
   T e[N], most, log_s = 0;
@@ -3110,8 +3304,11 @@ __global__ void __launch_bounds__(4096 / sizeof(T))
     if (p.soft != GT__LOG_SOFTMAX) break;
   }
   if (p.soft == GT__LOG_SOFTMAX) GT__EACH e[i] = GT__SUB(GT__SUB(e[i], most), log_s);
-  if (p.soft != GT__LOGSUMEXP) gt__store_soft(p, result, at, e);
-  else if (at.k == 0 && at.o < p.outer) gt__finish<T>(p, at.o, {GT__ADD(log_s, most), 0});
+  if (p.soft != GT__LOGSUMEXP) {
+    gt__store_soft(p, result, at, e);
+  } else if (at.k == 0 && at.o < p.outer) {
+    gt__finish<T>(p, at.o, {GT__ADD(log_s, most), 0});
+  }
 }
 
 static const void *const gt__soft_kernels[] = {GT__POINTER(gt__soft_kernel<float>),
@@ -3120,10 +3317,11 @@ static bool gt__is_soft(const gt__reduce_args *args) {
   const gt__map_args *m = &args->pre;
   const gt__operand *out = args->soft == GT__LOGSUMEXP ? &m->in[0] : &m->out;
   const int compute = m->program.compute;
-  if (!args->soft || !gt__is_program(&m->program) || args->outer <= 0 || compute == GT__I64)
-    return false;
-  return gt__is_bare(&m->program) && m->ndim - args->n_kept <= 1 && args->fold == GT__FOLD_SUM &&
-         gt__is_usual(compute, m->in[0].dtype) && gt__is_usual(compute, out->dtype);
+  if (!args->soft || args->outer <= 0) return false;
+  if (!gt__is_program(&m->program) || compute == GT__I64) return false;
+  if (!gt__is_bare(&m->program) || m->ndim - args->n_kept > 1) return false;
+  return args->fold == GT__FOLD_SUM && gt__is_usual(compute, m->in[0].dtype) &&
+         gt__is_usual(compute, out->dtype);
 }
 static int gt__plan_soft_rows(gt__op *op) {
   const gt__reduce_args *args = &op->u.reduce;
@@ -3154,7 +3352,9 @@ template <class T, class S>
 struct gt__soft_column {
   const gt__reduce_args &p;
   const S *from;
-  int64_t step, c_begin, c_end, begin, end;
+  int64_t step;
+  int64_t c_begin, c_end;
+  int64_t begin, end;
   T most, sum;
   __device__ __forceinline__ gt__soft_column(const gt__reduce_args &p, int64_t o, int part, int own)
       : p(p) {
@@ -3185,11 +3385,14 @@ struct gt__soft_column {
     T tree[64];
     sum = 0;
     for (int64_t c = c_begin; c < c_end; c++) {
+      const int64_t first = c * p.chunk;
       int d = 0;
       sum = 0;
 #pragma unroll 4
-      for (int64_t k = c * p.chunk; k < min((c + 1) * p.chunk, p.n); k++)
-        sum = GT__ADD(sum, power(k));
+      for (int64_t k = first; k < min((c + 1) * p.chunk, p.n); k++) {
+        const T value = power(k);
+        sum = GT__ADD(sum, value);
+      }
       for (; (c - c_begin) >> d & 1; d++) sum = GT__ADD(tree[d], sum);
       tree[d] = sum;
     }
@@ -3227,7 +3430,8 @@ template <class T>
 __global__ void __launch_bounds__(256)
     gt__soft_down_kernel(const __grid_constant__ gt__reduce_args p, int columns, int own) {
   __shared__ T board[256];
-  const int column = threadIdx.x % columns, part = threadIdx.x / columns;
+  const int column = threadIdx.x % columns;
+  const int part = threadIdx.x / columns;
   const int used = (int)((p.n_chunk - 1) / own + 1) * columns;
   const int64_t mine = (int64_t)blockIdx.x * columns + column;
   const int64_t o = min(mine, p.outer - 1);
@@ -3239,8 +3443,11 @@ __global__ void __launch_bounds__(256)
     x.join(board, column, columns, used);
     const T log_s = p.soft == GT__SOFTMAX ? 0 : gt__apply<GT__OP_log>(x.sum, x.sum);
     if (mine >= p.outer) return;
-    if (p.soft != GT__LOGSUMEXP) x.store(o, log_s);
-    else if (part == 0) gt__finish<T>(p, o, {GT__ADD(log_s, x.most), 0});
+    if (p.soft != GT__LOGSUMEXP) {
+      x.store(o, log_s);
+    } else if (part == 0) {
+      gt__finish<T>(p, o, {GT__ADD(log_s, x.most), 0});
+    }
   });
 }
 static const void *const gt__soft_down_kernels[] = {GT__POINTER(gt__soft_down_kernel<float>),
@@ -3254,7 +3461,8 @@ static int gt__run_soft_columns(const gt__op *op, void *stream) {
   const gt__reduce_args *args = &op->u.reduce;
   const int chunks_log2 = gt__log2_above(args->n_chunk);
   const int parts_log2 = min(3, chunks_log2);
-  int columns = 256 >> parts_log2, own = 1 << (chunks_log2 - parts_log2);
+  int columns = 256 >> parts_log2;
+  int own = 1 << (chunks_log2 - parts_log2);
   void *parameters[] = {(void *)args, &columns, &own};
   return gt__launch(gt__soft_down_kernels[args->pre.program.compute],
                     gt__blocks(args->outer, columns), 256, 0, stream, parameters);

@@ -2457,7 +2457,8 @@ GT__DEV gt__vectors<U> gt__find_vectors(const gt__reduce_args &p, const gt__oper
     gt__locate_all<false>(p.pre, 0, first, in.stride, index);
     row = (int)(index[0] << in.size_log2);
   }
-  v.other = (int)m.hop;
+  v.any = (int)m.hop;
+  v.other = v.any;
   if (last <= first) {
     row += k * m.deep;
     each([&](int j) { v.at[j] = j * m.hop; });

@@ -5199,7 +5199,7 @@ GT__DEV void gt__put_tile(const gt__hopper_args &p, const gt__work &w, const gt_
           "r"(w.m + half * 64), "r"(w.batch)
           : "memory");
     }
-    if (last) bricks += GT__RING * each;
+    bricks += last ? GT__RING * each : 0;
   }
 }
 /* The same by the threads, a warp for itself: of any dtype and alignment, or a part in float32. */

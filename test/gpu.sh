@@ -220,6 +220,23 @@ check_ways() {
   done < $build/ways.txt
 }
 # Its quick run's, the same also for each mixture and each forced way.
+# Kernels that flush tiny numbers to zero must be refused at the first use of the device.
+refuses_fast_math() {
+  cat > $build/fast.c << 'END'
+#include "gputensor.h"
+#include <string.h>
+int main(void) {
+  gt_free(gt_ones(GT_SHAPE(3), GT_FLOAT32, gt_cuda(0)));
+  printf("%s: %s\n", gt_status_string(gt_error()), gt_error_message());
+  return gt_error() == GT_ERROR_VERSION && strstr(gt_error_message(), "--use_fast_math") ? 0 : 1;
+}
+END
+  step "build kernels with --use_fast_math" nvcc --use_fast_math -DGPUTENSOR_PLAIN \
+    -Xptxas -O1 "$(target)" -I. -c gputensor_kernels.cu -o $build/fast_kernels.o || return
+  step "link them" nvcc -Xcompiler -fopenmp -DGPUTENSOR_IMPLEMENTATION -I. $build/fast.c \
+    $build/fast_kernels.o -lpthread -o $build/fast || return
+  step "--use_fast_math is refused" $build/fast
+}
 digest_of() { grep "^digest $1" "$(log_of "$2")" 2> /dev/null | awk '{ print $3 }'; }
 compare_digests() { # NAME: the same bits on both devices, in all quick runs
   local cuda cpu other

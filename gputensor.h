@@ -1,5 +1,5 @@
 /* gputensor.h - PyTorch's devices, tensors and streams in plain C: your arrays, on the GPU or on
-   the CPU, from one source.                       version 0.2.0, 2026-11-26. MIT licence, below.
+   the CPU, from one source.                       version 0.3.0, 2026-11-26. MIT licence, below.
 
    A complete program:
 
@@ -107,9 +107,9 @@
 #define GPUTENSOR_H
 
 #define GPUTENSOR_VERSION_MAJOR 0
-#define GPUTENSOR_VERSION_MINOR 2
+#define GPUTENSOR_VERSION_MINOR 3
 #define GPUTENSOR_VERSION_PATCH 0
-#define GPUTENSOR_VERSION "0.2.0"
+#define GPUTENSOR_VERSION "0.3.0"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -12509,6 +12509,9 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
    OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
 
    HISTORY
+     0.3.0  two parts: GPUTENSOR_PLAIN in place of GPUTENSOR_NO_SIMD, GPUTENSOR_WAYS in the
+            environment in place of GPUTENSOR_NO_TENSOR_CORES; one instruction set but with
+            GPUTENSOR_DISPATCH; gt_build_info lists the ways
      0.2.0  streams are ordered by the bytes that operations touch, failed writes are told to who
             reads; what behaves otherwise: std, var and norm find all results in range, GT_DIM is
             no small number, a given output converts, products are not broadcast to what is added

@@ -1608,8 +1608,8 @@ GT__FN T F(asin_core)(T a) {
      0x1.3b8b1fa9ed4a3p-5, -0x1.630d6bebcb546p-5,
      0x1.76e0ab6d3aeccp-5))};
   /* clang-format on */
-  T far = GT__MUL(GT__SUB((T)1, a), (T)0.5);
-  T z = a > F(asin_far) ? far : GT__MUL(a, a);
+  T halved = GT__MUL(GT__SUB((T)1, a), (T)0.5);
+  T z = a > F(asin_far) ? halved : GT__MUL(a, a);
   T s = a > F(asin_far) ? F(sqrt)(z) : a;
   T y = POLY(z, c);
   return F(fma)(GT__MUL(s, z), y, s);

@@ -1621,8 +1621,8 @@ GT__FN T F(from_pio2)(T t) {
 GT__FN T F(asin)(T x) {
   T a = F(abs)(x);
   T t = F(asin_core)(a);
-  T far = F(from_pio2)(GT__MUL((T)2, t));
-  return F(copysign)(a > F(asin_far) ? far : t, x);
+  T beyond = F(from_pio2)(GT__MUL((T)2, t));
+  return F(copysign)(a > F(asin_far) ? beyond : t, x);
 }
 GT__FN T F(acos)(T x) {
   T a = F(abs)(x);
@@ -9202,9 +9202,9 @@ static void gt__cpu_convert_rest(gt__cpu_step step, int width, int op, void *out
   LOOP(GT__TO + (int)GT_##dtype, M, T, (void)0, memory)
 #ifdef FLOATS
 /* Whether no value is outside the limit below which `near`, an easier step, is right. */
-LIGHT("off") TARGET static int L(is_near)(int near, const T *a, const T *b, int64_t n) {
-  const T less = near == GT__OP_near_exp_less ? *b : (T)0;
-  const T most = near < GT__OP_near_sin ? K(87, 708) : K(0x1p15f, 0x1p40);
+LIGHT("off") TARGET static int L(is_near)(int nearby, const T *a, const T *b, int64_t n) {
+  const T less = nearby == GT__OP_near_exp_less ? *b : (T)0;
+  const T most = nearby < GT__OP_near_sin ? K(87, 708) : K(0x1p15f, 0x1p40);
   T outside = 0;
   for (int64_t i = 0; i < n; i++) {
     const T size = F(abs)(a[i] - less);
@@ -9220,10 +9220,10 @@ TARGET static void L(step)(int op, void *out, const void *pa, const void *pb, co
   if (n < all && op >= GT__FROM && op < GT__OP_mul_add)
     gt__cpu_convert_rest(L(step), (int)sizeof(T), op, out, pa, n, all - n);
 #ifdef FLOATS
-  const int near = gt__cpu_near(op);
-  if (near != op) {
+  const int nearby = gt__cpu_near(op);
+  if (nearby != op) {
     const T *a = (const T *)pa;
-    if (L(is_near)(near, a, (const T *)pb, n)) op = near;
+    if (L(is_near)(nearby, a, (const T *)pb, n)) op = nearby;
   }
 #endif
   switch (op) {

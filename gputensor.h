@@ -89,6 +89,8 @@
      GPUTENSOR_IMPLEMENTATION   in one file: compile the library here. This file then includes
                                 itself: of another name, GPUTENSOR_FILE is that name in quotes
      GPUTENSOR_STATIC           everything is static to that file
+     GPUTENSOR_LINKED           GPUTENSOR_IMPLEMENTATION does nothing: the library was compiled
+                                elsewhere, once, and is linked to this program
      GPUTENSOR_CUDA             use CUDA also when nvcc does not drive the compilation
      GPUTENSOR_NO_CUDA          never use CUDA
      GPUTENSOR_NO_THREADS       CPU streams run their work at once
@@ -119,6 +121,9 @@
 #define GT__EXTERN extern "C"
 #else
 #define GT__EXTERN extern
+#endif
+#if defined(GPUTENSOR_STATIC) && defined(GPUTENSOR_LINKED)
+#error "GPUTENSOR_STATIC keeps the library in this file, GPUTENSOR_LINKED elsewhere: choose one"
 #endif
 #ifdef GPUTENSOR_STATIC
 #define GT_API static __attribute__((unused))
@@ -694,7 +699,8 @@ struct gt__list {
 
 #endif /* GPUTENSOR_H */
 
-#if (defined(GPUTENSOR_IMPLEMENTATION) || defined(GPUTENSOR_KERNELS)) && !defined(GT__IMPLEMENTED)
+#if (defined(GPUTENSOR_KERNELS) || \
+     (defined(GPUTENSOR_IMPLEMENTATION) && !defined(GPUTENSOR_LINKED))) && !defined(GT__IMPLEMENTED)
 #define GT__IMPLEMENTED
 #define GT__MAIN 1
 #define GT__PART GT__MAIN /* without it a sentence below is all that the compiler says */
@@ -8560,7 +8566,14 @@ GT__RARE_ENDS
 /* ---- >>cpu-streams -----------------------------------------------------------------------------
    The CPU as a back end: memory, properties, and streams as threads with a queue. */
 static int gt__cpu_lacks(void); /* see >>cpu-ways */
+/* Tests that give the host a clock of their own define GT__HOOK_NOW, which reads it; _WORK, for an
+   operation or for bytes that the calling thread moves; and _AFTER: it goes on at that time. */
+#ifndef GT__HOOK_WORK
+#define GT__HOOK_WORK(op, bytes) (void)0
+#define GT__HOOK_AFTER(ms) (void)0
+#endif
 static int gt__cpu_execute(const gt__op *op) {
+  GT__HOOK_WORK(op, 0);
   if (op->way == gt__cpu_plain_ways[op->kind] && gt__cpu_lacks()) return GT__CPU_LACKS;
 #if defined(_WIN32) && !defined(__FMA__) && !defined(__aarch64__)
   if (op->way == gt__cpu_plain_ways[op->kind]) return GT__CPU_NO_FMA;
@@ -8636,6 +8649,7 @@ typedef struct {
   uint64_t pushed, popped, finished; /* finished: the number of the last operation done */
   int code, closed;
   int missed; /* a wait failed: what is behind it is not done, until one asks */
+  double ms;  /* when the newest item passed */
 } gt__cpu_queue;
 static struct {
   pthread_mutex_t lock;
@@ -8652,7 +8666,9 @@ int clock_gettime(int clock, struct timespec *t);
 #endif
 GT_API double gt_now_ms(void) {
   GT__STRICT;
-#ifdef GT__MONOTONIC
+#if defined(GT__HOOK_NOW)
+  double now = GT__HOOK_NOW();
+#elif defined(GT__MONOTONIC)
   struct timespec t = {0, 0};
   clock_gettime(GT__MONOTONIC, &t);
   double now = (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
@@ -8709,6 +8725,7 @@ static void *gt__cpu_serve(void *argument) {
       gt__cpu_sleep();
       continue;
     }
+    GT__HOOK_AFTER(x->wait && x->wait->ms > x->ms ? x->wait->ms : x->ms);
     if (x->op) code = gt__cpu_serve_op(q, x->op);
     else if (x->other) code = gt__cpu_serve_event(x);
     else if (x->wait) code = x->wait->code;
@@ -8716,6 +8733,7 @@ static void *gt__cpu_serve(void *argument) {
     if (code) q->code = code;
     x->code = q->code;
     x->ms = gt_now_ms();
+    q->ms = x->ms;
     x->passed = 1;
     q->first = x->next;
     q->popped++;
@@ -8814,6 +8832,7 @@ static int gt__cpu_queue_ask(int index, void *queue, int how) {
   GT__HOLD(gt__cpu_all.lock); /* behind a wait there may be newer items, pushed by another thread */
   const int done = !q->first || (wait && !gt__forked);
   if (!done) return gt__forked ? (int)GT__CPU_FORKED : GT__NOT_YET;
+  if (wait) GT__HOOK_AFTER(q->ms);
   const int code = q->code;
   if (how == GT__WAIT_ONLY) return code;
   q->code = 0;
@@ -8853,6 +8872,7 @@ static int gt__cpu_event_ask(int index, void *event, int wait) {
   while (wait && x && !x->passed && !gt__forked) gt__cpu_sleep();
   int code = gt__forked ? (int)GT__CPU_FORKED : GT__NOT_YET;
   if (!x || x->passed) code = x ? x->code : 0;
+  if (wait && x) GT__HOOK_AFTER(x->ms);
   gt__cpu_drop(x);
   return code;
 }
@@ -8888,6 +8908,7 @@ static int gt__cpu_set_threads(int n) {
   return gt__cpu_available();
 }
 static void gt__cpu_move_bytes(char *to, char *from, int64_t bytes) {
+  GT__HOOK_WORK(NULL, bytes);
   const int threads = gt__cpu_threads(bytes / 8), half = threads > 8 ? threads / 2 : 4;
   const int most = half < 8 ? half : 8;
   gt__cpu_copy_bytes(to, from, bytes, threads < most ? threads : most);
@@ -12406,7 +12427,10 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
 #undef GT__GET_MODE
 #undef GT__GIVE_BACK
 #undef GT__HOLD
+#undef GT__HOOK_AFTER
+#undef GT__HOOK_NOW
 #undef GT__HOOK_WAY
+#undef GT__HOOK_WORK
 #undef GT__HOST
 #undef GT__INSIDE
 #undef GT__IS_USUAL

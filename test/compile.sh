@@ -255,6 +255,12 @@ static_library() {
     -DGPUTENSOR_IMPLEMENTATION -c "$work/user.c" -o "$work/static.o"
   only_symbols "GPUTENSOR_STATIC leaves these symbols" -g "$work/static.o" '^user$'
 }
+# The program that defines GPUTENSOR_IMPLEMENTATION has nothing of the library in it.
+linked() {
+  check "GPUTENSOR_LINKED" gcc -std=c99 $strict -I. -DGPUTENSOR_LINKED -DGPUTENSOR_IMPLEMENTATION \
+    -c "$work/user.c" -o "$work/linked.o"
+  only_symbols "GPUTENSOR_LINKED leaves these symbols" "" "$work/linked.o" '^user$'
+}
 # clang makes code in a third of gcc's time.
 quick_c() { if have clang; then echo clang; else echo gcc; fi; }
 quick_cpp() { if have clang++; then echo clang++; else echo g++; fi; }
@@ -325,6 +331,8 @@ refusals() {
         "$c" "-DGPUTENSOR_FREE(p)=free(p)" $stop -I. "$work/whole.$ending"
       refuse "CUDA and no CUDA" "GPUTENSOR_CUDA and GPUTENSOR_NO_CUDA are both defined" \
         "$c" -DGPUTENSOR_CUDA -DGPUTENSOR_NO_CUDA $stop -I. "$work/whole.$ending"
+      refuse "static and linked" "GPUTENSOR_LINKED elsewhere: choose one" \
+        "$c" -DGPUTENSOR_STATIC -DGPUTENSOR_LINKED $stop -I. "$work/whole.$ending"
       refuse "GPUTENSOR_NO_SIMD" "GPUTENSOR_PLAIN" "$c" -DGPUTENSOR_NO_SIMD $stop -I. "$work/whole.$ending"
       refuse "GPUTENSOR_NO_TENSOR_CORES" "GPUTENSOR_WAYS" \
         "$c" -DGPUTENSOR_NO_TENSOR_CORES $stop -I. "$work/whole.$ending"
@@ -714,7 +722,7 @@ run_part() {
   mkdir -p "$work"
   write_sources
   case $1 in
-    standards) name_missing_compilers; standards; static_library; two_languages; no_threads
+    standards) name_missing_compilers; standards; static_library; linked; two_languages; no_threads
       frames; weight; refusals; impossible_compilers; contraction; table_grows; dtypes_grow; names ;;
     documents) documents; benchmarks ;;
     cuda) cuda ;;

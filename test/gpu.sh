@@ -390,7 +390,7 @@ run_sanitizers() {
     if [ -x $build/every_kernel-plain_kernels ]; then
       at_most $runs_at_once
       program_step "$tool plain kernels" bash -c 'sanitizer "$@"' - $tool $build/every_kernel-plain_kernels \
-        --device cuda --quick &
+        --device cuda --quick --small &
     fi
   done
   wait

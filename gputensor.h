@@ -49,7 +49,8 @@
        >>tuning      >>cpu-loops   >>cpu-vectors >>cpu-transposed            >>cpu-folds
        >>cpu-softmax >>cpu-products              >>cpu-amx     >>cpu-ways    >>cuda-backend
        >>licence
-     To add an operation see GT__OPERATIONS; a dtype, GT__DTYPES; a back end, gt__backend.
+     To add an operation see GT__OPERATIONS; a dtype, GT__DTYPES; a back end, gt__backend; a faster
+     way, gt__way.
 
    CONVENTIONS
      - Shapes are row-major, strides count elements, matrices are M x K times K x N.

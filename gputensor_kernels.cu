@@ -3499,18 +3499,20 @@ static void gt__widen(gt__copy_args *a) {
   const int last = a->ndim - 1;
   const int indexed = a->index.data != NULL;
   const int64_t size = 1ll << a->dst.size_log2;
+  int64_t *to = a->dst.stride;
+  int64_t *from = a->src.stride;
   uint64_t all = (uintptr_t)a->dst.data | (uintptr_t)a->src.data | a->size[last] * size;
-  if (a->dst.stride[last] != 1 || a->src.stride[last] != 1) return;
+  if (to[last] != 1 || from[last] != 1) return;
   if (indexed && a->gather_dim == last) return;
   all |= indexed ? 16 : 8;
-  for (int d = 0; d < last; d++) all |= (a->dst.stride[d] | a->src.stride[d]) * size;
+  for (int d = 0; d < last; d++) all |= (to[d] | from[d]) * size;
   const int64_t joined = max((int64_t)(all & -all) / size, (int64_t)1);
   a->dst.size_log2 += __builtin_ctzll(joined);
   a->size[last] /= joined;
   a->count /= joined;
   for (int d = 0; d < last; d++) {
-    a->dst.stride[d] /= joined;
-    a->src.stride[d] /= joined;
+    to[d] /= joined;
+    from[d] /= joined;
   }
 }
 static bool gt__is_element_copy(const gt__copy_args *c) {

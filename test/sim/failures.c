@@ -177,6 +177,8 @@ static void left_behind(void) {
   if (c.streams) printf("%d streams left; ", (int)c.streams);
   if (c.events) printf("%d events left; ", (int)c.events);
   if (c.pools) printf("%d pools left; ", (int)c.pools);
+  if (c.graphs) printf("%d graphs left; ", (int)c.graphs);
+  if (c.execs) printf("%d executable graphs left; ", (int)c.execs);
   if (gt_report_leaks(NULL)) printf("%d handles left; ", (int)gt_report_leaks(NULL));
 }
 /* Without these the library cannot get to a device, also not to free what is there. */

@@ -757,6 +757,472 @@ static void test_threads(void) {
   }
 }
 
+/* ---- graphs ---- */
+static cudaStream_t captured(enum cudaStreamCaptureMode mode) {
+  cudaStream_t s = new_stream();
+  OK(cudaStreamBeginCapture(s, mode));
+  return s;
+}
+static cudaGraphExec_t ended(cudaStream_t s) {
+  cudaGraph_t graph = NULL;
+  cudaGraphExec_t exec = NULL;
+  OK(cudaStreamEndCapture(s, &graph));
+  OK(cudaGraphInstantiateWithFlags(&exec, graph, 0));
+  OK(cudaGraphDestroy(graph));
+  return exec;
+}
+/* After this, `to` comes behind `from`. */
+static void link_streams(cudaStream_t to, cudaStream_t from) {
+  cudaEvent_t e = new_event();
+  OK(cudaEventRecord(e, from));
+  OK(cudaStreamWaitEvent(to, e, 0));
+  OK(cudaEventDestroy(e));
+}
+static enum cudaStreamCaptureStatus status_of(cudaStream_t s) {
+  enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  OK(cudaStreamIsCapturing(s, &status));
+  return status;
+}
+/* a, then bcd and xyz side by side, then e. */
+static cudaGraphExec_t diamond(cudaStream_t s, cudaStream_t t) {
+  const char *c;
+  say(s, 'a');
+  link_streams(t, s);
+  CHECK_INT(status_of(t), cudaStreamCaptureStatusActive);
+  for (c = "bcd"; *c; c++) say(s, *c);
+  for (c = "xyz"; *c; c++) say(t, *c);
+  link_streams(s, t);
+  say(s, 'e');
+  CHECK_INT(sim_pending(), 0);
+  CHECK_INT(notes, 0); /* nothing of it runs, nor waits to run */
+  return ended(s);
+}
+static void test_graph_order(void) {
+  char seen[SEEDS][32];
+  int seed, k, different = 0, between = 0;
+  for (seed = 0; seed < SEEDS; seed++) {
+    cudaStream_t s, t, u;
+    cudaGraphExec_t exec;
+    sim_reset((uint64_t)seed, 1);
+    memset(note, 0, sizeof note);
+    notes = 0;
+    s = captured(cudaStreamCaptureModeThreadLocal);
+    t = new_stream();
+    u = new_stream();
+    exec = diamond(s, t);
+    CHECK_INT(status_of(s), cudaStreamCaptureStatusNone);
+    CHECK_INT(status_of(t), cudaStreamCaptureStatusNone);
+    OK(cudaGraphUpload(exec, u));
+    say(t, '<');
+    OK(cudaGraphLaunch(exec, t));
+    say(t, '>');
+    say(u, '1');
+    say(u, '2');
+    OK(cudaStreamSynchronize(t));
+    OK(cudaDeviceSynchronize());
+    CHECK_INT(notes, 12);
+    CHECK(strchr(note, '<') < strchr(note, 'a') && strchr(note, 'e') < strchr(note, '>'));
+    for (k = 0; k < 3; k++) {
+      CHECK(strchr(note, "abc"[k]) < strchr(note, "bcd"[k]));
+      CHECK(strchr(note, "axy"[k]) < strchr(note, "xyz"[k]));
+    }
+    CHECK(strchr(note, 'd') < strchr(note, 'e') && strchr(note, 'z') < strchr(note, 'e'));
+    between += strchr(note, 'a') < strchr(note, '1') && strchr(note, '1') < strchr(note, 'e');
+    memcpy(seen[seed], note, 13);
+    for (k = 0; k < seed && strcmp(seen[k], note) != 0; k++) {}
+    different += k == seed;
+    OK(cudaGraphExecDestroy(exec));
+  }
+  CHECK_TEXT(different > SEEDS / 2, "%d orders in %d seeds", different, SEEDS);
+  CHECK_TEXT(between > 0 && between < SEEDS, "between nodes in %d", between);
+  CLEAN();
+}
+/* The launches of one executable graph follow each other, whatever the stream; those of two from one
+   graph need not. Launches that were not done survive it. */
+static void test_graph_launches(void) {
+  int seed, two, turned[2] = {0, 0};
+  for (two = 0; two < 2; two++)
+    for (seed = 0; seed < SEEDS; seed++) {
+      cudaStream_t s, t;
+      cudaGraph_t graph = NULL;
+      cudaGraphExec_t exec[2] = {NULL, NULL};
+      sim_reset((uint64_t)seed, 1);
+      memset(note, 0, sizeof note);
+      notes = 0;
+      t = new_stream();
+      s = captured(cudaStreamCaptureModeRelaxed);
+      say(s, 'g');
+      OK(cudaStreamEndCapture(s, &graph));
+      OK(cudaGraphInstantiateWithFlags(&exec[0], graph, 0));
+      OK(cudaGraphInstantiateWithFlags(&exec[1], graph, 0));
+      CHECK_INT(sim_live().graphs, 1);
+      CHECK_INT(sim_live().execs, 2);
+      OK(cudaGraphDestroy(graph));
+      say(s, 'a');
+      OK(cudaGraphLaunch(exec[0], s));
+      OK(cudaGraphLaunch(exec[two], t));
+      say(t, 'b');
+      OK(cudaGraphExecDestroy(exec[0]));
+      OK(cudaGraphExecDestroy(exec[1]));
+      CHECK_INT(sim_live().graphs + sim_live().execs, 0);
+      OK(cudaDeviceSynchronize());
+      CHECK_INT(notes, 4);
+      turned[two] += strchr(note, 'b') < strchr(note, 'a');
+    }
+  CHECK_INT(turned[0], 0);
+  CHECK_TEXT(turned[1] > 0 && turned[1] < SEEDS, "%d of %d", turned[1], SEEDS);
+  CLEAN();
+}
+typedef struct { unsigned char *p; int n; } filling;
+static void fill_once(void *args) { /* writes to its arguments, as the library's kernels may */
+  filling *f = (filling *)args;
+  unsigned char *q = (unsigned char *)sim_touch(f->p, SIZE, "the output");
+  if (q) memset(q, f->n++, SIZE);
+}
+/* Work between two streams of a graph that lacks an edge is wrong in some seeds, and never with it.
+   Arguments are those of the capture, pinned memory is read at each launch. */
+static void test_graph_edges(void) {
+  int seed, edge, turn, wrong[2] = {0, 0};
+  for (edge = 0; edge < 2; edge++)
+    for (seed = 0; seed < SEEDS; seed++) {
+      unsigned char *p, *q, *from, *to;
+      filling f;
+      cudaStream_t s, t;
+      cudaGraphExec_t exec;
+      sim_reset((uint64_t)seed, 1);
+      OK(cudaMalloc((void **)&p, SIZE));
+      OK(cudaMalloc((void **)&q, SIZE));
+      from = new_pinned(SIZE);
+      to = new_pinned(2 * SIZE);
+      t = new_stream();
+      s = captured(cudaStreamCaptureModeGlobal);
+      link_streams(t, s);
+      f.p = p;
+      f.n = 5;
+      OK(sim_launch(SIM_gt__cuda_map, s, &f, sizeof f, fill_once));
+      f.n = 99;
+      if (edge) link_streams(t, s);
+      OK(cudaMemcpyAsync(q, p, SIZE, cudaMemcpyDeviceToDevice, t));
+      OK(cudaMemcpyAsync(to, q, SIZE, cudaMemcpyDeviceToHost, t));
+      link_streams(s, t);
+      OK(cudaMemsetAsync(p, 0, SIZE, s));
+      OK(cudaMemcpyAsync(q, from, SIZE, cudaMemcpyHostToDevice, s));
+      OK(cudaMemcpyAsync(to + SIZE, q, SIZE, cudaMemcpyDeviceToHost, s));
+      exec = ended(s);
+      for (turn = 1; turn < 4; turn++) {
+        memset(from, turn, SIZE);
+        OK(cudaGraphLaunch(exec, s));
+        OK(cudaStreamSynchronize(s));
+        wrong[edge] += to[SIZE - 1] != 5;
+        CHECK_INT(to[SIZE], turn);
+      }
+      OK(cudaGraphExecDestroy(exec));
+    }
+  CHECK_TEXT(wrong[0] > SEEDS / 4 && wrong[0] < 3 * SEEDS, "%d of %d", wrong[0], 3 * SEEDS);
+  CHECK_INT(wrong[1], 0);
+  CLEAN();
+}
+/* A graph of nodes on two devices, and one of none. */
+static void test_graph_devices(void) {
+  unsigned char *here, *there;
+  cudaStream_t s, t;
+  cudaGraphExec_t exec;
+  int seed;
+  for (seed = 0; seed < 16; seed++) {
+    sim_reset((uint64_t)seed, 2);
+    OK(cudaMalloc((void **)&here, SIZE));
+    OK(cudaSetDevice(1));
+    OK(cudaMalloc((void **)&there, SIZE));
+    t = new_stream();
+    OK(cudaSetDevice(0));
+    s = captured(cudaStreamCaptureModeGlobal);
+    OK(launch(s, here));
+    OK(cudaMemsetAsync(here, 7, SIZE, s));
+    link_streams(t, s);
+    OK(cudaMemcpyPeerAsync(there, 1, here, 0, SIZE, t));
+    OK(cudaSetDevice(1));
+    OK(launch(t, there));
+    {
+      cudaEvent_t e = new_event(); /* of the second device */
+      OK(cudaEventRecord(e, t));
+      OK(cudaStreamWaitEvent(s, e, 0));
+    }
+    exec = ended(s);
+    OK(cudaGraphLaunch(exec, s));
+    OK(cudaStreamSynchronize(s));
+    CHECK_INT(((unsigned char *)sim_peek(there))[0], 8);
+    CHECK_INT(((unsigned char *)sim_peek(there))[1], 7);
+    OK(cudaStreamBeginCapture(t, cudaStreamCaptureModeGlobal));
+    exec = ended(t);
+    OK(cudaGraphLaunch(exec, t));
+    OK(cudaStreamSynchronize(t));
+  }
+  CLEAN();
+}
+/* Memory is that of the capture, alive at each launch. */
+static void test_graph_memory(void) {
+  int kind;
+  for (kind = 0; kind < 4; kind++) {
+    static const char *const words[] = {"", "freed", "another allocation than at the capture",
+                                        "was freed before the copy"};
+    cudaStream_t s;
+    cudaGraphExec_t exec;
+    unsigned char *p, *q, *pinned;
+    sim_reset(3, 1);
+    s = new_stream();
+    p = new_memory(SIZE, s);
+    pinned = new_pinned(SIZE);
+    OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal));
+    OK(launch(s, p));
+    if (kind == 3) OK(cudaMemcpyAsync(pinned, p, SIZE, cudaMemcpyDefault, s));
+    exec = ended(s);
+    OK(cudaGraphLaunch(exec, s));
+    OK(cudaStreamSynchronize(s));
+    CLEAN();
+    if (kind == 1 || kind == 2) OK(cudaFreeAsync(p, s));
+    if (kind == 2) {
+      OK(cudaStreamSynchronize(s));
+      q = new_memory(SIZE, s);
+      CHECK(p == q);
+    }
+    if (kind == 3) OK(cudaFreeHost(pinned));
+    OK(cudaGraphLaunch(exec, s));
+    OK(cudaStreamSynchronize(s));
+    if (kind) COMPLAINED(words[kind]);
+    else CLEAN();
+  }
+}
+/* Each breach of a rule: its code, and what it does to the capture. */
+typedef struct {
+  cudaStream_t s, t, other, blocking;
+  cudaEvent_t e, outside;
+  unsigned char *p, *pinned, *own;
+} scene;
+static int breach(const scene *c, int rule) {
+  cudaGraph_t graph = NULL;
+  cudaGraphExec_t exec = NULL;
+  void *p;
+  switch (rule) {
+    case 0: return cudaStreamSynchronize(c->s);
+    case 1: return cudaStreamQuery(c->s);
+    case 2: return cudaDeviceSynchronize();
+    case 3: return cudaStreamWaitEvent(c->s, c->outside, 0);
+    case 4: return cudaEventSynchronize(c->e);
+    case 5: return cudaEventQuery(c->e);
+    case 6: return cudaMemcpyAsync(c->p, c->own, SIZE, cudaMemcpyHostToDevice, c->s);
+    case 7: return cudaMemcpyAsync(c->own, c->p, SIZE, cudaMemcpyDeviceToHost, c->s);
+    case 8: return cudaStreamWaitEvent(c->other, c->e, 0); /* which another capture has */
+    case 9: return cudaStreamEndCapture(c->t, &graph);     /* which the capture came to */
+    case 10: return cudaStreamBeginCapture(c->s, cudaStreamCaptureModeRelaxed);
+    case 11: return cudaMalloc(&p, SIZE);
+    case 12: return cudaHostAlloc(&p, SIZE, 0);
+    case 13: return cudaEventQuery(c->outside);
+    case 14: return cudaFree(c->p);
+    case 15: return cudaFreeHost(c->pinned);
+    case 16: return cudaMallocAsync(&p, SIZE, c->s);
+    case 17: return cudaFreeAsync(c->p, c->t);
+    case 18: return cudaLaunchHostFunc(c->s, count_locked, NULL);
+    case 19: {
+      cudaStream_t u = captured(cudaStreamCaptureModeRelaxed);
+      exec = ended(u);
+      return cudaGraphLaunch(exec, c->s);
+    }
+    case 20: return cudaStreamWaitEvent(c->blocking, c->e, 0); /* no breach: it joins */
+    default: return cudaStreamSynchronize(c->other);           /* nor this: not in the capture */
+  }
+}
+static void test_capture_rules(void) {
+  enum { NO = cudaErrorStreamCaptureUnsupported, RULES = 22 };
+  static const int code[RULES] = {
+      NO, NO, NO, cudaErrorStreamCaptureIsolation, cudaErrorCapturedEvent, cudaErrorCapturedEvent,
+      NO, NO, cudaErrorStreamCaptureMerge, cudaErrorStreamCaptureUnmatched, cudaErrorIllegalState,
+      NO, NO, NO, NO, NO, NO, NO, NO, NO, 0, 0};
+  int rule, mode;
+  for (mode = 0; mode < 3; mode++)
+    for (rule = 0; rule < RULES; rule++) {
+      const int relaxed = mode == cudaStreamCaptureModeRelaxed && rule >= 11 && rule <= 15;
+      const int no_harm = relaxed || rule == 10 || rule >= 20;
+      unsigned char own[SIZE] = {0};
+      cudaGraph_t graph = NULL;
+      scene c;
+      int left;
+      sim_reset((uint64_t)(mode * RULES + rule), 1);
+      c.own = own;
+      c.other = new_stream();
+      c.t = new_stream();
+      c.blocking = NULL;
+      OK(cudaStreamCreateWithFlags(&c.blocking, cudaStreamDefault));
+      c.e = new_event();
+      c.outside = new_event();
+      OK(cudaEventRecord(c.outside, c.other));
+      OK(cudaMalloc((void **)&c.p, SIZE));
+      c.pinned = new_pinned(SIZE);
+      if (rule == 8) OK(cudaStreamBeginCapture(c.other, (enum cudaStreamCaptureMode)mode));
+      c.s = captured((enum cudaStreamCaptureMode)mode);
+      OK(launch(c.s, c.p));
+      OK(cudaEventRecord(c.e, c.s));
+      OK(cudaStreamWaitEvent(c.t, c.e, 0));
+      case_begin("rule %d in mode %d", rule, mode);
+      CHECK_INT(breach(&c, rule), relaxed ? 0 : code[rule]);
+      if (rule >= 16 && rule <= 19) COMPLAINED("on a stream that is captured");
+      left = no_harm ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusInvalidated;
+      CHECK_INT(status_of(c.s), left);
+      CHECK_INT(status_of(c.t), left);
+      if (rule == 8) CHECK_INT(status_of(c.other), left);
+      if (rule == 20) CHECK_INT(status_of(c.blocking), left);
+      if (!no_harm) { /* all else is refused until the end, which says so and leaves */
+        CHECK_INT(launch(c.s, c.p), cudaErrorStreamCaptureInvalidated);
+        CHECK_INT(cudaMemsetAsync(c.p, 0, 1, c.t), cudaErrorStreamCaptureInvalidated);
+        CHECK_INT(cudaEventRecord(c.e, c.t), cudaErrorStreamCaptureInvalidated);
+        CHECK_INT(cudaStreamWaitEvent(c.t, c.e, 0), cudaErrorStreamCaptureInvalidated);
+      }
+      CHECK_INT(cudaStreamEndCapture(c.s, &graph), no_harm ? 0 : cudaErrorStreamCaptureInvalidated);
+      CHECK((graph != NULL) == no_harm);
+      CHECK_INT(status_of(c.s), cudaStreamCaptureStatusNone);
+      CHECK_INT(status_of(c.t), cudaStreamCaptureStatusNone);
+      CHECK_INT(status_of(c.blocking), cudaStreamCaptureStatusNone);
+      CHECK_INT(cudaEventQuery(c.e), cudaErrorCapturedEvent);
+      CHECK_INT(cudaStreamWaitEvent(c.t, c.e, 0), cudaErrorCapturedEvent);
+      OK(cudaEventRecord(c.e, c.t)); /* and that makes it an ordinary event again */
+      if (rule == 8) CHECK_INT(cudaStreamEndCapture(c.other, &graph), cudaErrorStreamCaptureInvalidated);
+      OK(cudaEventSynchronize(c.e));
+      OK(cudaDeviceSynchronize());
+      case_end();
+      CLEAN();
+    }
+}
+static void test_capture_ends(void) {
+  cudaStream_t s, t, blocking = NULL;
+  cudaGraph_t graph = (cudaGraph_t)&s;
+  cudaGraphExec_t exec = NULL;
+  enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusActive;
+  sim_reset(2, 1);
+  s = new_stream();
+  t = new_stream();
+  OK(cudaStreamCreateWithFlags(&blocking, cudaStreamDefault));
+  CHECK_INT(cudaStreamEndCapture(s, &graph), cudaErrorIllegalState);
+  CHECK(graph == NULL);
+  CHECK_INT(cudaStreamBeginCapture(NULL, cudaStreamCaptureModeGlobal), cudaErrorStreamCaptureUnsupported);
+  CHECK_INT(cudaStreamBeginCapture(s, (enum cudaStreamCaptureMode)3), cudaErrorInvalidValue);
+
+  OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal)); /* a stream that did not come back */
+  link_streams(t, s);
+  say(t, 'x');
+  CHECK_INT(cudaStreamEndCapture(s, &graph), cudaErrorStreamCaptureUnjoined);
+  CHECK(graph == NULL);
+  CHECK_INT(status_of(t), cudaStreamCaptureStatusNone);
+  OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal)); /* one that brought no work */
+  link_streams(t, s);
+  OK(cudaStreamEndCapture(s, &graph));
+  OK(cudaGraphDestroy(graph));
+  CHECK_INT(cudaGraphDestroy(graph), cudaErrorInvalidValue);
+  COMPLAINED("no such graph");
+  CHECK_INT(cudaGraphInstantiateWithFlags(&exec, graph, 0), cudaErrorInvalidValue);
+  COMPLAINED("no such graph");
+  CHECK_INT(cudaGraphLaunch(exec, s), cudaErrorInvalidValue);
+  COMPLAINED("no such executable graph");
+
+  /* the legacy stream, and a stream that it would wait for */
+  OK(cudaStreamIsCapturing(NULL, &status));
+  CHECK_INT(status, cudaStreamCaptureStatusNone);
+  OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed));
+  CHECK_INT(cudaStreamQuery(NULL), cudaErrorInvalidResourceHandle);
+  COMPLAINED("legacy stream");
+  CHECK_INT(status_of(s), cudaStreamCaptureStatusActive);
+  OK(cudaStreamEndCapture(s, &graph));
+  OK(cudaStreamBeginCapture(blocking, cudaStreamCaptureModeRelaxed));
+  CHECK_INT(cudaStreamIsCapturing(NULL, &status), cudaErrorStreamCaptureImplicit);
+  CHECK_INT(status_of(blocking), cudaStreamCaptureStatusActive);
+  CHECK_INT(cudaStreamQuery(NULL), cudaErrorStreamCaptureImplicit);
+  COMPLAINED("legacy stream");
+  CHECK_INT(status_of(blocking), cudaStreamCaptureStatusInvalidated);
+  CHECK_INT(cudaStreamEndCapture(blocking, &graph), cudaErrorStreamCaptureInvalidated);
+
+  OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed));
+  link_streams(t, s);
+  OK(cudaStreamDestroy(s));
+  COMPLAINED("the stream is captured");
+  CHECK_INT(status_of(t), cudaStreamCaptureStatusNone);
+  OK(cudaStreamBeginCapture(t, cudaStreamCaptureModeRelaxed)); /* and left to the next reset */
+  say(t, 'x');
+  sim_reset(3, 1);
+  CLEAN();
+}
+static cudaStream_t of_main;
+static void *from_elsewhere(void *user) {
+  int *code = (int *)user;
+  cudaGraph_t graph = NULL;
+  void *p = NULL;
+  code[0] = cudaMalloc(&p, SIZE);
+  code[1] = status_of(of_main);
+  code[2] = cudaStreamEndCapture(of_main, &graph);
+  return NULL;
+}
+static void test_capture_threads(void) {
+  enum { NO = cudaErrorStreamCaptureUnsupported };
+  static const int expected[3][3] = {{NO, cudaStreamCaptureStatusInvalidated, 901}, /* global */
+                                     {0, cudaStreamCaptureStatusActive, 908},
+                                     {0, cudaStreamCaptureStatusActive, 0}}; /* relaxed */
+  int mode, k, code[3] = {-1, -1, -1};
+  for (mode = 0; mode < 3; mode++) {
+    pthread_t thread;
+    cudaGraph_t graph;
+    sim_reset(1, 1);
+    of_main = captured((enum cudaStreamCaptureMode)mode);
+    pthread_create(&thread, NULL, from_elsewhere, code);
+    pthread_join(thread, NULL);
+    if (mode == 0) code[2] = code[2] == 908 ? 901 : code[2]; /* either is right */
+    for (k = 0; k < 3; k++) CHECK_INT(code[k], expected[mode][k]);
+    if (mode < 2) CHECK_INT(cudaStreamEndCapture(of_main, &graph), cudaErrorStreamCaptureInvalidated);
+    CHECK_INT(status_of(of_main), cudaStreamCaptureStatusNone);
+  }
+  CLEAN();
+}
+static void test_graph_failures(void) {
+  int seed, spoilt = 0;
+  for (seed = 0; seed < SEEDS; seed++) {
+    cudaStream_t s;
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t exec = NULL;
+    int code;
+    sim_reset((uint64_t)seed, 1);
+    s = new_stream();
+    sim_fail("cudaStreamBeginCapture", 1, 0);
+    CHECK_INT(cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed), cudaErrorUnknown);
+    CHECK_INT(status_of(s), cudaStreamCaptureStatusNone);
+    OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed));
+    sim_fail("cudaStreamEndCapture", 1, 0);
+    CHECK_INT(cudaStreamEndCapture(s, &graph), cudaErrorUnknown);
+    CHECK(graph == NULL);
+    CHECK_INT(status_of(s), cudaStreamCaptureStatusNone);
+    OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed));
+    sim_fail("gt__cuda_map", 1, 0);
+    notes = 0;
+    CHECK_INT(sim_launch(SIM_gt__cuda_map, s, "x", 1, write_note), cudaErrorUnknown);
+    code = cudaStreamEndCapture(s, &graph); /* what failed may have invalidated it */
+    if (code) {
+      spoilt++;
+      CHECK_INT(code, cudaErrorStreamCaptureInvalidated);
+      continue;
+    }
+    sim_fail("cudaGraphInstantiateWithFlags", 1, 0);
+    CHECK_INT(cudaGraphInstantiateWithFlags(&exec, graph, 0), cudaErrorUnknown);
+    OK(cudaGraphInstantiateWithFlags(&exec, graph, 0));
+    sim_fail("cudaGraphLaunch", 1, 0);
+    CHECK_INT(cudaGraphLaunch(exec, s), cudaErrorUnknown);
+    sim_fail("cudaGraphUpload", 1, 0);
+    CHECK_INT(cudaGraphUpload(exec, s), cudaErrorUnknown);
+    CHECK_INT(sim_pending(), 0);
+    sim_fail("*", 1, 1);
+    CHECK(cudaGraphDestroy(graph) != cudaSuccess);
+    CHECK(cudaGraphExecDestroy(exec) != cudaSuccess);
+    sim_fail("*", 0, 0);
+    CHECK_INT(sim_live().graphs + sim_live().execs, 0);
+  }
+  CHECK_TEXT(spoilt > 0 && spoilt < SEEDS, "%d of %d", spoilt, SEEDS);
+  CLEAN();
+}
+
 int main(int argc, char **argv) {
   check_start("sim-self", argc, argv);
   RUN(order);
@@ -778,6 +1244,15 @@ int main(int argc, char **argv) {
   RUN(mistakes_of_order);
   RUN(failures);
   RUN(threads);
+  RUN(graph_order);
+  RUN(graph_launches);
+  RUN(graph_edges);
+  RUN(graph_devices);
+  RUN(graph_memory);
+  RUN(capture_ends);
+  RUN(capture_threads);
+  RUN(graph_failures);
+  test_capture_rules();
   sim_reset(1, 1);
   return check_finish();
 }

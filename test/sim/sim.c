@@ -12,6 +12,9 @@
    - Pinned memory is read and written when the item is executed. Pageable memory is read at the
      call, and a copy to it is over when the call returns.
    - Handles are numbers that are never used twice, so that a dead one is known.
+   - What a captured stream is given becomes a node of a graph. A launch is one item of its stream;
+     its nodes are executed one at a time, in an order that the seed chooses among those that the
+     edges allow, and other streams may go on in between.
    One lock guards it all. Host functions alone run without it: they may wait for the program's
    locks. */
 #define _GNU_SOURCE
@@ -34,8 +37,8 @@ enum { DEVICES = 8, STACK = 8, ALIGN = 512, NAMES = SIM_FUNCTION_COUNT, TEXT = 8
 #define FRESH 0x7fffffff7fffffffu /* NaN in every floating type, a large integer */
 #define FREED 0x7ffffffe7ffffffeu
 
-enum { STREAM = 1, EVENT, POOL };
-enum { COPY, SET, KERNEL, HOST, RECORD, WAIT, ALLOCATE, RELEASE };
+enum { STREAM = 1, EVENT, POOL, GRAPH, EXEC };
+enum { COPY, SET, KERNEL, HOST, RECORD, WAIT, ALLOCATE, RELEASE, LAUNCH, UPLOAD };
 enum { ON_DEVICE, PINNED, PAGEABLE };
 
 /* A point in a stream that others wait for. Each record makes a new one. */
@@ -52,14 +55,15 @@ typedef struct item {
   uint64_t issue;       /* its number among all calls that enqueue, allocate or free */
   mark *mark;           /* RECORD, RELEASE: fulfils it; WAIT: waits for it */
   char *dst, *src;      /* COPY, SET: as the program knows them */
-  size_t bytes;
+  size_t bytes;         /* KERNEL: of the arguments */
   uint64_t dst_host, src_host; /* serial of the pinned memory there, or 0 */
   void *payload;        /* KERNEL: the arguments; COPY: the captured source */
   void (*run)(void *);
   struct block *block;  /* ALLOCATE, RELEASE */
+  struct play *play;    /* LAUNCH */
 } item;
 
-/* A stream, an event or a pool. */
+/* A stream, an event, a pool, a graph or an executable one. */
 typedef struct object {
   int kind, live, device;
   int lost, own;        /* its destroy was made to fail; it is a thread's own stream */
@@ -67,8 +71,11 @@ typedef struct object {
   item *head, *tail;    /* stream */
   uint64_t issued, done;
   int active, busy;     /* place in `active` or -1; a host function is running */
-  mark *mark;           /* event: the last record */
-  int timed;
+  mark *mark;           /* event: the last record; executable graph: its last launch */
+  int timed, blocking;  /* blocking: the legacy stream waits for this stream */
+  struct capture *capture; /* stream: what records it; event: what its last record belongs to */
+  int *tips, n_tips;    /* nodes that come before the stream's next one, or before the event */
+  struct recipe *work;  /* graphs of both kinds */
   struct object *next;  /* pool: of the device */
   size_t used, reserved, keep;
 } object;
@@ -132,7 +139,7 @@ static size_t text_bytes;
 static int n_violation;
 static const char *running = "?"; /* the call or the item that is executed, where, and its number */
 static int running_device;
-static uint64_t running_issue;
+static uint64_t running_issue, running_capture; /* the latter: of a graph's node, or 0 */
 
 static __thread struct {
   uint64_t epoch;
@@ -250,7 +257,12 @@ static object *new_object(int kind, int on) {
   o->active = -1;
   return o;
 }
+static void leave_capture(object *o);
+static void drop_recipe(struct recipe *r);
 static void drop_object(object *o) { /* its handle is dead at once, whoever asks next */
+  leave_capture(o);
+  drop_recipe(o->work);
+  o->work = NULL;
   o->live = 0;
   o->kind = 0;
   unused_object[n_unused_object++] = o->index;
@@ -260,7 +272,7 @@ static void *handle_of(const object *o) {
                              o->index);
 }
 static object *object_of(const void *handle, int kind) {
-  static const char *const name[] = {"", "stream", "event", "pool"};
+  static const char *const name[] = {"", "stream", "event", "pool", "graph", "executable graph"};
   const uintptr_t h = (uintptr_t)handle;
   const uint32_t index = (uint32_t)(h & 0xfffff), serial = (uint32_t)(h >> 20 & 0xffffff);
   object *o = index < n_object ? objects[index] : NULL;
@@ -273,13 +285,18 @@ static object *thread_stream(void) {
   if (!*s) {
     *s = new_object(STREAM, device_now());
     (*s)->own = 1;
+    (*s)->blocking = 1;
   }
   return *s;
 }
+static int legacy_code(void);
+static int no_stream; /* the error of the last stream_of that found none */
 static object *stream_of(cudaStream_t stream) {
+  no_stream = cudaErrorInvalidResourceHandle;
   if (stream == cudaStreamPerThread) return thread_stream();
   if (stream == NULL || stream == cudaStreamLegacy) {
     complain("%s: on the legacy stream", running);
+    no_stream = legacy_code();
     return NULL;
   }
   return object_of(stream, STREAM);
@@ -330,6 +347,9 @@ static char *device_memory(const char *p, size_t bytes, const char *what) {
     complain("%s: %s: %zu bytes at %p on device %d, which %s", running, what, bytes,
              (const void *)p, d, b->freed ? "were freed before this was enqueued"
                                          : "were freed and are another allocation now");
+  else if (running_capture && b->born > running_capture)
+    complain("%s: %s: %zu bytes at %p on device %d, which are another allocation than at the capture",
+             running, what, bytes, (const void *)p, d);
   else if (offset + bytes > b->offset + b->bytes)
     complain("%s: %s: %zu bytes at %p run over the end of %zu bytes", running, what, bytes,
              (const void *)p, b->bytes);
@@ -364,6 +384,119 @@ void sim_complain(const char *format, ...) {
   va_start(list, format);
   complain_list(format, list);
   va_end(list);
+}
+
+/* ---- recorded work ---- */
+/* An item, and the nodes that come behind it. A node's number is larger than those before it. */
+typedef struct {
+  item what;
+  int *next, n_next, lack; /* lack: nodes in front of it */
+} node;
+typedef struct recipe {
+  int refs, n;
+  node *nodes;
+} recipe;
+/* Streams and events that belong to it hold it. */
+typedef struct capture {
+  struct capture *next;
+  int refs, mode, invalid, over;
+  const void *thread;
+  object *origin;
+  recipe *work;
+} capture;
+/* A launch that may have begun: what each node still waits for, and those that wait for none. */
+typedef struct play {
+  recipe *work;
+  int left, n_ready, *lack, *ready;
+} play;
+static capture *captures; /* that have not ended */
+
+/* Room for one more of n things, whose array grows to powers of two. */
+static void *one_more(void *array, int n, size_t bytes) {
+  if (n & (n - 1)) return array;
+  return or_die(realloc(array, (n ? 2 * (size_t)n : 1) * bytes));
+}
+static void drop_recipe(recipe *r) {
+  int k;
+  if (!r || --r->refs) return;
+  for (k = 0; k < r->n; k++) {
+    free(r->nodes[k].what.payload);
+    free(r->nodes[k].next);
+  }
+  free(r->nodes);
+  free(r);
+}
+static recipe *keep_recipe(recipe *r) {
+  r->refs++;
+  return r;
+}
+static void drop_capture(capture *c) {
+  if (--c->refs) return;
+  drop_recipe(c->work);
+  free(c);
+}
+static void leave_capture(object *o) {
+  free(o->tips);
+  o->tips = NULL;
+  o->n_tips = 0;
+  if (o->capture) drop_capture(o->capture);
+  o->capture = NULL;
+}
+static void enter_capture(object *o, capture *c) {
+  leave_capture(o);
+  o->capture = c;
+  c->refs++;
+}
+static void add_tip(object *o, int tip) {
+  int k;
+  for (k = 0; k < o->n_tips; k++)
+    if (o->tips[k] == tip) return;
+  o->tips = (int *)one_more(o->tips, o->n_tips, sizeof tip);
+  o->tips[o->n_tips++] = tip;
+}
+static void add_tips(object *o, const object *from) {
+  int k;
+  for (k = 0; k < from->n_tips; k++) add_tip(o, from->tips[k]);
+}
+/* A captured stream's next node, behind all that the stream has waited for. */
+static item *add_node(object *s) {
+  recipe *r = s->capture->work;
+  const int at = r->n;
+  node *x;
+  int k;
+  r->nodes = (node *)one_more(r->nodes, r->n++, sizeof *r->nodes);
+  x = &r->nodes[at];
+  memset(x, 0, sizeof *x);
+  x->lack = s->n_tips;
+  for (k = 0; k < s->n_tips; k++) {
+    node *before = &r->nodes[s->tips[k]];
+    before->next = (int *)one_more(before->next, before->n_next, sizeof at);
+    before->next[before->n_next++] = at;
+  }
+  s->n_tips = 0;
+  free(s->tips);
+  s->tips = NULL;
+  add_tip(s, at);
+  return &x->what;
+}
+static play *new_play(recipe *r) {
+  play *p = (play *)fresh(sizeof *p);
+  int k;
+  p->work = keep_recipe(r);
+  p->left = r->n;
+  p->lack = (int *)fresh((size_t)(2 * r->n + 1) * sizeof *p->lack);
+  p->ready = p->lack + r->n;
+  for (k = 0; k < r->n; k++) {
+    p->lack[k] = r->nodes[k].lack;
+    if (!p->lack[k]) p->ready[p->n_ready++] = k;
+  }
+  return p;
+}
+static void drop_play(play *p) {
+  if (!p) return;
+  drop_recipe(p->work);
+  free(p->lack);
+  free(p);
 }
 
 /* ---- executing ---- */
@@ -416,6 +549,33 @@ static void execute_host(item *i, object *s) {
   i->payload = NULL; /* it is the program's */
   pthread_cond_broadcast(&host_function_ended);
 }
+/* A kernel may write to its arguments, and the next launch needs them as they were. */
+static void execute_node(const node *x) {
+  item i = x->what;
+  running = function_name[i.function];
+  running_device = i.device;
+  running_capture = i.issue;
+  if (i.kind == COPY) execute_copy(&i);
+  if (i.kind == SET) execute_set(&i);
+  if (i.kind == KERNEL) {
+    i.payload = memcpy(or_die(malloc(i.bytes)), i.payload, i.bytes);
+    i.run(i.payload);
+    free(i.payload);
+  }
+  running_capture = 0;
+}
+static void execute_launch(play *p) {
+  int at, k;
+  const node *x;
+  if (!p->left) return;
+  at = (int)below(p->n_ready);
+  x = &p->work->nodes[p->ready[at]];
+  p->ready[at] = p->ready[--p->n_ready];
+  execute_node(x);
+  for (k = 0; k < x->n_next; k++)
+    if (!--p->lack[x->next[k]]) p->ready[p->n_ready++] = x->next[k];
+  p->left--;
+}
 static void finish_mark(mark *m) {
   if (!m) return;
   m->done = 1;
@@ -441,10 +601,13 @@ static void execute_head(object *s) {
     case HOST: execute_host(i, s); break;
     case ALLOCATE: execute_allocation(i->block); break;
     case RELEASE: execute_release(i); break;
+    case LAUNCH: execute_launch(i->play); break;
     default: break;
   }
   running = before;
   now += 0.001 * (double)(1 + below(8));
+  if (i->kind == LAUNCH && i->play->left) return;
+  drop_play(i->play);
   if (i->kind != WAIT) finish_mark(i->mark);
   drop_mark(i->mark);
   free(i->payload);
@@ -515,11 +678,12 @@ static void run_device(int d) {
 
 /* ---- enqueuing ---- */
 static item *enqueue(object *s, int kind, int function) {
-  item *i = new_item();
+  item *i = s->capture ? add_node(s) : new_item();
   i->kind = kind;
   i->function = function;
   i->device = s->device;
   i->issue = ++issue;
+  if (s->capture) return i;
   if (s->head) s->tail->next = i;
   else s->head = i;
   s->tail = i;
@@ -582,6 +746,7 @@ static void forget_work(void) {
       item *i = s->head;
       if (i->kind == RELEASE || (i->kind == ALLOCATE && i->block->early)) drop_block(i->block);
       if (i->kind != HOST) free(i->payload);
+      drop_play(i->play);
       drop_mark(i->mark);
       s->head = i->next;
       i->next = unused_item;
@@ -607,6 +772,7 @@ static void reset(uint64_t seed, int devices) {
       drop_mark(objects[k]->mark);
       drop_object(objects[k]);
     }
+  captures = NULL;
   for (d = 0; d < n_host; d++)
     if (!hosts[d].registered) free(hosts[d].p);
   n_host = 0;
@@ -659,6 +825,12 @@ static int must_fail(int k) {
   if (!fail[k].at || calls[k] < fail[k].at) return 0;
   return fail[k].on || calls[k] == fail[k].at;
 }
+/* A call that fails may or may not invalidate what its thread captures. */
+static void spoil_captures(void) {
+  capture *c;
+  for (c = captures; c; c = c->next)
+    if (c->thread == &me && chance(32)) c->invalid = 1;
+}
 /* Takes the lock and counts; the error that the call must return with no effect, or 0. */
 static int enter(int function) {
   pthread_mutex_lock(&lock);
@@ -674,6 +846,7 @@ static int enter(int function) {
   if (n_device < 0) return cudaErrorInsufficientDriver;
   if (!must_fail(function) && !must_fail(NAMES)) return 0;
   failed++;
+  spoil_captures();
   return fail_code ? fail_code : fitting_code(function);
 }
 static cudaError_t leave(int code) {
@@ -697,6 +870,11 @@ static int use_context(void) {
   if (!me.depth) me.context = 1;
   return 0;
 }
+#define NEED_NO(function_and_arguments) \
+  do { \
+    const int refusal = function_and_arguments; \
+    if (refusal) return leave(refusal); \
+  } while (0)
 #define NEED_CONTEXT() \
   do { \
     const int no_context = use_context(); \
@@ -704,6 +882,118 @@ static int use_context(void) {
   } while (0)
 static void maybe_run(void) {
   if (n_active && chance(early)) run_some(early == 64 ? 64 : 1 + (int)below(4));
+}
+
+/* ---- the rules of captures ---- */
+static int invalidate(capture *c, int code) {
+  if (c->invalid) return cudaErrorStreamCaptureInvalidated;
+  c->invalid = 1;
+  return code;
+}
+/* May this work go to the stream? 0, or the error. */
+static int records(const object *s) {
+  return s->capture && s->capture->invalid ? cudaErrorStreamCaptureInvalidated : 0;
+}
+/* What no graph can hold. */
+static int unrecorded(const object *s) {
+  return s->capture ? invalidate(s->capture, cudaErrorStreamCaptureUnsupported) : 0;
+}
+/* What CUDA's graphs could hold, and the simulator's cannot, since the library never does it. */
+static int never_recorded(const object *s) {
+  if (s->capture) complain("%s: on a stream that is captured", running);
+  return unrecorded(s);
+}
+/* The device, or the legacy stream of the calling thread's: an error if a capture is in the way. */
+static int captured_on(int d, int only_blocking, int code) {
+  uint32_t k;
+  int found = 0;
+  for (k = 0; k < n_object; k++) {
+    const object *o = objects[k];
+    if (o->kind != STREAM || !o->capture || o->device != d) continue;
+    if (only_blocking && !o->blocking) continue;
+    found = code;
+    o->capture->invalid = 1;
+  }
+  return found;
+}
+static int legacy_code(void) {
+  const int code = captured_on(device_now(), 1, cudaErrorStreamCaptureImplicit);
+  return code ? code : cudaErrorInvalidResourceHandle;
+}
+/* Calls that a capture does not see and that it could depend on. CUDA names cudaMalloc alone; event
+   queries and pinned memory are known. Refused to a thread that captures and has not said relaxed,
+   and to all others while one captures in the global mode. */
+static int unsafe(void) {
+  capture *c;
+  int code = 0;
+  for (c = captures; c; c = c->next) {
+    if (c->mode == cudaStreamCaptureModeRelaxed) continue;
+    if (c->mode == cudaStreamCaptureModeThreadLocal && c->thread != &me) continue;
+    c->invalid = 1;
+    code = cudaErrorStreamCaptureUnsupported;
+  }
+  return code;
+}
+static int captured_event(const object *e) {
+  if (!e->capture) return 0;
+  if (!e->capture->over) invalidate(e->capture, 0);
+  return cudaErrorCapturedEvent;
+}
+/* A stream waits for an event, and one of the two is captured. */
+static int join_capture(object *s, const object *e) {
+  capture *c = s->capture, *from = e->capture;
+  if (c && c->invalid) return cudaErrorStreamCaptureInvalidated;
+  if (c && !from) return invalidate(c, cudaErrorStreamCaptureIsolation);
+  if (from->over) return c ? invalidate(c, cudaErrorStreamCaptureIsolation) : cudaErrorCapturedEvent;
+  if (from->invalid) return cudaErrorStreamCaptureInvalidated;
+  if (c && c != from) {
+    invalidate(from, 0);
+    return invalidate(c, cudaErrorStreamCaptureMerge);
+  }
+  if (!c) enter_capture(s, from);
+  add_tips(s, e);
+  return 0;
+}
+static void record_captured(object *e, const object *s) {
+  drop_mark(e->mark);
+  e->mark = NULL;
+  enter_capture(e, s->capture);
+  add_tips(e, s);
+}
+/* Does the origin come behind every node? */
+static int joined(const capture *c) {
+  const recipe *r = c->work;
+  char *reached = (char *)fresh((size_t)r->n + 1);
+  int k, j, all = 1;
+  for (k = 0; k < c->origin->n_tips; k++) reached[c->origin->tips[k]] = 1;
+  for (k = r->n - 1; k >= 0; k--) {
+    for (j = 0; j < r->nodes[k].n_next; j++)
+      if (reached[r->nodes[k].next[j]]) reached[k] = 1;
+    all &= reached[k];
+  }
+  free(reached);
+  return all;
+}
+/* Takes all its streams out; events stay captured until their next record. */
+static void end_capture(capture *c) {
+  capture **link = &captures;
+  uint32_t k;
+  while (*link != c) link = &(*link)->next;
+  *link = c->next;
+  c->over = 1;
+  c->refs++;
+  for (k = 0; k < n_object; k++)
+    if (objects[k]->kind == STREAM && objects[k]->capture == c) leave_capture(objects[k]);
+  drop_capture(c);
+}
+/* CUDA does not say what becomes of the capture. */
+static void destroy_captured(object *s) {
+  capture *c = s->capture;
+  if (!c) return;
+  complain("%s: the stream is captured", running);
+  c->invalid = 1;
+  if (c->origin == s) end_capture(c);
+  else leave_capture(s);
 }
 
 /* ---- control ---- */
@@ -832,6 +1122,7 @@ cudaError_t cudaDriverGetVersion(int *out) { return version(SIM_cudaDriverGetVer
   X(cudaErrorInvalidDevice, "invalid device ordinal") \
   X(cudaErrorNoKernelImageForDevice, "no kernel image is available for execution on the device") \
   X(cudaErrorInvalidResourceHandle, "invalid resource handle") \
+  X(cudaErrorIllegalState, "the operation cannot be performed in the present state") \
   X(cudaErrorSymbolNotFound, "named symbol not found") \
   X(cudaErrorNotReady, "device not ready") \
   X(cudaErrorIllegalAddress, "an illegal memory access was encountered") \
@@ -839,7 +1130,17 @@ cudaError_t cudaDriverGetVersion(int *out) { return version(SIM_cudaDriverGetVer
   X(cudaErrorHostMemoryNotRegistered, "pointer is not registered memory") \
   X(cudaErrorLaunchFailure, "unspecified launch failure") \
   X(cudaErrorNotPermitted, "operation not permitted") \
-  X(cudaErrorNotSupported, "operation not supported") X(cudaErrorUnknown, "unknown error")
+  X(cudaErrorNotSupported, "operation not supported") \
+  X(cudaErrorStreamCaptureUnsupported, "operation not permitted when stream is capturing") \
+  X(cudaErrorStreamCaptureInvalidated, "operation failed due to a previous error during capture") \
+  X(cudaErrorStreamCaptureMerge, "operation would result in a merge of separate captures") \
+  X(cudaErrorStreamCaptureUnmatched, "capture was not ended in the stream where it began") \
+  X(cudaErrorStreamCaptureUnjoined, "capturing stream has unjoined work") \
+  X(cudaErrorStreamCaptureIsolation, "dependency created on uncaptured work in another stream") \
+  X(cudaErrorStreamCaptureImplicit, "the legacy stream would depend on a capturing stream") \
+  X(cudaErrorCapturedEvent, "operation not permitted on an event last recorded in a capture") \
+  X(cudaErrorStreamCaptureWrongThread, "attempt to end a capture from another thread") \
+  X(cudaErrorUnknown, "unknown error")
 static void count_only(int function) {
   enter(function);
   leave(0);
@@ -1140,7 +1441,8 @@ cudaError_t cudaMallocAsync(void **p, size_t bytes, cudaStream_t stream) {
   ENTER(cudaMallocAsync);
   NEED_CONTEXT();
   s = stream_of(stream);
-  NEED(s, cudaErrorInvalidResourceHandle);
+  NEED(s, no_stream);
+  NEED_NO(never_recorded(s));
   maybe_run();
   return allocate(SIM_cudaMallocAsync, p, bytes, s->device, NULL, s);
 }
@@ -1153,12 +1455,14 @@ cudaError_t cudaMallocFromPoolAsync(void **p, size_t bytes, cudaMemPool_t pool,
   from = object_of(pool, POOL);
   NEED(s && from, cudaErrorInvalidResourceHandle);
   NEED(s->device == from->device, cudaErrorInvalidValue);
+  NEED_NO(never_recorded(s));
   maybe_run();
   return allocate(SIM_cudaMallocFromPoolAsync, p, bytes, s->device, from, s);
 }
 cudaError_t cudaMalloc(void **p, size_t bytes) {
   ENTER(cudaMalloc);
   NEED_CONTEXT();
+  NEED_NO(unsafe());
   return allocate(SIM_cudaMalloc, p, bytes, device_now(), NULL, NULL);
 }
 static block *block_at(const void *p) {
@@ -1207,8 +1511,9 @@ cudaError_t cudaFreeAsync(void *p, cudaStream_t stream) {
   NEED_CONTEXT();
   b = block_at(p);
   s = stream_of(stream);
-  NEED(s, cudaErrorInvalidResourceHandle);
+  NEED(s, no_stream);
   NEED(b, cudaErrorInvalidValue);
+  NEED_NO(never_recorded(s));
   i = enqueue(s, RELEASE, SIM_cudaFreeAsync);
   i->block = b;
   i->mark = mark_here(s);
@@ -1223,6 +1528,7 @@ cudaError_t cudaFree(void *p) {
   if (code) return leave(code);
   NEED_CONTEXT();
   if (!p) return leave(0);
+  NEED_NO(unsafe());
   b = block_at(p);
   NEED(b, cudaErrorInvalidValue);
   run_device(b->device);
@@ -1350,7 +1656,9 @@ static int add_host(char *p, size_t bytes, int registered) {
   return 0;
 }
 static cudaError_t remove_host(void *p, int registered, int code) {
-  host *h = host_of((char *)p);
+  host *h;
+  if (!code) NEED_NO(unsafe());
+  h = host_of((char *)p);
   maybe_run(); /* CUDA often waits here, and does not promise it */
   if (!h || h->p != p || h->registered != registered) {
     complain("%s: %p is not its memory, or was given back already", running, p);
@@ -1368,6 +1676,7 @@ cudaError_t cudaHostAlloc(void **p, size_t bytes, unsigned int flags) {
   ENTER(cudaHostAlloc);
   NEED_CONTEXT();
   NEED(p, cudaErrorInvalidValue);
+  NEED_NO(unsafe());
   NEED(bytes <= ARENA && posix_memalign(p, ALIGN, bytes ? bytes : 1) == 0,
        cudaErrorMemoryAllocation);
   if (bytes <= MIB) fill((char *)*p, bytes & ~(size_t)7, FRESH);
@@ -1383,6 +1692,7 @@ cudaError_t cudaHostRegister(void *p, size_t bytes, unsigned int flags) {
   ENTER(cudaHostRegister);
   NEED_CONTEXT();
   NEED(p && bytes, cudaErrorInvalidValue);
+  NEED_NO(unsafe());
   return leave(add_host((char *)p, bytes, 1));
 }
 cudaError_t cudaHostUnregister(void *p) {
@@ -1420,6 +1730,8 @@ static int wrong_kind(enum cudaMemcpyKind kind, int to, int from) {
          (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice) !=
              (from == ON_DEVICE);
 }
+/* Of ordinary host memory, CUDA records some copies, and then reads or writes it at each launch, and
+   refuses those that it would have to wait for; which is not written down. All are refused here. */
 static cudaError_t copy(int function, void *dst, const void *src, size_t bytes,
                         enum cudaMemcpyKind kind, object *s) {
   uint64_t dst_host, src_host;
@@ -1429,6 +1741,7 @@ static cudaError_t copy(int function, void *dst, const void *src, size_t bytes,
     complain("%s: kind %d does not fit the addresses %p and %p", running, (int)kind, dst, src);
     return leave(cudaErrorInvalidValue);
   }
+  NEED_NO(from == PAGEABLE || to == PAGEABLE ? unrecorded(s) : records(s));
   if (!bytes) return leave(0);
   maybe_run();
   /* The driver may send a pageable source behind the work before it, or at once. */
@@ -1449,7 +1762,7 @@ cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t bytes, enum cudaM
   ENTER(cudaMemcpyAsync);
   NEED_CONTEXT();
   s = stream_of(stream);
-  NEED(s, cudaErrorInvalidResourceHandle);
+  NEED(s, no_stream);
   NEED(kind >= cudaMemcpyHostToHost && kind <= cudaMemcpyDefault, cudaErrorInvalidMemcpyDirection);
   return copy(SIM_cudaMemcpyAsync, dst, src, bytes, kind, s);
 }
@@ -1459,7 +1772,7 @@ cudaError_t cudaMemcpyPeerAsync(void *dst, int dst_device, const void *src, int 
   ENTER(cudaMemcpyPeerAsync);
   NEED_CONTEXT();
   s = stream_of(stream);
-  NEED(s, cudaErrorInvalidResourceHandle);
+  NEED(s, no_stream);
   NEED(!no_device(dst_device) && !no_device(src_device), cudaErrorInvalidDevice);
   if (arena_of(dst) != dst_device || arena_of(src) != src_device) {
     complain("cudaMemcpyPeerAsync: %p is not on device %d, or %p not on %d", dst, dst_device, src,
@@ -1475,11 +1788,12 @@ cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, cudaStream_t strea
   ENTER(cudaMemsetAsync);
   NEED_CONTEXT();
   s = stream_of(stream);
-  NEED(s, cudaErrorInvalidResourceHandle);
+  NEED(s, no_stream);
   if (place_of(p, bytes, &serial) == PAGEABLE) {
     complain("cudaMemsetAsync: %p is ordinary host memory", p);
     return leave(cudaErrorInvalidValue);
   }
+  NEED_NO(records(s));
   if (!bytes) return leave(0);
   maybe_run();
   i = enqueue(s, SET, SIM_cudaMemsetAsync);
@@ -1495,8 +1809,9 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void 
   ENTER(cudaLaunchHostFunc);
   NEED_CONTEXT();
   s = stream_of(stream);
-  NEED(s, cudaErrorInvalidResourceHandle);
+  NEED(s, no_stream);
   NEED(function, cudaErrorInvalidValue);
+  NEED_NO(never_recorded(s));
   maybe_run();
   i = enqueue(s, HOST, SIM_cudaLaunchHostFunc);
   i->run = function;
@@ -1516,9 +1831,11 @@ int sim_launch(int function, void *stream, const void *args, size_t bytes, void 
   if (!code) code = use_context();
   if (code) return leave_driver(code);
   s = stream_of((cudaStream_t)stream);
-  if (!s || s->device != device_now()) return leave_driver(cudaErrorInvalidResourceHandle);
+  if (!s || s->device != device_now()) return leave_driver(no_stream);
+  if (records(s)) return leave_driver(records(s));
   maybe_run();
   i = enqueue(s, KERNEL, function);
+  i->bytes = bytes;
   i->payload = memcpy(or_die(malloc(bytes)), args, bytes);
   i->run = run;
   return leave_driver(0);
@@ -1526,9 +1843,12 @@ int sim_launch(int function, void *stream, const void *args, size_t bytes, void 
 
 /* ---- streams ---- */
 static cudaError_t create_stream(cudaStream_t *stream, unsigned int flags) {
+  object *s;
   NEED_CONTEXT();
   NEED(stream && flags <= cudaStreamNonBlocking, cudaErrorInvalidValue);
-  *stream = (cudaStream_t)handle_of(new_object(STREAM, device_now()));
+  s = new_object(STREAM, device_now());
+  s->blocking = !(flags & cudaStreamNonBlocking);
+  *stream = (cudaStream_t)handle_of(s);
   alive.streams++;
   return leave(0);
 }
@@ -1546,7 +1866,8 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   object *s = lose(STREAM, stream, &alive.streams);
   if (code) return leave(code);
   NEED_CONTEXT();
-  NEED(s, cudaErrorInvalidResourceHandle);
+  NEED(s, no_stream);
+  destroy_captured(s);
   s->live = 0;
   if (!s->head) drop_object(s);
   return leave(0);
@@ -1556,7 +1877,8 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
   ENTER(cudaStreamQuery);
   NEED_CONTEXT();
   s = stream_of(stream);
-  NEED(s, cudaErrorInvalidResourceHandle);
+  NEED(s, no_stream);
+  NEED_NO(unrecorded(s));
   if (s->head) run_towards(s);
   return leave(s->head ? cudaErrorNotReady : 0);
 }
@@ -1565,7 +1887,8 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   ENTER(cudaStreamSynchronize);
   NEED_CONTEXT();
   s = stream_of(stream);
-  NEED(s, cudaErrorInvalidResourceHandle);
+  NEED(s, no_stream);
+  NEED_NO(unrecorded(s));
   run_until(s, s->issued);
   trim_all(s->device);
   return leave(0);
@@ -1573,6 +1896,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 cudaError_t cudaDeviceSynchronize(void) {
   ENTER(cudaDeviceSynchronize);
   NEED_CONTEXT();
+  NEED_NO(captured_on(device_now(), 0, cudaErrorStreamCaptureUnsupported));
   run_device(device_now());
   trim_all(device_now());
   return leave(0);
@@ -1584,7 +1908,8 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   NEED_CONTEXT();
   s = stream_of(stream);
   e = object_of(event, EVENT);
-  NEED(s && e, cudaErrorInvalidResourceHandle);
+  NEED(s && e, no_stream);
+  if (s->capture || e->capture) return leave(join_capture(s, e));
   enqueue_wait(s, e->mark, SIM_cudaStreamWaitEvent);
   maybe_run();
   return leave(0);
@@ -1626,7 +1951,13 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   NEED_CONTEXT();
   e = object_of(event, EVENT);
   s = stream_of(stream);
-  NEED(s && e && s->device == e->device, cudaErrorInvalidResourceHandle);
+  NEED(s && e && s->device == e->device, no_stream);
+  NEED_NO(records(s));
+  if (s->capture) {
+    record_captured(e, s);
+    return leave(0);
+  }
+  leave_capture(e);
   drop_mark(e->mark);
   e->mark = mark_here(s);
   enqueue(s, RECORD, SIM_cudaEventRecord)->mark = keep_mark(e->mark);
@@ -1639,6 +1970,8 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
   NEED_CONTEXT();
   e = object_of(event, EVENT);
   NEED(e, cudaErrorInvalidResourceHandle);
+  NEED_NO(captured_event(e));
+  NEED_NO(unsafe());
   if (e->mark && !e->mark->done) run_towards(e->mark->stream);
   return leave(e->mark && !e->mark->done ? cudaErrorNotReady : 0);
 }
@@ -1648,6 +1981,8 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   NEED_CONTEXT();
   e = object_of(event, EVENT);
   NEED(e, cudaErrorInvalidResourceHandle);
+  NEED_NO(captured_event(e));
+  NEED_NO(unsafe());
   if (e->mark) run_until_mark(e->mark);
   return leave(0);
 }
@@ -1659,8 +1994,150 @@ cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start_event, cudaEvent_t
   b = object_of(end_event, EVENT);
   NEED(ms, cudaErrorInvalidValue);
   NEED(a && b && a->device == b->device && a->timed && b->timed, cudaErrorInvalidResourceHandle);
+  NEED_NO(captured_event(a));
+  NEED_NO(captured_event(b));
   NEED(a->mark && b->mark, cudaErrorInvalidResourceHandle);
   NEED(a->mark->done && b->mark->done, cudaErrorNotReady);
   *ms = (float)(b->mark->time - a->mark->time);
+  return leave(0);
+}
+
+/* ---- graphs ---- */
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode) {
+  object *s;
+  capture *c;
+  ENTER(cudaStreamBeginCapture);
+  NEED_CONTEXT();
+  NEED(stream != NULL && stream != cudaStreamLegacy, cudaErrorStreamCaptureUnsupported);
+  s = stream_of(stream);
+  NEED(s, no_stream);
+  NEED(mode >= cudaStreamCaptureModeGlobal && mode <= cudaStreamCaptureModeRelaxed,
+       cudaErrorInvalidValue);
+  NEED(!s->capture, cudaErrorIllegalState);
+  c = (capture *)fresh(sizeof *c);
+  c->mode = mode;
+  c->thread = &me;
+  c->origin = s;
+  c->work = keep_recipe((recipe *)fresh(sizeof *c->work));
+  c->next = captures;
+  captures = c;
+  enter_capture(s, c);
+  return leave(0);
+}
+/* Whatever is wrong, no stream stays in the capture, but for two errors: another thread's or
+   another stream's call. They, too, invalidate it. */
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) {
+  int code = enter(SIM_cudaStreamEndCapture);
+  object *s = stream_of(stream), *o;
+  capture *c = s ? s->capture : NULL;
+  if (graph) *graph = NULL;
+  if (code && c && c->origin == s) end_capture(c);
+  if (code) return leave(code);
+  NEED_CONTEXT();
+  NEED(s, no_stream);
+  NEED(graph, cudaErrorInvalidValue);
+  NEED(c, cudaErrorIllegalState);
+  if (c->mode != cudaStreamCaptureModeRelaxed && c->thread != &me)
+    return leave(invalidate(c, cudaErrorStreamCaptureWrongThread));
+  if (c->origin != s) return leave(invalidate(c, cudaErrorStreamCaptureUnmatched));
+  if (c->invalid) code = cudaErrorStreamCaptureInvalidated;
+  else if (!joined(c)) code = cudaErrorStreamCaptureUnjoined;
+  if (!code) {
+    o = new_object(GRAPH, s->device);
+    o->work = keep_recipe(c->work);
+    *graph = (cudaGraph_t)handle_of(o);
+    alive.graphs++;
+  }
+  end_capture(c);
+  return leave(code);
+}
+/* Asked of the legacy stream, this alone is no mistake of the program's. */
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status) {
+  object *s = NULL;
+  ENTER(cudaStreamIsCapturing);
+  NEED_CONTEXT();
+  NEED(status, cudaErrorInvalidValue);
+  *status = cudaStreamCaptureStatusNone;
+  if (stream == NULL || stream == cudaStreamLegacy) {
+    uint32_t k;
+    for (k = 0; k < n_object; k++)
+      if (objects[k]->kind == STREAM && objects[k]->capture && objects[k]->blocking &&
+          objects[k]->device == device_now()) return leave(cudaErrorStreamCaptureImplicit);
+    return leave(0);
+  }
+  s = stream_of(stream);
+  NEED(s, no_stream);
+  if (s->capture) *status = cudaStreamCaptureStatusActive;
+  if (records(s)) *status = cudaStreamCaptureStatusInvalidated;
+  return leave(0);
+}
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph,
+                                          unsigned long long flags) {
+  object *o, *x;
+  ENTER(cudaGraphInstantiateWithFlags);
+  NEED_CONTEXT();
+  NEED(exec && flags == 0, cudaErrorInvalidValue); /* of the flags, none is pretended */
+  *exec = NULL;
+  o = object_of(graph, GRAPH);
+  NEED(o, cudaErrorInvalidValue);
+  x = new_object(EXEC, o->device);
+  x->work = keep_recipe(o->work);
+  *exec = (cudaGraphExec_t)handle_of(x);
+  alive.execs++;
+  return leave(0);
+}
+/* Each launch or upload of an executable graph comes behind the one before, whatever its stream. */
+static item *enqueue_exec(object *x, object *s, int kind, int function) {
+  item *i;
+  if (x->mark && x->mark->stream != s) enqueue_wait(s, x->mark, function);
+  i = enqueue(s, kind, function);
+  drop_mark(x->mark);
+  x->mark = mark_here(s);
+  i->mark = keep_mark(x->mark);
+  return i;
+}
+cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream) {
+  object *x, *s;
+  ENTER(cudaGraphUpload);
+  NEED_CONTEXT();
+  x = object_of(exec, EXEC);
+  s = stream_of(stream);
+  NEED(s && x, x ? no_stream : cudaErrorInvalidValue);
+  NEED_NO(never_recorded(s));
+  enqueue_exec(x, s, UPLOAD, SIM_cudaGraphUpload);
+  maybe_run();
+  return leave(0);
+}
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
+  object *x, *s;
+  ENTER(cudaGraphLaunch);
+  NEED_CONTEXT();
+  x = object_of(exec, EXEC);
+  s = stream_of(stream);
+  NEED(s && x, x ? no_stream : cudaErrorInvalidValue);
+  NEED_NO(never_recorded(s));
+  enqueue_exec(x, s, LAUNCH, SIM_cudaGraphLaunch)->play = new_play(x->work);
+  maybe_run();
+  return leave(0);
+}
+/* Launches that are not done go on. */
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
+  const int code = enter(SIM_cudaGraphExecDestroy);
+  object *x = lose(EXEC, exec, &alive.execs);
+  if (code) return leave(code);
+  NEED_CONTEXT();
+  NEED(x, cudaErrorInvalidValue);
+  drop_mark(x->mark);
+  x->mark = NULL;
+  drop_object(x);
+  return leave(0);
+}
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  const int code = enter(SIM_cudaGraphDestroy);
+  object *o = lose(GRAPH, graph, &alive.graphs);
+  if (code) return leave(code);
+  NEED_CONTEXT();
+  NEED(o, cudaErrorInvalidValue);
+  drop_object(o);
   return leave(0);
 }

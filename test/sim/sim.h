@@ -24,6 +24,9 @@
   X(cudaStreamWaitEvent, 1) X(cudaLaunchHostFunc, 1) X(cudaEventCreate, 1) \
   X(cudaEventCreateWithFlags, 1) X(cudaEventDestroy, 1) X(cudaEventRecord, 1) \
   X(cudaEventQuery, 1) X(cudaEventSynchronize, 1) X(cudaEventElapsedTime, 1) \
+  X(cudaStreamBeginCapture, 1) X(cudaStreamEndCapture, 1) X(cudaStreamIsCapturing, 1) \
+  X(cudaGraphInstantiateWithFlags, 1) X(cudaGraphUpload, 1) X(cudaGraphLaunch, 1) \
+  X(cudaGraphExecDestroy, 1) X(cudaGraphDestroy, 1) \
   X(cuCtxGetCurrent, 1) X(cuCtxPushCurrent, 1) X(cuCtxPopCurrent, 1) \
   X(cuDevicePrimaryCtxRetain, 1) X(cuDevicePrimaryCtxGetState, 1) \
   X(gt__cuda_build, 1) X(gt__cuda_warmup, 1) X(gt__cuda_copy, 1) X(gt__cuda_map, 1) \
@@ -49,7 +52,7 @@ int64_t sim_failed(void);                     /* calls that were made to fail si
 int64_t sim_calls(const char *function);      /* since sim_reset; "*": of all that can fail */
 int sim_seen(const char **names, int size);   /* functions called since sim_reset that can fail */
 typedef struct sim_counts {
-  int64_t device_allocations, device_bytes, host_allocations, streams, events, pools;
+  int64_t device_allocations, device_bytes, host_allocations, streams, events, pools, graphs, execs;
 } sim_counts;
 sim_counts sim_live(void);                    /* what the program has not given back */
 int sim_contexts(int device);                 /* 1 if the device has a context */

@@ -9957,19 +9957,24 @@ static int gt__cpu_has(int needs) {
 #endif
   return needs < 4 || gt__cpu_has_amx();
 }
-/* The best set that the machine has, or a lesser one that GPUTENSOR_CPU names; NULL if it has none
-   of them, or "plain" is asked for. */
-static const gt__cpu_isa *gt__cpu_choose(void) {
+/* The best set that the machine has, or a lesser one that GPUTENSOR_CPU names: its place, counted
+   from 1; 0 if it has none of them, or "plain" is asked for. */
+GT__RARE_BEGINS
+static int gt__cpu_find_isa(void) {
+  const int count = (int)(sizeof gt__cpu_isas / sizeof *gt__cpu_isas);
+  const char *asked = getenv("GPUTENSOR_CPU");
+  int best = 0; /* sets that are there */
+  while (best < count && gt__cpu_has(gt__cpu_isas[best].needs)) best++;
+  for (int i = 0; asked && i < best; i++)
+    if (!strcmp(asked, gt__cpu_isas[i].name)) best = i + 1;
+  return asked && !strcmp(asked, "plain") ? 0 : best;
+}
+GT__RARE_ENDS
+static const gt__cpu_isa *gt__cpu_choose(void) { /* NULL: none */
   static int chosen = -1;
   int best = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
   if (best < 0) {
-    const int count = (int)(sizeof gt__cpu_isas / sizeof *gt__cpu_isas);
-    const char *asked = getenv("GPUTENSOR_CPU");
-    best = 0; /* sets that are there */
-    while (best < count && gt__cpu_has(gt__cpu_isas[best].needs)) best++;
-    for (int i = 0; asked && i < best; i++)
-      if (!strcmp(asked, gt__cpu_isas[i].name)) best = i + 1;
-    if (asked && !strcmp(asked, "plain")) best = 0;
+    best = gt__cpu_find_isa();
     __atomic_store_n(&chosen, best, __ATOMIC_RELAXED);
   }
   return best ? &gt__cpu_isas[best - 1] : NULL;

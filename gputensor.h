@@ -2397,7 +2397,6 @@ int fchmod(int file, mode_t mode);
 #define GT__COMPILER ", clang " __clang_version__
 #define GT__IVDEP _Pragma("clang loop vectorize(assume_safety)")
 #define GT__OPTIMIZE(...)
-#define GT__PLAINLY(contract)
 #define GT__LIGHTLY(contract)
 #define GT__TIGHT(contract)
 #define GT__FOLDING
@@ -2415,8 +2414,6 @@ int fchmod(int file, mode_t mode);
    three times as long. Without expensive-optimizations no multiply-adds are fused and no vzeroupper
    is put behind AVX. FOLDING: with selects in place of branches that nobody can foresee. TIGHT: for
    what is written with vectors. FUSED: for the kernels of matmul. */
-#define GT__PLAINLY(contract) \
-  __attribute__((optimize("Og", "no-math-errno", "no-trapping-math", "fp-contract=" contract)))
 #define GT__LIGHTLY(contract) \
   __attribute__((optimize("O1", "expensive-optimizations", "tree-loop-vectorize", \
                           "vect-cost-model=dynamic", "no-if-conversion", "no-if-conversion2", \
@@ -2429,7 +2426,8 @@ int fchmod(int file, mode_t mode);
                           "no-tree-sink", "no-math-errno", "no-trapping-math", \
                           "fp-contract=off")))
 #else
-#define GT__FOLDING GT__PLAINLY("off")
+#define GT__FOLDING \
+  __attribute__((optimize("Og", "no-math-errno", "no-trapping-math", "fp-contract=off")))
 #endif
 #define GT__TIGHT(contract) \
   __attribute__((optimize("O2", "no-tree-vectorize", "no-math-errno", "no-trapping-math", \
@@ -6013,8 +6011,6 @@ static gt_status gt__copy_across(const gt_tensor *to, const gt_tensor *from) {
   gt__all.stats.copies[direction][kind].bytes += bytes;
   return GT_OK;
 }
-static gt_tensor *gt__eval_at(gt_tensor *out, const gt_tensor *like, const char *text, int n,
-                              gt__operands x);
 /* dst = src of one shape. Between devices go dense bytes of dst's dtype: src becomes that first. */
 static gt_status gt__copy_into(gt_tensor *dst, const gt_tensor *src) {
   int crosses = !gt__same_device(dst->device, src->device);
@@ -8584,8 +8580,6 @@ static const gt__way gt__cpu_plain_ways[GT__KINDS][2] = {
     {GT__CPU_PLAIN(gt__cpu_plain_map), GT__CPU_NO_MORE},
     {GT__CPU_PLAIN(gt__cpu_plain_reduce), GT__CPU_NO_MORE},
     {GT__CPU_PLAIN(gt__cpu_plain_matmul), GT__CPU_NO_MORE}};
-#undef GT__CPU_PLAIN
-#undef GT__CPU_NO_MORE
 
 GT__RARE_ENDS
 /* ---- >>cpu-streams -----------------------------------------------------------------------------
@@ -8708,10 +8702,6 @@ GT_API double gt_now_ms(void) {
 static void gt__cpu_drop(gt__cpu_item *x) { /* with the lock */
   if (x && --x->refs == 0) GPUTENSOR_FREE(x);
 }
-/* Of memory that a failed operation should have written; see >>order. Both are called with the
-   lock. */
-static int gt__reads_unwritten(const gt__op *op);
-static void gt__mark_output(const gt__op *op, int code);
 /* Runs an operation, unless what it reads was never written. With the lock, which it gives up. */
 static int gt__cpu_serve_op(gt__cpu_queue *q, const gt__op *op) {
   int code = q->missed ? q->missed : gt__reads_unwritten(op);
@@ -9137,19 +9127,19 @@ static void gt__cpu_convert_rest(gt__cpu_step step, int width, int op, void *out
 #define MASK int64_t
 #define DTYPE (GT__TYPE ? (int)GT_FLOAT64 : (int)GT_INT64)
 #endif
+#if GT__ISA == 1
+#define IN_REGISTER(x) (void)0
+#else
+#define IN_REGISTER(x) __asm__("" : "+v"(x)) /* not loaded for each use */
+#endif
 #if GT__ISA == 2
 #define L(name) F(cpu_avx2_##name)
 #define PACK_64_OF_SET gt__cpu_avx2_pack_f64
-#define IN_REGISTER(x) __asm__("" : "+v"(x)) /* not loaded for each use */
 #define TARGET __attribute__((target("avx2,fma")))
 #define BYTES 32
 #define ROWS 6
 #define WIDE 2
 #define DOTS 2
-#define LIGHT GT__LIGHTLY
-#define FOLDING GT__FOLDING
-#define TIGHT GT__TIGHT
-#define FUSED GT__FUSED
 #if GT__TYPE == 32
 #define ZIP(half) GT__ZIP_8(half * 4, 8)
 #else
@@ -9159,7 +9149,6 @@ static void gt__cpu_convert_rest(gt__cpu_step step, int width, int op, void *out
 #if GT__ISA == 3
 #define L(name) F(cpu_avx512_##name)
 #define PACK_64_OF_SET gt__cpu_avx512_pack_f64
-#define IN_REGISTER(x) __asm__("" : "+v"(x))
 #ifdef __clang__
 #define TARGET __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,avx2,fma")))
 #else /* -march=native of a Xeon would make vectors of 256 bits: maps take 1.2 times as long */
@@ -9170,10 +9159,6 @@ static void gt__cpu_convert_rest(gt__cpu_step step, int width, int op, void *out
 #define ROWS 14
 #define WIDE 2
 #define DOTS 4
-#define LIGHT GT__LIGHTLY
-#define FOLDING GT__FOLDING
-#define TIGHT GT__TIGHT
-#define FUSED GT__FUSED
 #if GT__TYPE == 32
 #define ZIP(half) GT__ZIP_16(half * 8, 16)
 #else
@@ -9183,7 +9168,6 @@ static void gt__cpu_convert_rest(gt__cpu_step step, int width, int op, void *out
 #if GT__ISA == 1
 #define L(name) F(cpu_baseline_##name)
 #define PACK_64_OF_SET gt__cpu_baseline_pack_f64
-#define IN_REGISTER(x) (void)0
 #define TARGET
 #define BYTES 16
 #if GT__TYPE == 32
@@ -9191,23 +9175,9 @@ static void gt__cpu_convert_rest(gt__cpu_step step, int width, int op, void *out
 #else
 #define ZIP(half) GT__ZIP_2(half, 2)
 #endif
-#if defined(__x86_64__)
-#define ROWS 6
-#define WIDE 2
-#define DOTS 2
-#define LIGHT GT__PLAINLY
-#define FOLDING GT__PLAINLY("off")
-#define TIGHT GT__PLAINLY
-#define FUSED GT__PLAINLY("fast")
-#else
 #define ROWS 8
 #define WIDE 3
 #define DOTS 4
-#define LIGHT GT__LIGHTLY
-#define FOLDING GT__FOLDING
-#define TIGHT GT__TIGHT
-#define FUSED GT__FUSED
-#endif
 #endif
 #ifdef GT__TILES_ALONE /* steps, folds and packing are another set's */
 #define S(name) F(cpu_avx2_##name)
@@ -9248,7 +9218,7 @@ static void gt__cpu_convert_rest(gt__cpu_step step, int width, int op, void *out
   LOOP(GT__TO + (int)GT_##dtype, M, T, (void)0, memory)
 #ifdef FLOATS
 /* Whether no value is outside the limit below which `near`, an easier step, is right. */
-LIGHT("off") TARGET static int L(is_near)(int nearby, const T *a, const T *b, int64_t n) {
+GT__LIGHTLY("off") TARGET static int L(is_near)(int nearby, const T *a, const T *b, int64_t n) {
   const T less = nearby == GT__OP_near_exp_less ? *b : (T)0;
   const T most = nearby < GT__OP_near_sin ? K(87, 708) : K(0x1p15f, 0x1p40);
   T outside = 0;
@@ -9259,7 +9229,7 @@ LIGHT("off") TARGET static int L(is_near)(int nearby, const T *a, const T *b, in
   return outside == 0;
 }
 #endif
-LIGHT("off")
+GT__LIGHTLY("off")
 TARGET static void L(step)(int op, void *out, const void *pa, const void *pb, const void *pc,
                            int64_t all) {
   const int64_t n = all & ~(int64_t)(GT__GROUP - 1);
@@ -9295,7 +9265,7 @@ TARGET static void L(step)(int op, void *out, const void *pa, const void *pb, co
 #undef BY_ONE
 #undef CONVERT
 /* Makes values from the indices of their elements, whole groups of them, first + i for number i. */
-LIGHT("off")
+GT__LIGHTLY("off")
 TARGET static void L(make)(const gt__program *p, int op, void *to, const void *pb, const void *pc,
                            int64_t first, int64_t all) {
   const int64_t n = (all + GT__GROUP - 1) & ~(int64_t)(GT__GROUP - 1);
@@ -9398,7 +9368,7 @@ GT__INSIDE TARGET void L(take_rows)(const int fold, T *a, const T *b, int64_t al
     a[i] = x;
   }
 }
-FOLDING
+GT__FOLDING
 TARGET static void L(rows)(int fold, T *a, const T *b, int64_t n, int64_t rows, int64_t pitch) {
   EACH_FOLD(take_rows, a, b, n, rows, pitch);
 }
@@ -9430,7 +9400,7 @@ GT__INSIDE TARGET void L(clear)(T *a, T none, int64_t all) {
 }
 /* Folds `rows` rows of n values, `pitch` apart, into a[0..n), in order. `row` is the number of the
    first; if it is 0, a is set to the identity first. */
-FOLDING
+GT__FOLDING
 TARGET static void L(fold)(int fold, void *pa, void *at, const void *pb, int64_t n, int64_t rows,
                            int64_t pitch, int64_t row) {
   const T *b = (const T *)pb;
@@ -9460,7 +9430,7 @@ GT__INSIDE TARGET void L(finish)(const int fold, T *lane, const T *b, int64_t al
   }
   L(halve)(fold, lane, most);
 }
-FOLDING TARGET static T L(chunk)(int fold, const T *b, int64_t n) {
+GT__FOLDING TARGET static T L(chunk)(int fold, const T *b, int64_t n) {
   T lane[GT__LANES] __attribute__((aligned(64)));
   const int64_t rows = n / GT__LANES, rest = n % GT__LANES;
   int64_t most = 16;
@@ -9487,9 +9457,7 @@ GT__INSIDE TARGET int L(extreme)(const int fold, T *to, const T *b, int64_t n, c
       odd |= (U)L(is_nan)(x[i]);
     }
   }
-  if (group > 16) L(take)(fold, lane, lane + 32, 32);
-  if (group > 16) L(take)(fold, lane, lane + 16, 16);
-  L(halve)(fold, lane, 16);
+  L(halve)(fold, lane, group);
   *to = lane[0];
   return (odd != 0) | (lane[0] == 0);
 }
@@ -9517,14 +9485,14 @@ GT__INSIDE TARGET int64_t L(skip)(const T *b, int64_t n, T x, int64_t first, con
   }
   return first;
 }
-FOLDING TARGET static int64_t L(find)(const T *b, int64_t n, T x) {
+GT__FOLDING TARGET static int64_t L(find)(const T *b, int64_t n, T x) {
   int64_t first = L(skip)(b, n, x, 0, 128);
   first = L(skip)(b, n, x, first, 16);
   while (first + 1 < n && b[first] != x && !L(is_nan)(b[first])) first++;
   return first;
 }
 /* a[c] becomes the fold of chunk c of `count`, n values each, at[c] the place in it */
-FOLDING
+GT__FOLDING
 TARGET static void L(lanes)(int fold, void *pa, void *at, const void *pb, int64_t n,
                             int64_t count) {
   T *a = (T *)pa;
@@ -9694,7 +9662,7 @@ GT__INSIDE TARGET void L(packed)(const gt__cpu_tile *t) {
     (void)x1, (void)x2;
   }
 }
-FUSED TARGET static void L(micro)(const gt__cpu_tile *t) {
+GT__FUSED TARGET static void L(micro)(const gt__cpu_tile *t) {
   const int full = t->rows == ROWS && t->columns == WIDE * LANES;
   if (full && t->a_row == 1 && t->a_col == ROWS) L(packed)(t);
   else if (t->columns > 1 && t->rows == 1) L(lying)(WIDE, 1, t);
@@ -9772,7 +9740,7 @@ GT__INSIDE TARGET void L(dots)(const int rows, const gt__cpu_tile *t) {
       *to = value + (t->add ? *to : 0);
     }
 }
-TIGHT("fast") TARGET static void L(dot)(const gt__cpu_tile *t) {
+GT__TIGHT("fast") TARGET static void L(dot)(const gt__cpu_tile *t) {
 #ifdef FLOATS
   if (t->rows == 1) L(dots)(1, t);
   else if (t->rows == 2) L(dots)(2, t);
@@ -9837,7 +9805,7 @@ GT__INSIDE TARGET void L(turn)(N *to, int64_t panel, int64_t pitch, const N *fro
     }
   }
 }
-TIGHT("off")
+GT__TIGHT("off")
 TARGET static void L(pack)(void *pto, int64_t panel, int64_t pitch, const void *pfrom, int64_t line,
                            int64_t along, int64_t n, int64_t k) {
   N *to = (N *)pto;
@@ -9874,10 +9842,6 @@ static const gt__cpu_loops L(loops) = {
 #undef ROWS
 #undef WIDE
 #undef DOTS
-#undef LIGHT
-#undef FOLDING
-#undef TIGHT
-#undef FUSED
 #undef ZIP
 #undef S
 #undef GT__TYPE
@@ -12013,22 +11977,22 @@ static const gt__way *gt__cpu_ways(int kind) {
        "2048^2 float32 transposed: 1.7 ms, vectors 73; EPYC, one thread, 2026-11"},
       {"vectors", gt__cpu_takes, gt__cpu_run_copy,
        "2048 x 1000 float32 of rows of 2048: .17 ms, plain 38; EPYC, one thread, 2026-11"},
-      {"plain", gt__cpu_takes_all, gt__cpu_plain_copy, "the definition"},
-      {NULL, NULL, NULL, NULL}};
+      GT__CPU_PLAIN(gt__cpu_plain_copy),
+      GT__CPU_NO_MORE};
   static const gt__way map[] = {
       {"tiles", gt__cpu_plan_map_tiles, gt__cpu_run_tiles,
        "a + b, b transposed, 2048^2 float32: 3.7 ms, vectors 82; EPYC, one thread, 2026-11"},
       {"vectors", gt__cpu_takes, gt__cpu_run_map,
        "exp of 2^20 float32: .15 ms, plain 28; EPYC, one thread, 2026-11"},
-      {"plain", gt__cpu_takes_all, gt__cpu_plain_map, "the definition"},
-      {NULL, NULL, NULL, NULL}};
+      GT__CPU_PLAIN(gt__cpu_plain_map),
+      GT__CPU_NO_MORE};
   static const gt__way reduce[] = {
       {"rows", gt__cpu_plan_rows, gt__cpu_run_rows,
        "softmax of 1024 rows of 1024 float32: .27 ms, plain 41; EPYC, one thread, 2026-11"},
       {"vectors", gt__cpu_plan_folds, gt__cpu_run_folds,
        "sum of 2^20 float32: 45 us, plain 18000; EPYC, one thread, 2026-11"},
-      {"plain", gt__cpu_takes_all, gt__cpu_plain_reduce, "the definition"},
-      {NULL, NULL, NULL, NULL}};
+      GT__CPU_PLAIN(gt__cpu_plain_reduce),
+      GT__CPU_NO_MORE};
   static const gt__way matmul[] = {
 #ifdef GT__AMX
       {"amx", gt__cpu_plan_amx, gt__cpu_run_product,
@@ -12040,8 +12004,8 @@ static const gt__way *gt__cpu_ways(int kind) {
        "16^3 float32: .22 us, panels .27; EPYC, one thread, 2026-11"},
       {"panels", gt__cpu_plan_panels, gt__cpu_run_product,
        "1024^3 float32: 17 ms, plain 94; EPYC, one thread, 2026-11"},
-      {"plain", gt__cpu_takes_all, gt__cpu_plain_matmul, "the definition"},
-      {NULL, NULL, NULL, NULL}};
+      GT__CPU_PLAIN(gt__cpu_plain_matmul),
+      GT__CPU_NO_MORE};
   static const gt__way *const ways[GT__KINDS] = {copy, map, reduce, matmul};
   return ways[kind];
 }
@@ -12437,7 +12401,9 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
 #undef GT__CLOSED
 #undef GT__COMPILER
 #undef GT__CORES
+#undef GT__CPU_NO_MORE
 #undef GT__CPU_PARALLEL
+#undef GT__CPU_PLAIN
 #undef GT__CUDA
 #undef GT__DEFINE
 #undef GT__DIV
@@ -12487,7 +12453,6 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
 #undef GT__OPTIMIZE
 #undef GT__OWNED
 #undef GT__PINNING
-#undef GT__PLAINLY
 #undef GT__PRINTF
 #undef GT__RARE_BEGINS
 #undef GT__RARE_ENDS

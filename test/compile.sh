@@ -611,6 +611,11 @@ documents() {
     build_and_run "$f" "$work/example_$(basename "$f")" "${GCC_LIBRARY:-$work/library.o}"
   done
   pictures
+  # An old program, to which the lesson's diffs are applied: the same checksum before and after.
+  if have patch && have make; then
+    check "examples/16_drop_in" sh examples/16_drop_in/check.sh "$work/drop_in"
+  else skip "examples/16_drop_in: no patch or no make"
+  fi
 }
 
 # ---- CUDA ----

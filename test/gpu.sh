@@ -260,6 +260,8 @@ run_examples() {
       case $name in 0[5-8]*|10*|13*) cat "$(log_of "example $name")" ;; esac
     fi
   done
+  step "example 16_drop_in" env KERNELS="$PWD/$build/kernels.o" sh examples/16_drop_in/check.sh &&
+    cat "$(log_of "example 16_drop_in")"
   step "build the ladder" nvcc -O3 "$(target)" -Xcompiler -fopenmp -I. \
     examples/12_matmul_ladder.cu $build/kernels.o $build/lib.o $build/hooks.o -lpthread \
     -o $build/ladder && step "example 12_matmul_ladder" $build/ladder &&

@@ -38,19 +38,27 @@
    CONTENTS   (search for >>word)
        >>errors      >>devices     >>dtypes      >>tensors     >>views       >>copies
        >>operations  >>expressions >>reductions  >>products    >>random      >>streams
-       >>files       >>program
+       >>tracing     >>files       >>program
      and under GPUTENSOR_IMPLEMENTATION
        >>shared      >>math        >>machine     >>system      >>how-it-works
        >>state       >>floor-plan  >>reports     >>device-code >>codes       >>handles
        >>views-code  >>storage     >>parser      >>compiler    >>operations-code
        >>making      >>joining     >>folding     >>multiplying >>operands    >>moving
        >>ways        >>submit      >>order       >>ledgers     >>regions     >>waiting
+<<<<<<< HEAD
        >>stream-code >>npy         >>print       >>cpu-threads >>cpu-plain   >>cpu-streams
        >>tuning      >>cpu-loops   >>cpu-vectors >>cpu-transposed            >>cpu-folds
        >>cpu-softmax >>cpu-products              >>cpu-amx     >>cpu-ways    >>cuda-backend
        >>licence
      To add an operation see GT__OPERATIONS; a dtype, GT__DTYPES; a back end, gt__backend; a faster
      way, gt__way.
+=======
+       >>trace-code  >>stream-code >>timeline    >>npy         >>print       >>cpu-threads
+       >>cpu-plain   >>cpu-streams >>tuning      >>cpu-loops   >>cpu-vectors
+       >>cpu-transposed            >>cpu-folds   >>cpu-softmax >>cpu-products
+       >>cpu-amx     >>cpu-ways    >>cuda-backend              >>licence
+     To add an operation see GT__OPERATIONS; a dtype, GT__DTYPES; a back end, gt__backend.
+>>>>>>> 36d89f4 (trace: what ran when, recorded, drawn, saved and summed up)
 
    CONVENTIONS
      - Shapes are row-major, strides count elements, matrices are M x K times K x N.
@@ -102,6 +110,7 @@
                                 avx512 or amx
      GPUTENSOR_CHECK_HANDLES    a call that is given a tensor that was freed says so: which operand,
                                 and whether by gt_free or by the end of a GT_SCOPE
+     GPUTENSOR_NVTX             ranges of >>tracing are NVIDIA's, too: it includes nvToolsExt.h
      GPUTENSOR_MALLOC(n) GPUTENSOR_REALLOC(p, n) GPUTENSOR_FREE(p)   all three or none (C library)
      In the environment GPUTENSOR_WAYS names ways of gt_build_info's list, with commas between: only
      these and the plain ones are taken. It is for tests, and for looking.
@@ -566,6 +575,39 @@ GT_API gt_status gt_event_record(gt_event *event, gt_stream *stream);
 GT_API int gt_event_query(gt_event *event);            /* 1 passed, 0 not yet, -1 error */
 GT_API gt_status gt_event_synchronize(gt_event *event);
 GT_API double gt_event_elapsed_ms(gt_event *start, gt_event *end); /* waits for end; NaN on error */
+
+/* ---- >>tracing ---------------------------------------------------------------------------------
+   What ran when, on all devices and threads: operations, with formula, sizes and way; copies; waits
+   of streams for each other and of the host; allocations; and ranges of the program's own.
+       gt_trace_start(100000);  ...  gt_trace_stop();  gt_trace_print(stdout, 0);
+   One trace at a time, of the whole process. Off, it costs a branch. On a GPU each operation gets
+   an event behind it, which is kept until the end; waiting kernels and running ones look alike. */
+/* Forgets the trace before and allocates room for so many records, some 450 bytes each. Of what
+   finds no room any more the number is kept. */
+GT_API gt_status gt_trace_start(int64_t capacity);
+GT_API gt_status gt_trace_stop(void);                 /* waits for all work of all streams */
+/* Of the last trace that was stopped. In Chrome's JSON, for https://ui.perfetto.dev: a process for
+   each device (CPU streams with the host), a lane for each stream, engine of a GPU and thread. */
+GT_API gt_status gt_trace_save(const char *path);
+/* As bars to scale of `columns` characters, 8 to 1000; 0: 72. The digit of an engine's column is
+   the last one of the stream that worked most there, '+' where several did at once. */
+GT_API gt_status gt_trace_print(FILE *file, int columns);
+/* What doing things at once gained: the busy time of each engine of a GPU and of each thread that
+   computed on the CPU (its processor time, so that threads of one core count once), summed up, over
+   the time in which anything worked. Below GT_SMALL_GAIN `reason` says why, in a sentence. All 0
+   and "" without a trace. */
+#define GT_SMALL_GAIN 1.2
+typedef struct gt_overlap {
+  double busy_ms, any_ms, gain;   /* one after another; any at work; busy_ms / any_ms */
+  const char *reason;             /* never NULL */
+  double span_ms;                 /* from the begin of the first to the end of the last */
+  int64_t records, dropped;
+} gt_overlap;
+GT_API gt_overlap gt_trace_overlap(void);
+/* A range of this thread, around what it calls until the pop. Ranges may be nested; the name is
+   copied, up to 71 bytes. Without a trace they cost a lock. A pop without a push is an error. */
+GT_API gt_status gt_range_push(const char *name);
+GT_API gt_status gt_range_pop(void);
 
 /* ---- >>files -----------------------------------------------------------------------------------
    NumPy's .npy, versions 1 to 3, either byte order, C and Fortran order. bfloat16 is saved as
@@ -2081,6 +2123,7 @@ enum { GT__TOUCH = GT__INPUTS + 4 };
    it, and keeps the way and its plan in the operation. GPUTENSOR_WAYS in the environment, names
    between commas, asks these ways alone, in that order, and then the last one. */
 struct gt__op;
+struct gt__record;
 typedef struct gt__way {
   const char *name;
   int (*plan)(
@@ -2102,6 +2145,7 @@ typedef struct gt__op {
     gt__reduce_args reduce;
     gt__matmul_args matmul;
   } u;
+  struct gt__record *record; /* of a trace, or NULL */
   const gt__way *way;
   size_t scratch;                /* bytes that the way asks for; see gt__map_args */
   size_t plan_bytes;             /* of `plan` that are in use */
@@ -2109,7 +2153,7 @@ typedef struct gt__op {
 } gt__op;
 /* What gputensor_kernels.cu says of itself; a header that expects anything else refuses it. The
    layout is a number that rises with every change of what the two files share. */
-enum { GT__LAYOUT = 3 };
+enum { GT__LAYOUT = 4 };
 typedef struct {
   char version[16];
   int layout, size_op;
@@ -2365,6 +2409,9 @@ __END_DECLS
 #endif
 #ifndef _WIN32
 #include <sys/mman.h>
+#endif
+#ifdef GPUTENSOR_NVTX
+#include <nvtx3/nvToolsExt.h>
 #endif
 #include <sys/time.h>
 #include <time.h>
@@ -2673,6 +2720,58 @@ static struct {
   char race[GT__RACES][320];
   int64_t n_race;
 } gt__all;
+/* What a trace keeps. Times are the host's, in ms. See >>trace-code. */
+enum {
+  GT__TRACED_NOTHING,
+  GT__TRACED_OPERATION,
+  GT__TRACED_WAIT,
+  GT__TRACED_COPY, /* staged or blocking, as a whole */
+  GT__TRACED_RANGE,
+  GT__TRACED_JOIN,
+  GT__TRACED_MEMORY,
+  GT__TRACED_CLOCK
+};
+enum { GT__TRACED_TEXT = 72 };
+typedef struct gt__record {
+  uint8_t what, kind, dtype, late; /* late: why it did not begin earlier */
+  int16_t direction, copy;         /* of copies, as in gt_statistics */
+  int thread, slot, name;          /* of the host; of the stream */
+  gt_device device;
+  int32_t from, to, before;   /* records or -1: waited for; who waits; the last on the stream */
+  int32_t behind, clock;      /* what kept the host before; the tie to the GPU's clock */
+  uint64_t number;            /* on its stream */
+  int64_t size[4];            /* elements; outputs and folded; M, N, K, batch; or bytes */
+  double asked, called;       /* the host enqueued it from here to there */
+  double begin, end, cpu;     /* cpu: how long it worked; of a copy of a GPU, its engine was free */
+  double joined;              /* when all that it waited for had ended */
+  void *front, *back;         /* events */
+  const char *call, *way;     /* way: or NULL */
+  char text[GT__TRACED_TEXT]; /* a formula or a range's name */
+} gt__record;
+typedef struct {
+  int64_t lane; /* see gt__lane */
+  double begin, end, by;
+  int32_t record, track;
+} gt__slice; /* of a record, to be drawn in a lane */
+static struct {
+  int on, open, threads; /* on: 2 while it is stopped; open: the host's own operations at work */
+  int ready;             /* there is a trace to look at */
+  int64_t room, n, n_slices, dropped;
+  int64_t base; /* what is 1 + the number of a record over all traces */
+  gt__record *at;
+  gt__slice *slices;
+  double began, ended, first; /* first: when the first operation began */
+  struct {
+    int32_t last, joins; /* records: the newest; those that wait for its next one */
+    int waited;
+    double enqueued;
+  } stream[GT__SLOTS_OF_STREAMS];
+  struct {
+    void *queue;
+    int32_t newest;
+  } clock[GT__GPUS];
+  gt_overlap overlap;
+} gt__trace;
 static __thread struct {
   gt_status status;
   const char *call; /* the function of ours that was called, as messages name it */
@@ -2686,6 +2785,10 @@ static __thread struct {
   gt_generator generator;
   gt_precision precision;
   gt_safety safety;
+  const char *formula;    /* the caller's, during a call */
+  int ranges, thread;     /* pushed; its number in traces */
+  int64_t range, blocked; /* records: the innermost; the last that kept it waiting */
+  int in_copy;            /* 1 + the kind of copy that it is in */
   char text[4][160];
   unsigned text_turn;
 } gt__me;
@@ -2796,6 +2899,16 @@ static void gt__drop_scratch(const gt_stream *s, gt_device device);
 static gt_stream *gt__opened(gt_stream *s, gt_device device, int *code);
 static gt_stream *gt__current(gt_device device);
 static gt_stream *gt__opened_current(gt_device device, int *code);
+/* >>trace-code: what happens while a trace is on; all with the lock. */
+static gt__record *gt__trace_op(const gt_stream *s, const gt__op *op);
+static void gt__trace_started(const gt_stream *s, gt__record *r, int code);
+static void gt__trace_join(const gt_stream *s, int slot, uint64_t number);
+static void gt__trace_memory(gt_device device);
+static int64_t gt__trace_wait(int slot, uint64_t number);
+static int64_t gt__trace_copy(const gt_tensor *to, int direction, int kind);
+static void gt__trace_end(int64_t number);
+static void gt__trace_waited(double since);
+static void gt__trace_forget(void);
 
 /* ---- >>reports ----------------------------------------------------------------------------------
    Errors: the first one of a thread is kept. A call begins with gt__refuse, which says of a NULL or
@@ -2952,6 +3065,8 @@ __attribute__((unused)) static void gt__after_fork(void) {
   gt__mutex = mutex;
   gt__failures_lock = mutex;
   gt__idle = cond;
+  gt__trace.on = 0;
+  gt__trace.open = 0;
   for (int type = GT_CPU; type <= GT_CUDA; type++)
     gt__backend_of(gt__device(type, 0))->after_fork();
 }
@@ -3752,6 +3867,7 @@ static gt__storage *gt__storage_new(size_t bytes, gt_device device, int pinned) 
   }
   if (!code) gt__all.allocated[slot] += bytes;
   if (gt__all.peak[slot] < gt__all.allocated[slot]) gt__all.peak[slot] = gt__all.allocated[slot];
+  if (gt__trace.on && bytes && !code) gt__trace_memory(device);
   gt__unlock();
   if (!code) return s;
   GPUTENSOR_FREE(s);
@@ -3806,6 +3922,7 @@ static void gt__end_wrap(gt__storage *s) { /* without the lock */
 }
 static void gt__storage_end_unlocks(gt__storage *s) { /* with the lock, which it gives up */
   gt__all.allocated[gt__slot(s->device)] -= s->bytes;
+  if (gt__trace.on && s->bytes) gt__trace_memory(s->device);
   if (!gt__on_host(s->device)) {
     if (s->data) gt__release_device_unlocks(s);
     gt__end_storage(s);
@@ -4786,7 +4903,10 @@ static gt_tensor *gt__eval_at(gt_tensor *out, const gt_tensor *like, const char 
 }
 GT_API gt_tensor *gt_eval_n(gt_tensor *out, const char *text, int n, gt__operands x) {
   gt__me.call = "gt_eval";
-  return gt__eval_at(out, NULL, text, n, x);
+  gt__me.formula = text;
+  gt_tensor *y = gt__eval_at(out, NULL, text, n, x);
+  gt__me.formula = NULL;
+  return y;
 }
 static gt_tensor *gt__apply_op(gt_tensor *out, int op, int n, gt__operands x) {
   if (gt__refuse(out, 1, n, x)) return NULL;
@@ -5292,7 +5412,10 @@ GT_API gt_tensor *gt_reduce_n(gt_tensor *out, gt_reduction reduction, uint32_t d
   gt__folding f = gt__folding_of(reduction, dims, keepdim, GT_DTYPES);
   if ((int)reduction < GT_SUM || (int)reduction > GT_ALL_TRUE)
     return GT__NULL(GT_ERROR_ARGUMENT, "%d is not a reduction", (int)reduction);
-  return gt__fold_text(&f, out, text, n, x);
+  gt__me.formula = text;
+  gt_tensor *y = gt__fold_text(&f, out, text, n, x);
+  gt__me.formula = NULL;
+  return y;
 }
 #define GT__REDUCTION(name, reduction) \
   GT_API gt_tensor *gt_##name(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim) { \
@@ -5669,7 +5792,10 @@ static gt_tensor *gt__matmul_text(gt_tensor *out, const gt_tensor *a, const gt_t
 GT_API gt_tensor *gt_matmul_eval_n(gt_tensor *out, const gt_tensor *a, const gt_tensor *b,
                                    const char *text, int n, gt__operands x) {
   gt__me.call = "gt_matmul_eval";
-  return gt__matmul_text(out, a, b, text, n, x, GT__BROADCAST);
+  gt__me.formula = text;
+  gt_tensor *y = gt__matmul_text(out, a, b, text, n, x, GT__BROADCAST);
+  gt__me.formula = NULL;
+  return y;
 }
 GT_API gt_tensor *gt_matmul(gt_tensor *out, const gt_tensor *a, const gt_tensor *b) {
   GT__CALL;
@@ -5988,6 +6114,19 @@ static gt_status gt__download(const gt_tensor *to, const gt_tensor *from) {
   gt__host_end(&host);
   return status;
 }
+static gt_status gt__copy_staged(const gt_tensor *to, const gt_tensor *from, int direction,
+                                 int kind) {
+  gt__lock();
+  int64_t whole = gt__trace.on ? gt__trace_copy(to, direction, kind) : 0;
+  gt__unlock();
+  gt_status status = kind == GT_COPY_STAGED ? gt__upload(to, from) : gt__download(to, from);
+  gt__me.in_copy = 0;
+  if (!whole) return status;
+  gt__lock();
+  gt__trace_end(whole);
+  gt__unlock();
+  return status;
+}
 static gt_status gt__copy_across(const gt_tensor *to, const gt_tensor *from) {
   int direction = GT_DEVICE_TO_DEVICE, kind = GT_COPY_ASYNC;
   gt_status status;
@@ -5998,12 +6137,9 @@ static gt_status gt__copy_across(const gt_tensor *to, const gt_tensor *from) {
   if (direction == GT_DEVICE_TO_DEVICE || to->storage->pinned || from->storage->pinned)
     status = gt__copy_bytes(to->storage, gt__address(to), from->storage, gt__address(from),
                             (int64_t)bytes);
-  else if (direction == GT_HOST_TO_DEVICE) {
-    kind = GT_COPY_STAGED;
-    status = gt__upload(to, from);
-  } else {
-    kind = GT_COPY_BLOCKING;
-    status = gt__download(to, from);
+  else {
+    kind = direction == GT_HOST_TO_DEVICE ? GT_COPY_STAGED : GT_COPY_BLOCKING;
+    status = gt__copy_staged(to, from, direction, kind);
   }
   if (status) return status;
   GT__HOLD(gt__mutex);
@@ -6226,9 +6362,11 @@ static void gt__set_late(gt_stream *s, gt__region where) {
 }
 /* The queue of a CPU stream is bounded: waits while it is full. */
 static void gt__wait_for_room_unlocks(gt_stream *s) {
+  double since = gt__trace.on ? gt_now_ms() : 0;
   gt__unlock();
   GT__OF(s)->queue_room(s->queue);
   gt__lock();
+  if (gt__trace.on) gt__trace_waited(since);
 }
 /* Orders op, and takes scratch for it. *no_memory: that could not be had. */
 static int gt__prepare_unlocks(gt_stream *s, gt__op *op, int *waited, int *no_memory) {
@@ -6275,7 +6413,9 @@ static int gt__submit_to_unlocks(gt_stream *s, gt__op *op, int *waited, int *no_
   if (code) return code;
   op->number = s->number + 1;
   if (op->kind == GT__MATMUL && s->queue) op->u.matmul.post.early = gt__earliness(s, op);
+  op->record = gt__trace.on ? gt__trace_op(s, op) : NULL;
   code = gt__start_unlocks(s, op);
+  if (op->record) gt__trace_started(s, op->record, code);
   if (s->queue) gt__note_all(s, op, code);
   if (code) return code;
   s->recent[s->n_recent++ % GT__RECENT] = op->text;
@@ -6934,10 +7074,13 @@ static int gt__await_unlocks(gt_stream *t, uint64_t number, int tell) {
   int index = t->device.index, how = tell ? GT__WAIT : GT__WAIT_ONLY;
   int whole = !t->gone && (number >= t->number || gt__set_mark(t, number));
   number = whole ? t->number : t->marked;
+  int64_t wait =
+      gt__trace.on && number > gt__all.done.at[t->slot] ? gt__trace_wait(t->slot, number) : 0;
   t->held++;
   gt__unlock();
   int code = whole ? b->queue_ask(index, t->queue, how) : b->event_ask(index, t->mark, how);
   gt__lock();
+  gt__trace_end(wait);
   gt__let_go_of(t);
   if (!tell && (code == GT__CPU_NO_MEMORY || code == GT__CPU_OTHER)) code = 0;
   if (!code) gt__learn(&gt__all.done, &seen, t->slot, number);
@@ -6970,6 +7113,7 @@ static int gt__join(gt_stream *s, gt_stream *t, uint64_t number) {
   if (code) return gt__blame(t, code);
   gt__learn(&s->seen, &t->seen, t->slot, number);
   s->marked = 0;
+  if (gt__trace.on) gt__trace_join(s, t->slot, number);
   gt__all.stats.stream_waits++;
   return 0;
 }
@@ -7076,6 +7220,223 @@ static int gt__make_room_unlocks(void) {
     gt__reap();
   }
   return code;
+}
+
+/* ---- >>trace-code -------------------------------------------------------------------------------
+   What is noted while a trace is on, in an array of records, all with the lock. Work on the CPU is
+   measured by who does it. Work on a GPU is measured by an event behind it and, where its stream
+   may have been idle before it, one in front; what they say is read when the trace ends, in
+   >>timeline. */
+#define GT__IDLE_MS 0.05    /* since the host enqueued something: a stream may be idle */
+#define GT__WAIT_MS 0.005   /* the least wait for room in a queue that counts as one */
+#define GT__CLOCK_MS 1000.0 /* after which GPU and host compare clocks: a float has 24 bits */
+static int32_t gt__record_place(const gt__record *r) { return (int32_t)(r - gt__trace.at); }
+static gt__record *gt__record_new(int what) { /* or NULL */
+  if (gt__trace.on != 1) return NULL;
+  if (gt__trace.n == gt__trace.room) {
+    gt__trace.dropped++;
+    return NULL;
+  }
+  gt__record *r = &gt__trace.at[gt__trace.n++];
+  memset(r, 0, sizeof *r);
+  if (!gt__me.thread) gt__me.thread = ++gt__trace.threads;
+  r->what = (uint8_t)what;
+  r->thread = gt__me.thread;
+  r->call = gt__me.call;
+  r->from = -1;
+  r->to = -1;
+  r->before = -1;
+  r->behind = -1;
+  r->clock = -1;
+  r->asked = gt_now_ms();
+  r->begin = r->asked;
+  r->end = r->asked;
+  return r;
+}
+static void gt__set_text(gt__record *r, const char *text) {
+  snprintf(r->text, sizeof r->text, "%s", text);
+}
+/* What begins now and ends later: its number over all traces, or 0. */
+static int64_t gt__trace_begin(gt__record *r) {
+  if (!r) return 0;
+  r->end = r->begin - 1; /* it is open */
+  return gt__trace.base + gt__record_place(r);
+}
+/* The record of that number, if it is of this trace, which is on; or NULL. */
+static gt__record *gt__record_of(int64_t number) {
+  if (gt__trace.on != 1 || number < gt__trace.base) return NULL;
+  return &gt__trace.at[number - gt__trace.base];
+}
+static void gt__trace_end(int64_t number) {
+  gt__record *r = gt__record_of(number);
+  if (!r) return;
+  r->end = gt_now_ms();
+  if (!gt__me.in_copy) gt__me.blocked = number;
+}
+/* The newest operation of a stream up to that number, or -1. */
+static int32_t gt__trace_newest(int slot, uint64_t number) {
+  int32_t i = gt__trace.stream[slot].last;
+  while (i >= 0 && gt__trace.at[i].number > number) i = gt__trace.at[i].before;
+  return i;
+}
+static int64_t gt__trace_wait(int slot, uint64_t number) {
+  gt__record *r = gt__record_new(GT__TRACED_WAIT);
+  if (r) r->from = gt__trace_newest(slot, number);
+  return gt__trace_begin(r);
+}
+/* A wait for room in a queue, which is over. */
+static void gt__trace_waited(double since) {
+  if (gt_now_ms() - since < GT__WAIT_MS) return;
+  gt__record *r = gt__record_new(GT__TRACED_WAIT);
+  if (r && since > gt__trace.began) r->begin = since;
+}
+static int64_t gt__trace_copy(const gt_tensor *to, int direction, int kind) {
+  gt__record *r = gt__record_new(GT__TRACED_COPY);
+  if (!r) return 0;
+  gt__me.in_copy = 1 + kind;
+  r->direction = (int16_t)direction;
+  r->copy = (int16_t)kind;
+  r->dtype = (uint8_t)to->dtype;
+  r->size[0] = (int64_t)gt__nbytes(to);
+  if (to->storage->internal) r->what = GT__TRACED_WAIT; /* gt_item and its like */
+  return gt__trace_begin(r);
+}
+static void gt__trace_memory(gt_device device) {
+  gt__record *r = gt__record_new(GT__TRACED_MEMORY);
+  if (!r) return;
+  r->device = device;
+  r->size[0] = (int64_t)gt__all.allocated[gt__slot(device)];
+}
+/* A stream begins to wait for what another one holds up to that number. */
+static void gt__trace_join(const gt_stream *s, int slot, uint64_t number) {
+  int32_t from = gt__trace_newest(slot, number);
+  gt__trace.stream[s->slot].waited = 1;
+  gt__record *r = from >= 0 ? gt__record_new(GT__TRACED_JOIN) : NULL;
+  if (!r) return;
+  r->from = from;
+  r->before = gt__trace.stream[s->slot].joins;
+  gt__trace.stream[s->slot].joins = gt__record_place(r);
+}
+static void gt__describe_op(gt__record *r, const gt__op *op) {
+  const gt__copy_args *c = &op->u.copy;
+  const gt__reduce_args *f = &op->u.reduce;
+  const gt__matmul_args *x = &op->u.matmul;
+  int bytes = op->kind == GT__COPY && c->kind == GT__BYTES;
+  r->kind = op->kind;
+  r->way = bytes ? NULL : op->way->name;
+  if (gt__me.formula) gt__set_text(r, gt__me.formula);
+  if (op->kind == GT__COPY) {
+    r->dtype = c->dst.dtype;
+    r->size[0] = bytes ? c->bytes : c->count << c->dst.size_log2;
+    r->copy = (int16_t)(gt__me.in_copy ? gt__me.in_copy - 1 : (int)GT_COPY_ASYNC);
+    r->direction = GT_DEVICE_TO_DEVICE;
+    if (bytes && c->dst_index < 0) r->direction = GT_DEVICE_TO_HOST;
+    if (bytes && c->src_index < 0) r->direction = GT_HOST_TO_DEVICE;
+  } else if (op->kind == GT__MAP) {
+    r->dtype = op->u.map.out.dtype;
+    r->size[0] = op->u.map.count;
+  } else if (op->kind == GT__REDUCE) {
+    int whole = f->soft && f->soft != GT__LOGSUMEXP;
+    r->dtype = whole ? f->pre.out.dtype : f->out.dtype;
+    r->size[0] = f->outer;
+    r->size[1] = f->n;
+  } else {
+    const int64_t size[] = {x->m, x->n, x->k, x->batch};
+    r->dtype = x->a.dtype;
+    memcpy(r->size, size, sizeof size);
+  }
+}
+/* The tie between a GPU's clock and the host's, at most a second old: an event on a queue of our
+   own, which happened between two readings of the host's clock. The first round only warms up. */
+static int32_t gt__trace_clock(gt_device device) {
+  const gt__backend *b = gt__backend_of(device);
+  void **queue = &gt__trace.clock[device.index].queue;
+  int32_t newest = gt__trace.clock[device.index].newest;
+  if (newest >= 0 && gt_now_ms() - gt__trace.at[newest].end < GT__CLOCK_MS) return newest;
+  if (!*queue && b->queue_create(device.index, 0, queue)) return newest;
+  gt__record *r = gt__record_new(GT__TRACED_CLOCK);
+  if (!r) return newest;
+  r->device = device;
+  int code = 0;
+  for (int round = 0; round < 2 && !code; round++) {
+    r->begin = gt_now_ms();
+    code = b->event_record(device.index, &r->back, *queue);
+    if (!code) code = b->event_ask(device.index, r->back, GT__WAIT);
+    r->end = gt_now_ms();
+  }
+  if (code) return newest;
+  gt__trace.clock[device.index].newest = gt__record_place(r);
+  return gt__record_place(r);
+}
+/* op is about to start: its record, or NULL. */
+static gt__record *gt__trace_op(const gt_stream *s, const gt__op *op) {
+  gt__record *r = gt__record_new(GT__TRACED_OPERATION);
+  if (!r) return NULL;
+  int32_t place = gt__record_place(r);
+  gt__describe_op(r, op);
+  r->device = op->device;
+  if (gt__record_of(gt__me.blocked)) r->behind = (int32_t)(gt__me.blocked - gt__trace.base);
+  gt__me.blocked = 0;
+  if (!s->queue) {
+    gt__trace.open++;
+    return r;
+  }
+  r->slot = s->slot;
+  r->name = s->name;
+  r->number = op->number;
+  r->before = gt__trace.stream[s->slot].last;
+  for (int32_t i = gt__trace.stream[s->slot].joins; i >= 0; i = gt__trace.at[i].before)
+    gt__trace.at[i].to = place;
+  int idle = r->asked - gt__trace.stream[s->slot].enqueued > GT__IDLE_MS;
+  if (!gt__on_host(s->device)) {
+    r->clock = gt__trace_clock(s->device);
+    if (idle || gt__trace.stream[s->slot].waited)
+      GT__OF(s)->event_record(s->device.index, &r->front, s->queue);
+  }
+  gt__trace.stream[s->slot].last = place;
+  gt__trace.stream[s->slot].joins = -1;
+  gt__trace.stream[s->slot].waited = 0;
+  return r;
+}
+/* It has been enqueued or, by this thread, done. A trace does not end in between. */
+static void gt__trace_started(const gt_stream *s, gt__record *r, int code) {
+  r->called = gt_now_ms();
+  gt__trace.open -= !s->queue;
+  if (!s->queue) return;
+  if (code) r->what = GT__TRACED_NOTHING;
+  else if (!gt__on_host(s->device)) GT__OF(s)->event_record(s->device.index, &r->back, s->queue);
+  gt__trace.stream[s->slot].enqueued = r->called;
+}
+GT_API gt_status gt_range_push(const char *name) {
+  GT__CALL;
+  if (!name) return gt__fail(GT_ERROR_ARGUMENT, "the name is NULL");
+#ifdef GPUTENSOR_NVTX
+  nvtxRangePushA(name);
+#endif
+  GT__HOLD(gt__mutex);
+  gt__me.ranges++;
+  gt__record *r = gt__record_new(GT__TRACED_RANGE);
+  if (!r) return GT_OK;
+  gt__set_text(r, name);
+  r->number = (uint64_t)gt__me.ranges;
+  if (gt__record_of(gt__me.range)) r->before = (int32_t)(gt__me.range - gt__trace.base);
+  gt__me.range = gt__trace_begin(r);
+  return GT_OK;
+}
+GT_API gt_status gt_range_pop(void) {
+  GT__CALL;
+  if (!gt__me.ranges) return gt__fail(GT_ERROR_STATE, "no range is open; gt_range_push begins one");
+#ifdef GPUTENSOR_NVTX
+  nvtxRangePop();
+#endif
+  GT__HOLD(gt__mutex);
+  gt__record *r = gt__record_of(gt__me.range);
+  if (r && r->number == (uint64_t)gt__me.ranges) { /* else it began without a record */
+    r->end = gt_now_ms();
+    gt__me.range = r->before < 0 ? 0 : gt__trace.base + r->before;
+  }
+  gt__me.ranges--;
+  return GT_OK;
 }
 
 GT__RARE_BEGINS
@@ -7282,9 +7643,11 @@ static gt_status gt__no_event(const gt_event *event) {
 static int gt__event_ask(gt_event *event, int wait) {
   gt__lock();
   gt_event now = *event;
+  int64_t traced = gt__trace.on && wait ? gt__trace_wait(now.at.slot, now.at.number) : 0;
   gt__unlock();
   int code = GT__OF(&now)->event_ask(now.device.index, now.native, wait);
   GT__HOLD(gt__mutex);
+  gt__trace_end(traced);
   if (!code) gt__learn(&gt__all.done, &now.seen, now.at.slot, now.at.number);
   return code;
 }
@@ -7307,6 +7670,7 @@ GT_API gt_status gt_stream_wait_event(gt_stream *stream, gt_event *event) {
   if (stream->device.type == event->device.type) {
     code = GT__OF(stream)->queue_wait_event(stream->device.index, stream->queue, event->native);
     if (!code) gt__learn(&stream->seen, &event->seen, event->at.slot, event->at.number);
+    if (gt__trace.on) gt__trace_join(stream, event->at.slot, event->at.number);
     stream->marked = 0;
   } else code = gt__reach_unlocks(stream, event->at, &away);
   gt__unlock();
@@ -7397,6 +7761,7 @@ GT_API void gt_shutdown(void) {
     gt__stream_destroy(gt__all.slot[i]);
   }
   gt__sweep_unlocks(1);
+  gt__trace_forget();
   if (gt__all.fault) GT__PINNING->release(-1, NULL, gt__all.fault, 1);
   gt__all.fault = NULL;
   GT__HOST->shutdown();
@@ -7404,6 +7769,642 @@ GT_API void gt_shutdown(void) {
   gt__free_held_back();
   gt__unlock();
   memset(gt__me.stream, 0, sizeof gt__me.stream);
+}
+
+/* ---- >>timeline ---------------------------------------------------------------------------------
+   The end of a trace: its records get their times and become slices, sorted by lane and time, which
+   are drawn, saved and summed up. With the lock. */
+enum { GT__ENGINES, GT__QUEUES, GT__THREADS };      /* groups of lanes, in the order of a picture */
+enum { GT__UPLOADS, GT__COMPUTING, GT__DOWNLOADS }; /* the engines of a GPU */
+enum { GT__TIDS_OF_QUEUES = 100000 };               /* in JSON; threads and engines come before */
+static int64_t gt__lane(int group, int slot, int number) {
+  return ((int64_t)group * 64 + slot) << 32 | number;
+}
+GT__ASSERT(1 + GT__GPUS <= 64, "a lane has six bits for the device");
+static int gt__group(int64_t lane) { return (int)(lane >> 38); }
+static int gt__lane_slot(int64_t lane) { return (int)(lane >> 32) & 63; }
+static int gt__lane_number(int64_t lane) { return (int)(lane & 0x7fffffff); }
+static int gt__is_op(const gt__record *r) { return r->what == GT__TRACED_OPERATION; }
+static int gt__on_gpu(const gt__record *r) { return gt__is_op(r) && !gt__on_host(r->device); }
+static int gt__engine(const gt__record *r) {
+  if (r->kind != GT__COPY || r->way) return GT__COMPUTING;
+  return r->direction == GT_DEVICE_TO_HOST ? GT__DOWNLOADS : GT__UPLOADS;
+}
+static int64_t gt__engine_lane(const gt__record *r) {
+  return gt__lane(GT__ENGINES, gt__slot(r->device), gt__engine(r));
+}
+/* -- times -- */
+/* What the events of an operation say. */
+static void gt__read_events(gt__record *r) {
+  const gt__backend *b = gt__backend_of(r->device);
+  const gt__record *tie = r->clock >= 0 ? &gt__trace.at[r->clock] : NULL;
+  float ms = 0;
+  int index = r->device.index;
+  if (!tie || !r->back || b->event_elapsed(index, tie->back, r->back, &ms)) {
+    r->what = GT__TRACED_NOTHING;
+    gt__trace.dropped++;
+    return;
+  }
+  double zero = (tie->begin + tie->end) / 2;
+  r->end = zero + (double)ms;
+  if (r->front && !b->event_elapsed(index, tie->back, r->front, &ms)) r->begin = zero + (double)ms;
+}
+/* Those of a stream come one after the other. */
+static void gt__set_times(void) {
+  for (int64_t i = 0; i < gt__trace.n; i++) {
+    gt__record *r = &gt__trace.at[i];
+    if (r->end < r->begin) r->end = gt__trace.ended; /* it is still going on */
+    if (!gt__is_op(r) || !r->number) continue;
+    double before = r->before < 0 ? gt__trace.began : gt__trace.at[r->before].end;
+    if (gt__on_gpu(r)) gt__read_events(r);
+    if (!gt__is_op(r)) r->end = before;
+    if (r->begin > r->end) r->begin = r->end;
+    if (r->begin < before) r->begin = before;
+    if (r->end < r->begin) r->end = r->begin;
+  }
+}
+/* The tie of two clocks is some microseconds wrong. A GPU's operation cannot have ended after the
+   host has waited for it: by so much they all are earlier. */
+static void gt__shift_times(void) {
+  double late[GT__GPUS] = {0};
+  const gt__record *at = gt__trace.at;
+  for (int64_t i = 0; i < gt__trace.n; i++) {
+    const gt__record *r = &at[i];
+    if (r->from < 0 || !gt__on_gpu(&at[r->from])) continue;
+    double end = r->end, by = at[r->from].end;
+    if (r->what == GT__TRACED_JOIN) {
+      if (r->to < 0 || !gt__is_op(&at[r->to]) || gt__on_gpu(&at[r->to])) continue;
+      end = at[r->to].begin;
+    }
+    if (by - end > late[at[r->from].device.index]) late[at[r->from].device.index] = by - end;
+  }
+  for (int64_t i = 0; i < gt__trace.n; i++) {
+    gt__record *r = &gt__trace.at[i];
+    if (!gt__on_gpu(r)) continue;
+    r->begin -= late[r->device.index];
+    r->end -= late[r->device.index];
+    if (r->begin < gt__trace.began) r->begin = gt__trace.began;
+    if (r->end < r->begin) r->end = r->begin;
+  }
+}
+static void gt__add_slice(int64_t lane, const gt__record *r, double begin, double end, double by) {
+  gt__slice slice = {lane, begin, end, by, gt__record_place(r), 0};
+  gt__trace.slices[gt__trace.n_slices++] = slice;
+}
+/* By lane, then time; what is around another one comes first. */
+static int gt__compare_slices(const void *a, const void *b) {
+  const gt__slice *x = (const gt__slice *)a, *y = (const gt__slice *)b;
+  if (x->lane != y->lane) return x->lane < y->lane ? -1 : 1;
+  if (x->by != y->by) return x->by < y->by ? -1 : 1;
+  if (x->end != y->end) return x->end > y->end ? -1 : 1;
+  return x->record < y->record ? -1 : x->record > y->record;
+}
+static void gt__sort_slices(void) {
+  qsort(gt__trace.slices, (size_t)gt__trace.n_slices, sizeof *gt__trace.slices, gt__compare_slices);
+}
+/* A copy engine does one at a time: one that waited for it has begun when it was free. */
+static void gt__serve_copies(void) {
+  gt__trace.n_slices = 0;
+  for (int64_t i = 0; i < gt__trace.n; i++) {
+    gt__record *r = &gt__trace.at[i];
+    if (!gt__on_gpu(r) || gt__engine(r) == GT__COMPUTING) continue;
+    gt__add_slice(gt__engine_lane(r), r, r->begin, r->end, r->end);
+  }
+  gt__sort_slices();
+  for (int64_t i = 1; i < gt__trace.n_slices; i++) {
+    const gt__slice *s = &gt__trace.slices[i];
+    gt__record *r = &gt__trace.at[s->record];
+    if (s->lane != s[-1].lane) continue;
+    r->cpu = s[-1].end;
+    if (r->begin < r->cpu) r->begin = r->cpu;
+  }
+}
+/* -- slices -- */
+static void gt__make_slices(void) {
+  gt__trace.n_slices = 0;
+  for (int64_t i = 0; i < gt__trace.n; i++) {
+    const gt__record *r = &gt__trace.at[i];
+    int64_t thread = gt__lane(GT__THREADS, 0, r->thread);
+    int queued = gt__is_op(r) && r->number;
+    if (queued) {
+      int64_t lane = gt__lane(GT__QUEUES, gt__slot(r->device), r->name);
+      gt__add_slice(lane, r, r->begin, r->end, r->begin);
+      gt__add_slice(thread, r, r->asked, r->called, r->asked);
+    } else if (r->what && r->what <= GT__TRACED_RANGE)
+      gt__add_slice(thread, r, r->begin, r->end, r->begin);
+    if (gt__on_gpu(r)) gt__add_slice(gt__engine_lane(r), r, r->begin, r->end, r->begin);
+  }
+  gt__sort_slices();
+}
+/* Behind the last slice of the lane of slice i. */
+static int64_t gt__lane_end(int64_t i) {
+  int64_t lane = gt__trace.slices[i].lane;
+  while (i < gt__trace.n_slices && gt__trace.slices[i].lane == lane) i++;
+  return i;
+}
+/* Those of an engine that are side by side get tracks, which are no more than there are streams. */
+static void gt__set_tracks(int64_t i, int64_t end) {
+  double until[GT__SLOTS_OF_STREAMS + 1] = {0};
+  for (; i < end; i++) {
+    gt__slice *s = &gt__trace.slices[i];
+    while (s->track < GT__SLOTS_OF_STREAMS && s->begin < until[s->track]) s->track++;
+    until[s->track] = s->end;
+  }
+}
+/* The slice of a host's operation, in which it worked? */
+static int gt__is_work(const gt__slice *s) {
+  const gt__record *r = &gt__trace.at[s->record];
+  return gt__is_op(r) && (gt__group(s->lane) != GT__THREADS || !r->number);
+}
+/* How long a lane worked: of an engine, any of its tracks. */
+static double gt__busy_ms(int64_t i, int64_t end) {
+  double sum = 0, until = 0;
+  int engine = gt__group(gt__trace.slices[i].lane) == GT__ENGINES;
+  for (; i < end; i++) {
+    const gt__slice *s = &gt__trace.slices[i];
+    if (!gt__is_work(s)) continue;
+    const gt__record *r = &gt__trace.at[s->record];
+    double begin = s->begin > until ? s->begin : until;
+    if (!engine) sum += gt__on_gpu(r) ? r->end - r->begin : r->cpu;
+    else if (s->end > begin) sum += s->end - begin;
+    if (s->end > until) until = s->end;
+  }
+  return sum;
+}
+/* -- what overlapped, and if little, why -- */
+enum {
+  GT__BY_RESULT,
+  GT__BY_STREAM,
+  GT__BY_ENGINE,
+  GT__BY_HOST,
+  GT__BY_READ,
+  GT__BY_PAGEABLE,
+  GT__BY_ONE,
+  GT__BY
+};
+static const char *const gt__reason[GT__BY] = {
+    "most operations waited for results of another stream: what depends on each other takes turns",
+    "most operations waited for the one before them on their own stream: independent work can go "
+    "to "
+    "several streams",
+    "one kind of work takes nearly all of the time, and one operation of it fills the device: more "
+    "streams add nothing",
+    "most operations began as soon as they were enqueued: the host is what is late; larger "
+    "operations, or a formula in place of several, take fewer calls",
+    "the host waited for results before it enqueued more: read them after all work is enqueued",
+    "copies of ordinary (pageable) memory keep the host waiting, which enqueues nothing meanwhile: "
+    "gt_empty_pinned makes memory that does not",
+    "the calling thread did all the work itself: gt_stream_create makes streams that work beside "
+    "it"};
+/* The time in which any lane worked, and from the first begin to the last end. */
+static void gt__measure_span(gt_overlap *o) {
+  double until = 0, first = 0;
+  gt__trace.n_slices = 0;
+  for (int64_t i = 0; i < gt__trace.n; i++) {
+    const gt__record *r = &gt__trace.at[i];
+    if (gt__is_op(r)) gt__add_slice(0, r, r->begin, r->end, r->begin);
+  }
+  gt__sort_slices();
+  if (gt__trace.n_slices) first = gt__trace.slices[0].begin;
+  for (int64_t i = 0; i < gt__trace.n_slices; i++) {
+    const gt__slice *s = &gt__trace.slices[i];
+    double begin = s->begin > until ? s->begin : until;
+    if (s->end > begin) o->any_ms += s->end - begin;
+    if (s->end > until) until = s->end;
+  }
+  gt__trace.first = first;
+  o->span_ms = gt__trace.n_slices ? until - first : 0;
+}
+/* What an operation of a stream waited for last when it began. */
+static int gt__late_by(const gt__record *r) {
+  double own = r->before < 0 ? 0 : gt__trace.at[r->before].end;
+  double engine = gt__on_gpu(r) ? r->cpu : 0;
+  double most = r->joined;
+  int why = GT__BY_RESULT;
+  if (own > most) why = GT__BY_STREAM;
+  if (own > most) most = own;
+  if (engine > most) why = GT__BY_ENGINE;
+  if (engine > most) most = engine;
+  return r->asked > most ? (int)GT__BY_HOST : why;
+}
+/* Adds up, by reason, the lengths of operations and of the host's waits before others. */
+static void gt__share_out(double *share) {
+  for (int64_t i = 0; i < gt__trace.n; i++) {
+    gt__record *r = &gt__trace.at[i];
+    if (r->what == GT__TRACED_JOIN && r->to >= 0) { /* it comes before the one that waits */
+      gt__record *to = &gt__trace.at[r->to];
+      const gt__record *from = &gt__trace.at[r->from];
+      if (to->joined < from->end) to->joined = from->end;
+    }
+    if (!gt__is_op(r)) continue;
+    if (r->number) share[gt__late_by(r)] += r->end - r->begin;
+    if (r->behind < 0) continue;
+    const gt__record *wait = &gt__trace.at[r->behind];
+    int why = wait->what == GT__TRACED_COPY ? GT__BY_PAGEABLE : GT__BY_READ;
+    share[why] += wait->end - wait->begin;
+  }
+}
+/* queues: how many lanes of streams there are; most: the busy time of the busiest lane. */
+static int gt__choose_reason(const gt_overlap *o, int queues, double most) {
+  double share[GT__BY] = {0};
+  int why = GT__BY_RESULT;
+  gt__share_out(share);
+  int blocked = share[GT__BY_READ] > share[GT__BY_PAGEABLE] ? GT__BY_READ : GT__BY_PAGEABLE;
+  if (share[GT__BY_READ] + share[GT__BY_PAGEABLE] > o->span_ms / 2) return blocked;
+  if (!queues) return GT__BY_ONE;
+  for (int k = 1; k <= GT__BY_HOST; k++)
+    if (share[k] > share[why]) why = k;
+  if (queues > 1 && why == GT__BY_STREAM && most > 0.8 * o->any_ms) why = GT__BY_ENGINE;
+  return why;
+}
+static void gt__sum_up(gt_overlap *o) {
+  double most = 0;
+  int queues = 0;
+  gt__make_slices();
+  for (int64_t i = 0, end; i < gt__trace.n_slices; i = end) {
+    int64_t lane = gt__trace.slices[i].lane;
+    end = gt__lane_end(i);
+    if (gt__group(lane) == GT__ENGINES) gt__set_tracks(i, end);
+    queues += gt__group(lane) == GT__QUEUES;
+    if (gt__group(lane) == GT__QUEUES && gt__lane_slot(lane)) continue; /* its engines count */
+    double busy = gt__busy_ms(i, end);
+    o->busy_ms += busy;
+    if (busy > most) most = busy;
+  }
+  o->gain = o->any_ms > 0 ? o->busy_ms / o->any_ms : 0;
+  o->records = gt__trace.n;
+  o->dropped = gt__trace.dropped;
+  o->reason = "";
+  if (o->any_ms > 0 && o->gain < GT_SMALL_GAIN)
+    o->reason = gt__reason[gt__choose_reason(o, queues, most)];
+}
+/* -- begin and end -- */
+static void gt__drop_events(void) {
+  for (int64_t i = 0; i < gt__trace.n; i++) {
+    gt__record *r = &gt__trace.at[i];
+    const gt__backend *b = gt__backend_of(r->device);
+    if (r->front) b->event_destroy(r->device.index, r->front);
+    if (r->back) b->event_destroy(r->device.index, r->back);
+    r->front = NULL;
+    r->back = NULL;
+  }
+  for (int i = 0; i < GT__GPUS; i++) {
+    void *queue = gt__trace.clock[i].queue;
+    gt_device device = gt__device(GT_CUDA, i);
+    if (queue) gt__backend_of(device)->queue_destroy(i, queue);
+    gt__trace.clock[i].queue = NULL;
+  }
+}
+static void gt__trace_forget(void) {
+  gt__drop_events();
+  GPUTENSOR_FREE(gt__trace.at);
+  GPUTENSOR_FREE(gt__trace.slices);
+  gt__trace.base += gt__trace.n + 1; /* numbers of records are not used again */
+  gt__trace.at = NULL;
+  gt__trace.slices = NULL;
+  gt__trace.on = 0;
+  gt__trace.ready = 0;
+  gt__trace.n = 0;
+  gt__trace.n_slices = 0;
+  gt__trace.dropped = 0;
+  for (int i = 0; i < GT__SLOTS_OF_STREAMS; i++) {
+    gt__trace.stream[i].last = -1;
+    gt__trace.stream[i].joins = -1;
+    gt__trace.stream[i].waited = 1;
+    gt__trace.stream[i].enqueued = 0;
+  }
+  for (int i = 0; i < GT__GPUS; i++) gt__trace.clock[i].newest = -1;
+}
+/* Three slices a record are enough: a GPU's operation is in the lanes of its stream, its engine and
+   the thread. */
+enum { GT__SLICES = 3 };
+GT_API gt_status gt_trace_start(int64_t capacity) {
+  GT__CALL;
+  size_t record = sizeof(gt__record), slice = GT__SLICES * sizeof(gt__slice);
+  if (capacity < 1 || capacity > INT32_MAX / GT__SLICES ||
+      (uint64_t)capacity > SIZE_MAX / 2 / (record + slice))
+    return gt__fail(GT_ERROR_ARGUMENT, "room for %lld records; give 1 to %d", (long long)capacity,
+                    (int)(INT32_MAX / GT__SLICES));
+  gt__record *at = (gt__record *)gt__malloc((size_t)capacity * record);
+  gt__slice *slices = at ? (gt__slice *)gt__malloc((size_t)capacity * slice) : NULL;
+  gt__lock();
+  int free = slices && !gt__trace.on;
+  if (free) {
+    gt__trace_forget();
+    gt__trace.at = at;
+    gt__trace.slices = slices;
+    gt__trace.room = capacity;
+    gt__trace.began = gt_now_ms();
+    gt__trace.on = 1;
+    gt__me.blocked = 0;
+  }
+  gt__unlock();
+  if (free) return GT_OK;
+  GPUTENSOR_FREE(at);
+  GPUTENSOR_FREE(slices);
+  if (!slices) return gt__failed();
+  return gt__fail(GT_ERROR_STATE, "a trace is on; gt_trace_stop ends it");
+}
+GT_API gt_status gt_trace_stop(void) {
+  GT__CALL;
+  GT__STRICT;
+  gt_overlap none = {0, 0, 0, "", 0, 0, 0};
+  gt__lock();
+  int on = gt__trace.on == 1, code = 0;
+  if (on) {
+    gt__trace.on = 2;
+    code = gt__await_all_unlocks(NULL, 0);
+    while (gt__trace.open) pthread_cond_wait(&gt__idle, &gt__mutex);
+    gt__trace.ended = gt_now_ms();
+    gt__set_times();
+    gt__drop_events();
+    gt__shift_times();
+    gt__serve_copies();
+    gt__trace.overlap = none;
+    gt__measure_span(&gt__trace.overlap);
+    gt__sum_up(&gt__trace.overlap);
+    gt__trace.on = 0;
+    gt__trace.ready = 1;
+  }
+  gt__unlock();
+  if (!on) return gt__fail(GT_ERROR_STATE, "no trace is on; gt_trace_start begins one");
+  return gt__report(gt_cpu(), NULL, code);
+}
+GT_API gt_overlap gt_trace_overlap(void) {
+  gt_overlap none = {0, 0, 0, "", 0, 0, 0};
+  GT__HOLD(gt__mutex);
+  return gt__trace.ready ? gt__trace.overlap : none;
+}
+/* -- what things are called -- */
+static const char *gt__decimal(int64_t n, int unit, int digits) { /* n/unit in any locale */
+  char *text = gt__scrap();
+  snprintf(text, 32, "%lld.%0*d", (long long)(n / unit), digits, (int)(n % unit));
+  return text;
+}
+static const char *gt__hundredths(double x) {
+  return gt__decimal((int64_t)(x * 100 + 0.5), 100, 2);
+}
+static const char *gt__lane_text(int64_t lane) {
+  static const char *const engine[] = {"upload", "compute", "download"};
+  int number = gt__lane_number(lane);
+  char *text = gt__scrap();
+  if (gt__group(lane) == GT__ENGINES) return engine[number];
+  if (gt__group(lane) == GT__QUEUES && !number) return "default";
+  if (gt__group(lane) == GT__THREADS && number == 1) return "host";
+  snprintf(text, 32, gt__group(lane) == GT__QUEUES ? "stream %d" : "host %d", number);
+  return text;
+}
+static const char *gt__slot_text(int slot) {
+  return gt_device_string(gt__device(slot ? GT_CUDA : GT_CPU, slot ? slot - 1 : 0));
+}
+/* A formula or range, or else what was called. */
+static const char *gt__record_text(const gt__record *r) { return r->text[0] ? r->text : r->call; }
+/* -- the picture -- */
+static const char gt__letters[] = "uCdcmrPwsx";
+enum { GT__LETTERS = 10 };
+GT__ASSERT(sizeof gt__letters == GT__LETTERS + 1, "as many as digits");
+/* Place of its letter, or digit; -1: nothing is drawn. */
+static int gt__letter(const gt__slice *s) {
+  const gt__record *r = &gt__trace.at[s->record];
+  int group = gt__group(s->lane);
+  if (group == GT__ENGINES) return r->name % GT__LETTERS;
+  if (r->what == GT__TRACED_WAIT) return 7;
+  if (r->what == GT__TRACED_COPY) return 8;
+  if (!gt__is_work(s)) return -1;
+  if (group == GT__THREADS) return 9;
+  return gt__on_gpu(r) ? gt__engine(r) : 3 + r->kind;
+}
+/* Adds up in weight[column][letter] how long a lane's letters were at work in each column. */
+static void gt__weigh(int64_t i, int64_t end, int columns, double *weight) {
+  double width = gt__trace.overlap.span_ms / columns;
+  memset(weight, 0, sizeof *weight * GT__LETTERS * (size_t)columns);
+  for (; i < end && width > 0; i++) {
+    const gt__slice *s = &gt__trace.slices[i];
+    double begin = (s->begin - gt__trace.first) / width, stop = (s->end - gt__trace.first) / width;
+    int letter = gt__letter(s);
+    if (begin < 0) begin = 0;
+    if (stop > columns) stop = columns;
+    for (int c = (int)begin; letter >= 0 && c < stop; c++) {
+      double from = begin > c ? begin : c, to = stop < c + 1 ? stop : c + 1;
+      weight[c * GT__LETTERS + letter] += to - from;
+    }
+  }
+}
+/* The column's character; *seen: which letters occurred. */
+static char gt__column(const double *weight, int engine, int *seen) {
+  int most = 0;
+  double sum = weight[0];
+  for (int k = 1; k < GT__LETTERS; k++) {
+    sum += weight[k];
+    if (weight[k] > weight[most]) most = k;
+  }
+  if (weight[most] <= 0) return '.';
+  if (engine && sum > 1.25) return '+'; /* more than one worked at a time */
+  if (!engine) *seen |= 1 << most;
+  return (char)(engine ? '0' + most : gt__letters[most]);
+}
+static void gt__draw_lane(FILE *file, int64_t i, int64_t end, int columns, double *weight,
+                          int *seen) {
+  int64_t lane = gt__trace.slices[i].lane;
+  int engine = gt__group(lane) == GT__ENGINES;
+  gt__weigh(i, end, columns, weight);
+  fprintf(file, "  %-6s %-9s |",
+          gt__group(lane) == GT__THREADS ? "" : gt__slot_text(gt__lane_slot(lane)),
+          gt__lane_text(lane));
+  for (int c = 0; c < columns; c++) fputc(gt__column(weight + c * GT__LETTERS, engine, seen), file);
+  fprintf(file, "| %8s\n", gt__hundredths(gt__busy_ms(i, end)));
+}
+static void gt__draw(FILE *file, int columns, double *weight) {
+  static const char *const name[GT__LETTERS] = {"upload",
+                                                "compute",
+                                                "download",
+                                                "copy",
+                                                "map",
+                                                "reduction",
+                                                "product",
+                                                "wait of the host",
+                                                "staged or blocking copy",
+                                                "work of the host"};
+  const gt_overlap *o = &gt__trace.overlap;
+  int seen = 0;
+  fprintf(file, "a trace of %s ms, %lld records, %lld dropped; on the right the busy time in ms\n",
+          gt__hundredths(o->span_ms), (long long)o->records, (long long)o->dropped);
+  for (int64_t i = 0, end; i < gt__trace.n_slices; i = end) {
+    end = gt__lane_end(i);
+    gt__draw_lane(file, i, end, columns, weight, &seen);
+  }
+  fprintf(file, "%20s%*s ms\n ", "0", columns - 2, gt__hundredths(o->span_ms));
+  for (int k = 0; k < GT__LETTERS; k++)
+    if (seen >> k & 1) fprintf(file, " %c %s ", gt__letters[k], name[k]);
+  fprintf(file, " . idle\n  one after another %s ms, any at work %s ms: gain %s\n",
+          gt__hundredths(o->busy_ms), gt__hundredths(o->any_ms), gt__hundredths(o->gain));
+  if (o->reason[0]) fprintf(file, "  %s\n", o->reason);
+}
+/* Both below: was there a trace, and could all be written? */
+static gt_status gt__shown(int ready, int failed) {
+  if (!ready)
+    return gt__fail(
+        GT_ERROR_STATE,
+        "there is no trace that has ended; gt_trace_start and gt_trace_stop come first");
+  return failed ? gt__fail(GT_ERROR_FILE, "writing failed: %s", strerror(errno)) : GT_OK;
+}
+GT_API gt_status gt_trace_print(FILE *file, int columns) {
+  GT__CALL;
+  GT__STRICT;
+  if (!columns) columns = 72;
+  if (!file) return gt__fail(GT_ERROR_ARGUMENT, "the file is NULL");
+  if (columns < 8 || columns > 1000)
+    return gt__fail(GT_ERROR_ARGUMENT, "%d columns; give 8 to 1000, or 0 for 72", columns);
+  double *weight = (double *)gt__malloc(sizeof *weight * GT__LETTERS * (size_t)columns);
+  if (!weight) return gt__failed();
+  gt__lock();
+  int ready = gt__trace.ready;
+  if (ready) gt__draw(file, columns, weight);
+  gt__unlock();
+  GPUTENSOR_FREE(weight);
+  return gt__shown(ready, fflush(file) || ferror(file));
+}
+/* -- JSON -- */
+/* The bytes of the character of UTF-8 at p; 0: it is none. */
+static int gt__utf8_length(const char *p) {
+  const uint8_t *u = (const uint8_t *)p;
+  int n = 1 + (u[0] >= 0xc2) + (u[0] >= 0xe0) + (u[0] >= 0xf0);
+  if ((n == 1 && u[0] >= 0x80) || u[0] > 0xf4) return 0;
+  if ((u[0] == 0xe0 && u[1] < 0xa0) || (u[0] == 0xed && u[1] > 0x9f)) return 0;
+  if ((u[0] == 0xf0 && u[1] < 0x90) || (u[0] == 0xf4 && u[1] > 0x8f)) return 0;
+  for (int i = 1; i < n; i++)
+    if ((u[i] & 0xc0) != 0x80) return 0;
+  return n;
+}
+static void gt__write_text(FILE *file, const char *text) {
+  fputc('"', file);
+  for (int n; *text; text += n ? n : 1) {
+    n = gt__utf8_length(text);
+    if (*text == '"' || *text == '\\') fprintf(file, "\\%c", *text);
+    else if (n == 1 && *text < ' ') fprintf(file, "\\u%04x", *text);
+    else fprintf(file, "%.*s", n ? n : 1, n ? text : "?");
+  }
+  fputc('"', file);
+}
+static int64_t gt__ns(double ms) { return (int64_t)((ms - gt__trace.began) * 1e6 + 0.5); }
+static int gt__tid(const gt__slice *s) {
+  int number = gt__lane_number(s->lane), group = gt__group(s->lane);
+  if (group == GT__QUEUES) return GT__TIDS_OF_QUEUES + number;
+  if (group == GT__THREADS) return number;
+  return number == GT__DOWNLOADS ? GT__TIDS_OF_QUEUES - 1 : 1 + number + s->track;
+}
+static void gt__write_event(FILE *file, const char *kind, int pid, int tid, int64_t ns) {
+  fprintf(file, ",\n{\"ph\":\"%s\",\"pid\":%d,\"tid\":%d,\"ts\":%s", kind, pid, tid,
+          gt__decimal(ns, 1000, 3));
+}
+/* The name of a process or lane, and its place. */
+static void gt__write_name(FILE *file, const char *what, int pid, int tid, const char *name) {
+  gt__write_event(file, "M", pid, tid, 0);
+  fprintf(file, ",\"name\":\"%s_name\",\"args\":{\"name\":\"%s\"}}", what, name);
+  gt__write_event(file, "M", pid, tid, 0);
+  fprintf(file, ",\"name\":\"%s_sort_index\",\"args\":{\"sort_index\":%d}}", what, tid);
+}
+static void gt__write_sizes(FILE *file, const gt__record *r) {
+  static const char *const name[GT__KINDS][4] = {
+      {"bytes"}, {"elements"}, {"outputs", "folded"}, {"M", "N", "K", "batch"}};
+  static const char *const direction[] = {"to the device", "to the host", "between devices"};
+  static const char *const copy[] = {"async", "staged", "blocking"};
+  for (int k = 0; k < 4 && name[r->kind][k]; k++)
+    fprintf(file, ",\"%s\":%lld", name[r->kind][k], (long long)r->size[k]);
+  fprintf(file, ",\"dtype\":\"%s\"", gt_dtype_string((gt_dtype)r->dtype));
+  if (r->way) fprintf(file, ",\"way\":\"%s\"", r->way);
+  else
+    fprintf(file, ",\"direction\":\"%s\",\"kind\":\"%s\",\"pinned\":%s", direction[r->direction],
+            copy[r->copy], r->copy == GT_COPY_ASYNC ? "true" : "false");
+}
+static void gt__write_slice(FILE *file, const gt__slice *s) {
+  const gt__record *r = &gt__trace.at[s->record];
+  int64_t begin = gt__ns(s->begin);
+  gt__write_event(file, "X", gt__lane_slot(s->lane), gt__tid(s), begin);
+  fprintf(file, ",\"dur\":%s,\"name\":", gt__decimal(gt__ns(s->end) - begin, 1000, 3));
+  gt__write_text(file, gt__record_text(r));
+  fprintf(file, ",\"args\":{\"call\":\"%s\"", r->call);
+  if (gt__is_op(r) || r->size[0]) gt__write_sizes(file, r);
+  fprintf(file, "}}");
+}
+/* An arrow from the end of an operation of a stream to a slice in `lane` at `ns`. */
+static void gt__write_arrow(FILE *file, const gt__record *from, int pid, int tid, int64_t ns,
+                            int id) {
+  int64_t begin = gt__ns(from->begin), end = gt__ns(from->end);
+  if (end > begin) end--; /* within the slice */
+  gt__write_event(file, "s", gt__slot(from->device), GT__TIDS_OF_QUEUES + from->name, end);
+  fprintf(file, ",\"id\":%d,\"name\":\"waited for\",\"cat\":\"wait\"}", id);
+  gt__write_event(file, "f", pid, tid, ns > end ? ns : end);
+  fprintf(file, ",\"id\":%d,\"name\":\"waited for\",\"cat\":\"wait\",\"bp\":\"e\"}", id);
+}
+static void gt__write_arrows(FILE *file) {
+  for (int64_t i = 0; i < gt__trace.n; i++) {
+    const gt__record *r = &gt__trace.at[i];
+    if (r->from < 0 || !gt__is_op(&gt__trace.at[r->from])) continue;
+    const gt__record *from = &gt__trace.at[r->from];
+    int join = r->what == GT__TRACED_JOIN;
+    const gt__record *to = join && r->to >= 0 ? &gt__trace.at[r->to] : r;
+    if (join && !gt__is_op(to)) continue;
+    int64_t end = gt__ns(to->end), at = join ? gt__ns(to->begin) : end - (end > gt__ns(to->begin));
+    if (end < gt__ns(from->end)) continue; /* the clocks of two devices disagree */
+    if (join)
+      gt__write_arrow(file, from, gt__slot(to->device), GT__TIDS_OF_QUEUES + to->name, at, (int)i);
+    else gt__write_arrow(file, from, 0, to->thread, at, (int)i);
+  }
+}
+static void gt__write_lanes(FILE *file) {
+  uint64_t named = 0; /* processes */
+  for (int64_t i = 0, end; i < gt__trace.n_slices; i = end) {
+    int pid = gt__lane_slot(gt__trace.slices[i].lane), tracks = 0;
+    if (!(named >> pid & 1)) gt__write_name(file, "process", pid, 0, gt__slot_text(pid));
+    named |= (uint64_t)1 << pid;
+    for (end = gt__lane_end(i); i < end; i++) {
+      const gt__slice *s = &gt__trace.slices[i];
+      if (s->track >= tracks) {
+        gt__write_name(file, "thread", pid, gt__tid(s), gt__lane_text(s->lane));
+        tracks = s->track + 1;
+      }
+      gt__write_slice(file, s);
+    }
+  }
+}
+static void gt__write_memory(FILE *file) {
+  for (int64_t i = 0; i < gt__trace.n; i++) {
+    const gt__record *r = &gt__trace.at[i];
+    if (r->what != GT__TRACED_MEMORY) continue;
+    gt__write_event(file, "C", gt__slot(r->device), 0, gt__ns(r->begin));
+    fprintf(file, ",\"name\":\"allocated\",\"args\":{\"bytes\":%lld}}", (long long)r->size[0]);
+  }
+}
+static void gt__write_trace(FILE *file) {
+  const gt_overlap *o = &gt__trace.overlap;
+  fprintf(
+      file,
+      "{\"traceEvents\":[\n{\"ph\":\"M\",\"pid\":0,\"tid\":0,\"ts\":0,\"name\":\"process_labels\","
+      "\"args\":{\"labels\":\"gputensor " GPUTENSOR_VERSION "\"}}");
+  gt__write_lanes(file);
+  gt__write_arrows(file);
+  gt__write_memory(file);
+  fprintf(file, "\n],\"displayTimeUnit\":\"ms\",\"otherData\":{\"records\":%lld,\"dropped\":%lld,",
+          (long long)o->records, (long long)o->dropped);
+  fprintf(file, "\"busy_ms\":%s,", gt__decimal(gt__ns(o->busy_ms + gt__trace.began), 1000000, 6));
+  fprintf(file, "\"any_ms\":%s,", gt__decimal(gt__ns(o->any_ms + gt__trace.began), 1000000, 6));
+  fprintf(file, "\"gain\":%s,\"reason\":\"%s\"}}\n", gt__hundredths(o->gain), o->reason);
+}
+GT_API gt_status gt_trace_save(const char *path) {
+  GT__CALL;
+  GT__STRICT;
+  if (!path) return gt__fail(GT_ERROR_ARGUMENT, "the path is NULL");
+  gt__lock();
+  int ready = gt__trace.ready, bad = 0;
+  FILE *file = ready ? fopen(path, "wb") : NULL;
+  if (file) {
+    gt__write_trace(file);
+    bad = ferror(file) != 0;
+    bad |= fclose(file) != 0;
+  }
+  gt__unlock();
+  return gt__shown(ready, !file || bad);
 }
 
 /* ---- >>npy -------------------------------------------------------------------------------------
@@ -7936,6 +8937,7 @@ typedef void (*gt__cpu_task)(const void *context, gt__cpu_range items);
 enum { GT__CPU_SPARE = 25 << 10 }; /* bytes of scratch on a stack */
 enum { GT__MOST_SHARES = 64 };
 static __thread int gt__cpu_share; /* of a stream's thread: how many streams share the cores */
+static __thread int gt__cpu_wide;  /* its operation would take several cores, but shares them */
 static int gt__cpu_most;           /* threads, if the program has said how many; else 0 */
 static inline int gt__cpu_available(void) {
 #ifdef _OPENMP
@@ -7949,6 +8951,7 @@ static int gt__cpu_threads(double work) {
 #ifdef _OPENMP
   if (work >= GT__CPU_PARALLEL && !gt__forked && !omp_in_parallel()) {
     const int n = gt__cpu_available() / (gt__cpu_share > 1 ? gt__cpu_share : 1);
+    gt__cpu_wide = gt__cpu_share > 1;
     return n > 1 ? n : 1;
   }
 #endif
@@ -8584,6 +9587,18 @@ static const gt__way gt__cpu_plain_ways[GT__KINDS][2] = {
 GT__RARE_ENDS
 /* ---- >>cpu-streams -----------------------------------------------------------------------------
    The CPU as a back end: memory, properties, and streams as threads with a queue. */
+/* Strict C hides the clock with glibc and musl, and on 32 bits which of its two forms to call. */
+#ifdef CLOCK_MONOTONIC
+#define GT__MONOTONIC CLOCK_MONOTONIC
+#elif __SIZEOF_LONG__ == 8
+int clock_gettime(int clock, struct timespec *t);
+#define GT__MONOTONIC 1
+#endif
+#ifdef CLOCK_THREAD_CPUTIME_ID
+#define GT__THREAD_TIME CLOCK_THREAD_CPUTIME_ID
+#elif defined(GT__MONOTONIC) && defined(__linux__)
+#define GT__THREAD_TIME 3
+#endif
 static int gt__cpu_lacks(void); /* see >>cpu-ways */
 /* Tests that give the host a clock of their own define GT__HOOK_NOW, which reads it; _WORK, for an
    operation or for bytes that the calling thread moves; and _AFTER: it goes on at that time. */
@@ -8591,13 +9606,45 @@ static int gt__cpu_lacks(void); /* see >>cpu-ways */
 #define GT__HOOK_WORK(op, bytes) (void)0
 #define GT__HOOK_AFTER(ms) (void)0
 #endif
-static int gt__cpu_execute(const gt__op *op) {
+static int gt__cpu_do(const gt__op *op) {
   GT__HOOK_WORK(op, 0);
   if (op->way == gt__cpu_plain_ways[op->kind] && gt__cpu_lacks()) return GT__CPU_LACKS;
 #if defined(_WIN32) && !defined(__FMA__) && !defined(__aarch64__)
   if (op->way == gt__cpu_plain_ways[op->kind]) return GT__CPU_NO_FMA;
 #endif
   return op->way->run(op, NULL);
+}
+/* The time that the processor gave this thread, in ms; where that is not known, the time. */
+static double gt__cpu_time(void) {
+#if defined(GT__THREAD_TIME) && !defined(GT__HOOK_NOW)
+  struct timespec t = {0, 0};
+  if (!clock_gettime(GT__THREAD_TIME, &t)) return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+#endif
+  return gt_now_ms();
+}
+/* Asking for that time is a call of the system, longer than a small operation. */
+static int gt__cpu_is_short(const gt__op *op) {
+  enum { SHORT_BYTES = 1 << 15 };
+  for (int i = 0; i < op->n_touch; i++)
+    if (op->touch[i].where.run * op->touch[i].where.count > SHORT_BYTES) return 0;
+  return 1;
+}
+static int gt__cpu_traced(const gt__op *op) {
+  gt__record *r = op->record;
+  int is_short = gt__cpu_is_short(op);
+  gt__cpu_wide = 0;
+  r->begin = gt_now_ms();
+  double cpu = is_short ? r->begin : gt__cpu_time();
+  int code = gt__cpu_do(op);
+  r->end = gt_now_ms();
+  cpu = (is_short ? r->end : gt__cpu_time()) - cpu;
+  /* one that shares the cores with others could have had all of them */
+  if (gt__cpu_wide) cpu /= (double)gt__least(gt__cpu_share, gt__cpu_available());
+  r->cpu = cpu < r->end - r->begin ? cpu : r->end - r->begin;
+  return code;
+}
+static int gt__cpu_execute(const gt__op *op) {
+  return op->record ? gt__cpu_traced(op) : gt__cpu_do(op);
 }
 static const gt__way *gt__cpu_ways(int kind); /* see >>cpu-ways */
 static const char *gt__cpu_name(void);        /* of the instruction set */
@@ -8676,13 +9723,6 @@ static struct {
   int busy;              /* threads that run an operation */
 } gt__cpu_all = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
 static void gt__cpu_sleep(void) { pthread_cond_wait(&gt__cpu_all.passed, &gt__cpu_all.lock); }
-/* Strict C hides the clock with glibc and musl, and on 32 bits which of its two forms to call. */
-#ifdef CLOCK_MONOTONIC
-#define GT__MONOTONIC CLOCK_MONOTONIC
-#elif __SIZEOF_LONG__ == 8
-int clock_gettime(int clock, struct timespec *t);
-#define GT__MONOTONIC 1
-#endif
 GT_API double gt_now_ms(void) {
   GT__STRICT;
 #if defined(GT__HOOK_NOW)
@@ -12398,6 +13438,7 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
 #undef GT__CALL
 #undef GT__CHECKING
 #undef GT__CLIP
+#undef GT__CLOCK_MS
 #undef GT__CLOSED
 #undef GT__COMPILER
 #undef GT__CORES
@@ -12428,6 +13469,7 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
 #undef GT__HOOK_WAY
 #undef GT__HOOK_WORK
 #undef GT__HOST
+#undef GT__IDLE_MS
 #undef GT__INSIDE
 #undef GT__IS_USUAL
 #undef GT__IVDEP
@@ -12466,6 +13508,7 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
 #undef GT__SLASHES
 #undef GT__STRICT
 #undef GT__SUB
+#undef GT__THREAD_TIME
 #undef GT__TIGHT
 #undef GT__TO_READ
 #undef GT__TO_WRITE
@@ -12474,6 +13517,7 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
 #undef GT__UNROLL_4
 #undef GT__USED
 #undef GT__USUAL
+#undef GT__WAIT_MS
 #undef GT__WITH_AVX2
 #undef GT__WITH_AVX512
 #undef GT__WITH_BASELINE

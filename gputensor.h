@@ -1,5 +1,5 @@
 /* gputensor.h - PyTorch's devices, tensors and streams in plain C: your arrays, on the GPU or on
-   the CPU, from one source.                       version 0.3.0, 2026-11-26. MIT licence, below.
+   the CPU, from one source.                       version 0.4.0, 2026-11-26. MIT licence, below.
 
    A complete program:
 
@@ -119,9 +119,9 @@
 #define GPUTENSOR_H
 
 #define GPUTENSOR_VERSION_MAJOR 0
-#define GPUTENSOR_VERSION_MINOR 3
+#define GPUTENSOR_VERSION_MINOR 4
 #define GPUTENSOR_VERSION_PATCH 0
-#define GPUTENSOR_VERSION "0.3.0"
+#define GPUTENSOR_VERSION "0.4.0"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -605,7 +605,8 @@ typedef struct gt_overlap {
 } gt_overlap;
 GT_API gt_overlap gt_trace_overlap(void);
 /* A range of this thread, around what it calls until the pop. Ranges may be nested; the name is
-   copied, up to 71 bytes. Without a trace they cost a lock. A pop without a push is an error. */
+   copied, up to 71 bytes of UTF-8. Without a trace they cost a lock. A pop without a push is an
+   error. */
 GT_API gt_status gt_range_push(const char *name);
 GT_API gt_status gt_range_pop(void);
 
@@ -2577,6 +2578,9 @@ enum { GT__MOST_THREADS = 1024 };
        on is claimed (gt__claim).
      - With the lock no message is made: gt__fail calls the program's handler, which may call us.
      - gt__failures_lock, of failed writes, and the CPU back end's own lock come after it.
+
+   A TRACE. What gt__submit starts, what waits and what is allocated is noted by >>trace-code while
+   one is on; the measured times are turned into lanes of slices, drawn and saved by >>timeline.
 
    A WRONG RESULT? GPUTENSOR_WAYS=plain in the environment takes the plain ways alone; if that is
    right, name one faster way after the other. GT_REPORT tells of races between streams.
@@ -5356,7 +5360,7 @@ static gt_status gt__analyse_fold(gt__tree *t) {
   const int is_a = t->text[0] == 'a' && !t->text[1];
   if (t->n_in != 1 || !is_a) return gt__analyse(t);
   if (t->in[0]->ndim == 0) return gt__analyse(t); /* it may be a number */
-  t->whole = *t->in[0];
+  t->whole = gt__plain(t->in[0]);
   gt__add_whole(t, GT__OPERAND, 0);
   t->n = 0;
   return gt__set_operand(t, t->node);
@@ -7253,8 +7257,12 @@ static gt__record *gt__record_new(int what) { /* or NULL */
   r->end = r->asked;
   return r;
 }
+/* As much of a text in UTF-8 as there is room for; no character is cut. */
 static void gt__set_text(gt__record *r, const char *text) {
-  snprintf(r->text, sizeof r->text, "%s", text);
+  size_t n = strlen(text), most = sizeof r->text - 1;
+  if (n > most)
+    for (n = most; n && (text[n] & 0xc0) == 0x80;) n--;
+  memcpy(r->text, text, n); /* the rest is 0 */
 }
 /* What begins now and ends later: its number over all traces, or 0. */
 static int64_t gt__trace_begin(gt__record *r) {
@@ -7851,12 +7859,13 @@ static void gt__add_slice(int64_t lane, const gt__record *r, double begin, doubl
   gt__slice slice = {lane, begin, end, by, gt__record_place(r), 0};
   gt__trace.slices[gt__trace.n_slices++] = slice;
 }
-/* By lane, then time; what is around another one comes first. */
+/* By lane, then time; of a thread, what is around another one comes first. */
 static int gt__compare_slices(const void *a, const void *b) {
   const gt__slice *x = (const gt__slice *)a, *y = (const gt__slice *)b;
   if (x->lane != y->lane) return x->lane < y->lane ? -1 : 1;
   if (x->by != y->by) return x->by < y->by ? -1 : 1;
-  if (x->end != y->end) return x->end > y->end ? -1 : 1;
+  int outer = gt__group(x->lane) == GT__THREADS;
+  if (x->end != y->end) return (x->end > y->end) == outer ? -1 : 1;
   return x->record < y->record ? -1 : x->record > y->record;
 }
 static void gt__sort_slices(void) {
@@ -8233,7 +8242,7 @@ static void gt__draw(FILE *file, int columns, double *weight) {
     end = gt__lane_end(i);
     gt__draw_lane(file, i, end, columns, weight, &seen);
   }
-  fprintf(file, "%20s%*s ms\n ", "0", columns - 2, gt__hundredths(o->span_ms));
+  fprintf(file, "%20s %*s ms\n ", "0", columns - 3, gt__hundredths(o->span_ms));
   for (int k = 0; k < GT__LETTERS; k++)
     if (seen >> k & 1) fprintf(file, " %c %s ", gt__letters[k], name[k]);
   fprintf(file, " . idle\n  one after another %s ms, any at work %s ms: gain %s\n",
@@ -8241,12 +8250,12 @@ static void gt__draw(FILE *file, int columns, double *weight) {
   if (o->reason[0]) fprintf(file, "  %s\n", o->reason);
 }
 /* Both below: was there a trace, and could all be written? */
-static gt_status gt__shown(int ready, int failed) {
+static gt_status gt__shown(int ready, int failed, const char *name) {
   if (!ready)
     return gt__fail(
         GT_ERROR_STATE,
         "there is no trace that has ended; gt_trace_start and gt_trace_stop come first");
-  return failed ? gt__fail(GT_ERROR_FILE, "writing failed: %s", strerror(errno)) : GT_OK;
+  return failed ? gt__fail(GT_ERROR_FILE, "%s: %s", name, strerror(errno)) : GT_OK;
 }
 GT_API gt_status gt_trace_print(FILE *file, int columns) {
   GT__CALL;
@@ -8262,29 +8271,15 @@ GT_API gt_status gt_trace_print(FILE *file, int columns) {
   if (ready) gt__draw(file, columns, weight);
   gt__unlock();
   GPUTENSOR_FREE(weight);
-  return gt__shown(ready, fflush(file) || ferror(file));
+  return gt__shown(ready, fflush(file) || ferror(file), "the file");
 }
 /* -- JSON -- */
-/* The bytes of the character of UTF-8 at p; 0: it is none. */
-static int gt__utf8_length(const char *p) {
-  const uint8_t *u = (const uint8_t *)p;
-  int n = 1 + (u[0] >= 0xc2) + (u[0] >= 0xe0) + (u[0] >= 0xf0);
-  if ((n == 1 && u[0] >= 0x80) || u[0] > 0xf4) return 0;
-  if ((u[0] == 0xe0 && u[1] < 0xa0) || (u[0] == 0xed && u[1] > 0x9f)) return 0;
-  if ((u[0] == 0xf0 && u[1] < 0x90) || (u[0] == 0xf4 && u[1] > 0x8f)) return 0;
-  for (int i = 1; i < n; i++)
-    if ((u[i] & 0xc0) != 0x80) return 0;
-  return n;
-}
 static void gt__write_text(FILE *file, const char *text) {
-  fputc('"', file);
-  for (int n; *text; text += n ? n : 1) {
-    n = gt__utf8_length(text);
+  for (; *text; text++) {
     if (*text == '"' || *text == '\\') fprintf(file, "\\%c", *text);
-    else if (n == 1 && *text < ' ') fprintf(file, "\\u%04x", *text);
-    else fprintf(file, "%.*s", n ? n : 1, n ? text : "?");
+    else if ((uint8_t)*text < ' ') fprintf(file, "\\u%04x", *text);
+    else fputc(*text, file);
   }
-  fputc('"', file);
 }
 static int64_t gt__ns(double ms) { return (int64_t)((ms - gt__trace.began) * 1e6 + 0.5); }
 static int gt__tid(const gt__slice *s) {
@@ -8318,12 +8313,14 @@ static void gt__write_sizes(FILE *file, const gt__record *r) {
             copy[r->copy], r->copy == GT_COPY_ASYNC ? "true" : "false");
 }
 static void gt__write_slice(FILE *file, const gt__slice *s) {
+  static const char *const kind[] = {"", "enqueue", "wait", "copy", "range"};
   const gt__record *r = &gt__trace.at[s->record];
   int64_t begin = gt__ns(s->begin);
   gt__write_event(file, "X", gt__lane_slot(s->lane), gt__tid(s), begin);
-  fprintf(file, ",\"dur\":%s,\"name\":", gt__decimal(gt__ns(s->end) - begin, 1000, 3));
+  fprintf(file, ",\"dur\":%s,\"cat\":\"%s\",\"name\":\"",
+          gt__decimal(gt__ns(s->end) - begin, 1000, 3), gt__is_work(s) ? "work" : kind[r->what]);
   gt__write_text(file, gt__record_text(r));
-  fprintf(file, ",\"args\":{\"call\":\"%s\"", r->call);
+  fprintf(file, "\",\"args\":{\"call\":\"%s\"", r->call);
   if (gt__is_op(r) || r->size[0]) gt__write_sizes(file, r);
   fprintf(file, "}}");
 }
@@ -8404,7 +8401,7 @@ GT_API gt_status gt_trace_save(const char *path) {
     bad |= fclose(file) != 0;
   }
   gt__unlock();
-  return gt__shown(ready, !file || bad);
+  return gt__shown(ready, !file || bad, path);
 }
 
 /* ---- >>npy -------------------------------------------------------------------------------------
@@ -13572,6 +13569,7 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
    OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
 
    HISTORY
+     0.4.0  traces: gt_trace_start, _stop, _print, _save and _overlap, gt_range_push and _pop
      0.3.0  two parts: GPUTENSOR_PLAIN in place of GPUTENSOR_NO_SIMD, GPUTENSOR_WAYS in the
             environment in place of GPUTENSOR_NO_TENSOR_CORES; one instruction set but with
             GPUTENSOR_DISPATCH; gt_build_info lists the ways

@@ -8097,8 +8097,8 @@ GT_API gt_status gt_trace_start(int64_t capacity) {
   gt__record *at = (gt__record *)gt__malloc((size_t)capacity * record);
   gt__slice *slices = at ? (gt__slice *)gt__malloc((size_t)capacity * slice) : NULL;
   gt__lock();
-  int free = slices && !gt__trace.on;
-  if (free) {
+  int begins = slices && !gt__trace.on;
+  if (begins) {
     gt__trace_forget();
     gt__trace.at = at;
     gt__trace.slices = slices;
@@ -8108,7 +8108,7 @@ GT_API gt_status gt_trace_start(int64_t capacity) {
     gt__me.blocked = 0;
   }
   gt__unlock();
-  if (free) return GT_OK;
+  if (begins) return GT_OK;
   GPUTENSOR_FREE(at);
   GPUTENSOR_FREE(slices);
   if (!slices) return gt__failed();

@@ -12,6 +12,12 @@ static void lib_free(void *p);
 #define GPUTENSOR_MALLOC(n) lib_malloc(n)
 #define GPUTENSOR_REALLOC(p, n) lib_realloc(p, n)
 #define GT__HOOK_WAY(op) hooks_way((op)->device.type == GT_CUDA, (op)->kind, (op)->way->name)
+/* The model of time: see sim.c. */
+struct gt__op;
+static void lib_work(const struct gt__op *op, int64_t bytes);
+#define GT__HOOK_NOW() sim_now()
+#define GT__HOOK_WORK(op, bytes) lib_work(op, bytes)
+#define GT__HOOK_AFTER(ms) sim_host_after(ms)
 #define GPUTENSOR_FREE(p) lib_free(p)
 #define GPUTENSOR_IMPLEMENTATION
 #include "../../gputensor.h"
@@ -266,6 +272,69 @@ static void run_copy(void *args) {
   if (!good) return;
   in_kernel = 1;
   finish(compute_copy(c));
+}
+
+/* ---- what operations cost in the model of time ---- */
+/* Of an operand with `count` elements to visit: none of its bytes is moved twice. */
+static double bytes_of(const gt__operand *o, int ndim, const int64_t *size, int64_t count) {
+  const extent e = extent_of(o, ndim, size);
+  const double all = (double)count * (double)((int64_t)1 << o->size_log2);
+  return e.end - e.begin < all ? (double)(e.end - e.begin) : all;
+}
+static sim_cost map_cost(const gt__map_args *m, int first) {
+  sim_cost cost = {0, 0};
+  for (int i = first; i < m->program.n_in; i++)
+    cost.bytes += bytes_of(&m->in[i], m->ndim, m->size, m->count);
+  cost.multiply_adds = (double)m->count * m->program.n_ins * (m->program.heavy ? 8 : 1);
+  return cost;
+}
+static sim_cost reduce_cost(const gt__reduce_args *r) {
+  const int whole = r->soft && r->soft != GT__LOGSUMEXP;
+  sim_cost cost = map_cost(&r->pre, 0);
+  cost.multiply_adds += (double)r->pre.count;
+  cost.bytes += whole ? bytes_of(&r->pre.out, r->pre.ndim, r->pre.size, r->pre.count)
+                      : bytes_of(&r->out, r->n_kept, r->pre.size, r->outer);
+  return cost;
+}
+static sim_cost matmul_cost(const gt__matmul_args *x) {
+  const double n = (double)x->batch * (double)x->n, matrices = (double)x->m * (double)x->k;
+  const double element = (double)((int64_t)1 << x->a.size_log2);
+  sim_cost cost = map_cost(&x->post, 1);
+  cost.multiply_adds += n * matrices;
+  cost.bytes += element * ((double)x->batch * matrices + n * (double)x->k);
+  cost.bytes += bytes_of(&x->post.out, x->post.ndim, x->post.size, x->post.count);
+  return cost;
+}
+static sim_cost copy_cost(const gt__copy_args *c) {
+  sim_cost cost = {2 * (double)c->bytes, 0};
+  if (c->kind == GT__ELEMENTS) cost.bytes = 2 * bytes_of(&c->dst, c->ndim, c->size, c->count);
+  return cost;
+}
+static sim_cost cost_of(int kind, const void *args) {
+  sim_cost cost;
+  switch (kind) {
+    case GT__COPY: return copy_cost((const gt__copy_args *)args);
+    case GT__REDUCE: return reduce_cost((const gt__reduce_args *)args);
+    case GT__MATMUL: return matmul_cost((const gt__matmul_args *)args);
+    default: cost = map_cost((const gt__map_args *)args, 0);
+  }
+  const gt__map_args *m = (const gt__map_args *)args;
+  cost.bytes += bytes_of(&m->out, m->ndim, m->size, m->count);
+  return cost;
+}
+static sim_cost kernel_cost(int function, const void *args) {
+  switch (function) {
+    case SIM_gt__cuda_copy: return cost_of(GT__COPY, args);
+    case SIM_gt__cuda_map: return cost_of(GT__MAP, args);
+    case SIM_gt__cuda_reduce: return cost_of(GT__REDUCE, args);
+    default: return cost_of(GT__MATMUL, args);
+  }
+}
+sim_cost (*sim_cost_of)(int function, const void *args) = kernel_cost;
+/* The host does an operation, or moves bytes. */
+static void lib_work(const gt__op *op, int64_t bytes) {
+  const sim_cost moved = {2 * (double)bytes, 0};
+  sim_host_work(op ? cost_of(op->kind, &op->u) : moved);
 }
 
 static int launch_map(const gt__map_args *args, void *stream) {

@@ -634,6 +634,275 @@ static void test_mistakes_of_order(void) {
                found[kind], SEEDS);
 }
 
+/* ---- the model of time ---- */
+enum { MANY = 17, BIG = 8 * MIB }; /* MANY: one more than a device has units */
+/* Bytes of kernels: of one unit; of all; and of a long one, which has many waves. */
+static const double little = 1e5, full = 1e7, lengthy = 1e9;
+static sim_cost cost_by_bytes(int function, const void *args) { /* the argument is the cost */
+  sim_cost cost = {0, 0};
+  (void)function;
+  memcpy(&cost.bytes, args, sizeof cost.bytes);
+  return cost;
+}
+static void nothing(void *args) { (void)args; }
+static void launch_bytes(cudaStream_t s, double bytes) {
+  OK(sim_launch(SIM_gt__cuda_map, s, &bytes, sizeof bytes, nothing));
+}
+static cudaEvent_t mark_of(cudaStream_t s) {
+  cudaEvent_t e = new_event();
+  OK(cudaEventRecord(e, s));
+  return e;
+}
+static double between(cudaEvent_t a, cudaEvent_t b) {
+  float ms = -1;
+  OK(cudaEventSynchronize(b));
+  OK(cudaEventElapsedTime(&ms, a, b));
+  return (double)ms;
+}
+#define CHECK_MS(x, y) CHECK_NEAR(x, y, 1e-4)
+/* Streams that wait for a point of time behind all calls of a test. */
+typedef struct timed {
+  cudaStream_t s[MANY];
+  cudaEvent_t gate;
+  unsigned char *memory, *pinned;
+} timed;
+static timed behind_gate(uint64_t seed) {
+  timed t;
+  cudaStream_t first;
+  int k;
+  sim_reset(seed, 1);
+  sim_clock(1);
+  sim_cost_of = cost_by_bytes;
+  first = new_stream();
+  t.memory = new_memory(2 * BIG, first);
+  t.pinned = new_pinned(2 * BIG);
+  OK(cudaMemcpyAsync(t.memory, t.pinned, BIG, cudaMemcpyHostToDevice, first));
+  t.gate = mark_of(first);
+  for (k = 0; k < MANY; k++) {
+    t.s[k] = new_stream();
+    OK(cudaStreamWaitEvent(t.s[k], t.gate, 0));
+  }
+  return t;
+}
+static void upload(const timed *t, int k) {
+  OK(cudaMemcpyAsync(t->memory, t->pinned, MIB, cudaMemcpyHostToDevice, t->s[k]));
+}
+static void download(const timed *t, int k) {
+  OK(cudaMemcpyAsync(t->pinned + BIG, t->memory + BIG, MIB, cudaMemcpyDeviceToHost, t->s[k]));
+}
+/* Milliseconds from the gate until each of the first n streams has done what it has. */
+static void ends(const timed *t, int n, double *ms) {
+  cudaEvent_t e[MANY];
+  int k;
+  for (k = 0; k < n; k++) e[k] = mark_of(t->s[k]);
+  for (k = 0; k < n; k++) ms[k] = between(t->gate, e[k]);
+}
+static void test_copies_in_time(void) {
+  timed t = behind_gate(1);
+  double one, ms[3];
+  upload(&t, 0);
+  ends(&t, 1, &one);
+  CHECK_TEXT(one > 0.2 && one < 0.4, "%g ms for 1 MiB", one);
+  t = behind_gate(1);
+  upload(&t, 0); /* both ways at once */
+  download(&t, 1);
+  ends(&t, 2, ms);
+  CHECK_MS(ms[0], one);
+  CHECK_MS(ms[1], one);
+  t = behind_gate(1);
+  upload(&t, 0); /* one way takes turns, while the device computes */
+  upload(&t, 1);
+  launch_bytes(t.s[2], full);
+  ends(&t, 3, ms);
+  CHECK_MS(ms[0], one);
+  CHECK_MS(ms[1], 2 * one);
+  CHECK_TEXT(ms[2] < one, "%g ms", ms[2]);
+  t = behind_gate(1);
+  upload(&t, 0); /* a stream does one after the other */
+  launch_bytes(t.s[0], full);
+  download(&t, 0);
+  ends(&t, 1, &ms[0]);
+  CHECK_MS(ms[0], 2 * one + ms[2]);
+  CLEAN();
+}
+static void test_kernels_in_time(void) {
+  timed t = behind_gate(1);
+  double one, ms[MANY];
+  int k;
+  launch_bytes(t.s[0], little);
+  ends(&t, 1, &one);
+  t = behind_gate(1);
+  for (k = 0; k < MANY; k++) launch_bytes(t.s[k], little);
+  ends(&t, MANY, ms);
+  for (k = 0; k < MANY - 1; k++) CHECK_MS(ms[k], one); /* side by side, up to the width */
+  CHECK_MS(ms[k], 2 * one);
+  t = behind_gate(1);
+  launch_bytes(t.s[0], full); /* what fills the device takes turns */
+  launch_bytes(t.s[1], full);
+  ends(&t, 2, ms);
+  CHECK_MS(ms[1], 2 * ms[0]);
+  t = behind_gate(1);
+  launch_bytes(t.s[0], lengthy); /* and lets others begin, if it is long */
+  launch_bytes(t.s[1], full);
+  launch_bytes(t.s[1], full);
+  ends(&t, 2, ms);
+  CHECK_TEXT(ms[1] < 0.1 * ms[0], "%g of %g ms", ms[1], ms[0]);
+  CLEAN();
+}
+static void test_urgent_in_time(void) {
+  timed t = behind_gate(1);
+  double ms[2];
+  OK(cudaStreamCreateWithPriority(&t.s[1], cudaStreamNonBlocking, -1));
+  OK(cudaStreamWaitEvent(t.s[1], t.gate, 0));
+  launch_bytes(t.s[0], full);
+  launch_bytes(t.s[1], full);
+  ends(&t, 2, ms);
+  CHECK_MS(ms[0], 2 * ms[1]);
+}
+/* Waits move the host's clock to the end of what they wait for, queries and looks a little. */
+static void test_host_in_time(void) {
+  timed t = behind_gate(1);
+  const double began = sim_now();
+  sim_cost work = {6e6, 0};
+  double before, after;
+  cudaEvent_t end;
+  int asked = 0;
+  upload(&t, 0);
+  end = mark_of(t.s[0]);
+  CHECK_TEXT(sim_now() - began < 0.01, "%g ms for two calls", sim_now() - began);
+  CHECK_INT(cudaEventQuery(end), cudaErrorNotReady);
+  CHECK_INT(cudaEventQuery(t.gate), cudaErrorNotReady);
+  OK(cudaEventSynchronize(t.gate));
+  before = sim_now();
+  OK(cudaEventSynchronize(end));
+  after = sim_now();
+  CHECK_TEXT(after - before > 0.2 && after - before < 0.4, "%g ms", after - before);
+  CHECK_TEXT(after - before < between(t.gate, end), "%g ms", after - before);
+  OK(cudaStreamSynchronize(t.s[0])); /* nothing more to wait for */
+  CHECK_TEXT(sim_now() - after < 0.01, "%g ms", sim_now() - after);
+  launch_bytes(t.s[1], lengthy);
+  CHECK_INT(cudaStreamQuery(t.s[1]), cudaErrorNotReady);
+  before = sim_now();
+  while (cudaStreamQuery(t.s[1]) == cudaErrorNotReady && asked < 100000) asked++;
+  CHECK_TEXT(asked > 100 && asked < 100000, "%d queries", asked);
+  CHECK_TEXT(sim_now() - before > 2, "%g ms", sim_now() - before);
+  before = sim_now();
+  OK(cudaStreamSynchronize(t.s[1])); /* the queries did not say so too early */
+  CHECK_TEXT(sim_now() - before < 0.01, "%g ms", sim_now() - before);
+  launch_bytes(t.s[1], lengthy);
+  OK(cudaStreamSynchronize(t.s[1]));
+  CHECK_TEXT(sim_now() - before > 2, "%g ms", sim_now() - before);
+  before = sim_now();
+  sim_host_work(work);
+  after = sim_now();
+  CHECK_TEXT(after - before > 0.9 && after - before < 1.1, "%g ms for 6 MB of the host's", after - before);
+  sim_host_after(before);
+  CHECK_TEXT(sim_now() - after < 0.01, "%g ms", sim_now() - after);
+  sim_host_after(after + 5);
+  CHECK_TEXT(sim_now() - after > 5, "%g ms", sim_now() - after);
+  launch_bytes(t.s[1], lengthy);
+  OK(cudaDeviceSynchronize());
+  CHECK_TEXT(sim_now() - after > 7, "%g ms", sim_now() - after);
+  CLEAN();
+}
+/* A graph costs the host one call; its branches are like streams. */
+static void test_graphs_in_time(void) {
+  enum { NODES = 20 };
+  timed t = behind_gate(1);
+  cudaStream_t s, other;
+  cudaGraph_t graph = NULL;
+  cudaGraphExec_t exec = NULL;
+  cudaEvent_t fork, end;
+  double one, before, ms, both;
+  int k;
+  launch_bytes(t.s[0], little);
+  ends(&t, 1, &one);
+  t = behind_gate(1);
+  s = new_stream();
+  other = new_stream();
+  OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed));
+  fork = mark_of(s);
+  OK(cudaStreamWaitEvent(other, fork, 0));
+  for (k = 0; k < NODES; k++) launch_bytes(k % 2 ? s : other, little);
+  OK(cudaMemcpyAsync(t.memory, t.pinned, MIB, cudaMemcpyHostToDevice, s));
+  OK(cudaStreamWaitEvent(s, mark_of(other), 0));
+  OK(cudaStreamEndCapture(s, &graph));
+  OK(cudaGraphInstantiateWithFlags(&exec, graph, 0));
+  before = sim_now();
+  OK(cudaGraphLaunch(exec, t.s[0]));
+  CHECK_TEXT(sim_now() - before < 0.005, "%g ms", sim_now() - before);
+  ends(&t, 1, &ms);
+  CHECK_TEXT(ms > NODES / 2 * one + 0.2 && ms < NODES / 2 * one + 0.4, "%g ms, one %g", ms, one);
+  end = mark_of(t.s[0]);
+  launch_bytes(t.s[0], little); /* what is behind it waits for all of it */
+  OK(cudaGraphLaunch(exec, t.s[0]));
+  both = between(end, mark_of(t.s[0]));
+  CHECK_TEXT(both > ms + one && both < ms + one + 0.01, "%g, not %g ms", both, ms + one);
+  CLEAN();
+}
+/* The clock of another thread is behind: what this one waited for lies ahead of it, though it was
+   executed already. */
+static void *other_thread(void *user) {
+  const timed *t = (const timed *)user;
+  cudaStream_t s = new_stream();
+  double *const ms = (double *)malloc(sizeof *ms);
+  CHECK_INT(cudaEventQuery(t->gate), cudaErrorNotReady);
+  OK(cudaStreamWaitEvent(s, t->gate, 0));
+  launch_bytes(s, little);
+  *ms = between(t->gate, mark_of(s));
+  return ms;
+}
+static void test_threads_in_time(void) {
+  timed t = behind_gate(1);
+  pthread_t thread;
+  double one;
+  void *ms;
+  launch_bytes(t.s[0], little);
+  ends(&t, 1, &one);
+  CHECK_INT(cudaEventQuery(t.gate), cudaSuccess);
+  pthread_create(&thread, NULL, other_thread, &t);
+  pthread_join(thread, &ms);
+  CHECK_TEXT(*(double *)ms >= one - 1e-4, "%g, not %g", *(double *)ms, one);
+  free(ms);
+  CLEAN();
+}
+/* The same calls give the same times and the same order, whatever the seed. */
+static void play_in_time(uint64_t seed, double *ms, char *order) {
+  timed t = behind_gate(seed);
+  int i;
+  memset(note, 0, sizeof note);
+  notes = 0;
+  rnd_state = 7;
+  for (i = 0; i < 60; i++) {
+    const int k = (int)rnd_below(4), other = (int)rnd_below(4);
+    switch (rnd_below(6)) {
+      case 0: upload(&t, k); break;
+      case 1: download(&t, k); break;
+      case 2: OK(cudaStreamWaitEvent(t.s[k], mark_of(t.s[other]), 0)); break;
+      case 3: cudaStreamQuery(t.s[k]); break;
+      default: launch_bytes(t.s[k], little * (double)(1 + rnd_below(40)));
+    }
+    sim_cost_of = NULL;
+    say(t.s[k], (char)('a' + i % 26));
+    sim_cost_of = cost_by_bytes;
+  }
+  ends(&t, 4, ms);
+  ms[4] = sim_now();
+  memcpy(order, note, sizeof note);
+}
+static void test_seeds_in_time(void) {
+  double ms[5], first[5];
+  char order[sizeof note], first_order[sizeof note];
+  int seed, k;
+  play_in_time(0, first, first_order);
+  for (seed = 1; seed < SEEDS; seed++) {
+    play_in_time((uint64_t)seed, ms, order);
+    for (k = 0; k < 5; k++) CHECK_TEXT(ms[k] == first[k], "%g, not %g", ms[k], first[k]);
+    CHECK_STR(order, first_order);
+  }
+  CLEAN();
+}
+
 /* ---- failures ---- */
 static void test_failures(void) {
   const char *names[SIM_FUNCTION_COUNT];
@@ -1242,6 +1511,13 @@ int main(int argc, char **argv) {
   RUN(pinned);
   RUN(mistakes);
   RUN(mistakes_of_order);
+  RUN(copies_in_time);
+  RUN(kernels_in_time);
+  RUN(urgent_in_time);
+  RUN(host_in_time);
+  RUN(graphs_in_time);
+  RUN(threads_in_time);
+  RUN(seeds_in_time);
   RUN(failures);
   RUN(threads);
   RUN(graph_order);

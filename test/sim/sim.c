@@ -16,7 +16,21 @@
      its nodes are executed one at a time, in an order that the seed chooses among those that the
      edges allow, and other streams may go on in between.
    One lock guards it all. Host functions alone run without it: they may wait for the program's
-   locks. */
+   locks.
+
+   With SIM_CLOCK=1 in the environment nothing is left to chance. Then there is a model of time:
+
+   - A device has an engine for copies to it and one for copies from it, each of which does one copy
+     at a time, and units that compute. A kernel takes as many units as have a grain of work each;
+     small ones of several streams run side by side until all units are taken. A long one lets
+     others begin after each wave of its work. A graph's nodes are like work of several streams.
+   - A piece of work begins when its stream has done the one before, its call was made, what it waits
+     for is done, and its engine or units are free; the earliest goes first, at equal times the one
+     of the more urgent stream, then the one that was enqueued first.
+   - Each host thread has a clock. Calls cost it time, and so does what it computes and copies
+     itself; a wait sets it to the end of what it waited for. Events give the model's times.
+   The numbers, in the table `model`, are those of a small and slow GPU, on which sizes that a laptop
+   computes in a second show what large ones do on a real one. */
 #define _GNU_SOURCE
 #include "cuda_runtime_api.h"
 #include "sim.h"
@@ -28,14 +42,37 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { DEVICES = 8, STACK = 8, ALIGN = 512, NAMES = SIM_FUNCTION_COUNT, TEXT = 8192 };
+enum { DEVICES = 8, STACK = 8, ALIGN = 512, NAMES = SIM_FUNCTION_COUNT, TEXT = 8192, UNITS = 16 };
 #define MIB ((size_t)1 << 20)
 #define ARENA (1024 * MIB)
 #define DEFAULT_MEMORY (64 * MIB)
 #define FRESH 0x7fffffff7fffffffu /* NaN in every floating type, a large integer */
 #define FREED 0x7ffffffe7ffffffeu
+
+/* Times in us; rates are bytes or multiply-adds a us, thousands of them so many GB or G a second. */
+static const struct {
+  double call, note, look;                           /* the host's */
+  double own, host_bytes, host_adds;
+  double copy, copy_bytes;                           /* an engine's */
+  double launch, unit_bytes, unit_adds, grain, wave; /* of UNITS units */
+} model = {
+    .call = 3,           /* a call that enqueues a copy or a kernel */
+    .note = 0.5,         /* one that does something else */
+    .look = 0.02,        /* a look at the clock */
+    .own = 0.2,          /* an operation of the host itself, and what it moves or multiplies */
+    .host_bytes = 6000,
+    .host_adds = 10000,
+    .copy = 2,           /* a copy between host and device, and its bytes */
+    .copy_bytes = 4000,
+    .launch = 1,         /* a kernel, and what each of its units moves or multiplies: */
+    .unit_bytes = 24000, /* 384 GB/s */
+    .unit_adds = 62500,  /* 2 TFLOP/s with all */
+    .grain = 4,          /* us of work that are worth a unit */
+    .wave = 50,          /* us after which a kernel lets others begin */
+};
 
 enum { STREAM = 1, EVENT, POOL, GRAPH, EXEC };
 enum { COPY, SET, KERNEL, HOST, RECORD, WAIT, ALLOCATE, RELEASE, LAUNCH, UPLOAD };
@@ -56,6 +93,8 @@ typedef struct item {
   mark *mark;           /* RECORD, RELEASE: fulfils it; WAIT: waits for it */
   char *dst, *src;      /* COPY, SET: as the program knows them */
   size_t bytes;         /* KERNEL: of the arguments */
+  double at, left;      /* when the call was made; us of work for one unit that are left */
+  int waves;            /* that were done */
   uint64_t dst_host, src_host; /* serial of the pinned memory there, or 0 */
   void *payload;        /* KERNEL: the arguments; COPY: the captured source */
   void (*run)(void *);
@@ -70,6 +109,8 @@ typedef struct object {
   uint32_t index, serial;
   item *head, *tail;    /* stream */
   uint64_t issued, done;
+  int priority;         /* the lower, the more urgent */
+  double clock;         /* when it has done what it has done */
   int active, busy;     /* place in `active` or -1; a host function is running */
   mark *mark;           /* event: the last record; executable graph: its last launch */
   int timed, blocking;  /* blocking: the legacy stream waits for this stream */
@@ -103,6 +144,7 @@ typedef struct {
   segment *first;
   object *pools;
   int context;
+  double to, from, unit[UNITS], latest; /* when engines and units are free, in order; the last end */
 } device;
 typedef struct {
   char *p;
@@ -130,6 +172,8 @@ static mark *unused_mark;
 static block *unused_block;
 static segment *unused_segment;
 static double now;
+static int clocked = -1; /* -1: the environment was not asked yet */
+static __thread double host_now;
 static sim_counts alive;
 static int64_t calls[NAMES + 1], failed;
 static struct { int64_t at; int on; } fail[NAMES + 1];
@@ -164,8 +208,8 @@ static uint64_t rnd(void) { /* splitmix64 */
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
   return z ^ (z >> 31);
 }
-static int chance(int of64) { return (int)(rnd() & 63) < of64; }
-static uint32_t below(int n) { return (uint32_t)(((rnd() >> 32) * (uint64_t)n) >> 32); }
+static int chance(int of64) { return (int)(rnd() & 63) < of64 && !clocked; }
+static uint32_t below(int n) { return clocked ? 0 : (uint32_t)(((rnd() >> 32) * (uint64_t)n) >> 32); }
 
 static void complain_list(const char *format, va_list list) {
   n_violation++;
@@ -408,6 +452,8 @@ typedef struct capture {
 typedef struct play {
   recipe *work;
   int left, n_ready, *lack, *ready;
+  int next;           /* which of `ready` the model of time takes next */
+  double end, *after; /* and when it ends so far, and what is in front of each node */
 } play;
 static capture *captures; /* that have not ended */
 
@@ -486,6 +532,7 @@ static play *new_play(recipe *r) {
   p->left = r->n;
   p->lack = (int *)fresh((size_t)(2 * r->n + 1) * sizeof *p->lack);
   p->ready = p->lack + r->n;
+  p->after = (double *)fresh((size_t)(r->n + 1) * sizeof *p->after);
   for (k = 0; k < r->n; k++) {
     p->lack[k] = r->nodes[k].lack;
     if (!p->lack[k]) p->ready[p->n_ready++] = k;
@@ -496,6 +543,7 @@ static void drop_play(play *p) {
   if (!p) return;
   drop_recipe(p->work);
   free(p->lack);
+  free(p->after);
   free(p);
 }
 
@@ -568,7 +616,7 @@ static void execute_launch(play *p) {
   int at, k;
   const node *x;
   if (!p->left) return;
-  at = (int)below(p->n_ready);
+  at = clocked ? p->next : (int)below(p->n_ready);
   x = &p->work->nodes[p->ready[at]];
   p->ready[at] = p->ready[--p->n_ready];
   execute_node(x);
@@ -605,7 +653,7 @@ static void execute_head(object *s) {
     default: break;
   }
   running = before;
-  now += 0.001 * (double)(1 + below(8));
+  if (!clocked) now += 0.001 * (double)(1 + below(8));
   if (i->kind == LAUNCH && i->play->left) return;
   drop_play(i->play);
   if (i->kind != WAIT) finish_mark(i->mark);
@@ -618,9 +666,155 @@ static void execute_head(object *s) {
   unused_item = i;
   if (!s->head) deactivate(s);
 }
+
+/* ---- the model of time ---- */
+static double larger(double a, double b) { return a > b ? a : b; }
+static void host_goes_on(double ms) { host_now = larger(host_now, ms); }
+static int is_clocked(void) {
+  if (__atomic_load_n(&clocked, __ATOMIC_RELAXED) < 0) {
+    const char *value = getenv("SIM_CLOCK");
+    __atomic_store_n(&clocked, value && strcmp(value, "0") != 0, __ATOMIC_RELAXED);
+  }
+  return __atomic_load_n(&clocked, __ATOMIC_RELAXED);
+}
+/* The engines of a copy between host and device or two devices: where they note till when they are
+   taken. */
+static int engines_of(const item *i, double **engine) {
+  const int to = arena_of(i->dst), from = i->payload || !i->src ? -1 : arena_of(i->src);
+  int n = 0;
+  if (i->kind != COPY || (to >= 0 && to == from)) return 0;
+  if (to >= 0) engine[n++] = &gpu[to].to;
+  if (from >= 0) engine[n++] = &gpu[from].from;
+  if (!n) engine[n++] = &gpu[i->device].from;
+  return n;
+}
+static int computes(const item *i) {
+  double *engine[2];
+  return i->kind == KERNEL || i->kind == SET || (i->kind == COPY && !engines_of(i, engine));
+}
+static int units_of(const item *i) {
+  const double n = i->left / model.grain;
+  return n >= UNITS ? UNITS : n > 1 ? (int)n : 1;
+}
+/* When it may begin, t at the earliest. */
+static double begin_of(const item *i, double t) {
+  double *engine[2];
+  int n = engines_of(i, engine);
+  if (i->kind == WAIT) t = larger(t, i->mark->time);
+  if (computes(i)) t = larger(t, gpu[i->device].unit[units_of(i) - 1]);
+  while (n--) t = larger(t, *engine[n]);
+  return t;
+}
+/* Of the nodes of a graph that may begin, the earliest, and of these the first. */
+static double begin_of_play(const play *p, double t, int *next) {
+  double best = -1;
+  int k;
+  *next = 0;
+  for (k = 0; k < p->n_ready; k++) {
+    const int at = p->ready[k];
+    const double begin = begin_of(&p->work->nodes[at].what, larger(t, p->after[at]));
+    if (best >= 0 && (begin > best || (begin == best && at > p->ready[*next]))) continue;
+    best = begin;
+    *next = k;
+  }
+  return larger(best, t);
+}
+/* When the head of a stream may begin. */
+static double start_of(const object *s) {
+  const item *i = s->head;
+  const double t = larger(s->clock, i->at);
+  int next;
+  return i->kind == LAUNCH ? begin_of_play(i->play, t, &next) : begin_of(i, t);
+}
+/* Those that were free first are taken; the list stays in order. */
+static void take_units(double *unit, int n, double until) {
+  int k = n;
+  while (k < UNITS && unit[k] < until) k++;
+  memmove(unit, unit + n, (size_t)(k - n) * sizeof *unit);
+  for (; n > 0; n--) unit[k - n] = until;
+}
+/* It begins at t; returns when it ends, or that much of its work, in us. */
+static double take(item *i, double t, double most) {
+  double *engine[2];
+  int n = engines_of(i, engine);
+  if (computes(i)) {
+    const int units = units_of(i);
+    const double part = i->left > most * units ? most * units : i->left;
+    t += (part / units + (i->waves++ ? 0 : model.launch)) * 0.001;
+    i->left -= part;
+    take_units(gpu[i->device].unit, units, t);
+  } else if (n) t += (model.copy + (double)i->bytes / model.copy_bytes) * 0.001;
+  while (n--) *engine[n] = t;
+  gpu[i->device].latest = larger(gpu[i->device].latest, t);
+  return t;
+}
+static void take_node(object *s) {
+  play *p = s->head->play;
+  const double began = larger(s->clock, s->head->at), t = begin_of_play(p, began, &p->next);
+  if (p->left) {
+    const node *x = &p->work->nodes[p->ready[p->next]];
+    item i = x->what;
+    int k;
+    now = take(&i, t, 1e30);
+    for (k = 0; k < x->n_next; k++) p->after[x->next[k]] = larger(p->after[x->next[k]], now);
+    p->end = larger(p->end, now);
+  }
+  if (p->left <= 1) now = s->clock = larger(began, p->end);
+}
+/* Moves the stream's clock; 0: a wave of a kernel is over, not the kernel. */
+static int take_time(object *s) {
+  if (s->head->kind == LAUNCH) {
+    take_node(s);
+    return 1;
+  }
+  now = s->clock = take(s->head, start_of(s), model.wave);
+  return s->head->left <= 0;
+}
+/* Does the head of a, which may begin at the same time, go before that of b? */
+static int goes_first(const object *a, const object *b) {
+  if (a->priority != b->priority) return a->priority < b->priority;
+  if (!a->head->waves != !b->head->waves) return !a->head->waves;
+  return a->head->issue < b->head->issue;
+}
+static int is_stuck(const object *s) { return s->head->kind == WAIT && !s->head->mark->done; }
+static object *earliest(object *s) {
+  int k;
+  for (k = 0; k < n_active; k++) {
+    object *o = active[k];
+    double a, b;
+    if (o == s || is_stuck(o) || o->head->kind == HOST) continue;
+    if (!s) s = o;
+    a = start_of(o);
+    b = start_of(s);
+    if (a < b || (a == b && goes_first(o, s))) s = o;
+  }
+  return s;
+}
+/* What copies and sets inside a device cost one unit, and what the kernels say. */
+static double unit_us(const item *i) {
+  sim_cost cost = {0, 0};
+  if (i->kind == KERNEL && sim_cost_of) cost = sim_cost_of(i->function, i->payload);
+  if (i->kind == COPY && computes(i)) cost.bytes = 2 * (double)i->bytes;
+  if (i->kind == SET) cost.bytes = (double)i->bytes;
+  return larger(cost.bytes / model.unit_bytes, cost.multiply_adds / model.unit_adds);
+}
+static double call_us(int function) {
+  switch (function) {
+    case SIM_cudaMemcpyAsync: case SIM_cudaMemcpyPeerAsync: case SIM_cudaMemsetAsync:
+    case SIM_cudaLaunchHostFunc: case SIM_gt__cuda_copy: case SIM_gt__cuda_map:
+    case SIM_gt__cuda_reduce: case SIM_gt__cuda_matmul: case SIM_cudaGraphLaunch: return model.call;
+    case SIM_cudaGetErrorString: case SIM_cudaGetErrorName: case SIM_cudaGetLastError:
+    case SIM_cudaPeekAtLastError: case SIM_cudaGetDevice: case SIM_cudaSetDevice:
+    case SIM_cuCtxGetCurrent: case SIM_cuCtxPushCurrent: case SIM_cuCtxPopCurrent: return 0;
+    default: return model.note;
+  }
+}
+
+/* ---- going on ---- */
 /* A GPU has a floating-point mode of its own. */
 static void execute(object *s) {
   fenv_t caller;
+  if (clocked && !take_time(s)) return;
   fegetenv(&caller);
   fesetenv(FE_DFL_ENV);
   execute_head(s);
@@ -638,7 +832,8 @@ static int unasked(const object *s) { return s->head->kind != HOST; }
 /* Executes one item: what `target` needs next, or by chance any other that may run. */
 static void step(object *target) {
   object *s = root_of(target);
-  if (chance(detour)) {
+  if (clocked) s = s->busy ? s : earliest(s);
+  else if (chance(detour)) {
     object *other = root_of(active[below(n_active)]);
     if (unasked(other)) s = other;
   }
@@ -647,12 +842,21 @@ static void step(object *target) {
 }
 static void run_until(object *s, uint64_t number) {
   while (s->done < number) step(s);
+  host_goes_on(s->clock);
 }
 static void run_until_mark(mark *m) {
   keep_mark(m);
   while (!m->done) step(m->stream);
+  if (clocked) host_goes_on(m->time);
   drop_mark(m);
 }
+/* All that begins by now. */
+static void run_till_now(void) {
+  object *s;
+  while ((s = earliest(NULL)) != NULL && start_of(s) <= host_now) execute(s);
+}
+static int has_passed(const mark *m) { return m->done && !(clocked && m->time > host_now); }
+static int is_idle(const object *s) { return !s->head && s->clock <= host_now; }
 static void run_some(int n) {
   while (n-- > 0 && n_active) {
     object *s = root_of(active[below(n_active)]);
@@ -661,7 +865,8 @@ static void run_some(int n) {
 }
 /* A query that sees progress: the program may ask again until the stream is done. */
 static void run_towards(object *s) {
-  if (chance(32)) run_some(1 + (int)below(4));
+  if (clocked) run_till_now();
+  else if (chance(32)) run_some(1 + (int)below(4));
   else if (s->head && chance(32) && !root_of(s)->busy) execute(root_of(s));
 }
 static int has_work(int d) {
@@ -672,8 +877,9 @@ static int has_work(int d) {
 static void run_device(int d) {
   while (has_work(d)) {
     object *s = active[below(n_active)];
-    if (s->device == d) step(s);
+    if (s->device == d || clocked) step(s);
   }
+  host_goes_on(gpu[d].latest);
 }
 
 /* ---- enqueuing ---- */
@@ -683,6 +889,7 @@ static item *enqueue(object *s, int kind, int function) {
   i->function = function;
   i->device = s->device;
   i->issue = ++issue;
+  i->at = host_now;
   if (s->capture) return i;
   if (s->head) s->tail->next = i;
   else s->head = i;
@@ -704,7 +911,7 @@ static mark *mark_here(object *s) {
   return keep_mark(m);
 }
 static void enqueue_wait(object *s, mark *m, int function) {
-  if (m && !m->done) enqueue(s, WAIT, function)->mark = keep_mark(m);
+  if (m && !has_passed(m)) enqueue(s, WAIT, function)->mark = keep_mark(m);
 }
 
 /* ---- every call begins and ends here ---- */
@@ -737,6 +944,8 @@ static void reset_device(device *g) {
   g->memory = DEFAULT_MEMORY;
   g->context = 0;
   g->pools = NULL;
+  g->to = g->from = g->latest = 0;
+  memset(g->unit, 0, sizeof g->unit);
   g->first = new_segment(NULL, NULL, 0, g->memory);
 }
 static void forget_work(void) {
@@ -762,6 +971,9 @@ static void reset(uint64_t seed, int devices) {
   int d;
   started = 1;
   epoch++;
+  host_now = 0;
+  clocked = -1;
+  is_clocked();
   rng = seed;
   rng = rnd();
   early = often[below(4)];
@@ -837,6 +1049,7 @@ static int enter(int function) {
   start();
   running = function_name[function];
   calls[function]++;
+  if (clocked) host_now += call_us(function) * 0.001;
   if (me.in_host_function) {
     complain("%s: called by a host function", running);
     return cudaErrorNotPermitted;
@@ -1071,6 +1284,25 @@ int sim_violations(char *out, size_t size) {
   text[0] = 0;
   pthread_mutex_unlock(&lock);
   return n;
+}
+void sim_clock(int on) {
+  pthread_mutex_lock(&lock);
+  start();
+  clocked = on;
+  pthread_mutex_unlock(&lock);
+}
+double sim_now(void) {
+  struct timespec t;
+  if (is_clocked()) return host_now += model.look * 0.001;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+void sim_host_work(sim_cost cost) {
+  const double us = larger(cost.bytes / model.host_bytes, cost.multiply_adds / model.host_adds);
+  if (is_clocked()) host_now += (model.own + us) * 0.001;
+}
+void sim_host_after(double ms) {
+  if (is_clocked()) host_goes_on(ms);
 }
 int sim_device(void) {
   int d;
@@ -1386,6 +1618,7 @@ static segment *find_memory(int d, size_t bytes, object *stream) {
   segment *s = find_segment(g, bytes, stream, chance(16));
   while (!s && n_active) {
     step(active[below(n_active)]);
+    if (clocked) host_goes_on(now);
     s = find_segment(g, bytes, stream, 0);
   }
   return s;
@@ -1753,6 +1986,7 @@ static cudaError_t copy(int function, void *dst, const void *src, size_t bytes,
   i->dst_host = dst_host;
   i->src_host = src_host;
   if (from == PAGEABLE) i->payload = memcpy(or_die(malloc(bytes)), src, bytes);
+  i->left = clocked ? unit_us(i) : 0;
   if (to == PAGEABLE) run_until(s, s->issued);
   return leave(0);
 }
@@ -1801,6 +2035,7 @@ cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, cudaStream_t strea
   i->bytes = bytes;
   i->dst_host = serial;
   i->value = value;
+  i->left = clocked ? unit_us(i) : 0;
   return leave(0);
 }
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *user) {
@@ -1838,28 +2073,29 @@ int sim_launch(int function, void *stream, const void *args, size_t bytes, void 
   i->bytes = bytes;
   i->payload = memcpy(or_die(malloc(bytes)), args, bytes);
   i->run = run;
+  i->left = clocked ? unit_us(i) : 0;
   return leave_driver(0);
 }
 
 /* ---- streams ---- */
-static cudaError_t create_stream(cudaStream_t *stream, unsigned int flags) {
+static cudaError_t create_stream(cudaStream_t *stream, unsigned int flags, int priority) {
   object *s;
   NEED_CONTEXT();
   NEED(stream && flags <= cudaStreamNonBlocking, cudaErrorInvalidValue);
   s = new_object(STREAM, device_now());
   s->blocking = !(flags & cudaStreamNonBlocking);
+  s->priority = priority;
   *stream = (cudaStream_t)handle_of(s);
   alive.streams++;
   return leave(0);
 }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags) {
   ENTER(cudaStreamCreateWithFlags);
-  return create_stream(stream, flags);
+  return create_stream(stream, flags, 0);
 }
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int flags, int priority) {
-  (void)priority; /* the scheduler takes any order anyway */
   ENTER(cudaStreamCreateWithPriority);
-  return create_stream(stream, flags);
+  return create_stream(stream, flags, priority); /* without the clock any order is taken anyway */
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   const int code = enter(SIM_cudaStreamDestroy);
@@ -1880,7 +2116,7 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
   NEED(s, no_stream);
   NEED_NO(unrecorded(s));
   if (s->head) run_towards(s);
-  return leave(s->head ? cudaErrorNotReady : 0);
+  return leave(is_idle(s) ? 0 : cudaErrorNotReady);
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   object *s;
@@ -1973,7 +2209,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
   NEED_NO(captured_event(e));
   NEED_NO(unsafe());
   if (e->mark && !e->mark->done) run_towards(e->mark->stream);
-  return leave(e->mark && !e->mark->done ? cudaErrorNotReady : 0);
+  return leave(e->mark && !has_passed(e->mark) ? cudaErrorNotReady : 0);
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   object *e;
@@ -1997,7 +2233,7 @@ cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start_event, cudaEvent_t
   NEED_NO(captured_event(a));
   NEED_NO(captured_event(b));
   NEED(a->mark && b->mark, cudaErrorInvalidResourceHandle);
-  NEED(a->mark->done && b->mark->done, cudaErrorNotReady);
+  NEED(has_passed(a->mark) && has_passed(b->mark), cudaErrorNotReady);
   *ms = (float)(b->mark->time - a->mark->time);
   return leave(0);
 }

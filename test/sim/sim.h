@@ -39,10 +39,13 @@ enum { SIM_FUNCTIONS(SIM_ENUM) SIM_FUNCTION_COUNT };
 /* Forgets everything and starts again with this many devices (0: none, -1: no driver either). The
    seed decides the order of all work and everything else that is left to chance. No other thread
    may be inside a CUDA function, and handles and addresses from before are invalid. Without a first
-   call, the environment counts: SIM_SEED (1), SIM_DEVICES (2) and SIM_MEMORY in MiB (64). */
+   call, the environment counts: SIM_SEED (1), SIM_DEVICES (2) and SIM_MEMORY in MiB (64). SIM_CLOCK
+   (0) counts always: 1 gives the model of time that sim.c describes, in which seeds change nothing. */
 void sim_reset(uint64_t seed, int devices);
 /* The size of every device's memory, from now; at most 1 GiB. sim_reset sets it back. */
 void sim_memory(size_t bytes);
+/* With the model of time or without, from now. sim_reset sets it back, and all clocks to 0. */
+void sim_clock(int on);
 /* The nth call from now of this function fails, and with from_then_on all later ones; nth 0: none.
    "*" counts over all functions that can fail. The code is the fitting one, or what sim_fail_code
    was told (0: the fitting one again). */
@@ -75,5 +78,13 @@ int sim_launch(int function, void *stream, const void *args, size_t bytes, void 
    violation that names `what`, if they are not the kernel's to touch. */
 void *sim_touch(const void *address, size_t bytes, const char *what);
 void sim_complain(const char *format, ...);   /* inside run: a violation */
+/* What the model of time asks: the bytes and the multiply-adds of a kernel, of which the slower count.
+   NULL: kernels cost nothing but their launch. */
+typedef struct sim_cost { double bytes, multiply_adds; } sim_cost;
+extern sim_cost (*sim_cost_of)(int function, const void *args);
+/* Milliseconds of the calling thread's clock; without the model those of the machine's. */
+double sim_now(void);
+void sim_host_work(sim_cost cost); /* with the model: the calling thread does such work */
+void sim_host_after(double ms);    /* it goes on at that time at the earliest */
 
 #endif

@@ -172,8 +172,8 @@ static mark *unused_mark;
 static block *unused_block;
 static segment *unused_segment;
 static double now;
-static int clocked = -1; /* -1: the environment was not asked yet */
 static __thread double host_now;
+static int clock_mode = -1; /* -1: the environment was not asked yet */
 static sim_counts alive;
 static int64_t calls[NAMES + 1], failed;
 static struct { int64_t at; int on; } fail[NAMES + 1];
@@ -201,6 +201,16 @@ static const unsigned char can_fail[] = {SIM_FUNCTIONS(SIM_CAN_FAIL)};
 
 static int device_now(void) { return me.depth ? me.stack[me.depth - 1] : me.device; }
 
+static int clocked(void) { /* without the lock, too */
+  int mode = __atomic_load_n(&clock_mode, __ATOMIC_RELAXED);
+  if (mode < 0) {
+    const char *value = getenv("SIM_CLOCK");
+    mode = value && strcmp(value, "0") != 0;
+    __atomic_store_n(&clock_mode, mode, __ATOMIC_RELAXED);
+  }
+  return mode;
+}
+
 /* ---- chance, violations, lists of unused things ---- */
 static uint64_t rnd(void) { /* splitmix64 */
   uint64_t z = rng += 0x9e3779b97f4a7c15u;
@@ -208,8 +218,8 @@ static uint64_t rnd(void) { /* splitmix64 */
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
   return z ^ (z >> 31);
 }
-static int chance(int of64) { return (int)(rnd() & 63) < of64 && !clocked; }
-static uint32_t below(int n) { return clocked ? 0 : (uint32_t)(((rnd() >> 32) * (uint64_t)n) >> 32); }
+static int chance(int of64) { return (int)(rnd() & 63) < of64 && !clocked(); }
+static uint32_t below(int n) { return clocked() ? 0 : (uint32_t)(((rnd() >> 32) * (uint64_t)n) >> 32); }
 
 static void complain_list(const char *format, va_list list) {
   n_violation++;
@@ -616,7 +626,7 @@ static void execute_launch(play *p) {
   int at, k;
   const node *x;
   if (!p->left) return;
-  at = clocked ? p->next : (int)below(p->n_ready);
+  at = clocked() ? p->next : (int)below(p->n_ready);
   x = &p->work->nodes[p->ready[at]];
   p->ready[at] = p->ready[--p->n_ready];
   execute_node(x);
@@ -653,7 +663,7 @@ static void execute_head(object *s) {
     default: break;
   }
   running = before;
-  if (!clocked) now += 0.001 * (double)(1 + below(8));
+  if (!clocked()) now += 0.001 * (double)(1 + below(8));
   if (i->kind == LAUNCH && i->play->left) return;
   drop_play(i->play);
   if (i->kind != WAIT) finish_mark(i->mark);
@@ -670,13 +680,6 @@ static void execute_head(object *s) {
 /* ---- the model of time ---- */
 static double larger(double a, double b) { return a > b ? a : b; }
 static void host_goes_on(double ms) { host_now = larger(host_now, ms); }
-static int is_clocked(void) {
-  if (__atomic_load_n(&clocked, __ATOMIC_RELAXED) < 0) {
-    const char *value = getenv("SIM_CLOCK");
-    __atomic_store_n(&clocked, value && strcmp(value, "0") != 0, __ATOMIC_RELAXED);
-  }
-  return __atomic_load_n(&clocked, __ATOMIC_RELAXED);
-}
 /* The engines of a copy between host and device or two devices: where they note till when they are
    taken. */
 static int engines_of(const item *i, double **engine) {
@@ -814,7 +817,7 @@ static double call_us(int function) {
 /* A GPU has a floating-point mode of its own. */
 static void execute(object *s) {
   fenv_t caller;
-  if (clocked && !take_time(s)) return;
+  if (clocked() && !take_time(s)) return;
   fegetenv(&caller);
   fesetenv(FE_DFL_ENV);
   execute_head(s);
@@ -832,7 +835,7 @@ static int unasked(const object *s) { return s->head->kind != HOST; }
 /* Executes one item: what `target` needs next, or by chance any other that may run. */
 static void step(object *target) {
   object *s = root_of(target);
-  if (clocked) s = s->busy ? s : earliest(s);
+  if (clocked()) s = s->busy ? s : earliest(s);
   else if (chance(detour)) {
     object *other = root_of(active[below(n_active)]);
     if (unasked(other)) s = other;
@@ -847,7 +850,7 @@ static void run_until(object *s, uint64_t number) {
 static void run_until_mark(mark *m) {
   keep_mark(m);
   while (!m->done) step(m->stream);
-  if (clocked) host_goes_on(m->time);
+  if (clocked()) host_goes_on(m->time);
   drop_mark(m);
 }
 /* All that begins by now. */
@@ -855,7 +858,7 @@ static void run_till_now(void) {
   object *s;
   while ((s = earliest(NULL)) != NULL && start_of(s) <= host_now) execute(s);
 }
-static int has_passed(const mark *m) { return m->done && !(clocked && m->time > host_now); }
+static int has_passed(const mark *m) { return m->done && !(clocked() && m->time > host_now); }
 static int is_idle(const object *s) { return !s->head && s->clock <= host_now; }
 static void run_some(int n) {
   while (n-- > 0 && n_active) {
@@ -865,7 +868,7 @@ static void run_some(int n) {
 }
 /* A query that sees progress: the program may ask again until the stream is done. */
 static void run_towards(object *s) {
-  if (clocked) run_till_now();
+  if (clocked()) run_till_now();
   else if (chance(32)) run_some(1 + (int)below(4));
   else if (s->head && chance(32) && !root_of(s)->busy) execute(root_of(s));
 }
@@ -877,7 +880,7 @@ static int has_work(int d) {
 static void run_device(int d) {
   while (has_work(d)) {
     object *s = active[below(n_active)];
-    if (s->device == d || clocked) step(s);
+    if (s->device == d || clocked()) step(s);
   }
   host_goes_on(gpu[d].latest);
 }
@@ -972,8 +975,7 @@ static void reset(uint64_t seed, int devices) {
   started = 1;
   epoch++;
   host_now = 0;
-  clocked = -1;
-  is_clocked();
+  __atomic_store_n(&clock_mode, -1, __ATOMIC_RELAXED);
   rng = seed;
   rng = rnd();
   early = often[below(4)];
@@ -1049,7 +1051,7 @@ static int enter(int function) {
   start();
   running = function_name[function];
   calls[function]++;
-  if (clocked) host_now += call_us(function) * 0.001;
+  if (clocked()) host_now += call_us(function) * 0.001;
   if (me.in_host_function) {
     complain("%s: called by a host function", running);
     return cudaErrorNotPermitted;
@@ -1288,21 +1290,21 @@ int sim_violations(char *out, size_t size) {
 void sim_clock(int on) {
   pthread_mutex_lock(&lock);
   start();
-  clocked = on;
+  __atomic_store_n(&clock_mode, on, __ATOMIC_RELAXED);
   pthread_mutex_unlock(&lock);
 }
 double sim_now(void) {
   struct timespec t;
-  if (is_clocked()) return host_now += model.look * 0.001;
+  if (clocked()) return host_now += model.look * 0.001;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 void sim_host_work(sim_cost cost) {
   const double us = larger(cost.bytes / model.host_bytes, cost.multiply_adds / model.host_adds);
-  if (is_clocked()) host_now += (model.own + us) * 0.001;
+  if (clocked()) host_now += (model.own + us) * 0.001;
 }
 void sim_host_after(double ms) {
-  if (is_clocked()) host_goes_on(ms);
+  if (clocked()) host_goes_on(ms);
 }
 int sim_device(void) {
   int d;
@@ -1618,7 +1620,7 @@ static segment *find_memory(int d, size_t bytes, object *stream) {
   segment *s = find_segment(g, bytes, stream, chance(16));
   while (!s && n_active) {
     step(active[below(n_active)]);
-    if (clocked) host_goes_on(now);
+    if (clocked()) host_goes_on(now);
     s = find_segment(g, bytes, stream, 0);
   }
   return s;
@@ -1986,7 +1988,7 @@ static cudaError_t copy(int function, void *dst, const void *src, size_t bytes,
   i->dst_host = dst_host;
   i->src_host = src_host;
   if (from == PAGEABLE) i->payload = memcpy(or_die(malloc(bytes)), src, bytes);
-  i->left = clocked ? unit_us(i) : 0;
+  i->left = clocked() ? unit_us(i) : 0;
   if (to == PAGEABLE) run_until(s, s->issued);
   return leave(0);
 }
@@ -2035,7 +2037,7 @@ cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, cudaStream_t strea
   i->bytes = bytes;
   i->dst_host = serial;
   i->value = value;
-  i->left = clocked ? unit_us(i) : 0;
+  i->left = clocked() ? unit_us(i) : 0;
   return leave(0);
 }
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *user) {
@@ -2073,7 +2075,7 @@ int sim_launch(int function, void *stream, const void *args, size_t bytes, void 
   i->bytes = bytes;
   i->payload = memcpy(or_die(malloc(bytes)), args, bytes);
   i->run = run;
-  i->left = clocked ? unit_us(i) : 0;
+  i->left = clocked() ? unit_us(i) : 0;
   return leave_driver(0);
 }
 

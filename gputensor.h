@@ -45,20 +45,12 @@
        >>views-code  >>storage     >>parser      >>compiler    >>operations-code
        >>making      >>joining     >>folding     >>multiplying >>operands    >>moving
        >>ways        >>submit      >>order       >>ledgers     >>regions     >>waiting
-<<<<<<< HEAD
-       >>stream-code >>npy         >>print       >>cpu-threads >>cpu-plain   >>cpu-streams
-       >>tuning      >>cpu-loops   >>cpu-vectors >>cpu-transposed            >>cpu-folds
-       >>cpu-softmax >>cpu-products              >>cpu-amx     >>cpu-ways    >>cuda-backend
-       >>licence
-     To add an operation see GT__OPERATIONS; a dtype, GT__DTYPES; a back end, gt__backend; a faster
-     way, gt__way.
-=======
        >>trace-code  >>stream-code >>timeline    >>npy         >>print       >>cpu-threads
        >>cpu-plain   >>cpu-streams >>tuning      >>cpu-loops   >>cpu-vectors
        >>cpu-transposed            >>cpu-folds   >>cpu-softmax >>cpu-products
        >>cpu-amx     >>cpu-ways    >>cuda-backend              >>licence
-     To add an operation see GT__OPERATIONS; a dtype, GT__DTYPES; a back end, gt__backend.
->>>>>>> 36d89f4 (trace: what ran when, recorded, drawn, saved and summed up)
+     To add an operation see GT__OPERATIONS; a dtype, GT__DTYPES; a back end, gt__backend; a faster
+     way, gt__way.
 
    CONVENTIONS
      - Shapes are row-major, strides count elements, matrices are M x K times K x N.

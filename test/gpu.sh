@@ -257,7 +257,7 @@ run_examples() {
   for name in $(examples); do
     if [ "$name" != 09_train_digits ] && [ -x "$build/example-$name" ]; then
       step "example $name" "$build/example-$name"
-      case $name in 0[5-8]*|10*|13*) cat "$(log_of "example $name")" ;; esac
+      case $name in 0[5-8]*|10*|13*|19*) cat "$(log_of "example $name")" ;; esac
     fi
   done
   step "example 16_drop_in" env KERNELS="$PWD/$build/kernels.o" sh examples/16_drop_in/check.sh &&

@@ -1,0 +1,275 @@
+/* 19_where_the_gpu_loses.c - one operation on 10 to 100 million numbers, on all that is here.
+
+   You learn: that each way to compute has a price per call and a price per number, so that below
+   some size a plain loop wins over the GPU, over threads and over streams; what copies do to that;
+   and that the cure is more work on the data between two copies.
+
+       cc -O2 -march=native -fopenmp -I. examples/19_where_the_gpu_loses.c -lm -lpthread -o loses
+       nvcc -O3 -Xcompiler -fopenmp -arch=native -I. examples/19_where_the_gpu_loses.c \
+            gputensor_kernels.cu -o loses
+       ./loses [--device cpu|cuda|cuda:N]
+
+   In PyTorch, which has the same two prices:
+
+       y = (a + b) * 0.5; torch.cuda.synchronize()
+       y = ((a.cuda() + b.cuda()) * 0.5).cpu()
+
+   The first price, the latency, is that of a call: here 0.1 us for the loop, 0.6 us for the
+   library, 30 us for a stream, whose thread has to be woken, and some 10 us for the kernel launch
+   of a GPU and the wait for it. The second is that of moving 12 bytes a number through memory
+   (bandwidth), and with copies through the bus, too: where that is no faster than the CPU's memory,
+   one light operation with its copies wins at no size.
+
+   Output on a laptop with two cores, which others use, too (times differ, and so do the sizes from
+   which on one wins):
+
+       (a + b) * 0.5 on AMD EPYC, 2 threads, and no GPU
+       microseconds of an operation    10^1    10^2    10^3    10^4    10^5    10^6    10^7    10^8
+       c a plain C loop                0.16    0.08    0.58    2.58      41     620    7296   72499
+       1 one call, one thread          0.58    0.82    0.67    2.42      29     136    7557   91051
+       t one call, all threads         0.58    0.83    0.94    2.43      41     150    6595   97137
+       s two streams, a half each       138      41      34      33      50     165    5861   96826
+
+                   |                                                         c1ts
+          10000 us |
+                   |                                                 c1ts
+           1000 us |
+                   |                                         c
+            100 us |    s                                     1ts
+                   |            s       s       s    c ts
+             10 us |                                  1
+                   |
+              1 us |                         c1t
+                   |  1t      1t     c1t
+            0.1 us | c
+                   |         c
+                   +----------------------------------------------------------------
+                      10^1    10^2    10^3    10^4    10^5    10^6    10^7    10^8 numbers
+
+       t one call, all threads      does not win over one thread at any of these sizes
+       s two streams, a half each   does not win over one call at any of these sizes
+
+   With a GPU there are three ways more, and a line for each that says from which size on it wins.
+   What a pretend GPU shows is the time of the simulator.
+
+   Try: OMP_NUM_THREADS=1 in the environment: t becomes 1. TIMES = 1000: on a GPU k comes near to G.
+   "exp(sin(a) * b)" in mean_of, without plain_loop and the check: all rise but those of the GPU,
+   and g wins, too.
+*/
+#define GPUTENSOR_IMPLEMENTATION
+#include "gputensor.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SIZES = 8, TIMES = 50, ROUNDS = 3, ROWS = 16 };
+
+/* y, a and b on the host, pinned where there is a GPU, and on the device; halves of them. */
+typedef struct {
+  int64_t n;
+  gt_tensor *a, *b, *y, *there_a, *there_b, *there_y, *half[2][3];
+  gt_stream *stream[2];
+} data;
+
+static void check(int ok, const char *what) {
+  if (ok) return;
+  fprintf(stderr, "wrong: %s\n", what);
+  exit(1);
+}
+
+/* ---- the ways; each leaves y on the host ---- */
+
+static void mean_of(gt_tensor *y, const gt_tensor *a, const gt_tensor *b) {
+  gt_eval(y, "(a + b) * 0.5", a, b);
+}
+
+static void plain_loop(const data *d) {
+  const float *a = (const float *)gt_data(d->a), *b = (const float *)gt_data(d->b);
+  float *y = (float *)gt_data(d->y);
+  for (int64_t i = 0; i < d->n; i++) y[i] = (a[i] + b[i]) * 0.5f;
+}
+
+static void one_call(const data *d) { mean_of(d->y, d->a, d->b); }
+
+static void two_streams(const data *d) {
+  for (int i = 0; i < 2; i++)
+    GT_WITH_STREAM(d->stream[i]) mean_of(d->half[i][0], d->half[i][1], d->half[i][2]);
+  for (int i = 0; i < 2; i++) gt_stream_synchronize(d->stream[i]);
+}
+
+static void on_the_gpu(const data *d) {
+  mean_of(d->there_y, d->there_a, d->there_b);
+  gt_synchronize(d->there_y->device);
+}
+
+static void copied(const data *d, int times) {
+  gt_copy(d->there_a, d->a);
+  gt_copy(d->there_b, d->b);
+  for (int i = 0; i < times; i++) mean_of(d->there_y, d->there_a, d->there_b);
+  gt_copy(d->y, d->there_y);
+  gt_synchronize(d->there_y->device);
+}
+static void with_copies(const data *d) { copied(d, 1); }
+static void copied_once(const data *d) { copied(d, TIMES); }
+
+typedef struct {
+  char letter;
+  const char *name;
+  void (*work)(const data *);
+  int threads, gpu, operations; /* threads 0: all */
+} way;
+static const way ways[] = {
+    {'c', "a plain C loop", plain_loop, 1, 0, 1},
+    {'1', "one call, one thread", one_call, 1, 0, 1},
+    {'t', "one call, all threads", one_call, 0, 0, 1},
+    {'s', "two streams, a half each", two_streams, 1, 0, 1},
+    {'G', "the GPU, the data is there", on_the_gpu, 0, 1, 1},
+    {'g', "the GPU, with copies", with_copies, 0, 1, 1},
+    {'k', "copies for 50 operations", copied_once, 0, 1, TIMES},
+};
+enum { WAYS = sizeof ways / sizeof *ways };
+
+/* Microseconds of one operation: the best round, of as many calls as take some milliseconds. */
+static double time_of(const way *w, const data *d) {
+  double best = 1e30;
+  int calls = 1;
+  w->work(d); /* warms up */
+  for (int round = 0; round < ROUNDS; round++) {
+    double took;
+    for (;; calls *= 4) {
+      const double start = gt_now_ms();
+      for (int i = 0; i < calls; i++) w->work(d);
+      took = gt_now_ms() - start;
+      if (took > 2 || calls > 1 << 16) break;
+    }
+    best = fmin(best, took * 1e3 / calls / w->operations);
+  }
+  return best;
+}
+
+static gt_tensor *random_numbers(gt_shape shape) {
+  GT_SCOPED;
+  gt_tensor *x = gt_empty_pinned(shape, GT_FLOAT32);
+  return gt_keep(gt_copy(x, gt_rand(shape, GT_FLOAT32, gt_cpu(), NULL)));
+}
+
+static data make(int64_t n, gt_device device) {
+  const gt_shape shape = GT_SHAPE(n);
+  data d;
+  d.n = n;
+  d.a = random_numbers(shape);
+  d.b = random_numbers(shape);
+  d.y = gt_empty_pinned(shape, GT_FLOAT32);
+  d.there_a = gt_to(d.a, device); /* without a GPU it is the same memory */
+  d.there_b = gt_to(d.b, device);
+  d.there_y = device.type == GT_CUDA ? gt_empty(shape, GT_FLOAT32, device) : d.y;
+  for (int i = 0; i < 2; i++) {
+    const gt_tensor *const all[3] = {d.y, d.a, d.b};
+    for (int k = 0; k < 3; k++) d.half[i][k] = gt_slice(all[k], 0, n / 2 * i, i ? n : n / 2, 1);
+    d.stream[i] = gt_stream_create(gt_cpu(), 0);
+  }
+  return d;
+}
+
+/* Of each way at this size, whose result is compared with the formula, bit by bit. */
+static void measure(int64_t n, gt_device device, int threads, double *us) {
+  GT_SCOPED;
+  const data d = make(n, device);
+  for (int w = 0; w < WAYS; w++) {
+    us[w] = 0;
+    if (ways[w].gpu && device.type != GT_CUDA) continue;
+    gt_set_num_threads(ways[w].threads ? ways[w].threads : threads);
+    gt_fill(d.y, -1);
+    us[w] = time_of(&ways[w], &d);
+    if (ways[w].work == on_the_gpu) gt_copy(d.y, d.there_y);
+    const gt_tensor *right =
+        gt_reduce(NULL, GT_ALL_TRUE, GT_ALL, 0, "a == (b + c) * 0.5", d.y, d.a, d.b);
+    check(gt_item(right) == 1, ways[w].name);
+  }
+  for (int i = 0; i < 2; i++) gt_stream_free(d.stream[i]);
+}
+
+/* ---- what is printed ---- */
+
+static void table(double us[][WAYS], int sizes) {
+  printf("microseconds of an operation");
+  for (int s = 0; s < sizes; s++) printf("    10^%d", s + 1);
+  for (int w = 0; w < WAYS; w++) {
+    if (us[0][w] == 0) continue;
+    printf("\n%c %-26s", ways[w].letter, ways[w].name);
+    for (int s = 0; s < sizes; s++) printf(us[s][w] < 10 ? "%8.2f" : "%8.0f", us[s][w]);
+  }
+}
+
+/* Half powers of ten. */
+static int row_of(double us) { return (int)floor(2 * log10(us)); }
+
+/* Time against size, both by powers of ten: each way has its place in a size's column. */
+static void chart(double us[][WAYS], int sizes) {
+  int lowest = row_of(us[0][0]), highest = lowest;
+  for (int s = 0; s < sizes; s++)
+    for (int w = 0; w < WAYS; w++) {
+      if (us[s][w] > 0 && row_of(us[s][w]) < lowest) lowest = row_of(us[s][w]);
+      if (us[s][w] > 0 && row_of(us[s][w]) > highest) highest = row_of(us[s][w]);
+    }
+  printf("\n\n");
+  for (int row = highest; row >= lowest; row--) {
+    if (row % 2 == 0) printf("%8g us |", pow(10, row / 2));
+    else printf("%11s |", "");
+    for (int s = 0; s < sizes; s++) {
+      putchar(' ');
+      for (int w = 0; w < WAYS; w++)
+        putchar(us[s][w] > 0 && row_of(us[s][w]) == row ? ways[w].letter : ' ');
+    }
+    printf("\n");
+  }
+  printf("%13s", "+");
+  for (int s = 0; s < sizes; s++) printf("--------");
+  printf("\n%12s", "");
+  for (int s = 0; s < sizes; s++) printf("   10^%d ", s + 1);
+  printf("numbers\n\n");
+}
+
+static double least(const double *us, int from, int to) {
+  double best = us[from];
+  for (int w = from + 1; w <= to; w++) best = fmin(best, us[w]);
+  return best;
+}
+
+/* From which size on way w takes less than the best of the ways from..to. */
+static void crossing(double us[][WAYS], int sizes, int w, int from, int to, const char *rivals) {
+  int s = sizes;
+  printf("%c %-26s ", ways[w].letter, ways[w].name);
+  while (s > 0 && us[s - 1][w] < 0.9 * least(us[s - 1], from, to)) s--;
+  if (s == sizes) printf("does not win over %s at any of these sizes\n", rivals);
+  else if (s == 0) printf("wins over %s at every size\n", rivals);
+  else {
+    const double loses = fmax(0, log(us[s - 1][w] / least(us[s - 1], from, to)));
+    const double wins = log(least(us[s], from, to) / us[s][w]);
+    printf("wins over %s from about %.0e on\n", rivals, pow(10, s + loses / (loses + wins)));
+  }
+}
+
+int main(int argc, char **argv) {
+  gt_set_error_handler(gt_exit_on_error, NULL);
+  gt_device device = gt_best_device();
+  if (argc == 3 && strcmp(argv[1], "--device") == 0) device = gt_parse_device(argv[2]);
+  const int threads = gt_num_threads();
+  gt_properties cpu, gpu;
+  double us[SIZES][WAYS];
+  int sizes = 0;
+  gt_device_properties(gt_cpu(), &cpu);
+  gt_device_properties(device, &gpu);
+  const double memory = fmin((double)cpu.total_memory, (double)gpu.total_memory);
+  printf("(a + b) * 0.5 on %s, %d threads, and %s\n", gt_device_name(gt_cpu()), threads,
+         device.type == GT_CUDA ? gt_device_name(device) : "no GPU");
+  for (double n = 10; sizes < SIZES && 32 * n < fmax(memory, 1e8); n *= 10, sizes++)
+    measure((int64_t)n, device, threads, us[sizes]);
+  table(us, sizes);
+  chart(us, sizes);
+  crossing(us, sizes, 2, 0, 1, "one thread");
+  crossing(us, sizes, 3, 0, 2, "one call");
+  for (int w = 4; w < WAYS && device.type == GT_CUDA; w++) crossing(us, sizes, w, 0, 3, "the CPU");
+  return 0;
+}

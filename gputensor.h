@@ -38,15 +38,15 @@
    CONTENTS   (search for >>word)
        >>errors      >>devices     >>dtypes      >>tensors     >>views       >>copies
        >>operations  >>expressions >>reductions  >>products    >>random      >>streams
-       >>tracing     >>files       >>program
+       >>tracing     >>graphs      >>files       >>program
      and under GPUTENSOR_IMPLEMENTATION
        >>shared      >>math        >>machine     >>system      >>how-it-works
        >>state       >>floor-plan  >>reports     >>device-code >>codes       >>handles
        >>views-code  >>storage     >>parser      >>compiler    >>operations-code
        >>making      >>joining     >>folding     >>multiplying >>operands    >>moving
        >>ways        >>submit      >>order       >>ledgers     >>regions     >>waiting
-       >>trace-code  >>stream-code >>timeline    >>npy         >>print       >>cpu-threads
-       >>cpu-plain   >>cpu-streams >>tuning      >>cpu-loops   >>cpu-vectors
+       >>trace-code  >>stream-code >>timeline    >>graph-code  >>npy         >>print
+       >>cpu-threads >>cpu-plain   >>cpu-streams >>tuning      >>cpu-loops   >>cpu-vectors
        >>cpu-transposed            >>cpu-folds   >>cpu-softmax >>cpu-products
        >>cpu-amx     >>cpu-ways    >>cuda-backend              >>licence
      To add an operation see GT__OPERATIONS; a dtype, GT__DTYPES; a back end, gt__backend; a faster
@@ -602,6 +602,46 @@ GT_API gt_overlap gt_trace_overlap(void);
 GT_API gt_status gt_range_push(const char *name);
 GT_API gt_status gt_range_pop(void);
 
+/* ---- >>graphs ----------------------------------------------------------------------------------
+   A graph is work that was recorded once and is done again by one call, which costs about as much
+   as one operation. On a GPU it is a CUDA graph, on the CPU a list.
+
+       gt_tensor *x = gt_zeros(shape, GT_FLOAT32, dev);   // what changes stays in the same tensors
+       gt_graph_begin(gt_current_stream(dev));
+       gt_tensor *y = gt_matmul_eval(NULL, x, w, "relu(a)"); // recorded; nothing runs yet
+       gt_graph *graph = gt_graph_end();
+       for (int i = 0; i < n; i++) {
+         gt_copy(x, batch[i]);                            // new contents of x
+         gt_graph_launch(graph, gt_current_stream(dev));
+         gt_print(y);                                     // waits for the launch, as for any work
+       }
+       gt_graph_free(graph);
+
+   From gt_graph_begin to gt_graph_end what this thread calls on that device, on any of its streams,
+   is recorded in place of being done: the order of each stream, the order that shared memory needs
+   and gt_stream_wait_stream, gt_event_record and gt_stream_wait_event between them. Work on other
+   devices is done at once, as ever; what other threads do is not affected.
+   A launch is one operation of its stream: it waits for all work on the memory that the graph
+   reads or writes, and later work waits for it. Launches of one graph follow each other. It returns
+   before the work is done where an operation on that stream does.
+   Constant are: addresses, shapes and formulas; numbers, so 0-d tensors of the CPU, too; what was
+   copied from ordinary memory or drawn at random before. Tensors may be freed: the graph keeps
+   their memory. What is made and freed between begin and end is the graph's own, and is used again.
+   Refused while a graph is recorded, with GT_ERROR_STATE, are calls that need results or cannot be
+   done again: reading what it computes (gt_item, gt_print, gt_data, ...), copies from or to
+   ordinary memory, waiting for its streams, random numbers on its device, gt_stream_native,
+   gt_stream_reads and _writes, other GPUs, and gt_graph_launch. The recording goes on without that
+   call.
+   A program that captures a stream by itself, with cudaStreamBeginCapture, may not use it here
+   meanwhile: calls that would put work there are refused. */
+typedef struct gt_graph gt_graph;
+GT_API gt_status gt_graph_begin(gt_stream *stream); /* current streams stay as they are */
+/* NULL on error, and if one is pending: then nothing of the recording is left. It waits for memory
+   that was made meanwhile. */
+GT_API gt_graph *gt_graph_end(void);
+GT_API gt_status gt_graph_launch(gt_graph *graph, gt_stream *stream); /* of the graph's device */
+GT_API void gt_graph_free(gt_graph *graph); /* waits for its launches; NULL is fine */
+
 /* ---- >>files -----------------------------------------------------------------------------------
    NumPy's .npy, versions 1 to 3, either byte order, C and Fortran order. bfloat16 is saved as
    float32. Everything else, hostile headers included, and pipes, are refused with a message.
@@ -637,7 +677,8 @@ GT_API void gt_reset_stats(void);
 /* Handles alive, a line each; NULL: counts */
 GT_API int64_t gt_report_leaks(FILE *file);
 GT_API void gt_shutdown(void); /* waits, then lets go of all streams (the caller's too), pools and
-        caches; tensors and events stay valid to free. Other threads must be outside the library. */
+        caches; tensors, events and graphs stay valid to free. Other threads must be outside the
+        library. */
 /* How many threads an operation on the CPU takes at most, in the whole process: 1 to 1024, at first
    as many as OpenMP's next parallel region would have. Without OpenMP it stays 1. */
 GT_API gt_status gt_set_num_threads(int n);
@@ -645,6 +686,19 @@ GT_API int gt_num_threads(void);
 GT_API const char *gt_version(void);
 /* Milliseconds of a clock that is never set back; only differences mean something. */
 GT_API double gt_now_ms(void);
+/* Makes ready what a first use would wait for: a GPU's context, memory pool and all kernels, or the
+   threads of the CPU. At any time; returns when it is done. */
+GT_API gt_status gt_warmup(gt_device device);
+/* Calls work(argument) again and again for about for_ms and tells how long a call took, its work on
+   the device included. Rounds of one call or, of short ones, of many are timed; the device is idle
+   before and after each. First the same without timing, until rounds get no faster. */
+typedef struct gt_timing {
+  double median_ms, least_ms, most_ms; /* of a call, over the rounds */
+  double spread;                       /* (upper quartile - lower quartile) / median */
+  int rounds;                          /* at least 3; 0: an error is pending */
+} gt_timing;
+GT_API gt_timing gt_benchmark(void (*work)(void *argument), void *argument, gt_device device,
+                              double for_ms);
 /* For gt_set_error_handler(gt_exit_on_error, NULL): prints the message to stderr and exits with 1,
    as small programs want it. Nothing else in the library exits, and this only where it is named. */
 GT_API void gt_exit_on_error(gt_status status, const char *message, void *user);
@@ -2095,7 +2149,7 @@ typedef struct {
   gt__operand dst, src, index; /* index: 1-d, GT_INT32 or GT_INT64, stride[0] */
   int32_t *fault;              /* host-visible word, or NULL */
 } gt__copy_args;
-enum { GT__COPY, GT__MAP, GT__REDUCE, GT__MATMUL, GT__KINDS };
+enum { GT__COPY, GT__MAP, GT__REDUCE, GT__MATMUL, GT__KINDS, GT__REPLAY = GT__KINDS };
 /* Memory that is touched: `count` runs of `run` bytes, `pitch` bytes apart. A contiguous range is
    one run, a block of columns has a run for each row. Where there are more levels the region is
    larger than what is touched, and not exact. */
@@ -2137,6 +2191,7 @@ typedef struct gt__op {
     gt__map_args map;
     gt__reduce_args reduce;
     gt__matmul_args matmul;
+    struct gt_graph *graph; /* GT__REPLAY: it has the accesses, in place of touch */
   } u;
   struct gt__record *record; /* of a trace, or NULL */
   const gt__way *way;
@@ -2298,6 +2353,11 @@ typedef struct gt__backend {
   const char *(*info)(void);                              /* for gt_build_info */
   void (*after_fork)(void);                               /* in the child */
   void (*shutdown)(void);
+  const gt__way *replay; /* of a graph */
+  /* of GPUs; else NULL: begins to record what goes to a queue; or, with `graph`, ends that */
+  int (*capture)(int index, void *queue, void **graph);
+  int (*end_graph)(int index, void *graph);
+  int (*captured)(int index, void *queue); /* GT__CAPTURED while the program records it itself */
   /* of queues that are threads of the host; else NULL */
   int (*queue_wait_other)(void *queue, const struct gt__backend *other, int index, void *others);
   uint64_t (*queue_progress)(void *queue); /* the last operation done; UINT64_MAX: all are */
@@ -2604,7 +2664,14 @@ typedef const gt_tensor *const *gt__operands; /* of an expression: n of them */
 enum { GT__STREAMS = 256 }; /* of the caller, at a time; each device has two of ours besides */
 enum { GT__SLOTS_OF_STREAMS = GT__STREAMS + 2 * (1 + GT__GPUS) };
 /* Codes beside the back ends': see gt__report. */
-enum { GT__TOO_MANY = -2000, GT__LOST, GT__STREAM_FREED, GT__UNWRITTEN };
+enum {
+  GT__TOO_MANY = -2000,
+  GT__LOST,
+  GT__STREAM_FREED,
+  GT__RECORDED,
+  GT__CAPTURED,
+  GT__UNWRITTEN
+};
 enum { GT__CLASSES = 48 }; /* of freed memory: 0, not pinned; else pinned, 2^class bytes */
 typedef struct {
   uint64_t number;  /* 0: never */
@@ -2639,6 +2706,7 @@ struct gt_event {
   void *native;
   gt__point at;
   gt__clock seen;
+  uint64_t graph; /* recorded in that one: `at` is a lane and how far it had come */
 };
 /* A use of memory by a stream, which need not be over. */
 typedef struct {
@@ -2683,11 +2751,29 @@ struct gt_storage {
   int foreign, internal;   /* not from our allocator; not the caller's */
   int constant;            /* foreign, and nothing may write to it */
   int written;             /* ever, by an operation */
+  uint64_t graph;          /* the one in whose recording it was made, for its work alone, or 0 */
   int last;                /* slot of the stream that used it last */
   gt__ledger own, *shared; /* who has used it; shared, if not NULL, is in place of own */
   void (*deleter)(void *data, void *context);
   void *context;
   gt__storage *next; /* in a list of memory that waits for its points */
+};
+/* A graph: operations, each on a lane, which stands for the streams of some slots. */
+enum { GT__GRAPH_LANES = 8 };
+typedef struct {
+  gt__op *op; /* without the rest of its plan; NULL: the lane waits for the other one */
+  int lane, other;
+  uint64_t number; /* on the lane's stream */
+} gt__recorded;
+struct gt_graph {
+  gt_device device;
+  uint64_t serial;
+  gt_scope kept; /* a handle on each storage */
+  gt__recorded *list;
+  gt__access *access; /* one of each storage; in the end only of what others have, too */
+  int n, n_access;
+  gt__storage own; /* stands for memory that the graph alone has */
+  void *native;
 };
 static pthread_mutex_t gt__mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t gt__failures_lock = PTHREAD_MUTEX_INITIALIZER; /* of gt__all.failure */
@@ -2715,6 +2801,7 @@ static struct {
   gt_statistics stats;
   char race[GT__RACES][320];
   int64_t n_race;
+  uint64_t graphs, ended_graphs; /* begun so far; how many before gt_shutdown */
 } gt__all;
 /* What a trace keeps. Times are the host's, in ms. See >>trace-code. */
 enum {
@@ -2785,6 +2872,7 @@ static __thread struct {
   int ranges, thread;     /* pushed; its number in traces */
   int64_t range, blocked; /* records: the innermost; the last that kept it waiting */
   int in_copy;            /* 1 + the kind of copy that it is in */
+  gt_graph *graph;        /* that the thread records, or NULL */
   char text[4][160];
   unsigned text_turn;
 } gt__me;
@@ -2850,9 +2938,14 @@ static gt_status gt__submit(gt__op *op);
 static gt__op *gt__op_new(gt__op *op, int kind, gt_device device);
 static void gt__touch(gt__op *op, gt__storage *storage);
 static void gt__touch_bytes(gt__op *op, gt__storage *storage, const void *p, int64_t bytes);
+/* >>graph-code: what is recorded. */
+static gt_status gt__graph_push(gt__op *op, int slot, int other);
+static gt_status gt__graph_add(gt__op *op);
+static gt_tensor *gt__graph_memory(const gt_tensor *x);
 /* >>order: the host's own reading and writing, between begin and end; who wraps what. */
 static void gt__begin_claim(gt__claim *c, int n, const gt__access *access);
 static void gt__end_claim(const gt__claim *c);
+static int gt__conflicts(const gt__access *a, int n, const gt__access *b);
 static int gt__order_unlocks(gt_stream *s, int n, const gt__access *a, int *waited);
 static gt_status gt__check_fault(void);
 static gt_status gt__order_host(const gt__access *a, gt__claim *claim);
@@ -2886,6 +2979,7 @@ static int gt__meeting(const gt__region *a, const gt__region *b);
 static int gt__covers(const gt__region *a, const gt__region *b);
 static int gt__join_regions(gt__region *a, const gt__region *b, int any);
 /* >>waiting: what is known of streams, and waiting for them. */
+static int gt__captured(const gt_stream *s);
 static void gt__let_go_of(gt_stream *t);
 static int gt__await_all_unlocks(const gt_device *device, int tell);
 static int gt__knows(const gt_stream *s, gt__point p);
@@ -3053,6 +3147,15 @@ static gt_device gt__device(int type, int index) {
   gt_device device = {type, index};
   return device;
 }
+/* Does this thread record its calls on that device? */
+static int gt__is_recorded(gt_device device) {
+  return gt__me.graph && gt__same_device(device, gt__me.graph->device);
+}
+static gt_status gt__refuse_recorded(gt_device device, const char *why) {
+  if (!gt__is_recorded(device)) return GT_OK;
+  return gt__fail(GT_ERROR_STATE, "a graph of %s is being recorded: %s", gt_device_string(device),
+                  why);
+}
 /* In the child; the parent may have held the locks. Windows has no fork. */
 __attribute__((unused)) static void gt__after_fork(void) {
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -3184,6 +3287,16 @@ static gt_status gt__report_ours(gt_device device, int code) {
       return gt__fail(GT_ERROR_STATE,
                       "the thread's current stream of %s was freed; "
                       "gt_set_stream chooses another",
+                      gt_device_string(device));
+    case GT__RECORDED:
+      return gt__fail(GT_ERROR_STATE,
+                      "work that is being recorded uses this memory, and is done only by "
+                      "gt_graph_launch; this has to come before gt_graph_begin or after "
+                      "gt_graph_end. (0-d tensors of the CPU are read at the call)");
+    case GT__CAPTURED:
+      return gt__fail(GT_ERROR_STATE,
+                      "the program captures a stream of %s itself, to which this would add work "
+                      "or a wait; gt_graph_begin records it",
                       gt_device_string(device));
     case GT__UNWRITTEN:
       return gt__fail(GT__HOST->classify(gt__me.failed.code),
@@ -3405,10 +3518,17 @@ GT_API gt_tensor *gt_empty_pinned(gt_shape shape, gt_dtype dtype) {
   GT__CALL;
   return gt__new(shape, dtype, gt_cpu(), gt_cuda_is_available());
 }
+/* For a result. While a graph is recorded, memory of one that ended may be used again. */
 static gt_tensor *gt__new_like(const gt_tensor *x) {
-  return gt__new(gt__shape_of(x), x->dtype, x->device, 0);
+  int recorded = gt__is_recorded(x->device);
+  gt_tensor *y = recorded ? gt__graph_memory(x) : NULL;
+  if (!y) y = gt__new(gt__shape_of(x), x->dtype, x->device, 0);
+  if (y && recorded) y->storage->graph = gt__me.graph->serial;
+  return y;
 }
-GT_API gt_tensor *gt_empty_like(const gt_tensor *x) { return GT__NO(x) ? NULL : gt__new_like(x); }
+GT_API gt_tensor *gt_empty_like(const gt_tensor *x) {
+  return GT__NO(x) ? NULL : gt__new(gt__shape_of(x), x->dtype, x->device, 0);
+}
 typedef void gt__deleter(void *data, void *context);
 static gt_tensor *gt__wrap(void *data, gt_shape shape, gt_dtype dtype, gt_device device,
                            gt__deleter *deleter, void *context) {
@@ -3803,7 +3923,8 @@ static int gt__storage_fill_unlocks(gt__storage *s) {
     return b->alloc(0, NULL, s->bytes, 0, &s->data);
   }
   gt_stream *stream = gt__opened_current(s->device, &code);
-  if (!stream) return code;
+  if (stream) code = gt__captured(stream);
+  if (code) return code;
   code = b->alloc(s->device.index, stream->queue, s->bytes, 0, &s->data);
   if (code) return code;
   gt__access all = gt__whole(s, 1);
@@ -3894,7 +4015,7 @@ static void gt__release_device_unlocks(gt__storage *s) {
   gt_stream *t = gt__all.slot[s->last];
   gt__ledger *l = gt__ledger_of(s);
   const gt__use *use = gt__uses(l);
-  int code = 0, fits = t && !t->freed && gt__same_device(t->device, s->device);
+  int code = 0, fits = t && !t->freed && !gt__captured(t) && gt__same_device(t->device, s->device);
   for (int k = 0; k < l->n && fits; k++) fits = gt__knows(t, use[k].at);
   if (!fits) t = gt__opened(&gt__all.bin[gt__slot(s->device)], s->device, &code);
   if (code || gt__reach_all_unlocks(t, s)) code = gt__reach_all_unlocks(NULL, s);
@@ -5030,10 +5151,16 @@ GT_API void gt_manual_seed(uint64_t seed) {
   gt__me.generator.seed = seed;
   gt__me.generator.offset = 0;
 }
+static gt_status gt__refuse_draw(gt_device device) {
+  return gt__refuse_recorded(device,
+                             "each launch would draw the same numbers; draw them into a "
+                             "tensor before each");
+}
 static gt_tensor *gt__random(int op, gt_shape shape, gt_dtype dtype, gt_device device,
                              gt_generator *generator, int64_t low, uint64_t range) {
   gt_generator *source = generator ? generator : &gt__me.generator;
   gt_tensor like;
+  if (gt__refuse_draw(device)) return NULL;
   if (op != GT__INTEGER && gt__is_dtype(dtype) && !gt__is_floating(dtype))
     return GT__NULL(GT_ERROR_DTYPE,
                     "%s cannot hold these numbers; choose a floating dtype, or "
@@ -5086,6 +5213,7 @@ GT_API gt_tensor *gt_randint(int64_t low, int64_t high, gt_shape shape, gt_dtype
 GT_API gt_tensor *gt_randperm(int64_t n, gt_device device, gt_generator *generator) {
   GT__CALL;
   gt_generator *source = generator ? generator : &gt__me.generator;
+  if (gt__refuse_draw(device)) return NULL;
   GT__LOCAL gt_tensor *host = gt__new(GT_SHAPE(n), GT_INT64, gt_cpu(), 0);
   if (!host) return NULL;
   int64_t *p = (int64_t *)host->storage->data;
@@ -5100,7 +5228,10 @@ GT_API gt_tensor *gt_randperm(int64_t n, gt_device device, gt_generator *generat
 }
 
 /* ---- >>joining ------------------------------------------------------------------------------- */
+/* On the CPU the call looks at the index; a GPU does, and a graph's launch. */
 static gt_status gt__check_index(const gt_tensor *index, int64_t size) {
+  gt_device device = index->device;
+  if (!gt__on_host(device) || gt__is_recorded(device)) return GT_OK;
   int64_t step = index->stride[0] * gt__dtype[index->dtype].size;
   gt__host_use use;
   int64_t i = 0, v = 0;
@@ -5139,8 +5270,7 @@ GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
   if (!x->ndim) gt__insert_dim(&from, 0);
   like.shape[dim] = index->shape[0];
   if (gt__begin(&r, out, &like, 2, in, 0)) return NULL;
-  if (gt__on_host(x->device) && gt__check_index(index, from.shape[dim]))
-    return gt__end(&r, gt__failed());
+  if (gt__check_index(index, from.shape[dim])) return gt__end(&r, gt__failed());
   gt_tensor to = gt__plain(r.place);
   if (!x->ndim) gt__insert_dim(&to, 0);
   gt_status status;
@@ -5974,10 +6104,11 @@ static gt_status gt__begin(gt__result *r, gt_tensor *out, const gt_tensor *like,
   }
   return r->place ? GT_OK : gt__failed();
 }
-/* The word that kernels set when they meet a bad index; NULL on the CPU, where the call checks. */
+/* The word that kernels set when they meet a bad index; NULL on the CPU, where the call checks, but
+   for a graph's. */
 static int32_t *gt__fault_word(gt_device device) {
   void *word = NULL;
-  if (gt__on_host(device)) return NULL;
+  if (gt__on_host(device) && !gt__is_recorded(device)) return NULL;
   GT__HOLD(gt__mutex);
   if (!gt__all.fault && !GT__PINNING->alloc(device.index, NULL, 8, 1, &word))
     gt__all.fault = (int32_t *)memset(word, 0, 8);
@@ -6127,17 +6258,25 @@ static gt_status gt__copy_across(const gt_tensor *to, const gt_tensor *from) {
   int direction = GT_DEVICE_TO_DEVICE, kind = GT_COPY_ASYNC;
   gt_status status;
   size_t bytes = gt__nbytes(to);
+  const gt_tensor *host = gt__on_host(to->device) ? to : from;
+  gt_device gpu = host == to ? from->device : to->device;
+  int pinned = host->storage->pinned || !gt__on_host(host->device);
   if (!bytes) return GT_OK;
+  if ((!pinned || (gt__on_host(host->device) && host->storage->internal)) &&
+      gt__refuse_recorded(gpu,
+                          "the host has a part in this copy, once; take dense tensors of "
+                          "gt_empty_pinned and one dtype, or copy before"))
+    return gt__failed();
   if (gt__on_host(to->device)) direction = GT_DEVICE_TO_HOST;
   if (gt__on_host(from->device)) direction = GT_HOST_TO_DEVICE;
-  if (direction == GT_DEVICE_TO_DEVICE || to->storage->pinned || from->storage->pinned)
+  if (pinned)
     status = gt__copy_bytes(to->storage, gt__address(to), from->storage, gt__address(from),
                             (int64_t)bytes);
   else {
     kind = direction == GT_HOST_TO_DEVICE ? GT_COPY_STAGED : GT_COPY_BLOCKING;
     status = gt__copy_staged(to, from, direction, kind);
   }
-  if (status) return status;
+  if (status || gt__is_recorded(gpu)) return status;
   GT__HOLD(gt__mutex);
   gt__all.stats.copies[direction][kind].count++;
   gt__all.stats.copies[direction][kind].bytes += bytes;
@@ -6202,6 +6341,10 @@ static gt_status gt__copy_outside(const gt_tensor *x, void *data, int up) {
     gt__host_end(&use);
     return status;
   }
+  if (gt__refuse_recorded(x->device,
+                          "nothing of it has run, and the host waits for no launch; "
+                          "read and write before gt_graph_begin or behind a launch"))
+    return gt__failed();
   memset(&s, 0, sizeof s);
   s.data = data;
   s.bytes = gt__nbytes(x);
@@ -6353,6 +6496,9 @@ static int gt__earliness(const gt_stream *s, const gt__op *op) {
   gt__region scratch = gt__range(s->scratch[s->turn].begin, op->scratch);
   return gt__is_late(s, scratch) ? GT__EARLY_READ : GT__EARLY_READ | GT__EARLY_WRITE;
 }
+static const gt__access *gt__touched(const gt__op *op) {
+  return op->kind == GT__REPLAY ? op->u.graph->access : op->touch;
+}
 static void gt__set_late(gt_stream *s, gt__region where) {
   if (s->n_late < GT__LATE) s->late[s->n_late++] = where;
 }
@@ -6368,7 +6514,7 @@ static void gt__wait_for_room_unlocks(gt_stream *s) {
 static int gt__prepare_unlocks(gt_stream *s, gt__op *op, int *waited, int *no_memory) {
   int again = 0, code;
   do {
-    code = gt__order_unlocks(s, op->n_touch, op->touch, waited);
+    code = gt__order_unlocks(s, op->n_touch, gt__touched(op), waited);
     if (code || !op->scratch) return code;
     code = gt__take_scratch_unlocks(s, op->scratch, &again);
     *no_memory = code != 0;
@@ -6381,31 +6527,35 @@ static int gt__start_unlocks(gt_stream *s, const gt__op *op) {
   const gt__backend *backend = GT__OF(op);
   gt__claim claim;
   if (s->queue) return backend->run(op->device.index, s->queue, op);
-  gt__begin_claim(&claim, op->n_touch, op->touch);
+  gt__begin_claim(&claim, op->n_touch, gt__touched(op));
   gt__unlock();
   int code = backend->run(op->device.index, NULL, op);
   gt__lock();
   gt__end_claim(&claim);
   return code;
 }
-/* Notes what is on its way, also if it failed: part of it may be. */
-static void gt__note_all(gt_stream *s, const gt__op *op, int code) {
-  s->number++;
+static void gt__note_late(gt_stream *s, const gt__op *op, int code) {
   int waits = op->kind == GT__MATMUL && (op->scratch || !op->u.matmul.post.early);
   if (!code && waits) s->n_late = 0;
   gt__set_late(s, op->touch[0].where);
-  if (op->scratch) {
-    gt__set_late(s, gt__range(s->scratch[s->turn].begin, op->scratch));
-    s->turn ^= 1;
-    s->fresh = 0;
-  }
-  for (int i = 0; i < op->n_touch; i++) gt__note(&op->touch[i], s);
+  if (!op->scratch) return;
+  gt__set_late(s, gt__range(s->scratch[s->turn].begin, op->scratch));
+  s->turn ^= 1;
+  s->fresh = 0;
+}
+/* Notes what is on its way, also if it failed: part of it may be. */
+static void gt__note_all(gt_stream *s, const gt__op *op, int code) {
+  s->number++;
+  if (op->kind == GT__REPLAY) s->n_late = GT__LATE; /* many are, so none is early */
+  else gt__note_late(s, op, code);
+  for (int i = 0; i < op->n_touch; i++) gt__note(&gt__touched(op)[i], s);
 }
 /* With the thread's current stream, which the caller holds. */
 static int gt__submit_to_unlocks(gt_stream *s, gt__op *op, int *waited, int *no_memory) {
   if (s->queue && GT__OF(s)->queue_room) gt__wait_for_room_unlocks(s);
   if (gt__all.lost[gt__slot(op->device)]) return GT__LOST;
-  int code = gt__prepare_unlocks(s, op, waited, no_memory);
+  int code = gt__captured(s);
+  if (!code) code = gt__prepare_unlocks(s, op, waited, no_memory);
   if (code) return code;
   op->number = s->number + 1;
   if (op->kind == GT__MATMUL && s->queue) op->u.matmul.post.early = gt__earliness(s, op);
@@ -6432,15 +6582,12 @@ static gt_status gt__check_ways(void) {
   }
   return GT_OK;
 }
-static gt_status gt__submit(gt__op *op) {
-  const gt__backend *backend = GT__OF(op);
-  int waited = 0, no_memory = 0;
+/* To s or, if that is NULL, the current stream. */
+static gt_status gt__submit_planned(gt__op *op, gt_stream *s) {
+  int waited = 0, no_memory = 0, code = 0;
   gt_status status = GT_OK;
-  if (gt__asked_ways() && gt__check_ways()) return gt__failed();
-  int code = backend->plan(op);
-  if (code) return gt__report(op->device, NULL, code);
   gt__lock();
-  gt_stream *s = gt__opened_current(op->device, &code);
+  if (!s) s = gt__opened_current(op->device, &code);
   if (s) { /* another thread may free it meanwhile */
     s->held++;
     code = gt__submit_to_unlocks(s, op, &waited, &no_memory);
@@ -6454,6 +6601,12 @@ static gt_status gt__submit(gt__op *op) {
   if (s) gt__let_go_of(s);
   gt__unlock();
   return !code && waited ? gt__check_fault() : status;
+}
+static gt_status gt__submit(gt__op *op) {
+  if (gt__asked_ways() && gt__check_ways()) return gt__failed();
+  int code = GT__OF(op)->plan(op);
+  if (code) return gt__report(op->device, NULL, code);
+  return gt__is_recorded(op->device) ? gt__graph_add(op) : gt__submit_planned(op, NULL);
 }
 static gt__op *gt__op_new(gt__op *op, int kind, gt_device device) {
   op->kind = kind;
@@ -6500,13 +6653,25 @@ static void gt__end_claim(const gt__claim *c) {
   *p = c->next;
   pthread_cond_broadcast(&gt__idle);
 }
+static int gt__conflicts(const gt__access *a, int n, const gt__access *b) {
+  for (int i = 0; i < n; i++) {
+    int writes = a->writes || b[i].writes;
+    if (writes && gt__meeting(&a->where, &b[i].where)) return 1;
+  }
+  return 0;
+}
 static int gt__is_claimed(const gt__access *a) {
   for (const gt__claim *c = gt__all.claims; c; c = c->next)
-    for (int i = 0; i < c->n; i++) {
-      const gt__access *b = &c->access[i];
-      if ((!a->writes && !b->writes) || !gt__meeting(&a->where, &b->where)) continue;
-      return 1;
-    }
+    if (gt__conflicts(a, c->n, c->access)) return 1;
+  return 0;
+}
+/* What is done at once, while a graph is recorded, has nothing to do with it. */
+static int gt__check_recorded(int n, const gt__access *a) {
+  const gt_graph *g = gt__me.graph;
+  for (int i = 0; i < n; i++) {
+    if (gt__conflicts(a + i, g->n_access, g->access)) return GT__RECORDED;
+    a[i].storage->graph = 0;
+  }
   return 0;
 }
 /* -- races, and the order that avoids them -- */
@@ -6568,9 +6733,9 @@ static int gt__order_access_unlocks(gt_stream *s, const gt__access *a, int *away
 /* The first of n storages whose ledger cannot note what it has to, for want of memory; or NULL.
    Several accesses may go to one ledger: then there is to be room for all n in each. */
 static gt__storage *gt__without_room(int n, const gt__access *a) {
-  int most = 1; /* accesses of one ledger, at most */
+  int most = 1; /* accesses of one ledger, at most; a graph's of one storage stand side by side */
   for (int i = 1; i < n; i++)
-    for (int j = 0; j < i; j++)
+    for (int j = i - 1; j >= 0 && j > i - GT__TOUCH; j--)
       if (a[i].storage == a[j].storage || a[i].storage->shared) most = n;
   for (int i = 0; i < n; i++) {
     gt__ledger *l = gt__ledger_of(a[i].storage);
@@ -6582,7 +6747,8 @@ static gt__storage *gt__without_room(int n, const gt__access *a) {
    the calling thread. Where the lock was given up it looks again, and *waited says so. Without
    memory for notes all uses have to be over. */
 static int gt__order_unlocks(gt_stream *s, int n, const gt__access *a, int *waited) {
-  int away, code = 0;
+  int away, code = gt__me.graph ? gt__check_recorded(n, a) : 0;
+  if (code) return code;
   if (s && !s->queue) s = NULL;
   do {
     away = 0;
@@ -6602,7 +6768,7 @@ static gt_status gt__check_fault(void) {
   *(volatile int32_t *)gt__all.fault = 0;
   gt__me.call = "gt_index_select";
   return gt__fail(GT_ERROR_ARGUMENT,
-                  "an index on the GPU was out of range; the entries that it named are 0");
+                  "an index of a GPU or a graph was out of range; the entries that it named are 0");
 }
 /* -- the host's own reading and writing -- */
 static gt_status gt__order_host(const gt__access *a, gt__claim *claim) {
@@ -6858,19 +7024,23 @@ static int gt__reads_unwritten(const gt__op *op) {
   if (!gt__any_failures()) return 0;
   GT__HOLD(gt__failures_lock);
   for (int i = 0; i < op->n_touch; i++) {
-    const gt__failure *f = op->touch[i].reads ? gt__failure_at(&op->touch[i].where) : NULL;
+    const gt__access *a = &gt__touched(op)[i];
+    const gt__failure *f = a->reads ? gt__failure_at(&a->where) : NULL;
     if (f) return f->code;
   }
   return 0;
 }
 static void gt__mark_output(const gt__op *op, int code) {
-  gt__failure f = {op->touch[0].where, code, op->text};
-  if (!code) {
-    gt__mark_written(&f.where);
-    return;
+  if (!code && !gt__any_failures()) return;
+  for (int i = 0; i < op->n_touch; i++) {
+    const gt__access *a = &gt__touched(op)[i];
+    gt__failure f = {a->where, code, op->text};
+    if (!a->writes) continue;
+    if (code) {
+      GT__HOLD(gt__failures_lock);
+      gt__add_failure(&f);
+    } else gt__mark_written(&f.where);
   }
-  GT__HOLD(gt__failures_lock);
-  gt__add_failure(&f);
 }
 static int gt__check_written(const gt__access *a) {
   GT__HOLD(gt__failures_lock);
@@ -7037,10 +7207,16 @@ static int gt__join_regions(gt__region *a, const gt__region *b, int any) {
    One stream behind another: marks, which are events, and the clocks that remember what has been
    waited for; and the life of a stream. All with the lock; what ends in _unlocks gives it up for a
    while, and what was read before has to be read again. */
+/* A stream whose handle the program has: it may be capturing what goes there. */
+static int gt__captured(const gt_stream *s) {
+  if ((s->owned && !s->shared) || s->gone || !GT__OF(s)->captured) return 0;
+  return GT__OF(s)->captured(s->device.index, s->queue);
+}
 /* Records t's mark, unless it covers `number` operations already. */
 static int gt__set_mark(gt_stream *t, uint64_t number) {
   if (t->gone || (t->marked && t->marked >= number)) return 0;
-  int code = GT__OF(t)->event_record(t->device.index, &t->mark, t->queue);
+  int code = gt__captured(t);
+  if (!code) code = GT__OF(t)->event_record(t->device.index, &t->mark, t->queue);
   if (code) return code;
   t->marked = t->number;
   t->recorded = t->number;
@@ -7067,6 +7243,8 @@ static int gt__blame(const gt_stream *t, int code) {
 static int gt__await_unlocks(gt_stream *t, uint64_t number, int tell) {
   const gt__backend *b = GT__OF(t);
   gt__clock seen = t->seen;
+  int captured = gt__captured(t);
+  if (captured) return captured;
   int index = t->device.index, how = tell ? GT__WAIT : GT__WAIT_ONLY;
   int whole = !t->gone && (number >= t->number || gt__set_mark(t, number));
   number = whole ? t->number : t->marked;
@@ -7096,7 +7274,8 @@ static int gt__await_all_unlocks(const gt_device *device,
    others does not cover them, so whoever starts to wait forgets its mark. */
 static int gt__join(gt_stream *s, gt_stream *t, uint64_t number) {
   const gt__backend *b = GT__OF(s), *other = GT__OF(t);
-  int code;
+  int code = gt__captured(s);
+  if (code) return code;
   if (b == other) {
     code = gt__set_mark(t, number);
     if (!code) code = b->queue_wait_event(s->device.index, s->queue, t->mark);
@@ -7136,6 +7315,7 @@ static void gt__poll(gt_stream *t) { /* what is known of t's progress without wa
   const gt__backend *b = GT__OF(t);
   int index = t->device.index;
   uint64_t number = 0;
+  if (gt__captured(t)) return;
   if (t->queue && b->queue_progress) number = b->queue_progress(t->queue);
   else if (!t->gone && !b->queue_ask(index, t->queue, GT__ASK)) number = t->number;
   else if (t->marked && !b->event_ask(index, t->mark, 0)) number = t->marked;
@@ -7148,6 +7328,7 @@ static void gt__drop_scratch(const gt_stream *s, gt_device device) { /* s's, or 
     if (!t || (s ? t != s : !gt__same_device(t->device, device))) continue;
     gt__span *span = &t->scratch[i % 2];
     void *queue = t->gone ? NULL : t->queue;
+    if (gt__captured(t)) continue;
     if (span->begin) GT__OF(t)->release(device.index, queue, span->begin, 0);
     memset(span, 0, sizeof *span);
   }
@@ -7340,6 +7521,8 @@ static void gt__describe_op(gt__record *r, const gt__op *op) {
     r->dtype = whole ? f->pre.out.dtype : f->out.dtype;
     r->size[0] = f->outer;
     r->size[1] = f->n;
+  } else if (op->kind == GT__REPLAY) {
+    r->size[0] = op->u.graph->n;
   } else {
     const int64_t size[] = {x->m, x->n, x->k, x->batch};
     r->dtype = x->a.dtype;
@@ -7489,9 +7672,14 @@ GT_API void gt_stream_free(gt_stream *stream) {
 static gt_status gt__no_stream(const gt_stream *stream) {
   return stream ? GT_OK : gt__fail(GT_ERROR_ARGUMENT, "the stream is NULL");
 }
+static gt_status gt__refuse_wait(gt_device device) {
+  return gt__refuse_recorded(device,
+                             "nothing of it has run, so there is nothing to wait for; wait "
+                             "behind gt_graph_launch");
+}
 GT_API gt_status gt_stream_synchronize(gt_stream *stream) {
   GT__CALL;
-  if (gt__no_stream(stream)) return gt__failed();
+  if (gt__no_stream(stream) || gt__refuse_wait(stream->device)) return gt__failed();
   gt__lock();
   int code = gt__await_unlocks(stream, stream->number, 1);
   gt__unlock();
@@ -7505,7 +7693,8 @@ GT_API int gt_stream_query(gt_stream *stream) {
   GT__CALL;
   if (gt__no_stream(stream)) return -1;
   gt__lock();
-  int code = GT__OF(stream)->queue_ask(stream->device.index, stream->queue, 0);
+  int code = gt__captured(stream);
+  if (!code) code = GT__OF(stream)->queue_ask(stream->device.index, stream->queue, 0);
   if (!code) gt__learn(&gt__all.done, &stream->seen, stream->slot, stream->number);
   gt__unlock();
   return gt__query(stream->device, stream, code);
@@ -7515,6 +7704,11 @@ GT_API gt_device gt_stream_device(const gt_stream *stream) {
 }
 GT_API void *gt_stream_native(gt_stream *stream) {
   if (!stream || gt__on_host(stream->device)) return NULL;
+  GT__CALL;
+  if (gt__refuse_recorded(stream->device,
+                          "what goes to that stream by other ways is not in it; "
+                          "call this before gt_graph_begin"))
+    return NULL;
   GT__HOLD(gt__mutex);
   return stream->shared = 1, stream->queue;
 }
@@ -7540,6 +7734,12 @@ GT_API gt_status gt_set_stream(gt_stream *stream) {
 GT_API gt_status gt_stream_wait_stream(gt_stream *stream, gt_stream *other) {
   GT__CALL;
   if (gt__no_stream(stream) || gt__no_stream(other)) return gt__failed();
+  int inside = gt__is_recorded(stream->device);
+  if (inside != gt__is_recorded(other->device))
+    return gt__refuse_recorded(gt__me.graph->device,
+                               "streams of other devices are not in it, so "
+                               "none waits for the other");
+  if (inside) return gt__graph_push(NULL, stream->slot, other->slot);
   if (stream == other || !other->queue) return GT_OK;
   int joins = stream->queue &&
               (stream->device.type == other->device.type || GT__OF(stream)->queue_wait_other);
@@ -7555,9 +7755,11 @@ static gt_status gt__declare(gt_stream *stream, const gt_tensor *x, int writes) 
   int code, waited = 0;
   if (gt__no_stream(stream) || gt__refuse_one(x)) return gt__failed();
   if (writes && gt__check_constant(x)) return gt__failed();
+  if (gt__refuse_recorded(stream->device, "a kernel of your own is not in it")) return gt__failed();
   gt__access a = {x->storage, gt__region_of(x), !writes, writes};
   gt__lock();
-  code = gt__order_unlocks(stream, 1, &a, &waited);
+  code = gt__captured(stream);
+  if (!code) code = gt__order_unlocks(stream, 1, &a, &waited);
   if (!code && stream->queue) {
     stream->number++;
     gt__note(&a, stream);
@@ -7618,10 +7820,19 @@ GT_API gt_status gt_event_record(gt_event *event, gt_stream *stream) {
   GT__CALL;
   if (gt__no_stream(stream)) return gt__failed();
   if (!event) return gt__fail(GT_ERROR_ARGUMENT, "the event is NULL");
+  if (gt__is_recorded(stream->device)) {
+    gt__event_clear(event);
+    event->graph = gt__me.graph->serial;
+    event->at.slot = stream->slot;
+    return GT_OK;
+  }
   gt__lock();
   if (!gt__same_device(event->device, stream->device)) gt__event_clear(event);
   event->device = stream->device;
-  int code = GT__OF(stream)->event_record(stream->device.index, &event->native, stream->queue);
+  event->graph = 0;
+  int code = gt__captured(stream);
+  if (!code)
+    code = GT__OF(stream)->event_record(stream->device.index, &event->native, stream->queue);
   if (!code) {
     stream->recorded = stream->number;
     event->at.number = stream->number;
@@ -7634,9 +7845,13 @@ GT_API gt_status gt_event_record(gt_event *event, gt_stream *stream) {
 static gt_status gt__no_event(const gt_event *event) {
   if (!event) return gt__fail(GT_ERROR_ARGUMENT, "the event is NULL");
   gt__lock();
-  int recorded = event->native != NULL;
+  int recorded = event->native != NULL, inside = event->graph != 0;
   gt__unlock();
   if (recorded) return GT_OK;
+  if (inside)
+    return gt__fail(GT_ERROR_STATE,
+                    "the event was recorded in a graph, where gt_stream_wait_event "
+                    "of streams of that graph may wait for it, and nothing else");
   return gt__fail(GT_ERROR_STATE, "the event was never recorded; gt_event_record comes first");
 }
 /* Waits, or asks, for an event; what it covers is then behind the host. */
@@ -7663,16 +7878,23 @@ GT_API gt_status gt_event_synchronize(gt_event *event) {
 GT_API gt_status gt_stream_wait_event(gt_stream *stream, gt_event *event) {
   GT__CALL;
   int code, away = 0;
-  if (gt__no_stream(stream) || gt__no_event(event)) return gt__failed();
+  if (gt__no_stream(stream)) return gt__failed();
+  if (event && gt__is_recorded(stream->device)) {
+    if (event->graph == gt__me.graph->serial)
+      return gt__graph_push(NULL, stream->slot, event->at.slot);
+    return gt__refuse_recorded(stream->device, "its streams wait for events recorded in it");
+  }
+  if (gt__no_event(event)) return gt__failed();
   if (!stream->queue || (!gt__on_host(stream->device) && gt__on_host(event->device)))
     return gt__wait_for_event(event);
   gt__lock();
-  if (stream->device.type == event->device.type) {
+  code = gt__captured(stream);
+  if (!code && stream->device.type == event->device.type) {
     code = GT__OF(stream)->queue_wait_event(stream->device.index, stream->queue, event->native);
     if (!code) gt__learn(&stream->seen, &event->seen, event->at.slot, event->at.number);
     if (gt__trace.on) gt__trace_join(stream, event->at.slot, event->at.number);
     stream->marked = 0;
-  } else code = gt__reach_unlocks(stream, event->at, &away);
+  } else if (!code) code = gt__reach_unlocks(stream, event->at, &away);
   gt__unlock();
   return gt__report(stream->device, stream, code);
 }
@@ -7696,7 +7918,7 @@ GT_API double gt_event_elapsed_ms(gt_event *start, gt_event *end) {
 }
 GT_API gt_status gt_synchronize(gt_device device) {
   GT__CALL;
-  if (gt__check_device(device)) return gt__failed();
+  if (gt__check_device(device) || gt__refuse_wait(device)) return gt__failed();
   gt__lock();
   int code = gt__await_all_unlocks(&device, 1);
   gt__reap();
@@ -7752,7 +7974,10 @@ GT_API const char *gt_build_info(void) {
   return text;
 }
 GT_API void gt_shutdown(void) {
+  gt_graph_free(gt__me.graph);
+  gt__me.graph = NULL;
   gt__lock();
+  gt__all.ended_graphs = gt__all.graphs;
   for (int i = 0; i < gt__all.top; i++)
     if (gt__all.slot[i]) gt__await_unlocks(gt__all.slot[i], gt__all.slot[i]->number, 0);
   for (int i = 0; i < gt__all.top; i++) {
@@ -8172,8 +8397,8 @@ static int gt__letter(const gt__slice *s) {
   if (r->what == GT__TRACED_WAIT) return 7;
   if (r->what == GT__TRACED_COPY) return 8;
   if (!gt__is_work(s)) return -1;
-  if (group == GT__THREADS) return 9;
-  return gt__on_gpu(r) ? gt__engine(r) : 3 + r->kind;
+  if (gt__on_gpu(r) && group != GT__THREADS) return gt__engine(r);
+  return group == GT__THREADS || r->kind == GT__REPLAY ? 9 : 3 + r->kind;
 }
 /* Adds up in weight[column][letter] how long a lane's letters were at work in each column. */
 static void gt__weigh(int64_t i, int64_t end, int columns, double *weight) {
@@ -8292,13 +8517,14 @@ static void gt__write_name(FILE *file, const char *what, int pid, int tid, const
   fprintf(file, ",\"name\":\"%s_sort_index\",\"args\":{\"sort_index\":%d}}", what, tid);
 }
 static void gt__write_sizes(FILE *file, const gt__record *r) {
-  static const char *const name[GT__KINDS][4] = {
-      {"bytes"}, {"elements"}, {"outputs", "folded"}, {"M", "N", "K", "batch"}};
+  static const char *const name[][4] = {
+      {"bytes"}, {"elements"}, {"outputs", "folded"}, {"M", "N", "K", "batch"}, {"operations"}};
   static const char *const direction[] = {"to the device", "to the host", "between devices"};
   static const char *const copy[] = {"async", "staged", "blocking"};
   for (int k = 0; k < 4 && name[r->kind][k]; k++)
     fprintf(file, ",\"%s\":%lld", name[r->kind][k], (long long)r->size[k]);
-  fprintf(file, ",\"dtype\":\"%s\"", gt_dtype_string((gt_dtype)r->dtype));
+  if (r->kind != GT__REPLAY)
+    fprintf(file, ",\"dtype\":\"%s\"", gt_dtype_string((gt_dtype)r->dtype));
   if (r->way) fprintf(file, ",\"way\":\"%s\"", r->way);
   else
     fprintf(file, ",\"direction\":\"%s\",\"kind\":\"%s\",\"pinned\":%s", direction[r->direction],
@@ -8394,6 +8620,284 @@ GT_API gt_status gt_trace_save(const char *path) {
   }
   gt__unlock();
   return gt__shown(ready, !file || bad, path);
+}
+
+/* ---- >>graph-code -------------------------------------------------------------------------------
+   Graphs are recorded here, and not by CUDA's capture of the program's streams, so that what cannot
+   be in one is refused by us, at once: gt__submit plans an operation and hands it to gt__graph_add,
+   which keeps it, and a handle on each storage. In the end a GPU's list runs once on streams of our
+   own, its lanes, which CUDA captures. A launch is one operation, GT__REPLAY, with the accesses of
+   all that others have, too. */
+/* Room for one more in a list of n; NULL: no memory. */
+static void *gt__grown(void *list, int n, size_t size) {
+  if (n & (n - 1)) return list;
+  void *p = GPUTENSOR_REALLOC(list, (size_t)(2 * n + 1) * size);
+  if (!p) gt__fail(GT_ERROR_MEMORY, "out of host memory for a graph");
+  return p;
+}
+GT_API gt_status gt_graph_begin(gt_stream *stream) {
+  GT__CALL;
+  if (gt__no_stream(stream)) return gt__failed();
+  if (gt__me.graph)
+    return gt__fail(GT_ERROR_STATE, "a graph is being recorded already; gt_graph_end ends it");
+  gt_graph *g = (gt_graph *)gt__malloc(sizeof *g);
+  if (!g) return gt__failed();
+  g->device = stream->device;
+  g->own.internal = 1;
+  gt__me.graph = g;
+  GT__HOLD(gt__mutex);
+  g->serial = ++gt__all.graphs;
+  return GT_OK;
+}
+/* Adds op or, if that is NULL, a wait for all that another stream has by then. */
+static gt_status gt__graph_push(gt__op *op, int slot, int other) {
+  gt_graph *g = gt__me.graph;
+  gt__recorded v = {op, slot % GT__GRAPH_LANES, other % GT__GRAPH_LANES, 0};
+  void *p = gt__grown(g->list, g->n, sizeof v);
+  if (!p) return gt__failed();
+  g->list = (gt__recorded *)p;
+  g->list[g->n++] = v;
+  return GT_OK;
+}
+/* A storage has one access. What the graph has written before it reads is nothing of others'. */
+static gt_status gt__graph_touch(const gt__access *a) {
+  gt_graph *g = gt__me.graph;
+  gt_scope *scope = gt__me.scope;
+  gt_tensor model;
+  int k = g->n_access - 1;
+  while (k >= 0 && g->access[k].storage != a->storage) k--;
+  if (k >= 0) {
+    gt__access *b = &g->access[k];
+    int covered = gt__covers(&b->where, &a->where);
+    if (!covered || !b->writes || !b->where.exact) b->reads |= a->reads;
+    if (!covered) gt__join_regions(&b->where, &a->where, 1);
+    b->writes |= a->writes;
+    return GT_OK;
+  }
+  void *p = gt__grown(g->access, g->n_access, sizeof *a);
+  if (!p) return gt__failed();
+  g->access = (gt__access *)p;
+  memset(&model, 0, sizeof model);
+  model.device = a->storage->device;
+  model.storage = a->storage;
+  gt__me.scope = &g->kept;
+  p = gt__handle(&model);
+  gt__me.scope = scope;
+  if (!p) return gt__failed();
+  g->access[g->n_access++] = *a;
+  return GT_OK;
+}
+static gt_status gt__graph_add(gt__op *op) {
+  gt_tensor like;
+  GT__LOCAL gt_tensor *scratch = NULL; /* is memory of the graph's as any */
+  const gt__copy_args *c = &op->u.copy;
+  if (op->kind == GT__COPY && c->kind == GT__BYTES && c->dst_index >= 0 && c->src_index >= 0)
+    return gt__refuse_recorded(op->device, "it has work of one GPU; copy from others before");
+  if (op->scratch) {
+    gt__model(&like, GT_SHAPE((int64_t)op->scratch), GT_UINT8, op->device);
+    scratch = gt__new_like(&like);
+    if (!scratch) return gt__failed();
+    op->touch[op->n_touch++] = gt__whole(scratch->storage, 1);
+    *gt__scratch_of(op) = scratch->storage->data;
+  }
+  gt__lock();
+  const gt_stream *s = gt__current(op->device);
+  int slot = s ? s->slot : -1;
+  gt__unlock();
+  if (slot < 0) return gt__report(op->device, NULL, GT__STREAM_FREED);
+  for (int i = 0; i < op->n_touch; i++)
+    if (gt__graph_touch(&op->touch[i])) return gt__failed();
+  const size_t bytes = offsetof(gt__op, plan) + op->plan_bytes;
+  gt__op *copy = (gt__op *)gt__malloc(bytes);
+  if (!copy) return gt__failed();
+  memcpy(copy, op, bytes);
+  copy->record = NULL;
+  gt_status status = gt__graph_push(copy, slot, slot);
+  if (status) GPUTENSOR_FREE(copy);
+  return status;
+}
+/* A tensor like x in memory of one that was made and freed while this graph was recorded: the last
+   handle is the graph's. NULL: there is none. */
+static gt_tensor *gt__graph_memory(const gt_tensor *x) {
+  const gt_graph *g = gt__me.graph;
+  const size_t bytes = gt__nbytes(x);
+  gt_tensor model;
+  model.storage = NULL;
+  if (gt__model(&model, gt__shape_of(x), x->dtype, x->device)) return NULL;
+  gt__lock();
+  for (const gt_tensor *y = g->kept.gt__first; y; y = y->gt__scope_next) {
+    gt__storage *s = y->storage;
+    int fits = s->bytes >= bytes && s->bytes / 2 <= bytes;
+    if (fits && s->refs == 1 && s->graph == g->serial) model.storage = s;
+  }
+  gt__unlock();
+  return model.storage ? gt__handle(&model) : NULL;
+}
+/* -- a GPU's: the list runs on lanes, where it is captured -- */
+static int gt__operations_meet(const gt__op *x, const gt__op *y) {
+  for (int i = 0; i < x->n_touch; i++)
+    if (gt__conflicts(&x->touch[i], y->n_touch, y->touch)) return 1;
+  return 0;
+}
+static int gt__join_lanes(gt_stream *s, gt_stream *t) {
+  if (s == t) return 0;
+  s->n_late = GT__LATE; /* what it waits for may be late: nothing is early */
+  int code = gt__join(s, t, t->number);
+  gt__trace.stream[s->slot].joins = -1; /* it is nothing that runs now */
+  return code;
+}
+static int gt__capture_one(gt_graph *g, gt_stream **lane, gt__recorded *v) {
+  gt__op *op = v->op;
+  gt_stream *s = lane[v->lane];
+  int code = 0;
+  if (!op) return gt__join_lanes(s, lane[v->other]);
+  for (const gt__recorded *u = v; u-- > g->list && !code;) {
+    gt_stream *t = lane[u->lane];
+    if (s == t || !u->op || u->number <= s->seen.at[t->slot]) continue;
+    if (gt__operations_meet(op, u->op)) code = gt__join_lanes(s, t);
+  }
+  if (code) return code;
+  s->scratch[s->turn].begin = (char *)(op->scratch ? *gt__scratch_of(op) : NULL);
+  if (op->kind == GT__MATMUL) op->u.matmul.post.early = gt__earliness(s, op);
+  code = GT__OF(op)->run(op->device.index, s->queue, op);
+  gt__note_late(s, op, code);
+  s->scratch[0].begin = NULL;
+  s->scratch[1].begin = NULL;
+  v->number = ++s->number;
+  return code;
+}
+/* The first lane is captured; the others leave it at first, and join it in the end. */
+static int gt__capture_all(gt_graph *g, gt_stream **lane) {
+  const gt__backend *b = GT__OF(g);
+  int index = g->device.index, code = b->capture(index, lane[0]->queue, NULL);
+  if (code) return code;
+  for (int i = 1; i < GT__GRAPH_LANES && !code; i++) code = gt__join_lanes(lane[i], lane[0]);
+  for (gt__recorded *v = g->list; v < g->list + g->n && !code; v++)
+    code = gt__capture_one(g, lane, v);
+  for (int i = 1; i < GT__GRAPH_LANES && !code; i++) code = gt__join_lanes(lane[0], lane[i]);
+  int ended = b->capture(index, lane[0]->queue, &g->native);
+  return code ? code : ended;
+}
+static gt_status gt__capture_graph(gt_graph *g) {
+  gt_stream *lane[GT__GRAPH_LANES];
+  int n = 0, code = 0;
+  for (; n < GT__GRAPH_LANES; n++) {
+    lane[n] = gt__stream_new(g->device, 0, NULL, 1);
+    if (!lane[n]) break;
+  }
+  gt__lock();
+  if (n == GT__GRAPH_LANES) code = gt__capture_all(g, lane);
+  gt__unlock();
+  while (n > 0) gt_stream_free(lane[--n]);
+  return gt__me.status ? gt__me.status : gt__report(g->device, NULL, code);
+}
+/* Memory that nobody else has needs no place in the launches, but has to be there. */
+static gt_status gt__close_graph(gt_graph *g) {
+  gt__access own = {&g->own, gt__range(g, 1), 0, 1};
+  int n = 0, code = 0;
+  gt__lock();
+  for (int i = 0; i < g->n_access && !code; i++) {
+    gt__storage *s = g->access[i].storage;
+    if (s->graph == g->serial && s->refs == 1) code = gt__reach_all_unlocks(NULL, s);
+    else g->access[n++] = g->access[i];
+  }
+  gt__unlock();
+  if (code) return gt__report(g->device, NULL, code);
+  void *p = gt__grown(g->access, n, sizeof own);
+  if (!p) return gt__failed();
+  g->access = (gt__access *)p;
+  g->access[n] = own;
+  g->n_access = n + 1;
+  return gt__on_host(g->device) ? GT_OK : gt__capture_graph(g);
+}
+/* -- the finished graph -- */
+GT_API void gt_graph_free(gt_graph *g) {
+  if (!g) return;
+  gt__lock();
+  gt__reach_uses_unlocks(NULL, &g->own, NULL);
+  if (g->native) GT__OF(g)->end_graph(g->device.index, g->native);
+  gt__unlock();
+  for (int i = 0; i < g->n; i++) GPUTENSOR_FREE(g->list[i].op);
+  while (g->kept.gt__first) gt__end_handle(g->kept.gt__first, GT__BY_SCOPE);
+  GPUTENSOR_FREE(g->own.own.more);
+  GPUTENSOR_FREE(g->list);
+  GPUTENSOR_FREE(g->access);
+  GPUTENSOR_FREE(g);
+}
+GT_API gt_graph *gt_graph_end(void) {
+  GT__CALL;
+  gt_graph *g = gt__me.graph;
+  gt__me.graph = NULL;
+  if (!g) gt__fail(GT_ERROR_STATE, "no graph is being recorded; gt_graph_begin begins one");
+  if (!gt__me.status && !gt__close_graph(g)) return g;
+  gt_graph_free(g);
+  return NULL;
+}
+GT_API gt_status gt_graph_launch(gt_graph *graph, gt_stream *stream) {
+  gt__op op;
+  GT__CALL;
+  if (gt__no_stream(stream)) return gt__failed();
+  if (!graph) return gt__fail(GT_ERROR_ARGUMENT, "the graph is NULL");
+  if (gt__refuse_recorded(gt__me.graph ? gt__me.graph->device : stream->device,
+                          "a launch of another is not in it; launch it before or after"))
+    return gt__failed();
+  if (!gt__same_device(graph->device, stream->device))
+    return gt__fail(GT_ERROR_DEVICE, "the graph is of %s, the stream of %s",
+                    gt_device_string(graph->device), gt_device_string(stream->device));
+  if (graph->serial <= gt__all.ended_graphs)
+    return gt__fail(GT_ERROR_STATE, "the graph is from before gt_shutdown; record it again");
+  gt__op_new(&op, GT__REPLAY, graph->device);
+  op.u.graph = graph;
+  op.n_touch = graph->n_access;
+  op.way = GT__OF(graph)->replay;
+  op.scratch = 0;
+  op.plan_bytes = 0;
+  gt_status status = gt__submit_planned(&op, stream);
+  return status ? status : gt__check_fault();
+}
+/* -- what makes ready, and what measures -- */
+GT_API gt_status gt_warmup(gt_device device) {
+  GT__CALL;
+  if (gt__check_device(device) || gt__refuse_wait(device)) return gt__failed();
+  GT__LOCAL gt_tensor *x = gt__full(NULL, GT_SHAPE(1 << 20), 0, GT_FLOAT32, device);
+  return x ? gt_synchronize(device) : gt__failed();
+}
+/* Milliseconds of one of n calls; negative: an error. */
+static double gt__round_ms(void (*work)(void *), void *argument, gt_device device, int n) {
+  if (gt_synchronize(device)) return -1;
+  double begin = gt_now_ms();
+  for (int i = 0; i < n; i++) work(argument);
+  return gt_synchronize(device) || gt__me.status ? -1 : (gt_now_ms() - begin) / n;
+}
+enum { GT__ROUNDS = 1000 };
+GT_API gt_timing gt_benchmark(void (*work)(void *argument), void *argument, gt_device device,
+                              double for_ms) {
+  gt_timing t = {0, 0, 0, 0, 0};
+  double ms[GT__ROUNDS], before, now = INFINITY, begin = gt_now_ms();
+  int n = 0, calls = 1;
+  GT__CALL;
+  if (!work) gt__fail(GT_ERROR_ARGUMENT, "work is NULL");
+  if (!work || gt__check_device(device)) return t;
+  do { /* more calls, until they take a hundredth of the time and get no faster */
+    if (now * calls < for_ms / 100) calls *= 2;
+    before = now;
+    now = gt__round_ms(work, argument, device, calls);
+  } while ((now * calls < for_ms / 100 || now < .95 * before) && gt_now_ms() - begin < for_ms);
+  begin = gt_now_ms();
+  while (now >= 0 && n < GT__ROUNDS && (n < 3 || gt_now_ms() - begin < for_ms)) {
+    int at = n++;
+    now = gt__round_ms(work, argument, device, calls);
+    for (; at > 0 && ms[at - 1] > now; at--) ms[at] = ms[at - 1];
+    ms[at] = now;
+  }
+  if (now < 0) return t;
+  t.rounds = n;
+  t.median_ms = ms[n / 2];
+  t.least_ms = ms[0];
+  t.most_ms = ms[n - 1];
+  t.spread = ms[3 * n / 4] - ms[n / 4];
+  if (t.median_ms > 0) t.spread /= t.median_ms;
+  return t;
 }
 
 /* ---- >>npy -------------------------------------------------------------------------------------
@@ -9567,7 +10071,7 @@ static int gt__cpu_takes_all(gt__op *op) { return 1; }
   { "plain", gt__cpu_takes_all, run, "the definition" }
 #define GT__CPU_NO_MORE \
   { NULL, NULL, NULL, NULL }
-static const gt__way gt__cpu_plain_ways[GT__KINDS][2] = {
+static const gt__way gt__cpu_plain_ways[GT__REPLAY + 1][2] = {
     {GT__CPU_PLAIN(gt__cpu_plain_copy), GT__CPU_NO_MORE},
     {GT__CPU_PLAIN(gt__cpu_plain_map), GT__CPU_NO_MORE},
     {GT__CPU_PLAIN(gt__cpu_plain_reduce), GT__CPU_NO_MORE},
@@ -9614,8 +10118,10 @@ static double gt__cpu_time(void) {
 /* Asking for that time is a call of the system, longer than a small operation. */
 static int gt__cpu_is_short(const gt__op *op) {
   enum { SHORT_BYTES = 1 << 15 };
-  for (int i = 0; i < op->n_touch; i++)
-    if (op->touch[i].where.run * op->touch[i].where.count > SHORT_BYTES) return 0;
+  for (int i = 0; i < op->n_touch; i++) {
+    const gt__region *where = &gt__touched(op)[i].where;
+    if (where->run * where->count > SHORT_BYTES) return 0;
+  }
   return 1;
 }
 static int gt__cpu_traced(const gt__op *op) {
@@ -9635,6 +10141,14 @@ static int gt__cpu_traced(const gt__op *op) {
 static int gt__cpu_execute(const gt__op *op) {
   return op->record ? gt__cpu_traced(op) : gt__cpu_do(op);
 }
+static int gt__cpu_replay_list(const gt__op *op, void *queue) {
+  const gt_graph *g = op->u.graph;
+  int code = 0;
+  for (int i = 0; i < g->n && !code; i++)
+    if (g->list[i].op) code = gt__cpu_execute(g->list[i].op);
+  return code;
+}
+static const gt__way gt__cpu_replay = {"graph", NULL, gt__cpu_replay_list, ""};
 static const gt__way *gt__cpu_ways(int kind); /* see >>cpu-ways */
 static const char *gt__cpu_name(void);        /* of the instruction set */
 static int gt__cpu_plan(gt__op *op) { return gt__choose_way(op, gt__cpu_ways(op->kind)); }
@@ -10013,6 +10527,10 @@ static const gt__backend gt__cpu_backend = {gt__cpu_properties,
                                             gt__cpu_info,
                                             gt__cpu_after_fork,
                                             gt__cpu_shutdown,
+                                            &gt__cpu_replay,
+                                            NULL,
+                                            NULL,
+                                            NULL,
                                             gt__cpu_queue_wait_other,
                                             gt__cpu_queue_progress,
                                             gt__cpu_queue_room,
@@ -13321,6 +13839,32 @@ static int gt__cuda_event_ask(int index, void *event, int wait) {
 static int gt__cuda_event_elapsed(int index, void *start, void *end, float *ms) {
   GT__ON(index, cudaEventElapsedTime(ms, (cudaEvent_t)start, (cudaEvent_t)end))
 }
+/* -- graphs. Capture is relaxed: what else is called meanwhile is not its concern. -- */
+static int gt__cuda_capture(int index, void *queue, void **out) {
+  cudaStream_t stream = (cudaStream_t)queue;
+  cudaGraph_t graph = NULL;
+  GT__ENTER(index);
+  if (code) return code;
+  if (!out) return gt__cuda_done(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
+  code = gt__cuda_done(cudaStreamEndCapture(stream, &graph));
+  if (!code) code = gt__cuda_done(cudaGraphInstantiateWithFlags((cudaGraphExec_t *)out, graph, 0));
+  if (graph) gt__cuda_done(cudaGraphDestroy(graph));
+  return code;
+}
+static int gt__cuda_end_graph(int index, void *graph) {
+  GT__GIVE_BACK(index, cudaGraphExecDestroy((cudaGraphExec_t)graph))
+}
+static int gt__cuda_captured(int index, void *queue) {
+  enum cudaStreamCaptureStatus status;
+  GT__ENTER(index);
+  if (!code) code = gt__cuda_done(cudaStreamIsCapturing(gt__cuda_stream(queue), &status));
+  return code || status == cudaStreamCaptureStatusNone ? code : (int)GT__CAPTURED;
+}
+static int gt__cuda_replay_graph(const gt__op *op, void *queue) {
+  const cudaGraphExec_t graph = (cudaGraphExec_t)op->u.graph->native;
+  return gt__cuda_done(cudaGraphLaunch(graph, (cudaStream_t)queue));
+}
+static const gt__way gt__cuda_replay = {"graph", NULL, gt__cuda_replay_graph, ""};
 /* Lets go of the pools; memory that is still in tensors goes when they do. */
 static void gt__cuda_shutdown(void) {
   for (int i = 0; i < gt__gpu.count; i++) {
@@ -13402,6 +13946,10 @@ static const gt__backend gt__cuda_backend = {gt__cuda_properties,
                                              gt__cuda_info,
                                              gt__cuda_after_fork,
                                              gt__cuda_shutdown,
+                                             &gt__cuda_replay,
+                                             gt__cuda_capture,
+                                             gt__cuda_end_graph,
+                                             gt__cuda_captured,
                                              NULL,
                                              NULL,
                                              NULL,

@@ -16,7 +16,8 @@ there is no cuda:%d	needs a GPU
 %s: %s%s%s	an error code of the CUDA runtime
 %s was lost to an earlier fault	needs a GPU that has failed
 native is NULL, the legacy default stream	needs a GPU
-an index on the GPU was out of range	needs a GPU
+the program captures a stream of %s itself	needs a GPU
+the graph is of %s, the stream of %s	needs two devices
 the events are of %s and %s	needs two devices
 the output is on %s, the operands on %s	needs two devices
 operand %d %s is on %s, operand %d %s on %s	needs two devices

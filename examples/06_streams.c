@@ -1,31 +1,74 @@
 /* 06_streams.c - upload, compute and download in chunks, on one stream and on four.
 
-   You learn: how chunks on several streams overlap copies with computing, what that can gain at
-   best, that it needs pinned memory, and how gt_stats says how each copy really went.
+   You learn: how chunks on several streams overlap copies with computing, what that gains at best,
+   that it needs pinned memory, how gt_stats says how each copy really went, and to see what ran
+   when: gt_trace_start, gt_trace_stop and gt_trace_print; gt_trace_save is for --trace FILE, which
+   https://ui.perfetto.dev and chrome://tracing open.
 
        cc -O2 -march=native -fopenmp -I. examples/06_streams.c -lm -lpthread -o streams
        nvcc -O3 -Xcompiler -fopenmp -arch=native -I. examples/06_streams.c \
             gputensor_kernels.cu -o streams
-       ./streams [--device cpu|cuda|cuda:N]
+       ./streams [--device cpu|cuda|cuda:N] [--trace FILE]
+       make -C examples pretend-06_streams     on a GPU that is not there
 
    A GPU has an engine for copies to it, one for copies from it, and the multiprocessors. One stream
    keeps one of the three busy at a time; four streams keep all three busy, so the time falls from
-   the sum of the three towards the longest of them, and never below. Ordinary memory spoils it: a
-   copy to it makes the host wait, and nothing more is enqueued meanwhile.
+   the sum of the three towards the longest of them, and never below: these times stand on the right
+   of the pictures. Ordinary (pageable) memory spoils it: a copy to it makes the host wait, and
+   nothing more is enqueued meanwhile.
 
    On CPU streams the "copies" go from the CPU to the CPU, and all work shares the same cores: four
    streams gain only the cores that one leaves unused, and pinned memory is ordinary memory.
 
-   Output (times differ):
+   Output of make -C examples pretend-06_streams, whose times are a model's; others differ:
 
-       16 chunks of 0.06 MiB, 40 operations each, on cpu (AMD EPYC)
-                                            ms speed-up  asynch.  staged  blocking
-       one stream, pinned memory          4.34     1.00        0       0         0
-       four streams, pinned memory        2.07     2.10        0       0         0
-       one stream, ordinary memory        4.08     1.06        0       0         0
-       four streams, ordinary memory      2.14     2.02        0       0         0
-       copies of both directions alone    0.14 ms, computing alone    4.01 ms
-       copies and computing share the cores here: no ideal to compare with
+8 chunks of 1.00 MiB, 40 operations each, on cuda:0 (simulated GPU 0)
+                                     ms speed-up  asynch.  staged  blocking
+one stream, pinned memory          6.27     1.00       16       0         0
+four streams, pinned memory        2.63     2.38       16       0         0
+one stream, ordinary memory       11.88     0.53        0       8         8
+four streams, ordinary memory     11.88     0.53        0       8         8
+
+one stream, pinned memory:
+a trace of 6.27 ms, 337 records, 0 dropped; on the right the busy time in ms
+  cuda:0 upload    |1111.....1111.....1111.....1111.....1111.....1111.....1111.....1111.....|     2.12
+  cuda:0 compute   |...111......111......111......111......111......111......111......111...|     2.04
+  cuda:0 download  |.....11111....11111....11111....11111....11111....11111....11111....1111|     2.11
+  cuda:0 stream 1  |uuuCCCddduuuCCCddduuuCCCddduuuCCCddduuuCCCddduuuCCCddduuuCCCddduuuCCCddd|     6.27
+         host      |........................................................................|     0.00
+                   0                                                                  6.27 ms
+  u upload  C compute  d download  . idle
+  one after another 6.27 ms, any at work 6.27 ms: gain 1.00
+  most operations waited for the one before them on their own stream: independent work can go to ...
+
+four streams, pinned memory:
+a trace of 2.63 ms, 337 records, 0 dropped; on the right the busy time in ms
+  cuda:0 upload    |1111111222222233333333444444411111112222222333333334444444..............|     2.12
+  cuda:0 compute   |.......1111111222222223333333444444411111112222222333333334444444.......|     2.04
+  cuda:0 download  |..............1111111222222223333333444444411111112222222233333334444444|     2.11
+  cuda:0 stream 1  |uuuuuuuCCCCCCCdddddddd......uuuuuuuuCCCCCCCdddddddd.....................|     1.57
+  cuda:0 stream 2  |.......uuuuuuuCCCCCCCdddddddd.......uuuuuuuCCCCCCCdddddddd..............|     1.57
+  cuda:0 stream 3  |..............uuuuuuuuCCCCCCCddddddd.......uuuuuuuuCCCCCCCddddddd.......|     1.57
+  cuda:0 stream 4  |.....................uuuuuuuuCCCCCCCdddddddd......uuuuuuuuCCCCCCCddddddd|     1.57
+         host      |........................................................................|     0.00
+                   0                                                                  2.63 ms
+  u upload  C compute  d download  . idle
+  one after another 6.27 ms, any at work 2.63 ms: gain 2.38
+
+four streams, ordinary memory:
+a trace of 11.18 ms, 393 records, 0 dropped; on the right the busy time in ms
+  cuda:0 upload    |11.......222.......33.......444.......11.......222.......333......444...|     2.13
+  cuda:0 compute   |.111.......22.......333.......444......111.......222.......33.......444.|     2.04
+  cuda:0 download  |...111......222.......333.......44.......111.......22.......333.......44|     2.11
+  cuda:0 stream 1  |uuCddd................................uuCCdd............................|     1.57
+  cuda:0 stream 2  |.........uuCCdd................................uuuCdd...................|     1.57
+  cuda:0 stream 3  |...................uuCddd................................uuCCdd.........|     1.57
+  cuda:0 stream 4  |............................uuCCdd................................uuuCdd|     1.57
+         host      |swwwwsssssswwwsssssswwwwsssssswwwssssssswwwsssssswwwssssssswwwsssssswwww|     0.00
+                   0                                                                 11.18 ms
+  u upload  C compute  d download  w wait of the host  s staged or blocking copy  . idle
+  one after another 6.28 ms, any at work 6.28 ms: gain 1.00
+  copies of ordinary (pageable) memory keep the host waiting, which enqueues nothing meanwhile: ...
 */
 #define GPUTENSOR_IMPLEMENTATION
 #include "gputensor.h"
@@ -34,7 +77,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNKS = 16, STREAMS = 4, STEPS = 40, ROUNDS = 3 };
+enum { CHUNKS = 8, STREAMS = 4, STEPS = 40, ROUNDS = 3, RECORDS = 4000 };
 
 /* A tensor for each chunk: the library orders streams by the memory that they share, so slices of
    one large result would make each stream wait for the one before. */
@@ -50,11 +93,18 @@ static void check(int ok, const char *what) {
   exit(1);
 }
 
-static gt_device choose(int argc, char **argv) {
-  if (argc == 1) return gt_best_device();
-  if (argc == 3 && strcmp(argv[1], "--device") == 0) return gt_parse_device(argv[2]);
-  fprintf(stderr, "usage: %s [--device cpu|cuda|cuda:N]\n", argv[0]);
-  exit(2);
+/* --trace's file, or NULL. */
+static const char *choose(int argc, char **argv, gt_device *device) {
+  const char *trace = NULL;
+  *device = gt_best_device();
+  for (int i = 1; i < argc; i += 2)
+    if (i + 1 < argc && strcmp(argv[i], "--device") == 0) *device = gt_parse_device(argv[i + 1]);
+    else if (i + 1 < argc && strcmp(argv[i], "--trace") == 0) trace = argv[i + 1];
+    else {
+      fprintf(stderr, "usage: %s [--device cpu|cuda|cuda:N] [--trace FILE]\n", argv[0]);
+      exit(2);
+    }
+  return trace;
 }
 
 static void compute(gt_tensor *x) {
@@ -72,26 +122,13 @@ static void all_chunks(const pipeline *p, int streams) {
   }
 }
 
-/* The parts alone: the copies of both directions at once, and the computing. */
-static void only_copies(const pipeline *p, int streams) {
-  for (int i = 0; i < CHUNKS; i++) {
-    GT_WITH_STREAM(p->stream[0]) gt_copy(p->there[0], p->in[i]);
-    GT_WITH_STREAM(p->stream[streams - 1]) gt_copy(p->out[i], p->there[streams - 1]);
-  }
-}
-
-static void only_compute(const pipeline *p, int streams) {
-  for (int i = 0; i < CHUNKS; i++)
-    GT_WITH_STREAM(p->stream[i % streams]) compute(p->there[i % streams]);
-}
-
 /* The best of a few rounds, after one that warms up. */
-static double best_ms(void (*work)(const pipeline *, int), const pipeline *p, int streams) {
+static double best_ms(const pipeline *p, int streams) {
   double best = 1e30;
   for (int i = 0; i <= ROUNDS; i++) {
     gt_reset_stats();
     const double start = gt_now_ms();
-    work(p, streams);
+    all_chunks(p, streams);
     gt_synchronize(p->there[0]->device);
     if (i > 0) best = fmin(best, gt_now_ms() - start);
   }
@@ -117,10 +154,10 @@ static uint64_t checked_hash(const pipeline *p) {
   return hash;
 }
 
-static double variant(const char *name, const pipeline *p, int streams) {
+static void variant(const char *name, const pipeline *p, int streams) {
   static double first_ms;
   static uint64_t first_hash;
-  const double ms = best_ms(all_chunks, p, streams);
+  const double ms = best_ms(p, streams);
   gt_statistics s; /* of the last round */
   int kind[3];
   gt_stats(&s);
@@ -134,13 +171,45 @@ static double variant(const char *name, const pipeline *p, int streams) {
     kind[k] = (int)(s.copies[GT_HOST_TO_DEVICE][k].count + s.copies[GT_DEVICE_TO_HOST][k].count);
   printf("%-30s %8.2f %8.2f %8d %7d %9d\n", name, ms, first_ms / ms, kind[GT_COPY_ASYNC],
          kind[GT_COPY_STAGED], kind[GT_COPY_BLOCKING]);
-  return ms;
 }
 
-static void run(gt_device device) {
-  const int gpu = device.type == GT_CUDA;
-  /* On a CPU so small that an operation is one core's work: four streams can use four. */
-  const gt_shape shape = GT_SHAPE(gpu ? 1 << 22 : 1 << 14);
+/* Once more, as a picture: a lane for each stream, and on a GPU for each of its engines. What is
+   gained over doing one thing after another stands below it, and if that is little, why. */
+static void draw(const char *name, const pipeline *p, int streams) {
+  gt_trace_start(RECORDS);
+  all_chunks(p, streams);
+  gt_trace_stop();
+  printf("\n%s:\n", name);
+  gt_trace_print(stdout, 0);
+  check(gt_trace_overlap().dropped == 0, "there was no room for the whole picture");
+}
+
+/* Both again in one file, each in a range of its name. */
+static void save(const char *path, const pipeline *p) {
+  static const char *const name[] = {"one stream, pinned memory", "four streams, pinned memory"};
+  gt_trace_start(2 * RECORDS);
+  for (int i = 0; i < 2; i++) {
+    gt_range_push(name[i]);
+    all_chunks(p, i ? STREAMS : 1);
+    gt_synchronize(p->there[0]->device);
+    gt_range_pop();
+  }
+  gt_trace_stop();
+  gt_trace_save(path);
+  printf("\nsaved %s: open it in https://ui.perfetto.dev\n", path);
+}
+
+/* On a GPU an operation fills the device; on a CPU it is one core's work, so that four streams can
+   use four. A GPU with little memory gets small chunks, and so does the pretend one. */
+static int64_t elements(gt_device device) {
+  gt_properties p;
+  if (device.type == GT_CPU) return 1 << 14;
+  gt_device_properties(device, &p);
+  return p.total_memory > (size_t)1 << 30 ? 1 << 22 : 1 << 18;
+}
+
+static void run(gt_device device, const char *trace) {
+  const gt_shape shape = GT_SHAPE(elements(device));
   pipeline pinned, ordinary;
   for (int i = 0; i < STREAMS; i++) {
     pinned.stream[i] = ordinary.stream[i] = gt_stream_create(device, 0);
@@ -158,27 +227,21 @@ static void run(gt_device device) {
          gt_device_name(device));
   printf("%30s %8s %8s %8s %7s %9s\n", "", "ms", "speed-up", "asynch.", "staged", "blocking");
   variant("one stream, pinned memory", &pinned, 1);
-  const double four = variant("four streams, pinned memory", &pinned, STREAMS);
+  variant("four streams, pinned memory", &pinned, STREAMS);
   variant("one stream, ordinary memory", &ordinary, 1);
   variant("four streams, ordinary memory", &ordinary, STREAMS);
-  const double copies = best_ms(only_copies, &pinned, 2);
-  double computing = 1e30; /* on as many streams as suit it */
-  for (int n = 1; n <= STREAMS; n *= 2) computing = fmin(computing, best_ms(only_compute, &pinned, n));
-  printf("copies of both directions alone %7.2f ms, computing alone %7.2f ms\n", copies, computing);
-
-  /* The longest part sets the pace; before it begins and after it ends, the first and the last
-     chunk go through the other two parts alone. */
-  const double ideal = copies > computing ? copies + (copies + computing) / CHUNKS
-                                          : computing + 2 * copies / CHUNKS;
-  if (gpu) printf("the ideal is %.2f ms; four streams took %.2f times that\n", ideal, four / ideal);
-  else printf("copies and computing share the cores here: no ideal to compare with\n");
+  draw("one stream, pinned memory", &pinned, 1);
+  draw("four streams, pinned memory", &pinned, STREAMS);
+  draw("four streams, ordinary memory", &ordinary, STREAMS);
+  if (trace) save(trace, &pinned);
 
   for (int i = 0; i < STREAMS; i++) gt_stream_free(pinned.stream[i]);
 }
 
 int main(int argc, char **argv) {
   gt_set_error_handler(gt_exit_on_error, NULL);
-  const gt_device device = choose(argc, argv);
-  GT_SCOPE { run(device); }
+  gt_device device;
+  const char *trace = choose(argc, argv, &device);
+  GT_SCOPE { run(device, trace); }
   return 0;
 }

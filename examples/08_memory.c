@@ -177,15 +177,23 @@ static void too_much(gt_device device) {
   gt_free(table);
 }
 
+/* Of large matrices, as large as the device's memory allows. */
+static int64_t side(gt_device device) {
+  gt_properties p;
+  if (device.type == GT_CPU) return 512;
+  gt_device_properties(device, &p);
+  return p.total_memory > (size_t)4 << 30 ? 8192 : 1024;
+}
+
 int main(int argc, char **argv) {
   gt_set_error_handler(gt_exit_on_error, NULL);
   const gt_device device = choose(argc, argv);
-  const int gpu = device.type == GT_CUDA;
+  const int64_t n = side(device);
   printf("on %s (%s)\n", gt_device_string(device), gt_device_name(device));
   views(device);
   GT_SCOPE peaks(device);
-  free_in_use(device, gpu ? 8192 : 512);
-  pinned_memory(device, gpu ? 1 << 26 : 1 << 21);
+  free_in_use(device, n);
+  pinned_memory(device, device.type == GT_CUDA ? n * n : 1 << 21);
   GT_SCOPE too_much(device);
 
   /* A GPU's memory stays with the program, so that the next tensor has it at once. */

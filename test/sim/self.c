@@ -637,7 +637,7 @@ static void test_mistakes_of_order(void) {
 /* ---- the model of time ---- */
 enum { MANY = 17, BIG = 8 * MIB }; /* MANY: one more than a device has units */
 /* Bytes of kernels: of one unit; of all; and of a long one, which has many waves. */
-static const double little = 1e5, full = 1e7, lengthy = 1e9;
+static const double little = 1e5, full = 1e7, lengthy = 1.5e9;
 static sim_cost cost_by_bytes(int function, const void *args) { /* the argument is the cost */
   sim_cost cost = {0, 0};
   (void)function;

@@ -59,7 +59,7 @@ static const struct {
   double copy, copy_bytes;                           /* an engine's */
   double launch, unit_bytes, unit_adds, grain, wave; /* of UNITS units */
 } model = {
-    .call = 3,           /* a call that enqueues a copy or a kernel */
+    .call = 2,           /* a call that enqueues a copy or a kernel */
     .note = 0.5,         /* one that does something else */
     .look = 0.02,        /* a look at the clock */
     .own = 0.2,          /* an operation of the host itself, and what it moves or multiplies */
@@ -67,8 +67,8 @@ static const struct {
     .host_adds = 10000,
     .copy = 2,           /* a copy between host and device, and its bytes */
     .copy_bytes = 4000,
-    .launch = 1,         /* a kernel, and what each of its units moves or multiplies: */
-    .unit_bytes = 24000, /* 384 GB/s */
+    .launch = 2,         /* a kernel, and what each of its units moves or multiplies: */
+    .unit_bytes = 30000, /* 480 GB/s */
     .unit_adds = 62500,  /* 2 TFLOP/s with all */
     .grain = 4,          /* us of work that are worth a unit */
     .wave = 50,          /* us after which a kernel lets others begin */
@@ -1322,7 +1322,7 @@ void *sim_peek(const void *p) {
   return d < 0 ? NULL : gpu[d].real + ((const char *)p - gpu[d].seen);
 }
 __attribute__((destructor)) static void report_at_exit(void) {
-  if (!n_violation) return;
+  if (!n_violation || getenv("SIM_RACES")) return;
   fprintf(stderr, "sim: %d violations\n%s", n_violation, text);
   fflush(NULL);
   _exit(3);

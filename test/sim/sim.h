@@ -62,7 +62,8 @@ int sim_contexts(int device);                 /* 1 if the device has a context *
 int sim_device(void);                         /* the calling thread's current device */
 int64_t sim_pending(void);                    /* pieces of work not yet executed */
 /* Mistakes of the program since the last call, a line each; returns how many, and forgets them.
-   Those that nobody asked for are printed at exit, and the exit code is then 3. */
+   Those that nobody asked for are printed at exit, and the exit code is then 3, unless SIM_RACES in
+   the environment says that the program shows some. */
 int sim_violations(char *text, size_t size);
 /* Where the test may look at device memory: what is there now, whoever may still write it. */
 void *sim_peek(const void *device_address);

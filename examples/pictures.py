@@ -139,6 +139,41 @@ def read_slices(words):
     return where.split('\n'), found
 
 
+def lanes_of(events):
+    """{(process, lane): name} of the streams of GPUs; process 0 is the host."""
+    return {(e['pid'], e['tid']): e['args']['name'] for e in events
+            if e['name'] == 'thread_name' and e['pid'] and e['args']['name'].startswith('stream')}
+
+
+def slices_of(trace, part):
+    """Of a trace's JSON, (lane, kind, begin, end) of what the streams did within the range of that name; what follows a
+    slice of its kind by less than a pixel is one with it."""
+    events = trace['traceEvents']
+    lanes = lanes_of(events)
+    inside = [(e['ts'], e['ts'] + e['dur']) for e in events if e['ph'] == 'X' and e['name'] == part and not e['pid']]
+    if len(inside) != 1: sys.exit('pictures.py: %d ranges of the trace are called "%s"' % (len(inside), part))
+    kinds = {'to the device': 'to', 'to the host': 'from'}
+    found = sorted([lanes[e['pid'], e['tid']], e['ts'], e['ts'] + e['dur'], kinds.get(e['args'].get('direction'), 'work')]
+                   for e in events if e['ph'] == 'X' and (e['pid'], e['tid']) in lanes
+                   and inside[0][0] <= e['ts'] <= inside[0][1])
+    if not found: sys.exit('pictures.py: no stream of a GPU worked in "%s"' % part)
+    first, pixel = min(s[1] for s in found), (max(s[2] for s in found) - min(s[1] for s in found)) / RIGHT
+    slices = []
+    for lane, start, end, kind in found:
+        if slices and slices[-1][:2] == [lane, kind] and start - first - slices[-1][3] < pixel: slices[-1][3] = end - first
+        else: slices.append([lane, kind, start - first, end - first])
+    return slices
+
+
+def print_slices(path, where, how):
+    trace = json.loads(read(path))
+    if trace['otherData']['dropped']: sys.exit('pictures.py: the trace is not whole')
+    print(where + '\n' + how)
+    for part in PARTS:
+        print('\n' + part)
+        for lane, kind, start, end in slices_of(trace, part): print('%s  %-4s  %.1f  %.1f' % (lane, kind, start, end))
+
+
 def draw_row(p, y, label, slices, scale):
     text(p, 150, y + 13, label, 12, anchor='end')
     bar(p, 160, y, RIGHT - 160, 17, PALE)
@@ -167,7 +202,8 @@ def timeline(name):
     scale = (RIGHT - 160) / longest
     height = 500
     p = begin(height, 'Four streams overlap copies with computing: %.2f times as fast' % (longest / short),
-              ['Lesson 06: 16 chunks go to the GPU, are computed on and come back. The rows below the streams show the',
+              ['Lesson 06: %d chunks go to the GPU, are computed on and come back. The rows below the streams show the' %
+               sum(s[1] == 'to' for s in one),
                'same work by the part of the GPU that does it: on one stream only one of the three is ever busy.'])
     x = LEFT
     for color, words in KINDS.values(): x = key(p, x, 104, color, words)
@@ -372,6 +408,7 @@ def drawable():
 
 
 def main(arguments):
+    if arguments[:1] == ['slices']: return print_slices(*arguments[1:])
     folder, names = PICTURES, list(arguments)
     if names[:1] == ['--to']: folder, names = names[1], names[2:]
     for name in names or drawable():

@@ -77,7 +77,30 @@ def check_faults_are_found():
     if faults(head + '<text x="9" y="20" font-size="12">good</text></svg>'): print('a good picture is complained of')
 
 
+def slice_of(pid, tid, begin, end, name, **args):
+    return {'ph': 'X', 'pid': pid, 'tid': tid, 'ts': begin, 'dur': end - begin, 'name': name, 'args': args}
+
+
+def check_slices(drawing):
+    """Of two streams within the range, the host's call, an engine and what came before left out; two maps are one."""
+    names = {(0, 1): 'host', (1, 1): 'upload', (1, 100001): 'stream 1', (1, 100002): 'stream 2'}
+    events = [{'ph': 'M', 'pid': p, 'tid': t, 'ts': 0, 'name': 'thread_name', 'args': {'name': n}}
+              for (p, t), n in names.items()]
+    events += [slice_of(1, 100001, 10.0, 20.0, 'a*2'), slice_of(0, 1, 95.0, 990.0, 'run', call='gt_range_push'),
+               slice_of(0, 1, 96.0, 97.0, 'gt_copy', call='gt_copy', direction='to the device'),
+               slice_of(1, 100001, 100.0, 300.0, 'gt_copy', direction='to the device'),
+               slice_of(1, 1, 100.0, 300.0, 'gt_copy', direction='to the device'),
+               slice_of(1, 100001, 300.0, 400.0, 'a + 1'), slice_of(1, 100001, 400.2, 500.0, 'a + 1'),
+               slice_of(1, 100001, 700.0, 800.0, 'a + 1'),
+               slice_of(1, 100002, 500.0, 900.0, 'gt_copy', direction='to the host')]
+    expected = [['stream 1', 'to', 0.0, 200.0], ['stream 1', 'work', 200.0, 400.0], ['stream 1', 'work', 600.0, 700.0],
+                ['stream 2', 'from', 400.0, 800.0]]
+    found = drawing.slices_of({'traceEvents': events}, 'run')
+    if found != expected: print('the slices of a trace: %s, not %s' % (found, expected))
+
+
 if __name__ == '__main__':
     made = load_drawing()
     check_faults_are_found()
+    check_slices(made)
     check_committed(made)

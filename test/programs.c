@@ -4,9 +4,11 @@
    A program is made from its seed alone. Its steps make tensors, views and wraps of parts of their
    memory, compute in place and into other tensors, copy between devices, read and write host memory,
    record and wait for events, create and free streams, and free everything at any time, each step
-   under streams chosen at random. The reference is the same list of steps in order, on the default CPU stream of one
-   thread. All values are whole numbers that every dtype holds exactly, so bytes are compared: what
-   the host read at each step, and all variables at the end.
+   under streams chosen at random. Some record graphs of several steps on several streams, and launch
+   them again and again, some trace what they do. The reference is the same list of steps in order,
+   on the default CPU stream of one thread, where a launch does a graph's steps again. All values are
+   whole numbers that every dtype holds exactly, so bytes are compared: what the host read at each
+   step, and all variables at the end.
 
    Threads: a program is a list of phases. In a phase every variable, storage, stream and event
    belongs to one thread or is shared by all; a thread changes only what is its own, and reads its
@@ -23,6 +25,7 @@
 
 #include <pthread.h>
 #include <time.h>
+#include <unistd.h>
 
 #if defined(__GNUC__)
 /* The simulated CUDA runtime, if the program is linked with it: mistakes since the last call. */
@@ -41,8 +44,9 @@ int sim_violations(char *text, size_t size) __attribute__((weak));
 #endif
 
 enum {
-  VARIABLES = 12, STREAMS = 8, EVENTS = 4, DEVICES = 4, THREADS = 3, PHASES = 6, STEPS = 80,
-  STORAGES = 100, DIMS = 3, OPERANDS = 3,
+  VARIABLES = 12, STREAMS = 8, EVENTS = 4, DEVICES = 4, THREADS = 3, PHASES = 6, STEPS = 140,
+  STORAGES = STEPS, DIMS = 3, OPERANDS = 3,
+  GRAPHS = 3, RECORDED = 12, /* RECORDED: most steps of a graph */
   MOST_ELEMENTS = 200000,
   NOBODY = -2, EVERYBODY = -1, /* owners, else a thread */
   NONE = -1                    /* no slot; the default stream */
@@ -54,6 +58,9 @@ typedef struct step {
   int out, in[OPERANDS], release;      /* slots: of the result, of operands, freed afterwards */
   int place[2], stream[2];             /* devices, and the current streams on them */
   int other_place, other_stream, event; /* what a step about streams is about */
+  int graph, recorded;                 /* the graph that it is about; it is part of that */
+  int numbers;                         /* operands, a bit each, that a graph takes as constants */
+  int except;                          /* the device that its thread records, or NONE */
   unsigned usable;                     /* the streams that its thread may name, a bit each */
   int device;
   gt_dtype dtype;
@@ -82,12 +89,19 @@ typedef struct planner {
   int home;                            /* the device of all streams, or NONE */
   int64_t rows, columns;
   value v[VARIABLES];
-  /* wild: integers of any size, or floats up to 2^20. All other values are within 1021. */
-  struct { int owner, wild; } storage[STORAGES];
+  /* wild: integers of any size, or floats up to 2^20. All other values are within 1021. tame: and
+     must be, since a graph was recorded that counts on it. */
+  struct { int owner, wild, tame, pinned; } storage[STORAGES];
   struct { int alive, device, owner; } stream[STREAMS];
-  struct { int recorded, owner; } event[EVENTS];
+  struct { int recorded, owner; } event[EVENTS]; /* recorded: 1, or IN_GRAPH + the graph */
+  struct { int alive, owner, device; unsigned char uses[STORAGES]; } graph[GRAPHS];
   int storages;
+  int recording;                       /* the graph, or NONE */
+  int beside;                          /* the step is on another device, and done at once */
+  int refused;                         /* the step would make what is tame wild */
+  int traced, ranges[THREADS];         /* 0, ON or STOPPED; open ranges */
 } planner;
+enum { READS = 1, WRITES = 2, IN_GRAPH = 2, ON = 1, STOPPED = 2 }; /* the first two: a graph's uses */
 
 /* Where a program runs: really, or (reference) on the default CPU stream. */
 typedef struct machine {
@@ -98,6 +112,15 @@ typedef struct machine {
   gt_tensor *v[VARIABLES];
   gt_stream *stream[STREAMS], *usual[THREADS][DEVICES]; /* usual: the default streams */
   gt_event *event[EVENTS];
+  gt_graph *graph[GRAPHS];
+  gt_stream *begun[GRAPHS]; /* where a graph's recording began: all of it, of a careful program */
+  /* In the reference: what a graph's steps work on, whatever became of the variables. */
+  struct bound {
+    struct step *step;
+    gt_tensor *in[OPERANDS], *out;
+  } bound[GRAPHS][RECORDED];
+  int bounds[GRAPHS];
+  int traced, ranges[THREADS]; /* ranges: open ones */
   int errors[THREADS];
   char error[THREADS][300]; /* the first one */
   void *last[VARIABLES];    /* contents at the end */
@@ -123,7 +146,8 @@ static int one_in(planner *p, int64_t n) { return below(p, n) == 0; }
 /* ---- choosing operands ---- */
 enum {
   WRITTEN = 1, CONTIGUOUS = 2, ON_HOST = 4, SMALL = 8, INTEGER = 16, WIDE = 32, OWN = 64,
-  SINGLE = 128, FLAT = 256, MATRIX = 512
+  SINGLE = 128, FLAT = 256, MATRIX = 512,
+  NUMBER = 1024, BOTH = 2048 /* of a graph's steps: a constant will do; and the CPU's tensors */
 };
 
 static int is_mine(const planner *p, int owner) { return owner == p->thread; }
@@ -134,9 +158,18 @@ static int64_t count_of(const value *v) {
   for (d = 0; d < v->ndim; d++) n *= v->shape[d];
   return n;
 }
+/* While a graph is recorded: its steps keep to its device, and leave alone the numbers that stand in
+   maps, which the host reads; those beside it keep away from both. */
+static int fits_graph(const planner *p, const value *v, int need) {
+  const int uses = p->graph[p->recording].uses[v->storage], device = p->graph[p->recording].device;
+  if (p->beside) return v->device != device && !uses;
+  if (v->device == 0 && v->ndim == 0) return (need & NUMBER) && !(uses & WRITES);
+  return v->device == device || ((need & BOTH) && v->device == 0);
+}
 static int fits(const planner *p, int slot, int need) {
   const value *v = &p->v[slot];
   if (!v->alive || !is_open(p, v->owner)) return 0;
+  if (p->recording != NONE && !fits_graph(p, v, need)) return 0;
   if ((need & OWN) && !is_mine(p, v->owner)) return 0;
   if ((need & WRITTEN) && (!is_mine(p, p->storage[v->storage].owner) || v->expanded)) return 0;
   if ((need & CONTIGUOUS) && !v->contiguous) return 0;
@@ -164,6 +197,9 @@ static int broadcasts(const value *b, const value *a) {
     if (b->shape[b->ndim - d] != 1 && b->shape[b->ndim - d] != a->shape[a->ndim - d]) return 0;
   return 1;
 }
+static int is_wild(const planner *p, int slot) {
+  return slot != NONE && p->storage[p->v[slot].storage].wild;
+}
 /* A second operand for a map over slot `first`: same device, and promotion does no harm. With
    `kept`, the result has the first one's kind of dtype. */
 static int pick_partner(planner *p, int first, int kept) {
@@ -173,9 +209,9 @@ static int pick_partner(planner *p, int first, int kept) {
   for (i = 0; i < VARIABLES; i++) {
     const int slot = (start + i) % VARIABLES;
     b = &p->v[slot];
-    if (!fits(p, slot, 0) || !broadcasts(b, a)) continue;
+    if (!fits(p, slot, NUMBER) || !broadcasts(b, a)) continue;
     if (b->device != a->device && (b->device != 0 || b->ndim > 0)) continue;
-    if (b->dtype != a->dtype && !(fits(p, slot, SMALL) && fits(p, first, SMALL))) continue;
+    if (b->dtype != a->dtype && (is_wild(p, slot) || is_wild(p, first))) continue;
     if (kept && b->dtype == GT_FLOAT32 && a->dtype != GT_FLOAT32) continue;
     return slot;
   }
@@ -228,11 +264,17 @@ static void put_fresh(planner *p, const step *s, const value *v, int wild) {
   p->storage[fresh.storage].wild = wild;
   put(p, s, &fresh);
 }
-static int is_wild(const planner *p, int slot) {
-  return slot != NONE && p->storage[p->v[slot].storage].wild;
-}
 static void spread_wild(planner *p, int slot, int wild) {
-  p->storage[p->v[slot].storage].wild |= wild;
+  const int storage = p->v[slot].storage;
+  p->storage[storage].wild |= wild;
+  p->refused |= wild && p->storage[storage].tame;
+}
+/* Any device; of a graph's steps, the graph's; of those beside it, another. */
+static int any_device(planner *p) {
+  const int n = p->program->devices;
+  if (p->recording == NONE) return (int)below(p, n);
+  if (!p->beside) return p->graph[p->recording].device;
+  return (p->graph[p->recording].device + 1 + (int)below(p, n - 1)) % n;
 }
 static gt_shape shape_of(const value *v) {
   gt_shape shape = GT_SHAPE_0D;
@@ -254,13 +296,16 @@ static void set_result(machine *m, const step *s, gt_tensor *x) {
   gt_free(m->v[s->out]);
   m->v[s->out] = x;
 }
-static void synchronize_all(const machine *m) {
+static void synchronize_but(const machine *m, int except) {
   int d;
-  for (d = 0; d < m->program->devices; d++) gt_synchronize(m->device[d]);
+  for (d = 0; d < m->program->devices; d++)
+    if (d != except) gt_synchronize(m->device[d]);
 }
+static void synchronize_all(const machine *m) { synchronize_but(m, NONE); }
+static int is_same(gt_device a, gt_device b) { return a.type == b.type && a.index == b.index; }
 /* Inside a step of a careful program, before the host touches what the step has just made. */
-static void settle(const machine *m) {
-  if (m->careful) synchronize_all(m);
+static void settle(const machine *m, const step *s) {
+  if (m->careful && !s->recorded) synchronize_but(m, s->except);
 }
 /* Room for what the host reads at this step. */
 static void *see(const machine *m, step *s, size_t bytes) {
@@ -308,16 +353,19 @@ static int plan_making(planner *p, step *s, int device, int most_dims) {
   put_fresh(p, s, &v, 0);
   return 1;
 }
-static int plan_anywhere(planner *p, step *s) {
-  return plan_making(p, s, (int)below(p, p->program->devices), DIMS);
-}
+static int plan_anywhere(planner *p, step *s) { return plan_making(p, s, any_device(p), DIMS); }
 static int plan_on_host(planner *p, step *s) { return plan_making(p, s, 0, DIMS); }
+static int plan_pinned(planner *p, step *s) {
+  if (!plan_on_host(p, s)) return 0;
+  p->storage[p->v[s->out].storage].pinned = 1;
+  return 1;
+}
 
 static void do_full(machine *m, step *s) {
   set_result(m, s, gt_full(s->shape, (double)s->n[0], s->dtype, device_of(m, s)));
 }
 static int plan_arange(planner *p, step *s) {
-  if (!plan_making(p, s, (int)below(p, p->program->devices), 1)) return 0;
+  if (!plan_making(p, s, any_device(p), 1)) return 0;
   spread_wild(p, s->out, s->shape.size[0] > 800);
   return 1;
 }
@@ -646,9 +694,9 @@ static void do_scope(machine *m, step *s) {
   GT_SCOPE {
     gt_tensor *half = gt_eval(NULL, "a % 499", operand(m, s, 0));
     gt_tensor *twice;
-    settle(m); /* numbers are read by the host */
+    settle(m, s); /* numbers are read by the host */
     twice = gt_eval(NULL, "a + b", half, half);
-    settle(m);
+    settle(m, s);
     y = gt_keep(gt_eval(NULL, "(a*3 + b) % 1021", twice, half));
   }
   set_result(m, s, y);
@@ -737,7 +785,7 @@ static void do_index_select(machine *m, step *s) {
   gt_tensor *index;
   snprintf(text, sizeof text, "a %% %" PRId64, s->n[1]);
   index = gt_eval(NULL, text, operand(m, s, 1));
-  settle(m); /* on the CPU the host reads the index at the call */
+  settle(m, s); /* on the CPU the host reads the index at the call */
   set_result(m, s, gt_index_select(NULL, operand(m, s, 0), (int)s->n[0], index));
   gt_free(index);
 }
@@ -903,7 +951,7 @@ static void do_host_turn(machine *m, step *s) {
   gt_tensor *x = operand(m, s, 0);
   fill_pattern(gt_data(x), x->dtype, gt_numel(x), s->n[0], s->n[1]);
   set_result(m, s, s->n[2] && m->real ? gt_to(x, device_of(m, s)) : gt_copy(NULL, x));
-  settle(m);
+  settle(m, s);
   fill_pattern(gt_data(x), x->dtype, gt_numel(x), s->n[0] + 500, s->n[1]);
 }
 
@@ -920,15 +968,15 @@ static int plan_crowd(planner *p, step *s) {
 static void do_crowd(machine *m, step *s) {
   gt_tensor *x = operand(m, s, 0), *copy = gt_copy(NULL, x);
   int i;
-  for (i = 0; i < STREAMS && m->real; i++) {
+  for (i = 0; i < STREAMS && m->real && !(m->careful && s->recorded); i++) {
     gt_stream *stream = s->usable >> i & 1 ? m->stream[i] : NULL;
     const gt_device device = stream ? gt_stream_device(stream) : gt_cpu();
-    if (!stream || device.type != x->device.type || device.index != x->device.index) continue;
+    if (!stream || !is_same(device, x->device)) continue;
     gt_free(copy);
-    settle(m);
+    settle(m, s);
     GT_WITH_STREAM(stream) copy = gt_copy(NULL, x);
   }
-  settle(m);
+  settle(m, s);
   gt_fill(x, (double)s->n[0]);
   set_result(m, s, copy);
 }
@@ -966,14 +1014,14 @@ static void do_destroy(machine *m, step *s) {
 }
 /* The stream that a step is about. */
 static void choose_other(planner *p, step *s) {
-  s->other_place = (int)below(p, p->program->devices);
+  s->other_place = any_device(p);
   s->other_stream = pick_stream(p, s->other_place);
 }
 static gt_stream *other(const machine *m, const step *s) {
   return stream_at(m, s->other_stream, s->other_place);
 }
 static int plan_other(planner *p, step *s) {
-  choose_stream(p, s, (int)below(p, p->program->devices));
+  choose_stream(p, s, any_device(p));
   choose_other(p, s);
   return 1;
 }
@@ -983,12 +1031,13 @@ static void do_synchronize_device(machine *m, step *s) {
 }
 static void do_query(machine *m, step *s) { gt_stream_query(other(m, s)); }
 static void do_wait_stream(machine *m, step *s) {
+  if (m->careful && s->recorded) return;
   gt_stream_wait_stream(stream_at(m, s->stream[0], s->place[0]), other(m, s));
 }
 static int plan_record(planner *p, step *s) {
   s->event = (int)below(p, EVENTS);
   if (!is_mine(p, p->event[s->event].owner)) return 0;
-  p->event[s->event].recorded = 1;
+  p->event[s->event].recorded = p->recording == NONE ? 1 : IN_GRAPH + p->recording;
   return plan_other(p, s);
 }
 static void do_record(machine *m, step *s) { gt_event_record(m->event[s->event], other(m, s)); }
@@ -997,7 +1046,8 @@ static int plan_event(planner *p, step *s) {
   int i;
   for (i = 0; i < EVENTS; i++) {
     s->event = (start + i) % EVENTS;
-    if (!is_open(p, p->event[s->event].owner) || !p->event[s->event].recorded) continue;
+    if (!is_open(p, p->event[s->event].owner)) continue;
+    if (p->event[s->event].recorded != (p->recording == NONE ? 1 : IN_GRAPH + p->recording)) continue;
     return plan_other(p, s);
   }
   return 0;
@@ -1043,8 +1093,181 @@ static void do_ballast(machine *m, step *s) {
   gt_free(gt_eval(NULL, "sin(exp(a) + cos(a)) + tanh(a)", ballast_of[s->device]));
 }
 
+/* ---- graphs ---- */
+/* The steps between begin and end are planned as others are. In the reference they are done when
+   they are recorded, and the first launch, which comes right behind the end, is nothing; in the run
+   they are done at the first launch. Later ones do them again to the same memory. */
+static int plan_begin(planner *p, step *s) {
+  int g = 0;
+  while (g < GRAPHS && (p->graph[g].alive || !is_mine(p, p->graph[g].owner))) g++;
+  if (g == GRAPHS || p->program->steps + RECORDED + 3 > STEPS) return 0;
+  memset(&p->graph[g], 0, sizeof p->graph[g]);
+  p->graph[g].owner = p->thread;
+  p->graph[g].device = (int)below(p, p->program->devices);
+  p->graph[g].alive = 1;
+  p->recording = s->graph = g;
+  choose_stream(p, s, p->graph[g].device);
+  return 1;
+}
+static void do_begin(machine *m, step *s) {
+  m->bounds[s->graph] = 0;
+  if (m->careful) synchronize_all(m); /* as what is beside the graph cannot wait for its device */
+  m->begun[s->graph] = stream_at(m, s->stream[0], s->place[0]);
+  if (m->real) gt_graph_begin(m->begun[s->graph]);
+}
+static int plan_end(planner *p, step *s) {
+  int i;
+  for (i = 0; i < EVENTS; i++)
+    if (p->event[i].recorded == IN_GRAPH + p->recording) p->event[i].recorded = 0;
+  s->graph = p->recording;
+  p->recording = NONE;
+  choose_stream(p, s, p->graph[s->graph].device);
+  return 1;
+}
+static void do_end(machine *m, step *s) {
+  if (m->real) m->graph[s->graph] = gt_graph_end();
+}
+/* What a launch writes must be the thread's, what it reads must be for it to read. */
+static int may_launch(const planner *p, int g) {
+  int i, may = p->graph[g].alive && is_mine(p, p->graph[g].owner);
+  for (i = 0; i < p->storages; i++) {
+    if (p->graph[g].uses[i] & READS) may &= is_open(p, p->storage[i].owner);
+    if (p->graph[g].uses[i] & WRITES) may &= is_mine(p, p->storage[i].owner);
+  }
+  return may;
+}
+static int plan_launch(planner *p, step *s) {
+  const int start = (int)below(p, GRAPHS);
+  int i;
+  for (i = 0; i < GRAPHS && !may_launch(p, (start + i) % GRAPHS); i++) {}
+  if (i == GRAPHS) return 0;
+  s->graph = (start + i) % GRAPHS;
+  choose_stream(p, s, p->graph[s->graph].device);
+  return 1;
+}
+static void again(const machine *m, struct bound *b);
+static void do_launch(machine *m, step *s) {
+  int i;
+  if (m->real) gt_graph_launch(m->graph[s->graph], stream_at(m, s->stream[0], s->place[0]));
+  for (i = 0; i < m->bounds[s->graph] && !s->n[0]; i++) again(m, &m->bound[s->graph][i]);
+}
+static int plan_forget(planner *p, step *s) {
+  s->graph = (int)below(p, GRAPHS);
+  if (!p->graph[s->graph].alive || !is_mine(p, p->graph[s->graph].owner)) return 0;
+  choose_stream(p, s, p->graph[s->graph].device);
+  p->graph[s->graph].alive = 0;
+  return 1;
+}
+static void forget(machine *m, int g) {
+  int i, k;
+  gt_graph_free(m->graph[g]);
+  m->graph[g] = NULL;
+  for (i = 0; i < m->bounds[g]; i++) {
+    for (k = 0; k < OPERANDS; k++) gt_free(m->bound[g][i].in[k]);
+    gt_free(m->bound[g][i].out);
+  }
+  m->bounds[g] = 0;
+}
+static void do_forget(machine *m, step *s) { forget(m, s->graph); }
+/* Between the graph's GPU and pinned memory, all in one piece. */
+static int alike(const value *a, const value *b) {
+  return a->contiguous && b->contiguous && a->dtype == b->dtype && a->ndim == b->ndim &&
+         broadcasts(a, b) && broadcasts(b, a);
+}
+static int plan_transfer(planner *p, step *s) {
+  const int start = (int)below(p, VARIABLES);
+  int i, k;
+  if (p->recording == NONE || p->graph[p->recording].device == 0) return 0;
+  s->in[0] = pick(p, WRITTEN | BOTH | CONTIGUOUS);
+  if (s->in[0] == NONE) return 0;
+  for (i = 0; i < VARIABLES; i++) {
+    const int slot = (start + i) % VARIABLES;
+    const value *pair[2] = {&p->v[s->in[0]], &p->v[slot]};
+    if (!fits(p, slot, BOTH) || !alike(pair[0], pair[1])) continue;
+    if ((pair[0]->device == 0) == (pair[1]->device == 0)) continue;
+    k = pair[1]->device == 0;
+    if (!p->storage[pair[k]->storage].pinned) continue;
+    s->in[1] = slot;
+    choose_streams(p, s, pair[1 - k]->device, 0);
+    spread_wild(p, s->in[0], is_wild(p, slot));
+    return 1;
+  }
+  return 0;
+}
+/* A call that no graph can hold: it must be refused, and the recording goes on. */
+static int plan_refusal(planner *p, step *s) {
+  if (p->recording == NONE) return 0;
+  s->graph = p->recording;
+  s->device = p->graph[s->graph].device;
+  s->n[0] = below(p, 7);
+  s->in[0] = pick(p, 0);
+  if (s->n[0] == 4 && s->in[0] == NONE) return 0;
+  if (s->n[0] == 5 && s->device == 0) return 0;
+  choose_stream(p, s, s->device);
+  return 1;
+}
+static void do_refusal(machine *m, step *s) {
+  gt_stream *stream = stream_at(m, s->stream[0], s->place[0]);
+  const gt_device device = device_of(m, s);
+  static const float one[1] = {1};
+  char room[8];
+  switch (s->n[0]) {
+    case 0: gt_synchronize(device); break;
+    case 1: gt_stream_synchronize(stream); break;
+    case 2: gt_graph_begin(stream); break;
+    case 3: gt_free(gt_rand(GT_SHAPE(3), GT_FLOAT32, device, NULL)); break;
+    case 4: gt_to_array(operand(m, s, 0), room, 0); break;
+    case 5: gt_free(gt_from_array(one, GT_SHAPE(1), GT_FLOAT32, device)); break;
+    default: gt_stream_native(stream); break;
+  }
+  if (!gt_error() && !m->errors[s->thread]++)
+    snprintf(m->error[s->thread], sizeof m->error[0], "refusal %d did not come", (int)s->n[0]);
+  gt_clear_error();
+}
+
+/* ---- traces: the first thread's; ranges are each thread's own ---- */
+static int plan_trace(planner *p, step *s) {
+  if (p->thread) return 0;
+  s->n[0] = p->traced;
+  s->n[1] = one_in(p, 3) ? 1 + below(p, 40) : 1000; /* room */
+  if (p->traced == ON) p->traced = STOPPED;
+  else p->traced = p->traced == STOPPED && one_in(p, 2) ? 0 : ON;
+  s->n[2] = p->traced;
+  return plan_other(p, s);
+}
+static char trace_path[64];
+static void look_at_trace(void) {
+  const gt_overlap overlap = gt_trace_overlap();
+  FILE *file = fopen(trace_path, "w");
+  if (!(overlap.gain >= 0) || !overlap.reason) printf("the overlap of a trace is not a number\n");
+  if (file) {
+    gt_trace_print(file, 0);
+    fclose(file);
+  }
+  gt_trace_save(trace_path);
+}
+static void do_trace(machine *m, step *s) {
+  m->traced = s->n[2] == ON;
+  if (s->n[0] == ON) gt_trace_stop();
+  else if (s->n[2] == ON) gt_trace_start(s->n[1]);
+  else look_at_trace();
+}
+static int plan_range(planner *p, step *s) {
+  int *open = &p->ranges[p->thread];
+  s->n[0] = *open > 0 && one_in(p, 2);
+  *open += s->n[0] ? -1 : 1;
+  return plan_other(p, s);
+}
+static void do_range(machine *m, step *s) {
+  m->ranges[s->thread] += s->n[0] ? -1 : 1;
+  if (s->n[0]) gt_range_pop();
+  else gt_range_push("a range");
+}
+
 /* ---- the list of steps ---- */
-enum { QUIET = 1, HOST = 2 }; /* no part of the reference; the host touches elements */
+/* no part of the reference; the host touches elements; a graph can hold it; over its first operand */
+/* it may come between a graph's steps, on another device */
+enum { QUIET = 1, HOST = 2, GRAPHED = 4, OVER = 8, BESIDE = 16 };
 typedef struct kind {
   const char *name;
   int weight, flags;
@@ -1052,55 +1275,63 @@ typedef struct kind {
   void (*act)(machine *, step *);
 } kind;
 static const kind kinds[] = {
-    {"full", 4, 0, plan_anywhere, do_full},
-    {"arange", 2, 0, plan_arange, do_arange},
+    {"full", 4, GRAPHED | BESIDE, plan_anywhere, do_full},
+    {"arange", 2, GRAPHED, plan_arange, do_arange},
     {"randint", 4, 0, plan_anywhere, do_randint},
-    {"empty and fill", 2, 0, plan_anywhere, do_empty},
-    {"from_array", 4, 0, plan_anywhere, do_array},
-    {"pinned", 4, HOST, plan_on_host, do_pinned},
+    {"empty and fill", 2, GRAPHED, plan_anywhere, do_empty},
+    {"from_array", 4, BESIDE, plan_anywhere, do_array},
+    {"pinned", 4, HOST, plan_pinned, do_pinned},
     {"wrap", 2, 0, plan_on_host, do_wrap},
-    {"slice", 4, 0, plan_slice, do_slice},
-    {"transpose", 3, 0, plan_transpose, do_transpose},
-    {"select", 3, 0, plan_select, do_select},
-    {"expand", 2, 0, plan_expand, do_expand},
-    {"reshape", 2, 0, plan_reshape, do_reshape},
+    {"slice", 4, GRAPHED, plan_slice, do_slice},
+    {"transpose", 3, GRAPHED, plan_transpose, do_transpose},
+    {"select", 3, GRAPHED, plan_select, do_select},
+    {"expand", 2, GRAPHED, plan_expand, do_expand},
+    {"reshape", 2, GRAPHED, plan_reshape, do_reshape},
     {"alias", 5, HOST, plan_alias, do_alias},
-    {"retain", 1, 0, plan_retain, do_retain},
-    {"map", 12, 0, plan_map, do_map},
-    {"in place", 16, 0, plan_in_place, do_in_place},
-    {"into", 8, 0, plan_into, do_into},
-    {"function", 8, 0, plan_function, do_function},
-    {"to_dtype", 3, 0, plan_convert, do_convert},
-    {"scope", 3, 0, plan_scope, do_scope},
-    {"reduce", 6, 0, plan_reduce, do_reduce},
-    {"matmul", 6, 0, plan_matmul, do_matmul},
-    {"index_select", 6, HOST, plan_index_select, do_index_select},
-    {"cat", 5, 0, plan_cat, do_cat},
-    {"copy", 14, 0, plan_copy, do_copy},
-    {"clone", 3, 0, plan_clone, do_clone},
+    {"retain", 1, GRAPHED, plan_retain, do_retain},
+    {"map", 12, GRAPHED | BESIDE, plan_map, do_map},
+    {"in place", 16, GRAPHED | OVER | BESIDE, plan_in_place, do_in_place},
+    {"into", 8, GRAPHED | OVER, plan_into, do_into},
+    {"function", 8, GRAPHED, plan_function, do_function},
+    {"to_dtype", 3, GRAPHED, plan_convert, do_convert},
+    {"scope", 3, GRAPHED, plan_scope, do_scope},
+    {"reduce", 6, GRAPHED | BESIDE, plan_reduce, do_reduce},
+    {"matmul", 6, GRAPHED, plan_matmul, do_matmul},
+    {"index_select", 6, HOST | GRAPHED, plan_index_select, do_index_select},
+    {"cat", 5, GRAPHED, plan_cat, do_cat},
+    {"copy", 14, GRAPHED | OVER, plan_copy, do_copy},
+    {"clone", 3, GRAPHED, plan_clone, do_clone},
     {"to", 12, 0, plan_to, do_to},
-    {"fill", 5, 0, plan_fill, do_fill},
-    {"free", 8, 0, plan_free, do_free},
-    {"item", 5, HOST, plan_item, do_item},
-    {"to_array", 3, HOST, plan_to_array, do_to_array},
-    {"host read", 6, HOST, plan_host_read, do_host_read},
-    {"host write", 6, HOST, plan_host_write, do_host_write},
+    {"fill", 5, GRAPHED | OVER | BESIDE, plan_fill, do_fill},
+    {"free", 8, GRAPHED, plan_free, do_free},
+    {"item", 5, HOST | BESIDE, plan_item, do_item},
+    {"to_array", 3, HOST | BESIDE, plan_to_array, do_to_array},
+    {"host read", 6, HOST | BESIDE, plan_host_read, do_host_read},
+    {"host write", 6, HOST | BESIDE, plan_host_write, do_host_write},
     {"host turn", 6, HOST, plan_host_turn, do_host_turn},
-    {"crowd", 4, 0, plan_crowd, do_crowd},
+    {"crowd", 4, GRAPHED | OVER, plan_crowd, do_crowd},
     {"stream create", 4, QUIET, plan_create, do_create},
     {"stream free", 3, QUIET, plan_destroy, do_destroy},
     {"stream synchronize", 1, QUIET, plan_other, do_synchronize},
     {"synchronize", 1, QUIET, plan_other, do_synchronize_device},
     {"stream query", 2, QUIET, plan_other, do_query},
-    {"wait_stream", 3, QUIET, plan_other, do_wait_stream},
-    {"event record", 6, QUIET, plan_record, do_record},
-    {"wait_event", 8, QUIET, plan_event, do_wait_event},
+    {"wait_stream", 3, QUIET | GRAPHED, plan_other, do_wait_stream},
+    {"event record", 6, QUIET | GRAPHED, plan_record, do_record},
+    {"wait_event", 8, QUIET | GRAPHED, plan_event, do_wait_event},
     {"event synchronize", 1, QUIET, plan_event, do_synchronize_event},
     {"event query", 2, QUIET, plan_event, do_query_event},
     {"declare", 2, QUIET, plan_declare, do_declare},
     {"empty_cache", 1, QUIET, plan_nothing, do_empty_cache},
     {"ask", 1, QUIET, plan_nothing, do_ask},
     {"ballast", 30, QUIET, plan_ballast, do_ballast},
+    {"graph begin", 0, 0, plan_begin, do_begin}, /* add_graph adds these two */
+    {"graph end", 0, 0, plan_end, do_end},
+    {"graph launch", 16, 0, plan_launch, do_launch},
+    {"graph free", 2, 0, plan_forget, do_forget},
+    {"transfer", 8, GRAPHED | OVER, plan_transfer, do_copy},
+    {"refusal", 3, QUIET | GRAPHED, plan_refusal, do_refusal},
+    {"trace", 6, QUIET, plan_trace, do_trace},
+    {"range", 4, QUIET, plan_range, do_range},
 };
 enum { KINDS = (int)(sizeof kinds / sizeof *kinds) };
 
@@ -1125,6 +1356,25 @@ static void clear_step(step *s) {
   memset(s, 0, sizeof *s);
   s->out = s->in[0] = s->in[1] = s->in[2] = s->release = NONE;
   s->stream[0] = s->stream[1] = s->other_stream = s->event = NONE;
+  s->graph = s->except = NONE;
+}
+/* A step becomes part of the graph that is recorded. `before`: what its operands were. */
+static void record_use(planner *p, int g, int storage, int use) {
+  p->graph[g].uses[storage] |= (unsigned char)use;
+  if (!p->storage[storage].wild) p->storage[storage].tame = 1;
+}
+static void record_step(planner *p, step *s, const planner *before) {
+  const int over = (kinds[s->kind].flags & OVER) || (kinds[s->kind].act == do_function && s->n[1]);
+  int i;
+  s->graph = p->recording;
+  s->recorded = 1;
+  for (i = 0; i < OPERANDS; i++) {
+    const value *v = s->in[i] == NONE ? NULL : &before->v[s->in[i]];
+    if (!v || (kinds[s->kind].flags & QUIET)) continue;
+    if (v->device == 0 && v->ndim == 0) s->numbers |= 1 << i;
+    else record_use(p, s->graph, v->storage, over && i == 0 ? READS | WRITES : READS);
+  }
+  if (s->out != NONE) record_use(p, s->graph, p->v[s->out].storage, READS | WRITES);
 }
 /* Adds one step of this kind, if it is possible. A failed attempt may have noted a result. */
 static int add_step(planner *p, int k) {
@@ -1138,13 +1388,15 @@ static int add_step(planner *p, int k) {
   s->phase = p->phase;
   for (i = 0; i < STREAMS; i++)
     if (p->stream[i].alive && is_open(p, p->stream[i].owner)) s->usable |= 1u << i;
-  if (!kinds[k].plan(p, s)) {
+  if (!kinds[k].plan(p, s) || p->refused) {
     const uint64_t random = p->random;
     *p = before;
     p->random = random;
     return 0;
   }
   p->program->steps++;
+  if (before.recording != NONE && p->recording != NONE && !p->beside) record_step(p, s, &before);
+  if (p->beside) s->except = p->graph[p->recording].device;
   for (i = 0; i < OPERANDS; i++) { /* freed right after use */
     if (s->in[i] == NONE || s->in[i] == s->out || s->release != NONE || !one_in(p, 12)) continue;
     if (!is_mine(p, p->v[s->in[i]].owner)) continue;
@@ -1153,6 +1405,36 @@ static int add_step(planner *p, int k) {
   }
   return 1;
 }
+/* Of the graph that was just recorded: nothing may happen in between. */
+static void add_first_launch(planner *p) {
+  step *s = &p->program->step[p->program->steps];
+  const int g = s[-1].graph;
+  clear_step(s);
+  s->kind = kind_named("graph launch");
+  s->thread = p->thread;
+  s->phase = p->phase;
+  s->usable = s[-1].usable;
+  s->graph = g;
+  s->n[0] = 1;
+  choose_stream(p, s, p->graph[g].device);
+  p->program->steps++;
+}
+/* A graph of some steps, and its first launch. */
+static void add_graph(planner *p) {
+  int i, k, more;
+  if (!add_step(p, kind_named("graph begin"))) return;
+  for (more = 1 + (int)below(p, RECORDED); more > 0; more--) {
+    p->beside = p->program->devices > 1 && one_in(p, 8);
+    for (i = 0; i < 20; i++) {
+      do k = choose_kind(p);
+      while (!(kinds[k].flags & (p->beside ? BESIDE : GRAPHED)));
+      if (add_step(p, k)) break;
+    }
+    p->beside = 0;
+  }
+  add_step(p, kind_named("graph end"));
+  add_first_launch(p);
+}
 /* Deals everything to the threads; half of it is for all of them to read. */
 static int deal_one(planner *p) {
   const int threads = p->program->threads;
@@ -1160,8 +1442,13 @@ static int deal_one(planner *p) {
 }
 static void deal(planner *p) {
   const int threads = p->program->threads;
-  int i;
+  int i, g;
   for (i = 0; i < p->storages; i++) p->storage[i].owner = deal_one(p);
+  for (g = 0; g < GRAPHS; g++) { /* what a graph writes goes with it, to be launched again */
+    p->graph[g].owner = (int)below(p, threads);
+    for (i = 0; i < p->storages; i++)
+      if (p->graph[g].alive && (p->graph[g].uses[i] & WRITES)) p->storage[i].owner = p->graph[g].owner;
+  }
   for (i = 0; i < VARIABLES; i++) {
     value *v = &p->v[i];
     v->owner = v->alive ? p->storage[v->storage].owner : (int)below(p, threads);
@@ -1174,8 +1461,9 @@ static void deal(planner *p) {
 static void make_program(program *program, uint64_t seed) {
   planner p;
   uint64_t mixed = seed;
-  int i, steps, more;
+  int i, steps, more, graphs;
   memset(&p, 0, sizeof p);
+  p.recording = NONE;
   p.random = next_random(&mixed); /* the next seed must not be the same sequence, one later */
   p.program = program;
   program->seed = seed;
@@ -1187,6 +1475,7 @@ static void make_program(program *program, uint64_t seed) {
   if (program->threads > most_threads) program->threads = (int)most_threads;
   program->phases = program->threads == 1 ? 2 : 2 + (int)below(&p, PHASES - 2);
   p.big = one_in(&p, 100);
+  graphs = one_in(&p, 2);
   p.ballast = one_in(&p, 16) || always_ballast;
   p.rows = 1 + below(&p, 16);
   p.columns = 1 + below(&p, 18);
@@ -1200,6 +1489,7 @@ static void make_program(program *program, uint64_t seed) {
     deal(&p);
     for (more = steps / (program->phases - 1); more > 0; more--) {
       p.thread = (int)below(&p, program->threads);
+      if (graphs && one_in(&p, 12)) add_graph(&p);
       for (i = 0; i < 20 && !add_step(&p, choose_kind(&p)); i++) {}
     }
   }
@@ -1225,13 +1515,18 @@ static int has_operands(const machine *m, const step *s) {
   return 1;
 }
 /* Makes `stream` wait for all streams that this thread may have used since the phase began. */
+static void wait_for(const machine *m, const step *s, gt_stream *stream, gt_stream *other) {
+  const gt_device device = gt_stream_device(other), of = gt_stream_device(stream);
+  const int except = s->except != NONE;
+  const gt_device none = m->device[except ? s->except : 0];
+  if (other == stream || (except && is_same(device, none)) || (except && is_same(of, none))) return;
+  gt_stream_wait_stream(stream, other);
+}
 static void wait_for_all(const machine *m, const step *s, gt_stream *stream) {
   int i;
   for (i = 0; i < STREAMS; i++)
-    if ((s->usable >> i & 1) && m->stream[i] && m->stream[i] != stream)
-      gt_stream_wait_stream(stream, m->stream[i]);
-  for (i = 0; i < m->program->devices; i++)
-    if (m->usual[s->thread][i] != stream) gt_stream_wait_stream(stream, m->usual[s->thread][i]);
+    if ((s->usable >> i & 1) && m->stream[i]) wait_for(m, s, stream, m->stream[i]);
+  for (i = 0; i < m->program->devices; i++) wait_for(m, s, stream, m->usual[s->thread][i]);
 }
 /* What a program has to do before each step when the library does not order it. The host reads the
    numbers that stand in maps. */
@@ -1242,7 +1537,7 @@ static void be_careful(const machine *m, const step *s) {
     const gt_tensor *x = operand(m, s, i);
     if (x && x->ndim == 0 && x->device.type == GT_CPU) host = 1;
   }
-  if (host) synchronize_all(m);
+  if (host) synchronize_but(m, s->except);
 }
 /* Between the phases of a careful program, in one thread: by the host, or by streams alone. */
 static void join_all(const machine *m) {
@@ -1259,10 +1554,37 @@ static void join_all(const machine *m) {
   for (i = 1; i < n; i++) gt_stream_wait_stream(all[0], all[i]);
   for (i = 1; i < n; i++) gt_stream_wait_stream(all[i], all[0]);
 }
+/* A graph's step once more: what it made has a place now. */
+static void again(const machine *m, struct bound *b) {
+  machine r = *m;
+  const step *s = b->step;
+  int k;
+  memset(r.v, 0, sizeof r.v);
+  for (k = 0; k < OPERANDS; k++)
+    if (s->in[k] != NONE && !r.v[s->in[k]]) r.v[s->in[k]] = gt_retain(b->in[k]);
+  kinds[s->kind].act(&r, b->step);
+  if (s->out != NONE && gt_data(r.v[s->out]) != gt_data(b->out)) gt_copy(b->out, r.v[s->out]);
+  for (k = 0; k < VARIABLES; k++) gt_free(r.v[k]);
+}
+static struct bound *bind(machine *m, step *s) {
+  struct bound *b;
+  int k;
+  if (!s->recorded || m->real || (kinds[s->kind].flags & QUIET)) return NULL;
+  b = &m->bound[s->graph][m->bounds[s->graph]++];
+  memset(b, 0, sizeof *b);
+  b->step = s;
+  for (k = 0; k < OPERANDS; k++) {
+    gt_tensor *x = operand(m, s, k);
+    b->in[k] = x && (s->numbers >> k & 1) ? gt_copy(NULL, x) : x ? gt_retain(x) : NULL;
+  }
+  return b;
+}
 static void act(machine *m, step *s) {
+  struct bound *b = bind(m, s);
   const int left_out = !m->real && (kinds[s->kind].flags & QUIET);
   if (!left_out && has_operands(m, s)) kinds[s->kind].act(m, s);
   else if (!left_out && s->out != NONE) set_result(m, s, NULL);
+  if (b && s->out != NONE) b->out = gt_retain(m->v[s->out]);
   if (s->release == NONE) return;
   gt_free(m->v[s->release]);
   m->v[s->release] = NULL;
@@ -1271,9 +1593,10 @@ static void run_step(machine *m, step *s) {
   if (!m->real) {
     act(m, s);
   } else {
-    if (m->careful) be_careful(m, s);
-    GT_WITH_STREAM(stream_at(m, s->stream[1], s->place[1]))
-      GT_WITH_STREAM(stream_at(m, s->stream[0], s->place[0])) act(m, s);
+    gt_stream *stream = stream_at(m, s->stream[0], s->place[0]);
+    if (m->careful && s->recorded) stream = m->begun[s->graph];
+    else if (m->careful) be_careful(m, s);
+    GT_WITH_STREAM(stream_at(m, s->stream[1], s->place[1])) GT_WITH_STREAM(stream) act(m, s);
   }
   note_error(m, s->thread, (int)(s - m->program->step));
 }
@@ -1316,6 +1639,7 @@ static void *work(void *argument) {
       if (s->phase == phase && s->thread == w->thread) run_step(m, s);
     }
   }
+  while (m->ranges[w->thread]-- > 0) gt_range_pop();
   return NULL;
 }
 static void work_in_threads(machine *m, program *program) {
@@ -1345,7 +1669,9 @@ static void finish(machine *m) {
     m->last[i] = calloc(m->last_bytes[i] + 1, 1);
     gt_to_array(m->v[i], m->last[i], m->last_bytes[i]);
   }
+  if (m->traced) gt_trace_stop();
   for (i = 0; i < VARIABLES; i++) gt_free(m->v[i]);
+  for (i = 0; i < GRAPHS; i++) forget(m, i);
   for (i = 0; i < STREAMS; i++) gt_stream_free(m->stream[i]);
   for (i = 0; i < EVENTS; i++) gt_event_free(m->event[i]);
   note_error(m, 0, m->program->steps);
@@ -1629,11 +1955,13 @@ static int is_told(int argc, char **argv) {
 
 int main(int argc, char **argv) {
   check_start("programs", argc, argv);
+  snprintf(trace_path, sizeof trace_path, "/tmp/gputensor-programs-%ld.json", (long)getpid());
   cuda_devices = count_devices(argc, argv);
   if (is_told(argc, argv)) {
     case_begin("programs");
     test_as_told(argc, argv);
     case_end();
+    remove(trace_path);
     return check_finish();
   }
   RUN(repeats);
@@ -1645,5 +1973,6 @@ int main(int argc, char **argv) {
   if (cuda_devices > 0 || workers_are_real()) RUN(unordered);
   else skip("unordered", "created CPU streams run at once");
 #endif
+  remove(trace_path);
   return check_finish();
 }

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 enum { N = 1000, SIDE = 24, SECONDS = 20 };
-static char npy[64];
+static char npy[64], json[64];
 
 /* ---- the scenario ---- */
 static int wrong; /* a result that is not right */
@@ -150,6 +150,44 @@ static void let_go(gt_device a, gt_device b) {
   gt_free(y);
   gt_free(sum);
 }
+/* Recorded on two streams, with an upload, and launched three times; x gains what the host writes. */
+static void graphs(gt_device device) {
+  gt_stream *s = gt_stream_create(device, 0), *t = gt_stream_create(device, 0);
+  gt_graph *graph;
+  float *p;
+  int i;
+  GT_SCOPE {
+    gt_tensor *x = twos(device), *y = NULL, *sum = NULL;
+    gt_tensor *pinned = gt_empty_pinned(GT_SHAPE(N), GT_FLOAT32);
+    gt_fill(pinned, 1);
+    gt_synchronize(gt_cpu());
+    if (s && t) gt_graph_begin(s);
+    GT_WITH_STREAM(s) y = gt_to(pinned, device), gt_add(x, x, y);
+    GT_WITH_STREAM(t) sum = gt_sum(NULL, gt_eval(NULL, "a*2 + b", x, y), GT_ALL, 0);
+    graph = gt_graph_end();
+    for (i = 1; i <= 3; i++) {
+      p = (float *)gt_data(pinned);
+      if (p) p[0] = (float)i;
+      if (graph) gt_graph_launch(graph, i % 2 ? s : t);
+    }
+    expect("the sum of a graph", gt_item(sum), (5 * 2 + 1) * (N - 1) + 8 * 2 + 3);
+    gt_graph_free(graph);
+  }
+  gt_stream_free(t);
+  gt_stream_free(s);
+}
+/* The same, traced. */
+static void traces(gt_device device) {
+  FILE *file = fopen(json, "w");
+  gt_trace_start(200);
+  gt_range_push("graphs");
+  graphs(device);
+  gt_range_pop();
+  gt_trace_stop();
+  expect("the trace is empty", gt_error() || gt_trace_overlap().records > 0, 1);
+  if (file) gt_trace_print(file, 0), fclose(file);
+  gt_trace_save(json);
+}
 static void scenario(void) {
   int64_t v[] = {1, 2, 3, 4};
   gt_device a, b;
@@ -164,6 +202,9 @@ static void scenario(void) {
   both_devices(a, b);
   expect("pools open to the other device", (double)sim_calls("cudaMemPoolSetAccess"), 2);
   let_go(a, b);
+  gt_warmup(a);
+  graphs(a);
+  traces(b);
   expect("the current device", sim_device(), before);
   if (!gt_error()) gt_empty_cache(); /* after an error gt_from_array may still read what it was given */
 }
@@ -400,6 +441,7 @@ int main(int argc, char **argv) {
   char name[64], *list, *line;
   int n;
   snprintf(npy, sizeof npy, "/tmp/gputensor-failures-%d.npy", (int)getpid());
+  snprintf(json, sizeof json, "/tmp/gputensor-failures-%d.json", (int)getpid());
   if (argc == 4 && strcmp(argv[1], "--blame") == 0) {
     one_blame c;
     c.how = atoi(argv[2]);
@@ -412,6 +454,7 @@ int main(int argc, char **argv) {
     run(argv[1], atoi(argv[2]), atoi(argv[3]), argc > 4 ? atoi(argv[4]) : 0);
     printf("\n");
     remove(npy);
+    remove(json);
     return 0;
   }
   check_start("sim-failures", argc, argv);
@@ -446,5 +489,6 @@ int main(int argc, char **argv) {
     if (sscanf(line, "%63s %d", name, &n) == 2) check_function(name, n);
   free(list);
   remove(npy);
+  remove(json);
   return check_finish();
 }

@@ -1330,7 +1330,7 @@ static const kind kinds[] = {
     {"graph free", 2, 0, plan_forget, do_forget},
     {"transfer", 8, GRAPHED | OVER, plan_transfer, do_copy},
     {"refusal", 3, QUIET | GRAPHED, plan_refusal, do_refusal},
-    {"trace", 6, QUIET, plan_trace, do_trace},
+    {"trace", 14, QUIET, plan_trace, do_trace},
     {"range", 4, QUIET, plan_range, do_range},
 };
 enum { KINDS = (int)(sizeof kinds / sizeof *kinds) };

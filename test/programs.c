@@ -1202,7 +1202,7 @@ static int plan_refusal(planner *p, step *s) {
   s->n[0] = below(p, 7);
   s->in[0] = pick(p, 0);
   if (s->n[0] == 4 && s->in[0] == NONE) return 0;
-  if (s->n[0] == 5 && s->device == 0) return 0;
+  if (s->n[0] >= 5 && s->device == 0) return 0;
   choose_stream(p, s, s->device);
   return 1;
 }

@@ -1120,8 +1120,9 @@ static int plan_end(planner *p, step *s) {
   for (i = 0; i < EVENTS; i++)
     if (p->event[i].recorded == IN_GRAPH + p->recording) p->event[i].recorded = 0;
   s->graph = p->recording;
+  s->except = p->graph[s->graph].device; /* until the call */
   p->recording = NONE;
-  choose_stream(p, s, p->graph[s->graph].device);
+  choose_stream(p, s, s->except);
   return 1;
 }
 static void do_end(machine *m, step *s) {
@@ -1368,6 +1369,7 @@ static void record_step(planner *p, step *s, const planner *before) {
   int i;
   s->graph = p->recording;
   s->recorded = 1;
+  s->except = p->graph[s->graph].device;
   for (i = 0; i < OPERANDS; i++) {
     const value *v = s->in[i] == NONE ? NULL : &before->v[s->in[i]];
     if (!v || (kinds[s->kind].flags & QUIET)) continue;
@@ -1595,7 +1597,8 @@ static void run_step(machine *m, step *s) {
   } else {
     gt_stream *stream = stream_at(m, s->stream[0], s->place[0]);
     if (m->careful && s->recorded) stream = m->begun[s->graph];
-    else if (m->careful) be_careful(m, s);
+    if (m->careful && s->numbers) synchronize_but(m, s->except);
+    if (m->careful && !s->recorded) be_careful(m, s);
     GT_WITH_STREAM(stream_at(m, s->stream[1], s->place[1])) GT_WITH_STREAM(stream) act(m, s);
   }
   note_error(m, s->thread, (int)(s - m->program->step));

@@ -4834,6 +4834,19 @@ static int gt__divide(gt__tree *t, int i, int compute) {
   }
   return count;
 }
+/* Of numbers alone, on the CPU, it is one that the host reads: no part of a graph. */
+static gt_tensor *gt__compute_part(const gt_tensor *part, const gt__code *g) {
+  gt_graph *recorded = gt__me.graph;
+  if (gt__is_constant(part)) gt__me.graph = NULL;
+  gt_tensor *x = gt__new_like(part);
+  if (x) x->storage->internal = 1;
+  if (x && gt__launch_map(g, x)) {
+    gt__free(x);
+    x = NULL;
+  }
+  gt__me.graph = recorded;
+  return x;
+}
 /* Node i, whose program is g, becomes an operand: a temporary of this dtype. Those that it was made
    of have no other use. */
 static gt_status gt__cut_node(gt__tree *t, int i, gt_dtype dtype, const gt__code *g) {
@@ -4845,20 +4858,18 @@ static gt_status gt__cut_node(gt__tree *t, int i, gt_dtype dtype, const gt__code
     gt__merge_shape(&part, in, in->ndim);
   }
   part.dtype = dtype;
-  gt_tensor *x = gt__new_like(&part);
+  gt_tensor *x = gt__compute_part(&part, g);
   if (!x) return gt__failed();
-  x->storage->internal = 1;
   v->op = GT__OPERAND; /* with a number of its own: it ends with the tree, or before */
   v->value.i = t->n_in + i;
   v->x = x;
-  if (gt__launch_map(g, x)) return gt__failed();
   for (int k = 0; k < g->p.n_in; k++) {
     gt__node *used = &t->node[g->node[k]];
     if (used != v) gt__end_temporary(t, used);
   }
-  if (gt__set_operand(t, v)) return gt__failed();
+  gt_status status = gt__set_operand(t, v);
   if (v->op != GT__OPERAND) gt__free(x);
-  return GT_OK;
+  return status;
 }
 /* A program for node i; parts that fit the machine are cut off until it does. */
 static gt_status gt__fit(gt__tree *t, int i, gt__code *g) {
@@ -13844,9 +13855,11 @@ static int gt__cuda_capture(int index, void *queue, void **out) {
   cudaStream_t stream = (cudaStream_t)queue;
   cudaGraph_t graph = NULL;
   GT__ENTER(index);
-  if (code) return code;
-  if (!out) return gt__cuda_done(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
-  code = gt__cuda_done(cudaStreamEndCapture(stream, &graph));
+  if (!code && !out)
+    code = gt__cuda_done(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
+  if (!out) return code;
+  int ended = gt__cuda_done(cudaStreamEndCapture(stream, &graph)); /* it must end, whatever fails */
+  if (!code) code = ended;
   if (!code) code = gt__cuda_done(cudaGraphInstantiateWithFlags((cudaGraphExec_t *)out, graph, 0));
   if (graph) gt__cuda_done(cudaGraphDestroy(graph));
   return code;

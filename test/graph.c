@@ -359,6 +359,20 @@ static void test_constants(void) {
   }
   gt_graph_free(g);
 }
+/* On the CPU, a part of a formula that has numbers alone is computed at the call, and is a number. */
+static void test_number_parts(void) {
+  gt_tensor *x = full(100, 1), *y = full(100, 0), *n = gt_scalar_int64(3);
+  gt_graph_begin(usual());
+  gt_eval(y, "(a + b*7 + 1) % 1019", x, n); /* whole numbers beside floating ones: b*7 is apart */
+  gt_graph *g = gt_graph_end();
+  gt_fill(n, 5);
+  for (int i = 0; i < 3; i++) {
+    gt_fill(x, i);
+    launch(g, usual());
+    CHECK_NUM(gt_item(gt_select(y, 0, 9)), i + 22);
+  }
+  gt_graph_free(g);
+}
 
 /* Launches without waiting, from two threads. */
 typedef struct racer {
@@ -747,6 +761,7 @@ int main(int argc, char **argv) {
   RUN(parts);
   RUN(memory);
   RUN(constants);
+  RUN(number_parts);
   RUN(threads);
   RUN(other_threads);
   RUN(ends);

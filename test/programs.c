@@ -94,7 +94,7 @@ typedef struct planner {
   struct { int owner, wild, tame, pinned; } storage[STORAGES];
   struct { int alive, device, owner; } stream[STREAMS];
   struct { int recorded, owner; } event[EVENTS]; /* recorded: 1, or IN_GRAPH + the graph */
-  struct { int alive, owner, device; unsigned char uses[STORAGES]; } graph[GRAPHS];
+  struct { int alive, owner, device, begun; unsigned char uses[STORAGES]; } graph[GRAPHS];
   int storages;
   int recording;                       /* the graph, or NONE */
   int beside;                          /* the step is on another device, and done at once */
@@ -1001,6 +1001,7 @@ static void do_create(machine *m, step *s) {
 static int plan_destroy(planner *p, step *s) {
   const int i = (int)below(p, STREAMS);
   if (!p->stream[i].alive || !is_mine(p, p->stream[i].owner)) return 0;
+  if (p->recording != NONE && p->graph[p->recording].begun == i) return 0;
   choose_stream(p, s, p->stream[i].device);
   s->stream[0] = NONE; /* a careful program waits there for what it will not be able to name */
   if (s->stream[1] == i) s->stream[1] = NONE;
@@ -1107,6 +1108,7 @@ static int plan_begin(planner *p, step *s) {
   p->graph[g].alive = 1;
   p->recording = s->graph = g;
   choose_stream(p, s, p->graph[g].device);
+  p->graph[g].begun = s->stream[0];
   return 1;
 }
 static void do_begin(machine *m, step *s) {
@@ -1311,8 +1313,8 @@ static const kind kinds[] = {
     {"host write", 6, HOST | BESIDE, plan_host_write, do_host_write},
     {"host turn", 6, HOST, plan_host_turn, do_host_turn},
     {"crowd", 4, GRAPHED | OVER, plan_crowd, do_crowd},
-    {"stream create", 4, QUIET, plan_create, do_create},
-    {"stream free", 3, QUIET, plan_destroy, do_destroy},
+    {"stream create", 4, QUIET | GRAPHED, plan_create, do_create},
+    {"stream free", 3, QUIET | GRAPHED, plan_destroy, do_destroy},
     {"stream synchronize", 1, QUIET, plan_other, do_synchronize},
     {"synchronize", 1, QUIET, plan_other, do_synchronize_device},
     {"stream query", 2, QUIET, plan_other, do_query},

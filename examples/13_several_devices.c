@@ -41,7 +41,7 @@
          2 workers  loss of epoch 1 2.930598, of epoch 3 0.691376, an epoch took 3.8 ms
          the replicas are equal bit by bit; 1.34 times as fast, an efficiency of 67 %
 
-   On two GPUs, pretend ones too, some lines differ:
+   On two GPUs, pretend ones too (make -C examples pretend-13_several_devices), some lines differ:
 
        2 workers, from cuda:0 to cuda:1 (simulated GPU 0)
        one too many: gt_cuda: there is no cuda:2: 2 devices here, counted from 0

@@ -31,7 +31,7 @@
        outputs computed on cpu and on cpu differ by 0e+00 at most
        files that are not there: gt_load_npy: gputensor_model_w1.npy: No such file or directory
 
-   With a GPU, a pretend one too, some lines differ:
+   With a GPU, a pretend one too (make -C examples pretend-14_model), some lines differ:
 
        moved to cuda:0: the model there takes 3.11 MiB more, the one on cpu is still there
        model and data on two devices: gt_matmul_eval: operand 1 (256, 784) is on cuda:0, ...

@@ -34,7 +34,7 @@
        no message: break inside GT_SCOPE { } inside a loop: 9 rounds; with GT_SCOPED; 3
        no message: gt_to and gt_to_dtype without an assignment: x is still float32
 
-   With a GPU, a pretend one too, 16 is
+   With a GPU, a pretend one too (make -C examples pretend-18_troubleshooting), 16 is
 
        16  gt_add(NULL, here, a)
            bad device: gt_add: operand 1 (3, 4) is on cpu, operand 2 (3, 4) on cuda:0; gt_to ...

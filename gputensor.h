@@ -2811,49 +2811,48 @@ enum {
   GT__TRACED_COPY, /* staged or blocking, as a whole */
   GT__TRACED_RANGE,
   GT__TRACED_JOIN,
-  GT__TRACED_MEMORY,
   GT__TRACED_CLOCK
 };
 enum { GT__TRACED_TEXT = 72 };
 typedef struct gt__record {
-  uint8_t what, kind, dtype, late; /* late: why it did not begin earlier */
-  int16_t direction, copy;         /* of copies, as in gt_statistics */
-  int thread, slot, name;          /* of the host; of the stream */
+  uint8_t what, kind, dtype, moving, joined; /* joined: it waited for another stream last */
+  int thread, name;                          /* of the host; of the stream */
   gt_device device;
-  int32_t from, to, before;   /* records or -1: waited for; who waits; the last on the stream */
-  int32_t behind, clock;      /* what kept the host before; the tie to the GPU's clock */
-  uint64_t number;            /* on its stream */
-  int64_t size[4];            /* elements; outputs and folded; M, N, K, batch; or bytes */
+  /* records, 0 is none: waited for; who waits; the one before on the stream, or the range around;
+     what kept the host before; the tie to the GPU's clock, or how deep a range is */
+  int32_t from, to, before, behind, clock;
+  uint64_t number;            /* on its stream; 0: the calling thread did it */
+  int64_t size[4], allocated; /* by the kind, see gt__write_args; bytes on its device */
   double asked, called;       /* the host enqueued it from here to there */
-  double begin, end, cpu;     /* cpu: how long it worked; of a copy of a GPU, its engine was free */
-  double joined;              /* when all that it waited for had ended */
-  void *front, *back;         /* events */
+  double begin, end, cpu;     /* end: -1, it is going on; how long a processor worked */
+  void *front, *back;         /* events of a GPU */
   const char *call, *way;     /* way: or NULL */
   char text[GT__TRACED_TEXT]; /* a formula or a range's name */
 } gt__record;
 typedef struct {
-  int64_t lane; /* see gt__lane */
-  double begin, end, by;
-  int32_t record, track;
-} gt__slice; /* of a record, to be drawn in a lane */
+  int64_t lane; /* all three of: */
+  int group;    /* of lanes, see >>timeline */
+  int pid, tid; /* in JSON: 0, the CPU, or 1 + a GPU; the stream, thread or engine and track */
+  double by;    /* time to sort by */
+  gt__record *r;
+} gt__slice; /* of a record, in a lane */
+typedef struct {
+  int32_t last, joins; /* records: the newest; those that wait for its next one */
+  double enqueued;     /* when the host was there last */
+} gt__line;            /* of a stream */
 static struct {
-  int on, open, threads; /* on: 2 while it is stopped; open: the host's own operations at work */
-  int ready;             /* there is a trace to look at */
+  int on, open, threads; /* on: 2 while it ends; open: the host's own operations at work */
+  int64_t base;          /* what all traces before had of records */
   int64_t room, n, n_slices, dropped;
-  int64_t base; /* what is 1 + the number of a record over all traces */
   gt__record *at;
   gt__slice *slices;
-  double began, ended, first; /* first: when the first operation began */
-  struct {
-    int32_t last, joins; /* records: the newest; those that wait for its next one */
-    int waited;
-    double enqueued;
-  } stream[GT__SLOTS_OF_STREAMS];
+  double began, first; /* first: when an operation began */
+  gt__line line[GT__SLOTS_OF_STREAMS];
   struct {
     void *queue;
     int32_t newest;
   } clock[GT__GPUS];
-  gt_overlap overlap;
+  gt_overlap overlap; /* its reason is NULL until the trace has ended */
 } gt__trace;
 static __thread struct {
   gt_status status;
@@ -2871,8 +2870,9 @@ static __thread struct {
   const char *formula;    /* the caller's, during a call */
   int ranges, thread;     /* pushed; its number in traces */
   int64_t range, blocked; /* records: the innermost; the last that kept it waiting */
-  int in_copy;            /* 1 + the kind of copy that it is in */
   gt_graph *graph;        /* that the thread records, or NULL */
+  double asked;           /* when it began to wait for room in a queue */
+  int moving;             /* 1 + 3 * direction + kind of the copy that it is in; 0: none */
   char text[4][160];
   unsigned text_turn;
 } gt__me;
@@ -2989,15 +2989,13 @@ static void gt__drop_scratch(const gt_stream *s, gt_device device);
 static gt_stream *gt__opened(gt_stream *s, gt_device device, int *code);
 static gt_stream *gt__current(gt_device device);
 static gt_stream *gt__opened_current(gt_device device, int *code);
-/* >>trace-code: what happens while a trace is on; all with the lock. */
+/* >>trace-code: what happens while a trace is on. */
 static gt__record *gt__trace_op(const gt_stream *s, const gt__op *op);
 static void gt__trace_started(const gt_stream *s, gt__record *r, int code);
 static void gt__trace_join(const gt_stream *s, int slot, uint64_t number);
-static void gt__trace_memory(gt_device device);
 static int64_t gt__trace_wait(int slot, uint64_t number);
-static int64_t gt__trace_copy(const gt_tensor *to, int direction, int kind);
+static int64_t gt__trace_copy(int64_t bytes, int reads);
 static void gt__trace_end(int64_t number);
-static void gt__trace_waited(double since);
 static void gt__trace_forget(void);
 
 /* ---- >>reports ----------------------------------------------------------------------------------
@@ -3984,7 +3982,6 @@ static gt__storage *gt__storage_new(size_t bytes, gt_device device, int pinned) 
   }
   if (!code) gt__all.allocated[slot] += bytes;
   if (gt__all.peak[slot] < gt__all.allocated[slot]) gt__all.peak[slot] = gt__all.allocated[slot];
-  if (gt__trace.on && bytes && !code) gt__trace_memory(device);
   gt__unlock();
   if (!code) return s;
   GPUTENSOR_FREE(s);
@@ -4039,7 +4036,6 @@ static void gt__end_wrap(gt__storage *s) { /* without the lock */
 }
 static void gt__storage_end_unlocks(gt__storage *s) { /* with the lock, which it gives up */
   gt__all.allocated[gt__slot(s->device)] -= s->bytes;
-  if (gt__trace.on && s->bytes) gt__trace_memory(s->device);
   if (!gt__on_host(s->device)) {
     if (s->data) gt__release_device_unlocks(s);
     gt__end_storage(s);
@@ -6252,19 +6248,6 @@ static gt_status gt__download(const gt_tensor *to, const gt_tensor *from) {
   gt__host_end(&host);
   return status;
 }
-static gt_status gt__copy_staged(const gt_tensor *to, const gt_tensor *from, int direction,
-                                 int kind) {
-  gt__lock();
-  int64_t whole = gt__trace.on ? gt__trace_copy(to, direction, kind) : 0;
-  gt__unlock();
-  gt_status status = kind == GT_COPY_STAGED ? gt__upload(to, from) : gt__download(to, from);
-  gt__me.in_copy = 0;
-  if (!whole) return status;
-  gt__lock();
-  gt__trace_end(whole);
-  gt__unlock();
-  return status;
-}
 static gt_status gt__copy_across(const gt_tensor *to, const gt_tensor *from) {
   int direction = GT_DEVICE_TO_DEVICE, kind = GT_COPY_ASYNC;
   gt_status status;
@@ -6272,6 +6255,7 @@ static gt_status gt__copy_across(const gt_tensor *to, const gt_tensor *from) {
   const gt_tensor *host = gt__on_host(to->device) ? to : from;
   gt_device gpu = host == to ? from->device : to->device;
   int pinned = host->storage->pinned || !gt__on_host(host->device);
+  int64_t whole = 0;
   if (!bytes) return GT_OK;
   if ((!pinned || (gt__on_host(host->device) && host->storage->internal)) &&
       gt__refuse_recorded(gpu,
@@ -6280,15 +6264,19 @@ static gt_status gt__copy_across(const gt_tensor *to, const gt_tensor *from) {
     return gt__failed();
   if (gt__on_host(to->device)) direction = GT_DEVICE_TO_HOST;
   if (gt__on_host(from->device)) direction = GT_HOST_TO_DEVICE;
-  if (pinned)
+  if (!pinned) kind = direction == GT_HOST_TO_DEVICE ? GT_COPY_STAGED : GT_COPY_BLOCKING;
+  gt__me.moving = 1 + 3 * direction + kind;
+  if (!pinned) whole = gt__trace_copy((int64_t)bytes, to->storage->internal);
+  if (kind == GT_COPY_STAGED) status = gt__upload(to, from);
+  else if (kind == GT_COPY_BLOCKING) status = gt__download(to, from);
+  else
     status = gt__copy_bytes(to->storage, gt__address(to), from->storage, gt__address(from),
                             (int64_t)bytes);
-  else {
-    kind = direction == GT_HOST_TO_DEVICE ? GT_COPY_STAGED : GT_COPY_BLOCKING;
-    status = gt__copy_staged(to, from, direction, kind);
-  }
-  if (status || gt__is_recorded(gpu)) return status;
+  gt__me.moving = 0;
+  int recorded = gt__is_recorded(gpu);
   GT__HOLD(gt__mutex);
+  gt__trace_end(whole);
+  if (status || recorded) return status;
   gt__all.stats.copies[direction][kind].count++;
   gt__all.stats.copies[direction][kind].bytes += bytes;
   return GT_OK;
@@ -6515,11 +6503,10 @@ static void gt__set_late(gt_stream *s, gt__region where) {
 }
 /* The queue of a CPU stream is bounded: waits while it is full. */
 static void gt__wait_for_room_unlocks(gt_stream *s) {
-  double since = gt__trace.on ? gt_now_ms() : 0;
+  if (gt__trace.on) gt__me.asked = gt_now_ms();
   gt__unlock();
   GT__OF(s)->queue_room(s->queue);
   gt__lock();
-  if (gt__trace.on) gt__trace_waited(since);
 }
 /* Orders op, and takes scratch for it. *no_memory: that could not be had. */
 static int gt__prepare_unlocks(gt_stream *s, gt__op *op, int *waited, int *no_memory) {
@@ -7411,31 +7398,25 @@ static int gt__make_room_unlocks(void) {
 }
 
 /* ---- >>trace-code -------------------------------------------------------------------------------
-   What is noted while a trace is on, in an array of records, all with the lock. Work on the CPU is
-   measured by who does it. Work on a GPU is measured by an event behind it and, where its stream
-   may have been idle before it, one in front; what they say is read when the trace ends, in
-   >>timeline. */
+   What is noted while a trace is on, with the lock, in an array of records whose first one is none.
+   Work on the CPU is measured by who does it. Work on a GPU is measured by an event behind it and,
+   where its stream may have been idle before it, one in front, which are read when the trace ends.
+ */
 #define GT__IDLE_MS 0.05    /* since the host enqueued something: a stream may be idle */
-#define GT__WAIT_MS 0.005   /* the least wait for room in a queue that counts as one */
 #define GT__CLOCK_MS 1000.0 /* after which GPU and host compare clocks: a float has 24 bits */
 static int32_t gt__record_place(const gt__record *r) { return (int32_t)(r - gt__trace.at); }
 static gt__record *gt__record_new(int what) { /* or NULL */
   if (gt__trace.on != 1) return NULL;
-  if (gt__trace.n == gt__trace.room) {
-    gt__trace.dropped++;
-    return NULL;
-  }
-  gt__record *r = &gt__trace.at[gt__trace.n++];
+  gt__record *r = &gt__trace.at[gt__trace.n];
+  gt__trace.dropped += gt__trace.n > gt__trace.room;
+  if (gt__trace.n > gt__trace.room) return NULL;
+  gt__trace.n++;
   memset(r, 0, sizeof *r);
   if (!gt__me.thread) gt__me.thread = ++gt__trace.threads;
   r->what = (uint8_t)what;
+  r->moving = gt__me.moving;
   r->thread = gt__me.thread;
   r->call = gt__me.call;
-  r->from = -1;
-  r->to = -1;
-  r->before = -1;
-  r->behind = -1;
-  r->clock = -1;
   r->asked = gt_now_ms();
   r->begin = r->asked;
   r->end = r->asked;
@@ -7445,161 +7426,128 @@ static gt__record *gt__record_new(int what) { /* or NULL */
 static void gt__set_text(gt__record *r, const char *text) {
   size_t n = strlen(text), most = sizeof r->text - 1;
   if (n > most)
-    for (n = most; n && (text[n] & 0xc0) == 0x80;) n--;
-  memcpy(r->text, text, n); /* the rest is 0 */
+    for (n = most; (text[n] & 0xc0) == 0x80;) n--;
+  memcpy(r->text, text, n);
 }
 /* What begins now and ends later: its number over all traces, or 0. */
 static int64_t gt__trace_begin(gt__record *r) {
   if (!r) return 0;
-  r->end = r->begin - 1; /* it is open */
+  r->end = -1;
   return gt__trace.base + gt__record_place(r);
 }
-/* The record of that number, if it is of this trace, which is on; or NULL. */
-static gt__record *gt__record_of(int64_t number) {
-  if (gt__trace.on != 1 || number < gt__trace.base) return NULL;
-  return &gt__trace.at[number - gt__trace.base];
+/* The place of that number, if it is of this trace, and that is on; or 0. */
+static int32_t gt__place_of(int64_t number) {
+  int here = gt__trace.on == 1 && number > gt__trace.base;
+  return here ? (int32_t)(number - gt__trace.base) : 0;
 }
 static void gt__trace_end(int64_t number) {
-  gt__record *r = gt__record_of(number);
-  if (!r) return;
+  int32_t place = gt__place_of(number);
+  if (!place) return;
+  gt__record *r = &gt__trace.at[place];
   r->end = gt_now_ms();
-  if (!gt__me.in_copy) gt__me.blocked = number;
+  if (r->what != GT__TRACED_RANGE && !gt__me.moving) gt__me.blocked = number;
 }
-/* The newest operation of a stream up to that number, or -1. */
+/* The newest operation of a stream up to that number. */
 static int32_t gt__trace_newest(int slot, uint64_t number) {
-  int32_t i = gt__trace.stream[slot].last;
-  while (i >= 0 && gt__trace.at[i].number > number) i = gt__trace.at[i].before;
+  int32_t i = gt__trace.line[slot].last;
+  while (gt__trace.at[i].number > number) i = gt__trace.at[i].before;
   return i;
 }
+/* The host waits for what a stream holds up to that number. */
 static int64_t gt__trace_wait(int slot, uint64_t number) {
   gt__record *r = gt__record_new(GT__TRACED_WAIT);
   if (r) r->from = gt__trace_newest(slot, number);
   return gt__trace_begin(r);
 }
-/* A wait for room in a queue, which is over. */
-static void gt__trace_waited(double since) {
-  if (gt_now_ms() - since < GT__WAIT_MS) return;
-  gt__record *r = gt__record_new(GT__TRACED_WAIT);
-  if (r && since > gt__trace.began) r->begin = since;
-}
-static int64_t gt__trace_copy(const gt_tensor *to, int direction, int kind) {
-  gt__record *r = gt__record_new(GT__TRACED_COPY);
-  if (!r) return 0;
-  gt__me.in_copy = 1 + kind;
-  r->direction = (int16_t)direction;
-  r->copy = (int16_t)kind;
-  r->dtype = (uint8_t)to->dtype;
-  r->size[0] = (int64_t)gt__nbytes(to);
-  if (to->storage->internal) r->what = GT__TRACED_WAIT; /* gt_item and its like */
+/* A copy that keeps the host, as a whole; what gt_item and its like do is a wait. */
+static int64_t gt__trace_copy(int64_t bytes, int reads) {
+  GT__HOLD(gt__mutex);
+  gt__record *r = gt__record_new(reads ? GT__TRACED_WAIT : GT__TRACED_COPY);
+  if (r) r->size[0] = bytes;
   return gt__trace_begin(r);
-}
-static void gt__trace_memory(gt_device device) {
-  gt__record *r = gt__record_new(GT__TRACED_MEMORY);
-  if (!r) return;
-  r->device = device;
-  r->size[0] = (int64_t)gt__all.allocated[gt__slot(device)];
 }
 /* A stream begins to wait for what another one holds up to that number. */
 static void gt__trace_join(const gt_stream *s, int slot, uint64_t number) {
-  int32_t from = gt__trace_newest(slot, number);
-  gt__trace.stream[s->slot].waited = 1;
-  gt__record *r = from >= 0 ? gt__record_new(GT__TRACED_JOIN) : NULL;
+  gt__record *r = gt__record_new(GT__TRACED_JOIN);
   if (!r) return;
-  r->from = from;
-  r->before = gt__trace.stream[s->slot].joins;
-  gt__trace.stream[s->slot].joins = gt__record_place(r);
+  r->from = gt__trace_newest(slot, number);
+  r->before = gt__trace.line[s->slot].joins;
+  gt__trace.line[s->slot].joins = gt__record_place(r);
 }
 static void gt__describe_op(gt__record *r, const gt__op *op) {
   const gt__copy_args *c = &op->u.copy;
-  const gt__reduce_args *f = &op->u.reduce;
   const gt__matmul_args *x = &op->u.matmul;
   int bytes = op->kind == GT__COPY && c->kind == GT__BYTES;
   r->kind = op->kind;
-  r->way = bytes ? NULL : op->way->name;
+  r->device = op->device;
+  if (!bytes) r->way = op->way->name;
   if (gt__me.formula) gt__set_text(r, gt__me.formula);
-  if (op->kind == GT__COPY) {
-    r->dtype = c->dst.dtype;
-    r->size[0] = bytes ? c->bytes : c->count << c->dst.size_log2;
-    r->copy = (int16_t)(gt__me.in_copy ? gt__me.in_copy - 1 : (int)GT_COPY_ASYNC);
-    r->direction = GT_DEVICE_TO_DEVICE;
-    if (bytes && c->dst_index < 0) r->direction = GT_DEVICE_TO_HOST;
-    if (bytes && c->src_index < 0) r->direction = GT_HOST_TO_DEVICE;
-  } else if (op->kind == GT__MAP) {
-    r->dtype = op->u.map.out.dtype;
-    r->size[0] = op->u.map.count;
-  } else if (op->kind == GT__REDUCE) {
-    int whole = f->soft && f->soft != GT__LOGSUMEXP;
-    r->dtype = whole ? f->pre.out.dtype : f->out.dtype;
-    r->size[0] = f->outer;
-    r->size[1] = f->n;
-  } else if (op->kind == GT__REPLAY) {
-    r->size[0] = op->u.graph->n;
-  } else {
-    const int64_t size[] = {x->m, x->n, x->k, x->batch};
-    r->dtype = x->a.dtype;
-    memcpy(r->size, size, sizeof size);
-  }
+  if (op->kind == GT__MAP) r->size[0] = op->u.map.count;
+  if (op->kind == GT__COPY) r->size[0] = bytes ? c->bytes : c->count << c->dst.size_log2;
+  if (op->kind == GT__REDUCE) r->size[0] = op->u.reduce.outer;
+  if (op->kind == GT__REDUCE) r->size[1] = op->u.reduce.n;
+  if (op->kind == GT__REPLAY) r->size[0] = op->u.graph->n;
+  if (op->kind != GT__MATMUL) return;
+  r->dtype = x->a.dtype;
+  r->size[0] = x->m;
+  r->size[1] = x->n;
+  r->size[2] = x->k;
+  r->size[3] = x->batch;
 }
-/* The tie between a GPU's clock and the host's, at most a second old: an event on a queue of our
-   own, which happened between two readings of the host's clock. The first round only warms up. */
+/* The tie between a GPU's clock and the host's: an event on a queue of our own. It happened later
+   than the host's reading in front of it, so that no operation seems to end behind a wait for it.
+   The first round only warms up. */
 static int32_t gt__trace_clock(gt_device device) {
   const gt__backend *b = gt__backend_of(device);
   void **queue = &gt__trace.clock[device.index].queue;
-  int32_t newest = gt__trace.clock[device.index].newest;
-  if (newest >= 0 && gt_now_ms() - gt__trace.at[newest].end < GT__CLOCK_MS) return newest;
-  if (!*queue && b->queue_create(device.index, 0, queue)) return newest;
+  int32_t *newest = &gt__trace.clock[device.index].newest;
+  if (*newest && gt_now_ms() - gt__trace.at[*newest].begin < GT__CLOCK_MS) return *newest;
+  if (!*queue && b->queue_create(device.index, 0, queue)) return *newest;
   gt__record *r = gt__record_new(GT__TRACED_CLOCK);
-  if (!r) return newest;
-  r->device = device;
-  int code = 0;
+  int code = !r;
   for (int round = 0; round < 2 && !code; round++) {
+    r->device = device;
     r->begin = gt_now_ms();
     code = b->event_record(device.index, &r->back, *queue);
     if (!code) code = b->event_ask(device.index, r->back, GT__WAIT);
-    r->end = gt_now_ms();
   }
-  if (code) return newest;
-  gt__trace.clock[device.index].newest = gt__record_place(r);
-  return gt__record_place(r);
+  if (!code) *newest = gt__record_place(r);
+  return *newest;
 }
 /* op is about to start: its record, or NULL. */
 static gt__record *gt__trace_op(const gt_stream *s, const gt__op *op) {
+  gt__line *line = &gt__trace.line[s->slot];
   gt__record *r = gt__record_new(GT__TRACED_OPERATION);
   if (!r) return NULL;
-  int32_t place = gt__record_place(r);
   gt__describe_op(r, op);
-  r->device = op->device;
-  if (gt__record_of(gt__me.blocked)) r->behind = (int32_t)(gt__me.blocked - gt__trace.base);
+  r->allocated = gt__all.allocated[gt__slot(op->device)];
+  r->behind = gt__place_of(gt__me.blocked);
   gt__me.blocked = 0;
-  if (!s->queue) {
-    gt__trace.open++;
-    return r;
-  }
-  r->slot = s->slot;
+  gt__trace.open += !s->queue;
+  if (!s->queue) return r;
+  if (gt__me.asked > gt__trace.began) r->asked = gt__me.asked;
+  gt__me.asked = 0;
   r->name = s->name;
   r->number = op->number;
-  r->before = gt__trace.stream[s->slot].last;
-  for (int32_t i = gt__trace.stream[s->slot].joins; i >= 0; i = gt__trace.at[i].before)
-    gt__trace.at[i].to = place;
-  int idle = r->asked - gt__trace.stream[s->slot].enqueued > GT__IDLE_MS;
-  if (!gt__on_host(s->device)) {
-    r->clock = gt__trace_clock(s->device);
-    if (idle || gt__trace.stream[s->slot].waited)
-      GT__OF(s)->event_record(s->device.index, &r->front, s->queue);
-  }
-  gt__trace.stream[s->slot].last = place;
-  gt__trace.stream[s->slot].joins = -1;
-  gt__trace.stream[s->slot].waited = 0;
+  r->before = line->last;
+  line->last = gt__record_place(r);
+  int idle = line->joins || r->asked - line->enqueued > GT__IDLE_MS;
+  for (int32_t i = line->joins; i; i = gt__trace.at[i].before) gt__trace.at[i].to = line->last;
+  line->joins = 0;
+  if (gt__on_host(op->device)) return r;
+  r->clock = gt__trace_clock(op->device);
+  if (idle) GT__OF(op)->event_record(op->device.index, &r->front, s->queue);
   return r;
 }
 /* It has been enqueued or, by this thread, done. A trace does not end in between. */
 static void gt__trace_started(const gt_stream *s, gt__record *r, int code) {
-  r->called = gt_now_ms();
+  const gt__backend *b = GT__OF(r);
   gt__trace.open -= !s->queue;
   if (!s->queue) return;
   if (code) r->what = GT__TRACED_NOTHING;
-  else if (!gt__on_host(s->device)) GT__OF(s)->event_record(s->device.index, &r->back, s->queue);
-  gt__trace.stream[s->slot].enqueued = r->called;
+  else if (!gt__on_host(r->device)) b->event_record(r->device.index, &r->back, s->queue);
+  r->called = gt_now_ms();
+  gt__trace.line[s->slot].enqueued = r->called;
 }
 GT_API gt_status gt_range_push(const char *name) {
   GT__CALL;
@@ -7612,8 +7560,8 @@ GT_API gt_status gt_range_push(const char *name) {
   gt__record *r = gt__record_new(GT__TRACED_RANGE);
   if (!r) return GT_OK;
   gt__set_text(r, name);
-  r->number = (uint64_t)gt__me.ranges;
-  if (gt__record_of(gt__me.range)) r->before = (int32_t)(gt__me.range - gt__trace.base);
+  r->clock = gt__me.ranges;
+  r->before = gt__place_of(gt__me.range);
   gt__me.range = gt__trace_begin(r);
   return GT_OK;
 }
@@ -7624,10 +7572,10 @@ GT_API gt_status gt_range_pop(void) {
   nvtxRangePop();
 #endif
   GT__HOLD(gt__mutex);
-  gt__record *r = gt__record_of(gt__me.range);
-  if (r && r->number == (uint64_t)gt__me.ranges) { /* else it began without a record */
-    r->end = gt_now_ms();
-    gt__me.range = r->before < 0 ? 0 : gt__trace.base + r->before;
+  int32_t place = gt__place_of(gt__me.range);
+  if (place && gt__trace.at[place].clock == gt__me.ranges) { /* else it began without a record */
+    gt__trace_end(gt__me.range);
+    gt__me.range = gt__trace.base + gt__trace.at[place].before;
   }
   gt__me.ranges--;
   return GT_OK;
@@ -8010,480 +7958,378 @@ GT_API void gt_shutdown(void) {
 /* ---- >>timeline ---------------------------------------------------------------------------------
    The end of a trace: its records get their times and become slices, sorted by lane and time, which
    are drawn, saved and summed up. With the lock. */
-enum { GT__ENGINES, GT__QUEUES, GT__THREADS };      /* groups of lanes, in the order of a picture */
-enum { GT__UPLOADS, GT__COMPUTING, GT__DOWNLOADS }; /* the engines of a GPU */
-enum { GT__TIDS_OF_QUEUES = 100000 };               /* in JSON; threads and engines come before */
-static int64_t gt__lane(int group, int slot, int number) {
-  return ((int64_t)group * 64 + slot) << 32 | number;
-}
-GT__ASSERT(1 + GT__GPUS <= 64, "a lane has six bits for the device");
-static int gt__group(int64_t lane) { return (int)(lane >> 38); }
-static int gt__lane_slot(int64_t lane) { return (int)(lane >> 32) & 63; }
-static int gt__lane_number(int64_t lane) { return (int)(lane & 0x7fffffff); }
+enum { GT__ENGINES, GT__QUEUES, GT__THREADS, GT__ALL_WORK };   /* groups of lanes */
+enum { GT__UPLOADS = 1, GT__COMPUTING, GT__DOWNLOADS = 1000 }; /* engines, and tracks between */
+enum { GT__TID_OF_QUEUES = 100000 };                           /* threads and engines come before */
 static int gt__is_op(const gt__record *r) { return r->what == GT__TRACED_OPERATION; }
 static int gt__on_gpu(const gt__record *r) { return gt__is_op(r) && !gt__on_host(r->device); }
 static int gt__engine(const gt__record *r) {
   if (r->kind != GT__COPY || r->way) return GT__COMPUTING;
-  return r->direction == GT_DEVICE_TO_HOST ? GT__DOWNLOADS : GT__UPLOADS;
+  return (r->moving - 1) / 3 == GT_DEVICE_TO_HOST ? GT__DOWNLOADS : GT__UPLOADS;
 }
-static int64_t gt__engine_lane(const gt__record *r) {
-  return gt__lane(GT__ENGINES, gt__slot(r->device), gt__engine(r));
+/* The call that enqueued an operation of a stream? */
+static int gt__is_enqueue(const gt__slice *s) {
+  return s->group == GT__THREADS && gt__is_op(s->r) && s->r->number;
 }
-/* -- times -- */
+static double gt__begin_of(const gt__slice *s) {
+  return gt__is_enqueue(s) ? s->r->asked : s->r->begin;
+}
+static double gt__end_of(const gt__slice *s) {
+  return gt__is_enqueue(s) ? s->r->called : s->r->end;
+}
 /* What the events of an operation say. */
 static void gt__read_events(gt__record *r) {
-  const gt__backend *b = gt__backend_of(r->device);
-  const gt__record *tie = r->clock >= 0 ? &gt__trace.at[r->clock] : NULL;
-  float ms = 0;
+  const gt__record *tie = &gt__trace.at[r->clock];
+  const gt__backend *b = GT__OF(r);
   int index = r->device.index;
-  if (!tie || !r->back || b->event_elapsed(index, tie->back, r->back, &ms)) {
+  float ms = 0;
+  if (!r->clock || !r->back || b->event_elapsed(index, tie->back, r->back, &ms)) {
     r->what = GT__TRACED_NOTHING;
     gt__trace.dropped++;
     return;
   }
-  double zero = (tie->begin + tie->end) / 2;
-  r->end = zero + (double)ms;
-  if (r->front && !b->event_elapsed(index, tie->back, r->front, &ms)) r->begin = zero + (double)ms;
+  r->end = tie->begin + (double)ms;
+  if (!r->front || b->event_elapsed(index, tie->back, r->front, &ms)) return;
+  double begin = tie->begin + (double)ms;
+  if (begin > r->begin) r->begin = begin;
 }
-/* Those of a stream come one after the other. */
+/* Operations of a stream come one after the other. */
 static void gt__set_times(void) {
-  for (int64_t i = 0; i < gt__trace.n; i++) {
+  double now = gt_now_ms();
+  for (int64_t i = 1; i < gt__trace.n; i++) {
     gt__record *r = &gt__trace.at[i];
-    if (r->end < r->begin) r->end = gt__trace.ended; /* it is still going on */
-    if (!gt__is_op(r) || !r->number) continue;
-    double before = r->before < 0 ? gt__trace.began : gt__trace.at[r->before].end;
+    double before = gt__trace.at[r->before].end;
+    if (r->end < 0) r->end = now; /* it is still going on */
     if (gt__on_gpu(r)) gt__read_events(r);
+    if (!r->number) continue;
     if (!gt__is_op(r)) r->end = before;
     if (r->begin > r->end) r->begin = r->end;
     if (r->begin < before) r->begin = before;
     if (r->end < r->begin) r->end = r->begin;
   }
 }
-/* The tie of two clocks is some microseconds wrong. A GPU's operation cannot have ended after the
-   host has waited for it: by so much they all are earlier. */
-static void gt__shift_times(void) {
-  double late[GT__GPUS] = {0};
-  const gt__record *at = gt__trace.at;
-  for (int64_t i = 0; i < gt__trace.n; i++) {
-    const gt__record *r = &at[i];
-    if (r->from < 0 || !gt__on_gpu(&at[r->from])) continue;
-    double end = r->end, by = at[r->from].end;
-    if (r->what == GT__TRACED_JOIN) {
-      if (r->to < 0 || !gt__is_op(&at[r->to]) || gt__on_gpu(&at[r->to])) continue;
-      end = at[r->to].begin;
-    }
-    if (by - end > late[at[r->from].device.index]) late[at[r->from].device.index] = by - end;
-  }
-  for (int64_t i = 0; i < gt__trace.n; i++) {
-    gt__record *r = &gt__trace.at[i];
-    if (!gt__on_gpu(r)) continue;
-    r->begin -= late[r->device.index];
-    r->end -= late[r->device.index];
-    if (r->begin < gt__trace.began) r->begin = gt__trace.began;
-    if (r->end < r->begin) r->end = r->begin;
-  }
-}
-static void gt__add_slice(int64_t lane, const gt__record *r, double begin, double end, double by) {
-  gt__slice slice = {lane, begin, end, by, gt__record_place(r), 0};
-  gt__trace.slices[gt__trace.n_slices++] = slice;
-}
-/* By lane, then time; of a thread, what is around another one comes first. */
+/* By lane, then by the end of operations of an engine, by the begin of others. */
 static int gt__compare_slices(const void *a, const void *b) {
   const gt__slice *x = (const gt__slice *)a, *y = (const gt__slice *)b;
   if (x->lane != y->lane) return x->lane < y->lane ? -1 : 1;
   if (x->by != y->by) return x->by < y->by ? -1 : 1;
-  int outer = gt__group(x->lane) == GT__THREADS;
-  if (x->end != y->end) return (x->end > y->end) == outer ? -1 : 1;
-  return x->record < y->record ? -1 : x->record > y->record;
+  return x->r < y->r ? -1 : x->r > y->r;
 }
-static void gt__sort_slices(void) {
-  qsort(gt__trace.slices, (size_t)gt__trace.n_slices, sizeof *gt__trace.slices, gt__compare_slices);
+static void gt__add_slice(int group, int pid, int tid, gt__record *r) {
+  gt__slice *s = &gt__trace.slices[gt__trace.n_slices++];
+  int ends = group == GT__ENGINES || group == GT__ALL_WORK;
+  s->lane = ((int64_t)group * 64 + pid) << 32 | tid;
+  s->group = group;
+  s->pid = pid;
+  s->tid = tid;
+  s->r = r;
+  s->by = ends ? r->end : gt__begin_of(s);
 }
-/* A copy engine does one at a time: one that waited for it has begun when it was free. */
-static void gt__serve_copies(void) {
-  gt__trace.n_slices = 0;
-  for (int64_t i = 0; i < gt__trace.n; i++) {
-    gt__record *r = &gt__trace.at[i];
-    if (!gt__on_gpu(r) || gt__engine(r) == GT__COMPUTING) continue;
-    gt__add_slice(gt__engine_lane(r), r, r->begin, r->end, r->end);
-  }
-  gt__sort_slices();
-  for (int64_t i = 1; i < gt__trace.n_slices; i++) {
-    const gt__slice *s = &gt__trace.slices[i];
-    gt__record *r = &gt__trace.at[s->record];
-    if (s->lane != s[-1].lane) continue;
-    r->cpu = s[-1].end;
-    if (r->begin < r->cpu) r->begin = r->cpu;
-  }
-}
-/* -- slices -- */
 static void gt__make_slices(void) {
-  gt__trace.n_slices = 0;
-  for (int64_t i = 0; i < gt__trace.n; i++) {
-    const gt__record *r = &gt__trace.at[i];
-    int64_t thread = gt__lane(GT__THREADS, 0, r->thread);
-    int queued = gt__is_op(r) && r->number;
-    if (queued) {
-      int64_t lane = gt__lane(GT__QUEUES, gt__slot(r->device), r->name);
-      gt__add_slice(lane, r, r->begin, r->end, r->begin);
-      gt__add_slice(thread, r, r->asked, r->called, r->asked);
-    } else if (r->what && r->what <= GT__TRACED_RANGE)
-      gt__add_slice(thread, r, r->begin, r->end, r->begin);
-    if (gt__on_gpu(r)) gt__add_slice(gt__engine_lane(r), r, r->begin, r->end, r->begin);
+  for (int64_t i = 1; i < gt__trace.n; i++) {
+    gt__record *r = &gt__trace.at[i];
+    int pid = gt__slot(r->device), queue = GT__TID_OF_QUEUES + r->name;
+    if (!r->what || r->what > GT__TRACED_RANGE) continue;
+    gt__add_slice(GT__THREADS, 0, r->thread, r);
+    if (gt__is_op(r)) gt__add_slice(GT__ALL_WORK, 0, 0, r);
+    if (gt__is_op(r) && r->number) gt__add_slice(GT__QUEUES, pid, queue, r);
+    if (gt__on_gpu(r)) gt__add_slice(GT__ENGINES, pid, gt__engine(r), r);
   }
-  gt__sort_slices();
+  qsort(gt__trace.slices, (size_t)gt__trace.n_slices, sizeof(gt__slice), gt__compare_slices);
 }
-/* Behind the last slice of the lane of slice i. */
-static int64_t gt__lane_end(int64_t i) {
-  int64_t lane = gt__trace.slices[i].lane;
-  while (i < gt__trace.n_slices && gt__trace.slices[i].lane == lane) i++;
-  return i;
+/* Behind the last slice of the lane of s. */
+static gt__slice *gt__lane_end(const gt__slice *s) {
+  gt__slice *end = gt__trace.slices + gt__trace.n_slices;
+  for (gt__slice *next = gt__trace.slices + (s - gt__trace.slices); next < end; next++)
+    if (next->lane != s->lane) return next;
+  return end;
 }
-/* Those of an engine that are side by side get tracks, which are no more than there are streams. */
-static void gt__set_tracks(int64_t i, int64_t end) {
-  double until[GT__SLOTS_OF_STREAMS + 1] = {0};
-  for (; i < end; i++) {
-    gt__slice *s = &gt__trace.slices[i];
-    while (s->track < GT__SLOTS_OF_STREAMS && s->begin < until[s->track]) s->track++;
-    until[s->track] = s->end;
+/* A copy engine does one at a time: a copy that waited for it has begun when it was free. */
+static void gt__serve_copies(gt__slice *s, const gt__slice *end) {
+  for (s++; s < end; s++)
+    if (s->r->begin < s[-1].r->end) s->r->begin = s[-1].r->end;
+}
+/* Operations that compute side by side get tracks, no more than there are streams. */
+static void gt__set_tracks(const gt__slice *first, gt__slice *s) {
+  double used[GT__SLOTS_OF_STREAMS + 1] = {0}; /* from then on */
+  while (s-- > first) {
+    int track = 0;
+    while (used[track] > 0 && used[track] < s->r->end) track++;
+    used[track] = s->r->begin;
+    s->tid += track;
   }
 }
-/* The slice of a host's operation, in which it worked? */
-static int gt__is_work(const gt__slice *s) {
-  const gt__record *r = &gt__trace.at[s->record];
-  return gt__is_op(r) && (gt__group(s->lane) != GT__THREADS || !r->number);
-}
-/* How long a lane worked: of an engine, any of its tracks. */
-static double gt__busy_ms(int64_t i, int64_t end) {
-  double sum = 0, until = 0;
-  int engine = gt__group(gt__trace.slices[i].lane) == GT__ENGINES;
-  for (; i < end; i++) {
-    const gt__slice *s = &gt__trace.slices[i];
-    if (!gt__is_work(s)) continue;
-    const gt__record *r = &gt__trace.at[s->record];
-    double begin = s->begin > until ? s->begin : until;
-    if (!engine) sum += gt__on_gpu(r) ? r->end - r->begin : r->cpu;
-    else if (s->end > begin) sum += s->end - begin;
-    if (s->end > until) until = s->end;
+/* The time in which any of these operations was at work, sorted by their ends; *since when. */
+static double gt__union_ms(const gt__slice *first, const gt__slice *s, double *since) {
+  double sum = 0;
+  *since = HUGE_VAL;
+  while (s-- > first) {
+    double until = s->r->end < *since ? s->r->end : *since;
+    if (until > s->r->begin) sum += until - s->r->begin;
+    if (s->r->begin < *since) *since = s->r->begin;
   }
   return sum;
 }
-/* -- what overlapped, and if little, why -- */
+/* How long a lane was at work. */
+static double gt__busy_ms(const gt__slice *s, const gt__slice *end) {
+  double sum = 0;
+  if (s->group == GT__ENGINES) return gt__union_ms(s, end, &sum);
+  for (; s < end; s++) {
+    if (!gt__is_op(s->r) || gt__is_enqueue(s)) continue;
+    sum += gt__on_gpu(s->r) ? s->r->end - s->r->begin : s->r->cpu;
+  }
+  return sum;
+}
+/* -- what overlapped and, if little, why -- */
 enum {
-  GT__BY_RESULT,
   GT__BY_STREAM,
-  GT__BY_ENGINE,
+  GT__BY_RESULT,
   GT__BY_HOST,
   GT__BY_READ,
   GT__BY_PAGEABLE,
+  GT__BY_ENGINE,
   GT__BY_ONE,
-  GT__BY
+  GT__REASONS
 };
-static const char *const gt__reason[GT__BY] = {
-    "most operations waited for results of another stream: what depends on each other takes turns",
+static const char *const gt__reason[] = {
     "most operations waited for the one before them on their own stream: independent work can go "
-    "to "
-    "several streams",
-    "one kind of work takes nearly all of the time, and one operation of it fills the device: more "
-    "streams add nothing",
+    "to several streams",
+    "most operations waited for results of another stream: what depends on each other takes turns",
     "most operations began as soon as they were enqueued: the host is what is late; larger "
     "operations, or a formula in place of several, take fewer calls",
     "the host waited for results before it enqueued more: read them after all work is enqueued",
     "copies of ordinary (pageable) memory keep the host waiting, which enqueues nothing meanwhile: "
     "gt_empty_pinned makes memory that does not",
+    "one kind of work takes nearly all of the time, and one operation of it fills the device: more "
+    "streams add nothing",
     "the calling thread did all the work itself: gt_stream_create makes streams that work beside "
     "it"};
-/* The time in which any lane worked, and from the first begin to the last end. */
-static void gt__measure_span(gt_overlap *o) {
-  double until = 0, first = 0;
-  gt__trace.n_slices = 0;
-  for (int64_t i = 0; i < gt__trace.n; i++) {
-    const gt__record *r = &gt__trace.at[i];
-    if (gt__is_op(r)) gt__add_slice(0, r, r->begin, r->end, r->begin);
-  }
-  gt__sort_slices();
-  if (gt__trace.n_slices) first = gt__trace.slices[0].begin;
-  for (int64_t i = 0; i < gt__trace.n_slices; i++) {
-    const gt__slice *s = &gt__trace.slices[i];
-    double begin = s->begin > until ? s->begin : until;
-    if (s->end > begin) o->any_ms += s->end - begin;
-    if (s->end > until) until = s->end;
-  }
-  gt__trace.first = first;
-  o->span_ms = gt__trace.n_slices ? until - first : 0;
-}
-/* What an operation of a stream waited for last when it began. */
-static int gt__late_by(const gt__record *r) {
-  double own = r->before < 0 ? 0 : gt__trace.at[r->before].end;
-  double engine = gt__on_gpu(r) ? r->cpu : 0;
-  double most = r->joined;
-  int why = GT__BY_RESULT;
-  if (own > most) why = GT__BY_STREAM;
-  if (own > most) most = own;
-  if (engine > most) why = GT__BY_ENGINE;
-  if (engine > most) most = engine;
-  return r->asked > most ? (int)GT__BY_HOST : why;
-}
-/* Adds up, by reason, the lengths of operations and of the host's waits before others. */
-static void gt__share_out(double *share) {
-  for (int64_t i = 0; i < gt__trace.n; i++) {
+GT__ASSERT(sizeof gt__reason / sizeof *gt__reason == GT__REASONS, "each reason has a sentence");
+static const char *gt__find_reason(const gt_overlap *o, int queues, double most) {
+  double ms[GT__REASONS] = {0};
+  int why = GT__BY_STREAM;
+  for (int64_t i = 1; i < gt__trace.n; i++) {
     gt__record *r = &gt__trace.at[i];
-    if (r->what == GT__TRACED_JOIN && r->to >= 0) { /* it comes before the one that waits */
-      gt__record *to = &gt__trace.at[r->to];
-      const gt__record *from = &gt__trace.at[r->from];
-      if (to->joined < from->end) to->joined = from->end;
-    }
-    if (!gt__is_op(r)) continue;
-    if (r->number) share[gt__late_by(r)] += r->end - r->begin;
-    if (r->behind < 0) continue;
+    gt__record *to = &gt__trace.at[r->to];
     const gt__record *wait = &gt__trace.at[r->behind];
-    int why = wait->what == GT__TRACED_COPY ? GT__BY_PAGEABLE : GT__BY_READ;
-    share[why] += wait->end - wait->begin;
+    double own = gt__trace.at[r->before].end, other = gt__trace.at[r->from].end;
+    if (r->to && other > gt__trace.at[to->before].end && other > to->asked) to->joined = 1;
+    if (!gt__is_op(r)) continue;
+    int late = r->asked > own ? GT__BY_HOST : GT__BY_STREAM;
+    ms[r->joined ? GT__BY_RESULT : late] += r->end - r->begin;
+    ms[wait->what == GT__TRACED_COPY ? GT__BY_PAGEABLE : GT__BY_READ] += wait->end - wait->begin;
   }
-}
-/* queues: how many lanes of streams there are; most: the busy time of the busiest lane. */
-static int gt__choose_reason(const gt_overlap *o, int queues, double most) {
-  double share[GT__BY] = {0};
-  int why = GT__BY_RESULT;
-  gt__share_out(share);
-  int blocked = share[GT__BY_READ] > share[GT__BY_PAGEABLE] ? GT__BY_READ : GT__BY_PAGEABLE;
-  if (share[GT__BY_READ] + share[GT__BY_PAGEABLE] > o->span_ms / 2) return blocked;
-  if (!queues) return GT__BY_ONE;
-  for (int k = 1; k <= GT__BY_HOST; k++)
-    if (share[k] > share[why]) why = k;
-  if (queues > 1 && why == GT__BY_STREAM && most > 0.8 * o->any_ms) why = GT__BY_ENGINE;
-  return why;
+  int held = ms[GT__BY_READ] > ms[GT__BY_PAGEABLE] ? GT__BY_READ : GT__BY_PAGEABLE;
+  if (ms[GT__BY_READ] + ms[GT__BY_PAGEABLE] > o->span_ms / 2) return gt__reason[held];
+  if (!queues) return gt__reason[GT__BY_ONE];
+  for (int k = GT__BY_RESULT; k <= GT__BY_HOST; k++)
+    if (ms[k] > ms[why]) why = k;
+  int fills = why == GT__BY_STREAM && queues > 1 && most > 0.8 * o->any_ms;
+  return gt__reason[fills ? (int)GT__BY_ENGINE : why];
 }
 static void gt__sum_up(gt_overlap *o) {
   double most = 0;
   int queues = 0;
-  gt__make_slices();
-  for (int64_t i = 0, end; i < gt__trace.n_slices; i = end) {
-    int64_t lane = gt__trace.slices[i].lane;
-    end = gt__lane_end(i);
-    if (gt__group(lane) == GT__ENGINES) gt__set_tracks(i, end);
-    queues += gt__group(lane) == GT__QUEUES;
-    if (gt__group(lane) == GT__QUEUES && gt__lane_slot(lane)) continue; /* its engines count */
-    double busy = gt__busy_ms(i, end);
+  gt__slice *s = gt__trace.slices;
+  for (gt__slice *end; s < gt__trace.slices + gt__trace.n_slices; s = end) {
+    end = gt__lane_end(s);
+    if (s->group == GT__ALL_WORK) {
+      gt__trace.n_slices = s - gt__trace.slices; /* it is not drawn */
+      o->any_ms = gt__union_ms(s, end, &gt__trace.first);
+      o->span_ms = end[-1].r->end - gt__trace.first;
+      break;
+    }
+    if (s->group == GT__ENGINES && s->tid != GT__COMPUTING) gt__serve_copies(s, end);
+    double busy = gt__busy_ms(s, end);
+    queues += s->group == GT__QUEUES;
+    if (s->group == GT__ENGINES && s->tid == GT__COMPUTING) gt__set_tracks(s, end);
+    else if (s->group == GT__QUEUES && s->pid) continue; /* its engines count */
     o->busy_ms += busy;
     if (busy > most) most = busy;
   }
-  o->gain = o->any_ms > 0 ? o->busy_ms / o->any_ms : 0;
-  o->records = gt__trace.n;
-  o->dropped = gt__trace.dropped;
-  o->reason = "";
-  if (o->any_ms > 0 && o->gain < GT_SMALL_GAIN)
-    o->reason = gt__reason[gt__choose_reason(o, queues, most)];
+  if (o->any_ms > 0) o->gain = o->busy_ms / o->any_ms;
+  if (o->any_ms > 0 && o->gain < GT_SMALL_GAIN) o->reason = gt__find_reason(o, queues, most);
 }
 /* -- begin and end -- */
 static void gt__drop_events(void) {
-  for (int64_t i = 0; i < gt__trace.n; i++) {
+  for (int64_t i = 1; i < gt__trace.n; i++) {
     gt__record *r = &gt__trace.at[i];
-    const gt__backend *b = gt__backend_of(r->device);
-    if (r->front) b->event_destroy(r->device.index, r->front);
-    if (r->back) b->event_destroy(r->device.index, r->back);
+    if (r->front) GT__OF(r)->event_destroy(r->device.index, r->front);
+    if (r->back) GT__OF(r)->event_destroy(r->device.index, r->back);
     r->front = NULL;
     r->back = NULL;
   }
   for (int i = 0; i < GT__GPUS; i++) {
-    void *queue = gt__trace.clock[i].queue;
-    gt_device device = gt__device(GT_CUDA, i);
-    if (queue) gt__backend_of(device)->queue_destroy(i, queue);
+    if (gt__trace.clock[i].queue) GT__PINNING->queue_destroy(i, gt__trace.clock[i].queue);
     gt__trace.clock[i].queue = NULL;
   }
 }
 static void gt__trace_forget(void) {
+  int64_t base = gt__trace.base + gt__trace.n; /* numbers are not used again */
+  int threads = gt__trace.threads;
   gt__drop_events();
   GPUTENSOR_FREE(gt__trace.at);
-  GPUTENSOR_FREE(gt__trace.slices);
-  gt__trace.base += gt__trace.n + 1; /* numbers of records are not used again */
-  gt__trace.at = NULL;
-  gt__trace.slices = NULL;
-  gt__trace.on = 0;
-  gt__trace.ready = 0;
-  gt__trace.n = 0;
-  gt__trace.n_slices = 0;
-  gt__trace.dropped = 0;
-  for (int i = 0; i < GT__SLOTS_OF_STREAMS; i++) {
-    gt__trace.stream[i].last = -1;
-    gt__trace.stream[i].joins = -1;
-    gt__trace.stream[i].waited = 1;
-    gt__trace.stream[i].enqueued = 0;
-  }
-  for (int i = 0; i < GT__GPUS; i++) gt__trace.clock[i].newest = -1;
+  memset(&gt__trace, 0, sizeof gt__trace);
+  gt__trace.base = base;
+  gt__trace.threads = threads;
 }
-/* Three slices a record are enough: a GPU's operation is in the lanes of its stream, its engine and
-   the thread. */
-enum { GT__SLICES = 3 };
+/* A record is in four lanes at most: of the thread, its stream, an engine, and of all work. */
+enum { GT__LANES_OF_RECORD = 4, GT__MOST_RECORDS = INT32_MAX / 8 };
 GT_API gt_status gt_trace_start(int64_t capacity) {
   GT__CALL;
-  size_t record = sizeof(gt__record), slice = GT__SLICES * sizeof(gt__slice);
-  if (capacity < 1 || capacity > INT32_MAX / GT__SLICES ||
-      (uint64_t)capacity > SIZE_MAX / 2 / (record + slice))
+  if (capacity < 1 || capacity > GT__MOST_RECORDS || (uint64_t)capacity > SIZE_MAX / 1024)
     return gt__fail(GT_ERROR_ARGUMENT, "room for %lld records; give 1 to %d", (long long)capacity,
-                    (int)(INT32_MAX / GT__SLICES));
-  gt__record *at = (gt__record *)gt__malloc((size_t)capacity * record);
-  gt__slice *slices = at ? (gt__slice *)gt__malloc((size_t)capacity * slice) : NULL;
+                    (int)GT__MOST_RECORDS);
+  size_t each = sizeof(gt__record) + GT__LANES_OF_RECORD * sizeof(gt__slice);
+  gt__record *at = (gt__record *)gt__malloc(((size_t)capacity + 1) * each);
+  if (!at) return gt__failed();
   gt__lock();
-  int begins = slices && !gt__trace.on;
+  int begins = !gt__trace.on;
   if (begins) {
     gt__trace_forget();
     gt__trace.at = at;
-    gt__trace.slices = slices;
+    gt__trace.slices = (gt__slice *)(at + capacity + 1);
     gt__trace.room = capacity;
+    gt__trace.n = 1;
     gt__trace.began = gt_now_ms();
+    at->end = gt__trace.began;
+    at->begin = at->end;
     gt__trace.on = 1;
     gt__me.blocked = 0;
   }
   gt__unlock();
   if (begins) return GT_OK;
   GPUTENSOR_FREE(at);
-  GPUTENSOR_FREE(slices);
-  if (!slices) return gt__failed();
   return gt__fail(GT_ERROR_STATE, "a trace is on; gt_trace_stop ends it");
 }
 GT_API gt_status gt_trace_stop(void) {
   GT__CALL;
   GT__STRICT;
-  gt_overlap none = {0, 0, 0, "", 0, 0, 0};
+  gt_overlap *o = &gt__trace.overlap;
   gt__lock();
   int on = gt__trace.on == 1, code = 0;
   if (on) {
     gt__trace.on = 2;
     code = gt__await_all_unlocks(NULL, 0);
     while (gt__trace.open) pthread_cond_wait(&gt__idle, &gt__mutex);
-    gt__trace.ended = gt_now_ms();
     gt__set_times();
     gt__drop_events();
-    gt__shift_times();
-    gt__serve_copies();
-    gt__trace.overlap = none;
-    gt__measure_span(&gt__trace.overlap);
-    gt__sum_up(&gt__trace.overlap);
+    gt__make_slices();
+    o->reason = "";
+    o->records = gt__trace.n - 1;
+    o->dropped = gt__trace.dropped;
+    gt__sum_up(o);
     gt__trace.on = 0;
-    gt__trace.ready = 1;
   }
   gt__unlock();
   if (!on) return gt__fail(GT_ERROR_STATE, "no trace is on; gt_trace_start begins one");
   return gt__report(gt_cpu(), NULL, code);
 }
 GT_API gt_overlap gt_trace_overlap(void) {
-  gt_overlap none = {0, 0, 0, "", 0, 0, 0};
   GT__HOLD(gt__mutex);
-  return gt__trace.ready ? gt__trace.overlap : none;
+  gt_overlap o = gt__trace.overlap; /* 0 until it has ended */
+  if (!o.reason) o.reason = "";
+  return o;
 }
-/* -- what things are called -- */
-static const char *gt__decimal(int64_t n, int unit, int digits) { /* n/unit in any locale */
+/* Takes the lock if there is a trace that has ended; else, without it, an error. */
+static gt_status gt__open_trace(void) {
+  gt__lock();
+  if (gt__trace.overlap.reason && !gt__trace.on) return GT_OK;
+  gt__unlock();
+  return gt__fail(GT_ERROR_STATE,
+                  "there is no trace that has ended; gt_trace_start begins one, "
+                  "gt_trace_stop ends it");
+}
+/* -- the picture -- */
+static const char *gt__thousandths(int64_t n) { /* in any locale */
   char *text = gt__scrap();
-  snprintf(text, 32, "%lld.%0*d", (long long)(n / unit), digits, (int)(n % unit));
+  snprintf(text, 40, "%lld.%03d", (long long)(n / 1000), (int)(n % 1000));
   return text;
 }
 static const char *gt__hundredths(double x) {
-  return gt__decimal((int64_t)(x * 100 + 0.5), 100, 2);
-}
-static const char *gt__lane_text(int64_t lane) {
-  static const char *const engine[] = {"upload", "compute", "download"};
-  int number = gt__lane_number(lane);
+  int64_t n = (int64_t)(x * 100 + 0.5);
   char *text = gt__scrap();
-  if (gt__group(lane) == GT__ENGINES) return engine[number];
-  if (gt__group(lane) == GT__QUEUES && !number) return "default";
-  if (gt__group(lane) == GT__THREADS && number == 1) return "host";
-  snprintf(text, 32, gt__group(lane) == GT__QUEUES ? "stream %d" : "host %d", number);
+  snprintf(text, 40, "%lld.%02d", (long long)(n / 100), (int)(n % 100));
+  return text;
+}
+static const char *gt__lane_text(const gt__slice *s) {
+  int stream = s->group == GT__QUEUES, number = stream ? s->tid - GT__TID_OF_QUEUES : s->tid;
+  char *text = gt__scrap();
+  if (s->group == GT__ENGINES && number == GT__UPLOADS) return "upload";
+  if (s->group == GT__ENGINES) return number == GT__DOWNLOADS ? "download" : "compute";
+  if (!number) return "default";
+  if (!stream && number == 1) return "host";
+  snprintf(text, 32, "%s %d", stream ? "stream" : "host", number);
   return text;
 }
 static const char *gt__slot_text(int slot) {
-  return gt_device_string(gt__device(slot ? GT_CUDA : GT_CPU, slot ? slot - 1 : 0));
+  return slot ? gt_device_string(gt__device(GT_CUDA, slot - 1)) : "cpu";
 }
-/* A formula or range, or else what was called. */
-static const char *gt__record_text(const gt__record *r) { return r->text[0] ? r->text : r->call; }
-/* -- the picture -- */
-static const char gt__letters[] = "uCdcmrPwsx";
+static const char *const gt__letters[] = {"u upload",
+                                          "C compute",
+                                          "d download",
+                                          "c copy",
+                                          "m map",
+                                          "r reduction",
+                                          "P product",
+                                          "w wait of the host",
+                                          "s staged or blocking copy",
+                                          "x work of the host"};
 enum { GT__LETTERS = 10 };
-GT__ASSERT(sizeof gt__letters == GT__LETTERS + 1, "as many as digits");
-/* Place of its letter, or digit; -1: nothing is drawn. */
+/* The place of its letter, of an engine the digit of its stream; -1: it is not drawn. */
 static int gt__letter(const gt__slice *s) {
-  const gt__record *r = &gt__trace.at[s->record];
-  int group = gt__group(s->lane);
-  if (group == GT__ENGINES) return r->name % GT__LETTERS;
-  if (r->what == GT__TRACED_WAIT) return 7;
-  if (r->what == GT__TRACED_COPY) return 8;
-  if (!gt__is_work(s)) return -1;
-  if (gt__on_gpu(r) && group != GT__THREADS) return gt__engine(r);
-  return group == GT__THREADS || r->kind == GT__REPLAY ? 9 : 3 + r->kind;
+  if (s->group == GT__ENGINES) return s->r->name % GT__LETTERS;
+  if (s->r->what == GT__TRACED_WAIT) return 7;
+  if (s->r->what == GT__TRACED_COPY) return 8;
+  if (!gt__is_op(s->r) || gt__is_enqueue(s)) return -1;
+  if (s->group == GT__THREADS) return 9;
+  if (!gt__on_gpu(s->r)) return s->r->kind == GT__REPLAY ? 9 : 3 + s->r->kind;
+  return gt__engine(s->r) == GT__DOWNLOADS ? 2 : gt__engine(s->r) - 1;
 }
-/* Adds up in weight[column][letter] how long a lane's letters were at work in each column. */
-static void gt__weigh(int64_t i, int64_t end, int columns, double *weight) {
-  double width = gt__trace.overlap.span_ms / columns;
-  memset(weight, 0, sizeof *weight * GT__LETTERS * (size_t)columns);
-  for (; i < end && width > 0; i++) {
-    const gt__slice *s = &gt__trace.slices[i];
-    double begin = (s->begin - gt__trace.first) / width, stop = (s->end - gt__trace.first) / width;
+/* What a lane's column shows: what took most of the time from `begin` to `end`. */
+static int gt__column(const gt__slice *s, const gt__slice *stop, double begin, double end,
+                      int *seen) {
+  double ms[GT__LETTERS] = {0}, sum = 0;
+  int most = 0, engine = s->group == GT__ENGINES;
+  for (; s < stop; s++) {
+    double from = gt__begin_of(s), to = gt__end_of(s);
     int letter = gt__letter(s);
-    if (begin < 0) begin = 0;
-    if (stop > columns) stop = columns;
-    for (int c = (int)begin; letter >= 0 && c < stop; c++) {
-      double from = begin > c ? begin : c, to = stop < c + 1 ? stop : c + 1;
-      weight[c * GT__LETTERS + letter] += to - from;
-    }
+    if (from < begin) from = begin;
+    if (to > end) to = end;
+    if (letter < 0 || to <= from) continue;
+    sum += to - from;
+    ms[letter] += to - from;
+    if (ms[letter] > ms[most]) most = letter;
   }
+  if (sum <= 0) return '.';
+  if (engine && sum > 1.25 * (end - begin)) return '+'; /* more than one at a time */
+  if (engine) return '0' + most;
+  *seen |= 1 << most;
+  return gt__letters[most][0];
 }
-/* The column's character; *seen: which letters occurred. */
-static char gt__column(const double *weight, int engine, int *seen) {
-  int most = 0;
-  double sum = weight[0];
-  for (int k = 1; k < GT__LETTERS; k++) {
-    sum += weight[k];
-    if (weight[k] > weight[most]) most = k;
-  }
-  if (weight[most] <= 0) return '.';
-  if (engine && sum > 1.25) return '+'; /* more than one worked at a time */
-  if (!engine) *seen |= 1 << most;
-  return (char)(engine ? '0' + most : gt__letters[most]);
-}
-static void gt__draw_lane(FILE *file, int64_t i, int64_t end, int columns, double *weight,
-                          int *seen) {
-  int64_t lane = gt__trace.slices[i].lane;
-  int engine = gt__group(lane) == GT__ENGINES;
-  gt__weigh(i, end, columns, weight);
-  fprintf(file, "  %-6s %-9s |",
-          gt__group(lane) == GT__THREADS ? "" : gt__slot_text(gt__lane_slot(lane)),
-          gt__lane_text(lane));
-  for (int c = 0; c < columns; c++) fputc(gt__column(weight + c * GT__LETTERS, engine, seen), file);
-  fprintf(file, "| %8s\n", gt__hundredths(gt__busy_ms(i, end)));
-}
-static void gt__draw(FILE *file, int columns, double *weight) {
-  static const char *const name[GT__LETTERS] = {"upload",
-                                                "compute",
-                                                "download",
-                                                "copy",
-                                                "map",
-                                                "reduction",
-                                                "product",
-                                                "wait of the host",
-                                                "staged or blocking copy",
-                                                "work of the host"};
+static void gt__draw(FILE *file, int columns) {
   const gt_overlap *o = &gt__trace.overlap;
+  const gt__slice *s = gt__trace.slices;
+  double width = o->span_ms / columns;
   int seen = 0;
   fprintf(file, "a trace of %s ms, %lld records, %lld dropped; on the right the busy time in ms\n",
           gt__hundredths(o->span_ms), (long long)o->records, (long long)o->dropped);
-  for (int64_t i = 0, end; i < gt__trace.n_slices; i = end) {
-    end = gt__lane_end(i);
-    gt__draw_lane(file, i, end, columns, weight, &seen);
+  for (const gt__slice *end; s < gt__trace.slices + gt__trace.n_slices; s = end) {
+    end = gt__lane_end(s);
+    const char *device = s->group == GT__THREADS ? "" : gt__slot_text(s->pid);
+    fprintf(file, "  %-6s %-10s|", device, gt__lane_text(s));
+    for (int c = 0; c < columns; c++) {
+      double from = gt__trace.first + c * width;
+      fputc(gt__column(s, end, from, from + width, &seen), file);
+    }
+    fprintf(file, "| %8s\n", gt__hundredths(gt__busy_ms(s, end)));
   }
   fprintf(file, "%20s %*s ms\n ", "0", columns - 3, gt__hundredths(o->span_ms));
   for (int k = 0; k < GT__LETTERS; k++)
-    if (seen >> k & 1) fprintf(file, " %c %s ", gt__letters[k], name[k]);
+    if (seen >> k & 1) fprintf(file, " %s ", gt__letters[k]);
   fprintf(file, " . idle\n  one after another %s ms, any at work %s ms: gain %s\n",
           gt__hundredths(o->busy_ms), gt__hundredths(o->any_ms), gt__hundredths(o->gain));
   if (o->reason[0]) fprintf(file, "  %s\n", o->reason);
-}
-/* Both below: was there a trace, and could all be written? */
-static gt_status gt__shown(int ready, int failed, const char *name) {
-  if (!ready)
-    return gt__fail(
-        GT_ERROR_STATE,
-        "there is no trace that has ended; gt_trace_start and gt_trace_stop come first");
-  return failed ? gt__fail(GT_ERROR_FILE, "%s: %s", name, strerror(errno)) : GT_OK;
 }
 GT_API gt_status gt_trace_print(FILE *file, int columns) {
   GT__CALL;
@@ -8492,16 +8338,22 @@ GT_API gt_status gt_trace_print(FILE *file, int columns) {
   if (!file) return gt__fail(GT_ERROR_ARGUMENT, "the file is NULL");
   if (columns < 8 || columns > 1000)
     return gt__fail(GT_ERROR_ARGUMENT, "%d columns; give 8 to 1000, or 0 for 72", columns);
-  double *weight = (double *)gt__malloc(sizeof *weight * GT__LETTERS * (size_t)columns);
-  if (!weight) return gt__failed();
-  gt__lock();
-  int ready = gt__trace.ready;
-  if (ready) gt__draw(file, columns, weight);
+  if (gt__open_trace()) return gt__failed();
+  gt__draw(file, columns);
   gt__unlock();
-  GPUTENSOR_FREE(weight);
-  return gt__shown(ready, fflush(file) || ferror(file), "the file");
+  if (!fflush(file) && !ferror(file)) return GT_OK;
+  return gt__fail(GT_ERROR_FILE, "the file: %s", strerror(errno));
 }
-/* -- JSON -- */
+/* -- Chrome's JSON -- */
+static int64_t gt__ns(double ms) { return (int64_t)((ms - gt__trace.began) * 1e6 + 0.5); }
+static void gt__write_event(FILE *file, const char *kind, int pid, int tid, int64_t ns) {
+  fprintf(file, "{\"ph\":\"%s\",\"pid\":%d,\"tid\":%d,\"ts\":%s,", kind, pid, tid,
+          gt__thousandths(ns));
+}
+static void gt__write_name(FILE *file, const char *what, int pid, int tid, const char *name) {
+  gt__write_event(file, "M", pid, tid, 0);
+  fprintf(file, "\"name\":\"%s_name\",\"args\":{\"name\":\"%s\"}},\n", what, name);
+}
 static void gt__write_text(FILE *file, const char *text) {
   for (; *text; text++) {
     if (*text == '"' || *text == '\\') fprintf(file, "\\%c", *text);
@@ -8509,128 +8361,101 @@ static void gt__write_text(FILE *file, const char *text) {
     else fputc(*text, file);
   }
 }
-static int64_t gt__ns(double ms) { return (int64_t)((ms - gt__trace.began) * 1e6 + 0.5); }
-static int gt__tid(const gt__slice *s) {
-  int number = gt__lane_number(s->lane), group = gt__group(s->lane);
-  if (group == GT__QUEUES) return GT__TIDS_OF_QUEUES + number;
-  if (group == GT__THREADS) return number;
-  return number == GT__DOWNLOADS ? GT__TIDS_OF_QUEUES - 1 : 1 + number + s->track;
-}
-static void gt__write_event(FILE *file, const char *kind, int pid, int tid, int64_t ns) {
-  fprintf(file, ",\n{\"ph\":\"%s\",\"pid\":%d,\"tid\":%d,\"ts\":%s", kind, pid, tid,
-          gt__decimal(ns, 1000, 3));
-}
-/* The name of a process or lane, and its place. */
-static void gt__write_name(FILE *file, const char *what, int pid, int tid, const char *name) {
-  gt__write_event(file, "M", pid, tid, 0);
-  fprintf(file, ",\"name\":\"%s_name\",\"args\":{\"name\":\"%s\"}}", what, name);
-  gt__write_event(file, "M", pid, tid, 0);
-  fprintf(file, ",\"name\":\"%s_sort_index\",\"args\":{\"sort_index\":%d}}", what, tid);
-}
-static void gt__write_sizes(FILE *file, const gt__record *r) {
-  static const char *const name[][4] = {
-      {"bytes"}, {"elements"}, {"outputs", "folded"}, {"M", "N", "K", "batch"}, {"operations"}};
+/* What it is, how large, and how it was done. */
+static void gt__write_args(FILE *file, const gt__record *r) {
+  static const char *const size[] = {
+      ",\"bytes\":%lld", ",\"elements\":%lld", ",\"outputs\":%lld,\"folded\":%lld",
+      ",\"M\":%lld,\"N\":%lld,\"K\":%lld,\"batch\":%lld", ",\"operations\":%lld"};
   static const char *const direction[] = {"to the device", "to the host", "between devices"};
-  static const char *const copy[] = {"async", "staged", "blocking"};
-  for (int k = 0; k < 4 && name[r->kind][k]; k++)
-    fprintf(file, ",\"%s\":%lld", name[r->kind][k], (long long)r->size[k]);
-  if (r->kind != GT__REPLAY)
+  static const char *const kind[] = {"async\",\"pinned\":true", "staged\",\"pinned\":false",
+                                     "blocking\",\"pinned\":false"};
+  const int64_t *n = r->size;
+  int moving = r->moving - 1;
+  fprintf(file, "\",\"args\":{\"call\":\"%s\"", r->call);
+  if (n[0])
+    fprintf(file, size[r->kind], (long long)n[0], (long long)n[1], (long long)n[2],
+            (long long)n[3]);
+  if (r->kind == GT__MATMUL)
     fprintf(file, ",\"dtype\":\"%s\"", gt_dtype_string((gt_dtype)r->dtype));
   if (r->way) fprintf(file, ",\"way\":\"%s\"", r->way);
-  else
-    fprintf(file, ",\"direction\":\"%s\",\"kind\":\"%s\",\"pinned\":%s", direction[r->direction],
-            copy[r->copy], r->copy == GT_COPY_ASYNC ? "true" : "false");
+  else if (n[0])
+    fprintf(file, ",\"direction\":\"%s\",\"kind\":\"%s", direction[moving / 3], kind[moving % 3]);
+  fprintf(file, "}},\n");
 }
 static void gt__write_slice(FILE *file, const gt__slice *s) {
-  static const char *const kind[] = {"", "enqueue", "wait", "copy", "range"};
-  const gt__record *r = &gt__trace.at[s->record];
-  int64_t begin = gt__ns(s->begin);
-  gt__write_event(file, "X", gt__lane_slot(s->lane), gt__tid(s), begin);
-  fprintf(file, ",\"dur\":%s,\"cat\":\"%s\",\"name\":\"",
-          gt__decimal(gt__ns(s->end) - begin, 1000, 3), gt__is_work(s) ? "work" : kind[r->what]);
-  gt__write_text(file, gt__record_text(r));
-  fprintf(file, "\",\"args\":{\"call\":\"%s\"", r->call);
-  if (gt__is_op(r) || r->size[0]) gt__write_sizes(file, r);
-  fprintf(file, "}}");
+  static const char *const kind[] = {"", "work", "wait", "copy", "range"};
+  int64_t begin = gt__ns(gt__begin_of(s)), ns = gt__ns(gt__end_of(s)) - begin;
+  gt__write_event(file, "X", s->pid, s->tid, begin);
+  fprintf(file, "\"dur\":%s,\"cat\":\"%s\",\"name\":\"", gt__thousandths(ns),
+          gt__is_enqueue(s) ? "enqueue" : kind[s->r->what]);
+  gt__write_text(file, s->r->text[0] ? s->r->text : s->r->call);
+  gt__write_args(file, s->r);
 }
-/* An arrow from the end of an operation of a stream to a slice in `lane` at `ns`. */
-static void gt__write_arrow(FILE *file, const gt__record *from, int pid, int tid, int64_t ns,
-                            int id) {
-  int64_t begin = gt__ns(from->begin), end = gt__ns(from->end);
-  if (end > begin) end--; /* within the slice */
-  gt__write_event(file, "s", gt__slot(from->device), GT__TIDS_OF_QUEUES + from->name, end);
-  fprintf(file, ",\"id\":%d,\"name\":\"waited for\",\"cat\":\"wait\"}", id);
-  gt__write_event(file, "f", pid, tid, ns > end ? ns : end);
-  fprintf(file, ",\"id\":%d,\"name\":\"waited for\",\"cat\":\"wait\",\"bp\":\"e\"}", id);
-}
-static void gt__write_arrows(FILE *file) {
-  for (int64_t i = 0; i < gt__trace.n; i++) {
-    const gt__record *r = &gt__trace.at[i];
-    if (r->from < 0 || !gt__is_op(&gt__trace.at[r->from])) continue;
-    const gt__record *from = &gt__trace.at[r->from];
-    int join = r->what == GT__TRACED_JOIN;
-    const gt__record *to = join && r->to >= 0 ? &gt__trace.at[r->to] : r;
-    if (join && !gt__is_op(to)) continue;
-    int64_t end = gt__ns(to->end), at = join ? gt__ns(to->begin) : end - (end > gt__ns(to->begin));
-    if (end < gt__ns(from->end)) continue; /* the clocks of two devices disagree */
-    if (join)
-      gt__write_arrow(file, from, gt__slot(to->device), GT__TIDS_OF_QUEUES + to->name, at, (int)i);
-    else gt__write_arrow(file, from, 0, to->thread, at, (int)i);
-  }
-}
+/* All slices, and the names of their processes and lanes. */
 static void gt__write_lanes(FILE *file) {
-  uint64_t named = 0; /* processes */
-  for (int64_t i = 0, end; i < gt__trace.n_slices; i = end) {
-    int pid = gt__lane_slot(gt__trace.slices[i].lane), tracks = 0;
-    if (!(named >> pid & 1)) gt__write_name(file, "process", pid, 0, gt__slot_text(pid));
-    named |= (uint64_t)1 << pid;
-    for (end = gt__lane_end(i); i < end; i++) {
-      const gt__slice *s = &gt__trace.slices[i];
-      if (s->track >= tracks) {
-        gt__write_name(file, "thread", pid, gt__tid(s), gt__lane_text(s->lane));
-        tracks = s->track + 1;
-      }
-      gt__write_slice(file, s);
+  const gt__slice *s = gt__trace.slices, *end = s;
+  for (int64_t tid = 0; s < gt__trace.slices + gt__trace.n_slices; s++) {
+    if (s == end) {
+      tid = s->lane & INT32_MAX;
+      gt__write_name(file, "process", s->pid, 0, gt__slot_text(s->pid));
+      end = gt__lane_end(s);
     }
+    for (; tid <= s->tid; tid++) gt__write_name(file, "thread", s->pid, (int)tid, gt__lane_text(s));
+    gt__write_slice(file, s);
   }
 }
-static void gt__write_memory(FILE *file) {
-  for (int64_t i = 0; i < gt__trace.n; i++) {
-    const gt__record *r = &gt__trace.at[i];
-    if (r->what != GT__TRACED_MEMORY) continue;
-    gt__write_event(file, "C", gt__slot(r->device), 0, gt__ns(r->begin));
-    fprintf(file, ",\"name\":\"allocated\",\"args\":{\"bytes\":%lld}}", (long long)r->size[0]);
-  }
+/* An arrow from the end of an operation of a stream to the one, or to the host, that waited. */
+static void gt__write_arrow(FILE *file, const gt__record *r) {
+  int host = r->what == GT__TRACED_WAIT;
+  const gt__record *from = &gt__trace.at[r->from], *to = host ? r : &gt__trace.at[r->to];
+  int64_t end = gt__ns(from->end), at = gt__ns(host ? to->end : to->begin);
+  if (!gt__is_op(from) || !(host || gt__is_op(to))) return;
+  end -= end > gt__ns(from->begin); /* within the slice */
+  if (at < end) at = end;
+  if (at > gt__ns(to->end)) return; /* two clocks disagree */
+  gt__write_event(file, "s", gt__slot(from->device), GT__TID_OF_QUEUES + from->name, end);
+  fprintf(file, "\"id\":%d,\"name\":\"wait\",\"cat\":\"wait\"},\n", (int)gt__record_place(r));
+  gt__write_event(file, "f", gt__slot(to->device), host ? to->thread : GT__TID_OF_QUEUES + to->name,
+                  at);
+  fprintf(file, "\"id\":%d,\"name\":\"wait\",\"cat\":\"wait\",\"bp\":\"e\"},\n",
+          (int)gt__record_place(r));
 }
 static void gt__write_trace(FILE *file) {
   const gt_overlap *o = &gt__trace.overlap;
+  fprintf(file, "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n");
+  gt__write_lanes(file);
+  for (int64_t i = 1; i < gt__trace.n; i++) {
+    const gt__record *r = &gt__trace.at[i];
+    if (r->from) gt__write_arrow(file, r);
+    if (!gt__is_op(r)) continue;
+    gt__write_event(file, "C", gt__slot(r->device), 0, gt__ns(r->asked));
+    fprintf(file, "\"name\":\"allocated\",\"args\":{\"bytes\":%lld}},\n", (long long)r->allocated);
+  }
+  gt__write_event(file, "M", 0, 0, 0);
   fprintf(
       file,
-      "{\"traceEvents\":[\n{\"ph\":\"M\",\"pid\":0,\"tid\":0,\"ts\":0,\"name\":\"process_labels\","
-      "\"args\":{\"labels\":\"gputensor " GPUTENSOR_VERSION "\"}}");
-  gt__write_lanes(file);
-  gt__write_arrows(file);
-  gt__write_memory(file);
-  fprintf(file, "\n],\"displayTimeUnit\":\"ms\",\"otherData\":{\"records\":%lld,\"dropped\":%lld,",
-          (long long)o->records, (long long)o->dropped);
-  fprintf(file, "\"busy_ms\":%s,", gt__decimal(gt__ns(o->busy_ms + gt__trace.began), 1000000, 6));
-  fprintf(file, "\"any_ms\":%s,", gt__decimal(gt__ns(o->any_ms + gt__trace.began), 1000000, 6));
-  fprintf(file, "\"gain\":%s,\"reason\":\"%s\"}}\n", gt__hundredths(o->gain), o->reason);
+      "\"name\":\"process_labels\",\"args\":{\"labels\":\"gputensor " GPUTENSOR_VERSION
+      "\"}}\n],"
+      "\"otherData\":{\"records\":%lld,\"dropped\":%lld,\"busy_ms\":%s,\"any_ms\":%s,\"gain\":%s,"
+      "\"reason\":\"%s\"}}\n",
+      (long long)o->records, (long long)o->dropped,
+      gt__thousandths((int64_t)(o->busy_ms * 1e3 + 0.5)),
+      gt__thousandths((int64_t)(o->any_ms * 1e3 + 0.5)), gt__hundredths(o->gain), o->reason);
 }
 GT_API gt_status gt_trace_save(const char *path) {
   GT__CALL;
   GT__STRICT;
   if (!path) return gt__fail(GT_ERROR_ARGUMENT, "the path is NULL");
-  gt__lock();
-  int ready = gt__trace.ready, bad = 0;
-  FILE *file = ready ? fopen(path, "wb") : NULL;
+  if (gt__open_trace()) return gt__failed();
+  FILE *file = fopen(path, "wb");
+  int bad = !file;
   if (file) {
     gt__write_trace(file);
     bad = ferror(file) != 0;
     bad |= fclose(file) != 0;
   }
   gt__unlock();
-  return gt__shown(ready, !file || bad, path);
+  return bad ? gt__fail(GT_ERROR_FILE, "%s: %s", path, strerror(errno)) : GT_OK;
 }
 
 /* ---- >>graph-code -------------------------------------------------------------------------------
@@ -8754,7 +8579,7 @@ static int gt__join_lanes(gt_stream *s, gt_stream *t) {
   if (s == t) return 0;
   s->n_late = GT__LATE; /* what it waits for may be late: nothing is early */
   int code = gt__join(s, t, t->number);
-  gt__trace.stream[s->slot].joins = -1; /* it is nothing that runs now */
+  gt__trace.line[s->slot].joins = 0; /* it is nothing that runs now */
   return code;
 }
 static int gt__capture_one(gt_graph *g, gt_stream **lane, gt__recorded *v) {
@@ -10127,24 +9952,17 @@ static double gt__cpu_time(void) {
   return gt_now_ms();
 }
 /* Asking for that time is a call of the system, longer than a small operation. */
-static int gt__cpu_is_short(const gt__op *op) {
-  enum { SHORT_BYTES = 1 << 15 };
-  for (int i = 0; i < op->n_touch; i++) {
-    const gt__region *where = &gt__touched(op)[i].where;
-    if (where->run * where->count > SHORT_BYTES) return 0;
-  }
-  return 1;
-}
 static int gt__cpu_traced(const gt__op *op) {
   gt__record *r = op->record;
-  int is_short = gt__cpu_is_short(op);
+  double work = 1;
+  for (int k = 0; k < 4; k++) work *= r->size[k] ? (double)r->size[k] : 1;
+  int is_short = work < 8192 && op->kind != GT__REPLAY;
+  if (r->number) r->begin = gt_now_ms(); /* else it was just made */
   gt__cpu_wide = 0;
-  r->begin = gt_now_ms();
   double cpu = is_short ? r->begin : gt__cpu_time();
   int code = gt__cpu_do(op);
   r->end = gt_now_ms();
   cpu = (is_short ? r->end : gt__cpu_time()) - cpu;
-  /* one that shares the cores with others could have had all of them */
   if (gt__cpu_wide) cpu /= (double)gt__least(gt__cpu_share, gt__cpu_available());
   r->cpu = cpu < r->end - r->begin ? cpu : r->end - r->begin;
   return code;

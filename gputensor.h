@@ -8106,8 +8106,8 @@ static const char *const gt__reason[] = {
     "it"};
 GT__ASSERT(sizeof gt__reason / sizeof *gt__reason == GT__REASONS, "each reason has a sentence");
 static const char *gt__find_reason(const gt_overlap *o, int queues, double most) {
-  double ms[GT__REASONS] = {0};
-  int why = GT__BY_STREAM;
+  double ms[GT__REASONS] = {0}, held = 0; /* held: of a wait of the host, what is left to explain */
+  int why = GT__BY_STREAM, cause = GT__BY_READ;
   for (int64_t i = 1; i < gt__trace.n; i++) {
     gt__record *r = &gt__trace.at[i];
     gt__record *to = &gt__trace.at[r->to];
@@ -8115,12 +8115,16 @@ static const char *gt__find_reason(const gt_overlap *o, int queues, double most)
     double own = gt__trace.at[r->before].end, other = gt__trace.at[r->from].end;
     if (r->to && other > gt__trace.at[to->before].end && other > to->asked) to->joined = 1;
     if (!gt__is_op(r)) continue;
+    double length = r->end - r->begin;
     int late = r->asked > own ? GT__BY_HOST : GT__BY_STREAM;
-    ms[r->joined ? GT__BY_RESULT : late] += r->end - r->begin;
-    ms[wait->what == GT__TRACED_COPY ? GT__BY_PAGEABLE : GT__BY_READ] += wait->end - wait->begin;
+    ms[r->joined ? GT__BY_RESULT : late] += length;
+    if (r->behind) held = wait->end - wait->begin;
+    if (r->behind) cause = wait->what == GT__TRACED_COPY ? GT__BY_PAGEABLE : GT__BY_READ;
+    ms[cause] += length < held ? length : held;
+    held -= length < held ? length : held;
   }
-  int held = ms[GT__BY_READ] > ms[GT__BY_PAGEABLE] ? GT__BY_READ : GT__BY_PAGEABLE;
-  if (ms[GT__BY_READ] + ms[GT__BY_PAGEABLE] > o->span_ms / 2) return gt__reason[held];
+  cause = ms[GT__BY_READ] > ms[GT__BY_PAGEABLE] ? GT__BY_READ : GT__BY_PAGEABLE;
+  if (ms[GT__BY_READ] + ms[GT__BY_PAGEABLE] > o->span_ms / 4) return gt__reason[cause];
   if (!queues) return gt__reason[GT__BY_ONE];
   for (int k = GT__BY_RESULT; k <= GT__BY_HOST; k++)
     if (ms[k] > ms[why]) why = k;
@@ -8299,8 +8303,9 @@ static int gt__column(const gt__slice *s, const gt__slice *stop, double begin, d
     if (letter < 0 || to <= from) continue;
     sum += to - from;
     ms[letter] += to - from;
-    if (ms[letter] > ms[most]) most = letter;
   }
+  for (int k = 1; k < GT__LETTERS; k++)
+    if (ms[k] > ms[most]) most = k;
   if (sum <= 0) return '.';
   if (engine && sum > 1.25 * (end - begin)) return '+'; /* more than one at a time */
   if (engine) return '0' + most;

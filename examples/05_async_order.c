@@ -18,7 +18,7 @@ one stream: in the order of calls  issued at   finished at (ms)
   short: mean of rows                  0.013       1.095
   long:  product                       0.018       2.172
   short: mean of rows                  0.022       2.182
-a trace of 2.18 ms, 18 records, 0 dropped; on the right the busy time in ms
+a trace of 2.18 ms, 14 records, 0 dropped; on the right the busy time in ms
   cuda:0 compute   |111111111111111111111111111111111111111111111111111111111111111111111111|     2.18
   cuda:0 stream 1  |CCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCC|     2.18
          host      |.......................................................................w|     0.00
@@ -32,7 +32,7 @@ two streams: short on the second   issued at   finished at (ms)
   short: mean of rows                  0.014       0.070
   long:  product                       0.019       2.182
   short: mean of rows                  0.023       0.081
-a trace of 2.18 ms, 18 records, 0 dropped; on the right the busy time in ms
+a trace of 2.18 ms, 14 records, 0 dropped; on the right the busy time in ms
   cuda:0 compute   |+++111111111111111111111111111111111111111111111111111111111111111111111|     2.18
   cuda:0 stream 1  |CCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCC|     2.18
   cuda:0 stream 2  |CCC.....................................................................|     0.07

@@ -56,7 +56,7 @@ a trace of 2.63 ms, 337 records, 0 dropped; on the right the busy time in ms
   one after another 6.27 ms, any at work 2.63 ms: gain 2.38
 
 four streams, ordinary memory:
-a trace of 11.18 ms, 393 records, 0 dropped; on the right the busy time in ms
+a trace of 11.18 ms, 361 records, 0 dropped; on the right the busy time in ms
   cuda:0 upload    |11.......222.......33.......444.......11.......222.......333......444...|     2.13
   cuda:0 compute   |.111.......22.......333.......444......111.......222.......33.......444.|     2.04
   cuda:0 download  |...111......222.......333.......44.......111.......22.......333.......44|     2.11

@@ -35,7 +35,7 @@ with the waits that GT_ORDER, the default, puts in:
   plain C, float64   0.656638  0.621584  0.577284
 
 one stream:
-a trace of 0.26 ms, 137 records, 0 dropped; on the right the busy time in ms
+a trace of 0.26 ms, 53 records, 0 dropped; on the right the busy time in ms
   cuda:0 compute   |11111111111111111111111111111111111111111111111111111111111111111111....|     0.25
   cuda:0 download  |....................................................................0000|     0.01
   cuda:0 default   |....................................................................dddd|     0.01
@@ -47,7 +47,7 @@ a trace of 0.26 ms, 137 records, 0 dropped; on the right the busy time in ms
   one kind of work takes nearly all of the time, and one operation of it fills the device: more ...
 
 three streams behind the one that makes the features:
-a trace of 0.19 ms, 143 records, 0 dropped; on the right the busy time in ms
+a trace of 0.19 ms, 59 records, 0 dropped; on the right the busy time in ms
   cuda:0 compute   |11111111111111111111111111111111++++++++++++++++++++++++4444444444......|     0.17
   cuda:0 download  |..................................................................000000|     0.01
   cuda:0 default   |..................................................................dddddd|     0.01
@@ -62,12 +62,12 @@ a trace of 0.19 ms, 143 records, 0 dropped; on the right the busy time in ms
   one kind of work takes nearly all of the time, and one operation of it fills the device: more ...
 
 the same, but each result read at once:
-a trace of 0.28 ms, 155 records, 0 dropped; on the right the busy time in ms
-  cuda:0 compute   |11111111111111111111112222222222222233333333333333334444444444444444....|     0.25
-  cuda:0 download  |...................................00..............00..............00000|     0.02
-  cuda:0 default   |...................................dd..............dd..............ddddd|     0.02
+a trace of 0.28 ms, 65 records, 0 dropped; on the right the busy time in ms
+  cuda:0 compute   |11111111111111111111112222222222222223333333333333334444444444444444....|     0.25
+  cuda:0 download  |....................................0..............00..............00000|     0.02
+  cuda:0 default   |....................................d..............dd..............ddddd|     0.02
   cuda:0 stream 1  |CCCCCCCCCCCCCCCCCCCCCC..................................................|     0.08
-  cuda:0 stream 2  |.....................CCCCCCCCCCCCCCC....................................|     0.05
+  cuda:0 stream 2  |.....................CCCCCCCCCCCCCCCC...................................|     0.05
   cuda:0 stream 3  |....................................CCCCCCCCCCCCCCCC....................|     0.06
   cuda:0 stream 4  |....................................................CCCCCCCCCCCCCCCC....|     0.06
          host      |..................wwwwwwwwwwwwwwwwwww..........wwwwww.........wwwwwwwwww|     0.00

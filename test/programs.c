@@ -1002,6 +1002,7 @@ static int plan_destroy(planner *p, step *s) {
   const int i = (int)below(p, STREAMS);
   if (!p->stream[i].alive || !is_mine(p, p->stream[i].owner)) return 0;
   if (p->recording != NONE && p->graph[p->recording].begun == i) return 0;
+  if (p->recording != NONE && p->graph[p->recording].device != p->stream[i].device) return 0;
   choose_stream(p, s, p->stream[i].device);
   s->stream[0] = NONE; /* a careful program waits there for what it will not be able to name */
   if (s->stream[1] == i) s->stream[1] = NONE;
@@ -1172,27 +1173,45 @@ static void forget(machine *m, int g) {
   m->bounds[g] = 0;
 }
 static void do_forget(machine *m, step *s) { forget(m, s->graph); }
-/* Between the graph's GPU and pinned memory, all in one piece. */
-static int alike(const value *a, const value *b) {
-  return a->contiguous && b->contiguous && a->dtype == b->dtype && a->ndim == b->ndim &&
-         broadcasts(a, b) && broadcasts(b, a);
-}
-static int plan_transfer(planner *p, step *s) {
+/* From pinned memory to a new tensor on the graph's GPU. */
+static int plan_upload(planner *p, step *s) {
   const int start = (int)below(p, VARIABLES);
-  int i, k;
+  value v;
+  int i;
   if (p->recording == NONE || p->graph[p->recording].device == 0) return 0;
-  s->in[0] = pick(p, WRITTEN | BOTH | CONTIGUOUS);
-  if (s->in[0] == NONE) return 0;
   for (i = 0; i < VARIABLES; i++) {
     const int slot = (start + i) % VARIABLES;
-    const value *pair[2] = {&p->v[s->in[0]], &p->v[slot]};
-    if (!fits(p, slot, BOTH) || !alike(pair[0], pair[1])) continue;
-    if ((pair[0]->device == 0) == (pair[1]->device == 0)) continue;
-    k = pair[1]->device == 0;
-    if (!p->storage[pair[k]->storage].pinned) continue;
-    s->in[1] = slot;
-    choose_streams(p, s, pair[1 - k]->device, 0);
-    spread_wild(p, s->in[0], is_wild(p, slot));
+    if (!fits(p, slot, BOTH | CONTIGUOUS) || p->v[slot].device != 0) continue;
+    if (p->storage[p->v[slot].storage].pinned) s->in[0] = slot;
+  }
+  if (s->in[0] == NONE || !find_room(p, s)) return 0;
+  v = p->v[s->in[0]];
+  v.device = s->device = any_device(p);
+  s->n[0] = 1; /* as plan_to has it: a copy in the reference, too */
+  choose_streams(p, s, s->device, 0);
+  put_fresh(p, s, &v, is_wild(p, s->in[0]));
+  return 1;
+}
+/* Between the graph's GPU and pinned memory, all in one piece. */
+static int may_transfer(const planner *p, int to, int from) {
+  const value *a = &p->v[to], *b = &p->v[from];
+  if (!fits(p, to, WRITTEN | BOTH | CONTIGUOUS) || !fits(p, from, BOTH | CONTIGUOUS)) return 0;
+  if ((a->device == 0) == (b->device == 0) || a->dtype != b->dtype || a->ndim != b->ndim) return 0;
+  if (!p->storage[a->device ? b->storage : a->storage].pinned) return 0;
+  return broadcasts(a, b) && broadcasts(b, a);
+}
+static int plan_transfer(planner *p, step *s) {
+  const int start = (int)below(p, VARIABLES * VARIABLES);
+  int i, to, from;
+  if (p->recording == NONE || p->graph[p->recording].device == 0) return 0;
+  for (i = 0; i < VARIABLES * VARIABLES; i++) {
+    to = (start + i) % (VARIABLES * VARIABLES) / VARIABLES;
+    from = (start + i) % VARIABLES;
+    if (!may_transfer(p, to, from)) continue;
+    s->in[0] = to;
+    s->in[1] = from;
+    choose_streams(p, s, any_device(p), 0);
+    spread_wild(p, to, is_wild(p, from));
     return 1;
   }
   return 0;
@@ -1329,9 +1348,10 @@ static const kind kinds[] = {
     {"ballast", 30, QUIET, plan_ballast, do_ballast},
     {"graph begin", 0, 0, plan_begin, do_begin}, /* add_graph adds these two */
     {"graph end", 0, 0, plan_end, do_end},
-    {"graph launch", 16, 0, plan_launch, do_launch},
+    {"graph launch", 30, 0, plan_launch, do_launch},
     {"graph free", 2, 0, plan_forget, do_forget},
-    {"transfer", 8, GRAPHED | OVER, plan_transfer, do_copy},
+    {"upload", 16, GRAPHED, plan_upload, do_to},
+    {"transfer", 24, GRAPHED | OVER, plan_transfer, do_copy},
     {"refusal", 3, QUIET | GRAPHED, plan_refusal, do_refusal},
     {"trace", 14, QUIET, plan_trace, do_trace},
     {"range", 4, QUIET, plan_range, do_range},

@@ -39,8 +39,9 @@
          w1 is on cpu, but w2 on cuda:0
 
    Try: a third layer: W3 and B3 in the list, random_model and forward; no loop changes. Leave the
-   remove() out, and python3 -c 'import numpy; print(numpy.load("gputensor_model_w1.npy").shape)'
-   prints (1024, 784). Save the model as float16: the check of the bits stops the program.
+   remove() out: the last check stops the program, as the files are there, and NumPy reads them, too:
+   numpy.load("gputensor_model_w1.npy").shape is (1024, 784). Save the model as float16: the check of
+   the bits stops it.
 */
 #define GPUTENSOR_IMPLEMENTATION
 #include "gputensor.h"

@@ -611,6 +611,10 @@ documents() {
     build_and_run "$f" "$work/example_$(basename "$f")" "${GCC_LIBRARY:-$work/library.o}"
   done
   pictures
+  # The map of the lessons: its lines are where it says, and its words are printed there.
+  if have python3; then check "examples/README.md" python3 examples/map.py --check
+  else skip "examples/README.md: no python3"
+  fi
   # An old program, to which the lesson's diffs are applied: the same checksum before and after.
   if have patch && have make; then
     check "examples/16_drop_in" sh examples/16_drop_in/check.sh "$work/drop_in"

@@ -178,7 +178,8 @@ static void compare(gt_device device) {
   const double start = now();
   gt_tensor *t1 = gt_rand(shape, GT_FLOAT32, gt_cpu(), NULL);
   gt_tensor *t2 = gt_rand(shape, GT_FLOAT32, gt_cpu(), NULL);
-  printf("set-up, 2 x 10^%d random numbers %6.2f s\n", gt_numel(t1) > 1000000 ? 8 : 6, now() - start);
+  printf("set-up, 2 x 10^%d random numbers %6.2f s\n", gt_numel(t1) > 1000000 ? 8 : 6,
+         now() - start);
 
   const loop cpu = loop_of(t1, t2);
   const int steps = steps_on_the_cpu(&cpu);

@@ -14,6 +14,7 @@
 # And gcc's runs two as on a processor without AVX2 and FMA, by emulation, whose bits may differ.
 # sim/run.sh runs the CUDA side of the library on a simulated CUDA runtime, in three builds, and the
 # CPU side in that with ASan and UBSan.
+# pretend.sh runs the lessons on it, with its model of time.
 # The digests that programs print must be equal in all --quick runs: other compiler, other
 # instruction set, other number of threads, same bits.
 cd "$(dirname "$0")" || exit 1
@@ -250,6 +251,7 @@ run_all() {
   else export SIM_ALL=1            # somewhere all programs must run
   fi
   start run_script "sim gcc" bash sim/run.sh gcc
+  if have make; then start run_script "pretend" bash pretend.sh $build/pretend; else skip "pretend"; fi
   if [ $race = 1 ]; then start run_script "sim race" bash sim/run.sh race; fi
   for name in matmul ops environment; do
     if [ $arm64 = 1 ]; then start run_program arm64 $name quick --quick; fi

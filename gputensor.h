@@ -8100,8 +8100,8 @@ static const char *const gt__reason[] = {
     "the host waited for results before it enqueued more: read them after all work is enqueued",
     "copies of ordinary (pageable) memory keep the host waiting, which enqueues nothing meanwhile: "
     "gt_empty_pinned makes memory that does not",
-    "one kind of work takes nearly all of the time, and one operation of it fills the device: more "
-    "streams add nothing",
+    "one kind of work takes nearly all of the time: more streams gain only what one operation "
+    "leaves of the device",
     "the calling thread did all the work itself: gt_stream_create makes streams that work beside "
     "it"};
 GT__ASSERT(sizeof gt__reason / sizeof *gt__reason == GT__REASONS, "each reason has a sentence");
@@ -8128,7 +8128,7 @@ static const char *gt__find_reason(const gt_overlap *o, int queues, double most)
   if (!queues) return gt__reason[GT__BY_ONE];
   for (int k = GT__BY_RESULT; k <= GT__BY_HOST; k++)
     if (ms[k] > ms[why]) why = k;
-  int fills = why == GT__BY_STREAM && queues > 1 && most > 0.8 * o->any_ms;
+  int fills = why != GT__BY_RESULT && queues > 1 && most > 0.8 * o->span_ms;
   return gt__reason[fills ? (int)GT__BY_ENGINE : why];
 }
 static void gt__sum_up(gt_overlap *o) {

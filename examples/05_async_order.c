@@ -16,7 +16,7 @@ on cuda:0 (simulated GPU 0)
 one stream: in the order of calls  issued at   finished at (ms)
   long:  product                       0.009       1.084
   short: mean of rows                  0.013       1.095
-  long:  product                       0.018       2.172
+  long:  product                       0.018       2.171
   short: mean of rows                  0.022       2.182
 a trace of 2.18 ms, 14 records, 0 dropped; on the right the busy time in ms
   cuda:0 compute   |111111111111111111111111111111111111111111111111111111111111111111111111|     2.18
@@ -26,7 +26,7 @@ a trace of 2.18 ms, 14 records, 0 dropped; on the right the busy time in ms
   C compute  w wait of the host  . idle
   one after another 2.18 ms, any at work 2.18 ms: gain 1.00
   most operations waited for the one before them on their own stream: independent work can go to ...
-  meanwhile the host added up 4296000 terms of its own
+  meanwhile the host added up 4297000 terms of its own
 two streams: short on the second   issued at   finished at (ms)
   long:  product                       0.009       1.105
   short: mean of rows                  0.014       0.070
@@ -40,7 +40,7 @@ a trace of 2.18 ms, 14 records, 0 dropped; on the right the busy time in ms
                    0                                                                  2.18 ms
   C compute  . idle
   one after another 2.18 ms, any at work 2.18 ms: gain 1.00
-  most operations began as soon as they were enqueued: the host is what is late; larger ...
+  one kind of work takes nearly all of the time: more streams gain only what one operation leaves ...
   meanwhile the host added up 4316000 terms of its own
 20 times r + a*b over 1048576 elements
   clock stopped without waiting:      0.040 ms,     8384.4 GB/s, which is false

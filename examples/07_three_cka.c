@@ -24,8 +24,8 @@
 on cuda:0 (simulated GPU 0)
 no waits between the streams; these numbers may be wrong:
   three streams      nan  nan  nan
-race: gt_mean on stream 2 of cuda:0 reads float32 (8192, 64), which gt_linear on stream 1 ...
-race: gt_sub on stream 2 of cuda:0 reads float32 (8192, 64), which gt_linear on stream 1 of ...
+race: gt_mean on stream 2 of cuda:0 reads float32 (8192, 64), which gt_linear on stream 1 of ...
+race: gt_sub on stream 2 of cuda:0 reads float32 (8192, 64), which gt_linear on stream 1 of cuda:0 ...
 ...
 6 races
 with the waits that GT_ORDER, the default, puts in:
@@ -44,7 +44,7 @@ a trace of 0.26 ms, 53 records, 0 dropped; on the right the busy time in ms
                    0                                                                  0.26 ms
   C compute  d download  w wait of the host  . idle
   one after another 0.26 ms, any at work 0.26 ms: gain 1.00
-  one kind of work takes nearly all of the time, and one operation of it fills the device: more ...
+  one kind of work takes nearly all of the time: more streams gain only what one operation leaves ...
 
 three streams behind the one that makes the features:
 a trace of 0.19 ms, 59 records, 0 dropped; on the right the busy time in ms
@@ -59,7 +59,7 @@ a trace of 0.19 ms, 59 records, 0 dropped; on the right the busy time in ms
                    0                                                                  0.19 ms
   C compute  d download  w wait of the host  . idle
   one after another 0.18 ms, any at work 0.18 ms: gain 1.00
-  one kind of work takes nearly all of the time, and one operation of it fills the device: more ...
+  one kind of work takes nearly all of the time: more streams gain only what one operation leaves ...
 
 the same, but each result read at once:
 a trace of 0.28 ms, 65 records, 0 dropped; on the right the busy time in ms
@@ -74,7 +74,7 @@ a trace of 0.28 ms, 65 records, 0 dropped; on the right the busy time in ms
                    0                                                                  0.28 ms
   C compute  d download  w wait of the host  . idle
   one after another 0.27 ms, any at work 0.27 ms: gain 1.00
-  one kind of work takes nearly all of the time, and one operation of it fills the device: more ...
+  the host waited for results before it enqueued more: read them after all work is enqueued
 
 8192 samples: one stream 1.43 ms, three streams 1.43 ms, 1.00 times as fast
 

@@ -1,21 +1,42 @@
 #!/usr/bin/env python3
-"""heads.py LESSON PRINTED: is what the comment at the lesson's head shows behind "Output of make" what it printed? A line
-that ends with " ..." is the begin of one, "..." stands for some. Prints what is not, and the exit status is then 1."""
+"""Is what the comment at a lesson's head shows, behind "Output ... make -C examples pretend-...", what it printed?
+
+    heads.py LESSON PRINTED           prints what is not; the exit status is then 1
+    heads.py --write LESSON PRINTED   writes it there
+
+A line that ends with " ..." is the begin of one, "..." stands for the rest of lines that begin with the same word."""
+import re
 import sys
 
-lesson, printed = (open(path, encoding='utf-8').read() for path in sys.argv[1:3])
-head = lesson.split('*/')[0]
-shown = head[head.index('Output of make'):].split('\n\n', 1)[1].split('\n   Streams win')[0].rstrip('\n').split('\n')
-lines, at, some = printed.rstrip('\n').split('\n'), 0, False
-wrong = []
-for line in shown:
-    if line == '...': some = True
-    if line == '...': continue
-    fits = (lambda x: x.startswith(line[:-4])) if line.endswith(' ...') else (lambda x: x.rstrip() == line)
-    while some and at < len(lines) and not fits(lines[at]): at += 1
-    some = False
-    if at == len(lines) or not fits(lines[at]): wrong.append(line)
-    at += 1
-if at < len(lines) and not wrong: wrong.append('and behind it, not shown: ' + lines[at])
-print('\n'.join(wrong[:3]), end='\n' if wrong else '')
-sys.exit(bool(wrong))
+WIDTH = 102  # of the widest line, a timeline's
+
+
+def wanted(printed):
+    """What the head is to show: of lines that begin with the same word and a colon the first two."""
+    lines, word, alike = [], '', 0
+    for line in printed.rstrip('\n').split('\n'):
+        begin = re.match(r'(?:\w+: )?', line).group(0)
+        alike = alike + 1 if begin and begin == word else 1
+        word = begin
+        if len(line) > WIDTH: line = line[:line.rindex(' ', 0, WIDTH - 3)] + ' ...'
+        if alike <= 3: lines.append('...' if alike == 3 else line.rstrip())
+    return lines
+
+
+def main():
+    write = sys.argv[1] == '--write'
+    path, printed = sys.argv[-2:]
+    lesson = open(path, encoding='utf-8').read()
+    shown = re.search(r'(?:   Output[^\n]*\n(?:   \S[^\n]*\n)*\n)(.*?\n)(?=\n   [A-Z]|\*/)', lesson, re.S)
+    lines = wanted(open(printed, encoding='utf-8').read())
+    if write:
+        open(path, 'w', encoding='utf-8').write(
+            '%s%s\n%s' % (lesson[:shown.start(1)], '\n'.join(lines), lesson[shown.end(1):]))
+        return 0
+    in_head = shown.group(1).rstrip('\n').split('\n')
+    for pair in zip(in_head + ['the end'], lines + ['the end']):
+        if pair[0] != pair[1]: return print('%s: the head shows\n%s\nand printed was\n%s' % (path, *pair)) or 1
+    return 0
+
+
+sys.exit(main())

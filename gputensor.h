@@ -7325,8 +7325,9 @@ static void gt__drop_scratch(const gt_stream *s, gt_device device) { /* s's, or 
     gt_stream *t = gt__all.slot[i / 2];
     if (!t || (s ? t != s : !gt__same_device(t->device, device))) continue;
     gt__span *span = &t->scratch[i % 2];
-    void *queue = t->gone ? NULL : t->queue;
-    if (gt__captured(t)) continue;
+    int captured = span->begin && gt__captured(t);
+    void *queue = t->gone || captured ? NULL : t->queue;
+    if (captured && !s) continue; /* else it ends, and its work is done */
     if (span->begin) GT__OF(t)->release(device.index, queue, span->begin, 0);
     memset(span, 0, sizeof *span);
   }

@@ -475,7 +475,15 @@ UNUSED static gt_tensor *relayout(const gt_tensor *x, int layout) {
 }
 
 /* ---- the program ---- */
+#if defined(__GNUC__)
+/* What the program has not given back to the simulated CUDA runtime, if it is linked with that. */
+int64_t sim_left(char *text, size_t size) __attribute__((weak));
+#define CHECK_LEFT(text, size) (sim_left ? sim_left(text, size) : 0)
+#else
+#define CHECK_LEFT(text, size) 0
+#endif
 static int check_finish(void) {
+  char left[300] = "";
   const int any = check_passed + check_failed > 0;
   gt_shutdown();
   case_begin("nothing is left after gt_shutdown");
@@ -483,6 +491,7 @@ static int check_finish(void) {
   gt_report_leaks(stdout);
   CHECK_INT(gt_report_leaks(NULL), 0);
   CHECK_INT(hooks_live(), 0);
+  CHECK_TEXT(!CHECK_LEFT(left, sizeof left), "%s", left);
   case_end();
   hooks_print_ways();
   printf("digest %s %016" PRIx64 "\n", check_program, check_hash_state);

@@ -1269,6 +1269,22 @@ sim_counts sim_live(void) {
   pthread_mutex_unlock(&lock);
   return c;
 }
+int64_t sim_left(char *out, size_t size) {
+  const sim_counts c = sim_live();
+  const int64_t n[] = {c.device_allocations, c.host_allocations, c.streams, c.events,
+                       c.pools,              c.graphs,           c.execs};
+  static const char *const name[] = {"device allocations", "pinned allocations", "streams", "events",
+                                     "pools",              "graphs",             "executable graphs"};
+  int64_t sum = 0;
+  size_t at = 0;
+  int k;
+  if (size) *out = 0;
+  for (k = 0; k < 7; k++) {
+    sum += n[k];
+    if (n[k] && at < size) at += (size_t)snprintf(out + at, size - at, "%d %s left; ", (int)n[k], name[k]);
+  }
+  return sum;
+}
 int sim_contexts(int d) {
   int n;
   pthread_mutex_lock(&lock);

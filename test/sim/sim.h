@@ -58,6 +58,7 @@ typedef struct sim_counts {
   int64_t device_allocations, device_bytes, host_allocations, streams, events, pools, graphs, execs;
 } sim_counts;
 sim_counts sim_live(void);                    /* what the program has not given back */
+int64_t sim_left(char *text, size_t size);    /* the same as a sentence; the sum without bytes */
 int sim_contexts(int device);                 /* 1 if the device has a context */
 int sim_device(void);                         /* the calling thread's current device */
 int64_t sim_pending(void);                    /* pieces of work not yet executed */

@@ -6248,9 +6248,14 @@ static gt_status gt__download(const gt_tensor *to, const gt_tensor *from) {
   gt__host_end(&host);
   return status;
 }
+static gt_status gt__copy_as(int kind, const gt_tensor *to, const gt_tensor *from) {
+  if (kind == GT_COPY_STAGED) return gt__upload(to, from);
+  if (kind == GT_COPY_BLOCKING) return gt__download(to, from);
+  return gt__copy_bytes(to->storage, gt__address(to), from->storage, gt__address(from),
+                        (int64_t)gt__nbytes(to));
+}
 static gt_status gt__copy_across(const gt_tensor *to, const gt_tensor *from) {
   int direction = GT_DEVICE_TO_DEVICE, kind = GT_COPY_ASYNC;
-  gt_status status;
   size_t bytes = gt__nbytes(to);
   const gt_tensor *host = gt__on_host(to->device) ? to : from;
   gt_device gpu = host == to ? from->device : to->device;
@@ -6267,11 +6272,7 @@ static gt_status gt__copy_across(const gt_tensor *to, const gt_tensor *from) {
   if (!pinned) kind = direction == GT_HOST_TO_DEVICE ? GT_COPY_STAGED : GT_COPY_BLOCKING;
   gt__me.moving = 1 + 3 * direction + kind;
   if (!pinned) whole = gt__trace_copy((int64_t)bytes, to->storage->internal);
-  if (kind == GT_COPY_STAGED) status = gt__upload(to, from);
-  else if (kind == GT_COPY_BLOCKING) status = gt__download(to, from);
-  else
-    status = gt__copy_bytes(to->storage, gt__address(to), from->storage, gt__address(from),
-                            (int64_t)bytes);
+  gt_status status = gt__copy_as(kind, to, from);
   gt__me.moving = 0;
   int recorded = gt__is_recorded(gpu);
   GT__HOLD(gt__mutex);
@@ -7533,8 +7534,8 @@ static gt__record *gt__trace_op(const gt_stream *s, const gt__op *op) {
   r->before = line->last;
   line->last = gt__record_place(r);
   int idle = line->joins || r->asked - line->enqueued > GT__IDLE_MS;
-  for (int32_t i = line->joins; i; i = gt__trace.at[i].before) gt__trace.at[i].to = line->last;
-  line->joins = 0;
+  for (int32_t *i = &line->joins; *i; *i = gt__trace.at[*i].before)
+    gt__trace.at[*i].to = line->last;
   if (gt__on_host(op->device)) return r;
   r->clock = gt__trace_clock(op->device);
   if (idle) GT__OF(op)->event_record(op->device.index, &r->front, s->queue);
@@ -7959,14 +7960,15 @@ GT_API void gt_shutdown(void) {
 /* ---- >>timeline ---------------------------------------------------------------------------------
    The end of a trace: its records get their times and become slices, sorted by lane and time, which
    are drawn, saved and summed up. With the lock. */
-enum { GT__ENGINES, GT__QUEUES, GT__THREADS, GT__ALL_WORK };   /* groups of lanes */
-enum { GT__UPLOADS = 1, GT__COMPUTING, GT__DOWNLOADS = 1000 }; /* engines, and tracks between */
-enum { GT__TID_OF_QUEUES = 100000 };                           /* threads and engines come before */
+enum { GT__ENGINES, GT__QUEUES, GT__THREADS, GT__ALL_WORK }; /* groups of lanes */
+enum { GT__UPLOADS = 1, GT__COMPUTING }; /* engines of a GPU; tracks of the second follow */
+enum { GT__DOWNLOADS = 1000 };
+enum { GT__TID_OF_QUEUES = 100000 }; /* threads and engines come before */
 static int gt__is_op(const gt__record *r) { return r->what == GT__TRACED_OPERATION; }
 static int gt__on_gpu(const gt__record *r) { return gt__is_op(r) && !gt__on_host(r->device); }
 static int gt__engine(const gt__record *r) {
   if (r->kind != GT__COPY || r->way) return GT__COMPUTING;
-  return (r->moving - 1) / 3 == GT_DEVICE_TO_HOST ? GT__DOWNLOADS : GT__UPLOADS;
+  return (r->moving - 1) / 3 == GT_DEVICE_TO_HOST ? (int)GT__DOWNLOADS : (int)GT__UPLOADS;
 }
 /* The call that enqueued an operation of a stream? */
 static int gt__is_enqueue(const gt__slice *s) {
@@ -8047,8 +8049,10 @@ static gt__slice *gt__lane_end(const gt__slice *s) {
 }
 /* A copy engine does one at a time: a copy that waited for it has begun when it was free. */
 static void gt__serve_copies(gt__slice *s, const gt__slice *end) {
-  for (s++; s < end; s++)
-    if (s->r->begin < s[-1].r->end) s->r->begin = s[-1].r->end;
+  for (double is_free = 0; s < end; s++) {
+    if (s->r->begin < is_free) s->r->begin = is_free;
+    is_free = s->r->end;
+  }
 }
 /* Operations that compute side by side get tracks, no more than there are streams. */
 static void gt__set_tracks(const gt__slice *first, gt__slice *s) {
@@ -8106,26 +8110,34 @@ static const char *const gt__reason[] = {
     "the calling thread did all the work itself: gt_stream_create makes streams that work beside "
     "it"};
 GT__ASSERT(sizeof gt__reason / sizeof *gt__reason == GT__REASONS, "each reason has a sentence");
-static const char *gt__find_reason(const gt_overlap *o, int queues, double most) {
-  double ms[GT__REASONS] = {0}, held = 0; /* held: of a wait of the host, what is left to explain */
-  int why = GT__BY_STREAM, cause = GT__BY_READ;
-  for (int64_t i = 1; i < gt__trace.n; i++) {
-    gt__record *r = &gt__trace.at[i];
+/* Adds up how long what each reason explains was at work. A wait of the host explains as much of
+   what it enqueues next as it was long itself. */
+static void gt__explain(double *ms) {
+  double held = 0; /* of the last wait, what is left */
+  int cause = GT__BY_READ;
+  for (gt__record *r = gt__trace.at + 1; r < gt__trace.at + gt__trace.n; r++) {
     gt__record *to = &gt__trace.at[r->to];
     const gt__record *wait = &gt__trace.at[r->behind];
-    double own = gt__trace.at[r->before].end, other = gt__trace.at[r->from].end;
+    double own = gt__trace.at[r->before].end;
+    double other = gt__trace.at[r->from].end;
+    double length = r->end - r->begin;
     if (r->to && other > gt__trace.at[to->before].end && other > to->asked) to->joined = 1;
     if (!gt__is_op(r)) continue;
-    double length = r->end - r->begin;
     int late = r->asked > own ? GT__BY_HOST : GT__BY_STREAM;
     ms[r->joined ? GT__BY_RESULT : late] += length;
     if (r->behind) held = wait->end - wait->begin;
     if (r->behind) cause = wait->what == GT__TRACED_COPY ? GT__BY_PAGEABLE : GT__BY_READ;
-    ms[cause] += length < held ? length : held;
-    held -= length < held ? length : held;
+    if (length > held) length = held;
+    ms[cause] += length;
+    held -= length;
   }
-  cause = ms[GT__BY_READ] > ms[GT__BY_PAGEABLE] ? GT__BY_READ : GT__BY_PAGEABLE;
-  if (ms[GT__BY_READ] + ms[GT__BY_PAGEABLE] > o->span_ms / 4) return gt__reason[cause];
+}
+static const char *gt__find_reason(const gt_overlap *o, int queues, double most) {
+  double ms[GT__REASONS] = {0};
+  gt__explain(ms);
+  int why = GT__BY_STREAM;
+  int held = ms[GT__BY_READ] > ms[GT__BY_PAGEABLE] ? GT__BY_READ : GT__BY_PAGEABLE;
+  if (ms[GT__BY_READ] + ms[GT__BY_PAGEABLE] > o->span_ms / 4) return gt__reason[held];
   if (!queues) return gt__reason[GT__BY_ONE];
   for (int k = GT__BY_RESULT; k <= GT__BY_HOST; k++)
     if (ms[k] > ms[why]) why = k;
@@ -8179,7 +8191,8 @@ static void gt__trace_forget(void) {
   gt__trace.threads = threads;
 }
 /* A record is in four lanes at most: of the thread, its stream, an engine, and of all work. */
-enum { GT__LANES_OF_RECORD = 4, GT__MOST_RECORDS = INT32_MAX / 8 };
+enum { GT__LANES_OF_RECORD = 4 };
+enum { GT__MOST_RECORDS = INT32_MAX / 8 };
 GT_API gt_status gt_trace_start(int64_t capacity) {
   GT__CALL;
   if (capacity < 1 || capacity > GT__MOST_RECORDS || (uint64_t)capacity > SIZE_MAX / 1024)
@@ -8358,7 +8371,8 @@ static void gt__write_event(FILE *file, const char *kind, int pid, int tid, int6
 }
 static void gt__write_name(FILE *file, const char *what, int pid, int tid, const char *name) {
   gt__write_event(file, "M", pid, tid, 0);
-  fprintf(file, "\"name\":\"%s_name\",\"args\":{\"name\":\"%s\"}},\n", what, name);
+  fprintf(file, "\"name\":\"%s_name\",\"cat\":\"__metadata\",\"args\":{\"name\":\"%s\"}},\n", what,
+          name);
 }
 static void gt__write_text(FILE *file, const char *text) {
   for (; *text; text++) {
@@ -8375,16 +8389,16 @@ static void gt__write_args(FILE *file, const gt__record *r) {
   static const char *const direction[] = {"to the device", "to the host", "between devices"};
   static const char *const kind[] = {"async\",\"pinned\":true", "staged\",\"pinned\":false",
                                      "blocking\",\"pinned\":false"};
-  const int64_t *n = r->size;
+  long long n[4];
   int moving = r->moving - 1;
+  for (int k = 0; k < 4; k++) n[k] = r->size[k];
   fprintf(file, "\",\"args\":{\"call\":\"%s\"", r->call);
-  if (n[0])
-    fprintf(file, size[r->kind], (long long)n[0], (long long)n[1], (long long)n[2],
-            (long long)n[3]);
+  const char *format = n[0] ? size[r->kind] : "";
+  fprintf(file, format, n[0], n[1], n[2], n[3]);
   if (r->kind == GT__MATMUL)
     fprintf(file, ",\"dtype\":\"%s\"", gt_dtype_string((gt_dtype)r->dtype));
   if (r->way) fprintf(file, ",\"way\":\"%s\"", r->way);
-  else if (n[0])
+  else if (n[0] && r->moving)
     fprintf(file, ",\"direction\":\"%s\",\"kind\":\"%s", direction[moving / 3], kind[moving % 3]);
   fprintf(file, "}},\n");
 }
@@ -8400,13 +8414,13 @@ static void gt__write_slice(FILE *file, const gt__slice *s) {
 /* All slices, and the names of their processes and lanes. */
 static void gt__write_lanes(FILE *file) {
   const gt__slice *s = gt__trace.slices, *end = s;
-  for (int64_t tid = 0; s < gt__trace.slices + gt__trace.n_slices; s++) {
+  for (int tid = 0; s < gt__trace.slices + gt__trace.n_slices; s++) {
     if (s == end) {
-      tid = s->lane & INT32_MAX;
+      tid = (int)(s->lane & INT32_MAX);
       gt__write_name(file, "process", s->pid, 0, gt__slot_text(s->pid));
       end = gt__lane_end(s);
     }
-    for (; tid <= s->tid; tid++) gt__write_name(file, "thread", s->pid, (int)tid, gt__lane_text(s));
+    while (tid <= s->tid) gt__write_name(file, "thread", s->pid, tid++, gt__lane_text(s));
     gt__write_slice(file, s);
   }
 }
@@ -8435,12 +8449,14 @@ static void gt__write_trace(FILE *file) {
     if (r->from) gt__write_arrow(file, r);
     if (!gt__is_op(r)) continue;
     gt__write_event(file, "C", gt__slot(r->device), 0, gt__ns(r->asked));
-    fprintf(file, "\"name\":\"allocated\",\"args\":{\"bytes\":%lld}},\n", (long long)r->allocated);
+    fprintf(file, "\"name\":\"allocated\",\"cat\":\"memory\",\"args\":{\"bytes\":%lld}},\n",
+            (long long)r->allocated);
   }
   gt__write_event(file, "M", 0, 0, 0);
   fprintf(
       file,
-      "\"name\":\"process_labels\",\"args\":{\"labels\":\"gputensor " GPUTENSOR_VERSION
+      "\"name\":\"process_labels\",\"cat\":\"__metadata\",\"args\":{\"labels\":"
+      "\"gputensor " GPUTENSOR_VERSION
       "\"}}\n],"
       "\"otherData\":{\"records\":%lld,\"dropped\":%lld,\"busy_ms\":%s,\"any_ms\":%s,\"gain\":%s,"
       "\"reason\":\"%s\"}}\n",
@@ -9961,7 +9977,8 @@ static double gt__cpu_time(void) {
 static int gt__cpu_traced(const gt__op *op) {
   gt__record *r = op->record;
   double work = 1;
-  for (int k = 0; k < 4; k++) work *= r->size[k] ? (double)r->size[k] : 1;
+  for (int k = 0; k < 4; k++)
+    if (r->size[k]) work *= (double)r->size[k];
   int is_short = work < 8192 && op->kind != GT__REPLAY;
   if (r->number) r->begin = gt_now_ms(); /* else it was just made */
   gt__cpu_wide = 0;

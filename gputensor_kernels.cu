@@ -3662,13 +3662,19 @@ static void gt__recall_product(const gt__op *op, gt__product *j) {
   }
   j->x.post.early = j->through ? 0 : op->u.matmul.post.early;
 }
-template <class P> /* with `bytes` of it set to zero */
-static P *gt__begin_product(gt__op *op, size_t bytes) {
-  static_assert(sizeof(P) <= sizeof op->plan, "a plan has room in an operation");
-  P *j = (P *)op->plan;
+/* With `bytes` of it set to zero. A plan is made beside the operation, since CUDA's tensor maps want
+   an alignment that the operation's memory need not have. */
+static void gt__begin_product(const gt__op *op, gt__product *j, size_t bytes) {
   memset((void *)j, 0, bytes);
   j->x = op->u.matmul;
-  return j;
+}
+template <class P>
+static int gt__keep_product(gt__op *op, const P *j, size_t bytes) {
+  static_assert(sizeof *j <= sizeof op->plan, "a plan has room in an operation");
+  memcpy(op->plan, (const void *)j, bytes);
+  op->scratch = j->scratch;
+  op->plan_bytes = bytes;
+  return 1;
 }
 /* A product with something to do. */
 static bool gt__has_work(const gt__matmul_args *x) {
@@ -4678,7 +4684,8 @@ static int gt__plan_tiled(gt__op *op) {
   const gt__program *p = &args->post.program;
   const int to = args->post.out.dtype;
   if (!gt__has_work(args)) return 0;
-  gt__tiled_product *j = gt__begin_product<gt__tiled_product>(op, sizeof *j - sizeof j->bring);
+  gt__tiled_product plan, *j = &plan;
+  gt__begin_product(op, j, sizeof *j - sizeof j->bring);
   gt__matmul_args *x = &j->x;
   j->turned = x->compute == GT__F32 && x->n < x->m && x->n <= GT__TRANSPOSED_COLUMNS;
   if (j->turned) gt__transpose_product(x, args);
@@ -4694,9 +4701,7 @@ static int gt__plan_tiled(gt__op *op) {
   const bool follows = p->n_ins != 1 || p->ins[0].op != GT__LOAD || p->ins[0].b != 0;
   const bool usual = to == gt__widest[x->compute] || to == j->form->dtype;
   if (j->parts > 1 || follows || !usual) gt__plan_sums(j);
-  op->scratch = j->scratch;
-  op->plan_bytes = (size_t)((char *)&j->bring[j->brought] - (char *)j);
-  return 1;
+  return gt__keep_product(op, j, (size_t)((char *)&j->bring[j->brought] - (char *)j));
 }
 static int gt__run_tiled(const gt__op *op, void *stream) {
   gt__tiled_product job, *j = &job;
@@ -5677,7 +5682,8 @@ static int gt__plan_hopper(gt__op *op) {
   if (!(facts & GT__PROBE_HOPPER) || !gt__is_for_hopper(args) ||
       !gt__one_batch(args, &args->a, &step_a) || !gt__one_batch(args, &args->b, &step_b))
     return 0;
-  gt__hopper_product *j = gt__begin_product<gt__hopper_product>(op, sizeof *j);
+  gt__hopper_product plan, *j = &plan;
+  gt__begin_product(op, j, sizeof *j);
   const bool halves = args->a.dtype != GT_FLOAT32;
   const bool one = halves || args->precision == GT_MEDIUM;
   j->p.f.x[0].batch_stride = step_a;
@@ -5698,9 +5704,7 @@ static int gt__plan_hopper(gt__op *op) {
   gt__cut_up(j, facts >> 16);
   const size_t elements = (size_t)j->t.slots * j->t.lines * j->t.pitch;
   gt__place(j, j->t.parts, gt__carve(j, elements * 4));
-  op->scratch = j->scratch;
-  op->plan_bytes = sizeof *j;
-  return 1;
+  return gt__keep_product(op, j, sizeof *j);
 }
 
 /* -- the launch -- */

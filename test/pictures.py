@@ -82,8 +82,9 @@ def slice_of(pid, tid, begin, end, name, **args):
 
 
 def check_slices(drawing):
-    """Of two streams within the range, the host's call, an engine and what came before left out; two maps are one."""
-    names = {(0, 1): 'host', (1, 1): 'upload', (1, 100001): 'stream 1', (1, 100002): 'stream 2'}
+    """Of two streams of a GPU within the range; calls and streams of the host, an engine, what came before and what came
+    after are left out; two maps are one."""
+    names = {(0, 1): 'host', (0, 100001): 'stream 1', (1, 1): 'upload', (1, 100001): 'stream 1', (1, 100002): 'stream 2'}
     events = [{'ph': 'M', 'pid': p, 'tid': t, 'ts': 0, 'name': 'thread_name', 'args': {'name': n}}
               for (p, t), n in names.items()]
     events += [slice_of(1, 100001, 10.0, 20.0, 'a*2'), slice_of(0, 1, 95.0, 990.0, 'run', call='gt_range_push'),
@@ -92,6 +93,7 @@ def check_slices(drawing):
                slice_of(1, 1, 100.0, 300.0, 'gt_copy', direction='to the device'),
                slice_of(1, 100001, 300.0, 400.0, 'a + 1'), slice_of(1, 100001, 400.2, 500.0, 'a + 1'),
                slice_of(1, 100001, 700.0, 800.0, 'a + 1'),
+               slice_of(0, 100001, 200.0, 300.0, 'a*3'), slice_of(1, 100001, 995.0, 999.0, 'a*2'),
                slice_of(1, 100002, 500.0, 900.0, 'gt_copy', direction='to the host')]
     expected = [['stream 1', 'to', 0.0, 200.0], ['stream 1', 'work', 200.0, 400.0], ['stream 1', 'work', 600.0, 700.0],
                 ['stream 2', 'from', 400.0, 800.0]]

@@ -21,36 +21,36 @@
    The rows upload, compute and download are the parts of a GPU, each of which does one chunk at a
    time: digits name the stream that it works for. Full rows are all that can be gained.
 
-   Output on the pretend GPU, some of it; on CPU streams there are no such parts, only threads, and
-   what these gain is the cores that others leave them:
+   Output of make -C examples pretend-11_timeline, some of it; on CPU streams there are no such
+   parts, only threads, and what these gain is the cores that others leave them:
 
        8 chunks of 1.00 MiB, 40 operations each, on cuda:0 (simulated GPU 0)
        ...
-       1 stream, pinned memory: 6.30 ms
+       1 stream, pinned memory: 6.27 ms
          cuda:0 upload    |111....1111....111....1111....111....1111....111....1111....|     2.12
-         cuda:0 compute   |..1111....111....1111....111....111.....111....111.....111..|     2.07
-         cuda:0 download  |.....111....1111....111....1111...1111....1111...1111....111|     2.11
-         one after another 6.30 ms, any at work 6.30 ms: gain 1.00
+         cuda:0 compute   |..111.....111....111.....111....111.....111....111.....111..|     2.04
+         cuda:0 download  |....1111....1111...1111....1111...1111....1111...1111....111|     2.11
+         one after another 6.27 ms, any at work 6.27 ms: gain 1.00
          most operations waited for the one before them on their own stream: ...
        ...
-       4 streams, pinned memory: 2.64 ms
+       4 streams, pinned memory: 2.63 ms
          cuda:0 upload    |1111112222223333334444441111112222223333334444444...........|     2.12
-         cuda:0 compute   |......111111222222333333444444111111222222333333444444......|     2.07
+         cuda:0 compute   |......111111222222333333444444111111222222333333444444......|     2.04
          cuda:0 download  |...........1111111222222333333444444111111222222333333444444|     2.11
-         cuda:0 stream 1  |uuuuuuCCCCCCdddddd......uuuuuuCCCCCCdddddd..................|     1.58
+         cuda:0 stream 1  |uuuuuuCCCCCCdddddd......uuuuuuCCCCCCdddddd..................|     1.57
          cuda:0 stream 2  |......uuuuuuCCCCCCdddddd......uuuuuuCCCCCCdddddd............|     1.57
          cuda:0 stream 3  |............uuuuuuCCCCCCdddddd......uuuuuuCCCCCCdddddd......|     1.57
          cuda:0 stream 4  |..................uuuuuuCCCCCCdddddd......uuuuuuCCCCCCdddddd|     1.57
-         one after another 6.30 ms, any at work 2.64 ms: gain 2.39
+         one after another 6.27 ms, any at work 2.63 ms: gain 2.38
 
-       four streams, pinned memory: 2.39 times as fast as one stream
+       four streams, pinned memory: 2.38 times as fast as one stream
 
-   Try: STEPS = 160. Computing is now the longest part and its row is full with two streams: 1.42
+   Try: STEPS = 160. Computing is now the longest part and its row is full with two streams: 1.4
         times as fast as one, also with four.
    Try: p->there[0] in place of p->there[i % streams] in all_chunks. All chunks go through the same
         memory, so the library makes the streams take turns: 1.00.
    Try: gt_item(gt_select(there, 0, 0)); behind compute(there). The host waits for each chunk before
-        it enqueues the next, and the reason given says so for one stream; four are 1.40 times as
+        it enqueues the next, and the reason given says so for one stream; four are 1.4 times as
         fast, because a download still overlaps the next upload.
 */
 #define GPUTENSOR_IMPLEMENTATION

@@ -30,6 +30,19 @@ for name in [0-9]*.c; do
   else fail "the first line of pretend-$name" "$folder/log"
   fi
 done
+# Of six timelines the head shows some lines, in their order.
+not_printed() {
+  sed -n '/^   Output of make/,/^   Try/s/^       //p' 11_timeline.c | grep -v '\.\.\.$' > "$folder/shown"
+  if [ ! -s "$folder/shown" ]; then echo "the head shows nothing"; fi
+  diff "$folder/shown" expected/11_timeline-pretend.txt | grep '^<'
+}
+for seed in 1 2 3 1; do SIM_SEED=$seed same 11_timeline "seed $seed"; done
+if not_printed > "$folder/log"; then fail "what the head of 11_timeline.c shows" "$folder/log"; else pass; fi
+if make -s IN="$folder" "$folder/timeline.txt" > "$folder/log" 2>&1 &&
+    diff pictures/timeline-pretend.txt "$folder/timeline.txt" > "$folder/log"; then pass
+elif command -v python3 > /dev/null; then fail "the picture of lesson 06: make -C examples pictures" "$folder/log"
+else echo "skipped: the picture of lesson 06: no python3"
+fi
 for name in 05_async_order 06_streams 07_three_cka; do
   for seed in 1 2 3 1; do SIM_SEED=$seed same $name "seed $seed"; done
   if python3 ../test/heads.py $name.c expected/$name-pretend.txt > "$folder/log" 2>&1; then pass

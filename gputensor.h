@@ -8105,7 +8105,7 @@ static const char *const gt__reason[] = {
     "the host waited for results before it enqueued more: read them after all work is enqueued",
     "copies of ordinary (pageable) memory keep the host waiting, which enqueues nothing meanwhile: "
     "gt_empty_pinned makes memory that does not",
-    "one kind of work takes nearly all of the time: more streams gain only what one operation "
+    "one kind of work takes nearly all of the time: more streams add only what one operation "
     "leaves of the device",
     "the calling thread did all the work itself: gt_stream_create makes streams that work beside "
     "it"};

@@ -40,7 +40,7 @@ a trace of 2.18 ms, 14 records, 0 dropped; on the right the busy time in ms
                    0                                                                  2.18 ms
   C compute  . idle
   one after another 2.18 ms, any at work 2.18 ms: gain 1.00
-  one kind of work takes nearly all of the time: more streams gain only what one operation leaves ...
+  one kind of work takes nearly all of the time: more streams add only what one operation leaves ...
   meanwhile the host added up 4316000 terms of its own
 20 times r + a*b over 1048576 elements
   clock stopped without waiting:      0.040 ms,     8384.4 GB/s, which is false

@@ -44,7 +44,7 @@ a trace of 0.26 ms, 53 records, 0 dropped; on the right the busy time in ms
                    0                                                                  0.26 ms
   C compute  d download  w wait of the host  . idle
   one after another 0.26 ms, any at work 0.26 ms: gain 1.00
-  one kind of work takes nearly all of the time: more streams gain only what one operation leaves ...
+  one kind of work takes nearly all of the time: more streams add only what one operation leaves ...
 
 three streams behind the one that makes the features:
 a trace of 0.19 ms, 59 records, 0 dropped; on the right the busy time in ms
@@ -59,7 +59,7 @@ a trace of 0.19 ms, 59 records, 0 dropped; on the right the busy time in ms
                    0                                                                  0.19 ms
   C compute  d download  w wait of the host  . idle
   one after another 0.18 ms, any at work 0.18 ms: gain 1.00
-  one kind of work takes nearly all of the time: more streams gain only what one operation leaves ...
+  one kind of work takes nearly all of the time: more streams add only what one operation leaves ...
 
 the same, but each result read at once:
 a trace of 0.28 ms, 65 records, 0 dropped; on the right the busy time in ms

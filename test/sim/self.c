@@ -842,28 +842,41 @@ static void test_graphs_in_time(void) {
 }
 /* The clock of another thread is behind: what this one waited for lies ahead of it, though it was
    executed already. */
+static pthread_barrier_t turns;
 static void *other_thread(void *user) {
   const timed *t = (const timed *)user;
   cudaStream_t s = new_stream();
   double *const ms = (double *)malloc(sizeof *ms);
+  pthread_barrier_wait(&turns); /* its clock has begun; this one's goes on */
+  pthread_barrier_wait(&turns);
   CHECK_INT(cudaEventQuery(t->gate), cudaErrorNotReady);
   OK(cudaStreamWaitEvent(s, t->gate, 0));
   launch_bytes(s, little);
   *ms = between(t->gate, mark_of(s));
   return ms;
 }
+static void *late_thread(void *user) {
+  CHECK_INT(cudaEventQuery(((const timed *)user)->gate), cudaSuccess);
+  return user;
+}
 static void test_threads_in_time(void) {
   timed t = behind_gate(1);
   pthread_t thread;
   double one;
   void *ms;
+  pthread_barrier_init(&turns, NULL, 2);
+  pthread_create(&thread, NULL, other_thread, &t);
+  pthread_barrier_wait(&turns);
   launch_bytes(t.s[0], little);
   ends(&t, 1, &one);
   CHECK_INT(cudaEventQuery(t.gate), cudaSuccess);
-  pthread_create(&thread, NULL, other_thread, &t);
+  pthread_barrier_wait(&turns);
   pthread_join(thread, &ms);
   CHECK_TEXT(*(double *)ms >= one - 1e-4, "%g, not %g", *(double *)ms, one);
   free(ms);
+  pthread_barrier_destroy(&turns);
+  pthread_create(&thread, NULL, late_thread, &t); /* a new one begins at the newest clock */
+  pthread_join(thread, &ms);
   CLEAN();
 }
 /* The same calls give the same times and the same order, whatever the seed. */

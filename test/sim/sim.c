@@ -172,7 +172,9 @@ static mark *unused_mark;
 static block *unused_block;
 static segment *unused_segment;
 static double now;
-static __thread double host_now;
+static __thread double thread_now; /* where has_clock: it has been asked for or set */
+static __thread int has_clock;
+static double newest; /* of all threads' clocks; a thread's clock begins there */
 static int clock_mode = -1; /* -1: the environment was not asked yet */
 static sim_counts alive;
 static int64_t calls[NAMES + 1], failed;
@@ -679,7 +681,19 @@ static void execute_head(object *s) {
 
 /* ---- the model of time ---- */
 static double larger(double a, double b) { return a > b ? a : b; }
-static void host_goes_on(double ms) { host_now = larger(host_now, ms); }
+static double host_now(void) {
+  if (!has_clock) __atomic_load(&newest, &thread_now, __ATOMIC_RELAXED);
+  has_clock = 1;
+  return thread_now;
+}
+static void host_goes_on(double ms) {
+  double last;
+  if (!has_clock || ms > thread_now) thread_now = ms;
+  has_clock = 1;
+  __atomic_load(&newest, &last, __ATOMIC_RELAXED);
+  if (thread_now > last) __atomic_store(&newest, &thread_now, __ATOMIC_RELAXED);
+}
+static void host_spends(double us) { host_goes_on(host_now() + us * 0.001); }
 /* The engines of a copy between host and device or two devices: where they note till when they are
    taken. */
 static int engines_of(const item *i, double **engine) {
@@ -856,10 +870,10 @@ static void run_until_mark(mark *m) {
 /* All that begins by now. */
 static void run_till_now(void) {
   object *s;
-  while ((s = earliest(NULL)) != NULL && start_of(s) <= host_now) execute(s);
+  while ((s = earliest(NULL)) != NULL && start_of(s) <= host_now()) execute(s);
 }
-static int has_passed(const mark *m) { return m->done && !(clocked() && m->time > host_now); }
-static int is_idle(const object *s) { return !s->head && s->clock <= host_now; }
+static int has_passed(const mark *m) { return m->done && !(clocked() && m->time > host_now()); }
+static int is_idle(const object *s) { return !s->head && (!clocked() || s->clock <= host_now()); }
 static void run_some(int n) {
   while (n-- > 0 && n_active) {
     object *s = root_of(active[below(n_active)]);
@@ -892,7 +906,7 @@ static item *enqueue(object *s, int kind, int function) {
   i->function = function;
   i->device = s->device;
   i->issue = ++issue;
-  i->at = host_now;
+  i->at = host_now();
   if (s->capture) return i;
   if (s->head) s->tail->next = i;
   else s->head = i;
@@ -974,8 +988,6 @@ static void reset(uint64_t seed, int devices) {
   int d;
   started = 1;
   epoch++;
-  host_now = 0;
-  __atomic_store_n(&clock_mode, -1, __ATOMIC_RELAXED);
   rng = seed;
   rng = rnd();
   early = often[below(4)];
@@ -1051,7 +1063,7 @@ static int enter(int function) {
   start();
   running = function_name[function];
   calls[function]++;
-  if (clocked()) host_now += call_us(function) * 0.001;
+  if (clocked()) host_spends(call_us(function));
   if (me.in_host_function) {
     complain("%s: called by a host function", running);
     return cudaErrorNotPermitted;
@@ -1213,7 +1225,11 @@ static void destroy_captured(object *s) {
 
 /* ---- control ---- */
 void sim_reset(uint64_t seed, int devices) {
+  const double zero = 0;
   pthread_mutex_lock(&lock);
+  __atomic_store_n(&clock_mode, -1, __ATOMIC_RELAXED);
+  __atomic_store(&newest, &zero, __ATOMIC_RELAXED);
+  has_clock = 0;
   reset(seed, devices);
   start();
   pthread_mutex_unlock(&lock);
@@ -1311,13 +1327,16 @@ void sim_clock(int on) {
 }
 double sim_now(void) {
   struct timespec t;
-  if (clocked()) return host_now += model.look * 0.001;
+  if (clocked()) {
+    host_spends(model.look);
+    return thread_now;
+  }
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 void sim_host_work(sim_cost cost) {
   const double us = larger(cost.bytes / model.host_bytes, cost.multiply_adds / model.host_adds);
-  if (clocked()) host_now += (model.own + us) * 0.001;
+  if (clocked()) host_spends(model.own + us);
 }
 void sim_host_after(double ms) {
   if (clocked()) host_goes_on(ms);

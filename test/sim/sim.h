@@ -44,7 +44,8 @@ enum { SIM_FUNCTIONS(SIM_ENUM) SIM_FUNCTION_COUNT };
 void sim_reset(uint64_t seed, int devices);
 /* The size of every device's memory, from now; at most 1 GiB. sim_reset sets it back. */
 void sim_memory(size_t bytes);
-/* With the model of time or without, from now. sim_reset sets it back, and all clocks to 0. */
+/* With the model of time or without, from now. sim_reset sets it back, and all clocks of devices, the
+   caller's and those of new threads to 0. */
 void sim_clock(int on);
 /* The nth call from now of this function fails, and with from_then_on all later ones; nth 0: none.
    "*" counts over all functions that can fail. The code is the fitting one, or what sim_fail_code

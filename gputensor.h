@@ -3865,8 +3865,10 @@ GT_API gt_tensor *gt_diagonal(const gt_tensor *x, int64_t offset, int dim0, int 
 /* ---- >>storage ---------------------------------------------------------------------------------
    Device memory is taken and given back in stream order, from pools that keep it. Memory of the
    host is kept until the work that uses it is done, pinned memory longer, for the next who asks. */
-static void gt__storage_drop(gt__storage *s) { /* its memory goes for good; with the lock */
-  (s->pooled ? GT__PINNING : GT__HOST)->release(-1, NULL, s->data, s->pooled);
+static int gt__release_device_unlocks(gt__storage *s);
+static void gt__drop_unlocks(gt__storage *s) { /* its memory goes for good; with the lock */
+  if (!gt__on_host(s->device)) gt__release_device_unlocks(s);
+  else (s->pooled ? GT__PINNING : GT__HOST)->release(-1, NULL, s->data, s->pooled);
   gt__end_storage(s);
 }
 static gt__storage *gt__pool_take(int c) { /* the oldest of a class */
@@ -3888,7 +3890,7 @@ static void gt__sweep_unlocks(int wait) {
     for (int n = gt__all.pool[c].count; n > 0; n--) {
       gt__storage *s = gt__pool_take(c);
       if (!s) break; /* another thread has them */
-      if (gt__settled(s) || (wait && !gt__reach_all_unlocks(NULL, s))) gt__storage_drop(s);
+      if (gt__settled(s) || (wait && !gt__reach_all_unlocks(NULL, s))) gt__drop_unlocks(s);
       else gt__pool_give(s);
     }
 }
@@ -4008,7 +4010,7 @@ static int gt__take_scratch_unlocks(gt_stream *s, size_t bytes, int *again) {
 }
 /* Gives device memory back: on the stream that used it last, if other uses are behind that; else on
    the device's bin, which waits so that no user's stream must. What cannot be waited for stays. */
-static void gt__release_device_unlocks(gt__storage *s) {
+static int gt__release_device_unlocks(gt__storage *s) {
   gt_stream *t = gt__all.slot[s->last];
   gt__ledger *l = gt__ledger_of(s);
   const gt__use *use = gt__uses(l);
@@ -4018,6 +4020,7 @@ static void gt__release_device_unlocks(gt__storage *s) {
   if (code || gt__reach_all_unlocks(t, s)) code = gt__reach_all_unlocks(NULL, s);
   void *queue = t ? t->queue : NULL;
   if (!code) GT__OF(s)->release(s->device.index, queue, s->data, 0);
+  return code;
 }
 /* Memory of the caller's: who has it now hears of what should have been written and was not. */
 static void gt__end_wrap(gt__storage *s) { /* without the lock */
@@ -4036,11 +4039,11 @@ static void gt__end_wrap(gt__storage *s) { /* without the lock */
 }
 static void gt__storage_end_unlocks(gt__storage *s) { /* with the lock, which it gives up */
   gt__all.allocated[gt__slot(s->device)] -= s->bytes;
-  if (!gt__on_host(s->device)) {
-    if (s->data) gt__release_device_unlocks(s);
-    gt__end_storage(s);
-  } else if (!s->pooled && gt__settled(s)) gt__storage_drop(s);
-  else gt__pool_give(s);
+  int gpu = !gt__on_host(s->device);
+  int captured = gpu && s->data && gt__release_device_unlocks(s) == GT__CAPTURED;
+  if (gpu && !captured) gt__end_storage(s);
+  else if (!gpu && !s->pooled && gt__settled(s)) gt__drop_unlocks(s);
+  else gt__pool_give(s); /* a captured stream cannot be asked */
   gt__unlock();
 }
 
@@ -6581,12 +6584,16 @@ static gt_status gt__check_ways(void) {
   }
   return GT_OK;
 }
-/* To s or, if that is NULL, the current stream. */
-static gt_status gt__submit_planned(gt__op *op, gt_stream *s) {
-  int waited = 0, no_memory = 0, code = 0;
+static gt_status gt__submit(gt__op *op) {
+  const gt__backend *backend = GT__OF(op);
+  int waited = 0, no_memory = 0;
   gt_status status = GT_OK;
+  if (gt__asked_ways() && gt__check_ways()) return gt__failed();
+  int code = op->kind == GT__REPLAY ? 0 : backend->plan(op);
+  if (code) return gt__report(op->device, NULL, code);
+  if (gt__is_recorded(op->device)) return gt__graph_add(op);
   gt__lock();
-  if (!s) s = gt__opened_current(op->device, &code);
+  gt_stream *s = gt__opened_current(op->device, &code);
   if (s) { /* another thread may free it meanwhile */
     s->held++;
     code = gt__submit_to_unlocks(s, op, &waited, &no_memory);
@@ -6600,12 +6607,6 @@ static gt_status gt__submit_planned(gt__op *op, gt_stream *s) {
   if (s) gt__let_go_of(s);
   gt__unlock();
   return !code && waited ? gt__check_fault() : status;
-}
-static gt_status gt__submit(gt__op *op) {
-  if (gt__asked_ways() && gt__check_ways()) return gt__failed();
-  int code = GT__OF(op)->plan(op);
-  if (code) return gt__report(op->device, NULL, code);
-  return gt__is_recorded(op->device) ? gt__graph_add(op) : gt__submit_planned(op, NULL);
 }
 static gt__op *gt__op_new(gt__op *op, int kind, gt_device device) {
   op->kind = kind;
@@ -8710,7 +8711,11 @@ GT_API gt_status gt_graph_launch(gt_graph *graph, gt_stream *stream) {
   op.way = GT__OF(graph)->replay;
   op.scratch = 0;
   op.plan_bytes = 0;
-  gt_status status = gt__submit_planned(&op, stream);
+  gt__choice *current = &gt__me.stream[gt__slot(stream->device)], before = *current;
+  current->slot = stream->slot;
+  current->name = stream->name;
+  gt_status status = gt__submit(&op);
+  *current = before;
   return status ? status : gt__check_fault();
 }
 /* -- what makes ready, and what measures -- */
@@ -8737,9 +8742,10 @@ GT_API gt_timing gt_benchmark(void (*work)(void *argument), void *argument, gt_d
   if (!work) gt__fail(GT_ERROR_ARGUMENT, "work is NULL");
   if (!work || gt__check_device(device)) return t;
   do { /* more calls, until they take a hundredth of the time and get no faster */
-    if (now * calls < for_ms / 100) calls *= 2;
+    if (now * calls < for_ms / 100 && calls < 1 << 20) calls *= 2;
     before = now;
     now = gt__round_ms(work, argument, device, calls);
+    if (now < 0) return t;
   } while ((now * calls < for_ms / 100 || now < .95 * before) && gt_now_ms() - begin < for_ms);
   begin = gt_now_ms();
   while (now >= 0 && n < GT__ROUNDS && (n < 3 || gt_now_ms() - begin < for_ms)) {
@@ -9990,14 +9996,14 @@ static int gt__cpu_traced(const gt__op *op) {
   r->cpu = cpu < r->end - r->begin ? cpu : r->end - r->begin;
   return code;
 }
-static int gt__cpu_execute(const gt__op *op) {
+GT__INSIDE int gt__cpu_execute(const gt__op *op) {
   return op->record ? gt__cpu_traced(op) : gt__cpu_do(op);
 }
 static int gt__cpu_replay_list(const gt__op *op, void *queue) {
   const gt_graph *g = op->u.graph;
   int code = 0;
   for (int i = 0; i < g->n && !code; i++)
-    if (g->list[i].op) code = gt__cpu_execute(g->list[i].op);
+    if (g->list[i].op) code = gt__cpu_do(g->list[i].op);
   return code;
 }
 static const gt__way gt__cpu_replay = {"graph", NULL, gt__cpu_replay_list, ""};

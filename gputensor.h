@@ -690,8 +690,9 @@ GT_API double gt_now_ms(void);
    threads of the CPU. At any time; returns when it is done. */
 GT_API gt_status gt_warmup(gt_device device);
 /* Calls work(argument) again and again for about for_ms and tells how long a call took, its work on
-   the device included. Rounds of one call or, of short ones, of many are timed; the device is idle
-   before and after each. First the same without timing, until rounds get no faster. */
+   the device included. What is timed are rounds of one call or, of short ones, of so many that they
+   take a millisecond, or a hundredth of for_ms; the device is idle before and after each. First
+   the same is done without timing, until calls get no faster. */
 typedef struct gt_timing {
   double median_ms, least_ms, most_ms; /* of a call, over the rounds */
   double spread;                       /* (upper quartile - lower quartile) / median */
@@ -6257,19 +6258,22 @@ static gt_status gt__copy_as(int kind, const gt_tensor *to, const gt_tensor *fro
   return gt__copy_bytes(to->storage, gt__address(to), from->storage, gt__address(from),
                         (int64_t)gt__nbytes(to));
 }
+/* While a graph of the GPU is recorded, the host has no part in a copy. */
+static gt_status gt__refuse_copy(const gt__storage *host, gt_device gpu) {
+  if (!gt__on_host(host->device) || (host->pinned && !host->internal)) return GT_OK;
+  return gt__refuse_recorded(gpu,
+                             "the host has a part in this copy, once; take dense tensors of "
+                             "gt_empty_pinned and one dtype, or copy before");
+}
 static gt_status gt__copy_across(const gt_tensor *to, const gt_tensor *from) {
   int direction = GT_DEVICE_TO_DEVICE, kind = GT_COPY_ASYNC;
   size_t bytes = gt__nbytes(to);
-  const gt_tensor *host = gt__on_host(to->device) ? to : from;
-  gt_device gpu = host == to ? from->device : to->device;
-  int pinned = host->storage->pinned || !gt__on_host(host->device);
+  const gt__storage *host = gt__on_host(to->device) ? to->storage : from->storage;
+  gt_device gpu = gt__on_host(to->device) ? from->device : to->device;
+  int pinned = host->pinned || !gt__on_host(host->device);
   int64_t whole = 0;
   if (!bytes) return GT_OK;
-  if ((!pinned || (gt__on_host(host->device) && host->storage->internal)) &&
-      gt__refuse_recorded(gpu,
-                          "the host has a part in this copy, once; take dense tensors of "
-                          "gt_empty_pinned and one dtype, or copy before"))
-    return gt__failed();
+  if (gt__refuse_copy(host, gpu)) return gt__failed();
   if (gt__on_host(to->device)) direction = GT_DEVICE_TO_HOST;
   if (gt__on_host(from->device)) direction = GT_HOST_TO_DEVICE;
   if (!pinned) kind = direction == GT_HOST_TO_DEVICE ? GT_COPY_STAGED : GT_COPY_BLOCKING;
@@ -8620,8 +8624,6 @@ static int gt__capture_one(gt_graph *g, gt_stream **lane, gt__recorded *v) {
   if (op->kind == GT__MATMUL) op->u.matmul.post.early = gt__earliness(s, op);
   code = GT__OF(op)->run(op->device.index, s->queue, op);
   gt__note_late(s, op, code);
-  s->scratch[0].begin = NULL;
-  s->scratch[1].begin = NULL;
   v->number = ++s->number;
   return code;
 }
@@ -8647,7 +8649,10 @@ static gt_status gt__capture_graph(gt_graph *g) {
   gt__lock();
   if (n == GT__GRAPH_LANES) code = gt__capture_all(g, lane);
   gt__unlock();
-  while (n > 0) gt_stream_free(lane[--n]);
+  while (n > 0) {
+    memset(lane[--n]->scratch, 0, sizeof lane[n]->scratch); /* which is the graph's */
+    gt_stream_free(lane[n]);
+  }
   return gt__me.status ? gt__me.status : gt__report(g->device, NULL, code);
 }
 /* Memory that nobody else has needs no place in the launches, but has to be there. */
@@ -8725,6 +8730,11 @@ GT_API gt_status gt_warmup(gt_device device) {
   GT__LOCAL gt_tensor *x = gt__full(NULL, GT_SHAPE(1 << 20), 0, GT_FLOAT32, device);
   return x ? gt_synchronize(device) : gt__failed();
 }
+/* Into a list in order, of n. */
+static void gt__insert(double *list, int n, double x) {
+  for (; n > 0 && list[n - 1] > x; n--) list[n] = list[n - 1];
+  list[n] = x;
+}
 /* Milliseconds of one of n calls; negative: an error. */
 static double gt__round_ms(void (*work)(void *), void *argument, gt_device device, int n) {
   if (gt_synchronize(device)) return -1;
@@ -8736,23 +8746,22 @@ enum { GT__ROUNDS = 1000 };
 GT_API gt_timing gt_benchmark(void (*work)(void *argument), void *argument, gt_device device,
                               double for_ms) {
   gt_timing t = {0, 0, 0, 0, 0};
-  double ms[GT__ROUNDS], before, now = INFINITY, begin = gt_now_ms();
-  int n = 0, calls = 1;
+  double ms[GT__ROUNDS], now = INFINITY, before, unit = for_ms < 100 ? for_ms / 100 : 1;
+  int n = 0, calls = 1, settled;
   GT__CALL;
   if (!work) gt__fail(GT_ERROR_ARGUMENT, "work is NULL");
   if (!work || gt__check_device(device)) return t;
-  do { /* more calls, until they take a hundredth of the time and get no faster */
-    if (now * calls < for_ms / 100 && calls < 1 << 20) calls *= 2;
+  double begin = gt_now_ms();
+  do { /* more calls, until a round is long enough, and calls get no faster */
     before = now;
     now = gt__round_ms(work, argument, device, calls);
-    if (now < 0) return t;
-  } while ((now * calls < for_ms / 100 || now < .95 * before) && gt_now_ms() - begin < for_ms);
-  begin = gt_now_ms();
-  while (now >= 0 && n < GT__ROUNDS && (n < 3 || gt_now_ms() - begin < for_ms)) {
-    int at = n++;
+    settled = now * calls >= unit && now > .95 * before;
+    if (now * calls < unit) calls *= 2;
+  } while (now >= 0 && !settled && gt_now_ms() - begin < for_ms);
+  for (begin = gt_now_ms(); now >= 0 && n < GT__ROUNDS; n++) {
+    if (n > 2 && gt_now_ms() - begin > for_ms) break;
     now = gt__round_ms(work, argument, device, calls);
-    for (; at > 0 && ms[at - 1] > now; at--) ms[at] = ms[at - 1];
-    ms[at] = now;
+    gt__insert(ms, n, now);
   }
   if (now < 0) return t;
   t.rounds = n;
@@ -13970,7 +13979,8 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
    OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
 
    HISTORY
-     0.4.0  traces: gt_trace_start, _stop, _print, _save and _overlap, gt_range_push and _pop
+     0.4.0  traces: gt_trace_start, _stop, _print, _save and _overlap, gt_range_push and _pop;
+            graphs: gt_graph_begin, _end, _launch and _free; gt_warmup and gt_benchmark
      0.3.0  two parts: GPUTENSOR_PLAIN in place of GPUTENSOR_NO_SIMD, GPUTENSOR_WAYS in the
             environment in place of GPUTENSOR_NO_TENSOR_CORES; one instruction set but with
             GPUTENSOR_DISPATCH; gt_build_info lists the ways

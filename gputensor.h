@@ -13724,10 +13724,12 @@ static int gt__cuda_end_graph(int index, void *graph) {
   GT__GIVE_BACK(index, cudaGraphExecDestroy((cudaGraphExec_t)graph))
 }
 static int gt__cuda_captured(int index, void *queue) {
-  enum cudaStreamCaptureStatus status;
+  enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   GT__ENTER(index);
   if (!code) code = gt__cuda_done(cudaStreamIsCapturing(gt__cuda_stream(queue), &status));
-  return code || status == cudaStreamCaptureStatusNone ? code : (int)GT__CAPTURED;
+  if (code == cudaErrorStreamCaptureImplicit) return GT__CAPTURED; /* the legacy stream's word */
+  if (code) return 0; /* what comes next on the stream meets the error */
+  return status == cudaStreamCaptureStatusNone ? 0 : (int)GT__CAPTURED;
 }
 static int gt__cuda_replay_graph(const gt__op *op, void *queue) {
   const cudaGraphExec_t graph = (cudaGraphExec_t)op->u.graph->native;

@@ -1764,8 +1764,9 @@ GT__FN T F(atan2)(T y, T x) {
   T b = F(abs)(x);
   T mx = a > b ? a : b;
   T mn = a > b ? b : a;
-  T q = mn == (T)INFINITY ? (T)1 : GT__DIV(mn, mx);
-  q = mx == 0 ? (T)0 : q;
+  T q = GT__DIV(mn, mx);
+  q = mn == INFINITY ? 1 : q;
+  q = mx == 0 ? 0 : q;
   T t = F(atan_core)(q);
   t = a > b ? F(from_pio2)(t) : t;
   T half = F(from_pio2)(GT__MUL((T)0.5, t));

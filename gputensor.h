@@ -11587,9 +11587,12 @@ static void gt__cpu_gather(const gt__cpu_eval *e, int s, const gt__cpu_runs *b, 
   const gt__operand *in = &e->m->in[s];
   const int64_t size = gt__cpu_bytes(in);
   const int64_t *box = e->m->size;
+  const int64_t *stride = in->stride;
   for (int64_t i = 0; i < b->rows; i++) {
     const char *row = gt__cpu_row_at(e, in, b->k + i);
-    gt__cpu_walk(size, e->kept, box, b->o, b->columns, to, NULL, row, in->stride);
+    const char *first = row + b->o * size * *stride;
+    if (e->kept == 1) gt__cpu_move(size, to, 1, first, *stride, b->columns);
+    else gt__cpu_walk(size, e->kept, box, b->o, b->columns, to, NULL, row, stride);
     to += b->columns * size;
   }
 }

@@ -10784,39 +10784,39 @@ GT__INSIDE TARGET void L(take_rows)(const int fold, T *a, const T *b, int64_t al
     a[i] = x;
   }
 }
-GT__FOLDING
+GT__FOLDING("no-")
 TARGET static void L(rows)(int fold, T *a, const T *b, int64_t n, int64_t rows, int64_t pitch) {
   EACH_FOLD(take_rows, a, b, n, rows, pitch);
 }
-/* Notes in place[i], as a value, the row whose value won; row 0 wins over what was there. */
-GT__INSIDE TARGET void L(take_place)(const int fold, T *a, T *place, T x, int64_t row) {
-  const int better = fold == GT__FOLD_ARGMAX ? x > *a : x < *a;
-  const int wins = (row == 0) | better | (L(is_nan)(x) & !L(is_nan)(*a));
-  *a = wins ? x : *a;
-  *place = wins ? (T)row : *place;
+GT__INSIDE TARGET void L(clear)(T *a, T none, int64_t n) {
+  for (int64_t i = 0; i < n; i++) a[i] = none;
 }
-GT__INSIDE TARGET void L(take_places)(const int fold, T *a, T *place, const T *b, int64_t all,
+/* Notes in *place, as a value, the row whose value won. */
+GT__INSIDE TARGET void L(take_place)(const int fold, T *a, T *place, T x, T row) {
+  const int better = fold == GT__FOLD_ARGMAX ? x > *a : x < *a;
+  const int wins = better | (L(is_nan)(x) & !L(is_nan)(*a));
+  *a = wins ? x : *a;
+  *place = wins ? row : *place;
+}
+/* Two rows at once; a last one without another is taken twice, which changes nothing. */
+GT__INSIDE TARGET void L(take_places)(const int fold, T *a, T *place, const T *b, int64_t n,
                                       int64_t rows, int64_t pitch, int64_t row) {
-  const int64_t n = all & ~(int64_t)15, end = row + rows;
-  for (; row < end; row++, b += pitch) {
+  if (row == 0) L(clear)(place, 0, n);
+  for (int64_t k = 0; k < rows; k += 2, b += 2 * pitch) {
+    const T *next = k + 1 < rows ? b + pitch : b;
+    const T number = (T)(row + k);
     GT__IVDEP for (int64_t i = 0; i < n; i++) {
-      const T x = b[i];
-      L(take_place)(fold, a + i, place + i, x, row);
-    }
-    for (int64_t i = n; i < all; i++) {
-      const T x = b[i];
-      L(take_place)(fold, a + i, place + i, x, row);
+      T best = a[i], at = place[i];
+      L(take_place)(fold, &best, &at, b[i], number);
+      L(take_place)(fold, &best, &at, next[i], number + 1);
+      a[i] = best;
+      place[i] = at;
     }
   }
 }
-GT__INSIDE TARGET void L(clear)(T *a, T none, int64_t all) {
-  const int64_t n = all & ~(int64_t)15;
-  for (int64_t i = 0; i < n; i++) a[i] = none;
-  for (int64_t i = n; i < all; i++) a[i] = none;
-}
 /* Folds `rows` rows of n values, `pitch` apart, into a[0..n), in order. `row` is the number of the
-   first; if it is 0, a is set to the identity first. */
-GT__FOLDING
+   first; if it is 0, a is set to the identity first, and places to 0. */
+GT__FOLDING("no-")
 TARGET static void L(fold)(int fold, void *pa, void *at, const void *pb, int64_t n, int64_t rows,
                            int64_t pitch, int64_t row) {
   const T *b = (const T *)pb;

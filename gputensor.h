@@ -2501,7 +2501,7 @@ int fchmod(int file, mode_t mode);
 #define GT__OPTIMIZE(...)
 #define GT__LIGHTLY(contract)
 #define GT__TIGHT(contract)
-#define GT__FOLDING
+#define GT__FOLDING(jumps)
 #define GT__FUSED
 #define GT__FUSE _Pragma("clang fp contract(fast)")
 #define GT__UNROLL _Pragma("clang loop unroll(full)")
@@ -2514,21 +2514,20 @@ int fchmod(int file, mode_t mode);
   __attribute__((optimize("O3", "no-math-errno", "no-trapping-math", "fp-contract=" __VA_ARGS__)))
 /* The cheapest passes that make vectors of loops whose bodies are straight lines; those of -O3 take
    three times as long. Without expensive-optimizations no multiply-adds are fused and no vzeroupper
-   is put behind AVX. FOLDING: with selects in place of branches that nobody can foresee. TIGHT: for
+   is put behind AVX; thread-jumps would make branches of what is to be selected. FOLDING: with
+   selects in place of branches that nobody can foresee; short rows gain by thread-jumps. TIGHT: for
    what is written with vectors. FUSED: for the kernels of matmul. */
+#define GT__VECTORS(jumps) \
+  "O1", "expensive-optimizations", "tree-loop-vectorize", "vect-cost-model=dynamic", \
+      jumps "thread-jumps", "no-tree-dominator-opts", "no-tree-dse", "no-tree-sink", \
+      "no-math-errno", "no-trapping-math"
 #define GT__LIGHTLY(contract) \
-  __attribute__((optimize("O1", "expensive-optimizations", "tree-loop-vectorize", \
-                          "vect-cost-model=dynamic", "no-if-conversion", "no-if-conversion2", \
-                          "no-tree-dominator-opts", "no-tree-dse", "no-tree-sink", \
-                          "no-math-errno", "no-trapping-math", "fp-contract=" contract)))
+  __attribute__((optimize(GT__VECTORS("no-"), "no-if-conversion", "no-if-conversion2", \
+                          "fp-contract=" contract)))
 #ifdef __OPTIMIZE__
-#define GT__FOLDING \
-  __attribute__((optimize("O1", "expensive-optimizations", "tree-loop-vectorize", \
-                          "vect-cost-model=dynamic", "no-tree-dominator-opts", "no-tree-dse", \
-                          "no-tree-sink", "no-math-errno", "no-trapping-math", \
-                          "fp-contract=off")))
+#define GT__FOLDING(jumps) __attribute__((optimize(GT__VECTORS(jumps), "fp-contract=off")))
 #else
-#define GT__FOLDING \
+#define GT__FOLDING(jumps) \
   __attribute__((optimize("Og", "no-math-errno", "no-trapping-math", "fp-contract=off")))
 #endif
 #define GT__TIGHT(contract) \
@@ -10556,9 +10555,9 @@ static void gt__cpu_convert_rest(gt__cpu_step step, int width, int op, void *out
 #define WIDE 2
 #define DOTS 2
 #if GT__TYPE == 32
-#define ZIP(half) GT__ZIP_8(half * 4, 8)
+#define ZIPS 8
 #else
-#define ZIP(half) GT__ZIP_4(half * 2, 4)
+#define ZIPS 4
 #endif
 #endif
 #if GT__ISA == 3
@@ -10575,9 +10574,9 @@ static void gt__cpu_convert_rest(gt__cpu_step step, int width, int op, void *out
 #define WIDE 2
 #define DOTS 4
 #if GT__TYPE == 32
-#define ZIP(half) GT__ZIP_16(half * 8, 16)
+#define ZIPS 16
 #else
-#define ZIP(half) GT__ZIP_8(half * 4, 8)
+#define ZIPS 8
 #endif
 #endif
 #if GT__ISA == 1
@@ -10586,14 +10585,15 @@ static void gt__cpu_convert_rest(gt__cpu_step step, int width, int op, void *out
 #define TARGET
 #define BYTES 16
 #if GT__TYPE == 32
-#define ZIP(half) GT__ZIP_4(half * 2, 4)
+#define ZIPS 4
 #else
-#define ZIP(half) GT__ZIP_2(half, 2)
+#define ZIPS 2
 #endif
 #define ROWS 8
 #define WIDE 3
 #define DOTS 4
 #endif
+#define ZIP(half) GT__JOIN(GT__ZIP_, ZIPS)(half * ZIPS / 2, ZIPS)
 #ifdef GT__TILES_ALONE /* steps, folds and packing are another set's */
 #define S(name) F(cpu_avx2_##name)
 #define PACK_64 gt__cpu_avx2_pack_f64
@@ -10846,7 +10846,7 @@ GT__INSIDE TARGET void L(finish)(const int fold, T *lane, const T *b, int64_t al
   }
   L(halve)(fold, lane, most);
 }
-GT__FOLDING TARGET static T L(chunk)(int fold, const T *b, int64_t n) {
+GT__FOLDING("") TARGET static T L(chunk)(int fold, const T *b, int64_t n) {
   T lane[GT__LANES] __attribute__((aligned(64)));
   const int64_t rows = n / GT__LANES, rest = n % GT__LANES;
   int64_t most = 16;
@@ -10901,14 +10901,14 @@ GT__INSIDE TARGET int64_t L(skip)(const T *b, int64_t n, T x, int64_t first, con
   }
   return first;
 }
-GT__FOLDING TARGET static int64_t L(find)(const T *b, int64_t n, T x) {
+GT__FOLDING("") TARGET static int64_t L(find)(const T *b, int64_t n, T x) {
   int64_t first = L(skip)(b, n, x, 0, 128);
   first = L(skip)(b, n, x, first, 16);
   while (first + 1 < n && b[first] != x && !L(is_nan)(b[first])) first++;
   return first;
 }
 /* a[c] becomes the fold of chunk c of `count`, n values each, at[c] the place in it */
-GT__FOLDING
+GT__FOLDING("")
 TARGET static void L(lanes)(int fold, void *pa, void *at, const void *pb, int64_t n,
                             int64_t count) {
   T *a = (T *)pa;
@@ -11259,6 +11259,7 @@ static const gt__cpu_loops L(loops) = {
 #undef WIDE
 #undef DOTS
 #undef ZIP
+#undef ZIPS
 #undef S
 #undef GT__TYPE
 #endif
@@ -13930,6 +13931,7 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
 #undef GT__UNROLL_4
 #undef GT__USED
 #undef GT__USUAL
+#undef GT__VECTORS
 #undef GT__WAIT_MS
 #undef GT__WITH_AVX2
 #undef GT__WITH_AVX512

@@ -43,17 +43,17 @@
        1 one call, one thread          0.22    0.40    2.20      20     200    2000
        t one call, all threads         0.22    0.40    2.20      20     200    2000
        s two streams, a half each      0.27    0.36    1.26      10     100    1000
-       G the GPU, the data is there    4.01    4.05    4.50    9.00    8.17      35
-       g the GPU, with copies            14      14      15      45     314    3041
-       k copies for 50 operations      3.22    3.22    3.24    6.78      11      92
+       G the GPU, the data is there    4.00    4.04    4.40    8.00    8.00      29
+       g the GPU, with copies            10      10      13      44     314    3035
+       k copies for 50 operations      2.16    2.21    2.62    6.76      12      87
 
            1000 us |                                          1ts g
                    |
             100 us |                                  1ts g
-                   |                              g              G k
-             10 us |      g       g       g   1ts          k
-                   |     G k     G k     G k     G k     G
-              1 us |                  1ts
+                   |                              g                k
+             10 us |      g       g       g   1ts          k     G
+                   |     G       G       G       G k     G
+              1 us |       k       k  1ts  k
                    |          1ts
             0.1 us |  1ts
                    |
@@ -65,9 +65,9 @@
 
        t one call, all threads      does not win over one thread at any of these sizes
        s two streams, a half each   wins over one call from about 1e+02 on
-       G the GPU, the data is there wins over 1, t, s from about 8e+03 on
+       G the GPU, the data is there wins over 1, t, s from about 7e+03 on
        g the GPU, with copies       does not win over 1, t, s at any of these sizes
-       k copies for 50 operations   wins over 1, t, s from about 5e+03 on
+       k copies for 50 operations   wins over 1, t, s from about 4e+03 on
 
    Try: OMP_NUM_THREADS=1 in the environment: t becomes 1. TIMES = 1000: on a GPU k comes near to G.
    "exp(sin(a) * b)" in mean_of, without plain_loop and the check: all rise but those of the GPU,

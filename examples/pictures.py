@@ -29,7 +29,7 @@ WIDTH, LEFT, RIGHT = 860, 24, 836  # of a picture, and where its contents begin 
 
 def number(x):
     """With one decimal, and none where it is 0: the same text on every machine."""
-    return ('%.1f' % (x + 0.0)).replace('-0.0', '0').removesuffix('.0')
+    return re.sub(r'^-0$', '0', re.sub(r'\.0$', '', '%.1f' % x))
 
 
 def text(p, x, y, words, size=12, color=INK, anchor='start', bold=False):

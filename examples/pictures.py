@@ -343,8 +343,8 @@ def ladder(_):
     rungs = re.findall(r'(?m)^ *\d (.*?) +([\d.]+) ms +([\d.]+) TFLOP/s', words)
     best = max(float(rate) for _, _, rate in rungs)
     height = 130 + 46 * len(rungs)
-    p = begin(height, 'A matrix product, from %.1f to %.0f TFLOP/s in five steps' % (
-        float(rungs[0][2]), float(rungs[-1][2])),
+    p = begin(height, 'A matrix product, from %.1f to %.0f TFLOP/s by %d kernels' % (
+        float(rungs[0][2]), float(rungs[-1][2]), len(rungs)),
               ['Lesson 12, %s. Each step removes what the one before it waits for.' % size])
     before = None
     for i, (name, ms, rate) in enumerate(rungs):

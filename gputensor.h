@@ -10679,8 +10679,8 @@ TARGET static void L(step)(int op, void *out, const void *pa, const void *pb, co
 #undef STEP
 #undef BY_ONE
 #undef CONVERT
-/* Makes values from the indices of their elements, whole groups of them, first + i for number i. The
-   rounds of Philox have to be unrolled before they become vectors: gcc does so at -O3 alone. */
+/* Makes values from the indices of their elements, whole groups of them, first + i for number i.
+   The rounds of Philox have to be unrolled before they become vectors: gcc does so at -O3 alone. */
 GT__OPTIMIZE("off")
 TARGET static void L(make)(const gt__program *p, int op, void *to, const void *pb, const void *pc,
                            int64_t first, int64_t all) {

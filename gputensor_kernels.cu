@@ -3662,18 +3662,18 @@ static void gt__recall_product(const gt__op *op, gt__product *j) {
   }
   j->x.post.early = j->through ? 0 : op->u.matmul.post.early;
 }
-/* With `bytes` of it set to zero. A plan is made beside the operation, since CUDA's tensor maps want
-   an alignment that the operation's memory need not have. */
+/* With `bytes` of it set to zero. A plan is made beside the operation, since CUDA's tensor maps
+   want an alignment that the operation's memory need not have. */
 static void gt__begin_product(const gt__op *op, gt__product *j, size_t bytes) {
   memset((void *)j, 0, bytes);
   j->x = op->u.matmul;
 }
 template <class P>
-static int gt__keep_product(gt__op *op, const P *j, size_t bytes) {
+static int gt__keep_product(gt__op *op, const P *j, const void *end) {
   static_assert(sizeof *j <= sizeof op->plan, "a plan has room in an operation");
-  memcpy(op->plan, (const void *)j, bytes);
   op->scratch = j->scratch;
-  op->plan_bytes = bytes;
+  op->plan_bytes = (size_t)((const char *)end - (const char *)j);
+  memcpy(op->plan, (const void *)j, op->plan_bytes);
   return 1;
 }
 /* A product with something to do. */
@@ -4684,7 +4684,8 @@ static int gt__plan_tiled(gt__op *op) {
   const gt__program *p = &args->post.program;
   const int to = args->post.out.dtype;
   if (!gt__has_work(args)) return 0;
-  gt__tiled_product plan, *j = &plan;
+  gt__tiled_product plan;
+  gt__tiled_product *j = &plan;
   gt__begin_product(op, j, sizeof *j - sizeof j->bring);
   gt__matmul_args *x = &j->x;
   j->turned = x->compute == GT__F32 && x->n < x->m && x->n <= GT__TRANSPOSED_COLUMNS;
@@ -4701,7 +4702,7 @@ static int gt__plan_tiled(gt__op *op) {
   const bool follows = p->n_ins != 1 || p->ins[0].op != GT__LOAD || p->ins[0].b != 0;
   const bool usual = to == gt__widest[x->compute] || to == j->form->dtype;
   if (j->parts > 1 || follows || !usual) gt__plan_sums(j);
-  return gt__keep_product(op, j, (size_t)((char *)&j->bring[j->brought] - (char *)j));
+  return gt__keep_product(op, j, &j->bring[j->brought]);
 }
 static int gt__run_tiled(const gt__op *op, void *stream) {
   gt__tiled_product job, *j = &job;
@@ -5682,7 +5683,8 @@ static int gt__plan_hopper(gt__op *op) {
   if (!(facts & GT__PROBE_HOPPER) || !gt__is_for_hopper(args) ||
       !gt__one_batch(args, &args->a, &step_a) || !gt__one_batch(args, &args->b, &step_b))
     return 0;
-  gt__hopper_product plan, *j = &plan;
+  gt__hopper_product plan;
+  gt__hopper_product *j = &plan;
   gt__begin_product(op, j, sizeof *j);
   const bool halves = args->a.dtype != GT_FLOAT32;
   const bool one = halves || args->precision == GT_MEDIUM;
@@ -5704,7 +5706,7 @@ static int gt__plan_hopper(gt__op *op) {
   gt__cut_up(j, facts >> 16);
   const size_t elements = (size_t)j->t.slots * j->t.lines * j->t.pitch;
   gt__place(j, j->t.parts, gt__carve(j, elements * 4));
-  return gt__keep_product(op, j, sizeof *j);
+  return gt__keep_product(op, j, j + 1);
 }
 
 /* -- the launch -- */

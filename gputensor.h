@@ -626,7 +626,8 @@ GT_API gt_status gt_range_pop(void);
    before the work is done where an operation on that stream does.
    Constant are: addresses, shapes and formulas; numbers, so 0-d tensors of the CPU, too; what was
    copied from ordinary memory or drawn at random before. Tensors may be freed: the graph keeps
-   their memory. What is made and freed between begin and end is the graph's own, and is used again.
+   their memory until it is freed itself, and that of gt_from_ptr has to stay so long. What is made
+   and freed between begin and end is the graph's own, and is used again.
    Refused while a graph is recorded, with GT_ERROR_STATE, are calls that need results or cannot be
    done again: reading what it computes (gt_item, gt_print, gt_data, ...), copies from or to
    ordinary memory, waiting for its streams, random numbers on its device, gt_stream_native,
@@ -6310,8 +6311,11 @@ static gt_tensor *gt__converted(const gt_tensor *x, gt_dtype dtype, gt_device de
   int same = x->dtype == dtype && gt__same_device(x->device, device);
   if (same && (share == GT__ANY_STRIDES || (share == GT__DENSE && gt__is_dense(x))))
     return gt__handle(x);
-  gt_tensor *y = gt__new(gt__shape_of(x), dtype, device, /* pinned memory comes at once */
-                         gt__on_host(device) && !gt__on_host(x->device));
+  int pinned = gt__on_host(device) && !gt__on_host(x->device); /* then it comes at once */
+  gt_tensor like = gt__plain(x);
+  like.dtype = dtype;
+  like.device = device;
+  gt_tensor *y = pinned ? gt__new(gt__shape_of(x), dtype, device, 1) : gt__new_like(&like);
   gt__result r = {y, y, 1};
   return y ? gt__end(&r, gt__copy_into(y, x)) : NULL;
 }
@@ -7811,14 +7815,11 @@ GT_API gt_status gt_event_record(gt_event *event, gt_stream *stream) {
 static gt_status gt__no_event(const gt_event *event) {
   if (!event) return gt__fail(GT_ERROR_ARGUMENT, "the event is NULL");
   gt__lock();
-  int recorded = event->native != NULL, inside = event->graph != 0;
+  int recorded = event->native != NULL;
   gt__unlock();
   if (recorded) return GT_OK;
-  if (inside)
-    return gt__fail(GT_ERROR_STATE,
-                    "the event was recorded in a graph, where gt_stream_wait_event "
-                    "of streams of that graph may wait for it, and nothing else");
-  return gt__fail(GT_ERROR_STATE, "the event was never recorded; gt_event_record comes first");
+  return gt__fail(GT_ERROR_STATE,
+                  "the event was never recorded, but for in a graph; gt_event_record comes first");
 }
 /* Waits, or asks, for an event; what it covers is then behind the host. */
 static int gt__event_ask(gt_event *event, int wait) {
@@ -8607,6 +8608,7 @@ static int gt__join_lanes(gt_stream *s, gt_stream *t) {
   s->n_late = GT__LATE; /* what it waits for may be late: nothing is early */
   int code = gt__join(s, t, t->number);
   gt__trace.line[s->slot].joins = 0; /* it is nothing that runs now */
+  gt__all.stats.stream_waits -= !code;
   return code;
 }
 static int gt__capture_one(gt_graph *g, gt_stream **lane, gt__recorded *v) {

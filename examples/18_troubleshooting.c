@@ -40,7 +40,7 @@
            bad device: gt_add: operand 1 (3, 4) is on cpu, operand 2 (3, 4) on cuda:0; gt_to ...
            mend: gt_add(NULL, gt_to(here, device), a)
 
-   What is not in the list, as it does not compile, or is no error:
+   These are not in the list, as they do not compile, or are no errors:
 
      symptom                                  cause and mend                              lesson
      too few arguments to function gt_add     the output comes first; NULL makes it           01

@@ -37,7 +37,7 @@
    the times are a model's, in which a loop of the program's own and the waking of a thread cost
    nothing, and whose bus is two thirds as fast as the processor's memory:
 
-       (a + b) * 0.5 on AMD EPYC, 1 threads, and simulated GPU 0
+       (a + b) * 0.5 on ...
        microseconds of an operation    10^1    10^2    10^3    10^4    10^5    10^6
        c a plain C loop                0.00    0.00    0.00    0.00    0.00    0.00
        1 one call, one thread          0.22    0.40    2.20      20     200    2000

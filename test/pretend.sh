@@ -43,6 +43,23 @@ if make -s IN="$folder" "$folder/timeline.txt" > "$folder/log" 2>&1 &&
 elif command -v python3 > /dev/null; then fail "the picture of lesson 06: make -C examples pictures" "$folder/log"
 else echo "skipped: the picture of lesson 06: no python3"
 fi
+# Of others it shows what differs on pretend GPUs; a line that ends with " ..." is the begin of one.
+head_differs() { # NAME
+  local line
+  sed -n '/^   .*(make -C examples pretend-/,/^   T/s/^       //p' "$1.c" | sed 's/ \.\.\.$//' > "$folder/shown"
+  sed 's/ *$//' "$folder/$1.out" > "$folder/printed"
+  if [ ! -s "$folder/shown" ]; then echo "the head shows nothing"; fi > "$folder/log"
+  while IFS= read -r line; do
+    if ! grep -qF -- "$line" "$folder/printed"; then echo "not printed: $line"; fi
+  done < "$folder/shown" >> "$folder/log"
+  [ -s "$folder/log" ]
+}
+for name in 13_several_devices 14_model 18_troubleshooting 19_where_the_gpu_loses; do
+  if head_differs $name; then fail "what the head of $name.c shows" "$folder/log"; else pass; fi
+done
+for name in 14_model 18_troubleshooting; do
+  for seed in 1 2; do SIM_SEED=$seed same $name "seed $seed"; done
+done
 for name in 05_async_order 06_streams 07_three_cka; do
   for seed in 1 2 3 1; do SIM_SEED=$seed same $name "seed $seed"; done
   if python3 ../test/heads.py $name.c expected/$name-pretend.txt > "$folder/log" 2>&1; then pass

@@ -8266,8 +8266,10 @@ static gt_status gt__open_trace(void) {
 }
 /* -- the picture -- */
 static const char *gt__thousandths(int64_t n) { /* in any locale */
+  const char *sign = n < 0 ? "-" : ""; /* before the trace began, by the clock of another thread */
   char *text = gt__scrap();
-  snprintf(text, 40, "%lld.%03d", (long long)(n / 1000), (int)(n % 1000));
+  if (n < 0) n = -n;
+  snprintf(text, 40, "%s%lld.%03d", sign, (long long)(n / 1000), (int)(n % 1000));
   return text;
 }
 static const char *gt__hundredths(double x) {

@@ -1258,21 +1258,67 @@ static int plan_trace(planner *p, step *s) {
   return plan_other(p, s);
 }
 static char trace_path[64];
-static void look_at_trace(void) {
+/* Behind the JSON value that begins at p, or NULL: what it means is looked at by trace.c. */
+static const char *behind_blanks(const char *p) { return p + strspn(p, " \n"); }
+static const char *behind_text(const char *p) {
+  for (p++; *p && *p != '"'; p++)
+    if (*p == '\\' && !*++p) return NULL;
+  return *p ? p + 1 : NULL;
+}
+static const char *behind_number(const char *p) {
+  const size_t digits = strspn(p += *p == '-', "0123456789");
+  size_t more = 1;
+  p += digits;
+  if (*p == '.') p += 1 + (more = strspn(p + 1, "0123456789"));
+  return digits && more ? p : NULL;
+}
+static const char *behind_value(const char *p) {
+  const int named = *p == '{';
+  const char end = named ? '}' : ']';
+  if (*p == '"') return behind_text(p);
+  if (strncmp(p, "true", 4) == 0) return p + 4;
+  if (strncmp(p, "false", 5) == 0) return p + 5;
+  if (!named && *p != '[') return behind_number(p);
+  p = behind_blanks(p + 1);
+  while (p && *p != end) {
+    if (named && (*p != '"' || !(p = behind_text(p)) || *p++ != ':')) return NULL;
+    p = behind_value(behind_blanks(p));
+    if (!p) return NULL;
+    p = behind_blanks(p);
+    if (*p == ',') p = behind_blanks(p + 1);
+    else if (*p != end) return NULL;
+  }
+  return p ? p + 1 : NULL;
+}
+static int is_json(const char *path) {
+  enum { MOST = 1 << 22 };
+  FILE *file = fopen(path, "r");
+  char *text = (char *)calloc(MOST + 1, 1);
+  const char *end = NULL;
+  if (file && text && fread(text, 1, MOST, file) < MOST) end = behind_value(behind_blanks(text));
+  if (end) end = behind_blanks(end);
+  if (file) fclose(file);
+  const int good = end && !*end;
+  free(text);
+  return good;
+}
+static void look_at_trace(machine *m, const step *s) {
   const gt_overlap overlap = gt_trace_overlap();
   FILE *file = fopen(trace_path, "w");
-  if (!(overlap.gain >= 0) || !overlap.reason) printf("the overlap of a trace is not a number\n");
+  const int sane = overlap.gain >= 0 && overlap.reason;
   if (file) {
     gt_trace_print(file, 0);
     fclose(file);
   }
-  gt_trace_save(trace_path);
+  if (!gt_trace_save(trace_path) && sane && is_json(trace_path)) return;
+  if (!m->errors[s->thread]++)
+    snprintf(m->error[s->thread], sizeof m->error[0], "a trace is not well formed");
 }
 static void do_trace(machine *m, step *s) {
   m->traced = s->n[2] == ON;
   if (s->n[0] == ON) gt_trace_stop();
   else if (s->n[2] == ON) gt_trace_start(s->n[1]);
-  else look_at_trace();
+  else look_at_trace(m, s);
 }
 static int plan_range(planner *p, step *s) {
   int *open = &p->ranges[p->thread];

@@ -7408,6 +7408,7 @@ static int gt__make_room_unlocks(void) {
   return code;
 }
 
+GT__RARE_BEGINS
 /* ---- >>trace-code -------------------------------------------------------------------------------
    What is noted while a trace is on, with the lock, in an array of records whose first one is none.
    Work on the CPU is measured by who does it. Work on a GPU is measured by an event behind it and,
@@ -7592,7 +7593,6 @@ GT_API gt_status gt_range_pop(void) {
   return GT_OK;
 }
 
-GT__RARE_BEGINS
 /* ---- >>stream-code --------------------------------------------------------------------------- */
 static gt_stream *gt__stream_new(gt_device device, int priority, void *native, int queued) {
   if (gt__check_device(device)) return NULL;
@@ -7966,7 +7966,7 @@ GT_API void gt_shutdown(void) {
 /* ---- >>timeline ---------------------------------------------------------------------------------
    The end of a trace: its records get their times and become slices, sorted by lane and time, which
    are drawn, saved and summed up. With the lock. */
-enum { GT__ENGINES, GT__QUEUES, GT__THREADS, GT__ALL_WORK }; /* groups of lanes */
+enum { GT__ENGINES, GT__QUEUES, GT__HOSTS, GT__ALL_WORK }; /* groups of lanes */
 enum { GT__UPLOADS = 1, GT__COMPUTING }; /* engines of a GPU; tracks of the second follow */
 enum { GT__DOWNLOADS = 1000 };
 enum { GT__TID_OF_QUEUES = 100000 }; /* threads and engines come before */
@@ -7978,7 +7978,7 @@ static int gt__engine(const gt__record *r) {
 }
 /* The call that enqueued an operation of a stream? */
 static int gt__is_enqueue(const gt__slice *s) {
-  return s->group == GT__THREADS && gt__is_op(s->r) && s->r->number;
+  return s->group == GT__HOSTS && gt__is_op(s->r) && s->r->number;
 }
 static double gt__begin_of(const gt__slice *s) {
   return gt__is_enqueue(s) ? s->r->asked : s->r->begin;
@@ -8039,7 +8039,7 @@ static void gt__make_slices(void) {
     gt__record *r = &gt__trace.at[i];
     int pid = gt__slot(r->device), queue = GT__TID_OF_QUEUES + r->name;
     if (!r->what || r->what > GT__TRACED_RANGE) continue;
-    gt__add_slice(GT__THREADS, 0, r->thread, r);
+    gt__add_slice(GT__HOSTS, 0, r->thread, r);
     if (gt__is_op(r)) gt__add_slice(GT__ALL_WORK, 0, 0, r);
     if (gt__is_op(r) && r->number) gt__add_slice(GT__QUEUES, pid, queue, r);
     if (gt__on_gpu(r)) gt__add_slice(GT__ENGINES, pid, gt__engine(r), r);
@@ -8308,7 +8308,7 @@ static int gt__letter(const gt__slice *s) {
   if (s->r->what == GT__TRACED_WAIT) return 7;
   if (s->r->what == GT__TRACED_COPY) return 8;
   if (!gt__is_op(s->r) || gt__is_enqueue(s)) return -1;
-  if (s->group == GT__THREADS) return 9;
+  if (s->group == GT__HOSTS) return 9;
   if (!gt__on_gpu(s->r)) return s->r->kind == GT__REPLAY ? 9 : 3 + s->r->kind;
   return gt__engine(s->r) == GT__DOWNLOADS ? 2 : gt__engine(s->r) - 1;
 }
@@ -8334,7 +8334,7 @@ static int gt__column(const gt__slice *s, const gt__slice *stop, double begin, d
   *seen |= 1 << most;
   return gt__letters[most][0];
 }
-static void gt__draw(FILE *file, int columns) {
+static void gt__draw_lanes(FILE *file, int columns) {
   const gt_overlap *o = &gt__trace.overlap;
   const gt__slice *s = gt__trace.slices;
   double width = o->span_ms / columns;
@@ -8343,7 +8343,7 @@ static void gt__draw(FILE *file, int columns) {
           gt__hundredths(o->span_ms), (long long)o->records, (long long)o->dropped);
   for (const gt__slice *end; s < gt__trace.slices + gt__trace.n_slices; s = end) {
     end = gt__lane_end(s);
-    const char *device = s->group == GT__THREADS ? "" : gt__slot_text(s->pid);
+    const char *device = s->group == GT__HOSTS ? "" : gt__slot_text(s->pid);
     fprintf(file, "  %-6s %-10s|", device, gt__lane_text(s));
     for (int c = 0; c < columns; c++) {
       double from = gt__trace.first + c * width;
@@ -8366,7 +8366,7 @@ GT_API gt_status gt_trace_print(FILE *file, int columns) {
   if (columns < 8 || columns > 1000)
     return gt__fail(GT_ERROR_ARGUMENT, "%d columns; give 8 to 1000, or 0 for 72", columns);
   if (gt__open_trace()) return gt__failed();
-  gt__draw(file, columns);
+  gt__draw_lanes(file, columns);
   gt__unlock();
   if (!fflush(file) && !ferror(file)) return GT_OK;
   return gt__fail(GT_ERROR_FILE, "the file: %s", strerror(errno));

@@ -8199,9 +8199,10 @@ static void gt__trace_forget(void) {
 /* A record is in four lanes at most: of the thread, its stream, an engine, and of all work. */
 enum { GT__LANES_OF_RECORD = 4 };
 enum { GT__MOST_RECORDS = INT32_MAX / 8 };
+GT__ASSERT(sizeof(gt__record) + GT__LANES_OF_RECORD * sizeof(gt__slice) < 1024, "see the sizes");
 GT_API gt_status gt_trace_start(int64_t capacity) {
   GT__CALL;
-  if (capacity < 1 || capacity > GT__MOST_RECORDS || (uint64_t)capacity > SIZE_MAX / 1024)
+  if (capacity < 1 || capacity > GT__MOST_RECORDS || (uint64_t)capacity >= SIZE_MAX / 1024)
     return gt__fail(GT_ERROR_ARGUMENT, "room for %lld records; give 1 to %d", (long long)capacity,
                     (int)GT__MOST_RECORDS);
   size_t each = sizeof(gt__record) + GT__LANES_OF_RECORD * sizeof(gt__slice);
@@ -8234,7 +8235,10 @@ GT_API gt_status gt_trace_stop(void) {
   int on = gt__trace.on == 1, code = 0;
   if (on) {
     gt__trace.on = 2;
-    code = gt__await_all_unlocks(NULL, 0);
+    for (int i = 0; i < gt__all.top; i++) { /* also behind one that failed */
+      int failed = gt__all.slot[i] ? gt__await_unlocks(gt__all.slot[i], UINT64_MAX, 0) : 0;
+      if (failed) code = failed;
+    }
     while (gt__trace.open) pthread_cond_wait(&gt__idle, &gt__mutex);
     gt__set_times();
     gt__drop_events();

@@ -599,7 +599,7 @@ static void test_print(void) {
       const char *bar = strchr(line, '|');
       axes += strstr(line, "                   0 ") != NULL;
       idle += strstr(line, ". idle") != NULL;
-      gain += strstr(line, "gain ") != NULL;
+      gain += strstr(line, " ms: gain ") != NULL;
       if (!bar) continue;
       lanes++;
       CHECK_INT(strspn(bar + 1, ".0123456789+uCdcmrPwsx"), width);

@@ -475,7 +475,7 @@ UNUSED static gt_tensor *relayout(const gt_tensor *x, int layout) {
 }
 
 /* ---- the program ---- */
-#if defined(__GNUC__)
+#if defined(__GNUC__) && defined(__linux__)
 /* What the program has not given back to the simulated CUDA runtime, if it is linked with that. */
 int64_t sim_left(char *text, size_t size) __attribute__((weak));
 #define CHECK_LEFT(text, size) (sim_left ? sim_left(text, size) : 0)

@@ -515,6 +515,7 @@ static void test_ranges(void) {
   }
   for (int cut = 0; cut < 4; cut++) { /* a name is not cut within a character */
     memset(name, 'n', sizeof name);
+    name[sizeof name - 1] = 0;
     for (int i = 68 + cut - 3; i + 3 < 100; i += 3) memcpy(name + i, "\xed\x95\x99", 3);
     CHECK_INT(gt_trace_start(500), GT_OK);
     gt_range_push(name);

@@ -24,11 +24,11 @@
    Output on an H200:
 
        float32 4096 x 4096 x 4096
-         1 by itself      275.872 ms    0.50 TFLOP/s    0.4 %
-         2 in order        22.113 ms    6.22 TFLOP/s    5.0 %
-         3 shared          15.456 ms    8.89 TFLOP/s    7.1 %
-         4 registers        3.223 ms   42.64 TFLOP/s   34.2 %
-         5 the library      1.103 ms  124.62 TFLOP/s  100.0 %
+         1 by itself      275.883 ms    0.50 TFLOP/s    0.4 %
+         2 in order        22.114 ms    6.21 TFLOP/s    4.9 %
+         3 shared          15.440 ms    8.90 TFLOP/s    7.0 %
+         4 registers        3.221 ms   42.67 TFLOP/s   33.6 %
+         5 the library      1.083 ms  126.86 TFLOP/s  100.0 %
 */
 #include "gputensor.h"
 #include <cuda_runtime.h>

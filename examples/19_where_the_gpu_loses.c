@@ -25,10 +25,10 @@
 
        (a + b) * 0.5 on AMD EPYC, 2 threads, and no GPU
        microseconds of an operation    10^1    10^2    10^3    10^4    10^5    10^6    10^7    10^8
-       c a plain C loop                0.16    0.08    0.58    2.58      41     620    7296   72499
-       1 one call, one thread          0.58    0.82    0.67    2.42      29     136    7557   91051
-       t one call, all threads         0.58    0.83    0.94    2.43      41     150    6595   97137
-       s two streams, a half each       138      41      34      33      50     165    5861   96826
+       c a plain C loop                0.06    0.08    0.32    2.67      25     268    6151   72284
+       1 one call, one thread          0.59    0.59    1.20    1.42      30     139    3881   77419
+       t one call, all threads         0.59    0.59    0.99    3.41      22     248    8021   82721
+       s two streams, a half each        34      24      19      25      32     165    8293   81744
 
        t one call, all threads      does not win over one thread at any of these sizes
        s two streams, a half each   does not win over one call at any of these sizes
@@ -71,7 +71,7 @@
 
    Try: OMP_NUM_THREADS=1 in the environment: t becomes 1. TIMES = 1000: on a GPU k comes near to G.
    "exp(sin(a) * b)" in mean_of, without plain_loop and the check: all rise but those of the GPU,
-   and g wins, too.
+   which wins from half the size on (pretend: 4e+03 in place of 7e+03).
 */
 #define GPUTENSOR_IMPLEMENTATION
 #include "gputensor.h"

@@ -12,11 +12,14 @@ export OMP_WAIT_POLICY="${OMP_WAIT_POLICY:-passive}" # others may need the cores
 work=${1:-$(mktemp -d)} || exit 1
 mkdir -p "$work" || exit 1
 stop() { echo "wrong: $1" >&2; cat "$work/log" >&2; exit 1; }
-run() { # TITLE PROGRAM: prints its checksum and its time
-  # shellcheck disable=SC2086
-  "$work/$2" $size > "$work/out" 2> "$work/log" || stop "$2 fails"
+run() { # TITLE PROGRAM: prints its checksum and the least of five times
+  : > "$work/log"
+  for _ in 1 2 3 4 5; do
+    # shellcheck disable=SC2086
+    "$work/$2" $size > "$work/out" 2>> "$work/log" || stop "$2 fails"
+  done
   result=$(cat "$work/out")
-  printf '%-42s %s  %s\n' "$1" "$result" "$(sed 's/.*: //' "$work/log")"
+  printf '%-42s %s  %s\n' "$1" "$result" "$(sed 's/.*: //' "$work/log" | sort -n | head -n 1)"
 }
 same() { [ "$result" = "$old" ] || stop "the checksum was $old"; }
 build() { make -s -C "$work" "$@" > "$work/log" 2>&1 || stop "it does not build"; }

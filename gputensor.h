@@ -6676,10 +6676,8 @@ static int gt__is_claimed(const gt__access *a) {
 /* What is done at once, while a graph is recorded, has nothing to do with it. */
 static int gt__check_recorded(int n, const gt__access *a) {
   const gt_graph *g = gt__me.graph;
-  for (int i = 0; i < n; i++) {
+  for (int i = 0; i < n; i++)
     if (gt__conflicts(a + i, g->n_access, g->access)) return GT__RECORDED;
-    a[i].storage->graph = 0;
-  }
   return 0;
 }
 /* -- races, and the order that avoids them -- */

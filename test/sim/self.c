@@ -840,6 +840,61 @@ static void test_graphs_in_time(void) {
   CHECK_TEXT(both > ms + one && both < ms + one + 0.01, "%g, not %g ms", both, ms + one);
   CLEAN();
 }
+/* What the library's own hooks and costs make of it. */
+static sim_cost (*cost_of_library)(int function, const void *args);
+static void time_host(gt_stream *s, gt_tensor *x) { /* of 4 MiB, read and written */
+  const double start = gt_now_ms();
+  gt_event *begin = gt_event_create(), *end = gt_event_create();
+  double called, done;
+  GT_WITH_STREAM(s) {
+    gt_event_record(begin, s);
+    gt_add(x, x, x);
+    gt_event_record(end, s);
+  }
+  called = gt_now_ms() - start;
+  gt_stream_synchronize(s);
+  done = gt_now_ms() - start;
+  CHECK_TEXT(called < 0.01, "%g ms for the call", called);
+  CHECK_NEAR(done, 2 * 4.194304 / 6, 0.02);
+  CHECK_NEAR(gt_event_elapsed_ms(begin, end), done, 0.01);
+  gt_event_free(begin);
+  gt_event_free(end);
+}
+static void test_library_in_time(void) {
+  gt_tensor *x, *y, *there;
+  gt_stream *s;
+  double start;
+  sim_reset(1, 1);
+  sim_clock(1);
+  sim_cost_of = cost_of_library;
+  x = gt_ones(GT_SHAPE(1024, 1024), GT_FLOAT32, gt_cpu());
+  y = gt_copy(gt_empty_pinned(GT_SHAPE(1024, 1024), GT_FLOAT32), x);
+  there = gt_zeros(GT_SHAPE(1024, 1024), GT_FLOAT32, gt_cuda(0));
+  s = gt_stream_create(gt_cpu(), 0);
+  time_host(s, x);
+  gt_synchronize(gt_cuda(0));
+  start = gt_now_ms();
+  gt_copy(there, y);
+  CHECK_TEXT(gt_now_ms() - start < 0.01, "%g ms from pinned memory", gt_now_ms() - start);
+  gt_synchronize(gt_cuda(0));
+  CHECK_NEAR(gt_now_ms() - start, 4.194304 / 4 + 0.005, 0.01);
+  start = gt_now_ms();
+  gt_copy(there, x); /* by the host, which reads and writes each byte */
+  CHECK_NEAR(gt_now_ms() - start, 2 * 4.194304 / 6, 0.02);
+  gt_synchronize(gt_cuda(0));
+  start = gt_now_ms();
+  gt_matmul(there, there, there);
+  CHECK_TEXT(gt_now_ms() - start < 0.01, "%g ms for a launch", gt_now_ms() - start);
+  gt_synchronize(gt_cuda(0));
+  CHECK_NEAR(gt_now_ms() - start, 1024.0 * 1024 * 1024 / 1e9, 0.1);
+  gt_stream_free(s);
+  gt_free(x);
+  gt_free(y);
+  gt_free(there);
+  gt_shutdown();
+  CHECK_INT(gt_error(), GT_OK);
+  CLEAN();
+}
 /* The clock of another thread is behind: what this one waited for lies ahead of it, though it was
    executed already. */
 static pthread_barrier_t turns;
@@ -1508,6 +1563,7 @@ static void test_graph_failures(void) {
 
 int main(int argc, char **argv) {
   check_start("sim-self", argc, argv);
+  cost_of_library = sim_cost_of;
   RUN(order);
   RUN(late);
   RUN(missing_wait);
@@ -1530,6 +1586,7 @@ int main(int argc, char **argv) {
   RUN(urgent_in_time);
   RUN(host_in_time);
   RUN(graphs_in_time);
+  RUN(library_in_time);
   RUN(threads_in_time);
   RUN(seeds_in_time);
   RUN(failures);

@@ -256,7 +256,7 @@ static void test_waits(void) {
   gt_graph_free(gt_graph_end());
   CHECK_INT(gt_event_record(inside, s), GT_OK); /* and outside it is an event as ever */
   CHECK_INT(gt_event_synchronize(inside), GT_OK);
-  if (CALLS("*")) CHECK_INT(count_waits(s, t, 1) - count_waits(s, t, 0), 2);
+  if (DEV.type == GT_CUDA && CALLS("*")) CHECK_INT(count_waits(s, t, 1) - count_waits(s, t, 0), 2);
   gt_graph_free(g);
   gt_event_free(inside);
   gt_event_free(outside);

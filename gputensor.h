@@ -6739,10 +6739,12 @@ static int gt__order_access_unlocks(gt_stream *s, const gt__access *a, int *away
 /* The first of n storages whose ledger cannot note what it has to, for want of memory; or NULL.
    Several accesses may go to one ledger: then there is to be room for all n in each. */
 static gt__storage *gt__without_room(int n, const gt__access *a) {
-  int most = 1; /* accesses of one ledger, at most; a graph's of one storage stand side by side */
-  for (int i = 1; i < n; i++)
-    for (int j = i - 1; j >= 0 && j > i - GT__TOUCH; j--)
-      if (a[i].storage == a[j].storage || a[i].storage->shared) most = n;
+  int most = 1; /* accesses of one ledger, at most; a graph, which may have many, has one of each */
+  for (int i = 1; i < n; i++) {
+    if (a[i].storage->shared) most = n;
+    for (int j = 0; j < i && n <= GT__TOUCH; j++)
+      if (a[i].storage == a[j].storage) most = n;
+  }
   for (int i = 0; i < n; i++) {
     gt__ledger *l = gt__ledger_of(a[i].storage);
     if (!gt__has_place(l, most) && !gt__make_place(l, most)) return a[i].storage;

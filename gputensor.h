@@ -8130,6 +8130,7 @@ static void gt__explain(double *ms) {
     if (r->to && other > gt__trace.at[to->before].end && other > to->asked) to->joined = 1;
     if (!gt__is_op(r)) continue;
     int late = r->asked > own ? GT__BY_HOST : GT__BY_STREAM;
+    if (late == GT__BY_STREAM) r->joined |= gt__trace.at[r->before].joined;
     ms[r->joined ? GT__BY_RESULT : late] += length;
     if (r->behind) held = wait->end - wait->begin;
     if (r->behind) cause = wait->what == GT__TRACED_COPY ? GT__BY_PAGEABLE : GT__BY_READ;
@@ -8147,8 +8148,10 @@ static const char *gt__find_reason(const gt_overlap *o, int queues, double most)
   if (!queues) return gt__reason[GT__BY_ONE];
   for (int k = GT__BY_RESULT; k <= GT__BY_HOST; k++)
     if (ms[k] > ms[why]) why = k;
-  int fills = why != GT__BY_RESULT && queues > 1 && most > 0.8 * o->span_ms;
-  return gt__reason[fills ? (int)GT__BY_ENGINE : why];
+  double streams_ms = ms[GT__BY_STREAM] + ms[GT__BY_RESULT] + ms[GT__BY_HOST];
+  int together = streams_ms > GT_SMALL_GAIN * o->any_ms;      /* and still little is gained */
+  int always = why == GT__BY_HOST && most > 0.8 * o->span_ms; /* one lane was at work */
+  return gt__reason[queues > 1 && (together || always) ? (int)GT__BY_ENGINE : why];
 }
 static void gt__sum_up(gt_overlap *o) {
   double most = 0;
@@ -8163,12 +8166,12 @@ static void gt__sum_up(gt_overlap *o) {
       break;
     }
     if (s->group == GT__ENGINES && s->tid != GT__COMPUTING) gt__serve_copies(s, end);
-    double busy = gt__busy_ms(s, end);
     queues += s->group == GT__QUEUES;
-    if (s->group == GT__ENGINES && s->tid == GT__COMPUTING) gt__set_tracks(s, end);
-    else if (s->group == GT__QUEUES && s->pid) continue; /* its engines count */
+    if (s->group == GT__QUEUES && s->pid) continue; /* its engines count */
+    double busy = gt__busy_ms(s, end);
     o->busy_ms += busy;
     if (busy > most) most = busy;
+    if (s->group == GT__ENGINES && s->tid == GT__COMPUTING) gt__set_tracks(s, end);
   }
   if (o->any_ms > 0) o->gain = o->busy_ms / o->any_ms;
   if (o->any_ms > 0 && o->gain < GT_SMALL_GAIN) o->reason = gt__find_reason(o, queues, most);

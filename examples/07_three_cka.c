@@ -44,7 +44,7 @@ a trace of 0.26 ms, 53 records, 0 dropped; on the right the busy time in ms
                    0                                                                  0.26 ms
   C compute  d download  w wait of the host  . idle
   one after another 0.26 ms, any at work 0.26 ms: gain 1.00
-  one kind of work takes nearly all of the time: more streams add only what one operation leaves ...
+  most operations waited for the one before them on their own stream: independent work can go to ...
 
 three streams behind the one that makes the features:
 a trace of 0.19 ms, 59 records, 0 dropped; on the right the busy time in ms

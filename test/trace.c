@@ -3,6 +3,7 @@
 #include "check.h"
 
 #include <pthread.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* ---- JSON, strictly: RFC 8259 ---- */
@@ -514,8 +515,7 @@ static void test_ranges(void) {
     CHECK(outer && open && outer->end <= open->begin);
   }
   for (int cut = 0; cut < 4; cut++) { /* a name is not cut within a character */
-    memset(name, 'n', sizeof name);
-    name[sizeof name - 1] = 0;
+    memset(name, 'n', sizeof name - 1);
     for (int i = 68 + cut - 3; i + 3 < 100; i += 3) memcpy(name + i, "\xed\x95\x99", 3);
     CHECK_INT(gt_trace_start(500), GT_OK);
     gt_range_push(name);
@@ -684,6 +684,61 @@ static void test_sums(void) {
   CHECK_INT(count_of("sin(a)", 1), 20);
   gt_stream_free(s);
 }
+/* Where little overlaps the reason is the right one. This takes times that mean something and are the same in each run:
+   those of the simulated runtime's model, in a process of its own. */
+enum { ONE_STREAM, FOUR_STREAMS, ORDINARY, READ_AT_ONCE, BY_TURNS, COMPUTING };
+static gt_overlap overlap_of(int how) {
+  enum { CHUNKS = 8, MOST_STREAMS = 4 };
+  const int streams = how == ONE_STREAM ? 1 : MOST_STREAMS;
+  gt_stream *s[MOST_STREAMS];
+  for (int k = 0; k < streams; k++) s[k] = gt_stream_create(DEV, 0);
+  GT_SCOPE {
+    gt_tensor *host[CHUNKS], *there[CHUNKS];
+    for (int i = 0; i < CHUNKS; i++) {
+      host[i] = how == ORDINARY ? gt_empty(GT_SHAPE(1 << 18), GT_FLOAT32, gt_cpu()) : gt_empty_pinned(GT_SHAPE(1 << 18), GT_FLOAT32);
+      gt_fill(host[i], 1);
+      there[i] = ones(1 << 18);
+    }
+    gt_synchronize(DEV);
+    CHECK_INT(gt_trace_start(1000), GT_OK);
+    for (int i = 0; i < CHUNKS; i++) GT_WITH_STREAM(s[i % streams]) {
+      if (how < BY_TURNS) gt_copy(there[i], host[i]);
+      for (int k = 0; k < 5; k++) gt_eval(there[i], "a + b", there[i], there[how == BY_TURNS && i ? i - 1 : i]);
+      if (how < BY_TURNS) gt_copy(host[i], there[i]);
+      if (how == READ_AT_ONCE) gt_stream_synchronize(s[i % streams]);
+    }
+    CHECK_INT(gt_trace_stop(), GT_OK);
+  }
+  for (int k = 0; k < streams; k++) gt_stream_free(s[k]);
+  return gt_trace_overlap();
+}
+static int is_reason(int how, const char *part) {
+  const gt_overlap o = overlap_of(how);
+  const int good = strstr(o.reason, part) && (o.gain < GT_SMALL_GAIN) == (*part != 0);
+  if (!good) printf("  case %d: gain %g, \"%s\", not \"%s\"\n", how, o.gain, o.reason, part);
+  return good;
+}
+static int look_for_reasons(void) {
+  return is_reason(ONE_STREAM, "own stream") + is_reason(FOUR_STREAMS, "") + is_reason(ORDINARY, "pageable") +
+         is_reason(READ_AT_ONCE, "host waited") + is_reason(BY_TURNS, "another stream") + is_reason(COMPUTING, "one kind of work");
+}
+static char *myself;
+static void test_reasons(void) {
+  int status = -1;
+  if (DEV.type != GT_CUDA || is_gpu(DEV)) {
+    skip("reasons", "no simulated GPU");
+    return;
+  }
+  const pid_t child = fork();
+  if (!child) {
+    setenv("SIM_CLOCK", "1", 1);
+    setenv("SIM_MEMORY", "200", 1);
+    execl(myself, myself, "--device", "cuda", "--reasons", (char *)NULL);
+    _exit(99);
+  }
+  waitpid(child, &status, 0);
+  CHECK_INT(status, 0);
+}
 /* Without an end: gt_shutdown takes all of it. */
 static void test_shutdown(void) {
   CHECK_INT(gt_trace_start(1000), GT_OK);
@@ -695,6 +750,8 @@ static void test_shutdown(void) {
 
 int main(int argc, char **argv) {
   check_start("trace", argc, argv);
+  myself = argv[0];
+  if (!strcmp(argv[argc - 1], "--reasons")) return look_for_reasons() != 6;
   close(mkstemp(path));
   RUN(parser);
   RUN(off);
@@ -708,6 +765,7 @@ int main(int argc, char **argv) {
   RUN(print);
   RUN(threads);
   RUN(sums);
+  RUN(reasons);
   RUN(shutdown);
   remove(path);
   return check_finish();

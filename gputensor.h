@@ -3902,8 +3902,8 @@ static int gt__take_pinned_unlocks(gt__storage *s) {
   int code, c = 12;                                                      /* from a page on */
   if ((uint64_t)s->bytes >> (GT__CLASSES - 1)) return GT__CPU_NO_MEMORY; /* beyond all classes */
   while (c < GT__CLASSES - 1 && (size_t)1 << c < s->bytes) c++;
-  int most = 1 << (25 - (c < 15 ? 15 : c)); /* blocks of 32 MiB together, but two at least */
-  if (c > 23) most = 2;
+  int most = 2; /* blocks: 32 MiB together, but two at least */
+  if (c <= 23) most = 1 << (25 - (c < 15 ? 15 : c));
   gt__storage *found = gt__all.pool[c].first;
   if (found && (gt__settled(found) || gt__all.pool[c].count >= most)) {
     gt__pool_take(c);

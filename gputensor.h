@@ -2845,10 +2845,10 @@ typedef struct {
 static struct {
   int on, open, threads; /* on: 2 while it ends; open: the host's own operations at work */
   int64_t base;          /* what all traces before had of records */
-  int64_t room, n, n_slices, dropped;
+  int64_t room, n, dropped;
   gt__record *at;
-  gt__slice *slices;
-  double began, first; /* first: when an operation began */
+  gt__slice *slices, *end; /* end: of those that are used */
+  double began, first;     /* first: when an operation began */
   gt__line line[GT__SLOTS_OF_STREAMS];
   struct {
     void *queue;
@@ -8025,7 +8025,7 @@ static int gt__compare_slices(const void *a, const void *b) {
   return x->r < y->r ? -1 : x->r > y->r;
 }
 static void gt__add_slice(int group, int pid, int tid, gt__record *r) {
-  gt__slice *s = &gt__trace.slices[gt__trace.n_slices++];
+  gt__slice *s = gt__trace.end++;
   int ends = group == GT__ENGINES || group == GT__ALL_WORK;
   s->lane = ((int64_t)group * 64 + pid) << 32 | tid;
   s->group = group;
@@ -8044,14 +8044,14 @@ static void gt__make_slices(void) {
     if (gt__is_op(r) && r->number) gt__add_slice(GT__QUEUES, pid, queue, r);
     if (gt__on_gpu(r)) gt__add_slice(GT__ENGINES, pid, gt__engine(r), r);
   }
-  qsort(gt__trace.slices, (size_t)gt__trace.n_slices, sizeof(gt__slice), gt__compare_slices);
+  size_t n = (size_t)(gt__trace.end - gt__trace.slices);
+  qsort(gt__trace.slices, n, sizeof(gt__slice), gt__compare_slices);
 }
 /* Behind the last slice of the lane of s. */
-static gt__slice *gt__lane_end(const gt__slice *s) {
-  gt__slice *end = gt__trace.slices + gt__trace.n_slices;
-  for (gt__slice *next = gt__trace.slices + (s - gt__trace.slices); next < end; next++)
-    if (next->lane != s->lane) return next;
-  return end;
+static gt__slice *gt__lane_end(gt__slice *s) {
+  int64_t lane = s->lane;
+  while (s < gt__trace.end && s->lane == lane) s++;
+  return s;
 }
 /* A copy engine does one at a time: a copy that waited for it has begun when it was free. */
 static void gt__serve_copies(gt__slice *s, const gt__slice *end) {
@@ -8156,11 +8156,10 @@ static const char *gt__find_reason(const gt_overlap *o, int queues, double most)
 static void gt__sum_up(gt_overlap *o) {
   double most = 0;
   int queues = 0;
-  gt__slice *s = gt__trace.slices;
-  for (gt__slice *end; s < gt__trace.slices + gt__trace.n_slices; s = end) {
+  for (gt__slice *s = gt__trace.slices, *end; s < gt__trace.end; s = end) {
     end = gt__lane_end(s);
     if (s->group == GT__ALL_WORK) {
-      gt__trace.n_slices = s - gt__trace.slices; /* it is not drawn */
+      gt__trace.end = s; /* it is not drawn */
       o->any_ms = gt__union_ms(s, end, &gt__trace.first);
       o->span_ms = end[-1].r->end - gt__trace.first;
       break;
@@ -8217,6 +8216,7 @@ GT_API gt_status gt_trace_start(int64_t capacity) {
     gt__trace_forget();
     gt__trace.at = at;
     gt__trace.slices = (gt__slice *)(at + capacity + 1);
+    gt__trace.end = gt__trace.slices;
     gt__trace.room = capacity;
     gt__trace.n = 1;
     gt__trace.began = gt_now_ms();
@@ -8343,12 +8343,11 @@ static int gt__column(const gt__slice *s, const gt__slice *stop, double begin, d
 }
 static void gt__draw_lanes(FILE *file, int columns) {
   const gt_overlap *o = &gt__trace.overlap;
-  const gt__slice *s = gt__trace.slices;
   double width = o->span_ms / columns;
   int seen = 0;
   fprintf(file, "a trace of %s ms, %lld records, %lld dropped; on the right the busy time in ms\n",
           gt__hundredths(o->span_ms), (long long)o->records, (long long)o->dropped);
-  for (const gt__slice *end; s < gt__trace.slices + gt__trace.n_slices; s = end) {
+  for (gt__slice *s = gt__trace.slices, *end; s < gt__trace.end; s = end) {
     end = gt__lane_end(s);
     const char *device = s->group == GT__HOSTS ? "" : gt__slot_text(s->pid);
     fprintf(file, "  %-6s %-10s|", device, gt__lane_text(s));
@@ -8428,8 +8427,9 @@ static void gt__write_slice(FILE *file, const gt__slice *s) {
 }
 /* All slices, and the names of their processes and lanes. */
 static void gt__write_lanes(FILE *file) {
-  const gt__slice *s = gt__trace.slices, *end = s;
-  for (int tid = 0; s < gt__trace.slices + gt__trace.n_slices; s++) {
+  gt__slice *end = gt__trace.slices;
+  int tid = 0;
+  for (gt__slice *s = end; s < gt__trace.end; s++) {
     if (s == end) {
       tid = (int)(s->lane & INT32_MAX);
       gt__write_name(file, "process", s->pid, 0, gt__slot_text(s->pid));

@@ -62,7 +62,8 @@ for name in 14_model 18_troubleshooting; do
 done
 for name in 05_async_order 06_streams 07_three_cka; do
   for seed in 1 2 3 1; do SIM_SEED=$seed same $name "seed $seed"; done
-  if python3 ../test/heads.py $name.c expected/$name-pretend.txt > "$folder/log" 2>&1; then pass
+  if ! command -v python3 > /dev/null; then echo "skipped: the head of $name.c: no python3"
+  elif python3 ../test/heads.py $name.c expected/$name-pretend.txt > "$folder/log" 2>&1; then pass
   else fail "what the head of $name.c shows" "$folder/log"
   fi
 done

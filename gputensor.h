@@ -569,17 +569,21 @@ GT_API gt_status gt_event_synchronize(gt_event *event);
 GT_API double gt_event_elapsed_ms(gt_event *start, gt_event *end); /* waits for end; NaN on error */
 
 /* ---- >>tracing ---------------------------------------------------------------------------------
-   What ran when, on all devices and threads: operations, with formula, sizes and way; copies; waits
-   of streams for each other and of the host; allocations; and ranges of the program's own.
+   What ran when, on all devices and threads: operations, with formula, sizes, way, and the bytes in
+   tensors at that moment; copies; waits of streams for each other and of the host; and ranges of
+   the program's own.
        gt_trace_start(100000);  ...  gt_trace_stop();  gt_trace_print(stdout, 0);
-   One trace at a time, of the whole process. Off, it costs a branch. On a GPU each operation gets
-   an event behind it, which is kept until the end; waiting kernels and running ones look alike. */
-/* Forgets the trace before and allocates room for so many records, some 450 bytes each. Of what
-   finds no room any more the number is kept. */
+   One trace at a time, of the whole process. Off, it costs two branches an operation. On a GPU each
+   operation gets an event behind it, which is kept until the end; kernels that wait for room on the
+   device and those that run look alike. */
+/* Forgets the trace before and allocates room for so many records now, some 450 bytes each. Of what
+   finds no room any more the number is kept. GT_ERROR_STATE: one is on. */
 GT_API gt_status gt_trace_start(int64_t capacity);
-GT_API gt_status gt_trace_stop(void);                 /* waits for all work of all streams */
-/* Of the last trace that was stopped. In Chrome's JSON, for https://ui.perfetto.dev: a process for
-   each device (CPU streams with the host), a lane for each stream, engine of a GPU and thread. */
+/* Waits for all work of all streams. GT_ERROR_STATE: none is on. */
+GT_API gt_status gt_trace_stop(void);
+/* The last trace, which has ended, else GT_ERROR_STATE. In Chrome's JSON, for ui.perfetto.dev: a
+   process for each device (CPU streams with the host), a lane for each stream, engine of a GPU and
+   thread, arrows from what was waited for. An existing file is written over. */
 GT_API gt_status gt_trace_save(const char *path);
 /* As bars to scale of `columns` characters, 8 to 1000; 0: 72. The digit of an engine's column is
    the last one of the stream that worked most there, '+' where several did at once. */
@@ -587,7 +591,7 @@ GT_API gt_status gt_trace_print(FILE *file, int columns);
 /* What doing things at once gained: the busy time of each engine of a GPU and of each thread that
    computed on the CPU (its processor time, so that threads of one core count once), summed up, over
    the time in which anything worked. Below GT_SMALL_GAIN `reason` says why, in a sentence. All 0
-   and "" without a trace. */
+   and "" without a trace that has ended. */
 #define GT_SMALL_GAIN 1.2
 typedef struct gt_overlap {
   double busy_ms, any_ms, gain;   /* one after another; any at work; busy_ms / any_ms */
@@ -596,9 +600,9 @@ typedef struct gt_overlap {
   int64_t records, dropped;
 } gt_overlap;
 GT_API gt_overlap gt_trace_overlap(void);
-/* A range of this thread, around what it calls until the pop. Ranges may be nested; the name is
-   copied, up to 71 bytes of UTF-8. Without a trace they cost a lock. A pop without a push is an
-   error. */
+/* A range of this thread, around what it calls until the pop; with GPUTENSOR_NVTX one of NVIDIA's
+   tools, too. Ranges may be nested. Of the name, UTF-8, up to 71 bytes are copied. Without a trace
+   they cost a lock. A pop without a push is GT_ERROR_STATE. */
 GT_API gt_status gt_range_push(const char *name);
 GT_API gt_status gt_range_pop(void);
 

@@ -2776,9 +2776,8 @@ struct gt_graph {
   uint64_t serial;
   gt_scope kept; /* a handle on each storage */
   gt__recorded *list;
-  gt__access *access; /* one of each storage; in the end only of what others have, too */
+  gt__access *access; /* one of each storage; in the end one for all that it alone has */
   int n, n_access;
-  gt__storage own; /* stands for memory that the graph alone has */
   void *native;
 };
 static pthread_mutex_t gt__mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -8520,7 +8519,6 @@ GT_API gt_status gt_graph_begin(gt_stream *stream) {
   gt_graph *g = (gt_graph *)gt__malloc(sizeof *g);
   if (!g) return gt__failed();
   g->device = stream->device;
-  g->own.internal = 1;
   gt__me.graph = g;
   GT__HOLD(gt__mutex);
   g->serial = ++gt__all.graphs;
@@ -8670,35 +8668,35 @@ static gt_status gt__capture_graph(gt_graph *g) {
   }
   return gt__me.status ? gt__me.status : gt__report(g->device, NULL, code);
 }
-/* Memory that nobody else has needs no place in the launches, but has to be there. */
+/* Of memory that nobody else has one storage stands for all in the launches; but it all has to be
+   there. */
 static gt_status gt__close_graph(gt_graph *g) {
-  gt__access own = {&g->own, gt__range(g, 1), 0, 1};
-  int n = 0, code = 0;
+  int n = 0, own = 0, code = 0;
   gt__lock();
   for (int i = 0; i < g->n_access && !code; i++) {
-    gt__storage *s = g->access[i].storage;
-    if (s->graph == g->serial && s->refs == 1) code = gt__reach_all_unlocks(NULL, s);
-    else g->access[n++] = g->access[i];
+    gt__access *a = &g->access[i];
+    if (a->storage->graph == g->serial && a->storage->refs == 1) {
+      code = gt__reach_all_unlocks(NULL, a->storage);
+      a->storage->internal = 1;
+      a->writes = 1;
+      if (own++) continue;
+    }
+    g->access[n++] = *a;
   }
   gt__unlock();
+  g->n_access = n;
   if (code) return gt__report(g->device, NULL, code);
-  void *p = gt__grown(g->access, n, sizeof own);
-  if (!p) return gt__failed();
-  g->access = (gt__access *)p;
-  g->access[n] = own;
-  g->n_access = n + 1;
   return gt__on_host(g->device) ? GT_OK : gt__capture_graph(g);
 }
 /* -- the finished graph -- */
 GT_API void gt_graph_free(gt_graph *g) {
   if (!g) return;
   gt__lock();
-  gt__reach_uses_unlocks(NULL, &g->own, NULL);
+  if (g->n_access) gt__reach_uses_unlocks(NULL, g->access->storage, NULL);
   if (g->native) GT__OF(g)->end_graph(g->device.index, g->native);
   gt__unlock();
   for (int i = 0; i < g->n; i++) GPUTENSOR_FREE(g->list[i].op);
   while (g->kept.gt__first) gt__end_handle(g->kept.gt__first, GT__BY_SCOPE);
-  GPUTENSOR_FREE(g->own.own.more);
   GPUTENSOR_FREE(g->list);
   GPUTENSOR_FREE(g->access);
   GPUTENSOR_FREE(g);
@@ -8717,14 +8715,16 @@ GT_API gt_status gt_graph_launch(gt_graph *graph, gt_stream *stream) {
   GT__CALL;
   if (gt__no_stream(stream)) return gt__failed();
   if (!graph) return gt__fail(GT_ERROR_ARGUMENT, "the graph is NULL");
-  if (gt__refuse_recorded(gt__me.graph ? gt__me.graph->device : stream->device,
-                          "a launch of another is not in it; launch it before or after"))
-    return gt__failed();
+  if (gt__me.graph)
+    return gt__fail(GT_ERROR_STATE,
+                    "a graph is being recorded, in which there is no launch of "
+                    "another; launch it before or after");
   if (!gt__same_device(graph->device, stream->device))
     return gt__fail(GT_ERROR_DEVICE, "the graph is of %s, the stream of %s",
                     gt_device_string(graph->device), gt_device_string(stream->device));
   if (graph->serial <= gt__all.ended_graphs)
     return gt__fail(GT_ERROR_STATE, "the graph is from before gt_shutdown; record it again");
+  if (!graph->n_access) return GT_OK; /* it is empty */
   gt__op_new(&op, GT__REPLAY, graph->device);
   op.u.graph = graph;
   op.n_touch = graph->n_access;

@@ -78,7 +78,7 @@ run_all() {
   fi
   for program in $(grep -l '^int main' -- *.c); do
     case $config-$program in
-      race-stream.c | race-async.c | race-trace.c | sanitized-*) ;;
+      race-stream.c | race-async.c | race-graph.c | race-trace.c | sanitized-*) ;;
       gcc-*) [ -n "$SIM_ALL" ] || [ "$program" = programs.c ] || continue ;;
       *) [ "$program" = programs.c ] || continue ;;
     esac

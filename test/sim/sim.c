@@ -18,19 +18,18 @@
    One lock guards it all. Host functions alone run without it: they may wait for the program's
    locks.
 
-   With SIM_CLOCK=1 in the environment nothing is left to chance. Then there is a model of time:
-
-   - A device has an engine for copies to it and one for copies from it, each of which does one copy
-     at a time, and units that compute. A kernel takes as many units as have a grain of work each;
-     small ones of several streams run side by side until all units are taken. A long one lets
-     others begin after each wave of its work. A graph's nodes are like work of several streams.
-   - A piece of work begins when its stream has done the one before, its call was made, what it waits
-     for is done, and its engine or units are free; the earliest goes first, at equal times the one
-     of the more urgent stream, then the one that was enqueued first.
-   - Each host thread has a clock. Calls cost it time, and so does what it computes and copies
-     itself; a wait sets it to the end of what it waited for. Events give the model's times.
-   The numbers, in the table `model`, are those of a small and slow GPU, on which sizes that a laptop
-   computes in a second show what large ones do on a real one. */
+   With SIM_CLOCK=1 in the environment nothing is left to chance, and there is a model of time:
+   - A device has an engine for copies to it, one for copies from it, each of which does one at a
+     time, and units that compute. A kernel takes as many as have a grain of work each, so that small
+     ones of several streams, or nodes of a graph, run side by side; a long one lets others begin
+     after each wave of its work.
+   - Work begins when its stream has done the one before, its call was made, what it waits for is done
+     and its engine or units are free: the earliest first, at equal times that of the more urgent
+     stream, then what was enqueued first.
+   - Each host thread has a clock. Calls take time, and so does what it computes and copies itself; a
+     wait sets it to the end of what it waited for. Events give the model's times.
+   The numbers, in the table `model`, are those of a small and slow GPU: sizes that a laptop computes
+   in a second show on it what large ones do on a real one. */
 #define _GNU_SOURCE
 #include "cuda_runtime_api.h"
 #include "sim.h"
@@ -68,7 +67,7 @@ static const struct {
     .copy = 2,           /* a copy between host and device, and its bytes */
     .copy_bytes = 4000,
     .launch = 2,         /* a kernel, and what each of its units moves or multiplies: */
-    .unit_bytes = 30000, /* 480 GB/s */
+    .unit_bytes = 30000, /* 480 GB/s, a tenth of an H200's */
     .unit_adds = 62500,  /* 2 TFLOP/s with all */
     .grain = 4,          /* us of work that are worth a unit */
     .wave = 50,          /* us after which a kernel lets others begin */

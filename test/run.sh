@@ -280,7 +280,7 @@ run_all() {
   start run_as plain 1 matmul
   start run_as avx2 2 matmul
   OMP_THREAD_LIMIT=3 start run_as avx512 7 matmul # a team may be smaller than asked for
-  for name in stream async trace programs; do
+  for name in stream async graph trace programs; do
     if [ $race = 1 ] && [ -f $name.c ]; then start run_program race $name quick --quick; fi
   done
   wait

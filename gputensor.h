@@ -552,6 +552,14 @@ GT_API gt_status gt_synchronize(gt_device device);     /* all streams of the dev
 /* Call them before a kernel of your own, for each tensor it touches: it is then ordered as ours. */
 GT_API gt_status gt_stream_reads(gt_stream *stream, const gt_tensor *x);
 GT_API gt_status gt_stream_writes(gt_stream *stream, const gt_tensor *x);
+/* Calls function(argument) on the host when what came before on that stream is done; what comes
+   later waits for it. Returns at once, on the CPU's default stream when it is done. Name the
+   tensors that it touches just before, as for a kernel; ask for their addresses earlier, since
+   gt_data waits. What `argument` points to has to stay until then. The function must not call CUDA
+   or this library, nor throw. It is called once; never, if a GPU's work before it failed. Refused
+   while a graph is recorded: call it before gt_graph_begin, or behind gt_graph_launch. */
+GT_API gt_status gt_stream_call(gt_stream *stream, void (*function)(void *argument),
+                                void *argument);
 /* Of the calling thread. GT_REPORT waits only where it was told to and notes each race: the two
    operations, their streams, the tensor; "may be a race" where it cannot tell if they meet. GT_OFF
    does neither. In both the caller orders streams, as in PyTorch; frees stay safe, reads on the
@@ -2156,7 +2164,8 @@ typedef struct {
   gt__operand dst, src, index; /* index: 1-d, GT_INT32 or GT_INT64, stride[0] */
   int32_t *fault;              /* host-visible word, or NULL */
 } gt__copy_args;
-enum { GT__COPY, GT__MAP, GT__REDUCE, GT__MATMUL, GT__KINDS, GT__REPLAY = GT__KINDS };
+/* The kinds of operation that have ways; a graph's launch; and a function of the program's. */
+enum { GT__COPY, GT__MAP, GT__REDUCE, GT__MATMUL, GT__KINDS, GT__REPLAY = GT__KINDS, GT__FUNCTION };
 /* Memory that is touched: `count` runs of `run` bytes, `pitch` bytes apart. A contiguous range is
    one run, a block of columns has a run for each row. Where there are more levels the region is
    larger than what is touched, and not exact. */
@@ -2199,6 +2208,10 @@ typedef struct gt__op {
     gt__reduce_args reduce;
     gt__matmul_args matmul;
     struct gt_graph *graph; /* GT__REPLAY: it has the accesses, in place of touch */
+    struct {
+      void (*function)(void *);
+      void *argument;
+    } call; /* GT__FUNCTION */
   } u;
   struct gt__record *record; /* of a trace, or NULL */
   const gt__way *way;
@@ -2208,7 +2221,7 @@ typedef struct gt__op {
 } gt__op;
 /* What gputensor_kernels.cu says of itself; a header that expects anything else refuses it. The
    layout is a number that rises with every change of what the two files share. */
-enum { GT__LAYOUT = 4 };
+enum { GT__LAYOUT = 5 };
 typedef struct {
   char version[16];
   int layout, size_op;
@@ -2360,7 +2373,7 @@ typedef struct gt__backend {
   const char *(*info)(void);                              /* for gt_build_info */
   void (*after_fork)(void);                               /* in the child */
   void (*shutdown)(void);
-  const gt__way *replay; /* of a graph */
+  const gt__way *replay, *call; /* of a graph; of a function of the program's */
   /* of GPUs; else NULL: begins to record what goes to a queue; or, with `graph`, ends that */
   int (*capture)(int index, void *queue, void **graph);
   int (*end_graph)(int index, void *graph);
@@ -6559,7 +6572,7 @@ static void gt__note_late(gt_stream *s, const gt__op *op, int code) {
 /* Notes what is on its way, also if it failed: part of it may be. */
 static void gt__note_all(gt_stream *s, const gt__op *op, int code) {
   s->number++;
-  if (op->kind == GT__REPLAY) s->n_late = GT__LATE; /* many are, so none is early */
+  if (op->kind >= GT__KINDS) s->n_late = GT__LATE; /* we do not know which, so none is early */
   else gt__note_late(s, op, code);
   for (int i = 0; i < op->n_touch; i++) gt__note(&gt__touched(op)[i], s);
 }
@@ -6600,7 +6613,7 @@ static gt_status gt__submit(gt__op *op) {
   int waited = 0, no_memory = 0;
   gt_status status = GT_OK;
   if (gt__asked_ways() && gt__check_ways()) return gt__failed();
-  int code = op->kind == GT__REPLAY ? 0 : backend->plan(op);
+  int code = op->kind >= GT__KINDS ? 0 : backend->plan(op);
   if (code) return gt__report(op->device, NULL, code);
   if (gt__is_recorded(op->device)) return gt__graph_add(op);
   gt__lock();
@@ -6618,6 +6631,17 @@ static gt_status gt__submit(gt__op *op) {
   if (s) gt__let_go_of(s);
   gt__unlock();
   return !code && waited ? gt__check_fault() : status;
+}
+/* Of a kind that has no plan; on that stream, whatever the current one is. */
+static gt_status gt__submit_on(const gt_stream *s, gt__op *op) {
+  gt__choice *current = &gt__me.stream[gt__slot(s->device)], before = *current;
+  op->scratch = 0;
+  op->plan_bytes = 0;
+  current->slot = s->slot;
+  current->name = s->name;
+  gt_status status = gt__submit(op);
+  *current = before;
+  return status ? status : gt__check_fault();
 }
 static gt__op *gt__op_new(gt__op *op, int kind, gt_device device) {
   op->kind = kind;
@@ -7749,6 +7773,20 @@ GT_API gt_status gt_stream_writes(gt_stream *stream, const gt_tensor *x) {
   GT__CALL;
   return gt__declare(stream, x, 1);
 }
+GT_API gt_status gt_stream_call(gt_stream *stream, void (*function)(void *), void *argument) {
+  gt__op op;
+  GT__CALL;
+  if (!function) return gt__fail(GT_ERROR_ARGUMENT, "the function is NULL");
+  if (gt__no_stream(stream) ||
+      gt__refuse_recorded(stream->device,
+                          "a function of yours is not in it; call it before or behind a launch"))
+    return gt__failed();
+  gt__op_new(&op, GT__FUNCTION, stream->device);
+  op.u.call.function = function;
+  op.u.call.argument = argument;
+  op.way = GT__OF(stream)->call;
+  return gt__submit_on(stream, &op);
+}
 GT_API gt_safety gt_stream_safety(void) { return gt__me.safety; }
 GT_API gt_status gt_set_stream_safety(gt_safety safety) {
   GT__CALL;
@@ -7970,12 +8008,13 @@ GT_API void gt_shutdown(void) {
    The end of a trace: its records get their times and become slices, sorted by lane and time, which
    are drawn, saved and summed up. With the lock. */
 enum { GT__ENGINES, GT__QUEUES, GT__HOSTS, GT__ALL_WORK }; /* groups of lanes */
-enum { GT__UPLOADS = 1, GT__COMPUTING }; /* engines of a GPU; tracks of the second follow */
-enum { GT__DOWNLOADS = 1000 };
-enum { GT__TID_OF_QUEUES = 100000 }; /* threads and engines come before */
+enum { GT__UPLOADS = 1, GT__COMPUTING };  /* engines of a GPU; tracks of the second follow */
+enum { GT__DOWNLOADS = 1000, GT__CALLS }; /* the host's functions: a thread of CUDA's */
+enum { GT__TID_OF_QUEUES = 100000 };      /* threads and engines come before */
 static int gt__is_op(const gt__record *r) { return r->what == GT__TRACED_OPERATION; }
 static int gt__on_gpu(const gt__record *r) { return gt__is_op(r) && !gt__on_host(r->device); }
 static int gt__engine(const gt__record *r) {
+  if (r->kind == GT__FUNCTION) return GT__CALLS;
   if (r->kind != GT__COPY || r->way) return GT__COMPUTING;
   return (r->moving - 1) / 3 == GT_DEVICE_TO_HOST ? (int)GT__DOWNLOADS : (int)GT__UPLOADS;
 }
@@ -8292,6 +8331,7 @@ static const char *gt__lane_text(const gt__slice *s) {
   int stream = s->group == GT__QUEUES, number = stream ? s->tid - GT__TID_OF_QUEUES : s->tid;
   char *text = gt__scrap();
   if (s->group == GT__ENGINES && number == GT__UPLOADS) return "upload";
+  if (s->group == GT__ENGINES && number == GT__CALLS) return "function";
   if (s->group == GT__ENGINES) return number == GT__DOWNLOADS ? "download" : "compute";
   if (!number) return "default";
   if (!stream && number == 1) return "host";
@@ -8318,7 +8358,7 @@ static int gt__letter(const gt__slice *s) {
   if (s->r->what == GT__TRACED_WAIT) return 7;
   if (s->r->what == GT__TRACED_COPY) return 8;
   if (!gt__is_op(s->r) || gt__is_enqueue(s)) return -1;
-  if (s->group == GT__HOSTS) return 9;
+  if (s->group == GT__HOSTS || s->r->kind == GT__FUNCTION) return 9;
   if (!gt__on_gpu(s->r)) return s->r->kind == GT__REPLAY ? 9 : 3 + s->r->kind;
   return gt__engine(s->r) == GT__DOWNLOADS ? 2 : gt__engine(s->r) - 1;
 }
@@ -8729,14 +8769,7 @@ GT_API gt_status gt_graph_launch(gt_graph *graph, gt_stream *stream) {
   op.u.graph = graph;
   op.n_touch = graph->n_access;
   op.way = GT__OF(graph)->replay;
-  op.scratch = 0;
-  op.plan_bytes = 0;
-  gt__choice *current = &gt__me.stream[gt__slot(stream->device)], before = *current;
-  current->slot = stream->slot;
-  current->name = stream->name;
-  gt_status status = gt__submit(&op);
-  *current = before;
-  return status ? status : gt__check_fault();
+  return gt__submit_on(stream, &op);
 }
 /* -- what makes ready, and what measures -- */
 GT_API gt_status gt_warmup(gt_device device) {
@@ -9959,7 +9992,7 @@ static int gt__cpu_takes_all(gt__op *op) { return 1; }
   { "plain", gt__cpu_takes_all, run, "the definition" }
 #define GT__CPU_NO_MORE \
   { NULL, NULL, NULL, NULL }
-static const gt__way gt__cpu_plain_ways[GT__REPLAY + 1][2] = {
+static const gt__way gt__cpu_plain_ways[GT__FUNCTION + 1][2] = {
     {GT__CPU_PLAIN(gt__cpu_plain_copy), GT__CPU_NO_MORE},
     {GT__CPU_PLAIN(gt__cpu_plain_map), GT__CPU_NO_MORE},
     {GT__CPU_PLAIN(gt__cpu_plain_reduce), GT__CPU_NO_MORE},
@@ -10009,7 +10042,7 @@ static int gt__cpu_traced(const gt__op *op) {
   double work = 1;
   for (int k = 0; k < 4; k++)
     if (r->size[k]) work *= (double)r->size[k];
-  int is_short = work < 8192 && op->kind != GT__REPLAY;
+  int is_short = work < 8192 && op->kind < GT__KINDS;
   if (r->number) r->begin = gt_now_ms(); /* else it was just made */
   gt__cpu_wide = 0;
   double cpu = is_short ? r->begin : gt__cpu_time();
@@ -10031,6 +10064,10 @@ static int gt__cpu_replay_list(const gt__op *op, void *queue) {
   return code;
 }
 static const gt__way gt__cpu_replay = {"graph", NULL, gt__cpu_replay_list, ""};
+static int gt__cpu_call_function(const gt__op *op, void *queue) {
+  return op->u.call.function(op->u.call.argument), 0;
+}
+static const gt__way gt__cpu_call = {"host", NULL, gt__cpu_call_function, ""};
 static const gt__way *gt__cpu_ways(int kind); /* see >>cpu-ways */
 static const char *gt__cpu_name(void);        /* of the instruction set */
 static int gt__cpu_plan(gt__op *op) { return gt__choose_way(op, gt__cpu_ways(op->kind)); }
@@ -10410,6 +10447,7 @@ static const gt__backend gt__cpu_backend = {gt__cpu_properties,
                                             gt__cpu_after_fork,
                                             gt__cpu_shutdown,
                                             &gt__cpu_replay,
+                                            &gt__cpu_call,
                                             NULL,
                                             NULL,
                                             NULL,
@@ -13756,6 +13794,11 @@ static int gt__cuda_replay_graph(const gt__op *op, void *queue) {
   return gt__cuda_done(cudaGraphLaunch(graph, (cudaStream_t)queue));
 }
 static const gt__way gt__cuda_replay = {"graph", NULL, gt__cuda_replay_graph, ""};
+static int gt__cuda_call_function(const gt__op *op, void *queue) {
+  return gt__cuda_done(
+      cudaLaunchHostFunc((cudaStream_t)queue, op->u.call.function, op->u.call.argument));
+}
+static const gt__way gt__cuda_call = {"host", NULL, gt__cuda_call_function, ""};
 /* Lets go of the pools; memory that is still in tensors goes when they do. */
 static void gt__cuda_shutdown(void) {
   for (int i = 0; i < gt__gpu.count; i++) {
@@ -13838,6 +13881,7 @@ static const gt__backend gt__cuda_backend = {gt__cuda_properties,
                                              gt__cuda_after_fork,
                                              gt__cuda_shutdown,
                                              &gt__cuda_replay,
+                                             &gt__cuda_call,
                                              gt__cuda_capture,
                                              gt__cuda_end_graph,
                                              gt__cuda_captured,
@@ -14003,7 +14047,8 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
 
    HISTORY
      0.4.0  traces: gt_trace_start, _stop, _print, _save and _overlap, gt_range_push and _pop;
-            graphs: gt_graph_begin, _end, _launch and _free; gt_warmup and gt_benchmark
+            graphs: gt_graph_begin, _end, _launch and _free; gt_warmup and gt_benchmark;
+            gt_stream_call
      0.3.0  two parts: GPUTENSOR_PLAIN in place of GPUTENSOR_NO_SIMD, GPUTENSOR_WAYS in the
             environment in place of GPUTENSOR_NO_TENSOR_CORES; one instruction set but with
             GPUTENSOR_DISPATCH; gt_build_info lists the ways

@@ -1005,6 +1005,122 @@ static void test_own_kernels(void) {
   free_two_streams();
 }
 
+/* ---- functions of the caller's, on streams ---- */
+typedef struct {
+  float *at;
+  int64_t n;
+  double sum;
+  _Atomic int calls;
+  pthread_t thread;
+} numbers;
+static void double_all(void *argument) {
+  numbers *v = (numbers *)argument;
+  int64_t i;
+  for (i = 0; i < v->n; i++) v->at[i] *= 2;
+  v->thread = pthread_self();
+  v->calls++;
+}
+static void add_up(void *argument) {
+  numbers *v = (numbers *)argument;
+  int64_t i;
+  v->sum = 0;
+  for (i = 0; i < v->n; i++) v->sum += v->at[i];
+  v->calls++;
+}
+/* Between a copy to host memory and one from it, on two streams that wait by themselves. */
+static void test_calls(void) {
+  gt_tensor *x = full(some(), 3), *back = full(some(), 0);
+  gt_tensor *p = gt_empty_pinned(GT_SHAPE(some()), GT_FLOAT32);
+  gt_stream *usual = gt_current_stream(DEV);
+  numbers v = {(float *)gt_data(p), some(), 0, 0, pthread_self()};
+  two_streams();
+  close_gate(first);
+  GT_WITH_STREAM(first) gt_copy(p, x);
+  CHECK_INT(gt_stream_writes(first, p), GT_OK);
+  CHECK_INT(gt_stream_call(first, double_all, &v), GT_OK);
+  CHECK(gt_current_stream(DEV) == usual);
+  if (on_cpu() && QUEUED) CHECK_INT(v.calls, 0);
+  GT_WITH_STREAM(second) gt_copy(back, p);
+  CHECK_WAITS(second);
+  open_gates();
+  CHECK(all_are(back, 6));
+  CHECK_INT(v.calls, 1);
+  if (on_cpu() ? QUEUED : is_gpu(DEV)) CHECK(!pthread_equal(v.thread, pthread_self()));
+  close_gate(first); /* it reads what another stream overwrites, */
+  CHECK_INT(gt_stream_reads(first, p), GT_OK);
+  CHECK_INT(gt_stream_call(first, add_up, &v), GT_OK);
+  GT_WITH_STREAM(second) gt_copy(p, x);
+  CHECK_WAITS(second);
+  open_gates();
+  CHECK(array_is((float *)gt_data(p), v.n, 3)); /* which the host waits for */
+  CHECK_NUM(v.sum, 6.0 * (double)v.n);
+  close_gate(first); /* what is freed stays until then, and other memory is taken meanwhile */
+  CHECK_INT(gt_stream_reads(first, p), GT_OK);
+  CHECK_INT(gt_stream_call(first, add_up, &v), GT_OK);
+  gt_free(p);
+  p = gt_empty_pinned(GT_SHAPE(some()), GT_FLOAT32);
+  gt_fill(p, 9);
+  open_gates();
+  CHECK_INT(gt_stream_synchronize(first), GT_OK);
+  CHECK_NUM(v.sum, 3.0 * (double)v.n);
+  CHECK_INT(v.calls, 3);
+  free_two_streams();
+}
+/* Many, each with an argument of its own, which it frees: in order, all before an event behind them. */
+typedef struct { int number; _Atomic int *next; int *wrong; } turn;
+static void take_turn(void *argument) {
+  turn *t = (turn *)argument;
+  *t->wrong += t->number != (*t->next)++;
+  free(t);
+}
+static void test_calls_in_order(void) {
+  enum { CALLS = 300 };
+  _Atomic int next = 0;
+  int wrong = 0, i;
+  gt_statistics before, stats;
+  gt_event *e = gt_event_create();
+  two_streams();
+  gt_stats(&before);
+  for (i = 0; i < CALLS; i++) {
+    turn *t = (turn *)malloc(sizeof *t);
+    t->number = i;
+    t->next = &next;
+    t->wrong = &wrong;
+    CHECK_INT(gt_stream_call(first, take_turn, t), GT_OK);
+  }
+  CHECK_INT(gt_event_record(e, first), GT_OK);
+  CHECK_INT(gt_event_synchronize(e), GT_OK);
+  CHECK_INT(next, CALLS);
+  CHECK_INT(wrong, 0);
+  gt_stats(&stats);
+  CHECK_INT(stats.operations - before.operations, CALLS);
+  gt_event_free(e);
+  free_two_streams();
+}
+/* The CPU's default stream runs it at once, by this thread, and behind what other streams do with
+   the tensors that were named. */
+static void test_calls_at_once(void) {
+  gt_stream *cpu = gt_current_stream(gt_cpu());
+  gt_tensor *p = gt_empty_pinned(GT_SHAPE(some()), GT_FLOAT32), *x = full(some(), 4);
+  numbers v = {(float *)gt_data(p), some(), 0, 0, pthread_self()};
+  pthread_t opener;
+  two_streams();
+  close_gate(first);
+  GT_WITH_STREAM(first) gt_copy(p, x);
+  opener = start_to_open();
+  CHECK_INT(gt_stream_writes(cpu, p), GT_OK);
+  CHECK_INT(gt_stream_call(cpu, double_all, &v), GT_OK);
+  CHECK_INT(v.calls, 1);
+  CHECK(pthread_equal(v.thread, pthread_self()));
+  CHECK(array_is(v.at, v.n, 8));
+  CHECK_INT(pthread_join(opener, NULL), 0);
+  REFUSED_STATUS(gt_stream_call(NULL, double_all, &v), GT_ERROR_ARGUMENT, "gt_stream_call: the stream is NULL");
+  REFUSED_STATUS(gt_stream_call(first, NULL, &v), GT_ERROR_ARGUMENT, "the function is NULL");
+  CHECK_INT(gt_synchronize(DEV), GT_OK);
+  CHECK_INT(v.calls, 1);
+  free_two_streams();
+}
+
 /* ---- memory ---- */
 enum { MIB = 1 << 20 };
 static gt_tensor *mebibytes(int n, gt_device device) {
@@ -1669,6 +1785,9 @@ int main(int argc, char **argv) {
   RUN(safety_off);
   RUN(frees_without_order);
   RUN(own_kernels);
+  RUN(calls);
+  RUN(calls_in_order);
+  RUN(calls_at_once);
   RUN(memory_numbers);
   RUN(empty_cache);
   RUN(pinned_pool);

@@ -555,6 +555,7 @@ static void test_refusals(void) {
   CHECK_INT(generator.offset, 5);
   REFUSED_STATUS(gt_stream_reads(s, x), GT_ERROR_STATE, "gt_stream_reads: a graph of");
   REFUSED_STATUS(gt_stream_writes(s, x), GT_ERROR_STATE, "gt_stream_writes: ");
+  REFUSED_STATUS(gt_stream_call(s, free, NULL), GT_ERROR_STATE, "gt_stream_call: a graph of");
   REFUSED_STATUS(gt_warmup(DEV), GT_ERROR_STATE, "gt_warmup: a graph of");
   t = gt_benchmark((void (*)(void *))gt_free, NULL, DEV, 1);
   CHECK_INT(t.rounds, 0);

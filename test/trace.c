@@ -273,7 +273,7 @@ static void check_sums(void) {
   CHECK_NEAR(num(other, "any_ms"), o.any_ms, 6e-4);
   CHECK_NEAR(o.any_ms, union_ms(-1, 0, 0), 1e-5 * (1 + n_slices));
   for (int pid = 1; pid < 9; pid++)
-    engines += union_ms(pid, 1, 1) + union_ms(pid, 2, 999) + union_ms(pid, 1000, 1000);
+    engines += union_ms(pid, 1, 1) + union_ms(pid, 2, 999) + union_ms(pid, 1000, 1000) + union_ms(pid, 1001, 1001);
   for (int i = 0; i < n_slices; i++)
     if (slices[i].pid == 0 && is_work(&slices[i])) cpu += (double)(slices[i].end - slices[i].begin) * 1e-6;
   CHECK(o.busy_ms <= engines + cpu + 1e-5 * (1 + n_slices));
@@ -313,6 +313,27 @@ static const json *args_of(const char *name) {
   const slice *s = slice_of(name);
   CHECK_TEXT(s != NULL, "no slice is called %s", name);
   return s ? s->args : NULL;
+}
+/* A function of the program's on a stream. */
+static void add_one(void *argument) { ++*(float *)argument; }
+static void test_call(void) {
+  gt_stream *s = gt_stream_create(DEV, 0);
+  gt_tensor *x = gt_empty_pinned(GT_SHAPE(1), GT_FLOAT32);
+  float *value = (float *)gt_data(x);
+  *value = 5;
+  CHECK_INT(gt_trace_start(100), GT_OK);
+  CHECK_INT(gt_stream_writes(s, x), GT_OK);
+  CHECK_INT(gt_stream_call(s, add_one, value), GT_OK);
+  CHECK_INT(gt_stream_call(gt_current_stream(gt_cpu()), add_one, value + 0 * (int)gt_item(x)), GT_OK);
+  CHECK_INT(gt_trace_stop(), GT_OK);
+  CHECK_NUM(*value, 7);
+  load_trace();
+  CHECK_INT(count_of("gt_stream_call", 0), 2); /* enqueued, and done by this thread */
+  CHECK_INT(count_of("gt_stream_call", 1), 1);
+  CHECK_INT(count_of("gt_stream_call", 2), DEV.type == GT_CUDA);
+  CHECK_STR(str(args_of("gt_stream_call"), "way"), "host");
+  gt_free(x);
+  gt_stream_free(s);
 }
 /* Where work on DEV's default stream is seen. */
 static int default_lane(void) { return DEV.type == GT_CUDA; }
@@ -757,6 +778,7 @@ int main(int argc, char **argv) {
   RUN(off);
   RUN(mistakes);
   RUN(operations);
+  RUN(call);
   RUN(copies);
   RUN(streams);
   RUN(ranges);

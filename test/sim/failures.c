@@ -27,6 +27,7 @@ static gt_tensor *counted(int64_t rows, int64_t columns, gt_device device) {
   for (i = 0; i < rows * columns; i++) v[i] = (float)(i % 7);
   return gt_from_array(v, GT_SHAPE(rows, columns), GT_FLOAT32, device);
 }
+static void add_one(void *argument) { ++*(float *)argument; }
 static double counted_sum(int64_t n) {
   double sum = 0;
   int64_t i;
@@ -88,6 +89,9 @@ static void one_device(gt_device device) {
     if (f && !gt_error()) gt_event_synchronize(f);
     if (f && !gt_error()) expect("the query", gt_event_query(f), 1);
     if (s) gt_stream_query(s);
+    p = (float *)gt_data(pinned);
+    if (s && p && !gt_stream_writes(s, pinned) && !gt_stream_call(s, add_one, p))
+      expect("what a function wrote", gt_item(gt_slice(gt_to(pinned, device), 0, 0, 1, 1)), 3);
     gt_free(gt_randn(GT_SHAPE(N), GT_FLOAT32, device, NULL));
     gt_free(gt_empty(GT_SHAPE(100000), GT_FLOAT32, device));
   }

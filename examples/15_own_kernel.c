@@ -35,10 +35,9 @@
    On a GPU the last two lines are "by a function of a stream of cuda:0" and "by a kernel: the same
    bits"; a pretend GPU (make -C examples pretend-15_own_kernel) runs functions, but no kernels.
 
-   Try: gt_slice(noisy, 1, 0, COLUMNS, 2) in place of the transposed picture: its elements are 2
-   apart, and nothing else has to change. Leave gt_stream_writes out of through_the_host: the last
-   copy does not wait for the function, and the check stops the program, now and then. Ask for
-   gt_data(in) behind gt_copy(in, x): the host waits for the copy, and says so: 1 wait.
+   Try: gt_data(in); behind gt_copy(in, x): the host waits for the copy, 1 wait, and the rest is
+   enqueued half a millisecond later (pretend). Leave gt_stream_reads out of attempt: the library
+   does not know that x is read, the function comes too early and the check stops the program.
 */
 #define GPUTENSOR_IMPLEMENTATION
 #include "gputensor.h"

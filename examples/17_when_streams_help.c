@@ -21,6 +21,20 @@
    The last part here does the same with gt_stream_wait_stream, under GT_OFF and under GT_REPORT,
    which finds no race left.
 
+   Output on a laptop with two cores that others use, too, some lines. CPU streams gain the cores that
+   one leaves, and lose with tiny work, as their threads have to be woken; copies are work:
+
+       independent, small                1.622    0.634   2.56      0      0
+       slices of one tensor              1.559    0.449   3.47      0      0
+       each fills the device            12.454    6.067   2.05      0      0
+       each needs the one before         1.621    2.455   0.66      7      0
+       tiny, all through one memory      0.128    0.265   0.48      7      0
+       a value read inside               1.900    1.760   1.08      0      8
+       copies, pinned memory            13.163    9.337   1.41      0      0
+       copies, ordinary memory          13.258    6.408   2.07      0      0
+       tiny: the calls are what takes    0.054    0.199   0.27      0      0
+       the same as a graph               0.038    0.015   2.60      0      0
+
    Output on a pretend GPU (make -C examples pretend-17_when_streams_help), the same everywhere; its
    times are a model's, which knows nothing of what a graph saves the host:
 
@@ -48,20 +62,6 @@
            most operations began as soon as they were enqueued: the host is what is late; ...
        by gt_stream_wait_stream, GT_OFF: 0 wrong numbers, 0 races
        by gt_stream_wait_stream, GT_REPORT: 0 wrong numbers, 0 races
-
-   On a laptop with two cores that others use, too, some lines. Streams of the CPU gain the cores
-   that one leaves, and lose with tiny work, as their threads have to be woken; copies are work:
-
-       independent, small                1.622    0.634   2.56      0      0
-       slices of one tensor              1.559    0.449   3.47      0      0
-       each fills the device            12.454    6.067   2.05      0      0
-       each needs the one before         1.621    2.455   0.66      7      0
-       tiny, all through one memory      0.128    0.265   0.48      7      0
-       a value read inside               1.900    1.760   1.08      0      8
-       copies, pinned memory            13.163    9.337   1.41      0      0
-       copies, ordinary memory          13.258    6.408   2.07      0      0
-       tiny: the calls are what takes    0.054    0.199   0.27      0      0
-       the same as a graph               0.038    0.015   2.60      0      0
 
    Try: `small = 1 << 18`: now each small piece fills the pretend GPU, too, and gains 1.00. STEPS = 60:
    computing is the longest part of the copies' pieces: 1.49 in place of 2.00. Leave the first

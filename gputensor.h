@@ -2540,15 +2540,15 @@ int fchmod(int file, mode_t mode);
    is put behind AVX; thread-jumps would make branches of what is to be selected. FOLDING: with
    selects in place of branches that nobody can foresee; short rows gain by thread-jumps. TIGHT: for
    what is written with vectors. FUSED: for the kernels of matmul. */
-#define GT__VECTORS(jumps) \
+#define GT__VECTOR_PASSES(jumps) \
   "O1", "expensive-optimizations", "tree-loop-vectorize", "vect-cost-model=dynamic", \
       jumps "thread-jumps", "no-tree-dominator-opts", "no-tree-dse", "no-tree-sink", \
       "no-math-errno", "no-trapping-math"
 #define GT__LIGHTLY(contract) \
-  __attribute__((optimize(GT__VECTORS("no-"), "no-if-conversion", "no-if-conversion2", \
+  __attribute__((optimize(GT__VECTOR_PASSES("no-"), "no-if-conversion", "no-if-conversion2", \
                           "fp-contract=" contract)))
 #ifdef __OPTIMIZE__
-#define GT__FOLDING(jumps) __attribute__((optimize(GT__VECTORS(jumps), "fp-contract=off")))
+#define GT__FOLDING(jumps) __attribute__((optimize(GT__VECTOR_PASSES(jumps), "fp-contract=off")))
 #else
 #define GT__FOLDING(jumps) \
   __attribute__((optimize("Og", "no-math-errno", "no-trapping-math", "fp-contract=off")))
@@ -13995,7 +13995,7 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
 #undef GT__UNROLL_4
 #undef GT__USED
 #undef GT__USUAL
-#undef GT__VECTORS
+#undef GT__VECTOR_PASSES
 #undef GT__WAIT_MS
 #undef GT__WITH_AVX2
 #undef GT__WITH_AVX512

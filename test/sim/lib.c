@@ -333,6 +333,7 @@ static sim_cost kernel_cost(int function, const void *args) {
 sim_cost (*sim_cost_of)(int function, const void *args) = kernel_cost;
 /* The host does an operation, or moves bytes. Those of a graph come one by one. */
 static void lib_work(const gt__op *op, int64_t bytes) {
+  if (!sim_clocked()) return; /* before numbers that the program may want to trap */
   const sim_cost moved = {2 * (double)bytes, 0};
   if (op && op->kind >= GT__KINDS) return; /* a graph, or a function of the program's */
   sim_host_work(op ? cost_of(op->kind, &op->u) : moved);

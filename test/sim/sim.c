@@ -1333,6 +1333,7 @@ double sim_now(void) {
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
+int sim_clocked(void) { return clocked(); }
 void sim_host_work(sim_cost cost) {
   const double us = larger(cost.bytes / model.host_bytes, cost.multiply_adds / model.host_adds);
   if (clocked()) host_spends(model.own + us);

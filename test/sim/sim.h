@@ -87,6 +87,7 @@ typedef struct sim_cost { double bytes, multiply_adds; } sim_cost;
 extern sim_cost (*sim_cost_of)(int function, const void *args);
 /* Milliseconds of the calling thread's clock; without the model those of the machine's. */
 double sim_now(void);
+int sim_clocked(void); /* is there a model of time: SIM_CLOCK */
 void sim_host_work(sim_cost cost); /* with the model: the calling thread does such work */
 void sim_host_after(double ms);    /* it goes on at that time at the earliest */
 

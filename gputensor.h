@@ -892,8 +892,9 @@ struct gt__list {
 #pragma GCC optimize("fp-contract=off", "excess-precision=fast", "no-math-errno", \
                      "no-trapping-math")
 #ifdef __x86_64__
-/* -march=native of a Xeon would copy structures by 64 bytes, for which what was just written to them
-   by eight is waited for: products of 1024 x 1024 x 1024 took twice as long, small calls 1.3 times */
+/* -march=native of a Xeon would copy structures by 64 bytes, for which what was just written to
+   them by eight is waited for: products of 1024 x 1024 x 1024 took twice as long, small calls 1.3
+   times */
 #pragma GCC target("tune=generic")
 #endif
 #if defined(GPUTENSOR_PLAIN) && defined(__OPTIMIZE__)

@@ -630,8 +630,9 @@ GT_API gt_status gt_range_pop(void);
        gt_graph_free(graph);
 
    From gt_graph_begin to gt_graph_end what this thread calls on that device, on any of its streams,
-   is recorded in place of being done: the order of each stream, the order that shared memory needs
-   and gt_stream_wait_stream, gt_event_record and gt_stream_wait_event between them. Work on other
+   is recorded in place of being done, and with it the order that shared memory needs and the order
+   that gt_stream_wait_stream, gt_event_record and gt_stream_wait_event ask for. On a GPU all else
+   may run side by side, even work of one stream, since no result shows its order. Work on other
    devices is done at once, as ever; what other threads do is not affected.
    A launch is one operation of its stream: it waits for all work on the memory that the graph
    reads or writes, and later work waits for it. Launches of one graph follow each other. It returns
@@ -2731,7 +2732,7 @@ struct gt_event {
   void *native;
   gt__point at;
   gt__clock seen;
-  uint64_t graph; /* recorded in that one: `at` is a lane and how far it had come */
+  uint64_t graph; /* recorded in that one, on the stream of at.slot */
 };
 /* A use of memory by a stream, which need not be over. */
 typedef struct {
@@ -2748,6 +2749,7 @@ typedef struct gt__ledger {
   int64_t refs;            /* shared: the storages that name it, the ledgers that point to it */
   struct gt__ledger *into; /* the one that it became a part of, or NULL */
   int n, room;             /* uses; how many fit into more */
+  int recorded;            /* the first use by a graph that is captured, see >>graph-code */
   gt__use few[GT__FEW_USES], *more; /* more, if not NULL, is in place of few */
 } gt__ledger;
 /* Memory that an operation on a CPU stream should have written, but it failed. */
@@ -2777,26 +2779,30 @@ struct gt_storage {
   int constant;            /* foreign, and nothing may write to it */
   int written;             /* ever, by an operation */
   uint64_t graph;          /* the one in whose recording it was made, for its work alone, or 0 */
+  int used;                /* how long its list was, when it was used last */
   int last;                /* slot of the stream that used it last */
   gt__ledger own, *shared; /* who has used it; shared, if not NULL, is in place of own */
   void (*deleter)(void *data, void *context);
   void *context;
   gt__storage *next; /* in a list of memory that waits for its points */
 };
-/* A graph: operations, each on a lane, which stands for the streams of some slots. */
-enum { GT__GRAPH_LANES = 8 };
+/* A graph: a list of operations, whose places count from 1; 0 is none. A GPU's run on lanes. */
+#ifndef GT__GRAPH_LANES
+#define GT__GRAPH_LANES 8 /* 1: in the order of the calls */
+#endif
 typedef struct {
-  gt__op *op; /* without the rest of its plan; NULL: the lane waits for the other one */
-  int lane, other;
-  uint64_t number; /* on the lane's stream */
+  gt__op *op;        /* without the rest of its plan; NULL: the stream waits for the other one */
+  int stream, other; /* slots */
+  int seen[GT__GRAPH_LANES]; /* what is over by its end: all up to that place in each lane */
+  void *mark;                /* the event behind it */
 } gt__recorded;
 struct gt_graph {
   gt_device device;
   uint64_t serial;
   gt_scope kept; /* a handle on each storage */
   gt__recorded *list;
-  gt__access *access; /* one of each storage; in the end one for all that it alone has */
-  int n, n_access;
+  gt__access *access;     /* one of each storage; in the end one for all that it alone has */
+  int n, n_access, n_use; /* n_use: of memory by all operations */
   void *native;
 };
 static pthread_mutex_t gt__mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -8548,8 +8554,8 @@ GT_API gt_status gt_trace_save(const char *path) {
    Graphs are recorded here, and not by CUDA's capture of the program's streams, so that what cannot
    be in one is refused by us, at once: gt__submit plans an operation and hands it to gt__graph_add,
    which keeps it, and a handle on each storage. In the end a GPU's list runs once on streams of our
-   own, its lanes, which CUDA captures. A launch is one operation, GT__REPLAY, with the accesses of
-   all that others have, too. */
+   own, its lanes, which CUDA captures, in no more order than there has to be. A launch is one
+   operation, GT__REPLAY, with the accesses of all that others have, too. */
 /* Room for one more in a list of n; NULL: no memory. */
 static void *gt__grown(void *list, int n, size_t size) {
   if (n & (n - 1)) return list;
@@ -8573,10 +8579,10 @@ GT_API gt_status gt_graph_begin(gt_stream *stream) {
 /* Adds op or, if that is NULL, a wait for all that another stream has by then. */
 static gt_status gt__graph_push(gt__op *op, int slot, int other) {
   gt_graph *g = gt__me.graph;
-  gt__recorded v = {op, slot % GT__GRAPH_LANES, other % GT__GRAPH_LANES, 0};
-  void *p = gt__grown(g->list, g->n, sizeof v);
+  void *p = gt__grown(g->list, g->n, sizeof *g->list);
   if (!p) return gt__failed();
   g->list = (gt__recorded *)p;
+  gt__recorded v = {op, slot, other, {0}, NULL};
   g->list[g->n++] = v;
   return GT_OK;
 }
@@ -8586,6 +8592,7 @@ static gt_status gt__graph_touch(const gt__access *a) {
   gt_scope *scope = gt__me.scope;
   gt_tensor model;
   int k = g->n_access - 1;
+  if (a->storage->graph == g->serial) a->storage->used = g->n;
   while (k >= 0 && g->access[k].storage != a->storage) k--;
   if (k >= 0) {
     gt__access *b = &g->access[k];
@@ -8628,6 +8635,7 @@ static gt_status gt__graph_add(gt__op *op) {
   if (slot < 0) return gt__report(op->device, NULL, GT__STREAM_FREED);
   for (int i = 0; i < op->n_touch; i++)
     if (gt__graph_touch(&op->touch[i])) return gt__failed();
+  gt__me.graph->n_use += op->n_touch;
   const size_t bytes = offsetof(gt__op, plan) + op->plan_bytes;
   gt__op *copy = (gt__op *)gt__malloc(bytes);
   if (!copy) return gt__failed();
@@ -8637,11 +8645,17 @@ static gt_status gt__graph_add(gt__op *op) {
   if (status) GPUTENSOR_FREE(copy);
   return status;
 }
-/* A tensor like x in memory of one that was made and freed while this graph was recorded: the last
-   handle is the graph's. NULL: there is none. */
+/* A tensor like x in memory of one that was made and freed while this graph was recorded, of which
+   the last handle is the graph's: what was used last the longest ago. On a GPU, what takes small
+   memory again would wait for its last use, so that has to be some operations ago. NULL: there is
+   none. */
+enum { GT__GRAPH_APART = 64 };      /* operations */
+enum { GT__GRAPH_SMALL = 1 << 18 }; /* bytes: of so many operations it is 16 MiB */
 static gt_tensor *gt__graph_memory(const gt_tensor *x) {
   const gt_graph *g = gt__me.graph;
   const size_t bytes = gt__nbytes(x);
+  int newest = g->n;
+  if (bytes <= GT__GRAPH_SMALL && !gt__on_host(x->device)) newest -= GT__GRAPH_APART;
   gt_tensor model;
   model.storage = NULL;
   if (gt__model(&model, gt__shape_of(x), x->dtype, x->device)) return NULL;
@@ -8649,69 +8663,143 @@ static gt_tensor *gt__graph_memory(const gt_tensor *x) {
   for (const gt_tensor *y = g->kept.gt__first; y; y = y->gt__scope_next) {
     gt__storage *s = y->storage;
     int fits = s->bytes >= bytes && s->bytes / 2 <= bytes;
-    if (fits && s->refs == 1 && s->graph == g->serial) model.storage = s;
+    if (!fits || s->refs > 1 || s->graph != g->serial || s->used > newest) continue;
+    model.storage = s;
+    newest = s->used;
   }
   gt__unlock();
   return model.storage ? gt__handle(&model) : NULL;
 }
-/* -- a GPU's: the list runs on lanes, where it is captured -- */
-static int gt__operations_meet(const gt__op *x, const gt__op *y) {
-  for (int i = 0; i < x->n_touch; i++)
-    if (gt__conflicts(&x->touch[i], y->n_touch, y->touch)) return 1;
-  return 0;
+/* -- a GPU's runs once on streams of ours, the lanes, which are captured. An operation is behind
+   those with whose memory it conflicts and those that its stream was told to wait for; the order of
+   one stream does not count. It goes on in the lane of one of them that is the last there, so that
+   a chain stays in one lane, and waits for the others, unless they are over by then anyway. -- */
+typedef struct {
+  gt__access access;
+  int place, lane, next; /* next: in the list of its ledger, or 0 */
+} gt__graph_use;
+typedef struct {
+  gt_stream *stream[GT__GRAPH_LANES];
+  int seen[GT__GRAPH_LANES][GT__GRAPH_LANES]; /* by the last operation of each */
+  /* of a stream: the newest of its operations in each lane; of those that it waits for */
+  int all[GT__SLOTS_OF_STREAMS][GT__GRAPH_LANES], told[GT__SLOTS_OF_STREAMS][GT__GRAPH_LANES];
+  int n_use;
+  gt__graph_use use[1]; /* and more, from 1 on */
+} gt__lanes;
+static void gt__raise_places(int *place, const int *more) {
+  for (int l = 0; l < GT__GRAPH_LANES; l++)
+    if (place[l] < more[l]) place[l] = more[l];
+}
+static void gt__need_uses(const gt__lanes *d, const gt__access *a, int *need) {
+  for (int k = gt__ledger_of(a->storage)->recorded; k; k = d->use[k].next) {
+    const gt__graph_use *u = d->use + k;
+    int *newest = need + u->lane;
+    if (u->place > *newest && gt__conflicts(a, 1, &u->access)) *newest = u->place;
+  }
+}
+/* As in gt__note: a write that is behind uses which it covers stands for them, a read for reads. */
+static void gt__note_recorded(gt__lanes *d, const gt__op *op, int place, int lane) {
+  for (const gt__access *a = op->touch; a < op->touch + op->n_touch; a++) {
+    gt__graph_use next = {*a, place, lane, 0};
+    int *link = &gt__ledger_of(a->storage)->recorded;
+    while (*link) {
+      gt__graph_use *u = d->use + *link;
+      int older = u->place <= d->seen[lane][u->lane] && a->writes >= u->access.writes;
+      if (older && gt__covers(&a->where, &u->access.where)) *link = u->next;
+      else link = &u->next;
+    }
+    *link = ++d->n_use;
+    d->use[d->n_use] = next;
+  }
+}
+/* The lane of the newest operation that is needed and the last of its lane; or that which was used
+   the longest ago. */
+static int gt__choose_lane(const gt__lanes *d, const int *need) {
+  int best = 0, most = INT32_MIN;
+  for (int l = 0; l < GT__GRAPH_LANES; l++) {
+    int score = d->seen[l][l];
+    if (score != need[l]) score = -score;
+    if (score <= most) continue;
+    most = score;
+    best = l;
+  }
+  return best;
+}
+static int gt__wait_for_places(const gt_graph *g, gt_stream *s, int *seen, const int *need) {
+  int newest = 0; /* what that is behind is over, too */
+  for (int l = 0; l < GT__GRAPH_LANES; l++)
+    if (need[l] > seen[l] && need[l] > newest) newest = need[l];
+  if (!newest) return 0;
+  const gt__recorded *u = &g->list[newest - 1];
+  int code = GT__OF(g)->queue_wait_event(g->device.index, s->queue, u->mark);
+  s->n_late = GT__LATE; /* what it waits for may be late: nothing is early */
+  gt__raise_places(seen, u->seen);
+  return code ? code : gt__wait_for_places(g, s, seen, need);
+}
+static int gt__capture_one(gt_graph *g, gt__lanes *d, gt__recorded *v) {
+  gt__op *op = v->op;
+  int need[GT__GRAPH_LANES] = {0};
+  int place = (int)(v - g->list) + 1;
+  gt__raise_places(need, d->told[v->stream]);
+  for (int i = 0; i < op->n_touch; i++) gt__need_uses(d, op->touch + i, need);
+  int lane = gt__choose_lane(d, need);
+  gt_stream *s = d->stream[lane];
+  int code = gt__wait_for_places(g, s, d->seen[lane], need);
+  if (code) return code;
+  d->all[v->stream][lane] = place;
+  d->seen[lane][lane] = place;
+  gt__raise_places(v->seen, d->seen[lane]);
+  gt__note_recorded(d, op, place, lane);
+  s->scratch[s->turn].begin = (char *)(op->scratch ? *gt__scratch_of(op) : NULL);
+  if (op->kind == GT__MATMUL) op->u.matmul.post.early = gt__earliness(s, op);
+  code = GT__OF(g)->run(g->device.index, s->queue, op);
+  gt__note_late(s, op, code);
+  return code ? code : GT__OF(g)->event_record(g->device.index, &v->mark, s->queue);
 }
 static int gt__join_lanes(gt_stream *s, gt_stream *t) {
-  if (s == t) return 0;
-  s->n_late = GT__LATE; /* what it waits for may be late: nothing is early */
+  s->n_late = GT__LATE;
   int code = gt__join(s, t, t->number);
   gt__trace.line[s->slot].joins = 0; /* it is nothing that runs now */
   gt__all.stats.stream_waits -= !code;
   return code;
 }
-static int gt__capture_one(gt_graph *g, gt_stream **lane, gt__recorded *v) {
-  gt__op *op = v->op;
-  gt_stream *s = lane[v->lane];
-  int code = 0;
-  if (!op) return gt__join_lanes(s, lane[v->other]);
-  for (const gt__recorded *u = v; u-- > g->list && !code;) {
-    gt_stream *t = lane[u->lane];
-    if (s == t || !u->op || u->number <= s->seen.at[t->slot]) continue;
-    if (gt__operations_meet(op, u->op)) code = gt__join_lanes(s, t);
-  }
-  if (code) return code;
-  s->scratch[s->turn].begin = (char *)(op->scratch ? *gt__scratch_of(op) : NULL);
-  if (op->kind == GT__MATMUL) op->u.matmul.post.early = gt__earliness(s, op);
-  code = GT__OF(op)->run(op->device.index, s->queue, op);
-  gt__note_late(s, op, code);
-  v->number = ++s->number;
-  return code;
-}
 /* The first lane is captured; the others leave it at first, and join it in the end. */
-static int gt__capture_all(gt_graph *g, gt_stream **lane) {
+static int gt__capture_all(gt_graph *g, gt__lanes *d) {
   const gt__backend *b = GT__OF(g);
+  gt_stream **lane = d->stream;
   int index = g->device.index, code = b->capture(index, lane[0]->queue, NULL);
   if (code) return code;
   for (int i = 1; i < GT__GRAPH_LANES && !code; i++) code = gt__join_lanes(lane[i], lane[0]);
-  for (gt__recorded *v = g->list; v < g->list + g->n && !code; v++)
-    code = gt__capture_one(g, lane, v);
+  for (gt__recorded *v = g->list; v < g->list + g->n && !code; v++) {
+    gt__raise_places(d->told[v->stream], d->told[v->other]);
+    if (v->op) code = gt__capture_one(g, d, v);
+    else gt__raise_places(d->told[v->stream], d->all[v->other]);
+  }
+  while (d->n_use) gt__ledger_of(d->use[d->n_use--].access.storage)->recorded = 0;
   for (int i = 1; i < GT__GRAPH_LANES && !code; i++) code = gt__join_lanes(lane[0], lane[i]);
   int ended = b->capture(index, lane[0]->queue, &g->native);
+  for (gt__recorded *v = g->list; v < g->list + g->n; v++)
+    if (v->mark) b->event_destroy(index, v->mark);
   return code ? code : ended;
 }
 static gt_status gt__capture_graph(gt_graph *g) {
-  gt_stream *lane[GT__GRAPH_LANES];
+  size_t uses = (size_t)g->n_use * sizeof(gt__graph_use);
+  gt__lanes *d = (gt__lanes *)gt__malloc(sizeof *d + uses);
   int n = 0, code = 0;
+  if (!d) return gt__failed();
   for (; n < GT__GRAPH_LANES; n++) {
-    lane[n] = gt__stream_new(g->device, 0, NULL, 1);
-    if (!lane[n]) break;
+    d->stream[n] = gt__stream_new(g->device, 0, NULL, 1);
+    if (!d->stream[n]) break;
   }
   gt__lock();
-  if (n == GT__GRAPH_LANES) code = gt__capture_all(g, lane);
+  if (n == GT__GRAPH_LANES) code = gt__capture_all(g, d);
   gt__unlock();
   while (n > 0) {
-    memset(lane[--n]->scratch, 0, sizeof lane[n]->scratch); /* which is the graph's */
-    gt_stream_free(lane[n]);
+    gt_stream *s = d->stream[--n];
+    memset(s->scratch, 0, sizeof s->scratch); /* which is the graph's */
+    gt_stream_free(s);
   }
+  GPUTENSOR_FREE(d);
   return gt__me.status ? gt__me.status : gt__report(g->device, NULL, code);
 }
 /* Of memory that nobody else has one storage stands for all in the launches; but it all has to be
@@ -13942,6 +14030,7 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
 #undef GT__FUSED
 #undef GT__GET_MODE
 #undef GT__GIVE_BACK
+#undef GT__GRAPH_LANES
 #undef GT__HOLD
 #undef GT__HOOK_AFTER
 #undef GT__HOOK_NOW

@@ -620,6 +620,10 @@ documents() {
     check "examples/16_drop_in" sh examples/16_drop_in/check.sh "$work/drop_in"
   else skip "examples/16_drop_in: no patch or no make"
   fi
+  if have mpicc && have mpirun; then
+    check "examples/20_beyond_one_machine" sh examples/20_beyond_one_machine/check.sh "$work/beyond"
+  else skip "examples/20_beyond_one_machine: no mpicc or no mpirun"
+  fi
 }
 
 # ---- CUDA ----

@@ -69,7 +69,7 @@ def check_whole(text):
     declared = read(HEADER).split('#endif /* GPUTENSOR_H */')[0]
     for words in re.findall(r'gputensor\.h `([^`]+)`', text):
         if words not in declared: wrong.append('gputensor.h does not say "%s"' % words)
-    known = text + ''.join(read(p) for p in glob.glob(os.path.join(here, '[0-9]*.c*')) + glob.glob(os.path.join(here, '[0-9]*/*.[chp]*')))
+    known = text + ''.join(read(p) for p in glob.glob(os.path.join(here, '[0-9]*.c*')) + glob.glob(os.path.join(here, '[0-9]*/*.[cdhmp]*')))
     for name in sorted(set(re.findall(r'GT_API[^;{]*?\b(gt_[a-z0-9_]+)\s*\(', declared))):
         if not re.search(r'\b%s\b' % name, known): wrong.append(name + ' is in no lesson, and not named in README.md')
 

@@ -1,0 +1,35 @@
+# sed -E -f blank.sed: what a lesson prints, with ~ for what differs between machines and runs.
+# The machine.
+s/^(\(a \+ b\) \* 0\.5 on ).*,/\1~,/
+s/^cpu .*/cpu ~/
+/no GPU/!s/cpu \(.*\)$/cpu (~)/
+s/[0-9]+ of [0-9]+ are free/~ of ~ are free/
+# Of a timeline the first line, and not the sentence below it; no chart of times.
+/^a trace of /,/^  one after another/{
+  /^a trace of /!d
+  s/of .*/of ~/
+}
+/^  (most operations|one kind of work) /d
+/^ *([0-9.]+ us)? +\|/d
+/^ +\+---/d
+/^ +10\^1 /d
+# What the missing waits of lesson 07 make of its numbers.
+/^no waits between/{
+  n
+  s/streams .*/streams ~/
+}
+# Numbers with the unit of a time or of a rate; what was published is the same everywhere.
+/^(published: 4|operations take it 12)/b
+s/[0-9][0-9.]* +(ms|s|us|GB\/s|GFLOP\/s|TFLOP\/s|times as fast)( |,|$)/~ \1\2/g
+s/efficiency of [0-9]+ %/efficiency of ~ %/
+s/added up [0-9]+ terms/added up ~ terms/
+s/^[0-9]+ times r/~ times r/
+# Rows of tables of such numbers: what is in front of them stays.
+/^(ordinary|pinned|device|float32) .*->/s/ +[0-9]+\.[0-9]+/ ~/g
+/^  (long|short): /s/ +[0-9]+\.[0-9]+/ ~/g
+/^(one|four) streams?, /s/ +[0-9]+\.[0-9]+/ ~/g
+/^  (two operations|one expression)  /s/ +[0-9]+(\.[0-9]+)?/ ~/g
+s/^([c1ts] [a-zA-Z ,]+[a-z]) +(does not win|wins|[0-9]).*/\1 ~/
+s/^(microseconds of an operation ).*/\1~/
+# The widths of columns.
+/~/s/ +/ /g

@@ -11,7 +11,7 @@
             -lpthread -o ladder   (on a Hopper: -gencode arch=compute_90a,code=sm_90a)
        ./ladder [N, a multiple of 256]
 
-   float32, on the float32 units (the library on Hopper: six products of bfloat16 pieces):
+   float32, on the float32 units:
    1 naive         A thread an element. Neighbouring threads have neighbouring rows, so a warp reads
                    32 rows of A at once: 32 transactions of 32 bytes for 128 bytes.
    2 coalesced     Neighbouring threads have neighbouring columns: a warp's B is one transaction of
@@ -24,28 +24,40 @@
    5 registers 2-D A thread makes 8 x 8 elements: 16 loads serve 64 multiply-adds.
    6 vector loads  The same, loads and stores of shared memory four numbers at a time: the
                    multiply-adds now set the pace.
-   bfloat16, summed in float32, on the tensor cores (that rounds A and B to 8 bits: the error of a
-   result is about sqrt(N) / 400, of the float32 product's; printed):
-   7 mma.sync      A warp multiplies 16 x 16 by 16 x 8 in an instruction, from registers, to which
+   7 the library   On Hopper six products of bfloat16 pieces, on the tensor cores; elsewhere as 6.
+
+   bfloat16, summed in float32, on the tensor cores. A and B are rounded to 8 bits, so results
+   differ from those of float32, by 0.25 % of the largest; a line says by how much:
+   8 mma.sync      A warp multiplies 16 x 16 by 16 x 8 in an instruction, from registers, to which
                    ldmatrix brings them; cp.async fills one buffer while the other is read.
-   8 wgmma         Hopper: four warps multiply 64 x 64 by 64 x 128, straight from shared memory, and
+   9 wgmma         Hopper: four warps multiply 64 x 64 by 64 x 128, straight from shared memory, and
                    go on meanwhile. It must lie there in swizzled lines.
-   9 TMA           Hopper: one thread, the producer, asks the copy engine for whole tiles, which come
-                   swizzled; eight warps, the consumers, do nothing but start wgmma. Barriers in
-                   shared memory say what is full and what is empty.
+   10 TMA          Hopper: one thread, the producer, asks the copy engine for whole tiles, which
+                   come swizzled; eight warps, the consumers, do nothing but start wgmma. Barriers
+                   in shared memory say what is full and what is empty.
+   11 the library  The same, and more: clusters of blocks that share loads, blocks that stay for all
+                   tiles, any shape, strides and epilogue: see >>matmul-hopper.
 
    Output on an H200:
 
        float32 4096 x 4096 x 4096
-         1 by itself      275.883 ms    0.50 TFLOP/s    0.4 %
-         2 in order        22.114 ms    6.21 TFLOP/s    4.9 %
-         3 shared          15.440 ms    8.90 TFLOP/s    7.0 %
-         4 registers        3.221 ms   42.67 TFLOP/s   33.6 %
-         5 the library      1.083 ms  126.86 TFLOP/s  100.0 %
+         1 naive            275.875 ms    0.50 TFLOP/s    0.4 %
+         2 coalesced         21.793 ms    6.31 TFLOP/s    5.0 %
+         3 shared tile       15.332 ms    8.96 TFLOP/s    7.1 %
+         4 registers 1-D      7.996 ms   17.19 TFLOP/s   13.6 %
+         5 registers 2-D      4.867 ms   28.24 TFLOP/s   22.4 %
+         6 vector loads       3.219 ms   42.70 TFLOP/s   33.9 %
+         7 the library        1.090 ms  126.10 TFLOP/s  100.0 %
+       bfloat16, of which float32 results differ from those of float32 by up to 0.88 of 359
+         8 mma.sync           0.477 ms  287.89 TFLOP/s   39.5 %
+         9 wgmma              0.336 ms  409.47 TFLOP/s   56.2 %
+        10 TMA                0.195 ms  704.32 TFLOP/s   96.6 %
+        11 the library        0.189 ms  728.83 TFLOP/s  100.0 %
 
-   Try: in rung 1 swap threadIdx.x and threadIdx.y: it is rung 2. In rung 6 write as[8][32] (and 128
-   for 132): bank conflicts. In rung 9 STAGES = 2: the copies hide less. Leave gt_stream_writes out:
-   gt_eval on another stream would no longer wait for the kernel, and nothing would say so.
+   Try: in rung 1 swap threadIdx.x and threadIdx.y: it is rung 2. In rung 6 write as[8][32], and 128
+   for 132 and so on: bank conflicts. In rung 10 STAGES = 2: the copies hide less. Leave
+   gt_stream_writes out: gt_eval on another stream would no longer wait for the kernel, and nothing
+   would say so.
 */
 #include "gputensor.h"
 #include <cuda.h>
@@ -199,7 +211,7 @@ __device__ __forceinline__ void wait_groups() {
 #endif
 }
 
-/* ---- 7 mma.sync: 8 warps make 128 x 128, a warp 64 x 32 as 4 x 4 products of 16 x 8 ---- */
+/* ---- 8 mma.sync: 8 warps make 128 x 128, a warp 64 x 32 as 4 x 4 products of 16 x 8 ---- */
 __device__ __forceinline__ void load_matrices(uint32_t (&x)[4], const bf16 *from) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
@@ -262,7 +274,7 @@ __global__ void __launch_bounds__(256) by_mma(int n, const bf16 *a, const bf16 *
   }
 }
 
-/* ---- Hopper: what 8 and 9 share. The code exists for sm_90a alone ---- */
+/* ---- Hopper: what 9 and 10 share. The code exists for sm_90a alone ---- */
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 /* In shared memory a swizzled tile is 64 lines of 128 bytes, 64 numbers, whose 16-byte chunks are
    permuted: chunk j of line i lies at j ^ i % 8. Lines of A run along K, of B along N. A descriptor
@@ -325,7 +337,7 @@ extern __shared__ char room[];
 /* wgmma wants its tiles at multiples of 1024 bytes. */
 __device__ __forceinline__ char *aligned_room() { return room + (-in_shared(room) & 1023); }
 
-/* ---- 8 wgmma: 256 threads make 128 x 128, 64 of K a step, in four buffers ---- */
+/* ---- 9 wgmma: 256 threads make 128 x 128, 64 of K a step, in four buffers ---- */
 enum { BUFFERS = 4, BUFFER = 4 * 8192, WGMMA_BYTES = BUFFERS * BUFFER + 1024 };
 __global__ void __launch_bounds__(256, 1) by_wgmma(int n, const bf16 *a, const bf16 *b, float *c) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
@@ -363,7 +375,7 @@ __global__ void __launch_bounds__(256, 1) by_wgmma(int n, const bf16 *a, const b
 #endif
 }
 
-/* ---- 9 TMA: 4 warps of which a thread is the producer, 8 consumers; they make 128 x 256 ---- */
+/* ---- 10 TMA: 4 warps of which a thread is the producer, 8 consumers; they make 128 x 256 ---- */
 enum { STAGES = 4, STAGE = 6 * 8192, TMA_BYTES = STAGES * STAGE + 1024 + 16 * STAGES };
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 __device__ __forceinline__ void await(uint64_t *barrier, int phase) {

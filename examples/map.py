@@ -5,9 +5,9 @@
     map.py --check    says what is not found or not as it is written; the exit status is then 1
 
 Where README.md has 07:111 `words`, the words stand in line 111 of lesson 07, and there first; where it has gputensor.h
-`words`, they are there. Words in the last column of the table of points, "it prints", stand in what the lesson named in that row
-is expected to print: in the comment at its head (of 16: its README.md) or in expected/. Every lesson has a row, and
-every public function stands in a lesson or is named here."""
+`words`, they are there. Words in the last column of the table of points, "it prints", stand in what a lesson named in that
+row prints, expected/NAME.txt, -pretend.txt or -h200.txt, with which "make check" and "make pretend" compare. Every lesson
+has a row and what it prints, and every public function stands in a lesson or is named here."""
 import glob
 import os
 import re
@@ -24,27 +24,26 @@ def read(path):
         return file.read()
 
 
-def path_of(name):
+def paths_of(name):
+    """The lesson's file or files: 12 has two; of a folder its README.md."""
     found = [p for p in sorted(glob.glob(os.path.join(here, name + '_*'))) if os.path.isdir(p) or p.endswith(('.c', '.cu'))]
-    if len(found) != 1: sys.exit('map.py: there is no lesson ' + name)
-    return os.path.join(found[0], 'README.md') if os.path.isdir(found[0]) else found[0]
+    if not found: sys.exit('map.py: there is no lesson ' + name)
+    return [os.path.join(p, 'README.md') if os.path.isdir(p) else p for p in found]
 
 
 def place(match):
     """The same place with the number of the line where its words stand first."""
     name, line, words = match.groups()
-    for number, text in enumerate(read(path_of(name)).split('\n'), 1):
-        if words in text: return '%s:%d `%s`' % (name, number, words)
-    wrong.append('%s has no line with "%s"' % (os.path.basename(path_of(name)), words))
+    for path in paths_of(name):
+        for number, text in enumerate(read(path).split('\n'), 1):
+            if words in text: return '%s:%d `%s`' % (name, number, words)
+    wrong.append('%s has no line with "%s"' % (' and '.join(map(os.path.basename, paths_of(name))), words))
     return match[0]
 
 
 def printed(name):
-    """All that a lesson is expected to print, with one space between words."""
-    path = path_of(name)
-    text = read(path) if path.endswith('.md') else read(path).split('*/')[0]
-    for expected in sorted(glob.glob(os.path.join(here, 'expected', name + '_*'))): text += read(expected)
-    return ' '.join(text.split())
+    """All that a lesson prints, with one space between words."""
+    return ' '.join(' '.join(read(p) for p in sorted(glob.glob(os.path.join(here, 'expected', name + '_*.txt')))).split())
 
 
 def points(text):
@@ -66,6 +65,7 @@ def check_whole(text):
     lessons = [os.path.basename(p) for p in glob.glob(os.path.join(here, '[0-9][0-9]_*'))]
     for name in lessons:
         if name not in text: wrong.append('no row for ' + name)
+        if not glob.glob(os.path.join(here, 'expected', os.path.splitext(name)[0] + '*.txt')): wrong.append('expected/ has no ' + name)
     declared = read(HEADER).split('#endif /* GPUTENSOR_H */')[0]
     for words in re.findall(r'gputensor\.h `([^`]+)`', text):
         if words not in declared: wrong.append('gputensor.h does not say "%s"' % words)

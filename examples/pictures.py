@@ -330,17 +330,23 @@ def peers_xeon(_):
 
 
 # ---- the ladder of lesson 12 ----
-RUNGS = {'by itself': 'a thread an element, neighbours far apart in memory',
-         'in order': 'neighbouring threads read neighbouring numbers (coalesced)',
-         'shared': 'each number is read from memory once for 32 uses (shared memory)',
-         'registers': 'a thread makes 8 x 8 elements, from registers',
-         'the library': 'the tensor cores, and copies that run ahead'}
+RUNGS = {'naive': 'a thread an element, neighbours far apart in memory',
+         'coalesced': 'neighbouring threads read neighbouring numbers',
+         'shared tile': 'each number is read from memory once for 32 uses',
+         'registers 1-D': 'a thread makes 8 elements: 9 loads for 8 multiply-adds',
+         'registers 2-D': 'a thread makes 8 x 8: 16 loads for 64 multiply-adds',
+         'vector loads': 'four numbers a load',
+         'the library': 'float32 by the tensor cores, in six products of bfloat16 pieces',
+         'mma.sync': 'bfloat16: a warp multiplies 16 x 16 by 16 x 8',
+         'wgmma': 'four warps multiply from shared memory, and go on meanwhile',
+         'TMA': 'one thread has whole tiles copied, eight warps multiply',
+         'the library, bfloat16': 'clusters share loads, blocks stay for all tiles'}
 
 
 def ladder(_):
     words = read(EXPECTED, '12_matmul_ladder-h200.txt')
     size = find(r'float32 \d+ x \d+ x \d+', words, 'size')
-    rungs = re.findall(r'(?m)^ *\d (.*?) +([\d.]+) ms +([\d.]+) TFLOP/s', words)
+    rungs = re.findall(r'(?m)^ *\d+ (.*?) +([\d.]+) ms +([\d.]+) TFLOP/s', words)
     best = max(float(rate) for _, _, rate in rungs)
     height = 130 + 46 * len(rungs)
     p = begin(height, 'A matrix product, from %.1f to %.0f TFLOP/s by %d kernels' % (
@@ -348,15 +354,16 @@ def ladder(_):
               ['Lesson 12, %s. Each step removes what the one before it waits for.' % size])
     before = None
     for i, (name, ms, rate) in enumerate(rungs):
-        y, length = 80 + 46 * i, float(rate) / best * 560
+        y, length, library = 80 + 46 * i, float(rate) / best * 520, name == 'the library'
         text(p, LEFT, y + 18, '%d  %s' % (i + 1, name), 13, bold=True)
-        bar(p, 130, y + 4, length, 20, BLUE if i == len(rungs) - 1 else ORANGE, '%s ms' % ms)
-        text(p, 138 + length, y + 18, '%s TFLOP/s' % rate, 12.5, bold=True)
+        bar(p, 170, y + 4, length, 20, BLUE if library else ORANGE, '%s ms' % ms)
+        text(p, 178 + length, y + 18, '%s TFLOP/s' % rate, 12.5, bold=True)
         if before:
-            x, anchor, color = (122 + length, 'end', PAPER) if length > 400 else (254 + length, 'start', SOFT)
+            x, anchor, color = (162 + length, 'end', PAPER) if length > 400 else (322 + length, 'start', SOFT)
             text(p, x, y + 18, '%.1f× the one before' % (float(rate) / before), 12, color, anchor)
-        text(p, 130, y + 38, RUNGS.get(name, ''), 11.5, SOFT)
-        before = float(rate)
+        what = name + ', bfloat16' if library and i == len(rungs) - 1 else name
+        text(p, 170, y + 38, RUNGS.get(what, ''), 11.5, SOFT)
+        before = None if library else float(rate)  # what comes next are numbers of another kind
     return finish(p, height, [source('NVIDIA H200', words, DATE) + ': ./ladder of examples/12_matmul_ladder.cu'])
 
 

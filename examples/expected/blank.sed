@@ -33,8 +33,8 @@ s/^[0-9]+ times r/~ times r/
 /^(one|four) streams?, /s/ +[0-9]+\.[0-9]+/ ~/g
 s/ +[0-9]+\.[0-9] %$/ ~ %/
 /^  (two operations|one expression)  /s/ +[0-9]+(\.[0-9]+)?/ ~/g
-/^[ts] /s/ +(does not win|wins) over .*/ ~/
-s/^([c1ts] [a-zA-Z ,]+[a-z]) +[0-9].*/\1 ~/
+/^[tsGgk] /s/ +(does not win|wins) over .*/ ~/
+/~$/!s/^([c1tsGgk] [a-zA-Z ,0-9]+[a-z]) +[0-9].*/\1 ~/
 s/^(microseconds of an operation ).*/\1~/
 # The widths of columns.
 /~/s/ +/ /g

@@ -599,7 +599,8 @@ lessons() {
   done
 }
 documents() {
-  local f
+  local f compiler
+  compiler=$(quick_c)
   order
   quick_start
   build_and_run "the header's first program" "$work/quick_start.c"

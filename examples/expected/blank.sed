@@ -10,7 +10,7 @@ s/[0-9]+ of [0-9]+ are free/~ of ~ are free/
   s/of .*/of ~/
 }
 /^  (most operations|the host waited|copies of ordinary|one kind of work|the calling thread) /d
-/^ *([0-9.]+ us)? +\|/d
+/^ *([0-9.e+]+ us)? +\|/d
 /^ +\+---/d
 /^ +10\^1 /d
 # What the missing waits of lesson 07 make of its numbers.

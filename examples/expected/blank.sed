@@ -9,7 +9,7 @@ s/[0-9]+ of [0-9]+ are free/~ of ~ are free/
   /^a trace of /!d
   s/of .*/of ~/
 }
-/^  (most operations|the host waited|copies of ordinary|one kind of work|the calling thread) /d
+/^ +(most operations|the host waited|copies of ordinary|one kind of work|the calling thread) /d
 /^ *([0-9.e+]+ us)? +\|/d
 /^ +\+---/d
 /^ +10\^1 /d
@@ -25,12 +25,14 @@ s/checksum [0-9.]+/checksum ~/
 /^(published: 4|operations take it 12)/b
 s/[0-9][0-9.]* +(ms|s|us|GB\/s|GFLOP\/s|TFLOP\/s|times as fast)( |,|$)/~ \1\2/g
 s/efficiency of [0-9]+ %/efficiency of ~ %/
+s/(done after) [0-9.]+/\1 ~/
 s/added up [0-9]+ terms/added up ~ terms/
 s/^[0-9]+ times r/~ times r/
 # Rows of tables of such numbers: what is in front of them stays.
 /^(ordinary|pinned|device|float32) .*->/s/ +[0-9]+\.[0-9]+/ ~/g
 /^  (long|short): /s/ +[0-9]+\.[0-9]+/ ~/g
 /^(one|four) streams?, /s/ +[0-9]+\.[0-9]+/ ~/g
+s/ +[0-9]+\.[0-9]{3} +[0-9]+\.[0-9]{3} +[0-9]+\.[0-9]{2} / ~ ~ ~ /
 s/ +[0-9]+\.[0-9] %$/ ~ %/
 /^  (two operations|one expression)  /s/ +[0-9]+(\.[0-9]+)?/ ~/g
 /^[tsGgk] /s/ +(does not win|wins) over .*/ ~/

@@ -625,6 +625,13 @@ documents() {
     check "examples/20_beyond_one_machine" sh examples/20_beyond_one_machine/check.sh "$work/beyond"
   else skip "examples/20_beyond_one_machine: no mpicc or no mpirun"
   fi
+  if have python3; then
+    # shellcheck disable=SC2086
+    check "a shared library" $compiler -O1 -DGPUTENSOR_PLAIN -DGPUTENSOR_IMPLEMENTATION -fPIC -shared -I. \
+      -x c gputensor.h -lm -lpthread -o "$work/libgputensor.so"
+    check "from Python" python3 examples/21_other_libraries/from_python.py "$work/libgputensor.so"
+  else skip "examples/21_other_libraries: no python3"
+  fi
 }
 
 # ---- CUDA ----

@@ -77,7 +77,7 @@ a trace of 11.18 ms, 361 records, 0 dropped; on the right the busy time in ms
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNKS = 8, STREAMS = 4, STEPS = 40, ROUNDS = 3, RECORDS = 4000 };
+enum { CHUNKS = 8, STREAMS = 4, STEPS = 40, RECORDS = 4000 };
 
 /* A tensor for each chunk: the library orders streams by the memory that they share, so slices of
    one large result would make each stream wait for the one before. */
@@ -122,17 +122,15 @@ static void all_chunks(const pipeline *p, int streams) {
   }
 }
 
-/* The best of a few rounds, after one that warms up. */
-static double best_ms(const pipeline *p, int streams) {
-  double best = 1e30;
-  for (int i = 0; i <= ROUNDS; i++) {
-    gt_reset_stats();
-    const double start = gt_now_ms();
-    all_chunks(p, streams);
-    gt_synchronize(p->there[0]->device);
-    if (i > 0) best = fmin(best, gt_now_ms() - start);
-  }
-  return best;
+/* What gt_benchmark calls again and again. */
+typedef struct {
+  const pipeline *p;
+  int streams;
+} job;
+static void work(void *argument) {
+  const job *j = (const job *)argument;
+  gt_reset_stats();
+  all_chunks(j->p, j->streams);
 }
 
 /* Compares with double precision in plain C; the hash of all bits must be that of all variants. */
@@ -157,8 +155,9 @@ static uint64_t checked_hash(const pipeline *p) {
 static void variant(const char *name, const pipeline *p, int streams) {
   static double first_ms;
   static uint64_t first_hash;
-  const double ms = best_ms(p, streams);
-  gt_statistics s; /* of the last round */
+  job j = {p, streams};
+  const double ms = gt_benchmark(work, &j, p->there[0]->device, 50).median_ms;
+  gt_statistics s; /* of the last call */
   int kind[3];
   gt_stats(&s);
   const uint64_t hash = checked_hash(p);

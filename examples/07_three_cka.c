@@ -89,7 +89,7 @@ a trace of 0.28 ms, 65 records, 0 dropped; on the right the busy time in ms
 #include <stdlib.h>
 #include <string.h>
 
-enum { NETWORKS = 3, WIDTH = 64, HIDDEN = 256, SMALL = 512, ROUNDS = 3, RECORDS = 1000 };
+enum { NETWORKS = 3, WIDTH = 64, HIDDEN = 256, SMALL = 512, RECORDS = 1000 };
 
 typedef struct {
   gt_tensor *w1, *b1, *w2; /* (256, 64) (256) (64, 256) */
@@ -133,33 +133,30 @@ static gt_tensor *cka(const gt_tensor *x, const gt_tensor *y) {
    before anything is read, unless each is read at once. With the same stream everywhere it is the
    serial version. */
 enum { READ_AT_THE_END, READ_AT_ONCE };
-static double three_cka(const network *p, const gt_tensor *x, gt_stream *front,
-                        gt_stream *const *side, int when, double *value) {
-  const double start = gt_now_ms();
-  GT_SCOPE {
-    gt_tensor *f[NETWORKS], *result[NETWORKS];
-    GT_WITH_STREAM(front) {
-      for (int i = 0; i < NETWORKS; i++) f[i] = features(&p[i], x);
-    }
-    for (int i = 0; i < NETWORKS; i++) {
-      GT_WITH_STREAM(side[i]) result[i] = cka(f[i], x);
-      if (when == READ_AT_ONCE) value[i] = gt_item(result[i]);
-    }
-    gt_synchronize(x->device); /* one wait for all streams */
-    for (int i = 0; i < NETWORKS; i++) value[i] = gt_item(result[i]);
+typedef struct {
+  const network *p;
+  const gt_tensor *x;
+  gt_stream *front, *side[NETWORKS];
+  int when;
+  double value[NETWORKS]; /* the similarities */
+} work;
+
+static void three_cka(void *argument) {
+  work *w = (work *)argument;
+  GT_SCOPED;
+  gt_tensor *f[NETWORKS], *result[NETWORKS];
+  GT_WITH_STREAM(w->front) {
+    for (int i = 0; i < NETWORKS; i++) f[i] = features(&w->p[i], w->x);
   }
-  return gt_now_ms() - start;
+  for (int i = 0; i < NETWORKS; i++) {
+    GT_WITH_STREAM(w->side[i]) result[i] = cka(f[i], w->x);
+    if (w->when == READ_AT_ONCE) w->value[i] = gt_item(result[i]);
+  }
+  gt_synchronize(w->x->device); /* one wait for all streams */
+  for (int i = 0; i < NETWORKS; i++) w->value[i] = gt_item(result[i]);
 }
 
-static double best_ms(const network *p, const gt_tensor *x, gt_stream *front,
-                      gt_stream *const *side, double *value) {
-  double best = 1e30;
-  for (int i = 0; i <= ROUNDS; i++) {
-    const double ms = three_cka(p, x, front, side, READ_AT_THE_END, value);
-    if (i > 0) best = fmin(best, ms);
-  }
-  return best;
-}
+static double time_of(work *w) { return gt_benchmark(three_cka, w, w->x->device, 10).median_ms; }
 
 /* The same in plain C and double precision: |Y'X|^2 of the centred columns. */
 static double plain_norm(const float *y, const float *x, int64_t n) {
@@ -190,50 +187,50 @@ static void print_values(const char *title, const double *value) {
 }
 
 /* As in PyTorch: the streams begin at once, whether the features are there or not. */
-static void with_races(const network *p, const gt_tensor *x, gt_stream *front,
-                       gt_stream *const *side) {
-  double value[NETWORKS];
+static void with_races(work *w) {
   gt_set_stream_safety(GT_REPORT); /* nothing waits, and what should have is noted */
-  three_cka(p, x, front, side, READ_AT_THE_END, value);
+  three_cka(w);
   gt_set_stream_safety(GT_ORDER);
   printf("no waits between the streams; these numbers may be wrong:\n");
-  print_values("three streams", value);
+  print_values("three streams", w->value);
   printf("%d races\n", (int)gt_report_races(stdout));
 }
 
 /* What ran when: a lane for each stream. On a GPU kernels that wait look like those that run. */
-static void draw(const char *title, const network *p, const gt_tensor *x, gt_stream *front,
-                 gt_stream *const *side, int when, const double *expected) {
-  double value[NETWORKS];
+static void draw(const char *title, work *w, int when) {
+  double expected[NETWORKS];
+  memcpy(expected, w->value, sizeof expected);
+  w->when = when;
   gt_trace_start(RECORDS);
-  three_cka(p, x, front, side, when, value);
+  three_cka(w);
   gt_trace_stop();
   printf("\n%s:\n", title);
   gt_trace_print(stdout, 0);
-  check(memcmp(value, expected, sizeof value) == 0, "a traced similarity");
+  check(memcmp(w->value, expected, sizeof expected) == 0, "a traced similarity");
 }
 
-static void without_races(const network *p, const gt_tensor *x, gt_stream *front,
-                          gt_stream *const *side) {
-  gt_stream *const same[NETWORKS] = {front, front, front};
-  double serial[NETWORKS], parallel[NETWORKS], plain[NETWORKS];
-  const double one = best_ms(p, x, front, same, serial);
-  const double three = best_ms(p, x, front, side, parallel);
+static void without_races(work *parallel) {
+  const int64_t samples = parallel->x->shape[0];
+  work serial = *parallel;
+  double plain[NETWORKS];
+  for (int i = 0; i < NETWORKS; i++) serial.side[i] = serial.front;
+  const double one = time_of(&serial), three = time_of(parallel);
   printf("%lld samples: one stream %.2f ms, three streams %.2f ms, %.2f times as fast\n",
-         (long long)x->shape[0], one, three, one / three);
+         (long long)samples, one, three, one / three);
   for (int i = 0; i < NETWORKS; i++) {
-    plain[i] = x->shape[0] <= SMALL ? plain_cka(x, features(&p[i], x)) : serial[i];
-    check(parallel[i] == serial[i], "three streams differ from one");
-    check(fabs(parallel[i] - plain[i]) <= 1e-5, "a similarity");
+    const double value = parallel->value[i];
+    check(value == serial.value[i], "three streams differ from one");
+    if (samples > SMALL) continue;
+    plain[i] = plain_cka(parallel->x, features(&parallel->p[i], parallel->x));
+    check(fabs(value - plain[i]) <= 1e-5, "a similarity");
   }
-  if (x->shape[0] > SMALL) return;
-  print_values("one stream", serial);
-  print_values("three streams", parallel);
+  if (samples > SMALL) return;
+  print_values("one stream", serial.value);
+  print_values("three streams", parallel->value);
   print_values("plain C, float64", plain);
-  draw("one stream", p, x, front, same, READ_AT_THE_END, serial);
-  draw("three streams behind the one that makes the features", p, x, front, side, READ_AT_THE_END,
-       serial);
-  draw("the same, but each result read at once", p, x, front, side, READ_AT_ONCE, serial);
+  draw("one stream", &serial, READ_AT_THE_END);
+  draw("three streams behind the one that makes the features", parallel, READ_AT_THE_END);
+  draw("the same, but each result read at once", parallel, READ_AT_ONCE);
   printf("\n");
 }
 
@@ -256,22 +253,25 @@ int main(int argc, char **argv) {
 
   /* On the CPU the default stream works at once, so that the features would be there in time. With
      a stream of their own it is as on a GPU, where the default stream is a queue, too. */
-  gt_stream *front = gt_stream_create(device, 0), *side[NETWORKS];
-  for (int i = 0; i < NETWORKS; i++) side[i] = gt_stream_create(device, 0);
+  work few = {0}, many;
+  few.front = gt_stream_create(device, 0);
+  for (int i = 0; i < NETWORKS; i++) few.side[i] = gt_stream_create(device, 0);
   printf("on %s (%s)\n", gt_device_string(device), gt_device_name(device));
   GT_SCOPE {
     const int64_t large = samples(device);
     const network p[NETWORKS] = {random_network(0.1, device), random_network(1, device),
                                  random_network(10, device)};
-    gt_tensor *x = gt_randn(GT_SHAPE(SMALL, WIDTH), GT_FLOAT32, device, NULL);
-    gt_tensor *many = gt_randn(GT_SHAPE(large, WIDTH), GT_FLOAT32, device, NULL);
+    few.p = p;
+    many = few;
+    few.x = gt_randn(GT_SHAPE(SMALL, WIDTH), GT_FLOAT32, device, NULL);
+    many.x = gt_randn(GT_SHAPE(large, WIDTH), GT_FLOAT32, device, NULL);
     gt_synchronize(device);
-    if (races) with_races(p, many, front, side);
+    if (races) with_races(&many);
     printf("with the waits that GT_ORDER, the default, puts in:\n");
-    without_races(p, x, front, side);
-    without_races(p, many, front, side);
+    without_races(&few);
+    without_races(&many);
   }
-  for (int i = 0; i < NETWORKS; i++) gt_stream_free(side[i]);
-  gt_stream_free(front);
+  for (int i = 0; i < NETWORKS; i++) gt_stream_free(few.side[i]);
+  gt_stream_free(few.front);
   return 0;
 }

@@ -8592,7 +8592,9 @@ static gt_status gt__graph_touch(const gt__access *a) {
   gt_scope *scope = gt__me.scope;
   gt_tensor model;
   int k = g->n_access - 1;
+  gt__lock();
   if (a->storage->graph == g->serial) a->storage->used = g->n;
+  gt__unlock();
   while (k >= 0 && g->access[k].storage != a->storage) k--;
   if (k >= 0) {
     gt__access *b = &g->access[k];
@@ -8649,11 +8651,11 @@ static gt_status gt__graph_add(gt__op *op) {
    the last handle is the graph's: what was used last the longest ago. On a GPU, what takes small
    memory again would wait for its last use, so that has to be some operations ago. NULL: there is
    none. */
-enum { GT__GRAPH_APART = 64 };      /* operations */
-enum { GT__GRAPH_SMALL = 1 << 18 }; /* bytes: of so many operations it is 16 MiB */
+enum { GT__GRAPH_APART = 64 };     /* operations */
+enum { GT__GRAPH_SMALL = 262144 }; /* bytes: of so many operations it is 16 MiB */
 static gt_tensor *gt__graph_memory(const gt_tensor *x) {
   const gt_graph *g = gt__me.graph;
-  const size_t bytes = gt__nbytes(x);
+  size_t bytes = gt__nbytes(x);
   int newest = g->n;
   if (bytes <= GT__GRAPH_SMALL && !gt__on_host(x->device)) newest -= GT__GRAPH_APART;
   gt_tensor model;
@@ -8725,12 +8727,12 @@ static int gt__choose_lane(const gt__lanes *d, const int *need) {
   }
   return best;
 }
-static int gt__wait_for_places(const gt_graph *g, gt_stream *s, int *seen, const int *need) {
+static int gt__wait_for_places(gt_graph *g, gt_stream *s, int *seen, const int *need) {
   int newest = 0; /* what that is behind is over, too */
   for (int l = 0; l < GT__GRAPH_LANES; l++)
     if (need[l] > seen[l] && need[l] > newest) newest = need[l];
   if (!newest) return 0;
-  const gt__recorded *u = &g->list[newest - 1];
+  const gt__recorded *u = g->list + newest - 1;
   int code = GT__OF(g)->queue_wait_event(g->device.index, s->queue, u->mark);
   s->n_late = GT__LATE; /* what it waits for may be late: nothing is early */
   gt__raise_places(seen, u->seen);
@@ -8739,7 +8741,7 @@ static int gt__wait_for_places(const gt_graph *g, gt_stream *s, int *seen, const
 static int gt__capture_one(gt_graph *g, gt__lanes *d, gt__recorded *v) {
   gt__op *op = v->op;
   int need[GT__GRAPH_LANES] = {0};
-  int place = (int)(v - g->list) + 1;
+  int index = g->device.index, place = (int)(v - g->list) + 1;
   gt__raise_places(need, d->told[v->stream]);
   for (int i = 0; i < op->n_touch; i++) gt__need_uses(d, op->touch + i, need);
   int lane = gt__choose_lane(d, need);
@@ -8752,9 +8754,9 @@ static int gt__capture_one(gt_graph *g, gt__lanes *d, gt__recorded *v) {
   gt__note_recorded(d, op, place, lane);
   s->scratch[s->turn].begin = (char *)(op->scratch ? *gt__scratch_of(op) : NULL);
   if (op->kind == GT__MATMUL) op->u.matmul.post.early = gt__earliness(s, op);
-  code = GT__OF(g)->run(g->device.index, s->queue, op);
+  code = GT__OF(g)->run(index, s->queue, op);
   gt__note_late(s, op, code);
-  return code ? code : GT__OF(g)->event_record(g->device.index, &v->mark, s->queue);
+  return code ? code : GT__OF(g)->event_record(index, &v->mark, s->queue);
 }
 static int gt__join_lanes(gt_stream *s, gt_stream *t) {
   s->n_late = GT__LATE;

@@ -2,11 +2,13 @@
 
    You learn: how the pieces fit together in a real program. The network has 64 inputs, 128 hidden
    units and 10 classes; there is no autograd here, so the backward pass is written out, which is
-   four lines. Everything stays on the device: the host enqueues the steps of an epoch and waits
-   only at its end, when it reads the loss. With --graph these steps, some 500 small operations, are
-   recorded once and launched again by one call an epoch, with the same bits; on a GPU, which waits
-   for the host's calls otherwise, an epoch is then several times as fast. --trace FILE draws the
-   last epoch, and saves it for https://ui.perfetto.dev.
+   four lines, and checked: the gradient is compared with differences of the loss. A network that
+   then reads less than 95 % of the digits rightly is a failure. 14_model.c saves and loads one
+   (gt_save_npy, gt_load_npy). Everything stays on the device: the host enqueues the steps of an
+   epoch and waits only at its end, when it reads the loss. With --graph these steps, some 500 small
+   operations, are recorded once and launched again by one call an epoch, with the same bits; on a
+   GPU, which waits for the host's calls otherwise, an epoch is then several times as fast. --trace
+   FILE draws the last epoch, and saves it for https://ui.perfetto.dev.
 
        cc -O2 -march=native -fopenmp -I. examples/09_train_digits.c -lm -lpthread -o digits
        nvcc -O3 -Xcompiler -fopenmp -arch=native -I. examples/09_train_digits.c \
@@ -17,6 +19,7 @@
    Output (its end; the last digits and the times differ between machines):
 
        1198 digits to learn from, 599 held out, on cpu (AMD EPYC)
+       square of the gradient: 2.423 by the backward pass, 2.423 by differences
        epoch   1   loss 1.2517   held out 89.98 %   7.3 ms
        ...
        epoch  38   loss 0.1595   held out 98.16 %   7.1 ms
@@ -81,6 +84,12 @@ typedef struct {
   gt_tensor *rate, *loss; /* (1) and (1, 1); 0-d ones on the CPU would be constants of a graph */
   gt_graph *graph;        /* of all steps of an epoch, or NULL */
 } training;
+
+static void check(int ok, const char *what) {
+  if (ok) return;
+  fprintf(stderr, "wrong: %s\n", what);
+  exit(1);
+}
 
 /* ---- parameters ---- */
 
@@ -219,6 +228,56 @@ static gt_tensor *predict(const network *p, const samples *s) {
   return gt_argmax(NULL, gt_linear(NULL, hidden_layer(p, s), p->w2, p->b2), GT_DIM(1), 1);
 }
 
+/* The mean loss, by another way than step's. */
+static double loss_of(const network *p, const samples *s, const gt_tensor *classes) {
+  GT_SCOPED;
+  const gt_tensor *scores = gt_linear(NULL, hidden_layer(p, s), p->w2, p->b2);
+  const gt_tensor *all = gt_logsumexp(NULL, scores, GT_DIM(1), 1);
+  const gt_tensor *loss =
+      gt_reduce(NULL, GT_SUM, GT_ALL, 0, "a == b ? c - d : 0", s->label, classes, all, scores);
+  return gt_item(loss) / (double)gt_numel(s->label);
+}
+
+static network in_float64(const network *p) {
+  const network q = {gt_to_dtype(p->w1, GT_FLOAT64), gt_to_dtype(p->b1, GT_FLOAT64),
+                     gt_to_dtype(p->w2, GT_FLOAT64), gt_to_dtype(p->b2, GT_FLOAT64)};
+  return q;
+}
+static double sum_of_squares(const gt_tensor *x) {
+  return gt_item(gt_reduce(NULL, GT_SUM, GT_ALL, 0, "a * a", x));
+}
+/* p += h * g */
+static void move(const network *p, const network *g, double h) {
+  gt_eval(p->w1, "a + b*c", p->w1, g->w1, gt_scalar(h));
+  gt_eval(p->b1, "a + b*c", p->b1, g->b1, gt_scalar(h));
+  gt_eval(p->w2, "a + b*c", p->w2, g->w2, gt_scalar(h));
+  gt_eval(p->b2, "a + b*c", p->b2, g->b2, gt_scalar(h));
+}
+
+/* A step at rate 0 leaves the weights alone and their gradients in v, as v was 0. Along the
+   gradient the loss rises by its square: all weights go up by a little of theirs, then down, in
+   float64. */
+static void check_gradient(const training *t, const samples *s) {
+  const double h = 1e-4;
+  gt_fill(t->rate, 0);
+  gt_fill(t->loss, 0);
+  step(t, s);
+  const network q = in_float64(&t->p), g = in_float64(&t->v);
+  const samples exact = {gt_to_dtype(s->x, GT_FLOAT64), s->label};
+  const double square =
+      sum_of_squares(g.w1) + sum_of_squares(g.b1) + sum_of_squares(g.w2) + sum_of_squares(g.b2);
+  move(&q, &g, h);
+  const double above = loss_of(&q, &exact, t->classes);
+  move(&q, &g, -2 * h);
+  const double slope = (above - loss_of(&q, &exact, t->classes)) / (2 * h);
+  printf("square of the gradient: %.3f by the backward pass, %.3f by differences\n", square, slope);
+  check(fabs(square - slope) <= 1e-4 * slope, "the gradient");
+  gt_fill(t->v.w1, 0);
+  gt_fill(t->v.b1, 0);
+  gt_fill(t->v.w2, 0);
+  gt_fill(t->v.b2, 0);
+}
+
 static double accuracy(const network *p, const samples *s) {
   double value = 0;
   GT_SCOPE {
@@ -295,6 +354,9 @@ static void train(const options *o) {
 
   printf("%d digits to learn from, %d held out, on %s (%s)\n", (int)kept, (int)(n - kept),
          gt_device_string(o->device), gt_device_name(o->device));
+  const samples some = part(&learned, 0, BATCH);
+  check_gradient(&t, &some);
+  double right = 0;
   for (int epoch = 1; epoch <= o->epochs; epoch++) {
     const int traced = o->trace && epoch == o->epochs;
     const double rate = learning_rate * 0.5 * (1 + cos(3.14159265 * (epoch - 1) / o->epochs));
@@ -303,8 +365,8 @@ static void train(const options *o) {
     const double loss = train_epoch(&t, &learned, rate, &generator);
     const double took = gt_now_ms() - began;
     if (traced) gt_trace_stop();
-    printf("epoch %3d   loss %.4f   held out %.2f %%   %.1f ms\n", epoch, loss,
-           100 * accuracy(&t.p, &held_out), took);
+    right = 100 * accuracy(&t.p, &held_out);
+    printf("epoch %3d   loss %.4f   held out %.2f %%   %.1f ms\n", epoch, loss, right, took);
   }
   gt_graph_free(t.graph);
   report(&t.p, &held_out);
@@ -312,6 +374,7 @@ static void train(const options *o) {
     gt_trace_print(stdout, 0);
     gt_trace_save(o->trace);
   }
+  check(o->epochs < 40 || right >= 95, "less than 95 % is read rightly");
 }
 
 static int parse_options(options *o, int argc, char **argv) {

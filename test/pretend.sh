@@ -54,7 +54,7 @@ head_differs() { # NAME
   done < "$folder/shown" >> "$folder/log"
   [ -s "$folder/log" ]
 }
-for name in 13_several_devices 14_model 17_when_streams_help 18_troubleshooting 19_where_the_gpu_loses; do
+for name in 03_copies 13_several_devices 14_model 17_when_streams_help 18_troubleshooting 19_where_the_gpu_loses; do
   if head_differs $name; then fail "what the head of $name.c shows" "$folder/log"; else pass; fi
 done
 # Where it names the processor, too, what differs between machines is left out.

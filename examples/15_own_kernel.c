@@ -1,7 +1,7 @@
 /* 15_own_kernel.c - a stencil of your own on the library's tensors, on the CPU and on a GPU.
 
-   You learn: where a tensor's elements are (pointer and strides); to put a C function into the order
-   of a stream, and a CUDA kernel onto it; and why both have to say what they touch: the library
+   You learn: where a tensor's elements are (pointer and strides); to put a C function into a
+   stream's order, and a CUDA kernel onto it; and why both have to say what they touch: the library
    orders what it knows of, and neither waits for nor warns of what it does not.
 
    The stencil is a 3 x 3 median, which takes single wrong pixels out of a picture; the library has
@@ -9,7 +9,7 @@
 
        x.data_ptr(), x.stride()                 gt_data(x), x->stride[0], in elements
        torch.cuda.current_stream().cuda_stream  gt_stream_native(stream)
-       stream.wait_stream(other)                gt_stream_reads(stream, x), gt_stream_writes(stream, y)
+       stream.wait_stream(other)                gt_stream_reads(stream, x), gt_stream_writes(...)
        x.record_stream(stream)                  the same two: freed memory waits for them, too
        torch.cuda has no such call              gt_stream_call(stream, function, argument)
 
@@ -67,7 +67,7 @@ typedef struct {
   int64_t rows, columns, down, right;
 } plane;
 
-/* gt_data waits for what is pending on x: ask before the work begins. The address stays the same. */
+/* gt_data waits for what is pending on x: ask before the work begins. The address stays. */
 static plane plane_of(const gt_tensor *x) {
   const plane p = {(float *)gt_data(x), x->shape[0], x->shape[1], x->stride[0], x->stride[1]};
   return p;

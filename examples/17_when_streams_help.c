@@ -21,8 +21,8 @@
    The last part here does the same with gt_stream_wait_stream, under GT_OFF and under GT_REPORT,
    which finds no race left.
 
-   Output on a laptop with two cores that others use, too, some lines. CPU streams gain the cores that
-   one leaves, and lose with tiny work, as their threads have to be woken; copies are work:
+   Output on a laptop with two cores that others use, too, some lines. CPU streams gain the cores
+   that one leaves, and lose with tiny work, as their threads have to be woken; copies are work:
 
        independent, small                1.622    0.634   2.56      0      0
        slices of one tensor              1.559    0.449   3.47      0      0
@@ -63,9 +63,10 @@
        by gt_stream_wait_stream, GT_OFF: 0 wrong numbers, 0 races
        by gt_stream_wait_stream, GT_REPORT: 0 wrong numbers, 0 races
 
-   Try: `small = 1 << 18`: now each small piece fills the pretend GPU, too, and gains 1.00. STEPS = 60:
-   computing is the longest part of the copies' pieces: 1.49 in place of 2.00. Leave the first
-   gt_stream_wait_stream of by_hand out: the check stops the program, or GT_REPORT names the race.
+   Try: `small = 1 << 18`: now each small piece fills the pretend GPU, too, and gains 1.00.
+   STEPS = 60: computing is the longest part of the copies' pieces: 1.49 in place of 2.00. Leave the
+   first gt_stream_wait_stream of by_hand out: the check stops the program, or GT_REPORT names the
+   race.
 */
 #define GPUTENSOR_IMPLEMENTATION
 #include "gputensor.h"

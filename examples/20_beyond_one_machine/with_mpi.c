@@ -1,5 +1,6 @@
 /* with_mpi.c - the digits, learnt by several processes, on one machine or on many; each has a
-   replica of the network and a share of each batch, and MPI adds the gradients up. See README.md. */
+   replica of the network and a share of each batch, and MPI adds the gradients up: see README.md.
+ */
 #define GPUTENSOR_IMPLEMENTATION
 #include "train.h"
 #include <mpi.h>

@@ -1,5 +1,6 @@
-/* fft.c - cuFFT on the library's tensors: a low pass. The signal is a slow and a fast sine; behind it,
-   all frequencies from 100 on are set to 0 and only the slow one is left. README.md has the command. */
+/* fft.c - cuFFT on the library's tensors: a low pass. The signal is a slow and a fast sine; all
+   frequencies from 100 on are set to 0, and only the slow one is left. README.md has the command.
+ */
 #define GPUTENSOR_IMPLEMENTATION
 #include "gputensor.h"
 #include <cuda_runtime_api.h>

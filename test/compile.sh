@@ -622,7 +622,8 @@ documents() {
   else skip "examples/16_drop_in: no patch or no make"
   fi
   if have mpicc && have mpirun; then
-    check "examples/20_beyond_one_machine" sh examples/20_beyond_one_machine/check.sh "$work/beyond"
+    check "examples/20_beyond_one_machine" make -s -C examples \
+      OUT="$work/lessons" check-20_beyond_one_machine
   else skip "examples/20_beyond_one_machine: no mpicc or no mpirun"
   fi
   if have python3; then

@@ -21,6 +21,9 @@ s/[0-9]+ of [0-9]+ are free/~ of ~ are free/
 # Lesson 16: its sums depend on the processor, and a GPU makes one line another.
 s/checksum [0-9.]+/checksum ~/
 /^(no GPU here|2_gpu.diff, on the GPU)/d
+# Lesson 20: which process writes first, and how long they take.
+s/^process [0-9] of 2: (cpu|cuda:).*, the/process ~ of 2: \1~, the/
+s/[0-9]+ % of the time is/~ % of the time is/
 # Numbers with the unit of a time or of a rate; what was published is the same everywhere.
 /^(published: 4|operations take it 12)/b
 s/[0-9][0-9.]* +(ms|s|us|GB\/s|GFLOP\/s|TFLOP\/s|times as fast)( |,|$)/~ \1\2/g

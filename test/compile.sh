@@ -599,7 +599,7 @@ lessons() {
   done
 }
 documents() {
-  local f compiler
+  local f name compiler
   compiler=$(quick_c)
   order
   quick_start
@@ -616,23 +616,14 @@ documents() {
   if have python3; then check "examples/README.md" python3 examples/map.py --check
   else skip "examples/README.md: no python3"
   fi
-  # An old program, to which the lesson's diffs are applied: the same checksum before and after.
-  if have patch && have make; then
-    check "examples/16_drop_in" make -s -C examples OUT="$work/lessons" check-16_drop_in
-  else skip "examples/16_drop_in: no patch or no make"
-  fi
-  if have mpicc && have mpirun; then
-    check "examples/20_beyond_one_machine" make -s -C examples \
-      OUT="$work/lessons" check-20_beyond_one_machine
-  else skip "examples/20_beyond_one_machine: no mpicc or no mpirun"
-  fi
-  if have python3; then
-    # shellcheck disable=SC2086
-    check "a shared library" $compiler -O1 -DGPUTENSOR_PLAIN -DGPUTENSOR_IMPLEMENTATION -fPIC -shared -I. \
-      -x c gputensor.h -lm -lpthread -o "$work/libgputensor.so"
-    check "from Python" python3 examples/21_other_libraries/from_python.py "$work/libgputensor.so"
-  else skip "examples/21_other_libraries: no python3"
-  fi
+  # Those of several files have a script, which says "skipped:" where something is missing.
+  for f in examples/[0-9]*/check.sh; do
+    name=$(basename "$(dirname "$f")")
+    if ! have make; then skip "examples/$name: no make"; continue; fi
+    if [ "$name" = 16_drop_in ] && ! have patch; then skip "examples/$name: no patch"; continue; fi
+    check "examples/$name" make -s -C examples OUT="$work/lessons" "check-$name"
+    if grep -q '^skipped: ' "$work/log"; then skip "$(sed -n 's/^skipped: //p' "$work/log")"; fi
+  done
 }
 
 # ---- CUDA ----

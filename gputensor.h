@@ -33,7 +33,9 @@
        gt_reduce(out, GT_MEAN, GT_ALL, 0, "(a-b)*(a-b)", p, q); // mean squared error in one pass
        gt_matmul_eval(out, x, w, "relu(a + b)", bias);          // a is the product, b the bias
 
-   What it is not: autograd, convolution, FFT, quantised types, managed memory.
+   What it is not: autograd, convolution, FFT, quantised types, managed memory. What is one to four
+   calls is not a function: README.md has recipes for layer_norm, rms_norm, cross_entropy, one_hot,
+   tril, pad, dropout and pooling.
 
    CONTENTS   (search for >>word)
        >>errors      >>devices     >>dtypes      >>tensors     >>views       >>copies
@@ -73,6 +75,16 @@
        linked with -Ofast, another rounding, traps): a call works in the usual one, then gives the
        caller's back, though not its flags. Only the implementation refuses -ffast-math.
      - Stacks of 128 KiB are enough, also OpenMP's.
+
+   WHEN STREAMS HELP   (four for one; an H200, and where * stands lesson 17 on a pretend GPU)
+     - They gain where pieces of work do not need each other and each leaves a part of the device
+       idle: small kernels 2.4 times*, disjoint slices of one tensor likewise; uploads, computing
+       and downloads of pinned memory 2.2 times (lesson 06).
+     - They gain nothing where each piece fills the device*, where each needs the one before*, where
+       the host reads a value in between*, and with copies of pageable memory, which keep the host.
+     - Tiny pieces are bound by their calls: 1.04*; one formula or a graph (8 times*) helps.
+     - Below 10,000 numbers the CPU is faster than the launch of a kernel and the wait for it, some
+       10 us (lesson 19). gt_trace_print says which case yours is.
 
    COSTS on the CPU   (one thread of an EPYC with AVX-512, 2026-11)
      - A call on small tensors takes 0.2 microseconds, 0.35 if it makes its output. A plain loop is
@@ -494,7 +506,8 @@ GT_API gt_tensor *gt_matmul_eval_n(gt_tensor *out, const gt_tensor *x, const gt_
    others allow less and are never less exact than PyTorch's of that name. On Hopper, and on CPUs
    with AMX, large products split each float32 into bfloat16 pieces and add six (HIGHEST), three
    (HIGH) or one (MEDIUM) products of pieces; values that pieces cannot represent take the ordinary
-   way. */
+   way. On other GPUs float32 takes the float32 units, whatever the precision; float16 and bfloat16
+   take the tensor cores from Ampere on, float64 from Hopper on. */
 typedef enum gt_precision { GT_HIGHEST, GT_HIGH, GT_MEDIUM } gt_precision;
 GT_API gt_status gt_set_float32_matmul_precision(gt_precision precision);
 GT_API gt_precision gt_float32_matmul_precision(void);

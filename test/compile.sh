@@ -573,6 +573,13 @@ example_commands() {
     check "$f: $command" ${command% -o *} -fsyntax-only
   done
 }
+# README.md shows the functions that recipes.c tests.
+same_recipes() {
+  awk '/^```C$/ { on = 1; next } /^```/ { on = 0 } on' README.md > "$work/shown"
+  awk '/^\/\* ---- end of the recipes/ { on = 0 } on; /^\/\* ---- recipes/ { on = 1 }' test/recipes.c > "$work/tested"
+  something_in "$work/shown" recipes
+  diff "$work/shown" "$work/tested"
+}
 # Drawn again from their texts they are the same bytes; the curve's text is what lesson 09 prints.
 learned() { sed -n 's/^\(epoch .* %\).*/\1/p' "$1"; }
 pictures() {
@@ -609,6 +616,7 @@ documents() {
     if [ -f "$f" ]; then build_and_run "README.md's $(basename "$f" .c)" "$f"; fi
   done
   run_blocks
+  empty "README.md's recipes, beside test/recipes.c" same_recipes
   example_commands
   lessons
   pictures

@@ -3,8 +3,8 @@
 
    A program is made from its seed alone. Its steps make tensors, views and wraps of parts of their
    memory, compute in place and into other tensors, copy between devices, read and write host memory,
-   record and wait for events, create and free streams, and free everything at any time, each step
-   under streams chosen at random. Some record graphs of several steps on several streams, and launch
+   record and wait for events, create and free streams, call functions in the order of streams, and
+   free everything at any time, each step under streams chosen at random. Some record graphs of several steps on several streams, and launch
    them again and again, some trace what they do. The reference is the same list of steps in order,
    on the default CPU stream of one thread, where a launch does a graph's steps again. All values are
    whole numbers that every dtype holds exactly, so bytes are compared: what the host read at each
@@ -1072,6 +1072,38 @@ static void do_declare(machine *m, step *s) {
   if (s->n[0]) gt_stream_writes(stream, operand(m, s, 0));
   else gt_stream_reads(stream, operand(m, s, 0));
 }
+/* A function of the program's own, on a stream of any device: it writes host memory in that stream's
+   order. The tensor is named just before, so no other thread may come between. */
+typedef struct pattern {
+  void *data;
+  gt_dtype dtype;
+  int64_t n, first, step;
+} pattern;
+static void write_pattern(void *argument) {
+  pattern *w = (pattern *)argument;
+  fill_pattern(w->data, w->dtype, w->n, w->first, w->step);
+  free(w);
+}
+static int plan_call(planner *p, step *s) {
+  s->in[0] = pick(p, ON_HOST | CONTIGUOUS | WRITTEN);
+  if (p->program->threads > 1 || s->in[0] == NONE) return 0;
+  s->n[0] = below(p, 1000);
+  s->n[1] = 1 + below(p, 50);
+  choose_stream(p, s, any_device(p));
+  return 1;
+}
+static void do_call(machine *m, step *s) {
+  const gt_tensor *x = operand(m, s, 0);
+  pattern *w = (pattern *)malloc(sizeof *w), like = {NULL, x->dtype, gt_numel(x), s->n[0], s->n[1]};
+  gt_stream *stream = m->real ? stream_at(m, s->stream[0], s->place[0]) : gt_current_stream(gt_cpu());
+  const gt_safety safety = gt_stream_safety();
+  *w = like;
+  gt_set_stream_safety(GT_OFF); /* for the address alone, without waiting */
+  w->data = gt_data(x);
+  gt_set_stream_safety(safety);
+  gt_stream_writes(stream, x);
+  gt_stream_call(stream, write_pattern, w);
+}
 static int plan_nothing(planner *p, step *s) {
   choose_stream(p, s, (int)below(p, p->program->devices));
   return 1;
@@ -1389,6 +1421,7 @@ static const kind kinds[] = {
     {"event synchronize", 1, QUIET, plan_event, do_synchronize_event},
     {"event query", 2, QUIET, plan_event, do_query_event},
     {"declare", 2, QUIET, plan_declare, do_declare},
+    {"call", 8, 0, plan_call, do_call},
     {"empty_cache", 1, QUIET, plan_nothing, do_empty_cache},
     {"ask", 1, QUIET, plan_nothing, do_ask},
     {"ballast", 30, QUIET, plan_ballast, do_ballast},

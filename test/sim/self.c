@@ -860,7 +860,10 @@ static void time_host(gt_stream *s, gt_tensor *x) { /* of 4 MiB, read and writte
   gt_event_free(begin);
   gt_event_free(end);
 }
+static void count_call(void *calls) { ++*(int *)calls; } /* takes no time here */
 static void test_library_in_time(void) {
+  gt_timing t;
+  int calls = 0;
   gt_tensor *x, *y, *there;
   gt_stream *s;
   double start;
@@ -887,6 +890,9 @@ static void test_library_in_time(void) {
   CHECK_TEXT(gt_now_ms() - start < 0.01, "%g ms for a launch", gt_now_ms() - start);
   gt_synchronize(gt_cuda(0));
   CHECK_NEAR(gt_now_ms() - start, 1024.0 * 1024 * 1024 / 1e9, 0.1);
+  t = gt_benchmark(count_call, &calls, gt_cpu(), 10);
+  CHECK_TEXT(t.rounds == 3 && t.median_ms < 1e-6, "%d rounds, %g ms", t.rounds, t.median_ms);
+  CHECK_TEXT(calls > 3 && calls < 1000, "%d calls", calls);
   gt_stream_free(s);
   gt_free(x);
   gt_free(y);

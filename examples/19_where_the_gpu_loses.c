@@ -43,9 +43,9 @@
        1 one call, one thread          0.22    0.40    2.20      20     200    2000
        t one call, all threads         0.22    0.40    2.20      20     200    2000
        s two streams, a half each      0.27    0.36    1.26      10     100    1000
-       G the GPU, the data is there    4.00    4.04    4.40    8.00    8.00      29
-       g the GPU, with copies            10      10      13      44     314    3035
-       k copies for 50 operations      2.16    2.21    2.62    6.76      12      87
+       G the GPU, the data is there    4.02    4.06    4.42    8.03    8.03      29
+       g the GPU, with copies            10      10      13      44     315    3036
+       k copies for 50 operations      2.17    2.22    2.63    6.77      12      87
 
            1000 us |                                          1ts g
                    |
@@ -64,7 +64,7 @@
                       10^1    10^2    10^3    10^4    10^5    10^6 numbers
 
        t one call, all threads      does not win over one thread at any of these sizes
-       s two streams, a half each   wins over one call from about 1e+02 on
+       s two streams, a half each   wins over one call from about 5e+01 on
        G the GPU, the data is there wins over 1, t, s from about 7e+03 on
        g the GPU, with copies       does not win over 1, t, s at any of these sizes
        k copies for 50 operations   wins over 1, t, s from about 4e+03 on
@@ -80,7 +80,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIZES = 8, TIMES = 50, ROUNDS = 3, ROWS = 16 };
+enum { SIZES = 8, TIMES = 50, ROWS = 16 };
 
 /* y, a and b on the host, pinned where there is a GPU, and on the device; halves of them. */
 typedef struct {
@@ -147,22 +147,21 @@ static const way ways[] = {
 };
 enum { WAYS = sizeof ways / sizeof *ways };
 
-/* Microseconds of one operation: the best round, of as many calls as take some milliseconds. */
+typedef struct {
+  void (*work)(const data *);
+  const data *d;
+} job;
+static void call(void *argument) {
+  const job *j = (const job *)argument;
+  j->work(j->d);
+}
+
+/* Microseconds of one operation. */
 static double time_of(const way *w, const data *d) {
-  double best = 1e30;
-  int calls = 1;
-  w->work(d); /* warms up */
-  for (int round = 0; round < ROUNDS; round++) {
-    double took;
-    for (;; calls *= 4) {
-      const double start = gt_now_ms();
-      for (int i = 0; i < calls; i++) w->work(d);
-      took = gt_now_ms() - start;
-      if (took > 2 || calls > 1 << 13 || (double)d->n * calls > 1 << 24) break;
-    }
-    best = fmin(best, took * 1e3 / calls / w->operations);
-  }
-  return fmax(best, 1e-3);
+  job j = {w->work, d};
+  const gt_device device = w->gpu ? d->there_y->device : gt_cpu();
+  const double ms = gt_benchmark(call, &j, device, 10).median_ms;
+  return fmax(ms * 1e3 / w->operations, 1e-3);
 }
 
 static gt_tensor *random_numbers(gt_shape shape) {

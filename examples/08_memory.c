@@ -24,7 +24,7 @@
          left after the scope: the two that were kept      8.00
        freed while the product was being computed: all its elements are 512
        copies of 8 MiB; pinned: no, without a GPU there is nothing to pin it for
-       gt_empty: out of memory on cpu: asked for 1125899906842624 bytes, 22974619648 of ...
+       gt_empty: out of memory on cpu: asked for 1125899906842624 bytes, ...
        alive: int64 (3, 1024) on cpu, a storage of 24576 bytes with 1 handle
        alive: float32 (1024, 2048) on cpu, a storage of 8388608 bytes with 1 handle
        alive: 2

@@ -605,6 +605,22 @@ lessons() {
       CFLAGS="$options" OUT="$work/lessons" ${GCC_LIBRARY:+LIBRARY="$GCC_LIBRARY"} "check-$name"
   done
 }
+# What the comment at a lesson's head shows is what it prints, on the CPU or on pretend GPUs; a line
+# with "..." is the begin of one. Those with timelines are compared by heads.py and pretend.sh.
+blanked() { LC_ALL=C sed -E -f examples/expected/blank.sed | sed 's/ *$//'; }
+heads_differ() {
+  local f name line
+  for f in examples/[0-9]*.c; do
+    name=$(basename "$f" .c)
+    case $name in 05*|06*|07*|11*) continue ;; esac
+    cat "examples/expected/$name"*.txt | blanked > "$work/printed"
+    sed '/^\*\//q' "$f" | sed -n '/^   Output/,/^   T/s/^       //p' | blanked | sed 's/ *\.\.\..*//' > "$work/shown"
+    something_in "$work/shown" "lines in the head of $f"
+    while IFS= read -r line; do
+      grep -qF -- "$line" "$work/printed" || echo "$f: is not printed: $line"
+    done < "$work/shown"
+  done
+}
 documents() {
   local f name compiler
   compiler=$(quick_c)
@@ -619,6 +635,7 @@ documents() {
   empty "README.md's recipes, beside test/recipes.c" same_recipes
   example_commands
   lessons
+  empty "what the heads of examples show" heads_differ
   pictures
   # The map of the lessons: its lines are where it says, and its words are printed there.
   if have python3; then check "examples/README.md" python3 examples/map.py --check

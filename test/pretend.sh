@@ -64,7 +64,7 @@ for name in 10_cpu_vs_gpu 13_several_devices 19_where_the_gpu_loses; do
   else fail "$name as expected" "$folder/log"
   fi
 done
-for name in 14_model 18_troubleshooting; do
+for name in 03_copies 14_model 17_when_streams_help 18_troubleshooting; do
   for seed in 1 2; do SIM_SEED=$seed same $name "seed $seed"; done
 done
 for name in 05_async_order 06_streams 07_three_cka; do

@@ -2,7 +2,7 @@
 # The machine.
 s/^(\(a \+ b\) \* 0\.5 on ).*,/\1~,/
 s/^cpu .*/cpu ~/
-/no GPU/!s/cpu \(.*\)$/cpu (~)/
+/no GPU/!s/(cpu|cuda:[0-9]) \(.*\)$/\1 (~)/
 s/[0-9]+ of [0-9]+ are free/~ of ~ are free/
 # Of a timeline the first line, and not the sentence below it; no chart of times.
 /^a trace of /,/^  one after another/{
@@ -31,6 +31,7 @@ s/efficiency of [0-9]+ %/efficiency of ~ %/
 s/(done after) [0-9.]+/\1 ~/
 s/added up [0-9]+ terms/added up ~ terms/
 s/^[0-9]+ times r/~ times r/
+s/10\^[68] random/10^~ random/
 # Rows of tables of such numbers: what is in front of them stays.
 /^(ordinary|pinned|device|float32) .*->/s/ +[0-9]+\.[0-9]+/ ~/g
 /^  (long|short): /s/ +[0-9]+\.[0-9]+/ ~/g

@@ -64,6 +64,19 @@
        by gt_stream_wait_stream, GT_OFF: 0 wrong numbers, 0 races
        by gt_stream_wait_stream, GT_REPORT: 0 wrong numbers, 0 races
 
+   On an H200, whose small pieces are over before the host has enqueued the next ones:
+
+       independent, small                0.265    0.228   1.16      0      0
+       slices of one tensor              0.264    0.221   1.20      0      0
+       each fills the device             1.218    1.080   1.13      0      0
+       each needs the one before         0.290    0.299   0.97      7      0
+       tiny, all through one memory      0.295    0.289   1.02      7      0
+       a value read inside               0.353    0.352   1.00      0      8
+       copies, pinned memory             6.207    3.186   1.95      0      0
+       copies, ordinary memory          18.384   18.554   0.99      0      8
+       tiny: the calls are what takes    0.294    0.297   0.99      0      0
+       the same as a graph               0.039    0.037   1.05      0      0
+
    Try: `small = 1 << 18`: now each small piece fills the pretend GPU, too, and gains 1.00.
    STEPS = 60: computing is the longest part of the copies' pieces: 1.49 in place of 2.00. Leave the
    first gt_stream_wait_stream of by_hand out: the check stops the program, or GT_REPORT names the

@@ -539,7 +539,7 @@ build_and_run() { # NAME FILE [OBJECTS]
 }
 # A command in a comment or a block, with the lines that continue it, as one line.
 commands_of() { # FILE COMMAND
-  sed -e :a -e '/\\$/N; s/ *\\\n */ /; ta' "$1" | sed -n "s/^ *\($2  *-.*\)$/\1/p" | sed 's/  *#.*//'
+  sed -e :a -e '/\\$/N; s/ *\\\n */ /; ta' "$1" | sed -n "s/^ *\($2  *-.*\)$/\1/p" | sed 's/  *#.*//; s/   *(.*)$//'
 }
 # README.md's blocks of cc are run as they stand, in a folder like a user's.
 run_blocks() {
@@ -713,6 +713,7 @@ nvcc_commands() {
   quick_start
   cp "$work/quick_start.c" "$folder/app.c"
   for f in $header README.md examples/*.c; do
+    case $f in */12_cpu_ladder.c) continue ;; esac # it is for a CPU
     commands_of "$f" nvcc > "$work/commands"
     if [ ! -s "$work/commands" ]; then fail "$f has no command with nvcc"; fi
     while read -r -u 3 command; do
@@ -731,6 +732,11 @@ cuda() {
   # shellcheck disable=SC2086
   check "C++17 with CUDA's headers" g++ -std=c++17 $strict -DGPUTENSOR_CUDA "-I$include" -I. \
     -fsyntax-only "$work/whole.cpp"
+  for arch in 75 90a; do
+    # shellcheck disable=SC2086
+    check "the ladder for sm_$arch" nvcc $fast_options -Xcompiler -Wall,-Wextra --Werror all-warnings \
+      -gencode=arch=compute_$arch,code=sm_$arch -I. -c examples/12_matmul_ladder.cu -o "$work/ladder_$arch.o"
+  done
   for arch in 75 80 90a; do
     # shellcheck disable=SC2086
     check "kernels for sm_$arch" nvcc $fast_options -Xcompiler -Wall,-Wextra --Werror all-warnings \

@@ -220,7 +220,8 @@ static double epoch(worker *w, const plan *p, uint64_t seed) {
   return loss / (double)samples;
 }
 
-/* Losses of the epochs, milliseconds of the last one; returns whether all replicas are equal. */
+/* Losses of the epochs, milliseconds of the last one, which gt_benchmark could not take: an epoch
+   is not done again. Returns whether all replicas are equal. */
 static int train(const plan *p, const gt_device *device, const gt_tensor *x, const gt_tensor *label,
                  double *loss, double *ms) {
   GT_SCOPED;

@@ -1,4 +1,5 @@
-/* What the benchmarks share: a clock, and the median of alternating rounds. */
+/* What the benchmarks share: a clock, and the median of rounds. What is compared with a peer is
+   timed a round at a time, since both take turns; the rest is left to gt_benchmark. */
 #ifndef ROUNDS_H
 #define ROUNDS_H
 #include <stdlib.h>

@@ -121,7 +121,7 @@ static void chunks_begin(void) {
   }
   gt_synchronize(gpu());
 }
-enum { UPLOAD = 1, COMPUTE = 2, DOWNLOAD = 4 };
+enum { UPLOAD = 1, COMPUTE = 2, DOWNLOAD = 4, ALL_THREE = 7 };
 static void steps(int what, int i, int pinned) {
   if (what & UPLOAD) gt_copy(chunk[i], source[pinned][i]);
   for (int k = 0; k < PAIRS && what & COMPUTE; k++) {
@@ -130,53 +130,55 @@ static void steps(int what, int i, int pinned) {
   }
   if (what & DOWNLOAD) gt_copy(target[pinned][i], chunk[i]);
 }
-/* Microseconds for all chunks on n streams, from the first call until all is done. what: UPLOAD,
-   COMPUTE, DOWNLOAD. Downloads into ordinary memory block, so they come after all else. */
-double bench_chunks(int n, int what, int pinned) {
-  const int together = pinned ? what : what & ~DOWNLOAD;
-  double t;
-  chunks_begin();
-  t = now_us();
+/* What is done with all chunks, on n streams. what: UPLOAD, COMPUTE, DOWNLOAD. */
+typedef struct {
+  int n, what, pinned;
+} plan;
+/* Downloads into ordinary memory block, so they come after all else. */
+static void chunks(void *argument) {
+  const plan *p = (const plan *)argument;
+  const int together = p->pinned ? p->what : p->what & ~DOWNLOAD;
   for (int i = 0; i < CHUNKS; i++)
-    GT_WITH_STREAM(stream[i % n]) steps(together, i, pinned);
-  for (int i = 0; i < CHUNKS && together != what; i++)
-    GT_WITH_STREAM(stream[i % n]) steps(DOWNLOAD, i, pinned);
-  gt_synchronize(gpu());
-  return now_us() - t;
+    GT_WITH_STREAM(stream[i % p->n]) steps(together, i, p->pinned);
+  for (int i = 0; i < CHUNKS && together != p->what; i++)
+    GT_WITH_STREAM(stream[i % p->n]) steps(DOWNLOAD, i, p->pinned);
 }
 /* From ordinary memory; results as gt_to brings them to the host. */
-double bench_chunks_to(int n) {
+static void chunks_to(void *argument) {
+  const plan *p = (const plan *)argument;
   gt_tensor *result[CHUNKS];
-  double t;
-  chunks_begin();
-  t = now_us();
   for (int i = 0; i < CHUNKS; i++)
-    GT_WITH_STREAM(stream[i % n]) {
+    GT_WITH_STREAM(stream[i % p->n]) {
       steps(UPLOAD | COMPUTE, i, 0);
       result[i] = gt_to(chunk[i], gt_cpu());
     }
   for (int i = 0; i < CHUNKS; i++) gt_data(result[i]);
-  t = now_us() - t;
   for (int i = 0; i < CHUNKS; i++) gt_free(result[i]);
-  return t;
 }
 /* Copies in both directions at once, of different chunks on two streams. */
-double bench_both(void) {
-  double t;
-  chunks_begin();
-  t = now_us();
+static void both(void *unused) {
+  (void)unused;
   for (int i = 0; i < CHUNKS; i++) {
     GT_WITH_STREAM(stream[0]) gt_copy(chunk[i / 2], source[1][i]);
     GT_WITH_STREAM(stream[1]) gt_copy(target[1][i], chunk[CHUNKS / 2 + i / 2]);
   }
+}
+/* For streams.py: microseconds of one call, from its begin until all is done. */
+static double once(void (*work)(void *), plan p) {
+  chunks_begin();
+  const double t = now_us();
+  work(&p);
   gt_synchronize(gpu());
   return now_us() - t;
 }
+double bench_chunks(int n, int what, int pinned) { return once(chunks, (plan){n, what, pinned}); }
+double bench_chunks_to(int n) { return once(chunks_to, (plan){n, 0, 0}); }
+double bench_both(void) { return once(both, (plan){0, 0, 0}); }
 /* Are the results those of the CPU, in pinned and in ordinary memory? */
 int bench_right(void) {
   int right = 1;
   for (int pinned = 0; pinned < 2; pinned++) {
-    bench_chunks(MOST_STREAMS, UPLOAD | COMPUTE | DOWNLOAD, pinned);
+    bench_chunks(MOST_STREAMS, ALL_THREE, pinned);
     for (int i = 0; i < CHUNKS; i += 5) GT_SCOPE {
       gt_tensor *x = gt_copy(NULL, source[pinned][i]), *same;
       for (int k = 0; k < PAIRS; k++) {
@@ -190,36 +192,40 @@ int bench_right(void) {
   return right && !gt_error();
 }
 
-#define MEDIAN(rounds, call) \
-  do { \
-    double t_[64]; \
-    for (int i_ = 0; i_ < (rounds); i_++) t_[i_] = (call); \
-    printf("%-58s %10.2f us\n", #call, median(t_, rounds)); \
-  } while (0)
+/* ---- the program ---- */
+/* Host time of a call of which the device's work is left out, so that gt_benchmark cannot tell. */
+static void print_host_time(const char *name, double (*bench)(int), int calls) {
+  double us[21];
+  for (int i = 0; i < 21; i++) us[i] = bench(calls);
+  printf("%-46s %10.2f us\n", name, median(us, 21));
+}
+static void print_time(const char *name, void (*work)(void *), plan p) {
+  const gt_timing t = gt_benchmark(work, &p, gpu(), 300);
+  printf("%-46s %10.2f us, spread %.3f\n", name, t.median_ms * 1e3, t.spread);
+}
 int main(void) {
   if (!gt_cuda_is_available()) {
     printf("no GPU: %s\n", gt_cuda_unavailable_reason());
     return 1;
   }
-  bench_launch(1000);
-  bench_add(1000);
-  MEDIAN(21, bench_launch(1000));
-  MEDIAN(21, bench_add(1000));
-  MEDIAN(21, bench_add_new(1000));
-  MEDIAN(21, bench_order(100000));
+  gt_warmup(gpu());
+  print_host_time("bare launch", bench_launch, 1000);
+  print_host_time("add into a given tensor", bench_add, 1000);
+  print_host_time("add with a new result", bench_add_new, 1000);
+  print_host_time("order, number and lock, of these", bench_order, 100000);
   printf("results are %s\n", bench_right() ? "right" : "WRONG");
-  MEDIAN(11, bench_chunks(1, UPLOAD, 1));
-  MEDIAN(11, bench_chunks(1, DOWNLOAD, 1));
-  MEDIAN(11, bench_both());
-  MEDIAN(11, bench_chunks(1, COMPUTE, 1));
-  MEDIAN(11, bench_chunks(2, COMPUTE, 1));
-  MEDIAN(11, bench_chunks(4, COMPUTE, 1));
-  MEDIAN(11, bench_chunks(1, UPLOAD | COMPUTE | DOWNLOAD, 1));
-  MEDIAN(11, bench_chunks(4, UPLOAD | COMPUTE | DOWNLOAD, 1));
-  MEDIAN(11, bench_chunks(1, UPLOAD, 0));
-  MEDIAN(11, bench_chunks(1, DOWNLOAD, 0));
-  MEDIAN(11, bench_chunks(4, UPLOAD | COMPUTE | DOWNLOAD, 0));
-  MEDIAN(11, bench_chunks_to(4));
+  print_time("uploads, pinned", chunks, (plan){1, UPLOAD, 1});
+  print_time("downloads, pinned", chunks, (plan){1, DOWNLOAD, 1});
+  print_time("copies in both directions at once, pinned", both, (plan){0, 0, 0});
+  print_time("compute, one stream", chunks, (plan){1, COMPUTE, 1});
+  print_time("compute, two streams", chunks, (plan){2, COMPUTE, 1});
+  print_time("compute, four streams", chunks, (plan){4, COMPUTE, 1});
+  print_time("all three, one stream, pinned", chunks, (plan){1, ALL_THREE, 1});
+  print_time("all three, four streams, pinned", chunks, (plan){4, ALL_THREE, 1});
+  print_time("uploads from malloc", chunks, (plan){1, UPLOAD, 0});
+  print_time("downloads to malloc", chunks, (plan){1, DOWNLOAD, 0});
+  print_time("all three, four streams, malloc to malloc", chunks, (plan){4, ALL_THREE, 0});
+  print_time("malloc to a new host tensor, four streams", chunks_to, (plan){4, 0, 0});
   if (gt_error()) printf("%s\n", gt_error_message());
   return gt_error() != GT_OK;
 }

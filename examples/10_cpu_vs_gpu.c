@@ -91,8 +91,8 @@ static void one_expression(const loop *l) {
   gt_eval(l->result, "a + b*c", l->result, l->t1, l->t2);
 }
 
-/* Seconds until the last call has returned, and until the work is done. By hand, for the sake of the
-   first: gt_benchmark waits, and so cannot show it. */
+/* Seconds until the last call has returned, and until the work is done. By hand, for the sake of
+   the first: gt_benchmark waits, and so cannot show it. */
 static void run(const loop *l, void (*step)(const loop *), int steps, double *returned,
                 double *done) {
   gt_stream_synchronize(l->stream);

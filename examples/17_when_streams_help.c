@@ -36,8 +36,8 @@
        the same as a graph               0.038    0.015   2.60      0      0
 
    Output on a pretend GPU (make -C examples pretend-17_when_streams_help), the same everywhere; its
-   times are a model's. The graph is one call, and its pieces, which do not need each other, run side
-   by side, whatever stream they were recorded on:
+   times are a model's. The graph is one call, and its pieces, which do not need each other, run
+   side by side, whatever stream they were recorded on:
 
        8 pieces of work on cuda:0 (simulated GPU 0)
                                       1 stream        4        waits with 4 of

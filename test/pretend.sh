@@ -46,7 +46,7 @@ fi
 # Of others it shows what differs on pretend GPUs; a line that ends with " ..." is the begin of one.
 head_differs() { # NAME
   local line
-  sed -n '/^   .*(make -C examples pretend-/,/^   T/s/^       //p' "$1.c" | sed 's/ \.\.\.$//' > "$folder/shown"
+  sed -n '/^   .*(make -C examples pretend-/,/^   [OT]/s/^       //p' "$1.c" | sed 's/ \.\.\.$//' > "$folder/shown"
   sed 's/ *$//' "$folder/$1.out" > "$folder/printed"
   if [ ! -s "$folder/shown" ]; then echo "the head shows nothing"; fi > "$folder/log"
   while IFS= read -r line; do

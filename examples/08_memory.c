@@ -38,7 +38,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N = 1024, MIB = 1 << 20, ROUNDS = 3 };
+enum { N = 1024, MIB = 1 << 20 };
 
 static void check(int ok, const char *what) {
   if (ok) return;
@@ -121,24 +121,28 @@ static void free_in_use(gt_device device, int64_t n) {
   gt_stream_free(stream);
 }
 
-/* The best of a few copies, and how the last one went; 03 looks at them more closely. */
+typedef struct {
+  gt_tensor *to;
+  const gt_tensor *from;
+} pair;
+static void copy(void *argument) {
+  const pair *p = (const pair *)argument;
+  gt_reset_stats();
+  gt_copy(p->to, p->from);
+}
+
+/* How fast copies are, and how the last one went; 03 looks at them more closely. */
 static void time_copy(const char *what, gt_tensor *to, const gt_tensor *from, gt_device device) {
   static const char *const text[] = {"at once", "staged through pinned memory", "the host waited"};
   const char *how = NULL; /* no copy between devices: nothing to say */
-  double best = 1e30;
+  pair p = {to, from};
+  const double ms = gt_benchmark(copy, &p, device, 20).median_ms;
   gt_statistics s;
-  for (int i = 0; i <= ROUNDS; i++) {
-    gt_reset_stats();
-    const double start = gt_now_ms();
-    gt_copy(to, from);
-    gt_synchronize(device);
-    if (i > 0) best = fmin(best, gt_now_ms() - start);
-  }
   gt_stats(&s);
   for (int kind = GT_COPY_ASYNC; kind <= GT_COPY_BLOCKING; kind++)
     if (s.copies[GT_HOST_TO_DEVICE][kind].count + s.copies[GT_DEVICE_TO_HOST][kind].count)
       how = text[kind];
-  if (how) printf("  %-22s %6.1f GB/s, %s\n", what, (double)gt_nbytes(from) / best * 1e-6, how);
+  if (how) printf("  %-22s %6.1f GB/s, %s\n", what, (double)gt_nbytes(from) / ms * 1e-6, how);
 }
 
 static void pinned_memory(gt_device device, int64_t n) {

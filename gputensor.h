@@ -597,7 +597,7 @@ GT_API double gt_event_elapsed_ms(gt_event *start, gt_event *end); /* waits for 
    One trace at a time, of the whole process. Off, it costs two branches an operation. On a GPU each
    operation gets an event behind it, which is kept until the end; kernels that wait for room on the
    device and those that run look alike. */
-/* Forgets the trace before and allocates room for so many records now, some 450 bytes each. Of what
+/* Forgets the trace before and allocates room for so many records now, some 550 bytes each. Of what
    finds no room any more the number is kept. GT_ERROR_STATE: one is on. */
 GT_API gt_status gt_trace_start(int64_t capacity);
 /* Waits for all work of all streams. GT_ERROR_STATE: none is on. */
@@ -622,8 +622,8 @@ typedef struct gt_overlap {
 } gt_overlap;
 GT_API gt_overlap gt_trace_overlap(void);
 /* A range of this thread, around what it calls until the pop; with GPUTENSOR_NVTX one of NVIDIA's
-   tools, too. Ranges may be nested. Of the name, UTF-8, up to 71 bytes are copied. Without a trace
-   they cost a lock. A pop without a push is GT_ERROR_STATE. */
+   tools, too. Ranges may be nested, 256 deep. Of the name, UTF-8, up to 71 bytes are copied.
+   Without a trace they cost a lock. One too deep, or a pop without a push, is GT_ERROR_STATE. */
 GT_API gt_status gt_range_push(const char *name);
 GT_API gt_status gt_range_pop(void);
 
@@ -2846,6 +2846,8 @@ static struct {
   char race[GT__RACES][320];
   int64_t n_race;
   uint64_t graphs, ended_graphs; /* begun so far; how many before gt_shutdown */
+  int64_t traced;                /* what all traces before this one had of records */
+  int threads;                   /* that were ever traced */
 } gt__all;
 /* What a trace keeps. Times are the host's, in ms. See >>trace-code. */
 enum {
@@ -2854,10 +2856,12 @@ enum {
   GT__TRACED_WAIT,
   GT__TRACED_COPY, /* staged or blocking, as a whole */
   GT__TRACED_RANGE,
+  GT__TRACED_ENQUEUE, /* of slices: the call */
   GT__TRACED_JOIN,
   GT__TRACED_CLOCK
 };
 enum { GT__TRACED_TEXT = 72 };
+enum { GT__RANGES = 256 }; /* of a thread, one in another */
 typedef struct gt__record {
   uint8_t what, kind, dtype, moving, joined; /* joined: it waited for another stream last */
   int thread, name;                          /* of the host; of the stream */
@@ -2866,7 +2870,8 @@ typedef struct gt__record {
      what kept the host before; the tie to the GPU's clock, or how deep a range is */
   int32_t from, to, before, behind, clock;
   uint64_t number;            /* on its stream; 0: the calling thread did it */
-  int64_t size[4], allocated; /* by the kind, see gt__write_args; bytes on its device */
+  long long size[4];          /* by the kind, see gt__write_args */
+  int64_t allocated;          /* bytes on its device */
   double asked, called;       /* the host enqueued it from here to there */
   double begin, end, cpu;     /* end: -1, it is going on; how long a processor worked */
   void *front, *back;         /* events of a GPU */
@@ -2874,10 +2879,13 @@ typedef struct gt__record {
   char text[GT__TRACED_TEXT]; /* a formula or a range's name */
 } gt__record;
 typedef struct {
-  int64_t lane; /* all three of: */
-  int group;    /* of lanes, see >>timeline */
-  int pid, tid; /* in JSON: 0, the CPU, or 1 + a GPU; the stream, thread or engine and track */
-  double by;    /* time to sort by */
+  int64_t lane;              /* all three of: */
+  int group;                 /* of lanes, see >>timeline */
+  int pid, tid;              /* in JSON: 0, the CPU, or 1 + a GPU; the stream, thread or engine */
+  int track;                 /* in JSON: behind tid */
+  int what, letter;          /* GT__TRACED_; in the picture, or 0 */
+  double by;                 /* time to sort by */
+  const double *begin, *end; /* in the record */
   gt__record *r;
 } gt__slice; /* of a record, in a lane */
 typedef struct {
@@ -2885,12 +2893,11 @@ typedef struct {
   double enqueued;     /* when the host was there last */
 } gt__line;            /* of a stream */
 static struct {
-  int on, open, threads; /* on: 2 while it ends; open: the host's own operations at work */
-  int64_t base;          /* what all traces before had of records */
+  int on, open; /* on: 2 while it ends; open: the host's own operations at work */
   int64_t room, n, dropped;
   gt__record *at;
   gt__slice *slices, *end; /* end: of those that are used */
-  double began, first;     /* first: when an operation began */
+  double first;            /* when an operation began */
   gt__line line[GT__SLOTS_OF_STREAMS];
   struct {
     void *queue;
@@ -2911,12 +2918,12 @@ static __thread struct {
   gt_generator generator;
   gt_precision precision;
   gt_safety safety;
-  const char *formula;    /* the caller's, during a call */
-  int ranges, thread;     /* pushed; its number in traces */
-  int64_t range, blocked; /* records: the innermost; the last that kept it waiting */
-  gt_graph *graph;        /* that the thread records, or NULL */
-  double asked;           /* when it began to wait for room in a queue */
-  int moving;             /* 1 + 3 * direction + kind of the copy that it is in; 0: none */
+  const char *formula;                /* the caller's, during a call */
+  int ranges, thread;                 /* pushed; its number in traces */
+  int64_t range[GT__RANGES], blocked; /* records; the last that kept it waiting */
+  gt_graph *graph;                    /* that the thread records, or NULL */
+  double asked;                       /* when it began to wait for room in a queue */
+  int moving; /* 1 + 3 * direction + kind of the copy that it is in; 0: none */
   char text[4][160];
   unsigned text_turn;
 } gt__me;
@@ -7324,10 +7331,11 @@ static int gt__await_unlocks(gt_stream *t, uint64_t number, int tell) {
 static int gt__await_all_unlocks(const gt_device *device,
                                  int tell) { /* all streams, or of one device */
   int code = 0;
-  for (int i = 0; i < gt__all.top && !code; i++) {
+  for (int i = 0; i < gt__all.top; i++) { /* also behind one that failed */
     gt_stream *s = gt__all.slot[i];
     if (!s || (device && !gt__same_device(s->device, *device))) continue;
-    code = gt__await_unlocks(s, s->number, tell);
+    int failed = gt__await_unlocks(s, s->number, tell);
+    if (failed) code = failed;
   }
   return code;
 }
@@ -7472,12 +7480,11 @@ GT__RARE_BEGINS
 static int32_t gt__record_place(const gt__record *r) { return (int32_t)(r - gt__trace.at); }
 static gt__record *gt__record_new(int what) { /* or NULL */
   if (gt__trace.on != 1) return NULL;
-  gt__record *r = &gt__trace.at[gt__trace.n];
-  gt__trace.dropped += gt__trace.n > gt__trace.room;
-  if (gt__trace.n > gt__trace.room) return NULL;
-  gt__trace.n++;
-  memset(r, 0, sizeof *r);
-  if (!gt__me.thread) gt__me.thread = ++gt__trace.threads;
+  int full = gt__trace.n > gt__trace.room;
+  gt__trace.dropped += full;
+  if (full) return NULL;
+  gt__record *r = &gt__trace.at[gt__trace.n++];
+  if (!gt__me.thread) gt__me.thread = ++gt__all.threads;
   r->what = (uint8_t)what;
   r->moving = gt__me.moving;
   r->thread = gt__me.thread;
@@ -7489,21 +7496,21 @@ static gt__record *gt__record_new(int what) { /* or NULL */
 }
 /* As much of a text in UTF-8 as there is room for; no character is cut. */
 static void gt__set_text(gt__record *r, const char *text) {
-  size_t n = strlen(text), most = sizeof r->text - 1;
-  if (n > most)
-    for (n = most; (text[n] & 0xc0) == 0x80;) n--;
+  size_t n = strlen(text);
+  if (n >= sizeof r->text) n = sizeof r->text - 1;
+  while (n && (text[n] & 0xc0) == 0x80) n--;
   memcpy(r->text, text, n);
 }
 /* What begins now and ends later: its number over all traces, or 0. */
 static int64_t gt__trace_begin(gt__record *r) {
   if (!r) return 0;
   r->end = -1;
-  return gt__trace.base + gt__record_place(r);
+  return gt__all.traced + gt__record_place(r);
 }
 /* The place of that number, if it is of this trace, and that is on; or 0. */
 static int32_t gt__place_of(int64_t number) {
-  int here = gt__trace.on == 1 && number > gt__trace.base;
-  return here ? (int32_t)(number - gt__trace.base) : 0;
+  int here = gt__trace.on == 1 && number > gt__all.traced;
+  return here ? (int32_t)(number - gt__all.traced) : 0;
 }
 static void gt__trace_end(int64_t number) {
   int32_t place = gt__place_of(number);
@@ -7521,7 +7528,9 @@ static int32_t gt__trace_newest(int slot, uint64_t number) {
 /* The host waits for what a stream holds up to that number. */
 static int64_t gt__trace_wait(int slot, uint64_t number) {
   gt__record *r = gt__record_new(GT__TRACED_WAIT);
-  if (r) r->from = gt__trace_newest(slot, number);
+  if (!r) return 0;
+  r->from = gt__trace_newest(slot, number);
+  r->to = gt__record_place(r);
   return gt__trace_begin(r);
 }
 /* A copy that keeps the host, as a whole; what gt_item and its like do is a wait. */
@@ -7542,22 +7551,23 @@ static void gt__trace_join(const gt_stream *s, int slot, uint64_t number) {
 static void gt__describe_op(gt__record *r, const gt__op *op) {
   const gt__copy_args *c = &op->u.copy;
   const gt__matmul_args *x = &op->u.matmul;
-  int bytes = op->kind == GT__COPY && c->kind == GT__BYTES;
+  int kind = op->kind, bytes = kind == GT__COPY && c->kind == GT__BYTES;
+  long long *n = r->size;
   r->kind = op->kind;
   r->device = op->device;
   if (!bytes) r->way = op->way->name;
   if (gt__me.formula) gt__set_text(r, gt__me.formula);
-  if (op->kind == GT__MAP) r->size[0] = op->u.map.count;
-  if (op->kind == GT__COPY) r->size[0] = bytes ? c->bytes : c->count << c->dst.size_log2;
-  if (op->kind == GT__REDUCE) r->size[0] = op->u.reduce.outer;
-  if (op->kind == GT__REDUCE) r->size[1] = op->u.reduce.n;
-  if (op->kind == GT__REPLAY) r->size[0] = op->u.graph->n;
-  if (op->kind != GT__MATMUL) return;
+  if (kind == GT__MAP) n[0] = op->u.map.count;
+  if (kind == GT__COPY) n[0] = bytes ? c->bytes : c->count << c->dst.size_log2;
+  if (kind == GT__REDUCE) n[0] = op->u.reduce.outer;
+  if (kind == GT__REDUCE) n[1] = op->u.reduce.n;
+  if (kind == GT__REPLAY) n[0] = op->u.graph->n;
+  if (kind != GT__MATMUL) return;
   r->dtype = x->a.dtype;
-  r->size[0] = x->m;
-  r->size[1] = x->n;
-  r->size[2] = x->k;
-  r->size[3] = x->batch;
+  n[0] = x->m;
+  n[1] = x->n;
+  n[2] = x->k;
+  n[3] = x->batch;
 }
 /* The tie between a GPU's clock and the host's: an event on a queue of our own. It happened later
    than the host's reading in front of it, so that no operation seems to end behind a wait for it.
@@ -7590,7 +7600,7 @@ static gt__record *gt__trace_op(const gt_stream *s, const gt__op *op) {
   gt__me.blocked = 0;
   gt__trace.open += !s->queue;
   if (!s->queue) return r;
-  if (gt__me.asked > gt__trace.began) r->asked = gt__me.asked;
+  if (gt__me.asked > 0) r->asked = gt__me.asked;
   gt__me.asked = 0;
   r->name = s->name;
   r->number = op->number;
@@ -7617,17 +7627,15 @@ static void gt__trace_started(const gt_stream *s, gt__record *r, int code) {
 GT_API gt_status gt_range_push(const char *name) {
   GT__CALL;
   if (!name) return gt__fail(GT_ERROR_ARGUMENT, "the name is NULL");
+  if (gt__me.ranges == GT__RANGES)
+    return gt__fail(GT_ERROR_STATE, "%d ranges are open", GT__RANGES);
 #ifdef GPUTENSOR_NVTX
   nvtxRangePushA(name);
 #endif
   GT__HOLD(gt__mutex);
-  gt__me.ranges++;
   gt__record *r = gt__record_new(GT__TRACED_RANGE);
-  if (!r) return GT_OK;
-  gt__set_text(r, name);
-  r->clock = gt__me.ranges;
-  r->before = gt__place_of(gt__me.range);
-  gt__me.range = gt__trace_begin(r);
+  if (r) gt__set_text(r, name);
+  gt__me.range[gt__me.ranges++] = gt__trace_begin(r);
   return GT_OK;
 }
 GT_API gt_status gt_range_pop(void) {
@@ -7637,12 +7645,7 @@ GT_API gt_status gt_range_pop(void) {
   nvtxRangePop();
 #endif
   GT__HOLD(gt__mutex);
-  int32_t place = gt__place_of(gt__me.range);
-  if (place && gt__trace.at[place].clock == gt__me.ranges) { /* else it began without a record */
-    gt__trace_end(gt__me.range);
-    gt__me.range = gt__trace.base + gt__trace.at[place].before;
-  }
-  gt__me.ranges--;
+  gt__trace_end(gt__me.range[--gt__me.ranges]);
   return GT_OK;
 }
 
@@ -8012,8 +8015,7 @@ GT_API void gt_shutdown(void) {
   gt__me.graph = NULL;
   gt__lock();
   gt__all.ended_graphs = gt__all.graphs;
-  for (int i = 0; i < gt__all.top; i++)
-    if (gt__all.slot[i]) gt__await_unlocks(gt__all.slot[i], gt__all.slot[i]->number, 0);
+  gt__await_all_unlocks(NULL, 0);
   for (int i = 0; i < gt__all.top; i++) {
     if (!gt__all.slot[i]) continue;
     gt__all.done.at[i] = gt__all.slot[i]->number;
@@ -8033,84 +8035,92 @@ GT_API void gt_shutdown(void) {
 /* ---- >>timeline ---------------------------------------------------------------------------------
    The end of a trace: its records get their times and become slices, sorted by lane and time, which
    are drawn, saved and summed up. With the lock. */
-enum { GT__ENGINES, GT__QUEUES, GT__HOSTS, GT__ALL_WORK }; /* groups of lanes */
-enum { GT__UPLOADS = 1, GT__COMPUTING };  /* engines of a GPU; tracks of the second follow */
-enum { GT__DOWNLOADS = 1000, GT__CALLS }; /* the host's functions: a thread of CUDA's */
-enum { GT__TID_OF_QUEUES = 100000 };      /* threads and engines come before */
+enum { GT__ENGINES, GT__QUEUES, GT__HOSTS, GT__ALL_WORK };     /* groups of lanes */
+enum { GT__UPLOADS, GT__COMPUTING, GT__DOWNLOADS, GT__CALLS }; /* engines of a GPU */
+static const int gt__tid_of_engine[] = {1, 2, 1000, 1001};     /* 2 and up: tracks */
+enum { GT__TID_OF_QUEUES = 100000 };                           /* threads come before */
+/* What a letter means: of a GPU's engines, of operations by their kind, and of the host's time. */
+static const char *const gt__letters[] = {"u upload",
+                                          "C compute",
+                                          "d download",
+                                          "f function",
+                                          "c copy",
+                                          "m map",
+                                          "r reduction",
+                                          "P product",
+                                          "g graph",
+                                          "w wait of the host",
+                                          "s staged or blocking copy",
+                                          "x work of the host"};
+enum { GT__LETTERS = sizeof gt__letters / sizeof *gt__letters };
 static int gt__is_op(const gt__record *r) { return r->what == GT__TRACED_OPERATION; }
 static int gt__on_gpu(const gt__record *r) { return gt__is_op(r) && !gt__on_host(r->device); }
 static int gt__engine(const gt__record *r) {
-  if (r->kind == GT__FUNCTION) return GT__CALLS;
+  if (r->kind == GT__FUNCTION) return GT__CALLS; /* in a thread of CUDA's */
   if (r->kind != GT__COPY || r->way) return GT__COMPUTING;
-  return (r->moving - 1) / 3 == GT_DEVICE_TO_HOST ? (int)GT__DOWNLOADS : (int)GT__UPLOADS;
+  return (r->moving - 1) / 3 == GT_DEVICE_TO_HOST ? GT__DOWNLOADS : GT__UPLOADS;
 }
-/* The call that enqueued an operation of a stream? */
-static int gt__is_enqueue(const gt__slice *s) {
-  return s->group == GT__HOSTS && gt__is_op(s->r) && s->r->number;
-}
-static double gt__begin_of(const gt__slice *s) {
-  return gt__is_enqueue(s) ? s->r->asked : s->r->begin;
-}
-static double gt__end_of(const gt__slice *s) {
-  return gt__is_enqueue(s) ? s->r->called : s->r->end;
-}
-/* What the events of an operation say. */
-static void gt__read_events(gt__record *r) {
+/* When an event of an operation happened, or -1. */
+static double gt__event_ms(const gt__record *r, void *event) {
   const gt__record *tie = &gt__trace.at[r->clock];
   const gt__backend *b = GT__OF(r);
-  int index = r->device.index;
   float ms = 0;
-  if (!r->clock || !r->back || b->event_elapsed(index, tie->back, r->back, &ms)) {
-    r->what = GT__TRACED_NOTHING;
-    gt__trace.dropped++;
-    return;
-  }
-  r->end = tie->begin + (double)ms;
-  if (!r->front || b->event_elapsed(index, tie->back, r->front, &ms)) return;
-  double begin = tie->begin + (double)ms;
-  if (begin > r->begin) r->begin = begin;
+  if (!r->clock || !event) return -1;
+  if (b->event_elapsed(r->device.index, tie->back, event, &ms)) return -1;
+  return tie->begin + (double)ms;
 }
 /* Operations of a stream come one after the other. */
-static void gt__set_times(void) {
-  double now = gt_now_ms();
-  for (int64_t i = 1; i < gt__trace.n; i++) {
-    gt__record *r = &gt__trace.at[i];
-    double before = gt__trace.at[r->before].end;
-    if (r->end < 0) r->end = now; /* it is still going on */
-    if (gt__on_gpu(r)) gt__read_events(r);
-    if (!r->number) continue;
-    if (!gt__is_op(r)) r->end = before;
-    if (r->begin > r->end) r->begin = r->end;
-    if (r->begin < before) r->begin = before;
-    if (r->end < r->begin) r->end = r->begin;
+static void gt__set_times(gt__record *r, double now) {
+  double before = gt__trace.at[r->before].end;
+  if (gt__on_gpu(r)) {
+    double begin = gt__event_ms(r, r->front);
+    if (begin > r->begin) r->begin = begin;
+    r->end = gt__event_ms(r, r->back);
+    if (r->end < 0) {
+      r->what = GT__TRACED_NOTHING;
+      r->end = before;
+      gt__trace.dropped++;
+    }
   }
+  if (r->end < 0) r->end = now; /* it is still going on */
+  if (!r->number) return;
+  if (r->begin > r->end) r->begin = r->end;
+  if (r->begin < before) r->begin = before;
+  if (r->end < r->begin) r->end = r->begin;
 }
 /* By lane, then by the end of operations of an engine, by the begin of others. */
 static int gt__compare_slices(const void *a, const void *b) {
   const gt__slice *x = (const gt__slice *)a, *y = (const gt__slice *)b;
-  if (x->lane != y->lane) return x->lane < y->lane ? -1 : 1;
-  if (x->by != y->by) return x->by < y->by ? -1 : 1;
-  return x->r < y->r ? -1 : x->r > y->r;
+  double order = (double)(x->lane - y->lane);
+  if (order == 0) order = x->by - y->by;
+  if (order == 0) order = (double)(x->r - y->r);
+  return (order > 0) - (order < 0);
 }
-static void gt__add_slice(int group, int pid, int tid, gt__record *r) {
-  gt__slice *s = gt__trace.end++;
+static void gt__add_slice(int group, int pid, int tid, int letter, gt__record *r) {
+  int enqueues = group == GT__HOSTS && r->number; /* the call that did */
+  int what = enqueues ? (int)GT__TRACED_ENQUEUE : r->what;
   int ends = group == GT__ENGINES || group == GT__ALL_WORK;
-  s->lane = ((int64_t)group * 64 + pid) << 32 | tid;
-  s->group = group;
-  s->pid = pid;
-  s->tid = tid;
-  s->r = r;
-  s->by = ends ? r->end : gt__begin_of(s);
+  const double *begin = enqueues ? &r->asked : &r->begin;
+  const double *end = enqueues ? &r->called : &r->end;
+  int64_t lane = ((int64_t)group * 64 + pid) << 32 | tid;
+  double by = ends ? *end : *begin;
+  gt__slice s = {lane, group, pid, tid, 0, what, letter, by, begin, end, r};
+  *gt__trace.end++ = s;
 }
 static void gt__make_slices(void) {
+  static const char host[] = "?xws"; /* by what it is; ranges are not drawn */
+  double now = gt_now_ms();
   for (int64_t i = 1; i < gt__trace.n; i++) {
     gt__record *r = &gt__trace.at[i];
-    int pid = gt__slot(r->device), queue = GT__TID_OF_QUEUES + r->name;
+    gt__set_times(r, now);
+    int gpu = gt__on_gpu(r), pid = gt__slot(r->device), engine = gt__engine(r);
+    int letter = gpu || r->kind == GT__FUNCTION ? engine : GT__CALLS + 1 + r->kind;
     if (!r->what || r->what > GT__TRACED_RANGE) continue;
-    gt__add_slice(GT__HOSTS, 0, r->thread, r);
-    if (gt__is_op(r)) gt__add_slice(GT__ALL_WORK, 0, 0, r);
-    if (gt__is_op(r) && r->number) gt__add_slice(GT__QUEUES, pid, queue, r);
-    if (gt__on_gpu(r)) gt__add_slice(GT__ENGINES, pid, gt__engine(r), r);
+    gt__add_slice(GT__HOSTS, 0, r->thread, r->number ? 0 : host[r->what], r);
+    if (gt__is_op(r)) gt__add_slice(GT__ALL_WORK, 0, 0, 0, r);
+    if (r->number)
+      gt__add_slice(GT__QUEUES, pid, GT__TID_OF_QUEUES + r->name, gt__letters[letter][0], r);
+    if (gpu) gt__add_slice(GT__ENGINES, pid, gt__tid_of_engine[engine], '0' + r->name % 10, r);
   }
   size_t n = (size_t)(gt__trace.end - gt__trace.slices);
   qsort(gt__trace.slices, n, sizeof(gt__slice), gt__compare_slices);
@@ -8128,33 +8138,30 @@ static void gt__serve_copies(gt__slice *s, const gt__slice *end) {
     is_free = s->r->end;
   }
 }
-/* Operations that compute side by side get tracks, no more than there are streams. */
-static void gt__set_tracks(const gt__slice *first, gt__slice *s) {
-  double used[GT__SLOTS_OF_STREAMS + 1] = {0}; /* from then on */
+/* The time in which any operation of a lane was at work, which is walked from the last end back.
+   Those side by side get tracks: in an engine no more than there are streams. */
+static double gt__union_ms(const gt__slice *first, gt__slice *s) {
+  double used[GT__SLOTS_OF_STREAMS + 1] = {0}; /* a track, from then on */
+  double sum = 0, since = HUGE_VAL;
   while (s-- > first) {
+    double begin = s->r->begin, end = s->r->end;
     int track = 0;
-    while (used[track] > 0 && used[track] < s->r->end) track++;
-    used[track] = s->r->begin;
-    s->tid += track;
+    while (track < GT__SLOTS_OF_STREAMS && used[track] > 0 && used[track] < end) track++;
+    used[track] = begin;
+    s->track = track;
+    if (end > since) end = since;
+    if (end > begin) sum += end - begin;
+    if (begin < since) since = begin;
   }
-}
-/* The time in which any of these operations was at work, sorted by their ends; *since when. */
-static double gt__union_ms(const gt__slice *first, const gt__slice *s, double *since) {
-  double sum = 0;
-  *since = HUGE_VAL;
-  while (s-- > first) {
-    double until = s->r->end < *since ? s->r->end : *since;
-    if (until > s->r->begin) sum += until - s->r->begin;
-    if (s->r->begin < *since) *since = s->r->begin;
-  }
+  if (since < gt__trace.first) gt__trace.first = since;
   return sum;
 }
 /* How long a lane was at work. */
-static double gt__busy_ms(const gt__slice *s, const gt__slice *end) {
+static double gt__busy_ms(gt__slice *s, gt__slice *end) {
   double sum = 0;
-  if (s->group == GT__ENGINES) return gt__union_ms(s, end, &sum);
+  if (s->group == GT__ENGINES) return gt__union_ms(s, end);
   for (; s < end; s++) {
-    if (!gt__is_op(s->r) || gt__is_enqueue(s)) continue;
+    if (s->what != GT__TRACED_OPERATION) continue;
     sum += gt__on_gpu(s->r) ? s->r->end - s->r->begin : s->r->cpu;
   }
   return sum;
@@ -8187,18 +8194,18 @@ GT__ASSERT(sizeof gt__reason / sizeof *gt__reason == GT__REASONS, "each reason h
 /* Adds up how long what each reason explains was at work. A wait of the host explains as much of
    what it enqueues next as it was long itself. */
 static void gt__explain(double *ms) {
+  gt__record *at = gt__trace.at;
   double held = 0; /* of the last wait, what is left */
   int cause = GT__BY_READ;
-  for (gt__record *r = gt__trace.at + 1; r < gt__trace.at + gt__trace.n; r++) {
-    gt__record *to = &gt__trace.at[r->to];
-    const gt__record *wait = &gt__trace.at[r->behind];
-    double own = gt__trace.at[r->before].end;
-    double other = gt__trace.at[r->from].end;
+  for (gt__record *r = at + 1; r < at + gt__trace.n; r++) {
+    gt__record *to = &at[r->to];
+    const gt__record *wait = &at[r->behind];
+    double own = at[r->before].end, other = at[r->from].end;
     double length = r->end - r->begin;
-    if (r->to && other > gt__trace.at[to->before].end && other > to->asked) to->joined = 1;
+    if (r->to && other > at[to->before].end && other > to->asked) to->joined = 1;
     if (!gt__is_op(r)) continue;
     int late = r->asked > own ? GT__BY_HOST : GT__BY_STREAM;
-    if (late == GT__BY_STREAM) r->joined |= gt__trace.at[r->before].joined;
+    if (late == GT__BY_STREAM) r->joined |= at[r->before].joined;
     ms[r->joined ? GT__BY_RESULT : late] += length;
     if (r->behind) held = wait->end - wait->begin;
     if (r->behind) cause = wait->what == GT__TRACED_COPY ? GT__BY_PAGEABLE : GT__BY_READ;
@@ -8210,12 +8217,11 @@ static void gt__explain(double *ms) {
 static const char *gt__find_reason(const gt_overlap *o, int queues, double most) {
   double ms[GT__REASONS] = {0};
   gt__explain(ms);
-  int why = GT__BY_STREAM;
   int held = ms[GT__BY_READ] > ms[GT__BY_PAGEABLE] ? GT__BY_READ : GT__BY_PAGEABLE;
   if (ms[GT__BY_READ] + ms[GT__BY_PAGEABLE] > o->span_ms / 4) return gt__reason[held];
   if (!queues) return gt__reason[GT__BY_ONE];
-  for (int k = GT__BY_RESULT; k <= GT__BY_HOST; k++)
-    if (ms[k] > ms[why]) why = k;
+  int why = ms[GT__BY_RESULT] > ms[GT__BY_STREAM] ? GT__BY_RESULT : GT__BY_STREAM;
+  if (ms[GT__BY_HOST] > ms[why]) why = GT__BY_HOST;
   double streams_ms = ms[GT__BY_STREAM] + ms[GT__BY_RESULT] + ms[GT__BY_HOST];
   int together = streams_ms > GT_SMALL_GAIN * o->any_ms;      /* and still little is gained */
   int always = why == GT__BY_HOST && most > 0.8 * o->span_ms; /* one lane was at work */
@@ -8224,59 +8230,48 @@ static const char *gt__find_reason(const gt_overlap *o, int queues, double most)
 static void gt__sum_up(gt_overlap *o) {
   double most = 0;
   int queues = 0;
-  for (gt__slice *s = gt__trace.slices, *end; s < gt__trace.end; s = end) {
+  gt__slice *s = gt__trace.slices, *all = gt__trace.end, *end;
+  for (; s < all && s->group != GT__ALL_WORK; s = end) {
     end = gt__lane_end(s);
-    if (s->group == GT__ALL_WORK) {
-      gt__trace.end = s; /* it is not drawn */
-      o->any_ms = gt__union_ms(s, end, &gt__trace.first);
-      o->span_ms = end[-1].r->end - gt__trace.first;
-      break;
-    }
-    if (s->group == GT__ENGINES && s->tid != GT__COMPUTING) gt__serve_copies(s, end);
+    if (s->group == GT__ENGINES && gt__engine(s->r) != GT__COMPUTING) gt__serve_copies(s, end);
     queues += s->group == GT__QUEUES;
     if (s->group == GT__QUEUES && s->pid) continue; /* its engines count */
     double busy = gt__busy_ms(s, end);
     o->busy_ms += busy;
     if (busy > most) most = busy;
-    if (s->group == GT__ENGINES && s->tid == GT__COMPUTING) gt__set_tracks(s, end);
   }
+  gt__trace.end = s; /* what follows is not drawn */
+  o->any_ms = gt__union_ms(s, all);
+  if (s < all) o->span_ms = all[-1].r->end - gt__trace.first;
   if (o->any_ms > 0) o->gain = o->busy_ms / o->any_ms;
   if (o->any_ms > 0 && o->gain < GT_SMALL_GAIN) o->reason = gt__find_reason(o, queues, most);
 }
 /* -- begin and end -- */
 static void gt__drop_events(void) {
   for (int64_t i = 1; i < gt__trace.n; i++) {
-    gt__record *r = &gt__trace.at[i];
+    const gt__record *r = &gt__trace.at[i];
     if (r->front) GT__OF(r)->event_destroy(r->device.index, r->front);
     if (r->back) GT__OF(r)->event_destroy(r->device.index, r->back);
-    r->front = NULL;
-    r->back = NULL;
   }
-  for (int i = 0; i < GT__GPUS; i++) {
+  for (int i = 0; i < GT__GPUS; i++)
     if (gt__trace.clock[i].queue) GT__PINNING->queue_destroy(i, gt__trace.clock[i].queue);
-    gt__trace.clock[i].queue = NULL;
-  }
 }
 static void gt__trace_forget(void) {
-  int64_t base = gt__trace.base + gt__trace.n; /* numbers are not used again */
-  int threads = gt__trace.threads;
-  gt__drop_events();
+  if (gt__trace.on) gt__drop_events();
   GPUTENSOR_FREE(gt__trace.at);
+  gt__all.traced += gt__trace.n; /* numbers are not used again */
   memset(&gt__trace, 0, sizeof gt__trace);
-  gt__trace.base = base;
-  gt__trace.threads = threads;
 }
 /* A record is in four lanes at most: of the thread, its stream, an engine, and of all work. */
-enum { GT__LANES_OF_RECORD = 4 };
-enum { GT__MOST_RECORDS = INT32_MAX / 8 };
-GT__ASSERT(sizeof(gt__record) + GT__LANES_OF_RECORD * sizeof(gt__slice) < 1024, "see the sizes");
+enum { GT__RECORD_BYTES = sizeof(gt__record) + 4 * sizeof(gt__slice) };
+enum { GT__MOST_RECORDS = 1 << 22 };
+GT__ASSERT(GT__RECORD_BYTES < 1000, "the size of the most records has 32 bits");
 GT_API gt_status gt_trace_start(int64_t capacity) {
   GT__CALL;
-  if (capacity < 1 || capacity > GT__MOST_RECORDS || (uint64_t)capacity >= SIZE_MAX / 1024)
+  if (capacity < 1 || capacity > GT__MOST_RECORDS)
     return gt__fail(GT_ERROR_ARGUMENT, "room for %lld records; give 1 to %d", (long long)capacity,
                     (int)GT__MOST_RECORDS);
-  size_t each = sizeof(gt__record) + GT__LANES_OF_RECORD * sizeof(gt__slice);
-  gt__record *at = (gt__record *)gt__malloc(((size_t)capacity + 1) * each);
+  gt__record *at = (gt__record *)gt__malloc(((size_t)capacity + 1) * GT__RECORD_BYTES);
   if (!at) return gt__failed();
   gt__lock();
   int begins = !gt__trace.on;
@@ -8287,9 +8282,9 @@ GT_API gt_status gt_trace_start(int64_t capacity) {
     gt__trace.end = gt__trace.slices;
     gt__trace.room = capacity;
     gt__trace.n = 1;
-    gt__trace.began = gt_now_ms();
-    at->end = gt__trace.began;
-    at->begin = at->end;
+    gt__trace.first = HUGE_VAL;
+    at->begin = gt_now_ms();
+    at->end = at->begin;
     gt__trace.on = 1;
     gt__me.blocked = 0;
   }
@@ -8306,14 +8301,10 @@ GT_API gt_status gt_trace_stop(void) {
   int on = gt__trace.on == 1, code = 0;
   if (on) {
     gt__trace.on = 2;
-    for (int i = 0; i < gt__all.top; i++) { /* also behind one that failed */
-      int failed = gt__all.slot[i] ? gt__await_unlocks(gt__all.slot[i], UINT64_MAX, 0) : 0;
-      if (failed) code = failed;
-    }
+    code = gt__await_all_unlocks(NULL, 0);
     while (gt__trace.open) pthread_cond_wait(&gt__idle, &gt__mutex);
-    gt__set_times();
-    gt__drop_events();
     gt__make_slices();
+    gt__drop_events();
     o->reason = "";
     o->records = gt__trace.n - 1;
     o->dropped = gt__trace.dropped;
@@ -8340,97 +8331,54 @@ static gt_status gt__open_trace(void) {
                   "gt_trace_stop ends it");
 }
 /* -- the picture -- */
-static const char *gt__thousandths(int64_t n) { /* in any locale */
-  const char *sign = n < 0 ? "-" : ""; /* before the trace began, by the clock of another thread */
-  char *text = gt__scrap();
-  if (n < 0) n = -n;
-  snprintf(text, 40, "%s%lld.%03d", sign, (long long)(n / 1000), (int)(n % 1000));
-  return text;
-}
-static const char *gt__hundredths(double x) {
-  int64_t n = (int64_t)(x * 100 + 0.5);
-  char *text = gt__scrap();
-  snprintf(text, 40, "%lld.%02d", (long long)(n / 100), (int)(n % 100));
-  return text;
-}
 static const char *gt__lane_text(const gt__slice *s) {
-  int stream = s->group == GT__QUEUES, number = stream ? s->tid - GT__TID_OF_QUEUES : s->tid;
+  int stream = s->group == GT__QUEUES, number = stream ? s->r->name : s->r->thread;
   char *text = gt__scrap();
-  if (s->group == GT__ENGINES && number == GT__UPLOADS) return "upload";
-  if (s->group == GT__ENGINES && number == GT__CALLS) return "function";
-  if (s->group == GT__ENGINES) return number == GT__DOWNLOADS ? "download" : "compute";
+  if (s->group == GT__ENGINES) return gt__letters[gt__engine(s->r)] + 2;
   if (!number) return "default";
   if (!stream && number == 1) return "host";
   snprintf(text, 32, "%s %d", stream ? "stream" : "host", number);
   return text;
 }
-static const char *gt__slot_text(int slot) {
-  return slot ? gt_device_string(gt__device(GT_CUDA, slot - 1)) : "cpu";
-}
-static const char *const gt__letters[] = {"u upload",
-                                          "C compute",
-                                          "d download",
-                                          "c copy",
-                                          "m map",
-                                          "r reduction",
-                                          "P product",
-                                          "w wait of the host",
-                                          "s staged or blocking copy",
-                                          "x work of the host"};
-enum { GT__LETTERS = 10 };
-/* The place of its letter, of an engine the digit of its stream; -1: it is not drawn. */
-static int gt__letter(const gt__slice *s) {
-  if (s->group == GT__ENGINES) return s->r->name % GT__LETTERS;
-  if (s->r->what == GT__TRACED_WAIT) return 7;
-  if (s->r->what == GT__TRACED_COPY) return 8;
-  if (!gt__is_op(s->r) || gt__is_enqueue(s)) return -1;
-  if (s->group == GT__HOSTS || s->r->kind == GT__FUNCTION) return 9;
-  if (!gt__on_gpu(s->r)) return s->r->kind == GT__REPLAY ? 9 : 3 + s->r->kind;
-  return gt__engine(s->r) == GT__DOWNLOADS ? 2 : gt__engine(s->r) - 1;
-}
 /* What a lane's column shows: what took most of the time from `begin` to `end`. */
-static int gt__column(const gt__slice *s, const gt__slice *stop, double begin, double end,
-                      int *seen) {
-  double ms[GT__LETTERS] = {0}, sum = 0;
-  int most = 0, engine = s->group == GT__ENGINES;
+static int gt__column(const gt__slice *s, const gt__slice *stop, double begin, double end) {
+  double ms[128] = {0}, sum = 0; /* by the letter */
+  int most = '.', engine = s->group == GT__ENGINES;
   for (; s < stop; s++) {
-    double from = gt__begin_of(s), to = gt__end_of(s);
-    int letter = gt__letter(s);
-    if (from < begin) from = begin;
-    if (to > end) to = end;
-    if (letter < 0 || to <= from) continue;
+    double from = *s->begin > begin ? *s->begin : begin;
+    double to = *s->end < end ? *s->end : end;
+    if (!s->letter || to <= from) continue;
     sum += to - from;
-    ms[letter] += to - from;
+    ms[s->letter] += to - from;
   }
-  for (int k = 1; k < GT__LETTERS; k++)
-    if (ms[k] > ms[most]) most = k;
-  if (sum <= 0) return '.';
-  if (engine && sum > 1.25 * (end - begin)) return '+'; /* more than one at a time */
-  if (engine) return '0' + most;
-  *seen |= 1 << most;
-  return gt__letters[most][0];
+  for (int c = 127; c > 0; c--) /* w before s, around it */
+    if (ms[c] > ms[most]) most = c;
+  return engine && sum > 1.25 * (end - begin) ? '+' : most; /* several at a time */
 }
 static void gt__draw_lanes(FILE *file, int columns) {
   const gt_overlap *o = &gt__trace.overlap;
   double width = o->span_ms / columns;
-  int seen = 0;
-  fprintf(file, "a trace of %s ms, %lld records, %lld dropped; on the right the busy time in ms\n",
-          gt__hundredths(o->span_ms), (long long)o->records, (long long)o->dropped);
+  char seen[128] = {0};
+  fprintf(file,
+          "a trace of %.2f ms, %lld records, %lld dropped; on the right the busy time in ms\n",
+          o->span_ms, (long long)o->records, (long long)o->dropped);
   for (gt__slice *s = gt__trace.slices, *end; s < gt__trace.end; s = end) {
     end = gt__lane_end(s);
-    const char *device = s->group == GT__HOSTS ? "" : gt__slot_text(s->pid);
+    const char *device = s->group == GT__HOSTS ? "" : gt_device_string(s->r->device);
     fprintf(file, "  %-6s %-10s|", device, gt__lane_text(s));
     for (int c = 0; c < columns; c++) {
       double from = gt__trace.first + c * width;
-      fputc(gt__column(s, end, from, from + width, &seen), file);
+      int letter = gt__column(s, end, from, from + width);
+      seen[letter] = 1;
+      fputc(letter, file);
     }
-    fprintf(file, "| %8s\n", gt__hundredths(gt__busy_ms(s, end)));
+    fprintf(file, "| %8.2f\n", gt__busy_ms(s, end));
   }
-  fprintf(file, "%20s %*s ms\n ", "0", columns - 3, gt__hundredths(o->span_ms));
+  fprintf(file, "%20s %*.2f ms\n ", "0", columns - 3, o->span_ms);
   for (int k = 0; k < GT__LETTERS; k++)
-    if (seen >> k & 1) fprintf(file, " %s ", gt__letters[k]);
-  fprintf(file, " . idle\n  one after another %s ms, any at work %s ms: gain %s\n",
-          gt__hundredths(o->busy_ms), gt__hundredths(o->any_ms), gt__hundredths(o->gain));
+    if (seen[(int)gt__letters[k][0]]) fprintf(file, " %s ", gt__letters[k]);
+  fprintf(file, " . idle\n  one after another %.2f ms, any at work %.2f ms: gain %.2f\n",
+          o->busy_ms, o->any_ms, o->gain);
   if (o->reason[0]) fprintf(file, "  %s\n", o->reason);
 }
 GT_API gt_status gt_trace_print(FILE *file, int columns) {
@@ -8447,106 +8395,114 @@ GT_API gt_status gt_trace_print(FILE *file, int columns) {
   return gt__fail(GT_ERROR_FILE, "the file: %s", strerror(errno));
 }
 /* -- Chrome's JSON -- */
-static int64_t gt__ns(double ms) { return (int64_t)((ms - gt__trace.began) * 1e6 + 0.5); }
-static void gt__write_event(FILE *file, const char *kind, int pid, int tid, int64_t ns) {
-  fprintf(file, "{\"ph\":\"%s\",\"pid\":%d,\"tid\":%d,\"ts\":%s,", kind, pid, tid,
-          gt__thousandths(ns));
+static const char *gt__decimal(double x) { /* in any locale */
+  int64_t n = (int64_t)(x * 1000 + 0.5);
+  char *text = gt__scrap();
+  snprintf(text, 40, "%lld.%03d", (long long)(n / 1000), (int)(n % 1000));
+  return text;
 }
-static void gt__write_name(FILE *file, const char *what, int pid, int tid, const char *name) {
-  gt__write_event(file, "M", pid, tid, 0);
-  fprintf(file, "\"name\":\"%s_name\",\"cat\":\"__metadata\",\"args\":{\"name\":\"%s\"}},\n", what,
-          name);
+static int64_t gt__ns(double ms) { /* of a host with several clocks, too */
+  double ns = (ms - gt__trace.at->begin) * 1e6;
+  return ns > 0 ? (int64_t)(ns + 0.5) : 0;
 }
-static void gt__write_text(FILE *file, const char *text) {
-  for (; *text; text++) {
-    if (*text == '"' || *text == '\\') fprintf(file, "\\%c", *text);
-    else if ((uint8_t)*text < ' ') fprintf(file, "\\u%04x", *text);
-    else fputc(*text, file);
-  }
+/* The begin of an event; `format` ends it. */
+GT__PRINTF(6, 7)
+static void gt__write_event(FILE *file, const char *kind, int pid, int tid, int64_t ns,
+                            const char *format, ...) {
+  va_list list;
+  fprintf(file, ",\n{\"ph\":\"%s\",\"pid\":%d,\"tid\":%d,\"ts\":%s,", kind, pid, tid,
+          gt__decimal((double)ns * 1e-3));
+  va_start(list, format);
+  vfprintf(file, format, list);
+  va_end(list);
 }
 /* What it is, how large, and how it was done. */
 static void gt__write_args(FILE *file, const gt__record *r) {
   static const char *const size[] = {
       ",\"bytes\":%lld", ",\"elements\":%lld", ",\"outputs\":%lld,\"folded\":%lld",
-      ",\"M\":%lld,\"N\":%lld,\"K\":%lld,\"batch\":%lld", ",\"operations\":%lld"};
+      ",\"M\":%lld,\"N\":%lld,\"K\":%lld,\"batch\":%lld,\"dtype\":\"%s\"", ",\"operations\":%lld"};
   static const char *const direction[] = {"to the device", "to the host", "between devices"};
   static const char *const kind[] = {"async\",\"pinned\":true", "staged\",\"pinned\":false",
                                      "blocking\",\"pinned\":false"};
-  long long n[4];
+  const long long *n = r->size;
   int moving = r->moving - 1;
-  for (int k = 0; k < 4; k++) n[k] = r->size[k];
-  fprintf(file, "\",\"args\":{\"call\":\"%s\"", r->call);
-  const char *format = n[0] ? size[r->kind] : "";
-  fprintf(file, format, n[0], n[1], n[2], n[3]);
-  if (r->kind == GT__MATMUL)
-    fprintf(file, ",\"dtype\":\"%s\"", gt_dtype_string((gt_dtype)r->dtype));
+  fprintf(file, "\"args\":{\"call\":\"%s\"", r->call);
+  const char *format = n[0] ? size[r->kind] : "", *dtype = gt_dtype_string((gt_dtype)r->dtype);
+  fprintf(file, format, n[0], n[1], n[2], n[3], dtype);
   if (r->way) fprintf(file, ",\"way\":\"%s\"", r->way);
   else if (n[0] && r->moving)
     fprintf(file, ",\"direction\":\"%s\",\"kind\":\"%s", direction[moving / 3], kind[moving % 3]);
-  fprintf(file, "}},\n");
 }
 static void gt__write_slice(FILE *file, const gt__slice *s) {
-  static const char *const kind[] = {"", "work", "wait", "copy", "range"};
-  int64_t begin = gt__ns(gt__begin_of(s)), ns = gt__ns(gt__end_of(s)) - begin;
-  gt__write_event(file, "X", s->pid, s->tid, begin);
-  fprintf(file, "\"dur\":%s,\"cat\":\"%s\",\"name\":\"", gt__thousandths(ns),
-          gt__is_enqueue(s) ? "enqueue" : kind[s->r->what]);
-  gt__write_text(file, s->r->text[0] ? s->r->text : s->r->call);
+  static const char *const kind[] = {"", "work", "wait", "copy", "range", "enqueue"};
+  int64_t begin = gt__ns(*s->begin), ns = gt__ns(*s->end) - begin;
+  gt__write_event(file, "X", s->pid, s->tid + s->track, begin, "\"dur\":%s,\"cat\":\"%s\",",
+                  gt__decimal((double)ns * 1e-3), kind[s->what]);
   gt__write_args(file, s->r);
+  fprintf(file, "},\"name\":\"");
+  const char *name = s->r->text[0] ? s->r->text : s->r->call;
+  for (const char *c = name; *c; c++)
+    if (*c == '"' || *c == '\\' || (uint8_t)*c < ' ') fprintf(file, "\\u%04x", *c);
+    else fputc(*c, file);
+  fprintf(file, "\"}");
 }
 /* All slices, and the names of their processes and lanes. */
 static void gt__write_lanes(FILE *file) {
   gt__slice *end = gt__trace.slices;
-  int tid = 0;
+  int tracks = 0;
   for (gt__slice *s = end; s < gt__trace.end; s++) {
     if (s == end) {
-      tid = (int)(s->lane & INT32_MAX);
-      gt__write_name(file, "process", s->pid, 0, gt__slot_text(s->pid));
+      tracks = 0;
+      gt__write_event(file, "M", s->pid, 0, 0,
+                      "\"name\":\"process_name\",\"args\":{\"name\":\"%s\"}}",
+                      s->pid ? gt_device_string(s->r->device) : "cpu");
       end = gt__lane_end(s);
     }
-    while (tid <= s->tid) gt__write_name(file, "thread", s->pid, tid++, gt__lane_text(s));
+    while (tracks <= s->track)
+      gt__write_event(file, "M", s->pid, s->tid + tracks++, 0,
+                      "\"name\":\"thread_name\",\"args\":{\"name\":\"%s\"}}", gt__lane_text(s));
     gt__write_slice(file, s);
   }
 }
+static void gt__write_arrow_end(FILE *file, const char *kind, const gt__record *r, int64_t ns,
+                                int id) {
+  gt__write_event(file, kind, gt__slot(r->device),
+                  r->number ? GT__TID_OF_QUEUES + r->name : r->thread, ns,
+                  "\"id\":%d,\"name\":\"wait\",\"cat\":\"wait\"}", id);
+}
 /* An arrow from the end of an operation of a stream to the one, or to the host, that waited. */
 static void gt__write_arrow(FILE *file, const gt__record *r) {
-  int host = r->what == GT__TRACED_WAIT;
-  const gt__record *from = &gt__trace.at[r->from], *to = host ? r : &gt__trace.at[r->to];
-  int64_t end = gt__ns(from->end), at = gt__ns(host ? to->end : to->begin);
-  if (!gt__is_op(from) || !(host || gt__is_op(to))) return;
+  const gt__record *from = &gt__trace.at[r->from], *to = &gt__trace.at[r->to];
+  int64_t end = gt__ns(from->end), at = gt__ns(to->number ? to->begin : to->end);
+  if (!gt__is_op(from) || !to->what) return;
   end -= end > gt__ns(from->begin); /* within the slice */
   if (at < end) at = end;
   if (at > gt__ns(to->end)) return; /* two clocks disagree */
-  gt__write_event(file, "s", gt__slot(from->device), GT__TID_OF_QUEUES + from->name, end);
-  fprintf(file, "\"id\":%d,\"name\":\"wait\",\"cat\":\"wait\"},\n", (int)gt__record_place(r));
-  gt__write_event(file, "f", gt__slot(to->device), host ? to->thread : GT__TID_OF_QUEUES + to->name,
-                  at);
-  fprintf(file, "\"id\":%d,\"name\":\"wait\",\"cat\":\"wait\",\"bp\":\"e\"},\n",
-          (int)gt__record_place(r));
+  gt__write_arrow_end(file, "s", from, end, gt__record_place(r));
+  gt__write_arrow_end(file, "f\",\"bp\":\"e", to, at, gt__record_place(r));
 }
 static void gt__write_trace(FILE *file) {
   const gt_overlap *o = &gt__trace.overlap;
-  fprintf(file, "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n");
+  fprintf(
+      file,
+      "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n{\"ph\":\"M\",\"pid\":0,\"tid\":0,\"ts\":0,"
+      "\"name\":\"process_labels\",\"cat\":\"__metadata\",\"args\":{\"labels\":"
+      "\"gputensor " GPUTENSOR_VERSION "\"}}");
   gt__write_lanes(file);
   for (int64_t i = 1; i < gt__trace.n; i++) {
     const gt__record *r = &gt__trace.at[i];
     if (r->from) gt__write_arrow(file, r);
     if (!gt__is_op(r)) continue;
-    gt__write_event(file, "C", gt__slot(r->device), 0, gt__ns(r->asked));
-    fprintf(file, "\"name\":\"allocated\",\"cat\":\"memory\",\"args\":{\"bytes\":%lld}},\n",
-            (long long)r->allocated);
+    gt__write_event(file, "C", gt__slot(r->device), 0, gt__ns(r->asked),
+                    "\"name\":\"allocated\",\"cat\":\"memory\",\"args\":{\"bytes\":%lld}}",
+                    (long long)r->allocated);
   }
-  gt__write_event(file, "M", 0, 0, 0);
-  fprintf(
-      file,
-      "\"name\":\"process_labels\",\"cat\":\"__metadata\",\"args\":{\"labels\":"
-      "\"gputensor " GPUTENSOR_VERSION
-      "\"}}\n],"
-      "\"otherData\":{\"records\":%lld,\"dropped\":%lld,\"busy_ms\":%s,\"any_ms\":%s,\"gain\":%s,"
-      "\"reason\":\"%s\"}}\n",
-      (long long)o->records, (long long)o->dropped,
-      gt__thousandths((int64_t)(o->busy_ms * 1e3 + 0.5)),
-      gt__thousandths((int64_t)(o->any_ms * 1e3 + 0.5)), gt__hundredths(o->gain), o->reason);
+  fprintf(file,
+          "\n],\"otherData\":{\"records\":%lld,\"dropped\":%lld,\"busy_ms\":%s,\"any_ms\":%s,"
+          "\"gain\":%s,"
+          "\"reason\":\"%s\"}}\n",
+          (long long)o->records, (long long)o->dropped, gt__decimal(o->busy_ms),
+          gt__decimal(o->any_ms), gt__decimal(o->gain), o->reason);
 }
 GT_API gt_status gt_trace_save(const char *path) {
   GT__CALL;

@@ -535,6 +535,16 @@ static void test_ranges(void) {
     if (DEV.type == GT_CPU) CHECK(outer && add && outer->begin <= add->begin && add->end <= outer->end);
     CHECK(outer && open && outer->end <= open->begin);
   }
+  for (int open = 0; open < 256; open++) CHECK_INT(gt_range_push("deep"), GT_OK);
+  REFUSED_IF(gt_range_push("too deep") != GT_OK, GT_ERROR_STATE, "256 ranges are open");
+  for (int open = 0; open < 256; open++) CHECK_INT(gt_range_pop(), GT_OK);
+  memset(name, 0x80, sizeof name - 1); /* the middle of characters only */
+  CHECK_INT(gt_trace_start(500), GT_OK);
+  gt_range_push(name);
+  gt_range_pop();
+  CHECK_INT(gt_trace_stop(), GT_OK);
+  load_trace();
+  CHECK_INT(count_of("gt_range_push", 0), 1);
   for (int cut = 0; cut < 4; cut++) { /* a name is not cut within a character */
     memset(name, 'n', sizeof name - 1);
     for (int i = 68 + cut - 3; i + 3 < 100; i += 3) memcpy(name + i, "\xed\x95\x99", 3);

@@ -605,13 +605,13 @@ lessons() {
       CFLAGS="$options" OUT="$work/lessons" ${GCC_LIBRARY:+LIBRARY="$GCC_LIBRARY"} "check-$name"
   done
 }
-# What the comment at a lesson's head shows is what it prints, on the CPU or on pretend GPUs; a line
+# What the comment at a lesson's head shows is what it prints, on the CPU, pretend GPUs or an H200; a line
 # with "..." is the begin of one. Those with timelines are compared by heads.py and pretend.sh.
 blanked() { LC_ALL=C sed -E -f examples/expected/blank.sed | sed 's/ *$//'; }
 heads_differ() {
   local f name line
-  for f in examples/[0-9]*.c; do
-    name=$(basename "$f" .c)
+  for f in examples/[0-9]*.c examples/[0-9]*.cu; do
+    name=$(basename "${f%.c*}")
     case $name in 05*|06*|07*|11*) continue ;; esac
     cat "examples/expected/$name"*.txt | blanked > "$work/printed"
     sed '/^\*\//q' "$f" | sed -n '/^   Output/,/^   T/s/^       //p' | blanked | sed 's/ *\.\.\..*//' > "$work/shown"

@@ -614,7 +614,7 @@ heads_differ() {
     name=$(basename "${f%.c*}")
     case $name in 05*|06*|07*|11*) continue ;; esac
     cat "examples/expected/$name"*.txt | blanked > "$work/printed"
-    sed '/^\*\//q' "$f" | sed -n '/^   Output/,/^   T/s/^       //p' | blanked | sed 's/ *\.\.\..*//' > "$work/shown"
+    sed '/^\*\//q' "$f" | sed -nE '/^   Output/,/^   (T|On an )/s/^       //p' | blanked | sed 's/ *\.\.\..*//' > "$work/shown"
     something_in "$work/shown" "lines in the head of $f"
     while IFS= read -r line; do
       grep -qF -- "$line" "$work/printed" || echo "$f: is not printed: $line"

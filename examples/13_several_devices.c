@@ -50,6 +50,17 @@
        once around all workers: 2 copies from GPU to GPU, 8.0 MiB
        gt_to(x) to cuda:0 again has x's own memory; gt_copy(NULL, x) has not
 
+   And on two H200, which small steps keep waiting for the host's calls:
+
+       gradients added up: 128 hidden units, batches of 64
+         1 worker   loss of epoch 1 1.045034, of epoch 3 0.203275, an epoch took 3.4 ms
+         2 workers  loss of epoch 1 1.045034, of epoch 3 0.203275, an epoch took 7.9 ms
+         the replicas are equal bit by bit; 0.43 times as fast, an efficiency of 22 %
+       more work between exchanges: 2048 hidden units, batches of 65536
+         1 worker   loss of epoch 1 11.137898, of epoch 3 0.271784, an epoch took 14.2 ms
+         2 workers  loss of epoch 1 11.137895, of epoch 3 0.271784, an epoch took 11.9 ms
+         the replicas are equal bit by bit; 1.20 times as fast, an efficiency of 60 %
+
    Try: --workers 4: the losses stay, and the efficiency falls, as each share is smaller. Batches of
    16: four times as many exchanges, and several workers lose. Leave the copies out of all_reduce:
    the check of the replicas stops the program.

@@ -50,7 +50,7 @@
        once around all workers: 2 copies from GPU to GPU, 8.0 MiB
        gt_to(x) to cuda:0 again has x's own memory; gt_copy(NULL, x) has not
 
-   And on two H200, which small steps keep waiting for the host's calls:
+   On two H200, whose small steps wait for the host's calls:
 
        gradients added up: 128 hidden units, batches of 64
          1 worker   loss of epoch 1 1.045034, of epoch 3 0.203275, an epoch took 3.4 ms

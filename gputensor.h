@@ -2884,7 +2884,6 @@ typedef struct {
   int pid, tid;              /* in JSON: 0, the CPU, or 1 + a GPU; the stream, thread or engine */
   int track;                 /* in JSON: behind tid */
   int what, letter;          /* GT__TRACED_; in the picture, or 0 */
-  double by;                 /* time to sort by */
   const double *begin, *end; /* in the record */
   gt__record *r;
 } gt__slice; /* of a record, in a lane */
@@ -3043,8 +3042,7 @@ static gt_stream *gt__opened_current(gt_device device, int *code);
 /* >>trace-code: what happens while a trace is on. */
 static gt__record *gt__trace_op(const gt_stream *s, const gt__op *op);
 static void gt__trace_started(const gt_stream *s, gt__record *r, int code);
-static void gt__trace_join(const gt_stream *s, int slot, uint64_t number);
-static int64_t gt__trace_wait(int slot, uint64_t number);
+static int64_t gt__trace_wait(const gt_stream *s, int slot, uint64_t number);
 static int64_t gt__trace_copy(int64_t bytes, int reads);
 static void gt__trace_end(int64_t number);
 static void gt__trace_forget(void);
@@ -7317,7 +7315,7 @@ static int gt__await_unlocks(gt_stream *t, uint64_t number, int tell) {
   int whole = !t->gone && (number >= t->number || gt__set_mark(t, number));
   number = whole ? t->number : t->marked;
   int64_t wait =
-      gt__trace.on && number > gt__all.done.at[t->slot] ? gt__trace_wait(t->slot, number) : 0;
+      gt__trace.on && number > gt__all.done.at[t->slot] ? gt__trace_wait(NULL, t->slot, number) : 0;
   t->held++;
   gt__unlock();
   int code = whole ? b->queue_ask(index, t->queue, how) : b->event_ask(index, t->mark, how);
@@ -7357,7 +7355,7 @@ static int gt__join(gt_stream *s, gt_stream *t, uint64_t number) {
   if (code) return gt__blame(t, code);
   gt__learn(&s->seen, &t->seen, t->slot, number);
   s->marked = 0;
-  if (gt__trace.on) gt__trace_join(s, t->slot, number);
+  if (gt__trace.on) gt__trace_wait(s, t->slot, number);
   gt__all.stats.stream_waits++;
   return 0;
 }
@@ -7519,19 +7517,18 @@ static void gt__trace_end(int64_t number) {
   r->end = gt_now_ms();
   if (r->what != GT__TRACED_RANGE && !gt__me.moving) gt__me.blocked = number;
 }
-/* The newest operation of a stream up to that number. */
-static int32_t gt__trace_newest(int slot, uint64_t number) {
-  int32_t i = gt__trace.line[slot].last;
-  while (gt__trace.at[i].number > number) i = gt__trace.at[i].before;
-  return i;
-}
-/* The host waits for what a stream holds up to that number. */
-static int64_t gt__trace_wait(int slot, uint64_t number) {
-  gt__record *r = gt__record_new(GT__TRACED_WAIT);
+/* A stream, or with NULL the host, begins to wait for what another one holds up to that number. */
+static int64_t gt__trace_wait(const gt_stream *s, int slot, uint64_t number) {
+  gt__record *r = gt__record_new(s ? GT__TRACED_JOIN : GT__TRACED_WAIT);
   if (!r) return 0;
-  r->from = gt__trace_newest(slot, number);
-  r->to = gt__record_place(r);
-  return gt__trace_begin(r);
+  int32_t place = gt__record_place(r), newest = gt__trace.line[slot].last;
+  while (gt__trace.at[newest].number > number) newest = gt__trace.at[newest].before;
+  r->from = newest;
+  r->to = s ? 0 : place;
+  if (!s) return gt__trace_begin(r);
+  r->before = gt__trace.line[s->slot].joins;
+  gt__trace.line[s->slot].joins = place;
+  return 0;
 }
 /* A copy that keeps the host, as a whole; what gt_item and its like do is a wait. */
 static int64_t gt__trace_copy(int64_t bytes, int reads) {
@@ -7539,14 +7536,6 @@ static int64_t gt__trace_copy(int64_t bytes, int reads) {
   gt__record *r = gt__record_new(reads ? GT__TRACED_WAIT : GT__TRACED_COPY);
   if (r) r->size[0] = bytes;
   return gt__trace_begin(r);
-}
-/* A stream begins to wait for what another one holds up to that number. */
-static void gt__trace_join(const gt_stream *s, int slot, uint64_t number) {
-  gt__record *r = gt__record_new(GT__TRACED_JOIN);
-  if (!r) return;
-  r->from = gt__trace_newest(slot, number);
-  r->before = gt__trace.line[s->slot].joins;
-  gt__trace.line[s->slot].joins = gt__record_place(r);
 }
 static void gt__describe_op(gt__record *r, const gt__op *op) {
   const gt__copy_args *c = &op->u.copy;
@@ -7895,7 +7884,7 @@ static gt_status gt__no_event(const gt_event *event) {
 static int gt__event_ask(gt_event *event, int wait) {
   gt__lock();
   gt_event now = *event;
-  int64_t traced = gt__trace.on && wait ? gt__trace_wait(now.at.slot, now.at.number) : 0;
+  int64_t traced = gt__trace.on && wait ? gt__trace_wait(NULL, now.at.slot, now.at.number) : 0;
   gt__unlock();
   int code = GT__OF(&now)->event_ask(now.device.index, now.native, wait);
   GT__HOLD(gt__mutex);
@@ -7929,7 +7918,7 @@ GT_API gt_status gt_stream_wait_event(gt_stream *stream, gt_event *event) {
   if (!code && stream->device.type == event->device.type) {
     code = GT__OF(stream)->queue_wait_event(stream->device.index, stream->queue, event->native);
     if (!code) gt__learn(&stream->seen, &event->seen, event->at.slot, event->at.number);
-    if (gt__trace.on) gt__trace_join(stream, event->at.slot, event->at.number);
+    if (gt__trace.on) gt__trace_wait(stream, event->at.slot, event->at.number);
     stream->marked = 0;
   } else if (!code) code = gt__reach_unlocks(stream, event->at, &away);
   gt__unlock();
@@ -8088,23 +8077,21 @@ static void gt__set_times(gt__record *r, double now) {
   if (r->begin < before) r->begin = before;
   if (r->end < r->begin) r->end = r->begin;
 }
-/* By lane, then by the end of operations of an engine, by the begin of others. */
+/* By lane, then by end. */
 static int gt__compare_slices(const void *a, const void *b) {
   const gt__slice *x = (const gt__slice *)a, *y = (const gt__slice *)b;
   double order = (double)(x->lane - y->lane);
-  if (order == 0) order = x->by - y->by;
+  if (order == 0) order = *x->end - *y->end;
   if (order == 0) order = (double)(x->r - y->r);
   return (order > 0) - (order < 0);
 }
 static void gt__add_slice(int group, int pid, int tid, int letter, gt__record *r) {
   int enqueues = group == GT__HOSTS && r->number; /* the call that did */
   int what = enqueues ? (int)GT__TRACED_ENQUEUE : r->what;
-  int ends = group == GT__ENGINES || group == GT__ALL_WORK;
   const double *begin = enqueues ? &r->asked : &r->begin;
   const double *end = enqueues ? &r->called : &r->end;
   int64_t lane = ((int64_t)group * 64 + pid) << 32 | tid;
-  double by = ends ? *end : *begin;
-  gt__slice s = {lane, group, pid, tid, 0, what, letter, by, begin, end, r};
+  gt__slice s = {lane, group, pid, tid, 0, what, letter, begin, end, r};
   *gt__trace.end++ = s;
 }
 static void gt__make_slices(void) {
@@ -8243,8 +8230,9 @@ static void gt__sum_up(gt_overlap *o) {
   gt__trace.end = s; /* what follows is not drawn */
   o->any_ms = gt__union_ms(s, all);
   if (s < all) o->span_ms = all[-1].r->end - gt__trace.first;
-  if (o->any_ms > 0) o->gain = o->busy_ms / o->any_ms;
-  if (o->any_ms > 0 && o->gain < GT_SMALL_GAIN) o->reason = gt__find_reason(o, queues, most);
+  if (o->any_ms <= 0) return;
+  o->gain = o->busy_ms / o->any_ms;
+  if (o->gain < GT_SMALL_GAIN) o->reason = gt__find_reason(o, queues, most);
 }
 /* -- begin and end -- */
 static void gt__drop_events(void) {
@@ -8446,17 +8434,16 @@ static void gt__write_slice(FILE *file, const gt__slice *s) {
     else fputc(*c, file);
   fprintf(file, "\"}");
 }
-/* All slices, and the names of their processes and lanes. */
+/* All slices, and the names of their processes and lanes: from the last back, so that what is in
+   another one comes behind it. */
 static void gt__write_lanes(FILE *file) {
-  gt__slice *end = gt__trace.slices;
   int tracks = 0;
-  for (gt__slice *s = end; s < gt__trace.end; s++) {
-    if (s == end) {
+  for (gt__slice *s = gt__trace.end; s-- > gt__trace.slices;) {
+    if (s + 1 == gt__trace.end || s->lane != s[1].lane) {
       tracks = 0;
       gt__write_event(file, "M", s->pid, 0, 0,
                       "\"name\":\"process_name\",\"args\":{\"name\":\"%s\"}}",
                       s->pid ? gt_device_string(s->r->device) : "cpu");
-      end = gt__lane_end(s);
     }
     while (tracks <= s->track)
       gt__write_event(file, "M", s->pid, s->tid + tracks++, 0,

@@ -1,5 +1,5 @@
 /* gputensor.h - PyTorch's devices, tensors and streams in plain C: your arrays, on the GPU or on
-   the CPU, from one source.                       version 0.4.0, 2026-11-26. MIT licence, below.
+   the CPU, from one source.                       version 0.5.0, 2026-11-26. MIT licence, below.
 
    A complete program:
 
@@ -47,9 +47,9 @@
        >>views-code  >>storage     >>parser      >>compiler    >>operations-code
        >>making      >>joining     >>folding     >>multiplying >>operands    >>moving
        >>ways        >>submit      >>order       >>ledgers     >>regions     >>waiting
-       >>trace-code  >>stream-code >>timeline    >>graph-code  >>npy         >>print
-       >>cpu-threads >>cpu-plain   >>cpu-streams >>tuning      >>cpu-loops   >>cpu-vectors
-       >>cpu-transposed            >>cpu-folds   >>cpu-softmax >>cpu-products
+       >>trace-code  >>stream-code >>timeline    >>graph-code  >>npy         >>safetensors
+       >>print       >>cpu-threads >>cpu-plain   >>cpu-streams >>tuning      >>cpu-loops
+       >>cpu-vectors >>cpu-transposed            >>cpu-folds   >>cpu-softmax >>cpu-products
        >>cpu-amx     >>cpu-ways    >>cuda-backend              >>licence
      To add an operation see GT__OPERATIONS; a dtype, GT__DTYPES; a back end, gt__backend; a faster
      way, gt__way.
@@ -123,9 +123,9 @@
 #define GPUTENSOR_H
 
 #define GPUTENSOR_VERSION_MAJOR 0
-#define GPUTENSOR_VERSION_MINOR 4
+#define GPUTENSOR_VERSION_MINOR 5
 #define GPUTENSOR_VERSION_PATCH 0
-#define GPUTENSOR_VERSION "0.4.0"
+#define GPUTENSOR_VERSION "0.5.0"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -680,6 +680,24 @@ GT_API void gt_graph_free(gt_graph *graph); /* waits for its launches; NULL is f
    or on a mounted file. */
 GT_API gt_tensor *gt_load_npy(const char *path, gt_device device);
 GT_API gt_status gt_save_npy(const char *path, const gt_tensor *x);
+/* Tensors with names, as a file of safetensors has them; bfloat16 stays bfloat16. The list and its
+   tensors end by gt_tensors_free, not by a GT_SCOPE; gt_retain makes a handle of one's own. */
+typedef struct gt_named { const char *name; gt_tensor *tensor; } gt_named;
+typedef struct gt_tensors {
+  int n;
+  gt_named *item;      /* sorted by name; names as in the file: UTF-8, JSON's escapes unresolved */
+  gt_tensor *gt__file;
+} gt_tensors;
+/* Hostile files are refused as those of .npy. On the CPU tensors are the file's own pages, read
+   when they are touched: writing to one copies the page and leaves the file as it is. While they
+   live nobody may change the file in place; to rename another over it, as saving does, is fine. To
+   a GPU elements are copied, and so are those that are not aligned; Windows reads the file. */
+GT_API gt_tensors *gt_load_safetensors(const char *path, gt_device device);
+/* The tensor of that name, which stays the list's; an error if there is none. */
+GT_API gt_tensor *gt_tensors_get(const gt_tensors *list, const char *name);
+GT_API void gt_tensors_free(gt_tensors *list); /* NULL is fine */
+/* n tensors of any devices, dtypes and strides, gathered in the host's memory. */
+GT_API gt_status gt_save_safetensors(const char *path, int n, const gt_named *item);
 
 /* ---- >>program ------------------------------------------------------------------------------- */
 /* Bytes: in tensors now, at most since the start or the last reset, and held. A GPU's memory stays
@@ -8890,7 +8908,8 @@ typedef struct {
   char *p, *end; /* p..end: the header that is still unread; *end is 0 */
   gt_dtype dtype;
   int swap, fortran;
-  gt_shape shape;
+  gt_shape shape, place; /* place: where the elements begin and end, in bytes */
+  int json;              /* the header is one of safetensors */
 } gt__npy;
 #ifdef _WIN32
 #define GT__SLASHES "/\\"
@@ -8937,15 +8956,18 @@ static int gt__npy_word(gt__npy *h, const char *word) { /* skips spaces and it, 
   h->p += n;
   return 1;
 }
-/* A quoted string without escapes, ended in place, or NULL; in a message it must be printable. */
+/* A quoted string, ended in place, or NULL; in a message it must be printable. In JSON it may have
+   escapes, which stay as they are, and UTF-8. */
 static char *gt__npy_string(gt__npy *h) {
   int is_single = gt__npy_word(h, "'");
   char quote = is_single ? '\'' : '"';
   if (!is_single && !gt__npy_word(h, "\"")) return NULL;
   char *text = h->p;
   for (; h->p < h->end && *h->p != quote; h->p++) {
-    if (*h->p == '\\' || *h->p == '\n') return NULL;
-    if (*h->p < ' ' || *h->p > '~') *h->p = '?';
+    if (*h->p == '\\' && (!h->json || ++h->p == h->end)) return NULL;
+    if (*h->p == '\n') return NULL;
+    int high = *h->p & 0x80; /* of UTF-8 */
+    if (high ? !h->json : *h->p < ' ' || *h->p > '~') *h->p = '?';
   }
   if (h->p == h->end) return NULL;
   *h->p++ = 0;
@@ -8968,25 +8990,28 @@ static gt_status gt__npy_descr(gt__npy *h) {
   h->swap = *text == (GT__LITTLE_ENDIAN ? '>' : '<');
   return GT_OK;
 }
-static gt_status gt__npy_shape(gt__npy *h) {
-  int *n = &h->shape.ndim, comma = 1;
-  if (!gt__npy_word(h, "(")) return GT__NPY_MALFORMED("shape is not a tuple");
-  for (; !gt__npy_word(h, ")"); comma = gt__npy_word(h, ",")) {
+static gt_status gt__npy_shape(gt__npy *h, gt_shape *to) { /* in JSON a list */
+  int *n = &to->ndim, comma = 1;
+  *n = 0;
+  if (!gt__npy_word(h, h->json ? "[" : "(")) return GT__NPY_MALFORMED("shape is not a tuple");
+  for (; !gt__npy_word(h, h->json ? "]" : ")"); comma = gt__npy_word(h, ",")) {
     if (!comma) return GT__NPY_MALFORMED("no comma between two sizes");
     if (*n == GT_MAX_DIMS) return GT__NPY_BAD("more than %d dimensions", h->path, *n);
     if (*h->p == '-') return GT__NPY_MALFORMED("a size is negative");
     if (*h->p < '0' || *h->p > '9') return GT__NPY_MALFORMED("shape is not a tuple of integers");
     errno = 0;
-    h->shape.size[(*n)++] = strtoll(h->p, &h->p, 10);
+    to->size[(*n)++] = strtoll(h->p, &h->p, 10);
     if (errno) return GT__NPY_MALFORMED("a size exceeds 64 bits");
     h->p += *h->p == 'L'; /* as Python 2 wrote long integers */
   }
-  return *n == 1 && !comma ? GT__NPY_MALFORMED("shape is not a tuple") : GT_OK;
+  return *n == 1 && !comma && !h->json ? GT__NPY_MALFORMED("shape is not a tuple") : GT_OK;
 }
+static gt_status gt__json_value(gt__npy *h, int k);
 /* The value of key k: descr, fortran_order or shape. */
 static gt_status gt__npy_value(gt__npy *h, int k) {
+  if (h->json) return gt__json_value(h, k);
   if (k == 0) return gt__npy_descr(h);
-  if (k == 2) return gt__npy_shape(h);
+  if (k == 2) return gt__npy_shape(h, &h->shape);
   h->fortran = gt__npy_word(h, "True");
   if (h->fortran || gt__npy_word(h, "False")) return GT_OK;
   return GT__NPY_MALFORMED("fortran_order is neither True nor False");
@@ -9001,19 +9026,24 @@ static gt_status gt__npy_entry(gt__npy *h, const char *const *key, int *seen) {
   if (!gt__npy_word(h, ":")) return GT__NPY_MALFORMED("no colon after a key");
   return gt__npy_value(h, k);
 }
-static gt_status gt__npy_parse(gt__npy *h) {
-  static const char *const key[] = {"descr", "fortran_order", "shape"};
+static gt_status gt__npy_dict(gt__npy *h, const char *const *key) {
   int seen[3] = {0, 0, 0}, comma = 1;
   if (!gt__npy_word(h, "{")) return GT__NPY_MALFORMED("it does not begin with a brace");
   for (; !gt__npy_word(h, "}"); comma = gt__npy_word(h, ",")) {
     if (!comma) return GT__NPY_MALFORMED("no comma between two entries");
     if (gt__npy_entry(h, key, seen)) return gt__failed();
   }
-  gt__npy_word(h, ""); /* spaces may follow */
-  if (h->p != h->end) return GT__NPY_MALFORMED("text after the closing brace");
   for (int k = 0; k < 3; k++)
     if (!seen[k]) return GT__NPY_BAD("malformed header: %s is missing", h->path, key[k]);
   return GT_OK;
+}
+static gt_status gt__npy_rest(gt__npy *h) {
+  gt__npy_word(h, ""); /* spaces may follow */
+  return h->p == h->end ? GT_OK : GT__NPY_MALFORMED("text after the closing brace");
+}
+static gt_status gt__npy_parse(gt__npy *h) {
+  static const char *const key[] = {"descr", "fortran_order", "shape"};
+  return gt__npy_dict(h, key) || gt__npy_rest(h) ? gt__failed() : GT_OK;
 }
 /* Reads up to the first element. `length` is the file's; on return it counts what follows. */
 static gt_status gt__npy_header(gt__npy *h, int64_t *length) {
@@ -9050,32 +9080,47 @@ static gt_status gt__npy_check_length(const gt__npy *h, int64_t length) {
   return GT__NPY_BAD("truncated: %lld bytes of elements, the shape needs %lld", h->path,
                      (long long)length, (long long)bytes);
 }
-static gt_status gt__npy_elements(const gt__npy *h, gt_tensor *x) {
-  size_t bytes = gt__nbytes(x), width = gt__dtype[h->dtype].size;
-  unsigned char *p = (unsigned char *)gt__address(x);
-  if (bytes && gt__npy_read(h, p, bytes)) return gt__failed();
-  for (size_t i = 0; h->swap && i < bytes; i += width)
+/* Makes what a file has elements of a tensor, or the reverse; what is right is not written to. */
+static void gt__settle(void *elements, size_t bytes, gt_dtype dtype, int swap) {
+  unsigned char *p = (unsigned char *)elements;
+  size_t width = gt__dtype[dtype].size;
+  for (size_t i = 0; swap && i < bytes; i += width)
     for (size_t a = i, b = i + width - 1; a < b; a++, b--) {
       unsigned char t = p[a];
       p[a] = p[b];
       p[b] = t;
     }
-  for (size_t i = 0; h->dtype == GT_BOOL && i < bytes; i++) p[i] = p[i] != 0;
+  for (size_t i = 0; dtype == GT_BOOL && i < bytes; i++)
+    if (p[i] > 1) p[i] = 1;
+}
+static gt_status gt__npy_elements(const gt__npy *h, gt_tensor *x) {
+  size_t bytes = gt__nbytes(x);
+  if (bytes && gt__npy_read(h, gt__address(x), bytes)) return gt__failed();
+  gt__settle(gt__address(x), bytes, x->dtype, h->swap);
+  return GT_OK;
+}
+static gt_status gt__npy_open(gt__npy *h, const char *path, int json, int64_t *length) {
+  memset(h, 0, sizeof *h);
+  h->path = path;
+  h->file = -1;
+  h->json = json;
+  struct stat info;
+  if (!h->path) return gt__fail(GT_ERROR_ARGUMENT, "the path is NULL");
+  if (stat(h->path, &info) == 0 && S_ISFIFO(info.st_mode)) /* to open it might disturb others */
+    return gt__fail(GT_ERROR_FILE, "%s: not a file with a length", h->path);
+  h->file = open(h->path, GT__TO_READ);
+  if (h->file < 0 || fstat(h->file, &info))
+    return gt__fail(GT_ERROR_FILE, "%s: %s", h->path, strerror(errno));
+  *length = (int64_t)info.st_size;
   return GT_OK;
 }
 /* Elements in Fortran order are those of the reversed shape in C order: read so, then turned. */
 GT_API gt_tensor *gt_load_npy(const char *path, gt_device device) {
   GT__CALL;
-  struct stat info;
+  int64_t length;
   if (gt__check_device(device)) return NULL;
-  if (!path) return GT__NULL(GT_ERROR_ARGUMENT, "the path is NULL");
-  gt__npy h GT__CLOSED = {path, -1, NULL, NULL, GT_BOOL, 0, 0, {0, {0}}};
-  if (stat(path, &info) == 0 && S_ISFIFO(info.st_mode)) /* to open it might disturb others */
-    return GT__NULL(GT_ERROR_FILE, "%s: not a file with a length", path);
-  h.file = open(path, GT__TO_READ);
-  if (h.file < 0 || fstat(h.file, &info))
-    return GT__NULL(GT_ERROR_FILE, "%s: %s", path, strerror(errno));
-  int64_t length = (int64_t)info.st_size;
+  gt__npy h GT__CLOSED;
+  if (gt__npy_open(&h, path, 0, &length)) return NULL;
   if (gt__npy_header(&h, &length) || gt__npy_check_length(&h, length)) return NULL;
   int last = h.shape.ndim - 1, half = h.fortran ? h.shape.ndim / 2 : 0;
   int64_t *size = h.shape.size;
@@ -9184,6 +9229,12 @@ static int gt__save_file(const char *path, const gt__image *image, int *whole) {
   *whole = 0;
   return gt__write(file, image);
 }
+static gt_status gt__save_image(const char *path, const gt__image *image) {
+  int whole, error = gt__save_file(path, image, &whole);
+  if (!error) return GT_OK;
+  return gt__fail(GT_ERROR_FILE, "%s: %s%s", path, strerror(error),
+                  whole ? "; an older file is untouched" : "");
+}
 /* The file's bytes up to the elements; their number. */
 static int gt__npy_head(const gt_tensor *host, char head[GT__NPY_HEAD]) {
   char text[4 * GT__NPY_ALIGN];
@@ -9200,7 +9251,6 @@ GT_API gt_status gt_save_npy(const char *path, const gt_tensor *x) {
   char head[GT__NPY_HEAD];
   gt__image image = {head, NULL, 0, 0};
   gt__host_use use;
-  int whole;
   if (GT__NO(x)) return gt__failed();
   if (!path) return gt__fail(GT_ERROR_ARGUMENT, "the path is NULL");
   gt_dtype dtype = x->dtype == GT_BFLOAT16 ? GT_FLOAT32 : x->dtype;
@@ -9209,11 +9259,200 @@ GT_API gt_status gt_save_npy(const char *path, const gt_tensor *x) {
   image.n_head = (size_t)gt__npy_head(host, head);
   image.n_data = gt__nbytes(host);
   if (image.n_data) image.data = gt__address(host);
-  int error = gt__save_file(path, &image, &whole);
+  gt_status status = gt__save_image(path, &image);
   gt__host_end(&use);
-  if (!error) return GT_OK;
-  return gt__fail(GT_ERROR_FILE, "%s: %s%s", path, strerror(error),
-                  whole ? "; an older file is untouched" : "");
+  return status;
+}
+
+/* ---- >>safetensors ------------------------------------------------------------------------------
+   The length of the header in 8 bytes, the header (JSON: an object of names, each with dtype, shape
+   and where its bytes begin and end), elements without holes. As of .npy, nothing is believed. */
+enum { GT__JSON_ENTRY = 48 }; /* bytes of JSON that each tensor takes, at least */
+static const char *const gt__json_dtype[GT_DTYPES] = {"BOOL", "U8",  "I8",   "I16", "I32",
+                                                      "I64",  "F16", "BF16", "F32", "F64"};
+static gt_status gt__json_value(gt__npy *h, int k) { /* of dtype, shape or data_offsets */
+  if (k) return gt__npy_shape(h, k == 1 ? &h->shape : &h->place);
+  const char *text = gt__npy_string(h);
+  int d = text ? GT_DTYPES - 1 : -1;
+  while (d >= 0 && strcmp(text, gt__json_dtype[d]) != 0) d--;
+  h->dtype = (gt_dtype)d;
+  if (d >= 0) return GT_OK;
+  return GT__NPY_BAD("a dtype is none of BOOL U8 I8 I16 I32 I64 F16 BF16 F32 F64", h->path);
+}
+static gt_status gt__json_metadata(gt__npy *h) { /* which nobody reads */
+  int good = gt__npy_word(h, "{");
+  int comma = 1;
+  for (; good && !gt__npy_word(h, "}"); comma = gt__npy_word(h, ","))
+    good = comma && gt__npy_string(h) && gt__npy_word(h, ":") && gt__npy_string(h);
+  return good ? GT_OK : GT__NPY_MALFORMED("__metadata__ is not an object of strings");
+}
+/* The next tensor, whose bytes are to begin at `at` of the file; a copy for another device, or if
+   they are not aligned. */
+static gt_tensor *gt__json_tensor(gt__npy *h, const gt_tensor *file, int64_t at, gt_device device) {
+  static const char *const key[] = {"dtype", "shape", "data_offsets"};
+  gt_tensor x;
+  char *p = gt__address(file) + at;
+  if (gt__npy_dict(h, key) || gt__npy_check_length(h, file->shape[0] - at) ||
+      gt__model(&x, h->shape, h->dtype, gt_cpu()))
+    return NULL;
+  int64_t from = p - h->end - 1;
+  int64_t to = from + (int64_t)gt__nbytes(&x);
+  if (h->place.ndim != 2 || h->place.size[0] != from || h->place.size[1] != to)
+    return GT__NULL(GT_ERROR_FORMAT, "%s: data_offsets are not those that sizes make them",
+                    h->path);
+  gt__settle(p, gt__nbytes(&x), x.dtype, !GT__LITTLE_ENDIAN);
+  int64_t size = gt__dtype[x.dtype].size;
+  x.storage = file->storage;
+  x.offset = at / size;
+  if (at % size == 0) return gt__converted(&x, x.dtype, device, GT__ANY_STRIDES);
+  GT__LOCAL gt_tensor *copy = gt__new(h->shape, x.dtype, gt_cpu(), 0);
+  if (!copy) return NULL;
+  memcpy(gt__address(copy), p, gt__nbytes(&x));
+  return gt__converted(copy, x.dtype, device, GT__ANY_STRIDES);
+}
+static int gt__by_name(const void *a, const void *b) {
+  return strcmp(((const gt_named *)a)->name, ((const gt_named *)b)->name);
+}
+static gt_status gt__json_parse(gt__npy *h, gt_tensors *list, gt_device device) {
+  const gt_tensor *file = list->gt__file;
+  int64_t at = h->end + 1 - gt__address(file);
+  int comma = 1;
+  if (!gt__npy_word(h, "{")) return GT__NPY_MALFORMED("it does not begin with a brace");
+  for (; !gt__npy_word(h, "}"); comma = gt__npy_word(h, ",")) {
+    gt_named x = {gt__npy_string(h), NULL};
+    if (!comma || !x.name || !gt__npy_word(h, ":"))
+      return GT__NPY_MALFORMED("a name and a colon are missing");
+    if (strcmp(x.name, "__metadata__") != 0) {
+      x.tensor = gt__json_tensor(h, file, at, device);
+      if (!x.tensor) return gt__failed();
+      list->item[list->n++] = x;
+      at += (int64_t)gt__nbytes(x.tensor);
+    } else if (gt__json_metadata(h)) return gt__failed();
+  }
+  if (gt__npy_rest(h)) return gt__failed();
+  return at == file->shape[0] ? GT_OK : GT__NPY_BAD("bytes follow the elements", h->path);
+}
+/* The whole file as bytes: on POSIX its own pages; those that are written to become copies. */
+#ifdef _WIN32
+static gt_tensor *gt__map(const gt__npy *h, int64_t bytes) {
+  gt_tensor *x = gt__new(GT_SHAPE(bytes + 8), GT_UINT8, gt_cpu(), 0);
+  if (x) x->shape[0] = bytes;
+  if (!x || !gt__npy_read(h, gt__address(x), (size_t)bytes)) return x;
+  gt__free(x);
+  return NULL;
+}
+#else
+static void gt__unmap(void *data, void *bytes) { munmap(data, (size_t)(uintptr_t)bytes); }
+static gt_tensor *gt__map(const gt__npy *h, int64_t bytes) {
+  void *context = (void *)(uintptr_t)bytes;
+  void *p = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, h->file, 0);
+  if (p == MAP_FAILED) return GT__NULL(GT_ERROR_FILE, "%s: %s", h->path, strerror(errno));
+  gt_tensor *x = gt__wrap(p, GT_SHAPE(bytes), GT_UINT8, gt_cpu(), gt__unmap, context);
+  if (!x) gt__unmap(p, context);
+  return x;
+}
+#endif
+static gt_status gt__load_list(gt_tensors *list, const char *path, gt_device device) {
+  int64_t bytes;
+  uint64_t n = 0;
+  gt__npy h GT__CLOSED;
+  if (gt__npy_open(&h, path, 1, &bytes)) return gt__failed();
+  list->gt__file = gt__map(&h, bytes);
+  if (!list->gt__file) return gt__failed();
+  char *head = gt__address(list->gt__file);
+  for (int i = 7; i >= 0; i--) n = n << 8 | (unsigned char)head[i];
+  if (bytes < 8 || n > (uint64_t)bytes - 8)
+    return GT__NPY_BAD("its first 8 bytes name a header of %llu bytes, which is too long", path,
+                       (unsigned long long)n);
+  h.p = head + 7;
+  h.end = h.p + n;
+  memmove(h.p, h.p + 1, (size_t)n); /* so that there is room for a 0 */
+  *h.end = 0;
+  list->item = (gt_named *)gt__malloc((size_t)(n / GT__JSON_ENTRY + 1) * sizeof(gt_named));
+  if (!list->item || gt__json_parse(&h, list, device)) return gt__failed();
+  qsort(list->item, (size_t)list->n, sizeof(gt_named), gt__by_name);
+  for (gt_named *x = list->item + 1; x < list->item + list->n; x++)
+    if (!gt__by_name(x - 1, x)) return GT__NPY_BAD("two tensors have one name", path);
+  return GT_OK;
+}
+GT_API gt_tensors *gt_load_safetensors(const char *path, gt_device device) {
+  GT__CALL;
+  gt_scope *scope = gt__me.scope;
+  if (gt__check_device(device)) return NULL;
+  gt_tensors *list = (gt_tensors *)gt__malloc(sizeof *list);
+  gt__me.scope = NULL;
+  int failed = !list || gt__load_list(list, path, device);
+  gt__me.scope = scope;
+  if (!failed) return list;
+  gt_tensors_free(list);
+  return NULL;
+}
+GT_API void gt_tensors_free(gt_tensors *list) {
+  if (!list) return;
+  for (int i = 0; i < list->n; i++) gt_free(list->item[i].tensor);
+  gt__free(list->gt__file);
+  GPUTENSOR_FREE(list->item);
+  GPUTENSOR_FREE(list);
+}
+GT_API gt_tensor *gt_tensors_get(const gt_tensors *list, const char *name) {
+  GT__CALL;
+  for (int i = 0; list && name && i < list->n; i++)
+    if (!strcmp(list->item[i].name, name)) return list->item[i].tensor;
+  return GT__NULL(GT_ERROR_ARGUMENT, "no tensor is named '%.60s'", name ? name : "");
+}
+/* -- saving -- */
+enum { GT__JSON_ROOM = 384 }; /* bytes that a tensor takes in a header, its name left out */
+/* Writes to memory, tensors of large elements first, so that all are aligned. */
+static gt_status gt__json_image(gt__image *image, int n, const gt_named *item) {
+  char *p = image->head + 8;
+  p += sprintf(p, "{\"__metadata__\":{\"format\":\"pt\"}");
+  for (int size = 8; size; size /= 2)
+    for (int i = 0; i < n; i++) {
+      gt_tensor *x = item[i].tensor;
+      size_t from = image->n_data;
+      size_t bytes = gt__nbytes(x);
+      char *data = image->data + from;
+      if (gt__dtype[x->dtype].size != size) continue;
+      if (gt_to_array(x, data, bytes)) return gt__failed();
+      gt__settle(data, bytes, x->dtype, !GT__LITTLE_ENDIAN);
+      image->n_data += bytes;
+      p += sprintf(p, ",\"%s\":{\"dtype\":\"%s\",\"shape\":[", item[i].name,
+                   gt__json_dtype[x->dtype]);
+      for (int d = 0; d < x->ndim; d++) {
+        long long length = x->shape[d];
+        p += sprintf(p, "%lld,", length);
+      }
+      if (x->ndim) p--;
+      p += sprintf(p, "],\"data_offsets\":[%zu,%zu]}", from, image->n_data);
+    }
+  *p++ = '}';
+  while ((p - image->head) % GT__NPY_ALIGN) *p++ = ' ';
+  image->n_head = (size_t)(p - image->head);
+  uint64_t length = image->n_head - 8;
+  for (int i = 0; i < 8; i++) image->head[i] = (char)(length >> 8 * i);
+  return GT_OK;
+}
+GT_API gt_status gt_save_safetensors(const char *path, int n, const gt_named *item) {
+  GT__CALL;
+  size_t room = GT__JSON_ROOM, bytes = 0;
+  if (!path || !item || n < 0)
+    return gt__fail(GT_ERROR_ARGUMENT, "the path or the list is NULL, or n negative");
+  for (int i = 0; i < n; i++) {
+    const char *name = item[i].name; /* which JSON has as it is */
+    int bad = !name || strpbrk(name, "\"\\\n\r\t") || !strcmp(name, "__metadata__");
+    for (int j = 0; j < i && !bad; j++) bad = !gt__by_name(item + i, item + j);
+    if (bad)
+      return gt__fail(GT_ERROR_ARGUMENT, "name %d is NULL, __metadata__, no plain text or not new",
+                      i);
+    if (gt__refuse_one(item[i].tensor)) return gt__failed();
+    room += GT__JSON_ROOM + strlen(name);
+    bytes += gt__nbytes(item[i].tensor);
+  }
+  GT__OWNED char *const memory = (char *)gt__malloc(room + bytes);
+  gt__image image = {memory, memory + room, 0, 0};
+  if (!memory || gt__json_image(&image, n, item)) return gt__failed();
+  GT__CALL;
+  return gt__save_image(path, &image);
 }
 
 /* ---- >>print -----------------------------------------------------------------------------------
@@ -14100,6 +14339,7 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
    OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
 
    HISTORY
+     0.5.0  safetensors: gt_load_safetensors, gt_save_safetensors, gt_tensors_get and _free
      0.4.0  traces: gt_trace_start, _stop, _print, _save and _overlap, gt_range_push and _pop;
             graphs: gt_graph_begin, _end, _launch and _free; gt_warmup and gt_benchmark;
             gt_stream_call

@@ -157,7 +157,7 @@ typedef enum gt_status {
   GT_ERROR_DTYPE,       /* an element type that the operation does not have */
   GT_ERROR_DEVICE,      /* tensors on different devices, or a device that is not there */
   GT_ERROR_MEMORY,      /* out of memory */
-  GT_ERROR_EXPRESSION,  /* the text of an expression */
+  GT_ERROR_EXPRESSION,  /* the text of an expression, or of gt_view */
   GT_ERROR_FILE,        /* the operating system's word on a file */
   GT_ERROR_FORMAT,      /* the content of a file */
   GT_ERROR_STATE,       /* a call out of order: an event never recorded, a stream in use */
@@ -309,17 +309,35 @@ GT_API int64_t gt_to_string(const gt_tensor *x, char *text, size_t size);
 
 /* ---- >>views -----------------------------------------------------------------------------------
    New handles on the same elements, to be freed as any other. A dim may be negative: -1 is the
-   last. Of a 0-d tensor gt_transpose, gt_squeeze, gt_index_select and reductions take 0 and -1. */
+   last. Of a 0-d tensor gt_transpose, gt_squeeze, gt_unfold, gt_index_select and reductions take 0
+   and -1. */
 GT_API gt_tensor *gt_reshape(const gt_tensor *x, gt_shape shape); /* one may be -1; never a copy */
 GT_API gt_tensor *gt_transpose(const gt_tensor *x, int dim0, int dim1);
 GT_API gt_tensor *gt_permute(const gt_tensor *x, gt_shape order); /* GT_SHAPE(2, 0, 1) */
+/* Python's x[start:end:step]: ends are clipped, a negative step goes backwards. What Python leaves
+   out at the far end is INT64_MAX, or INT64_MIN where that is the beginning. */
 GT_API gt_tensor *gt_slice(const gt_tensor *x, int dim, int64_t start, int64_t end, int64_t step);
-                            /* Python's x[start:end:step]; step >= 1; ends are clipped */
 GT_API gt_tensor *gt_select(const gt_tensor *x, int dim, int64_t index);
+/* All of that by Python's text: gt_view(x, "1:-1, ::-2, ..., 3"). A bad text is refused with its
+   column. */
+GT_API gt_tensor *gt_view(const gt_tensor *x, const char *text);
+GT_API gt_tensor *gt_flip(const gt_tensor *x, uint32_t dims);     /* GT_DIM(0) | GT_DIM(-1) */
 GT_API gt_tensor *gt_expand(const gt_tensor *x, gt_shape shape);  /* -1 keeps a size */
 GT_API gt_tensor *gt_squeeze(const gt_tensor *x, int dim);        /* unchanged if not of size 1 */
 GT_API gt_tensor *gt_unsqueeze(const gt_tensor *x, int dim);
 GT_API gt_tensor *gt_diagonal(const gt_tensor *x, int64_t offset, int dim0, int dim1);
+/* The windows of `size` entries of a dim, one every `step`: the dim counts them, and a dim is added
+   at the end for what is in a window. Max pooling of 2 x 2, and the rows which, times weights, make
+   a convolution by h x w (gt_reshape lies between; README.md):
+       gt_max(NULL, gt_unfold(gt_unfold(x, -2, 2, 2), -2, 2, 2), GT_DIM(-1) | GT_DIM(-2), 0);
+       gt_contiguous(gt_permute(gt_unfold(gt_unfold(x, 2, h, 1), 3, w, 1),
+                                GT_SHAPE(0, 2, 3, 1, 4, 5))); */
+GT_API gt_tensor *gt_unfold(const gt_tensor *x, int dim, int64_t size, int64_t step);
+/* Any view of x's whole memory: element (i, j) is number offset + i * strides.size[0] + ... of it,
+   as PyTorch counts; what would lie outside is refused. Elements may share memory: then the view is
+   read, and refused as an output. */
+GT_API gt_tensor *gt_as_strided(const gt_tensor *x, gt_shape shape, gt_shape strides,
+                                int64_t offset);
 
 /* ---- >>copies ----------------------------------------------------------------------------------
    gt_copy converts between any devices, dtypes and strides; src is broadcast to dst's shape, and a
@@ -2211,7 +2229,7 @@ enum { GT__COPY, GT__MAP, GT__REDUCE, GT__MATMUL, GT__KINDS, GT__REPLAY = GT__KI
 typedef struct {
   uintptr_t begin;
   int64_t run, pitch, count;
-  int exact;
+  int exact; /* or 0; negative: elements share memory, or may */
 } gt__region;
 typedef struct {
   struct gt_storage *storage;
@@ -3730,6 +3748,27 @@ static int gt__dim_or_0(int64_t dim, int ndim) {
   int is_free = ndim == 0 && (dim == 0 || dim == -1);
   return is_free ? 0 : gt__dim(dim, ndim);
 }
+/* Turns GT_DIM bits into one bit a dim; 0 dims named means none, as GT_ALL of a 0-d tensor. */
+static gt_status gt__dim_set(uint32_t dims, int ndim, uint32_t *set) {
+  uint32_t named = GT_DIM(-1) * 2 - GT_DIM(0);
+  *set = dims & GT_ALL ? ~0u : 0;
+  if (dims + 8 < 16)
+    return gt__fail(GT_ERROR_ARGUMENT, "dims is the bare number %d; write GT_DIM(%d)", (int)dims,
+                    (int)dims);
+  if (dims & ~(named | GT_ALL))
+    return gt__fail(GT_ERROR_ARGUMENT,
+                    "dims 0x%x is not GT_ALL, nor GT_DIM(d), d from -8 to "
+                    "7, or several with | between",
+                    (unsigned)dims);
+  for (dims &= named; dims; dims &= dims - 1) {
+    int d = gt__dim_or_0(gt__first_dim(dims), ndim);
+    if (d < 0) return gt__failed();
+    if (*set >> d & 1) return gt__fail(GT_ERROR_ARGUMENT, "dim %d is named twice", d);
+    *set |= 1u << d;
+  }
+  *set &= (1u << ndim) - 1;
+  return GT_OK;
+}
 /* *dim becomes one from 0 on. True, with an error, if it is none. */
 static int gt__no_dim(int *dim, int ndim) {
   *dim = gt__dim(*dim, ndim);
@@ -3739,6 +3778,7 @@ static int gt__no_dim_or_0(int *dim, int ndim) {
   *dim = gt__dim_or_0(*dim, ndim);
   return *dim < 0;
 }
+static int64_t gt__magnitude(int64_t i) { return i < 0 ? -i : i; }
 /* Strides that give x, without copying, the sizes of y. From the last dim on, y's are cut from x's;
    where one needs more than is `left` of these, x's next has to continue them. 0 if it does not. */
 static int gt__restride(const gt_tensor *x, gt_tensor *y) {
@@ -3839,32 +3879,49 @@ static int64_t gt__limit(int64_t i, int64_t most) { /* to 0..most */
   if (i < 0) return 0;
   return i < most ? i : most;
 }
-static int64_t gt__clipped(int64_t end, int64_t n) { /* Python's: a negative one counts from n */
-  return gt__limit(end < 0 ? end + n : end, n);
+/* Python's: a negative end counts from n; going backwards, the end behind entry 0 is -1. */
+/* Python's: a negative one counts from n; going backwards the entries lie behind the end. */
+static int64_t gt__clipped(int64_t i, int64_t n, int backwards) {
+  if (i < 0) i += n;
+  return i < 0 ? -backwards : gt__minimum_i64(i, n - backwards);
+}
+static void gt__take_slice(gt_tensor *y, int dim, int64_t start, int64_t end, int64_t step) {
+  int64_t n = y->shape[dim], stride = y->stride[dim], way = step < 0 ? -1 : 1;
+  start = gt__clipped(start, n, step < 0);
+  end = gt__clipped(end, n, step < 0);
+  y->shape[dim] = (end - start) * way > 0 ? (end - start - way) / step + 1 : 0;
+  gt__advance(y, start * stride);
+  if (y->shape[dim] > 1) y->stride[dim] *= step; /* else step may overflow and does not matter */
 }
 GT_API gt_tensor *gt_slice(const gt_tensor *x, int dim, int64_t start, int64_t end, int64_t step) {
   if (GT__NO(x) || gt__no_dim(&dim, x->ndim)) return NULL;
-  if (step < 1)
-    return GT__NULL(GT_ERROR_ARGUMENT, "step %lld; it must be 1 or more", (long long)step);
-  int64_t n = x->shape[dim];
-  start = gt__clipped(start, n);
-  end = gt__clipped(end, n);
+  if (step == 0) return GT__NULL(GT_ERROR_ARGUMENT, "step 0; it must be positive or negative");
   gt_tensor y = gt__plain(x);
-  y.shape[dim] = 0;
-  if (end > start) y.shape[dim] = (end - start - 1) / step + 1;
-  gt__advance(&y, start * x->stride[dim]);
-  if (y.shape[dim] > 1) y.stride[dim] *= step; /* else step may overflow and does not matter */
+  gt__take_slice(&y, dim, start, end, step);
   return gt__handle(&y);
+}
+GT_API gt_tensor *gt_flip(const gt_tensor *x, uint32_t dims) {
+  uint32_t set;
+  if (GT__NO(x) || gt__dim_set(dims, x->ndim, &set)) return NULL;
+  gt_tensor y = gt__plain(x);
+  for (int d = 0; d < x->ndim; d++)
+    if (set >> d & 1) gt__take_slice(&y, d, INT64_MAX, INT64_MIN, -1);
+  return gt__handle(&y);
+}
+/* 0: there is no such entry. */
+static int gt__take_entry(gt_tensor *y, int dim, int64_t index) {
+  int64_t n = y->shape[dim], stride = y->stride[dim];
+  if (index < -n || index >= n) return 0;
+  gt__drop_dim(y, dim);
+  gt__advance(y, (index < 0 ? index + n : index) * stride);
+  return 1;
 }
 GT_API gt_tensor *gt_select(const gt_tensor *x, int dim, int64_t index) {
   if (GT__NO(x) || gt__no_dim(&dim, x->ndim)) return NULL;
-  if (index < -x->shape[dim] || index >= x->shape[dim])
+  gt_tensor y = gt__plain(x);
+  if (!gt__take_entry(&y, dim, index))
     return GT__NULL(GT_ERROR_ARGUMENT, "index %lld is out of range for dim %d of %s",
                     (long long)index, dim, gt__shape_text(x));
-  gt_tensor y = gt__plain(x);
-  gt__drop_dim(&y, dim);
-  if (index < 0) index += x->shape[dim];
-  gt__advance(&y, index * x->stride[dim]);
   return gt__handle(&y);
 }
 /* Makes y of x, broadcast to the shape of `like`: stride 0 where x has size 1 or no dim. Or 0. */
@@ -3900,14 +3957,54 @@ GT_API gt_tensor *gt_squeeze(const gt_tensor *x, int dim) {
   if (x->ndim && x->shape[dim] == 1) gt__drop_dim(&y, dim);
   return gt__handle(&y);
 }
+static gt_status gt__is_full(const gt_tensor *x) {
+  if (x->ndim < GT_MAX_DIMS) return GT_OK;
+  return gt__fail(GT_ERROR_SHAPE, "%s already has %d dimensions", gt__shape_text(x), x->ndim);
+}
 GT_API gt_tensor *gt_unsqueeze(const gt_tensor *x, int dim) {
-  if (GT__NO(x)) return NULL;
-  if (x->ndim == GT_MAX_DIMS)
-    return GT__NULL(GT_ERROR_SHAPE, "%s already has %d dimensions", gt__shape_text(x),
-                    (int)GT_MAX_DIMS);
-  if (gt__no_dim(&dim, x->ndim + 1)) return NULL;
+  if (GT__NO(x) || gt__is_full(x) || gt__no_dim(&dim, x->ndim + 1)) return NULL;
   gt_tensor y = gt__plain(x);
   gt__insert_dim(&y, dim);
+  return gt__handle(&y);
+}
+/* A 0-d tensor has one window, of its element or of nothing, as with PyTorch. */
+GT_API gt_tensor *gt_unfold(const gt_tensor *x, int dim, int64_t size, int64_t step) {
+  if (GT__NO(x) || gt__no_dim_or_0(&dim, x->ndim)) return NULL;
+  int last = x->ndim;
+  int64_t n = last ? x->shape[dim] : 1;
+  if (size < 0 || size > n || step < 1)
+    return GT__NULL(GT_ERROR_ARGUMENT, "no windows of %lld, one every %lld, are in %lld entries",
+                    (long long)size, (long long)step, (long long)n);
+  if (gt__is_full(x)) return NULL;
+  gt_tensor y = gt__plain(x);
+  gt__insert_dim(&y, last);
+  if (last) {
+    y.stride[last] = x->stride[dim];
+    y.shape[dim] = (n - size) / step + 1;
+    if (y.shape[dim] > 1) y.stride[dim] *= step;
+  }
+  y.shape[last] = size;
+  return gt__check_size(y.ndim, y.shape) ? NULL : gt__handle(&y);
+}
+GT_API gt_tensor *gt_as_strided(const gt_tensor *x, gt_shape shape, gt_shape strides,
+                                int64_t offset) {
+  gt_tensor y;
+  if (GT__NO(x) || gt__model(&y, shape, x->dtype, x->device)) return NULL;
+  size_t room = x->storage->bytes / gt__dtype[x->dtype].size;
+  int64_t n = gt__numel(&y);
+  double first = (double)offset, last = first; /* in which nothing overflows */
+  for (int d = 0; d < y.ndim && n; d++) {
+    if (y.shape[d] == 1) continue; /* its stride does not matter */
+    y.stride[d] = strides.size[d];
+    double reach = (double)y.stride[d] * (double)(y.shape[d] - 1);
+    first += fmin(reach, 0);
+    last += fmax(reach, 0);
+  }
+  if (strides.ndim != y.ndim || (n && (first < 0 || last >= (double)room)))
+    return GT__NULL(GT_ERROR_ARGUMENT, "%s by %d strides from %lld on is not in %zu elements",
+                    gt__shape_text(&y), strides.ndim, (long long)offset, room);
+  y.offset = n ? offset : 0;
+  y.storage = x->storage;
   return gt__handle(&y);
 }
 GT_API gt_tensor *gt_diagonal(const gt_tensor *x, int64_t offset, int dim0, int dim1) {
@@ -4520,6 +4617,59 @@ static gt_status gt__parse_text(gt__tree *t) {
   k->n_in = t->n_in;
   return GT_OK;
 }
+GT__RARE_BEGINS
+/* -- Python's indexing -- */
+/* Reads start:end:step, or an index in the place of start; numbers beyond int64 are as large as it
+   can hold. Is it a slice? */
+static int gt__take_parts(gt__tree *t, int at, int64_t *part) {
+  int k = -1, given = 0;
+  do {
+    const char *from = t->text + t->at;
+    char *end;
+    part[++k] = strtoll(from, &end, 10);
+    given |= (end > from) << k;
+    t->at += (int)(end - from);
+  } while (k < 2 && gt__take_token(t, ":"));
+  if (given < 4) part[2] = 1;
+  if (!part[2] || !(k | given))
+    gt__bad_text(t, at, "expected an index, a slice of no step 0, or ...");
+  if (!(given & 1)) part[0] = part[2] < 0 ? INT64_MAX : 0;
+  if (!(given & 2)) part[1] = part[2] < 0 ? INT64_MIN : INT64_MAX;
+  return k > 0;
+}
+/* Does what an entry of the text says of dim `dim`. Returns the next one. */
+static int gt__take_index(gt__tree *t, gt_tensor *y, int dim) {
+  int64_t part[3];
+  gt__peek(t);
+  int at = t->at, rest = y->ndim - dim;
+  if (gt__take_token(t, "...")) {
+    const char *behind = t->text + t->at;
+    if (strstr(behind, "...")) gt__bad_text(t, at, "... stands twice");
+    for (; *behind; behind++) rest -= *behind == ',';
+    return rest > 0 ? dim + rest : dim;
+  }
+  int slice = gt__take_parts(t, at, part);
+  if (rest == 0) gt__bad_text(t, at, "the tensor has no dim for this");
+  if (t->bad) return dim;
+  if (slice) gt__take_slice(y, dim, part[0], part[1], part[2]);
+  else if (!gt__take_entry(y, dim, *part)) gt__bad_text(t, at, "an index out of range");
+  return dim + slice;
+}
+GT_API gt_tensor *gt_view(const gt_tensor *x, const char *text) {
+  gt__tree t;
+  int dim = 0;
+  if (GT__NO(x)) return NULL;
+  if (!text || strlen(text) > 65535)
+    return GT__NULL(GT_ERROR_EXPRESSION, "no text, or more than 65535 characters");
+  gt__tree_begin(&t, text, 0, NULL);
+  gt_tensor y = gt__plain(x);
+  do dim = gt__take_index(&t, &y, dim);
+  while (gt__take_token(&t, ","));
+  if (gt__peek(&t)) gt__bad_text(&t, t.at, "expected a comma or the end");
+  return t.bad ? NULL : gt__handle(&y);
+}
+GT__RARE_ENDS
+
 /* ---- >>compiler --------------------------------------------------------------------------------
    A tree becomes programs in three steps: each node gets PyTorch's dtype; the tree is cut where
    integers must stay exact beside floating numbers; what is larger than the machine is cut too.
@@ -5426,27 +5576,6 @@ GT_API gt_tensor *gt_stack(gt_tensor *out, int n, gt__operands x, int dim) {
 /* ---- >>folding ----------------------------------------------------------------------------------
    A fold of a tree: its elements are computed where they are folded. What takes two folds, such as
    var, norm and a softmax of long rows, is a chain of such. */
-/* Turns GT_DIM bits into one bit a dim; 0 dims named means none, as GT_ALL of a 0-d tensor. */
-static gt_status gt__dim_set(uint32_t dims, int ndim, uint32_t *set) {
-  uint32_t named = GT_DIM(-1) * 2 - GT_DIM(0);
-  *set = dims & GT_ALL ? ~0u : 0;
-  if (dims + 8 < 16)
-    return gt__fail(GT_ERROR_ARGUMENT, "dims is the bare number %d; write GT_DIM(%d)", (int)dims,
-                    (int)dims);
-  if (dims & ~(named | GT_ALL))
-    return gt__fail(GT_ERROR_ARGUMENT,
-                    "dims 0x%x is not GT_ALL, nor GT_DIM(d), d from -8 to "
-                    "7, or several with | between",
-                    (unsigned)dims);
-  for (dims &= named; dims; dims &= dims - 1) {
-    int d = gt__dim_or_0(gt__first_dim(dims), ndim);
-    if (d < 0) return gt__failed();
-    if (*set >> d & 1) return gt__fail(GT_ERROR_ARGUMENT, "dim %d is named twice", d);
-    *set |= 1u << d;
-  }
-  *set &= (1u << ndim) - 1;
-  return GT_OK;
-}
 typedef struct {
   int fold, finish, keepdim;
   uint32_t dims;
@@ -5865,12 +5994,13 @@ static gt_status gt__product_shape(const gt_tensor *a, const gt_tensor *b, gt__p
                     gt__shape_text(a), gt__shape_text(b));
   if (gt__check_devices(1, a, 2, b)) return gt__failed();
   x->k = a->shape[at + !vector];
-  x->a_col = a->stride[at + !vector];
+  int some = x->k > 0; /* else there may be no memory to step over */
+  x->a_col = some * a->stride[at + !vector];
   x->m = vector ? 1 : a->shape[at];
-  x->a_row = vector ? x->a_col * x->k : a->stride[at];
+  x->a_row = vector ? x->a_col * x->k : some * a->stride[at];
   x->n = column ? 1 : b->shape[bt + 1];
-  x->b_col = column ? 1 : b->stride[bt + 1];
-  x->b_row = b->stride[bt];
+  x->b_col = column ? 1 : some * b->stride[bt + 1];
+  x->b_row = some * b->stride[bt];
   if (b->shape[bt] != x->k)
     return gt__fail(GT_ERROR_SHAPE, "%s x %s: inner sizes %lld and %lld differ%s",
                     gt__shape_text(a), gt__shape_text(b), (long long)x->k, (long long)b->shape[bt],
@@ -6056,7 +6186,8 @@ static void gt__bind(gt__op *op, gt__operand *o, const gt_tensor *x, int ndim, i
              !__atomic_exchange_n(&x->storage->written, 1, __ATOMIC_RELAXED);
   for (int i = 0; i < n; i++) {
     int d = order[i] - (ndim - x->ndim);
-    o->stride[i] = d < 0 || x->shape[d] == 1 ? 0 : x->stride[d];
+    int moves = o->data && d >= 0 && x->shape[d] != 1;
+    o->stride[i] = moves ? x->stride[d] : 0;
   }
   op->touch[op->n_touch].where = gt__region_of(x);
   gt__touch(op, x->storage);
@@ -6099,23 +6230,33 @@ static int gt__one_dim_at_least(gt__walk *w, int ndim) {
 static int gt__collapse_all(gt__walk *w, int ndim) {
   return gt__one_dim_at_least(w, gt__collapse(w, 0, 0, ndim));
 }
-/* All byte offsets below 2^31? A CPU does not care. */
+/* All byte offsets, forwards and backwards, below 2^31? A CPU does not care. */
 static int gt__is_narrow(const gt__op *op, const gt__walk *w, int ndim) {
   int narrow = !gt__on_host(op->device) && gt__count(ndim, w->size) <= INT32_MAX;
   for (int k = 0; k < w->n && narrow; k++) {
     double last = 0; /* in which nothing overflows */
     for (int d = 0; d < ndim; d++) {
       double step = (double)w->o[k]->stride[d];
-      last += (double)(w->size[d] - 1) * step;
+      last += (double)(w->size[d] - 1) * fabs(step);
     }
     narrow &= last * 8 <= INT32_MAX;
   }
   return narrow;
 }
-/* Walks the dims from `first` on in the order of operand `by`'s strides: what is dense is read
-   so. */
+static void gt__turn_dim(gt__walk *w, int d) { /* it is walked from its other end on */
+  for (int k = 0; k < w->n; k++) {
+    gt__operand *o = w->o[k];
+    int64_t bytes = (w->size[d] - 1) << o->size_log2;
+    o->data += o->stride[d] * bytes;
+    o->stride[d] = -o->stride[d];
+  }
+}
+/* Walks the dims from `first` on in the order of operand `by`'s strides, of which none is negative
+   then: what is dense is read so. */
 static void gt__sort_dims(gt__walk *w, int first, int ndim, int by) {
   const int64_t *stride = w->o[by]->stride;
+  for (int d = first; d < ndim; d++)
+    if (stride[d] < 0) gt__turn_dim(w, d);
   for (int i = first + 1; i < ndim; i++)
     for (int j = i; j > first && w->size[j] > 1; j--) {
       if (stride[j - 1] >= stride[j]) break;
@@ -6148,13 +6289,10 @@ static gt_status gt__check_constant(const gt_tensor *out) {
 }
 static gt_status gt__check_own(const gt_tensor *out) {
   if (gt__check_constant(out)) return gt__failed();
-  for (int d = 0; d < out->ndim; d++)
-    if (out->stride[d] == 0 && out->shape[d] > 1)
-      return gt__fail(GT_ERROR_ARGUMENT,
-                      "the output's elements share memory (stride 0 in dim %d);"
-                      " give a tensor of its own",
-                      d);
-  return GT_OK;
+  if (gt__region_of(out).exact >= 0) return GT_OK;
+  return gt__fail(GT_ERROR_ARGUMENT,
+                  "the output's elements share memory, as those of gt_expand and gt_unfold do, or "
+                  "may by their strides; give a tensor of its own");
 }
 /* `like` describes the result, which the store converts; `in_place`: the very elements of an
    operand may be written over. */
@@ -7204,7 +7342,7 @@ static void gt__repeat_region(gt__region *r, int64_t n, int64_t step) {
   if (r->count > 1) { /* what lies between the runs counts from now on */
     r->run += r->pitch * (r->count - 1);
     r->count = 1;
-    r->exact = 0;
+    r->exact &= -2; /* no longer 1 */
   }
   if (step <= r->run) {
     r->run += step * (n - 1);
@@ -7216,24 +7354,28 @@ static void gt__repeat_region(gt__region *r, int64_t n, int64_t step) {
 static char *gt__address(const gt_tensor *x) {
   return (char *)x->storage->data + x->offset * gt__dtype[x->dtype].size;
 }
-/* Adds the dims below `dims` of x to r, from the smallest stride on. */
+/* Adds the dims below `dims` of x to r, from the smallest stride on. A step that is shorter than
+   what it repeats lets elements share memory, or it may: then `exact` is negative. */
 static void gt__repeat_by_dims(gt__region *r, const gt_tensor *x, int dims, int64_t size) {
   const int64_t *stride = x->stride;
   int order[GT_MAX_DIMS], n = 0;
   for (int d = dims - 1; d >= 0; d--) {
-    if (x->shape[d] == 1 || stride[d] == 0) continue;
+    if (x->shape[d] == 1) continue;
     if (x->shape[d] == 0) r->run = 0;
     int at = n++;
     for (; at > 0; at--) {
       int before = order[at - 1];
-      if (stride[before] <= stride[d]) break;
+      if (gt__magnitude(stride[before]) <= gt__magnitude(stride[d])) break;
       order[at] = before;
     }
     order[at] = d;
   }
   for (int i = 0; i < n && r->run; i++) {
     int d = order[i];
-    gt__repeat_region(r, x->shape[d], stride[d] * size);
+    int64_t step = gt__magnitude(stride[d]) * size, last = x->shape[d] - 1;
+    if (stride[d] < 0) r->begin -= (uintptr_t)(step * last); /* the last ones begin */
+    if (r->begin + (uintptr_t)step < gt__region_end(r)) r->exact = -1;
+    gt__repeat_region(r, x->shape[d], step);
   }
 }
 /* The bytes of x. As a rule its last dims lie side by side, and no dim has to be sorted. */
@@ -7260,7 +7402,7 @@ static int gt__meeting(const gt__region *a, const gt__region *b) {
   if (pitch) d = gt__floor_div_i64(-a->run - from, pitch) + 1;
   if (d < 1 - b->count) d = 1 - b->count;
   if (d >= a->count || from + d * pitch >= b->run) return GT__APART;
-  return a->exact && b->exact ? GT__WILL_MEET : GT__MAY_MEET;
+  return a->exact > 0 && b->exact > 0 ? GT__WILL_MEET : GT__MAY_MEET;
 }
 /* Has a all the bytes of b? An inexact region counts as all that it encloses. */
 static int gt__covers(const gt__region *a, const gt__region *b) {
@@ -7279,7 +7421,7 @@ static int gt__join_regions(gt__region *a, const gt__region *b, int any) {
   int dense = a->count == 1 && b->count == 1;
   int beside = dense && begin <= b_end && b->begin <= end;
   if (!beside && !any) return 0;
-  int exact = beside && a->exact && b->exact;
+  int exact = beside && a->exact > 0 && b->exact > 0;
   if (b->begin < begin) begin = b->begin;
   if (b_end > end) end = b_end;
   *a = gt__range((void *)begin, (size_t)(end - begin));
@@ -12311,7 +12453,7 @@ static int gt__cpu_plan_tiles(gt__op *op, const gt__map_args *m, int operands) {
     int least = GT__TILE_COPY;
     if (m->program.n_ins) least = GT__TILE_MAP;
     if (bytes < 4) least = GT__TILE_NARROW;
-    if (stride[1] <= 1 || stride[0] * 8 > stride[1]) continue;
+    if (stride[1] <= 1 || gt__magnitude(stride[0]) * 8 > stride[1]) continue;
     if (m->size[x + 1] < least) continue;
     t->turned[t->n_turned++] = k;
     t->rows = gt__least(t->rows, (bytes < 4 ? 64 : 256) / bytes);
@@ -12337,7 +12479,7 @@ static int gt__cpu_plan_copy_tiles(gt__op *op) {
   if (last <= 0 || c->index.data) return 0;
   if (c->dst.stride[last] != 1) return 0;
   for (int d = 1; d < last; d++)
-    if (c->src.stride[d] < c->src.stride[cross]) cross = d;
+    if (gt__magnitude(c->src.stride[d]) < gt__magnitude(c->src.stride[cross])) cross = d;
   memset(&m, 0, sizeof m);
   m.ndim = c->ndim;
   m.count = c->count;
@@ -12889,7 +13031,7 @@ static void gt__cpu_pack(const gt__cpu_product *c, char *to, int64_t panel, cons
   char raw[GT__LINE_PIECE * GT__LINE_PIECE * 8] __attribute__((aligned(64)));
   const int64_t size = gt__cpu_bytes(x);
   const int native = x->dtype == c->loops->native;
-  const int by_line = along < line || n == 1;
+  const int by_line = gt__magnitude(along) < gt__magnitude(line) || n == 1;
   const int64_t turned[2] = {along, line};
   const int64_t straight[2] = {line, along};
   const int64_t *stride = by_line ? straight : turned;
@@ -13244,7 +13386,7 @@ static double gt__cpu_time_of(const gt__cpu_product *c, int64_t i, int64_t j, do
   const int64_t n = gt__parts(x->n, c->broad);
   const double high = (double)gt__parts(m, i);
   const double broad = (double)gt__parts(n, j);
-  const int apart = (out->stride[x->n_batch] << out->size_log2) % 64 == 0;
+  const int apart = out->stride[x->n_batch] * gt__cpu_bytes(out) % 64 == 0;
   const double k = x->k > 0 ? (double)x->k : 1;
   const double shared = apart || j == 1 ? 0 : (double)GT__SHARED_LINE / k;
   const double tiles = (high + 1) * (broad + 1) + high * shared;
@@ -14339,7 +14481,8 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
    OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
 
    HISTORY
-     0.5.0  safetensors: gt_load_safetensors, gt_save_safetensors, gt_tensors_get and _free
+     0.5.0  safetensors: gt_load_safetensors, gt_save_safetensors, gt_tensors_get and _free;
+            views: gt_view, gt_flip, gt_unfold, gt_as_strided, slices with a negative step
      0.4.0  traces: gt_trace_start, _stop, _print, _save and _overlap, gt_range_push and _pop;
             graphs: gt_graph_begin, _end, _launch and _free; gt_warmup and gt_benchmark;
             gt_stream_call

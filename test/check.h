@@ -437,9 +437,10 @@ UNUSED static gt_tensor *random_tensor(gt_shape shape, gt_dtype dtype, gt_device
   free(p);
   return x;
 }
-enum { LAYOUTS = 5 };
+enum { LAYOUTS = 7 };
 /* The same values in other storage: 0 contiguous, 1 padded rows, 2 offset, 3 reversed dims
-   (transposed), 4 every second element of the last dim. */
+   (transposed), 4 every second element of the last dim, 5 backwards in all dims, 6 in the last, and
+   transposed. */
 UNUSED static gt_tensor *relayout(const gt_tensor *x, int layout) {
   gt_shape s = gt_shape_of(x), big = s, order = s;
   gt_tensor *y = NULL;
@@ -463,6 +464,16 @@ UNUSED static gt_tensor *relayout(const gt_tensor *x, int layout) {
         order.size[d] = s.ndim - 1 - d;
       }
       y = gt_permute(gt_empty(big, x->dtype, x->device), order);
+      gt_copy(y, x);
+    } else if (layout == 5) {
+      y = gt_flip(gt_empty(s, x->dtype, x->device), GT_ALL);
+      gt_copy(y, x);
+    } else if (layout == 6) {
+      for (d = 0; d < s.ndim; d++) {
+        big.size[d] = s.size[s.ndim - 1 - d];
+        order.size[d] = s.ndim - 1 - d;
+      }
+      y = gt_flip(gt_permute(gt_empty(big, x->dtype, x->device), order), GT_DIM(-1));
       gt_copy(y, x);
     } else {
       big.size[s.ndim - 1] *= 2;

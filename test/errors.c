@@ -119,7 +119,7 @@ static void test_eval(void) {
   REFUSED(gt_eval(NULL, "a + b", x, y), GT_ERROR_SHAPE, "operand 2 (4,) does not broadcast with (2, 3)");
   REFUSED(gt_eval(y, "a + a", x), GT_ERROR_SHAPE, "the output is (4,), the result (2, 3)");
   REFUSED(gt_eval(gt_expand(gt_ones(GT_SHAPE(1), GT_FLOAT32, DEV), GT_SHAPE(3)), "a", i), GT_ERROR_ARGUMENT,
-          "share memory (stride 0 in dim 0)");
+          "share memory");
   REFUSED(gt_eval(NULL, "bitwise_and(a, 1)", x), GT_ERROR_DTYPE, "bitwise_and has no meaning for float32");
   REFUSED(gt_bitwise_or(NULL, x, x), GT_ERROR_DTYPE, "gt_bitwise_or: bitwise_or has no meaning for float32");
   REFUSED(gt_eval(NULL, "~a", i), GT_ERROR_EXPRESSION, "no operation is called ~: !x, or bitwise_not(x)");

@@ -762,7 +762,7 @@ static void test_copies(void) {
   CHECK_VALUES(b, -1, 1, 3, -1, 7, 9, -1, 13);
   REFUSED(gt_copy(x, gt_ones(GT_SHAPE(2, 2), GT_INT8, DEV)), GT_ERROR_SHAPE, "gt_copy");
   REFUSED(gt_copy(gt_expand(gt_ones(GT_SHAPE(1), GT_INT8, DEV), GT_SHAPE(4)), gt_scalar(1)),
-          GT_ERROR_ARGUMENT, "gt_copy: the output's elements share memory (stride 0 in dim 0)");
+          GT_ERROR_ARGUMENT, "gt_copy: the output's elements share memory");
   REFUSED(gt_fill(gt_expand(x, GT_SHAPE(2, 2, 3)), 1), GT_ERROR_ARGUMENT, "share memory");
   REFUSED(gt_neg(gt_expand(gt_select(x, 0, 0), GT_SHAPE(2, 3)), x), GT_ERROR_ARGUMENT,
           "share memory");

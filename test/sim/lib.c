@@ -221,23 +221,30 @@ static int meets_late(void *stream, extent e) {
   for (int k = 0; k < late[i].n; k++) meets |= e.begin < late[i].at[k].end && late[i].at[k].begin < e.end;
   return meets;
 }
-/* A matrix operand: the batch dims, then its two own. */
-static int64_t matrix_size(const gt__matmul_args *x, int64_t rows, int64_t row, int64_t columns,
-                           int64_t column, int64_t *size) {
-  /* one more dim as long as the matrix, since an operand has no room for two */
+/* Makes o, of which only the batch dims have strides, the line of all that its matrices span: one
+   more dim, since an operand has no room for two. By how many bytes its data moved; 0 rows or
+   columns: *size is 0. */
+static int64_t span_matrix(gt__operand *o, const gt__matmul_args *x, int64_t rows, int64_t row,
+                           int64_t columns, int64_t column, int64_t *size) {
+  const int64_t down = (rows - 1) * row, right = (columns - 1) * column;
+  const int64_t before = (down < 0 ? down : 0) + (right < 0 ? right : 0);
+  const int64_t moved = before * (int64_t)gt_dtype_size((gt_dtype)o->dtype);
   memcpy(size, x->post.size, sizeof x->post.size);
-  return size[x->n_batch] = rows > 0 && columns > 0 ? (rows - 1) * row + (columns - 1) * column + 1 : 0;
+  size[x->n_batch] = rows > 0 && columns > 0 ? down + right - 2 * before + 1 : 0;
+  o->stride[x->n_batch] = 1;
+  if (size[x->n_batch]) o->data += moved;
+  return moved;
 }
 static size_t matmul_scratch(const gt__matmul_args *args);
 static int reach_matrix(gt__operand *o, const gt__matmul_args *x, int64_t rows, int64_t row,
                         int64_t columns, int64_t column, const char *what) {
   gt__operand wide = *o;
   int64_t size[GT_MAX_DIMS + 2];
+  const int64_t moved = span_matrix(&wide, x, rows, row, columns, column, size);
   int good;
-  if (!matrix_size(x, rows, row, columns, column, size)) return 1;
-  wide.stride[x->n_batch] = 1;
+  if (!size[x->n_batch]) return 1;
   good = reach(&wide, x->n_batch + 1, size, what);
-  o->data = wide.data;
+  o->data = wide.data - moved;
   return good;
 }
 static void run_matmul(void *args) {
@@ -355,9 +362,9 @@ static int launch_matmul(const gt__matmul_args *args, void *stream) {
   int64_t size[GT_MAX_DIMS + 2];
   for (int i = 0; i < 2 && args->post.early; i++) {
     gt__operand wide = *matrix[i];
-    wide.stride[x.n_batch] = 1;
-    if (i ? matrix_size(&x, x.k, x.b_row, x.n, x.b_col, size) : matrix_size(&x, x.m, x.a_row, x.k, x.a_col, size))
-      if (meets_late(stream, extent_of(&wide, x.n_batch + 1, size))) x.post.early = TOO_EARLY;
+    if (i) span_matrix(&wide, &x, x.k, x.b_row, x.n, x.b_col, size);
+    else span_matrix(&wide, &x, x.m, x.a_row, x.k, x.a_col, size);
+    if (size[x.n_batch] && meets_late(stream, extent_of(&wide, x.n_batch + 1, size))) x.post.early = TOO_EARLY;
   }
   for (int i = 1; i < x.post.program.n_in && args->post.early; i++)
     if (meets_late(stream, extent_of(&x.post.in[i], x.post.ndim, x.post.size))) x.post.early = TOO_EARLY;

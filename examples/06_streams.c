@@ -2,25 +2,30 @@
 
    You learn: how chunks on several streams overlap copies with computing, what that gains at best,
    that it needs pinned memory, how gt_stats says how each copy really went, and to see what ran
-   when: gt_trace_start, gt_trace_stop and gt_trace_print; gt_trace_save is for --trace FILE, which
-   https://ui.perfetto.dev and chrome://tracing open.
+   when: gt_trace_start, gt_trace_stop and gt_trace_print. With --trace FILE gt_trace_save writes a
+   file that https://ui.perfetto.dev and chrome://tracing open.
 
        cc -O2 -march=native -fopenmp -I. examples/06_streams.c -lm -lpthread -o streams
        nvcc -O3 -Xcompiler -fopenmp -arch=native -I. examples/06_streams.c \
             gputensor_kernels.cu -o streams
        ./streams [--device cpu|cuda|cuda:N] [--trace FILE]
-       make -C examples pretend-06_streams     on a GPU that is not there
+       make -C examples pretend-06_streams     on a simulated GPU: no real one is needed
 
    A GPU has an engine for copies to it, one for copies from it, and the multiprocessors. One stream
    keeps one of the three busy at a time; four streams keep all three busy, so the time falls from
    the sum of the three towards the longest of them, and never below: these times stand on the right
-   of the pictures. Ordinary (pageable) memory spoils it: a copy to it makes the host wait, and
-   nothing more is enqueued meanwhile.
+   of the pictures. A digit in the row of an engine is the stream that it works for. Ordinary
+   (pageable) memory prevents overlap: a copy to it makes the host wait, which enqueues nothing more
+   meanwhile.
+
+   The last three columns of the table count the copies of each kind. A trace lasts from the begin
+   of its first operation to the end of its last one. What the host copies before and after, from
+   and to ordinary memory, counts in the table alone: 11.88 ms there, 11.18 ms in the trace.
 
    On CPU streams the "copies" go from the CPU to the CPU, and all work shares the same cores: four
    streams gain only the cores that one leaves unused, and pinned memory is ordinary memory.
 
-   Output of make -C examples pretend-06_streams, whose times are a model's; others differ:
+   Output of make -C examples pretend-06_streams, whose times come from a model; others differ:
 
 8 chunks of 1.00 MiB, 40 operations each, on cuda:0 (simulated GPU 0)
                                      ms speed-up  asynch.  staged  blocking

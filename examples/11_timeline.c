@@ -8,7 +8,7 @@
             gputensor_kernels.cu -o timeline
        ./timeline [--device cpu|cuda|cuda:N] [--trace FILE] [--guess GAIN]
 
-   Without a GPU there is one to pretend with, whose times are a model's and always the same:
+   Without a GPU it runs on a simulated one, whose times come from a model and are always the same:
 
        make -C examples pretend-11_timeline
 
@@ -19,10 +19,11 @@
    for https://ui.perfetto.dev or chrome://tracing.
 
    The rows upload, compute and download are the parts of a GPU, each of which does one chunk at a
-   time: digits name the stream that it works for. Full rows are all that can be gained.
+   time: digits name the stream that it works for. When one of these rows is full, more overlap
+   gains nothing.
 
-   Output of make -C examples pretend-11_timeline, some of it; on CPU streams there are no such
-   parts, only threads, and what these gain is the cores that others leave them:
+   Output of make -C examples pretend-11_timeline, some of it. CPU streams have no such parts, they
+   are threads: more of them gain only the cores that one leaves unused:
 
        8 chunks of 1.00 MiB, 40 operations each, on cuda:0 (simulated GPU 0)
        ...
@@ -131,8 +132,8 @@ static void check_results(const pipeline *p, int ordinary) {
   }
 }
 
-/* Runs it once to warm up and once under the trace, and draws what happened; returns what doing
-   things at once gained, and how long all took. */
+/* Runs it once to warm up and once under the trace, and draws what happened; returns what overlap
+   gained, and how long all took. */
 static gt_overlap draw(const pipeline *p, int streams, int ordinary) {
   char name[64];
   snprintf(name, sizeof name, "%d stream%s, %s memory", streams, streams > 1 ? "s" : "",

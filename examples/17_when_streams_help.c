@@ -2,10 +2,14 @@
    it does not.
 
    You learn: that streams help where one leaves part of the device idle and the pieces do not need
-   each other; what takes that away: work that fills the device, results of each other, a value read
-   in between, the same memory, ordinary (pageable) memory; that of small work the calls are what
-   takes the time, which one formula or a graph mends and streams do not; and what the timeline says
+   each other; what prevents it: work that fills the device, results of each other, a value read in
+   between, the same memory, ordinary (pageable) memory; that the calls of tiny operations take
+   longer than these, where one formula or a graph helps and streams do not; and what the trace says
    of each (gt_trace_overlap). Predict each line before you read it.
+
+   The columns are the time on one stream, the time on four, the first divided by the second, and
+   how often, with four, a stream had to wait for another and the host for a stream. Below a line
+   stands the reason that the trace of the four streams gives, where they overlap little.
 
        cc -O2 -march=native -fopenmp -I. examples/17_when_streams_help.c -lm -lpthread -o help
        nvcc -O3 -Xcompiler -fopenmp -arch=native -I. examples/17_when_streams_help.c \
@@ -22,7 +26,8 @@
    which finds no race left.
 
    Output on a laptop with two cores that others use, too, some lines. CPU streams gain the cores
-   that one leaves, and lose with tiny work, as their threads have to be woken; copies are work:
+   that one leaves unused. They lose with tiny work, as their threads have to be woken. Their copies
+   are work of the cores, too:
 
        independent, small                1.622    0.634   2.56      0      0
        slices of one tensor              1.559    0.449   3.47      0      0
@@ -35,9 +40,9 @@
        tiny: the calls are what takes    0.054    0.199   0.27      0      0
        the same as a graph               0.038    0.015   2.60      0      0
 
-   Output on a pretend GPU (make -C examples pretend-17_when_streams_help), the same everywhere; its
-   times are a model's. The graph is one call, and its pieces, which do not need each other, run
-   side by side, whatever stream they were recorded on:
+   Output on a pretend GPU (make -C examples pretend-17_when_streams_help), the same everywhere, as
+   its times come from a model. The graph is one call, and its pieces, which do not need each other,
+   run side by side, whatever stream they were recorded on:
 
        8 pieces of work on cuda:0 (simulated GPU 0)
                                       1 stream        4        waits with 4 of
@@ -170,7 +175,8 @@ static void call(void *argument) {
   GT_SCOPE { j->kind(j->w, j->streams); }
 }
 
-/* Once more from the beginning it is traced, and its waits are counted. *sum: what it made. */
+/* Behind the measurement all tensors are set to 1, and it is done once more, traced, with its waits
+   counted. *sum: of all results. */
 static double time_of(job j, double *sum, gt_statistics *s) {
   const double ms = gt_benchmark(call, &j, j.w->device, 10).median_ms;
   all(j.w, reset, NULL);

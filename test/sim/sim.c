@@ -18,18 +18,22 @@
    One lock guards it all. Host functions alone run without it: they may wait for the program's
    locks.
 
-   With SIM_CLOCK=1 in the environment nothing is left to chance, and there is a model of time:
-   - A device has an engine for copies to it, one for copies from it, each of which does one at a
-     time, and units that compute. A kernel takes as many as have a grain of work each, so that small
-     ones of several streams, or nodes of a graph, run side by side; a long one lets others begin
-     after each wave of its work.
-   - Work begins when its stream has done the one before, its call was made, what it waits for is done
-     and its engine or units are free: the earliest first, at equal times that of the more urgent
-     stream, then what was enqueued first.
-   - Each host thread has a clock. Calls take time, and so does what it computes and copies itself; a
-     wait sets it to the end of what it waited for. Events give the model's times.
+   With SIM_CLOCK=1 in the environment the seed has no choice, and there is a model of time. Work is
+   executed inside the program's calls, as above; the model says when a GPU would have done it, and
+   so which item comes next:
+   - A device has an engine for copies to it and one for copies from it, each of which does one copy
+     at a time, and UNITS units that compute. A kernel takes as many units as it has grains of work,
+     but at least one and at most all. So small kernels of several streams, or small nodes of a
+     graph, run side by side. A long kernel that is not in a graph gives its units back after each
+     wave, and others may begin there.
+   - An item begins when the item before it on its stream is done, its call was made, what it waits
+     for is done, and its engine or units are free. If several could be next, the one that can begin
+     earliest is; at equal times the one of the more urgent stream, then the one enqueued first.
+   - Each host thread has a clock of its own. A call moves it on, and so does what the thread itself
+     computes or copies. A wait moves it to the end of what was waited for, if that is later. Events
+     give the model's times.
    The numbers, in the table `model`, are those of a small and slow GPU: sizes that a laptop computes
-   in a second show on it what large ones do on a real one. */
+   in a second show there what large sizes show on a real GPU. */
 #define _GNU_SOURCE
 #include "cuda_runtime_api.h"
 #include "sim.h"
@@ -51,7 +55,7 @@ enum { DEVICES = 8, STACK = 8, ALIGN = 512, NAMES = SIM_FUNCTION_COUNT, TEXT = 8
 #define FRESH 0x7fffffff7fffffffu /* NaN in every floating type, a large integer */
 #define FREED 0x7ffffffe7ffffffeu
 
-/* Times in us; rates are bytes or multiply-adds a us, thousands of them so many GB or G a second. */
+/* Times in us; rates in bytes or multiply-adds a us: 1000 bytes a us are 1 GB/s. */
 static const struct {
   double call, note, look;                           /* the host's */
   double own, host_bytes, host_adds;

@@ -612,30 +612,32 @@ GT_API double gt_event_elapsed_ms(gt_event *start, gt_event *end); /* waits for 
    tensors at that moment; copies; waits of streams for each other and of the host; and ranges of
    the program's own.
        gt_trace_start(100000);  ...  gt_trace_stop();  gt_trace_print(stdout, 0);
-   One trace at a time, of the whole process. Off, it costs two branches an operation. On a GPU each
-   operation gets an event behind it, which is kept until the end; kernels that wait for room on the
-   device and those that run look alike. */
-/* Forgets the trace before and allocates room for so many records now, some 550 bytes each. Of what
-   finds no room any more the number is kept. GT_ERROR_STATE: one is on. */
+   One trace at a time, of the whole process. Off, it costs two branches an operation. On a GPU an
+   event is recorded behind each operation and kept until the end. A kernel that waits for room on
+   the device looks like one that runs. */
+/* Forgets the trace before and allocates room for so many records now, some 550 bytes each. Records
+   that find no room are only counted, see `dropped`. GT_ERROR_STATE: one is on. */
 GT_API gt_status gt_trace_start(int64_t capacity);
 /* Waits for all work of all streams. GT_ERROR_STATE: none is on. */
 GT_API gt_status gt_trace_stop(void);
-/* The last trace, which has ended, else GT_ERROR_STATE. In Chrome's JSON, for ui.perfetto.dev: a
-   process for each device (CPU streams with the host), a lane for each stream, engine of a GPU and
-   thread, arrows from what was waited for. An existing file is written over. */
+/* Writes the last trace, which must have ended, else GT_ERROR_STATE. The file is in Chrome's trace
+   format (JSON), for ui.perfetto.dev: a process for each device (CPU streams with the host), a lane
+   for each stream, engine of a GPU and thread, arrows from what was waited for. An existing file is
+   written over. */
 GT_API gt_status gt_trace_save(const char *path);
-/* As bars to scale of `columns` characters, 8 to 1000; 0: 72. The digit of an engine's column is
-   the last one of the stream that worked most there, '+' where several did at once. */
+/* Prints it as bars to scale of `columns` characters, 8 to 1000; 0: 72. In the bar of an engine a
+   digit is the last one of the number of the stream that worked most in that time; '+': several did
+   at once. */
 GT_API gt_status gt_trace_print(FILE *file, int columns);
-/* What doing things at once gained: the busy time of each engine of a GPU and of each thread that
-   computed on the CPU (its processor time, so that threads of one core count once), summed up, over
-   the time in which anything worked. Below GT_SMALL_GAIN `reason` says why, in a sentence. All 0
-   and "" without a trace that has ended. */
+/* What overlap gained: the sum of the busy times, of each engine of a GPU and of each thread that
+   computed on the CPU (its processor time, so that threads of one core count once), divided by the
+   time in which anything worked. Below GT_SMALL_GAIN `reason` says why, in a sentence. All 0 and ""
+   without a trace that has ended. */
 #define GT_SMALL_GAIN 1.2
 typedef struct gt_overlap {
   double busy_ms, any_ms, gain;   /* one after another; any at work; busy_ms / any_ms */
   const char *reason;             /* never NULL */
-  double span_ms;                 /* from the begin of the first to the end of the last */
+  double span_ms;                 /* from the begin of the first operation to the end of the last */
   int64_t records, dropped;
 } gt_overlap;
 GT_API gt_overlap gt_trace_overlap(void);
@@ -668,10 +670,12 @@ GT_API gt_status gt_range_pop(void);
    A launch is one operation of its stream: it waits for all work on the memory that the graph
    reads or writes, and later work waits for it. Launches of one graph follow each other. It returns
    before the work is done where an operation on that stream does.
-   Constant are: addresses, shapes and formulas; numbers, so 0-d tensors of the CPU, too; what was
-   copied from ordinary memory or drawn at random before. Tensors may be freed: the graph keeps
-   their memory until it is freed itself, and that of gt_from_ptr has to stay so long. What is made
-   and freed between begin and end is the graph's own, and is used again.
+   Each launch uses the addresses, shapes and formulas of the recording, and its numbers: a 0-d
+   tensor of the CPU is a number, too. What was copied from ordinary memory or drawn at random
+   before is not copied or drawn again: new contents are written to the same tensors, as to x above.
+   Tensors that it uses may be freed: the graph keeps their memory until it is freed itself. Memory
+   of gt_from_ptr has to stay until then. Memory that is made and freed between begin and end is the
+   graph's own, and may serve several tensors.
    Refused while a graph is recorded, with GT_ERROR_STATE, are calls that need results or cannot be
    done again: reading what it computes (gt_item, gt_print, gt_data, ...), copies from or to
    ordinary memory, waiting for its streams, random numbers on its device, gt_stream_native,
@@ -681,8 +685,8 @@ GT_API gt_status gt_range_pop(void);
    meanwhile: calls that would put work there are refused. */
 typedef struct gt_graph gt_graph;
 GT_API gt_status gt_graph_begin(gt_stream *stream); /* current streams stay as they are */
-/* NULL on error, and if one is pending: then nothing of the recording is left. It waits for memory
-   that was made meanwhile. */
+/* NULL on error, and if one is pending: then nothing of the recording is left. It waits until the
+   memory that was made for the graph may be used. */
 GT_API gt_graph *gt_graph_end(void);
 GT_API gt_status gt_graph_launch(gt_graph *graph, gt_stream *stream); /* of the graph's device */
 GT_API void gt_graph_free(gt_graph *graph); /* waits for its launches; NULL is fine */
@@ -2708,7 +2712,12 @@ enum { GT__MOST_THREADS = 1024 };
      - gt__failures_lock, of failed writes, and the CPU back end's own lock come after it.
 
    A TRACE. What gt__submit starts, what waits and what is allocated is noted by >>trace-code while
-   one is on; the measured times are turned into lanes of slices, drawn and saved by >>timeline.
+   one is on; the measured times are turned into lanes of slices, drawn and saved by >>timeline. A
+   new kind of record takes a constant GT__TRACED_... in >>state, a function in >>trace-code that
+   makes it, and, if it is to be seen, a lane in gt__make_slices.
+
+   A GRAPH. While a thread records one, gt__submit hands its planned operations to >>graph-code in
+   place of running them. A launch is one operation, GT__REPLAY, which takes the way drawn above.
 
    A WRONG RESULT? GPUTENSOR_WAYS=plain in the environment takes the plain ways alone; if that is
    right, name one faster way after the other. GT_REPORT tells of races between streams.
@@ -2828,32 +2837,34 @@ struct gt_storage {
   int foreign, internal;   /* not from our allocator; not the caller's */
   int constant;            /* foreign, and nothing may write to it */
   int written;             /* ever, by an operation */
-  uint64_t graph;          /* the one in whose recording it was made, for its work alone, or 0 */
-  int used;                /* how long its list was, when it was used last */
+  uint64_t graph;          /* serial of the graph in whose recording it was made, or 0 */
+  int used;                /* operations in that graph's list, when it was used last */
   int last;                /* slot of the stream that used it last */
   gt__ledger own, *shared; /* who has used it; shared, if not NULL, is in place of own */
   void (*deleter)(void *data, void *context);
   void *context;
   gt__storage *next; /* in a list of memory that waits for its points */
 };
-/* A graph: a list of operations, whose places count from 1; 0 is none. A GPU's run on lanes. */
+/* A graph: a list of operations. The place of one in it counts from 1; 0 is none. For a GPU the
+   list is captured on several streams of ours, its lanes, see >>graph-code. */
 #ifndef GT__GRAPH_LANES
 #define GT__GRAPH_LANES 8 /* 1: in the order of the calls */
 #endif
 typedef struct {
-  gt__op *op;        /* without the rest of its plan; NULL: the stream waits for the other one */
-  int stream, other; /* slots */
-  int seen[GT__GRAPH_LANES]; /* what is over by its end: all up to that place in each lane */
-  void *mark;                /* the event behind it */
+  gt__op *op;                /* only as much of its plan as is used; NULL: stream waits for other */
+  int stream, other;         /* slots of the program's streams */
+  int seen[GT__GRAPH_LANES]; /* at its end, what is over in each lane: all up to that place */
+  void *mark;                /* the event behind it, during the capture */
 } gt__recorded;
 struct gt_graph {
   gt_device device;
   uint64_t serial;
-  gt_scope kept; /* a handle on each storage */
+  gt_scope kept; /* a handle on each storage that it uses, so that freed tensors keep theirs */
   gt__recorded *list;
-  gt__access *access;     /* one of each storage; in the end one for all that it alone has */
-  int n, n_access, n_use; /* n_use: of memory by all operations */
-  void *native;
+  gt__access *access; /* what a launch reads and writes: one for each storage; after gt_graph_end
+                         only one for all that nobody else has */
+  int n, n_access, n_use; /* n_use: how often its operations use a storage */
+  void *native;           /* a GPU's executable graph */
 };
 static pthread_mutex_t gt__mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t gt__failures_lock = PTHREAD_MUTEX_INITIALIZER; /* of gt__all.failure */
@@ -6692,11 +6703,12 @@ static int gt__choose_way(gt__op *op, const gt__way *ways) {
 static void **gt__scratch_of(gt__op *op) { /* a reduction begins with a map */
   return op->kind == GT__MATMUL ? &op->u.matmul.post.scratch : &op->u.map.scratch;
 }
-/* What the kernels of a product may do before those of the operations before it have ended: READ
-   what it reads, WRITE its scratch. They wait before they write anything else. One that may do
-   neither, or has scratch, lets none begin before all before it has ended; what may still run then
-   is that and what came after, which writes to `late`. Where others may enqueue on the stream we
-   cannot know. */
+/* The kernels of a product may begin before the operations in front of it on the stream have ended.
+   What they may do that early: READ the operands, WRITE the scratch; they wait before they write
+   anything else. `late` has the memory that operations which may still run write. A product that
+   may do neither, or that has scratch, is a barrier: nothing behind it begins before all in front
+   of it has ended, and `late` starts anew with it (gt__note_late). Where others may enqueue on the
+   stream the list is not complete, so nothing is early. */
 static int gt__is_late(const gt_stream *s, gt__region where) {
   for (int k = 0; k < s->n_late; k++)
     if (gt__meeting(&s->late[k], &where)) return 1;
@@ -8668,11 +8680,16 @@ GT_API gt_status gt_trace_save(const char *path) {
 }
 
 /* ---- >>graph-code -------------------------------------------------------------------------------
-   Graphs are recorded here, and not by CUDA's capture of the program's streams, so that what cannot
-   be in one is refused by us, at once: gt__submit plans an operation and hands it to gt__graph_add,
-   which keeps it, and a handle on each storage. In the end a GPU's list runs once on streams of our
-   own, its lanes, which CUDA captures, in no more order than there has to be. A launch is one
-   operation, GT__REPLAY, with the accesses of all that others have, too. */
+   Graphs are recorded here, and not by CUDA's capture of the program's streams, so that we can
+   refuse at once what cannot be in a graph.
+   - Recording: gt__submit plans an operation and hands it to gt__graph_add, which keeps a copy in
+     the list, and a handle on each storage. So a tensor that the program frees leaves its memory to
+     the graph. How the graph as a whole uses each storage is collected in `access`.
+   - gt_graph_end: a GPU's list is run once on streams of our own, the lanes, while CUDA captures
+     them. Two operations are put in order only if one writes what the other uses, or if the program
+     told a stream to wait. For the CPU the list stays as it is.
+   - A launch is one operation, GT__REPLAY. Its accesses are those of the graph, so gt__submit puts
+     it in order as any other. The CPU's back end does the list; CUDA launches its graph. */
 /* Room for one more in a list of n; NULL: no memory. */
 static void *gt__grown(void *list, int n, size_t size) {
   if (n & (n - 1)) return list;
@@ -8703,7 +8720,9 @@ static gt_status gt__graph_push(gt__op *op, int slot, int other) {
   g->list[g->n++] = v;
   return GT_OK;
 }
-/* A storage has one access. What the graph has written before it reads is nothing of others'. */
+/* Adds an access of the next operation to those of the graph, which has one for each storage, and
+   keeps a handle on a new storage. What the graph wrote before it reads it comes from no work
+   outside: that is no read. */
 static gt_status gt__graph_touch(const gt__access *a) {
   gt_graph *g = gt__me.graph;
   gt_scope *scope = gt__me.scope;
@@ -8764,10 +8783,10 @@ static gt_status gt__graph_add(gt__op *op) {
   if (status) GPUTENSOR_FREE(copy);
   return status;
 }
-/* A tensor like x in memory of one that was made and freed while this graph was recorded, of which
-   the last handle is the graph's: what was used last the longest ago. On a GPU, what takes small
-   memory again would wait for its last use, so that has to be some operations ago. NULL: there is
-   none. */
+/* A tensor like x in memory that was made and freed while this graph was recorded, so that only the
+   graph has a handle on it. Of several the one whose last use is the longest ago is taken. On a GPU
+   the new tensor's operations have to be behind that last use; so that they seldom wait, the last
+   use of small memory has to be GT__GRAPH_APART operations ago. NULL: there is none. */
 enum { GT__GRAPH_APART = 64 };     /* operations */
 enum { GT__GRAPH_SMALL = 262144 }; /* bytes: of so many operations it is 16 MiB */
 static gt_tensor *gt__graph_memory(const gt_tensor *x) {
@@ -8789,26 +8808,31 @@ static gt_tensor *gt__graph_memory(const gt_tensor *x) {
   gt__unlock();
   return model.storage ? gt__handle(&model) : NULL;
 }
-/* -- a GPU's runs once on streams of ours, the lanes, which are captured. An operation is behind
-   those with whose memory it conflicts and those that its stream was told to wait for; the order of
-   one stream does not count. It goes on in the lane of one of them that is the last there, so that
-   a chain stays in one lane, and waits for the others, unless they are over by then anyway. -- */
+/* -- the capture of a GPU's list, on lanes. An operation must come behind its predecessors: those
+   whose use of memory conflicts with its own, and those that its stream was told to wait for. The
+   order of the calls on one stream alone does not count. If a predecessor is the last operation of
+   its lane, the operation goes into that lane, so that a chain stays in one lane. It waits for the
+   other predecessors by events, but not for those that a wait before already covers.
+   A list of places, one for each lane, stands for all operations of each lane up to that place:
+   `need` for the predecessors, `seen` for what is over. -- */
 typedef struct {
   gt__access access;
-  int place, lane, next; /* next: in the list of its ledger, or 0 */
+  int place, lane, next; /* next: of the same ledger, in `use`, or 0 */
 } gt__graph_use;
 typedef struct {
   gt_stream *stream[GT__GRAPH_LANES];
-  int seen[GT__GRAPH_LANES][GT__GRAPH_LANES]; /* by the last operation of each */
-  /* of a stream: the newest of its operations in each lane; of those that it waits for */
+  int seen[GT__GRAPH_LANES][GT__GRAPH_LANES]; /* of each lane: at the end of its last operation */
+  /* of each of the program's streams: its own operations; those that it was told to wait for */
   int all[GT__SLOTS_OF_STREAMS][GT__GRAPH_LANES], told[GT__SLOTS_OF_STREAMS][GT__GRAPH_LANES];
   int n_use;
   gt__graph_use use[1]; /* and more, from 1 on */
 } gt__lanes;
+/* Each place becomes the later one of the two. */
 static void gt__raise_places(int *place, const int *more) {
   for (int l = 0; l < GT__GRAPH_LANES; l++)
     if (place[l] < more[l]) place[l] = more[l];
 }
+/* Adds to `need` the operations of the list whose uses conflict with that access. */
 static void gt__need_uses(const gt__lanes *d, const gt__access *a, int *need) {
   for (int k = gt__ledger_of(a->storage)->recorded; k; k = d->use[k].next) {
     const gt__graph_use *u = d->use + k;
@@ -8816,7 +8840,8 @@ static void gt__need_uses(const gt__lanes *d, const gt__access *a, int *need) {
     if (u->place > *newest && gt__conflicts(a, 1, &u->access)) *newest = u->place;
   }
 }
-/* As in gt__note: a write that is behind uses which it covers stands for them, a read for reads. */
+/* Notes the uses of an operation. As in gt__note a new use replaces older ones if it is behind them
+   and covers their memory: a write replaces all, a read only reads. */
 static void gt__note_recorded(gt__lanes *d, const gt__op *op, int place, int lane) {
   for (const gt__access *a = op->touch; a < op->touch + op->n_touch; a++) {
     gt__graph_use next = {*a, place, lane, 0};
@@ -8831,8 +8856,8 @@ static void gt__note_recorded(gt__lanes *d, const gt__op *op, int place, int lan
     d->use[d->n_use] = next;
   }
 }
-/* The lane of the newest operation that is needed and the last of its lane; or that which was used
-   the longest ago. */
+/* The lane whose last operation is needed, the newest of these; if there is none, the lane that was
+   used the longest ago. */
 static int gt__choose_lane(const gt__lanes *d, const int *need) {
   int best = 0, most = INT32_MIN;
   for (int l = 0; l < GT__GRAPH_LANES; l++) {
@@ -8844,8 +8869,10 @@ static int gt__choose_lane(const gt__lanes *d, const int *need) {
   }
   return best;
 }
+/* A lane, s, waits for what is needed and not seen yet: for the newest operation of these first, as
+   that wait covers all that this operation itself is behind; then for what is left. */
 static int gt__wait_for_places(gt_graph *g, gt_stream *s, int *seen, const int *need) {
-  int newest = 0; /* what that is behind is over, too */
+  int newest = 0;
   for (int l = 0; l < GT__GRAPH_LANES; l++)
     if (need[l] > seen[l] && need[l] > newest) newest = need[l];
   if (!newest) return 0;
@@ -8882,7 +8909,8 @@ static int gt__join_lanes(gt_stream *s, gt_stream *t) {
   gt__all.stats.stream_waits -= !code;
   return code;
 }
-/* The first lane is captured; the others leave it at first, and join it in the end. */
+/* CUDA captures the first lane, and with it all streams that wait for it: the other lanes do so in
+   the beginning, and in the end the first one waits for them. */
 static int gt__capture_all(gt_graph *g, gt__lanes *d) {
   const gt__backend *b = GT__OF(g);
   gt_stream **lane = d->stream;
@@ -8921,8 +8949,9 @@ static gt_status gt__capture_graph(gt_graph *g) {
   GPUTENSOR_FREE(d);
   return gt__me.status ? gt__me.status : gt__report(g->device, NULL, code);
 }
-/* Of memory that nobody else has one storage stands for all in the launches; but it all has to be
-   there. */
+/* Ends the list of accesses. Memory that only the graph has is written by each launch, so one such
+   storage is enough to put its launches in order, and the accesses of the others are left out. The
+   launches then do not wait for these allocations, so that is done here. */
 static gt_status gt__close_graph(gt_graph *g) {
   int n = 0, own = 0, code = 0;
   gt__lock();
@@ -8944,7 +8973,7 @@ static gt_status gt__close_graph(gt_graph *g) {
 /* -- the finished graph -- */
 GT_API void gt_graph_free(gt_graph *g) {
   if (!g) return;
-  gt__lock();
+  gt__lock(); /* each launch uses all storages, so waiting for one of them is enough */
   if (g->n_access) gt__reach_uses_unlocks(NULL, g->access->storage, NULL);
   if (g->native) GT__OF(g)->end_graph(g->device.index, g->native);
   gt__unlock();

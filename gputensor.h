@@ -26,8 +26,8 @@
    Hopper write -arch=sm_90a; from CUDA 12.1 on add -split-compile 0. No other library is needed: no
    cuBLAS, no NVRTC, no driver library.
 
-   What it is: four primitives - copy, map, reduce, matmul - on two devices, and one expression
-   language that stands in three of them:
+   What it is: four primitives - copy, map, reduce, matmul - on two kinds of device, and one
+   expression language, in which the last three take formulas:
 
        gt_eval(out, "a*b + c", x, y, z);                        // one pass over memory
        gt_reduce(out, GT_MEAN, GT_ALL, 0, "(a-b)*(a-b)", p, q); // mean squared error in one pass
@@ -2714,7 +2714,7 @@ enum { GT__MOST_THREADS = 1024 };
    A TRACE. What gt__submit starts, what waits and what is allocated is noted by >>trace-code while
    one is on; the measured times are turned into lanes of slices, drawn and saved by >>timeline. A
    new kind of record takes a constant GT__TRACED_... in >>state, a function in >>trace-code that
-   makes it, and, if it is to be seen, a lane in gt__make_slices.
+   makes it, and, if it is to be seen, a lane in >>timeline.
 
    A GRAPH. While a thread records one, gt__submit hands its planned operations to >>graph-code in
    place of running them. A launch is one operation, GT__REPLAY, which takes the way drawn above.
@@ -2811,7 +2811,7 @@ typedef struct gt__ledger {
   int recorded;            /* the first use by a graph that is captured, see >>graph-code */
   gt__use few[GT__FEW_USES], *more; /* more, if not NULL, is in place of few */
 } gt__ledger;
-/* Memory that an operation on a CPU stream should have written, but it failed. */
+/* Memory that an operation on a CPU stream should have written; but the operation failed. */
 enum { GT__FAILURES = 64 };
 typedef struct {
   gt__region where;
@@ -6697,9 +6697,10 @@ static int gt__choose_way(gt__op *op, const gt__way *ways) {
 }
 
 /* ---- >>submit ----------------------------------------------------------------------------------
-   The one way to a back end: order after what is pending on the storages, give scratch, run,
-   number, mark the storages. What the calling thread does itself runs outside the lock, with
-   claims. */
+   The one way to a back end. An operation is planned, put in order behind the pending uses of its
+   memory, given scratch and a number, traced if a trace is on, run, and noted in the ledgers. One
+   that is recorded for a graph is planned and kept, see gt__graph_add. What the calling thread does
+   itself runs outside the lock, with claims. */
 static void **gt__scratch_of(gt__op *op) { /* a reduction begins with a map */
   return op->kind == GT__MATMUL ? &op->u.matmul.post.scratch : &op->u.map.scratch;
 }
@@ -6728,7 +6729,8 @@ static const gt__access *gt__touched(const gt__op *op) {
 static void gt__set_late(gt_stream *s, gt__region where) {
   if (s->n_late < GT__LATE) s->late[s->n_late++] = where;
 }
-/* The queue of a CPU stream is bounded: waits while it is full. */
+/* The queue of a CPU stream is bounded: waits while it is full. In a trace the call begins before
+   that wait. */
 static void gt__wait_for_room_unlocks(gt_stream *s) {
   if (gt__trace.on) gt__me.asked = gt_now_ms();
   gt__unlock();
@@ -6768,7 +6770,7 @@ static void gt__note_late(gt_stream *s, const gt__op *op, int code) {
   s->turn ^= 1;
   s->fresh = 0;
 }
-/* Notes what is on its way, also if it failed: part of it may be. */
+/* Notes what is on its way, even if that failed: a part of it may have been started. */
 static void gt__note_all(gt_stream *s, const gt__op *op, int code) {
   s->number++;
   if (op->kind >= GT__KINDS) s->n_late = GT__LATE; /* we do not know which, so none is early */
@@ -8710,7 +8712,8 @@ GT_API gt_status gt_graph_begin(gt_stream *stream) {
   g->serial = ++gt__all.graphs;
   return GT_OK;
 }
-/* Adds op or, if that is NULL, a wait for all that another stream has by then. */
+/* Adds op to the list or, if that is NULL, a wait of the stream in that slot for all that the other
+   stream was given so far. */
 static gt_status gt__graph_push(gt__op *op, int slot, int other) {
   gt_graph *g = gt__me.graph;
   void *p = gt__grown(g->list, g->n, sizeof *g->list);
@@ -8905,7 +8908,7 @@ static int gt__capture_one(gt_graph *g, gt__lanes *d, gt__recorded *v) {
 static int gt__join_lanes(gt_stream *s, gt_stream *t) {
   s->n_late = GT__LATE;
   int code = gt__join(s, t, t->number);
-  gt__trace.line[s->slot].joins = 0; /* it is nothing that runs now */
+  gt__trace.line[s->slot].joins = 0; /* a trace shows no waits of a capture */
   gt__all.stats.stream_waits -= !code;
   return code;
 }

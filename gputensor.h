@@ -3906,7 +3906,7 @@ static void gt__take_slice(gt_tensor *y, int dim, int64_t start, int64_t end, in
 }
 GT_API gt_tensor *gt_slice(const gt_tensor *x, int dim, int64_t start, int64_t end, int64_t step) {
   if (GT__NO(x) || gt__no_dim(&dim, x->ndim)) return NULL;
-  if (step == 0) return GT__NULL(GT_ERROR_ARGUMENT, "step 0; it must be positive or negative");
+  if (!step) return GT__NULL(GT_ERROR_ARGUMENT, "step 0; it must be positive or negative");
   gt_tensor y = gt__plain(x);
   gt__take_slice(&y, dim, start, end, step);
   return gt__handle(&y);
@@ -4007,7 +4007,8 @@ GT_API gt_tensor *gt_as_strided(const gt_tensor *x, gt_shape shape, gt_shape str
   for (int d = 0; d < y.ndim && n; d++) {
     if (y.shape[d] == 1) continue; /* its stride does not matter */
     y.stride[d] = strides.size[d];
-    double reach = (double)y.stride[d] * (double)(y.shape[d] - 1);
+    int64_t steps = y.shape[d] - 1;
+    double reach = (double)y.stride[d] * steps;
     first += fmin(reach, 0);
     last += fmax(reach, 0);
   }
@@ -4660,7 +4661,7 @@ static int gt__take_index(gt__tree *t, gt_tensor *y, int dim) {
     return rest > 0 ? dim + rest : dim;
   }
   int slice = gt__take_parts(t, at, part);
-  if (rest == 0) gt__bad_text(t, at, "the tensor has no dim for this");
+  if (!rest) gt__bad_text(t, at, "the tensor has no dim for this");
   if (t->bad) return dim;
   if (slice) gt__take_slice(y, dim, part[0], part[1], part[2]);
   else if (!gt__take_entry(y, dim, *part)) gt__bad_text(t, at, "an index out of range");
@@ -6255,11 +6256,12 @@ static int gt__is_narrow(const gt__op *op, const gt__walk *w, int ndim) {
   return narrow;
 }
 static void gt__turn_dim(gt__walk *w, int d) { /* it is walked from its other end on */
+  int64_t last = w->size[d] - 1;
   for (int k = 0; k < w->n; k++) {
     gt__operand *o = w->o[k];
-    int64_t bytes = (w->size[d] - 1) << o->size_log2;
-    o->data += o->stride[d] * bytes;
-    o->stride[d] = -o->stride[d];
+    int64_t *stride = &o->stride[d];
+    o->data += *stride * last * (1 << o->size_log2);
+    *stride = -*stride;
   }
 }
 /* Walks the dims from `first` on in the order of operand `by`'s strides, of which none is negative

@@ -42,6 +42,14 @@ static gt_tensor *max_pool(const gt_tensor *x) { /* (n, h, w), 2 x 2; avg_pool: 
   gt_tensor *of_2 = gt_reshape(x, GT_SHAPE(n, h / 2, 2, w / 2, 2));
   return gt_max(NULL, of_2, GT_DIM(2) | GT_DIM(4), 0);
 }
+static gt_tensor *conv2d(const gt_tensor *x, const gt_tensor *w, int64_t step) {
+  const int64_t *k = w->shape; /* x: (n, c, h, w); w: (out, c, high, wide) */
+  gt_tensor *p = gt_unfold(gt_unfold(x, 2, k[2], step), 3, k[3], step);
+  gt_tensor *rows = gt_contiguous(gt_permute(p, GT_SHAPE(0, 2, 3, 1, 4, 5)));
+  rows = gt_reshape(rows, GT_SHAPE(p->shape[0], p->shape[2], p->shape[3], k[1] * k[2] * k[3]));
+  gt_tensor *y = gt_linear(NULL, rows, gt_reshape(w, GT_SHAPE(k[0], -1)), NULL);
+  return gt_permute(y, GT_SHAPE(0, 3, 1, 2));
+}
 /* ---- end of the recipes ---- */
 
 enum { N = 6, D = 37 };
@@ -125,11 +133,44 @@ static void test_dropout(void) {
   CHECK_NEAR(gt_item(gt_sum(NULL, y, GT_ALL, 0)), kept / 0.7, 1e-2);
 }
 
+/* Whole numbers, so that sums are exact in any order. */
+static void test_conv2d(void) {
+  static const int64_t size[][8] = {{1, 1, 4, 5, 1, 2, 3, 1}, {2, 3, 9, 8, 4, 3, 2, 1}, {3, 2, 11, 7, 5, 3, 3, 2}};
+  for (int s = 0; s < 3; s++)
+    for (int t = GT_FLOAT32; t <= GT_FLOAT64; t++) GT_SCOPE {
+      const int64_t N = size[s][0], C = size[s][1], H = size[s][2], W = size[s][3];
+      const int64_t O = size[s][4], h = size[s][5], w = size[s][6], step = size[s][7];
+      const gt_tensor *x = gt_to_dtype(random_tensor(GT_SHAPE(N, C, H, W), GT_INT8, DEV), (gt_dtype)t), *y;
+      const gt_tensor *weight = gt_to_dtype(random_tensor(GT_SHAPE(O, C, h, w), GT_INT8, DEV), (gt_dtype)t);
+      void *px = values_of(x), *pw = values_of(weight), *py;
+      y = conv2d(x, weight, step);
+      py = values_of(y);
+      const int64_t down = (H - h) / step + 1, across = (W - w) / step + 1;
+      CHECK_INT(y->shape[0], N);
+      CHECK_INT(y->shape[1], O);
+      CHECK_INT(y->shape[2], down);
+      CHECK_INT(y->shape[3], across);
+      for (int64_t i = 0; i < gt_numel(y); i++) {
+        const int64_t n = i / across / down / O, o = i / across / down % O, r = i / across % down, q = i % across;
+        double sum = 0;
+        for (int64_t c = 0; c < C; c++)
+          for (int64_t a = 0; a < h; a++)
+            for (int64_t b = 0; b < w; b++)
+              sum += load(x->dtype, px, ((n * C + c) * H + r * step + a) * W + q * step + b) *
+                     load(x->dtype, pw, ((o * C + c) * h + a) * w + b);
+        CHECK_NUM(load(y->dtype, py, i), sum);
+      }
+      free(px);
+      free(pw);
+      free(py);
+    }
+}
 int main(int argc, char **argv) {
   check_start("recipes", argc, argv);
   RUN(norms);
   RUN(classes);
   RUN(shapes);
   RUN(dropout);
+  RUN(conv2d);
   return check_finish();
 }

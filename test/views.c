@@ -664,47 +664,6 @@ static void test_streams(void) {
   gt_stream_free(stream[1]);
 }
 
-/* ---- the recipes ---- */
-/* conv2d as README.md has it: (N, C, H, W) with weights (O, C, h, w), the windows `step` apart. */
-static gt_tensor *conv2d(const gt_tensor *x, const gt_tensor *weight, int64_t step) {
-  const int64_t *k = weight->shape;
-  const gt_tensor *p = gt_unfold(gt_unfold(x, 2, k[2], step), 3, k[3], step);
-  const gt_tensor *rows = gt_reshape(gt_contiguous(gt_permute(p, GT_SHAPE(0, 2, 3, 1, 4, 5))),
-                                     GT_SHAPE(p->shape[0], p->shape[2], p->shape[3], k[1] * k[2] * k[3]));
-  const gt_tensor *w = gt_reshape(weight, GT_SHAPE(k[0], -1));
-  return gt_permute(gt_matmul(NULL, rows, gt_transpose(w, 0, 1)), GT_SHAPE(0, 3, 1, 2));
-}
-static void test_conv2d(void) {
-  static const int64_t size[][8] = {{1, 1, 4, 5, 1, 2, 3, 1}, {2, 3, 9, 8, 4, 3, 2, 1}, {3, 2, 11, 7, 5, 3, 3, 2}};
-  for (int s = 0; s < 3; s++)
-    for (int t = GT_FLOAT32; t <= GT_FLOAT64; t++) GT_SCOPE {
-      const int64_t N = size[s][0], C = size[s][1], H = size[s][2], W = size[s][3];
-      const int64_t O = size[s][4], h = size[s][5], w = size[s][6], step = size[s][7];
-      const gt_tensor *x = small(GT_SHAPE(N, C, H, W), (gt_dtype)t), *y;
-      const gt_tensor *weight = small(GT_SHAPE(O, C, h, w), (gt_dtype)t);
-      void *px = values_of(x), *pw = values_of(weight), *py;
-      y = conv2d(x, weight, step);
-      py = values_of(y);
-      const int64_t down = (H - h) / step + 1, across = (W - w) / step + 1;
-      CHECK_INT(y->shape[0], N);
-      CHECK_INT(y->shape[1], O);
-      CHECK_INT(y->shape[2], down);
-      CHECK_INT(y->shape[3], across);
-      for (int64_t i = 0; i < gt_numel(y); i++) {
-        const int64_t n = i / across / down / O, o = i / across / down % O, r = i / across % down, q = i % across;
-        double sum = 0;
-        for (int64_t c = 0; c < C; c++)
-          for (int64_t a = 0; a < h; a++)
-            for (int64_t b = 0; b < w; b++)
-              sum += load(x->dtype, px, ((n * C + c) * H + r * step + a) * W + q * step + b) *
-                     load(x->dtype, pw, ((o * C + c) * h + a) * w + b);
-        CHECK_NUM(load(y->dtype, py, i), sum);
-      }
-      free(px);
-      free(pw);
-      free(py);
-    }
-}
 static void test_pooling(void) {
   const gt_tensor *x = TENSOR(GT_FLOAT32, GT_SHAPE(1, 4, 6), 1, 5, 2, 0, 3, 4, 7, 2, 9, 1, 0, 2, 3, 3, 8, 6, 5, 5, 4, 4,
                               1, 2, 7, 0);
@@ -731,7 +690,6 @@ int main(int argc, char **argv) {
   RUN(products);
   RUN(texts_and_files);
   RUN(streams);
-  RUN(conv2d);
   RUN(pooling);
   return check_finish();
 }

@@ -65,7 +65,7 @@ typedef struct step {
   int device;
   gt_dtype dtype;
   gt_shape shape;
-  int64_t n[4];
+  int64_t n[5];
   const char *text;
   void *seen[2];                       /* what the host read in the reference and in the run */
   size_t bytes[2];
@@ -442,12 +442,16 @@ static int plan_slice(planner *p, step *s) {
   s->n[2] = s->n[1] + 1 + below(p, size - s->n[1]);
   s->n[3] = 1 + (one_in(p, 3) ? below(p, 3) : 0);
   v.shape[d] = (s->n[2] - s->n[1] + s->n[3] - 1) / s->n[3];
-  v.contiguous = v.contiguous && d == 0 && s->n[3] == 1;
+  s->n[4] = one_in(p, 5); /* backwards */
+  v.contiguous = v.contiguous && d == 0 && s->n[3] == 1 && !s->n[4];
   put(p, s, &v);
   return 1;
 }
 static void do_slice(machine *m, step *s) {
-  set_result(m, s, gt_slice(operand(m, s, 0), (int)s->n[0], s->n[1], s->n[2], s->n[3]));
+  const int64_t hop = s->n[3], last = s->n[1] + (s->n[2] - s->n[1] - 1) / hop * hop;
+  const gt_tensor *x = operand(m, s, 0);
+  if (!s->n[4]) set_result(m, s, gt_slice(x, (int)s->n[0], s->n[1], s->n[2], hop));
+  else set_result(m, s, gt_slice(x, (int)s->n[0], last, s->n[1] ? s->n[1] - 1 : INT64_MIN, -hop));
 }
 static int plan_transpose(planner *p, step *s) {
   value v;

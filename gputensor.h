@@ -7509,7 +7509,7 @@ static int gt__await_all_unlocks(const gt_device *device,
     gt_stream *s = gt__all.slot[i];
     if (!s || (device && !gt__same_device(s->device, *device))) continue;
     int failed = gt__await_unlocks(s, s->number, tell);
-    if (failed) code = failed;
+    if (!code) code = failed;
   }
   return code;
 }
@@ -8519,13 +8519,20 @@ static int gt__column(const gt__slice *s, const gt__slice *stop, double begin, d
     if (ms[c] > ms[most]) most = c;
   return engine && sum > 1.25 * (end - begin) ? '+' : most; /* several at a time */
 }
+/* With 2 or 3 digits behind a point, whatever the locale has there. */
+static const char *gt__decimal(double x, int digits) {
+  int unit = digits == 2 ? 100 : 1000;
+  int64_t n = (int64_t)(x * unit + 0.5);
+  char *text = gt__scrap();
+  snprintf(text, 40, "%lld.%0*d", (long long)(n / unit), digits, (int)(n % unit));
+  return text;
+}
 static void gt__draw_lanes(FILE *file, int columns) {
   const gt_overlap *o = &gt__trace.overlap;
   double width = o->span_ms / columns;
   char seen[128] = {0};
-  fprintf(file,
-          "a trace of %.2f ms, %lld records, %lld dropped; on the right the busy time in ms\n",
-          o->span_ms, (long long)o->records, (long long)o->dropped);
+  fprintf(file, "a trace of %s ms, %lld records, %lld dropped; on the right the busy time in ms\n",
+          gt__decimal(o->span_ms, 2), (long long)o->records, (long long)o->dropped);
   for (gt__slice *s = gt__trace.slices, *end; s < gt__trace.end; s = end) {
     end = gt__lane_end(s);
     const char *device = s->group == GT__HOSTS ? "" : gt_device_string(s->r->device);
@@ -8536,13 +8543,13 @@ static void gt__draw_lanes(FILE *file, int columns) {
       seen[letter] = 1;
       fputc(letter, file);
     }
-    fprintf(file, "| %8.2f\n", gt__busy_ms(s, end));
+    fprintf(file, "| %8s\n", gt__decimal(gt__busy_ms(s, end), 2));
   }
-  fprintf(file, "%20s %*.2f ms\n ", "0", columns - 3, o->span_ms);
+  fprintf(file, "%20s %*s ms\n ", "0", columns - 3, gt__decimal(o->span_ms, 2));
   for (int k = 0; k < GT__LETTERS; k++)
     if (seen[(int)gt__letters[k][0]]) fprintf(file, " %s ", gt__letters[k]);
-  fprintf(file, " . idle\n  one after another %.2f ms, any at work %.2f ms: gain %.2f\n",
-          o->busy_ms, o->any_ms, o->gain);
+  fprintf(file, " . idle\n  one after another %s ms, any at work %s ms: gain %s\n",
+          gt__decimal(o->busy_ms, 2), gt__decimal(o->any_ms, 2), gt__decimal(o->gain, 2));
   if (o->reason[0]) fprintf(file, "  %s\n", o->reason);
 }
 GT_API gt_status gt_trace_print(FILE *file, int columns) {
@@ -8559,12 +8566,6 @@ GT_API gt_status gt_trace_print(FILE *file, int columns) {
   return gt__fail(GT_ERROR_FILE, "the file: %s", strerror(errno));
 }
 /* -- Chrome's JSON -- */
-static const char *gt__decimal(double x) { /* in any locale */
-  int64_t n = (int64_t)(x * 1000 + 0.5);
-  char *text = gt__scrap();
-  snprintf(text, 40, "%lld.%03d", (long long)(n / 1000), (int)(n % 1000));
-  return text;
-}
 static int64_t gt__ns(double ms) { /* of a host with several clocks, too */
   double ns = (ms - gt__trace.at->begin) * 1e6;
   return ns > 0 ? (int64_t)(ns + 0.5) : 0;
@@ -8575,7 +8576,7 @@ static void gt__write_event(FILE *file, const char *kind, int pid, int tid, int6
                             const char *format, ...) {
   va_list list;
   fprintf(file, ",\n{\"ph\":\"%s\",\"pid\":%d,\"tid\":%d,\"ts\":%s,", kind, pid, tid,
-          gt__decimal((double)ns * 1e-3));
+          gt__decimal((double)ns * 1e-3, 3));
   va_start(list, format);
   vfprintf(file, format, list);
   va_end(list);
@@ -8601,7 +8602,7 @@ static void gt__write_slice(FILE *file, const gt__slice *s) {
   static const char *const kind[] = {"", "work", "wait", "copy", "range", "enqueue"};
   int64_t begin = gt__ns(*s->begin), ns = gt__ns(*s->end) - begin;
   gt__write_event(file, "X", s->pid, s->tid + s->track, begin, "\"dur\":%s,\"cat\":\"%s\",",
-                  gt__decimal((double)ns * 1e-3), kind[s->what]);
+                  gt__decimal((double)ns * 1e-3, 3), kind[s->what]);
   gt__write_args(file, s->r);
   fprintf(file, "},\"name\":\"");
   const char *name = s->r->text[0] ? s->r->text : s->r->call;
@@ -8664,8 +8665,8 @@ static void gt__write_trace(FILE *file) {
           "\n],\"otherData\":{\"records\":%lld,\"dropped\":%lld,\"busy_ms\":%s,\"any_ms\":%s,"
           "\"gain\":%s,"
           "\"reason\":\"%s\"}}\n",
-          (long long)o->records, (long long)o->dropped, gt__decimal(o->busy_ms),
-          gt__decimal(o->any_ms), gt__decimal(o->gain), o->reason);
+          (long long)o->records, (long long)o->dropped, gt__decimal(o->busy_ms, 3),
+          gt__decimal(o->any_ms, 3), gt__decimal(o->gain, 3), o->reason);
 }
 GT_API gt_status gt_trace_save(const char *path) {
   GT__CALL;

@@ -489,7 +489,9 @@ static void test_streams(void) {
   CHECK_INT(count_of("a + 9", 0), 1); /* the call */
   CHECK(count_of("gt_event_synchronize", 0) == 1);
   CHECK(count_of("gt_stream_synchronize", 0) == 1);
-  CHECK(arrows >= 5);
+  /* Those to the host's waits as well, where one clock is behind all: work of a simulated GPU takes no time of
+     the host's unless the model is on, and may end behind the wait for it. */
+  CHECK(arrows >= (DEV.type == GT_CUDA && !is_gpu(DEV) && !getenv("SIM_CLOCK") ? 3 : 5));
   {
     const slice *a = NULL, *b = NULL;
     for (int i = 0; i < n_slices; i++) {

@@ -40,7 +40,7 @@
    CONTENTS   (search for >>word)
        >>errors      >>devices     >>dtypes      >>tensors     >>views       >>copies
        >>operations  >>expressions >>reductions  >>products    >>random      >>streams
-       >>tracing     >>graphs      >>files       >>program
+       >>tracing     >>graphs      >>files       >>exchange    >>program
      and under GPUTENSOR_IMPLEMENTATION
        >>shared      >>math        >>machine     >>system      >>how-it-works
        >>state       >>floor-plan  >>reports     >>device-code >>codes       >>handles
@@ -48,9 +48,10 @@
        >>making      >>joining     >>folding     >>multiplying >>operands    >>moving
        >>ways        >>submit      >>order       >>ledgers     >>regions     >>waiting
        >>trace-code  >>stream-code >>timeline    >>graph-code  >>npy         >>safetensors
-       >>print       >>cpu-threads >>cpu-plain   >>cpu-streams >>tuning      >>cpu-loops
-       >>cpu-vectors >>cpu-transposed            >>cpu-folds   >>cpu-softmax >>cpu-products
-       >>cpu-amx     >>cpu-ways    >>cuda-backend              >>licence
+       >>dlpack      >>print       >>cpu-threads >>cpu-plain   >>cpu-streams >>tuning
+       >>cpu-loops   >>cpu-vectors >>cpu-transposed            >>cpu-folds   >>cpu-softmax
+       >>cpu-products              >>cpu-amx     >>cpu-ways    >>cuda-backend
+       >>licence
      To add an operation see GT__OPERATIONS; a dtype, GT__DTYPES; a back end, gt__backend; a faster
      way, gt__way.
 
@@ -720,6 +721,24 @@ GT_API gt_tensor *gt_tensors_get(const gt_tensors *list, const char *name);
 GT_API void gt_tensors_free(gt_tensors *list); /* NULL is fine */
 /* n tensors of any devices, dtypes and strides, gathered in the host's memory. */
 GT_API gt_status gt_save_safetensors(const char *path, int n, const gt_named *item);
+
+/* ---- >>exchange --------------------------------------------------------------------------------
+   Tensors shared with NumPy, PyTorch, CuPy, JAX and others, without a copy, by DLPack: `managed` is
+   a DLManagedTensorVersioned, or a DLManagedTensor if `versioned` is 0 (what Python's capsules
+   "dltensor_versioned" and "dltensor" hold). `stream` is __dlpack__'s: a cudaStream_t as a number;
+   0 or 1, the legacy default stream; 2, the thread's; -1: nobody waits. On the CPU it is not read.
+   examples/21_other_libraries/dlpack.py has the Python of it. */
+/* The stream waits for our pending work on x, on the CPU the call does. The other side calls the
+   deleter, once, on any thread; until then the memory stays. If the stream is one of those two,
+   later work on that memory waits for what the stream holds then; of others that is the caller's
+   to see to. What gt_from_const_ptr made is read-only, which only a versioned one can say. */
+GT_API void *gt_to_dlpack(const gt_tensor *x, int versioned, int64_t stream);
+/* Takes `managed` over: its deleter is called once, also if NULL is returned, otherwise when the
+   last handle on its memory ends. Work on it is ordered behind what the stream holds now: pass the
+   one that the producer was given, as gt_stream_native(gt_current_stream(device)). Read-only memory
+   is as of gt_from_const_ptr. Refused are other devices, managed memory, and dtypes that we do not
+   have. */
+GT_API gt_tensor *gt_from_dlpack(void *managed, int versioned, int64_t stream);
 
 /* ---- >>program ------------------------------------------------------------------------------- */
 /* Bytes: in tensors now, at most since the start or the last reset, and held. A GPU's memory stays
@@ -3492,6 +3511,11 @@ GT_API gt_tensor *gt_keep(gt_tensor *x) {
   if (GT__NO(x)) return NULL;
   GT__HOLD(gt__mutex);
   gt__set_scope(x, x->gt__scope ? x->gt__scope->gt__outer : NULL);
+  return x;
+}
+static gt_tensor *gt__outside(gt_tensor *x) { /* of any scope; NULL is fine */
+  GT__HOLD(gt__mutex);
+  if (x) gt__set_scope(x, NULL);
   return x;
 }
 /* A tensor's description without its links, which other threads may be changing. */
@@ -9632,6 +9656,180 @@ GT_API gt_status gt_save_safetensors(const char *path, int n, const gt_named *it
   return gt__save_image(path, &image);
 }
 
+/* ---- >>dlpack -----------------------------------------------------------------------------------
+   The ABI of DLPack 1: structures without and with a version. */
+typedef struct {
+  void *data;
+  gt_device device; /* whose types GT_CPU and GT_CUDA are DLPack's, too */
+  int32_t ndim;
+  uint8_t code, bits;
+  uint16_t lanes;
+  int64_t *shape, *strides;
+  uint64_t byte_offset;
+} gt__dl_tensor;
+typedef struct gt__dl_old {
+  gt__dl_tensor tensor;
+  void *context;
+  void (*deleter)(struct gt__dl_old *self);
+} gt__dl_old;
+typedef struct gt__dl_new {
+  uint32_t major, minor;
+  void *context;
+  void (*deleter)(struct gt__dl_new *self);
+  uint64_t read_only;
+  gt__dl_tensor tensor;
+} gt__dl_new;
+enum { GT__DL_PINNED = 3 };
+static const uint8_t gt__dl_code[] = {6, 1, 0, 0, 0, 0, 2, 4, 2, 2}; /* of dtypes */
+GT__ASSERT(sizeof gt__dl_code == GT_DTYPES && GT_CPU == 1 && GT_CUDA == 2, "as DLPack has them");
+/* Lets a stream of others wait for our work on x and, with `behind`, later work of ours for all
+   that it holds now. The CPU's own work is waited for here. */
+static gt_status gt__meet(const gt_tensor *x, int64_t stream, int behind) {
+  int waited = 0;
+  gt_safety before = gt__me.safety;
+  if (gt__on_host(x->device)) return gt__host_access(x, 1);
+  if (stream < 0) return GT_OK;
+  if (gt__refuse_recorded(x->device, "it has no streams of others")) return gt__failed();
+  gt_stream *s = gt__stream_new(x->device, 0, (void *)(uintptr_t)(stream ? stream : 1), 0);
+  if (!s) return gt__failed();
+  gt__access a = {x->storage, gt__region_of(x), 0, 1};
+  gt__me.safety = GT_ORDER;
+  gt__lock();
+  int code = gt__captured(s);
+  if (!code) code = gt__order_unlocks(s, 1, &a, &waited);
+  if (!code && behind) {
+    s->number++;
+    gt__note(&a, s);
+  }
+  gt__unlock();
+  gt__me.safety = before;
+  gt_stream_free(s);
+  return gt__report(x->device, NULL, code);
+}
+/* -- giving -- */
+typedef struct {
+  gt__dl_old plain;
+  gt__dl_new versioned;
+  gt_tensor *x;
+  int64_t stream;
+} gt__lent;
+static void gt__lent_end(void *context) {
+  gt__lent *l = (gt__lent *)context;
+  if (l->stream <= 2) gt__meet(l->x, l->stream, 1); /* others may not exist any more */
+  gt__free(l->x);
+  GPUTENSOR_FREE(l);
+}
+static void gt__plain_end(gt__dl_old *self) { gt__lent_end(self->context); }
+static void gt__versioned_end(gt__dl_new *self) { gt__lent_end(self->context); }
+GT_API void *gt_to_dlpack(const gt_tensor *x, int versioned, int64_t stream) {
+  if (GT__NO(x) || gt__meet(x, stream, 0)) return NULL;
+  if (!versioned && x->storage->constant)
+    return GT__NULL(GT_ERROR_ARGUMENT,
+                    "only a versioned DLPack tensor can say that it is not written to");
+  gt__lent *l = (gt__lent *)gt__malloc(sizeof *l);
+  gt_tensor *y = l ? gt__outside(gt__handle(x)) : NULL;
+  if (!y) {
+    GPUTENSOR_FREE(l);
+    return NULL;
+  }
+  gt__dl_tensor *t = &l->plain.tensor;
+  l->x = y;
+  l->stream = stream;
+  t->data = gt__address(y);
+  t->device = y->device;
+  t->ndim = y->ndim;
+  t->code = gt__dl_code[y->dtype];
+  t->bits = (uint8_t)(8 * gt__dtype[y->dtype].size);
+  t->lanes = 1;
+  t->shape = y->shape;
+  t->strides = y->stride;
+  l->plain.context = l;
+  l->plain.deleter = gt__plain_end;
+  l->versioned.major = 1;
+  l->versioned.context = l;
+  l->versioned.deleter = gt__versioned_end;
+  l->versioned.read_only = y->storage->constant != 0;
+  l->versioned.tensor = *t;
+  return versioned ? (void *)&l->versioned : &l->plain;
+}
+/* -- taking -- */
+static void gt__end_plain(void *data, void *managed) {
+  gt__dl_old *m = (gt__dl_old *)managed;
+  if (m->deleter) m->deleter(m);
+  (void)data;
+}
+static void gt__end_versioned(void *data, void *managed) {
+  gt__dl_new *m = (gt__dl_new *)managed;
+  if (m->deleter) m->deleter(m);
+  (void)data;
+}
+/* A model of t, as far as our tensors can be like it. */
+static gt_status gt__dl_model(gt_tensor *x, const gt__dl_tensor *t) {
+  gt_shape shape = {t->ndim, {0}};
+  gt_device device = t->device;
+  int d = GT_DTYPES - 1;
+  for (; d >= 0; d--)
+    if (gt__dl_code[d] == t->code && gt__dtype[d].size * 8 == t->bits) break;
+  if (d < 0 || t->lanes != 1)
+    return gt__fail(GT_ERROR_DTYPE,
+                    "DLPack's dtype of code %d, %d bits and %d lanes is none of ours", t->code,
+                    t->bits, t->lanes);
+  if (device.type == GT__DL_PINNED) device = gt_cpu();
+  if (device.type != GT_CPU && device.type != GT_CUDA)
+    return gt__fail(GT_ERROR_DEVICE, "DLPack's device type %d is neither CPU, pinned nor CUDA",
+                    (int)device.type);
+  int n = t->ndim < GT_MAX_DIMS ? t->ndim : GT_MAX_DIMS;
+  for (int k = 0; k < n; k++) shape.size[k] = t->shape[k];
+  return gt__model(x, shape, (gt_dtype)d, device);
+}
+/* Takes over t's strides, where they count, and sets the offset. Returns how many elements lie from
+   the lowest to the highest address, or -1. */
+static int64_t gt__dl_extent(gt_tensor *x, const int64_t *stride) {
+  int64_t above = 0, step = 0;
+  if (!gt__numel(x)) return 0;
+  for (int k = 0; k < x->ndim; k++) {
+    if (stride && x->shape[k] > 1) x->stride[k] = stride[k];
+    int bad = __builtin_mul_overflow(x->stride[k], x->shape[k] - 1, &step);
+    if (step < 0) bad |= __builtin_sub_overflow(x->offset, step, &x->offset);
+    else bad |= __builtin_add_overflow(above, step, &above);
+    if (!bad && above < GT__MOST / 2 && x->offset < GT__MOST / 2) continue;
+    gt__fail(GT_ERROR_SHAPE, "strides %s are too large", gt__sizes(x->ndim, stride));
+    return -1;
+  }
+  return x->offset + above + 1;
+}
+static gt_tensor *gt__dl_take(const gt__dl_tensor *t, int64_t stream) {
+  gt_tensor x;
+  if (gt__dl_model(&x, t)) return NULL;
+  int64_t extent = gt__dl_extent(&x, t->strides);
+  if (extent < 0) return NULL;
+  char *data = (char *)t->data + t->byte_offset;
+  if (data) data -= x.offset * gt__dtype[x.dtype].size;
+  GT__LOCAL gt_tensor *flat = gt__wrap(data, GT_SHAPE(extent), x.dtype, x.device, NULL, NULL);
+  if (!flat || gt__meet(flat, stream, 1)) return NULL;
+  x.storage = flat->storage;
+  return gt__handle(&x);
+}
+GT_API gt_tensor *gt_from_dlpack(void *managed, int versioned, int64_t stream) {
+  GT__CALL;
+  gt__dl_new *now = (gt__dl_new *)managed;
+  gt__dl_old *old = (gt__dl_old *)managed;
+  gt_tensor *x = NULL;
+  if (!managed) return gt__me.status ? NULL : GT__NULL(GT_ERROR_ARGUMENT, "managed is NULL");
+  if (versioned && now->major != 1)
+    gt__fail(GT_ERROR_VERSION, "DLPack's version %u is not 1", (unsigned)now->major);
+  else x = gt__dl_take(versioned ? &now->tensor : &old->tensor, stream);
+  gt__deleter *end = versioned ? gt__end_versioned : gt__end_plain;
+  if (!x) {
+    end(NULL, managed);
+    return NULL;
+  }
+  x->storage->constant = versioned && (now->read_only & 1);
+  x->storage->deleter = end;
+  x->storage->context = managed;
+  return x;
+}
+
 /* ---- >>print -----------------------------------------------------------------------------------
    A tensor as PyTorch 2 prints it with its default options, which are these. */
 enum { GT__PRINT_DIGITS = 4 };
@@ -14516,7 +14714,8 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
    OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
 
    HISTORY
-     0.5.0  safetensors: gt_load_safetensors, gt_save_safetensors, gt_tensors_get and _free;
+     0.5.0  safetensors: gt_load_safetensors, gt_save_safetensors, gt_tensors_get and _free,
+            gt_to_dlpack, gt_from_dlpack;
             views: gt_view, gt_flip, gt_unfold, gt_as_strided, slices with a negative step
      0.4.0  traces: gt_trace_start, _stop, _print, _save and _overlap, gt_range_push and _pop;
             graphs: gt_graph_begin, _end, _launch and _free; gt_warmup and gt_benchmark;

@@ -372,6 +372,266 @@ static void test_without_memory(void) {
   CHECK(DEV.type != GT_CPU || blocks_alive() == live);
 }
 
+/* ---- DLPack ---- */
+/* The ABI, written down apart from the library's; and Debian's header, if it is there. */
+typedef struct { int32_t type, id; } dl_device;
+typedef struct {
+  void *data;
+  dl_device device;
+  int32_t ndim;
+  struct { uint8_t code, bits; uint16_t lanes; } dtype;
+  int64_t *shape, *strides;
+  uint64_t byte_offset;
+} dl_tensor;
+typedef struct dl_plain {
+  dl_tensor t;
+  void *context;
+  void (*deleter)(struct dl_plain *);
+} dl_plain;
+typedef struct dl_versioned {
+  uint32_t major, minor;
+  void *context;
+  void (*deleter)(struct dl_versioned *);
+  uint64_t flags;
+  dl_tensor t;
+} dl_versioned;
+static int ended;
+static void end_plain(dl_plain *m) { ended++, free(m); }
+static void end_versioned(dl_versioned *m) { ended++, free(m); }
+static int64_t lent_shape[9], lent_stride[9];
+static dl_versioned *lend(void *data, int n, const int64_t *shape, const int64_t *stride) {
+  dl_versioned *m = (dl_versioned *)calloc(1, sizeof *m);
+  m->major = 1;
+  m->deleter = end_versioned;
+  m->t.data = data;
+  m->t.device.type = DEV.type;
+  m->t.device.id = DEV.index;
+  m->t.ndim = n;
+  m->t.dtype.code = 2;
+  m->t.dtype.bits = 32;
+  m->t.dtype.lanes = 1;
+  if (n > 0) memcpy(lent_shape, shape, (size_t)n * 8);
+  if (n > 0 && stride) memcpy(lent_stride, stride, (size_t)n * 8);
+  m->t.shape = lent_shape;
+  m->t.strides = stride ? lent_stride : NULL;
+  return m;
+}
+static void test_dlpack_headers(void) {
+#ifdef HAS_DLPACK
+  static const struct { gt_dtype dtype; int code; } row[] = {
+      {GT_UINT8, kDLUInt}, {GT_INT8, kDLInt}, {GT_INT16, kDLInt}, {GT_INT32, kDLInt}, {GT_INT64, kDLInt},
+      {GT_FLOAT16, kDLFloat}, {GT_BFLOAT16, kDLBfloat}, {GT_FLOAT32, kDLFloat}, {GT_FLOAT64, kDLFloat}};
+  unsigned i;
+  CHECK_INT(sizeof(DLManagedTensor), sizeof(dl_plain));
+  CHECK_INT(offsetof(DLManagedTensor, deleter), offsetof(dl_plain, deleter));
+  CHECK_INT(offsetof(DLTensor, byte_offset), offsetof(dl_tensor, byte_offset));
+  for (i = 0; i < sizeof row / sizeof *row; i++) {
+    gt_tensor *x = gt_transpose(gt_ones(GT_SHAPE(2, 3), row[i].dtype, DEV), 0, 1);
+    DLManagedTensor *m = (DLManagedTensor *)gt_to_dlpack(x, 0, -1);
+    CHECK(m && m->dl_tensor.data == gt_data(x) && m->dl_tensor.ndim == 2 && m->dl_tensor.byte_offset == 0);
+    if (!m) continue;
+    CHECK_INT(m->dl_tensor.device.device_type, DEV.type == GT_CPU ? kDLCPU : kDLCUDA);
+    CHECK_INT(m->dl_tensor.device.device_id, DEV.index);
+    CHECK_INT(m->dl_tensor.dtype.code, row[i].code);
+    CHECK_INT(m->dl_tensor.dtype.bits, 8 * gt_dtype_size(row[i].dtype));
+    CHECK_INT(m->dl_tensor.dtype.lanes, 1);
+    CHECK(m->dl_tensor.shape[0] == 3 && m->dl_tensor.strides[0] == 1 && m->dl_tensor.strides[1] == 3);
+    m->deleter(m);
+  }
+#else
+  skip("Debian's dlpack.h", "libdlpack-dev is not installed");
+#endif
+}
+/* Out and in again: the same memory, all dtypes and layouts; and it lives until both sides let go. */
+static void test_dlpack_round_trips(void) {
+  int t, layout, versioned;
+  for (t = 0; t < GT_DTYPES; t++)
+    for (layout = 0; layout < LAYOUTS; layout++)
+      for (versioned = 0; versioned < 2; versioned++) GT_SCOPE {
+          gt_tensor *x = relayout(random_tensor(GT_SHAPE(5, 7), (gt_dtype)t, DEV), layout), *y;
+          gt_tensor *wanted = gt_copy(NULL, x);
+          void *m;
+          int d;
+          m = gt_to_dlpack(x, versioned, is_gpu(DEV) ? 0 : 2);
+          CHECK(m != NULL);
+          if (m && versioned) {
+            CHECK(((dl_versioned *)m)->major == 1 && ((dl_versioned *)m)->flags == 0);
+            CHECK(((dl_versioned *)m)->t.data == gt_data(x));
+            CHECK_INT(((dl_versioned *)m)->t.dtype.code, t == GT_BOOL ? 6 : is_float((gt_dtype)t) ? (t == GT_BFLOAT16 ? 4 : 2) : t == GT_UINT8);
+          }
+          y = gt_from_dlpack(m, versioned, is_gpu(DEV) ? 0 : 2);
+          CHECK(y != NULL);
+          if (y) {
+            CHECK(gt_data(y) == gt_data(x) && y->dtype == x->dtype);
+            for (d = 0; d < x->ndim; d++) CHECK(y->shape[d] == x->shape[d] && y->stride[d] == x->stride[d]);
+          }
+          gt_free(x);
+          if (y) CHECK_SAME(y, wanted);
+          gt_clear_error();
+        }
+}
+static void test_dlpack_taken(void) {
+  static const int64_t two[] = {2, 3}, rows[] = {4, 1}, down[] = {-3, 1}, zero[] = {2, 0}, none[] = {0, 1};
+  gt_tensor *memory = gt_arange(0, 24, 1, GT_FLOAT32, DEV), *x;
+  float *data = (float *)gt_data(memory);
+  dl_plain *plain;
+  dl_versioned *m;
+  ended = 0;
+  x = gt_from_dlpack(lend(data, 2, two, NULL), 1, -1);
+  CHECK_SHAPE(x, 2, 3);
+  CHECK_VALUES(x, 0, 1, 2, 3, 4, 5);
+  gt_fill(x, 7);
+  CHECK_NUM(gt_item(gt_select(memory, 0, 5)), 7);
+  CHECK_INT(ended, 0);
+  gt_free(x);
+  CHECK_INT(ended, 1);
+  m = lend(data, 2, two, rows);
+  m->t.byte_offset = 32;
+  m->flags = 1;
+  x = gt_from_dlpack(m, 1, -1);
+  CHECK_VALUES(x, 8, 9, 10, 12, 13, 14);
+  REFUSED(gt_fill(x, 1), GT_ERROR_ARGUMENT, "not written to");
+  REFUSED(gt_to_dlpack(x, 0, -1), GT_ERROR_ARGUMENT, "only a versioned");
+  m = (dl_versioned *)gt_to_dlpack(x, 1, -1);
+  CHECK(m && m->flags == 1);
+  gt_free(x);
+  CHECK_INT(ended, 1); /* lent on */
+  if (m) m->deleter(m);
+  CHECK_INT(ended, 2);
+  x = gt_from_dlpack(lend(data, 2, zero, NULL), 1, -1);
+  CHECK_SHAPE(x, 2, 0);
+  gt_free(x);
+  x = gt_from_dlpack(lend(data, 2, two, none), 1, -1); /* rows that are one row */
+  CHECK_VALUES(x, 7, 7, 7, 7, 7, 7);
+  gt_free(x);
+  CHECK_INT(ended, 4);
+  plain = (dl_plain *)calloc(1, sizeof *plain);
+  m = lend(data, 0, NULL, NULL);
+  plain->t = m->t;
+  free(m);
+  plain->deleter = end_plain;
+  x = gt_from_dlpack(plain, 0, -1);
+  CHECK_NUM(gt_item(x), 7);
+  gt_free(x);
+  CHECK_INT(ended, 5);
+  x = gt_from_dlpack(lend(data + 11, 2, two, down), 1, -1); /* from the end */
+  CHECK_VALUES(x, 11, 12, 13, 8, 9, 10);
+  gt_free(x);
+  CHECK_INT(ended, 6);
+  m = lend(data, 2, two, NULL); /* nobody wants it back */
+  m->deleter = NULL;
+  gt_free(gt_from_dlpack(m, 1, -1));
+  free(m);
+}
+static void not_taken(dl_versioned *m, gt_status status, const char *text) {
+  const int before = ended;
+  const int64_t live = blocks_alive();
+  REFUSED(gt_from_dlpack(m, 1, -1), status, text);
+  CHECK_INT(ended, before + 1);
+  CHECK_INT(blocks_alive(), live);
+}
+static void test_dlpack_refused(void) {
+  static const int64_t two[] = {2, 3}, low[] = {1, INT64_MIN}, large[] = {INT64_C(1) << 62, 1}, minus[] = {2, -3};
+  static const int64_t nine[] = {1, 1, 1, 1, 1, 1, 1, 1, 1}, huge[] = {INT64_C(1) << 40, INT64_C(1) << 40};
+  gt_tensor *memory = gt_zeros(GT_SHAPE(24), GT_FLOAT32, DEV);
+  char *data = (char *)gt_data(memory);
+  dl_versioned *m;
+  int i;
+  REFUSED(gt_from_dlpack(NULL, 1, -1), GT_ERROR_ARGUMENT, "managed is NULL");
+  m = lend(data, 2, two, NULL), m->major = 2;
+  not_taken(m, GT_ERROR_VERSION, "DLPack's version 2 is not 1");
+  for (i = 0; i < 3; i++) {
+    m = lend(data, 2, two, NULL);
+    if (i == 0) m->t.dtype.code = 5;
+    if (i == 1) m->t.dtype.bits = 128;
+    if (i == 2) m->t.dtype.lanes = 4;
+    not_taken(m, GT_ERROR_DTYPE, "is none of ours");
+  }
+  for (i = 4; i < 16; i += 3) { /* OpenCL, Vulkan, ROCm, managed */
+    m = lend(data, 2, two, NULL), m->t.device.type = i;
+    not_taken(m, GT_ERROR_DEVICE, "is neither CPU, pinned nor CUDA");
+  }
+  m = lend(data, 2, two, NULL), m->t.device.type = 2, m->t.device.id = 63;
+  not_taken(m, GT_ERROR_DEVICE, "");
+  not_taken(lend(data, 2, two, low), GT_ERROR_SHAPE, "too large");
+  not_taken(lend(data, 2, two, large), GT_ERROR_SHAPE, "too large");
+  not_taken(lend(data, 2, minus, NULL), GT_ERROR_SHAPE, "negative size");
+  not_taken(lend(data, 9, nine, NULL), GT_ERROR_SHAPE, "9 dimensions");
+  not_taken(lend(data, -1, nine, NULL), GT_ERROR_SHAPE, "-1 dimensions");
+  not_taken(lend(data, 2, huge, NULL), GT_ERROR_SHAPE, "");
+  not_taken(lend(NULL, 2, two, NULL), GT_ERROR_ARGUMENT, "data is NULL");
+  not_taken(lend(data + 1, 2, two, NULL), GT_ERROR_ARGUMENT, "not aligned");
+  for (i = 1; i < 20; i++) { /* out of memory, at each place */
+    const int before = ended;
+    gt_tensor *x;
+    hooks_fail_once(i);
+    x = gt_from_dlpack(lend(data, 2, two, NULL), 1, DEV.type == GT_CPU ? -1 : 2);
+    hooks_fail_at(0);
+    CHECK_INT(ended, before + !x);
+    gt_free(x);
+    CHECK_INT(ended, before + 1);
+    gt_clear_error();
+    hooks_fail_once(i);
+    m = (dl_versioned *)gt_to_dlpack(memory, 1, -1);
+    hooks_fail_at(0);
+    CHECK((m != NULL) == (gt_error() == GT_OK));
+    if (m) m->deleter(m);
+    gt_clear_error();
+  }
+}
+/* Work of ours comes before what the other side enqueues, and behind what it had enqueued. */
+static void test_dlpack_order(void) {
+  gt_stream *ours = gt_stream_create(DEV, 0), *theirs = gt_stream_create(DEV, 0);
+  void *native = gt_stream_native(theirs);
+  int64_t number = native ? (int64_t)(intptr_t)native : 0;
+  int i;
+  gt_set_stream_safety(GT_ORDER);
+  for (i = 0; i < (QUICK ? 20 : 200); i++) GT_SCOPE {
+      gt_tensor *x = gt_zeros(GT_SHAPE(3000), GT_FLOAT32, DEV), *y, *copy;
+      dl_versioned *m;
+      GT_WITH_STREAM(ours) {
+        gt_eval(x, "exp(a) + 1", x);
+        gt_add(x, x, gt_scalar(i));
+      }
+      m = (dl_versioned *)gt_to_dlpack(x, 1, number);
+      CHECK(m != NULL);
+      if (!m) continue;
+      gt_set_stream_safety(GT_OFF); /* from here on only what DLPack has ordered */
+      copy = gt_empty_like(x);
+      y = gt_from_dlpack(lend(m->t.data, 1, m->t.shape, NULL), 1, -1);
+      GT_WITH_STREAM(theirs) gt_copy(copy, y);
+      gt_set_stream_safety(GT_ORDER);
+      gt_stream_synchronize(theirs);
+      CHECK_NUM(gt_item(gt_max(NULL, copy, GT_ALL, 0)), 2 + i);
+      CHECK_NUM(gt_item(gt_min(NULL, copy, GT_ALL, 0)), 2 + i);
+      m->deleter(m);
+    }
+  for (i = 0; i < (QUICK ? 20 : 200) && native; i++) GT_SCOPE {
+      gt_tensor *x = gt_zeros(GT_SHAPE(3000), GT_FLOAT32, DEV), *y, *z = NULL;
+      static const int64_t shape[] = {3000};
+      void *data = gt_data(x);
+      gt_synchronize(DEV);
+      gt_set_stream_safety(GT_OFF);
+      GT_WITH_STREAM(theirs) gt_fill(x, i + 1); /* as a producer's work, of which the library knows nothing */
+      gt_set_stream_safety(GT_ORDER);
+      y = gt_from_dlpack(lend(data, 1, shape, NULL), 1, number);
+      GT_WITH_STREAM(ours) z = gt_copy(NULL, y);
+      CHECK_NUM(gt_item(gt_min(NULL, z, GT_ALL, 0)), i + 1);
+    }
+  gt_stream_free(ours);
+  gt_stream_free(theirs);
+}
+static void test_dlpack_in_a_graph(void) {
+  gt_tensor *x = gt_ones(GT_SHAPE(3), GT_FLOAT32, DEV);
+  gt_graph *graph;
+  gt_graph_begin(gt_current_stream(DEV));
+  gt_add(x, x, x);
+  REFUSED(gt_to_dlpack(x, 1, 2), GT_ERROR_STATE, "");
+  graph = gt_graph_end();
+  CHECK(graph != NULL);
+  gt_graph_free(graph);
+}
+
 int main(int argc, char **argv) {
   const char *where = getenv("TMPDIR");
   check_start("exchange", argc, argv);
@@ -392,6 +652,12 @@ int main(int argc, char **argv) {
   RUN(damaged);
   RUN(refused_saves);
   RUN(without_memory);
+  RUN(dlpack_headers);
+  RUN(dlpack_round_trips);
+  RUN(dlpack_taken);
+  RUN(dlpack_refused);
+  RUN(dlpack_order);
+  RUN(dlpack_in_a_graph);
   remove(path);
   if (rmdir(folder) != 0) printf("exchange: files are left in %s\n", folder), check_failed++;
   return check_finish();

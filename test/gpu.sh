@@ -362,7 +362,7 @@ catches() { # TOOL: it is silent about a good program and finds the fault plante
 # engine of a Hopper writes, so that products are not for it.
 programs_for() { # TOOL
   case $1 in
-    memcheck) echo every_kernel tensor expression random npy stream async graph programs ;;
+    memcheck) echo every_kernel tensor expression random npy exchange views stream async graph trace programs ;;
     racecheck) echo every_kernel expression random ;;
     initcheck) echo tensor expression random npy stream ;;
     synccheck) echo every_kernel expression tensor ;;

@@ -4016,7 +4016,7 @@ GT_API gt_tensor *gt_unfold(const gt_tensor *x, int dim, int64_t size, int64_t s
   if (last) {
     y.stride[last] = x->stride[dim];
     y.shape[dim] = (n - size) / step + 1;
-    if (y.shape[dim] > 1) y.stride[dim] *= step;
+    if (y.shape[dim] > 1) y.stride[dim] *= size ? step : 0; /* of no elements none matters */
   }
   y.shape[last] = size;
   return gt__check_size(y.ndim, y.shape) ? NULL : gt__handle(&y);

@@ -419,9 +419,13 @@ static gt_dtype random_dtype(void) {
   static const gt_dtype some[] = {GT_FLOAT32, GT_FLOAT64, GT_INT64, GT_INT32, GT_INT8, GT_INT16, GT_FLOAT32};
   return some[rnd_below(7)];
 }
+static gt_tensor *numbered_at_random(void) { /* compilers differ in which argument they look at first */
+  const gt_shape shape = random_shape();
+  return numbered(shape, random_dtype());
+}
 static void test_random_views(void) {
   for (int i = 0; i < (QUICK ? 1500 : 20000); i++) GT_SCOPE {
-    const gt_tensor *x = numbered(random_shape(), random_dtype());
+    const gt_tensor *x = numbered_at_random();
     model m = whole_model(x);
     char text[2000] = "";
     const gt_tensor *y = random_view(x, &m, text);
@@ -532,7 +536,7 @@ static void write_by_all(gt_tensor *x, gt_tensor *y, const model *m, const char 
 static void test_random_work(void) {
   int written = 0, shared = 0;
   for (int i = 0; i < (QUICK ? 800 : 8000); i++) GT_SCOPE {
-    gt_tensor *x = numbered(random_shape(), random_dtype()), *y;
+    gt_tensor *x = numbered_at_random(), *y;
     model m = whole_model(x);
     char text[2000] = "";
     const int bad = check_bad;

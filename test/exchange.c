@@ -11,11 +11,6 @@
 #endif
 #endif
 
-/* Memory of the host that is still in use: a GPU lets go of what it copied from when it is done. */
-static int64_t blocks_now(void) {
-  gt_empty_cache();
-  return blocks_alive();
-}
 static uint64_t random_state = 20261126;
 static uint64_t random_bits(void) { /* xorshift64* */
   random_state ^= random_state >> 12;
@@ -29,6 +24,7 @@ static unsigned char image[1 << 16];
 /* Checked handles that ended are held back; gt_shutdown lets go of them. */
 static int64_t blocks_alive(void) {
   if (strstr(gt_build_info(), "handles checked")) gt_shutdown();
+  gt_empty_cache(); /* of what a GPU was still copying from */
   return hooks_live();
 }
 static void write_file(const void *bytes, size_t n) {
@@ -146,7 +142,7 @@ static void test_pages(void) {
   size_t n;
   int64_t live;
   CHECK_INT(gt_save_safetensors(path, 2, x), GT_OK);
-  live = blocks_now();
+  live = blocks_alive();
   list = gt_load_safetensors(path, gt_cpu());
   CHECK(list && list->n == 2);
   if (!list) return;
@@ -164,7 +160,7 @@ static void test_pages(void) {
   CHECK_NUM(gt_item(gt_max(NULL, gt_tensors_get(again, "a"), GT_ALL, 0)), 7);
   gt_tensors_free(again);
   gt_free(own);
-  CHECK(blocks_now() - live < 20); /* numbers and results of this function */
+  CHECK(blocks_alive() - live < 20); /* numbers and results of this function */
   n = read_file();
   CHECK_INT(n, 8 + 120 + 2);
   image[8 + strlen(wanted)] = 0; /* spaces follow */
@@ -187,7 +183,7 @@ static void refused(const char *what, const char *text, int64_t live) {
   CHECK_TEXT(strstr(gt_error_message(), text), "%s: %s", what, gt_error_message());
   CHECK_INT(gt_error(), GT_ERROR_FORMAT);
   gt_clear_error();
-  CHECK_TEXT(blocks_now() == live, "%s: %d blocks", what, (int)(blocks_now() - live));
+  CHECK_TEXT(blocks_alive() == live, "%s: %d blocks", what, (int)(blocks_alive() - live));
 }
 #define A "{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}"
 static void test_hostile_headers(void) {
@@ -241,7 +237,7 @@ static void test_hostile_headers(void) {
       {"{\"__metadata__\":{\"a\":\"b\" \"c\":\"d\"}}", "__metadata__"},
       {"{\"__metadata__\":{\"a\":\"b", "__metadata__"}};
   static const float v[2] = {1, 2};
-  const int64_t live = blocks_now();
+  const int64_t live = blocks_alive();
   unsigned i;
   for (i = 0; i < sizeof bad / sizeof *bad; i++) {
     write_file(image, make_file(bad[i].header, v, sizeof v));
@@ -250,7 +246,7 @@ static void test_hostile_headers(void) {
 }
 static void test_hostile_starts(void) {
   static const float v[2] = {1, 2};
-  const int64_t live = blocks_now();
+  const int64_t live = blocks_alive();
   const size_t whole = make_file(A "}", v, sizeof v);
   char *deep;
   size_t n;
@@ -306,7 +302,7 @@ static void test_damaged(void) {
   n = read_file();
   CHECK(n < sizeof whole - 100);
   memcpy(whole, image, n);
-  live = blocks_now();
+  live = blocks_alive();
   for (i = 0; i < rounds; i++) {
     static const char likely[] = "\"\\{}[]:,0129 -\n";
     size_t m = n;
@@ -335,7 +331,7 @@ static void test_damaged(void) {
     gt_clear_error();
   }
   CHECK(loaded > 0 && loaded < rounds);
-  CHECK_INT(blocks_now(), live);
+  CHECK_INT(blocks_alive(), live);
 }
 static void test_refused_saves(void) {
   gt_tensor *x = gt_ones(GT_SHAPE(3), GT_FLOAT32, DEV);
@@ -359,7 +355,7 @@ static void test_refused_saves(void) {
 /* Each allocation fails once: an error, and nothing is left. */
 static void test_without_memory(void) {
   gt_named x[] = {{"a", gt_ones(GT_SHAPE(30), GT_FLOAT32, DEV)}, {"b", gt_ones(GT_SHAPE(3), GT_BOOL, DEV)}};
-  const int64_t live = blocks_now();
+  const int64_t live = blocks_alive();
   int i, done = 0;
   for (i = 1; i < 100 && !done; i++) {
     gt_status status;
@@ -374,7 +370,7 @@ static void test_without_memory(void) {
     gt_clear_error();
   }
   CHECK(done);
-  CHECK(DEV.type != GT_CPU || blocks_now() == live);
+  CHECK(DEV.type != GT_CPU || blocks_alive() == live);
 }
 
 /* ---- DLPack ---- */
@@ -530,10 +526,10 @@ static void test_dlpack_taken(void) {
 }
 static void not_taken(dl_versioned *m, gt_status status, const char *text) {
   const int before = ended;
-  const int64_t live = blocks_now();
+  const int64_t live = blocks_alive();
   REFUSED(gt_from_dlpack(m, 1, -1), status, text);
   CHECK_INT(ended, before + 1);
-  CHECK_INT(blocks_now(), live);
+  CHECK_INT(blocks_alive(), live);
 }
 static void test_dlpack_refused(void) {
   static const int64_t two[] = {2, 3}, low[] = {1, INT64_MIN}, large[] = {INT64_C(1) << 62, 1}, minus[] = {2, -3};

@@ -362,7 +362,7 @@ catches() { # TOOL: it is silent about a good program and finds the fault plante
 # engine of a Hopper writes, so that products are not for it.
 programs_for() { # TOOL
   case $1 in
-    memcheck) echo every_kernel tensor expression random npy exchange views stream async graph trace programs ;;
+    memcheck) echo every_kernel tensor expression random npy exchange stream async graph trace programs ;;
     racecheck) echo every_kernel expression random ;;
     initcheck) echo tensor expression random npy stream ;;
     synccheck) echo every_kernel expression tensor ;;
@@ -391,7 +391,7 @@ run_sanitizers() {
     fi
     if [ -x $build/every_kernel-plain_kernels ]; then
       at_most $runs_at_once
-      program_step "$tool plain kernels" bash -c 'sanitizer "$@"' - $tool $build/every_kernel-plain_kernels \
+      time_limit=480 program_step "$tool plain kernels" bash -c 'sanitizer "$@"' - $tool $build/every_kernel-plain_kernels \
         --device cuda --quick --small &
     fi
   done

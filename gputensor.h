@@ -448,7 +448,8 @@ GT__OPERATIONS(GT__DECLARE)
    at most, in one pass over memory. By precedence, tightest first:
 
        name(x, y)  ( )  numbers  pi  inf  nan  operands
-       x ** y                 power, from the right, above unary minus: -a**2 is -(a**2)
+       x ** y                 power, from the right, above unary minus: -a**2 is -(a**2); where y
+                              is the number 2 it is square(x)
        -x  +x  !x             minus, plus, logical not
        x * y  x / y  x % y    % is remainder
        x + y  x - y
@@ -4806,6 +4807,9 @@ static void gt__inherit(gt__tree *t, gt__node *v, gt_dtype d) {
   v->highest = gt__higher(highest, natural);
   v->dtype = rule == GT__BOOL ? GT_BOOL : d;
 }
+static int gt__is_two(const gt__node *v) {
+  return v->op == GT__REAL ? v->value.f == 2 : v->op == GT__WHOLE && v->value.i == 2;
+}
 static gt_status gt__annotate_operation(gt__tree *t, gt__node *v) {
   int arity = gt__arity(v), rule = gt__rule(v);
   int whole = v->op == GT__WHOLE || v->op == GT__INDEX;
@@ -4817,6 +4821,7 @@ static gt_status gt__annotate_operation(gt__tree *t, gt__node *v) {
     return gt__fail(GT_ERROR_DTYPE, "%s has no meaning for %s; it takes integers and bool",
                     gt__table[v->op].name, gt_dtype_string(d));
   gt__inherit(t, v, d);
+  if (v->op == GT__OP_pow && gt__is_two(gt__child(t, v, 1))) v->op = GT__OP_square;
   return GT_OK;
 }
 static gt_status gt__annotate(gt__tree *t) {

@@ -117,6 +117,24 @@ static void test_integer_roots(void) {
 }
 
 /* Refused, with exactly this message; a = b = c = ones(2). */
+/* By 2 it is the square: the same bits, of the power's dtype. Not so by what is not a number. */
+static void test_squares(void) {
+  static const char *const texts[] = {"a ** 2", "a ** 2.0", "a ** b", "pow(a, 1 + 1)"};
+  for (int t = 0; t < GT_DTYPES; t++)
+    for (int k = 0; k < 3; k++) GT_SCOPE {
+      const gt_tensor *x = random_tensor(GT_SHAPE(1000), (gt_dtype)t, DEV), *two = gt_scalar_int64(2);
+      const gt_tensor *y = gt_eval(NULL, texts[k], x, two), *wide = x;
+      if (t == GT_BOOL || (k == 1 && !is_float((gt_dtype)t))) wide = gt_to_dtype(x, k == 1 ? GT_FLOAT32 : GT_INT64);
+      CHECK_INT(y->dtype, wide->dtype);
+      CHECK_SAME(y, gt_square(NULL, wide));
+      CHECK_SAME(gt_reduce(NULL, GT_SUM, GT_ALL, 0, texts[k], x, two), gt_reduce(NULL, GT_SUM, GT_ALL, 0, "square(a)", wide));
+    }
+  const gt_tensor *x = TENSOR(GT_FLOAT64, GT_SHAPE(4), 3, -3, 0, INFINITY), *y = TENSOR(GT_FLOAT64, GT_SHAPE(1), 2);
+  CHECK_VALUES(gt_eval(NULL, texts[2], x, y), 9, 9, 0, INFINITY);
+  CHECK_VALUES(gt_eval(NULL, texts[3], x), 9, 9, 0, INFINITY);
+  CHECK_VALUES(gt_eval(NULL, "2 ** a", x), 8, 0.125, 1, INFINITY);
+}
+
 static void test_bad_texts(void) {
   static const struct { const char *text, *message; } table[] = {
       {"a * (b + ", "at column 10: expected an operand"}, {"", "at column 1: expected an operand"},
@@ -900,6 +918,7 @@ int main(int argc, char **argv) {
   RUN(grammar);
   RUN(integers);
   RUN(integer_roots);
+  RUN(squares);
   RUN(bad_texts);
   RUN(limits);
   if (QUICK && is_gpu(DEV)) skip("small_stack", "about the host; a GPU runs it without --quick");

@@ -310,8 +310,8 @@ GT_API int64_t gt_to_string(const gt_tensor *x, char *text, size_t size);
 
 /* ---- >>views -----------------------------------------------------------------------------------
    New handles on the same elements, to be freed as any other. A dim may be negative: -1 is the
-   last. Of a 0-d tensor gt_transpose, gt_squeeze, gt_unfold, gt_index_select and reductions take 0
-   and -1. */
+   last. Of a 0-d tensor gt_transpose, gt_squeeze, gt_unfold, gt_index_select, gt_gather and
+   reductions take 0 and -1. */
 GT_API gt_tensor *gt_reshape(const gt_tensor *x, gt_shape shape); /* one may be -1; never a copy */
 GT_API gt_tensor *gt_transpose(const gt_tensor *x, int dim0, int dim1);
 GT_API gt_tensor *gt_permute(const gt_tensor *x, gt_shape order); /* GT_SHAPE(2, 0, 1) */
@@ -354,10 +354,16 @@ GT_API gt_tensor *gt_fill(gt_tensor *x, double value);
 /* As torch.cat, gt_cat passes over 1-d tensors without elements, whatever the others' dims. */
 GT_API gt_tensor *gt_cat(gt_tensor *out, int n, const gt_tensor *const *x, int dim);
 GT_API gt_tensor *gt_stack(gt_tensor *out, int n, const gt_tensor *const *x, int dim);
-/* Picks the entries of dim `dim` that `index` (1-d, int32 or int64) names. An index out of range is
-   an error at the call on the CPU; on a GPU its entries are zero and the next wait reports it. */
+/* Picks the entries of dim `dim` that `index` (int32 or int64) names. The index's dims, as many as
+   it has, stand where that one stood: of a table of (n, width), (batch, time) tokens make (batch,
+   time, width), and one number, 0-d, makes a row. An index out of range is an error at the call on
+   the CPU; on a GPU its entries are zero and the next wait reports it. */
 GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
                                   const gt_tensor *index);
+/* Picks single elements, as torch.gather: out[i][j] is x[index[i][j]][j] with dim 0, and
+   x[i][index[i][j]] with dim 1. The result has the index's shape, of as many dims as x's; another
+   dim than `dim` may be shorter than x's. Indices as above. */
+GT_API gt_tensor *gt_gather(gt_tensor *out, const gt_tensor *x, int dim, const gt_tensor *index);
 
 /* ---- >>operations ------------------------------------------------------------------------------
    THE TABLE. Each line defines one elementwise operation for every device, for the expression
@@ -2235,14 +2241,14 @@ typedef struct {
 } gt__matmul_args;
 /* GT__BYTES: `bytes` from src to dst, both contiguous, on any devices (the index of each is its
    CUDA device, or -1 for host memory). GT__ELEMENTS: dst and src on one device, of one dtype, with
-   any strides along size; with index.data set, size[gather_dim] counts the index and the source's
-   coordinate there is index[i], which must be in 0..gather_size-1: others give 0 and set *fault. */
+   any strides along size; with index.data set, index has strides along size, too, and an element of
+   the source is as many times gather_stride further on as its entry of the index says, which must
+   be in 0..gather_size-1: others give 0 and set *fault. Without an index, gather_size is 1. */
 enum { GT__BYTES, GT__ELEMENTS };
 typedef struct {
-  int32_t kind, dst_index, src_index, gather_dim;
-  int64_t bytes, gather_size, count, size[GT_MAX_DIMS];
-  int32_t ndim, narrow;
-  gt__operand dst, src, index; /* index: 1-d, GT_INT32 or GT_INT64, stride[0] */
+  int32_t kind, dst_index, src_index, ndim, narrow;
+  int64_t bytes, gather_size, gather_stride, count, size[GT_MAX_DIMS];
+  gt__operand dst, src, index; /* index: GT_INT32 or GT_INT64 */
   int32_t *fault;              /* host-visible word, or NULL */
 } gt__copy_args;
 /* The kinds of operation that have ways; a graph's launch; and a function of the program's. */
@@ -2302,7 +2308,7 @@ typedef struct gt__op {
 } gt__op;
 /* What gputensor_kernels.cu says of itself; a header that expects anything else refuses it. The
    layout is a number that rises with every change of what the two files share. */
-enum { GT__LAYOUT = 5 };
+enum { GT__LAYOUT = 6 };
 typedef struct {
   char version[16];
   int layout, size_op;
@@ -3007,6 +3013,14 @@ typedef struct {
   int made;
 } gt__result;
 static const int gt__as_it_is[GT_MAX_DIMS] = {0, 1, 2, 3, 4, 5, 6, 7};
+/* Entries of the source's dim `dim` that an index names. Dim d of the result is the source's dim
+   of_src[d] and the index's of_index[d]; -1: neither's. */
+enum { GT__SELECTS, GT__GATHERS, GT__PICKERS };
+static const char *const gt__picker[GT__PICKERS] = {"gt_index_select", "gt_gather"};
+typedef struct {
+  const gt_tensor *index;
+  int caller, dim, of_src[GT_MAX_DIMS], of_index[GT_MAX_DIMS];
+} gt__pick;
 /* Memory that the host reads or writes by itself; other threads wait until gt__host_end. */
 typedef struct {
   gt__access access;
@@ -3043,8 +3057,8 @@ static int gt__same_shape(const gt_tensor *x, const gt_tensor *y);
 static int gt__is_constant(const gt_tensor *x);
 static gt_status gt__begin(gt__result *r, gt_tensor *out, const gt_tensor *like, int n,
                            gt__operands x, int in_place);
-static gt_status gt__move_elements(const gt_tensor *dst, const gt_tensor *src, int dim,
-                                   const gt_tensor *index);
+static gt_status gt__move_elements(const gt_tensor *dst, const gt_tensor *src,
+                                   const gt__pick *pick);
 static gt_tensor *gt__end(gt__result *r, gt_status status);
 /* >>moving: copies of any kind, and what the host reads. */
 static gt_status gt__copy_into(gt_tensor *dst, const gt_tensor *src);
@@ -5500,54 +5514,102 @@ GT_API gt_tensor *gt_randperm(int64_t n, gt_device device, gt_generator *generat
 static gt_status gt__check_index(const gt_tensor *index, int64_t size) {
   gt_device device = index->device;
   if (!gt__on_host(device) || gt__is_recorded(device)) return GT_OK;
-  int64_t step = index->stride[0] * gt__dtype[index->dtype].size;
+  int64_t n = gt__numel(index), i = 0, v = 0;
+  int64_t left = 0, step = 0; /* of a line along the last dim */
+  int last = index->ndim - 1;
+  int width = gt__dtype[index->dtype].size;
+  const char *p = NULL;
   gt__host_use use;
-  int64_t i = 0, v = 0;
   gt_status status = gt__host_begin(index, 0, &use);
-  for (; i < index->shape[0] && !status; i++) {
-    const char *p = gt__address(index) + i * step;
-    int32_t narrow;
-    if (index->dtype == GT_INT64) memcpy(&v, p, sizeof v);
-    else {
-      memcpy(&narrow, p, sizeof narrow);
-      v = narrow;
+  for (; i < n && !status; i++) {
+    if (!left) {
+      left = last < 0 ? 1 : index->shape[last];
+      step = last < 0 ? 0 : index->stride[last] * width;
+      p = gt__address(index) + gt__offset(i, last + 1, index->shape, index->stride) * width;
     }
+    int32_t narrow;
+    memcpy(&narrow, p, sizeof narrow);
+    v = narrow;
+    if (width == 8) memcpy(&v, p, sizeof v);
     if (v < 0 || v >= size) break;
+    p += step;
+    left--;
   }
   gt__host_end(&use);
-  if (status || i == index->shape[0]) return status;
+  if (status || i == n) return status;
   return gt__fail(GT_ERROR_ARGUMENT, "index[%lld] is %lld, the dim has %lld entries", (long long)i,
                   (long long)v, (long long)size);
+}
+/* Like gt__refuse, for the source and the index of a call that picks. */
+static int gt__refuse_pick(const gt_tensor *out, const gt_tensor *const *in, int *dim) {
+  if (gt__refuse(out, 1, 2, in) || gt__no_dim_or_0(dim, in[0]->ndim)) return 1;
+  gt_dtype dtype = in[1]->dtype;
+  if (dtype != GT_INT64 && dtype != GT_INT32)
+    return gt__fail(GT_ERROR_ARGUMENT, "the index must be int32 or int64, not %s %s",
+                    gt_dtype_string(dtype), gt__shape_text(in[1]));
+  return gt__check_devices(1, in[0], 2, in[1]);
+}
+/* x has dims, or is of one element that has been given one. */
+static gt_tensor *gt__picked(gt_tensor *out, const gt_tensor *like, const gt_tensor *x,
+                             const gt__pick *pick) {
+  gt__result r;
+  const gt_tensor *in[] = {x, pick->index};
+  if (gt__begin(&r, out, like, 2, in, 0)) return NULL;
+  gt_status status = gt__check_index(pick->index, x->shape[pick->dim]);
+  if (!status && r.place->dtype == x->dtype) status = gt__move_elements(r.place, x, pick);
+  else if (!status) {
+    GT__LOCAL gt_tensor *picked = gt__new_like(like);
+    status = picked ? gt__move_elements(picked, x, pick) : gt__failed();
+    if (!status) status = gt__copy_into(r.place, picked);
+  }
+  return gt__end(&r, status);
 }
 GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
                                   const gt_tensor *index) {
   GT__CALL;
-  gt__result r;
   const gt_tensor *in[] = {x, index};
-  if (gt__refuse(out, 1, 2, in)) return NULL;
-  if (gt__no_dim_or_0(&dim, x->ndim)) return NULL;
-  int is_index = index->dtype == GT_INT64 || index->dtype == GT_INT32;
-  if (index->ndim != 1 || !is_index)
-    return GT__NULL(GT_ERROR_ARGUMENT, "the index must be 1-d int32 or int64, not %s %s",
-                    gt_dtype_string(index->dtype), gt__shape_text(index));
-  if (gt__check_devices(1, x, 2, index)) return NULL;
-  if (!x->ndim && index->shape[0] != 1)
+  if (gt__refuse_pick(out, in, &dim)) return NULL;
+  if (!x->ndim && gt__numel(index) != 1)
     return GT__NULL(GT_ERROR_SHAPE, "a tensor without dims has one entry, the index names %lld",
-                    (long long)index->shape[0]);
-  gt_tensor like = gt__plain(x), from = gt__plain(x);
+                    (long long)gt__numel(index));
+  gt_tensor from = gt__plain(x);
+  gt_tensor like = from;
+  gt__pick pick = {index, GT__SELECTS, dim, {0}, {0}};
   if (!x->ndim) gt__insert_dim(&from, 0);
-  like.shape[dim] = index->shape[0];
-  if (gt__begin(&r, out, &like, 2, in, 0)) return NULL;
-  if (gt__check_index(index, from.shape[dim])) return gt__end(&r, gt__failed());
-  gt_tensor to = gt__plain(r.place);
-  if (!x->ndim) gt__insert_dim(&to, 0);
-  gt_status status;
-  if (to.dtype == x->dtype) status = gt__move_elements(&to, &from, dim, index);
-  else {
-    GT__LOCAL gt_tensor *picked = gt_index_select(NULL, x, dim, index);
-    status = picked ? gt__copy_into(r.place, picked) : gt__failed();
+  else like.ndim = x->ndim - 1 + index->ndim;
+  if (like.ndim > GT_MAX_DIMS)
+    return GT__NULL(GT_ERROR_SHAPE, "an index %s for a dim of %s makes %d dimensions, %d are most",
+                    gt__shape_text(index), gt__shape_text(x), like.ndim, GT_MAX_DIMS);
+  for (int d = 0; d < like.ndim; d++) {
+    int at = d - dim;
+    int named = at >= 0 && at < index->ndim;
+    int other = at < 0 ? d : d - index->ndim + 1;
+    pick.of_src[d] = named ? -1 : other;
+    pick.of_index[d] = named ? at : -1;
+    like.shape[d] = named ? index->shape[at] : x->shape[other];
   }
-  return gt__end(&r, status);
+  return gt__picked(out, &like, &from, &pick);
+}
+GT_API gt_tensor *gt_gather(gt_tensor *out, const gt_tensor *x, int dim, const gt_tensor *index) {
+  GT__CALL;
+  const gt_tensor *in[] = {x, index};
+  if (gt__refuse_pick(out, in, &dim)) return NULL;
+  gt_tensor from = gt__plain(x);
+  gt_tensor like = gt__plain(index);
+  gt__pick pick = {index, GT__GATHERS, dim, {0}, {0}};
+  if (!x->ndim) gt__insert_dim(&from, 0);
+  int fits = from.ndim == (index->ndim ? index->ndim : 1);
+  for (int d = 0; d < index->ndim && fits; d++) {
+    fits = d == dim || index->shape[d] <= from.shape[d];
+    pick.of_src[d] = d == dim ? -1 : d;
+    pick.of_index[d] = d;
+  }
+  if (!fits)
+    return GT__NULL(GT_ERROR_SHAPE,
+                    "the index %s must have as many dims as %s, and none but dim %d may be longer",
+                    gt__shape_text(index), gt__shape_text(x), dim);
+  like.dtype = x->dtype;
+  return gt__picked(out, &like, &from, &pick);
 }
 /* torch.cat passes over 1-d tensors without elements. */
 static int gt__is_skipped(const gt_tensor *x, int stack) {
@@ -6363,55 +6425,47 @@ static gt_status gt__begin(gt__result *r, gt_tensor *out, const gt_tensor *like,
 }
 /* The word that kernels set when they meet a bad index; NULL on the CPU, where the call checks, but
    for a graph's. */
-static int32_t *gt__fault_word(gt_device device) {
-  void *word = NULL;
+static int32_t *gt__fault_word(gt_device device, int caller) {
+  void *words = NULL;
+  size_t bytes = GT__PICKERS * sizeof(int32_t);
   if (gt__on_host(device) && !gt__is_recorded(device)) return NULL;
   GT__HOLD(gt__mutex);
-  if (!gt__all.fault && !GT__PINNING->alloc(device.index, NULL, 8, 1, &word))
-    gt__all.fault = (int32_t *)memset(word, 0, 8);
-  return gt__all.fault;
+  if (!gt__all.fault && !GT__PINNING->alloc(device.index, NULL, bytes, 1, &words))
+    gt__all.fault = (int32_t *)memset(words, 0, bytes);
+  return gt__all.fault ? gt__all.fault + caller : NULL;
 }
-/* The entries of dim `dim` that `index` names. The dim stays; those on its sides are collapsed. */
-static void gt__set_gather(gt__op *op, gt__walk *w, int dim, const gt_tensor *index) {
-  gt__copy_args *a = &op->u.copy;
-  int ndim = a->ndim;
-  a->fault = gt__fault_word(op->device);
-  gt__bind(op, &a->index, index, 1, 1, gt__as_it_is);
-  if (a->size[dim] == 1) { /* one entry: its dim is the first, and what is dense is copied whole */
-    for (; dim > 0; dim--) gt__exchange_dims(w, dim, dim - 1);
-    gt__sort_dims(w, 1, ndim, 1);
-  }
-  a->gather_dim = gt__collapse(w, 0, 0, dim);
-  gt__exchange_dims(w, a->gather_dim, dim);
-  a->ndim = gt__collapse(w, a->gather_dim + 1, dim + 1, ndim);
-}
-/* dst = src of one device, dtype and shape, or the entries of src's dim that `index` names. */
-static gt_status gt__move_elements(const gt_tensor *dst, const gt_tensor *src, int dim,
-                                   const gt_tensor *index) {
+/* dst = src of one device, dtype and shape, or what `pick` picks from src. */
+static gt_status gt__move_elements(const gt_tensor *dst, const gt_tensor *src,
+                                   const gt__pick *pick) {
   gt__op op;
   GT__STRICT;
   gt__copy_args *a = &gt__op_new(&op, GT__COPY, dst->device)->u.copy;
-  gt__walk w = {a->size, 2, {&a->dst, &a->src}};
+  gt__walk w = {a->size, 2, {&a->dst, &a->src, &a->index}};
+  const int *of_src = pick ? pick->of_src : gt__as_it_is;
   a->kind = GT__ELEMENTS;
   a->count = gt__numel(dst);
+  a->gather_size = 1;
   a->ndim = dst->ndim;
   if (!a->count) return GT_OK;
   memcpy(a->size, dst->shape, sizeof a->size);
   gt__bind(&op, &a->dst, dst, a->ndim, a->ndim, gt__as_it_is);
-  gt__bind(&op, &a->src, src, a->ndim, a->ndim, gt__as_it_is);
-  if (index) {
-    a->gather_size = src->shape[dim];
-    gt__set_gather(&op, &w, dim, index);
-  } else {
-    gt__sort_dims(&w, 0, a->ndim, 0);
-    a->ndim = gt__collapse_all(&w, a->ndim);
-    a->narrow = gt__is_narrow(&op, &w, a->ndim);
+  gt__bind(&op, &a->src, src, src->ndim, a->ndim, of_src);
+  if (pick) {
+    const gt_tensor *index = pick->index;
+    w.n = 3;
+    gt__bind(&op, &a->index, index, index->ndim, a->ndim, pick->of_index);
+    a->gather_size = src->shape[pick->dim];
+    a->gather_stride = src->stride[pick->dim];
+    a->fault = gt__fault_word(op.device, pick->caller);
   }
+  gt__sort_dims(&w, 0, a->ndim, 0);
+  a->ndim = gt__collapse_all(&w, a->ndim);
+  a->narrow = gt__is_narrow(&op, &w, a->ndim);
   return gt__submit(&op);
 }
 static gt_tensor *gt__end(gt__result *r, gt_status status) { /* out, or nothing is left behind */
   if (r->place != r->out) {
-    if (!status) status = gt__move_elements(r->out, r->place, -1, NULL);
+    if (!status) status = gt__move_elements(r->out, r->place, NULL);
     gt__free(r->place);
   }
   if (!status) return r->out;
@@ -6543,7 +6597,7 @@ static gt_status gt__copy_into(gt_tensor *dst, const gt_tensor *src) {
   if (!crosses && dst->dtype != src->dtype)
     return gt__eval_at(dst, dst, "a", 1, &src) ? GT_OK : gt__failed();
   if (!crosses && gt__same_view(dst, src)) return GT_OK;
-  if (!crosses && !gt__overlaps(dst, src)) return gt__move_elements(dst, src, -1, NULL);
+  if (!crosses && !gt__overlaps(dst, src)) return gt__move_elements(dst, src, NULL);
   if (sent && gt__is_dense(dst)) return gt__copy_across(dst, src);
   GT__LOCAL gt_tensor *between =
       gt__new(gt__shape_of(src), dst->dtype, device, sent && gt__on_host(device));
@@ -7031,9 +7085,12 @@ static int gt__order_unlocks(gt_stream *s, int n, const gt__access *a, int *wait
 }
 /* After a wait: was there a bad index on a device since the last one? */
 static gt_status gt__check_fault(void) {
-  if (!gt__all.fault || !*(volatile int32_t *)gt__all.fault) return GT_OK;
-  *(volatile int32_t *)gt__all.fault = 0;
-  gt__me.call = "gt_index_select";
+  volatile int32_t *word = gt__all.fault;
+  int i = 0;
+  while (word && i < GT__PICKERS && !word[i]) i++;
+  if (!word || i == GT__PICKERS) return GT_OK;
+  word[i] = 0;
+  gt__me.call = gt__picker[i];
   return gt__fail(GT_ERROR_ARGUMENT,
                   "an index of a GPU or a graph was out of range; the entries that it named are 0");
 }
@@ -10627,9 +10684,8 @@ static int gt__cpu_plain_matmul(const gt__op *op, void *queue) {
 }
 
 /* -- copy: elements of one dtype, whatever its bits -- */
-/* The place in the source that entry i of the index names, or -1. */
-static int64_t gt__cpu_entry(const gt__copy_args *c, int64_t i) {
-  const int64_t at = i * c->index.stride[0];
+/* The entry of the source that element `at` of the index names, or -1. */
+static int64_t gt__cpu_entry(const gt__copy_args *c, int64_t at) {
   const int64_t k = c->index.dtype == GT_INT32 ? ((const gt__i32 *)(void *)c->index.data)[at]
                                                : ((const gt__i64 *)(void *)c->index.data)[at];
   if (k >= 0 && k < c->gather_size) return k;
@@ -10640,16 +10696,11 @@ static void gt__cpu_plain_copy_task(const void *context, gt__cpu_range items) {
   static const int64_t zero = 0;
   const gt__copy_args *c = (const gt__copy_args *)context;
   const int64_t size = gt__cpu_bytes(&c->dst);
-  int64_t inner = 1; /* elements behind the dim that the index is for */
-  if (c->index.data)
-    for (int d = c->gather_dim + 1; d < c->ndim; d++) inner *= c->size[d];
   for (int64_t i = items.begin; i < items.end; i++) {
     const char *from = gt__cpu_at(&c->src, i, c->ndim, c->size);
     if (c->index.data) {
-      const int64_t k = i / inner % c->size[c->gather_dim];
-      const int64_t named = gt__cpu_entry(c, k);
-      from += (named - k) * c->src.stride[c->gather_dim] * size;
-      if (named < 0) from = (const char *)&zero;
+      const int64_t k = gt__cpu_entry(c, gt__offset(i, c->ndim, c->size, c->index.stride));
+      from = k < 0 ? (const char *)&zero : from + k * c->gather_stride * size;
     }
     memcpy(gt__cpu_at(&c->dst, i, c->ndim, c->size), from, (size_t)size);
   }
@@ -12539,29 +12590,37 @@ static int64_t gt__cpu_dot_of(const int64_t *at, const int64_t *stride, int n) {
   for (int d = 0; d < n; d++) sum += at[d] * stride[d];
   return sum;
 }
-/* `run` values along the last dim, each named by an entry of the index, from number `first` on. */
-static void gt__cpu_pick(const gt__copy_args *c, char *to, const char *from, int64_t first,
+/* `run` values along the last dim, each named by an entry of the index, from element `entry` on. */
+#define GT__PICK(S) \
+  for (; run > 0; run--) { \
+    const int64_t k = gt__cpu_entry(c, entry); \
+    S value = 0; \
+    if (k >= 0) value = *(const S *)(const void *)(from + k * hop); \
+    *(S *)(void *)to = value; \
+    to += pitch; \
+    from += step; \
+    entry += next; \
+  }
+static void gt__cpu_pick(const gt__copy_args *c, char *to, const char *from, int64_t entry,
                          int64_t run) {
   const int last = c->ndim - 1;
   const int64_t size = gt__cpu_bytes(&c->dst);
   const int64_t step = c->src.stride[last] * size;
   const int64_t pitch = c->dst.stride[last] * size;
-  for (int64_t i = 0; i < run; i++, to += pitch) {
-    const int64_t k = gt__cpu_entry(c, first + i);
-    const char *x = from + k * step;
-    if (k < 0) x = (const char *)&gt__cpu_zero;
-    if (size == 1) *to = *x;
-    else if (size == 2) memcpy(to, x, 2);
-    else if (size == 4) memcpy(to, x, 4);
-    else memcpy(to, x, 8);
-  }
+  const int64_t next = c->index.stride[last];
+  const int64_t hop = c->gather_stride * size;
+  /* clang-format off */
+  if (size == 1) GT__PICK(uint8_t)
+  else if (size == 2) GT__PICK(gt__u16)
+  else if (size == 4) GT__PICK(gt__i32)
+  else GT__PICK(gt__i64)
+  /* clang-format on */
 }
+#undef GT__PICK
 static void gt__cpu_copy_named(const void *context, gt__cpu_range items) {
   const gt__copy_args *c = (const gt__copy_args *)context;
-  const int g = c->gather_dim;
   const int last = c->ndim - 1;
   const int64_t size = gt__cpu_bytes(&c->dst);
-  const int64_t *by = c->src.stride;
   const int64_t end = gt__least(items.end * GT__BLOCK, c->count);
   int64_t i = items.begin * GT__BLOCK, at[GT_MAX_DIMS], left = i, run;
   for (int d = last; d >= 0; d--) {
@@ -12569,17 +12628,17 @@ static void gt__cpu_copy_named(const void *context, gt__cpu_range items) {
     left /= c->size[d];
   }
   for (; i < end; i += run) {
-    const int64_t first = at[g];
-    const int64_t line = gt__cpu_dot_of(at, by, c->ndim) - first * by[g];
+    const int64_t entry = gt__cpu_dot_of(at, c->index.stride, c->ndim);
+    const int64_t line = gt__cpu_dot_of(at, c->src.stride, c->ndim);
     char *to = c->dst.data + gt__cpu_dot_of(at, c->dst.stride, c->ndim) * size;
     const char *from = c->src.data + line * size;
     run = gt__least(end - i, c->size[last] - at[last]);
-    if (g == last) gt__cpu_pick(c, to, from, first, run);
+    if (c->index.stride[last]) gt__cpu_pick(c, to, from, entry, run);
     else {
-      const int64_t k = gt__cpu_entry(c, first);
-      from += k * by[g] * size;
+      const int64_t k = gt__cpu_entry(c, entry);
       if (k < 0) from = (const char *)&gt__cpu_zero;
-      const int64_t step = k < 0 ? 0 : by[last];
+      else from += k * c->gather_stride * size;
+      const int64_t step = k < 0 ? 0 : c->src.stride[last];
       gt__cpu_move(size, to, c->dst.stride[last], from, step, run);
     }
     at[last] += run;
@@ -14721,7 +14780,8 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
    HISTORY
      0.5.0  safetensors: gt_load_safetensors, gt_save_safetensors, gt_tensors_get and _free,
             gt_to_dlpack, gt_from_dlpack;
-            views: gt_view, gt_flip, gt_unfold, gt_as_strided, slices with a negative step
+            views: gt_view, gt_flip, gt_unfold, gt_as_strided, slices with a negative step;
+            gt_gather, gt_index_select by an index of any rank
      0.4.0  traces: gt_trace_start, _stop, _print, _save and _overlap, gt_range_push and _pop;
             graphs: gt_graph_begin, _end, _launch and _free; gt_warmup and gt_benchmark;
             gt_stream_call

@@ -616,48 +616,70 @@ static int gt__start_softmax(const gt__reduce_args *r, void *queue) {
 }
 
 /* ---- >>plain-copy ------------------------------------------------------------------------------
-   Elements of one size, whatever they mean, from any strides to any strides. With an index, the
-   coordinate in the source's dim `gather_dim` is the element of the index at the coordinate of the
-   output; a bad one gives 0, and sets *fault, a word of the host. A thread moves one element.
-   Block: 256 threads. Grid: elements / 256, rounded up. */
-GT__DEV int64_t gt__read_index(const gt__operand &index, int64_t i) {
-  const int64_t at = i * index.stride[0];
-  if (index.dtype == GT_INT32) return ((const int32_t *)index.data)[at];
-  return ((const int64_t *)index.data)[at];
-}
-/* Moves element number `left`, whose coordinates come from divisions of unsigned numbers I. */
-template <class S, class I>
-GT__DEV void gt__copy_element(const gt__copy_args &p, I left) {
-  int64_t to = 0, from = 0;
-  bool exists = true;
-  GT__LOOP for (int d = p.ndim - 1; d >= 0; d--) {
-    const I n = (I)p.size[d], lines = d ? left / n : 0;
-    int64_t at = left - lines * n; /* the coordinate in dim d */
-    left = lines;
-    to += at * p.dst.stride[d];
-    if (p.index.data && d == p.gather_dim) {
-      at = gt__read_index(p.index, at);
-      exists = at >= 0 && at < p.gather_size;
-    }
-    from += at * p.src.stride[d];
+   Elements of one size, whatever they mean, from any strides to any strides. With an index, one
+   comes from as many times gather_stride further on as its entry says; a bad entry gives 0, and
+   sets *fault, a word of the host. A thread moves one element. Block: 256 threads. Grid: elements /
+   256, rounded up. */
+/* k[i] becomes the entry of the index, if there is one, at at[i]. */
+template <class J, int N>
+GT__DEV void gt__read_entries(const gt__operand &index, const J (&at)[N], int64_t (&k)[N]) {
+  if (index.dtype == GT_INT32) {
+    GT__EACH k[i] = ((const int32_t *)index.data)[at[i]];
+  } else if (index.data) {
+    GT__EACH k[i] = ((const int64_t *)index.data)[at[i]];
   }
-  S *const out = (S *)p.dst.data + to;
-  *out = exists ? ((const S *)p.src.data)[from] : S();
-  if (exists || !p.fault) return;
-  *(volatile int32_t *)p.fault = 1;
-  __threadfence_system(); /* the host sees it */
 }
-template <class S>
-GT__DEV void gt__copy_my_element(const gt__copy_args &p) {
-  const int64_t i = gt__my_number();
-  if (i >= p.count) return;
-  if (p.count >> 32) gt__copy_element<S>(p, (uint64_t)i);
-  else gt__copy_element<S>(p, (uint32_t)i);
+/* A thread moves N elements, 256 apart, or again the last one, and reads all of them before it
+   writes. Coordinates come from divisions of unsigned numbers I, of which J are the signed. */
+template <class S, int N, class I, class J>
+GT__DEV void gt__copy_elements(const gt__copy_args &p) {
+  const int64_t first = (int64_t)blockIdx.x * N * GT__THREADS + threadIdx.x;
+  const S *const src = (const S *)p.src.data;
+  S *const dst = (S *)p.dst.data;
+  I left[N];
+  J to[N] = {};
+  J from[N] = {};
+  J entry[N] = {};
+  int64_t k[N] = {};
+  bool exists[N];
+  S value[N];
+  GT__EACH {
+    const int64_t number = first + i * GT__THREADS;
+    left[i] = (I)min(number, p.count - 1);
+  }
+  GT__LOOP for (int d = p.ndim - 1; d >= 0; d--) {
+    GT__EACH {
+      const I n = (I)p.size[d];
+      const I lines = d ? left[i] / n : 0;
+      const J at = left[i] - lines * n; /* the coordinate in dim d */
+      left[i] = lines;
+      to[i] += at * (J)p.dst.stride[d];
+      from[i] += at * (J)p.src.stride[d];
+      entry[i] += at * (J)p.index.stride[d];
+    }
+  }
+  gt__read_entries(p.index, entry, k);
+  GT__EACH {
+    value[i] = S();
+    exists[i] = k[i] >= 0 && k[i] < p.gather_size;
+    if (exists[i]) value[i] = src[from[i] + k[i] * p.gather_stride];
+  }
+  GT__EACH {
+    dst[to[i]] = value[i];
+    if (exists[i] || !p.fault) continue;
+    *(volatile int32_t *)p.fault = 1;
+    __threadfence_system(); /* the host sees it */
+  }
+}
+template <class S, int N>
+GT__DEV void gt__copy_my_elements(const gt__copy_args &p) {
+  if (p.narrow) gt__copy_elements<S, N, uint32_t, int32_t>(p);
+  else gt__copy_elements<S, N, uint64_t, int64_t>(p);
 }
 template <class S>
 __global__ void __launch_bounds__(GT__THREADS)
     gt__plain_copy_kernel(const __grid_constant__ gt__copy_args p) {
-  gt__copy_my_element<S>(p);
+  gt__copy_my_elements<S, 1>(p);
 }
 static const void *const gt__plain_copy_kernels[] = {
     GT__POINTER(gt__plain_copy_kernel<uint8_t>), GT__POINTER(gt__plain_copy_kernel<uint16_t>),
@@ -920,6 +942,8 @@ static constexpr int
   GT__USELESS_COLUMNS = 8,        /* tiles are narrower where more than one in so many is useless */
   GT__ODD_END = 1 << 20,          /* elements from which an odd end is a map of its own */
   GT__MAP_BLOCKS = 256,           /* threads of a block are fewer where these would be */
+  /* copies */
+  GT__PICKS = 2,                  /* elements of a thread that an index picks */
   /* reductions */
   GT__TINY_ROW = 8,
   GT__LIGHT_SLOTS = 5,            /* of a program whose operands come by vectors */
@@ -3470,13 +3494,14 @@ static int gt__run_soft_columns(const gt__op *op, void *stream) {
 }
 
 /* ---- >>copy ------------------------------------------------------------------------------------
-   Rows that an index picks are copied as by >>plain-copy, but in elements of up to 16 bytes. Other
-   copies are maps. */
+   What an index picks is copied as by >>plain-copy, but rows in elements of up to 16 bytes, and
+   several elements by a thread, whose reads are on their way at the same time. Other copies are
+   maps. Block: 256 threads. Grid: elements / 512, rounded up. */
 template <class S>
 __global__ void __launch_bounds__(GT__THREADS)
     gt__copy_kernel(const __grid_constant__ gt__copy_args p) {
   gt__after_kernel_before();
-  gt__copy_my_element<S>(p);
+  gt__copy_my_elements<S, GT__PICKS>(p);
 }
 static const void *const gt__copy_kernels[] = {
     GT__POINTER(gt__copy_kernel<uint8_t>), GT__POINTER(gt__copy_kernel<uint16_t>),
@@ -3503,12 +3528,13 @@ static void gt__widen(gt__copy_args *a) {
   int64_t *from = a->src.stride;
   uint64_t all = (uintptr_t)a->dst.data | (uintptr_t)a->src.data | a->size[last] * size;
   if (to[last] != 1 || from[last] != 1) return;
-  if (indexed && a->gather_dim == last) return;
-  all |= indexed ? 16 : 8;
+  if (indexed && a->index.stride[last]) return;
+  all |= indexed ? 16 | a->gather_stride * size : 8;
   for (int d = 0; d < last; d++) all |= (to[d] | from[d]) * size;
   const int64_t joined = max((int64_t)(all & -all) / size, (int64_t)1);
   a->dst.size_log2 += __builtin_ctzll(joined);
   a->size[last] /= joined;
+  a->gather_stride /= joined;
   a->count /= joined;
   for (int d = 0; d < last; d++) {
     to[d] /= joined;
@@ -3529,7 +3555,7 @@ static int gt__plan_picked(gt__op *op) {
 static int gt__run_picked(const gt__op *op, void *stream) {
   const gt__copy_args *c = (const gt__copy_args *)op->plan;
   void *parameters[] = {(void *)c};
-  const unsigned blocks = gt__blocks(c->count, GT__THREADS);
+  const unsigned blocks = gt__blocks(c->count, GT__PICKS * GT__THREADS);
   const void *kernel = gt__copy_kernels[c->dst.size_log2];
   return gt__launch(kernel, blocks, GT__THREADS, 0, stream, parameters);
 }

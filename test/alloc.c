@@ -223,6 +223,8 @@ CALL(select, gt_index_select(NULL, in[0], 0, in[4]))
 CALL(select_out, gt_index_select(out, in[1], 0, in[4]))
 CALL(select_overlap, gt_index_select(out, in[0], 0, in[4]))
 CALL(select_strided, gt_index_select(NULL, in[3], 1, gt_slice(in[5], 0, 0, 6, 2)))
+CALL(gather, gt_gather(NULL, in[0], 0, gt_expand(gt_unsqueeze(in[4], 1), GT_SHAPE(-1, 5))))
+CALL(gather_out, gt_gather(out, in[1], 0, gt_expand(gt_unsqueeze(in[4], 1), GT_SHAPE(-1, 5))))
 CALL(copy, gt_copy(NULL, in[0]))
 CALL(copy_out, gt_copy(out, in[0]))
 CALL(copy_wide, gt_copy(out, in[1]))
@@ -326,7 +328,8 @@ static const scenario table[] = {
     S(linear_mixed, matrices), S(cat, pieces),
     S(cat_mixed, pieces), S(cat_out, pieces_out), S(stack, pieces), S(stack_out, stack_out),
     S(select, pieces), S(select_out, select_out), S(select_overlap, select_overlap),
-    S(select_strided, pieces), S(copy, pieces), S(copy_out, copy), S(copy_wide, copy),
+    S(select_strided, pieces), S(gather, pieces), S(gather_out, select_out), S(copy, pieces),
+    S(copy_out, copy), S(copy_wide, copy),
     S(copy_overlap, overlap), S(to_dtype, matrices), S(contiguous, matrices), S(to_cpu, matrices),
     S(load, file), {"load, Fortran order", prepare_fortran, run_load}, S(save, file),
     S(save_view, file), S(text, matrices), S(text_view, matrices), S(print, matrices),

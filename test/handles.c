@@ -280,6 +280,9 @@ static void dead_operands(gt_tensor *x, gt_tensor *m, const gt_tensor *i, gt_ten
   DEAD(gt_stack(NULL, 2, pair, 0), "gt_stack: operand 2");
   DEAD(gt_index_select(NULL, x, 0, dead), "gt_index_select: operand 2");
   DEAD(gt_index_select(dead, x, 0, i), "gt_index_select: operand 0, the output,");
+  DEAD(gt_gather(NULL, dead, 0, i), "gt_gather: operand 1");
+  DEAD(gt_gather(NULL, x, 0, dead), "gt_gather: operand 2");
+  DEAD(gt_gather(dead, x, 0, i), "gt_gather: operand 0, the output,");
 }
 static void dead_handles(gt_tensor *x, gt_tensor *dead) {
   gt_stream *const s = gt_current_stream(DEV);

@@ -211,6 +211,14 @@ static void test_joins(void) {
           "gt_index_select: out of memory");
   REFUSED(gt_index_select(out, one, 0, index), GT_ERROR_SHAPE, "the output is (3,)");
   CHECK_VALUES(gt_index_select(NULL, most[0], 0, gt_slice(index, 0, 0, 2, 1)), 1, 1);
+  REFUSED(gt_gather(NULL, most[0], 0, index), GT_ERROR_MEMORY, "gt_gather: out of memory");
+  REFUSED(gt_gather(out, most[0], 0, index), GT_ERROR_SHAPE, "the output is (3,)");
+  CHECK_VALUES(gt_gather(NULL, most[0], 0, gt_slice(index, 0, 0, 2, 1)), 1, 1);
+  index = gt_expand(gt_zeros(GT_SHAPE_0D, GT_INT32, DEV), GT_SHAPE(POWER(29), POWER(29)));
+  REFUSED(gt_index_select(NULL, wide[0], 1, index), GT_ERROR_SHAPE, too_many);
+  REFUSED(gt_index_select(NULL, wide[0], 0, index), GT_ERROR_MEMORY,
+          "gt_index_select: out of memory");
+  CHECK_VALUES(gt_gather(NULL, wide[0], 0, gt_view(index, ":2, :1")), 1, 1);
 }
 static void test_products(void) {
   gt_tensor *column = expanded(GT_FLOAT32, GT_SHAPE(POWER(32), 1)),
@@ -511,6 +519,8 @@ static void try_pair(gt_tensor *x, const gt_tensor *y) {
       continue; /* it makes zeros */
     if (n >= 0x1p50L || (n < 10000 && gt_numel(index) < 10000))
       TRY(1, index_select, NULL, x, d, index);
+    if (y->ndim != x->ndim || (gt_numel(y) >= 10000 && gt_numel(y) < POWER(50))) continue;
+    TRY(1, gather, NULL, x, d, gt_expand(gt_zeros(GT_SHAPE_0D, GT_INT32, DEV), gt_shape_of(y)));
   }
   if (gt_numel(x) < 100 || gt_numel(y) < 100) TRY(1, copy, x, y);
   if (k > 100 && gt_numel(x) && gt_numel(y)) return;

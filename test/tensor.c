@@ -872,9 +872,7 @@ static void test_index_select(void) {
             x, x, 0, gt_from_array((const int64_t[]){1, 2, 0}, GT_SHAPE(3), GT_INT64, DEV)) == x);
   CHECK_VALUES(gt_select(x, 1, 0), 4, 8, 0);
   REFUSED(gt_index_select(NULL, x, 0, TENSOR(GT_FLOAT32, GT_SHAPE(1), 0)), GT_ERROR_ARGUMENT,
-          "the index must be 1-d int32 or int64, not float32 (1,)");
-  REFUSED(gt_index_select(NULL, x, 0, gt_zeros(GT_SHAPE(1, 1), GT_INT64, DEV)), GT_ERROR_ARGUMENT,
-          "not int64 (1, 1)");
+          "the index must be int32 or int64, not float32 (1,)");
   REFUSED(gt_index_select(NULL, x, 2, i64), GT_ERROR_ARGUMENT, "gt_index_select: dim 2");
   REFUSED(gt_index_select(NULL, NULL, 0, i64), GT_ERROR_ARGUMENT, "NULL");
   REFUSED(gt_index_select(NULL, x, 0, NULL), GT_ERROR_ARGUMENT, "NULL");

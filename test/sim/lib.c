@@ -264,14 +264,15 @@ static void run_matmul(void *args) {
 }
 static void run_copy(void *args) {
   gt__copy_args *c = (gt__copy_args *)args;
-  int64_t size[GT_MAX_DIMS];
+  const int picks = c->index.data != NULL;
   int good = reach(&c->dst, c->ndim, c->size, "the output");
-  memcpy(size, c->size, sizeof size);
-  if (c->index.data) {
-    size[c->gather_dim] = c->gather_size;
-    good &= reach(&c->index, 1, &c->size[c->gather_dim], "the index");
+  if (picks) good &= reach(&c->index, c->ndim, c->size, "the index");
+  if (picks && c->gather_size) {
+    gt__operand last = c->src;
+    last.data += (c->gather_size - 1) * c->gather_stride * (1 << last.size_log2);
+    good &= reach(&last, c->ndim, c->size, "the source's last entry");
   }
-  good &= reach(&c->src, c->ndim, size, "the source");
+  if (!picks || c->gather_size) good &= reach(&c->src, c->ndim, c->size, "the source");
   if (c->fault) {
     c->fault = (int32_t *)sim_touch(c->fault, sizeof *c->fault, "the fault word");
     good &= c->fault != NULL;

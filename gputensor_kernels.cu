@@ -944,6 +944,8 @@ static constexpr int
   GT__MAP_BLOCKS = 256,           /* threads of a block are fewer where these would be */
   /* copies */
   GT__PICKS = 2,                  /* elements of a thread that an index picks */
+  GT__STRIPE = 32,                /* columns whose elements are picked before the next ones', */
+  GT__STRIPE_LEAST = 1 << 22,     /* of a source of so many elements */
   /* reductions */
   GT__TINY_ROW = 8,
   GT__LIGHT_SLOTS = 5,            /* of a program whose operands come by vectors */
@@ -3541,6 +3543,26 @@ static void gt__widen(gt__copy_args *a) {
     from[d] /= joined;
   }
 }
+/* Elements from all over the rows of a large matrix are picked in stripes of its columns, whose
+   lines are still in the L2 cache when their other elements are due: the columns become two dims,
+   of which the first stands before the rows. 2^12 x 2^12 float32: 273 us, now 135. */
+static void gt__stripe(gt__copy_args *a) {
+  const int row = a->ndim - 2;
+  const int column = row + 1;
+  const auto split = [&](int64_t *d, int64_t outer, int64_t inner) {
+    d[column + 1] = inner;
+    d[column] = d[row];
+    d[row] = outer;
+  };
+  if (row < 0 || a->ndim == GT_MAX_DIMS) return;
+  if (a->src.stride[row] || !a->index.stride[column]) return;
+  if (a->size[column] % GT__STRIPE) return;
+  if (a->gather_size * a->gather_stride < GT__STRIPE_LEAST) return;
+  for (gt__operand *x : {&a->dst, &a->src, &a->index})
+    split(x->stride, x->stride[column] * GT__STRIPE, x->stride[column]);
+  split(a->size, a->size[column] / GT__STRIPE, GT__STRIPE);
+  a->ndim++;
+}
 static bool gt__is_element_copy(const gt__copy_args *c) {
   return c->kind == GT__ELEMENTS && c->count > 0 && c->dst.dtype == c->src.dtype;
 }
@@ -3549,6 +3571,7 @@ static int gt__plan_picked(gt__op *op) {
   if (!gt__is_element_copy(&op->u.copy) || !op->u.copy.index.data) return 0;
   *c = op->u.copy;
   gt__widen(c);
+  gt__stripe(c);
   op->plan_bytes = sizeof *c;
   return 1;
 }

@@ -173,7 +173,7 @@ static void test_many(void) {
     check_reading(1, gt_reshape(x, GT_SHAPE(-1)), 0, index);
   }
 }
-/* Large matrices, of which some elements are picked: GPUs go by stripes of 64 columns. */
+/* Large matrices, of which some elements are picked: GPUs go by stripes of 32 columns. */
 static void test_stripes(void) {
   static const int64_t columns[] = {64, 192, 100};
   for (int i = 0; i < 3 * 2; i++) GT_SCOPE {

@@ -766,19 +766,31 @@ static void do_matmul(machine *m, step *s) {
   set_result(m, s, gt_matmul_eval(NULL, a, b, "a % 1021"));
   gt_free(turned);
 }
-/* The index is a variable, brought into range. */
+/* Has an index the shape that gt_gather wants? */
+static int gathers(const value *index, const value *x, int64_t dim) {
+  if (index->ndim != x->ndim) return 0;
+  for (int d = 0; d < x->ndim; d++)
+    if (d != dim && index->shape[d] > x->shape[d]) return 0;
+  return 1;
+}
+/* The index is a variable, brought into range: gt_gather's, if it fits, or else gt_index_select's. */
 static int plan_index_select(planner *p, step *s) {
   const value *index;
   value v;
   s->in[0] = pick(p, WIDE);
-  s->in[1] = pick(p, FLAT | INTEGER);
+  s->in[1] = pick(p, INTEGER);
   if (s->in[0] == NONE || s->in[1] == NONE || !find_room(p, s)) return 0;
   index = &p->v[s->in[1]];
   v = p->v[s->in[0]];
   if (index->device != v.device) return 0;
   s->n[0] = below(p, v.ndim);
   s->n[1] = v.shape[s->n[0]];
-  v.shape[s->n[0]] = index->shape[0];
+  s->n[2] = gathers(index, &v, s->n[0]);
+  const int behind = s->n[2] ? 0 : v.ndim - 1 - (int)s->n[0], at = s->n[2] ? 0 : (int)s->n[0];
+  if (at + index->ndim + behind > DIMS) return 0;
+  memmove(v.shape + at + index->ndim, v.shape + at + 1, (size_t)behind * sizeof *v.shape);
+  memcpy(v.shape + at, index->shape, (size_t)index->ndim * sizeof *v.shape);
+  v.ndim = at + index->ndim + behind;
   if (count_of(&v) > MOST_ELEMENTS) return 0;
   choose_stream(p, s, v.device);
   put_fresh(p, s, &v, is_wild(p, s->in[0]));
@@ -790,7 +802,9 @@ static void do_index_select(machine *m, step *s) {
   snprintf(text, sizeof text, "a %% %" PRId64, s->n[1]);
   index = gt_eval(NULL, text, operand(m, s, 1));
   settle(m, s); /* on the CPU the host reads the index at the call */
-  set_result(m, s, gt_index_select(NULL, operand(m, s, 0), (int)s->n[0], index));
+  gt_tensor *(*pick_by)(gt_tensor *, const gt_tensor *, int, const gt_tensor *) = gt_index_select;
+  if (s->n[2]) pick_by = gt_gather;
+  set_result(m, s, pick_by(NULL, operand(m, s, 0), (int)s->n[0], index));
   gt_free(index);
 }
 static int plan_cat(planner *p, step *s) {
@@ -1608,7 +1622,8 @@ static int is_ordered(const machine *m) { return m->safety == GT_ORDER || m->car
    The GPU's word on it comes at any later wait. */
 static int is_fair(const machine *m) {
   return !is_ordered(m) && gt_error() == GT_ERROR_ARGUMENT &&
-         strncmp(gt_error_message(), "gt_index_select", 15) == 0;
+         (strncmp(gt_error_message(), "gt_index_select", 15) == 0 ||
+          strncmp(gt_error_message(), "gt_gather", 9) == 0);
 }
 static void note_error(machine *m, int thread, int at) {
   if (gt_error() && !is_fair(m) && !m->errors[thread]++)

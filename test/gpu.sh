@@ -77,7 +77,7 @@ target() { # nvcc's option for this GPU
 }
 build_objects() {
   step "build kernels" nvcc -O3 -lineinfo "$(target)" \
-    -Xcompiler -Wall,-Wextra -I. -c gputensor_kernels.cu -o $build/kernels.o &
+    -Xcompiler -Wall,-Wextra,-fPIC -I. -c gputensor_kernels.cu -o $build/kernels.o &
   step "build library" nvcc -O2 -Xcompiler -fopenmp,-Wall,-Wextra -c test/lib.c -o $build/lib.o &
   step "build hooks" nvcc -O2 -c test/hooks.c -o $build/hooks.o &
   step "build plain kernels" nvcc -O3 "$(target)" -DGPUTENSOR_PLAIN -Xcompiler -Wall,-Wextra \
@@ -105,6 +105,12 @@ link_mixed() { # PROGRAM NAME LIBRARY KERNELS: to PROGRAM-NAME, if its objects a
   step "link $1, $2" nvcc -Xcompiler -fopenmp "$(target)" "$build/$1.o" "$build/$3.o" $build/hooks.o \
     "$build/$4.o" -lpthread -o "$build/$1-$2"
 }
+has_torch() { python3 -c 'import torch' > /dev/null 2>&1; }
+link_for_python() {
+  printf '#define GPUTENSOR_IMPLEMENTATION\n#include "gputensor.h"\n' > $build/shared.c
+  step "link gputensor.so" nvcc -O2 -shared -Xcompiler -fPIC,-fopenmp "$(target)" -I. $build/shared.c \
+    $build/kernels.o -lpthread -o $build/gputensor.so
+}
 # All that is slow to compile at once; linking comes when the kernels are there.
 build_all() {
   local name
@@ -121,6 +127,7 @@ build_all() {
     fi
   done
   for name in matmul every_kernel; do link_mixed $name ampere lib ampere & done
+  if has_torch; then link_for_python & fi
   for name in $(programs); do
     at_most $builds_at_once
     link_mixed "$name" plain_kernels lib plain_kernels &
@@ -155,6 +162,10 @@ run_tests() {
   done
   if [ -x "$build/matmul-ampere" ]; then
     program_step "matmul by ampere kernels" "$build/matmul-ampere" --device cuda &
+  fi
+  if [ -f $build/gputensor.so ]; then
+    at_most $runs_at_once
+    program_step "PyTorch's samples" python3 test/opinfo.py $build/gputensor.so &
   fi
   run_mixtures
   run_ways

@@ -75,6 +75,7 @@ static void test_folds(void) {
   CHECK_INT(gt_item_int64(gt_select(gt_argmax(NULL, x, GT_DIM(1), 0), 0, -2)), 77);
 }
 static int64_t picked(int64_t i) { return value(i / 1001 * 7919 % 300 * 1001 + i % 1001); }
+static int64_t gathered(int64_t i) { return value(i % COLUMNS % ROWS * COLUMNS + i % COLUMNS); }
 static int64_t joined(int64_t i) { return i < COUNT / 2 ? value(i) : value(i - COUNT / 2) + 1; }
 static void test_gathers(void) {
   gt_tensor *few = gt_empty(GT_SHAPE(300, 1001), GT_UINT8, DEV);
@@ -84,6 +85,12 @@ static void test_gathers(void) {
   y = gt_index_select(NULL, few, 0, index);
   check_all(y, picked);
   gt_free(y);
+  gt_tensor *x = filled();
+  index = gt_eval(gt_empty(GT_SHAPE(1, COLUMNS), GT_INT32, DEV), "index % 65537");
+  y = gt_gather(NULL, x, 0, gt_expand(index, GT_SHAPE(ROWS, COLUMNS)));
+  check_all(y, gathered);
+  gt_free(y);
+  gt_free(x);
   gt_tensor *half[2] = {gt_empty(GT_SHAPE(COUNT / 2), GT_UINT8, DEV), NULL};
   gt_eval(half[0], "index % 251");
   half[1] = gt_eval(NULL, "a + 1", half[0]);

@@ -39,19 +39,19 @@
 
    CONTENTS   (search for >>word)
        >>errors      >>devices     >>dtypes      >>tensors     >>views       >>copies
-       >>operations  >>expressions >>reductions  >>products    >>random      >>streams
-       >>tracing     >>graphs      >>files       >>exchange    >>program
+       >>operations  >>expressions >>reductions  >>ordering    >>products    >>random
+       >>streams     >>tracing     >>graphs      >>files       >>exchange    >>program
      and under GPUTENSOR_IMPLEMENTATION
        >>shared      >>math        >>machine     >>system      >>how-it-works
        >>state       >>floor-plan  >>reports     >>device-code >>codes       >>handles
        >>views-code  >>storage     >>parser      >>compiler    >>operations-code
        >>making      >>joining     >>folding     >>multiplying >>operands    >>moving
-       >>ways        >>submit      >>order       >>ledgers     >>regions     >>waiting
-       >>trace-code  >>stream-code >>timeline    >>graph-code  >>npy         >>safetensors
-       >>dlpack      >>print       >>cpu-threads >>cpu-plain   >>cpu-streams >>tuning
-       >>cpu-loops   >>cpu-vectors >>cpu-transposed            >>cpu-folds   >>cpu-softmax
-       >>cpu-products              >>cpu-amx     >>cpu-ways    >>cuda-backend
-       >>licence
+       >>sorting     >>ways        >>submit      >>order       >>ledgers     >>regions
+       >>waiting     >>trace-code  >>stream-code >>timeline    >>graph-code  >>npy
+       >>safetensors >>dlpack      >>print       >>cpu-threads >>cpu-plain   >>cpu-order
+       >>cpu-streams >>tuning      >>cpu-loops   >>cpu-vectors >>cpu-transposed
+       >>cpu-folds   >>cpu-softmax >>cpu-products              >>cpu-amx     >>cpu-ways
+       >>cuda-backend              >>licence
      To add an operation see GT__OPERATIONS; a dtype, GT__DTYPES; a back end, gt__backend; a faster
      way, gt__way.
 
@@ -509,6 +509,21 @@ GT_API gt_tensor *gt_norm(gt_tensor *out, const gt_tensor *x, double p, uint32_t
 GT_API gt_tensor *gt_logsumexp(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim);
 GT_API gt_tensor *gt_softmax(gt_tensor *out, const gt_tensor *x, int dim);
 GT_API gt_tensor *gt_log_softmax(gt_tensor *out, const gt_tensor *x, int dim);
+
+/* ---- >>ordering --------------------------------------------------------------------------------
+   Stable, as torch.sort with stable=True: of equals the first stands first. NaN is above all, -0
+   equals 0. Rows, along `dim`, have fewer than 2^32 entries. *values and *indices (int64) are made
+   for NULL, or written; either pointer may be NULL: it is not wanted. They must not overlap; other
+   overlap is computed through a temporary. On a GPU the calls return before the work is done, but
+   for gt_nonzero. */
+GT_API gt_status gt_sort(gt_tensor **values, gt_tensor **indices, const gt_tensor *x, int dim,
+                         int descending);
+/* The k largest, or smallest, of each row, in order. */
+GT_API gt_status gt_topk(gt_tensor **values, gt_tensor **indices, const gt_tensor *x, int64_t k,
+                         int dim, int largest);
+/* Where x is not 0, in row-major order: (n, x.ndim), int64. The host waits for their number, so a
+   graph cannot record it. */
+GT_API gt_tensor *gt_nonzero(const gt_tensor *x);
 
 /* ---- >>products --------------------------------------------------------------------------------
    torch.matmul's shapes: (n)x(n) a number, (m,k)x(k), (k)x(k,n), (m,k)x(k,n), and batches of these,
@@ -2239,6 +2254,15 @@ typedef struct {
   gt__operand a, b;
   gt__map_args post;
 } gt__matmul_args;
+/* The order of each of `rows` rows of n elements: the positions, int64, of the first `keep`, by
+   gt__order_key and then by the position. x and out are contiguous. */
+enum { GT__RISING, GT__FALLING, GT__NONZERO };
+typedef struct {
+  int64_t rows, n, keep;
+  int32_t how, bits; /* in which keys differ, the lowest ones */
+  gt__operand x, out;
+  void *scratch;
+} gt__order_args;
 /* GT__BYTES: `bytes` from src to dst, both contiguous, on any devices (the index of each is its
    CUDA device, or -1 for host memory). GT__ELEMENTS: dst and src on one device, of one dtype, with
    any strides along size; with index.data set, index has strides along size, too, and an element of
@@ -2252,7 +2276,16 @@ typedef struct {
   int32_t *fault;              /* host-visible word, or NULL */
 } gt__copy_args;
 /* The kinds of operation that have ways; a graph's launch; and a function of the program's. */
-enum { GT__COPY, GT__MAP, GT__REDUCE, GT__MATMUL, GT__KINDS, GT__REPLAY = GT__KINDS, GT__FUNCTION };
+enum {
+  GT__COPY,
+  GT__MAP,
+  GT__REDUCE,
+  GT__MATMUL,
+  GT__ORDER,
+  GT__KINDS,
+  GT__REPLAY = GT__KINDS,
+  GT__FUNCTION
+};
 /* Memory that is touched: `count` runs of `run` bytes, `pitch` bytes apart. A contiguous range is
    one run, a block of columns has a run for each row. Where there are more levels the region is
    larger than what is touched, and not exact. */
@@ -2294,6 +2327,7 @@ typedef struct gt__op {
     gt__map_args map;
     gt__reduce_args reduce;
     gt__matmul_args matmul;
+    gt__order_args order;
     struct gt_graph *graph; /* GT__REPLAY: it has the accesses, in place of touch */
     struct {
       void (*function)(void *);
@@ -2308,7 +2342,7 @@ typedef struct gt__op {
 } gt__op;
 /* What gputensor_kernels.cu says of itself; a header that expects anything else refuses it. The
    layout is a number that rises with every change of what the two files share. */
-enum { GT__LAYOUT = 6 };
+enum { GT__LAYOUT = 7 };
 typedef struct {
   char version[16];
   int layout, size_op;
@@ -2328,6 +2362,26 @@ GT__FN int64_t gt__offset(int64_t i, int ndim, const int64_t *size, const int64_
     i = q;
   }
   return ndim > 0 ? offset + i * stride[0] : 0;
+}
+/* A number that is larger for what is larger, of an element with these bits. -0 is 0, NaN above
+   all. Integers turn their sign bit; floats count from it up and down by their magnitude. */
+GT__FN uint64_t gt__rising_key(const gt__operand *x, uint64_t bits) {
+  const uint64_t sign = (uint64_t)1 << ((8 << x->size_log2) - 1);
+  const uint64_t magnitude = bits & (sign - 1);
+  int digits = 52; /* of the mantissa */
+  if (x->dtype == GT_BOOL) return bits != 0;
+  if (x->dtype == GT_UINT8) return bits;
+  if (x->dtype < GT_FLOAT16) return bits ^ sign;
+  if (x->dtype == GT_FLOAT16) digits = 10;
+  if (x->dtype == GT_BFLOAT16) digits = 7;
+  if (x->dtype == GT_FLOAT32) digits = 23;
+  if (magnitude > sign - ((uint64_t)1 << digits)) return sign | (sign - 1);
+  return bits & sign ? sign - magnitude : sign + magnitude;
+}
+GT__FN uint64_t gt__order_key(const gt__order_args *a, uint64_t bits) {
+  const uint64_t key = gt__rising_key(&a->x, bits);
+  if (a->how == GT__NONZERO) return key == gt__rising_key(&a->x, 0);
+  return a->how == GT__FALLING ? ~key : key;
 }
 GT__FN float gt__random_f32(int op, uint64_t seed, uint64_t counter) {
   uint32_t w[4];
@@ -6730,6 +6784,137 @@ GT_API int64_t gt_item_int64(const gt_tensor *x) {
   return value;
 }
 
+GT__RARE_BEGINS
+/* ---- >>sorting ---------------------------------------------------------------------------------
+   An operation finds the order of rows, as positions; values are then gathered by these. */
+/* The positions of what comes first along x's last dim, to `at`. Both are contiguous. */
+static gt_status gt__find_order(const gt_tensor *at, const gt_tensor *x, int64_t keep, int how) {
+  gt__op op;
+  gt__order_args *a = &gt__op_new(&op, GT__ORDER, x->device)->u.order;
+  if (!gt__numel(at)) return GT_OK;
+  a->n = x->shape[x->ndim - 1];
+  a->keep = keep;
+  a->rows = gt__numel(at) / keep;
+  a->how = how;
+  gt__bind(&op, &a->out, at, 0, 0, NULL);
+  gt__bind(&op, &a->x, x, 0, 0, NULL);
+  const int is_bit = how == GT__NONZERO || x->dtype == GT_BOOL;
+  a->bits = is_bit ? 1 : 8 << a->x.size_log2;
+  return gt__submit(&op);
+}
+static gt_status gt__check_row(const gt_tensor *x, int64_t n, int64_t keep) {
+  if (keep < !x->ndim || keep > n)
+    return gt__fail(GT_ERROR_ARGUMENT, "k is %lld, a row has %lld entries", (long long)keep,
+                    (long long)n);
+  if (n <= UINT32_MAX) return GT_OK;
+  return gt__fail(GT_ERROR_SHAPE, "a row of %s has %lld entries, 2^32 - 1 are most",
+                  gt__shape_text(x), (long long)n);
+}
+/* The first `keep` along dim `dim`: what they are to `values`, where they are to `indices`; each
+   may be NULL. */
+static gt_status gt__order_into(gt_tensor *values, gt_tensor *indices, const gt_tensor *x, int dim,
+                                int64_t keep, int how) {
+  gt_tensor across = gt__plain(x);
+  if (!x->ndim) gt__insert_dim(&across, 0);
+  const int last = across.ndim - 1;
+  gt__swap_dims(&across, dim, last);
+  const int direct = indices && indices->dtype == GT_INT64 && dim == last && gt__is_dense(indices);
+  GT__LOCAL gt_tensor *dense = gt__converted(&across, x->dtype, x->device, GT__DENSE);
+  across.shape[last] = keep;
+  across.dtype = GT_INT64;
+  GT__LOCAL gt_tensor *at = direct ? gt__handle(indices) : gt__new_like(&across);
+  if (!dense || !at) return gt__failed();
+  if (gt__find_order(at, dense, keep, how)) return gt__failed();
+  gt_tensor index = gt__plain(at);
+  gt__swap_dims(&index, dim, last);
+  index.ndim = x->ndim;
+  if (values && !gt_gather(values, x, dim, &index)) return gt__failed();
+  if (!indices || direct) return GT_OK;
+  return gt__copy_into(indices, &index);
+}
+/* An output that is not wanted has neither a place nor an end. */
+static gt_status gt__begin_wanted(gt__result *r, gt_tensor *const *out, const gt_tensor *like,
+                                  const gt_tensor *x) {
+  r->out = NULL;
+  r->place = NULL;
+  return out ? gt__begin(r, *out, like, 1, &x, 0) : GT_OK;
+}
+static gt_status gt__end_wanted(gt__result *r, gt_tensor **out, gt_status status) {
+  gt_tensor *const y = out ? gt__end(r, status) : NULL;
+  if (y) *out = y;
+  return y || !out ? status : gt__failed();
+}
+/* The first *k of each row, or all for NULL. */
+static gt_status gt__order(gt_tensor **values, gt_tensor **indices, const gt_tensor *x,
+                           const int64_t *k, int dim, int how) {
+  gt__result v, at;
+  if (gt__refuse(values ? *values : x, 1, 1, &x)) return gt__failed();
+  if (gt__refuse(indices ? *indices : x, 1, 1, &x)) return gt__failed();
+  if (gt__no_dim_or_0(&dim, x->ndim)) return gt__failed();
+  const int64_t n = x->ndim ? x->shape[dim] : 1;
+  const int64_t keep = k ? *k : n;
+  gt_tensor like = gt__plain(x);
+  like.shape[dim] = keep;
+  if (gt__check_row(x, n, keep)) return gt__failed();
+  if (values && indices && *values && *indices && gt__overlaps(*values, *indices))
+    return gt__fail(GT_ERROR_ARGUMENT, "values and indices share memory");
+  if (gt__begin_wanted(&v, values, &like, x)) return gt__failed();
+  like.dtype = GT_INT64;
+  gt_status status = gt__begin_wanted(&at, indices, &like, x);
+  if (status) indices = NULL;
+  else status = gt__order_into(v.place, at.place, x, dim, keep, how);
+  status = gt__end_wanted(&v, values, status);
+  return gt__end_wanted(&at, indices, status);
+}
+GT_API gt_status gt_sort(gt_tensor **values, gt_tensor **indices, const gt_tensor *x, int dim,
+                         int descending) {
+  GT__CALL;
+  return gt__order(values, indices, x, NULL, dim, descending ? GT__FALLING : GT__RISING);
+}
+GT_API gt_status gt_topk(gt_tensor **values, gt_tensor **indices, const gt_tensor *x, int64_t k,
+                         int dim, int largest) {
+  GT__CALL;
+  return gt__order(values, indices, x, &k, dim, largest ? GT__FALLING : GT__RISING);
+}
+/* Coordinates in x from positions: a column of `out` for each dim. */
+static gt_status gt__coordinates(const gt_tensor *out, const gt_tensor *at, const gt_tensor *x) {
+  char text[80];
+  int64_t inner = 1;
+  gt_tensor column = gt__plain(out);
+  column.ndim = 1;
+  for (int d = x->ndim - 1; d >= 0; d--) {
+    const long long size = x->shape[d];
+    column.offset = d;
+    snprintf(text, sizeof text, "floor_div(a, %lld) %% %lld", (long long)inner, size);
+    if (!gt__eval_at(&column, NULL, text, 1, &at)) return gt__failed();
+    inner *= size;
+  }
+  return GT_OK;
+}
+GT_API gt_tensor *gt_nonzero(const gt_tensor *x) {
+  GT__CALL;
+  gt__num n;
+  gt__folding f = gt__folding_of(GT_SUM, GT_ALL, 0, GT_DTYPES);
+  if (gt__refuse(NULL, 1, 1, &x)) return NULL;
+  if (gt__refuse_recorded(x->device, "the host waits for how many elements are not 0")) return NULL;
+  if (gt__check_row(x, gt__numel(x), gt__numel(x))) return NULL;
+  GT__LOCAL gt_tensor *count = gt__fold_text(&f, NULL, "a != 0", 1, &x);
+  GT__LOCAL gt_tensor *dense = gt__converted(x, x->dtype, x->device, GT__DENSE);
+  if (!count || !dense) return NULL;
+  if (gt__one(count, &n)) return NULL;
+  gt_tensor line = gt__plain(dense);
+  line.ndim = 1;
+  line.shape[0] = gt__numel(x);
+  gt_tensor *out = gt__new(GT_SHAPE(n.i, x->ndim), GT_INT64, x->device, 0);
+  gt__result r = {out, out, 1};
+  if (!out) return NULL;
+  if (x->ndim == 1) return gt__end(&r, gt__find_order(out, &line, n.i, GT__NONZERO));
+  GT__LOCAL gt_tensor *at = gt__new(GT_SHAPE(n.i), GT_INT64, x->device, 0);
+  gt_status status = at ? gt__find_order(at, &line, n.i, GT__NONZERO) : gt__failed();
+  return gt__end(&r, status ? status : gt__coordinates(out, at, x));
+}
+
+GT__RARE_ENDS
 /* ---- >>ways ------------------------------------------------------------------------------------
    See gt__way. Tests define GT__HOOK_WAY to count which ways were taken. */
 #ifndef GT__HOOK_WAY
@@ -6787,6 +6972,7 @@ static int gt__choose_way(gt__op *op, const gt__way *ways) {
    that is recorded for a graph is planned and kept, see gt__graph_add. What the calling thread does
    itself runs outside the lock, with claims. */
 static void **gt__scratch_of(gt__op *op) { /* a reduction begins with a map */
+  if (op->kind == GT__ORDER) return &op->u.order.scratch;
   return op->kind == GT__MATMUL ? &op->u.matmul.post.scratch : &op->u.map.scratch;
 }
 /* The kernels of a product may begin before the operations in front of it on the stream have ended.
@@ -7812,6 +7998,8 @@ static void gt__describe_op(gt__record *r, const gt__op *op) {
   if (kind == GT__COPY) n[0] = bytes ? c->bytes : c->count << c->dst.size_log2;
   if (kind == GT__REDUCE) n[0] = op->u.reduce.outer;
   if (kind == GT__REDUCE) n[1] = op->u.reduce.n;
+  if (kind == GT__ORDER) n[0] = op->u.order.rows;
+  if (kind == GT__ORDER) n[1] = op->u.order.n;
   if (kind == GT__REPLAY) n[0] = op->u.graph->n;
   if (kind != GT__MATMUL) return;
   r->dtype = x->a.dtype;
@@ -8237,7 +8425,8 @@ GT_API void gt_with_pop(gt_with *with) {
 GT_API const char *gt_version(void) { return GPUTENSOR_VERSION; }
 /* Writes " copy: a b, map: ..." to text, which has room for n bytes. */
 static void gt__list_ways(const gt__backend *backend, char *text, size_t n) {
-  static const char *const kind_name[GT__KINDS] = {" copy:", ", map:", ", reduce:", ", matmul:"};
+  static const char *const kind_name[GT__KINDS] = {
+      " copy:", ", map:", ", reduce:", ", matmul:", ", order:"};
   size_t used = 0;
   for (int kind = 0; kind < GT__KINDS; kind++) {
     used += (size_t)snprintf(text + used, n - used, "%s", kind_name[kind]);
@@ -8299,6 +8488,7 @@ static const char *const gt__letters[] = {"u upload",
                                           "m map",
                                           "r reduction",
                                           "P product",
+                                          "o order",
                                           "g graph",
                                           "w wait of the host",
                                           "s staged or blocking copy",
@@ -8670,8 +8860,12 @@ static void gt__write_event(FILE *file, const char *kind, int pid, int tid, int6
 /* What it is, how large, and how it was done. */
 static void gt__write_args(FILE *file, const gt__record *r) {
   static const char *const size[] = {
-      ",\"bytes\":%lld", ",\"elements\":%lld", ",\"outputs\":%lld,\"folded\":%lld",
-      ",\"M\":%lld,\"N\":%lld,\"K\":%lld,\"batch\":%lld,\"dtype\":\"%s\"", ",\"operations\":%lld"};
+      ",\"bytes\":%lld",
+      ",\"elements\":%lld",
+      ",\"outputs\":%lld,\"folded\":%lld",
+      ",\"M\":%lld,\"N\":%lld,\"K\":%lld,\"batch\":%lld,\"dtype\":\"%s\"",
+      ",\"rows\":%lld,\"entries\":%lld",
+      ",\"operations\":%lld"};
   static const char *const direction[] = {"to the device", "to the host", "between devices"};
   static const char *const kind[] = {"async\",\"pinned\":true", "staged\",\"pinned\":false",
                                      "blocking\",\"pinned\":false"};
@@ -10223,6 +10417,8 @@ GT__RARE_BEGINS
 typedef int16_t gt__i16 __attribute__((may_alias));
 typedef uint16_t gt__u16 __attribute__((may_alias));
 typedef int32_t gt__i32 __attribute__((may_alias));
+typedef uint32_t gt__u32 __attribute__((may_alias));
+typedef uint64_t gt__u64 __attribute__((may_alias));
 typedef int64_t gt__i64 __attribute__((may_alias));
 typedef float gt__f32 __attribute__((may_alias));
 typedef double gt__f64 __attribute__((may_alias));
@@ -10710,6 +10906,8 @@ static int gt__cpu_plain_copy(const gt__op *op, void *queue) {
   const int threads = gt__cpu_threads((double)c->count);
   return gt__cpu_split(gt__cpu_plain_copy_task, c, c->count, threads, 0);
 }
+
+static int gt__cpu_plain_order(const gt__op *op, void *queue); /* see >>cpu-order */
 static int gt__cpu_takes_all(gt__op *op) { return 1; }
 #define GT__CPU_PLAIN(run) \
   { "plain", gt__cpu_takes_all, run, "the definition" }
@@ -10719,9 +10917,131 @@ static const gt__way gt__cpu_plain_ways[GT__FUNCTION + 1][2] = {
     {GT__CPU_PLAIN(gt__cpu_plain_copy), GT__CPU_NO_MORE},
     {GT__CPU_PLAIN(gt__cpu_plain_map), GT__CPU_NO_MORE},
     {GT__CPU_PLAIN(gt__cpu_plain_reduce), GT__CPU_NO_MORE},
-    {GT__CPU_PLAIN(gt__cpu_plain_matmul), GT__CPU_NO_MORE}};
+    {GT__CPU_PLAIN(gt__cpu_plain_matmul), GT__CPU_NO_MORE},
+    {GT__CPU_PLAIN(gt__cpu_plain_order), GT__CPU_NO_MORE}};
 
 GT__RARE_ENDS
+/* ---- >>cpu-order -------------------------------------------------------------------------------
+   The order of rows. Pairs, of 32 bits of a key above the position, are sorted by digits of eight
+   bits, the lowest first; a few by insertion. */
+enum { GT__FEW_PAIRS = 48 };
+enum { GT__DIGIT_VALUES = 256 };
+static unsigned gt__cpu_digit(uint64_t pair, int shift) { return pair >> shift & 255; }
+#define GT__KEYS(type) \
+  for (int64_t i = 0; i < n; i++) { \
+    const type bits = ((const type *)p)[i]; \
+    key[i] = gt__order_key(a, bits); \
+  } \
+  break
+static void gt__cpu_keys(const gt__order_args *a, int64_t first, int64_t n, uint64_t *key) {
+  const void *p = a->x.data + (first << a->x.size_log2);
+  switch (a->x.size_log2) {
+    case 0: GT__KEYS(uint8_t);
+    case 1: GT__KEYS(gt__u16);
+    case 2: GT__KEYS(gt__u32);
+    default: GT__KEYS(gt__u64);
+  }
+}
+#undef GT__KEYS
+static uint64_t gt__cpu_key(const gt__order_args *a, int64_t i) {
+  uint64_t key;
+  gt__cpu_keys(a, i, 1, &key);
+  return key;
+}
+static void gt__cpu_insert(uint64_t *pair, int64_t n) {
+  for (int64_t i = 1; i < n; i++) {
+    const uint64_t x = pair[i];
+    int64_t k = i;
+    for (; k > 0; k--) {
+      if (pair[k - 1] >> 32 <= x >> 32) break;
+      pair[k] = pair[k - 1];
+    }
+    pair[k] = x;
+  }
+}
+/* Sorts n pairs, fewer than 2^32, stably by the lowest `bits` bits of their keys, above which all
+   are alike. `spare` has room for as many. */
+static void gt__cpu_radix(uint64_t *pair, uint64_t *spare, int64_t n, int bits) {
+  uint32_t counts[4][GT__DIGIT_VALUES] = {{0}};
+  uint64_t *from = pair, *to = spare;
+  const int end = 32 + bits;
+  if (n <= GT__FEW_PAIRS) {
+    gt__cpu_insert(pair, n);
+    return;
+  }
+  for (int64_t i = 0; i < n; i++)
+    for (int shift = 32; shift < end; shift += 8) {
+      uint32_t *count = counts[shift / 8 - 4];
+      count[gt__cpu_digit(pair[i], shift)]++;
+    }
+  for (int shift = 32; shift < end; shift += 8) {
+    uint32_t *next = counts[shift / 8 - 4];
+    uint32_t sum = 0;
+    if (next[gt__cpu_digit(*from, shift)] == n) continue; /* all have the same digit */
+    for (int d = 0; d < GT__DIGIT_VALUES; d++) {
+      sum += next[d];
+      next[d] = sum - next[d];
+    }
+    for (int64_t i = 0; i < n; i++) {
+      const unsigned digit = gt__cpu_digit(from[i], shift);
+      to[next[digit]++] = from[i];
+    }
+    to = from;
+    from = from == pair ? spare : pair;
+  }
+  if (from != pair) memcpy(pair, from, (size_t)n * sizeof *pair);
+}
+/* Keys of up to 32 bits are there; of 64 the lower half comes first, and then the upper one. */
+static void gt__cpu_sort(const gt__order_args *a, uint64_t *pair, uint64_t *spare, int64_t n) {
+  for (int low = 0; low < a->bits; low += 32) {
+    for (int64_t i = 0; i < n && a->bits > 32; i++) {
+      const uint32_t at = (uint32_t)pair[i];
+      pair[i] = gt__cpu_key(a, at) >> low << 32 | at;
+    }
+    gt__cpu_radix(pair, spare, n, (int)gt__least(a->bits, 32));
+  }
+}
+/* Few that are kept of many are found in room for several times as many: whenever it is full it is
+   sorted and cut, and from then on only keys below the last one's come in. */
+static int64_t gt__cpu_order_room(const gt__order_args *a) {
+  return gt__least(a->n, 4 * a->keep + GT__FEW_PAIRS);
+}
+static void gt__cpu_order_row(const gt__order_args *a, uint64_t *pair) {
+  const int64_t room = gt__cpu_order_room(a);
+  gt__i64 *out = (gt__i64 *)(void *)a->out.data;
+  uint64_t key[GT__BLOCK];
+  uint64_t below = 1;
+  int is_cut = a->how == GT__NONZERO;
+  int64_t n = 0;
+  for (int64_t i = 0; i < a->n; i++) {
+    const int k = (int)(i % GT__BLOCK);
+    if (k == 0) gt__cpu_keys(a, i, gt__least(a->n - i, GT__BLOCK), key);
+    if (is_cut && key[k] >= below) continue;
+    pair[n++] = key[k] << 32 | (uint64_t)i;
+    if (n < room || i + 1 == a->n) continue;
+    gt__cpu_sort(a, pair, pair + room, n);
+    n = a->keep;
+    below = gt__cpu_key(a, (uint32_t)pair[n - 1]);
+    is_cut = 1;
+  }
+  gt__cpu_sort(a, pair, pair + room, n);
+  for (int64_t i = 0; i < a->keep; i++) out[i] = (uint32_t)pair[i];
+}
+static void gt__cpu_order_task(const void *context, gt__cpu_range items) {
+  for (int64_t row = items.begin; row < items.end; row++) {
+    gt__order_args a = *(const gt__order_args *)context;
+    a.x.data += row * a.n << a.x.size_log2;
+    a.out.data += row * a.keep * 8;
+    gt__cpu_order_row(&a, (uint64_t *)(void *)items.own);
+  }
+}
+static int gt__cpu_plain_order(const gt__op *op, void *queue) {
+  const gt__order_args *a = &op->u.order;
+  const int threads = gt__cpu_threads((double)a->rows * (double)a->n * 16);
+  const size_t own = (size_t)gt__cpu_order_room(a) * 16;
+  return gt__cpu_split(gt__cpu_order_task, a, a->rows, threads, own);
+}
+
 /* ---- >>cpu-streams -----------------------------------------------------------------------------
    The CPU as a back end: memory, properties, and streams as threads with a queue. */
 /* Strict C hides the clock with glibc and musl, and on 32 bits which of its two forms to call. */
@@ -14210,7 +14530,8 @@ static const gt__way *gt__cpu_ways(int kind) {
        "1024^3 float32: 17 ms, plain 94; EPYC, one thread, 2026-11"},
       GT__CPU_PLAIN(gt__cpu_plain_matmul),
       GT__CPU_NO_MORE};
-  static const gt__way *const ways[GT__KINDS] = {copy, map, reduce, matmul};
+  static const gt__way *const ways[GT__KINDS] = {copy, map, reduce, matmul,
+                                                 gt__cpu_plain_ways[GT__ORDER]};
   return ways[kind];
 }
 static const char *gt__cpu_name(void) {
@@ -14781,7 +15102,7 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
      0.5.0  safetensors: gt_load_safetensors, gt_save_safetensors, gt_tensors_get and _free,
             gt_to_dlpack, gt_from_dlpack;
             views: gt_view, gt_flip, gt_unfold, gt_as_strided, slices with a negative step;
-            gt_gather, gt_index_select by an index of any rank
+            gt_gather, gt_index_select by an index of any rank; gt_sort, gt_topk, gt_nonzero
      0.4.0  traces: gt_trace_start, _stop, _print, _save and _overlap, gt_range_push and _pop;
             graphs: gt_graph_begin, _end, _launch and _free; gt_warmup and gt_benchmark;
             gt_stream_call

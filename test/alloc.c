@@ -225,6 +225,15 @@ CALL(select_overlap, gt_index_select(out, in[0], 0, in[4]))
 CALL(select_strided, gt_index_select(NULL, in[3], 1, gt_slice(in[5], 0, 0, 6, 2)))
 CALL(gather, gt_gather(NULL, in[0], 0, gt_expand(gt_unsqueeze(in[4], 1), GT_SHAPE(-1, 5))))
 CALL(gather_out, gt_gather(out, in[1], 0, gt_expand(gt_unsqueeze(in[4], 1), GT_SHAPE(-1, 5))))
+static gt_tensor *run_sort(void) {
+  gt_tensor *values = NULL, *indices = NULL;
+  return gt_sort(&values, &indices, in[3], 0, 1) ? NULL : gt_add(NULL, values, indices);
+}
+static gt_tensor *run_topk_out(void) {
+  gt_tensor *values = NULL;
+  return gt_topk(&values, &out, in[0], 3, 0, 1) ? NULL : values;
+}
+CALL(nonzero, gt_nonzero(in[2]))
 CALL(copy, gt_copy(NULL, in[0]))
 CALL(copy_out, gt_copy(out, in[0]))
 CALL(copy_wide, gt_copy(out, in[1]))
@@ -329,6 +338,7 @@ static const scenario table[] = {
     S(cat_mixed, pieces), S(cat_out, pieces_out), S(stack, pieces), S(stack_out, stack_out),
     S(select, pieces), S(select_out, select_out), S(select_overlap, select_overlap),
     S(select_strided, pieces), S(gather, pieces), S(gather_out, select_out), S(copy, pieces),
+    S(sort, pieces), S(topk_out, select_out), S(nonzero, pieces),
     S(copy_out, copy), S(copy_wide, copy),
     S(copy_overlap, overlap), S(to_dtype, matrices), S(contiguous, matrices), S(to_cpu, matrices),
     S(load, file), {"load, Fortran order", prepare_fortran, run_load}, S(save, file),

@@ -7,7 +7,7 @@
 #include "check.h"
 
 static int small_only;
-enum { RESULTS = 60 };
+enum { RESULTS = 65 };
 /* What is computed from x, a matrix: everything that the dtype has. */
 static int results_of(const gt_tensor *x, gt_tensor *y[RESULTS]) {
   const int floats = is_float(x->dtype);
@@ -54,6 +54,12 @@ static int results_of(const gt_tensor *x, gt_tensor *y[RESULTS]) {
   y[n++] = gt_eval(NULL, "exp(a) * b + 1", x, gt_select(x, 0, 0));
   y[n++] = gt_eval(NULL, "a / b", x, gt_unsqueeze(gt_select(x, 1, 0), 1));
   y[n++] = gt_contiguous(gt_transpose(x, 0, 1));
+  y[n++] = gt_nonzero(x);
+  for (d = 0; d < 4; d++) {
+    y[n] = NULL;
+    if (d < 2) gt_sort(&y[n++], NULL, x, d, d);
+    else gt_topk(NULL, &y[n++], x, x->shape[d - 2] / 2, d - 2, 1);
+  }
   if (floats) y[n++] = gt_eval(NULL, "gelu(a)", x);
   return n;
 }

@@ -8,7 +8,7 @@ part=${1:-all}
 build=test/build/gpu
 builds_at_once=8
 runs_at_once=4                 # they share one GPU, and a program uses several cores
-tables="ops reduce matmul tensor every_kernel" # what each mixture and way has to do right
+tables="ops reduce matmul ordering tensor every_kernel" # what each mixture and way has to do right
 time_limit=240                 # a guard against hanging, in seconds for one step
 export LC_ALL=C
 export OMP_WAIT_POLICY=passive # programs share the cores: waiting threads must not spin
@@ -203,7 +203,7 @@ run_mixtures() {
 }
 # The ways of each primitive, forced; see check_ways of run.sh.
 program_of() { # KIND, a primitive: its program
-  case $1 in copy) echo tensor ;; map) echo ops ;; *) echo "$1" ;; esac
+  case $1 in copy) echo tensor ;; map) echo ops ;; order) echo ordering ;; *) echo "$1" ;; esac
 }
 run_by() { # WAY NAME
   [ -x "$build/$2" ] || return

@@ -281,6 +281,10 @@ static void dead_operands(gt_tensor *x, gt_tensor *m, const gt_tensor *i, gt_ten
   DEAD(gt_index_select(NULL, x, 0, dead), "gt_index_select: operand 2");
   DEAD(gt_index_select(dead, x, 0, i), "gt_index_select: operand 0, the output,");
   DEAD(gt_gather(NULL, dead, 0, i), "gt_gather: operand 1");
+  gt_tensor *values = NULL, *indices = dead;
+  DEAD(gt_sort(&values, NULL, dead, 0, 0), "gt_sort: operand 1");
+  DEAD(gt_topk(&values, &indices, x, 1, 0, 0), "gt_topk: operand 0, the output,");
+  DEAD(gt_nonzero(dead), "gt_nonzero: operand 1");
   DEAD(gt_gather(NULL, x, 0, dead), "gt_gather: operand 2");
   DEAD(gt_gather(dead, x, 0, i), "gt_gather: operand 0, the output,");
 }

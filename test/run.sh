@@ -147,7 +147,7 @@ run_by() { # WAY NAME: the operations that it takes go that way, others the plai
   run_program gcc "$2" "quick-by-$1" --quick
 }
 program_of() { # KIND, a primitive: its program
-  case $1 in copy) echo tensor ;; map) echo ops ;; *) echo "$1" ;; esac
+  case $1 in copy) echo tensor ;; map) echo ops ;; order) echo ordering ;; *) echo "$1" ;; esac
 }
 run_ways() {
   local _ kind way

@@ -497,8 +497,15 @@ static void try_dims(const gt_tensor *x) {
     TRY(0, std, NULL, x, dims, 0, 0);
     for (int p = 0; p < 4; p++) TRY(0, norm, NULL, x, p, dims, 0);
     TRY(0, logsumexp, NULL, x, dims, 1);
-    if (d >= 0) TRY(0, softmax, NULL, x, d);
-    if (d >= 0) TRY(0, log_softmax, NULL, x, d - x->ndim);
+    if (d < 0) TRY(0, nonzero, x);
+    if (d < 0) continue;
+    gt_tensor *sorted = NULL, *most = NULL;
+    gt_sort(&sorted, NULL, x, d, 1);
+    check_outcome("sort", sorted, 1);
+    gt_topk(&most, NULL, x, folded > 1, d, 0);
+    check_outcome("topk", most, 1);
+    TRY(0, softmax, NULL, x, d);
+    TRY(0, log_softmax, NULL, x, d - x->ndim);
   }
 }
 static void try_pair(gt_tensor *x, const gt_tensor *y) {

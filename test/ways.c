@@ -1,5 +1,5 @@
 /* The table of ways: gt_build_info lists it, GPUTENSOR_WAYS in the environment chooses from it, and every
-   operation is right by each way, as the tables of ops.c, reduce.c, matmul.c and tensor.c say when run.sh
+   operation is right by each way, as the tables of ops.c, reduce.c, matmul.c, ordering.c and tensor.c say when run.sh
    forces them. With --list: prints "cpu matmul panels" for each way there is, and ends. */
 #define _GNU_SOURCE
 #include "check.h"
@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* "copy" to "matmul" and the names, as gt_build_info has them: "copy: a b, map: c". */
+/* "copy" to "order" and the names, as gt_build_info has them: "copy: a b, map: c". */
 typedef struct { char device[8], kind[8], name[32]; } row;
 static int rows_of(const char *device, const char *info, row *out) {
   char kind[8] = "", word[64];
@@ -33,10 +33,10 @@ static void find_all(void) {
   if (gpu) n_all += rows_of("cuda", gpu + strlen("of GPUs:"), all + n_all);
 }
 static void test_list(void) {
-  static const char *const kind[] = {"copy", "map", "reduce", "matmul"};
+  static const char *const kind[] = {"copy", "map", "reduce", "matmul", "order"};
   find_all();
   CHECK_TEXT(strlen(gt_build_info()) < 1000, "gt_build_info is cut off: %s", gt_build_info());
-  for (int k = 0; k < 4; k++) {
+  for (int k = 0; k < (int)(sizeof kind / sizeof *kind); k++) {
     const row *last = NULL;
     for (int i = 0; i < n_all; i++)
       if (!strcmp(all[i].device, "cpu") && !strcmp(all[i].kind, kind[k])) last = &all[i];

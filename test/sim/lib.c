@@ -108,6 +108,12 @@ static int compute_copy(const gt__copy_args *c) {
   return compute(op);
 }
 
+static int compute_order(const gt__order_args *a) {
+  gt__op *op = new_op(GT__ORDER);
+  op->u.order = *a;
+  return compute(op);
+}
+
 static void run_map(void *args) {
   gt__map_args *m = (gt__map_args *)args;
   if (!(reach_map(m, 0) & reach(&m->out, m->ndim, m->size, "the output"))) return;
@@ -318,12 +324,18 @@ static sim_cost copy_cost(const gt__copy_args *c) {
   if (c->kind == GT__ELEMENTS) cost.bytes = 2 * bytes_of(&c->dst, c->ndim, c->size, c->count);
   return cost;
 }
+static sim_cost order_cost(const gt__order_args *a) { /* of keys of 32 bits, about */
+  const double n = (double)a->rows * (double)a->n;
+  const sim_cost cost = {80 * n, 0};
+  return cost;
+}
 static sim_cost cost_of(int kind, const void *args) {
   sim_cost cost;
   switch (kind) {
     case GT__COPY: return copy_cost((const gt__copy_args *)args);
     case GT__REDUCE: return reduce_cost((const gt__reduce_args *)args);
     case GT__MATMUL: return matmul_cost((const gt__matmul_args *)args);
+    case GT__ORDER: return order_cost((const gt__order_args *)args);
     default: cost = map_cost((const gt__map_args *)args, 0);
   }
   const gt__map_args *m = (const gt__map_args *)args;
@@ -335,6 +347,7 @@ static sim_cost kernel_cost(int function, const void *args) {
     case SIM_gt__cuda_copy: return cost_of(GT__COPY, args);
     case SIM_gt__cuda_map: return cost_of(GT__MAP, args);
     case SIM_gt__cuda_reduce: return cost_of(GT__REDUCE, args);
+    case SIM_gt__cuda_order: return cost_of(GT__ORDER, args);
     default: return cost_of(GT__MATMUL, args);
   }
 }
@@ -385,6 +398,33 @@ static int launch_copy(const gt__copy_args *args, void *stream) {
   is_late(stream, extent_of(&args->dst, args->ndim, args->size));
   return sim_launch(SIM_gt__cuda_copy, stream, args, sizeof *args, run_copy);
 }
+/* Contiguous, as a back end finds it. */
+static gt__operand line_of(const gt__operand *o) {
+  gt__operand line = *o;
+  line.stride[0] = 1;
+  return line;
+}
+static size_t order_scratch(const gt__order_args *a) { return (size_t)(a->rows * a->n) * 16; }
+static void run_order(void *args) {
+  gt__order_args *a = (gt__order_args *)args;
+  const int64_t all = a->rows * a->n, kept = a->rows * a->keep;
+  a->x = line_of(&a->x);
+  a->out = line_of(&a->out);
+  const int good = reach(&a->x, 1, &all, "the input") & reach(&a->out, 1, &kept, "the output");
+  void *p = sim_touch(a->scratch, order_scratch(a), "scratch");
+  if (p) memset(p, 0xee, order_scratch(a)); /* where a kernel would write */
+  if (!good || !p) return;
+  in_kernel = 1;
+  finish(compute_order(a));
+}
+static int launch_order(const gt__order_args *a, void *stream) {
+  const extent own = {(char *)a->scratch, (char *)a->scratch + order_scratch(a)};
+  const int64_t kept = a->rows * a->keep;
+  const gt__operand out = line_of(&a->out);
+  is_late(stream, own);
+  is_late(stream, extent_of(&out, 1, &kept));
+  return sim_launch(SIM_gt__cuda_order, stream, a, sizeof *a, run_order);
+}
 /* The ways of the pretended kernels: one for each primitive. */
 static int plan_none(gt__op *op) { return op != NULL; }
 static int plan_reduce(gt__op *op) {
@@ -396,6 +436,11 @@ static int plan_matmul(gt__op *op) {
   op->scratch = matmul_scratch(&op->u.matmul);
   return 1;
 }
+static int plan_order(gt__op *op) {
+  op->scratch = order_scratch(&op->u.order);
+  return 1;
+}
+static int begin_order(const gt__op *op, void *queue) { return launch_order(&op->u.order, queue); }
 static int begin_copy(const gt__op *op, void *queue) { return launch_copy(&op->u.copy, queue); }
 static int begin_map(const gt__op *op, void *queue) { return launch_map(&op->u.map, queue); }
 static int begin_reduce(const gt__op *op, void *queue) { return launch_reduce(&op->u.reduce, queue); }
@@ -405,7 +450,8 @@ const gt__way *gt__cuda_ways(int kind) {
       {{"plain", plan_none, begin_copy, ""}, {NULL, NULL, NULL, NULL}},
       {{"plain", plan_none, begin_map, ""}, {NULL, NULL, NULL, NULL}},
       {{"plain", plan_reduce, begin_reduce, ""}, {NULL, NULL, NULL, NULL}},
-      {{"plain", plan_matmul, begin_matmul, ""}, {NULL, NULL, NULL, NULL}}};
+      {{"plain", plan_matmul, begin_matmul, ""}, {NULL, NULL, NULL, NULL}},
+      {{"plain", plan_order, begin_order, ""}, {NULL, NULL, NULL, NULL}}};
   return way[kind];
 }
 int sim_other_layout;

@@ -822,7 +822,8 @@ static double call_us(int function) {
   switch (function) {
     case SIM_cudaMemcpyAsync: case SIM_cudaMemcpyPeerAsync: case SIM_cudaMemsetAsync:
     case SIM_cudaLaunchHostFunc: case SIM_gt__cuda_copy: case SIM_gt__cuda_map:
-    case SIM_gt__cuda_reduce: case SIM_gt__cuda_matmul: case SIM_cudaGraphLaunch: return model.call;
+    case SIM_gt__cuda_reduce: case SIM_gt__cuda_matmul: case SIM_gt__cuda_order:
+    case SIM_cudaGraphLaunch: return model.call;
     case SIM_cudaGetErrorString: case SIM_cudaGetErrorName: case SIM_cudaGetLastError:
     case SIM_cudaPeekAtLastError: case SIM_cudaGetDevice: case SIM_cudaSetDevice:
     case SIM_cuCtxGetCurrent: case SIM_cuCtxPushCurrent: case SIM_cuCtxPopCurrent: return 0;

@@ -468,14 +468,19 @@ def complaint(lib, both, operands):
 
 
 # ---- all samples ----
+OPERATION = re.compile(r"\S+( sum| amax| amin)?")
+
+
 class Counts:
     def __init__(self):
         self.passed = self.failed = 0
+        self.shown = collections.Counter()
         self.skipped = collections.Counter()
 
-    def fail(self, what):
+    def fail(self, what, of=None):
         self.failed += 1
-        if self.failed <= 60:
+        self.shown[of] += 1
+        if of is None or self.shown[of] <= 6:  # of an operation
             print("FAILED", what, flush=True)
 
 
@@ -495,7 +500,9 @@ def check_sample(lib, counts, adapter, sample, title):
     if wrong:
         keywords = "".join(f" {k}={v}" for k, v in sample.kwargs.items())
         places = [tuple(a.shape) if isinstance(a, torch.Tensor) else a for a in sample.args]
-        counts.fail(f"{title} {tuple(sample.input.shape)} by {sample.input.stride()} {places}{keywords}: {wrong}")
+        x = sample.input
+        counts.fail(f"{title} {tuple(x.shape)} by {x.stride()} {places}{keywords}: {wrong}",
+                    OPERATION.match(title).group())
     else:
         counts.passed += 1
     return 1

@@ -26,7 +26,7 @@ s/^process [0-9] of 2: (cpu|cuda:).*, the/process ~ of 2: \1~, the/
 s/[0-9]+ % of the time is/~ % of the time is/
 # Numbers with the unit of a time or of a rate; what was published is the same everywhere.
 /^(published: 4|operations take it 12)/b
-s/[0-9][0-9.]* +(ms|s|us|GB\/s|GFLOP\/s|TFLOP\/s|times as fast)( |,|$)/~ \1\2/g
+s/[0-9][0-9.]* +(ms|s|us|GB\/s|GFLOP\/s|TFLOP\/s|times as fast|tokens a second)( |,|$)/~ \1\2/g
 s/efficiency of [0-9]+ %/efficiency of ~ %/
 s/(done after) [0-9.]+/\1 ~/
 s/added up [0-9]+ terms/added up ~ terms/

@@ -89,7 +89,7 @@ build_objects() {
       -o $build/ampere.o &
 }
 build_program_object() { # NAME
-  step "compile $1" nvcc -O2 -Xcompiler -Wall,-Wextra -c "test/$1.c" -o "$build/$1.o"
+  step "compile $1" nvcc -O2 -Xcompiler -Wall,-Wextra -I. -c "test/$1.c" -o "$build/$1.o"
 }
 build_example_object() { # NAME
   step "compile example $1" nvcc -O2 -Xcompiler -fopenmp -I. -c "examples/$1.c" -o "$build/example-$1.o"

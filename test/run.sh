@@ -115,7 +115,7 @@ build_program() { # CONFIG NAME LOG, if it is not there; two jobs may make the s
   local program=$build/$1/$2
   if [ -x "$program" ]; then return; fi
   # shellcheck disable=SC2086
-  $CC $FLAGS -std=gnu11 -Wall -Wextra "$2.c" "$build/$1/lib.o" "$build/$1/hooks.o" \
+  $CC $FLAGS -I.. -std=gnu11 -Wall -Wextra "$2.c" "$build/$1/lib.o" "$build/$1/hooks.o" \
     -lm -lpthread -o "$program-$BASHPID" > "$3" 2>&1 && mv "$program-$BASHPID" "$program"
 }
 run_program() { # CONFIG NAME VARIANT ARGUMENTS...: the variant names the log

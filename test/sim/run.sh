@@ -35,7 +35,7 @@ compile() { # OUTPUT ARGUMENTS...
   local output=$1
   shift
   # shellcheck disable=SC2086
-  gcc $flags -Isim "$@" -o "$build/$output" >> "$build/build.log" 2>&1
+  gcc $flags -Isim -I.. "$@" -o "$build/$output" >> "$build/build.log" 2>&1
 }
 build_library() {
   rm -rf "$build"

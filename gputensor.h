@@ -92,6 +92,9 @@
        faster below about 1,000 elements, products of 8 x 8 and, times a vector, of 48 x 48.
      - OpenMP's threads spin when they have nothing to do. Where others need the cores that takes up
        to five times the processor time; OMP_WAIT_POLICY=passive in the environment ends it.
+     - Freed memory goes to the C library. glibc's gives large pieces back to the system, and each
+       page that comes from there again costs a fault: lesson 09 takes a seventh less time with
+       MALLOC_TRIM_THRESHOLD_=268435456 and MALLOC_MMAP_THRESHOLD_=33554432 in the environment.
 
    COMPILERS   GCC and Clang, on Windows MinGW-w64. The declarations take C99, C++11 and all later
      standards, the implementation C99, C++17 and all later ones. x86 of 32 bits needs -msse2 and
@@ -12084,8 +12087,9 @@ GT__INSIDE TARGET void L(store)(N *to, V sum, int add) {
 }
 /* A tile of up to ROWS rows and `vectors` vectors from A as it lies: its sums stay in registers
    over all of k, and with vectors of B, and a value of A for all lanes, fill them. One body serves
-   all heights: for each k it is entered at the last row. Meanwhile B's next lines are fetched; of
-   what may lie across two cache lines the second, as the first came with what is beside it. */
+   all heights: for each k it is entered at the last row. Meanwhile B's next lines are fetched, and
+   now and then a row of C, unless `next` is NULL; of what may lie across two cache lines the
+   second, as the first came with what is beside it. */
 /* clang-format off */
 #define AND_BELOW __attribute__((fallthrough));
 #define ADD_LYING(i, p, r) case i + 1: ADD_ROW(i, p[r * a_row]) AND_BELOW
@@ -12095,6 +12099,7 @@ GT__INSIDE TARGET void L(lying)(const int vectors, const int rows, const gt__cpu
   GT__FUSE
   const V zero = {0};
   const int64_t a_row = t->a_row, a_col = t->a_col, b_row = t->b_row, c_row = t->c_row;
+  const int64_t every = t->next ? 16 : t->k; /* k from one row of C on */
   /* of vectors in a line: the last may overlap the one before */
   const int64_t last = t->columns - LANES, at1 = vectors > 2 ? (int64_t)LANES : last, at2 = last;
   for (int64_t panel = 0; panel < t->panels; panel++) {
@@ -12106,21 +12111,26 @@ GT__INSIDE TARGET void L(lying)(const int vectors, const int rows, const gt__cpu
     const L(number) *a3 = a2 + 3 * a_row, *a4 = a3 + 3 * a_row;
     V x0 = zero, x1 = zero, x2 = zero;
     EACH_ROW(SUMS)
-    for (int64_t k = 0; k < t->k; k++) {
-      x0 = READ(b);
-      if (vectors > 1) x1 = READ(b + at1);
-      if (vectors > 2) x2 = READ(b + at2);
-      if (t->far_row) __builtin_prefetch(next + 63, 0, 2);
-      if (t->far_row) __builtin_prefetch(next + 127, 0, 2);
-      if (rows < 1 || rows > ROWS) __builtin_unreachable();
-      switch (rows) { EACH_CASE(ADD_LYING) }
-      b += b_row;
-      next += t->far_row;
-      a0 += a_col;
-      a1 += a_col;
-      a2 += a_col;
-      a3 += a_col;
-      a4 += a_col;
+    for (int64_t k = 0, row = 0; k < t->k; row++) {
+      const int64_t end = k + every < t->k ? k + every : t->k;
+      for (int j = 0; t->next && row < rows && j < vectors; j++)
+        __builtin_prefetch(c + row * c_row + j * LANES + LANES - 1, 1);
+      for (; k < end; k++) {
+        x0 = READ(b);
+        if (vectors > 1) x1 = READ(b + at1);
+        if (vectors > 2) x2 = READ(b + at2);
+        if (t->far_row) __builtin_prefetch(next + 63, 0, 2);
+        if (t->far_row) __builtin_prefetch(next + 127, 0, 2);
+        if (rows < 1 || rows > ROWS) __builtin_unreachable();
+        switch (rows) { EACH_CASE(ADD_LYING) }
+        b += b_row;
+        next += t->far_row;
+        a0 += a_col;
+        a1 += a_col;
+        a2 += a_col;
+        a3 += a_col;
+        a4 += a_col;
+      }
     }
     switch (rows) { EACH_CASE(STORE_LYING) }
     (void)x1, (void)x2, (void)at1, (void)at2;
@@ -12195,7 +12205,8 @@ GT__FUSED TARGET static void L(few)(const gt__cpu_tile *all) {
   enum { high = ROWS > 8 ? 8 : 4 };
   enum { broad = WIDE * BYTES / sizeof(N) };
   gt__cpu_tile t = *all;
-  t.far_row = 0; /* as it is: compilers are to know */
+  t.far_row = 0; /* as they are: compilers are to know */
+  t.next = NULL;
   for (int j = 0, some; j < all->columns; j += some) {
     some = all->columns - j;
     t.panels = some > broad ? some / broad : 1;

@@ -11057,8 +11057,9 @@ static void gt__cpu_order_task(const void *context, gt__cpu_range items) {
 static int gt__cpu_plain_order(const gt__op *op, void *queue) {
   const gt__order_args *a = &op->u.order;
   const int threads = gt__cpu_threads((double)a->rows * (double)a->n * 16);
-  const size_t own = (size_t)gt__cpu_order_room(a) * 16;
-  return gt__cpu_split(gt__cpu_order_task, a, a->rows, threads, own);
+  const size_t room = (size_t)gt__cpu_order_room(a); /* of pairs, twice */
+  if (room > SIZE_MAX / 32 / (size_t)threads) return GT__CPU_NO_MEMORY;
+  return gt__cpu_split(gt__cpu_order_task, a, a->rows, threads, room * 16);
 }
 
 /* ---- >>cpu-streams -----------------------------------------------------------------------------

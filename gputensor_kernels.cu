@@ -6370,9 +6370,9 @@ static const gt__way gt__matmul_ways[] = {
 static const gt__way gt__order_ways[] = {
 #ifndef GPUTENSOR_PLAIN
     {"tiles", gt__plan_order_tiles, gt__run_order_tiles,
-     "sort of 2^16 rows of 256 float32: 0.58 ms; the first 64 of 2^20: 79 us"},
+     "2^16 rows of 256 float32: 0.59 ms, plain 14; the first 64 of 2^17: 53 us, plain 65 ms"},
     {"radix", gt__plan_order_radix, gt__run_order_radix,
-     "sort of 2^24 float32: 1.15 ms, of 2^20 97 us, with the values"},
+     "sort of 2^17 float32: 57 us, plain 65 ms; of 2^24 1.15 ms"},
 #endif
     {"plain", gt__plan_none, gt__run_plain_order, "the definition"}, {}};
 /* clang-format on */

@@ -96,6 +96,20 @@ static void test_gathers(void) {
   half[1] = gt_eval(NULL, "a + 1", half[0]);
   check_all(gt_cat(NULL, 2, (const gt_tensor *const *)half, 0), joined);
 }
+/* The longest row, and many rows. */
+static void test_orders(void) {
+  static const int64_t place[] = {77, INT64_C(1) << 31, UINT32_MAX - 1};
+  gt_tensor *x = gt_zeros(GT_SHAPE(ROWS, COLUMNS), GT_UINT8, DEV), *at = NULL, *first = NULL;
+  const gt_tensor *row = gt_slice(gt_reshape(x, GT_SHAPE(-1)), 0, 0, UINT32_MAX, 1);
+  for (int i = 0; i < 3; i++) gt_fill(gt_slice(row, 0, place[i], place[i] + 1, 1), 1 + i);
+  CHECK_VALUES(gt_nonzero(row), 77, 2147483648.0, 4294967294.0);
+  CHECK_INT(gt_topk(NULL, &at, row, 4, 0, 1), GT_OK);
+  CHECK_VALUES(at, 4294967294.0, 2147483648.0, 77, 0);
+  CHECK_INT(gt_topk(NULL, &first, x, 1, 1, 1), GT_OK);
+  for (int i = 0; i < 3; i++)
+    CHECK_INT(gt_item_int64(gt_select(first, 0, place[i] / COLUMNS)), place[i] % COLUMNS);
+  CHECK_INT(gt_item_int64(gt_sum(NULL, gt_ne(NULL, first, gt_scalar_int64(0)), GT_ALL, 0)), 3);
+}
 /* The numbers behind 2^32 are those of a generator that begins there. */
 static void test_random(void) {
   gt_generator all = {7, 0}, end = {7, (uint64_t)COUNT - N_WINDOW};
@@ -132,6 +146,7 @@ int main(int argc, char **argv) {
   RUN(views);
   RUN(folds);
   RUN(gathers);
+  RUN(orders);
   RUN(random);
   RUN(products);
   RUN(moves);

@@ -738,6 +738,28 @@ static void do_reduce(machine *m, step *s) {
   const uint32_t dims = s->n[1] == NONE ? GT_ALL : GT_DIM(s->n[1]);
   set_result(m, s, gt_reduce(NULL, reductions[s->n[0]], dims, (int)s->n[2], "a", operand(m, s, 0)));
 }
+/* The first ones along a dim: what they are, or where. */
+static int plan_topk(planner *p, step *s) {
+  value v;
+  s->in[0] = pick(p, 0);
+  if (s->in[0] == NONE || !find_room(p, s)) return 0;
+  v = p->v[s->in[0]];
+  if (!v.ndim) return 0;
+  s->n[0] = below(p, v.ndim);
+  s->n[1] = 1 + below(p, v.shape[s->n[0]]);
+  s->n[2] = one_in(p, 2); /* where */
+  const int wild = s->n[2] ? v.shape[s->n[0]] > 1000 : is_wild(p, s->in[0]);
+  if (s->n[2]) v.dtype = GT_INT64;
+  v.shape[s->n[0]] = s->n[1];
+  choose_stream(p, s, v.device);
+  put_fresh(p, s, &v, wild);
+  return 1;
+}
+static void do_topk(machine *m, step *s) {
+  gt_tensor *y = NULL, **values = s->n[2] ? NULL : &y, **indices = s->n[2] ? &y : NULL;
+  gt_topk(values, indices, operand(m, s, 0), s->n[1], (int)s->n[0], s->n[1] & 1);
+  set_result(m, s, y);
+}
 /* x times its own transpose, or times another matrix that fits. Sums stay below 2^24. */
 static int plan_matmul(planner *p, step *s) {
   const value *a, *b = NULL;
@@ -1414,6 +1436,7 @@ static const kind kinds[] = {
     {"to_dtype", 3, GRAPHED, plan_convert, do_convert},
     {"scope", 3, GRAPHED, plan_scope, do_scope},
     {"reduce", 6, GRAPHED | BESIDE, plan_reduce, do_reduce},
+    {"topk", 4, GRAPHED | BESIDE, plan_topk, do_topk},
     {"matmul", 6, GRAPHED, plan_matmul, do_matmul},
     {"index_select", 6, HOST | GRAPHED, plan_index_select, do_index_select},
     {"cat", 5, GRAPHED, plan_cat, do_cat},

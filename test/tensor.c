@@ -786,6 +786,58 @@ static void test_copies(void) {
   }
 }
 
+/* A matrix, or several, transposed: from a part of rows + pad by columns + pad elements to a part of as
+   many. All bytes are as the source has them, and what lies around the part is as it was. */
+static void check_turned(gt_dtype t, int64_t batch, int64_t rows, int64_t columns, int64_t pad, int apart) {
+  const size_t size = gt_dtype_size(t);
+  const int64_t down = columns + pad, across = rows + pad, wide = columns + pad;
+  const size_t n = (size_t)(batch * down * across), n_out = (size_t)(batch * rows * wide);
+  unsigned char *from = (unsigned char *)malloc(n * size), *to = (unsigned char *)malloc(n_out * size);
+  int64_t wrong = 0;
+  uint32_t seed = 1;
+  size_t k;
+  for (k = 0; k < n * size; k++) {
+    seed = seed * 1664525u + 1013904223u;
+    from[k] = (unsigned char)(t == GT_BOOL ? seed >> 31 : seed >> 24);
+  }
+  memset(to, t == GT_BOOL ? 1 : 0x5a, n_out * size);
+  GT_SCOPE {
+    const gt_shape outer = apart ? GT_SHAPE(rows, batch, wide) : GT_SHAPE(batch, rows, wide);
+    gt_tensor *x = gt_from_array(from, GT_SHAPE(batch, down, across), t, DEV);
+    gt_tensor *y = gt_from_array(to, outer, t, DEV), *out = gt_slice(y, 2, 0, columns, 1);
+    if (apart) out = gt_transpose(out, 0, 1);
+    x = gt_slice(gt_slice(x, 1, pad, down, 1), 2, pad, across, 1);
+    CHECK(gt_copy(out, gt_transpose(x, 1, 2)) == out);
+    CHECK_INT(gt_to_array(y, to, n_out * size), GT_OK);
+  }
+  for (k = 0; k < n_out; k++) {
+    const int64_t c = (int64_t)k % wide, line = (int64_t)k / wide;
+    const int64_t b = apart ? line % batch : line / rows, r = apart ? line / batch : line % rows;
+    const unsigned char *x = from + (size_t)((b * down + c + pad) * across + r + pad) * size;
+    size_t i;
+    for (i = 0; i < size; i++) {
+      const unsigned char expected = c < columns ? x[i] : t == GT_BOOL ? 1 : 0x5a;
+      wrong += to[k * size + i] != expected;
+    }
+  }
+  CHECK_TEXT(wrong == 0, "%s, %d of %d x %d, pad %d: %d bytes are wrong", gt_dtype_string(t), (int)batch,
+             (int)rows, (int)columns, (int)pad, (int)wrong);
+  free(from);
+  free(to);
+}
+static void test_turned(void) {
+  static const int64_t sizes[] = {1, 8, 24, 100, 120, 128, 136, 264};
+  static const gt_dtype dtypes[] = {GT_INT16, GT_BFLOAT16, GT_BOOL, GT_FLOAT32, GT_INT64};
+  int i, j, k, n = sizeof sizes / sizeof *sizes;
+  for (k = 0; k < 5; k++)
+    for (i = 0; i < n; i++)
+      for (j = 0; j < n; j++) {
+        const int odd = (i + j + k) % 3;
+        check_turned(dtypes[k], 1 + 2 * (odd == 1), sizes[i], sizes[j], odd == 2 ? 8 : 0, (i + j) % 2);
+        if (k < 2) check_turned(dtypes[k], 2, sizes[i], sizes[j], odd, (i + j) % 2);
+      }
+}
+
 static void test_cat_and_stack(void) {
   gt_tensor *a = TENSOR(GT_INT32, GT_SHAPE(2, 2), 1, 2, 3, 4),
             *b = TENSOR(GT_INT8, GT_SHAPE(2, 1), 5, 6);
@@ -1020,6 +1072,7 @@ int main(int argc, char **argv) {
   RUN(nan_payloads);
   RUN(every_float16);
   RUN(copies);
+  RUN(turned);
   RUN(cat_and_stack);
   RUN(index_select);
   RUN(index_select_everywhere);

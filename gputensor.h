@@ -1037,6 +1037,20 @@ GT__FN float gt__easy_div_f32(float a, float b) {
   return __fmaf_rn(r, __fmaf_rn(-b, q, a), q);
 }
 GT__FN double gt__sqrt_f64(double x) { return __dsqrt_rn(x); }
+/* The same of double, likewise: rounded upwards first, or 1/x would be wrong where all bits of the
+   mantissa are set. */
+GT__FN double gt__easy_reciprocal_f64(double x) {
+  double r;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
+  const double e = __fma_rn(-x, r, 1.0);
+  r = __fma_ru(r, __fma_rn(e, e, e), r);
+  return __fma_rn(r, __fma_rn(-x, r, 1.0), r);
+}
+GT__FN double gt__easy_div_f64(double a, double b) {
+  const double r = gt__easy_reciprocal_f64(b);
+  const double q = __dmul_rn(a, r);
+  return __fma_rn(r, __fma_rn(-b, q, a), q);
+}
 #define GT__BRANCHES 1 /* around what few threads need */
 #else
 #define GT__FN static inline __attribute__((always_inline, unused))
@@ -1048,6 +1062,8 @@ GT__FN double gt__sqrt_f64(double x) { return __dsqrt_rn(x); }
 #define GT__BRANCHES 0
 GT__FN float gt__easy_reciprocal_f32(float x) { return 1.0f / x; }
 GT__FN float gt__easy_div_f32(float a, float b) { return a / b; }
+GT__FN double gt__easy_reciprocal_f64(double x) { return 1.0 / x; }
+GT__FN double gt__easy_div_f64(double a, double b) { return a / b; }
 #if defined(__clang__) && defined(__GLIBC__) && !defined(__CUDACC__)
 /* clang assumes that sqrt may set errno and does not vectorise loops that call it. Declared const,
    it may not. */
@@ -1062,8 +1078,6 @@ GT__FN float gt__sqrt_f32(float x) { return __builtin_sqrtf(x); }
 GT__FN double gt__sqrt_f64(double x) { return __builtin_sqrt(x); }
 #endif
 #endif
-GT__FN double gt__easy_reciprocal_f64(double x) { return GT__DIV(1.0, x); }
-GT__FN double gt__easy_div_f64(double a, double b) { return GT__DIV(a, b); }
 /* The high word of a product. */
 GT__FN uint64_t gt__high_u64(uint64_t x, uint64_t y) {
   const uint64_t a = x >> 32;
@@ -1233,7 +1247,7 @@ GT__FN double gt__log_tail_f64(double f) {
     0x1.74663f86a81d8p-3, 0x1.39a19d18e00c9p-3,
     0x1.2f06ff8d978fep-3};
   /* clang-format on */
-  double s = GT__DIV(f, GT__ADD(2.0, f));
+  double s = gt__easy_div_f64(f, GT__ADD(2.0, f));
   double z = GT__MUL(s, s);
   double h = GT__MUL(0.5, GT__MUL(f, f));
   double y = gt__fma_f64(z, gt__poly_f64(z, c, 7), h);

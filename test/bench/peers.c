@@ -76,6 +76,7 @@ static const line lines[] = {
   {"map", "where", "vkvv", "fbh", MAP, "a ? b : c", 0, 0, NULL},
   {"map", "cast", "vv", "*", COPY, NULL, 0, 0, NULL},
   {"other", "sin", "vv", "fbh", MAP, "sin(a)", 0, 0, hand_sin},
+  {"other", "silu", "vv", "fbh", MAP, "silu(a)", 0, 0, NULL},
   {"float64", "exp", "vv", "d", MAP, "exp(a)", 0, 0, NULL},
   {"float64", "log", "vv", "d", MAP, "log(a)", 0, 0, NULL},
   {"float64", "sin", "vv", "d", MAP, "sin(a)", 0, 0, NULL},

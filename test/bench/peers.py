@@ -191,6 +191,7 @@ def torch_peers():
         "exp": lambda o, a: torch.exp(a, out=o),
         "tanh": lambda o, a: torch.tanh(a, out=o),
         "sin": lambda o, a: torch.sin(a, out=o),
+        "silu": lambda o, a: aten.silu.out(a, out=o),
         "log": lambda o, a: torch.log(a, out=o),
         "pow": lambda o, a, b: torch.pow(a, b, out=o),
         "sigmoid": lambda o, a: torch.sigmoid(a, out=o),

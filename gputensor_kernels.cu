@@ -984,6 +984,7 @@ static constexpr int
   GT__USELESS_COLUMNS = 8,        /* tiles are narrower where more than one in so many is useless */
   GT__ODD_END = 1 << 20,          /* elements from which an odd end is a map of its own */
   GT__MAP_BLOCKS = 256,           /* threads of a block are fewer where these would be */
+  GT__FEW_ELEMENTS = 1 << 15,     /* up to so many a thread has one vector */
   /* copies */
   GT__PICKS = 2,                  /* elements of a thread that an index picks */
   GT__STRIPE = 32,                /* columns whose elements are picked before the next ones', */
@@ -1578,8 +1579,9 @@ struct gt__tiling {
   gt__step step[1 + GT__INPUTS]; /* of out and the inputs, if whole */
 };
 enum { GT__VECTORS = 4 }; /* of a thread in a whole map */
-/* TRANSPOSED: whole, and may have operands across */
-enum { GT__ANY, GT__ALL_WHOLE, GT__TRANSPOSED };
+/* TRANSPOSED: whole, and may have operands across. FEW: whole, with one vector a thread, as few
+   elements take as long as a thread's share of them. */
+enum { GT__ANY, GT__ALL_WHOLE, GT__TRANSPOSED, GT__FEW };
 template <class T, bool ACROSS>
 GT__DEV gt__batch gt__my_batch(const gt__map_args &p, const gt__tiling &t) {
   unsigned first;
@@ -1696,11 +1698,10 @@ static __device__ __noinline__ void gt__fill_transposed(int dtype, const char *f
 /* Fills slot k with vectors of any dtype, whose elements are side by side or `column` bytes apart.
    So comes, too, what all rows share: by way of the L1 cache, which copies do not ask. 18 doubles
    that all blocks copied from the L2 cache took 2640 us for 147. */
-template <class T>
+template <class T, int V>
 static __device__ __noinline__ void gt__fill_apart(int dtype, const char *from, int64_t next,
                                                    int column, int exist, gt__slots s, int k) {
   constexpr int W = gt__lot<T>;
-  constexpr int V = GT__VECTORS;
   if (exist)
     gt__by_dtype(dtype, [&](auto tag) {
       typedef decltype(tag) S;
@@ -1723,18 +1724,17 @@ static __device__ __noinline__ void gt__fill_apart(int dtype, const char *from, 
     });
 }
 /* Makes floats of the shorter ones that were copied. */
-template <class T>
+template <class T, int V>
 GT__DEV void gt__widen_copied(const gt__map_args &p, const gt__tiling &t, const gt__slots &s) {
   GT__LOOP for (int k = 0; k < p.program.n_in; k++) {
     if (t.step[1 + k].copy == 8 && p.in[k].dtype == GT_BFLOAT16)
-      gt__convert<T, gt__bfloat, GT__VECTORS>(s, k);
-    else if (t.step[1 + k].copy == 8) gt__convert<T, gt__half, GT__VECTORS>(s, k);
+      gt__convert<T, gt__bfloat, V>(s, k);
+    else if (t.step[1 + k].copy == 8) gt__convert<T, gt__half, V>(s, k);
   }
 }
-template <class T, bool ACROSS>
+template <class T, bool ACROSS, int V>
 GT__DEV void gt__fill_slots(const gt__map_args &p, const gt__tiling &t, const gt__slots &s,
                             int exist) {
-  constexpr int V = GT__VECTORS;
   const gt__batch b = gt__my_batch<T, ACROSS>(p, t);
   GT__LOOP for (int k = 0; k < p.program.n_in; k++) {
     const gt__step &m = t.step[1 + k];
@@ -1751,19 +1751,19 @@ GT__DEV void gt__fill_slots(const gt__map_args &p, const gt__tiling &t, const gt
       const int64_t columns = b.width - b.k;
       gt__fill_transposed<T>(dtype, tile, slot, m, s.pitch, rows, columns);
     } else {
-      gt__fill_apart<T>(p.in[k].dtype, from, m.next, m.column, exist, s, k);
+      const int dtype = p.in[k].dtype;
+      gt__fill_apart<T, V>(dtype, from, m.next, m.column, exist, s, k);
     }
   }
   gt__fill_constants<T, V * gt__lot<T>>(p.program, s);
   __pipeline_commit();
   __pipeline_wait_prior(0);
-  if (sizeof(T) == 4) gt__widen_copied<T>(p, t, s);
+  if (sizeof(T) == 4) gt__widen_copied<T, V>(p, t, s);
   if (ACROSS && t.transposes) __syncthreads();
 }
-template <class T, int HEAVY, bool ACROSS>
+template <class T, int HEAVY, bool ACROSS, int V>
 GT__DEV void gt__map_whole(const gt__map_args &p, const gt__tiling &t, const gt__slots &s) {
   constexpr int W = gt__lot<T>;
-  constexpr int V = GT__VECTORS;
   const gt__batch b = gt__my_batch<T, ACROSS>(p, t);
   T acc[V * W];
   int exist = 0; /* bit v: does vector v? */
@@ -1772,7 +1772,7 @@ GT__DEV void gt__map_whole(const gt__map_args &p, const gt__tiling &t, const gt_
     const int64_t column = b.k + (b.c + v * b.dc);
     exist |= (row < t.rows && column < b.width) << v;
   }
-  gt__fill_slots<T, ACROSS>(p, t, s, exist);
+  gt__fill_slots<T, ACROSS, V>(p, t, s, exist);
   const auto at = [&] {
     gt__batch b = gt__my_batch<T, ACROSS>(p, t);
     b.o += blockIdx.y * t.rows;
@@ -1822,11 +1822,12 @@ __global__ void __launch_bounds__(MODE == GT__ALL_WHOLE ? 128 : 256,
   const gt__slots s = gt__my_slots();
   gt__after_kernel_before();
   if (MODE == GT__ANY) gt__map_any<T, HEAVY>(p, s);
-  else gt__map_whole<T, HEAVY, MODE == GT__TRANSPOSED>(p, t, s);
+  else if (MODE == GT__FEW) gt__map_whole<T, HEAVY, false, 1>(p, t, s);
+  else gt__map_whole<T, HEAVY, MODE == GT__TRANSPOSED, GT__VECTORS>(p, t, s);
 }
 /* [compute type][heavy][mode]. The rarer a mode, the fewer elements a heavy instruction takes at a
-   time, for the sake of compile time; WHOLE has code of its own for heavy floats alone, and ANY of
-   floats serves both. */
+   time, for the sake of compile time; WHOLE has code of its own for heavy floats alone, ANY and FEW
+   of floats serve both. */
 #define GT__MAPS(T, FEW, SOME, MANY, M) \
   { \
     GT__POINTER(gt__map_kernel<T, FEW, GT__ANY>), GT__POINTER(gt__map_kernel<T, MANY, M>), \
@@ -1836,6 +1837,7 @@ static const void *const gt__map_kernels[3][2][3] = {
     {GT__MAPS(float, 1, 0, 0, GT__TRANSPOSED), GT__MAPS(float, 1, 2, 4, GT__ALL_WHOLE)},
     {GT__MAPS(double, 1, 0, 0, GT__TRANSPOSED), GT__MAPS(double, 1, 2, 2, GT__TRANSPOSED)},
     {GT__MAPS(int64_t, 1, 1, 1, GT__TRANSPOSED), GT__MAPS(int64_t, 1, 1, 1, GT__TRANSPOSED)}};
+static const void *const gt__few_kernels[] = {GT__POINTER(gt__map_kernel<float, 4, GT__FEW>)};
 /* Does x lie side by side along dim d and not the last, in a dtype that gt__fill_transposed takes?
    */
 static bool gt__lies_across(const gt__operand *x, const gt__map_args *args, int d) {
@@ -2337,7 +2339,7 @@ static int gt__map_threads(const gt__map_args *args) {
   while (threads == 128 && too_many()) threads /= 2;
   return threads;
 }
-static bool gt__plan_whole(const gt__map_args *args, gt__map_plan *plan, bool transposes) {
+static bool gt__plan_whole(const gt__map_args *args, gt__map_plan *plan, int mode, int vectors) {
   if (!gt__has_elements(args)) return false;
   plan->rest = gt__odd_end(args);
   plan->moved = gt__bring_near(&plan->args, args);
@@ -2348,18 +2350,22 @@ static bool gt__plan_whole(const gt__map_args *args, gt__map_plan *plan, bool tr
     plan->moved = true;
   }
   const gt__map_args *m = gt__planned_map(args, plan);
-  if (gt__is_across(m, m->ndim - 2) != transposes) return false;
-  plan->mode = transposes ? GT__TRANSPOSED : GT__ALL_WHOLE;
+  if (gt__is_across(m, m->ndim - 2) != (mode == GT__TRANSPOSED)) return false;
+  plan->mode = mode;
   plan->threads = gt__map_threads(m);
-  plan->vectors = GT__VECTORS;
-  return gt__slot_bytes(m) * plan->threads * GT__VECTORS <= GT__SHARED &&
-         gt__set_tiling(&plan->t, m, plan->threads, GT__VECTORS);
+  plan->vectors = vectors;
+  return gt__slot_bytes(m) * plan->threads * vectors <= GT__SHARED &&
+         gt__set_tiling(&plan->t, m, plan->threads, vectors);
 }
 static bool gt__plan_vectors(const gt__map_args *args, gt__map_plan *plan) {
-  return gt__plan_whole(args, plan, false);
+  return gt__plan_whole(args, plan, GT__ALL_WHOLE, GT__VECTORS);
+}
+static bool gt__plan_few(const gt__map_args *args, gt__map_plan *plan) {
+  if (args->program.compute != GT__F32 || args->count > GT__FEW_ELEMENTS) return false;
+  return gt__plan_whole(args, plan, GT__FEW, 1);
 }
 static bool gt__plan_transposed(const gt__map_args *args, gt__map_plan *plan) {
-  return gt__plan_whole(args, plan, true);
+  return gt__plan_whole(args, plan, GT__TRANSPOSED, GT__VECTORS);
 }
 static bool gt__plan_strided(const gt__map_args *args, gt__map_plan *plan) {
   if (!gt__has_elements(args)) return false;
@@ -2393,8 +2399,10 @@ static int gt__start_map(const gt__map_args *args, const gt__map_plan *plan, voi
   void *parameters[] = {(void *)m, (void *)t};
   dim3 grid(gt__blocks(m->count, batch * W));
   if (plan->mode != GT__ANY) grid = dim3(gt__blocks(t->rows, t->high) * t->across, t->batches);
-  const int error = gt__launch(gt__map_kernels[p->compute][p->heavy != 0][plan->mode], grid,
-                               plan->threads, gt__slot_bytes(m) * batch, stream, parameters);
+  const void *kernel = *gt__few_kernels;
+  if (plan->mode != GT__FEW) kernel = gt__map_kernels[p->compute][p->heavy != 0][plan->mode];
+  const int error =
+      gt__launch(kernel, grid, plan->threads, gt__slot_bytes(m) * batch, stream, parameters);
   return error || !plan->rest ? error : gt__map_odd_end(args, plan->rest, stream);
 }
 static bool gt__plan_short(const gt__map_args *args, gt__map_plan *plan) {
@@ -2416,7 +2424,8 @@ static int gt__map_by_best_way(const gt__map_args *args, void *stream) {
   if (!gt__is_program(&args->program) || args->count < 0) return cudaErrorInvalidValue;
   if (args->count == 0) return cudaSuccess;
   if (gt__plan_short(args, &plan)) return gt__start_short(args, &plan, stream);
-  if (!gt__plan_transposed(args, &plan) && !gt__plan_vectors(args, &plan))
+  if (!gt__plan_transposed(args, &plan) && !gt__plan_few(args, &plan) &&
+      !gt__plan_vectors(args, &plan))
     gt__plan_strided(args, &plan);
   return gt__start_map(args, &plan, stream);
 }
@@ -6445,10 +6454,10 @@ static cudaError_t gt__load_fast(void) {
     const void *const *kernels;
     int n;
   } all[] = {
-      {gt__map_kernels[0][0], 18}, {gt__reduce_kernels[0], 42}, {gt__soft_kernels, 2},
-      {gt__soft_down_kernels, 2},  {gt__pack_kernels, 4},       {gt__copy_kernels, 5},
-      {gt__split_sum_kernels, 3},  {gt__short_kernels, 9},      {gt__turn_kernels, 1},
-      {gt__order_kernels, 5},
+      {gt__few_kernels, 1},  {gt__map_kernels[0][0], 18}, {gt__reduce_kernels[0], 42},
+      {gt__soft_kernels, 2}, {gt__soft_down_kernels, 2},  {gt__pack_kernels, 4},
+      {gt__copy_kernels, 5}, {gt__split_sum_kernels, 3},  {gt__short_kernels, 9},
+      {gt__turn_kernels, 1}, {gt__order_kernels, 5},
   };
   cudaError_t error = cudaSuccess;
   for (const auto &some : all)
@@ -6488,6 +6497,8 @@ static const gt__way gt__map_ways[] = {
      "2^28 elements: exp of float32 505 us, vectors 533; a < b of bfloat16 306, 497"},
     {"transposed", gt__plan_map<gt__plan_transposed>, gt__run_map<gt__start_map>,
      "a + b, b transposed, 8192 x 8192 float32: 277 us, strided 595; H100"},
+    {"few", gt__plan_map<gt__plan_few>, gt__run_map<gt__start_map>,
+     "a layer norm's formula, (1, 768) float32: 3.2 us, vectors 4.1"},
     {"vectors", gt__plan_map<gt__plan_vectors>, gt__run_map<gt__start_map>,
      "a chain of five, 2^26 float32: 189 us, strided 338; H100"},
     {"strided", gt__plan_map<gt__plan_strided>, gt__run_map<gt__start_map>,

@@ -273,6 +273,10 @@ run_examples() {
   done
   step "example 16_drop_in" env KERNELS="$PWD/$build/kernels.o" sh examples/16_drop_in/check.sh &&
     cat "$(log_of "example 16_drop_in")"
+  if has_torch; then
+    step "example 22_gpt beside PyTorch" python3 examples/22_gpt.py $build/example-22_gpt &&
+      cat "$(log_of "example 22_gpt beside PyTorch")"
+  fi
   step "build the ladder" nvcc -O3 "$(target)" -Xcompiler -fopenmp -I. \
     examples/12_matmul_ladder.cu $build/kernels.o $build/lib.o $build/hooks.o -lpthread \
     -o $build/ladder && step "example 12_matmul_ladder" $build/ladder &&

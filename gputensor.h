@@ -6449,7 +6449,9 @@ static void gt__sort_dims(gt__walk *w, int first, int ndim, int by) {
 /* May x and y meet? Two storages can if one of them wraps memory. */
 static int gt__overlaps(const gt_tensor *x, const gt_tensor *y) {
   if (x->storage != y->storage && !x->storage->foreign && !y->storage->foreign) return 0;
-  gt__region a = gt__region_of(x), b = gt__region_of(y);
+  gt__region a, b;
+  gt__set_region(&a, x);
+  gt__set_region(&b, y);
   return gt__meeting(&a, &b) != GT__APART;
 }
 static int gt__same_shape(const gt_tensor *x, const gt_tensor *y) {
@@ -6471,8 +6473,10 @@ static gt_status gt__check_constant(const gt_tensor *out) {
                   gt__shape_text(out));
 }
 static gt_status gt__check_own(const gt_tensor *out) {
+  gt__region where;
   if (gt__check_constant(out)) return gt__failed();
-  if (gt__region_of(out).exact >= 0) return GT_OK;
+  gt__set_region(&where, out);
+  if (where.exact >= 0) return GT_OK;
   return gt__fail(GT_ERROR_ARGUMENT,
                   "the output's elements share memory, as those of gt_expand and gt_unfold do, or "
                   "may by their strides; give a tensor of its own");

@@ -19,6 +19,7 @@ static int results_of(const gt_tensor *x, gt_tensor *y[RESULTS]) {
     y[n++] = gt_max(NULL, x, dim, 0);
     y[n++] = gt_argmax(NULL, x, dim, 0);
     if (floats) y[n++] = gt_reduce(NULL, GT_MEAN, dim, 1, "exp(a - 2)", x);
+    if (d >= 0) y[n++] = gt_cumsum(NULL, x, d);
     if (!floats || d < 0) continue;
     y[n++] = gt_softmax(NULL, x, d);
     y[n++] = gt_logsumexp(NULL, x, dim, 0);

@@ -484,6 +484,7 @@ static void try_alone(const gt_tensor *x) {
   fclose(full);
 }
 static void try_dims(const gt_tensor *x) {
+  const gt_tensor *const pair[] = {x, x};
   for (int d = -1; d < x->ndim; d++) {
     const int64_t n = d < 0 ? 1 : kept(x, d);
     const int64_t folded = d < 0 ? gt_numel(x) : x->shape[d];
@@ -506,6 +507,10 @@ static void try_dims(const gt_tensor *x) {
     check_outcome("topk", most, 1);
     TRY(0, softmax, NULL, x, d);
     TRY(0, log_softmax, NULL, x, d - x->ndim);
+    TRY(0, cumsum, NULL, x, d);
+    TRY(0, cumprod, NULL, x, d - x->ndim);
+    TRY(0, cummax, NULL, x, d);
+    check_outcome("scan", gt_scan_n(NULL, GT_MIN, d, "a + b", 2, pair), 0);
   }
 }
 static void try_pair(gt_tensor *x, const gt_tensor *y) {

@@ -33,7 +33,7 @@ static void find_all(void) {
   if (gpu) n_all += rows_of("cuda", gpu + strlen("of GPUs:"), all + n_all);
 }
 static void test_list(void) {
-  static const char *const kind[] = {"copy", "map", "reduce", "matmul", "order"};
+  static const char *const kind[] = {"copy", "map", "reduce", "matmul", "scan", "order"};
   find_all();
   CHECK_TEXT(strlen(gt_build_info()) < 1000, "gt_build_info is cut off: %s", gt_build_info());
   for (int k = 0; k < (int)(sizeof kind / sizeof *kind); k++) {

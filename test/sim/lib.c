@@ -97,6 +97,11 @@ static int compute_reduce(const gt__reduce_args *r) {
   op->u.reduce = *r;
   return compute(op);
 }
+static int compute_scan(const gt__scan_args *s) {
+  gt__op *op = new_op(GT__SCAN);
+  op->u.scan = *s;
+  return compute(op);
+}
 static int compute_matmul(const gt__matmul_args *x) {
   gt__op *op = new_op(GT__MATMUL);
   op->u.matmul = *x;
@@ -119,6 +124,13 @@ static void run_map(void *args) {
   if (!(reach_map(m, 0) & reach(&m->out, m->ndim, m->size, "the output"))) return;
   in_kernel = 1;
   finish(compute_map(m));
+}
+static void run_scan(void *args) {
+  gt__scan_args *s = (gt__scan_args *)args;
+  gt__map_args *m = &s->pre;
+  if (!(reach_map(m, 0) & reach(&m->out, m->ndim, m->size, "the output"))) return;
+  in_kernel = 1;
+  finish(compute_scan(s));
 }
 /* Appends an instruction. */
 static void then(gt__program *p, int op, int b, int d) {
@@ -364,6 +376,10 @@ static int launch_map(const gt__map_args *args, void *stream) {
   is_late(stream, extent_of(&args->out, args->ndim, args->size));
   return sim_launch(SIM_gt__cuda_map, stream, args, sizeof *args, run_map);
 }
+static int launch_scan(const gt__scan_args *args, void *stream) { /* as a map's kernel */
+  is_late(stream, extent_of(&args->pre.out, args->pre.ndim, args->pre.size));
+  return sim_launch(SIM_gt__cuda_map, stream, args, sizeof *args, run_scan);
+}
 static int launch_reduce(const gt__reduce_args *args, void *stream) {
   const int whole = args->soft && args->soft != GT__LOGSUMEXP;
   is_late(stream, extent_of(whole ? &args->pre.out : &args->out, whole ? args->pre.ndim : args->n_kept,
@@ -445,12 +461,14 @@ static int begin_copy(const gt__op *op, void *queue) { return launch_copy(&op->u
 static int begin_map(const gt__op *op, void *queue) { return launch_map(&op->u.map, queue); }
 static int begin_reduce(const gt__op *op, void *queue) { return launch_reduce(&op->u.reduce, queue); }
 static int begin_matmul(const gt__op *op, void *queue) { return launch_matmul(&op->u.matmul, queue); }
+static int begin_scan(const gt__op *op, void *queue) { return launch_scan(&op->u.scan, queue); }
 const gt__way *gt__cuda_ways(int kind) {
   static const gt__way way[GT__KINDS][2] = {
       {{"plain", plan_none, begin_copy, ""}, {NULL, NULL, NULL, NULL}},
       {{"plain", plan_none, begin_map, ""}, {NULL, NULL, NULL, NULL}},
       {{"plain", plan_reduce, begin_reduce, ""}, {NULL, NULL, NULL, NULL}},
       {{"plain", plan_matmul, begin_matmul, ""}, {NULL, NULL, NULL, NULL}},
+      {{"plain", plan_none, begin_scan, ""}, {NULL, NULL, NULL, NULL}},
       {{"plain", plan_order, begin_order, ""}, {NULL, NULL, NULL, NULL}}};
   return way[kind];
 }

@@ -91,7 +91,7 @@ run_all() {
     fi
     if [ "$config" = sanitized ] && [ "$program" != every_kernel.c ]; then # that one compares devices
       run_program "${program%.c} cpu" "${program%.c}" --device cpu --quick
-      case $program in ops.c | reduce.c | matmul.c | tensor.c)
+      case $program in ops.c | reduce.c | matmul.c | tensor.c | scan.c)
         GPUTENSOR_WAYS=plain run_program "${program%.c} cpu plain" "${program%.c}" --device cpu --quick ;;
       esac
     fi

@@ -6759,7 +6759,8 @@ static cudaError_t gt__load_fast(void) {
       error = cudaFuncSetAttribute(gt__matmul_forms[i].kernel,
                                    cudaFuncAttributeMaxDynamicSharedMemorySize,
                                    gt__matmul_forms[i].bytes);
-  for (int i = 0; i < 7 && !error && (gt__device_facts() & GT__PROBE_HOPPER); i++)
+  const int on_hopper = gt__device_facts() & GT__PROBE_HOPPER ? 7 : 0;
+  for (int i = 0; i < on_hopper && !error; i++)
     error = cudaFuncSetAttribute(gt__hopper_kernels[i], cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  GT__ROOM);
   return error;

@@ -319,6 +319,38 @@ static void test_skinny(void) {
         }
 }
 
+/* Few rows, or columns, beside a large matrix, in every form; and rows of very different sizes, with one that
+   is tiny, or huge, as a whole. */
+static void test_few_rows(void) {
+  static const int64_t size[][3] = {{24, 516, 520}, {13, 1000, 268}, {5, 700, 384}, {40, 260, 1040},
+                                    {64, 132, 2052}, {100, 640, 416}};
+  const int brief = QUICK && !is_gpu(DEV);
+  double scale[100];
+  int i, r, form;
+  for (i = 0; i < (brief ? 1 : 6); i++)
+    for (form = 0; form < 5; form++)
+      GT_SCOPE {
+        const int64_t m = size[i][0], n = size[i][1], k = size[i][2];
+        gt_tensor *a = form & 1 ? gt_transpose(rnd_matrix(k, m, GT_FLOAT32), 0, 1) : rnd_matrix(m, k, GT_FLOAT32);
+        gt_tensor *b = form & 2 ? gt_transpose(rnd_matrix(n, k, GT_FLOAT32), 0, 1) : rnd_matrix(k, n, GT_FLOAT32);
+        for (r = 0; r < m; r++) scale[r] = ldexp(1, r * 7 % 101 - 50);
+        scale[m - 1] = ldexp(1, i % 2 ? 100 : -125);
+        if (form == 4) a = gt_mul(NULL, a, tensor_of(GT_SHAPE(m, 1), GT_FLOAT32, scale));
+        multiply(a, b);
+        multiply(gt_transpose(b, 0, 1), gt_transpose(a, 0, 1));
+        if (!brief) multiply(gt_stack(NULL, 2, (const gt_tensor *[]){a, a}, 0), b);
+      }
+  GT_SCOPE { /* infinity makes its row infinite, NaN its column NaN, and nothing else */
+    gt_tensor *a = gt_ones(GT_SHAPE(24, 520), GT_FLOAT32, DEV), *b = gt_ones(GT_SHAPE(520, 516), GT_FLOAT32, DEV), *c;
+    gt_fill(gt_select(gt_select(a, 0, 3), 0, 7), (double)INFINITY);
+    gt_fill(gt_select(gt_select(b, 0, 5), 0, 9), (double)NAN);
+    c = gt_matmul(NULL, a, b);
+    CHECK_INT(gt_item_int64(gt_reduce(NULL, GT_SUM, GT_ALL, 0, "isnan(a)", c)), 24);
+    CHECK_INT(gt_item_int64(gt_reduce(NULL, GT_SUM, GT_ALL, 0, "a == b", c, gt_scalar((double)INFINITY))), 515);
+    CHECK_INT(gt_item_int64(gt_reduce(NULL, GT_SUM, GT_ALL, 0, "a == 520", c)), 24 * 516 - 24 - 515);
+  }
+}
+
 /* ---- dtypes and layouts ---- */
 static void test_dtypes(void) {
   static const int64_t size[][3] = {{23, 65, 31}, {129, 66, 70}, {8, 16, 32}, {1, 2, 2}};
@@ -675,13 +707,13 @@ static void test_epilogues(void) {
    are exact in any order, so what follows has the bits of a map. */
 static void test_epilogues_of_tiles(void) {
   static const int64_t size[][4] = {{1, 200, 264, 128}, {1, 70, 64, 2048}, {1, 1030, 520, 96},
-                                    {3, 130, 136, 64}, {1, 520, 2056, 136}, {1, 300, 301, 100},
+                                    {2, 40, 516, 520}, {1, 1032, 7, 264}, {3, 130, 136, 64}, {1, 520, 2056, 136}, {1, 300, 301, 100},
                                     {2, 30, 400, 640}};
   static const char *const text[] = {"relu(a*0.5 + b)", "gelu(a*0.01 + b)", "a*0.5 + c*d",
                                      "silu(a*0.01)*c + b", "relu(a + b)*0.25 + c", "sigmoid(a) - c",
                                      "tanh((a + c)*0.01) + c", "((a + 1)*2 + b)*3 + 1",
                                      "c*d + a*0.5", "relu(a*0.5 + 1) + d*d"};
-  const int brief = QUICK && !is_gpu(DEV), sizes = brief ? 1 : QUICK ? 5 : 7; /* the tiles are a GPU's */
+  const int brief = QUICK && !is_gpu(DEV), sizes = brief ? 1 : QUICK ? 7 : 9; /* the tiles are a GPU's */
   int i, t, k;
   for (i = 0; i < sizes; i++)
     for (t = GT_FLOAT16; t <= GT_FLOAT32; t++)
@@ -1160,6 +1192,7 @@ int main(int argc, char **argv) {
   RUN(awkward_sizes);
   RUN(large_sizes);
   RUN(skinny);
+  RUN(few_rows);
   RUN(dtypes);
   RUN(mixed_dtypes);
   RUN(layouts);

@@ -243,7 +243,11 @@ def squares(lib, without):
             product(lib, "HIGHEST", n, n, n, form, torch.float32, wanted=wanted)
     for n in (64, 128, 256):
         product(lib, "HIGHEST, small", n, n, n, "NN", torch.float32)
-    product(lib, "HIGHEST, few rows", 24, 4096, 4096, "NN", torch.float32)
+    for rows in (1, 4, 8, 16, 24, 48, 64, 128):
+        for n, k, form in ((4096, 4096, "NN"), (4096, 4096, "NT"), (7168, 16384, "NT")):
+            product(lib, "HIGHEST, few rows", rows, n, k, form, torch.float32, wanted=1 if rows > 4 else None)
+            product(lib, "few rows", rows, n, k, form, torch.bfloat16)
+    product(lib, "HIGHEST, few columns", 4096, 24, 4096, "TN", torch.float32, wanted=1)
     for n in (128, 256, 512, 1024, 2048):
         product(lib, "float64", n, n, n, "NN", torch.float64)
     for n in (4096, 8192):

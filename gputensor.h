@@ -47,10 +47,10 @@
        >>state       >>floor-plan  >>reports     >>device-code >>codes       >>handles
        >>views-code  >>storage     >>parser      >>compiler    >>operations-code
        >>making      >>joining     >>folding     >>multiplying >>operands    >>moving
-       >>sorting     >>ways        >>submit      >>order       >>ledgers     >>regions
-       >>waiting     >>trace-code  >>stream-code >>timeline    >>graph-code  >>npy
-       >>safetensors >>dlpack      >>print       >>cpu-threads >>cpu-plain   >>cpu-order
-       >>cpu-streams >>tuning      >>cpu-loops   >>cpu-vectors >>cpu-transposed
+       >>scattering  >>sorting     >>ways        >>submit      >>order       >>ledgers
+       >>regions     >>waiting     >>trace-code  >>stream-code >>timeline    >>graph-code
+       >>npy         >>safetensors >>dlpack      >>print       >>cpu-threads >>cpu-plain
+       >>cpu-order   >>cpu-streams >>tuning      >>cpu-loops   >>cpu-vectors >>cpu-transposed
        >>cpu-folds   >>cpu-softmax >>cpu-scans   >>cpu-products              >>cpu-amx
        >>cpu-ways    >>cuda-backend              >>licence
      To add an operation see GT__OPERATIONS; a dtype, GT__DTYPES; a back end, gt__backend; a faster
@@ -513,6 +513,23 @@ GT_API gt_tensor *gt_norm(gt_tensor *out, const gt_tensor *x, double p, uint32_t
 GT_API gt_tensor *gt_logsumexp(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim);
 GT_API gt_tensor *gt_softmax(gt_tensor *out, const gt_tensor *x, int dim);
 GT_API gt_tensor *gt_log_softmax(gt_tensor *out, const gt_tensor *x, int dim);
+/* Adds rows into out, as index_add_: entry i of src's dim `dim` is added to the entry of out's that
+   index[i] names. It is the gradient of gt_index_select. The index is 1-d or 0-d; src has out's
+   shape, but in that dim it is as long as the index. */
+GT_API gt_tensor *gt_index_add(gt_tensor *out, int dim, const gt_tensor *index,
+                               const gt_tensor *src);
+/* Folds single elements into out, as scatter_reduce_: src[i][j] goes to out[index[i][j]][j] with
+   dim 0, to out[i][index[i][j]] with dim 1. All three have as many dims; src may be longer than
+   the index, and so may out. `reduction` is GT_SUM, GT_MAX or GT_MIN. Without include_self what
+   stood in out counts only where nothing goes. Of both functions:
+   out may not be NULL, and is returned. The index is int32 or int64. src has out's dtype; short
+   floats are folded in float32, integers and bool in int64, and rounded once. A NaN wins. The bits
+   of an element depend on what goes there and in which order the index has it, on nothing else.
+   An index out of range is an error at the call on the CPU; on a GPU what it names is left out and
+   the next wait reports it. More than 2^31 indices or elements of out's `dim` and those that the
+   index walks along are slow on a GPU. Overlap goes through a temporary. */
+GT_API gt_tensor *gt_scatter_reduce(gt_tensor *out, int dim, const gt_tensor *index,
+                                    const gt_tensor *src, gt_reduction reduction, int include_self);
 
 /* ---- >>scans -----------------------------------------------------------------------------------
    Running folds along a dim: of each element and all before it, in the shape of the operands.
@@ -2324,6 +2341,20 @@ typedef struct {
   int32_t fold, dim;
   int64_t outer, n, inner;
 } gt__scan_args;
+/* Folds src into out. The first n_index dims of `size` count the n positions of the index, and the
+   first is the dim that the index is for, and `inner` positions have each of its coordinates. The
+   other dims count the `rest`, elements that go with each position. src and out have strides along
+   all dims, but out none along the first: there the index names one of `entries`, `pitch` elements
+   apart, and one out of range sets *fault. So there are entries * inner places. What goes to one is
+   folded, in the order of the positions, by THE PLAN of a reduction that is not inner; then, with
+   include_self, fold(old value, that). */
+typedef struct {
+  int32_t fold, include_self, compute, n_index, ndim;
+  int64_t n, inner, rest, entries, pitch, size[GT_MAX_DIMS];
+  gt__operand out, src, index; /* index: GT_INT32 or GT_INT64, without strides along the rest */
+  int32_t *fault;              /* host-visible word, or NULL */
+  void *scratch;
+} gt__scatter_args;
 /* The kinds of operation that have ways; a graph's launch; and a function of the program's. */
 enum {
   GT__COPY,
@@ -2332,6 +2363,7 @@ enum {
   GT__MATMUL,
   GT__SCAN,
   GT__ORDER,
+  GT__SCATTER,
   GT__KINDS,
   GT__REPLAY = GT__KINDS,
   GT__FUNCTION
@@ -2379,6 +2411,7 @@ typedef struct gt__op {
     gt__matmul_args matmul;
     gt__scan_args scan;
     gt__order_args order;
+    gt__scatter_args scatter;
     struct gt_graph *graph; /* GT__REPLAY: it has the accesses, in place of touch */
     struct {
       void (*function)(void *);
@@ -2393,7 +2426,7 @@ typedef struct gt__op {
 } gt__op;
 /* What gputensor_kernels.cu says of itself; a header that expects anything else refuses it. The
    layout is a number that rises with every change of what the two files share. */
-enum { GT__LAYOUT = 8 };
+enum { GT__LAYOUT = 9 };
 typedef struct {
   char version[16];
   int layout, size_op;
@@ -2433,6 +2466,26 @@ GT__FN uint64_t gt__order_key(const gt__order_args *a, uint64_t bits) {
   const uint64_t key = gt__rising_key(&a->x, bits);
   if (a->how == GT__NONZERO) return key == gt__rising_key(&a->x, 0);
   return a->how == GT__FALLING ? ~key : key;
+}
+/* The place to which position p goes, or -1. */
+GT__FN int64_t gt__scatter_place(const gt__scatter_args *a, int64_t p) {
+  const int64_t at = gt__offset(p, a->n_index, a->size, a->index.stride);
+  const int32_t *narrow = (const int32_t *)a->index.data;
+  const int64_t *wide = (const int64_t *)a->index.data;
+  const int64_t k = a->index.dtype == GT_INT32 ? narrow[at] : wide[at];
+  if (k < 0 || k >= a->entries) return -1;
+  return a->inner > 1 ? k * a->inner + p % a->inner : k;
+}
+/* How far element e of the rest lies behind the first: at position p in x, at a place in out. */
+GT__FN int64_t gt__scatter_from(const gt__scatter_args *a, const gt__operand *x, int64_t p,
+                                int64_t e) {
+  const int n = a->n_index;
+  const int64_t along = gt__offset(e, a->ndim - n, a->size + n, x->stride + n);
+  return along + gt__offset(p, n, a->size, x->stride);
+}
+GT__FN int64_t gt__scatter_to(const gt__scatter_args *a, int64_t place, int64_t e) {
+  const int64_t k = a->inner > 1 ? place / a->inner : place;
+  return k * a->pitch + gt__scatter_from(a, &a->out, place - k * a->inner, e);
 }
 GT__FN float gt__random_f32(int op, uint64_t seed, uint64_t counter) {
   uint32_t w[4];
@@ -3135,8 +3188,9 @@ typedef struct {
 static const int gt__as_it_is[GT_MAX_DIMS] = {0, 1, 2, 3, 4, 5, 6, 7};
 /* Entries of the source's dim `dim` that an index names. Dim d of the result is the source's dim
    of_src[d] and the index's of_index[d]; -1: neither's. */
-enum { GT__SELECTS, GT__GATHERS, GT__PICKERS };
-static const char *const gt__picker[GT__PICKERS] = {"gt_index_select", "gt_gather"};
+enum { GT__SELECTS, GT__GATHERS, GT__ADDS, GT__SCATTERS, GT__PICKERS };
+static const char *const gt__picker[GT__PICKERS] = {"gt_index_select", "gt_gather", "gt_index_add",
+                                                    "gt_scatter_reduce"};
 typedef struct {
   const gt_tensor *index;
   int caller, dim, of_src[GT_MAX_DIMS], of_index[GT_MAX_DIMS];
@@ -6919,6 +6973,105 @@ GT_API int64_t gt_item_int64(const gt_tensor *x) {
 }
 
 GT__RARE_BEGINS
+/* ---- >>scattering -------------------------------------------------------------------------------
+   gt_index_add and gt_scatter_reduce: the first is the second with an index that is expanded. In x
+   are out, the index and src, of one dim at least. */
+static gt_status gt__launch_scatter(const gt_tensor *x, int dim, int caller, int fold,
+                                    int include_self) {
+  gt__op op;
+  GT__STRICT;
+  gt__scatter_args *a = &gt__op_new(&op, GT__SCATTER, x->device)->u.scatter;
+  gt__operand *o[] = {&a->out, &a->index, &a->src};
+  gt__walk w = {a->size, 3, {&a->src, &a->out, &a->index}};
+  int ndim = x->ndim, n = ndim; /* n: of the dims that the index walks along */
+  memcpy(a->size, x[1].shape, sizeof a->size);
+  for (int i = 0; i < 3; i++) {
+    const gt_tensor *y = x + i;
+    gt__bind(&op, o[i], y, ndim, ndim, gt__as_it_is);
+  }
+  op.touch->reads = 1;
+  a->out.stride[dim] = 0;
+  gt__exchange_dims(&w, 0, dim);
+  for (int d = ndim - 1; d > 0; d--)
+    if (!a->index.stride[d]) gt__exchange_dims(&w, d, --n);
+  gt__sort_dims(&w, n, ndim, 0);
+  a->n_index = gt__collapse(&w, 1, 1, n);
+  a->ndim = gt__collapse(&w, a->n_index, n, ndim);
+  a->inner = gt__count(a->n_index - 1, a->size + 1);
+  a->n = a->size[0] * a->inner;
+  a->rest = gt__numel(x + 1) / a->n;
+  a->entries = x->shape[dim];
+  a->pitch = x->stride[dim];
+  a->fold = fold;
+  a->include_self = include_self;
+  a->compute = gt__compute_of(x->dtype);
+  a->fault = gt__fault_word(op.device, caller);
+  return gt__submit(&op);
+}
+/* Expands the index of rows; do the three fit together? */
+static gt_status gt__fit_scatter(gt_tensor *x, int dim, int rows) {
+  gt_tensor *at = x + 1, *from = x + 2;
+  int ndim = x->ndim, fits = from->ndim == ndim;
+  int64_t n = at->shape[0];
+  const int64_t step = at->stride[0];
+  const int dims = rows ? 1 : ndim; /* of the index */
+  fits &= at->ndim == dims;
+  if (from->dtype != x->dtype)
+    return gt__fail(GT_ERROR_DTYPE, "the source is %s, the output %s; gt_to_dtype converts",
+                    gt_dtype_string(from->dtype), gt_dtype_string(x->dtype));
+  if (rows) fits &= n == from->shape[dim];
+  for (int d = 0; d < ndim && rows; d++) {
+    fits &= d == dim || from->shape[d] == x->shape[d];
+    at->shape[d] = from->shape[d];
+    at->stride[d] = d == dim ? step : 0;
+  }
+  at->ndim = ndim;
+  for (int d = 0; d < ndim; d++) {
+    const int64_t room = x->shape[d];
+    n = at->shape[d];
+    fits &= n <= from->shape[d];
+    if (d == dim) fits &= room || !n;
+    else fits &= n <= room;
+  }
+  if (fits) return GT_OK;
+  return gt__fail(GT_ERROR_SHAPE, "the source %s does not go along dim %d into the output %s",
+                  gt__shape_text(from), dim, gt__shape_text(x));
+}
+static gt_tensor *gt__scatter(gt_tensor *out, int dim, const gt_tensor *index, const gt_tensor *src,
+                              int caller, int fold, int include_self) {
+  const gt_tensor *in[] = {out, index, src};
+  gt__result r;
+  if (gt__refuse_pick(out, in, &dim)) return NULL;
+  if (gt__refuse(out, 3, 1, &src)) return NULL;
+  if (gt__check_devices(1, out, 3, src)) return NULL;
+  if (gt__begin(&r, out, out, 2, in + 1, 0)) return NULL;
+  gt_tensor x[] = {gt__plain(r.place), gt__plain(index), gt__plain(src)};
+  for (int i = 0; i < 3; i++)
+    if (!x[i].ndim) gt__insert_dim(x + i, 0);
+  gt_status status = gt__fit_scatter(x, dim, caller == GT__ADDS);
+  if (!status) status = gt__check_index(index, x->shape[dim]);
+  const int is_copy = r.place != out;
+  if (!status && is_copy) status = gt__copy_into(r.place, out);
+  if (!status && gt__numel(x + 1))
+    status = gt__launch_scatter(x, dim, caller, fold, include_self != 0);
+  return gt__end(&r, status);
+}
+GT_API gt_tensor *gt_index_add(gt_tensor *out, int dim, const gt_tensor *index,
+                               const gt_tensor *src) {
+  GT__CALL;
+  return gt__scatter(out, dim, index, src, GT__ADDS, GT__FOLD_SUM, 1);
+}
+GT_API gt_tensor *gt_scatter_reduce(gt_tensor *out, int dim, const gt_tensor *index,
+                                    const gt_tensor *src, gt_reduction reduction,
+                                    int include_self) {
+  GT__CALL;
+  int fold = reduction == GT_MAX ? (int)GT__FOLD_MAX : (int)GT__FOLD_MIN;
+  if (reduction == GT_SUM) fold = GT__FOLD_SUM;
+  if (fold == GT__FOLD_MIN && reduction != GT_MIN)
+    return GT__NULL(GT_ERROR_ARGUMENT, "the reduction must be GT_SUM, GT_MAX or GT_MIN");
+  return gt__scatter(out, dim, index, src, GT__SCATTERS, fold, include_self);
+}
+
 /* ---- >>sorting ---------------------------------------------------------------------------------
    An operation finds the order of rows, as positions; values are then gathered by these. */
 /* The positions of what comes first along x's last dim, to `at`. Both are contiguous. */
@@ -7107,6 +7260,7 @@ static int gt__choose_way(gt__op *op, const gt__way *ways) {
    itself runs outside the lock, with claims. */
 static void **gt__scratch_of(gt__op *op) { /* a reduction begins with a map */
   if (op->kind == GT__ORDER) return &op->u.order.scratch;
+  if (op->kind == GT__SCATTER) return &op->u.scatter.scratch;
   return op->kind == GT__MATMUL ? &op->u.matmul.post.scratch : &op->u.map.scratch;
 }
 /* The kernels of a product may begin before the operations in front of it on the stream have ended.
@@ -7412,7 +7566,8 @@ static gt_status gt__check_fault(void) {
   word[i] = 0;
   gt__me.call = gt__picker[i];
   return gt__fail(GT_ERROR_ARGUMENT,
-                  "an index of a GPU or a graph was out of range; the entries that it named are 0");
+                  "an index of a GPU or a graph was out of range; the entries that it named are %s",
+                  i < GT__ADDS ? "0" : "left out");
 }
 /* -- the host's own reading and writing -- */
 static gt_status gt__order_host(const gt__access *a, gt__claim *claim) {
@@ -8144,6 +8299,7 @@ static void gt__describe_op(gt__record *r, const gt__op *op) {
   if (kind == GT__SCAN) n[1] = op->u.scan.n;
   if (kind == GT__ORDER) n[0] = op->u.order.rows;
   if (kind == GT__ORDER) n[1] = op->u.order.n;
+  if (kind == GT__SCATTER) n[0] = op->u.scatter.n * op->u.scatter.rest;
   if (kind == GT__REPLAY) n[0] = op->u.graph->n;
   if (kind != GT__MATMUL) return;
   r->dtype = x->a.dtype;
@@ -8570,7 +8726,7 @@ GT_API const char *gt_version(void) { return GPUTENSOR_VERSION; }
 /* Writes " copy: a b, map: ..." to text, which has room for n bytes. */
 static void gt__list_ways(const gt__backend *backend, char *text, size_t n) {
   static const char *const kind_name[GT__KINDS] = {
-      " copy:", ", map:", ", reduce:", ", matmul:", ", scan:", ", order:"};
+      " copy:", ", map:", ", reduce:", ", matmul:", ", scan:", ", order:", ", scatter:"};
   size_t used = 0;
   for (int kind = 0; kind < GT__KINDS; kind++) {
     used += (size_t)snprintf(text + used, n - used, "%s", kind_name[kind]);
@@ -8634,6 +8790,7 @@ static const char *const gt__letters[] = {"u upload",
                                           "P product",
                                           "S scan",
                                           "o order",
+                                          "k scatter",
                                           "g graph",
                                           "w wait of the host",
                                           "s staged or blocking copy",
@@ -9011,6 +9168,7 @@ static void gt__write_args(FILE *file, const gt__record *r) {
       ",\"M\":%lld,\"N\":%lld,\"K\":%lld,\"batch\":%lld,\"dtype\":\"%s\"",
       ",\"rows\":%lld,\"scanned\":%lld",
       ",\"rows\":%lld,\"entries\":%lld",
+      ",\"folded\":%lld",
       ",\"operations\":%lld"};
   static const char *const direction[] = {"to the device", "to the host", "between devices"};
   static const char *const kind[] = {"async\",\"pinned\":true", "staged\",\"pinned\":false",
@@ -10636,6 +10794,8 @@ typedef struct {
   int (*wins)(int fold, gt__num a, gt__num b);
   gt__num (*scan)(int fold, void *level, int64_t k, gt__num x); /* THE SCAN */
   void (*row)(void *sums, const void *a, const void *b);        /* of a product */
+  void (*take)(int fold, int first, void *sums, int dtype, const char *from, int64_t step,
+               int64_t n);
 } gt__cpu_numbers;
 enum { GT__PLAIN_ROWS = 128 }; /* of a product's blocks */
 enum { GT__PLAIN_COLUMNS = 256 };
@@ -10717,9 +10877,19 @@ static GT__OPTIMIZE("off") void F(cpu_row)(void *sums, const void *of_a, const v
       c[j] += two + more;
     }
 }
+/* Each of n sums takes in an element; `first`: it begins with that. */
+static GT__OPTIMIZE("off") void F(cpu_take)(int fold, int first, void *sums, int dtype,
+                                            const char *from, int64_t step, int64_t n) {
+  T *to = (T *)sums;
+  step *= gt__dtype[dtype].size;
+  for (; n > 0; n--, to++, from += step) {
+    const T before = first ? F(identity)(fold) : *to;
+    *to = F(fold)(fold, before, F(cpu_load)(dtype, from).VALUE);
+  }
+}
 static const gt__cpu_numbers F(cpu_numbers) = {
-    sizeof(T),       F(cpu_load), F(cpu_store), F(cpu_apply), F(cpu_make),
-    F(cpu_identity), F(cpu_fold), F(cpu_wins),  F(cpu_scan),  F(cpu_row)};
+    sizeof(T),   F(cpu_load), F(cpu_store), F(cpu_apply), F(cpu_make), F(cpu_identity),
+    F(cpu_fold), F(cpu_wins), F(cpu_scan),  F(cpu_row),   F(cpu_take)};
 #undef VALUE
 #undef GT__EITHER
 #undef GT__F
@@ -11085,6 +11255,128 @@ static int gt__cpu_plain_copy(const gt__op *op, void *queue) {
 }
 
 static int gt__cpu_plain_order(const gt__op *op, void *queue); /* see >>cpu-order */
+/* -- scatter: a thread passes all positions, and takes what goes to its places as it comes. A place
+   has a count of what it has taken, and the sums of the run at hand, a line of one for each element
+   of the rest. Behind that is a stack of the tree's nodes, those of a binary counter, which are
+   lines, too, and numbered from 1 on. -- */
+typedef struct {
+  const gt__scatter_args *a;
+  const gt__cpu_numbers *type;
+  gt_dtype native;            /* of numbers in memory */
+  int64_t places, each, line; /* each: places of an item; line: its bytes, with 8 for the count */
+  int64_t *top, *below; /* of a place, its newest node; of a node, the one under it; 0: none */
+  int64_t *nodes;       /* how many there are */
+  char *place, *node;
+} gt__cpu_tally;
+static int64_t *gt__cpu_taken(const gt__cpu_tally *t, int64_t k) {
+  return (int64_t *)(void *)(t->place + k * t->line);
+}
+/* A run has ended and becomes a node. Two nodes of one size become one. */
+static void gt__cpu_end_run(const gt__cpu_tally *t, int64_t k) {
+  int64_t i = __atomic_add_fetch(t->nodes, 1, __ATOMIC_RELAXED);
+  const int64_t *taken = gt__cpu_taken(t, k);
+  int64_t runs = *taken / GT__ROWS - 1;
+  memcpy(t->node + i * t->line, taken, (size_t)t->line);
+  t->below[i] = runs ? t->top[k] : 0;
+  for (; runs & 1; runs >>= 1) {
+    const char *newer = t->node + i * t->line + 8;
+    i = t->below[i];
+    char *older = t->node + i * t->line + 8;
+    t->type->take(t->a->fold, 0, older, t->native, newer, 1, t->a->rest);
+  }
+  t->top[k] = i;
+}
+static void gt__cpu_take_position(const gt__cpu_tally *t, int64_t p, int64_t k) {
+  const gt__scatter_args *a = t->a;
+  const gt__operand *src = &a->src;
+  const int last = a->ndim - 1, wide = last >= a->n_index;
+  const int64_t n = wide ? a->size[last] : 1;
+  const int64_t step = wide ? src->stride[last] : 0;
+  int64_t *taken = gt__cpu_taken(t, k);
+  char *sums = (char *)(taken + 1);
+  const int first = *taken % GT__ROWS == 0;
+  if (first && *taken) gt__cpu_end_run(t, k);
+  ++*taken;
+  for (int64_t e = 0; e < a->rest; e += n) {
+    const int64_t at = gt__scatter_from(a, src, p, e);
+    const char *from = src->data + at * gt__cpu_bytes(src);
+    t->type->take(a->fold, first, sums, src->dtype, from, step, n);
+    sums += n * t->type->width;
+  }
+}
+/* Joins the nodes of a place and its old values, and stores that. */
+static void gt__cpu_end_place(const gt__cpu_tally *t, int64_t k) {
+  const gt__scatter_args *a = t->a;
+  const gt__operand *out = &a->out;
+  const gt__cpu_numbers *type = t->type;
+  const int64_t *taken = gt__cpu_taken(t, k);
+  const char *sums = (const char *)(taken + 1);
+  int64_t i = 0;
+  if (*taken > GT__ROWS) i = t->top[k];
+  for (; i; i = t->below[i]) {
+    char *older = t->node + i * t->line + 8;
+    type->take(a->fold, 0, older, t->native, sums, 1, a->rest);
+    sums = older;
+  }
+  for (int64_t e = 0; e < a->rest && *taken; e++) {
+    const int64_t at = gt__scatter_to(a, k, e);
+    char *to = out->data + at * gt__cpu_bytes(out);
+    gt__num v = type->load(t->native, sums + e * type->width);
+    const gt__num old = type->load(out->dtype, to);
+    if (a->include_self) v = type->fold(a->fold, old, v);
+    type->store(out->dtype, to, v);
+  }
+}
+static void gt__cpu_scatter_task(const void *context, gt__cpu_range items) {
+  const gt__cpu_tally *t = (const gt__cpu_tally *)context;
+  const int64_t begin = items.begin * t->each, n = t->a->n;
+  const int64_t end = gt__least(items.end * t->each, t->places);
+  for (int64_t k = begin; k < end; k++) *gt__cpu_taken(t, k) = 0;
+  for (int64_t p = 0; p < n; p++) {
+    const int64_t k = gt__scatter_place(t->a, p);
+    const int64_t ahead = gt__least(p + 32, n - 1);
+    const int64_t next = gt__scatter_place(t->a, ahead);
+    const int is_next = next >= begin && next < end;
+    if (is_next) __builtin_prefetch(gt__cpu_taken(t, next));
+    if (k < 0 && t->a->fault) *t->a->fault = 1;
+    if (k >= begin && k < end) gt__cpu_take_position(t, p, k);
+  }
+  for (int64_t k = begin; k < end; k++) gt__cpu_end_place(t, k);
+}
+static int gt__cpu_plain_scatter(const gt__op *op, void *queue) {
+  static const gt__cpu_numbers *const type[] = {&gt__cpu_numbers_f32, &gt__cpu_numbers_f64,
+                                                &gt__cpu_numbers_i64};
+  static const gt_dtype native[] = {GT_FLOAT32, GT_FLOAT64, GT_INT64};
+  const gt__scatter_args *a = &op->u.scatter;
+  const double work = (double)a->n * (double)a->rest;
+  const int threads = gt__cpu_threads(work);
+  const int64_t places = a->inner * a->entries;
+  const int64_t nodes = a->n / GT__ROWS + 1;
+  gt__cpu_tally t = {a,
+                     type[a->compute],
+                     native[a->compute],
+                     places,
+                     gt__parts(places, threads),
+                     0,
+                     NULL,
+                     NULL,
+                     NULL,
+                     NULL,
+                     NULL};
+  t.line = gt__rounded(a->rest * t.type->width, 8) + 8;
+  const int64_t bytes = (places + nodes) * (t.line + 8) + 8;
+  if ((uint64_t)bytes <= SIZE_MAX) t.top = (int64_t *)GPUTENSOR_MALLOC((size_t)bytes);
+  if (!t.top) return GT__CPU_NO_MEMORY;
+  t.below = t.top + places;
+  t.nodes = t.below + nodes;
+  *t.nodes = 0;
+  t.place = (char *)(t.nodes + 1);
+  t.node = t.place + places * t.line;
+  const int64_t items = gt__parts(places, t.each);
+  const int code = gt__cpu_split(gt__cpu_scatter_task, &t, items, threads, 0);
+  GPUTENSOR_FREE(t.top);
+  return code;
+}
 static int gt__cpu_takes_all(gt__op *op) { return 1; }
 #define GT__CPU_PLAIN(run) \
   { "plain", gt__cpu_takes_all, run, "the definition" }
@@ -11096,7 +11388,8 @@ static const gt__way gt__cpu_plain_ways[GT__FUNCTION + 1][2] = {
     {GT__CPU_PLAIN(gt__cpu_plain_reduce), GT__CPU_NO_MORE},
     {GT__CPU_PLAIN(gt__cpu_plain_matmul), GT__CPU_NO_MORE},
     {GT__CPU_PLAIN(gt__cpu_plain_scan), GT__CPU_NO_MORE},
-    {GT__CPU_PLAIN(gt__cpu_plain_order), GT__CPU_NO_MORE}};
+    {GT__CPU_PLAIN(gt__cpu_plain_order), GT__CPU_NO_MORE},
+    {GT__CPU_PLAIN(gt__cpu_plain_scatter), GT__CPU_NO_MORE}};
 
 GT__RARE_ENDS
 /* ---- >>cpu-order -------------------------------------------------------------------------------
@@ -14858,9 +15151,8 @@ static const gt__way *gt__cpu_ways(int kind) {
        "1024^3 float32: 17 ms, plain 94; EPYC, one thread, 2026-11"},
       GT__CPU_PLAIN(gt__cpu_plain_matmul),
       GT__CPU_NO_MORE};
-  static const gt__way *const ways[GT__KINDS] = {
-      copy, map, reduce, matmul, gt__cpu_scan_ways, gt__cpu_plain_ways[GT__ORDER]};
-  return ways[kind];
+  static const gt__way *const ways[GT__KINDS] = {copy, map, reduce, matmul, gt__cpu_scan_ways};
+  return ways[kind] ? ways[kind] : gt__cpu_plain_ways[kind];
 }
 static const char *gt__cpu_name(void) {
   return gt__cpu_choose() ? gt__cpu_choose()->name : "plain";
@@ -15431,7 +15723,8 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
      0.5.0  safetensors: gt_load_safetensors, gt_save_safetensors, gt_tensors_get and _free,
             gt_to_dlpack, gt_from_dlpack;
             views: gt_view, gt_flip, gt_unfold, gt_as_strided, slices with a negative step;
-            gt_gather, gt_index_select by an index of any rank; gt_sort, gt_topk, gt_nonzero
+            gt_gather, gt_index_select by an index of any rank; gt_index_add, gt_scatter_reduce;
+            gt_sort, gt_topk, gt_nonzero
      0.4.0  traces: gt_trace_start, _stop, _print, _save and _overlap, gt_range_push and _pop;
             graphs: gt_graph_begin, _end, _launch and _free; gt_warmup and gt_benchmark;
             gt_stream_call

@@ -80,6 +80,14 @@ static void prepare_select_out(void) {
   prepare_pieces();
   out = gt_full(GT_SHAPE(3, 5), 9, GT_FLOAT64, DEV);
 }
+static void prepare_index_add(void) {
+  prepare_pieces();
+  out = gt_full(GT_SHAPE(4, 5), 9, GT_FLOAT32, DEV);
+}
+static void prepare_scatter_overlap(void) {
+  prepare_pieces();
+  out = gt_slice(in[0], 0, 0, 4, 1);
+}
 static void prepare_select_overlap(void) {
   prepare_pieces();
   out = gt_slice(in[0], 0, 0, 3, 1);
@@ -234,6 +242,8 @@ static gt_tensor *run_topk_out(void) {
   return gt_topk(&values, &out, in[0], 3, 0, 1) ? NULL : values;
 }
 CALL(nonzero, gt_nonzero(in[2]))
+CALL(index_add, gt_index_add(out, 0, in[4], gt_slice(in[0], 0, 0, 3, 1)))
+CALL(scatter_overlap, gt_scatter_reduce(out, 0, gt_expand(gt_unsqueeze(in[4], 1), GT_SHAPE(-1, 5)), in[0], GT_SUM, 1))
 CALL(copy, gt_copy(NULL, in[0]))
 CALL(copy_out, gt_copy(out, in[0]))
 CALL(copy_wide, gt_copy(out, in[1]))
@@ -338,7 +348,7 @@ static const scenario table[] = {
     S(cat_mixed, pieces), S(cat_out, pieces_out), S(stack, pieces), S(stack_out, stack_out),
     S(select, pieces), S(select_out, select_out), S(select_overlap, select_overlap),
     S(select_strided, pieces), S(gather, pieces), S(gather_out, select_out), S(copy, pieces),
-    S(sort, pieces), S(topk_out, select_out), S(nonzero, pieces),
+    S(index_add, index_add), S(scatter_overlap, scatter_overlap), S(sort, pieces), S(topk_out, select_out), S(nonzero, pieces),
     S(copy_out, copy), S(copy_wide, copy),
     S(copy_overlap, overlap), S(to_dtype, matrices), S(contiguous, matrices), S(to_cpu, matrices),
     S(load, file), {"load, Fortran order", prepare_fortran, run_load}, S(save, file),

@@ -56,6 +56,8 @@ static int results_of(const gt_tensor *x, gt_tensor *y[RESULTS]) {
   y[n++] = gt_eval(NULL, "a / b", x, gt_unsqueeze(gt_select(x, 1, 0), 1));
   y[n++] = gt_contiguous(gt_transpose(x, 0, 1));
   y[n++] = gt_nonzero(x);
+  y[n++] = gt_index_add(gt_copy(NULL, x), 0, gt_zeros(GT_SHAPE(x->shape[0]), GT_INT32, x->device), x);
+  y[n++] = gt_scatter_reduce(gt_copy(NULL, x), 1, gt_zeros(gt_shape_of(x), GT_INT64, x->device), x, GT_MIN, 0);
   for (d = 0; d < 4; d++) {
     y[n] = NULL;
     if (d < 2) gt_sort(&y[n++], NULL, x, d, d);

@@ -287,6 +287,9 @@ static void dead_operands(gt_tensor *x, gt_tensor *m, const gt_tensor *i, gt_ten
   DEAD(gt_nonzero(dead), "gt_nonzero: operand 1");
   DEAD(gt_gather(NULL, x, 0, dead), "gt_gather: operand 2");
   DEAD(gt_gather(dead, x, 0, i), "gt_gather: operand 0, the output,");
+  DEAD(gt_index_add(dead, 0, i, x), "gt_index_add: operand 1");
+  DEAD(gt_index_add(x, 0, dead, x), "gt_index_add: operand 2");
+  DEAD(gt_scatter_reduce(x, 0, i, dead, GT_MAX, 1), "gt_scatter_reduce: operand 3");
 }
 static void dead_handles(gt_tensor *x, gt_tensor *dead) {
   gt_stream *const s = gt_current_stream(DEV);

@@ -98,7 +98,7 @@ void hooks_way(int on_gpu, int kind, const char *name) {
   pthread_mutex_unlock(&lock);
 }
 void hooks_print_ways(void) {
-  static const char *const kind[] = {"copy", "map", "reduce", "matmul", "scan", "order", "replay"};
+  static const char *const kind[] = {"copy", "map", "reduce", "matmul", "scan", "order", "scatter", "replay"};
   pthread_mutex_lock(&lock);
   for (int i = 0; i < WAYS && way[i].name; i++)
     printf("way %s %s %s %" PRId64 "\n", way[i].on_gpu ? "cuda" : "cpu", kind[way[i].kind], way[i].name,

@@ -50,6 +50,14 @@ static gt_tensor *conv2d(const gt_tensor *x, const gt_tensor *w, int64_t step) {
   gt_tensor *y = gt_linear(NULL, rows, gt_reshape(w, GT_SHAPE(k[0], -1)), NULL);
   return gt_permute(y, GT_SHAPE(0, 3, 1, 2));
 }
+static gt_tensor *embedding_grad(gt_tensor *grad, const gt_tensor *index, const gt_tensor *d) {
+  gt_tensor *rows = gt_reshape(d, GT_SHAPE(-1, grad->shape[1])); /* grad: (n, width), in place */
+  return gt_index_add(grad, 0, gt_reshape(index, GT_SHAPE(-1)), rows);
+}
+static gt_tensor *bincount(const gt_tensor *x, int64_t n) { /* a histogram: of floor((x - low) * s) */
+  gt_tensor *ones = gt_expand(gt_ones(GT_SHAPE_0D, GT_INT64, x->device), gt_shape_of(x));
+  return gt_index_add(gt_zeros(GT_SHAPE(n), GT_INT64, x->device), 0, x, ones);
+}
 /* ---- end of the recipes ---- */
 
 enum { N = 6, D = 37 };
@@ -134,6 +142,25 @@ static void test_dropout(void) {
 }
 
 /* Whole numbers, so that sums are exact in any order. */
+static void test_scattering(void) {
+  gt_tensor *grad = gt_zeros(GT_SHAPE(5, 3), GT_FLOAT64, DEV), *index = gt_randint(0, 5, GT_SHAPE(4, 20), GT_INT64, DEV, NULL);
+  gt_tensor *d = gt_rand(GT_SHAPE(4, 20, 3), GT_FLOAT64, DEV, NULL);
+  const int64_t *at = (const int64_t *)values_of(index);
+  const double *x = (const double *)values_of(d), *got = (const double *)values_of(embedding_grad(grad, index, d));
+  double sum[5][3] = {{0}};
+  int64_t count[5] = {0};
+  for (int i = 0; i < 80; i++) {
+    count[at[i]]++;
+    for (int k = 0; k < 3; k++) sum[at[i]][k] += x[3 * i + k];
+  }
+  for (int i = 0; i < 15; i++) CHECK_NEAR(got[i], sum[i / 3][i % 3], 1e-14 * 80);
+  const int64_t *counts = (const int64_t *)values_of(bincount(gt_reshape(index, GT_SHAPE(-1)), 5));
+  for (int i = 0; i < 5; i++) CHECK_INT(counts[i], count[i]);
+  free((void *)(uintptr_t)at);
+  free((void *)(uintptr_t)x);
+  free((void *)(uintptr_t)got);
+  free((void *)(uintptr_t)counts);
+}
 static void test_conv2d(void) {
   static const int64_t size[][8] = {{1, 1, 4, 5, 1, 2, 3, 1}, {2, 3, 9, 8, 4, 3, 2, 1}, {3, 2, 11, 7, 5, 3, 3, 2}};
   for (int s = 0; s < 3; s++)
@@ -171,6 +198,7 @@ int main(int argc, char **argv) {
   RUN(classes);
   RUN(shapes);
   RUN(dropout);
+  RUN(scattering);
   RUN(conv2d);
   return check_finish();
 }

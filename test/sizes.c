@@ -219,6 +219,11 @@ static void test_joins(void) {
   REFUSED(gt_index_select(NULL, wide[0], 0, index), GT_ERROR_MEMORY,
           "gt_index_select: out of memory");
   CHECK_VALUES(gt_gather(NULL, wide[0], 0, gt_view(index, ":2, :1")), 1, 1);
+  gt_tensor *all = expanded(out->dtype, GT_SHAPE(MOST));
+  const gt_tensor *first = gt_zeros(GT_SHAPE(1), GT_INT32, DEV), *ones = gt_slice(all, 0, 0, 1, 1);
+  REFUSED(gt_index_add(all, 0, first, ones), GT_ERROR_ARGUMENT, "share memory");
+  REFUSED(gt_scatter_reduce(out, 0, index, all, GT_SUM, 1), GT_ERROR_SHAPE, "does not go along dim 0");
+  CHECK_VALUES(gt_index_add(out, 0, first, ones), 1, 0, 0);
 }
 static void test_products(void) {
   gt_tensor *column = expanded(GT_FLOAT32, GT_SHAPE(POWER(32), 1)),
@@ -531,6 +536,10 @@ static void try_pair(gt_tensor *x, const gt_tensor *y) {
       continue; /* it makes zeros */
     if (n >= 0x1p50L || (n < 10000 && gt_numel(index) < 10000))
       TRY(1, index_select, NULL, x, d, index);
+    if (gt_numel(x) < 10000 && gt_numel(y) < 10000) {
+      TRY(0, index_add, gt_copy(NULL, x), d, index, y);
+      TRY(1, scatter_reduce, gt_copy(NULL, x), d, gt_expand(gt_zeros(GT_SHAPE_0D, GT_INT32, DEV), gt_shape_of(y)), y, GT_MAX, 0);
+    }
     if (y->ndim != x->ndim || (gt_numel(y) >= 10000 && gt_numel(y) < POWER(50))) continue;
     TRY(1, gather, NULL, x, d, gt_expand(gt_zeros(GT_SHAPE_0D, GT_INT32, DEV), gt_shape_of(y)));
   }

@@ -39,6 +39,7 @@ static void run_maps(gt_dtype dtype) {
   gt_contiguous(t);
   gt_cat(NULL, 2, (const gt_tensor *const[]){x, x}, 1);
   gt_index_select(NULL, x, 1, gt_arange(0, 90, 2, GT_INT64, at));
+  gt_index_add(x, 1, gt_zeros(GT_SHAPE(90), GT_INT64, at), gt_copy(NULL, x));
 }
 static void run_reductions(gt_dtype dtype) {
   gt_tensor *x = numbers(GT_SHAPE(70, 90), dtype, at), *wide = numbers(GT_SHAPE(600, 520), dtype, at);

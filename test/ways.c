@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* "copy" to "order" and the names, as gt_build_info has them: "copy: a b, map: c". */
+/* "copy" to "scatter" and the names, as gt_build_info has them: "copy: a b, map: c". */
 typedef struct { char device[8], kind[8], name[32]; } row;
 static int rows_of(const char *device, const char *info, row *out) {
   char kind[8] = "", word[64];
@@ -33,7 +33,7 @@ static void find_all(void) {
   if (gpu) n_all += rows_of("cuda", gpu + strlen("of GPUs:"), all + n_all);
 }
 static void test_list(void) {
-  static const char *const kind[] = {"copy", "map", "reduce", "matmul", "scan", "order"};
+  static const char *const kind[] = {"copy", "map", "reduce", "matmul", "scan", "order", "scatter"};
   find_all();
   CHECK_TEXT(strlen(gt_build_info()) < 1000, "gt_build_info is cut off: %s", gt_build_info());
   for (int k = 0; k < (int)(sizeof kind / sizeof *kind); k++) {

@@ -107,6 +107,11 @@ static int compute_matmul(const gt__matmul_args *x) {
   op->u.matmul = *x;
   return compute(op);
 }
+static int compute_scatter(const gt__scatter_args *a) {
+  gt__op *op = new_op(GT__SCATTER);
+  op->u.scatter = *a;
+  return compute(op);
+}
 static int compute_copy(const gt__copy_args *c) {
   gt__op *op = new_op(GT__COPY);
   op->u.copy = *c;
@@ -300,6 +305,37 @@ static void run_copy(void *args) {
   finish(compute_copy(c));
 }
 
+/* out with all that the index can name. */
+static gt__operand all_places(const gt__scatter_args *a, int64_t *size) {
+  gt__operand wide = a->out;
+  memcpy(size, a->size, sizeof a->size);
+  wide.stride[0] = a->pitch;
+  size[0] = a->entries;
+  return wide;
+}
+static int reach_places(gt__scatter_args *a) {
+  int64_t size[GT_MAX_DIMS];
+  gt__operand wide = all_places(a, size);
+  if (!reach(&wide, a->ndim, size, "the output")) return 0;
+  a->out.data = wide.data;
+  return 1;
+}
+static size_t scatter_scratch(const gt__scatter_args *a) { return (size_t)a->n * 16; }
+static void run_scatter(void *args) {
+  gt__scatter_args *a = (gt__scatter_args *)args;
+  int good = reach_places(a) & reach(&a->src, a->ndim, a->size, "the source") &
+             reach(&a->index, a->ndim, a->size, "the index");
+  void *p = sim_touch(a->scratch, scatter_scratch(a), "scratch");
+  if (p) memset(p, 0xee, scatter_scratch(a)); /* where a kernel would write */
+  if (a->fault) {
+    a->fault = (int32_t *)sim_touch(a->fault, sizeof *a->fault, "the fault word");
+    good &= a->fault != NULL;
+  }
+  if (!good || !p) return;
+  in_kernel = 1;
+  finish(compute_scatter(a));
+}
+
 /* ---- what operations cost in the model of time ---- */
 /* Of an operand with `count` elements to visit: none of its bytes is moved twice. */
 static double bytes_of(const gt__operand *o, int ndim, const int64_t *size, int64_t count) {
@@ -341,6 +377,11 @@ static sim_cost order_cost(const gt__order_args *a) { /* of keys of 32 bits, abo
   const sim_cost cost = {80 * n, 0};
   return cost;
 }
+static sim_cost scatter_cost(const gt__scatter_args *a) {
+  const double element = (double)((int64_t)1 << a->src.size_log2), all = (double)a->n * (double)a->rest;
+  const sim_cost cost = {3 * element * all + 8 * (double)a->n, all};
+  return cost;
+}
 static sim_cost cost_of(int kind, const void *args) {
   sim_cost cost;
   switch (kind) {
@@ -348,6 +389,7 @@ static sim_cost cost_of(int kind, const void *args) {
     case GT__REDUCE: return reduce_cost((const gt__reduce_args *)args);
     case GT__MATMUL: return matmul_cost((const gt__matmul_args *)args);
     case GT__ORDER: return order_cost((const gt__order_args *)args);
+    case GT__SCATTER: return scatter_cost((const gt__scatter_args *)args);
     default: cost = map_cost((const gt__map_args *)args, 0);
   }
   const gt__map_args *m = (const gt__map_args *)args;
@@ -360,6 +402,7 @@ static sim_cost kernel_cost(int function, const void *args) {
     case SIM_gt__cuda_map: return cost_of(GT__MAP, args);
     case SIM_gt__cuda_reduce: return cost_of(GT__REDUCE, args);
     case SIM_gt__cuda_order: return cost_of(GT__ORDER, args);
+    case SIM_gt__cuda_scatter: return cost_of(GT__SCATTER, args);
     default: return cost_of(GT__MATMUL, args);
   }
 }
@@ -441,6 +484,14 @@ static int launch_order(const gt__order_args *a, void *stream) {
   is_late(stream, extent_of(&out, 1, &kept));
   return sim_launch(SIM_gt__cuda_order, stream, a, sizeof *a, run_order);
 }
+static int launch_scatter(const gt__scatter_args *a, void *stream) {
+  const extent own = {(char *)a->scratch, (char *)a->scratch + scatter_scratch(a)};
+  int64_t size[GT_MAX_DIMS];
+  const gt__operand wide = all_places(a, size);
+  is_late(stream, own);
+  is_late(stream, extent_of(&wide, a->ndim, size));
+  return sim_launch(SIM_gt__cuda_scatter, stream, a, sizeof *a, run_scatter);
+}
 /* The ways of the pretended kernels: one for each primitive. */
 static int plan_none(gt__op *op) { return op != NULL; }
 static int plan_reduce(gt__op *op) {
@@ -462,6 +513,11 @@ static int begin_map(const gt__op *op, void *queue) { return launch_map(&op->u.m
 static int begin_reduce(const gt__op *op, void *queue) { return launch_reduce(&op->u.reduce, queue); }
 static int begin_matmul(const gt__op *op, void *queue) { return launch_matmul(&op->u.matmul, queue); }
 static int begin_scan(const gt__op *op, void *queue) { return launch_scan(&op->u.scan, queue); }
+static int plan_scatter(gt__op *op) {
+  op->scratch = scatter_scratch(&op->u.scatter);
+  return 1;
+}
+static int begin_scatter(const gt__op *op, void *queue) { return launch_scatter(&op->u.scatter, queue); }
 const gt__way *gt__cuda_ways(int kind) {
   static const gt__way way[GT__KINDS][2] = {
       {{"plain", plan_none, begin_copy, ""}, {NULL, NULL, NULL, NULL}},
@@ -469,7 +525,8 @@ const gt__way *gt__cuda_ways(int kind) {
       {{"plain", plan_reduce, begin_reduce, ""}, {NULL, NULL, NULL, NULL}},
       {{"plain", plan_matmul, begin_matmul, ""}, {NULL, NULL, NULL, NULL}},
       {{"plain", plan_none, begin_scan, ""}, {NULL, NULL, NULL, NULL}},
-      {{"plain", plan_order, begin_order, ""}, {NULL, NULL, NULL, NULL}}};
+      {{"plain", plan_order, begin_order, ""}, {NULL, NULL, NULL, NULL}},
+      {{"plain", plan_scatter, begin_scatter, ""}, {NULL, NULL, NULL, NULL}}};
   return way[kind];
 }
 int sim_other_layout;

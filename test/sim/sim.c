@@ -822,7 +822,7 @@ static double call_us(int function) {
   switch (function) {
     case SIM_cudaMemcpyAsync: case SIM_cudaMemcpyPeerAsync: case SIM_cudaMemsetAsync:
     case SIM_cudaLaunchHostFunc: case SIM_gt__cuda_copy: case SIM_gt__cuda_map:
-    case SIM_gt__cuda_reduce: case SIM_gt__cuda_matmul: case SIM_gt__cuda_order:
+    case SIM_gt__cuda_reduce: case SIM_gt__cuda_matmul: case SIM_gt__cuda_order: case SIM_gt__cuda_scatter:
     case SIM_cudaGraphLaunch: return model.call;
     case SIM_cudaGetErrorString: case SIM_cudaGetErrorName: case SIM_cudaGetLastError:
     case SIM_cudaPeekAtLastError: case SIM_cudaGetDevice: case SIM_cudaSetDevice:

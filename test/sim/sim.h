@@ -30,7 +30,7 @@
   X(cuCtxGetCurrent, 1) X(cuCtxPushCurrent, 1) X(cuCtxPopCurrent, 1) \
   X(cuDevicePrimaryCtxRetain, 1) X(cuDevicePrimaryCtxGetState, 1) \
   X(gt__cuda_build, 1) X(gt__cuda_warmup, 1) X(gt__cuda_copy, 1) X(gt__cuda_map, 1) \
-  X(gt__cuda_reduce, 1) X(gt__cuda_matmul, 1) X(gt__cuda_order, 1)
+  X(gt__cuda_reduce, 1) X(gt__cuda_matmul, 1) X(gt__cuda_order, 1) X(gt__cuda_scatter, 1)
 #define SIM_ENUM(name, can_fail) SIM_##name,
 enum { SIM_FUNCTIONS(SIM_ENUM) SIM_FUNCTION_COUNT };
 #undef SIM_ENUM

@@ -865,6 +865,48 @@ static void test_cache(void) {
   CHECK_VALUES(gt_eval(NULL, text, x, gt_neg(NULL, x)), -1, -1, -1, -1);
 }
 
+/* The program of the last formula is kept for calls with the same text and dtypes, not for others:
+   between two such calls come another text in the same memory, dtype, order, shape, layout, number
+   of operands, an operand twice, a number, an index, and errors. */
+static void test_kept(void) {
+  static const double ones[] = {1, 2}, tens[] = {10, 20};
+  const gt_shape two = GT_SHAPE(2);
+  gt_tensor *x = gt_from_array(ones, two, GT_FLOAT64, DEV);
+  gt_tensor *y = gt_from_array(tens, two, GT_FLOAT64, DEV);
+  gt_tensor *i = gt_to_dtype(x, GT_INT32), *j = gt_to_dtype(y, GT_INT32);
+  gt_tensor *out = gt_zeros(two, GT_INT64, DEV);
+  char text[80] = "a - b*2";
+  for (int again = 0; again < 3; again++) {
+    strcpy(text, "a - b*2");
+    CHECK_VALUES(gt_eval(NULL, text, x, y), -19, -38);
+    CHECK_VALUES(gt_eval(NULL, text, y, x), 8, 16);
+    text[2] = '+';
+    CHECK_VALUES(gt_eval(NULL, text, x, y), 21, 42);
+    CHECK_VALUES(gt_eval(NULL, text, gt_flip(x, GT_ALL), y), 22, 41);
+    CHECK_VALUES(gt_eval(NULL, text, gt_reshape(x, GT_SHAPE(2, 1)), y), 21, 41, 22, 42);
+    CHECK_VALUES(gt_eval(NULL, text, x, x), 3, 6);
+    CHECK_VALUES(gt_eval(NULL, text, x, gt_scalar(3)), 7, 8);
+    CHECK_VALUES(gt_eval(out, text, x, y), 21, 42);
+    CHECK_INT(gt_eval(NULL, text, i, j)->dtype, GT_INT32);
+    CHECK_VALUES(gt_eval(NULL, text, i, j), 21, 42);
+    CHECK_VALUES(gt_eval(NULL, text, i, y), 21, 42);
+    CHECK_VALUES(gt_eval(x, text, x, y), 21, 42);
+    CHECK_VALUES(gt_eval(x, "a - b*2", x, y), 1, 2);
+    CHECK_VALUES(gt_eval(NULL, "b - a", x, y), 9, 18);
+    CHECK_VALUES(gt_eval(NULL, "b - a", y, x), -9, -18);
+    CHECK_VALUES(gt_eval(NULL, "a + index", x), 1, 3);
+    CHECK_VALUES(gt_eval(NULL, "a + index", y), 10, 21);
+    CHECK_VALUES(gt_eval(NULL, "a", x, y), 1, 2);
+    CHECK_VALUES(gt_eval(NULL, "a", x), 1, 2);
+    REFUSED(gt_eval(NULL, "a + b", x), GT_ERROR_EXPRESSION, "operand b");
+    CHECK_VALUES(gt_add(NULL, x, y), 11, 22);
+    CHECK_VALUES(gt_eval(NULL, "a + b", y, x), 11, 22);
+    REFUSED(gt_eval(NULL, "a + b", x, gt_zeros(GT_SHAPE(3), GT_FLOAT64, DEV)), GT_ERROR_SHAPE,
+            "does not broadcast");
+    CHECK_VALUES(gt_sub(NULL, y, x), 9, 18);
+  }
+}
+
 /* The other places where expressions stand. */
 static void test_in_reduce_and_matmul(void) {
   gt_tensor *p = TENSOR(GT_FLOAT32, GT_SHAPE(2, 2), 1, 2, 3, 4),
@@ -932,6 +974,7 @@ int main(int argc, char **argv) {
   RUN(locale);
   RUN(runtime_numbers);
   RUN(cache);
+  RUN(kept);
   RUN(in_reduce_and_matmul);
   RUN(lines);
   RUN(no_list);

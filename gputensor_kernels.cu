@@ -6772,20 +6772,28 @@ struct gt__hopper_product : gt__product {
   gt__hopper_args p;
   int pieces; /* of bfloat16 that make a float32 */
 };
-/* Float32 in pieces costs more than few rows or a small product; below 16 of K its error shows. The
-   steps of all tiles are counted by an int. */
-static bool gt__is_for_hopper(const gt__matmul_args *x) {
+/* A product that the tensor cores may make. The steps of all tiles are counted by an int. */
+static bool gt__is_on_hopper(const gt__matmul_args *x) {
   const double few = min(x->m, x->n);
   const double many = max(x->m, x->n);
-  const double c = few * many;
-  const bool halves = x->a.dtype == GT_FLOAT16 || x->a.dtype == GT_BFLOAT16;
-  if (!gt__has_work(x) || x->compute != GT__F32 || x->a.dtype != x->b.dtype) return false;
-  if (x->batch > USHRT_MAX || x->k < 1 || max(many, x->k * 1.) > INT_MAX / 4) return false;
-  const double tiles = (many / 64 + 1) * (few / 64 + 1) * x->batch;
-  if (tiles * (x->k / 64. + 1) > INT_MAX) return false;
-  if (halves) return true;
-  return x->a.dtype == GT_FLOAT32 && x->k >= GT__PIECES_LEAST_K && few > GT__PIECES_LEAST_ROWS &&
-         c * x->k > GT__PIECES_LEAST_WORK && c * x->batch > GT__PIECES_LEAST_C;
+  if (!(gt__device_facts() & GT__PROBE_HOPPER)) return false;
+  if (!gt__has_work(x) || x->compute != GT__F32) return false;
+  if (x->a.dtype != x->b.dtype) return false;
+  if (x->batch > USHRT_MAX || x->k < 1) return false;
+  if (max(many, x->k * 1.) > INT_MAX / 4) return false;
+  const double across = many / 64 + 1;
+  const double down = few / 64 + 1;
+  const double steps = x->k / 64. + 1;
+  return across * down * x->batch * steps <= INT_MAX;
+}
+/* Float32 in pieces costs more than few rows or a small product; below 16 of K its error shows. */
+static bool gt__is_for_hopper(const gt__matmul_args *x) {
+  const double c = (double)x->m * x->n;
+  if (!gt__is_on_hopper(x)) return false;
+  if (x->a.dtype == GT_FLOAT16 || x->a.dtype == GT_BFLOAT16) return true;
+  if (x->a.dtype != GT_FLOAT32 || x->k < GT__PIECES_LEAST_K) return false;
+  if (min(x->m, x->n) <= GT__PIECES_LEAST_ROWS) return false;
+  return c * x->k > GT__PIECES_LEAST_WORK && c * x->batch > GT__PIECES_LEAST_C;
 }
 /* How operand i lies. */
 static void gt__see(gt__hopper_product *j, int i) {
@@ -6858,9 +6866,9 @@ static bool gt__may_cut_so(const gt__hopper_product *j, const gt__division *t, i
   if (j->products > 1 && t->wide < 128 && j->products < 6) return false;
   return down == 1 || (t->wide >= 128 && !few);
 }
-/* Tiles of width t->wide, in clusters of `down`; the last ones in parts if `cut`. */
-static void gt__lay_tiles(const gt__hopper_product *j, gt__division *t, int down) {
-  t->high = GT__HIGH * down;
+/* Tiles of width t->wide and so many rows; the last ones in parts if `cut`. */
+static void gt__lay_tiles(const gt__hopper_product *j, gt__division *t, int high) {
+  t->high = high;
   t->lines = min(t->high, t->m);
   t->rows = (t->m - 1) / t->high + 1;
   t->columns = (t->n - 1) / t->wide + 1;
@@ -6909,7 +6917,7 @@ static void gt__cut_up(gt__hopper_product *j, int blocks) {
     const int down = 1 + i / 8;
     const int room = blocks / down;
     t.wide = 64 + i % 8 / 2 * 64;
-    gt__lay_tiles(j, &t, down);
+    gt__lay_tiles(j, &t, GT__HIGH * down);
     if (!gt__may_cut_so(j, &t, down, room)) continue;
     gt__lay_parts(j, &t, room, i % 2);
     const double clocks = gt__clocks_of(j, &t, down, room);
@@ -6918,7 +6926,13 @@ static void gt__cut_up(gt__hopper_product *j, int blocks) {
     j->t = t;
     j->p.down = down;
   }
+}
+/* Divisors, and scratch for the parts. */
+static int gt__keep_division(gt__op *op, gt__hopper_product *j, const void *end) {
+  const size_t elements = (size_t)j->t.slots * j->t.lines * j->t.pitch;
   gt__set_divisors(&j->t);
+  gt__place(j, j->t.parts, gt__carve(j, elements * 4));
+  return gt__keep_product(op, j, end);
 }
 /* Works out everything but the tensor maps. */
 static int gt__plan_hopper(gt__op *op) {
@@ -6926,8 +6940,8 @@ static int gt__plan_hopper(gt__op *op) {
   const int facts = gt__device_facts();
   int64_t step_a;
   int64_t step_b;
-  if (!(facts & GT__PROBE_HOPPER) || !gt__is_for_hopper(args) ||
-      !gt__one_batch(args, &args->a, &step_a) || !gt__one_batch(args, &args->b, &step_b))
+  if (!gt__is_for_hopper(args) || !gt__one_batch(args, &args->a, &step_a) ||
+      !gt__one_batch(args, &args->b, &step_b))
     return 0;
   gt__hopper_product plan;
   gt__hopper_product *j = &plan;
@@ -6950,9 +6964,7 @@ static int gt__plan_hopper(gt__op *op) {
     if (!halves || !gt__can_stay(&j->p.f.x[i])) gt__plan_packing(j, i);
   }
   gt__cut_up(j, facts >> 16);
-  const size_t elements = (size_t)j->t.slots * j->t.lines * j->t.pitch;
-  gt__place(j, j->t.parts, gt__carve(j, elements * 4));
-  return gt__keep_product(op, j, j + 1);
+  return gt__keep_division(op, j, j + 1);
 }
 
 /* -- the launch -- */
@@ -7016,18 +7028,20 @@ static int gt__make_map(CUtensorMap *map, const gt__tensor3 &x, int box) {
              CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   return bad ? cudaErrorInvalidValue : cudaSuccess;
 }
-/* Of A and B, or their pieces; of C, if the engine stores it. */
+/* Of A or B, or their pieces. */
+static int gt__map_factor(gt__hopper_product *j, int i, int dtype, int box) {
+  const gt__factor *x = &j->p.f.x[i];
+  const int64_t deep = x->blocks ? x->pitch * x->lines : x->batch_stride;
+  const int64_t matrices = (int64_t)x->batch * j->pieces;
+  const gt__tensor3 tensor = {dtype, x->to, x->wide, x->lines, matrices, x->pitch, deep};
+  return gt__make_map(&j->p.map[i], tensor, box);
+}
+/* Of both, and of C, if the engine stores it. */
 static int gt__make_maps(gt__hopper_product *j) {
   gt__hopper_args *p = &j->p;
   const gt__division *t = &j->t;
-  int e = 0;
-  for (int i = 0; i < 2 && !e; i++) {
-    const gt__factor *x = &p->f.x[i];
-    const int64_t deep = x->blocks ? x->pitch * x->lines : x->batch_stride;
-    const int64_t matrices = (int64_t)x->batch * j->pieces;
-    const gt__tensor3 tensor = {j->type, x->to, x->wide, x->lines, matrices, x->pitch, deep};
-    e = gt__make_map(&p->map[i], tensor, i ? 64 : p->box);
-  }
+  int e = gt__map_factor(j, 0, j->type, p->box);
+  if (!e) e = gt__map_factor(j, 1, j->type, 64);
   const gt__tensor3 c = {
       t->dtype, t->to, t->n, t->m, j->x.batch, t->row, t->batch,
   };
@@ -7421,13 +7435,8 @@ static void gt__cut_strip(gt__skinny_product *j) {
   const int steps = (j->p.k - 1) / step + 1;
   const int room = gt__device_facts() >> 16;
   double least = HUGE_VAL;
-  t->high = j->form->rows;
   t->wide = 128;
-  t->lines = min(t->high, t->m);
-  t->pitch = min(t->wide, (int)gt__up(t->n, 4));
-  t->rows = (t->m - 1) / t->high + 1;
-  t->columns = (t->n - 1) / t->wide + 1;
-  t->tiles = t->rows * t->columns * (int)j->x.batch;
+  gt__lay_tiles(j, t, j->form->rows);
   for (int parts = 1; parts <= min(steps, (int)GT__MOST_PARTS); parts++) {
     const int share = (steps - 1) / parts + 1;
     const int cut = (steps - 1) / share + 1;
@@ -7442,19 +7451,13 @@ static void gt__cut_strip(gt__skinny_product *j) {
     t->slots = cut > 1 ? t->tiles * (cut + 1) : 0;
   }
   t->whole = t->slots ? 0 : t->tiles;
-  gt__set_divisors(t);
-  const size_t sums = (size_t)t->slots * t->lines * t->pitch;
-  gt__place(j, t->parts, gt__carve(j, sums * 4));
 }
 static bool gt__is_skinny(const gt__matmul_args *x) {
-  const double few = min(x->m, x->n);
-  const double many = max(x->m, x->n);
-  const double units = (many + 128) * GT__SKINNY_ROWS * x->batch;
-  const bool f32 = x->a.dtype == GT_FLOAT32 && x->b.dtype == GT_FLOAT32;
-  if (!(gt__device_facts() & GT__PROBE_HOPPER) || !gt__has_work(x) || !f32) return false;
-  if (x->compute != GT__F32 || few <= GT__STRIP_ROWS || few > GT__SKINNY_ROWS) return false;
+  const int64_t few = min(x->m, x->n);
+  const int64_t many = max(x->m, x->n);
+  if (!gt__is_on_hopper(x) || x->a.dtype != GT_FLOAT32) return false;
   if (few > GT__PIECES_LEAST_ROWS && x->precision != GT_HIGHEST) return false;
-  return many * x->k >= GT__SKINNY_LEAST && max(units, x->k * 1.) < INT_MAX / 4;
+  return few > GT__STRIP_ROWS && few <= GT__SKINNY_ROWS && many * x->k >= GT__SKINNY_LEAST;
 }
 static int gt__plan_skinny(gt__op *op) {
   const gt__matmul_args *args = &op->u.matmul;
@@ -7480,21 +7483,15 @@ static int gt__plan_skinny(gt__op *op) {
   while (j->form->rows < 64 && j->form->rows < j->t.m) j->form++;
   gt__plan_output(j, false);
   gt__cut_strip(j);
-  return gt__keep_product(op, j, j + 1);
+  return gt__keep_division(op, j, j + 1);
 }
 static int gt__run_skinny(const gt__op *op, void *stream) {
   gt__skinny_product job;
   gt__skinny_product *j = &job;
   gt__hopper_args *p = &job.p;
-  int e = 0;
   gt__recall_product(op, j);
-  for (int i = 0; i < 2 && !e; i++) {
-    const gt__factor *f = &p->f.x[i];
-    const int box = i || !f->along_k ? 32 : j->form->rows;
-    const gt__tensor3 x = {GT_FLOAT32, f->data,        f->wide,        f->lines,
-                           f->batch,   f->line_stride, f->batch_stride};
-    e = gt__make_map(&p->map[i], x, box);
-  }
+  int e = gt__map_factor(j, 0, GT_FLOAT32, p->f.x[0].along_k ? j->form->rows : 32);
+  if (!e) e = gt__map_factor(j, 1, GT_FLOAT32, 32);
   p->early = j->x.post.early;
   p->t = j->t;
   void *parameters[] = {p};

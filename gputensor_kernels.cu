@@ -1712,7 +1712,7 @@ struct gt__tiling {
 enum { GT__VECTORS = 4 }; /* of a thread in a whole map */
 /* TRANSPOSED: whole, and may have operands across. FEW: whole, with one vector a thread, as few
    elements take as long as a thread's share of them. */
-enum { GT__ANY, GT__ALL_WHOLE, GT__TRANSPOSED, GT__FEW };
+enum { GT__ANY, GT__ALL_WHOLE, GT__TRANSPOSED, GT__FEW_VECTORS };
 template <class T, bool ACROSS>
 GT__DEV gt__batch gt__my_batch(const gt__map_args &p, const gt__tiling &t) {
   unsigned first;
@@ -1953,7 +1953,7 @@ __global__ void __launch_bounds__(MODE == GT__ALL_WHOLE ? 128 : 256,
   const gt__slots s = gt__my_slots();
   gt__after_kernel_before();
   if (MODE == GT__ANY) gt__map_any<T, HEAVY>(p, s);
-  else if (MODE == GT__FEW) gt__map_whole<T, HEAVY, false, 1>(p, t, s);
+  else if (MODE == GT__FEW_VECTORS) gt__map_whole<T, HEAVY, false, 1>(p, t, s);
   else gt__map_whole<T, HEAVY, MODE == GT__TRANSPOSED, GT__VECTORS>(p, t, s);
 }
 /* [compute type][heavy][mode]. The rarer a mode, the fewer elements a heavy instruction takes at a
@@ -1968,7 +1968,8 @@ static const void *const gt__map_kernels[3][2][3] = {
     {GT__MAPS(float, 1, 0, 0, GT__TRANSPOSED), GT__MAPS(float, 1, 2, 4, GT__ALL_WHOLE)},
     {GT__MAPS(double, 1, 0, 0, GT__TRANSPOSED), GT__MAPS(double, 1, 2, 2, GT__TRANSPOSED)},
     {GT__MAPS(int64_t, 1, 1, 1, GT__TRANSPOSED), GT__MAPS(int64_t, 1, 1, 1, GT__TRANSPOSED)}};
-static const void *const gt__few_kernels[] = {GT__POINTER(gt__map_kernel<float, 4, GT__FEW>)};
+static const void *const gt__few_kernels[] = {
+    GT__POINTER(gt__map_kernel<float, 4, GT__FEW_VECTORS>)};
 /* Does x lie side by side along dim d and not the last, in a dtype that gt__fill_transposed takes?
    */
 static bool gt__lies_across(const gt__operand *x, const gt__map_args *args, int d) {
@@ -2493,7 +2494,7 @@ static bool gt__plan_vectors(const gt__map_args *args, gt__map_plan *plan) {
 }
 static bool gt__plan_few(const gt__map_args *args, gt__map_plan *plan) {
   if (args->program.compute != GT__F32 || args->count > GT__FEW_ELEMENTS) return false;
-  return gt__plan_whole(args, plan, GT__FEW, 1);
+  return gt__plan_whole(args, plan, GT__FEW_VECTORS, 1);
 }
 static bool gt__plan_transposed(const gt__map_args *args, gt__map_plan *plan) {
   return gt__plan_whole(args, plan, GT__TRANSPOSED, GT__VECTORS);
@@ -2531,7 +2532,8 @@ static int gt__start_map(const gt__map_args *args, const gt__map_plan *plan, voi
   dim3 grid(gt__blocks(m->count, batch * W));
   if (plan->mode != GT__ANY) grid = dim3(gt__blocks(t->rows, t->high) * t->across, t->batches);
   const void *kernel = *gt__few_kernels;
-  if (plan->mode != GT__FEW) kernel = gt__map_kernels[p->compute][p->heavy != 0][plan->mode];
+  if (plan->mode != GT__FEW_VECTORS)
+    kernel = gt__map_kernels[p->compute][p->heavy != 0][plan->mode];
   const int error =
       gt__launch(kernel, grid, plan->threads, gt__slot_bytes(m) * batch, stream, parameters);
   return error || !plan->rest ? error : gt__map_odd_end(args, plan->rest, stream);

@@ -8738,7 +8738,7 @@ static void gt__list_ways(const gt__backend *backend, char *text, size_t n) {
 GT_API const char *gt_build_info(void) {
   static __thread char text[1024];
   const char *gpus = "without CUDA", *of_gpus = "";
-  char cpu[256], cuda[256] = "";
+  char cpu[400], cuda[400] = "";
   gt__list_ways(GT__HOST, cpu, sizeof cpu);
   if (GT__PINNING != GT__HOST) {
     gt__list_ways(GT__PINNING, cuda, sizeof cuda);

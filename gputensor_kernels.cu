@@ -6068,12 +6068,11 @@ GT__DEV uint32_t gt__two(float x, float y) { /* x in the lower half */
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 #define GT__HOPPER /* what follows exists for sm_90a alone */
 /* -- instructions -- */
+#define GT__KEPT(text) asm volatile(text ::: "memory") /* where it stands */
 GT__DEV uint32_t gt__smem(const void *p) { return (uint32_t)__cvta_generic_to_shared(p); }
 /* Blocks of a cluster meet; that promises nothing about memory, which would cost 1 us. */
-GT__DEV void gt__cluster_arrive() {
-  asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
-}
-GT__DEV void gt__cluster_wait() { asm volatile("barrier.cluster.wait.aligned;" ::: "memory"); }
+GT__DEV void gt__cluster_arrive() { GT__KEPT("barrier.cluster.arrive.relaxed.aligned;"); }
+GT__DEV void gt__cluster_wait() { GT__KEPT("barrier.cluster.wait.aligned;"); }
 GT__DEV void gt__barrier_wait(uint64_t *b, int phase) {
   asm volatile(
       "{ .reg .pred done;\n again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
@@ -6103,7 +6102,7 @@ GT__DEV void gt__load_box(void *to, const CUtensorMap *from, uint64_t *full, int
   else GT__LOAD_BOX("", "");
 }
 /* Until the last stores' bytes have been read. */
-GT__DEV void gt__await_stores() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
+GT__DEV void gt__await_stores() { GT__KEPT("cp.async.bulk.wait_group.read 0;"); }
 /* Describes bricks: 128-byte swizzle, 1024 bytes from 8 lines to the next 8; where lines run along
    M or N, 8192 bytes (a brick) from 64 elements to the next 64. */
 GT__DEV uint64_t gt__bricks(uint32_t address) {
@@ -6170,7 +6169,7 @@ GT__DEV gt__ring gt__make_ring(int arrivals) {
     for (int s = 0; s < 2 * P::STAGES; s++)
       asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(gt__smem(&r.full[s])),
                    "r"(s < P::STAGES ? 1 : arrivals));
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    GT__KEPT("fence.mbarrier_init.release.cluster;");
   }
   return r;
 }
@@ -6288,16 +6287,16 @@ GT__DEV void gt__multiply_stage(const gt__ring &r, int i, int half, float (&d)[N
   const uint64_t b = gt__bricks(gt__smem(stage) + P::PIECES * P::A_BRICKS * GT__BRICK);
   gt__barrier_wait(&r.full[i % P::STAGES], i / P::STAGES % 2);
   if (P::TURNS) GT__MEET("sync", 4 + half, 2 * GT__TEAM);
-  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+  GT__KEPT("wgmma.fence.sync.aligned;");
   GT__UNROLL for (int q = 6 - P::PRODUCTS; q < 6; q++) {
     const int to_a = of_a[q] * P::A_BRICKS * GT__BRICK >> 4;
     const int to_b = of_b[q] * P::B_BRICKS * GT__BRICK >> 4;
     const bool more = add || q > 6 - P::PRODUCTS;
     gt__mma<A_ALONG, B_ALONG>(T(), d, a + to_a, b + to_b, more);
   }
-  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+  GT__KEPT("wgmma.commit_group.sync.aligned;");
   if (P::TURNS) GT__MEET("arrive", 5 - half, 2 * GT__TEAM);
-  asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
+  GT__KEPT("wgmma.wait_group.sync.aligned 1;");
 }
 /* float32 that pieces cannot carry. A line (a row of A, a column of B) whose largest |x| is NaN,
    infinite or above 2^62 may make products of pieces overflow, one below 2^-62 makes those of low
@@ -6444,7 +6443,7 @@ GT__DEV void gt__put_tile(const gt__hopper_args &p, const gt__work &w, const gt_
       uint8_t *brick = bricks + (j - i) * each;
       gt__lay_brick<S>(brick, j, sum);
     }
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    GT__KEPT("fence.proxy.async.shared::cta;");
     gt__team_sync(half);
     for (int j = i; leader && j < end; j++) {
       const uint32_t from = gt__smem(bricks + (j - i) * each);
@@ -6492,7 +6491,7 @@ GT__DEV void gt__accumulate(const gt__ring &r, int step, int end, int half, int 
       gt__multiply_stage<P, FORM>(r, i, half, d, true);
       gt__release(&r.empty[(i - 1) % P::STAGES], down);
     }
-    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+    GT__KEPT("wgmma.wait_group.sync.aligned 0;");
     gt__release(&r.empty[(stop - 1) % P::STAGES], down);
   };
   if (P::PRODUCTS == 1) add_up(sum, step, end);
@@ -7132,21 +7131,23 @@ static cudaError_t gt__load_fast(void) {
    x 7168 x 16384 in 219 us, by tiles 502, cuBLAS 330. */
 #ifdef GT__HOPPER
 /* d (64 x N) = A (64 x 16), from registers, x B (16 x N) + (add ? d : 0). */
-#define GT__MMA_OF(count, wide, list, a, b, c, e, at, add_, ...) \
-  GT__DEV void gt__mma_few(float(&d)[count], const uint32_t(&x)[4], uint64_t strip, int add) { \
-    asm volatile("{ .reg .pred p;\n setp.ne.b32 p, %" #add_ \
-                 ", 0;\n" \
-                 "wgmma.mma_async.sync.aligned.m64n" #wide "k16.f32.bf16.bf16 {" list "}, {%" #a \
-                 ",%" #b ",%" #c ",%" #e "}, %" #at ", p, 1, 1, 0; }" \
-                 : __VA_ARGS__ \
-                 : "r"(x[0]), "r"(x[1]), /* of A, 8 down */ \
-                   "r"(x[2]), "r"(x[3]), /* 8 on along K */ \
-                   "l"(strip), "r"(add)); \
-  }
-GT__MMA_OF(8, 16, "%0,%1,%2,%3,%4,%5,%6,%7", 8, 9, 10, 11, 12, 13, GT__D8(0))
-GT__MMA_OF(16, 32, "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15", 16, 17, 18, 19, 20, 21,
-           GT__D8(0), GT__D8(8))
-GT__MMA_OF(32, 64, GT__30 "%30,%31", 32, 33, 34, 35, 36, 37, GT__D32(0))
+#define GT__MMA_OF(wide, list, a, b, c, e, at, add_, ...) \
+  asm volatile("{ .reg .pred p;\n setp.ne.b32 p, %" #add_ \
+               ", 0;\n" \
+               "wgmma.mma_async.sync.aligned.m64n" #wide "k16.f32.bf16.bf16 {" list "}, {%" #a \
+               ",%" #b ",%" #c ",%" #e "}, %" #at ", p, 1, 1, 0; }" \
+               : __VA_ARGS__ \
+               : "r"(x[0]), "r"(x[1]), /* of A, 8 down */ \
+                 "r"(x[2]), "r"(x[3]), /* 8 on along K */ \
+                 "l"(strip), "r"(add))
+template <int N>
+GT__DEV void gt__mma_few(float (&d)[N], const uint32_t (&x)[4], uint64_t strip, int add) {
+  if constexpr (N == 8) GT__MMA_OF(16, "%0,%1,%2,%3,%4,%5,%6,%7", 8, 9, 10, 11, 12, 13, GT__D8(0));
+  else if constexpr (N == 16)
+    GT__MMA_OF(32, GT__TEN() "%10,%11,%12,%13,%14,%15", 16, 17, 18, 19, 20, 21, GT__D8(0),
+               GT__D8(8));
+  else GT__MMA_OF(64, GT__30 "%30,%31", 32, 33, 34, 35, 36, 37, GT__D32(0));
+}
 #endif
 /* What a thread has of a product of up to ROWS rows. */
 template <int ROWS>
@@ -7193,7 +7194,7 @@ struct gt__skinny {
     if (threadIdx.x % GT__TEAM == 0)
       for (int i = 0; i < STAGES; i++)
         asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(gt__smem(full + i)));
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    GT__KEPT("fence.mbarrier_init.release.cluster;");
     __syncthreads();
   }
   /* Starts the copies of a step: a team's first warp. */
@@ -7254,7 +7255,7 @@ struct gt__skinny {
         *(uint32_t *)(to + (along ? HALF : 4)) = piece[q][1];
       }
     }
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    GT__KEPT("fence.proxy.async.shared::cta;");
   }
   /* The thread's lots of B, from the stage. */
   __device__ __forceinline__ void take(Lots &u) {
@@ -7299,13 +7300,13 @@ struct gt__skinny {
     constexpr int of_a[6] = {2, 1, 0, 1, 0, 0};
     constexpr int of_b[6] = {0, 1, 2, 0, 1, 0};
     const uint64_t at = (uint64_t)(gt__smem(strip) >> 4) | ROWS << 16 | 8ull << 32;
-    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+    GT__KEPT("wgmma.fence.sync.aligned;");
     GT__UNROLL for (int i = 0; i < 12; i++) {
       const int q = i / 2;
       const int to_a = (of_a[q] * 2 + i % 2) * ROWS * 2;
       gt__mma_few(d, x[i % 2][of_b[q]], at + to_a, i > 0);
     }
-    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+    GT__KEPT("wgmma.commit_group.sync.aligned;");
   }
   /* Waits for all products but the last LEFT begun. */
   template <int LEFT>

@@ -26,8 +26,8 @@
    Hopper write -arch=sm_90a; from CUDA 12.1 on add -split-compile 0. No other library is needed: no
    cuBLAS, no NVRTC, no driver library.
 
-   What it is: four primitives - copy, map, reduce, matmul - on two kinds of device, and one
-   expression language, in which the last three take formulas:
+   What it is: seven primitives - copy, map, reduce, matmul, scan, order, scatter - on two kinds of
+   device, and one expression language, in which map, reduce, matmul and scan take formulas:
 
        gt_eval(out, "a*b + c", x, y, z);                        // one pass over memory
        gt_reduce(out, GT_MEAN, GT_ALL, 0, "(a-b)*(a-b)", p, q); // mean squared error in one pass
@@ -359,14 +359,16 @@ GT_API gt_tensor *gt_fill(gt_tensor *x, double value);
 GT_API gt_tensor *gt_cat(gt_tensor *out, int n, const gt_tensor *const *x, int dim);
 GT_API gt_tensor *gt_stack(gt_tensor *out, int n, const gt_tensor *const *x, int dim);
 /* Picks the entries of dim `dim` that `index` (int32 or int64) names. The index's dims, as many as
-   it has, stand where that one stood: of a table of (n, width), (batch, time) tokens make (batch,
-   time, width), and one number, 0-d, makes a row. An index out of range is an error at the call on
-   the CPU; on a GPU its entries are zero and the next wait reports it. */
+   it has, take the place of that one: of a table of (n, width), (batch, time) tokens make (batch,
+   time, width), and one number, 0-d, makes a row. An index out of range, as all below 0 are, is an
+   error at the call on the CPU; on a GPU, and in a graph, its entries are zero and the next wait
+   reports it. */
 GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
                                   const gt_tensor *index);
 /* Picks single elements, as torch.gather: out[i][j] is x[index[i][j]][j] with dim 0, and
-   x[i][index[i][j]] with dim 1. The result has the index's shape, of as many dims as x's; another
-   dim than `dim` may be shorter than x's. Indices as above. */
+   x[i][index[i][j]] with dim 1. The index has as many dims as x, and only in `dim` may it be longer
+   than x; where it is shorter, the rest of x is left out. 0-d counts as 1-d. The result has the
+   index's shape. Indices as above. */
 GT_API gt_tensor *gt_gather(gt_tensor *out, const gt_tensor *x, int dim, const gt_tensor *index);
 
 /* ---- >>operations ------------------------------------------------------------------------------
@@ -515,28 +517,34 @@ GT_API gt_tensor *gt_softmax(gt_tensor *out, const gt_tensor *x, int dim);
 GT_API gt_tensor *gt_log_softmax(gt_tensor *out, const gt_tensor *x, int dim);
 /* Adds rows into out, as index_add_: entry i of src's dim `dim` is added to the entry of out's that
    index[i] names. It is the gradient of gt_index_select. The index is 1-d or 0-d; src has out's
-   shape, but in that dim it is as long as the index. */
+   shape, but in that dim it is as long as the index: 1 if that is 0-d. */
 GT_API gt_tensor *gt_index_add(gt_tensor *out, int dim, const gt_tensor *index,
                                const gt_tensor *src);
 /* Folds single elements into out, as scatter_reduce_: src[i][j] goes to out[index[i][j]][j] with
-   dim 0, to out[i][index[i][j]] with dim 1. All three have as many dims; src may be longer than
-   the index, and so may out. `reduction` is GT_SUM, GT_MAX or GT_MIN. Without include_self what
-   stood in out counts only where nothing goes. Of both functions:
-   out may not be NULL, and is returned. The index is int32 or int64. src has out's dtype; short
-   floats are folded in float32, integers and bool in int64, and rounded once. A NaN wins. The bits
-   of an element depend on what goes there and in which order the index has it, on nothing else.
-   An index out of range is an error at the call on the CPU; on a GPU what it names is left out and
-   the next wait reports it. More than 2^31 indices or elements of out's `dim` and those that the
-   index walks along are slow on a GPU. Overlap goes through a temporary. */
+   dim 0, to out[i][index[i][j]] with dim 1. All three have the same number of dims, where 0-d
+   counts as 1-d. The index is in no dim longer than src, and longer than out only in `dim`; where
+   it is shorter, the rest of src or out is left alone. `reduction` is GT_SUM, GT_MAX or GT_MIN.
+   With include_self 0 the old value of out counts only where nothing goes.
+   Both functions: out may not be NULL, and is returned. The index is int32 or int64. src has out's
+   dtype, and is not broadcast. float16 and bfloat16 are folded in float32, integers and bool in
+   int64, and converted once, at the end. With GT_MAX and GT_MIN a NaN wins. The bits of an element
+   depend on what goes there and in which order the index has it, on nothing else. An index out of
+   range, as all below 0 are, is an error at the call on the CPU, and nothing is written; on a GPU,
+   and in a graph, what it names is left out and the next wait reports it. A GPU is slow if the
+   index has 2^31 elements or more, or if there are so many places: out's size in `dim` times the
+   index's in all other dims. Overlap goes through a temporary. */
 GT_API gt_tensor *gt_scatter_reduce(gt_tensor *out, int dim, const gt_tensor *index,
                                     const gt_tensor *src, gt_reduction reduction, int include_self);
 
 /* ---- >>scans -----------------------------------------------------------------------------------
-   Running folds along a dim: of each element and all before it, in the shape of the operands.
-   gt_scan computes a text over them first, as gt_reduce. GT_SUM, GT_PROD, GT_MAX and GT_MIN; dtypes
-   are those of the reductions, and a NaN stays to the end. A 0-d tensor has dim 0. float16 and
-   bfloat16 are rounded only as they are stored. The order of additions depends on the dim's size
-   alone: the same bits on every device and in every run. May work in place. */
+   Running folds along a dim: each element becomes the fold of itself and all before it. The result
+   has the shape to which the operands are broadcast. gt_scan(out, reduction, dim, text, ...), like
+   gt_reduce, computes a formula first; a running minimum is gt_scan(NULL, GT_MIN, 0, "a", x). The
+   reduction is GT_SUM, GT_PROD, GT_MAX or GT_MIN; the result's dtype is that of the reduction, and
+   from a NaN on all are NaN. `dim` is a number; a 0-d tensor has dim 0. Without elements the result
+   has none, either. float16 and bfloat16 are rounded only as they are stored. The order of
+   additions depends on the dim's size alone: the same bits on every device and in every run. out
+   may be one of the operands. */
 GT_API gt_tensor *gt_scan_n(gt_tensor *out, gt_reduction reduction, int dim, const char *text,
                             int n, const gt_tensor *const *operands);
 /* Each of these is also a function gt_NAME(out, x, dim). */
@@ -546,18 +554,20 @@ GT_API gt_tensor *gt_scan_n(gt_tensor *out, gt_reduction reduction, int dim, con
 GT__SCANS(GT__DECLARE_SCAN)
 
 /* ---- >>ordering --------------------------------------------------------------------------------
-   Stable, as torch.sort with stable=True: of equals the first stands first. NaN is above all, -0
-   equals 0. Rows, along `dim`, have fewer than 2^32 entries. *values and *indices (int64) are made
-   for NULL, or written; either pointer may be NULL: it is not wanted. They must not overlap; other
-   overlap is computed through a temporary. On a GPU the calls return before the work is done, but
-   for gt_nonzero. */
+   Stable, as torch.sort with stable=True: of equals the first stands first, also when descending.
+   NaN is above all, -0 equals 0. Rows, along `dim`, have fewer than 2^32 entries. A pointer that is
+   NULL says that this result is not wanted. If *values is NULL, a tensor of x's dtype is made, and
+   an int64 one if *indices is NULL: the caller owns it. Any other *values or *indices is written.
+   The two must not overlap; other overlap is computed through a temporary. On a GPU the calls
+   return before the work is done, but for gt_nonzero. */
 GT_API gt_status gt_sort(gt_tensor **values, gt_tensor **indices, const gt_tensor *x, int dim,
                          int descending);
-/* The k largest, or smallest, of each row, in order. */
+/* The k largest of each row, or with largest 0 the k smallest, in order, so the best comes first. k
+   is from 0 to the row's length; of a 0-d tensor it is 1. */
 GT_API gt_status gt_topk(gt_tensor **values, gt_tensor **indices, const gt_tensor *x, int64_t k,
                          int dim, int largest);
-/* Where x is not 0, in row-major order: (n, x.ndim), int64. The host waits for their number, so a
-   graph cannot record it. */
+/* The coordinates of each element that is not 0, as NaN is, in row-major order: (n, x.ndim), int64.
+   The host waits for n, so a graph cannot record this call. */
 GT_API gt_tensor *gt_nonzero(const gt_tensor *x);
 
 /* ---- >>products --------------------------------------------------------------------------------
@@ -848,7 +858,7 @@ GT_API gt_timing gt_benchmark(void (*work)(void *argument), void *argument, gt_d
    as small programs want it. Nothing else in the library exits, and this only where it is named. */
 GT_API void gt_exit_on_error(gt_status status, const char *message, void *user);
 /* Compiler, OpenMP, CUDA; once a GPU was used, its kernels' architectures and whether one lacks;
-   and the ways of doing copies, maps, reductions and products, whose names GPUTENSOR_WAYS takes. */
+   and the ways of each kind of operation, whose names GPUTENSOR_WAYS takes. */
 GT_API const char *gt_build_info(void);
 
 /* ---- what the macros above are made of ------------------------------------------------------- */
@@ -2182,7 +2192,7 @@ GT__FN double gt__normal_f64(const uint32_t w[4]) {
 
 /* ---- >>machine ---------------------------------------------------------------------------------
    What the front end and the back ends share: the program of an expression and the arguments of the
-   four primitives, plain data that is copied by value into kernel parameters.
+   primitives, plain data that is copied by value into kernel parameters.
    The accumulator machine: acc = op(acc, slot[b], slot[c]). Slots hold inputs, constants and then
    temporaries. Inputs become the compute type when loaded, acc the output's dtype when stored. */
 enum { GT__F32, GT__F64, GT__I64 }; /* compute types: float, double, int64_t */
@@ -2310,7 +2320,7 @@ typedef struct {
 enum { GT__RISING, GT__FALLING, GT__NONZERO };
 typedef struct {
   int64_t rows, n, keep;
-  int32_t how, bits; /* in which keys differ, the lowest ones */
+  int32_t how, bits; /* keys differ in no others than the lowest `bits` */
   gt__operand x, out;
   void *scratch;
 } gt__order_args;
@@ -2341,13 +2351,13 @@ typedef struct {
   int32_t fold, dim;
   int64_t outer, n, inner;
 } gt__scan_args;
-/* Folds src into out. The first n_index dims of `size` count the n positions of the index, and the
-   first is the dim that the index is for, and `inner` positions have each of its coordinates. The
-   other dims count the `rest`, elements that go with each position. src and out have strides along
-   all dims, but out none along the first: there the index names one of `entries`, `pitch` elements
-   apart, and one out of range sets *fault. So there are entries * inner places. What goes to one is
-   folded, in the order of the positions, by THE PLAN of a reduction that is not inner; then, with
-   include_self, fold(old value, that). */
+/* Folds src into out. The first n_index dims of `size` count the n positions of the index. The
+   first of them is the dim that the index is for: each of its coordinates has `inner` positions.
+   The other dims count the `rest`, elements that go with each position. src and out have strides
+   along all dims, but out none along the first: there the index names one of `entries`, `pitch`
+   elements apart, and one out of range sets *fault. So there are entries * inner places. What goes
+   to one is folded, in the order of the positions, by THE PLAN of a reduction that is not inner;
+   then, with include_self, the result is fold(old value, that). */
 typedef struct {
   int32_t fold, include_self, compute, n_index, ndim;
   int64_t n, inner, rest, entries, pitch, size[GT_MAX_DIMS];
@@ -2523,8 +2533,9 @@ GT__FN T F(fold)(int fold, T a, T b) {
     default: return (T)((a != 0) & (b != 0));
   }
 }
-/* THE SCAN's next element of a row, number k. Each level has what is before its run, which it sets
-   in the level below, too, and the run so far. */
+/* THE SCAN's next element of a row, number k: returns the fold up to it. level[i] is about the run
+   of 16^(i + 1) elements in which it stands: [0] is the fold of all before that run, [1] that of
+   the run so far. level[-1][0] becomes the fold of all before the next element. */
 GT__FN T F(scan)(int fold, T (*level)[2], int64_t k, T x) {
   T(*top)[2] = level;
   T value = x, with = x;
@@ -2883,7 +2894,7 @@ enum { GT__MOST_THREADS = 1024 };
       |  one type becomes a program (>>compiler)              |   |          |
       +-------------------------------------------------------+   |          |
         v               v           v              v              v          v
-      +------------------- one gt__op: which of the four primitives, on which -------------------+
+      +------------------- one gt__op: which of the primitives, on which ------------------------+
       |  operands (>>operands: address, dtype, strides), and the memory that it touches          |
       +-------------------------------------------+----------------------------------------------+
                                                   v
@@ -10715,7 +10726,7 @@ static int gt__cpu_copy_bytes(char *to, char *from, int64_t bytes, int threads) 
 /* ==== Part I, plainly ==== */
 GT__RARE_BEGINS
 /* ---- >>cpu-plain -------------------------------------------------------------------------------
-   The four primitives, one element after the other: the DEFINITION of what each operation computes,
+   The primitives, one element after the other: the DEFINITION of what each operation computes,
    with which every faster way is compared. There is nothing else with GPUTENSOR_PLAIN, and it runs
    where the processor lacks the vector instructions of the faster ways. */
 typedef int16_t gt__i16 __attribute__((may_alias));
@@ -15724,7 +15735,7 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
             gt_to_dlpack, gt_from_dlpack;
             views: gt_view, gt_flip, gt_unfold, gt_as_strided, slices with a negative step;
             gt_gather, gt_index_select by an index of any rank; gt_index_add, gt_scatter_reduce;
-            gt_sort, gt_topk, gt_nonzero
+            gt_scan, gt_cumsum, gt_cumprod, gt_cummax; gt_sort, gt_topk, gt_nonzero
      0.4.0  traces: gt_trace_start, _stop, _print, _save and _overlap, gt_range_push and _pop;
             graphs: gt_graph_begin, _end, _launch and _free; gt_warmup and gt_benchmark;
             gt_stream_call

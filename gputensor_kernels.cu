@@ -1,12 +1,13 @@
 /* gputensor_kernels.cu - what gputensor.h runs on an NVIDIA GPU: kernels and their launchers,
    nothing else. nvcc builds it beside the file with GPUTENSOR_IMPLEMENTATION. MIT licence: there.
 
-   HOW TO READ IT. Part I does everything, plainly: copies, maps, reductions, softmax, orders and
-   products of any shape, strides and dtypes, each by a kernel that can be read in minutes. Part II
-   does the same faster, in sections that can be skipped: each is a way, a row of the table in
-   >>ways, with its kernel, launcher and plan together. Both parts give the same bits; only products
-   differ, within the same error bound. -DGPUTENSOR_PLAIN compiles Part I alone. Who wants to know
-   how a GPU multiplies matrices reads >>plain-map, for the words, and then >>plain-matmul.
+   HOW TO READ IT. Part I does everything, plainly: copies, maps, reductions, softmax, orders,
+   scatters, products and scans of any shape, strides and dtypes, each by a kernel that can be read
+   in minutes. Part II does the same faster, in sections that can be skipped: each is a way, a row
+   of the table in >>ways, with its kernel, launcher and plan together. Both parts give the same
+   bits; only products differ, within the same error bound. -DGPUTENSOR_PLAIN compiles Part I alone.
+   Who wants to know how a GPU multiplies matrices reads >>plain-map, for the words, and then
+   >>plain-matmul.
 
    CONTENTS   (search for >>word)
    Part I, everything, plainly
@@ -625,16 +626,16 @@ static int gt__start_softmax(const gt__reduce_args *r, void *queue) {
 }
 
 /* ---- >>plain-copy ------------------------------------------------------------------------------
-   Elements of one size, whatever they mean, from any strides to any strides. With an index, one
-   comes from as many times gather_stride further on as its entry says; a bad entry gives 0, and
-   sets *fault, a word of the host. A thread moves one element. Block: 256 threads. Grid: elements /
-   256, rounded up. */
+   Elements of one size, whatever they mean, from any strides to any strides. With an index, an
+   element is read k * gather_stride further on, where k is its entry of the index; a bad entry
+   gives 0, and sets *fault, a word that the host reads. A thread moves one element. Block: 256
+   threads. Grid: elements / 256, rounded up. */
 GT__DEV void gt__set_fault(int32_t *fault) {
   if (!fault) return;
   *(volatile int32_t *)fault = 1;
   __threadfence_system(); /* the host sees it */
 }
-/* k[i] becomes the entry of the index, if there is one, at at[i]. */
+/* k[i] becomes the entry of the index at at[i]; without an index it stays as it is. */
 template <class J, int N>
 GT__DEV void gt__read_entries(const gt__operand &index, const J (&at)[N], int64_t (&k)[N]) {
   if (index.dtype == GT_INT32) {
@@ -707,9 +708,9 @@ static int gt__run_plain_copy(const gt__op *op, void *queue) {
 
 /* ---- >>plain-order -----------------------------------------------------------------------------
    The order of rows, see gt__order_args. For each element a thread counts those of its row that
-   come before it, smaller keys and the same ones at lower positions: that is its place. Block: 256
-   threads. Grid: elements / 256, rounded up. */
-template <class F> /* f(0) of the unsigned integer type of that size */
+   come before it, which have a smaller key, or the same key and a lower position: their number is
+   its place. Block: 256 threads. Grid: elements / 256, rounded up. */
+template <class F> /* calls f with a 0 of the unsigned integer type that has this size */
 GT__DEV uint64_t gt__by_size(int size_log2, F f) {
   if (size_log2 == 0) return f(uint8_t());
   if (size_log2 == 1) return f(uint16_t());
@@ -745,10 +746,11 @@ static int gt__run_plain_order(const gt__op *op, void *queue) {
 
 /* ---- >>plain-scatter ---------------------------------------------------------------------------
    Elements are folded into the places of `out` that an index names, in the order that
-   gt__scatter_args describes. A thread has one element of one place. It looks at all positions of
-   the index twice: how many go there, and then what these bring, by runs of GT__ROWS. Block: 256
+   gt__scatter_args describes. A thread makes one element of one place. It looks at all positions of
+   the index twice: first it counts those that go to its place, which shapes the tree of THE PLAN;
+   then it folds what they bring, in runs of GT__ROWS, and the runs by that tree. Block: 256
    threads. Grid: elements of all places / 256, rounded up. */
-/* An element in memory: of type S, or of any as the operand says. */
+/* An element in memory, of type S; gt__operand as S stands for the dtype that the operand names. */
 template <class T, class S>
 GT__DEV T gt__read_as(const gt__operand &x, int64_t at) {
   if constexpr (std::is_same<S, gt__operand>::value) {
@@ -1002,8 +1004,9 @@ static int gt__run_shared_matmul(const gt__op *op, void *queue) {
 }
 
 /* ---- >>plain-scan ------------------------------------------------------------------------------
-   Running folds in the order of THE SCAN, see gputensor.h. A thread makes a row. Block: 256
-   threads. Grid: rows / 256, rounded up; neighbours make the rows beside it. */
+   Running folds in the order of THE SCAN, see gputensor.h. A thread makes a row, one element after
+   the other; `level` has the folds of the runs, of each size, in which it is. Block: 256 threads.
+   Grid: rows / 256, rounded up; neighbouring threads make neighbouring rows. */
 template <class T>
 GT__DEV T gt__scan_next(int fold, T (*level)[2], int64_t k, T x) {
   if constexpr (std::is_integral<T>::value) return gt__scan_i64(fold, level, k, x);
@@ -3874,16 +3877,16 @@ static int gt__run_mapped(const gt__op *op, void *stream) {
 }
 
 /* ---- >>copy-turned ------------------------------------------------------------------------------
-   Elements of 16 bits that lie side by side down the rows in the source, all in whole vectors of 8.
-   A thread loads 8 vectors, 8 rows of each of 8 columns, transposes them in its registers, and
-   stores 8:
+   Copies that transpose elements of 16 bits: in the source those of a column lie side by side, in
+   the output those of a row, and both in whole vectors of 8. A thread loads 8 vectors, 8 rows of
+   each of 8 columns, transposes them in its registers, and stores 8:
 
        from[0] = a0 a1 a2 ... a7                  row 0 = a0 b0 c0 ... h0
        from[1] = b0 b1 b2 ... b7     becomes      row 1 = a1 b1 c1 ... h1
        ...                                        ...
 
-   A warp, 8 threads down by 4 along, loads 128 bytes in a row and stores 64. Block: 64 threads, a
-   tile of 64 x 64 elements, as >>map-vectors lays it for operands across. */
+   A warp, 8 threads down by 4 along, loads 128 bytes side by side and stores 64. Block: 64 threads,
+   a tile of 64 x 64 elements, as >>map-vectors lays it for operands across. */
 enum { GT__TURN_BLOCK = 64 };
 __global__ void __launch_bounds__(GT__TURN_BLOCK)
     gt__turn_kernel(const __grid_constant__ gt__map_args p, const __grid_constant__ gt__tiling t) {
@@ -3941,23 +3944,26 @@ static int gt__run_turned(const gt__op *op, void *stream) {
 }
 
 /* ---- >>scan ------------------------------------------------------------------------------------
-   THE SCAN of gputensor.h, for operands in memory. A lane has a run of 16 elements, half a warp 16
-   runs, whose folds its lanes pass on by shuffles; 16 such halves, of as many warps as there are,
-   at once or in turn, have 4096 elements. Rows of up to 256 take fewer lanes. Memory is read and
-   written as it lies, side by side, and turned in shared memory.
+   THE SCAN of gputensor.h, for operands in memory. A lane, a thread of a warp, has a run of 16
+   elements. Half a warp has 16 such runs, whose folds its lanes pass on by shuffles. 16 times that
+   is a chunk, 4096 elements, which a row's warps do at once or, if they are fewer than eight, in
+   turns. Rows of up to 256 take fewer lanes. Memory is read and written as it lies, by neighbouring
+   threads side by side, and turned in shared memory, so that a lane finds a whole run.
 
        rows      the dim lies in memory: a team of two warps has a row
        columns   neighbouring rows lie side by side: a warp, a team of one, has a row
 
-   Few long rows are cut into chunks of 4096: TOTALS are made of these and scanned, as a row whose
-   elements become what is BEFORE them, and a second pass is CARRIED on from that. */
+   Where rows are long and few, several blocks have a row, each a chunk, in three steps. First each
+   makes its chunk's fold (TOTALS). Then these are scanned as a row of their own, in which an
+   element becomes the fold of those BEFORE it. Then the chunks are scanned, each CARRIED on from
+   there. */
 enum { GT__WARP_RUNS = 512 }; /* elements */
 enum { GT__TOTALS = 1 };
 enum { GT__BEFORE = 2 };
 enum { GT__CARRIED = 4 };
 struct gt__scan_cut {
-  int32_t team, lanes_log2, rest;
-  int64_t n_chunk;
+  int32_t team, lanes_log2, rest; /* warps of a row; its lanes of a warp; which of these */
+  int64_t n_chunk;                /* blocks that share a row */
 };
 /* Where element i of a line is in shared memory: gaps let lanes' runs meet all banks; and columns,
    which are written side by side, have lines of their own, one further apart. */
@@ -4190,13 +4196,15 @@ static int gt__run_scan(const gt__op *op, void *queue) {
 
 /* ---- >>radix -----------------------------------------------------------------------------------
    A stable sort of rows of n pairs, a key of 32 bits above a position of 32 bits, by digits of
-   eight bits of the key, the lowest first. A pass sorts by one digit. It cuts each row into parts,
-   which are some tiles of 4,096 pairs long, and has three kernels:
+   eight bits of the key, the lowest first. A pass sorts by one digit. It cuts each row into parts
+   of one or more tiles, which are 4,096 pairs long, and has three kernels:
 
        count    counts[row][digit][part]: how often the digit occurs in the part
-       add      counts become places: how many pairs of that digit lie in the parts before
+       add      each count becomes the number of pairs of its digit in the parts before; total has
+                the number in all parts
        move     a block takes the tiles of a part in their order. In shared memory it sorts a tile
-                by the digit; then neighbours go to neighbouring places and share their stores.
+                by the digit; then neighbours go to neighbouring places and share their stores. A
+                digit's first place is the sum of the totals of lower digits.
 
    In a tile a warp has 512 pairs, 32 at a time. A pair's place among those of its digit comes from
    a vote: the lanes that have the same digit, and of these the ones before its own. */
@@ -4358,7 +4366,7 @@ static size_t gt__plan_radix(gt__radix *r, int64_t rows, int64_t n) {
   r->parts = (int)((n - 1) / r->part + 1);
   return (size_t)rows * (16 * n + 4 * GT__DIGITS * (r->parts + 1));
 }
-/* The last one is pair[1], which one pass to `out` does not use. */
+/* pair[1] stands last: a sort of one pass to `out` does not use it. */
 static void gt__place_radix(gt__radix *r, void *scratch) {
   r->counts = (uint32_t *)scratch;
   r->total = r->counts + r->rows * GT__DIGITS * r->parts;
@@ -4385,13 +4393,13 @@ static int gt__run_radix(gt__radix *r, int bits, void *queue) {
 }
 
 /* ---- >>order -----------------------------------------------------------------------------------
-   The order of short rows and of the first few of long ones, in shared memory, and of whole long
-   rows, by >>radix. */
+   Short rows, and the first few of long rows, are ordered in shared memory; whole long rows by
+   >>radix. */
 /* A block sorts a tile of 4,096 candidates, and keeps the first `keep` of each row. Short rows
-   stand in a tile together: behind the passes by the keys one by the number of the row takes them
-   apart. Of a long row each tile gives candidates for the next round, until one tile has them all.
-   Keys of 64 bits are sorted by their lower half, and read anew for the upper one. In a pair stands
-   below the key where the candidate is: row << 16 | column, of the tile. */
+   share a tile: after the passes by the keys, one more by the number of the row takes them apart.
+   Of a long row each tile gives candidates for the next round, until one tile has them all. Keys of
+   64 bits are sorted by their lower half, and are then read anew for the upper one. The lower half
+   of a pair is the candidate's place in the tile: row << 16 | column. */
 struct gt__order_round {
   gt__order_args a;
   const uint32_t *from; /* the candidates' positions; NULL: all are */
@@ -4497,8 +4505,9 @@ static int gt__run_order_tiles(const gt__op *op, void *queue) {
   }
   return e;
 }
-/* For >>radix, the pairs: keys from bit `low` on, and positions, which from the second time on are
-   there. Block: 256 threads. Grid: elements / 1024, rounded up: a thread makes four. */
+/* Makes the pairs for >>radix: 32 bits of the key, from bit `low` on, above the position. The
+   second time, for the upper half of a key of 64 bits, it takes the positions from the pairs as
+   they were sorted. Block: 256 threads. Grid: elements / 1024, rounded up: a thread makes four. */
 struct gt__order_keys {
   gt__order_args a;
   uint64_t *pair;
@@ -4551,22 +4560,24 @@ static const void *const gt__order_kernels[] = {
     GT__POINTER(gt__order_keys_kernel)};
 
 /* ---- >>scatter ---------------------------------------------------------------------------------
-   Positions of the index are sorted by the place that each goes to, see >>radix. What goes to one
-   place is then a segment of them, in their order, and a segment has runs of GT__ROWS positions:
+   Positions of the index are sorted by the place that each goes to, see >>radix. Those that go to
+   one place are then a segment, in their order, and a segment is cut into runs of GT__ROWS:
 
        place        0  0  0  2  2  5  5  5  5 ...   A bad index goes with place 0, and has the
        position     4  7  9  1  8  0  2  3  6 ...   position NOWHERE.
 
-   A block lists the runs that begin in its part of the sorted positions, and folds them, a thread
-   one element of the rest of a run. The sum of a segment of one run is stored, the sums of other
-   runs are folded by a second kernel. */
+   A block lists the runs that begin in its part of the sorted positions, and folds them; a thread
+   makes one element of a run's fold, which has as many as gt__scatter_args has in `rest`. If the
+   segment is that run alone, its fold goes to the place. The folds of a longer segment's runs, here
+   called sums whatever the fold, are kept, and a second kernel folds these. */
 enum { GT__RUN_LOT = 4 };                    /* positions of a run that are loaded at once */
 enum { GT__JOIN_LOT = 8 };                   /* sums of runs that are loaded at once */
 static constexpr uint32_t GT__NOWHERE = ~0u; /* also: no place */
 struct gt__scatterer {
   gt__scatter_args a;
   gt__radix r;
-  uint32_t *longs;  /* how many segments have several runs; is place 0 named; where they begin */
+  uint32_t *longs;  /* [0]: how many segments have several runs; [1]: a good index names place 0;
+                       then where those segments begin */
   void *sums;       /* of runs: [two for each GT__ROWS positions][rest] */
   int columns_log2; /* threads beside each other, for elements of the rest */
   int part;         /* positions of a block */
@@ -7123,12 +7134,14 @@ static cudaError_t gt__load_fast(void) {
 }
 
 /* ---- >>matmul-skinny ----------------------------------------------------------------------------
-   Float32 whose A has few rows, so that reading B takes the time. The tensor cores of sm_90a
-   multiply with B's columns as their rows, which they take as pieces from registers: a team of four
-   warps has 128 columns and, of a step of K, a share of 32, in stages of its own that the copy
-   engine fills. B is split by the thread that multiplies, A's rows once a team, to shared memory.
-   Lines may run along K or across, as 16 of K may come in any order if it is that of both. H200: 64
-   x 7168 x 16384 in 219 us, by tiles 502, cuBLAS 330. */
+   Products of float32 whose A has few rows, so that reading B takes the time. A float32 is split
+   into three pieces, bfloat16, as by >>matmul-hopper. The tensor cores of sm_90a make 64 rows at
+   once: here these are columns of B, in registers, and A's few rows, in shared memory, are the
+   columns. A team of four warps has 128 columns of B and, of each step of K, a share of 32. They
+   come to stages of the team's own, which the copy engine fills. Each thread splits what it
+   multiplies of B; A's rows are split once a team. Lines of A and of B may run along K or across:
+   16 of K may come in any order, if A and B have the same. H200: 64 x 7168 x 16384 in 219 us, by
+   tiles 502, cuBLAS 330. */
 #ifdef GT__HOPPER
 /* d (64 x N) = A (64 x 16), from registers, x B (16 x N) + (add ? d : 0). */
 #define GT__MMA_OF(wide, list, a, b, c, e, at, add_, ...) \

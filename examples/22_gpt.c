@@ -2,11 +2,11 @@
 
    You learn: how a language model computes, in sixty lines; that the keys and values of earlier
    tokens are kept, so that a step computes the newest token alone; how such a step becomes a graph
-   that serves every position: its shapes are fixed, and where it stands is a number in a tensor; and
-   how a token is drawn from the likeliest without a word from the host. The weights are read from a
-   safetensors file with the names of GPT-2's, such as that of gpt2 on Hugging Face. Without one a
-   small random model is made, saved and loaded. What makes tokens from text, and text from tokens,
-   is GPT-2's tokenizer, which is no work for a GPU. 22_gpt.py compares with PyTorch.
+   that serves every position: its shapes are fixed, and where it stands is a number in a tensor;
+   and how a token is drawn from the likeliest without a word from the host. The weights are read
+   from a safetensors file with the names of GPT-2's, such as that of gpt2 on Hugging Face. Without
+   one a small random model is made, saved and loaded. What makes tokens from text, and text from
+   tokens, is GPT-2's tokenizer, which is no work for a GPU. 22_gpt.py compares with PyTorch.
 
        cc -O2 -march=native -fopenmp -I. examples/22_gpt.c -lm -lpthread -o gpt
        nvcc -O3 -Xcompiler -fopenmp -arch=native -I. examples/22_gpt.c gputensor_kernels.cu -o gpt
@@ -22,10 +22,10 @@
        one token a step and all at once: the same logits
        here and on the CPU: the same logits
 
-   Try: leave out the copy behind a step, which gives keys and values a place of their own: one token
-   a step is no longer what all at once are, and the program stops. LIKELIEST = 1: always the
-   likeliest token. "a/5 - ..." in choose: a wilder text. gt_manual_seed(1)
-   in main: another model, another text.
+   Try: leave out the copy behind a step, which gives keys and values a place of their own: one
+   token a step is no longer what all at once are, and the program stops. LIKELIEST = 1: always the
+   likeliest token. "a/5 - ..." in choose: a wilder text. gt_manual_seed(1) in main: another model,
+   another text.
 */
 #define GPUTENSOR_IMPLEMENTATION
 #include "gputensor.h"
@@ -35,8 +35,8 @@
 
 enum { HEAD = 64, LIKELIEST = 40, MOST_LAYERS = 48 }; /* a head is 64 wide in all of GPT-2 */
 
-/* Parameters: names in the file, and shapes of the random model in its width, 0 rows of a vector. The
-   first are the model's, the others each layer's. */
+/* Parameters: their names in the file, and rows and columns of the random model's, in multiples of
+   its width; a vector has 0 rows. The first four are the model's, the others each layer's. */
 enum { WTE, WPE, LN_F, LN_F_B, MODELS }; /* (words, width), (positions, width), (width) */
 enum { LN_1, LN_1_B, QKV, QKV_B, OUT, OUT_B, LN_2, LN_2_B, UP, UP_B, DOWN, DOWN_B, LAYERS };
 static const struct { const char *name; int rows, columns; } part[MODELS + LAYERS] = {
@@ -49,34 +49,36 @@ static const struct { const char *name; int rows, columns; } part[MODELS + LAYER
     {"mlp.c_fc.weight", 1, 4},    {"mlp.c_fc.bias", 0, 4},
     {"mlp.c_proj.weight", 4, 1},  {"mlp.c_proj.bias", 0, 1}};
 typedef struct {
-  gt_tensors *file; /* all tensors are the file's */
+  gt_tensors *file; /* has the tensors of p, which are freed with it */
   gt_tensor *p[MODELS + MOST_LAYERS * LAYERS];
   int layers;
   gt_tensor *squared; /* (2, 1, 1): false, true */
 } model;
 
-/* What a step reads and writes: a graph knows it by its memory. Slots are so many that lines of
-   scores begin at 16 bytes. */
+/* What a step reads and writes: a graph knows it by its memory. A slot has the key and the value of
+   one token. The number of slots is a multiple of 8, so that each line of scores begins at a
+   multiple of 16 bytes. */
 typedef struct {
   gt_tensor *token;    /* (sequences, 1) int64: the newest */
   gt_tensor *position; /* (1) int64: where it stands */
   gt_tensor *cache;    /* (layers, 2, sequences, heads, slots, HEAD): keys and values */
-  gt_tensor *noise;    /* (positions, sequences, LIKELIEST) */
+  gt_tensor *noise;    /* (positions, sequences, LIKELIEST): uniform, below 1 */
   gt_tensor *logits;   /* (sequences, words) */
 } session;
 
 /* ---- the model ---- */
 
-/* One call makes both means, of x and of its squares, as `squared` is (2, 1, 1): their difference is
-   the variance, exact enough where the mean is no larger than the deviation. */
+/* One call makes both means, of x and of its squares, as `squared` is (2, 1, 1): their difference
+   is the variance, exact enough where the mean is no larger than the deviation. */
 static gt_tensor *layer_norm(const model *m, const gt_tensor *x, gt_tensor *const *p) {
   gt_tensor *mean = gt_reduce(NULL, GT_MEAN, GT_DIM(-1), 1, "b ? a*a : a", x, m->squared);
   return gt_eval(NULL, "(a - b)*rsqrt(c - b*b + 1e-5)*d + e", x, gt_select(mean, 0, 0),
                  gt_select(mean, 0, 1), p[0], p[1]);
 }
 
-/* Each token looks at those whose mask is 0; 0.125 is 1/sqrt(HEAD). x: (sequences * tokens, width);
-   the new keys and values go to `fresh`, and all that it looks at is in `seen`. */
+/* Adds to x, (sequences * tokens, width), what each token takes from those whose mask is 0, not
+   -inf. 0.125 is 1/sqrt(HEAD). fresh, (2, sequences, heads, tokens, HEAD): where the new keys and
+   values go; seen, of that shape but with all slots: what is looked at, the new ones too. */
 static gt_tensor *attention(const model *m, gt_tensor *const *p, const gt_tensor *x,
                             gt_tensor *fresh, const gt_tensor *seen, const gt_tensor *mask) {
   const int64_t b = fresh->shape[1], heads = fresh->shape[2], t = fresh->shape[3];
@@ -93,7 +95,8 @@ static gt_tensor *attention(const model *m, gt_tensor *const *p, const gt_tensor
   return gt_matmul_eval(NULL, sum, p[OUT], "a + b + c", p[OUT_B], x);
 }
 
-/* gelu in the form of tanh, as GPT-2 has it: (1 + tanh(u))/2 is sigmoid(2u). */
+/* gelu in the form of tanh, as GPT-2 has it: (1 + tanh(u))/2 is sigmoid(2u); 1.59... is
+   2*sqrt(2/pi). */
 static gt_tensor *network(const model *m, gt_tensor *const *p, const gt_tensor *x) {
   gt_tensor *y = layer_norm(m, x, p + LN_2);
   y = gt_matmul_eval(NULL, y, p[UP], "a + b", p[UP_B]);
@@ -101,9 +104,10 @@ static gt_tensor *network(const model *m, gt_tensor *const *p, const gt_tensor *
   return gt_matmul_eval(NULL, y, p[DOWN], "a + b + c", p[DOWN_B], x);
 }
 
-/* What the head reads of each token, (sequences * tokens, width). token: (sequences, tokens), which
-   stand at position, (tokens). fresh: where keys and values of all layers go; seen: those that are
-   looked at, what is at place n of them by tokens that stand at n or behind. */
+/* What the model makes of each token, (sequences * tokens, width); times wte it is the logits.
+   token: (sequences, tokens); position: (tokens), where these stand. fresh: where their keys and
+   values go, of all layers; seen: those that are looked at. A token at position n looks at slots 0
+   to n of these. */
 static gt_tensor *forward(const model *m, const gt_tensor *token, const gt_tensor *position,
                           const gt_tensor *fresh, const gt_tensor *seen) {
   gt_tensor *slot = gt_arange(0, (double)seen->shape[4], 1, GT_INT64, token->device);
@@ -125,7 +129,8 @@ static gt_tensor *new_cache(const model *m, int64_t sequences, int64_t positions
   const gt_shape shape = GT_SHAPE(m->layers, 2, sequences, heads, slots, HEAD);
   return gt_zeros(shape, m->p[WTE]->dtype, m->p[WTE]->device);
 }
-/* A whole text at once: the slot of a token is 1 + its position. */
+/* A whole text at once. A token's slot is 1 + its position in the cache, and its position in
+   `place`, which begins at slot 1. */
 static gt_tensor *read_text(const model *m, const gt_tensor *cache, const gt_tensor *text) {
   gt_tensor *position = gt_arange(0, (double)text->shape[1], 1, GT_INT64, text->device);
   gt_tensor *place = gt_slice(cache, 4, 1, 1 + text->shape[1], 1);
@@ -138,8 +143,9 @@ static gt_tensor *all_logits(const model *m, const gt_tensor *text) { /* (tokens
 
 /* ---- writing ---- */
 
-/* Draws a token for each sequence: of the likeliest that one whose logit is the largest after noise
-   of this form is added, which has the chances that softmax gives (Gumbel). x: (sequences, width) */
+/* Draws a token for each sequence: noise of this form is added to the logits of the likeliest, and
+   the token with the largest sum is taken. Each then has the chance that softmax gives it (Gumbel).
+   x: (sequences, width) */
 static void choose(const model *m, const session *s, const gt_tensor *x) {
   gt_tensor *likely = NULL, *word = NULL;
   gt_linear(s->logits, x, m->p[WTE], NULL);
@@ -151,12 +157,12 @@ static void choose(const model *m, const session *s, const gt_tensor *x) {
   gt_add(s->position, s->position, gt_scalar_int64(1));
 }
 /* The newest token's keys and values go to slot 0, whatever its position: a graph's addresses are
-   fixed. Slots 1 to its position hold those before it. */
+   fixed. If its position is n, slots 1 to n hold those of the n tokens before it. */
 static void step(const model *m, const session *s) {
   GT_SCOPED;
   choose(m, s, forward(m, s->token, s->position, gt_slice(s->cache, 4, 0, 1, 1), s->cache));
 }
-/* Writes what comes behind the `given` tokens of each row of text; returns tokens a second. */
+/* Writes what comes behind the first `given` tokens of each row; returns tokens a second. */
 static double generate(const model *m, const session *s, gt_tensor *text, int64_t given,
                        gt_graph *graph) {
   GT_SCOPED;

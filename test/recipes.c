@@ -54,7 +54,7 @@ static gt_tensor *embedding_grad(gt_tensor *grad, const gt_tensor *index, const 
   gt_tensor *rows = gt_reshape(d, GT_SHAPE(-1, grad->shape[1])); /* grad: (n, width), in place */
   return gt_index_add(grad, 0, gt_reshape(index, GT_SHAPE(-1)), rows);
 }
-static gt_tensor *bincount(const gt_tensor *x, int64_t n) { /* a histogram: of floor((x - low) * s) */
+static gt_tensor *bincount(const gt_tensor *x, int64_t n) { /* x: (m), integers below n */
   gt_tensor *ones = gt_expand(gt_ones(GT_SHAPE_0D, GT_INT64, x->device), gt_shape_of(x));
   return gt_index_add(gt_zeros(GT_SHAPE(n), GT_INT64, x->device), 0, x, ones);
 }

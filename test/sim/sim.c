@@ -133,6 +133,7 @@ typedef struct segment {
 } segment;
 typedef struct block {
   struct block *next;   /* in the list of unused ones */
+  struct block *made;   /* in the list of all */
   size_t offset, bytes; /* bytes: as asked for */
   uint64_t born, freed; /* the calls that allocated and freed it, 0: not yet */
   int device, live, early, lost; /* early: its free was executed before its allocation */
@@ -172,7 +173,7 @@ static int n_host, room_host;
 static uint64_t host_serial;
 static item *unused_item;
 static mark *unused_mark;
-static block *unused_block;
+static block *unused_block, *made_blocks;
 static segment *unused_segment;
 static double now;
 static __thread double thread_now; /* where has_clock: it has been asked for or set */
@@ -256,7 +257,18 @@ static void *fresh(size_t bytes) { return or_die(calloc(1, bytes)); }
   }
 TAKE(item, unused_item)
 TAKE(mark, unused_mark)
-TAKE(block, unused_block)
+/* Blocks stand in tables of mmap's memory, which leak checkers do not search: so all are in a list. */
+static block *new_block(void) {
+  block *b = unused_block, *made = made_blocks;
+  if (!b) made_blocks = b = (block *)fresh(sizeof *b);
+  else {
+    unused_block = b->next;
+    made = b->made;
+    memset(b, 0, sizeof *b);
+  }
+  b->made = made;
+  return b;
+}
 static void drop_block(block *b) {
   b->next = unused_block;
   unused_block = b;

@@ -6102,6 +6102,7 @@ static gt__folding gt__scanning_of(gt_reduction reduction, int dim) {
 GT_API gt_tensor *gt_scan_n(gt_tensor *out, gt_reduction reduction, int dim, const char *text,
                             int n, gt__operands x) {
   gt__me.call = "gt_scan";
+  if (gt__dim(dim, GT_MAX_DIMS) < 0) return NULL;
   gt__folding f = gt__scanning_of(reduction, dim);
   if (f.fold < GT__FOLD_SUM || f.fold > GT__FOLD_MIN || f.finish)
     return GT__NULL(GT_ERROR_ARGUMENT, "%d is not GT_SUM, GT_PROD, GT_MAX or GT_MIN",
@@ -6111,6 +6112,7 @@ GT_API gt_tensor *gt_scan_n(gt_tensor *out, gt_reduction reduction, int dim, con
 #define GT__SCANNING(name, reduction) \
   GT_API gt_tensor *gt_##name(gt_tensor *out, const gt_tensor *x, int dim) { \
     gt__me.call = "gt_" #name; \
+    if (gt__dim(dim, GT_MAX_DIMS) < 0) return NULL; \
     gt__folding f = gt__scanning_of(reduction, dim); \
     return gt__fold_text(&f, out, "a", 1, &x); \
   }
@@ -7060,11 +7062,11 @@ static gt_tensor *gt__scatter(gt_tensor *out, int dim, const gt_tensor *index, c
   for (int i = 0; i < 3; i++)
     if (!x[i].ndim) gt__insert_dim(x + i, 0);
   gt_status status = gt__fit_scatter(x, dim, caller == GT__ADDS);
-  if (!status) status = gt__check_index(index, x->shape[dim]);
+  const int any = !status && gt__numel(x + 1);
+  if (any) status = gt__check_index(index, x->shape[dim]);
   const int is_copy = r.place != out;
   if (!status && is_copy) status = gt__copy_into(r.place, out);
-  if (!status && gt__numel(x + 1))
-    status = gt__launch_scatter(x, dim, caller, fold, include_self != 0);
+  if (!status && any) status = gt__launch_scatter(x, dim, caller, fold, include_self != 0);
   return gt__end(&r, status);
 }
 GT_API gt_tensor *gt_index_add(gt_tensor *out, int dim, const gt_tensor *index,

@@ -348,8 +348,10 @@ static void test_errors(void) {
   REFUSED(gt_cumsum(NULL, NULL, 0), GT_ERROR_ARGUMENT, "gt_cumsum: operand 1 is NULL");
   REFUSED(gt_cumprod(NULL, x, 2), GT_ERROR_ARGUMENT, "gt_cumprod: dim 2 is out of range for 2 dimensions");
   REFUSED(gt_cummax(NULL, x, -3), GT_ERROR_ARGUMENT, "gt_cummax: dim -3 is out of range");
-  REFUSED(gt_cumsum(NULL, x, 8), GT_ERROR_ARGUMENT, "d from -8 to 7");
-  REFUSED(gt_cumsum(NULL, x, INT_MIN), GT_ERROR_ARGUMENT, "d from -8 to 7");
+  REFUSED(gt_cumsum(NULL, x, 8), GT_ERROR_ARGUMENT, "dim 8 is out of range");
+  REFUSED(gt_cumsum(NULL, x, GT_DIM(1)), GT_ERROR_ARGUMENT, "a plain number is expected here: 1, not GT_DIM(1)");
+  REFUSED(gt_scan(NULL, GT_SUM, -9, "a", x), GT_ERROR_ARGUMENT, "dim -9 is out of range");
+  REFUSED(gt_cumsum(NULL, x, INT_MIN), GT_ERROR_ARGUMENT, "is out of range");
   REFUSED(gt_cumsum(NULL, gt_ones(GT_SHAPE_0D, GT_INT8, DEV), 1), GT_ERROR_ARGUMENT, "dim 1 is out of range");
   REFUSED(gt_cumsum(y, x, 0), GT_ERROR_SHAPE, "gt_cumsum: the output is (4,), the result (2, 3)");
   REFUSED(gt_cumsum(gt_expand(y, GT_SHAPE(2, 4)), gt_expand(y, GT_SHAPE(2, 4)), 0), GT_ERROR_ARGUMENT, "share memory");

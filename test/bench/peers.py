@@ -19,16 +19,13 @@ import argparse
 import ctypes
 import math
 import os
-import pathlib
 import re
-import subprocess
 import sys
 import time
 
 sys.dont_write_bytecode = True
-from rounds import alternate, compare, nvcc_target
+from rounds import alternate, build, compare
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 options = argparse.ArgumentParser(description="the library beside its peers")
 options.add_argument("--device", choices=["cpu", "cuda"])
 options.add_argument("--only", default="", metavar="REGEX", help="of 'name shape dtype peer'")
@@ -66,23 +63,6 @@ if CUDA and not (torch and torch.cuda.is_available()):
 
 
 # ---- the library ----
-def build():
-    """Builds peers.c where it is older than its sources; returns the path of the shared object."""
-    made = ROOT / "test" / "build" / f"peers-{options.device}.so"
-    sources = [ROOT / "test/bench/peers.c", ROOT / "gputensor.h"]
-    command = ["cc", "-O2", "-fopenmp", "-fPIC"]
-    if CUDA:
-        sources.append(ROOT / "gputensor_kernels.cu")
-        command = ["nvcc", "-O3", "-Xcompiler", "-fPIC,-fopenmp",
-                   nvcc_target(*torch.cuda.get_device_capability())]
-    if not made.exists() or made.stat().st_mtime < max(s.stat().st_mtime for s in sources):
-        made.parent.mkdir(exist_ok=True)
-        files = [str(s) for s in sources if s.suffix != ".h"]
-        subprocess.run(command + ["-shared", "-I", str(ROOT)] + files +
-                       ["-lm", "-lpthread", "-o", str(made)], check=True)
-    return str(made)
-
-
 class Case(ctypes.Structure):
     _fields_ = [("line", ctypes.c_void_p), ("n", ctypes.c_int64), ("from_dtype", ctypes.c_int),
                 ("to_dtype", ctypes.c_int)]
@@ -93,7 +73,7 @@ class Case(ctypes.Structure):
         return buffer.value.decode()
 
 
-lib = ctypes.CDLL(options.library or build())
+lib = ctypes.CDLL(options.library or build(torch.cuda.get_device_capability() if CUDA else None))
 for name in ("bench_name", "bench_group", "bench_error", "bench_device_name", "gt_build_info"):
     getattr(lib, name).restype = ctypes.c_char_p
 for name in ("bench_bytes", "bench_wanted_of_rate"):

@@ -1,5 +1,10 @@
-"""What the benchmarks share: rounds in which several functions take turns, and their medians."""
+"""What the benchmarks share: the library that is loaded, rounds in which several functions take turns, and
+their medians."""
+import pathlib
 import statistics
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def nvcc_target(major, minor):
@@ -7,6 +12,23 @@ def nvcc_target(major, minor):
     which -arch would compile for later GPUs, too."""
     name = "90a" if major == 9 else f"{major}{minor}"
     return f"-gencode=arch=compute_{name},code=sm_{name}"
+
+
+def build(capability=None):
+    """Builds peers.c where it is older than its sources, for the GPU of that compute capability or for the
+    CPU; returns the path of the shared object."""
+    made = ROOT / "test" / "build" / f"peers-{'cuda' if capability else 'cpu'}.so"
+    sources = [ROOT / "test/bench/peers.c", ROOT / "gputensor.h"]
+    command = ["cc", "-O2", "-fopenmp", "-fPIC"]
+    if capability:
+        sources.append(ROOT / "gputensor_kernels.cu")
+        command = ["nvcc", "-O3", "-Xcompiler", "-fPIC,-fopenmp", nvcc_target(*capability)]
+    if not made.exists() or made.stat().st_mtime < max(s.stat().st_mtime for s in sources):
+        made.parent.mkdir(exist_ok=True)
+        files = [str(s) for s in sources if s.suffix != ".h"]
+        subprocess.run(command + ["-shared", "-I", str(ROOT)] + files +
+                       ["-lm", "-lpthread", "-o", str(made)], check=True)
+    return str(made)
 
 
 def take_turns(rounds, functions):

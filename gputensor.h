@@ -3234,6 +3234,7 @@ static void gt__storage_end_unlocks(gt__storage *s);
 static void gt__bind(gt__op *op, gt__operand *o, const gt_tensor *x, int ndim, int n,
                      const int *order);
 static int gt__collapse(gt__walk *w, int at, int from, int to);
+static void gt__exchange_dims(gt__walk *w, int i, int j);
 static int gt__one_dim_at_least(gt__walk *w, int ndim);
 static int gt__collapse_all(gt__walk *w, int ndim);
 static int gt__is_narrow(const gt__op *op, const gt__walk *w, int ndim);
@@ -6375,6 +6376,24 @@ static int gt__is_turned(const gt__op *op) {
   if (x->n == 1) thin = x->m > 1;
   return thin && x->k > 1 && x->a_row == 1 && gt__on_host(op->device);
 }
+/* Where all matrices have the same B, those whose rows follow each other in every operand are one:
+   so a linear layer takes x of any dims. Returns the dims. */
+static int gt__join_rows(gt__matmul_args *x, gt__walk *w, int n) {
+  int same = x->n_batch > 0;
+  for (int d = 0; d < x->n_batch; d++) same &= !x->b.stride[d];
+  if (!same) return n;
+  w->o[w->n++] = &x->a;
+  x->a.stride[n - 2] = x->a_row;
+  x->a.stride[n - 1] = 0;
+  int rows = gt__one_dim_at_least(w, gt__collapse(w, 0, 0, n - 1)) - 1;
+  gt__exchange_dims(w, rows + 1, n - 1);
+  w->n--;
+  x->n_batch = rows;
+  x->batch = gt__count(rows, w->size);
+  x->m = w->size[rows];
+  if (x->m > 1) x->a_row = x->a.stride[rows];
+  return rows + 2;
+}
 /* Turns it, if that is better, and binds the operands to the kernel's dims: batch, M, N. */
 static void gt__bind_product(gt__product_op *p, const gt__code *g, const gt_tensor *out) {
   gt__op *op = &p->op;
@@ -6403,8 +6422,8 @@ static void gt__bind_product(gt__product_op *p, const gt__code *g, const gt_tens
   gt__bind(op, &x->b, b, n - (b->ndim == 1), batch, order);
   if (g) gt__set_program(op, post, g, &w, ndim, n, order);
   else gt__load_alone(&post->program, gt__compute_of(p->result.dtype));
-  post->ndim = n;
-  post->narrow = gt__is_narrow(op, &w, n);
+  post->ndim = gt__join_rows(x, &w, n);
+  post->narrow = gt__is_narrow(op, &w, post->ndim);
 }
 /* With the program g behind it, or nothing. */
 static gt_status gt__launch_product(gt__product_op *p, const gt__code *g, const gt_tensor *out) {

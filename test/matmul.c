@@ -1057,6 +1057,47 @@ static void test_batches_of_every_size(void) {
         }
 }
 
+/* Matrices that are multiplied by the same one: where all rows follow each other it is one product, to
+   the bit; small integers, whose sums are exact, come out the same however rows lie. */
+static void test_rows_of_all_matrices(void) {
+  static const gt_dtype dtype[] = {GT_FLOAT32, GT_FLOAT64, GT_BFLOAT16, GT_INT32};
+  static const int64_t size[][5] = {{3, 5, 70, 9}, {8, 1, 96, 40}, {1, 7, 33, 1}, {2, 64, 64, 64}, {4, 3, 1, 5}};
+  for (int i = 0; i < 20; i++)
+    GT_SCOPE {
+      const int64_t *s = size[i / 4];
+      const gt_dtype t = dtype[i % 4];
+      const gt_shape rows = GT_SHAPE(s[0] * s[1], s[2]), batch = GT_SHAPE(s[0], s[1], s[2]);
+      const gt_shape result = GT_SHAPE(s[0], s[1], s[3]);
+      const gt_tensor *x = random_tensor(rows, t, DEV), *w = random_tensor(GT_SHAPE(s[2], s[3]), t, DEV);
+      const gt_tensor *bias = random_tensor(GT_SHAPE(s[3]), t, DEV);
+      const gt_tensor *more = random_tensor(GT_SHAPE(s[0] * s[1], s[3]), t, DEV);
+      const gt_tensor *y = gt_matmul(NULL, x, w), *z = gt_matmul_eval(NULL, x, w, "a + b*c", bias, more);
+      const gt_tensor *each = gt_reshape(x, batch);
+      CHECK_SAME(gt_matmul(NULL, each, w), gt_reshape(y, result));
+      CHECK_SAME(gt_matmul(NULL, each, gt_expand(w, GT_SHAPE(s[0], s[2], s[3]))), gt_reshape(y, result));
+      CHECK_SAME(gt_matmul_eval(NULL, each, w, "a + b*c", bias, gt_reshape(more, result)), gt_reshape(z, result));
+      CHECK_SAME(gt_matmul(NULL, gt_unsqueeze(each, 1), w), gt_unsqueeze(gt_reshape(y, result), 1));
+      gt_tensor *wide = gt_full(GT_SHAPE(s[0], s[1] + 1, s[3] + 2), 77, t, DEV);
+      gt_tensor *part = gt_slice(gt_slice(wide, 1, 0, s[1], 1), 2, 1, s[3] + 1, 1);
+      const gt_tensor *whole[] = {x, w, bias, more};
+      gt_tensor *few[4]; /* of small integers */
+      for (int k = 0; k < 4; k++)
+        few[k] = gt_to_dtype(gt_eval(NULL, "floor(a*0 + index % 5) - 2", gt_to_dtype(whole[k], GT_FLOAT64)), t);
+      const gt_tensor *exact = gt_reshape(gt_matmul(NULL, few[0], few[1]), result);
+      each = gt_reshape(few[0], batch);
+      const gt_tensor *turned = gt_transpose(gt_contiguous(gt_transpose(each, 0, 1)), 0, 1);
+      const gt_tensor *across = gt_transpose(gt_contiguous(gt_transpose(each, 1, 2)), 1, 2);
+      CHECK_SAME(gt_matmul(NULL, turned, few[1]), exact);
+      CHECK_SAME(gt_matmul(NULL, across, few[1]), exact);
+      CHECK_SAME(gt_matmul(part, each, few[1]), exact);
+      CHECK_INT(gt_item_int64(gt_select(gt_select(gt_select(wide, 2, 0), 1, 0), 0, 0)), 77);
+      CHECK_SAME(gt_matmul(NULL, gt_expand(gt_select(each, 0, 0), batch), few[1]),
+                 gt_expand(gt_select(exact, 0, 0), result));
+      CHECK_SAME(gt_matmul_eval(NULL, turned, few[1], "a*b + c", few[2], gt_reshape(few[3], result)),
+                 gt_eval(NULL, "a*b + c", exact, few[2], gt_reshape(few[3], result)));
+    }
+}
+
 /* ---- random products larger than any kernel's tile, in batches, against the same in float64 ---- */
 static gt_tensor *expression(int which, const gt_tensor *a, const gt_tensor *b, const gt_tensor *row,
                              const gt_tensor *full) {
@@ -1219,6 +1260,7 @@ int main(int argc, char **argv) {
   RUN(random_products);
   RUN(specials_in_three_loops);
   RUN(batches_of_every_size);
+  RUN(rows_of_all_matrices);
   RUN(large_random_products);
   RUN(errors);
   printf("matmul: the worst error is %.3f sqrt(K) u |A||B|: %s\n", worst, worst_where);

@@ -1,5 +1,5 @@
 /* gputensor.h - PyTorch's devices, tensors and streams in plain C: your arrays, on the GPU or on
-   the CPU, from one source.                       version 0.5.0, 2026-11-26. MIT licence, below.
+   the CPU, from one source.                       version 0.6.0, 2026-11-26. MIT licence, below.
 
    A complete program:
 
@@ -128,9 +128,9 @@
 #define GPUTENSOR_H
 
 #define GPUTENSOR_VERSION_MAJOR 0
-#define GPUTENSOR_VERSION_MINOR 5
+#define GPUTENSOR_VERSION_MINOR 6
 #define GPUTENSOR_VERSION_PATCH 0
-#define GPUTENSOR_VERSION "0.5.0"
+#define GPUTENSOR_VERSION "0.6.0"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -15752,11 +15752,12 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
    OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
 
    HISTORY
+     0.6.0  gt_gather, gt_index_select by an index of any rank; gt_index_add, gt_scatter_reduce;
+            gt_scan, gt_cumsum, gt_cumprod, gt_cummax; gt_sort, gt_topk, gt_nonzero; matrices that
+            are multiplied by the same one are one product, whose bits may differ from before
      0.5.0  safetensors: gt_load_safetensors, gt_save_safetensors, gt_tensors_get and _free,
             gt_to_dlpack, gt_from_dlpack;
-            views: gt_view, gt_flip, gt_unfold, gt_as_strided, slices with a negative step;
-            gt_gather, gt_index_select by an index of any rank; gt_index_add, gt_scatter_reduce;
-            gt_scan, gt_cumsum, gt_cumprod, gt_cummax; gt_sort, gt_topk, gt_nonzero
+            views: gt_view, gt_flip, gt_unfold, gt_as_strided, slices with a negative step
      0.4.0  traces: gt_trace_start, _stop, _print, _save and _overlap, gt_range_push and _pop;
             graphs: gt_graph_begin, _end, _launch and _free; gt_warmup and gt_benchmark;
             gt_stream_call

@@ -11289,31 +11289,29 @@ static int gt__cpu_plain_copy(const gt__op *op, void *queue) {
 static int gt__cpu_plain_order(const gt__op *op, void *queue); /* see >>cpu-order */
 /* -- scatter: a thread passes all positions, and takes what goes to its places as it comes. A place
    has a count of what it has taken, and the sums of the run at hand, a line of one for each element
-   of the rest. Behind that is a stack of the tree's nodes, those of a binary counter, which are
-   lines, too, and numbered from 1 on. -- */
+   of the rest. The lines are apart from the counts, so that no memory is touched for places to
+   which nothing goes. Then there is a stack of the tree's nodes, those of a binary counter, which
+   are lines, too, and numbered from 1 on. -- */
 typedef struct {
   const gt__scatter_args *a;
   const gt__cpu_numbers *type;
   gt_dtype native;            /* of numbers in memory */
-  int64_t places, each, line; /* each: places of an item; line: its bytes, with 8 for the count */
+  int64_t places, each, line; /* each: places of an item; line: its bytes */
   int64_t *top, *below; /* of a place, its newest node; of a node, the one under it; 0: none */
   int64_t *nodes;       /* how many there are */
-  char *place, *node;
+  int64_t *taken;       /* of each place */
+  char *place, *node;   /* lines */
 } gt__cpu_tally;
-static int64_t *gt__cpu_taken(const gt__cpu_tally *t, int64_t k) {
-  return (int64_t *)(void *)(t->place + k * t->line);
-}
 /* A run has ended and becomes a node. Two nodes of one size become one. */
 static void gt__cpu_end_run(const gt__cpu_tally *t, int64_t k) {
   int64_t i = __atomic_add_fetch(t->nodes, 1, __ATOMIC_RELAXED);
-  const int64_t *taken = gt__cpu_taken(t, k);
-  int64_t runs = *taken / GT__ROWS - 1;
-  memcpy(t->node + i * t->line, taken, (size_t)t->line);
+  int64_t runs = t->taken[k] / GT__ROWS - 1;
+  memcpy(t->node + i * t->line, t->place + k * t->line, (size_t)t->line);
   t->below[i] = runs ? t->top[k] : 0;
   for (; runs & 1; runs >>= 1) {
-    const char *newer = t->node + i * t->line + 8;
+    const char *newer = t->node + i * t->line;
     i = t->below[i];
-    char *older = t->node + i * t->line + 8;
+    char *older = t->node + i * t->line;
     t->type->take(t->a->fold, 0, older, t->native, newer, 1, t->a->rest);
   }
   t->top[k] = i;
@@ -11324,11 +11322,10 @@ static void gt__cpu_take_position(const gt__cpu_tally *t, int64_t p, int64_t k) 
   const int last = a->ndim - 1, wide = last >= a->n_index;
   const int64_t n = wide ? a->size[last] : 1;
   const int64_t step = wide ? src->stride[last] : 0;
-  int64_t *taken = gt__cpu_taken(t, k);
-  char *sums = (char *)(taken + 1);
-  const int first = *taken % GT__ROWS == 0;
-  if (first && *taken) gt__cpu_end_run(t, k);
-  ++*taken;
+  char *sums = t->place + k * t->line;
+  const int first = t->taken[k] % GT__ROWS == 0;
+  if (first && t->taken[k]) gt__cpu_end_run(t, k);
+  t->taken[k]++;
   for (int64_t e = 0; e < a->rest; e += n) {
     const int64_t at = gt__scatter_from(a, src, p, e);
     const char *from = src->data + at * gt__cpu_bytes(src);
@@ -11341,16 +11338,15 @@ static void gt__cpu_end_place(const gt__cpu_tally *t, int64_t k) {
   const gt__scatter_args *a = t->a;
   const gt__operand *out = &a->out;
   const gt__cpu_numbers *type = t->type;
-  const int64_t *taken = gt__cpu_taken(t, k);
-  const char *sums = (const char *)(taken + 1);
+  const char *sums = t->place + k * t->line;
   int64_t i = 0;
-  if (*taken > GT__ROWS) i = t->top[k];
+  if (t->taken[k] > GT__ROWS) i = t->top[k];
   for (; i; i = t->below[i]) {
-    char *older = t->node + i * t->line + 8;
+    char *older = t->node + i * t->line;
     type->take(a->fold, 0, older, t->native, sums, 1, a->rest);
     sums = older;
   }
-  for (int64_t e = 0; e < a->rest && *taken; e++) {
+  for (int64_t e = 0; e < a->rest && t->taken[k]; e++) {
     const int64_t at = gt__scatter_to(a, k, e);
     char *to = out->data + at * gt__cpu_bytes(out);
     gt__num v = type->load(t->native, sums + e * type->width);
@@ -11363,13 +11359,14 @@ static void gt__cpu_scatter_task(const void *context, gt__cpu_range items) {
   const gt__cpu_tally *t = (const gt__cpu_tally *)context;
   const int64_t begin = items.begin * t->each, n = t->a->n;
   const int64_t end = gt__least(items.end * t->each, t->places);
-  for (int64_t k = begin; k < end; k++) *gt__cpu_taken(t, k) = 0;
+  memset(t->taken + begin, 0, (size_t)(end - begin) * sizeof *t->taken);
   for (int64_t p = 0; p < n; p++) {
     const int64_t k = gt__scatter_place(t->a, p);
     const int64_t ahead = gt__least(p + 32, n - 1);
     const int64_t next = gt__scatter_place(t->a, ahead);
     const int is_next = next >= begin && next < end;
-    if (is_next) __builtin_prefetch(gt__cpu_taken(t, next));
+    if (is_next) __builtin_prefetch(t->taken + next);
+    if (is_next) __builtin_prefetch(t->place + next * t->line);
     if (k < 0 && t->a->fault) *t->a->fault = 1;
     if (k >= begin && k < end) gt__cpu_take_position(t, p, k);
   }
@@ -11394,15 +11391,17 @@ static int gt__cpu_plain_scatter(const gt__op *op, void *queue) {
                      NULL,
                      NULL,
                      NULL,
+                     NULL,
                      NULL};
-  t.line = gt__rounded(a->rest * t.type->width, 8) + 8;
-  const int64_t bytes = (places + nodes) * (t.line + 8) + 8;
+  t.line = gt__rounded(a->rest * t.type->width, 8);
+  const int64_t bytes = (places + nodes) * (t.line + 8) + (places + 1) * 8;
   if ((uint64_t)bytes <= SIZE_MAX) t.top = (int64_t *)GPUTENSOR_MALLOC((size_t)bytes);
   if (!t.top) return GT__CPU_NO_MEMORY;
   t.below = t.top + places;
   t.nodes = t.below + nodes;
   *t.nodes = 0;
-  t.place = (char *)(t.nodes + 1);
+  t.taken = t.nodes + 1;
+  t.place = (char *)(t.taken + places);
   t.node = t.place + places * t.line;
   const int64_t items = gt__parts(places, t.each);
   const int code = gt__cpu_split(gt__cpu_scatter_task, &t, items, threads, 0);

@@ -377,10 +377,11 @@ catches() { # TOOL: it is silent about a good program and finds the fault plante
 # engine of a Hopper writes, so that products are not for it.
 programs_for() { # TOOL
   case $1 in
-    memcheck) echo every_kernel tensor expression random npy exchange stream async graph trace programs ;;
-    racecheck) echo every_kernel expression random ;;
-    initcheck) echo tensor expression random npy stream ;;
-    synccheck) echo every_kernel expression tensor ;;
+    memcheck) echo every_kernel tensor expression random npy exchange stream async graph trace programs \
+      indexing scan ordering scatter ;;
+    racecheck) echo every_kernel expression random scan scatter ;;
+    initcheck) echo tensor expression random npy stream indexing scan ;;
+    synccheck) echo every_kernel expression tensor scan ordering scatter ;;
   esac
 }
 run_sanitizers() {

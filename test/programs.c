@@ -738,6 +738,24 @@ static void do_reduce(machine *m, step *s) {
   const uint32_t dims = s->n[1] == NONE ? GT_ALL : GT_DIM(s->n[1]);
   set_result(m, s, gt_reduce(NULL, reductions[s->n[0]], dims, (int)s->n[2], "a", operand(m, s, 0)));
 }
+/* The largest, the smallest or the sum so far, along a dim. */
+static int plan_scan(planner *p, step *s) {
+  value v;
+  s->in[0] = pick(p, 0);
+  if (s->in[0] == NONE || !find_room(p, s)) return 0;
+  v = p->v[s->in[0]];
+  if (!v.ndim) return 0;
+  s->n[0] = below(p, 3);
+  s->n[1] = below(p, v.ndim);
+  if (s->n[0] == 2 && v.dtype != GT_FLOAT32) v.dtype = GT_INT64;
+  choose_stream(p, s, v.device);
+  put_fresh(p, s, &v, s->n[0] == 2 || is_wild(p, s->in[0]));
+  return 1;
+}
+static void do_scan(machine *m, step *s) {
+  static const gt_reduction reductions[] = {GT_MAX, GT_MIN, GT_SUM};
+  set_result(m, s, gt_scan(NULL, reductions[s->n[0]], (int)s->n[1], "a", operand(m, s, 0)));
+}
 /* The first ones along a dim: what they are, or where. */
 static int plan_topk(planner *p, step *s) {
   value v;
@@ -828,6 +846,34 @@ static void do_index_select(machine *m, step *s) {
   if (s->n[2]) pick_by = gt_gather;
   set_result(m, s, pick_by(NULL, operand(m, s, 0), (int)s->n[0], index));
   gt_free(index);
+}
+/* Entries of x, named by another variable brought into range, are added to those of a copy. */
+static int plan_index_add(planner *p, step *s) {
+  s->in[0] = pick(p, WIDE);
+  s->in[1] = pick(p, INTEGER);
+  if (s->in[0] == NONE || s->in[1] == NONE || !find_room(p, s)) return 0;
+  const value *index = &p->v[s->in[1]];
+  const value v = p->v[s->in[0]];
+  if (index->device != v.device || index->ndim != 1) return 0;
+  s->n[0] = below(p, v.ndim);
+  s->n[1] = v.shape[s->n[0]];
+  if (count_of(&v) / s->n[1] * index->shape[0] > MOST_ELEMENTS) return 0;
+  choose_stream(p, s, v.device);
+  put_fresh(p, s, &v, 1);
+  return 1;
+}
+static void do_index_add(machine *m, step *s) {
+  char text[40];
+  const int dim = (int)s->n[0];
+  snprintf(text, sizeof text, "a %% %" PRId64, s->n[1]);
+  gt_tensor *index = gt_eval(NULL, text, operand(m, s, 1));
+  settle(m, s);
+  gt_tensor *src = gt_index_select(NULL, operand(m, s, 0), dim, index);
+  gt_tensor *y = gt_copy(NULL, operand(m, s, 0));
+  gt_index_add(y, dim, index, src);
+  set_result(m, s, y);
+  gt_free(index);
+  gt_free(src);
 }
 static int plan_cat(planner *p, step *s) {
   const value *b;
@@ -1436,9 +1482,11 @@ static const kind kinds[] = {
     {"to_dtype", 3, GRAPHED, plan_convert, do_convert},
     {"scope", 3, GRAPHED, plan_scope, do_scope},
     {"reduce", 6, GRAPHED | BESIDE, plan_reduce, do_reduce},
+    {"scan", 4, GRAPHED | BESIDE, plan_scan, do_scan},
     {"topk", 4, GRAPHED | BESIDE, plan_topk, do_topk},
     {"matmul", 6, GRAPHED, plan_matmul, do_matmul},
     {"index_select", 6, HOST | GRAPHED, plan_index_select, do_index_select},
+    {"index_add", 4, HOST | GRAPHED, plan_index_add, do_index_add},
     {"cat", 5, GRAPHED, plan_cat, do_cat},
     {"copy", 14, GRAPHED | OVER, plan_copy, do_copy},
     {"clone", 3, GRAPHED, plan_clone, do_clone},

@@ -1693,7 +1693,7 @@ static int is_ordered(const machine *m) { return m->safety == GT_ORDER || m->car
    The GPU's word on it comes at any later wait. */
 static int is_fair(const machine *m) {
   return !is_ordered(m) && gt_error() == GT_ERROR_ARGUMENT &&
-         (strncmp(gt_error_message(), "gt_index_select", 15) == 0 ||
+         (strncmp(gt_error_message(), "gt_index_", 9) == 0 || /* _select, _add */
           strncmp(gt_error_message(), "gt_gather", 9) == 0);
 }
 static void note_error(machine *m, int thread, int at) {

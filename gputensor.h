@@ -11381,18 +11381,13 @@ static int gt__cpu_plain_scatter(const gt__op *op, void *queue) {
   const int threads = gt__cpu_threads(work);
   const int64_t places = a->inner * a->entries;
   const int64_t nodes = a->n / GT__ROWS + 1;
-  gt__cpu_tally t = {a,
-                     type[a->compute],
-                     native[a->compute],
-                     places,
-                     gt__parts(places, threads),
-                     0,
-                     NULL,
-                     NULL,
-                     NULL,
-                     NULL,
-                     NULL,
-                     NULL};
+  gt__cpu_tally t;
+  t.a = a;
+  t.type = type[a->compute];
+  t.native = native[a->compute];
+  t.places = places;
+  t.each = gt__parts(places, threads);
+  t.top = NULL;
   t.line = gt__rounded(a->rest * t.type->width, 8);
   const int64_t bytes = (places + nodes) * (t.line + 8) + (places + 1) * 8;
   if ((uint64_t)bytes <= SIZE_MAX) t.top = (int64_t *)GPUTENSOR_MALLOC((size_t)bytes);

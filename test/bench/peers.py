@@ -24,7 +24,7 @@ import sys
 import time
 
 sys.dont_write_bytecode = True
-from rounds import alternate, build, compare
+from rounds import alternate, build, compare, on_a_gpu
 
 options = argparse.ArgumentParser(description="the library beside its peers")
 options.add_argument("--device", choices=["cpu", "cuda"])
@@ -392,13 +392,7 @@ def to_the_end(f, times):
     if not CUDA:
         time.sleep(0.01)
         return on_the_host(f, times)
-    start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    torch.cuda._sleep(1_000_000)
-    start.record()
-    f(times)
-    end.record()
-    end.synchronize()
-    return start.elapsed_time(end) / times * 1e3
+    return on_a_gpu(torch, f, times)
 
 
 def in_turn(f, operands):

@@ -31,6 +31,17 @@ def build(capability=None):
     return str(made)
 
 
+def on_a_gpu(torch, f, times):
+    """Microseconds of one of `times` between two events, behind a kernel that sleeps until they are enqueued."""
+    start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    torch.cuda._sleep(1_000_000)
+    start.record()
+    f(times)
+    end.record()
+    end.synchronize()
+    return start.elapsed_time(end) / times * 1e3
+
+
 def take_turns(rounds, functions):
     """The results of each function: one a round, after one that warms up and is not counted."""
     results = [[] for _ in functions]

@@ -28,7 +28,7 @@ import warnings
 import torch
 
 sys.dont_write_bytecode = True
-from rounds import alternate, build, compare
+from rounds import alternate, build, compare, on_a_gpu
 
 options = argparse.ArgumentParser(description="indexing, scans and order beside PyTorch")
 options.add_argument("--device", choices=["cpu", "cuda"])
@@ -234,13 +234,7 @@ def to_the_end(f, times):
         start = time.perf_counter()
         f(times)
         return (time.perf_counter() - start) / times * 1e6
-    start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    torch.cuda._sleep(1_000_000)
-    start.record()
-    f(times)
-    end.record()
-    end.synchronize()
-    return start.elapsed_time(end) / times * 1e3
+    return on_a_gpu(torch, f, times)
 
 
 def in_turn(functions):

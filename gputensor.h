@@ -4450,8 +4450,8 @@ static void gt__storage_end_unlocks(gt__storage *s) { /* with the lock, which it
 }
 
 /* ---- >>parser ----------------------------------------------------------------------------------
-   Text becomes a tree of nodes, children before parents: the nodes of a part lie side by side, its
-   root last. Leaves are operands, numbers and index. No recursion here or in >>compiler goes as
+   Text becomes a tree of nodes, operands before operations: the nodes of a part lie side by side,
+   its root last. Leaves are operands, numbers and index. No recursion here or in >>compiler goes as
    deep as a text may, since the stacks of threads are small. */
 enum { GT__CAST = GT__OPS, GT__OPERAND, GT__WHOLE, GT__REAL, GT__NODES };
 enum { GT__ARITH, GT__FLOAT, GT__BOOL, GT__INT, GT__WHERE };
@@ -4479,35 +4479,43 @@ typedef struct {
   uint8_t highest, indexed; /* floating compute type in it, or GT__I64; depends on the index */
   uint8_t bits;             /* that a compute type must hold, see gt__bits_of */
   uint8_t compute, apart;   /* of its program; 1 + the dtype of the temporary it becomes, or 0 */
-  int32_t child[3];
-  gt__num value;      /* GT__WHOLE: i; GT__REAL: f; GT__OPERAND: i, its number; GT__CAST: dtype */
+  int32_t size;             /* nodes of the part of which it is the root */
+  gt__num value;      /* GT__WHOLE: i; GT__REAL: f; GT__OPERAND: i, its number; GT__CAST: i, its
+                         dtype; GT__OP_pow: i, is it a square? */
   const gt_tensor *x; /* GT__OPERAND; from number n_in of the tree on, a temporary */
 } gt__node;
-/* What still waits for an operand. From GT__BRACKET on, that goes on until a sign ends it. */
-enum { GT__INFIX, GT__SIGN, GT__ELSE, GT__BRACKET, GT__ARGUMENTS, GT__THEN };
+/* What still waits for an operand. Up to GT__THEN, that goes on until a sign ends it. */
+enum { GT__TEXT, GT__BRACKET, GT__ARGUMENTS, GT__THEN, GT__INFIX, GT__SIGN, GT__ELSE };
 typedef struct {
-  uint8_t kind, op, level, right; /* see gt__signs; a cast's level is its dtype */
-  uint8_t nests, given;           /* counts in `depth`; operands so far */
-  int32_t at, child[3];           /* at: where it stands */
+  int kind, op, level, right; /* see gt__signs; a cast's level is its dtype */
+  int at, commas;             /* at: where it stands */
 } gt__waiting;
 typedef struct {
   const char *text;
-  int at, depth, bad, n_waiting; /* of the parser; bad: there was an error */
-  int n, root, n_in;             /* n: nodes; n_in: operands */
-  int kept;                      /* the operation that it is, if its program is to be kept */
-  uint64_t seed, offset;         /* of the random numbers in it */
+  int at, depth, bad;    /* of the parser; bad: there was an error */
+  int n, n_in;           /* nodes, operands */
+  int kept;              /* the operation that it is, if its program is to be kept */
+  uint64_t seed, offset; /* of the random numbers in it */
   gt__operands in;
   gt_tensor whole; /* describes the result: device, shape and dtype */
   gt__node *node, few[GT__FEW];
-  gt__waiting *waiting, few_waiting[GT__FEW];
+  gt__waiting *last, few_waiting[1 + GT__FEW]; /* last: the first is the text itself */
 } gt__tree;
+static int gt__arity(const gt__node *v) { return gt__table[v->op].arity; }
+static gt__node *gt__root(const gt__tree *t) { return &t->node[t->n - 1]; }
+static gt__node *gt__child(gt__node *v, int k) { /* operand k of v */
+  gt__node *c = v - 1;
+  for (int j = gt__arity(v) - 1; j > k; j--) c -= c->size;
+  return c;
+}
 static void gt__tree_begin(gt__tree *t, const char *text, int n, gt__operands in) {
   memset(t, 0, offsetof(gt__tree, whole));
   t->text = text;
   t->node = t->few;
   t->n_in = n;
   t->in = in;
-  t->waiting = t->few_waiting;
+  t->last = t->few_waiting;
+  memset(t->last, 0, sizeof *t->last);
 }
 static void gt__end_temporary(gt__tree *t, gt__node *v) { /* if v is one */
   if (v->op != GT__OPERAND || v->value.i < t->n_in) return;
@@ -4522,24 +4530,19 @@ static void gt__tree_end(gt__tree *t) { /* with its block */
   GT__STRICT; \
   gt__tree t __attribute__((cleanup(gt__tree_end))); \
   gt__tree_begin(&t, text, n, in)
-static int gt__add_node(gt__tree *t, int op, int c0, int c1, int c2) {
-  gt__node *v = &t->node[t->n];
+/* Of the last nodes as its operands. */
+static gt__node *gt__add_node(gt__tree *t, int op) {
+  gt__node *v = &t->node[t->n++];
   memset(v, 0, sizeof *v);
   v->op = op;
-  v->child[0] = c0;
-  v->child[1] = c1;
-  v->child[2] = c2;
-  t->root = t->n++;
-  return t->root;
+  v->size = 1;
+  for (int k = gt__arity(v); k > 0; k--) v->size += v[-v->size].size;
+  return v;
 }
-static int gt__add_whole(gt__tree *t, int op, int64_t value) { /* GT__OPERAND or GT__WHOLE */
-  t->node[gt__add_node(t, op, 0, 0, 0)].value.i = value;
-  return t->root;
+static void gt__add_whole(gt__tree *t, int op, int64_t value) { /* GT__OPERAND or GT__WHOLE */
+  gt__add_node(t, op)->value.i = value;
 }
-static int gt__add_real(gt__tree *t, double value) {
-  t->node[gt__add_node(t, GT__REAL, 0, 0, 0)].value.f = value;
-  return t->root;
-}
+static void gt__add_real(gt__tree *t, double value) { gt__add_node(t, GT__REAL)->value.f = value; }
 /* The first error is kept and ends the text. */
 static void gt__bad_text(gt__tree *t, int at, const char *what) {
   int length = (int)strlen(t->text);
@@ -4564,41 +4567,29 @@ static int gt__is_letter(int c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 static int gt__is_digit(int c) { return c >= '0' && c <= '9'; }
-/* Adds what waits for an operand. The left one of an operator is the last node. */
 static void gt__wait(gt__tree *t, int kind, int op, int level, int right, int at) {
-  uint8_t nests = kind != GT__INFIX || right <= level;
-  uint8_t given = kind == GT__INFIX || kind == GT__THEN;
-  gt__waiting w = {(uint8_t)kind, (uint8_t)op, (uint8_t)level,  (uint8_t)right, nests,
-                   given,         at,          {t->n - 1, 0, 0}};
-  t->waiting[t->n_waiting++] = w;
-  t->depth += nests;
+  gt__waiting w = {kind, op, level, right, at, 0};
+  *++t->last = w;
+  t->depth += right <= level;
   if (t->depth > GT__DEEPEST) gt__bad_text(t, at, "nested more than 1000 deep");
-}
-static gt__waiting *gt__last_waiting(gt__tree *t) {
-  return t->n_waiting ? &t->waiting[t->n_waiting - 1] : NULL;
 }
 /* The last node is the last operand of what waits. A minus goes into a number. */
 static void gt__complete(gt__tree *t) {
-  gt__waiting *w = &t->waiting[--t->n_waiting];
-  gt__node *v = &t->node[t->n - 1];
-  t->depth -= w->nests;
+  const gt__waiting *w = t->last--;
+  gt__node *v = gt__root(t);
+  int is_minus = w->op == GT__OP_neg;
+  t->depth -= w->right <= w->level;
   if (w->kind == GT__BRACKET) return;
-  w->child[w->given] = t->n - 1;
-  if (w->op == GT__OP_neg && v->op == GT__REAL) v->value.f = -v->value.f;
-  else if (w->op == GT__OP_neg && v->op == GT__WHOLE && v->value.i != INT64_MIN)
-    v->value.i = -v->value.i;
-  else if (w->kind == GT__SIGN && w->op == GT__OP_neg && v->op == GT__WHOLE)
+  if (is_minus && v->op == GT__REAL) v->value.f = -v->value.f;
+  else if (is_minus && v->op == GT__WHOLE && v->value.i != INT64_MIN) v->value.i = -v->value.i;
+  else if (is_minus && v->op == GT__WHOLE && w->kind == GT__SIGN)
     gt__bad_text(t, w->at, "an integer beyond int64");
-  else gt__add_node(t, w->op, w->child[0], w->child[1], w->child[2]);
-  if (w->op == GT__CAST) t->node[t->root].value.i = w->level;
+  else v = gt__add_node(t, w->op);
+  if (w->op == GT__CAST) v->value.i = w->level;
 }
 /* Completes the operators that bind the last node tighter than one of this level would. */
 static void gt__complete_above(gt__tree *t, int level) {
-  const gt__waiting *w = gt__last_waiting(t);
-  while (w && w->kind < GT__BRACKET && w->right > level) {
-    gt__complete(t);
-    w = gt__last_waiting(t);
-  }
+  while (t->last->right > level) gt__complete(t);
 }
 /* What other languages and libraries call ours, and what is none of an expression's operations. */
 static const char *const gt__known_names[] = {
@@ -4647,13 +4638,13 @@ static void gt__no_operation(gt__tree *t, int at, const char *name) {
 /* The smallest integer has no positive counterpart: its digits are right behind a minus alone. */
 static void gt__add_integer(gt__tree *t, int start, const char *digits) {
   uint64_t value = strtoull(digits, NULL, 10), lowest = (uint64_t)1 << 63;
-  const gt__waiting *w = gt__last_waiting(t);
   int is_base = gt__peek(t) == '*' && t->text[t->at + 1] == '*';
-  int negated = w && w->kind == GT__SIGN && w->op == GT__OP_neg && !is_base;
+  int negated = t->last->kind == GT__SIGN && t->last->op == GT__OP_neg && !is_base;
   int smallest = negated && value == lowest;
-  if (smallest) t->depth -= w->nests, t->n_waiting--; /* the minus is done */
-  if (value < lowest + smallest) gt__add_whole(t, GT__WHOLE, smallest ? INT64_MIN : (int64_t)value);
-  else gt__bad_text(t, start, "an integer beyond int64; with a point it is a floating number");
+  if (value >= lowest + smallest)
+    gt__bad_text(t, start, "an integer beyond int64; with a point it is a floating number");
+  else gt__add_whole(t, GT__WHOLE, (int64_t)value);
+  if (smallest) t->depth--, t->last--; /* the minus is done */
 }
 /* A floating number of these digits. strtod rounds correctly but reads the locale's point, so it
    gets an integer and an exponent. With an f it is a float, as in C. */
@@ -4718,7 +4709,7 @@ static int gt__parse_name(gt__tree *t) {
   else if (!strcmp(name, "pi")) gt__add_real(t, 3.14159265358979323846);
   else if (!strcmp(name, "inf")) gt__add_real(t, (double)INFINITY);
   else if (!strcmp(name, "nan")) gt__add_real(t, (double)NAN);
-  else if (!strcmp(name, "index")) gt__add_node(t, GT__INDEX, 0, 0, 0);
+  else if (!strcmp(name, "index")) gt__add_node(t, GT__INDEX);
   else return gt__parse_call(t, start, name);
   return 0;
 }
@@ -4731,35 +4722,35 @@ static int gt__parse_operand(gt__tree *t) {
   }
   t->at++;
   if (c == '(') gt__wait(t, GT__BRACKET, 0, 0, 0, at);
-  else if (c == '-') gt__wait(t, GT__SIGN, GT__OP_neg, 7, 7, at);
-  else if (is_not) gt__wait(t, GT__SIGN, GT__OP_logical_not, 7, 7, at);
+  else if (c == '-') gt__wait(t, GT__SIGN, GT__OP_neg, 8, 8, at);
+  else if (is_not) gt__wait(t, GT__SIGN, GT__OP_logical_not, 8, 8, at);
   else if (c == '~') gt__no_operation(t, at, "~");
   else if (c != '+') gt__bad_text(t, at, "expected an operand");
   return 1;
 }
-/* The level says how tight an operator binds what is on its left. What is on its right binds
-   tighter, or as tight where operators group from the right. */
+/* The level, from 1 on, says how tight an operator binds what is on its left. What is on its right
+   binds tighter, or as tight where operators group from the right. */
 static const struct {
   const char *token;
   uint8_t level, op;
 } gt__signs[] = {{"<<", 0, 0},
                  {">>", 0, 0},
                  {"//", 0, 0},
-                 {"?", 0, GT__OP_where},
-                 {"||", 1, GT__OP_logical_or},
-                 {"&&", 2, GT__OP_logical_and},
-                 {"==", 3, GT__OP_eq},
-                 {"!=", 3, GT__OP_ne},
-                 {"<=", 4, GT__OP_le},
-                 {">=", 4, GT__OP_ge},
-                 {"<", 4, GT__OP_lt},
-                 {">", 4, GT__OP_gt},
-                 {"+", 5, GT__OP_add},
-                 {"-", 5, GT__OP_sub},
-                 {"**", 8, GT__OP_pow},
-                 {"*", 6, GT__OP_mul},
-                 {"/", 6, GT__OP_div},
-                 {"%", 6, GT__OP_remainder},
+                 {"?", 1, GT__OP_where},
+                 {"||", 2, GT__OP_logical_or},
+                 {"&&", 3, GT__OP_logical_and},
+                 {"==", 4, GT__OP_eq},
+                 {"!=", 4, GT__OP_ne},
+                 {"<=", 5, GT__OP_le},
+                 {">=", 5, GT__OP_ge},
+                 {"<", 5, GT__OP_lt},
+                 {">", 5, GT__OP_gt},
+                 {"+", 6, GT__OP_add},
+                 {"-", 6, GT__OP_sub},
+                 {"**", 9, GT__OP_pow},
+                 {"*", 7, GT__OP_mul},
+                 {"/", 7, GT__OP_div},
+                 {"%", 7, GT__OP_remainder},
                  {"^", 0, 0},
                  {"&", 0, 0},
                  {"|", 0, 0},
@@ -4772,51 +4763,56 @@ static int gt__parse_operator(gt__tree *t) {
   int at = t->at;
   while (k < n && !gt__take_token(t, gt__signs[k].token)) k++;
   if (k == n) return 0;
-  int level = gt__signs[k].level, op = gt__signs[k].op, compares = level == 3 || level == 4;
-  int is_choice = op == GT__OP_where, right = level + (op != GT__OP_pow && !is_choice);
+  int level = gt__signs[k].level, op = gt__signs[k].op, is_choice = op == GT__OP_where;
+  int compares = level == 4 || level == 5, groups = op != GT__OP_pow && !is_choice;
   gt__complete_above(t, level + compares);
-  const gt__waiting *w = gt__last_waiting(t);
   if (!op) gt__no_operation(t, at, gt__signs[k].token);
-  else if (compares && w && w->kind == GT__INFIX && w->level == level)
+  else if (compares && t->last->kind == GT__INFIX && t->last->level == level)
     gt__bad_text(t, at, "comparisons make no chain: x < y && y < z, or brackets around one");
   gt__complete_above(t, level);
-  gt__wait(t, is_choice ? GT__THEN : GT__INFIX, op, level, right, at);
+  if (is_choice) gt__wait(t, GT__THEN, op, level, 0, at);
+  else gt__wait(t, GT__INFIX, op, level, level + groups, at);
   return 1;
 }
-static void gt__end_call(gt__tree *t, const gt__waiting *w) { /* w lacks the last operand */
+static void gt__end_call(gt__tree *t) { /* the last node is its last operand */
+  const gt__waiting *w = t->last;
   int arity = gt__table[w->op].arity;
   const char *name = w->op == GT__CAST ? gt__dtype[w->level].name : gt__table[w->op].name;
   char what[80];
   snprintf(what, sizeof what, "%s takes %d operand%s", name, arity, arity == 1 ? "" : "s");
-  if (w->given + 1 == arity) gt__complete(t);
+  if (w->commas + 1 == arity) gt__complete(t);
   else gt__bad_text(t, w->at, what);
 }
-GT__ASSERT(GT__BRACKET == 3 && GT__ARGUMENTS == 4 && GT__THEN == 5, "the texts' order below");
 /* Behind an operand stand signs that end what is open, then an operator or the end of the text. */
 static int gt__parse_behind(gt__tree *t) {
-  static const char *const expected[] = {"expected an operator", "",          "", "expected )",
-                                         "expected ) or ,",      "expected :"};
+  static const char ends[] = {0, ')', ')', ':'}; /* these two by kind */
+  static const char *const expected[] = {"expected an operator", "expected )", "expected ) or ,",
+                                         "expected :"};
   while (!t->bad && !gt__parse_operator(t)) {
-    gt__complete_above(t, -1);
-    gt__waiting *w = gt__last_waiting(t);
-    int c = gt__peek(t), at = t->at, kind = w ? w->kind : 0;
-    if (!c && !w) return 0; /* what follows goes by kind */
-    t->at++;
-    int is_end = c == "   )):"[kind];
-    int more = is_end ? kind == GT__THEN : kind == GT__ARGUMENTS && c == ',';
-    if (is_end && kind == GT__BRACKET) gt__complete(t);
-    else if (is_end && kind == GT__ARGUMENTS) gt__end_call(t, w);
-    else if (!more) gt__bad_text(t, at, expected[kind]);
-    if (!more) continue;
-    w->kind = (kind == GT__THEN ? GT__ELSE : GT__ARGUMENTS);
-    if (w->given < 3) w->child[w->given++] = t->n - 1;
-    return 1;
+    gt__complete_above(t, 0);
+    gt__waiting *w = t->last;
+    int c = gt__peek(t), is_end = c == ends[w->kind];
+    int comma = c == ',' && w->kind == GT__ARGUMENTS;
+    if (!is_end && !comma) gt__bad_text(t, t->at, expected[w->kind]);
+    else if (!c) return 0;
+    else t->at++;
+    if (is_end && w->kind == GT__BRACKET) gt__complete(t);
+    else if (is_end && w->kind == GT__ARGUMENTS) gt__end_call(t);
+    else {
+      if (w->kind == GT__THEN) {
+        w->kind = GT__ELSE;
+        w->right = w->level;
+      }
+      w->commas += comma;
+      return 1;
+    }
   }
   return 1;
 }
 static void gt__parse(gt__tree *t) {
-  int more = 1;
-  while (more && !t->bad) more = gt__parse_operand(t) || (!t->bad && gt__parse_behind(t));
+  do
+    while (!t->bad && gt__parse_operand(t)) continue;
+  while (!t->bad && gt__parse_behind(t));
 }
 /* Short texts already parsed, by content; n_in matters too: a letter beyond it is an error. */
 static struct gt__known {
@@ -4833,17 +4829,16 @@ static gt_status gt__parse_text(gt__tree *t) {
   if (!strcmp(k->text, t->text) && k->n_in <= t->n_in) {
     memcpy(t->node, k->node, (size_t)k->n * sizeof *k->node);
     t->n = k->n;
-    t->root = k->n - 1;
   }
   gt__unlock();
   if (t->n) return GT_OK;
   if (length > 65535) return gt__fail(GT_ERROR_EXPRESSION, "a text of more than 65535 characters");
   if (length > GT__FEW) { /* each node has a character of its own, and so has what waits */
-    size_t bytes = length * (sizeof *t->node + sizeof *t->waiting);
+    size_t bytes = (1 + length) * (sizeof *t->node + sizeof *t->last);
     gt__node *node = (gt__node *)gt__malloc(bytes);
     if (!node) return gt__failed();
     t->node = node;
-    t->waiting = (gt__waiting *)(node + length);
+    t->last = (gt__waiting *)(node + length + 1);
   }
   gt__parse(t);
   if (t->bad) return gt__failed();
@@ -4922,26 +4917,20 @@ GT__RARE_ENDS
                                            apart            where b//3 could be rounded
      gt__cut_node    LOAD b; FLOOR_DIV 3         into t, int64: node 5 becomes the operand t
      gt__fit    LOAD a; MUL 2; ADD t        the program of node 6 */
-static int gt__arity(const gt__node *v) { return gt__table[v->op].arity; }
 static int gt__rule(const gt__node *v) { return gt__table[v->op].rule; }
-static gt__node *gt__child(const gt__tree *t, const gt__node *v, int k) {
-  return &t->node[v->child[k]];
-}
 /* The higher of two compute types, from int64_t over float to double. */
 static int gt__higher(int a, int b) { return a == GT__F64 || b == GT__I64 ? a : b; }
 /* As PyTorch's TypeProperties.cpp: of lower levels only those count whose kind is higher. */
-static gt_dtype gt__promote(const gt__tree *t, const gt__node *v, int first, int last) {
+static gt_dtype gt__promote(gt__node *v, int first) {
   gt_dtype own[3] = {GT_BOOL, GT_BOOL, GT_BOOL}, best = GT_BOOL; /* as with nothing */
-  for (int k = first; k < last; k++) {
-    const gt__node *c = gt__child(t, v, k);
+  for (int k = first; k < gt__arity(v); k++) {
+    const gt__node *c = gt__child(v, k);
     gt_dtype *level = &own[c->level], dtype = (gt_dtype)c->dtype;
     if (c->level == GT__NUMBER && gt__is_floating(dtype)) dtype = GT_FLOAT32;
     if (*level != dtype) *level = gt__promote_types(*level, dtype);
   }
-  for (int level = GT__DIMENSIONED; level >= GT__NUMBER; level--) {
-    int kind = gt__dtype[own[level]].kind;
-    if (kind > gt__dtype[best].kind) best = own[level];
-  }
+  for (int level = GT__DIMENSIONED; level >= GT__NUMBER; level--)
+    if (gt__dtype[own[level]].kind > gt__dtype[best].kind) best = own[level];
   return best;
 }
 /* 0-d CPU ones are constants, which the host reads. */
@@ -4965,7 +4954,7 @@ static gt_status gt__set_operand(const gt__tree *t, gt__node *v) {
 static int gt__is_leaf(const gt__node *v) { return v->op > GT__CAST; }
 /* How many bits hold an integer node's values. It is not known of operations but of those that make
    truths, choose between them, or count them: floats divide by 0 and join bits otherwise. */
-static int gt__bits_of(const gt__tree *t, const gt__node *v) {
+static int gt__bits_of(gt__node *v) {
   int bits = 24, op = v->op;
   int counts = op == GT__OP_where || op == GT__OP_add || op == GT__OP_mul;
   if (v->natural != GT__I64) return v->natural == GT__F32 ? 24 : 53;
@@ -4977,7 +4966,7 @@ static int gt__bits_of(const gt__tree *t, const gt__node *v) {
   if (v->dtype != GT_BOOL) return 64;
   if (gt__rule(v) != GT__BOOL && !counts) return 64;
   for (int k = 0; k < gt__arity(v); k++) {
-    int below = gt__child(t, v, k)->bits;
+    int below = gt__child(v, k)->bits;
     if (below > bits) bits = below;
   }
   return bits;
@@ -4987,19 +4976,19 @@ static int gt__holds(int compute, const gt__node *v) { /* are v's integers the s
   return v->bits <= bits[compute];
 }
 /* What an operation, of this dtype as its operands promote, takes over from them. */
-static void gt__inherit(gt__tree *t, gt__node *v, gt_dtype d) {
+static void gt__inherit(gt__node *v, gt_dtype d) {
   int rule = gt__rule(v), natural = gt__compute_of(d), highest = natural;
   v->level = GT__NUMBER;
   v->indexed = v->op >= GT__INDEX && v->op <= GT__INTEGER;
   for (int k = 0; k < gt__arity(v); k++) {
-    const gt__node *c = gt__child(t, v, k);
+    const gt__node *c = gt__child(v, k);
     if (c->level > v->level) v->level = c->level;
     if (v->op != GT__CAST) highest = gt__higher(highest, c->highest);
     v->indexed |= c->indexed;
   }
   if (v->op == GT__OP_bitwise_not && d == GT_BOOL) v->op = GT__OP_logical_not;
   if (rule == GT__WHERE) {
-    gt__node *condition = gt__child(t, v, 0);
+    gt__node *condition = gt__child(v, 0);
     int is_number = condition->op == GT__REAL && !condition->x;
     if (is_number) condition->value.f = condition->value.f != 0; /* a tiny double is true */
     if (condition->natural == GT__F64 && natural == GT__F32) natural = GT__F64;
@@ -5011,32 +5000,30 @@ static void gt__inherit(gt__tree *t, gt__node *v, gt_dtype d) {
 static int gt__is_two(const gt__node *v) {
   return v->op == GT__REAL ? v->value.f == 2 : v->op == GT__WHOLE && v->value.i == 2;
 }
-static gt_status gt__annotate_operation(gt__tree *t, gt__node *v) {
-  int arity = gt__arity(v), rule = gt__rule(v);
+static gt_status gt__annotate_operation(gt__node *v) {
+  int rule = gt__rule(v);
   int whole = v->op == GT__WHOLE || v->op == GT__INDEX;
   gt_dtype d = whole ? GT_INT64 : GT_FLOAT32;
-  if (arity) d = gt__promote(t, v, rule == GT__WHERE, arity);
+  if (gt__arity(v)) d = gt__promote(v, rule == GT__WHERE);
   if (v->op == GT__CAST) d = (gt_dtype)v->value.i;
   if (rule == GT__FLOAT && !gt__is_floating(d)) d = GT_FLOAT32;
   if (rule == GT__INT && gt__is_floating(d))
     return gt__fail(GT_ERROR_DTYPE, "%s has no meaning for %s; it takes integers and bool",
                     gt__table[v->op].name, gt_dtype_string(d));
-  gt__inherit(t, v, d);
-  if (v->op == GT__OP_pow && gt__is_two(gt__child(t, v, 1))) v->op = GT__OP_square;
+  gt__inherit(v, d);
+  if (v->op == GT__OP_pow) v->value.i = gt__is_two(gt__child(v, 1));
   return GT_OK;
 }
 static gt_status gt__annotate(gt__tree *t) {
-  for (int i = 0; i < t->n; i++) {
-    gt__node *v = &t->node[i];
+  for (gt__node *v = t->node; v <= gt__root(t); v++) {
     int is_operand = v->op == GT__OPERAND || v->x;
-    if (is_operand ? gt__set_operand(t, v) : gt__annotate_operation(t, v)) return gt__failed();
-    v->bits = gt__bits_of(t, v);
+    if (is_operand ? gt__set_operand(t, v) : gt__annotate_operation(v)) return gt__failed();
+    v->bits = gt__bits_of(v);
   }
   return GT_OK;
 }
-/* The compute type of a program for node i: integers stay integers unless nothing is lost. */
-static int gt__choose_compute(const gt__tree *t, int i, int at_least) {
-  const gt__node *v = &t->node[i];
+/* The compute type of a program for v: integers stay integers unless nothing is lost. */
+static int gt__choose_compute(const gt__node *v, int at_least) {
   int stays = gt__is_leaf(v);
   if (v->natural == GT__I64) stays |= !gt__holds(v->highest, v);
   return gt__higher(stays ? v->natural : v->highest, at_least);
@@ -5045,21 +5032,19 @@ static int gt__choose_compute(const gt__tree *t, int i, int at_least) {
 enum { GT__CONSTANT_AT = 32 };
 enum { GT__TEMPORARY_AT = 64 };
 typedef struct {
-  const gt__tree *t;
   int n_temporary, most_temporaries, over; /* over: it does not fit */
   int depth;                               /* of gt__generate's calls */
   int indexed;                             /* it needs the logical order */
-  int root, part, part_size; /* the part below the root with the longest code so far */
+  int part_size;
+  gt__node *root, *part; /* part: the one below the root with the longest code so far */
   gt__program p;
   const gt_tensor *in[GT__INPUTS];
-  int node[GT__INPUTS]; /* whose operands the inputs are */
 } gt__code;
-/* A cast is no instruction: what it converts has been stored as its dtype, where that changes it.
-   */
-static int gt__bare(const gt__tree *t, int i) {
-  const gt__node *node = t->node;
-  while (node[i].op == GT__CAST) i = node[i].child[0];
-  return i;
+/* A cast is no instruction: what it converts has been stored as its dtype, where that changes
+   it. */
+static gt__node *gt__bare(gt__node *v) {
+  while (v->op == GT__CAST) v--;
+  return v;
 }
 static void gt__emit(gt__code *g, int op, int b, int c, int d) {
   gt__ins ins = {(uint8_t)op, (uint8_t)b, (uint8_t)c, (uint8_t)d};
@@ -5069,18 +5054,11 @@ static void gt__emit(gt__code *g, int op, int b, int c, int d) {
   g->p.heavy |= gt__table[op].heavy;
   g->indexed |= op >= GT__INDEX && op <= GT__INTEGER;
 }
-static int gt__input_slot(gt__code *g, int i) {
-  const gt_tensor *x = g->t->node[i].x;
+static int gt__input_slot(gt__code *g, const gt_tensor *x) {
   int n = g->p.n_in, k = 0;
   while (k < n && g->in[k] != x) k++;
-  if (k < n) return k;
-  if (n == GT__INPUTS) {
-    g->over = 1;
-    return k;
-  }
-  g->node[n] = i;
-  g->in[n] = x;
-  g->p.n_in++;
+  if (k == GT__INPUTS) g->over = 1;
+  else if (k == n) g->in[g->p.n_in++] = x;
   return k;
 }
 static gt__num gt__constant_of(const gt__node *v, int compute) {
@@ -5092,29 +5070,27 @@ static gt__num gt__constant_of(const gt__node *v, int compute) {
   else c.i = is_real ? gt__to_i64_f64(f, INT64_MIN, INT64_MAX) : v->value.i;
   return c;
 }
-static int gt__leaf_slot(gt__code *g, int i) {
-  const gt__node *v = &g->t->node[i];
+static int gt__leaf_slot(gt__code *g, const gt__node *v) {
   int n = g->p.n_const, k = 0;
-  if (v->op == GT__OPERAND) return gt__input_slot(g, i);
+  if (v->op == GT__OPERAND) return gt__input_slot(g, v->x);
   gt__num c = gt__constant_of(v, g->p.compute);
   while (k < n && memcmp(&g->p.constant[k], &c, sizeof c)) k++;
   if (k == GT__SLOTS) g->over = 1;
-  else if (k == n) {
-    g->p.constant[k] = c;
-    g->p.n_const++;
-  }
+  else if (k == n) g->p.constant[g->p.n_const++] = c;
   return GT__CONSTANT_AT + k;
 }
-/* Deeper than GT__CODE levels they are taken as different: they fit no program. */
-static int gt__equal_trees(const gt__tree *t, int at, int other, int levels) {
-  const gt__node *v = &t->node[gt__bare(t, at)];
-  const gt__node *w = &t->node[gt__bare(t, other)];
-  int equal = levels && v->op == w->op && v->op > GT__INTEGER && v->value.i == w->value.i;
-  for (int k = 0; k < gt__arity(v) && equal; k++)
-    equal = gt__equal_trees(t, v->child[k], w->child[k], levels - 1);
-  return equal;
+/* The nodes of two parts are compared side by side: operands by their numbers, of which temporaries
+   have their own. */
+static int gt__equal_parts(const gt__node *v, const gt__node *w) {
+  int n = v->size == w->size ? v->size : 0, k = 0;
+  for (; k < n; k++) {
+    const gt__node *x = v - k, *y = w - k;
+    if (x->op != y->op || x->op <= GT__INTEGER || x->value.i != y->value.i) return 0;
+  }
+  return n;
 }
-static int gt__exchanged(int op) { /* the operation with its two operands exchanged, or 0 */
+/* Exchanges two operands, if that puts a leaf behind what is none. Returns the operation then. */
+static int gt__leaf_last(int op, gt__node **child) {
   static const uint8_t pair[][2] = {{GT__OP_sub, GT__OP_rsub},
                                     {GT__OP_div, GT__OP_rdiv},
                                     {GT__OP_lt, GT__OP_gt},
@@ -5124,11 +5100,14 @@ static int gt__exchanged(int op) { /* the operation with its two operands exchan
                                  GT__OP_minimum,     GT__OP_logical_and, GT__OP_logical_or,
                                  GT__OP_logical_xor, GT__OP_bitwise_and, GT__OP_bitwise_or,
                                  GT__OP_bitwise_xor};
-  for (int k = 0; k < 4; k++) {
-    if (op == pair[k][0]) return pair[k][1];
-    if (op == pair[k][1]) return pair[k][0];
-  }
-  return memchr(same, op, sizeof same) ? op : 0;
+  gt__node *leaf = child[0];
+  int exchanged = memchr(same, op, sizeof same) ? op : 0;
+  for (int k = 0; k < 8; k++)
+    if (op == pair[k / 2][k % 2]) exchanged = pair[k / 2][1 - k % 2];
+  if (!exchanged || !gt__is_leaf(leaf) || gt__is_leaf(child[1])) return op;
+  child[0] = child[1];
+  child[1] = leaf;
+  return exchanged;
 }
 static int gt__save(gt__code *g) {
   int slot = GT__TEMPORARY_AT + g->n_temporary++;
@@ -5137,65 +5116,55 @@ static int gt__save(gt__code *g) {
   gt__emit(g, GT__SAVE, 0, 0, slot);
   return slot;
 }
-static void gt__generate(gt__code *g, int i);
-/* Operands that are no leaves go into temporaries first, the left one last. */
-static void gt__generate_operation(gt__code *g, const gt__node *v) {
-  int arity = gt__arity(v), exchanged = arity == 2 ? gt__exchanged(v->op) : 0;
-  int child[3], leaf[3], slot[3] = {0, 0, 0};
-  for (int k = 0; k < arity; k++) {
-    child[k] = gt__bare(g->t, v->child[k]);
-    leaf[k] = gt__is_leaf(&g->t->node[child[k]]);
+static void gt__generate(gt__code *g, gt__node *v);
+/* Operands that are no leaves go into temporaries first, the left one last; of two that are equal
+   only that one. */
+static void gt__generate_operation(gt__code *g, gt__node *v) {
+  int arity = gt__arity(v), op = v->op, equal = 0, slot[3] = {0, 0, 0};
+  gt__node *child[3];
+  for (int k = 0; k < arity; k++) child[k] = gt__bare(gt__child(v, k));
+  if (op == GT__OP_pow && v->value.i) {
+    op = GT__OP_square;
+    arity = 1;
   }
-  if (exchanged && leaf[0] && !leaf[1]) {
-    gt__generate(g, child[1]);
-    slot[1] = gt__leaf_slot(g, child[0]);
-    gt__emit(g, exchanged, slot[1], 0, 0);
-    return;
-  }
-  if (arity == 2 && !leaf[0] && gt__equal_trees(g->t, child[0], child[1], GT__CODE)) {
-    gt__generate(g, child[0]);
-    gt__emit(g, v->op, gt__save(g), 0, 0);
-    return;
-  }
+  if (arity == 2) op = gt__leaf_last(op, child);
+  if (arity == 2 && !gt__is_leaf(child[0])) equal = gt__equal_parts(child[0], child[1]);
   for (int k = arity - 1; k > 0 && !g->over; k--) {
-    if (leaf[k]) continue;
+    if (equal || gt__is_leaf(child[k])) continue;
     gt__generate(g, child[k]);
     slot[k] = gt__save(g);
   }
   if (arity) gt__generate(g, child[0]);
+  if (equal) slot[1] = gt__save(g);
   for (int k = 1; k < arity; k++)
-    if (leaf[k]) slot[k] = gt__leaf_slot(g, child[k]);
-  gt__emit(g, v->op, slot[1], slot[2], 0);
+    if (gt__is_leaf(child[k])) slot[k] = gt__leaf_slot(g, child[k]);
+  gt__emit(g, op, slot[1], slot[2], 0);
 }
-/* Leaves node i in acc. If it is deeper than programs are long, gt__fit has not been at its parts.
-   */
-static void gt__generate(gt__code *g, int i) {
+/* Leaves v in acc. If it is deeper than programs are long, gt__fit has not been at its parts. */
+static void gt__generate(gt__code *g, gt__node *v) {
   int before = g->n_temporary, start = g->p.n_ins;
-  const gt__node *v = &g->t->node[i];
   if (g->depth++ > GT__CODE) g->over = 1;
-  if (gt__is_leaf(v)) gt__emit(g, GT__LOAD, gt__leaf_slot(g, i), 0, 0);
+  if (gt__is_leaf(v)) gt__emit(g, GT__LOAD, gt__leaf_slot(g, v), 0, 0);
   else if (v->op == GT__INTEGER) {
-    int low = gt__leaf_slot(g, v->child[0]);
-    gt__emit(g, v->op, low, gt__leaf_slot(g, v->child[1]), 0);
+    int low = gt__leaf_slot(g, v - 2);
+    gt__emit(g, v->op, low, gt__leaf_slot(g, v - 1), 0);
   } else if (!g->over) gt__generate_operation(g, v);
   g->depth--;
   g->n_temporary = before;
-  if (g->over || i == g->root || g->p.n_ins - start <= g->part_size) return;
-  g->part = i;
+  if (g->over || v == g->root || g->p.n_ins - start <= g->part_size) return;
+  g->part = v;
   g->part_size = g->p.n_ins - start;
 }
-/* A program for node i; 0 if it does not fit the machine, but g->part does, or a part of that. */
-static uint8_t gt__moved(const gt__program *p,
-                         int slot) { /* from where it was counted to its own */
+static uint8_t gt__moved(const gt__program *p, int slot) { /* from where it was counted */
   if (slot >= GT__TEMPORARY_AT) return slot - GT__TEMPORARY_AT + p->n_in + p->n_const;
   return slot >= GT__CONSTANT_AT ? slot - GT__CONSTANT_AT + p->n_in : slot;
 }
-static int gt__compile(const gt__tree *t, int i, gt__code *g) {
+/* A program for v; 0 if it does not fit the machine, but g->part does, or a part of that. */
+static int gt__compile(const gt__tree *t, gt__node *v, gt__code *g) {
   gt__program *p = &g->p;
   memset(g, 0, offsetof(gt__code, p) + offsetof(gt__program, ins));
-  g->t = t;
-  g->root = gt__bare(t, i);
-  p->compute = t->node[i].compute;
+  g->root = gt__bare(v);
+  p->compute = v->compute;
   p->seed = t->seed;
   p->offset = t->offset;
   int is_product = t->n_in && !t->in[0]->storage;
@@ -5266,22 +5235,21 @@ static int gt__is_apart(const gt__node *v, const gt__node *c, int is_condition) 
   if (compute != GT__I64) return gt__stays_integer(compute, c);
   return c->natural != GT__I64 && (!leaf || is_condition);
 }
-/* Gives the nodes of a program for node i its compute type, and their own to those that must be
+/* Gives the nodes of the root's program its compute type, and their own to those that must be
    computed apart, with what is below them. Returns how many these are. */
-static int gt__divide(gt__tree *t, int i, int compute) {
+static int gt__divide(gt__tree *t, int compute) {
   int count = 0;
-  t->node[i].compute = compute;
-  for (int n = i; n >= 0; n--) {
-    const gt__node *v = &t->node[n];
+  gt__node *v = gt__root(t);
+  v->compute = compute;
+  for (; v >= t->node; v--)
     for (int k = 0; k < gt__arity(v); k++) {
       int is_condition = v->op == GT__OP_where && k == 0;
-      gt__node *c = gt__child(t, v, k);
+      gt__node *c = gt__child(v, k);
       if (gt__is_leaf(c) && !is_condition && v->op != GT__CAST) continue; /* it is just loaded */
       c->compute = v->compute;
       c->apart = 0;
       if (!gt__is_apart(v, c, is_condition)) continue;
-      int least = c->op == GT__REAL ? GT__F64 : GT__I64;
-      int own = gt__choose_compute(t, v->child[k], least);
+      int own = gt__choose_compute(c, c->op == GT__REAL ? GT__F64 : GT__I64);
       int dtype = (int)gt__widest[own];
       if (is_condition || gt__rule(c) == GT__BOOL) dtype = GT_BOOL;
       if (v->op == GT__CAST) dtype = v->dtype;
@@ -5289,7 +5257,6 @@ static int gt__divide(gt__tree *t, int i, int compute) {
       c->apart = 1 + dtype;
       count++;
     }
-  }
   return count;
 }
 /* Of numbers alone, on the CPU, it is one that the host reads: no part of a graph. */
@@ -5305,10 +5272,9 @@ static gt_tensor *gt__compute_part(const gt_tensor *part, const gt__code *g) {
   gt__me.graph = recorded;
   return x;
 }
-/* Node i, whose program is g, becomes an operand: a temporary of this dtype. Those that it was made
-   of have no other use. */
-static gt_status gt__cut_node(gt__tree *t, int i, gt_dtype dtype, const gt__code *g) {
-  gt__node *v = &t->node[i];
+/* v, whose program is g, becomes an operand: a temporary of this dtype. Those that it was made of
+   have no other use. */
+static gt_status gt__cut_node(gt__tree *t, gt__node *v, gt_dtype dtype, const gt__code *g) {
   gt_tensor part = t->whole;
   if (!v->indexed) part.ndim = 0; /* index counts in the shape of the whole */
   for (int k = 0; k < g->p.n_in; k++) {
@@ -5318,48 +5284,58 @@ static gt_status gt__cut_node(gt__tree *t, int i, gt_dtype dtype, const gt__code
   part.dtype = dtype;
   gt_tensor *x = gt__compute_part(&part, g);
   if (!x) return gt__failed();
+  for (int k = 1; k < v->size; k++) gt__end_temporary(t, v - k);
   v->op = GT__OPERAND; /* with a number of its own: it ends with the tree, or before */
-  v->value.i = t->n_in + i;
+  v->value.i = t->n_in + (v - t->node);
   v->x = x;
-  for (int k = 0; k < g->p.n_in; k++) {
-    gt__node *used = &t->node[g->node[k]];
-    if (used != v) gt__end_temporary(t, used);
-  }
   gt_status status = gt__set_operand(t, v);
   if (v->op != GT__OPERAND) gt__free(x);
   return status;
 }
-/* A program for node i; parts that fit the machine are cut off until it does. */
-static gt_status gt__fit(gt__tree *t, int i, gt__code *g) {
-  while (!gt__compile(t, i, g)) {
-    int part = g->part;
+/* A program for v; parts that fit the machine are cut off until it does. */
+static gt_status gt__fit(gt__tree *t, gt__node *v, gt__code *g) {
+  while (!gt__compile(t, v, g)) {
+    gt__node *part = g->part;
     while (!gt__compile(t, part, g)) part = g->part;
-    gt_dtype dtype = gt__widest[t->node[part].compute];
-    if (gt__cut_node(t, part, dtype, g)) return gt__failed();
+    if (gt__cut_node(t, part, gt__widest[part->compute], g)) return gt__failed();
   }
   return GT_OK;
 }
-/* A program for node i in one compute type. Children stand before their parents: what is to be
+/* A program for the root in one compute type. Children stand before their parents: what is to be
    computed apart is, and all of a large tree is made to fit from the leaves on, so that no program
    is tried that is far too long. */
-static gt_status gt__prepare_in(gt__tree *t, int i, int compute, gt__code *g) {
-  int apart = gt__divide(t, i, compute), large = t->n > GT__CODE;
-  for (int k = apart || large ? 0 : i; k < i; k++) {
-    const gt__node *v = &t->node[k];
+static gt_status gt__prepare_in(gt__tree *t, int compute, gt__code *g) {
+  int apart = gt__divide(t, compute), large = t->n > GT__CODE;
+  gt__node *root = gt__root(t);
+  for (gt__node *v = apart || large ? t->node : root; v < root; v++) {
     if (!v->apart && (!large || gt__is_leaf(v))) continue;
-    if (gt__fit(t, k, g)) return gt__failed();
-    if (v->apart && gt__cut_node(t, k, (gt_dtype)(v->apart - 1), g)) return gt__failed();
+    if (gt__fit(t, v, g)) return gt__failed();
+    if (v->apart && gt__cut_node(t, v, (gt_dtype)(v->apart - 1), g)) return gt__failed();
   }
-  return gt__fit(t, i, g);
+  return gt__fit(t, root, g);
 }
-/* A program that gives node i in that type, as a mean or a floating output takes integers. */
-static gt_status gt__prepare(gt__tree *t, int i, int compute, gt__code *g) {
-  gt__node *v = &t->node[i];
-  if (!gt__stays_integer(compute, v)) return gt__prepare_in(t, i, compute, g);
-  if (gt__prepare_in(t, i, GT__I64, g)) return gt__failed();
-  if (gt__cut_node(t, i, GT_INT64, g)) return gt__failed();
-  v->compute = compute;
-  return gt__fit(t, i, g);
+/* The operand, or product, as it is: GT__LOAD is 0. */
+static void gt__load_alone(gt__program *p, int compute) {
+  memset(p, 0, offsetof(gt__program, ins[1]));
+  p->compute = compute;
+  p->n_in = 1;
+  p->n_slot = 1;
+  p->n_ins = 1;
+}
+/* A program that gives the root in that type, as a mean or a floating output takes integers. */
+static gt_status gt__prepare(gt__tree *t, int compute, gt__code *g) {
+  gt__node *root = gt__root(t);
+  if (root->op == GT__OPERAND) {
+    gt__load_alone(&g->p, compute);
+    g->indexed = 0;
+    g->in[0] = root->x;
+    return GT_OK;
+  }
+  if (!gt__stays_integer(compute, root)) return gt__prepare_in(t, compute, g);
+  if (gt__prepare_in(t, GT__I64, g)) return gt__failed();
+  if (gt__cut_node(t, root, GT_INT64, g)) return gt__failed();
+  root->compute = compute;
+  return gt__fit(t, root, g);
 }
 
 /* ---- >>operations-code --------------------------------------------------------------------------
@@ -5398,8 +5374,8 @@ static gt_status gt__analyse(gt__tree *t) {
 /* The compute type of a whole tree. Numbers are as exact as the result; one that float would round
    stays a double, since storing it as a 16-bit float is its one rounding. */
 static int gt__compute_all(const gt__tree *t, gt_dtype dtype, int is_number, int at_least) {
-  const gt__node *v = &t->node[t->root];
-  int compute = gt__choose_compute(t, t->root, at_least);
+  const gt__node *v = gt__root(t);
+  int compute = gt__choose_compute(v, at_least);
   int rounds = v->op == GT__REAL && v->value.f != (double)(float)v->value.f;
   if (rounds && dtype != GT_FLOAT32) return GT__F64;
   if (!is_number || v->op == GT__WHOLE) return compute;
@@ -5455,18 +5431,18 @@ static gt_dtype gt__number_as(gt_dtype dtype, gt_dtype out) {
 /* Computes the tree into `out`, or into a new tensor. The result's dtype, and the shape of numbers
    alone, are those of `like`, or NULL: as the tree has it, or for numbers alone `out`. */
 static gt_tensor *gt__run_tree(gt__tree *t, gt_tensor *out, const gt_tensor *like, int at_least) {
-  const gt__node *v = &t->node[t->root];
+  const gt__node *v = gt__root(t);
   gt__result r;
   gt__code g;
   if (gt__place_tree(t, like ? like : out) || gt__annotate(t)) return NULL;
   int is_number = !like && v->level == GT__NUMBER;
   gt_dtype dtype = like ? like->dtype : (gt_dtype)v->dtype;
   if (is_number && out) dtype = gt__number_as(dtype, out->dtype);
-  if (v->op == GT__CAST && v->dtype == dtype) t->root = v->child[0]; /* storing it converts it */
+  if (v->op == GT__CAST && v->dtype == dtype) t->n--; /* storing it converts it */
   int compute = gt__compute_all(t, dtype, is_number, at_least);
   t->whole.dtype = dtype;
   if (gt__begin(&r, out, &t->whole, t->n_in, t->in, 1)) return NULL;
-  gt_status status = gt__prepare(t, t->root, compute, &g);
+  gt_status status = gt__prepare(t, compute, &g);
   if (!status && t->kept) gt__keep_program(t, &g);
   if (!status) status = gt__launch_map(&g, r.place);
   return gt__end(&r, status);
@@ -5507,7 +5483,7 @@ static gt_tensor *gt__apply_op(gt_tensor *out, int op, int n, gt__operands x) {
   GT__TREE(t, "", n, x);
   if (gt__is_kept(&t, op)) return gt__run_kept(&t, out);
   for (int i = 0; i < n; i++) gt__add_whole(&t, GT__OPERAND, i);
-  gt__add_node(&t, op, 0, 1, 2);
+  gt__add_node(&t, op);
   return gt__run_tree(&t, out, NULL, GT__I64);
 }
 #define GT__DEFINE(name, arity, result, cost, f, i) \
@@ -5646,11 +5622,14 @@ static gt_tensor *gt__random(int op, gt_shape shape, gt_dtype dtype, gt_device d
   GT__TREE(t, "", 0, NULL);
   gt__add_whole(&t, GT__WHOLE, low);
   gt__add_whole(&t, GT__WHOLE, (int64_t)range);
-  gt__add_node(&t, op, 0, 1, 0);
+  gt__add_node(&t, op);
   if (op == GT__UNIFORM && gt__dtype[dtype].size == 2) { /* cut, not rounded: 1 is excluded */
-    int number = t.root, steps = gt__add_real(&t, (double)gt__dtype[dtype].high);
-    gt__add_node(&t, GT__OP_floor, gt__add_node(&t, GT__OP_mul, number, steps, 0), 0, 0);
-    gt__add_node(&t, GT__OP_div, t.root, steps, 0);
+    double steps = (double)gt__dtype[dtype].high;
+    gt__add_real(&t, steps);
+    gt__add_node(&t, GT__OP_mul);
+    gt__add_node(&t, GT__OP_floor);
+    gt__add_real(&t, steps);
+    gt__add_node(&t, GT__OP_div);
   }
   t.seed = source->seed;
   t.offset = source->offset;
@@ -5988,21 +5967,7 @@ static gt_status gt__analyse_fold(gt__tree *t) {
   if (t->in[0]->ndim == 0) return gt__analyse(t); /* it may be a number */
   t->whole = gt__plain(t->in[0]);
   gt__add_whole(t, GT__OPERAND, 0);
-  t->n = 0;
   return gt__set_operand(t, t->node);
-}
-static void gt__load_alone(gt__program *p, int compute) { /* the operand, or product, as it is */
-  memset(p, 0, offsetof(gt__program, ins[1]));            /* GT__LOAD is 0 */
-  p->compute = compute;
-  p->n_in = 1;
-  p->n_slot = 1;
-  p->n_ins = 1;
-}
-static gt_status gt__prepare_fold(gt__tree *t, int compute, gt__code *g) {
-  if (t->n) return gt__prepare(t, t->root, compute, g);
-  gt__load_alone(&g->p, compute);
-  g->in[0] = t->in[0];
-  return GT_OK;
 }
 static gt_status gt__launch_scan(const gt__folding *f, const gt__code *g, const gt_tensor *out,
                                  uint32_t set) {
@@ -6047,16 +6012,16 @@ static gt_tensor *gt__fold_text(const gt__folding *f, gt_tensor *out, const char
   if (gt__check_letters(text, n, 0) || gt__refuse(out, 1, n, x)) return NULL;
   GT__TREE(t, text, n, x);
   if (gt__analyse_fold(&t)) return NULL;
-  const gt__node *root = &t.node[t.root];
+  const gt__node *root = gt__root(&t);
   if (root->indexed)
     return GT__NULL(GT_ERROR_EXPRESSION, "index has no meaning before a fold; use gt_eval first");
   if (gt__dim_set(f->dims, t.whole.ndim, &set)) return NULL;
   if (gt__folded_shape(f, &t.whole, set, &like)) return NULL;
-  int compute = gt__choose_compute(&t, t.root, f->at_least);
+  int compute = gt__choose_compute(root, f->at_least);
   like.dtype = (gt_dtype)root->dtype;
   gt__folded_type(f, &like.dtype, &compute);
   if (gt__begin(&r, out, &like, n, x, gt__all_kept(f))) return NULL;
-  gt_status status = gt__prepare_fold(&t, compute, &g);
+  gt_status status = gt__prepare(&t, compute, &g);
   if (!status && f->soft == GT__RUNNING) status = gt__scan(f, &g, r.place, set);
   else if (!status) status = gt__launch_fold(f, &t, &g, r.place, set);
   return gt__end(&r, status);
@@ -6448,7 +6413,7 @@ static gt_tensor *gt__matmul_bare(gt_tensor *out, const gt_tensor *a, const gt_t
 enum { GT__BROADCAST, GT__SAME_SHAPE, GT__UNREAD };
 static gt_status gt__place_behind(gt__tree *t, const gt_tensor *product, int what) {
   if (gt__analyse(t)) return gt__failed();
-  if (t->node[t->root].indexed)
+  if (gt__root(t)->indexed)
     return gt__fail(GT_ERROR_EXPRESSION, "index has no meaning behind a product; use gt_eval");
   if (what == GT__BROADCAST || gt__same_shape(&t->whole, product)) return GT_OK;
   return gt__fail(GT_ERROR_SHAPE, "%s does not broadcast to the product's shape %s",
@@ -6456,10 +6421,10 @@ static gt_status gt__place_behind(gt__tree *t, const gt_tensor *product, int wha
 }
 /* Does the tree fit behind the product as it is, in the type that products add up in? */
 static int gt__fits_behind(gt__tree *t, const gt__product_op *p, gt__code *g) {
-  int type = gt__compute_of(p->result.dtype), root = t->root;
+  int type = gt__compute_of(p->result.dtype);
   if (!gt__same_shape(&t->whole, &p->result)) return 0;
-  if (gt__choose_compute(t, root, GT__I64) != type) return 0;
-  return !gt__divide(t, root, type) && gt__compile(t, root, g);
+  if (gt__choose_compute(gt__root(t), GT__I64) != type) return 0;
+  return !gt__divide(t, type) && gt__compile(t, gt__root(t), g);
 }
 /* Else the product is computed by itself, in that type, and then the tree. */
 static gt_status gt__product_first(gt__tree *t, gt__product_op *p, gt_tensor *out) {
@@ -6488,7 +6453,7 @@ static gt_tensor *gt__matmul_text(gt_tensor *out, const gt_tensor *a, const gt_t
   GT__TREE(t, text, n + 1, in);
   if (gt__place_behind(&t, &p.result, what)) return NULL;
   int direct = gt__fits_behind(&t, &p, &g);
-  t.whole.dtype = (gt_dtype)t.node[t.root].dtype;
+  t.whole.dtype = (gt_dtype)gt__root(&t)->dtype;
   if (gt__begin(&r, out, &t.whole, n + 3, in, 0)) return NULL;
   gt_status status;
   if (direct) status = gt__launch_product(&p, &g, r.place);

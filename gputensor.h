@@ -3009,16 +3009,12 @@ typedef struct {
   gt__region where;
   int writes;
 } gt__use;
-/* All uses of a piece of memory that may still be going on. Storages that wrap common memory use
-   one ledger. When two ledgers turn out to be one, the first points to the second and is empty
-   from then on; the ledger in use is at the end of such a chain. */
-enum { GT__FEW_USES = 4 };
-enum { GT__MANY_USES = 64 };
-typedef struct gt__ledger {
-  int64_t refs;            /* shared: the storages that name it, the ledgers that point to it */
-  struct gt__ledger *into; /* the one that it became a part of, or NULL */
-  int n, room;             /* uses; how many fit into more */
-  int recorded;            /* the first use by a graph that is captured, see >>graph-code */
+/* All uses of a storage's memory that may still be going on. Storages with memory in common, since
+   it was wrapped, have one ledger for all of them, gt__all.aliases. */
+enum { GT__FEW_USES = 4, GT__MANY_USES = 64 };
+typedef struct {
+  int n, room;  /* uses; how many fit into more */
+  int recorded; /* the first use by a graph that is captured, see >>graph-code */
   gt__use few[GT__FEW_USES], *more; /* more, if not NULL, is in place of few */
 } gt__ledger;
 /* Memory that an operation on a CPU stream should have written; but the operation failed. */
@@ -3042,15 +3038,16 @@ struct gt_storage {
   size_t bytes;
   gt_device device;
   int64_t refs;
-  int pinned;              /* host memory that a GPU may still be using when a copy returns */
-  int pooled;              /* the class of pinned memory of ours, or 0 */
-  int foreign, internal;   /* not from our allocator; not the caller's */
-  int constant;            /* foreign, and nothing may write to it */
-  int written;             /* ever, by an operation */
-  uint64_t graph;          /* serial of the graph in whose recording it was made, or 0 */
-  int used;                /* operations in that graph's list, when it was used last */
-  int last;                /* slot of the stream that used it last */
-  gt__ledger own, *shared; /* who has used it; shared, if not NULL, is in place of own */
+  int pinned;            /* host memory that a GPU may still be using when a copy returns */
+  int pooled;            /* the class of pinned memory of ours, or 0 */
+  int foreign, internal; /* not from our allocator; not the caller's */
+  int constant;          /* foreign, and nothing may write to it */
+  int written;           /* ever, by an operation */
+  uint64_t graph;        /* serial of the graph in whose recording it was made, or 0 */
+  int used;              /* operations in that graph's list, when it was used last */
+  int last;              /* slot of the stream that used it last */
+  int aliased;           /* others have the same memory: their common ledger is in place of own */
+  gt__ledger own;        /* who has used it */
   void (*deleter)(void *data, void *context);
   void *context;
   gt__storage *next; /* in a list of memory that waits for its points */
@@ -3085,6 +3082,7 @@ static struct {
   gt_stream *slot[GT__SLOTS_OF_STREAMS]; /* freed ones too, until their work is done */
   int top, streams; /* slots that were ever used; the caller's streams in them */
   gt__claim *claims;
+  gt__ledger aliases;
   int failures; /* these two are guarded by gt__failures_lock */
   gt__failure failure[GT__FAILURES];
   gt__clock done; /* the host's clock; a slot's next stream goes on counting there */
@@ -7471,16 +7469,14 @@ static void gt__stream_text(char *text, const gt_stream *s) {
   else snprintf(text, 64, "the default stream of %s", gt_device_string(s->device));
 }
 static void gt__note_race(const gt_stream *s, const gt__access *a, const gt__use *u, int meeting) {
-  const gt_tensor *y = gt__all.tensors;
+  const gt_tensor *y = NULL; /* of that memory, else another one of the storage */
   char here[64], there[64], *line = gt__all.race[gt__all.n_race++ % GT__RACES];
-  const gt_tensor *other = NULL; /* of the storage, but not of that memory */
-  for (; y; y = y->gt__next) {
-    if (y->storage != a->storage) continue;
-    gt__region where = gt__region_of(y);
+  for (const gt_tensor *x = gt__all.tensors; x; x = x->gt__next) {
+    if (x->storage != a->storage) continue;
+    gt__region where = gt__region_of(x);
+    y = x;
     if (gt__covers(&where, &a->where) && gt__covers(&a->where, &where)) break;
-    other = y;
   }
-  if (!y) y = other;
   gt__stream_text(here, s);
   gt__stream_text(there, gt__all.slot[u->at.slot]);
   const char *kind = meeting == GT__WILL_MEET ? "race" : "may be a race";
@@ -7525,7 +7521,7 @@ static int gt__order_access_unlocks(gt_stream *s, const gt__access *a, int *away
 static gt__storage *gt__without_room(int n, const gt__access *a) {
   int most = 1; /* accesses of one ledger, at most; a graph, which may have many, has one of each */
   for (int i = 1; i < n; i++) {
-    if (a[i].storage->shared) most = n;
+    if (a[i].storage->aliased) most = n;
     for (int j = 0; j < i && n <= GT__TOUCH; j++)
       if (a[i].storage == a[j].storage) most = n;
   }
@@ -7634,23 +7630,12 @@ static gt_status gt__check_owner(const void *p, gt_device device, int *pinned) {
 
 /* ---- >>ledgers ----------------------------------------------------------------------------------
    Each storage has a list of the operations that used its memory and need not be over. */
-static gt__ledger *gt__ledger_of(gt__storage *x) {
-  gt__ledger *l = x->shared ? x->shared : &x->own;
-  while (l->into) l = l->into;
-  return l;
-}
+static gt__ledger *gt__ledger_of(gt__storage *x) { return x->aliased ? &gt__all.aliases : &x->own; }
 static gt__use *gt__uses(gt__ledger *l) { return l->more ? l->more : l->few; }
 static void gt__forget_failures(const gt__storage *x);
 static void gt__end_storage(gt__storage *x) { /* but not its memory; its uses are over */
-  gt__ledger *l = x->shared;
   gt__forget_failures(x);
   GPUTENSOR_FREE(x->own.more);
-  while (l && --l->refs == 0) {
-    gt__ledger *const into = l->into;
-    GPUTENSOR_FREE(l->more);
-    GPUTENSOR_FREE(l);
-    l = into;
-  }
   GPUTENSOR_FREE(x);
 }
 static void gt__forget_use(gt__ledger *l, int k) { gt__uses(l)[k] = gt__uses(l)[--l->n]; }
@@ -7661,13 +7646,6 @@ static void gt__join_uses(gt__ledger *l, int i, int j) {
   if (a->at.number < b->at.number) a->at = b->at;
   a->writes |= b->writes;
   gt__forget_use(l, j);
-}
-static int gt__find_pair(gt__ledger *l, int *i, int *j) { /* two uses of one stream */
-  const gt__use *use = gt__uses(l);
-  for (*i = 0; *i < l->n; ++*i)
-    for (*j = *i + 1; *j < l->n; ++*j)
-      if (use[*i].at.slot == use[*j].at.slot) return 1;
-  return 0;
 }
 static int gt__grow_ledger(gt__ledger *l, int room) {
   gt__use *more = (gt__use *)GPUTENSOR_MALLOC((size_t)room * sizeof *more);
@@ -7685,22 +7663,22 @@ static int gt__has_place(const gt__ledger *l, int n) {
    GT__MANY_USES; then two of one stream become one, which may order more than has to be. 0: there
    is no memory. */
 static int gt__make_place(gt__ledger *l, int n) {
-  int i, j;
   for (int k = l->n - 1; k >= 0; k--)
     if (gt__knows(NULL, gt__uses(l)[k].at)) gt__forget_use(l, k);
   if (gt__has_place(l, n)) return 1;
   if (!l->more && gt__grow_ledger(l, GT__MANY_USES + n)) return 1;
-  while (!gt__has_place(l, n) && gt__find_pair(l, &i, &j)) gt__join_uses(l, i, j);
+  for (int i = 0; i < l->n; i++)
+    for (int j = i + 1; j < l->n && !gt__has_place(l, n);)
+      if (gt__uses(l)[i].at.slot == gt__uses(l)[j].at.slot) gt__join_uses(l, i, j);
+      else j++;
   return gt__has_place(l, n) || gt__grow_ledger(l, 2 * l->n + n);
 }
 /* Is an access the same as that use of the same stream, but newer? Then its number is all that has
    to change, unless it is a write and there are other uses, which it may cover. */
 static int gt__is_again(const gt__ledger *l, const gt__use *u, const gt__access *a, int slot) {
-  const gt__region *x = &u->where, *y = &a->where;
   if (u->at.slot != slot || u->writes != a->writes) return 0;
   if (a->writes && l->n > 1) return 0;
-  if (x->begin != y->begin || x->run != y->run) return 0;
-  return x->count == y->count && x->pitch == y->pitch;
+  return !memcmp(&u->where, &a->where, offsetof(gt__region, exact));
 }
 /* Does an access go on where a use of the same stream and kind ended, as a loop over rows does?
    Then the use takes in its memory. Not if somebody may know that the older one is over, by a
@@ -7772,12 +7750,6 @@ static int gt__reach_all_unlocks(gt_stream *s, gt__storage *x) {
 /* -- writes that failed after their call had returned. Nearly always there is none: any_failures
    asks that without a lock. Threads of CPU streams ask and tell, too: with gt__failures_lock. -- */
 static int gt__any_failures(void) { return __atomic_load_n(&gt__all.failures, __ATOMIC_RELAXED); }
-static void gt__set_failures(int n) { __atomic_store_n(&gt__all.failures, n, __ATOMIC_RELAXED); }
-static const gt__failure *gt__failure_at(const gt__region *where) {
-  for (int i = 0; i < gt__all.failures; i++)
-    if (gt__meeting(&gt__all.failure[i].where, where)) return &gt__all.failure[i];
-  return NULL;
-}
 /* Adds one. If there are too many the last one encloses it, and more is an error than has to be. */
 static void gt__add_failure(const gt__failure *f) {
   int n = gt__all.failures;
@@ -7786,23 +7758,12 @@ static void gt__add_failure(const gt__failure *f) {
     return;
   }
   gt__all.failure[n] = *f;
-  gt__set_failures(n + 1);
+  __atomic_store_n(&gt__all.failures, n + 1, __ATOMIC_RELAXED);
 }
-static void gt__drop_failure(int i) {
-  gt__all.failure[i] = gt__all.failure[gt__all.failures - 1];
-  gt__set_failures(gt__all.failures - 1);
-}
-/* What is left of failure i, a range, without a range that it meets. */
-static void gt__cut_failure(int i, const gt__region *written) {
-  gt__failure before = gt__all.failure[i], behind = before;
-  uintptr_t begin = before.where.begin, end = gt__region_end(&before.where);
-  uintptr_t from = written->begin, to = gt__region_end(written);
-  gt__drop_failure(i);
-  before.where.run = (int64_t)(from - begin);
-  behind.where.begin = to;
-  behind.where.run = (int64_t)(end - to);
-  if (from > begin) gt__add_failure(&before);
-  if (to < end) gt__add_failure(&behind);
+static void gt__add_rest(gt__failure f, uintptr_t begin, uintptr_t end) { /* what is left of f */
+  if (begin >= end) return;
+  f.where = gt__range((void *)begin, end - begin);
+  gt__add_failure(&f);
 }
 /* Every byte there was written: what it covers of failures is over. Of failures in several runs one
    write has to cover all. */
@@ -7810,25 +7771,32 @@ static void gt__mark_written(const gt__region *where) {
   if (!gt__any_failures()) return;
   GT__HOLD(gt__failures_lock);
   for (int i = gt__all.failures - 1; i >= 0 && where->exact; i--) {
-    const gt__region *failed = &gt__all.failure[i].where;
-    if (gt__meeting(failed, where) == GT__APART) continue;
-    if (gt__covers(where, failed)) gt__drop_failure(i);
-    else if (where->count == 1 && failed->count == 1) gt__cut_failure(i, where);
+    gt__failure f = gt__all.failure[i];
+    int ranges = where->count == 1 && f.where.count == 1;
+    if (!gt__meeting(&f.where, where) || !(ranges || gt__covers(where, &f.where))) continue;
+    gt__all.failure[i] = gt__all.failure[gt__all.failures - 1];
+    __atomic_store_n(&gt__all.failures, gt__all.failures - 1, __ATOMIC_RELAXED);
+    gt__add_rest(f, f.where.begin, where->begin);
+    gt__add_rest(f, gt__region_end(where), gt__region_end(&f.where));
   }
 }
-static int gt__reads_unwritten(const gt__op *op) {
-  if (!gt__any_failures()) return 0;
+static int gt__check_written(const gt__access *a) {
   GT__HOLD(gt__failures_lock);
-  for (int i = 0; i < op->n_touch; i++) {
+  for (int i = 0; i < gt__all.failures; i++) {
+    gt__me.failed = gt__all.failure[i];
+    if (gt__meeting(&gt__me.failed.where, &a->where)) return GT__UNWRITTEN;
+  }
+  return 0;
+}
+static int gt__reads_unwritten(const gt__op *op) {
+  for (int i = 0; i < op->n_touch && gt__any_failures(); i++) {
     const gt__access *a = &gt__touched(op)[i];
-    const gt__failure *f = a->reads ? gt__failure_at(&a->where) : NULL;
-    if (f) return f->code;
+    if (a->reads && gt__check_written(a)) return gt__me.failed.code;
   }
   return 0;
 }
 static void gt__mark_output(const gt__op *op, int code) {
-  if (!code && !gt__any_failures()) return;
-  for (int i = 0; i < op->n_touch; i++) {
+  for (int i = 0; i < op->n_touch && (code || gt__any_failures()); i++) {
     const gt__access *a = &gt__touched(op)[i];
     gt__failure f = {a->where, code, op->text};
     if (!a->writes) continue;
@@ -7837,12 +7805,6 @@ static void gt__mark_output(const gt__op *op, int code) {
       gt__add_failure(&f);
     } else gt__mark_written(&f.where);
   }
-}
-static int gt__check_written(const gt__access *a) {
-  GT__HOLD(gt__failures_lock);
-  const gt__failure *f = gt__failure_at(&a->where);
-  if (f) gt__me.failed = *f;
-  return f ? (int)GT__UNWRITTEN : 0;
 }
 /* x ends, and its memory with it, unless another storage has it, too. */
 static int gt__same_memory(const gt__storage *x, const gt__storage *y) {
@@ -7857,34 +7819,20 @@ static void gt__forget_failures(const gt__storage *x) {
   gt__mark_written(&where);
 }
 /* -- memory that is wrapped more than once -- */
-static gt__ledger *gt__share_ledger(gt__storage *x) {
-  gt__ledger *l = x->shared ? gt__ledger_of(x) : (gt__ledger *)GPUTENSOR_MALLOC(sizeof *l);
-  if (!l || x->shared) return l;
-  *l = x->own;
-  l->refs = 1;
-  memset(&x->own, 0, sizeof x->own);
-  return x->shared = l;
+/* x has memory in common with another storage: its uses go to the common ledger. 0: no memory. */
+static int gt__alias(gt__storage *x) {
+  gt__ledger *to = &gt__all.aliases, *own = &x->own;
+  if (x->aliased) return 1;
+  if (!gt__has_place(to, own->n) && !gt__make_place(to, own->n)) return 0;
+  memcpy(gt__uses(to) + to->n, gt__uses(own), (size_t)own->n * sizeof *own->few);
+  to->n += own->n;
+  return x->aliased = 1;
 }
-/* Makes b a part of a, which takes over b's uses and its reference of a storage. 0: no memory. */
-static int gt__unite_ledgers(gt__ledger *a, gt__ledger *b) {
-  if (!gt__has_place(a, b->n) && !gt__make_place(a, b->n)) return 0;
-  memcpy(gt__uses(a) + a->n, gt__uses(b), (size_t)b->n * sizeof *b->few);
-  a->n += b->n;
-  b->n = 0;
-  b->into = a;
-  a->refs++;
-  return 1;
-}
-/* x wraps memory: it shares the ledger of all storages whose memory it is, too. 0: no memory. */
+/* x wraps memory, perhaps of other storages, too. 0: no memory. */
 static int gt__find_aliases(gt__storage *x) {
   for (gt_tensor *y = gt__all.tensors; y; y = y->gt__next) {
     if (y->storage == x || !gt__same_memory(x, y->storage)) continue;
-    gt__ledger *l = gt__share_ledger(y->storage);
-    if (!l) return 0;
-    if (!x->shared) {
-      x->shared = l;
-      l->refs++;
-    } else if (gt__ledger_of(x) != l && !gt__unite_ledgers(gt__ledger_of(x), l)) return 0;
+    if (!gt__alias(x) || !gt__alias(y->storage)) return 0;
   }
   return 1;
 }
@@ -8762,6 +8710,8 @@ GT_API void gt_shutdown(void) {
   gt__trace_forget();
   if (gt__all.fault) GT__PINNING->release(-1, NULL, gt__all.fault, 1);
   gt__all.fault = NULL;
+  GPUTENSOR_FREE(gt__all.aliases.more);
+  memset(&gt__all.aliases, 0, sizeof gt__all.aliases); /* all uses are over */
   GT__HOST->shutdown();
   GT__PINNING->shutdown();
   gt__free_held_back();

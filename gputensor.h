@@ -9603,21 +9603,17 @@ GT_API gt_timing gt_benchmark(void (*work)(void *argument), void *argument, gt_d
 /* ---- >>npy -------------------------------------------------------------------------------------
    Magic, version, length of the header, the header (a Python dict of descr, fortran_order, shape),
    elements. Nothing is believed: sizes are compared with the file's before memory is asked for. */
-enum { GT__NPY_HEADER = 1 << 20 };
-enum { GT__NPY_ALIGN = 64 };
-enum { GT__NPY_HEAD = 6 * GT__NPY_ALIGN };
-enum { GT__PATH = 4096 };
-enum { GT__NEW_PATH = GT__PATH + 64 };
-enum { GT__LINKS = 40 };
+enum { GT__NPY_HEADER = 1 << 20, GT__NPY_ALIGN = 64, GT__NPY_HEAD = 6 * GT__NPY_ALIGN };
+enum { GT__PATH = 4096, GT__NEW_PATH = GT__PATH + 64, GT__LINKS = 40 };
 enum { GT__LITTLE_ENDIAN = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ };
 typedef struct {
   const char *path;
-  int file;      /* -1: none */
-  char *p, *end; /* p..end: the header that is still unread; *end is 0 */
+  int file, json;     /* file: -1, none; json: the header is one of safetensors */
+  gt_tensor *content; /* of the file, in bytes */
+  char *p, *end;      /* p..end: the header that is still unread; *end is 0 */
   gt_dtype dtype;
   int swap, fortran;
   gt_shape shape, place; /* place: where the elements begin and end, in bytes */
-  int json;              /* the header is one of safetensors */
 } gt__npy;
 #ifdef _WIN32
 #define GT__SLASHES "/\\"
@@ -9649,12 +9645,6 @@ static int gt__pass(int file, char *p, size_t bytes, int writes) {
     bytes -= (size_t)n;
   }
   return 0;
-}
-static gt_status gt__npy_read(const gt__npy *h, void *to, size_t bytes) {
-  int error = gt__pass(h->file, (char *)to, bytes, 0);
-  if (error < 0) return GT__NPY_BAD("the file ends too early", h->path);
-  if (!error) return GT_OK;
-  return gt__fail(GT_ERROR_FILE, "%s: %s", h->path, strerror(error));
 }
 #define GT__NPY_MALFORMED(what) GT__NPY_BAD("malformed header: %s", h->path, what)
 static int gt__npy_word(gt__npy *h, const char *word) { /* skips spaces and it, if it is there */
@@ -9753,36 +9743,38 @@ static gt_status gt__npy_parse(gt__npy *h) {
   static const char *const key[] = {"descr", "fortran_order", "shape"};
   return gt__npy_dict(h, key) || gt__npy_rest(h) ? gt__failed() : GT_OK;
 }
-/* Reads up to the first element. `length` is the file's; on return it counts what follows. */
-static gt_status gt__npy_header(gt__npy *h, int64_t *length) {
-  unsigned char head[12] = {0};
-  if (gt__npy_read(h, head, 8)) return gt__failed();
-  if (memcmp(head, "\x93NUMPY", 6) != 0) return GT__NPY_BAD("not a .npy file", h->path);
+/* The header is n bytes of the file at `text`; moved by one, so that there is room for a 0. */
+static void gt__npy_text(gt__npy *h, char *text, int64_t n) {
+  h->p = text - 1;
+  h->end = h->p + n;
+  memmove(h->p, text, (size_t)n);
+  *h->end = 0;
+}
+static gt_status gt__npy_header(gt__npy *h) {
+  char *text = gt__address(h->content);
+  const unsigned char *head = (unsigned char *)text;
+  int64_t length = h->content->shape[0], bytes = 0;
+  if (length < 12 || memcmp(head, "\x93NUMPY", 6) != 0)
+    return GT__NPY_BAD("not a .npy file", h->path);
   if (head[6] < 1 || head[6] > 3 || head[7] != 0)
     return GT__NPY_BAD("version %d.%d is not 1.0, 2.0 or 3.0", h->path, head[6], head[7]);
-  int width = head[6] == 1 ? 2 : 4;
-  if (gt__npy_read(h, head + 8, (size_t)width)) return gt__failed();
-  int64_t bytes = 0;
-  for (int i = 11; i >= 8; i--) bytes = bytes << 8 | head[i];
-  *length -= 8 + width + bytes;
-  if (bytes > GT__NPY_HEADER || *length < 0)
+  int begin = head[6] == 1 ? 10 : 12;
+  for (int i = begin - 1; i >= 8; i--) bytes = bytes << 8 | head[i];
+  int is_longer = begin + bytes > length;
+  if (bytes > GT__NPY_HEADER || is_longer)
     return GT__NPY_BAD("a header of %lld bytes is %s", h->path, (long long)bytes,
-                       *length < 0 ? "longer than the file" : "too long");
-  GT__OWNED char *const text = (char *)gt__malloc((size_t)bytes + 1);
-  if (!text) return GT_ERROR_MEMORY;
-  h->p = text;
-  h->end = text + bytes;
-  return gt__npy_read(h, text, (size_t)bytes) || gt__npy_parse(h) ? gt__failed() : GT_OK;
+                       is_longer ? "longer than the file" : "too long");
+  gt__npy_text(h, text + begin, bytes);
+  return gt__npy_parse(h);
 }
 /* Sizes of 0 count as 1 here: what the other sizes say together must be representable too. */
 static gt_status gt__npy_check_length(const gt__npy *h, int64_t length) {
   int64_t bytes = gt__dtype[h->dtype].size, empty = 0;
   for (int d = 0; d < h->shape.ndim; d++) {
-    int64_t size = h->shape.size[d] > 0 ? h->shape.size[d] : 1;
-    if (bytes > INT64_MAX / size)
+    int64_t size = h->shape.size[d];
+    empty |= !size;
+    if (size && __builtin_mul_overflow(bytes, size, &bytes))
       return GT__NPY_BAD("the shape holds more than 2^63 bytes", h->path);
-    bytes *= size;
-    empty |= h->shape.size[d] == 0;
   }
   if (empty || bytes <= length) return GT_OK;
   return GT__NPY_BAD("truncated: %lld bytes of elements, the shape needs %lld", h->path,
@@ -9801,11 +9793,40 @@ static void gt__settle(void *elements, size_t bytes, gt_dtype dtype, int swap) {
   for (size_t i = 0; dtype == GT_BOOL && i < bytes; i++)
     if (p[i] > 1) p[i] = 1;
 }
-static gt_status gt__npy_elements(const gt__npy *h, gt_tensor *x) {
-  size_t bytes = gt__nbytes(x);
-  if (bytes && gt__npy_read(h, gt__address(x), bytes)) return gt__failed();
-  gt__settle(gt__address(x), bytes, x->dtype, h->swap);
-  return GT_OK;
+/* The tensor that the header tells of, whose bytes begin at `at` of the file. A copy for another
+   device, if they are not aligned, or in Fortran order: that of the reversed shape in C order. */
+static gt_tensor *gt__npy_tensor(gt__npy *h, int64_t at, gt_device device) {
+  gt_tensor x;
+  gt_shape *shape = &h->shape;
+  int last = shape->ndim - 1, half = h->fortran ? shape->ndim / 2 : 0;
+  char *p = gt__address(h->content) + at;
+  for (int d = 0; d < half; d++) gt__swap(&shape->size[d], &shape->size[last - d]);
+  if (gt__npy_check_length(h, h->content->shape[0] - at)) return NULL;
+  if (gt__model(&x, *shape, h->dtype, gt_cpu())) return NULL;
+  int64_t size = gt__dtype[x.dtype].size, from = p - h->end - 1;
+  int64_t to = from + (int64_t)gt__nbytes(&x);
+  if (h->json && (h->place.ndim != 2 || h->place.size[0] != from || h->place.size[1] != to))
+    return GT__NULL(GT_ERROR_FORMAT, "%s: data_offsets are not those that sizes make them",
+                    h->path);
+  gt__settle(p, gt__nbytes(&x), x.dtype, h->swap);
+  GT__LOCAL gt_tensor *copy = at % size ? gt__new(*shape, x.dtype, gt_cpu(), 0) : NULL;
+  if (at % size && !copy) return NULL;
+  if (copy) memcpy(gt__address(copy), p, gt__nbytes(&x));
+  x.storage = copy ? copy->storage : h->content->storage;
+  if (!copy) x.offset = at / size;
+  for (int d = 0; d < half; d++) gt__swap_dims(&x, d, last - d);
+  return gt__converted(&x, x.dtype, device, GT__DENSE);
+}
+/* The whole file. */
+static gt_tensor *gt__npy_read(const gt__npy *h, int64_t bytes) {
+  gt_tensor *x = gt__new(GT_SHAPE(bytes + 8), GT_UINT8, gt_cpu(), 0);
+  int error = x ? gt__pass(h->file, gt__address(x), (size_t)bytes, 0) : 0;
+  if (x) x->shape[0] = bytes;
+  if (!error) return x;
+  if (error < 0) GT__NPY_BAD("the file ends too early", h->path);
+  else gt__fail(GT_ERROR_FILE, "%s: %s", h->path, strerror(error));
+  gt__free(x);
+  return NULL;
 }
 static gt_status gt__npy_open(gt__npy *h, const char *path, int json, int64_t *length) {
   memset(h, 0, sizeof *h);
@@ -9822,22 +9843,15 @@ static gt_status gt__npy_open(gt__npy *h, const char *path, int json, int64_t *l
   *length = (int64_t)info.st_size;
   return GT_OK;
 }
-/* Elements in Fortran order are those of the reversed shape in C order: read so, then turned. */
 GT_API gt_tensor *gt_load_npy(const char *path, gt_device device) {
   GT__CALL;
-  int64_t length;
-  if (gt__check_device(device)) return NULL;
+  int64_t bytes;
   gt__npy h GT__CLOSED;
-  if (gt__npy_open(&h, path, 0, &length)) return NULL;
-  if (gt__npy_header(&h, &length) || gt__npy_check_length(&h, length)) return NULL;
-  int last = h.shape.ndim - 1, half = h.fortran ? h.shape.ndim / 2 : 0;
-  int64_t *size = h.shape.size;
-  for (int d = 0; d < half; d++) gt__swap(&size[d], &size[last - d]);
-  GT__LOCAL gt_tensor *host = gt__new(h.shape, h.dtype, gt_cpu(), 0);
-  if (!host || gt__npy_elements(&h, host)) return NULL;
-  gt_tensor turned = gt__plain(host);
-  for (int d = 0; d < half; d++) gt__swap_dims(&turned, d, last - d);
-  return gt__converted(&turned, h.dtype, device, GT__DENSE);
+  if (gt__npy_open(&h, path, 0, &bytes) || gt__check_device(device)) return NULL;
+  GT__LOCAL gt_tensor *content = gt__npy_read(&h, bytes);
+  h.content = content;
+  if (!content || gt__npy_header(&h)) return NULL;
+  return gt__npy_tensor(&h, h.end + 1 - gt__address(content), device);
 }
 /* -- saving -- */
 typedef struct {
@@ -9994,36 +10008,12 @@ static gt_status gt__json_metadata(gt__npy *h) { /* which nobody reads */
     good = comma && gt__npy_string(h) && gt__npy_word(h, ":") && gt__npy_string(h);
   return good ? GT_OK : GT__NPY_MALFORMED("__metadata__ is not an object of strings");
 }
-/* The next tensor, whose bytes are to begin at `at` of the file; a copy for another device, or if
-   they are not aligned. */
-static gt_tensor *gt__json_tensor(gt__npy *h, const gt_tensor *file, int64_t at, gt_device device) {
-  static const char *const key[] = {"dtype", "shape", "data_offsets"};
-  gt_tensor x;
-  char *p = gt__address(file) + at;
-  if (gt__npy_dict(h, key) || gt__npy_check_length(h, file->shape[0] - at) ||
-      gt__model(&x, h->shape, h->dtype, gt_cpu()))
-    return NULL;
-  int64_t from = p - h->end - 1;
-  int64_t to = from + (int64_t)gt__nbytes(&x);
-  if (h->place.ndim != 2 || h->place.size[0] != from || h->place.size[1] != to)
-    return GT__NULL(GT_ERROR_FORMAT, "%s: data_offsets are not those that sizes make them",
-                    h->path);
-  gt__settle(p, gt__nbytes(&x), x.dtype, !GT__LITTLE_ENDIAN);
-  int64_t size = gt__dtype[x.dtype].size;
-  x.storage = file->storage;
-  x.offset = at / size;
-  if (at % size == 0) return gt__converted(&x, x.dtype, device, GT__ANY_STRIDES);
-  GT__LOCAL gt_tensor *copy = gt__new(h->shape, x.dtype, gt_cpu(), 0);
-  if (!copy) return NULL;
-  memcpy(gt__address(copy), p, gt__nbytes(&x));
-  return gt__converted(copy, x.dtype, device, GT__ANY_STRIDES);
-}
 static int gt__by_name(const void *a, const void *b) {
   return strcmp(((const gt_named *)a)->name, ((const gt_named *)b)->name);
 }
 static gt_status gt__json_parse(gt__npy *h, gt_tensors *list, gt_device device) {
-  const gt_tensor *file = list->gt__file;
-  int64_t at = h->end + 1 - gt__address(file);
+  static const char *const key[] = {"dtype", "shape", "data_offsets"};
+  int64_t at = h->end + 1 - gt__address(h->content);
   int comma = 1;
   if (!gt__npy_word(h, "{")) return GT__NPY_MALFORMED("it does not begin with a brace");
   for (; !gt__npy_word(h, "}"); comma = gt__npy_word(h, ",")) {
@@ -10031,24 +10021,18 @@ static gt_status gt__json_parse(gt__npy *h, gt_tensors *list, gt_device device) 
     if (!comma || !x.name || !gt__npy_word(h, ":"))
       return GT__NPY_MALFORMED("a name and a colon are missing");
     if (strcmp(x.name, "__metadata__") != 0) {
-      x.tensor = gt__json_tensor(h, file, at, device);
+      x.tensor = gt__npy_dict(h, key) ? NULL : gt__npy_tensor(h, at, device);
       if (!x.tensor) return gt__failed();
       list->item[list->n++] = x;
       at += (int64_t)gt__nbytes(x.tensor);
     } else if (gt__json_metadata(h)) return gt__failed();
   }
   if (gt__npy_rest(h)) return gt__failed();
-  return at == file->shape[0] ? GT_OK : GT__NPY_BAD("bytes follow the elements", h->path);
+  return at == h->content->shape[0] ? GT_OK : GT__NPY_BAD("bytes follow the elements", h->path);
 }
 /* The whole file as bytes: on POSIX its own pages; those that are written to become copies. */
 #ifdef _WIN32
-static gt_tensor *gt__map(const gt__npy *h, int64_t bytes) {
-  gt_tensor *x = gt__new(GT_SHAPE(bytes + 8), GT_UINT8, gt_cpu(), 0);
-  if (x) x->shape[0] = bytes;
-  if (!x || !gt__npy_read(h, gt__address(x), (size_t)bytes)) return x;
-  gt__free(x);
-  return NULL;
-}
+static gt_tensor *gt__map(const gt__npy *h, int64_t bytes) { return gt__npy_read(h, bytes); }
 #else
 static void gt__unmap(void *data, void *bytes) { munmap(data, (size_t)(uintptr_t)bytes); }
 static gt_tensor *gt__map(const gt__npy *h, int64_t bytes) {
@@ -10066,16 +10050,15 @@ static gt_status gt__load_list(gt_tensors *list, const char *path, gt_device dev
   gt__npy h GT__CLOSED;
   if (gt__npy_open(&h, path, 1, &bytes)) return gt__failed();
   list->gt__file = gt__map(&h, bytes);
-  if (!list->gt__file) return gt__failed();
-  char *head = gt__address(list->gt__file);
+  h.content = list->gt__file;
+  if (!h.content) return gt__failed();
+  char *head = gt__address(h.content);
   for (int i = 7; i >= 0; i--) n = n << 8 | (unsigned char)head[i];
   if (bytes < 8 || n > (uint64_t)bytes - 8)
     return GT__NPY_BAD("its first 8 bytes name a header of %llu bytes, which is too long", path,
                        (unsigned long long)n);
-  h.p = head + 7;
-  h.end = h.p + n;
-  memmove(h.p, h.p + 1, (size_t)n); /* so that there is room for a 0 */
-  *h.end = 0;
+  gt__npy_text(&h, head + 8, (int64_t)n);
+  h.swap = !GT__LITTLE_ENDIAN;
   list->item = (gt_named *)gt__malloc((size_t)(n / GT__JSON_ENTRY + 1) * sizeof(gt_named));
   if (!list->item || gt__json_parse(&h, list, device)) return gt__failed();
   qsort(list->item, (size_t)list->n, sizeof(gt_named), gt__by_name);

@@ -9689,20 +9689,21 @@ static gt_status gt__npy_descr(gt__npy *h) {
   return GT_OK;
 }
 static gt_status gt__npy_shape(gt__npy *h, gt_shape *to) { /* in JSON a list */
-  int *n = &to->ndim, comma = 1;
-  *n = 0;
+  int comma = 1;
+  to->ndim = 0;
   if (!gt__npy_word(h, h->json ? "[" : "(")) return GT__NPY_MALFORMED("shape is not a tuple");
   for (; !gt__npy_word(h, h->json ? "]" : ")"); comma = gt__npy_word(h, ",")) {
     if (!comma) return GT__NPY_MALFORMED("no comma between two sizes");
-    if (*n == GT_MAX_DIMS) return GT__NPY_BAD("more than %d dimensions", h->path, *n);
-    if (*h->p == '-') return GT__NPY_MALFORMED("a size is negative");
-    if (*h->p < '0' || *h->p > '9') return GT__NPY_MALFORMED("shape is not a tuple of integers");
+    if (to->ndim == GT_MAX_DIMS)
+      return GT__NPY_BAD("more than %d dimensions", h->path, GT_MAX_DIMS);
+    if (*h->p < '0' || *h->p > '9')
+      return GT__NPY_MALFORMED("shape is not a tuple of integers that are not negative");
     errno = 0;
-    to->size[(*n)++] = strtoll(h->p, &h->p, 10);
+    to->size[to->ndim++] = strtoll(h->p, &h->p, 10);
     if (errno) return GT__NPY_MALFORMED("a size exceeds 64 bits");
     h->p += *h->p == 'L'; /* as Python 2 wrote long integers */
   }
-  return *n == 1 && !comma && !h->json ? GT__NPY_MALFORMED("shape is not a tuple") : GT_OK;
+  return to->ndim == 1 && !comma && !h->json ? GT__NPY_MALFORMED("shape is not a tuple") : GT_OK;
 }
 static gt_status gt__json_value(gt__npy *h, int k);
 /* The value of key k: descr, fortran_order or shape. */
@@ -9739,10 +9740,6 @@ static gt_status gt__npy_rest(gt__npy *h) {
   gt__npy_word(h, ""); /* spaces may follow */
   return h->p == h->end ? GT_OK : GT__NPY_MALFORMED("text after the closing brace");
 }
-static gt_status gt__npy_parse(gt__npy *h) {
-  static const char *const key[] = {"descr", "fortran_order", "shape"};
-  return gt__npy_dict(h, key) || gt__npy_rest(h) ? gt__failed() : GT_OK;
-}
 /* The header is n bytes of the file at `text`; moved by one, so that there is room for a 0. */
 static void gt__npy_text(gt__npy *h, char *text, int64_t n) {
   h->p = text - 1;
@@ -9751,6 +9748,7 @@ static void gt__npy_text(gt__npy *h, char *text, int64_t n) {
   *h->end = 0;
 }
 static gt_status gt__npy_header(gt__npy *h) {
+  static const char *const key[] = {"descr", "fortran_order", "shape"};
   char *text = gt__address(h->content);
   const unsigned char *head = (unsigned char *)text;
   int64_t length = h->content->shape[0], bytes = 0;
@@ -9765,7 +9763,7 @@ static gt_status gt__npy_header(gt__npy *h) {
     return GT__NPY_BAD("a header of %lld bytes is %s", h->path, (long long)bytes,
                        is_longer ? "longer than the file" : "too long");
   gt__npy_text(h, text + begin, bytes);
-  return gt__npy_parse(h);
+  return gt__npy_dict(h, key) || gt__npy_rest(h) ? gt__failed() : GT_OK;
 }
 /* Sizes of 0 count as 1 here: what the other sizes say together must be representable too. */
 static gt_status gt__npy_check_length(const gt__npy *h, int64_t length) {
@@ -9834,12 +9832,12 @@ static gt_status gt__npy_open(gt__npy *h, const char *path, int json, int64_t *l
   h->file = -1;
   h->json = json;
   struct stat info;
-  if (!h->path) return gt__fail(GT_ERROR_ARGUMENT, "the path is NULL");
-  if (stat(h->path, &info) == 0 && S_ISFIFO(info.st_mode)) /* to open it might disturb others */
-    return gt__fail(GT_ERROR_FILE, "%s: not a file with a length", h->path);
-  h->file = open(h->path, GT__TO_READ);
+  if (!path) return gt__fail(GT_ERROR_ARGUMENT, "the path is NULL");
+  if (stat(path, &info) == 0 && S_ISFIFO(info.st_mode)) /* to open it might disturb others */
+    return gt__fail(GT_ERROR_FILE, "%s: not a file with a length", path);
+  h->file = open(path, GT__TO_READ);
   if (h->file < 0 || fstat(h->file, &info))
-    return gt__fail(GT_ERROR_FILE, "%s: %s", h->path, strerror(errno));
+    return gt__fail(GT_ERROR_FILE, "%s: %s", path, strerror(errno));
   *length = (int64_t)info.st_size;
   return GT_OK;
 }
@@ -9886,13 +9884,6 @@ static int gt__follow_links(const char *path, char target[GT__PATH]) {
 #endif
   return 0;
 }
-/* Gives a file the owner and the mode of `old`. */
-static int gt__resemble(int file, const struct stat *old) {
-#ifndef _WIN32
-  if (fchown(file, old->st_uid, old->st_gid) || fchmod(file, old->st_mode & 07777)) return errno;
-#endif
-  return (void)file, (void)old, 0;
-}
 /* A new file beside `target`, of a name that nobody has, open to be written; or -1 and errno. */
 static int gt__open_beside(const char *target, char name[GT__NEW_PATH], int mode) {
   static unsigned count;
@@ -9913,7 +9904,10 @@ static int gt__save_beside(const char *path, const struct stat *old, const gt__i
   if (error) return error;
   int file = gt__open_beside(target, name, old ? 0600 : 0666);
   if (file < 0) return errno;
-  if (old) error = gt__resemble(file, old);
+#ifndef _WIN32
+  if (old && (fchown(file, old->st_uid, old->st_gid) || fchmod(file, old->st_mode & 07777)))
+    error = errno;
+#endif
   if (error) close(file);
   else error = gt__write(file, image);
 #ifdef _WIN32
@@ -9925,10 +9919,17 @@ static int gt__save_beside(const char *path, const struct stat *old, const gt__i
 }
 /* Was a new file refused where writing in place may be allowed? */
 static int gt__wants_in_place(int error) {
-  static const int refusals[] = {EPERM, EACCES, EBUSY, EXDEV, EEXIST, EROFS, EINVAL, ENAMETOOLONG};
-  for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
-    if (error == refusals[i]) return 1;
-  return 0;
+  switch (error) {
+    case EPERM:
+    case EACCES:
+    case EBUSY:
+    case EXDEV:
+    case EEXIST:
+    case EROFS:
+    case EINVAL:
+    case ENAMETOOLONG: return 1;
+    default: return 0;
+  }
 }
 /* Writes in place what no new file can replace: devices and pipes, a file of several names, in a
    folder of others, with an owner that we cannot give, or mounted there. *whole: if this fails, the
@@ -9938,8 +9939,7 @@ static int gt__save_file(const char *path, const gt__image *image, int *whole) {
   int there = stat(path, &old) == 0;
   int error = EPERM;
   *whole = there && S_ISREG(old.st_mode);
-  if (!there && errno != ENOENT) return errno;
-  if (!there) return gt__save_beside(path, NULL, image);
+  if (!there) return errno == ENOENT ? gt__save_beside(path, NULL, image) : errno;
   /* /dev/stdout and the like name files that the process has open; /dev/shm is a folder. */
   int shm = !strncmp(path, "/dev/shm/", 9);
   int ours = (!strncmp(path, "/dev/", 5) && !shm) || !strncmp(path, "/proc/", 6);
@@ -9969,18 +9969,14 @@ static int gt__npy_head(const gt_tensor *host, char head[GT__NPY_HEAD]) {
                   padded >> 8, padded - 1, text);
 }
 GT_API gt_status gt_save_npy(const char *path, const gt_tensor *x) {
-  GT__CALL; /* in C order */
   char head[GT__NPY_HEAD];
-  gt__image image = {head, NULL, 0, 0};
   gt__host_use use;
   if (GT__NO(x)) return gt__failed();
   if (!path) return gt__fail(GT_ERROR_ARGUMENT, "the path is NULL");
   gt_dtype dtype = x->dtype == GT_BFLOAT16 ? GT_FLOAT32 : x->dtype;
   GT__LOCAL gt_tensor *host = gt__converted(x, dtype, gt_cpu(), GT__DENSE);
   if (!host || gt__host_begin(host, 0, &use)) return gt__failed();
-  image.n_head = (size_t)gt__npy_head(host, head);
-  image.n_data = gt__nbytes(host);
-  if (image.n_data) image.data = gt__address(host);
+  gt__image image = {head, gt__address(host), (size_t)gt__npy_head(host, head), gt__nbytes(host)};
   gt_status status = gt__save_image(path, &image);
   gt__host_end(&use);
   return status;
@@ -10107,14 +10103,10 @@ static gt_status gt__json_image(gt__image *image, int n, const gt_named *item) {
       if (gt_to_array(x, data, bytes)) return gt__failed();
       gt__settle(data, bytes, x->dtype, !GT__LITTLE_ENDIAN);
       image->n_data += bytes;
-      p += sprintf(p, ",\"%s\":{\"dtype\":\"%s\",\"shape\":[", item[i].name,
-                   gt__json_dtype[x->dtype]);
-      for (int d = 0; d < x->ndim; d++) {
-        long long length = x->shape[d];
-        p += sprintf(p, "%lld,", length);
-      }
-      if (x->ndim) p--;
-      p += sprintf(p, "],\"data_offsets\":[%zu,%zu]}", from, image->n_data);
+      const char *shape = gt__shape_text(x) + 1; /* without its parentheses */
+      int length = (int)strcspn(shape, x->ndim == 1 ? "," : ")");
+      p += sprintf(p, ",\"%s\":{\"dtype\":\"%s\",\"shape\":[%.*s],\"data_offsets\":[%zu,%zu]}",
+                   item[i].name, gt__json_dtype[x->dtype], length, shape, from, image->n_data);
     }
   *p++ = '}';
   while ((p - image->head) % GT__NPY_ALIGN) *p++ = ' ';
@@ -10222,24 +10214,21 @@ GT_API void *gt_to_dlpack(const gt_tensor *x, int versioned, int64_t stream) {
     GPUTENSOR_FREE(l);
     return NULL;
   }
-  gt__dl_tensor *t = &l->plain.tensor;
+  gt__dl_tensor t = {gt__address(y),
+                     y->device,
+                     y->ndim,
+                     gt__dl_code[y->dtype],
+                     (uint8_t)(8 * gt__dtype[y->dtype].size),
+                     1,
+                     y->shape,
+                     y->stride,
+                     0};
+  gt__dl_old plain = {t, l, gt__plain_end};
+  gt__dl_new with_version = {1, 0, l, gt__versioned_end, y->storage->constant != 0, t};
+  l->plain = plain;
+  l->versioned = with_version;
   l->x = y;
   l->stream = stream;
-  t->data = gt__address(y);
-  t->device = y->device;
-  t->ndim = y->ndim;
-  t->code = gt__dl_code[y->dtype];
-  t->bits = (uint8_t)(8 * gt__dtype[y->dtype].size);
-  t->lanes = 1;
-  t->shape = y->shape;
-  t->strides = y->stride;
-  l->plain.context = l;
-  l->plain.deleter = gt__plain_end;
-  l->versioned.major = 1;
-  l->versioned.context = l;
-  l->versioned.deleter = gt__versioned_end;
-  l->versioned.read_only = y->storage->constant != 0;
-  l->versioned.tensor = *t;
   return versioned ? (void *)&l->versioned : &l->plain;
 }
 /* -- taking -- */

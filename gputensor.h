@@ -8451,32 +8451,34 @@ GT_API gt_status gt_stream_wait_stream(gt_stream *stream, gt_stream *other) {
                                "none waits for the other");
   if (inside) return gt__graph_push(NULL, stream->slot, other->slot);
   if (stream == other || !other->queue) return GT_OK;
-  int joins = stream->queue &&
-              (stream->device.type == other->device.type || GT__OF(stream)->queue_wait_other);
   gt__lock();
   other->marked = 0;
-  int code =
-      joins ? gt__join(stream, other, other->number) : gt__await_unlocks(other, other->number, 1);
+  int code = stream->queue && gt__can_join(stream, other)
+                 ? gt__join(stream, other, other->number)
+                 : gt__await_unlocks(other, other->number, 1);
   gt__unlock();
   return gt__report(other->device, other, code);
 }
-/* What a stream's own work, enqueued next, is going to do with x: one operation that touches it. */
+/* Puts what others will enqueue next on s, and what it does with x, in order; with `notes` as an
+   operation that later work waits for. */
+static int gt__order_others(gt_stream *s, const gt_tensor *x, int writes, int notes) {
+  int waited = 0;
+  gt__access a = {x->storage, gt__region_of(x), !writes, writes};
+  GT__HOLD(gt__mutex);
+  int code = gt__captured(s);
+  if (!code) code = gt__order_unlocks(s, 1, &a, &waited);
+  if (code || !notes) return code;
+  if (writes) gt__mark_written(&a.where);
+  if (!s->queue) return 0;
+  s->number++;
+  gt__note(&a, s);
+  return 0;
+}
 static gt_status gt__declare(gt_stream *stream, const gt_tensor *x, int writes) {
-  int code, waited = 0;
   if (gt__no_stream(stream) || gt__refuse_one(x)) return gt__failed();
   if (writes && gt__check_constant(x)) return gt__failed();
   if (gt__refuse_recorded(stream->device, "a kernel of your own is not in it")) return gt__failed();
-  gt__access a = {x->storage, gt__region_of(x), !writes, writes};
-  gt__lock();
-  code = gt__captured(stream);
-  if (!code) code = gt__order_unlocks(stream, 1, &a, &waited);
-  if (!code && stream->queue) {
-    stream->number++;
-    gt__note(&a, stream);
-  }
-  if (!code && writes) gt__mark_written(&a.where);
-  gt__unlock();
-  return gt__report(stream->device, stream, code);
+  return gt__report(stream->device, stream, gt__order_others(stream, x, writes, 1));
 }
 GT_API gt_status gt_stream_reads(gt_stream *stream, const gt_tensor *x) {
   GT__CALL;
@@ -10167,23 +10169,14 @@ GT__ASSERT(sizeof gt__dl_code == GT_DTYPES && GT_CPU == 1 && GT_CUDA == 2, "as D
 /* Lets a stream of others wait for our work on x and, with `behind`, later work of ours for all
    that it holds now. The CPU's own work is waited for here. */
 static gt_status gt__meet(const gt_tensor *x, int64_t stream, int behind) {
-  int waited = 0;
   gt_safety before = gt__me.safety;
   if (gt__on_host(x->device)) return gt__host_access(x, 1);
   if (stream < 0) return GT_OK;
   if (gt__refuse_recorded(x->device, "it has no streams of others")) return gt__failed();
   gt_stream *s = gt__stream_new(x->device, 0, (void *)(uintptr_t)(stream ? stream : 1), 0);
   if (!s) return gt__failed();
-  gt__access a = {x->storage, gt__region_of(x), 0, 1};
   gt__me.safety = GT_ORDER;
-  gt__lock();
-  int code = gt__captured(s);
-  if (!code) code = gt__order_unlocks(s, 1, &a, &waited);
-  if (!code && behind) {
-    s->number++;
-    gt__note(&a, s);
-  }
-  gt__unlock();
+  int code = gt__order_others(s, x, 1, behind);
   gt__me.safety = before;
   gt_stream_free(s);
   return gt__report(x->device, NULL, code);

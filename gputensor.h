@@ -3968,10 +3968,8 @@ static int gt__first_dim(uint32_t dims) {
 }
 /* A dim from 0 on, or -1 and an error. */
 static int gt__dim(int64_t dim, int ndim) {
-  if (dim >= 0 && dim < ndim) return (int)dim;
-  if (dim < 0 && dim >= -ndim) return (int)dim + ndim;
-  int is_bit = dim >= GT_DIM(0) && dim <= GT_DIM(-1) && !(dim & (dim - 1));
-  if (is_bit) {
+  if (dim >= -ndim && dim < ndim) return (int)(dim < 0 ? dim + ndim : dim);
+  if (dim >= GT_DIM(0) && dim <= GT_DIM(-1) && !(dim & (dim - 1))) {
     int d = gt__first_dim((uint32_t)dim);
     gt__fail(GT_ERROR_ARGUMENT, "a plain number is expected here: %d, not GT_DIM(%d)", d, d);
   } else
@@ -3980,8 +3978,7 @@ static int gt__dim(int64_t dim, int ndim) {
 }
 /* As PyTorch, where a tensor without dims may be taken for one with one. */
 static int gt__dim_or_0(int64_t dim, int ndim) {
-  int is_free = ndim == 0 && (dim == 0 || dim == -1);
-  return is_free ? 0 : gt__dim(dim, ndim);
+  return ndim == 0 && (dim == 0 || dim == -1) ? 0 : gt__dim(dim, ndim);
 }
 /* Turns GT_DIM bits into one bit a dim; 0 dims named means none, as GT_ALL of a 0-d tensor. */
 static gt_status gt__dim_set(uint32_t dims, int ndim, uint32_t *set) {
@@ -4087,8 +4084,7 @@ static void gt__insert_dim(gt_tensor *y, int dim) { /* of size 1 */
   for (int d = last; d > dim; d--) gt__swap_dims(y, d, d - 1);
 }
 GT_API gt_tensor *gt_transpose(const gt_tensor *x, int dim0, int dim1) {
-  if (GT__NO(x) || gt__no_dim_or_0(&dim0, x->ndim)) return NULL;
-  if (gt__no_dim_or_0(&dim1, x->ndim)) return NULL;
+  if (GT__NO(x) || gt__no_dim_or_0(&dim0, x->ndim) || gt__no_dim_or_0(&dim1, x->ndim)) return NULL;
   gt_tensor y = gt__plain(x);
   gt__swap_dims(&y, dim0, dim1);
   return gt__handle(&y);
@@ -4110,11 +4106,6 @@ GT_API gt_tensor *gt_permute(const gt_tensor *x, gt_shape order) {
   }
   return gt__handle(&y);
 }
-static int64_t gt__limit(int64_t i, int64_t most) { /* to 0..most */
-  if (i < 0) return 0;
-  return i < most ? i : most;
-}
-/* Python's: a negative end counts from n; going backwards, the end behind entry 0 is -1. */
 /* Python's: a negative one counts from n; going backwards the entries lie behind the end. */
 static int64_t gt__clipped(int64_t i, int64_t n, int backwards) {
   if (i < 0) i += n;
@@ -4244,21 +4235,18 @@ GT_API gt_tensor *gt_as_strided(const gt_tensor *x, gt_shape shape, gt_shape str
   return gt__handle(&y);
 }
 GT_API gt_tensor *gt_diagonal(const gt_tensor *x, int64_t offset, int dim0, int dim1) {
-  if (GT__NO(x) || gt__no_dim(&dim0, x->ndim)) return NULL;
-  if (gt__no_dim(&dim1, x->ndim)) return NULL;
+  if (GT__NO(x) || gt__no_dim(&dim0, x->ndim) || gt__no_dim(&dim1, x->ndim)) return NULL;
   if (dim0 == dim1) return GT__NULL(GT_ERROR_ARGUMENT, "dim %d is named twice", dim0);
   gt_tensor y = gt__plain(x);
-  int64_t rows = x->shape[dim0], columns = x->shape[dim1];
-  int64_t down = gt__limit(-gt__maximum_i64(offset, -rows), rows);
-  int64_t right = gt__limit(offset, columns);
-  int64_t n = rows - down < columns - right ? rows - down : columns - right;
-  int64_t row = x->stride[dim0], column = x->stride[dim1];
+  int64_t start = gt__magnitude(gt__maximum_i64(offset, -INT64_MAX));
+  gt__take_slice(&y, offset < 0 ? dim0 : dim1, start, INT64_MAX, 1);
+  int64_t n = gt__minimum_i64(y.shape[dim0], y.shape[dim1]);
+  int64_t step = x->stride[dim0] + x->stride[dim1];
   gt__drop_dim(&y, dim0);
   gt__drop_dim(&y, dim1 - (dim1 > dim0));
   gt__insert_dim(&y, y.ndim);
   y.shape[y.ndim - 1] = n; /* one element needs no stride: such strides could add up, too */
-  if (n > 1) y.stride[y.ndim - 1] = row + column;
-  gt__advance(&y, right * column + down * row);
+  if (n > 1) y.stride[y.ndim - 1] = step;
   return gt__handle(&y);
 }
 
@@ -4513,7 +4501,6 @@ static void gt__tree_begin(gt__tree *t, const char *text, int n, gt__operands in
   t->n_in = n;
   t->in = in;
   t->last = t->few_waiting;
-  memset(t->last, 0, sizeof *t->last);
 }
 static void gt__end_temporary(gt__tree *t, gt__node *v) { /* if v is one */
   if (v->op != GT__OPERAND || v->value.i < t->n_in) return;
@@ -4808,6 +4795,7 @@ static int gt__parse_behind(gt__tree *t) {
   return 1;
 }
 static void gt__parse(gt__tree *t) {
+  memset(t->last, 0, sizeof *t->last);
   do
     while (!t->bad && gt__parse_operand(t)) continue;
   while (!t->bad && gt__parse_behind(t));
@@ -5100,9 +5088,12 @@ static int gt__leaf_last(int op, gt__node **child) {
                                  GT__OP_bitwise_xor};
   gt__node *leaf = child[0];
   int exchanged = memchr(same, op, sizeof same) ? op : 0;
-  for (int k = 0; k < 8; k++)
-    if (op == pair[k / 2][k % 2]) exchanged = pair[k / 2][1 - k % 2];
-  if (!exchanged || !gt__is_leaf(leaf) || gt__is_leaf(child[1])) return op;
+  if (!gt__is_leaf(leaf) || gt__is_leaf(child[1])) return op;
+  for (int k = 0; k < 4; k++) {
+    if (op == pair[k][0]) exchanged = pair[k][1];
+    if (op == pair[k][1]) exchanged = pair[k][0];
+  }
+  if (!exchanged) return op;
   child[0] = child[1];
   child[1] = leaf;
   return exchanged;
@@ -5202,18 +5193,25 @@ static void gt__set_program(gt__op *op, gt__map_args *m, const gt__code *g, gt__
     w->o[w->n++] = &m->in[k];
   }
 }
+/* The operands of an operation that computes g for each element of `out`, in its own dims. */
+static inline void gt__bind_elements(gt__op *op, gt__map_args *m, gt__walk *w, const gt__code *g,
+                                     const gt_tensor *out) {
+  int ndim = out->ndim;
+  w->size = (int64_t *)memcpy(m->size, out->shape, sizeof m->size);
+  w->n = 1;
+  w->o[0] = &m->out;
+  m->count = gt__numel(out);
+  gt__bind(op, &m->out, out, ndim, ndim, gt__as_it_is);
+  gt__set_program(op, m, g, w, ndim, ndim, gt__as_it_is);
+}
 static gt_status gt__launch_map(const gt__code *g, const gt_tensor *out) {
   gt__op op;
+  gt__walk w;
   gt__map_args *m = &gt__op_new(&op, GT__MAP, out->device)->u.map;
-  gt__walk w = {m->size, 1, {&m->out}};
-  int ndim = out->ndim;
-  m->count = gt__numel(out);
-  if (!m->count) return GT_OK;
-  memcpy(m->size, out->shape, sizeof m->size);
-  gt__bind(&op, &m->out, out, ndim, ndim, gt__as_it_is);
-  gt__set_program(&op, m, g, &w, ndim, ndim, gt__as_it_is);
-  if (!g->indexed) gt__sort_dims(&w, 0, ndim, 0);
-  m->ndim = gt__collapse_all(&w, ndim);
+  if (!gt__numel(out)) return GT_OK;
+  gt__bind_elements(&op, m, &w, g, out);
+  if (!g->indexed) gt__sort_dims(&w, 0, out->ndim, 0);
+  m->ndim = gt__collapse_all(&w, out->ndim);
   m->narrow = gt__is_narrow(&op, &w, m->ndim);
   return gt__submit(&op);
 }
@@ -5469,12 +5467,15 @@ static gt_tensor *gt__eval_at(gt_tensor *out, const gt_tensor *like, const char 
   int at_least = like ? gt__compute_as(x[0], like) : GT__I64;
   return gt__parse_text(&t) ? NULL : gt__run_tree(&t, out, like, at_least);
 }
+/* Of a call that has noted its formula, for traces. */
+static gt_tensor *gt__end_formula(gt_tensor *y) {
+  gt__me.formula = NULL;
+  return y;
+}
 GT_API gt_tensor *gt_eval_n(gt_tensor *out, const char *text, int n, gt__operands x) {
   gt__me.call = "gt_eval";
   gt__me.formula = text;
-  gt_tensor *y = gt__eval_at(out, NULL, text, n, x);
-  gt__me.formula = NULL;
-  return y;
+  return gt__end_formula(gt__eval_at(out, NULL, text, n, x));
 }
 static gt_tensor *gt__apply_op(gt_tensor *out, int op, int n, gt__operands x) {
   if (gt__refuse(out, 1, n, x)) return NULL;
@@ -5861,33 +5862,30 @@ typedef struct {
 enum { GT__RUNNING = GT__LOGSUMEXP + 1 }; /* a scan */
 /* Do softmax, log_softmax and a scan, whose result has all the dims? */
 static int gt__all_kept(const gt__folding *f) { return f->soft && f->soft != GT__LOGSUMEXP; }
-/* Binds the operands: the kept dims stand first, then the folded ones, as gt__reduce_args has
-   it. */
-static void gt__bind_fold(const gt__folding *f, const gt__tree *t, const gt__code *g, gt__op *op,
-                          gt__walk *w, const gt_tensor *out, uint32_t set) {
+/* Binds the operands, in the dims of `whole`, of which the folded ones then move behind the kept. */
+static void gt__bind_fold(gt__op *op, gt__walk *w, const gt__code *g, const gt_tensor *out,
+                          const gt_tensor *whole, uint32_t set) {
   gt__reduce_args *r = &op->u.reduce;
-  gt__map_args *m = &r->pre;
-  int ndim = t->whole.ndim, kept = r->n_kept;
-  int order[GT_MAX_DIMS] = {0}, next[2] = {0, kept}; /* places of a kept and of a folded dim */
+  int ndim = whole->ndim, drops = out->ndim < ndim, place = 0, order[GT_MAX_DIMS] = {0};
   r->n = 1;
   r->inner = 1;
+  r->n_kept = 0;
   for (int d = 0; d < ndim; d++) {
-    int folded = set >> d & 1, place = next[folded]++;
-    int64_t size = t->whole.shape[d];
-    order[place] = d;
-    m->size[place] = size;
+    int64_t size = whole->shape[d];
+    int folded = set >> d & 1;
+    order[d] = folded && drops ? -1 : place++;
     if (folded) r->n *= size;
     if (size != 1) r->inner = folded; /* the plan: is the fastest dim folded? */
   }
-  memset(&m->out, 0, sizeof m->out);
-  w->o[0] = gt__all_kept(f) ? &m->out : &r->out;
-  if (gt__all_kept(f)) gt__bind(op, &m->out, out, ndim, ndim, order);
-  else {
-    const int *places = f->keepdim ? order : gt__as_it_is;
-    memset(r->out.stride, 0, sizeof r->out.stride);
-    gt__bind(op, &r->out, out, out->ndim, kept, places);
+  memcpy(w->size, whole->shape, sizeof whole->shape);
+  memset(&r->pre.out, 0, sizeof r->pre.out);
+  gt__bind(op, w->o[0], out, out->ndim, ndim, order);
+  gt__set_program(op, &r->pre, g, w, ndim, ndim, gt__as_it_is);
+  for (int d = 0; d < ndim; d++) {
+    if (set >> d & 1) continue;
+    for (int i = d; i > r->n_kept; i--) gt__exchange_dims(w, i, i - 1);
+    r->n_kept++;
   }
-  gt__set_program(op, m, g, w, ndim, ndim, order);
 }
 /* Outputs may be made in any order, and maxima and integers folded in any. */
 static void gt__order_fold(gt__reduce_args *r, gt__walk *w, int any, int ndim) {
@@ -5902,21 +5900,18 @@ static void gt__order_fold(gt__reduce_args *r, gt__walk *w, int any, int ndim) {
   }
   r->pre.ndim = gt__one_dim_at_least(w, r->pre.ndim);
 }
-static gt_status gt__launch_fold(const gt__folding *f, const gt__tree *t, const gt__code *g,
-                                 const gt_tensor *out, uint32_t set) {
+static gt_status gt__launch_fold(const gt__folding *f, const gt__code *g, const gt_tensor *out,
+                                 const gt_tensor *whole, uint32_t set) {
   gt__op op;
   gt__reduce_args *r = &gt__op_new(&op, GT__REDUCE, out->device)->u.reduce;
   gt__map_args *m = &r->pre;
-  gt__walk w = {m->size, 1, {NULL}};
-  int ndim = t->whole.ndim;
+  gt__walk w = {m->size, 1, {gt__all_kept(f) ? &m->out : &r->out}};
   int exact = f->fold > GT__FOLD_PROD || g->p.compute == GT__I64;
   r->outer = gt__numel(out);
   if (!r->outer) return GT_OK;
-  r->n_kept = 0;
-  for (int d = 0; d < ndim; d++) r->n_kept += !(set >> d & 1);
-  gt__bind_fold(f, t, g, &op, &w, out, set);
+  gt__bind_fold(&op, &w, g, out, whole, set);
   int any = w.n > 1 && exact && !gt__finds_index(f->fold);
-  gt__order_fold(r, &w, any, ndim);
+  gt__order_fold(r, &w, any, whole->ndim);
   if (gt__all_kept(f)) r->outer /= r->n;
   m->count = r->outer * r->n;
   m->narrow = gt__is_narrow(&op, &w, m->ndim);
@@ -5970,14 +5965,11 @@ static gt_status gt__analyse_fold(gt__tree *t) {
 static gt_status gt__launch_scan(const gt__folding *f, const gt__code *g, const gt_tensor *out,
                                  uint32_t set) {
   gt__op op;
+  gt__walk w;
   gt__scan_args *s = &gt__op_new(&op, GT__SCAN, out->device)->u.scan;
   gt__map_args *m = &s->pre;
-  gt__walk w = {m->size, 1, {&m->out}};
-  m->count = gt__numel(out);
-  if (!m->count) return GT_OK;
-  memcpy(m->size, out->shape, sizeof m->size);
-  gt__bind(&op, &m->out, out, out->ndim, out->ndim, gt__as_it_is);
-  gt__set_program(&op, m, g, &w, out->ndim, out->ndim, gt__as_it_is);
+  if (!gt__numel(out)) return GT_OK;
+  gt__bind_elements(&op, m, &w, g, out);
   m->ndim = gt__one_dim_at_least(&w, out->ndim);
   m->narrow = gt__is_narrow(&op, &w, m->ndim);
   s->fold = f->fold;
@@ -5988,16 +5980,12 @@ static gt_status gt__launch_scan(const gt__folding *f, const gt__code *g, const 
   return gt__submit(&op);
 }
 /* GPUs scan what lies in memory: there a text is computed first, and stays of the compute type. */
-static gt_status gt__scan(const gt__folding *f, gt__code *g, const gt_tensor *out, uint32_t set) {
-  const gt__program *p = &g->p;
-  GT__LOCAL gt_tensor *values = NULL;
-  if (!gt__on_host(out->device) && p->n_ins + p->n_in > 2) {
-    gt_tensor like = *out;
-    like.dtype = gt__widest[p->compute];
-    values = gt__new_like(&like);
-    if (!values || gt__launch_map(g, values)) return gt__failed();
-    gt__load_alone(&g->p, p->compute);
-    g->in[0] = values;
+static gt_status gt__scan(const gt__folding *f, gt__tree *t, gt__code *g, const gt_tensor *out,
+                          uint32_t set) {
+  int compute = g->p.compute;
+  if (!gt__on_host(out->device) && g->p.n_ins + g->p.n_in > 2) {
+    if (gt__cut_node(t, gt__root(t), gt__widest[compute], g)) return gt__failed();
+    if (gt__prepare(t, compute, g)) return gt__failed();
   }
   return gt__launch_scan(f, g, out, set);
 }
@@ -6020,8 +6008,8 @@ static gt_tensor *gt__fold_text(const gt__folding *f, gt_tensor *out, const char
   gt__folded_type(f, &like.dtype, &compute);
   if (gt__begin(&r, out, &like, n, x, gt__all_kept(f))) return NULL;
   gt_status status = gt__prepare(&t, compute, &g);
-  if (!status && f->soft == GT__RUNNING) status = gt__scan(f, &g, r.place, set);
-  else if (!status) status = gt__launch_fold(f, &t, &g, r.place, set);
+  if (!status && f->soft == GT__RUNNING) status = gt__scan(f, &t, &g, r.place, set);
+  else if (!status) status = gt__launch_fold(f, &g, r.place, &t.whole, set);
   return gt__end(&r, status);
 }
 GT__ASSERT(GT_PROD == 1 && GT_MEAN == 2 && GT_MAX == 3 && GT_ALL_TRUE == 8,
@@ -6036,20 +6024,14 @@ static gt__folding gt__folding_of(gt_reduction reduction, uint32_t dims, int kee
   gt__folding f = {fold, finish, keepdim, dims, dtype, 0, 0, at_least};
   return f;
 }
-static gt_tensor *gt__fold_named(const gt__folding *f, gt_tensor *out, const char *text, int n,
-                                 gt__operands x) {
-  gt__me.formula = text;
-  gt_tensor *y = gt__fold_text(f, out, text, n, x);
-  gt__me.formula = NULL;
-  return y;
-}
 GT_API gt_tensor *gt_reduce_n(gt_tensor *out, gt_reduction reduction, uint32_t dims, int keepdim,
                               const char *text, int n, gt__operands x) {
   gt__me.call = "gt_reduce";
   gt__folding f = gt__folding_of(reduction, dims, keepdim, GT_DTYPES);
   if ((int)reduction < GT_SUM || (int)reduction > GT_ALL_TRUE)
     return GT__NULL(GT_ERROR_ARGUMENT, "%d is not a reduction", (int)reduction);
-  return gt__fold_named(&f, out, text, n, x);
+  gt__me.formula = text;
+  return gt__end_formula(gt__fold_text(&f, out, text, n, x));
 }
 #define GT__REDUCTION(name, reduction) \
   GT_API gt_tensor *gt_##name(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim) { \
@@ -6058,27 +6040,27 @@ GT_API gt_tensor *gt_reduce_n(gt_tensor *out, gt_reduction reduction, uint32_t d
     return gt__fold_text(&f, out, "a", 1, &x); \
   }
 GT__REDUCTIONS(GT__REDUCTION)
-static gt__folding gt__scanning_of(gt_reduction reduction, int dim) {
+static gt_tensor *gt__scan_text(gt_tensor *out, gt_reduction reduction, int dim, const char *text,
+                                int n, gt__operands x) {
+  if (gt__dim(dim, GT_MAX_DIMS) < 0) return NULL;
   gt__folding f = gt__folding_of(reduction, GT_DIM(dim), 1, GT_DTYPES);
   f.soft = GT__RUNNING;
-  return f;
+  return gt__fold_text(&f, out, text, n, x);
 }
 GT_API gt_tensor *gt_scan_n(gt_tensor *out, gt_reduction reduction, int dim, const char *text,
                             int n, gt__operands x) {
   gt__me.call = "gt_scan";
-  if (gt__dim(dim, GT_MAX_DIMS) < 0) return NULL;
-  gt__folding f = gt__scanning_of(reduction, dim);
-  if (f.fold < GT__FOLD_SUM || f.fold > GT__FOLD_MIN || f.finish)
+  int is_scan = reduction == GT_SUM || reduction == GT_PROD || reduction == GT_MAX;
+  if (!is_scan && reduction != GT_MIN)
     return GT__NULL(GT_ERROR_ARGUMENT, "%d is not GT_SUM, GT_PROD, GT_MAX or GT_MIN",
                     (int)reduction);
-  return gt__fold_named(&f, out, text, n, x);
+  gt__me.formula = text;
+  return gt__end_formula(gt__scan_text(out, reduction, dim, text, n, x));
 }
 #define GT__SCANNING(name, reduction) \
   GT_API gt_tensor *gt_##name(gt_tensor *out, const gt_tensor *x, int dim) { \
     gt__me.call = "gt_" #name; \
-    if (gt__dim(dim, GT_MAX_DIMS) < 0) return NULL; \
-    gt__folding f = gt__scanning_of(reduction, dim); \
-    return gt__fold_text(&f, out, "a", 1, &x); \
+    return gt__scan_text(out, reduction, dim, "a", 1, &x); \
   }
 GT__SCANS(GT__SCANNING)
 static gt_dtype gt__float_dtype(const gt_tensor *x) {
@@ -6462,9 +6444,7 @@ GT_API gt_tensor *gt_matmul_eval_n(gt_tensor *out, const gt_tensor *a, const gt_
                                    const char *text, int n, gt__operands x) {
   gt__me.call = "gt_matmul_eval";
   gt__me.formula = text;
-  gt_tensor *y = gt__matmul_text(out, a, b, text, n, x, GT__BROADCAST);
-  gt__me.formula = NULL;
-  return y;
+  return gt__end_formula(gt__matmul_text(out, a, b, text, n, x, GT__BROADCAST));
 }
 GT_API gt_tensor *gt_matmul(gt_tensor *out, const gt_tensor *a, const gt_tensor *b) {
   GT__CALL;

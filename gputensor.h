@@ -4461,11 +4461,12 @@ enum { GT__NUMBER, GT__ZERO_D, GT__DIMENSIONED }; /* promotion levels */
 enum { GT__FEW = 24 };                            /* nodes that need no memory of their own */
 enum { GT__DEEPEST = 1000 };                      /* brackets, signs, ** and ?: in each other */
 typedef struct {
-  uint8_t op, dtype, level, natural; /* natural: the compute type of the operation by itself */
-  uint8_t highest, indexed; /* floating compute type in it, or GT__I64; depends on the index */
-  uint8_t bits;             /* that a compute type must hold, see gt__bits_of */
-  uint8_t compute, apart;   /* of its program; 1 + the dtype of the temporary it becomes, or 0 */
-  int32_t size;             /* nodes of the part of which it is the root */
+  uint8_t op, level, natural; /* natural: the compute type of the operation by itself */
+  uint8_t highest, indexed;   /* floating compute type in it, or GT__I64; depends on the index */
+  uint8_t bits;               /* that a compute type must hold, see gt__bits_of */
+  uint8_t compute, apart;     /* of its program; does it become a temporary? */
+  gt_dtype dtype, as;         /* as: of that temporary */
+  int32_t size;               /* nodes of the part of which it is the root */
   gt__num value;      /* GT__WHOLE: i; GT__REAL: f; GT__OPERAND: i, its number; GT__CAST: i, its
                          dtype; GT__OP_pow: i, is it a square? */
   const gt_tensor *x; /* GT__OPERAND; from number n_in of the tree on, a temporary */
@@ -4577,46 +4578,45 @@ static void gt__complete_above(gt__tree *t, int level) {
   while (t->last->right > level) gt__complete(t);
 }
 /* What other languages and libraries call ours, and what is none of an expression's operations. */
-static const char *const gt__known_names[] = {
-    " max fmax amax fmaxf : maximum(x, y); over a dimension gt_max",
-    " min fmin amin fminf : minimum(x, y); over a dimension gt_min",
-    " sum mean prod any all argmax argmin std var norm : over a dimension gt_sum, gt_reduce ...",
-    " ln : log(x)",
-    " power : x ** y",
-    " ^ xor : x ** y is the power; logical_xor(x, y), bitwise_xor(x, y)",
-    " & and : x && y, or bitwise_and(x, y)",
-    " | or : x || y, or bitwise_or(x, y)",
-    " ~ not : !x, or bitwise_not(x)",
-    " << left_shift : bitwise_left_shift(x, y)",
-    " >> right_shift : bitwise_right_shift(x, y)",
-    " // floor_divide : floor_div(x, y)",
-    " mod modulo : x % y has the divisor's sign, fmod(x, y) the dividend's",
-    " multiply divide true_divide subtract negative : x * y, x / y, x - y, -x",
-    " = equal not_equal less greater : x == y, x != y, x < y, x > y",
-    " if select ifelse : x ? y : z, or where(x, y, z)",
-    " @ matmul dot : gt_matmul multiplies matrices, gt_matmul_eval with a formula behind it",
-    " absolute fabs fabsf : abs(x)",
-    " clip : clamp(x, low, high)",
-    " rint nearbyint around : round(x)",
-    " sgn signum : sign(x)",
-    " sqr : square(x)",
-    " cbrt : x ** (1.0 / 3)",
-    " expit logistic : sigmoid(x)",
-    " arcsin arccos arctan arctan2 : asin(x), acos(x), atan(x), atan2(x, y)",
-    " expf logf powf sqrtf sinf cosf tanf tanhf : names have no f behind them",
-    " float double half int long : float32(x), int32(x) and the other dtypes convert",
-    " rand randn uniform normal : gt_rand and gt_randn make tensors of random numbers",
-    " true false True False : 1 and 0",
-    " INFINITY INF Inf infinity NAN NaN PI Pi M_PI : inf, nan and pi"};
+static const char gt__known_names[] =
+    " max fmax amax fmaxf : maximum(x, y); over a dimension gt_max\n"
+    " min fmin amin fminf : minimum(x, y); over a dimension gt_min\n"
+    " sum mean prod any all argmax argmin std var norm : over a dimension gt_sum, gt_reduce ...\n"
+    " ln : log(x)\n"
+    " power : x ** y\n"
+    " ^ xor : x ** y is the power; logical_xor(x, y), bitwise_xor(x, y)\n"
+    " & and : x && y, or bitwise_and(x, y)\n"
+    " | or : x || y, or bitwise_or(x, y)\n"
+    " ~ not : !x, or bitwise_not(x)\n"
+    " << left_shift : bitwise_left_shift(x, y)\n"
+    " >> right_shift : bitwise_right_shift(x, y)\n"
+    " // floor_divide : floor_div(x, y)\n"
+    " mod modulo : x % y has the divisor's sign, fmod(x, y) the dividend's\n"
+    " multiply divide true_divide subtract negative : x * y, x / y, x - y, -x\n"
+    " = equal not_equal less greater : x == y, x != y, x < y, x > y\n"
+    " if select ifelse : x ? y : z, or where(x, y, z)\n"
+    " @ matmul dot : gt_matmul multiplies matrices, gt_matmul_eval with a formula behind it\n"
+    " absolute fabs fabsf : abs(x)\n"
+    " clip : clamp(x, low, high)\n"
+    " rint nearbyint around : round(x)\n"
+    " sgn signum : sign(x)\n"
+    " sqr : square(x)\n"
+    " cbrt : x ** (1.0 / 3)\n"
+    " expit logistic : sigmoid(x)\n"
+    " arcsin arccos arctan arctan2 : asin(x), acos(x), atan(x), atan2(x, y)\n"
+    " expf logf powf sqrtf sinf cosf tanf tanhf : names have no f behind them\n"
+    " float double half int long : float32(x), int32(x) and the other dtypes convert\n"
+    " rand randn uniform normal : gt_rand and gt_randn make tensors of random numbers\n"
+    " true false True False : 1 and 0\n"
+    " INFINITY INF Inf infinity NAN NaN PI Pi M_PI : inf, nan and pi\n";
 static void gt__no_operation(gt__tree *t, int at, const char *name) {
   char key[48], what[160];
   const char *hint = "";
   snprintf(key, sizeof key, " %s ", name);
-  for (size_t k = 0; k < sizeof gt__known_names / sizeof *gt__known_names; k++) {
-    const char *end = strchr(gt__known_names[k], ':'), *found = strstr(gt__known_names[k], key);
-    if (found && found < end) hint = end;
-  }
-  snprintf(what, sizeof what, "no operation is called %s%s", name, hint);
+  const char *s = strstr(gt__known_names, key); /* it may stand in another's hint, too */
+  for (; s && *hint != ':'; s = strstr(s + 1, key)) hint = s + strcspn(s, ":\n");
+  int length = (int)strcspn(hint, "\n");
+  snprintf(what, sizeof what, "no operation is called %s%.*s", name, length, hint);
   gt__bad_text(t, at, what);
 }
 /* -- numbers -- */
@@ -4911,7 +4911,7 @@ static gt_dtype gt__promote(gt__node *v, int first) {
   gt_dtype own[3] = {GT_BOOL, GT_BOOL, GT_BOOL}, best = GT_BOOL; /* as with nothing */
   for (int k = first; k < gt__arity(v); k++) {
     const gt__node *c = gt__child(v, k);
-    gt_dtype *level = &own[c->level], dtype = (gt_dtype)c->dtype;
+    gt_dtype *level = &own[c->level], dtype = c->dtype;
     if (c->level == GT__NUMBER && gt__is_floating(dtype)) dtype = GT_FLOAT32;
     if (*level != dtype) *level = gt__promote_types(*level, dtype);
   }
@@ -5226,7 +5226,7 @@ static int gt__is_apart(const gt__node *v, const gt__node *c, int is_condition) 
   int compute = v->compute, leaf = gt__is_leaf(c);
   if (v->op == GT__CAST) {
     int higher = !leaf && gt__higher(c->highest, compute) != compute;
-    if (higher || v->dtype != (int)gt__widest[compute]) return 1;
+    if (higher || v->dtype != gt__widest[compute]) return 1;
   }
   if (compute != GT__I64) return gt__stays_integer(compute, c);
   return c->natural != GT__I64 && (!leaf || is_condition);
@@ -5243,14 +5243,12 @@ static int gt__divide(gt__tree *t, int compute) {
       gt__node *c = gt__child(v, k);
       if (gt__is_leaf(c) && !is_condition && v->op != GT__CAST) continue; /* it is just loaded */
       c->compute = v->compute;
-      c->apart = 0;
-      if (!gt__is_apart(v, c, is_condition)) continue;
-      int own = gt__choose_compute(c, c->op == GT__REAL ? GT__F64 : GT__I64);
-      int dtype = (int)gt__widest[own];
-      if (is_condition || gt__rule(c) == GT__BOOL) dtype = GT_BOOL;
-      if (v->op == GT__CAST) dtype = v->dtype;
-      c->compute = own;
-      c->apart = 1 + dtype;
+      c->apart = gt__is_apart(v, c, is_condition);
+      if (!c->apart) continue;
+      c->compute = gt__choose_compute(c, c->op == GT__REAL ? GT__F64 : GT__I64);
+      c->as = gt__widest[c->compute];
+      if (is_condition || gt__rule(c) == GT__BOOL) c->as = GT_BOOL;
+      if (v->op == GT__CAST) c->as = v->dtype;
       count++;
     }
   return count;
@@ -5306,7 +5304,7 @@ static gt_status gt__prepare_in(gt__tree *t, int compute, gt__code *g) {
   for (gt__node *v = apart || large ? t->node : root; v < root; v++) {
     if (!v->apart && (!large || gt__is_leaf(v))) continue;
     if (gt__fit(t, v, g)) return gt__failed();
-    if (v->apart && gt__cut_node(t, v, (gt_dtype)(v->apart - 1), g)) return gt__failed();
+    if (v->apart && gt__cut_node(t, v, v->as, g)) return gt__failed();
   }
   return gt__fit(t, root, g);
 }
@@ -5432,7 +5430,7 @@ static gt_tensor *gt__run_tree(gt__tree *t, gt_tensor *out, const gt_tensor *lik
   gt__code g;
   if (gt__place_tree(t, like ? like : out) || gt__annotate(t)) return NULL;
   int is_number = !like && v->level == GT__NUMBER;
-  gt_dtype dtype = like ? like->dtype : (gt_dtype)v->dtype;
+  gt_dtype dtype = like ? like->dtype : v->dtype;
   if (is_number && out) dtype = gt__number_as(dtype, out->dtype);
   if (v->op == GT__CAST && v->dtype == dtype) t->n--; /* storing it converts it */
   int compute = gt__compute_all(t, dtype, is_number, at_least);
@@ -5684,28 +5682,18 @@ GT_API gt_tensor *gt_randperm(int64_t n, gt_device device, gt_generator *generat
 /* ---- >>joining ------------------------------------------------------------------------------- */
 /* On the CPU the call looks at the index; a GPU does, and a graph's launch. */
 static gt_status gt__check_index(const gt_tensor *index, int64_t size) {
-  gt_device device = index->device;
-  if (!gt__on_host(device) || gt__is_recorded(device)) return GT_OK;
+  if (!gt__on_host(index->device) || gt__is_recorded(index->device)) return GT_OK;
   int64_t n = gt__numel(index), i = 0, v = 0;
-  int64_t left = 0, step = 0; /* of a line along the last dim */
-  int last = index->ndim - 1;
-  int width = gt__dtype[index->dtype].size;
-  const char *p = NULL;
+  int dense = gt__is_dense(index), is_wide = index->dtype == GT_INT64;
+  const char *data = gt__address(index);
+  const int32_t *narrow = (const int32_t *)data;
+  const int64_t *wide = (const int64_t *)data;
   gt__host_use use;
   gt_status status = gt__host_begin(index, 0, &use);
   for (; i < n && !status; i++) {
-    if (!left) {
-      left = last < 0 ? 1 : index->shape[last];
-      step = last < 0 ? 0 : index->stride[last] * width;
-      p = gt__address(index) + gt__offset(i, last + 1, index->shape, index->stride) * width;
-    }
-    int32_t narrow;
-    memcpy(&narrow, p, sizeof narrow);
-    v = narrow;
-    if (width == 8) memcpy(&v, p, sizeof v);
+    int64_t at = dense ? i : gt__offset(i, index->ndim, index->shape, index->stride);
+    v = is_wide ? wide[at] : narrow[at];
     if (v < 0 || v >= size) break;
-    p += step;
-    left--;
   }
   gt__host_end(&use);
   if (status || i == n) return status;
@@ -5787,52 +5775,52 @@ GT_API gt_tensor *gt_gather(gt_tensor *out, const gt_tensor *x, int dim, const g
 static int gt__is_skipped(const gt_tensor *x, int stack) {
   return !stack && x->ndim == 1 && x->shape[0] == 0;
 }
-static int gt__joins(const gt_tensor *x, const gt_tensor *first, int dim, int stack) {
-  if (x->ndim != first->ndim) return 0;
-  for (int d = 0; d < first->ndim; d++) {
-    if (d == dim && !stack) continue;
-    if (x->shape[d] != first->shape[d]) return 0;
-  }
-  return 1;
+/* What x gives to what is joined: when stacking, with a new dim. */
+static gt_tensor gt__piece(const gt_tensor *x, int dim, int stack) {
+  gt_tensor y = gt__plain(x);
+  if (stack) gt__insert_dim(&y, dim);
+  return y;
 }
 /* Describes in `like` what n tensors make along *dim, which becomes one from 0 on. */
 static gt_status gt__joined(gt_tensor *like, int n, gt__operands x, int *dim, int stack) {
   int first = 0;
   while (first < n - 1 && gt__is_skipped(x[first], stack)) first++;
   const gt_tensor *model = x[first];
-  *like = gt__plain(model);
-  if (like->ndim + stack > GT_MAX_DIMS || like->ndim + stack == 0)
-    return gt__fail(GT_ERROR_SHAPE, "tensors of %d dimensions cannot be joined", like->ndim);
-  if (gt__no_dim(dim, like->ndim + stack)) return gt__failed();
-  if (stack) gt__insert_dim(like, *dim);
-  like->shape[*dim] = 0;
+  int ndim = model->ndim + stack;
+  if (ndim > GT_MAX_DIMS || ndim == 0)
+    return gt__fail(GT_ERROR_SHAPE, "tensors of %d dimensions cannot be joined", model->ndim);
+  if (gt__no_dim(dim, ndim)) return gt__failed();
+  *like = gt__piece(model, *dim, stack);
+  int64_t *size = &like->shape[*dim], sum = 0;
   for (int i = 0; i < n; i++) {
-    const gt_tensor *y = x[i];
-    like->dtype = gt__promote_types(like->dtype, y->dtype);
-    if (gt__check_devices(first + 1, model, i + 1, y)) return gt__failed();
-    if (gt__is_skipped(y, stack)) continue;
-    if (!gt__joins(y, model, *dim, stack))
+    gt_tensor y = gt__plain(x[i]);
+    like->dtype = gt__promote_types(like->dtype, y.dtype);
+    if (gt__check_devices(first + 1, model, i + 1, &y)) return gt__failed();
+    if (gt__is_skipped(&y, stack)) continue;
+    int fits = y.ndim == model->ndim;
+    if (fits) y = gt__piece(&y, *dim, stack);
+    sum += y.shape[*dim];
+    *size = y.shape[*dim];
+    if (!fits || !gt__same_shape(&y, like))
       return gt__fail(GT_ERROR_SHAPE, "tensor %d is %s, tensor %d %s; %s", first + 1,
-                      gt__shape_text(model), i + 1, gt__shape_text(y),
+                      gt__shape_text(model), i + 1, gt__shape_text(x[i]),
                       stack ? "all must be alike" : "only the joined dim may differ");
-    like->shape[*dim] += stack ? 1 : y->shape[*dim];
-    if (gt__check_size(like->ndim, like->shape)) return gt__failed();
+    *size = sum;
+    if (gt__check_size(ndim, like->shape)) return gt__failed();
   }
   return GT_OK;
 }
 static gt_tensor *gt__join_tensors(gt_tensor *out, int n, gt__operands x, int dim, int stack) {
-  gt_tensor part, piece, like;
+  gt_tensor like;
   gt__result r;
   gt_status status = GT_OK;
   if (n < 1 || !x) return GT__NULL(GT_ERROR_ARGUMENT, "no tensors given");
-  if (gt__refuse(out, 1, n, x)) return NULL;
-  if (gt__joined(&like, n, x, &dim, stack)) return NULL;
+  if (gt__refuse(out, 1, n, x) || gt__joined(&like, n, x, &dim, stack)) return NULL;
   if (gt__begin(&r, out, &like, n, x, 0)) return NULL;
-  part = gt__plain(r.place);
+  gt_tensor part = gt__plain(r.place);
   for (int i = 0; i < n && !status; i++) {
     if (gt__is_skipped(x[i], stack)) continue;
-    piece = gt__plain(x[i]);
-    if (stack) gt__insert_dim(&piece, dim);
+    gt_tensor piece = gt__piece(x[i], dim, stack);
     part.shape[dim] = piece.shape[dim];
     if (gt__numel(&part)) status = gt__copy_into(&part, &piece);
     part.offset += part.shape[dim] * part.stride[dim];
@@ -6004,7 +5992,7 @@ static gt_tensor *gt__fold_text(const gt__folding *f, gt_tensor *out, const char
   if (gt__dim_set(f->dims, t.whole.ndim, &set)) return NULL;
   if (gt__folded_shape(f, &t.whole, set, &like)) return NULL;
   int compute = gt__choose_compute(root, f->at_least);
-  like.dtype = (gt_dtype)root->dtype;
+  like.dtype = root->dtype;
   gt__folded_type(f, &like.dtype, &compute);
   if (gt__begin(&r, out, &like, n, x, gt__all_kept(f))) return NULL;
   gt_status status = gt__prepare(&t, compute, &g);
@@ -6433,7 +6421,7 @@ static gt_tensor *gt__matmul_text(gt_tensor *out, const gt_tensor *a, const gt_t
   GT__TREE(t, text, n + 1, in);
   if (gt__place_behind(&t, &p.result, what)) return NULL;
   int direct = gt__fits_behind(&t, &p, &g);
-  t.whole.dtype = (gt_dtype)gt__root(&t)->dtype;
+  t.whole.dtype = gt__root(&t)->dtype;
   if (gt__begin(&r, out, &t.whole, n + 3, in, 0)) return NULL;
   gt_status status;
   if (direct) status = gt__launch_product(&p, &g, r.place);
@@ -6769,12 +6757,6 @@ static gt_status gt__download(const gt_tensor *to, const gt_tensor *from) {
   gt__host_end(&host);
   return status;
 }
-static gt_status gt__copy_as(int kind, const gt_tensor *to, const gt_tensor *from) {
-  if (kind == GT_COPY_STAGED) return gt__upload(to, from);
-  if (kind == GT_COPY_BLOCKING) return gt__download(to, from);
-  return gt__copy_bytes(to->storage, gt__address(to), from->storage, gt__address(from),
-                        (int64_t)gt__nbytes(to));
-}
 /* While a graph of the GPU is recorded, the host has no part in a copy. */
 static gt_status gt__refuse_copy(const gt__storage *host, gt_device gpu) {
   if (!gt__on_host(host->device) || (host->pinned && !host->internal)) return GT_OK;
@@ -6783,20 +6765,23 @@ static gt_status gt__refuse_copy(const gt__storage *host, gt_device gpu) {
                              "gt_empty_pinned and one dtype, or copy before");
 }
 static gt_status gt__copy_across(const gt_tensor *to, const gt_tensor *from) {
-  int direction = GT_DEVICE_TO_DEVICE, kind = GT_COPY_ASYNC;
-  size_t bytes = gt__nbytes(to);
-  const gt__storage *host = gt__on_host(to->device) ? to->storage : from->storage;
-  gt_device gpu = gt__on_host(to->device) ? from->device : to->device;
-  int pinned = host->pinned || !gt__on_host(host->device);
-  int64_t whole = 0;
+  int down = gt__on_host(to->device), up = gt__on_host(from->device);
+  int direction = down ? GT_DEVICE_TO_HOST : GT_DEVICE_TO_DEVICE;
+  const gt__storage *host = down ? to->storage : from->storage; /* if one is the host's */
+  gt_device gpu = down ? from->device : to->device;
+  int pinned = host->pinned || !(up || down), kind = GT_COPY_ASYNC;
+  int64_t bytes = (int64_t)gt__nbytes(to), whole = 0;
+  gt_status status;
   if (!bytes) return GT_OK;
   if (gt__refuse_copy(host, gpu)) return gt__failed();
-  if (gt__on_host(to->device)) direction = GT_DEVICE_TO_HOST;
-  if (gt__on_host(from->device)) direction = GT_HOST_TO_DEVICE;
-  if (!pinned) kind = direction == GT_HOST_TO_DEVICE ? GT_COPY_STAGED : GT_COPY_BLOCKING;
+  if (up) direction = GT_HOST_TO_DEVICE;
+  if (!pinned) kind = up ? GT_COPY_STAGED : GT_COPY_BLOCKING;
   gt__me.moving = 1 + 3 * direction + kind;
-  if (!pinned) whole = gt__trace_copy((int64_t)bytes, to->storage->internal);
-  gt_status status = gt__copy_as(kind, to, from);
+  if (!pinned) whole = gt__trace_copy(bytes, to->storage->internal);
+  if (kind == GT_COPY_STAGED) status = gt__upload(to, from);
+  else if (kind == GT_COPY_BLOCKING) status = gt__download(to, from);
+  else
+    status = gt__copy_bytes(to->storage, gt__address(to), from->storage, gt__address(from), bytes);
   gt__me.moving = 0;
   int recorded = gt__is_recorded(gpu);
   GT__HOLD(gt__mutex);

@@ -3011,7 +3011,8 @@ typedef struct {
 } gt__use;
 /* All uses of a storage's memory that may still be going on. Storages with memory in common, since
    it was wrapped, have one ledger for all of them, gt__all.aliases. */
-enum { GT__FEW_USES = 4, GT__MANY_USES = 64 };
+enum { GT__FEW_USES = 4 };
+enum { GT__MANY_USES = 64 };
 typedef struct {
   int n, room;  /* uses; how many fit into more */
   int recorded; /* the first use by a graph that is captured, see >>graph-code */
@@ -3260,7 +3261,6 @@ static gt_tensor *gt__graph_memory(const gt_tensor *x);
 /* >>order: the host's own reading and writing, between begin and end; who wraps what. */
 static void gt__begin_claim(gt__claim *c, int n, const gt__access *access);
 static void gt__end_claim(const gt__claim *c);
-static int gt__conflicts(const gt__access *a, int n, const gt__access *b);
 static int gt__order_unlocks(gt_stream *s, int n, const gt__access *a, int *waited);
 static gt_status gt__check_fault(void);
 static gt_status gt__order_host(const gt__access *a, gt__claim *claim);
@@ -3273,7 +3273,6 @@ static gt_status gt__check_owner(const void *p, gt_device device, int *pinned);
 static gt__ledger *gt__ledger_of(gt__storage *x);
 static gt__use *gt__uses(gt__ledger *l);
 static void gt__end_storage(gt__storage *x);
-static int gt__has_place(const gt__ledger *l, int n);
 static int gt__make_place(gt__ledger *l, int n);
 static void gt__note(const gt__access *a, const gt_stream *s);
 static gt__access gt__whole(gt__storage *x, int writes);
@@ -7491,8 +7490,7 @@ static gt__storage *gt__without_room(int n, const gt__access *a) {
       if (a[i].storage == a[j].storage) most = n;
   }
   for (int i = 0; i < n; i++) {
-    gt__ledger *l = gt__ledger_of(a[i].storage);
-    if (!gt__has_place(l, most) && !gt__make_place(l, most)) return a[i].storage;
+    if (!gt__make_place(gt__ledger_of(a[i].storage), most)) return a[i].storage;
   }
   return NULL;
 }
@@ -7595,7 +7593,10 @@ static gt_status gt__check_owner(const void *p, gt_device device, int *pinned) {
 
 /* ---- >>ledgers ----------------------------------------------------------------------------------
    Each storage has a list of the operations that used its memory and need not be over. */
-static gt__ledger *gt__ledger_of(gt__storage *x) { return x->aliased ? &gt__all.aliases : &x->own; }
+static gt__ledger *gt__ledger_of(gt__storage *x) {
+  if (x->aliased) return &gt__all.aliases;
+  return &x->own;
+}
 static gt__use *gt__uses(gt__ledger *l) { return l->more ? l->more : l->few; }
 static void gt__forget_failures(const gt__storage *x);
 static void gt__end_storage(gt__storage *x) { /* but not its memory; its uses are over */
@@ -7603,7 +7604,10 @@ static void gt__end_storage(gt__storage *x) { /* but not its memory; its uses ar
   GPUTENSOR_FREE(x->own.more);
   GPUTENSOR_FREE(x);
 }
-static void gt__forget_use(gt__ledger *l, int k) { gt__uses(l)[k] = gt__uses(l)[--l->n]; }
+static void gt__forget_use(gt__ledger *l, int k) {
+  gt__use *use = gt__uses(l);
+  use[k] = use[--l->n];
+}
 /* Two uses of one stream become one. The region may become larger, and the older use newer. */
 static void gt__join_uses(gt__ledger *l, int i, int j) {
   gt__use *a = &gt__uses(l)[i], *b = &gt__uses(l)[j];
@@ -7624,17 +7628,19 @@ static int gt__grow_ledger(gt__ledger *l, int room) {
 static int gt__has_place(const gt__ledger *l, int n) {
   return l->n + n <= (l->more ? l->room : (int)GT__FEW_USES);
 }
-/* Makes room for n more uses: those that are over go; then there is more memory, for at least
-   GT__MANY_USES; then two of one stream become one, which may order more than has to be. 0: there
-   is no memory. */
+/* Is there room for n more uses? If not, those that are over go; then there is more memory, for at
+   least GT__MANY_USES; then two of one stream become one, which may order more than has to be. 0:
+   there is no memory. */
 static int gt__make_place(gt__ledger *l, int n) {
+  const gt__use *use = gt__uses(l);
+  if (gt__has_place(l, n)) return 1;
   for (int k = l->n - 1; k >= 0; k--)
-    if (gt__knows(NULL, gt__uses(l)[k].at)) gt__forget_use(l, k);
+    if (gt__knows(NULL, use[k].at)) gt__forget_use(l, k);
   if (gt__has_place(l, n)) return 1;
   if (!l->more && gt__grow_ledger(l, GT__MANY_USES + n)) return 1;
   for (int i = 0; i < l->n; i++)
     for (int j = i + 1; j < l->n && !gt__has_place(l, n);)
-      if (gt__uses(l)[i].at.slot == gt__uses(l)[j].at.slot) gt__join_uses(l, i, j);
+      if (use[i].at.slot == use[j].at.slot) gt__join_uses(l, i, j);
       else j++;
   return gt__has_place(l, n) || gt__grow_ledger(l, 2 * l->n + n);
 }
@@ -7738,7 +7744,8 @@ static void gt__mark_written(const gt__region *where) {
   for (int i = gt__all.failures - 1; i >= 0 && where->exact; i--) {
     gt__failure f = gt__all.failure[i];
     int ranges = where->count == 1 && f.where.count == 1;
-    if (!gt__meeting(&f.where, where) || !(ranges || gt__covers(where, &f.where))) continue;
+    if (!gt__meeting(&f.where, where)) continue;
+    if (!ranges && !gt__covers(where, &f.where)) continue;
     gt__all.failure[i] = gt__all.failure[gt__all.failures - 1];
     __atomic_store_n(&gt__all.failures, gt__all.failures - 1, __ATOMIC_RELAXED);
     gt__add_rest(f, f.where.begin, where->begin);
@@ -7754,14 +7761,16 @@ static int gt__check_written(const gt__access *a) {
   return 0;
 }
 static int gt__reads_unwritten(const gt__op *op) {
-  for (int i = 0; i < op->n_touch && gt__any_failures(); i++) {
+  if (!gt__any_failures()) return 0;
+  for (int i = 0; i < op->n_touch; i++) {
     const gt__access *a = &gt__touched(op)[i];
     if (a->reads && gt__check_written(a)) return gt__me.failed.code;
   }
   return 0;
 }
 static void gt__mark_output(const gt__op *op, int code) {
-  for (int i = 0; i < op->n_touch && (code || gt__any_failures()); i++) {
+  if (!code && !gt__any_failures()) return;
+  for (int i = 0; i < op->n_touch; i++) {
     const gt__access *a = &gt__touched(op)[i];
     gt__failure f = {a->where, code, op->text};
     if (!a->writes) continue;
@@ -7788,8 +7797,9 @@ static void gt__forget_failures(const gt__storage *x) {
 static int gt__alias(gt__storage *x) {
   gt__ledger *to = &gt__all.aliases, *own = &x->own;
   if (x->aliased) return 1;
-  if (!gt__has_place(to, own->n) && !gt__make_place(to, own->n)) return 0;
-  memcpy(gt__uses(to) + to->n, gt__uses(own), (size_t)own->n * sizeof *own->few);
+  size_t bytes = (size_t)own->n * sizeof *own->few;
+  if (!gt__make_place(to, own->n)) return 0;
+  memcpy(gt__uses(to) + to->n, gt__uses(own), bytes);
   to->n += own->n;
   return x->aliased = 1;
 }
@@ -9570,8 +9580,12 @@ GT_API gt_timing gt_benchmark(void (*work)(void *argument), void *argument, gt_d
 /* ---- >>npy -------------------------------------------------------------------------------------
    Magic, version, length of the header, the header (a Python dict of descr, fortran_order, shape),
    elements. Nothing is believed: sizes are compared with the file's before memory is asked for. */
-enum { GT__NPY_HEADER = 1 << 20, GT__NPY_ALIGN = 64, GT__NPY_HEAD = 6 * GT__NPY_ALIGN };
-enum { GT__PATH = 4096, GT__NEW_PATH = GT__PATH + 64, GT__LINKS = 40 };
+enum { GT__NPY_HEADER = 1 << 20 };
+enum { GT__NPY_ALIGN = 64 };
+enum { GT__NPY_HEAD = 6 * GT__NPY_ALIGN };
+enum { GT__PATH = 4096 };
+enum { GT__NEW_PATH = GT__PATH + 64 };
+enum { GT__LINKS = 40 };
 enum { GT__LITTLE_ENDIAN = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ };
 typedef struct {
   const char *path;
@@ -9707,6 +9721,11 @@ static gt_status gt__npy_rest(gt__npy *h) {
   gt__npy_word(h, ""); /* spaces may follow */
   return h->p == h->end ? GT_OK : GT__NPY_MALFORMED("text after the closing brace");
 }
+static uint64_t gt__npy_number(const char *p, int n) { /* of n bytes, the lowest first */
+  uint64_t value = 0;
+  while (n-- > 0) value = value << 8 | (unsigned char)p[n];
+  return value;
+}
 /* The header is n bytes of the file at `text`; moved by one, so that there is room for a 0. */
 static void gt__npy_text(gt__npy *h, char *text, int64_t n) {
   h->p = text - 1;
@@ -9718,13 +9737,13 @@ static gt_status gt__npy_header(gt__npy *h) {
   static const char *const key[] = {"descr", "fortran_order", "shape"};
   char *text = gt__address(h->content);
   const unsigned char *head = (unsigned char *)text;
-  int64_t length = h->content->shape[0], bytes = 0;
+  int64_t length = h->content->shape[0];
   if (length < 12 || memcmp(head, "\x93NUMPY", 6) != 0)
     return GT__NPY_BAD("not a .npy file", h->path);
   if (head[6] < 1 || head[6] > 3 || head[7] != 0)
     return GT__NPY_BAD("version %d.%d is not 1.0, 2.0 or 3.0", h->path, head[6], head[7]);
   int begin = head[6] == 1 ? 10 : 12;
-  for (int i = begin - 1; i >= 8; i--) bytes = bytes << 8 | head[i];
+  int64_t bytes = (int64_t)gt__npy_number(text + 8, begin - 8);
   int is_longer = begin + bytes > length;
   if (bytes > GT__NPY_HEADER || is_longer)
     return GT__NPY_BAD("a header of %lld bytes is %s", h->path, (long long)bytes,
@@ -9762,23 +9781,23 @@ static void gt__settle(void *elements, size_t bytes, gt_dtype dtype, int swap) {
    device, if they are not aligned, or in Fortran order: that of the reversed shape in C order. */
 static gt_tensor *gt__npy_tensor(gt__npy *h, int64_t at, gt_device device) {
   gt_tensor x;
-  gt_shape *shape = &h->shape;
-  int last = shape->ndim - 1, half = h->fortran ? shape->ndim / 2 : 0;
+  int64_t *size = h->shape.size, *place = h->place.size;
+  int last = h->shape.ndim - 1, half = h->fortran ? h->shape.ndim / 2 : 0;
   char *p = gt__address(h->content) + at;
-  for (int d = 0; d < half; d++) gt__swap(&shape->size[d], &shape->size[last - d]);
+  for (int d = 0; d < half; d++) gt__swap(size + d, size + last - d);
   if (gt__npy_check_length(h, h->content->shape[0] - at)) return NULL;
-  if (gt__model(&x, *shape, h->dtype, gt_cpu())) return NULL;
-  int64_t size = gt__dtype[x.dtype].size, from = p - h->end - 1;
+  if (gt__model(&x, h->shape, h->dtype, gt_cpu())) return NULL;
+  int64_t width = gt__dtype[x.dtype].size, from = p - h->end - 1;
   int64_t to = from + (int64_t)gt__nbytes(&x);
-  if (h->json && (h->place.ndim != 2 || h->place.size[0] != from || h->place.size[1] != to))
+  if (h->json && (h->place.ndim != 2 || place[0] != from || place[1] != to))
     return GT__NULL(GT_ERROR_FORMAT, "%s: data_offsets are not those that sizes make them",
                     h->path);
   gt__settle(p, gt__nbytes(&x), x.dtype, h->swap);
-  GT__LOCAL gt_tensor *copy = at % size ? gt__new(*shape, x.dtype, gt_cpu(), 0) : NULL;
-  if (at % size && !copy) return NULL;
+  GT__LOCAL gt_tensor *copy = at % width ? gt__new(h->shape, x.dtype, gt_cpu(), 0) : NULL;
+  if (at % width && !copy) return NULL;
   if (copy) memcpy(gt__address(copy), p, gt__nbytes(&x));
   x.storage = copy ? copy->storage : h->content->storage;
-  if (!copy) x.offset = at / size;
+  if (!copy) x.offset = at / width;
   for (int d = 0; d < half; d++) gt__swap_dims(&x, d, last - d);
   return gt__converted(&x, x.dtype, device, GT__DENSE);
 }
@@ -10009,14 +10028,13 @@ static gt_tensor *gt__map(const gt__npy *h, int64_t bytes) {
 #endif
 static gt_status gt__load_list(gt_tensors *list, const char *path, gt_device device) {
   int64_t bytes;
-  uint64_t n = 0;
   gt__npy h GT__CLOSED;
   if (gt__npy_open(&h, path, 1, &bytes)) return gt__failed();
   list->gt__file = gt__map(&h, bytes);
   h.content = list->gt__file;
   if (!h.content) return gt__failed();
   char *head = gt__address(h.content);
-  for (int i = 7; i >= 0; i--) n = n << 8 | (unsigned char)head[i];
+  uint64_t n = gt__npy_number(head, 8);
   if (bytes < 8 || n > (uint64_t)bytes - 8)
     return GT__NPY_BAD("its first 8 bytes name a header of %llu bytes, which is too long", path,
                        (unsigned long long)n);

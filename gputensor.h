@@ -44,13 +44,13 @@
        >>program
      and under GPUTENSOR_IMPLEMENTATION
        >>shared      >>math        >>machine     >>system      >>how-it-works
-       >>state       >>floor-plan  >>reports     >>device-code >>codes       >>handles
-       >>views-code  >>storage     >>parser      >>compiler    >>operations-code
+       >>state       >>floor-plan  >>reports     >>device-code >>regions     >>codes
+       >>handles     >>views-code  >>storage     >>parser      >>compiler    >>operations-code
        >>making      >>joining     >>folding     >>multiplying >>operands    >>moving
        >>scattering  >>sorting     >>ways        >>submit      >>order       >>ledgers
-       >>regions     >>waiting     >>trace-code  >>stream-code >>timeline    >>graph-code
-       >>npy         >>safetensors >>dlpack      >>print       >>cpu-threads >>cpu-plain
-       >>cpu-order   >>cpu-streams >>tuning      >>cpu-loops   >>cpu-vectors >>cpu-transposed
+       >>waiting     >>trace-code  >>stream-code >>timeline    >>graph-code  >>npy
+       >>safetensors >>dlpack      >>print       >>cpu-threads >>cpu-plain   >>cpu-order
+       >>cpu-streams >>tuning      >>cpu-loops   >>cpu-vectors >>cpu-transposed
        >>cpu-folds   >>cpu-softmax >>cpu-scans   >>cpu-products              >>cpu-amx
        >>cpu-ways    >>cuda-backend              >>licence
      To add an operation see GT__OPERATIONS; a dtype, GT__DTYPES; a back end, gt__backend; a faster
@@ -3213,10 +3213,6 @@ typedef struct {
 } gt__host_use;
 /* What a reader wants of a tensor: any strides, dense memory, or a copy of its own. */
 enum { GT__ANY_STRIDES, GT__DENSE, GT__FRESH };
-/* Do two regions have a byte in common? Run i of a and run j of b have one if a's begins before b's
-   ends and the other way round: -a->run < from + d*pitch < b->run, where d = i - j. The smallest d
-   for which the left half holds is tried, since the right half is the likelier the smaller d is. */
-enum { GT__APART, GT__MAY_MEET, GT__WILL_MEET };
 
 /* ---- >>floor-plan -------------------------------------------------------------------------------
    Declarations of what is used before it is defined, by the section that defines it. */
@@ -3284,15 +3280,6 @@ static void gt__mark_written(const gt__region *where);
 static void gt__mark_output(const gt__op *op, int code);
 static int gt__check_written(const gt__access *a);
 static int gt__find_aliases(gt__storage *x);
-/* >>regions: ranges and rows of bytes, and whether they meet. */
-static uintptr_t gt__region_end(const gt__region *r);
-static gt__region gt__range(const void *p, size_t bytes);
-static char *gt__address(const gt_tensor *x);
-static void gt__set_region(gt__region *r, const gt_tensor *x);
-static gt__region gt__region_of(const gt_tensor *x);
-static int gt__meeting(const gt__region *a, const gt__region *b);
-static int gt__covers(const gt__region *a, const gt__region *b);
-static int gt__join_regions(gt__region *a, const gt__region *b, int any);
 /* >>waiting: what is known of streams, and waiting for them. */
 static int gt__captured(const gt_stream *s);
 static void gt__let_go_of(gt_stream *t);
@@ -3575,6 +3562,133 @@ GT_API gt_dtype gt_promote_types(gt_dtype a, gt_dtype b) {
   if (gt__is_dtype(a) && gt__is_dtype(b)) return gt__promote_types(a, b);
   gt__fail(GT_ERROR_DTYPE, "%d and %d are not both dtypes", (int)a, (int)b);
   return GT_FLOAT32;
+}
+
+/* ---- >>regions ---------------------------------------------------------------------------------
+   The bytes that an operation touches, as regions of memory:
+
+     begin
+     |<- run ->|          |<- run ->|          |<- run ->|     count = 3: a block of columns, say
+     |<------ pitch ----->|
+
+   Where it cannot be told whether two have a byte in common, they count as if they had. */
+static uintptr_t gt__region_end(const gt__region *r) {
+  int64_t last = r->pitch * (r->count - 1);
+  return r->begin + (uintptr_t)(last + r->run);
+}
+static gt__region gt__range(const void *p, size_t bytes) {
+  gt__region r = {(uintptr_t)p, (int64_t)bytes, 0, 1, 1};
+  return r;
+}
+/* Makes r what it is n times, `step` bytes apart. Of a tensor's dims the smallest step comes
+   first: steps within the run make it longer, the first larger one makes `count` runs, and one
+   that goes on with those makes more of them. For any other step all so far becomes one run. */
+static void gt__repeat_region(gt__region *r, int64_t n, int64_t step) {
+  if (r->count > 1 && step == r->pitch * r->count) {
+    r->count *= n;
+    return;
+  }
+  if (r->count > 1) { /* what lies between the runs counts from now on */
+    r->run += r->pitch * (r->count - 1);
+    r->count = 1;
+    r->exact &= -2; /* no longer 1 */
+  }
+  if (step <= r->run) {
+    r->run += step * (n - 1);
+  } else {
+    r->pitch = step;
+    r->count = n;
+  }
+}
+static char *gt__address(const gt_tensor *x) {
+  return (char *)x->storage->data + x->offset * gt__dtype[x->dtype].size;
+}
+static int64_t gt__magnitude(int64_t i) { return i < 0 ? -i : i; }
+/* Adds the dims below `dims` of x to r, from the smallest stride on. A step that is shorter than
+   what it repeats lets elements share memory, or it may: then `exact` is negative. */
+static void gt__repeat_by_dims(gt__region *r, const gt_tensor *x, int dims, int64_t size) {
+  const int64_t *stride = x->stride;
+  int order[GT_MAX_DIMS], n = 0;
+  for (int d = dims - 1; d >= 0; d--) {
+    if (x->shape[d] == 1) continue;
+    if (x->shape[d] == 0) r->run = 0;
+    int at = n++;
+    for (; at > 0; at--) {
+      int before = order[at - 1];
+      if (gt__magnitude(stride[before]) <= gt__magnitude(stride[d])) break;
+      order[at] = before;
+    }
+    order[at] = d;
+  }
+  for (int i = 0; i < n && r->run; i++) {
+    int d = order[i];
+    int64_t step = gt__magnitude(stride[d]) * size, last = x->shape[d] - 1;
+    if (stride[d] < 0) r->begin -= (uintptr_t)(step * last); /* the last ones begin */
+    if (r->begin + (uintptr_t)step < gt__region_end(r)) r->exact = -1;
+    gt__repeat_region(r, x->shape[d], step);
+  }
+}
+/* The bytes of x. As a rule its last dims lie side by side, and no dim has to be sorted. (A copy of
+   a region that was just made would wait for its parts, some 3 ns.) */
+static void gt__set_region(gt__region *r, const gt_tensor *x) {
+  size_t size = gt__dtype[x->dtype].size;
+  int64_t dense = 1; /* elements that lie side by side */
+  int d = x->ndim - 1;
+  for (; d >= 0; d--) {
+    if (x->stride[d] != dense) break;
+    dense *= x->shape[d];
+  }
+  r->begin = (uintptr_t)gt__address(x);
+  r->run = (int64_t)size * dense;
+  r->pitch = 0;
+  r->count = 1;
+  r->exact = 1;
+  if (d >= 0) gt__repeat_by_dims(r, x, d + 1, (int64_t)size);
+}
+static gt__region gt__region_of(const gt_tensor *x) {
+  gt__region r;
+  gt__set_region(&r, x);
+  return r;
+}
+/* Do two regions have a byte in common? Run i of a and run j of b have one if a's begins before b's
+   ends and the other way round: -a->run < from + d*pitch < b->run, where d = i - j. The smallest d
+   for which the left half holds is tried, since the right half is the likelier the smaller d is. */
+enum { GT__APART, GT__MAY_MEET, GT__WILL_MEET };
+static int gt__meeting(const gt__region *a, const gt__region *b) {
+  if (a->begin >= gt__region_end(b)) return GT__APART;
+  if (b->begin >= gt__region_end(a)) return GT__APART;
+  if (!a->run || !b->run) return GT__APART;
+  int64_t pitch = a->count > 1 ? a->pitch : b->pitch;
+  if (b->count > 1 && b->pitch != pitch) return GT__MAY_MEET;
+  int64_t from = (int64_t)(a->begin - b->begin), d = 0;
+  if (pitch) d = gt__floor_div_i64(-a->run - from, pitch) + 1;
+  if (d < 1 - b->count) d = 1 - b->count;
+  if (d >= a->count || from + d * pitch >= b->run) return GT__APART;
+  return a->exact > 0 && b->exact > 0 ? GT__WILL_MEET : GT__MAY_MEET;
+}
+/* Has a all the bytes of b? An inexact region counts as all that it encloses. */
+static int gt__covers(const gt__region *a, const gt__region *b) {
+  if (b->begin < a->begin || gt__region_end(b) > gt__region_end(a)) return 0;
+  if (a->count == 1) return 1; /* whose runs lie between a's ends */
+  if (b->count > 1 && a->pitch != b->pitch) return 0;
+  int64_t from = (int64_t)(b->begin - a->begin), row = from / a->pitch;
+  if (from - row * a->pitch + b->run > a->run) return 0;
+  return row + b->count <= a->count;
+}
+/* Takes b into a: two ranges side by side become one; others, if `any`, what encloses them. 0: they
+   are not side by side, and a is as it was. */
+static int gt__join_regions(gt__region *a, const gt__region *b, int any) {
+  uintptr_t begin = a->begin, end = gt__region_end(a);
+  uintptr_t b_end = gt__region_end(b);
+  int dense = a->count == 1 && b->count == 1;
+  int beside = dense && begin <= b_end && b->begin <= end;
+  if (!beside && !any) return 0;
+  int exact = beside && a->exact > 0 && b->exact > 0;
+  if (b->begin < begin) begin = b->begin;
+  if (b_end > end) end = b_end;
+  *a = gt__range((void *)begin, (size_t)(end - begin));
+  a->exact = exact;
+  return 1;
 }
 
 /* ---- >>codes ------------------------------------------------------------------------------------
@@ -4009,7 +4123,6 @@ static int gt__no_dim_or_0(int *dim, int ndim) {
   *dim = gt__dim_or_0(*dim, ndim);
   return *dim < 0;
 }
-static int64_t gt__magnitude(int64_t i) { return i < 0 ? -i : i; }
 /* Strides that give x, without copying, the sizes of y. From the last dim on, y's are cut from x's;
    where one needs more than is `left` of these, x's next has to continue them. 0 if it does not. */
 static int gt__restride(const gt_tensor *x, gt_tensor *y) {
@@ -7812,128 +7925,6 @@ static int gt__find_aliases(gt__storage *x) {
   return 1;
 }
 
-/* ---- >>regions ---------------------------------------------------------------------------------
-   The bytes that an operation touches, as regions of memory:
-
-     begin
-     |<- run ->|          |<- run ->|          |<- run ->|     count = 3: a block of columns, say
-     |<------ pitch ----->|
-
-   Where it cannot be told whether two have a byte in common, they count as if they had. */
-static uintptr_t gt__region_end(const gt__region *r) {
-  int64_t last = r->pitch * (r->count - 1);
-  return r->begin + (uintptr_t)(last + r->run);
-}
-static gt__region gt__range(const void *p, size_t bytes) {
-  gt__region r = {(uintptr_t)p, (int64_t)bytes, 0, 1, 1};
-  return r;
-}
-/* Makes r what it is n times, `step` bytes apart. Of a tensor's dims the smallest step comes
-   first: steps within the run make it longer, the first larger one makes `count` runs, and one
-   that goes on with those makes more of them. For any other step all so far becomes one run. */
-static void gt__repeat_region(gt__region *r, int64_t n, int64_t step) {
-  if (r->count > 1 && step == r->pitch * r->count) {
-    r->count *= n;
-    return;
-  }
-  if (r->count > 1) { /* what lies between the runs counts from now on */
-    r->run += r->pitch * (r->count - 1);
-    r->count = 1;
-    r->exact &= -2; /* no longer 1 */
-  }
-  if (step <= r->run) {
-    r->run += step * (n - 1);
-  } else {
-    r->pitch = step;
-    r->count = n;
-  }
-}
-static char *gt__address(const gt_tensor *x) {
-  return (char *)x->storage->data + x->offset * gt__dtype[x->dtype].size;
-}
-/* Adds the dims below `dims` of x to r, from the smallest stride on. A step that is shorter than
-   what it repeats lets elements share memory, or it may: then `exact` is negative. */
-static void gt__repeat_by_dims(gt__region *r, const gt_tensor *x, int dims, int64_t size) {
-  const int64_t *stride = x->stride;
-  int order[GT_MAX_DIMS], n = 0;
-  for (int d = dims - 1; d >= 0; d--) {
-    if (x->shape[d] == 1) continue;
-    if (x->shape[d] == 0) r->run = 0;
-    int at = n++;
-    for (; at > 0; at--) {
-      int before = order[at - 1];
-      if (gt__magnitude(stride[before]) <= gt__magnitude(stride[d])) break;
-      order[at] = before;
-    }
-    order[at] = d;
-  }
-  for (int i = 0; i < n && r->run; i++) {
-    int d = order[i];
-    int64_t step = gt__magnitude(stride[d]) * size, last = x->shape[d] - 1;
-    if (stride[d] < 0) r->begin -= (uintptr_t)(step * last); /* the last ones begin */
-    if (r->begin + (uintptr_t)step < gt__region_end(r)) r->exact = -1;
-    gt__repeat_region(r, x->shape[d], step);
-  }
-}
-/* The bytes of x. As a rule its last dims lie side by side, and no dim has to be sorted. (A copy of
-   a region that was just made would wait for its parts, some 3 ns.) */
-static void gt__set_region(gt__region *r, const gt_tensor *x) {
-  size_t size = gt__dtype[x->dtype].size;
-  int64_t dense = 1; /* elements that lie side by side */
-  int d = x->ndim - 1;
-  for (; d >= 0; d--) {
-    if (x->stride[d] != dense) break;
-    dense *= x->shape[d];
-  }
-  r->begin = (uintptr_t)gt__address(x);
-  r->run = (int64_t)size * dense;
-  r->pitch = 0;
-  r->count = 1;
-  r->exact = 1;
-  if (d >= 0) gt__repeat_by_dims(r, x, d + 1, (int64_t)size);
-}
-static gt__region gt__region_of(const gt_tensor *x) {
-  gt__region r;
-  gt__set_region(&r, x);
-  return r;
-}
-static int gt__meeting(const gt__region *a, const gt__region *b) {
-  if (a->begin >= gt__region_end(b)) return GT__APART;
-  if (b->begin >= gt__region_end(a)) return GT__APART;
-  if (!a->run || !b->run) return GT__APART;
-  int64_t pitch = a->count > 1 ? a->pitch : b->pitch;
-  if (b->count > 1 && b->pitch != pitch) return GT__MAY_MEET;
-  int64_t from = (int64_t)(a->begin - b->begin), d = 0;
-  if (pitch) d = gt__floor_div_i64(-a->run - from, pitch) + 1;
-  if (d < 1 - b->count) d = 1 - b->count;
-  if (d >= a->count || from + d * pitch >= b->run) return GT__APART;
-  return a->exact > 0 && b->exact > 0 ? GT__WILL_MEET : GT__MAY_MEET;
-}
-/* Has a all the bytes of b? An inexact region counts as all that it encloses. */
-static int gt__covers(const gt__region *a, const gt__region *b) {
-  if (b->begin < a->begin || gt__region_end(b) > gt__region_end(a)) return 0;
-  if (a->count == 1) return 1; /* whose runs lie between a's ends */
-  if (b->count > 1 && a->pitch != b->pitch) return 0;
-  int64_t from = (int64_t)(b->begin - a->begin), row = from / a->pitch;
-  if (from - row * a->pitch + b->run > a->run) return 0;
-  return row + b->count <= a->count;
-}
-/* Takes b into a: two ranges side by side become one; others, if `any`, what encloses them. 0: they
-   are not side by side, and a is as it was. */
-static int gt__join_regions(gt__region *a, const gt__region *b, int any) {
-  uintptr_t begin = a->begin, end = gt__region_end(a);
-  uintptr_t b_end = gt__region_end(b);
-  int dense = a->count == 1 && b->count == 1;
-  int beside = dense && begin <= b_end && b->begin <= end;
-  if (!beside && !any) return 0;
-  int exact = beside && a->exact > 0 && b->exact > 0;
-  if (b->begin < begin) begin = b->begin;
-  if (b_end > end) end = b_end;
-  *a = gt__range((void *)begin, (size_t)(end - begin));
-  a->exact = exact;
-  return 1;
-}
-
 /* ---- >>waiting ----------------------------------------------------------------------------------
    One stream behind another: marks, which are events, and the clocks that remember what has been
    waited for; and the life of a stream. All with the lock; what ends in _unlocks gives it up for a
@@ -11417,6 +11408,13 @@ int clock_gettime(int clock, struct timespec *t);
 #elif defined(GT__MONOTONIC) && defined(__linux__)
 #define GT__THREAD_TIME 3
 #endif
+#if defined(GT__MONOTONIC) && !defined(GT__HOOK_NOW)
+static double gt__clock_ms(int clock) {
+  struct timespec t = {0, 0};
+  clock_gettime(clock, &t);
+  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+#endif
 static int gt__cpu_lacks(void); /* see >>cpu-ways */
 /* Tests that give the host a clock of their own define GT__HOOK_NOW, which reads it; _WORK, for an
    operation or for bytes that the calling thread moves; and _AFTER: it goes on at that time. */
@@ -11435,24 +11433,19 @@ static int gt__cpu_do(const gt__op *op) {
 /* The time that the processor gave this thread, in ms; where that is not known, the time. */
 static double gt__cpu_time(void) {
 #if defined(GT__THREAD_TIME) && !defined(GT__HOOK_NOW)
-  struct timespec t = {0, 0};
-  if (!clock_gettime(GT__THREAD_TIME, &t)) return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-#endif
+  return gt__clock_ms(GT__THREAD_TIME);
+#else
   return gt_now_ms();
+#endif
 }
-/* Asking for that time is a call of the system, longer than a small operation. */
 static int gt__cpu_traced(const gt__op *op) {
   gt__record *r = op->record;
-  double work = 1;
-  for (int k = 0; k < 4; k++)
-    if (r->size[k]) work *= (double)r->size[k];
-  int is_short = work < 8192 && op->kind < GT__KINDS;
   if (r->number) r->begin = gt_now_ms(); /* else it was just made */
   gt__cpu_wide = 0;
-  double cpu = is_short ? r->begin : gt__cpu_time();
+  double cpu = gt__cpu_time();
   int code = gt__cpu_do(op);
   r->end = gt_now_ms();
-  cpu = (is_short ? r->end : gt__cpu_time()) - cpu;
+  cpu = gt__cpu_time() - cpu;
   if (gt__cpu_wide) cpu /= (double)gt__least(gt__cpu_share, gt__cpu_available());
   r->cpu = cpu < r->end - r->begin ? cpu : r->end - r->begin;
   return code;
@@ -11554,9 +11547,7 @@ GT_API double gt_now_ms(void) {
 #if defined(GT__HOOK_NOW)
   double now = GT__HOOK_NOW();
 #elif defined(GT__MONOTONIC)
-  struct timespec t = {0, 0};
-  clock_gettime(GT__MONOTONIC, &t);
-  double now = (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+  double now = gt__clock_ms(GT__MONOTONIC);
 #else
   struct timeval t = {0, 0};
   gettimeofday(&t, NULL);
@@ -11654,15 +11645,9 @@ static void gt__cpu_until(gt__cpu_queue *q, uint64_t most) {
   for (uint64_t goal = q->pushed; goal - q->popped >= most && q->popped < goal && !gt__forked;)
     gt__cpu_sleep();
 }
-/* The thread has the usual stack, but never musl's or macOS's small one, and takes no signals of
-   the program's: it inherits its maker's mask, here all but those that tell of a fault. */
-enum { GT__CPU_OWN_STACK = 1 << 20 };
+/* The thread takes no signals of the program's: it inherits its maker's mask, here all but those
+   that tell of a fault. */
 static int gt__cpu_start(gt__cpu_queue *q) {
-  pthread_attr_t attributes;
-  size_t stack = 0;
-  if (pthread_attr_init(&attributes)) return GT__CPU_NO_THREAD;
-  pthread_attr_getstacksize(&attributes, &stack);
-  if (stack < GT__CPU_OWN_STACK) pthread_attr_setstacksize(&attributes, GT__CPU_OWN_STACK);
 #ifdef GT__SET_SIGNALS
   static const int fault[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
   sigset_t all, before;
@@ -11670,11 +11655,10 @@ static int gt__cpu_start(gt__cpu_queue *q) {
   for (size_t i = 0; i < sizeof fault / sizeof *fault; i++) sigdelset(&all, fault[i]);
   pthread_sigmask(GT__SET_SIGNALS, &all, &before);
 #endif
-  const int code = pthread_create(&q->thread, &attributes, gt__cpu_serve, q);
+  const int code = pthread_create(&q->thread, NULL, gt__cpu_serve, q);
 #ifdef GT__SET_SIGNALS
   pthread_sigmask(GT__SET_SIGNALS, &before, NULL);
 #endif
-  pthread_attr_destroy(&attributes);
   return code;
 }
 static int gt__cpu_queue_create(int index, int priority, void **queue) {

@@ -2834,13 +2834,16 @@ float __builtin_sqrtf(float) __attribute__((const));
 double __builtin_sqrt(double) __attribute__((const));
 #endif
 /* From here on few passes do, and fewest where time is not spent: an -O2 of everything would double
-   the time to compile, for nothing that is seen in a call. (Without store-merging, what is set to 0
-   is set by `rep stos`, which takes 30 ns to begin.) */
+   the time to compile, for a tenth of a call. (Without store-merging, what is set to 0 is set by
+   `rep stos`, which takes 30 ns to begin.) */
 #if defined(__OPTIMIZE__) && !defined(__clang__) && !defined(__CUDACC__)
-#pragma GCC optimize("O1", "inline-small-functions", "inline-functions", "reorder-blocks", \
-                     "align-functions", "align-jumps", "align-loops", "store-merging")
+#pragma GCC optimize("Og", "tree-sra", "inline-small-functions", "inline-functions", \
+                     "inline-functions-called-once", "store-merging")
 #define GT__RARE_BEGINS _Pragma("GCC push_options") _Pragma("GCC optimize(\"Og\")")
 #define GT__RARE_ENDS _Pragma("GCC pop_options")
+#elif defined(__clang__) && !defined(GPUTENSOR_PLAIN)
+#define GT__RARE_BEGINS _Pragma("clang optimize off")
+#define GT__RARE_ENDS _Pragma("clang optimize on")
 #else
 #define GT__RARE_BEGINS
 #define GT__RARE_ENDS
@@ -3357,7 +3360,7 @@ static gt_status gt__failed(void) { return gt__me.status ? gt__me.status : GT_ER
 #define GT__CALL gt__me.call = __func__
 #define GT__NULL(...) \
   (gt__fail(__VA_ARGS__), (gt_tensor *)NULL) /* for calls that return a tensor */
-static void *gt__malloc(size_t bytes) {      /* filled with zeros */
+GT__INSIDE void *gt__malloc(size_t bytes) {  /* filled with zeros */
   void *p = GPUTENSOR_MALLOC(bytes ? bytes : 1);
   if (p) return memset(p, 0, bytes);
   gt__fail(GT_ERROR_MEMORY, "out of host memory, asked for %zu bytes", bytes);
@@ -3552,7 +3555,7 @@ GT__ASSERT(GT_BOOL < GT_UINT8 && GT_UINT8 < GT_INT8 && GT_INT8 < GT_INT16 && GT_
                GT_INT32 < GT_INT64 && GT_INT64 < GT_FLOAT16 && GT_FLOAT16 < GT_BFLOAT16 &&
                GT_BFLOAT16 < GT_FLOAT32 && GT_FLOAT32 < GT_FLOAT64 && GT_DTYPES == 10,
            "of two dtypes the later one holds both, but for the pairs in gt__promote_types");
-static gt_dtype gt__promote_types(gt_dtype a, gt_dtype b) {
+GT__INSIDE gt_dtype gt__promote_types(gt_dtype a, gt_dtype b) {
   if (a > b) return gt__promote_types(b, a);
   if (a == GT_UINT8 && b == GT_INT8) return GT_INT16;
   return a == GT_FLOAT16 && b == GT_BFLOAT16 ? GT_FLOAT32 : b;
@@ -3832,7 +3835,7 @@ static gt_tensor *gt__outside(gt_tensor *x) { /* of any scope; NULL is fine */
   return x;
 }
 /* A tensor's description without its links, which other threads may be changing. */
-static gt_tensor gt__plain(const gt_tensor *x) {
+GT__INSIDE gt_tensor gt__plain(const gt_tensor *x) {
   gt_tensor y;
   memcpy(&y, x, offsetof(gt_tensor, gt__next));
   memset(&y.gt__next, 0, sizeof y - offsetof(gt_tensor, gt__next));
@@ -3840,10 +3843,10 @@ static gt_tensor gt__plain(const gt_tensor *x) {
 }
 /* What the public functions of these names answer, of a tensor that was checked. */
 static int64_t gt__numel(const gt_tensor *x) { return gt__count(x->ndim, x->shape); }
-static size_t gt__nbytes(const gt_tensor *x) {
+GT__INSIDE size_t gt__nbytes(const gt_tensor *x) {
   return (size_t)gt__numel(x) * gt__dtype[x->dtype].size;
 }
-static gt_shape gt__shape_of(const gt_tensor *x) {
+GT__INSIDE gt_shape gt__shape_of(const gt_tensor *x) {
   gt_shape shape = {x->ndim, {0}};
   memcpy(shape.size, x->shape, sizeof shape.size);
   return shape;
@@ -4629,7 +4632,7 @@ static void gt__tree_end(gt__tree *t) { /* with its block */
   gt__tree t __attribute__((cleanup(gt__tree_end))); \
   gt__tree_begin(&t, text, n, in)
 /* Of the last nodes as its operands. */
-static gt__node *gt__add_node(gt__tree *t, int op) {
+GT__INSIDE gt__node *gt__add_node(gt__tree *t, int op) {
   gt__node *v = &t->node[t->n++];
   memset(v, 0, sizeof *v);
   v->op = op;
@@ -6647,7 +6650,7 @@ static int gt__collapse_all(gt__walk *w, int ndim) {
   return gt__one_dim_at_least(w, gt__collapse(w, 0, 0, ndim));
 }
 /* All byte offsets, forwards and backwards, below 2^31? A CPU does not care. */
-static int gt__is_narrow(const gt__op *op, const gt__walk *w, int ndim) {
+GT__INSIDE int gt__is_narrow(const gt__op *op, const gt__walk *w, int ndim) {
   int narrow = !gt__on_host(op->device) && gt__count(ndim, w->size) <= INT32_MAX;
   for (int k = 0; k < w->n && narrow; k++) {
     double last = 0; /* in which nothing overflows */
@@ -6688,7 +6691,7 @@ static int gt__overlaps(const gt_tensor *x, const gt_tensor *y) {
   gt__set_region(&b, y);
   return gt__meeting(&a, &b) != GT__APART;
 }
-static int gt__same_shape(const gt_tensor *x, const gt_tensor *y) {
+GT__INSIDE int gt__same_shape(const gt_tensor *x, const gt_tensor *y) {
   size_t bytes = (size_t)x->ndim * sizeof *x->shape;
   return x->ndim == y->ndim && !memcmp(x->shape, y->shape, bytes);
 }
@@ -8096,7 +8099,7 @@ static gt_stream *gt__opened(gt_stream *s, gt_device device, int *code) {
 }
 /* The thread's current stream, which may be the default one, or NULL if it was freed. With the
    lock. */
-static gt_stream *gt__current(gt_device device) {
+GT__INSIDE gt_stream *gt__current(gt_device device) {
   gt__choice choice = gt__me.stream[gt__slot(device)];
   if (!choice.name) return &gt__all.fallback[gt__slot(device)];
   gt_stream *s = gt__all.slot[choice.slot];
@@ -10750,6 +10753,7 @@ static gt__num F(cpu_scan)(int fold, void *level, int64_t k, gt__num x) {
   x.VALUE = F(scan)(fold, (T(*)[2])level + 1, k, x.VALUE);
   return x;
 }
+GT__RARE_ENDS
 /* A row of C takes in a row of A times a piece of B, of which four rows at a time. */
 static GT__OPTIMIZE("off") void F(cpu_row)(void *sums, const void *of_a, const void *of_b) {
   typedef GT__EITHER(T, uint64_t) S; /* which wraps */
@@ -10773,6 +10777,7 @@ static GT__OPTIMIZE("off") void F(cpu_take)(int fold, int first, void *sums, int
     *to = F(fold)(fold, before, F(cpu_load)(dtype, from).VALUE);
   }
 }
+GT__RARE_BEGINS
 static const gt__cpu_numbers F(cpu_numbers) = {
     sizeof(T),   F(cpu_load), F(cpu_store), F(cpu_apply), F(cpu_make), F(cpu_identity),
     F(cpu_fold), F(cpu_wins), F(cpu_scan),  F(cpu_row),   F(cpu_take)};
@@ -12844,7 +12849,7 @@ static int gt__cpu_find_isa(void) {
   return asked && !strcmp(asked, "plain") ? 0 : best;
 }
 GT__RARE_ENDS
-static const gt__cpu_isa *gt__cpu_choose(void) { /* NULL: none */
+GT__INSIDE const gt__cpu_isa *gt__cpu_choose(void) { /* NULL: none */
   static int chosen = -1;
   int best = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
   if (best < 0) {
@@ -14096,7 +14101,7 @@ static int gt__cpu_takes_sums(const gt__cpu_product *c, int any_column) {
   const int64_t column = m->out.stride[c->x->n_batch + 1];
   return any_column || c->x->n == 1 || column == 1;
 }
-static int gt__cpu_product_threads(const gt__cpu_product *c) {
+GT__INSIDE int gt__cpu_product_threads(const gt__cpu_product *c) {
   const gt__matmul_args *x = c->x;
   const double after = gt__cpu_work(&x->post);
   return gt__cpu_threads((double)x->batch * c->work + after);

@@ -3272,11 +3272,9 @@ static gt_status gt__check_owner(const void *p, gt_device device, int *pinned);
 static gt__ledger *gt__ledger_of(gt__storage *x);
 static gt__use *gt__uses(gt__ledger *l);
 static void gt__end_storage(gt__storage *x);
-static int gt__make_place(gt__ledger *l, int n);
 static void gt__note(const gt__access *a, const gt_stream *s);
 static gt__access gt__whole(gt__storage *x, int writes);
 static int gt__settled(gt__storage *x);
-static int gt__reach_uses_unlocks(gt_stream *s, gt__storage *x, const gt__region *where);
 static int gt__reach_all_unlocks(gt_stream *s, gt__storage *x);
 static int gt__any_failures(void);
 static void gt__mark_written(const gt__region *where);
@@ -7596,35 +7594,14 @@ static int gt__order_access_unlocks(gt_stream *s, const gt__access *a, int *away
   if (!code && a->reads && gt__any_failures()) code = gt__check_written(a);
   return code;
 }
-/* The first of n storages whose ledger cannot note what it has to, for want of memory; or NULL.
-   Several accesses may go to one ledger: then there is to be room for all n in each. */
-static gt__storage *gt__without_room(int n, const gt__access *a) {
-  int most = 1; /* accesses of one ledger, at most; a graph, which may have many, has one of each */
-  for (int i = 1; i < n; i++) {
-    if (a[i].storage->aliased) most = n;
-    for (int j = 0; j < i && n <= GT__TOUCH; j++)
-      if (a[i].storage == a[j].storage) most = n;
-  }
-  for (int i = 0; i < n; i++) {
-    if (!gt__make_place(gt__ledger_of(a[i].storage), most)) return a[i].storage;
-  }
-  return NULL;
-}
-/* Orders what s is about to do, and makes room to note it. NULL, or a stream without a queue, is
-   the calling thread. Where the lock was given up it looks again, and *waited says so. Without
-   memory for notes all uses have to be over. */
+/* Orders what s is about to do. NULL, or a stream without a queue, is the calling thread. Where the
+   lock was given up it looks again, and *waited says so. */
 static int gt__order_unlocks(gt_stream *s, int n, const gt__access *a, int *waited) {
   int away, code = gt__me.graph ? gt__check_recorded(n, a) : 0;
-  if (code) return code;
   if (s && !s->queue) s = NULL;
   do {
     away = 0;
     for (int i = 0; i < n && !code; i++) code = gt__order_access_unlocks(s, a + i, &away);
-    gt__storage *full = s && !code && !away ? gt__without_room(n, a) : NULL;
-    if (full) {
-      away = 1;
-      code = gt__reach_uses_unlocks(NULL, full, NULL);
-    }
     *waited |= away;
   } while (away && !code);
   return code;
@@ -7760,13 +7737,6 @@ static int gt__make_place(gt__ledger *l, int n) {
       else j++;
   return gt__has_place(l, n) || gt__grow_ledger(l, 2 * l->n + n);
 }
-/* Is an access the same as that use of the same stream, but newer? Then its number is all that has
-   to change, unless it is a write and there are other uses, which it may cover. */
-static int gt__is_again(const gt__ledger *l, const gt__use *u, const gt__access *a, int slot) {
-  if (u->at.slot != slot || u->writes != a->writes) return 0;
-  if (a->writes && l->n > 1) return 0;
-  return !memcmp(&u->where, &a->where, offsetof(gt__region, exact));
-}
 /* Does an access go on where a use of the same stream and kind ended, as a loop over rows does?
    Then the use takes in its memory. Not if somebody may know that the older one is over, by a
    record or because it is: the joined use would be newer than that. */
@@ -7775,7 +7745,8 @@ static int gt__is_continued(gt__use *u, const gt__access *a, const gt_stream *s)
   if (u->at.number <= s->recorded || gt__knows(NULL, u->at)) return 0;
   return gt__join_regions(&u->where, &a->where, 0);
 }
-/* Notes that s's newest operation touches this; there is room. What is behind a write is behind all
+/* Notes that s's newest operation touches this; without memory for that it is waited for, with the
+   lock. What is behind a write is behind all
    uses that s knows of, too, so those that the write covers need no place any more; a read replaces
    reads so. Uses that s does not know of (gt_set_safety(GT_OFF)) stay, for a free to wait for. */
 static void gt__note(const gt__access *a, const gt_stream *s) {
@@ -7783,18 +7754,21 @@ static void gt__note(const gt__access *a, const gt_stream *s) {
   gt__use *use = gt__uses(l);
   int k = l->n - 1;
   a->storage->last = s->slot;
-  if (k < 0 || !gt__is_again(l, &use[k], a, s->slot)) {
-    for (; k >= 0; k--) {
-      if (gt__is_continued(&use[k], a, s)) break;
-      if ((use[k].writes && !a->writes) || !gt__knows(s, use[k].at)) continue;
-      if (gt__covers(&a->where, &use[k].where)) gt__forget_use(l, k);
+  for (; k >= 0; k--) {
+    if (gt__is_continued(&use[k], a, s)) break;
+    if ((use[k].writes && !a->writes) || !gt__knows(s, use[k].at)) continue;
+    if (gt__covers(&a->where, &use[k].where)) gt__forget_use(l, k);
+  }
+  if (k < 0) {
+    if (!gt__make_place(l, 1)) {
+      GT__OF(s)->queue_ask(s->device.index, s->queue, GT__WAIT_ONLY);
+      return;
     }
-    if (k < 0) {
-      k = l->n++;
-      use[k].where = a->where;
-      use[k].writes = a->writes;
-      use[k].at.slot = s->slot;
-    }
+    use = gt__uses(l);
+    k = l->n++;
+    use[k].where = a->where;
+    use[k].writes = a->writes;
+    use[k].at.slot = s->slot;
   }
   use[k].at.number = s->number;
   use[k].at.text = gt__me.call;
@@ -7815,24 +7789,21 @@ static int gt__settled(gt__storage *x) { /* has all work on x been done? */
   }
   return 1;
 }
-/* Brings s behind all uses that x's ledger has, there or, if `where` is NULL, anywhere. With NULL
-   as s the host waits, without the lock: then the ledger may be another, and it looks again. */
-static int gt__reach_uses_unlocks(gt_stream *s, gt__storage *x, const gt__region *where) {
+/* Brings s behind all uses of x's memory. With NULL as s the host waits, without the lock: then the
+   ledger may be another, and it looks again. */
+static int gt__reach_all_unlocks(gt_stream *s, gt__storage *x) {
+  gt__region where = gt__range(x->data, x->bytes);
   int code = 0, away;
   do {
     gt__ledger *l = gt__ledger_of(x);
     away = 0;
     for (int k = 0; k < l->n && !code && !away; k++) {
       gt__use u = gt__uses(l)[k];
-      if (gt__knows(s, u.at) || (where && !gt__meeting(where, &u.where))) continue;
+      if (gt__knows(s, u.at) || !gt__meeting(&where, &u.where)) continue;
       code = gt__reach_unlocks(s, u.at, &away);
     }
   } while (away && !code);
   return code;
-}
-static int gt__reach_all_unlocks(gt_stream *s, gt__storage *x) {
-  gt__region where = gt__range(x->data, x->bytes);
-  return gt__reach_uses_unlocks(s, x, &where);
 }
 /* -- writes that failed after their call had returned. Nearly always there is none: any_failures
    asks that without a lock. Threads of CPU streams ask and tell, too: with gt__failures_lock. -- */
@@ -9482,7 +9453,7 @@ static gt_status gt__close_graph(gt_graph *g) {
 GT_API void gt_graph_free(gt_graph *g) {
   if (!g) return;
   gt__lock(); /* each launch uses all storages, so waiting for one of them is enough */
-  if (g->n_access) gt__reach_uses_unlocks(NULL, g->access->storage, NULL);
+  if (g->n_access) gt__reach_all_unlocks(NULL, g->access->storage);
   if (g->native) GT__OF(g)->end_graph(g->device.index, g->native);
   gt__unlock();
   for (int i = 0; i < g->n; i++) GPUTENSOR_FREE(g->list[i].op);

@@ -3211,8 +3211,7 @@ typedef struct {
 /* Memory that the host reads or writes by itself; other threads wait until gt__host_end. */
 typedef struct {
   gt__access access;
-  gt__claim claim;
-  int on;
+  gt__claim claim; /* of no access: it is over */
 } gt__host_use;
 /* What a reader wants of a tensor: any strides, dense memory, or a copy of its own. */
 enum { GT__ANY_STRIDES, GT__DENSE, GT__FRESH };
@@ -3288,7 +3287,7 @@ static int gt__await_all_unlocks(const gt_device *device, int tell);
 static int gt__knows(const gt_stream *s, gt__point p);
 static int gt__reach_unlocks(gt_stream *s, gt__point p, int *away);
 static void gt__poll(gt_stream *t);
-static void gt__drop_scratch(const gt_stream *s, gt_device device);
+static void gt__drop_scratch(gt_stream *t, int ends);
 static gt_stream *gt__opened(gt_stream *s, gt_device device, int *code);
 static gt_stream *gt__current(gt_device device);
 static gt_stream *gt__opened_current(gt_device device, int *code);
@@ -4462,7 +4461,10 @@ static gt_status gt__no_memory(gt_device device, size_t bytes, int code) {
 static int gt__give_back_unlocks(gt_device device) {
   const gt__backend *b = gt__backend_of(device);
   int code = gt__await_all_unlocks(&device, 0);
-  gt__drop_scratch(NULL, device);
+  for (int i = 0; i < gt__all.top; i++) {
+    gt_stream *t = gt__all.slot[i];
+    if (t && gt__same_device(t->device, device)) gt__drop_scratch(t, 0);
+  }
   gt__sweep_unlocks(1);
   return code || !b->trim ? code : b->trim(device.index);
 }
@@ -7636,12 +7638,12 @@ static gt_status gt__host_access(const gt_tensor *x, int writes) {
   return gt__order_host(&a, NULL);
 }
 static void gt__host_end(gt__host_use *use) {
-  if (!use->on) return;
+  if (!use->claim.access) return;
   gt__lock();
   gt__end_claim(&use->claim);
   if (use->access.writes) gt__mark_written(&use->access.where);
   gt__unlock();
-  use->on = 0;
+  use->claim.access = NULL;
   gt__me.claims--;
   if (gt__me.untold && !gt__me.claims) gt__tell_handler();
 }
@@ -7650,8 +7652,7 @@ static gt_status gt__host_begin(const gt_tensor *x, int writes, gt__host_use *us
   use->access = a;
   use->claim.access = NULL;
   gt_status status = gt__order_host(&use->access, &use->claim);
-  use->on = use->claim.access != NULL;
-  gt__me.claims += use->on;
+  gt__me.claims += use->claim.access != NULL;
   if (status) gt__host_end(use);
   return status;
 }
@@ -8019,20 +8020,19 @@ static void gt__poll(gt_stream *t) { /* what is known of t's progress without wa
   if (number > t->number) number = t->number;
   if (number > gt__all.done.at[t->slot]) gt__all.done.at[t->slot] = number;
 }
-static void gt__drop_scratch(const gt_stream *s, gt_device device) { /* s's, or all of the device */
-  for (int i = 0; i < 2 * gt__all.top; i++) {
-    gt_stream *t = gt__all.slot[i / 2];
-    if (!t || (s ? t != s : !gt__same_device(t->device, device))) continue;
-    gt__span *span = &t->scratch[i % 2];
-    int captured = span->begin && gt__captured(t);
-    void *queue = t->gone || captured ? NULL : t->queue;
-    if (captured && !s) continue; /* else it ends, and its work is done */
-    if (span->begin) GT__OF(t)->release(device.index, queue, span->begin, 0);
+/* Gives back t's scratch. While the program captures t that cannot be, unless t `ends`: then its
+   work is done. */
+static void gt__drop_scratch(gt_stream *t, int ends) {
+  int captured = gt__captured(t);
+  void *queue = t->gone || captured ? NULL : t->queue;
+  for (gt__span *span = t->scratch; span < t->scratch + 2; span++) {
+    if (!span->begin || (captured && !ends)) continue;
+    GT__OF(t)->release(t->device.index, queue, span->begin, 0);
     memset(span, 0, sizeof *span);
   }
 }
 static void gt__stream_destroy(gt_stream *s) {
-  gt__drop_scratch(s, s->device);
+  gt__drop_scratch(s, 1);
   if (s->mark) GT__OF(s)->event_destroy(s->device.index, s->mark);
   if (s->owned && s->queue) GT__OF(s)->queue_destroy(s->device.index, s->queue);
   gt__all.slot[s->slot] = NULL;
@@ -8170,28 +8170,36 @@ static int64_t gt__trace_copy(int64_t bytes, int reads) {
 static void gt__describe_op(gt__record *r, const gt__op *op) {
   const gt__copy_args *c = &op->u.copy;
   const gt__matmul_args *x = &op->u.matmul;
-  int kind = op->kind, bytes = kind == GT__COPY && c->kind == GT__BYTES;
+  int bytes = op->kind == GT__COPY && c->kind == GT__BYTES;
   long long *n = r->size;
   r->kind = op->kind;
   r->device = op->device;
   if (!bytes) r->way = op->way->name;
   if (gt__me.formula) gt__set_text(r, gt__me.formula);
-  if (kind == GT__MAP) n[0] = op->u.map.count;
-  if (kind == GT__COPY) n[0] = bytes ? c->bytes : c->count << c->dst.size_log2;
-  if (kind == GT__REDUCE) n[0] = op->u.reduce.outer;
-  if (kind == GT__REDUCE) n[1] = op->u.reduce.n;
-  if (kind == GT__SCAN) n[0] = op->u.scan.outer * op->u.scan.inner;
-  if (kind == GT__SCAN) n[1] = op->u.scan.n;
-  if (kind == GT__ORDER) n[0] = op->u.order.rows;
-  if (kind == GT__ORDER) n[1] = op->u.order.n;
-  if (kind == GT__SCATTER) n[0] = op->u.scatter.n * op->u.scatter.rest;
-  if (kind == GT__REPLAY) n[0] = op->u.graph->n;
-  if (kind != GT__MATMUL) return;
-  r->dtype = x->a.dtype;
-  n[0] = x->m;
-  n[1] = x->n;
-  n[2] = x->k;
-  n[3] = x->batch;
+  switch (op->kind) {
+    case GT__COPY: n[0] = bytes ? c->bytes : c->count << c->dst.size_log2; break;
+    case GT__MAP: n[0] = op->u.map.count; break;
+    case GT__SCATTER: n[0] = op->u.scatter.n * op->u.scatter.rest; break;
+    case GT__REPLAY: n[0] = op->u.graph->n; break;
+    case GT__REDUCE:
+      n[0] = op->u.reduce.outer;
+      n[1] = op->u.reduce.n;
+      break;
+    case GT__SCAN:
+      n[0] = op->u.scan.outer * op->u.scan.inner;
+      n[1] = op->u.scan.n;
+      break;
+    case GT__ORDER:
+      n[0] = op->u.order.rows;
+      n[1] = op->u.order.n;
+      break;
+    case GT__MATMUL:
+      r->dtype = x->a.dtype;
+      n[0] = x->m;
+      n[1] = x->n;
+      n[2] = x->k;
+      n[3] = x->batch;
+  }
 }
 /* The tie between a GPU's clock and the host's: an event on a queue of our own. It happened later
    than the host's reading in front of it, so that no operation seems to end behind a wait for it.
@@ -8914,8 +8922,7 @@ GT_API gt_status gt_trace_start(int64_t capacity) {
     gt__trace.room = capacity;
     gt__trace.n = 1;
     gt__trace.first = HUGE_VAL;
-    at->begin = gt_now_ms();
-    at->end = at->begin;
+    at->end = gt_now_ms();
     gt__trace.on = 1;
     gt__me.blocked = 0;
   }
@@ -9034,7 +9041,7 @@ GT_API gt_status gt_trace_print(FILE *file, int columns) {
 }
 /* -- Chrome's JSON -- */
 static int64_t gt__ns(double ms) { /* of a host with several clocks, too */
-  double ns = (ms - gt__trace.at->begin) * 1e6;
+  double ns = (ms - gt__trace.at->end) * 1e6;
   return ns > 0 ? (int64_t)(ns + 0.5) : 0;
 }
 /* The begin of an event; `format` ends it. */

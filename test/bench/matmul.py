@@ -14,6 +14,11 @@ the L2 cache. They do not depend on each other, so that a GPU may begin one befo
 ended, which the library lets it do on a stream of its own; "chained" are products that each read
 what the one before wrote. Results are compared with float64's; the errors printed are norms of the
 difference divided by the norm of the product.
+
+Where JAX is installed and finds the GPU, HIGHEST and HIGH stand beside XLA's products of six and of
+three bfloat16 pieces, on the same matrices. JAX has a stream of its own, which takes no events, so
+there both are timed by the clock: of many calls, from the first one until the device has done all.
+They are so large that the host is ahead of the device; JAX makes a new output at each call.
 """
 import argparse
 import ctypes
@@ -179,16 +184,17 @@ def error(c, a, b):
 # ---- the table ----
 ROW = "{:<22} {:<20} {:<9} {:>10} {:>10} {:>8} {:>6}  {:<7} {}"
 BOUND = {torch.bfloat16: 4e-3, torch.float16: 6e-4, torch.float32: 2e-6, torch.float64: 2e-15}
+ERROR_BOUND = BOUND[torch.float32], 4e-5, 6e-3  # of float32, by precision
 verdicts = []
 
 
-def report(what, shape, dtype, us, peer_us, ratio, operations, wanted, wrong=""):
+def report(what, shape, dtype, us, peer_us, ratio, operations, wanted, wrong="", more=""):
     ok = "" if wanted is None else "ok" if ratio >= wanted else "NO"
     if ok or wrong:
         verdicts.append(ok != "NO" and not wrong)
     print(ROW.format(what, shape, str(dtype)[6:], f"{us:.1f}", f"{peer_us:.1f}",
                      f"{operations / us / 1e6:.1f}", f"{ratio:.2f}",
-                     "" if wanted is None else f"{wanted:.2f}", ok + wrong), flush=True)
+                     "" if wanted is None else f"{wanted:.2f}", ok + wrong + more), flush=True)
 
 
 def chosen(what, shape, dtype):
@@ -215,7 +221,7 @@ def product(lib, what, m, n, k, form, dtype, precision=HIGHEST, wanted=None, cha
     c, a, b = sets[0][:3]
     lib.matmul(*sets[0][3:])
     lib.wait()
-    bound = (BOUND[dtype], 4e-5, 6e-3)[precision]
+    bound = ERROR_BOUND[precision] if dtype == torch.float32 else BOUND[dtype]
     wrong = "" if m * n * k > 1e12 or error(c, a, b) < bound else " WRONG"
     report(what, shape, dtype, us, peer_us, ratio, 2.0 * m * n * k, wanted, wrong)
     for handles in sets:
@@ -255,6 +261,69 @@ def squares(lib, without):
         product(lib, "MEDIUM", n, n, n, "NN", torch.float32, MEDIUM)
         product(without, "without tensor cores", n, n, n, "NN", torch.float32, wanted=0.92)
         product(lib, "float64", n, n, n, "NN", torch.float64, wanted=0.85)
+
+
+# ---- XLA, whose products of pieces are asked for by name ----
+def xla_products():
+    """Names and functions of PyTorch's tensors, which JAX reads in place."""
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # PyTorch has memory, too
+    try:
+        import jax
+        if jax.devices()[0].platform != "gpu":
+            raise RuntimeError("JAX finds no GPU")
+    except (ImportError, RuntimeError) as reason:
+        print(f"XLA's X6 and X3 are left out: {reason}", flush=True)
+        return {}
+
+    def product(preset):
+        dot = jax.jit(lambda a, b: jax.lax.dot(a, b, precision=preset))
+
+        def prepared(a, b):
+            torch.cuda.synchronize()
+            x, y = (jax.dlpack.from_dlpack(t) for t in (a, b))
+            return lambda: torch.from_dlpack(dot(x, y).block_until_ready()), lambda: dot(x, y)
+        return prepared
+    presets = jax.lax.DotAlgorithmPreset
+    print(f"JAX {jax.__version__}", flush=True)
+    return {"X6": product(presets.BF16_BF16_F32_X6), "X3": product(presets.BF16_BF16_F32_X3)}
+
+
+def clocked(f, times):
+    """Microseconds of one of `times` calls, until the device has done all."""
+    torch.cuda.synchronize()
+    start = time.perf_counter()
+    for _ in range(times):
+        f()
+    torch.cuda.synchronize()
+    return (time.perf_counter() - start) / times * 1e6
+
+
+def beside_xla(lib, xla):
+    precision_of = {"X6": ("HIGHEST", HIGHEST), "X3": ("HIGH", HIGH)}
+    for m, n, k in ((2048,) * 3, (4096,) * 3, (8192,) * 3, (4096, 16384, 7168), (2048, 2048, 13312)):
+        for name, prepared in xla.items():
+            what, shape = f"{precision_of[name][0]}, XLA's {name}", f"{m}x{n}x{k} NN"
+            if not chosen(what, shape, torch.float32):
+                continue
+            a, b = torch.randn(m, k, device="cuda"), torch.randn(k, n, device="cuda")
+            out = torch.empty(m, n, device="cuda")
+            handles = [lib.tensor(t) for t in (out, a, b)]
+            result, queued = prepared(a, b)
+            lib.precision(precision_of[name][1])
+            peer_error = error(result(), a, b)
+            lib.matmul(*handles)
+            lib.wait()
+            our_error = error(out, a, b)
+            us = clocked(queued, 4)
+            times = max(4, min(100, round(2e4 / us)))
+            figures = compare(5 if options.quick else 11, lambda: clocked(lambda: lib.matmul(*handles), times),
+                              lambda: clocked(queued, times))
+            report(what, shape, torch.float32, *figures, 2.0 * m * n * k, 1,
+                   "" if our_error < ERROR_BOUND[precision_of[name][1]] else " WRONG",
+                   f"  errors {our_error:.1e}, {peer_error:.1e}")
+            lib.precision(HIGHEST)
+            for t in handles:
+                lib.c.gt_free(t)
 
 
 def from_file(lib):
@@ -339,7 +408,8 @@ def kinds(n):
     yield "softmax", torch.softmax(10 * normal(), 1), normal()
 
 
-def errors_of(lib, a, b):
+def errors_of(lib, xla, a, b):
+    """Of PyTorch without and with TF32, of HIGHEST, HIGH and MEDIUM, and of XLA's."""
     out = torch.empty_like(a)
     handles = [lib.tensor(t) for t in (out, a, b)]
     found = []
@@ -353,26 +423,27 @@ def errors_of(lib, a, b):
         lib.wait()
         found.append(error(out, a, b))
     lib.precision(HIGHEST)
+    found += [error(prepared(a, b)[0](), a, b) for prepared in xla.values()]
     for t in handles:
         lib.c.gt_free(t)
     return found
 
 
-def errors(lib, n):
+def errors(lib, xla, n):
     """Geometric means over five draws: of wide exponents few elements make most of the error."""
     draws = {}
     for seed in range(5):
         torch.manual_seed(seed)
         for name, a, b in kinds(n):
-            draws.setdefault(name, []).append(errors_of(lib, a, b))
+            draws.setdefault(name, []).append(errors_of(lib, xla, a, b))
     print(f"\n{'errors of ' + str(n) + '^3':<16} {'PyTorch':>9} {'HIGHEST':>9} {'TF32':>9} "
-          f"{'HIGH':>9} {'MEDIUM':>9}")
+          f"{'HIGH':>9} {'MEDIUM':>9} " + "".join(f"{name:>9} " for name in xla))
     for name, found in draws.items():
-        theirs, tf32, highest, high, medium = map(statistics.geometric_mean, zip(*found))
+        theirs, tf32, highest, high, medium, *pieces = map(statistics.geometric_mean, zip(*found))
         good = highest <= max(theirs, 1e-7), name == "softmax" or high <= tf32 / 40
         verdicts.extend(good)
-        print(f"{name:<16} {theirs:9.1e} {highest:9.1e} {tf32:9.1e} {high:9.1e} {medium:9.1e}  "
-              f"{'ok' if all(good) else 'NO'}", flush=True)
+        print(f"{name:<16} {theirs:9.1e} {highest:9.1e} {tf32:9.1e} {high:9.1e} {medium:9.1e} " +
+              "".join(f"{e:9.1e} " for e in pieces) + f" {'ok' if all(good) else 'NO'}", flush=True)
 
 
 def main():
@@ -386,11 +457,13 @@ def main():
                      "ok").rstrip())
     squares(lib, without)
     layers(lib)
+    xla = xla_products()
+    beside_xla(lib, xla)
     if options.shapes:
         from_file(lib)
     host_time(lib)
     if chosen("errors", "", torch.float32):
-        errors(lib, 1024 if options.quick else 4096)
+        errors(lib, xla, 1024 if options.quick else 4096)
     print(f"\n{sum(verdicts)} of {len(verdicts)} at or above what is wanted")
 
 

@@ -5098,9 +5098,6 @@ static void gt__inherit(gt__node *v, gt_dtype d) {
   v->highest = gt__higher(highest, natural);
   v->dtype = rule == GT__BOOL ? GT_BOOL : d;
 }
-static int gt__is_two(const gt__node *v) {
-  return v->op == GT__REAL ? v->value.f == 2 : v->op == GT__WHOLE && v->value.i == 2;
-}
 static gt_status gt__annotate_operation(gt__node *v) {
   int rule = gt__rule(v);
   int whole = v->op == GT__WHOLE || v->op == GT__INDEX;
@@ -5112,7 +5109,11 @@ static gt_status gt__annotate_operation(gt__node *v) {
     return gt__fail(GT_ERROR_DTYPE, "%s has no meaning for %s; it takes integers and bool",
                     gt__table[v->op].name, gt_dtype_string(d));
   gt__inherit(v, d);
-  if (v->op == GT__OP_pow) v->value.i = gt__is_two(gt__child(v, 1));
+  if (v->op == GT__OP_pow) {
+    const gt__node *power = gt__child(v, 1);
+    int is_real = power->op == GT__REAL;
+    v->value.i = is_real ? power->value.f == 2 : power->op == GT__WHOLE && power->value.i == 2;
+  }
   return GT_OK;
 }
 static gt_status gt__annotate(gt__tree *t) {
@@ -5155,13 +5156,6 @@ static void gt__emit(gt__code *g, int op, int b, int c, int d) {
   g->p.heavy |= gt__table[op].heavy;
   g->indexed |= op >= GT__INDEX && op <= GT__INTEGER;
 }
-static int gt__input_slot(gt__code *g, const gt_tensor *x) {
-  int n = g->p.n_in, k = 0;
-  while (k < n && g->in[k] != x) k++;
-  if (k == GT__INPUTS) g->over = 1;
-  else if (k == n) g->in[g->p.n_in++] = x;
-  return k;
-}
 static gt__num gt__constant_of(const gt__node *v, int compute) {
   int is_real = v->op == GT__REAL;
   double f = is_real ? v->value.f : (double)v->value.i;
@@ -5172,8 +5166,14 @@ static gt__num gt__constant_of(const gt__node *v, int compute) {
   return c;
 }
 static int gt__leaf_slot(gt__code *g, const gt__node *v) {
-  int n = g->p.n_const, k = 0;
-  if (v->op == GT__OPERAND) return gt__input_slot(g, v->x);
+  int n = g->p.n_in, k = 0;
+  if (v->op == GT__OPERAND) {
+    while (k < n && g->in[k] != v->x) k++;
+    if (k == GT__INPUTS) g->over = 1;
+    else if (k == n) g->in[g->p.n_in++] = v->x;
+    return k;
+  }
+  n = g->p.n_const;
   gt__num c = gt__constant_of(v, g->p.compute);
   while (k < n && memcmp(&g->p.constant[k], &c, sizeof c)) k++;
   if (k == GT__SLOTS) g->over = 1;
@@ -5368,36 +5368,27 @@ static int gt__divide(gt__tree *t, int compute) {
     }
   return count;
 }
-/* Of numbers alone, on the CPU, it is one that the host reads: no part of a graph. */
-static gt_tensor *gt__compute_part(const gt_tensor *part, const gt__code *g) {
-  gt_graph *recorded = gt__me.graph;
-  if (gt__is_constant(part)) gt__me.graph = NULL;
-  gt_tensor *x = gt__new_like(part);
-  if (x) x->storage->internal = 1;
-  if (x && gt__launch_map(g, x)) {
-    gt__free(x);
-    x = NULL;
-  }
-  gt__me.graph = recorded;
-  return x;
-}
 /* v, whose program is g, becomes an operand: a temporary of this dtype. Those that it was made of
    have no other use. */
 static gt_status gt__cut_node(gt__tree *t, gt__node *v, gt_dtype dtype, const gt__code *g) {
   gt_tensor part = t->whole;
+  gt_graph *recorded = gt__me.graph;
   if (!v->indexed) part.ndim = 0; /* index counts in the shape of the whole */
   for (int k = 0; k < g->p.n_in; k++) {
     const gt_tensor *in = g->in[k];
     gt__merge_shape(&part, in, in->ndim);
   }
   part.dtype = dtype;
-  gt_tensor *x = gt__compute_part(&part, g);
-  if (!x) return gt__failed();
+  if (gt__is_constant(&part)) gt__me.graph = NULL; /* the host reads it: no part of a graph */
+  gt_tensor *x = gt__new_like(&part);
+  if (x) x->storage->internal = 1;
+  gt_status status = x ? gt__launch_map(g, x) : gt__failed();
+  gt__me.graph = recorded;
   for (int k = 1; k < v->size; k++) gt__end_temporary(t, v - k);
   v->op = GT__OPERAND; /* with a number of its own: it ends with the tree, or before */
   v->value.i = t->n_in + (v - t->node);
   v->x = x;
-  gt_status status = gt__set_operand(t, v);
+  if (!status) status = gt__set_operand(t, v);
   if (v->op != GT__OPERAND) gt__free(x);
   return status;
 }
@@ -5532,11 +5523,6 @@ static gt_tensor *gt__run_kept(gt__tree *t, gt_tensor *out) {
   for (int i = 0; i < t->n_in; i++) g->in[i] = t->in[i];
   return gt__end(&r, gt__launch_map(g, r.place));
 }
-/* What numbers alone are computed as for a given output: 2**24 + 1 is itself before it becomes an
-   integer. */
-static gt_dtype gt__number_as(gt_dtype dtype, gt_dtype out) {
-  return gt__dtype[out].kind >= gt__dtype[dtype].kind ? out : GT_FLOAT64;
-}
 /* Computes the tree into `out`, or into a new tensor. The result's dtype, and the shape of numbers
    alone, are those of `like`, or NULL: as the tree has it, or for numbers alone `out`. */
 static gt_tensor *gt__run_tree(gt__tree *t, gt_tensor *out, const gt_tensor *like, int at_least) {
@@ -5546,8 +5532,9 @@ static gt_tensor *gt__run_tree(gt__tree *t, gt_tensor *out, const gt_tensor *lik
   if (gt__place_tree(t, like ? like : out) || gt__annotate(t)) return NULL;
   int is_number = !like && v->level == GT__NUMBER;
   gt_dtype dtype = like ? like->dtype : v->dtype;
-  if (is_number && out) dtype = gt__number_as(dtype, out->dtype);
-  if (v->op == GT__CAST && v->dtype == dtype) t->n--; /* storing it converts it */
+  int as_out = out && gt__dtype[out->dtype].kind >= gt__dtype[dtype].kind;
+  if (is_number && out) dtype = as_out ? out->dtype : GT_FLOAT64; /* see gt__compute_all */
+  if (v->op == GT__CAST && v->dtype == dtype) t->n--;             /* storing it converts it */
   int compute = gt__compute_all(t, dtype, is_number, at_least);
   t->whole.dtype = dtype;
   if (gt__begin(&r, out, &t->whole, t->n_in, t->in, 1)) return NULL;
@@ -5760,17 +5747,13 @@ GT_API gt_tensor *gt_randn(gt_shape shape, gt_dtype dtype, gt_device device,
   GT__CALL;
   return gt__random(GT__NORMAL, shape, dtype, device, generator, 0, 0);
 }
-/* Does the dtype hold each integer from low to last? */
-static int gt__spans(gt_dtype dtype, int64_t low, int64_t last) {
-  return low >= gt__dtype[dtype].low && last <= gt__dtype[dtype].high;
-}
 GT_API gt_tensor *gt_randint(int64_t low, int64_t high, gt_shape shape, gt_dtype dtype,
                              gt_device device, gt_generator *generator) {
   GT__CALL;
   if (low >= high)
     return GT__NULL(GT_ERROR_ARGUMENT, "no integer is from %lld to below %lld", (long long)low,
                     (long long)high);
-  if (gt__is_dtype(dtype) && !gt__spans(dtype, low, high - 1))
+  if (gt__is_dtype(dtype) && (low < gt__dtype[dtype].low || high - 1 > gt__dtype[dtype].high))
     return GT__NULL(GT_ERROR_ARGUMENT, "%s does not hold every integer from %lld to below %lld",
                     gt_dtype_string(dtype), (long long)low, (long long)high);
   return gt__random(GT__INTEGER, shape, dtype, device, generator, low,
@@ -5891,7 +5874,7 @@ static int gt__is_skipped(const gt_tensor *x, int stack) {
   return !stack && x->ndim == 1 && x->shape[0] == 0;
 }
 /* What x gives to what is joined: when stacking, with a new dim. */
-static gt_tensor gt__piece(const gt_tensor *x, int dim, int stack) {
+static gt_tensor gt__to_join(const gt_tensor *x, int dim, int stack) {
   gt_tensor y = gt__plain(x);
   if (stack) gt__insert_dim(&y, dim);
   return y;
@@ -5905,7 +5888,7 @@ static gt_status gt__joined(gt_tensor *like, int n, gt__operands x, int *dim, in
   if (ndim > GT_MAX_DIMS || ndim == 0)
     return gt__fail(GT_ERROR_SHAPE, "tensors of %d dimensions cannot be joined", model->ndim);
   if (gt__no_dim(dim, ndim)) return gt__failed();
-  *like = gt__piece(model, *dim, stack);
+  *like = gt__to_join(model, *dim, stack);
   int64_t *size = &like->shape[*dim], sum = 0;
   for (int i = 0; i < n; i++) {
     gt_tensor y = gt__plain(x[i]);
@@ -5913,7 +5896,7 @@ static gt_status gt__joined(gt_tensor *like, int n, gt__operands x, int *dim, in
     if (gt__check_devices(first + 1, model, i + 1, &y)) return gt__failed();
     if (gt__is_skipped(&y, stack)) continue;
     int fits = y.ndim == model->ndim;
-    if (fits) y = gt__piece(&y, *dim, stack);
+    if (fits) y = gt__to_join(&y, *dim, stack);
     sum += y.shape[*dim];
     *size = y.shape[*dim];
     if (!fits || !gt__same_shape(&y, like))
@@ -5935,7 +5918,7 @@ static gt_tensor *gt__join_tensors(gt_tensor *out, int n, gt__operands x, int di
   gt_tensor part = gt__plain(r.place);
   for (int i = 0; i < n && !status; i++) {
     if (gt__is_skipped(x[i], stack)) continue;
-    gt_tensor piece = gt__piece(x[i], dim, stack);
+    gt_tensor piece = gt__to_join(x[i], dim, stack);
     part.shape[dim] = piece.shape[dim];
     if (gt__numel(&part)) status = gt__copy_into(&part, &piece);
     part.offset += part.shape[dim] * part.stride[dim];
@@ -5965,11 +5948,13 @@ typedef struct {
 enum { GT__RUNNING = GT__LOGSUMEXP + 1 }; /* a scan */
 /* Do softmax, log_softmax and a scan, whose result has all the dims? */
 static int gt__all_kept(const gt__folding *f) { return f->soft && f->soft != GT__LOGSUMEXP; }
-/* Binds the operands, in the dims of `whole`, of which the folded ones then move behind the kept. */
+/* Binds the operands, in the dims of `whole`; then the folded ones move behind the kept. */
 static void gt__bind_fold(gt__op *op, gt__walk *w, const gt__code *g, const gt_tensor *out,
                           const gt_tensor *whole, uint32_t set) {
   gt__reduce_args *r = &op->u.reduce;
-  int ndim = whole->ndim, drops = out->ndim < ndim, place = 0, order[GT_MAX_DIMS] = {0};
+  int ndim = whole->ndim;
+  int drops = out->ndim < ndim, place = 0;
+  int order[GT_MAX_DIMS] = {0};
   r->n = 1;
   r->inner = 1;
   r->n_kept = 0;
@@ -6032,14 +6017,13 @@ static gt_status gt__launch_fold(const gt__folding *f, const gt__code *g, const 
 /* The shape of what a fold of these dims gives. */
 static gt_status gt__folded_shape(const gt__folding *f, const gt_tensor *whole, uint32_t set,
                                   gt_tensor *like) {
-  int chooses = gt__finds_index(f->fold) || f->fold == GT__FOLD_MAX || f->fold == GT__FOLD_MIN;
+  int chooses = f->fold >= GT__FOLD_MAX && f->fold <= GT__FOLD_ARGMIN;
   *like = *whole;
+  if (gt__all_kept(f)) return GT_OK;
   like->ndim = 0;
   for (int d = 0; d < whole->ndim; d++) {
     int folded = set >> d & 1;
-    if (folded && !f->keepdim) continue;
-    int64_t size = folded && !gt__all_kept(f) ? 1 : whole->shape[d];
-    like->shape[like->ndim++] = size;
+    if (!folded || f->keepdim) like->shape[like->ndim++] = folded ? 1 : whole->shape[d];
   }
   if (!chooses || !gt__numel(like) || gt__numel(whole)) return GT_OK;
   return gt__fail(GT_ERROR_SHAPE, "no elements to choose from in %s", gt__shape_text(whole));
@@ -6054,24 +6038,29 @@ static void gt__folded_type(const gt__folding *f, gt_dtype *dtype, int *compute)
   if (f->fold >= GT__FOLD_ANY) *dtype = GT_BOOL;
   if (f->dtype != GT_DTYPES) *dtype = f->dtype;
 }
-/* One operand as it is, the text of most folds, needs no tree but a root: there the nodes are none,
-   and the program loads the operand. A sum of 1,024 elements takes a sixth fewer instructions for
-   it (callgrind, November 2026). */
+/* One operand as it is, the text of most folds, needs no tree but a root. A sum of 1,024 elements
+   takes a sixth fewer instructions for it (callgrind, November 2026). */
 static gt_status gt__analyse_fold(gt__tree *t) {
-  const int is_a = t->text[0] == 'a' && !t->text[1];
-  if (t->n_in != 1 || !is_a) return gt__analyse(t);
+  if (t->n_in != 1 || strcmp(t->text, "a")) return gt__analyse(t);
   if (t->in[0]->ndim == 0) return gt__analyse(t); /* it may be a number */
   t->whole = gt__plain(t->in[0]);
   gt__add_whole(t, GT__OPERAND, 0);
   return gt__set_operand(t, t->node);
 }
-static gt_status gt__launch_scan(const gt__folding *f, const gt__code *g, const gt_tensor *out,
-                                 uint32_t set) {
+/* GPUs scan what lies in memory: there a text is computed first, and stays of the compute type. */
+static gt_status gt__launch_scan(const gt__folding *f, gt__tree *t, gt__code *g,
+                                 const gt_tensor *out, uint32_t set) {
   gt__op op;
   gt__walk w;
   gt__scan_args *s = &gt__op_new(&op, GT__SCAN, out->device)->u.scan;
   gt__map_args *m = &s->pre;
+  int compute = g->p.compute;
+  int loads = g->p.n_ins + g->p.n_in == 2;
   if (!gt__numel(out)) return GT_OK;
+  if (!loads && !gt__on_host(out->device)) {
+    if (gt__cut_node(t, gt__root(t), gt__widest[compute], g)) return gt__failed();
+    if (gt__prepare(t, compute, g)) return gt__failed();
+  }
   gt__bind_elements(&op, m, &w, g, out);
   m->ndim = gt__one_dim_at_least(&w, out->ndim);
   m->narrow = gt__is_narrow(&op, &w, m->ndim);
@@ -6081,16 +6070,6 @@ static gt_status gt__launch_scan(const gt__folding *f, const gt__code *g, const 
   s->inner = gt__count(m->ndim - 1 - s->dim, m->size + s->dim + 1);
   s->outer = m->count / s->n / s->inner;
   return gt__submit(&op);
-}
-/* GPUs scan what lies in memory: there a text is computed first, and stays of the compute type. */
-static gt_status gt__scan(const gt__folding *f, gt__tree *t, gt__code *g, const gt_tensor *out,
-                          uint32_t set) {
-  int compute = g->p.compute;
-  if (!gt__on_host(out->device) && g->p.n_ins + g->p.n_in > 2) {
-    if (gt__cut_node(t, gt__root(t), gt__widest[compute], g)) return gt__failed();
-    if (gt__prepare(t, compute, g)) return gt__failed();
-  }
-  return gt__launch_scan(f, g, out, set);
 }
 static gt_tensor *gt__fold_text(const gt__folding *f, gt_tensor *out, const char *text, int n,
                                 gt__operands x) {
@@ -6111,7 +6090,7 @@ static gt_tensor *gt__fold_text(const gt__folding *f, gt_tensor *out, const char
   gt__folded_type(f, &like.dtype, &compute);
   if (gt__begin(&r, out, &like, n, x, gt__all_kept(f))) return NULL;
   gt_status status = gt__prepare(&t, compute, &g);
-  if (!status && f->soft == GT__RUNNING) status = gt__scan(f, &t, &g, r.place, set);
+  if (!status && f->soft == GT__RUNNING) status = gt__launch_scan(f, &t, &g, r.place, set);
   else if (!status) status = gt__launch_fold(f, &g, r.place, &t.whole, set);
   return gt__end(&r, status);
 }
@@ -6292,13 +6271,13 @@ GT_API gt_tensor *gt_norm(gt_tensor *out, const gt_tensor *x, double p, uint32_t
 static int gt__is_row(const gt_tensor *x, uint32_t set, const gt_tensor *out) {
   gt_dtype to = out ? out->dtype : x->dtype;
   int64_t n = 1, all = gt__numel(x);
-  int inner = 0, floats = gt__is_floating(x->dtype) && gt__is_floating(to);
+  int inner = 0;
   for (int d = 0; d < x->ndim; d++) {
     int64_t size = x->shape[d];
     if (set >> d & 1) n *= size;
     if (size != 1) inner = set >> d & 1;
   }
-  if (!n || set & (set - 1) || !floats) return 0;
+  if (!n || set & (set - 1) || !gt__is_floating(x->dtype)) return 0;
   if (gt__compute_of(to) != gt__compute_of(x->dtype)) return 0;
   if (inner) return n * (x->dtype == GT_FLOAT64 ? 8 : 4) <= GT__SOFT_BYTES;
   if (gt__on_host(x->device) || to != x->dtype) return 0;
@@ -6321,8 +6300,7 @@ static gt_tensor *gt__soft(gt_tensor *out, const gt_tensor *x, uint32_t dims, in
   if (!s) return NULL;
   if (soft == GT__SOFTMAX) return gt__outer(out, x, "exp(a-b)/c", x, m, s);
   if (soft == GT__LOG_SOFTMAX) return gt__outer(out, x, "(a-b)-log(c)", x, m, s);
-  gt_tensor most = gt__plain(s); /* both are contiguous: with or without the folded dims */
-  most.storage = m->storage;
+  gt_tensor most = gt__scale_of(s, m);
   return gt__outer(out, x, "log(a)+b", s, &most, NULL);
 }
 static gt_tensor *gt__soft_along(gt_tensor *out, const gt_tensor *x, int dim, int soft) {
@@ -6357,17 +6335,8 @@ GT_API gt_status gt_set_float32_matmul_precision(gt_precision precision) {
 typedef struct {
   gt__op op;
   const gt_tensor *a, *b;
-  gt_tensor
-      result; /* without storage until it is computed by itself; without the dim of a vector */
+  gt_tensor result; /* without storage until it is computed; without the dim of a vector */
 } gt__product_op;
-/* Back ends bring matrices, all those of a batch, to scratch with rows and columns rounded up. */
-static gt_status gt__check_matrices(const gt__matmul_args *x) {
-  enum { ROUNDED = 64 };
-  int64_t k = gt__rounded(x->k, ROUNDED);
-  int64_t larger = gt__rounded(gt__maximum_i64(x->m, x->n), ROUNDED);
-  int64_t size[] = {x->batch, larger, k};
-  return gt__check_size(3, size);
-}
 /* What the product is: the batches, of at and bt dims, broadcast, then M and N, but for vectors. */
 static gt_status gt__product_result(gt__product_op *p, int at, int bt) {
   gt__matmul_args *x = &p->op.u.matmul;
@@ -6387,13 +6356,20 @@ static gt_status gt__product_result(gt__product_op *p, int at, int bt) {
   if (p->b->ndim > 1) shape[r->ndim++] = x->n;
   if (gt__check_size(r->ndim, shape)) return gt__failed();
   x->batch = gt__count(x->n_batch, shape);
-  return gt__check_matrices(x);
+  /* Back ends bring all matrices to scratch with rows and columns rounded up. */
+  enum { ROUNDED = 64 };
+  int64_t k = gt__rounded(x->k, ROUNDED);
+  int64_t larger = gt__rounded(gt__maximum_i64(x->m, x->n), ROUNDED);
+  int64_t all[] = {x->batch, larger, k};
+  return gt__check_size(3, all);
 }
 /* Fills p, but for what comes behind the product. */
 static gt_status gt__product_shape(const gt_tensor *a, const gt_tensor *b, gt__product_op *p) {
   gt__matmul_args *x = &p->op.u.matmul;
-  int vector = a->ndim == 1, column = b->ndim == 1;
-  int at = a->ndim + vector - 2, bt = b->ndim + column - 2; /* dims of the batch */
+  int vector = a->ndim == 1;
+  int column = b->ndim == 1;
+  int at = a->ndim + vector - 2; /* dims of the batch */
+  int bt = b->ndim + column - 2;
   gt__op_new(&p->op, GT__MATMUL, a->device);
   p->a = a;
   p->b = b;
@@ -6449,7 +6425,8 @@ static void gt__bind_product(gt__product_op *p, const gt__code *g, const gt_tens
   gt__map_args *post = &x->post;
   gt__walk w = {post->size, 1, {&post->out}};
   const gt_tensor *a = p->a, *b = p->b;
-  int batch = x->n_batch, ndim = p->result.ndim, n = batch + 2;
+  int batch = x->n_batch, n = batch + 2;
+  int ndim = p->result.ndim;
   int turned = gt__is_turned(op);
   int order[GT_MAX_DIMS];
   memcpy(order, gt__as_it_is, sizeof gt__as_it_is);
@@ -6488,7 +6465,8 @@ static gt_tensor *gt__matmul_bare(gt_tensor *out, const gt_tensor *a, const gt_t
   gt__product_op p;
   gt__result r;
   GT__STRICT;
-  if (gt__refuse(out, 1, 2, x) || gt__product_shape(a, b, &p)) return NULL;
+  if (gt__refuse(out, 1, 2, x)) return NULL;
+  if (gt__product_shape(a, b, &p)) return NULL;
   if (gt__begin(&r, out, &p.result, 2, x, 0)) return NULL;
   return gt__end(&r, gt__launch_product(&p, NULL, r.place));
 }
@@ -6509,15 +6487,8 @@ static int gt__fits_behind(gt__tree *t, const gt__product_op *p, gt__code *g) {
   if (gt__choose_compute(gt__root(t), GT__I64) != type) return 0;
   return !gt__divide(t, type) && gt__compile(t, gt__root(t), g);
 }
-/* Else the product is computed by itself, in that type, and then the tree. */
-static gt_status gt__product_first(gt__tree *t, gt__product_op *p, gt_tensor *out) {
-  gt_dtype dtype = gt__widest[gt__compute_of(p->result.dtype)];
-  gt_shape shape = gt__shape_of(&p->result);
-  GT__LOCAL gt_tensor *product = gt__new(shape, dtype, p->a->device, 0);
-  if (!product || gt__launch_product(p, NULL, product)) return gt__failed();
-  p->result = gt__plain(product);
-  return gt__run_tree(t, out, NULL, GT__I64) ? GT_OK : gt__failed();
-}
+/* Where the tree does not fit behind the product, that is computed by itself, in the type that
+   products add up in, and then the tree. */
 static gt_tensor *gt__matmul_text(gt_tensor *out, const gt_tensor *a, const gt_tensor *b,
                                   const char *text, int n, gt__operands x, int what) {
   gt__product_op p;
@@ -6535,13 +6506,16 @@ static gt_tensor *gt__matmul_text(gt_tensor *out, const gt_tensor *a, const gt_t
   in[n + 2] = b;
   GT__TREE(t, text, n + 1, in);
   if (gt__place_behind(&t, &p.result, what)) return NULL;
-  int direct = gt__fits_behind(&t, &p, &g);
+  int fits = gt__fits_behind(&t, &p, &g);
   t.whole.dtype = gt__root(&t)->dtype;
   if (gt__begin(&r, out, &t.whole, n + 3, in, 0)) return NULL;
-  gt_status status;
-  if (direct) status = gt__launch_product(&p, &g, r.place);
-  else status = gt__product_first(&t, &p, r.place);
-  return gt__end(&r, status);
+  if (fits) return gt__end(&r, gt__launch_product(&p, &g, r.place));
+  gt_dtype dtype = gt__widest[gt__compute_of(p.result.dtype)];
+  GT__LOCAL gt_tensor *product = gt__new(gt__shape_of(&p.result), dtype, a->device, 0);
+  gt_status status = product ? gt__launch_product(&p, NULL, product) : gt__failed();
+  if (status) return gt__end(&r, status);
+  p.result = gt__plain(product);
+  return gt__end(&r, gt__run_tree(&t, r.place, NULL, GT__I64) ? GT_OK : gt__failed());
 }
 GT_API gt_tensor *gt_matmul_eval_n(gt_tensor *out, const gt_tensor *a, const gt_tensor *b,
                                    const char *text, int n, gt__operands x) {

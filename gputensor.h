@@ -3935,8 +3935,9 @@ static gt_tensor *gt__new(gt_shape shape, gt_dtype dtype, gt_device device, int 
   gt_tensor model;
   if (gt__model(&model, shape, dtype, device)) return NULL;
   model.storage = gt__storage_new(gt__nbytes(&model), device, pinned);
-  gt_tensor *x = model.storage ? gt__handle(&model) : NULL;
-  if (x || !model.storage) return x;
+  if (!model.storage) return NULL;
+  gt_tensor *x = gt__handle(&model);
+  if (x) return x;
   gt__lock();
   gt__storage_end_unlocks(model.storage);
   return NULL;
@@ -4645,8 +4646,13 @@ static void gt__add_whole(gt__tree *t, int op, int64_t value) { /* GT__OPERAND o
 }
 static void gt__add_real(gt__tree *t, double value) { gt__add_node(t, GT__REAL)->value.f = value; }
 /* The first error is kept and ends the text. */
-static void gt__bad_text(gt__tree *t, int at, const char *what) {
+GT__PRINTF(3, 4) static void gt__bad_text(gt__tree *t, int at, const char *format, ...) {
   int length = (int)strlen(t->text);
+  char what[160];
+  va_list list;
+  va_start(list, format);
+  vsnprintf(what, sizeof what, format, list);
+  va_end(list);
   if (!t->bad)
     gt__fail(GT_ERROR_EXPRESSION, "\"%.300s%s\"  at column %d: %s", t->text,
              length > 300 ? "..." : "", at + 1, what);
@@ -4725,14 +4731,12 @@ static const char gt__known_names[] =
     " true false True False : 1 and 0\n"
     " INFINITY INF Inf infinity NAN NaN PI Pi M_PI : inf, nan and pi\n";
 static void gt__no_operation(gt__tree *t, int at, const char *name) {
-  char key[48], what[160];
+  char key[48];
   const char *hint = "";
   snprintf(key, sizeof key, " %s ", name);
   const char *s = strstr(gt__known_names, key); /* it may stand in another's hint, too */
   for (; s && *hint != ':'; s = strstr(s + 1, key)) hint = s + strcspn(s, ":\n");
-  int length = (int)strcspn(hint, "\n");
-  snprintf(what, sizeof what, "no operation is called %s%.*s", name, length, hint);
-  gt__bad_text(t, at, what);
+  gt__bad_text(t, at, "no operation is called %s%.*s", name, (int)strcspn(hint, "\n"), hint);
 }
 /* -- numbers -- */
 /* The smallest integer has no positive counterpart: its digits are right behind a minus alone. */
@@ -4795,17 +4799,16 @@ static int gt__parse_call(gt__tree *t, int start, const char *name) {
 /* A single letter: an operand; pi, inf, nan; index; else an operation or a dtype, and a bracket. */
 static int gt__parse_name(gt__tree *t) {
   int start = t->at;
-  char name[41], what[80]; /* no operation's name is as long */
+  char name[41]; /* no operation's name is as long */
   int n = 0;
   for (; gt__is_letter(t->text[t->at]) || gt__is_digit(t->text[t->at]); t->at++)
     if (n < 40) name[n++] = t->text[t->at];
   name[n] = 0;
   int letter = n == 1 && *name >= 'a' && *name <= 'z' ? *name - 'a' : -1;
-  if (letter >= t->n_in) {
-    snprintf(what, sizeof what, "operand %c, but %d operand%s given", *name, t->n_in,
-             t->n_in == 1 ? " was" : "s were");
-    gt__bad_text(t, start, what);
-  } else if (letter >= 0) gt__add_whole(t, GT__OPERAND, letter);
+  if (letter >= t->n_in)
+    gt__bad_text(t, start, "operand %c, but %d operand%s given", *name, t->n_in,
+                 t->n_in == 1 ? " was" : "s were");
+  else if (letter >= 0) gt__add_whole(t, GT__OPERAND, letter);
   else if (!strcmp(name, "pi")) gt__add_real(t, 3.14159265358979323846);
   else if (!strcmp(name, "inf")) gt__add_real(t, (double)INFINITY);
   else if (!strcmp(name, "nan")) gt__add_real(t, (double)NAN);
@@ -4878,22 +4881,19 @@ static void gt__end_call(gt__tree *t) { /* the last node is its last operand */
   const gt__waiting *w = t->last;
   int arity = gt__table[w->op].arity;
   const char *name = w->op == GT__CAST ? gt__dtype[w->level].name : gt__table[w->op].name;
-  char what[80];
-  snprintf(what, sizeof what, "%s takes %d operand%s", name, arity, arity == 1 ? "" : "s");
   if (w->commas + 1 == arity) gt__complete(t);
-  else gt__bad_text(t, w->at, what);
+  else gt__bad_text(t, w->at, "%s takes %d operand%s", name, arity, arity == 1 ? "" : "s");
 }
 /* Behind an operand stand signs that end what is open, then an operator or the end of the text. */
 static int gt__parse_behind(gt__tree *t) {
   static const char ends[] = {0, ')', ')', ':'}; /* these two by kind */
-  static const char *const expected[] = {"expected an operator", "expected )", "expected ) or ,",
-                                         "expected :"};
+  static const char *const expected[] = {"an operator", ")", ") or ,", ":"};
   while (!t->bad && !gt__parse_operator(t)) {
     gt__complete_above(t, 0);
     gt__waiting *w = t->last;
     int c = gt__peek(t), is_end = c == ends[w->kind];
     int comma = c == ',' && w->kind == GT__ARGUMENTS;
-    if (!is_end && !comma) gt__bad_text(t, t->at, expected[w->kind]);
+    if (!is_end && !comma) gt__bad_text(t, t->at, "expected %s", expected[w->kind]);
     else if (!c) return 0;
     else t->at++;
     if (is_end && w->kind == GT__BRACKET) gt__complete(t);
@@ -6041,9 +6041,9 @@ static void gt__folded_type(const gt__folding *f, gt_dtype *dtype, int *compute)
 /* One operand as it is, the text of most folds, needs no tree but a root. A sum of 1,024 elements
    takes a sixth fewer instructions for it (callgrind, November 2026). */
 static gt_status gt__analyse_fold(gt__tree *t) {
-  if (t->n_in != 1 || strcmp(t->text, "a")) return gt__analyse(t);
-  if (t->in[0]->ndim == 0) return gt__analyse(t); /* it may be a number */
-  t->whole = gt__plain(t->in[0]);
+  int is_a = t->n_in == 1 && t->text[0] == 'a' && !t->text[1];
+  if (!is_a || t->in[0]->ndim == 0) return gt__analyse(t); /* that may be a number */
+  memcpy(&t->whole, t->in[0], offsetof(gt_tensor, gt__next));
   gt__add_whole(t, GT__OPERAND, 0);
   return gt__set_operand(t, t->node);
 }
@@ -6787,61 +6787,48 @@ static gt_status gt__copy_bytes(gt__storage *to, void *dst, gt__storage *from, v
 /* Ordinary memory of the host passes through pieces of pinned memory: while the GPU copies one, the
    caller fills the next,
 
-     host memory --move--> piece --copy_bytes--> device       gt__upload
+     host memory --move--> piece --copy_bytes--> device                   upwards
 
    or empties what came GT__PIECES - 1 pieces before, from a ring of GT__PIECES:
 
-     device --copy_bytes--> piece --move--> host memory       gt__download */
+     device --copy_bytes--> piece --move--> host memory                   downwards */
 enum { GT__PIECES = 8 };
 enum { GT__PIECE = 1 << 21 }; /* bytes */
 static int64_t gt__piece_bytes(const gt_tensor *x, int64_t at) {
   return gt__minimum_i64(GT__PIECE, (int64_t)gt__nbytes(x) - at);
 }
-static gt__storage *gt__piece_new(int64_t bytes) {
-  gt__storage *piece = gt__storage_new((size_t)bytes, gt_cpu(), 1);
-  if (piece) piece->internal = 1;
-  return piece;
+/* The piece that begins at that byte. */
+static gt_status gt__begin_piece(gt__storage **piece, const gt_tensor *to, const gt_tensor *from,
+                                 int64_t at, int up) {
+  int64_t n = gt__piece_bytes(to, at);
+  char *dst = gt__address(to) + at, *src = gt__address(from) + at;
+  gt__storage *s = gt__storage_new((size_t)n, gt_cpu(), 1);
+  *piece = s;
+  if (!s) return gt__failed();
+  s->internal = 1;
+  if (!up) return gt__copy_bytes(s, s->data, from->storage, src, n);
+  GT__HOST->move((char *)s->data, src, n);
+  return gt__copy_bytes(to->storage, dst, s, s->data, n);
 }
-static void gt__piece_end(gt__storage *piece) {
-  gt__lock();
-  gt__storage_end_unlocks(piece);
-}
-static gt_status gt__upload(const gt_tensor *to, const gt_tensor *from) {
-  char *dst = gt__address(to), *src = gt__address(from);
-  gt__host_use host;
-  gt_status status = gt__host_begin(from, 0, &host);
-  for (int64_t at = 0, n; (n = gt__piece_bytes(to, at)) > 0 && !status; at += n) {
-    gt__storage *piece = gt__piece_new(n);
-    if (!piece) status = gt__failed();
-    if (!piece) break;
-    GT__HOST->move((char *)piece->data, src + at, n);
-    status = gt__copy_bytes(to->storage, dst + at, piece, piece->data, n);
-    gt__piece_end(piece);
-  }
-  gt__host_end(&host);
-  return status;
-}
-static gt_status gt__download(const gt_tensor *to, const gt_tensor *from) {
+static gt_status gt__copy_staged(const gt_tensor *to, const gt_tensor *from, int up) {
   gt__storage *ring[GT__PIECES] = {NULL};
-  char *dst = gt__address(to), *src = gt__address(from);
   int64_t pieces = ((int64_t)gt__nbytes(to) - 1) / GT__PIECE + 1;
   gt__host_use host;
-  gt_status status = gt__host_begin(to, 1, &host);
+  gt_status status = gt__host_begin(up ? from : to, !up, &host);
   for (int64_t i = 0; i < pieces + GT__PIECES - 1; i++) {
     int64_t at = i * GT__PIECE, back = at - (GT__PIECES - 1) * GT__PIECE;
-    gt__storage **first = &ring[i % GT__PIECES], **last = &ring[(i + 1) % GT__PIECES];
-    if (i < pieces && !status) {
-      int64_t n = gt__piece_bytes(to, at);
-      *first = gt__piece_new(n);
-      status = *first ? gt__copy_bytes(*first, (*first)->data, from->storage, src + at, n)
-                      : gt__failed();
-    }
-    if (!*last) continue;
-    gt__access whole = gt__whole(*last, 0);
-    if (!status) status = gt__order_host(&whole, NULL);
-    if (!status) GT__HOST->move(dst + back, (char *)(*last)->data, gt__piece_bytes(to, back));
-    gt__piece_end(*last);
+    gt__storage **first = &ring[i % GT__PIECES];
+    gt__storage **last = up ? first : &ring[(i + 1) % GT__PIECES];
+    if (i < pieces && !status) status = gt__begin_piece(first, to, from, at, up);
+    gt__storage *s = *last;
     *last = NULL;
+    if (!s) continue;
+    gt__access whole = gt__whole(s, 0);
+    if (!up && !status) status = gt__order_host(&whole, NULL);
+    if (!up && !status)
+      GT__HOST->move(gt__address(to) + back, (char *)s->data, gt__piece_bytes(to, back));
+    gt__lock();
+    gt__storage_end_unlocks(s);
   }
   gt__host_end(&host);
   return status;
@@ -6867,8 +6854,7 @@ static gt_status gt__copy_across(const gt_tensor *to, const gt_tensor *from) {
   if (!pinned) kind = up ? GT_COPY_STAGED : GT_COPY_BLOCKING;
   gt__me.moving = 1 + 3 * direction + kind;
   if (!pinned) whole = gt__trace_copy(bytes, to->storage->internal);
-  if (kind == GT_COPY_STAGED) status = gt__upload(to, from);
-  else if (kind == GT_COPY_BLOCKING) status = gt__download(to, from);
+  if (!pinned) status = gt__copy_staged(to, from, up);
   else
     status = gt__copy_bytes(to->storage, gt__address(to), from->storage, gt__address(from), bytes);
   gt__me.moving = 0;

@@ -4499,13 +4499,17 @@ static gt__storage *gt__storage_new(size_t bytes, gt_device device, int pinned) 
    allocate. */
 static int gt__take_scratch_unlocks(gt_stream *s, size_t bytes, int *again) {
   gt__span *own = &s->scratch[s->turn];
-  void *p = NULL;
-  int tried = *again, code = (size_t)(own->end - own->begin) >= bytes
-                                 ? 0
-                                 : GT__OF(s)->alloc(s->device.index, s->queue, bytes, 0, &p);
-  *again = !tried && gt__is_out_of_memory(code, s->device);
-  if (*again) return gt__give_back_unlocks(s->device), 0;
-  if (!p) return code;
+  int tried = *again;
+  void *p;
+  *again = 0;
+  if ((size_t)(own->end - own->begin) >= bytes) return 0;
+  int code = GT__OF(s)->alloc(s->device.index, s->queue, bytes, 0, &p);
+  if (!tried && gt__is_out_of_memory(code, s->device)) {
+    *again = 1;
+    gt__give_back_unlocks(s->device);
+    return 0;
+  }
+  if (code) return code;
   if (own->begin) GT__OF(s)->release(s->device.index, s->queue, own->begin, 0);
   own->begin = (char *)p;
   own->end = own->begin + bytes;
@@ -4740,8 +4744,8 @@ static void gt__no_operation(gt__tree *t, int at, const char *name) {
 }
 /* -- numbers -- */
 /* The smallest integer has no positive counterpart: its digits are right behind a minus alone. */
-static void gt__add_integer(gt__tree *t, int start, const char *digits) {
-  uint64_t value = strtoull(digits, NULL, 10), lowest = (uint64_t)1 << 63;
+static void gt__add_integer(gt__tree *t, int start) {
+  uint64_t value = strtoull(t->text + start, NULL, 10), lowest = (uint64_t)1 << 63;
   int is_base = gt__peek(t) == '*' && t->text[t->at + 1] == '*';
   int negated = t->last->kind == GT__SIGN && t->last->op == GT__OP_neg && !is_base;
   int smallest = negated && value == lowest;
@@ -4750,39 +4754,39 @@ static void gt__add_integer(gt__tree *t, int start, const char *digits) {
   else gt__add_whole(t, GT__WHOLE, (int64_t)value);
   if (smallest) t->depth--, t->last--; /* the minus is done */
 }
-/* A floating number of these digits. strtod rounds correctly but reads the locale's point, so it
-   gets an integer and an exponent. With an f it is a float, as in C. */
-static void gt__add_digits(gt__tree *t, int start, char *digits, const char *point, const char *s) {
-  size_t n = strlen(digits);
-  int64_t exponent = point ? point + 1 - s : 0;
+/* A floating number with so many digits before the point and after it. strtod rounds correctly but
+   reads the locale's point, so it gets an integer and an exponent. With an f it is a float, as in
+   C. */
+static void gt__add_digits(gt__tree *t, int start, int before, int after) {
+  const char *first = t->text + start, *s = t->text + t->at;
+  char number[80], *end;
+  int64_t exponent = 0;
   int good = 1;
   if (*s == 'e' || *s == 'E') {
-    char *end;
-    exponent += gt__maximum_i64(-9999, gt__minimum_i64(9999, strtol(s + 1, &end, 10)));
+    exponent = gt__maximum_i64(-9999, gt__minimum_i64(9999, strtol(s + 1, &end, 10)));
     good = s[1] > ' ' && gt__is_digit(end[-1]);
     s = end;
   }
   int is_single = *s == 'f' || *s == 'F';
   s += is_single;
   t->at = (int)(s - t->text);
-  snprintf(digits + n, 12, "e%d", (int)exponent);
+  snprintf(number, sizeof number, "%.*s%.*se%d", before, first, after, first + before + 1,
+           (int)exponent - after);
   if (!good || *s == '.' || gt__is_digit(*s) || gt__is_letter(*s))
     gt__bad_text(t, start, "a malformed number");
-  else gt__add_real(t, is_single ? (double)strtof(digits, NULL) : strtod(digits, NULL));
+  else gt__add_real(t, is_single ? (double)strtof(number, NULL) : strtod(number, NULL));
 }
 static void gt__parse_literal(gt__tree *t) {
-  int start = t->at;
-  const char *s = t->text + start, *point = NULL;
-  char digits[80];
-  int n = 0;
-  for (; gt__is_digit(*s) || (*s == '.' && !point); s++)
-    if (*s == '.') point = s;
-    else if (n < 61) digits[n++] = *s;
-  digits[n] = 0;
+  static const char digits[] = "0123456789";
+  const char *s = t->text + t->at;
+  int start = t->at, before = (int)strspn(s, digits), after = 0;
+  int is_real = s[before] == '.';
+  if (is_real) after = (int)strspn(s + before + 1, digits);
+  s += before + after + is_real;
   t->at = (int)(s - t->text);
-  if (n > 60) gt__bad_text(t, start, "a number of more than 60 characters");
-  else if (point || *s == 'e' || *s == 'E') gt__add_digits(t, start, digits, point, s);
-  else gt__add_integer(t, start, digits);
+  if (before + after > 60) gt__bad_text(t, start, "a number of more than 60 characters");
+  else if (is_real || *s == 'e' || *s == 'E') gt__add_digits(t, start, before, after);
+  else gt__add_integer(t, start);
 }
 /* -- names and brackets -- */
 /* Each of these returns 1 if an operand must follow. */
@@ -5444,8 +5448,7 @@ static gt_status gt__prepare(gt__tree *t, int compute, gt__code *g) {
 /* Device and shape of an expression. */
 static gt_status gt__place_tree(gt__tree *t, const gt_tensor *out) {
   gt_tensor *whole = &t->whole;
-  const gt_tensor *first = NULL;
-  int number = 0; /* of the first, from 1 on */
+  int first = -1;
   whole->ndim = 0;
   whole->gt__number = 0;
   whole->storage = NULL;
@@ -5453,17 +5456,16 @@ static gt_status gt__place_tree(gt__tree *t, const gt_tensor *out) {
   for (int i = 0; i < t->n_in; i++) {
     const gt_tensor *x = t->in[i];
     if (gt__is_constant(x) && x->storage) continue; /* a number, which gt__annotate reads */
-    if (!first) {
-      first = x;
-      number = i + 1;
+    if (first < 0) {
+      first = i;
       whole->device = x->device;
     }
-    if (gt__check_devices(number, first, i + 1, x)) return gt__failed();
+    if (gt__check_devices(first + 1, t->in[first], i + 1, x)) return gt__failed();
     if (!gt__merge_shape(whole, x, x->ndim))
       return gt__fail(GT_ERROR_SHAPE, "operand %d %s does not broadcast with %s", i + 1,
                       gt__shape_text(x), gt__shape_text(whole));
   }
-  if (!first && out) *whole = gt__plain(out); /* numbers alone fill the output */
+  if (first < 0 && out) *whole = gt__plain(out); /* numbers alone fill the output */
   return gt__check_size(whole->ndim, whole->shape);
 }
 /* A text becomes a tree that knows its device, shape and dtypes. */
@@ -5504,10 +5506,10 @@ static int gt__is_kept(gt__tree *t, int op) {
   return same && (!*t->text || !strcmp(t->text, gt__last.text));
 }
 static void gt__keep_program(const gt__tree *t, const gt__code *g) {
+  size_t n = (size_t)t->n_in;
   gt__last.op = 0;
-  if (g->p.n_in != t->n_in || strlen(t->text) >= sizeof gt__last.text) return;
-  for (int i = 0; i < t->n_in; i++)
-    if (g->in[i] != t->in[i]) return;
+  if (g->p.n_in != n || strlen(t->text) >= sizeof gt__last.text) return;
+  if (memcmp(g->in, t->in, n * sizeof *t->in)) return;
   gt__last.op = t->kept;
   gt__last.from = t->in[0]->dtype;
   gt__last.to = t->whole.dtype;
@@ -5520,7 +5522,7 @@ static gt_tensor *gt__run_kept(gt__tree *t, gt_tensor *out) {
   if (gt__place_tree(t, out)) return NULL;
   t->whole.dtype = gt__last.to;
   if (gt__begin(&r, out, &t->whole, t->n_in, t->in, 1)) return NULL;
-  for (int i = 0; i < t->n_in; i++) g->in[i] = t->in[i];
+  memcpy(g->in, t->in, (size_t)t->n_in * sizeof *t->in);
   return gt__end(&r, gt__launch_map(g, r.place));
 }
 /* Computes the tree into `out`, or into a new tensor. The result's dtype, and the shape of numbers
@@ -5980,13 +5982,14 @@ static void gt__order_fold(gt__reduce_args *r, gt__walk *w, int any, int ndim) {
   int kept = r->n_kept;
   if (w->n > 1) gt__sort_dims(w, 0, kept, 1);
   if (any) gt__sort_dims(w, kept, ndim, 1);
-  r->n_kept = gt__collapse(w, 0, 0, kept);
-  r->pre.ndim = gt__collapse(w, r->n_kept, kept, ndim);
-  if (any && r->n_kept && r->n_kept < r->pre.ndim) {
+  int first = gt__collapse(w, 0, 0, kept); /* of the folded dims */
+  int end = gt__collapse(w, first, kept, ndim);
+  if (any && first && first < end) {
     const int64_t *stride = w->o[1]->stride;
-    r->inner = stride[r->pre.ndim - 1] <= stride[r->n_kept - 1];
+    r->inner = stride[end - 1] <= stride[first - 1];
   }
-  r->pre.ndim = gt__one_dim_at_least(w, r->pre.ndim);
+  r->n_kept = first;
+  r->pre.ndim = gt__one_dim_at_least(w, end);
 }
 static gt_status gt__launch_fold(const gt__folding *f, const gt__code *g, const gt_tensor *out,
                                  const gt_tensor *whole, uint32_t set) {
@@ -6008,8 +6011,7 @@ static gt_status gt__launch_fold(const gt__folding *f, const gt__code *g, const 
   r->finish = f->finish;
   r->chunk = r->inner ? (int)GT__CHUNK : (int)GT__ROWS;
   r->n_chunk = r->n ? gt__parts(r->n, r->chunk) : 1;
-  double divisor = (double)r->n - f->correction;
-  if (!(divisor > 0)) divisor = 0;
+  double divisor = fmax((double)r->n - f->correction, 0);
   if (g->p.compute == GT__F32) r->divisor.s = (float)divisor;
   else r->divisor.f = divisor;
   return gt__submit(&op);
@@ -6259,11 +6261,12 @@ GT_API gt_tensor *gt_norm(gt_tensor *out, const gt_tensor *x, double p, uint32_t
   if (p != p) return GT__NULL(GT_ERROR_ARGUMENT, "p is NaN");
   gt__folding f = gt__folding_of(GT_SUM, dims, keepdim, gt__float_dtype(x));
   if (isinf(p)) f.fold = p > 0 ? GT__FOLD_MAX : GT__FOLD_MIN;
-  if (p == 2) f.finish = GT__ROOT;
-  if (p == 2) return gt__squares(&f, out, x, 0);
-  if (p == 0) return gt__fold_text(&f, out, "a != 0", 1, &x);
-  int plain = p == 1 || isinf(p);
-  if (plain) return gt__fold_text(&f, out, "abs(a)", 1, &x);
+  if (p == 2) {
+    f.finish = GT__ROOT;
+    return gt__squares(&f, out, x, 0);
+  }
+  int plain = p == 0 || p == 1 || isinf(p);
+  if (plain) return gt__fold_text(&f, out, p == 0 ? "a != 0" : "abs(a)", 1, &x);
   return gt__power_norm(out, x, p, dims, keepdim);
 }
 /* Does a row of x stay on the chip, or do a few threads of a GPU take a column? See
@@ -6573,7 +6576,7 @@ static void gt__bind(gt__op *op, gt__operand *o, const gt_tensor *x, int ndim, i
                      const int *order) {
   o->data = gt__address(x);
   o->dtype = x->dtype;
-  o->size_log2 = __builtin_ctz((unsigned)gt_dtype_size(x->dtype));
+  o->size_log2 = __builtin_ctz(gt__dtype[x->dtype].size);
   o->fresh = gt__on_host(op->device) && !op->n_touch && /* only CPUs ask: the output is the first */
              !__atomic_load_n(&x->storage->written, __ATOMIC_RELAXED) &&
              !__atomic_exchange_n(&x->storage->written, 1, __ATOMIC_RELAXED);

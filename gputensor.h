@@ -45,12 +45,12 @@
      and under GPUTENSOR_IMPLEMENTATION
        >>shared      >>math        >>machine     >>system      >>how-it-works
        >>state       >>floor-plan  >>reports     >>device-code >>regions     >>codes
-       >>handles     >>views-code  >>storage     >>parser      >>compiler    >>operations-code
-       >>making      >>joining     >>folding     >>multiplying >>operands    >>moving
-       >>scattering  >>sorting     >>ways        >>submit      >>order       >>ledgers
-       >>waiting     >>trace-code  >>stream-code >>timeline    >>graph-code  >>npy
-       >>safetensors >>dlpack      >>print       >>cpu-threads >>cpu-plain   >>cpu-order
-       >>cpu-streams >>tuning      >>cpu-loops   >>cpu-vectors >>cpu-transposed
+       >>storage     >>handles     >>views-code  >>operands    >>parser      >>compiler
+       >>operations-code           >>moving      >>making      >>joining     >>folding
+       >>multiplying >>scattering  >>sorting     >>ways        >>submit      >>order
+       >>ledgers     >>waiting     >>trace-code  >>stream-code >>timeline    >>graph-code
+       >>npy         >>safetensors >>dlpack      >>print       >>cpu-threads >>cpu-plain
+       >>cpu-order   >>cpu-streams >>tuning      >>cpu-loops   >>cpu-vectors >>cpu-transposed
        >>cpu-folds   >>cpu-softmax >>cpu-scans   >>cpu-products              >>cpu-amx
        >>cpu-ways    >>cuda-backend              >>licence
      To add an operation see GT__OPERATIONS; a dtype, GT__DTYPES; a back end, gt__backend; a faster
@@ -3221,32 +3221,6 @@ enum { GT__ANY_STRIDES, GT__DENSE, GT__FRESH };
 /* The tables of the back ends, which stand at the end. Without CUDA both are the CPU's. */
 static const gt__backend *gt__cpu_table(void);
 static const gt__backend *gt__cuda_table(void);
-/* >>storage: memory, taken and given back in the order of streams. */
-static void gt__sweep_unlocks(int wait);
-static int gt__give_back_unlocks(gt_device device);
-static gt__storage *gt__storage_new(size_t bytes, gt_device device, int pinned);
-static void gt__end_wrap(gt__storage *s);
-static void gt__storage_end_unlocks(gt__storage *s);
-/* >>operands: tensors as operands, and where a result goes. */
-static void gt__bind(gt__op *op, gt__operand *o, const gt_tensor *x, int ndim, int n,
-                     const int *order);
-static int gt__collapse(gt__walk *w, int at, int from, int to);
-static void gt__exchange_dims(gt__walk *w, int i, int j);
-static int gt__one_dim_at_least(gt__walk *w, int ndim);
-static int gt__collapse_all(gt__walk *w, int ndim);
-static int gt__is_narrow(const gt__op *op, const gt__walk *w, int ndim);
-static void gt__sort_dims(gt__walk *w, int first, int ndim, int by);
-static int gt__same_shape(const gt_tensor *x, const gt_tensor *y);
-static int gt__is_constant(const gt_tensor *x);
-static gt_status gt__begin(gt__result *r, gt_tensor *out, const gt_tensor *like, int n,
-                           gt__operands x, int in_place);
-static gt_status gt__move_elements(const gt_tensor *dst, const gt_tensor *src,
-                                   const gt__pick *pick);
-static gt_tensor *gt__end(gt__result *r, gt_status status);
-/* >>moving: copies of any kind, and what the host reads. */
-static gt_status gt__copy_into(gt_tensor *dst, const gt_tensor *src);
-static gt_tensor *gt__converted(const gt_tensor *x, gt_dtype dtype, gt_device device, int share);
-static gt__num gt__decode(gt_dtype dtype, const void *p);
 /* >>submit: the one way to a back end: gt__op_new, then operands, then gt__submit. */
 static gt_status gt__submit(gt__op *op);
 static gt__op *gt__op_new(gt__op *op, int kind, gt_device device);
@@ -3553,9 +3527,10 @@ GT__ASSERT(GT_BOOL < GT_UINT8 && GT_UINT8 < GT_INT8 && GT_INT8 < GT_INT16 && GT_
                GT_BFLOAT16 < GT_FLOAT32 && GT_FLOAT32 < GT_FLOAT64 && GT_DTYPES == 10,
            "of two dtypes the later one holds both, but for the pairs in gt__promote_types");
 GT__INSIDE gt_dtype gt__promote_types(gt_dtype a, gt_dtype b) {
-  if (a > b) return gt__promote_types(b, a);
-  if (a == GT_UINT8 && b == GT_INT8) return GT_INT16;
-  return a == GT_FLOAT16 && b == GT_BFLOAT16 ? GT_FLOAT32 : b;
+  gt_dtype low = a < b ? a : b;
+  gt_dtype high = a < b ? b : a;
+  if (low == GT_UINT8 && high == GT_INT8) return GT_INT16;
+  return low == GT_FLOAT16 && high == GT_BFLOAT16 ? GT_FLOAT32 : high;
 }
 GT_API gt_dtype gt_promote_types(gt_dtype a, gt_dtype b) {
   GT__CALL;
@@ -3774,6 +3749,198 @@ GT_API const char *gt_device_name(gt_device device) {
   gt_properties p;
   return gt_device_properties(device, &p) ? "no device"
                                           : (char *)memcpy(gt__scrap(), p.name, sizeof p.name);
+}
+
+/* ---- >>storage ---------------------------------------------------------------------------------
+   Device memory is taken and given back in stream order, from pools that keep it. Memory of the
+   host is kept until the work that uses it is done, pinned memory longer, for the next who asks. */
+static int gt__release_device_unlocks(gt__storage *s);
+static void gt__drop_unlocks(gt__storage *s) { /* its memory goes for good; with the lock */
+  if (!gt__on_host(s->device)) gt__release_device_unlocks(s);
+  else (s->pooled ? GT__PINNING : GT__HOST)->release(-1, NULL, s->data, s->pooled);
+  gt__end_storage(s);
+}
+static gt__storage *gt__pool_take(int c) { /* the oldest of a class */
+  gt__storage *s = gt__all.pool[c].first;
+  if (!s) return NULL;
+  gt__all.pool[c].first = s->next, gt__all.pool[c].count--;
+  return s;
+}
+static void gt__pool_give(gt__storage *s) {
+  int c = s->pooled;
+  s->next = NULL;
+  if (gt__all.pool[c].first) gt__all.pool[c].last->next = s;
+  else gt__all.pool[c].first = s;
+  gt__all.pool[c].last = s, gt__all.pool[c].count++;
+}
+/* Frees ordinary memory that has settled; with `wait` all it can, and the lock is given up then. */
+static void gt__sweep_unlocks(int wait) {
+  for (int c = 0; c < (wait ? (int)GT__CLASSES : 1); c++)
+    for (int n = gt__all.pool[c].count; n > 0; n--) {
+      gt__storage *s = gt__pool_take(c);
+      if (!s) break; /* another thread has them */
+      if (gt__settled(s) || (wait && !gt__reach_all_unlocks(NULL, s))) gt__drop_unlocks(s);
+      else gt__pool_give(s);
+    }
+}
+/* Pinned memory from the pool, or fresh. If the oldest block still waits for its work, 32 MiB more;
+   then it is waited for: a program that runs ahead of its GPU must not pin ever more. */
+static int gt__take_pinned_unlocks(gt__storage *s) {
+  int code, c = 12;                                                      /* from a page on */
+  if ((uint64_t)s->bytes >> (GT__CLASSES - 1)) return GT__CPU_NO_MEMORY; /* beyond all classes */
+  while (c < GT__CLASSES - 1 && (size_t)1 << c < s->bytes) c++;
+  int most = 2; /* blocks: 32 MiB together, but two at least */
+  if (c <= 23) most = 1 << (25 - (c < 15 ? 15 : c));
+  gt__storage *found = gt__all.pool[c].first;
+  if (found && (gt__settled(found) || gt__all.pool[c].count >= most)) {
+    gt__pool_take(c);
+    code = gt__reach_all_unlocks(NULL, found);
+    s->data = found->data;
+    if (code) gt__pool_give(found);
+    else gt__end_storage(found);
+  } else code = GT__PINNING->alloc(gt_current_device().index, NULL, (size_t)1 << c, 1, &s->data);
+  s->pooled = code ? 0 : c;
+  return code;
+}
+/* One attempt; with the lock. */
+static int gt__storage_fill_unlocks(gt__storage *s) {
+  const gt__backend *b = GT__OF(s);
+  int code = 0;
+  if (gt__on_host(s->device)) {
+    gt__sweep_unlocks(0);
+    if (s->pinned && s->bytes) return gt__take_pinned_unlocks(s);
+    return b->alloc(0, NULL, s->bytes, 0, &s->data);
+  }
+  gt_stream *stream = gt__opened_current(s->device, &code);
+  if (stream) code = gt__captured(stream);
+  if (code) return code;
+  code = b->alloc(s->device.index, stream->queue, s->bytes, 0, &s->data);
+  if (code) return code;
+  gt__access all = gt__whole(s, 1);
+  stream->number++; /* an allocation is an operation that writes */
+  gt__note(&all, stream);
+  return 0;
+}
+static gt_status gt__no_memory(gt_device device, size_t bytes, int code) {
+  if (!gt__is_out_of_memory(code, device)) return gt__report(device, NULL, code);
+  char owners[400] = "";
+  size_t n = 0, last = SIZE_MAX, reserved, available, total, held;
+  gt__lock();
+  held = gt__all.allocated[gt__slot(device)];
+  for (int i = 0; i < 3; i++) {
+    const gt_tensor *most = NULL;
+    for (const gt_tensor *x = gt__all.tensors; x; x = x->gt__next)
+      if (gt__same_device(x->device, device) && x->storage->bytes < last &&
+          x->storage->bytes > (most ? most->storage->bytes : 0))
+        most = x;
+    if (!most) break;
+    last = most->storage->bytes;
+    n += (size_t)snprintf(owners + n, sizeof owners - n, "%s%s %.70s %zu",
+                          n ? ", " : "; largest: ", gt_dtype_string(most->dtype),
+                          gt__shape_text(most), last);
+  }
+  gt__backend_of(device)->memory(device.index, &reserved, &available, &total);
+  gt__unlock();
+  return gt__fail(GT_ERROR_MEMORY,
+                  "out of memory on %s: asked for %zu bytes, %zu of %zu are free, %zu "
+                  "are in tensors%s",
+                  gt_device_string(device), bytes, available, total, held, owners);
+}
+/* Gives back all that is cached. */
+static int gt__give_back_unlocks(gt_device device) {
+  const gt__backend *b = gt__backend_of(device);
+  int code = gt__await_all_unlocks(&device, 0);
+  for (int i = 0; i < gt__all.top; i++) {
+    gt_stream *t = gt__all.slot[i];
+    if (t && gt__same_device(t->device, device)) gt__drop_scratch(t, 0);
+  }
+  gt__sweep_unlocks(1);
+  return code || !b->trim ? code : b->trim(device.index);
+}
+static gt__storage *gt__storage_new(size_t bytes, gt_device device, int pinned) {
+  gt__storage *s = (gt__storage *)gt__malloc(sizeof *s);
+  int slot = gt__slot(device);
+  if (!s) return NULL;
+  s->bytes = bytes;
+  s->device = device;
+  s->pinned = pinned;
+  gt__lock();
+  int code = gt__storage_fill_unlocks(s);
+  if (code && (gt__is_out_of_memory(code, device) || pinned)) {
+    gt__give_back_unlocks(device);
+    code = gt__storage_fill_unlocks(s);
+  }
+  if (code && pinned) { /* page-locked memory is scarcer: ordinary memory does it too, slower */
+    s->pinned = 0;
+    code = gt__storage_fill_unlocks(s);
+  }
+  if (!code) gt__all.allocated[slot] += bytes;
+  if (gt__all.peak[slot] < gt__all.allocated[slot]) gt__all.peak[slot] = gt__all.allocated[slot];
+  gt__unlock();
+  if (!code) return s;
+  GPUTENSOR_FREE(s);
+  gt__no_memory(device, bytes, code);
+  return NULL;
+}
+/* Scratch for s's next operation. A stream keeps that of two, by turns: then it is known what may
+   still be using it, where new memory may be a tensor's just freed, and there is nothing to
+   allocate. */
+static int gt__take_scratch_unlocks(gt_stream *s, size_t bytes, int *again) {
+  gt__span *own = &s->scratch[s->turn];
+  int tried = *again;
+  void *p;
+  *again = 0;
+  if ((size_t)(own->end - own->begin) >= bytes) return 0;
+  int code = GT__OF(s)->alloc(s->device.index, s->queue, bytes, 0, &p);
+  if (!tried && gt__is_out_of_memory(code, s->device)) {
+    *again = 1;
+    gt__give_back_unlocks(s->device);
+    return 0;
+  }
+  if (code) return code;
+  if (own->begin) GT__OF(s)->release(s->device.index, s->queue, own->begin, 0);
+  own->begin = (char *)p;
+  own->end = own->begin + bytes;
+  s->fresh = 1;
+  return 0;
+}
+/* Gives device memory back: on the stream that used it last, if other uses are behind that; else on
+   the device's bin, which waits so that no user's stream must. What cannot be waited for stays. */
+static int gt__release_device_unlocks(gt__storage *s) {
+  gt_stream *t = gt__all.slot[s->last];
+  gt__ledger *l = gt__ledger_of(s);
+  const gt__use *use = gt__uses(l);
+  int code = 0, fits = t && !t->freed && !gt__captured(t) && gt__same_device(t->device, s->device);
+  for (int k = 0; k < l->n && fits; k++) fits = gt__knows(t, use[k].at);
+  if (!fits) t = gt__opened(&gt__all.bin[gt__slot(s->device)], s->device, &code);
+  if (code || gt__reach_all_unlocks(t, s)) code = gt__reach_all_unlocks(NULL, s);
+  void *queue = t ? t->queue : NULL;
+  if (!code) GT__OF(s)->release(s->device.index, queue, s->data, 0);
+  return code;
+}
+/* Memory of the caller's: who has it now hears of what should have been written and was not. */
+static void gt__end_wrap(gt__storage *s) { /* without the lock */
+  gt__access all = gt__whole(s, 0);
+  gt__lock();
+  int code = gt__reach_all_unlocks(NULL, s);
+  if (!code && gt__any_failures()) code = gt__check_written(&all);
+  gt__unlock();
+  if (s->deleter) s->deleter(s->data, s->context);
+  gt__lock();
+  gt_device device = s->device;
+  gt__end_storage(s);
+  gt__unlock();
+  gt__me.call = "gt_free";
+  gt__report(device, NULL, code);
+}
+static void gt__storage_end_unlocks(gt__storage *s) { /* with the lock, which it gives up */
+  gt__all.allocated[gt__slot(s->device)] -= s->bytes;
+  int gpu = !gt__on_host(s->device);
+  int captured = gpu && s->data && gt__release_device_unlocks(s) == GT__CAPTURED;
+  if (gpu && !captured) gt__end_storage(s);
+  else if (!gpu && !s->pooled && gt__settled(s)) gt__drop_unlocks(s);
+  else gt__pool_give(s); /* a captured stream cannot be asked */
+  gt__unlock();
 }
 
 /* ---- >>handles ------------------------------------------------------------------------------- */
@@ -4363,196 +4530,212 @@ GT_API gt_tensor *gt_diagonal(const gt_tensor *x, int64_t offset, int dim0, int 
   return gt__handle(&y);
 }
 
-/* ---- >>storage ---------------------------------------------------------------------------------
-   Device memory is taken and given back in stream order, from pools that keep it. Memory of the
-   host is kept until the work that uses it is done, pinned memory longer, for the next who asks. */
-static int gt__release_device_unlocks(gt__storage *s);
-static void gt__drop_unlocks(gt__storage *s) { /* its memory goes for good; with the lock */
-  if (!gt__on_host(s->device)) gt__release_device_unlocks(s);
-  else (s->pooled ? GT__PINNING : GT__HOST)->release(-1, NULL, s->data, s->pooled);
-  gt__end_storage(s);
+/* ---- >>operands ---------------------------------------------------------------------------------
+   Tensors as the back ends see them: addresses and strides over the dims of an operation, of which
+   as few are left as there can be; and where a result goes. */
+/* Makes x an operand of n dims: dim order[i], or -1: none, of the `ndim` to which x broadcasts. */
+static void gt__bind(gt__op *op, gt__operand *o, const gt_tensor *x, int ndim, int n,
+                     const int *order) {
+  o->data = gt__address(x);
+  o->dtype = x->dtype;
+  o->size_log2 = __builtin_ctz(gt__dtype[x->dtype].size);
+  o->fresh = gt__on_host(op->device) && !op->n_touch && /* only CPUs ask: the output is the first */
+             !__atomic_load_n(&x->storage->written, __ATOMIC_RELAXED) &&
+             !__atomic_exchange_n(&x->storage->written, 1, __ATOMIC_RELAXED);
+  for (int i = 0; i < n; i++) {
+    int d = order[i] - (ndim - x->ndim);
+    int moves = o->data && d >= 0 && x->shape[d] != 1;
+    o->stride[i] = moves ? x->stride[d] : 0;
+  }
+  gt__set_region(&op->touch[op->n_touch].where, x);
+  gt__touch(op, x->storage);
 }
-static gt__storage *gt__pool_take(int c) { /* the oldest of a class */
-  gt__storage *s = gt__all.pool[c].first;
-  if (!s) return NULL;
-  gt__all.pool[c].first = s->next, gt__all.pool[c].count--;
-  return s;
+static void gt__exchange_dims(gt__walk *w, int i, int j) {
+  gt__swap(&w->size[i], &w->size[j]);
+  for (int k = 0; k < w->n; k++) {
+    int64_t *stride = w->o[k]->stride;
+    gt__swap(&stride[i], &stride[j]);
+  }
 }
-static void gt__pool_give(gt__storage *s) {
-  int c = s->pooled;
-  s->next = NULL;
-  if (gt__all.pool[c].first) gt__all.pool[c].last->next = s;
-  else gt__all.pool[c].first = s;
-  gt__all.pool[c].last = s, gt__all.pool[c].count++;
+/* Moves dims `from` to `to` to place `at` and the next ones, without sizes of 1, and merges
+   neighbours that every operand walks evenly. Returns the place behind them. */
+static int gt__collapse(gt__walk *w, int at, int from, int to) {
+  int first = at;
+  for (int d = from; d < to; d++) {
+    int64_t size = w->size[d];
+    int merge = at > first;
+    if (size == 1) continue;
+    for (int k = 0; k < w->n && merge; k++) {
+      const int64_t *stride = w->o[k]->stride;
+      merge = stride[at - 1] == stride[d] * size;
+    }
+    if (!merge) w->size[at++] = 1;
+    w->size[at - 1] *= size;
+    for (int k = 0; k < w->n; k++) {
+      int64_t *stride = w->o[k]->stride;
+      stride[at - 1] = stride[d];
+    }
+  }
+  return at;
 }
-/* Frees ordinary memory that has settled; with `wait` all it can, and the lock is given up then. */
-static void gt__sweep_unlocks(int wait) {
-  for (int c = 0; c < (wait ? (int)GT__CLASSES : 1); c++)
-    for (int n = gt__all.pool[c].count; n > 0; n--) {
-      gt__storage *s = gt__pool_take(c);
-      if (!s) break; /* another thread has them */
-      if (gt__settled(s) || (wait && !gt__reach_all_unlocks(NULL, s))) gt__drop_unlocks(s);
-      else gt__pool_give(s);
+/* Back ends want one dim at least. */
+static int gt__one_dim_at_least(gt__walk *w, int ndim) {
+  if (ndim) return ndim;
+  w->size[0] = 1;
+  for (int k = 0; k < w->n; k++) w->o[k]->stride[0] = 0;
+  return 1;
+}
+static int gt__collapse_all(gt__walk *w, int ndim) {
+  return gt__one_dim_at_least(w, gt__collapse(w, 0, 0, ndim));
+}
+/* All byte offsets, forwards and backwards, below 2^31? A CPU does not care. */
+GT__INSIDE int gt__is_narrow(const gt__op *op, const gt__walk *w, int ndim) {
+  int narrow = !gt__on_host(op->device) && gt__count(ndim, w->size) <= INT32_MAX;
+  for (int k = 0; k < w->n && narrow; k++) {
+    double last = 0; /* in which nothing overflows */
+    for (int d = 0; d < ndim; d++) {
+      double step = (double)w->o[k]->stride[d];
+      last += (double)(w->size[d] - 1) * fabs(step);
+    }
+    narrow &= last * 8 <= INT32_MAX;
+  }
+  return narrow;
+}
+static void gt__turn_dim(gt__walk *w, int d) { /* it is walked from its other end on */
+  int64_t last = w->size[d] - 1;
+  for (int k = 0; k < w->n; k++) {
+    gt__operand *o = w->o[k];
+    int64_t *stride = &o->stride[d];
+    o->data += *stride * last * (1 << o->size_log2);
+    *stride = -*stride;
+  }
+}
+/* Walks the dims from `first` on in the order of operand `by`'s strides, of which none is negative
+   then: what is dense is read so. */
+static void gt__sort_dims(gt__walk *w, int first, int ndim, int by) {
+  const int64_t *stride = w->o[by]->stride;
+  for (int d = first; d < ndim; d++)
+    if (stride[d] < 0) gt__turn_dim(w, d);
+  for (int i = first + 1; i < ndim; i++)
+    for (int j = i; j > first && w->size[j] > 1; j--) {
+      if (stride[j - 1] >= stride[j]) break;
+      gt__exchange_dims(w, j, j - 1);
     }
 }
-/* Pinned memory from the pool, or fresh. If the oldest block still waits for its work, 32 MiB more;
-   then it is waited for: a program that runs ahead of its GPU must not pin ever more. */
-static int gt__take_pinned_unlocks(gt__storage *s) {
-  int code, c = 12;                                                      /* from a page on */
-  if ((uint64_t)s->bytes >> (GT__CLASSES - 1)) return GT__CPU_NO_MEMORY; /* beyond all classes */
-  while (c < GT__CLASSES - 1 && (size_t)1 << c < s->bytes) c++;
-  int most = 2; /* blocks: 32 MiB together, but two at least */
-  if (c <= 23) most = 1 << (25 - (c < 15 ? 15 : c));
-  gt__storage *found = gt__all.pool[c].first;
-  if (found && (gt__settled(found) || gt__all.pool[c].count >= most)) {
-    gt__pool_take(c);
-    code = gt__reach_all_unlocks(NULL, found);
-    s->data = found->data;
-    if (code) gt__pool_give(found);
-    else gt__end_storage(found);
-  } else code = GT__PINNING->alloc(gt_current_device().index, NULL, (size_t)1 << c, 1, &s->data);
-  s->pooled = code ? 0 : c;
-  return code;
+/* May x and y meet? Two storages can if one of them wraps memory. */
+static int gt__overlaps(const gt_tensor *x, const gt_tensor *y) {
+  if (x->storage != y->storage && !x->storage->foreign && !y->storage->foreign) return 0;
+  gt__region a, b;
+  gt__set_region(&a, x);
+  gt__set_region(&b, y);
+  return gt__meeting(&a, &b) != GT__APART;
 }
-/* One attempt; with the lock. */
-static int gt__storage_fill_unlocks(gt__storage *s) {
-  const gt__backend *b = GT__OF(s);
-  int code = 0;
-  if (gt__on_host(s->device)) {
-    gt__sweep_unlocks(0);
-    if (s->pinned && s->bytes) return gt__take_pinned_unlocks(s);
-    return b->alloc(0, NULL, s->bytes, 0, &s->data);
-  }
-  gt_stream *stream = gt__opened_current(s->device, &code);
-  if (stream) code = gt__captured(stream);
-  if (code) return code;
-  code = b->alloc(s->device.index, stream->queue, s->bytes, 0, &s->data);
-  if (code) return code;
-  gt__access all = gt__whole(s, 1);
-  stream->number++; /* an allocation is an operation that writes */
-  gt__note(&all, stream);
-  return 0;
+GT__INSIDE int gt__same_shape(const gt_tensor *x, const gt_tensor *y) {
+  size_t bytes = (size_t)x->ndim * sizeof *x->shape;
+  return x->ndim == y->ndim && !memcmp(x->shape, y->shape, bytes);
 }
-static gt_status gt__no_memory(gt_device device, size_t bytes, int code) {
-  if (!gt__is_out_of_memory(code, device)) return gt__report(device, NULL, code);
-  char owners[400] = "";
-  size_t n = 0, last = SIZE_MAX, reserved, available, total, held;
-  gt__lock();
-  held = gt__all.allocated[gt__slot(device)];
-  for (int i = 0; i < 3; i++) {
-    const gt_tensor *most = NULL;
-    for (const gt_tensor *x = gt__all.tensors; x; x = x->gt__next)
-      if (gt__same_device(x->device, device) && x->storage->bytes < last &&
-          x->storage->bytes > (most ? most->storage->bytes : 0))
-        most = x;
-    if (!most) break;
-    last = most->storage->bytes;
-    n += (size_t)snprintf(owners + n, sizeof owners - n, "%s%s %.70s %zu",
-                          n ? ", " : "; largest: ", gt_dtype_string(most->dtype),
-                          gt__shape_text(most), last);
-  }
-  gt__backend_of(device)->memory(device.index, &reserved, &available, &total);
-  gt__unlock();
-  return gt__fail(GT_ERROR_MEMORY,
-                  "out of memory on %s: asked for %zu bytes, %zu of %zu are free, %zu "
-                  "are in tensors%s",
-                  gt_device_string(device), bytes, available, total, held, owners);
+static int gt__same_view(const gt_tensor *x, const gt_tensor *y) {
+  if (gt__address(x) != gt__address(y) || x->dtype != y->dtype || !gt__same_shape(x, y)) return 0;
+  for (int d = 0; d < x->ndim; d++)
+    if (x->stride[d] != y->stride[d] && x->shape[d] != 1) return 0;
+  return 1;
 }
-/* Gives back all that is cached. */
-static int gt__give_back_unlocks(gt_device device) {
-  const gt__backend *b = gt__backend_of(device);
-  int code = gt__await_all_unlocks(&device, 0);
-  for (int i = 0; i < gt__all.top; i++) {
-    gt_stream *t = gt__all.slot[i];
-    if (t && gt__same_device(t->device, device)) gt__drop_scratch(t, 0);
-  }
-  gt__sweep_unlocks(1);
-  return code || !b->trim ? code : b->trim(device.index);
+static int gt__is_constant(const gt_tensor *x) { return x->ndim == 0 && gt__on_host(x->device); }
+/* One element as a number: its exact value, integers in i, floating numbers in f. */
+static gt__num gt__decode(gt_dtype dtype, const void *p) {
+  gt__num value;
+  GT__HOST->element(dtype, p, &value);
+  return value;
 }
-static gt__storage *gt__storage_new(size_t bytes, gt_device device, int pinned) {
-  gt__storage *s = (gt__storage *)gt__malloc(sizeof *s);
-  int slot = gt__slot(device);
-  if (!s) return NULL;
-  s->bytes = bytes;
-  s->device = device;
-  s->pinned = pinned;
-  gt__lock();
-  int code = gt__storage_fill_unlocks(s);
-  if (code && (gt__is_out_of_memory(code, device) || pinned)) {
-    gt__give_back_unlocks(device);
-    code = gt__storage_fill_unlocks(s);
+static gt_status gt__check_constant(const gt_tensor *out) {
+  if (!out->storage->constant) return GT_OK;
+  return gt__fail(GT_ERROR_ARGUMENT,
+                  "the output %s is of gt_from_const_ptr, whose memory is "
+                  "not written to; gt_copy(NULL, x) makes a tensor that may be",
+                  gt__shape_text(out));
+}
+static gt_status gt__check_own(const gt_tensor *out) {
+  gt__region where;
+  if (gt__check_constant(out)) return gt__failed();
+  gt__set_region(&where, out);
+  if (where.exact >= 0) return GT_OK;
+  return gt__fail(GT_ERROR_ARGUMENT,
+                  "the output's elements share memory, as those of gt_expand and gt_unfold do, or "
+                  "may by their strides; give a tensor of its own");
+}
+/* `like` describes the result, which the store converts; `in_place`: the very elements of an
+   operand may be written over. */
+static gt_status gt__begin(gt__result *r, gt_tensor *out, const gt_tensor *like, int n,
+                           gt__operands x, int in_place) {
+  gt_tensor wide;
+  r->made = !out;
+  r->out = out ? out : gt__new_like(like);
+  r->place = r->out;
+  if (!out) return r->out ? GT_OK : gt__failed();
+  if (!gt__same_device(out->device, like->device))
+    return gt__fail(GT_ERROR_DEVICE, "the output is on %s, the operands on %s; gt_to moves them",
+                    gt_device_string(out->device), gt_device_string(like->device));
+  if (!gt__same_shape(out, like))
+    return gt__fail(GT_ERROR_SHAPE, "the output is %s, the result %s", gt__shape_text(out),
+                    gt__shape_text(like));
+  if (gt__check_own(out)) return gt__failed();
+  for (int i = 0; i < n && r->place == out; i++) {
+    if (!x[i]->storage || !gt__overlaps(out, x[i])) continue;
+    if (in_place && (gt__is_constant(x[i]) ||
+                     (gt__broadcast_to(x[i], like, &wide) && gt__same_view(out, &wide))))
+      continue;
+    r->place = gt__new_like(out);
   }
-  if (code && pinned) { /* page-locked memory is scarcer: ordinary memory does it too, slower */
-    s->pinned = 0;
-    code = gt__storage_fill_unlocks(s);
+  return r->place ? GT_OK : gt__failed();
+}
+/* The word that kernels set when they meet a bad index; NULL on the CPU, where the call checks, but
+   for a graph's. */
+static int32_t *gt__fault_word(gt_device device, int caller) {
+  void *words = NULL;
+  size_t bytes = GT__PICKERS * sizeof(int32_t);
+  if (gt__on_host(device) && !gt__is_recorded(device)) return NULL;
+  GT__HOLD(gt__mutex);
+  if (!gt__all.fault && !GT__PINNING->alloc(device.index, NULL, bytes, 1, &words))
+    gt__all.fault = (int32_t *)memset(words, 0, bytes);
+  return gt__all.fault ? gt__all.fault + caller : NULL;
+}
+/* dst = src of one device, dtype and shape, or what `pick` picks from src. */
+static gt_status gt__move_elements(const gt_tensor *dst, const gt_tensor *src,
+                                   const gt__pick *pick) {
+  gt__op op;
+  GT__STRICT;
+  gt__copy_args *a = &gt__op_new(&op, GT__COPY, dst->device)->u.copy;
+  gt__walk w = {a->size, 2, {&a->dst, &a->src, &a->index}};
+  const int *of_src = pick ? pick->of_src : gt__as_it_is;
+  a->kind = GT__ELEMENTS;
+  a->count = gt__numel(dst);
+  a->gather_size = 1;
+  a->ndim = dst->ndim;
+  if (!a->count) return GT_OK;
+  memcpy(a->size, dst->shape, sizeof a->size);
+  gt__bind(&op, &a->dst, dst, a->ndim, a->ndim, gt__as_it_is);
+  gt__bind(&op, &a->src, src, src->ndim, a->ndim, of_src);
+  if (pick) {
+    const gt_tensor *index = pick->index;
+    w.n = 3;
+    gt__bind(&op, &a->index, index, index->ndim, a->ndim, pick->of_index);
+    a->gather_size = src->shape[pick->dim];
+    a->gather_stride = src->stride[pick->dim];
+    a->fault = gt__fault_word(op.device, pick->caller);
   }
-  if (!code) gt__all.allocated[slot] += bytes;
-  if (gt__all.peak[slot] < gt__all.allocated[slot]) gt__all.peak[slot] = gt__all.allocated[slot];
-  gt__unlock();
-  if (!code) return s;
-  GPUTENSOR_FREE(s);
-  gt__no_memory(device, bytes, code);
+  gt__sort_dims(&w, 0, a->ndim, 0);
+  a->ndim = gt__collapse_all(&w, a->ndim);
+  a->narrow = gt__is_narrow(&op, &w, a->ndim);
+  return gt__submit(&op);
+}
+static gt_tensor *gt__end(gt__result *r, gt_status status) { /* out, or nothing is left behind */
+  if (r->place != r->out) {
+    if (!status) status = gt__move_elements(r->out, r->place, NULL);
+    gt__free(r->place);
+  }
+  if (!status) return r->out;
+  if (r->made) gt__free(r->out);
   return NULL;
-}
-/* Scratch for s's next operation. A stream keeps that of two, by turns: then it is known what may
-   still be using it, where new memory may be a tensor's just freed, and there is nothing to
-   allocate. */
-static int gt__take_scratch_unlocks(gt_stream *s, size_t bytes, int *again) {
-  gt__span *own = &s->scratch[s->turn];
-  int tried = *again;
-  void *p;
-  *again = 0;
-  if ((size_t)(own->end - own->begin) >= bytes) return 0;
-  int code = GT__OF(s)->alloc(s->device.index, s->queue, bytes, 0, &p);
-  if (!tried && gt__is_out_of_memory(code, s->device)) {
-    *again = 1;
-    gt__give_back_unlocks(s->device);
-    return 0;
-  }
-  if (code) return code;
-  if (own->begin) GT__OF(s)->release(s->device.index, s->queue, own->begin, 0);
-  own->begin = (char *)p;
-  own->end = own->begin + bytes;
-  s->fresh = 1;
-  return 0;
-}
-/* Gives device memory back: on the stream that used it last, if other uses are behind that; else on
-   the device's bin, which waits so that no user's stream must. What cannot be waited for stays. */
-static int gt__release_device_unlocks(gt__storage *s) {
-  gt_stream *t = gt__all.slot[s->last];
-  gt__ledger *l = gt__ledger_of(s);
-  const gt__use *use = gt__uses(l);
-  int code = 0, fits = t && !t->freed && !gt__captured(t) && gt__same_device(t->device, s->device);
-  for (int k = 0; k < l->n && fits; k++) fits = gt__knows(t, use[k].at);
-  if (!fits) t = gt__opened(&gt__all.bin[gt__slot(s->device)], s->device, &code);
-  if (code || gt__reach_all_unlocks(t, s)) code = gt__reach_all_unlocks(NULL, s);
-  void *queue = t ? t->queue : NULL;
-  if (!code) GT__OF(s)->release(s->device.index, queue, s->data, 0);
-  return code;
-}
-/* Memory of the caller's: who has it now hears of what should have been written and was not. */
-static void gt__end_wrap(gt__storage *s) { /* without the lock */
-  gt__access all = gt__whole(s, 0);
-  gt__lock();
-  int code = gt__reach_all_unlocks(NULL, s);
-  if (!code && gt__any_failures()) code = gt__check_written(&all);
-  gt__unlock();
-  if (s->deleter) s->deleter(s->data, s->context);
-  gt__lock();
-  gt_device device = s->device;
-  gt__end_storage(s);
-  gt__unlock();
-  gt__me.call = "gt_free";
-  gt__report(device, NULL, code);
-}
-static void gt__storage_end_unlocks(gt__storage *s) { /* with the lock, which it gives up */
-  gt__all.allocated[gt__slot(s->device)] -= s->bytes;
-  int gpu = !gt__on_host(s->device);
-  int captured = gpu && s->data && gt__release_device_unlocks(s) == GT__CAPTURED;
-  if (gpu && !captured) gt__end_storage(s);
-  else if (!gpu && !s->pooled && gt__settled(s)) gt__drop_unlocks(s);
-  else gt__pool_give(s); /* a captured stream cannot be asked */
-  gt__unlock();
 }
 
 /* ---- >>parser ----------------------------------------------------------------------------------
@@ -5595,6 +5778,240 @@ static gt_tensor *gt__apply_op(gt_tensor *out, int op, int n, gt__operands x) {
   }
 GT__OPERATIONS(GT__DEFINE)
 
+/* ---- >>moving -------------------------------------------------------------------------------- */
+/* Bytes between devices; memory of the host is pinned. */
+static gt_status gt__copy_bytes(gt__storage *to, void *dst, gt__storage *from, void *src,
+                                int64_t bytes) {
+  gt__op op;
+  int up = !gt__on_host(to->device), down = !gt__on_host(from->device);
+  gt__copy_args *a = &gt__op_new(&op, GT__COPY, (up ? to : from)->device)->u.copy;
+  a->kind = GT__BYTES;
+  a->bytes = bytes;
+  a->dst.data = (char *)dst;
+  a->src.data = (char *)src;
+  a->dst_index = up ? to->device.index : -1;
+  a->src_index = down ? from->device.index : -1;
+  gt__touch_bytes(&op, to, dst, bytes);
+  gt__touch_bytes(&op, from, src, bytes);
+  return gt__submit(&op);
+}
+/* Ordinary memory of the host passes through pieces of pinned memory: while the GPU copies one, the
+   caller fills the next,
+
+     host memory --move--> piece --copy_bytes--> device                   upwards
+
+   or empties what came GT__PIECES - 1 pieces before, from a ring of GT__PIECES:
+
+     device --copy_bytes--> piece --move--> host memory                   downwards */
+enum { GT__PIECES = 8 };
+enum { GT__PIECE = 1 << 21 }; /* bytes */
+static int64_t gt__piece_bytes(const gt_tensor *x, int64_t at) {
+  return gt__minimum_i64(GT__PIECE, (int64_t)gt__nbytes(x) - at);
+}
+/* The piece that begins at that byte. */
+static gt_status gt__begin_piece(gt__storage **piece, const gt_tensor *to, const gt_tensor *from,
+                                 int64_t at, int up) {
+  int64_t n = gt__piece_bytes(to, at);
+  char *dst = gt__address(to) + at, *src = gt__address(from) + at;
+  gt__storage *s = gt__storage_new((size_t)n, gt_cpu(), 1);
+  *piece = s;
+  if (!s) return gt__failed();
+  s->internal = 1;
+  if (!up) return gt__copy_bytes(s, s->data, from->storage, src, n);
+  GT__HOST->move((char *)s->data, src, n);
+  return gt__copy_bytes(to->storage, dst, s, s->data, n);
+}
+static gt_status gt__copy_staged(const gt_tensor *to, const gt_tensor *from, int up) {
+  gt__storage *ring[GT__PIECES] = {NULL};
+  int64_t pieces = ((int64_t)gt__nbytes(to) - 1) / GT__PIECE + 1;
+  gt__host_use host;
+  gt_status status = gt__host_begin(up ? from : to, !up, &host);
+  for (int64_t i = 0; i < pieces + GT__PIECES - 1; i++) {
+    int64_t at = i * GT__PIECE, back = at - (GT__PIECES - 1) * GT__PIECE;
+    gt__storage **first = &ring[i % GT__PIECES];
+    gt__storage **last = up ? first : &ring[(i + 1) % GT__PIECES];
+    if (i < pieces && !status) status = gt__begin_piece(first, to, from, at, up);
+    gt__storage *s = *last;
+    *last = NULL;
+    if (!s) continue;
+    gt__access whole = gt__whole(s, 0);
+    if (!up && !status) status = gt__order_host(&whole, NULL);
+    if (!up && !status)
+      GT__HOST->move(gt__address(to) + back, (char *)s->data, gt__piece_bytes(to, back));
+    gt__lock();
+    gt__storage_end_unlocks(s);
+  }
+  gt__host_end(&host);
+  return status;
+}
+/* While a graph of the GPU is recorded, the host has no part in a copy. */
+static gt_status gt__refuse_copy(const gt__storage *host, gt_device gpu) {
+  if (!gt__on_host(host->device) || (host->pinned && !host->internal)) return GT_OK;
+  return gt__refuse_recorded(gpu,
+                             "the host has a part in this copy, once; take dense tensors of "
+                             "gt_empty_pinned and one dtype, or copy before");
+}
+static gt_status gt__copy_across(const gt_tensor *to, const gt_tensor *from) {
+  int down = gt__on_host(to->device), up = gt__on_host(from->device);
+  int direction = down ? GT_DEVICE_TO_HOST : GT_DEVICE_TO_DEVICE;
+  const gt__storage *host = down ? to->storage : from->storage; /* if one is the host's */
+  gt_device gpu = down ? from->device : to->device;
+  int pinned = host->pinned || !(up || down), kind = GT_COPY_ASYNC;
+  int64_t bytes = (int64_t)gt__nbytes(to), whole = 0;
+  gt_status status;
+  if (!bytes) return GT_OK;
+  if (gt__refuse_copy(host, gpu)) return gt__failed();
+  if (up) direction = GT_HOST_TO_DEVICE;
+  if (!pinned) kind = up ? GT_COPY_STAGED : GT_COPY_BLOCKING;
+  gt__me.moving = 1 + 3 * direction + kind;
+  if (!pinned) whole = gt__trace_copy(bytes, to->storage->internal);
+  if (!pinned) status = gt__copy_staged(to, from, up);
+  else
+    status = gt__copy_bytes(to->storage, gt__address(to), from->storage, gt__address(from), bytes);
+  gt__me.moving = 0;
+  int recorded = gt__is_recorded(gpu);
+  GT__HOLD(gt__mutex);
+  gt__trace_end(whole);
+  if (status || recorded) return status;
+  gt__all.stats.copies[direction][kind].count++;
+  gt__all.stats.copies[direction][kind].bytes += bytes;
+  return GT_OK;
+}
+/* dst = src of one shape. Between devices go dense bytes of dst's dtype: src becomes that first. */
+static gt_status gt__copy_into(gt_tensor *dst, const gt_tensor *src) {
+  int crosses = !gt__same_device(dst->device, src->device);
+  int sent = crosses && gt__is_dense(src) && src->dtype == dst->dtype;
+  gt_device device = sent ? dst->device : src->device;
+  if (!crosses && dst->dtype != src->dtype)
+    return gt__eval_at(dst, dst, "a", 1, &src) ? GT_OK : gt__failed();
+  if (!crosses && gt__same_view(dst, src)) return GT_OK;
+  if (!crosses && !gt__overlaps(dst, src)) return gt__move_elements(dst, src, NULL);
+  if (sent && gt__is_dense(dst)) return gt__copy_across(dst, src);
+  GT__LOCAL gt_tensor *between =
+      gt__new(gt__shape_of(src), dst->dtype, device, sent && gt__on_host(device));
+  if (!between) return gt__failed();
+  between->storage->internal = 1;
+  gt_status status = gt__copy_into(between, src);
+  return status ? status : gt__copy_into(dst, between);
+}
+static gt_tensor *gt__converted(const gt_tensor *x, gt_dtype dtype, gt_device device, int share) {
+  int same = x->dtype == dtype && gt__same_device(x->device, device);
+  if (same && (share == GT__ANY_STRIDES || (share == GT__DENSE && gt__is_dense(x))))
+    return gt__handle(x);
+  int pinned = gt__on_host(device) && !gt__on_host(x->device); /* then it comes at once */
+  gt_tensor like = gt__plain(x);
+  like.dtype = dtype;
+  like.device = device;
+  gt_tensor *y = pinned ? gt__new(gt__shape_of(x), dtype, device, 1) : gt__new_like(&like);
+  gt__result r = {y, y, 1};
+  return y ? gt__end(&r, gt__copy_into(y, x)) : NULL;
+}
+GT_API gt_tensor *gt_copy(gt_tensor *dst, const gt_tensor *src) {
+  GT__CALL;
+  gt_tensor wide;
+  if (gt__refuse(dst, 1, 1, &src)) return NULL;
+  if (!dst) return gt__converted(src, src->dtype, src->device, GT__FRESH);
+  if (!gt__broadcast_to(src, dst, &wide))
+    return GT__NULL(GT_ERROR_SHAPE, "the source %s does not broadcast to %s", gt__shape_text(src),
+                    gt__shape_text(dst));
+  return gt__check_own(dst) || gt__copy_into(dst, &wide) ? NULL : dst;
+}
+GT_API gt_tensor *gt_to(const gt_tensor *x, gt_device device) {
+  if (GT__NO(x) || gt__check_device(device)) return NULL;
+  return gt__converted(x, x->dtype, device, GT__ANY_STRIDES);
+}
+GT_API gt_tensor *gt_to_dtype(const gt_tensor *x, gt_dtype dtype) {
+  if (GT__NO(x)) return NULL;
+  return gt__converted(x, dtype, x->device, GT__ANY_STRIDES);
+}
+GT_API gt_tensor *gt_contiguous(const gt_tensor *x) {
+  if (GT__NO(x)) return NULL;
+  return gt__converted(x, x->dtype, x->device, GT__DENSE);
+}
+/* x, contiguous, to or (`up`: on a GPU) from memory of the caller's, who has it again on return. */
+static gt_status gt__copy_outside(const gt_tensor *x, void *data, int up) {
+  gt__storage s;
+  gt_status status;
+  if (gt__on_host(x->device)) {
+    gt__host_use use;
+    status = gt__host_begin(x, 0, &use);
+    if (!status && gt__numel(x)) memcpy(data, gt__address(x), gt__nbytes(x));
+    gt__host_end(&use);
+    return status;
+  }
+  if (gt__refuse_recorded(x->device,
+                          "nothing of it has run, and the host waits for no launch; "
+                          "read and write before gt_graph_begin or behind a launch"))
+    return gt__failed();
+  memset(&s, 0, sizeof s);
+  s.data = data;
+  s.bytes = gt__nbytes(x);
+  s.device = gt_cpu();
+  s.internal = 1;
+  s.pinned = gt__is_pinned(data);
+  gt_tensor host = gt__plain(x);
+  host.device = s.device;
+  host.storage = &s;
+  host.offset = 0;
+  status = up ? gt__copy_across(x, &host) : gt__copy_across(&host, x);
+  gt__access whole = gt__whole(&s, 1);
+  if (!status) status = gt__order_host(&whole, NULL);
+  GPUTENSOR_FREE(s.own.more);
+  return status;
+}
+GT_API gt_tensor *gt_from_array(const void *data, gt_shape shape, gt_dtype dtype,
+                                gt_device device) {
+  GT__CALL;
+  gt_tensor *x = gt__new(shape, dtype, device, 0);
+  gt__result r = {x, x, 1};
+  if (!x || !gt__numel(x)) return x;
+  if (data && gt__on_host(device)) return memcpy(x->storage->data, data, gt__nbytes(x)), x;
+  return gt__end(&r, data ? gt__copy_outside(x, (void *)(uintptr_t)data, 1)
+                          : gt__fail(GT_ERROR_ARGUMENT, "data is NULL"));
+}
+GT_API gt_status gt_to_array(const gt_tensor *x, void *host, size_t bytes) {
+  if (GT__NO(x)) return gt__failed();
+  if (bytes != gt__nbytes(x))
+    return gt__fail(GT_ERROR_ARGUMENT, "%zu bytes given, %s of %s has %zu", bytes,
+                    gt__shape_text(x), gt_dtype_string(x->dtype), gt__nbytes(x));
+  if (!host && bytes) return gt__fail(GT_ERROR_ARGUMENT, "host is NULL");
+  if (gt__is_dense(x)) return gt__copy_outside(x, host, 0);
+  GT__LOCAL gt_tensor *dense = gt__converted(x, x->dtype, x->device, GT__DENSE);
+  return dense ? gt__copy_outside(dense, host, 0) : gt__failed();
+}
+GT_API void *gt_data(const gt_tensor *x) {
+  if (GT__NO(x) || !gt__numel(x)) return NULL;
+  if (gt__on_host(x->device) && gt__host_access(x, 1)) return NULL;
+  return gt__address(x);
+}
+static gt_status gt__one(const gt_tensor *x, gt__num *v) {
+  if (gt__refuse_one(x)) return gt__failed();
+  if (gt__numel(x) != 1)
+    return gt__fail(GT_ERROR_SHAPE, "%s has %lld elements, one is needed", gt__shape_text(x),
+                    (long long)gt__numel(x));
+  gt_status status = gt__copy_outside(x, v, 0);
+  if (!status) *v = gt__decode(x->dtype, v);
+  return status;
+}
+GT_API double gt_item(const gt_tensor *x) {
+  GT__CALL;
+  gt__num v = {0};
+  GT__STRICT;
+  if (gt__one(x, &v)) return (double)NAN;
+  double value = gt__is_floating(x->dtype) ? v.f : (double)v.i;
+  GT__FENCE(value);
+  return value;
+}
+GT_API int64_t gt_item_int64(const gt_tensor *x) {
+  GT__CALL;
+  gt__num v = {0};
+  GT__STRICT;
+  if (gt__one(x, &v)) return 0;
+  int64_t value = gt__is_floating(x->dtype) ? gt__to_i64_f64(v.f, INT64_MIN, INT64_MAX) : v.i;
+  GT__FENCE(value);
+  return value;
+}
+
 /* ---- >>making -----------------------------------------------------------------------------------
    Tensors of numbers: texts over the index, without operands; and random ones. */
 /* Fills `out`, or a new tensor, from a text over numbers: integers if it computes in int64. */
@@ -6566,448 +6983,6 @@ GT_API gt_tensor *gt_linear(gt_tensor *out, const gt_tensor *x, const gt_tensor 
   gt__swap_dims(&wt, 0, 1);
   return bias ? gt__matmul_text(out, x, &wt, "a + b", 1, &bias, GT__SAME_SHAPE)
               : gt__matmul_bare(out, x, &wt);
-}
-
-/* ---- >>operands ---------------------------------------------------------------------------------
-   Tensors as the back ends see them: addresses and strides over the dims of an operation, of which
-   as few are left as there can be; and where a result goes. */
-/* Makes x an operand of n dims: dim order[i], or -1: none, of the `ndim` to which x broadcasts. */
-static void gt__bind(gt__op *op, gt__operand *o, const gt_tensor *x, int ndim, int n,
-                     const int *order) {
-  o->data = gt__address(x);
-  o->dtype = x->dtype;
-  o->size_log2 = __builtin_ctz(gt__dtype[x->dtype].size);
-  o->fresh = gt__on_host(op->device) && !op->n_touch && /* only CPUs ask: the output is the first */
-             !__atomic_load_n(&x->storage->written, __ATOMIC_RELAXED) &&
-             !__atomic_exchange_n(&x->storage->written, 1, __ATOMIC_RELAXED);
-  for (int i = 0; i < n; i++) {
-    int d = order[i] - (ndim - x->ndim);
-    int moves = o->data && d >= 0 && x->shape[d] != 1;
-    o->stride[i] = moves ? x->stride[d] : 0;
-  }
-  gt__set_region(&op->touch[op->n_touch].where, x);
-  gt__touch(op, x->storage);
-}
-static void gt__exchange_dims(gt__walk *w, int i, int j) {
-  gt__swap(&w->size[i], &w->size[j]);
-  for (int k = 0; k < w->n; k++) {
-    int64_t *stride = w->o[k]->stride;
-    gt__swap(&stride[i], &stride[j]);
-  }
-}
-/* Moves dims `from` to `to` to place `at` and the next ones, without sizes of 1, and merges
-   neighbours that every operand walks evenly. Returns the place behind them. */
-static int gt__collapse(gt__walk *w, int at, int from, int to) {
-  int first = at;
-  for (int d = from; d < to; d++) {
-    int64_t size = w->size[d];
-    int merge = at > first;
-    if (size == 1) continue;
-    for (int k = 0; k < w->n && merge; k++) {
-      const int64_t *stride = w->o[k]->stride;
-      merge = stride[at - 1] == stride[d] * size;
-    }
-    if (!merge) w->size[at++] = 1;
-    w->size[at - 1] *= size;
-    for (int k = 0; k < w->n; k++) {
-      int64_t *stride = w->o[k]->stride;
-      stride[at - 1] = stride[d];
-    }
-  }
-  return at;
-}
-/* Back ends want one dim at least. */
-static int gt__one_dim_at_least(gt__walk *w, int ndim) {
-  if (ndim) return ndim;
-  w->size[0] = 1;
-  for (int k = 0; k < w->n; k++) w->o[k]->stride[0] = 0;
-  return 1;
-}
-static int gt__collapse_all(gt__walk *w, int ndim) {
-  return gt__one_dim_at_least(w, gt__collapse(w, 0, 0, ndim));
-}
-/* All byte offsets, forwards and backwards, below 2^31? A CPU does not care. */
-GT__INSIDE int gt__is_narrow(const gt__op *op, const gt__walk *w, int ndim) {
-  int narrow = !gt__on_host(op->device) && gt__count(ndim, w->size) <= INT32_MAX;
-  for (int k = 0; k < w->n && narrow; k++) {
-    double last = 0; /* in which nothing overflows */
-    for (int d = 0; d < ndim; d++) {
-      double step = (double)w->o[k]->stride[d];
-      last += (double)(w->size[d] - 1) * fabs(step);
-    }
-    narrow &= last * 8 <= INT32_MAX;
-  }
-  return narrow;
-}
-static void gt__turn_dim(gt__walk *w, int d) { /* it is walked from its other end on */
-  int64_t last = w->size[d] - 1;
-  for (int k = 0; k < w->n; k++) {
-    gt__operand *o = w->o[k];
-    int64_t *stride = &o->stride[d];
-    o->data += *stride * last * (1 << o->size_log2);
-    *stride = -*stride;
-  }
-}
-/* Walks the dims from `first` on in the order of operand `by`'s strides, of which none is negative
-   then: what is dense is read so. */
-static void gt__sort_dims(gt__walk *w, int first, int ndim, int by) {
-  const int64_t *stride = w->o[by]->stride;
-  for (int d = first; d < ndim; d++)
-    if (stride[d] < 0) gt__turn_dim(w, d);
-  for (int i = first + 1; i < ndim; i++)
-    for (int j = i; j > first && w->size[j] > 1; j--) {
-      if (stride[j - 1] >= stride[j]) break;
-      gt__exchange_dims(w, j, j - 1);
-    }
-}
-/* May x and y meet? Two storages can if one of them wraps memory. */
-static int gt__overlaps(const gt_tensor *x, const gt_tensor *y) {
-  if (x->storage != y->storage && !x->storage->foreign && !y->storage->foreign) return 0;
-  gt__region a, b;
-  gt__set_region(&a, x);
-  gt__set_region(&b, y);
-  return gt__meeting(&a, &b) != GT__APART;
-}
-GT__INSIDE int gt__same_shape(const gt_tensor *x, const gt_tensor *y) {
-  size_t bytes = (size_t)x->ndim * sizeof *x->shape;
-  return x->ndim == y->ndim && !memcmp(x->shape, y->shape, bytes);
-}
-static int gt__same_view(const gt_tensor *x, const gt_tensor *y) {
-  if (gt__address(x) != gt__address(y) || x->dtype != y->dtype || !gt__same_shape(x, y)) return 0;
-  for (int d = 0; d < x->ndim; d++)
-    if (x->stride[d] != y->stride[d] && x->shape[d] != 1) return 0;
-  return 1;
-}
-static int gt__is_constant(const gt_tensor *x) { return x->ndim == 0 && gt__on_host(x->device); }
-static gt_status gt__check_constant(const gt_tensor *out) {
-  if (!out->storage->constant) return GT_OK;
-  return gt__fail(GT_ERROR_ARGUMENT,
-                  "the output %s is of gt_from_const_ptr, whose memory is "
-                  "not written to; gt_copy(NULL, x) makes a tensor that may be",
-                  gt__shape_text(out));
-}
-static gt_status gt__check_own(const gt_tensor *out) {
-  gt__region where;
-  if (gt__check_constant(out)) return gt__failed();
-  gt__set_region(&where, out);
-  if (where.exact >= 0) return GT_OK;
-  return gt__fail(GT_ERROR_ARGUMENT,
-                  "the output's elements share memory, as those of gt_expand and gt_unfold do, or "
-                  "may by their strides; give a tensor of its own");
-}
-/* `like` describes the result, which the store converts; `in_place`: the very elements of an
-   operand may be written over. */
-static gt_status gt__begin(gt__result *r, gt_tensor *out, const gt_tensor *like, int n,
-                           gt__operands x, int in_place) {
-  gt_tensor wide;
-  r->made = !out;
-  r->out = out ? out : gt__new_like(like);
-  r->place = r->out;
-  if (!out) return r->out ? GT_OK : gt__failed();
-  if (!gt__same_device(out->device, like->device))
-    return gt__fail(GT_ERROR_DEVICE, "the output is on %s, the operands on %s; gt_to moves them",
-                    gt_device_string(out->device), gt_device_string(like->device));
-  if (!gt__same_shape(out, like))
-    return gt__fail(GT_ERROR_SHAPE, "the output is %s, the result %s", gt__shape_text(out),
-                    gt__shape_text(like));
-  if (gt__check_own(out)) return gt__failed();
-  for (int i = 0; i < n && r->place == out; i++) {
-    if (!x[i]->storage || !gt__overlaps(out, x[i])) continue;
-    if (in_place && (gt__is_constant(x[i]) ||
-                     (gt__broadcast_to(x[i], like, &wide) && gt__same_view(out, &wide))))
-      continue;
-    r->place = gt__new_like(out);
-  }
-  return r->place ? GT_OK : gt__failed();
-}
-/* The word that kernels set when they meet a bad index; NULL on the CPU, where the call checks, but
-   for a graph's. */
-static int32_t *gt__fault_word(gt_device device, int caller) {
-  void *words = NULL;
-  size_t bytes = GT__PICKERS * sizeof(int32_t);
-  if (gt__on_host(device) && !gt__is_recorded(device)) return NULL;
-  GT__HOLD(gt__mutex);
-  if (!gt__all.fault && !GT__PINNING->alloc(device.index, NULL, bytes, 1, &words))
-    gt__all.fault = (int32_t *)memset(words, 0, bytes);
-  return gt__all.fault ? gt__all.fault + caller : NULL;
-}
-/* dst = src of one device, dtype and shape, or what `pick` picks from src. */
-static gt_status gt__move_elements(const gt_tensor *dst, const gt_tensor *src,
-                                   const gt__pick *pick) {
-  gt__op op;
-  GT__STRICT;
-  gt__copy_args *a = &gt__op_new(&op, GT__COPY, dst->device)->u.copy;
-  gt__walk w = {a->size, 2, {&a->dst, &a->src, &a->index}};
-  const int *of_src = pick ? pick->of_src : gt__as_it_is;
-  a->kind = GT__ELEMENTS;
-  a->count = gt__numel(dst);
-  a->gather_size = 1;
-  a->ndim = dst->ndim;
-  if (!a->count) return GT_OK;
-  memcpy(a->size, dst->shape, sizeof a->size);
-  gt__bind(&op, &a->dst, dst, a->ndim, a->ndim, gt__as_it_is);
-  gt__bind(&op, &a->src, src, src->ndim, a->ndim, of_src);
-  if (pick) {
-    const gt_tensor *index = pick->index;
-    w.n = 3;
-    gt__bind(&op, &a->index, index, index->ndim, a->ndim, pick->of_index);
-    a->gather_size = src->shape[pick->dim];
-    a->gather_stride = src->stride[pick->dim];
-    a->fault = gt__fault_word(op.device, pick->caller);
-  }
-  gt__sort_dims(&w, 0, a->ndim, 0);
-  a->ndim = gt__collapse_all(&w, a->ndim);
-  a->narrow = gt__is_narrow(&op, &w, a->ndim);
-  return gt__submit(&op);
-}
-static gt_tensor *gt__end(gt__result *r, gt_status status) { /* out, or nothing is left behind */
-  if (r->place != r->out) {
-    if (!status) status = gt__move_elements(r->out, r->place, NULL);
-    gt__free(r->place);
-  }
-  if (!status) return r->out;
-  if (r->made) gt__free(r->out);
-  return NULL;
-}
-
-/* ---- >>moving -------------------------------------------------------------------------------- */
-/* Bytes between devices; memory of the host is pinned. */
-static gt_status gt__copy_bytes(gt__storage *to, void *dst, gt__storage *from, void *src,
-                                int64_t bytes) {
-  gt__op op;
-  int up = !gt__on_host(to->device), down = !gt__on_host(from->device);
-  gt__copy_args *a = &gt__op_new(&op, GT__COPY, (up ? to : from)->device)->u.copy;
-  a->kind = GT__BYTES;
-  a->bytes = bytes;
-  a->dst.data = (char *)dst;
-  a->src.data = (char *)src;
-  a->dst_index = up ? to->device.index : -1;
-  a->src_index = down ? from->device.index : -1;
-  gt__touch_bytes(&op, to, dst, bytes);
-  gt__touch_bytes(&op, from, src, bytes);
-  return gt__submit(&op);
-}
-/* Ordinary memory of the host passes through pieces of pinned memory: while the GPU copies one, the
-   caller fills the next,
-
-     host memory --move--> piece --copy_bytes--> device                   upwards
-
-   or empties what came GT__PIECES - 1 pieces before, from a ring of GT__PIECES:
-
-     device --copy_bytes--> piece --move--> host memory                   downwards */
-enum { GT__PIECES = 8 };
-enum { GT__PIECE = 1 << 21 }; /* bytes */
-static int64_t gt__piece_bytes(const gt_tensor *x, int64_t at) {
-  return gt__minimum_i64(GT__PIECE, (int64_t)gt__nbytes(x) - at);
-}
-/* The piece that begins at that byte. */
-static gt_status gt__begin_piece(gt__storage **piece, const gt_tensor *to, const gt_tensor *from,
-                                 int64_t at, int up) {
-  int64_t n = gt__piece_bytes(to, at);
-  char *dst = gt__address(to) + at, *src = gt__address(from) + at;
-  gt__storage *s = gt__storage_new((size_t)n, gt_cpu(), 1);
-  *piece = s;
-  if (!s) return gt__failed();
-  s->internal = 1;
-  if (!up) return gt__copy_bytes(s, s->data, from->storage, src, n);
-  GT__HOST->move((char *)s->data, src, n);
-  return gt__copy_bytes(to->storage, dst, s, s->data, n);
-}
-static gt_status gt__copy_staged(const gt_tensor *to, const gt_tensor *from, int up) {
-  gt__storage *ring[GT__PIECES] = {NULL};
-  int64_t pieces = ((int64_t)gt__nbytes(to) - 1) / GT__PIECE + 1;
-  gt__host_use host;
-  gt_status status = gt__host_begin(up ? from : to, !up, &host);
-  for (int64_t i = 0; i < pieces + GT__PIECES - 1; i++) {
-    int64_t at = i * GT__PIECE, back = at - (GT__PIECES - 1) * GT__PIECE;
-    gt__storage **first = &ring[i % GT__PIECES];
-    gt__storage **last = up ? first : &ring[(i + 1) % GT__PIECES];
-    if (i < pieces && !status) status = gt__begin_piece(first, to, from, at, up);
-    gt__storage *s = *last;
-    *last = NULL;
-    if (!s) continue;
-    gt__access whole = gt__whole(s, 0);
-    if (!up && !status) status = gt__order_host(&whole, NULL);
-    if (!up && !status)
-      GT__HOST->move(gt__address(to) + back, (char *)s->data, gt__piece_bytes(to, back));
-    gt__lock();
-    gt__storage_end_unlocks(s);
-  }
-  gt__host_end(&host);
-  return status;
-}
-/* While a graph of the GPU is recorded, the host has no part in a copy. */
-static gt_status gt__refuse_copy(const gt__storage *host, gt_device gpu) {
-  if (!gt__on_host(host->device) || (host->pinned && !host->internal)) return GT_OK;
-  return gt__refuse_recorded(gpu,
-                             "the host has a part in this copy, once; take dense tensors of "
-                             "gt_empty_pinned and one dtype, or copy before");
-}
-static gt_status gt__copy_across(const gt_tensor *to, const gt_tensor *from) {
-  int down = gt__on_host(to->device), up = gt__on_host(from->device);
-  int direction = down ? GT_DEVICE_TO_HOST : GT_DEVICE_TO_DEVICE;
-  const gt__storage *host = down ? to->storage : from->storage; /* if one is the host's */
-  gt_device gpu = down ? from->device : to->device;
-  int pinned = host->pinned || !(up || down), kind = GT_COPY_ASYNC;
-  int64_t bytes = (int64_t)gt__nbytes(to), whole = 0;
-  gt_status status;
-  if (!bytes) return GT_OK;
-  if (gt__refuse_copy(host, gpu)) return gt__failed();
-  if (up) direction = GT_HOST_TO_DEVICE;
-  if (!pinned) kind = up ? GT_COPY_STAGED : GT_COPY_BLOCKING;
-  gt__me.moving = 1 + 3 * direction + kind;
-  if (!pinned) whole = gt__trace_copy(bytes, to->storage->internal);
-  if (!pinned) status = gt__copy_staged(to, from, up);
-  else
-    status = gt__copy_bytes(to->storage, gt__address(to), from->storage, gt__address(from), bytes);
-  gt__me.moving = 0;
-  int recorded = gt__is_recorded(gpu);
-  GT__HOLD(gt__mutex);
-  gt__trace_end(whole);
-  if (status || recorded) return status;
-  gt__all.stats.copies[direction][kind].count++;
-  gt__all.stats.copies[direction][kind].bytes += bytes;
-  return GT_OK;
-}
-/* dst = src of one shape. Between devices go dense bytes of dst's dtype: src becomes that first. */
-static gt_status gt__copy_into(gt_tensor *dst, const gt_tensor *src) {
-  int crosses = !gt__same_device(dst->device, src->device);
-  int sent = crosses && gt__is_dense(src) && src->dtype == dst->dtype;
-  gt_device device = sent ? dst->device : src->device;
-  if (!crosses && dst->dtype != src->dtype)
-    return gt__eval_at(dst, dst, "a", 1, &src) ? GT_OK : gt__failed();
-  if (!crosses && gt__same_view(dst, src)) return GT_OK;
-  if (!crosses && !gt__overlaps(dst, src)) return gt__move_elements(dst, src, NULL);
-  if (sent && gt__is_dense(dst)) return gt__copy_across(dst, src);
-  GT__LOCAL gt_tensor *between =
-      gt__new(gt__shape_of(src), dst->dtype, device, sent && gt__on_host(device));
-  if (!between) return gt__failed();
-  between->storage->internal = 1;
-  gt_status status = gt__copy_into(between, src);
-  return status ? status : gt__copy_into(dst, between);
-}
-static gt_tensor *gt__converted(const gt_tensor *x, gt_dtype dtype, gt_device device, int share) {
-  int same = x->dtype == dtype && gt__same_device(x->device, device);
-  if (same && (share == GT__ANY_STRIDES || (share == GT__DENSE && gt__is_dense(x))))
-    return gt__handle(x);
-  int pinned = gt__on_host(device) && !gt__on_host(x->device); /* then it comes at once */
-  gt_tensor like = gt__plain(x);
-  like.dtype = dtype;
-  like.device = device;
-  gt_tensor *y = pinned ? gt__new(gt__shape_of(x), dtype, device, 1) : gt__new_like(&like);
-  gt__result r = {y, y, 1};
-  return y ? gt__end(&r, gt__copy_into(y, x)) : NULL;
-}
-GT_API gt_tensor *gt_copy(gt_tensor *dst, const gt_tensor *src) {
-  GT__CALL;
-  gt_tensor wide;
-  if (gt__refuse(dst, 1, 1, &src)) return NULL;
-  if (!dst) return gt__converted(src, src->dtype, src->device, GT__FRESH);
-  if (!gt__broadcast_to(src, dst, &wide))
-    return GT__NULL(GT_ERROR_SHAPE, "the source %s does not broadcast to %s", gt__shape_text(src),
-                    gt__shape_text(dst));
-  return gt__check_own(dst) || gt__copy_into(dst, &wide) ? NULL : dst;
-}
-GT_API gt_tensor *gt_to(const gt_tensor *x, gt_device device) {
-  if (GT__NO(x) || gt__check_device(device)) return NULL;
-  return gt__converted(x, x->dtype, device, GT__ANY_STRIDES);
-}
-GT_API gt_tensor *gt_to_dtype(const gt_tensor *x, gt_dtype dtype) {
-  if (GT__NO(x)) return NULL;
-  return gt__converted(x, dtype, x->device, GT__ANY_STRIDES);
-}
-GT_API gt_tensor *gt_contiguous(const gt_tensor *x) {
-  if (GT__NO(x)) return NULL;
-  return gt__converted(x, x->dtype, x->device, GT__DENSE);
-}
-/* x, contiguous, to or (`up`: on a GPU) from memory of the caller's, who has it again on return. */
-static gt_status gt__copy_outside(const gt_tensor *x, void *data, int up) {
-  gt__storage s;
-  gt_status status;
-  if (gt__on_host(x->device)) {
-    gt__host_use use;
-    status = gt__host_begin(x, 0, &use);
-    if (!status && gt__numel(x)) memcpy(data, gt__address(x), gt__nbytes(x));
-    gt__host_end(&use);
-    return status;
-  }
-  if (gt__refuse_recorded(x->device,
-                          "nothing of it has run, and the host waits for no launch; "
-                          "read and write before gt_graph_begin or behind a launch"))
-    return gt__failed();
-  memset(&s, 0, sizeof s);
-  s.data = data;
-  s.bytes = gt__nbytes(x);
-  s.device = gt_cpu();
-  s.internal = 1;
-  s.pinned = gt__is_pinned(data);
-  gt_tensor host = gt__plain(x);
-  host.device = s.device;
-  host.storage = &s;
-  host.offset = 0;
-  status = up ? gt__copy_across(x, &host) : gt__copy_across(&host, x);
-  gt__access whole = gt__whole(&s, 1);
-  if (!status) status = gt__order_host(&whole, NULL);
-  GPUTENSOR_FREE(s.own.more);
-  return status;
-}
-GT_API gt_tensor *gt_from_array(const void *data, gt_shape shape, gt_dtype dtype,
-                                gt_device device) {
-  GT__CALL;
-  gt_tensor *x = gt__new(shape, dtype, device, 0);
-  gt__result r = {x, x, 1};
-  if (!x || !gt__numel(x)) return x;
-  if (data && gt__on_host(device)) return memcpy(x->storage->data, data, gt__nbytes(x)), x;
-  return gt__end(&r, data ? gt__copy_outside(x, (void *)(uintptr_t)data, 1)
-                          : gt__fail(GT_ERROR_ARGUMENT, "data is NULL"));
-}
-GT_API gt_status gt_to_array(const gt_tensor *x, void *host, size_t bytes) {
-  if (GT__NO(x)) return gt__failed();
-  if (bytes != gt__nbytes(x))
-    return gt__fail(GT_ERROR_ARGUMENT, "%zu bytes given, %s of %s has %zu", bytes,
-                    gt__shape_text(x), gt_dtype_string(x->dtype), gt__nbytes(x));
-  if (!host && bytes) return gt__fail(GT_ERROR_ARGUMENT, "host is NULL");
-  if (gt__is_dense(x)) return gt__copy_outside(x, host, 0);
-  GT__LOCAL gt_tensor *dense = gt__converted(x, x->dtype, x->device, GT__DENSE);
-  return dense ? gt__copy_outside(dense, host, 0) : gt__failed();
-}
-GT_API void *gt_data(const gt_tensor *x) {
-  if (GT__NO(x) || !gt__numel(x)) return NULL;
-  if (gt__on_host(x->device) && gt__host_access(x, 1)) return NULL;
-  return gt__address(x);
-}
-/* One element as a number: its exact value, integers in i, floating numbers in f. */
-static gt__num gt__decode(gt_dtype dtype, const void *p) {
-  gt__num value;
-  GT__HOST->element(dtype, p, &value);
-  return value;
-}
-static gt_status gt__one(const gt_tensor *x, gt__num *v) {
-  if (gt__refuse_one(x)) return gt__failed();
-  if (gt__numel(x) != 1)
-    return gt__fail(GT_ERROR_SHAPE, "%s has %lld elements, one is needed", gt__shape_text(x),
-                    (long long)gt__numel(x));
-  gt_status status = gt__copy_outside(x, v, 0);
-  if (!status) *v = gt__decode(x->dtype, v);
-  return status;
-}
-GT_API double gt_item(const gt_tensor *x) {
-  GT__CALL;
-  gt__num v = {0};
-  GT__STRICT;
-  if (gt__one(x, &v)) return (double)NAN;
-  double value = gt__is_floating(x->dtype) ? v.f : (double)v.i;
-  GT__FENCE(value);
-  return value;
-}
-GT_API int64_t gt_item_int64(const gt_tensor *x) {
-  GT__CALL;
-  gt__num v = {0};
-  GT__STRICT;
-  if (gt__one(x, &v)) return 0;
-  int64_t value = gt__is_floating(x->dtype) ? gt__to_i64_f64(v.f, INT64_MIN, INT64_MAX) : v.i;
-  GT__FENCE(value);
-  return value;
 }
 
 GT__RARE_BEGINS

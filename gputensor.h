@@ -3253,7 +3253,7 @@ static int gt__any_failures(void);
 static void gt__mark_written(const gt__region *where);
 static void gt__mark_output(const gt__op *op, int code);
 static int gt__check_written(const gt__access *a);
-static int gt__find_aliases(gt__storage *x);
+static void gt__find_aliases(gt__storage *x);
 /* >>waiting: what is known of streams, and waiting for them. */
 static int gt__captured(const gt_stream *s);
 static void gt__let_go_of(gt_stream *t);
@@ -4151,13 +4151,10 @@ static gt_tensor *gt__wrap(void *data, gt_shape shape, gt_dtype dtype, gt_device
   s->pinned = pinned;
   gt_tensor *x = gt__handle(&model);
   gt__lock();
-  int alone = !x || gt__find_aliases(s);
-  if (!x) gt__end_storage(s); /* the caller still owns data */
+  if (x) gt__find_aliases(s);
+  else gt__end_storage(s); /* the caller still owns data */
   gt__unlock();
-  if (alone) return x;
-  s->deleter = NULL;
-  gt__free(x);
-  return GT__NULL(GT_ERROR_MEMORY, "out of host memory");
+  return x;
 }
 GT_API gt_tensor *gt_from_ptr(void *data, gt_shape shape, gt_dtype dtype, gt_device device,
                               gt__deleter *deleter, void *context) {
@@ -7657,24 +7654,32 @@ static int gt__grow_ledger(gt__ledger *l, int room) {
   l->room = room;
   return 1;
 }
-static int gt__has_place(const gt__ledger *l, int n) {
-  return l->n + n <= (l->more ? l->room : (int)GT__FEW_USES);
+static int gt__has_place(const gt__ledger *l) {
+  return l->n < (l->more ? l->room : (int)GT__FEW_USES);
 }
-/* Is there room for n more uses? If not, those that are over go; then there is more memory, for at
-   least GT__MANY_USES; then two of one stream become one, which may order more than has to be. 0:
-   there is no memory. */
-static int gt__make_place(gt__ledger *l, int n) {
+/* Is there room for one more use? If not, those that are over go; then there is more memory, for
+   GT__MANY_USES; then two of one stream become one, which may order more than has to be. 0: there
+   is no memory. */
+static int gt__make_place(gt__ledger *l) {
   const gt__use *use = gt__uses(l);
-  if (gt__has_place(l, n)) return 1;
+  if (gt__has_place(l)) return 1;
   for (int k = l->n - 1; k >= 0; k--)
     if (gt__knows(NULL, use[k].at)) gt__forget_use(l, k);
-  if (gt__has_place(l, n)) return 1;
-  if (!l->more && gt__grow_ledger(l, GT__MANY_USES + n)) return 1;
+  if (gt__has_place(l)) return 1;
+  if (!l->more && gt__grow_ledger(l, GT__MANY_USES)) return 1;
   for (int i = 0; i < l->n; i++)
-    for (int j = i + 1; j < l->n && !gt__has_place(l, n);)
-      if (use[i].at.slot == use[j].at.slot) gt__join_uses(l, i, j);
-      else j++;
-  return gt__has_place(l, n) || gt__grow_ledger(l, 2 * l->n + n);
+    for (int j = i + 1; j < l->n; j++) {
+      if (use[i].at.slot != use[j].at.slot) continue;
+      gt__join_uses(l, i, j);
+      return 1;
+    }
+  return gt__grow_ledger(l, 2 * l->n);
+}
+/* Without memory for a use it has to be over: it is waited for, with the lock. */
+static void gt__add_use(gt__ledger *l, const gt__use *u) {
+  const gt_stream *s = gt__all.slot[u->at.slot];
+  if (gt__make_place(l)) gt__uses(l)[l->n++] = *u;
+  else GT__OF(s)->queue_ask(s->device.index, s->queue, GT__WAIT_ONLY);
 }
 /* Does an access go on where a use of the same stream and kind ended, as a loop over rows does?
    Then the use takes in its memory. Not if somebody may know that the older one is over, by a
@@ -7684,8 +7689,7 @@ static int gt__is_continued(gt__use *u, const gt__access *a, const gt_stream *s)
   if (u->at.number <= s->recorded || gt__knows(NULL, u->at)) return 0;
   return gt__join_regions(&u->where, &a->where, 0);
 }
-/* Notes that s's newest operation touches this; without memory for that it is waited for, with the
-   lock. What is behind a write is behind all
+/* Notes that s's newest operation touches this. What is behind a write is behind all
    uses that s knows of, too, so those that the write covers need no place any more; a read replaces
    reads so. Uses that s does not know of (gt_set_safety(GT_OFF)) stay, for a free to wait for. */
 static void gt__note(const gt__access *a, const gt_stream *s) {
@@ -7698,19 +7702,10 @@ static void gt__note(const gt__access *a, const gt_stream *s) {
     if ((use[k].writes && !a->writes) || !gt__knows(s, use[k].at)) continue;
     if (gt__covers(&a->where, &use[k].where)) gt__forget_use(l, k);
   }
-  if (k < 0) {
-    if (!gt__make_place(l, 1)) {
-      GT__OF(s)->queue_ask(s->device.index, s->queue, GT__WAIT_ONLY);
-      return;
-    }
-    use = gt__uses(l);
-    k = l->n++;
-    use[k].where = a->where;
-    use[k].writes = a->writes;
-    use[k].at.slot = s->slot;
-  }
-  use[k].at.number = s->number;
-  use[k].at.text = gt__me.call;
+  gt__point at = {s->number, gt__me.call, s->slot};
+  gt__use newest = {at, a->where, a->writes};
+  if (k < 0) gt__add_use(l, &newest);
+  else use[k].at = at;
 }
 /* -- waiting for all uses of a storage -- */
 static gt__access gt__whole(gt__storage *x, int writes) {
@@ -7819,23 +7814,18 @@ static void gt__forget_failures(const gt__storage *x) {
   gt__mark_written(&where);
 }
 /* -- memory that is wrapped more than once -- */
-/* x has memory in common with another storage: its uses go to the common ledger. 0: no memory. */
-static int gt__alias(gt__storage *x) {
-  gt__ledger *to = &gt__all.aliases, *own = &x->own;
-  if (x->aliased) return 1;
-  size_t bytes = (size_t)own->n * sizeof *own->few;
-  if (!gt__make_place(to, own->n)) return 0;
-  memcpy(gt__uses(to) + to->n, gt__uses(own), bytes);
-  to->n += own->n;
-  return x->aliased = 1;
+/* x has memory in common with another storage: its uses go to the common ledger. */
+static void gt__alias(gt__storage *x) {
+  const gt__use *use = gt__uses(&x->own);
+  for (int k = 0; k < x->own.n && !x->aliased; k++) gt__add_use(&gt__all.aliases, &use[k]);
+  x->aliased = 1;
 }
-/* x wraps memory, perhaps of other storages, too. 0: no memory. */
-static int gt__find_aliases(gt__storage *x) {
+static void gt__find_aliases(gt__storage *x) { /* x wraps memory, perhaps of other storages, too */
   for (gt_tensor *y = gt__all.tensors; y; y = y->gt__next) {
     if (y->storage == x || !gt__same_memory(x, y->storage)) continue;
-    if (!gt__alias(x) || !gt__alias(y->storage)) return 0;
+    gt__alias(x);
+    gt__alias(y->storage);
   }
-  return 1;
 }
 
 /* ---- >>waiting ----------------------------------------------------------------------------------

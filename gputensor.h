@@ -7817,8 +7817,9 @@ static void gt__forget_failures(const gt__storage *x) {
 /* x has memory in common with another storage: its uses go to the common ledger. */
 static void gt__alias(gt__storage *x) {
   const gt__use *use = gt__uses(&x->own);
-  for (int k = 0; k < x->own.n && !x->aliased; k++) gt__add_use(&gt__all.aliases, &use[k]);
+  if (x->aliased) return;
   x->aliased = 1;
+  for (int k = 0; k < x->own.n; k++) gt__add_use(&gt__all.aliases, use + k);
 }
 static void gt__find_aliases(gt__storage *x) { /* x wraps memory, perhaps of other storages, too */
   for (gt_tensor *y = gt__all.tensors; y; y = y->gt__next) {
@@ -7881,7 +7882,6 @@ static int gt__await_unlocks(gt_stream *t, uint64_t number, int tell) {
   gt__lock();
   gt__trace_end(wait);
   gt__let_go_of(t);
-  if (!tell && (code == GT__CPU_NO_MEMORY || code == GT__CPU_OTHER)) code = 0;
   if (!code) gt__learn(&gt__all.done, &seen, t->slot, number);
   return gt__blame(t, code);
 }
@@ -11609,8 +11609,8 @@ static int gt__cpu_queue_ask(int index, void *queue, int how) {
   const int done = !q->first || (wait && !gt__forked);
   if (!done) return gt__forked ? (int)GT__CPU_FORKED : GT__NOT_YET;
   if (wait) GT__HOOK_AFTER(q->ms);
+  if (how == GT__WAIT_ONLY) return 0;
   const int code = q->code;
-  if (how == GT__WAIT_ONLY) return code;
   q->code = 0;
   q->missed = 0;
   return code;
@@ -11641,13 +11641,14 @@ static int gt__cpu_event_record(int index, void **event, void *queue) {
   e->now = x;
   return 0;
 }
-static int gt__cpu_event_ask(int index, void *event, int wait) {
+static int gt__cpu_event_ask(int index, void *event, int how) {
+  const int wait = how != GT__ASK;
   GT__HOLD(gt__cpu_all.lock);
   gt__cpu_item *x = ((gt__cpu_event *)event)->now;
   if (x) x->refs++; /* it may be recorded again */
   while (wait && x && !x->passed && !gt__forked) gt__cpu_sleep();
   int code = gt__forked ? (int)GT__CPU_FORKED : GT__NOT_YET;
-  if (!x || x->passed) code = x ? x->code : 0;
+  if (!x || x->passed) code = x && how != GT__WAIT_ONLY ? x->code : 0;
   if (wait && x) GT__HOOK_AFTER(x->ms);
   gt__cpu_drop(x);
   return code;

@@ -45,10 +45,10 @@
      and under GPUTENSOR_IMPLEMENTATION
        >>shared      >>math        >>machine     >>system      >>how-it-works
        >>state       >>floor-plan  >>reports     >>device-code >>regions     >>codes
-       >>storage     >>handles     >>views-code  >>operands    >>parser      >>compiler
+       >>trace-code  >>waiting     >>ledgers     >>order       >>storage     >>ways
+       >>submit      >>handles     >>views-code  >>operands    >>parser      >>compiler
        >>operations-code           >>moving      >>making      >>joining     >>folding
-       >>multiplying >>scattering  >>sorting     >>ways        >>submit      >>order
-       >>ledgers     >>waiting     >>trace-code  >>stream-code >>timeline    >>graph-code
+       >>multiplying >>scattering  >>sorting     >>stream-code >>timeline    >>graph-code
        >>npy         >>safetensors >>dlpack      >>print       >>cpu-threads >>cpu-plain
        >>cpu-order   >>cpu-streams >>tuning      >>cpu-loops   >>cpu-vectors >>cpu-transposed
        >>cpu-folds   >>cpu-softmax >>cpu-scans   >>cpu-products              >>cpu-amx
@@ -2884,7 +2884,8 @@ static int gt__finds_index(int fold) { return fold == GT__FOLD_ARGMAX || fold ==
 enum { GT__MOST_THREADS = 1024 };
 
 /* ---- >>how-it-works -----------------------------------------------------------------------------
-   A call on its way to a processor. Each step stands in the section that is named beside it:
+   A call on its way to a processor. Each step stands in the section that is named beside it, and in
+   the file what it uses stands in front of it:
 
      gt_add  gt_eval  gt_full    gt_sum         gt_matmul       gt_copy  gt_load_npy
         |               |           |              |              |          |
@@ -3221,56 +3222,10 @@ enum { GT__ANY_STRIDES, GT__DENSE, GT__FRESH };
 /* The tables of the back ends, which stand at the end. Without CUDA both are the CPU's. */
 static const gt__backend *gt__cpu_table(void);
 static const gt__backend *gt__cuda_table(void);
-/* >>submit: the one way to a back end: gt__op_new, then operands, then gt__submit. */
-static gt_status gt__submit(gt__op *op);
-static gt__op *gt__op_new(gt__op *op, int kind, gt_device device);
-static void gt__touch(gt__op *op, gt__storage *storage);
-static void gt__touch_bytes(gt__op *op, gt__storage *storage, const void *p, int64_t bytes);
-/* >>graph-code: what is recorded. */
+/* >>graph-code: what is recorded; >>timeline: the end of a trace. */
 static gt_status gt__graph_push(gt__op *op, int slot, int other);
 static gt_status gt__graph_add(gt__op *op);
 static gt_tensor *gt__graph_memory(const gt_tensor *x);
-/* >>order: the host's own reading and writing, between begin and end; who wraps what. */
-static void gt__begin_claim(gt__claim *c, int n, const gt__access *access);
-static void gt__end_claim(const gt__claim *c);
-static int gt__order_unlocks(gt_stream *s, int n, const gt__access *a, int *waited);
-static gt_status gt__check_fault(void);
-static gt_status gt__order_host(const gt__access *a, gt__claim *claim);
-static gt_status gt__host_access(const gt_tensor *x, int writes);
-static void gt__host_end(gt__host_use *use);
-static gt_status gt__host_begin(const gt_tensor *x, int writes, gt__host_use *use);
-static int gt__is_pinned(const void *p);
-static gt_status gt__check_owner(const void *p, gt_device device, int *pinned);
-/* >>ledgers: what has used a storage, and what waits for that. */
-static gt__ledger *gt__ledger_of(gt__storage *x);
-static gt__use *gt__uses(gt__ledger *l);
-static void gt__end_storage(gt__storage *x);
-static void gt__note(const gt__access *a, const gt_stream *s);
-static gt__access gt__whole(gt__storage *x, int writes);
-static int gt__settled(gt__storage *x);
-static int gt__reach_all_unlocks(gt_stream *s, gt__storage *x);
-static int gt__any_failures(void);
-static void gt__mark_written(const gt__region *where);
-static void gt__mark_output(const gt__op *op, int code);
-static int gt__check_written(const gt__access *a);
-static void gt__find_aliases(gt__storage *x);
-/* >>waiting: what is known of streams, and waiting for them. */
-static int gt__captured(const gt_stream *s);
-static void gt__let_go_of(gt_stream *t);
-static int gt__await_all_unlocks(const gt_device *device, int tell);
-static int gt__knows(const gt_stream *s, gt__point p);
-static int gt__reach_unlocks(gt_stream *s, gt__point p, int *away);
-static void gt__poll(gt_stream *t);
-static void gt__drop_scratch(gt_stream *t, int ends);
-static gt_stream *gt__opened(gt_stream *s, gt_device device, int *code);
-static gt_stream *gt__current(gt_device device);
-static gt_stream *gt__opened_current(gt_device device, int *code);
-/* >>trace-code: what happens while a trace is on. */
-static gt__record *gt__trace_op(const gt_stream *s, const gt__op *op);
-static void gt__trace_started(const gt_stream *s, gt__record *r, int code);
-static int64_t gt__trace_wait(const gt_stream *s, int slot, uint64_t number);
-static int64_t gt__trace_copy(int64_t bytes, int reads);
-static void gt__trace_end(int64_t number);
 static void gt__trace_forget(void);
 
 /* ---- >>reports ----------------------------------------------------------------------------------
@@ -3751,6 +3706,777 @@ GT_API const char *gt_device_name(gt_device device) {
                                           : (char *)memcpy(gt__scrap(), p.name, sizeof p.name);
 }
 
+GT__RARE_BEGINS
+/* ---- >>trace-code -------------------------------------------------------------------------------
+   What is noted while a trace is on, with the lock, in an array of records whose first one is none.
+   Work on the CPU is measured by who does it. Work on a GPU is measured by an event behind it and,
+   where its stream may have been idle before it, one in front, which are read when the trace ends.
+ */
+#define GT__IDLE_MS 0.05    /* since the host enqueued something: a stream may be idle */
+#define GT__CLOCK_MS 1000.0 /* after which GPU and host compare clocks: a float has 24 bits */
+static int32_t gt__record_place(const gt__record *r) { return (int32_t)(r - gt__trace.at); }
+static gt__record *gt__record_new(int what) { /* or NULL */
+  if (gt__trace.on != 1) return NULL;
+  int full = gt__trace.n > gt__trace.room;
+  gt__trace.dropped += full;
+  if (full) return NULL;
+  gt__record *r = &gt__trace.at[gt__trace.n++];
+  if (!gt__me.thread) gt__me.thread = ++gt__all.threads;
+  r->what = (uint8_t)what;
+  r->moving = gt__me.moving;
+  r->thread = gt__me.thread;
+  r->call = gt__me.call;
+  r->asked = gt_now_ms();
+  r->begin = r->asked;
+  r->end = r->asked;
+  return r;
+}
+/* As much of a text in UTF-8 as there is room for; no character is cut. */
+static void gt__set_text(gt__record *r, const char *text) {
+  size_t n = strlen(text);
+  if (n >= sizeof r->text) n = sizeof r->text - 1;
+  while (n && (text[n] & 0xc0) == 0x80) n--;
+  memcpy(r->text, text, n);
+}
+/* What begins now and ends later: its number over all traces, or 0. */
+static int64_t gt__trace_begin(gt__record *r) {
+  if (!r) return 0;
+  r->end = -1;
+  return gt__all.traced + gt__record_place(r);
+}
+/* The place of that number, if it is of this trace, and that is on; or 0. */
+static int32_t gt__place_of(int64_t number) {
+  int here = gt__trace.on == 1 && number > gt__all.traced;
+  return here ? (int32_t)(number - gt__all.traced) : 0;
+}
+static void gt__trace_end(int64_t number) {
+  int32_t place = gt__place_of(number);
+  if (!place) return;
+  gt__record *r = &gt__trace.at[place];
+  r->end = gt_now_ms();
+  if (r->what != GT__TRACED_RANGE && !gt__me.moving) gt__me.blocked = number;
+}
+/* A stream, or with NULL the host, begins to wait for what another one holds up to that number. */
+static int64_t gt__trace_wait(const gt_stream *s, int slot, uint64_t number) {
+  gt__record *r = gt__record_new(s ? GT__TRACED_JOIN : GT__TRACED_WAIT);
+  if (!r) return 0;
+  int32_t place = gt__record_place(r), newest = gt__trace.line[slot].last;
+  while (gt__trace.at[newest].number > number) newest = gt__trace.at[newest].before;
+  r->from = newest;
+  r->to = s ? 0 : place;
+  if (!s) return gt__trace_begin(r);
+  r->before = gt__trace.line[s->slot].joins;
+  gt__trace.line[s->slot].joins = place;
+  return 0;
+}
+/* A copy that keeps the host, as a whole; what gt_item and its like do is a wait. */
+static int64_t gt__trace_copy(int64_t bytes, int reads) {
+  GT__HOLD(gt__mutex);
+  gt__record *r = gt__record_new(reads ? GT__TRACED_WAIT : GT__TRACED_COPY);
+  if (r) r->size[0] = bytes;
+  return gt__trace_begin(r);
+}
+static void gt__describe_op(gt__record *r, const gt__op *op) {
+  const gt__copy_args *c = &op->u.copy;
+  const gt__matmul_args *x = &op->u.matmul;
+  int bytes = op->kind == GT__COPY && c->kind == GT__BYTES;
+  long long *n = r->size;
+  r->kind = op->kind;
+  r->device = op->device;
+  if (!bytes) r->way = op->way->name;
+  if (gt__me.formula) gt__set_text(r, gt__me.formula);
+  switch (op->kind) {
+    case GT__COPY: n[0] = bytes ? c->bytes : c->count << c->dst.size_log2; break;
+    case GT__MAP: n[0] = op->u.map.count; break;
+    case GT__SCATTER: n[0] = op->u.scatter.n * op->u.scatter.rest; break;
+    case GT__REPLAY: n[0] = op->u.graph->n; break;
+    case GT__REDUCE:
+      n[0] = op->u.reduce.outer;
+      n[1] = op->u.reduce.n;
+      break;
+    case GT__SCAN:
+      n[0] = op->u.scan.outer * op->u.scan.inner;
+      n[1] = op->u.scan.n;
+      break;
+    case GT__ORDER:
+      n[0] = op->u.order.rows;
+      n[1] = op->u.order.n;
+      break;
+    case GT__MATMUL:
+      r->dtype = x->a.dtype;
+      n[0] = x->m;
+      n[1] = x->n;
+      n[2] = x->k;
+      n[3] = x->batch;
+  }
+}
+/* The tie between a GPU's clock and the host's: an event on a queue of our own. It happened later
+   than the host's reading in front of it, so that no operation seems to end behind a wait for it.
+   The first round only warms up. */
+static int32_t gt__trace_clock(gt_device device) {
+  const gt__backend *b = gt__backend_of(device);
+  void **queue = &gt__trace.clock[device.index].queue;
+  int32_t *newest = &gt__trace.clock[device.index].newest;
+  if (*newest && gt_now_ms() - gt__trace.at[*newest].begin < GT__CLOCK_MS) return *newest;
+  if (!*queue && b->queue_create(device.index, 0, queue)) return *newest;
+  gt__record *r = gt__record_new(GT__TRACED_CLOCK);
+  int code = !r;
+  for (int round = 0; round < 2 && !code; round++) {
+    r->device = device;
+    r->begin = gt_now_ms();
+    code = b->event_record(device.index, &r->back, *queue);
+    if (!code) code = b->event_ask(device.index, r->back, GT__WAIT);
+  }
+  if (!code) *newest = gt__record_place(r);
+  return *newest;
+}
+/* op is about to start: its record, or NULL. */
+static gt__record *gt__trace_op(const gt_stream *s, const gt__op *op) {
+  gt__line *line = &gt__trace.line[s->slot];
+  gt__record *r = gt__record_new(GT__TRACED_OPERATION);
+  if (!r) return NULL;
+  gt__describe_op(r, op);
+  r->allocated = gt__all.allocated[gt__slot(op->device)];
+  r->behind = gt__place_of(gt__me.blocked);
+  gt__me.blocked = 0;
+  gt__trace.open += !s->queue;
+  if (!s->queue) return r;
+  if (gt__me.asked > 0) r->asked = gt__me.asked;
+  gt__me.asked = 0;
+  r->name = s->name;
+  r->number = op->number;
+  r->before = line->last;
+  line->last = gt__record_place(r);
+  int idle = line->joins || r->asked - line->enqueued > GT__IDLE_MS;
+  for (int32_t *i = &line->joins; *i; *i = gt__trace.at[*i].before)
+    gt__trace.at[*i].to = line->last;
+  if (gt__on_host(op->device)) return r;
+  r->clock = gt__trace_clock(op->device);
+  if (idle) GT__OF(op)->event_record(op->device.index, &r->front, s->queue);
+  return r;
+}
+/* It has been enqueued or, by this thread, done. A trace does not end in between. */
+static void gt__trace_started(const gt_stream *s, gt__record *r, int code) {
+  const gt__backend *b = GT__OF(r);
+  gt__trace.open -= !s->queue;
+  if (!s->queue) return;
+  if (code) r->what = GT__TRACED_NOTHING;
+  else if (!gt__on_host(r->device)) b->event_record(r->device.index, &r->back, s->queue);
+  r->called = gt_now_ms();
+  gt__trace.line[s->slot].enqueued = r->called;
+}
+GT_API gt_status gt_range_push(const char *name) {
+  GT__CALL;
+  if (!name) return gt__fail(GT_ERROR_ARGUMENT, "the name is NULL");
+  if (gt__me.ranges == GT__RANGES)
+    return gt__fail(GT_ERROR_STATE, "%d ranges are open", GT__RANGES);
+#ifdef GPUTENSOR_NVTX
+  nvtxRangePushA(name);
+#endif
+  GT__HOLD(gt__mutex);
+  gt__record *r = gt__record_new(GT__TRACED_RANGE);
+  if (r) gt__set_text(r, name);
+  gt__me.range[gt__me.ranges++] = gt__trace_begin(r);
+  return GT_OK;
+}
+GT_API gt_status gt_range_pop(void) {
+  GT__CALL;
+  if (!gt__me.ranges) return gt__fail(GT_ERROR_STATE, "no range is open; gt_range_push begins one");
+#ifdef GPUTENSOR_NVTX
+  nvtxRangePop();
+#endif
+  GT__HOLD(gt__mutex);
+  gt__trace_end(gt__me.range[--gt__me.ranges]);
+  return GT_OK;
+}
+GT__RARE_ENDS
+
+/* ---- >>waiting ----------------------------------------------------------------------------------
+   One stream behind another: marks, which are events, and the clocks that remember what has been
+   waited for; and the life of a stream. All with the lock; what ends in _unlocks gives it up for a
+   while, and what was read before has to be read again. */
+/* A stream whose handle the program has: it may be capturing what goes there. */
+static int gt__captured(const gt_stream *s) {
+  if ((s->owned && !s->shared) || s->gone || !GT__OF(s)->captured) return 0;
+  return GT__OF(s)->captured(s->device.index, s->queue);
+}
+/* Records t's mark, unless it covers `number` operations already. */
+static int gt__set_mark(gt_stream *t, uint64_t number) {
+  if (t->gone || (t->marked && t->marked >= number)) return 0;
+  int code = gt__captured(t);
+  if (!code) code = GT__OF(t)->event_record(t->device.index, &t->mark, t->queue);
+  if (code) return code;
+  t->marked = t->number;
+  t->recorded = t->number;
+  return 0;
+}
+static void gt__learn(gt__clock *c, const gt__clock *more, int slot, uint64_t number) {
+  for (int i = 0; i < gt__all.top; i++)
+    if (c->at[i] < more->at[i]) c->at[i] = more->at[i];
+  if (c->at[slot] < number) c->at[slot] = number;
+}
+/* A stream that is held is not ended while the lock is given up. */
+static void gt__let_go_of(gt_stream *t) {
+  t->held--;
+  if (!t->held && t->freed) pthread_cond_broadcast(&gt__idle);
+}
+/* A GPU's code is kept with the device that it came from. */
+static int gt__blame(const gt_stream *t, int code) {
+  if (code && !gt__on_host(t->device)) gt__me.culprit = t->device;
+  return code;
+}
+/* Gives up the lock and waits for what t holds up to `number`; for all of it, without a mark. Who
+   asks for the stream is told (`tell`) what failed there. Others are not: operations of a CPU
+   stream that failed have left a gt__failure for those who read what they should have written. */
+static int gt__await_unlocks(gt_stream *t, uint64_t number, int tell) {
+  const gt__backend *b = GT__OF(t);
+  gt__clock seen = t->seen;
+  int captured = gt__captured(t);
+  if (captured) return captured;
+  int index = t->device.index, how = tell ? GT__WAIT : GT__WAIT_ONLY;
+  int whole = !t->gone && (number >= t->number || gt__set_mark(t, number));
+  number = whole ? t->number : t->marked;
+  int64_t wait =
+      gt__trace.on && number > gt__all.done.at[t->slot] ? gt__trace_wait(NULL, t->slot, number) : 0;
+  t->held++;
+  gt__unlock();
+  int code = whole ? b->queue_ask(index, t->queue, how) : b->event_ask(index, t->mark, how);
+  gt__lock();
+  gt__trace_end(wait);
+  gt__let_go_of(t);
+  if (!code) gt__learn(&gt__all.done, &seen, t->slot, number);
+  return gt__blame(t, code);
+}
+static int gt__await_all_unlocks(const gt_device *device,
+                                 int tell) { /* all streams, or of one device */
+  int code = 0;
+  for (int i = 0; i < gt__all.top; i++) { /* also behind one that failed */
+    gt_stream *s = gt__all.slot[i];
+    if (!s || (device && !gt__same_device(s->device, *device))) continue;
+    int failed = gt__await_unlocks(s, s->number, tell);
+    if (!code) code = failed;
+  }
+  return code;
+}
+/* Makes s wait for what t holds up to `number`. A mark that was recorded before t began to wait for
+   others does not cover them, so whoever starts to wait forgets its mark. */
+static int gt__join(gt_stream *s, gt_stream *t, uint64_t number) {
+  const gt__backend *b = GT__OF(s), *other = GT__OF(t);
+  int code = gt__captured(s);
+  if (code) return code;
+  if (b == other) {
+    code = gt__set_mark(t, number);
+    if (!code) code = b->queue_wait_event(s->device.index, s->queue, t->mark);
+    number = t->marked;
+  } else { /* an event of its own, since marks move on */
+    code = b->queue_wait_other(s->queue, other, t->device.index, t->queue);
+    t->recorded = t->number;
+    number = t->number;
+  }
+  if (code) return gt__blame(t, code);
+  gt__learn(&s->seen, &t->seen, t->slot, number);
+  s->marked = 0;
+  if (gt__trace.on) gt__trace_wait(s, t->slot, number);
+  gt__all.stats.stream_waits++;
+  return 0;
+}
+/* Is this point behind all that s (NULL: the host) does from now on? */
+static int gt__knows(const gt_stream *s, gt__point p) {
+  return p.number <= gt__all.done.at[p.slot] ||
+         (s && (p.slot == s->slot || p.number <= s->seen.at[p.slot]));
+}
+/* Brings s behind p. A GPU does not wait for a CPU stream: the host does, without the lock:
+   *away. */
+static int gt__can_join(const gt_stream *s, const gt_stream *t) {
+  if (s->device.type == t->device.type) return 1;
+  return GT__OF(s)->queue_wait_other && !t->gone;
+}
+static int gt__reach_unlocks(gt_stream *s, gt__point p, int *away) {
+  gt_stream *t = gt__all.slot[p.slot];
+  if (gt__knows(s, p)) return 0;
+  if (s && gt__can_join(s, t)) return gt__join(s, t, p.number);
+  *away = 1;
+  gt__all.stats.host_waits++;
+  return gt__await_unlocks(t, p.number, 0);
+}
+static void gt__poll(gt_stream *t) { /* what is known of t's progress without waiting */
+  const gt__backend *b = GT__OF(t);
+  int index = t->device.index;
+  uint64_t number = 0;
+  if (gt__captured(t)) return;
+  if (t->queue && b->queue_progress) number = b->queue_progress(t->queue);
+  else if (!t->gone && !b->queue_ask(index, t->queue, GT__ASK)) number = t->number;
+  else if (t->marked && !b->event_ask(index, t->mark, 0)) number = t->marked;
+  if (number > t->number) number = t->number;
+  if (number > gt__all.done.at[t->slot]) gt__all.done.at[t->slot] = number;
+}
+/* Gives back t's scratch. While the program captures t that cannot be, unless t `ends`: then its
+   work is done. */
+static void gt__drop_scratch(gt_stream *t, int ends) {
+  int captured = gt__captured(t);
+  void *queue = t->gone || captured ? NULL : t->queue;
+  for (gt__span *span = t->scratch; span < t->scratch + 2; span++) {
+    if (!span->begin || (captured && !ends)) continue;
+    GT__OF(t)->release(t->device.index, queue, span->begin, 0);
+    memset(span, 0, sizeof *span);
+  }
+}
+static void gt__stream_destroy(gt_stream *s) {
+  gt__drop_scratch(s, 1);
+  if (s->mark) GT__OF(s)->event_destroy(s->device.index, s->mark);
+  if (s->owned && s->queue) GT__OF(s)->queue_destroy(s->device.index, s->queue);
+  gt__all.slot[s->slot] = NULL;
+  gt__all.streams -= s->name != 0;
+  if (s->name) GPUTENSOR_FREE(s);
+  else memset(s, 0, sizeof *s);
+}
+static void gt__reap(void) { /* ends freed streams whose work is done */
+  for (int i = 0; i < gt__all.top; i++) {
+    gt_stream *t = gt__all.slot[i];
+    if (!t || !t->freed || t->held) continue;
+    if (gt__all.done.at[i] < t->number) gt__poll(t);
+    if (gt__all.done.at[i] >= t->number) gt__stream_destroy(t);
+  }
+}
+/* Fills in s, which is all 0. A CPU stream has a queue only if it is asked for one. */
+static int gt__stream_open(gt_stream *s, gt_device device, int priority, void *native, int queued) {
+  int code = 0, slot = 0;
+  while (gt__all.slot[slot]) slot++; /* the caller has at most GT__STREAMS, so one is left */
+  s->queue = native;
+  s->owned = !native;
+  if (queued) code = gt__backend_of(device)->queue_create(device.index, priority, &s->queue);
+  if (code) return code;
+  if (gt__all.top <= slot) gt__all.top = slot + 1;
+  gt__all.slot[slot] = s;
+  s->number = gt__all.done.at[slot];
+  s->slot = slot;
+  s->device = device;
+  return 0;
+}
+/* A stream of ours is opened on first use; NULL and *code if it cannot be. */
+static gt_stream *gt__opened(gt_stream *s, gt_device device, int *code) {
+  *code = s->device.type ? 0 : gt__stream_open(s, device, 0, NULL, !gt__on_host(device));
+  return *code ? NULL : s;
+}
+/* The thread's current stream, which may be the default one, or NULL if it was freed. With the
+   lock. */
+GT__INSIDE gt_stream *gt__current(gt_device device) {
+  gt__choice choice = gt__me.stream[gt__slot(device)];
+  if (!choice.name) return &gt__all.fallback[gt__slot(device)];
+  gt_stream *s = gt__all.slot[choice.slot];
+  return s && s->name == choice.name && !s->freed ? s : NULL;
+}
+static gt_stream *gt__opened_current(gt_device device, int *code) {
+  gt_stream *s = gt__current(device);
+  *code = s ? 0 : (int)GT__STREAM_FREED;
+  return s ? gt__opened(s, device, code) : NULL;
+}
+/* Ends freed streams of the caller's, waiting for them, until there is room for another one. */
+static int gt__make_room_unlocks(void) {
+  int code = 0;
+  gt__reap();
+  while (gt__all.streams == GT__STREAMS && !code) {
+    int i = 0;
+    while (i < gt__all.top && !(gt__all.slot[i] && gt__all.slot[i]->freed)) i++;
+    if (i == gt__all.top) return GT__TOO_MANY;
+    gt_stream *t = gt__all.slot[i];
+    if (t->held) pthread_cond_wait(&gt__idle, &gt__mutex); /* another thread waits for it, too */
+    else code = gt__await_unlocks(t, t->number, 0);
+    gt__reap();
+  }
+  return code;
+}
+
+/* ---- >>ledgers ----------------------------------------------------------------------------------
+   Each storage has a list of the operations that used its memory and need not be over. */
+static const gt__access *gt__touched(const gt__op *op) {
+  return op->kind == GT__REPLAY ? op->u.graph->access : op->touch;
+}
+static gt__ledger *gt__ledger_of(gt__storage *x) {
+  if (x->aliased) return &gt__all.aliases;
+  return &x->own;
+}
+static gt__use *gt__uses(gt__ledger *l) { return l->more ? l->more : l->few; }
+static void gt__forget_use(gt__ledger *l, int k) {
+  gt__use *use = gt__uses(l);
+  use[k] = use[--l->n];
+}
+/* Two uses of one stream become one. The region may become larger, and the older use newer. */
+static void gt__join_uses(gt__ledger *l, int i, int j) {
+  gt__use *a = &gt__uses(l)[i], *b = &gt__uses(l)[j];
+  gt__join_regions(&a->where, &b->where, 1);
+  if (a->at.number < b->at.number) a->at = b->at;
+  a->writes |= b->writes;
+  gt__forget_use(l, j);
+}
+static int gt__grow_ledger(gt__ledger *l, int room) {
+  gt__use *more = (gt__use *)GPUTENSOR_MALLOC((size_t)room * sizeof *more);
+  if (!more) return 0;
+  memcpy(more, gt__uses(l), (size_t)l->n * sizeof *more);
+  GPUTENSOR_FREE(l->more);
+  l->more = more;
+  l->room = room;
+  return 1;
+}
+static int gt__has_place(const gt__ledger *l) {
+  return l->n < (l->more ? l->room : (int)GT__FEW_USES);
+}
+/* Is there room for one more use? If not, those that are over go; then there is more memory, for
+   GT__MANY_USES; then two of one stream become one, which may order more than has to be. 0: there
+   is no memory. */
+static int gt__make_place(gt__ledger *l) {
+  const gt__use *use = gt__uses(l);
+  if (gt__has_place(l)) return 1;
+  for (int k = l->n - 1; k >= 0; k--)
+    if (gt__knows(NULL, use[k].at)) gt__forget_use(l, k);
+  if (gt__has_place(l)) return 1;
+  if (!l->more && gt__grow_ledger(l, GT__MANY_USES)) return 1;
+  for (int i = 0; i < l->n; i++)
+    for (int j = i + 1; j < l->n; j++) {
+      if (use[i].at.slot != use[j].at.slot) continue;
+      gt__join_uses(l, i, j);
+      return 1;
+    }
+  return gt__grow_ledger(l, 2 * l->n);
+}
+/* Without memory for a use it has to be over: it is waited for, with the lock. */
+static void gt__add_use(gt__ledger *l, const gt__use *u) {
+  const gt_stream *s = gt__all.slot[u->at.slot];
+  if (gt__make_place(l)) gt__uses(l)[l->n++] = *u;
+  else GT__OF(s)->queue_ask(s->device.index, s->queue, GT__WAIT_ONLY);
+}
+/* Does an access go on where a use of the same stream and kind ended, as a loop over rows does?
+   Then the use takes in its memory. Not if somebody may know that the older one is over, by a
+   record or because it is: the joined use would be newer than that. */
+static int gt__is_continued(gt__use *u, const gt__access *a, const gt_stream *s) {
+  if (u->at.slot != s->slot || u->writes != a->writes) return 0;
+  if (u->at.number <= s->recorded || gt__knows(NULL, u->at)) return 0;
+  return gt__join_regions(&u->where, &a->where, 0);
+}
+/* Notes that s's newest operation touches this. What is behind a write is behind all
+   uses that s knows of, too, so those that the write covers need no place any more; a read replaces
+   reads so. Uses that s does not know of (gt_set_safety(GT_OFF)) stay, for a free to wait for. */
+static void gt__note(const gt__access *a, const gt_stream *s) {
+  gt__ledger *l = gt__ledger_of(a->storage);
+  gt__use *use = gt__uses(l);
+  int k = l->n - 1;
+  a->storage->last = s->slot;
+  for (; k >= 0; k--) {
+    if (gt__is_continued(&use[k], a, s)) break;
+    if ((use[k].writes && !a->writes) || !gt__knows(s, use[k].at)) continue;
+    if (gt__covers(&a->where, &use[k].where)) gt__forget_use(l, k);
+  }
+  gt__point at = {s->number, gt__me.call, s->slot};
+  gt__use newest = {at, a->where, a->writes};
+  if (k < 0) gt__add_use(l, &newest);
+  else use[k].at = at;
+}
+/* -- waiting for all uses of a storage -- */
+static gt__access gt__whole(gt__storage *x, int writes) {
+  gt__access a = {x, gt__range(x->data, x->bytes), !writes, writes};
+  return a;
+}
+static int gt__settled(gt__storage *x) { /* has all work on x been done? */
+  gt__region where = gt__range(x->data, x->bytes);
+  gt__ledger *l = gt__ledger_of(x);
+  for (int k = 0; k < l->n; k++) {
+    gt__use u = gt__uses(l)[k];
+    if (gt__knows(NULL, u.at) || !gt__meeting(&where, &u.where)) continue;
+    gt__poll(gt__all.slot[u.at.slot]);
+    if (!gt__knows(NULL, u.at)) return 0;
+  }
+  return 1;
+}
+/* Brings s behind all uses of x's memory. With NULL as s the host waits, without the lock: then the
+   ledger may be another, and it looks again. */
+static int gt__reach_all_unlocks(gt_stream *s, gt__storage *x) {
+  gt__region where = gt__range(x->data, x->bytes);
+  int code = 0, away;
+  do {
+    gt__ledger *l = gt__ledger_of(x);
+    away = 0;
+    for (int k = 0; k < l->n && !code && !away; k++) {
+      gt__use u = gt__uses(l)[k];
+      if (gt__knows(s, u.at) || !gt__meeting(&where, &u.where)) continue;
+      code = gt__reach_unlocks(s, u.at, &away);
+    }
+  } while (away && !code);
+  return code;
+}
+/* -- writes that failed after their call had returned. Nearly always there is none: any_failures
+   asks that without a lock. Threads of CPU streams ask and tell, too: with gt__failures_lock. -- */
+static int gt__any_failures(void) { return __atomic_load_n(&gt__all.failures, __ATOMIC_RELAXED); }
+/* Adds one. If there are too many the last one encloses it, and more is an error than has to be. */
+static void gt__add_failure(const gt__failure *f) {
+  int n = gt__all.failures;
+  if (n == GT__FAILURES) {
+    gt__join_regions(&gt__all.failure[n - 1].where, &f->where, 1);
+    return;
+  }
+  gt__all.failure[n] = *f;
+  __atomic_store_n(&gt__all.failures, n + 1, __ATOMIC_RELAXED);
+}
+static void gt__add_rest(gt__failure f, uintptr_t begin, uintptr_t end) { /* what is left of f */
+  if (begin >= end) return;
+  f.where = gt__range((void *)begin, end - begin);
+  gt__add_failure(&f);
+}
+/* Every byte there was written: what it covers of failures is over. Of failures in several runs one
+   write has to cover all. */
+static void gt__mark_written(const gt__region *where) {
+  if (!gt__any_failures()) return;
+  GT__HOLD(gt__failures_lock);
+  for (int i = gt__all.failures - 1; i >= 0 && where->exact; i--) {
+    gt__failure f = gt__all.failure[i];
+    int ranges = where->count == 1 && f.where.count == 1;
+    if (!gt__meeting(&f.where, where)) continue;
+    if (!ranges && !gt__covers(where, &f.where)) continue;
+    gt__all.failure[i] = gt__all.failure[gt__all.failures - 1];
+    __atomic_store_n(&gt__all.failures, gt__all.failures - 1, __ATOMIC_RELAXED);
+    gt__add_rest(f, f.where.begin, where->begin);
+    gt__add_rest(f, gt__region_end(where), gt__region_end(&f.where));
+  }
+}
+static int gt__check_written(const gt__access *a) {
+  GT__HOLD(gt__failures_lock);
+  for (int i = 0; i < gt__all.failures; i++) {
+    gt__me.failed = gt__all.failure[i];
+    if (gt__meeting(&gt__me.failed.where, &a->where)) return GT__UNWRITTEN;
+  }
+  return 0;
+}
+static int gt__reads_unwritten(const gt__op *op) {
+  if (!gt__any_failures()) return 0;
+  for (int i = 0; i < op->n_touch; i++) {
+    const gt__access *a = &gt__touched(op)[i];
+    if (a->reads && gt__check_written(a)) return gt__me.failed.code;
+  }
+  return 0;
+}
+static void gt__mark_output(const gt__op *op, int code) {
+  if (!code && !gt__any_failures()) return;
+  for (int i = 0; i < op->n_touch; i++) {
+    const gt__access *a = &gt__touched(op)[i];
+    gt__failure f = {a->where, code, op->text};
+    if (!a->writes) continue;
+    if (code) {
+      GT__HOLD(gt__failures_lock);
+      gt__add_failure(&f);
+    } else gt__mark_written(&f.where);
+  }
+}
+/* x ends, and its memory with it, unless another storage has it, too. */
+static int gt__same_memory(const gt__storage *x, const gt__storage *y) {
+  uintptr_t a = (uintptr_t)x->data, b = (uintptr_t)y->data;
+  return a < b + y->bytes && b < a + x->bytes;
+}
+static void gt__forget_failures(const gt__storage *x) {
+  if (!gt__any_failures()) return;
+  for (const gt_tensor *y = gt__all.tensors; y && x->foreign; y = y->gt__next)
+    if (y->storage != x && gt__same_memory(x, y->storage)) return;
+  gt__region where = gt__range(x->data, x->bytes);
+  gt__mark_written(&where);
+}
+static void gt__end_storage(gt__storage *x) { /* but not its memory; its uses are over */
+  gt__forget_failures(x);
+  GPUTENSOR_FREE(x->own.more);
+  GPUTENSOR_FREE(x);
+}
+/* -- memory that is wrapped more than once -- */
+/* x has memory in common with another storage: its uses go to the common ledger. */
+static void gt__alias(gt__storage *x) {
+  const gt__use *use = gt__uses(&x->own);
+  if (x->aliased) return;
+  x->aliased = 1;
+  for (int k = 0; k < x->own.n; k++) gt__add_use(&gt__all.aliases, use + k);
+}
+static void gt__find_aliases(gt__storage *x) { /* x wraps memory, perhaps of other storages, too */
+  for (gt_tensor *y = gt__all.tensors; y; y = y->gt__next) {
+    if (y->storage == x || !gt__same_memory(x, y->storage)) continue;
+    gt__alias(x);
+    gt__alias(y->storage);
+  }
+}
+
+/* ---- >>order ------------------------------------------------------------------------------------
+   For each operation: which of the uses in the ledgers touch one of its bytes, too, and one of the
+   two writes it; and the waits that put these in order. */
+/* -- claims: memory that a thread itself reads or writes at this moment, outside the lock. Who
+   wants it waits for gt__idle. -- */
+static void gt__begin_claim(gt__claim *c, int n, const gt__access *access) {
+  c->access = access;
+  c->n = n;
+  c->next = gt__all.claims;
+  gt__all.claims = c;
+}
+static void gt__end_claim(const gt__claim *c) {
+  gt__claim **p = &gt__all.claims;
+  while (*p != c) p = &(*p)->next;
+  *p = c->next;
+  pthread_cond_broadcast(&gt__idle);
+}
+static int gt__conflicts(const gt__access *a, int n, const gt__access *b) {
+  for (int i = 0; i < n; i++) {
+    int writes = a->writes || b[i].writes;
+    if (writes && gt__meeting(&a->where, &b[i].where)) return 1;
+  }
+  return 0;
+}
+static int gt__is_claimed(const gt__access *a) {
+  for (const gt__claim *c = gt__all.claims; c; c = c->next)
+    if (gt__conflicts(a, c->n, c->access)) return 1;
+  return 0;
+}
+/* What is done at once, while a graph is recorded, has nothing to do with it. */
+static int gt__check_recorded(int n, const gt__access *a) {
+  const gt_graph *g = gt__me.graph;
+  for (int i = 0; i < n; i++)
+    if (gt__conflicts(a + i, g->n_access, g->access)) return GT__RECORDED;
+  return 0;
+}
+/* -- races, and the order that avoids them -- */
+static void gt__stream_text(char *text, const gt_stream *s) {
+  if (!s || !s->queue) snprintf(text, 64, "the host");
+  else if (s->name) snprintf(text, 64, "stream %d of %s", s->name, gt_device_string(s->device));
+  else snprintf(text, 64, "the default stream of %s", gt_device_string(s->device));
+}
+static void gt__note_race(const gt_stream *s, const gt__access *a, const gt__use *u, int meeting) {
+  const gt_tensor *y = NULL; /* of that memory, else another one of the storage */
+  char here[64], there[64], *line = gt__all.race[gt__all.n_race++ % GT__RACES];
+  for (const gt_tensor *x = gt__all.tensors; x; x = x->gt__next) {
+    if (x->storage != a->storage) continue;
+    gt__region where = gt__region_of(x);
+    y = x;
+    if (gt__covers(&where, &a->where) && gt__covers(&a->where, &where)) break;
+  }
+  gt__stream_text(here, s);
+  gt__stream_text(there, gt__all.slot[u->at.slot]);
+  const char *kind = meeting == GT__WILL_MEET ? "race" : "may be a race";
+  const char *does = a->writes ? "writes" : "reads";
+  const char *doing = u->writes ? "writing" : "reading";
+  const char *dtype = y ? gt_dtype_string(y->dtype) : "memory";
+  const char *shape = y ? gt__shape_text(y) : "";
+  snprintf(line, sizeof gt__all.race[0],
+           "%s: %.40s on %s %s %s %s, which %.40s on %s may still be %s", kind, gt__me.call, here,
+           does, dtype, shape, u->at.text, there, doing);
+}
+/* Brings s behind a use that meets what it is about to do. What the library made for itself is
+   ordered always, and so is the host behind its own stream. */
+static int gt__follow_unlocks(gt_stream *s, const gt__access *a, gt__use u, int meeting,
+                              int *away) {
+  const gt_stream *t = gt__all.slot[u.at.slot];
+  int always = a->storage->internal || (!s && t == gt__current(t->device));
+  if (gt__me.safety == GT_ORDER || always) return gt__reach_unlocks(s, u.at, away);
+  if (gt__me.safety == GT_REPORT) gt__note_race(s, a, &u, meeting);
+  return 0;
+}
+/* Orders one access. *away: the lock was given up, and others may have gone on. */
+static int gt__order_access_unlocks(gt_stream *s, const gt__access *a, int *away) {
+  int code = 0;
+  while (gt__all.claims && gt__me.safety == GT_ORDER && gt__is_claimed(a)) {
+    *away = 1;
+    pthread_cond_wait(&gt__idle, &gt__mutex);
+  }
+  gt__ledger *l = gt__ledger_of(a->storage);
+  for (int k = 0; k < l->n && !code; k++) {
+    const gt__use *u = &gt__uses(l)[k];
+    if (s && u->at.slot == s->slot) continue; /* as on one stream */
+    if ((!a->writes && !u->writes) || gt__knows(s, u->at)) continue;
+    int meeting = gt__meeting(&a->where, &u->where);
+    if (meeting) code = gt__follow_unlocks(s, a, *u, meeting, away);
+  }
+  if (!code && a->reads && gt__any_failures()) code = gt__check_written(a);
+  return code;
+}
+/* Orders what s is about to do. NULL, or a stream without a queue, is the calling thread. Where the
+   lock was given up it looks again, and *waited says so. */
+static int gt__order_unlocks(gt_stream *s, int n, const gt__access *a, int *waited) {
+  int away, code = gt__me.graph ? gt__check_recorded(n, a) : 0;
+  if (s && !s->queue) s = NULL;
+  do {
+    away = 0;
+    for (int i = 0; i < n && !code; i++) code = gt__order_access_unlocks(s, a + i, &away);
+    *waited |= away;
+  } while (away && !code);
+  return code;
+}
+/* After a wait: was there a bad index on a device since the last one? */
+static gt_status gt__check_fault(void) {
+  volatile int32_t *word = gt__all.fault;
+  int i = 0;
+  while (word && i < GT__PICKERS && !word[i]) i++;
+  if (!word || i == GT__PICKERS) return GT_OK;
+  word[i] = 0;
+  gt__me.call = gt__picker[i];
+  return gt__fail(GT_ERROR_ARGUMENT,
+                  "an index of a GPU or a graph was out of range; the entries that it named are %s",
+                  i < GT__ADDS ? "0" : "left out");
+}
+/* -- the host's own reading and writing -- */
+static gt_status gt__order_host(const gt__access *a, gt__claim *claim) {
+  int waited = 0;
+  gt__lock();
+  const gt_stream *last = gt__all.slot[a->storage->last];
+  gt_device device = last ? last->device : gt_cpu();
+  int code = gt__order_unlocks(NULL, 1, a, &waited);
+  if (!code && claim) gt__begin_claim(claim, 1, a);
+  gt__unlock();
+  if (code) return gt__report(device, last, code);
+  return waited ? gt__check_fault() : GT_OK;
+}
+/* Waits until the host may read x, or read and write it. */
+static gt_status gt__host_access(const gt_tensor *x, int writes) {
+  gt__access a = {x->storage, gt__region_of(x), 1, writes};
+  return gt__order_host(&a, NULL);
+}
+static void gt__host_end(gt__host_use *use) {
+  if (!use->claim.access) return;
+  gt__lock();
+  gt__end_claim(&use->claim);
+  if (use->access.writes) gt__mark_written(&use->access.where);
+  gt__unlock();
+  use->claim.access = NULL;
+  gt__me.claims--;
+  if (gt__me.untold && !gt__me.claims) gt__tell_handler();
+}
+static gt_status gt__host_begin(const gt_tensor *x, int writes, gt__host_use *use) {
+  gt__access a = {x->storage, gt__region_of(x), !writes, writes};
+  use->access = a;
+  use->claim.access = NULL;
+  gt_status status = gt__order_host(&use->access, &use->claim);
+  gt__me.claims += use->claim.access != NULL;
+  if (status) gt__host_end(use);
+  return status;
+}
+static int gt__is_pinned(const void *p) { /* memory of the caller's */
+  gt__owner owner;
+  GT__HOLD(gt__mutex);
+  GT__PINNING->owner(p, -1, &owner);
+  return owner.kind == GT__PINNED;
+}
+/* Can memory of the caller's be a tensor's of that device? *pinned: it is page-locked. */
+static gt_status gt__check_owner(const void *p, gt_device device, int *pinned) {
+  int gpu = !gt__on_host(device);
+  gt__owner owner;
+  gt__lock();
+  int code = GT__PINNING->owner(p, gpu ? device.index : -1, &owner);
+  gt__unlock();
+  if (code) return gt__report(device, NULL, code);
+  *pinned = !gpu && owner.kind == GT__PINNED;
+  if (!p || owner.kind == GT__OF_ALL) return GT_OK;
+  if (owner.kind == GT__OF_DEVICE && (!gpu || owner.index != device.index))
+    return gt__fail(GT_ERROR_DEVICE,
+                    "data is memory of cuda:%d, not of %s; wrap it for the "
+                    "device that it is on",
+                    owner.index, gt_device_string(device));
+  if (owner.kind != GT__OF_DEVICE && gpu)
+    return gt__fail(GT_ERROR_DEVICE,
+                    "data is memory of the host, not of %s; gt_from_array "
+                    "copies it there",
+                    gt_device_string(device));
+  return GT_OK;
+}
+
 /* ---- >>storage ---------------------------------------------------------------------------------
    Device memory is taken and given back in stream order, from pools that keep it. Memory of the
    host is kept until the work that uses it is done, pinned memory longer, for the next who asks. */
@@ -3941,6 +4667,232 @@ static void gt__storage_end_unlocks(gt__storage *s) { /* with the lock, which it
   else if (!gpu && !s->pooled && gt__settled(s)) gt__drop_unlocks(s);
   else gt__pool_give(s); /* a captured stream cannot be asked */
   gt__unlock();
+}
+
+/* ---- >>ways ------------------------------------------------------------------------------------
+   See gt__way. Tests define GT__HOOK_WAY to count which ways were taken. */
+#ifndef GT__HOOK_WAY
+#define GT__HOOK_WAY(op) (void)0
+#endif
+static const char *gt__asked_ways(void) { /* NULL: GPUTENSOR_WAYS is not set */
+  static int known;
+  static const char *asked;
+  if (!__atomic_load_n(&known, __ATOMIC_ACQUIRE)) {
+    const char *text = getenv("GPUTENSOR_WAYS");
+    __atomic_store_n(&asked, text && *text ? text : NULL, __ATOMIC_RELAXED);
+    __atomic_store_n(&known, 1, __ATOMIC_RELEASE);
+  }
+  return __atomic_load_n(&asked, __ATOMIC_RELAXED);
+}
+/* The length of the name with which a list begins. */
+static size_t gt__first_name(const char *list) { return strcspn(list, ","); }
+static int gt__is_named(const gt__way *way, const char *name) {
+  const size_t n = gt__first_name(name);
+  return strlen(way->name) == n && !memcmp(way->name, name, n);
+}
+/* Has a back end a way of the name with which the list begins? */
+static int gt__any_way(const gt__backend *backend, const char *list) {
+  for (int kind = 0; kind < GT__KINDS; kind++)
+    for (const gt__way *way = backend->ways(kind); way->name; way++)
+      if (gt__is_named(way, list)) return 1;
+  return 0;
+}
+/* The first of the named ways that takes op, else the last of the table. */
+static const gt__way *gt__asked_way(gt__op *op, const gt__way *ways, const char *list) {
+  const gt__way *way = ways;
+  for (; *list; list += gt__first_name(list), list += *list == ',')
+    for (way = ways; way->name; way++)
+      if (gt__is_named(way, list) && way->plan(op)) return way;
+  for (way = ways; way[1].name;) way++;
+  way->plan(op);
+  return way;
+}
+/* `ways` ends with a row without a name. */
+static int gt__choose_way(gt__op *op, const gt__way *ways) {
+  const char *asked = gt__asked_ways();
+  op->scratch = 0;
+  op->plan_bytes = 0;
+  if (asked) ways = gt__asked_way(op, ways, asked);
+  else
+    while (!ways->plan(op)) ways++;
+  op->way = ways;
+  GT__HOOK_WAY(op);
+  return 0;
+}
+
+/* ---- >>submit ----------------------------------------------------------------------------------
+   The one way to a back end. An operation is planned, put in order behind the pending uses of its
+   memory, given scratch and a number, traced if a trace is on, run, and noted in the ledgers. One
+   that is recorded for a graph is planned and kept, see gt__graph_add. What the calling thread does
+   itself runs outside the lock, with claims. */
+static void **gt__scratch_of(gt__op *op) { /* a reduction begins with a map */
+  if (op->kind == GT__ORDER) return &op->u.order.scratch;
+  if (op->kind == GT__SCATTER) return &op->u.scatter.scratch;
+  return op->kind == GT__MATMUL ? &op->u.matmul.post.scratch : &op->u.map.scratch;
+}
+/* The kernels of a product may begin before the operations in front of it on the stream have ended.
+   What they may do that early: READ the operands, WRITE the scratch; they wait before they write
+   anything else. `late` has the memory that operations which may still run write. A product that
+   may do neither, or that has scratch, is a barrier: nothing behind it begins before all in front
+   of it has ended, and `late` starts anew with it (gt__note_late). Where others may enqueue on the
+   stream the list is not complete, so nothing is early. */
+static int gt__is_late(const gt_stream *s, gt__region where) {
+  for (int k = 0; k < s->n_late; k++)
+    if (gt__meeting(&s->late[k], &where)) return 1;
+  return 0;
+}
+static int gt__earliness(const gt_stream *s, const gt__op *op) {
+  if (!s->owned || s->shared || s->n_late > GT__LATE - 2) return 0; /* not all are in the list */
+  for (int i = 1; i < op->n_touch; i++)
+    if (gt__is_late(s, op->touch[i].where)) return 0;
+  if (!op->scratch || s->fresh) return GT__EARLY_READ;
+  gt__region scratch = gt__range(s->scratch[s->turn].begin, op->scratch);
+  return gt__is_late(s, scratch) ? GT__EARLY_READ : GT__EARLY_READ | GT__EARLY_WRITE;
+}
+static void gt__set_late(gt_stream *s, gt__region where) {
+  if (s->n_late < GT__LATE) s->late[s->n_late++] = where;
+}
+/* The queue of a CPU stream is bounded: waits while it is full. In a trace the call begins before
+   that wait. */
+static void gt__wait_for_room_unlocks(gt_stream *s) {
+  if (gt__trace.on) gt__me.asked = gt_now_ms();
+  gt__unlock();
+  GT__OF(s)->queue_room(s->queue);
+  gt__lock();
+}
+/* Orders op, and takes scratch for it. *no_memory: that could not be had. */
+static int gt__prepare_unlocks(gt_stream *s, gt__op *op, int *waited, int *no_memory) {
+  int again = 0, code;
+  do {
+    code = gt__order_unlocks(s, op->n_touch, gt__touched(op), waited);
+    if (code || !op->scratch) return code;
+    code = gt__take_scratch_unlocks(s, op->scratch, &again);
+    *no_memory = code != 0;
+  } while (again && !code);
+  if (!code) *gt__scratch_of(op) = s->scratch[s->turn].begin;
+  return code;
+}
+/* What the calling thread does itself runs outside the lock, with claims. */
+static int gt__start_unlocks(gt_stream *s, const gt__op *op) {
+  const gt__backend *backend = GT__OF(op);
+  gt__claim claim;
+  if (s->queue) return backend->run(op->device.index, s->queue, op);
+  gt__begin_claim(&claim, op->n_touch, gt__touched(op));
+  gt__unlock();
+  int code = backend->run(op->device.index, NULL, op);
+  gt__lock();
+  gt__end_claim(&claim);
+  return code;
+}
+static void gt__note_late(gt_stream *s, const gt__op *op, int code) {
+  int waits = op->kind == GT__MATMUL && (op->scratch || !op->u.matmul.post.early);
+  if (!code && waits) s->n_late = 0;
+  gt__set_late(s, op->touch[0].where);
+  if (!op->scratch) return;
+  gt__set_late(s, gt__range(s->scratch[s->turn].begin, op->scratch));
+  s->turn ^= 1;
+  s->fresh = 0;
+}
+/* Notes what is on its way, even if that failed: a part of it may have been started. */
+static void gt__note_all(gt_stream *s, const gt__op *op, int code) {
+  s->number++;
+  if (op->kind >= GT__KINDS) s->n_late = GT__LATE; /* we do not know which, so none is early */
+  else gt__note_late(s, op, code);
+  for (int i = 0; i < op->n_touch; i++) gt__note(&gt__touched(op)[i], s);
+}
+/* With the thread's current stream, which the caller holds. */
+static int gt__submit_to_unlocks(gt_stream *s, gt__op *op, int *waited, int *no_memory) {
+  if (s->queue && GT__OF(s)->queue_room) gt__wait_for_room_unlocks(s);
+  if (gt__all.lost[gt__slot(op->device)]) return GT__LOST;
+  int code = gt__captured(s);
+  if (!code) code = gt__prepare_unlocks(s, op, waited, no_memory);
+  if (code) return code;
+  op->number = s->number + 1;
+  if (op->kind == GT__MATMUL && s->queue) op->u.matmul.post.early = gt__earliness(s, op);
+  op->record = gt__trace.on ? gt__trace_op(s, op) : NULL;
+  code = gt__start_unlocks(s, op);
+  if (op->record) gt__trace_started(s, op->record, code);
+  if (s->queue) gt__note_all(s, op, code);
+  if (code) return code;
+  s->recent[s->n_recent++ % GT__RECENT] = op->text;
+  gt__all.stats.operations++;
+  if (!s->queue || !gt__on_host(s->device)) gt__mark_output(op, 0);
+  return 0;
+}
+/* Every name in GPUTENSOR_WAYS must be a way's. */
+static gt_status gt__check_ways(void) {
+  for (const char *list = gt__asked_ways(); *list; list += *list == ',') {
+    int n = (int)gt__first_name(list);
+    if (!gt__any_way(GT__HOST, list) && !gt__any_way(GT__PINNING, list))
+      return gt__fail(GT_ERROR_ARGUMENT,
+                      "GPUTENSOR_WAYS names \"%.*s\", which is no way of doing "
+                      "anything here; gt_build_info lists them",
+                      n, list);
+    list += n;
+  }
+  return GT_OK;
+}
+static gt_status gt__submit(gt__op *op) {
+  const gt__backend *backend = GT__OF(op);
+  int waited = 0, no_memory = 0;
+  gt_status status = GT_OK;
+  if (gt__asked_ways() && gt__check_ways()) return gt__failed();
+  int code = op->kind >= GT__KINDS ? 0 : backend->plan(op);
+  if (code) return gt__report(op->device, NULL, code);
+  if (gt__is_recorded(op->device)) return gt__graph_add(op);
+  gt__lock();
+  gt_stream *s = gt__opened_current(op->device, &code);
+  if (s) { /* another thread may free it meanwhile */
+    s->held++;
+    code = gt__submit_to_unlocks(s, op, &waited, &no_memory);
+  }
+  if (code) {
+    gt__unlock();
+    status =
+        no_memory ? gt__no_memory(op->device, op->scratch, code) : gt__report(op->device, s, code);
+    gt__lock();
+  }
+  if (s) gt__let_go_of(s);
+  gt__unlock();
+  return !code && waited ? gt__check_fault() : status;
+}
+/* Of a kind that has no plan; on that stream, whatever the current one is. */
+static gt_status gt__submit_on(const gt_stream *s, gt__op *op) {
+  gt__choice *current = &gt__me.stream[gt__slot(s->device)], before = *current;
+  op->scratch = 0;
+  op->plan_bytes = 0;
+  current->slot = s->slot;
+  current->name = s->name;
+  gt_status status = gt__submit(op);
+  *current = before;
+  return status ? status : gt__check_fault();
+}
+static gt__op *gt__op_new(gt__op *op, int kind, gt_device device) {
+  op->kind = kind;
+  op->n_touch = 0;
+  *gt__scratch_of(op) = NULL;
+  if (kind == GT__COPY) memset(&op->u.copy, 0, sizeof op->u.copy); /* the others set all fields */
+  op->text = gt__me.call;
+  op->device = device;
+  return op;
+}
+/* Adds what is touched; the output is the first. */
+static void gt__touch(gt__op *op, gt__storage *storage) { /* touch[n_touch].where is set */
+  gt__access *last = &op->touch[op->n_touch];
+  if (!last->where.run) return; /* nobody waits before such memory is freed */
+  for (gt__access *a = op->touch; a < last; a++) {
+    if (a->storage != storage || !gt__covers(&a->where, &last->where)) continue;
+    a->reads = 1;
+    return;
+  }
+  last->storage = storage;
+  last->writes = op->n_touch == 0;
+  last->reads = op->n_touch > 0;
+  op->n_touch++;
+}
+static void gt__touch_bytes(gt__op *op, gt__storage *storage, const void *p, int64_t bytes) {
+  op->touch[op->n_touch].where = gt__range(p, (size_t)bytes);
+  gt__touch(op, storage);
 }
 
 /* ---- >>handles ------------------------------------------------------------------------------- */
@@ -7209,1004 +8161,6 @@ GT_API gt_tensor *gt_nonzero(const gt_tensor *x) {
   GT__LOCAL gt_tensor *at = gt__new(GT_SHAPE(n.i), GT_INT64, x->device, 0);
   gt_status status = at ? gt__find_order(at, &line, n.i, GT__NONZERO) : gt__failed();
   return gt__end(&r, status ? status : gt__coordinates(out, at, x));
-}
-
-GT__RARE_ENDS
-/* ---- >>ways ------------------------------------------------------------------------------------
-   See gt__way. Tests define GT__HOOK_WAY to count which ways were taken. */
-#ifndef GT__HOOK_WAY
-#define GT__HOOK_WAY(op) (void)0
-#endif
-static const char *gt__asked_ways(void) { /* NULL: GPUTENSOR_WAYS is not set */
-  static int known;
-  static const char *asked;
-  if (!__atomic_load_n(&known, __ATOMIC_ACQUIRE)) {
-    const char *text = getenv("GPUTENSOR_WAYS");
-    __atomic_store_n(&asked, text && *text ? text : NULL, __ATOMIC_RELAXED);
-    __atomic_store_n(&known, 1, __ATOMIC_RELEASE);
-  }
-  return __atomic_load_n(&asked, __ATOMIC_RELAXED);
-}
-/* The length of the name with which a list begins. */
-static size_t gt__first_name(const char *list) { return strcspn(list, ","); }
-static int gt__is_named(const gt__way *way, const char *name) {
-  const size_t n = gt__first_name(name);
-  return strlen(way->name) == n && !memcmp(way->name, name, n);
-}
-/* Has a back end a way of the name with which the list begins? */
-static int gt__any_way(const gt__backend *backend, const char *list) {
-  for (int kind = 0; kind < GT__KINDS; kind++)
-    for (const gt__way *way = backend->ways(kind); way->name; way++)
-      if (gt__is_named(way, list)) return 1;
-  return 0;
-}
-/* The first of the named ways that takes op, else the last of the table. */
-static const gt__way *gt__asked_way(gt__op *op, const gt__way *ways, const char *list) {
-  const gt__way *way = ways;
-  for (; *list; list += gt__first_name(list), list += *list == ',')
-    for (way = ways; way->name; way++)
-      if (gt__is_named(way, list) && way->plan(op)) return way;
-  for (way = ways; way[1].name;) way++;
-  way->plan(op);
-  return way;
-}
-/* `ways` ends with a row without a name. */
-static int gt__choose_way(gt__op *op, const gt__way *ways) {
-  const char *asked = gt__asked_ways();
-  op->scratch = 0;
-  op->plan_bytes = 0;
-  if (asked) ways = gt__asked_way(op, ways, asked);
-  else
-    while (!ways->plan(op)) ways++;
-  op->way = ways;
-  GT__HOOK_WAY(op);
-  return 0;
-}
-
-/* ---- >>submit ----------------------------------------------------------------------------------
-   The one way to a back end. An operation is planned, put in order behind the pending uses of its
-   memory, given scratch and a number, traced if a trace is on, run, and noted in the ledgers. One
-   that is recorded for a graph is planned and kept, see gt__graph_add. What the calling thread does
-   itself runs outside the lock, with claims. */
-static void **gt__scratch_of(gt__op *op) { /* a reduction begins with a map */
-  if (op->kind == GT__ORDER) return &op->u.order.scratch;
-  if (op->kind == GT__SCATTER) return &op->u.scatter.scratch;
-  return op->kind == GT__MATMUL ? &op->u.matmul.post.scratch : &op->u.map.scratch;
-}
-/* The kernels of a product may begin before the operations in front of it on the stream have ended.
-   What they may do that early: READ the operands, WRITE the scratch; they wait before they write
-   anything else. `late` has the memory that operations which may still run write. A product that
-   may do neither, or that has scratch, is a barrier: nothing behind it begins before all in front
-   of it has ended, and `late` starts anew with it (gt__note_late). Where others may enqueue on the
-   stream the list is not complete, so nothing is early. */
-static int gt__is_late(const gt_stream *s, gt__region where) {
-  for (int k = 0; k < s->n_late; k++)
-    if (gt__meeting(&s->late[k], &where)) return 1;
-  return 0;
-}
-static int gt__earliness(const gt_stream *s, const gt__op *op) {
-  if (!s->owned || s->shared || s->n_late > GT__LATE - 2) return 0; /* not all are in the list */
-  for (int i = 1; i < op->n_touch; i++)
-    if (gt__is_late(s, op->touch[i].where)) return 0;
-  if (!op->scratch || s->fresh) return GT__EARLY_READ;
-  gt__region scratch = gt__range(s->scratch[s->turn].begin, op->scratch);
-  return gt__is_late(s, scratch) ? GT__EARLY_READ : GT__EARLY_READ | GT__EARLY_WRITE;
-}
-static const gt__access *gt__touched(const gt__op *op) {
-  return op->kind == GT__REPLAY ? op->u.graph->access : op->touch;
-}
-static void gt__set_late(gt_stream *s, gt__region where) {
-  if (s->n_late < GT__LATE) s->late[s->n_late++] = where;
-}
-/* The queue of a CPU stream is bounded: waits while it is full. In a trace the call begins before
-   that wait. */
-static void gt__wait_for_room_unlocks(gt_stream *s) {
-  if (gt__trace.on) gt__me.asked = gt_now_ms();
-  gt__unlock();
-  GT__OF(s)->queue_room(s->queue);
-  gt__lock();
-}
-/* Orders op, and takes scratch for it. *no_memory: that could not be had. */
-static int gt__prepare_unlocks(gt_stream *s, gt__op *op, int *waited, int *no_memory) {
-  int again = 0, code;
-  do {
-    code = gt__order_unlocks(s, op->n_touch, gt__touched(op), waited);
-    if (code || !op->scratch) return code;
-    code = gt__take_scratch_unlocks(s, op->scratch, &again);
-    *no_memory = code != 0;
-  } while (again && !code);
-  if (!code) *gt__scratch_of(op) = s->scratch[s->turn].begin;
-  return code;
-}
-/* What the calling thread does itself runs outside the lock, with claims. */
-static int gt__start_unlocks(gt_stream *s, const gt__op *op) {
-  const gt__backend *backend = GT__OF(op);
-  gt__claim claim;
-  if (s->queue) return backend->run(op->device.index, s->queue, op);
-  gt__begin_claim(&claim, op->n_touch, gt__touched(op));
-  gt__unlock();
-  int code = backend->run(op->device.index, NULL, op);
-  gt__lock();
-  gt__end_claim(&claim);
-  return code;
-}
-static void gt__note_late(gt_stream *s, const gt__op *op, int code) {
-  int waits = op->kind == GT__MATMUL && (op->scratch || !op->u.matmul.post.early);
-  if (!code && waits) s->n_late = 0;
-  gt__set_late(s, op->touch[0].where);
-  if (!op->scratch) return;
-  gt__set_late(s, gt__range(s->scratch[s->turn].begin, op->scratch));
-  s->turn ^= 1;
-  s->fresh = 0;
-}
-/* Notes what is on its way, even if that failed: a part of it may have been started. */
-static void gt__note_all(gt_stream *s, const gt__op *op, int code) {
-  s->number++;
-  if (op->kind >= GT__KINDS) s->n_late = GT__LATE; /* we do not know which, so none is early */
-  else gt__note_late(s, op, code);
-  for (int i = 0; i < op->n_touch; i++) gt__note(&gt__touched(op)[i], s);
-}
-/* With the thread's current stream, which the caller holds. */
-static int gt__submit_to_unlocks(gt_stream *s, gt__op *op, int *waited, int *no_memory) {
-  if (s->queue && GT__OF(s)->queue_room) gt__wait_for_room_unlocks(s);
-  if (gt__all.lost[gt__slot(op->device)]) return GT__LOST;
-  int code = gt__captured(s);
-  if (!code) code = gt__prepare_unlocks(s, op, waited, no_memory);
-  if (code) return code;
-  op->number = s->number + 1;
-  if (op->kind == GT__MATMUL && s->queue) op->u.matmul.post.early = gt__earliness(s, op);
-  op->record = gt__trace.on ? gt__trace_op(s, op) : NULL;
-  code = gt__start_unlocks(s, op);
-  if (op->record) gt__trace_started(s, op->record, code);
-  if (s->queue) gt__note_all(s, op, code);
-  if (code) return code;
-  s->recent[s->n_recent++ % GT__RECENT] = op->text;
-  gt__all.stats.operations++;
-  if (!s->queue || !gt__on_host(s->device)) gt__mark_output(op, 0);
-  return 0;
-}
-/* Every name in GPUTENSOR_WAYS must be a way's. */
-static gt_status gt__check_ways(void) {
-  for (const char *list = gt__asked_ways(); *list; list += *list == ',') {
-    int n = (int)gt__first_name(list);
-    if (!gt__any_way(GT__HOST, list) && !gt__any_way(GT__PINNING, list))
-      return gt__fail(GT_ERROR_ARGUMENT,
-                      "GPUTENSOR_WAYS names \"%.*s\", which is no way of doing "
-                      "anything here; gt_build_info lists them",
-                      n, list);
-    list += n;
-  }
-  return GT_OK;
-}
-static gt_status gt__submit(gt__op *op) {
-  const gt__backend *backend = GT__OF(op);
-  int waited = 0, no_memory = 0;
-  gt_status status = GT_OK;
-  if (gt__asked_ways() && gt__check_ways()) return gt__failed();
-  int code = op->kind >= GT__KINDS ? 0 : backend->plan(op);
-  if (code) return gt__report(op->device, NULL, code);
-  if (gt__is_recorded(op->device)) return gt__graph_add(op);
-  gt__lock();
-  gt_stream *s = gt__opened_current(op->device, &code);
-  if (s) { /* another thread may free it meanwhile */
-    s->held++;
-    code = gt__submit_to_unlocks(s, op, &waited, &no_memory);
-  }
-  if (code) {
-    gt__unlock();
-    status =
-        no_memory ? gt__no_memory(op->device, op->scratch, code) : gt__report(op->device, s, code);
-    gt__lock();
-  }
-  if (s) gt__let_go_of(s);
-  gt__unlock();
-  return !code && waited ? gt__check_fault() : status;
-}
-/* Of a kind that has no plan; on that stream, whatever the current one is. */
-static gt_status gt__submit_on(const gt_stream *s, gt__op *op) {
-  gt__choice *current = &gt__me.stream[gt__slot(s->device)], before = *current;
-  op->scratch = 0;
-  op->plan_bytes = 0;
-  current->slot = s->slot;
-  current->name = s->name;
-  gt_status status = gt__submit(op);
-  *current = before;
-  return status ? status : gt__check_fault();
-}
-static gt__op *gt__op_new(gt__op *op, int kind, gt_device device) {
-  op->kind = kind;
-  op->n_touch = 0;
-  *gt__scratch_of(op) = NULL;
-  if (kind == GT__COPY) memset(&op->u.copy, 0, sizeof op->u.copy); /* the others set all fields */
-  op->text = gt__me.call;
-  op->device = device;
-  return op;
-}
-/* Adds what is touched; the output is the first. */
-static void gt__touch(gt__op *op, gt__storage *storage) { /* touch[n_touch].where is set */
-  gt__access *last = &op->touch[op->n_touch];
-  if (!last->where.run) return; /* nobody waits before such memory is freed */
-  for (gt__access *a = op->touch; a < last; a++) {
-    if (a->storage != storage || !gt__covers(&a->where, &last->where)) continue;
-    a->reads = 1;
-    return;
-  }
-  last->storage = storage;
-  last->writes = op->n_touch == 0;
-  last->reads = op->n_touch > 0;
-  op->n_touch++;
-}
-static void gt__touch_bytes(gt__op *op, gt__storage *storage, const void *p, int64_t bytes) {
-  op->touch[op->n_touch].where = gt__range(p, (size_t)bytes);
-  gt__touch(op, storage);
-}
-
-/* ---- >>order ------------------------------------------------------------------------------------
-   For each operation: which of the uses in the ledgers touch one of its bytes, too, and one of the
-   two writes it; and the waits that put these in order. */
-/* -- claims: memory that a thread itself reads or writes at this moment, outside the lock. Who
-   wants it waits for gt__idle. -- */
-static void gt__begin_claim(gt__claim *c, int n, const gt__access *access) {
-  c->access = access;
-  c->n = n;
-  c->next = gt__all.claims;
-  gt__all.claims = c;
-}
-static void gt__end_claim(const gt__claim *c) {
-  gt__claim **p = &gt__all.claims;
-  while (*p != c) p = &(*p)->next;
-  *p = c->next;
-  pthread_cond_broadcast(&gt__idle);
-}
-static int gt__conflicts(const gt__access *a, int n, const gt__access *b) {
-  for (int i = 0; i < n; i++) {
-    int writes = a->writes || b[i].writes;
-    if (writes && gt__meeting(&a->where, &b[i].where)) return 1;
-  }
-  return 0;
-}
-static int gt__is_claimed(const gt__access *a) {
-  for (const gt__claim *c = gt__all.claims; c; c = c->next)
-    if (gt__conflicts(a, c->n, c->access)) return 1;
-  return 0;
-}
-/* What is done at once, while a graph is recorded, has nothing to do with it. */
-static int gt__check_recorded(int n, const gt__access *a) {
-  const gt_graph *g = gt__me.graph;
-  for (int i = 0; i < n; i++)
-    if (gt__conflicts(a + i, g->n_access, g->access)) return GT__RECORDED;
-  return 0;
-}
-/* -- races, and the order that avoids them -- */
-static void gt__stream_text(char *text, const gt_stream *s) {
-  if (!s || !s->queue) snprintf(text, 64, "the host");
-  else if (s->name) snprintf(text, 64, "stream %d of %s", s->name, gt_device_string(s->device));
-  else snprintf(text, 64, "the default stream of %s", gt_device_string(s->device));
-}
-static void gt__note_race(const gt_stream *s, const gt__access *a, const gt__use *u, int meeting) {
-  const gt_tensor *y = NULL; /* of that memory, else another one of the storage */
-  char here[64], there[64], *line = gt__all.race[gt__all.n_race++ % GT__RACES];
-  for (const gt_tensor *x = gt__all.tensors; x; x = x->gt__next) {
-    if (x->storage != a->storage) continue;
-    gt__region where = gt__region_of(x);
-    y = x;
-    if (gt__covers(&where, &a->where) && gt__covers(&a->where, &where)) break;
-  }
-  gt__stream_text(here, s);
-  gt__stream_text(there, gt__all.slot[u->at.slot]);
-  const char *kind = meeting == GT__WILL_MEET ? "race" : "may be a race";
-  const char *does = a->writes ? "writes" : "reads";
-  const char *doing = u->writes ? "writing" : "reading";
-  const char *dtype = y ? gt_dtype_string(y->dtype) : "memory";
-  const char *shape = y ? gt__shape_text(y) : "";
-  snprintf(line, sizeof gt__all.race[0],
-           "%s: %.40s on %s %s %s %s, which %.40s on %s may still be %s", kind, gt__me.call, here,
-           does, dtype, shape, u->at.text, there, doing);
-}
-/* Brings s behind a use that meets what it is about to do. What the library made for itself is
-   ordered always, and so is the host behind its own stream. */
-static int gt__follow_unlocks(gt_stream *s, const gt__access *a, gt__use u, int meeting,
-                              int *away) {
-  const gt_stream *t = gt__all.slot[u.at.slot];
-  int always = a->storage->internal || (!s && t == gt__current(t->device));
-  if (gt__me.safety == GT_ORDER || always) return gt__reach_unlocks(s, u.at, away);
-  if (gt__me.safety == GT_REPORT) gt__note_race(s, a, &u, meeting);
-  return 0;
-}
-/* Orders one access. *away: the lock was given up, and others may have gone on. */
-static int gt__order_access_unlocks(gt_stream *s, const gt__access *a, int *away) {
-  int code = 0;
-  while (gt__all.claims && gt__me.safety == GT_ORDER && gt__is_claimed(a)) {
-    *away = 1;
-    pthread_cond_wait(&gt__idle, &gt__mutex);
-  }
-  gt__ledger *l = gt__ledger_of(a->storage);
-  for (int k = 0; k < l->n && !code; k++) {
-    const gt__use *u = &gt__uses(l)[k];
-    if (s && u->at.slot == s->slot) continue; /* as on one stream */
-    if ((!a->writes && !u->writes) || gt__knows(s, u->at)) continue;
-    int meeting = gt__meeting(&a->where, &u->where);
-    if (meeting) code = gt__follow_unlocks(s, a, *u, meeting, away);
-  }
-  if (!code && a->reads && gt__any_failures()) code = gt__check_written(a);
-  return code;
-}
-/* Orders what s is about to do. NULL, or a stream without a queue, is the calling thread. Where the
-   lock was given up it looks again, and *waited says so. */
-static int gt__order_unlocks(gt_stream *s, int n, const gt__access *a, int *waited) {
-  int away, code = gt__me.graph ? gt__check_recorded(n, a) : 0;
-  if (s && !s->queue) s = NULL;
-  do {
-    away = 0;
-    for (int i = 0; i < n && !code; i++) code = gt__order_access_unlocks(s, a + i, &away);
-    *waited |= away;
-  } while (away && !code);
-  return code;
-}
-/* After a wait: was there a bad index on a device since the last one? */
-static gt_status gt__check_fault(void) {
-  volatile int32_t *word = gt__all.fault;
-  int i = 0;
-  while (word && i < GT__PICKERS && !word[i]) i++;
-  if (!word || i == GT__PICKERS) return GT_OK;
-  word[i] = 0;
-  gt__me.call = gt__picker[i];
-  return gt__fail(GT_ERROR_ARGUMENT,
-                  "an index of a GPU or a graph was out of range; the entries that it named are %s",
-                  i < GT__ADDS ? "0" : "left out");
-}
-/* -- the host's own reading and writing -- */
-static gt_status gt__order_host(const gt__access *a, gt__claim *claim) {
-  int waited = 0;
-  gt__lock();
-  const gt_stream *last = gt__all.slot[a->storage->last];
-  gt_device device = last ? last->device : gt_cpu();
-  int code = gt__order_unlocks(NULL, 1, a, &waited);
-  if (!code && claim) gt__begin_claim(claim, 1, a);
-  gt__unlock();
-  if (code) return gt__report(device, last, code);
-  return waited ? gt__check_fault() : GT_OK;
-}
-/* Waits until the host may read x, or read and write it. */
-static gt_status gt__host_access(const gt_tensor *x, int writes) {
-  gt__access a = {x->storage, gt__region_of(x), 1, writes};
-  return gt__order_host(&a, NULL);
-}
-static void gt__host_end(gt__host_use *use) {
-  if (!use->claim.access) return;
-  gt__lock();
-  gt__end_claim(&use->claim);
-  if (use->access.writes) gt__mark_written(&use->access.where);
-  gt__unlock();
-  use->claim.access = NULL;
-  gt__me.claims--;
-  if (gt__me.untold && !gt__me.claims) gt__tell_handler();
-}
-static gt_status gt__host_begin(const gt_tensor *x, int writes, gt__host_use *use) {
-  gt__access a = {x->storage, gt__region_of(x), !writes, writes};
-  use->access = a;
-  use->claim.access = NULL;
-  gt_status status = gt__order_host(&use->access, &use->claim);
-  gt__me.claims += use->claim.access != NULL;
-  if (status) gt__host_end(use);
-  return status;
-}
-static int gt__is_pinned(const void *p) { /* memory of the caller's */
-  gt__owner owner;
-  GT__HOLD(gt__mutex);
-  GT__PINNING->owner(p, -1, &owner);
-  return owner.kind == GT__PINNED;
-}
-/* Can memory of the caller's be a tensor's of that device? *pinned: it is page-locked. */
-static gt_status gt__check_owner(const void *p, gt_device device, int *pinned) {
-  int gpu = !gt__on_host(device);
-  gt__owner owner;
-  gt__lock();
-  int code = GT__PINNING->owner(p, gpu ? device.index : -1, &owner);
-  gt__unlock();
-  if (code) return gt__report(device, NULL, code);
-  *pinned = !gpu && owner.kind == GT__PINNED;
-  if (!p || owner.kind == GT__OF_ALL) return GT_OK;
-  if (owner.kind == GT__OF_DEVICE && (!gpu || owner.index != device.index))
-    return gt__fail(GT_ERROR_DEVICE,
-                    "data is memory of cuda:%d, not of %s; wrap it for the "
-                    "device that it is on",
-                    owner.index, gt_device_string(device));
-  if (owner.kind != GT__OF_DEVICE && gpu)
-    return gt__fail(GT_ERROR_DEVICE,
-                    "data is memory of the host, not of %s; gt_from_array "
-                    "copies it there",
-                    gt_device_string(device));
-  return GT_OK;
-}
-
-/* ---- >>ledgers ----------------------------------------------------------------------------------
-   Each storage has a list of the operations that used its memory and need not be over. */
-static gt__ledger *gt__ledger_of(gt__storage *x) {
-  if (x->aliased) return &gt__all.aliases;
-  return &x->own;
-}
-static gt__use *gt__uses(gt__ledger *l) { return l->more ? l->more : l->few; }
-static void gt__forget_failures(const gt__storage *x);
-static void gt__end_storage(gt__storage *x) { /* but not its memory; its uses are over */
-  gt__forget_failures(x);
-  GPUTENSOR_FREE(x->own.more);
-  GPUTENSOR_FREE(x);
-}
-static void gt__forget_use(gt__ledger *l, int k) {
-  gt__use *use = gt__uses(l);
-  use[k] = use[--l->n];
-}
-/* Two uses of one stream become one. The region may become larger, and the older use newer. */
-static void gt__join_uses(gt__ledger *l, int i, int j) {
-  gt__use *a = &gt__uses(l)[i], *b = &gt__uses(l)[j];
-  gt__join_regions(&a->where, &b->where, 1);
-  if (a->at.number < b->at.number) a->at = b->at;
-  a->writes |= b->writes;
-  gt__forget_use(l, j);
-}
-static int gt__grow_ledger(gt__ledger *l, int room) {
-  gt__use *more = (gt__use *)GPUTENSOR_MALLOC((size_t)room * sizeof *more);
-  if (!more) return 0;
-  memcpy(more, gt__uses(l), (size_t)l->n * sizeof *more);
-  GPUTENSOR_FREE(l->more);
-  l->more = more;
-  l->room = room;
-  return 1;
-}
-static int gt__has_place(const gt__ledger *l) {
-  return l->n < (l->more ? l->room : (int)GT__FEW_USES);
-}
-/* Is there room for one more use? If not, those that are over go; then there is more memory, for
-   GT__MANY_USES; then two of one stream become one, which may order more than has to be. 0: there
-   is no memory. */
-static int gt__make_place(gt__ledger *l) {
-  const gt__use *use = gt__uses(l);
-  if (gt__has_place(l)) return 1;
-  for (int k = l->n - 1; k >= 0; k--)
-    if (gt__knows(NULL, use[k].at)) gt__forget_use(l, k);
-  if (gt__has_place(l)) return 1;
-  if (!l->more && gt__grow_ledger(l, GT__MANY_USES)) return 1;
-  for (int i = 0; i < l->n; i++)
-    for (int j = i + 1; j < l->n; j++) {
-      if (use[i].at.slot != use[j].at.slot) continue;
-      gt__join_uses(l, i, j);
-      return 1;
-    }
-  return gt__grow_ledger(l, 2 * l->n);
-}
-/* Without memory for a use it has to be over: it is waited for, with the lock. */
-static void gt__add_use(gt__ledger *l, const gt__use *u) {
-  const gt_stream *s = gt__all.slot[u->at.slot];
-  if (gt__make_place(l)) gt__uses(l)[l->n++] = *u;
-  else GT__OF(s)->queue_ask(s->device.index, s->queue, GT__WAIT_ONLY);
-}
-/* Does an access go on where a use of the same stream and kind ended, as a loop over rows does?
-   Then the use takes in its memory. Not if somebody may know that the older one is over, by a
-   record or because it is: the joined use would be newer than that. */
-static int gt__is_continued(gt__use *u, const gt__access *a, const gt_stream *s) {
-  if (u->at.slot != s->slot || u->writes != a->writes) return 0;
-  if (u->at.number <= s->recorded || gt__knows(NULL, u->at)) return 0;
-  return gt__join_regions(&u->where, &a->where, 0);
-}
-/* Notes that s's newest operation touches this. What is behind a write is behind all
-   uses that s knows of, too, so those that the write covers need no place any more; a read replaces
-   reads so. Uses that s does not know of (gt_set_safety(GT_OFF)) stay, for a free to wait for. */
-static void gt__note(const gt__access *a, const gt_stream *s) {
-  gt__ledger *l = gt__ledger_of(a->storage);
-  gt__use *use = gt__uses(l);
-  int k = l->n - 1;
-  a->storage->last = s->slot;
-  for (; k >= 0; k--) {
-    if (gt__is_continued(&use[k], a, s)) break;
-    if ((use[k].writes && !a->writes) || !gt__knows(s, use[k].at)) continue;
-    if (gt__covers(&a->where, &use[k].where)) gt__forget_use(l, k);
-  }
-  gt__point at = {s->number, gt__me.call, s->slot};
-  gt__use newest = {at, a->where, a->writes};
-  if (k < 0) gt__add_use(l, &newest);
-  else use[k].at = at;
-}
-/* -- waiting for all uses of a storage -- */
-static gt__access gt__whole(gt__storage *x, int writes) {
-  gt__access a = {x, gt__range(x->data, x->bytes), !writes, writes};
-  return a;
-}
-static int gt__settled(gt__storage *x) { /* has all work on x been done? */
-  gt__region where = gt__range(x->data, x->bytes);
-  gt__ledger *l = gt__ledger_of(x);
-  for (int k = 0; k < l->n; k++) {
-    gt__use u = gt__uses(l)[k];
-    if (gt__knows(NULL, u.at) || !gt__meeting(&where, &u.where)) continue;
-    gt__poll(gt__all.slot[u.at.slot]);
-    if (!gt__knows(NULL, u.at)) return 0;
-  }
-  return 1;
-}
-/* Brings s behind all uses of x's memory. With NULL as s the host waits, without the lock: then the
-   ledger may be another, and it looks again. */
-static int gt__reach_all_unlocks(gt_stream *s, gt__storage *x) {
-  gt__region where = gt__range(x->data, x->bytes);
-  int code = 0, away;
-  do {
-    gt__ledger *l = gt__ledger_of(x);
-    away = 0;
-    for (int k = 0; k < l->n && !code && !away; k++) {
-      gt__use u = gt__uses(l)[k];
-      if (gt__knows(s, u.at) || !gt__meeting(&where, &u.where)) continue;
-      code = gt__reach_unlocks(s, u.at, &away);
-    }
-  } while (away && !code);
-  return code;
-}
-/* -- writes that failed after their call had returned. Nearly always there is none: any_failures
-   asks that without a lock. Threads of CPU streams ask and tell, too: with gt__failures_lock. -- */
-static int gt__any_failures(void) { return __atomic_load_n(&gt__all.failures, __ATOMIC_RELAXED); }
-/* Adds one. If there are too many the last one encloses it, and more is an error than has to be. */
-static void gt__add_failure(const gt__failure *f) {
-  int n = gt__all.failures;
-  if (n == GT__FAILURES) {
-    gt__join_regions(&gt__all.failure[n - 1].where, &f->where, 1);
-    return;
-  }
-  gt__all.failure[n] = *f;
-  __atomic_store_n(&gt__all.failures, n + 1, __ATOMIC_RELAXED);
-}
-static void gt__add_rest(gt__failure f, uintptr_t begin, uintptr_t end) { /* what is left of f */
-  if (begin >= end) return;
-  f.where = gt__range((void *)begin, end - begin);
-  gt__add_failure(&f);
-}
-/* Every byte there was written: what it covers of failures is over. Of failures in several runs one
-   write has to cover all. */
-static void gt__mark_written(const gt__region *where) {
-  if (!gt__any_failures()) return;
-  GT__HOLD(gt__failures_lock);
-  for (int i = gt__all.failures - 1; i >= 0 && where->exact; i--) {
-    gt__failure f = gt__all.failure[i];
-    int ranges = where->count == 1 && f.where.count == 1;
-    if (!gt__meeting(&f.where, where)) continue;
-    if (!ranges && !gt__covers(where, &f.where)) continue;
-    gt__all.failure[i] = gt__all.failure[gt__all.failures - 1];
-    __atomic_store_n(&gt__all.failures, gt__all.failures - 1, __ATOMIC_RELAXED);
-    gt__add_rest(f, f.where.begin, where->begin);
-    gt__add_rest(f, gt__region_end(where), gt__region_end(&f.where));
-  }
-}
-static int gt__check_written(const gt__access *a) {
-  GT__HOLD(gt__failures_lock);
-  for (int i = 0; i < gt__all.failures; i++) {
-    gt__me.failed = gt__all.failure[i];
-    if (gt__meeting(&gt__me.failed.where, &a->where)) return GT__UNWRITTEN;
-  }
-  return 0;
-}
-static int gt__reads_unwritten(const gt__op *op) {
-  if (!gt__any_failures()) return 0;
-  for (int i = 0; i < op->n_touch; i++) {
-    const gt__access *a = &gt__touched(op)[i];
-    if (a->reads && gt__check_written(a)) return gt__me.failed.code;
-  }
-  return 0;
-}
-static void gt__mark_output(const gt__op *op, int code) {
-  if (!code && !gt__any_failures()) return;
-  for (int i = 0; i < op->n_touch; i++) {
-    const gt__access *a = &gt__touched(op)[i];
-    gt__failure f = {a->where, code, op->text};
-    if (!a->writes) continue;
-    if (code) {
-      GT__HOLD(gt__failures_lock);
-      gt__add_failure(&f);
-    } else gt__mark_written(&f.where);
-  }
-}
-/* x ends, and its memory with it, unless another storage has it, too. */
-static int gt__same_memory(const gt__storage *x, const gt__storage *y) {
-  uintptr_t a = (uintptr_t)x->data, b = (uintptr_t)y->data;
-  return a < b + y->bytes && b < a + x->bytes;
-}
-static void gt__forget_failures(const gt__storage *x) {
-  if (!gt__any_failures()) return;
-  for (const gt_tensor *y = gt__all.tensors; y && x->foreign; y = y->gt__next)
-    if (y->storage != x && gt__same_memory(x, y->storage)) return;
-  gt__region where = gt__range(x->data, x->bytes);
-  gt__mark_written(&where);
-}
-/* -- memory that is wrapped more than once -- */
-/* x has memory in common with another storage: its uses go to the common ledger. */
-static void gt__alias(gt__storage *x) {
-  const gt__use *use = gt__uses(&x->own);
-  if (x->aliased) return;
-  x->aliased = 1;
-  for (int k = 0; k < x->own.n; k++) gt__add_use(&gt__all.aliases, use + k);
-}
-static void gt__find_aliases(gt__storage *x) { /* x wraps memory, perhaps of other storages, too */
-  for (gt_tensor *y = gt__all.tensors; y; y = y->gt__next) {
-    if (y->storage == x || !gt__same_memory(x, y->storage)) continue;
-    gt__alias(x);
-    gt__alias(y->storage);
-  }
-}
-
-/* ---- >>waiting ----------------------------------------------------------------------------------
-   One stream behind another: marks, which are events, and the clocks that remember what has been
-   waited for; and the life of a stream. All with the lock; what ends in _unlocks gives it up for a
-   while, and what was read before has to be read again. */
-/* A stream whose handle the program has: it may be capturing what goes there. */
-static int gt__captured(const gt_stream *s) {
-  if ((s->owned && !s->shared) || s->gone || !GT__OF(s)->captured) return 0;
-  return GT__OF(s)->captured(s->device.index, s->queue);
-}
-/* Records t's mark, unless it covers `number` operations already. */
-static int gt__set_mark(gt_stream *t, uint64_t number) {
-  if (t->gone || (t->marked && t->marked >= number)) return 0;
-  int code = gt__captured(t);
-  if (!code) code = GT__OF(t)->event_record(t->device.index, &t->mark, t->queue);
-  if (code) return code;
-  t->marked = t->number;
-  t->recorded = t->number;
-  return 0;
-}
-static void gt__learn(gt__clock *c, const gt__clock *more, int slot, uint64_t number) {
-  for (int i = 0; i < gt__all.top; i++)
-    if (c->at[i] < more->at[i]) c->at[i] = more->at[i];
-  if (c->at[slot] < number) c->at[slot] = number;
-}
-/* A stream that is held is not ended while the lock is given up. */
-static void gt__let_go_of(gt_stream *t) {
-  t->held--;
-  if (!t->held && t->freed) pthread_cond_broadcast(&gt__idle);
-}
-/* A GPU's code is kept with the device that it came from. */
-static int gt__blame(const gt_stream *t, int code) {
-  if (code && !gt__on_host(t->device)) gt__me.culprit = t->device;
-  return code;
-}
-/* Gives up the lock and waits for what t holds up to `number`; for all of it, without a mark. Who
-   asks for the stream is told (`tell`) what failed there. Others are not: operations of a CPU
-   stream that failed have left a gt__failure for those who read what they should have written. */
-static int gt__await_unlocks(gt_stream *t, uint64_t number, int tell) {
-  const gt__backend *b = GT__OF(t);
-  gt__clock seen = t->seen;
-  int captured = gt__captured(t);
-  if (captured) return captured;
-  int index = t->device.index, how = tell ? GT__WAIT : GT__WAIT_ONLY;
-  int whole = !t->gone && (number >= t->number || gt__set_mark(t, number));
-  number = whole ? t->number : t->marked;
-  int64_t wait =
-      gt__trace.on && number > gt__all.done.at[t->slot] ? gt__trace_wait(NULL, t->slot, number) : 0;
-  t->held++;
-  gt__unlock();
-  int code = whole ? b->queue_ask(index, t->queue, how) : b->event_ask(index, t->mark, how);
-  gt__lock();
-  gt__trace_end(wait);
-  gt__let_go_of(t);
-  if (!code) gt__learn(&gt__all.done, &seen, t->slot, number);
-  return gt__blame(t, code);
-}
-static int gt__await_all_unlocks(const gt_device *device,
-                                 int tell) { /* all streams, or of one device */
-  int code = 0;
-  for (int i = 0; i < gt__all.top; i++) { /* also behind one that failed */
-    gt_stream *s = gt__all.slot[i];
-    if (!s || (device && !gt__same_device(s->device, *device))) continue;
-    int failed = gt__await_unlocks(s, s->number, tell);
-    if (!code) code = failed;
-  }
-  return code;
-}
-/* Makes s wait for what t holds up to `number`. A mark that was recorded before t began to wait for
-   others does not cover them, so whoever starts to wait forgets its mark. */
-static int gt__join(gt_stream *s, gt_stream *t, uint64_t number) {
-  const gt__backend *b = GT__OF(s), *other = GT__OF(t);
-  int code = gt__captured(s);
-  if (code) return code;
-  if (b == other) {
-    code = gt__set_mark(t, number);
-    if (!code) code = b->queue_wait_event(s->device.index, s->queue, t->mark);
-    number = t->marked;
-  } else { /* an event of its own, since marks move on */
-    code = b->queue_wait_other(s->queue, other, t->device.index, t->queue);
-    t->recorded = t->number;
-    number = t->number;
-  }
-  if (code) return gt__blame(t, code);
-  gt__learn(&s->seen, &t->seen, t->slot, number);
-  s->marked = 0;
-  if (gt__trace.on) gt__trace_wait(s, t->slot, number);
-  gt__all.stats.stream_waits++;
-  return 0;
-}
-/* Is this point behind all that s (NULL: the host) does from now on? */
-static int gt__knows(const gt_stream *s, gt__point p) {
-  return p.number <= gt__all.done.at[p.slot] ||
-         (s && (p.slot == s->slot || p.number <= s->seen.at[p.slot]));
-}
-/* Brings s behind p. A GPU does not wait for a CPU stream: the host does, without the lock:
-   *away. */
-static int gt__can_join(const gt_stream *s, const gt_stream *t) {
-  if (s->device.type == t->device.type) return 1;
-  return GT__OF(s)->queue_wait_other && !t->gone;
-}
-static int gt__reach_unlocks(gt_stream *s, gt__point p, int *away) {
-  gt_stream *t = gt__all.slot[p.slot];
-  if (gt__knows(s, p)) return 0;
-  if (s && gt__can_join(s, t)) return gt__join(s, t, p.number);
-  *away = 1;
-  gt__all.stats.host_waits++;
-  return gt__await_unlocks(t, p.number, 0);
-}
-static void gt__poll(gt_stream *t) { /* what is known of t's progress without waiting */
-  const gt__backend *b = GT__OF(t);
-  int index = t->device.index;
-  uint64_t number = 0;
-  if (gt__captured(t)) return;
-  if (t->queue && b->queue_progress) number = b->queue_progress(t->queue);
-  else if (!t->gone && !b->queue_ask(index, t->queue, GT__ASK)) number = t->number;
-  else if (t->marked && !b->event_ask(index, t->mark, 0)) number = t->marked;
-  if (number > t->number) number = t->number;
-  if (number > gt__all.done.at[t->slot]) gt__all.done.at[t->slot] = number;
-}
-/* Gives back t's scratch. While the program captures t that cannot be, unless t `ends`: then its
-   work is done. */
-static void gt__drop_scratch(gt_stream *t, int ends) {
-  int captured = gt__captured(t);
-  void *queue = t->gone || captured ? NULL : t->queue;
-  for (gt__span *span = t->scratch; span < t->scratch + 2; span++) {
-    if (!span->begin || (captured && !ends)) continue;
-    GT__OF(t)->release(t->device.index, queue, span->begin, 0);
-    memset(span, 0, sizeof *span);
-  }
-}
-static void gt__stream_destroy(gt_stream *s) {
-  gt__drop_scratch(s, 1);
-  if (s->mark) GT__OF(s)->event_destroy(s->device.index, s->mark);
-  if (s->owned && s->queue) GT__OF(s)->queue_destroy(s->device.index, s->queue);
-  gt__all.slot[s->slot] = NULL;
-  gt__all.streams -= s->name != 0;
-  if (s->name) GPUTENSOR_FREE(s);
-  else memset(s, 0, sizeof *s);
-}
-static void gt__reap(void) { /* ends freed streams whose work is done */
-  for (int i = 0; i < gt__all.top; i++) {
-    gt_stream *t = gt__all.slot[i];
-    if (!t || !t->freed || t->held) continue;
-    if (gt__all.done.at[i] < t->number) gt__poll(t);
-    if (gt__all.done.at[i] >= t->number) gt__stream_destroy(t);
-  }
-}
-/* Fills in s, which is all 0. A CPU stream has a queue only if it is asked for one. */
-static int gt__stream_open(gt_stream *s, gt_device device, int priority, void *native, int queued) {
-  int code = 0, slot = 0;
-  while (gt__all.slot[slot]) slot++; /* the caller has at most GT__STREAMS, so one is left */
-  s->queue = native;
-  s->owned = !native;
-  if (queued) code = gt__backend_of(device)->queue_create(device.index, priority, &s->queue);
-  if (code) return code;
-  if (gt__all.top <= slot) gt__all.top = slot + 1;
-  gt__all.slot[slot] = s;
-  s->number = gt__all.done.at[slot];
-  s->slot = slot;
-  s->device = device;
-  return 0;
-}
-/* A stream of ours is opened on first use; NULL and *code if it cannot be. */
-static gt_stream *gt__opened(gt_stream *s, gt_device device, int *code) {
-  *code = s->device.type ? 0 : gt__stream_open(s, device, 0, NULL, !gt__on_host(device));
-  return *code ? NULL : s;
-}
-/* The thread's current stream, which may be the default one, or NULL if it was freed. With the
-   lock. */
-GT__INSIDE gt_stream *gt__current(gt_device device) {
-  gt__choice choice = gt__me.stream[gt__slot(device)];
-  if (!choice.name) return &gt__all.fallback[gt__slot(device)];
-  gt_stream *s = gt__all.slot[choice.slot];
-  return s && s->name == choice.name && !s->freed ? s : NULL;
-}
-static gt_stream *gt__opened_current(gt_device device, int *code) {
-  gt_stream *s = gt__current(device);
-  *code = s ? 0 : (int)GT__STREAM_FREED;
-  return s ? gt__opened(s, device, code) : NULL;
-}
-/* Ends freed streams of the caller's, waiting for them, until there is room for another one. */
-static int gt__make_room_unlocks(void) {
-  int code = 0;
-  gt__reap();
-  while (gt__all.streams == GT__STREAMS && !code) {
-    int i = 0;
-    while (i < gt__all.top && !(gt__all.slot[i] && gt__all.slot[i]->freed)) i++;
-    if (i == gt__all.top) return GT__TOO_MANY;
-    gt_stream *t = gt__all.slot[i];
-    if (t->held) pthread_cond_wait(&gt__idle, &gt__mutex); /* another thread waits for it, too */
-    else code = gt__await_unlocks(t, t->number, 0);
-    gt__reap();
-  }
-  return code;
-}
-
-GT__RARE_BEGINS
-/* ---- >>trace-code -------------------------------------------------------------------------------
-   What is noted while a trace is on, with the lock, in an array of records whose first one is none.
-   Work on the CPU is measured by who does it. Work on a GPU is measured by an event behind it and,
-   where its stream may have been idle before it, one in front, which are read when the trace ends.
- */
-#define GT__IDLE_MS 0.05    /* since the host enqueued something: a stream may be idle */
-#define GT__CLOCK_MS 1000.0 /* after which GPU and host compare clocks: a float has 24 bits */
-static int32_t gt__record_place(const gt__record *r) { return (int32_t)(r - gt__trace.at); }
-static gt__record *gt__record_new(int what) { /* or NULL */
-  if (gt__trace.on != 1) return NULL;
-  int full = gt__trace.n > gt__trace.room;
-  gt__trace.dropped += full;
-  if (full) return NULL;
-  gt__record *r = &gt__trace.at[gt__trace.n++];
-  if (!gt__me.thread) gt__me.thread = ++gt__all.threads;
-  r->what = (uint8_t)what;
-  r->moving = gt__me.moving;
-  r->thread = gt__me.thread;
-  r->call = gt__me.call;
-  r->asked = gt_now_ms();
-  r->begin = r->asked;
-  r->end = r->asked;
-  return r;
-}
-/* As much of a text in UTF-8 as there is room for; no character is cut. */
-static void gt__set_text(gt__record *r, const char *text) {
-  size_t n = strlen(text);
-  if (n >= sizeof r->text) n = sizeof r->text - 1;
-  while (n && (text[n] & 0xc0) == 0x80) n--;
-  memcpy(r->text, text, n);
-}
-/* What begins now and ends later: its number over all traces, or 0. */
-static int64_t gt__trace_begin(gt__record *r) {
-  if (!r) return 0;
-  r->end = -1;
-  return gt__all.traced + gt__record_place(r);
-}
-/* The place of that number, if it is of this trace, and that is on; or 0. */
-static int32_t gt__place_of(int64_t number) {
-  int here = gt__trace.on == 1 && number > gt__all.traced;
-  return here ? (int32_t)(number - gt__all.traced) : 0;
-}
-static void gt__trace_end(int64_t number) {
-  int32_t place = gt__place_of(number);
-  if (!place) return;
-  gt__record *r = &gt__trace.at[place];
-  r->end = gt_now_ms();
-  if (r->what != GT__TRACED_RANGE && !gt__me.moving) gt__me.blocked = number;
-}
-/* A stream, or with NULL the host, begins to wait for what another one holds up to that number. */
-static int64_t gt__trace_wait(const gt_stream *s, int slot, uint64_t number) {
-  gt__record *r = gt__record_new(s ? GT__TRACED_JOIN : GT__TRACED_WAIT);
-  if (!r) return 0;
-  int32_t place = gt__record_place(r), newest = gt__trace.line[slot].last;
-  while (gt__trace.at[newest].number > number) newest = gt__trace.at[newest].before;
-  r->from = newest;
-  r->to = s ? 0 : place;
-  if (!s) return gt__trace_begin(r);
-  r->before = gt__trace.line[s->slot].joins;
-  gt__trace.line[s->slot].joins = place;
-  return 0;
-}
-/* A copy that keeps the host, as a whole; what gt_item and its like do is a wait. */
-static int64_t gt__trace_copy(int64_t bytes, int reads) {
-  GT__HOLD(gt__mutex);
-  gt__record *r = gt__record_new(reads ? GT__TRACED_WAIT : GT__TRACED_COPY);
-  if (r) r->size[0] = bytes;
-  return gt__trace_begin(r);
-}
-static void gt__describe_op(gt__record *r, const gt__op *op) {
-  const gt__copy_args *c = &op->u.copy;
-  const gt__matmul_args *x = &op->u.matmul;
-  int bytes = op->kind == GT__COPY && c->kind == GT__BYTES;
-  long long *n = r->size;
-  r->kind = op->kind;
-  r->device = op->device;
-  if (!bytes) r->way = op->way->name;
-  if (gt__me.formula) gt__set_text(r, gt__me.formula);
-  switch (op->kind) {
-    case GT__COPY: n[0] = bytes ? c->bytes : c->count << c->dst.size_log2; break;
-    case GT__MAP: n[0] = op->u.map.count; break;
-    case GT__SCATTER: n[0] = op->u.scatter.n * op->u.scatter.rest; break;
-    case GT__REPLAY: n[0] = op->u.graph->n; break;
-    case GT__REDUCE:
-      n[0] = op->u.reduce.outer;
-      n[1] = op->u.reduce.n;
-      break;
-    case GT__SCAN:
-      n[0] = op->u.scan.outer * op->u.scan.inner;
-      n[1] = op->u.scan.n;
-      break;
-    case GT__ORDER:
-      n[0] = op->u.order.rows;
-      n[1] = op->u.order.n;
-      break;
-    case GT__MATMUL:
-      r->dtype = x->a.dtype;
-      n[0] = x->m;
-      n[1] = x->n;
-      n[2] = x->k;
-      n[3] = x->batch;
-  }
-}
-/* The tie between a GPU's clock and the host's: an event on a queue of our own. It happened later
-   than the host's reading in front of it, so that no operation seems to end behind a wait for it.
-   The first round only warms up. */
-static int32_t gt__trace_clock(gt_device device) {
-  const gt__backend *b = gt__backend_of(device);
-  void **queue = &gt__trace.clock[device.index].queue;
-  int32_t *newest = &gt__trace.clock[device.index].newest;
-  if (*newest && gt_now_ms() - gt__trace.at[*newest].begin < GT__CLOCK_MS) return *newest;
-  if (!*queue && b->queue_create(device.index, 0, queue)) return *newest;
-  gt__record *r = gt__record_new(GT__TRACED_CLOCK);
-  int code = !r;
-  for (int round = 0; round < 2 && !code; round++) {
-    r->device = device;
-    r->begin = gt_now_ms();
-    code = b->event_record(device.index, &r->back, *queue);
-    if (!code) code = b->event_ask(device.index, r->back, GT__WAIT);
-  }
-  if (!code) *newest = gt__record_place(r);
-  return *newest;
-}
-/* op is about to start: its record, or NULL. */
-static gt__record *gt__trace_op(const gt_stream *s, const gt__op *op) {
-  gt__line *line = &gt__trace.line[s->slot];
-  gt__record *r = gt__record_new(GT__TRACED_OPERATION);
-  if (!r) return NULL;
-  gt__describe_op(r, op);
-  r->allocated = gt__all.allocated[gt__slot(op->device)];
-  r->behind = gt__place_of(gt__me.blocked);
-  gt__me.blocked = 0;
-  gt__trace.open += !s->queue;
-  if (!s->queue) return r;
-  if (gt__me.asked > 0) r->asked = gt__me.asked;
-  gt__me.asked = 0;
-  r->name = s->name;
-  r->number = op->number;
-  r->before = line->last;
-  line->last = gt__record_place(r);
-  int idle = line->joins || r->asked - line->enqueued > GT__IDLE_MS;
-  for (int32_t *i = &line->joins; *i; *i = gt__trace.at[*i].before)
-    gt__trace.at[*i].to = line->last;
-  if (gt__on_host(op->device)) return r;
-  r->clock = gt__trace_clock(op->device);
-  if (idle) GT__OF(op)->event_record(op->device.index, &r->front, s->queue);
-  return r;
-}
-/* It has been enqueued or, by this thread, done. A trace does not end in between. */
-static void gt__trace_started(const gt_stream *s, gt__record *r, int code) {
-  const gt__backend *b = GT__OF(r);
-  gt__trace.open -= !s->queue;
-  if (!s->queue) return;
-  if (code) r->what = GT__TRACED_NOTHING;
-  else if (!gt__on_host(r->device)) b->event_record(r->device.index, &r->back, s->queue);
-  r->called = gt_now_ms();
-  gt__trace.line[s->slot].enqueued = r->called;
-}
-GT_API gt_status gt_range_push(const char *name) {
-  GT__CALL;
-  if (!name) return gt__fail(GT_ERROR_ARGUMENT, "the name is NULL");
-  if (gt__me.ranges == GT__RANGES)
-    return gt__fail(GT_ERROR_STATE, "%d ranges are open", GT__RANGES);
-#ifdef GPUTENSOR_NVTX
-  nvtxRangePushA(name);
-#endif
-  GT__HOLD(gt__mutex);
-  gt__record *r = gt__record_new(GT__TRACED_RANGE);
-  if (r) gt__set_text(r, name);
-  gt__me.range[gt__me.ranges++] = gt__trace_begin(r);
-  return GT_OK;
-}
-GT_API gt_status gt_range_pop(void) {
-  GT__CALL;
-  if (!gt__me.ranges) return gt__fail(GT_ERROR_STATE, "no range is open; gt_range_push begins one");
-#ifdef GPUTENSOR_NVTX
-  nvtxRangePop();
-#endif
-  GT__HOLD(gt__mutex);
-  gt__trace_end(gt__me.range[--gt__me.ranges]);
-  return GT_OK;
 }
 
 /* ---- >>stream-code --------------------------------------------------------------------------- */
@@ -15450,7 +15404,6 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
 #undef GT__USED
 #undef GT__USUAL
 #undef GT__VECTOR_PASSES
-#undef GT__WAIT_MS
 #undef GT__WITH_AVX2
 #undef GT__WITH_AVX512
 #undef GT__WITH_BASELINE

@@ -5719,8 +5719,7 @@ typedef struct {
   uint8_t compute, apart;     /* of its program; does it become a temporary? */
   gt_dtype dtype, as;         /* as: of that temporary */
   int32_t size;               /* nodes of the part of which it is the root */
-  gt__num value;      /* GT__WHOLE: i; GT__REAL: f; GT__OPERAND: i, its number; GT__CAST: i, its
-                         dtype; GT__OP_pow: i, is it a square? */
+  gt__num value;      /* GT__WHOLE, GT__OPERAND's number, GT__CAST's dtype: i; GT__REAL: f */
   const gt_tensor *x; /* GT__OPERAND; from number n_in of the tree on, a temporary */
 } gt__node;
 /* What still waits for an operand. Up to GT__THEN, that goes on until a sign ends it. */
@@ -6157,19 +6156,6 @@ GT__RARE_ENDS
 static int gt__rule(const gt__node *v) { return gt__table[v->op].rule; }
 /* The higher of two compute types, from int64_t over float to double. */
 static int gt__higher(int a, int b) { return a == GT__F64 || b == GT__I64 ? a : b; }
-/* As PyTorch's TypeProperties.cpp: of lower levels only those count whose kind is higher. */
-static gt_dtype gt__promote(gt__node *v, int first) {
-  gt_dtype own[3] = {GT_BOOL, GT_BOOL, GT_BOOL}, best = GT_BOOL; /* as with nothing */
-  for (int k = first; k < gt__arity(v); k++) {
-    const gt__node *c = gt__child(v, k);
-    gt_dtype *level = &own[c->level], dtype = c->dtype;
-    if (c->level == GT__NUMBER && gt__is_floating(dtype)) dtype = GT_FLOAT32;
-    if (*level != dtype) *level = gt__promote_types(*level, dtype);
-  }
-  for (int level = GT__DIMENSIONED; level >= GT__NUMBER; level--)
-    if (gt__dtype[own[level]].kind > gt__dtype[best].kind) best = own[level];
-  return best;
-}
 /* 0-d CPU ones are constants, which the host reads. */
 static gt_status gt__set_operand(const gt__tree *t, gt__node *v) {
   gt__host_use use;
@@ -6189,74 +6175,74 @@ static gt_status gt__set_operand(const gt__tree *t, gt__node *v) {
   return status;
 }
 static int gt__is_leaf(const gt__node *v) { return v->op > GT__CAST; }
-/* How many bits hold an integer node's values. It is not known of operations but of those that make
-   truths, choose between them, or count them: floats divide by 0 and join bits otherwise. */
-static int gt__bits_of(gt__node *v) {
-  int bits = 24, op = v->op;
-  int counts = op == GT__OP_where || op == GT__OP_add || op == GT__OP_mul;
+/* How many bits hold an integer node's values, where those of its operands take `below`. It is not
+   known of operations but of those that make truths, choose between them, or count them: floats
+   divide by 0 and join bits otherwise. */
+static int gt__bits_of(const gt__node *v, int below) {
+  int op = v->op, counts = op == GT__OP_where || op == GT__OP_add || op == GT__OP_mul;
   if (v->natural != GT__I64) return v->natural == GT__F32 ? 24 : 53;
   if (op == GT__OPERAND || op == GT__CAST) return 8 * gt__dtype[v->dtype].size;
   if (op == GT__WHOLE) {
     double size = fabs((double)v->value.i);
     if (size < 0x1p53) return size < 0x1p24 ? 24 : 53;
   }
-  if (v->dtype != GT_BOOL) return 64;
-  if (gt__rule(v) != GT__BOOL && !counts) return 64;
-  for (int k = 0; k < gt__arity(v); k++) {
-    int below = gt__child(v, k)->bits;
-    if (below > bits) bits = below;
-  }
-  return bits;
+  return v->dtype == GT_BOOL && (gt__rule(v) == GT__BOOL || counts) ? below : 64;
 }
 static int gt__holds(int compute, const gt__node *v) { /* are v's integers the same there? */
   static const uint8_t bits[] = {24, 53, 64};          /* by compute type */
   return v->bits <= bits[compute];
 }
-/* What an operation, of this dtype as its operands promote, takes over from them. */
-static void gt__inherit(gt__node *v, gt_dtype d) {
-  int rule = gt__rule(v), natural = gt__compute_of(d), highest = natural;
+/* What an operation takes over from its operands. Returns the dtype that they promote to, as
+   PyTorch's TypeProperties.cpp: of lower levels only those count whose kind is higher. */
+static gt_dtype gt__inherit(gt__node *v) {
+  gt_dtype own[3] = {GT_BOOL, GT_BOOL, GT_BOOL}, best = GT_BOOL; /* as with nothing */
   v->level = GT__NUMBER;
+  v->highest = GT__I64;
+  v->bits = 24;
   v->indexed = v->op >= GT__INDEX && v->op <= GT__INTEGER;
   for (int k = 0; k < gt__arity(v); k++) {
     const gt__node *c = gt__child(v, k);
+    gt_dtype *level = &own[c->level], dtype = c->dtype;
     if (c->level > v->level) v->level = c->level;
-    if (v->op != GT__CAST) highest = gt__higher(highest, c->highest);
+    if (c->bits > v->bits) v->bits = c->bits;
+    v->highest = gt__higher(v->highest, c->highest);
     v->indexed |= c->indexed;
+    if (k == 0 && gt__rule(v) == GT__WHERE) continue;
+    if (c->level == GT__NUMBER && gt__is_floating(dtype)) dtype = GT_FLOAT32;
+    if (*level != dtype) *level = gt__promote_types(*level, dtype);
   }
-  if (v->op == GT__OP_bitwise_not && d == GT_BOOL) v->op = GT__OP_logical_not;
-  if (rule == GT__WHERE) {
-    gt__node *condition = gt__child(v, 0);
-    int is_number = condition->op == GT__REAL && !condition->x;
-    if (is_number) condition->value.f = condition->value.f != 0; /* a tiny double is true */
-    if (condition->natural == GT__F64 && natural == GT__F32) natural = GT__F64;
-  }
-  v->natural = natural;
-  v->highest = gt__higher(highest, natural);
-  v->dtype = rule == GT__BOOL ? GT_BOOL : d;
+  for (int level = GT__DIMENSIONED; level >= GT__NUMBER; level--)
+    if (gt__dtype[own[level]].kind > gt__dtype[best].kind) best = own[level];
+  return best;
 }
 static gt_status gt__annotate_operation(gt__node *v) {
-  int rule = gt__rule(v);
-  int whole = v->op == GT__WHOLE || v->op == GT__INDEX;
-  gt_dtype d = whole ? GT_INT64 : GT_FLOAT32;
-  if (gt__arity(v)) d = gt__promote(v, rule == GT__WHERE);
-  if (v->op == GT__CAST) d = (gt_dtype)v->value.i;
+  int rule = gt__rule(v), is_whole = v->op == GT__WHOLE || v->op == GT__INDEX;
+  gt_dtype d = gt__inherit(v);
+  if (!gt__arity(v)) d = is_whole ? GT_INT64 : GT_FLOAT32;
+  if (v->op == GT__CAST) {
+    d = (gt_dtype)v->value.i;
+    v->highest = GT__I64;
+  }
   if (rule == GT__FLOAT && !gt__is_floating(d)) d = GT_FLOAT32;
   if (rule == GT__INT && gt__is_floating(d))
     return gt__fail(GT_ERROR_DTYPE, "%s has no meaning for %s; it takes integers and bool",
                     gt__table[v->op].name, gt_dtype_string(d));
-  gt__inherit(v, d);
-  if (v->op == GT__OP_pow) {
-    const gt__node *power = gt__child(v, 1);
-    int is_real = power->op == GT__REAL;
-    v->value.i = is_real ? power->value.f == 2 : power->op == GT__WHOLE && power->value.i == 2;
+  v->natural = gt__compute_of(d);
+  v->dtype = rule == GT__BOOL ? GT_BOOL : d;
+  if (v->op == GT__OP_bitwise_not && d == GT_BOOL) v->op = GT__OP_logical_not;
+  if (rule == GT__WHERE) {
+    gt__node *condition = gt__child(v, 0);
+    if (condition->op == GT__REAL) condition->value.f = condition->value.f != 0; /* if tiny, too */
+    if (condition->natural == GT__F64 && v->natural == GT__F32) v->natural = GT__F64;
   }
+  v->highest = gt__higher(v->highest, v->natural);
   return GT_OK;
 }
 static gt_status gt__annotate(gt__tree *t) {
   for (gt__node *v = t->node; v <= gt__root(t); v++) {
     int is_operand = v->op == GT__OPERAND || v->x;
     if (is_operand ? gt__set_operand(t, v) : gt__annotate_operation(v)) return gt__failed();
-    v->bits = gt__bits_of(v);
+    v->bits = gt__bits_of(v, v->bits);
   }
   return GT_OK;
 }
@@ -6357,13 +6343,17 @@ static int gt__save(gt__code *g) {
   return slot;
 }
 static void gt__generate(gt__code *g, gt__node *v);
+static int gt__is_two(const gt__node *v) { /* and has been since it was parsed, or given */
+  if (v->op == GT__REAL) return v->size == 1 && v->value.f == 2;
+  return v->op == GT__WHOLE && v->size == 1 && v->value.i == 2;
+}
 /* Operands that are no leaves go into temporaries first, the left one last; of two that are equal
    only that one. */
 static void gt__generate_operation(gt__code *g, gt__node *v) {
   int arity = gt__arity(v), op = v->op, equal = 0, slot[3] = {0, 0, 0};
   gt__node *child[3];
   for (int k = 0; k < arity; k++) child[k] = gt__bare(gt__child(v, k));
-  if (op == GT__OP_pow && v->value.i) {
+  if (op == GT__OP_pow && gt__is_two(v - 1)) {
     op = GT__OP_square;
     arity = 1;
   }

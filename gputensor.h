@@ -5082,7 +5082,7 @@ GT_API gt_tensor *gt_empty_like(const gt_tensor *x) {
 }
 typedef void gt__deleter(void *data, void *context);
 static gt_tensor *gt__wrap(void *data, gt_shape shape, gt_dtype dtype, gt_device device,
-                           gt__deleter *deleter, void *context) {
+                           gt__deleter *deleter, void *context, int constant) {
   gt_tensor model;
   if (gt__model(&model, shape, dtype, device)) return NULL;
   if (!data && gt__numel(&model)) return GT__NULL(GT_ERROR_ARGUMENT, "data is NULL");
@@ -5098,6 +5098,7 @@ static gt_tensor *gt__wrap(void *data, gt_shape shape, gt_dtype dtype, gt_device
   s->bytes = gt__nbytes(&model);
   s->device = device;
   s->foreign = 1;
+  s->constant = constant;
   s->deleter = deleter;
   s->context = context;
   s->pinned = pinned;
@@ -5111,15 +5112,12 @@ static gt_tensor *gt__wrap(void *data, gt_shape shape, gt_dtype dtype, gt_device
 GT_API gt_tensor *gt_from_ptr(void *data, gt_shape shape, gt_dtype dtype, gt_device device,
                               gt__deleter *deleter, void *context) {
   GT__CALL;
-  return gt__wrap(data, shape, dtype, device, deleter, context);
+  return gt__wrap(data, shape, dtype, device, deleter, context, 0);
 }
 GT_API gt_tensor *gt_from_const_ptr(const void *data, gt_shape shape, gt_dtype dtype,
                                     gt_device device, gt__deleter *deleter, void *context) {
   GT__CALL;
-  void *const memory = (void *)(uintptr_t)data;
-  gt_tensor *x = gt__wrap(memory, shape, dtype, device, deleter, context);
-  if (x) x->storage->constant = 1;
-  return x;
+  return gt__wrap((void *)(uintptr_t)data, shape, dtype, device, deleter, context, 1);
 }
 GT_API int64_t gt_numel(const gt_tensor *x) { return GT__NO(x) ? 0 : gt__numel(x); }
 GT_API size_t gt_nbytes(const gt_tensor *x) { return GT__NO(x) ? 0 : gt__nbytes(x); }
@@ -5534,9 +5532,6 @@ static int gt__one_dim_at_least(gt__walk *w, int ndim) {
   for (int k = 0; k < w->n; k++) w->o[k]->stride[0] = 0;
   return 1;
 }
-static int gt__collapse_all(gt__walk *w, int ndim) {
-  return gt__one_dim_at_least(w, gt__collapse(w, 0, 0, ndim));
-}
 /* All byte offsets, forwards and backwards, below 2^31? A CPU does not care. */
 GT__INSIDE int gt__is_narrow(const gt__op *op, const gt__walk *w, int ndim) {
   int narrow = !gt__on_host(op->device) && gt__count(ndim, w->size) <= INT32_MAX;
@@ -5550,21 +5545,16 @@ GT__INSIDE int gt__is_narrow(const gt__op *op, const gt__walk *w, int ndim) {
   }
   return narrow;
 }
-static void gt__turn_dim(gt__walk *w, int d) { /* it is walked from its other end on */
-  int64_t last = w->size[d] - 1;
-  for (int k = 0; k < w->n; k++) {
-    gt__operand *o = w->o[k];
-    int64_t *stride = &o->stride[d];
-    o->data += *stride * last * (1 << o->size_log2);
-    *stride = -*stride;
-  }
-}
 /* Walks the dims from `first` on in the order of operand `by`'s strides, of which none is negative
    then: what is dense is read so. */
 static void gt__sort_dims(gt__walk *w, int first, int ndim, int by) {
   const int64_t *stride = w->o[by]->stride;
   for (int d = first; d < ndim; d++)
-    if (stride[d] < 0) gt__turn_dim(w, d);
+    for (int k = 0, turned = stride[d] < 0; turned && k < w->n; k++) { /* from its other end on */
+      gt__operand *o = w->o[k];
+      o->data += o->stride[d] * (w->size[d] - 1) * (1 << o->size_log2);
+      o->stride[d] = -o->stride[d];
+    }
   for (int i = first + 1; i < ndim; i++)
     for (int j = i; j > first && w->size[j] > 1; j--) {
       if (stride[j - 1] >= stride[j]) break;
@@ -5673,7 +5663,7 @@ static gt_status gt__move_elements(const gt_tensor *dst, const gt_tensor *src,
     a->fault = gt__fault_word(op.device, pick->caller);
   }
   gt__sort_dims(&w, 0, a->ndim, 0);
-  a->ndim = gt__collapse_all(&w, a->ndim);
+  a->ndim = gt__one_dim_at_least(&w, gt__collapse(&w, 0, 0, a->ndim));
   a->narrow = gt__is_narrow(&op, &w, a->ndim);
   return gt__submit(&op);
 }
@@ -6452,7 +6442,7 @@ static gt_status gt__launch_map(const gt__code *g, const gt_tensor *out) {
   if (!gt__numel(out)) return GT_OK;
   gt__bind_elements(&op, m, &w, g, out);
   if (!g->indexed) gt__sort_dims(&w, 0, out->ndim, 0);
-  m->ndim = gt__collapse_all(&w, out->ndim);
+  m->ndim = gt__one_dim_at_least(&w, gt__collapse(&w, 0, 0, out->ndim));
   m->narrow = gt__is_narrow(&op, &w, m->ndim);
   return gt__submit(&op);
 }
@@ -7009,14 +6999,13 @@ static gt_tensor *gt__new_number(gt_dtype dtype, const void *value) {
   return x;
 }
 static gt_tensor *gt__number(double value) { return gt__new_number(GT_FLOAT64, &value); }
-static gt_tensor *gt__number_int64(int64_t value) { return gt__new_number(GT_INT64, &value); }
 GT_API gt_tensor *gt_scalar(double value) {
   GT__CALL;
   return gt__number(value);
 }
 GT_API gt_tensor *gt_scalar_int64(int64_t value) {
   GT__CALL;
-  return gt__number_int64(value);
+  return gt__new_number(GT_INT64, &value);
 }
 static int gt__is_whole(double x) { return x == floor(x) && fabs(x) < 9e18; }
 GT_API gt_tensor *gt_arange(double start, double end, double step, gt_dtype dtype,
@@ -7890,7 +7879,8 @@ GT_API gt_tensor *gt_matmul(gt_tensor *out, const gt_tensor *a, const gt_tensor 
 static gt_tensor *gt__factor_of(const gt_tensor *a, const gt_tensor *b, double value) {
   gt_dtype dtype = gt__promote_types(a->dtype, b->dtype);
   if (gt__is_floating(dtype) || !gt__is_whole(value)) return gt__number(value);
-  return gt__number_int64((int64_t)value);
+  int64_t whole = (int64_t)value;
+  return gt__new_number(GT_INT64, &whole);
 }
 GT_API gt_tensor *gt_addmm(gt_tensor *out, const gt_tensor *c, const gt_tensor *a,
                            const gt_tensor *b, double beta, double alpha) {
@@ -9865,7 +9855,7 @@ static gt_tensor *gt__map(const gt__npy *h, int64_t bytes) {
   void *context = (void *)(uintptr_t)bytes;
   void *p = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, h->file, 0);
   if (p == MAP_FAILED) return GT__NULL(GT_ERROR_FILE, "%s: %s", h->path, strerror(errno));
-  gt_tensor *x = gt__wrap(p, GT_SHAPE(bytes), GT_UINT8, gt_cpu(), gt__unmap, context);
+  gt_tensor *x = gt__wrap(p, GT_SHAPE(bytes), GT_UINT8, gt_cpu(), gt__unmap, context, 0);
   if (!x) gt__unmap(p, context);
   return x;
 }
@@ -10104,7 +10094,7 @@ static gt_tensor *gt__dl_take(const gt__dl_tensor *t, int64_t stream) {
   if (extent < 0) return NULL;
   char *data = (char *)t->data + t->byte_offset;
   if (data) data -= x.offset * gt__dtype[x.dtype].size;
-  GT__LOCAL gt_tensor *flat = gt__wrap(data, GT_SHAPE(extent), x.dtype, x.device, NULL, NULL);
+  GT__LOCAL gt_tensor *flat = gt__wrap(data, GT_SHAPE(extent), x.dtype, x.device, NULL, NULL, 0);
   if (!flat || gt__meet(flat, stream, 1)) return NULL;
   x.storage = flat->storage;
   return gt__handle(&x);

@@ -8575,8 +8575,7 @@ static double gt__event_ms(const gt__record *r, void *event) {
 static void gt__set_times(gt__record *r, double now) {
   double before = gt__trace.at[r->before].end;
   if (gt__on_gpu(r)) {
-    double begin = gt__event_ms(r, r->front);
-    if (begin > r->begin) r->begin = begin;
+    r->begin = fmax(r->begin, gt__event_ms(r, r->front));
     r->end = gt__event_ms(r, r->back);
     if (r->end < 0) {
       r->what = GT__TRACED_NOTHING;
@@ -8586,9 +8585,8 @@ static void gt__set_times(gt__record *r, double now) {
   }
   if (r->end < 0) r->end = now; /* it is still going on */
   if (!r->number) return;
-  if (r->begin > r->end) r->begin = r->end;
-  if (r->begin < before) r->begin = before;
-  if (r->end < r->begin) r->end = r->begin;
+  r->begin = fmax(fmin(r->begin, r->end), before);
+  r->end = fmax(r->end, r->begin);
 }
 /* By lane, then by end. */
 static int gt__compare_slices(const void *a, const void *b) {
@@ -8634,7 +8632,7 @@ static gt__slice *gt__lane_end(gt__slice *s) {
 /* A copy engine does one at a time: a copy that waited for it has begun when it was free. */
 static void gt__serve_copies(gt__slice *s, const gt__slice *end) {
   for (double is_free = 0; s < end; s++) {
-    if (s->r->begin < is_free) s->r->begin = is_free;
+    s->r->begin = fmax(s->r->begin, is_free);
     is_free = s->r->end;
   }
 }
@@ -8649,11 +8647,10 @@ static double gt__union_ms(const gt__slice *first, gt__slice *s) {
     while (track < GT__SLOTS_OF_STREAMS && used[track] > 0 && used[track] < end) track++;
     used[track] = begin;
     s->track = track;
-    if (end > since) end = since;
-    if (end > begin) sum += end - begin;
-    if (begin < since) since = begin;
+    sum += fmax(fmin(end, since) - begin, 0);
+    since = fmin(since, begin);
   }
-  if (since < gt__trace.first) gt__trace.first = since;
+  gt__trace.first = fmin(gt__trace.first, since);
   return sum;
 }
 /* How long a lane was at work. */
@@ -8709,7 +8706,7 @@ static void gt__explain(double *ms) {
     ms[r->joined ? GT__BY_RESULT : late] += length;
     if (r->behind) held = wait->end - wait->begin;
     if (r->behind) cause = wait->what == GT__TRACED_COPY ? GT__BY_PAGEABLE : GT__BY_READ;
-    if (length > held) length = held;
+    length = fmin(length, held);
     ms[cause] += length;
     held -= length;
   }
@@ -8738,7 +8735,7 @@ static void gt__sum_up(gt_overlap *o) {
     if (s->group == GT__QUEUES && s->pid) continue; /* its engines count */
     double busy = gt__busy_ms(s, end);
     o->busy_ms += busy;
-    if (busy > most) most = busy;
+    most = fmax(most, busy);
   }
   gt__trace.end = s; /* what follows is not drawn */
   o->any_ms = gt__union_ms(s, all);
@@ -8845,11 +8842,10 @@ static int gt__column(const gt__slice *s, const gt__slice *stop, double begin, d
   double ms[128] = {0}, sum = 0; /* by the letter */
   int most = '.', engine = s->group == GT__ENGINES;
   for (; s < stop; s++) {
-    double from = *s->begin > begin ? *s->begin : begin;
-    double to = *s->end < end ? *s->end : end;
-    if (!s->letter || to <= from) continue;
-    sum += to - from;
-    ms[s->letter] += to - from;
+    double part = fmin(*s->end, end) - fmax(*s->begin, begin);
+    if (!s->letter || part <= 0) continue;
+    sum += part;
+    ms[s->letter] += part;
   }
   for (int c = 127; c > 0; c--) /* w before s, around it */
     if (ms[c] > ms[most]) most = c;
@@ -10176,8 +10172,8 @@ static void gt__choose_format(gt__printer *t) {
   for (int64_t i = 0; i < t->count && floating; i++) {
     double x = t->value[i].f, size = fabs(x);
     if (!gt__has_say(x)) continue;
-    if (size > most) most = size;
-    if (size < least) least = size;
+    most = fmax(most, size);
+    least = fmin(least, size);
     if (x != gt__trunc_f64(x)) t->integer = 0;
   }
   t->scientific = most / least > 1000 || most > 1e8 || (!t->integer && least < 1e-4);
@@ -11292,7 +11288,7 @@ static int gt__cpu_traced(const gt__op *op) {
   r->end = gt_now_ms();
   cpu = gt__cpu_time() - cpu;
   if (gt__cpu_wide) cpu /= (double)gt__least(gt__cpu_share, gt__cpu_available());
-  r->cpu = cpu < r->end - r->begin ? cpu : r->end - r->begin;
+  r->cpu = fmin(cpu, r->end - r->begin);
   return code;
 }
 GT__INSIDE int gt__cpu_execute(const gt__op *op) {

@@ -3290,29 +3290,36 @@ GT__INSIDE void *gt__malloc(size_t bytes) {  /* filled with zeros */
   gt__fail(GT_ERROR_MEMORY, "out of host memory, asked for %zu bytes", bytes);
   return NULL;
 }
-/* What became of handles that ended lately, by their addresses: the lower bits say how. */
-enum { GT__BY_FREE = 1, GT__BY_SCOPE };
+enum { GT__BY_FREE = 1, GT__BY_SCOPE }; /* how a handle ended */
 #ifdef GPUTENSOR_CHECK_HANDLES
 #define GT__CHECKING ", handles checked"
-enum { GT__ENDED_BITS = 16 };
-static uintptr_t gt__ended[1 << GT__ENDED_BITS];
-static uintptr_t *gt__ended_at(const gt_tensor *x) {
-  uint64_t hash = (uint64_t)(uintptr_t)x * 0x9e3779b97f4a7c15u;
-  return &gt__ended[hash >> (64 - GT__ENDED_BITS)];
+/* Handles that ended lately. As long as one is not freed, its address is no other's. */
+enum { GT__HELD_BACK = 1024 };
+static struct {
+  gt_tensor *x;
+  int how;
+} gt__ended[GT__HELD_BACK];
+static gt_tensor *gt__held_back(gt_tensor *x, int how) { /* takes one in, and gives one out */
+  static unsigned turn;
+  GT__HOLD(gt__mutex);
+  unsigned i = turn++ % GT__HELD_BACK;
+  gt_tensor *before = gt__ended[i].x;
+  gt__ended[i].x = x;
+  gt__ended[i].how = how;
+  return before;
 }
-static int gt__how_ended(const gt_tensor *x) { /* 0: not, as far as is known */
-  uintptr_t end = __atomic_load_n(gt__ended_at(x), __ATOMIC_RELAXED);
-  return (end | 3) == ((uintptr_t)x | 3) ? (int)(end & 3) : 0;
-}
-/* x has ended or, with 0, begun. With the lock. */
-static void gt__note_end(const gt_tensor *x, int how) {
-  if (!how && !gt__how_ended(x)) return;
-  __atomic_store_n(gt__ended_at(x), how ? (uintptr_t)x + (unsigned)how : 0, __ATOMIC_RELAXED);
+static void gt__free_held_back(void) {
+  for (int i = 0; i < GT__HELD_BACK; i++) GPUTENSOR_FREE(gt__ended[i].x);
+  memset(gt__ended, 0, sizeof gt__ended);
 }
 /* True, with an error, if x was freed; it is not read. Operand 0 is the output. */
 static int gt__is_ended(int i, const gt_tensor *x) {
   static const char *const by[] = {"", "gt_free", "the end of a GT_SCOPE; gt_keep hands it out"};
-  int how = gt__how_ended(x);
+  int how = 0;
+  gt__lock();
+  for (int k = 0; k < GT__HELD_BACK; k++)
+    if (gt__ended[k].x == x) how = gt__ended[k].how;
+  gt__unlock();
   if (how)
     gt__fail(GT_ERROR_ARGUMENT, "operand %d%s was freed by %s", i, i ? "" : ", the output,",
              by[how]);
@@ -3320,7 +3327,8 @@ static int gt__is_ended(int i, const gt_tensor *x) {
 }
 #else
 #define GT__CHECKING
-#define gt__note_end(x, how) (void)(how)
+#define gt__held_back(x, how) ((void)(how), (x))
+#define gt__free_held_back() (void)0
 #define gt__is_ended(i, x) 0
 #endif
 /* The rule on NULL: true if the call shall do nothing. `out` may be NULL, to be allocated, but that
@@ -4900,28 +4908,6 @@ GT_API gt_scope *gt_scope_push(gt_scope *scope) {
   return gt__me.scope = scope;
 }
 static void gt__end_handle(gt_tensor *x, int how);
-#ifdef GPUTENSOR_CHECK_HANDLES
-/* Takes x for a handle that ended long before: as long as x is not freed its address is no
-   other's. */
-enum { GT__HELD_BACK = 1024 };
-static gt_tensor *gt__ended_handle[GT__HELD_BACK];
-static gt_tensor *gt__held_back(gt_tensor *x) {
-  static unsigned turn;
-  GT__HOLD(gt__mutex);
-  gt_tensor **place = &gt__ended_handle[turn++ % GT__HELD_BACK], *before = *place;
-  *place = x;
-  return before;
-}
-static void gt__free_held_back(void) {
-  for (int i = 0; i < GT__HELD_BACK; i++) {
-    GPUTENSOR_FREE(gt__ended_handle[i]);
-    gt__ended_handle[i] = NULL;
-  }
-}
-#else
-#define gt__held_back(x) (x)
-#define gt__free_held_back() (void)0
-#endif
 GT_API void gt_scope_pop(gt_scope *scope) {
   while (scope->gt__first) gt__end_handle(scope->gt__first, GT__BY_SCOPE);
   gt__me.scope = scope->gt__outer;
@@ -4983,7 +4969,6 @@ static gt_tensor *gt__handle(const gt_tensor *model) {
   x->storage->refs++, x->gt__next = gt__all.tensors;
   if (x->gt__next) x->gt__next->gt__prev = x;
   gt__all.tensors = x;
-  gt__note_end(x, 0);
   gt__set_scope(x, gt__me.scope);
   return x;
 }
@@ -4991,7 +4976,6 @@ static void gt__end_handle(gt_tensor *x, int how) {
   gt__storage *storage = x->storage;
   int wrap = storage->foreign;
   gt__lock();
-  gt__note_end(x, how);
   gt__set_scope(x, NULL);
   int last = storage->refs == 1;
   if (last && wrap) gt__reach_all_unlocks(NULL, storage); /* in the list: new wraps find it */
@@ -5002,7 +4986,7 @@ static void gt__end_handle(gt_tensor *x, int how) {
   if (last && !wrap) gt__storage_end_unlocks(storage);
   else gt__unlock();
   if (last && wrap) gt__end_wrap(storage);
-  GPUTENSOR_FREE(gt__held_back(x));
+  GPUTENSOR_FREE(gt__held_back(x, how));
 }
 static void gt__free(gt_tensor *x) {
   if (x) gt__end_handle(x, GT__BY_FREE);
@@ -15384,7 +15368,6 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
 #undef gt__free_held_back
 #undef gt__held_back
 #undef gt__is_ended
-#undef gt__note_end
 #endif /* GPUTENSOR_IMPLEMENTATION */
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT DEFAULT /* what the command line says */

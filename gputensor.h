@@ -4017,8 +4017,9 @@ static void gt__poll(gt_stream *t) { /* what is known of t's progress without wa
   if (number > gt__all.done.at[t->slot]) gt__all.done.at[t->slot] = number;
 }
 /* Gives back t's scratch. While the program captures t that cannot be, unless t `ends`: then its
-   work is done. */
+   work is done. Without scratch nothing is asked: a native stream may be gone unknown to us. */
 static void gt__drop_scratch(gt_stream *t, int ends) {
+  if (!t->scratch[0].begin && !t->scratch[1].begin) return;
   int captured = gt__captured(t);
   void *queue = t->gone || captured ? NULL : t->queue;
   for (gt__span *span = t->scratch; span < t->scratch + 2; span++) {

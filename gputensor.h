@@ -48,7 +48,7 @@
        >>trace-code  >>waiting     >>ledgers     >>order       >>storage     >>ways
        >>submit      >>handles     >>views-code  >>operands    >>parser      >>compiler
        >>operations-code           >>moving      >>making      >>joining     >>folding
-       >>multiplying >>scattering  >>sorting     >>timeline    >>stream-code >>graph-code
+       >>multiplying >>scattering  >>sorting     >>timeline    >>graph-code  >>stream-code
        >>npy         >>safetensors >>dlpack      >>print       >>cpu-threads >>cpu-plain
        >>cpu-order   >>cpu-streams >>tuning      >>cpu-loops   >>cpu-vectors >>cpu-transposed
        >>cpu-folds   >>cpu-softmax >>cpu-scans   >>cpu-products              >>cpu-amx
@@ -3222,7 +3222,6 @@ enum { GT__ANY_STRIDES, GT__DENSE, GT__FRESH };
 static const gt__backend *gt__cpu_table(void);
 static const gt__backend *gt__cuda_table(void);
 /* >>graph-code: what is recorded. */
-static gt_status gt__graph_push(gt__op *op, int slot, int other);
 static gt_status gt__graph_add(gt__op *op);
 static gt_tensor *gt__graph_memory(const gt_tensor *x);
 
@@ -3942,8 +3941,7 @@ static int gt__await_unlocks(gt_stream *t, uint64_t number, int tell) {
   int index = t->device.index, how = tell ? GT__WAIT : GT__WAIT_ONLY;
   int whole = !t->gone && (number >= t->number || gt__set_mark(t, number));
   number = whole ? t->number : t->marked;
-  int64_t wait =
-      gt__trace.on && number > gt__all.done.at[t->slot] ? gt__trace_wait(NULL, t->slot, number) : 0;
+  int64_t wait = number > gt__all.done.at[t->slot] ? gt__trace_wait(NULL, t->slot, number) : 0;
   t->held++;
   gt__unlock();
   int code = whole ? b->queue_ask(index, t->queue, how) : b->event_ask(index, t->mark, how);
@@ -3982,7 +3980,7 @@ static int gt__join(gt_stream *s, gt_stream *t, uint64_t number) {
   if (code) return gt__blame(t, code);
   gt__learn(&s->seen, &t->seen, t->slot, number);
   s->marked = 0;
-  if (gt__trace.on) gt__trace_wait(s, t->slot, number);
+  gt__trace_wait(s, t->slot, number);
   gt__all.stats.stream_waits++;
   return 0;
 }
@@ -4092,6 +4090,31 @@ static int gt__make_room_unlocks(void) {
     gt__reap();
   }
   return code;
+}
+static gt_stream *gt__stream_new(gt_device device, int priority, void *native, int queued) {
+  if (gt__check_device(device)) return NULL;
+  gt_stream *s = (gt_stream *)gt__malloc(sizeof *s);
+  if (!s) return NULL;
+  gt__lock();
+  int code = gt__make_room_unlocks();
+  if (!code) code = gt__stream_open(s, device, priority, native, queued);
+  if (!code) {
+    s->name = ++gt__all.names;
+    gt__all.streams++;
+  }
+  gt__unlock();
+  if (!code) return s;
+  GPUTENSOR_FREE(s);
+  gt__report(device, NULL, code);
+  return NULL;
+}
+static gt_status gt__no_stream(const gt_stream *stream) {
+  return stream ? GT_OK : gt__fail(GT_ERROR_ARGUMENT, "the stream is NULL");
+}
+static gt_status gt__refuse_wait(gt_device device) {
+  return gt__refuse_recorded(device,
+                             "nothing of it has run, so there is nothing to wait for; wait "
+                             "behind gt_graph_launch");
 }
 
 /* ---- >>ledgers ----------------------------------------------------------------------------------
@@ -8617,394 +8640,6 @@ GT_API gt_status gt_trace_save(const char *path) {
   return bad ? gt__fail(GT_ERROR_FILE, "%s: %s", path, strerror(errno)) : GT_OK;
 }
 
-/* ---- >>stream-code --------------------------------------------------------------------------- */
-static gt_stream *gt__stream_new(gt_device device, int priority, void *native, int queued) {
-  if (gt__check_device(device)) return NULL;
-  gt_stream *s = (gt_stream *)gt__malloc(sizeof *s);
-  if (!s) return NULL;
-  gt__lock();
-  int code = gt__make_room_unlocks();
-  if (!code) code = gt__stream_open(s, device, priority, native, queued);
-  if (!code) {
-    s->name = ++gt__all.names;
-    gt__all.streams++;
-  }
-  gt__unlock();
-  if (!code) return s;
-  GPUTENSOR_FREE(s);
-  gt__report(device, NULL, code);
-  return NULL;
-}
-GT_API gt_stream *gt_stream_create(gt_device device, int priority) {
-  GT__CALL;
-  return gt__stream_new(device, priority, NULL, 1);
-}
-GT_API gt_stream *gt_stream_from_native(gt_device device, void *native) {
-  GT__CALL;
-  if (gt__check_device(device)) return NULL;
-  if (!gt__on_host(device) && !native)
-    return gt__fail(GT_ERROR_ARGUMENT,
-                    "native is NULL, the legacy default stream, which waits "
-                    "for all others; make one with cudaStreamNonBlocking"),
-           (gt_stream *)NULL;
-  return gt__stream_new(device, 0, gt__on_host(device) ? NULL : native, 0);
-}
-/* It keeps its slot until its work is done. A native stream may end before: a mark covers it.
-   Where it is current in other threads or outer blocks, work is refused from now on. */
-GT_API void gt_stream_free(gt_stream *stream) {
-  if (!stream || !stream->name) return;
-  GT__HOLD(gt__mutex);
-  gt__choice *mine = &gt__me.stream[gt__slot(stream->device)];
-  if (mine->name == stream->name) mine->name = 0;
-  stream->freed = 1;
-  if (!stream->owned && gt__set_mark(stream, stream->number) &&
-      gt__await_unlocks(stream, stream->number, 0))
-    gt__all.done.at[stream->slot] = stream->number; /* there is no way left to know */
-  stream->gone = !stream->owned;
-  gt__reap();
-}
-static gt_status gt__no_stream(const gt_stream *stream) {
-  return stream ? GT_OK : gt__fail(GT_ERROR_ARGUMENT, "the stream is NULL");
-}
-static gt_status gt__refuse_wait(gt_device device) {
-  return gt__refuse_recorded(device,
-                             "nothing of it has run, so there is nothing to wait for; wait "
-                             "behind gt_graph_launch");
-}
-GT_API gt_status gt_stream_synchronize(gt_stream *stream) {
-  GT__CALL;
-  if (gt__no_stream(stream) || gt__refuse_wait(stream->device)) return gt__failed();
-  gt__lock();
-  int code = gt__await_unlocks(stream, stream->number, 1);
-  gt__unlock();
-  return code ? gt__report(stream->device, stream, code) : gt__check_fault();
-}
-static int gt__query(gt_device device, const gt_stream *s, int code) {
-  if (code && code != GT__NOT_YET) return gt__report(device, s, code), -1;
-  return !code;
-}
-GT_API int gt_stream_query(gt_stream *stream) {
-  GT__CALL;
-  if (gt__no_stream(stream)) return -1;
-  gt__lock();
-  int code = gt__captured(stream);
-  if (!code) code = GT__OF(stream)->queue_ask(stream->device.index, stream->queue, 0);
-  if (!code) gt__learn(&gt__all.done, &stream->seen, stream->slot, stream->number);
-  gt__unlock();
-  return gt__query(stream->device, stream, code);
-}
-GT_API gt_device gt_stream_device(const gt_stream *stream) {
-  return stream ? stream->device : gt__device(GT_NO_DEVICE, 0);
-}
-GT_API void *gt_stream_native(gt_stream *stream) {
-  if (!stream || gt__on_host(stream->device)) return NULL;
-  GT__CALL;
-  if (gt__refuse_recorded(stream->device,
-                          "what goes to that stream by other ways is not in it; "
-                          "call this before gt_graph_begin"))
-    return NULL;
-  GT__HOLD(gt__mutex);
-  return stream->shared = 1, stream->queue;
-}
-GT_API gt_stream *gt_current_stream(gt_device device) {
-  GT__CALL;
-  int code;
-  if (gt__check_device(device)) return NULL;
-  gt__lock();
-  gt_stream *s = gt__opened_current(device, &code);
-  gt__unlock();
-  return gt__report(device, NULL, code) ? NULL : s;
-}
-GT_API gt_status gt_set_stream(gt_stream *stream) {
-  if (!stream) {
-    memset(gt__me.stream, 0, sizeof gt__me.stream);
-    return GT_OK;
-  }
-  gt__choice choice = {stream->slot, stream->name};
-  gt__me.stream[gt__slot(stream->device)] = choice;
-  return gt_set_device(stream->device);
-}
-/* The user may have put work of his own on either stream, so this never relies on an old mark. */
-GT_API gt_status gt_stream_wait_stream(gt_stream *stream, gt_stream *other) {
-  GT__CALL;
-  if (gt__no_stream(stream) || gt__no_stream(other)) return gt__failed();
-  int inside = gt__is_recorded(stream->device);
-  if (inside != gt__is_recorded(other->device))
-    return gt__refuse_recorded(gt__me.graph->device,
-                               "streams of other devices are not in it, so "
-                               "none waits for the other");
-  if (inside) return gt__graph_push(NULL, stream->slot, other->slot);
-  if (stream == other || !other->queue) return GT_OK;
-  gt__lock();
-  other->marked = 0;
-  int code = stream->queue && gt__can_join(stream, other)
-                 ? gt__join(stream, other, other->number)
-                 : gt__await_unlocks(other, other->number, 1);
-  gt__unlock();
-  return gt__report(other->device, other, code);
-}
-/* Puts what others will enqueue next on s, and what it does with x, in order; with `notes` as an
-   operation that later work waits for. */
-static int gt__order_others(gt_stream *s, const gt_tensor *x, int writes, int notes) {
-  int waited = 0;
-  gt__access a = {x->storage, gt__region_of(x), !writes, writes};
-  GT__HOLD(gt__mutex);
-  int code = gt__captured(s);
-  if (!code) code = gt__order_unlocks(s, 1, &a, &waited);
-  if (code || !notes) return code;
-  if (writes) gt__mark_written(&a.where);
-  if (!s->queue) return 0;
-  s->number++;
-  gt__note(&a, s);
-  return 0;
-}
-static gt_status gt__declare(gt_stream *stream, const gt_tensor *x, int writes) {
-  if (gt__no_stream(stream) || gt__refuse_one(x)) return gt__failed();
-  if (writes && gt__check_constant(x)) return gt__failed();
-  if (gt__refuse_recorded(stream->device, "a kernel of your own is not in it")) return gt__failed();
-  return gt__report(stream->device, stream, gt__order_others(stream, x, writes, 1));
-}
-GT_API gt_status gt_stream_reads(gt_stream *stream, const gt_tensor *x) {
-  GT__CALL;
-  return gt__declare(stream, x, 0);
-}
-GT_API gt_status gt_stream_writes(gt_stream *stream, const gt_tensor *x) {
-  GT__CALL;
-  return gt__declare(stream, x, 1);
-}
-GT_API gt_status gt_stream_call(gt_stream *stream, void (*function)(void *), void *argument) {
-  gt__op op;
-  GT__CALL;
-  if (!function) return gt__fail(GT_ERROR_ARGUMENT, "the function is NULL");
-  if (gt__no_stream(stream) ||
-      gt__refuse_recorded(stream->device,
-                          "a function of yours is not in it; call it before or behind a launch"))
-    return gt__failed();
-  gt__op_new(&op, GT__FUNCTION, stream->device);
-  op.u.call.function = function;
-  op.u.call.argument = argument;
-  op.way = GT__OF(stream)->call;
-  return gt__submit_on(stream, &op);
-}
-GT_API gt_safety gt_stream_safety(void) { return gt__me.safety; }
-GT_API gt_status gt_set_stream_safety(gt_safety safety) {
-  GT__CALL;
-  if ((int)safety < GT_ORDER || (int)safety > GT_OFF)
-    return gt__fail(GT_ERROR_ARGUMENT, "%d is not a choice", (int)safety);
-  gt__me.safety = safety;
-  return GT_OK;
-}
-GT_API int64_t gt_report_races(FILE *file) {
-  GT__HOLD(gt__mutex);
-  int64_t n = gt__all.n_race, first = n > GT__RACES ? n - GT__RACES : 0;
-  for (int64_t i = first; file && i < n; i++) fprintf(file, "%s\n", gt__all.race[i % GT__RACES]);
-  if (file && first) fprintf(file, "and %lld before these\n", (long long)first);
-  gt__all.n_race = 0;
-  return n;
-}
-GT_API gt_status gt_stats(gt_statistics *out) {
-  GT__CALL;
-  if (!out) return gt__fail(GT_ERROR_ARGUMENT, "out is NULL");
-  GT__HOLD(gt__mutex);
-  *out = gt__all.stats;
-  return GT_OK;
-}
-GT_API void gt_reset_stats(void) {
-  GT__HOLD(gt__mutex);
-  memset(&gt__all.stats, 0, sizeof gt__all.stats);
-}
-GT_API gt_event *gt_event_create(void) {
-  GT__CALL;
-  return (gt_event *)gt__malloc(sizeof(gt_event));
-}
-static void gt__event_clear(gt_event *e) {
-  if (e->native) GT__OF(e)->event_destroy(e->device.index, e->native);
-  memset(e, 0, sizeof *e);
-}
-GT_API void gt_event_free(gt_event *event) {
-  if (!event) return;
-  gt__event_clear(event);
-  GPUTENSOR_FREE(event);
-}
-GT_API gt_status gt_event_record(gt_event *event, gt_stream *stream) {
-  GT__CALL;
-  if (gt__no_stream(stream)) return gt__failed();
-  if (!event) return gt__fail(GT_ERROR_ARGUMENT, "the event is NULL");
-  if (gt__is_recorded(stream->device)) {
-    gt__event_clear(event);
-    event->graph = gt__me.graph->serial;
-    event->at.slot = stream->slot;
-    return GT_OK;
-  }
-  gt__lock();
-  if (!gt__same_device(event->device, stream->device)) gt__event_clear(event);
-  event->device = stream->device;
-  event->graph = 0;
-  int code = gt__captured(stream);
-  if (!code)
-    code = GT__OF(stream)->event_record(stream->device.index, &event->native, stream->queue);
-  if (!code) {
-    stream->recorded = stream->number;
-    event->at.number = stream->number;
-    event->at.slot = stream->slot;
-    event->seen = stream->seen;
-  }
-  gt__unlock();
-  return gt__report(stream->device, stream, code);
-}
-static gt_status gt__no_event(const gt_event *event) {
-  if (!event) return gt__fail(GT_ERROR_ARGUMENT, "the event is NULL");
-  gt__lock();
-  int recorded = event->native != NULL;
-  gt__unlock();
-  if (recorded) return GT_OK;
-  return gt__fail(GT_ERROR_STATE,
-                  "the event was never recorded, but for in a graph; gt_event_record comes first");
-}
-/* Waits, or asks, for an event; what it covers is then behind the host. */
-static int gt__event_ask(gt_event *event, int wait) {
-  gt__lock();
-  gt_event now = *event;
-  int64_t traced = gt__trace.on && wait ? gt__trace_wait(NULL, now.at.slot, now.at.number) : 0;
-  gt__unlock();
-  int code = GT__OF(&now)->event_ask(now.device.index, now.native, wait);
-  GT__HOLD(gt__mutex);
-  gt__trace_end(traced);
-  if (!code) gt__learn(&gt__all.done, &now.seen, now.at.slot, now.at.number);
-  return code;
-}
-static gt_status gt__wait_for_event(gt_event *event) {
-  if (gt__no_event(event)) return gt__failed();
-  int code = gt__event_ask(event, 1);
-  return code ? gt__report(event->device, NULL, code) : gt__check_fault();
-}
-GT_API gt_status gt_event_synchronize(gt_event *event) {
-  GT__CALL;
-  return gt__wait_for_event(event);
-}
-GT_API gt_status gt_stream_wait_event(gt_stream *stream, gt_event *event) {
-  GT__CALL;
-  int code, away = 0;
-  if (gt__no_stream(stream)) return gt__failed();
-  if (event && gt__is_recorded(stream->device)) {
-    if (event->graph == gt__me.graph->serial)
-      return gt__graph_push(NULL, stream->slot, event->at.slot);
-    return gt__refuse_recorded(stream->device, "its streams wait for events recorded in it");
-  }
-  if (gt__no_event(event)) return gt__failed();
-  if (!stream->queue || (!gt__on_host(stream->device) && gt__on_host(event->device)))
-    return gt__wait_for_event(event);
-  gt__lock();
-  code = gt__captured(stream);
-  if (!code && stream->device.type == event->device.type) {
-    code = GT__OF(stream)->queue_wait_event(stream->device.index, stream->queue, event->native);
-    if (!code) gt__learn(&stream->seen, &event->seen, event->at.slot, event->at.number);
-    if (gt__trace.on) gt__trace_wait(stream, event->at.slot, event->at.number);
-    stream->marked = 0;
-  } else if (!code) code = gt__reach_unlocks(stream, event->at, &away);
-  gt__unlock();
-  return gt__report(stream->device, stream, code);
-}
-GT_API int gt_event_query(gt_event *event) {
-  GT__CALL;
-  if (gt__no_event(event)) return -1;
-  return gt__query(event->device, NULL, gt__event_ask(event, 0));
-}
-GT_API double gt_event_elapsed_ms(gt_event *start, gt_event *end) {
-  GT__CALL;
-  float ms = 0;
-  GT__STRICT;
-  if (gt__no_event(start) || gt__no_event(end)) return (double)NAN;
-  if (!gt__same_device(start->device, end->device))
-    return gt__fail(GT_ERROR_DEVICE, "the events are of %s and %s; their clocks differ",
-                    gt_device_string(start->device), gt_device_string(end->device)),
-           (double)NAN;
-  if (gt__wait_for_event(end) || gt__wait_for_event(start)) return (double)NAN;
-  int code = GT__OF(end)->event_elapsed(end->device.index, start->native, end->native, &ms);
-  return gt__report(end->device, NULL, code) ? (double)NAN : (double)ms;
-}
-GT_API gt_status gt_synchronize(gt_device device) {
-  GT__CALL;
-  if (gt__check_device(device) || gt__refuse_wait(device)) return gt__failed();
-  gt__lock();
-  int code = gt__await_all_unlocks(&device, 1);
-  gt__reap();
-  gt__unlock();
-  return code ? gt__report(device, NULL, code) : gt__check_fault();
-}
-GT_API gt_with gt_with_device(gt_device device) {
-  gt_with w = {gt__me.device, 0, 0, 0};
-  gt_set_device(device);
-  return w;
-}
-GT_API gt_with gt_with_stream(gt_stream *stream) {
-  gt__me.call = "GT_WITH_STREAM";
-  gt_with w = {gt__me.device, 0, 0, 0};
-  if (!stream) return gt__fail(GT_ERROR_ARGUMENT, "stream is NULL"), w;
-  gt__choice before = gt__me.stream[gt__slot(stream->device)];
-  w.gt__where = 1 + gt__slot(stream->device);
-  w.gt__slot = before.slot;
-  w.gt__name = before.name;
-  gt_set_stream(stream);
-  return w;
-}
-GT_API void gt_with_pop(gt_with *with) {
-  gt__me.device = with->device;
-  gt__choice before = {with->gt__slot, with->gt__name};
-  if (with->gt__where) gt__me.stream[with->gt__where - 1] = before;
-}
-GT_API const char *gt_version(void) { return GPUTENSOR_VERSION; }
-/* Writes " copy: a b, map: ..." to text, which has room for n bytes. */
-static void gt__list_ways(const gt__backend *backend, char *text, size_t n) {
-  static const char *const kind_name[GT__KINDS] = {
-      " copy:", ", map:", ", reduce:", ", matmul:", ", scan:", ", order:", ", scatter:"};
-  size_t used = 0;
-  for (int kind = 0; kind < GT__KINDS; kind++) {
-    used += (size_t)snprintf(text + used, n - used, "%s", kind_name[kind]);
-    for (const gt__way *way = backend->ways(kind); way->name && used < n; way++)
-      used += (size_t)snprintf(text + used, n - used, " %s", way->name);
-    if (used >= n) return;
-  }
-}
-GT_API const char *gt_build_info(void) {
-  static __thread char text[1024];
-  const char *gpus = "without CUDA", *of_gpus = "";
-  char cpu[400], cuda[400] = "";
-  gt__list_ways(GT__HOST, cpu, sizeof cpu);
-  if (GT__PINNING != GT__HOST) {
-    gt__list_ways(GT__PINNING, cuda, sizeof cuda);
-    gpus = GT__PINNING->info();
-    of_gpus = "; of GPUs:";
-  }
-  snprintf(text, sizeof text,
-           "gputensor " GPUTENSOR_VERSION "%s" GT__CHECKING ", %s; ways of the CPU:%s%s%s",
-           GT__HOST->info(), gpus, cpu, of_gpus, cuda);
-  return text;
-}
-GT_API void gt_shutdown(void) {
-  gt_graph_free(gt__me.graph);
-  gt__me.graph = NULL;
-  gt__lock();
-  gt__all.ended_graphs = gt__all.graphs;
-  gt__await_all_unlocks(NULL, 0);
-  for (int i = 0; i < gt__all.top; i++) {
-    if (!gt__all.slot[i]) continue;
-    gt__all.done.at[i] = gt__all.slot[i]->number;
-    gt__stream_destroy(gt__all.slot[i]);
-  }
-  gt__sweep_unlocks(1);
-  gt__trace_forget();
-  if (gt__all.fault) GT__PINNING->release(-1, NULL, gt__all.fault, 1);
-  gt__all.fault = NULL;
-  GPUTENSOR_FREE(gt__all.aliases.more);
-  memset(&gt__all.aliases, 0, sizeof gt__all.aliases); /* all uses are over */
-  GT__HOST->shutdown();
-  GT__PINNING->shutdown();
-  gt__free_held_back();
-  gt__unlock();
-  memset(gt__me.stream, 0, sizeof gt__me.stream);
-}
-
 /* ---- >>graph-code -------------------------------------------------------------------------------
    Graphs are recorded here, and not by CUDA's capture of the program's streams, so that we can
    refuse at once what cannot be in a graph.
@@ -9385,6 +9020,369 @@ GT_API gt_timing gt_benchmark(void (*work)(void *argument), void *argument, gt_d
   t.spread = ms[3 * n / 4] - ms[n / 4];
   if (t.median_ms > 0) t.spread /= t.median_ms;
   return t;
+}
+
+/* ---- >>stream-code --------------------------------------------------------------------------- */
+GT_API gt_stream *gt_stream_create(gt_device device, int priority) {
+  GT__CALL;
+  return gt__stream_new(device, priority, NULL, 1);
+}
+GT_API gt_stream *gt_stream_from_native(gt_device device, void *native) {
+  GT__CALL;
+  if (gt__check_device(device)) return NULL;
+  if (!gt__on_host(device) && !native)
+    return gt__fail(GT_ERROR_ARGUMENT,
+                    "native is NULL, the legacy default stream, which waits "
+                    "for all others; make one with cudaStreamNonBlocking"),
+           (gt_stream *)NULL;
+  return gt__stream_new(device, 0, gt__on_host(device) ? NULL : native, 0);
+}
+/* It keeps its slot until its work is done. A native stream may end before: a mark covers it.
+   Where it is current in other threads or outer blocks, work is refused from now on. */
+GT_API void gt_stream_free(gt_stream *stream) {
+  if (!stream || !stream->name) return;
+  GT__HOLD(gt__mutex);
+  gt__choice *mine = &gt__me.stream[gt__slot(stream->device)];
+  if (mine->name == stream->name) mine->name = 0;
+  stream->freed = 1;
+  if (!stream->owned && gt__set_mark(stream, stream->number) &&
+      gt__await_unlocks(stream, stream->number, 0))
+    gt__all.done.at[stream->slot] = stream->number; /* there is no way left to know */
+  stream->gone = !stream->owned;
+  gt__reap();
+}
+GT_API gt_status gt_stream_synchronize(gt_stream *stream) {
+  GT__CALL;
+  if (gt__no_stream(stream) || gt__refuse_wait(stream->device)) return gt__failed();
+  gt__lock();
+  int code = gt__await_unlocks(stream, stream->number, 1);
+  gt__unlock();
+  return code ? gt__report(stream->device, stream, code) : gt__check_fault();
+}
+static int gt__query(gt_device device, const gt_stream *s, int code) {
+  if (code && code != GT__NOT_YET) return gt__report(device, s, code), -1;
+  return !code;
+}
+GT_API int gt_stream_query(gt_stream *stream) {
+  GT__CALL;
+  if (gt__no_stream(stream)) return -1;
+  gt__lock();
+  int code = gt__captured(stream);
+  if (!code) code = GT__OF(stream)->queue_ask(stream->device.index, stream->queue, 0);
+  if (!code) gt__learn(&gt__all.done, &stream->seen, stream->slot, stream->number);
+  gt__unlock();
+  return gt__query(stream->device, stream, code);
+}
+GT_API gt_device gt_stream_device(const gt_stream *stream) {
+  return stream ? stream->device : gt__device(GT_NO_DEVICE, 0);
+}
+GT_API void *gt_stream_native(gt_stream *stream) {
+  if (!stream || gt__on_host(stream->device)) return NULL;
+  GT__CALL;
+  if (gt__refuse_recorded(stream->device,
+                          "what goes to that stream by other ways is not in it; "
+                          "call this before gt_graph_begin"))
+    return NULL;
+  GT__HOLD(gt__mutex);
+  return stream->shared = 1, stream->queue;
+}
+GT_API gt_stream *gt_current_stream(gt_device device) {
+  GT__CALL;
+  int code;
+  if (gt__check_device(device)) return NULL;
+  gt__lock();
+  gt_stream *s = gt__opened_current(device, &code);
+  gt__unlock();
+  return gt__report(device, NULL, code) ? NULL : s;
+}
+GT_API gt_status gt_set_stream(gt_stream *stream) {
+  if (!stream) {
+    memset(gt__me.stream, 0, sizeof gt__me.stream);
+    return GT_OK;
+  }
+  gt__choice choice = {stream->slot, stream->name};
+  gt__me.stream[gt__slot(stream->device)] = choice;
+  return gt_set_device(stream->device);
+}
+/* The user may have put work of his own on either stream, so this never relies on an old mark. */
+GT_API gt_status gt_stream_wait_stream(gt_stream *stream, gt_stream *other) {
+  GT__CALL;
+  if (gt__no_stream(stream) || gt__no_stream(other)) return gt__failed();
+  int inside = gt__is_recorded(stream->device);
+  if (inside != gt__is_recorded(other->device))
+    return gt__refuse_recorded(gt__me.graph->device,
+                               "streams of other devices are not in it, so "
+                               "none waits for the other");
+  if (inside) return gt__graph_push(NULL, stream->slot, other->slot);
+  if (stream == other || !other->queue) return GT_OK;
+  gt__lock();
+  other->marked = 0;
+  int code = stream->queue && gt__can_join(stream, other)
+                 ? gt__join(stream, other, other->number)
+                 : gt__await_unlocks(other, other->number, 1);
+  gt__unlock();
+  return gt__report(other->device, other, code);
+}
+/* Puts what others will enqueue next on s, and what it does with x, in order; with `notes` as an
+   operation that later work waits for. */
+static int gt__order_others(gt_stream *s, const gt_tensor *x, int writes, int notes) {
+  int waited = 0;
+  gt__access a = {x->storage, gt__region_of(x), !writes, writes};
+  GT__HOLD(gt__mutex);
+  int code = gt__captured(s);
+  if (!code) code = gt__order_unlocks(s, 1, &a, &waited);
+  if (code || !notes) return code;
+  if (writes) gt__mark_written(&a.where);
+  if (!s->queue) return 0;
+  s->number++;
+  gt__note(&a, s);
+  return 0;
+}
+static gt_status gt__declare(gt_stream *stream, const gt_tensor *x, int writes) {
+  if (gt__no_stream(stream) || gt__refuse_one(x)) return gt__failed();
+  if (writes && gt__check_constant(x)) return gt__failed();
+  if (gt__refuse_recorded(stream->device, "a kernel of your own is not in it")) return gt__failed();
+  return gt__report(stream->device, stream, gt__order_others(stream, x, writes, 1));
+}
+GT_API gt_status gt_stream_reads(gt_stream *stream, const gt_tensor *x) {
+  GT__CALL;
+  return gt__declare(stream, x, 0);
+}
+GT_API gt_status gt_stream_writes(gt_stream *stream, const gt_tensor *x) {
+  GT__CALL;
+  return gt__declare(stream, x, 1);
+}
+GT_API gt_status gt_stream_call(gt_stream *stream, void (*function)(void *), void *argument) {
+  gt__op op;
+  GT__CALL;
+  if (!function) return gt__fail(GT_ERROR_ARGUMENT, "the function is NULL");
+  if (gt__no_stream(stream) ||
+      gt__refuse_recorded(stream->device,
+                          "a function of yours is not in it; call it before or behind a launch"))
+    return gt__failed();
+  gt__op_new(&op, GT__FUNCTION, stream->device);
+  op.u.call.function = function;
+  op.u.call.argument = argument;
+  op.way = GT__OF(stream)->call;
+  return gt__submit_on(stream, &op);
+}
+GT_API gt_safety gt_stream_safety(void) { return gt__me.safety; }
+GT_API gt_status gt_set_stream_safety(gt_safety safety) {
+  GT__CALL;
+  if ((int)safety < GT_ORDER || (int)safety > GT_OFF)
+    return gt__fail(GT_ERROR_ARGUMENT, "%d is not a choice", (int)safety);
+  gt__me.safety = safety;
+  return GT_OK;
+}
+GT_API int64_t gt_report_races(FILE *file) {
+  GT__HOLD(gt__mutex);
+  int64_t n = gt__all.n_race, first = n > GT__RACES ? n - GT__RACES : 0;
+  for (int64_t i = first; file && i < n; i++) fprintf(file, "%s\n", gt__all.race[i % GT__RACES]);
+  if (file && first) fprintf(file, "and %lld before these\n", (long long)first);
+  gt__all.n_race = 0;
+  return n;
+}
+GT_API gt_status gt_stats(gt_statistics *out) {
+  GT__CALL;
+  if (!out) return gt__fail(GT_ERROR_ARGUMENT, "out is NULL");
+  GT__HOLD(gt__mutex);
+  *out = gt__all.stats;
+  return GT_OK;
+}
+GT_API void gt_reset_stats(void) {
+  GT__HOLD(gt__mutex);
+  memset(&gt__all.stats, 0, sizeof gt__all.stats);
+}
+GT_API gt_event *gt_event_create(void) {
+  GT__CALL;
+  return (gt_event *)gt__malloc(sizeof(gt_event));
+}
+static void gt__event_clear(gt_event *e) {
+  if (e->native) GT__OF(e)->event_destroy(e->device.index, e->native);
+  memset(e, 0, sizeof *e);
+}
+GT_API void gt_event_free(gt_event *event) {
+  if (!event) return;
+  gt__event_clear(event);
+  GPUTENSOR_FREE(event);
+}
+GT_API gt_status gt_event_record(gt_event *event, gt_stream *stream) {
+  GT__CALL;
+  if (gt__no_stream(stream)) return gt__failed();
+  if (!event) return gt__fail(GT_ERROR_ARGUMENT, "the event is NULL");
+  if (gt__is_recorded(stream->device)) {
+    gt__event_clear(event);
+    event->graph = gt__me.graph->serial;
+    event->at.slot = stream->slot;
+    return GT_OK;
+  }
+  gt__lock();
+  if (!gt__same_device(event->device, stream->device)) gt__event_clear(event);
+  event->device = stream->device;
+  event->graph = 0;
+  int code = gt__captured(stream);
+  if (!code)
+    code = GT__OF(stream)->event_record(stream->device.index, &event->native, stream->queue);
+  if (!code) {
+    stream->recorded = stream->number;
+    event->at.number = stream->number;
+    event->at.slot = stream->slot;
+    event->seen = stream->seen;
+  }
+  gt__unlock();
+  return gt__report(stream->device, stream, code);
+}
+static gt_status gt__no_event(const gt_event *event) {
+  if (!event) return gt__fail(GT_ERROR_ARGUMENT, "the event is NULL");
+  gt__lock();
+  int recorded = event->native != NULL;
+  gt__unlock();
+  if (recorded) return GT_OK;
+  return gt__fail(GT_ERROR_STATE,
+                  "the event was never recorded, but for in a graph; gt_event_record comes first");
+}
+/* Waits, or asks, for an event; what it covers is then behind the host. */
+static int gt__event_ask(gt_event *event, int wait) {
+  gt__lock();
+  gt_event now = *event;
+  int64_t traced = wait ? gt__trace_wait(NULL, now.at.slot, now.at.number) : 0;
+  gt__unlock();
+  int code = GT__OF(&now)->event_ask(now.device.index, now.native, wait);
+  GT__HOLD(gt__mutex);
+  gt__trace_end(traced);
+  if (!code) gt__learn(&gt__all.done, &now.seen, now.at.slot, now.at.number);
+  return code;
+}
+static gt_status gt__wait_for_event(gt_event *event) {
+  if (gt__no_event(event)) return gt__failed();
+  int code = gt__event_ask(event, 1);
+  return code ? gt__report(event->device, NULL, code) : gt__check_fault();
+}
+GT_API gt_status gt_event_synchronize(gt_event *event) {
+  GT__CALL;
+  return gt__wait_for_event(event);
+}
+GT_API gt_status gt_stream_wait_event(gt_stream *stream, gt_event *event) {
+  GT__CALL;
+  int code, away = 0;
+  if (gt__no_stream(stream)) return gt__failed();
+  if (event && gt__is_recorded(stream->device)) {
+    if (event->graph == gt__me.graph->serial)
+      return gt__graph_push(NULL, stream->slot, event->at.slot);
+    return gt__refuse_recorded(stream->device, "its streams wait for events recorded in it");
+  }
+  if (gt__no_event(event)) return gt__failed();
+  if (!stream->queue || (!gt__on_host(stream->device) && gt__on_host(event->device)))
+    return gt__wait_for_event(event);
+  gt__lock();
+  code = gt__captured(stream);
+  if (!code && stream->device.type == event->device.type) {
+    code = GT__OF(stream)->queue_wait_event(stream->device.index, stream->queue, event->native);
+    if (!code) gt__learn(&stream->seen, &event->seen, event->at.slot, event->at.number);
+    gt__trace_wait(stream, event->at.slot, event->at.number);
+    stream->marked = 0;
+  } else if (!code) code = gt__reach_unlocks(stream, event->at, &away);
+  gt__unlock();
+  return gt__report(stream->device, stream, code);
+}
+GT_API int gt_event_query(gt_event *event) {
+  GT__CALL;
+  if (gt__no_event(event)) return -1;
+  return gt__query(event->device, NULL, gt__event_ask(event, 0));
+}
+GT_API double gt_event_elapsed_ms(gt_event *start, gt_event *end) {
+  GT__CALL;
+  float ms = 0;
+  GT__STRICT;
+  if (gt__no_event(start) || gt__no_event(end)) return (double)NAN;
+  if (!gt__same_device(start->device, end->device))
+    return gt__fail(GT_ERROR_DEVICE, "the events are of %s and %s; their clocks differ",
+                    gt_device_string(start->device), gt_device_string(end->device)),
+           (double)NAN;
+  if (gt__wait_for_event(end) || gt__wait_for_event(start)) return (double)NAN;
+  int code = GT__OF(end)->event_elapsed(end->device.index, start->native, end->native, &ms);
+  return gt__report(end->device, NULL, code) ? (double)NAN : (double)ms;
+}
+GT_API gt_status gt_synchronize(gt_device device) {
+  GT__CALL;
+  if (gt__check_device(device) || gt__refuse_wait(device)) return gt__failed();
+  gt__lock();
+  int code = gt__await_all_unlocks(&device, 1);
+  gt__reap();
+  gt__unlock();
+  return code ? gt__report(device, NULL, code) : gt__check_fault();
+}
+GT_API gt_with gt_with_device(gt_device device) {
+  gt_with w = {gt__me.device, 0, 0, 0};
+  gt_set_device(device);
+  return w;
+}
+GT_API gt_with gt_with_stream(gt_stream *stream) {
+  gt__me.call = "GT_WITH_STREAM";
+  gt_with w = {gt__me.device, 0, 0, 0};
+  if (!stream) return gt__fail(GT_ERROR_ARGUMENT, "stream is NULL"), w;
+  gt__choice before = gt__me.stream[gt__slot(stream->device)];
+  w.gt__where = 1 + gt__slot(stream->device);
+  w.gt__slot = before.slot;
+  w.gt__name = before.name;
+  gt_set_stream(stream);
+  return w;
+}
+GT_API void gt_with_pop(gt_with *with) {
+  gt__me.device = with->device;
+  gt__choice before = {with->gt__slot, with->gt__name};
+  if (with->gt__where) gt__me.stream[with->gt__where - 1] = before;
+}
+GT_API const char *gt_version(void) { return GPUTENSOR_VERSION; }
+/* Writes " copy: a b, map: ..." to text, which has room for n bytes. */
+static void gt__list_ways(const gt__backend *backend, char *text, size_t n) {
+  static const char *const kind_name[GT__KINDS] = {
+      " copy:", ", map:", ", reduce:", ", matmul:", ", scan:", ", order:", ", scatter:"};
+  size_t used = 0;
+  for (int kind = 0; kind < GT__KINDS; kind++) {
+    used += (size_t)snprintf(text + used, n - used, "%s", kind_name[kind]);
+    for (const gt__way *way = backend->ways(kind); way->name && used < n; way++)
+      used += (size_t)snprintf(text + used, n - used, " %s", way->name);
+    if (used >= n) return;
+  }
+}
+GT_API const char *gt_build_info(void) {
+  static __thread char text[1024];
+  const char *gpus = "without CUDA", *of_gpus = "";
+  char cpu[400], cuda[400] = "";
+  gt__list_ways(GT__HOST, cpu, sizeof cpu);
+  if (GT__PINNING != GT__HOST) {
+    gt__list_ways(GT__PINNING, cuda, sizeof cuda);
+    gpus = GT__PINNING->info();
+    of_gpus = "; of GPUs:";
+  }
+  snprintf(text, sizeof text,
+           "gputensor " GPUTENSOR_VERSION "%s" GT__CHECKING ", %s; ways of the CPU:%s%s%s",
+           GT__HOST->info(), gpus, cpu, of_gpus, cuda);
+  return text;
+}
+GT_API void gt_shutdown(void) {
+  gt_graph_free(gt__me.graph);
+  gt__me.graph = NULL;
+  gt__lock();
+  gt__all.ended_graphs = gt__all.graphs;
+  gt__await_all_unlocks(NULL, 0);
+  for (int i = 0; i < gt__all.top; i++) {
+    if (!gt__all.slot[i]) continue;
+    gt__all.done.at[i] = gt__all.slot[i]->number;
+    gt__stream_destroy(gt__all.slot[i]);
+  }
+  gt__sweep_unlocks(1);
+  gt__trace_forget();
+  if (gt__all.fault) GT__PINNING->release(-1, NULL, gt__all.fault, 1);
+  gt__all.fault = NULL;
+  GPUTENSOR_FREE(gt__all.aliases.more);
+  memset(&gt__all.aliases, 0, sizeof gt__all.aliases); /* all uses are over */
+  GT__HOST->shutdown();
+  GT__PINNING->shutdown();
+  gt__free_held_back();
+  gt__unlock();
+  memset(gt__me.stream, 0, sizeof gt__me.stream);
 }
 
 /* ---- >>npy -------------------------------------------------------------------------------------

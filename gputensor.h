@@ -4510,7 +4510,20 @@ static gt_status gt__check_owner(const void *p, gt_device device, int *pinned) {
 /* ---- >>storage ---------------------------------------------------------------------------------
    Device memory is taken and given back in stream order, from pools that keep it. Memory of the
    host is kept until the work that uses it is done, pinned memory longer, for the next who asks. */
-static int gt__release_device_unlocks(gt__storage *s);
+/* Gives device memory back: on the stream that used it last, if other uses are behind that; else on
+   the device's bin, which waits so that no user's stream must. What cannot be waited for stays. */
+static int gt__release_device_unlocks(gt__storage *s) {
+  gt_stream *t = gt__all.slot[s->last];
+  gt__ledger *l = gt__ledger_of(s);
+  const gt__use *use = gt__uses(l);
+  int code = 0, fits = t && !t->freed && !gt__captured(t) && gt__same_device(t->device, s->device);
+  for (int k = 0; k < l->n && fits; k++) fits = gt__knows(t, use[k].at);
+  if (!fits) t = gt__opened(&gt__all.bin[gt__slot(s->device)], s->device, &code);
+  if (code || gt__reach_all_unlocks(t, s)) code = gt__reach_all_unlocks(NULL, s);
+  void *queue = t ? t->queue : NULL;
+  if (!code) GT__OF(s)->release(s->device.index, queue, s->data, 0);
+  return code;
+}
 static void gt__drop_unlocks(gt__storage *s) { /* its memory goes for good; with the lock */
   if (!gt__on_host(s->device)) gt__release_device_unlocks(s);
   else (s->pooled ? GT__PINNING : GT__HOST)->release(-1, NULL, s->data, s->pooled);
@@ -4659,20 +4672,6 @@ static int gt__take_scratch_unlocks(gt_stream *s, size_t bytes, int *again) {
   own->end = own->begin + bytes;
   s->fresh = 1;
   return 0;
-}
-/* Gives device memory back: on the stream that used it last, if other uses are behind that; else on
-   the device's bin, which waits so that no user's stream must. What cannot be waited for stays. */
-static int gt__release_device_unlocks(gt__storage *s) {
-  gt_stream *t = gt__all.slot[s->last];
-  gt__ledger *l = gt__ledger_of(s);
-  const gt__use *use = gt__uses(l);
-  int code = 0, fits = t && !t->freed && !gt__captured(t) && gt__same_device(t->device, s->device);
-  for (int k = 0; k < l->n && fits; k++) fits = gt__knows(t, use[k].at);
-  if (!fits) t = gt__opened(&gt__all.bin[gt__slot(s->device)], s->device, &code);
-  if (code || gt__reach_all_unlocks(t, s)) code = gt__reach_all_unlocks(NULL, s);
-  void *queue = t ? t->queue : NULL;
-  if (!code) GT__OF(s)->release(s->device.index, queue, s->data, 0);
-  return code;
 }
 /* Memory of the caller's: who has it now hears of what should have been written and was not. */
 static void gt__end_wrap(gt__storage *s) { /* without the lock */
@@ -4931,11 +4930,6 @@ GT_API gt_scope *gt_scope_push(gt_scope *scope) {
   *scope = begun;
   return gt__me.scope = scope;
 }
-static void gt__end_handle(gt_tensor *x, int how);
-GT_API void gt_scope_pop(gt_scope *scope) {
-  while (scope->gt__first) gt__end_handle(scope->gt__first, GT__BY_SCOPE);
-  gt__me.scope = scope->gt__outer;
-}
 /* Takes x out of its scope, if any, and puts it into `scope`, if any. With the lock. */
 static void gt__set_scope(gt_tensor *x, gt_scope *scope) {
   if (x->gt__scope_next) x->gt__scope_next->gt__scope_prev = x->gt__scope_prev;
@@ -5011,6 +5005,10 @@ static void gt__end_handle(gt_tensor *x, int how) {
   else gt__unlock();
   if (last && wrap) gt__end_wrap(storage);
   GPUTENSOR_FREE(gt__held_back(x, how));
+}
+GT_API void gt_scope_pop(gt_scope *scope) {
+  while (scope->gt__first) gt__end_handle(scope->gt__first, GT__BY_SCOPE);
+  gt__me.scope = scope->gt__outer;
 }
 static void gt__free(gt_tensor *x) {
   if (x) gt__end_handle(x, GT__BY_FREE);
@@ -5133,14 +5131,25 @@ GT_API gt_shape gt_shape_of(const gt_tensor *x) {
 }
 GT_API int gt_is_contiguous(const gt_tensor *x) { return GT__NO(x) ? 0 : gt__is_dense(x); }
 GT_API int gt_is_pinned(const gt_tensor *x) { return GT__NO(x) ? 0 : x->storage->pinned; }
-/* What is on a device: tensors now, tensors at most, or all that the library keeps for it. */
-enum { GT__NOW, GT__PEAK, GT__RESERVED };
-static size_t gt__memory(gt_device device, int which) {
-  int slot = gt__slot(device);
+static size_t gt__tensor_bytes(gt_device device, const size_t *bytes) { /* by slot */
   if (gt__check_device(device)) return 0;
   GT__HOLD(gt__mutex);
-  size_t n = which == GT__PEAK ? gt__all.peak[slot] : gt__all.allocated[slot], available, total;
-  if (which != GT__RESERVED) return n;
+  return bytes[gt__slot(device)];
+}
+GT_API size_t gt_memory_allocated(gt_device device) {
+  GT__CALL;
+  return gt__tensor_bytes(device, gt__all.allocated);
+}
+GT_API size_t gt_max_memory_allocated(gt_device device) {
+  GT__CALL;
+  return gt__tensor_bytes(device, gt__all.peak);
+}
+/* All that the library keeps for it. */
+GT_API size_t gt_memory_reserved(gt_device device) {
+  GT__CALL;
+  if (gt__check_device(device)) return 0;
+  GT__HOLD(gt__mutex);
+  size_t n = gt__all.allocated[gt__slot(device)], available, total;
   if (!gt__on_host(device)) {
     gt__backend_of(device)->memory(device.index, &n, &available, &total);
     return n;
@@ -5149,18 +5158,6 @@ static size_t gt__memory(gt_device device, int which) {
     for (const gt__storage *s = gt__all.pool[c].first; s; s = s->next)
       n += c ? (size_t)1 << c : s->bytes;
   return n;
-}
-GT_API size_t gt_memory_allocated(gt_device device) {
-  GT__CALL;
-  return gt__memory(device, GT__NOW);
-}
-GT_API size_t gt_max_memory_allocated(gt_device device) {
-  GT__CALL;
-  return gt__memory(device, GT__PEAK);
-}
-GT_API size_t gt_memory_reserved(gt_device device) {
-  GT__CALL;
-  return gt__memory(device, GT__RESERVED);
 }
 GT_API gt_status gt_reset_peak_memory_stats(gt_device device) {
   GT__CALL;
@@ -6663,10 +6660,11 @@ static gt_tensor *gt__run_tree(gt__tree *t, gt_tensor *out, const gt_tensor *lik
   if (!status) status = gt__launch_map(&g, r.place);
   return gt__end(&r, status);
 }
-/* Of the letters some are taken: a product's is a. */
-static gt_status gt__check_letters(const char *text, int n, int taken) {
+/* Like gt__refuse, of the operands of a text; a product takes the first letter. */
+static int gt__refuse_text(const gt_tensor *out, const char *text, int taken, int n,
+                           gt__operands x) {
   if (!text) return gt__fail(GT_ERROR_ARGUMENT, "the text is NULL");
-  if (n >= 0 && n <= 26 - taken) return GT_OK;
+  if (n >= 0 && n <= 26 - taken) return gt__refuse(out, 1 + 2 * taken, n, x);
   return gt__fail(GT_ERROR_ARGUMENT, "%lld operands; the letters a to z name 26",
                   (long long)n + taken);
 }
@@ -6680,8 +6678,7 @@ static int gt__compute_as(const gt_tensor *x, const gt_tensor *like) {
 }
 static gt_tensor *gt__eval_at(gt_tensor *out, const gt_tensor *like, const char *text, int n,
                               gt__operands x) {
-  if (gt__check_letters(text, n, 0)) return NULL;
-  if (gt__refuse(out, 1, n, x)) return NULL;
+  if (gt__refuse_text(out, text, 0, n, x)) return NULL;
   GT__TREE(t, text, n, x);
   if (!like && gt__is_kept(&t, GT__OPS)) return gt__run_kept(&t, out);
   int at_least = like ? gt__compute_as(x[0], like) : GT__I64;
@@ -7430,7 +7427,7 @@ static gt_tensor *gt__fold_text(const gt__folding *f, gt_tensor *out, const char
   gt__code g;
   gt_tensor like;
   uint32_t set;
-  if (gt__check_letters(text, n, 0) || gt__refuse(out, 1, n, x)) return NULL;
+  if (gt__refuse_text(out, text, 0, n, x)) return NULL;
   GT__TREE(t, text, n, x);
   if (gt__analyse_fold(&t)) return NULL;
   const gt__node *root = gt__root(&t);
@@ -7640,6 +7637,7 @@ static int gt__is_row(const gt_tensor *x, uint32_t set, const gt_tensor *out) {
 /* In one read, or: m, the maximum of a row, s, the sum of exp(x - m), and then the result. */
 static gt_tensor *gt__soft(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim,
                            int soft) {
+  static const char *const last[] = {"", "exp(a-b)/c", "(a-b)-log(c)"}; /* by `soft` */
   gt__folding f = gt__folding_of(GT_SUM, dims, keepdim, GT_DTYPES);
   uint32_t set;
   if (gt__dim_set(dims, x->ndim, &set)) return NULL;
@@ -7652,8 +7650,7 @@ static gt_tensor *gt__soft(gt_tensor *out, const gt_tensor *x, uint32_t dims, in
     return NULL;
   GT__LOCAL gt_tensor *s = gt__inner(GT_SUM, dims, keepdim, "exp(a-b)", x, m);
   if (!s) return NULL;
-  if (soft == GT__SOFTMAX) return gt__outer(out, x, "exp(a-b)/c", x, m, s);
-  if (soft == GT__LOG_SOFTMAX) return gt__outer(out, x, "(a-b)-log(c)", x, m, s);
+  if (soft != GT__LOGSUMEXP) return gt__outer(out, x, last[soft], x, m, s);
   gt_tensor most = gt__scale_of(s, m);
   return gt__outer(out, x, "log(a)+b", s, &most, NULL);
 }
@@ -7849,9 +7846,8 @@ static gt_tensor *gt__matmul_text(gt_tensor *out, const gt_tensor *a, const gt_t
   gt__result r;
   gt__code g;
   const gt_tensor *in[28] = {a, b}; /* then the product, x, and its factors */
-  if (gt__check_letters(text, n, 1)) return NULL;
   if (gt__refuse(out, 1, 2, in)) return NULL;
-  if (gt__refuse(out, 3, n, x)) return NULL;
+  if (gt__refuse_text(out, text, 1, n, x)) return NULL;
   if (gt__product_shape(a, b, &p)) return NULL;
   if (what == GT__UNREAD) p.op.u.matmul.k = 0;
   in[0] = &p.result;

@@ -3643,7 +3643,7 @@ static gt_status gt__report_ours(gt_device device, int code) {
   switch (code) {
     case GT__TOO_MANY:
       return gt__fail(GT_ERROR_STATE, "%d streams are in use; gt_stream_free gives one back",
-                      (int)GT__STREAMS);
+                      GT__STREAMS);
     case GT__STREAM_FREED:
       return gt__fail(GT_ERROR_STATE,
                       "the thread's current stream of %s was freed; "
@@ -3685,8 +3685,8 @@ static gt_status gt__report(gt_device asked, const gt_stream *s, int code) {
     gt__all.lost[gt__slot(device)] = 1;
   }
   for (unsigned i = 1; s && i <= GT__RECENT && s->n_recent >= i; i++)
-    n += (size_t)snprintf(recent + n, sizeof recent - n, "%s%.30s", i > 1 ? ", " : "",
-                          s->recent[(s->n_recent - i) % GT__RECENT]);
+    n += snprintf(recent + n, sizeof recent - n, "%s%.30s", i > 1 ? ", " : "",
+                  s->recent[(s->n_recent - i) % GT__RECENT]);
   return gt__fail(status, "%s: %s%s%s", gt_device_string(device), backend->text(code),
                   n ? "; last operations on this stream, newest first: " : "", recent);
 }
@@ -3701,7 +3701,7 @@ GT_API int gt_num_threads(void) { return GT__HOST->threads(0); }
 GT_API gt_status gt_set_num_threads(int n) {
   GT__CALL;
   if (n < 1 || n > GT__MOST_THREADS)
-    return gt__fail(GT_ERROR_ARGUMENT, "%d threads; give 1 to %d", n, (int)GT__MOST_THREADS);
+    return gt__fail(GT_ERROR_ARGUMENT, "%d threads; give 1 to %d", n, GT__MOST_THREADS);
   GT__HOST->threads(n);
   return GT_OK;
 }
@@ -4604,9 +4604,9 @@ static gt_status gt__no_memory(gt_device device, size_t bytes, int code) {
         most = x;
     if (!most) break;
     last = most->storage->bytes;
-    n += (size_t)snprintf(owners + n, sizeof owners - n, "%s%s %.70s %zu",
-                          n ? ", " : "; largest: ", gt_dtype_string(most->dtype),
-                          gt__shape_text(most), last);
+    n += snprintf(owners + n, sizeof owners - n, "%s%s %.70s %zu",
+                  n ? ", " : "; largest: ", gt_dtype_string(most->dtype), gt__shape_text(most),
+                  last);
   }
   gt__backend_of(device)->memory(device.index, &reserved, &available, &total);
   gt__unlock();
@@ -4961,9 +4961,7 @@ GT__INSIDE gt_tensor gt__plain(const gt_tensor *x) {
 }
 /* What the public functions of these names answer, of a tensor that was checked. */
 static int64_t gt__numel(const gt_tensor *x) { return gt__count(x->ndim, x->shape); }
-GT__INSIDE size_t gt__nbytes(const gt_tensor *x) {
-  return (size_t)gt__numel(x) * gt__dtype[x->dtype].size;
-}
+GT__INSIDE size_t gt__nbytes(const gt_tensor *x) { return gt__numel(x) * gt__dtype[x->dtype].size; }
 GT__INSIDE gt_shape gt__shape_of(const gt_tensor *x) {
   gt_shape shape = {x->ndim, {0}};
   memcpy(shape.size, x->shape, sizeof shape.size);
@@ -5038,8 +5036,7 @@ static gt_status gt__model(gt_tensor *x, gt_shape shape, gt_dtype dtype, gt_devi
   memset(x, 0, sizeof *x);
   if (!gt__is_dtype(dtype)) return gt__fail(GT_ERROR_DTYPE, "%d is not a dtype", (int)dtype);
   if (shape.ndim < 0 || shape.ndim > GT_MAX_DIMS)
-    return gt__fail(GT_ERROR_SHAPE, "%d dimensions; 0 to %d are possible", shape.ndim,
-                    (int)GT_MAX_DIMS);
+    return gt__fail(GT_ERROR_SHAPE, "%d dimensions; 0 to %d are possible", shape.ndim, GT_MAX_DIMS);
   for (int d = 0; d < shape.ndim; d++)
     if (shape.size[d] < 0)
       return gt__fail(GT_ERROR_SHAPE, "negative size in %s", gt__sizes(shape.ndim, shape.size));
@@ -5199,7 +5196,7 @@ static int gt__first_dim(uint32_t dims) {
 }
 /* A dim from 0 on, or -1 and an error. */
 static int gt__dim(int64_t dim, int ndim) {
-  if (dim >= -ndim && dim < ndim) return (int)(dim < 0 ? dim + ndim : dim);
+  if (dim >= -ndim && dim < ndim) return dim < 0 ? dim + ndim : dim;
   if (dim >= GT_DIM(0) && dim <= GT_DIM(-1) && !(dim & (dim - 1))) {
     int d = gt__first_dim((uint32_t)dim);
     gt__fail(GT_ERROR_ARGUMENT, "a plain number is expected here: %d, not GT_DIM(%d)", d, d);
@@ -5448,7 +5445,7 @@ GT_API gt_tensor *gt_as_strided(const gt_tensor *x, gt_shape shape, gt_shape str
   if (GT__NO(x) || gt__model(&y, shape, x->dtype, x->device)) return NULL;
   size_t room = x->storage->bytes / gt__dtype[x->dtype].size;
   int64_t n = gt__numel(&y);
-  double first = (double)offset, last = first; /* in which nothing overflows */
+  double first = offset, last = first; /* in which nothing overflows */
   for (int d = 0; d < y.ndim && n; d++) {
     if (y.shape[d] == 1) continue; /* its stride does not matter */
     y.stride[d] = strides.size[d];
@@ -5457,7 +5454,7 @@ GT_API gt_tensor *gt_as_strided(const gt_tensor *x, gt_shape shape, gt_shape str
     first += fmin(reach, 0);
     last += fmax(reach, 0);
   }
-  if (strides.ndim != y.ndim || (n && (first < 0 || last >= (double)room)))
+  if (strides.ndim != y.ndim || (n && (first < 0 || last >= room)))
     return GT__NULL(GT_ERROR_ARGUMENT, "%s by %d strides from %lld on is not in %zu elements",
                     gt__shape_text(&y), strides.ndim, (long long)offset, room);
   y.offset = n ? offset : 0;
@@ -5541,8 +5538,8 @@ GT__INSIDE int gt__is_narrow(const gt__op *op, const gt__walk *w, int ndim) {
   for (int k = 0; k < w->n && narrow; k++) {
     double last = 0; /* in which nothing overflows */
     for (int d = 0; d < ndim; d++) {
-      double step = (double)w->o[k]->stride[d];
-      last += (double)(w->size[d] - 1) * fabs(step);
+      double step = w->o[k]->stride[d];
+      last += (w->size[d] - 1) * fabs(step);
     }
     narrow &= last * 8 <= INT32_MAX;
   }
@@ -5573,7 +5570,7 @@ static int gt__overlaps(const gt_tensor *x, const gt_tensor *y) {
   return gt__meeting(&a, &b) != GT__APART;
 }
 GT__INSIDE int gt__same_shape(const gt_tensor *x, const gt_tensor *y) {
-  size_t bytes = (size_t)x->ndim * sizeof *x->shape;
+  size_t bytes = x->ndim * sizeof *x->shape;
   return x->ndim == y->ndim && !memcmp(x->shape, y->shape, bytes);
 }
 static int gt__same_view(const gt_tensor *x, const gt_tensor *y) {
@@ -5775,7 +5772,7 @@ static void gt__add_whole(gt__tree *t, int op, int64_t value) { /* GT__OPERAND o
 static void gt__add_real(gt__tree *t, double value) { gt__add_node(t, GT__REAL)->value.f = value; }
 /* The first error is kept and ends the text. */
 GT__PRINTF(3, 4) static void gt__bad_text(gt__tree *t, int at, const char *format, ...) {
-  int length = (int)strlen(t->text);
+  int length = strlen(t->text);
   char what[160];
   va_list list;
   va_start(list, format);
@@ -5788,14 +5785,14 @@ GT__PRINTF(3, 4) static void gt__bad_text(gt__tree *t, int at, const char *forma
   t->at = length;
 }
 static int gt__peek(gt__tree *t) {
-  t->at += (int)strspn(t->text + t->at, " \t\n");
+  t->at += strspn(t->text + t->at, " \t\n");
   return (unsigned char)t->text[t->at];
 }
 static int gt__take_token(gt__tree *t, const char *token) {
   size_t n = strlen(token);
   gt__peek(t);
   if (strncmp(t->text + t->at, token, n)) return 0;
-  t->at += (int)n;
+  t->at += n;
   return 1;
 }
 static int gt__is_letter(int c) {
@@ -5875,7 +5872,7 @@ static void gt__add_integer(gt__tree *t, int start) {
   int smallest = negated && value == lowest;
   if (value >= lowest + smallest)
     gt__bad_text(t, start, "an integer beyond int64; with a point it is a floating number");
-  else gt__add_whole(t, GT__WHOLE, (int64_t)value);
+  else gt__add_whole(t, GT__WHOLE, value);
   if (smallest) t->depth--, t->last--; /* the minus is done */
 }
 /* A floating number with so many digits before the point and after it. strtod rounds correctly but
@@ -5893,21 +5890,21 @@ static void gt__add_digits(gt__tree *t, int start, int before, int after) {
   }
   int is_single = *s == 'f' || *s == 'F';
   s += is_single;
-  t->at = (int)(s - t->text);
+  t->at = s - t->text;
   snprintf(number, sizeof number, "%.*s%.*se%d", before, first, after, first + before + 1,
            (int)exponent - after);
   if (!good || *s == '.' || gt__is_digit(*s) || gt__is_letter(*s))
     gt__bad_text(t, start, "a malformed number");
-  else gt__add_real(t, is_single ? (double)strtof(number, NULL) : strtod(number, NULL));
+  else gt__add_real(t, is_single ? strtof(number, NULL) : strtod(number, NULL));
 }
 static void gt__parse_literal(gt__tree *t) {
   static const char digits[] = "0123456789";
   const char *s = t->text + t->at;
-  int start = t->at, before = (int)strspn(s, digits), after = 0;
+  int start = t->at, before = strspn(s, digits), after = 0;
   int is_real = s[before] == '.';
-  if (is_real) after = (int)strspn(s + before + 1, digits);
+  if (is_real) after = strspn(s + before + 1, digits);
   s += before + after + is_real;
-  t->at = (int)(s - t->text);
+  t->at = s - t->text;
   if (before + after > 60) gt__bad_text(t, start, "a number of more than 60 characters");
   else if (is_real || *s == 'e' || *s == 'E') gt__add_digits(t, start, before, after);
   else gt__add_integer(t, start);
@@ -5938,8 +5935,8 @@ static int gt__parse_name(gt__tree *t) {
                  t->n_in == 1 ? " was" : "s were");
   else if (letter >= 0) gt__add_whole(t, GT__OPERAND, letter);
   else if (!strcmp(name, "pi")) gt__add_real(t, 3.14159265358979323846);
-  else if (!strcmp(name, "inf")) gt__add_real(t, (double)INFINITY);
-  else if (!strcmp(name, "nan")) gt__add_real(t, (double)NAN);
+  else if (!strcmp(name, "inf")) gt__add_real(t, INFINITY);
+  else if (!strcmp(name, "nan")) gt__add_real(t, NAN);
   else if (!strcmp(name, "index")) gt__add_node(t, GT__INDEX);
   else return gt__parse_call(t, start, name);
   return 0;
@@ -5988,7 +5985,7 @@ static const struct {
                  {"=", 0, 0},
                  {"@", 0, 0}};
 static int gt__parse_operator(gt__tree *t) {
-  int n = (int)(sizeof gt__signs / sizeof *gt__signs);
+  int n = sizeof gt__signs / sizeof *gt__signs;
   int k = 0;
   gt__peek(t);
   int at = t->at;
@@ -6056,7 +6053,7 @@ static gt_status gt__parse_text(gt__tree *t) {
   struct gt__known *k = &gt__cache[hash >> 57];
   gt__lock();
   if (!strcmp(k->text, t->text) && k->n_in <= t->n_in) {
-    memcpy(t->node, k->node, (size_t)k->n * sizeof *k->node);
+    memcpy(t->node, k->node, k->n * sizeof *k->node);
     t->n = k->n;
   }
   gt__unlock();
@@ -6073,7 +6070,7 @@ static gt_status gt__parse_text(gt__tree *t) {
   if (t->bad) return gt__failed();
   if (t->n > GT__FEW || length >= sizeof k->text) return GT_OK;
   GT__HOLD(gt__mutex);
-  memcpy(k->node, t->node, (size_t)t->n * sizeof *k->node);
+  memcpy(k->node, t->node, t->n * sizeof *k->node);
   memcpy(k->text, t->text, length + 1);
   k->n = t->n;
   k->n_in = t->n_in;
@@ -6090,7 +6087,7 @@ static int gt__take_parts(gt__tree *t, int at, int64_t *part) {
     char *end;
     part[++k] = strtoll(from, &end, 10);
     given |= (end > from) << k;
-    t->at += (int)(end - from);
+    t->at += end - from;
   } while (k < 2 && gt__take_token(t, ":"));
   if (given < 4) part[2] = 1;
   if (!part[2] || !(k | given))
@@ -6273,7 +6270,7 @@ static void gt__emit(gt__code *g, int op, int b, int c, int d) {
 }
 static gt__num gt__constant_of(const gt__node *v, int compute) {
   int is_real = v->op == GT__REAL;
-  double f = is_real ? v->value.f : (double)v->value.i;
+  double f = is_real ? v->value.f : v->value.i;
   gt__num c = {0};
   if (compute == GT__F32) c.s = is_real ? (float)f : (float)v->value.i;
   else if (compute == GT__F64) c.f = f;
@@ -6621,7 +6618,7 @@ static int gt__is_kept(gt__tree *t, int op) {
   return same && (!*t->text || !strcmp(t->text, gt__last.text));
 }
 static void gt__keep_program(const gt__tree *t, const gt__code *g) {
-  size_t n = (size_t)t->n_in;
+  size_t n = t->n_in;
   gt__last.op = 0;
   if (g->p.n_in != n || strlen(t->text) >= sizeof gt__last.text) return;
   if (memcmp(g->in, t->in, n * sizeof *t->in)) return;
@@ -6637,7 +6634,7 @@ static gt_tensor *gt__run_kept(gt__tree *t, gt_tensor *out) {
   if (gt__place_tree(t, out)) return NULL;
   t->whole.dtype = gt__last.to;
   if (gt__begin(&r, out, &t->whole, t->n_in, t->in, 1)) return NULL;
-  memcpy(g->in, t->in, (size_t)t->n_in * sizeof *t->in);
+  memcpy(g->in, t->in, t->n_in * sizeof *t->in);
   return gt__end(&r, gt__launch_map(g, r.place));
 }
 /* Computes the tree into `out`, or into a new tensor. The result's dtype, and the shape of numbers
@@ -6745,7 +6742,7 @@ static gt_status gt__begin_piece(gt__storage **piece, const gt_tensor *to, const
                                  int64_t at, int up) {
   int64_t n = gt__piece_bytes(to, at);
   char *dst = gt__address(to) + at, *src = gt__address(from) + at;
-  gt__storage *s = gt__storage_new((size_t)n, gt_cpu(), 1);
+  gt__storage *s = gt__storage_new(n, gt_cpu(), 1);
   *piece = s;
   if (!s) return gt__failed();
   s->internal = 1;
@@ -6789,7 +6786,7 @@ static gt_status gt__copy_across(const gt_tensor *to, const gt_tensor *from) {
   const gt__storage *host = down ? to->storage : from->storage; /* if one is the host's */
   gt_device gpu = down ? from->device : to->device;
   int pinned = host->pinned || !(up || down), kind = GT_COPY_ASYNC;
-  int64_t bytes = (int64_t)gt__nbytes(to), whole = 0;
+  int64_t bytes = gt__nbytes(to), whole = 0;
   gt_status status;
   if (!bytes) return GT_OK;
   if (gt__refuse_copy(host, gpu)) return gt__failed();
@@ -6929,8 +6926,8 @@ GT_API double gt_item(const gt_tensor *x) {
   GT__CALL;
   gt__num v = {0};
   GT__STRICT;
-  if (gt__one(x, &v)) return (double)NAN;
-  double value = gt__is_floating(x->dtype) ? v.f : (double)v.i;
+  if (gt__one(x, &v)) return NAN;
+  double value = gt__is_floating(x->dtype) ? v.f : v.i;
   GT__FENCE(value);
   return value;
 }
@@ -6955,7 +6952,7 @@ static gt_tensor *gt__make(gt_tensor *out, const char *text, gt_shape shape, gt_
   for (gt__node *v = t.node; v < t.node + t.n; v++) {
     if (v->op != GT__OPERAND) continue;
     v->op = at_least == GT__I64 ? GT__WHOLE : GT__REAL;
-    if (v->op == GT__WHOLE) v->value.i = (int64_t)number[v->value.i];
+    if (v->op == GT__WHOLE) v->value.i = number[v->value.i];
     else v->value.f = number[v->value.i];
   }
   t.n_in = 0;
@@ -7033,7 +7030,7 @@ GT_API gt_tensor *gt_linspace(double start, double end, int64_t steps, gt_dtype 
   GT__STRICT;
   GT__FENCE(start);
   GT__FENCE(steps);
-  double last = (double)steps - 1, half = (double)(steps / 2);
+  double last = (double)steps - 1, half = steps / 2;
   double way = end - start; /* it may not be finite where the step is */
   double step = isfinite(way) ? way / last : end / last - start / last;
   double v[] = {start, step, end, last, half};
@@ -7044,7 +7041,7 @@ GT_API gt_tensor *gt_linspace(double start, double end, int64_t steps, gt_dtype 
 }
 GT_API gt_tensor *gt_eye(int64_t rows, int64_t columns, gt_dtype dtype, gt_device device) {
   GT__CALL;
-  double n = (double)columns;
+  double n = columns;
   return gt__make(NULL, "remainder(index, a) == floor_div(index, a)", GT_SHAPE(rows, columns),
                   dtype, device, 1, &n, GT__I64);
 }
@@ -7070,10 +7067,10 @@ static gt_tensor *gt__random(int op, gt_shape shape, gt_dtype dtype, gt_device d
   if (gt__model(&like, shape, dtype, device)) return NULL;
   GT__TREE(t, "", 0, NULL);
   gt__add_whole(&t, GT__WHOLE, low);
-  gt__add_whole(&t, GT__WHOLE, (int64_t)range);
+  gt__add_whole(&t, GT__WHOLE, range);
   gt__add_node(&t, op);
   if (op == GT__UNIFORM && gt__dtype[dtype].size == 2) { /* cut, not rounded: 1 is excluded */
-    double steps = (double)gt__dtype[dtype].high;
+    double steps = gt__dtype[dtype].high;
     gt__add_real(&t, steps);
     gt__add_node(&t, GT__OP_mul);
     gt__add_node(&t, GT__OP_floor);
@@ -7084,7 +7081,7 @@ static gt_tensor *gt__random(int op, gt_shape shape, gt_dtype dtype, gt_device d
   t.offset = source->offset;
   int compute = op == GT__INTEGER ? (int)GT__I64 : gt__compute_of(dtype);
   gt_tensor *out = gt__run_tree(&t, NULL, &like, compute);
-  if (out) source->offset += (uint64_t)gt__numel(out);
+  if (out) source->offset += gt__numel(out);
   return out;
 }
 GT_API gt_tensor *gt_rand(gt_shape shape, gt_dtype dtype, gt_device device,
@@ -7118,12 +7115,12 @@ GT_API gt_tensor *gt_randperm(int64_t n, gt_device device, gt_generator *generat
   if (!host) return NULL;
   int64_t *p = (int64_t *)host->storage->data;
   for (int64_t i = 0; i < n; i++) {
-    int64_t j = gt__random_i64(source->seed, source->offset + (uint64_t)i, 0, i + 1);
+    int64_t j = gt__random_i64(source->seed, source->offset + i, 0, i + 1);
     p[i] = p[j];
     p[j] = i;
   }
   gt_tensor *out = gt__converted(host, GT_INT64, device, GT__DENSE);
-  if (out) source->offset += (uint64_t)n;
+  if (out) source->offset += n;
   return out;
 }
 
@@ -7359,8 +7356,8 @@ static gt_status gt__launch_fold(const gt__folding *f, const gt__code *g, const 
   r->finish = f->finish;
   r->chunk = r->inner ? (int)GT__CHUNK : (int)GT__ROWS;
   r->n_chunk = r->n ? gt__parts(r->n, r->chunk) : 1;
-  double divisor = fmax((double)r->n - f->correction, 0);
-  if (g->p.compute == GT__F32) r->divisor.s = (float)divisor;
+  double divisor = fmax(r->n - f->correction, 0);
+  if (g->p.compute == GT__F32) r->divisor.s = divisor;
   else r->divisor.f = divisor;
   return gt__submit(&op);
 }
@@ -7881,7 +7878,7 @@ GT_API gt_tensor *gt_matmul(gt_tensor *out, const gt_tensor *a, const gt_tensor 
 static gt_tensor *gt__factor_of(const gt_tensor *a, const gt_tensor *b, double value) {
   gt_dtype dtype = gt__promote_types(a->dtype, b->dtype);
   if (gt__is_floating(dtype) || !gt__is_whole(value)) return gt__number(value);
-  int64_t whole = (int64_t)value;
+  int64_t whole = value;
   return gt__new_number(GT_INT64, &whole);
 }
 GT_API gt_tensor *gt_addmm(gt_tensor *out, const gt_tensor *c, const gt_tensor *a,

@@ -6425,8 +6425,8 @@ static void gt__set_program(gt__op *op, gt__map_args *m, const gt__code *g, gt__
   }
 }
 /* The operands of an operation that computes g for each element of `out`, in its own dims. */
-static inline void gt__bind_elements(gt__op *op, gt__map_args *m, gt__walk *w, const gt__code *g,
-                                     const gt_tensor *out) {
+GT__INSIDE void gt__bind_elements(gt__op *op, gt__map_args *m, gt__walk *w, const gt__code *g,
+                                  const gt_tensor *out) {
   int ndim = out->ndim;
   w->size = (int64_t *)memcpy(m->size, out->shape, sizeof m->size);
   w->n = 1;

@@ -2834,11 +2834,11 @@ float __builtin_sqrtf(float) __attribute__((const));
 double __builtin_sqrt(double) __attribute__((const));
 #endif
 /* From here on few passes do, and fewest where time is not spent: an -O2 of everything would double
-   the time to compile, for a tenth of a call. (Without store-merging, what is set to 0 is set by
-   `rep stos`, which takes 30 ns to begin.) */
+   the time to compile, for a tenth of a call. (More than 64 bytes that an initialiser leaves to be 0
+   are set by `rep stos`, which takes 30 ns to begin.) Loops over data ask for more: TIGHT. */
 #if defined(__OPTIMIZE__) && !defined(__clang__) && !defined(__CUDACC__)
 #pragma GCC optimize("Og", "tree-sra", "inline-small-functions", "inline-functions", \
-                     "inline-functions-called-once", "store-merging")
+                     "inline-functions-called-once")
 #define GT__RARE_BEGINS _Pragma("GCC push_options") _Pragma("GCC optimize(\"Og\")")
 #define GT__RARE_ENDS _Pragma("GCC pop_options")
 #elif defined(__clang__) && !defined(GPUTENSOR_PLAIN)
@@ -7341,10 +7341,13 @@ static gt_status gt__launch_fold(const gt__folding *f, const gt__code *g, const 
   gt__op op;
   gt__reduce_args *r = &gt__op_new(&op, GT__REDUCE, out->device)->u.reduce;
   gt__map_args *m = &r->pre;
-  gt__walk w = {m->size, 1, {gt__all_kept(f) ? &m->out : &r->out}};
+  gt__walk w;
   int exact = f->fold > GT__FOLD_PROD || g->p.compute == GT__I64;
   r->outer = gt__numel(out);
   if (!r->outer) return GT_OK;
+  w.size = m->size;
+  w.n = 1;
+  *w.o = gt__all_kept(f) ? &m->out : &r->out;
   gt__bind_fold(&op, &w, g, out, whole, set);
   int any = w.n > 1 && exact && !gt__finds_index(f->fold);
   gt__order_fold(r, &w, any, whole->ndim);
@@ -7771,12 +7774,15 @@ static void gt__bind_product(gt__product_op *p, const gt__code *g, const gt_tens
   gt__op *op = &p->op;
   gt__matmul_args *x = &op->u.matmul;
   gt__map_args *post = &x->post;
-  gt__walk w = {post->size, 1, {&post->out}};
+  gt__walk w;
   const gt_tensor *a = p->a, *b = p->b;
   int batch = x->n_batch, n = batch + 2;
   int ndim = p->result.ndim;
   int turned = gt__is_turned(op);
   int order[GT_MAX_DIMS];
+  w.size = post->size;
+  w.n = 1;
+  *w.o = &post->out;
   memcpy(order, gt__as_it_is, sizeof gt__as_it_is);
   order[batch + turned] = a->ndim == 1 ? -1 : batch;
   order[batch + !turned] = b->ndim == 1 ? -1 : ndim - 1;
@@ -10925,7 +10931,7 @@ static int gt__cpu_plain_matmul(const gt__op *op, void *queue) {
 
 /* -- copy: elements of one dtype, whatever its bits -- */
 /* The entry of the source that element `at` of the index names, or -1. */
-static int64_t gt__cpu_entry(const gt__copy_args *c, int64_t at) {
+GT__INSIDE int64_t gt__cpu_entry(const gt__copy_args *c, int64_t at) {
   const int64_t k = c->index.dtype == GT_INT32 ? ((const gt__i32 *)(void *)c->index.data)[at]
                                                : ((const gt__i64 *)(void *)c->index.data)[at];
   if (k >= 0 && k < c->gather_size) return k;
@@ -11088,13 +11094,14 @@ GT__RARE_ENDS
    bits, the lowest first; a few by insertion. */
 enum { GT__FEW_PAIRS = 48 };
 enum { GT__DIGIT_VALUES = 256 };
-static unsigned gt__cpu_digit(uint64_t pair, int shift) { return pair >> shift & 255; }
+GT__INSIDE unsigned gt__cpu_digit(uint64_t pair, int shift) { return pair >> shift & 255; }
 #define GT__KEYS(type) \
   for (int64_t i = 0; i < n; i++) { \
     const type bits = ((const type *)p)[i]; \
     key[i] = gt__order_key(a, bits); \
   } \
   break
+GT__FOLDING("no-")
 static void gt__cpu_keys(const gt__order_args *a, int64_t first, int64_t n, uint64_t *key) {
   const void *p = a->x.data + (first << a->x.size_log2);
   switch (a->x.size_log2) {
@@ -11110,7 +11117,7 @@ static uint64_t gt__cpu_key(const gt__order_args *a, int64_t i) {
   gt__cpu_keys(a, i, 1, &key);
   return key;
 }
-static void gt__cpu_insert(uint64_t *pair, int64_t n) {
+GT__TIGHT("off") static void gt__cpu_insert(uint64_t *pair, int64_t n) {
   for (int64_t i = 1; i < n; i++) {
     const uint64_t x = pair[i];
     int64_t k = i;
@@ -11123,7 +11130,7 @@ static void gt__cpu_insert(uint64_t *pair, int64_t n) {
 }
 /* Sorts n pairs, fewer than 2^32, stably by the lowest `bits` bits of their keys, above which all
    are alike. `spare` has room for as many. */
-static void gt__cpu_radix(uint64_t *pair, uint64_t *spare, int64_t n, int bits) {
+GT__TIGHT("off") static void gt__cpu_radix(uint64_t *pair, uint64_t *spare, int64_t n, int bits) {
   uint32_t counts[4][GT__DIGIT_VALUES] = {{0}};
   uint64_t *from = pair, *to = spare;
   const int end = 32 + bits;
@@ -11168,7 +11175,7 @@ static void gt__cpu_sort(const gt__order_args *a, uint64_t *pair, uint64_t *spar
 static int64_t gt__cpu_order_room(const gt__order_args *a) {
   return gt__least(a->n, 4 * a->keep + GT__FEW_PAIRS);
 }
-static void gt__cpu_order_row(const gt__order_args *a, uint64_t *pair) {
+GT__TIGHT("off") static void gt__cpu_order_row(const gt__order_args *a, uint64_t *pair) {
   const int64_t room = gt__cpu_order_room(a);
   gt__i64 *out = (gt__i64 *)(void *)a->out.data;
   uint64_t key[GT__BLOCK];
@@ -12192,6 +12199,7 @@ GT__INSIDE TARGET T L(scan_run)(const int fold, T *to, const T *from, int64_t n,
   return run;
 }
 /* Sums have a loop of their own; one for all others is light, and half as fast. */
+GT__TIGHT("off")
 TARGET static void L(scan)(int fold, void *to, const void *from, int64_t n, int64_t k,
                            void *levels) {
   const T *x = (const T *)from;
@@ -13130,6 +13138,7 @@ static int64_t gt__cpu_dot_of(const int64_t *at, const int64_t *stride, int n) {
     from += step; \
     entry += next; \
   }
+GT__TIGHT("off")
 static void gt__cpu_pick(const gt__copy_args *c, char *to, const char *from, int64_t entry,
                          int64_t run) {
   const int last = c->ndim - 1;

@@ -2146,20 +2146,31 @@ GT__FN int64_t gt__shl_i64(int64_t a, int64_t n) {
 }
 GT__FN int64_t gt__shr_i64(int64_t a, int64_t n) { return a >> ((uint64_t)n > 63u ? 63 : n); }
 /* -- random numbers -- */
+GT__FN void gt__philox_round(uint64_t x[4], uint64_t seed, uint32_t i) {
+  const uint64_t p = (x[0] & 0xffffffffu) * 0xd2511f53u;
+  const uint64_t q = (x[2] & 0xffffffffu) * 0xcd9e8d57u;
+  x[0] = q >> 32 ^ x[1] ^ ((uint32_t)seed + i * 0x9e3779b9u);
+  x[1] = q;
+  x[2] = p >> 32 ^ x[3] ^ ((uint32_t)(seed >> 32) + i * 0xbb67ae85u);
+  x[3] = p;
+}
+/* Written out, as Horner's steps are. */
+GT__FN void gt__philox_rounds(uint64_t x[4], uint64_t seed, uint32_t i) {
+  gt__philox_round(x, seed, i);
+  gt__philox_round(x, seed, i + 1);
+  gt__philox_round(x, seed, i + 2);
+  gt__philox_round(x, seed, i + 3);
+  gt__philox_round(x, seed, i + 4);
+}
 /* Philox4x32-10 (Salmon, Moraes, Dror and Shaw, 2011): counter words {lo, hi, 0, 0}. */
 GT__FN void gt__philox(uint64_t seed, uint64_t counter, uint32_t c[4]) {
-  uint32_t k0 = (uint32_t)seed;
-  uint32_t k1 = (uint32_t)(seed >> 32);
   uint64_t x[4] = {counter, counter >> 32, 0, 0}; /* of which the lower halves count */
-  for (int i = 0; i < 10; i++, k0 += 0x9e3779b9u, k1 += 0xbb67ae85u) {
-    const uint64_t p = (x[0] & 0xffffffffu) * 0xd2511f53u;
-    const uint64_t q = (x[2] & 0xffffffffu) * 0xcd9e8d57u;
-    x[0] = q >> 32 ^ x[1] ^ k0;
-    x[1] = q;
-    x[2] = p >> 32 ^ x[3] ^ k1;
-    x[3] = p;
-  }
-  for (int i = 0; i < 4; i++) c[i] = (uint32_t)x[i];
+  gt__philox_rounds(x, seed, 0);
+  gt__philox_rounds(x, seed, 5);
+  c[0] = (uint32_t)x[0];
+  c[1] = (uint32_t)x[1];
+  c[2] = (uint32_t)x[2];
+  c[3] = (uint32_t)x[3];
 }
 GT__FN int64_t gt__53_bits(const uint32_t w[2]) { return (int64_t)w[0] << 21 | w[1] >> 11; }
 /* Box-Muller: sqrt(-2 log u) cos(2 pi v), u in (0,1] in steps of 2^-32 rounded to float, v of 24
@@ -11941,9 +11952,8 @@ TARGET static void L(step)(int op, void *out, const void *pa, const void *pb, co
 #undef STEP
 #undef BY_ONE
 #undef CONVERT
-/* Makes values from the indices of their elements, whole groups of them, first + i for number i.
-   The rounds of Philox have to be unrolled before they become vectors: gcc does so at -O3 alone. */
-GT__OPTIMIZE("off")
+/* Makes values from the indices of their elements, whole groups of them, first + i for number i. */
+GT__LIGHTLY("off")
 TARGET static void L(make)(const gt__program *p, int op, void *to, const void *pb, const void *pc,
                            int64_t first, int64_t all) {
   const int64_t n = (all + GT__GROUP - 1) & ~(int64_t)(GT__GROUP - 1);

@@ -10578,7 +10578,7 @@ static gt__num F(cpu_scan)(int fold, void *level, int64_t k, gt__num x) {
 }
 GT__RARE_ENDS
 /* A row of C takes in a row of A times a piece of B, of which four rows at a time. */
-static GT__OPTIMIZE("off") void F(cpu_row)(void *sums, const void *of_a, const void *of_b) {
+static GT__LIGHTLY("off") void F(cpu_row)(void *sums, const void *of_a, const void *of_b) {
   typedef GT__EITHER(T, uint64_t) S; /* which wraps */
   const int n = GT__PLAIN_COLUMNS;
   S *__restrict c = (S *)sums;
@@ -11991,14 +11991,8 @@ TARGET static void L(make)(const gt__program *p, int op, void *to, const void *p
     case GT__FOLD_ANY: L(function)(GT__FOLD_ANY, __VA_ARGS__); break; \
     default: L(function)(GT__FOLD_ALL, __VA_ARGS__); break; \
   }
-GT__INSIDE TARGET int L(is_nan)(T x) {
-#ifdef FLOATS
-  return x != x;
-#else
-  (void)x;
-  return 0;
-#endif
-}
+GT__INSIDE TARGET int L(is_nan)(T x) { return GT__EITHER(x != x, 0); }
+GT__INSIDE TARGET int L(unordered)(T x, T y) { return GT__EITHER(__builtin_isunordered(x, y), 0); }
 GT__INSIDE TARGET T L(join)(const int fold, T x, T y) {
   if (fold == GT__FOLD_TOP) return y > x ? y : x;
   if (fold == GT__FOLD_BOTTOM) return y < x ? y : x;
@@ -12027,8 +12021,7 @@ GT__INSIDE TARGET int L(take_four)(const int fold, T *a, const T *b, int64_t n, 
     const U bits = F(bits)(a[i]);
     if (fold == GT__FOLD_TOP) hard |= (U)(bits == F(bits)((T)-0.0));
     if (fold == GT__FOLD_BOTTOM) hard |= (U)(bits == 0);
-    if (fold >= GT__FOLD_TOP)
-      hard |= (U)(__builtin_isunordered(b0, b1) | __builtin_isunordered(b2, b3));
+    if (fold >= GT__FOLD_TOP) hard |= (U)(L(unordered)(b0, b1) | L(unordered)(b2, b3));
 #endif
   }
   return hard != 0;
@@ -12128,38 +12121,47 @@ GT__FOLDING("") TARGET static T L(chunk)(int fold, const T *b, int64_t n) {
   EACH_FOLD(finish, lane, b + rows * GT__LANES, rest, most);
   return lane[0];
 }
-/* The largest or least value by comparison alone, in as many lanes as are fast, since order is
-   free. The last group may reach back over the one before it: twice is once. */
-GT__INSIDE TARGET int L(extreme)(const int fold, T *to, const T *b, int64_t n, const int group) {
-  const T none = F(identity)(fold == GT__FOLD_TOP ? GT__FOLD_MAX : GT__FOLD_MIN);
+/* The largest value by comparison alone, in as many lanes as are fast, since order is free; if
+   `turn` is -1 the least one. The last group may reach back over the one before it: twice is once.
+   Floats are turned by a product, integers by their bits, with 0 where they are not. */
+GT__INSIDE TARGET T L(turned)(T x, T turn) { return GT__EITHER(GT__MUL(x, turn), x ^ turn); }
+GT__INSIDE TARGET int L(extreme)(T *to, const T *b, int64_t n, const int group, T turn) {
   T lane[GT__GROUP] __attribute__((aligned(64)));
   int64_t first = 0;
   U odd = 0;
-  for (int i = 0; i < group; i++) lane[i] = none;
-  for (; first + 4 * group <= n; first += 4 * group)
-    odd |= (U)L(take_four)(fold, lane, b + first, group, group);
+  L(clear)(lane, F(identity)(GT__FOLD_MAX), group);
+  for (; first + 4 * group <= n; first += 4 * group) {
+    const T *x = b + first;
+    GT__IVDEP for (int i = 0; i < group; i++) {
+      const T b0 = L(turned)(x[i], turn), b1 = L(turned)(x[i + group], turn);
+      const T b2 = L(turned)(x[i + 2 * group], turn), b3 = L(turned)(x[i + 3 * group], turn);
+      const T most = L(join)(GT__FOLD_TOP, L(join)(GT__FOLD_TOP, lane[i], b0), b1);
+      lane[i] = L(join)(GT__FOLD_TOP, L(join)(GT__FOLD_TOP, most, b2), b3);
+      odd |= (U)(L(unordered)(b0, b1) | L(unordered)(b2, b3));
+    }
+  }
   for (; first < n; first += group) {
     const T *x = b + (first + group <= n ? first : n - group);
     GT__IVDEP for (int i = 0; i < group; i++) {
-      lane[i] = L(join)(fold, lane[i], x[i]);
+      lane[i] = L(join)(GT__FOLD_TOP, lane[i], L(turned)(x[i], turn));
       odd |= (U)L(is_nan)(x[i]);
     }
   }
-  L(halve)(fold, lane, group);
-  *to = lane[0];
-  return (odd != 0) | (lane[0] == 0);
+  L(halve)(GT__FOLD_TOP, lane, group);
+  *to = L(turned)(lane[0], turn);
+  return GT__EITHER((odd != 0) | (*to == 0), 0);
 }
-GT__INSIDE TARGET int L(best)(const int fold, T *to, const T *b, int64_t n) {
-  if (n >= 512) return L(extreme)(fold, to, b, n, GT__GROUP);
-  if (n >= 16) return L(extreme)(fold, to, b, n, 16);
-  T x = F(identity)(fold == GT__FOLD_TOP ? GT__FOLD_MAX : GT__FOLD_MIN);
+GT__INSIDE TARGET int L(best)(T *to, const T *b, int64_t n, T turn) {
+  if (n >= 512) return L(extreme)(to, b, n, GT__GROUP, turn);
+  if (n >= 16) return L(extreme)(to, b, n, 16, turn);
+  T x = F(identity)(GT__FOLD_MAX);
   int odd = 0;
   for (int64_t i = 0; i < n; i++) {
     odd |= L(is_nan)(b[i]);
-    x = L(join)(fold, x, b[i]);
+    x = L(join)(GT__FOLD_TOP, x, L(turned)(b[i], turn));
   }
-  *to = x;
-  return odd | (x == 0);
+  *to = L(turned)(x, turn);
+  return GT__EITHER(odd | (x == 0), 0);
 }
 /* Skips steps of values, none of which is x or a NaN. */
 GT__INSIDE TARGET int64_t L(skip)(const T *b, int64_t n, T x, int64_t first, const int step) {
@@ -12188,11 +12190,13 @@ TARGET static void L(lanes)(int fold, void *pa, void *at, const void *pb, int64_
   int exact = fold;
   if (fold == GT__FOLD_ARGMAX) exact = GT__FOLD_MAX;
   if (fold == GT__FOLD_ARGMIN) exact = GT__FOLD_MIN;
+  const int least = exact == GT__FOLD_MIN;
+  const int finds = least | (exact == GT__FOLD_MAX) | (fold == GT__FOLD_TOP);
+  const T turn = least ? (T)-1 : (T)GT__EITHER(1, 0);
   for (int64_t c = 0; c < count; c++, b += n) {
     __builtin_prefetch(b + n + 1024 / (int64_t)sizeof(T));
     int hard = fold != GT__FOLD_TOP;
-    if (exact == GT__FOLD_MAX || !hard) hard &= L(best)(GT__FOLD_TOP, a + c, b, n);
-    if (exact == GT__FOLD_MIN) hard = L(best)(GT__FOLD_BOTTOM, a + c, b, n);
+    if (finds) hard &= L(best)(a + c, b, n, turn);
     if (hard) a[c] = L(chunk)(exact, b, n);
     if (exact == fold) continue;
     T *place = (T *)at + c;
@@ -12209,7 +12213,7 @@ GT__INSIDE TARGET T L(scan_run)(const int fold, T *to, const T *from, int64_t n,
   return run;
 }
 /* Sums have a loop of their own; one for all others is light, and half as fast. */
-GT__TIGHT("off")
+GT__FOLDING("")
 TARGET static void L(scan)(int fold, void *to, const void *from, int64_t n, int64_t k,
                            void *levels) {
   const T *x = (const T *)from;
@@ -12716,8 +12720,8 @@ GT__INSIDE const gt__cpu_isa *gt__cpu_choose(void) { /* NULL: none */
     } \
     for (; n > 0; n--, d += to, s += from) *d = *s; \
   }
-static GT__OPTIMIZE("off") void gt__cpu_move(int64_t size, void *dst, int64_t to, const void *src,
-                                             int64_t from, int64_t n) {
+static GT__LIGHTLY("off") void gt__cpu_move(int64_t size, void *dst, int64_t to, const void *src,
+                                            int64_t from, int64_t n) {
   /* clang-format off */
   if (to == 1 && from == 1) memcpy(dst, src, (size_t)(n * size));
   else if (size == 1) GT__MOVE(uint8_t)

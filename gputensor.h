@@ -12379,10 +12379,14 @@ GT__INSIDE TARGET void L(packed)(const gt__cpu_tile *t) {
   }
 }
 GT__FUSED TARGET static void L(micro)(const gt__cpu_tile *t) {
+#ifdef FLOATS
   const int full = t->rows == ROWS && t->columns == WIDE * LANES;
   if (full && t->a_row == 1 && t->a_col == ROWS) L(packed)(t);
   else if (t->columns > 1 && t->rows == 1) L(lying)(WIDE, 1, t);
-  else if (t->columns > 1) L(lying)(WIDE, t->rows, t);
+  else
+#endif
+      if (t->columns > 1)
+    L(lying)(WIDE, t->rows, t);
   else L(lying)(1, t->rows, t);
 }
 /* All of a small product, most of it in tiles of one height, of which nothing is fetched. */
@@ -12406,7 +12410,7 @@ GT__FUSED TARGET static void L(few)(const gt__cpu_tile *all) {
       t.a = (const N *)all->a + i * t.a_row;
       t.b = (const N *)all->b + j;
       t.c = (N *)all->c + i * t.c_row + j;
-      if (t.rows != high) L(micro)(&t);
+      if (t.rows != high || !GT__EITHER(1, 0)) L(micro)(&t);
       else if (t.columns > 1) L(lying)(WIDE, high, &t);
       else L(lying)(1, high, &t);
     }

@@ -2802,6 +2802,7 @@ int fchmod(int file, mode_t mode);
 #define GT__LIGHTLY(contract)
 #define GT__TIGHT(contract)
 #define GT__FOLDING(jumps)
+#define GT__RARELY
 #define GT__FUSED
 #define GT__FUSE _Pragma("clang fp contract(fast)")
 #define GT__UNROLL _Pragma("clang loop unroll(full)")
@@ -2824,11 +2825,12 @@ int fchmod(int file, mode_t mode);
 #define GT__LIGHTLY(contract) \
   __attribute__((optimize(GT__VECTOR_PASSES("no-"), "no-if-conversion", "no-if-conversion2", \
                           "fp-contract=" contract)))
+#define GT__RARELY \
+  __attribute__((optimize("Og", "no-math-errno", "no-trapping-math", "fp-contract=off")))
 #ifdef __OPTIMIZE__
 #define GT__FOLDING(jumps) __attribute__((optimize(GT__VECTOR_PASSES(jumps), "fp-contract=off")))
 #else
-#define GT__FOLDING(jumps) \
-  __attribute__((optimize("Og", "no-math-errno", "no-trapping-math", "fp-contract=off")))
+#define GT__FOLDING(jumps) GT__RARELY
 #endif
 #define GT__TIGHT(contract) \
   __attribute__((optimize("O2", "no-tree-vectorize", "no-math-errno", "no-trapping-math", \
@@ -10537,7 +10539,7 @@ static void F(cpu_store)(int dtype, void *p, gt__num v) {
   const T a = v.VALUE;
   switch (dtype) { GT__MEMORY_TYPES(GT__STORES) }
 }
-static gt__num F(cpu_apply)(int op, gt__num x, gt__num y, gt__num z) {
+GT__RARELY static gt__num F(cpu_apply)(int op, gt__num x, gt__num y, gt__num z) {
   const T a = x.VALUE, b = y.VALUE, c = z.VALUE;
   (void)b, (void)c;
 #if GT__TYPE == 64
@@ -12149,7 +12151,7 @@ GT__INSIDE TARGET int L(extreme)(T *to, const T *b, int64_t n, const int group, 
   }
   L(halve)(GT__FOLD_TOP, lane, group);
   *to = L(turned)(lane[0], turn);
-  return GT__EITHER((odd != 0) | (*to == 0), 0);
+  return (odd != 0) | GT__EITHER((*to == 0), 0);
 }
 GT__INSIDE TARGET int L(best)(T *to, const T *b, int64_t n, T turn) {
   if (n >= 512) return L(extreme)(to, b, n, GT__GROUP, turn);
@@ -12161,7 +12163,7 @@ GT__INSIDE TARGET int L(best)(T *to, const T *b, int64_t n, T turn) {
     x = L(join)(GT__FOLD_TOP, x, L(turned)(b[i], turn));
   }
   *to = L(turned)(x, turn);
-  return GT__EITHER(odd | (x == 0), 0);
+  return odd | GT__EITHER((x == 0), 0);
 }
 /* Skips steps of values, none of which is x or a NaN. */
 GT__INSIDE TARGET int64_t L(skip)(const T *b, int64_t n, T x, int64_t first, const int step) {
@@ -12487,7 +12489,7 @@ GT__INSIDE TARGET void L(dots)(const int rows, const gt__cpu_tile *t) {
       *to = value + (t->add ? *to : 0);
     }
 }
-GT__TIGHT("fast") TARGET static void L(dot)(const gt__cpu_tile *t) {
+GT__FUSED TARGET static void L(dot)(const gt__cpu_tile *t) {
 #ifdef FLOATS
   if (t->rows == 1) L(dots)(1, t);
   else if (t->rows == 2) L(dots)(2, t);
@@ -15352,6 +15354,7 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
 #undef GT__OPTIMIZE
 #undef GT__PINNING
 #undef GT__PRINTF
+#undef GT__RARELY
 #undef GT__RARE_BEGINS
 #undef GT__RARE_ENDS
 #undef GT__REDUCTION

@@ -2798,7 +2798,6 @@ int fchmod(int file, mode_t mode);
 #pragma clang diagnostic ignored "-Wpass-failed"
 #define GT__COMPILER ", clang " __clang_version__
 #define GT__IVDEP _Pragma("clang loop vectorize(assume_safety)")
-#define GT__OPTIMIZE(...)
 #define GT__LIGHTLY(contract)
 #define GT__TIGHT(contract)
 #define GT__FOLDING(jumps)
@@ -2811,8 +2810,6 @@ int fchmod(int file, mode_t mode);
 #else
 #define GT__COMPILER ", gcc " __VERSION__
 #define GT__IVDEP _Pragma("GCC ivdep")
-#define GT__OPTIMIZE(...) \
-  __attribute__((optimize("O3", "no-math-errno", "no-trapping-math", "fp-contract=" __VA_ARGS__)))
 /* The cheapest passes that make vectors of loops whose bodies are straight lines; those of -O3 take
    three times as long. Without expensive-optimizations no multiply-adds are fused and no vzeroupper
    is put behind AVX; thread-jumps would make branches of what is to be selected. FOLDING: with
@@ -2847,8 +2844,8 @@ float __builtin_sqrtf(float) __attribute__((const));
 double __builtin_sqrt(double) __attribute__((const));
 #endif
 /* From here on few passes do, and fewest where time is not spent: an -O2 of everything would double
-   the time to compile, for a tenth of a call. (More than 64 bytes that an initialiser leaves to be 0
-   are set by `rep stos`, which takes 30 ns to begin.) Loops over data ask for more: TIGHT. */
+   the time to compile, for a tenth of a call. (What an initialiser leaves to be 0, if that is more
+   than 64 bytes, is set by `rep stos`, and takes 30 ns to begin.) Loops over data ask for more. */
 #if defined(__OPTIMIZE__) && !defined(__clang__) && !defined(__CUDACC__)
 #pragma GCC optimize("Og", "tree-sra", "inline-small-functions", "inline-functions", \
                      "inline-functions-called-once")
@@ -10498,7 +10495,8 @@ static int gt__cpu_libm(int op, double a, double b, double *out) { /* 0: it has 
 #endif
 /* What the primitives need of a compute type, whose values are the s, f or i of a gt__num. */
 typedef struct {
-  int width; /* bytes */
+  int width;       /* bytes */
+  gt_dtype native; /* of its values */
   gt__num (*load)(int dtype, const void *p);
   void (*store)(int dtype, void *p, gt__num v);
   gt__num (*apply)(int op, gt__num a, gt__num b, gt__num c); /* THE TABLE */
@@ -10521,14 +10519,17 @@ enum { GT__PLAIN_DEPTH = 64 };
 #if GT__TYPE == 0
 #define GT__EITHER(f, i) i
 #define VALUE i
+#define DTYPE GT_INT64
 #else
 #define GT__EITHER(f, i) f
 #endif
 #if GT__TYPE == 32
 #define VALUE s
+#define DTYPE GT_FLOAT32
 #endif
 #if GT__TYPE == 64
 #define VALUE f
+#define DTYPE GT_FLOAT64
 #endif
 static gt__num F(cpu_load)(int dtype, const void *p) {
   gt__num v = {0};
@@ -10593,8 +10594,8 @@ static GT__LIGHTLY("off") void F(cpu_row)(void *sums, const void *of_a, const vo
     }
 }
 /* Each of n sums takes in an element; `first`: it begins with that. */
-static GT__OPTIMIZE("off") void F(cpu_take)(int fold, int first, void *sums, int dtype,
-                                            const char *from, int64_t step, int64_t n) {
+static GT__LIGHTLY("off") void F(cpu_take)(int fold, int first, void *sums, int dtype,
+                                           const char *from, int64_t step, int64_t n) {
   T *to = (T *)sums;
   step *= gt__dtype[dtype].size;
   for (; n > 0; n--, to++, from += step) {
@@ -10604,9 +10605,12 @@ static GT__OPTIMIZE("off") void F(cpu_take)(int fold, int first, void *sums, int
 }
 GT__RARE_BEGINS
 static const gt__cpu_numbers F(cpu_numbers) = {
-    sizeof(T),   F(cpu_load), F(cpu_store), F(cpu_apply), F(cpu_make), F(cpu_identity),
-    F(cpu_fold), F(cpu_wins), F(cpu_scan),  F(cpu_row),   F(cpu_take)};
+    sizeof(T),       DTYPE,                                   /* and functions */
+    F(cpu_load),     F(cpu_store), F(cpu_apply), F(cpu_make), /* of a value */
+    F(cpu_identity), F(cpu_fold),  F(cpu_wins),  F(cpu_scan), /* of folds */
+    F(cpu_row),      F(cpu_take)};                            /* of many values */
 #undef VALUE
+#undef DTYPE
 #undef GT__EITHER
 #undef GT__F
 #undef GT__TYPE
@@ -10627,10 +10631,8 @@ static const gt__cpu_numbers F(cpu_numbers) = {
 #undef GT__APPLIES
 #undef GT__LOADS
 #undef GT__STORES
-static const gt__cpu_numbers *gt__cpu_numbers_of(const gt__program *p) {
-  if (p->compute == GT__I64) return &gt__cpu_numbers_i64;
-  return p->compute == GT__F32 ? &gt__cpu_numbers_f32 : &gt__cpu_numbers_f64;
-}
+static const gt__cpu_numbers *const gt__cpu_types[] = {&gt__cpu_numbers_f32, &gt__cpu_numbers_f64,
+                                                       &gt__cpu_numbers_i64}; /* by compute type */
 
 /* -- map: the accumulator machine (see >>machine). Slots: inputs, constants, temporaries. -- */
 static void gt__cpu_set_constants(const gt__program *p, gt__num slot[GT__SLOTS]) {
@@ -10640,7 +10642,7 @@ static void gt__cpu_set_constants(const gt__program *p, gt__num slot[GT__SLOTS])
 /* The program's value for element i. Inputs from number `given` on are loaded. */
 static gt__num gt__cpu_evaluate(const gt__map_args *m, gt__num *slot, int given, int64_t i) {
   const gt__program *p = &m->program;
-  const gt__cpu_numbers *t = gt__cpu_numbers_of(p);
+  const gt__cpu_numbers *t = gt__cpu_types[p->compute];
   for (int k = given; k < p->n_in; k++) {
     const gt__operand *in = &m->in[k];
     slot[k] = t->load(in->dtype, gt__cpu_at(in, i, m->ndim, m->size));
@@ -10656,7 +10658,7 @@ static gt__num gt__cpu_evaluate(const gt__map_args *m, gt__num *slot, int given,
   return acc;
 }
 static void gt__cpu_store_element(const gt__map_args *m, int64_t i, gt__num v) {
-  const gt__cpu_numbers *t = gt__cpu_numbers_of(&m->program);
+  const gt__cpu_numbers *t = gt__cpu_types[m->program.compute];
   t->store(m->out.dtype, gt__cpu_at(&m->out, i, m->ndim, m->size), v);
 }
 static void gt__cpu_plain_map_task(const void *context, gt__cpu_range items) {
@@ -10803,7 +10805,7 @@ static int gt__cpu_plain_reduce(const gt__op *op, void *queue) {
   const gt__reduce_args *r = &op->u.reduce;
   const int threads = gt__cpu_threads(gt__cpu_work(&r->pre));
   gt__partial partial[GT__PLAIN_GROUPS * GT__PLAIN_GROUPS];
-  gt__cpu_tree t = {r, gt__cpu_numbers_of(&r->pre.program), {{0}}, NULL, NULL, 1, 1};
+  gt__cpu_tree t = {r, gt__cpu_types[r->pre.program.compute], {{0}}, NULL, NULL, 1, 1};
   int code = 0;
   if (r->outer <= 0) return 0;
   gt__cpu_set_constants(&r->pre.program, t.slot);
@@ -10823,7 +10825,7 @@ static int gt__cpu_plain_reduce(const gt__op *op, void *queue) {
 static void gt__cpu_plain_scan_task(const void *context, gt__cpu_range items) {
   const gt__scan_args *s = (const gt__scan_args *)context;
   const gt__program *p = &s->pre.program;
-  const gt__cpu_numbers *type = gt__cpu_numbers_of(p);
+  const gt__cpu_numbers *type = gt__cpu_types[p->compute];
   gt__num slot[GT__SLOTS];
   gt__cpu_set_constants(p, slot);
   for (int64_t row = items.begin; row < items.end; row++) {
@@ -10856,7 +10858,6 @@ static int gt__cpu_plain_scan(const gt__op *op, void *queue) {
 typedef struct {
   const gt__matmul_args *x;
   const gt__cpu_numbers *type;
-  gt_dtype native;      /* of numbers in memory */
   int64_t across, down; /* blocks */
 } gt__cpu_blocks;
 /* Loads a piece of a matrix, whose first element is number `at`, as rows `pitch` numbers apart,
@@ -10868,7 +10869,7 @@ typedef struct {
 static void gt__cpu_load_piece(const gt__cpu_blocks *c, char *to, const gt__operand *x, int64_t at,
                                const gt__cpu_piece *p) {
   const int64_t size = gt__cpu_bytes(x), w = c->type->width;
-  const int same = x->dtype == (int)c->native && p->column == 1;
+  const int same = x->dtype == (int)c->type->native && p->column == 1;
   const int whole = p->rows == p->high && p->columns == p->pitch;
   if (!whole) memset(to, 0, (size_t)(p->high * p->pitch * w));
   for (int64_t i = 0; i < p->rows; i++, to += p->pitch * w) {
@@ -10924,7 +10925,6 @@ static void gt__cpu_plain_matmul_task(const void *context, gt__cpu_range items) 
   for (int64_t i = items.begin; i < items.end; i++) gt__cpu_plain_block(c, i, items.own);
 }
 static int gt__cpu_plain_matmul(const gt__op *op, void *queue) {
-  static const gt_dtype native[] = {GT_FLOAT32, GT_FLOAT64, GT_INT64}; /* by compute type */
   const gt__matmul_args *x = &op->u.matmul;
   const double work = (double)x->m * (double)x->n * (double)x->k / 8;
   const int threads = gt__cpu_threads((double)x->batch * work + gt__cpu_work(&x->post));
@@ -10934,8 +10934,7 @@ static int gt__cpu_plain_matmul(const gt__op *op, void *queue) {
   const int numbers = rows * GT__PLAIN_COLUMNS + operands;
   gt__cpu_blocks c;
   c.x = x;
-  c.type = gt__cpu_numbers_of(&x->post.program);
-  c.native = native[x->compute];
+  c.type = gt__cpu_types[x->compute];
   c.across = gt__parts(x->n, GT__PLAIN_COLUMNS);
   c.down = gt__parts(x->m, GT__PLAIN_ROWS);
   return gt__cpu_split(gt__cpu_plain_matmul_task, &c, x->batch * c.across * c.down, threads,
@@ -10943,6 +10942,7 @@ static int gt__cpu_plain_matmul(const gt__op *op, void *queue) {
 }
 
 /* -- copy: elements of one dtype, whatever its bits -- */
+static const int64_t gt__cpu_zero = 0; /* what an entry that names nothing stands for */
 /* The entry of the source that element `at` of the index names, or -1. */
 GT__INSIDE int64_t gt__cpu_entry(const gt__copy_args *c, int64_t at) {
   const int64_t k = c->index.dtype == GT_INT32 ? ((const gt__i32 *)(void *)c->index.data)[at]
@@ -10952,14 +10952,13 @@ GT__INSIDE int64_t gt__cpu_entry(const gt__copy_args *c, int64_t at) {
   return -1;
 }
 static void gt__cpu_plain_copy_task(const void *context, gt__cpu_range items) {
-  static const int64_t zero = 0;
   const gt__copy_args *c = (const gt__copy_args *)context;
   const int64_t size = gt__cpu_bytes(&c->dst);
   for (int64_t i = items.begin; i < items.end; i++) {
     const char *from = gt__cpu_at(&c->src, i, c->ndim, c->size);
     if (c->index.data) {
       const int64_t k = gt__cpu_entry(c, gt__offset(i, c->ndim, c->size, c->index.stride));
-      from = k < 0 ? (const char *)&zero : from + k * c->gather_stride * size;
+      from = k < 0 ? (const char *)&gt__cpu_zero : from + k * c->gather_stride * size;
     }
     memcpy(gt__cpu_at(&c->dst, i, c->ndim, c->size), from, (size_t)size);
   }
@@ -10979,7 +10978,6 @@ static int gt__cpu_plain_order(const gt__op *op, void *queue); /* see >>cpu-orde
 typedef struct {
   const gt__scatter_args *a;
   const gt__cpu_numbers *type;
-  gt_dtype native;            /* of numbers in memory */
   int64_t places, each, line; /* each: places of an item; line: its bytes */
   int64_t *top, *below; /* of a place, its newest node; of a node, the one under it; 0: none */
   int64_t *nodes;       /* how many there are */
@@ -10996,7 +10994,7 @@ static void gt__cpu_end_run(const gt__cpu_tally *t, int64_t k) {
     const char *newer = t->node + i * t->line;
     i = t->below[i];
     char *older = t->node + i * t->line;
-    t->type->take(t->a->fold, 0, older, t->native, newer, 1, t->a->rest);
+    t->type->take(t->a->fold, 0, older, t->type->native, newer, 1, t->a->rest);
   }
   t->top[k] = i;
 }
@@ -11027,13 +11025,13 @@ static void gt__cpu_end_place(const gt__cpu_tally *t, int64_t k) {
   if (t->taken[k] > GT__ROWS) i = t->top[k];
   for (; i; i = t->below[i]) {
     char *older = t->node + i * t->line;
-    type->take(a->fold, 0, older, t->native, sums, 1, a->rest);
+    type->take(a->fold, 0, older, type->native, sums, 1, a->rest);
     sums = older;
   }
   for (int64_t e = 0; e < a->rest && t->taken[k]; e++) {
     const int64_t at = gt__scatter_to(a, k, e);
     char *to = out->data + at * gt__cpu_bytes(out);
-    gt__num v = type->load(t->native, sums + e * type->width);
+    gt__num v = type->load(type->native, sums + e * type->width);
     const gt__num old = type->load(out->dtype, to);
     if (a->include_self) v = type->fold(a->fold, old, v);
     type->store(out->dtype, to, v);
@@ -11057,9 +11055,6 @@ static void gt__cpu_scatter_task(const void *context, gt__cpu_range items) {
   for (int64_t k = begin; k < end; k++) gt__cpu_end_place(t, k);
 }
 static int gt__cpu_plain_scatter(const gt__op *op, void *queue) {
-  static const gt__cpu_numbers *const type[] = {&gt__cpu_numbers_f32, &gt__cpu_numbers_f64,
-                                                &gt__cpu_numbers_i64};
-  static const gt_dtype native[] = {GT_FLOAT32, GT_FLOAT64, GT_INT64};
   const gt__scatter_args *a = &op->u.scatter;
   const double work = (double)a->n * (double)a->rest;
   const int threads = gt__cpu_threads(work);
@@ -11067,8 +11062,7 @@ static int gt__cpu_plain_scatter(const gt__op *op, void *queue) {
   const int64_t nodes = a->n / GT__ROWS + 1;
   gt__cpu_tally t;
   t.a = a;
-  t.type = type[a->compute];
-  t.native = native[a->compute];
+  t.type = gt__cpu_types[a->compute];
   t.places = places;
   t.each = gt__parts(places, threads);
   t.top = NULL;
@@ -11994,7 +11988,8 @@ TARGET static void L(make)(const gt__program *p, int op, void *to, const void *p
     default: L(function)(GT__FOLD_ALL, __VA_ARGS__); break; \
   }
 GT__INSIDE TARGET int L(is_nan)(T x) { return GT__EITHER(x != x, 0); }
-GT__INSIDE TARGET int L(unordered)(T x, T y) { return GT__EITHER(__builtin_isunordered(x, y), 0); }
+/* -x for a `turn` of -1: floats by a product, integers by their bits, where 0 does nothing. */
+GT__INSIDE TARGET T L(turned)(T x, T turn) { return GT__EITHER(GT__MUL(x, turn), x ^ turn); }
 GT__INSIDE TARGET T L(join)(const int fold, T x, T y) {
   if (fold == GT__FOLD_TOP) return y > x ? y : x;
   if (fold == GT__FOLD_BOTTOM) return y < x ? y : x;
@@ -12010,20 +12005,24 @@ GT__INSIDE TARGET void L(take)(const int fold, T *a, const T *b, int64_t n) {
 /* Four rows at once, while lines of the next rows are fetched: many short streams outwit the
    processor's own prefetching, and a Zen 4 sums rows of 1024 three times faster. Of TOP and BOTTOM
    it says whether a NaN passed, or a zero that another may have had to replace. */
-GT__INSIDE TARGET int L(take_four)(const int fold, T *a, const T *b, int64_t n, int64_t pitch) {
+GT__INSIDE TARGET int L(take_four)(const int fold, T *a, const T *b, int64_t n, int64_t pitch,
+                                   T turn) {
   U hard = 0;
   if (pitch == n && n * (int64_t)sizeof(T) >= 2048)
     for (int64_t i = 8 * n; i < 12 * n; i += 64 / sizeof(T)) __builtin_prefetch(b + i);
   GT__IVDEP for (int64_t i = 0; i < n; i++) {
-    const T b0 = b[i], b1 = b[i + pitch];
-    const T b2 = b[i + 2 * pitch], b3 = b[i + 3 * pitch];
+    const T b0 = L(turned)(b[i], turn);
+    const T b1 = L(turned)(b[i + pitch], turn);
+    const T b2 = L(turned)(b[i + 2 * pitch], turn);
+    const T b3 = L(turned)(b[i + 3 * pitch], turn);
     const T x = L(join)(fold, L(join)(fold, a[i], b0), b1);
     a[i] = L(join)(fold, L(join)(fold, x, b2), b3);
 #ifdef FLOATS
     const U bits = F(bits)(a[i]);
-    if (fold == GT__FOLD_TOP) hard |= (U)(bits == F(bits)((T)-0.0));
+    if (fold == GT__FOLD_TOP) hard |= (U)(bits == F(minus));
     if (fold == GT__FOLD_BOTTOM) hard |= (U)(bits == 0);
-    if (fold >= GT__FOLD_TOP) hard |= (U)(L(unordered)(b0, b1) | L(unordered)(b2, b3));
+    if (fold >= GT__FOLD_TOP)
+      hard |= (U)(__builtin_isunordered(b0, b1) | __builtin_isunordered(b2, b3));
 #endif
   }
   return hard != 0;
@@ -12042,7 +12041,7 @@ GT__INSIDE TARGET void L(take_rows)(const int fold, T *a, const T *b, int64_t al
   const int64_t n = all & ~(int64_t)15;
   int64_t k = 0;
   for (; k + 4 <= rows; k += 4)
-    if (L(take_four)(quick, a, b + k * pitch, n, pitch)) break;
+    if (L(take_four)(quick, a, b + k * pitch, n, pitch, GT__EITHER(1, 0))) break;
   for (; k < rows; k++) L(take)(fold, a, b + k * pitch, n);
   for (int64_t i = n; i < all; i++) {
     T x = a[i];
@@ -12123,25 +12122,15 @@ GT__FOLDING("") TARGET static T L(chunk)(int fold, const T *b, int64_t n) {
   EACH_FOLD(finish, lane, b + rows * GT__LANES, rest, most);
   return lane[0];
 }
-/* The largest value by comparison alone, in as many lanes as are fast, since order is free; if
-   `turn` is -1 the least one. The last group may reach back over the one before it: twice is once.
-   Floats are turned by a product, integers by their bits, with 0 where they are not. */
-GT__INSIDE TARGET T L(turned)(T x, T turn) { return GT__EITHER(GT__MUL(x, turn), x ^ turn); }
+/* The largest value by comparison alone, in as many lanes as are fast, since order is free; the
+   least one if `turn` is -1. The last group may reach back over the one before: twice is once. */
 GT__INSIDE TARGET int L(extreme)(T *to, const T *b, int64_t n, const int group, T turn) {
   T lane[GT__GROUP] __attribute__((aligned(64)));
   int64_t first = 0;
   U odd = 0;
   L(clear)(lane, F(identity)(GT__FOLD_MAX), group);
-  for (; first + 4 * group <= n; first += 4 * group) {
-    const T *x = b + first;
-    GT__IVDEP for (int i = 0; i < group; i++) {
-      const T b0 = L(turned)(x[i], turn), b1 = L(turned)(x[i + group], turn);
-      const T b2 = L(turned)(x[i + 2 * group], turn), b3 = L(turned)(x[i + 3 * group], turn);
-      const T most = L(join)(GT__FOLD_TOP, L(join)(GT__FOLD_TOP, lane[i], b0), b1);
-      lane[i] = L(join)(GT__FOLD_TOP, L(join)(GT__FOLD_TOP, most, b2), b3);
-      odd |= (U)(L(unordered)(b0, b1) | L(unordered)(b2, b3));
-    }
-  }
+  for (; first + 4 * group <= n; first += 4 * group)
+    odd |= (U)L(take_four)(GT__FOLD_TOP, lane, b + first, group, group, turn);
   for (; first < n; first += group) {
     const T *x = b + (first + group <= n ? first : n - group);
     GT__IVDEP for (int i = 0; i < group; i++) {
@@ -13125,23 +13114,19 @@ static int gt__cpu_run_map(const gt__op *op, void *queue) {
 }
 
 /* -- copy: memory as it lies, dim after dim, or row after row of what an index names -- */
-static void gt__cpu_copy_line(const void *context, gt__cpu_range items) {
+static void gt__cpu_copy_task(const void *context, gt__cpu_range items) {
   const gt__copy_args *c = (const gt__copy_args *)context;
-  const int64_t size = gt__cpu_bytes(&c->dst);
-  const int64_t i = items.begin * GT__BLOCK;
-  const int64_t n = gt__least(items.end * GT__BLOCK, c->count) - i;
-  const int past = gt__cpu_goes_past(&c->dst, c->count);
-  gt__cpu_lay(c->dst.data + i * size, c->src.data + i * size, n * size, past);
-}
-static void gt__cpu_copy_strided(const void *context, gt__cpu_range items) {
-  const gt__copy_args *c = (const gt__copy_args *)context;
-  const int64_t i = items.begin * GT__BLOCK;
-  const int64_t n = gt__least(items.end * GT__BLOCK, c->count) - i;
   const gt__operand *to = &c->dst, *from = &c->src;
-  gt__cpu_walk(gt__cpu_bytes(to), c->ndim, c->size, i, n, to->data, to->stride, from->data,
-               from->stride);
+  const int64_t size = gt__cpu_bytes(to);
+  const int64_t i = items.begin * GT__BLOCK;
+  const int64_t n = gt__least(items.end * GT__BLOCK, c->count) - i;
+  const int in_line = gt__cpu_lies(to, c->ndim, c->size) == GT__IN_LINE &&
+                      gt__cpu_lies(from, c->ndim, c->size) == GT__IN_LINE;
+  const int past = gt__cpu_goes_past(to, c->count);
+  char *dst = to->data, *src = from->data;
+  if (in_line) gt__cpu_lay(dst + i * size, src + i * size, n * size, past);
+  else gt__cpu_walk(size, c->ndim, c->size, i, n, dst, to->stride, src, from->stride);
 }
-static const int64_t gt__cpu_zero = 0; /* what an entry that names nothing stands for */
 static int64_t gt__cpu_dot_of(const int64_t *at, const int64_t *stride, int n) {
   int64_t sum = 0;
   for (int d = 0; d < n; d++) sum += at[d] * stride[d];
@@ -13209,11 +13194,7 @@ static void gt__cpu_copy_named(const void *context, gt__cpu_range items) {
 static int gt__cpu_run_copy(const gt__op *op, void *queue) {
   const gt__copy_args *c = &op->u.copy;
   const int threads = gt__cpu_threads((double)c->count);
-  const int to = gt__cpu_lies(&c->dst, c->ndim, c->size);
-  const int from = gt__cpu_lies(&c->src, c->ndim, c->size);
-  const int line = to == GT__IN_LINE && from == GT__IN_LINE;
-  gt__cpu_task task = line ? gt__cpu_copy_line : gt__cpu_copy_strided;
-  if (c->index.data) task = gt__cpu_copy_named;
+  const gt__cpu_task task = c->index.data ? gt__cpu_copy_named : gt__cpu_copy_task;
   return gt__cpu_split(task, c, gt__parts(c->count, GT__BLOCK), threads, 0);
 }
 static int gt__cpu_takes(gt__op *op) { return gt__cpu_choose() != NULL; }
@@ -15351,7 +15332,6 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
 #undef GT__ONE_MORE
 #undef GT__ON_IF
 #undef GT__OPENMP
-#undef GT__OPTIMIZE
 #undef GT__PINNING
 #undef GT__PRINTF
 #undef GT__RARELY

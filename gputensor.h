@@ -10472,7 +10472,6 @@ GT__EACH_DTYPE(GT__MEMORY_TYPES(GT__ONE_MORE), "each dtype has a row in GT__MEMO
   case GT__OP_##name: *out = (name)(a); break;                     /* no macro of tgmath.h */
 static int gt__cpu_libm(int op, double a, double b, double *out) { /* 0: it has not done it */
   if (__builtin_cpu_supports("fma")) return 0;
-  const double little = (exp)(-(fabs)(a)); /* at most 1 */
   /* clang-format off */
   switch (op) {
     GT__LIBM_1(exp) GT__LIBM_1(exp2) GT__LIBM_1(expm1) GT__LIBM_1(log) GT__LIBM_1(log2)
@@ -10482,8 +10481,6 @@ static int gt__cpu_libm(int op, double a, double b, double *out) { /* 0: it has 
     case GT__OP_pow: *out = (pow)(a, b); break;
     case GT__OP_atan2: *out = (atan2)(a, b); break;
     case GT__OP_hypot: *out = (hypot)(a, b); break;
-    case GT__OP_softplus: *out = (a > 0 ? a : 0) + (log1p)(little); break;
-    case GT__OP_sigmoid: *out = (a < 0 ? little : 1) / (1 + little); break;
     default: return 0;
   }
   /* clang-format on */
@@ -10991,10 +10988,11 @@ static void gt__cpu_end_run(const gt__cpu_tally *t, int64_t k) {
   memcpy(t->node + i * t->line, t->place + k * t->line, (size_t)t->line);
   t->below[i] = runs ? t->top[k] : 0;
   for (; runs & 1; runs >>= 1) {
+    const gt__cpu_numbers *type = t->type;
     const char *newer = t->node + i * t->line;
     i = t->below[i];
     char *older = t->node + i * t->line;
-    t->type->take(t->a->fold, 0, older, t->type->native, newer, 1, t->a->rest);
+    type->take(t->a->fold, 0, older, type->native, newer, 1, t->a->rest);
   }
   t->top[k] = i;
 }
@@ -11916,7 +11914,7 @@ GT__LIGHTLY("off") TARGET static int L(is_near)(int nearby, const T *a, const T 
 GT__LIGHTLY("off")
 TARGET static void L(step)(int op, void *out, const void *pa, const void *pb, const void *pc,
                            int64_t all) {
-  const int64_t n = all & ~(int64_t)(GT__GROUP - 1);
+  const int64_t n = all & -(int64_t)GT__GROUP;
   if (n < all && op >= GT__FROM && op < GT__OP_mul_add)
     gt__cpu_convert_rest(L(step), (int)sizeof(T), op, out, pa, n, all - n);
 #ifdef FLOATS
@@ -13090,7 +13088,7 @@ static int64_t gt__cpu_at_once(const gt__cpu_eval *e) {
     if (x->b == k) b = data;
     if (x->c == k) c = data;
   }
-  const int64_t whole = m->count & ~(int64_t)(GT__GROUP - 1);
+  const int64_t whole = m->count & -(int64_t)GT__GROUP;
   if (whole) e->loops->step(x->op, m->out.data, a, b, c, whole);
   return whole;
 }
@@ -13474,7 +13472,7 @@ static void gt__cpu_fold_chunk(gt__cpu_folder *f, gt__cpu_column *to, int64_t o,
 /* to[i] = op(from[i], number) for n values; no number (NULL) for an op of one operand. */
 static void gt__cpu_each(const gt__cpu_eval *e, int op, char *to, const char *from,
                          const void *number, int64_t n) {
-  const int64_t whole = n & ~(int64_t)(GT__GROUP - 1);
+  const int64_t whole = n & -(int64_t)GT__GROUP;
   const int64_t at = whole * e->width;
   const size_t bytes = (size_t)((n - whole) * e->width);
   char rest[GT__GROUP * 8] __attribute__((aligned(64)));

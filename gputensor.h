@@ -12368,15 +12368,11 @@ GT__INSIDE TARGET void L(packed)(const gt__cpu_tile *t) {
   }
 }
 GT__FUSED TARGET static void L(micro)(const gt__cpu_tile *t) {
-#ifdef FLOATS
   const int full = t->rows == ROWS && t->columns == WIDE * LANES;
   if (full && t->a_row == 1 && t->a_col == ROWS) L(packed)(t);
-  else if (t->columns > 1 && t->rows == 1) L(lying)(WIDE, 1, t);
-  else
-#endif
-      if (t->columns > 1)
-    L(lying)(WIDE, t->rows, t);
-  else L(lying)(1, t->rows, t);
+  else if (t->columns == 1) L(lying)(1, t->rows, t);
+  else if (GT__EITHER(t->rows == 1, 0)) L(lying)(WIDE, 1, t);
+  else L(lying)(WIDE, t->rows, t);
 }
 /* All of a small product, most of it in tiles of one height, of which nothing is fetched. */
 GT__FUSED TARGET static void L(few)(const gt__cpu_tile *all) {

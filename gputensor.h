@@ -3915,15 +3915,18 @@ static int gt__captured(const gt_stream *s) {
   if ((s->owned && !s->shared) || s->gone || !GT__OF(s)->captured) return 0;
   return GT__OF(s)->captured(s->device.index, s->queue);
 }
+static int gt__record_event(gt_stream *t, void **event) {
+  int code = gt__captured(t);
+  if (!code) code = GT__OF(t)->event_record(t->device.index, event, t->queue);
+  if (!code) t->recorded = t->number;
+  return code;
+}
 /* Records t's mark, unless it covers `number` operations already. */
 static int gt__set_mark(gt_stream *t, uint64_t number) {
   if (t->gone || (t->marked && t->marked >= number)) return 0;
-  int code = gt__captured(t);
-  if (!code) code = GT__OF(t)->event_record(t->device.index, &t->mark, t->queue);
-  if (code) return code;
-  t->marked = t->number;
-  t->recorded = t->number;
-  return 0;
+  int code = gt__record_event(t, &t->mark);
+  if (!code) t->marked = t->number;
+  return code;
 }
 static void gt__learn(gt__clock *c, const gt__clock *more, int slot, uint64_t number) {
   for (int i = 0; i < gt__all.top; i++)
@@ -4182,6 +4185,7 @@ static int gt__make_place(gt__ledger *l) {
 /* Without memory for a use it has to be over: it is waited for, with the lock. */
 static void gt__add_use(gt__ledger *l, const gt__use *u) {
   const gt_stream *s = gt__all.slot[u->at.slot];
+  if (gt__knows(NULL, u->at)) return; /* and that stream may be gone */
   if (gt__make_place(l)) gt__uses(l)[l->n++] = *u;
   else GT__OF(s)->queue_ask(s->device.index, s->queue, GT__WAIT_ONLY);
 }
@@ -9229,11 +9233,8 @@ GT_API gt_status gt_event_record(gt_event *event, gt_stream *stream) {
   if (!gt__same_device(event->device, stream->device)) gt__event_clear(event);
   event->device = stream->device;
   event->graph = 0;
-  int code = gt__captured(stream);
-  if (!code)
-    code = GT__OF(stream)->event_record(stream->device.index, &event->native, stream->queue);
+  int code = gt__record_event(stream, &event->native);
   if (!code) {
-    stream->recorded = stream->number;
     event->at.number = stream->number;
     event->at.slot = stream->slot;
     event->seen = stream->seen;

@@ -5707,7 +5707,7 @@ static const struct {
     {"index", 0, 0, 1},
     {"", 0, 0, 1},
     {"", 0, 0, 1},
-    {"", 2, 0, 1},
+    {"", 3, 0, 1}, /* its first operand is loaded for nothing */
 #define GT__ROW(name, arity, result, cost, f, i) {#name, arity, GT__##result, GT__##cost},
     GT__OPERATIONS(GT__ROW){"", 1, 0, 0}}; /* the cast, and zeros for leaves */
 GT__ASSERT(GT__LOAD == 0 && GT__SAVE == 1 && GT__INDEX == 2 && GT__UNIFORM == 3 &&
@@ -6379,10 +6379,7 @@ static void gt__generate(gt__code *g, gt__node *v) {
   int before = g->n_temporary, start = g->p.n_ins;
   if (g->depth++ > GT__CODE) g->over = 1;
   if (gt__is_leaf(v)) gt__emit(g, GT__LOAD, gt__leaf_slot(g, v), 0, 0);
-  else if (v->op == GT__INTEGER) {
-    int low = gt__leaf_slot(g, v - 2);
-    gt__emit(g, v->op, low, gt__leaf_slot(g, v - 1), 0);
-  } else if (!g->over) gt__generate_operation(g, v);
+  else if (!g->over) gt__generate_operation(g, v);
   g->depth--;
   g->n_temporary = before;
   if (g->over || v == g->root || g->p.n_ins - start <= g->part_size) return;
@@ -6825,10 +6822,11 @@ static gt_status gt__copy_into(gt_tensor *dst, const gt_tensor *src) {
   int crosses = !gt__same_device(dst->device, src->device);
   int sent = crosses && gt__is_dense(src) && src->dtype == dst->dtype;
   gt_device device = sent ? dst->device : src->device;
-  if (!crosses && dst->dtype != src->dtype)
-    return gt__eval_at(dst, dst, "a", 1, &src) ? GT_OK : gt__failed();
-  if (!crosses && gt__same_view(dst, src)) return GT_OK;
-  if (!crosses && !gt__overlaps(dst, src)) return gt__move_elements(dst, src, NULL);
+  if (!crosses) {
+    if (dst->dtype != src->dtype) return gt__eval_at(dst, dst, "a", 1, &src) ? GT_OK : gt__failed();
+    if (gt__same_view(dst, src)) return GT_OK;
+    if (!gt__overlaps(dst, src)) return gt__move_elements(dst, src, NULL);
+  }
   if (sent && gt__is_dense(dst)) return gt__copy_across(dst, src);
   GT__LOCAL gt_tensor *between =
       gt__new(gt__shape_of(src), dst->dtype, device, sent && gt__on_host(device));
@@ -7081,6 +7079,7 @@ static gt_tensor *gt__random(int op, gt_shape shape, gt_dtype dtype, gt_device d
   if (gt__model(&like, shape, dtype, device)) return NULL;
   GT__TREE(t, "", 0, NULL);
   gt__add_whole(&t, GT__WHOLE, low);
+  gt__add_whole(&t, GT__WHOLE, low);
   gt__add_whole(&t, GT__WHOLE, range);
   gt__add_node(&t, op);
   if (op == GT__UNIFORM && gt__dtype[dtype].size == 2) { /* cut, not rounded: 1 is excluded */
@@ -7160,7 +7159,7 @@ static gt_status gt__check_index(const gt_tensor *index, int64_t size) {
                   (long long)v, (long long)size);
 }
 /* Like gt__refuse, for the source and the index of a call that picks. */
-static int gt__refuse_pick(const gt_tensor *out, const gt_tensor *const *in, int *dim) {
+static int gt__refuse_pick(const gt_tensor *out, gt__operands in, int *dim) {
   if (gt__refuse(out, 1, 2, in) || gt__no_dim_or_0(dim, in[0]->ndim)) return 1;
   gt_dtype dtype = in[1]->dtype;
   if (dtype != GT_INT64 && dtype != GT_INT32)

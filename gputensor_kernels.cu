@@ -90,6 +90,7 @@
 #include <math.h>
 #include <string.h>
 #include <type_traits>
+#include <utility>
 
 #if defined(__USE_FAST_MATH__) || defined(__FAST_MATH__)
 #error "gputensor gives the same bits everywhere and needs NaN: build without --use_fast_math"
@@ -1129,32 +1130,12 @@ static constexpr int
   GT__JOIN_BLOCKS = 1056,         /* that fold segments of several runs */
   GT__RADIX_PARTS = 1024,         /* of all rows that are sorted together, about */
   /* products in tiles */
-  GT__LEAST_16 = 1 << 18,         /* m*n*k from which 16 bits go to the tensor cores */
-  GT__FINE_16_TILES = 64,         /* up to so many fine tiles, */
-  GT__FINE_16_K = 1024,           /* or two turns of them, to this k: 512^3 11.5 us, now 5.2 */
-  GT__LARGE_F64_ROWS = 64,        /* large tiles of float64 for more rows and columns, */
-  GT__LARGE_F64_TILES = 180,      /* and from so many tiles on */
-  GT__BRING_F64_ROWS = 128,       /* up to so many rows, bringing A or B costs more */
-  GT__FINE_F64_TILES = 64,        /* fine tiles up to so many of those between, */
-  GT__FINE_F64_K = 512,           /* and up to this k */
-  GT__LARGE_ROWS = 256,           /* the same of float32 */
-  GT__LARGE_TILES = 90,
-  GT__STRIP_TILES = 16,           /* strips for more tiles of 64 rows, */
-  GT__STRIP_K = 4096,             /* or a longer k */
   GT__TRANSPOSED_COLUMNS = 64,    /* up to so many columns C' is made if it has fewer rows */
   GT__THREADS_AT_ONCE = 256,      /* of a multiprocessor, by their registers */
-  GT__STRIP_TURNS = 8,            /* parts are made until the last of so many turns is full */
-  GT__PART_K = 128,               /* of a part of K, and of parts that just give all some work */
-  GT__PART_LEAST_K = 64,
+  GT__MOST_DEEP = 8,              /* K is cut for at most so many blocks of a multiprocessor, */
+  GT__PART_LEAST_K = 64,          /* and a part has so many of K */
   GT__SUM_K = 4096,               /* no part is longer, for the error of its sums */
   GT__MOST_PARTS = 128,
-  GT__WHOLE_16_TILES = 64,        /* K is not cut up to these k */
-  GT__WHOLE_16_K = 2048,
-  GT__WHOLE_16_FEW_K = 512,
-  GT__WHOLE_F64_TILES = 16,
-  GT__WHOLE_F64_MANY = 64,
-  GT__WHOLE_F64_K = 1024,
-  GT__WHOLE_F64_FEW_K = 512,
   GT__SUM_EACH = 4,               /* parts that a thread of the second kernel adds up */
   /* products of few rows of float32 on Hopper */
   GT__STRIP_ROWS = 4,             /* up to so many, strips are as fast */
@@ -1165,8 +1146,7 @@ static constexpr int
   GT__PIECES_LEAST_ROWS = 64,     /* up to so many rows, products and elements of C pieces */
   GT__PIECES_LEAST_WORK = 1 << 21, /* cost more: 2.6 us per million elements; tiles .06 us a row */
   GT__PIECES_LEAST_C = 1 << 17,
-  GT__PACK_ROUNDS = 4,            /* steps of a block that packs, twice across for long lines */
-  GT__PACK_LONG = 2048,
+  GT__PACK_ROUNDS = 4,            /* steps of a block that packs, at least */
   GT__PACK_CHUNKS = 16,           /* of K, at most about so many */
   GT__PART_STEPS = 10;              /* of K, in a part of a tile, at least */
 /* The clocks that a tile takes, a step being 64 of K; see gt__clocks_of. */
@@ -1179,16 +1159,14 @@ static constexpr double
   GT__NARROW_PIECES = 1.25,       /* times a step of pieces of 64 columns */
   GT__WIDE_CLUSTER_CLOCKS = 6000,
   GT__TILE_CLOCKS = 1000,         /* of beginning a tile */
-  GT__CLOCKS_STORED = 4,          /* a column, by the copy engine */
-  GT__CLOCKS_WRITTEN = 12,        /* by the threads */
+  GT__STORE_CLOCKS = 4,           /* of storing a column */
   GT__SUM_CLOCKS = 9000,          /* of the second kernel */
   GT__SUM_SPEED = 180,            /* elements of parts that it adds a clock */
-  GT__FULL_TURNS = 4. / 3,        /* turns of large tiles from which the last may be short */
-  GT__FULL_TURNS_F64 = 5. / 2,
-  GT__STRIP_FULL = .9,            /* of the last turn has work */
-  GT__TURN_US = .7,               /* of few rows: of a turn, where 64 of K take 1 us, */
+  GT__BRING_US = 3,               /* of bringing an operand to scratch, */
+  GT__BRING_BYTE_US = .5e-6,
+  GT__TURN_US = .7,               /* of beginning blocks, */
   GT__SUM_US = 3,                 /* of the second kernel, */
-  GT__SUM_EACH_US = 2e-6;         /* of each sum of a part */
+  GT__SUM_EACH_US = 3e-6;         /* of each sum of a part */
 /* clang-format on */
 
 /* ---- >>overlapping -----------------------------------------------------------------------------
@@ -4838,11 +4816,12 @@ struct gt__divisor {
   unsigned inverse;
 }; /* see gt__quotient: a division takes ten times as long */
 struct gt__division {
-  int m, n, high, wide;                    /* C, and a tile of it */
-  int rows, columns, tiles, whole;         /* of tiles: down, across, in all batches, never cut: */
-  int units, steps, share;                 /* whole tiles and parts; of K: of a tile, of a part */
+  int m, n, high, wide;            /* C, and a tile of it */
+  int rows, columns, tiles, whole; /* of tiles: down, across, in all batches, never cut: */
+  int units, steps, share, each;   /* whole tiles and parts; of K: of a tile, of a part; parts of a
+                                      tile that may be cut */
   gt__divisor matrix, band, rest[2], part; /* tiles of a matrix, of a band; rows of a whole band, of
-                                                the last; parts of a tile that may be cut */
+                                              the last; parts of a tile that may be cut */
   int direct, slots, lines, pitch;         /* direct: the copy engine can store to C */
   void *parts, *to;                        /* [slots][lines][pitch]; C, of any type that is usual */
   int64_t row, column, batch;              /* its strides, in elements */
@@ -4935,9 +4914,37 @@ static int gt__keep_product(gt__op *op, const P *j, const void *end) {
   memcpy(op->plan, (const void *)j, op->plan_bytes);
   return 1;
 }
+/* Lays matrices of `next` elements one after the other; returns the elements of all. */
+static int64_t gt__lay_batch(int n_batch, const int64_t *size, gt__operand *o, int64_t next) {
+  for (int d = n_batch - 1; d >= 0; d--) {
+    o->stride[d] = size[d] > 1 ? next : 0;
+    next *= size[d];
+  }
+  return next;
+}
 /* A product with something to do. */
 static bool gt__has_work(const gt__matmul_args *x) {
   return gt__is_product(x) && x->m > 0 && x->n > 0 && x->batch > 0;
+}
+
+/* A product that the tensor cores may make. The steps of all tiles are counted by an int. */
+static bool gt__is_on_hopper(const gt__matmul_args *x) {
+  const double tiles = (x->m / 64. + 1) * (x->n / 64. + 1) * x->batch;
+  if (!(gt__device_facts() & GT__PROBE_HOPPER)) return false;
+  if (!gt__has_work(x) || x->k < 1) return false;
+  if (x->compute != GT__F32) return false;
+  if (x->a.dtype != x->b.dtype || x->batch > USHRT_MAX) return false;
+  if (max(max(x->m, x->n), x->k) > INT_MAX / 4) return false;
+  return tiles * (x->k / 64. + 1) <= INT_MAX;
+}
+/* Float32 in pieces costs more than few rows or a small product; below 16 of K its error shows. */
+static bool gt__is_for_hopper(const gt__matmul_args *x) {
+  const double c = (double)x->m * x->n;
+  if (!gt__is_on_hopper(x)) return false;
+  if (x->a.dtype == GT_FLOAT16 || x->a.dtype == GT_BFLOAT16) return true;
+  if (x->a.dtype != GT_FLOAT32 || x->k < GT__PIECES_LEAST_K) return false;
+  if (min(x->m, x->n) <= GT__PIECES_LEAST_ROWS) return false;
+  return c * x->k > GT__PIECES_LEAST_WORK && c * x->batch > GT__PIECES_LEAST_C;
 }
 
 /* A, or B: its size along M or N, and its strides there and along K. */
@@ -4964,25 +4971,20 @@ static bool gt__one_batch(const gt__matmul_args *x, const gt__operand *o, int64_
   return true;
 }
 /* C' = B' x A'. */
-static void gt__transpose_product(gt__matmul_args *to, const gt__matmul_args *x) {
-  const int row = x->n_batch, column = row + 1;
-  to->a = x->b;
-  to->m = x->n;
-  to->a_row = x->b_col;
-  to->a_col = x->b_row;
-  to->b = x->a;
-  to->n = x->m;
-  to->b_row = x->a_col;
-  to->b_col = x->a_row;
-  to->post.out.stride[row] = x->post.out.stride[column];
-  to->post.out.stride[column] = x->post.out.stride[row];
+static void gt__transpose_product(gt__matmul_args *x) {
+  int64_t *stride = x->post.out.stride + x->n_batch;
+  std::swap(x->a, x->b);
+  std::swap(x->m, x->n);
+  std::swap(x->a_row, x->b_col);
+  std::swap(x->a_col, x->b_row);
+  std::swap(stride[0], stride[1]);
 }
 
 /* -- the epilogue, read from the program -- */
-static bool gt__is_number(const gt__program *g, int slot) {
-  return slot >= g->n_in && slot < g->n_in + g->n_const;
+static const float *gt__number_in(const gt__program *g, int slot) { /* or NULL: it is none */
+  const int i = slot - g->n_in;
+  return i >= 0 && i < g->n_const ? &g->constant[i].s : NULL;
 }
-static float gt__number_of(const gt__program *g, int slot) { return g->constant[slot - g->n_in].s; }
 static bool gt__is_activation(int op) {
   switch (op) {
 #define GT__ACTIVATION(name) case GT__OP_##name:
@@ -4997,15 +4999,7 @@ static bool gt__is_scaled(const gt__ins *i, const gt__ins *end) {
   return end - i > 3 && i->op == GT__SAVE && i[1].op == GT__LOAD && i[2].op == GT__OP_mul &&
          i[3].op == GT__OP_add && i[3].b == i->d;
 }
-/* A matrix comes by the copy engine, behind the stages of a tile; false: it cannot. */
-static bool gt__add_matrix(gt__product *j, const gt__after *s, const gt__operand *o) {
-  const int row = j->x.n_batch + j->turned;
-  const int column = j->x.n_batch + !j->turned;
-  const bool first = j->matrix == 0, fits = (o->dtype == GT_FLOAT32) == (j->products > 1);
-  j->matrix = j->t.afters + 1;
-  if (o->stride[column] != 1 || o->stride[row] < j->t.n) return false;
-  return first && fits && s->batch >= 0 && ((uintptr_t)o->data | s->row | s->batch) % 16 == 0;
-}
+/* On Hopper a matrix comes by the copy engine, behind the stages of a tile; false: it cannot. */
 static bool gt__add_operand(gt__product *j, gt__after *s, int slot) {
   const gt__program *g = &j->x.post.program;
   const gt__operand *o = &j->x.post.in[slot];
@@ -5019,20 +5013,21 @@ static bool gt__add_operand(gt__product *j, gt__after *s, int slot) {
   s->batch <<= o->size_log2;
   s->row = o->stride[row] << o->size_log2;
   s->column = o->stride[column] << o->size_log2;
-  return !j->type || s->row == 0 || gt__add_matrix(j, s, o);
+  if (!j->type || s->row == 0) return true;
+  const bool first = j->matrix == 0, fits = (o->dtype == GT_FLOAT32) == (j->products > 1);
+  j->matrix = j->t.afters + 1;
+  if (o->stride[column] != 1 || o->stride[row] < j->t.n) return false;
+  return first && fits && s->batch >= 0 && ((uintptr_t)o->data | s->row | s->batch) % 16 == 0;
 }
 /* One step, from instruction i on; false: it is none. */
 static bool gt__read_after(gt__product *j, gt__after *s, const gt__ins *i, bool scaled) {
-  const gt__program *g = &j->x.post.program;
-  const int slot = i[scaled].b;
+  const float *number = gt__number_in(&j->x.post.program, i[scaled ? 2 : 0].b);
   *s = {NULL, 0, 0, 0, 1, scaled ? (uint8_t)GT__OP_add : i->op, 0};
   if (gt__is_activation(s->op)) return true;
   if (s->op != GT__OP_add && s->op != GT__OP_mul) return false;
-  if (scaled && !gt__is_number(g, i[2].b)) return false;
-  if (scaled) s->number = gt__number_of(g, i[2].b);
-  if (scaled || !gt__is_number(g, slot)) return gt__add_operand(j, s, slot);
-  s->number = gt__number_of(g, slot);
-  return true;
+  if (number) s->number = *number;
+  if (!scaled && number) return true;
+  return (number || !scaled) && gt__add_operand(j, s, i[scaled].b);
 }
 /* Reads the program as steps behind the product; false: it is more than that. */
 static bool gt__read_afters(gt__product *j) {
@@ -5080,28 +5075,6 @@ static void gt__plan_output(gt__product *j, bool always) {
     j->matrix = 0;
   }
 }
-/* From a matrix in scratch to C: a map of the program with the product as its input 0. */
-static int gt__finish_product(const gt__matmul_args *x, gt__product *j, void *stream) {
-  const gt__division *t = &j->t;
-  const int nb = x->n_batch;
-  gt__map_args m = x->post;
-  gt__operand *in = &m.in[0];
-  int64_t stride = t->batch;
-  memset(in, 0, sizeof *in);
-  in->data = (char *)t->to;
-  in->dtype = gt__widest[x->compute];
-  in->size_log2 = (uint8_t)gt__size_log2(x);
-  in->stride[nb + j->turned] = t->row;
-  in->stride[nb + !j->turned] = 1;
-  for (int d = nb - 1; d >= 0; d--) {
-    in->stride[d] = stride;
-    stride *= m.size[d];
-  }
-  m.narrow = m.narrow && stride < INT32_MAX / 8;
-  m.scratch = NULL;
-  return gt__map_by_best_way(&m, stream);
-}
-
 /* ---- >>matmul-split -----------------------------------------------------------------------------
    Split-K: several blocks have a part of K each of one tile. Their sums go to scratch, and a second
    kernel adds them up in the order of the parts, so the result is ever the same. */
@@ -5173,33 +5146,29 @@ GT__DEV void gt__store_sums(const gt__division &t, const gt__corner &at, int m, 
 }
 /* C from the parts of its tiles, added up in their order. A block makes 32 columns, a thread four
    of them; of many parts, `team` threads have a share each, so that all loads are on their way at
-   once. Grid: pieces of 32 / team x 32 of each tile that may be cut. Block: 256. */
+   once. Grid: across, down, for each tile that may be cut. Block: 256. */
 template <class T>
 __global__ void __launch_bounds__(256)
     gt__split_sum_kernel(const __grid_constant__ gt__division t, int team) {
   __shared__ alignas(16) T shares[256][4];
   const int rows = 32 / team;
-  const int across = (t.pitch + 31) / 32;
-  const int pieces = (t.lines + rows - 1) / rows * across;
-  const int tile = blockIdx.x / pieces;
-  const int piece = blockIdx.x - tile * pieces;
-  const int parts = t.steps / t.share;
+  const int tile = blockIdx.z;
   const int threads = 256 / team;
   const int share = threadIdx.x / threads;
   const int i = threadIdx.x % threads;
   const bool along_n = t.column == 1; /* lines of C in memory */
   const int down = along_n ? i / 8 : i % rows;
   const int right = along_n ? i % 8 : i / rows;
-  const int row = piece / across * rows + down;
-  const int column = piece % across * 32 + right * 4;
+  const int row = blockIdx.y * rows + down;
+  const int column = blockIdx.x * 32 + right * 4;
   const int64_t part = (int64_t)t.lines * t.pitch;
-  const T *from = (const T *)t.parts + tile * (parts + 1) * part;
+  const T *from = (const T *)t.parts + tile * (t.each + 1) * part;
   const bool inside = row < t.lines && column < t.pitch;
   from += row * t.pitch + column;
   T sum[4] = {};
   gt__await_kernel_before();
   gt__release_next_kernel();
-  if (inside) gt__add_share(from, part, parts, share, team, sum);
+  if (inside) gt__add_share(from, part, t.each, share, team, sum);
   gt__store_line((char *)shares[threadIdx.x], sum);
   __syncthreads();
   if (!inside || share > 0) return;
@@ -5211,7 +5180,7 @@ static void gt__set_divisors(gt__division *t) {
   const auto by = [](int n) { return gt__divisor{(unsigned)n, ~0u / n}; };
   t->matrix = by(t->rows * t->columns);
   t->band = by(GT__BAND * t->columns);
-  t->part = by(t->steps / t->share);
+  t->part = by(t->each);
   t->rest[0] = by(GT__BAND);
   t->rest[1] = by((t->rows - 1) % GT__BAND + 1);
 }
@@ -5221,21 +5190,36 @@ static const void *const gt__split_sum_kernels[] = {
     GT__POINTER(gt__split_sum_kernel<double>),
     GT__POINTER(gt__split_sum_kernel<int64_t>),
 };
-/* C from the parts of tiles, if there are any. */
+/* C from the parts of tiles. */
 static int gt__launch_split_sum(gt__product *j, void *stream) {
   gt__division *t = &j->t;
-  if (!t->slots) return 0;
-  const int parts = t->steps / t->share;
   int team = 1;
-  while (team < 32 && team * GT__SUM_EACH < parts) team *= 2;
-  const int rows = 32 / team;
-  const int down = (t->lines - 1) / rows + 1;
+  while (team < 32 && team * GT__SUM_EACH < t->each) team *= 2;
   const int across = (t->pitch - 1) / 32 + 1;
-  const int pieces = down * across;
+  const int down = (t->lines - 1) / (32 / team) + 1;
+  const dim3 grid(across, down, t->tiles - t->whole);
   void *parameters[] = {t, &team};
-  const dim3 grid((t->tiles - t->whole) * pieces);
   const void *kernel = gt__split_sum_kernels[j->x.compute];
   return gt__launch(kernel, grid, 256, 0, stream, parameters);
+}
+/* What is left to do if there was no error: parts are added up; from a matrix in scratch to C leads
+   a map of the program with the product as its input 0. */
+static int gt__finish_product(const gt__op *op, gt__product *j, int e, void *stream) {
+  const gt__division *t = &j->t;
+  const int nb = j->x.n_batch;
+  if (!e && t->slots) e = gt__launch_split_sum(j, stream);
+  if (e || !j->through) return e;
+  gt__map_args m = op->u.matmul.post;
+  gt__operand *in = &m.in[0];
+  memset(in, 0, sizeof *in);
+  in->data = (char *)t->to;
+  in->dtype = gt__widest[j->x.compute];
+  in->size_log2 = (uint8_t)gt__size_log2(&j->x);
+  in->stride[nb + j->turned] = t->row;
+  in->stride[nb + !j->turned] = 1;
+  m.narrow = m.narrow && gt__lay_batch(nb, m.size, in, t->batch) < INT32_MAX / 8;
+  m.scratch = NULL;
+  return gt__map_by_best_way(&m, stream);
 }
 
 /* ---- >>matmul-tiled ----------------------------------------------------------------------------
@@ -5382,7 +5366,6 @@ template <class T>
 using gt__fine_16 = gt__tile<T, 64, 64, 64, 2, 2, 4, 8>;
 typedef gt__tile<float, 4, 64, 64, 1, 2, 3, 1, 4> gt__strip_4;
 typedef gt__tile<float, 16, 128, 32, 1, 4, 4, 1, 4> gt__strip_16;
-typedef gt__tile<float, 32, 128, 32, 1, 4, 4, 1> gt__strip_32;
 typedef gt__tile<float, 64, 64, 32, 2, 2, 5, 1> gt__strip_64;
 
 /* -- the engines -- x: fragments of A, for HIGH rows; y: of B, for WIDE columns. row and column
@@ -5568,25 +5551,18 @@ GT__DEV void gt__multiply(typename P::A &a, typename P::B &b, int64_t k,
 /* -- from registers to C -- */
 template <int WIDE>
 constexpr int gt__pitch = WIDE + 8; /* of lines that begin in different banks */
-/* ROWS x WIDE values of a warp, LOT side by side a thread, some read before one is stored; TALL:
-   its threads take what lies below each other, which are neighbours in C. */
-template <int LOT, bool TALL, int ROWS, int WIDE, class S, class O>
+/* ROWS x WIDE values of a warp, LOT side by side a thread, some read before one is stored. */
+template <int LOT, int ROWS, int WIDE, class S, class O>
 GT__DEV void gt__put_lots(const S *from, O *to, int64_t down, int64_t right, int64_t rows,
                           int64_t columns) {
   constexpr int ALL = ROWS * WIDE / 32 / LOT;
   constexpr int MOST = LOT == 1 ? 16 : 8;
   constexpr int N = ALL < MOST ? ALL : MOST;
-  static_assert(N * 32 * LOT % WIDE == 0 && 32 % ROWS == 0, "so many are whole rows, or columns");
   for (int k = threadIdx.x % 32; k < 32 * ALL; k += 32 * N) {
     S x[N][LOT];
     O y[LOT];
-    const int r0 = TALL ? k % ROWS : k * LOT / WIDE;
-    const int c0 = TALL ? k / ROWS : k * LOT % WIDE;
-    const auto row = [&](int i) { return TALL ? r0 : r0 + 32 * LOT * i / WIDE; };
-    const auto column = [&](int i) {
-      const int more = TALL ? 32 * i / ROWS : 32 * LOT * i % WIDE;
-      return c0 + more;
-    };
+    const auto row = [&](int i) { return (k + 32 * i) * LOT / WIDE; };
+    const auto column = [&](int i) { return (k + 32 * i) * LOT % WIDE; };
     GT__EACH {
       const S *lot = from + row(i) * gt__pitch<WIDE> + column(i);
       gt__load_line((const char *)lot, x[i]);
@@ -5615,10 +5591,8 @@ GT__DEV void gt__put_sums(S *mine, O *to, int64_t down, int64_t right, int64_t r
     __syncwarp();
     if (right == 1 && ((intptr_t)to | down * (int)sizeof(O)) % 16 == 0 &&
         (columns >= WIDE || columns % LOT == 0))
-      gt__put_lots<LOT, false, ROWS, WIDE>(mine, to, down, 1, rows, columns);
-    else if (BELOW && gt__is_along(down, right))
-      gt__put_lots<1, true, ROWS, WIDE>(mine, to, down, right, rows, columns);
-    else gt__put_lots<1, false, ROWS, WIDE>(mine, to, down, right, rows, columns);
+      gt__put_lots<LOT, ROWS, WIDE>(mine, to, down, 1, rows, columns);
+    else gt__put_lots<1, ROWS, WIDE>(mine, to, down, right, rows, columns);
     __syncwarp();
     GT__UNROLL for (int i = EACH; i < N; i++) sum[i - EACH] = sum[i]; /* the next to the front */
     to += BELOW ? ROWS * down : WIDE * right;
@@ -5690,73 +5664,50 @@ __global__ void __launch_bounds__(P::THREADS, 256 / P::THREADS)
 /* -- which tiles, and who brings what -- */
 struct gt__form {
   const void *kernel;
+  int cores; /* it needs, as GT__BUILT_FOR */
+  double us; /* that its blocks take for 64 of K, as many as run at once */
   int m;
   int n;
   int threads;
   int bytes;
-  int dtype;
-  int size_log2;
+  uint8_t dtype;
+  uint8_t size_log2;
   int lots;
   int keeps;
 };
-#define GT__FORM(P) \
+#define GT__FORM(P, cores, us) \
   { \
-    GT__POINTER(gt__matmul_kernel<P>), P::M, P::N, P::THREADS, P::BYTES, \
+    GT__POINTER(gt__matmul_kernel<P>), cores, us, P::M, P::N, P::THREADS, P::BYTES, \
         gt__native<typename P::T>::DTYPE, sizeof(typename P::T) / 4 + 1, \
         (P::A::LOT > 1) | (P::B::LOT > 1) << 1, P::KEEPS \
   }
-#define GT__HALVES(tile) GT__FORM(tile<gt__half>), GT__FORM(tile<gt__bfloat>)
-/* The rows of gt__matmul_forms: the small ones by compute type, the others by name; of 16 bits
-   float16 stands first. */
-enum {
-  GT__SMALL,
-  GT__SMALL_F64,
-  GT__SMALL_I64,
-  GT__LARGE,
-  GT__LARGE_F64,
-  GT__LARGE_16,
-  GT__LARGE_BF16,
-  GT__LEAN_16,
-  GT__LEAN_BF16,
-  GT__FINE_16,
-  GT__FINE_BF16,
-  GT__STRIP_4,
-  GT__STRIP_16,
-  GT__STRIP_32,
-  GT__STRIP_64,
-  GT__MID_F64,
-  GT__FINE_F64,
-  GT__FORMS
-};
+#define GT__HALVES(tile, us) GT__FORM(tile<gt__half>, 8, us), GT__FORM(tile<gt__bfloat>, 8, us)
 /* clang-format off */
 static const gt__form gt__matmul_forms[] = {
-    GT__FORM(gt__small_float),
-    GT__FORM(gt__small<double>),
-    GT__FORM(gt__small<int64_t>),
-    GT__FORM(gt__large_float),
-    GT__FORM(gt__large_double),
-    GT__HALVES(gt__large_16),
-    GT__HALVES(gt__lean_16),
-    GT__HALVES(gt__fine_16),
-    GT__FORM(gt__strip_4),
-    GT__FORM(gt__strip_16),
-    GT__FORM(gt__strip_32),
-    GT__FORM(gt__strip_64),
-    GT__FORM(gt__mid_double),
-    GT__FORM(gt__fine_double),
+    GT__FORM(gt__small_float, 0, 2.4),
+    GT__FORM(gt__large_float, 0, 10.7),
+    GT__FORM(gt__strip_4, 0, 1.07),
+    GT__FORM(gt__strip_16, 0, 2.25),
+    GT__FORM(gt__strip_64, 0, 3.6),
+    GT__FORM(gt__small<double>, 0, 3.2),
+    GT__FORM(gt__large_double, 9, 4.55),
+    GT__FORM(gt__mid_double, 9, 2.45),
+    GT__FORM(gt__fine_double, 9, 1.25),
+    GT__FORM(gt__small<int64_t>, 0, 3.2),
+    GT__HALVES(gt__large_16, 1.45),
+    GT__HALVES(gt__lean_16, 1.68),
+    GT__HALVES(gt__fine_16, .64),
 };
 /* clang-format on */
-static_assert(sizeof gt__matmul_forms / sizeof *gt__matmul_forms == GT__FORMS, "each has its name");
 
 struct gt__tiled_product : gt__product {
   const gt__form *form;
   int64_t share;         /* a block's part of K */
-  int parts, brought;    /* how many there are; operands that a map brings to scratch */
+  int brought;           /* operands that a map brings to scratch */
   gt__map_args bring[2]; /* only what is needed is set */
 };
 /* Can the kernel copy A, or B, from where it is? */
-static bool gt__can_copy(gt__matmul_args *x, bool b, int form) {
-  const gt__form *f = &gt__matmul_forms[form];
+static bool gt__can_copy(gt__matmul_args *x, bool b, const gt__form *f) {
   const gt__view v = gt__view_of(x, b);
   const int64_t line = *v.wide == 1 ? *v.deep : *v.wide;
   const int size = 1 << v.o->size_log2;
@@ -5767,141 +5718,113 @@ static bool gt__can_copy(gt__matmul_args *x, bool b, int form) {
   if ((all & 15) != 0 || line <= 0) return false;
   return *v.wide == 1 || (*v.deep == 1 && f->keeps >> b & 1);
 }
-/* The strides of lines that a map brings to scratch: of the batch dims, too. Returns the elements.
-   */
-static int64_t gt__lay_brought(const gt__product *j, gt__operand *o, gt__map_args *m) {
-  const int nb = j->x.n_batch;
-  int64_t next = m->size[nb] * o->stride[nb];
-  for (int d = nb - 1; d >= 0; d--) {
-    m->size[d] = o->stride[d] ? j->x.post.size[d] : 1;
-    o->stride[d] = m->size[d] == 1 ? 0 : next;
-    m->count *= m->size[d];
-    next *= m->size[d];
-  }
-  double last = 0; /* of the elements where they come from */
-  for (int d = 0; d < nb + 2; d++) {
+/* The elements of a map to `all` of scratch, with gaps; and whether its offsets are short. */
+static void gt__count_brought(gt__map_args *m, int64_t all) {
+  double last = (double)all;
+  m->count = 1;
+  for (int d = 0; d < m->ndim; d++) {
     const double stride = (double)m->in[0].stride[d];
+    m->count *= m->size[d];
     last += (double)(m->size[d] - 1) * fabs(stride);
   }
-  m->narrow = last < INT32_MAX / 8 && next < INT32_MAX / 8;
-  return next;
+  m->narrow = last < INT32_MAX / 8;
 }
 /* Lets a map bring A, or B, to scratch, in lines that begin at 16 bytes: along K if they are and
-   may be so, else along M or N. */
+   may be so, else along M or N. A matrix that all batches share is brought once. */
 static void gt__plan_bringing(gt__tiled_product *j, bool b) {
   const gt__view v = gt__view_of(&j->x, b);
   const gt__form *f = j->form;
   const bool along = f->keeps >> b & 1 && gt__is_along(*v.deep, *v.wide);
-  int64_t *const line = along ? v.wide : v.deep;
-  int64_t *const in = along ? v.deep : v.wide;
+  int64_t *line = along ? v.wide : v.deep;
+  int64_t *in = along ? v.deep : v.wide;
   const int nb = j->x.n_batch;
+  gt__operand *o = v.o;
   gt__map_args *m = &j->bring[j->brought++];
-  *m = gt__copying_map(*v.o, nb + 2, j->x.compute);
+  *m = gt__copying_map(*o, nb + 2, j->x.compute);
   m->in[0].stride[nb] = *line;
   m->in[0].stride[nb + 1] = *in;
   m->size[nb] = along ? v.size : j->x.k;
   m->size[nb + 1] = along ? j->x.k : v.size;
-  m->count = v.size * j->x.k;
+  for (int d = 0; d < nb; d++) {
+    const bool shared = o->stride[d] == 0;
+    m->size[d] = shared ? 1 : j->x.post.size[d];
+  }
   *line = gt__up(m->size[nb + 1], 8);
   *in = 1;
-  v.o->stride[nb] = *line;
-  v.o->stride[nb + 1] = 1;
-  const int64_t elements = gt__lay_brought(j, v.o, m);
-  v.o->dtype = (uint8_t)f->dtype;
-  v.o->size_log2 = (uint8_t)f->size_log2;
-  m->out = *v.o;
-  const size_t at = gt__carve(j, (size_t)elements << f->size_log2);
-  gt__place(j, v.o->data, at);
+  o->stride[nb] = *line;
+  o->stride[nb + 1] = 1;
+  o->dtype = f->dtype;
+  o->size_log2 = f->size_log2;
+  const int64_t all = gt__lay_batch(nb, m->size, o, m->size[nb] * *line);
+  const size_t at = gt__carve(j, (size_t)all << f->size_log2);
+  gt__count_brought(m, all);
+  m->out = *o;
+  gt__place(j, o->data, at);
   gt__place(j, m->out.data, at);
 }
-static int64_t gt__count_tiles(const gt__matmul_args *x, int form) {
-  const gt__form *f = &gt__matmul_forms[form];
+static int64_t gt__count_tiles(const gt__matmul_args *x, const gt__form *f) {
   const int64_t down = (x->m - 1) / f->m + 1;
   const int64_t across = (x->n - 1) / f->n + 1;
   return down * across * x->batch;
 }
-static bool gt__has_room(int form) {
-  return gt__matmul_forms[form].bytes <= (gt__device_facts() & GT__KB) << 6;
+/* How many of its blocks have room in a multiprocessor's shared memory. */
+static int gt__room_for(const gt__form *f, int facts) { return ((facts & GT__KB) << 6) / f->bytes; }
+/* Of 16 bits both operands must be, and the GPU has no better way. */
+static bool gt__suits(const gt__matmul_args *x, const gt__form *f, int facts) {
+  if ((facts & GT__BUILT_FOR) < f->cores) return false;
+  if (!gt__room_for(f, facts)) return false;
+  if (f->size_log2 > 1) return f->dtype == gt__widest[x->compute];
+  return !(facts & GT__PROBE_HOPPER) && x->a.dtype == f->dtype && x->b.dtype == f->dtype;
 }
-/* Of 16 bits on the tensor cores: fine tiles where they are few, else large ones, or lean ones
-   where shared memory is short. */
-static int gt__choose_16(const gt__matmul_args *x, int blocks) {
-  const int bf16 = x->a.dtype == GT_BFLOAT16;
-  const int64_t few = gt__count_tiles(x, GT__FINE_16);
-  if (few <= GT__FINE_16_TILES || (few <= 2 * blocks && x->k <= GT__FINE_16_K))
-    return GT__FINE_16 + bf16;
-  return (gt__has_room(GT__LARGE_16) ? GT__LARGE_16 : GT__LEAN_16) + bf16;
-}
-/* On the tensor cores of float64: small tiles for few rows of what would have to be brought. */
-static int gt__choose_f64(gt__matmul_args *x, int blocks) {
-  const int64_t tiles = gt__count_tiles(x, GT__LARGE_F64);
-  const int64_t least = min(x->m, x->n);
-  const bool full = tiles <= 2 * blocks || tiles >= blocks * GT__FULL_TURNS_F64;
-  const bool stays = gt__can_copy(x, false, GT__MID_F64) && gt__can_copy(x, true, GT__MID_F64);
-  if (least > GT__LARGE_F64_ROWS && tiles >= GT__LARGE_F64_TILES && full) return GT__LARGE_F64;
-  if (least <= GT__BRING_F64_ROWS && !stays) return GT__SMALL + GT__F64;
-  const bool few = gt__count_tiles(x, GT__MID_F64) <= GT__FINE_F64_TILES;
-  return few && x->k <= GT__FINE_F64_K ? GT__FINE_F64 : GT__MID_F64;
-}
-/* Of float32: large tiles where these fill the GPU and its rows pay for what is brought; strips of
-   B where this is what is read most, of which those of 32 and 64 rows take any B; else small ones.
+/* What brings an operand that the kernel cannot copy from where it is takes so many us, by a model;
    */
-static int gt__choose_f32(gt__matmul_args *x, int blocks) {
-  const int64_t tiles = gt__count_tiles(x, GT__LARGE);
-  const int64_t least = min(x->m, x->n);
-  const bool full = tiles <= blocks || tiles >= blocks * GT__FULL_TURNS;
-  int strip = GT__SMALL;
-  if (least > GT__LARGE_ROWS && tiles >= GT__LARGE_TILES && gt__has_room(GT__LARGE) && full)
-    return GT__LARGE; /* else few blocks have one more */
-  if (x->m <= 16 && gt__can_copy(x, true, GT__STRIP_4))
-    strip = x->m > 4 ? GT__STRIP_16 : GT__STRIP_4;
-  else if (gt__count_tiles(x, GT__STRIP_64) > GT__STRIP_TILES || x->k > GT__STRIP_K)
-    strip = x->m > 32 ? GT__STRIP_64 : GT__STRIP_32;
-  return gt__has_room(strip) ? strip : GT__SMALL;
-}
-static int gt__choose_form(gt__matmul_args *x) {
-  const int facts = gt__device_facts();
-  const int cores = facts & GT__BUILT_FOR;
-  const int blocks = facts >> 16;
-  const bool halves = x->a.dtype == GT_FLOAT16 || x->a.dtype == GT_BFLOAT16;
-  const bool tensor_16 = cores >= 8 && !(facts & GT__PROBE_HOPPER);
-  if (x->compute == GT__F32 && tensor_16 && halves && x->a.dtype == x->b.dtype &&
-      (double)x->m * x->n * x->k >= GT__LEAST_16)
-    return gt__choose_16(x, blocks);
-  if (x->compute == GT__F64 && cores >= 9 && gt__has_room(GT__LARGE_F64))
-    return gt__choose_f64(x, blocks);
-  return x->compute == GT__F32 ? gt__choose_f32(x, blocks) : GT__SMALL + x->compute;
-}
-/* For few us the second kernel would cost more than parts of K spare. */
-static bool gt__is_short(const gt__matmul_args *x, const gt__form *f, int64_t tiles) {
-  if (f->size_log2 == 1 && f->m == 64)
-    return x->k <= (tiles >= GT__WHOLE_16_TILES ? GT__WHOLE_16_K : GT__WHOLE_16_FEW_K);
-  if (x->compute != GT__F64 || tiles <= GT__WHOLE_F64_TILES) return false;
-  return x->k <= (tiles > GT__WHOLE_F64_MANY ? GT__WHOLE_F64_K : GT__WHOLE_F64_FEW_K);
-}
-/* How much of K a block takes: all, or so much that the multiprocessors are full, or have a block
-   each if that were below 128; and not so much that the error of its sums shows. Up to 4 rows need
-   full last turns, too, for memory's speed: 1 x 7168 x 16384 takes 111 us in two turns, 120 in .85
-   of one. */
-static int64_t gt__share_k(const gt__matmul_args *x, int form) {
-  const gt__form *f = &gt__matmul_forms[form];
-  const int64_t facts = gt__device_facts();
-  const int64_t blocks = facts >> 16;
-  const int64_t tiles = gt__count_tiles(x, form);
-  const int room = (int)((facts & GT__KB) << 6) / f->bytes;
-  const int64_t most = blocks * min(GT__THREADS_AT_ONCE / f->threads, room); /* blocks at once */
-  int64_t parts = most / tiles;
-  int64_t turns = 1;
-  while (form == GT__STRIP_4 && turns < GT__STRIP_TURNS &&
-         parts * tiles < GT__STRIP_FULL * turns * most)
-    parts = ++turns * most / tiles;
-  if (parts > x->k / GT__PART_K) {
-    parts = min(blocks / tiles, x->k / GT__PART_LEAST_K);
-    if (x->k < GT__PART_K + GT__PART_LEAST_K) parts = 1;
+static double gt__time_to_bring(gt__matmul_args *x, const gt__form *f) {
+  double us = 0;
+  for (int i = 0; i < 2; i++) {
+    const double elements = (double)x->batch * x->k * gt__view_of(x, i).size;
+    if (gt__can_copy(x, i, f)) continue;
+    const double bytes = elements * (1 << f->size_log2);
+    us += GT__BRING_US + GT__BRING_BYTE_US * bytes;
   }
-  if (parts < 2 || gt__is_short(x, f, tiles)) return x->k;
-  parts = min(max(parts, x->k / GT__SUM_K), (int64_t)GT__MOST_PARTS);
-  return gt__up((x->k - 1) / parts + 1, 32);
+  return us;
+}
+/* and the product: the blocks of a multiprocessor come in turns, and their parts are added up. */
+static double gt__time_of(const gt__matmul_args *x, const gt__form *f, int facts, int64_t tiles,
+                          int64_t parts, int64_t share) {
+  const int at_once = min(GT__THREADS_AT_ONCE / f->threads, gt__room_for(f, facts));
+  const int64_t deep = (tiles * parts - 1) / (facts >> 16);
+  const double sums = (double)x->batch * x->m * x->n * parts;
+  const double us = (deep / at_once + 1) * (share / 64. * f->us + GT__TURN_US);
+  return parts > 1 ? us + GT__SUM_US + GT__SUM_EACH_US * sums : us;
+}
+/* The form that takes the least time, with K whole or in as many parts as give each multiprocessor
+   a block, two or more. No part is so long that the error of its sums shows. */
+static void gt__choose_form(gt__tiled_product *j) {
+  gt__matmul_args *x = &j->x;
+  const int facts = gt__device_facts();
+  const int64_t most = x->k / GT__PART_LEAST_K;
+  const int deepest = most > 1 ? GT__MOST_DEEP : 0;
+  const int64_t fewest = x->k / GT__SUM_K;
+  double least = HUGE_VAL;
+  for (const gt__form &f : gt__matmul_forms) {
+    if (!gt__suits(x, &f, facts)) continue;
+    const double bringing = gt__time_to_bring(x, &f);
+    const int64_t tiles = gt__count_tiles(x, &f);
+    int64_t last = 0;
+    for (int deep = 0; deep <= deepest; deep++) {
+      int64_t parts = min((facts >> 16) * deep / tiles, most);
+      parts = max(parts, (int64_t)1);
+      if (parts > 1) parts = min(max(parts, fewest), (int64_t)GT__MOST_PARTS);
+      if (parts == last) continue;
+      last = parts;
+      const int64_t share = parts > 1 ? gt__up((x->k - 1) / parts + 1, 32) : x->k;
+      const double us = bringing + gt__time_of(x, &f, facts, tiles, parts, share);
+      if (us >= least) continue;
+      least = us;
+      j->form = &f;
+      j->share = share;
+    }
+  }
 }
 /* Sums go to scratch: parts, where a batch is a tile to gt__split_sum_kernel, or all of C, for a
    map. */
@@ -5910,19 +5833,17 @@ static void gt__plan_sums(gt__tiled_product *j) {
   gt__operand *o = &x->post.out;
   gt__division *t = &j->t;
   const int nb = x->n_batch;
-  const bool cut = j->parts > 1;
+  const bool cut = t->each > 1;
   t->m = (int)x->m;
   t->lines = t->m;
   t->n = (int)x->n;
   t->pitch = (int)gt__up(x->n, 8);
   t->rows = 1;
   t->columns = 1;
-  t->share = 1;
   t->tiles = (int)x->batch;
-  t->slots = t->tiles;
-  t->steps = j->parts;
+  t->slots = cut ? t->tiles : 0;
   gt__set_divisors(t);
-  int64_t next = x->m * t->pitch * (j->parts + cut);
+  const int64_t next = x->m * t->pitch * (t->each + cut);
   gt__plan_output(j, !cut);
   size_t at = (size_t)t->to;
   if (cut) {
@@ -5933,10 +5854,7 @@ static void gt__plan_sums(gt__tiled_product *j) {
   o->size_log2 = (uint8_t)gt__size_log2(x);
   o->stride[nb] = t->pitch;
   o->stride[nb + 1] = 1;
-  for (int d = nb - 1; d >= 0; d--) {
-    o->stride[d] = next;
-    next *= x->post.size[d];
-  }
+  gt__lay_batch(nb, x->post.size, o, next);
 }
 static int gt__plan_tiled(gt__op *op) {
   const gt__matmul_args *args = &op->u.matmul;
@@ -5948,27 +5866,24 @@ static int gt__plan_tiled(gt__op *op) {
   gt__begin_product(op, j, sizeof *j - sizeof j->bring);
   gt__matmul_args *x = &j->x;
   j->turned = x->compute == GT__F32 && x->n < x->m && x->n <= GT__TRANSPOSED_COLUMNS;
-  if (j->turned) gt__transpose_product(x, args);
-  const int form = gt__choose_form(x);
-  j->form = &gt__matmul_forms[form];
-  if (gt__count_tiles(x, form) > INT_MAX) return 0;
+  if (j->turned) gt__transpose_product(x);
+  gt__choose_form(j);
+  if (!j->form || gt__count_tiles(x, j->form) > INT_MAX) return 0;
   for (int i = 0; i < 2; i++)
-    if (!gt__can_copy(x, i, form)) gt__plan_bringing(j, i);
-  j->share = gt__share_k(x, form);
-  j->parts = 1;
+    if (!gt__can_copy(x, i, j->form)) gt__plan_bringing(j, i);
+  j->t.each = 1;
   const int64_t k = x->k;
-  if (j->share < k) j->parts = (int)((k - 1) / j->share + 1);
+  if (j->share < k) j->t.each = (int)((k - 1) / j->share + 1);
   const bool follows = p->n_ins != 1 || p->ins[0].op != GT__LOAD || p->ins[0].b != 0;
   const bool usual = to == gt__widest[x->compute] || to == j->form->dtype;
-  if (j->parts > 1 || follows || !usual) gt__plan_sums(j);
+  if (j->t.each > 1 || follows || !usual) gt__plan_sums(j);
   return gt__keep_product(op, j, &j->bring[j->brought]);
 }
 static int gt__run_tiled(const gt__op *op, void *stream) {
   gt__tiled_product job, *j = &job;
   gt__recall_product(op, j);
   const gt__form *f = j->form;
-  const int form = (int)(f - gt__matmul_forms);
-  const dim3 grid((unsigned)gt__count_tiles(&j->x, form), j->parts);
+  const dim3 grid((unsigned)gt__count_tiles(&j->x, f), j->t.each);
   void *parameters[] = {&j->x, &j->share};
   int e = 0;
   j->x.post.early = j->brought ? 0 : j->x.post.early;
@@ -5977,8 +5892,7 @@ static int gt__run_tiled(const gt__op *op, void *stream) {
     e = gt__map_by_best_way(m, stream);
   }
   if (!e) e = gt__launch(f->kernel, grid, f->threads, f->bytes, stream, parameters);
-  if (!e && j->parts > 1) e = gt__launch_split_sum(j, stream);
-  return e || !j->through ? e : gt__finish_product(&op->u.matmul, j, stream);
+  return gt__finish_product(op, j, e, stream);
 }
 
 /* ---- >>matmul-hopper ---------------------------------------------------------------------------
@@ -6055,7 +5969,6 @@ static constexpr int gt__pieces_of(int products) {
    the product would begin sooner, by 2 % of the time of 1024 x 1024 x 1024, less of larger ones. */
 template <int WIDE_, int PRODUCTS_>
 struct gt__plan {
-  static constexpr bool TURNS = PRODUCTS_ > 1 && WIDE_ > 64; /* see gt__multiply_stage */
   static constexpr int WIDE = WIDE_;
   static constexpr int PRODUCTS = PRODUCTS_;
   static constexpr int N = WIDE / 2; /* sums a thread */
@@ -6084,6 +5997,9 @@ GT__DEV uint32_t gt__smem(const void *p) { return (uint32_t)__cvta_generic_to_sh
 /* Blocks of a cluster meet; that promises nothing about memory, which would cost 1 us. */
 GT__DEV void gt__cluster_arrive() { GT__KEPT("barrier.cluster.arrive.relaxed.aligned;"); }
 GT__DEV void gt__cluster_wait() { GT__KEPT("barrier.cluster.wait.aligned;"); }
+GT__DEV void gt__barrier_init(uint64_t *b, int arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(gt__smem(b)), "r"(arrivals));
+}
 GT__DEV void gt__barrier_wait(uint64_t *b, int phase) {
   asm volatile(
       "{ .reg .pred done;\n again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
@@ -6093,13 +6009,20 @@ GT__DEV void gt__barrier_wait(uint64_t *b, int phase) {
 }
 #define GT__MEET(how, at, threads) \
   asm volatile("bar." how " %0, %1;" ::"r"(at), "r"(threads) : "memory")
-/* Barriers 1 and 2: of the warpgroup that makes this half of the tile; 3: of both; 4 and 5: their
-   turns. */
+/* Barriers 1 and 2: of the warpgroup that makes this half of the tile; 3: of both. */
 GT__DEV void gt__team_sync(int half) { GT__MEET("sync", 1 + half, GT__TEAM); }
-/* The copy engine: a box at (x, y, z) of a tensor to shared memory, of both blocks of a cluster if
-   `mask` is 3, telling the barriers of all; by one lane of a warp, which comes here as a whole: it
-   finds its way faster than a thread alone. */
+/* By one lane of a warp, which comes here as a whole: it finds its way faster than a thread alone.
+   */
 #define GT__ONE_THREAD "{ .reg .pred one; elect.sync _|one, -1;\n @one "
+/* A barrier waits for so many bytes. */
+GT__DEV void gt__expect(uint64_t *full, int bytes) {
+  asm volatile(GT__ONE_THREAD
+               "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1; }" ::"r"(gt__smem(full)),
+               "r"(bytes)
+               : "memory");
+}
+/* The copy engine: a box at (x, y, z) of a tensor to shared memory, of both blocks of a cluster if
+   `mask` is 3, telling the barriers of all. */
 #define GT__LOAD_BOX(more, end) \
   asm volatile(GT__ONE_THREAD \
                "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::" \
@@ -6178,8 +6101,7 @@ GT__DEV gt__ring gt__make_ring(int arrivals) {
   r.empty = r.full + P::STAGES;
   if (threadIdx.x == 32) {
     for (int s = 0; s < 2 * P::STAGES; s++)
-      asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(gt__smem(&r.full[s])),
-                   "r"(s < P::STAGES ? 1 : arrivals));
+      gt__barrier_init(&r.full[s], s < P::STAGES ? 1 : arrivals);
     GT__KEPT("fence.mbarrier_init.release.cluster;");
   }
   return r;
@@ -6199,9 +6121,9 @@ GT__DEV bool gt__find_work(const gt__hopper_args &p, int down, gt__work &w) {
   const int cut = part < 0 ? 0 : gt__quotient(part, t.part);
   const int tile = part < 0 ? w.next : t.whole + cut;
   w.next += gridDim.x >> (down - 1);
-  w.from = part < 0 ? 0 : (part - cut * (int)t.part.by) * t.share;
+  w.from = part < 0 ? 0 : (part - cut * t.each) * t.share;
   w.to = part < 0 ? t.steps : w.from + t.share;
-  w.slot = part < 0 || t.part.by == 1 ? -1 : cut + part;
+  w.slot = part < 0 || t.each == 1 ? -1 : cut + part;
   (gt__corner &)w = gt__find_corner(t, tile);
   w.m += (blockIdx.x & (down - 1)) * GT__HIGH;
   return true;
@@ -6212,11 +6134,7 @@ template <class P, int OF_B>
 GT__DEV uint64_t *gt__begin_stage(const gt__ring &r, int i, int bytes) {
   uint64_t *full = &r.full[i % P::STAGES];
   gt__barrier_wait(&r.empty[i % P::STAGES], i / P::STAGES % 2 ^ 1);
-  if (!OF_B)
-    asm volatile(GT__ONE_THREAD
-                 "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1; }" ::"r"(gt__smem(full)),
-                 "r"(bytes)
-                 : "memory");
+  if (!OF_B) gt__expect(full, bytes);
   return full;
 }
 /* One step of K of an operand. A's second swizzled tile is left out where C has no rows for it. */
@@ -6236,7 +6154,7 @@ GT__DEV void gt__load_step(const gt__hopper_args &p, int down, const gt__ring &r
   const uint16_t both = OF_B && down > 1 ? 3 : 0;
   GT__UNROLL for (int b = 0; b < P::PIECES * EACH; b++, to += GT__BRICK) {
     const int mn = (OF_B ? w.n : w.m) + b % EACH * 64;
-    const bool mine = down == 1 || b % 2 == blockIdx.x % 2;
+    const bool mine = down == 1 || (b + i) % 2 == blockIdx.x % 2; /* of three, in turns */
     const bool there = b % EACH == 0 || !left_out;
     const bool loads = OF_B ? mine : there;
     const int x = along ? k : mn;
@@ -6284,8 +6202,7 @@ GT__DEV void gt__release(uint64_t *empty, int writers) {
 }
 /* Starts the products of stage i when it is there, for rows 64 * half ..: of pieces, of which three
    products are the last three, small ones first. These may go on, those of the stage before have
-   ended. Of pieces teams take turns: if both added up at once, the tensor cores would be idle (HIGH
-   of 2048 x 2048 x 13312: 542 us for 583, of 8192^3 up to 5 % less, H200). */
+   ended. */
 template <class P, int FORM, int N>
 GT__DEV void gt__multiply_stage(const gt__ring &r, int i, int half, float (&d)[N], bool add) {
   typedef std::conditional_t<(FORM & GT__FORM_HALF) != 0, gt__half, gt__bfloat> T;
@@ -6297,7 +6214,6 @@ GT__DEV void gt__multiply_stage(const gt__ring &r, int i, int half, float (&d)[N
   const uint64_t a = gt__bricks(gt__smem(stage) + half * GT__BRICK);
   const uint64_t b = gt__bricks(gt__smem(stage) + P::PIECES * P::A_BRICKS * GT__BRICK);
   gt__barrier_wait(&r.full[i % P::STAGES], i / P::STAGES % 2);
-  if (P::TURNS) GT__MEET("sync", 4 + half, 2 * GT__TEAM);
   GT__KEPT("wgmma.fence.sync.aligned;");
   GT__UNROLL for (int q = 6 - P::PRODUCTS; q < 6; q++) {
     const int to_a = of_a[q] * P::A_BRICKS * GT__BRICK >> 4;
@@ -6306,7 +6222,6 @@ GT__DEV void gt__multiply_stage(const gt__ring &r, int i, int half, float (&d)[N
     gt__mma<A_ALONG, B_ALONG>(T(), d, a + to_a, b + to_b, more);
   }
   GT__KEPT("wgmma.commit_group.sync.aligned;");
-  if (P::TURNS) GT__MEET("arrive", 5 - half, 2 * GT__TEAM);
   GT__KEPT("wgmma.wait_group.sync.aligned 1;");
 }
 /* float32 that pieces cannot carry. A line (a row of A, a column of B) whose largest |x| is NaN,
@@ -6338,28 +6253,31 @@ GT__DEV bool gt__must_be_strict(const gt__hopper_args &p, const gt__work &w) {
       : "memory");
   return any != 0;
 }
-/* The tile from float32 itself, in the order of the general kernel: K in order, multiply-add. */
+/* An element from float32 itself, or a part of it: multiply-add, K in order. A step is `deep`. */
 GT__DEV const float *gt__find(const gt__factor &x, int batch, int mn, int k) {
   const int64_t line = x.along_k ? mn : k;
   const int64_t in = x.along_k ? k : mn;
   return (const float *)x.data + batch * x.batch_stride + line * x.line_stride + in * x.stride;
 }
+GT__DEV float gt__multiply_strictly(const gt__hopper_args &p, const gt__work &w, int m, int n,
+                                    int deep) {
+  const int end = min(p.k, w.to * deep);
+  float x = 0;
+  GT__LOOP for (int k = w.from * deep; k < end; k++) {
+    const float a = *gt__find(p.f.x[0], w.batch, m, k);
+    const float b = *gt__find(p.f.x[1], w.batch, n, k);
+    x = __fmaf_rn(a, b, x);
+  }
+  return x;
+}
 template <int N>
-GT__DEV void gt__multiply_strictly(const gt__hopper_args &p, const gt__work &w, int half,
-                                   float (&sum)[N]) {
-  const int k_size = w.from > 0 ? 0 : p.k; /* of a tile's parts the first has all of it */
-  const int lane = threadIdx.x % 32;
-  const int row = w.m + 64 * half + threadIdx.x / 32 % 4 * 16 + lane / 4;
+GT__DEV void gt__make_strictly(const gt__hopper_args &p, const gt__work &w, int half,
+                               float (&sum)[N]) {
+  const int first = w.m + 64 * half + threadIdx.x / 32 % 4 * 16;
   GT__LOOP for (int i = 0; i < N; i++) { /* turned round, since registers cannot be indexed */
-    const int m = min(row + i / 2 % 2 * 8, p.t.m - 1);
-    const int column = w.n + i / 4 * 8 + lane % 4 * 2 + i % 2;
-    const int n = min(column, p.t.n - 1);
-    float x = 0;
-    GT__LOOP for (int k = 0; k < k_size; k++) {
-      const float a = *gt__find(p.f.x[0], w.batch, m, k);
-      const float b = *gt__find(p.f.x[1], w.batch, n, k);
-      x = __fmaf_rn(a, b, x);
-    }
+    const int m = min(first + gt__places::row(i), p.t.m - 1);
+    const int n = min(w.n + gt__places::column(i), p.t.n - 1);
+    const float x = gt__multiply_strictly(p, w, m, n, GT__DEEP);
     GT__UNROLL for (int j = 1; j < N; j++) sum[j - 1] = sum[j];
     sum[N - 1] = x;
   }
@@ -6433,39 +6351,27 @@ GT__DEV void gt__lay_brick(uint8_t *brick, int i, const float (&sum)[N]) {
                  : "memory");
   }
 }
-/* A warpgroup's 64 x WIDE of C, of 16 bits, two bricks a time, by the copy engine, which stores the
-   last ones as the next tile is made. Behind the last tile its bricks of A are free, one a stage.
-   */
+/* A warpgroup's 64 x WIDE of C, of 16 bits, by the copy engine, which stores a brick while the next
+   one is laid, and the last ones as the next tile is made. */
 template <class P, class S>
 GT__DEV void gt__put_tile(const gt__hopper_args &p, const gt__work &w, const gt__ring &r, int half,
                           const float (&sum)[P::N]) {
-  static_assert(P::STAGES >= P::WIDE / 64 || P::PRODUCTS > 1,
-                "the last tile has room in the stages");
+  static_assert(GT__RING == 2, "a brick may be on its way");
   const bool leader = threadIdx.x % GT__TEAM == 0;
-  const bool last = w.next >= p.t.units;
-  uint8_t *bricks = r.out + half * GT__RING * GT__BRICK;
-  if (last) bricks = r.stages + half * GT__BRICK;
-  const int each = last ? P::STAGE : GT__BRICK;
-  GT__UNROLL for (int i = 0; i < P::WIDE / 64; i += GT__RING) {
-    const int end = min(i + GT__RING, P::WIDE / 64);
-    if (leader && !last) gt__await_stores();
-    gt__team_sync(half); /* the bricks are free */
-    GT__UNROLL for (int j = i; j < end; j++) {
-      uint8_t *brick = bricks + (j - i) * each;
-      gt__lay_brick<S>(brick, j, sum);
-    }
+  GT__UNROLL for (int j = 0; j < P::WIDE / 64; j++) {
+    uint8_t *brick = r.out + (half * GT__RING + j % GT__RING) * GT__BRICK;
+    if (leader) GT__KEPT("cp.async.bulk.wait_group.read 1;");
+    gt__team_sync(half); /* the brick is free */
+    gt__lay_brick<S>(brick, j, sum);
     GT__KEPT("fence.proxy.async.shared::cta;");
     gt__team_sync(half);
-    for (int j = i; leader && j < end; j++) {
-      const uint32_t from = gt__smem(bricks + (j - i) * each);
+    if (leader)
       asm volatile(
           "cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %3, %4}], [%1];"
           "\ncp.async.bulk.commit_group;" ::"l"(&p.c),
-          "r"(from), "r"(w.n + j * 64), /* column; row, matrix: */
+          "r"(gt__smem(brick)), "r"(w.n + j * 64), /* column; row, matrix: */
           "r"(w.m + half * 64), "r"(w.batch)
           : "memory");
-    }
-    bricks += last ? GT__RING * each : 0;
   }
 }
 /* The same by the threads, a warp for itself: of any dtype and alignment, or a part in float32. */
@@ -6518,38 +6424,28 @@ GT__DEV void gt__accumulate(const gt__ring &r, int step, int end, int half, int 
 template <class P>
 GT__DEV void gt__follow_tile(const gt__hopper_args &p, const gt__ring &r, const gt__work &w,
                              int end, int half, float (&sum)[P::N]) {
-  if (w.slot < 0)
-    gt__follow(p.t, sum, [&](const gt__after &s, auto take) {
-      if (s.row == 0) gt__each_of_row<P>(s, p.t.n, w, take);
-      else gt__each_of_matrix<P>(r, s.dtype, end, half, take);
-    });
+  gt__follow(p.t, sum, [&](const gt__after &s, auto take) {
+    if (s.row == 0) gt__each_of_row<P>(s, p.t.n, w, take);
+    else gt__each_of_matrix<P>(r, s.dtype, end, half, take);
+  });
 }
 template <class P>
 GT__DEV void gt__write_tile(const gt__hopper_args &p, const gt__ring &r, const gt__work &w,
                             int half, float (&sum)[P::N]) {
+  if (threadIdx.x % GT__TEAM == 0) gt__await_stores();
   if (P::PRODUCTS == 1 && w.slot < 0 && p.t.direct) {
     if (p.t.dtype == GT_FLOAT16) gt__put_tile<P, gt__half>(p, w, r, half, sum);
     else gt__put_tile<P, gt__bfloat>(p, w, r, half, sum);
     return;
   }
-  if (threadIdx.x % GT__TEAM == 0) gt__await_stores();
   gt__team_sync(half); /* the swizzled tiles are free */
   gt__store_tile<P>(p.t, w, r.out + half * GT__RING * GT__BRICK, half, sum);
 }
-/* Where C has no rows for this warpgroup. */
-template <class P>
-GT__DEV void gt__skip_stages(const gt__ring &r, int begin, int end, int down) {
-  for (int i = begin; i < end; i++) {
-    gt__barrier_wait(&r.full[i % P::STAGES], i / P::STAGES % 2);
-    gt__release(&r.empty[i % P::STAGES], down);
-  }
-}
-/* One warpgroup: multiplies what arrives, and writes its half of each tile. */
+/* One warpgroup: multiplies what arrives, and writes its half of each tile, if C has rows there. */
 template <class P>
 GT__DEV void gt__consume(const gt__hopper_args &p, int down, gt__ring r, gt__work w) {
   const int half = __shfl_sync(~0u, threadIdx.x / GT__TEAM, 0) - 1; /* uniform registers */
   int step = 0;
-  if (P::TURNS && half) GT__MEET("arrive", 4, 2 * GT__TEAM); /* the other warpgroup begins */
   do {
     float sum[P::N];
     const bool strict = P::PRODUCTS > 1 && gt__must_be_strict<P>(p, w);
@@ -6558,14 +6454,17 @@ GT__DEV void gt__consume(const gt__hopper_args &p, int down, gt__ring r, gt__wor
     const int last = end + (w.slot < 0 ? p.extra : 0);
     step = last;
     if (P::WIDE == 64 && p.t.m - w.m <= 64 * half) {
-      gt__skip_stages<P>(r, begin, last, down);
+      for (int i = begin; i < last; i++) {
+        gt__barrier_wait(&r.full[i % P::STAGES], i / P::STAGES % 2);
+        gt__release(&r.empty[i % P::STAGES], down);
+      }
       continue;
     }
     gt__by_bits<P::PRODUCTS == 1 ? 7 : 3>(p.form, [&](auto form) {
       gt__accumulate<P, decltype(form)::value>(r, begin, end, half, down, sum);
     });
-    if (P::PRODUCTS > 1 && strict) gt__multiply_strictly(p, w, half, sum);
-    gt__follow_tile<P>(p, r, w, end, half, sum);
+    if (strict) gt__make_strictly(p, w, half, sum);
+    if (w.slot < 0) gt__follow_tile<P>(p, r, w, end, half, sum);
     for (int i = end; i < last; i++) gt__release(&r.empty[i % P::STAGES], down);
     gt__await_kernel_before();
     gt__write_tile<P>(p, r, w, half, sum);
@@ -6778,220 +6677,21 @@ __global__ void __launch_bounds__(256, sizeof(S) == 4 ? 4 : 3)
 #endif
 }
 
-/* ---- >>hopper-plan -----------------------------------------------------------------------------
-   Which products go to >>matmul-hopper, how C is cut into tiles, and the launch. */
+/* -- on the host -- */
 struct gt__hopper_product : gt__product {
   gt__hopper_args p;
   int pieces; /* of bfloat16 that make a float32 */
 };
-/* A product that the tensor cores may make. The steps of all tiles are counted by an int. */
-static bool gt__is_on_hopper(const gt__matmul_args *x) {
-  const double few = min(x->m, x->n);
-  const double many = max(x->m, x->n);
-  if (!(gt__device_facts() & GT__PROBE_HOPPER)) return false;
-  if (!gt__has_work(x) || x->compute != GT__F32) return false;
-  if (x->a.dtype != x->b.dtype) return false;
-  if (x->batch > USHRT_MAX || x->k < 1) return false;
-  if (max(many, x->k * 1.) > INT_MAX / 4) return false;
-  const double across = many / 64 + 1;
-  const double down = few / 64 + 1;
-  const double steps = x->k / 64. + 1;
-  return across * down * x->batch * steps <= INT_MAX;
-}
-/* Float32 in pieces costs more than few rows or a small product; below 16 of K its error shows. */
-static bool gt__is_for_hopper(const gt__matmul_args *x) {
-  const double c = (double)x->m * x->n;
-  if (!gt__is_on_hopper(x)) return false;
-  if (x->a.dtype == GT_FLOAT16 || x->a.dtype == GT_BFLOAT16) return true;
-  if (x->a.dtype != GT_FLOAT32 || x->k < GT__PIECES_LEAST_K) return false;
-  if (min(x->m, x->n) <= GT__PIECES_LEAST_ROWS) return false;
-  return c * x->k > GT__PIECES_LEAST_WORK && c * x->batch > GT__PIECES_LEAST_C;
-}
-/* How operand i lies. */
-static void gt__see(gt__hopper_product *j, int i) {
-  const gt__view v = gt__view_of(&j->x, i);
-  const bool along = *v.wide != 1 || (*v.deep == 1 && j->p.k >= v.size);
-  const int mn = (int)v.size;
-  const int k = j->p.k;
-  gt__factor *f = &j->p.f.x[i];
-  f->data = v.o->data;
-  f->to = v.o->data;
-  f->along_k = along;
-  f->wide = along ? k : mn;
-  f->lines = along ? mn : k;
-  f->stride = along ? *v.deep : *v.wide;
-  f->line_stride = along ? *v.wide : *v.deep;
-  f->pitch = f->line_stride;
-  f->batch = f->batch_stride ? (int)j->x.batch : 1;
-  f->step = f->batch_stride ? j->pieces : 0;
-}
-/* Can the copy engine take 16 bits from where they are? */
-static bool gt__can_stay(const gt__factor *f) {
-  return f->stride == 1 && (uintptr_t)f->data % 16 == 0 && f->line_stride % 8 == 0 &&
-         f->line_stride >= f->wide && f->batch_stride % 8 == 0 && f->batch_stride >= 0;
-}
-/* Lets gt__pack_kernel bring operand i to scratch, in pieces if it is float32. */
-static void gt__plan_packing(gt__hopper_product *j, int i) {
-  const gt__view v = gt__view_of(&j->x, i);
-  gt__factor *f = &j->p.f.x[i];
-  const bool f32 = v.o->dtype == GT_FLOAT32, along = f->along_k;
-  const int line = 32 * (f32 ? 4 : 8);
-  const int mn = (int)v.size;
-  const int k = j->p.k; /* line: a warp's elements */
-  const int step = along ? line : 8;
-  const int tile = along ? 8 : line;
-  const int least = along || mn < GT__PACK_LONG ? GT__PACK_ROUNDS : 2 * GT__PACK_ROUNDS;
-  f->rounds = f32 ? (int)gt__up((k - 1) / (GT__PACK_CHUNKS * step) + 1, least) : GT__PACK_ROUNDS;
-  f->chunk = f->rounds * step;
-  f->chunks = (k - 1) / f->chunk + 1;
-  f->tiles = (mn - 1) / tile + 1;
-  f->blocks = f->tiles * f->chunks * f->batch;
-  f->pitch = gt__up(f->wide, 64);
-  const size_t elements = (size_t)f->batch * j->pieces * f->lines * f->pitch;
-  const size_t tops = (size_t)f->batch * f->chunks * mn;
-  gt__place(j, f->to, gt__carve(j, elements * 2));
-  if (f32) gt__place(j, f->top, gt__carve(j, tops * 4));
-}
-/* Can the copy engine store C, 16 bytes at once? */
-static bool gt__can_store(const gt__hopper_product *j) {
-  const gt__division *t = &j->t;
-  const bool lines = t->row % 8 == 0 && t->row >= t->n && t->column == 1;
-  const bool batches = t->batch % 8 == 0 && t->batch >= 0;
-  return t->dtype != GT_FLOAT32 && j->products == 1 && (uintptr_t)t->to % 16 == 0 &&
-         t->n % 8 == 0 && lines && batches;
-}
-
-/* -- cutting C into tiles, and those that would leave multiprocessors idle into parts -- Of all
-   widths, with parts and clusters or not, that is taken which needs the fewest clocks by a model.
-   */
-static double gt__slowness(const gt__hopper_product *j, int i, int down) { /* in loading A or B */
-  const gt__factor *f = &j->p.f.x[i];
-  if (((uintptr_t)f->to | f->pitch * 2) % 128 == 0) return 1;
-  return down > 1 ? GT__CLUSTER_OFF_LINES : GT__OFF_LINES;
-}
-/* Clusters help narrow and long tiles, and where lines begin off 128 bytes, which load slowly: B of
-   4096 x 1000 took 53 us without, 47 with (H200). */
-static bool gt__may_cut_so(const gt__hopper_product *j, const gt__division *t, int down, int room) {
-  const bool aligned = gt__slowness(j, 0, 1) == 1 && gt__slowness(j, 1, 1) == 1;
-  const bool few = t->tiles < room && (t->m <= GT__HIGH || aligned);
-  if (j->products > 1 && t->wide > 128) return false;
-  if (j->products > 1 && t->wide < 128 && j->products < 6) return false;
-  return down == 1 || (t->wide >= 128 && !few);
-}
-/* Tiles of width t->wide and so many rows; the last ones in parts if `cut`. */
-static void gt__lay_tiles(const gt__hopper_product *j, gt__division *t, int high) {
-  t->high = high;
-  t->lines = min(t->high, t->m);
-  t->rows = (t->m - 1) / t->high + 1;
-  t->columns = (t->n - 1) / t->wide + 1;
-  t->tiles = t->rows * t->columns * (int)j->x.batch;
-  t->pitch = t->wide < t->n ? t->wide : (int)gt__up(t->n, 4);
-}
-static void gt__lay_parts(const gt__hopper_product *j, gt__division *t, int room, bool cut) {
-  const int steps = (j->p.k - 1) / GT__DEEP + 1;
-  const int rest = t->tiles % room;
-  const int most = j->products > 1 ? steps : steps / GT__PART_STEPS;
-  int parts = cut && rest ? max(1, min(room / rest, most)) : 1;
-  t->whole = t->tiles - rest;
-  t->share = (steps - 1) / parts + 1;
-  parts = (steps - 1) / t->share + 1;
-  t->steps = t->share * parts; /* beyond K there are zeros */
-  t->units = t->whole + rest * parts;
-  t->slots = parts > 1 ? rest * (parts + 1) : 0;
-}
-static double gt__clocks_of(const gt__hopper_product *j, const gt__division *t, int down,
-                            int room) {
-  const int halves = t->m > 64 ? 2 : 1;
-  const int turns = t->tiles / room;
-  const int rest = t->tiles % room;
-  const int parts = t->steps / t->share;
-  const double lines_a = halves * j->p.box * gt__slowness(j, 0, down);
-  const double lines_b = t->wide * gt__slowness(j, 1, down);
-  const double lines = lines_a + lines_b;
-  const double loading = 128 * j->pieces * lines / GT__BYTES_A_CLOCK;
-  const double multiplying = GT__CLOCKS_A_COLUMN * halves * t->wide * j->products;
-  const double storing = t->direct ? GT__CLOCKS_STORED : GT__CLOCKS_WRITTEN;
-  double step = fmax(multiplying, loading);
-  if (down > 1) step *= GT__CLUSTER_GAIN;
-  else if (j->products > 1 && t->wide < 128) step *= GT__NARROW_PIECES;
-  double clocks = (turns * t->steps + (rest ? t->share : 0)) * step;
-  if (down > 1 && t->wide > 128) clocks += GT__WIDE_CLUSTER_CLOCKS;
-  clocks += (turns + (rest > 0)) * (GT__TILE_CLOCKS + storing * t->wide);
-  if (parts > 1) clocks += GT__SUM_CLOCKS + rest * parts * t->lines * (t->pitch / GT__SUM_SPEED);
-  return clocks;
-}
-static void gt__cut_up(gt__hopper_product *j, int blocks) {
-  gt__division t = j->t;
-  double least = HUGE_VAL;
-  const int lines = (int)gt__up(t.m, 8);
-  j->p.box = j->p.f.x[0].along_k ? min(64, lines) : 64;
-  for (int i = 0; i < 16; i++) { /* clusters or not, four widths, parts or not */
-    const int down = 1 + i / 8;
-    const int room = blocks / down;
-    t.wide = 64 + i % 8 / 2 * 64;
-    gt__lay_tiles(j, &t, GT__HIGH * down);
-    if (!gt__may_cut_so(j, &t, down, room)) continue;
-    gt__lay_parts(j, &t, room, i % 2);
-    const double clocks = gt__clocks_of(j, &t, down, room);
-    if (clocks >= least) continue;
-    least = clocks;
-    j->t = t;
-    j->p.down = down;
-  }
-}
-/* Divisors, and scratch for the parts. */
-static int gt__keep_division(gt__op *op, gt__hopper_product *j, const void *end) {
-  const size_t elements = (size_t)j->t.slots * j->t.lines * j->t.pitch;
-  gt__set_divisors(&j->t);
-  gt__place(j, j->t.parts, gt__carve(j, elements * 4));
-  return gt__keep_product(op, j, end);
-}
-/* Works out everything but the tensor maps. */
-static int gt__plan_hopper(gt__op *op) {
-  const gt__matmul_args *args = &op->u.matmul;
-  const int facts = gt__device_facts();
-  int64_t step_a;
-  int64_t step_b;
-  if (!gt__is_for_hopper(args) || !gt__one_batch(args, &args->a, &step_a) ||
-      !gt__one_batch(args, &args->b, &step_b))
-    return 0;
-  gt__hopper_product plan;
-  gt__hopper_product *j = &plan;
-  gt__begin_product(op, j, sizeof *j);
-  const bool halves = args->a.dtype != GT_FLOAT32;
-  const bool one = halves || args->precision == GT_MEDIUM;
-  j->p.f.x[0].batch_stride = step_a;
-  j->p.f.x[1].batch_stride = step_b;
-  j->products = args->precision == GT_HIGH ? GT__HIGH_PRODUCTS : GT__HIGHEST_PRODUCTS;
-  if (one) j->products = 1;
-  j->pieces = gt__pieces_of(j->products);
-  j->type = args->a.dtype == GT_FLOAT16 ? GT_FLOAT16 : GT_BFLOAT16;
-  j->t.m = (int)args->m;
-  j->t.n = (int)args->n;
-  j->p.k = (int)args->k;
-  gt__plan_output(j, false);
-  j->t.direct = gt__can_store(j);
-  for (int i = 0; i < 2; i++) {
-    gt__see(j, i);
-    if (!halves || !gt__can_stay(&j->p.f.x[i])) gt__plan_packing(j, i);
-  }
-  gt__cut_up(j, facts >> 16);
-  return gt__keep_division(op, j, j + 1);
-}
-
-/* -- the launch -- */
 #define GT__KIND(...) GT__POINTER(gt__hopper_kernel<gt__plan<__VA_ARGS__>>)
-static const void *const gt__hopper_kernels[] = {
-    /* by width */
-    GT__KIND(64, 1),
-    GT__KIND(128, 1),
-    GT__KIND(192, 1),
-    GT__KIND(256, 1),
-    /* of three products; of six */
-    GT__KIND(128, 3),
-    GT__KIND(64, 6),
-    GT__KIND(128, 6),
+static const void *const gt__hopper_kernels[][4] = {
+    /* by pieces and width */
+    {GT__KIND(64, 1), GT__KIND(128, 1), GT__KIND(192, 1), GT__KIND(256, 1)},
+    {NULL, GT__KIND(128, 3)},
+    {GT__KIND(64, 6), GT__KIND(128, 6)},
 };
+static const void *gt__hopper_kernel_of(const gt__hopper_product *j, const gt__division *t) {
+  return gt__hopper_kernels[j->pieces - 1][t->wide / 64 - 1];
+}
 static const void *const gt__pack_kernels[] = {
     /* for 16 bits, then by pieces */
     GT__POINTER(gt__pack_kernel<uint16_t, 1>),
@@ -7013,124 +6713,252 @@ static void *gt__find_encoder(void) {
   __atomic_store_n(&encoder, f, __ATOMIC_RELAXED);
   return f;
 }
-/* A tensor of three dims for the copy engine. */
-struct gt__tensor3 {
-  int dtype;
-  const void *data;
-  int64_t wide, lines, depth, line_stride, depth_stride; /* in elements */
-};
-/* In boxes of 128 bytes x `box` lines; fetched by 256 bytes, lines off 128 take up to 18 % longer.
-   */
-static int gt__make_map(CUtensorMap *map, const gt__tensor3 &x, int box) {
-  const int size = x.dtype == GT_FLOAT32 ? 4 : 2;
-  const int64_t deep =
-      x.depth_stride ? x.depth_stride : x.line_stride * x.lines; /* it is checked */
-  const cuuint64_t dim[3] = {(cuuint64_t)x.wide, (cuuint64_t)x.lines, (cuuint64_t)x.depth};
-  const cuuint64_t stride[2] = {(cuuint64_t)x.line_stride * size, (cuuint64_t)deep * size};
-  const cuuint32_t boxes[3] = {128u / size, (cuuint32_t)box, 1};
+/* Of a tensor of three dims, with strides in bytes, for the copy engine: in boxes of 128 bytes x
+   `box` lines; fetched by 256 bytes, lines off 128 take up to 18 % longer. */
+static int gt__make_map(CUtensorMap *map, int dtype, const void *data, const int64_t (&size)[3],
+                        int64_t line, int64_t matrix, int box) {
+  const cuuint32_t boxes[3] = {dtype == GT_FLOAT32 ? 32u : 64u, (cuuint32_t)box, 1};
   const cuuint32_t one[3] = {1, 1, 1};
+  const int64_t stride[2] = {line, matrix ? matrix : line * size[1]}; /* it is checked */
   const auto encode = (decltype(&cuTensorMapEncodeTiled))gt__find_encoder();
   CUtensorMapDataType type = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
-  if (x.dtype == GT_FLOAT32) type = CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
-  if (x.dtype == GT_FLOAT16) type = CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+  if (dtype == GT_FLOAT32) type = CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+  if (dtype == GT_FLOAT16) type = CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
   if (!encode) return cudaErrorNotSupported;
   const CUresult bad =
-      encode(map, type, 3, (void *)x.data, dim, stride, boxes, one, CU_TENSOR_MAP_INTERLEAVE_NONE,
-             CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
-             CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+      encode(map, type, 3, (void *)data, (const cuuint64_t *)size, (const cuuint64_t *)stride,
+             boxes, one, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+             CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   return bad ? cudaErrorInvalidValue : cudaSuccess;
 }
 /* Of A or B, or their pieces. */
 static int gt__map_factor(gt__hopper_product *j, int i, int dtype, int box) {
   const gt__factor *x = &j->p.f.x[i];
-  const int64_t deep = x->blocks ? x->pitch * x->lines : x->batch_stride;
-  const int64_t matrices = (int64_t)x->batch * j->pieces;
-  const gt__tensor3 tensor = {dtype, x->to, x->wide, x->lines, matrices, x->pitch, deep};
-  return gt__make_map(&j->p.map[i], tensor, box);
+  const int bytes = dtype == GT_FLOAT32 ? 4 : 2;
+  const int64_t matrix = x->blocks ? x->pitch * x->lines : x->batch_stride;
+  const int64_t line = x->pitch * bytes;
+  const int64_t size[3] = {x->wide, x->lines, (int64_t)x->batch * j->pieces};
+  return gt__make_map(&j->p.map[i], dtype, x->to, size, line, matrix * bytes, box);
 }
-/* Of both, and of C, if the engine stores it. */
+/* Of both, of C, if the engine stores it, and of a matrix behind the product, which comes in stages
+   of its own. */
 static int gt__make_maps(gt__hopper_product *j) {
   gt__hopper_args *p = &j->p;
   const gt__division *t = &j->t;
+  const int each = j->pieces * (GT__HIGH + t->wide) / 64; /* swizzled tiles in a stage */
+  const int64_t size[3] = {t->n, t->m, j->x.batch};
   int e = gt__map_factor(j, 0, j->type, p->box);
   if (!e) e = gt__map_factor(j, 1, j->type, 64);
-  const gt__tensor3 c = {
-      t->dtype, t->to, t->n, t->m, j->x.batch, t->row, t->batch,
-  };
-  return e || !t->direct ? e : gt__make_map(&p->c, c, 64);
-}
-/* Of a matrix behind the product, which comes in stages of its own. */
-static int gt__make_after_map(gt__hopper_product *j) {
-  gt__hopper_args *p = &j->p;
-  const gt__division *t = &j->t;
-  if (!j->matrix) return 0;
+  const int64_t row = t->row * 2;
+  const int64_t batch = t->batch * 2;
+  if (e) return e;
+  if (t->direct) e = gt__make_map(&p->c, t->dtype, t->to, size, row, batch, 64);
+  if (e || !j->matrix) return e;
   const gt__after *s = &t->after[j->matrix - 1];
-  const int size_log2 = s->dtype == GT_FLOAT32 ? 2 : 1;
-  const int each = j->pieces * (GT__HIGH + t->wide) / 64; /* swizzled tiles in a stage */
-  p->columns = 128 >> size_log2; /* of a swizzled tile, whose lines have 128 bytes */
+  p->columns = s->dtype == GT_FLOAT32 ? 32 : 64; /* of a swizzled tile */
   p->step = s->batch != 0;
   p->extra = (2 * t->wide / p->columns - 1) / each + 1;
-  const int64_t row = s->row >> size_log2;
-  const int64_t batch = s->batch >> size_log2;
-  const int64_t matrices = p->step ? j->x.batch : 1;
-  const gt__tensor3 after = {s->dtype, s->data, t->n, t->m, matrices, row, batch};
-  return gt__make_map(&p->after, after, 64);
+  return gt__make_map(&p->after, s->dtype, s->data, size, s->row, s->batch, 64);
 }
-static int gt__launch_hopper(gt__hopper_product *j, void *stream) {
-  gt__hopper_args *p = &j->p;
+
+/* ---- >>hopper-plan -----------------------------------------------------------------------------
+   Which products go to >>matmul-hopper, how C is cut into tiles, and the launch. */
+/* How operand i lies; false: its batch dims do not act as one. */
+static bool gt__see(gt__hopper_product *j, int i) {
+  const gt__view v = gt__view_of(&j->x, i);
+  const int mn = (int)v.size;
+  const int k = j->p.k;
+  const bool short_across = *v.deep == 1 && k >= mn;
+  const bool along = *v.wide != 1 || short_across;
+  gt__factor *f = &j->p.f.x[i];
+  if (!gt__one_batch(&j->x, v.o, &f->batch_stride)) return false;
+  f->data = v.o->data;
+  f->to = v.o->data;
+  f->along_k = along;
+  f->wide = along ? k : mn;
+  f->lines = along ? mn : k;
+  f->stride = along ? *v.deep : *v.wide;
+  f->line_stride = along ? *v.wide : *v.deep;
+  f->pitch = f->line_stride;
+  f->batch = f->batch_stride ? (int)j->x.batch : 1;
+  f->step = f->batch_stride ? j->pieces : 0;
+  return true;
+}
+static bool gt__see_both(gt__hopper_product *j) {
+  j->t.m = (int)j->x.m;
+  j->t.n = (int)j->x.n;
+  j->p.k = (int)j->x.k;
+  return gt__see(j, 0) && gt__see(j, 1);
+}
+/* Can the copy engine take elements of so many bytes from where they are? */
+static bool gt__can_stay(const gt__factor *f, int size) {
+  const int64_t all = (intptr_t)f->data | f->line_stride * size | f->batch_stride * size;
+  if (f->stride != 1 || f->line_stride < f->wide) return false;
+  return all >= 0 && all % 16 == 0;
+}
+/* Lets gt__pack_kernel bring operand i to scratch, in pieces if it is float32. */
+static void gt__plan_packing(gt__hopper_product *j, int i) {
+  const gt__view v = gt__view_of(&j->x, i);
+  gt__factor *f = &j->p.f.x[i];
+  const bool f32 = v.o->dtype == GT_FLOAT32;
+  const bool along = f->along_k;
+  const int line = 32 * (f32 ? 4 : 8);
+  const int mn = (int)v.size;
+  const int k = j->p.k; /* line: a warp's elements */
+  const int step = along ? line : 8;
+  const int tile = along ? 8 : line;
+  f->rounds = GT__PACK_ROUNDS;
+  const int wanted = (k - 1) / (GT__PACK_CHUNKS * step) + 1;
+  if (f32) f->rounds = (int)gt__up(wanted, GT__PACK_ROUNDS);
+  f->chunk = f->rounds * step;
+  f->chunks = (k - 1) / f->chunk + 1;
+  f->tiles = (mn - 1) / tile + 1;
+  f->blocks = f->tiles * f->chunks * f->batch;
+  f->pitch = gt__up(f->wide, 64);
+  const size_t elements = (size_t)f->batch * j->pieces * f->lines * f->pitch;
+  const size_t tops = (size_t)f->batch * f->chunks * mn;
+  gt__place(j, f->to, gt__carve(j, elements * 2));
+  if (f32) gt__place(j, f->top, gt__carve(j, tops * 4));
+}
+/* Can the copy engine store C, 16 bytes at once? */
+static bool gt__can_store(const gt__hopper_product *j) {
+  const gt__division *t = &j->t;
+  const int64_t all = (intptr_t)t->to | t->n * 2 | t->row * 2 | t->batch * 2;
+  if (t->dtype == GT_FLOAT32 || j->products > 1) return false;
+  if (t->column != 1 || t->row < t->n) return false;
+  return all >= 0 && all % 16 == 0;
+}
+
+/* -- cutting C into tiles, and those that would leave multiprocessors idle into parts -- Of all
+   widths, with parts and clusters or not, that is taken which needs the fewest clocks by a model.
+   */
+static double gt__slowness(const gt__factor *f, int down) { /* in loading A or B */
+  if (((uintptr_t)f->to | f->pitch * 2) % 128 == 0) return 1;
+  return down > 1 ? GT__CLUSTER_OFF_LINES : GT__OFF_LINES;
+}
+/* Tiles of width t->wide and so many rows; the last ones in parts if `cut`. */
+static void gt__lay_tiles(const gt__hopper_product *j, gt__division *t, int high) {
+  t->high = high;
+  t->lines = min(t->high, t->m);
+  t->rows = (t->m - 1) / t->high + 1;
+  t->columns = (t->n - 1) / t->wide + 1;
+  t->tiles = t->rows * t->columns * (int)j->x.batch;
+  t->pitch = (int)gt__up(min(t->wide, t->n), 4);
+}
+static void gt__lay_parts(const gt__hopper_product *j, gt__division *t, int room, bool cut) {
+  const int steps = (j->p.k - 1) / GT__DEEP + 1;
+  const int rest = t->tiles % room;
+  const int most = j->products > 1 ? steps : steps / GT__PART_STEPS;
+  int parts = 1;
+  const bool counts = j->products > 1 || t->tiles < 2 * room; /* of many turns the last does not */
+  if (cut && rest && counts) parts = max(1, min(room / rest, most));
+  t->whole = t->tiles - rest;
+  t->share = (steps - 1) / parts + 1;
+  t->each = (steps - 1) / t->share + 1;
+  t->steps = t->share * t->each; /* beyond K there are zeros */
+  t->units = t->whole + rest * t->each;
+  t->slots = 0;
+  if (t->each > 1) t->slots = rest * (t->each + 1);
+}
+static double gt__clocks_of(const gt__hopper_product *j, const gt__division *t, int down,
+                            int room) {
+  const int halves = t->m > 64 ? 2 : 1;
+  const int turns = t->tiles / room;
+  const int rest = t->tiles % room;
+  const gt__factor *x = j->p.f.x;
+  const double lines_a = halves * j->p.box * gt__slowness(&x[0], down);
+  const double lines_b = t->wide * gt__slowness(&x[1], down);
+  const double lines = lines_a + lines_b;
+  const double loading = 128 * j->pieces * lines / GT__BYTES_A_CLOCK;
+  const double multiplying = GT__CLOCKS_A_COLUMN * halves * t->wide * j->products;
+  double step = fmax(multiplying, loading);
+  if (down > 1) step *= GT__CLUSTER_GAIN;
+  else if (j->products > 1 && t->wide < 128) step *= GT__NARROW_PIECES;
+  int steps = turns * t->steps;
+  if (rest) steps += t->share;
+  const int tiles = turns + (rest > 0);
+  const double storing = GT__STORE_CLOCKS * t->wide;
+  double clocks = steps * step + tiles * (GT__TILE_CLOCKS + storing);
+  if (down > 1 && t->wide > 128) clocks += GT__WIDE_CLUSTER_CLOCKS;
+  const double sums = (double)rest * t->each * t->lines * t->pitch;
+  return t->slots ? clocks + GT__SUM_CLOCKS + sums / GT__SUM_SPEED : clocks;
+}
+static void gt__cut_up(gt__hopper_product *j, int blocks) {
+  gt__division t = j->t;
+  double least = HUGE_VAL;
+  const int lines = (int)gt__up(t.m, 8);
+  j->p.box = 64;
+  if (j->p.f.x[0].along_k) j->p.box = min(64, lines);
+  for (int i = 0; i < 16; i++) { /* clusters or not, four widths, parts or not */
+    const int down = 1 + i / 8;
+    const int room = blocks / down;
+    t.wide = 64 + i % 8 / 2 * 64;
+    gt__lay_tiles(j, &t, GT__HIGH * down);
+    if (down > 1 && t.wide < 128) continue;
+    if (!gt__hopper_kernel_of(j, &t)) continue;
+    gt__lay_parts(j, &t, room, i % 2);
+    const double clocks = gt__clocks_of(j, &t, down, room);
+    if (clocks >= least) continue;
+    least = clocks;
+    j->t = t;
+    j->p.down = down;
+  }
+}
+/* With divisors, and scratch for the parts. */
+static int gt__keep_division(gt__op *op, gt__hopper_product *j, const void *end) {
+  const size_t elements = (size_t)j->t.slots * j->t.lines * j->t.pitch;
+  gt__set_divisors(&j->t);
+  gt__place(j, j->t.parts, gt__carve(j, elements * 4));
+  return gt__keep_product(op, j, end);
+}
+/* Works out everything but the tensor maps. */
+static int gt__plan_hopper(gt__op *op) {
+  const gt__matmul_args *args = &op->u.matmul;
+  if (!gt__is_for_hopper(args)) return 0;
+  gt__hopper_product plan;
+  gt__hopper_product *j = &plan;
+  gt__begin_product(op, j, sizeof *j);
+  const bool halves = args->a.dtype != GT_FLOAT32;
+  const bool one = halves || args->precision == GT_MEDIUM;
+  j->products = args->precision == GT_HIGH ? GT__HIGH_PRODUCTS : GT__HIGHEST_PRODUCTS;
+  if (one) j->products = 1;
+  j->pieces = gt__pieces_of(j->products);
+  j->type = args->a.dtype == GT_FLOAT16 ? GT_FLOAT16 : GT_BFLOAT16;
+  if (!gt__see_both(j)) return 0;
+  gt__plan_output(j, false);
+  j->t.direct = gt__can_store(j);
+  for (int i = 0; i < 2; i++) {
+    const gt__factor *f = &j->p.f.x[i];
+    const bool stays = halves && gt__can_stay(f, 2);
+    if (!stays) gt__plan_packing(j, i);
+  }
+  gt__cut_up(j, gt__device_facts() >> 16);
+  return gt__keep_division(op, j, j + 1);
+}
+
+static int gt__run_hopper(const gt__op *op, void *stream) {
+  gt__hopper_product job;
+  gt__hopper_product *j = &job;
+  gt__hopper_args *p = &job.p;
+  gt__recall_product(op, j);
   const gt__factor *x = p->f.x;
   void *parameters[] = {p};
   void *packs[] = {&p->f};
   const int packed = x[0].blocks + x[1].blocks;
   const int clusters = (gt__device_facts() >> 16) / p->down;
-  const int first = j->pieces == 1 ? 0 : 2 * j->pieces - 1;
-  const void *kernel = gt__hopper_kernels[first + j->t.wide / 64 - 1];
+  const dim3 grid(p->down * min(j->t.units, clusters));
+  const void *kernel = gt__hopper_kernel_of(j, &j->t);
   const void *pack = gt__pack_kernels[x[0].top ? j->pieces : 0];
   int e = 0;
   p->f.early = j->x.post.early;
   p->early = packed ? 0 : j->x.post.early;
-  p->form = 2 * x[0].along_k + x[1].along_k + (j->type == GT_FLOAT16 ? GT__FORM_HALF : 0);
+  p->form = j->type == GT_FLOAT16 ? GT__FORM_HALF : 0;
+  p->form += 2 * x[0].along_k + x[1].along_k;
+  p->t = j->t;
   if (packed) e = gt__launch(pack, dim3(packed), 256, 0, stream, packs);
   if (!e) e = gt__make_maps(j);
-  if (!e) e = gt__make_after_map(j);
-  if (e) return e;
-  p->t = j->t;
-  return gt__launch(kernel, dim3(p->down * min(p->t.units, clusters)), 3 * GT__TEAM, GT__ROOM,
-                    stream, parameters, p->down);
-}
-static int gt__run_hopper(const gt__op *op, void *stream) {
-  gt__hopper_product job;
-  gt__recall_product(op, &job);
-  int e = gt__launch_hopper(&job, stream);
-  if (!e) e = gt__launch_split_sum(&job, stream);
-  return e || !job.through ? e : gt__finish_product(&op->u.matmul, &job, stream);
-}
-
-/* Kernels load at their first use, which may wait for the device; so all are loaded at first. Those
-   of products must say how much shared memory they take before they are launched. */
-static cudaError_t gt__load_fast(void) {
-  static const struct {
-    const void *const *kernels;
-    int n;
-  } all[] = {
-      {gt__few_kernels, 1},  {gt__map_kernels[0][0], 18}, {gt__reduce_kernels[0], 42},
-      {gt__soft_kernels, 2}, {gt__soft_down_kernels, 2},  {gt__pack_kernels, 4},
-      {gt__copy_kernels, 5}, {gt__split_sum_kernels, 3},  {gt__short_kernels, 9},
-      {gt__turn_kernels, 1}, {gt__order_kernels, 5},      {gt__scan_kernels, 3},
-  };
-  cudaError_t error = cudaSuccess;
-  for (const auto &some : all)
-    if (!error) error = gt__load(some.kernels, some.n);
-  for (int i = 0; i < GT__FORMS && !error; i++)
-    if (gt__has_room(i))
-      error = cudaFuncSetAttribute(gt__matmul_forms[i].kernel,
-                                   cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   gt__matmul_forms[i].bytes);
-  const int on_hopper = gt__device_facts() & GT__PROBE_HOPPER ? 7 : 0;
-  for (int i = 0; i < on_hopper && !error; i++)
-    error = cudaFuncSetAttribute(gt__hopper_kernels[i], cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 GT__ROOM);
-  return error;
+  if (!e) e = gt__launch(kernel, grid, 3 * GT__TEAM, GT__ROOM, stream, parameters, p->down);
+  return gt__finish_product(op, j, e, stream);
 }
 
 /* ---- >>matmul-skinny ----------------------------------------------------------------------------
@@ -7205,8 +7033,7 @@ struct gt__skinny {
     w.next = blockIdx.x;
     ahead = w;
     if (threadIdx.x % GT__TEAM == 0)
-      for (int i = 0; i < STAGES; i++)
-        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(gt__smem(full + i)));
+      for (int i = 0; i < STAGES; i++) gt__barrier_init(full + i, 1);
     GT__KEPT("fence.mbarrier_init.release.cluster;");
     __syncthreads();
   }
@@ -7220,10 +7047,7 @@ struct gt__skinny {
     const int bytes = lines ? ROWS * 128 : RAW;
     char *const to = ring + filled * STAGE;
     uint64_t *const barrier = full + filled;
-    asm volatile(GT__ONE_THREAD "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1; }" ::"r"(
-                     gt__smem(barrier)),
-                 "r"(bytes + 16384)
-                 : "memory");
+    gt__expect(barrier, bytes + 16384);
     for (int i = 0; i < boxes + 4; i++) {
       const bool b = i >= boxes;
       const gt__factor &f = p.f.x[b];
@@ -7364,17 +7188,6 @@ struct gt__skinny {
       gt__store_line((char *)(mine + row * PITCH), four);
     }
   }
-  /* An element from float32 itself, K in order. */
-  __device__ __forceinline__ float exactly(int m, int n) const {
-    const int end = min(p.k, w.to * 32 * TEAMS);
-    float x = 0;
-    GT__LOOP for (int k = w.from * 32 * TEAMS; k < end; k++) {
-      const float a = *gt__find(p.f.x[0], w.batch, m, k);
-      const float b = *gt__find(p.f.x[1], w.batch, n, k);
-      x = __fmaf_rn(a, b, x);
-    }
-    return x;
-  }
   /* Adds up the teams' sums, which go to C, or to a part. Those that pieces cannot make, since a
      sum is not finite, or all of a line below 2^-111, are made from float32 itself. */
   __device__ __forceinline__ void store(const char *sums, bool strict) const {
@@ -7393,7 +7206,8 @@ struct gt__skinny {
         from += FITS ? RING : LAID;
       }
       for (int j = 0; j < 4 && m < t.m && n + j < t.n; j++)
-        if (strict || !(fabsf(four[j]) < INFINITY)) four[j] = exactly(m, n + j);
+        if (strict || !(fabsf(four[j]) < INFINITY))
+          four[j] = gt__multiply_strictly(p, w, m, n + j, 32 * TEAMS);
       float *const part = (float *)t.parts + (lines + row) * t.pitch + column;
       if (w.slot < 0) gt__store_sums(t, w, m, n, four);
       else if (row < t.lines && column < t.pitch) gt__store_line((char *)part, four);
@@ -7462,6 +7276,7 @@ static void gt__cut_strip(gt__skinny_product *j) {
     if (us >= least) continue;
     least = us;
     t->share = share;
+    t->each = cut;
     t->steps = share * cut;
     t->units = t->tiles * cut;
     t->slots = cut > 1 ? t->tiles * (cut + 1) : 0;
@@ -7482,19 +7297,11 @@ static int gt__plan_skinny(gt__op *op) {
   gt__skinny_product *j = &plan;
   gt__begin_product(op, j, sizeof *j);
   j->turned = args->n < args->m;
-  if (j->turned) gt__transpose_product(&j->x, args);
-  j->t.m = (int)j->x.m;
-  j->t.n = (int)j->x.n;
-  j->p.k = (int)j->x.k;
+  if (j->turned) gt__transpose_product(&j->x);
   j->pieces = 1;
-  for (int i = 0; i < 2; i++) {
-    gt__factor *f = &j->p.f.x[i];
-    const gt__operand *o = gt__view_of(&j->x, i).o;
-    if (!gt__one_batch(&j->x, o, &f->batch_stride)) return 0;
-    gt__see(j, i);
-    const int64_t bytes = (intptr_t)f->data | f->line_stride * 4 | f->batch_stride * 4;
-    if (f->stride != 1 || bytes % 16 || f->line_stride < f->wide || bytes < 0) return 0;
-  }
+  if (!gt__see_both(j)) return 0;
+  for (const gt__factor &f : j->p.f.x)
+    if (!gt__can_stay(&f, 4)) return 0;
   j->form = gt__skinny_forms;
   while (j->form->rows < 64 && j->form->rows < j->t.m) j->form++;
   gt__plan_output(j, false);
@@ -7514,14 +7321,35 @@ static int gt__run_skinny(const gt__op *op, void *stream) {
   const gt__skinny_form *f = j->form;
   const dim3 grid(min(p->t.units, gt__device_facts() >> 16));
   if (!e) e = gt__launch(f->kernel, grid, f->threads, f->bytes, stream, parameters);
-  if (!e) e = gt__launch_split_sum(j, stream);
-  return e || !j->through ? e : gt__finish_product(&op->u.matmul, j, stream);
+  return gt__finish_product(op, j, e, stream);
 }
-static cudaError_t gt__load_skinny(void) {
+
+/* Kernels load at their first use, which may wait for the device; so all are loaded at first. Those
+   of products must say how much shared memory they take before they are launched. */
+static cudaError_t gt__allow(const void *kernel, int bytes) {
+  return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+}
+static cudaError_t gt__load_fast(void) {
+  static const struct {
+    const void *const *kernels;
+    int n;
+  } all[] = {
+      {gt__few_kernels, 1},  {gt__map_kernels[0][0], 18}, {gt__reduce_kernels[0], 42},
+      {gt__soft_kernels, 2}, {gt__soft_down_kernels, 2},  {gt__pack_kernels, 4},
+      {gt__copy_kernels, 5}, {gt__split_sum_kernels, 3},  {gt__short_kernels, 9},
+      {gt__turn_kernels, 1}, {gt__order_kernels, 5},      {gt__scan_kernels, 3},
+  };
   cudaError_t error = cudaSuccess;
+  for (const auto &some : all)
+    if (!error) error = gt__load(some.kernels, some.n);
+  for (const gt__form &f : gt__matmul_forms)
+    if (!error && gt__room_for(&f, gt__device_facts())) error = gt__allow(f.kernel, f.bytes);
+  if (!(gt__device_facts() & GT__PROBE_HOPPER)) return error;
+  for (const auto &kernels : gt__hopper_kernels)
+    for (const void *kernel : kernels)
+      if (kernel && !error) error = gt__allow(kernel, GT__ROOM);
   for (const gt__skinny_form &f : gt__skinny_forms)
-    if (!error && (gt__device_facts() & GT__PROBE_HOPPER))
-      error = cudaFuncSetAttribute(f.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, f.bytes);
+    if (!error) error = gt__allow(f.kernel, f.bytes);
   return error;
 }
 #endif /* not GPUTENSOR_PLAIN */
@@ -7644,7 +7472,6 @@ extern "C" int gt__cuda_warmup(void) {
 #ifndef GPUTENSOR_PLAIN
   if (!error) error = gt__load(gt__scatter_kernels, 7);
   if (!error) error = gt__load_fast();
-  if (!error) error = gt__load_skinny();
 #endif
   if (error) (void)cudaGetLastError();
   return error;

@@ -2288,9 +2288,10 @@ typedef struct {
    then i + 64, ... 1. Not inner: chunk is GT__ROWS = 32, one lane, in order. Then, both, the values
    of the chunks combine pairwise: neighbours (0,1) (2,3) ..., a last odd one is carried up; repeat.
    With `soft`, fold is SUM, one dim is folded, all are floats; a row, the n values v of an outer
-   index, takes GT__SOFT_BYTES at most or, on a GPU, is not inner. m = the maximum (LOGSUMEXP: 0 for
-   an infinite one), s = the SUM of e = exp(v - m). The results e / s, or (v - m) - log(s), go
-   through pre.out, as a map's over pre.size; LOGSUMEXP's log(s) + m goes through `out`. */
+   index, takes GT__SOFT_BYTES or, not inner, on a GPU, has 1024 at most. m = the maximum
+   (LOGSUMEXP: 0 for an infinite one), s = the SUM of e = exp(v - m). The results e / s, or (v - m)
+   - log(s), go through pre.out, as a map's over pre.size; LOGSUMEXP's log(s) + m goes through
+   `out`. */
 enum { GT__LANES = 256 };
 enum { GT__CHUNK = 4096 };
 enum { GT__ROWS = 32 };
@@ -7645,7 +7646,7 @@ static int gt__is_row(const gt_tensor *x, uint32_t set, const gt_tensor *out) {
   if (gt__compute_of(to) != gt__compute_of(x->dtype)) return 0;
   if (inner) return n * (x->dtype == GT_FLOAT64 ? 8 : 4) <= GT__SOFT_BYTES;
   if (gt__on_host(x->device) || to != x->dtype) return 0;
-  return n <= 512 || n <= all / n;
+  return n <= (n > all / n ? 512 : 1024);
 }
 /* In one read, or: m, the maximum of a row, s, the sum of exp(x - m), and then the result. */
 static gt_tensor *gt__soft(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim,

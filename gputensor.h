@@ -12645,6 +12645,7 @@ static const gt__cpu_isa gt__cpu_isas[] = {
     {"amx", GT__SET(avx512), 1, 4},
 #endif
 };
+#define GT__CPU_NO_ISA (gt__cpu_isas + sizeof gt__cpu_isas / sizeof *gt__cpu_isas)
 #undef GT__SET
 static int gt__cpu_has(int needs) {
 #if defined(__x86_64__)
@@ -12655,27 +12656,27 @@ static int gt__cpu_has(int needs) {
 #endif
   return needs < 4 || gt__cpu_has_amx();
 }
-/* The best set that the machine has, or a lesser one that GPUTENSOR_CPU names: its place, counted
-   from 1; 0 if it has none of them, or "plain" is asked for. */
+/* The best set that the machine has, or a lesser one that GPUTENSOR_CPU names; the last entry if it
+   has none of them, or "plain" is asked for. */
 GT__RARE_BEGINS
-static int gt__cpu_find_isa(void) {
-  const int count = (int)(sizeof gt__cpu_isas / sizeof *gt__cpu_isas);
+static const gt__cpu_isa *gt__cpu_find_isa(void) {
   const char *asked = getenv("GPUTENSOR_CPU");
-  int best = 0; /* sets that are there */
-  while (best < count && gt__cpu_has(gt__cpu_isas[best].needs)) best++;
-  for (int i = 0; asked && i < best; i++)
-    if (!strcmp(asked, gt__cpu_isas[i].name)) best = i + 1;
-  return asked && !strcmp(asked, "plain") ? 0 : best;
+  const gt__cpu_isa *isa = gt__cpu_isas, *best = GT__CPU_NO_ISA;
+  for (; isa < GT__CPU_NO_ISA && gt__cpu_has(isa->needs); isa++) {
+    best = isa;
+    if (asked && !strcmp(asked, isa->name)) break;
+  }
+  return asked && !strcmp(asked, "plain") ? GT__CPU_NO_ISA : best;
 }
 GT__RARE_ENDS
 GT__INSIDE const gt__cpu_isa *gt__cpu_choose(void) { /* NULL: none */
-  static int chosen = -1;
-  int best = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
-  if (best < 0) {
-    best = gt__cpu_find_isa();
-    __atomic_store_n(&chosen, best, __ATOMIC_RELAXED);
+  static const gt__cpu_isa *chosen;
+  const gt__cpu_isa *isa = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
+  if (!isa) {
+    isa = gt__cpu_find_isa();
+    __atomic_store_n(&chosen, isa, __ATOMIC_RELAXED);
   }
-  return best ? &gt__cpu_isas[best - 1] : NULL;
+  return isa < GT__CPU_NO_ISA ? isa : NULL;
 }
 /* ---- >>cpu-vectors -----------------------------------------------------------------------------
    Values pass in blocks of 512, so that all slots stay in the L1 and L2 caches. A step of a program
@@ -15276,6 +15277,7 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
 #undef GT__CLOSED
 #undef GT__COMPILER
 #undef GT__CORES
+#undef GT__CPU_NO_ISA
 #undef GT__CPU_NO_MORE
 #undef GT__CPU_PARALLEL
 #undef GT__CPU_PLAIN

@@ -532,7 +532,8 @@ GT_API gt_tensor *gt_index_add(gt_tensor *out, int dim, const gt_tensor *index,
    range, as all below 0 are, is an error at the call on the CPU, and nothing is written; on a GPU,
    and in a graph, what it names is left out and the next wait reports it. A GPU is slow if the
    index has 2^31 elements or more, or if there are so many places: out's size in `dim` times the
-   index's in all other dims. Overlap goes through a temporary. */
+   index's in all other dims; the CPU takes up to 2^32 - 1 elements. Overlap goes through a
+   temporary. */
 GT_API gt_tensor *gt_scatter_reduce(gt_tensor *out, int dim, const gt_tensor *index,
                                     const gt_tensor *src, gt_reduction reduction, int include_self);
 
@@ -8156,10 +8157,11 @@ GT_API gt_tensor *gt_nonzero(const gt_tensor *x) {
   gt_tensor *out = gt__new(GT_SHAPE(n.i, x->ndim), GT_INT64, x->device, 0);
   gt__result r = {out, out, 1};
   if (!out) return NULL;
-  if (x->ndim == 1) return gt__end(&r, gt__find_order(out, &line, n.i, GT__NONZERO));
-  GT__LOCAL gt_tensor *at = gt__new(GT_SHAPE(n.i), GT_INT64, x->device, 0);
+  GT__LOCAL gt_tensor *at =
+      x->ndim == 1 ? gt__handle(out) : gt__new(GT_SHAPE(n.i), GT_INT64, x->device, 0);
   gt_status status = at ? gt__find_order(at, &line, n.i, GT__NONZERO) : gt__failed();
-  return gt__end(&r, status ? status : gt__coordinates(out, at, x));
+  if (!status && x->ndim != 1) status = gt__coordinates(out, at, x);
+  return gt__end(&r, status);
 }
 
 /* ---- >>timeline ---------------------------------------------------------------------------------
@@ -10968,118 +10970,7 @@ static int gt__cpu_plain_copy(const gt__op *op, void *queue) {
 }
 
 static int gt__cpu_plain_order(const gt__op *op, void *queue); /* see >>cpu-order */
-/* -- scatter: a thread passes all positions, and takes what goes to its places as it comes. A place
-   has a count of what it has taken, and the sums of the run at hand, a line of one for each element
-   of the rest. The lines are apart from the counts, so that no memory is touched for places to
-   which nothing goes. Then there is a stack of the tree's nodes, those of a binary counter, which
-   are lines, too, and numbered from 1 on. -- */
-typedef struct {
-  const gt__scatter_args *a;
-  const gt__cpu_numbers *type;
-  int64_t places, each, line; /* each: places of an item; line: its bytes */
-  int64_t *top, *below; /* of a place, its newest node; of a node, the one under it; 0: none */
-  int64_t *nodes;       /* how many there are */
-  int64_t *taken;       /* of each place */
-  char *place, *node;   /* lines */
-} gt__cpu_tally;
-/* A run has ended and becomes a node. Two nodes of one size become one. */
-static void gt__cpu_end_run(const gt__cpu_tally *t, int64_t k) {
-  int64_t i = __atomic_add_fetch(t->nodes, 1, __ATOMIC_RELAXED);
-  int64_t runs = t->taken[k] / GT__ROWS - 1;
-  memcpy(t->node + i * t->line, t->place + k * t->line, (size_t)t->line);
-  t->below[i] = runs ? t->top[k] : 0;
-  for (; runs & 1; runs >>= 1) {
-    const gt__cpu_numbers *type = t->type;
-    const char *newer = t->node + i * t->line;
-    i = t->below[i];
-    char *older = t->node + i * t->line;
-    type->take(t->a->fold, 0, older, type->native, newer, 1, t->a->rest);
-  }
-  t->top[k] = i;
-}
-static void gt__cpu_take_position(const gt__cpu_tally *t, int64_t p, int64_t k) {
-  const gt__scatter_args *a = t->a;
-  const gt__operand *src = &a->src;
-  const int last = a->ndim - 1, wide = last >= a->n_index;
-  const int64_t n = wide ? a->size[last] : 1;
-  const int64_t step = wide ? src->stride[last] : 0;
-  char *sums = t->place + k * t->line;
-  const int first = t->taken[k] % GT__ROWS == 0;
-  if (first && t->taken[k]) gt__cpu_end_run(t, k);
-  t->taken[k]++;
-  for (int64_t e = 0; e < a->rest; e += n) {
-    const int64_t at = gt__scatter_from(a, src, p, e);
-    const char *from = src->data + at * gt__cpu_bytes(src);
-    t->type->take(a->fold, first, sums, src->dtype, from, step, n);
-    sums += n * t->type->width;
-  }
-}
-/* Joins the nodes of a place and its old values, and stores that. */
-static void gt__cpu_end_place(const gt__cpu_tally *t, int64_t k) {
-  const gt__scatter_args *a = t->a;
-  const gt__operand *out = &a->out;
-  const gt__cpu_numbers *type = t->type;
-  const char *sums = t->place + k * t->line;
-  int64_t i = 0;
-  if (t->taken[k] > GT__ROWS) i = t->top[k];
-  for (; i; i = t->below[i]) {
-    char *older = t->node + i * t->line;
-    type->take(a->fold, 0, older, type->native, sums, 1, a->rest);
-    sums = older;
-  }
-  for (int64_t e = 0; e < a->rest && t->taken[k]; e++) {
-    const int64_t at = gt__scatter_to(a, k, e);
-    char *to = out->data + at * gt__cpu_bytes(out);
-    gt__num v = type->load(type->native, sums + e * type->width);
-    const gt__num old = type->load(out->dtype, to);
-    if (a->include_self) v = type->fold(a->fold, old, v);
-    type->store(out->dtype, to, v);
-  }
-}
-static void gt__cpu_scatter_task(const void *context, gt__cpu_range items) {
-  const gt__cpu_tally *t = (const gt__cpu_tally *)context;
-  const int64_t begin = items.begin * t->each, n = t->a->n;
-  const int64_t end = gt__least(items.end * t->each, t->places);
-  memset(t->taken + begin, 0, (size_t)(end - begin) * sizeof *t->taken);
-  for (int64_t p = 0; p < n; p++) {
-    const int64_t k = gt__scatter_place(t->a, p);
-    const int64_t ahead = gt__least(p + 32, n - 1);
-    const int64_t next = gt__scatter_place(t->a, ahead);
-    const int is_next = next >= begin && next < end;
-    if (is_next) __builtin_prefetch(t->taken + next);
-    if (is_next) __builtin_prefetch(t->place + next * t->line);
-    if (k < 0 && t->a->fault) *t->a->fault = 1;
-    if (k >= begin && k < end) gt__cpu_take_position(t, p, k);
-  }
-  for (int64_t k = begin; k < end; k++) gt__cpu_end_place(t, k);
-}
-static int gt__cpu_plain_scatter(const gt__op *op, void *queue) {
-  const gt__scatter_args *a = &op->u.scatter;
-  const double work = (double)a->n * (double)a->rest;
-  const int threads = gt__cpu_threads(work);
-  const int64_t places = a->inner * a->entries;
-  const int64_t nodes = a->n / GT__ROWS + 1;
-  gt__cpu_tally t;
-  t.a = a;
-  t.type = gt__cpu_types[a->compute];
-  t.places = places;
-  t.each = gt__parts(places, threads);
-  t.top = NULL;
-  t.line = gt__rounded(a->rest * t.type->width, 8);
-  const int64_t bytes = (places + nodes) * (t.line + 8) + (places + 1) * 8;
-  if ((uint64_t)bytes <= SIZE_MAX) t.top = (int64_t *)GPUTENSOR_MALLOC((size_t)bytes);
-  if (!t.top) return GT__CPU_NO_MEMORY;
-  t.below = t.top + places;
-  t.nodes = t.below + nodes;
-  *t.nodes = 0;
-  t.taken = t.nodes + 1;
-  t.place = (char *)(t.taken + places);
-  t.node = t.place + places * t.line;
-  const int64_t items = gt__parts(places, t.each);
-  const int code = gt__cpu_split(gt__cpu_scatter_task, &t, items, threads, 0);
-  GPUTENSOR_FREE(t.top);
-  return code;
-}
+static int gt__cpu_plain_scatter(const gt__op *op, void *queue);
 static int gt__cpu_takes_all(gt__op *op) { return 1; }
 #define GT__CPU_PLAIN(run) \
   { "plain", gt__cpu_takes_all, run, "the definition" }
@@ -11096,8 +10987,8 @@ static const gt__way gt__cpu_plain_ways[GT__FUNCTION + 1][2] = {
 
 GT__RARE_ENDS
 /* ---- >>cpu-order -------------------------------------------------------------------------------
-   The order of rows. Pairs, of 32 bits of a key above the position, are sorted by digits of eight
-   bits, the lowest first; a few by insertion. */
+   The order of rows, and what goes to places. Pairs, of 32 bits of a key above the position, are
+   sorted by digits of eight bits, the lowest first; a few by insertion. */
 enum { GT__FEW_PAIRS = 48 };
 enum { GT__DIGIT_VALUES = 256 };
 GT__INSIDE unsigned gt__cpu_digit(uint64_t pair, int shift) { return pair >> shift & 255; }
@@ -11216,6 +11107,100 @@ static int gt__cpu_plain_order(const gt__op *op, void *queue) {
   const size_t room = (size_t)gt__cpu_order_room(a); /* of pairs, twice */
   if (room > SIZE_MAX / 32 / (size_t)threads) return GT__CPU_NO_MEMORY;
   return gt__cpu_split(gt__cpu_order_task, a, a->rows, threads, room * 16);
+}
+/* -- scatter: positions are sorted by the places to which they go, and a thread folds what goes to
+   each place, a line of elements of the rest at a time. Of the tree's nodes it has those that wait
+   for others, as a binary counter has ones. -- */
+enum { GT__WAITING = 30 }; /* more than 2^32 / GT__ROWS has digits */
+typedef struct {
+  const gt__scatter_args *a;
+  const gt__cpu_numbers *type;
+  const uint64_t *pair; /* a place, `base` less, above a position */
+  int64_t n, base;
+} gt__cpu_sorted;
+/* Folds what pairs begin ... end - 1 bring to n elements, from number e of the rest on. */
+static void gt__cpu_fold_pairs(const gt__cpu_sorted *t, int64_t begin, int64_t end, int64_t e,
+                               int64_t n, char *node) {
+  const gt__scatter_args *a = t->a;
+  const gt__operand *src = &a->src;
+  const int64_t line = GT__GROUP * t->type->width;
+  const int64_t step = src->stride[a->ndim - 1];
+  char *top = node;
+  for (int64_t p = begin, i = 0; p < end; p++, i++) {
+    const uint64_t ahead = t->pair[gt__least(p + 16, t->n - 1)];
+    const int64_t later = gt__scatter_from(a, src, (uint32_t)ahead, e);
+    const int64_t from = gt__scatter_from(a, src, (uint32_t)t->pair[p], e);
+    const char *x = src->data + from * gt__cpu_bytes(src);
+    const int last = p + 1 == end;
+    __builtin_prefetch(src->data + later * gt__cpu_bytes(src));
+    t->type->take(a->fold, i % GT__ROWS == 0, top, src->dtype, x, step, n);
+    if (i % GT__ROWS < GT__ROWS - 1 && !last) continue;
+    for (int64_t runs = i / GT__ROWS; top > node && (last || runs & 1); runs >>= 1) {
+      top -= line;
+      t->type->take(a->fold, 0, top, t->type->native, top + line, 1, n);
+    }
+    top += line;
+  }
+}
+/* n elements of a place take in what goes there. */
+static void gt__cpu_end_place(const gt__cpu_sorted *t, int64_t place, int64_t e, int64_t n,
+                              const char *values) {
+  const gt__scatter_args *a = t->a;
+  const gt__operand *out = &a->out;
+  const gt__cpu_numbers *type = t->type;
+  for (; n > 0; n--, e++, values += type->width) {
+    char *to = out->data + gt__scatter_to(a, place, e) * gt__cpu_bytes(out);
+    gt__num v = type->load(type->native, values);
+    const gt__num old = type->load(out->dtype, to);
+    if (a->include_self) v = type->fold(a->fold, old, v);
+    type->store(out->dtype, to, v);
+  }
+}
+/* Takes the places whose pairs begin among these. */
+static void gt__cpu_scatter_task(const void *context, gt__cpu_range items) {
+  const gt__cpu_sorted *t = (const gt__cpu_sorted *)context;
+  const gt__scatter_args *a = t->a;
+  const int64_t wide = a->ndim > a->n_index ? a->size[a->ndim - 1] : 1;
+  int64_t end, n;
+  for (int64_t p = items.begin; p < items.end; p = end) {
+    const uint64_t place = t->pair[p] >> 32;
+    for (end = p + 1; end < t->n && t->pair[end] >> 32 == place;) end++;
+    if (p > 0 && t->pair[p - 1] >> 32 == place) continue;
+    for (int64_t e = 0; e < a->rest; e += n) {
+      n = gt__least(GT__GROUP, wide - e % wide);
+      gt__cpu_fold_pairs(t, p, end, e, n, items.own);
+      gt__cpu_end_place(t, t->base + (int64_t)place, e, n, items.own);
+    }
+  }
+}
+/* Up to 2^32 places at a time. */
+static int gt__cpu_plain_scatter(const gt__op *op, void *queue) {
+  const gt__scatter_args *a = &op->u.scatter;
+  const int threads = gt__cpu_threads((double)a->n * (double)a->rest);
+  const int64_t places = a->inner * a->entries;
+  const size_t bytes = (size_t)a->n * sizeof(uint64_t);
+  const size_t own = GT__WAITING * GT__GROUP * sizeof(uint64_t);
+  uint64_t *pair = NULL;
+  int bits = 1, code = 0;
+  gt__cpu_sorted t = {a, gt__cpu_types[a->compute], NULL, 0, 0};
+  const int fits = a->n <= UINT32_MAX && bytes <= SIZE_MAX / 2;
+  if (fits) pair = (uint64_t *)GPUTENSOR_MALLOC(2 * bytes);
+  if (!pair) return GT__CPU_NO_MEMORY;
+  t.pair = pair;
+  while (bits < 32 && places >> bits) bits++;
+  for (; t.base < places && !code; t.base += (int64_t)1 << 32) {
+    t.n = 0;
+    for (int64_t p = 0; p < a->n; p++) {
+      const int64_t place = gt__scatter_place(a, p);
+      const int64_t k = place - t.base;
+      if (place < 0 && a->fault) *a->fault = 1;
+      if (k >= 0 && k <= UINT32_MAX) pair[t.n++] = (uint64_t)k << 32 | (uint64_t)p;
+    }
+    gt__cpu_radix(pair, pair + a->n, t.n, bits);
+    code = gt__cpu_split(gt__cpu_scatter_task, &t, t.n, threads, own);
+  }
+  GPUTENSOR_FREE(pair);
+  return code;
 }
 
 /* ---- >>cpu-streams -----------------------------------------------------------------------------

@@ -2662,6 +2662,7 @@ typedef struct gt__backend {
   int (*capture)(int index, void *queue, void **graph);
   int (*end_graph)(int index, void *graph);
   int (*captured)(int index, void *queue); /* GT__CAPTURED while the program records it itself */
+  int (*reaches)(int index, int to);       /* its kernels, our memory of another */
   /* of queues that are threads of the host; else NULL */
   int (*queue_wait_other)(void *queue, const struct gt__backend *other, int index, void *others);
   uint64_t (*queue_progress)(void *queue); /* the last operation done; UINT64_MAX: all are */
@@ -5654,12 +5655,12 @@ static int32_t *gt__fault_word(gt_device device, int caller) {
     gt__all.fault = (int32_t *)memset(words, 0, bytes);
   return gt__all.fault ? gt__all.fault + caller : NULL;
 }
-/* dst = src of one device, dtype and shape, or what `pick` picks from src. */
+/* dst = src of one dtype and shape, or what `pick` picks from src; by src's device. */
 static gt_status gt__move_elements(const gt_tensor *dst, const gt_tensor *src,
                                    const gt__pick *pick) {
   gt__op op;
   GT__STRICT;
-  gt__copy_args *a = &gt__op_new(&op, GT__COPY, dst->device)->u.copy;
+  gt__copy_args *a = &gt__op_new(&op, GT__COPY, src->device)->u.copy;
   gt__walk w = {a->size, 2, {&a->dst, &a->src, &a->index}};
   const int *of_src = pick ? pick->of_src : gt__as_it_is;
   a->kind = GT__ELEMENTS;
@@ -6798,7 +6799,8 @@ static gt_status gt__copy_across(const gt_tensor *to, const gt_tensor *from) {
   int direction = down ? GT_DEVICE_TO_HOST : GT_DEVICE_TO_DEVICE;
   const gt__storage *host = down ? to->storage : from->storage; /* if one is the host's */
   gt_device gpu = down ? from->device : to->device;
-  int pinned = host->pinned || !(up || down), kind = GT_COPY_ASYNC;
+  int pinned = host->pinned || up == down, kind = GT_COPY_ASYNC;
+  int dense = gt__is_dense(from) & gt__is_dense(to);
   int64_t bytes = gt__nbytes(to), whole = 0;
   gt_status status;
   if (!bytes) return GT_OK;
@@ -6808,6 +6810,7 @@ static gt_status gt__copy_across(const gt_tensor *to, const gt_tensor *from) {
   gt__me.moving = 1 + 3 * direction + kind;
   if (!pinned) whole = gt__trace_copy(bytes, to->storage->internal);
   if (!pinned) status = gt__copy_staged(to, from, up);
+  else if (!dense) status = gt__move_elements(to, from, NULL);
   else
     status = gt__copy_bytes(to->storage, gt__address(to), from->storage, gt__address(from), bytes);
   gt__me.moving = 0;
@@ -6819,17 +6822,29 @@ static gt_status gt__copy_across(const gt_tensor *to, const gt_tensor *from) {
   gt__all.stats.copies[direction][kind].bytes += bytes;
   return GT_OK;
 }
-/* dst = src of one shape. Between devices go dense bytes of dst's dtype: src becomes that first. */
+/* May a kernel of src's GPU write to dst, of another one? Only whole lines, to memory that is ours,
+   and where the library puts that GPU's stream behind dst's. */
+static int gt__reaches(const gt_tensor *dst, const gt_tensor *src) {
+  int gpus = !gt__on_host(dst->device) && !gt__on_host(src->device), lines = 0;
+  for (int d = 0; d < dst->ndim; d++) lines |= dst->stride[d] == 1;
+  if (!gpus || !lines || dst->storage->foreign || src->dtype != dst->dtype) return 0;
+  if (gt__me.graph || gt__me.safety != GT_ORDER) return 0;
+  GT__HOLD(gt__mutex);
+  return GT__OF(dst)->reaches(src->device.index, dst->device.index);
+}
+/* dst = src of one shape. Between devices go dense bytes of dst's dtype, which src becomes first,
+   where no kernel can write to dst. */
 static gt_status gt__copy_into(gt_tensor *dst, const gt_tensor *src) {
-  int crosses = !gt__same_device(dst->device, src->device);
-  int sent = crosses && gt__is_dense(src) && src->dtype == dst->dtype;
+  int crosses = !gt__same_device(dst->device, src->device), same = src->dtype == dst->dtype;
+  int sent = crosses && same && gt__is_dense(src);
   gt_device device = sent ? dst->device : src->device;
   if (!crosses) {
-    if (dst->dtype != src->dtype) return gt__eval_at(dst, dst, "a", 1, &src) ? GT_OK : gt__failed();
+    if (!same) return gt__eval_at(dst, dst, "a", 1, &src) ? GT_OK : gt__failed();
     if (gt__same_view(dst, src)) return GT_OK;
     if (!gt__overlaps(dst, src)) return gt__move_elements(dst, src, NULL);
   }
   if (sent && gt__is_dense(dst)) return gt__copy_across(dst, src);
+  if (crosses && gt__reaches(dst, src)) return gt__copy_across(dst, src);
   GT__LOCAL gt_tensor *between =
       gt__new(gt__shape_of(src), dst->dtype, device, sent && gt__on_host(device));
   if (!between) return gt__failed();
@@ -11649,6 +11664,7 @@ static const gt__backend gt__cpu_backend = {gt__cpu_properties,
                                             NULL,
                                             NULL,
                                             NULL,
+                                            NULL,
                                             gt__cpu_queue_wait_other,
                                             gt__cpu_queue_progress,
                                             gt__cpu_queue_room,
@@ -14871,7 +14887,8 @@ static struct {
   void *context[GT__GPUS]; /* the primary one, from the device's first use on */
   int checked[GT__GPUS];   /* 1 after its first use was found right */
   cudaMemPool_t pool[GT__GPUS];
-  gt__build build; /* from the first use of any on; asking takes a context */
+  uint32_t reached[GT__GPUS]; /* a bit for each GPU that its pool is open to */
+  gt__build build;            /* from the first use of any on; asking takes a context */
 } gt__gpu;
 static int gt__cuda_done(cudaError_t error) { /* a failure is ours: it leaves no last error */
   if (error != cudaSuccess) (void)cudaGetLastError();
@@ -14985,9 +15002,11 @@ static void gt__cuda_open_pool(int index,
                                int to) { /* if that fails, copies go by way of the host */
   struct cudaMemAccessDesc access = {{cudaMemLocationTypeDevice, to},
                                      cudaMemAccessFlagsProtReadWrite};
-  if (index != to && gt__gpu.pool[index] && gt__gpu.pool[to])
-    gt__cuda_done(cudaMemPoolSetAccess(gt__gpu.pool[index], &access, 1));
+  if (index == to || !gt__gpu.pool[index] || !gt__gpu.pool[to]) return;
+  int code = gt__cuda_done(cudaMemPoolSetAccess(gt__gpu.pool[index], &access, 1));
+  if (!code) gt__gpu.reached[index] |= 1u << to;
 }
+static int gt__cuda_reaches(int index, int to) { return gt__gpu.reached[to] >> index & 1; }
 static int gt__cuda_pool(int index) {
   struct cudaMemPoolProps props;
   unsigned long long keep = UINT64_MAX;
@@ -15153,6 +15172,7 @@ static void gt__cuda_shutdown(void) {
     GT__ENTER(i);
     if (!code) gt__cuda_done(cudaMemPoolDestroy(gt__gpu.pool[i]));
     if (!code) gt__gpu.pool[i] = NULL;
+    gt__gpu.reached[i] = 0;
   }
 }
 static gt_status gt__cuda_classify(int code) { /* numbers, since older runtimes lack some names */
@@ -15232,6 +15252,7 @@ static const gt__backend gt__cuda_backend = {gt__cuda_properties,
                                              gt__cuda_capture,
                                              gt__cuda_end_graph,
                                              gt__cuda_captured,
+                                             gt__cuda_reaches,
                                              NULL,
                                              NULL,
                                              NULL,

@@ -21,11 +21,16 @@ enum { QUEUED = 0 };
 enum { QUEUED = 1 };
 #endif
 
-/* There is no CUDA header here: of the runtime only this is called, and only on a GPU. */
+/* There is no CUDA header here: of the runtime only these are called, and only on a GPU. The simulator has no
+   cudaDeviceCanAccessPeer: its GPUs can. */
 #if !defined(__NVCC__)
 __attribute__((weak))
 #endif
 extern int cudaMemsetAsync(void *data, int byte, size_t bytes, void *stream);
+#if !defined(__NVCC__)
+__attribute__((weak))
+#endif
+extern int cudaDeviceCanAccessPeer(int *can, int device, int other);
 
 static int on_cpu(void) { return DEV.type == GT_CPU; }
 /* Are calls on streams of DEV still going on when they return? */
@@ -1372,6 +1377,71 @@ static void test_stats(void) {
   free_two_streams();
   free(ordinary);
 }
+/* Views of any kind to dense memory of another GPU and to every second row of it, of all dtypes. To dense
+   memory of ours it is one operation where the source's GPU can reach that, else two. */
+static int same_elements(const gt_tensor *x, const gt_tensor *y) {
+  int same = 0;
+  GT_SCOPE {
+    const gt_tensor *a = gt_contiguous(gt_to(x, gt_cpu())), *b = gt_contiguous(gt_to(y, gt_cpu()));
+    const size_t bytes = (size_t)gt_numel(x) * gt_dtype_size(x->dtype);
+    same = gt_numel(x) == gt_numel(y) && (!bytes || !memcmp(gt_data(a), gt_data(b), bytes));
+  }
+  return same;
+}
+static uint64_t operations_of_copy(gt_tensor *to, const gt_tensor *from) {
+  gt_statistics s;
+  const uint64_t bytes = (uint64_t)(gt_numel(to) * (int64_t)gt_dtype_size(to->dtype));
+  gt_reset_stats();
+  CHECK(gt_copy(to, from) == to);
+  gt_stats(&s);
+  CHECK_INT(s.copies[GT_DEVICE_TO_DEVICE][GT_COPY_ASYNC].count, bytes > 0);
+  CHECK_INT(s.copies[GT_DEVICE_TO_DEVICE][GT_COPY_ASYNC].bytes, bytes);
+  CHECK_INT(s.host_waits, 0);
+  return s.operations;
+}
+static void check_across(const gt_tensor *view, gt_device far, int reached) {
+  const gt_shape shape = gt_shape_of(view);
+  gt_shape twice = shape;
+  if (shape.ndim) twice.size[0] *= 2;
+  GT_SCOPE {
+    gt_tensor *dense = gt_zeros(shape, view->dtype, far);
+    gt_tensor *rows = gt_zeros(twice, view->dtype, far);
+    gt_tensor *memory = gt_zeros(shape, view->dtype, far);
+    gt_tensor *wrapped = gt_from_ptr(gt_data(memory), shape, view->dtype, far, NULL, NULL);
+    const int some = gt_numel(view) > 0, more = some && !gt_is_contiguous(view);
+    CHECK_INT(operations_of_copy(dense, view), some + (more && !reached));
+    CHECK(same_elements(dense, view));
+    gt_set_stream_safety(GT_OFF); /* the caller orders the streams of dst's GPU, and no others */
+    CHECK_INT(operations_of_copy(dense, view), some + more);
+    gt_set_stream_safety(GT_ORDER);
+    CHECK(same_elements(dense, view));
+    CHECK_INT(operations_of_copy(wrapped, view), some + more);
+    CHECK(same_elements(memory, view));
+    if (!shape.ndim) continue;
+    rows = gt_slice(rows, 0, 0, INT64_MAX, 2);
+    CHECK(operations_of_copy(rows, view) <= (uint64_t)(some * (reached && shape.ndim > 1 ? 1 : 3)));
+    CHECK(same_elements(rows, view));
+  }
+}
+static void test_across_gpus(void) {
+  static const char *const texts[] = {":",    "..., ::2", "::-1",      "1:-1, ::-3, ::2",
+                                      "3, :", "0, 0, 0",  "..., 5:5", "2:3"};
+  static const gt_shape orders[] = {{3, {0, 1, 2}}, {3, {2, 1, 0}}, {3, {1, 2, 0}}};
+  const gt_device far = gt_cuda(!DEV.index);
+  const int64_t edge = QUICK ? 9 : 65;
+  int type, i, k, can = 1;
+#if !defined(__NVCC__)
+  if (cudaDeviceCanAccessPeer)
+#endif
+    CHECK_INT(cudaDeviceCanAccessPeer(&can, DEV.index, far.index), 0);
+  for (type = 0; type < GT_DTYPES; type++)
+    for (k = 0; k < 3; k++)
+      for (i = 0; i < 8; i++) GT_SCOPE {
+        gt_tensor *x = gt_randint(0, 2 + 9 * (type > 0), GT_SHAPE(7, edge, 70), (gt_dtype)type, DEV, NULL);
+        check_across(gt_view(gt_permute(x, orders[k]), texts[i]), far, can);
+        check_across(gt_expand(gt_view(x, "..., :1"), GT_SHAPE(7, edge, 3)), far, can);
+      }
+}
 /* Ordinary memory, up and down at sizes around those where the way changes. The source is
    overwritten as soon as the call has returned. */
 static void test_ordinary_memory(void) {
@@ -1793,6 +1863,8 @@ int main(int argc, char **argv) {
   RUN(pinned_pool);
   RUN(out_of_memory);
   RUN(stats);
+  if (gt_cuda_device_count() > 1 && !on_cpu()) RUN(across_gpus);
+  else skip("from GPU to GPU", "needs two GPUs");
   RUN(ordinary_memory);
   RUN(fork);
   RUN(failures);

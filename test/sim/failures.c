@@ -110,6 +110,8 @@ static void both_devices(gt_device a, gt_device b) {
     gt_add(x, x, x);
     z = gt_to(gt_add(NULL, y, y), a);
     expect("the difference", gt_item(gt_sum(NULL, gt_sub(NULL, x, z), GT_ALL, 0)), 0);
+    z = gt_sub(NULL, gt_copy(y, gt_transpose(x, 0, 1)), gt_to(gt_transpose(x, 0, 1), b));
+    expect("the transposed difference", gt_item(gt_max(NULL, z, GT_ALL, 0)), 0);
     gt_copy(y, x);
     z = gt_empty_pinned(GT_SHAPE(SIDE, SIDE), GT_FLOAT32);
     gt_copy(z, y);

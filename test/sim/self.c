@@ -524,6 +524,31 @@ static void kernel(void *args) {
 static int launch(cudaStream_t s, unsigned char *p) {
   return sim_launch(SIM_gt__cuda_map, s, &p, sizeof p, kernel);
 }
+/* Kernels use another device's memory if its pool is open to theirs. */
+static void test_open_pool(void) {
+  const struct cudaMemAccessDesc to_1 = {{cudaMemLocationTypeDevice, 1}, cudaMemAccessFlagsProtReadWrite};
+  unsigned char *p = NULL;
+  cudaStream_t s;
+  cudaMemPool_t pool;
+  sim_reset(4, 2);
+  s = new_stream();
+  pool = new_pool(0);
+  OK(cudaMallocFromPoolAsync((void **)&p, SIZE, pool, s));
+  OK(cudaMemsetAsync(p, 7, SIZE, s));
+  OK(cudaStreamSynchronize(s));
+  OK(cudaSetDevice(1));
+  OK(launch(cudaStreamPerThread, p));
+  OK(cudaDeviceSynchronize());
+  COMPLAINED("the kernel on 1");
+  CHECK_INT(((unsigned char *)sim_peek(p))[0], 7);
+  OK(cudaMemPoolSetAccess(pool, &to_1, 1));
+  OK(launch(cudaStreamPerThread, p));
+  OK(cudaDeviceSynchronize());
+  CHECK_INT(((unsigned char *)sim_peek(p))[0], 8);
+  OK(cudaFreeAsync(p, s));
+  OK(cudaMemPoolDestroy(pool));
+  OK(cudaSetDevice(0));
+}
 static void calls_cuda(void *user) { cudaStreamSynchronize((cudaStream_t)user); }
 static void test_mistakes(void) {
   unsigned char own[SIZE], *p, *q, *other;
@@ -1582,6 +1607,7 @@ int main(int argc, char **argv) {
   RUN(event_again);
   RUN(reuse);
   RUN(many_pieces);
+  RUN(open_pool);
   RUN(memory_runs_out);
   RUN(stray_access);
   RUN(pinned);

@@ -122,6 +122,7 @@ typedef struct object {
   struct recipe *work;  /* graphs of both kinds */
   struct object *next;  /* pool: of the device */
   size_t used, reserved, keep;
+  uint32_t reached;     /* by these devices' kernels */
 } object;
 
 /* A piece of a device's addresses. A free piece may be waiting for its free to be executed. */
@@ -437,10 +438,15 @@ static char *memory_of(char *p, size_t bytes, uint64_t serial, const char *what)
            (void *)p);
   return NULL;
 }
+/* May the running kernel use memory of device d? It may if the pool that it came from is open to its device. */
+static int is_reached(int d, const char *p) {
+  const block *b = gpu[d].live[(size_t)(p - gpu[d].seen) / ALIGN];
+  return d == running_device || !b || (b->pool && b->pool->reached >> running_device & 1);
+}
 void *sim_touch(const void *address, size_t bytes, const char *what) {
   uint64_t serial;
   const int d = arena_of(address);
-  if (d >= 0 && d != running_device) {
+  if (d >= 0 && !is_reached(d, (const char *)address)) {
     complain("%s: %s is on device %d, the kernel on %d", running, what, d, running_device);
     return NULL;
   }
@@ -1888,7 +1894,7 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr att
   memcpy(value, &v, sizeof v);
   return leave(0);
 }
-/* That a GPU may reach a pool changes no result; asking would give a GPU a context that has none. */
+/* From then on kernels of these devices may use the pool's memory. Asking would give a GPU a context that has none. */
 cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAccessDesc *access,
                                  size_t count) {
   object *o;
@@ -1901,6 +1907,7 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAccessD
     NEED(!no_device(access[i].location.id), cudaErrorInvalidDevice);
     if (!gpu[access[i].location.id].context)
       complain("cudaMemPoolSetAccess: device %d has no context", access[i].location.id);
+    if (access[i].flags == cudaMemAccessFlagsProtReadWrite) o->reached |= 1u << access[i].location.id;
   }
   return leave(0);
 }

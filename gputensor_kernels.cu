@@ -46,6 +46,7 @@
      >>matmul-plan    what the ways of products share on the host
      >>matmul-split   tiles that several blocks have a part of K of, and their sum
      >>matmul-tiled   a tiled product, by any of three engines
+     >>matmul-tiny    products of microseconds, and what follows them, in one kernel
      >>matmul-hopper  products on the tensor cores of sm_90a
      >>hopper-plan    their tiles, clusters and parts
      >>matmul-skinny  products of few rows, at the speed of memory
@@ -1141,6 +1142,8 @@ static constexpr int
   GT__STRIP_ROWS = 4,             /* up to so many, strips are as fast */
   GT__SKINNY_ROWS = 128,          /* at most */
   GT__SKINNY_LEAST = 1 << 18,     /* elements of the other matrix */
+  GT__TINY_K = 128,               /* of tiny products, at most, */
+  GT__TINY_TILES = 132,           /* and so many tiles of C */
   /* products on Hopper */
   GT__PIECES_LEAST_K = 16,        /* float32 in pieces: below, their error shows */
   GT__PIECES_LEAST_ROWS = 64,     /* up to so many rows, products and elements of C pieces */
@@ -4854,6 +4857,10 @@ static int64_t gt__lay_batch(int n_batch, const int64_t *size, gt__operand *o, i
 static bool gt__has_work(const gt__matmul_args *x) {
   return gt__is_product(x) && x->m > 0 && x->n > 0 && x->batch > 0;
 }
+/* Does nothing follow the product? */
+static bool gt__is_alone(const gt__program *p) {
+  return p->n_ins == 1 && p->ins[0].op == GT__LOAD && p->ins[0].b == 0;
+}
 
 /* A product that the tensor cores may make. The steps of all tiles are counted by an int. */
 static bool gt__is_on_hopper(const gt__matmul_args *x) {
@@ -5785,7 +5792,6 @@ static void gt__plan_sums(gt__tiled_product *j) {
 }
 static int gt__plan_tiled(gt__op *op) {
   const gt__matmul_args *args = &op->u.matmul;
-  const gt__program *p = &args->post.program;
   const int to = args->post.out.dtype;
   if (!gt__has_work(args)) return 0;
   gt__tiled_product plan;
@@ -5801,7 +5807,7 @@ static int gt__plan_tiled(gt__op *op) {
   j->t.each = 1;
   const int64_t k = x->k;
   if (j->share < k) j->t.each = (int)((k - 1) / j->share + 1);
-  const bool follows = p->n_ins != 1 || p->ins[0].op != GT__LOAD || p->ins[0].b != 0;
+  const bool follows = !gt__is_alone(&args->post.program);
   const bool usual = to == gt__widest[x->compute] || to == j->form->dtype;
   if (j->t.each > 1 || follows || !usual) gt__plan_sums(j);
   return gt__keep_product(op, j, &j->bring[j->brought]);
@@ -5820,6 +5826,96 @@ static int gt__run_tiled(const gt__op *op, void *stream) {
   }
   if (!e) e = gt__launch(f->kernel, grid, f->threads, f->bytes, stream, parameters);
   return gt__finish_product(op, j, e, stream);
+}
+
+/* ---- >>matmul-tiny ------------------------------------------------------------------------------
+   Products of float32 that are so small that they cost latencies: 32 x 128 x 64 with a bias and
+   relu takes NN us, by >>matmul-tiled and the map that follows there NN. A block makes 16 x 16
+   elements of C, a thread one of them, and brings all that it needs at once: 16 rows of A and 16
+   columns of B, in shared memory lines along K, of which a thread reads four elements at a time.
+   The program behind the product runs before the store, as in >>plain-matmul. Block: 256. Grid: the
+   tiles of C. */
+enum { GT__TINY_TILE = 16 };
+enum { GT__TINY_HALF = GT__THREADS / 2 };
+enum { GT__TINY_PITCH = GT__TINY_K + 4 }; /* lines begin in different banks */
+/* Half of the block brings 16 rows, and zeros up to a power of two: neighbours read neighbours. */
+GT__DEV void gt__bring_lines(float (*to)[GT__TINY_PITCH], const gt__operand &x, const gt__matrix &m,
+                             int64_t first) {
+  const bool along = gt__is_along(m.column_stride, m.row_stride);
+  const int columns = (int)m.columns;
+  const int log2 = max(32 - __clz(columns - 1), 5);
+  const float *from = (const float *)x.data + m.at;
+#pragma unroll 8
+  for (int i = threadIdx.x % GT__TINY_HALF; i < GT__TINY_TILE << log2; i += GT__TINY_HALF) {
+    const int lot = along ? i >> log2 : i / GT__TINY_TILE;
+    const int line = along ? lot : i % GT__TINY_TILE;
+    const int column = along ? i - (lot << log2) : lot;
+    const int64_t row = first + line;
+    float value = 0;
+    if (row < m.rows && column < columns)
+      value = from[row * m.row_stride + column * m.column_stride];
+    to[line][column] = value;
+  }
+}
+GT__DEV float gt__multiply_lines(const float *a, const float *b, int k) {
+  float sum = 0;
+#pragma unroll 8
+  for (int i = 0; i < k; i += 4) {
+    float x[4];
+    float y[4];
+    gt__load_line((const char *)(a + i), x);
+    gt__load_line((const char *)(b + i), y);
+    for (int j = 0; j < 4; j++) sum = gt__multiply_add(x[j], y[j], sum);
+  }
+  return sum;
+}
+__global__ void __launch_bounds__(GT__THREADS)
+    gt__tiny_kernel(const __grid_constant__ gt__matmul_args p, bool alone) {
+  __shared__ alignas(16) float lines[2][GT__TINY_TILE][GT__TINY_PITCH];
+  const int y = threadIdx.x / GT__TINY_TILE;
+  const int x = threadIdx.x % GT__TINY_TILE;
+  const int64_t batch = blockIdx.z;
+  const int64_t row = blockIdx.y * GT__TINY_TILE;
+  const int64_t column = blockIdx.x * GT__TINY_TILE;
+  const gt__matrix a = gt__matrix_a(p, batch);
+  gt__matrix b = gt__matrix_b(p, batch);
+  b = {b.at, b.columns, b.rows, b.column_stride, b.row_stride}; /* its rows are B's columns */
+  if (!p.post.early) gt__await_kernel_before();
+  if (threadIdx.x < GT__TINY_HALF) gt__bring_lines(lines[0], p.a, a, row);
+  else gt__bring_lines(lines[1], p.b, b, column);
+  __syncthreads();
+  const float sum = gt__multiply_lines(lines[0][y], lines[1][x], (int)p.k);
+  gt__after_kernel_before();
+  const int64_t m = row + y;
+  const int64_t n = column + x;
+  if (m >= p.m || n >= p.n) return;
+  const int64_t line = batch * p.m + m;
+  const int64_t i = line * p.n + n;
+  const gt__operand &out = p.post.out;
+  if (alone) {
+    const int64_t to = gt__offset(i, p.post.ndim, p.post.size, out.stride);
+    ((float *)out.data)[to] = sum;
+  } else {
+    gt__store_product(p, i, sum);
+  }
+}
+static const void *const gt__tiny_kernels[] = {GT__POINTER(gt__tiny_kernel)};
+static dim3 gt__tiny_grid(const gt__matmul_args *x) {
+  const unsigned across = gt__blocks(x->n, GT__TINY_TILE);
+  return dim3(across, gt__blocks(x->m, GT__TINY_TILE), (unsigned)x->batch);
+}
+static int gt__plan_tiny(gt__op *op) {
+  const gt__matmul_args *x = &op->u.matmul;
+  if (!gt__has_work(x) || x->a.dtype != GT_FLOAT32 || x->b.dtype != GT_FLOAT32) return 0;
+  const dim3 grid = gt__tiny_grid(x);
+  const double tiles = (double)grid.x * grid.y * x->batch;
+  return x->k > 0 && x->k <= GT__TINY_K && tiles <= GT__TINY_TILES;
+}
+static int gt__run_tiny(const gt__op *op, void *stream) {
+  const gt__matmul_args *x = &op->u.matmul;
+  bool alone = gt__is_alone(&x->post.program) && x->post.out.dtype == GT_FLOAT32;
+  void *parameters[] = {(void *)x, &alone};
+  return gt__launch(gt__tiny_kernels[0], gt__tiny_grid(x), GT__THREADS, 0, stream, parameters);
 }
 
 /* ---- >>matmul-hopper ---------------------------------------------------------------------------
@@ -6884,8 +6980,8 @@ static int gt__run_hopper(const gt__op *op, void *stream) {
   p->t = j->t;
   if (packed) e = gt__launch(pack, dim3(packed), 256, 0, stream, packs);
   if (!e) e = gt__make_maps(j);
-  if (!e) e = gt__launch(kernel, grid, 3 * GT__TEAM, GT__ROOM, stream, parameters, p->down);
-  return gt__finish_product(op, j, e, stream);
+  if (j->share < k) j->t.each = (int)((k - 1) / j->share + 1);
+  const bool follows = !gt__is_alone(&args->post.program);
 }
 
 /* ---- >>matmul-skinny ----------------------------------------------------------------------------
@@ -7330,6 +7426,8 @@ static const gt__way gt__reduce_ways[] = {
     {"plain", gt__plan_plain_reduce, gt__run_plain_reduce, "the definition"}, {}};
 static const gt__way gt__matmul_ways[] = {
 #ifndef GPUTENSOR_PLAIN
+    {"tiny", gt__plan_tiny, gt__run_tiny,
+     "32 x 128 x 64 float32 with bias and relu: NN us, tiled and mapped NN"},
     {"skinny", gt__plan_skinny, gt__run_skinny,
      "24 x 4096 x 4096 float32: 27 us, tiled 38; 64 x 7168 x 16384: 219, tiled 502"},
     {"hopper", gt__plan_hopper, gt__run_hopper,

@@ -4857,10 +4857,6 @@ static int64_t gt__lay_batch(int n_batch, const int64_t *size, gt__operand *o, i
 static bool gt__has_work(const gt__matmul_args *x) {
   return gt__is_product(x) && x->m > 0 && x->n > 0 && x->batch > 0;
 }
-/* Does nothing follow the product? */
-static bool gt__is_alone(const gt__program *p) {
-  return p->n_ins == 1 && p->ins[0].op == GT__LOAD && p->ins[0].b == 0;
-}
 
 /* A product that the tensor cores may make. The steps of all tiles are counted by an int. */
 static bool gt__is_on_hopper(const gt__matmul_args *x) {
@@ -5790,6 +5786,10 @@ static void gt__plan_sums(gt__tiled_product *j) {
   o->stride[nb + 1] = 1;
   gt__lay_batch(nb, x->post.size, o, next);
 }
+/* Does nothing follow the product? */
+static bool gt__is_alone(const gt__program *p) {
+  return p->n_ins == 1 && p->ins[0].op == GT__LOAD && p->ins[0].b == 0;
+}
 static int gt__plan_tiled(gt__op *op) {
   const gt__matmul_args *args = &op->u.matmul;
   const int to = args->post.out.dtype;
@@ -5829,12 +5829,12 @@ static int gt__run_tiled(const gt__op *op, void *stream) {
 }
 
 /* ---- >>matmul-tiny ------------------------------------------------------------------------------
-   Products of float32 that are so small that they cost latencies: 32 x 128 x 64 with a bias and
-   relu takes NN us, by >>matmul-tiled and the map that follows there NN. A block makes 16 x 16
-   elements of C, a thread one of them, and brings all that it needs at once: 16 rows of A and 16
-   columns of B, in shared memory lines along K, of which a thread reads four elements at a time.
-   The program behind the product runs before the store, as in >>plain-matmul. Block: 256. Grid: the
-   tiles of C. */
+   Products of float32 that are so small that they cost latencies: in a graph of its like 32 x 128 x
+   64 with a bias and relu takes 3.4 us, by >>matmul-tiled and the map that follows there 5.4. A
+   block makes 16 x 16 elements of C, a thread one of them, and brings all that it needs at once: 16
+   rows of A and 16 columns of B, in shared memory lines along K, of which a thread reads four
+   elements at a time. The program behind the product runs before the store, as in >>plain-matmul.
+   Block: 256. Grid: the tiles of C. */
 enum { GT__TINY_TILE = 16 };
 enum { GT__TINY_HALF = GT__THREADS / 2 };
 enum { GT__TINY_PITCH = GT__TINY_K + 4 }; /* lines begin in different banks */
@@ -6980,8 +6980,8 @@ static int gt__run_hopper(const gt__op *op, void *stream) {
   p->t = j->t;
   if (packed) e = gt__launch(pack, dim3(packed), 256, 0, stream, packs);
   if (!e) e = gt__make_maps(j);
-  if (j->share < k) j->t.each = (int)((k - 1) / j->share + 1);
-  const bool follows = !gt__is_alone(&args->post.program);
+  if (!e) e = gt__launch(kernel, grid, 3 * GT__TEAM, GT__ROOM, stream, parameters, p->down);
+  return gt__finish_product(op, j, e, stream);
 }
 
 /* ---- >>matmul-skinny ----------------------------------------------------------------------------
@@ -7361,6 +7361,7 @@ static cudaError_t gt__load_fast(void) {
       {gt__soft_kernels, 2}, {gt__soft_down_kernels, 2},  {gt__pack_kernels, 4},
       {gt__copy_kernels, 5}, {gt__split_sum_kernels, 3},  {gt__short_kernels, 9},
       {gt__turn_kernels, 1}, {gt__order_kernels, 5},      {gt__scan_kernels, 3},
+      {gt__tiny_kernels, 1},
   };
   cudaError_t error = cudaSuccess;
   for (const auto &some : all)
@@ -7427,7 +7428,7 @@ static const gt__way gt__reduce_ways[] = {
 static const gt__way gt__matmul_ways[] = {
 #ifndef GPUTENSOR_PLAIN
     {"tiny", gt__plan_tiny, gt__run_tiny,
-     "32 x 128 x 64 float32 with bias and relu: NN us, tiled and mapped NN"},
+     "32 x 128 x 64 float32, bias and relu: 3.4 us, tiled and mapped 5.4; 128^3 3.0, tiled 4.0"},
     {"skinny", gt__plan_skinny, gt__run_skinny,
      "24 x 4096 x 4096 float32: 27 us, tiled 38; 64 x 7168 x 16384: 219, tiled 502"},
     {"hopper", gt__plan_hopper, gt__run_hopper,

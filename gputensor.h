@@ -10992,13 +10992,10 @@ static int gt__cpu_takes_all(gt__op *op) { return 1; }
 #define GT__CPU_NO_MORE \
   { NULL, NULL, NULL, NULL }
 static const gt__way gt__cpu_plain_ways[GT__FUNCTION + 1][2] = {
-    {GT__CPU_PLAIN(gt__cpu_plain_copy), GT__CPU_NO_MORE},
-    {GT__CPU_PLAIN(gt__cpu_plain_map), GT__CPU_NO_MORE},
-    {GT__CPU_PLAIN(gt__cpu_plain_reduce), GT__CPU_NO_MORE},
-    {GT__CPU_PLAIN(gt__cpu_plain_matmul), GT__CPU_NO_MORE},
-    {GT__CPU_PLAIN(gt__cpu_plain_scan), GT__CPU_NO_MORE},
-    {GT__CPU_PLAIN(gt__cpu_plain_order), GT__CPU_NO_MORE},
-    {GT__CPU_PLAIN(gt__cpu_plain_scatter), GT__CPU_NO_MORE}};
+    {GT__CPU_PLAIN(gt__cpu_plain_copy)},   {GT__CPU_PLAIN(gt__cpu_plain_map)},
+    {GT__CPU_PLAIN(gt__cpu_plain_reduce)}, {GT__CPU_PLAIN(gt__cpu_plain_matmul)},
+    {GT__CPU_PLAIN(gt__cpu_plain_scan)},   {GT__CPU_PLAIN(gt__cpu_plain_order)},
+    {GT__CPU_PLAIN(gt__cpu_plain_scatter)}};
 
 GT__RARE_ENDS
 /* ---- >>cpu-order -------------------------------------------------------------------------------
@@ -11756,7 +11753,7 @@ enum {
 };
 /* Folds beside the operations': one of the largest or least values; a NaN may be left out. */
 enum { GT__FOLD_TOP = GT__FOLD_ALL + 1, GT__FOLD_BOTTOM };
-static inline int gt__cpu_near(int op) {
+static int gt__cpu_near(int op) {
   switch (op) {
     case GT__OP_exp: return GT__OP_near_exp;
     case GT__OP_exp_less: return GT__OP_near_exp_less;
@@ -11875,6 +11872,11 @@ static void gt__cpu_convert_rest(gt__cpu_step step, int width, int op, void *out
 #else
 #define PACK PACK_64 /* which moves integers as well */
 #endif
+#if defined(__OPTIMIZE__) || GT__TYPE == 32
+#define STEPPING GT__LIGHTLY("off")
+#else /* at -O0 vectors of 64 bits would take a tenth of the time to compile */
+#define STEPPING GT__RARELY
+#endif
 #ifndef GT__TILES_ALONE
 /* ---- steps: one loop for each operation of the table and for each conversion ---- */
 /* out[i] = formula of a, an S, and of what `others` declares; what it leaves out is never loaded.
@@ -11902,7 +11904,7 @@ static void gt__cpu_convert_rest(gt__cpu_step step, int width, int op, void *out
   LOOP(GT__TO + (int)GT_##dtype, M, T, (void)0, memory)
 #ifdef FLOATS
 /* Whether no value is outside the limit below which `near`, an easier step, is right. */
-GT__LIGHTLY("off") TARGET static int L(is_near)(int nearby, const T *a, const T *b, int64_t n) {
+STEPPING TARGET static int L(is_near)(int nearby, const T *a, const T *b, int64_t n) {
   const T less = nearby == GT__OP_near_exp_less ? *b : (T)0;
   const T most = nearby < GT__OP_near_sin ? K(87, 708) : K(0x1p15f, 0x1p40);
   T outside = 0;
@@ -11913,9 +11915,8 @@ GT__LIGHTLY("off") TARGET static int L(is_near)(int nearby, const T *a, const T 
   return outside == 0;
 }
 #endif
-GT__LIGHTLY("off")
-TARGET static void L(step)(int op, void *out, const void *pa, const void *pb, const void *pc,
-                           int64_t all) {
+STEPPING TARGET static void L(step)(int op, void *out, const void *pa, const void *pb,
+                                    const void *pc, int64_t all) {
   const int64_t n = all & -(int64_t)GT__GROUP;
   if (n < all && op >= GT__FROM && op < GT__OP_mul_add)
     gt__cpu_convert_rest(L(step), (int)sizeof(T), op, out, pa, n, all - n);
@@ -11949,9 +11950,8 @@ TARGET static void L(step)(int op, void *out, const void *pa, const void *pb, co
 #undef BY_ONE
 #undef CONVERT
 /* Makes values from the indices of their elements, whole groups of them, first + i for number i. */
-GT__LIGHTLY("off")
-TARGET static void L(make)(const gt__program *p, int op, void *to, const void *pb, const void *pc,
-                           int64_t first, int64_t all) {
+STEPPING TARGET static void L(make)(const gt__program *p, int op, void *to, const void *pb,
+                                    const void *pc, int64_t first, int64_t all) {
   const int64_t n = (all + GT__GROUP - 1) & ~(int64_t)(GT__GROUP - 1);
   const uint64_t counter = p->offset + (uint64_t)first;
   T *out = (T *)to;
@@ -12560,6 +12560,7 @@ static const gt__cpu_loops L(loops) = {
     (int)sizeof(T), DTYPE,   L(width), ROWS,    WIDE *L(width), DOTS, /* numbers */
     S(step),        S(fold), S(lanes), S(scan), S(make),              /* of maps and folds */
     L(micro),       L(few),  L(dot),   PACK};                         /* of products */
+#undef STEPPING
 #undef GT__F
 #undef FLOATS
 #undef N
@@ -13071,9 +13072,7 @@ static int64_t gt__cpu_at_once(const gt__cpu_eval *e) {
   const gt__program *p = &m->program;
   const gt__ins *x = &p->ins[1];
   const int native = e->loops->native;
-  const char *a = NULL;
-  const char *b = NULL;
-  const char *c = NULL;
+  const char *a = NULL, *b = NULL, *c = NULL;
   if (m->count > GT__AT_ONCE) return 0;
   if (p->n_ins != 2 || p->n_const) return 0;
   if (p->ins[0].op != GT__LOAD || x->op <= GT__INTEGER) return 0;

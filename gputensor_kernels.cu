@@ -6020,9 +6020,6 @@ GT__DEV uint32_t gt__two(float x, float y) { /* x in the lower half */
 /* -- instructions -- */
 #define GT__KEPT(text) asm volatile(text ::: "memory") /* where it stands */
 GT__DEV uint32_t gt__smem(const void *p) { return (uint32_t)__cvta_generic_to_shared(p); }
-/* Blocks of a cluster meet; that promises nothing about memory, which would cost 1 us. */
-GT__DEV void gt__cluster_arrive() { GT__KEPT("barrier.cluster.arrive.relaxed.aligned;"); }
-GT__DEV void gt__cluster_wait() { GT__KEPT("barrier.cluster.wait.aligned;"); }
 GT__DEV void gt__barrier_init(uint64_t *b, int arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(gt__smem(b)), "r"(arrivals));
 }
@@ -6515,11 +6512,13 @@ __global__ void __launch_bounds__(3 * GT__TEAM, 1)
         "l"(p.map + 1), "l"(&p.c)
         : "memory");
   const gt__ring r = gt__make_ring<P>(8 * down); /* by another warp than the first */
-  if (down > 1) gt__cluster_arrive();
+  /* blocks of a cluster meet; that promises nothing about memory, which would cost 1 us */
+  if (down > 1) GT__KEPT("barrier.cluster.arrive.relaxed.aligned;");
   gt__work w;
   w.next = blockIdx.x >> (down - 1);
-  gt__find_work(p, down, w);        /* there is some for each cluster */
-  if (down > 1) gt__cluster_wait(); /* nobody writes into a block that has not begun */
+  gt__find_work(p, down, w); /* there is some for each cluster */
+  /* nobody writes into a block that has not begun */
+  if (down > 1) GT__KEPT("barrier.cluster.wait.aligned;");
   __syncthreads();
   const int warp = __shfl_sync(~0u, threadIdx.x / 32, 0); /* the same for the compiler, too */
   if (!p.early) gt__await_kernel_before();
@@ -6533,8 +6532,8 @@ __global__ void __launch_bounds__(3 * GT__TEAM, 1)
     gt__consume<P>(p, down, r, w);
   }
   if (down > 1) { /* nobody writes into a block that has ended */
-    gt__cluster_arrive();
-    gt__cluster_wait();
+    GT__KEPT("barrier.cluster.arrive.relaxed.aligned;");
+    GT__KEPT("barrier.cluster.wait.aligned;");
   }
 #endif
 }

@@ -5042,16 +5042,6 @@ GT__DEV void gt__add4(T (&sum)[4], const T *from) {
     to = gt__apply<GT__OP_add>(to, x[j]);
   }
 }
-/* Adds up a thread's share of the parts, of which each of `team` threads has one. */
-template <class T>
-GT__DEV void gt__add_share(const T *from, int64_t part, int parts, int share, int team,
-                           T (&sum)[4]) {
-  const int each = (parts + team - 1) / team;
-  const int first = share * each;
-  const int end = min(parts, first + each);
-#pragma unroll 8
-  for (int k = first; k < end; k++) gt__add4(sum, from + k * part);
-}
 /* What follows the four sums of a thread, and where they go. */
 template <class T>
 GT__DEV void gt__store_sums(const gt__division &t, const gt__corner &at, int m, int n,
@@ -5101,7 +5091,13 @@ __global__ void __launch_bounds__(256)
   T sum[4] = {};
   gt__await_kernel_before();
   gt__release_next_kernel();
-  if (inside) gt__add_share(from, part, t.each, share, team, sum);
+  if (inside) {
+    const int each = (t.each + team - 1) / team; /* parts */
+    const int first = share * each;
+    const int end = min(t.each, first + each);
+#pragma unroll 8
+    for (int k = first; k < end; k++) gt__add4(sum, from + k * part);
+  }
   gt__store_line((char *)shares[threadIdx.x], sum);
   __syncthreads();
   if (!inside || share > 0) return;
@@ -6030,10 +6026,10 @@ GT__DEV void gt__barrier_wait(uint64_t *b, int phase) {
       "r"(phase)
       : "memory");
 }
-#define GT__MEET(how, at, threads) \
-  asm volatile("bar." how " %0, %1;" ::"r"(at), "r"(threads) : "memory")
 /* Barriers 1 and 2: of the warpgroup that makes this half of the tile; 3: of both. */
-GT__DEV void gt__team_sync(int half) { GT__MEET("sync", 1 + half, GT__TEAM); }
+GT__DEV void gt__team_sync(int half) {
+  asm volatile("bar.sync %0, %1;" ::"r"(1 + half), "r"(GT__TEAM) : "memory");
+}
 /* By one lane of a warp, which comes here as a whole: it finds its way faster than a thread alone.
    */
 #define GT__ONE_THREAD "{ .reg .pred one; elect.sync _|one, -1;\n @one "
@@ -7189,7 +7185,7 @@ struct gt__skinny {
       Lots u;
       Fragments x[2];
       float d[2][N];
-      GT__MEET("sync", 1 + team, GT__TEAM); /* the strip is there */
+      gt__team_sync(team); /* the strip is there */
       take(u);
       GT__UNROLL for (int tile = 0; tile < 2; tile++) {
         split(u, tile, x[tile]);

@@ -2690,15 +2690,12 @@ struct gt__vectors {
   const char *line;
   int at[U], any, other; /* bits that some place has, or by which they differ */
 };
-template <int U>
-GT__DEV gt__vectors<U> gt__find_vectors(const gt__reduce_args &p, const gt__operand &in,
+template <int N>
+GT__DEV gt__vectors<N> gt__find_vectors(const gt__reduce_args &p, const gt__operand &in,
                                         const gt__stride &m, int64_t o, int64_t k, int hop, int n) {
   const int first = p.n_kept;
   const int last = p.pre.ndim - 1;
-  const auto each = [&](auto f) {
-    GT__UNROLL for (int j = 0; j < U; j++) { f(j); }
-  };
-  gt__vectors<U> v;
+  gt__vectors<N> v;
   int64_t row = o * m.wide;
   if (first > 1) { /* not by gt__offset_of: a call would cost the others, too */
     uint32_t index[1] = {(uint32_t)o};
@@ -2709,21 +2706,18 @@ GT__DEV gt__vectors<U> gt__find_vectors(const gt__reduce_args &p, const gt__oper
   v.other = v.any;
   if (last <= first) {
     row += k * m.deep;
-    each([&](int j) { v.at[j] = j * m.hop; });
+    GT__EACH v.at[i] = i * m.hop;
   } else {
-    uint32_t index[U];
-    each([&](int j) {
-      const int at = min(j, n - 1);
-      index[j] = (uint32_t)k + at * hop;
-    });
+    uint32_t index[N];
+    GT__EACH index[i] = (uint32_t)k + min(i, n - 1) * hop;
     gt__locate_all<false>(p.pre, first, last + 1, in.stride, index);
     v.any = 0;
     v.other = 0;
-    each([&](int j) {
-      v.at[j] = (int)(index[j] << in.size_log2);
-      v.any |= v.at[j];
-      v.other |= v.at[j] - v.at[0];
-    });
+    GT__EACH {
+      v.at[i] = (int)(index[i] << in.size_log2);
+      v.any |= v.at[i];
+      v.other |= v.at[i] - v.at[0];
+    }
   }
   v.line = in.data + row;
   v.any |= (int)(uintptr_t)v.line;

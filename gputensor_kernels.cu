@@ -4261,23 +4261,18 @@ __global__ void __launch_bounds__(GT__THREADS, 3)
     }
   }
 }
-/* How rows of n pairs are cut, and the bytes of scratch for that. */
-static size_t gt__plan_radix(gt__radix *r, int64_t rows, int64_t n) {
+/* How rows of n pairs are cut. All lies in `scratch`, whose end is returned; pair[1] stands last: a
+   sort of one pass to `out` does not use it. */
+static char *gt__plan_radix(gt__radix *r, int64_t rows, int64_t n, void *scratch) {
   const int64_t tiles = (n - 1) / GT__SORT_TILE + 1;
   const int64_t most = max(GT__RADIX_PARTS / rows, (int64_t)1);
-  *r = {};
-  r->rows = rows;
-  r->n = n;
-  r->part = ((tiles - 1) / most + 1) * GT__SORT_TILE;
+  *r = {rows, n, ((tiles - 1) / most + 1) * GT__SORT_TILE};
   r->parts = (int)((n - 1) / r->part + 1);
-  return (size_t)rows * (16 * n + 4 * GT__DIGITS * (r->parts + 1));
-}
-/* pair[1] stands last: a sort of one pass to `out` does not use it. */
-static void gt__place_radix(gt__radix *r, void *scratch) {
   r->counts = (uint32_t *)scratch;
-  r->total = r->counts + r->rows * GT__DIGITS * r->parts;
-  r->pair[0] = (uint64_t *)(r->total + r->rows * GT__DIGITS);
-  r->pair[1] = r->pair[0] + r->rows * r->n;
+  r->total = r->counts + rows * GT__DIGITS * r->parts;
+  r->pair[0] = (uint64_t *)(r->total + rows * GT__DIGITS);
+  r->pair[1] = r->pair[0] + rows * n;
+  return (char *)(r->pair[1] + rows * n);
 }
 /* Starts the sort of pair[turn] by the lowest `bits` bits of the keys, in whole digits, one at
    least. `turn` then says where they are. */
@@ -4305,7 +4300,7 @@ static int gt__run_radix(gt__radix *r, int bits, void *queue) {
    share a tile: after the passes by the keys, one more by the number of the row takes them apart.
    Of a long row each tile gives candidates for the next round, until one tile has them all. Keys of
    64 bits are sorted by their lower half, and are then read anew for the upper one. The lower half
-   of a pair is the candidate's place in the tile: row << 16 | column. */
+   of a pair is where the candidate stands, counted from the beginning of the tile's first row. */
 struct gt__order_round {
   gt__order_args a;
   const uint32_t *from; /* the candidates' positions; NULL: all are */
@@ -4313,73 +4308,58 @@ struct gt__order_round {
   int64_t n, next;      /* candidates of a row, and how many are written of it */
   int tiles, rows;      /* of a row; of a tile */
 };
-/* The part of a block: its first row and column; how many. */
-struct gt__order_tile {
-  int64_t row, column;
-  uint32_t rows, columns;
-};
-GT__DEV gt__order_tile gt__my_order_tile(const gt__order_round &p) {
-  gt__order_tile t;
-  t.row = (int64_t)(blockIdx.x / p.tiles) * p.rows;
-  t.column = (int64_t)(blockIdx.x % p.tiles) * GT__SORT_TILE;
-  t.rows = (uint32_t)min((int64_t)p.rows, p.a.rows - t.row);
-  t.columns = (uint32_t)min(p.n - t.column, (int64_t)GT__SORT_TILE);
-  return t;
-}
-/* The position in its row of a candidate. */
-GT__DEV uint32_t gt__candidate(const gt__order_round &p, const gt__order_tile &t, uint32_t at) {
-  const int64_t column = t.column + (at & 0xffff);
-  const int64_t row = t.row + (at >> 16);
-  return p.from ? p.from[row * p.n + column] : (uint32_t)column;
-}
-/* Bits `low` to `low` + 31 of the keys; above all others stands what is behind the tile's rows. */
-GT__DEV void gt__load_keys(const gt__order_round &p, const gt__order_tile &t, int low,
-                           uint64_t *pair) {
-  gt__by_size(p.a.x.size_log2, [&](auto zero) {
-    const auto *x = (const decltype(zero) *)p.a.x.data + t.row * p.a.n;
+static constexpr uint32_t GT__NOWHERE = ~0u; /* what fills a tile up */
+/* Bits `low` to `low` + 31 of the keys of elements that stand behind number `first`. */
+GT__DEV void gt__load_keys(const gt__order_args &a, int64_t first, int low, uint64_t *pair) {
+  gt__by_size(a.x.size_log2, [&](auto zero) {
+    const auto *x = (const decltype(zero) *)a.x.data + first;
     GT__EACH_PAIR {
       const uint32_t at = (uint32_t)pair[i];
-      uint32_t key = ~0u;
-      if (at >> 16 < t.rows) {
-        const int64_t element = (at >> 16) * p.a.n + gt__candidate(p, t, at);
-        key = (uint32_t)(gt__order_key(&p.a, x[element]) >> low);
-      }
+      uint32_t key = ~0u; /* what stays behind all others */
+      if (at != GT__NOWHERE) key = (uint32_t)(gt__order_key(&a, x[at]) >> low);
       pair[i] = (uint64_t)key << 32 | at;
     }
     return 0;
   });
 }
+/* Writes what comes first of each row, whose number is the key if there are several. */
+GT__DEV void gt__keep_first(const gt__order_round &p, int64_t row, uint32_t tile,
+                            const uint64_t *pair) {
+  GT__EACH_PAIR {
+    const uint32_t at = (uint32_t)pair[i];
+    const uint32_t mine = p.rows > 1 ? (uint32_t)(pair[i] >> 32) : 0;
+    const int64_t place = gt__in_tile(i) - mine * p.n;
+    const int64_t to = (row + mine) * p.next + tile * p.a.keep + place;
+    if (at == GT__NOWHERE || place >= p.a.keep) continue;
+    if (p.to) p.to[to] = at;
+    else ((int64_t *)p.a.out.data)[to] = at - mine * p.n;
+  }
+}
 __global__ void __launch_bounds__(GT__THREADS, 3)
     gt__order_tile_kernel(const __grid_constant__ gt__order_round p) {
   __shared__ gt__sorter s;
-  const gt__order_tile t = gt__my_order_tile(p);
+  const int64_t row = (int64_t)(blockIdx.x / p.tiles) * p.rows;
+  const int64_t end = min((int64_t)p.rows, p.a.rows - row) * p.n;
+  const uint32_t tile = blockIdx.x % p.tiles;
+  const int halves = p.a.bits > 32 ? 2 : 1;
   uint64_t pair[GT__SORT_EACH];
   GT__EACH_PAIR {
-    const uint32_t k = gt__in_tile(i), row = k / t.columns;
-    pair[i] = row << 16 | (k - row * t.columns);
+    const int64_t k = (int64_t)tile * GT__SORT_TILE + gt__in_tile(i);
+    pair[i] = GT__NOWHERE;
+    if (k < end) pair[i] = p.from ? p.from[row * p.n + k] : k;
   }
-  for (int low = 0; low < p.a.bits; low += 32) {
-    gt__load_keys(p, t, low, pair);
-    GT__LOOP for (int shift = 0; shift < min(p.a.bits, 32); shift += 8) {
-      gt__sort_tile(s, pair, shift);
-    }
+  for (int k = 0; k < halves + (p.rows > 1); k++) {
+    const bool by_row = k == halves;
+    const int bits = by_row ? 8 : min(p.a.bits, 32);
+    if (!by_row) gt__load_keys(p.a, row * p.a.n, 32 * k, pair);
+    else GT__EACH_PAIR {
+        const uint32_t at = (uint32_t)pair[i];
+        const uint32_t mine = at / (uint32_t)p.n;
+        pair[i] = (uint64_t)min(mine, GT__DIGITS - 1u) << 32 | at;
+      }
+    GT__LOOP for (int shift = 0; shift < bits; shift += 8) { gt__sort_tile(s, pair, shift); }
   }
-  if (p.rows > 1) {
-    GT__EACH_PAIR {
-      const uint32_t at = (uint32_t)pair[i];
-      pair[i] = (uint64_t)min(at >> 16, GT__DIGITS - 1u) << 32 | at;
-    }
-    gt__sort_tile(s, pair, 0);
-  }
-  GT__EACH_PAIR {
-    const uint32_t at = (uint32_t)pair[i], row = at >> 16;
-    const int64_t place = gt__in_tile(i) - row * t.columns;
-    int64_t to = (t.row + row) * p.next + place;
-    if (row >= t.rows || place >= p.a.keep) continue;
-    to += t.column / GT__SORT_TILE * p.a.keep;
-    if (p.to) p.to[to] = gt__candidate(p, t, at);
-    else ((int64_t *)p.a.out.data)[to] = gt__candidate(p, t, at);
-  }
+  gt__keep_first(p, row, tile, pair);
 }
 /* How many candidates of n are left in the next round. */
 static int64_t gt__next_candidates(const gt__order_args *a, int64_t n) {
@@ -4394,68 +4374,59 @@ static int gt__plan_order_tiles(gt__op *op) {
 }
 static int gt__run_order_tiles(const gt__op *op, void *queue) {
   const gt__order_args *a = &op->u.order;
+  const int64_t fit = min(GT__SORT_TILE / a->n, GT__DIGITS - (int64_t)1);
+  const int rows = max((int)fit, 1); /* of long ones each has a tile, also in the end */
   const int64_t room = a->rows * gt__next_candidates(a, a->n);
-  gt__order_round p = {*a, NULL, NULL, a->n, 0, 1, 1};
+  const void *const kernel = GT__POINTER(gt__order_tile_kernel);
+  gt__order_round p = {*a, NULL, NULL, 0, a->n, 0, rows};
   int e = 0;
-  for (int turn = 0; !e && p.n > 0; turn ^= 1) {
-    p.tiles = (int)((p.n - 1) / GT__SORT_TILE + 1);
+  do {
+    p.n = p.next;
     p.next = gt__next_candidates(a, p.n);
-    p.to = p.tiles > 1 ? (uint32_t *)a->scratch + turn * room : NULL;
-    const int64_t fit = GT__SORT_TILE / p.n; /* whole rows in a tile; it has no more digits */
-    if (!p.to) p.rows = (int)min(fit, (int64_t)GT__DIGITS - 1);
+    p.tiles = (int)((p.n - 1) / GT__SORT_TILE + 1);
+    p.to = NULL;
+    if (p.tiles > 1) p.to = (uint32_t *)a->scratch + (p.from == a->scratch) * room;
     const int64_t blocks = p.tiles * ((a->rows - 1) / p.rows + 1);
-    const void *const kernel = GT__POINTER(gt__order_tile_kernel);
     e = gt__start(kernel, (unsigned)blocks, GT__THREADS, &p, queue);
-    p.n = p.to ? p.next : 0;
     p.from = p.to;
-  }
+  } while (!e && p.to);
   return e;
 }
 /* Makes the pairs for >>radix: 32 bits of the key, from bit `low` on, above the position. The
    second time, for the upper half of a key of 64 bits, it takes the positions from the pairs as
-   they were sorted. Block: 256 threads. Grid: elements / 1024, rounded up: a thread makes four. */
+   they were sorted. Block: 256 threads. Grid: elements / 256, rounded up. */
 struct gt__order_keys {
   gt__order_args a;
   uint64_t *pair;
   int low;
 };
-enum { GT__KEYS_EACH = 4 };
 __global__ void __launch_bounds__(GT__THREADS)
     gt__order_keys_kernel(const __grid_constant__ gt__order_keys p) {
-  const int64_t first = (int64_t)blockIdx.x * GT__KEYS_EACH * GT__THREADS + threadIdx.x;
-  gt__by_size(p.a.x.size_log2, [&](auto zero) {
-    const auto *x = (const decltype(zero) *)p.a.x.data;
-    GT__UNROLL for (int i = 0; i < GT__KEYS_EACH; i++) {
-      const int64_t to = first + i * GT__THREADS;
-      if (to >= p.a.rows * p.a.n) break;
-      const int64_t row = to / p.a.n * p.a.n;
-      const uint32_t at = (uint32_t)(p.low ? p.pair[to] : to - row);
-      p.pair[to] = gt__order_key(&p.a, x[row + at]) >> p.low << 32 | at;
-    }
-    return 0;
-  });
+  const int64_t i = gt__my_number();
+  if (i >= p.a.rows * p.a.n) return;
+  const int64_t row = p.a.rows > 1 ? i / p.a.n * p.a.n : 0;
+  const uint32_t at = (uint32_t)(p.low ? p.pair[i] : i - row);
+  p.pair[i] = gt__key_at(p.a, row + at) >> p.low << 32 | at;
 }
 static int gt__plan_order_radix(gt__op *op) {
   const gt__order_args *a = &op->u.order;
   gt__radix r;
-  op->scratch = gt__plan_radix(&r, a->rows, a->n);
-  if (a->bits <= 8) op->scratch -= sizeof(uint64_t) * a->rows * a->n; /* pair[0] does */
+  op->scratch = (size_t)gt__plan_radix(&r, a->rows, a->n, NULL);
+  if (a->bits <= 8) op->scratch = (size_t)r.pair[1];
   return 1;
 }
 static int gt__run_order_radix(const gt__op *op, void *queue) {
   const gt__order_args *a = &op->u.order;
-  const unsigned blocks = gt__blocks(a->rows * a->n, GT__KEYS_EACH * GT__THREADS);
+  const unsigned blocks = gt__blocks(a->rows * a->n, GT__THREADS);
   gt__radix r;
   gt__order_keys p = {*a, NULL, 0};
   int e = 0;
-  gt__plan_radix(&r, a->rows, a->n);
-  gt__place_radix(&r, a->scratch);
+  gt__plan_radix(&r, a->rows, a->n, a->scratch);
   r.keep = a->keep;
   for (; !e && p.low < a->bits; p.low += 32) {
-    const void *const kernel = GT__POINTER(gt__order_keys_kernel);
     if (p.low + 32 >= a->bits) r.out = (int64_t *)a->out.data;
     p.pair = r.pair[r.turn];
-    e = gt__start(kernel, blocks, GT__THREADS, &p, queue);
+    e = gt__start(GT__POINTER(gt__order_keys_kernel), blocks, GT__THREADS, &p, queue);
     if (!e) e = gt__run_radix(&r, min(a->bits, 32), queue);
   }
   return e;
@@ -4476,9 +4447,8 @@ static const void *const gt__order_kernels[] = {
    makes one element of a run's fold, which has as many as gt__scatter_args has in `rest`. If the
    segment is that run alone, its fold goes to the place. The folds of a longer segment's runs, here
    called sums whatever the fold, are kept, and a second kernel folds these. */
-enum { GT__RUN_LOT = 4 };                    /* positions of a run that are loaded at once */
-enum { GT__JOIN_LOT = 8 };                   /* sums of runs that are loaded at once */
-static constexpr uint32_t GT__NOWHERE = ~0u; /* also: no place */
+enum { GT__RUN_LOT = 4 };  /* positions of a run that are loaded at once */
+enum { GT__JOIN_LOT = 8 }; /* sums of runs that are loaded at once */
 struct gt__scatterer {
   gt__scatter_args a;
   gt__radix r;
@@ -4687,38 +4657,42 @@ __global__ void __launch_bounds__(GT__THREADS)
 static const void *const gt__scatter_kernels[] = {GT__EACH_COMPUTE(gt__scatter_kernel),
                                                   GT__EACH_COMPUTE(gt__scatter_join_kernel),
                                                   GT__POINTER(gt__scatter_keys_kernel)};
-static int gt__plan_sorted(gt__op *op) {
-  gt__scatterer *s = (gt__scatterer *)op->plan;
-  const gt__scatter_args *a = &op->u.scatter;
-  const int64_t places = a->inner * a->entries, runs = a->n / GT__ROWS + 1;
-  if (a->n > INT32_MAX || places > INT32_MAX) return 0;
-  op->scratch = gt__plan_radix(&s->r, 1, a->n);
-  op->scratch += 8 * (runs + 1) + 16 * runs * a->rest;
-  op->plan_bytes = sizeof *s;
+/* Returns the bytes of scratch. */
+static size_t gt__place_scatter(gt__scatterer *s, const gt__scatter_args *a) {
+  const int64_t runs = a->n / GT__ROWS + 1;
+  s->a = *a;
+  s->sums = a->scratch;
+  s->longs = (uint32_t *)a->scratch + 4 * runs * a->rest;
   s->columns_log2 = min(gt__log2_above(a->rest), 8);
   const int part = max(GT__SCATTER_WORK >> s->columns_log2, (int)GT__ROWS);
   s->part = min(part, GT__SCATTER_PART);
-  return 1;
+  uint32_t *const behind = s->longs + 2 * (runs + 1);
+  char *const end = gt__plan_radix(&s->r, 1, a->n, behind);
+  return end - (char *)a->scratch;
+}
+static int gt__plan_sorted(gt__op *op) {
+  const gt__scatter_args *a = &op->u.scatter;
+  gt__scatterer s;
+  op->scratch = gt__place_scatter(&s, a);
+  return a->n <= INT32_MAX && a->inner * a->entries <= INT32_MAX;
 }
 static int gt__run_sorted(const gt__op *op, void *queue) {
-  gt__scatterer s = *(const gt__scatterer *)op->plan;
-  const void *const *kernel = gt__scatter_kernels + op->u.scatter.compute;
-  const int64_t n = op->u.scatter.n, runs = n / GT__ROWS + 1;
-  int bits = 0;
-  s.a = op->u.scatter;
-  s.sums = s.a.scratch;
-  s.longs = (uint32_t *)s.a.scratch + 4 * runs * s.a.rest;
-  gt__place_radix(&s.r, s.longs + 2 * (runs + 1));
-  while ((s.a.inner * s.a.entries - 1) >> bits) bits++;
-  int error = (int)cudaMemsetAsync(s.longs, 0, 8, (cudaStream_t)queue);
-  const unsigned blocks = gt__blocks(n, GT__THREADS);
-  const unsigned parts = gt__blocks(n, s.part);
-  if (!error) error = gt__start(gt__scatter_kernels[6], blocks, GT__THREADS, &s, queue);
-  if (!error) error = gt__run_radix(&s.r, bits, queue);
-  if (!error) error = gt__start(kernel[0], parts, GT__THREADS, &s, queue);
-  if (error || n <= GT__ROWS) return error;
-  const unsigned warps = gt__blocks(runs * s.a.rest, GT__THREADS / 32);
-  return gt__start(kernel[3], min(warps, (unsigned)GT__JOIN_BLOCKS), GT__THREADS, &s, queue);
+  const gt__scatter_args *a = &op->u.scatter;
+  const void *const *kernel = gt__scatter_kernels + a->compute;
+  const int64_t sums = (a->n / GT__ROWS + 1) * a->rest;
+  const int bits = gt__log2_above(a->inner * a->entries);
+  const unsigned blocks = gt__blocks(a->n, GT__THREADS);
+  gt__scatterer s;
+  gt__place_scatter(&s, a);
+  const unsigned parts = gt__blocks(a->n, s.part);
+  int e = (int)cudaMemsetAsync(s.longs, 0, 8, (cudaStream_t)queue);
+  if (!e) e = gt__start(gt__scatter_kernels[6], blocks, GT__THREADS, &s, queue);
+  if (!e) e = gt__run_radix(&s.r, bits, queue);
+  if (!e) e = gt__start(kernel[0], parts, GT__THREADS, &s, queue);
+  if (e || a->n <= GT__ROWS) return e;
+  const unsigned warps = gt__blocks(sums, GT__THREADS / 32);
+  const unsigned joins = min(warps, (unsigned)GT__JOIN_BLOCKS);
+  return gt__start(kernel[3], joins, GT__THREADS, &s, queue);
 }
 
 /* ---- >>matmul-epilogue --------------------------------------------------------------------------

@@ -1158,6 +1158,7 @@ static constexpr int
 /* The clocks that a tile takes, a step being 64 of K; see gt__clocks_of. */
 static constexpr double
   GT__BYTES_A_CLOCK = 54,         /* from the L2 cache to a multiprocessor */
+  GT__MEMORY_A_CLOCK = 2170,      /* from memory to all of them */
   GT__OFF_LINES = 1.7,            /* times as long, if lines begin off 128 bytes, */
   GT__CLUSTER_OFF_LINES = 1.15,   /* by clusters */
   GT__CLOCKS_A_COLUMN = 2.12,     /* of 64 rows, in a step */
@@ -6867,7 +6868,11 @@ static double gt__clocks_of(const gt__hopper_product *j, const gt__division *t, 
   if (rest) steps += t->share;
   const int tiles = turns + (rest > 0);
   const double storing = GT__STORE_CLOCKS * t->wide;
-  double clocks = steps * step + tiles * (GT__TILE_CLOCKS + storing);
+  const double lines_of_all = (double)t->m + t->n;
+  const double elements = lines_of_all * j->p.k * j->x.batch;
+  const double bytes = 2 * j->pieces * elements;
+  double clocks = fmax(steps * step, bytes / GT__MEMORY_A_CLOCK);
+  clocks += tiles * (GT__TILE_CLOCKS + storing);
   if (down > 1 && t->wide > 128) clocks += GT__WIDE_CLUSTER_CLOCKS;
   const double sums = (double)rest * t->each * t->lines * t->pitch;
   return t->slots ? clocks + GT__SUM_CLOCKS + sums / GT__SUM_SPEED : clocks;

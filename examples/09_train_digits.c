@@ -2,13 +2,13 @@
 
    You learn: how the pieces fit together in a real program. The network has 64 inputs, 128 hidden
    units and 10 classes; there is no autograd here, so the backward pass is written out, which is
-   four lines, and checked: the gradient is compared with differences of the loss. The program fails
+   six lines, and checked: the gradient is compared with differences of the loss. The program fails
    if the network reads less than 95 % of the digits correctly after 40 epochs. 14_model.c saves and
    loads one (gt_save_npy, gt_load_npy). Everything stays on the device: the host enqueues the steps
    of an epoch and waits only at its end, when it reads the loss. With --graph these steps, some 400
    small operations, are recorded once, and one call an epoch launches them again; the results have
    the same bits. Without a graph a GPU is idle between small operations, because it waits for the
-   host's calls: with one an epoch is several times as fast. --trace FILE draws the last epoch, and
+   host's calls: with one an epoch takes half the time. --trace FILE draws the last epoch, and
    saves it for https://ui.perfetto.dev.
 
        cc -O2 -march=native -fopenmp -I. examples/09_train_digits.c -lm -lpthread -o digits

@@ -2890,9 +2890,9 @@ static void gt__let_go(pthread_mutex_t **lock) { pthread_mutex_unlock(*lock); }
 #define GT__HOLD(lock) \
   pthread_mutex_t *gt__held __attribute__((cleanup(gt__let_go))) = &(lock); \
   pthread_mutex_lock(gt__held)
-static int64_t gt__least(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t gt__parts(int64_t n, int64_t unit) { return (n + unit - 1) / unit; }
-static int64_t gt__rounded(int64_t n, int64_t unit) { return gt__parts(n, unit) * unit; }
+GT__INSIDE int64_t gt__least(int64_t a, int64_t b) { return a < b ? a : b; }
+GT__INSIDE int64_t gt__parts(int64_t n, int64_t unit) { return (n + unit - 1) / unit; }
+GT__INSIDE int64_t gt__rounded(int64_t n, int64_t unit) { return gt__parts(n, unit) * unit; }
 static int gt__finds_index(int fold) { return fold == GT__FOLD_ARGMAX || fold == GT__FOLD_ARGMIN; }
 enum { GT__MOST_THREADS = 1024 };
 
@@ -10294,7 +10294,7 @@ GT__RARE_ENDS
    Each thread first works on its own share of the items, the same share as in the last call, which
    may still be in its cache; then it takes items from the others' shares, as cores may differ in
    speed. Results never depend on it. */
-static int64_t gt__cpu_bytes(const gt__operand *x) { return (int64_t)1 << x->size_log2; }
+GT__INSIDE int64_t gt__cpu_bytes(const gt__operand *x) { return (int64_t)1 << x->size_log2; }
 static char *gt__cpu_at(const gt__operand *x, int64_t i, int ndim, const int64_t *size) {
   return x->data + gt__offset(i, ndim, size, x->stride) * gt__cpu_bytes(x);
 }
@@ -12791,6 +12791,10 @@ static void gt__cpu_walk(int64_t size, int ndim, const int64_t *box, int64_t fir
 }
 
 /* -- the evaluator: one block of values through a program -- */
+#if defined(__OPTIMIZE__) && !defined(__clang__) && !defined(__CUDACC__)
+/* what is done for each block is worth a few passes more, from here to the end */
+#pragma GCC optimize("O1", "inline-small-functions", "inline-functions")
+#endif
 enum {
   GT__PITCH = GT__BLOCK * 8 + 128
 }; /* 128 bytes off the power of two: a load waits for a

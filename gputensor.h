@@ -12884,7 +12884,8 @@ static void gt__cpu_prefetch(const gt__cpu_eval *e, const gt__operand *in, const
   const int run = e->kept == m->ndim;
   if (run && o + n >= m->count) return; /* nothing follows */
   from += (run ? n : 2 * in->stride[last]) * size;
-  for (int64_t i = 0; i < n * size; i += 64) __builtin_prefetch(from + i);
+  const char *end = from + n * size;
+  for (; from < end; from += 64) __builtin_prefetch(from);
 }
 static char *gt__cpu_row_at(const gt__cpu_eval *e, const gt__operand *in, int64_t k) {
   const int kept = e->kept;

@@ -1,5 +1,5 @@
 /* gputensor.h - PyTorch's devices, tensors and streams in plain C: your arrays, on the GPU or on
-   the CPU, from one source.                       version 0.6.0, 2026-11-26. MIT licence, below.
+   the CPU, from one source.                       version 0.7.0, 2026-11-27. MIT licence, below.
 
    A complete program:
 
@@ -130,7 +130,7 @@
 #define GPUTENSOR_VERSION_MAJOR 0
 #define GPUTENSOR_VERSION_MINOR 6
 #define GPUTENSOR_VERSION_PATCH 0
-#define GPUTENSOR_VERSION "0.6.0"
+#define GPUTENSOR_VERSION "0.7.0"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -2449,7 +2449,7 @@ typedef struct gt__op {
 } gt__op;
 /* What gputensor_kernels.cu says of itself; a header that expects anything else refuses it. The
    layout is a number that rises with every change of what the two files share. */
-enum { GT__LAYOUT = 9 };
+enum { GT__LAYOUT = 10 };
 typedef struct {
   char version[16];
   int layout, size_op;
@@ -2850,8 +2850,8 @@ double __builtin_sqrt(double) __attribute__((const));
    the time to compile, for a tenth of a call. (What an initialiser leaves to be 0, if that is more
    than 64 bytes, is set by `rep stos`, and takes 30 ns to begin.) Loops over data ask for more. */
 #if defined(__OPTIMIZE__) && !defined(__clang__) && !defined(__CUDACC__)
-#pragma GCC optimize("Og", "tree-sra", "inline-small-functions", "inline-functions", \
-                     "inline-functions-called-once")
+#pragma GCC optimize("O1", "inline-small-functions", "reorder-blocks", "align-functions", \
+                     "store-merging", "no-tree-dominator-opts")
 #define GT__RARE_BEGINS _Pragma("GCC push_options") _Pragma("GCC optimize(\"Og\")")
 #define GT__RARE_ENDS _Pragma("GCC pop_options")
 #elif defined(__clang__) && !defined(GPUTENSOR_PLAIN)
@@ -15418,6 +15418,8 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
    OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
 
    HISTORY
+     0.7.0  a copy that changes strides goes to another GPU in one kernel; a way for tiny products
+            on GPUs, where products may differ from before in their last bits
      0.6.0  gt_gather, gt_index_select by an index of any rank; gt_index_add, gt_scatter_reduce;
             gt_scan, gt_cumsum, gt_cumprod, gt_cummax; gt_sort, gt_topk, gt_nonzero; matrices that
             are multiplied by the same one are one product, whose bits may differ from before

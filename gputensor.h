@@ -11191,7 +11191,7 @@ static int gt__cpu_plain_scatter(const gt__op *op, void *queue) {
   const int threads = gt__cpu_threads((double)a->n * (double)a->rest);
   const int64_t places = a->inner * a->entries;
   const size_t bytes = (size_t)a->n * sizeof(uint64_t);
-  const size_t own = GT__WAITING * GT__GROUP * sizeof(uint64_t);
+  const size_t own = (size_t)GT__WAITING * GT__GROUP * sizeof(uint64_t);
   uint64_t *pair = NULL;
   int bits = 1, code = 0;
   gt__cpu_sorted t = {a, gt__cpu_types[a->compute], NULL, 0, 0};
@@ -12387,7 +12387,7 @@ GT__FUSED TARGET static void L(few)(const gt__cpu_tile *all) {
     some = all->columns - j;
     t.panels = some > broad ? some / broad : 1;
     if (some > broad) some = broad;
-    t.columns = some > broad - LANES ? some : 1;
+    t.columns = some > broad - (int)LANES ? some : 1;
     if (t.columns == 1) some = LANES;
     if (j > all->columns - some) j = all->columns - some;
     some *= (int)t.panels;

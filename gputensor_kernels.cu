@@ -4267,7 +4267,10 @@ __global__ void __launch_bounds__(GT__THREADS, 3)
 static char *gt__plan_radix(gt__radix *r, int64_t rows, int64_t n, void *scratch) {
   const int64_t tiles = (n - 1) / GT__SORT_TILE + 1;
   const int64_t most = max(GT__RADIX_PARTS / rows, (int64_t)1);
-  *r = {rows, n, ((tiles - 1) / most + 1) * GT__SORT_TILE};
+  *r = {};
+  r->rows = rows;
+  r->n = n;
+  r->part = ((tiles - 1) / most + 1) * GT__SORT_TILE;
   r->parts = (int)((n - 1) / r->part + 1);
   r->counts = (uint32_t *)scratch;
   r->total = r->counts + rows * GT__DIGITS * r->parts;

@@ -23,6 +23,7 @@ the output is on %s, the operands on %s	needs two devices
 operand %d %s is on %s, operand %d %s on %s	needs two devices
 data is memory of cuda:%d, not of %s	needs a GPU
 data is memory of the host, not of %s	needs a GPU
+%s: the file ends too early	somebody would have to cut the file while it is read
 operand %d%s was freed by %s	needs GPUTENSOR_CHECK_HANDLES, as in sim/run.sh sanitized
 END
 

@@ -2,8 +2,9 @@
    of all sizes, forms and dtypes. Each result is that of the CPU, bit for bit, but in float64, whose
    exp is the platform's; products are near those in float64. The larger tests would take
    compute-sanitizer minutes; this one takes it a minute, and less with --products. --small is for
-   the plain kernels, of which a whole block folds each row, however short: it has fewer rows, and
-   no products that are there for tiles or precisions of the others. */
+   the plain kernels, of which a whole block folds each row, however short, and order and scatter
+   compare all with all: it has shorter rows, fewer of them, and no products that are there for tiles
+   or precisions of the others. */
 #include "check.h"
 
 static int small_only;
@@ -84,12 +85,13 @@ static void test_maps_and_reductions(void) {
                                     {40, 1024}, {2, 33000}};
   static const gt_dtype dtypes[] = {GT_FLOAT32, GT_BFLOAT16, GT_FLOAT16, GT_FLOAT64, GT_INT64,
                                     GT_UINT8, GT_INT32, GT_BOOL};
-  const int64_t most_rows = small_only ? 2000 : INT64_MAX;
+  const int64_t most_rows = small_only ? 250 : INT64_MAX, most_columns = small_only ? 1100 : INT64_MAX;
   int t, s, i, n;
   for (t = 0; t < 8; t++)
     for (s = 0; s < 12; s++) GT_SCOPE {
       const int64_t rows = size[s][0] < most_rows ? size[s][0] : most_rows;
-      const gt_shape shape = GT_SHAPE(rows + 1, size[s][1]);
+      const int64_t columns = size[s][1] < most_columns ? size[s][1] : most_columns;
+      const gt_shape shape = GT_SHAPE(rows + 1, columns);
       const gt_tensor *all = random_tensor(shape, dtypes[t], DEV);
       const gt_tensor *x = gt_slice(all, 0, 1, shape.size[0], 1); /* rows start anywhere */
       const gt_tensor *on_cpu = gt_slice(gt_to(all, gt_cpu()), 0, 1, shape.size[0], 1);
@@ -131,11 +133,14 @@ static void test_products(void) {
                                     {30, 1300, 333}, {48, 1300, 200},
                                     {700, 600, 333}, {1100, 1900, 50}}; /* float64 has such tiles */
   static const gt_dtype dtypes[] = {GT_BFLOAT16, GT_FLOAT16, GT_FLOAT32, GT_FLOAT64, GT_INT64};
-  int t, s, p;
+  int t, s, p, d;
   for (t = 0; t < 5; t++)
     for (s = 0; s < (dtypes[t] == GT_FLOAT64 && !small_only ? 15 : 13); s++)
-      for (p = 0; p < (dtypes[t] == GT_FLOAT32 && !small_only ? 3 : 1); p++)
-        GT_SCOPE { check_product(dtypes[t], (gt_precision)p, size[s], (s + t + p) & 3); }
+      for (p = 0; p < (dtypes[t] == GT_FLOAT32 && !small_only ? 3 : 1); p++) GT_SCOPE {
+        int64_t mnk[3];
+        for (d = 0; d < 3; d++) mnk[d] = small_only && size[s][d] > 300 ? 300 : size[s][d];
+        check_product(dtypes[t], (gt_precision)p, mnk, (s + t + p) & 3);
+      }
 }
 
 int main(int argc, char **argv) {

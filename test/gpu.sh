@@ -2,12 +2,15 @@
 # For a machine with a GPU: builds everything with nvcc, runs all test programs and examples on the
 # GPU, compares their results with the CPU's, and looks for faults with compute-sanitizer. Each way of
 # doing a primitive is forced over its table; a full header meets plain kernels and the other way round.
-#   gpu.sh [tests|ways|sanitizers|examples|all]      ways: a part of the tests
+#   gpu.sh [tests|ways|sanitizers|examples|all]...   ways: a part of the tests
+# Where there are several GPUs, each run has another of them as its first.
 cd "$(dirname "$0")/.." || exit 1
-part=${1:-all}
+parts=${*:-all}
 build=test/build/gpu
-builds_at_once=8
-runs_at_once=4                 # they share one GPU, and a program uses several cores
+builds_at_once=$(nproc)
+gpus=$(nvidia-smi -L 2> /dev/null | grep -c '^GPU')
+runs_at_once=$((4 * (gpus > 0 ? gpus : 1))) # four share a GPU, and a program uses several cores
+turn=0
 tables="ops reduce matmul scan ordering scatter tensor every_kernel" # what each mixture and way has to do right
 time_limit=240                 # a guard against hanging, in seconds for one step
 export LC_ALL=C
@@ -30,6 +33,19 @@ failed() { # TITLE WHAT
 }
 at_most() { # N: waits until fewer jobs than that run
   while [ "$(jobs -rp | wc -l)" -ge "$1" ]; do wait -n; done
+}
+a_turn() { # waits for a place to run; what begins next sees all GPUs, its first is the next in turn
+  at_most $runs_at_once
+  if [ "$gpus" -gt 1 ]; then
+    turn=$(((turn + 1) % gpus))
+    CUDA_VISIBLE_DEVICES=$(seq -s , $turn $((gpus - 1)))$([ $turn = 0 ] || seq -s , 0 $((turn - 1)) | sed 's/^/,/')
+    export CUDA_VISIBLE_DEVICES
+  fi
+}
+asks_for() { # PART...: whether one of them is to be done
+  local part
+  for part in all "$@"; do case " $parts " in *" $part "*) return 0 ;; esac; done
+  return 1
 }
 seconds() { echo "$(($(date +%s) - $1)) s"; }
 step() { # TITLE COMMAND...: it succeeds
@@ -76,7 +92,9 @@ target() { # nvcc's option for this GPU
   echo "-gencode=arch=compute_$capability,code=sm_$capability"
 }
 build_objects() {
-  step "build kernels" nvcc -O3 -lineinfo "$(target)" \
+  local split=
+  if nvcc --help | grep -q -e -split-compile; then split="-split-compile 0"; fi
+  step "build kernels" nvcc -O3 $split -lineinfo "$(target)" \
     -Xcompiler -Wall,-Wextra,-fPIC -I. -c gputensor_kernels.cu -o $build/kernels.o &
   step "build library" nvcc -O2 -Xcompiler -fopenmp,-Wall,-Wextra -c test/lib.c -o $build/lib.o &
   step "build hooks" nvcc -O2 -c test/hooks.c -o $build/hooks.o &
@@ -85,7 +103,7 @@ build_objects() {
   step "build plain library" nvcc -O2 -DGPUTENSOR_PLAIN -Xcompiler -fopenmp,-Wall,-Wextra \
     -c test/lib.c -o $build/plain_lib.o &
   [[ $(target) == *90a ]] && # what Ampere runs, on a Hopper
-    step "build kernels without Hopper's own" nvcc -O3 -arch=sm_90 -I. -c gputensor_kernels.cu \
+    step "build kernels without Hopper's own" nvcc -O3 $split -arch=sm_90 -I. -c gputensor_kernels.cu \
       -o $build/ampere.o &
 }
 build_program_object() { # NAME
@@ -116,7 +134,7 @@ build_all() {
   local name
   build_objects
   for name in $(programs); do at_most $builds_at_once; build_program_object "$name" & done
-  if [ "$part" != tests ] && [ "$part" != ways ]; then
+  if asks_for examples; then
     for name in $(examples); do at_most $builds_at_once; build_example_object "$name" & done
   fi
   wait
@@ -151,34 +169,36 @@ run_tests() {
   refuses_fast_math &
   for name in $(programs); do
     [ -x "$build/$name" ] || continue
-    at_most $runs_at_once
+    a_turn
     program_step "$name on cuda" "$build/$name" --device cuda &
   done
   for name in $(programs); do run_quick "$name"; done
   for name in $([ "$(nvidia-smi -L | wc -l)" -gt 1 ] && programs); do
     [ -x "$build/$name" ] || continue
-    at_most $runs_at_once
+    a_turn
     program_step "$name quick on cuda:1" "$build/$name" --device cuda:1 --quick &
   done
   if [ -x "$build/matmul-ampere" ]; then
+    a_turn
     program_step "matmul by ampere kernels" "$build/matmul-ampere" --device cuda &
   fi
   if [ -f $build/gputensor.so ]; then
-    at_most $runs_at_once
+    a_turn
     program_step "PyTorch's samples" python3 test/opinfo.py $build/gputensor.so &
   fi
+  a_turn
+  program_step "random programs for a minute" $build/programs --device cuda --minutes 1 --seed 1000 &
   run_mixtures
   run_ways
   wait
   check_ways
-  program_step "random programs for a minute" $build/programs --device cuda --minutes 1 --seed 1000
   for name in $(programs); do compare_digests "$name"; done
 }
 run_quick() { # NAME
   [ -x "$build/$1" ] || return
-  at_most $runs_at_once
+  a_turn
   program_step "$1 quick on cuda" "$build/$1" --device cuda --quick &
-  at_most $runs_at_once
+  a_turn
   program_step "$1 quick on cpu" "$build/$1" --device cpu --quick &
 }
 # The ways alone, beside quick runs that their digests are compared with.
@@ -196,7 +216,7 @@ run_mixtures() {
   for name in $(programs); do
     for mixture in plain_kernels plain_library; do
       [ -x "$build/$name-$mixture" ] || continue
-      at_most $runs_at_once
+      a_turn
       program_step "$name quick on cuda, $mixture" "$build/$name-$mixture" --device cuda --quick &
     done
   done
@@ -207,7 +227,7 @@ program_of() { # KIND, a primitive: its program
 }
 run_by() { # WAY NAME
   [ -x "$build/$2" ] || return
-  at_most $runs_at_once
+  a_turn
   GPUTENSOR_WAYS=$1 program_step "$2 quick on cuda by $1" "$build/$2" --device cuda --quick &
 }
 run_ways() {
@@ -390,23 +410,23 @@ run_sanitizers() {
   write_faults
   step "build faults" nvcc -O1 -lineinfo "$(target)" $build/faults.cu -o $build/faults || return
   for tool in memcheck racecheck initcheck synccheck; do
-    at_most $runs_at_once
+    a_turn
     catches $tool &
   done
   wait
   for tool in memcheck racecheck initcheck synccheck; do
     for name in $(programs_for $tool); do
       [ -x "$build/$name" ] || continue
-      at_most $runs_at_once
+      a_turn
       program_step "$tool $name" bash -c 'sanitizer "$@"' - $tool "$build/$name" --device cuda --quick &
     done
     if [ -x $build/every_kernel-ampere ] && [ $tool != initcheck ]; then
-      at_most $runs_at_once
+      a_turn
       program_step "$tool ampere kernels" bash -c 'sanitizer "$@"' - $tool $build/every_kernel-ampere \
         --device cuda --products &
     fi
     if [ -x $build/every_kernel-plain_kernels ]; then
-      at_most $runs_at_once
+      a_turn
       time_limit=480 program_step "$tool plain kernels" bash -c 'sanitizer "$@"' - $tool $build/every_kernel-plain_kernels \
         --device cuda --quick --small &
     fi
@@ -430,10 +450,12 @@ nothing_to_run() { # REASON
   echo "0 passed, 1 failed"
   exit 1
 }
-case $part in
-  all|tests|ways|sanitizers|examples) ;;
-  *) nothing_to_run "there is no part $part: tests, ways, sanitizers, examples or all" ;;
-esac
+for part in $parts; do
+  case $part in
+    all|tests|ways|sanitizers|examples) ;;
+    *) nothing_to_run "there is no part $part: tests, ways, sanitizers, examples or all" ;;
+  esac
+done
 have nvcc || nothing_to_run "no nvcc"
 have nvidia-smi || nothing_to_run "no GPU: no nvidia-smi"
 nvidia-smi --query-gpu=name,compute_cap,driver_version --format=csv,noheader ||
@@ -442,9 +464,8 @@ began_all=$(date +%s)
 rm -rf $build
 mkdir -p $build/logs $build/counts
 build_all
-case $part in all|tests) run_tests ;; esac
-case $part in ways) run_ways_alone ;; esac
-case $part in all|examples) run_examples ;; esac
-case $part in all|sanitizers) run_sanitizers ;; esac
+if asks_for tests; then run_tests; elif asks_for ways; then run_ways_alone; fi
+if asks_for examples; then run_examples; fi
+if asks_for sanitizers; then run_sanitizers; fi
 echo "$(seconds "$began_all") in all"
 total

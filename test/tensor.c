@@ -155,7 +155,11 @@ static void test_devices(void) {
     cuda.index = 0;
     REFUSED(gt_to(gt_ones(GT_SHAPE(2), GT_INT8, gt_cpu()), cuda), GT_ERROR_DEVICE, "no GPU");
   }
+  char numbers[32];
+  snprintf(numbers, sizeof numbers, "%d.%d.%d", GPUTENSOR_VERSION_MAJOR,
+           GPUTENSOR_VERSION_MINOR, GPUTENSOR_VERSION_PATCH);
   CHECK_STR(gt_version(), GPUTENSOR_VERSION);
+  CHECK_STR(gt_version(), numbers);
   CHECK(strlen(gt_build_info()) > 10);
   if (DEV.type == GT_CUDA) {
     gt_ones(GT_SHAPE(2), GT_INT8, DEV);

@@ -42,17 +42,61 @@
        >>operations  >>expressions >>reductions  >>scans       >>ordering    >>products
        >>random      >>streams     >>tracing     >>graphs      >>files       >>exchange
        >>program
-     and under GPUTENSOR_IMPLEMENTATION
-       >>shared      >>math        >>machine     >>system      >>how-it-works
-       >>state       >>floor-plan  >>reports     >>device-code >>regions     >>codes
-       >>trace-code  >>waiting     >>ledgers     >>order       >>storage     >>ways
-       >>submit      >>handles     >>views-code  >>operands    >>parser      >>compiler
-       >>operations-code           >>moving      >>making      >>joining     >>folding
-       >>multiplying >>scattering  >>sorting     >>timeline    >>graph-code  >>stream-code
-       >>npy         >>safetensors >>dlpack      >>print       >>cpu-threads >>cpu-plain
-       >>cpu-order   >>cpu-streams >>tuning      >>cpu-loops   >>cpu-vectors >>cpu-transposed
-       >>cpu-folds   >>cpu-softmax >>cpu-scans   >>cpu-products              >>cpu-amx
-       >>cpu-ways    >>cuda-backend              >>licence
+     and under GPUTENSOR_IMPLEMENTATION, where a reader begins with how-it-works
+       >>shared           compiled by gputensor_kernels.cu, too, as math and machine are
+       >>math             float32 and float64 functions, conversions, integers, random bits
+       >>machine          programs, dtypes, and the arguments of the primitives; gt__backend
+       >>system           dialects of compilers and operating systems
+       >>how-it-works     a call on its way, the lock, where to look for a fault, words
+       >>state            streams, storages, graphs and traces as structures
+       >>floor-plan       what is used before it is defined
+       >>reports          errors, of which a thread's first is kept
+       >>device-code      back ends by device, and what the table of dtypes says
+       >>regions          the bytes of a tensor; do two tensors meet?
+       >>codes            error codes of back ends become messages
+       >>trace-code       what is noted while a trace is on
+       >>waiting          a stream, or the host, waits for a stream
+       >>ledgers          who uses which memory, and need not be done
+       >>order            the waits of an operation; races; what the host reads and writes
+       >>storage          memory: taken, given back, kept for the next one
+       >>ways             which way does an operation
+       >>submit           the one road to a back end
+       >>handles          tensors and scopes: made, kept, freed
+       >>views-code       other shapes and strides on the same storage
+       >>operands         tensors as back ends see them; where a result goes
+       >>parser           a text becomes a tree
+       >>compiler         a tree becomes programs
+       >>operations-code  gt_add and its like, gt_eval
+       >>moving           gt_copy, gt_to, gt_item and their like
+       >>making           gt_full and its like, random tensors
+       >>joining          gt_index_select, gt_gather, gt_cat, gt_stack
+       >>folding          gt_sum and its like, norms, softmax, scans
+       >>multiplying      gt_matmul and its like
+       >>scattering       gt_index_add, gt_scatter_reduce
+       >>sorting          gt_sort, gt_topk, gt_nonzero
+       >>timeline         what a trace has noted is drawn, saved and summed up
+       >>graph-code       graphs; gt_warmup, gt_benchmark
+       >>stream-code      streams, events, gt_build_info, gt_shutdown
+       >>npy              NumPy's files, and how a file is replaced
+       >>safetensors      files of several tensors
+       >>dlpack           tensors of other libraries
+       >>print            gt_print and its like
+       >>cpu-threads      how threads share an operation
+       >>cpu-plain        Part I: each primitive, plainly; it is the definition
+       >>cpu-order        the same of orders and scatters
+       >>cpu-streams      the CPU as a back end
+       >>tuning           Part II: numbers that were measured
+       >>cpu-loops        loops over values, for each type and instruction set
+       >>cpu-vectors      maps and copies, by blocks of 512 values
+       >>cpu-transposed   those of operands that run across
+       >>cpu-folds        reductions
+       >>cpu-softmax      softmax and its like
+       >>cpu-scans        running folds
+       >>cpu-products     products
+       >>cpu-amx          products by Intel's tiles
+       >>cpu-ways         the CPU's table of ways
+       >>cuda-backend     CUDA as a back end
+       >>licence          and what changed from version to version
      To add an operation see GT__OPERATIONS; a dtype, GT__DTYPES; a back end, gt__backend; a faster
      way, gt__way.
 
@@ -374,19 +418,21 @@ GT_API gt_tensor *gt_gather(gt_tensor *out, const gt_tensor *x, int dim, const g
 /* ---- >>operations ------------------------------------------------------------------------------
    THE TABLE. Each line defines one elementwise operation for every device, for the expression
    language (by its name) and as a function gt_NAME(out, a[, b[, c]]) with broadcasting. It is all
-   that a new one needs; GT__SHORT_PROGRAMS in the .cu makes it faster on a GPU, and a function that
-   >>math does not have yet is written there:
+   that a new one needs: parser, CPU loops in vectors and GPU kernels take it from here. A function
+   that >>math does not have yet is written there; GT__SHORT_PROGRAMS in the .cu makes an operation
+   that stands alone faster on a GPU; test/reference.h has what the tests expect of it:
 
        name, number of operands, result, cost, formula for floating numbers, formula for int64
 
    Result: ARITH the promoted dtype · FLOAT the same, float32 for integers · BOOL a bool, from
    operands of the promoted dtype · INT integers and bool only · WHERE that of b and c.
-   Cost: LIGHT or HEAVY (the GPU keeps two kernels, so that light programs need few registers).
-   A program computes in one type: float32 (also for float16 and bfloat16), float64 or int64; what
-   is stored is converted then. GT__F(exp) is that type's exp, GT__ADD its correctly rounded sum, as
-   GT__SUB, GT__MUL and GT__DIV are; integers wrap by gt__add_i64 and its like. No formula has a
-   bare + or * of floats, which would leave rounding to the compiler: so every device gives the same
-   bits, functions of float64 on x86 without FMA excepted. The errors of functions stand in >>math.
+   Cost: LIGHT or HEAVY (the GPU has two kernels, so that what is light alone needs few registers).
+   A pass over memory computes in one type: float32 (also for float16 and bfloat16), float64 or
+   int64; what is stored is converted then. GT__F(exp) is that type's exp, GT__ADD its correctly
+   rounded sum, as GT__SUB, GT__MUL and GT__DIV are; integers wrap by gt__add_i64 and its like. No
+   formula has a bare + or * of floats, which would leave rounding to the compiler: so every device
+   gives the same bits, functions of float64 on x86 without FMA excepted. The errors of functions
+   stand in >>math.
    Semantics, where languages differ: NaN goes through maximum, minimum, clamp and relu, sign makes
    it 0; maximum(+0, -0) = +0, minimum = -0; round goes to even; remainder has the divisor's sign,
    fmod the dividend's; floor_div is PyTorch's; integers wrap; integer x//0, x%0 are 0; / of
@@ -474,9 +520,10 @@ GT__OPERATIONS(GT__DECLARE)
    float32 as in C; integers without point or exponent are exact, or refused. All tensors are on
    one device, except numbers (gt_scalar) and other 0-d CPU tensors, which are read at the call. A
    bad text is refused with its column, and so is one that is nested more than 1,000 deep or longer
-   than 65,535 characters. Programs larger than the machine (8 inputs, 16 slots, 64 instructions),
-   and most casts in a chain, take several passes. A chain keeps its compute type between steps,
-   which is more exact than separate calls: float16 is rounded, integers wrap at the end. */
+   than 65,535 characters. What is larger than one pass can hold (8 inputs; 16 inputs, numbers and
+   values in between together; 64 steps), and most casts in a chain, take several passes. A chain
+   keeps its compute type between steps, which is more exact than separate calls: float16 is
+   rounded, integers wrap at the end. */
 GT_API gt_tensor *gt_eval_n(gt_tensor *out, const char *text, int n,
                             const gt_tensor *const *operands);
 
@@ -2205,14 +2252,20 @@ GT__FN double gt__normal_f64(const uint32_t w[4]) {
 /* ---- >>machine ---------------------------------------------------------------------------------
    What the front end and the back ends share: the program of an expression and the arguments of the
    primitives, plain data that is copied by value into kernel parameters.
-   The accumulator machine: acc = op(acc, slot[b], slot[c]). Slots hold inputs, constants and then
-   temporaries. Inputs become the compute type when loaded, acc the output's dtype when stored. */
+   The accumulator machine, an interpreter, runs a program once for each element: an instruction is
+   acc = op(acc, slot[b], slot[c]). Slots hold inputs, constants and then temporaries. Inputs become
+   the compute type when loaded, acc the output's dtype when stored. "a*b + 2" of float32:
+
+       slots   0: a   1: b   2: 2.0f           instructions   LOAD 0   mul 1   add 2
+ */
 enum { GT__F32, GT__F64, GT__I64 }; /* compute types: float, double, int64_t */
 /* THE DTYPES: bytes, kind, compute type, the type in a .npy file (NumPy does not have bfloat16,
-   which is written as float32), and the least and the greatest integer up to which it holds all.
+   which is written as float32), and the ends of the range in which it holds every integer.
    Who adds one adds it to gt_dtype and here. Assertions then name the other places: the types in
-   memory (GT__MEMORY_TYPES), the pairs that neither dtype holds (gt__promote_types), and in the .cu
-   gt__by_dtype and gt__short_kernels. */
+   memory (GT__MEMORY_TYPES), the pairs that neither dtype holds (gt__promote_types), DLPack's codes
+   (gt__dl_code), and in the .cu gt__by_dtype and gt__short_kernels. Three they do not name: whether
+   an integer has a sign (gt__rising_key), the names of safetensors (gt__json_dtype), and those that
+   messages about files list. */
 enum { GT__TRUTH, GT__WHOLE_KIND, GT__FLOAT_KIND };
 /* clang-format off */
 #define GT__DTYPES(X) \
@@ -2633,7 +2686,8 @@ typedef struct {
 } gt__owner;
 /* A back end is a table of functions. `index` is the device's number; a queue is the back end's own
    (a cudaStream_t; on the CPU a thread, or NULL: the caller does the work), an event likewise. Each
-   returns 0 or an error code, which classify and text explain; run starts the work of a queue. */
+   returns 0 or an error code, which classify and text explain; run starts the work of a queue.
+   >>device-code says where a new one is entered. */
 typedef struct gt__backend {
   int (*properties)(int index, gt_properties *out);
   int (*memory)(int index, size_t *reserved, size_t *free_bytes, size_t *total);
@@ -2946,15 +3000,52 @@ enum { GT__MOST_THREADS = 1024 };
    A GRAPH. While a thread records one, gt__submit hands its planned operations to >>graph-code in
    place of running them. A launch is one operation, GT__REPLAY, which takes the way drawn above.
 
-   A WRONG RESULT? GPUTENSOR_WAYS=plain in the environment takes the plain ways alone; if that is
-   right, name one faster way after the other. GT_REPORT tells of races between streams.
+   ONE CALL. gt_add(NULL, a, b) of two float32 matrices on the CPU, down to the loop:
+
+     gt_add                       made by GT__DEFINE from a line of THE TABLE
+     gt__apply_op                 refuses NULL; makes the tree: operand 0, operand 1, add
+       gt__run_kept               by the program of the call before, if that was of this kind; else
+       gt__run_tree               makes one:
+         gt__place_tree           the device, and the shape to which a and b are broadcast
+         gt__annotate             the dtype of each node
+         gt__begin                the result's tensor, or a temporary if it overlaps an operand
+         gt__prepare              the tree becomes a program: LOAD a, add b
+         gt__launch_map           the operation: operands, of as few dims as there can be
+           gt__submit             plan, order, run, note: as drawn above. The way is "vectors"
+             gt__cpu_run          at once; on a created stream the operation is queued
+               gt__cpu_run_map    how many threads
+                 gt__cpu_split    gives them blocks of 512 elements
+                   gt__cpu_block  fetches, computes and stores one
+                     step         the loop over its elements, made from that line of THE TABLE
+         gt__end                  moves the temporary to its place; after an error, frees
+
+   On a GPU gt__cuda_run calls the way's launcher instead, which stands in gputensor_kernels.cu.
+
+   WHERE TO LOOK
+     a wrong result      With GPUTENSOR_WAYS=plain in the environment only the plain ways are taken.
+                         If it is right then, name one faster way after the other. If not, it is
+                         the operands (gt__bind), the program (>>compiler) or the plain way.
+     on one stream only  gt_set_stream_safety(GT_REPORT) tells of races; then do the uses meet
+                         (gt__meeting), are they noted (gt__note), and is one a product that began
+                         too early (gt__earliness)? A stream has scratch of its own, too.
+     a wait too short    The host waits for memory in gt__order_host, for a stream in
+                         gt__await_unlocks; gt__knows says what need not be waited for.
+     old values          A graph keeps numbers: those that gt__set_operand read in its recording.
+                         Memory that a graph uses twice is given out by gt__graph_memory.
+     a message           All are made by gt__fail, behind the name of the function that was called.
 
    WORDS. point: (stream, number of an operation). use: a point, and the memory that it reads or
    writes. ledger: the uses of a storage that need not be over. clock: for each stream, the number
    up to which it is known to be done. mark: an event of a stream that covers its first operations.
    slot: of a program, an operand, constant or temporary; of a stream, its place in gt__all. text:
    a formula. tree: a formula with dtypes. program: what a back end runs for each element. way: one
-   implementation of a primitive. host: the processor that runs the program, and its memory. */
+   implementation of a primitive. plan: what a way decided about an operation; THE PLAN is the order
+   of a reduction's additions. fold: a reduction of any kind. lane: of a fold, one of its partial
+   results; of a graph, a stream on which it is captured; of a trace, a line of the picture. item:
+   what a thread takes of an operation at a time; of a CPU stream, what is in its queue. claim: of
+   memory that a thread works on with the lock given up. bin: a stream of ours on which memory is
+   freed. fresh: not written or used before. host: the processor that runs the program, and its
+   memory. */
 
 /* ---- >>state -----------------------------------------------------------------------------------
    One lock guards the lists of handles and streams and every call that enqueues work: with finer
@@ -3374,9 +3465,12 @@ static const char *gt__shape_text(const gt_tensor *x) { return gt__sizes(x->ndim
 /* ---- >>device-code ------------------------------------------------------------------------------
    Back ends by device, what a device is called, and what the table of dtypes says. */
 /* What the core knows about devices: a table of functions for each type, and whose memory is the
-   host's. A third back end is entered in gt_device_type, here in gt__backend_of, gt__slot,
-   gt__after_fork and the functions that read and write a device's name, in gt_build_info and in
-   gt_shutdown; its codes must differ from the others' (see >>system). */
+   host's. A third back end is entered in gt_device_type; here in gt__backend_of, gt__slot (its
+   devices come behind the GPUs' in all that has 1 + GT__GPUS places), gt__after_fork,
+   gt__check_device and the functions that read and write a device's name; in gt_empty_cache,
+   gt__check_ways, gt__drop_events, gt_build_info, gt_shutdown and gt__dl_model; and in
+   gt__copy_bytes, where one back end copies between any two devices but the host. Its codes must
+   differ from the others' (see >>system), and gt__device_of tells whose they are. */
 static const gt__backend *gt__backend_of(gt_device device) {
   return device.type == GT_CUDA ? gt__cuda_table() : gt__cpu_table();
 }
@@ -4005,12 +4099,13 @@ static int gt__knows(const gt_stream *s, gt__point p) {
   return p.number <= gt__all.done.at[p.slot] ||
          (s && (p.slot == s->slot || p.number <= s->seen.at[p.slot]));
 }
-/* Brings s behind p. A GPU does not wait for a CPU stream: the host does, without the lock:
-   *away. */
+/* Can s itself wait for t? A GPU does not wait for a CPU stream. */
 static int gt__can_join(const gt_stream *s, const gt_stream *t) {
   if (s->device.type == t->device.type) return 1;
   return GT__OF(s)->queue_wait_other && !t->gone;
 }
+/* Brings s (NULL: the host) behind p. Where s cannot wait itself the host does, without the lock;
+   then *away is set. */
 static int gt__reach_unlocks(gt_stream *s, gt__point p, int *away) {
   gt_stream *t = gt__all.slot[p.slot];
   if (gt__knows(s, p)) return 0;
@@ -4200,9 +4295,9 @@ static int gt__is_continued(gt__use *u, const gt__access *a, const gt_stream *s)
   if (u->at.number <= s->recorded || gt__knows(NULL, u->at)) return 0;
   return gt__join_regions(&u->where, &a->where, 0);
 }
-/* Notes that s's newest operation touches this. What is behind a write is behind all
-   uses that s knows of, too, so those that the write covers need no place any more; a read replaces
-   reads so. Uses that s does not know of (gt_set_safety(GT_OFF)) stay, for a free to wait for. */
+/* Notes that s's newest operation touches this. What is behind a write is behind all uses that s
+   knows of, too, so those that the write covers need no place any more; a read replaces
+   reads so. Uses that s does not know of (GT_OFF, see gt_safety) stay, for a free to wait for. */
 static void gt__note(const gt__access *a, const gt_stream *s) {
   gt__ledger *l = gt__ledger_of(a->storage);
   gt__use *use = gt__uses(l);
@@ -5497,7 +5592,8 @@ GT_API gt_tensor *gt_diagonal(const gt_tensor *x, int64_t offset, int dim0, int 
 /* ---- >>operands ---------------------------------------------------------------------------------
    Tensors as the back ends see them: addresses and strides over the dims of an operation, of which
    as few are left as there can be; and where a result goes. */
-/* Makes x an operand of n dims: dim order[i], or -1: none, of the `ndim` to which x broadcasts. */
+/* Makes x an operand of n dims, and adds what it touches to the operation. Dim i of the operand is
+   dim order[i] of the `ndim` dims to which x is broadcast; -1: x stands still along it. */
 static void gt__bind(gt__op *op, gt__operand *o, const gt_tensor *x, int ndim, int n,
                      const int *order) {
   o->data = gt__address(x);
@@ -7561,11 +7657,10 @@ static gt_tensor gt__scale_of(const gt_tensor *y, const gt_tensor *scale) {
 /* Squares leave the range where the root of their sum is well within it. Those of float32,
    bfloat16 and integers are folded in float64, whose range they cannot leave; those of float16
    cannot leave float32's. That takes 1.6 times as long as in float32, where a scale would take a
-   further read: 131072 x 1024, H200, November 2026, var over rows 540 us for 336, norm 293 for
-   181 (PyTorch 205 and 138); CPUs twice as long, and GPUs whose
-   float64 has 1/64 of float32's rate, by the operations. Squares of float64 itself need a scale,
-   and the largest |x| decides which: 2^-600, 2^600 or, for ordinary data, 1. That costs a read,
-   and no bit. */
+   further read: 131072 x 1024, H200, November 2026, var over rows 540 us, was 336, norm 293, was
+   181 (PyTorch 205 and 138). CPUs take twice as long; GPUs whose float64 has 1/64 of float32's rate
+   lose more, as the operations count there. Squares of float64 itself need a scale, and the largest
+   |x| decides which: 2^-600, 2^600 or, for ordinary data, 1. That costs a read, and no bit. */
 static gt_tensor *gt__scaled_squares(const gt__folding *f, gt_tensor *out, const gt_tensor *x,
                                      int centred) {
   static const char scale_text[] =

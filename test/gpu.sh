@@ -393,16 +393,23 @@ catches() { # TOOL: it is silent about a good program and finds the fault plante
   code=$?
   if [ $code = 9 ]; then passed "$title"; else failed "$title" "exit code $code, not 9"; fi
 }
-# What exercises a tool most; each is to take about a minute. initcheck does not see what the copy
-# engine of a Hopper writes, so that products are not for it.
+# What exercises a tool most; each is to take about a minute, of racecheck four. initcheck does not
+# see what the copy engine of a Hopper writes, so that products are not for it.
 programs_for() { # TOOL
   case $1 in
     memcheck) echo every_kernel tensor expression random npy exchange stream async graph trace programs \
       indexing scan ordering scatter ;;
-    racecheck) echo every_kernel expression random scan scatter ;;
+    racecheck) echo scan expression random scatter ;; # and both halves of every_kernel
     initcheck) echo tensor expression random npy stream indexing scan ;;
     synccheck) echo every_kernel expression tensor scan ordering scatter ;;
   esac
+}
+under_sanitizer() { # TOOL PROGRAM OPTIONS...: beside the next ones
+  [ -x "$build/$2" ] || return
+  local tool=$1 name=$2
+  shift 2
+  a_turn
+  program_step "$tool $name $*" bash -c 'sanitizer "$@"' - "$tool" "$build/$name" --device cuda "$@" &
 }
 run_sanitizers() {
   local tool name
@@ -414,22 +421,13 @@ run_sanitizers() {
     catches $tool &
   done
   wait
-  for tool in memcheck racecheck initcheck synccheck; do
-    for name in $(programs_for $tool); do
-      [ -x "$build/$name" ] || continue
-      a_turn
-      program_step "$tool $name" bash -c 'sanitizer "$@"' - $tool "$build/$name" --device cuda --quick &
-    done
-    if [ -x $build/every_kernel-ampere ] && [ $tool != initcheck ]; then
-      a_turn
-      program_step "$tool ampere kernels" bash -c 'sanitizer "$@"' - $tool $build/every_kernel-ampere \
-        --device cuda --products &
-    fi
-    if [ -x $build/every_kernel-plain_kernels ]; then
-      a_turn
-      time_limit=480 program_step "$tool plain kernels" bash -c 'sanitizer "$@"' - $tool $build/every_kernel-plain_kernels \
-        --device cuda --quick --small &
-    fi
+  time_limit=480
+  under_sanitizer racecheck every_kernel --quick --rows
+  under_sanitizer racecheck every_kernel --products
+  for tool in racecheck memcheck initcheck synccheck; do # what takes longest comes first
+    under_sanitizer $tool every_kernel-plain_kernels --quick --small
+    for name in $(programs_for $tool); do under_sanitizer $tool "$name" --quick; done
+    if [ $tool != initcheck ]; then under_sanitizer $tool every_kernel-ampere --products; fi
   done
   wait
 }

@@ -3523,8 +3523,8 @@ static gt_status gt__check_device(gt_device device) {
   if (cuda)
     return gt__fail(GT_ERROR_DEVICE, "no GPU: %s; gt_best_device() chooses what there is",
                     gt_cuda_unavailable_reason());
-  return gt__fail(GT_ERROR_DEVICE, "not a device (type %d, index %d)", (int)device.type,
-                  (int)device.index);
+  return gt__fail(GT_ERROR_DEVICE, "not a device (type %d, index %d); gt_cpu() and gt_cuda(0) are",
+                  (int)device.type, (int)device.index);
 }
 static gt_device gt__cuda_device(int index) {
   gt_device device = gt__device(GT_CUDA, index);
@@ -3565,9 +3565,8 @@ GT_API const char *gt_device_string(gt_device device) {
 static gt_status gt__check_devices(int i, const gt_tensor *x, int j, const gt_tensor *y) {
   if (gt__same_device(x->device, y->device)) return GT_OK;
   return gt__fail(GT_ERROR_DEVICE,
-                  "operand %d %s is on %s, operand %d %s on %s; gt_to moves a "
-                  "tensor",
-                  i, gt__shape_text(x), gt_device_string(x->device), j, gt__shape_text(y),
+                  "operand %d %s is on %s, operand %d %s on %s; gt_to moves a tensor", i,
+                  gt__shape_text(x), gt_device_string(x->device), j, gt__shape_text(y),
                   gt_device_string(y->device));
 }
 static const struct {
@@ -5728,8 +5727,8 @@ static gt_status gt__begin(gt__result *r, gt_tensor *out, const gt_tensor *like,
     return gt__fail(GT_ERROR_DEVICE, "the output is on %s, the operands on %s; gt_to moves them",
                     gt_device_string(out->device), gt_device_string(like->device));
   if (!gt__same_shape(out, like))
-    return gt__fail(GT_ERROR_SHAPE, "the output is %s, the result %s", gt__shape_text(out),
-                    gt__shape_text(like));
+    return gt__fail(GT_ERROR_SHAPE, "the output is %s, the result %s; NULL in its place makes one",
+                    gt__shape_text(out), gt__shape_text(like));
   if (gt__check_own(out)) return gt__failed();
   for (int i = 0; i < n && r->place == out; i++) {
     if (!x[i]->storage || !gt__overlaps(out, x[i])) continue;
@@ -6684,8 +6683,10 @@ static gt_status gt__place_tree(gt__tree *t, const gt_tensor *out) {
     }
     if (gt__check_devices(first + 1, t->in[first], i + 1, x)) return gt__failed();
     if (!gt__merge_shape(whole, x, x->ndim))
-      return gt__fail(GT_ERROR_SHAPE, "operand %d %s does not broadcast with %s", i + 1,
-                      gt__shape_text(x), gt__shape_text(whole));
+      return gt__fail(GT_ERROR_SHAPE,
+                      "operand %d %s does not broadcast with %s; from the last dim back sizes must "
+                      "be equal or 1",
+                      i + 1, gt__shape_text(x), gt__shape_text(whole));
   }
   if (first < 0 && out) *whole = gt__plain(out); /* numbers alone fill the output */
   return gt__check_size(whole->ndim, whole->shape);
@@ -7041,8 +7042,8 @@ GT_API void *gt_data(const gt_tensor *x) {
 static gt_status gt__one(const gt_tensor *x, gt__num *v) {
   if (gt__refuse_one(x)) return gt__failed();
   if (gt__numel(x) != 1)
-    return gt__fail(GT_ERROR_SHAPE, "%s has %lld elements, one is needed", gt__shape_text(x),
-                    (long long)gt__numel(x));
+    return gt__fail(GT_ERROR_SHAPE, "%s has %lld elements, one is needed; gt_to_array reads all",
+                    gt__shape_text(x), (long long)gt__numel(x));
   gt_status status = gt__copy_outside(x, v, 0);
   if (!status) *v = gt__decode(x->dtype, v);
   return status;
@@ -9963,8 +9964,9 @@ static gt_status gt__load_list(gt_tensors *list, const char *path, gt_device dev
   char *head = gt__address(h.content);
   uint64_t n = gt__npy_number(head, 8);
   if (bytes < 8 || n > (uint64_t)bytes - 8)
-    return GT__NPY_BAD("its first 8 bytes name a header of %llu bytes, which is too long", path,
-                       (unsigned long long)n);
+    return GT__NPY_BAD(
+        "its first 8 bytes name a header of %llu bytes, which is too long: no safetensors file?",
+        path, (unsigned long long)n);
   gt__npy_text(&h, head + 8, (int64_t)n);
   h.swap = !GT__LITTLE_ENDIAN;
   list->item = (gt_named *)gt__malloc((size_t)(n / GT__JSON_ENTRY + 1) * sizeof(gt_named));

@@ -5300,7 +5300,7 @@ GT_API int64_t gt_report_leaks(FILE *file) {
 
 /* ---- >>views-code -------------------------------------------------------------------------------
    Handles with other shapes and strides on the same storage. */
-/* The dim that the lowest bit of GT_DIMs names. */
+/* The dim that the lowest bit of what GT_DIM makes names. */
 static int gt__first_dim(uint32_t dims) {
   int d = __builtin_ctz(dims) - GT__FIRST_DIM;
   return d < 8 ? d : d - 16;

@@ -2,8 +2,8 @@
 """The library's own names: helper macros that are still defined behind the header, and names that both of its files
 define, each with a meaning of its own.
 
-    names.py --check TABLE    prints what there is and is not in TABLE, and what stands in TABLE and is not there any
-                              more; the exit status is 1 if anything is
+    names.py --check TABLE    prints what there is and is not in TABLE, what stands in TABLE and is not there any
+                              more, and names that stand in comments alone; the exit status is 1 if anything is
     names.py                  prints a table of all
 
 TABLE has lines "public NAME", a helper that the declarations leave, as public macros are made of it; "macro NAME", one
@@ -50,6 +50,19 @@ def defined(path):
     return names
 
 
+def in_comments_alone():
+    """Names of which comments tell, and which neither file has, nor makes of a row of a table or with F and L. Those
+    that end with _ or NAME stand for several."""
+    texts = [open(path, encoding='utf-8').read() for path in (HEADER, KERNELS)]
+    code = ' '.join(map(without_comments, texts))
+    there = set(re.findall(r'\w+', code)) | set(re.findall(r'"(GPUTENSOR_\w+)"', ' '.join(texts)))  # of the environment
+    for row in re.findall(r'\bX\((\w+)', code): there |= {f'gt_{row}', f'GT__OP_{row}'}
+    for name in re.findall(r'\b[FL]\((\w+)\)', code): there |= {f'gt__{name}_{end}' for end in ('f32', 'f64', 'i64')}
+    told = [word for text in texts for comment in re.findall(r'/\*.*?\*/|//[^\n]*', text, flags=re.S)
+            for word in re.findall(r'\b(?:GT|gt|GPUTENSOR)_\w+', comment)]
+    return sorted(word for word in set(told) - there if not word.endswith(('_', 'NAME')))
+
+
 def main():
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
     now = {f'both {name}' for name in defined(HEADER) & defined(KERNELS)}
@@ -62,7 +75,9 @@ def main():
     for line in sorted(now - table):
         print(f'{line}: ' + ('is defined by both files' if line[0] == 'b' else 'leaves the header: undefine it'))
     for line in sorted(table - now): print(f'{line}: is not so any more; delete the line from test/{sys.argv[2]}')
-    return int(now != table)
+    gone = in_comments_alone()
+    for name in gone: print(f'{name}: a comment tells of it, but there is no such name')
+    return int(now != table or bool(gone))
 
 
 sys.exit(main())

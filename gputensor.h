@@ -3778,6 +3778,8 @@ static gt_status gt__report_ours(gt_device device, int code) {
                       gt_device_string(device));
   }
 }
+/* Makes a message of any code: what the back end says of it and, of a stream, what was called last.
+   A device that is lost is noted. */
 static gt_status gt__report(gt_device asked, const gt_stream *s, int code) {
   char recent[160] = "";
   size_t n = 0;
@@ -4201,6 +4203,8 @@ static int gt__make_room_unlocks(void) {
   }
   return code;
 }
+/* A stream of the caller's, with a queue of its own if `queued`, else around `native`; a CPU stream
+   without a queue does its work in the call. */
 static gt_stream *gt__stream_new(gt_device device, int priority, void *native, int queued) {
   if (gt__check_device(device)) return NULL;
   gt_stream *s = (gt_stream *)gt__malloc(sizeof *s);
@@ -4481,6 +4485,8 @@ static void gt__stream_text(char *text, const gt_stream *s) {
   else if (s->name) snprintf(text, 64, "stream %d of %s", s->name, gt_device_string(s->device));
   else snprintf(text, 64, "the default stream of %s", gt_device_string(s->device));
 }
+/* Writes the line that gt_report_races prints. It names the tensor of just these bytes, or else one
+   of the storage. */
 static void gt__note_race(const gt_stream *s, const gt__access *a, const gt__use *u, int meeting) {
   const gt_tensor *y = NULL; /* of that memory, else another one of the storage */
   char here[64], there[64], *line = gt__all.race[gt__all.n_race++ % GT__RACES];
@@ -4701,6 +4707,7 @@ static int gt__storage_fill_unlocks(gt__storage *s) {
   gt__note(&all, stream);
   return 0;
 }
+/* The message of a failed allocation says who holds most of the memory. */
 static gt_status gt__no_memory(gt_device device, size_t bytes, int code) {
   if (!gt__is_out_of_memory(code, device)) return gt__report(device, NULL, code);
   char owners[400] = "";
@@ -4737,6 +4744,8 @@ static int gt__give_back_unlocks(gt_device device) {
   gt__sweep_unlocks(1);
   return code || !b->trim ? code : b->trim(device.index);
 }
+/* Memory for a tensor or a piece; NULL, with an error, if there is none even after all that is kept
+   for later was given back. */
 static gt__storage *gt__storage_new(size_t bytes, gt_device device, int pinned) {
   gt__storage *s = (gt__storage *)gt__malloc(sizeof *s);
   int slot = gt__slot(device);
@@ -5035,7 +5044,9 @@ static void gt__touch_bytes(gt__op *op, gt__storage *storage, const void *p, int
   gt__touch(op, storage);
 }
 
-/* ---- >>handles ------------------------------------------------------------------------------- */
+/* ---- >>handles ---------------------------------------------------------------------------------
+   Scopes and tensors. A handle is in the list of all, and in that of its scope, if it has one; a
+   storage counts its handles, and ends with the last. */
 GT_API gt_scope *gt_scope_push(gt_scope *scope) {
   gt_scope begun = {NULL, gt__me.scope};
   *scope = begun;
@@ -5099,6 +5110,8 @@ static gt_tensor *gt__handle(const gt_tensor *model) {
   gt__set_scope(x, gt__me.scope);
   return x;
 }
+/* Ends a handle and, if it is the last one of a storage, that. Memory of the caller's is waited for
+   first, since it is his again on return. */
 static void gt__end_handle(gt_tensor *x, int how) {
   gt__storage *storage = x->storage;
   int wrap = storage->foreign;
@@ -5193,6 +5206,7 @@ GT_API gt_tensor *gt_empty_like(const gt_tensor *x) {
   return GT__NO(x) ? NULL : gt__new(gt__shape_of(x), x->dtype, x->device, 0);
 }
 typedef void gt__deleter(void *data, void *context);
+/* A tensor in memory of the caller's, in which other storages may lie, too. */
 static gt_tensor *gt__wrap(void *data, gt_shape shape, gt_dtype dtype, gt_device device,
                            gt__deleter *deleter, void *context, int constant) {
   gt_tensor model;
@@ -6317,6 +6331,7 @@ static gt_dtype gt__inherit(gt__node *v) {
     if (gt__dtype[own[level]].kind > gt__dtype[best].kind) best = own[level];
   return best;
 }
+/* The dtype of a node: that to which its operands promote, changed by its rule. */
 static gt_status gt__annotate_operation(gt__node *v) {
   int rule = gt__rule(v), is_whole = v->op == GT__WHOLE || v->op == GT__INDEX;
   gt_dtype d = gt__inherit(v);
@@ -6389,6 +6404,7 @@ static gt__num gt__constant_of(const gt__node *v, int compute) {
   else c.i = is_real ? gt__to_i64_f64(f, INT64_MIN, INT64_MAX) : v->value.i;
   return c;
 }
+/* The slot of an operand or a number: the one that it has already, or the next. */
 static int gt__leaf_slot(gt__code *g, const gt__node *v) {
   int n = g->p.n_in, k = 0;
   if (v->op == GT__OPERAND) {
@@ -6818,7 +6834,14 @@ static gt_tensor *gt__apply_op(gt_tensor *out, int op, int n, gt__operands x) {
   }
 GT__OPERATIONS(GT__DEFINE)
 
-/* ---- >>moving -------------------------------------------------------------------------------- */
+/* ---- >>moving ----------------------------------------------------------------------------------
+   Copies. One between devices is one operation, and the call returns at once, or it goes by pieces:
+
+     GPU <-> pinned memory; GPU <-> GPU      bytes, if both are dense    gt__copy_bytes
+     GPU  -> GPU whose memory it reaches     a kernel of the source's    gt__move_elements
+     GPU <-> ordinary memory                 pieces, if both are dense   gt__copy_staged
+
+   What is not dense, or of another dtype, becomes so first, in memory between: gt__copy_into. */
 /* Bytes between devices; memory of the host is pinned. */
 static gt_status gt__copy_bytes(gt__storage *to, void *dst, gt__storage *from, void *src,
                                 int64_t bytes) {
@@ -6861,6 +6884,8 @@ static gt_status gt__begin_piece(gt__storage **piece, const gt_tensor *to, const
   GT__HOST->move((char *)s->data, src, n);
   return gt__copy_bytes(to->storage, dst, s, s->data, n);
 }
+/* The loop has GT__PIECES - 1 rounds behind the last piece, for those on their way down. Upwards a
+   piece is let go of at once: its memory is kept until the device has read it. */
 static gt_status gt__copy_staged(const gt_tensor *to, const gt_tensor *from, int up) {
   gt__storage *ring[GT__PIECES] = {NULL};
   int64_t pieces = ((int64_t)gt__nbytes(to) - 1) / GT__PIECE + 1;
@@ -6891,6 +6916,7 @@ static gt_status gt__refuse_copy(const gt__storage *host, gt_device gpu) {
                              "the host has a part in this copy, once; take dense tensors of "
                              "gt_empty_pinned and one dtype, or copy before");
 }
+/* dst = src on another device, by one of the ways that the table above has. */
 static gt_status gt__copy_across(const gt_tensor *to, const gt_tensor *from) {
   int down = gt__on_host(to->device), up = gt__on_host(from->device);
   int direction = down ? GT_DEVICE_TO_HOST : GT_DEVICE_TO_DEVICE;
@@ -7180,6 +7206,8 @@ static gt_status gt__refuse_draw(gt_device device) {
                              "each launch would draw the same numbers; draw them into a "
                              "tensor before each");
 }
+/* Draws numbers into a new tensor, by a tree whose operation is `op`, and counts them in the
+   generator. Only GT__INTEGER has operands: the first is loaded for nothing, then low and range. */
 static gt_tensor *gt__random(int op, gt_shape shape, gt_dtype dtype, gt_device device,
                              gt_generator *generator, int64_t low, uint64_t range) {
   gt_generator *source = generator ? generator : &gt__me.generator;
@@ -7251,7 +7279,8 @@ GT_API gt_tensor *gt_randperm(int64_t n, gt_device device, gt_generator *generat
   return out;
 }
 
-/* ---- >>joining ------------------------------------------------------------------------------- */
+/* ---- >>joining ---------------------------------------------------------------------------------
+   Elements that an index picks, and tensors put together: both are copies. */
 /* On the CPU the call looks at the index; a GPU does, and a graph's launch. */
 static gt_status gt__check_index(const gt_tensor *index, int64_t size) {
   if (!gt__on_host(index->device) || gt__is_recorded(index->device)) return GT_OK;
@@ -7296,6 +7325,7 @@ static gt_tensor *gt__picked(gt_tensor *out, const gt_tensor *like, const gt_ten
   }
   return gt__end(&r, status);
 }
+/* Each dim of the result is one of the index's, or one of x's: see gt__pick. */
 GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
                                   const gt_tensor *index) {
   GT__CALL;
@@ -7382,6 +7412,7 @@ static gt_status gt__joined(gt_tensor *like, int n, gt__operands x, int *dim, in
   }
   return GT_OK;
 }
+/* Each tensor is copied into its part of the output. */
 static gt_tensor *gt__join_tensors(gt_tensor *out, int n, gt__operands x, int dim, int stack) {
   gt_tensor like;
   gt__result r;
@@ -7463,6 +7494,7 @@ static void gt__order_fold(gt__reduce_args *r, gt__walk *w, int any, int ndim) {
   r->n_kept = first;
   r->pre.ndim = gt__one_dim_at_least(w, end);
 }
+/* Makes the operation, and what THE PLAN needs to know of it. */
 static gt_status gt__launch_fold(const gt__folding *f, const gt__code *g, const gt_tensor *out,
                                  const gt_tensor *whole, uint32_t set) {
   gt__op op;
@@ -7548,6 +7580,7 @@ static gt_status gt__launch_scan(const gt__folding *f, gt__tree *t, gt__code *g,
   s->outer = m->count / s->n / s->inner;
   return gt__submit(&op);
 }
+/* Folds a text over the operands as f says: a reduction, a softmax or a scan. */
 static gt_tensor *gt__fold_text(const gt__folding *f, gt_tensor *out, const char *text, int n,
                                 gt__operands x) {
   gt__result r;
@@ -8110,6 +8143,8 @@ static gt_status gt__fit_scatter(gt_tensor *x, int dim, int rows) {
   return gt__fail(GT_ERROR_SHAPE, "the source %s does not go along dim %d into the output %s",
                   gt__shape_text(from), dim, gt__shape_text(x));
 }
+/* Both functions. If out shares memory with the index or src, a copy of it takes in what goes
+   there. */
 static gt_tensor *gt__scatter(gt_tensor *out, int dim, const gt_tensor *index, const gt_tensor *src,
                               int caller, int fold, int include_self) {
   const gt_tensor *in[] = {out, index, src};
@@ -8251,6 +8286,7 @@ static gt_status gt__coordinates(const gt_tensor *out, const gt_tensor *at, cons
   }
   return GT_OK;
 }
+/* Counts, waits for the count, and finds the positions: an order by keys of one bit. */
 GT_API gt_tensor *gt_nonzero(const gt_tensor *x) {
   GT__CALL;
   gt__num n;
@@ -8349,6 +8385,7 @@ static void gt__add_slice(int group, int pid, int tid, int letter, gt__record *r
   gt__slice s = {lane, group, pid, tid, 0, what, letter, begin, end, r};
   *gt__trace.end++ = s;
 }
+/* Gives each record its times, puts it into its lanes, and sorts these. */
 static void gt__make_slices(void) {
   static const char host[] = "?xws"; /* by what it is; ranges are not drawn */
   double now = gt_now_ms();
@@ -8468,6 +8505,7 @@ static const char *gt__find_reason(const gt_overlap *o, int queues, double most)
   int always = why == GT__BY_HOST && most > 0.8 * o->span_ms; /* one lane was at work */
   return gt__reason[queues > 1 && (together || always) ? (int)GT__BY_ENGINE : why];
 }
+/* Adds up the lanes; the last one, of all work, is for the sums alone and goes then. */
 static void gt__sum_up(gt_overlap *o) {
   double most = 0;
   int queues = 0;
@@ -8603,6 +8641,7 @@ static const char *gt__decimal(double x, int digits) {
   snprintf(text, 40, "%lld.%0*d", (long long)(n / unit), digits, (int)(n % unit));
   return text;
 }
+/* A line for each lane, then what its letters mean, and the sums. */
 static void gt__draw_lanes(FILE *file, int columns) {
   const gt_overlap *o = &gt__trace.overlap;
   double width = o->span_ms / columns;
@@ -8841,6 +8880,8 @@ static gt_status gt__graph_touch(const gt__access *a) {
   g->access[g->n_access++] = *a;
   return GT_OK;
 }
+/* Keeps op in the list of the graph that this thread records. Its scratch is memory of the graph's,
+   which it writes. */
 static gt_status gt__graph_add(gt__op *op) {
   gt_tensor like;
   GT__LOCAL gt_tensor *scratch = NULL; /* is memory of the graph's as any */
@@ -8968,6 +9009,7 @@ static int gt__wait_for_places(gt_graph *g, gt_stream *s, int *seen, const int *
   gt__raise_places(seen, u->seen);
   return code ? code : gt__wait_for_places(g, s, seen, need);
 }
+/* Starts one operation of the list, on the lane that suits it, behind its predecessors. */
 static int gt__capture_one(gt_graph *g, gt__lanes *d, gt__recorded *v) {
   gt__op *op = v->op;
   int need[GT__GRAPH_LANES] = {0};
@@ -9014,6 +9056,7 @@ static int gt__capture_all(gt_graph *g, gt__lanes *d) {
     if (v->mark) b->event_destroy(index, v->mark);
   return code ? code : ended;
 }
+/* Opens the lanes, runs the list on them while CUDA captures it, and frees them. */
 static gt_status gt__capture_graph(gt_graph *g) {
   size_t uses = (size_t)g->n_use * sizeof(gt__graph_use);
   gt__lanes *d = (gt__lanes *)gt__malloc(sizeof *d + uses);
@@ -9148,7 +9191,9 @@ GT_API gt_timing gt_benchmark(void (*work)(void *argument), void *argument, gt_d
   return t;
 }
 
-/* ---- >>stream-code --------------------------------------------------------------------------- */
+/* ---- >>stream-code -----------------------------------------------------------------------------
+   The functions of >>streams, which are made of those of >>waiting and >>order; and what asks for,
+   or ends, the whole library. */
 GT_API gt_stream *gt_stream_create(gt_device device, int priority) {
   GT__CALL;
   return gt__stream_new(device, priority, NULL, 1);
@@ -9332,6 +9377,8 @@ GT_API void gt_event_free(gt_event *event) {
   gt__event_clear(event);
   GPUTENSOR_FREE(event);
 }
+/* While a graph is recorded an event just names its stream: a wait for it covers all that the
+   stream was given by the time of that wait. */
 GT_API gt_status gt_event_record(gt_event *event, gt_stream *stream) {
   GT__CALL;
   if (gt__no_stream(stream)) return gt__failed();
@@ -9581,6 +9628,7 @@ static char *gt__npy_string(gt__npy *h) {
   *h->p++ = 0;
   return text;
 }
+/* "<f4" and its like: the order of bytes, then kind and size. */
 static gt_status gt__npy_descr(gt__npy *h) {
   if (gt__npy_word(h, "["))
     return GT__NPY_BAD("structured arrays are not supported; save one field at a time", h->path);
@@ -9672,6 +9720,7 @@ static void gt__npy_text(gt__npy *h, char *text, int64_t n) {
   memmove(h->p, text, (size_t)n);
   *h->end = 0;
 }
+/* Magic, version, length, and then the dict, to the end of the header. */
 static gt_status gt__npy_header(gt__npy *h) {
   static const char *const key[] = {"descr", "fortran_order", "shape"};
   char *text = gt__address(h->content);
@@ -9921,6 +9970,7 @@ static gt_status gt__json_metadata(gt__npy *h) { /* which nobody reads */
 static int gt__by_name(const void *a, const void *b) {
   return strcmp(((const gt_named *)a)->name, ((const gt_named *)b)->name);
 }
+/* The entries come in the order of their bytes in the file: `at` is where the next one's begin. */
 static gt_status gt__json_parse(gt__npy *h, gt_tensors *list, gt_device device) {
   static const char *const key[] = {"dtype", "shape", "data_offsets"};
   int64_t at = h->end + 1 - gt__address(h->content);
@@ -9954,6 +10004,7 @@ static gt_tensor *gt__map(const gt__npy *h, int64_t bytes) {
   return x;
 }
 #endif
+/* Fills the list; if that fails, the caller ends what it has by then. */
 static gt_status gt__load_list(gt_tensors *list, const char *path, gt_device device) {
   int64_t bytes;
   gt__npy h GT__CLOSED;
@@ -10095,7 +10146,7 @@ static gt_status gt__meet(const gt_tensor *x, int64_t stream, int behind) {
   gt_stream_free(s);
   return gt__report(x->device, NULL, code);
 }
-/* -- giving -- */
+/* -- giving: one block of memory has both structures, of which the caller gets one -- */
 typedef struct {
   gt__dl_old plain;
   gt__dl_new versioned;
@@ -10248,6 +10299,7 @@ GT__PRINTF(2, 3) static void gt__print_text(gt__printer *t, const char *format, 
   t->n += (size_t)vsnprintf(t->text + t->n, 256, format, list);
   va_end(list);
 }
+/* Element i as text, in the format that gt__choose_format chose. */
 static const char *gt__format(gt__printer *t, int64_t i) {
   gt__num v = t->value[i];
   if (t->x->dtype == GT_BOOL) return v.i ? "True" : "False";
@@ -10266,6 +10318,8 @@ static const char *gt__format(gt__printer *t, int64_t i) {
 }
 /* Zeros, NaN and infinities have no say. */
 static int gt__has_say(double x) { return x != 0 && x - x == 0; }
+/* PyTorch's choice, by the least and the greatest number: 1., 1.5000 or 1.5000e+00 for all; and the
+   width of the widest. */
 static void gt__choose_format(gt__printer *t) {
   int floating = gt__is_floating(t->x->dtype);
   double least = HUGE_VAL, most = 0;

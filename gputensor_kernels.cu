@@ -71,17 +71,28 @@
    parameters where the launch put them, which all threads can read; __launch_bounds__ tells the
    compiler how many threads a block has, and so how many registers each may take.
 
+   ARGUMENTS of kernels, see >>machine in gputensor.h. program: what is computed for one element.
+   pre: the map that makes the values of a fold; post: the map behind a product. Of a fold, outer:
+   how many outputs; n: the elements of each; inner: these are neighbours in memory, as the last dim
+   is folded; if not, the outputs are. narrow: all offsets fit in 31 bits. early: what a product may
+   do before the kernel in front of it has ended. scratch: memory for results on their way.
+
    WORDS, ours beside the field's
      way        a kernel variant           fold       a reduction
      slot       an operand in shared memory, a column of 16 bytes for each thread
      vector     16 bytes, the widest load of a thread (float4)
-     batch      the vectors that a thread works on at once (a register tile)
+     lot        elements that are moved at once, such as a vector's
+     batch      the vectors that a thread works on at once (a register tile); in products, where no
+                thread has one, a batch of matrices
+     line       elements side by side in memory: of a matrix a row or, transposed, a column
+     along      in the direction of lines  across     in the other one: transposed
      after      a step of the epilogue     ring       a pipeline of stages in shared memory
      brick      a swizzled tile in shared memory, 64 lines of 128 bytes
      factor     an operand of a product    form       a tile configuration
      strip      a tile of few rows         division   how C is cut into tiles, and K (split-K)
-     piece      an operand's tile; of float32: one of the bfloat16 numbers that it is split into
-     across     transposed                 team       threads that share a row; a warp group */
+     piece      of a float32, one of the bfloat16 numbers that it is split into
+     turned     of a matrix: transposed; of a value: so that the least becomes the largest
+     team       threads that share a row; a warp group */
 #define GPUTENSOR_KERNELS
 #include "gputensor.h"
 #include <cuda.h>
@@ -119,7 +130,8 @@ struct gt__half {
 struct gt__bfloat {
   uint16_t bits;
 };
-/* Elements that are copied as bits without a meaning, numbered behind the dtypes of gt_dtype. */
+/* Elements that are copied as bits without a meaning, numbered behind the dtypes of gt_dtype. On
+   their way they are the bits of a float. */
 template <class I>
 struct gt__raw {
   I bits;
@@ -223,7 +235,10 @@ GT__DEV T gt__constant(gt__num x) {
 
 /* ---- >>interpreter -----------------------------------------------------------------------------
    Each line of THE TABLE in gputensor.h becomes a structure for each compute type:
-   gt__formula<OP, T>::of(a, b, c) is the operation's value. */
+   gt__formula<OP, T>::of(a, b, c) is the operation's value. So a new line needs nothing more here.
+   To be fast, a function of cost HEAVY also stands in GT__USUAL_FUNCTIONS, which take a batch at
+   once, in GT__SHORT_FUNCTIONS, which do without slots, and, if it follows products, in
+   GT__ACTIVATIONS. */
 template <int OP, class T>
 struct gt__formula;
 #define GT__FORMULA(name, T, formula) \
@@ -255,7 +270,8 @@ GT__DEV T gt__random_value(int op, const gt__program &p, uint64_t index, T low, 
 }
 
 /* The accumulator machine of >>machine in gputensor.h, for one element: acc = op(acc, slot[b],
-   slot[c]). All threads of a warp execute the same instruction, so the branches cost little. */
+   slot[c]). a + b has the instructions LOAD slot 0, then add slot 1. All threads of a warp execute
+   the same instruction, so the branches cost little. */
 template <class T>
 GT__DEV T gt__evaluate(const gt__program &p, T *slot, int64_t index) {
   T acc = 0;
@@ -364,15 +380,16 @@ static int gt__plan_none(gt__op *) { return 1; }
 
 /* ---- >>plain-map -------------------------------------------------------------------------------
    Each element of the output from the input elements at its (broadcast) place, for any shape,
-   strides and dtypes. A thread makes one element. Block: 256 threads. Grid: elements / 256,
-   rounded up, so that the last block may have idle threads.
+   strides and dtypes. A thread makes one element: of a + b, gt__value_at reads a's element and b's
+   and adds them, gt__store_at stores the sum. Block: 256 threads. Grid: elements / 256, rounded up,
+   so that the last block may have idle threads.
 
        thread    0   1   2   3  ...  31 | 32  33 ...     32 threads are a warp and load together:
        element   0   1   2   3  ...  31 | 32  33 ...     here 32 neighbours, one access of 128 bytes
 
    Such an access is called coalesced. Of an operand whose last stride is not 1 a warp's elements
-   lie in up to 32 places, and the memory moves 32 bytes or more for each: up to 8 times as much.
-   So Part II transposes such operands on their way. */
+   lie in up to 32 places, and for each the memory moves a sector, 32 bytes: for float32 up to 8
+   times as much. So Part II transposes such operands on their way. */
 template <class T>
 __global__ void __launch_bounds__(GT__THREADS)
     gt__plain_map_kernel(const __grid_constant__ gt__map_args m) {
@@ -432,17 +449,19 @@ GT__DEV gt__found<T> gt__fold_found(int fold, const gt__found<T> &a, const gt__f
   const T value = gt__fold_values(fold, a.value, b.value);
   return {value, 0};
 }
-/* Folds the elements from `begin` to `end`, of which value(k) is the k-th. `inner`: a block folds
-   a chunk. Its 256 threads are the lanes of THE PLAN and fold every 256th element each; then lanes
-   are folded in halves, through shared memory, which all threads of a block see:
+/* Folds the elements from `begin` to `end`, of which value(k) is the k-th. `inner`, the elements
+   are neighbours: a block folds a chunk. Its 256 threads are the lanes of THE PLAN and fold every
+   256th element each; then lanes are folded in halves, through shared memory, which all threads of
+   a block see:
 
-       element   0  1  2 ... 255 256 257 ...     lane   0 .. 63   64 .. 127  128 .. 255
-       lane      0  1  2 ... 255   0   1 ...            ^--------------------+            step 1
-                                                        ^---------+                       step 2
-       a warp's loads are coalesced                     and so on: lane 0 has all         step 8
+       element   0  1  2 ... 255 256 257 ...        step 1   lanes   0..127 take in 128..255
+       lane      0  1  2 ... 255   0   1 ...        step 2   lanes   0..63  take in  64..127
+                                                    ...
+       a warp's loads are coalesced                 step 8   lane    0      takes in  1: it has all
 
    The barrier before a step makes what other threads wrote in the last one visible. Not inner: a
-   thread folds a chunk alone, in order, and its neighbours do so for the neighbouring outputs. */
+   thread folds a chunk alone, in order, and its neighbours do so for the neighbouring outputs,
+   whose elements are neighbours, so that these loads are coalesced, too. */
 template <class T, class F>
 GT__DEV gt__found<T> gt__fold_chunk(int fold, bool inner, int64_t begin, int64_t end, F value) {
   static_assert((int)GT__LANES == (int)GT__THREADS, "each thread of a block is a lane");
@@ -467,7 +486,8 @@ GT__DEV gt__found<T> gt__fold_chunk(int fold, bool inner, int64_t begin, int64_t
 }
 /* The tree over n chunks, of which chunk(c) is the c-th: neighbours are folded in pairs, the
    results in pairs again, and so on; a last one without a neighbour goes up as it is. One pass
-   does it, as one counts in binary: left[d] holds 2^d chunks and waits for the 2^d behind them. */
+   does it, as one counts in binary: left[d] holds 2^d chunks and waits for the 2^d behind them. At
+   the end the last result takes in those that still wait, of which n has a bit each. */
 template <class T, class F>
 GT__DEV gt__found<T> gt__fold_tree(int fold, int64_t n, F chunk) {
   gt__found<T> left[64], found = {};
@@ -503,9 +523,10 @@ GT__DEV gt__turns gt__my_turns(bool inner) {
   if (inner) return {blockIdx.x, gridDim.x};
   return {gt__my_number(), (int64_t)gridDim.x * blockDim.x};
 }
-/* The first kernel folds chunks, a block each or, if not inner, a thread. The results go to
-   scratch, chunk by chunk, where neighbouring outputs are neighbours; those of one chunk are the
-   outputs. Block: 256 threads. Grid: a block, or thread, for each chunk of each output. */
+/* The first kernel folds chunks, a block each or, if not inner, a thread. Where an output has one
+   chunk, its result is the output. Else that of chunk c of output o goes to scratch[c * outer + o],
+   so that neighbouring threads of the second kernel read neighbours. Block: 256 threads. Grid: a
+   block, or thread, for each chunk of each output. */
 template <class T>
 GT__DEV void gt__make_soft_row(const gt__reduce_args &p, int64_t row);
 template <class T>
@@ -572,9 +593,10 @@ static int gt__run_plain_reduce(const gt__op *op, void *queue) {
        logsumexp     log(s) + m, one number for a row
 
    Each row is read three times, for m, for s and for the results. It is a part of the kernel of
-   >>plain-reduce, whose code for the values serves both. `inner`: a block makes a row, a thread
-   every 256th element. Else a thread makes a row, which lies across the lines of memory, and its
-   neighbours make the rows beside it. */
+   >>plain-reduce, whose code for the values serves both, and m and s are folds as there, with the
+   barriers of gt__fold_chunk. `inner`: a block makes a row, a thread every 256th element. Else a
+   thread makes a row, which lies across the lines of memory, and its neighbours make the rows
+   beside it. */
 /* A fold over a row in the order of THE PLAN; all threads of a block have the result. */
 template <class T, class F>
 GT__DEV T gt__fold_row(const gt__reduce_args &p, int fold, F value) {
@@ -590,10 +612,10 @@ GT__DEV void gt__make_soft_row(const gt__reduce_args &p, int64_t row) {
   const int64_t first = row * p.n;
   const int lane = p.inner ? threadIdx.x : 0;
   const int step = p.inner ? GT__THREADS : 1;
-  const bool whole = p.soft == GT__LOGSUMEXP;
+  const bool single = p.soft == GT__LOGSUMEXP; /* one result for the row */
   const auto value = [&](int64_t k) { return gt__value_at<T>(p.pre, first + k); };
   T most = gt__fold_row<T>(p, GT__FOLD_MAX, value);
-  if (whole && isinf((double)most)) most = 0;
+  if (single && isinf((double)most)) most = 0;
   const auto less = [&](int64_t k) {
     const T x = value(k);
     return gt__apply<GT__OP_sub>(x, most);
@@ -604,13 +626,13 @@ GT__DEV void gt__make_soft_row(const gt__reduce_args &p, int64_t row) {
   };
   const T sum = gt__fold_row<T>(p, GT__FOLD_SUM, power);
   const T log_sum = gt__apply<GT__OP_log>(sum);
-  for (int64_t k = lane; k < p.n && !whole; k += step) {
+  for (int64_t k = lane; k < p.n && !single; k += step) {
     T result;
     if (p.soft == GT__SOFTMAX) result = gt__apply<GT__OP_div>(power(k), sum);
     else result = gt__apply<GT__OP_sub>(less(k), log_sum);
     gt__store_at(p.pre, first + k, result);
   }
-  if (!whole || lane > 0) return;
+  if (!single || lane > 0) return;
   const T result = gt__apply<GT__OP_add>(log_sum, most);
   gt__store_result(p, row, gt__found<T>{result, 0});
 }
@@ -618,8 +640,16 @@ GT__DEV void gt__make_soft_row(const gt__reduce_args &p, int64_t row) {
 /* ---- >>plain-copy ------------------------------------------------------------------------------
    Elements of one size, whatever they mean, from any strides to any strides. With an index, an
    element is read k * gather_stride further on, where k is its entry of the index; a bad entry
-   gives 0, and sets *fault, a word that the host reads. A thread moves one element. Block: 256
-   threads. Grid: elements / 256, rounded up. */
+   gives 0, and sets *fault, a word that the host reads. A thread moves one element, and neighbours
+   write neighbours. Where the source is a transposed matrix of H rows, whose columns lie side by
+   side in memory, a row is read in steps of H:
+
+       thread      0   1    2    3 ...  31     of a warp
+       writes at   0   1    2    3 ...  31     coalesced: one access of 128 bytes
+       reads at    0   H   2H   3H ... 31H     32 sectors, one for each element
+
+   Neighbouring rows want the rest of these sectors, but not at the same time: >>copy-turned reads
+   and writes whole squares. Block: 256 threads. Grid: elements / 256, rounded up. */
 GT__DEV void gt__set_fault(int32_t *fault) {
   if (!fault) return;
   *(volatile int32_t *)fault = 1;
@@ -634,8 +664,9 @@ GT__DEV void gt__read_entries(const gt__operand &index, const J (&at)[N], int64_
     GT__EACH k[i] = ((const int64_t *)index.data)[at[i]];
   }
 }
-/* A thread moves N elements, 256 apart, or again the last one, and reads all of them before it
-   writes. Coordinates come from divisions of unsigned numbers I, of which J are the signed. */
+/* A thread moves N elements, 256 apart, or, behind the end, the last one again, and reads all of
+   them before it writes. Coordinates come from divisions of unsigned numbers I, of which J are the
+   signed: if all is narrow 32 bits do, which are divided faster. */
 template <class S, int N, class I, class J>
 GT__DEV void gt__copy_elements(const gt__copy_args &p) {
   const int64_t first = (int64_t)blockIdx.x * N * GT__THREADS + threadIdx.x;
@@ -699,7 +730,8 @@ static int gt__run_plain_copy(const gt__op *op, void *queue) {
 /* ---- >>plain-order -----------------------------------------------------------------------------
    The order of rows, see gt__order_args. For each element a thread counts those of its row that
    come before it, which have a smaller key, or the same key and a lower position: their number is
-   its place. Block: 256 threads. Grid: elements / 256, rounded up. */
+   its place. That is n comparisons for each of n elements; >>radix sorts. Block: 256 threads. Grid:
+   elements / 256, rounded up. */
 template <class F> /* calls f with a 0 of the unsigned integer type that has this size */
 GT__DEV uint64_t gt__by_size(int size_log2, F f) {
   if (size_log2 == 0) return f(uint8_t());
@@ -736,10 +768,11 @@ static int gt__run_plain_order(const gt__op *op, void *queue) {
 
 /* ---- >>plain-scatter ---------------------------------------------------------------------------
    Elements are folded into the places of `out` that an index names, in the order that
-   gt__scatter_args describes. A thread makes one element of one place. It looks at all positions of
-   the index twice: first it counts those that go to its place, which shapes the tree of THE PLAN;
-   then it folds what they bring, in runs of GT__ROWS, and the runs by that tree. Block: 256
-   threads. Grid: elements of all places / 256, rounded up. */
+   gt__scatter_args describes: the n positions of the index each name a place, and bring `rest`
+   elements there, such as a row. A thread makes one element of one place. It looks at all
+   positions of the index twice: first it counts those that go to its place, which shapes the tree
+   of THE PLAN; then it folds what they bring, in runs of GT__ROWS, 32, and the runs by that tree.
+   Block: 256 threads. Grid: elements of all places / 256, rounded up. */
 /* An element in memory, of type S; gt__operand as S stands for the dtype that the operand names. */
 template <class T, class S>
 GT__DEV T gt__read_as(const gt__operand &x, int64_t at) {
@@ -1010,8 +1043,9 @@ static int gt__run_shared_matmul(const gt__op *op, void *queue) {
 
 /* ---- >>plain-scan ------------------------------------------------------------------------------
    Running folds in the order of THE SCAN, see gputensor.h. A thread makes a row, one element after
-   the other; `level` has the folds of the runs, of each size, in which it is. Block: 256 threads.
-   Grid: rows / 256, rounded up; neighbouring threads make neighbouring rows. */
+   the other. level[0][0] is the fold of all that are before the next one, level[1] on those of the
+   runs, of each size, in which the last one is. Block: 256 threads. Grid: rows / 256, rounded up;
+   neighbouring threads make neighbouring rows. */
 template <class T>
 GT__DEV T gt__scan_next(int fold, T (*level)[2], int64_t k, T x) {
   if constexpr (std::is_integral<T>::value) return gt__scan_i64(fold, level, k, x);
@@ -1243,7 +1277,8 @@ GT__DEV void gt__by_bits(int bits, const F &f) {
 
 /* A batch: the vectors that a thread works on at once, of W elements each. Vector v begins at
    inner index k + c + v*dc of outer index o + r + v*dr, of which each has `width` inner ones; the
-   elements of a vector are `next` apart. */
+   elements of a vector are `next` apart. o and k, row and column, are where the block's tile
+   begins, r and c the thread's place in it. */
 struct gt__batch {
   int64_t width, o, k;
   int r, c, dr, dc, next;
@@ -1662,8 +1697,14 @@ GT__DEV void gt__run(const gt__program &p, const gt__slots &s, const At &at, T (
    A block makes a tile of rows x columns: all dims but the last are rows, one after the other; so
    rows or columns that repeat and plain arrays, one long row, are the same to it. Neighbouring
    threads take neighbouring vectors, so that a warp moves 512 bytes in a row; a thread's next is
-   straight below or, in a tile of one row, a share of the tile further on. The usual map, WHOLE,
-   has whole vectors and begins to copy them all before it works; ANY moves single elements. */
+   straight below or, in a tile of one row, a share of the tile further on. Were there 16 threads:
+
+       row 0   t0  t1  t2  t3  t4  t5  t6  t7     a row of the tile: 8 vectors
+       row 1   t8  t9  t10 t11 t12 t13 t14 t15
+       row 2   t0  t1  t2 ...                     the second vectors, dr = 2 rows below the first
+
+   The usual map, WHOLE, has whole vectors and begins to copy them all to slots before it works; ANY
+   moves single elements. */
 struct gt__step { /* how an operand moves, in bytes */
   int row;        /* to the next row */
   int column;     /* to the next column */
@@ -1749,10 +1790,18 @@ static __device__ __noinline__ void gt__store_other(int dtype, char *to, int64_t
     gt__store_vectors<S>(to, next, exist, y);
   });
 }
-/* Fills slot k with a transposed operand. A warp reads elements that lie side by side, 64 rows of
-   one column, in pairs if they have 16 bits, and puts each where the thread works that it belongs
-   to. So that these places are in different banks, 16 neighbouring threads have the 16 vectors of
-   row r in the order q ^ (r & 7), and lanes that would meet take a vector's columns in turn. */
+/* Fills slot k with a transposed operand, whose columns are lines: a tile of 64 rows and 16 vectors
+   across. Eight lanes read 8 rows of one column, which lie side by side (16 rows, in pairs, if
+   elements have 16 bits), the next eight lanes the rows below in the vector's next column. Each
+   element goes where the thread works that it belongs to. 16 neighbouring threads have the 16
+   vectors of a row, in row r vector q at q ^ (r & 7), so that these places are in different banks:
+
+       thread   0   1   2   3   4   5   6   7   8   9 ...  of 16; each has 16 bytes of the slot
+       row 0    0   1   2   3   4   5   6   7   8   9 ...  its vector
+       row 1    1   0   3   2   5   4   7   6   9   8 ...  Eight lanes that write to vector 0 of
+       row 2    2   3   0   1   6   7   4   5  10  11 ...  eight rows find it in 8 different fours
+       ...                                                 of banks; the other lanes then write to
+       row 7    7   6   5   4   3   2   1   0  15  14 ...  its other elements, in other banks. */
 template <class T, class S, int PAIR>
 GT__DEV void gt__transpose(const char *from, char *slot, const gt__step &m, unsigned pitch,
                            int64_t rows, int64_t columns) {
@@ -2603,10 +2652,13 @@ GT__DEV void gt__take(gt__found<T, I> &a, T x, I index) {
 template <int F>
 constexpr bool gt__in_order = F == GT__FOLD_SUM || F == GT__FOLD_PROD;
 
-/* A block has 1 << chunks_log2 chunks of `outs` outputs; teams take them in turn, one chunk of one
-   output or, DOWN, of them all, a vector a thread. SHORT: all elements that a thread has of a row
-   fit in registers; LONG: a team is a warp, a thread has 8 of 256 lanes; BROAD: a block, and one.
-   */
+/* How a block's threads are dealt out to its 1 << chunks_log2 chunks of `outs` outputs, which teams
+   take in turn:
+
+       LONG         a team is a warp, and has a chunk of one output; a thread has 8 of the 256 lanes
+       SHORT_ROWS   likewise, by 1 to 16 threads: all that each has of a row fits in registers
+       DOWN         a team has a chunk of all `outs` outputs, a thread a vector of neighbouring ones
+       BROAD        the block has a chunk of one output, a thread a lane of it */
 enum { GT__LONG, GT__SHORT_ROWS, GT__DOWN, GT__BROAD };
 struct gt__stride { /* how an operand moves, in bytes */
   int64_t wide;     /* by an output */
@@ -3116,8 +3168,8 @@ __global__ void __launch_bounds__(GT__COMBINERS)
     }
   }
 }
-/* [elements][source]: those of the compute types, the two that are read 8 at a time, and the two
-   whose sums and means are taken in float64. */
+/* [elements][source]: those of the compute types, the two of 16 bits, and float32 and bfloat16
+   where sums and means are taken in float64, as for an output of float64. */
 static constexpr int GT__OF_HALF = 3, GT__F64_OF_F32 = 5; /* rows of this table */
 #define GT__DIRECT_OF(T, S) GT__POINTER(gt__reduce_kernel<T, S, GT__DIRECT>)
 #define GT__TINY_OF(T, S) GT__POINTER(gt__reduce_kernel<T, S, GT__TINY>)
@@ -3380,7 +3432,9 @@ static int gt__run_fold(const gt__op *op, void *stream) {
   return error || j->w.groups == 1 ? error : gt__launch_combine(&args, j, stream);
 }
 
-/* ---- >>softmax ------------------------------------------------------------------------------- */
+/* ---- >>softmax ---------------------------------------------------------------------------------
+   As >>plain-softmax, with the same sums. Rows are read once and stay in registers, see
+   gt__soft_kernel; columns are read three times, see gt__soft_down_kernel. */
 /* Where a thread is: its team has row o, or with `shared` the block has it, each warp a part; k:
    the thread's first element, or `shift` before it. */
 template <class T>
@@ -3863,13 +3917,17 @@ static int gt__run_turned(const gt__op *op, void *stream) {
    Where rows are long and few, several blocks have a row, each a chunk, in three steps. First each
    makes its chunk's fold (TOTALS). Then these are scanned as a row of their own, in which an
    element becomes the fold of those BEFORE it. Then the chunks are scanned, each CARRIED on from
-   there. */
+   there. A sum:
+
+       TOTALS     block 0: a        block 1: b        block 2: c        read once
+       BEFORE     0                 a                 a + b             a row of three, by one block
+       CARRIED    0 + its scan      a + its scan      (a + b) + ...     read again, and written */
 enum { GT__WARP_RUNS = 512 }; /* elements */
 enum { GT__TOTALS = 1 };
 enum { GT__BEFORE = 2 };
 enum { GT__CARRIED = 4 };
 struct gt__scan_cut {
-  int32_t team, lanes_log2, rest; /* warps of a row; its lanes of a warp; which of these */
+  int32_t team, lanes_log2, rest; /* warps of a row; its lanes of a warp; bits: GT__TOTALS, ... */
   int64_t n_chunk;                /* blocks that share a row */
 };
 /* Where element i of a line is in shared memory: gaps let lanes' runs meet all banks; and columns,
@@ -4702,7 +4760,7 @@ static int gt__run_sorted(const gt__op *op, void *queue) {
 /* ---- >>matmul-epilogue --------------------------------------------------------------------------
    What follows a product (scale, bias, activation, another matrix) works on its sums in registers.
    */
-/* A step behind a product, where all are so simple that they need no slots: sum = op(sum, number
+/* A step of the epilogue, where all are so simple that they need no slots: sum = op(sum, number
    times an element, or the number alone). */
 enum { GT__AFTERS = 4 };
 struct gt__after {
@@ -4715,17 +4773,17 @@ struct gt__after {
   uint8_t dtype;
 };
 /* How C is cut into tiles, and these into parts, which go through scratch. Blocks take whole tiles
-   in turns. The last tiles, from `whole` on, would leave some idle: each has steps / share parts.
-   Of all these parts the c-th, of the r-th of these tiles, is in slot r + c. */
+   in turns. The last tiles, from `whole` on, would leave some blocks idle: each has steps / share
+   parts, `each`. Part i of the r-th of these tiles is in slot r * (each + 1) + i of scratch. */
 struct gt__divisor {
   unsigned by;
   unsigned inverse;
 }; /* see gt__quotient: a division takes ten times as long */
 struct gt__division {
   int m, n, high, wide;            /* C, and a tile of it */
-  int rows, columns, tiles, whole; /* of tiles: down, across, in all batches, never cut: */
-  int units, steps, share, each;   /* whole tiles and parts; of K: of a tile, of a part; parts of a
-                                      tile that may be cut */
+  int rows, columns, tiles, whole; /* of tiles: down, across, in all batches, never cut */
+  int units, steps, share, each;   /* whole tiles and parts; steps of K: of a tile, of a part; parts
+                                      of a tile that may be cut */
   gt__divisor matrix, band, rest[2], part; /* tiles of a matrix, of a band; rows of a whole band, of
                                               the last; parts of a tile that may be cut */
   int direct, slots, lines, pitch;         /* direct: the copy engine can store to C */
@@ -4982,9 +5040,18 @@ static void gt__plan_output(gt__product *j, bool always) {
 }
 /* ---- >>matmul-split -----------------------------------------------------------------------------
    Split-K: several blocks have a part of K each of one tile. Their sums go to scratch, and a second
-   kernel adds them up in the order of the parts, so the result is ever the same. */
+   kernel adds them up in the order of the parts, so the result is ever the same:
+
+       steps of K    0 .. share - 1    share .. 2 * share - 1   ...     of one tile
+       a block       sums in slot 0    sums in slot 1           ...     by gt__hopper_kernel, say
+       C's tile      slot 0            + slot 1                 + ...   by gt__split_sum_kernel */
 /* The place of a tile in C. Tiles that are made at the same time shall share rows of A and columns
-   of B in the L2 cache: they go through C in bands of 8 rows of tiles. */
+   of B in the L2 cache: they go through C in bands of 8 rows of tiles, and down in these.
+
+       tile   0   8  16 ...      the first band: 8 rows; 64 tiles at once read 8 rows and 8 columns
+              1   9  17          of tiles, where a row of 64 would read one and 64
+              ...
+              7  15  23 ...      behind it the second one */
 enum { GT__BAND = 8 };
 struct gt__corner {
   int batch;
@@ -5124,15 +5191,21 @@ static int gt__finish_product(const gt__op *op, gt__product *j, int e, void *str
 }
 
 /* ---- >>matmul-tiled ----------------------------------------------------------------------------
-   The general kernel. A block makes a tile of C, STEP of K at a time, from a ring of STAGES sets of
-   pieces of A and B in shared memory: copies are on their way while earlier steps are computed, and
-   a step costs one barrier. A warp makes HIGH x WIDE of it from fragments in registers: while DEEP
-   of K are multiplied, the next are read. Pieces are copied by single values, of any strides, or by
-   16 bytes; what does not lie so, or is of another dtype, is brought to scratch before, which costs
-   1 % of the time at 4096 x 4096 x 4096. Where tiles are few, several blocks have a part of K each.
-   The sums run over K in order, and over the parts: ever the same. H200, November 2026, beside
-   cuBLAS: float32 47 TFLOP/s, .96; float64 60, 1.0; bfloat16 450, .57, since from sm_90 on full
-   speed needs the instructions of >>matmul-hopper; one row at 4 TB/s, 1.0. */
+   The general kernel. A block makes a tile of C, STEP of K at a time, from a ring of STAGES stages
+   in shared memory, each a tile of A and one of B: copies are on their way while earlier steps are
+   computed, and a step costs one barrier. With STAGES = 3:
+
+       copies        step 0, step 1 | step 2 | step 3 | step 4     |: a barrier, behind which a step
+       multiplied                   | step 0 | step 1 | step 2        is there, and the stage of the
+       stages                 0, 1      2        0        1           step before it is free
+
+   A warp makes HIGH x WIDE of C's tile from fragments in registers: while DEEP of K are multiplied,
+   the next are read. A's and B's tiles are copied by single values, of any strides, or by 16 bytes;
+   what does not lie so, or is of another dtype, is brought to scratch before, which costs 1 % of
+   the time at 4096 x 4096 x 4096. Where tiles are few, several blocks have a part of K each. The
+   sums run over K in order, and over the parts: ever the same. H200, November 2026, beside cuBLAS:
+   float32 47 TFLOP/s, .96; float64 60, 1.0; bfloat16 450, .57, since from sm_90 on full speed needs
+   the instructions of >>matmul-hopper; one row at 4 TB/s, 1.0. */
 /* Whose tensor cores are used. 91 leaves 16 bits to >>matmul-hopper. For the host see
    gt__choose_form. */
 #if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
@@ -5156,7 +5229,7 @@ static __host__ __device__ __forceinline__ bool gt__is_along(int64_t deep, int64
   return narrow < (wide < 0 ? -wide : wide);
 }
 
-/* One operand's piece, TILE of M or N times STEP of K, in lines along M or N, PITCH apart; or in
+/* One operand's tile, TILE of M or N times STEP of K, in lines along M or N, PITCH apart; or in
    lines along K, ALONG apart, if they are so in memory and the engine may KEEP them. A thread
    copies of lines as they are in memory, LOT values at once: neighbours read neighbours. */
 template <class T, int TILE, int STEP, int THREADS, int LOT_, bool KEEP>
@@ -5247,7 +5320,7 @@ struct gt__tile {
   static constexpr int KEEPS = ENGINE == GT__FMA ? (LOT_B > LOT_A) << 1 : (LOT_A > 1) * 3;
   typedef gt__piece<T, M, STEP, THREADS, LOT_A, (KEEPS & 1) != 0> A;
   typedef gt__piece<T, N, STEP, THREADS, LOT_B, (KEEPS & 2) != 0> B;
-  static constexpr int SET = A::SIZE + B::SIZE;
+  static constexpr int SET = A::SIZE + B::SIZE; /* elements of a stage */
   static constexpr int BYTES = STAGES * SET * (int)sizeof(T);
   GT__DEV int row() { return threadIdx.x / 32 / ACROSS * HIGH; } /* the warp's first */
   GT__DEV int column() { return threadIdx.x / 32 % ACROSS * WIDE; }
@@ -5323,10 +5396,17 @@ struct gt__fragments {
     }
   }
 };
-/* The tensor cores leave a lane 2 x 2 sums of each 16 x 8. Of float64 it has one of each 8 x 4 of A
-   and B. Of 16 bits a read brings 16 x 16, of which a register has two of each 8 x 8: of A the
-   first, 8 down, 8 on along K, both; of B the middle ones change places, since an instruction takes
-   neighbours. */
+/* The tensor cores leave a lane 2 x 2 sums d of each 16 x 8:
+
+       column      0 1      2 3      4 5      6 7
+       row 0     lane 0   lane 1   lane 2   lane 3     d[0] and d[1]
+       row 1     lane 4   lane 5   lane 6   lane 7
+       ...
+       row 8     lane 0   lane 1   lane 2   lane 3     d[2] and d[3]
+
+   Of float64 it has one element of each 8 x 4 of A and B. Of 16 bits a read brings 16 x 16, of
+   which a register has two of each 8 x 8: of A the first, 8 down, 8 on along K, both; of B the
+   middle ones change places, since an instruction takes neighbours. */
 struct gt__places {
   GT__DEV int row(int i) { return threadIdx.x % 32 / 4 + i / 2 % 2 * 8; }
   GT__DEV int column(int i, bool = false) { return i / 4 * 8 + threadIdx.x % 4 * 2 + i % 2; }
@@ -5424,9 +5504,9 @@ GT__DEV void gt__multiply(typename P::A &a, typename P::B &b, int64_t k,
     left -= P::STEP;
   };
   GT__LOOP for (int to = 0; to < ROOM - P::SET; to += P::SET) fetch(to);
-  int at = -P::SET;       /* the set to read */
-  int to = ROOM - P::SET; /* the set to fill */
-  /* Goes on to the next set, which is there then; the last one is no longer needed. */
+  int at = -P::SET;       /* the stage to read */
+  int to = ROOM - P::SET; /* the stage to fill */
+  /* Goes on to the next stage, which is there then; the last one is no longer needed. */
   const auto await = [&]() {
     at = at + P::SET == ROOM ? 0 : at + P::SET;
     __pipeline_wait_prior(P::STAGES - 2);
@@ -5475,8 +5555,8 @@ GT__DEV void gt__put_lots(const S *from, O *to, int64_t down, int64_t right, int
     }
   }
 }
-/* A warp's sums to C, through its part of shared memory, by pieces of ROWS x WIDE, below or beside
-   each other; F knows the places of a thread's sums in one. So neighbours store neighbours, 16
+/* A warp's sums to C, through its part of shared memory, ROWS x WIDE at a time, below or beside
+   each other; F knows the places of a thread's sums in these. So neighbours store neighbours, 16
    bytes each where C lies so, and the code is so short that no block waits for it: 4096 x 4096 x
    4096 on the tensor cores of sm_80 takes 304 us for 339, 4096 x 50304 x 192 404 for 915 (H200). */
 template <class F, int ROWS, int WIDE, bool BELOW, class S, int N, class O>
@@ -5895,20 +5975,49 @@ static int gt__run_tiny(const gt__op *op, void *stream) {
    Notation. A block makes a tile of C, 128 x WIDE, 64 of K a step. A brick is 64 x 64 elements of
    16 bits, 8 KB, in shared memory: 64 lines of 128 bytes, whose 16-byte chunks are swizzled (chunk
    c of line r lies at c ^ r % 8), so that neither the tensor cores nor the copy engine meet bank
-   conflicts. The lines run along K, or along M or N, as the operand does in memory: the tensor
-   cores take both, so no transposed form needs a copy. A stage holds the bricks of one step.
+   conflicts: chunk 0 of eight lines is in all 32 banks.
+
+       place     0  1  2  3  4  5  6  7     of 16 bytes
+       line 0    0  1  2  3  4  5  6  7     chunk
+       line 1    1  0  3  2  5  4  7  6
+       line 2    2  3  0  1  6  7  4  5
+       ...
+       line 7    7  6  5  4  3  2  1  0     line 8 is as line 0
+
+   The lines run along K, or along M or N, as the operand does in memory: the tensor cores take
+   both, so no transposed form needs a copy. A stage holds the bricks of one step.
+
+   Roles. Of a block's three warpgroups of 128 threads the first is the producer, which starts the
+   copies: a warp those of A, another those of B. The other two, the consumers, compute 64 x WIDE
+   each. The stages are a ring: step i is in stage i % STAGES. Each stage has two barriers, `full`
+   when its bytes are there, `empty` when nobody needs them any longer:
+
+       producer    wait for empty     how many bytes will come     start the copies
+                         ^                                               |  copy engine
+                         |  8 warps have said so                         v
+       consumers   release stage i-1  <--  start products of i  <--  wait for full
+
+   A barrier counts rounds of the ring, and a wait is for the last bit of the round's number: step i
+   waits for `full` of its own round, i / STAGES, and for `empty` of the one before, which in the
+   first round counts as over. Two blocks of a cluster make tiles above each other: each loads half
+   of the bricks of B, which the copy engine lays into both; so the warps of both release a stage in
+   both.
+
+   float32: x = p0 + p1 + p2, each a bfloat16 of 8 bits: p0 is x rounded, p1 what is missing then,
+   rounded, p2 the rest, at most 8 of the 24 bits, so the sum is exact (where it is not, see
+   gt__must_be_strict). p1 is at most 2^-8 of p0, p2 2^-17. Of the nine products of pieces six
+   matter, added in this order, small ones first; the other three are about 2^-24 of the whole:
+
+            b0  b1  b2
+       a0    6   5   3     HIGHEST, the default, takes all six; HIGH takes 4, 5 and 6, of two
+       a1    4   2         pieces; MEDIUM takes 6, of one
+       a2    1
+
+   They share the bricks of their stage. The tensor cores cut off what does not fit while they add,
+   so after every step their sum goes to float32 registers, rounded.
 
    What follows the product (scale, bias, activation, another matrix) works on sums in registers; a
    row is spread by shuffles, a matrix comes through the stages, as if it were two more steps.
-
-   float32: x = p0 + p1 + p2, each a bfloat16, is exact to 2^-25 of x. Of the nine products of
-   pieces six matter; they share the bricks of their stage. The tensor cores cut off what does not
-   fit while they add, so after every step their sum goes to float32 registers, rounded.
-
-   Roles. Of a block's three warpgroups of 128 threads the first starts the copies, the others
-   compute 64 x WIDE each. The stages are a ring, each with two barriers: `full` when its bytes are
-   there, `empty` when nobody needs them any longer. Two blocks of a cluster make tiles above each
-   other: each loads half of the bricks of B, which the copy engine lays into both.
 
    H200, November 2026: bfloat16 4096 x 4096 x 4096 in 174 us, 789 TFLOP/s; float32 of 6 products
    in 1104 us, 125 TFLOP/s, where float32 units reach 51. */
@@ -5953,7 +6062,7 @@ struct gt__hopper_args {
   gt__factors f;
 };
 
-static constexpr int GT__HIGH_PRODUCTS = 3; /* of pieces that matter */
+static constexpr int GT__HIGH_PRODUCTS = 3; /* of pieces, for GT_HIGH; for GT_HIGHEST: */
 static constexpr int GT__HIGHEST_PRODUCTS = 6;
 static constexpr int gt__pieces_of(int products) {
   if (products == GT__HIGHEST_PRODUCTS) return 3;
@@ -6120,7 +6229,7 @@ GT__DEV bool gt__find_work(const gt__hopper_args &p, int down, gt__work &w) {
   return true;
 }
 
-/* Waits until stage i is empty; the warp of A tells how many bytes will come. */
+/* Waits until step i's stage is empty; the warp of A tells how many bytes will come. */
 template <class P, int OF_B>
 GT__DEV uint64_t *gt__begin_stage(const gt__ring &r, int i, int bytes) {
   uint64_t *full = &r.full[i % P::STAGES];
@@ -6128,7 +6237,7 @@ GT__DEV uint64_t *gt__begin_stage(const gt__ring &r, int i, int bytes) {
   if (!OF_B) gt__expect(full, bytes);
   return full;
 }
-/* One step of K of an operand. A's second swizzled tile is left out where C has no rows for it. */
+/* One step of K of an operand. A's second brick is left out where C has no rows for it. */
 template <class P, int OF_B>
 GT__DEV void gt__load_step(const gt__hopper_args &p, int down, const gt__ring &r, const gt__work &w,
                            int step, int i) {
@@ -6167,7 +6276,7 @@ GT__DEV void gt__load_after(const gt__hopper_args &p, const gt__ring &r, const g
     gt__load_box(to + b * GT__BRICK, &p.after, full, w.n + (first + b) / 2 * p.columns,
                  w.m + b % 2 * 64, w.batch * p.step, 0);
 }
-/* A warp for each operand keeps the stages full. */
+/* The producer of an operand, a warp, keeps the stages full. */
 template <class P, int OF_B>
 GT__DEV void gt__produce(const gt__hopper_args &p, int down, gt__ring r, gt__work w) {
   int i = 0;
@@ -6191,9 +6300,8 @@ GT__DEV void gt__release(uint64_t *empty, int writers) {
         "r"(lane)
         : "memory");
 }
-/* Starts the products of stage i when it is there, for rows 64 * half ..: of pieces, of which three
-   products are the last three, small ones first. These may go on, those of the stage before have
-   ended. */
+/* Starts the products of step i when its stage is full, for rows 64 * half ..: of pieces six, small
+   ones first, or the last three of these. They may go on, those of the step before have ended. */
 template <class P, int FORM, int N>
 GT__DEV void gt__multiply_stage(const gt__ring &r, int i, int half, float (&d)[N], bool add) {
   typedef std::conditional_t<(FORM & GT__FORM_HALF) != 0, gt__half, gt__bfloat> T;
@@ -6429,10 +6537,11 @@ GT__DEV void gt__write_tile(const gt__hopper_args &p, const gt__ring &r, const g
     else gt__put_tile<P, gt__bfloat>(p, w, r, half, sum);
     return;
   }
-  gt__team_sync(half); /* the swizzled tiles are free */
+  gt__team_sync(half); /* the bricks are free */
   gt__store_tile<P>(p.t, w, r.out + half * GT__RING * GT__BRICK, half, sum);
 }
-/* One warpgroup: multiplies what arrives, and writes its half of each tile, if C has rows there. */
+/* A consumer, a warpgroup: multiplies what arrives, and writes its half of each tile, if C has rows
+   there. */
 template <class P>
 GT__DEV void gt__consume(const gt__hopper_args &p, int down, gt__ring r, gt__work w) {
   const int half = __shfl_sync(~0u, threadIdx.x / GT__TEAM, 0) - 1; /* uniform registers */
@@ -6465,9 +6574,9 @@ GT__DEV void gt__consume(const gt__hopper_args &p, int down, gt__ring r, gt__wor
 
 #endif
 /* Grid: as many clusters as fit, each going through units of work. Block: three warpgroups, of
-   which a thread of the last two makes P::N sums of a tile. A step of 128 x 256 x 64 takes the
-   tensor cores 1024 clocks for 48 KB (32 with a neighbour's help), 47 bytes a clock (32) from
-   the L2 cache, which gives about 64. */
+   which a thread of the last two makes P::N sums of a tile, in registers that the first one gives
+   up. A step of 128 x 256 x 64 takes the tensor cores 1024 clocks for 48 KB (32 with a neighbour's
+   help), 47 bytes a clock (32) from the L2 cache, which gives about 64. */
 template <class P>
 __global__ void __launch_bounds__(3 * GT__TEAM, 1)
     gt__hopper_kernel(const __grid_constant__ gt__hopper_args p) {
@@ -6738,7 +6847,7 @@ static int gt__map_factor(gt__hopper_product *j, int i, int dtype, int box) {
 static int gt__make_maps(gt__hopper_product *j) {
   gt__hopper_args *p = &j->p;
   const gt__division *t = &j->t;
-  const int each = j->pieces * (GT__HIGH + t->wide) / 64; /* swizzled tiles in a stage */
+  const int each = j->pieces * (GT__HIGH + t->wide) / 64; /* bricks in a stage */
   const int64_t size[3] = {t->n, t->m, j->x.batch};
   int e = gt__map_factor(j, 0, j->type, p->box);
   if (!e) e = gt__map_factor(j, 1, j->type, 64);
@@ -6748,7 +6857,7 @@ static int gt__make_maps(gt__hopper_product *j) {
   if (t->direct) e = gt__make_map(&p->c, t->dtype, t->to, size, row, batch, 64);
   if (e || !j->matrix) return e;
   const gt__after *s = &t->after[j->matrix - 1];
-  p->columns = s->dtype == GT_FLOAT32 ? 32 : 64; /* of a swizzled tile */
+  p->columns = s->dtype == GT_FLOAT32 ? 32 : 64; /* of a brick */
   p->step = s->batch != 0;
   p->extra = (2 * t->wide / p->columns - 1) / each + 1;
   return gt__make_map(&p->after, s->dtype, s->data, size, s->row, s->batch, 64);
@@ -6963,10 +7072,14 @@ static int gt__run_hopper(const gt__op *op, void *stream) {
    into three pieces, bfloat16, as by >>matmul-hopper. The tensor cores of sm_90a make 64 rows at
    once: here these are columns of B, in registers, and A's few rows, in shared memory, are the
    columns. A team of four warps has 128 columns of B and, of each step of K, a share of 32. They
-   come to stages of the team's own, which the copy engine fills. Each thread splits what it
-   multiplies of B; A's rows are split once a team. Lines of A and of B may run along K or across:
-   16 of K may come in any order, if A and B have the same. H200, measured when A's rows still came
-   by threads: 64 x 7168 x 16384 in 219 us, by tiles 502, cuBLAS 330. */
+   come to stages of the team's own, which the copy engine fills:
+
+       B    stage -- take --> registers -- split --> 3 pieces, registers --+-- multiply --> sums
+       A    stage -- lay, which splits once for the team --> a strip ------+
+
+   Lines of A and of B may run along K or across: 16 of K may come in any order, if A and B have the
+   same. H200, measured when A's rows still came by threads: 64 x 7168 x 16384 in 219 us, by tiles
+   502, cuBLAS 330. */
 #ifdef GT__HOPPER
 /* d (64 x N) = A (64 x 16), from registers, x B (16 x N) + (add ? d : 0). */
 #define GT__MMA_OF(wide, list, a, b, c, e, at, add_, ...) \
@@ -7357,7 +7470,15 @@ static cudaError_t gt__load_fast(void) {
    an operation runs it. Those of Part I come last, and take every operation. A way of Part II is a
    row here, and a section of its own with its kernel, plan and run; its kernels are listed in
    gt__load_fast. gt__map_by_best_way, for the maps inside of products and copies, has a list of its
-   own. What a way gains was measured in November 2026, on an H200 but where an H100 is named. */
+   own. What a way gains was measured in November 2026, on an H200 but where an H100 is named. On
+   that, for example:
+
+       float32 4096 x 4096 x 4096          hopper: gt__pack_kernel, gt__hopper_kernel of 6 products
+       bfloat16 16 x 4096 x 4096           hopper: gt__hopper_kernel, 64 tiles of 64 columns
+       the sum of 2^28 float32             rows: gt__reduce_kernel, then gt__combine_kernel
+       a bfloat16 matrix, transposed       turned: gt__turn_kernel; mapped if sizes are not by 8
+       the running sum of 2^20             rows: gt__scan_kernel three times
+       2^20 float32 in order               radix: gt__order_keys_kernel, four passes of three */
 /* clang-format off */
 static const gt__way gt__copy_ways[] = {
 #ifndef GPUTENSOR_PLAIN

@@ -648,8 +648,8 @@ GT__DEV void gt__make_soft_row(const gt__reduce_args &p, int64_t row) {
        writes at   0   1    2    3 ...  31     coalesced: one access of 128 bytes
        reads at    0   H   2H   3H ... 31H     32 sectors, one for each element
 
-   Neighbouring rows want the rest of these sectors, but not at the same time: >>copy-turned reads
-   and writes whole squares. Block: 256 threads. Grid: elements / 256, rounded up. */
+   Neighbouring rows want the rest of these sectors, but not at the same time. So Part II goes
+   through squares, see >>copy-turned. Block: 256 threads. Grid: elements / 256, rounded up. */
 GT__DEV void gt__set_fault(int32_t *fault) {
   if (!fault) return;
   *(volatile int32_t *)fault = 1;
@@ -686,9 +686,9 @@ GT__DEV void gt__copy_elements(const gt__copy_args &p) {
   GT__LOOP for (int d = p.ndim - 1; d >= 0; d--) {
     GT__EACH {
       const I n = (I)p.size[d];
-      const I lines = d ? left[i] / n : 0;
-      const J at = left[i] - lines * n; /* the coordinate in dim d */
-      left[i] = lines;
+      const I quotient = d ? left[i] / n : 0;
+      const J at = left[i] - quotient * n; /* the coordinate in dim d */
+      left[i] = quotient;
       to[i] += at * (J)p.dst.stride[d];
       from[i] += at * (J)p.src.stride[d];
       entry[i] += at * (J)p.index.stride[d];
@@ -1137,8 +1137,8 @@ static int gt__device_facts(void) {
 /* clang-format off */
 static constexpr int
   /* maps */
-  GT__ACROSS_COLUMNS = 24,        /* of a matrix whose transposed inputs are worth it */
-  GT__ACROSS_ROWS = 16,
+  GT__ACROSS_COLUMNS = 24,        /* a matrix with so many has its transposed inputs turned, */
+  GT__ACROSS_ROWS = 16,           /* if it has so many */
   GT__USELESS_COLUMNS = 8,        /* tiles are narrower where more than one in so many is useless */
   GT__ODD_END = 1 << 20,          /* elements from which an odd end is a map of its own */
   GT__MAP_BLOCKS = 256,           /* threads of a block are fewer where these would be */
@@ -1148,7 +1148,7 @@ static constexpr int
   GT__STRIPE = 32,                /* columns whose elements are picked before the next ones', */
   GT__STRIPE_LEAST = 1 << 22,     /* of a source of so many elements */
   /* reductions */
-  GT__TINY_ROW = 8,
+  GT__TINY_ROW = 8,               /* elements that one thread folds, at most */
   GT__LIGHT_SLOTS = 5,            /* of a program whose operands come by vectors */
   GT__FEW_CHUNKS = 2048,          /* up to so many in all, there are more where order is free */
   GT__BROAD_CHUNKS = 1024,        /* up to so many a block has one, of single elements */
@@ -2453,8 +2453,9 @@ static bool gt__set_short(gt__short *s, const gt__map_args *args, int rest) {
   return is;
 }
 
-/* ---- >>map-plan ------------------------------------------------------------------------------ */
-/* A map inside of a product has one, too, so they are made from a map's arguments. */
+/* ---- >>map-plan --------------------------------------------------------------------------------
+   Which of the ways short, transposed, few, vectors and strided takes a map, and with what tiles. A
+   map inside of a product has a plan, too, so plans are made from a map's arguments. */
 struct gt__map_plan {
   int rest; /* elements of an odd end, a map of its own, so that the rest has whole vectors */
   int mode, threads, vectors;
@@ -2736,8 +2737,8 @@ GT__DEV void gt__by_light(int dtype, F f) {
   if (sizeof(T) == 8 && dtype == GT_BFLOAT16) f(gt__bfloat());
   else f(std::conditional_t<sizeof(T) == 4, uint8_t, float>());
 }
-/* Where an operand's next vectors are, in bytes from a line's beginning. Behind the last comes it
-   again. */
+/* Where an operand's next vectors are, in bytes from a line's beginning. Behind the last one stands
+   the last one again. */
 template <int U>
 struct gt__vectors {
   const char *line;
@@ -3135,8 +3136,8 @@ __global__ void __launch_bounds__(256, SOURCE == GT__DIRECT || SOURCE == GT__DIR
   const int outs = w.outs;
   gt__leave<SOURCE>(p, w.fold, board, scratch, outs, leaves, f.o0, f.group, w.groups);
 }
-/* The rest of the tree: a block joins the groups of `outs` outputs, `leaves` at a time, and leaves
-   what they make in place of groups that it is done with, until there is one. Its threads and their
+/* The rest of the tree: a block joins the groups of `outs` outputs, `leaves` of them to one, and
+   leaves these in place of groups that it is done with, until one is left. Its threads and their
    registers are so few that it starts beside two blocks of the first kernel: if it had to wait for
    room, dim 0 of 16384x1024 would take 5 us more. */
 enum { GT__COMBINERS = 256 };
@@ -3150,10 +3151,10 @@ __global__ void __launch_bounds__(GT__COMBINERS)
   const int64_t first = (int64_t)blockIdx.x * outs;
   gt__await_kernel_before();
   gt__release_next_kernel();
-  for (int pieces = 0; pieces != 1; groups = pieces) {
-    pieces = (groups - 1) / leaves + 1;
-    for (int piece = 0; piece < pieces; piece++) {
-      const int begin = piece * leaves;
+  for (int joined = 0; joined != 1; groups = joined) {
+    joined = (groups - 1) / leaves + 1;
+    for (int group = 0; group < joined; group++) {
+      const int begin = group * leaves;
       const int n = min(groups - begin, leaves);
       __syncthreads();
       for (int i = threadIdx.x; i < n * outs; i += blockDim.x) {
@@ -3164,7 +3165,7 @@ __global__ void __launch_bounds__(GT__COMBINERS)
       }
       __pipeline_commit();
       __pipeline_wait_prior(0);
-      gt__leave<GT__COMBINE>(p, fold, board, scratch, outs, n, first, piece, pieces);
+      gt__leave<GT__COMBINE>(p, fold, board, scratch, outs, n, first, group, joined);
     }
   }
 }
@@ -3290,8 +3291,8 @@ static void gt__cut_in_any_order(gt__reduce_plan *j, const gt__reduce_args *args
                                  int own) {
   gt__cut *w = &j->w;
   if (!args->inner) {
-    const int64_t pieces = (int64_t)max(w->most / w->across, 1u) << w->chunks_log2;
-    j->chunk = max(j->chunk, ((n - 1) / pieces + 8) & ~7);
+    const int64_t chunks = (int64_t)max(w->most / w->across, 1u) << w->chunks_log2;
+    j->chunk = max(j->chunk, ((n - 1) / chunks + 8) & ~7);
     j->n_chunk = (n - 1) / j->chunk + 1;
   } else if (args->outer * j->n_chunk < GT__FEW_CHUNKS) {
     j->chunk = max(32 * own, GT__CHUNK >> (j->threads_log2 - 5));
@@ -3435,15 +3436,15 @@ static int gt__run_fold(const gt__op *op, void *stream) {
 /* ---- >>softmax ---------------------------------------------------------------------------------
    As >>plain-softmax, with the same sums. Rows are read once and stay in registers, see
    gt__soft_kernel; columns are read three times, see gt__soft_down_kernel. */
-/* Where a thread is: its team has row o, or with `shared` the block has it, each warp a part; k:
-   the thread's first element, or `shift` before it. */
+/* Where a thread is: its team has row o or, by_block, the block has it, each warp a part; k: the
+   thread's first element, or `shift` before it. */
 template <class T>
 struct gt__soft_place {
   static constexpr int W = gt__lot<T>;
   static constexpr int N = 32;
   static constexpr int ROW = 32 * N;
   static constexpr int PARTS = GT__CHUNK / ROW;
-  bool shared;
+  bool by_block;
   int team, t;
   int warp, chunk;
   int k, shift;
@@ -3451,15 +3452,15 @@ struct gt__soft_place {
   gt__extent<W> x;
   __device__ __forceinline__ gt__soft_place(const gt__reduce_args &p, const gt__cut &w) {
     const gt__operand &in = p.pre.in[0];
-    shared = w.outs == 1;
+    by_block = w.outs == 1;
     team = 1 << w.team_log2;
     t = threadIdx.x & (team - 1);
     warp = threadIdx.x / 32;
     chunk = warp / PARTS;
-    o = (int64_t)blockIdx.x * w.outs + (shared ? 0 : threadIdx.x >> w.team_log2);
+    o = (int64_t)blockIdx.x * w.outs + (by_block ? 0 : threadIdx.x >> w.team_log2);
     const bool apart = p.n + W > GT__CHUNK;
     shift = apart ? 0 : gt__shift<W>(row(p, in), w.in[0], in.size_log2);
-    k = (shared ? warp * ROW : 0) + t * W;
+    k = (by_block ? warp * ROW : 0) + t * W;
     x.left = o < p.outer ? (int)p.n + shift - k : 0;
     x.step = W << w.team_log2;
     x.columns = W;
@@ -3506,11 +3507,11 @@ GT__DEV T gt__soft_most(const gt__soft_place<T> &at, const T (&e)[N], T (&joined
     const T other = __shfl_xor_sync(~0u, most, m);
     most = gt__fold_two<GT__FOLD_MAX>(most, other);
   }
-  if (!at.shared) return most;
+  if (!at.by_block) return most;
   return gt__fold_warps<GT__FOLD_MAX>(joined, most, at.warp, blockDim.x / 32, at.t);
 }
-/* e^(x - most), of what does not exist e^-infinity, which is not easy. Returns the least bits of
-   one that is not 0, less 1. */
+/* e^(x - most). Elements that do not exist are -infinity, for which the easy form of exp does not
+   do. Returns the least power that is not 0, as the bits of a float, less 1. */
 template <class T, int N>
 GT__DEV uint32_t gt__soft_powers(const gt__soft_place<T> &at, T most, T (&e)[N]) {
   uint32_t least = ~0u;
@@ -3529,12 +3530,12 @@ GT__DEV T gt__soft_sum(const gt__soft_place<T> &at, int way, const T (&e)[N], T 
   constexpr int W = gt__lot<T>;
   constexpr int PARTS = gt__soft_place<T>::PARTS;
   gt__parts<T> r = {};
-  GT__LOOP for (int turn = 0; turn <= (at.shared ? PARTS : 0); turn++) {
-    const bool mine = !at.shared || turn == at.warp % PARTS;
+  GT__LOOP for (int turn = 0; turn <= (at.by_block ? PARTS : 0); turn++) {
+    const bool mine = !at.by_block || turn == at.warp % PARTS;
     for (int i = 0; i < 8; i++)
       if (turn && (mine || turn == PARTS)) r[i].value = lane[i * 32 + at.t];
     if (mine) gt__take_elements<GT__FOLD_SUM, W>(way, r, e, 0, 0, (T)0);
-    if (!at.shared) break;
+    if (!at.by_block) break;
     for (int i = 0; i < 8; i++)
       if (mine) lane[i * 32 + at.t] = r[i].value;
     __syncthreads();
@@ -3590,7 +3591,7 @@ __global__ void __launch_bounds__(4096 / sizeof(T))
     const uint32_t least = gt__soft_powers(at, most, e);
     T sum = gt__soft_sum(at, w.way, e, lane[at.chunk]);
     const int chunks = (int)p.n_chunk;
-    if (at.shared) sum = gt__fold_warps<GT__FOLD_SUM>(joined, sum, at.chunk, chunks, at.t);
+    if (at.by_block) sum = gt__fold_warps<GT__FOLD_SUM>(joined, sum, at.chunk, chunks, at.t);
     if (p.soft == GT__SOFTMAX) gt__soft_divide(e, sum, least);
     else log_s = gt__apply<GT__OP_log>(sum, sum);
     if (p.soft != GT__LOG_SOFTMAX) break;
@@ -3927,11 +3928,12 @@ enum { GT__TOTALS = 1 };
 enum { GT__BEFORE = 2 };
 enum { GT__CARRIED = 4 };
 struct gt__scan_cut {
-  int32_t team, lanes_log2, rest; /* warps of a row; its lanes of a warp; bits: GT__TOTALS, ... */
+  int32_t team, lanes_log2, task; /* warps of a row; its lanes of a warp; bits: GT__TOTALS, ... */
   int64_t n_chunk;                /* blocks that share a row */
 };
-/* Where element i of a line is in shared memory: gaps let lanes' runs meet all banks; and columns,
-   which are written side by side, have lines of their own, one further apart. */
+/* Where element i of a line is in shared memory: one place is left out behind each 128 bytes, so
+   that the first elements of the lanes' runs are in different banks; and columns, which are written
+   side by side, have lines of their own, one further apart. */
 template <class T>
 GT__DEV unsigned gt__gapped(unsigned i) {
   return i + i * (unsigned)sizeof(T) / 128;
@@ -4015,8 +4017,9 @@ GT__DEV void gt__by_running_fold(int fold, F f) {
   else if (fold == GT__FOLD_MIN) f(gt__known<GT__FOLD_MIN>());
   else f(gt__known<GT__FOLD_PROD>());
 }
-/* What is before a lane's run, whose fold is `sum`: in its half of the warp, whose `width` lanes
-   have a row; in the halves before; and before `sums`, which takes in all of the team's. */
+/* The fold of what stands before a lane's run: before the chunk (`before`), in the chunk before its
+   half of a warp (`sums` so far, and the halves in front), and in that half, of which `width` lanes
+   have a row. `sum` is the run's own fold; `sums` takes in those of all halves of the team. */
 template <int FOLD, class T>
 GT__DEV T gt__runs_before(T sum, T before, T &sums, int width, int team) {
   __shared__ T halves[32];
@@ -4040,7 +4043,7 @@ GT__DEV T gt__runs_before(T sum, T before, T &sums, int width, int team) {
 }
 /* Each element of a thread's run becomes what is stored for it, unless only `sums` is asked for. */
 template <int FOLD, class T>
-GT__DEV void gt__scan_run(T *run, T before, T &sums, int width, int team, int rest) {
+GT__DEV void gt__scan_run(T *run, T before, T &sums, int width, int team, int task) {
   constexpr int N = GT__RUN;
   T sum = gt__identity<T>(FOLD), x[N];
   T so_far = sum;
@@ -4049,10 +4052,10 @@ GT__DEV void gt__scan_run(T *run, T before, T &sums, int width, int team, int re
     sum = gt__fold_two<FOLD>(sum, x[i]);
   }
   before = gt__runs_before<FOLD>(sum, before, sums, width, team);
-  if (rest & GT__TOTALS) return;
+  if (task & GT__TOTALS) return;
   GT__EACH {
     const T with = gt__fold_two<FOLD>(so_far, x[i]);
-    const T mine = rest & GT__BEFORE ? so_far : with;
+    const T mine = task & GT__BEFORE ? so_far : with;
     run[i] = gt__fold_two<FOLD>(before, mine);
     so_far = with;
   }
@@ -4073,7 +4076,7 @@ __global__ void __launch_bounds__(2048 / sizeof(T), 2)
   const gt__scan_thread<T> m = gt__my_scan<T>(p, c, rows);
   const T none = gt__identity<T>(p.fold);
   T sums = none, level[GT__LEVELS][2];
-  **level = c.rest & GT__CARRIED && m.total ? *m.total : none;
+  **level = c.task & GT__CARRIED && m.total ? *m.total : none;
   GT__LOOP for (int64_t k = begin; k < end; k += tile) {
     const int n = (int)min(end - k, tile);
     if (k > begin && k % GT__CHUNK == 0) {
@@ -4084,13 +4087,13 @@ __global__ void __launch_bounds__(2048 / sizeof(T), 2)
     __syncthreads();
     gt__by_running_fold(p.fold, [&](auto fold) {
       constexpr int FOLD = decltype(fold)::value;
-      gt__scan_run<FOLD>(m.mine, **level, sums, width, team, c.rest);
+      gt__scan_run<FOLD>(m.mine, **level, sums, width, team, c.task);
     });
     __syncthreads();
-    if (!(c.rest & GT__TOTALS)) gt__turn<T, true>(p, m, k, n, none);
+    if (!(c.task & GT__TOTALS)) gt__turn<T, true>(p, m, k, n, none);
     __syncthreads();
   }
-  if (c.rest & GT__TOTALS && m.total) *m.total = sums; /* all of the team say the same */
+  if (c.task & GT__TOTALS && m.total) *m.total = sums; /* all of the team say the same */
 }
 static const void *const gt__scan_kernels[] = {GT__EACH_COMPUTE(gt__scan_kernel)};
 static int64_t gt__scan_chunks(const gt__scan_args *s, bool rows) {
@@ -4098,13 +4101,13 @@ static int64_t gt__scan_chunks(const gt__scan_args *s, bool rows) {
   const bool few = s->outer * s->inner < many;
   return few && s->n > GT__CHUNK ? (s->n - 1) / GT__CHUNK + 1 : 1;
 }
-static int gt__start_scan(const gt__scan_args *s, bool rows, int rest, void *queue) {
+static int gt__start_scan(const gt__scan_args *s, bool rows, int task, void *queue) {
   const int compute = s->pre.program.compute;
   const int width = compute == GT__F32 ? 4 : 8;
   const int tile = GT__WARP_RUNS + GT__WARP_RUNS * width / 128 + 1;
   const int64_t all = s->outer * s->inner;
-  gt__scan_cut c = {1, 0, rest, 1};
-  if (rest & ~GT__BEFORE) c.n_chunk = gt__scan_chunks(s, rows);
+  gt__scan_cut c = {1, 0, task, 1};
+  if (task & ~GT__BEFORE) c.n_chunk = gt__scan_chunks(s, rows);
   while (c.lanes_log2 < 5 && s->n > GT__RUN << c.lanes_log2) c.lanes_log2++;
   const int of_warp = 32 >> c.lanes_log2;
   int64_t warps = GT__ROW_WARPS;
@@ -4119,12 +4122,12 @@ static int gt__start_scan(const gt__scan_args *s, bool rows, int rest, void *que
   void *parameters[] = {(void *)s, &c};
   return gt__launch(gt__scan_kernels[compute], blocks, threads, shared, queue, parameters);
 }
-static int gt__scan_by_chunks(const gt__scan_args *s, bool rows, int rest, void *queue) {
+static int gt__scan_by_chunks(const gt__scan_args *s, bool rows, int task, void *queue) {
   static const uint8_t dtype[] = {GT_FLOAT32, GT_FLOAT64, GT_INT64};
   gt__scan_args t = *s;
   gt__operand *totals = &t.pre.out;
   t.n = gt__scan_chunks(s, rows);
-  if (t.n == 1) return gt__start_scan(s, rows, rest, queue);
+  if (t.n == 1) return gt__start_scan(s, rows, task, queue);
   t.outer = s->outer * s->inner;
   t.inner = 1;
   t.dim = 1;
@@ -4137,7 +4140,7 @@ static int gt__scan_by_chunks(const gt__scan_args *s, bool rows, int rest, void 
   t.pre.scratch = totals->data + t.outer * t.n * 8;
   int error = gt__start_scan(s, rows, GT__TOTALS, queue);
   if (!error) error = gt__scan_by_chunks(&t, true, GT__BEFORE, queue);
-  return error ? error : gt__start_scan(s, rows, rest | GT__CARRIED, queue);
+  return error ? error : gt__start_scan(s, rows, task | GT__CARRIED, queue);
 }
 template <bool ROWS>
 static int gt__plan_scan(gt__op *op) {
@@ -4828,7 +4831,7 @@ GT__DEV void gt__follow(const gt__division &t, float (&sum)[N], const Each &each
 }
 
 /* ---- >>matmul-plan -----------------------------------------------------------------------------
-   What both ways of multiplying decide before anything runs: where C goes, what follows the product
+   What the ways of products decide before anything runs: where C goes, what follows the product
    and what lies in scratch memory. A plan is made once, before scratch has an address: until then
    each pointer into it is an offset. */
 enum { GT__PLACES = 8 };
@@ -5049,7 +5052,7 @@ static void gt__plan_output(gt__product *j, bool always) {
    of B in the L2 cache: they go through C in bands of 8 rows of tiles, and down in these.
 
        tile   0   8  16 ...      the first band: 8 rows; 64 tiles at once read 8 rows and 8 columns
-              1   9  17          of tiles, where a row of 64 would read one and 64
+              1   9  17          of tiles; 64 in one row would read 1 row and 64 columns
               ...
               7  15  23 ...      behind it the second one */
 enum { GT__BAND = 8 };
@@ -5206,8 +5209,8 @@ static int gt__finish_product(const gt__op *op, gt__product *j, int e, void *str
    sums run over K in order, and over the parts: ever the same. H200, November 2026, beside cuBLAS:
    float32 47 TFLOP/s, .96; float64 60, 1.0; bfloat16 450, .57, since from sm_90 on full speed needs
    the instructions of >>matmul-hopper; one row at 4 TB/s, 1.0. */
-/* Whose tensor cores are used. 91 leaves 16 bits to >>matmul-hopper. For the host see
-   gt__choose_form. */
+/* For which GPU this code is: 80 is Ampere; 91 is sm_90a, where products of 16 bits are left to
+   >>matmul-hopper. The host asks for the same in gt__suits. */
 #if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
 enum { GT__CORES_OF_ARCH = __CUDA_ARCH__ / 10 };
 #else
@@ -5233,7 +5236,7 @@ static __host__ __device__ __forceinline__ bool gt__is_along(int64_t deep, int64
    lines along K, ALONG apart, if they are so in memory and the engine may KEEP them. A thread
    copies of lines as they are in memory, LOT values at once: neighbours read neighbours. */
 template <class T, int TILE, int STEP, int THREADS, int LOT_, bool KEEP>
-struct gt__piece {
+struct gt__fetcher {
   static constexpr int LOT = LOT_;
   static constexpr int LOTS = TILE * STEP / THREADS / LOT;
   static constexpr int PAD = sizeof(T) == 2 ? 8 : 4; /* lines begin in different banks */
@@ -5248,9 +5251,9 @@ struct gt__piece {
   int wide_left;     /* there is of TILE */
   bool along;        /* lines run along K in memory */
   /* Of matrix `batch` of x, from `first` of `size` of M or N and from k on. */
-  __device__ __forceinline__ gt__piece(const gt__matmul_args &p, const gt__operand &x,
-                                       int64_t batch, int64_t first, int64_t k, int64_t size,
-                                       int64_t wide_stride, int64_t deep_stride) {
+  __device__ __forceinline__ gt__fetcher(const gt__matmul_args &p, const gt__operand &x,
+                                         int64_t batch, int64_t first, int64_t k, int64_t size,
+                                         int64_t wide_stride, int64_t deep_stride) {
     along = gt__is_along(deep_stride, wide_stride);
     const int lots = (along ? STEP : TILE) / LOT; /* of a line */
     line = threadIdx.x / lots;
@@ -5318,8 +5321,8 @@ struct gt__tile {
   static constexpr int ENGINE = HALVES ? ENGINE_16 : ENGINE_OTHER;
   /* what may have lines along K: 1 for A, 2 for B, which GT__FMA takes in strips only */
   static constexpr int KEEPS = ENGINE == GT__FMA ? (LOT_B > LOT_A) << 1 : (LOT_A > 1) * 3;
-  typedef gt__piece<T, M, STEP, THREADS, LOT_A, (KEEPS & 1) != 0> A;
-  typedef gt__piece<T, N, STEP, THREADS, LOT_B, (KEEPS & 2) != 0> B;
+  typedef gt__fetcher<T, M, STEP, THREADS, LOT_A, (KEEPS & 1) != 0> A;
+  typedef gt__fetcher<T, N, STEP, THREADS, LOT_B, (KEEPS & 2) != 0> B;
   static constexpr int SET = A::SIZE + B::SIZE; /* elements of a stage */
   static constexpr int BYTES = STAGES * SET * (int)sizeof(T);
   GT__DEV int row() { return threadIdx.x / 32 / ACROSS * HIGH; } /* the warp's first */
@@ -5609,15 +5612,15 @@ GT__DEV void gt__store_tiled(const gt__matmul_args &p, int64_t batch, int64_t m,
   else put((S *)out.data);
 }
 /* C = A x B, or parts of K whose sums are a matrix each; C is of type S, or T. Grid: x tiles of all
-   batches, y parts of K. Block: P::THREADS, each with P::SUMS sums. `turn`: which operands of
-   P::KEEPS have lines along K; if the compiler did not know that, float64 would take 7 % longer,
-   strips and 16 bits 10 to 40 %. */
+   batches, y parts of K. Block: P::THREADS, each with P::SUMS sums. along_k: which
+   operands of P::KEEPS have lines along K; if the compiler did not know that, float64 would take
+   7 % longer, strips and 16 bits 10 to 40 %. */
 template <class P>
 __global__ void __launch_bounds__(P::THREADS, 256 / P::THREADS)
     gt__matmul_kernel(const __grid_constant__ gt__matmul_args p, int64_t part) {
   const int along_a = gt__is_along(p.a_col, p.a_row);
   const int along_b = gt__is_along(p.b_row, p.b_col);
-  const int turn = P::KEEPS & (along_a | along_b << 1);
+  const int along_k = P::KEEPS & (along_a | along_b << 1);
   const int64_t across = (p.n - 1) / P::N + 1;
   const int64_t down = (p.m - 1) / P::M + 1;
   const int64_t tiles = down * across;
@@ -5629,16 +5632,16 @@ __global__ void __launch_bounds__(P::THREADS, 256 / P::THREADS)
   typename P::S sum[P::SUMS] = {};
   if (!p.post.early) gt__await_kernel_before();
   if constexpr (P::ENGINE != GT__NONE) {
-    gt__by_bits<P::KEEPS>(turn, [&](auto form) {
+    gt__by_bits<P::KEEPS>(along_k, [&](auto known) {
       typename P::A a(p, p.a, batch, m, k, p.m, p.a_row, p.a_col);
       typename P::B b(p, p.b, batch, n, k, p.n, p.b_col, p.b_row);
-      if (P::KEEPS & 1) a.along = decltype(form)::value & 1;
-      if (P::KEEPS & 2) b.along = decltype(form)::value >> 1;
+      if (P::KEEPS & 1) a.along = decltype(known)::value & 1;
+      if (P::KEEPS & 2) b.along = decltype(known)::value >> 1;
       gt__multiply<P>(a, b, min(p.k - k, part), sum);
     });
     gt__after_kernel_before();
     __syncthreads(); /* the ring is no longer read */
-    gt__store_tiled<P>(p, batch, m, n, turn > 1, sum);
+    gt__store_tiled<P>(p, batch, m, n, along_k > 1, sum);
   }
 }
 
@@ -5757,8 +5760,8 @@ static bool gt__suits(const gt__matmul_args *x, const gt__form *f, int facts) {
   if (f->size_log2 > 1) return f->dtype == gt__widest[x->compute];
   return !(facts & GT__PROBE_HOPPER) && x->a.dtype == f->dtype && x->b.dtype == f->dtype;
 }
-/* What brings an operand that the kernel cannot copy from where it is takes so many us, by a model;
-   */
+/* How many us it takes, by a model, to bring the operands that the kernel cannot copy from where
+   they are. */
 static double gt__time_to_bring(gt__matmul_args *x, const gt__form *f) {
   double us = 0;
   for (int i = 0; i < 2; i++) {
@@ -5769,7 +5772,7 @@ static double gt__time_to_bring(gt__matmul_args *x, const gt__form *f) {
   }
   return us;
 }
-/* and the product: the blocks of a multiprocessor come in turns, and their parts are added up. */
+/* And the product: the blocks of a multiprocessor come in turns, and their parts are added up. */
 static double gt__time_of(const gt__matmul_args *x, const gt__form *f, int facts, int64_t tiles,
                           int64_t parts, int64_t share) {
   const int at_once = min(GT__THREADS_AT_ONCE / f->threads, gt__room_for(f, facts));
@@ -6025,11 +6028,11 @@ static constexpr int GT__HIGH = 128;
 static constexpr int GT__DEEP = 64;
 static constexpr int GT__BRICK = 64 * 64 * 2;
 static constexpr int GT__TEAM = 128;
-enum { GT__FORM_B = 1 };                   /* lines of B along K, */
-enum { GT__FORM_A = 2 };                   /* of A; */
-enum { GT__FORM_HALF = 4 };                /* float16 */
+enum { GT__B_ALONG_K = 1 };                /* bits of a layout: B's lines run along K, */
+enum { GT__A_ALONG_K = 2 };                /* A's lines do, */
+enum { GT__OF_FLOAT16 = 4 };               /* elements are float16, not bfloat16 */
 static constexpr int GT__ROOM = 227 << 10; /* a block's memory */
-static constexpr int GT__RING = 2;         /* a warpgroup's bricks of C */
+static constexpr int GT__OUT_BRICKS = 2;   /* a warpgroup's bricks of C */
 
 /* A or B as lines of `wide` elements, which run along K or across, and how it is packed. */
 struct gt__factor {
@@ -6056,7 +6059,7 @@ struct gt__hopper_args {
   int early;                    /* may read before the kernel before has ended */
   int down, k;                  /* a cluster is `down` tiles above each other, 1 or 2 */
   int box;                      /* the lines of A that are loaded at once, at most 64 */
-  int form;                     /* bits of GT__FORM_... */
+  int layout;                   /* bits: GT__B_ALONG_K, ... */
   int extra, columns, step; /* the matrix behind: stages or 0; a brick's columns; 1: one a batch */
   gt__division t;
   gt__factors f;
@@ -6071,7 +6074,7 @@ static constexpr int gt__pieces_of(int products) {
 /* A kernel's constants. PRODUCTS: 6 or 3, which make float32, or 1. A kernel without what follows
    the product would begin sooner, by 2 % of the time of 1024 x 1024 x 1024, less of larger ones. */
 template <int WIDE_, int PRODUCTS_>
-struct gt__plan {
+struct gt__hopper_tile {
   static constexpr int WIDE = WIDE_;
   static constexpr int PRODUCTS = PRODUCTS_;
   static constexpr int N = WIDE / 2; /* sums a thread */
@@ -6079,7 +6082,7 @@ struct gt__plan {
   static constexpr int A_BRICKS = GT__HIGH / 64; /* of a piece */
   static constexpr int B_BRICKS = WIDE / 64;
   static constexpr int STAGE = PIECES * (A_BRICKS + B_BRICKS) * GT__BRICK;
-  static constexpr int FIXED = 2 * GT__RING * GT__BRICK + 256;
+  static constexpr int FIXED = 2 * GT__OUT_BRICKS * GT__BRICK + 256;
   static constexpr int FITTING = (GT__ROOM - FIXED) / STAGE;
   static constexpr int STAGES = FITTING < 8 ? FITTING : 8;
   static_assert(STAGES >= 2, "one stage is filled while another is used");
@@ -6197,7 +6200,7 @@ GT__DEV gt__ring gt__make_ring(int arrivals) {
   gt__ring r;
   r.stages = (uint8_t *)gt__shared;
   r.out = r.stages + P::STAGES * P::STAGE;
-  r.full = (uint64_t *)(r.out + 2 * GT__RING * GT__BRICK);
+  r.full = (uint64_t *)(r.out + 2 * GT__OUT_BRICKS * GT__BRICK);
   r.empty = r.full + P::STAGES;
   if (threadIdx.x == 32) {
     for (int s = 0; s < 2 * P::STAGES; s++)
@@ -6302,11 +6305,11 @@ GT__DEV void gt__release(uint64_t *empty, int writers) {
 }
 /* Starts the products of step i when its stage is full, for rows 64 * half ..: of pieces six, small
    ones first, or the last three of these. They may go on, those of the step before have ended. */
-template <class P, int FORM, int N>
+template <class P, int LAYOUT, int N>
 GT__DEV void gt__multiply_stage(const gt__ring &r, int i, int half, float (&d)[N], bool add) {
-  typedef std::conditional_t<(FORM & GT__FORM_HALF) != 0, gt__half, gt__bfloat> T;
-  constexpr bool A_ALONG = FORM & GT__FORM_A;
-  constexpr bool B_ALONG = FORM & GT__FORM_B;
+  typedef std::conditional_t<(LAYOUT & GT__OF_FLOAT16) != 0, gt__half, gt__bfloat> T;
+  constexpr bool A_ALONG = LAYOUT & GT__A_ALONG_K;
+  constexpr bool B_ALONG = LAYOUT & GT__B_ALONG_K;
   constexpr int of_a[6] = {2, 1, 0, 1, 0, 0};
   constexpr int of_b[6] = {0, 1, 2, 0, 1, 0};
   const uint8_t *stage = r.stages + i % P::STAGES * P::STAGE;
@@ -6455,10 +6458,10 @@ GT__DEV void gt__lay_brick(uint8_t *brick, int i, const float (&sum)[N]) {
 template <class P, class S>
 GT__DEV void gt__put_tile(const gt__hopper_args &p, const gt__work &w, const gt__ring &r, int half,
                           const float (&sum)[P::N]) {
-  static_assert(GT__RING == 2, "a brick may be on its way");
+  static_assert(GT__OUT_BRICKS == 2, "a brick may be on its way");
   const bool leader = threadIdx.x % GT__TEAM == 0;
   GT__UNROLL for (int j = 0; j < P::WIDE / 64; j++) {
-    uint8_t *brick = r.out + (half * GT__RING + j % GT__RING) * GT__BRICK;
+    uint8_t *brick = r.out + (half * GT__OUT_BRICKS + j % GT__OUT_BRICKS) * GT__BRICK;
     if (leader) GT__KEPT("cp.async.bulk.wait_group.read 1;");
     gt__team_sync(half); /* the brick is free */
     gt__lay_brick<S>(brick, j, sum);
@@ -6497,14 +6500,14 @@ GT__DEV void gt__store_tile(const gt__division &t, const gt__work &w, uint8_t *b
 }
 
 /* Adds up the block's steps `step` .. end - 1; of pieces each by itself. */
-template <class P, int FORM, int N>
+template <class P, int LAYOUT, int N>
 GT__DEV void gt__accumulate(const gt__ring &r, int step, int end, int half, int down,
                             float (&sum)[N]) {
   const auto add_up = [&](float(&d)[N], int i, int stop) {
-    gt__multiply_stage<P, FORM>(r, i, half, d, false);
+    gt__multiply_stage<P, LAYOUT>(r, i, half, d, false);
 #pragma unroll(256 / P::WIDE)
     while (++i < stop) {
-      gt__multiply_stage<P, FORM>(r, i, half, d, true);
+      gt__multiply_stage<P, LAYOUT>(r, i, half, d, true);
       gt__release(&r.empty[(i - 1) % P::STAGES], down);
     }
     GT__KEPT("wgmma.wait_group.sync.aligned 0;");
@@ -6538,7 +6541,7 @@ GT__DEV void gt__write_tile(const gt__hopper_args &p, const gt__ring &r, const g
     return;
   }
   gt__team_sync(half); /* the bricks are free */
-  gt__store_tile<P>(p.t, w, r.out + half * GT__RING * GT__BRICK, half, sum);
+  gt__store_tile<P>(p.t, w, r.out + half * GT__OUT_BRICKS * GT__BRICK, half, sum);
 }
 /* A consumer, a warpgroup: multiplies what arrives, and writes its half of each tile, if C has rows
    there. */
@@ -6560,8 +6563,8 @@ GT__DEV void gt__consume(const gt__hopper_args &p, int down, gt__ring r, gt__wor
       }
       continue;
     }
-    gt__by_bits<P::PRODUCTS == 1 ? 7 : 3>(p.form, [&](auto form) {
-      gt__accumulate<P, decltype(form)::value>(r, begin, end, half, down, sum);
+    gt__by_bits<P::PRODUCTS == 1 ? 7 : 3>(p.layout, [&](auto layout) {
+      gt__accumulate<P, decltype(layout)::value>(r, begin, end, half, down, sum);
     });
     if (strict) gt__make_strictly(p, w, half, sum);
     if (w.slot < 0) gt__follow_tile<P>(p, r, w, end, half, sum);
@@ -6784,7 +6787,7 @@ struct gt__hopper_product : gt__product {
   gt__hopper_args p;
   int pieces; /* of bfloat16 that make a float32 */
 };
-#define GT__KIND(...) GT__POINTER(gt__hopper_kernel<gt__plan<__VA_ARGS__>>)
+#define GT__KIND(...) GT__POINTER(gt__hopper_kernel<gt__hopper_tile<__VA_ARGS__>>)
 static const void *const gt__hopper_kernels[][4] = {
     /* by pieces and width */
     {GT__KIND(64, 1), GT__KIND(128, 1), GT__KIND(192, 1), GT__KIND(256, 1)},
@@ -7058,8 +7061,8 @@ static int gt__run_hopper(const gt__op *op, void *stream) {
   int e = 0;
   p->f.early = j->x.post.early;
   p->early = packed ? 0 : j->x.post.early;
-  p->form = j->type == GT_FLOAT16 ? GT__FORM_HALF : 0;
-  p->form += 2 * x[0].along_k + x[1].along_k;
+  p->layout = j->type == GT_FLOAT16 ? GT__OF_FLOAT16 : 0;
+  p->layout += 2 * x[0].along_k + x[1].along_k;
   p->t = j->t;
   if (packed) e = gt__launch(pack, dim3(packed), 256, 0, stream, packs);
   if (!e) e = gt__make_maps(j);
@@ -7476,7 +7479,7 @@ static cudaError_t gt__load_fast(void) {
        float32 4096 x 4096 x 4096          hopper: gt__pack_kernel, gt__hopper_kernel of 6 products
        bfloat16 16 x 4096 x 4096           hopper: gt__hopper_kernel, 64 tiles of 64 columns
        the sum of 2^28 float32             rows: gt__reduce_kernel, then gt__combine_kernel
-       a bfloat16 matrix, transposed       turned: gt__turn_kernel; mapped if sizes are not by 8
+       a bfloat16 matrix, transposed       turned: gt__turn_kernel; off multiples of 8 mapped
        the running sum of 2^20             rows: gt__scan_kernel three times
        2^20 float32 in order               radix: gt__order_keys_kernel, four passes of three */
 /* clang-format off */

@@ -21,7 +21,9 @@
                    if from shared memory.
    4 registers 1-D A thread makes 8 elements of a column: of 9 loads from shared memory one serves
                    all 8 multiply-adds.
-   5 registers 2-D A thread makes 8 x 8 elements: 16 loads serve 64 multiply-adds.
+   5 registers 2-D A thread makes 8 x 8 elements: 16 loads serve 64 multiply-adds. 64 sums take so
+                   many registers that fewer warps fit on a multiprocessor (a lower occupancy);
+                   each has so many independent multiply-adds that it waits less.
    6 vector loads  The same, loads and stores of shared memory four numbers at a time: the
                    multiply-adds now set the pace.
    7 the library   On Hopper six products of bfloat16 pieces, on the tensor cores; elsewhere as 6.
@@ -123,7 +125,13 @@ __global__ void __launch_bounds__(512)
   for (int i = 0; i < 8; i++) c[(row + y * 8 + i) * n + column + x] = sum[i];
 }
 
-/* ---- 5 registers 2-D: 256 threads make 128 x 128, a thread 8 x 8, 16 apart ---- */
+/* ---- 5 registers 2-D: 256 threads make 128 x 128, a thread 8 x 8, 16 apart ----
+
+       columns of B           x     x + 16   x + 32 ...
+                              v0      v1       v2
+       rows of A    y     u0   +       +        +       each + is a sum in a register. One of K
+               y + 16     u1   +       +        +       reads 8 u and 8 v, for 64 multiply-adds
+               ... */
 __global__ void __launch_bounds__(256)
     registers_2d(int n, const float *a, const float *b, float *c) {
   __shared__ float as[128][8], bs[8][128];
@@ -159,7 +167,9 @@ __global__ void __launch_bounds__(256)
    and those 64 below, and columns likewise, so that a warp reads without bank conflicts ---- */
 __global__ void __launch_bounds__(256)
     vector_loads(int n, const float *a, const float *b, float *c) {
-  __shared__ float4 as[8][33], bs[8][32]; /* as: transposed, [k][row / 4]; 33 against conflicts */
+  /* as: transposed, [k][row / 4]. Its lines of 33, which are 132 numbers, prevent that the stores
+     of a warp, which go to two k and 16 rows of each, meet in a bank. */
+  __shared__ float4 as[8][33], bs[8][32];
   const int t = threadIdx.x, ty = t / 16, tx = t % 16;
   const float *from_a = a + (blockIdx.y * 128 + t / 2) * n + t % 2 * 4; /* 4 numbers of a row */
   const float *from_b = b + t / 32 * n + blockIdx.x * 128 + t % 32 * 4;
@@ -192,7 +202,7 @@ __global__ void __launch_bounds__(256)
 __device__ __forceinline__ uint32_t in_shared(const void *p) {
   return (uint32_t)__cvta_generic_to_shared(p);
 }
-/* 16 bytes, past the registers; `wait` is until all but the newest `pending` groups are there. */
+/* 16 bytes, past the registers. wait_groups: until all but the newest `pending` are there. */
 __device__ __forceinline__ void copy_16(void *to, const void *from) {
 #if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(in_shared(to)), "l"(from)
@@ -238,7 +248,7 @@ __global__ void __launch_bounds__(256) by_mma(int n, const bf16 *a, const bf16 *
   const int row = blockIdx.y * 128, column = blockIdx.x * 128;
   float sum[4][4][4] = {};
   const auto fetch = [&](int k0, int to) {
-    for (int e = t; e < 512; e += 256) { /* pieces of 8 numbers */
+    for (int e = t; e < 512; e += 256) { /* 8 numbers, 16 bytes, at a time */
       copy_16(&as[to][e / 4][e % 4 * 8], a + (row + e / 4) * n + k0 + e % 4 * 8);
       copy_16(&bs[to][e / 16][e % 16 * 8], b + (k0 + e / 16) * n + column + e % 16 * 8);
     }
@@ -249,8 +259,8 @@ __global__ void __launch_bounds__(256) by_mma(int n, const bf16 *a, const bf16 *
     const int at = k0 / STEP % 2;
     if (k0 + STEP < n) fetch(k0 + STEP, 1 - at);
     else end_group(); /* an empty one: the number of those that may be pending stays the same */
-    wait_groups<1>();
-    __syncthreads();
+    wait_groups<1>(); /* what this thread copied of the step is there, */
+    __syncthreads();  /* and what the others did */
 #pragma unroll
     for (int k = 0; k < STEP; k += 16) {
       uint32_t x[4][4], y[2][4]; /* y: of 16 columns */
@@ -263,7 +273,7 @@ __global__ void __launch_bounds__(256) by_mma(int n, const bf16 *a, const bf16 *
 #pragma unroll
       for (int i = 0; i < 16; i++) mma(sum[i / 4][i % 4], x[i / 4], y[i % 4 / 2] + i % 2 * 2);
     }
-    __syncthreads();
+    __syncthreads(); /* nobody reads this buffer any longer: the next round fills it */
   }
 #pragma unroll
   for (int i = 0; i < 32; i++) { /* two neighbours at once; the second two are 8 rows below */
@@ -277,9 +287,16 @@ __global__ void __launch_bounds__(256) by_mma(int n, const bf16 *a, const bf16 *
 /* ---- Hopper: what 9 and 10 share. The code exists for sm_90a alone ---- */
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 /* In shared memory a swizzled tile is 64 lines of 128 bytes, 64 numbers, whose 16-byte chunks are
-   permuted: chunk j of line i lies at j ^ i % 8. Lines of A run along K, of B along N. A descriptor
-   has its address, the bytes to the next 64 numbers of N (8192) and to the next 8 lines (1024), all
-   in units of 16, and in its top bits that the swizzle is of 128 bytes. */
+   permuted: chunk j of line i lies at j ^ i % 8. So the same chunk of eight lines, which the tensor
+   cores read together, lies in all 32 banks:
+
+       line 0    0  1  2  3  4  5  6  7     the chunks as they lie; line 8 is as line 0
+       line 1    1  0  3  2  5  4  7  6
+       line 2    2  3  0  1  6  7  4  5
+
+   Lines of A run along K, of B along N. A descriptor has the tile's address, the bytes to the next
+   64 numbers of N (8192) and to the next 8 lines (1024), all in units of 16, and in its top bits
+   that the swizzle is of 128 bytes. */
 enum { TILE = 8192 };
 __device__ uint64_t descriptor(const void *tile) {
   return (uint64_t)(in_shared(tile) >> 4 & 0x3FFF) | (uint64_t)(TILE >> 4) << 16 |
@@ -345,18 +362,18 @@ __global__ void __launch_bounds__(256, 1) by_wgmma(int n, const bf16 *a, const b
   const int t = threadIdx.x, half = t / 128;
   const int row = blockIdx.y * 128, column = blockIdx.x * 128;
   float sum[64]; /* set by the first product */
-  const auto fetch =
-      [&](int step) { /* A's two tiles and B's two, by 16 bytes */
-                      char *to = buffers + step % BUFFERS * BUFFER;
-                      for (int e = t; e < 1024; e += 256) {
-                        const int i = e / 8,
-                                  j = e % 8; /* line i of 128, and 64 of the second tile; chunk j */
-                        const int at = i * 128 + (j ^ i % 8) * 16;
-                        copy_16(to + at, a + (row + i) * n + step * 64 + j * 8);
-                        copy_16(to + 2 * TILE + at,
-                                b + (step * 64 + i % 64) * n + column + i / 64 * 64 + j * 8);
-                      }
-      };
+  /* A's two tiles and B's two, each of 64 lines: chunk j of line i, which from 64 on is the second
+     tile's. */
+  const auto fetch = [&](int step) {
+    char *to = buffers + step % BUFFERS * BUFFER;
+    for (int e = t; e < 1024; e += 256) {
+      const int i = e / 8, j = e % 8;
+      const int at = i * 128 + (j ^ i % 8) * 16;
+      const bf16 *from_b = b + (step * 64 + i % 64) * n + column;
+      copy_16(to + at, a + (row + i) * n + step * 64 + j * 8);
+      copy_16(to + 2 * TILE + at, from_b + i / 64 * 64 + j * 8);
+    }
+  };
   fetch(0);
   end_group();
   fetch(1);
@@ -375,7 +392,16 @@ __global__ void __launch_bounds__(256, 1) by_wgmma(int n, const bf16 *a, const b
 #endif
 }
 
-/* ---- 10 TMA: 4 warps of which a thread is the producer, 8 consumers; they make 128 x 256 ---- */
+/* ---- 10 TMA: 4 warps of which a thread is the producer, 8 consumers; they make 128 x 256 ----
+   Step i is in stage i % STAGES. Each stage has two barriers:
+
+       producer     wait for empty   say on full how many bytes come   start the copies
+                        ^                                                    |  copy engine
+                        |  8 warps arrive                                    v
+       consumers    arrive on empty of step i - 1  <--  start wgmma  <--  wait for full
+
+   A barrier's phase is the number of the round, i / STAGES, of which a wait names the last bit. In
+   the first round the producer waits for the round before, which counts as over. */
 enum { STAGES = 4, STAGE = 6 * 8192, TMA_BYTES = STAGES * STAGE + 1024 + 16 * STAGES };
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 __device__ __forceinline__ void await(uint64_t *barrier, int phase) {

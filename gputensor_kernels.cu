@@ -4041,7 +4041,8 @@ GT__DEV T gt__runs_before(T sum, T before, T &sums, int width, int team) {
   before = gt__fold_two<FOLD>(before, mine);
   return gt__fold_two<FOLD>(before, runs);
 }
-/* Each element of a thread's run becomes what is stored for it, unless only `sums` is asked for. */
+/* Each element of a thread's run becomes what is stored for it: the fold of all up to it, or, with
+   GT__BEFORE, of all before it. With GT__TOTALS only `sums` is made. */
 template <int FOLD, class T>
 GT__DEV void gt__scan_run(T *run, T before, T &sums, int width, int team, int task) {
   constexpr int N = GT__RUN;
@@ -4061,7 +4062,8 @@ GT__DEV void gt__scan_run(T *run, T before, T &sums, int width, int team, int ta
   }
 }
 /* Block: one or two warps for a row, or a warp for each of neighbouring rows that fill 64 bytes; of
-   short rows a warp has several. Grid: a block for each chunk of these. */
+   short rows a warp has several. Grid: a block for each chunk of these. `sums`: the fold of the
+   chunk so far; **level: of all chunks before it, which gt__scan_next folds in THE SCAN's order. */
 template <class T>
 __global__ void __launch_bounds__(2048 / sizeof(T), 2)
     gt__scan_kernel(const __grid_constant__ gt__scan_args p,
@@ -4549,8 +4551,9 @@ __global__ void __launch_bounds__(GT__THREADS)
   if (place == 0 && !s.longs[1]) s.longs[1] = 1;
   s.r.pair[0][p] = place < 0 ? GT__NOWHERE : (uint64_t)place << 32 | p;
 }
-/* How many of same(1), same(2) ... hold in front of the first that does not; the threads of a warp
-   ask together. */
+/* How many of same(1), same(2) ... same(most) hold: the first ones, behind which none does. The
+   threads of a warp ask for 32 of them at once, `step` apart, and then for those between the last
+   that holds and the next, with a 32nd of the step. */
 template <class F>
 GT__DEV int64_t gt__count_same(int64_t most, F same) {
   const int lane = threadIdx.x & 31;
@@ -6641,7 +6644,8 @@ GT__DEV int gt__grab(const S *p, const S *end, int64_t stride, int left, uint32_
     if (over) *(uint4 *)(x + 4) = at[1];
   return over;
 }
-/* Brings them to the front. */
+/* Brings them to the front: what begins at byte `over`, 0 to 15, is moved down by 8 bytes or not,
+   by 4 or not, then by 0 to 3. */
 template <int N>
 GT__DEV void gt__align(int over, uint32_t (&x)[N]) {
   for (int i = 0; i < N - 2; i++) {

@@ -21,9 +21,10 @@
                    if from shared memory.
    4 registers 1-D A thread makes 8 elements of a column: of 9 loads from shared memory one serves
                    all 8 multiply-adds.
-   5 registers 2-D A thread makes 8 x 8 elements: 16 loads serve 64 multiply-adds. 64 sums take so
-                   many registers that fewer warps fit on a multiprocessor (a lower occupancy);
-                   each has so many independent multiply-adds that it waits less.
+   5 registers 2-D A thread makes 8 x 8 elements: 16 loads serve 64 multiply-adds. It takes 128
+                   registers, so that 16 warps fit on a multiprocessor, where rung 3 has 64: the
+                   occupancy falls to a quarter, but a warp has 64 multiply-adds that need not wait
+                   for each other.
    6 vector loads  The same, loads and stores of shared memory four numbers at a time: the
                    multiply-adds now set the pace.
    7 the library   On Hopper six products of bfloat16 pieces, on the tensor cores; elsewhere as 6.
@@ -369,9 +370,8 @@ __global__ void __launch_bounds__(256, 1) by_wgmma(int n, const bf16 *a, const b
     for (int e = t; e < 1024; e += 256) {
       const int i = e / 8, j = e % 8;
       const int at = i * 128 + (j ^ i % 8) * 16;
-      const bf16 *from_b = b + (step * 64 + i % 64) * n + column;
       copy_16(to + at, a + (row + i) * n + step * 64 + j * 8);
-      copy_16(to + 2 * TILE + at, from_b + i / 64 * 64 + j * 8);
+      copy_16(to + 2 * TILE + at, b + (step * 64 + i % 64) * n + column + i / 64 * 64 + j * 8);
     }
   };
   fetch(0);

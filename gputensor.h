@@ -6924,14 +6924,14 @@ static gt_status gt__copy_across(const gt_tensor *to, const gt_tensor *from) {
   gt_device gpu = down ? from->device : to->device;
   int pinned = host->pinned || up == down, kind = GT_COPY_ASYNC;
   int dense = gt__is_dense(from) & gt__is_dense(to);
-  int64_t bytes = gt__nbytes(to), whole = 0;
+  int64_t bytes = gt__nbytes(to), traced = 0;
   gt_status status;
   if (!bytes) return GT_OK;
   if (gt__refuse_copy(host, gpu)) return gt__failed();
   if (up) direction = GT_HOST_TO_DEVICE;
   if (!pinned) kind = up ? GT_COPY_STAGED : GT_COPY_BLOCKING;
   gt__me.moving = 1 + 3 * direction + kind;
-  if (!pinned) whole = gt__trace_copy(bytes, to->storage->internal);
+  if (!pinned) traced = gt__trace_copy(bytes, to->storage->internal);
   if (!pinned) status = gt__copy_staged(to, from, up);
   else if (!dense) status = gt__move_elements(to, from, NULL);
   else
@@ -6939,7 +6939,7 @@ static gt_status gt__copy_across(const gt_tensor *to, const gt_tensor *from) {
   gt__me.moving = 0;
   int recorded = gt__is_recorded(gpu);
   GT__HOLD(gt__mutex);
-  gt__trace_end(whole);
+  gt__trace_end(traced);
   if (status || recorded) return status;
   gt__all.stats.copies[direction][kind].count++;
   gt__all.stats.copies[direction][kind].bytes += bytes;
@@ -7183,8 +7183,8 @@ GT_API gt_tensor *gt_linspace(double start, double end, int64_t steps, gt_dtype 
   GT__FENCE(start);
   GT__FENCE(steps);
   double last = (double)steps - 1, half = steps / 2;
-  double way = end - start; /* it may not be finite where the step is */
-  double step = isfinite(way) ? way / last : end / last - start / last;
+  double length = end - start; /* it may not be finite where the step is */
+  double step = isfinite(length) ? length / last : end / last - start / last;
   double v[] = {start, step, end, last, half};
   if (steps <= 1) v[1] = 0;
   if (steps == 1) v[2] = start;
@@ -11061,6 +11061,7 @@ static void gt__cpu_plain_store(const gt__cpu_blocks *c, const char *sums, int64
       gt__cpu_store_element(m, at, gt__cpu_evaluate(m, slot, 1, at));
     }
 }
+/* Block number `item` of C: its sums over all of K, in pieces, and then the program behind. */
 static void gt__cpu_plain_block(const gt__cpu_blocks *c, int64_t item, char *own) {
   const gt__matmul_args *x = c->x;
   const int64_t batch = item / c->across / c->down, w = c->type->width;
@@ -11090,6 +11091,7 @@ static void gt__cpu_plain_matmul_task(const void *context, gt__cpu_range items) 
   const gt__cpu_blocks *c = (const gt__cpu_blocks *)context;
   for (int64_t i = items.begin; i < items.end; i++) gt__cpu_plain_block(c, i, items.own);
 }
+/* A thread's scratch has the sums of a block, a piece of A and one of B. */
 static int gt__cpu_plain_matmul(const gt__op *op, void *queue) {
   const gt__matmul_args *x = &op->u.matmul;
   const double work = (double)x->m * (double)x->n * (double)x->k / 8;
@@ -11273,7 +11275,13 @@ static int gt__cpu_plain_order(const gt__op *op, void *queue) {
 }
 /* -- scatter: positions are sorted by the places to which they go, and a thread folds what goes to
    each place, a line of elements of the rest at a time. Of the tree's nodes it has those that wait
-   for others, as a binary counter has ones. -- */
+   for others, as a binary counter has ones. --
+
+     positions    0      1      2      3
+     index        2      0      2      1         the places
+     pairs        2|0    0|1    2|2    1|3       a place above a position
+     sorted       0|1    1|3    2|0    2|2       out[0] takes in src[1], out[1] src[3],
+                                                 out[2] the fold of src[0] and src[2] */
 enum { GT__WAITING = 30 }; /* more than 2^32 / GT__ROWS has digits */
 typedef struct {
   const gt__scatter_args *a;
@@ -11554,6 +11562,8 @@ static int gt__cpu_serve_event(const gt__cpu_item *x) {
   pthread_mutex_lock(&gt__cpu_all.lock);
   return code ? (int)GT__CPU_OTHER : 0;
 }
+/* A stream's thread takes the first item once what it waits for has passed, until the queue is
+   closed and empty. */
 static void *gt__cpu_serve(void *argument) {
   gt__cpu_queue *q = (gt__cpu_queue *)argument;
   GT__STRICT;
@@ -11661,6 +11671,7 @@ static int gt__cpu_queue_destroy(int index, void *queue) {
   if (q) GPUTENSOR_FREE(q);
   return 0;
 }
+/* Is all done, or waits for it. Who asks is told of a failure, once; who only waits is not. */
 static int gt__cpu_queue_ask(int index, void *queue, int how) {
   gt__cpu_queue *q = (gt__cpu_queue *)queue;
   const int wait = how != GT__ASK;
@@ -11687,6 +11698,7 @@ static int gt__cpu_event_destroy(int index, void *event) {
   GPUTENSOR_FREE(event);
   return 0;
 }
+/* The event is now an item that passes when all in front of it have. */
 static int gt__cpu_event_record(int index, void **event, void *queue) {
   gt__cpu_event *e = (gt__cpu_event *)(*event ? *event : GPUTENSOR_MALLOC(sizeof *e));
   gt__cpu_item *x;
@@ -13312,6 +13324,8 @@ static void gt__cpu_pick(const gt__copy_args *c, char *to, const char *from, int
   /* clang-format on */
 }
 #undef GT__PICK
+/* Elements that an index picks, in runs along the last dim: the index has one entry for a run, or
+   one for each element. */
 static void gt__cpu_copy_named(const void *context, gt__cpu_range items) {
   const gt__copy_args *c = (const gt__copy_args *)context;
   const int last = c->ndim - 1;
@@ -13403,6 +13417,7 @@ static void gt__cpu_make_tiles(const gt__cpu_tiles *t, gt__map_args *m, char *ti
     out->data = tile - (i * GT__TURN_PITCH + j) * bytes;
   }
 }
+/* Makes the transposed operands of a tile; then its rows pass through the program. */
 static void gt__cpu_tiles_task(const void *context, gt__cpu_range items) {
   const gt__cpu_tiles *t = (const gt__cpu_tiles *)context;
   const int64_t size_x = t->m.size[t->m.ndim - 2];
@@ -13675,6 +13690,8 @@ static void gt__cpu_fold_group(gt__cpu_folder *f, int64_t o, int64_t columns, in
     top++;
   }
 }
+/* Folds groups of chunks for some outputs. What is not all of an output goes to the partials, which
+   gt__cpu_tree_task joins. */
 static void gt__cpu_group_task(const void *context, gt__cpu_range items) {
   const gt__cpu_reduction *c = (const gt__cpu_reduction *)context;
   const gt__reduce_args *r = c->r;
@@ -13721,6 +13738,8 @@ static void gt__cpu_tree_task(const void *context, gt__cpu_range items) {
 static int gt__cpu_plan_folds(gt__op *op) { /* softmax has a way of its own */
   return gt__cpu_choose() && !op->u.reduce.soft;
 }
+/* An item has some outputs and a group of their chunks: groups are halved until there are items for
+   all threads. */
 static int gt__cpu_run_folds(const gt__op *op, void *queue) {
   const gt__reduce_args *r = &op->u.reduce;
   const int width = gt__cpu_width(&r->pre.program) << gt__finds_index(r->fold);
@@ -13782,11 +13801,12 @@ static void gt__cpu_by_row(const gt__cpu_softer *s, int op, char *to, const char
   for (int64_t i = 0; i < s->rows; i++, number += w)
     gt__cpu_move(w, wide + i * s->n * w, 1, number, 0, s->n);
   gt__cpu_pad(e, wide, s->n * s->rows);
-  const int whole = op == GT__OP_over ? (int)GT__OP_div : (int)GT__OP_sub;
-  s->loops->step(whole, to, from, wide, from, padded);
+  const int by_value = op == GT__OP_over ? (int)GT__OP_div : (int)GT__OP_sub;
+  s->loops->step(by_value, to, from, wide, from, padded);
   if (op != GT__OP_exp_less) return;
   s->loops->step(GT__OP_exp, to, to, to, to, padded);
 }
+/* Says where the values are, and finds the largest of each row. */
 static void gt__cpu_rows_maximum(gt__cpu_softer *s) {
   const int64_t w = s->e.width;
   const int64_t first = s->o * s->n;
@@ -13831,6 +13851,7 @@ static void gt__cpu_rows_sum(gt__cpu_softer *s) {
   if (s->r->soft == GT__SOFTMAX) return;
   gt__cpu_each(&s->e, GT__OP_log, sum, sum, NULL, s->rows);
 }
+/* softmax divides the exponentials by their sum; log_softmax subtracts its logarithm. */
 static void gt__cpu_rows_result(gt__cpu_softer *s) {
   const gt__cpu_eval *e = &s->e;
   const gt__map_args *m = e->m;
@@ -13863,6 +13884,7 @@ static void gt__cpu_rows_logsumexp(gt__cpu_softer *s) {
 static size_t gt__cpu_row_bytes(int64_t n) {
   return (size_t)gt__rounded(n, GT__GROUP) * 8 + GT__PITCH;
 }
+/* Long rows pass one at a time, short ones as many as fill a block. */
 static void gt__cpu_soft_task(const void *context, gt__cpu_range items) {
   const gt__reduce_args *r = (const gt__reduce_args *)context;
   const int groups = r->n % GT__GROUP == 0;
@@ -13901,6 +13923,7 @@ typedef struct {
   int64_t columns; /* of a line */
   int64_t rows;    /* that pass at a time, along the last dim */
 } gt__cpu_scanning;
+/* Along the last dim: `level` has what THE SCAN hands on from block to block of a row. */
 static void gt__cpu_scan_rows(const void *context, gt__cpu_range items) {
   const gt__cpu_scanning *c = (const gt__cpu_scanning *)context;
   const gt__map_args *m = &c->s->pre;
@@ -13948,6 +13971,7 @@ static void gt__cpu_scan_line(const gt__cpu_eval *e, int fold, char *level, cons
   }
   for (; level < top; level += 2 * pitch) gt__cpu_join_lines(e, fold, level, top, n, k);
 }
+/* Along another dim: a line of values of neighbouring rows is scanned as one value is. */
 static void gt__cpu_scan_columns(const void *context, gt__cpu_range items) {
   const gt__cpu_scanning *c = (const gt__cpu_scanning *)context;
   const gt__scan_args *s = c->s;
@@ -14171,6 +14195,7 @@ typedef struct {
   int64_t k, j, some, b; /* of K done; of columns; columns of this panel; its first element of B */
   int more, whole;       /* another panel follows; it can be copied as it is */
 } gt__cpu_panels;
+/* Decides what is the same for all panels of a block. */
 static void gt__cpu_panels_begin(gt__cpu_panels *p, const gt__cpu_product *c, const gt__cpu_area *z,
                                  char *own) {
   const int64_t rows = c->loops->rows;
@@ -14223,6 +14248,8 @@ static int64_t gt__cpu_panel_width(const gt__cpu_panels *p, int64_t left) {
   if (some > lanes && p->z->columns >= broad) return broad;
   return some > broad - lanes ? some : lanes;
 }
+/* B's panel from column j on: where it lies, or packed, or where the kernel copied it while it
+   multiplied the one before. */
 static void gt__cpu_take_panel(gt__cpu_panels *p) {
   const gt__cpu_product *c = p->c;
   const gt__operand *of_b = &c->x->b;
@@ -14272,6 +14299,8 @@ static void gt__cpu_set_fetch(gt__cpu_panels *p, int64_t i, int64_t high, int pa
   t->copy = p->whole && t->down ? p->spare : NULL;
   if (t->copy) p->ready = p->spare;
 }
+/* All rows of the block times that panel, a panel of A at a time, or all of one height in one call.
+   */
 static void gt__cpu_multiply_panel(gt__cpu_panels *p) {
   const gt__cpu_product *c = p->c;
   const int64_t broad = c->loops->panel;
@@ -14299,6 +14328,7 @@ static void gt__cpu_multiply_panel(gt__cpu_panels *p) {
     gt__cpu_tile_of(c, t, to, c_row, high, p->some);
   }
 }
+/* A block of C: for each piece of K A is packed, and then B's panels pass. */
 static void gt__cpu_by_panels(const gt__cpu_product *c, const gt__cpu_area *z, char *own) {
   gt__cpu_panels p;
   gt__cpu_panels_begin(&p, c, z, own);
@@ -14378,6 +14408,7 @@ typedef struct { /* lines along K, rows of A or columns of B */
   const char *from;
   int64_t line, n, sum; /* from one to the next; how many; from one's sums to the next's in C */
 } gt__cpu_lines;
+/* A block of C: of each piece of K up to four lines of B at a time, times all lines of A. */
 static void gt__cpu_by_dots(const gt__cpu_product *c, const gt__cpu_area *z, char *own) {
   const gt__matmul_args *x = c->x;
   const int64_t w = c->width;
@@ -14478,6 +14509,8 @@ static int64_t gt__cpu_more_parts(int64_t parts, int64_t most) {
   if (parts == most) return most + 1;
   return gt__least(most, parts + parts / 4 + 1);
 }
+/* Divides C into blocks. Of the divisions that are tried it takes that of the least estimated time.
+   */
 static void gt__cpu_divide(gt__cpu_product *c, double work, int threads) {
   const int64_t m = gt__parts(c->x->m, c->high);
   const int64_t n = gt__parts(c->x->n, c->broad);
@@ -14542,6 +14575,7 @@ static gt__cpu_area gt__cpu_area_of(const gt__cpu_product *c, int64_t item, char
   z.to = c->stored ? out->data + at * c->width : sums;
   return z;
 }
+/* Blocks of C: the way's sums of each, and then the program behind. */
 static void gt__cpu_block_task(const void *context, gt__cpu_range items) {
   const gt__cpu_product *c = (const gt__cpu_product *)context;
   const int64_t packed = c->b_bytes + c->a_bytes;
@@ -14558,6 +14592,8 @@ static void gt__cpu_block_task(const void *context, gt__cpu_range items) {
     if (!c->stored) gt__cpu_after(c, &e, &z, batch);
   }
 }
+/* Decides what the plan left open, since it depends on the threads: the division of C, and scratch.
+   */
 static int gt__cpu_run_product(const gt__op *op, void *queue) {
   gt__cpu_product c = *(const gt__cpu_product *)(const void *)op->plan;
   const gt__matmul_args *x = &op->u.matmul;
@@ -14810,6 +14846,8 @@ GT__AMX static void gt__amx_column(gt__amx_state *s, int64_t k, int64_t j, int64
     gt__amx_store(k ? s->fresh[!s->now] : sum);
   }
 }
+/* All squares of a block: for each piece of K A's panels are split, then B's one after the other,
+   past which all of A's go. */
 GT__AMX static void gt__amx_multiply_all(gt__amx_state *s) {
   const gt__cpu_product *c = s->c;
   const gt__cpu_area *z = s->z;
@@ -14884,6 +14922,7 @@ static void gt__amx_again(const gt__amx_state *s, char *own) {
     if (run) gt__cpu_by_panels(s->c, &z, own);
   }
 }
+/* A block of C. `shape` says that each of the eight tiles has 16 rows of 64 bytes. */
 GT__AMX static void gt__amx_by_squares(const gt__cpu_product *c, const gt__cpu_area *z, char *own) {
   struct {
     uint8_t palette, start, none[14];
@@ -15064,6 +15103,7 @@ static int gt__cuda_driver(const char *name, void *function) {
   memcpy(function, &p, sizeof p); /* C has no cast from a data pointer to a function */
   return 1;
 }
+/* Is there a GPU, and a driver that has what is needed? If not, why not. */
 static void gt__cuda_find(void) {
   int n = 0, version = 0; /* a failing cudaGetDeviceCount may leave n as it is */
   int code = gt__cuda_done(cudaGetDeviceCount(&n));
@@ -15102,6 +15142,8 @@ static int gt__cuda_first_use(int index) { /* do header, kernels and GPU fit tog
   return code;
 }
 #define GT__USED (gt__gpu.used - 1)
+/* Makes the device's context the thread's. *away: it lies on another one, and gt__cuda_leave takes
+   it off again. */
 static int gt__cuda_enter(int *away, int index) {
   void *current = NULL;
   int code = 0;
@@ -15162,6 +15204,8 @@ static void gt__cuda_open_pool(int index,
   if (!code) gt__gpu.reached[index] |= 1u << to;
 }
 static int gt__cuda_reaches(int index, int to) { return gt__gpu.reached[to] >> index & 1; }
+/* Makes the device's pool, on first use; it and those of the other GPUs are opened to each other.
+   */
 static int gt__cuda_pool(int index) {
   struct cudaMemPoolProps props;
   unsigned long long keep = UINT64_MAX;

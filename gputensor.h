@@ -3058,7 +3058,12 @@ enum { GT__MOST_THREADS = 1024 };
    Mattern 1989). An operation compares the points that used the same memory with the clock of its
    stream: on one stream that is all. Only where a point is not reached yet, an event is recorded on
    the point's stream, at that moment, and waited for; it covers all that this stream holds by then
-   and has waited for. */
+   and has waited for. Stream 1 has been given operation 1, which writes x, and 2; stream 2 reads x:
+
+     x's ledger          (1, 1) writes
+     stream 2's clock    stream 1: 0     so (1, 1) need not be over:
+                                         an event on stream 1, behind 2; stream 2 waits for it
+     stream 2's clock    stream 1: 2     and no operation of stream 2 waits for (1, 1) again */
 enum { GT__RECENT = 4 }; /* operations whose names a stream keeps, for messages */
 enum { GT__LATE = 8 };   /* regions that may still be written, see gt__earliness */
 enum { GT__RACES = 32 }; /* messages of races that are kept */
@@ -8942,6 +8947,11 @@ static gt_tensor *gt__graph_memory(const gt_tensor *x) {
    order of the calls on one stream alone does not count. If a predecessor is the last operation of
    its lane, the operation goes into that lane, so that a chain stays in one lane. It waits for the
    other predecessors by events, but not for those that a wait before already covers.
+
+     the list    1: a = x + 1    2: b = y + 1    3: c = a * b    4: d = x * c
+     lane 0      1 --- event
+     lane 1      2 --------+---> 3 ---> 4        3 waits for 1, and comes behind 2 by itself
+
    A list of places, one for each lane, stands for all operations of each lane up to that place:
    `need` for the predecessors, `seen` for what is over. -- */
 typedef struct {
@@ -11492,6 +11502,11 @@ static int gt__cpu_properties(int index, gt_properties *out) {
 }
 /* ---- queues: a created CPU stream is a thread that takes its items one after the other ----
    An item runs an operation, waits for another item or a GPU, or only passes, to record an event.
+
+     stream 1    operation 5 ---> passes: an event --------> operation 6
+                                     |
+     stream 2    operation 2 ---> waits for that item -----> operation 3
+
    The threads take no lock of the core, so who waits for them may hold it. A failure's code stays
    until the queue is asked; items that pass meanwhile, and queues that wait for those, get it. */
 enum { GT__CPU_FULL = 64 }; /* items waiting, from which on callers have to wait too */
@@ -12845,9 +12860,16 @@ GT__INSIDE const gt__cpu_isa *gt__cpu_choose(void) { /* NULL: none */
 }
 /* ---- >>cpu-vectors -----------------------------------------------------------------------------
    Values pass in blocks of 512, so that all slots stay in the L1 and L2 caches. A step of a program
-   is one loop over a block, in vectors: see >>cpu-loops. Inputs of the compute type are read where
-   they lie. Loops run over multiples of 64 values and need no remainder: the padding repeats the
-   last value, so it raises no floating-point exception that the data did not.
+   is one loop over a block, in vectors: see >>cpu-loops.
+
+     an input    that lies side by side, as values of the compute type: is read in place
+                 that lies otherwise: is gathered into the block of its slot
+                 of another dtype: is gathered into `raw`, if it lies otherwise, and converted
+     a step      from the blocks of slots to acc's or, the last one if it can be, to memory
+     the result  is converted, into `raw` if it does not lie side by side, and stored
+
+   Loops run over multiples of 64 values and need no remainder: the padding repeats the last value,
+   so it raises no floating-point exception that the data did not.
    First what moves elements of 1, 2, 4 or 8 bytes. Of every second or fourth byte compilers make
    vectors, if the distance is a constant; else four elements go at a time, whose addresses do not
    wait for each other. */

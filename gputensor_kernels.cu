@@ -60,7 +60,7 @@
 
        the device   memory: all blocks see it; TB/s, with a latency of some 500 clocks
          a block      runs on one of the device's multiprocessors, beside other blocks;
-                      shared memory: up to 228 KB, which its threads alone see; some 30 clocks
+                      shared memory: up to 227 KB, which its threads alone see; some 30 clocks
            a warp       32 threads that execute the same instruction together
              a thread     registers: at most 255 words
 
@@ -2880,8 +2880,16 @@ GT__DEV void gt__take_elements(int way, gt__parts<T> &r, const S (&e)[N], int fi
     GT__EACH gt__take<FOLD>(r[i % LANES], of(i), first + i / W * hop);
   }
 }
-/* Halves the lanes of a team: r[i] of thread t is lane i/W * team*W + t*W + i%W. In order, the W
-   neighbours of a thread come last. All threads have the result in r[0]. */
+/* Halves the lanes of a team: r[i] of thread t is lane i/W * team*W + t*W + i%W. With W = 4 a warp
+   has the 256 lanes so, and lane i takes in lane i + 128 in its own thread, i + 64, ... i + 4 of
+   another, i + 2 and i + 1 in its own:
+
+       lane      0 1 2 3   4 5 6 7  ...  124 .. 127   128 .. 131  132 ..
+       thread       0         1              31            0        1
+       r         0 1 2 3   0 1 2 3        0 1 2 3      4 5 6 7    4 5 6 7
+
+   All threads have the result in r[0]. Where the order does not count, a thread folds its own
+   first. */
 template <int FOLD, int W, class T>
 GT__DEV void gt__fold_team(gt__parts<T> &r, int team) {
   constexpr int N = gt__lanes<FOLD, W>;
@@ -4532,10 +4540,12 @@ GT__DEV uint64_t gt__pair_at(const gt__scatterer &s, int64_t p) {
 GT__DEV uint32_t gt__place_at(const gt__scatterer &s, int64_t p) {
   return (uint32_t)(gt__pair_at(s, p) >> 32);
 }
+/* Where the fold of a run is kept, if its segment has several. In each GT__ROWS positions begin at
+   most one run that is its segment's first and one that is not. */
 template <class T>
 GT__DEV T *gt__sum_of_run(const gt__scatterer &s, int64_t begin, bool first) {
-  const int64_t slot = begin / GT__ROWS * 2 + first;
-  return (T *)s.sums + slot * s.a.rest;
+  const int64_t number = begin / GT__ROWS * 2 + first;
+  return (T *)s.sums + number * s.a.rest;
 }
 template <class T, class S>
 GT__DEV void gt__end_segment(const gt__scatterer &s, uint32_t place, int64_t e, T sum) {
@@ -4577,6 +4587,8 @@ struct gt__scatter_part {
   uint16_t run[GT__SCATTER_PART];
   int runs;
 };
+/* Brings a part, and lists its runs: the thread of a segment's first position there does. A segment
+   that goes on from the part before has `before` positions of a run there. */
 GT__DEV void gt__list_runs(const gt__scatterer &s, int64_t begin, gt__scatter_part &part) {
   const uint32_t first = gt__place_at(s, begin);
   const auto same = [&](int64_t k) { return gt__place_at(s, begin - k) == first; };
@@ -7125,7 +7137,7 @@ struct gt__skinny {
   static constexpr int THREADS = TEAMS * GT__TEAM;
   static_assert(STAGES > 2 && LAID >= 2 * STRIP, "some is on its way while other is used");
 #ifdef GT__HOPPER
-  typedef uint32_t Lots[2][4][4];      /* of B: of 16 of K four, in four columns */
+  typedef uint32_t Lots[2][4][4];      /* of B: of each 16 of K four, in four columns */
   typedef uint32_t Fragments[2][3][4]; /* their pieces, of two columns */
   const gt__hopper_args &p;
   const bool along; /* B's lines run along K */
@@ -7211,7 +7223,9 @@ struct gt__skinny {
     }
     GT__KEPT("fence.proxy.async.shared::cta;");
   }
-  /* The thread's lots of B, from the stage. */
+  /* The thread's lots of B, from the stage. Lane 4g + t has columns 4g to 4g + 3 and, of each 16 of
+     K, what a lane has of wgmma's fragments: 2t, 2t + 1, 2t + 8 and 2t + 9; or, where lines run
+     along K, 4t to 4t + 3, which are one lot: A's rows are laid in the same order. */
   __device__ __forceinline__ void take(Lots &u) {
     const int lane = threadIdx.x % 32;
     const int g = lane / 4;

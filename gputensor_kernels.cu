@@ -1836,17 +1836,17 @@ template <class T>
 static __device__ __noinline__ void gt__fill_transposed(int dtype, const char *from, char *slot,
                                                         const gt__step &m, unsigned pitch,
                                                         int64_t rows, int64_t columns) {
-  const auto turn = [&](auto tag) {
+  const auto transpose = [&](auto tag) {
     typedef decltype(tag) S;
     constexpr int PAIR = sizeof(S) == 2 ? 2 : 1;
     if (PAIR == 2 && ((uintptr_t)from | (unsigned)m.column) % 4 == 0)
       gt__transpose<T, S, PAIR>(from, slot, m, pitch, rows, columns);
     else gt__transpose<T, S, 1>(from, slot, m, pitch, rows, columns);
   };
-  if (gt__if_usual<T>(dtype, turn)) return;
+  if (gt__if_usual<T>(dtype, transpose)) return;
   if (sizeof(T) == 8) return;
-  if (dtype == GT__RAW_8) turn(gt__raw<uint8_t>());
-  else turn(gt__raw<uint16_t>());
+  if (dtype == GT__RAW_8) transpose(gt__raw<uint8_t>());
+  else transpose(gt__raw<uint16_t>());
 }
 /* Fills slot k with vectors of any dtype, whose elements are side by side or `column` bytes apart.
    So comes, too, what all rows share: by way of the L1 cache, which copies do not ask. 18 doubles
@@ -3197,7 +3197,7 @@ static const void *const gt__reduce_kernels[][6] = {
 /* -- the plan -- */
 struct gt__reduce_plan {
   gt__cut w;
-  int source, kernels; /* the kernel's column and row in gt__reduce_kernels */
+  int source, elements; /* the kernel's column and row in gt__reduce_kernels */
   int compute;
   int threads_log2;
   int slots;       /* bytes of a thread's slots */
@@ -3375,7 +3375,7 @@ static int gt__plan_fold(gt__op *op, gt__reduce_plan *j, int source, int W, int 
   const int size = j->compute == GT__F32 ? 4 : 8;
   const bool arg = gt__base_fold(args->fold) == GT__FOLD_ARGMAX;
   j->source = source;
-  j->kernels = j->compute;
+  j->elements = j->compute;
   j->w.bare = !direct && gt__is_bare(p);
   j->slots = direct || j->w.bare ? 0 : own * size * (int)gt__slot_count(p);
   j->result = size + 8 * arg;
@@ -3402,8 +3402,8 @@ static int gt__plan_direct(gt__op *op) {
   const int source = tiny ? (int)GT__TINY : direct;
   gt__plan_fold(op, j, source, W, tiny ? GT__TINY_ROW : 8 * W);
   if (x->size_log2 < size_log2)
-    j->kernels = j->compute == GT__F64 ? GT__F64_OF_F32 + 2 - x->size_log2
-                                       : GT__OF_HALF + (x->dtype == GT_BFLOAT16);
+    j->elements = j->compute == GT__F64 ? GT__F64_OF_F32 + 2 - x->size_log2
+                                        : GT__OF_HALF + (x->dtype == GT_BFLOAT16);
   return 1;
 }
 static int gt__plan_light(gt__op *op) {
@@ -3436,8 +3436,9 @@ static int gt__run_fold(const gt__op *op, void *stream) {
   args.pre.program.compute = (uint8_t)j->compute;
   void *parameters[] = {&args, (void *)&j->w};
   const size_t shared = j->result * j->w.results + (j->slots << j->threads_log2);
-  const int error = gt__launch(gt__reduce_kernels[j->kernels][j->source], j->w.across * j->w.groups,
-                               1 << j->threads_log2, shared, stream, parameters);
+  const int error =
+      gt__launch(gt__reduce_kernels[j->elements][j->source], j->w.across * j->w.groups,
+                 1 << j->threads_log2, shared, stream, parameters);
   return error || j->w.groups == 1 ? error : gt__launch_combine(&args, j, stream);
 }
 
@@ -3986,8 +3987,8 @@ GT__DEV gt__scan_thread<T> gt__my_scan(const gt__scan_args &p, const gt__scan_cu
 /* Brings a tile, from element k of the rows on, to shared memory, `none` behind its first n; or
    (OUT) stores these. Loads that have nothing to load repeat the last one. */
 template <class T, bool OUT>
-GT__DEV void gt__turn(const gt__scan_args &p, const gt__scan_thread<T> &m, int64_t k, int n,
-                      T none) {
+GT__DEV void gt__move_tile(const gt__scan_args &p, const gt__scan_thread<T> &m, int64_t k, int n,
+                           T none) {
   constexpr int N = GT__RUN;
   const gt__operand &x = OUT ? p.pre.out : p.pre.in[0];
   const int64_t hop = x.stride[p.dim];
@@ -3997,7 +3998,7 @@ GT__DEV void gt__turn(const gt__scan_args &p, const gt__scan_thread<T> &m, int64
   const int last = max(count - 1, 0);
   const int64_t row = OUT ? m.out : m.in;
   const int64_t at = count > 0 ? row + (k + m.begins) * hop : 0;
-  const auto turned = [&](int i) -> T & {
+  const auto there = [&](int i) -> T & {
     const unsigned place = m.begins + i * m.step;
     return m.to[gt__gapped<T>(place)];
   };
@@ -4007,11 +4008,11 @@ GT__DEV void gt__turn(const gt__scan_args &p, const gt__scan_thread<T> &m, int64
     const auto move = [&](auto known) {
       constexpr bool WHOLE = decltype(known)::value;
       if constexpr (OUT) {
-        GT__EACH if (WHOLE || i < count) line[i * jump] = gt__as<S>(turned(i));
+        GT__EACH if (WHOLE || i < count) line[i * jump] = gt__as<S>(there(i));
       } else {
         S u[N];
         GT__EACH u[i] = line[(WHOLE ? i : min(i, last)) * jump];
-        GT__EACH turned(i) = WHOLE || i < count ? gt__as<T>(u[i]) : none;
+        GT__EACH there(i) = WHOLE || i < count ? gt__as<T>(u[i]) : none;
       }
     };
     if (count == N) move(gt__known<1>());
@@ -4093,14 +4094,14 @@ __global__ void __launch_bounds__(2048 / sizeof(T), 2)
       gt__scan_next(p.fold, level + 1, k / GT__CHUNK - 1, sums);
       sums = none;
     }
-    gt__turn<T, false>(p, m, k, n, none);
+    gt__move_tile<T, false>(p, m, k, n, none);
     __syncthreads();
     gt__by_running_fold(p.fold, [&](auto fold) {
       constexpr int FOLD = decltype(fold)::value;
       gt__scan_run<FOLD>(m.mine, **level, sums, width, team, c.task);
     });
     __syncthreads();
-    if (!(c.task & GT__TOTALS)) gt__turn<T, true>(p, m, k, n, none);
+    if (!(c.task & GT__TOTALS)) gt__move_tile<T, true>(p, m, k, n, none);
     __syncthreads();
   }
   if (c.task & GT__TOTALS && m.total) *m.total = sums; /* all of the team say the same */
@@ -4184,8 +4185,16 @@ static int gt__run_scan(const gt__op *op, void *queue) {
                 by the digit; then neighbours go to neighbouring places and share their stores. A
                 digit's first place is the sum of the totals of lower digits.
 
-   In a tile a warp has 512 pairs, 32 at a time. A pair's place among those of its digit comes from
-   a vote: the lanes that have the same digit, and of these the ones before its own. */
+   A row of two parts, and three digits:
+
+                  counts: part 0   part 1    added: part 0   part 1   total   first place
+       digit 0              2        1                0        2        3          0
+       digit 1              1        3                0        1        4          3
+       digit 2              0        2                0        0        2          7
+
+   Part 1's first pair with digit 1 goes to place 3 + 1. In a tile a warp has 512 pairs, 32 at a
+   time. A pair's place among those of its digit comes from a vote: the lanes that have the same
+   digit, and of these the ones before its own. */
 enum { GT__DIGITS = 256 };
 enum { GT__SORT_EACH = 16 }; /* pairs of a thread */
 enum { GT__SORT_TILE = GT__SORT_EACH * GT__THREADS };

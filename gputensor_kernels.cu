@@ -1164,7 +1164,7 @@ static constexpr int
   GT__COLUMN_BYTES = 64,          /* of neighbouring rows, as they are computed */
   /* order */
   GT__SCATTER_PART = 1024,        /* sorted positions of a block, at most, */
-  GT__SCATTER_WORK = 8192,        /* and these times columns */
+  GT__SCATTER_WORK = 8192,        /* and such positions times columns, at most */
   GT__JOIN_BLOCKS = 1056,         /* that fold segments of several runs */
   GT__RADIX_PARTS = 1024,         /* of all rows that are sorted together, about */
   /* products in tiles */
@@ -3956,12 +3956,12 @@ GT__DEV int64_t gt__row_offset(const gt__scan_args &p, const gt__operand &x, int
 /* A thread of a block: of each tile it moves 16 elements of a row, and folds a run. */
 template <class T>
 struct gt__scan_thread {
-  int64_t in, out;  /* where the row begins whose elements it moves */
-  int begins, step; /* the number of the first, and from one to the next */
-  T *to;            /* where this row's are in shared memory, */
-  T *mine;          /* and the run */
-  T *total;         /* of the run's row and chunk; NULL: there is no such row */
-  bool moves;       /* there is such a row */
+  int64_t in, out;  /* of the elements that it moves: where their row begins, */
+  int begins, step; /* which of the tile is the first, from one to the next, */
+  T *to;            /* and where the row is in shared memory */
+  T *mine;          /* the run that it folds, in shared memory */
+  T *total;         /* the fold of that row's chunk, in scratch; NULL: there is no such row */
+  bool moves;       /* there is the row that it moves */
 };
 template <class T>
 GT__DEV gt__scan_thread<T> gt__my_scan(const gt__scan_args &p, const gt__scan_cut &c, int rows) {
@@ -4277,8 +4277,8 @@ GT__DEV void gt__sort_tile(gt__sorter &s, uint64_t *pair, int shift) {
 struct gt__radix {
   int64_t rows, n, part; /* part: pairs, whole tiles */
   int parts, shift, turn;
-  uint64_t *pair[2];        /* in turns; of a row n */
-  uint32_t *counts, *total; /* of a digit of a row: parts; 1 */
+  uint64_t *pair[2];        /* [row][n]: what is sorted, and where to, in turns */
+  uint32_t *counts, *total; /* [row][digit][part] and [row][digit] */
   int64_t keep, *out; /* with `out`, the last pass writes the first `keep` positions there alone */
 };
 /* Block: 256 threads. Grid: a block for each part of each row. */
@@ -4390,7 +4390,7 @@ struct gt__order_round {
   const uint32_t *from; /* the candidates' positions; NULL: all are */
   uint32_t *to;         /* for the next round; NULL: to a.out */
   int64_t n, next;      /* candidates of a row, and how many are written of it */
-  int tiles, rows;      /* of a row; of a tile */
+  int tiles, rows;      /* tiles of a row, rows of a tile; one of them is 1 */
 };
 static constexpr uint32_t GT__NOWHERE = ~0u; /* what fills a tile up */
 /* Bits `low` to `low` + 31 of the keys of elements that stand behind number `first`. */
@@ -5343,7 +5343,8 @@ struct gt__tile {
   static constexpr int ENGINE_16 = CORES_16 ? GT__TENSOR : GT__NONE;
   static constexpr int ENGINE_OTHER = CORES ? GT__TENSOR : GT__FMA;
   static constexpr int ENGINE = HALVES ? ENGINE_16 : ENGINE_OTHER;
-  /* what may have lines along K: 1 for A, 2 for B, which GT__FMA takes in strips only */
+  /* what may have lines along K in shared memory: 1 for A, 2 for B, which GT__FMA takes in strips
+     only */
   static constexpr int KEEPS = ENGINE == GT__FMA ? (LOT_B > LOT_A) << 1 : (LOT_A > 1) * 3;
   typedef gt__fetcher<T, M, STEP, THREADS, LOT_A, (KEEPS & 1) != 0> A;
   typedef gt__fetcher<T, N, STEP, THREADS, LOT_B, (KEEPS & 2) != 0> B;
@@ -5680,8 +5681,8 @@ struct gt__form {
   int bytes;
   uint8_t dtype;
   uint8_t size_log2;
-  int lots;
-  int keeps;
+  int lots;  /* bits, 1 for A and 2 for B: is it copied by several values at once? */
+  int keeps; /* likewise: may its lines run along K? see P::KEEPS */
 };
 #define GT__FORM(P, cores, us) \
   { \
@@ -6281,7 +6282,7 @@ GT__DEV void gt__load_step(const gt__hopper_args &p, int down, const gt__ring &r
   const uint16_t both = OF_B && down > 1 ? 3 : 0;
   GT__UNROLL for (int b = 0; b < P::PIECES * EACH; b++, to += GT__BRICK) {
     const int mn = (OF_B ? w.n : w.m) + b % EACH * 64;
-    const bool mine = down == 1 || (b + i) % 2 == blockIdx.x % 2; /* of three, in turns */
+    const bool mine = down == 1 || (b + i) % 2 == blockIdx.x % 2; /* of three bricks one or two */
     const bool there = b % EACH == 0 || !left_out;
     const bool loads = OF_B ? mine : there;
     const int x = along ? k : mn;
@@ -6615,7 +6616,7 @@ __global__ void __launch_bounds__(3 * GT__TEAM, 1)
             p.map),
         "l"(p.map + 1), "l"(&p.c)
         : "memory");
-  const gt__ring r = gt__make_ring<P>(8 * down); /* by another warp than the first */
+  const gt__ring r = gt__make_ring<P>(8 * down); /* 8 warps of a block release a stage */
   /* blocks of a cluster meet; that promises nothing about memory, which would cost 1 us */
   if (down > 1) GT__KEPT("barrier.cluster.arrive.relaxed.aligned;");
   gt__work w;
@@ -6849,7 +6850,7 @@ static int gt__make_map(CUtensorMap *map, int dtype, const void *data, const int
                         int64_t line, int64_t matrix, int box) {
   const cuuint32_t boxes[3] = {dtype == GT_FLOAT32 ? 32u : 64u, (cuuint32_t)box, 1};
   const cuuint32_t one[3] = {1, 1, 1};
-  const int64_t stride[2] = {line, matrix ? matrix : line * size[1]}; /* it is checked */
+  const int64_t stride[2] = {line, matrix ? matrix : line * size[1]}; /* 0 is refused */
   const auto encode = (decltype(&cuTensorMapEncodeTiled))gt__find_encoder();
   CUtensorMapDataType type = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
   if (dtype == GT_FLOAT32) type = CU_TENSOR_MAP_DATA_TYPE_FLOAT32;

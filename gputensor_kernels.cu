@@ -7,7 +7,9 @@
    of the table in >>ways, with its kernel, launcher and plan together. Both parts give the same
    bits; only products differ, within the same error bound. -DGPUTENSOR_PLAIN compiles Part I alone.
    Who wants to know how a GPU multiplies matrices reads >>plain-map, for the words, and then
-   >>plain-matmul.
+   >>plain-matmul; the lesson 12_matmul_ladder.cu has the steps from there to >>matmul-hopper, a
+   kernel of one page each. Which kernel an operation takes stands in >>ways; what a new operation
+   needs in >>interpreter, a new dtype in >>dtypes, a new kernel in >>ways.
 
    CONTENTS   (search for >>word)
    Part I, everything, plainly
@@ -120,7 +122,9 @@
 /* ==== Part I: everything, plainly ============================================================ */
 /* ---- >>dtypes ----------------------------------------------------------------------------------
    Structures stand for the dtypes that C++ has no type for. They hold bits only, so that they can
-   stand in unions and registers. */
+   stand in unions and registers. A new dtype has a line in gt__by_dtype and, from GT_UINT8 on, a
+   place in gt__short_kernels, as assertions at both say; its values come by gt__as_plain and go by
+   gt__set, which take every integer type as they are. */
 struct gt__bool {
   uint8_t bits;
 };

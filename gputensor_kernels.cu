@@ -1854,7 +1854,7 @@ static __device__ __noinline__ void gt__fill_transposed(int dtype, const char *f
 }
 /* Fills slot k with vectors of any dtype, whose elements are side by side or `column` bytes apart.
    So comes, too, what all rows share: by way of the L1 cache, which copies do not ask. 18 doubles
-   that all blocks copied from the L2 cache took 2640 us for 147. */
+   that all blocks copied from the L2 cache took 2640 us; so they take 147. */
 template <class T, int V>
 static __device__ __noinline__ void gt__fill_apart(int dtype, const char *from, int64_t next,
                                                    int column, int exist, gt__slots s, int k) {
@@ -2111,10 +2111,13 @@ static bool gt__set_tiling(gt__tiling *t, const gt__map_args *args, int threads,
 
 /* ---- >>map-short --------------------------------------------------------------------------------
    The shortest programs, on rows of one dtype, have an instance for each operation of this list:
-   operands go from memory to registers, without slots. Beside the interpreter, H200, November 2026,
-   2^28 elements: float32 exp, tanh and sigmoid 505 us for 533, gelu 554 for 612; bfloat16 exp 252
-   for 279, -a 250 for 308, a < b 306 for 497; at 2^24 up to 40 % faster; sqrt of 2^14 1.2 for 3.1.
-   */
+   operands go from memory to registers, without slots. H200, November 2026, us of 2^28 elements:
+
+                      float32: exp, tanh, sigmoid     gelu    bfloat16: exp    -a    a < b
+       so                             505             554               252    250    306
+       by slots                       533             612               279    308    497
+
+   2^24 elements are up to 40 % faster, sqrt of 2^14 takes 1.2 us, by slots 3.1. */
 /* clang-format off */
 #define GT__SHORT_PROGRAMS(X) /* operands, vectors of a thread: two for much arithmetic */ \
   X(add, 2, 1) X(sub, 2, 1) X(mul, 2, 1) X(div, 2, 1) \
@@ -2122,7 +2125,7 @@ static bool gt__set_tiling(gt__tiling *t, const gt__map_args *args, int threads,
   X(relu, 1, 1) X(neg, 1, 1) X(square, 1, 1) \
   X(sqrt, 1, 1) X(rsqrt, 1, 1) \
   GT__SHORT_FUNCTIONS(X)
-/* float64 has these alone: exp 130 us for 174, 2^25 elements; pow of 2^28 2.15 ms for 2.66 */
+/* float64 has these alone: exp of 2^25 130 us, by slots 174; pow of 2^28 2.15 ms, by slots 2.66 */
 #define GT__SHORT_DOUBLES(X) GT__SHORT_FUNCTIONS(X) X(pow, 2, 2)
 #define GT__SHORT_FUNCTIONS(X) \
   X(exp, 1, 2) X(log, 1, 2) \
@@ -2231,8 +2234,8 @@ using gt__short_compute =
     std::conditional_t<std::is_integral<S>::value, int64_t, gt__short_float<S>>;
 /* -- functions of 16-bit numbers by shorter forms, which use Hopper's approximations. Rounded to 16
    bits they are the same as the full ones, as test/ops.c tries, for all numbers but one that is
-   hard and those beyond a limit. 2^28 bfloat16: tanh 255 us for 327, gelu 288 for 387, sin 302 for
-   380. -- */
+   hard and those beyond a limit. 2^28 bfloat16: tanh 255 us, in full 327, gelu 288, in full 387,
+   sin 302, in full 380. -- */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 900
 GT__DEV float gt__about_exp2(float x) {
   float y;
@@ -2251,7 +2254,8 @@ GT__DEV float gt__brief_sin(float x) {
   const float y = gt__fma_f32(n, -gt__pio2_mid_f32, r);
   return gt__neg_if_f32(gt__sin_quadrant_f32(gt__bits_f32(k), y, 0), gt__bits_f32(x));
 }
-/* 2^24 e^(-a^2/2) times a 2^-24 Phi(-a) e^(a^2/2), of which the last is a polynomial in t, fit
+/* max(x, 0) - a Phi(-a) with a = |x|. Phi(-a) is 2^24 e^(-a^2/2), a power of 2, which is no
+   subnormal number so, times 2^-24 Phi(-a) e^(a^2/2), a polynomial in t = 1 / (1 + .3 a), fit
    2^-24. */
 GT__DEV float gt__brief_gelu(float x) {
   static const float c[] = {0x1.e9f6c4p-28f,  0x1.ef5624p-28f, 0x1.9414f2p-28f,  0x1.1087b2p-27f,
@@ -3298,7 +3302,8 @@ static void gt__lay_teams(gt__reduce_plan *j, const gt__reduce_args *args, int64
   w->across = gt__blocks(args->outer, w->outs);
 }
 /* Where the order does not count, chunks have any length: with those of 2^21 bytes all blocks would
-   ask the same memory at once, 263 to 277 us, now 241; few rows are cut for more warps. */
+   ask the same memory at once, and take 263 to 277 us, where other lengths take 241; few rows are
+   cut for more warps. */
 static void gt__cut_in_any_order(gt__reduce_plan *j, const gt__reduce_args *args, int64_t n,
                                  int own) {
   gt__cut *w = &j->w;
@@ -3791,7 +3796,7 @@ static void gt__widen(gt__copy_args *a) {
 }
 /* Elements from all over the rows of a large matrix are picked in stripes of its columns, whose
    lines are still in the L2 cache when their other elements are due: the columns become two dims,
-   of which the first stands before the rows. 2^12 x 2^12 float32: 273 us, now 135. */
+   of which the first stands before the rows. 2^12 x 2^12 float32: 135 us, else 273. */
 static void gt__stripe(gt__copy_args *a) {
   const int row = a->ndim - 2;
   const int column = row + 1;
@@ -5590,7 +5595,8 @@ GT__DEV void gt__put_lots(const S *from, O *to, int64_t down, int64_t right, int
 /* A warp's sums to C, through its part of shared memory, ROWS x WIDE at a time, below or beside
    each other; F knows the places of a thread's sums in these. So neighbours store neighbours, 16
    bytes each where C lies so, and the code is so short that no block waits for it: 4096 x 4096 x
-   4096 on the tensor cores of sm_80 takes 304 us for 339, 4096 x 50304 x 192 404 for 915 (H200). */
+   4096 on the tensor cores of sm_80 takes 304 us, without it 339, 4096 x 50304 x 192 404 and 915
+   (H200). */
 template <class F, int ROWS, int WIDE, bool BELOW, class S, int N, class O>
 GT__DEV void gt__put_sums(S *mine, O *to, int64_t down, int64_t right, int64_t rows,
                           int64_t columns, bool along, S (&sum)[N]) {

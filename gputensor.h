@@ -104,8 +104,8 @@
      - Shapes are row-major, strides count elements, matrices are M x K times K x N.
      - The output comes first. NULL there makes the result, which the caller then owns; in place is
        gt_add(a, a, b). Other overlap of output and inputs is computed through a temporary. A given
-       output may be of any dtype: what was computed becomes that as by gt_copy, also a float an
-       integer, without passing through the dtype of a result made for NULL.
+       output may be of any dtype: what was computed is converted to it as gt_copy does, a float to
+       an integer, too, and not first to the dtype that NULL would have made.
      - A call that fails returns NULL (or a status other than GT_OK) and keeps the thread's first
        error. While an error is pending, a call given any NULL tensor, the output included, does
        nothing and returns NULL: a chain of calls is checked once, at its end.
@@ -2030,7 +2030,7 @@ GT__FN T F(phi_tail)(T a, T r) {
   T t = F(easy_div)(p, below);
   return F(fma)(t, F(expm1_poly)(r), t);
 }
-/* Below 1: x + x p(x^2), fit 2^-27.8 2^-55.8. Above: 1 - 2 Phi(-a sqrt 2). */
+/* Below 1: x + x p(x^2), fit 2^-27.8 2^-55.8. Above: 1 - 2 Phi(-a sqrt 2); e^-a^2 is 2^n e^r. */
 GT__FN T F(erf)(T x) {
   /* clang-format off */
   static const T c[] = {LIST(
@@ -2372,8 +2372,8 @@ typedef struct {
 } gt__reduce_args;
 /* C(batch, M, N) = A(batch, M, K) x B(batch, K, N), then post.program over C: post.size is the
    batch dims (n_batch of them), M, N; input 0 is the product, out and the other inputs have that
-   shape. a and b have strides along the batch dims only. `compute`, of sums, is
-   post.program.compute too. */
+   shape. a and b have strides along the batch dims only. K may be 0: the product is then 0.
+   `compute`, of sums, is post.program.compute too. */
 typedef struct {
   int64_t m, n, k, batch; /* batch: product of the batch sizes */
   int64_t a_row, a_col, b_row, b_col;
@@ -6797,8 +6797,9 @@ static int gt__refuse_text(const gt_tensor *out, const char *text, int taken, in
   return gt__fail(GT_ERROR_ARGUMENT, "%lld operands; the letters a to z name 26",
                   (long long)n + taken);
 }
-/* The least compute type for x as `like`: integers that become floating numbers are computed with
-   as such. What float rounds is infinite in float16, but would be rounded again to bfloat16. */
+/* The least compute type in which x becomes a `like`. Integers become floating numbers in the type
+   of these. To bfloat16 they go through a type that holds them, since float would round them first.
+   (What float rounds is infinite in float16.) */
 static int gt__compute_as(const gt_tensor *x, const gt_tensor *like) {
   if (gt__is_floating(x->dtype)) return GT__I64;
   size_t size = gt_dtype_size(x->dtype);
@@ -7014,7 +7015,9 @@ GT_API gt_tensor *gt_contiguous(const gt_tensor *x) {
   if (GT__NO(x)) return NULL;
   return gt__converted(x, x->dtype, x->device, GT__DENSE);
 }
-/* x, contiguous, to or (`up`: on a GPU) from memory of the caller's, who has it again on return. */
+/* Copies x, which is contiguous, to memory of the caller's or, with `up` and on a GPU only, from
+   it; on return that is his again. Meanwhile `s` and `host` describe it as a storage and a tensor.
+   */
 static gt_status gt__copy_outside(const gt_tensor *x, void *data, int up) {
   gt__storage s;
   gt_status status;
@@ -7485,7 +7488,8 @@ static void gt__bind_fold(gt__op *op, gt__walk *w, const gt__code *g, const gt_t
     r->n_kept++;
   }
 }
-/* Outputs may be made in any order, and maxima and integers folded in any. */
+/* Brings the dims into the order of memory: the kept ones always; the folded ones, and which side
+   is the inner one, where `any` order gives the same bits, as of maxima and integers. */
 static void gt__order_fold(gt__reduce_args *r, gt__walk *w, int any, int ndim) {
   int kept = r->n_kept;
   if (w->n > 1) gt__sort_dims(w, 0, kept, 1);
@@ -8087,6 +8091,8 @@ GT__RARE_BEGINS
 /* ---- >>scattering -------------------------------------------------------------------------------
    gt_index_add and gt_scatter_reduce: the first is the second with an index that is expanded. In x
    are out, the index and src, of one dim at least. */
+/* The index's dim comes first, then those along which it moves, then the rest; neighbours among the
+   last two are merged. */
 static gt_status gt__launch_scatter(const gt_tensor *x, int dim, int caller, int fold,
                                     int include_self) {
   gt__op op;
@@ -8474,8 +8480,10 @@ static const char *const gt__reason[] = {
     "the calling thread did all the work itself: gt_stream_create makes streams that work beside "
     "it"};
 GT__ASSERT(sizeof gt__reason / sizeof *gt__reason == GT__REASONS, "each reason has a sentence");
-/* Adds up how long what each reason explains was at work. A wait of the host explains as much of
-   what it enqueues next as it was long itself. */
+/* Adds up how long what each reason explains was at work. An operation is `joined` if what it
+   waited for on another stream ended last: after the one before on its own, and after it was
+   enqueued; so is what follows it at once. A wait of the host explains as much of what it enqueues
+   next as it was long itself. */
 static void gt__explain(double *ms) {
   gt__record *at = gt__trace.at;
   double held = 0; /* of the last wait, what is left */
@@ -11888,8 +11896,8 @@ typedef struct {
   int64_t k, c_row, c_col, a_row, a_col;
   int64_t b_row;         /* of micro, from k to k + 1; of dot, a line's */
   int64_t panels;        /* of B side by side, or (down) of packed A one behind another */
-  const char *next;      /* memory to fetch while multiplying, two cache lines at a time, */
-  int64_t far_row, fars; /* so many bytes apart: one for each k, or fars a panel of packed A */
+  const char *next;      /* rows to be fetched meanwhile, two cache lines of each; or NULL */
+  int64_t far_row, fars; /* bytes to the next, 0: none; how many a tile of packed A fetches */
   void *copy;            /* if not NULL, what is fetched is copied here: B's next panel */
   int rows, columns, add, down; /* add: to what C holds */
 } gt__cpu_tile;
@@ -12641,6 +12649,7 @@ GT__INSIDE TARGET void L(dots)(const int rows, const gt__cpu_tile *t) {
       GT__UNROLL for (int j = 0; j < 4; j++) sum[i * 4 + j] += y * x[j];
     }
   }
+  /* sum number i is now in vector i % n, in lane i / n * apart */
   const int n = L(add_lanes)(sum, rows * 4), apart = LANES * n / (rows * 4);
   for (int i = 0; i < rows; i++)
     for (int j = 0; j < t->columns; j++) {
@@ -14365,9 +14374,9 @@ static void gt__cpu_by_panels(const gt__cpu_product *c, const gt__cpu_area *z, c
     }
   }
 }
-/* How deep are pieces of K? Deep ones spare C's ways. A Xeon's L1 cache is to hold a panel of A and
-   one of B; of AMD's processors L2 is as good. With few rows B is read in long lines, as many as
-   make the way of C through registers cheap. */
+/* How deep are pieces of K? The deeper, the less often C is read and written. A Xeon's L1 cache is
+   to hold a panel of A and one of B; of AMD's processors L2 is as good. With few rows B is read in
+   long lines, so many that loading and storing C costs little beside them. */
 static void gt__cpu_set_depth(gt__cpu_product *c, int threads) {
   const gt__matmul_args *x = c->x;
   const int64_t w = c->width;

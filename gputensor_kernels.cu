@@ -60,7 +60,7 @@
    elements. T is the compute type (float, double or int64_t), S the type of elements in memory. The
    comment above a kernel gives its grid, how many blocks it has, and its block, how many threads:
 
-       the device   memory: all blocks see it; TB/s, with a latency of some 500 clocks
+       the device   memory: all blocks see it; its bandwidth is TB/s, its latency some 500 clocks
          a block      runs on one of the device's multiprocessors, beside other blocks;
                       shared memory: up to 227 KB, which its threads alone see; some 30 clocks
            a warp       32 threads that execute the same instruction together
@@ -519,7 +519,8 @@ GT__DEV void gt__store_result(const gt__reduce_args &p, int64_t o, const gt__fou
   if (gt__finds_place(p.fold)) gt__write_element(out, to, found.at);
   else gt__write_element(out, to, value);
 }
-/* Which rows, or chunks of rows, a thread makes or helps to make: first, first + step, ... */
+/* Which rows, or chunks of rows, a thread makes or helps to make: first, first + step, ... (a
+   grid-stride loop). */
 struct gt__turns {
   int64_t first, step;
 };
@@ -3668,7 +3669,7 @@ struct gt__soft_column {
 #pragma unroll 8
     for (int64_t k = begin; k < end; k++) most = gt__fold_two<GT__FOLD_MAX>(most, get(k));
     board[threadIdx.x] = most;
-    __syncthreads();
+    __syncthreads(); /* all chunks of the column are on the board */
     for (int i = column; i < 256; i += columns) most = gt__fold_two<GT__FOLD_MAX>(most, board[i]);
     if (p.soft == GT__LOGSUMEXP && isinf((double)most)) most = 0;
   }
@@ -4286,7 +4287,7 @@ GT__DEV void gt__sort_tile(gt__sorter &s, uint64_t *pair, int shift) {
 struct gt__radix {
   int64_t rows, n, part; /* part: pairs, whole tiles */
   int parts, shift, turn;
-  uint64_t *pair[2];        /* [row][n]: what is sorted, and where to, in turns */
+  uint64_t *pair[2];        /* [row][n]: what is sorted, and where to: a double buffer */
   uint32_t *counts, *total; /* [row][digit][part] and [row][digit] */
   int64_t keep, *out; /* with `out`, the last pass writes the first `keep` positions there alone */
 };
@@ -6026,9 +6027,10 @@ static int gt__run_tiny(const gt__op *op, void *stream) {
    both, so no transposed form needs a copy. A stage holds the bricks of one step.
 
    Roles. Of a block's three warpgroups of 128 threads the first is the producer, which starts the
-   copies: a warp those of A, another those of B. The other two, the consumers, compute 64 x WIDE
-   each. The stages are a ring: step i is in stage i % STAGES. Each stage has two barriers, `full`
-   when its bytes are there, `empty` when nobody needs them any longer:
+   copies by the copy engine (TMA): a warp those of A, another those of B. The other two, the
+   consumers, compute 64 x WIDE each (wgmma). The stages are a ring: step i is in stage i % STAGES.
+   Each stage has two barriers in shared memory (mbarrier), `full` when its bytes are there, `empty`
+   when nobody needs them any longer:
 
        producer    wait for empty     how many bytes will come     start the copies
                          ^                                               |  copy engine
@@ -6038,8 +6040,8 @@ static int gt__run_tiny(const gt__op *op, void *stream) {
    A barrier counts rounds of the ring, and a wait is for the last bit of the round's number: step i
    waits for `full` of its own round, i / STAGES, and for `empty` of the one before, which in the
    first round counts as over. Two blocks of a cluster make tiles above each other: each loads half
-   of the bricks of B, which the copy engine lays into both; so the warps of both release a stage in
-   both.
+   of the bricks of B, which the copy engine lays into both (multicast); so the warps of both
+   release a stage in both.
 
    float32: x = p0 + p1 + p2, each a bfloat16 of 8 bits: p0 is x rounded, p1 what is missing then,
    rounded, p2 the rest, at most 8 of the 24 bits, so the sum is exact (where it is not, see
@@ -6611,10 +6613,10 @@ GT__DEV void gt__consume(const gt__hopper_args &p, int down, gt__ring r, gt__wor
 }
 
 #endif
-/* Grid: as many clusters as fit, each going through units of work. Block: three warpgroups, of
-   which a thread of the last two makes P::N sums of a tile, in registers that the first one gives
-   up. A step of 128 x 256 x 64 takes the tensor cores 1024 clocks for 48 KB (32 with a neighbour's
-   help), 47 bytes a clock (32) from the L2 cache, which gives about 64. */
+/* Grid: as many clusters as fit, each going through units of work (a persistent kernel). Block:
+   three warpgroups, of which a thread of the last two makes P::N sums of a tile, in registers that
+   the first one gives up. A step of 128 x 256 x 64 takes the tensor cores 1024 clocks for 48 KB (32
+   with a neighbour's help), 47 bytes a clock (32) from the L2 cache, which gives about 64. */
 template <class P>
 __global__ void __launch_bounds__(3 * GT__TEAM, 1)
     gt__hopper_kernel(const __grid_constant__ gt__hopper_args p) {
@@ -7321,7 +7323,7 @@ struct gt__skinny {
         split(u, tile, x[tile]);
         multiply(strip, x[tile], d[tile]);
       }
-      bring();
+      bring(); /* to the stage of the step before, which all of the team have left */
       if (i + 1 < w.to) lay(strips + (i + 1 - w.from) % 2 * STRIP);
       add<1>(sum[0], d[0]);
       add<0>(sum[1], d[1]);

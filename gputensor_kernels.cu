@@ -5244,7 +5244,7 @@ static int gt__finish_product(const gt__op *op, gt__product *j, int e, void *str
    float32 47 TFLOP/s, .96; float64 60, 1.0; bfloat16 450, .57, since from sm_90 on full speed needs
    the instructions of >>matmul-hopper; one row at 4 TB/s, 1.0. */
 /* For which GPU this code is: 80 is Ampere; 91 is sm_90a, where products of 16 bits are left to
-   >>matmul-hopper. The host asks for the same in gt__suits. */
+   >>matmul-hopper. On the host it is 91 for all, so a form says what it needs, see gt__suits. */
 #if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
 enum { GT__CORES_OF_ARCH = __CUDA_ARCH__ / 10 };
 #else

@@ -2028,7 +2028,8 @@ static void gt__move_last_but_one(int64_t *x, int d, int near) {
   memmove(x + d, x + d + 1, (near - d) * sizeof *x);
   x[near] = moved;
 }
-/* The map with such a dim last but one; false: there is none further away. */
+/* Makes a dim with which the last is worth transposing the last but one; false: there is none that
+   is not, or values depend on their place. */
 static bool gt__bring_near(gt__map_args *to, const gt__map_args *args) {
   const int near = args->ndim - 2;
   int d = near;
@@ -2084,7 +2085,8 @@ static void gt__lay_map_tiles(gt__tiling *t, const gt__map_args *args, int threa
   t->dr = one ? 0 : hop >> t->columns_log2;
   t->dc = one ? hop : 0;
 }
-/* false: the map cannot be cut into whole vectors, or a third of the tiles would be useless. */
+/* false: the map cannot be cut into whole vectors, or of several batches each would take tiles of a
+   third more rows than it has, transposed of twice as many. */
 static bool gt__set_tiling(gt__tiling *t, const gt__map_args *args, int threads, int vectors) {
   const int compute = args->program.compute;
   const int W = compute == GT__F32 ? 4 : 2;
@@ -2387,7 +2389,8 @@ static const gt__short_row gt__short_integers[] = {GT__SHORT_INTEGERS(GT__SHORT)
 static const gt__short_row *const gt__short_rows[] = {gt__short_floats, gt__short_doubles,
                                                       gt__short_integers};
 static_assert(GT__F32 == 0 && GT__F64 == 1 && GT__I64 == 2, "the order of gt__short_rows");
-/* The operation and the slots of its operands, from 1 on: a > b is b < a, and a*b + c has two. */
+/* The operation and the slots of its operands, from 1 on: a > b is b < a, and a*b + c, which is two
+   operations, is one here. */
 static bool gt__read_short(const gt__program *p, gt__short *s, int *slot) {
   const gt__ins *i = p->ins;
   const bool two = p->n_ins == 3 && i[1].op == GT__OP_mul && i[2].op == GT__OP_add;

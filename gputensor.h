@@ -2341,11 +2341,11 @@ typedef struct {
    identity and folds its elements in order; lanes combine by halving: lane i with lane i + 128,
    then i + 64, ... 1. Not inner: chunk is GT__ROWS = 32, one lane, in order. Then, both, the values
    of the chunks combine pairwise: neighbours (0,1) (2,3) ..., a last odd one is carried up; repeat.
-   With `soft`, fold is SUM, one dim is folded, all are floats; a row, the n values v of an outer
-   index, takes GT__SOFT_BYTES or, not inner, on a GPU, has 1024 at most. m = the maximum
-   (LOGSUMEXP: 0 for an infinite one), s = the SUM of e = exp(v - m). The results e / s, or (v - m)
-   - log(s), go through pre.out, as a map's over pre.size; LOGSUMEXP's log(s) + m goes through
-   `out`. */
+   With `soft` fold is SUM, one dim is folded, and all are floats. A row is the n values v of an
+   outer index. It takes at most GT__SOFT_BYTES; on a GPU, if not inner, it has at most 1024 values.
+   m = the maximum (LOGSUMEXP: 0 for an infinite one), s = the SUM of e = exp(v - m). The results e
+   / s, or (v - m) - log(s), go through pre.out, as a map's over pre.size; LOGSUMEXP's log(s) + m
+   goes through `out`. */
 enum { GT__LANES = 256 };
 enum { GT__CHUNK = 4096 };
 enum { GT__ROWS = 32 };
@@ -3894,6 +3894,7 @@ static int64_t gt__trace_copy(int64_t bytes, int reads) {
   if (r) r->size[0] = bytes;
   return gt__trace_begin(r);
 }
+/* What a trace says of an operation; gt__write_args has the meaning of its sizes. */
 static void gt__describe_op(gt__record *r, const gt__op *op) {
   const gt__copy_args *c = &op->u.copy;
   const gt__matmul_args *x = &op->u.matmul;
@@ -5338,7 +5339,8 @@ static int gt__dim(int64_t dim, int ndim) {
 static int gt__dim_or_0(int64_t dim, int ndim) {
   return ndim == 0 && (dim == 0 || dim == -1) ? 0 : gt__dim(dim, ndim);
 }
-/* Turns GT_DIM bits into one bit a dim; 0 dims named means none, as GT_ALL of a 0-d tensor. */
+/* Turns GT_DIM bits into one bit a dim; GT_ALL of a 0-d tensor is none. What is meant as GT_DIM, a
+   bare number from -8 to 7, has other bits, and is refused. */
 static gt_status gt__dim_set(uint32_t dims, int ndim, uint32_t *set) {
   uint32_t named = GT_DIM(-1) * 2 - GT_DIM(0);
   *set = dims & GT_ALL ? ~0u : 0;
@@ -5368,8 +5370,9 @@ static int gt__no_dim_or_0(int *dim, int ndim) {
   *dim = gt__dim_or_0(*dim, ndim);
   return *dim < 0;
 }
-/* Strides that give x, without copying, the sizes of y. From the last dim on, y's are cut from x's;
-   where one needs more than is `left` of these, x's next has to continue them. 0 if it does not. */
+/* Strides that give x, without copying, the sizes of y. From the last dim on, y's sizes are taken
+   from x's, of which `left` entries are left, `stride` apart. Where that is not enough x's next dim
+   comes in, which has to go on as they do: if not, 0. */
 static int gt__restride(const gt_tensor *x, gt_tensor *y) {
   int64_t left = 1, stride = 1;
   int e = x->ndim;
@@ -6088,7 +6091,8 @@ static int gt__parse_operand(gt__tree *t) {
   return 1;
 }
 /* The level, from 1 on, says how tight an operator binds what is on its left. What is on its right
-   binds tighter, or as tight where operators group from the right. */
+   binds tighter, or as tight where operators group from the right. A longer token stands before the
+   one that it begins with. Level 0: none of ours, which the message names. */
 static const struct {
   const char *token;
   uint8_t level, op;
@@ -7691,7 +7695,7 @@ static gt_tensor *gt__scale(gt_reduction reduction, uint32_t dims, const char *t
   GT__LOCAL gt_tensor *most = gt__inner(first, dims, 1, "abs(a)", x, NULL);
   return most ? gt__outer(NULL, most, text, most, NULL, NULL) : NULL;
 }
-/* The same without the folded dims, if y is: both are contiguous. */
+/* The scale in y's shape, which may be without the folded dims: both are contiguous. */
 static gt_tensor gt__scale_of(const gt_tensor *y, const gt_tensor *scale) {
   gt_tensor like = gt__plain(y);
   like.storage = scale->storage;
@@ -7882,7 +7886,7 @@ static gt_status gt__product_result(gt__product_op *p, int at, int bt) {
   int64_t all[] = {x->batch, larger, k};
   return gt__check_size(3, all);
 }
-/* Fills p, but for what comes behind the product. */
+/* Fills p, but for what comes behind the product. Of vectors a is one row, b one column. */
 static gt_status gt__product_shape(const gt_tensor *a, const gt_tensor *b, gt__product_op *p) {
   gt__matmul_args *x = &p->op.u.matmul;
   int vector = a->ndim == 1;
@@ -7912,7 +7916,8 @@ static gt_status gt__product_shape(const gt_tensor *a, const gt_tensor *b, gt__p
                     x->n == x->k ? "; transpose the second operand?" : "");
   return gt__product_result(p, at, bt);
 }
-/* A CPU reads a matrix that is stored by columns best where it stands behind: C^T = B^T x A^T. */
+/* A CPU reads a matrix that is stored by columns best as the second operand. If A is, and C has few
+   columns, C^T = B^T x A^T is computed. */
 static int gt__is_turned(const gt__op *op) {
   const gt__matmul_args *x = &op->u.matmul;
   int thin = x->n <= 14 && x->m > 28;
@@ -11620,7 +11625,9 @@ static void *gt__cpu_serve(void *argument) {
   }
   return NULL;
 }
-/* Adds what `like` and `op` say; without a queue it passes at once. Who keeps it has to drop it. */
+/* Appends an item like `like`, with a copy of `op` behind it, if there is one; without a queue it
+   has passed at once. *keep is a reference to it, which has to be dropped. An item that waits for
+   an event waits for its newest record. */
 static int gt__cpu_push(gt__cpu_queue *q, const gt__cpu_item *like, const gt__op *op,
                         gt__cpu_item **keep) {
   if (q && gt__forked) return GT__CPU_FORKED;
@@ -12461,8 +12468,8 @@ GT__INSIDE TARGET void L(lying)(const int vectors, const int rows, const gt__cpu
   GT__FUSE
   const V zero = {0};
   const int64_t a_row = t->a_row, a_col = t->a_col, b_row = t->b_row, c_row = t->c_row;
-  const int64_t every = t->next ? 16 : t->k; /* k from one row of C on */
-  /* of vectors in a line: the last may overlap the one before */
+  const int64_t every = t->next ? 16 : t->k; /* after so many k a row of C is fetched */
+  /* where a line's other vectors begin; the last one ends with it and may overlap the one before */
   const int64_t last = t->columns - LANES, at1 = vectors > 2 ? (int64_t)LANES : last, at2 = last;
   for (int64_t panel = 0; panel < t->panels; panel++) {
     const N *b = (const N *)t->b + panel * vectors * LANES;
@@ -12919,7 +12926,8 @@ static GT__LIGHTLY("off") void gt__cpu_move(int64_t size, void *dst, int64_t to,
 }
 #undef GT__MOVE
 #undef GT__EVERY
-/* Lines as short and close as the channels of pixels go by columns, all of a block's at once. */
+/* Short lines that lie close together, as the channels of pixels do, are moved by columns: one loop
+   over all lines of a block for each of their few elements. */
 typedef struct {
   int64_t line, to, from; /* elements of a line; from one line to the next */
   int on;
@@ -13369,9 +13377,9 @@ static void gt__cpu_copy_named(const void *context, gt__cpu_range items) {
   }
   for (; i < end; i += run) {
     const int64_t entry = gt__cpu_dot_of(at, c->index.stride, c->ndim);
-    const int64_t line = gt__cpu_dot_of(at, c->src.stride, c->ndim);
+    const int64_t source = gt__cpu_dot_of(at, c->src.stride, c->ndim);
     char *to = c->dst.data + gt__cpu_dot_of(at, c->dst.stride, c->ndim) * size;
-    const char *from = c->src.data + line * size;
+    const char *from = c->src.data + source * size;
     run = gt__least(end - i, c->size[last] - at[last]);
     if (c->index.stride[last]) gt__cpu_pick(c, to, from, entry, run);
     else {

@@ -2288,8 +2288,8 @@ GT__ASSERT((int)GT__DTYPE_COUNT == (int)GT_DTYPES GT__DTYPES(GT__SAME_NUMBER),
 /* A list of one X(...) for each dtype has them all; `what` says what its reader relies on. */
 #define GT__ONE_MORE(...) +1
 #define GT__EACH_DTYPE(list, what) GT__ASSERT(0 list == (int)GT_DTYPES, what)
-enum { GT__CODE = 64 };
-enum { GT__SLOTS = 16 };
+enum { GT__CODE = 64 };  /* instructions of a program, at most */
+enum { GT__SLOTS = 16 }; /* its inputs, constants and temporaries together */
 enum { GT__INPUTS = 8 };
 enum {
   GT__LOAD,    /* acc = slot[b] */
@@ -2457,7 +2457,7 @@ typedef struct {
   gt__region where;
   int reads, writes;
 } gt__access;
-enum { GT__TOUCH = GT__INPUTS + 4 };
+enum { GT__TOUCH = GT__INPUTS + 4 }; /* accesses of an operation, at most */
 /* A way is one method of doing one primitive, and knows all that is special about it. Each back end
    has for each primitive a table of ways, the fastest first; the last one, "plain", takes every
    operation. gt__submit plans an operation once: it asks the ways in their order until one takes
@@ -2916,8 +2916,8 @@ double __builtin_sqrt(double) __attribute__((const));
 #define GT__RARE_ENDS
 #endif
 #define GT__INSIDE static inline __attribute__((always_inline, unused))
-enum { GT__BLOCK = 512 };
-enum { GT__GROUP = 64 };
+enum { GT__BLOCK = 512 }; /* values of the CPU's loops, at a time */
+enum { GT__GROUP = 64 };  /* values, of which loops take whole multiples */
 /* Codes that are none of CUDA's, so that they tell whose they are wherever they come by. */
 enum {
   GT__CPU_CODES = 40000,
@@ -3034,18 +3034,19 @@ enum { GT__MOST_THREADS = 1024 };
                          Memory that a graph uses twice is given out by gt__graph_memory.
      a message           All are made by gt__fail, behind the name of the function that was called.
 
-   WORDS. point: (stream, number of an operation). use: a point, and the memory that it reads or
-   writes. ledger: the uses of a storage that need not be over. clock: for each stream, the number
-   up to which it is known to be done. mark: an event of a stream that covers its first operations.
-   slot: of a program, an operand, constant or temporary; of a stream, its place in gt__all. text:
-   a formula. tree: a formula with dtypes. program: what a back end runs for each element. way: one
-   implementation of a primitive. plan: what a way decided about an operation; THE PLAN is the order
-   of a reduction's additions. fold: a reduction of any kind. lane: of a fold, one of its partial
-   results; of a graph, a stream on which it is captured; of a trace, a line of the picture. item:
-   what a thread takes of an operation at a time; of a CPU stream, what is in its queue. claim: of
-   memory that a thread works on with the lock given up. bin: a stream of ours on which memory is
-   freed. fresh: not written or used before. host: the processor that runs the program, and its
-   memory. */
+   WORDS. primitive: copy, map, reduce, matmul, scan, order or scatter. operation: a primitive and
+   what it works on, gt__op; of THE TABLE, a function of numbers. point: (stream, number of an
+   operation). use: a point, and the memory that it reads or writes. ledger: the uses of a storage
+   that need not be over. clock: for each stream, the number up to which it is known to be done.
+   mark: an event of a stream that covers its first operations. slot: of a program, an operand,
+   constant or temporary; of a stream, its place in gt__all. text: a formula. tree: a formula with
+   dtypes. program: what a back end runs for each element. way: one implementation of a primitive.
+   plan: what a way decided about an operation; THE PLAN is the order of a reduction's additions.
+   fold: a reduction of any kind. lane: of a fold, one of its partial results; of a graph, a stream
+   on which it is captured; of a trace, a line of the picture. item: what a thread takes of an
+   operation at a time; of a CPU stream, what is in its queue. claim: of memory that a thread works
+   on with the lock given up. bin: a stream of ours on which memory is freed. fresh: not written or
+   used before. host: the processor that runs the program, and its memory. */
 
 /* ---- >>state -----------------------------------------------------------------------------------
    One lock guards the lists of handles and streams and every call that enqueues work: with finer
@@ -3124,8 +3125,8 @@ typedef struct {
 } gt__use;
 /* All uses of a storage's memory that may still be going on. Storages with memory in common, since
    it was wrapped, have one ledger for all of them, gt__all.aliases. */
-enum { GT__FEW_USES = 4 };
-enum { GT__MANY_USES = 64 };
+enum { GT__FEW_USES = 4 };   /* in the ledger itself */
+enum { GT__MANY_USES = 64 }; /* in memory of its own, at first */
 typedef struct {
   int n, room;                      /* uses; how many fit into more */
   gt__use few[GT__FEW_USES], *more; /* more, if not NULL, is in place of few */
@@ -4632,7 +4633,14 @@ static gt_status gt__check_owner(const void *p, gt_device device, int *pinned) {
 
 /* ---- >>storage ---------------------------------------------------------------------------------
    Device memory is taken and given back in stream order, from pools that keep it. Memory of the
-   host is kept until the work that uses it is done, pinned memory longer, for the next who asks. */
+   host is kept until the work that uses it is done, pinned memory longer, for the next who asks.
+   Where memory goes when the last handle on it ends:
+
+     the host's, its work done       back to the C library
+     the host's, work still to do    gt__all.pool[0], until gt__sweep_unlocks finds that done
+     pinned                          gt__all.pool of its class, for the next of that class
+     a GPU's                         its pool: on the stream that used it last, if that is behind
+                                     all other uses, or else behind all of them, on the bin */
 /* Gives device memory back: on the stream that used it last, if other uses are behind that; else on
    the device's bin, which waits so that no user's stream must. What cannot be waited for stays. */
 static int gt__release_device_unlocks(gt__storage *s) {
@@ -5813,8 +5821,16 @@ static gt_tensor *gt__end(gt__result *r, gt_status status) { /* out, or nothing 
 
 /* ---- >>parser ----------------------------------------------------------------------------------
    Text becomes a tree of nodes, operands before operations: the nodes of a part lie side by side,
-   its root last. Leaves are operands, numbers and index. No recursion here or in >>compiler goes as
-   deep as a text may, since the stacks of threads are small. */
+   its root last. Leaves are operands, numbers and index. An operator waits for its last operand on
+   a stack, until one comes that binds no tighter:
+
+     read   waiting    nodes          read   waiting    nodes
+     a                 a              *      + *        a b          * binds tighter, so + waits
+     +      +          a              c      + *        a b c
+     b      +          a b            end               a b c * +    the newest is complete first
+
+   No recursion here or in >>compiler goes as deep as a text may, since the stacks of threads are
+   small. */
 enum { GT__CAST = GT__OPS, GT__OPERAND, GT__WHOLE, GT__REAL, GT__NODES };
 enum { GT__ARITH, GT__FLOAT, GT__BOOL, GT__INT, GT__WHERE };
 enum { GT__LIGHT, GT__HEAVY };
@@ -9581,12 +9597,12 @@ GT_API void gt_shutdown(void) {
 /* ---- >>npy -------------------------------------------------------------------------------------
    Magic, version, length of the header, the header (a Python dict of descr, fortran_order, shape),
    elements. Nothing is believed: sizes are compared with the file's before memory is asked for. */
-enum { GT__NPY_HEADER = 1 << 20 };
-enum { GT__NPY_ALIGN = 64 };
-enum { GT__NPY_HEAD = 6 * GT__NPY_ALIGN };
+enum { GT__NPY_HEADER = 1 << 20 };         /* bytes of a header that is read, at most */
+enum { GT__NPY_ALIGN = 64 };               /* bytes, of which elements begin at a multiple */
+enum { GT__NPY_HEAD = 6 * GT__NPY_ALIGN }; /* bytes of a header that is written, at most */
 enum { GT__PATH = 4096 };
 enum { GT__NEW_PATH = GT__PATH + 64 };
-enum { GT__LINKS = 40 };
+enum { GT__LINKS = 40 }; /* symbolic links to follow, as Linux does */
 enum { GT__LITTLE_ENDIAN = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ };
 typedef struct {
   const char *path;
@@ -10292,10 +10308,10 @@ GT_API gt_tensor *gt_from_dlpack(void *managed, int versioned, int64_t stream) {
 
 /* ---- >>print -----------------------------------------------------------------------------------
    A tensor as PyTorch 2 prints it with its default options, which are these. */
-enum { GT__PRINT_DIGITS = 4 };
+enum { GT__PRINT_DIGITS = 4 }; /* behind the point */
 enum { GT__PRINT_COLUMNS = 80 };
-enum { GT__PRINT_ALL = 1000 };
-enum { GT__PRINT_EDGE = 3 };
+enum { GT__PRINT_ALL = 1000 }; /* elements; of larger tensors the edges are printed */
+enum { GT__PRINT_EDGE = 3 };   /* entries at each end of a dim */
 enum { GT__PRINT_INDENT = sizeof "tensor(" - 1 };
 typedef struct {
   const gt_tensor *x;

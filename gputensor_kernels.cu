@@ -1615,8 +1615,8 @@ GT__DEV void gt__draw(int op, const gt__program &p, const gt__batch &b, int k, c
 }
 /* A heavy instruction (exp, pow ...) on N elements of the E at a time, the first ones. Between, the
    accumulator is rotated by N, since registers cannot be indexed: of 4, two at a time, a b c d
-   becomes c d A B and then A B C D. Elements' places are computed in the cases that need them, since
-   nvcc moves what it can out of the loop over instructions, for all programs. */
+   becomes c d A B and then A B C D. Elements' places are computed in the cases that need them,
+   since nvcc moves what it can out of the loop over instructions, for all programs. */
 template <class T, int N, class At, int E>
 GT__DEV void gt__heavy(uint32_t word, const gt__program &p, const gt__slots &s, const At &at,
                        T (&acc)[E]) {

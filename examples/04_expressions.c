@@ -8,6 +8,11 @@
        nvcc -O3 -Xcompiler -fopenmp -arch=native -I. examples/04_expressions.c \
             gputensor_kernels.cu -o expressions
 
+   What moves through memory, each letter an array of 32 MiB, t the result so far:
+
+       seven calls   ab>t  tc>t  ta>t  tb>t  t>t  t>t  t>t       18
+       one gt_eval   abc>t                                        4
+
    Output (times differ):
 
        sigmoid(relu((a*b + c)*a - b) * s) over 8388608 elements on cpu

@@ -6078,16 +6078,16 @@ static constexpr int GT__OUT_BRICKS = 2;   /* a warpgroup's bricks of C */
 /* A or B as lines of `wide` elements, which run along K or across, and how it is packed. */
 struct gt__factor {
   const char *data;
-  char *to;      /* [batch][piece][lines][pitch], or data itself */
-  uint32_t *top; /* float32: the largest |x|, [batch][chunk][m or n] */
-  int64_t stride;
+  char *to;       /* [batch][piece][lines][pitch], or data itself */
+  uint32_t *top;  /* float32: the largest |x|, [batch][chunk][m or n] */
+  int64_t stride; /* of `data`: within a line, */
   int64_t line_stride;
-  int64_t batch_stride;
-  int64_t pitch;
-  int wide;
-  int lines;
-  int batch;
-  int along_k;
+  int64_t batch_stride;                     /* 0: all batches have the same matrix */
+  int64_t pitch;                            /* of `to`, from line to line */
+  int wide;                                 /* elements of a line, */
+  int lines;                                /* lines of a matrix, */
+  int batch;                                /* and matrices */
+  int along_k;                              /* do lines run along K? */
   int tiles, chunk, chunks, rounds, blocks; /* see gt__pack_kernel; chunk: of K */
   int step;                                 /* matrices from a batch's to the next one's, or 0 */
 };

@@ -2876,7 +2876,7 @@ GT__DEV void gt__take_elements(int way, gt__parts<T> &r, const S (&e)[N], int fi
     for (int i = 0; i < 8; i++) {
       T x[N / 8];
       for (int c = 0; c < N / 8; c++) x[c] = of(i + 8 * c);
-      if (N == 64 && hop == 2 * 64) { /* every other one is of the same lane */
+      if (N == 64 && hop == 2 * 64) { /* of 256 lanes every other vector has the same */
         for (int c = 2; c < N / 8; c++) {
           T &y = x[c % 2];
           y = gt__fold_two<FOLD>(y, x[c]);
@@ -6949,9 +6949,9 @@ static void gt__plan_packing(gt__hopper_product *j, int i) {
   gt__factor *f = &j->p.f.x[i];
   const bool f32 = v.o->dtype == GT_FLOAT32;
   const bool along = f->along_k;
-  const int line = 32 * (f32 ? 4 : 8);
+  const int line = 32 * (f32 ? 4 : 8); /* a warp's elements */
   const int mn = (int)v.size;
-  const int k = j->p.k; /* line: a warp's elements */
+  const int k = j->p.k;
   const int step = along ? line : 8;
   const int tile = along ? 8 : line;
   f->rounds = GT__PACK_ROUNDS;
@@ -6983,7 +6983,7 @@ static double gt__slowness(const gt__factor *f, int down) { /* in loading A or B
   if (((uintptr_t)f->to | f->pitch * 2) % 128 == 0) return 1;
   return down > 1 ? GT__CLUSTER_OFF_LINES : GT__OFF_LINES;
 }
-/* Tiles of width t->wide and so many rows; the last ones in parts if `cut`. */
+/* Tiles of t->wide columns and so many rows. */
 static void gt__lay_tiles(const gt__hopper_product *j, gt__division *t, int high) {
   t->high = high;
   t->lines = min(t->high, t->m);
@@ -6992,6 +6992,7 @@ static void gt__lay_tiles(const gt__hopper_product *j, gt__division *t, int high
   t->tiles = t->rows * t->columns * (int)j->x.batch;
   t->pitch = (int)gt__up(min(t->wide, t->n), 4);
 }
+/* Of the tiles, `room` of which are made at once, the last ones are cut into parts, if `cut`. */
 static void gt__lay_parts(const gt__hopper_product *j, gt__division *t, int room, bool cut) {
   const int steps = (j->p.k - 1) / GT__DEEP + 1;
   const int rest = t->tiles % room;

@@ -3547,7 +3547,9 @@ GT__DEV uint32_t gt__soft_powers(const gt__soft_place<T> &at, T most, T (&e)[N])
   GT__EACH least = min(least, __float_as_uint((float)e[i]) - 1);
   return least;
 }
-/* The lanes of THE PLAN are folded in order, so the warps of a chunk take turns at adding. */
+/* The lanes of THE PLAN are folded in order, so the warps of a chunk take turns at adding: each
+   goes on with the lanes as the one before left them in shared memory, and at last all have them.
+   */
 template <class T, int N>
 GT__DEV T gt__soft_sum(const gt__soft_place<T> &at, int way, const T (&e)[N], T *lane) {
   constexpr int W = gt__lot<T>;
@@ -4420,17 +4422,17 @@ GT__DEV void gt__load_keys(const gt__order_args &a, int64_t first, int low, uint
     return 0;
   });
 }
-/* Writes what comes first of each row, whose number is the key if there are several. */
+/* Writes what comes first of each row; its number in the tile is the key if there are several. */
 GT__DEV void gt__keep_first(const gt__order_round &p, int64_t row, uint32_t tile,
                             const uint64_t *pair) {
   GT__EACH_PAIR {
     const uint32_t at = (uint32_t)pair[i];
-    const uint32_t mine = p.rows > 1 ? (uint32_t)(pair[i] >> 32) : 0;
-    const int64_t place = gt__in_tile(i) - mine * p.n;
-    const int64_t to = (row + mine) * p.next + tile * p.a.keep + place;
+    const uint32_t number = p.rows > 1 ? (uint32_t)(pair[i] >> 32) : 0;
+    const int64_t place = gt__in_tile(i) - number * p.n;
+    const int64_t to = (row + number) * p.next + tile * p.a.keep + place;
     if (at == GT__NOWHERE || place >= p.a.keep) continue;
     if (p.to) p.to[to] = at;
-    else ((int64_t *)p.a.out.data)[to] = at - mine * p.n;
+    else ((int64_t *)p.a.out.data)[to] = at - number * p.n;
   }
 }
 __global__ void __launch_bounds__(GT__THREADS, 3)
@@ -4452,8 +4454,8 @@ __global__ void __launch_bounds__(GT__THREADS, 3)
     if (!by_row) gt__load_keys(p.a, row * p.a.n, 32 * k, pair);
     else GT__EACH_PAIR {
         const uint32_t at = (uint32_t)pair[i];
-        const uint32_t mine = at / (uint32_t)p.n;
-        pair[i] = (uint64_t)min(mine, GT__DIGITS - 1u) << 32 | at;
+        const uint32_t number = at / (uint32_t)p.n;
+        pair[i] = (uint64_t)min(number, GT__DIGITS - 1u) << 32 | at;
       }
     GT__LOOP for (int shift = 0; shift < bits; shift += 8) { gt__sort_tile(s, pair, shift); }
   }

@@ -2310,7 +2310,7 @@ typedef union {
   float s;
 } gt__num; /* i, f or s by the compute type */
 typedef struct {
-  uint8_t compute, heavy; /* heavy: has an operation of cost HEAVY, or indices */
+  uint8_t compute, heavy; /* heavy: steps of cost HEAVY, or that tell the place */
   uint8_t n_ins, n_in, n_const, n_slot, pad[2];
   uint64_t seed, offset; /* of the generator, for GT__UNIFORM and its like */
   gt__ins ins[GT__CODE];
@@ -2502,7 +2502,7 @@ typedef struct gt__op {
 } gt__op;
 /* What gputensor_kernels.cu says of itself; a header that expects anything else refuses it. The
    layout is a number that rises with every change of what the two files share. */
-enum { GT__LAYOUT = 10 };
+enum { GT__LAYOUT = 11 };
 typedef struct {
   char version[16];
   int layout, size_op;
@@ -6417,7 +6417,7 @@ static void gt__emit(gt__code *g, int op, int b, int c, int d) {
   if (g->p.n_ins == GT__CODE) g->over = 1;
   if (g->over) return;
   g->p.ins[g->p.n_ins++] = ins;
-  g->p.heavy |= gt__table[op].heavy;
+  g->p.heavy += gt__table[op].heavy;
   g->indexed |= op >= GT__INDEX && op <= GT__INTEGER;
 }
 static gt__num gt__constant_of(const gt__node *v, int compute) {

@@ -547,6 +547,53 @@ static void test_many_halves(void) {
   free(bits);
 }
 
+/* Long arrays of 16-bit floats alone are what their pieces are: whole, and rows apart, in place. */
+static void test_long_halves(void) {
+  static const char *const texts[] = {
+    "(a*b + c)*a - b*0.1", "(a - b)*(a - b) + (c + a)*(c - b)", "clamp(a, b, c) / b", "where(a < b, lerp(a, b, c), c)",
+    "sigmoid(relu((a*b + c)*a - b)*c)", "exp(a*0.25) + log(abs(b)) ** 2", "tanh(a - b)", "gelu(a + b*c)", "fma(a, b, c)"};
+  const int64_t n = (1 << 20) + 4099, cut = 500 * 1024;
+  for (int t = GT_FLOAT16; t <= GT_BFLOAT16; t++)
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) GT_SCOPE {
+        gt_tensor *x[3], *piece[2][3], *y, *want;
+        for (int k = 0; k < 3; k++) {
+          x[k] = random_tensor(GT_SHAPE(n), (gt_dtype)t, DEV);
+          piece[0][k] = gt_slice(x[k], 0, 0, cut, 1);
+          piece[1][k] = gt_slice(x[k], 0, cut, n, 1);
+        }
+        y = gt_eval(NULL, texts[i], x[0], x[1], x[2]);
+        want = gt_eval(NULL, texts[i], piece[0][0], piece[0][1], piece[0][2]);
+        CHECK_SAME(gt_slice(y, 0, 0, cut, 1), want);
+        want = gt_eval(NULL, texts[i], piece[1][0], piece[1][1], piece[1][2]);
+        CHECK_SAME(gt_slice(y, 0, cut, n, 1), want);
+        for (int k = 0; k < 3; k++) x[k] = gt_reshape(gt_slice(x[k], 0, 0, 1025 * 1024, 1), GT_SHAPE(1025, 1024));
+        y = gt_slice(gt_empty(GT_SHAPE(1025, 2048), (gt_dtype)t, DEV), 1, 0, 1024, 1);
+        gt_copy(y, x[0]);
+        gt_eval(y, texts[i], y, x[1], x[2]);
+        for (int k = 0; k < 3; k++) piece[0][k] = gt_slice(x[k], 0, 7, 300, 1);
+        want = gt_eval(NULL, texts[i], piece[0][0], piece[0][1], piece[0][2]);
+        CHECK_SAME(gt_slice(y, 0, 7, 300, 1), want);
+      }
+}
+/* Three bfloat16 add up to any float32: the sigmoid of such a sum, rounded, is that of the float32. */
+static void test_sigmoid_of_sums(void) {
+  const int64_t n = 1 << 23;
+  const int first = QUICK || DEV.type == GT_CPU ? -1 : -30, end = first == -1 ? 1 : 8;
+  const gt_tensor *i = gt_arange(0, (double)n, 1, GT_FLOAT32, DEV);
+  const gt_tensor *high = gt_to_dtype(gt_eval(NULL, "1 + floor(a / 65536) / 128", i), GT_BFLOAT16);
+  const gt_tensor *mid = gt_to_dtype(gt_eval(NULL, "floor(a / 256) % 256 / 32768", i), GT_BFLOAT16);
+  const gt_tensor *low = gt_to_dtype(gt_eval(NULL, "a % 256 / 8388608", i), GT_BFLOAT16);
+  for (int e = first; e < end; e++)
+    for (int sign = -1; sign < 2; sign += 2) GT_SCOPE {
+        const gt_tensor *by = gt_scalar(ldexp(sign, e));
+        gt_tensor *a = gt_mul(NULL, high, by), *b = gt_mul(NULL, mid, by), *c = gt_mul(NULL, low, by);
+        gt_tensor *sum = gt_eval(gt_empty(GT_SHAPE(n), GT_FLOAT32, DEV), "a + b + c", a, b, c);
+        gt_tensor *want = gt_eval(gt_empty(GT_SHAPE(n), GT_BFLOAT16, DEV), "sigmoid(a)", sum);
+        const gt_tensor *differ = gt_ne(NULL, gt_eval(NULL, "sigmoid(a + b + c)", a, b, c), want);
+        CHECK_INT(gt_item_int64(gt_sum(NULL, differ, GT_ALL, 0)), 0);
+      }
+}
+
 /* Operands that run across the result, of all dtypes and in batches: whole numbers, known by place. */
 static void test_turned(void) {
   static const int64_t size[][2] = {{8, 8}, {9, 70}, {70, 530}, {130, 1100}};
@@ -637,6 +684,8 @@ int main(int argc, char **argv) {
     test_large(o);
   }
   RUN(many_halves);
+  RUN(long_halves);
+  RUN(sigmoid_of_sums);
   RUN(turned);
   if (DEV.type != GT_CPU) skip("past_the_caches and guards", "about memory of the host");
   else {

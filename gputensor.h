@@ -2263,8 +2263,8 @@ enum { GT__F32, GT__F64, GT__I64 }; /* compute types: float, double, int64_t */
    which is written as float32), and the ends of the range in which it holds every integer.
    Who adds one adds it to gt_dtype and here. Assertions then name the other places: the types in
    memory (GT__MEMORY_TYPES), the pairs that neither dtype holds (gt__promote_types), DLPack's codes
-   (gt__dl_code), and in the .cu gt__by_dtype and gt__short_kernels. Three they do not name: whether
-   an integer has a sign (gt__rising_key), the names of safetensors (gt__json_dtype), and those that
+   (gt__dl_code), the names of safetensors (gt__json_dtype), and in the .cu gt__by_dtype and
+   gt__short_kernels. Two they do not name: whether an integer has a sign (gt__rising_key), and what
    messages about files list. */
 enum { GT__TRUTH, GT__WHOLE_KIND, GT__FLOAT_KIND };
 /* clang-format off */
@@ -3758,8 +3758,7 @@ static gt_status gt__report_ours(gt_device device, int code) {
                       GT__STREAMS);
     case GT__STREAM_FREED:
       return gt__fail(GT_ERROR_STATE,
-                      "the thread's current stream of %s was freed; "
-                      "gt_set_stream chooses another",
+                      "the thread's current stream of %s was freed; gt_set_stream chooses another",
                       gt_device_string(device));
     case GT__RECORDED:
       return gt__fail(GT_ERROR_STATE,
@@ -3779,8 +3778,7 @@ static gt_status gt__report_ours(gt_device device, int code) {
                       gt__me.failed.text, GT__HOST->text(gt__me.failed.code));
     default:
       return gt__fail(GT_ERROR_DEVICE_LOST,
-                      "%s was lost to an earlier fault; only a new "
-                      "process can use it again",
+                      "%s was lost to an earlier fault; only a new process can use it again",
                       gt_device_string(device));
   }
 }
@@ -4620,13 +4618,11 @@ static gt_status gt__check_owner(const void *p, gt_device device, int *pinned) {
   if (!p || owner.kind == GT__OF_ALL) return GT_OK;
   if (owner.kind == GT__OF_DEVICE && (!gpu || owner.index != device.index))
     return gt__fail(GT_ERROR_DEVICE,
-                    "data is memory of cuda:%d, not of %s; wrap it for the "
-                    "device that it is on",
+                    "data is memory of cuda:%d, not of %s; wrap it for the device that it is on",
                     owner.index, gt_device_string(device));
   if (owner.kind != GT__OF_DEVICE && gpu)
     return gt__fail(GT_ERROR_DEVICE,
-                    "data is memory of the host, not of %s; gt_from_array "
-                    "copies it there",
+                    "data is memory of the host, not of %s; gt_from_array copies it there",
                     gt_device_string(device));
   return GT_OK;
 }
@@ -7243,8 +7239,7 @@ static gt_tensor *gt__random(int op, gt_shape shape, gt_dtype dtype, gt_device d
   if (gt__refuse_draw(device)) return NULL;
   if (op != GT__INTEGER && gt__is_dtype(dtype) && !gt__is_floating(dtype))
     return GT__NULL(GT_ERROR_DTYPE,
-                    "%s cannot hold these numbers; choose a floating dtype, or "
-                    "gt_randint",
+                    "%s cannot hold these numbers; choose a floating dtype, or gt_randint",
                     gt_dtype_string(dtype));
   if (gt__model(&like, shape, dtype, device)) return NULL;
   GT__TREE(t, "", 0, NULL);
@@ -7914,8 +7909,7 @@ static gt_status gt__product_shape(const gt_tensor *a, const gt_tensor *b, gt__p
   p->b = b;
   if (at < 0 || bt < 0)
     return gt__fail(GT_ERROR_SHAPE,
-                    "%s x %s: both need one dimension at least; gt_mul multiplies "
-                    "by a number",
+                    "%s x %s: both need one dimension at least; gt_mul multiplies by a number",
                     gt__shape_text(a), gt__shape_text(b));
   if (gt__check_devices(1, a, 2, b)) return gt__failed();
   x->k = a->shape[at + !vector];
@@ -8818,8 +8812,7 @@ static void gt__write_trace(FILE *file) {
   }
   fprintf(file,
           "\n],\"otherData\":{\"records\":%lld,\"dropped\":%lld,\"busy_ms\":%s,\"any_ms\":%s,"
-          "\"gain\":%s,"
-          "\"reason\":\"%s\"}}\n",
+          "\"gain\":%s,\"reason\":\"%s\"}}\n",
           (long long)o->records, (long long)o->dropped, gt__decimal(o->busy_ms, 3),
           gt__decimal(o->any_ms, 3), gt__decimal(o->gain, 3), o->reason);
 }
@@ -9678,8 +9671,7 @@ static gt_status gt__npy_descr(gt__npy *h) {
   while (d >= 0 && strcmp(text + ordered, gt__dtype[d].npy) != 0) d--;
   if (d < 0)
     return GT__NPY_BAD(
-        "dtype '%.23s' is not one of b1 u1 i1 i2 i4 i8 f2 f4 f8; convert it in "
-        "NumPy first (astype)",
+        "dtype '%.23s' is not one of b1 u1 i1 i2 i4 i8 f2 f4 f8; convert it in NumPy (astype)",
         h->path, text);
   h->dtype = (gt_dtype)d;
   h->swap = *text == (GT__LITTLE_ENDIAN ? '>' : '<');
@@ -9702,8 +9694,8 @@ static gt_status gt__npy_shape(gt__npy *h, gt_shape *to) { /* in JSON a list */
   }
   return to->ndim == 1 && !comma && !h->json ? GT__NPY_MALFORMED("shape is not a tuple") : GT_OK;
 }
-static const char *const gt__json_dtype[GT_DTYPES] = {"BOOL", "U8",  "I8",   "I16", "I32",
-                                                      "I64",  "F16", "BF16", "F32", "F64"};
+static const char *const gt__json_dtype[] = {"BOOL", "U8",  "I8",   "I16", "I32",
+                                             "I64",  "F16", "BF16", "F32", "F64"};
 static gt_status gt__json_value(gt__npy *h, int k) { /* of dtype, shape or data_offsets */
   if (k) return gt__npy_shape(h, k == 1 ? &h->shape : &h->place);
   const char *text = gt__npy_string(h);
@@ -9846,7 +9838,7 @@ static gt_status gt__npy_open(gt__npy *h, const char *path, int json, int64_t *l
   h->json = json;
   struct stat info;
   if (!path) return gt__fail(GT_ERROR_ARGUMENT, "the path is NULL");
-  if (stat(path, &info) == 0 && S_ISFIFO(info.st_mode)) /* to open it might disturb others */
+  if (!stat(path, &info) && S_ISFIFO(info.st_mode)) /* to open it might disturb others */
     return gt__fail(GT_ERROR_FILE, "%s: not a file with a length", path);
   h->file = open(path, GT__TO_READ);
   if (h->file < 0 || fstat(h->file, &info))
@@ -10169,7 +10161,9 @@ typedef struct gt__dl_new {
 } gt__dl_new;
 enum { GT__DL_PINNED = 3 };
 static const uint8_t gt__dl_code[] = {6, 1, 0, 0, 0, 0, 2, 4, 2, 2}; /* of dtypes */
-GT__ASSERT(sizeof gt__dl_code == GT_DTYPES && GT_CPU == 1 && GT_CUDA == 2, "as DLPack has them");
+GT__ASSERT(sizeof gt__dl_code == GT_DTYPES && GT_CPU == 1 && GT_CUDA == 2 &&
+               sizeof gt__json_dtype / sizeof *gt__json_dtype == GT_DTYPES,
+           "devices and dtypes as DLPack has them, and the names of dtypes in safetensors");
 /* Lets a stream of others wait for our work on x and, with `behind`, later work of ours for all
    that it holds now. The CPU's own work is waited for here. */
 static gt_status gt__meet(const gt_tensor *x, int64_t stream, int behind) {

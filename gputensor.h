@@ -5830,6 +5830,8 @@ static gt_tensor *gt__end(gt__result *r, gt_status status) { /* out, or nothing 
 enum { GT__CAST = GT__OPS, GT__OPERAND, GT__WHOLE, GT__REAL, GT__NODES };
 enum { GT__ARITH, GT__FLOAT, GT__BOOL, GT__INT, GT__WHERE };
 enum { GT__LIGHT, GT__HEAVY };
+/* By an operation's number: its name in texts, how many operands it has, the rule for its result's
+   dtype, and its cost. */
 static const struct {
   const char *name;
   uint8_t arity, rule, heavy;
@@ -6371,7 +6373,7 @@ static gt_status gt__annotate_operation(gt__node *v) {
   if (rule == GT__WHERE) {
     gt__node *condition = gt__child(v, 0);
     if (condition->op == GT__REAL) condition->value.f = condition->value.f != 0; /* if tiny, too */
-    if (condition->natural == GT__F64 && v->natural == GT__F32) v->natural = GT__F64;
+    if (condition->natural == GT__F64 && v->natural == GT__F32) v->natural = GT__F64; /* likewise */
   }
   v->highest = gt__higher(v->highest, v->natural);
   return GT_OK;
@@ -7231,7 +7233,8 @@ static gt_status gt__refuse_draw(gt_device device) {
                              "tensor before each");
 }
 /* Draws numbers into a new tensor, by a tree whose operation is `op`, and counts them in the
-   generator. Only GT__INTEGER has operands: the first is loaded for nothing, then low and range. */
+   generator. The three nodes in front of it are GT__INTEGER's operands: the first is loaded for
+   nothing, then low and range. The other operations have none. */
 static gt_tensor *gt__random(int op, gt_shape shape, gt_dtype dtype, gt_device device,
                              gt_generator *generator, int64_t low, uint64_t range) {
   gt_generator *source = generator ? generator : &gt__me.generator;
@@ -7348,7 +7351,8 @@ static gt_tensor *gt__picked(gt_tensor *out, const gt_tensor *like, const gt_ten
   }
   return gt__end(&r, status);
 }
-/* Each dim of the result is one of the index's, or one of x's: see gt__pick. */
+/* Each dim of the result is one of the index's, or one of x's. Of a table (n, width) and an index
+   (batch, time), with dim 0, of_index is {0, 1, -1} and of_src {-1, -1, 1}: see gt__pick. */
 GT_API gt_tensor *gt_index_select(gt_tensor *out, const gt_tensor *x, int dim,
                                   const gt_tensor *index) {
   GT__CALL;
@@ -11322,7 +11326,10 @@ typedef struct {
   const uint64_t *pair; /* a place, `base` less, above a position */
   int64_t n, base;
 } gt__cpu_sorted;
-/* Folds what pairs begin ... end - 1 bring to n elements, from number e of the rest on. */
+/* Folds what pairs begin ... end - 1 bring to n elements, from number e of the rest on. `top` is
+   the node at hand, a line of n values. When it has taken in a run of GT__ROWS pairs it joins those
+   in front of it, once for each 1 with which its run's number ends in binary; the last one joins
+   all. */
 static void gt__cpu_fold_pairs(const gt__cpu_sorted *t, int64_t begin, int64_t end, int64_t e,
                                int64_t n, char *node) {
   const gt__scatter_args *a = t->a;

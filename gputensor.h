@@ -3192,15 +3192,15 @@ static pthread_mutex_t gt__failures_lock = PTHREAD_MUTEX_INITIALIZER; /* of gt__
 static pthread_cond_t gt__idle =
     PTHREAD_COND_INITIALIZER; /* a thread has done what it did outside */
 static struct {
-  gt_tensor *tensors;
+  gt_tensor *tensors;                    /* all handles alive */
   gt_stream *slot[GT__SLOTS_OF_STREAMS]; /* freed ones too, until their work is done */
-  int top, streams; /* slots that were ever used; the caller's streams in them */
-  gt__claim *claims;
-  gt__ledger aliases;
-  int failures; /* these two are guarded by gt__failures_lock */
+  int top, streams;   /* slots that were ever used; the caller's streams in them */
+  gt__claim *claims;  /* of all threads */
+  gt__ledger aliases; /* of all storages whose memory others have, too */
+  int failures;       /* these two are guarded by gt__failures_lock */
   gt__failure failure[GT__FAILURES];
   gt__clock done; /* the host's clock; a slot's next stream goes on counting there */
-  int names;
+  int names;      /* given to streams so far */
   gt_stream fallback[1 + GT__GPUS], bin[1 + GT__GPUS]; /* default; to free what several used */
   struct {
     gt__storage *first, *last;
@@ -3235,8 +3235,9 @@ typedef struct gt__record {
   uint8_t what, kind, dtype, moving, joined; /* joined: it waited for another stream last */
   int thread, name;                          /* of the host; of the stream */
   gt_device device;
-  /* records, 0 is none: waited for; who waits; the one before on the stream, or the range around;
-     what kept the host before; the tie to the GPU's clock, or how deep a range is */
+  /* Other records, 0: none. from: what was waited for; to: who waits; before: the one before on the
+     stream, or the range around; behind: what kept the host before; clock: the tie to the GPU's
+     clock, or how deep a range is. */
   int32_t from, to, before, behind, clock;
   uint64_t number;            /* on its stream; 0: the calling thread did it */
   long long size[4];          /* by the kind, see gt__write_args */
@@ -3248,7 +3249,7 @@ typedef struct gt__record {
   char text[GT__TRACED_TEXT]; /* a formula or a range's name */
 } gt__record;
 typedef struct {
-  int64_t lane;              /* all three of: */
+  int64_t lane;              /* group, pid and tid in one number */
   int group;                 /* of lanes, see >>timeline */
   int pid, tid;              /* in JSON: 0, the CPU, or 1 + a GPU; the stream, thread or engine */
   int track;                 /* in JSON: behind tid */
@@ -3310,7 +3311,7 @@ typedef struct {
 } gt__result;
 static const int gt__as_it_is[GT_MAX_DIMS] = {0, 1, 2, 3, 4, 5, 6, 7};
 /* Entries of the source's dim `dim` that an index names. Dim d of the result is the source's dim
-   of_src[d] and the index's of_index[d]; -1: neither's. */
+   of_src[d] and the index's of_index[d]; -1: none of its dims. */
 enum { GT__SELECTS, GT__GATHERS, GT__ADDS, GT__SCATTERS, GT__PICKERS };
 static const char *const gt__picker[GT__PICKERS] = {"gt_index_select", "gt_gather", "gt_index_add",
                                                     "gt_scatter_reduce"};
@@ -14078,6 +14079,17 @@ static int gt__cpu_run_scan(const gt__op *op, void *queue) {
       panel of  k  |       |       |     turn comes, as [k][column], and stays in the L1 cache while
       rows   -----  C tile | ...         all panels of A pass; a tile of C stays in registers.
       panel  -----    tile | ...
+
+     for each block of C, which one thread takes                   gt__cpu_block_task
+       for each piece of K                                         gt__cpu_by_panels
+         pack A's panels, of the block's rows                      gt__cpu_pack_a
+         for each panel of B, of the block's columns
+           pack it, unless it lies well or was copied already      gt__cpu_take_panel
+           for each panel of A                                     gt__cpu_multiply_panel
+             a tile of C += a panel of A x that panel of B         micro, in >>cpu-loops
+
+     A tile of float32 is 6 x 16 with AVX2, 14 x 32 with AVX-512: its sums, two vectors of B and
+     one of A fill the registers.
    - Small: a product whose operands all can stay where they lie, by panels in the caller's thread.
    - Dots: where A has few rows, or B few columns, and the values of both lie side by side along K.
    Packing converts, so the kernels know the compute types alone. C takes the sums itself where it

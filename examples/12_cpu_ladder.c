@@ -70,7 +70,7 @@ static void ikj_order(const matrices *m) {
     for (int k = 0; k < n; k++) add_row(n, m->c + i * n, m->a[i * n + k], m->b + k * n);
 }
 
-/* Elements (i, j) to (i + 4, j + 4) of C; the compiler keeps 16 sums in registers. */
+/* Elements (i, j) to (i + 3, j + 3) of C; the compiler keeps 16 sums in registers. */
 static void tile(const matrices *m, int i, int j) {
   const int n = m->n;
   const float *a = m->a + i * n, *b = m->b + j;
@@ -87,7 +87,7 @@ static void tiles(const matrices *m) {
 
 /* GCC's and Clang's: + and * of all 16 at once; memory need not be aligned for it. */
 typedef float vector __attribute__((vector_size(WIDE * sizeof(float)), aligned(4)));
-/* Elements (i, j) to (i + 4, j + 16) of C. */
+/* Elements (i, j) to (i + 3, j + 15) of C. */
 static void in_registers(const matrices *m, int i, int j) {
   const int n = m->n;
   const float *a = m->a + i * n;

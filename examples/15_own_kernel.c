@@ -169,7 +169,9 @@ static void through_the_host(const gt_tensor *x, gt_tensor *y) {
   gt_stream_free(stream);
 }
 
-/* ---- as a CUDA kernel: the same two lines before it, and the stream's own handle ---- */
+/* ---- as a CUDA kernel: the same two lines before it, and the stream's own handle ----
+   A thread makes a pixel. Block: 32 x 8 threads; those of a row are a warp, whose reads and writes
+   are neighbours (coalesced) where rows lie side by side. Grid: blocks that cover the picture. */
 #ifdef __CUDACC__
 __global__ void median_kernel(plane x, plane y) {
   const int64_t j = blockIdx.x * 32 + threadIdx.x, i = blockIdx.y * 8 + threadIdx.y;

@@ -2479,7 +2479,10 @@ static bool gt__set_short(gt__short *s, const gt__map_args *args, int rest) {
 /* ---- >>map-narrow -------------------------------------------------------------------------------
    Long maps of bfloat16 alone, by light steps: operands are not made floats in their slots but as a
    step reads them, from half as many bytes. The last step may be a sigmoid, which has a short form.
-   */
+   A thread has 16 elements, as in >>map-vectors:
+
+       slot of an operand       [8 bfloat16] [8 bfloat16] [ unused ] [ unused ]     4 x 16 bytes
+       slot of another value    [ 4 float  ] [ 4 float  ] [4 float ] [4 float ] */
 enum { GT__NARROW_VECTORS = 2 }; /* of a thread */
 struct gt__narrow_slots : gt__slots {
   unsigned operands; /* the first slots: vectors of eight, in the first half of their places */
@@ -2508,6 +2511,7 @@ GT__DEV void gt__round_sigmoid(float (&x)[N]) {
   if (low < -4 || least <= 24) gt__apply_all<GT__OP_sigmoid>(x, x, x);
   else memcpy(x, y, sizeof y);
 }
+/* Block: up to 128 threads. Grid: tiles, as gt__map_kernel's. */
 __global__ void __launch_bounds__(128, 9) gt__narrow_kernel(const __grid_constant__ gt__map_args p,
                                                             const __grid_constant__ gt__tiling t) {
   const gt__narrow_slots s = {gt__my_slots(GT__VECTORS * gt__slot_count(p.program)),
@@ -2518,6 +2522,7 @@ __global__ void __launch_bounds__(128, 9) gt__narrow_kernel(const __grid_constan
   gt__after_kernel_before();
   GT__LOOP for (unsigned k = 0; k < s.operands; k++) {
     const gt__step &step = t.step[1 + k];
+    /* the first two of the four vectors of slot k are those of slot 2 * k, if slots have two */
     gt__copy_vectors<GT__NARROW_VECTORS, 16>(s, 2 * k, gt__find_vector(p, p.in[k], step, b),
                                              step.next, exist);
   }

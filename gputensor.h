@@ -441,6 +441,7 @@ GT_API gt_tensor *gt_gather(gt_tensor *out, const gt_tensor *x, int dim, const g
    integer truncates and saturates, NaN becomes 0; integer to integer wraps; to bool is "not zero";
    others round once. */
 #define GT__MATH(X, name) X(name, 1, FLOAT, HEAVY, GT__F(name)(a), a)
+#define GT__TRIG(X, name, tangent, turn) X(name, 1, FLOAT, HEAVY, GT__ANGLE(tangent, turn), a)
 #define GT__ROUND(X, name, f) X(name, 1, ARITH, LIGHT, GT__F(f)(a), a)
 #define GT__SAME(X, name, formula) X(name, 2, BOOL, LIGHT, formula, formula)
 #define GT__COMPARE(X, name, sign) GT__SAME(X, name, (a sign b))
@@ -473,7 +474,8 @@ GT_API gt_tensor *gt_gather(gt_tensor *out, const gt_tensor *x, int dim, const g
   X(rsqrt, 1, FLOAT, LIGHT, GT__F(reciprocal)(GT__F(sqrt)(a)), a) \
   X(reciprocal, 1, FLOAT, LIGHT, GT__F(reciprocal)(a), a) \
   GT__MATH(X, exp) GT__MATH(X, exp2) GT__MATH(X, expm1) GT__MATH(X, log) GT__MATH(X, log2) \
-  GT__MATH(X, log10) GT__MATH(X, log1p) GT__MATH(X, sin) GT__MATH(X, cos) GT__MATH(X, tan) \
+  GT__MATH(X, log10) GT__MATH(X, log1p) GT__TRIG(X, sin, 0, 0) \
+  GT__TRIG(X, cos, 0, 1) GT__TRIG(X, tan, 1, 0) \
   GT__MATH(X, asin) GT__MATH(X, acos) GT__MATH(X, atan) GT__MATH(X, sinh) GT__MATH(X, cosh) \
   GT__MATH(X, tanh) GT__MATH(X, sigmoid) GT__MATH(X, gelu) GT__MATH(X, silu) GT__MATH(X, softplus) \
   GT__MATH(X, erf) \
@@ -1144,6 +1146,7 @@ GT__FN double gt__easy_div_f64(double a, double b) {
   return __fma_rn(r, __fma_rn(-b, q, a), q);
 }
 #define GT__BRANCHES 1 /* around what few threads need */
+#define GT__ANGLE(tangent, turn) GT__F(trig)(a, tangent, turn, 1)
 #else
 #define GT__FN static inline __attribute__((always_inline, unused))
 #define GT__LIBM(f) __builtin_##f
@@ -1869,16 +1872,8 @@ GT__FN T F(sin_quadrant)(U n, T r, T r_lo) {
   T y = n & 1u ? c : s;
   return F(neg_if)(y, n << K(30, 62));
 }
-/* sin(|x| + turn pi/2), with the sign of x if that is sin(|x|). */
-GT__FN T F(sin_of)(T x, U turn, int any) {
-  T r;
-  T r_lo;
-  U n = F(trig_reduce)(F(abs)(x), any, &r, &r_lo) + turn;
-  U sign = turn ? 0u : F(bits)(x);
-  return F(neg_if)(F(sin_quadrant)(n, r, r_lo), sign);
-}
 /* t = r + r^3 p(r^2), fit 2^-29 2^-55; in odd quadrants -1/t, corrected for the rounding of t. */
-GT__FN T F(tan_of)(T x, int any) {
+GT__FN T F(tan_quadrant)(U n, T r, T r_lo) {
   /* clang-format off */
   static const T c[] = {LIST(
     (0x1.555560p-2f, 0x1.110da0p-3f,
@@ -1893,9 +1888,6 @@ GT__FN T F(tan_of)(T x, int any) {
      -0x1.c69ad678b10e4p-16, 0x1.79ef7076c177cp-14,
      -0x1.7b6c3dc5f5b72p-15, 0x1.5f75bccc12571p-16))};
   /* clang-format on */
-  T r;
-  T r_lo;
-  U n = F(trig_reduce)(F(abs)(x), any, &r, &r_lo);
   T z = GT__MUL(r, r);
   T low = F(fma)(r_lo, z, r_lo);
   T tail = POLY(z, c);
@@ -1906,12 +1898,16 @@ GT__FN T F(tan_of)(T x, int any) {
   T rest = F(fma)(q, t, (T)1);
   rest = F(fma)(q, p, rest);
   q = F(fma)(q, rest, q);
-  T y = n & 1u ? q : t;
-  return F(neg_if)(y, F(bits)(x));
+  return n & 1u ? q : t;
 }
-GT__FN T F(sin)(T x) { return F(sin_of)(x, 0, 1); }
-GT__FN T F(cos)(T x) { return F(sin_of)(x, 1, 1); }
-GT__FN T F(tan)(T x) { return F(tan_of)(x, 1); }
+/* tan x, or sin(|x| + turn pi/2) with the sign of x if that is sin(|x|). */
+GT__FN T F(trig)(T x, int tangent, U turn, int any) {
+  T r;
+  T r_lo;
+  U n = F(trig_reduce)(F(abs)(x), any, &r, &r_lo) + turn;
+  T y = tangent ? F(tan_quadrant)(n, r, r_lo) : F(sin_quadrant)(n, r, r_lo);
+  return F(neg_if)(y, turn ? 0u : F(bits)(x));
+}
 /* asin(s) to 1/2 (0.54): s + s^3 p(s^2), fit 2^-27.6 2^-56.1; above pi/2 - 2 asin(sqrt((1-a)/2)).
    */
 static const T F(asin_far) = K(0.5f, 0.5404);
@@ -10744,6 +10740,12 @@ static void F(cpu_store)(int dtype, void *p, gt__num v) {
   const T a = v.VALUE;
   switch (dtype) { GT__MEMORY_TYPES(GT__STORES) }
 }
+#if GT__TYPE
+GT__RARELY static T F(cpu_angle)(T angle, int tangent, U turn) {
+  return F(trig)(angle, tangent, turn, 1);
+}
+#endif
+#define GT__ANGLE(tangent, turn) F(cpu_angle)(a, tangent, turn)
 GT__RARELY static gt__num F(cpu_apply)(int op, gt__num x, gt__num y, gt__num z) {
   const T a = x.VALUE, b = y.VALUE, c = z.VALUE;
   (void)b, (void)c;
@@ -10815,6 +10817,7 @@ static const gt__cpu_numbers F(cpu_numbers) = {
     F(cpu_row),      F(cpu_take)};                            /* of many values */
 #undef VALUE
 #undef DTYPE
+#undef GT__ANGLE
 #undef GT__EITHER
 #undef GT__F
 #undef GT__TYPE
@@ -11958,19 +11961,18 @@ enum {
   GT__OP_exp_less,
   GT__OP_near_exp, /* of values below 87 (708), so without limits */
   GT__OP_near_exp_less,
-  GT__OP_near_sin, /* of values below 2^15 (2^40) */
-  GT__OP_near_cos,
-  GT__OP_near_tan
+  GT__OP_far /* sin, cos or tan of any values; their own steps: below 2^15 (2^40) */
 };
 /* Folds beside the operations': one of the largest or least values; a NaN may be left out. */
 enum { GT__FOLD_TOP = GT__FOLD_ALL + 1, GT__FOLD_BOTTOM };
-static int gt__cpu_near(int op) {
+/* The step that does op, if no value is outside a limit (near), or else. */
+static int gt__cpu_step_of(int op, int near_zero) {
   switch (op) {
-    case GT__OP_exp: return GT__OP_near_exp;
-    case GT__OP_exp_less: return GT__OP_near_exp_less;
-    case GT__OP_sin: return GT__OP_near_sin;
-    case GT__OP_cos: return GT__OP_near_cos;
-    case GT__OP_tan: return GT__OP_near_tan;
+    case GT__OP_exp: return near_zero ? (int)GT__OP_near_exp : op;
+    case GT__OP_exp_less: return near_zero ? (int)GT__OP_near_exp_less : op;
+    case GT__OP_sin:
+    case GT__OP_cos:
+    case GT__OP_tan: return near_zero ? op : (int)GT__OP_far;
     default: return op;
   }
 }
@@ -12028,7 +12030,11 @@ static void gt__cpu_convert_rest(gt__cpu_step step, int width, int op, void *out
 #define PACK_64_OF_SET gt__cpu_avx2_pack_f64
 #define TARGET __attribute__((target("avx2,fma")))
 #define BYTES 32
+#if GT__TYPE
 #define ROWS 6
+#else /* integers: their products take longer than loads do */
+#define ROWS 4
+#endif
 #define WIDE 2
 #define DOTS 2
 #if GT__TYPE == 32
@@ -12047,7 +12053,11 @@ static void gt__cpu_convert_rest(gt__cpu_step step, int width, int op, void *out
   __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,avx2,fma,prefer-vector-width=512")))
 #endif
 #define BYTES 64
+#if GT__TYPE
 #define ROWS 14
+#else
+#define ROWS 8
+#endif
 #define WIDE 2
 #define DOTS 4
 #if GT__TYPE == 32
@@ -12114,10 +12124,11 @@ static void gt__cpu_convert_rest(gt__cpu_step step, int width, int op, void *out
   LOOP(GT__FROM + (int)GT_##dtype, T, M, (void)0, value) \
   LOOP(GT__TO + (int)GT_##dtype, M, T, (void)0, memory)
 #ifdef FLOATS
-/* Whether no value is outside the limit below which `near`, an easier step, is right. */
-STEPPING TARGET static int L(is_near)(int nearby, const T *a, const T *b, int64_t n) {
-  const T less = nearby == GT__OP_near_exp_less ? *b : (T)0;
-  const T most = nearby < GT__OP_near_sin ? K(87, 708) : K(0x1p15f, 0x1p40);
+/* Whether no value is outside the limit of op's easier step. */
+STEPPING TARGET static int L(is_near)(int op, const T *a, const T *b, int64_t n) {
+  const T less = op == GT__OP_exp_less ? *b : (T)0;
+  const int power = op == GT__OP_exp_less || op == GT__OP_exp;
+  const T most = power ? K(87, 708) : K(0x1p15f, 0x1p40);
   T outside = 0;
   for (int64_t i = 0; i < n; i++) {
     const T size = F(abs)(a[i] - less);
@@ -12126,17 +12137,18 @@ STEPPING TARGET static int L(is_near)(int nearby, const T *a, const T *b, int64_
   return outside == 0;
 }
 #endif
+#define GT__ANGLE(tangent, turn) F(trig)(a, tangent, turn, 0)
 STEPPING TARGET static void L(step)(int op, void *out, const void *pa, const void *pb,
                                     const void *pc, int64_t all) {
   const int64_t n = all & -(int64_t)GT__GROUP;
   if (n < all && op >= GT__FROM && op < GT__OP_mul_add)
     gt__cpu_convert_rest(L(step), (int)sizeof(T), op, out, pa, n, all - n);
 #ifdef FLOATS
-  const int nearby = gt__cpu_near(op);
-  if (nearby != op) {
-    const T *a = (const T *)pa;
-    if (L(is_near)(nearby, a, (const T *)pb, n)) op = nearby;
-  }
+  const int tangent = op == GT__OP_tan;
+  const U turn = op == GT__OP_cos;
+  const int easier = gt__cpu_step_of(op, 1);
+  if (easier != gt__cpu_step_of(op, 0))
+    op = gt__cpu_step_of(op, L(is_near)(op, (const T *)pa, (const T *)pb, n));
 #endif
   switch (op) {
     GT__OPERATIONS(STEP)
@@ -12148,13 +12160,12 @@ STEPPING TARGET static void L(step)(int op, void *out, const void *pa, const voi
     BY_ONE(exp_less, F(exp)(GT__SUB(a, b)))
     BY_ONE(near_exp_less, F(exp_normal)(GT__SUB(a, b)))
     STEP(near_exp, 1, FLOAT, HEAVY, F(exp_normal)(a), a)
-    STEP(near_sin, 1, FLOAT, HEAVY, F(sin_of)(a, 0, 0), a)
-    STEP(near_cos, 1, FLOAT, HEAVY, F(sin_of)(a, 1, 0), a)
-    STEP(near_tan, 1, FLOAT, HEAVY, F(tan_of)(a, 0), a)
+    STEP(far, 1, FLOAT, HEAVY, F(trig)(a, tangent, turn, 1), a)
 #endif
   }
 }
 #undef LOOP
+#undef GT__ANGLE
 #undef B_C
 #undef ONE_B
 #undef STEP
@@ -12528,7 +12539,7 @@ GT__INSIDE TARGET void L(lying)(const int vectors, const int rows, const gt__cpu
    address it; (2) it is fetched into L1 ahead, for 512-bit vectors alone, as processors do so for
    narrower ones; (3) each tile fetches, or copies, its share of B's next panel; (4) four k are
    done at a time, from the beginning of a cache line on. Together 10 to 20 %. Such tiles follow
-   one another down A in one call. */
+   one another down A in one call. Integers do without. */
 #define ADD_PACKED(i, p, r) ADD_ROW(i, a[i])
 #define STORE_PACKED(i, p, r) STORE_ROW(i)
 GT__INSIDE TARGET void L(packed)(const gt__cpu_tile *t) {
@@ -12582,7 +12593,7 @@ GT__INSIDE TARGET void L(packed)(const gt__cpu_tile *t) {
 }
 GT__FUSED TARGET static void L(micro)(const gt__cpu_tile *t) {
   const int full = t->rows == ROWS && t->columns == WIDE * LANES;
-  if (full && t->a_row == 1 && t->a_col == ROWS) L(packed)(t);
+  if (full && GT__EITHER(t->a_row == 1 && t->a_col == ROWS, 0)) L(packed)(t);
   else if (t->columns == 1) L(lying)(1, t->rows, t);
   else if (GT__EITHER(t->rows == 1, 0)) L(lying)(WIDE, 1, t);
   else L(lying)(WIDE, t->rows, t);
@@ -14378,7 +14389,7 @@ static void gt__cpu_multiply_panel(gt__cpu_panels *p) {
     t->rows = gt__cpu_height(c, rows - i);
     high = t->rows;
     const int packed = !c->a_direct && high == c->loops->rows && t->columns > 1;
-    t->down = packed && p->some == broad;
+    t->down = packed && p->some == broad && c->x->compute != GT__I64;
     t->panels = p->some > broad ? p->some / broad : 1;
     if (t->down) { /* all panels of A of this height in one call */
       const int64_t rest = (rows - i) % high;

@@ -12365,7 +12365,7 @@ GT__INSIDE TARGET int L(extreme)(T *to, const T *b, int64_t n, const int group, 
   return (odd != 0) | GT__EITHER((*to == 0), 0);
 }
 GT__INSIDE TARGET int L(best)(T *to, const T *b, int64_t n, T turn) {
-  if (n >= 512) return L(extreme)(to, b, n, GT__GROUP, turn);
+  if (GT__EITHER(n >= 512, 0)) return L(extreme)(to, b, n, GT__GROUP, turn);
   if (n >= 16) return L(extreme)(to, b, n, 16, turn);
   T x = F(identity)(GT__FOLD_MAX);
   int odd = 0;

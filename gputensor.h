@@ -12700,7 +12700,7 @@ GT__INSIDE TARGET void L(dots)(const int rows, const gt__cpu_tile *t) {
 GT__FUSED TARGET static void L(dot)(const gt__cpu_tile *t) {
 #ifdef FLOATS
   if (t->rows == 1) L(dots)(1, t);
-  else if (t->rows == 2) L(dots)(2, t);
+  else if (DOTS > 2 && t->rows == 2) L(dots)(2, t);
   else L(dots)(DOTS, t);
 #else
   gt__cpu_tile one = *t;

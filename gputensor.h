@@ -2852,7 +2852,7 @@ int fchmod(int file, mode_t mode);
 #define GT__COMPILER ", clang " __clang_version__
 #define GT__IVDEP _Pragma("clang loop vectorize(assume_safety)")
 #define GT__LIGHTLY(contract)
-#define GT__TIGHT(contract)
+#define GT__TIGHT
 #define GT__FOLDING(jumps)
 #define GT__RARELY
 #define GT__FUSED
@@ -2867,7 +2867,7 @@ int fchmod(int file, mode_t mode);
    three times as long. Without expensive-optimizations no multiply-adds are fused and no vzeroupper
    is put behind AVX; thread-jumps would make branches of what is to be selected. FOLDING: with
    selects in place of branches that nobody can foresee; short rows gain by thread-jumps. TIGHT: for
-   what is written with vectors. FUSED: for the kernels of matmul. */
+   sorting. FUSED: for what is written with vectors, the kernels of matmul above all. */
 #define GT__VECTOR_PASSES(jumps) \
   "O1", "expensive-optimizations", "tree-loop-vectorize", "vect-cost-model=dynamic", \
       jumps "thread-jumps", "no-tree-dominator-opts", "no-tree-dse", "no-tree-sink", \
@@ -2882,9 +2882,7 @@ int fchmod(int file, mode_t mode);
 #else
 #define GT__FOLDING(jumps) GT__RARELY
 #endif
-#define GT__TIGHT(contract) \
-  __attribute__((optimize("O2", "no-tree-vectorize", "no-math-errno", "no-trapping-math", \
-                          "fp-contract=" contract)))
+#define GT__TIGHT __attribute__((optimize("O2", "no-tree-vectorize")))
 #define GT__FUSED \
   __attribute__((optimize("O1", "expensive-optimizations", "align-loops=64", "no-math-errno", \
                           "no-trapping-math", "fp-contract=fast")))
@@ -11220,7 +11218,7 @@ static uint64_t gt__cpu_key(const gt__order_args *a, int64_t i) {
   gt__cpu_keys(a, i, 1, &key);
   return key;
 }
-GT__TIGHT("off") static void gt__cpu_insert(uint64_t *pair, int64_t n) {
+GT__TIGHT static void gt__cpu_insert(uint64_t *pair, int64_t n) {
   for (int64_t i = 1; i < n; i++) {
     const uint64_t x = pair[i];
     int64_t k = i;
@@ -11233,7 +11231,7 @@ GT__TIGHT("off") static void gt__cpu_insert(uint64_t *pair, int64_t n) {
 }
 /* Sorts n pairs, fewer than 2^32, stably by the lowest `bits` bits of their keys, above which all
    are alike. `spare` has room for as many. */
-GT__TIGHT("off") static void gt__cpu_radix(uint64_t *pair, uint64_t *spare, int64_t n, int bits) {
+GT__TIGHT static void gt__cpu_radix(uint64_t *pair, uint64_t *spare, int64_t n, int bits) {
   uint32_t counts[4][GT__DIGIT_VALUES] = {{0}};
   uint64_t *from = pair, *to = spare;
   const int end = 32 + bits;
@@ -11278,7 +11276,7 @@ static void gt__cpu_sort(const gt__order_args *a, uint64_t *pair, uint64_t *spar
 static int64_t gt__cpu_order_room(const gt__order_args *a) {
   return gt__least(a->n, 4 * a->keep + GT__FEW_PAIRS);
 }
-GT__TIGHT("off") static void gt__cpu_order_row(const gt__order_args *a, uint64_t *pair) {
+GT__TIGHT static void gt__cpu_order_row(const gt__order_args *a, uint64_t *pair) {
   const int64_t room = gt__cpu_order_room(a);
   gt__i64 *out = (gt__i64 *)(void *)a->out.data;
   uint64_t key[GT__BLOCK];
@@ -12762,9 +12760,8 @@ GT__INSIDE TARGET void L(turn)(N *to, int64_t panel, int64_t pitch, const N *fro
     }
   }
 }
-GT__TIGHT("off")
-TARGET static void L(pack)(void *pto, int64_t panel, int64_t pitch, const void *pfrom, int64_t line,
-                           int64_t along, int64_t n, int64_t k) {
+GT__FUSED TARGET static void L(pack)(void *pto, int64_t panel, int64_t pitch, const void *pfrom,
+                                     int64_t line, int64_t along, int64_t n, int64_t k) {
   N *to = (N *)pto;
   const N *from = (const N *)pfrom;
   int64_t done = along == 1 ? k & ~(int64_t)(LANES - 1) : 0;
@@ -13375,9 +13372,8 @@ static int64_t gt__cpu_dot_of(const int64_t *at, const int64_t *stride, int n) {
     from += step; \
     entry += next; \
   }
-GT__TIGHT("off")
-static void gt__cpu_pick(const gt__copy_args *c, char *to, const char *from, int64_t entry,
-                         int64_t run) {
+GT__FUSED static void gt__cpu_pick(const gt__copy_args *c, char *to, const char *from,
+                                   int64_t entry, int64_t run) {
   const int last = c->ndim - 1;
   const int64_t size = gt__cpu_bytes(&c->dst);
   const int64_t step = c->src.stride[last] * size;

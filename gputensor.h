@@ -441,7 +441,7 @@ GT_API gt_tensor *gt_gather(gt_tensor *out, const gt_tensor *x, int dim, const g
    integer truncates and saturates, NaN becomes 0; integer to integer wraps; to bool is "not zero";
    others round once. */
 #define GT__MATH(X, name) X(name, 1, FLOAT, HEAVY, GT__F(name)(a), a)
-#define GT__TRIG(X, name, tangent, turn) X(name, 1, FLOAT, HEAVY, GT__ANGLE(tangent, turn), a)
+#define GT__TRIG(X, name, which) X(name, 1, FLOAT, HEAVY, GT__ANGLE(which), a)
 #define GT__ROUND(X, name, f) X(name, 1, ARITH, LIGHT, GT__F(f)(a), a)
 #define GT__SAME(X, name, formula) X(name, 2, BOOL, LIGHT, formula, formula)
 #define GT__COMPARE(X, name, sign) GT__SAME(X, name, (a sign b))
@@ -474,8 +474,8 @@ GT_API gt_tensor *gt_gather(gt_tensor *out, const gt_tensor *x, int dim, const g
   X(rsqrt, 1, FLOAT, LIGHT, GT__F(reciprocal)(GT__F(sqrt)(a)), a) \
   X(reciprocal, 1, FLOAT, LIGHT, GT__F(reciprocal)(a), a) \
   GT__MATH(X, exp) GT__MATH(X, exp2) GT__MATH(X, expm1) GT__MATH(X, log) GT__MATH(X, log2) \
-  GT__MATH(X, log10) GT__MATH(X, log1p) GT__TRIG(X, sin, 0, 0) \
-  GT__TRIG(X, cos, 0, 1) GT__TRIG(X, tan, 1, 0) \
+  GT__MATH(X, log10) GT__MATH(X, log1p) GT__TRIG(X, sin, 0) \
+  GT__TRIG(X, cos, 1) GT__TRIG(X, tan, 2) \
   GT__MATH(X, asin) GT__MATH(X, acos) GT__MATH(X, atan) GT__MATH(X, sinh) GT__MATH(X, cosh) \
   GT__MATH(X, tanh) GT__MATH(X, sigmoid) GT__MATH(X, gelu) GT__MATH(X, silu) GT__MATH(X, softplus) \
   GT__MATH(X, erf) \
@@ -1146,7 +1146,7 @@ GT__FN double gt__easy_div_f64(double a, double b) {
   return __fma_rn(r, __fma_rn(-b, q, a), q);
 }
 #define GT__BRANCHES 1 /* around what few threads need */
-#define GT__ANGLE(tangent, turn) GT__F(trig)(a, tangent, turn, 1)
+#define GT__ANGLE(which) GT__F(trig)(a, which, 1)
 #else
 #define GT__FN static inline __attribute__((always_inline, unused))
 #define GT__LIBM(f) __builtin_##f
@@ -1900,13 +1900,13 @@ GT__FN T F(tan_quadrant)(U n, T r, T r_lo) {
   q = F(fma)(q, rest, q);
   return n & 1u ? q : t;
 }
-/* tan x, or sin(|x| + turn pi/2) with the sign of x if that is sin(|x|). */
-GT__FN T F(trig)(T x, int tangent, U turn, int any) {
+/* sin x, cos x or tan x: which is 0, 1 or 2. */
+GT__FN T F(trig)(T x, U which, int any) {
   T r;
   T r_lo;
-  U n = F(trig_reduce)(F(abs)(x), any, &r, &r_lo) + turn;
-  T y = tangent ? F(tan_quadrant)(n, r, r_lo) : F(sin_quadrant)(n, r, r_lo);
-  return F(neg_if)(y, turn ? 0u : F(bits)(x));
+  U n = F(trig_reduce)(F(abs)(x), any, &r, &r_lo) + (which & 1u);
+  T y = which > 1 ? F(tan_quadrant)(n, r, r_lo) : F(sin_quadrant)(n, r, r_lo);
+  return F(neg_if)(y, which == 1 ? 0u : F(bits)(x));
 }
 /* asin(s) to 1/2 (0.54): s + s^3 p(s^2), fit 2^-27.6 2^-56.1; above pi/2 - 2 asin(sqrt((1-a)/2)).
    */
@@ -10739,11 +10739,9 @@ static void F(cpu_store)(int dtype, void *p, gt__num v) {
   switch (dtype) { GT__MEMORY_TYPES(GT__STORES) }
 }
 #if GT__TYPE
-GT__RARELY static T F(cpu_angle)(T angle, int tangent, U turn) {
-  return F(trig)(angle, tangent, turn, 1);
-}
+GT__RARELY static T F(cpu_angle)(T x, U which) { return F(trig)(x, which, 1); }
 #endif
-#define GT__ANGLE(tangent, turn) F(cpu_angle)(a, tangent, turn)
+#define GT__ANGLE(which) F(cpu_angle)(a, which)
 GT__RARELY static gt__num F(cpu_apply)(int op, gt__num x, gt__num y, gt__num z) {
   const T a = x.VALUE, b = y.VALUE, c = z.VALUE;
   (void)b, (void)c;
@@ -11963,14 +11961,14 @@ enum {
 };
 /* Folds beside the operations': one of the largest or least values; a NaN may be left out. */
 enum { GT__FOLD_TOP = GT__FOLD_ALL + 1, GT__FOLD_BOTTOM };
-/* The step that does op, if no value is outside a limit (near), or else. */
-static int gt__cpu_step_of(int op, int near_zero) {
+/* The step that takes op's place where values allow it (near_) or ask for it (far). */
+static int gt__cpu_other(int op) {
   switch (op) {
-    case GT__OP_exp: return near_zero ? (int)GT__OP_near_exp : op;
-    case GT__OP_exp_less: return near_zero ? (int)GT__OP_near_exp_less : op;
+    case GT__OP_exp: return GT__OP_near_exp;
+    case GT__OP_exp_less: return GT__OP_near_exp_less;
     case GT__OP_sin:
     case GT__OP_cos:
-    case GT__OP_tan: return near_zero ? op : (int)GT__OP_far;
+    case GT__OP_tan: return GT__OP_far;
     default: return op;
   }
 }
@@ -12028,11 +12026,7 @@ static void gt__cpu_convert_rest(gt__cpu_step step, int width, int op, void *out
 #define PACK_64_OF_SET gt__cpu_avx2_pack_f64
 #define TARGET __attribute__((target("avx2,fma")))
 #define BYTES 32
-#if GT__TYPE
 #define ROWS 6
-#else /* integers: their products take longer than loads do */
-#define ROWS 4
-#endif
 #define WIDE 2
 #define DOTS 2
 #if GT__TYPE == 32
@@ -12053,7 +12047,7 @@ static void gt__cpu_convert_rest(gt__cpu_step step, int width, int op, void *out
 #define BYTES 64
 #if GT__TYPE
 #define ROWS 14
-#else
+#else /* integers take longer to multiply than to load */
 #define ROWS 8
 #endif
 #define WIDE 2
@@ -12122,11 +12116,10 @@ static void gt__cpu_convert_rest(gt__cpu_step step, int width, int op, void *out
   LOOP(GT__FROM + (int)GT_##dtype, T, M, (void)0, value) \
   LOOP(GT__TO + (int)GT_##dtype, M, T, (void)0, memory)
 #ifdef FLOATS
-/* Whether no value is outside the limit of op's easier step. */
-STEPPING TARGET static int L(is_near)(int op, const T *a, const T *b, int64_t n) {
-  const T less = op == GT__OP_exp_less ? *b : (T)0;
-  const int power = op == GT__OP_exp_less || op == GT__OP_exp;
-  const T most = power ? K(87, 708) : K(0x1p15f, 0x1p40);
+/* Whether no value is outside the limit of an easier step: near_exp, or sin and its like. */
+STEPPING TARGET static int L(is_near)(int other, const T *a, const T *b, int64_t n) {
+  const T less = other == GT__OP_near_exp_less ? *b : (T)0;
+  const T most = other == GT__OP_far ? K(0x1p15f, 0x1p40) : K(87, 708);
   T outside = 0;
   for (int64_t i = 0; i < n; i++) {
     const T size = F(abs)(a[i] - less);
@@ -12135,18 +12128,19 @@ STEPPING TARGET static int L(is_near)(int op, const T *a, const T *b, int64_t n)
   return outside == 0;
 }
 #endif
-#define GT__ANGLE(tangent, turn) F(trig)(a, tangent, turn, 0)
+#define GT__ANGLE(which) F(trig)(a, which, 0)
 STEPPING TARGET static void L(step)(int op, void *out, const void *pa, const void *pb,
                                     const void *pc, int64_t all) {
   const int64_t n = all & -(int64_t)GT__GROUP;
   if (n < all && op >= GT__FROM && op < GT__OP_mul_add)
     gt__cpu_convert_rest(L(step), (int)sizeof(T), op, out, pa, n, all - n);
 #ifdef FLOATS
-  const int tangent = op == GT__OP_tan;
-  const U turn = op == GT__OP_cos;
-  const int easier = gt__cpu_step_of(op, 1);
-  if (easier != gt__cpu_step_of(op, 0))
-    op = gt__cpu_step_of(op, L(is_near)(op, (const T *)pa, (const T *)pb, n));
+  const U which = op == GT__OP_tan ? 2 : op == GT__OP_cos; /* for far */
+  const int other = gt__cpu_other(op);
+  if (other != op) {
+    const int near_zero = L(is_near)(other, (const T *)pa, (const T *)pb, n);
+    if (near_zero == (other != GT__OP_far)) op = other;
+  }
 #endif
   switch (op) {
     GT__OPERATIONS(STEP)
@@ -12158,7 +12152,7 @@ STEPPING TARGET static void L(step)(int op, void *out, const void *pa, const voi
     BY_ONE(exp_less, F(exp)(GT__SUB(a, b)))
     BY_ONE(near_exp_less, F(exp_normal)(GT__SUB(a, b)))
     STEP(near_exp, 1, FLOAT, HEAVY, F(exp_normal)(a), a)
-    STEP(far, 1, FLOAT, HEAVY, F(trig)(a, tangent, turn, 1), a)
+    STEP(far, 1, FLOAT, HEAVY, F(trig)(a, which, 1), a)
 #endif
   }
 }

@@ -1560,7 +1560,7 @@ constexpr T gt__easy_power = sizeof(T) == 4 ? (T)87 : (T)708;
   (sizeof(T) == 4 ? (T)gt__##f##_f32(__VA_ARGS__) : (T)gt__##f##_f64(__VA_ARGS__))
 template <int OP, class T>
 GT__DEV T gt__easy(T x) {
-  if (OP == GT__OP_sin) return GT__FORMULA_OF(trig, x, 0, 0, 0);
+  if (OP == GT__OP_sin) return GT__FORMULA_OF(trig, x, 0, 0);
   if (OP == GT__OP_exp) return GT__FORMULA_OF(exp_normal, x);
   const T power = GT__FORMULA_OF(exp_normal, -fabs(x));
   return GT__FORMULA_OF(over_one_and, power, x < 0 ? power : 1);

@@ -441,7 +441,6 @@ GT_API gt_tensor *gt_gather(gt_tensor *out, const gt_tensor *x, int dim, const g
    integer truncates and saturates, NaN becomes 0; integer to integer wraps; to bool is "not zero";
    others round once. */
 #define GT__MATH(X, name) X(name, 1, FLOAT, HEAVY, GT__F(name)(a), a)
-#define GT__TRIG(X, name, which) X(name, 1, FLOAT, HEAVY, GT__ANGLE(which), a)
 #define GT__ROUND(X, name, f) X(name, 1, ARITH, LIGHT, GT__F(f)(a), a)
 #define GT__SAME(X, name, formula) X(name, 2, BOOL, LIGHT, formula, formula)
 #define GT__COMPARE(X, name, sign) GT__SAME(X, name, (a sign b))
@@ -474,8 +473,10 @@ GT_API gt_tensor *gt_gather(gt_tensor *out, const gt_tensor *x, int dim, const g
   X(rsqrt, 1, FLOAT, LIGHT, GT__F(reciprocal)(GT__F(sqrt)(a)), a) \
   X(reciprocal, 1, FLOAT, LIGHT, GT__F(reciprocal)(a), a) \
   GT__MATH(X, exp) GT__MATH(X, exp2) GT__MATH(X, expm1) GT__MATH(X, log) GT__MATH(X, log2) \
-  GT__MATH(X, log10) GT__MATH(X, log1p) GT__TRIG(X, sin, 0) \
-  GT__TRIG(X, cos, 1) GT__TRIG(X, tan, 2) \
+  GT__MATH(X, log10) GT__MATH(X, log1p) \
+  X(sin, 1, FLOAT, HEAVY, GT__ANGLE(0), a) \
+  X(cos, 1, FLOAT, HEAVY, GT__ANGLE(1), a) \
+  X(tan, 1, FLOAT, HEAVY, GT__ANGLE(2), a) \
   GT__MATH(X, asin) GT__MATH(X, acos) GT__MATH(X, atan) GT__MATH(X, sinh) GT__MATH(X, cosh) \
   GT__MATH(X, tanh) GT__MATH(X, sigmoid) GT__MATH(X, gelu) GT__MATH(X, silu) GT__MATH(X, softplus) \
   GT__MATH(X, erf) \
@@ -15540,6 +15541,7 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
 /* Helpers end here: only macros that a program may use leave this file. */
 #undef GT__ADD
 #undef GT__AMX
+#undef GT__ANGLE
 #undef GT__ARITHMETIC
 #undef GT__ASSERT
 #undef GT__BARE

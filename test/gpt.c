@@ -24,10 +24,10 @@ static void plain_norm(int64_t width, const double *x, gt_tensor *const *p, doub
 }
 static void plain_linear(const double *x, gt_tensor *const *p, double *y) { /* w (in, out), then b */
   const int64_t in = p[0]->shape[0], out = p[0]->shape[1];
-  for (int64_t j = 0; j < out; j++) {
-    y[j] = floats(p[1])[j];
-    for (int64_t i = 0; i < in; i++) y[j] += x[i] * floats(p[0])[i * out + j];
-  }
+  const float *w = floats(p[0]), *b = floats(p[1]); /* a call that asks for data costs more than a sum */
+  for (int64_t j = 0; j < out; j++) y[j] = b[j];
+  for (int64_t i = 0; i < in; i++)
+    for (int64_t j = 0; j < out; j++) y[j] += x[i] * w[i * out + j];
 }
 /* One head of one token, number t: its query, keys and values of tokens 0 to t are in qkv, of 3 * width
    numbers a token. */
@@ -68,16 +68,17 @@ static void plain_layer(const model *m, gt_tensor *const *p, double *x) { /* x: 
 }
 static void plain_logits(const model *m, const int64_t *token, double *logits) { /* (TEXT, words) */
   const int64_t words = m->p[WTE]->shape[0], width = m->p[WTE]->shape[1];
+  const float *wte = floats(m->p[WTE]), *wpe = floats(m->p[WPE]);
   double *x = doubles(TEXT * width), *y = doubles(width);
   for (int64_t i = 0; i < TEXT * width; i++)
-    x[i] = (double)floats(m->p[WTE])[token[i / width] * width + i % width] + floats(m->p[WPE])[i];
+    x[i] = (double)wte[token[i / width] * width + i % width] + wpe[i];
   for (int i = 0; i < m->layers; i++) plain_layer(m, m->p + MODELS + i * LAYERS, x);
   for (int64_t t = 0; t < TEXT; t++) {
     plain_norm(width, x + t * width, m->p + LN_F, y);
     for (int64_t n = 0; n < words; n++) {
       double *sum = &logits[t * words + n];
       *sum = 0;
-      for (int64_t i = 0; i < width; i++) *sum += y[i] * floats(m->p[WTE])[n * width + i];
+      for (int64_t i = 0; i < width; i++) *sum += y[i] * wte[n * width + i];
     }
   }
   free(x);

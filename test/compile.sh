@@ -4,7 +4,8 @@
 # lists of what is still allowed, density.txt and names.txt, which only shrink.
 #   compile.sh [standards|documents|cuda]...       without arguments: all
 # GCC_LIBRARY: objects and options to link the library with, as gcc compiled it, or nothing
-# GCC_FRAMES: gcc's list of the stack that each function of the optimised library takes, or nothing
+# GCC_FRAMES: gcc's lists of the stack that each function takes, of the library with GPUTENSOR_DISPATCH
+#   and of that with GPUTENSOR_PLAIN, or nothing
 cd "$(dirname "$0")/.." || exit 1
 export LC_ALL=C
 root=$PWD
@@ -295,10 +296,13 @@ no_threads() {
 large_frames() { awk -F'\t' '$2 > 32768 || $3 == "dynamic" { print $1 ": " $2 " bytes of stack" }' "$1"; }
 frames() {
   local f build="gcc -std=c99 -O2 -fstack-usage -I. -c test/lib.c"
-  if [ -n "$GCC_FRAMES" ]; then cp "$GCC_FRAMES" "$work/dispatch.su"
-  else check "frames: builds" $build -DGPUTENSOR_DISPATCH -o "$work/dispatch.o"
+  if [ -n "$GCC_FRAMES" ]; then
+    cp "${GCC_FRAMES% *}" "$work/dispatch.su"
+    cp "${GCC_FRAMES#* }" "$work/plain.su"
+  else
+    check "frames: builds" $build -DGPUTENSOR_DISPATCH -o "$work/dispatch.o"
+    check "frames: builds" $build -DGPUTENSOR_PLAIN -o "$work/plain.o"
   fi
-  check "frames: builds" $build -DGPUTENSOR_PLAIN -o "$work/plain.o"
   check "frames: builds" $build -o "$work/default.o"
   for f in dispatch plain default; do
     if [ -s "$work/$f.su" ]; then empty "frames above 32 KiB" large_frames "$work/$f.su"
@@ -434,7 +438,7 @@ table_grows() {
     -e 's/GT__MATH(X, cos)/& X(thrice, 1, ARITH, LIGHT, GT__MUL(a, 3), gt__mul_i64(a, 3))/' \
     $header > "$work/grown/gputensor.h"
   write_functions
-  check "a grown table builds" "$(quick_c)" -O1 "-I$work/grown" "$work/functions.c" -lm -lpthread -o "$work/functions"
+  check "a grown table builds" "$(quick_c)" -O0 "-I$work/grown" "$work/functions.c" -lm -lpthread -o "$work/functions"
   check "a grown table changes nothing else" "$work/functions"
 }
 # A dtype more does not compile before each place knows it that lists them.
@@ -542,10 +546,17 @@ build_and_run() { # NAME FILE [OBJECTS]
 commands_of() { # FILE COMMAND
   sed -e :a -e '/\\$/N; s/ *\\\n */ /; ta' "$1" | sed -n "s/^ *\($2  *-.*\)$/\1/p" | sed 's/  *#.*//; s/   *(.*)$//'
 }
-# README.md's blocks of cc are run as they stand, in a folder like a user's.
+# README.md's blocks of cc are run as they stand, in a folder like a user's. Behind the first, cc makes
+# the library in the cheapest way: what a block adds are its files and its options.
+write_cheap_cc() { # FOLDER
+  mkdir -p "$1"
+  printf '#!/bin/sh\nexec "%s" "$@" %s\n' "$(command -v cc)" "$fast" > "$1/cc"
+  chmod +x "$1/cc"
+}
 run_blocks() {
-  local folder=$work/project n=0 block
+  local folder=$work/project n=0 block commands=""
   mkdir -p "$folder"
+  write_cheap_cc "$work/cheap"
   cp -r $header examples "$folder"
   awk -v out="$work/block" '
     /^```sh$/ { n++; on = 1; next }
@@ -557,21 +568,25 @@ run_blocks() {
     if grep -q gputensor.o "$block"; then
       grep -v '^#define GPUTENSOR_IMPLEMENTATION' "$work/readme1.c" > "$folder/app.c"
     fi
-    check "README.md's $(grep -m 1 '^cc ' "$block")" bash -ec "cd '$folder' && . '$block' && { [ ! -x app ] || ./app; }"
+    check "README.md's $(grep -m 1 '^cc ' "$block")" \
+      env "PATH=$commands$PATH" bash -ec "cd '$folder' && . '$block' && { [ ! -x app ] || ./app; }"
+    commands=$work/cheap:
     rm -f "$folder/app"
   done
   if [ $n -lt 3 ]; then fail "README.md has $n blocks with cc"; fi
 }
-# Whole programs take too long for each; what they are compiled with is looked at.
+# Whole programs take too long for each; what they are compiled with is looked at, with the library for
+# the header's own command and without it for the others'.
 example_commands() {
-  local f command
+  local f command library=""
   for f in $header examples/*.c; do
     command=$(commands_of "$f" cc | head -n 1)
     if [ -z "$command" ]; then fail "$f has no command with cc"; continue; fi
     cp "$work/quick_start.c" "$work/app.c"
     command=${command/ app.c/ -I. $work/app.c}
     # shellcheck disable=SC2086
-    check "$f: $command" ${command% -o *} -fsyntax-only
+    check "$f: $command" ${command% -o *} $library -fsyntax-only
+    library=-DGPUTENSOR_LINKED
   done
 }
 # README.md shows the functions that recipes.c tests.
@@ -647,7 +662,8 @@ documents() {
     name=$(basename "$(dirname "$f")")
     if ! have make; then skip "examples/$name: no make"; continue; fi
     if [ "$name" = 16_drop_in ] && ! have patch; then skip "examples/$name: no patch"; continue; fi
-    check "examples/$name" make -s -C examples OUT="$work/lessons" "check-$name"
+    # what is compared needs no library of its own, nor the best of five runs
+    check "examples/$name" env RUNS=1 OBJECTS="$GCC_LIBRARY" make -s -C examples OUT="$work/lessons" "check-$name"
     if grep -q '^skipped: ' "$work/log"; then skip "$(sed -n 's/^skipped: //p' "$work/log")"; fi
   done
 }

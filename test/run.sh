@@ -36,22 +36,29 @@ works() {
 }
 programs() { grep -l '^int main' -- *.c | sed 's/\.c$//'; }
 
-# Sets CC, FLAGS (for library and programs), LIBRARY_FLAGS (the library must be free of warnings;
-# sanitizers mislead gcc's) and what programs run on.
+# Sets CC, FLAGS, LIBRARY_FLAGS (the library must be free of warnings; sanitizers mislead gcc's), OBJECTS,
+# where the programs' own objects are, with which options they are made, and what programs run on. What
+# the library's options do not change is compiled once: programs of the same objects differ in the library.
 configure() {
   local strict="-std=c99 -Wall -Wextra -Wpedantic -Werror"
-  EMULATOR=""
+  EMULATOR="" OBJECTS=$1 OBJECT_FLAGS="-O1"
   case $1 in
     gcc) CC=gcc FLAGS="-O2 $gcc_openmp -DGPUTENSOR_DISPATCH" LIBRARY_FLAGS="$strict -fstack-usage" ;;
-    clang) CC=clang FLAGS="-O2 $clang_openmp" LIBRARY_FLAGS=$strict ;;
-    plain) CC=gcc FLAGS="-O2 $gcc_openmp -DGPUTENSOR_PLAIN" LIBRARY_FLAGS=$strict ;;
-    native) # gcc fuses a*b + c by itself, which must not reach the library, nor the inputs of the tests
-      CC=gcc FLAGS="-O2 $gcc_openmp -march=native -ffp-contract=off" LIBRARY_FLAGS="$strict -ffp-contract=fast" ;;
-    race) CC=gcc LIBRARY_FLAGS=-std=c99 FLAGS="-O1 -g1 -fsanitize=thread" ;;
+    clang) # clang is quick at O0 alone
+      CC=clang FLAGS="-O2 $clang_openmp" LIBRARY_FLAGS=$strict OBJECT_FLAGS="-O0" ;;
+    plain)
+      CC=gcc FLAGS="-O2 $gcc_openmp -DGPUTENSOR_PLAIN" LIBRARY_FLAGS="$strict -fstack-usage" OBJECTS=gcc ;;
+    native) # gcc fuses a*b + c by itself, which must not reach the library
+      CC=gcc FLAGS="-O2 $gcc_openmp -march=native" LIBRARY_FLAGS="$strict -ffp-contract=fast" OBJECTS=gcc ;;
+    race) CC=gcc LIBRARY_FLAGS=-std=c99 FLAGS="-O1 -g1 -fsanitize=thread" OBJECT_FLAGS=$FLAGS ;;
     arm64)
-      # it fuses, too
-      CC=aarch64-linux-gnu-gcc FLAGS="-O2 -static -ffp-contract=off" EMULATOR=qemu-aarch64
-      LIBRARY_FLAGS="$strict -ffp-contract=fast" ;;
+      # it fuses, too, nor must that reach the inputs of the tests
+      CC=aarch64-linux-gnu-gcc FLAGS="-O2 -static" EMULATOR=qemu-aarch64
+      LIBRARY_FLAGS="$strict -ffp-contract=fast" OBJECT_FLAGS="-O1 -ffp-contract=off" ;;
+  esac
+  case $OBJECTS in
+    gcc) OBJECT_FLAGS="$OBJECT_FLAGS $gcc_openmp" ;;
+    clang) OBJECT_FLAGS="$OBJECT_FLAGS $clang_openmp" ;;
   esac
 }
 
@@ -111,12 +118,20 @@ library_is_there() { # CONFIG; its job was started before, so this ends
   [ "$(cat "$build/$1/done")" = yes ]
 }
 
-build_program() { # CONFIG NAME LOG, if it is not there; two jobs may make the same one at once
-  local program=$build/$1/$2
-  if [ -x "$program" ]; then return; fi
+# Makes a file, if it is not there; two jobs may make the same one at once.
+make_file() { # FILE LOG COMMAND..., which writes what is named behind it
+  local file=$1 log=$2
+  shift 2
+  if [ -f "$file" ]; then return; fi
+  "$@" "$file-$BASHPID" >> "$log" 2>&1 && mv "$file-$BASHPID" "$file"
+}
+build_program() { # CONFIG NAME LOG
+  local object=$build/objects-$OBJECTS/$2.o
+  : > "$3"
+  mkdir -p "$build/objects-$OBJECTS"
   # shellcheck disable=SC2086
-  $CC $FLAGS -I.. -std=gnu11 -Wall -Wextra "$2.c" "$build/$1/lib.o" "$build/$1/hooks.o" \
-    -lm -lpthread -o "$program-$BASHPID" > "$3" 2>&1 && mv "$program-$BASHPID" "$program"
+  make_file "$object" "$3" $CC $OBJECT_FLAGS -I.. -std=gnu11 -Wall -Wextra -c "$2.c" -o &&
+    make_file "$build/$1/$2" "$3" $CC $FLAGS "$object" "$build/$1/lib.o" "$build/$1/hooks.o" -lm -lpthread -o
 }
 run_program() { # CONFIG NAME VARIANT ARGUMENTS...: the variant names the log
   local config=$1 name=$2 title="$2 $1 $3" log program began
@@ -159,7 +174,9 @@ run_emulated() { # PROCESSOR NAME
   run_program gcc "$2" "on-$1" --quick
 }
 run_compile() { # PART of compile.sh, whose examples need a library, and its frames
-  if [ "$1" = standards ] && library_is_there gcc; then export GCC_FRAMES="$PWD/$build/gcc/lib.su"; fi
+  if [ "$1" = standards ] && library_is_there gcc && library_is_there plain; then
+    export GCC_FRAMES="$PWD/$build/gcc/lib.su $PWD/$build/plain/lib.su"
+  fi
   if [ "$1" = documents ] && library_is_there gcc; then
     export GCC_LIBRARY="$PWD/$build/gcc/lib.o $PWD/$build/gcc/hooks.o $gcc_openmp"
   fi

@@ -5,16 +5,17 @@
 #     sh examples/16_drop_in/check.sh [FOLDER]     FOLDER, where to work: a new one, removed at the end
 #
 # Where there are nvcc and a GPU the last is built for it, which takes a minute or two: with KERNELS, a
-# compiled gputensor_kernels.o, in the environment a few seconds.
+# compiled gputensor_kernels.o, in the environment a few seconds. OBJECTS there, the library and its
+# options to link with, saves compiling it again behind the first diff; RUNS is how often each is run.
 cd "$(dirname "$0")" || exit 1
 size="1000 501" # and steps
 export OMP_WAIT_POLICY="${OMP_WAIT_POLICY:-passive}" # others may need the cores: threads must not spin
 work=${1:-$(mktemp -d)} || exit 1
 mkdir -p "$work" || exit 1
 stop() { echo "wrong: $1" >&2; cat "$work/log" >&2; exit 1; }
-run() { # TITLE PROGRAM: prints its checksum and the least of five times
+run() { # TITLE PROGRAM: prints its checksum and the least of its times
   : > "$work/log"
-  for _ in 1 2 3 4 5; do
+  for _ in $(seq "${RUNS:-5}"); do
     # shellcheck disable=SC2086
     "$work/$2" $size > "$work/out" 2>> "$work/log" || stop "$2 fails"
   done
@@ -37,6 +38,10 @@ run "1_library.diff, $(changed 1_library.diff) lines" heat
 same
 
 apply 2_gpu.diff
+if [ -n "$OBJECTS" ]; then
+  cc -fsyntax-only "$work/simulate.c" > "$work/log" 2>&1 || stop "it does not compile as it stands"
+  sed -i "s|^\tcc .*simulate.c|& -DGPUTENSOR_LINKED $OBJECTS|" "$work/Makefile"
+fi
 build heat
 run "2_gpu.diff, $(changed 2_gpu.diff) lines, on the CPU" heat
 same

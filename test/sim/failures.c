@@ -209,9 +209,9 @@ static void scenario(void) {
   both_devices(a, b);
   expect("pools open to the other device", (double)sim_calls("cudaMemPoolSetAccess"), 2);
   let_go(a, b);
-  gt_warmup(a);
   graphs(a);
   traces(b);
+  if (!sim_failed()) gt_warmup(a); /* a million elements: where its own calls fail, and where none does */
   expect("the current device", sim_device(), before);
   if (!gt_error()) gt_empty_cache(); /* after an error gt_from_array may still read what it was given */
 }

@@ -34,6 +34,7 @@ static const char *check_program = "test";
 static int64_t check_handles;
 static gt_device DEV;       /* where the tests run: the CPU, or a GPU: --device cuda, cuda:1 */
 static int QUICK;           /* --quick: a short version, for slow tools */
+static int BY_DIGEST;       /* --by-digest: no error is measured; the digest has to be another run's */
 static FILE *check_messages; /* every error message goes here: errors.sh wants each seen once */
 UNUSED static int is_gpu(gt_device d) { /* and not the simulated CUDA runtime */
   return d.type == GT_CUDA && !strstr(gt_device_name(d), "simulated");
@@ -510,7 +511,7 @@ static int check_finish(void) {
          check_skipped);
   return check_failed != 0;
 }
-/* Reads --device cpu|cuda, --quick and --messages FILE. */
+/* Reads --device cpu|cuda, --quick, --by-digest and --messages FILE. */
 static void check_start(const char *program, int argc, char **argv) {
   int i;
   setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
@@ -522,6 +523,7 @@ static void check_start(const char *program, int argc, char **argv) {
   DEV = gt_cpu();
   for (i = 1; i < argc; i++) {
     if (strcmp(argv[i], "--quick") == 0) QUICK = 1;
+    if (strcmp(argv[i], "--by-digest") == 0) BY_DIGEST = 1;
     if (strcmp(argv[i], "--device") == 0 && i + 1 < argc) DEV = gt_parse_device(argv[++i]);
     if (strcmp(argv[i], "--messages") == 0 && i + 1 < argc) check_messages = fopen(argv[++i], "w");
   }

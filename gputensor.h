@@ -2895,20 +2895,29 @@ int fchmod(int file, mode_t mode);
 float __builtin_sqrtf(float) __attribute__((const));
 double __builtin_sqrt(double) __attribute__((const));
 #endif
-/* From here on few passes do, and fewest where time is not spent: an -O2 of everything would double
-   the time to compile, for a tenth of a call. (What an initialiser leaves to be 0, if that is more
-   than 64 bytes, is set by `rep stos`, and takes 30 ns to begin.) Loops over data ask for more. */
+/* Few passes do from here on: an -O2 of everything would double the time to compile, for a tenth of
+   a call. What is rare takes the lightest, Og; the rest of the host's code besides these what a call
+   gains by; and what walks over data O1. (No O0 here: gcc 12 makes no vectors behind it. What an
+   initialiser leaves to be 0, if that is more than 64 bytes, is set by `rep stos`, and takes 30 ns
+   to begin.) Loops over data ask for more by the names above. */
 #if defined(__OPTIMIZE__) && !defined(__clang__) && !defined(__CUDACC__)
-#pragma GCC optimize("O1", "inline-small-functions", "reorder-blocks", "align-functions", \
-                     "store-merging", "no-tree-dominator-opts")
+#pragma GCC optimize("Og", "inline-small-functions", "inline-functions-called-once", \
+                     "reorder-blocks", "align-functions", "tree-dse", "tree-sra", \
+                     "no-tree-dominator-opts")
 #define GT__RARE_BEGINS _Pragma("GCC push_options") _Pragma("GCC optimize(\"Og\")")
-#define GT__RARE_ENDS _Pragma("GCC pop_options")
-#elif defined(__clang__) && !defined(GPUTENSOR_PLAIN)
+#define GT__FLAGS_END _Pragma("GCC pop_options")
+#define GT__DATA_BEGINS \
+  _Pragma("GCC push_options") \
+      _Pragma("GCC optimize(\"O1\", \"inline-small-functions\", \"store-merging\")")
+#else
+#ifdef __clang__
 #define GT__RARE_BEGINS _Pragma("clang optimize off")
-#define GT__RARE_ENDS _Pragma("clang optimize on")
+#define GT__FLAGS_END _Pragma("clang optimize on")
 #else
 #define GT__RARE_BEGINS
-#define GT__RARE_ENDS
+#define GT__FLAGS_END
+#endif
+#define GT__DATA_BEGINS
 #endif
 #define GT__INSIDE static inline __attribute__((always_inline, unused))
 enum { GT__BLOCK = 512 }; /* values of the CPU's loops, at a time */
@@ -3357,7 +3366,7 @@ GT_API const char *gt_status_string(gt_status status) {
       "out of memory", "bad expression", "file error",     "bad format", "bad state",
       "CUDA error",    "device lost",    "versions differ"};
   GT__ASSERT(sizeof name / sizeof *name == GT_ERROR_VERSION + 1, "each status has a text");
-  return (size_t)status < sizeof name / sizeof *name ? name[status] : "unknown status";
+  return (unsigned)status <= GT_ERROR_VERSION ? name[status] : "unknown status";
 }
 /* Calls the handler: not while the thread has claims, since it may use the very tensors. */
 static void gt__tell_handler(void) {
@@ -3548,11 +3557,10 @@ GT_API gt_status gt_set_device(gt_device device) {
 }
 GT_API gt_device gt_parse_device(const char *text) {
   GT__CALL;
-  gt_device current = gt_current_device();
   char digits[6], more;
   if (!text) text = "NULL";
   if (!strcmp(text, "cpu") || !strcmp(text, "cpu:0")) return gt_cpu();
-  if (!strcmp(text, "cuda")) return gt__cuda_device(current.type == GT_CUDA ? current.index : 0);
+  if (!strcmp(text, "cuda")) return gt__cuda_device(gt_current_device().index);
   if (sscanf(text, "cuda:%5[0-9]%c", digits, &more) == 1) return gt__cuda_device(atoi(digits));
   gt__fail(GT_ERROR_ARGUMENT, "\"%.40s\" is not cpu, cuda or cuda:N", text);
   return gt__device(GT_NO_DEVICE, 0);
@@ -4003,7 +4011,7 @@ GT_API gt_status gt_range_pop(void) {
   gt__trace_end(gt__me.range[--gt__me.ranges]);
   return GT_OK;
 }
-GT__RARE_ENDS
+GT__FLAGS_END
 
 /* ---- >>waiting ----------------------------------------------------------------------------------
    One stream behind another: marks, which are events, and the clocks that remember what has been
@@ -4481,6 +4489,7 @@ static int gt__check_recorded(int n, const gt__access *a) {
   return 0;
 }
 /* -- races, and the order that avoids them -- */
+GT__RARE_BEGINS
 static void gt__stream_text(char *text, const gt_stream *s) {
   if (!s || !s->queue) snprintf(text, 64, "the host");
   else if (s->name) snprintf(text, 64, "stream %d of %s", s->name, gt_device_string(s->device));
@@ -4518,6 +4527,7 @@ static int gt__follow_unlocks(gt_stream *s, const gt__access *a, gt__use u, int 
   if (gt__me.safety == GT_REPORT) gt__note_race(s, a, &u, meeting);
   return 0;
 }
+GT__FLAGS_END
 /* Orders one access. *away: the lock was given up, and others may have gone on. */
 static int gt__order_access_unlocks(gt_stream *s, const gt__access *a, int *away) {
   int code = 0;
@@ -6272,7 +6282,7 @@ GT_API gt_tensor *gt_view(const gt_tensor *x, const char *text) {
   if (gt__peek(&t)) gt__bad_text(&t, t.at, "expected a comma or the end");
   return t.bad ? NULL : gt__handle(&y);
 }
-GT__RARE_ENDS
+GT__FLAGS_END
 
 /* ---- >>compiler --------------------------------------------------------------------------------
    A tree becomes programs in three steps: each node gets PyTorch's dtype; the tree is cut where
@@ -10468,7 +10478,7 @@ GT_API int64_t gt_to_string(const gt_tensor *x, char *text, size_t size) {
   GPUTENSOR_FREE(t.text);
   return length;
 }
-GT__RARE_ENDS
+GT__FLAGS_END
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored \
@@ -10626,7 +10636,6 @@ static int gt__cpu_copy_bytes(char *to, char *from, int64_t bytes, int threads) 
 }
 
 /* ==== Part I, plainly ==== */
-GT__RARE_BEGINS
 /* ---- >>cpu-plain -------------------------------------------------------------------------------
    The primitives, one element after the other: the DEFINITION of what each operation computes,
    with which every faster way is compared. There is nothing else with GPUTENSOR_PLAIN, and it runs
@@ -10782,7 +10791,6 @@ static gt__num F(cpu_scan)(int fold, void *level, int64_t k, gt__num x) {
   x.VALUE = F(scan)(fold, (T(*)[2])level + 1, k, x.VALUE);
   return x;
 }
-GT__RARE_ENDS
 /* A row of C takes in a row of A times a piece of B, of which four rows at a time. */
 static GT__LIGHTLY("off") void F(cpu_row)(void *sums, const void *of_a, const void *of_b) {
   typedef GT__EITHER(T, uint64_t) S; /* which wraps */
@@ -10806,7 +10814,6 @@ static GT__LIGHTLY("off") void F(cpu_take)(int fold, int first, void *sums, int 
     *to = F(fold)(fold, before, F(cpu_load)(dtype, from).VALUE);
   }
 }
-GT__RARE_BEGINS
 static const gt__cpu_numbers F(cpu_numbers) = {
     sizeof(T),       DTYPE,                                   /* and functions */
     F(cpu_load),     F(cpu_store), F(cpu_apply), F(cpu_make), /* of a value */
@@ -11188,7 +11195,7 @@ static const gt__way gt__cpu_plain_ways[GT__FUNCTION + 1][2] = {
     {GT__CPU_PLAIN(gt__cpu_plain_scan)},   {GT__CPU_PLAIN(gt__cpu_plain_order)},
     {GT__CPU_PLAIN(gt__cpu_plain_scatter)}};
 
-GT__RARE_ENDS
+GT__DATA_BEGINS
 /* ---- >>cpu-order -------------------------------------------------------------------------------
    The order of rows, and what goes to places. Pairs, of 32 bits of a key above the position, are
    sorted by digits of eight bits, the lowest first; a few by insertion. */
@@ -11414,6 +11421,7 @@ static int gt__cpu_plain_scatter(const gt__op *op, void *queue) {
   GPUTENSOR_FREE(pair);
   return code;
 }
+GT__FLAGS_END
 
 /* ---- >>cpu-streams -----------------------------------------------------------------------------
    The CPU as a back end: memory, properties, and streams as threads with a queue. */
@@ -11883,6 +11891,7 @@ static const gt__backend *gt__cpu_table(void) { return &gt__cpu_backend; }
 
 /* ==== Part II, faster ways ==== */
 #ifndef GPUTENSOR_PLAIN
+GT__DATA_BEGINS
 /* ---- >>tuning ----------------------------------------------------------------------------------
    Numbers of the CPU's ways that were measured, in November 2026. Zen 3, Zen 4 and Xeons, these
    with AVX-512 and AMX, are the machines of test/bench. */
@@ -12885,7 +12894,7 @@ static const gt__cpu_isa *gt__cpu_find_isa(void) {
   }
   return asked && !strcmp(asked, "plain") ? GT__CPU_NO_ISA : best;
 }
-GT__RARE_ENDS
+GT__FLAGS_END
 GT__INSIDE const gt__cpu_isa *gt__cpu_choose(void) { /* NULL: none */
   static const gt__cpu_isa *chosen;
   const gt__cpu_isa *isa = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
@@ -15118,6 +15127,7 @@ static int gt__cpu_lacks(void) {
   return GT__WITH_BASELINE + GT__WITH_AVX2 + GT__WITH_AVX512 != 3 &&
          !gt__cpu_has(gt__cpu_isas->needs);
 }
+GT__FLAGS_END
 #else
 static int gt__cpu_lacks(void) { return 0; }
 static const gt__way *gt__cpu_ways(int kind) { return gt__cpu_plain_ways[kind]; }
@@ -15558,6 +15568,7 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
 #undef GT__CPU_PARALLEL
 #undef GT__CPU_PLAIN
 #undef GT__CUDA
+#undef GT__DATA_BEGINS
 #undef GT__DEFINE
 #undef GT__DIV
 #undef GT__DTYPES
@@ -15566,6 +15577,7 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
 #undef GT__ENTER
 #undef GT__ENUM
 #undef GT__FENCE
+#undef GT__FLAGS_END
 #undef GT__FN
 #undef GT__FOLDING
 #undef GT__FOLDS
@@ -15609,7 +15621,6 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
 #undef GT__PRINTF
 #undef GT__RARELY
 #undef GT__RARE_BEGINS
-#undef GT__RARE_ENDS
 #undef GT__REDUCTION
 #undef GT__ROW
 #undef GT__SAME_NUMBER

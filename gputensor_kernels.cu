@@ -50,6 +50,7 @@
      >>matmul-split   tiles that several blocks have a part of K of, and their sum
      >>matmul-tiled   a tiled product, by any of three engines
      >>matmul-tiny    products of microseconds, and what follows them, in one kernel
+     >>matmul-dots    a matrix times a vector
      >>matmul-hopper  products on the tensor cores of sm_90a
      >>hopper-plan    their tiles, clusters and parts
      >>matmul-skinny  products of few rows, at the speed of memory
@@ -1188,6 +1189,9 @@ static constexpr int
   GT__SKINNY_LEAST = 1 << 18,     /* elements of the other matrix */
   GT__TINY_K = 128,               /* of tiny products, at most, */
   GT__TINY_TILES = 132,           /* and so many tiles of C */
+  GT__DOTS_LEAST = 128,           /* dot products, at least, */
+  GT__DOTS_BUSY = 132 * 32,       /* and so many warps, if a block of them can share one; */
+  GT__DOTS_LEAST_K = 1024,        /* more dot products are so long, or tiles are as fast */
   /* products on Hopper */
   GT__PIECES_LEAST_K = 16,        /* float32 in pieces: below, their error shows */
   GT__PIECES_LEAST_ROWS = 64,     /* up to so many rows, products and elements of C pieces */
@@ -5068,13 +5072,16 @@ static bool gt__one_batch(const gt__matmul_args *x, const gt__operand *o, int64_
   }
   return true;
 }
-/* C' = B' x A'. */
-static void gt__transpose_product(gt__matmul_args *x) {
-  int64_t *stride = x->post.out.stride + x->n_batch;
+/* C' = B' x A'; of a vector C' is C. */
+static void gt__swap_factors(gt__matmul_args *x) {
   std::swap(x->a, x->b);
   std::swap(x->m, x->n);
   std::swap(x->a_row, x->b_col);
   std::swap(x->a_col, x->b_row);
+}
+static void gt__transpose_product(gt__matmul_args *x) {
+  int64_t *stride = x->post.out.stride + x->n_batch;
+  gt__swap_factors(x);
   std::swap(stride[0], stride[1]);
 }
 
@@ -6056,6 +6063,19 @@ GT__DEV float gt__multiply_lines(const float *a, const float *b, int k) {
   }
   return sum;
 }
+/* Stores element i of C; alone: no program follows, and C is float32. */
+static bool gt__stands_alone(const gt__matmul_args *x) {
+  return gt__is_alone(&x->post.program) && x->post.out.dtype == GT_FLOAT32;
+}
+GT__DEV void gt__store_product(const gt__matmul_args &p, int64_t i, float sum, bool alone) {
+  const gt__operand &out = p.post.out;
+  if (alone) {
+    const int64_t to = gt__offset(i, p.post.ndim, p.post.size, out.stride);
+    ((float *)out.data)[to] = sum;
+  } else {
+    gt__store_at(p.post, i, gt__value_at<float>(p.post, i, 1, sum));
+  }
+}
 __global__ void __launch_bounds__(GT__THREADS)
     gt__tiny_kernel(const __grid_constant__ gt__matmul_args p, bool alone) {
   __shared__ alignas(16) float lines[2][GT__TINY_TILE][GT__TINY_PITCH];
@@ -6077,14 +6097,7 @@ __global__ void __launch_bounds__(GT__THREADS)
   const int64_t n = column + x;
   if (m >= p.m || n >= p.n) return;
   const int64_t line = batch * p.m + m;
-  const int64_t i = line * p.n + n;
-  const gt__operand &out = p.post.out;
-  if (alone) {
-    const int64_t to = gt__offset(i, p.post.ndim, p.post.size, out.stride);
-    ((float *)out.data)[to] = sum;
-  } else {
-    gt__store_at(p.post, i, gt__value_at<float>(p.post, i, 1, sum));
-  }
+  gt__store_product(p, line * p.n + n, sum, alone);
 }
 static const void *const gt__tiny_kernels[] = {GT__POINTER(gt__tiny_kernel)};
 static dim3 gt__tiny_grid(const gt__matmul_args *x) {
@@ -6100,9 +6113,104 @@ static int gt__plan_tiny(gt__op *op) {
 }
 static int gt__run_tiny(const gt__op *op, void *stream) {
   const gt__matmul_args *x = &op->u.matmul;
-  bool alone = gt__is_alone(&x->post.program) && x->post.out.dtype == GT_FLOAT32;
+  bool alone = gt__stands_alone(x);
   void *parameters[] = {(void *)x, &alone};
   return gt__launch(gt__tiny_kernels[0], gt__tiny_grid(x), GT__THREADS, 0, stream, parameters);
+}
+
+/* ---- >>matmul-dots ------------------------------------------------------------------------------
+   Products of float32 of one row, or of one column, where the lines of the matrix run along K: each
+   element of C is the dot product of a line and the vector, and reading the lines takes the time.
+   As many warps share a line as keep the device busy: a lane takes every 32nd four of K, or every
+   64th and so on, and what lanes and warps have is added up. The program behind the product runs
+   before the store. The vector is A here, the lines are B's columns.
+   Block: 256. Grid: the lines, 8 / warps of them in a block; the batch. */
+enum { GT__DOTS_WARPS = GT__THREADS / 32 };
+enum { GT__DOTS_AT_ONCE = 4 }; /* loads of a lane that are on their way together */
+/* A lane's share of the sum of x * y: four elements from each of x and y on, and `step` apart. */
+GT__DEV float gt__dot(const float *x, const float *y, int64_t left, int step) {
+  float sum[4] = {};
+  GT__LOOP while (left > 0) {
+    float u[GT__DOTS_AT_ONCE][4] = {};
+    float v[GT__DOTS_AT_ONCE][4] = {};
+    GT__UNROLL for (int i = 0; i < GT__DOTS_AT_ONCE; i++) {
+      if (i * step >= left) continue;
+      gt__load_line((const char *)(x + i * step), u[i]);
+      gt__load_line((const char *)(y + i * step), v[i]);
+    }
+    GT__UNROLL for (int i = 0; i < 4 * GT__DOTS_AT_ONCE; i++) {
+      const float of_x = u[i / 4][i % 4];
+      const float of_y = v[i / 4][i % 4];
+      sum[i % 4] = gt__multiply_add(of_x, of_y, sum[i % 4]);
+    }
+    x += GT__DOTS_AT_ONCE * step;
+    y += GT__DOTS_AT_ONCE * step;
+    left -= GT__DOTS_AT_ONCE * step;
+  }
+  sum[0] += sum[1];
+  sum[2] += sum[3];
+  return sum[0] + sum[2];
+}
+__global__ void __launch_bounds__(GT__THREADS)
+    gt__dots_kernel(const __grid_constant__ gt__matmul_args p, int warps, bool alone) {
+  __shared__ float sums[GT__DOTS_WARPS];
+  const int64_t batch = blockIdx.y;
+  const int warp = threadIdx.x / 32;
+  const int lane = threadIdx.x % 32;
+  const int first = (warp % warps * 32 + lane) * 4;
+  const int64_t line = (blockIdx.x * (int64_t)GT__DOTS_WARPS + warp) / warps;
+  float sum = 0;
+  if (!p.post.early) gt__await_kernel_before();
+  if (line < p.n) {
+    const float *x = (const float *)p.a.data + first;
+    const float *y = (const float *)p.b.data + first;
+    x += gt__batch_at(p, p.a, batch);
+    y += gt__batch_at(p, p.b, batch);
+    y += line * p.b_col;
+    sum = gt__dot(x, y, p.k - first, warps * 128);
+  }
+  for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(~0u, sum, step);
+  if (lane == 0) sums[warp] = sum;
+  __syncthreads();
+  gt__after_kernel_before();
+  if (first > 0 || line >= p.n) return;
+  for (int i = 1; i < warps; i++) sum += sums[warp + i];
+  gt__store_product(p, batch * p.n + line, sum, alone);
+}
+static const void *const gt__dots_kernels[] = {GT__POINTER(gt__dots_kernel)};
+/* Can lanes read an operand by fours along K? */
+static bool gt__has_fours(const gt__matmul_args *x, const gt__operand *o, int64_t along,
+                          int64_t next) {
+  int64_t off = (int64_t)o->data / 4;
+  off |= next | x->k;
+  for (int d = 0; d < x->n_batch; d++) off |= o->stride[d];
+  return o->dtype == GT_FLOAT32 && along == 1 && off % 4 == 0;
+}
+/* The product with its vector as A; false: it is none of a vector. */
+static bool gt__see_dots(const gt__op *op, gt__matmul_args *x) {
+  *x = op->u.matmul;
+  if (x->m > 1) gt__swap_factors(x);
+  if (x->m != 1 || !gt__has_fours(x, &x->a, x->a_col, 0)) return false;
+  return gt__has_fours(x, &x->b, x->b_row, x->b_col);
+}
+static int gt__plan_dots(gt__op *op) {
+  gt__matmul_args x;
+  if (!gt__has_work(&op->u.matmul)) return 0;
+  if (!gt__see_dots(op, &x) || x.k < 1) return 0;
+  if (x.batch > USHRT_MAX) return 0;
+  const int64_t dots = x.n * x.batch;
+  if (x.k < GT__DOTS_LEAST_K && dots > GT__DOTS_BUSY) return 0;
+  return dots >= GT__DOTS_LEAST;
+}
+static int gt__run_dots(const gt__op *op, void *stream) {
+  gt__matmul_args x;
+  int warps = 1;
+  gt__see_dots(op, &x);
+  bool alone = gt__stands_alone(&x);
+  void *parameters[] = {&x, &warps, &alone};
+  while (warps < GT__DOTS_WARPS && x.n * x.batch * warps < GT__DOTS_BUSY) warps *= 2;
+  const dim3 grid(gt__blocks(x.n * warps, GT__DOTS_WARPS), (unsigned)x.batch);
+  return gt__launch(gt__dots_kernels[0], grid, GT__THREADS, 0, stream, parameters);
 }
 
 /* ---- >>matmul-hopper ---------------------------------------------------------------------------
@@ -7589,7 +7697,7 @@ static cudaError_t gt__load_fast(void) {
       {gt__soft_kernels, 2},     {gt__soft_down_kernels, 2},  {gt__pack_kernels, 4},
       {gt__copy_kernels, 5},     {gt__split_sum_kernels, 3},  {gt__short_kernels, 9},
       {gt__turn_kernels, 1},     {gt__order_kernels, 5},      {gt__scan_kernels, 3},
-      {gt__tiny_kernels, 1},
+      {gt__tiny_kernels, 1},     {gt__dots_kernels, 1},
   };
   cudaError_t error = cudaSuccess;
   for (const auto &some : all)
@@ -7667,6 +7775,8 @@ static const gt__way gt__matmul_ways[] = {
 #ifndef GPUTENSOR_PLAIN
     {"tiny", gt__plan_tiny, gt__run_tiny,
      "32 x 128 x 64 float32, bias and relu: 3.4 us, tiled and mapped 5.4; 128^3 3.0, tiled 4.0"},
+    {"dots", gt__plan_dots, gt__run_dots,
+     "1 x 4096 x 4096 float32, lines along K: 19 us, tiled 22; 1 x 2304 x 768: 4.2, tiled 6.6"},
     {"skinny", gt__plan_skinny, gt__run_skinny,
      "24 x 4096 x 4096 float32: 27 us, tiled 38; 64 x 7168 x 16384: 219, tiled 502"},
     {"hopper", gt__plan_hopper, gt__run_hopper,

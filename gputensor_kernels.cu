@@ -2008,7 +2008,7 @@ __global__ void __launch_bounds__(MODE == GT__ALL_WHOLE ? 128 : 256,
   }
 static const void *const gt__map_kernels[3][2][3] = {
     {GT__MAPS(float, 1, 0, 0, GT__TRANSPOSED), GT__MAPS(float, 1, 2, 4, GT__ALL_WHOLE)},
-    {GT__MAPS(double, 1, 0, 0, GT__TRANSPOSED), GT__MAPS(double, 1, 2, 2, GT__TRANSPOSED)},
+    {GT__MAPS(double, 1, 0, 0, GT__TRANSPOSED), GT__MAPS(double, 1, 1, 1, GT__TRANSPOSED)},
     {GT__MAPS(int64_t, 1, 1, 1, GT__TRANSPOSED), GT__MAPS(int64_t, 1, 1, 1, GT__TRANSPOSED)}};
 /* Does x lie side by side along dim d and not the last, in a dtype that gt__fill_transposed takes?
    */

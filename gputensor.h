@@ -7598,7 +7598,7 @@ static gt_status gt__launch_scan(const gt__folding *f, gt__tree *t, gt__code *g,
   gt__scan_args *s = &gt__op_new(&op, GT__SCAN, out->device)->u.scan;
   gt__map_args *m = &s->pre;
   int compute = g->p.compute;
-  int loads = g->p.n_ins + g->p.n_in == 2;
+  int loads = g->p.n_ins * g->p.n_in == 1;
   if (!gt__numel(out)) return GT_OK;
   if (!loads && !gt__on_host(out->device)) {
     if (gt__cut_node(t, gt__root(t), gt__widest[compute], g)) return gt__failed();

@@ -2349,20 +2349,12 @@ enum { GT__ROWS = 32 };
 enum { GT__SOFT_BYTES = 131072 };
 enum { GT__PARTIAL = 16 }; /* bytes of a value and an index */
 enum { GT__SOFTMAX = 1, GT__LOG_SOFTMAX, GT__LOGSUMEXP };
-enum {
-  GT__FOLD_SUM,
-  GT__FOLD_PROD,
-  GT__FOLD_MAX,
-  GT__FOLD_MIN,
-  GT__FOLD_ARGMAX,
-  GT__FOLD_ARGMIN,
-  GT__FOLD_ANY,
-  GT__FOLD_ALL
-};
+enum { GT__FOLD_SUM, GT__FOLD_PROD, GT__FOLD_MAX, GT__FOLD_MIN, GT__FOLD_ARGMAX, GT__FOLD_ARGMIN };
 enum { GT__DIVIDE = 1, GT__ROOT }; /* then: value / divisor, then sqrt */
 typedef struct {
   gt__map_args pre;
   int32_t fold, inner, n_kept, finish, soft; /* soft: 0 is an ordinary fold */
+  int32_t truths;                            /* a maximum or minimum of zeros and ones */
   int64_t outer, n, chunk, n_chunk;
   gt__num divisor;
   gt__operand out;
@@ -2582,7 +2574,7 @@ GT__FN int64_t gt__random_i64(uint64_t seed, uint64_t counter, int64_t low, int6
 #if GT__PART == GT__FOLDS
 /* A fold's identity and step. Of equals argmax and argmin take the lowest index; a NaN wins. */
 GT__FN T F(identity)(int fold) {
-  if (fold == GT__FOLD_PROD || fold == GT__FOLD_ALL) return (T)1;
+  if (fold == GT__FOLD_PROD) return (T)1;
   if (fold == GT__FOLD_MAX || fold == GT__FOLD_ARGMAX) return LOWEST;
   return fold == GT__FOLD_MIN || fold == GT__FOLD_ARGMIN ? HIGHEST : (T)0;
 }
@@ -2591,9 +2583,7 @@ GT__FN T F(fold)(int fold, T a, T b) {
     case GT__FOLD_SUM: return F(add)(a, b);
     case GT__FOLD_PROD: return F(mul)(a, b);
     case GT__FOLD_MAX: return F(maximum)(a, b);
-    case GT__FOLD_MIN: return F(minimum)(a, b);
-    case GT__FOLD_ANY: return (T)((a != 0) | (b != 0));
-    default: return (T)((a != 0) & (b != 0));
+    default: return F(minimum)(a, b);
   }
 }
 /* THE SCAN's next element of a row, number k: returns the fold up to it. level[i] is about the run
@@ -5879,8 +5869,8 @@ typedef struct {
   int kept;              /* the operation that it is, if its program is to be kept */
   uint64_t seed, offset; /* of the random numbers in it */
   gt__operands in;
-  gt_tensor whole; /* describes the result: device, shape and dtype */
-  gt__node *node, few[GT__FEW];
+  gt_tensor whole;                  /* describes the result: device, shape and dtype */
+  gt__node *node, few[GT__FEW + 2]; /* two more behind a text test its root, see >>folding */
   gt__waiting *last, few_waiting[1 + GT__FEW]; /* last: the first is the text itself */
 } gt__tree;
 static int gt__arity(const gt__node *v) { return gt__table[v->op].arity; }
@@ -6215,11 +6205,11 @@ static gt_status gt__parse_text(gt__tree *t) {
   if (t->n) return GT_OK;
   if (length > 65535) return gt__fail(GT_ERROR_EXPRESSION, "a text of more than 65535 characters");
   if (length > GT__FEW) { /* each node has a character of its own, and so has what waits */
-    size_t bytes = (1 + length) * (sizeof *t->node + sizeof *t->last);
+    size_t bytes = (2 + length) * (sizeof *t->node + sizeof *t->last);
     gt__node *node = (gt__node *)gt__malloc(bytes);
     if (!node) return gt__failed();
     t->node = node;
-    t->last = (gt__waiting *)(node + length + 1);
+    t->last = (gt__waiting *)(node + length + 2);
   }
   gt__parse(t);
   if (t->bad) return gt__failed();
@@ -7482,6 +7472,7 @@ typedef struct {
   double correction; /* DIVIDE by n - correction */
   int soft;          /* GT__SOFTMAX ..., GT__RUNNING, or 0 */
   int at_least;      /* the compute type, or a lower one than it will be: as a rule dtype's */
+  int truths;        /* the elements are tested first: is it not 0? */
 } gt__folding;
 enum { GT__RUNNING = GT__LOGSUMEXP + 1 }; /* a scan */
 /* Do softmax, log_softmax and a scan, whose result has all the dims? */
@@ -7549,6 +7540,8 @@ static gt_status gt__launch_fold(const gt__folding *f, const gt__code *g, const 
   m->narrow = gt__is_narrow(&op, &w, m->ndim);
   r->soft = f->soft;
   r->fold = f->fold;
+  r->truths = f->truths && r->n;
+  if (r->truths < f->truths) r->fold -= GT__FOLD_MAX; /* of nothing: the sum 0, the product 1 */
   r->finish = f->finish;
   r->chunk = r->inner ? (int)GT__CHUNK : (int)GT__ROWS;
   r->n_chunk = r->n ? gt__parts(r->n, r->chunk) : 1;
@@ -7560,7 +7553,7 @@ static gt_status gt__launch_fold(const gt__folding *f, const gt__code *g, const 
 /* The shape of what a fold of these dims gives. */
 static gt_status gt__folded_shape(const gt__folding *f, const gt_tensor *whole, uint32_t set,
                                   gt_tensor *like) {
-  int chooses = f->fold >= GT__FOLD_MAX && f->fold <= GT__FOLD_ARGMIN;
+  int chooses = f->fold >= GT__FOLD_MAX && !f->truths;
   *like = *whole;
   if (gt__all_kept(f)) return GT_OK;
   like->ndim = 0;
@@ -7578,7 +7571,6 @@ static void gt__folded_type(const gt__folding *f, gt_dtype *dtype, int *compute)
     *dtype = f->finish ? GT_FLOAT32 : GT_INT64;
   }
   if (gt__finds_index(f->fold)) *dtype = GT_INT64;
-  if (f->fold >= GT__FOLD_ANY) *dtype = GT_BOOL;
   if (f->dtype != GT_DTYPES) *dtype = f->dtype;
 }
 /* One operand as it is, the text of most folds, needs no tree but a root. A sum of 1,024 elements
@@ -7589,6 +7581,13 @@ static gt_status gt__analyse_fold(gt__tree *t) {
   memcpy(&t->whole, t->in[0], offsetof(gt_tensor, gt__next));
   gt__add_whole(t, GT__OPERAND, 0);
   return gt__set_operand(t, t->node);
+}
+/* The root becomes the truth of what it was. */
+static gt_status gt__test_root(gt__tree *t) {
+  if (gt__root(t)->dtype == GT_BOOL) return GT_OK;
+  gt__add_whole(t, GT__WHOLE, 0);
+  gt__add_node(t, GT__OP_ne);
+  return gt__annotate(t);
 }
 /* GPUs scan what lies in memory: there a text is computed first, and stays of the compute type. */
 static gt_status gt__launch_scan(const gt__folding *f, gt__tree *t, gt__code *g,
@@ -7623,7 +7622,7 @@ static gt_tensor *gt__fold_text(const gt__folding *f, gt_tensor *out, const char
   uint32_t set;
   if (gt__refuse_text(out, text, 0, n, x)) return NULL;
   GT__TREE(t, text, n, x);
-  if (gt__analyse_fold(&t)) return NULL;
+  if (gt__analyse_fold(&t) || (f->truths && gt__test_root(&t))) return NULL;
   const gt__node *root = gt__root(&t);
   if (root->indexed)
     return GT__NULL(GT_ERROR_EXPRESSION, "index has no meaning before a fold; use gt_eval first");
@@ -7638,23 +7637,27 @@ static gt_tensor *gt__fold_text(const gt__folding *f, gt_tensor *out, const char
   else if (!status) status = gt__launch_fold(f, &g, r.place, &t.whole, set);
   return gt__end(&r, status);
 }
-GT__ASSERT(GT_PROD == 1 && GT_MEAN == 2 && GT_MAX == 3 && GT_ALL_TRUE == 8,
-           "gt__folding_of's order");
-GT__ASSERT(GT__FOLD_PROD == 1 && GT__FOLD_MAX == 2 && GT__FOLD_ANY == 6 && GT__FOLD_ALL == 7,
-           "the same without the mean: sums and products first, then choices, then truths");
+GT__ASSERT(GT_PROD == 1 && GT_MEAN == 2 && GT_MIN == 4 && GT_ALL_TRUE == 8 && GT__FOLD_PROD == 1 &&
+               GT__FOLD_ARGMIN == 5,
+           "gt__folding_of's order; folds: the same without the mean, sums and products first");
+/* any and all are the largest and the least of truths. */
 static gt__folding gt__folding_of(gt_reduction reduction, uint32_t dims, int keepdim,
                                   gt_dtype dtype) {
-  int mean = reduction == GT_MEAN;
+  int mean = reduction == GT_MEAN, truths = reduction >= GT_ANY_TRUE;
   int fold = mean ? (int)GT__FOLD_SUM : (int)reduction - (reduction > GT_MEAN);
   int finish = mean ? GT__DIVIDE : 0, at_least = gt__compute_of(dtype);
-  gt__folding f = {fold, finish, keepdim, dims, dtype, 0, 0, at_least};
+  if (truths) {
+    fold += GT__FOLD_MAX - (GT_ANY_TRUE - 1);
+    dtype = GT_BOOL;
+  }
+  gt__folding f = {fold, finish, keepdim, dims, dtype, 0, 0, at_least, truths};
   return f;
 }
 GT_API gt_tensor *gt_reduce_n(gt_tensor *out, gt_reduction reduction, uint32_t dims, int keepdim,
                               const char *text, int n, gt__operands x) {
   gt__me.call = "gt_reduce";
   gt__folding f = gt__folding_of(reduction, dims, keepdim, GT_DTYPES);
-  if ((int)reduction < GT_SUM || (int)reduction > GT_ALL_TRUE)
+  if ((unsigned)reduction > GT_ALL_TRUE)
     return GT__NULL(GT_ERROR_ARGUMENT, "%d is not a reduction", (int)reduction);
   gt__me.formula = text;
   return gt__end_formula(gt__fold_text(&f, out, text, n, x));
@@ -7676,8 +7679,7 @@ static gt_tensor *gt__scan_text(gt_tensor *out, gt_reduction reduction, int dim,
 GT_API gt_tensor *gt_scan_n(gt_tensor *out, gt_reduction reduction, int dim, const char *text,
                             int n, gt__operands x) {
   gt__me.call = "gt_scan";
-  int is_scan = reduction == GT_SUM || reduction == GT_PROD || reduction == GT_MAX;
-  if (!is_scan && reduction != GT_MIN)
+  if ((unsigned)reduction > GT_MIN || reduction == GT_MEAN)
     return GT__NULL(GT_ERROR_ARGUMENT, "%d is not GT_SUM, GT_PROD, GT_MAX or GT_MIN",
                     (int)reduction);
   gt__me.formula = text;
@@ -7806,9 +7808,8 @@ GT_API gt_tensor *gt_norm(gt_tensor *out, const gt_tensor *x, double p, uint32_t
     f.finish = GT__ROOT;
     return gt__squares(&f, out, x, 0);
   }
-  int plain = p == 0 || p == 1 || isinf(p);
-  if (plain) return gt__fold_text(&f, out, p == 0 ? "a != 0" : "abs(a)", 1, &x);
-  return gt__power_norm(out, x, p, dims, keepdim);
+  if (p != 0 && p != 1 && !isinf(p)) return gt__power_norm(out, x, p, dims, keepdim);
+  return gt__fold_text(&f, out, p == 0 ? "a != 0" : "abs(a)", 1, &x);
 }
 /* Does a row of x stay on the chip, or do a few threads of a GPU take a column? See
    gt__reduce_args. */
@@ -11970,7 +11971,7 @@ enum {
   GT__OP_far /* sin, cos or tan of any values; their own steps: below 2^15 (2^40) */
 };
 /* Folds beside the operations': one of the largest or least values; a NaN may be left out. */
-enum { GT__FOLD_TOP = GT__FOLD_ALL + 1, GT__FOLD_BOTTOM };
+enum { GT__FOLD_TOP = GT__FOLD_ARGMIN + 1, GT__FOLD_BOTTOM };
 /* The step that takes op's place where values allow it (near_) or ask for it (far). */
 static int gt__cpu_other(int op) {
   switch (op) {
@@ -12207,9 +12208,7 @@ STEPPING TARGET static void L(make)(const gt__program *p, int op, void *to, cons
     case GT__FOLD_SUM: L(function)(GT__FOLD_SUM, __VA_ARGS__); break; \
     case GT__FOLD_PROD: L(function)(GT__FOLD_PROD, __VA_ARGS__); break; \
     case GT__FOLD_MAX: L(function)(GT__FOLD_MAX, __VA_ARGS__); break; \
-    case GT__FOLD_MIN: L(function)(GT__FOLD_MIN, __VA_ARGS__); break; \
-    case GT__FOLD_ANY: L(function)(GT__FOLD_ANY, __VA_ARGS__); break; \
-    default: L(function)(GT__FOLD_ALL, __VA_ARGS__); break; \
+    default: L(function)(GT__FOLD_MIN, __VA_ARGS__); break; \
   }
 GT__INSIDE TARGET int L(is_nan)(T x) { return GT__EITHER(x != x, 0); }
 /* -x for a `turn` of -1: floats by a product, integers by their bits, where 0 does nothing. */
@@ -12403,15 +12402,13 @@ TARGET static void L(lanes)(int fold, void *pa, void *at, const void *pb, int64_
   T *a = (T *)pa;
   const T *b = (const T *)pb;
   int exact = fold;
-  if (fold == GT__FOLD_ARGMAX) exact = GT__FOLD_MAX;
-  if (fold == GT__FOLD_ARGMIN) exact = GT__FOLD_MIN;
-  const int least = exact == GT__FOLD_MIN;
-  const int finds = least | (exact == GT__FOLD_MAX) | (fold == GT__FOLD_TOP);
+  if (gt__finds_index(fold)) exact += GT__FOLD_MAX - GT__FOLD_ARGMAX;
+  const int least = exact == GT__FOLD_MIN || fold == GT__FOLD_BOTTOM;
   const T turn = least ? (T)-1 : (T)GT__EITHER(1, 0);
   for (int64_t c = 0; c < count; c++, b += n) {
     __builtin_prefetch(b + n + 1024 / (int64_t)sizeof(T));
-    int hard = fold != GT__FOLD_TOP;
-    if (finds) hard &= L(best)(a + c, b, n, turn);
+    int hard = fold < GT__FOLD_TOP;
+    if (exact > GT__FOLD_PROD) hard &= L(best)(a + c, b, n, turn);
     if (hard) a[c] = L(chunk)(exact, b, n);
     if (exact == fold) continue;
     T *place = (T *)at + c;
@@ -13693,13 +13690,14 @@ static void gt__cpu_fold_chunk(gt__cpu_folder *f, gt__cpu_column *to, int64_t o,
   const gt__reduce_args *r = f->r;
   const int64_t n = gt__least(r->chunk, r->n - begin);
   const int64_t most = n ? GT__CHUNK / n : columns;
+  const int fold = r->truths ? f->fold + GT__FOLD_TOP - GT__FOLD_MAX : f->fold;
   if (!r->inner) gt__cpu_fold_columns(f, to, o, columns, begin, n);
   for (int64_t c = 0; c < columns && r->inner; c += most) {
     const int64_t count = gt__least(most, columns - c);
     const int64_t at = c * f->width;
     const int64_t first = (o + c) * r->n + begin;
     const char *values = gt__cpu_values(&f->e, f->chunk, first, count * n);
-    f->loops->lanes(f->fold, to->value + at, f->at + at, values, n, count);
+    f->loops->lanes(fold, to->value + at, f->at + at, values, n, count);
   }
   if (!f->indexed) return;
   const int to_index = GT__TO + (int)GT_INT64;

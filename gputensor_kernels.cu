@@ -2699,11 +2699,10 @@ static int gt__run_map(const gt__op *op, void *queue) {
    they are loaded or, behind a program, by way of its slots; single elements where no vectors fit.
    A block joins its chunks of an output in shared memory; what is left of the tree is a second
    kernel. */
-/* Eight folds are four: min, argmin, any and all are maxima of values turned, turned back at the
-   end: the opposite, "is it not zero", "is it zero". Twice is once, or nothing. */
+/* Six folds are four: min and argmin are maxima of the opposite values, turned back at the end. */
 __host__ __device__ __forceinline__ int gt__base_fold(int fold) {
   if (fold == GT__FOLD_ARGMIN) return GT__FOLD_ARGMAX;
-  return fold > GT__FOLD_ARGMAX || fold == GT__FOLD_MIN ? (int)GT__FOLD_MAX : fold;
+  return fold == GT__FOLD_MIN ? (int)GT__FOLD_MAX : fold;
 }
 template <class T>
 GT__DEV T gt__turn_by(T x, T by) { /* integers: by 0 or -1; floats: by 1 or -1 */
@@ -2715,24 +2714,29 @@ GT__DEV T gt__turn_of(int fold) {
   if (fold == GT__FOLD_MIN || fold == GT__FOLD_ARGMIN) return -1;
   return std::is_integral<T>::value ? 0 : 1;
 }
-template <class T>
-GT__DEV T gt__turned(int fold, T x) {
-  if (fold < GT__FOLD_ANY) return gt__turn_by(x, gt__turn_of<T>(fold));
-  return (x != 0) == (fold == GT__FOLD_ANY);
-}
 /* Running results of a thread's lanes. A lane starts with the identity at its own first place: an
    equal element does not take its place, and need not. */
 template <class T>
 using gt__parts = gt__found<T, int>[8];
 /* Where the values come from: the operand, U vectors at a time, or 8 elements of a TINY row; or a
    program, LIGHT with the usual operands, of float64 also float32 and bfloat16, or ANYHOW, one by
-   one. Elements S that are not T wait for their fold. */
-enum { GT__TINY, GT__DIRECT, GT__DIRECT_ARG, GT__LIGHT_FOLD, GT__ANYHOW, GT__COMBINE };
+   one. Elements S that are not T wait for their fold. DIRECT_SUM has
+   nothing but the sum. */
+enum {
+  GT__DIRECT_SUM = -1,
+  GT__TINY,
+  GT__DIRECT,
+  GT__DIRECT_ARG,
+  GT__LIGHT_FOLD,
+  GT__ANYHOW,
+  GT__COMBINE
+};
 /* Calls f with the fold as a constant, outside of loops over elements. What is read directly has a
    kernel for argmax: indices would take registers from all other folds. */
 template <int SOURCE, class F>
 GT__DEV void gt__by_fold(int fold, F f) {
-  if (SOURCE == GT__DIRECT_ARG || (SOURCE != GT__DIRECT && fold == GT__FOLD_ARGMAX))
+  if (SOURCE == GT__DIRECT_SUM) f(gt__known<GT__FOLD_SUM>());
+  else if (SOURCE == GT__DIRECT_ARG || (SOURCE != GT__DIRECT && fold == GT__FOLD_ARGMAX))
     f(gt__known<GT__FOLD_ARGMAX>());
   else if (fold == GT__FOLD_SUM) f(gt__known<GT__FOLD_SUM>());
   else if (fold == GT__FOLD_MAX) f(gt__known<GT__FOLD_MAX>());
@@ -2777,7 +2781,8 @@ struct gt__stride { /* how an operand moves, in bytes */
   int64_t next;     /* within a vector */
 };
 struct gt__cut {
-  int32_t way, fold;
+  int32_t way;
+  int32_t fold;
   int32_t team_log2;
   int32_t chunks_log2;
   int32_t outs;
@@ -2786,14 +2791,15 @@ struct gt__cut {
   /* blocks of a group, side by side, as rows are read as a whole then, 2 % faster */
   unsigned across;
   unsigned most; /* blocks that run at once on a large chip */
-  bool bare;     /* the program is nothing but its operand */
+  bool bare;     /* the program is nothing but its operand, or whether that is not 0 */
   gt__stride in[GT__INPUTS];
 };
 /* What is left of a stream: `left` elements of a row, where a thread's vectors begin `step` apart
    and the first lacks `skip`; or, down, W for each row, of which `columns` exist. */
 template <int W>
 struct gt__extent {
-  int left, step;
+  int left;
+  int step;
   int columns;
   int skip;
   __device__ __forceinline__ bool has(int j, int i) const { /* element i of vector j */
@@ -3047,14 +3053,14 @@ struct gt__board {
 template <class T>
 GT__DEV void gt__finish(const gt__reduce_args &p, int64_t o, const gt__found<T> &r) {
   char *to = p.out.data + gt__offset_of(p, p.out, o);
-  T value = gt__turned(p.fold, r.value);
+  T value = gt__turn_by(r.value, gt__turn_of<T>(p.fold));
   if (p.finish & GT__DIVIDE) value = gt__apply<GT__OP_div>(value, gt__constant<T>(p.divisor));
   if (p.finish & GT__ROOT) value = gt__apply<GT__OP_sqrt>(value, value);
   const auto put = [&](auto tag) {
     typedef decltype(tag) S;
     *(S *)to = gt__as<S>(value);
   };
-  if (gt__base_fold(p.fold) == GT__FOLD_ARGMAX) {
+  if (gt__finds_place(p.fold)) {
     gt__store_any<int64_t>(to, p.out.dtype, r.at);
   } else if (!gt__if_usual<T>(p.out.dtype, put)) {
     gt__store_any<T>(to, p.out.dtype, value);
@@ -3167,11 +3173,11 @@ struct gt__folder {
       }
     const auto place = [] { return gt__batch(); };
     if (!w.bare) gt__run<T, SOURCE != GT__LIGHT_FOLD>(p.pre.program, s, place, e);
+    if (w.bare && p.pre.program.n_ins > 1) GT__EACH e[i] = e[i] != 0;
     if (!left.all(U)) GT__EACH {
         const bool has = left.has(i / W, i % W);
         e[i] = has ? e[i] : none;
       }
-    if (p.fold >= GT__FOLD_ANY) GT__EACH e[i] = gt__turned(p.fold, e[i]);
   }
   __device__ __forceinline__ void fold_all(const gt__slots &s, gt__parts<T> &r) {
     GT__LOOP for (int k = 0; left.left > 0; k += U * hop) {
@@ -3221,7 +3227,7 @@ struct gt__folder {
 /* The first kernel. Grid: blocks of w.outs outputs, for each group of chunks. Block: 1 <<
    threads_log2, at most 256. */
 template <class T, class S, int SOURCE>
-__global__ void __launch_bounds__(256, SOURCE == GT__DIRECT || SOURCE == GT__DIRECT_ARG ? 3 : 2)
+__global__ void __launch_bounds__(256, SOURCE != GT__TINY && SOURCE < GT__LIGHT_FOLD ? 3 : 2)
     gt__reduce_kernel(const __grid_constant__ gt__reduce_args p,
                       const __grid_constant__ gt__cut w) {
   gt__folder<T, S, SOURCE> f(p, w);
@@ -3229,14 +3235,13 @@ __global__ void __launch_bounds__(256, SOURCE == GT__DIRECT || SOURCE == GT__DIR
   const int chunks = 1 << w.chunks_log2;
   const int turns = chunks * (f.down ? 1 : w.outs);
   const bool arg = SOURCE != GT__DIRECT && w.fold == GT__FOLD_ARGMAX;
-  const T identity = gt__turned(p.fold, f.none);
+  const T identity = gt__turn_by(f.none, gt__turn_of<T>(p.fold));
   const gt__board<T> board(gt__shared, sizeof(T) * w.results, arg);
   const gt__board<T> scratch(p.pre.scratch, 8 * p.outer * w.groups, arg);
-  const int vectors = f.N / gt__lot<T>;
-  gt__slots s = gt__my_slots(vectors * gt__slot_count(p.pre.program));
+  gt__slots s = gt__my_slots(f.N / gt__lot<T> * gt__slot_count(p.pre.program));
   s.mine += (sizeof(T) + (arg ? 8 : 0)) * w.results;
   gt__await_kernel_before();
-  if (!f.DIRECT) gt__fill_constants<T, f.N>(p.pre.program, s);
+  if (!f.DIRECT && !w.bare) gt__fill_constants<T, f.N>(p.pre.program, s);
   GT__LOOP for (int turn = threadIdx.x >> w.team_log2; turn < turns;
                 turn += blockDim.x >> w.team_log2) {
     gt__parts<T> r;
@@ -3290,10 +3295,10 @@ __global__ void __launch_bounds__(GT__COMBINERS)
 /* [elements][source]: those of the compute types, the two of 16 bits, and float32 and bfloat16
    where sums and means are taken in float64, as for an output of float64. */
 static constexpr int GT__OF_HALF = 3, GT__F64_OF_F32 = 5; /* rows of this table */
-#define GT__DIRECT_OF(T, S) GT__POINTER(gt__reduce_kernel<T, S, GT__DIRECT>)
 #define GT__TINY_OF(T, S) GT__POINTER(gt__reduce_kernel<T, S, GT__TINY>)
 #define GT__REDUCES(T, S, LIGHT) \
-  GT__DIRECT_OF(T, S), GT__POINTER(gt__reduce_kernel<T, S, GT__DIRECT_ARG>), \
+  GT__POINTER(gt__reduce_kernel<T, S, GT__DIRECT>), \
+      GT__POINTER(gt__reduce_kernel<T, S, GT__DIRECT_ARG>), \
       GT__POINTER(gt__reduce_kernel<T, T, LIGHT>), \
       GT__POINTER(gt__reduce_kernel<T, T, GT__ANYHOW>), GT__POINTER(gt__combine_kernel<T>)
 static const void *const gt__reduce_kernels[][6] = {
@@ -3302,12 +3307,13 @@ static const void *const gt__reduce_kernels[][6] = {
     {GT__TINY_OF(int64_t, int64_t), GT__REDUCES(int64_t, int64_t, GT__ANYHOW)},
     {GT__TINY_OF(float, gt__half), GT__REDUCES(float, gt__half, GT__LIGHT_FOLD)},
     {GT__TINY_OF(float, gt__bfloat), GT__REDUCES(float, gt__bfloat, GT__LIGHT_FOLD)},
-    {NULL, GT__DIRECT_OF(double, float)},
-    {NULL, GT__DIRECT_OF(double, gt__bfloat)}};
+    {NULL, GT__POINTER(gt__reduce_kernel<double, float, GT__DIRECT_SUM>)},
+    {NULL, GT__POINTER(gt__reduce_kernel<double, gt__bfloat, GT__DIRECT_SUM>)}};
 /* -- the plan -- */
 struct gt__reduce_plan {
   gt__cut w;
-  int source, elements; /* the kernel's column and row in gt__reduce_kernels */
+  int source;   /* the kernel's column in gt__reduce_kernels */
+  int elements; /* and its row */
   int compute;
   int threads_log2;
   int slots;       /* bytes of a thread's slots */
@@ -3316,15 +3322,17 @@ struct gt__reduce_plan {
   int64_t n_chunk; /* likewise */
 };
 /* Is the program nothing but its operand? */
-static bool gt__is_bare(const gt__program *p) {
-  return p->n_ins == 1 && p->ins[0].op == GT__LOAD && p->n_in == 1;
+static bool gt__is_bare(const gt__program *p) { return p->n_ins == 1 && p->n_in == 1; }
+/* Or whether that is not 0, as gt_any has it? */
+static bool gt__is_truth(const gt__program *p) {
+  if (p->n_ins != 2 || p->ins[1].op != GT__OP_ne || p->n_in != 1) return false;
+  return p->n_const && !p->constant[0].i;
 }
 /* Integers of 8 and 16 bits, and truths, are folded as floats, which tell them apart as well. */
 static bool gt__has_short_bits(const gt__reduce_args *args) {
   const gt__program *p = &args->pre.program;
-  if (!gt__is_bare(p) || p->compute != GT__I64 || args->n == 0) return false;
-  return args->fold >= GT__FOLD_ANY ||
-         (args->fold > GT__FOLD_PROD && args->pre.in[0].size_log2 < 2);
+  const bool is_short = gt__is_bare(p) && args->pre.in[0].size_log2 < 2;
+  return p->compute == GT__I64 && args->fold > GT__FOLD_PROD && (is_short || gt__is_truth(p));
 }
 /* A bare operand with one folded dim at most, folded as it is? And do vectors of outputs end where
    lines do? */
@@ -3334,7 +3342,7 @@ static bool gt__is_direct(const gt__reduce_args *args, int compute) {
   const int dtype = m->in[0].dtype;
   const bool mixed = compute == GT__F64 && args->fold == GT__FOLD_SUM && args->n > GT__TINY_ROW &&
                      dtype > GT_FLOAT16;
-  if (!gt__is_bare(&m->program) || args->n == 0 || args->fold >= GT__FOLD_ANY) return false;
+  if (!gt__is_bare(&m->program) || args->n == 0) return false;
   if (m->ndim - n_kept > 1 || (!mixed && !gt__is_usual(compute, dtype))) return false;
   return args->inner || n_kept <= 1 || m->size[n_kept - 1] % 8 == 0;
 }
@@ -3357,9 +3365,9 @@ static gt__stride gt__stride_of(const gt__reduce_args *args, const gt__operand *
 /* Has gt__by_light x's dtype? Bytes only if short_bits: as the numbers or truths that they are. */
 static bool gt__has_light(const gt__reduce_args *args, const gt__operand *x) {
   if (args->pre.program.compute == GT__F64) return x->dtype > GT_FLOAT16;
-  const bool number = x->dtype != GT_INT8 || args->fold >= GT__FOLD_ANY;
-  return gt__is_usual(GT__F32, x->dtype) ||
-         (gt__has_short_bits(args) && x->size_log2 == 0 && number);
+  if (gt__is_usual(GT__F32, x->dtype)) return true;
+  if (x->dtype == GT_INT8 && !gt__is_truth(&args->pre.program)) return false;
+  return x->size_log2 == 0 && gt__has_short_bits(args);
 }
 static bool gt__is_light(const gt__reduce_args *args, int compute) {
   const gt__program *p = &args->pre.program;
@@ -3447,7 +3455,6 @@ static void gt__cut_work(gt__reduce_plan *j, const gt__reduce_args *args, int64_
                          int own) {
   gt__cut *w = &j->w;
   const bool in_any_order = args->fold > GT__FOLD_PROD || j->compute == GT__I64;
-  w->fold = gt__base_fold(args->fold);
   gt__lay_teams(j, args, n, W, own);
   if (in_any_order) {
     gt__cut_in_any_order(j, args, n, own);
@@ -3473,6 +3480,7 @@ static gt__reduce_plan *gt__begin_reduce(gt__op *op) {
   static_assert(sizeof *j <= sizeof op->plan, "a plan has room in an operation");
   if (!gt__is_program(&args->pre.program) || args->outer <= 0 || args->soft) return NULL;
   j->compute = gt__has_short_bits(args) ? GT__F32 : (int)args->pre.program.compute;
+  j->w.fold = gt__base_fold(args->fold);
   j->chunk = args->chunk;
   j->n_chunk = args->n_chunk;
   op->plan_bytes = sizeof *j;
@@ -3484,12 +3492,11 @@ static int gt__plan_fold(gt__op *op, gt__reduce_plan *j, int source, int W, int 
   const gt__program *p = &args->pre.program;
   const bool direct = source < GT__LIGHT_FOLD;
   const int size = j->compute == GT__F32 ? 4 : 8;
-  const bool arg = gt__base_fold(args->fold) == GT__FOLD_ARGMAX;
   j->source = source;
   j->elements = j->compute;
-  j->w.bare = !direct && gt__is_bare(p);
-  j->slots = direct || j->w.bare ? 0 : own * size * (int)gt__slot_count(*p);
-  j->result = size + 8 * arg;
+  j->w.bare = gt__is_bare(p) || gt__is_truth(p);
+  j->slots = j->w.bare ? 0 : own * size * (int)gt__slot_count(*p);
+  j->result = j->w.fold == GT__FOLD_ARGMAX ? size + 8 : size;
   j->threads_log2 = 8; /* a thread has room for 8 results */
   while (j->threads_log2 > 5 && (8 * j->result + j->slots) << j->threads_log2 > GT__SHARED)
     j->threads_log2--;
@@ -3508,9 +3515,8 @@ static int gt__plan_direct(gt__op *op) {
   const int W = 16 >> x->size_log2;
   const int size_log2 = j->compute == GT__F32 ? 2 : 3;
   const bool tiny = INNER && args->n <= GT__TINY_ROW && j->compute != GT__F64;
-  const bool arg = gt__base_fold(args->fold) == GT__FOLD_ARGMAX;
-  const int direct = arg ? GT__DIRECT_ARG : GT__DIRECT;
-  const int source = tiny ? (int)GT__TINY : direct;
+  int source = j->w.fold == GT__FOLD_ARGMAX ? GT__DIRECT_ARG : GT__DIRECT;
+  if (tiny) source = GT__TINY;
   gt__plan_fold(op, j, source, W, tiny ? GT__TINY_ROW : 8 * W);
   if (x->size_log2 < size_log2)
     j->elements = j->compute == GT__F64 ? GT__F64_OF_F32 + 2 - x->size_log2

@@ -611,6 +611,25 @@ static void test_empty(void) {
   REFUSED(gt_norm(NULL, x, (double)INFINITY, GT_DIM(-1), 0), GT_ERROR_SHAPE,
           "gt_norm: no elements");
 }
+/* What any and all test is the text's value: also of numbers alone, of truths, and of texts that
+   fill the room that short ones have, or have room of their own. */
+static void test_truths_of_texts(void) {
+  gt_tensor *x = TENSOR(GT_FLOAT32, GT_SHAPE(2, 3), 0, 0.25, -0.0, 1, -3, (double)NAN);
+  gt_tensor *bytes = TENSOR(GT_INT8, GT_SHAPE(2, 2), -128, 1, 1, 0);
+  gt_tensor *none = gt_empty(GT_SHAPE(2, 0), GT_INT64, DEV);
+  CHECK_VALUES(gt_reduce(NULL, GT_ANY_TRUE, GT_DIM(1), 0, "0", x), 0, 0);
+  CHECK_VALUES(gt_reduce(NULL, GT_ANY_TRUE, GT_DIM(1), 0, "0 != 0", x), 0, 0);
+  CHECK_VALUES(gt_reduce(NULL, GT_ALL_TRUE, GT_DIM(1), 0, "2", x), 1, 1);
+  CHECK_VALUES(gt_reduce(NULL, GT_ALL_TRUE, GT_DIM(1), 0, "a != 0", x), 0, 1);
+  CHECK_VALUES(gt_reduce(NULL, GT_ALL_TRUE, GT_DIM(1), 0, "a != 0.25", x), 0, 1);
+  CHECK_VALUES(gt_reduce(NULL, GT_ANY_TRUE, GT_DIM(0), 0, "a < 0", x), 0, 1, 0);
+  CHECK_VALUES(gt_reduce(NULL, GT_ALL_TRUE, GT_DIM(1), 0, "-a+a+a+a+a+a+a+a+a+a+a+a", x), 0, 1);
+  CHECK_VALUES(gt_reduce(NULL, GT_ALL_TRUE, GT_DIM(1), 0, "-a+a+a+a+a+a+a+a+a+a+a+a+a", x), 0, 1);
+  CHECK_VALUES(gt_any(TENSOR(GT_INT32, GT_SHAPE(2), 7, 7), x, GT_DIM(1), 0), 1, 1);
+  CHECK_VALUES(gt_all(NULL, bytes, GT_DIM(1), 0), 1, 0);
+  CHECK_VALUES(gt_reduce(NULL, GT_ALL_TRUE, GT_DIM(1), 0, "a", none), 1, 1);
+  CHECK_VALUES(gt_reduce(NULL, GT_ANY_TRUE, GT_DIM(1), 0, "a*2", none), 0, 0);
+}
 static void test_nan_and_ties(void) {
   const double nan = (double)NAN, inf = (double)INFINITY;
   gt_tensor *x = TENSOR(GT_FLOAT32, GT_SHAPE(4, 4), 1, nan, 3, nan, 2, 5, 5, 1, -inf, -inf, -inf,
@@ -1190,6 +1209,7 @@ int main(int argc, char **argv) {
   RUN(expressions);
   RUN(dtypes);
   RUN(empty);
+  RUN(truths_of_texts);
   RUN(nan_and_ties);
   RUN(one_decides);
   RUN(exact_sums);

@@ -434,8 +434,8 @@ END
 }
 table_grows() {
   mkdir -p "$work/grown"
-  sed -e 's/GT__MATH(X, sin)/& X(twice, 1, ARITH, LIGHT, GT__ADD(a, a), gt__add_i64(a, a))/' \
-    -e 's/GT__MATH(X, cos)/& X(thrice, 1, ARITH, LIGHT, GT__MUL(a, 3), gt__mul_i64(a, 3))/' \
+  sed -e 's/X(sin, 1, [^\\]*/& X(twice, 1, ARITH, LIGHT, GT__ADD(a, a), gt__add_i64(a, a)) /' \
+    -e 's/X(cos, 1, [^\\]*/& X(thrice, 1, ARITH, LIGHT, GT__MUL(a, 3), gt__mul_i64(a, 3)) /' \
     $header > "$work/grown/gputensor.h"
   write_functions
   check "a grown table builds" "$(quick_c)" -O0 "-I$work/grown" "$work/functions.c" -lm -lpthread -o "$work/functions"

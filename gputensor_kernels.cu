@@ -2517,9 +2517,15 @@ GT__DEV void gt__round_sigmoid(float (&x)[N]) {
   if (low < -4 || least <= 24) gt__apply_all<GT__OP_sigmoid>(x, x, x);
   else memcpy(x, y, sizeof y);
 }
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+enum { GT__NARROW_BLOCKS = 8 }; /* a multiprocessor of sm_75 has room for 1,024 threads */
+#else
+enum { GT__NARROW_BLOCKS = 9 };
+#endif
 /* Block: up to 128 threads. Grid: tiles, as gt__map_kernel's. */
-__global__ void __launch_bounds__(128, 9) gt__narrow_kernel(const __grid_constant__ gt__map_args p,
-                                                            const __grid_constant__ gt__tiling t) {
+__global__ void __launch_bounds__(128, GT__NARROW_BLOCKS)
+    gt__narrow_kernel(const __grid_constant__ gt__map_args p,
+                      const __grid_constant__ gt__tiling t) {
   const gt__narrow_slots s = {gt__my_slots(GT__VECTORS * gt__slot_count(p.program)),
                               p.program.n_in};
   const gt__batch b = gt__my_batch<gt__bfloat, false>(p, t);

@@ -12175,8 +12175,9 @@ STEPPING TARGET static void L(step)(int op, void *out, const void *pa, const voi
 #undef BY_ONE
 #undef CONVERT
 /* Makes values from the indices of their elements, whole groups of them, first + i for number i. */
-STEPPING TARGET static void L(make)(const gt__program *p, int op, void *to, const void *pb,
-                                    const void *pc, int64_t first, int64_t all) {
+GT__FOLDING("no-")
+TARGET static void L(make)(const gt__program *p, int op, void *to, const void *pb, const void *pc,
+                           int64_t first, int64_t all) {
   const int64_t n = (all + GT__GROUP - 1) & ~(int64_t)(GT__GROUP - 1);
   const uint64_t counter = p->offset + (uint64_t)first;
   T *out = (T *)to;

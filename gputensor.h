@@ -12127,8 +12127,8 @@ static void gt__cpu_convert_rest(gt__cpu_step step, int width, int op, void *out
   LOOP(GT__FROM + (int)GT_##dtype, T, M, (void)0, value) \
   LOOP(GT__TO + (int)GT_##dtype, M, T, (void)0, memory)
 #ifdef FLOATS
-/* Whether no value is outside the limit of an easier step: near_exp, or sin and its like. */
-STEPPING TARGET static int L(is_near)(int other, const T *a, const T *b, int64_t n) {
+/* Is `other` the step for these values: near_exp, as none is beyond its limit, or far, as one is? */
+STEPPING TARGET static int L(is_for)(int other, const T *a, const T *b, int64_t n) {
   const T less = other == GT__OP_near_exp_less ? *b : (T)0;
   const T most = other == GT__OP_far ? K(0x1p15f, 0x1p40) : K(87, 708);
   T outside = 0;
@@ -12136,7 +12136,7 @@ STEPPING TARGET static int L(is_near)(int other, const T *a, const T *b, int64_t
     const T size = F(abs)(a[i] - less);
     outside = !(size < most) ? (T)1 : outside;
   }
-  return outside == 0;
+  return (outside == 0) == (other != GT__OP_far);
 }
 #endif
 #define GT__ANGLE(which) F(trig)(a, which, 0)
@@ -12148,10 +12148,7 @@ STEPPING TARGET static void L(step)(int op, void *out, const void *pa, const voi
 #ifdef FLOATS
   const U which = op == GT__OP_tan ? 2 : op == GT__OP_cos; /* for far */
   const int other = gt__cpu_other(op);
-  if (other != op) {
-    const int near_zero = L(is_near)(other, (const T *)pa, (const T *)pb, n);
-    if (near_zero == (other != GT__OP_far)) op = other;
-  }
+  if (other != op && L(is_for)(other, (const T *)pa, (const T *)pb, n)) op = other;
 #endif
   switch (op) {
     GT__OPERATIONS(STEP)

@@ -2886,10 +2886,10 @@ float __builtin_sqrtf(float) __attribute__((const));
 double __builtin_sqrt(double) __attribute__((const));
 #endif
 /* Few passes do from here on: an -O2 of everything would double the time to compile, for a tenth of
-   a call. What is rare takes the lightest, Og; the rest of the host's code besides these what a call
-   gains by; and what walks over data O1. (No O0 here: gcc 12 makes no vectors behind it. What an
-   initialiser leaves to be 0, if that is more than 64 bytes, is set by `rep stos`, and takes 30 ns
-   to begin.) Loops over data ask for more by the names above. */
+   a call. What is rare takes the lightest, Og; the rest of the host's code besides these what a
+   call gains by; and what walks over data O1. (No O0 here: gcc 12 makes no vectors behind it. What
+   an initialiser leaves to be 0, if that is more than 64 bytes, is set by `rep stos`, and takes
+   30 ns to begin.) Loops over data ask for more by the names above. */
 #if defined(__OPTIMIZE__) && !defined(__clang__) && !defined(__CUDACC__)
 #pragma GCC optimize("Og", "inline-small-functions", "inline-functions-called-once", \
                      "reorder-blocks", "align-functions", "tree-dse", "tree-sra", \
@@ -12127,7 +12127,7 @@ static void gt__cpu_convert_rest(gt__cpu_step step, int width, int op, void *out
   LOOP(GT__FROM + (int)GT_##dtype, T, M, (void)0, value) \
   LOOP(GT__TO + (int)GT_##dtype, M, T, (void)0, memory)
 #ifdef FLOATS
-/* Is `other` the step for these values: near_exp, as none is beyond its limit, or far, as one is? */
+/* Is `other` the step for these values? near_exp if none is beyond its limit, far if one is. */
 STEPPING TARGET static int L(is_for)(int other, const T *a, const T *b, int64_t n) {
   const T less = other == GT__OP_near_exp_less ? *b : (T)0;
   const T most = other == GT__OP_far ? K(0x1p15f, 0x1p40) : K(87, 708);
@@ -12148,7 +12148,8 @@ STEPPING TARGET static void L(step)(int op, void *out, const void *pa, const voi
 #ifdef FLOATS
   const U which = op == GT__OP_tan ? 2 : op == GT__OP_cos; /* for far */
   const int other = gt__cpu_other(op);
-  if (other != op && L(is_for)(other, (const T *)pa, (const T *)pb, n)) op = other;
+  if (other != op)
+    if (L(is_for)(other, (const T *)pa, (const T *)pb, n)) op = other;
 #endif
   switch (op) {
     GT__OPERATIONS(STEP)

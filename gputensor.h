@@ -9416,8 +9416,7 @@ static void gt__event_clear(gt_event *e) {
   memset(e, 0, sizeof *e);
 }
 GT_API void gt_event_free(gt_event *event) {
-  if (!event) return;
-  gt__event_clear(event);
+  if (event) gt__event_clear(event);
   GPUTENSOR_FREE(event);
 }
 /* While a graph is recorded an event just names its stream: a wait for it covers all that the

@@ -290,7 +290,7 @@ static void test_texts(void) {
   CHECK_VALUES(gt_scan(NULL, GT_SUM, 0, "(a + 1) - 2047", n), 2, 4, 6, 8);
   CHECK_VALUES(gt_scan(NULL, GT_SUM, 0, "int32(a) + b", n, gt_scalar(1)), 2049, 4098, 6147, 8196);
   CHECK_VALUES(gt_scan(NULL, GT_SUM, -1, "3"), 3);
-  gt_tensor *one = gt_select(gt_zeros(GT_SHAPE(1), GT_FLOAT32, DEV), 0, 0);
+  gt_tensor *one = gt_select(gt_zeros(GT_SHAPE(1), GT_FLOAT32, gt_cpu()), 0, 0);
   CHECK_VALUES(gt_scan(one, GT_SUM, 0, "a*a", gt_scalar(3)), 9); /* of nothing in memory */
   CHECK_SHAPE(gt_scan(NULL, GT_SUM, 1, "a + b", gt_ones(GT_SHAPE(3, 1), GT_INT8, DEV), gt_ones(GT_SHAPE(4), GT_INT8, DEV)), 3, 4);
 }

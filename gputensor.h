@@ -11970,7 +11970,7 @@ enum {
   GT__OP_far /* sin, cos or tan of any values; their own steps: below 2^15 (2^40) */
 };
 /* Folds beside the operations': one of the largest or least values; a NaN may be left out. */
-enum { GT__FOLD_TOP = GT__FOLD_ARGMIN + 1, GT__FOLD_BOTTOM };
+enum { GT__FOLD_TOP = GT__FOLD_ARGMIN + 1, GT__FOLD_BOTTOM, GT__FOLD_SOME, GT__FOLD_EVERY };
 /* The step that takes op's place where values allow it (near_) or ask for it (far). */
 static int gt__cpu_other(int op) {
   switch (op) {
@@ -12211,9 +12211,12 @@ TARGET static void L(make)(const gt__program *p, int op, void *to, const void *p
 GT__INSIDE TARGET int L(is_nan)(T x) { return GT__EITHER(x != x, 0); }
 /* -x for a `turn` of -1: floats by a product, integers by their bits, where 0 does nothing. */
 GT__INSIDE TARGET T L(turned)(T x, T turn) { return GT__EITHER(GT__MUL(x, turn), x ^ turn); }
+/* SOME and EVERY tell whether a value that is not 0 is among them, or no other. */
 GT__INSIDE TARGET T L(join)(const int fold, T x, T y) {
   if (fold == GT__FOLD_TOP) return y > x ? y : x;
   if (fold == GT__FOLD_BOTTOM) return y < x ? y : x;
+  if (fold == GT__FOLD_SOME) return y != 0 ? (T)1 : x;
+  if (fold == GT__FOLD_EVERY) return y != 0 ? x : (T)0;
   return F(fold)(fold, x, y);
 }
 /* a[i] takes in b[i], for an n that is a multiple of 16, or small and known to the compiler. */
@@ -12242,7 +12245,7 @@ GT__INSIDE TARGET int L(take_four)(const int fold, T *a, const T *b, int64_t n, 
     const U bits = F(bits)(a[i]);
     if (fold == GT__FOLD_TOP) hard |= (U)(bits == F(minus));
     if (fold == GT__FOLD_BOTTOM) hard |= (U)(bits == 0);
-    if (fold >= GT__FOLD_TOP)
+    if (fold == GT__FOLD_TOP || fold == GT__FOLD_BOTTOM)
       hard |= (U)(__builtin_isunordered(b0, b1) | __builtin_isunordered(b2, b3));
 #endif
   }
@@ -12267,7 +12270,7 @@ GT__INSIDE TARGET void L(take_rows)(const int fold, T *a, const T *b, int64_t al
   for (int64_t i = n; i < all; i++) {
     T x = a[i];
     const T *column = b + i;
-    for (k = 0; k < rows; k++) x = F(fold)(fold, x, column[k * pitch]);
+    for (k = 0; k < rows; k++) x = L(join)(fold, x, column[k * pitch]);
     a[i] = x;
   }
 }
@@ -12301,6 +12304,20 @@ GT__INSIDE TARGET void L(take_places)(const int fold, T *a, T *place, const T *b
     }
   }
 }
+/* Is one of the values 0, or, if not `zero`, is one another? */
+GT__FOLDING("") TARGET static int L(meets)(const T *b, int64_t n, int zero) {
+  int64_t i = 0;
+  for (; i + GT__GROUP <= n; i += GT__GROUP) {
+    U found = 0;
+    for (int j = 0; j < GT__GROUP; j++) {
+      const int is = b[i + j] == 0;
+      found |= (U)(is == zero);
+    }
+    if (found) return 1;
+  }
+  while (i < n && (b[i] == 0) != zero) i++;
+  return i < n;
+}
 /* Folds `rows` rows of n values, `pitch` apart, into a[0..n), in order. `row` is the number of the
    first; if it is 0, a is set to the identity first, and places to 0. */
 GT__FOLDING("no-")
@@ -12308,8 +12325,12 @@ TARGET static void L(fold)(int fold, void *pa, void *at, const void *pb, int64_t
                            int64_t pitch, int64_t row) {
   const T *b = (const T *)pb;
   T *a = (T *)pa, *place = (T *)at;
-  if (row == 0) L(clear)(a, F(identity)(fold), n);
-  if (fold == GT__FOLD_ARGMAX) L(take_places)(GT__FOLD_ARGMAX, a, place, b, n, rows, pitch, row);
+  const int every = fold == GT__FOLD_EVERY;
+  if (row == 0) L(clear)(a, every ? (T)1 : F(identity)(fold), n);
+  if (every) L(take_rows)(GT__FOLD_EVERY, a, b, n, rows, pitch);
+  else if (fold == GT__FOLD_SOME) L(take_rows)(GT__FOLD_SOME, a, b, n, rows, pitch);
+  else if (fold == GT__FOLD_ARGMAX)
+    L(take_places)(GT__FOLD_ARGMAX, a, place, b, n, rows, pitch, row);
   else if (fold == GT__FOLD_ARGMIN)
     L(take_places)(GT__FOLD_ARGMIN, a, place, b, n, rows, pitch, row);
   else if (rows) L(rows)(fold, a, b, n, rows, pitch);
@@ -12403,7 +12424,10 @@ TARGET static void L(lanes)(int fold, void *pa, void *at, const void *pb, int64_
   if (gt__finds_index(fold)) exact += GT__FOLD_MAX - GT__FOLD_ARGMAX;
   const int least = exact == GT__FOLD_MIN || fold == GT__FOLD_BOTTOM;
   const T turn = least ? (T)-1 : (T)GT__EITHER(1, 0);
-  for (int64_t c = 0; c < count; c++, b += n) {
+  const int every = fold == GT__FOLD_EVERY;
+  for (int64_t c = 0; c < count && fold >= GT__FOLD_SOME; c++, b += n)
+    a[c] = (T)(L(meets)(b, n, every) != every);
+  for (int64_t c = 0; c < count && fold < GT__FOLD_SOME; c++, b += n) {
     __builtin_prefetch(b + n + 1024 / (int64_t)sizeof(T));
     int hard = fold < GT__FOLD_TOP;
     if (exact > GT__FOLD_PROD) hard &= L(best)(a + c, b, n, turn);
@@ -13035,6 +13059,7 @@ typedef struct {
   int pitch;                     /* from a slot's block to the next; the last is acc's */
   char *slot[GT__SLOTS + 1], *blocks;
   char *raw; /* elements before or after a conversion */
+  int bare;  /* the values are those of one operand; of SOME and EVERY also of "a != 0" */
 } gt__cpu_eval;
 /* What a block holds: `rows` runs of `columns` elements, from (o, k) on: kept and folded dims. */
 typedef struct {
@@ -13072,6 +13097,13 @@ static int gt__cpu_lies(const gt__operand *x, int ndim, const int64_t *size) {
   return one ? GT__ONE : GT__STRIDED;
 }
 /* Fills the slots that stay the same in all blocks. */
+static int gt__cpu_bare(const gt__program *p) { /* it is its one operand */
+  return p->n_ins == 1 && p->ins[0].op == GT__LOAD && p->n_in == 1;
+}
+static int gt__cpu_tests(const gt__program *p) { /* it is "a != 0" */
+  if (p->n_ins != 2 || p->ins[1].op != GT__OP_ne || p->n_in != 1) return 0;
+  return p->n_const && !p->constant[0].i;
+}
 static void gt__cpu_begin(gt__cpu_eval *e, const gt__map_args *m, int given, int kept, char *own) {
   const gt__program *p = &m->program;
   const int64_t n = gt__rounded(gt__least(m->count, GT__BLOCK), GT__GROUP);
@@ -13080,6 +13112,7 @@ static void gt__cpu_begin(gt__cpu_eval *e, const gt__map_args *m, int given, int
   e->width = e->loops->width;
   e->given = given;
   e->kept = kept;
+  e->bare = gt__cpu_bare(p);
   e->raw = own;
   e->blocks = own + GT__PITCH;
   e->pitch = gt__cpu_pitch(p);
@@ -13208,9 +13241,6 @@ static char *gt__cpu_compute(gt__cpu_eval *e, int64_t n, char *last) {
   }
   return a;
 }
-static int gt__cpu_bare(const gt__program *p) { /* it is its one operand */
-  return p->n_ins == 1 && p->ins[0].op == GT__LOAD && p->n_in == 1;
-}
 /* Are the values of a program one operand, which lies in memory as such? */
 static int gt__cpu_is_there(const gt__map_args *m) {
   const gt__program *p = &m->program;
@@ -13223,7 +13253,7 @@ static int gt__cpu_is_there(const gt__map_args *m) {
 static const char *gt__cpu_values(gt__cpu_eval *e, char *room, int64_t first, int64_t n) {
   const gt__operand *in = &e->m->in[0];
   const int line = e->in[0] == GT__IN_LINE;
-  if (gt__cpu_bare(&e->m->program) && line) {
+  if (e->bare && line) {
     const char *from = in->data + first * gt__cpu_bytes(in);
     const int step = GT__FROM + in->dtype;
     if (in->dtype == e->loops->native) return from;
@@ -13622,6 +13652,8 @@ static void gt__cpu_folder_begin(gt__cpu_folder *f, const gt__reduce_args *r, in
   f->loops = f->e.loops;
   f->width = f->e.width;
   f->fold = r->fold;
+  if (r->truths) f->fold += GT__FOLD_SOME - GT__FOLD_MAX;
+  f->e.bare |= r->truths && gt__cpu_tests(&r->pre.program);
   f->indexed = gt__finds_index(r->fold);
   f->at = own + gt__cpu_eval_bytes(&r->pre);
 }
@@ -13658,7 +13690,7 @@ static void gt__cpu_join(gt__cpu_folder *f, const gt__cpu_column *a, const gt__c
 static int gt__cpu_rows_lie(const gt__cpu_folder *f) {
   const gt__map_args *m = f->e.m;
   const gt__operand *in = &m->in[0];
-  if (!gt__cpu_bare(&m->program)) return 0;
+  if (!f->e.bare) return 0;
   if (in->dtype != f->loops->native || in->stride[0] != 1) return 0;
   return f->e.kept == 1 && m->ndim == 2;
 }
@@ -13678,7 +13710,8 @@ static void gt__cpu_fold_columns(gt__cpu_folder *f, gt__cpu_column *to, int64_t 
     const int64_t rows = gt__least(most, n - k);
     const gt__cpu_runs b = {o, columns, begin + k, rows};
     gt__cpu_fetch(&f->e, &b);
-    const char *values = gt__cpu_compute(&f->e, columns * rows, NULL);
+    const char *values = f->e.slot[0];
+    if (!f->e.bare) values = gt__cpu_compute(&f->e, columns * rows, NULL);
     gt__cpu_fold_rows(f, to, values, columns, rows, columns, k);
   }
 }
@@ -13688,14 +13721,13 @@ static void gt__cpu_fold_chunk(gt__cpu_folder *f, gt__cpu_column *to, int64_t o,
   const gt__reduce_args *r = f->r;
   const int64_t n = gt__least(r->chunk, r->n - begin);
   const int64_t most = n ? GT__CHUNK / n : columns;
-  const int fold = r->truths ? f->fold + GT__FOLD_TOP - GT__FOLD_MAX : f->fold;
   if (!r->inner) gt__cpu_fold_columns(f, to, o, columns, begin, n);
   for (int64_t c = 0; c < columns && r->inner; c += most) {
     const int64_t count = gt__least(most, columns - c);
     const int64_t at = c * f->width;
     const int64_t first = (o + c) * r->n + begin;
     const char *values = gt__cpu_values(&f->e, f->chunk, first, count * n);
-    f->loops->lanes(fold, to->value + at, f->at + at, values, n, count);
+    f->loops->lanes(f->fold, to->value + at, f->at + at, values, n, count);
   }
   if (!f->indexed) return;
   const int to_index = GT__TO + (int)GT_INT64;

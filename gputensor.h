@@ -2313,6 +2313,15 @@ typedef struct {
   gt__ins ins[GT__CODE];
   gt__num constant[GT__SLOTS]; /* constant[k] fills slot n_in + k */
 } gt__program;
+/* Is the program nothing but its operand? */
+static inline int gt__is_bare(const gt__program *p) {
+  return p->n_ins == 1 && p->ins[0].op == GT__LOAD && p->n_in == 1;
+}
+/* Or whether that is not 0, as gt_any has it? */
+static inline int gt__is_truth(const gt__program *p) {
+  if (p->n_ins != 2 || p->ins[1].op != GT__OP_ne || p->n_in != 1) return 0;
+  return p->n_const && !p->constant[0].i;
+}
 /* data points at element 0. stride[d] counts elements of `dtype` along size[d]; 0 broadcasts. */
 typedef struct {
   char *data;
@@ -12425,9 +12434,14 @@ TARGET static void L(lanes)(int fold, void *pa, void *at, const void *pb, int64_
   const int least = exact == GT__FOLD_MIN || fold == GT__FOLD_BOTTOM;
   const T turn = least ? (T)-1 : (T)GT__EITHER(1, 0);
   const int every = fold == GT__FOLD_EVERY;
-  for (int64_t c = 0; c < count && fold >= GT__FOLD_SOME; c++, b += n)
-    a[c] = (T)(L(meets)(b, n, every) != every);
-  for (int64_t c = 0; c < count && fold < GT__FOLD_SOME; c++, b += n) {
+  if (every || fold == GT__FOLD_SOME) {
+    for (int64_t c = 0; c < count; c++, b += n) {
+      const int met = L(meets)(b, n, every);
+      a[c] = (T)(met != every);
+    }
+    return;
+  }
+  for (int64_t c = 0; c < count; c++, b += n) {
     __builtin_prefetch(b + n + 1024 / (int64_t)sizeof(T));
     int hard = fold < GT__FOLD_TOP;
     if (exact > GT__FOLD_PROD) hard &= L(best)(a + c, b, n, turn);
@@ -13097,13 +13111,6 @@ static int gt__cpu_lies(const gt__operand *x, int ndim, const int64_t *size) {
   return one ? GT__ONE : GT__STRIDED;
 }
 /* Fills the slots that stay the same in all blocks. */
-static int gt__cpu_bare(const gt__program *p) { /* it is its one operand */
-  return p->n_ins == 1 && p->ins[0].op == GT__LOAD && p->n_in == 1;
-}
-static int gt__cpu_tests(const gt__program *p) { /* it is "a != 0" */
-  if (p->n_ins != 2 || p->ins[1].op != GT__OP_ne || p->n_in != 1) return 0;
-  return p->n_const && !p->constant[0].i;
-}
 static void gt__cpu_begin(gt__cpu_eval *e, const gt__map_args *m, int given, int kept, char *own) {
   const gt__program *p = &m->program;
   const int64_t n = gt__rounded(gt__least(m->count, GT__BLOCK), GT__GROUP);
@@ -13112,7 +13119,7 @@ static void gt__cpu_begin(gt__cpu_eval *e, const gt__map_args *m, int given, int
   e->width = e->loops->width;
   e->given = given;
   e->kept = kept;
-  e->bare = gt__cpu_bare(p);
+  e->bare = gt__is_bare(p);
   e->raw = own;
   e->blocks = own + GT__PITCH;
   e->pitch = gt__cpu_pitch(p);
@@ -13245,7 +13252,7 @@ static char *gt__cpu_compute(gt__cpu_eval *e, int64_t n, char *last) {
 static int gt__cpu_is_there(const gt__map_args *m) {
   const gt__program *p = &m->program;
   const gt__operand *in = &m->in[0];
-  if (!gt__cpu_bare(p) || in->dtype != gt__cpu_choose()->loops[p->compute]->native) return 0;
+  if (!gt__is_bare(p) || in->dtype != gt__cpu_choose()->loops[p->compute]->native) return 0;
   return gt__cpu_lies(in, m->ndim, m->size) == GT__IN_LINE;
 }
 /* Says where n values of the program are, from element `first` on: in `room`, which has space for n
@@ -13652,8 +13659,8 @@ static void gt__cpu_folder_begin(gt__cpu_folder *f, const gt__reduce_args *r, in
   f->loops = f->e.loops;
   f->width = f->e.width;
   f->fold = r->fold;
-  if (r->truths) f->fold += GT__FOLD_SOME - GT__FOLD_MAX;
-  f->e.bare |= r->truths && gt__cpu_tests(&r->pre.program);
+  if (r->truths) f->fold = r->fold == GT__FOLD_MAX ? GT__FOLD_SOME : GT__FOLD_EVERY;
+  f->e.bare |= r->truths && gt__is_truth(&r->pre.program);
   f->indexed = gt__finds_index(r->fold);
   f->at = own + gt__cpu_eval_bytes(&r->pre);
 }

@@ -3327,13 +3327,6 @@ struct gt__reduce_plan {
   int64_t chunk;   /* in place of that of the operation */
   int64_t n_chunk; /* likewise */
 };
-/* Is the program nothing but its operand? */
-static bool gt__is_bare(const gt__program *p) { return p->n_ins == 1 && p->n_in == 1; }
-/* Or whether that is not 0, as gt_any has it? */
-static bool gt__is_truth(const gt__program *p) {
-  if (p->n_ins != 2 || p->ins[1].op != GT__OP_ne || p->n_in != 1) return false;
-  return p->n_const && !p->constant[0].i;
-}
 /* Integers of 8 and 16 bits, and truths, are folded as floats, which tell them apart as well. */
 static bool gt__has_short_bits(const gt__reduce_args *args) {
   const gt__program *p = &args->pre.program;

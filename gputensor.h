@@ -13659,7 +13659,10 @@ static void gt__cpu_folder_begin(gt__cpu_folder *f, const gt__reduce_args *r, in
   f->loops = f->e.loops;
   f->width = f->e.width;
   f->fold = r->fold;
-  if (r->truths) f->fold = r->fold == GT__FOLD_MAX ? GT__FOLD_SOME : GT__FOLD_EVERY;
+  if (r->truths) {
+    f->fold = GT__FOLD_SOME;
+    if (r->fold == GT__FOLD_MIN) f->fold = GT__FOLD_EVERY;
+  }
   f->e.bare |= r->truths && gt__is_truth(&r->pre.program);
   f->indexed = gt__finds_index(r->fold);
   f->at = own + gt__cpu_eval_bytes(&r->pre);

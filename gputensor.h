@@ -6293,7 +6293,7 @@ GT__FLAGS_END
                 a    2    a*2    b    3    b//3    a*2 + b//3
      dtype      f32  i64  f32    i64  i64  i64     f32      gt__annotate
      natural    f32  i64  f32    i64  i64  i64     f32      the compute type of the node by itself
-     compute    f32  f32  f32    i64  i64  i64     f32      gt__divide: node 6 is computed in f32,
+     compute    f32  f32  f32    i64  i64  i64     f32      gt__cut_tree: node 6 is computed in f32,
                                            apart            where b//3 could be rounded
      gt__cut_node    LOAD b; FLOOR_DIV 3         into t, int64: node 5 becomes the operand t
      gt__fit    LOAD a; MUL 2; ADD t        the program of node 6 */
@@ -6617,7 +6617,7 @@ static int gt__is_apart(const gt__node *v, const gt__node *c, int is_condition) 
 }
 /* Gives the nodes of the root's program its compute type, and their own to those that must be
    computed apart, with what is below them. Returns how many these are. */
-static int gt__divide(gt__tree *t, int compute) {
+static int gt__cut_tree(gt__tree *t, int compute) {
   int count = 0;
   gt__node *v = gt__root(t);
   v->compute = compute;
@@ -6674,7 +6674,7 @@ static gt_status gt__fit(gt__tree *t, gt__node *v, gt__code *g) {
    computed apart is, and all of a large tree is made to fit from the leaves on, so that no program
    is tried that is far too long. */
 static gt_status gt__prepare_in(gt__tree *t, int compute, gt__code *g) {
-  int apart = gt__divide(t, compute), large = t->n > GT__CODE;
+  int apart = gt__cut_tree(t, compute), large = t->n > GT__CODE;
   gt__node *root = gt__root(t);
   for (gt__node *v = apart || large ? t->node : root; v < root; v++) {
     if (!v->apart && (!large || gt__is_leaf(v))) continue;
@@ -8042,7 +8042,7 @@ static int gt__fits_behind(gt__tree *t, const gt__product_op *p, gt__code *g) {
   int type = gt__compute_of(p->result.dtype);
   if (!gt__same_shape(&t->whole, &p->result)) return 0;
   if (gt__choose_compute(gt__root(t), GT__I64) != type) return 0;
-  return !gt__divide(t, type) && gt__compile(t, gt__root(t), g);
+  return !gt__cut_tree(t, type) && gt__compile(t, gt__root(t), g);
 }
 /* Where the tree does not fit behind the product, that is computed by itself, in the type that
    products add up in, and then the tree. */
@@ -14587,7 +14587,7 @@ static int gt__cpu_plan_dots(gt__op *op) {
   return 1;
 }
 
-/* -- blocks: C's division, on which no sums depend -- */
+/* -- blocks: how C is partitioned, on which no sums depend -- */
 /* How many blocks are worth their overhead? */
 static double gt__cpu_most_blocks(double least, double work, int threads) {
   const double many = fmax(6 * threads, 2 * least);
@@ -14626,9 +14626,9 @@ static int64_t gt__cpu_more_parts(int64_t parts, int64_t most) {
   if (parts == most) return most + 1;
   return gt__least(most, parts + parts / 4 + 1);
 }
-/* Divides C into blocks. Of the divisions that are tried it takes that of the least estimated time.
-   */
-static void gt__cpu_divide(gt__cpu_product *c, double work, int threads) {
+/* Cuts C into blocks. Of the partitions that are tried it takes the one whose estimated time is
+   least. */
+static void gt__cpu_partition(gt__cpu_product *c, double work, int threads) {
   const int64_t m = gt__parts(c->x->m, c->high);
   const int64_t n = gt__parts(c->x->n, c->broad);
   const int64_t least_m = gt__parts(c->x->m, c->most_m);
@@ -14709,8 +14709,8 @@ static void gt__cpu_block_task(const void *context, gt__cpu_range items) {
     if (!c->stored) gt__cpu_after(c, &e, &z, batch);
   }
 }
-/* Decides what the plan left open, since it depends on the threads: the division of C, and scratch.
-   */
+/* Decides what the plan left open, since it depends on the threads: the partition of C,
+   and scratch. */
 static int gt__cpu_run_product(const gt__op *op, void *queue) {
   gt__cpu_product c = *(const gt__cpu_product *)(const void *)op->plan;
   const gt__matmul_args *x = &op->u.matmul;
@@ -14718,7 +14718,7 @@ static int gt__cpu_run_product(const gt__op *op, void *queue) {
   if (x->m <= 0 || x->n <= 0 || x->batch <= 0) return 0;
   const int threads = gt__cpu_product_threads(&c);
   if (!c.pieces) gt__cpu_set_depth(&c, threads);
-  gt__cpu_divide(&c, (double)x->batch * c.work, threads);
+  gt__cpu_partition(&c, (double)x->batch * c.work, threads);
   const int64_t units_m = gt__parts(x->m, c.high);
   const int64_t units_n = gt__parts(x->n, c.broad);
   const int64_t rows = gt__parts(units_m, c.grid_m) * c.high;

@@ -93,7 +93,7 @@
      after      a step of the epilogue     ring       a pipeline of stages in shared memory
      brick      a swizzled tile in shared memory, 64 lines of 128 bytes
      factor     an operand of a product    form       a tile configuration
-     strip      a tile of few rows         division   how C is cut into tiles, and K (split-K)
+     strip      a tile of few rows         partition  how C is cut into tiles, and K (split-K)
      piece      of a float32, one of the bfloat16 numbers that it is split into
      turned     of a matrix: transposed; of a value: so that the least becomes the largest
      team       threads that share a row; a warp group */
@@ -4916,23 +4916,26 @@ struct gt__after {
   uint8_t op;
   uint8_t dtype;
 };
-/* How C is cut into tiles, and these into parts, which go through scratch. Blocks take whole tiles
-   in turns. The last tiles, from `whole` on, would leave some blocks idle: each has steps / share
-   parts, `each`. Part i of the r-th of these tiles is in slot r * (each + 1) + i of scratch. */
-struct gt__divisor {
+/* A number by which device code divides, with its inverse: see gt__quotient, as a division takes ten
+   times as long. */
+struct gt__fast_divisor {
   unsigned by;
   unsigned inverse;
-}; /* see gt__quotient: a division takes ten times as long */
-struct gt__division {
+};
+/* How C is cut into tiles, and these into parts, which go through scratch. A block takes one whole
+   tile after the other. The last tiles, from `whole` on, would leave some blocks idle: each has
+   steps / share parts, `each`. Part i of the r-th of these is in slot r * (each + 1) + i of scratch.
+   */
+struct gt__partition {
   int m, n, high, wide;            /* C, and a tile of it */
   int rows, columns, tiles, whole; /* of tiles: down, across, in all batches, never cut */
-  int units, steps, share, each;   /* whole tiles and parts; steps of K: of a tile, of a part; parts
-                                      of a tile that may be cut */
-  gt__divisor matrix, band, rest[2], part; /* tiles of a matrix, of a band; rows of a whole band, of
-                                              the last; parts of a tile that may be cut */
-  int direct, slots, lines, pitch;         /* direct: the copy engine can store to C */
-  void *parts, *to;                        /* [slots][lines][pitch]; C, of any type that is usual */
-  int64_t row, column, batch;              /* its strides, in elements */
+  /* whole tiles and parts; steps of K: of a tile, of a part; parts of a tile that may be cut */
+  int units, steps, share, each;
+  /* what is divided by: tiles of a matrix, of a band; rows of a whole band, of the last; each */
+  gt__fast_divisor matrix, band, rest[2], part;
+  int direct, slots, lines, pitch; /* direct: the copy engine can store to C */
+  void *parts, *to;                /* [slots][lines][pitch]; C, of any type that is usual */
+  int64_t row, column, batch;      /* its strides, in elements */
   int dtype;
   int afters;
   gt__after after[GT__AFTERS];
@@ -4940,7 +4943,7 @@ struct gt__division {
 /* On a thread's sums. each(s, f) calls f(i, y) with the element of operand s for each sum i. An
    activation takes 16 at a time and turns them round, since registers cannot be indexed. */
 template <int N, class Each>
-GT__DEV void gt__follow(const gt__division &t, float (&sum)[N], const Each &each) {
+GT__DEV void gt__follow(const gt__partition &t, float (&sum)[N], const Each &each) {
   constexpr int LOT = N < 16 ? N : 16;
   GT__LOOP for (int k = 0; k < t.afters; k++) {
     const gt__after &s = t.after[k];
@@ -4978,7 +4981,7 @@ GT__DEV void gt__follow(const gt__division &t, float (&sum)[N], const Each &each
 enum { GT__PLACES = 8 };
 struct gt__product {
   gt__matmul_args x;    /* turned: the product is C' = B' x A' */
-  gt__division t;       /* where the product goes and what follows it */
+  gt__partition t;      /* where the product goes and what follows it */
   bool through, turned; /* through: C goes to scratch, and a map follows */
   int products, type;   /* Hopper's: of pieces, and the pieces' dtype, or 0 */
   int matrix;           /* the step behind the product that has a matrix, from 1, or 0 */
@@ -5144,7 +5147,7 @@ static bool gt__read_after(gt__product *j, gt__after *s, const gt__ins *i, bool 
 static bool gt__read_afters(gt__product *j) {
   const gt__program *g = &j->x.post.program;
   const gt__ins *i = g->ins, *end = i + g->n_ins;
-  gt__division *t = &j->t;
+  gt__partition *t = &j->t;
   t->afters = 0;
   if (i == end || i->op != GT__LOAD || i->b != 0) return false;
   if (g->compute != GT__F32 && g->n_ins > 1) return false;
@@ -5159,7 +5162,7 @@ static bool gt__read_afters(gt__product *j) {
 }
 /* Where C goes: to its place, or, always or if need be, to scratch and from there by a map. */
 static bool gt__fits_place(gt__product *j) {
-  const gt__division *t = &j->t;
+  const gt__partition *t = &j->t;
   const gt__operand *out = &j->x.post.out;
   if (!gt__one_batch(&j->x, out, &j->t.batch) || !gt__read_afters(j)) return false;
   if (t->column != 1 && !j->turned) return false;
@@ -5168,7 +5171,7 @@ static bool gt__fits_place(gt__product *j) {
 }
 static void gt__plan_output(gt__product *j, bool always) {
   const gt__operand *out = &j->x.post.out;
-  gt__division *t = &j->t;
+  gt__partition *t = &j->t;
   t->dtype = out->dtype;
   t->to = out->data;
   t->row = out->stride[j->x.n_batch];
@@ -5205,16 +5208,16 @@ struct gt__corner {
   int m;
   int n;
 };
-GT__DEV unsigned gt__quotient(unsigned x, gt__divisor d) { /* of x without the upper bit */
+GT__DEV unsigned gt__quotient(unsigned x, gt__fast_divisor d) { /* of x without the upper bit */
   const unsigned q = __umulhi(x, d.inverse);
   return q + (x - q * d.by >= d.by);
 }
-GT__DEV gt__corner gt__find_corner(const gt__division &t, unsigned tile) {
+GT__DEV gt__corner gt__find_corner(const gt__partition &t, unsigned tile) {
   const unsigned batch = gt__quotient(tile, t.matrix);
   const unsigned in = tile - batch * t.matrix.by;
   const unsigned band = gt__quotient(in, t.band);
   const unsigned at = in - band * t.band.by;
-  const gt__divisor high = t.rest[(band + 1) * GT__BAND > t.rows];
+  const gt__fast_divisor high = t.rest[(band + 1) * GT__BAND > t.rows];
   const unsigned column = gt__quotient(at, high);
   const unsigned row = band * GT__BAND + at - column * high.by;
   return {(int)batch, (int)row * t.high, (int)column * t.wide};
@@ -5230,7 +5233,7 @@ GT__DEV void gt__add4(T (&sum)[4], const T *from) {
 }
 /* What follows the four sums of a thread, and where they go. */
 template <class T>
-GT__DEV void gt__store_sums(const gt__division &t, const gt__corner &at, int m, int n,
+GT__DEV void gt__store_sums(const gt__partition &t, const gt__corner &at, int m, int n,
                             T (&sum)[4]) {
   if constexpr (std::is_same<T, float>::value)
     gt__follow(t, sum, [&](const gt__after &s, auto take) {
@@ -5258,7 +5261,7 @@ GT__DEV void gt__store_sums(const gt__division &t, const gt__corner &at, int m, 
    once. Grid: across, down, for each tile that may be cut. Block: 256. */
 template <class T>
 __global__ void __launch_bounds__(256)
-    gt__split_sum_kernel(const __grid_constant__ gt__division t, int team) {
+    gt__split_sum_kernel(const __grid_constant__ gt__partition t, int team) {
   __shared__ alignas(16) T shares[256][4];
   const int rows = 32 / team;
   const int tile = blockIdx.z;
@@ -5291,8 +5294,8 @@ __global__ void __launch_bounds__(256)
   const gt__corner at = gt__find_corner(t, t.whole + tile);
   gt__store_sums(t, at, at.m + row, at.n + column, sum);
 }
-static void gt__set_divisors(gt__division *t) {
-  const auto by = [](int n) { return gt__divisor{(unsigned)n, ~0u / n}; };
+static void gt__set_divisors(gt__partition *t) {
+  const auto by = [](int n) { return gt__fast_divisor{(unsigned)n, ~0u / n}; };
   t->matrix = by(t->rows * t->columns);
   t->band = by(GT__BAND * t->columns);
   t->part = by(t->each);
@@ -5307,7 +5310,7 @@ static const void *const gt__split_sum_kernels[] = {
 };
 /* C from the parts of tiles. */
 static int gt__launch_split_sum(gt__product *j, void *stream) {
-  gt__division *t = &j->t;
+  gt__partition *t = &j->t;
   int team = 1;
   while (team < 32 && team * GT__SUM_EACH < t->each) team *= 2;
   const int across = (t->pitch - 1) / 32 + 1;
@@ -5320,7 +5323,7 @@ static int gt__launch_split_sum(gt__product *j, void *stream) {
 /* What is left to do if there was no error: parts are added up; from a matrix in scratch to C leads
    a map of the program with the product as its input 0. */
 static int gt__finish_product(const gt__op *op, gt__product *j, int e, void *stream) {
-  const gt__division *t = &j->t;
+  const gt__partition *t = &j->t;
   const int nb = j->x.n_batch;
   if (!e && t->slots) e = gt__launch_split_sum(j, stream);
   if (e || !j->through) return e;
@@ -5961,7 +5964,7 @@ static void gt__choose_form(gt__tiled_product *j) {
 static void gt__plan_sums(gt__tiled_product *j) {
   gt__matmul_args *x = &j->x;
   gt__operand *o = &x->post.out;
-  gt__division *t = &j->t;
+  gt__partition *t = &j->t;
   const int nb = x->n_batch;
   const bool cut = t->each > 1;
   t->m = (int)x->m;
@@ -6309,7 +6312,7 @@ struct gt__hopper_args {
   int box;                      /* the lines of A that are loaded at once, at most 64 */
   int layout;                   /* bits: GT__B_ALONG_K, ... */
   int extra, columns, step; /* the matrix behind: stages or 0; a brick's columns; 1: one a batch */
-  gt__division t;
+  gt__partition t;
   gt__factors f;
 };
 
@@ -6466,7 +6469,7 @@ struct gt__work : gt__corner {
   int slot;
 };
 GT__DEV bool gt__find_work(const gt__hopper_args &p, int down, gt__work &w) {
-  const gt__division &t = p.t;
+  const gt__partition &t = p.t;
   if (w.next >= t.units) return false;
   const int part = w.next - t.whole; /* of those that may be cut */
   const int cut = part < 0 ? 0 : gt__quotient(part, t.part);
@@ -6726,7 +6729,7 @@ GT__DEV void gt__put_tile(const gt__hopper_args &p, const gt__work &w, const gt_
 }
 /* The same by the threads, a warp for itself: of any dtype and alignment, or a part in float32. */
 template <class P>
-GT__DEV void gt__store_tile(const gt__division &t, const gt__work &w, uint8_t *bricks, int half,
+GT__DEV void gt__store_tile(const gt__partition &t, const gt__work &w, uint8_t *bricks, int half,
                             float (&sum)[P::N]) {
   const bool part = w.slot >= 0;
   const int64_t row = part ? t.pitch : t.row;
@@ -7043,7 +7046,7 @@ static const void *const gt__hopper_kernels[][4] = {
     {NULL, GT__KIND(128, 3)},
     {GT__KIND(64, 6), GT__KIND(128, 6)},
 };
-static const void *gt__hopper_kernel_of(const gt__hopper_product *j, const gt__division *t) {
+static const void *gt__hopper_kernel_of(const gt__hopper_product *j, const gt__partition *t) {
   return gt__hopper_kernels[j->pieces - 1][t->wide / 64 - 1];
 }
 static const void *const gt__pack_kernels[] = {
@@ -7098,7 +7101,7 @@ static int gt__map_factor(gt__hopper_product *j, int i, int dtype, int box) {
    of its own. */
 static int gt__make_maps(gt__hopper_product *j) {
   gt__hopper_args *p = &j->p;
-  const gt__division *t = &j->t;
+  const gt__partition *t = &j->t;
   const int each = j->pieces * (GT__HIGH + t->wide) / 64; /* bricks in a stage */
   const int64_t size[3] = {t->n, t->m, j->x.batch};
   int e = gt__map_factor(j, 0, j->type, p->box);
@@ -7176,7 +7179,7 @@ static void gt__plan_packing(gt__hopper_product *j, int i) {
 }
 /* Can the copy engine store C, 16 bytes at once? */
 static bool gt__can_store(const gt__hopper_product *j) {
-  const gt__division *t = &j->t;
+  const gt__partition *t = &j->t;
   const int64_t all = (intptr_t)t->to | t->n * 2 | t->row * 2 | t->batch * 2;
   if (t->dtype == GT_FLOAT32 || j->products > 1) return false;
   if (t->column != 1 || t->row < t->n) return false;
@@ -7191,7 +7194,7 @@ static double gt__slowness(const gt__factor *f, int down) { /* in loading A or B
   return down > 1 ? GT__CLUSTER_OFF_LINES : GT__OFF_LINES;
 }
 /* Tiles of t->wide columns and so many rows. */
-static void gt__lay_tiles(const gt__hopper_product *j, gt__division *t, int high) {
+static void gt__lay_tiles(const gt__hopper_product *j, gt__partition *t, int high) {
   t->high = high;
   t->lines = min(t->high, t->m);
   t->rows = (t->m - 1) / t->high + 1;
@@ -7200,7 +7203,7 @@ static void gt__lay_tiles(const gt__hopper_product *j, gt__division *t, int high
   t->pitch = (int)gt__up(min(t->wide, t->n), 4);
 }
 /* Of the tiles, `room` of which are made at once, the last ones are cut into parts, if `cut`. */
-static void gt__lay_parts(const gt__hopper_product *j, gt__division *t, int room, bool cut) {
+static void gt__lay_parts(const gt__hopper_product *j, gt__partition *t, int room, bool cut) {
   const int steps = (j->p.k - 1) / GT__DEEP + 1;
   const int rest = t->tiles % room;
   const int most = j->products > 1 ? steps : steps / GT__PART_STEPS;
@@ -7215,7 +7218,7 @@ static void gt__lay_parts(const gt__hopper_product *j, gt__division *t, int room
   t->slots = 0;
   if (t->each > 1) t->slots = rest * (t->each + 1);
 }
-static double gt__clocks_of(const gt__hopper_product *j, const gt__division *t, int down,
+static double gt__clocks_of(const gt__hopper_product *j, const gt__partition *t, int down,
                             int room) {
   const int halves = t->m > 64 ? 2 : 1;
   const int turns = t->tiles / room;
@@ -7243,7 +7246,7 @@ static double gt__clocks_of(const gt__hopper_product *j, const gt__division *t, 
   return t->slots ? clocks + GT__SUM_CLOCKS + sums / GT__SUM_SPEED : clocks;
 }
 static void gt__cut_up(gt__hopper_product *j, int blocks) {
-  gt__division t = j->t;
+  gt__partition t = j->t;
   double least = HUGE_VAL;
   const int lines = (int)gt__up(t.m, 8);
   j->p.box = 64;
@@ -7264,7 +7267,7 @@ static void gt__cut_up(gt__hopper_product *j, int blocks) {
   }
 }
 /* With divisors, and scratch for the parts. */
-static int gt__keep_division(gt__op *op, gt__hopper_product *j, const void *end) {
+static int gt__keep_partition(gt__op *op, gt__hopper_product *j, const void *end) {
   const size_t elements = (size_t)j->t.slots * j->t.lines * j->t.pitch;
   gt__set_divisors(&j->t);
   gt__place(j, j->t.parts, gt__carve(j, elements * 4));
@@ -7292,7 +7295,7 @@ static int gt__plan_hopper(gt__op *op) {
     if (!stays) gt__plan_packing(j, i);
   }
   gt__cut_up(j, gt__device_facts() >> 16);
-  return gt__keep_division(op, j, j + 1);
+  return gt__keep_partition(op, j, j + 1);
 }
 
 static int gt__run_hopper(const gt__op *op, void *stream) {
@@ -7556,7 +7559,7 @@ struct gt__skinny {
   /* Adds up the teams' sums, which go to C, or to a part. Those that pieces cannot make, since a
      sum is not finite, or all of a line below 2^-111, are made from float32 itself. */
   __device__ __forceinline__ void store(const char *sums, bool strict) const {
-    const gt__division &t = p.t;
+    const gt__partition &t = p.t;
     const int64_t lines = (int64_t)w.slot * t.lines;  /* of the parts before */
     const bool across = w.slot >= 0 || t.column == 1; /* neighbours in C are those of a row */
     GT__LOOP for (int i = threadIdx.x; i < ROWS * 32; i += THREADS) {
@@ -7625,7 +7628,7 @@ struct gt__skinny_product : gt__hopper_product {
 /* Tiles, cut into as many parts of K as take the least time, about 1 us for 64 of K; blocks come in
    turns, and parts are added up. */
 static void gt__cut_strip(gt__skinny_product *j) {
-  gt__division *t = &j->t;
+  gt__partition *t = &j->t;
   const int step = j->form->threads / 4;
   const int steps = (j->p.k - 1) / step + 1;
   const int room = gt__device_facts() >> 16;
@@ -7671,7 +7674,7 @@ static int gt__plan_skinny(gt__op *op) {
   while (j->form->rows < 64 && j->form->rows < j->t.m) j->form++;
   gt__plan_output(j, false);
   gt__cut_strip(j);
-  return gt__keep_division(op, j, j + 1);
+  return gt__keep_partition(op, j, j + 1);
 }
 static int gt__run_skinny(const gt__op *op, void *stream) {
   gt__skinny_product job;

@@ -2333,7 +2333,7 @@ enum { GT__EARLY_READ = 1, GT__EARLY_WRITE }; /* see gt__earliness */
 typedef struct {
   int64_t count, size[GT_MAX_DIMS]; /* count = product of size[0..ndim); after collapsing */
   int32_t ndim;
-  int16_t narrow, early; /* count and all byte offsets are below 2^31; GT__EARLY_READ, ... */
+  int16_t fits_int, early; /* count and all byte offsets are below 2^31; GT__EARLY_READ, ... */
   gt__operand out, in[GT__INPUTS];
   gt__program program;
   void *scratch; /* what the back end asked for, or NULL */
@@ -2395,7 +2395,7 @@ typedef struct {
    be in 0..gather_size-1: others give 0 and set *fault. Without an index, gather_size is 1. */
 enum { GT__BYTES, GT__ELEMENTS };
 typedef struct {
-  int32_t kind, dst_index, src_index, ndim, narrow;
+  int32_t kind, dst_index, src_index, ndim, fits_int;
   int64_t bytes, gather_size, gather_stride, count, size[GT_MAX_DIMS];
   gt__operand dst, src, index; /* index: GT_INT32 or GT_INT64 */
   int32_t *fault;              /* host-visible word, or NULL */
@@ -2544,9 +2544,9 @@ GT__FN uint64_t gt__order_key(const gt__order_args *a, uint64_t bits) {
 /* The place to which position p goes, or -1. */
 GT__FN int64_t gt__scatter_place(const gt__scatter_args *a, int64_t p) {
   const int64_t at = gt__offset(p, a->n_index, a->size, a->index.stride);
-  const int32_t *narrow = (const int32_t *)a->index.data;
-  const int64_t *wide = (const int64_t *)a->index.data;
-  const int64_t k = a->index.dtype == GT_INT32 ? narrow[at] : wide[at];
+  const int32_t *entry_32 = (const int32_t *)a->index.data;
+  const int64_t *entry_64 = (const int64_t *)a->index.data;
+  const int64_t k = a->index.dtype == GT_INT32 ? entry_32[at] : entry_64[at];
   if (k < 0 || k >= a->entries) return -1;
   return a->inner > 1 ? k * a->inner + p % a->inner : k;
 }
@@ -5676,17 +5676,17 @@ static int gt__one_dim_at_least(gt__walk *w, int ndim) {
   return 1;
 }
 /* All byte offsets, forwards and backwards, below 2^31? A CPU does not care. */
-GT__INSIDE int gt__is_narrow(const gt__op *op, const gt__walk *w, int ndim) {
-  int narrow = !gt__on_host(op->device) && gt__count(ndim, w->size) <= INT32_MAX;
-  for (int k = 0; k < w->n && narrow; k++) {
+GT__INSIDE int gt__fits_int(const gt__op *op, const gt__walk *w, int ndim) {
+  int fits = !gt__on_host(op->device) && gt__count(ndim, w->size) <= INT32_MAX;
+  for (int k = 0; k < w->n && fits; k++) {
     double last = 0; /* in which nothing overflows */
     for (int d = 0; d < ndim; d++) {
       double step = w->o[k]->stride[d];
       last += (w->size[d] - 1) * fabs(step);
     }
-    narrow &= last * 8 <= INT32_MAX;
+    fits &= last * 8 <= INT32_MAX;
   }
-  return narrow;
+  return fits;
 }
 /* Walks the dims from `first` on in the order of operand `by`'s strides, of which none is negative
    then: what is dense is read so. */
@@ -5807,7 +5807,7 @@ static gt_status gt__move_elements(const gt_tensor *dst, const gt_tensor *src,
   }
   gt__sort_dims(&w, 0, a->ndim, 0);
   a->ndim = gt__one_dim_at_least(&w, gt__collapse(&w, 0, 0, a->ndim));
-  a->narrow = gt__is_narrow(&op, &w, a->ndim);
+  a->fits_int = gt__fits_int(&op, &w, a->ndim);
   return gt__submit(&op);
 }
 static gt_tensor *gt__end(gt__result *r, gt_status status) { /* out, or nothing is left behind */
@@ -6596,7 +6596,7 @@ static gt_status gt__launch_map(const gt__code *g, const gt_tensor *out) {
   gt__bind_elements(&op, m, &w, g, out);
   if (!g->indexed) gt__sort_dims(&w, 0, out->ndim, 0);
   m->ndim = gt__one_dim_at_least(&w, gt__collapse(&w, 0, 0, out->ndim));
-  m->narrow = gt__is_narrow(&op, &w, m->ndim);
+  m->fits_int = gt__fits_int(&op, &w, m->ndim);
   return gt__submit(&op);
 }
 static const gt_dtype gt__widest[] = {GT_FLOAT32, GT_FLOAT64, GT_INT64}; /* by compute type */
@@ -7318,13 +7318,13 @@ static gt_status gt__check_index(const gt_tensor *index, int64_t size) {
   int64_t n = gt__numel(index), i = 0, v = 0;
   int dense = gt__is_dense(index), is_wide = index->dtype == GT_INT64;
   const char *data = gt__address(index);
-  const int32_t *narrow = (const int32_t *)data;
-  const int64_t *wide = (const int64_t *)data;
+  const int32_t *entry_32 = (const int32_t *)data;
+  const int64_t *entry_64 = (const int64_t *)data;
   gt__host_use use;
   gt_status status = gt__host_begin(index, 0, &use);
   for (; i < n && !status; i++) {
     int64_t at = dense ? i : gt__offset(i, index->ndim, index->shape, index->stride);
-    v = is_wide ? wide[at] : narrow[at];
+    v = is_wide ? entry_64[at] : entry_32[at];
     if (v < 0 || v >= size) break;
   }
   gt__host_end(&use);
@@ -7546,7 +7546,7 @@ static gt_status gt__launch_fold(const gt__folding *f, const gt__code *g, const 
   gt__order_fold(r, &w, any, whole->ndim);
   if (gt__all_kept(f)) r->outer /= r->n;
   m->count = r->outer * r->n;
-  m->narrow = gt__is_narrow(&op, &w, m->ndim);
+  m->fits_int = gt__fits_int(&op, &w, m->ndim);
   r->soft = f->soft;
   r->fold = f->fold;
   r->truths = f->truths && r->n;
@@ -7614,7 +7614,7 @@ static gt_status gt__launch_scan(const gt__folding *f, gt__tree *t, gt__code *g,
   }
   gt__bind_elements(&op, m, &w, g, out);
   m->ndim = gt__one_dim_at_least(&w, out->ndim);
-  m->narrow = gt__is_narrow(&op, &w, m->ndim);
+  m->fits_int = gt__fits_int(&op, &w, m->ndim);
   s->fold = f->fold;
   s->dim = __builtin_ctz(set | 1u << (m->ndim - 1));
   s->n = m->size[s->dim];
@@ -8005,7 +8005,7 @@ static void gt__bind_product(gt__product_op *p, const gt__code *g, const gt_tens
   if (g) gt__set_program(op, post, g, &w, ndim, n, order);
   else gt__load_alone(&post->program, gt__compute_of(p->result.dtype));
   post->ndim = gt__join_rows(x, &w, n);
-  post->narrow = gt__is_narrow(op, &w, post->ndim);
+  post->fits_int = gt__fits_int(op, &w, post->ndim);
 }
 /* With the program g behind it, or nothing. */
 static gt_status gt__launch_product(gt__product_op *p, const gt__code *g, const gt_tensor *out) {
@@ -11906,7 +11906,7 @@ GT__DATA_BEGINS
    with AVX-512 and AMX, are the machines of test/bench. */
 enum { GT__TILE_MAP = 48 };       /* values of a row that gains by transposed tiles; Zen 4 */
 enum { GT__TILE_COPY = 8 };       /* the same of a copy; Zen 4 */
-enum { GT__TILE_NARROW = 128 };   /* the same of elements of one or two bytes; Zen 4 */
+enum { GT__TILE_SMALL = 128 };    /* the same of elements of one or two bytes; Zen 4 */
 enum { GT__AT_ONCE = 2048 };      /* elements of a map of one operation without blocks; Zen 4 */
 enum { GT__L1_WAY = 4096 };       /* bytes apart, lines meet in a set of L1; all of them */
 enum { GT__L1_VALUES = 1 << 15 }; /* bytes of B that L1 holds for many rows; Zen 3 */
@@ -13555,7 +13555,7 @@ static int gt__cpu_plan_tiles(gt__op *op, const gt__map_args *m, int operands) {
     const int64_t bytes = gt__cpu_bytes(&m->in[k]);
     int least = GT__TILE_COPY;
     if (m->program.n_ins) least = GT__TILE_MAP;
-    if (bytes < 4) least = GT__TILE_NARROW;
+    if (bytes < 4) least = GT__TILE_SMALL;
     if (stride[1] <= 1 || gt__magnitude(stride[0]) * 8 > stride[1]) continue;
     if (m->size[x + 1] < least) continue;
     t->turned[t->n_turned++] = k;

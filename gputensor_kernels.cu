@@ -35,7 +35,7 @@
      >>batches        the interpreter over a batch
      >>map-vectors    each output element from the inputs at its place, by whole vectors
      >>map-short      programs of one operation, without slots
-     >>map-narrow     chains of bfloat16, which stays so in its slots
+     >>map-bfloat16   chains of bfloat16, which stays so in its slots
      >>map-plan       the choice between the ways of maps
      >>reduce         folding by THE PLAN of gputensor.h, and the tree over chunks
      >>softmax        softmax and its kind, rows in registers and columns
@@ -78,8 +78,8 @@
    ARGUMENTS of kernels, see >>machine in gputensor.h. program: what is computed for one element.
    pre: the map that makes the values of a fold; post: the map behind a product. Of a fold, outer:
    how many outputs; n: the elements of each; inner: these are neighbours in memory, as the last dim
-   is folded; if not, the outputs are. narrow: all offsets fit in 31 bits. early: what a product may
-   do before the kernel in front of it has ended. scratch: memory for results on their way.
+   is folded; if not, the outputs are. fits_int: all offsets fit in an int. early: what a product
+   may do before the kernel in front of it has ended. scratch: memory for results on their way.
 
    WORDS, ours beside the field's
      way        a kernel variant           fold       a reduction
@@ -673,7 +673,7 @@ GT__DEV void gt__read_entries(const gt__operand &index, const J (&at)[N], int64_
 }
 /* A thread moves N elements, 256 apart, or, behind the end, the last one again, and reads all of
    them before it writes. Coordinates come from divisions of unsigned numbers I, of which J are the
-   signed: if all is narrow 32 bits do, which are divided faster. */
+   signed. Where all fits in an int these have 32 bits, whose division is faster. */
 template <class S, int N, class I, class J>
 GT__DEV void gt__copy_elements(const gt__copy_args &p) {
   const int64_t first = (int64_t)blockIdx.x * N * GT__THREADS + threadIdx.x;
@@ -714,7 +714,7 @@ GT__DEV void gt__copy_elements(const gt__copy_args &p) {
 }
 template <class S, int N>
 GT__DEV void gt__copy_my_elements(const gt__copy_args &p) {
-  if (p.narrow) gt__copy_elements<S, N, uint32_t, int32_t>(p);
+  if (p.fits_int) gt__copy_elements<S, N, uint32_t, int32_t>(p);
   else gt__copy_elements<S, N, uint64_t, int64_t>(p);
 }
 template <class S>
@@ -1473,7 +1473,7 @@ static __device__ __noinline__ int64_t gt__locate_among(const gt__map_args &p, i
     gt__locate_all<false>(p, from, to, stride, at);
     return (int64_t)(std::make_signed_t<I>)at[0];
   };
-  return p.narrow ? locate((uint32_t)i) : locate((uint64_t)i);
+  return p.fits_int ? locate((uint32_t)i) : locate((uint64_t)i);
 }
 GT__DEV int64_t gt__locate(const gt__map_args &p, int64_t i, int from, int to,
                            const int64_t *stride) {
@@ -1489,7 +1489,7 @@ template <class T, bool OUT, int N>
 GT__DEV void gt__move_apart(const gt__map_args &p, const gt__operand &x, int first, int64_t row,
                             int64_t k, int hop, int n, T (&y)[N]) {
   char *const line = x.data + row, *at[N];
-  if (p.narrow) {
+  if (p.fits_int) {
     uint32_t index[N];
     GT__EACH index[i] = (uint32_t)k + min(i, n - 1) * hop;
     gt__locate_all<true>(p, first, p.ndim, x.stride, index);
@@ -1744,7 +1744,7 @@ struct gt__tiling {
 enum { GT__VECTORS = 4 }; /* of a thread in a whole map */
 /* TRANSPOSED: whole, and may have operands across. FEW: whole, with one vector a thread, as few
    elements take as long as a thread's share of them. */
-enum { GT__ANY, GT__ALL_WHOLE, GT__TRANSPOSED, GT__FEW_VECTORS, GT__NARROW };
+enum { GT__ANY, GT__ALL_WHOLE, GT__TRANSPOSED, GT__FEW_VECTORS, GT__BFLOAT16 };
 template <class T, bool ACROSS>
 GT__DEV gt__batch gt__my_batch(const gt__map_args &p, const gt__tiling &t) {
   unsigned first;
@@ -2482,22 +2482,22 @@ static bool gt__set_short(gt__short *s, const gt__map_args *args, int rest) {
   return is;
 }
 
-/* ---- >>map-narrow -------------------------------------------------------------------------------
+/* ---- >>map-bfloat16 -----------------------------------------------------------------------------
    Long maps of bfloat16 alone, by light steps: operands are not made floats in their slots but as a
    step reads them, from half as many bytes. The last step may be a sigmoid, which has a short form.
    A thread has 16 elements, as in >>map-vectors:
 
        slot of an operand       [8 bfloat16] [8 bfloat16] [ unused ] [ unused ]     4 x 16 bytes
        slot of another value    [ 4 float  ] [ 4 float  ] [4 float ] [4 float ] */
-enum { GT__NARROW_VECTORS = 2 }; /* of a thread */
-struct gt__narrow_slots : gt__slots {
+enum { GT__BFLOAT16_VECTORS = 2 }; /* of a thread */
+struct gt__bfloat16_slots : gt__slots {
   unsigned operands; /* the first slots: vectors of eight, in the first half of their places */
 };
 template <int N>
-GT__DEV void gt__get(const gt__narrow_slots &s, unsigned slot, float (&x)[N]) {
-  gt__bfloat u[GT__NARROW_VECTORS][8];
+GT__DEV void gt__get(const gt__bfloat16_slots &s, unsigned slot, float (&x)[N]) {
+  gt__bfloat u[GT__BFLOAT16_VECTORS][8];
   if (slot >= s.operands) return gt__get<float>(s, slot, x); /* the one of all slots */
-  GT__UNROLL for (int v = 0; v < GT__NARROW_VECTORS; v++)
+  GT__UNROLL for (int v = 0; v < GT__BFLOAT16_VECTORS; v++)
       gt__load_line(gt__at<GT__VECTORS>(s, slot, v), u[v]);
   gt__cast_all(x, u[0]);
 }
@@ -2518,32 +2518,32 @@ GT__DEV void gt__round_sigmoid(float (&x)[N]) {
   else memcpy(x, y, sizeof y);
 }
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-enum { GT__NARROW_BLOCKS = 8 }; /* a multiprocessor of sm_75 has room for 1,024 threads */
+enum { GT__BFLOAT16_BLOCKS = 8 }; /* a multiprocessor of sm_75 has room for 1,024 threads */
 #else
-enum { GT__NARROW_BLOCKS = 9 };
+enum { GT__BFLOAT16_BLOCKS = 9 };
 #endif
 /* Block: up to 128 threads. Grid: tiles, as gt__map_kernel's. */
-__global__ void __launch_bounds__(128, GT__NARROW_BLOCKS)
-    gt__narrow_kernel(const __grid_constant__ gt__map_args p,
-                      const __grid_constant__ gt__tiling t) {
-  const gt__narrow_slots s = {gt__my_slots(GT__VECTORS * gt__slot_count(p.program)),
-                              p.program.n_in};
+__global__ void __launch_bounds__(128, GT__BFLOAT16_BLOCKS)
+    gt__bfloat16_kernel(const __grid_constant__ gt__map_args p,
+                        const __grid_constant__ gt__tiling t) {
+  const gt__bfloat16_slots s = {gt__my_slots(GT__VECTORS * gt__slot_count(p.program)),
+                                p.program.n_in};
   const gt__batch b = gt__my_batch<gt__bfloat, false>(p, t);
-  const int exist = gt__which_exist(t, b, GT__NARROW_VECTORS);
-  float acc[GT__NARROW_VECTORS][8];
+  const int exist = gt__which_exist(t, b, GT__BFLOAT16_VECTORS);
+  float acc[GT__BFLOAT16_VECTORS][8];
   gt__after_kernel_before();
   GT__LOOP for (unsigned k = 0; k < s.operands; k++) {
     const gt__step &step = t.step[1 + k];
     /* the first two of the four vectors of slot k are those of slot 2 * k, if slots have two */
-    gt__copy_vectors<GT__NARROW_VECTORS, 16>(s, 2 * k, gt__find_vector(p, p.in[k], step, b),
-                                             step.next, exist);
+    gt__copy_vectors<GT__BFLOAT16_VECTORS, 16>(s, 2 * k, gt__find_vector(p, p.in[k], step, b),
+                                               step.next, exist);
   }
-  gt__fill_constants<float, 8 * GT__NARROW_VECTORS>(p.program, s);
+  gt__fill_constants<float, 8 * GT__BFLOAT16_VECTORS>(p.program, s);
   __pipeline_commit();
   __pipeline_wait_prior(0);
-  gt__run<float, 0>(p.program, s, b, (float(&)[8 * GT__NARROW_VECTORS]) acc);
+  gt__run<float, 0>(p.program, s, b, (float(&)[8 * GT__BFLOAT16_VECTORS]) acc);
   char *to = gt__find_vector(p, p.out, *t.step, gt__my_batch<gt__bfloat, false>(p, t));
-  GT__UNROLL for (int v = 0; v < GT__NARROW_VECTORS; v++) {
+  GT__UNROLL for (int v = 0; v < GT__BFLOAT16_VECTORS; v++) {
     gt__bfloat u[8];
     if (p.program.heavy) gt__round_sigmoid(acc[v]);
     gt__cast_all(u, acc[v]);
@@ -2552,10 +2552,10 @@ __global__ void __launch_bounds__(128, GT__NARROW_BLOCKS)
 }
 
 /* ---- >>map-plan --------------------------------------------------------------------------------
-   Which of the ways short, narrow, transposed, few, vectors and strided takes a map, and with what
+   Which of the ways short, bfloat16, transposed, few, vectors and strided takes a map, and with what
    tiles. A map inside of a product has a plan, too, so plans are made from a map's arguments. */
 static const void *const gt__rare_map_kernels[] = {
-    GT__POINTER(gt__map_kernel<float, 1, GT__FEW_VECTORS>), GT__POINTER(gt__narrow_kernel)};
+    GT__POINTER(gt__map_kernel<float, 1, GT__FEW_VECTORS>), GT__POINTER(gt__bfloat16_kernel)};
 struct gt__map_plan {
   int rest; /* elements of an odd end, a map of its own, so that the rest has whole vectors */
   int mode, threads, vectors;
@@ -2608,16 +2608,16 @@ static bool gt__plan_whole(const gt__map_args *args, gt__map_plan *plan) {
   plan->threads = gt__map_threads(m);
   plan->vectors = few ? 1 : GT__VECTORS;
   const int lot = m->program.compute == GT__F32 ? 4 : 2;
-  const int W = MODE == GT__NARROW ? 8 : lot;
+  const int W = MODE == GT__BFLOAT16 ? 8 : lot;
   return gt__slot_bytes(m) * plan->threads * plan->vectors <= GT__SHARED &&
          gt__set_tiling(&plan->t, m, plan->threads, plan->vectors * lot / W, W);
 }
 /* The kernel makes the last sigmoid itself. */
-static bool gt__plan_narrow(const gt__map_args *args, gt__map_plan *plan) {
+static bool gt__plan_bfloat16(const gt__map_args *args, gt__map_plan *plan) {
   const gt__program *p = &args->program;
   const bool rounds = p->heavy == 1 && p->ins[p->n_ins - 1].op == GT__OP_sigmoid;
   if (args->out.dtype != GT_BFLOAT16 || args->count < GT__ODD_END || p->heavy != rounds ||
-      !gt__plan_whole<GT__NARROW>(args, plan))
+      !gt__plan_whole<GT__BFLOAT16>(args, plan))
     return false;
   for (int k = 0; k < p->n_in; k++)
     if (args->in[k].dtype != GT_BFLOAT16 || plan->t.step[1 + k].copy != 16) return false;
@@ -2658,7 +2658,7 @@ static int gt__start_map(const gt__map_args *args, const gt__map_plan *plan, voi
   void *parameters[] = {(void *)m, (void *)t};
   dim3 grid(gt__blocks(m->count, batch * W));
   if (plan->mode != GT__ANY) grid = dim3(gt__blocks(t->rows, t->high) * t->across, t->batches);
-  const void *kernel = gt__rare_map_kernels[plan->mode == GT__NARROW];
+  const void *kernel = gt__rare_map_kernels[plan->mode == GT__BFLOAT16];
   if (plan->mode < GT__FEW_VECTORS) kernel = gt__map_kernels[p->compute][p->heavy != 0][plan->mode];
   const int error =
       gt__launch(kernel, grid, plan->threads, gt__slot_bytes(m) * batch, stream, parameters);
@@ -2930,7 +2930,7 @@ GT__DEV void gt__load_vectors(const gt__vectors<U> &v, const gt__stride &m, bool
   gt__cast_all(e, u[0]);
 }
 /* The next vectors of a LIGHT program's operands, in slots or, of a bare one, in e. No vector goes
-   on in the next line of its dim; more than one dim, kept or folded, only if all is narrow. */
+   on in the next line of its dim; more than one dim, kept or folded, only if all fits in an int. */
 template <class T, int W, int E>
 GT__DEV void gt__load_operands(const gt__reduce_args &p, const gt__cut &w, const gt__slots &s,
                                int64_t o, int64_t k, int hop, const gt__extent<W> &x, T (&e)[E]) {
@@ -3368,15 +3368,17 @@ static bool gt__has_light(const gt__reduce_args *args, const gt__operand *x) {
   if (x->dtype == GT_INT8 && !gt__is_truth(&args->pre.program)) return false;
   return x->size_log2 == 0 && gt__has_short_bits(args);
 }
+/* Can the operands of a program be loaded by vectors? Of more dims than one the offsets must fit in
+   an int, and no vector may go on in the next line. */
 static bool gt__is_light(const gt__reduce_args *args, int compute) {
   const gt__program *p = &args->pre.program;
   const int n_kept = args->n_kept;
   const int last = args->pre.ndim - 1;
   const int along = args->inner ? last : n_kept - 1;
-  const bool plain = n_kept <= 1 && last <= n_kept;
-  const bool narrow = args->pre.narrow && (along < 0 || args->pre.size[along] % 4 == 0);
-  bool light =
-      compute != GT__I64 && gt__slot_count(*p) <= GT__LIGHT_SLOTS && !p->heavy && (plain || narrow);
+  const bool one_dim = n_kept <= 1 && last <= n_kept; /* kept, and folded */
+  const bool whole = args->pre.fits_int && (along < 0 || args->pre.size[along] % 4 == 0);
+  bool light = compute != GT__I64 && gt__slot_count(*p) <= GT__LIGHT_SLOTS && !p->heavy &&
+               (one_dim || whole);
   for (int k = 0; k < p->n_in; k++) {
     const gt__operand *x = &args->pre.in[k];
     light =
@@ -3953,7 +3955,7 @@ static int gt__plan_mapped(gt__op *op) {
   *m = gt__copying_map(c.src, c.ndim, size_log2 == 3 ? GT__F64 : GT__F32);
   memcpy(m->size, c.size, sizeof m->size);
   m->count = c.count;
-  m->narrow = (int16_t)c.narrow;
+  m->fits_int = (int16_t)c.fits_int;
   m->out = c.dst;
   m->in[0].size_log2 = size_log2;
   m->in[0].dtype = dtype[size_log2];
@@ -5335,7 +5337,7 @@ static int gt__finish_product(const gt__op *op, gt__product *j, int e, void *str
   in->size_log2 = (uint8_t)gt__size_log2(&j->x);
   in->stride[nb + j->turned] = t->row;
   in->stride[nb + !j->turned] = 1;
-  m.narrow = m.narrow && gt__lay_batch(nb, m.size, in, t->batch) < INT32_MAX / 8;
+  m.fits_int = m.fits_int && gt__lay_batch(nb, m.size, in, t->batch) < INT32_MAX / 8;
   m.scratch = NULL;
   return gt__map_by_best_way(&m, stream);
 }
@@ -5375,8 +5377,8 @@ struct gt__native<gt__bfloat> {
   static constexpr int DTYPE = GT_BFLOAT16;
 };
 static __host__ __device__ __forceinline__ bool gt__is_along(int64_t deep, int64_t wide) {
-  const int64_t narrow = deep < 0 ? -deep : deep;
-  return narrow < (wide < 0 ? -wide : wide);
+  const int64_t distance = deep < 0 ? -deep : deep;
+  return distance < (wide < 0 ? -wide : wide);
 }
 
 /* One operand's tile, TILE of M or N times STEP of K, in lines along M or N, PITCH apart; or in
@@ -5860,7 +5862,7 @@ static void gt__count_brought(gt__map_args *m, int64_t all) {
     m->count *= m->size[d];
     last += (double)(m->size[d] - 1) * fabs(stride);
   }
-  m->narrow = last < INT32_MAX / 8;
+  m->fits_int = last < INT32_MAX / 8;
 }
 /* Lets a map bring A, or B, to scratch, in lines that begin at 16 bytes: along K if they are and
    may be so, else along M or N. A matrix that all batches share is brought once. */
@@ -7752,7 +7754,7 @@ static const gt__way gt__map_ways[] = {
 #ifndef GPUTENSOR_PLAIN
     {"short", gt__plan_map<gt__plan_short>, gt__run_map<gt__start_short>,
      "2^28 elements: exp of float32 505 us, vectors 533; a < b of bfloat16 306, 497"},
-    {"narrow", gt__plan_map<gt__plan_narrow>, gt__run_map<gt__start_map>,
+    {"bfloat16", gt__plan_map<gt__plan_bfloat16>, gt__run_map<gt__start_map>,
      "a chain of eight, 2^28 bfloat16: 552 us, vectors 792"},
     {"transposed", gt__plan_map<gt__plan_whole<GT__TRANSPOSED>>, gt__run_map<gt__start_map>,
      "a + b, b transposed, 8192 x 8192 float32: 277 us, strided 595; H100"},

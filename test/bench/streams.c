@@ -58,7 +58,7 @@ double bench_launch(int calls) {
   x[0] = small_out, x[1] = small_a, x[2] = small_b;
   for (int i = 0; i < 3; i++) gt__bind(&op, o[i], x[i], 1, 1, gt__as_it_is);
   m->count = m->size[0] = 1024;
-  m->ndim = m->narrow = 1;
+  m->ndim = m->fits_int = 1;
   m->program.compute = GT__F32;
   m->program.n_in = m->program.n_slot = m->program.n_ins = 2;
   m->program.ins[0].op = GT__LOAD;

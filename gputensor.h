@@ -1001,37 +1001,37 @@ struct gt__list {
      (defined(GPUTENSOR_IMPLEMENTATION) && !defined(GPUTENSOR_LINKED))) && !defined(GT__IMPLEMENTED)
 #define GT__IMPLEMENTED
 #define GT__MAIN 1
-#define GT__PART GT__MAIN /* without it a sentence below is all that the compiler says */
+#define GT__EXCERPT GT__MAIN /* without it a sentence below is all that the compiler says */
 #if !defined(__GNUC__) || defined(__TINYC__)
-#undef GT__PART
+#undef GT__EXCERPT
 #error "the implementation of gputensor needs GCC or Clang, on Windows MinGW-w64: take one of them"
 #endif
 #if !defined(__cplusplus) && (!defined(__STDC_VERSION__) || __STDC_VERSION__ < 199901L)
-#undef GT__PART
+#undef GT__EXCERPT
 #error "the implementation of gputensor needs C99: compile it with -std=c99 or newer"
 #endif
 #if defined(__STRICT_ANSI__) && defined(__cplusplus) && __cplusplus < 201703L
-#undef GT__PART
+#undef GT__EXCERPT
 #error "the implementation of gputensor needs C++17's hexadecimal numbers: add -std=c++17"
 #endif
 #if defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ == 2
-#undef GT__PART
+#undef GT__EXCERPT
 #error "gputensor gives the same bits everywhere, which x87 cannot: add -msse2 -mfpmath=sse"
 #endif
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
-#undef GT__PART
+#undef GT__EXCERPT
 #error "gputensor gives the same bits everywhere and needs NaN: build this file without -ffast-math"
 #endif
 #endif
 
 /* clang-format on */
-#ifdef GT__PART
+#ifdef GT__EXCERPT
 /* What exists for several types is written once, as plain text: the file includes itself, and
-   GT__PART chooses the text, GT__TYPE the type. In such a text T is the type, U the unsigned
+   GT__EXCERPT chooses the text, GT__TYPE the type. In such a text T is the type, U the unsigned
    integer of its size, F(exp) its exp and LIBM(exp) the C library's, K(f, d) is f in float and d in
    double, LIST((f, ...), (d, ...)) several of them, in comments f (d). POLY(z, c) is c[0] + c[1] z
    + ... */
-#if GT__PART == GT__MAIN
+#if GT__EXCERPT == GT__MAIN
 #define GT__ARITHMETIC 2
 #define GT__FUNCTIONS 3
 #define GT__FOLDS 4
@@ -1067,14 +1067,14 @@ struct gt__list {
 #define LOWEST -INFINITY
 #define HIGHEST INFINITY
 #endif
-#if GT__TYPE == 0 && GT__PART != GT__MAIN
+#if GT__TYPE == 0 && GT__EXCERPT != GT__MAIN
 #define T int64_t
 #define U uint64_t
 #define F(name) gt__##name##_i64
 #define LOWEST INT64_MIN
 #define HIGHEST INT64_MAX
 #endif
-#if GT__PART == GT__MAIN
+#if GT__EXCERPT == GT__MAIN
 /* ---- >>shared ----------------------------------------------------------------------------------
    From here to the includes in >>machine: compiled by the file with GPUTENSOR_IMPLEMENTATION and by
    gputensor_kernels.cu, which must agree on every bit of it. Compilers fuse a*b + c where the
@@ -1185,7 +1185,7 @@ GT__FN uint64_t gt__high_u64(uint64_t x, uint64_t y) {
   return a * c + (mid >> 32) + (rest >> 32);
 }
 #endif
-#if GT__PART == GT__ARITHMETIC
+#if GT__EXCERPT == GT__ARITHMETIC
 /* Written once for float and double. Functions that the C library rounds exactly are the
    library's. Floor division is computed from fmod, whose remainder is exact. lo and hi of to_i64
    are an integer type's limits: lo and hi + 1 are powers of two and so exact; what is cast lies
@@ -1285,15 +1285,15 @@ GT__FN T F(poly)(T z, const T *c, int n) {
 }
 #undef GT__TYPE
 #endif
-#if GT__PART == GT__MAIN
-#undef GT__PART
-#define GT__PART GT__ARITHMETIC
+#if GT__EXCERPT == GT__MAIN
+#undef GT__EXCERPT
+#define GT__EXCERPT GT__ARITHMETIC
 #define GT__TYPE 32
 #include GPUTENSOR_FILE
 #define GT__TYPE 64
 #include GPUTENSOR_FILE
-#undef GT__PART
-#define GT__PART GT__MAIN
+#undef GT__EXCERPT
+#define GT__EXCERPT GT__MAIN
 /* -- float32 and float64 functions, the same bits everywhere; first what the two do not share --
    Only + - * / sqrt fma, comparisons, selects and integer operations, rounded the same on every
    machine. Both sides of a select are evaluated, so a loop over any of these (fmod and its
@@ -1442,7 +1442,7 @@ GT__FN uint64_t gt__trig_far_f64(double a, double *c, double *b, uint64_t *neg) 
   return n;
 }
 #endif
-#if GT__PART == GT__FUNCTIONS
+#if GT__EXCERPT == GT__FUNCTIONS
 /* What the two share. Where n is a power of two only its low bits are used. So n may be taken from
    the bits of x + rounder, whose low bits are x rounded to an integer. */
 /* pi/2 = hi + mid + lo; the bits of -0; NaN by its bits: NAN keeps gcc from the shortest selects */
@@ -2088,15 +2088,15 @@ GT__FN T F(hypot)(T x, T y) { /* scaled where squares leave the range */
 }
 #undef GT__TYPE
 #endif
-#if GT__PART == GT__MAIN
-#undef GT__PART
-#define GT__PART GT__FUNCTIONS
+#if GT__EXCERPT == GT__MAIN
+#undef GT__EXCERPT
+#define GT__EXCERPT GT__FUNCTIONS
 #define GT__TYPE 32
 #include GPUTENSOR_FILE
 #define GT__TYPE 64
 #include GPUTENSOR_FILE
-#undef GT__PART
-#define GT__PART GT__MAIN
+#undef GT__EXCERPT
+#define GT__EXCERPT GT__MAIN
 /* -- conversions -- */
 /* The exponent is moved by an exact product with 2^112, which also makes denormals normal. */
 GT__FN float gt__f16_to_f32(uint16_t h) {
@@ -2580,7 +2580,7 @@ GT__FN int64_t gt__random_i64(uint64_t seed, uint64_t counter, int64_t low, int6
   return gt__add_i64(low, (int64_t)(range ? gt__high_u64(bits, (uint64_t)range) : bits));
 }
 #endif
-#if GT__PART == GT__FOLDS
+#if GT__EXCERPT == GT__FOLDS
 /* A fold's identity and step. Of equals argmax and argmin take the lowest index; a NaN wins. */
 GT__FN T F(identity)(int fold) {
   if (fold == GT__FOLD_PROD) return (T)1;
@@ -2613,17 +2613,17 @@ GT__FN T F(scan)(int fold, T (*level)[2], int64_t k, T x) {
 }
 #undef GT__TYPE
 #endif
-#if GT__PART == GT__MAIN
-#undef GT__PART
-#define GT__PART GT__FOLDS
+#if GT__EXCERPT == GT__MAIN
+#undef GT__EXCERPT
+#define GT__EXCERPT GT__FOLDS
 #define GT__TYPE 32
 #include GPUTENSOR_FILE
 #define GT__TYPE 64
 #include GPUTENSOR_FILE
 #define GT__TYPE 0
 #include GPUTENSOR_FILE
-#undef GT__PART
-#define GT__PART GT__MAIN
+#undef GT__EXCERPT
+#define GT__EXCERPT GT__MAIN
 #ifdef GPUTENSOR_IMPLEMENTATION
 #include <errno.h>
 #include <fcntl.h>
@@ -2948,8 +2948,8 @@ static void gt__let_go(pthread_mutex_t **lock) { pthread_mutex_unlock(*lock); }
   pthread_mutex_t *gt__held __attribute__((cleanup(gt__let_go))) = &(lock); \
   pthread_mutex_lock(gt__held)
 GT__INSIDE int64_t gt__least(int64_t a, int64_t b) { return a < b ? a : b; }
-GT__INSIDE int64_t gt__parts(int64_t n, int64_t unit) { return (n + unit - 1) / unit; }
-GT__INSIDE int64_t gt__rounded(int64_t n, int64_t unit) { return gt__parts(n, unit) * unit; }
+GT__INSIDE int64_t gt__div_up(int64_t n, int64_t unit) { return (n + unit - 1) / unit; }
+GT__INSIDE int64_t gt__rounded(int64_t n, int64_t unit) { return gt__div_up(n, unit) * unit; }
 static int gt__finds_index(int fold) { return fold == GT__FOLD_ARGMAX || fold == GT__FOLD_ARGMIN; }
 enum { GT__MOST_THREADS = 1024 };
 
@@ -3679,7 +3679,7 @@ static void gt__repeat_by_dims(gt__region *r, const gt_tensor *x, int dims, int6
   }
 }
 /* The bytes of x. As a rule its last dims lie side by side, and no dim has to be sorted. (A copy of
-   a region that was just made would wait for its parts, some 3 ns.) */
+   a region that was just made would wait for its fields, some 3 ns.) */
 static void gt__set_region(gt__region *r, const gt_tensor *x) {
   size_t size = gt__dtype[x->dtype].size;
   int64_t dense = 1; /* elements that lie side by side */
@@ -5821,9 +5821,9 @@ static gt_tensor *gt__end(gt__result *r, gt_status status) { /* out, or nothing 
 }
 
 /* ---- >>parser ----------------------------------------------------------------------------------
-   Text becomes a tree of nodes, operands before operations: the nodes of a part lie side by side,
-   its root last. Leaves are operands, numbers and index. An operator waits for its last operand on
-   a stack, until one comes that binds no tighter:
+   Text becomes a tree of nodes, operands before operations: the nodes of a subtree lie side by
+   side, its root last. Leaves are operands, numbers and index. An operator waits for its last
+   operand on a stack, until one comes that binds no tighter:
 
      read   waiting    nodes          read   waiting    nodes
      a                 a              *      + *        a b          * binds tighter, so + waits
@@ -5861,7 +5861,7 @@ typedef struct {
   uint8_t bits;               /* that a compute type must hold, see gt__bits_of */
   uint8_t compute, apart;     /* of its program; does it become a temporary? */
   gt_dtype dtype, as;         /* as: of that temporary */
-  int32_t size;               /* nodes of the part of which it is the root */
+  int32_t size;               /* nodes of the subtree of which it is the root */
   gt__num value;      /* GT__WHOLE, GT__OPERAND's number, GT__CAST's dtype: i; GT__REAL: f */
   const gt_tensor *x; /* GT__OPERAND; from number n_in of the tree on, a temporary */
 } gt__node;
@@ -6234,25 +6234,25 @@ GT__RARE_BEGINS
 /* -- Python's indexing -- */
 /* Reads start:end:step, or an index in the place of start; numbers beyond int64 are as large as it
    can hold. Is it a slice? */
-static int gt__take_parts(gt__tree *t, int at, int64_t *part) {
+static int gt__take_slice_text(gt__tree *t, int at, int64_t *number) {
   int k = -1, given = 0;
   do {
     const char *from = t->text + t->at;
     char *end;
-    part[++k] = strtoll(from, &end, 10);
+    number[++k] = strtoll(from, &end, 10);
     given |= (end > from) << k;
     t->at += end - from;
   } while (k < 2 && gt__take_token(t, ":"));
-  if (given < 4) part[2] = 1;
-  if (!part[2] || !(k | given))
+  if (given < 4) number[2] = 1;
+  if (!number[2] || !(k | given))
     gt__bad_text(t, at, "expected an index, a slice of no step 0, or ...");
-  if (!(given & 1)) part[0] = part[2] < 0 ? INT64_MAX : 0;
-  if (!(given & 2)) part[1] = part[2] < 0 ? INT64_MIN : INT64_MAX;
+  if (!(given & 1)) number[0] = number[2] < 0 ? INT64_MAX : 0;
+  if (!(given & 2)) number[1] = number[2] < 0 ? INT64_MIN : INT64_MAX;
   return k > 0;
 }
 /* Does what an entry of the text says of dim `dim`. Returns the next one. */
 static int gt__take_index(gt__tree *t, gt_tensor *y, int dim) {
-  int64_t part[3];
+  int64_t number[3];
   gt__peek(t);
   int at = t->at, rest = y->ndim - dim;
   if (gt__take_token(t, "...")) {
@@ -6261,11 +6261,11 @@ static int gt__take_index(gt__tree *t, gt_tensor *y, int dim) {
     for (; *behind; behind++) rest -= *behind == ',';
     return rest > 0 ? dim + rest : dim;
   }
-  int slice = gt__take_parts(t, at, part);
+  int slice = gt__take_slice_text(t, at, number);
   if (!rest) gt__bad_text(t, at, "the tensor has no dim for this");
   if (t->bad) return dim;
-  if (slice) gt__take_slice(y, dim, part[0], part[1], part[2]);
-  else if (!gt__take_entry(y, dim, *part)) gt__bad_text(t, at, "an index out of range");
+  if (slice) gt__take_slice(y, dim, number[0], number[1], number[2]);
+  else if (!gt__take_entry(y, dim, *number)) gt__bad_text(t, at, "an index out of range");
   return dim + slice;
 }
 GT_API gt_tensor *gt_view(const gt_tensor *x, const char *text) {
@@ -6404,8 +6404,8 @@ typedef struct {
   int n_temporary, most_temporaries, over; /* over: it does not fit */
   int depth;                               /* of gt__generate's calls */
   int indexed;                             /* it needs the logical order */
-  int part_size;
-  gt__node *root, *part; /* part: the one below the root with the longest code so far */
+  int subtree_size;
+  gt__node *root, *subtree; /* subtree: the one below the root with the longest code so far */
   gt__program p;
   const gt_tensor *in[GT__INPUTS];
 } gt__code;
@@ -6448,9 +6448,9 @@ static int gt__leaf_slot(gt__code *g, const gt__node *v) {
   else if (k == n) g->p.constant[g->p.n_const++] = c;
   return GT__CONSTANT_AT + k;
 }
-/* The nodes of two parts are compared side by side: operands by their numbers, of which temporaries
-   have their own. */
-static int gt__equal_parts(const gt__node *v, const gt__node *w) {
+/* The nodes of two subtrees are compared side by side: operands by their numbers, of which
+   temporaries have their own. */
+static int gt__equal_subtrees(const gt__node *v, const gt__node *w) {
   int n = v->size == w->size ? v->size : 0, k = 0;
   for (; k < n; k++) {
     const gt__node *x = v - k, *y = w - k;
@@ -6504,7 +6504,7 @@ static void gt__generate_operation(gt__code *g, gt__node *v) {
     arity = 1;
   }
   if (arity == 2) op = gt__leaf_last(op, child);
-  if (arity == 2 && !gt__is_leaf(child[0])) equal = gt__equal_parts(child[0], child[1]);
+  if (arity == 2 && !gt__is_leaf(child[0])) equal = gt__equal_subtrees(child[0], child[1]);
   for (int k = arity - 1; k > 0 && !g->over; k--) {
     if (equal || gt__is_leaf(child[k])) continue;
     gt__generate(g, child[k]);
@@ -6516,7 +6516,7 @@ static void gt__generate_operation(gt__code *g, gt__node *v) {
     if (gt__is_leaf(child[k])) slot[k] = gt__leaf_slot(g, child[k]);
   gt__emit(g, op, slot[1], slot[2], 0);
 }
-/* Leaves v in acc. If it is deeper than programs are long, gt__fit has not been at its parts. */
+/* Leaves v in acc. If it is deeper than programs are long, gt__fit has not been at its subtrees. */
 static void gt__generate(gt__code *g, gt__node *v) {
   int before = g->n_temporary, start = g->p.n_ins;
   if (g->depth++ > GT__CODE) g->over = 1;
@@ -6524,15 +6524,15 @@ static void gt__generate(gt__code *g, gt__node *v) {
   else if (!g->over) gt__generate_operation(g, v);
   g->depth--;
   g->n_temporary = before;
-  if (g->over || v == g->root || g->p.n_ins - start <= g->part_size) return;
-  g->part = v;
-  g->part_size = g->p.n_ins - start;
+  if (g->over || v == g->root || g->p.n_ins - start <= g->subtree_size) return;
+  g->subtree = v;
+  g->subtree_size = g->p.n_ins - start;
 }
 static uint8_t gt__moved(const gt__program *p, int slot) { /* from where it was counted */
   if (slot >= GT__TEMPORARY_AT) return slot - GT__TEMPORARY_AT + p->n_in + p->n_const;
   return slot >= GT__CONSTANT_AT ? slot - GT__CONSTANT_AT + p->n_in : slot;
 }
-/* A program for v; 0 if it does not fit the machine, but g->part does, or a part of that. */
+/* A program for v; 0 if it does not fit the machine, but g->subtree does, or a subtree of that. */
 static int gt__compile(const gt__tree *t, gt__node *v, gt__code *g) {
   gt__program *p = &g->p;
   memset(g, 0, offsetof(gt__code, p) + offsetof(gt__program, ins));
@@ -6640,16 +6640,16 @@ static int gt__cut_tree(gt__tree *t, int compute) {
 /* v, whose program is g, becomes an operand: a temporary of this dtype. Those that it was made of
    have no other use. */
 static gt_status gt__cut_node(gt__tree *t, gt__node *v, gt_dtype dtype, const gt__code *g) {
-  gt_tensor part = t->whole;
+  gt_tensor value = t->whole;
   gt_graph *recorded = gt__me.graph;
-  if (!v->indexed) part.ndim = 0; /* index counts in the shape of the whole */
+  if (!v->indexed) value.ndim = 0; /* index counts in the shape of the whole */
   for (int k = 0; k < g->p.n_in; k++) {
     const gt_tensor *in = g->in[k];
-    gt__merge_shape(&part, in, in->ndim);
+    gt__merge_shape(&value, in, in->ndim);
   }
-  part.dtype = dtype;
-  if (gt__is_constant(&part)) gt__me.graph = NULL; /* the host reads it: no part of a graph */
-  gt_tensor *x = gt__new_like(&part);
+  value.dtype = dtype;
+  if (gt__is_constant(&value)) gt__me.graph = NULL; /* the host reads it: not in a graph */
+  gt_tensor *x = gt__new_like(&value);
   if (x) x->storage->internal = 1;
   gt_status status = x ? gt__launch_map(g, x) : gt__failed();
   gt__me.graph = recorded;
@@ -6661,12 +6661,12 @@ static gt_status gt__cut_node(gt__tree *t, gt__node *v, gt_dtype dtype, const gt
   if (v->op != GT__OPERAND) gt__free(x);
   return status;
 }
-/* A program for v; parts that fit the machine are cut off until it does. */
+/* A program for v; subtrees that fit the machine are cut off until it does. */
 static gt_status gt__fit(gt__tree *t, gt__node *v, gt__code *g) {
   while (!gt__compile(t, v, g)) {
-    gt__node *part = g->part;
-    while (!gt__compile(t, part, g)) part = g->part;
-    if (gt__cut_node(t, part, gt__widest[part->compute], g)) return gt__failed();
+    gt__node *subtree = g->subtree;
+    while (!gt__compile(t, subtree, g)) subtree = g->subtree;
+    if (gt__cut_node(t, subtree, gt__widest[subtree->compute], g)) return gt__failed();
   }
   return GT_OK;
 }
@@ -6938,7 +6938,7 @@ static gt_status gt__copy_staged(const gt_tensor *to, const gt_tensor *from, int
   gt__host_end(&host);
   return status;
 }
-/* While a graph of the GPU is recorded, the host has no part in a copy. */
+/* While a graph of the GPU is recorded, the host takes no part in a copy. */
 static gt_status gt__refuse_copy(const gt__storage *host, gt_device gpu) {
   if (!gt__on_host(host->device) || (host->pinned && !host->internal)) return GT_OK;
   return gt__refuse_recorded(gpu,
@@ -7444,7 +7444,7 @@ static gt_status gt__joined(gt_tensor *like, int n, gt__operands x, int *dim, in
   }
   return GT_OK;
 }
-/* Each tensor is copied into its part of the output. */
+/* Each tensor is copied to its place in the output. */
 static gt_tensor *gt__join_tensors(gt_tensor *out, int n, gt__operands x, int dim, int stack) {
   gt_tensor like;
   gt__result r;
@@ -7452,13 +7452,13 @@ static gt_tensor *gt__join_tensors(gt_tensor *out, int n, gt__operands x, int di
   if (n < 1 || !x) return GT__NULL(GT_ERROR_ARGUMENT, "no tensors given");
   if (gt__refuse(out, 1, n, x) || gt__joined(&like, n, x, &dim, stack)) return NULL;
   if (gt__begin(&r, out, &like, n, x, 0)) return NULL;
-  gt_tensor part = gt__plain(r.place);
+  gt_tensor place = gt__plain(r.place);
   for (int i = 0; i < n && !status; i++) {
     if (gt__is_skipped(x[i], stack)) continue;
     gt_tensor piece = gt__to_join(x[i], dim, stack);
-    part.shape[dim] = piece.shape[dim];
-    if (gt__numel(&part)) status = gt__copy_into(&part, &piece);
-    part.offset += part.shape[dim] * part.stride[dim];
+    place.shape[dim] = piece.shape[dim];
+    if (gt__numel(&place)) status = gt__copy_into(&place, &piece);
+    place.offset += place.shape[dim] * place.stride[dim];
   }
   return gt__end(&r, status);
 }
@@ -7553,7 +7553,7 @@ static gt_status gt__launch_fold(const gt__folding *f, const gt__code *g, const 
   if (r->truths < f->truths) r->fold -= GT__FOLD_MAX; /* of nothing: the sum 0, the product 1 */
   r->finish = f->finish;
   r->chunk = r->inner ? (int)GT__CHUNK : (int)GT__ROWS;
-  r->n_chunk = r->n ? gt__parts(r->n, r->chunk) : 1;
+  r->n_chunk = r->n ? gt__div_up(r->n, r->chunk) : 1;
   double divisor = fmax(r->n - f->correction, 0);
   if (g->p.compute == GT__F32) r->divisor.s = divisor;
   else r->divisor.f = divisor;
@@ -8672,10 +8672,10 @@ static int gt__column(const gt__slice *s, const gt__slice *stop, double begin, d
   double ms[128] = {0}, sum = 0; /* by the letter */
   int most = '.', engine = s->group == GT__ENGINES;
   for (; s < stop; s++) {
-    double part = fmin(*s->end, end) - fmax(*s->begin, begin);
-    if (!s->letter || part <= 0) continue;
-    sum += part;
-    ms[s->letter] += part;
+    double inside = fmin(*s->end, end) - fmax(*s->begin, begin);
+    if (!s->letter || inside <= 0) continue;
+    sum += inside;
+    ms[s->letter] += inside;
   }
   for (int c = 127; c > 0; c--) /* w before s, around it */
     if (ms[c] > ms[most]) most = c;
@@ -9644,8 +9644,8 @@ static void gt__npy_close(gt__npy *h) {
    errno, or -1: the file ended. */
 static int gt__pass(int file, char *p, size_t bytes, int writes) {
   while (bytes) {
-    size_t part = bytes < 1u << 30 ? bytes : 1u << 30;
-    int64_t n = writes ? write(file, p, part) : read(file, p, part);
+    size_t portion = bytes < 1u << 30 ? bytes : 1u << 30;
+    int64_t n = writes ? write(file, p, portion) : read(file, p, portion);
     if (n == 0) return -1;
     if (n < 0 && errno != EINTR) return errno;
     if (n < 0) continue;
@@ -10573,7 +10573,7 @@ static void gt__cpu_share_out(gt__cpu_task task, const void *context, int64_t it
   s.task = task;
   s.context = context;
   s.items = items;
-  s.each = gt__parts(items, 16 * threads);
+  s.each = gt__div_up(items, 16 * threads);
   s.shares = threads < GT__MOST_SHARES ? threads : (int)GT__MOST_SHARES;
   for (int64_t i = 0; i < s.shares; i++) *s.next[i] = items * i / s.shares;
 #pragma omp parallel num_threads(threads)
@@ -10618,10 +10618,10 @@ static void gt__cpu_lay(char *to, const char *from, int64_t bytes, int past) {
 #ifdef __SSE2__
   typedef long long gt__16_bytes __attribute__((vector_size(16), may_alias));
   for (; i <= bytes - 64; i += 64) { /* a whole line at once: others are read first */
-    gt__16_bytes part[4];
-    memcpy(part, from + i, sizeof part);
-    for (gt__16_bytes *x = part; x < part + 4; x++) {
-      gt__16_bytes *place = (gt__16_bytes *)(void *)(to + i) + (x - part);
+    gt__16_bytes line[4];
+    memcpy(line, from + i, sizeof line);
+    for (gt__16_bytes *x = line; x < line + 4; x++) {
+      gt__16_bytes *place = (gt__16_bytes *)(void *)(to + i) + (x - line);
       __asm__("movntdq %1, %0" : "=m"(*place) : "x"(*x));
     }
   }
@@ -10640,7 +10640,7 @@ static int gt__cpu_copy_bytes(char *to, char *from, int64_t bytes, int threads) 
   c.dst.data = to;
   c.src.data = from;
   c.bytes = bytes;
-  const int64_t items = gt__parts(bytes, GT__COPY_BYTES);
+  const int64_t items = gt__div_up(bytes, GT__COPY_BYTES);
   return gt__cpu_split(gt__cpu_bytes_task, &c, items, threads, 0);
 }
 
@@ -10731,7 +10731,7 @@ enum { GT__PLAIN_COLUMNS = 256 };
 enum { GT__PLAIN_DEPTH = 64 };
 #endif /* GPUTENSOR_IMPLEMENTATION */
 #endif /* GT__MAIN: what follows, up to the next one, is the text for one type */
-#if GT__PART == GT__NUMBERS
+#if GT__EXCERPT == GT__NUMBERS
 #define GT__F F
 #if GT__TYPE == 0
 #define GT__EITHER(f, i) i
@@ -10835,19 +10835,19 @@ static const gt__cpu_numbers F(cpu_numbers) = {
 #undef GT__F
 #undef GT__TYPE
 #endif
-#if GT__PART == GT__MAIN
+#if GT__EXCERPT == GT__MAIN
 #ifdef GPUTENSOR_IMPLEMENTATION
-#undef GT__PART
+#undef GT__EXCERPT
 #define GT__NUMBERS 10
-#define GT__PART GT__NUMBERS
+#define GT__EXCERPT GT__NUMBERS
 #define GT__TYPE 32
 #include GPUTENSOR_FILE
 #define GT__TYPE 64
 #include GPUTENSOR_FILE
 #define GT__TYPE 0
 #include GPUTENSOR_FILE
-#undef GT__PART
-#define GT__PART GT__MAIN
+#undef GT__EXCERPT
+#define GT__EXCERPT GT__MAIN
 #undef GT__APPLIES
 #undef GT__LOADS
 #undef GT__STORES
@@ -11032,8 +11032,8 @@ static int gt__cpu_plain_reduce(const gt__op *op, void *queue) {
   if (r->soft)
     return gt__cpu_split(gt__cpu_plain_soft_task, &t, r->outer, threads,
                          2 * (size_t)r->n * sizeof(gt__num));
-  while (gt__parts(r->n_chunk, t.group) > GT__PLAIN_GROUPS) t.group *= 2;
-  t.n_group = gt__parts(r->n_chunk, t.group);
+  while (gt__div_up(r->n_chunk, t.group) > GT__PLAIN_GROUPS) t.group *= 2;
+  t.n_group = gt__div_up(r->n_chunk, t.group);
   if (r->outer < GT__PLAIN_GROUPS && t.n_group > 1) {
     t.partial = partial;
     code = gt__cpu_split(gt__cpu_plain_group_task, &t, r->outer * t.n_group, threads, 0);
@@ -11157,8 +11157,8 @@ static int gt__cpu_plain_matmul(const gt__op *op, void *queue) {
   gt__cpu_blocks c;
   c.x = x;
   c.type = gt__cpu_types[x->compute];
-  c.across = gt__parts(x->n, GT__PLAIN_COLUMNS);
-  c.down = gt__parts(x->m, GT__PLAIN_ROWS);
+  c.across = gt__div_up(x->n, GT__PLAIN_COLUMNS);
+  c.down = gt__div_up(x->m, GT__PLAIN_ROWS);
   return gt__cpu_split(gt__cpu_plain_matmul_task, &c, x->batch * c.across * c.down, threads,
                        (size_t)(numbers * c.type->width));
 }
@@ -12015,7 +12015,7 @@ static void gt__cpu_convert_rest(gt__cpu_step step, int width, int op, void *out
 #endif /* GPUTENSOR_PLAIN */
 #endif /* GPUTENSOR_IMPLEMENTATION */
 #endif
-#if GT__PART == GT__LOOPS
+#if GT__EXCERPT == GT__LOOPS
 /* In a text of loops L(step) is the step function of this type and instruction set, and N the type
    of its products: unsigned for integers, which wrap. Tiles fill the registers, 32 or 16 of them.
    */
@@ -12839,11 +12839,11 @@ static const gt__cpu_loops L(loops) = {
 #undef S
 #undef GT__TYPE
 #endif
-#if GT__PART == GT__MAIN
+#if GT__EXCERPT == GT__MAIN
 #ifdef GPUTENSOR_IMPLEMENTATION
 #ifndef GPUTENSOR_PLAIN
-#undef GT__PART
-#define GT__PART GT__LOOPS
+#undef GT__EXCERPT
+#define GT__EXCERPT GT__LOOPS
 #if GT__WITH_BASELINE
 #define GT__ISA 1
 #define GT__TYPE 32
@@ -12878,8 +12878,8 @@ static const gt__cpu_loops L(loops) = {
 #undef GT__TILES_ALONE
 #undef GT__ISA
 #endif
-#undef GT__PART
-#define GT__PART GT__MAIN
+#undef GT__EXCERPT
+#define GT__EXCERPT GT__MAIN
 #ifdef GT__AMX
 static int gt__cpu_has_amx(void) { /* bfloat16 and tiles, whose registers Linux gives who asks */
   unsigned a, b, c, d;
@@ -13374,7 +13374,7 @@ static void gt__cpu_map_task(const void *context, gt__cpu_range items) {
 static int gt__cpu_run_map(const gt__op *op, void *queue) {
   const gt__map_args *m = &op->u.map;
   const int threads = gt__cpu_threads(gt__cpu_work(m));
-  const int64_t blocks = gt__parts(m->count + gt__cpu_lead(m), GT__BLOCK);
+  const int64_t blocks = gt__div_up(m->count + gt__cpu_lead(m), GT__BLOCK);
   return gt__cpu_split(gt__cpu_map_task, m, blocks, threads, gt__cpu_eval_bytes(m));
 }
 
@@ -13461,7 +13461,7 @@ static int gt__cpu_run_copy(const gt__op *op, void *queue) {
   const gt__copy_args *c = &op->u.copy;
   const int threads = gt__cpu_threads((double)c->count);
   const gt__cpu_task task = c->index.data ? gt__cpu_copy_named : gt__cpu_copy_task;
-  return gt__cpu_split(task, c, gt__parts(c->count, GT__BLOCK), threads, 0);
+  return gt__cpu_split(task, c, gt__div_up(c->count, GT__BLOCK), threads, 0);
 }
 static int gt__cpu_takes(gt__op *op) { return gt__cpu_choose() != NULL; }
 
@@ -13563,8 +13563,8 @@ static int gt__cpu_plan_tiles(gt__op *op, const gt__map_args *m, int operands) {
   }
   if (!t->n_turned) return 0;
   t->m = *m;
-  t->across = gt__parts(m->size[x], t->rows);
-  t->along = gt__parts(m->size[x + 1], GT__BLOCK);
+  t->across = gt__div_up(m->size[x], t->rows);
+  t->along = gt__div_up(m->size[x + 1], GT__BLOCK);
   t->bytes = (t->rows * GT__TURN_PITCH + GT__GROUP) * 8;
   op->plan_bytes = sizeof *t;
   return 1;
@@ -13853,16 +13853,16 @@ static int gt__cpu_run_folds(const gt__op *op, void *queue) {
   const int threads = gt__cpu_threads(gt__cpu_work(&r->pre));
   gt__cpu_reduction c = {r, most, 1 << (GT__TREE - 1), 0, NULL};
   if (r->outer <= 0) return 0;
-  if (r->inner && r->n) c.columns = gt__parts(4 * GT__CHUNK, r->n);
+  if (r->inner && r->n) c.columns = gt__div_up(4 * GT__CHUNK, r->n);
   if (r->inner && r->n > GT__CHUNK) c.columns = 1;
   c.columns = gt__least(c.columns, most);
   c.columns = gt__least(c.columns, r->outer);
-  const int64_t blocks = gt__parts(r->outer, c.columns);
+  const int64_t blocks = gt__div_up(r->outer, c.columns);
   const int64_t busy = 4 * threads - 4;
-  c.n_group = gt__parts(r->n_chunk, c.group);
+  c.n_group = gt__div_up(r->n_chunk, c.group);
   while (c.group > 1 && blocks * c.n_group < busy) {
     c.group /= 2;
-    c.n_group = gt__parts(r->n_chunk, c.group);
+    c.n_group = gt__div_up(r->n_chunk, c.group);
   }
   if (c.n_group > 1) { /* one partial for 32 elements at least, so their number does not overflow */
     const size_t partials = (size_t)(r->outer * c.n_group);
@@ -13873,7 +13873,7 @@ static int gt__cpu_run_folds(const gt__op *op, void *queue) {
   const int64_t items = blocks * c.n_group;
   int code = gt__cpu_split(gt__cpu_group_task, &c, items, threads, own);
   const size_t rest = gt__cpu_eval_bytes(&r->pre) + GT__BLOCK * 8;
-  const int64_t joins = gt__parts(r->outer, GT__GROUP);
+  const int64_t joins = gt__div_up(r->outer, GT__GROUP);
   if (c.memory && !code) code = gt__cpu_split(gt__cpu_tree_task, &c, joins, threads, rest);
   if (c.memory) GPUTENSOR_FREE(c.memory);
   return code;
@@ -14081,7 +14081,7 @@ static void gt__cpu_scan_line(const gt__cpu_eval *e, int fold, char *level, cons
 static void gt__cpu_scan_columns(const void *context, gt__cpu_range items) {
   const gt__cpu_scanning *c = (const gt__cpu_scanning *)context;
   const gt__scan_args *s = c->s;
-  const int64_t blocks = gt__parts(s->inner, c->columns);
+  const int64_t blocks = gt__div_up(s->inner, c->columns);
   char *room = items.own + gt__cpu_eval_bytes(&s->pre);
   char *y = room + GT__PITCH;
   char *level = y + GT__PITCH;
@@ -14104,13 +14104,13 @@ static int gt__cpu_run_scan(const gt__op *op, void *queue) {
   const gt__scan_args *s = &op->u.scan;
   const int threads = gt__cpu_threads(gt__cpu_work(&s->pre));
   size_t own = gt__cpu_eval_bytes(&s->pre) + 2 * GT__PITCH;
-  const int64_t share = gt__parts(s->outer * s->inner, 4 * threads);
+  const int64_t share = gt__div_up(s->outer * s->inner, 4 * threads);
   gt__cpu_scanning c = {s, gt__rounded(share, GT__GROUP), 1};
   if (s->n < GT__BLOCK) c.rows = GT__BLOCK / s->n;
-  int64_t items = gt__parts(s->outer, c.rows);
+  int64_t items = gt__div_up(s->outer, c.rows);
   if (s->inner == 1) return gt__cpu_split(gt__cpu_scan_rows, &c, items, threads, own);
   c.columns = gt__least(c.columns, GT__BLOCK);
-  items = s->outer * gt__parts(s->inner, c.columns);
+  items = s->outer * gt__div_up(s->inner, c.columns);
   own += 2 * GT__LEVELS * GT__PITCH;
   return gt__cpu_split(gt__cpu_scan_columns, &c, items, threads, own);
 }
@@ -14147,7 +14147,7 @@ static int gt__cpu_run_scan(const gt__op *op, void *queue) {
 enum { GT__LINE_PIECE = 32 }; /* what is gathered to be packed is a square of this side */
 enum { GT__EDGE = 14 * 128 }; /* bytes of the largest tile */
 struct gt__cpu_product;
-/* A part of C, rows x columns from (m, n) on: at `to`, with its strides. a, b: the numbers of the
+/* A block of C, rows x columns from (m, n) on: at `to`, with its strides. a, b: the numbers of the
    first elements of this product's A and B. */
 typedef struct {
   char *to;
@@ -14412,7 +14412,7 @@ static void gt__cpu_set_fetch(gt__cpu_panels *p, int64_t i, int64_t high, int pa
   t->far_row = fetch ? c->b_row * size : 0;
   t->next = (const char *)t->b;
   if (fetch) t->next = c->x->b.data + (p->b + ahead) * size;
-  t->fars = packed ? gt__parts(t->k * t->rows, shared) : 0;
+  t->fars = packed ? gt__div_up(t->k * t->rows, shared) : 0;
   t->copy = p->whole && t->down ? p->spare : NULL;
   if (t->copy) p->ready = p->spare;
 }
@@ -14610,10 +14610,10 @@ static double gt__cpu_time_of(const gt__cpu_product *c, int64_t i, int64_t j, do
                               int threads) {
   const gt__operand *out = &c->x->post.out;
   const gt__matmul_args *x = c->x;
-  const int64_t m = gt__parts(x->m, c->high);
-  const int64_t n = gt__parts(x->n, c->broad);
-  const double high = (double)gt__parts(m, i);
-  const double broad = (double)gt__parts(n, j);
+  const int64_t m = gt__div_up(x->m, c->high);
+  const int64_t n = gt__div_up(x->n, c->broad);
+  const double high = (double)gt__div_up(m, i);
+  const double broad = (double)gt__div_up(n, j);
   const int apart = out->stride[x->n_batch] * gt__cpu_bytes(out) % 64 == 0;
   const double k = x->k > 0 ? (double)x->k : 1;
   const double shared = apart || j == 1 ? 0 : (double)GT__SHARED_LINE / k;
@@ -14621,26 +14621,27 @@ static double gt__cpu_time_of(const gt__cpu_product *c, int64_t i, int64_t j, do
   const double items = (double)(i * j * x->batch);
   return tiles * fmax(rounds, ceil(items / threads));
 }
-/* The next number of parts to try, about a quarter more, and `most` once; then more than that. */
-static int64_t gt__cpu_more_parts(int64_t parts, int64_t most) {
-  if (parts == most) return most + 1;
-  return gt__least(most, parts + parts / 4 + 1);
+/* The next number of blocks of a dim to try, about a quarter more, and `most` once; then more than
+   that. */
+static int64_t gt__cpu_more_blocks(int64_t blocks, int64_t most) {
+  if (blocks == most) return most + 1;
+  return gt__least(most, blocks + blocks / 4 + 1);
 }
 /* Cuts C into blocks. Of the partitions that are tried it takes the one whose estimated time is
    least. */
 static void gt__cpu_partition(gt__cpu_product *c, double work, int threads) {
-  const int64_t m = gt__parts(c->x->m, c->high);
-  const int64_t n = gt__parts(c->x->n, c->broad);
-  const int64_t least_m = gt__parts(c->x->m, c->most_m);
-  const int64_t least_n = gt__parts(c->x->n, c->most_n);
+  const int64_t m = gt__div_up(c->x->m, c->high);
+  const int64_t n = gt__div_up(c->x->n, c->broad);
+  const int64_t least_m = gt__div_up(c->x->m, c->most_m);
+  const int64_t least_n = gt__div_up(c->x->n, c->most_n);
   const double least = (double)(least_m * least_n * c->x->batch);
   const double most = gt__cpu_most_blocks(least, work, threads);
   const double rounds = gt__cpu_rounds(c, work, threads);
   double best = HUGE_VAL;
   c->grid_m = least_m;
   c->grid_n = least_n;
-  for (int64_t i = least_m; i <= m; i = gt__cpu_more_parts(i, m))
-    for (int64_t j = least_n; j <= n; j = gt__cpu_more_parts(j, n)) {
+  for (int64_t i = least_m; i <= m; i = gt__cpu_more_blocks(i, m))
+    for (int64_t j = least_n; j <= n; j = gt__cpu_more_blocks(j, n)) {
       if ((double)(i * j * c->x->batch) > most) break;
       const double time = gt__cpu_time_of(c, i, j, rounds, threads);
       if (time >= best) continue;
@@ -14664,9 +14665,9 @@ static void gt__cpu_after(const gt__cpu_product *c, gt__cpu_eval *e, const gt__c
       gt__cpu_block(e, first + i * x->n + j, n);
     }
 }
-/* Part i of n parts of `size`, in whole units, begins here. */
-static int64_t gt__cpu_part(int64_t size, int64_t unit, int64_t i, int64_t n) {
-  return gt__least(size, gt__parts(size, unit) * i / n * unit);
+/* Where block i of the n blocks of a dim begins, which are made of whole units. */
+static int64_t gt__cpu_block_begin(int64_t size, int64_t unit, int64_t i, int64_t n) {
+  return gt__least(size, gt__div_up(size, unit) * i / n * unit);
 }
 /* Block number `item` of all products of the batch. */
 static gt__cpu_area gt__cpu_area_of(const gt__cpu_product *c, int64_t item, char *sums) {
@@ -14677,10 +14678,10 @@ static gt__cpu_area gt__cpu_area_of(const gt__cpu_product *c, int64_t item, char
   const int64_t p = item / c->grid_n % c->grid_m;
   const int64_t q = item % c->grid_n;
   gt__cpu_area z;
-  z.m = gt__cpu_part(x->m, c->high, p, c->grid_m);
-  z.n = gt__cpu_part(x->n, c->broad, q, c->grid_n);
-  const int64_t end_m = gt__cpu_part(x->m, c->high, p + 1, c->grid_m);
-  const int64_t end_n = gt__cpu_part(x->n, c->broad, q + 1, c->grid_n);
+  z.m = gt__cpu_block_begin(x->m, c->high, p, c->grid_m);
+  z.n = gt__cpu_block_begin(x->n, c->broad, q, c->grid_n);
+  const int64_t end_m = gt__cpu_block_begin(x->m, c->high, p + 1, c->grid_m);
+  const int64_t end_n = gt__cpu_block_begin(x->n, c->broad, q + 1, c->grid_n);
   z.rows = end_m - z.m;
   z.columns = end_n - z.n;
   z.a = gt__offset(batch, x->n_batch, shape, x->a.stride);
@@ -14719,10 +14720,10 @@ static int gt__cpu_run_product(const gt__op *op, void *queue) {
   const int threads = gt__cpu_product_threads(&c);
   if (!c.pieces) gt__cpu_set_depth(&c, threads);
   gt__cpu_partition(&c, (double)x->batch * c.work, threads);
-  const int64_t units_m = gt__parts(x->m, c.high);
-  const int64_t units_n = gt__parts(x->n, c.broad);
-  const int64_t rows = gt__parts(units_m, c.grid_m) * c.high;
-  const int64_t columns = gt__parts(units_n, c.grid_n) * c.broad;
+  const int64_t units_m = gt__div_up(x->m, c.high);
+  const int64_t units_n = gt__div_up(x->n, c.broad);
+  const int64_t rows = gt__div_up(units_m, c.grid_m) * c.high;
+  const int64_t columns = gt__div_up(units_n, c.grid_n) * c.broad;
   const int dots = c.block == gt__cpu_by_dots;
   c.b_bytes = dots ? 0 : 2 * c.broad * c.depth * c.width;
   c.a_bytes = dots ? 0 : rows * c.depth * c.width + 64;
@@ -14980,7 +14981,7 @@ GT__AMX static void gt__amx_multiply_all(gt__amx_state *s) {
       const int64_t first = z->b + (z->n + j * GT__SIDE) * c->b_col + k * c->b_row;
       const int64_t lines = gt__least(GT__SIDE, z->columns - j * GT__SIDE);
       gt__amx_pack(c, s->b, 1, first, lines, depth, s->top + s->high * GT__SIDE + 2 * j);
-      gt__amx_column(s, k, j, gt__parts(depth, GT__SIDE));
+      gt__amx_column(s, k, j, gt__div_up(depth, GT__SIDE));
     }
   }
   gt__amx_add(s->last, s->fresh[s->now]);
@@ -15056,8 +15057,8 @@ GT__AMX static void gt__amx_by_squares(const gt__cpu_product *c, const gt__cpu_a
   memset(&s, 0, sizeof s);
   s.c = c;
   s.z = z;
-  s.high = gt__parts(z->rows, GT__SIDE);
-  s.wide = gt__parts(z->columns, GT__SIDE);
+  s.high = gt__div_up(z->rows, GT__SIDE);
+  s.wide = gt__div_up(z->columns, GT__SIDE);
   s.depth = c->pieces > 1 ? 128 : 256;
   s.b = own;
   s.a = own + c->b_bytes;
@@ -15699,7 +15700,7 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
 #pragma GCC pop_options
 #endif
 #undef POLY
-#undef GT__PART
+#undef GT__EXCERPT
 #else /* a text for one type ends */
 #undef T
 #undef U
@@ -15710,7 +15711,7 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
 #undef LOWEST
 #undef HIGHEST
 #endif
-#endif /* GT__PART */
+#endif /* GT__EXCERPT */
 
 /* ---- >>licence ---------------------------------------------------------------------------------
    MIT License

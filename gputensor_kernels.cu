@@ -904,13 +904,13 @@ __global__ void __launch_bounds__(GT__THREADS)
   T sum = 0;
   for (int64_t begin = 0; begin < p.k; begin += GT__SHORT_SUM) {
     const int64_t end = min(begin + GT__SHORT_SUM, p.k);
-    T part = 0;
+    T short_sum = 0;
     for (int64_t k = begin; k < end; k++) {
       const T x = gt__read_matrix<T>(p.a, a, row, k);
       const T y = gt__read_matrix<T>(p.b, b, k, column);
-      part = gt__multiply_add(x, y, part);
+      short_sum = gt__multiply_add(x, y, short_sum);
     }
-    sum = gt__add_up(sum, part);
+    sum = gt__add_up(sum, short_sum);
   }
   T *products = (T *)p.post.scratch;
   products[i] = sum;
@@ -984,13 +984,13 @@ __global__ void __launch_bounds__(GT__SQUARE *GT__SQUARE)
     gt__bring_square(&tile_a, p.a, a, row, k);
     gt__bring_square(&tile_b, p.b, b, k, column);
     __syncthreads(); /* both tiles are there */
-    T part = 0;
+    T short_sum = 0;
     GT__UNROLL for (int i = 0; i < GT__SQUARE; i++) {
       const T of_a = tile_a.x[y][i]; /* A[row + y][k + i] */
       const T of_b = tile_b.x[i][x]; /* B[k + i][column + x] */
-      part = gt__multiply_add(of_a, of_b, part);
+      short_sum = gt__multiply_add(of_a, of_b, short_sum);
     }
-    sum = gt__add_up(sum, part);
+    sum = gt__add_up(sum, short_sum);
     __syncthreads(); /* nobody reads the tiles any longer */
   }
   /* Threads outside of C have added up zeros until here, as every thread of a block must come to
@@ -1327,19 +1327,19 @@ using gt__bits = std::conditional_t<BYTES == 16, uint4, gt__more_bits<BYTES>>;
 /* Moves W elements, by instructions of 16 bytes or one that is narrower. */
 template <class S, int W>
 GT__DEV void gt__load_line(const char *from, S (&x)[W]) {
-  constexpr int PART = sizeof x < 16 ? sizeof x : 16, N = sizeof x / PART;
-  typedef gt__bits<PART> Part;
-  Part part[N];
-  GT__EACH part[i] = ((const Part *)from)[i];
-  memcpy(x, part, sizeof x);
+  constexpr int BYTES = sizeof x < 16 ? sizeof x : 16, N = sizeof x / BYTES;
+  typedef gt__bits<BYTES> Bits;
+  Bits bits[N];
+  GT__EACH bits[i] = ((const Bits *)from)[i];
+  memcpy(x, bits, sizeof x);
 }
 template <class S>
 GT__DEV void gt__store_line(char *to, const S &x) {
-  constexpr int PART = sizeof x < 16 ? sizeof x : 16, N = sizeof x / PART;
-  typedef gt__bits<PART> Part;
-  Part part[N];
-  memcpy(part, x, sizeof x);
-  GT__EACH((Part *)to)[i] = part[i];
+  constexpr int BYTES = sizeof x < 16 ? sizeof x : 16, N = sizeof x / BYTES;
+  typedef gt__bits<BYTES> Bits;
+  Bits bits[N];
+  memcpy(bits, x, sizeof x);
+  GT__EACH((Bits *)to)[i] = bits[i];
 }
 
 /* Converts elements that need not be an array. */
@@ -2301,10 +2301,10 @@ GT__DEV float gt__brief(float x) {
   const float z = GT__MUL(a, a);
   const float little = gt__fma_f32(GT__MUL(a, z), gt__poly_f32(z, c, 4), a);
   const float power = gt__about_exp2(GT__MUL(a, whole ? 0x1.715476p+1f : -0x1.715476p+1f));
-  const float part = gt__about_reciprocal(GT__ADD(1.0f, power));
+  const float inverse = gt__about_reciprocal(GT__ADD(1.0f, power));
   const bool low = fabsf(a) < 0.5625f;
-  if (whole) return copysignf(low ? little : gt__fma_f32(-2, part, 1), x);
-  const float y = low ? gt__fma_f32(0.5f, little, 0.5f) : part;
+  if (whole) return copysignf(low ? little : gt__fma_f32(-2, inverse, 1), x);
+  const float y = low ? gt__fma_f32(0.5f, little, 0.5f) : inverse;
   return OP == GT__OP_silu ? GT__MUL(x, y) : y;
 }
 template <int OP, int N>
@@ -2552,8 +2552,9 @@ __global__ void __launch_bounds__(128, GT__BFLOAT16_BLOCKS)
 }
 
 /* ---- >>map-plan --------------------------------------------------------------------------------
-   Which of the ways short, bfloat16, transposed, few, vectors and strided takes a map, and with what
-   tiles. A map inside of a product has a plan, too, so plans are made from a map's arguments. */
+   Which of the ways short, bfloat16, transposed, few, vectors and strided takes a map, and with
+   what tiles. A map inside of a product has a plan, too, so plans are made from a map's arguments.
+   */
 static const void *const gt__rare_map_kernels[] = {
     GT__POINTER(gt__map_kernel<float, 1, GT__FEW_VECTORS>), GT__POINTER(gt__bfloat16_kernel)};
 struct gt__map_plan {
@@ -2677,7 +2678,7 @@ static int gt__start_short(const gt__map_args *args, const gt__map_plan *plan, v
                  GT__SHORT_BLOCK / s->each, 0, stream, parameters);
   return error || !plan->rest ? error : gt__map_odd_end(args, plan->rest, stream);
 }
-/* A map that is a part of something else: what a product brings, what follows it, a copy. */
+/* A map inside of something else: what a product brings, what follows it, a copy. */
 static int gt__map_by_best_way(const gt__map_args *args, void *stream) {
   gt__map_plan plan;
   if (!gt__is_program(&args->program) || args->count < 0) return cudaErrorInvalidValue;
@@ -2723,7 +2724,7 @@ GT__DEV T gt__turn_of(int fold) {
 /* Running results of a thread's lanes. A lane starts with the identity at its own first place: an
    equal element does not take its place, and need not. */
 template <class T>
-using gt__parts = gt__found<T, int>[8];
+using gt__lane_results = gt__found<T, int>[8];
 /* Where the values come from: the operand, U vectors at a time, or 8 elements of a TINY row; or a
    program, LIGHT with the usual operands, of float64 also float32 and bfloat16, or ANYHOW, one by
    one. Elements S that are not T wait for their fold. DIRECT_SUM has
@@ -2973,7 +2974,7 @@ constexpr int gt__lanes = gt__in_order<FOLD> ? 8 : W;
 /* Folds a thread's elements, turned, to its lanes, vectors being `hop` elements apart. SHORT, in
    order: the lanes of a row are halved until 8 are left. */
 template <int FOLD, int W, class T, class S, int N>
-GT__DEV void gt__take_elements(int way, gt__parts<T> &r, const S (&e)[N], int first, int hop,
+GT__DEV void gt__take_elements(int way, gt__lane_results<T> &r, const S (&e)[N], int first, int hop,
                                T turn) {
   const auto of = [&](int i) {
     const T x = gt__as<T>(e[i]);
@@ -3012,7 +3013,7 @@ GT__DEV void gt__take_elements(int way, gt__parts<T> &r, const S (&e)[N], int fi
    All threads have the result in r[0]. Where the order does not count, a thread folds its own
    first. */
 template <int FOLD, int W, class T>
-GT__DEV void gt__fold_team(gt__parts<T> &r, int team) {
+GT__DEV void gt__fold_team(gt__lane_results<T> &r, int team) {
   constexpr int N = gt__lanes<FOLD, W>;
   constexpr int C = gt__in_order<FOLD> ? W : 1;
   constexpr int VALUE = FOLD == GT__FOLD_ARGMAX ? GT__FOLD_MAX : FOLD;
@@ -3185,7 +3186,7 @@ struct gt__folder {
         e[i] = has ? e[i] : none;
       }
   }
-  __device__ __forceinline__ void fold_all(const gt__slots &s, gt__parts<T> &r) {
+  __device__ __forceinline__ void fold_all(const gt__slots &s, gt__lane_results<T> &r) {
     GT__LOOP for (int k = 0; left.left > 0; k += U * hop) {
       S e[N];
       if constexpr (DIRECT) {
@@ -3203,7 +3204,7 @@ struct gt__folder {
     }
   }
   /* BROAD: the 256 lanes are a value of each thread; then each warp has 8 of them a thread. */
-  __device__ __forceinline__ void spread(gt__parts<T> &r) {
+  __device__ __forceinline__ void spread(gt__lane_results<T> &r) {
     if constexpr (SOURCE == GT__ANYHOW && !std::is_integral<T>::value) {
       __shared__ T lane[GT__LANES];
       __syncthreads();
@@ -3212,7 +3213,7 @@ struct gt__folder {
       for (int j = 0; j < 8; j++) r[j].value = lane[j * 32 + t % 32];
     }
   }
-  __device__ __forceinline__ void join(gt__parts<T> &r) {
+  __device__ __forceinline__ void join(gt__lane_results<T> &r) {
     const bool broad = SOURCE == GT__ANYHOW && w.way == GT__BROAD;
     if (broad) spread(r);
     if (!down)
@@ -3222,7 +3223,8 @@ struct gt__folder {
       });
   }
   /* Puts the results of a turn on the board. */
-  __device__ __forceinline__ void leave(const gt__board<T> &board, const gt__parts<T> &r) const {
+  __device__ __forceinline__ void leave(const gt__board<T> &board,
+                                        const gt__lane_results<T> &r) const {
     for (int j = 0; j < W; j++)
       if (down || (t == 0 && j == 0)) {
         const int64_t place = begin + max(r[j].at - shift, 0);
@@ -3250,7 +3252,7 @@ __global__ void __launch_bounds__(256, SOURCE != GT__TINY && SOURCE < GT__LIGHT_
   if (!f.DIRECT && !w.bare) gt__fill_constants<T, f.N>(p.pre.program, s);
   GT__LOOP for (int turn = threadIdx.x >> w.team_log2; turn < turns;
                 turn += blockDim.x >> w.team_log2) {
-    gt__parts<T> r;
+    gt__lane_results<T> r;
     f.begin_turn(turn);
     for (int j = 0; j < 8; j++) {
       const int at = f.down ? 0 : j / W * f.hop;
@@ -3563,14 +3565,14 @@ static int gt__run_fold(const gt__op *op, void *stream) {
 /* ---- >>softmax ---------------------------------------------------------------------------------
    As >>plain-softmax, with the same sums. Rows are read once and stay in registers, see
    gt__soft_kernel; columns are read three times, see gt__soft_down_kernel. */
-/* Where a thread is: its team has row o or, by_block, the block has it, each warp a part; k: the
-   thread's first element, or `shift` before it. */
+/* Where a thread is: its team has row o or, by_block, the block has it, each warp 1,024 elements of
+   it; k: the thread's first element, or `shift` before it. */
 template <class T>
 struct gt__soft_place {
   static constexpr int W = gt__lot<T>;
   static constexpr int N = 32;
   static constexpr int ROW = 32 * N;
-  static constexpr int PARTS = GT__CHUNK / ROW;
+  static constexpr int WARPS = GT__CHUNK / ROW; /* of a chunk */
   bool by_block;
   int team, t;
   int warp, chunk;
@@ -3583,7 +3585,7 @@ struct gt__soft_place {
     team = 1 << w.team_log2;
     t = threadIdx.x & (team - 1);
     warp = threadIdx.x / 32;
-    chunk = warp / PARTS;
+    chunk = warp / WARPS;
     o = (int64_t)blockIdx.x * w.outs + (by_block ? 0 : threadIdx.x >> w.team_log2);
     const bool apart = p.n + W > GT__CHUNK;
     shift = apart ? 0 : gt__shift<W>(row(p, in), w.in[0], in.size_log2);
@@ -3657,12 +3659,12 @@ GT__DEV uint32_t gt__soft_powers(const gt__soft_place<T> &at, T most, T (&e)[N])
 template <class T, int N>
 GT__DEV T gt__soft_sum(const gt__soft_place<T> &at, int way, const T (&e)[N], T *lane) {
   constexpr int W = gt__lot<T>;
-  constexpr int PARTS = gt__soft_place<T>::PARTS;
-  gt__parts<T> r = {};
-  GT__LOOP for (int turn = 0; turn <= (at.by_block ? PARTS : 0); turn++) {
-    const bool mine = !at.by_block || turn == at.warp % PARTS;
+  constexpr int WARPS = gt__soft_place<T>::WARPS;
+  gt__lane_results<T> r = {};
+  GT__LOOP for (int turn = 0; turn <= (at.by_block ? WARPS : 0); turn++) {
+    const bool mine = !at.by_block || turn == at.warp % WARPS;
     for (int i = 0; i < 8; i++)
-      if (turn && (mine || turn == PARTS)) r[i].value = lane[i * 32 + at.t];
+      if (turn && (mine || turn == WARPS)) r[i].value = lane[i * 32 + at.t];
     if (mine) gt__take_elements<GT__FOLD_SUM, W>(way, r, e, 0, 0, (T)0);
     if (!at.by_block) break;
     for (int i = 0; i < 8; i++)
@@ -3763,11 +3765,12 @@ struct gt__soft_column {
   int64_t step;
   int64_t begin, end;
   T most, sum;
-  __device__ __forceinline__ gt__soft_column(const gt__reduce_args &p, int64_t o, int part) : p(p) {
+  __device__ __forceinline__ gt__soft_column(const gt__reduce_args &p, int64_t o, int chunk)
+      : p(p) {
     const gt__operand &in = p.pre.in[0];
     from = (const S *)(in.data + gt__offset_of(p, in, o));
     step = p.n > 1 ? in.stride[p.n_kept] : 0;
-    begin = part * p.chunk;
+    begin = chunk * p.chunk;
     end = min(begin + p.chunk, p.n);
   }
   __device__ __forceinline__ T get(int64_t k) const { return gt__as<T>(from[k * step]); }
@@ -3823,13 +3826,13 @@ __global__ void __launch_bounds__(256)
     gt__soft_down_kernel(const __grid_constant__ gt__reduce_args p, int columns) {
   __shared__ T board[256];
   const int column = threadIdx.x % columns;
-  const int part = threadIdx.x / columns;
+  const int chunk = threadIdx.x / columns;
   const int used = (int)p.n_chunk * columns;
   const int64_t mine = (int64_t)blockIdx.x * columns + column;
   const int64_t o = min(mine, p.outer - 1);
   gt__after_kernel_before();
   gt__if_usual<T>(p.pre.in[0].dtype, [&](auto tag) {
-    gt__soft_column<T, decltype(tag)> x(p, o, part);
+    gt__soft_column<T, decltype(tag)> x(p, o, chunk);
     x.find_most(board, column, columns);
     x.add_up();
     x.join(board, column, columns, used);
@@ -3837,7 +3840,7 @@ __global__ void __launch_bounds__(256)
     if (mine >= p.outer) return;
     if (p.soft != GT__LOGSUMEXP) {
       x.store(o, log_s);
-    } else if (part == 0) {
+    } else if (chunk == 0) {
       gt__finish<T>(p, o, {GT__ADD(log_s, x.most), 0});
     }
   });
@@ -4918,16 +4921,16 @@ struct gt__after {
   uint8_t op;
   uint8_t dtype;
 };
-/* A number by which device code divides, with its inverse: see gt__quotient, as a division takes ten
-   times as long. */
+/* A number by which device code divides, with its inverse: see gt__quotient, as a division takes
+   ten times as long. */
 struct gt__fast_divisor {
   unsigned by;
   unsigned inverse;
 };
 /* How C is cut into tiles, and these into parts, which go through scratch. A block takes one whole
    tile after the other. The last tiles, from `whole` on, would leave some blocks idle: each has
-   steps / share parts, `each`. Part i of the r-th of these is in slot r * (each + 1) + i of scratch.
-   */
+   steps / share parts, `each`. Part i of the r-th of these is in slot r * (each + 1) + i of
+   scratch. */
 struct gt__partition {
   int m, n, high, wide;            /* C, and a tile of it */
   int rows, columns, tiles, whole; /* of tiles: down, across, in all batches, never cut */
@@ -5275,8 +5278,8 @@ __global__ void __launch_bounds__(256)
   const int right = along_n ? i % 8 : i / rows;
   const int row = blockIdx.y * rows + down;
   const int column = blockIdx.x * 32 + right * 4;
-  const int64_t part = (int64_t)t.lines * t.pitch;
-  const T *from = (const T *)t.parts + tile * (t.each + 1) * part;
+  const int64_t part_size = (int64_t)t.lines * t.pitch;
+  const T *from = (const T *)t.parts + tile * (t.each + 1) * part_size;
   const bool inside = row < t.lines && column < t.pitch;
   from += row * t.pitch + column;
   T sum[4] = {};
@@ -5287,7 +5290,7 @@ __global__ void __launch_bounds__(256)
     const int first = share * each;
     const int end = min(t.each, first + each);
 #pragma unroll 8
-    for (int k = first; k < end; k++) gt__add4(sum, from + k * part);
+    for (int k = first; k < end; k++) gt__add4(sum, from + k * part_size);
   }
   gt__store_line((char *)shares[threadIdx.x], sum);
   __syncthreads();
@@ -5708,7 +5711,7 @@ GT__DEV void gt__put_lots(const S *from, O *to, int64_t down, int64_t right, int
     }
   }
 }
-/* A warp's sums to C, through its part of shared memory, ROWS x WIDE at a time, below or beside
+/* A warp's sums to C, through its share of shared memory, ROWS x WIDE at a time, below or beside
    each other; F knows the places of a thread's sums in these. So neighbours store neighbours, 16
    bytes each where C lies so, and the code is so short that no block waits for it: 4096 x 4096 x
    4096 on the tensor cores of sm_80 takes 304 us, without it 339, 4096 x 50304 x 192 404 and 915
@@ -5735,7 +5738,8 @@ GT__DEV void gt__put_sums(S *mine, O *to, int64_t down, int64_t right, int64_t r
     columns -= BELOW ? 0 : WIDE;
   }
 }
-/* Stores a warp's sums of the tile at (m, n), by its part of shared memory, which is the ring's. */
+/* Stores a warp's sums of the tile at (m, n), by its share of shared memory, which is the ring's.
+   */
 template <class P>
 GT__DEV void gt__store_tiled(const gt__matmul_args &p, int64_t batch, int64_t m, int64_t n,
                              bool along, typename P::S (&sum)[P::SUMS]) {
@@ -5745,7 +5749,7 @@ GT__DEV void gt__store_tiled(const gt__matmul_args &p, int64_t batch, int64_t m,
   constexpr int WIDE = P::WIDE;
   constexpr int ROWS = 128 * F::Y / WIDE;
   constexpr int ROOM = ROWS * gt__pitch<WIDE>;
-  static_assert(P::THREADS / 32 * ROOM * sizeof(S) <= P::BYTES, "each warp has its part");
+  static_assert(P::THREADS / 32 * ROOM * sizeof(S) <= P::BYTES, "each warp has its share");
   const gt__operand &out = p.post.out;
   const int64_t down = out.stride[p.n_batch];
   const int64_t right = out.stride[p.n_batch + 1];
@@ -5768,14 +5772,14 @@ GT__DEV void gt__store_tiled(const gt__matmul_args &p, int64_t batch, int64_t m,
    7 % longer, strips and 16 bits 10 to 40 %. */
 template <class P>
 __global__ void __launch_bounds__(P::THREADS, 256 / P::THREADS)
-    gt__matmul_kernel(const __grid_constant__ gt__matmul_args p, int64_t part) {
+    gt__matmul_kernel(const __grid_constant__ gt__matmul_args p, int64_t share) {
   const int along_a = gt__is_along(p.a_col, p.a_row);
   const int along_b = gt__is_along(p.b_row, p.b_col);
   const int along_k = P::KEEPS & (along_a | along_b << 1);
   const int64_t across = (p.n - 1) / P::N + 1;
   const int64_t down = (p.m - 1) / P::M + 1;
   const int64_t tiles = down * across;
-  const int64_t k = blockIdx.y * part;
+  const int64_t k = blockIdx.y * share;
   const int64_t batch = blockIdx.x / tiles;
   const int64_t tile = blockIdx.x % tiles;
   const int64_t m = tile / across * P::M;
@@ -5788,7 +5792,7 @@ __global__ void __launch_bounds__(P::THREADS, 256 / P::THREADS)
       typename P::B b(p, p.b, batch, n, k, p.n, p.b_col, p.b_row);
       if (P::KEEPS & 1) a.along = decltype(known)::value & 1;
       if (P::KEEPS & 2) b.along = decltype(known)::value >> 1;
-      gt__multiply<P>(a, b, min(p.k - k, part), sum);
+      gt__multiply<P>(a, b, min(p.k - k, share), sum);
     });
     gt__after_kernel_before();
     __syncthreads(); /* the ring is no longer read */
@@ -5837,7 +5841,7 @@ static const gt__form gt__matmul_forms[] = {
 
 struct gt__tiled_product : gt__product {
   const gt__form *form;
-  int64_t share;         /* a block's part of K */
+  int64_t share;         /* of K: what a block takes, as many elements */
   int brought;           /* operands that a map brings to scratch */
   gt__map_args bring[2]; /* only what is needed is set */
 };
@@ -6608,12 +6612,13 @@ GT__DEV bool gt__must_be_strict(const gt__hopper_args &p, const gt__work &w) {
       : "memory");
   return any != 0;
 }
-/* An element from float32 itself, or a part of it: multiply-add, K in order. A step is `deep`. */
+/* Where element k of row or column mn of an operand is. */
 GT__DEV const float *gt__find(const gt__factor &x, int batch, int mn, int k) {
   const int64_t line = x.along_k ? mn : k;
   const int64_t in = x.along_k ? k : mn;
   return (const float *)x.data + batch * x.batch_stride + line * x.line_stride + in * x.stride;
 }
+/* A sum from the float32 themselves, over the steps of K of the work, each `deep`, in order. */
 GT__DEV float gt__multiply_strictly(const gt__hopper_args &p, const gt__work &w, int m, int n,
                                     int deep) {
   const int end = min(p.k, w.to * deep);
@@ -6733,21 +6738,21 @@ GT__DEV void gt__put_tile(const gt__hopper_args &p, const gt__work &w, const gt_
 template <class P>
 GT__DEV void gt__store_tile(const gt__partition &t, const gt__work &w, uint8_t *bricks, int half,
                             float (&sum)[P::N]) {
-  const bool part = w.slot >= 0;
-  const int64_t row = part ? t.pitch : t.row;
+  const bool is_part = w.slot >= 0;
+  const int64_t row = is_part ? t.pitch : t.row;
   const int warp = threadIdx.x / 32 % 4;
-  const int first = part ? w.m % t.high : w.m;
+  const int first = is_part ? w.m % t.high : w.m;
   const int m = 64 * half + 16 * warp + first;
   const int64_t lines = (int64_t)w.slot * t.lines; /* of the parts before */
-  const int64_t base = part ? lines * t.pitch : w.batch * t.batch + w.n;
+  const int64_t base = is_part ? lines * t.pitch : w.batch * t.batch + w.n;
   const int64_t at = m * row + base;
-  const int rows = part ? t.lines : t.m;
-  const int columns = part ? t.pitch : t.n - w.n;
+  const int rows = is_part ? t.lines : t.m;
+  const int columns = is_part ? t.pitch : t.n - w.n;
   float *mine = (float *)bricks + warp * 16 * gt__pitch<32>;
   const auto put = [&](auto *to) {
     gt__put_sums<gt__places, 16, 32, false>(mine, to + at, row, 1, rows - m, columns, false, sum);
   };
-  if (part || t.dtype == GT_FLOAT32) put((float *)(part ? t.parts : t.to));
+  if (is_part || t.dtype == GT_FLOAT32) put((float *)(is_part ? t.parts : t.to));
   else if (t.dtype == GT_FLOAT16) put((gt__half *)t.to);
   else put((gt__bfloat *)t.to);
 }
@@ -6769,9 +6774,9 @@ GT__DEV void gt__accumulate(const gt__ring &r, int step, int end, int half, int 
   if (P::PRODUCTS == 1) add_up(sum, step, end);
   else GT__EACH sum[i] = 0;
   GT__LOOP for (; P::PRODUCTS > 1 && step < end; step++) {
-    float part[N];
-    add_up(part, step, step + 1);
-    GT__EACH sum[i] += part[i];
+    float step_sum[N];
+    add_up(step_sum, step, step + 1);
+    GT__EACH sum[i] += step_sum[i];
   }
 }
 
@@ -6979,7 +6984,7 @@ struct gt__packer {
       if (e + j < x.wide) top[j] = max(top[j], u[j] & 0x7FFFFFFF);
   }
   /* The largest of each line, of all threads of the block. */
-  __device__ __forceinline__ void note_tops(uint32_t *tops, int part, int tile) const {
+  __device__ __forceinline__ void note_tops(uint32_t *tops, int chunk, int tile) const {
     const int lane = threadIdx.x % 32;
     const int i = threadIdx.x;
     __syncthreads(); /* one line a warp: 512 atomics would take 5 us of 80 */
@@ -6995,7 +7000,7 @@ struct gt__packer {
     const int lines = x.along_k ? x.lines : x.wide;
     const int mine = tile * count + i;
     const int at = x.along_k ? i : i % LOT * 32 + i / LOT;
-    if (i < count && mine < lines) x.top[(int64_t)part * lines + mine] = tops[at];
+    if (i < count && mine < lines) x.top[(int64_t)chunk * lines + mine] = tops[at];
   }
 };
 /* Splits float32 into pieces (S is uint32_t), or copies 16-bit elements, into lines that start at
@@ -7012,10 +7017,10 @@ __global__ void __launch_bounds__(256, sizeof(S) == 4 ? 4 : 3)
   const int second = blockIdx.x >= p.x[0].blocks;
   const gt__factor &x = p.x[second];
   const int block = blockIdx.x - (second ? p.x[0].blocks : 0);
-  const int part = block / x.tiles;
-  const int z = part / x.chunks;
-  const int tile = block - part * x.tiles;
-  const int k = (part - z * x.chunks) * x.chunk;
+  const int chunk = block / x.tiles; /* its number, over all batches */
+  const int z = chunk / x.chunks;
+  const int tile = block - chunk * x.tiles;
+  const int k = (chunk - z * x.chunks) * x.chunk;
   Packer packer(x, z, tile, k);
   if (threadIdx.x < 32 * Packer::LOT) tops[threadIdx.x] = 0;
   gt__release_next_kernel();
@@ -7032,7 +7037,7 @@ __global__ void __launch_bounds__(256, sizeof(S) == 4 ? 4 : 3)
     }
   }
   if (blockIdx.x == gridDim.x - 1) gt__await_kernel_before(); /* none ends before those before it */
-  if (sizeof(S) == 4) packer.note_tops(tops, part, tile);
+  if (sizeof(S) == 4) packer.note_tops(tops, chunk, tile);
 #endif
 }
 
@@ -7578,9 +7583,9 @@ struct gt__skinny {
       for (int j = 0; j < 4 && m < t.m && n + j < t.n; j++)
         if (strict || !(fabsf(four[j]) < INFINITY))
           four[j] = gt__multiply_strictly(p, w, m, n + j, 32 * TEAMS);
-      float *const part = (float *)t.parts + (lines + row) * t.pitch + column;
+      float *const to_part = (float *)t.parts + (lines + row) * t.pitch + column;
       if (w.slot < 0) gt__store_sums(t, w, m, n, four);
-      else if (row < t.lines && column < t.pitch) gt__store_line((char *)part, four);
+      else if (row < t.lines && column < t.pitch) gt__store_line((char *)to_part, four);
     }
   }
   __device__ __forceinline__ void run() {

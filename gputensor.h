@@ -1824,7 +1824,7 @@ GT__FN U F(trig_near)(T a, T *r, T *r_lo) {
   return F(bits)(k);
 }
 /* `any` is 0 if the caller knows that no angle of the block is large. Branching and selecting give
-   the same bits, since only `a` decides. The near way turns infinity into NaN. */
+   the same bits, since only `a` decides. The near way makes NaN of infinity. */
 GT__FN U F(trig_reduce)(T a, int any, T *r, T *r_lo) {
   U large = any & (a >= K(0x1p+15f, 0x1p+40));
   large &= a < (T)INFINITY;
@@ -2219,7 +2219,7 @@ GT__FN void gt__philox(uint64_t seed, uint64_t counter, uint32_t c[4]) {
 }
 GT__FN int64_t gt__53_bits(const uint32_t w[2]) { return (int64_t)w[0] << 21 | w[1] >> 11; }
 /* Box-Muller: sqrt(-2 log u) cos(2 pi v), u in (0,1] in steps of 2^-32 rounded to float, v of 24
- * bits. The quarter turn is the top of v, the rest is exact. */
+ * bits. The quadrant is the top of v, the rest is exact. */
 GT__FN float gt__normal_f32(uint32_t w0, uint32_t w1) {
   float high = (float)(int32_t)(w0 >> 16);
   float low = (float)(int32_t)((w0 & 0xffffu) + 1u);
@@ -2522,7 +2522,7 @@ GT__FN int64_t gt__offset(int64_t i, int ndim, const int64_t *size, const int64_
   return ndim > 0 ? offset + i * stride[0] : 0;
 }
 /* A number that is larger for what is larger, of an element with these bits. -0 is 0, NaN above
-   all. Integers turn their sign bit; floats count from it up and down by their magnitude. */
+   all. The sign bit of integers is flipped; floats count from it up and down by their magnitude. */
 GT__FN uint64_t gt__rising_key(const gt__operand *x, uint64_t bits) {
   const uint64_t sign = (uint64_t)1 << ((8 << x->size_log2) - 1);
   const uint64_t magnitude = bits & (sign - 1);
@@ -2996,7 +2996,7 @@ enum { GT__MOST_THREADS = 1024 };
      - gt__failures_lock, of failed writes, and the CPU back end's own lock come after it.
 
    A TRACE. What gt__submit starts, what waits and what is allocated is noted by >>trace-code while
-   one is on; the measured times are turned into lanes of slices, drawn and saved by >>timeline. A
+   one is on; the measured times become lanes of slices, drawn and saved by >>timeline. A
    new kind of record takes a constant GT__TRACED_... in >>state, a function in >>trace-code that
    makes it, and, if it is to be seen, a lane in >>timeline.
 
@@ -3106,9 +3106,9 @@ struct gt_stream {
       shared;                /* gone: what it wrapped may not exist any more; shared: the caller
                                       has its native handle, so others may enqueue, too */
   gt__region late[GT__LATE]; /* see gt__earliness */
-  gt__span scratch[2];       /* kept for the next operations, by turns */
-  int n_late, turn, fresh;   /* fresh: the scratch that is next was not there before */
-  int held;                  /* threads that wait for it with the lock given up */
+  gt__span scratch[2];       /* two, which its operations take alternately */
+  int n_late, scratch_next, fresh; /* fresh: the scratch that is next was not there before */
+  int held;                        /* threads that wait for it with the lock given up */
   unsigned n_recent;
   const char *recent[GT__RECENT];
   gt__clock seen; /* what of the other streams is waited for */
@@ -3297,7 +3297,7 @@ static __thread struct {
   double asked;                       /* when it began to wait for room in a queue */
   int moving; /* 1 + 3 * direction + kind of the copy that it is in; 0: none */
   char text[4][160];
-  unsigned text_turn;
+  unsigned text_next;
 } gt__me;
 static void gt__lock(void) { pthread_mutex_lock(&gt__mutex); }
 static void gt__unlock(void) { pthread_mutex_unlock(&gt__mutex); }
@@ -3413,9 +3413,9 @@ static struct {
   int how;
 } gt__ended[GT__HELD_BACK];
 static gt_tensor *gt__held_back(gt_tensor *x, int how) { /* takes one in, and gives one out */
-  static unsigned turn;
+  static unsigned next;
   GT__HOLD(gt__mutex);
-  unsigned i = turn++ % GT__HELD_BACK;
+  unsigned i = next++ % GT__HELD_BACK;
   gt_tensor *before = gt__ended[i].x;
   gt__ended[i].x = x;
   gt__ended[i].how = how;
@@ -3461,7 +3461,7 @@ static int gt__refuse_one(const gt_tensor *x) {
 /* A call that is given one tensor begins with this; it notes the call, as GT__CALL does. */
 #define GT__NO(x) (GT__CALL, gt__refuse_one(x))
 /* A small text that lives until three more are made on this thread. */
-static char *gt__scrap(void) { return gt__me.text[gt__me.text_turn++ & 3]; }
+static char *gt__scrap(void) { return gt__me.text[gt__me.text_next++ & 3]; }
 static const char *gt__sizes(int ndim, const int64_t *size) {
   char *text = gt__scrap();
   size_t n = (size_t)snprintf(text, 160, "(");
@@ -4786,11 +4786,11 @@ static gt__storage *gt__storage_new(size_t bytes, gt_device device, int pinned) 
   gt__no_memory(device, bytes, code);
   return NULL;
 }
-/* Scratch for s's next operation. A stream keeps that of two, by turns: then it is known what may
-   still be using it, where new memory may be a tensor's just freed, and there is nothing to
-   allocate. */
+/* Scratch for s's next operation. A stream keeps that of two, which alternate: then it is known
+   what may still be using it, where new memory may be a tensor's just freed, and there is nothing
+   to allocate. */
 static int gt__take_scratch_unlocks(gt_stream *s, size_t bytes, int *again) {
-  gt__span *own = &s->scratch[s->turn];
+  gt__span *own = &s->scratch[s->scratch_next];
   int tried = *again;
   void *p;
   *again = 0;
@@ -4910,7 +4910,7 @@ static int gt__earliness(const gt_stream *s, const gt__op *op) {
   for (int i = 1; i < op->n_touch; i++)
     if (gt__is_late(s, op->touch[i].where)) return 0;
   if (!op->scratch || s->fresh) return GT__EARLY_READ;
-  gt__region scratch = gt__range(s->scratch[s->turn].begin, op->scratch);
+  gt__region scratch = gt__range(s->scratch[s->scratch_next].begin, op->scratch);
   return gt__is_late(s, scratch) ? GT__EARLY_READ : GT__EARLY_READ | GT__EARLY_WRITE;
 }
 static void gt__set_late(gt_stream *s, gt__region where) {
@@ -4933,7 +4933,7 @@ static int gt__prepare_unlocks(gt_stream *s, gt__op *op, int *waited, int *no_me
     code = gt__take_scratch_unlocks(s, op->scratch, &again);
     *no_memory = code != 0;
   } while (again && !code);
-  if (!code) *gt__scratch_of(op) = s->scratch[s->turn].begin;
+  if (!code) *gt__scratch_of(op) = s->scratch[s->scratch_next].begin;
   return code;
 }
 /* What the calling thread does itself runs outside the lock, with claims. */
@@ -4953,8 +4953,8 @@ static void gt__note_late(gt_stream *s, const gt__op *op, int code) {
   if (!code && waits) s->n_late = 0;
   gt__set_late(s, op->touch[0].where);
   if (!op->scratch) return;
-  gt__set_late(s, gt__range(s->scratch[s->turn].begin, op->scratch));
-  s->turn ^= 1;
+  gt__set_late(s, gt__range(s->scratch[s->scratch_next].begin, op->scratch));
+  s->scratch_next ^= 1;
   s->fresh = 0;
 }
 /* Notes what is on its way, even if that failed: a part of it may have been started. */
@@ -5348,7 +5348,7 @@ static int gt__dim(int64_t dim, int ndim) {
 static int gt__dim_or_0(int64_t dim, int ndim) {
   return ndim == 0 && (dim == 0 || dim == -1) ? 0 : gt__dim(dim, ndim);
 }
-/* Turns GT_DIM bits into one bit a dim; GT_ALL of a 0-d tensor is none. What is meant as GT_DIM, a
+/* GT_DIM bits become one bit a dim; GT_ALL of a 0-d tensor is none. What is meant as GT_DIM, a
    bare number from -8 to 7, has other bits, and is refused. */
 static gt_status gt__dim_set(uint32_t dims, int ndim, uint32_t *set) {
   uint32_t named = GT_DIM(-1) * 2 - GT_DIM(0);
@@ -5693,7 +5693,7 @@ GT__INSIDE int gt__fits_int(const gt__op *op, const gt__walk *w, int ndim) {
 static void gt__sort_dims(gt__walk *w, int first, int ndim, int by) {
   const int64_t *stride = w->o[by]->stride;
   for (int d = first; d < ndim; d++)
-    for (int k = 0, turned = stride[d] < 0; turned && k < w->n; k++) { /* from its other end on */
+    for (int k = 0, back = stride[d] < 0; back && k < w->n; k++) { /* from its other end on */
       gt__operand *o = w->o[k];
       o->data += o->stride[d] * (w->size[d] - 1) * (1 << o->size_log2);
       o->stride[d] = -o->stride[d];
@@ -7948,7 +7948,7 @@ static gt_status gt__product_shape(const gt_tensor *a, const gt_tensor *b, gt__p
 }
 /* A CPU reads a matrix that is stored by columns best as the second operand. If A is, and C has few
    columns, C^T = B^T x A^T is computed. */
-static int gt__is_turned(const gt__op *op) {
+static int gt__is_transposed(const gt__op *op) {
   const gt__matmul_args *x = &op->u.matmul;
   int thin = x->n <= 14 && x->m > 28;
   if (x->n == 1) thin = x->m > 1;
@@ -7972,7 +7972,7 @@ static int gt__join_rows(gt__matmul_args *x, gt__walk *w, int n) {
   if (x->m > 1) x->a_row = x->a.stride[rows];
   return rows + 2;
 }
-/* Turns it, if that is better, and binds the operands to the kernel's dims: batch, M, N. */
+/* Transposes it, if that is better, and binds the operands to the kernel's dims: batch, M, N. */
 static void gt__bind_product(gt__product_op *p, const gt__code *g, const gt_tensor *out) {
   gt__op *op = &p->op;
   gt__matmul_args *x = &op->u.matmul;
@@ -7981,15 +7981,15 @@ static void gt__bind_product(gt__product_op *p, const gt__code *g, const gt_tens
   const gt_tensor *a = p->a, *b = p->b;
   int batch = x->n_batch, n = batch + 2;
   int ndim = p->result.ndim;
-  int turned = gt__is_turned(op);
+  int transposed = gt__is_transposed(op);
   int order[GT_MAX_DIMS];
   w.size = post->size;
   w.n = 1;
   *w.o = &post->out;
   memcpy(order, gt__as_it_is, sizeof gt__as_it_is);
-  order[batch + turned] = a->ndim == 1 ? -1 : batch;
-  order[batch + !turned] = b->ndim == 1 ? -1 : ndim - 1;
-  if (turned) {
+  order[batch + transposed] = a->ndim == 1 ? -1 : batch;
+  order[batch + !transposed] = b->ndim == 1 ? -1 : ndim - 1;
+  if (transposed) {
     gt__swap(&x->m, &x->n);
     gt__swap(&x->a_row, &x->b_col);
     gt__swap(&x->a_col, &x->b_row);
@@ -9076,7 +9076,7 @@ static int gt__capture_one(gt_graph *g, gt__lanes *d, gt__recorded *v) {
   d->seen[lane][lane] = place;
   gt__raise_places(v->seen, d->seen[lane]);
   gt__note_recorded(d, op, place, lane);
-  s->scratch[s->turn].begin = (char *)(op->scratch ? *gt__scratch_of(op) : NULL);
+  s->scratch[s->scratch_next].begin = (char *)(op->scratch ? *gt__scratch_of(op) : NULL);
   if (op->kind == GT__MATMUL) op->u.matmul.post.early = gt__earliness(s, op);
   code = GT__OF(g)->run(index, s->queue, op);
   gt__note_late(s, op, code);
@@ -10895,8 +10895,9 @@ static int gt__cpu_plain_map(const gt__op *op, void *queue) {
 }
 
 /* -- reduce: THE PLAN of >>machine. Of each output the n elements are cut into chunks. A chunk has
-   256 lanes if the last dim is folded, which take its elements in turn and then combine by halving;
-   else one. The chunks' values combine pairwise, a last odd one is carried up. With five chunks:
+   256 lanes if the last dim is folded, which take its elements one after the other and then combine
+   by halving; else one. The chunks' values combine pairwise, a last odd one is carried up. With
+   five chunks:
 
      chunks   0   1   2   3   4        A node over `count` chunks has under it the largest power of
                \ /     \ /    |        two below `count` on the left, and the rest on the right:
@@ -12218,8 +12219,10 @@ TARGET static void L(make)(const gt__program *p, int op, void *to, const void *p
     default: L(function)(GT__FOLD_MIN, __VA_ARGS__); break; \
   }
 GT__INSIDE TARGET int L(is_nan)(T x) { return GT__EITHER(x != x, 0); }
-/* -x for a `turn` of -1: floats by a product, integers by their bits, where 0 does nothing. */
-GT__INSIDE TARGET T L(turned)(T x, T turn) { return GT__EITHER(GT__MUL(x, turn), x ^ turn); }
+/* For a `mirror` of -1, -x of a float, ~x of an integer; for 1, or 0 of integers, x itself. */
+GT__INSIDE TARGET T L(mirrored)(T x, T mirror) {
+  return GT__EITHER(GT__MUL(x, mirror), x ^ mirror);
+}
 /* SOME and EVERY tell whether a value that is not 0 is among them, or no other. */
 GT__INSIDE TARGET T L(join)(const int fold, T x, T y) {
   if (fold == GT__FOLD_TOP) return y > x ? y : x;
@@ -12239,15 +12242,15 @@ GT__INSIDE TARGET void L(take)(const int fold, T *a, const T *b, int64_t n) {
    processor's own prefetching, and a Zen 4 sums rows of 1024 three times faster. Of TOP and BOTTOM
    it says whether a NaN passed, or a zero that another may have had to replace. */
 GT__INSIDE TARGET int L(take_four)(const int fold, T *a, const T *b, int64_t n, int64_t pitch,
-                                   T turn) {
+                                   T mirror) {
   U hard = 0;
   if (pitch == n && n * (int64_t)sizeof(T) >= 2048)
     for (int64_t i = 8 * n; i < 12 * n; i += 64 / sizeof(T)) __builtin_prefetch(b + i);
   GT__IVDEP for (int64_t i = 0; i < n; i++) {
-    const T b0 = L(turned)(b[i], turn);
-    const T b1 = L(turned)(b[i + pitch], turn);
-    const T b2 = L(turned)(b[i + 2 * pitch], turn);
-    const T b3 = L(turned)(b[i + 3 * pitch], turn);
+    const T b0 = L(mirrored)(b[i], mirror);
+    const T b1 = L(mirrored)(b[i + pitch], mirror);
+    const T b2 = L(mirrored)(b[i + 2 * pitch], mirror);
+    const T b3 = L(mirrored)(b[i + 3 * pitch], mirror);
     const T x = L(join)(fold, L(join)(fold, a[i], b0), b1);
     a[i] = L(join)(fold, L(join)(fold, x, b2), b3);
 #ifdef FLOATS
@@ -12374,35 +12377,35 @@ GT__FOLDING("") TARGET static T L(chunk)(int fold, const T *b, int64_t n) {
   return lane[0];
 }
 /* The largest value by comparison alone, in as many lanes as are fast, since order is free; the
-   least one if `turn` is -1. The last group may reach back over the one before: twice is once. */
-GT__INSIDE TARGET int L(extreme)(T *to, const T *b, int64_t n, const int group, T turn) {
+   least one if `mirror` is -1. The last group may reach back over the one before: twice is once. */
+GT__INSIDE TARGET int L(extreme)(T *to, const T *b, int64_t n, const int group, T mirror) {
   T lane[GT__GROUP] __attribute__((aligned(64)));
   int64_t first = 0;
   U odd = 0;
   L(clear)(lane, F(identity)(GT__FOLD_MAX), group);
   for (; first + 4 * group <= n; first += 4 * group)
-    odd |= (U)L(take_four)(GT__FOLD_TOP, lane, b + first, group, group, turn);
+    odd |= (U)L(take_four)(GT__FOLD_TOP, lane, b + first, group, group, mirror);
   for (; first < n; first += group) {
     const T *x = b + (first + group <= n ? first : n - group);
     GT__IVDEP for (int i = 0; i < group; i++) {
-      lane[i] = L(join)(GT__FOLD_TOP, lane[i], L(turned)(x[i], turn));
+      lane[i] = L(join)(GT__FOLD_TOP, lane[i], L(mirrored)(x[i], mirror));
       odd |= (U)L(is_nan)(x[i]);
     }
   }
   L(halve)(GT__FOLD_TOP, lane, group);
-  *to = L(turned)(lane[0], turn);
+  *to = L(mirrored)(lane[0], mirror);
   return (odd != 0) | GT__EITHER((*to == 0), 0);
 }
-GT__INSIDE TARGET int L(best)(T *to, const T *b, int64_t n, T turn) {
-  if (GT__EITHER(n >= 512, 0)) return L(extreme)(to, b, n, GT__GROUP, turn);
-  if (n >= 16) return L(extreme)(to, b, n, 16, turn);
+GT__INSIDE TARGET int L(best)(T *to, const T *b, int64_t n, T mirror) {
+  if (GT__EITHER(n >= 512, 0)) return L(extreme)(to, b, n, GT__GROUP, mirror);
+  if (n >= 16) return L(extreme)(to, b, n, 16, mirror);
   T x = F(identity)(GT__FOLD_MAX);
   int odd = 0;
   for (int64_t i = 0; i < n; i++) {
     odd |= L(is_nan)(b[i]);
-    x = L(join)(GT__FOLD_TOP, x, L(turned)(b[i], turn));
+    x = L(join)(GT__FOLD_TOP, x, L(mirrored)(b[i], mirror));
   }
-  *to = L(turned)(x, turn);
+  *to = L(mirrored)(x, mirror);
   return odd | GT__EITHER((x == 0), 0);
 }
 /* Skips steps of values, none of which is x or a NaN. */
@@ -12432,7 +12435,7 @@ TARGET static void L(lanes)(int fold, void *pa, void *at, const void *pb, int64_
   int exact = fold;
   if (gt__finds_index(fold)) exact += GT__FOLD_MAX - GT__FOLD_ARGMAX;
   const int least = exact == GT__FOLD_MIN || fold == GT__FOLD_BOTTOM;
-  const T turn = least ? (T)-1 : (T)GT__EITHER(1, 0);
+  const T mirror = least ? (T)-1 : (T)GT__EITHER(1, 0);
   const int every = fold == GT__FOLD_EVERY;
   if (every || fold == GT__FOLD_SOME) {
     for (int64_t c = 0; c < count; c++, b += n) {
@@ -12444,7 +12447,7 @@ TARGET static void L(lanes)(int fold, void *pa, void *at, const void *pb, int64_
   for (int64_t c = 0; c < count; c++, b += n) {
     __builtin_prefetch(b + n + 1024 / (int64_t)sizeof(T));
     int hard = fold < GT__FOLD_TOP;
-    if (exact > GT__FOLD_PROD) hard &= L(best)(a + c, b, n, turn);
+    if (exact > GT__FOLD_PROD) hard &= L(best)(a + c, b, n, mirror);
     if (hard) a[c] = L(chunk)(exact, b, n);
     if (exact == fold) continue;
     T *place = (T *)at + c;
@@ -12762,7 +12765,7 @@ GT__INSIDE TARGET int64_t L(copy_across)(N *to, int64_t panel, int64_t pitch, co
     }
   return safe > 0 ? safe : 0;
 }
-/* Lines along k are turned in squares: after as many rounds of interleaving row i with row i +
+/* Lines along k are transposed in squares: after as many rounds of interleaving row i with row i +
    half as a lane's number has bits, rows are columns. */
 GT__INSIDE TARGET void L(transpose)(N *to, int64_t pitch, const N *const *start, int64_t at) {
   const L(mask) low = {ZIP(0)}, high = {ZIP(1)};
@@ -12779,8 +12782,8 @@ GT__INSIDE TARGET void L(transpose)(N *to, int64_t pitch, const N *const *start,
   }
   GT__UNROLL for (int r = 0; r < LANES; r++) AT(to + r * pitch) = x[r];
 }
-GT__INSIDE TARGET void L(turn)(N *to, int64_t panel, int64_t pitch, const N *from, int64_t line,
-                               int64_t n, int64_t whole) {
+GT__INSIDE TARGET void L(pack_across)(N *to, int64_t panel, int64_t pitch, const N *from,
+                                      int64_t line, int64_t n, int64_t whole) {
   /* the next panel's lines are fetched, unless both fill a set of L1 */
   const int fetch = LANES < 8 || line * (int64_t)sizeof(N) % 4096;
   for (int64_t done = 0, i; done < panel && whole > 0; done = i + LANES) {
@@ -12803,7 +12806,7 @@ GT__FUSED TARGET static void L(pack)(void *pto, int64_t panel, int64_t pitch, co
   const N *from = (const N *)pfrom;
   int64_t done = along == 1 ? k & ~(int64_t)(LANES - 1) : 0;
   if (line == 1 && along > 0) done = L(copy_across)(to, panel, pitch, from, along, n, k);
-  else L(turn)(to, panel, pitch, from, line, n, done);
+  else L(pack_across)(to, panel, pitch, from, line, n, done);
   for (; done < k; done++)
     for (int64_t i = 0; i < panel; i++)
       to[done * pitch + i] = from[done * along + (i < n ? i : n - 1) * line];
@@ -13475,10 +13478,10 @@ static int gt__cpu_takes(gt__op *op) { return gt__cpu_choose() != NULL; }
        b0 b1 b2 ...          ->             a1 b1 c1 ...               a1 b1 c1 ...   -> program
        c0 c1 c2 ...                         a2 b2 c2 ...               ...
    A copy is a map without a program, of one operand. */
-enum { GT__TURN_PITCH = GT__BLOCK + 8 }; /* off the power of two, as GT__PITCH */
+enum { GT__TILE_PITCH = GT__BLOCK + 8 }; /* off the power of two, as GT__PITCH */
 typedef struct {
   gt__map_args m;
-  int turned[GT__INPUTS], n_turned;
+  int transposed[GT__INPUTS], n_transposed;
   int64_t rows, across, along; /* of a tile; tiles */
   int64_t bytes;               /* of a transposed operand's tile */
 } gt__cpu_tiles;
@@ -13489,7 +13492,7 @@ static void gt__cpu_transpose(int64_t size, char *tile, const char *from, int64_
   const gt__cpu_loops *loops = gt__cpu_choose()->loops[size == 8]; /* of as wide values */
   const int squares = stride[0] == 1 && size >= 4;
   const int step = squares ? 16 : 1;
-  const int64_t pitch = GT__TURN_PITCH;
+  const int64_t pitch = GT__TILE_PITCH;
   for (int64_t i = 0; i < columns; i += step) {
     const int64_t n = gt__least(step, columns - i);
     if (squares) loops->pack(tile, step, pitch, from, stride[1], 1, n, rows);
@@ -13505,16 +13508,16 @@ static void gt__cpu_make_tiles(const gt__cpu_tiles *t, gt__map_args *m, char *ti
   const int y = x + 1;
   const int64_t rows = gt__least(t->rows, m->size[x] - i);
   const int64_t columns = gt__least(GT__BLOCK, m->size[y] - j);
-  for (int k = 0; k < t->n_turned; k++, tile += t->bytes) {
-    const gt__operand *in = &t->m.in[t->turned[k]];
-    gt__operand *out = &m->in[t->turned[k]];
+  for (int k = 0; k < t->n_transposed; k++, tile += t->bytes) {
+    const gt__operand *in = &t->m.in[t->transposed[k]];
+    gt__operand *out = &m->in[t->transposed[k]];
     const int64_t bytes = gt__cpu_bytes(in);
     const char *from = gt__cpu_at(in, first, m->ndim, m->size);
     gt__cpu_transpose(bytes, tile, from, rows, columns, in->stride + x);
     memset(out->stride, 0, sizeof out->stride);
-    out->stride[x] = GT__TURN_PITCH;
+    out->stride[x] = GT__TILE_PITCH;
     out->stride[y] = 1;
-    out->data = tile - (i * GT__TURN_PITCH + j) * bytes;
+    out->data = tile - (i * GT__TILE_PITCH + j) * bytes;
   }
 }
 /* Makes the transposed operands of a tile; then its rows pass through the program. */
@@ -13526,7 +13529,7 @@ static void gt__cpu_tiles_task(const void *context, gt__cpu_range items) {
   gt__map_args m = t->m;
   gt__cpu_eval e;
   gt__cpu_begin(&e, &m, 0, m.ndim, items.own);
-  const int64_t pitch = GT__TURN_PITCH * gt__cpu_bytes(&m.out);
+  const int64_t pitch = GT__TILE_PITCH * gt__cpu_bytes(&m.out);
   gt__cpu_place out = gt__cpu_place_of(&e);
   out.loops = NULL;
   for (int64_t item = items.begin; item < items.end; item++) {
@@ -13548,7 +13551,7 @@ static int gt__cpu_plan_tiles(gt__op *op, const gt__map_args *m, int operands) {
   gt__cpu_tiles *t = (gt__cpu_tiles *)(void *)op->plan;
   const int x = m->ndim - 2;
   if (x < 0 || m->size[x] < 8 || !gt__cpu_choose()) return 0;
-  t->n_turned = 0;
+  t->n_transposed = 0;
   t->rows = GT__GROUP;
   for (int k = 0; k < operands; k++) {
     const int64_t *stride = m->in[k].stride + x;
@@ -13558,14 +13561,14 @@ static int gt__cpu_plan_tiles(gt__op *op, const gt__map_args *m, int operands) {
     if (bytes < 4) least = GT__TILE_SMALL;
     if (stride[1] <= 1 || gt__magnitude(stride[0]) * 8 > stride[1]) continue;
     if (m->size[x + 1] < least) continue;
-    t->turned[t->n_turned++] = k;
+    t->transposed[t->n_transposed++] = k;
     t->rows = gt__least(t->rows, (bytes < 4 ? 64 : 256) / bytes);
   }
-  if (!t->n_turned) return 0;
+  if (!t->n_transposed) return 0;
   t->m = *m;
   t->across = gt__div_up(m->size[x], t->rows);
   t->along = gt__div_up(m->size[x + 1], GT__BLOCK);
-  t->bytes = (t->rows * GT__TURN_PITCH + GT__GROUP) * 8;
+  t->bytes = (t->rows * GT__TILE_PITCH + GT__GROUP) * 8;
   op->plan_bytes = sizeof *t;
   return 1;
 }
@@ -13603,8 +13606,8 @@ static int gt__cpu_run_tiles(const gt__op *op, void *queue) {
   const int map = op->kind == GT__MAP;
   const double work = map ? gt__cpu_work(&t->m) : (double)t->m.count;
   const int threads = gt__cpu_threads(work);
-  const size_t turned = (size_t)(t->n_turned * t->bytes);
-  const size_t own = gt__cpu_eval_bytes(&t->m) + turned;
+  const size_t transposed = (size_t)(t->n_transposed * t->bytes);
+  const size_t own = gt__cpu_eval_bytes(&t->m) + transposed;
   const int64_t outer = gt__count(t->m.ndim - 2, t->m.size);
   const int64_t tiles = outer * t->across * t->along;
   return gt__cpu_split(gt__cpu_tiles_task, t, tiles, threads, own);
@@ -14125,7 +14128,7 @@ static int gt__cpu_run_scan(const gt__op *op, void *queue) {
 
               B  k | panel | panel |     A is packed once for a piece of K, panel after panel of
       A            |       |       |     its rows: [panel][k][row]. B's panel is packed when its
-      panel of  k  |       |       |     turn comes, as [k][column], and stays in the L1 cache while
+      panel of  k  |       |       |     time comes, as [k][column], and stays in the L1 cache while
       rows   -----  C tile | ...         all panels of A pass; a tile of C stays in registers.
       panel  -----    tile | ...
 
@@ -14254,9 +14257,9 @@ static void gt__cpu_pack(const gt__cpu_product *c, char *to, int64_t panel, cons
   const int64_t size = gt__cpu_bytes(x);
   const int native = x->dtype == c->loops->native;
   const int by_line = gt__magnitude(along) < gt__magnitude(line) || n == 1;
-  const int64_t turned[2] = {along, line};
+  const int64_t swapped[2] = {along, line};
   const int64_t straight[2] = {line, along};
-  const int64_t *stride = by_line ? straight : turned;
+  const int64_t *stride = by_line ? straight : swapped;
   const char *from = x->data + first * size;
   if (native && (line == 1 || along == 1)) {
     c->loops->pack(to, panel, panel, from, line, along, n, k);
@@ -14783,11 +14786,11 @@ GT__AMX static inline gt__bits gt__amx_words(const char *x) { /* 16 shorts */
 }
 /* Where the values of a square of 32 lines and 32 of K lie, and what was seen of them. A square is
    read in place (`here`) if it is whole and of float32, or of bfloat16 that is one piece; others
-   are brought to `square` first. It is `turned` if its rows are not A's lines or B's k's: then
+   are brought to `square` first. It is `transposed` if its rows are not A's lines or B's k's: then
    pairs are transposed. `deep`: rows of memory are along K. */
 typedef struct {
   const gt__operand *x;
-  int of_b, here, turned, deep;
+  int of_b, here, transposed, deep;
   int64_t size, row; /* bytes of a value, of a row */
   const char *from;
   gt__bits square[2 * GT__SIDE] __attribute__((aligned(64)));
@@ -14803,11 +14806,11 @@ GT__AMX static void gt__amx_find(const gt__cpu_product *c, gt__amx_source *s, in
   const int whole = n == GT__SIDE && lines == GT__SIDE;
   const int side_by_side = line == 1 || along == 1;
   s->here = whole && side_by_side && (x->dtype == GT_FLOAT32 || one);
-  s->turned = s->here && line != 1;
-  s->deep = s->turned == of_b;
+  s->transposed = s->here && line != 1;
+  s->deep = s->transposed == of_b;
   if (s->here) {
     s->size = gt__cpu_bytes(x);
-    s->row = s->size * (s->turned ? line : along);
+    s->row = s->size * (s->transposed ? line : along);
     s->from = x->data + s->size * at;
     return;
   }
@@ -14854,7 +14857,7 @@ GT__AMX static void gt__amx_half(const gt__cpu_product *c, gt__amx_source *s, gt
     gt__amx_split(out + i, x, y, c->pieces);
   }
   s->from = s->deep ? from : from + 16 * (s->size - s->row);
-  for (int p = 0; p < c->pieces && s->turned; p++)
+  for (int p = 0; p < c->pieces && s->transposed; p++)
     c->loops->pack(out + p * GT__SIDE, 16, 16, out + p * GT__SIDE, 16, 1, 16, 16);
 }
 GT__AMX static int gt__amx_any(const gt__masks *x) {

@@ -40,7 +40,7 @@
      >>reduce         folding by THE PLAN of gputensor.h, and the tree over chunks
      >>softmax        softmax and its kind, rows in registers and columns
      >>copy           elements picked by an index; all other copies are maps
-     >>copy-turned    but for those of 16 bits that are transposed
+     >>copy-transposed  but for those of 16 bits that are transposed
      >>scan           running folds, a run of 16 by a lane
      >>radix          pairs of a key and a position, sorted by the key
      >>order          short rows, the first of long ones, and whole long ones
@@ -95,7 +95,7 @@
      factor     an operand of a product    form       a tile configuration
      strip      a tile of few rows         partition  how C is cut into tiles, and K (split-K)
      piece      of a float32, one of the bfloat16 numbers that it is split into
-     turned     of a matrix: transposed; of a value: so that the least becomes the largest
+     mirrored   of a value: -x, of an integer ~x, so that the least becomes the largest
      team       threads that share a row; a warp group */
 #define GPUTENSOR_KERNELS
 #include "gputensor.h"
@@ -523,10 +523,10 @@ GT__DEV void gt__store_result(const gt__reduce_args &p, int64_t o, const gt__fou
 }
 /* Which rows, or chunks of rows, a thread makes or helps to make: first, first + step, ... (a
    grid-stride loop). */
-struct gt__turns {
+struct gt__grid_loop {
   int64_t first, step;
 };
-GT__DEV gt__turns gt__my_turns(bool inner) {
+GT__DEV gt__grid_loop gt__my_grid_loop(bool inner) {
   if (inner) return {blockIdx.x, gridDim.x};
   return {gt__my_number(), (int64_t)gridDim.x * blockDim.x};
 }
@@ -539,7 +539,7 @@ GT__DEV void gt__make_soft_row(const gt__reduce_args &p, int64_t row);
 template <class T>
 __global__ void __launch_bounds__(GT__THREADS)
     gt__plain_reduce_kernel(const __grid_constant__ gt__reduce_args p) {
-  const gt__turns mine = gt__my_turns(p.inner);
+  const gt__grid_loop mine = gt__my_grid_loop(p.inner);
   const int64_t chunks = p.soft ? 1 : p.n_chunk;
   gt__found<T> *scratch = (gt__found<T> *)p.pre.scratch;
   for (int64_t i = mine.first; i < p.outer * chunks; i += mine.step) {
@@ -656,7 +656,7 @@ GT__DEV void gt__make_soft_row(const gt__reduce_args &p, int64_t row) {
        reads at    0   H   2H   3H ... 31H     32 sectors, one for each element
 
    Neighbouring rows want the rest of these sectors, but not at the same time. So Part II goes
-   through squares, see >>copy-turned. Block: 256 threads. Grid: elements / 256, rounded up. */
+   through squares, see >>copy-transposed. Block: 256 threads. Grid: elements / 256, rounded up. */
 GT__DEV void gt__set_fault(int32_t *fault) {
   if (!fault) return;
   *(volatile int32_t *)fault = 1;
@@ -943,7 +943,7 @@ __global__ void __launch_bounds__(GT__THREADS)
        rows of 32 words  bank 0  bank 0  bank 0  bank 0
        rows of 33 words  bank 0  bank 1  bank 2  bank 3
 
-   So it is for float. A double or an int64_t takes two banks, and a warp is served in two turns.
+   So it is for float. A double or an int64_t takes two banks, and a warp is served in two steps.
 
    What is left to gain: each product reads two elements of shared memory, which now limits the
    speed. In Part II a thread makes many elements of C and reads each element for several of them
@@ -1146,7 +1146,7 @@ static int gt__device_facts(void) {
 /* clang-format off */
 static constexpr int
   /* maps */
-  GT__ACROSS_COLUMNS = 24,        /* a matrix with so many has its transposed inputs turned, */
+  GT__ACROSS_COLUMNS = 24,        /* a matrix with so many has those across it transposed, */
   GT__ACROSS_ROWS = 16,           /* if it has so many */
   GT__USELESS_COLUMNS = 8,        /* tiles are narrower where more than one in so many is useless */
   GT__ODD_END = 1 << 20,          /* elements from which an odd end is a map of its own, and */
@@ -1162,9 +1162,9 @@ static constexpr int
   GT__LIGHT_SLOTS = 5,            /* of a program whose operands come by vectors */
   GT__FEW_CHUNKS = 2048,          /* up to so many in all, there are more where order is free */
   GT__BROAD_CHUNKS = 1024,        /* up to so many a block has one, of single elements */
-  GT__MANY_BLOCKS = 256,          /* times the root of a block's threads: these take more in turn */
-  GT__TWO_TURNS = 512,            /* and from these blocks to twice as many */
-  GT__SHORT_WORK = 16384,         /* elements of the rows that a block takes in turn */
+  GT__MANY_BLOCKS = 256,          /* times the root of a block's threads: these take several each */
+  GT__TWO_WAVES = 512,            /* and from these blocks to twice as many */
+  GT__SHORT_WORK = 16384,         /* elements of the rows that a block takes */
   GT__DIRECT_BLOCKS = 384,        /* that run at once on a large chip */
   GT__SOFT_ROW = 1024,            /* elements up to which a warp has a row of softmax */
   /* scans */
@@ -1218,7 +1218,7 @@ static constexpr double
   GT__SUM_SPEED = 180,            /* elements of parts that it adds a clock */
   GT__BRING_US = 3,               /* of bringing an operand to scratch, */
   GT__BRING_BYTE_US = .5e-6,
-  GT__TURN_US = .7,               /* of beginning blocks, */
+  GT__WAVE_US = .7,               /* of beginning a wave of blocks, */
   GT__SUM_US = 3,                 /* of the second kernel, */
   GT__SUM_EACH_US = 3e-6;         /* of each sum of a part */
 /* clang-format on */
@@ -2706,18 +2706,18 @@ static int gt__run_map(const gt__op *op, void *queue) {
    they are loaded or, behind a program, by way of its slots; single elements where no vectors fit.
    A block joins its chunks of an output in shared memory; what is left of the tree is a second
    kernel. */
-/* Six folds are four: min and argmin are maxima of the opposite values, turned back at the end. */
+/* Six folds are four: min and argmin are maxima of mirrored values, mirrored back at the end. */
 __host__ __device__ __forceinline__ int gt__base_fold(int fold) {
   if (fold == GT__FOLD_ARGMIN) return GT__FOLD_ARGMAX;
   return fold == GT__FOLD_MIN ? (int)GT__FOLD_MAX : fold;
 }
 template <class T>
-GT__DEV T gt__turn_by(T x, T by) { /* integers: by 0 or -1; floats: by 1 or -1 */
+GT__DEV T gt__mirror(T x, T by) { /* integers: by 0 or -1; floats: by 1 or -1 */
   if constexpr (std::is_integral<T>::value) return x ^ by;
   else return GT__MUL(x, by);
 }
 template <class T>
-GT__DEV T gt__turn_of(int fold) {
+GT__DEV T gt__mirror_of(int fold) {
   if (fold == GT__FOLD_MIN || fold == GT__FOLD_ARGMIN) return -1;
   return std::is_integral<T>::value ? 0 : 1;
 }
@@ -2816,7 +2816,7 @@ struct gt__extent {
   __device__ __forceinline__ bool all(int n) const { return is_full(n - 1) && !skip; }
 };
 /* Rows start anywhere, vectors at multiples of their size: a row's first vector begins so many
-   elements before it. That turns the lanes round, each is one of a thread's still, and as lane i
+   elements before it. That rotates the lanes, each is one of a thread's still, and as lane i
    meets i + 128, then i + 64, ... of the lanes in a circle, halving makes the same bits. */
 template <int W>
 GT__DEV int gt__shift(const char *row, const gt__stride &m, int size_log2) {
@@ -2971,14 +2971,14 @@ GT__DEV void gt__halve(T *x) {
 /* The lanes of a thread; W of them, of any elements, where the order does not count. */
 template <int FOLD, int W>
 constexpr int gt__lanes = gt__in_order<FOLD> ? 8 : W;
-/* Folds a thread's elements, turned, to its lanes, vectors being `hop` elements apart. SHORT, in
+/* Folds a thread's elements, mirrored, to its lanes, vectors being `hop` elements apart. SHORT, in
    order: the lanes of a row are halved until 8 are left. */
 template <int FOLD, int W, class T, class S, int N>
 GT__DEV void gt__take_elements(int way, gt__lane_results<T> &r, const S (&e)[N], int first, int hop,
-                               T turn) {
+                               T mirror) {
   const auto of = [&](int i) {
     const T x = gt__as<T>(e[i]);
-    return gt__in_order<FOLD> ? x : gt__turn_by(x, turn);
+    return gt__in_order<FOLD> ? x : gt__mirror(x, mirror);
   };
   constexpr int LANES = gt__lanes<FOLD, W>;
   if (way == GT__SHORT_ROWS && gt__in_order<FOLD>) {
@@ -3056,11 +3056,11 @@ struct gt__board {
     return {value[at], index ? index[at] : 0};
   }
 };
-/* The end of output o: turn back, finish, convert, store. */
+/* The end of output o: mirror back, finish, convert, store. */
 template <class T>
 GT__DEV void gt__finish(const gt__reduce_args &p, int64_t o, const gt__found<T> &r) {
   char *to = p.out.data + gt__offset_of(p, p.out, o);
-  T value = gt__turn_by(r.value, gt__turn_of<T>(p.fold));
+  T value = gt__mirror(r.value, gt__mirror_of<T>(p.fold));
   if (p.finish & GT__DIVIDE) value = gt__apply<GT__OP_div>(value, gt__constant<T>(p.divisor));
   if (p.finish & GT__ROOT) value = gt__apply<GT__OP_sqrt>(value, value);
   const auto put = [&](auto tag) {
@@ -3083,9 +3083,9 @@ GT__DEV void gt__leave(const gt__reduce_args &p, int fold, const gt__board<T> &b
   const int outs_log2 = 31 - __clz(outs);
   for (int deep = 0; 1 << deep < n; deep += 3) {
     __syncthreads();
-    for (int turn = threadIdx.x; turn >> outs_log2 <= (n - 1) >> (deep + 3); turn += blockDim.x) {
-      const int k = turn >> outs_log2 << (deep + 3);
-      const int at = (k << outs_log2) + (turn & (outs - 1));
+    for (int item = threadIdx.x; item >> outs_log2 <= (n - 1) >> (deep + 3); item += blockDim.x) {
+      const int k = item >> outs_log2 << (deep + 3);
+      const int at = (k << outs_log2) + (item & (outs - 1));
       gt__found<T> r[N];
       GT__EACH r[i] = board.get(at + (min(i << deep, n - 1 - k) << outs_log2));
       gt__by_fold<SOURCE>(fold, [&](auto tag) {
@@ -3106,7 +3106,7 @@ GT__DEV void gt__leave(const gt__reduce_args &p, int fold, const gt__board<T> &b
     else scratch.put(group * p.outer + first + i, board.get(i));
 }
 
-/* What a team of threads folds, a chunk of a row or, `down`, of W neighbouring outputs in a turn.
+/* What a team of threads folds, a chunk of a row or, `down`, of W neighbouring outputs in a round.
    */
 template <class T, class S, int SOURCE>
 struct gt__folder {
@@ -3124,7 +3124,7 @@ struct gt__folder {
   unsigned first; /* its first chunk */
   int64_t o0;     /* the block's first output */
   T none;
-  /* of a turn: */
+  /* of a round: */
   int chunk;
   int c; /* the output, from o0 on */
   int shift;
@@ -3143,10 +3143,10 @@ struct gt__folder {
     here = (int)min((int64_t)w.outs, p.outer - o0);
     none = gt__identity<T>(p.fold);
   }
-  __device__ __forceinline__ void begin_turn(int turn) {
+  __device__ __forceinline__ void begin_round(int round) {
     const gt__operand &x = p.pre.in[0];
-    const int row = turn >> w.chunks_log2;
-    chunk = turn & ((1 << w.chunks_log2) - 1);
+    const int row = round >> w.chunks_log2;
+    chunk = round & ((1 << w.chunks_log2) - 1);
     c = down ? t * W : row;
     begin = (int64_t)(first + chunk) * p.chunk;
     const int64_t most = p.n - begin;
@@ -3197,7 +3197,7 @@ struct gt__folder {
       }
       gt__by_fold<SOURCE>(w.fold, [&](auto fold) {
         constexpr int FOLD = decltype(fold)::value;
-        gt__take_elements<FOLD, W>(w.way, r, e, k, hop, gt__turn_of<T>(p.fold));
+        gt__take_elements<FOLD, W>(w.way, r, e, k, hop, gt__mirror_of<T>(p.fold));
       });
       left.left -= U * left.step;
       left.skip = 0;
@@ -3222,7 +3222,7 @@ struct gt__folder {
         gt__fold_team<decltype(fold)::value, W>(r, broad ? 32 : 1 << w.team_log2);
       });
   }
-  /* Puts the results of a turn on the board. */
+  /* Puts the results of a round on the board. */
   __device__ __forceinline__ void leave(const gt__board<T> &board,
                                         const gt__lane_results<T> &r) const {
     for (int j = 0; j < W; j++)
@@ -3241,19 +3241,19 @@ __global__ void __launch_bounds__(256, SOURCE != GT__TINY && SOURCE < GT__LIGHT_
   gt__folder<T, S, SOURCE> f(p, w);
   constexpr int W = f.W;
   const int chunks = 1 << w.chunks_log2;
-  const int turns = chunks * (f.down ? 1 : w.outs);
+  const int rounds = chunks * (f.down ? 1 : w.outs);
   const bool arg = SOURCE != GT__DIRECT && w.fold == GT__FOLD_ARGMAX;
-  const T identity = gt__turn_by(f.none, gt__turn_of<T>(p.fold));
+  const T identity = gt__mirror(f.none, gt__mirror_of<T>(p.fold));
   const gt__board<T> board(gt__shared, sizeof(T) * w.results, arg);
   const gt__board<T> scratch(p.pre.scratch, 8 * p.outer * w.groups, arg);
   gt__slots s = gt__my_slots(f.N / gt__lot<T> * gt__slot_count(p.pre.program));
   s.mine += (sizeof(T) + (arg ? 8 : 0)) * w.results;
   gt__await_kernel_before();
   if (!f.DIRECT && !w.bare) gt__fill_constants<T, f.N>(p.pre.program, s);
-  GT__LOOP for (int turn = threadIdx.x >> w.team_log2; turn < turns;
-                turn += blockDim.x >> w.team_log2) {
+  GT__LOOP for (int round = threadIdx.x >> w.team_log2; round < rounds;
+                round += blockDim.x >> w.team_log2) {
     gt__lane_results<T> r;
-    f.begin_turn(turn);
+    f.begin_round(round);
     for (int j = 0; j < 8; j++) {
       const int at = f.down ? 0 : j / W * f.hop;
       r[j] = {identity, at};
@@ -3433,9 +3433,9 @@ static void gt__cut_in_any_order(gt__reduce_plan *j, const gt__reduce_args *args
 static unsigned gt__count_groups(const gt__reduce_plan *j) {
   return (unsigned)(((j->n_chunk - 1) >> j->w.chunks_log2) + 1);
 }
-/* Blocks take more in turn, chunks or rows, so that few leave results to be joined; of one output,
-   if then they just fill the chip, so that all run at once: 2^26 elements, H200, November 2026: 38
-   us without, 36 with. Rows far apart and argmax are faster with more. */
+/* Blocks take several chunks or rows, one after the other, so that few leave results to be joined;
+   of one output, if then they just fill the chip, so that all run at once: 2^26 elements, H200,
+   November 2026: 38 us without, 36 with. Rows far apart and argmax are faster with more. */
 static void gt__share_blocks(gt__reduce_plan *j, const gt__reduce_args *args) {
   gt__cut *w = &j->w;
   int64_t blocks = (int64_t)w->across * gt__count_groups(j);
@@ -3445,7 +3445,7 @@ static void gt__share_blocks(gt__reduce_plan *j, const gt__reduce_args *args) {
   const bool fills = one && 3 * once >= 2 * (int64_t)w->most;
   const int64_t many = fills ? w->most : GT__MANY_BLOCKS << j->threads_log2 / 2;
   const auto goes_on = [&] {
-    const bool twice = blocks >= GT__TWO_TURNS && blocks < 2 * GT__TWO_TURNS;
+    const bool twice = blocks >= GT__TWO_WAVES && blocks < 2 * GT__TWO_WAVES;
     return (blocks > many || twice) && w->outs << w->chunks_log2 < 8 << j->threads_log2;
   };
   for (; goes_on(); blocks /= 2) {
@@ -3653,7 +3653,7 @@ GT__DEV uint32_t gt__soft_powers(const gt__soft_place<T> &at, T most, T (&e)[N])
   GT__EACH least = min(least, __float_as_uint((float)e[i]) - 1);
   return least;
 }
-/* The lanes of THE PLAN are folded in order, so the warps of a chunk take turns at adding: each
+/* The lanes of THE PLAN are folded in order, so the warps of a chunk add one after the other: each
    goes on with the lanes as the one before left them in shared memory, and at last all have them.
    */
 template <class T, int N>
@@ -3661,10 +3661,10 @@ GT__DEV T gt__soft_sum(const gt__soft_place<T> &at, int way, const T (&e)[N], T 
   constexpr int W = gt__lot<T>;
   constexpr int WARPS = gt__soft_place<T>::WARPS;
   gt__lane_results<T> r = {};
-  GT__LOOP for (int turn = 0; turn <= (at.by_block ? WARPS : 0); turn++) {
-    const bool mine = !at.by_block || turn == at.warp % WARPS;
+  GT__LOOP for (int round = 0; round <= (at.by_block ? WARPS : 0); round++) {
+    const bool mine = !at.by_block || round == at.warp % WARPS;
     for (int i = 0; i < 8; i++)
-      if (turn && (mine || turn == WARPS)) r[i].value = lane[i * 32 + at.t];
+      if (round && (mine || round == WARPS)) r[i].value = lane[i * 32 + at.t];
     if (mine) gt__take_elements<GT__FOLD_SUM, W>(way, r, e, 0, 0, (T)0);
     if (!at.by_block) break;
     for (int i = 0; i < 8; i++)
@@ -3970,7 +3970,7 @@ static int gt__run_mapped(const gt__op *op, void *stream) {
   return gt__map_by_best_way((const gt__map_args *)op->plan, stream);
 }
 
-/* ---- >>copy-turned ------------------------------------------------------------------------------
+/* ---- >>copy-transposed --------------------------------------------------------------------------
    Copies that transpose elements of 16 bits: in the source those of a column lie side by side, in
    the output those of a row, and both in whole vectors of 8. A thread loads 8 vectors, 8 rows of
    each of 8 columns, transposes them in its registers, and stores 8:
@@ -3981,9 +3981,10 @@ static int gt__run_mapped(const gt__op *op, void *stream) {
 
    A warp, 8 threads down by 4 along, loads 128 bytes side by side and stores 64. Block: 64 threads,
    a tile of 64 x 64 elements, as >>map-vectors lays it for operands across. */
-enum { GT__TURN_BLOCK = 64 };
-__global__ void __launch_bounds__(GT__TURN_BLOCK)
-    gt__turn_kernel(const __grid_constant__ gt__map_args p, const __grid_constant__ gt__tiling t) {
+enum { GT__TRANSPOSE_BLOCK = 64 };
+__global__ void __launch_bounds__(GT__TRANSPOSE_BLOCK)
+    gt__transpose_kernel(const __grid_constant__ gt__map_args p,
+                         const __grid_constant__ gt__tiling t) {
   const int64_t down = blockIdx.x / t.across;
   const int64_t along = blockIdx.x % t.across;
   gt__batch b = {};
@@ -4009,8 +4010,8 @@ __global__ void __launch_bounds__(GT__TURN_BLOCK)
     to += t.step[0].row;
   }
 }
-static const void *const gt__turn_kernels[] = {GT__POINTER(gt__turn_kernel)};
-static int gt__plan_turned(gt__op *op) {
+static const void *const gt__transpose_kernels[] = {GT__POINTER(gt__transpose_kernel)};
+static int gt__plan_transposed_copy(gt__op *op) {
   gt__map_plan *plan = (gt__map_plan *)op->plan;
   const gt__map_args *a = &plan->args;
   uint64_t all = 0; /* elements and distances, which are to be multiples of 8 */
@@ -4029,20 +4030,21 @@ static int gt__plan_turned(gt__op *op) {
   op->plan_bytes = sizeof *plan;
   return all % 8 == 0;
 }
-static int gt__run_turned(const gt__op *op, void *stream) {
+static int gt__run_transposed_copy(const gt__op *op, void *stream) {
   const gt__map_plan *plan = (const gt__map_plan *)op->plan;
   const gt__tiling *t = &plan->t;
   void *parameters[] = {(void *)&plan->args, (void *)t};
   const dim3 grid(gt__blocks(t->rows, t->high) * t->across, t->batches);
-  return gt__launch(gt__turn_kernels[0], grid, GT__TURN_BLOCK, 0, stream, parameters);
+  return gt__launch(gt__transpose_kernels[0], grid, GT__TRANSPOSE_BLOCK, 0, stream, parameters);
 }
 
 /* ---- >>scan ------------------------------------------------------------------------------------
    THE SCAN of gputensor.h, for operands in memory. A lane, a thread of a warp, has a run of 16
    elements. Half a warp has 16 such runs, whose folds its lanes pass on by shuffles. 16 times that
-   is a chunk, 4096 elements, which a row's warps do at once or, if they are fewer than eight, in
-   turns. Rows of up to 256 take fewer lanes. Memory is read and written as it lies, by neighbouring
-   threads side by side, and turned in shared memory, so that a lane finds a whole run.
+   is a chunk, 4096 elements, which a row's warps do at once or, if they are fewer than eight, one
+   after the other. Rows of up to 256 take fewer lanes. Memory is read and written as it lies, by
+   neighbouring threads side by side, and transposed in shared memory, so that a lane finds a whole
+   run.
 
        rows      the dim lies in memory: a team of two warps has a row
        columns   neighbouring rows lie side by side: a warp, a team of one, has a row
@@ -4398,7 +4400,7 @@ GT__DEV void gt__sort_tile(gt__sorter &s, uint64_t *pair, int shift) {
 }
 struct gt__radix {
   int64_t rows, n, part; /* part: pairs, whole tiles */
-  int parts, shift, turn;
+  int parts, shift, current;
   uint64_t *pair[2];        /* [row][n]: what is sorted, and where to: a double buffer */
   uint32_t *counts, *total; /* [row][digit][part] and [row][digit] */
   int64_t keep, *out; /* with `out`, the last pass writes the first `keep` positions there alone */
@@ -4409,7 +4411,7 @@ __global__ void __launch_bounds__(GT__THREADS)
   __shared__ uint32_t count[GT__DIGITS];
   const int64_t row = blockIdx.x / p.parts, part = blockIdx.x % p.parts;
   const int64_t end = min((part + 1) * p.part, p.n);
-  const uint64_t *const pair = p.pair[p.turn] + row * p.n;
+  const uint64_t *const pair = p.pair[p.current] + row * p.n;
   const int64_t digit = row * GT__DIGITS + threadIdx.x;
   count[threadIdx.x] = 0;
   __syncthreads();
@@ -4441,8 +4443,8 @@ __global__ void __launch_bounds__(GT__THREADS, 3)
   const int t = threadIdx.x;
   const int64_t row = blockIdx.x / p.parts, part = blockIdx.x % p.parts;
   const int64_t end = min((part + 1) * p.part, p.n), digit = row * GT__DIGITS + t;
-  const uint64_t *const from = p.pair[p.turn] + row * p.n;
-  uint64_t *const into = p.pair[p.turn ^ 1] + row * p.n;
+  const uint64_t *const from = p.pair[p.current] + row * p.n;
+  uint64_t *const into = p.pair[p.current ^ 1] + row * p.n;
   uint64_t pair[GT__SORT_EACH];
   uint32_t next = p.counts[digit * p.parts + part];
   next += gt__sum_before(s.sums, p.total[digit]);
@@ -4480,8 +4482,8 @@ static char *gt__plan_radix(gt__radix *r, int64_t rows, int64_t n, void *scratch
   r->pair[1] = r->pair[0] + rows * n;
   return (char *)(r->pair[1] + rows * n);
 }
-/* Starts the sort of pair[turn] by the lowest `bits` bits of the keys, in whole digits, one at
-   least. `turn` then says where they are. */
+/* Starts the sort of pair[current] by the lowest `bits` bits of the keys, in whole digits, one at
+   least. `current` then says where they are. */
 static int gt__run_radix(gt__radix *r, int bits, void *queue) {
   const unsigned blocks = (unsigned)(r->rows * r->parts);
   const unsigned lines = (unsigned)(r->rows * GT__DIGITS / (GT__THREADS / 32));
@@ -4493,7 +4495,7 @@ static int gt__run_radix(gt__radix *r, int bits, void *queue) {
     e = gt__start(GT__POINTER(gt__radix_count_kernel), blocks, GT__THREADS, r, queue);
     if (!e) e = gt__start(GT__POINTER(gt__radix_add_kernel), lines, GT__THREADS, r, queue);
     if (!e) e = gt__start(GT__POINTER(gt__radix_move_kernel), blocks, GT__THREADS, r, queue);
-    r->turn ^= 1;
+    r->current ^= 1;
     r->shift += 8;
   } while (!e && r->shift < bits);
   return e;
@@ -4631,7 +4633,7 @@ static int gt__run_order_radix(const gt__op *op, void *queue) {
   r.keep = a->keep;
   for (; !e && p.low < a->bits; p.low += 32) {
     if (p.low + 32 >= a->bits) r.out = (int64_t *)a->out.data;
-    p.pair = r.pair[r.turn];
+    p.pair = r.pair[r.current];
     e = gt__start(GT__POINTER(gt__order_keys_kernel), blocks, GT__THREADS, &p, queue);
     if (!e) e = gt__run_radix(&r, min(a->bits, 32), queue);
   }
@@ -4665,7 +4667,7 @@ struct gt__scatterer {
   int part;         /* positions of a block */
 };
 GT__DEV uint64_t gt__pair_at(const gt__scatterer &s, int64_t p) {
-  const uint64_t *pairs = s.r.pair[s.r.turn];
+  const uint64_t *pairs = s.r.pair[s.r.current];
   return p >= 0 && p < s.a.n ? pairs[p] : ~0ull;
 }
 GT__DEV uint32_t gt__place_at(const gt__scatterer &s, int64_t p) {
@@ -4842,7 +4844,7 @@ GT__DEV T gt__fold_segment(const gt__scatterer &s, int64_t begin, int64_t runs, 
   return sum;
 }
 /* A warp takes a segment, for up to eight elements of the rest. Block: 256 threads. Grid: blocks
-   whose warps take segments in turns. */
+   whose warps take one segment after the other. */
 template <class T>
 __global__ void __launch_bounds__(GT__THREADS)
     gt__scatter_join_kernel(const __grid_constant__ gt__scatterer s) {
@@ -4946,7 +4948,7 @@ struct gt__partition {
   gt__after after[GT__AFTERS];
 };
 /* On a thread's sums. each(s, f) calls f(i, y) with the element of operand s for each sum i. An
-   activation takes 16 at a time and turns them round, since registers cannot be indexed. */
+   activation takes 16 at a time and rotates the registers, since these cannot be indexed. */
 template <int N, class Each>
 GT__DEV void gt__follow(const gt__partition &t, float (&sum)[N], const Each &each) {
   constexpr int LOT = N < 16 ? N : 16;
@@ -4964,7 +4966,7 @@ GT__DEV void gt__follow(const gt__partition &t, float (&sum)[N], const Each &eac
       GT__EACH take(i, s.number);
     } else if (s.op == GT__OP_relu) {
       GT__EACH sum[i] = gt__formula<GT__OP_relu, float>::of(sum[i], 0, 0);
-    } else GT__LOOP for (int turn = 0; turn < N; turn += LOT) {
+    } else GT__LOOP for (int done = 0; done < N; done += LOT) {
         float y[LOT];
         GT__UNROLL for (int i = 0; i < LOT; i++) y[i] = sum[i];
         switch (s.op) {
@@ -4985,11 +4987,11 @@ GT__DEV void gt__follow(const gt__partition &t, float (&sum)[N], const Each &eac
    each pointer into it is an offset. */
 enum { GT__PLACES = 8 };
 struct gt__product {
-  gt__matmul_args x;    /* turned: the product is C' = B' x A' */
-  gt__partition t;      /* where the product goes and what follows it */
-  bool through, turned; /* through: C goes to scratch, and a map follows */
-  int products, type;   /* Hopper's: of pieces, and the pieces' dtype, or 0 */
-  int matrix;           /* the step behind the product that has a matrix, from 1, or 0 */
+  gt__matmul_args x;        /* transposed: the product is C' = B' x A' */
+  gt__partition t;          /* where the product goes and what follows it */
+  bool through, transposed; /* through: C goes to scratch, and a map follows */
+  int products, type;       /* Hopper's: of pieces, and the pieces' dtype, or 0 */
+  int matrix;               /* the step behind the product that has a matrix, from 1, or 0 */
   int n_placed;
   uint16_t placed[GT__PLACES]; /* where in this struct the pointers into scratch are */
   size_t scratch;
@@ -5122,8 +5124,8 @@ static bool gt__is_scaled(const gt__ins *i, const gt__ins *end) {
 static bool gt__add_operand(gt__product *j, gt__after *s, int slot) {
   const gt__program *g = &j->x.post.program;
   const gt__operand *o = &j->x.post.in[slot];
-  const int row = j->x.n_batch + j->turned;
-  const int column = j->x.n_batch + !j->turned;
+  const int row = j->x.n_batch + j->transposed;
+  const int column = j->x.n_batch + !j->transposed;
   if (slot < 1 || slot >= g->n_in || !gt__is_usual(GT__F32, o->dtype) ||
       !gt__one_batch(&j->x, o, &s->batch))
     return false;
@@ -5170,7 +5172,7 @@ static bool gt__fits_place(gt__product *j) {
   const gt__partition *t = &j->t;
   const gt__operand *out = &j->x.post.out;
   if (!gt__one_batch(&j->x, out, &j->t.batch) || !gt__read_afters(j)) return false;
-  if (t->column != 1 && !j->turned) return false;
+  if (t->column != 1 && !j->transposed) return false;
   if (j->type && t->dtype != GT_FLOAT32 && t->dtype != j->type) return false;
   return gt__is_usual(j->x.compute, t->dtype);
 }
@@ -5338,8 +5340,8 @@ static int gt__finish_product(const gt__op *op, gt__product *j, int e, void *str
   in->data = (char *)t->to;
   in->dtype = gt__widest[j->x.compute];
   in->size_log2 = (uint8_t)gt__size_log2(&j->x);
-  in->stride[nb + j->turned] = t->row;
-  in->stride[nb + !j->turned] = 1;
+  in->stride[nb + j->transposed] = t->row;
+  in->stride[nb + !j->transposed] = 1;
   m.fits_int = m.fits_int && gt__lay_batch(nb, m.size, in, t->batch) < INT32_MAX / 8;
   m.scratch = NULL;
   return gt__map_by_best_way(&m, stream);
@@ -5648,7 +5650,7 @@ template <class P>
 GT__DEV void gt__multiply(typename P::A &a, typename P::B &b, int64_t k,
                           typename P::S (&sum)[P::SUMS]) {
   typedef gt__fragments<P> F;
-  static_assert(P::STEP / F::DEEP % 2 == 0, "fragments take turns within a step");
+  static_assert(P::STEP / F::DEEP % 2 == 0, "fragments alternate within a step");
   constexpr int ROOM = P::STAGES * P::SET;
   typename P::T *const sets = (typename P::T *)gt__shared;
   int64_t left = k; /* of K: not yet fetched */
@@ -5927,13 +5929,13 @@ static double gt__time_to_bring(gt__matmul_args *x, const gt__form *f) {
   }
   return us;
 }
-/* And the product: the blocks of a multiprocessor come in turns, and their parts are added up. */
+/* And the product: the blocks of a multiprocessor come in waves, and their parts are added up. */
 static double gt__time_of(const gt__matmul_args *x, const gt__form *f, int facts, int64_t tiles,
                           int64_t parts, int64_t share) {
   const int at_once = min(GT__THREADS_AT_ONCE / f->threads, gt__room_for(f, facts));
   const int64_t deep = (tiles * parts - 1) / (facts >> 16);
   const double sums = (double)x->batch * x->m * x->n * parts;
-  const double us = (deep / at_once + 1) * (share / 64. * f->us + GT__TURN_US);
+  const double us = (deep / at_once + 1) * (share / 64. * f->us + GT__WAVE_US);
   return parts > 1 ? us + GT__SUM_US + GT__SUM_EACH_US * sums : us;
 }
 /* The form that takes the least time, with K whole or in as many parts as give each multiprocessor
@@ -6007,8 +6009,8 @@ static int gt__plan_tiled(gt__op *op) {
   gt__tiled_product *j = &plan;
   gt__begin_product(op, j, sizeof *j - sizeof j->bring);
   gt__matmul_args *x = &j->x;
-  j->turned = x->compute == GT__F32 && x->n < x->m && x->n <= GT__TRANSPOSED_COLUMNS;
-  if (j->turned) gt__transpose_product(x);
+  j->transposed = x->compute == GT__F32 && x->n < x->m && x->n <= GT__TRANSPOSED_COLUMNS;
+  if (j->transposed) gt__transpose_product(x);
   gt__choose_form(j);
   if (!j->form || gt__count_tiles(x, j->form) > INT_MAX) return 0;
   for (int i = 0; i < 2; i++)
@@ -6418,19 +6420,20 @@ constexpr int gt__next_16 = (ALONG_K ? 32 : 2048) >> 4;
 #define GT__D8(i) GT__D2(i), GT__D2(i + 2), GT__D2(i + 4), GT__D2(i + 6)
 #define GT__D32(i) GT__D8(i), GT__D8(i + 8), GT__D8(i + 16), GT__D8(i + 24)
 #define GT__D64(i) GT__D32(i), GT__D32(i + 32)
-#define GT__STEP(type, wide, list, turn_a, turn_b, next_a, next_b) \
+#define GT__STEP(type, wide, list, transpose_a, transpose_b, next_a, next_b) \
   "wgmma.mma_async.sync.aligned.m64n" #wide "k16.f32." type "." type " {" list \
   "}, a, b, p, 1, 1," \
-  " %" #turn_a ", %" #turn_b ";\n add.s64 a, a, %" #next_a ";\n add.s64 b, b, %" #next_b \
+  " %" #transpose_a ", %" #transpose_b ";\n add.s64 a, a, %" #next_a ";\n add.s64 b, b, %" #next_b \
   ";\n" \
   "setp.eq.b32 p, 0, 0;\n"
 #define GT__TWICE(...) __VA_ARGS__ __VA_ARGS__
-#define GT__MMA(T, type, count, wide, list, a_, b_, add_, turn_a, turn_b, next_a, next_b, ...) \
+#define GT__MMA(T, type, count, wide, list, a_, b_, add_, transpose_a, transpose_b, next_a, \
+                next_b, ...) \
   template <bool A_ALONG_K, bool B_ALONG_K> \
   GT__DEV void gt__mma(T, float(&d)[count], uint64_t a, uint64_t b, int add) { \
     asm volatile("{ .reg .pred p;\n .reg .b64 a, b;\n mov.b64 a, %" #a_ ";\n mov.b64 b, %" #b_ \
-                 ";\n setp.ne.b32 p, %" #add_ ", 0;\n" GT__TWICE( \
-                     GT__TWICE(GT__STEP(type, wide, list, turn_a, turn_b, next_a, next_b))) "}" \
+                 ";\n setp.ne.b32 p, %" #add_ ", 0;\n" GT__TWICE(GT__TWICE( \
+                     GT__STEP(type, wide, list, transpose_a, transpose_b, next_a, next_b))) "}" \
                  : __VA_ARGS__ \
                  : "l"(a), "l"(b), "r"(add), "n"(!A_ALONG_K), "n"(!B_ALONG_K), \
                    "n"(gt__next_16<A_ALONG_K>), "n"(gt__next_16<B_ALONG_K>)); \
@@ -6467,7 +6470,7 @@ GT__DEV gt__ring gt__make_ring(int arrivals) {
   return r;
 }
 /* A part of a block's work: where, which steps of K, and its slot, or -1 if it is a whole tile. All
-   parts are numbered, those that are whole tiles first; clusters take them in turns. */
+   parts are numbered, those that are whole tiles first; a cluster takes one after the other. */
 struct gt__work : gt__corner {
   int next;
   int from;
@@ -6634,7 +6637,7 @@ template <int N>
 GT__DEV void gt__make_strictly(const gt__hopper_args &p, const gt__work &w, int half,
                                float (&sum)[N]) {
   const int first = w.m + 64 * half + threadIdx.x / 32 % 4 * 16;
-  GT__LOOP for (int i = 0; i < N; i++) { /* turned round, since registers cannot be indexed */
+  GT__LOOP for (int i = 0; i < N; i++) { /* rotated, since registers cannot be indexed */
     const int m = min(first + gt__places::row(i), p.t.m - 1);
     const int n = min(w.n + gt__places::column(i), p.t.n - 1);
     const float x = gt__multiply_strictly(p, w, m, n, GT__DEEP);
@@ -7215,7 +7218,7 @@ static void gt__lay_parts(const gt__hopper_product *j, gt__partition *t, int roo
   const int rest = t->tiles % room;
   const int most = j->products > 1 ? steps : steps / GT__PART_STEPS;
   int parts = 1;
-  const bool counts = j->products > 1 || t->tiles < 2 * room; /* of many turns the last does not */
+  const bool counts = j->products > 1 || t->tiles < 2 * room; /* of many waves the last does not */
   if (cut && rest && counts) parts = max(1, min(room / rest, most));
   t->whole = t->tiles - rest;
   t->share = (steps - 1) / parts + 1;
@@ -7228,7 +7231,7 @@ static void gt__lay_parts(const gt__hopper_product *j, gt__partition *t, int roo
 static double gt__clocks_of(const gt__hopper_product *j, const gt__partition *t, int down,
                             int room) {
   const int halves = t->m > 64 ? 2 : 1;
-  const int turns = t->tiles / room;
+  const int waves = t->tiles / room;
   const int rest = t->tiles % room;
   const gt__factor *x = j->p.f.x;
   const double lines_a = halves * j->p.box * gt__slowness(&x[0], down);
@@ -7239,9 +7242,9 @@ static double gt__clocks_of(const gt__hopper_product *j, const gt__partition *t,
   double step = fmax(multiplying, loading);
   if (down > 1) step *= GT__CLUSTER_GAIN;
   else if (j->products > 1 && t->wide < 128) step *= GT__NARROW_PIECES;
-  int steps = turns * t->steps;
+  int steps = waves * t->steps;
   if (rest) steps += t->share;
-  const int tiles = turns + (rest > 0);
+  const int tiles = waves + (rest > 0);
   const double storing = GT__STORE_CLOCKS * t->wide;
   const double lines_of_all = (double)t->m + t->n;
   const double elements = lines_of_all * j->p.k * j->x.batch;
@@ -7605,7 +7608,7 @@ struct gt__skinny {
   }
 #endif
 };
-/* Grid: as many blocks as run at once, which take tiles, and their parts, in turns. */
+/* Grid: as many blocks as run at once, which take one tile, or part of a tile, after the other. */
 template <class P>
 __global__ void __launch_bounds__(P::THREADS, 1)
     gt__skinny_kernel(const __grid_constant__ gt__hopper_args p) {
@@ -7633,7 +7636,7 @@ struct gt__skinny_product : gt__hopper_product {
   const gt__skinny_form *form;
 };
 /* Tiles, cut into as many parts of K as take the least time, about 1 us for 64 of K; blocks come in
-   turns, and parts are added up. */
+   waves, and parts are added up. */
 static void gt__cut_strip(gt__skinny_product *j) {
   gt__partition *t = &j->t;
   const int step = j->form->threads / 4;
@@ -7645,8 +7648,8 @@ static void gt__cut_strip(gt__skinny_product *j) {
   for (int parts = 1; parts <= min(steps, (int)GT__MOST_PARTS); parts++) {
     const int share = (steps - 1) / parts + 1;
     const int cut = (steps - 1) / share + 1;
-    const double turns = ceil((double)t->tiles * cut / room);
-    double us = turns * (share * step / 64. + GT__TURN_US);
+    const double waves = ceil((double)t->tiles * cut / room);
+    double us = waves * (share * step / 64. + GT__WAVE_US);
     if (cut > 1) us += GT__SUM_US + GT__SUM_EACH_US * t->m * t->n * j->x.batch * cut;
     if (us >= least) continue;
     least = us;
@@ -7671,8 +7674,8 @@ static int gt__plan_skinny(gt__op *op) {
   gt__skinny_product plan;
   gt__skinny_product *j = &plan;
   gt__begin_product(op, j, sizeof *j);
-  j->turned = args->n < args->m;
-  if (j->turned) gt__transpose_product(&j->x);
+  j->transposed = args->n < args->m;
+  if (j->transposed) gt__transpose_product(&j->x);
   j->pieces = 1;
   if (!gt__see_both(j)) return 0;
   for (const gt__factor &f : j->p.f.x)
@@ -7709,11 +7712,11 @@ static cudaError_t gt__load_fast(void) {
     const void *const *kernels;
     int n;
   } all[] = {
-      {gt__rare_map_kernels, 2}, {gt__map_kernels[0][0], 18}, {gt__reduce_kernels[0], 42},
-      {gt__soft_kernels, 2},     {gt__soft_down_kernels, 2},  {gt__pack_kernels, 4},
-      {gt__copy_kernels, 5},     {gt__split_sum_kernels, 3},  {gt__short_kernels, 9},
-      {gt__turn_kernels, 1},     {gt__order_kernels, 5},      {gt__scan_kernels, 3},
-      {gt__tiny_kernels, 1},     {gt__dots_kernels, 1},
+      {gt__rare_map_kernels, 2},  {gt__map_kernels[0][0], 18}, {gt__reduce_kernels[0], 42},
+      {gt__soft_kernels, 2},      {gt__soft_down_kernels, 2},  {gt__pack_kernels, 4},
+      {gt__copy_kernels, 5},      {gt__split_sum_kernels, 3},  {gt__short_kernels, 9},
+      {gt__transpose_kernels, 1}, {gt__order_kernels, 5},      {gt__scan_kernels, 3},
+      {gt__tiny_kernels, 1},      {gt__dots_kernels, 1},
   };
   cudaError_t error = cudaSuccess;
   for (const auto &some : all)
@@ -7741,7 +7744,7 @@ static cudaError_t gt__load_fast(void) {
        float32 4096 x 4096 x 4096          hopper: gt__pack_kernel, gt__hopper_kernel of 6 products
        bfloat16 16 x 4096 x 4096           hopper: gt__hopper_kernel, 64 tiles of 64 columns
        the sum of 2^28 float32             rows: gt__reduce_kernel, then gt__combine_kernel
-       a bfloat16 matrix, transposed       turned: gt__turn_kernel; off multiples of 8 mapped
+       a bfloat16 matrix, transposed       transposed: gt__transpose_kernel; else mapped
        the running sum of 2^20             rows: gt__scan_kernel three times
        2^20 float32 in order               radix: gt__order_keys_kernel, four passes of three */
 /* clang-format off */
@@ -7749,7 +7752,7 @@ static const gt__way gt__copy_ways[] = {
 #ifndef GPUTENSOR_PLAIN
     {"picked", gt__plan_picked, gt__run_picked,
      "8192 rows of 8192 float32: 135 us, plain 352; H200"},
-    {"turned", gt__plan_turned, gt__run_turned,
+    {"transposed", gt__plan_transposed_copy, gt__run_transposed_copy,
      "16384 x 16384 bfloat16 transposed: 278 us, mapped 505"},
     {"mapped", gt__plan_mapped, gt__run_mapped,
      "8192 x 8192 float32 transposed: 200 us, plain 537; H100"},

@@ -4,6 +4,10 @@
    for a device that is not there is an error and never a silent change of place, and what
    GT_WITH_DEVICE does: it sets what "cuda" means, not where tensors are made.
 
+   A device is what computes and has the memory for it: "cpu", or a GPU, "cuda:0" the first and
+   "cuda:1" the second. CUDA is NVIDIA's system for programs on GPUs, nvcc its compiler: a program
+   built by cc alone, as in the first line below, knows no GPU, whatever is in the machine.
+
        cc -O2 -march=native -fopenmp -I. examples/02_devices.c -lm -lpthread -o devices
        nvcc -O3 -Xcompiler -fopenmp -arch=native -I. examples/02_devices.c gputensor_kernels.cu \
             -o devices

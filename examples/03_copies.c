@@ -1,9 +1,19 @@
 /* 03_copies.c - to the GPU and back: what a copy costs, and which copies let the host go on.
 
    You learn: gt_to, gt_copy and gt_to_dtype; that one gt_copy may change device, dtype and layout;
-   that a copy from or to pinned memory is enqueued, while one with ordinary memory, which others
-   call pageable, keeps the host until the memory may be used again; and that a clock must be
-   stopped after the work is done.
+   that the call of a copy returns at once if the host's memory is pinned, and keeps the host if it
+   is not; and that a clock must be stopped after the work is done.
+
+   The host is the CPU with your program. A GPU has memory of its own, and copies go to it over a
+   bus. It can fetch from the host's memory by itself, but only if that stays in its place: such
+   memory is pinned. What malloc gives is pageable (here: ordinary), since the operating system may
+   move it. So the host itself has to bring it to a pinned buffer, piece by piece:
+
+       ordinary   == the host ==>  pinned buffer  == the GPU ==>  the GPU's memory
+       pinned     ================== the GPU ==================>  the GPU's memory
+
+   The call enqueues a copy: it puts it into a queue, which is called a stream, and the GPU does it
+   when its turn comes. Lesson 05 is about that.
 
    In PyTorch: there.copy_(x, non_blocking=True), with x = x.pin_memory(); torch.cuda.synchronize().
 
@@ -11,22 +21,23 @@
        nvcc -O3 -Xcompiler -fopenmp -arch=native -I. examples/03_copies.c gputensor_kernels.cu \
             -o copies
 
-   Output on a laptop: `call` is until gt_copy returned, `done` until the data was there. Without a
-   GPU the copies go from the CPU to the CPU, on a stream that was made, which is a thread: so they
-   are enqueued, whatever memory it is (times differ; that done is later than call does not):
+   Output on a laptop: `call` is until gt_copy returned, `done` until the data was there; GB/s, the
+   bandwidth, are bytes by `done`. Without a GPU the copies go from the CPU to the CPU, on a stream
+   of the CPU, which is a thread with a queue: so they are enqueued, whatever memory it is (times
+   differ; that done is later than call does not):
 
        copying 64 MiB between cpu and cpu (no GPU: built without CUDA: ...)
                                           call ms   done ms    GB/s
-       ordinary -> device                    0.01      3.06    21.9
-       device   -> ordinary                  0.00      2.74    24.5
-       device   -> device                    0.00      3.10    21.7
-       float32  -> float16, to device        0.01      6.50    10.3
+       ordinary -> device                    0.00      2.66    25.2
+       device   -> ordinary                  0.00      2.82    23.8
+       device   -> device                    0.00      2.67    25.1
+       float32  -> float16, to device        0.01      2.91    23.0
        pinned: the same memory here, as there is no GPU to pin it for
        there and back: the same bits; as float16 and back: off by at most 1/2048
 
-   Output on a pretend GPU (make -C examples pretend-03_copies), the same everywhere: `call` says
-   what the host waits for, and the copies of 32-bit numbers as 16-bit ones are converted on the
-   way:
+   Output on a pretend GPU (make -C examples pretend-03_copies), the same everywhere. In the last
+   line of the table the numbers come from pinned memory, too, but the host converts them first, so
+   that half as many bytes go over the bus: the call keeps it:
 
        copying 64 MiB between cpu and cuda:0
                                           call ms   done ms    GB/s

@@ -2,22 +2,31 @@
 
    You learn: that a call per operation moves every intermediate result through memory, that gt_eval
    computes a formula in one pass, how numbers known only at run time get into it (gt_scalar), what
-   a bad formula is told, and that reductions and products take formulas, too.
+   the library says of a bad formula, and that reductions and products take formulas, too.
+
+   In a formula the operands are a, b, c ... in the order of the call, whatever they are called in
+   C. relu(x) is the larger of x and 0, and sigmoid(x) is 1/(1 + exp(-x)); >>operations in
+   gputensor.h has the table of all that there are, and >>expressions the rules.
 
        cc -O2 -march=native -fopenmp -I. examples/04_expressions.c -lm -lpthread -o expressions
        nvcc -O3 -Xcompiler -fopenmp -arch=native -I. examples/04_expressions.c \
             gputensor_kernels.cu -o expressions
 
-   What moves through memory, each letter an array of 32 MiB, t the result so far:
+   What moves through memory: ab>t is a call that reads a and b and writes t, the result so far.
+   Each letter is an array of 32 MiB:
 
-       seven calls   ab>t  tc>t  ta>t  tb>t  t>t  t>t  t>t       18
+       seven calls   ab>t  tc>t  ta>t  tb>t  t>t  t>t  t>t       18 arrays
        one gt_eval   abc>t                                        4
+
+   Operands may have different shapes. From the last dim back their sizes must be equal, or one of
+   them 1 or missing: that operand is repeated (broadcast). A bias of shape (32) is so added to each
+   of the 256 rows of a product of shape (256, 32), and s, a single number, goes with any shape.
 
    Output (times differ):
 
        sigmoid(relu((a*b + c)*a - b) * s) over 8388608 elements on cpu
-       seven calls:   20.9 ms, 0.60 GB moved
-       one gt_eval:    7.6 ms, 0.13 GB moved
+       seven calls:   27.151 ms, 0.60 GB moved
+       one gt_eval:   12.077 ms, 0.13 GB moved
        largest difference: 0
        mean of (a - b)**2 in one pass: 2.0001; in two: 2.0001
        product, bias and relu in one call: largest difference 0
@@ -49,7 +58,7 @@ static void seven_calls(gt_tensor *t, gt_tensor *a, gt_tensor *b, gt_tensor *c, 
 }
 
 static void one_call(gt_tensor *t, gt_tensor *a, gt_tensor *b, gt_tensor *c, gt_tensor *s) {
-  gt_eval(t, "sigmoid(relu((a*b + c)*a - b) * d)", a, b, c, s);
+  gt_eval(t, "sigmoid(relu((a*b + c)*a - b) * d)", a, b, c, s); /* d is s, the fourth operand */
 }
 
 typedef void (*chain)(gt_tensor *, gt_tensor *, gt_tensor *, gt_tensor *, gt_tensor *);
@@ -85,8 +94,8 @@ int main(void) {
     const double seven = time_of((work){seven_calls, x, a, b, c, s});
     const double one = time_of((work){one_call, y, a, b, c, s});
     /* Four calls read two arrays and three read one; each writes one. The formula reads three. */
-    printf("seven calls: %6.1f ms, %.2f GB moved\n", seven, 18.0 * 4 * N * 1e-9);
-    printf("one gt_eval: %6.1f ms, %.2f GB moved\n", one, 4.0 * 4 * N * 1e-9);
+    printf("seven calls: %8.3f ms, %.2f GB moved\n", seven, 18.0 * 4 * N * 1e-9);
+    printf("one gt_eval: %8.3f ms, %.2f GB moved\n", one, 4.0 * 4 * N * 1e-9);
     const double difference = largest_difference(x, y);
     printf("largest difference: %g\n", difference);
     check(difference <= 1e-6);

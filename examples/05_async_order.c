@@ -4,10 +4,27 @@
    asynchronous is not parallel, because one stream runs in the order of the calls; that a second
    stream may overtake; and that a clock stopped without a synchronisation measures the enqueueing.
 
+   A stream is a queue of work. A call puts its work at the end of the current stream's queue (it
+   enqueues it) and returns: that is asynchronous. The stream does the work in the order of the
+   calls. An event is a mark in that queue: the host can ask whether the stream has come past it,
+   and how much time lay between two of them. To synchronise is to let the host wait, for an event,
+   a stream or a device:
+
+       host      call 1  call 2  event   goes on with its own work ...     is the event past?
+       stream            |---- work 1 ----|---- work 2 ----| event
+
        cc -O2 -march=native -fopenmp -I. examples/05_async_order.c -lm -lpthread -o order
        nvcc -O3 -Xcompiler -fopenmp -arch=native -I. examples/05_async_order.c \
             gputensor_kernels.cu -o order
        ./order [--device cpu|cuda|cuda:N]
+
+   Below each table is a trace: what ran when, from left to right. In the row "compute", the part of
+   the GPU that computes, a digit is the number of the stream that it works for, and + stands for
+   several streams at once; a row of a stream has a letter for what it does. Records are what was
+   noted, and dropped is what found no room. The gain is what was won by parts of the device (upload,
+   compute, download) that worked at the same time. It is 1.00 here, since there is work for one
+   part only: the second stream has its first short work done at 0.070 ms in place of 1.095, the
+   long work ends a little later, and all of it takes the time that it took.
 
    Output of make -C examples pretend-05_async_order, whose times are a model's (others differ; where
    the long work fills the device, the short work on the second stream may have to wait for it):
@@ -146,7 +163,7 @@ static void two_clocks(gt_stream *stream, gt_device device, int64_t n) {
   }
 }
 
-/* Some milliseconds a product. A GPU with little memory gets a small one, as the pretend GPU does. */
+/* Some milliseconds a product. A GPU with little memory, as the pretend one, gets a small one. */
 static int64_t side(gt_device device) {
   gt_properties p;
   if (device.type == GT_CPU) return 512;

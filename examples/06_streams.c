@@ -18,9 +18,12 @@
    (pageable) memory prevents overlap: a copy to it makes the host wait, which enqueues nothing more
    meanwhile.
 
-   The last three columns of the table count the copies of each kind. A trace lasts from the begin
-   of its first operation to the end of its last one. What the host copies before and after, from
-   and to ordinary memory, counts in the table alone: 11.88 ms there, 11.18 ms in the trace.
+   The last three columns of the table count the copies, as lesson 03 shows them: asynchronous ones,
+   whose call returned at once; staged ones, whose call brought ordinary memory to a pinned buffer;
+   and blocking ones, whose call waited until the data was in ordinary memory. A trace lasts from
+   the begin of its first operation to the end of its last one. What the host copies before and
+   after, from and to ordinary memory, counts in the table alone: 11.88 ms there, 11.18 ms in the
+   trace.
 
    On CPU streams the "copies" go from the CPU to the CPU, and all work shares the same cores: four
    streams gain only the cores that one leaves unused, and pinned memory is ordinary memory.
@@ -84,8 +87,8 @@ a trace of 11.18 ms, 361 records, 0 dropped; on the right the busy time in ms
 
 enum { CHUNKS = 8, STREAMS = 4, STEPS = 40, RECORDS = 4000 };
 
-/* A tensor for each chunk: the library orders streams by the memory that they share, so slices of
-   one large result would make each stream wait for the one before. */
+/* A tensor for each chunk. Rows of one large tensor would do as well: a stream waits for another
+   one only where both use the same bytes. */
 typedef struct {
   gt_stream *stream[STREAMS];
   gt_tensor *there[STREAMS];           /* on the device, used again for every chunk of a stream */

@@ -6,17 +6,29 @@
    the same calls right, that a result read by the host makes the streams take turns, and when
    streams win.
 
+   A race: one stream writes a tensor, another one reads or writes it, and nothing says who comes
+   first. Here one stream makes features, and three others read them:
+
+       stream 1        |-- features 1 --|-- features 2 --|-- features 3 --|
+       with a race     |-- CKA 1 --|      begins too early, and reads what is not there yet
+       with a wait                       |-- CKA 1 --|
+
        cc -O2 -march=native -fopenmp -I. examples/07_three_cka.c -lm -lpthread -o cka
        nvcc -O3 -Xcompiler -fopenmp -arch=native -I. examples/07_three_cka.c gputensor_kernels.cu \
             -o cka
        ./cka [--device cpu|cuda|cuda:N] [--without-races]
 
-   Linear CKA (Kornblith et al., ICML 2019) compares two sets of features of the same samples:
-   |Y'X|^2 / (|X'X| |Y'Y|) with centred columns and Frobenius norms; 1 is "the same up to rotation
-   and scale". Here the input of three random networks is compared with what each makes of it.
+   Linear CKA (Kornblith et al., ICML 2019) compares two sets of features of the same samples, each
+   a matrix with a row for each sample: |Y'X|^2 / (|X'X| |Y'Y|), where Y' is Y transposed, the mean
+   of each column is 0, and |A|^2 is the sum of the squares of A's elements; 1 is "the same up to
+   rotation and scale". Here the input of three random networks is compared with what each makes of
+   it. For the lesson they are only some products and sums that do not need each other.
    --without-races leaves the first part out, for tools that would stop at a real race, such as
    ThreadSanitizer. They find a race when it happens; GT_REPORT finds it by the order of the calls,
    also when the numbers came out right.
+
+   In the pictures 0 is the default stream, which brings the results to the host at the end, and +
+   stands for several streams at once.
 
    Output of make -C examples pretend-07_three_cka, whose times are a model's; others differ, and
    so do wrong numbers:

@@ -2,15 +2,26 @@
 
    You learn: allocated, reserved and peak; that views cost nothing and keep the memory alive; that
    a formula needs no room for its steps; that memory may be freed while another stream still works
-   on it; what pinned memory is worth; and what an allocation that cannot be is told.
+   on it; what pinned memory is worth; and what the library says when there is not enough memory.
+
+   A gt_tensor is a handle: it has a shape and strides, and points to a storage, the memory itself.
+   Views are handles on one storage, which is freed with the last of them:
+
+       x     (1024, 1024), strides 1024, 1  --+
+       t     (1024, 1024), strides 1, 1024  --+-->  a storage of 4 MiB with 3 handles
+       row   (1024),       stride  1        --+
+
+   Allocated are the bytes in storages, the peak is the most of them so far, and reserved is what
+   the library holds. On a GPU, where to ask the driver for memory takes long, a freed storage stays
+   reserved (in a pool) for the next tensor, until gt_empty_cache.
 
        cc -O2 -march=native -fopenmp -I. examples/08_memory.c -lm -lpthread -o memory
        nvcc -O3 -Xcompiler -fopenmp -arch=native -I. examples/08_memory.c \
             gputensor_kernels.cu -o memory
        ./memory [--device cpu|cuda|cuda:N]
 
-   Output (times and the free bytes differ; on a GPU, whose memory is kept in a pool, the reserved
-   bytes are more than 0 until gt_empty_cache, and the copies say how they went):
+   Output (times and the free bytes differ; on a GPU the reserved bytes are more than 0 until
+   gt_empty_cache, and a line for each copy says how fast it was and whether the host waited):
 
        on cpu (AMD EPYC)
        MiB in tensors

@@ -1,15 +1,28 @@
 /* 09_train_digits.c - a neural network learns to read handwritten digits.
 
-   You learn: how the pieces fit together in a real program. The network has 64 inputs, 128 hidden
-   units and 10 classes; there is no autograd here, so the backward pass is written out, which is
-   six lines, and checked: the gradient is compared with differences of the loss. The program fails
-   if the network reads less than 95 % of the digits correctly after 40 epochs. 14_model.c saves and
-   loads one (gt_save_npy, gt_load_npy). Everything stays on the device: the host enqueues the steps
-   of an epoch and waits only at its end, when it reads the loss. With --graph these steps, some 400
-   small operations, are recorded once, and one call an epoch launches them again; the results have
-   the same bits. Without a graph a GPU is idle between small operations, because it waits for the
-   host's calls: with one an epoch takes half the time. --trace FILE draws the last epoch, and
-   saves it for https://ui.perfetto.dev.
+   You learn: how the pieces fit together in a real program. Everything stays on the device: the
+   host enqueues the steps of an epoch and waits only at its end, when it reads the loss. With
+   --graph these steps, some 400 small operations, are recorded once, and one call an epoch launches
+   them again; the results have the same bits. Without a graph a GPU is idle between small
+   operations, because it waits for the host's calls: with one an epoch takes half the time (2.57
+   and 1.35 ms on an H200). --trace FILE draws the last epoch, and saves it for
+   https://ui.perfetto.dev. 14_model.c saves and loads a network (gt_save_npy, gt_load_npy).
+
+   If you have not met such a network: it is a function with 9610 numbers, the weights, which at
+   first are random. x is a picture, 64 numbers; a matrix product and relu, the larger of a number
+   and 0, make 128 numbers of it, the hidden units, and another product 10, the scores, one for each
+   digit. softmax makes probabilities of the scores. The loss is minus the logarithm of the right
+   digit's, so a small loss is good:
+
+       x (32, 64) --w1, b1, relu--> h (32, 128) --w2, b2--> scores (32, 10) --softmax--> loss
+
+   A step takes 32 pictures, a batch, and finds by how much the loss grows with each weight: that is
+   the gradient. It is computed from the end to the beginning, by the backward pass: PyTorch has
+   autograd for that, there is no autograd here, and six lines of step() do it. Each weight then
+   moves a little against its gradient, and keeps some of its last move (momentum). An epoch is all
+   pictures once. A third of them is held out: the network never learns from these, and so they show
+   whether it has learned to read, or learned by heart. The gradient is compared with differences of
+   the loss, and the program fails if less than 95 % are read correctly after 40 epochs.
 
        cc -O2 -march=native -fopenmp -I. examples/09_train_digits.c -lm -lpthread -o digits
        nvcc -O3 -Xcompiler -fopenmp -arch=native -I. examples/09_train_digits.c \
@@ -176,9 +189,10 @@ static void step(const training *t, const samples *s, gt_tensor *log_p) {
     gt_tensor *h = hidden_layer(p, s);
     gt_log_softmax(log_p, gt_linear(NULL, h, p->w2, p->b2), 1);
 
+    /* Backward: how the loss grows with each score, and with each hidden unit before its relu. */
     gt_tensor *count = gt_scalar((double)gt_numel(s->label));
-    gt_tensor *d = gt_eval(NULL, "(exp(a) - b) / c", log_p, s->hot, count); /* of the logits */
-    gt_tensor *dh = gt_matmul_eval(NULL, d, p->w2, "b > 0 ? a : 0", h);     /* before the relu */
+    gt_tensor *d = gt_eval(NULL, "(exp(a) - b) / c", log_p, s->hot, count);
+    gt_tensor *dh = gt_matmul_eval(NULL, d, p->w2, "b > 0 ? a : 0", h);
     gt_matmul(g->w2, gt_transpose(d, 0, 1), h);
     gt_matmul(g->w1, gt_transpose(dh, 0, 1), s->x);
     gt_sum(g->b2, d, GT_DIM(0), 0);

@@ -5,8 +5,22 @@
    that serves every position: its shapes are fixed, and where it stands is a number in a tensor;
    and how a token is drawn from the likeliest without a word from the host. The weights are read
    from a safetensors file with the names of GPT-2's, such as that of gpt2 on Hugging Face. Without
-   one a small random model is made, saved and loaded. What makes tokens from text, and text from
-   tokens, is GPT-2's tokenizer, which is no work for a GPU. 22_gpt.py compares with PyTorch.
+   one a small random model is made, saved and loaded. 22_gpt.py compares with PyTorch.
+
+   A token is a number that stands for a piece of text: GPT-2's tokenizer, which is not here, makes
+   one of the other. The model reads tokens and gives a score, the logit, for each of its words (all
+   the tokens there are), of how well it comes next. One is drawn, becomes the newest token, and all
+   begins anew. In between each token has a row of numbers, x, which starts as a row of the table
+   wte, for the word, plus one of wpe, for the position; and
+
+       in each layer    x = x + attention(layer_norm(x))    it takes from itself and those before it
+                        x = x + network(layer_norm(x))      it works on its own row, as in lesson 09
+       at the end       logits = layer_norm(x) times the transposed wte
+
+   layer_norm subtracts a row's mean and divides by its deviation. In attention a product makes of
+   each row a query, a key and a value. A token's query times another one's key is how much it
+   takes of that one's value; softmax makes parts of these, which add up to 1. A head is 64 numbers
+   of a row, which do that on their own.
 
        cc -O2 -march=native -fopenmp -I. examples/22_gpt.c -lm -lpthread -o gpt
        nvcc -O3 -Xcompiler -fopenmp -arch=native -I. examples/22_gpt.c gputensor_kernels.cu -o gpt

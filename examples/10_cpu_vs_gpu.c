@@ -3,8 +3,8 @@
    You learn: to time set-up, upload and computing apart; that a clock stopped without waiting
    measures how fast work is enqueued; to check a time against the bytes that must move; and that
    one expression moves two thirds of the bytes of two operations. Such a loop is bound by the
-   memory's bandwidth: a GPU wins by that, not by its thousands of arithmetic units (ALUs), most of
-   which wait.
+   memory's bandwidth, the bytes that it can move in a second: a GPU wins by that, not by its
+   thousands of arithmetic units (ALUs), most of which wait.
 
        cc -O2 -march=native -fopenmp -I. examples/10_cpu_vs_gpu.c -lm -lpthread -o cpu_vs_gpu
        nvcc -O3 -Xcompiler -fopenmp -arch=native -I. examples/10_cpu_vs_gpu.c \

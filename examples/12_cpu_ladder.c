@@ -3,7 +3,9 @@
    You learn: the steps of 12_matmul_ladder.cu where no GPU is needed, as they are the same ones:
    read memory in its order, use each number several times while it is near, keep sums in registers,
    and let one instruction do several multiply-adds. All compute C = A x B of float32, N x N in
-   rows, on one thread; each result is compared with the library's.
+   rows, on one thread; each result is compared with the library's. A product takes N*N*N
+   multiplications and as many additions: GFLOP/s are billions of these a second. The last column is
+   the speed in percent of the library's.
 
        cc -O2 -march=native -fopenmp -I. examples/12_cpu_ladder.c -lm -lpthread -o cpu_ladder
        ./cpu_ladder [N, a multiple of 32]
@@ -14,8 +16,9 @@
                    their order. For each multiply-add there are still two loads and a store.
    3 tiles         A tile of 4 x 4 elements of C is summed in registers: 8 loads serve 16
                    multiply-adds.
-   4 vectors       A tile of 4 x 16, in vectors of the compiler's, which are as wide as the
-                   processor has them: one instruction does up to 16 multiply-adds.
+   4 vectors       A tile of 4 x 16, in vectors of the compiler's: one instruction does 16
+                   multiply-adds where the processor has AVX-512 and -march=native allows it. make
+                   builds for any x86, where a register has 4 numbers: a fifth of the speed.
    5 the library   Larger tiles in registers, and copies of A and B in the order in which they are
                    read; with gt_set_num_threads(1), as the others have one thread, too.
 
@@ -30,9 +33,10 @@
          5 the library      0.88 ms   252.17 GFLOP/s   99.8 %
        all are the library's product, to 0.0048
 
-   Try: N = 512, where rung 1 takes three times as long: at a power of two the numbers of a column
-   share a small part of the cache. -O3 in place of -O2. WIDE = 64 in rung 4: more registers than
-   there are, half the speed.
+   Try: ./cpu_ladder 512, where rung 1 takes three times as long: at a power of two the numbers of a
+   column share a small part of the cache. -O3 in place of -O2. WIDE = 64, and 576 for N, which
+   has to be a multiple of it: gcc keeps vectors that are wider than a register on the stack, so
+   rung 4 has less than half its speed; clang keeps them in registers, 96 % of the library's speed.
 */
 #define GPUTENSOR_IMPLEMENTATION
 #include "gputensor.h"

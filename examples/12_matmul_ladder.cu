@@ -3,7 +3,26 @@
    You learn: what a kernel waits for, and how each step removes that; and how a kernel of your own
    is told to the library: gt_stream_reads and gt_stream_writes before it, cudaGetLastError behind.
    All compute C = A x B, N x N in rows, and each result is compared with the library's.
-   12_cpu_ladder.c climbs on a CPU.
+   12_cpu_ladder.c climbs on a CPU; 15_own_kernel.c has a simpler kernel, to begin with.
+
+   A kernel is a function that many threads of the GPU run at once. f<<<blocks, threads>>>(...)
+   launches it: so many blocks of so many threads each, and in the function blockIdx and threadIdx
+   say which of them a thread is.
+
+       block      up to 1024 threads, which run on one multiprocessor (an H200 has 132), share
+                  memory and can wait for each other (__syncthreads)
+       warp       32 neighbouring threads of a block; they do the same instruction at a time
+       thread     has registers of its own, up to 255
+
+       global     memory, which all threads see; it is large and far away. It is read in pieces of
+                  32 bytes: a warp that reads 32 neighbouring floats needs one transaction of 128
+                  bytes (it is coalesced), one that reads 32 scattered floats needs 32
+       shared     memory, of a block: some 200 KiB, near. Word i lies in bank i % 32. A warp that
+                  wants different words of one bank gets them one by one (a bank conflict)
+
+   Memory makes a warp wait (latency). Other warps of the multiprocessor compute meanwhile, so it
+   helps to have many there (occupancy). Tensor cores are units that multiply small matrices in one
+   instruction, here of bfloat16, which is the upper half of a float32.
 
        echo '#include "gputensor.h"' > gputensor.c
        nvcc -O3 -arch=native -I. -DGPUTENSOR_IMPLEMENTATION -c gputensor.c -o gputensor.o

@@ -1,9 +1,14 @@
 /* 13_several_devices.c - one network trained on several devices at once.
 
-   You learn: where a result lands when another device is current; what a device that is not there,
-   and operands on two devices, are told; what a copy from GPU to GPU costs; and data parallel
-   training: each worker has a replica of the network and a share of each batch, the gradients are
-   added up and sent back (all-reduce), and the replicas stay equal bit by bit.
+   You learn: where a result lands when another device is current; what the library says of a device
+   that is not there, and of operands on two devices; what a copy from GPU to GPU costs; and data
+   parallel training of lesson 09's network: each worker has a replica of it and a share of each
+   batch, the gradients are added up and sent back (all-reduce), and the replicas stay equal bit by
+   bit:
+
+       worker 0   weights, share 0 of the batch --> gradient --+         +--> the same step
+                                                               +-- sum --+
+       worker 1   weights, share 1 of the batch --> gradient --+         +--> the same step
 
        cc -O2 -march=native -fopenmp -I. examples/13_several_devices.c -lm -lpthread -o several
        nvcc -O3 -Xcompiler -fopenmp -arch=native -I. examples/13_several_devices.c \
@@ -19,6 +24,8 @@
        DistributedDataParallel(model)           all of this, with a process for each GPU
        DataParallel(model)                      copies the model anew at each step; PyTorch's own
                                                 advice is the line above, on one machine, too
+
+   The efficiency is how many times as fast several workers are, divided by their number.
 
    Output on a laptop with two cores (times differ, the losses do not):
 

@@ -1,9 +1,9 @@
 /* 14_model.c - a model is moved, saved, loaded and compared as a whole.
 
    You learn: that a model is a list of parameters and that each thing done to all of it is one loop
-   over that list; that moving makes a second model, which the first outlives; what a forgotten
-   assignment does; how to ask where a model is, and what a model and its data on two devices are
-   told; and that weights saved here are NumPy's files.
+   over that list; that moving makes a second model, and the first one stays; what a forgotten
+   assignment does; how to ask where a model is, and what the library says when a model and its data
+   are on two devices; and that weights are saved as files of NumPy (.npy).
 
        cc -O2 -march=native -fopenmp -I. examples/14_model.c -lm -lpthread -o model
        nvcc -O3 -Xcompiler -fopenmp -arch=native -I. examples/14_model.c gputensor_kernels.cu \
@@ -39,9 +39,9 @@
          w1 is on cpu, but w2 on cuda:0
 
    Try: a third layer: W3 and B3 in the list, random_model and forward; no loop changes. Leave the
-   remove() out: the last check stops the program, as the files are there, and NumPy reads them, too:
-   numpy.load("gputensor_model_w1.npy").shape is (1024, 784). Save the model as float16: the check of
-   the bits stops it.
+   remove() out: the last check stops the program, as the files are there. NumPy reads them, too:
+   numpy.load("gputensor_model_w1.npy").shape is (1024, 784). Save the model as float16: the check
+   of the bits stops it.
 */
 #define GPUTENSOR_IMPLEMENTATION
 #include "gputensor.h"
@@ -186,11 +186,11 @@ static void journey(const model *m, gt_device device, const gt_tensor *x) {
   const model loaded = load(device), back = to(&loaded, gt_cpu());
   const gt_tensor *y = forward(m, x), *z = gt_to(forward(&loaded, gt_to(x, device)), gt_cpu());
   const double apart = gt_item(gt_reduce(NULL, GT_MAX, GT_ALL, 0, "abs(a - b)", y, z));
+  check(same_bits(m, &back), "the weights have changed");
   printf("saved, loaded to %s and brought back: every bit as before\n",
          gt_device_string(device_of(&loaded)));
   printf("outputs computed on cpu and on %s differ by %.0e at most\n", gt_device_string(device),
          apart);
-  check(same_bits(m, &back), "the weights have changed");
   check(apart <= (device.type == GT_CPU ? 0 : 1e-4), "the outputs");
   for (int i = 0; i < PARAMETERS; i++) check(remove(path_of(i)) == 0, "the file is not there");
 

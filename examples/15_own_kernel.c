@@ -4,8 +4,16 @@
    stream's order, and a CUDA kernel onto it; and why both have to say what they touch: the library
    orders what it knows of, and neither waits for nor warns of what it does not.
 
-   The stencil is a 3 x 3 median, which takes single wrong pixels out of a picture; the library has
-   none. In PyTorch and here:
+   A stencil makes each element of itself and its neighbours. This one is a 3 x 3 median: of the
+   nine numbers around a pixel the middle one by size. It takes single wrong pixels out of a
+   picture, and the library has none. Element (i, j) of a tensor is at[i*stride[0] + j*stride[1]],
+   so the same function takes a picture, a part of one, and a transposed one.
+
+   In the lines with "declared" one stream makes x, a picture, but is held up before it (at a gate),
+   while the median of x is called on another stream. Does that wait? The function looks whether x
+   is there, and touches nothing if it is not.
+
+   In PyTorch and here:
 
        x.data_ptr(), x.stride()                 gt_data(x), x->stride[0], in elements
        torch.cuda.current_stream().cuda_stream  gt_stream_native(stream)
@@ -20,7 +28,7 @@
 
    Output on a laptop (times differ):
 
-       a picture (600, 800), strides 800 and 1: 9639 wrong pixels, behind a median 0
+       a picture (600, 800), strides 800 and 1: 9639 wrong pixels, after a median 0
        the same transposed, strides 1 and 800
        not declared: called before x was there
          0 races named
@@ -35,7 +43,7 @@
    On a GPU the last two lines are "by a function of a stream of cuda:0" and "by a kernel: the same
    bits"; a pretend GPU (make -C examples pretend-15_own_kernel) runs functions, but no kernels.
 
-   Try: gt_data(in); behind gt_copy(in, x): the host waits for the copy, 1 wait, and the rest is
+   Try: gt_data(in); after gt_copy(in, x): the host waits for the copy, 1 wait, and the rest is
    enqueued half a millisecond later (pretend). Leave gt_stream_reads out of attempt: the library
    does not know that x is read, the function comes too early and the check stops the program.
 */
@@ -210,7 +218,7 @@ static void run(gt_device device) {
   job q = {plane_of(turned), plane_of(gt_transpose(gt_copy(NULL, y), 0, 1)), NULL, 0, 0};
 
   medians(&p); /* called as any C function, on memory of the host */
-  printf("a picture (600, 800), strides %d and %d: %d wrong pixels, behind a median %d\n",
+  printf("a picture (600, 800), strides %d and %d: %d wrong pixels, after a median %d\n",
          (int)p.x.down, (int)p.x.right, wrong_pixels(noisy, clean), wrong_pixels(y, clean));
   check(wrong_pixels(y, clean) * 100 < wrong_pixels(noisy, clean), "what a median mends");
   medians(&q); /* the transposed picture, through its strides: no copy is made */

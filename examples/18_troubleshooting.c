@@ -2,7 +2,7 @@
 
    You learn: to read a message (who says it, which operand, its shape and device, the way out);
    that the first error stays until gt_clear_error, so that a chain of calls is checked once, at its
-   end; which code belongs to which kind of mistake; and two mistakes that nothing tells.
+   end; which code belongs to which kind of mistake; and two mistakes that give no message.
 
        cc -O2 -march=native -fopenmp -I. examples/18_troubleshooting.c -lm -lpthread -o trouble
        nvcc -O3 -Xcompiler -fopenmp -arch=native -I. examples/18_troubleshooting.c \

@@ -14,21 +14,22 @@
        y = (a + b) * 0.5; torch.cuda.synchronize()
        y = ((a.cuda() + b.cuda()) * 0.5).cpu()
 
-   The first price, the latency, is that of a call: here 0.1 us for the loop, 0.6 us for the
-   library, 30 us for a stream, whose thread has to be woken, and some 10 us for the kernel launch
-   of a GPU and the wait for it. The second is that of moving 12 bytes a number through memory
-   (bandwidth), and with copies through the bus, too: where that is no faster than the CPU's memory,
-   one light operation with its copies wins at no size.
+   The first price, the latency, is that of a call: here less than 0.1 us for the loop, 0.2 us for
+   the library, 20 us or more for a stream, whose thread has to be woken, and some 10 us for the
+   kernel launch of a GPU and the wait for it. The second is that of moving 12 bytes a number
+   through memory (bandwidth), and with copies through the bus, too: where that is no faster than
+   the CPU's memory, one light operation with its copies wins at no size.
 
    Output on a laptop with two cores, which others use, too (times differ, and so do the sizes from
-   which on one wins; a chart as below is left out here):
+   which on one wins; a chart as below is left out here). 10^7 numbers do not fit into its caches:
+   from there on all wait for the same memory, and threads gain nothing:
 
        (a + b) * 0.5 on AMD EPYC, 2 threads, and no GPU
        microseconds of an operation    10^1    10^2    10^3    10^4    10^5    10^6    10^7    10^8
-       c a plain C loop                0.06    0.08    0.32    2.67      25     268    6151   72284
-       1 one call, one thread          0.59    0.59    1.20    1.42      30     139    3881   77419
-       t one call, all threads         0.59    0.59    0.99    3.41      22     248    8021   82721
-       s two streams, a half each        34      24      19      25      32     165    8293   81744
+       c a plain C loop                0.07    0.09    0.33    2.68      25     258    3606   34880
+       1 one call, one thread          0.18    0.18    0.27    1.23      13     141    4250   34132
+       t one call, all threads         0.18    0.18    0.27    1.23      45     151    4063   34074
+       s two streams, a half each        21      70      21      25      62     164    4175   35615
 
        t one call, all threads      does not win over one thread at any of these sizes
        s two streams, a half each   does not win over one call at any of these sizes
